@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Names of 7.2 for kernels back to 6.12. Nothing else may ask for a version.
+ */
+#ifndef _INC_COMPAT_H
+#define _INC_COMPAT_H
+
+#include <linux/slab.h>
+#include <linux/timer.h>
+
+#ifndef timer_container_of
+#define timer_container_of(var, callback_timer, timer_fieldname) \
+	from_timer(var, callback_timer, timer_fieldname)
+#endif
+
+#ifndef kzalloc_obj
+#define kzalloc_obj(obj) kzalloc(sizeof(obj), GFP_KERNEL)
+#endif
+
+#endif /* _INC_COMPAT_H */

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * debugfs: why a collective is stuck, in words. No interface that programs may
+ * rely on; they use netlink.
+ */
+#ifndef _INC_DEBUGFS_H
+#define _INC_DEBUGFS_H
+
+struct inc_net;
+struct inc_tree;
+
+void inc_debugfs_init(void);
+void inc_debugfs_exit(void);
+void inc_debugfs_net_init(struct inc_net *inet);
+void inc_debugfs_net_exit(struct inc_net *inet);
+void inc_debugfs_tree_add(struct inc_tree *tree);
+void inc_debugfs_tree_del(struct inc_tree *tree);
+
+#endif /* _INC_DEBUGFS_H */

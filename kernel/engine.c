@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The packet's walk.
+ *
+ *   inc_engine_rx()     a response changes the requester, done; a request
+ *     rx_request()      is new, duplicate, beyond a hole, or wrong
+ *       take()          begin the message if it opens one, then
+ *         add()         put its payload into the slot; was it the last one?
+ *     finish()          outside all locks: acknowledge, send what got ready
+ *
+ * A request is acknowledged after its payload is in the slot, never before:
+ * what the member does not repeat must not be lost here.
+ *
+ * DOC: locks of the data path
+ *
+ * inc_qp.rx_lock > inc_tree_slot.lock, and inc_qp.rx_lock > inc_qp.tx_lock of
+ * any QP. A slot's lock and a transmit lock are never held together, nor two
+ * locks of one kind. No lock is held across ip_local_out().
+ */
+#include <linux/skbuff.h>
+
+#include "engine.h"
+#include "psn.h"
+#include "qp.h"
+#include "rx.h"
+#include "send.h"
+#include "trace.h"
+#include "tree.h"
+#include "tx.h"
+#include "wire.h"
+
+/* AETH syndromes (IBTA table 45): ACK without credits, RNR NAK with a time. */
+#define SYNDROME_ACK	IB_AETH_CREDIT_INVAL
+/* 1.28 ms: time for the ranks that are behind to come closer. */
+#define SYNDROME_RNR	(IB_RNR_NAK | 14)
+
+/**
+ * struct verdict - what a request packet leaves to do outside the locks
+ * @reply: an acknowledgement or NAK has to be sent
+ * @kick: members have something to send
+ * @syndrome: of the reply
+ * @psn: that it is about
+ * @msn: message sequence number
+ * @error: enum inc_member_error that the QP has to go to
+ */
+struct verdict {
+	bool	reply;
+	bool	kick;
+	u8	syndrome;
+	u32	psn;
+	u32	msn;
+	u8	error;
+};
+
+enum take {
+	TAKEN,
+	NOT_NOW,	/* RNR NAK; the packet is to come again */
+	LOST,		/* no memory; as if it had not come */
+	INVALID,
+	ACCESS,
+};
+
+static void ack(struct inc_qp *qp, struct verdict *v)
+{
+	v->reply = true;
+	v->syndrome = SYNDROME_ACK;
+	v->psn = inc_psn_add(qp->resp.epsn, -1);
+	v->msn = qp->resp.msn;
+}
+
+static void nak(struct inc_qp *qp, struct verdict *v, u8 syndrome)
+{
+	v->reply = true;
+	v->syndrome = syndrome;
+	v->psn = qp->resp.epsn;
+	v->msn = qp->resp.msn;
+}
+
+/**
+ * inc_engine_tell() - tell the ranks that a message failed
+ * @tree: tree
+ * @slot: slot
+ * @msg_id: message
+ * @status: enum inc_status
+ *
+ * Only ranks whose request has begun are told; the others will be when theirs
+ * does. inc_engine_kick() sends it.
+ *
+ * Context: BH off or process, RCU read side, no slot's lock held.
+ */
+void inc_engine_tell(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
+{
+	u16 rank;
+
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp)
+			inc_send_status(qp, slot, msg_id, status);
+	}
+}
+
+/**
+ * inc_engine_kick() - let all members' QPs send what they have
+ * @tree: tree
+ *
+ * Context: any but hard interrupt, RCU read side, no lock held.
+ */
+void inc_engine_kick(struct inc_tree *tree)
+{
+	u16 rank;
+
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp)
+			inc_send_kick(qp);
+	}
+}
+
+static void chunk_complete(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,
+		     u16 ready)
+{
+	u32 len = inc_chunk_len(&tree->geom, ready - 1, msg->data_len);
+	u16 rank;
+
+	inc_stats_inc(tree->stats, INC_A_TREE_STATS_CHUNKS);
+	inc_stats_add(tree->stats, INC_A_TREE_STATS_REDUCED_BYTES,
+		      (u64)len * tree->cfg.ranks);
+	if (ready == msg->nchunks)
+		inc_stats_inc(tree->stats, INC_A_TREE_STATS_MESSAGES);
+	trace_inc_complete(tree, slot, msg, ready);
+
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp)
+			inc_send_result(qp, slot, msg->msg_id, ready);
+	}
+}
+
+/* Begin in the slot; returns enum inc_status, not OK if it failed. */
+static u8 begin_slot(struct inc_qp *qp, const struct inc_msg *msg, u8 status,
+		     bool *tell)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
+	struct inc_tree *tree = qp->tree;
+
+	spin_lock(&ts->lock);
+	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
+	if (READ_ONCE(tree->error)) {
+		status = READ_ONCE(tree->error);
+		goto out;
+	}
+	switch (inc_slot_begin(&ts->m, qp->cfg.rank, msg, status, inc_now())) {
+	case INC_SLOT_TAKE:
+		status = INC_STATUS_OK;
+		break;
+	case INC_SLOT_FAIL:
+		*tell = true;
+		fallthrough;
+	case INC_SLOT_FAILED:
+		status = ts->m.status;
+		break;
+	case INC_SLOT_REFUSE:
+		status = INC_STATUS_MSG_ID;
+		break;
+	}
+out:
+	spin_unlock(&ts->lock);
+	return status;
+}
+
+/* A packet opens a message: read its header, find its slot. */
+static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
+		       const struct inc_pkt *pkt, struct verdict *v)
+{
+	struct inc_tree *tree = qp->tree;
+	struct inc_msg msg;
+	struct inc_hdr hdr;
+	bool tell = false;
+	u8 status;
+	u16 slot;
+
+	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
+	status = inc_msg_parse(&tree->geom, &hdr, pkt->dmalen, &msg);
+	slot = msg.msg_id & (tree->cfg.slots - 1);
+	if (pkt->va != (u64)slot * tree->cfg.msg_size)
+		return ACCESS;
+
+	switch (inc_send_open(qp, &msg, be64_to_cpu(hdr.result_va),
+			      be32_to_cpu(hdr.result_rkey))) {
+	case INC_OPEN_OK:
+		break;
+	case INC_OPEN_HELD:
+		return NOT_NOW;
+	case INC_OPEN_BUSY:
+		inc_send_stray(qp, msg.msg_id, INC_STATUS_MSG_ID);
+		status = INC_STATUS_MSG_ID;
+		goto refused;
+	}
+
+	status = begin_slot(qp, &msg, status, &tell);
+	if (status) {
+		if (tell) {
+			inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+			inc_engine_tell(tree, slot, msg.msg_id, status);
+		} else {
+			inc_send_status(qp, slot, msg.msg_id, status);
+		}
+		goto refused;
+	}
+	if (!READ_ONCE(tree->used))
+		WRITE_ONCE(tree->used, true);
+	inc_tree_scan_kick(tree);
+	WRITE_ONCE(qp->next_msg_id, msg.msg_id + 1);
+	qp->rx_msg_id = msg.msg_id;
+	qp->rx_take = true;
+	trace_inc_request(qp, &msg);
+	return TAKEN;
+
+refused:
+	qp->rx_msg_id = msg.msg_id;
+	qp->rx_take = false;
+	v->kick = true;
+	return TAKEN;
+}
+
+/* Put a packet's payload into its slot. Consumes @skb. */
+static void add(struct inc_qp *qp, struct sk_buff *skb,
+		const struct inc_pkt *pkt, struct verdict *v)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx_msg_id);
+	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
+	struct inc_part *part = &inc_cb(skb)->part;
+	struct inc_msg msg;
+	u16 ready;
+	bool done;
+
+	part->data = skb->data + pkt->hdr_len + hdr;
+	part->len = pkt->payload_len - hdr;
+
+	spin_lock(&ts->lock);
+	done = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part);
+	ready = ts->m.ready;
+	msg = ts->m.msg;
+	spin_unlock(&ts->lock);
+
+	if (done) {
+		chunk_complete(qp->tree, ts - qp->tree->slot, &msg, ready);
+		v->kick = true;
+	}
+}
+
+/* The slot reduces in place: nobody else may hold the data. */
+static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
+{
+	struct sk_buff *copy;
+
+	if (!skb_cloned(skb))
+		return skb;
+	copy = skb_copy(skb, GFP_ATOMIC);
+	if (!copy) {
+		inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		return NULL;
+	}
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_COPIED);
+	consume_skb(skb);
+	return copy;
+}
+
+/* Take the expected packet in. Consumes @skb if TAKEN, else it is left. */
+static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
+		      const struct inc_pkt *pkt, struct verdict *v)
+{
+	struct sk_buff *skb = own(qp, *skbp);
+	enum take t;
+
+	if (!skb)
+		return LOST;
+	*skbp = skb;
+	if (pkt->flags & INC_PKT_FIRST) {
+		t = begin(qp, skb, pkt, v);
+		if (t != TAKEN)
+			return t;
+	}
+	/* The Immediate: status 0, and the header's message ID. */
+	if (pkt->flags & INC_PKT_LAST &&
+	    pkt->imm != (qp->rx_msg_id & INC_IMM_MSG_ID_MASK))
+		return INVALID;
+
+	inc_resp_accept(&qp->resp, pkt);
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
+	if (pkt->flags & INC_PKT_LAST)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
+	if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
+		ack(qp, v);
+
+	if (qp->rx_take) {
+		add(qp, skb, pkt, v);
+	} else {
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DISCARDED);
+		consume_skb(skb);
+	}
+	return TAKEN;
+}
+
+/* Keep a packet beyond a hole, sorted, each once. Consumes @skb. */
+static void keep(struct inc_qp *qp, struct sk_buff *skb, u32 psn)
+{
+	struct sk_buff *prev;
+
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
+	inc_cb(skb)->psn = psn;
+	if (inc_psn_diff(psn, qp->resp.epsn) > INC_QP_MAX_KEPT)
+		goto drop;
+
+	/* It nearly always belongs at the end. */
+	skb_queue_reverse_walk(&qp->kept, prev) {
+		s32 diff = inc_psn_diff(psn, inc_cb(prev)->psn);
+
+		if (!diff)
+			goto drop;
+		if (diff > 0) {
+			__skb_queue_after(&qp->kept, prev, skb);
+			goto kept;
+		}
+	}
+	__skb_queue_head(&qp->kept, skb);
+kept:
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_KEPT);
+	return;
+drop:
+	consume_skb(skb);
+}
+
+static void refuse(struct inc_qp *qp, struct verdict *v, enum take t)
+{
+	switch (t) {
+	case TAKEN:
+	case LOST:
+		break;
+	case NOT_NOW:
+		nak(qp, v, SYNDROME_RNR);
+		/* What follows is out of sequence, but nothing is lost. */
+		qp->resp.nak_sent = true;
+		break;
+	case INVALID:
+		nak(qp, v, IB_NAK_INVALID_REQUEST);
+		v->error = INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST;
+		break;
+	case ACCESS:
+		nak(qp, v, IB_NAK_REMOTE_ACCESS_ERROR);
+		v->error = INC_MEMBER_ERROR_LOCAL_ACCESS;
+		break;
+	}
+	if (v->error)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_BAD_REQUEST);
+}
+
+static enum take judge(enum inc_resp_verdict verdict)
+{
+	return verdict == INC_RESP_ACCESS ? ACCESS :
+	       verdict == INC_RESP_INVALID ? INVALID : TAKEN;
+}
+
+/* A hole was filled: take what was kept behind it, and acknowledge it all. */
+static void take_kept(struct inc_qp *qp, struct verdict *v)
+{
+	enum take t = TAKEN;
+	struct sk_buff *skb;
+	struct inc_pkt pkt;
+	bool any = false;
+
+	while (t == TAKEN && (skb = skb_peek(&qp->kept)) &&
+	       inc_psn_diff(inc_cb(skb)->psn, qp->resp.epsn) <= 0) {
+		__skb_unlink(skb, &qp->kept);
+		if (inc_cb(skb)->psn != qp->resp.epsn) {
+			consume_skb(skb);
+			continue;
+		}
+		inc_wire_parse(skb->data, skb->len, &pkt);
+		t = judge(inc_resp_check(&qp->resp, &pkt));
+		if (t == TAKEN)
+			t = take(qp, &skb, &pkt, v);
+		if (t != TAKEN)
+			consume_skb(skb);
+		any = true;
+	}
+	if (t != TAKEN)
+		refuse(qp, v, t);
+	else if (any)
+		ack(qp, v);
+}
+
+static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
+		       const struct inc_pkt *pkt, struct verdict *v)
+{
+	enum inc_resp_verdict verdict = inc_resp_check(&qp->resp, pkt);
+	enum take t;
+
+	switch (verdict) {
+	case INC_RESP_DUP:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DUPLICATES);
+		if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
+			ack(qp, v);
+		consume_skb(skb);
+		return;
+	case INC_RESP_AHEAD_NAK:
+		nak(qp, v, IB_NAK_PSN_ERROR);
+		fallthrough;
+	case INC_RESP_AHEAD:
+		keep(qp, skb, pkt->psn);
+		return;
+	case INC_RESP_NEW:
+		t = take(qp, &skb, pkt, v);
+		if (t == TAKEN) {
+			if (!skb_queue_empty(&qp->kept))
+				take_kept(qp, v);
+			return;
+		}
+		break;
+	case INC_RESP_INVALID:
+	case INC_RESP_ACCESS:
+		t = judge(verdict);
+		break;
+	}
+	refuse(qp, v, t);
+	consume_skb(skb);
+}
+
+static void finish(struct inc_qp *qp, const struct verdict *v)
+{
+	if (v->reply) {
+		inc_stats_inc(qp->stats, v->syndrome == SYNDROME_ACK ?
+			      INC_A_MEMBER_STATS_TX_ACKS :
+			      v->syndrome == SYNDROME_RNR ?
+			      INC_A_MEMBER_STATS_TX_RNR_NAKS :
+			      INC_A_MEMBER_STATS_TX_NAKS);
+		inc_tx_ack(qp, v->syndrome, v->psn, v->msn);
+	}
+	if (v->error)
+		inc_qp_error(qp, v->error);
+	if (v->kick)
+		inc_engine_kick(qp->tree);
+}
+
+static u8 nak_error(u8 syndrome)
+{
+	switch (syndrome) {
+	case IB_NAK_REMOTE_ACCESS_ERROR:
+		return INC_MEMBER_ERROR_REMOTE_ACCESS;
+	case IB_NAK_REMOTE_OPERATIONAL_ERROR:
+		return INC_MEMBER_ERROR_REMOTE_OPERATIONAL;
+	default:
+		return INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST;
+	}
+}
+
+static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
+{
+	unsigned int cnt = INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
+	enum inc_req_verdict verdict = INC_REQ_BAD;
+	u8 error = INC_MEMBER_ERROR_NONE;
+	u64 now = inc_now();
+
+	spin_lock(&qp->tx_lock);
+	switch (pkt->syndrome >> 5) {
+	case 0:
+		cnt = INC_A_MEMBER_STATS_RX_ACKS;
+		verdict = inc_req_ack(&qp->req, pkt->psn, now);
+		break;
+	case 1:
+		cnt = INC_A_MEMBER_STATS_RX_RNR_NAKS;
+		verdict = inc_req_rnr_nak(&qp->req, pkt->psn, pkt->syndrome, now);
+		break;
+	case 3:
+		cnt = INC_A_MEMBER_STATS_RX_NAKS;
+		if (pkt->syndrome != IB_NAK_PSN_ERROR) {
+			verdict = inc_req_known(&qp->req, pkt->psn);
+			if (verdict == INC_REQ_PROGRESS)
+				error = nak_error(pkt->syndrome);
+			break;
+		}
+		verdict = inc_req_nak_seq(&qp->req, pkt->psn, now);
+		break;
+	}
+	spin_unlock(&qp->tx_lock);
+
+	if (verdict == INC_REQ_BAD)
+		cnt = INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
+	inc_stats_inc(qp->stats, cnt);
+	if (error)
+		inc_qp_error(qp, error);
+	else if (verdict != INC_REQ_BAD && verdict != INC_REQ_OLD)
+		inc_send_kick(qp);
+}
+
+/**
+ * inc_engine_rx() - a checked packet for a QP
+ * @qp: QP
+ * @skb: packet, skb->data at its BTH, linear, nothing behind its ICRC; consumed
+ * @pkt: the packet, parsed
+ *
+ * Context: softirq, RCU read side.
+ */
+void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
+		   const struct inc_pkt *pkt)
+{
+	struct verdict v = {};
+
+	if (READ_ONCE(qp->state) != INC_MEMBER_STATE_RTS) {
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_IN_ERROR);
+		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+		return;
+	}
+	if (!(pkt->flags & INC_PKT_REQUEST)) {
+		rx_response(qp, pkt);
+		consume_skb(skb);
+		return;
+	}
+
+	spin_lock(&qp->rx_lock);
+	rx_request(qp, skb, pkt, &v);
+	spin_unlock(&qp->rx_lock);
+	finish(qp, &v);
+}

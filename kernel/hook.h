@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where packets are taken out of the stack.
+ */
+#ifndef _INC_HOOK_H
+#define _INC_HOOK_H
+
+struct inc_net;
+
+int inc_hook_register(struct inc_net *inet);
+void inc_hook_unregister(struct inc_net *inet);
+
+#endif /* _INC_HOOK_H */

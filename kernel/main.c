@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rdma_inc: in-network computing for RoCEv2 (draft-liu-nfsv4-rocev2).
+ * Loading and unloading, in order and in reverse order.
+ */
+#include <linux/module.h>
+#include <linux/workqueue.h>
+
+#include "debugfs.h"
+#include "inc.h"
+#include "net.h"
+#include "netlink.h"
+#include "reduce/reduce.h"
+
+struct workqueue_struct *inc_wq;
+
+static int __init inc_init(void)
+{
+	int err;
+
+	inc_reduce_init();
+	inc_wq = alloc_workqueue("rdma_inc", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	if (!inc_wq)
+		return -ENOMEM;
+	inc_debugfs_init();
+	err = inc_net_init();
+	if (err)
+		goto err_debugfs;
+	err = inc_nl_init();
+	if (err)
+		goto err_net;
+	pr_info("rdma_inc: version %s, reduction by %s\n", INC_MODULE_VERSION,
+		inc_reduce_impl());
+	return 0;
+
+err_net:
+	inc_net_exit();
+err_debugfs:
+	inc_debugfs_exit();
+	destroy_workqueue(inc_wq);
+	return err;
+}
+
+static void __exit inc_exit(void)
+{
+	inc_nl_exit();
+	inc_net_exit();
+	inc_debugfs_exit();
+	destroy_workqueue(inc_wq);
+	/* Trees are freed by RCU. */
+	rcu_barrier();
+}
+
+module_init(inc_init);
+module_exit(inc_exit);
+
+MODULE_DESCRIPTION("In-network computing for RoCEv2");
+MODULE_VERSION(INC_MODULE_VERSION);
+MODULE_AUTHOR("The rdma_inc authors");
+MODULE_LICENSE("GPL");

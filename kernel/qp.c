@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * QPs: making, finding, error state, teardown.
+ *
+ * Who may hold a QP: a reader under RCU, who found it by its QPN or in its
+ * tree (packets, timers of other members, works), its own timer, and a
+ * transmitter, which is one of those. Teardown hence: unpublish, wait for the
+ * readers, shut the timer down, free.
+ */
+#include <linux/random.h>
+#include <net/ipv6.h>
+
+#include "compat.h"
+#include "engine.h"
+#include "inc.h"
+#include "netlink.h"
+#include "psn.h"
+#include "qp.h"
+#include "rx.h"
+#include "send.h"
+#include "tree.h"
+#include "tx.h"
+
+/**
+ * inc_part_free() - give up a packet's payload
+ * @part: part in the packet's control block
+ *
+ * Context: any.
+ */
+void inc_part_free(struct inc_part *part)
+{
+	struct inc_cb *cb = container_of(part, struct inc_cb, part);
+
+	consume_skb(container_of((char (*)[48])cb, struct sk_buff, cb));
+}
+
+/**
+ * inc_qp_lookup() - find a QP by its number
+ * @inet: switch
+ * @qpn: QPN
+ *
+ * Context: RCU read side, which is how long the QP stays.
+ * Return: the QP, or NULL.
+ */
+struct inc_qp *inc_qp_lookup(struct inc_net *inet, u32 qpn)
+{
+	return xa_load(&inet->qps, qpn);
+}
+
+/**
+ * inc_qp_find() - find a member by its rank
+ * @tree: tree
+ * @rank: rank, any value
+ *
+ * Context: process, inc_net.lock held.
+ * Return: its QP, or NULL.
+ */
+struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank)
+{
+	if (rank >= tree->cfg.ranks)
+		return NULL;
+	return rcu_dereference_protected(tree->member[rank],
+					 lockdep_is_held(&tree->inet->lock));
+}
+
+static size_t qp_memory(const struct inc_tree *tree)
+{
+	return sizeof(struct inc_qp) +
+	       tree->cfg.slots * (sizeof(struct inc_out) + sizeof(u16)) +
+	       num_possible_cpus() * sizeof(struct inc_stats);
+}
+
+static void qp_free(struct inc_qp *qp)
+{
+	dst_cache_destroy(&qp->dst);
+	free_percpu(qp->stats);
+	kvfree(qp->out);
+	kvfree(qp->fifo);
+	kvfree(qp);
+}
+
+static struct inc_qp *qp_alloc(struct inc_tree *tree)
+{
+	struct inc_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL);
+
+	if (!qp)
+		return NULL;
+	qp->out = kvcalloc(tree->cfg.slots, sizeof(*qp->out), GFP_KERNEL);
+	qp->fifo = kvcalloc(tree->cfg.slots, sizeof(*qp->fifo), GFP_KERNEL);
+	qp->stats = inc_stats_alloc();
+	if (!qp->out || !qp->fifo || !qp->stats ||
+	    dst_cache_init(&qp->dst, GFP_KERNEL)) {
+		qp_free(qp);
+		return NULL;
+	}
+	return qp;
+}
+
+/* A number that was not used lately, so that old packets find nobody. */
+static int choose_qpn(struct inc_net *inet, struct inc_qp *qp)
+{
+	return xa_alloc_cyclic(&inet->qps, &qp->qpn, NULL,
+			       XA_LIMIT(INC_QPN_MIN, INC_QPN_MAX),
+			       &inet->next_qpn, GFP_KERNEL);
+}
+
+static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
+		    const struct inc_member_cfg *cfg)
+{
+	qp->inet = tree->inet;
+	qp->tree = tree;
+	qp->cfg = *cfg;
+	qp->state = INC_MEMBER_STATE_RTS;
+	qp->next_msg_id = tree->cfg.first_msg_id;
+	if (!cfg->has_psn)
+		qp->cfg.psn = get_random_u32() & INC_PSN_MASK;
+
+	spin_lock_init(&qp->rx_lock);
+	spin_lock_init(&qp->tx_lock);
+	__skb_queue_head_init(&qp->kept);
+	timer_setup(&qp->rto, inc_send_timer, 0);
+
+	qp->resp.epsn = cfg->peer_psn;
+	qp->resp.rkey = get_random_u32();
+	qp->resp.stride = tree->cfg.msg_size;
+	qp->resp.slots = tree->cfg.slots;
+	qp->resp.pmtu = tree->cfg.pmtu;
+	inc_req_init(&qp->req, qp->cfg.psn);
+	inc_qp_tune(qp);
+}
+
+/**
+ * inc_qp_tune() - let a QP work with the tree's present settings
+ * @qp: QP
+ *
+ * Context: process; takes qp->tx_lock.
+ */
+void inc_qp_tune(struct inc_qp *qp)
+{
+	const struct inc_tree_cfg *cfg = &qp->tree->cfg;
+
+	spin_lock_bh(&qp->tx_lock);
+	inc_req_tune(&qp->req, cfg->window, cfg->min_rto * 1000,
+		     cfg->dead_time * 1000);
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_qp_new() - add a member to a tree
+ * @tree: tree
+ * @cfg: what the administrator said, checked for form
+ * @extack: says why not
+ *
+ * Context: process, inc_net.lock held.
+ * Return: the QP, or ERR_PTR: -EINVAL rank out of range, -EEXIST rank taken,
+ * -EPIPE tree failed, -ENETUNREACH no route to the member, -ENOBUFS over the
+ * memory limit, -ENOMEM.
+ */
+struct inc_qp *inc_qp_new(struct inc_tree *tree,
+			  const struct inc_member_cfg *cfg,
+			  struct netlink_ext_ack *extack)
+{
+	struct inc_net *inet = tree->inet;
+	size_t memory = qp_memory(tree);
+	struct inc_qp *qp;
+	int err;
+
+	lockdep_assert_held(&inet->lock);
+	if (cfg->rank >= tree->cfg.ranks) {
+		NL_SET_ERR_MSG_FMT_MOD(extack, "rank must be 0 ... %u",
+				       tree->cfg.ranks - 1);
+		return ERR_PTR(-EINVAL);
+	}
+	if (inc_qp_find(tree, cfg->rank)) {
+		NL_SET_ERR_MSG_MOD(extack, "rank has a member already");
+		return ERR_PTR(-EEXIST);
+	}
+	if (READ_ONCE(tree->error)) {
+		NL_SET_ERR_MSG_MOD(extack, "tree has failed, make a new one");
+		return ERR_PTR(-EPIPE);
+	}
+	err = inc_net_charge(inet, memory, extack);
+	if (err)
+		return ERR_PTR(err);
+
+	qp = qp_alloc(tree);
+	if (!qp) {
+		err = -ENOMEM;
+		goto err_charge;
+	}
+	qp_init(qp, tree, cfg);
+	err = choose_qpn(inet, qp);
+	if (err < 0) {
+		NL_SET_ERR_MSG_MOD(extack, "no QPN is left");
+		goto err_free;
+	}
+	/* RoCEv2 entropy for ECMP, as rxe does: 0xc000 ... 0xffff by QPN. */
+	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
+	err = inc_tx_source(qp);
+	if (err) {
+		NL_SET_ERR_MSG_MOD(extack, "no route to the member's address");
+		goto err_qpn;
+	}
+
+	qp->memory = memory;
+	tree->memory += memory;
+	refcount_inc(&tree->ref);
+	rcu_assign_pointer(tree->member[cfg->rank], qp);
+	xa_store(&inet->qps, qp->qpn, qp, GFP_KERNEL);
+	inc_nl_notify_member(qp, INC_CMD_MEMBER_NEW_NTF);
+	if (++tree->nmembers == tree->cfg.ranks) {
+		WRITE_ONCE(tree->state, INC_TREE_STATE_READY);
+		inc_nl_notify_tree(tree, INC_CMD_TREE_READY_NTF);
+	}
+	return qp;
+
+err_qpn:
+	xa_erase(&inet->qps, qp->qpn);
+err_free:
+	qp_free(qp);
+err_charge:
+	inc_net_uncharge(inet, memory);
+	return ERR_PTR(err);
+}
+
+/**
+ * inc_qp_error() - a QP goes to the error state
+ * @qp: QP
+ * @error: enum inc_member_error; the first one counts
+ *
+ * Its tree has failed with that: no collective can complete without a rank.
+ *
+ * Context: any but hard interrupt, RCU read side or inc_net.lock held; no
+ * other lock.
+ */
+void inc_qp_error(struct inc_qp *qp, u8 error)
+{
+	bool first;
+
+	spin_lock_bh(&qp->tx_lock);
+	first = qp->state != INC_MEMBER_STATE_ERROR;
+	if (first) {
+		WRITE_ONCE(qp->state, INC_MEMBER_STATE_ERROR);
+		qp->error = error;
+		qp->report = true;
+	}
+	spin_unlock_bh(&qp->tx_lock);
+	if (first)
+		inc_tree_fail(qp->tree, INC_STATUS_PEER_DEAD);
+}
+
+/**
+ * inc_qp_unpublish() - let nobody find a QP any more
+ * @qp: QP
+ *
+ * Context: process, inc_net.lock held.
+ */
+void inc_qp_unpublish(struct inc_qp *qp)
+{
+	struct inc_tree *tree = qp->tree;
+
+	lockdep_assert_held(&qp->inet->lock);
+	xa_erase(&qp->inet->qps, qp->qpn);
+	RCU_INIT_POINTER(tree->member[qp->cfg.rank], NULL);
+	tree->nmembers--;
+	tree->memory -= qp->memory;
+	inc_net_uncharge(qp->inet, qp->memory);
+	inc_nl_notify_member(qp, INC_CMD_MEMBER_DEL_NTF);
+
+	spin_lock_bh(&qp->tx_lock);
+	WRITE_ONCE(qp->state, INC_MEMBER_STATE_ERROR);
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_qp_destroy() - free a QP that nobody can find
+ * @qp: QP; a grace period has passed since inc_qp_unpublish()
+ *
+ * Context: process; may sleep.
+ */
+void inc_qp_destroy(struct inc_qp *qp)
+{
+	struct inc_tree *tree = qp->tree;
+
+	timer_shutdown_sync(&qp->rto);
+	__skb_queue_purge(&qp->kept);
+	inc_stats_sum(qp->stats, tree->gone);
+	qp_free(qp);
+	inc_tree_put(tree);
+}
+
+/**
+ * inc_qp_del() - remove one member from a tree that goes on
+ * @qp: its QP
+ *
+ * Once a message began, ranks are not exchangeable: the others get
+ * INC_STATUS_MEMBER_LEFT.
+ *
+ * Context: process, inc_net.lock held; may sleep for a grace period.
+ */
+void inc_qp_del(struct inc_qp *qp)
+{
+	struct inc_tree *tree = qp->tree;
+
+	inc_qp_unpublish(qp);
+	if (READ_ONCE(tree->used) && tree->nmembers)
+		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
+	else if (!READ_ONCE(tree->error))
+		WRITE_ONCE(tree->state, INC_TREE_STATE_FORMING);
+	synchronize_net();
+	inc_qp_destroy(qp);
+}

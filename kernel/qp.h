@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A member's QP on the switch: the place where responder, requester and the
+ * results that wait for them meet.
+ */
+#ifndef _INC_QP_H
+#define _INC_QP_H
+
+#include <linux/in6.h>
+#include <linux/netlink.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <net/dst_cache.h>
+
+#include "req.h"
+#include "resp.h"
+#include "stats.h"
+
+struct inc_tree;
+struct inc_net;
+
+/* Packets kept beyond a hole; rxe has at most 128 unacknowledged. */
+#define INC_QP_MAX_KEPT		128
+/* Error statuses that belong to no slot and wait to be sent. */
+#define INC_QP_MAX_STRAY	16
+
+/**
+ * struct inc_member_cfg - what an administrator says about a member
+ * @rank: rank
+ * @family: AF_INET or AF_INET6
+ * @has_local: @local was given
+ * @has_psn: @psn was given
+ * @peer: address of the host; IPv4 as a mapped address
+ * @local: address of the switch towards it, likewise
+ * @peer_qpn: the host's QPN
+ * @peer_psn: first PSN that the host sends
+ * @psn: first PSN that the switch sends
+ * @pkey: P_Key
+ */
+struct inc_member_cfg {
+	u16		rank;
+	u8		family;
+	bool		has_local;
+	bool		has_psn;
+	struct in6_addr	peer;
+	struct in6_addr	local;
+	u32		peer_qpn;
+	u32		peer_psn;
+	u32		psn;
+	u16		pkey;
+};
+
+/**
+ * struct inc_out - result of one slot on its way to one member
+ * @va: where the member wants it
+ * @rkey: key of that memory
+ * @msg_id: message
+ * @data_len: bytes of the whole result
+ * @nchunks: its chunks
+ * @ready: chunks that may be sent
+ * @sent: chunks that were given to the requester
+ * @status: error status to send instead, or 0
+ * @open: a request began and its Immediate was not given to the requester
+ * @queued: the slot is in inc_qp.fifo
+ */
+struct inc_out {
+	u64	va;
+	u32	rkey;
+	u32	msg_id;
+	u32	data_len;
+	u16	nchunks;
+	u16	ready;
+	u16	sent;
+	u8	status;
+	bool	open;
+	bool	queued;
+};
+
+/**
+ * struct inc_stray - error status that belongs to no slot
+ * @imm: Immediate
+ */
+struct inc_stray {
+	u32	imm;
+};
+
+/**
+ * struct inc_qp - a member's QP
+ * @inet: switch
+ * @tree: tree; holds a reference
+ * @cfg: what the administrator said, defaults filled in
+ * @qpn: its number
+ * @state: enum inc_member_state; goes to error once, under @tx_lock
+ * @error: enum inc_member_error
+ * @report: the error was not told to the event group yet
+ * @rx_lock: guards @resp, @kept and the message in progress: @rx_msg_id,
+ *	@rx_take. Outermost of the data path: a slot's lock, then any
+ *	QP's @tx_lock, may be taken inside, not both at a time
+ * @resp: responder
+ * @kept: packets beyond a hole, by PSN
+ * @rx_msg_id: message in progress
+ * @rx_take: its chunks go to the slot; else they are discarded
+ * @next_msg_id: message ID that should come next, for a person to see
+ * @tx_lock: guards the fields below; innermost
+ * @tx_busy: somebody transmits; who finds it set leaves his packets to him
+ * @tx_again: he has to look again
+ * @req: requester
+ * @out: results, by slot
+ * @fifo: slots that have something to send, in the order of becoming ready
+ * @fifo_head: first entry, free running
+ * @fifo_tail: after the last entry
+ * @stray: statuses that belong to no slot
+ * @nstray: number of those
+ * @probe: send a zero-length write, to see whether the member lives
+ * @held: payload bytes of requests that began and are not complete
+ * @dst: cached route
+ * @rto: retransmission and RNR timer; runs lazily, re-arms itself
+ * @sport: UDP source port
+ * @stats: counters
+ * @memory: bytes charged to the tree
+ * @rcu: frees it after the readers
+ */
+struct inc_qp {
+	struct inc_net			*inet;
+	struct inc_tree			*tree;
+	struct inc_member_cfg		cfg;
+	u32				qpn;
+	u8				state;
+	u8				error;
+	bool				report;
+	__be16				sport;
+	struct inc_stats __percpu	*stats;
+	struct dst_cache		dst;
+	u64				memory;
+	struct rcu_head			rcu;
+
+	spinlock_t			rx_lock ____cacheline_aligned_in_smp;
+	struct inc_resp			resp;
+	struct sk_buff_head		kept;
+	u32				rx_msg_id;
+	bool				rx_take;
+	u32				next_msg_id;
+
+	spinlock_t			tx_lock ____cacheline_aligned_in_smp;
+	bool				tx_busy;
+	bool				tx_again;
+	bool				probe;
+	u8				nstray;
+	u16				fifo_head;
+	u16				fifo_tail;
+	u16				*fifo;
+	u32				held;
+	struct inc_out			*out;
+	struct inc_stray		stray[INC_QP_MAX_STRAY];
+	struct timer_list		rto;
+	struct inc_req			req;
+};
+
+/* Configuration: process context, inc_net.lock held. */
+struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank);
+struct inc_qp *inc_qp_new(struct inc_tree *tree,
+			  const struct inc_member_cfg *cfg,
+			  struct netlink_ext_ack *extack);
+void inc_qp_tune(struct inc_qp *qp);
+void inc_qp_unpublish(struct inc_qp *qp);
+/* After a grace period since inc_qp_unpublish(); process context. */
+void inc_qp_destroy(struct inc_qp *qp);
+/* One member leaves: both of the above, and the tree fails if it was used. */
+void inc_qp_del(struct inc_qp *qp);
+
+/* Data path: RCU read side. */
+struct inc_qp *inc_qp_lookup(struct inc_net *inet, u32 qpn);
+
+/* Any context; the first reason wins. */
+void inc_qp_error(struct inc_qp *qp, u8 error);
+
+#endif /* _INC_QP_H */

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Integer reductions in plain C: every CPU, every context, no vector
+ * registers. This is also what short vectors take where there is SIMD.
+ */
+#include <linux/compiler.h>
+#include <linux/minmax.h>
+#include <linux/types.h>
+
+#include "reduce_impl.h"
+#include "scalar.h"
+
+/*
+ * Unsigned, so that wrapping is defined; the product is taken in 64 bits
+ * because two u16 would be promoted to int and overflow it.
+ */
+#define DEFINE_WIDTH(w, type)						\
+static __always_inline u64 ROW(w ## _sum, type, a + b)			\
+static __always_inline u64 ROW(w ## _prod, type, (u64)a * b)		\
+static __always_inline u64 ROW(w ## _land, type, a && b)		\
+static __always_inline u64 ROW(w ## _lor, type, a || b)		\
+static __always_inline u64 ROW(w ## _lxor, type, !a != !b)		\
+static __always_inline u64 ROW(w ## _band, type, a & b)		\
+static __always_inline u64 ROW(w ## _bor, type, a | b)			\
+static __always_inline u64 ROW(w ## _bxor, type, a ^ b)
+
+#define DEFINE_ORDER(t, type)						\
+static __always_inline u64 ROW(t ## _min, type, min(a, b))		\
+static __always_inline u64 ROW(t ## _max, type, max(a, b))
+
+DEFINE_WIDTH(w8, u8)
+DEFINE_WIDTH(w16, u16)
+DEFINE_WIDTH(w32, u32)
+DEFINE_WIDTH(w64, u64)
+
+DEFINE_ORDER(s8, s8)
+DEFINE_ORDER(s16, s16)
+DEFINE_ORDER(s32, s32)
+DEFINE_ORDER(s64, s64)
+DEFINE_ORDER(u8, u8)
+DEFINE_ORDER(u16, u16)
+DEFINE_ORDER(u32, u32)
+DEFINE_ORDER(u64, u64)
+
+const struct inc_reduce_impl inc_reduce_int = {
+	.name	= "generic",
+	.fn	= {
+		[INC_DTYPE_INT8]	= { INC_REDUCE_INT_ROWS(w8, s8) },
+		[INC_DTYPE_INT16]	= { INC_REDUCE_INT_ROWS(w16, s16) },
+		[INC_DTYPE_INT32]	= { INC_REDUCE_INT_ROWS(w32, s32) },
+		[INC_DTYPE_INT64]	= { INC_REDUCE_INT_ROWS(w64, s64) },
+		[INC_DTYPE_UINT8]	= { INC_REDUCE_INT_ROWS(w8, u8) },
+		[INC_DTYPE_UINT16]	= { INC_REDUCE_INT_ROWS(w16, u16) },
+		[INC_DTYPE_UINT32]	= { INC_REDUCE_INT_ROWS(w32, u32) },
+		[INC_DTYPE_UINT64]	= { INC_REDUCE_INT_ROWS(w64, u64) },
+	},
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What reduce.c knows of the implementations, one per file, and what the
+ * tests need to call a chosen one. Nobody else includes this.
+ */
+#ifndef _INC_REDUCE_IMPL_H
+#define _INC_REDUCE_IMPL_H
+
+#include <linux/types.h>
+
+#include <uapi/linux/inc_proto.h>
+
+#include "reduce.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "reduction kernels take elements as they lie in little-endian memory"
+#endif
+
+/**
+ * struct inc_reduce_impl - one implementation, for some types and operations
+ * @name: for people
+ * @fpu: its kernels use vector registers: only inside an FPU section
+ * @fn: kernels by enum inc_dtype and enum inc_op, NULL where it has none
+ */
+struct inc_reduce_impl {
+	const char	*name;
+	bool		fpu;
+	inc_reduce_fn	fn[INC_DTYPE_COUNT][INC_OP_COUNT];
+};
+
+/*
+ * The rows of an integer type. Only min and max know signs, so the others
+ * are named by width (w) and shared by the signed and the unsigned type (t).
+ */
+#define INC_REDUCE_INT_ROWS(w, t)		\
+	[INC_OP_SUM]	= w ## _sum,		\
+	[INC_OP_PROD]	= w ## _prod,		\
+	[INC_OP_MIN]	= t ## _min,		\
+	[INC_OP_MAX]	= t ## _max,		\
+	[INC_OP_LAND]	= w ## _land,		\
+	[INC_OP_LOR]	= w ## _lor,		\
+	[INC_OP_LXOR]	= w ## _lxor,		\
+	[INC_OP_BAND]	= w ## _band,		\
+	[INC_OP_BOR]	= w ## _bor,		\
+	[INC_OP_BXOR]	= w ## _bxor
+
+#define INC_REDUCE_FP_ROWS(t)			\
+	[INC_OP_SUM]	= t ## _sum,		\
+	[INC_OP_MIN]	= t ## _min,		\
+	[INC_OP_MAX]	= t ## _max
+
+/* int.c */
+extern const struct inc_reduce_impl inc_reduce_int;
+/* softfp.c */
+extern const struct inc_reduce_impl inc_reduce_softfp;
+/* simd_sse2.c, simd_avx2.c; only with INC_REDUCE_X86 */
+extern const struct inc_reduce_impl inc_reduce_sse2;
+extern const struct inc_reduce_impl inc_reduce_avx2;
+
+/* reduce.c */
+const struct inc_reduce_impl *inc_reduce_impl_at(unsigned int i);
+void inc_reduce_by(const struct inc_reduce_impl *impl,
+		   const struct inc_reduce_ops *ops, void *dst, const void *a,
+		   const void *b, unsigned int nelem);
+
+#endif /* _INC_REDUCE_IMPL_H */

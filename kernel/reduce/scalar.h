@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* One element at a time: the loop that int.c and softfp.c share. */
+#ifndef _INC_REDUCE_SCALAR_H
+#define _INC_REDUCE_SCALAR_H
+
+#include <linux/unaligned.h>
+
+/*
+ * What @name does to two elements of @type, and the kernel @name itself;
+ * @expr is of a and b. Written behind "static __always_inline u64".
+ */
+#define ROW(name, type, expr)						\
+name ## _elem(type a, type b)						\
+{									\
+	return expr;							\
+}									\
+									\
+static void name(void *dst, const void *a, const void *b,		\
+		 unsigned int nelem)					\
+{									\
+	for (unsigned int i = 0; i < nelem; i++) {			\
+		const type x = get_unaligned((const type *)a + i);	\
+		const type y = get_unaligned((const type *)b + i);	\
+									\
+		put_unaligned((type)name ## _elem(x, y),		\
+			      (type *)dst + i);			\
+	}								\
+}
+
+#endif /* _INC_REDUCE_SCALAR_H */

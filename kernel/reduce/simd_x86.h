@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Template of the x86 SIMD reductions: included once by each simd_*.c, which
+ * defines INC_VEC_BYTES (16 or 32), INC_VEC_IMPL and INC_VEC_NAME and is
+ * compiled with the flags of that level (see objs.mk). Everything here runs
+ * between kernel_fpu_begin() and kernel_fpu_end(), which is the caller's
+ * business: nothing in these files may be called from outside of them.
+ *
+ * Integers are the compiler's vector arithmetic. Floating-point instructions
+ * are asm: a compiler may swap the operands of an addition, and the first
+ * operand decides which NaN comes out. So there is no float type here either.
+ *
+ * 64 (AVX-512) would do, too, but gains nothing: every unaligned vector then
+ * crosses a cache line. A Zen 4 took twice the time of AVX2 for 4 KB.
+ */
+#include <linux/compiler.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#include "reduce_impl.h"
+
+#define VECTOR	__attribute__((__vector_size__(INC_VEC_BYTES), __may_alias__))
+
+typedef u64 vec VECTOR;
+typedef u64 vec_mem VECTOR __aligned(1);
+
+typedef u8 vu8 VECTOR;
+typedef u16 vu16 VECTOR;
+typedef u32 vu32 VECTOR;
+typedef u64 vu64 VECTOR;
+typedef s8 vs8 VECTOR;
+typedef s16 vs16 VECTOR;
+typedef s32 vs32 VECTOR;
+typedef s64 vs64 VECTOR;
+
+static __always_inline vec load(const void *p)
+{
+	return *(const vec_mem *)p;
+}
+
+static __always_inline void store(void *p, vec v)
+{
+	*(vec_mem *)p = v;
+}
+
+/* Bits of @a where @mask is set, else of @b. */
+static __always_inline vec pick(vec mask, vec a, vec b)
+{
+	return (mask & a) | (~mask & b);
+}
+
+/*
+ * Applies @op to @len bytes, @len being a multiple of the element size.
+ *
+ * The last vector overlaps the one before it. It is computed first, since
+ * @dst may be @a or @b and the loop overwrites them.
+ */
+static __always_inline void vec_loop(void *dst, const void *a, const void *b,
+				     size_t len, vec (*op)(vec a, vec b))
+{
+	vec last;
+
+	if (len < INC_VEC_BYTES) {
+		vec va = {}, vb = {};
+
+		memcpy(&va, a, len);
+		memcpy(&vb, b, len);
+		va = op(va, vb);
+		memcpy(dst, &va, len);
+		return;
+	}
+
+	len -= INC_VEC_BYTES;
+	last = op(load(a + len), load(b + len));
+	for (size_t i = 0; i < len; i += INC_VEC_BYTES)
+		store(dst + i, op(load(a + i), load(b + i)));
+	store(dst + len, last);
+}
+
+/*
+ * What @name does to two vectors, and the kernel @name itself; @expr is of
+ * a and b, vectors of @type. The compiler inlines the former into the loop
+ * of the latter: no pointer is followed.
+ */
+#define ROW(name, type, expr)						\
+name ## _vec(vec va, vec vb)						\
+{									\
+	const type a = (type)va, b = (type)vb;				\
+									\
+	return (vec)(expr);						\
+}									\
+									\
+static void name(void *dst, const void *a, const void *b,		\
+		 unsigned int nelem)					\
+{									\
+	vec_loop(dst, a, b, (size_t)nelem * sizeof(((type){})[0]),	\
+		 name ## _vec);						\
+}
+
+#define DEFINE_WIDTH(w, type)						\
+static __always_inline vec ROW(w ## _sum, type, a + b)			\
+static __always_inline vec ROW(w ## _prod, type, a * b)			\
+static __always_inline vec						\
+ROW(w ## _land, type, (type)((a != 0) & (b != 0)) & 1)			\
+static __always_inline vec						\
+ROW(w ## _lor, type, (type)((a | b) != 0) & 1)				\
+static __always_inline vec						\
+ROW(w ## _lxor, type, (type)((a != 0) ^ (b != 0)) & 1)			\
+static __always_inline vec ROW(w ## _band, type, a & b)			\
+static __always_inline vec ROW(w ## _bor, type, a | b)			\
+static __always_inline vec ROW(w ## _bxor, type, a ^ b)
+
+#define DEFINE_ORDER(t, type)						\
+static __always_inline vec						\
+ROW(t ## _min, type, pick((vec)(a < b), va, vb))			\
+static __always_inline vec						\
+ROW(t ## _max, type, pick((vec)(a > b), va, vb))
+
+/* @insn with a as its first source: the operand whose NaN wins. */
+#if INC_VEC_BYTES == 16
+#define INSN(t, insn, suffix)						\
+static __always_inline vec t ## _ ## insn(vec a, vec b)			\
+{									\
+	asm(# insn # suffix " %1, %0" : "+x" (a) : "x" (b));		\
+	return a;							\
+}
+#else
+#define INSN(t, insn, suffix)						\
+static __always_inline vec t ## _ ## insn(vec a, vec b)			\
+{									\
+	vec r;								\
+									\
+	asm("v" # insn # suffix " %2, %1, %0"				\
+	    : "=x" (r) : "x" (a), "x" (b));				\
+	return r;							\
+}
+#endif
+
+INSN(f32_insn, add, ps)
+INSN(f32_insn, min, ps)
+INSN(f32_insn, max, ps)
+INSN(f32_insn, cmpunord, ps)
+
+INSN(f64_insn, add, pd)
+INSN(f64_insn, min, pd)
+INSN(f64_insn, max, pd)
+INSN(f64_insn, cmpunord, pd)
+
+/*
+ * minps gives its second source if a NaN is there or both are zeros, so the
+ * two orders together hold both zeros: their signs are or-ed (min) or and-ed
+ * (max). Where a NaN is, addps says which.
+ */
+#define DEFINE_FP(t, type)						\
+static __always_inline vec						\
+ROW(t ## _sum, type, t ## _insn_add((vec)a, (vec)b))			\
+static __always_inline vec						\
+ROW(t ## _min, type, pick(t ## _insn_cmpunord((vec)a, (vec)b),		\
+			  t ## _insn_add(va, vb),			\
+			  t ## _insn_min(va, vb) |			\
+			  t ## _insn_min(vb, va)))			\
+static __always_inline vec						\
+ROW(t ## _max, type, pick(t ## _insn_cmpunord((vec)a, (vec)b),		\
+			  t ## _insn_add(va, vb),			\
+			  t ## _insn_max(va, vb) &			\
+			  t ## _insn_max(vb, va)))
+
+DEFINE_WIDTH(w8, vu8)
+DEFINE_WIDTH(w16, vu16)
+DEFINE_WIDTH(w32, vu32)
+DEFINE_WIDTH(w64, vu64)
+
+DEFINE_ORDER(s8, vs8)
+DEFINE_ORDER(s16, vs16)
+DEFINE_ORDER(s32, vs32)
+DEFINE_ORDER(s64, vs64)
+DEFINE_ORDER(u8, vu8)
+DEFINE_ORDER(u16, vu16)
+DEFINE_ORDER(u32, vu32)
+DEFINE_ORDER(u64, vu64)
+
+DEFINE_FP(f32, vu32)
+DEFINE_FP(f64, vu64)
+
+const struct inc_reduce_impl INC_VEC_IMPL = {
+	.name	= INC_VEC_NAME,
+	.fpu	= true,
+	.fn	= {
+		[INC_DTYPE_INT8]	= { INC_REDUCE_INT_ROWS(w8, s8) },
+		[INC_DTYPE_INT16]	= { INC_REDUCE_INT_ROWS(w16, s16) },
+		[INC_DTYPE_INT32]	= { INC_REDUCE_INT_ROWS(w32, s32) },
+		[INC_DTYPE_INT64]	= { INC_REDUCE_INT_ROWS(w64, s64) },
+		[INC_DTYPE_UINT8]	= { INC_REDUCE_INT_ROWS(w8, u8) },
+		[INC_DTYPE_UINT16]	= { INC_REDUCE_INT_ROWS(w16, u16) },
+		[INC_DTYPE_UINT32]	= { INC_REDUCE_INT_ROWS(w32, u32) },
+		[INC_DTYPE_UINT64]	= { INC_REDUCE_INT_ROWS(w64, u64) },
+		[INC_DTYPE_FP32]	= { INC_REDUCE_FP_ROWS(f32) },
+		[INC_DTYPE_FP64]	= { INC_REDUCE_FP_ROWS(f64) },
+	},
+};

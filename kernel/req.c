@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC requester: go-back-N with an adaptive time-out. Every packet is a message
+ * of its own (WRITE ONLY), so a PSN names a packet, and the packet's
+ * description is kept in a ring until it is acknowledged.
+ */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "psn.h"
+#include "req.h"
+
+/*
+ * Before the first measured round trip, microseconds: above what the queue of
+ * a shaped link holds back, below a tenth of the default dead time.
+ */
+#define INITIAL_RTO	50000
+/* Most packets between two that ask for an acknowledgement. */
+#define ACKREQ_EVERY	16
+#define MAX_BACKOFF	10
+
+/* IBTA table 46: encoded RNR NAK timer, microseconds. */
+static const u32 rnr_time[32] = {
+	655360, 10, 20, 30, 40, 60, 80, 120,
+	160, 240, 320, 480, 640, 960, 1280, 1920,
+	2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720,
+	40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520,
+};
+
+static struct inc_wqe *wqe(struct inc_req *r, u32 psn)
+{
+	return &r->ring[psn % INC_REQ_MAX_WINDOW];
+}
+
+static u32 in_flight(const struct inc_req *r)
+{
+	return inc_psn_diff(r->max, r->una);
+}
+
+/**
+ * inc_req_init() - a requester that has sent nothing
+ * @r: requester, to be tuned before use
+ * @psn: first PSN
+ */
+void inc_req_init(struct inc_req *r, u32 psn)
+{
+	memset(r, 0, sizeof(*r));
+	r->una = psn;
+	r->next = psn;
+	r->fresh = psn;
+	r->max = psn;
+}
+
+/**
+ * inc_req_tune() - settings that may change at any time
+ * @r: requester
+ * @window: most packets in flight, 1 ... INC_REQ_MAX_WINDOW
+ * @min_rto_us: lower limit of the time-out, microseconds
+ * @dead_us: time without progress after which the member is dead, microseconds
+ */
+void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us)
+{
+	r->window = window;
+	r->min_rto = min_rto_us;
+	r->dead = dead_us;
+}
+
+/**
+ * inc_req_push() - take the next PSN for a new packet
+ * @r: requester
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: what the caller describes the packet in, or NULL when the window is
+ * full.
+ */
+struct inc_wqe *inc_req_push(struct inc_req *r)
+{
+	struct inc_wqe *w;
+
+	if (in_flight(r) >= r->window)
+		return NULL;
+	w = wqe(r, r->max);
+	r->max = inc_psn_add(r->max, 1);
+	return w;
+}
+
+/**
+ * inc_req_next() - which packet to send now
+ * @r: requester
+ * @now: time
+ * @last: the caller has nothing to push after what it pushed
+ * @psn: takes the packet's PSN
+ * @ackreq: takes whether the packet has to ask for an acknowledgement
+ * @again: takes whether the packet was sent before
+ *
+ * rxe acknowledges only where it is asked to: at the end of what there is to
+ * send, where the window closes, and often enough in between.
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: the packet, or NULL if there is none to send now.
+ */
+struct inc_wqe *inc_req_next(struct inc_req *r, u64 now, bool last, u32 *psn,
+			     bool *ackreq, bool *again)
+{
+	u32 every = min_t(u32, ACKREQ_EVERY, max_t(u32, r->window / 2, 1));
+	bool tail;
+
+	if (r->rnr || r->next == r->max)
+		return NULL;
+
+	*psn = r->next;
+	if (r->next == r->una) {
+		r->sent_at = now;
+		if (!r->due) {
+			r->due = true;
+			r->progress_at = now;
+		}
+	}
+	*again = inc_psn_diff(r->fresh, r->next) > 0;
+	r->next = inc_psn_add(r->next, 1);
+	if (!*again)
+		r->fresh = r->next;
+
+	tail = r->next == r->max && (last || in_flight(r) >= r->window);
+	*ackreq = tail || ++r->since_ackreq >= every;
+	if (*ackreq) {
+		r->since_ackreq = 0;
+		if (!r->timing && !*again) {
+			r->timing = true;
+			r->timed_psn = *psn;
+			r->timed_at = now;
+		}
+	}
+	return wqe(r, *psn);
+}
+
+/* RFC 6298, in integers. */
+static void measured(struct inc_req *r, u32 rtt)
+{
+	u32 dev;
+
+	if (!r->srtt) {
+		r->srtt = max_t(u32, rtt, 1);
+		r->rttvar = rtt / 2;
+		return;
+	}
+	dev = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
+	r->rttvar = r->rttvar - r->rttvar / 4 + dev / 4;
+	r->srtt = max_t(u32, r->srtt - r->srtt / 8 + rtt / 8, 1);
+}
+
+static void go_back(struct inc_req *r)
+{
+	r->next = r->una;
+	r->since_ackreq = 0;
+	/* Karn: a repeated packet's acknowledgement measures nothing. */
+	r->timing = false;
+}
+
+/* Everything before @psn has arrived. */
+static void progress(struct inc_req *r, u32 psn, u64 now)
+{
+	if (r->timing && inc_psn_diff(psn, r->timed_psn) > 0) {
+		measured(r, now - r->timed_at);
+		r->timing = false;
+	}
+	r->una = psn;
+	if (inc_psn_diff(r->next, psn) < 0)
+		r->next = psn;
+	r->due = inc_psn_diff(r->fresh, psn) > 0;
+	r->sent_at = now;
+	r->progress_at = now;
+	r->backoff = 0;
+	r->nak_seen = false;
+}
+
+/**
+ * inc_req_known() - is a response about a packet in flight
+ * @r: requester
+ * @psn: PSN that it names
+ *
+ * A NAK that ends the QP is believed only then.
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: INC_REQ_OLD, INC_REQ_PROGRESS or INC_REQ_BAD.
+ */
+enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn)
+{
+	if (inc_psn_diff(psn, r->fresh) >= 0)
+		return INC_REQ_BAD;
+	if (inc_psn_diff(psn, r->una) < 0)
+		return INC_REQ_OLD;
+	return INC_REQ_PROGRESS;
+}
+
+/**
+ * inc_req_ack() - an acknowledgement came
+ * @r: requester
+ * @psn: last PSN that it acknowledges
+ * @now: time
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: INC_REQ_OLD, INC_REQ_PROGRESS or INC_REQ_BAD.
+ * Spec: IBTA 1.x section 9.7.5.1.2, coalesced acknowledgements.
+ */
+enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now)
+{
+	enum inc_req_verdict known = inc_req_known(r, psn);
+
+	if (known != INC_REQ_PROGRESS)
+		return known;
+	r->rnr = false;
+	progress(r, inc_psn_add(psn, 1), now);
+	return INC_REQ_PROGRESS;
+}
+
+/**
+ * inc_req_nak_seq() - a NAK - PSN sequence error came
+ * @r: requester
+ * @psn: PSN that the member expects
+ * @now: time
+ *
+ * While an RNR NAK is waited for, what follows the refused packet is out of
+ * sequence to the member: that is no loss, and no reason to go back now.
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: INC_REQ_OLD, INC_REQ_BACK or INC_REQ_BAD.
+ * Spec: IBTA 1.x section 9.7.5.1.2 and C9-114.
+ */
+enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now)
+{
+	enum inc_req_verdict known = inc_req_known(r, psn);
+
+	if (known != INC_REQ_PROGRESS)
+		return known;
+	if (r->rnr || (r->nak_seen && r->nak_psn == psn))
+		return INC_REQ_OLD;
+
+	if (psn != r->una)
+		progress(r, psn, now);
+	r->nak_seen = true;
+	r->nak_psn = psn;
+	go_back(r);
+	return INC_REQ_BACK;
+}
+
+/**
+ * inc_req_rnr_nak() - an RNR NAK came
+ * @r: requester
+ * @psn: PSN of the packet that the member could not take
+ * @timer: encoded time to wait
+ * @now: time
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: INC_REQ_OLD, INC_REQ_WAIT or INC_REQ_BAD.
+ * Spec: IBTA 1.x section 9.7.5.2.8.
+ */
+enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
+				     u64 now)
+{
+	enum inc_req_verdict known = inc_req_known(r, psn);
+
+	if (known != INC_REQ_PROGRESS)
+		return known;
+	if (psn != r->una)
+		progress(r, psn, now);
+	go_back(r);
+	r->rnr = true;
+	r->resume = now + rnr_time[timer & 31];
+	return INC_REQ_WAIT;
+}
+
+static u64 rto(const struct inc_req *r)
+{
+	u64 t = r->srtt ? r->srtt + 4 * r->rttvar : INITIAL_RTO;
+
+	return max_t(u64, t, r->min_rto);
+}
+
+/**
+ * inc_req_deadline() - when to look at inc_req_timeout()
+ * @r: requester
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: time, or 0 when nothing is in flight.
+ */
+u64 inc_req_deadline(const struct inc_req *r)
+{
+	if (r->rnr)
+		return r->resume;
+	if (r->una == r->fresh)
+		return 0;
+	/* However it backs off, some repetitions fit into the dead time. */
+	return r->sent_at + min_t(u64, rto(r) << r->backoff,
+				  max_t(u64, r->dead / 5, 2 * r->srtt));
+}
+
+/**
+ * inc_req_timeout() - the timer ran
+ * @r: requester
+ * @now: time
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: enum inc_req_timer; after INC_REQ_TIMER_BACK and
+ * INC_REQ_TIMER_RESUME inc_req_next() has packets.
+ * Spec: IBTA 1.x section 9.7.6.1.3 (local ACK time-out) with a time-out that
+ * follows the measured round trip, and a time instead of a number of retries.
+ */
+enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now)
+{
+	u64 deadline = inc_req_deadline(r);
+
+	if (!deadline)
+		return INC_REQ_TIMER_IDLE;
+	if (now < deadline)
+		return INC_REQ_TIMER_LATER;
+	if (now - r->progress_at >= r->dead)
+		return INC_REQ_TIMER_DEAD;
+
+	if (r->rnr) {
+		r->rnr = false;
+		return INC_REQ_TIMER_RESUME;
+	}
+	go_back(r);
+	r->nak_seen = false;
+	r->sent_at = now;
+	if (r->backoff < MAX_BACKOFF)
+		r->backoff++;
+	return INC_REQ_TIMER_BACK;
+}

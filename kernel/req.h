@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RC requester: what is in flight to a member, what to send next, what an
+ * acknowledgement, a NAK or a time-out changes (IBTA 1.x, sections 9.7.5 and
+ * 9.7.6), without packets, locks, timers or memory. Times are microseconds of
+ * the caller's clock.
+ */
+#ifndef _INC_REQ_H
+#define _INC_REQ_H
+
+#include <linux/types.h>
+
+#define INC_REQ_MAX_WINDOW	256
+
+/**
+ * struct inc_wqe - one request packet: WRITE ONLY, with or without Immediate
+ * @va: where it goes in the member's memory
+ * @rkey: key of that memory
+ * @msg_id: message whose result it carries
+ * @imm: Immediate, status and message ID, host order
+ * @slot: slot of that message
+ * @chunk: chunk of that message
+ * @len: bytes of payload
+ * @opcode: IB_OPCODE_RC_RDMA_WRITE_ONLY or ..._WITH_IMMEDIATE
+ */
+struct inc_wqe {
+	u64	va;
+	u32	rkey;
+	u32	msg_id;
+	u32	imm;
+	u16	slot;
+	u16	chunk;
+	u16	len;
+	u8	opcode;
+};
+
+/**
+ * struct inc_req - state of the requester half of a QP
+ * @una: oldest PSN that is not acknowledged
+ * @next: PSN to send next; goes back to @una to repeat
+ * @fresh: first PSN that was never sent
+ * @max: first PSN that no packet has taken yet
+ * @nak_psn: PSN of the last NAK obeyed, to obey each once
+ * @window: most packets in flight
+ * @since_ackreq: packets sent since one that asked for an acknowledgement
+ * @backoff: time-outs in a row, each doubles the time-out
+ * @rnr: waiting for @resume after an RNR NAK
+ * @due: an acknowledgement is due since @progress_at
+ * @nak_seen: @nak_psn is valid
+ * @timing: a round trip is being measured
+ * @timed_psn: by the acknowledgement of this PSN
+ * @timed_at: sent at this time
+ * @srtt: smoothed round trip, 0 before the first
+ * @rttvar: its mean deviation
+ * @min_rto: lower limit of the time-out
+ * @dead: time without progress after which the member is dead
+ * @sent_at: when the oldest packet was sent, or the last progress came
+ * @progress_at: when the last progress came, or a packet first became due
+ * @resume: when sending may go on after an RNR NAK
+ * @ring: packets in flight, by PSN
+ */
+struct inc_req {
+	u32		una;
+	u32		next;
+	u32		fresh;
+	u32		max;
+	u32		nak_psn;
+	u16		window;
+	u8		since_ackreq;
+	u8		backoff;
+	bool		rnr;
+	bool		due;
+	bool		nak_seen;
+	bool		timing;
+	u32		timed_psn;
+	u64		timed_at;
+	u32		srtt;
+	u32		rttvar;
+	u32		min_rto;
+	u32		dead;
+	u64		sent_at;
+	u64		progress_at;
+	u64		resume;
+	struct inc_wqe	ring[INC_REQ_MAX_WINDOW];
+};
+
+/**
+ * enum inc_req_verdict - what a response meant
+ * @INC_REQ_OLD: nothing that was not known
+ * @INC_REQ_PROGRESS: packets were acknowledged
+ * @INC_REQ_BACK: go back to the PSN that the member waits for
+ * @INC_REQ_WAIT: go back, after the RNR time
+ * @INC_REQ_BAD: a PSN that was never sent; drop it
+ */
+enum inc_req_verdict {
+	INC_REQ_OLD,
+	INC_REQ_PROGRESS,
+	INC_REQ_BACK,
+	INC_REQ_WAIT,
+	INC_REQ_BAD,
+};
+
+/**
+ * enum inc_req_timer - what became of the time-out
+ * @INC_REQ_TIMER_IDLE: nothing is in flight
+ * @INC_REQ_TIMER_LATER: not due yet; look again at inc_req_deadline()
+ * @INC_REQ_TIMER_BACK: expired: repeat from the oldest
+ * @INC_REQ_TIMER_RESUME: the RNR time is over
+ * @INC_REQ_TIMER_DEAD: the member did not answer for the dead time
+ */
+enum inc_req_timer {
+	INC_REQ_TIMER_IDLE,
+	INC_REQ_TIMER_LATER,
+	INC_REQ_TIMER_BACK,
+	INC_REQ_TIMER_RESUME,
+	INC_REQ_TIMER_DEAD,
+};
+
+void inc_req_init(struct inc_req *r, u32 psn);
+void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us);
+struct inc_wqe *inc_req_push(struct inc_req *r);
+struct inc_wqe *inc_req_next(struct inc_req *r, u64 now, bool last, u32 *psn,
+			     bool *ackreq, bool *again);
+enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn);
+enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now);
+enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now);
+enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
+				     u64 now);
+enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now);
+u64 inc_req_deadline(const struct inc_req *r);
+
+#endif /* _INC_REQ_H */

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC responder. Order of the checks as in IBTA 1.x, figure 78: PSN, opcode
+ * sequence, R_Key and address, length.
+ */
+#include <uapi/linux/inc_proto.h>
+
+#include "psn.h"
+#include "resp.h"
+#include "wire.h"
+
+/* IBTA C9-81 ... C9-84: which opcode may follow which. */
+static bool sequence_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	return r->in_msg != !!(pkt->flags & INC_PKT_FIRST);
+}
+
+/* IBTA C9-88 ... C9-93: FIRST and MIDDLE are full, LAST is not empty. */
+static bool length_ok(const struct inc_resp *r, const struct inc_pkt *pkt,
+		      u32 dmalen, u32 done)
+{
+	if (pkt->flags & INC_PKT_LAST) {
+		if (pkt->payload_len > r->pmtu || pkt->payload_len + done != dmalen)
+			return false;
+		return pkt->payload_len || pkt->flags & INC_PKT_FIRST;
+	}
+	return pkt->payload_len == r->pmtu && !pkt->pad &&
+	       pkt->payload_len + done < dmalen;
+}
+
+/*
+ * A member may write to its slots and nothing else: one message starts at the
+ * beginning of a slot and stays within it.
+ */
+static bool key_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	if (pkt->rkey != r->rkey)
+		return false;
+	if (pkt->va >= (u64)r->stride * r->slots)
+		return false;
+	return (u32)pkt->va % r->stride == 0 && pkt->dmalen <= r->stride;
+}
+
+/**
+ * inc_resp_check() - judge a request packet
+ * @r: responder
+ * @pkt: parsed packet, a request
+ *
+ * Changes nothing but that a NAK for the expected PSN was sent; an
+ * INC_RESP_NEW packet that is taken in has to be given to inc_resp_accept().
+ *
+ * Context: the QP's receive lock is held.
+ * Return: enum inc_resp_verdict.
+ * Spec: IBTA 1.x section 9.7.4 and 9.7.5.1; C9-114 for one NAK per hole.
+ */
+enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
+				     const struct inc_pkt *pkt)
+{
+	s32 diff = inc_psn_diff(pkt->psn, r->epsn);
+	u32 dmalen, done;
+
+	if (diff < 0)
+		return INC_RESP_DUP;
+	if (diff > 0) {
+		if (r->nak_sent)
+			return INC_RESP_AHEAD;
+		r->nak_sent = true;
+		return INC_RESP_AHEAD_NAK;
+	}
+
+	if (!(pkt->flags & INC_PKT_SUPPORTED) || !sequence_ok(r, pkt))
+		return INC_RESP_INVALID;
+	/* A message without an Immediate would never be answered. */
+	if (pkt->flags & INC_PKT_LAST && !(pkt->flags & INC_PKT_IMM))
+		return INC_RESP_INVALID;
+
+	if (pkt->flags & INC_PKT_FIRST && !key_ok(r, pkt))
+		return INC_RESP_ACCESS;
+
+	dmalen = pkt->flags & INC_PKT_FIRST ? pkt->dmalen : r->dmalen;
+	done = pkt->flags & INC_PKT_FIRST ? 0 : r->done;
+	return length_ok(r, pkt, dmalen, done) ? INC_RESP_NEW : INC_RESP_INVALID;
+}
+
+/**
+ * inc_resp_accept() - go on to the next PSN
+ * @r: responder
+ * @pkt: packet that inc_resp_check() called new and whose payload is safe
+ *
+ * Context: the QP's receive lock is held.
+ */
+void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	if (pkt->flags & INC_PKT_FIRST) {
+		r->dmalen = pkt->dmalen;
+		r->done = 0;
+	}
+	r->done += pkt->payload_len;
+	r->in_msg = !(pkt->flags & INC_PKT_LAST);
+	if (!r->in_msg)
+		r->msn = (r->msn + 1) & INC_PSN_MASK;
+	r->epsn = inc_psn_add(r->epsn, 1);
+	r->nak_sent = false;
+}
+
+/**
+ * inc_resp_ack_due() - is an acknowledgement due after one more request
+ * @r: responder
+ * @ackreq: the request asked for one
+ *
+ * Acknowledgements are coalesced (IBTA C9-112): the requester asks where it
+ * wants one, and does not stall in between.
+ *
+ * Context: the QP's receive lock is held.
+ * Return: true if an acknowledgement has to be sent now.
+ */
+bool inc_resp_ack_due(struct inc_resp *r, bool ackreq)
+{
+	if (!ackreq && ++r->unacked < INC_RESP_ACK_EVERY)
+		return false;
+	r->unacked = 0;
+	return true;
+}

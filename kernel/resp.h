@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RC responder: PSN window, opcode sequence, key, address and length checks
+ * (IBTA 1.x, sections 9.7.4 and 9.7.5), without packets, locks or memory.
+ */
+#ifndef _INC_RESP_H
+#define _INC_RESP_H
+
+#include <linux/types.h>
+
+struct inc_pkt;
+
+/* Requests taken in without an acknowledgement; rxe stalls at 128. */
+#define INC_RESP_ACK_EVERY	32
+
+/**
+ * struct inc_resp - state of the responder half of a QP
+ * @epsn: expected PSN
+ * @msn: message sequence number, as the AETH carries it
+ * @rkey: R_Key that requests must carry
+ * @stride: bytes of a slot in the member's view, the longest message
+ * @slots: number of slots
+ * @pmtu: path MTU
+ * @dmalen: length of the message in progress, from its RETH
+ * @done: bytes of it that have come
+ * @in_msg: a FIRST came and its LAST did not
+ * @nak_sent: a NAK for @epsn is out; there is one per hole (IBTA C9-114)
+ * @unacked: requests taken in since the last acknowledgement
+ */
+struct inc_resp {
+	u32	epsn;
+	u32	msn;
+	u32	rkey;
+	u32	stride;
+	u16	slots;
+	u16	pmtu;
+	u32	dmalen;
+	u32	done;
+	bool	in_msg;
+	bool	nak_sent;
+	u8	unacked;
+};
+
+/**
+ * enum inc_resp_verdict - what a request packet is
+ * @INC_RESP_NEW: the expected one, and valid
+ * @INC_RESP_DUP: a duplicate: acknowledge, change nothing
+ * @INC_RESP_AHEAD: beyond a hole, NAK already sent: keep or drop
+ * @INC_RESP_AHEAD_NAK: beyond a hole: keep or drop, and send
+ *	NAK - PSN sequence error
+ * @INC_RESP_INVALID: NAK - invalid request, then error state
+ * @INC_RESP_ACCESS: NAK - remote access error, then error state
+ */
+enum inc_resp_verdict {
+	INC_RESP_NEW,
+	INC_RESP_DUP,
+	INC_RESP_AHEAD,
+	INC_RESP_AHEAD_NAK,
+	INC_RESP_INVALID,
+	INC_RESP_ACCESS,
+};
+
+enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
+				     const struct inc_pkt *pkt);
+void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt);
+bool inc_resp_ack_due(struct inc_resp *r, bool ackreq);
+
+#endif /* _INC_RESP_H */

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * From the netfilter hook to a parsed, checked packet of a known QP.
+ */
+#ifndef _INC_RX_H
+#define _INC_RX_H
+
+#include <linux/skbuff.h>
+
+#include "slot.h"
+#include "wire.h"
+
+struct inc_net;
+
+/**
+ * struct inc_cb - what the module keeps in skb->cb
+ * @part: payload, once the packet's message is known
+ * @psn: PSN, while the packet is kept beyond a hole
+ */
+struct inc_cb {
+	struct inc_part	part;
+	u32		psn;
+};
+
+static inline struct inc_cb *inc_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct inc_cb) > sizeof(skb->cb));
+	return (struct inc_cb *)skb->cb;
+}
+
+bool inc_rx_is_ours(const struct sk_buff *skb, unsigned int udp_off);
+void inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
+	    bool plain);
+
+#endif /* _INC_RX_H */

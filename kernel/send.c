@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The requester's side of a QP: results and statuses that are ready become
+ * requests in flight, requests become packets.
+ *
+ * A result streams: what is complete of it is sent while the rest is missing.
+ * Packets of one WRITE message must follow each other on a QP, so a streaming
+ * result would block all other slots; hence each packet is a WRITE ONLY, and
+ * the last one of the result has the Immediate.
+ */
+#include <linux/skbuff.h>
+
+#include "psn.h"
+#include "qp.h"
+#include "send.h"
+#include "trace.h"
+#include "tree.h"
+#include "tx.h"
+
+/* Packets made in one go under the lock. */
+#define SEND_BATCH	16
+
+static u32 imm_of(u32 msg_id, u8 status)
+{
+	return (u32)status << INC_IMM_STATUS_SHIFT |
+	       (msg_id & INC_IMM_MSG_ID_MASK);
+}
+
+static void enqueue(struct inc_qp *qp, u16 slot)
+{
+	struct inc_out *out = &qp->out[slot];
+
+	lockdep_assert_held(&qp->tx_lock);
+	if (out->queued)
+		return;
+	out->queued = true;
+	qp->fifo[qp->fifo_tail++ & (qp->tree->cfg.slots - 1)] = slot;
+}
+
+static bool fifo_empty(const struct inc_qp *qp)
+{
+	return qp->fifo_head == qp->fifo_tail;
+}
+
+/**
+ * inc_send_open() - a request begins: remember where its result goes
+ * @qp: the member's QP
+ * @msg: what the request's header says
+ * @va: where the member wants the result
+ * @rkey: key of that memory
+ *
+ * Context: BH; takes qp->tx_lock.
+ * Return: enum inc_open_verdict.
+ */
+enum inc_open_verdict inc_send_open(struct inc_qp *qp,
+				    const struct inc_msg *msg, u64 va, u32 rkey)
+{
+	u32 hold = READ_ONCE(qp->tree->cfg.hold);
+	enum inc_open_verdict verdict;
+	struct inc_out *out;
+
+	out = &qp->out[msg->msg_id & (qp->tree->cfg.slots - 1)];
+	spin_lock_bh(&qp->tx_lock);
+	if (out->open) {
+		verdict = INC_OPEN_BUSY;
+	} else if (qp->held && qp->held + msg->data_len > hold) {
+		verdict = INC_OPEN_HELD;
+	} else {
+		verdict = INC_OPEN_OK;
+		out->va = va;
+		out->rkey = rkey;
+		out->msg_id = msg->msg_id;
+		out->data_len = msg->data_len;
+		out->nchunks = msg->nchunks;
+		out->ready = 0;
+		out->sent = 0;
+		out->status = INC_STATUS_OK;
+		out->open = true;
+		qp->held += msg->data_len;
+	}
+	spin_unlock_bh(&qp->tx_lock);
+	return verdict;
+}
+
+/**
+ * inc_send_result() - more of a result is ready
+ * @qp: QP of a member
+ * @slot: slot
+ * @msg_id: message
+ * @ready: chunks of it that are ready now
+ *
+ * What is queued is sent by inc_send_kick().
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_result(struct inc_qp *qp, u16 slot, u32 msg_id, u16 ready)
+{
+	struct inc_out *out = &qp->out[slot];
+
+	spin_lock_bh(&qp->tx_lock);
+	/* Two CPUs may come here in the other order. */
+	if (out->open && out->msg_id == msg_id && ready > out->ready) {
+		out->ready = ready;
+		if (ready == out->nchunks)
+			qp->held -= out->data_len;
+		enqueue(qp, slot);
+	}
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_send_status() - a message has ended with an error
+ * @qp: QP of a member
+ * @slot: slot
+ * @msg_id: message; nothing happens if the member's request has not begun
+ * @status: enum inc_status
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status)
+{
+	struct inc_out *out = &qp->out[slot];
+
+	spin_lock_bh(&qp->tx_lock);
+	if (out->open && out->msg_id == msg_id && !out->status) {
+		out->status = status;
+		if (out->ready < out->nchunks)
+			qp->held -= out->data_len;
+		enqueue(qp, slot);
+	}
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+static void add_stray(struct inc_qp *qp, u32 msg_id, u8 status)
+{
+	/* A member that breaks the rules faster than it reads is on its own. */
+	if (qp->nstray < INC_QP_MAX_STRAY)
+		qp->stray[qp->nstray++].imm = imm_of(msg_id, status);
+}
+
+/**
+ * inc_send_stray() - refuse a message that no slot knows of
+ * @qp: QP of the member
+ * @msg_id: message
+ * @status: enum inc_status
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status)
+{
+	spin_lock_bh(&qp->tx_lock);
+	add_stray(qp, msg_id, status);
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_send_farewell() - tell a member that its tree is of no use any more
+ * @qp: QP of the member
+ * @status: enum inc_status
+ *
+ * A member that waits for a message learns it from that message's status;
+ * one that waits for none gets it with the message ID that it would use next.
+ *
+ * Context: process; takes qp->tx_lock.
+ */
+void inc_send_farewell(struct inc_qp *qp, u8 status)
+{
+	u32 next = READ_ONCE(qp->next_msg_id);
+	bool waits = false;
+	u16 slot;
+
+	spin_lock_bh(&qp->tx_lock);
+	for (slot = 0; slot < qp->tree->cfg.slots && !waits; slot++)
+		waits = qp->out[slot].open;
+	if (!waits)
+		add_stray(qp, next, status);
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_send_probe() - find out whether a silent member lives
+ * @qp: its QP
+ *
+ * A zero-length RDMA WRITE touches no memory (IBTA C9-88) and completes
+ * nothing on the host, but has to be acknowledged.
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_probe(struct inc_qp *qp)
+{
+	spin_lock_bh(&qp->tx_lock);
+	/* What is in flight is as good as a probe. */
+	if (qp->req.una == qp->req.max)
+		qp->probe = true;
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_send_idle() - has a member acknowledged everything
+ * @qp: its QP
+ *
+ * Context: BH; takes qp->tx_lock.
+ * Return: true if so, or if it never will because its QP is in error.
+ */
+bool inc_send_idle(struct inc_qp *qp)
+{
+	bool idle;
+
+	spin_lock_bh(&qp->tx_lock);
+	idle = qp->state == INC_MEMBER_STATE_ERROR ||
+	       (qp->req.una == qp->req.max && fifo_empty(qp) && !qp->nstray &&
+		!qp->probe);
+	spin_unlock_bh(&qp->tx_lock);
+	return idle;
+}
+
+static bool anything_queued(const struct inc_qp *qp)
+{
+	return !fifo_empty(qp) || qp->nstray || qp->probe;
+}
+
+static void fill_status(struct inc_qp *qp, struct inc_wqe *w, u32 imm)
+{
+	*w = (struct inc_wqe) {
+		.imm	= imm,
+		.opcode	= IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE,
+	};
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_ERRORS);
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
+}
+
+static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
+		       struct inc_out *out)
+{
+	const struct inc_slot_geom *g = &qp->tree->geom;
+	u16 chunk = out->sent++;
+	bool last = out->sent == out->nchunks;
+
+	*w = (struct inc_wqe) {
+		.va	= out->va + inc_chunk_off(g, chunk),
+		.rkey	= out->rkey,
+		.msg_id	= out->msg_id,
+		.imm	= imm_of(out->msg_id, INC_STATUS_OK),
+		.slot	= slot,
+		.chunk	= chunk,
+		.len	= inc_chunk_len(g, chunk, out->data_len),
+		.opcode	= last ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
+				 IB_OPCODE_RC_RDMA_WRITE_ONLY,
+	};
+	if (last) {
+		out->open = false;
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
+	}
+}
+
+/* The next thing that waits becomes a request in flight, if the window has room. */
+static bool fill_one(struct inc_qp *qp)
+{
+	struct inc_out *out;
+	struct inc_wqe *w;
+	u16 slot;
+
+	if (!anything_queued(qp))
+		return false;
+	w = inc_req_push(&qp->req);
+	if (!w)
+		return false;
+
+	if (qp->nstray) {
+		fill_status(qp, w, qp->stray[0].imm);
+		qp->nstray--;
+		memmove(qp->stray, qp->stray + 1,
+			qp->nstray * sizeof(qp->stray[0]));
+		return true;
+	}
+	if (fifo_empty(qp)) {
+		qp->probe = false;
+		*w = (struct inc_wqe) { .opcode = IB_OPCODE_RC_RDMA_WRITE_ONLY };
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PROBES);
+		return true;
+	}
+
+	slot = qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)];
+	out = &qp->out[slot];
+	if (out->status) {
+		fill_status(qp, w, imm_of(out->msg_id, out->status));
+		out->open = false;
+	} else {
+		fill_chunk(qp, w, slot, out);
+	}
+	if (!out->open || out->sent == out->ready) {
+		out->queued = false;
+		qp->fifo_head++;
+	}
+	return true;
+}
+
+static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
+		       bool again)
+{
+	if (again) {
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_RETRANSMITS);
+		trace_inc_retransmit(qp, psn);
+		return;
+	}
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PACKETS);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_BYTES, w->len);
+	trace_inc_tx_result(qp, psn, w);
+}
+
+static void arm(struct inc_qp *qp, u64 now)
+{
+	u64 deadline = inc_req_deadline(&qp->req);
+	unsigned long at;
+
+	if (!deadline)
+		return;
+	at = jiffies + 1 +
+	     (deadline > now ? usecs_to_jiffies(deadline - now) : 0);
+	/*
+	 * A pending timer that is early looks again and re-arms itself, which
+	 * saves touching it with every packet; one that is late is moved.
+	 */
+	if (!timer_pending(&qp->rto) || time_before(at, qp->rto.expires))
+		mod_timer(&qp->rto, at);
+}
+
+/* Make up to a batch of packets. Returns whether there may be more. */
+static bool make_batch(struct inc_qp *qp, struct sk_buff_head *list)
+{
+	u64 now = inc_now();
+	int i;
+
+	lockdep_assert_held(&qp->tx_lock);
+	if (qp->state != INC_MEMBER_STATE_RTS)
+		return false;
+
+	for (i = 0; i < SEND_BATCH; i++) {
+		bool ackreq, again;
+		struct sk_buff *skb;
+		struct inc_wqe *w;
+		u32 psn;
+
+		if (qp->req.next == qp->req.max && !fill_one(qp))
+			break;
+		w = inc_req_next(&qp->req, now, !anything_queued(qp), &psn,
+				 &ackreq, &again);
+		if (!w)
+			break;
+		count_sent(qp, w, psn, again);
+		/* Without memory it counts as lost; the timer repeats it. */
+		skb = inc_tx_request(qp, w, psn, ackreq);
+		if (skb)
+			__skb_queue_tail(list, skb);
+	}
+	arm(qp, now);
+	return i == SEND_BATCH;
+}
+
+/**
+ * inc_send_kick() - send what can be sent
+ * @qp: QP
+ *
+ * One CPU transmits for a QP at a time, so that PSNs leave in order without a
+ * lock held across the IP stack; a second one leaves its packets to the first.
+ *
+ * Context: any but hard interrupt, RCU read side or a reference to the QP.
+ */
+void inc_send_kick(struct inc_qp *qp)
+{
+	struct sk_buff_head list;
+	struct sk_buff *skb;
+	bool more;
+
+	__skb_queue_head_init(&list);
+	local_bh_disable();
+	spin_lock(&qp->tx_lock);
+	qp->tx_again = true;
+	if (qp->tx_busy)
+		goto out;
+	qp->tx_busy = true;
+	while (qp->tx_again) {
+		qp->tx_again = false;
+		more = make_batch(qp, &list);
+		spin_unlock(&qp->tx_lock);
+		while ((skb = __skb_dequeue(&list)))
+			inc_tx_xmit(qp, skb);
+		spin_lock(&qp->tx_lock);
+		qp->tx_again |= more;
+	}
+	qp->tx_busy = false;
+out:
+	spin_unlock(&qp->tx_lock);
+	local_bh_enable();
+}
+
+/**
+ * inc_send_timer() - a QP's retransmission timer ran
+ * @t: inc_qp.rto
+ *
+ * Context: softirq.
+ */
+void inc_send_timer(struct timer_list *t)
+{
+	struct inc_qp *qp = timer_container_of(qp, t, rto);
+	enum inc_req_timer what;
+	u64 now = inc_now();
+	bool rnr;
+
+	spin_lock(&qp->tx_lock);
+	if (qp->state != INC_MEMBER_STATE_RTS) {
+		spin_unlock(&qp->tx_lock);
+		return;
+	}
+	rnr = qp->req.rnr;
+	what = inc_req_timeout(&qp->req, now);
+	if (what == INC_REQ_TIMER_LATER)
+		arm(qp, now);
+	else if (what == INC_REQ_TIMER_BACK)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_TIMEOUTS);
+	spin_unlock(&qp->tx_lock);
+
+	if (what == INC_REQ_TIMER_DEAD)
+		inc_qp_error(qp, rnr ? INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :
+				       INC_MEMBER_ERROR_RETRY_EXCEEDED);
+	else if (what != INC_REQ_TIMER_LATER)
+		inc_send_kick(qp);
+}

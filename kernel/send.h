@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What waits to be sent to a member, and its way into packets.
+ */
+#ifndef _INC_SEND_H
+#define _INC_SEND_H
+
+#include <linux/ktime.h>
+#include <linux/types.h>
+
+struct inc_msg;
+struct inc_qp;
+struct timer_list;
+
+/* The clock of requester and slots, microseconds. */
+static inline u64 inc_now(void)
+{
+	return ktime_to_us(ktime_get());
+}
+
+/**
+ * enum inc_open_verdict - may a request begin, as its member's results go
+ * @INC_OPEN_OK: yes; its result has a place to go to now
+ * @INC_OPEN_BUSY: no: the slot's last result is not on its way yet
+ * @INC_OPEN_HELD: not now: too much is held of this member
+ */
+enum inc_open_verdict {
+	INC_OPEN_OK,
+	INC_OPEN_BUSY,
+	INC_OPEN_HELD,
+};
+
+enum inc_open_verdict inc_send_open(struct inc_qp *qp,
+				    const struct inc_msg *msg, u64 va,
+				    u32 rkey);
+void inc_send_result(struct inc_qp *qp, u16 slot, u32 msg_id, u16 ready);
+void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status);
+void inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status);
+void inc_send_farewell(struct inc_qp *qp, u8 status);
+void inc_send_probe(struct inc_qp *qp);
+void inc_send_kick(struct inc_qp *qp);
+bool inc_send_idle(struct inc_qp *qp);
+void inc_send_timer(struct timer_list *t);
+
+#endif /* _INC_SEND_H */

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The slot machine.
+ *
+ * A message goes idle -> busy -> done, or to failed from idle or busy; the
+ * slot's next message begins when the last one is done, or has failed for
+ * every rank.
+ *
+ * The reduction of a chunk is *defined* as the balanced binary tree over the
+ * ranks, whatever the order in which they come: (r0 + r1) + (r2 + r3) ...; a
+ * rank or subtree without a sibling goes up as it is. A part waits, where it
+ * is, until its sibling has come; then the right one is added to the left one
+ * in place. Only the last pairing writes to the result buffer, which is the
+ * one copy that a payload byte sees. As long as a rank is missing the slot's
+ * previous result thus stays whole, and can be repeated to who lost it.
+ */
+#include <linux/bug.h>
+#include <linux/build_bug.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "coll.h"
+#include "icrc.h"
+#include "reduce/reduce.h"
+#include "slot.h"
+
+/**
+ * inc_msg_parse() - check an INC header
+ * @g: geometry of the tree
+ * @hdr: header, as it came
+ * @len: bytes of the whole request message, at least INC_HDR_LEN
+ * @msg: filled in; its msg_id is valid whatever the return value
+ *
+ * Context: any.
+ * Return: enum inc_status, INC_STATUS_OK if the message can be worked on.
+ * Spec: draft section 6, (1) to (4).
+ */
+u8 inc_msg_parse(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
+		 u32 len, struct inc_msg *msg)
+{
+	const struct inc_coll *coll;
+	u64 data_len = 0;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->msg_id = be32_to_cpu(hdr->msg_id);
+	msg->nchunks = DIV_ROUND_UP(len, g->pmtu);
+
+	if (hdr->version != INC_VERSION ||
+	    be16_to_cpu(hdr->flags) & ~INC_HDR_F_MASK)
+		return INC_STATUS_VERSION;
+	if (be32_to_cpu(hdr->tree_id) != g->tree_id)
+		return INC_STATUS_TREE_ID;
+
+	coll = inc_coll_lookup(hdr->collective);
+	if (!coll || !(g->collectives & BIT(hdr->collective)))
+		return INC_STATUS_COLLECTIVE;
+	msg->collective = hdr->collective;
+
+	if (coll->reduce) {
+		if (!inc_reduce_lookup(hdr->dtype, hdr->op) ||
+		    !(g->dtypes & BIT(hdr->dtype)) || !(g->ops & BIT(hdr->op)))
+			return INC_STATUS_DTYPE;
+		msg->op = hdr->op;
+	}
+	if (coll->data) {
+		if (!inc_dtype_size(hdr->dtype))
+			return INC_STATUS_DTYPE;
+		msg->dtype = hdr->dtype;
+		data_len = (u64)be32_to_cpu(hdr->nelem) *
+			   inc_dtype_size(hdr->dtype);
+	} else if (hdr->nelem) {
+		return INC_STATUS_LENGTH;
+	}
+	if (data_len != len - INC_HDR_LEN)
+		return INC_STATUS_LENGTH;
+	msg->nelem = be32_to_cpu(hdr->nelem);
+	msg->data_len = data_len;
+
+	msg->root = be16_to_cpu(hdr->root);
+	if (coll->rooted ? msg->root >= g->ranks : msg->root)
+		return INC_STATUS_ROOT;
+	return INC_STATUS_OK;
+}
+
+#define SLOT_ALIGN	64
+
+static size_t result_size(const struct inc_slot_geom *g)
+{
+	return ALIGN((size_t)g->max_chunks * g->pmtu, SLOT_ALIGN);
+}
+
+static size_t parked_size(const struct inc_slot_geom *g)
+{
+	return (size_t)g->max_chunks * g->ranks * sizeof(struct inc_part *);
+}
+
+static size_t chunk_size(const struct inc_slot_geom *g)
+{
+	return g->max_chunks * sizeof(struct inc_chunk);
+}
+
+/**
+ * inc_slot_size() - memory that a slot needs
+ * @g: geometry of the tree
+ *
+ * Return: bytes, a multiple of 64.
+ */
+size_t inc_slot_size(const struct inc_slot_geom *g)
+{
+	return result_size(g) + ALIGN(parked_size(g) + chunk_size(g) +
+				      g->ranks * sizeof(u16), SLOT_ALIGN);
+}
+
+/**
+ * inc_slot_init() - set up a slot
+ * @s: slot
+ * @g: geometry of the tree; has to live as long as the slot
+ * @msg_id: message that it expects first
+ * @mem: inc_slot_size() bytes of zeros, aligned to 64 bytes
+ */
+void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
+		   u32 msg_id, void *mem)
+{
+	memset(s, 0, sizeof(*s));
+	s->geom = g;
+	s->state = INC_SLOT_STATE_IDLE;
+	s->msg.msg_id = msg_id;
+	s->result = mem;
+	mem += result_size(g);
+	s->parked = mem;
+	mem += parked_size(g);
+	s->chunk = mem;
+	mem += chunk_size(g);
+	s->got = mem;
+}
+
+static void expect(struct inc_slot *s, u32 msg_id)
+{
+	memset(&s->msg, 0, sizeof(s->msg));
+	s->msg.msg_id = msg_id;
+	s->state = INC_SLOT_STATE_IDLE;
+	s->status = INC_STATUS_OK;
+	s->begun = 0;
+	s->ready = 0;
+	s->arrived = 0;
+	memset(s->got, 0, s->geom->ranks * sizeof(*s->got));
+}
+
+static bool may_advance(const struct inc_slot *s)
+{
+	return s->state == INC_SLOT_STATE_DONE ||
+	       (s->state == INC_SLOT_STATE_FAILED &&
+		s->begun == s->geom->ranks);
+}
+
+static bool agrees(const struct inc_msg *a, const struct inc_msg *b)
+{
+	return a->collective == b->collective && a->dtype == b->dtype &&
+	       a->op == b->op && a->root == b->root && a->nelem == b->nelem;
+}
+
+static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
+{
+	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
+
+	s->msg = *msg;
+	s->state = INC_SLOT_STATE_BUSY;
+	s->started = now;
+	s->ops = coll && coll->reduce && msg->data_len ?
+		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
+}
+
+/**
+ * inc_slot_begin() - a rank's request begins
+ * @s: slot of the message ID
+ * @rank: rank
+ * @msg: what its header says
+ * @status: what inc_msg_parse() said of it
+ * @now: time, kept in @s->started if this is the first rank
+ *
+ * Context: the slot's lock is held.
+ * Return: enum inc_slot_verdict; the status to tell is @s->status, or
+ * INC_STATUS_MSG_ID for INC_SLOT_REFUSE.
+ */
+enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
+				     const struct inc_msg *msg, u8 status,
+				     u64 now)
+{
+	if (msg->msg_id == s->msg.msg_id + s->geom->slots && may_advance(s))
+		expect(s, msg->msg_id);
+	if (msg->msg_id != s->msg.msg_id || s->got[rank])
+		return INC_SLOT_REFUSE;
+
+	s->got[rank] = 1;
+	s->begun++;
+	if (s->state == INC_SLOT_STATE_FAILED)
+		return INC_SLOT_FAILED;
+
+	if (s->state == INC_SLOT_STATE_IDLE)
+		adopt(s, msg, now);
+	else if (!status && !agrees(&s->msg, msg))
+		status = INC_STATUS_MISMATCH;
+	if (!status)
+		return INC_SLOT_TAKE;
+
+	inc_slot_fail(s, status);
+	return INC_SLOT_FAIL;
+}
+
+static void chunk_done(struct inc_slot *s, u16 chunk)
+{
+	u32 off = inc_chunk_off(s->geom, chunk);
+	u32 len = inc_chunk_len(s->geom, chunk, s->msg.data_len);
+
+	s->chunk[chunk].crc = inc_crc_payload(s->result + off, len);
+	WRITE_ONCE(s->chunk[chunk].msg_id, s->msg.msg_id);
+	WARN_ON_ONCE(s->ready != chunk);
+	s->ready = chunk + 1;
+	if (s->ready == s->msg.nchunks)
+		s->state = INC_SLOT_STATE_DONE;
+}
+
+/*
+ * Pair @part, of rank @rank, with its sibling, the pair with its sibling, and
+ * so on. Returns true when all ranks are in the result buffer, false when the
+ * part now waits.
+ */
+static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
+		    struct inc_part *part)
+{
+	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->ranks;
+	void *result = s->result + inc_chunk_off(s->geom, chunk);
+	u16 ranks = s->geom->ranks;
+	u32 nelem = part->len / inc_dtype_size(s->msg.dtype);
+	u32 idx = rank;
+
+	for (part->level = 0; 1U << part->level < ranks; part->level++, idx >>= 1) {
+		u32 sibling = (idx ^ 1) << part->level;
+		struct inc_part *left, *right;
+
+		if (sibling >= ranks)
+			continue;
+		if (!parked[sibling] || parked[sibling]->level != part->level) {
+			parked[idx << part->level] = part;
+			return false;
+		}
+		left = idx & 1 ? parked[sibling] : part;
+		right = idx & 1 ? part : parked[sibling];
+		parked[sibling] = NULL;
+		if (2U << part->level >= ranks) {
+			inc_reduce(s->ops, result, left->data, right->data,
+				   nelem);
+			inc_part_free(left);
+			inc_part_free(right);
+			return true;
+		}
+		inc_reduce(s->ops, left->data, left->data, right->data, nelem);
+		left->level = part->level;
+		inc_part_free(right);
+		part = left;
+	}
+
+	/* The only rank: nothing to pair with. */
+	memcpy(result, part->data, part->len);
+	inc_part_free(part);
+	return true;
+}
+
+/**
+ * inc_slot_add() - a rank's next chunk has come
+ * @s: slot
+ * @rank: rank whose message inc_slot_begin() said to take
+ * @msg_id: that message
+ * @part: the chunk's elements; the slot owns it from here on
+ *
+ * Context: the slot's lock is held.
+ * Return: true if the chunk is complete now, and @s->ready has grown.
+ */
+bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
+		  struct inc_part *part)
+{
+	u16 chunk;
+
+	/* The message failed after it began. */
+	if (s->state != INC_SLOT_STATE_BUSY || s->msg.msg_id != msg_id) {
+		inc_part_free(part);
+		return false;
+	}
+
+	chunk = s->got[rank] - 1;
+	s->got[rank]++;
+	if (!s->ops) {
+		inc_part_free(part);
+		if (++s->arrived < s->geom->ranks)
+			return false;
+	} else if (!pair_up(s, rank, chunk, part)) {
+		return false;
+	}
+	chunk_done(s, chunk);
+	return true;
+}
+
+/**
+ * inc_slot_fail() - end a message with an error
+ * @s: slot
+ * @status: enum inc_status
+ *
+ * Context: the slot's lock is held.
+ * Return: true if a message was busy: the ranks that began it have to be told.
+ */
+bool inc_slot_fail(struct inc_slot *s, u8 status)
+{
+	u16 ranks = s->geom->ranks;
+	size_t i;
+
+	if (s->state != INC_SLOT_STATE_BUSY)
+		return false;
+	s->state = INC_SLOT_STATE_FAILED;
+	s->status = status;
+
+	for (i = (size_t)s->ready * ranks;
+	     i < (size_t)s->geom->max_chunks * ranks; i++) {
+		if (s->parked[i])
+			inc_part_free(s->parked[i]);
+		s->parked[i] = NULL;
+	}
+	return true;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The slot machine: what the ranks of a tree contributed to one message, and
+ * what became of it (draft, section 5.2 and figure 4). It knows no packet, no
+ * QP and no lock: the caller holds the slot's lock and owns all memory.
+ */
+#ifndef _INC_SLOT_H
+#define _INC_SLOT_H
+
+#include <linux/types.h>
+#include <uapi/linux/inc.h>
+#include <uapi/linux/inc_proto.h>
+
+struct inc_reduce_ops;
+
+/**
+ * struct inc_part - payload of one packet, or what several were reduced to
+ * @data: the elements; may be written to
+ * @len: bytes
+ * @level: how many pairings it went through; it covers the ranks
+ *	first ... first + 2^level - 1, as many of them as there are
+ */
+struct inc_part {
+	void	*data;
+	u16	len;
+	u16	level;
+};
+
+/**
+ * inc_part_free() - give up a part; supplied by whoever owns parts
+ * @part: the part
+ */
+void inc_part_free(struct inc_part *part);
+
+/**
+ * struct inc_slot_geom - what all slots of a tree have in common
+ * @ranks: number of ranks
+ * @slots: number of slots, a power of two
+ * @pmtu: payload bytes of a full packet
+ * @max_chunks: packets of the longest message
+ * @tree_id: tree ID that requests must name
+ * @collectives: mask of collectives taken
+ * @dtypes: mask of data types taken
+ * @ops: mask of operations taken
+ */
+struct inc_slot_geom {
+	u16	ranks;
+	u16	slots;
+	u16	pmtu;
+	u16	max_chunks;
+	u32	tree_id;
+	u32	collectives;
+	u32	dtypes;
+	u32	ops;
+};
+
+/**
+ * struct inc_msg - what all ranks must agree on for a message
+ * @msg_id: message ID, 32 bits
+ * @collective: enum inc_collective
+ * @dtype: enum inc_dtype
+ * @op: enum inc_op
+ * @root: root rank
+ * @nelem: number of elements
+ * @data_len: bytes of elements
+ * @nchunks: packets of a request
+ */
+struct inc_msg {
+	u32	msg_id;
+	u8	collective;
+	u8	dtype;
+	u8	op;
+	u16	root;
+	u32	nelem;
+	u32	data_len;
+	u16	nchunks;
+};
+
+/**
+ * struct inc_chunk - result of one packet's worth of a message
+ * @msg_id: message that the bytes in the result buffer belong to
+ * @crc: CRC-32 of these bytes and their pad, from 0, for the ICRC
+ */
+struct inc_chunk {
+	u32	msg_id;
+	u32	crc;
+};
+
+/**
+ * struct inc_slot - a slot
+ * @geom: the tree's geometry
+ * @msg: message that the slot works on, has done, or expects
+ * @state: enum inc_slot_state
+ * @status: enum inc_status of a failed message
+ * @ops: how to reduce @msg, NULL if it has no data
+ * @begun: ranks whose request began
+ * @ready: chunks that are complete; they complete in order
+ * @arrived: ranks that came, for a message without data
+ * @started: when the first request came, in the caller's clock
+ * @got: for each rank, chunks received + 1, or 0 before its request began
+ * @parked: for each chunk and rank, a part that waits for its sibling; parts
+ *	that cover several ranks are at the first of them
+ * @chunk: for each chunk, its result
+ * @result: result buffer
+ */
+struct inc_slot {
+	const struct inc_slot_geom	*geom;
+	struct inc_msg			msg;
+	u8				state;
+	u8				status;
+	const struct inc_reduce_ops	*ops;
+	u16				begun;
+	u16				ready;
+	u16				arrived;
+	u64				started;
+	u16				*got;
+	struct inc_part			**parked;
+	struct inc_chunk		*chunk;
+	u8				*result;
+};
+
+/**
+ * enum inc_slot_verdict - what to do about a request that begins
+ * @INC_SLOT_TAKE: take its chunks
+ * @INC_SLOT_FAIL: the message has failed now, for all ranks: tell those that
+ *	have begun, this one included, and discard its chunks
+ * @INC_SLOT_FAILED: the message had failed before: tell this rank, discard
+ * @INC_SLOT_REFUSE: the request is no business of the slot: tell this rank
+ *	alone, discard
+ */
+enum inc_slot_verdict {
+	INC_SLOT_TAKE,
+	INC_SLOT_FAIL,
+	INC_SLOT_FAILED,
+	INC_SLOT_REFUSE,
+};
+
+/* Offset of a chunk's data in the message's data; the header opens chunk 0. */
+static inline u32 inc_chunk_off(const struct inc_slot_geom *g, u16 chunk)
+{
+	return chunk ? chunk * g->pmtu - INC_HDR_LEN : 0;
+}
+
+static inline u32 inc_chunk_len(const struct inc_slot_geom *g, u16 chunk,
+				u32 data_len)
+{
+	u32 off = inc_chunk_off(g, chunk);
+	u32 max = chunk ? g->pmtu : g->pmtu - INC_HDR_LEN;
+
+	return data_len - off < max ? data_len - off : max;
+}
+
+u8 inc_msg_parse(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
+		 u32 len, struct inc_msg *msg);
+size_t inc_slot_size(const struct inc_slot_geom *g);
+void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
+		   u32 msg_id, void *mem);
+enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
+				     const struct inc_msg *msg, u8 status,
+				     u64 now);
+bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
+		  struct inc_part *part);
+bool inc_slot_fail(struct inc_slot *s, u8 status);
+
+static inline bool inc_slot_begun(const struct inc_slot *s, u16 rank)
+{
+	return s->got[rank];
+}
+
+#endif /* _INC_SLOT_H */

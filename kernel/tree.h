@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An aggregation tree on this switch: its ranks and slots.
+ */
+#ifndef _INC_TREE_H
+#define _INC_TREE_H
+
+#include <linux/netlink.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+
+#include "icrc.h"
+#include "slot.h"
+#include "stats.h"
+
+struct inc_net;
+struct inc_qp;
+
+#define INC_TREE_SLOTS		256
+#define INC_TREE_MSG_SIZE	65536
+#define INC_TREE_PMTU		1024
+#define INC_TREE_HOLD		(4U << 20)
+#define INC_TREE_MIN_RTO_MS	4
+#define INC_TREE_DEAD_TIME_MS	500
+#define INC_TREE_MAX_WINDOW	64
+/* The windows of all members together; below netdev_max_backlog (1,000). */
+#define INC_TREE_SUM_WINDOW	768
+
+/**
+ * struct inc_tree_cfg - what an administrator can choose; 0 for the default,
+ *	unless said otherwise
+ * @id: tree ID, 0 to have one chosen
+ * @ranks: number of ranks, at least 1
+ * @slots: number of slots, a power of two
+ * @msg_size: longest message, bytes, INC header included
+ * @pmtu: path MTU, bytes
+ * @first_msg_id: first message ID, 0 is what it says
+ * @collectives: mask
+ * @dtypes: mask
+ * @ops: mask
+ * @window: result packets in flight to a member
+ * @hold: bytes held of one member
+ * @min_rto: milliseconds
+ * @dead_time: milliseconds
+ */
+struct inc_tree_cfg {
+	u32	id;
+	u16	ranks;
+	u16	slots;
+	u32	msg_size;
+	u16	pmtu;
+	u32	first_msg_id;
+	u32	collectives;
+	u32	dtypes;
+	u32	ops;
+	u16	window;
+	u32	hold;
+	u32	min_rto;
+	u32	dead_time;
+};
+
+/**
+ * struct inc_tree_slot - a slot and its lock
+ * @lock: guards @m; nests in inc_qp.rx_lock; no lock nests in it
+ * @m: the slot
+ */
+struct inc_tree_slot {
+	spinlock_t		lock;
+	struct inc_slot		m;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct inc_tree - an aggregation tree
+ * @inet: switch that it belongs to
+ * @cfg: settings, defaults filled in; window, hold, min_rto and dead_time may
+ *	change at any time (READ_ONCE), the others never do
+ * @geom: what the slot machine needs of @cfg
+ * @crc_shift: move a CRC over the payload of the first chunk, of a later one
+ * @epoch: which tree of the namespace this is
+ * @state: enum inc_tree_state; written under inc_net.lock or by @fail_work
+ * @error: enum inc_status of a failed tree; set once, before @fail_work runs
+ * @used: a message began
+ * @nmembers: ranks that have a member; under inc_net.lock
+ * @member: QP by rank; written under inc_net.lock, read under RCU
+ * @slot: slots
+ * @slot_mem: memory of the slots
+ * @memory: bytes charged to the namespace, members included
+ * @stats: counters of the tree
+ * @gone: sum of the counters of members that are gone; under inc_net.lock
+ * @scan: looks for members that keep others waiting, while a slot is busy
+ * @fail_work: tells everybody that the tree failed
+ * @ref: references: the set of trees, each QP, works under way
+ * @rcu: frees it after the readers
+ * @debugfs: directory, or NULL
+ */
+struct inc_tree {
+	struct inc_net			*inet;
+	struct inc_tree_cfg		cfg;
+	struct inc_slot_geom		geom;
+	struct inc_crc_shift		crc_shift[2];
+	u32				epoch;
+	u32				error;
+	u8				state;
+	bool				used;
+	u16				nmembers;
+	struct inc_qp __rcu		**member;
+	struct inc_tree_slot		*slot;
+	void				*slot_mem;
+	u64				memory;
+	struct inc_stats __percpu	*stats;
+	u64				gone[INC_STATS_MAX];
+	struct timer_list		scan;
+	struct work_struct		fail_work;
+	refcount_t			ref;
+	struct rcu_head			rcu;
+	struct dentry			*debugfs;
+};
+
+/*
+ * Configuration: process context, inc_net.lock held. Errors are explained in
+ * @extack, where the attribute is not named by the caller.
+ */
+struct inc_tree *inc_tree_find(struct inc_net *inet, u32 id);
+struct inc_tree *inc_tree_new(struct inc_net *inet,
+			      const struct inc_tree_cfg *cfg,
+			      struct netlink_ext_ack *extack);
+void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg);
+/* Unpublishes; the caller finishes by inc_tree_destroy() without the lock. */
+void inc_tree_unpublish(struct inc_tree *tree);
+/* Tells the members, waits at most @linger_ms, frees. Process context, no lock. */
+void inc_tree_destroy(struct inc_tree *tree, unsigned int linger_ms);
+
+/* Any context. The first reason wins. */
+void inc_tree_fail(struct inc_tree *tree, u8 status);
+void inc_tree_put(struct inc_tree *tree);
+void inc_tree_scan_kick(struct inc_tree *tree);
+void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum);
+
+static inline struct inc_tree_slot *inc_tree_slot(struct inc_tree *tree,
+						  u32 msg_id)
+{
+	return &tree->slot[msg_id & (tree->cfg.slots - 1)];
+}
+
+#endif /* _INC_TREE_H */

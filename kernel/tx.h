@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Packets to members: headers, ICRC, IP output.
+ */
+#ifndef _INC_TX_H
+#define _INC_TX_H
+
+#include <linux/types.h>
+
+struct inc_qp;
+struct inc_wqe;
+struct sk_buff;
+
+struct sk_buff *inc_tx_request(struct inc_qp *qp, const struct inc_wqe *wqe,
+			       u32 psn, bool ackreq);
+void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn);
+void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb);
+int inc_tx_source(struct inc_qp *qp);
+
+#endif /* _INC_TX_H */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RoCEv2 transport headers in a flat buffer: parsing with all length checks,
+ * and building (IBTA 1.x, section 9.2; annex A17).
+ */
+#ifndef _INC_WIRE_H
+#define _INC_WIRE_H
+
+#include <linux/types.h>
+#include <rdma/ib_hdrs.h>
+#include <rdma/ib_pack.h>
+
+/* Longest transport header sent here: BTH, RETH, ImmDt. */
+#define INC_MAX_TRANSPORT_HDR	(IB_BTH_BYTES + sizeof(struct ib_reth) + 4)
+
+/* BTH P_Key that stock rxe uses, the default. */
+#define INC_PKEY_DEFAULT	0xffff
+
+/* enum inc_pkt_flags - what a packet's opcode says, see inc_opcode() */
+#define INC_PKT_REQUEST		0x01	/* else a response */
+#define INC_PKT_FIRST		0x02	/* begins a message */
+#define INC_PKT_LAST		0x04	/* ends it */
+#define INC_PKT_RETH		0x08
+#define INC_PKT_IMM		0x10
+#define INC_PKT_AETH		0x20
+#define INC_PKT_PAYLOAD		0x40	/* may carry payload */
+#define INC_PKT_SUPPORTED	0x80	/* a request that this switch serves */
+
+/**
+ * struct inc_pkt - a parsed transport packet, integers in host order
+ * @opcode: BTH opcode
+ * @flags: INC_PKT_* of the opcode
+ * @ackreq: the requester wants an acknowledgement
+ * @qpn: destination QPN
+ * @psn: PSN
+ * @pkey: P_Key
+ * @pad: pad bytes after the payload
+ * @hdr_len: bytes of BTH and extended headers
+ * @payload_len: bytes of payload, pad and ICRC not counted
+ * @va: RETH virtual address
+ * @rkey: RETH R_Key
+ * @dmalen: RETH length of the message
+ * @imm: Immediate
+ * @syndrome: AETH syndrome
+ * @msn: AETH message sequence number
+ */
+struct inc_pkt {
+	u8	opcode;
+	u8	flags;
+	bool	ackreq;
+	u8	pad;
+	u16	pkey;
+	u16	hdr_len;
+	u16	payload_len;
+	u32	qpn;
+	u32	psn;
+	union {
+		struct {
+			u64	va;
+			u32	rkey;
+			u32	dmalen;
+			u32	imm;
+		};
+		struct {
+			u8	syndrome;
+			u32	msn;
+		};
+	};
+};
+
+/**
+ * enum inc_wire_error - why a packet could not be parsed
+ * @INC_WIRE_OK: it could
+ * @INC_WIRE_SHORT: headers, pad or ICRC do not fit
+ * @INC_WIRE_OPCODE: not an RC opcode, or one that IBTA reserves
+ * @INC_WIRE_TVER: transport header version is not 0
+ */
+enum inc_wire_error {
+	INC_WIRE_OK,
+	INC_WIRE_SHORT,
+	INC_WIRE_OPCODE,
+	INC_WIRE_TVER,
+};
+
+enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
+				   struct inc_pkt *pkt);
+unsigned int inc_wire_build(void *bth, const struct inc_pkt *pkt);
+
+#endif /* _INC_WIRE_H */
