@@ -440,6 +440,9 @@ void inc_debugfs_tree_add(struct inc_tree *tree)
 	char name[sizeof("tree-4294967295")];
 	struct dentry *dir;
 
+	/* A NULL parent would be the root of debugfs. */
+	if (!tree->inet->debugfs)
+		return;
 	snprintf(name, sizeof(name), "tree-%u", tree->cfg.id);
 	dir = debugfs_create_dir(name, tree->inet->debugfs);
 	if (IS_ERR(dir))

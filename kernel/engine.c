@@ -36,7 +36,7 @@
 
 /**
  * struct verdict - what a request packet leaves to do outside the locks
- * @reply: an acknowledgement or NAK has to be sent
+ * @reply: an acknowledgment or NAK has to be sent
  * @kick: members have something to send
  * @syndrome: of the reply
  * @psn: that it is about
@@ -118,8 +118,8 @@ void inc_engine_kick(struct inc_tree *tree)
 	}
 }
 
-static void chunk_complete(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,
-		     u16 ready)
+static void chunk_complete(struct inc_tree *tree, u16 slot,
+			   const struct inc_msg *msg, u16 ready)
 {
 	u32 len = inc_chunk_len(&tree->geom, ready - 1, msg->data_len);
 	u16 rank;

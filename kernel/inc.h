@@ -5,6 +5,7 @@
 #ifndef _INC_INC_H
 #define _INC_INC_H
 
+#include <linux/bits.h>
 #include <linux/mutex.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
@@ -18,7 +19,7 @@ struct workqueue_struct;
 #define INC_MODULE_VERSION	"0.1.0"
 
 /* Default of the memory that all trees of a namespace may take. */
-#define INC_MEMORY_LIMIT	(1ULL << 30)
+#define INC_MEMORY_LIMIT	BIT_ULL(30)
 
 /**
  * struct inc_net - the switch of one network namespace
@@ -39,7 +40,7 @@ struct workqueue_struct;
  */
 struct inc_net {
 	struct net			*net;
-	struct mutex			lock;
+	struct mutex			lock;	/* see above */
 	struct xarray			qps;
 	struct xarray			trees;
 	u64				mem_limit;
@@ -60,6 +61,5 @@ void inc_net_uncharge(struct inc_net *inet, u64 bytes);
 
 /* Works of the data path; empty before the module's text goes away. */
 extern struct workqueue_struct *inc_wq;
-
 
 #endif /* _INC_INC_H */

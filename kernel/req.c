@@ -15,7 +15,7 @@
  * a shaped link holds back, below a tenth of the default dead time.
  */
 #define INITIAL_RTO	50000
-/* Most packets between two that ask for an acknowledgement. */
+/* Most packets between two that ask for an acknowledgment. */
 #define ACKREQ_EVERY	16
 #define MAX_BACKOFF	10
 
@@ -90,7 +90,7 @@ struct inc_wqe *inc_req_push(struct inc_req *r)
  * @now: time
  * @last: the caller has nothing to push after what it pushed
  * @psn: takes the packet's PSN
- * @ackreq: takes whether the packet has to ask for an acknowledgement
+ * @ackreq: takes whether the packet has to ask for an acknowledgment
  * @again: takes whether the packet was sent before
  *
  * rxe acknowledges only where it is asked to: at the end of what there is to
@@ -153,7 +153,7 @@ static void go_back(struct inc_req *r)
 {
 	r->next = r->una;
 	r->since_ackreq = 0;
-	/* Karn: a repeated packet's acknowledgement measures nothing. */
+	/* Karn: a repeated packet's acknowledgment measures nothing. */
 	r->timing = false;
 }
 
@@ -194,14 +194,14 @@ enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn)
 }
 
 /**
- * inc_req_ack() - an acknowledgement came
+ * inc_req_ack() - an acknowledgment came
  * @r: requester
  * @psn: last PSN that it acknowledges
  * @now: time
  *
  * Context: the QP's transmit lock is held.
  * Return: INC_REQ_OLD, INC_REQ_PROGRESS or INC_REQ_BAD.
- * Spec: IBTA 1.x section 9.7.5.1.2, coalesced acknowledgements.
+ * Spec: IBTA 1.x section 9.7.5.1.2, coalesced acknowledgments.
  */
 enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now)
 {

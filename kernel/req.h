@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * RC requester: what is in flight to a member, what to send next, what an
- * acknowledgement, a NAK or a time-out changes (IBTA 1.x, sections 9.7.5 and
+ * acknowledgment, a NAK or a time-out changes (IBTA 1.x, sections 9.7.5 and
  * 9.7.6), without packets, locks, timers or memory. Times are microseconds of
  * the caller's clock.
  */
@@ -42,13 +42,13 @@ struct inc_wqe {
  * @max: first PSN that no packet has taken yet
  * @nak_psn: PSN of the last NAK obeyed, to obey each once
  * @window: most packets in flight
- * @since_ackreq: packets sent since one that asked for an acknowledgement
+ * @since_ackreq: packets sent since one that asked for an acknowledgment
  * @backoff: time-outs in a row, each doubles the time-out
  * @rnr: waiting for @resume after an RNR NAK
- * @due: an acknowledgement is due since @progress_at
+ * @due: an acknowledgment is due since @progress_at
  * @nak_seen: @nak_psn is valid
  * @timing: a round trip is being measured
- * @timed_psn: by the acknowledgement of this PSN
+ * @timed_psn: by the acknowledgment of this PSN
  * @timed_at: sent at this time
  * @srtt: smoothed round trip, 0 before the first
  * @rttvar: its mean deviation

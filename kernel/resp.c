@@ -104,15 +104,15 @@ void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt)
 }
 
 /**
- * inc_resp_ack_due() - is an acknowledgement due after one more request
+ * inc_resp_ack_due() - is an acknowledgment due after one more request
  * @r: responder
  * @ackreq: the request asked for one
  *
- * Acknowledgements are coalesced (IBTA C9-112): the requester asks where it
+ * Acknowledgments are coalesced (IBTA C9-112): the requester asks where it
  * wants one, and does not stall in between.
  *
  * Context: the QP's receive lock is held.
- * Return: true if an acknowledgement has to be sent now.
+ * Return: true if an acknowledgment has to be sent now.
  */
 bool inc_resp_ack_due(struct inc_resp *r, bool ackreq)
 {

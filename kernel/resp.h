@@ -10,7 +10,7 @@
 
 struct inc_pkt;
 
-/* Requests taken in without an acknowledgement; rxe stalls at 128. */
+/* Requests taken in without an acknowledgment; rxe stalls at 128. */
 #define INC_RESP_ACK_EVERY	32
 
 /**
@@ -25,7 +25,7 @@ struct inc_pkt;
  * @done: bytes of it that have come
  * @in_msg: a FIRST came and its LAST did not
  * @nak_sent: a NAK for @epsn is out; there is one per hole (IBTA C9-114)
- * @unacked: requests taken in since the last acknowledgement
+ * @unacked: requests taken in since the last acknowledgment
  */
 struct inc_resp {
 	u32	epsn;

@@ -165,7 +165,6 @@ static void init_geom(struct inc_slot_geom *geom,
 		.slots		= cfg->slots,
 		.pmtu		= cfg->pmtu,
 		.max_chunks	= DIV_ROUND_UP(cfg->msg_size, cfg->pmtu),
-		.tree_id	= cfg->id,
 		.collectives	= cfg->collectives,
 		.dtypes		= cfg->dtypes,
 		.ops		= cfg->ops,
@@ -223,11 +222,12 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	timer_setup(&tree->scan, scan, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg.pmtu - INC_HDR_LEN);
 	inc_crc_shift_init(&tree->crc_shift[1], cfg.pmtu);
+	tree->geom = geom;
 	init_slots(tree, slot_size);
 	err = choose_id(inet, tree, extack);
 	if (err)
 		goto err_tree;
-	init_geom(&tree->geom, &tree->cfg);
+	tree->geom.tree_id = tree->cfg.id;
 	tree->epoch = ++inet->epoch;
 	inet->ntrees++;
 	inc_debugfs_tree_add(tree);

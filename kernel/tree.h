@@ -67,7 +67,7 @@ struct inc_tree_cfg {
  * @m: the slot
  */
 struct inc_tree_slot {
-	spinlock_t		lock;
+	spinlock_t		lock;	/* see above */
 	struct inc_slot		m;
 } ____cacheline_aligned_in_smp;
 

@@ -207,7 +207,7 @@ err_route:
 /*
  * Copy a chunk's result behind its headers and move their CRC over it. The
  * slot may be at its next message already: then the member, which took part
- * in that, has had this result, only its acknowledgement was lost. What is in
+ * in that, has had this result, only its acknowledgment was lost. What is in
  * the repetition does not matter; zeros do.
  */
 static u32 put_result(struct inc_qp *qp, const struct inc_wqe *w, u8 *to,
@@ -235,7 +235,7 @@ static u32 put_result(struct inc_qp *qp, const struct inc_wqe *w, u8 *to,
  * @qp: QP
  * @wqe: what to send
  * @psn: its PSN
- * @ackreq: ask for an acknowledgement
+ * @ackreq: ask for an acknowledgment
  *
  * Context: BH off; qp->tx_lock held.
  * Return: the packet, or NULL, counted.
@@ -270,7 +270,7 @@ struct sk_buff *inc_tx_request(struct inc_qp *qp, const struct inc_wqe *wqe,
 }
 
 /**
- * inc_tx_ack() - send an acknowledgement or NAK
+ * inc_tx_ack() - send an acknowledgment or NAK
  * @qp: QP
  * @syndrome: AETH syndrome
  * @psn: PSN that it is about

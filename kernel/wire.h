@@ -30,7 +30,7 @@
  * struct inc_pkt - a parsed transport packet, integers in host order
  * @opcode: BTH opcode
  * @flags: INC_PKT_* of the opcode
- * @ackreq: the requester wants an acknowledgement
+ * @ackreq: the requester wants an acknowledgment
  * @qpn: destination QPN
  * @psn: PSN
  * @pkey: P_Key

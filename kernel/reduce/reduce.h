@@ -31,8 +31,8 @@
  * - NaN, in sum, min and max: if @a is a NaN the result is @a made quiet (top
  *   bit of the fraction set, sign and payload kept), else if @b is a NaN it is
  *   @b made quiet. Infinities of different sign add to the default NaN: sign
- *   and quiet bit set, payload 0 (binary32: 0xffc00000). This is what the
- *   x86 SSE instructions do, with @a as first source.
+ *   and quiet bit set, payload 0 (binary32: 0xffc00000). This is what
+ *   x86 documents for SSE's addps, with @a as first source.
  * - min and max order the zeros: -0 < +0. So the result depends on the order
  *   of the operands only if both are NaNs: IEEE 754-2019 minimum, maximum.
  *

@@ -7,8 +7,8 @@
  * business: nothing in these files may be called from outside of them.
  *
  * Integers are the compiler's vector arithmetic. Floating-point instructions
- * are asm: a compiler may swap the operands of an addition, and the first
- * operand decides which NaN comes out. So there is no float type here either.
+ * are asm: C leaves open what a NaN becomes and has no word for minps. So there
+ * is no float type here either.
  *
  * 64 (AVX-512) would do, too, but gains nothing: every unaligned vector then
  * crosses a cache line. A Zen 4 took twice the time of AVX2 for 4 KB.
@@ -116,7 +116,7 @@ ROW(t ## _min, type, pick((vec)(a < b), va, vb))			\
 static __always_inline vec						\
 ROW(t ## _max, type, pick((vec)(a > b), va, vb))
 
-/* @insn with a as its first source: the operand whose NaN wins. */
+/* @insn with a as its first source and b as its second. */
 #if INC_VEC_BYTES == 16
 #define INSN(t, insn, suffix)						\
 static __always_inline vec t ## _ ## insn(vec a, vec b)			\
@@ -147,21 +147,26 @@ INSN(f64_insn, max, pd)
 INSN(f64_insn, cmpunord, pd)
 
 /*
+ * The sum: where a is a NaN, 0 is added to it, which makes it quiet. addps
+ * would take the first of two NaNs by itself, but QEMU's does not: it takes
+ * the larger.
+ *
  * minps gives its second source if a NaN is there or both are zeros, so the
  * two orders together hold both zeros: their signs are or-ed (min) or and-ed
- * (max). Where a NaN is, addps says which.
+ * (max). Where a NaN is, the sum says which.
  */
 #define DEFINE_FP(t, type)						\
 static __always_inline vec						\
-ROW(t ## _sum, type, t ## _insn_add((vec)a, (vec)b))			\
+ROW(t ## _sum, type,							\
+    t ## _insn_add((vec)a, ~t ## _insn_cmpunord(va, va) & (vec)b))	\
 static __always_inline vec						\
 ROW(t ## _min, type, pick(t ## _insn_cmpunord((vec)a, (vec)b),		\
-			  t ## _insn_add(va, vb),			\
+			  t ## _sum_vec(va, vb),			\
 			  t ## _insn_min(va, vb) |			\
 			  t ## _insn_min(vb, va)))			\
 static __always_inline vec						\
 ROW(t ## _max, type, pick(t ## _insn_cmpunord((vec)a, (vec)b),		\
-			  t ## _insn_add(va, vb),			\
+			  t ## _sum_vec(va, vb),			\
 			  t ## _insn_max(va, vb) &			\
 			  t ## _insn_max(vb, va)))
 

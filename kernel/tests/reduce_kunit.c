@@ -425,6 +425,11 @@ static void check_known(struct kunit *test, const struct inc_reduce_impl *impl,
 		expect(test, impl, ops, t->buf[0], MAX_ELEM, "reference");
 		run(impl, ops, t->buf[0], t->a, t->b, MAX_ELEM);
 		expect(test, impl, ops, t->buf[0], MAX_ELEM, "known");
+
+		/* Too short for SIMD, if inc_reduce() has the choice. */
+		memset(t->buf[0], CANARY, MAX_ELEM * ops->size);
+		run(impl, ops, t->buf[0], t->a, t->b, 3);
+		expect(test, impl, ops, t->buf[0], 3, "known, short");
 	}
 }
 
@@ -465,6 +470,23 @@ static void test_lookup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_dtype_size(255), 0u);
 }
 
+/* Vector registers are for ops->simd only, which runs in an FPU section. */
+static void check_fpu(struct kunit *test, const struct inc_reduce_impl *impl,
+		      const struct inc_reduce_ops *ops)
+{
+	if (!impl)
+		return;
+	if (impl->fpu)
+		KUNIT_EXPECT_TRUE(test, impl->fn[ops->dtype][ops->op] != ops->generic);
+	else
+		KUNIT_EXPECT_TRUE(test, impl->fn[ops->dtype][ops->op] == ops->generic);
+}
+
+static void test_fpu(struct kunit *test)
+{
+	each_row(test, check_fpu);
+}
+
 static int reduce_test_init(struct kunit *test)
 {
 	struct reduce_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
@@ -498,6 +520,7 @@ static void reduce_test_exit(struct kunit *test)
 
 static struct kunit_case reduce_test_cases[] = {
 	KUNIT_CASE(test_lookup),
+	KUNIT_CASE(test_fpu),
 	KUNIT_CASE(test_known),
 	KUNIT_CASE(test_edges),
 	KUNIT_CASE(test_random),

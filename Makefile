@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# rdma_inc: in-network computing for RoCEv2 on a Linux bridge.
+# "make help" lists what can be made.
+
+VERSION	:= 0.1.0
+KDIR	?= /lib/modules/$(shell uname -r)/build
+PREFIX	?= /usr/local
+DESTDIR	?=
+BUILD	:= $(CURDIR)/build
+LAB	?= auto
+
+LABCMD	:= selftests/lab/lab
+USER	:= $(BUILD)/user-host
+
+all: modules userspace
+
+help:
+	@echo 'On any machine (root, Debian 12 or later):'
+	@echo '  make demo       an AllReduce over the module, shown step by step'
+	@echo '                  RANKS=4 SIZE=1M DTYPE=fp32 OP=sum LAB=auto|uml|vm|host'
+	@echo '  make check      the tests; TESTS="name..." for some of them'
+	@echo '  make check-all  the tests that take longer, too'
+	@echo '  make bench      how fast it is, beside a plain RC write'
+	@echo 'On a machine with kernel headers:'
+	@echo '  make            module and user space'
+	@echo '  make modules    the module alone; KDIR=kernel build directory'
+	@echo '  make userspace  inc-tool, libinc, inc-perf'
+	@echo '  make install    all of it; DESTDIR, PREFIX'
+	@echo '  make clean'
+
+# The module is built from a copy, so that several kernels do not meet.
+modules:
+	@[ -d '$(KDIR)' ] || { echo 'make: no kernel headers in $(KDIR); install them, or give KDIR=' >&2; exit 1; }
+	@mkdir -p $(BUILD)/host
+	@cp -ru Kbuild kernel $(BUILD)/host/
+	$(MAKE) -C $(KDIR) M=$(BUILD)/host modules
+
+userspace:
+	@$(MAKE) -C userspace O=$(USER)
+
+# The same, for the root file system of the lab.
+lab-user:
+	@$(LABCMD) exec -- $(MAKE) -s -C userspace O=$(BUILD)/user
+
+install: install-modules install-user
+
+install-modules: modules
+	$(MAKE) -C $(KDIR) M=$(BUILD)/host $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+
+install-user: userspace
+	$(MAKE) -C userspace O=$(USER) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
+
+demo:
+	@LAB=$(LAB) RANKS=$(RANKS) SIZE=$(SIZE) DTYPE=$(DTYPE) OP=$(OP) selftests/demo
+
+check:
+	@selftests/run $(TESTS)
+
+check-all:
+	@selftests/run -a $(TESTS)
+
+bench:
+	@selftests/bench/bench
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all help modules userspace lab-user install install-modules \
+	install-user demo check check-all bench clean

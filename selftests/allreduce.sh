@@ -1,0 +1,152 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# End to end: AllReduce and Barrier of stock rxe hosts, every byte compared
+# with a reference that each rank computes on its own.
+#
+#   allreduce.sh [VAR=VALUE]... [ranks | types | special | ipv6 | two | repeat |
+#	rxe]...
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+while [[ ${1:-} == *=* ]]; do
+	declare "$1"
+	shift
+done
+
+RANKS=${RANKS:-"1 2 3 4 7 8 16"}
+COUNTS=${COUNTS:-"0 1 3 255 4097 1048576"}
+RUNS=${RUNS:-1000}
+SEED=${SEED:-$RANDOM}
+PERF=(--check --seed "$SEED" --timeout $((20000 * SLOW)))
+
+max_ranks()
+{
+	local n max=1
+
+	for n in $RANKS; do
+		[ "$n" -le "$max" ] || max=$n
+	done
+	echo "$max"
+}
+
+t_ranks()
+{
+	local n c args
+
+	for n in $RANKS; do
+		args=()
+		for c in $COUNTS; do
+			args+=(--count "$c")
+		done
+		job "fp32 sum, $n ranks, counts $COUNTS" "$n" allreduce \
+			-t fp32 -o sum "${args[@]}" -i 2 -x 0 "${PERF[@]}"
+		job "barrier, $n ranks" "$n" barrier -i 20 "${PERF[@]}"
+	done
+}
+
+t_types()
+{
+	local t o
+
+	for t in int32 int64 fp32 fp64; do
+		for o in sum min max; do
+			job "$t $o, 4 ranks" 4 allreduce -t $t -o $o --count 1 \
+				--count 4097 --count 70001 -i 2 -x 0 "${PERF[@]}"
+		done
+	done
+	job "in place" 4 allreduce -t fp32 -o sum --count 100003 --in-place \
+		-i 3 -x 0 "${PERF[@]}"
+}
+
+t_special()
+{
+	local t o
+
+	for t in int32 int64 fp32 fp64; do
+		for o in sum min max; do
+			job "special values, $t $o, 3 ranks" 3 allreduce -t $t \
+				-o $o --pattern special --count 5000 -i 2 -x 0 \
+				"${PERF[@]}"
+		done
+	done
+}
+
+t_ipv6()
+{
+	JOB_ADDR=topo_ip6
+	job "IPv6, 4 ranks" 4 allreduce -t fp32 -o sum --count 0 --count 1 \
+		--count 4097 --count 1048576 -i 2 -x 0 "${PERF[@]}"
+	JOB_ADDR=topo_ip4
+}
+
+t_two()
+{
+	local pids log
+
+	job_start 2 allreduce -t fp32 -o sum --count 300007 -i 5 "${PERF[@]}"
+	pids=("${JOB_PIDS[@]}")
+	log=$JOB_LOG
+	JOB_FIRST=2
+	job "two trees at once, the second" 2 allreduce -t int64 -o max \
+		--count 200003 -i 5 "${PERF[@]}"
+	JOB_FIRST=0
+	JOB_PIDS=("${pids[@]}")
+	JOB_LOG=$log
+	job_wait
+	ktap $? "two trees at once, the first" "$(job_why)"
+}
+
+t_repeat()
+{
+	job "$RUNS runs give one bit pattern" 7 allreduce -t fp32 -o sum \
+		--count 1500 --runs "$RUNS" "${PERF[@]}"
+}
+
+# The module takes its own packets and no others: stock rxe on the bridge
+# device and between two hosts works while a job runs.
+t_rxe()
+{
+	local pid rc
+
+	topo_sw_rxe
+	job_start 4 allreduce -t fp32 -o sum --count 262144 -i $((60 / SLOW + 4)) \
+		"${PERF[@]}"
+	sw inc-rtt --server --dev "${TOPO}sw" >"$LAB_OUT/rtt-server" 2>&1 &
+	pid=$!
+	sleep 0.3
+	host 0 inc-rtt --dev "${TOPO}0" -n 300 "$(topo_ip4 sw)" \
+		>"$LAB_OUT/rtt-client" 2>&1
+	rc=$?
+	ktap $rc "rxe on the bridge host works meanwhile" \
+		"$(tail -n 1 "$LAB_OUT/rtt-client")"
+	kill $pid 2>/dev/null
+	wait $pid 2>/dev/null
+	job_wait
+	ktap $? "and the job beside it is right" "$(job_why)"
+}
+
+main()
+{
+	local t mtu=${MTU:-1500}
+
+	echo "# seed $SEED, MTU $mtu, kernel $(uname -r), $LAB_BACKEND"
+	trap 'serve_down; topo_down; inc_unload' EXIT
+	inc_load && topo_up "$(max_ranks)" "$mtu" || exit 1
+	serve_up --pmtu "$([ "$mtu" -ge 4400 ] && echo 4096 || echo 1024)" \
+		${SERVE_ARGS:+$SERVE_ARGS} || exit 1
+	for t in "$@"; do
+		"t_$t"
+	done
+	ktap "$(stat_sum rx-bad-request)" "no request was refused"
+	serve_down
+	ktap "$(sw inc-tool -j tree show | grep -c '"id"')" "no tree is left"
+	topo_down
+	inc_unload
+	ktap $? "the module unloads"
+	trap - EXIT
+	ktap_end
+}
+
+main "$@"

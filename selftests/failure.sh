@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What happens when somebody dies: the others get an error, soon, everything
+# comes back, and the next job runs.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+now_ms()
+{
+	date +%s%3N
+}
+
+# The ranks of $JOB_PIDS but $1 end within $2 ms, with an error.
+others_fail()
+{
+	local victim=$1 limit=$(($2 * SLOW)) name=$3 start=$4 r rc took
+
+	for r in "${!JOB_PIDS[@]}"; do
+		[ "$r" = "$victim" ] && continue
+		wait "${JOB_PIDS[$r]}"
+		rc=$?
+		took=$(($(now_ms) - start))
+		[ $rc != 0 ]
+		ktap $? "$name: rank $r got an error" "status $rc"
+		[ $took -le $limit ]
+		ktap $? "$name: rank $r within $limit ms" "took $took ms"
+	done
+	wait "${JOB_PIDS[$victim]}" 2>/dev/null
+}
+
+nothing_left()
+{
+	wait_for $((5 * SLOW)) no_tree
+	ktap $? "$1: the tree is gone" "$(sw inc-tool tree show)"
+	[ "$(sw inc-tool -j switch show | python3 -c '
+import json, sys
+s = json.load(sys.stdin)
+s = s[0] if isinstance(s, list) else s
+print(s["memory-used"])')" = 0 ]
+	ktap $? "$1: its memory came back"
+}
+
+no_tree()
+{
+	[ "$(sw inc-tool -j tree show | tr -d ' \n')" = "[]" ]
+}
+
+long_job()
+{
+	job_start "$1" allreduce -t fp32 -o sum --count 262144 -i 1000000 \
+		--timeout $((60000 * SLOW))
+	wait_for $((20 * SLOW)) busy
+}
+
+busy()
+{
+	[ "$(stat_sum rx-messages)" -gt 50 ]
+}
+
+# The daemon sees the connection break, and removes the member.
+t_killed()
+{
+	local start
+
+	long_job 4
+	start=$(now_ms)
+	kill -9 "${JOB_PIDS[2]}"
+	others_fail 2 1000 "rank killed" "$start"
+	nothing_left "rank killed"
+	job "rank killed: the next job runs" 4 allreduce --count 1000 -i 5 --check
+}
+
+# Nobody tells: the module has to find out by itself. The link is cut, so that
+# the connection to the daemon does not break.
+t_cut()
+{
+	local start
+
+	long_job 4
+	start=$(now_ms)
+	sw ip link set v1 down
+	others_fail_but_cut "$start"
+	kill -9 "${JOB_PIDS[1]}" 2>/dev/null
+	wait "${JOB_PIDS[1]}" 2>/dev/null
+	sw ip link set v1 up
+	wait_for $((5 * SLOW)) no_tree || serve_restart
+	nothing_left "link cut"
+	job "link cut: the next job runs" 4 allreduce --count 1000 -i 5 --check
+}
+
+others_fail_but_cut()
+{
+	local start=$1 r rc took
+
+	for r in 0 2 3; do
+		wait "${JOB_PIDS[$r]}"
+		rc=$?
+		took=$(($(now_ms) - start))
+		[ $rc != 0 ] && [ $took -le $((1000 * SLOW)) ]
+		ktap $? "link cut: rank $r got an error within $((1000 * SLOW)) ms" \
+			"status $rc after $took ms"
+	done
+}
+
+serve_restart()
+{
+	serve_down
+	serve_up
+}
+
+t_tree_del()
+{
+	local start id
+
+	long_job 3
+	id=$(sw inc-tool -j tree show | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["id"])')
+	start=$(now_ms)
+	sw inc-tool tree del "$id"
+	ktap $? "tree deleted under traffic"
+	others_fail -1 1000 "tree deleted" "$start"
+	nothing_left "tree deleted"
+}
+
+t_daemon()
+{
+	local start
+
+	long_job 3
+	start=$(now_ms)
+	kill -TERM $SERVE_PID
+	wait $SERVE_PID
+	ktap $? "daemon terminated: exit status"
+	others_fail -1 1000 "daemon terminated" "$start"
+	nothing_left "daemon terminated"
+	serve_up
+}
+
+t_timeout()
+{
+	local start took
+
+	start=$(now_ms)
+	# Rank 1 never comes: rank 0's own time limit ends the call.
+	host 0 inc-perf --server "$(topo_ip4 sw)" --job lonely --rank 0 \
+		--ranks 2 --dev "${TOPO}0" allreduce --timeout 700 \
+		>"$LAB_OUT/lonely" 2>&1
+	rc=$?
+	took=$(($(now_ms) - start))
+	[ $rc != 0 ] && [ $took -lt $((3000 * SLOW)) ]
+	ktap $? "a rank that nobody joins gives up in time" "status $rc, $took ms"
+	nothing_left "lonely rank"
+}
+
+trap 'serve_down; topo_down; inc_unload' EXIT
+inc_load && topo_up 4 || exit 1
+serve_up || exit 1
+for t in ${*:-killed cut tree_del daemon timeout}; do
+	"t_$t"
+done
+ktap_end

@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# inroot.sh ROOTFS [BIND...] -- CMD...
+#
+# Runs in fresh mount and pid namespaces (see in_root in common.sh): mounts what
+# a root file system needs and enters it. All mounts end with the namespace.
+# BIND is SRC or SRC:DST. LAB_TREE, LAB_CACHE: bound under their own names.
+# LAB_CWD: directory to start in.
+
+set -eu
+ulimit -c 0
+
+root=$1
+shift
+binds=()
+while [[ $1 != -- ]]; do
+	binds+=("$1")
+	shift
+done
+shift
+
+bind()
+{
+	local src=${1%%:*} dst=${1##*:}
+
+	if [[ -d $src ]]; then
+		mkdir -p "$root$dst"
+	elif [[ ! -e $root$dst ]]; then
+		mkdir -p "$root${dst%/*}"
+		: >"$root$dst"
+	fi
+	mount --rbind "$src" "$root$dst"
+}
+
+# We are process 1 of the namespace, which reaps orphans and takes no signal:
+# CMD is a child, never process 1 itself.
+if [[ $root == / ]]; then
+	mount -t proc proc /proc
+	cd "${LAB_CWD:-/}"
+	rc=0
+	"$@" || rc=$?
+	exit "$rc"
+fi
+
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+mount -t tmpfs -o mode=1777,size=100% tmpfs "$root/tmp"
+mount -t tmpfs -o mode=755 tmpfs "$root/run"
+mkdir -p "$root/run/lock"
+# Shared memory of its own, large and executable: User-Mode Linux keeps its
+# memory there, and a container's /dev/shm is often neither.
+mount -t tmpfs -o mode=1777,size=100% tmpfs "$root/dev/shm"
+[[ ! -e /etc/resolv.conf ]] || bind "$(realpath /etc/resolv.conf):/etc/resolv.conf"
+
+for b in "$LAB_CACHE" "$LAB_TREE" "${binds[@]}"; do
+	bind "$b"
+done
+
+cd /
+export LAB_IN_ROOT=1
+# shellcheck disable=SC2016 # expanded inside
+exec chroot "$root" /usr/bin/env -u TMPDIR \
+	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+	HOME=/root LC_ALL=C.UTF-8 \
+	/bin/bash -c 'cd "$1" && shift && "$@"; exit $?' bash "${LAB_CWD:-/}" "$@"

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Sourced by lab: builds the tree's module for the lab's kernels.
+
+help_modules()
+{
+	cat <<EOF
+Usage: lab modules KIND DIR [MAKE-ARGS...]
+
+Copies Kbuild and kernel/ of the tree to DIR and builds the module there, with
+W=1, for KIND: uml, uml-debug, 6.12 and 7.2 (Debian's headers; 7.2 means the
+newest at hand), or host (the running kernel). Only warnings and errors are
+shown; everything is in DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
+EOF
+}
+
+# kdir KIND: the build directory of that kernel, as seen where make runs.
+kdir()
+{
+	case $1 in
+	uml) uml_path up ;;
+	uml-debug) uml_path debug ;;
+	6.12) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-old")/build" ;;
+	7.2) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-new")/build" ;;
+	host) echo "/lib/modules/$(uname -r)/build" ;;
+	esac
+}
+
+# Runs where the compiler is: KIND KDIR DIR MAKE-ARGS...
+modules_build()
+{
+	local kind=$1 kdir=$2 dir=$3 arch=() rc=0
+	shift 3
+
+	[[ $kind != uml* ]] || arch=(ARCH=um)
+	mkdir -p "$dir" || return
+	# what was built stays, what is gone from the tree goes
+	rsync -a --delete --exclude='*.o' --exclude='*.ko' --exclude='*.mod' \
+		--exclude='*.mod.c' --exclude='.*.cmd' --exclude='*.d' \
+		--exclude=Module.symvers --exclude=modules.order \
+		--exclude=/make.log --exclude=/.kernel --exclude='.module-common.o' \
+		"$LAB_TREE/Kbuild" "$LAB_TREE/kernel" "$dir/" || return
+	# objects of another kernel are of no use
+	if [[ $(cat "$dir/.kernel" 2>/dev/null) != "$kdir" ]]; then
+		find "$dir" \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' -o -name '*.mod*' \) -delete
+		echo "$kdir" >"$dir/.kernel"
+	fi
+	make -s -C "$kdir" "${arch[@]}" M="$dir" W=1 -j"$(nproc)" "$@" modules \
+		>"$dir/make.log" 2>&1 || rc=$?
+	grep -vE '^(Skipping BTF generation|warning: the compiler differs|  (The kernel was built|You are using)|make(\[[0-9]+\])?: (Entering|Leaving))' "$dir/make.log" |
+		sed "s|$dir/||g"
+	return "$rc"
+}
+
+cmd_modules()
+{
+	local kind=${1:-} dir=${2:-} root=$LAB_ROOTFS
+
+	case $kind in
+	-h | --help) help_modules; return 0 ;;
+	uml) prepare_uml up || return ;;
+	uml-debug) prepare_uml debug || return ;;
+	6.12 | 7.2) prepare_vm || return; root=$(vm_path) ;;
+	host) root=/ ;;
+	*) help_modules >&2; return 2 ;;
+	esac
+	[[ -n $dir ]] || { help_modules >&2; return 2; }
+	[[ -e $LAB_TREE/Kbuild ]] || die "modules: the tree has no Kbuild"
+	shift 2
+	dir=$(realpath -m "$dir")
+	[[ $dir/ == "$LAB_TREE"/?* ]] || die "modules: DIR must lie in the tree"
+	need_root
+	if [[ $kind == host ]]; then
+		modules_build host "$(kdir host)" "$dir" "$@"
+	else
+		enter "$root" "$LAB_DIR/lab" __modules "$kind" "$(kdir "$kind")" "$dir" "$@"
+	fi
+}

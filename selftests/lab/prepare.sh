@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Sourced by lab: makes the pieces in the cache.
+#
+# Every piece is a directory NAME-KEY, KEY a hash of what it is made from. It is
+# made under a temporary name and renamed when complete, so what has the right
+# name is whole. Older keys of the same name are removed then.
+
+LAB_SUITE=trixie		# the root file system; kernel: its backports
+LAB_MIN_KERNEL=7.2		# rxe works in network namespaces from here on
+LAB_REV_ROOTFS=1		# count up when the way of making one changes
+LAB_REV_SOURCE=1
+LAB_REV_UML=1
+LAB_REV_VM=1
+LAB_REV_SPARSE=1
+LAB_LOGS=$LAB_CACHE/logs
+
+APT_GET=(apt-get -y -o APT::Install-Recommends=false -o DPkg::Use-Pty=0
+	-o Dpkg::Options::=--force-unsafe-io -o Acquire::Languages=none)
+export DEBIAN_FRONTEND=noninteractive
+
+packages()
+{
+	grep -hvE '^(#|$)' "$LAB_DIR/$1"
+}
+
+# Lines of apt's own configuration that decide whether downloads succeed.
+apt_net_config()
+{
+	apt-config dump |
+		grep -E '^Acquire::(https?::(Proxy|Timeout)|Retries|Check-)[^"]* "[^"]+"' || :
+}
+
+# Where apt gets Debian from: the first URI of main for the host's own release.
+find_mirror()
+{
+	local codename rel comp uri
+
+	[[ -z ${LAB_MIRROR_URI:-} ]] || return 0
+	LAB_MIRROR_URI=${RDMA_INC_MIRROR:-}
+	if [[ -z $LAB_MIRROR_URI ]]; then
+		# shellcheck disable=SC1091
+		codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+		while read -r rel comp uri; do
+			[[ $comp == main && $uri != *security* ]] || continue
+			[[ $rel == "$codename" || $rel == sid || $rel == unstable ]] || continue
+			LAB_MIRROR_URI=$uri
+			break
+		done < <(apt-get indextargets --no-release-info \
+			--format "\$(RELEASE) \$(COMPONENT) \$(REPO_URI)" 'Identifier: Packages')
+	fi
+	if [[ $LAB_MIRROR_URI == mirror+file:* ]]; then
+		LAB_MIRROR_URI=$(grep -m1 -oE '(https?|file)://[^[:space:]]+' "${LAB_MIRROR_URI#mirror+file:}")
+	fi
+	[[ -n $LAB_MIRROR_URI ]] ||
+		die "apt's configuration names no Debian mirror; set RDMA_INC_MIRROR to one"
+	export LAB_MIRROR_URI
+}
+
+keyring()
+{
+	echo /usr/share/keyrings/debian-archive-keyring.gpg
+}
+
+install_host_tools()
+{
+	apt-get update && "${APT_GET[@]}" install --no-install-recommends "$@"
+}
+
+# What the host needs besides Debian's essential packages.
+prepare_host()
+{
+	local want=()
+
+	command -v mmdebstrap >/dev/null || want+=(mmdebstrap)
+	command -v xz >/dev/null || want+=(xz-utils)
+	command -v git >/dev/null || want+=(git)
+	[[ -e /usr/share/keyrings/debian-archive-trixie-stable.gpg ||
+		-e /usr/share/keyrings/debian-archive-trixie-stable.pgp ]] ||
+		want+=(debian-archive-keyring)
+	((${#want[@]})) || return 0
+	need_root
+	command -v apt-get >/dev/null || die "Debian's apt is needed on this machine"
+	say "host: installing ${want[*]}"
+	step host "$LAB_LOGS/host.log" install_host_tools "${want[@]}"
+}
+
+# have PATH: is that piece complete?
+have()
+{
+	[[ -e $1/.lab-complete ]]
+}
+
+# new_tmp NAME: an empty directory for a piece in the making (in $TMP_DIR);
+# remains of makers that were killed are removed.
+new_tmp()
+{
+	rm -rf --one-file-system -- "$LAB_CACHE"/.tmp-"$1".*
+	TMP_DIR=$LAB_CACHE/.tmp-$1.$$
+	mkdir -p "$TMP_DIR"
+	LAB_TMPS+=("$TMP_DIR")
+}
+
+# publish FINAL: $TMP_DIR is complete.
+publish()
+{
+	local name=${1##*/} old
+
+	: >"$TMP_DIR/.lab-complete"
+	mv -T "$TMP_DIR" "$1"
+	forget_tmp "$TMP_DIR"
+	for old in "$LAB_CACHE/${name%-*}"-????????????; do
+		[[ $old == "$1" ]] || rm -rf --one-file-system -- "$old"
+	done
+}
+
+# ---------------------------------------------------------------- rootfs
+
+rootfs_path()
+{
+	echo "$LAB_CACHE/rootfs-$(key "$LAB_REV_ROOTFS" "$LAB_SUITE" "@$LAB_DIR/packages")"
+}
+
+make_rootfs()
+{
+	local dir=$1 opts=() line list
+
+	while read -r line; do
+		opts+=("--aptopt=$line")
+	done < <(apt_net_config)
+	# man pages, documentation and translations cost time and are not read
+	for line in doc info locale man; do
+		opts+=("--dpkgopt=path-exclude=/usr/share/$line/*")
+	done
+	list=$(packages packages | paste -sd,)
+	in_ns mmdebstrap --mode=root --variant=minbase --components=main \
+		--include="$list" --dpkgopt=force-unsafe-io \
+		--aptopt='APT::Install-Recommends "false"' \
+		--aptopt='Acquire::Languages "none"' "${opts[@]}" \
+		--skip=cleanup/apt/lists --keyring="$(keyring)" \
+		"$LAB_SUITE" "$dir" \
+		"deb $LAB_MIRROR_URI $LAB_SUITE main" \
+		"deb $LAB_MIRROR_URI $LAB_SUITE-updates main" \
+		"deb $LAB_MIRROR_URI $LAB_SUITE-backports main" || return
+	echo 127.0.0.1 localhost >"$dir/etc/hosts"
+	echo ::1 localhost >>"$dir/etc/hosts"
+	echo lab >"$dir/etc/hostname"
+	mkdir -p "$dir/lib/modules"
+	chroot "$dir" gcc -dumpfullversion >"$dir/.lab-gcc"
+	echo "${LAB_ROOTFS##*-}" >"$dir/.lab-rootfs"
+}
+
+prepare_rootfs_locked()
+{
+	have "$LAB_ROOTFS" && return 0
+	need_space 3 "the root file system"
+	find_mirror
+	say "rootfs: Debian $LAB_SUITE with $(packages packages | wc -l) packages"
+	new_tmp rootfs
+	step rootfs "$LAB_LOGS/rootfs.log" make_rootfs "$TMP_DIR" || return
+	publish "$LAB_ROOTFS"
+}
+
+prepare_rootfs()
+{
+	[[ $LAB_ROOTFS != / ]] || return 0
+	have "$LAB_ROOTFS" && return 0
+	prepare_host && with_lock rootfs prepare_rootfs_locked
+}
+
+# ---------------------------------------------------------------- source
+
+source_path()
+{
+	echo "$LAB_CACHE/source-$(key "$LAB_REV_SOURCE" "$LAB_MIN_KERNEL" @<(cat "$LAB_DIR"/patches/*.patch))"
+}
+
+# aside_apt DIR CMD...: apt with one suite of its own, without touching the
+# host's lists. The suites stand in DIR/sources.list.
+aside_apt()
+{
+	local dir=$1 cmd=$2
+	shift 2
+
+	mkdir -p "$dir/state/lists/partial" "$dir/cache/archives/partial"
+	: >"$dir/status"
+	"$cmd" -o Dir::Etc::SourceList="$dir/sources.list" -o Dir::Etc::SourceParts=- \
+		-o Dir::Etc::Preferences=- -o Dir::Etc::PreferencesParts=- \
+		-o Dir::State="$dir/state" -o Dir::Cache="$dir/cache" \
+		-o Dir::State::status="$dir/status" -o APT::Sandbox::User=root \
+		-o Acquire::Languages=none -o APT::Architecture=amd64 \
+		-o APT::Architectures=amd64 "$@"
+}
+
+make_source()
+{
+	local dir=$1 apt=$1/.apt pkg deb patch
+
+	mkdir -p "$apt"
+	echo "deb [signed-by=$(keyring)] $LAB_MIRROR_URI $LAB_SUITE-backports main" >"$apt/sources.list"
+	aside_apt "$apt" apt-get update || return
+	pkg=$(aside_apt "$apt" apt-cache search --names-only '^linux-source-[0-9.]+$' |
+		awk '{ print $1 }' | sort -V | tail -n 1)
+	if [[ -z $pkg ]] || ! printf '%s\n' "$LAB_MIN_KERNEL" "${pkg#linux-source-}" | sort -VC; then
+		echo "no linux-source >= $LAB_MIN_KERNEL in $LAB_SUITE-backports (newest: ${pkg:-none})"
+		return 1
+	fi
+	echo "downloading $pkg"
+	(cd "$apt" && aside_apt "$apt" apt-get download "$pkg") || return
+	deb=$(echo "$apt"/linux-source-*.deb)
+	echo "unpacking $pkg"
+	(set -o pipefail
+	 dpkg-deb --fsys-tarfile "$deb" |
+		tar xO --wildcards './usr/src/linux-source-*.tar.xz' |
+		xz -dc -T0 | tar x --no-same-owner -C "$dir" --strip-components=1) || return
+	rm -rf "$apt"
+	for patch in "$LAB_DIR"/patches/*.patch; do
+		(cd "$dir" && GIT_CEILING_DIRECTORIES="$LAB_CACHE" git apply --verbose "$patch") || return
+	done
+	echo "${pkg#linux-source-}" >"$dir/.lab-version"
+}
+
+prepare_source_locked()
+{
+	have "$LAB_KSRC" && return 0
+	need_space 4 "the kernel's source"
+	find_mirror
+	say "source: newest linux-source of $LAB_SUITE-backports"
+	new_tmp source
+	step source "$LAB_LOGS/source.log" make_source "$TMP_DIR" || return
+	publish "$LAB_KSRC"
+}
+
+prepare_source()
+{
+	have "$LAB_KSRC" && return 0
+	prepare_host && with_lock source prepare_source_locked
+}
+
+# rootfs and source depend on nothing of each other: both at once.
+prepare_base()
+{
+	local pid rc=0
+
+	have "$LAB_KSRC" && { [[ $LAB_ROOTFS == / ]] || have "$LAB_ROOTFS"; } && return 0
+	prepare_host || return
+	(trap lab_cleanup EXIT; LAB_PIDS=(); LAB_TMPS=(); prepare_source) &
+	pid=$!
+	LAB_PIDS+=("$pid")
+	prepare_rootfs || rc=$?
+	wait "$pid" || rc=$?
+	forget_pid "$pid"
+	return "$rc"
+}
+
+# ---------------------------------------------------------------- User-Mode Linux
+
+# uml_path up|debug: the key holds the compiler's version, which is known once
+# there is a root file system.
+uml_path()
+{
+	local gcc=none
+
+	[[ ! -e $LAB_ROOTFS/.lab-gcc ]] || gcc=$(<"$LAB_ROOTFS/.lab-gcc")
+	echo "$LAB_CACHE/uml-$1-$(key "$LAB_REV_UML" "${LAB_KSRC##*-}" "$gcc" \
+		"@$LAB_DIR/config/uml.config" "@$LAB_DIR/config/uml-$1.config")"
+}
+
+# Does each symbol of the fragments have its value? Later lines win.
+check_config()
+{
+	local bad=0 sym val
+
+	while IFS== read -r sym val; do
+		if [[ $val == n ]]; then
+			! grep -q "^$sym=" .config || { echo "config: $sym is set"; bad=1; }
+		elif ! grep -qxF "$sym=$val" .config; then
+			echo "config: $sym is not $val but $(grep "^$sym=" .config || echo unset)"
+			bad=1
+		fi
+	done < <(grep -hv '^#' "$@" | awk -F= '{ v[$1] = $0 } END { for (s in v) print v[s] }')
+	return "$bad"
+}
+
+# Runs inside the root file system (lab __uml-build): $1 build directory, $2 kind.
+uml_build()
+{
+	local dir=$1 conf=$LAB_DIR/config
+
+	cd "$dir" || return
+	make -C "$LAB_KSRC" ARCH=um O="$dir" allnoconfig || return
+	"$LAB_KSRC/scripts/kconfig/merge_config.sh" -m -O . .config \
+		"$conf/uml.config" "$conf/uml-$2.config" >merge.log || return
+	make ARCH=um olddefconfig || return
+	check_config "$conf/uml.config" "$conf/uml-$2.config" || return
+	make ARCH=um -j"$(nproc)" linux modules || return
+	make ARCH=um INSTALL_MOD_PATH="$dir/modroot" modules_install || return
+	make -s ARCH=um kernelrelease >.lab-kver
+	# not the source tree's business and large
+	rm -f "$dir/modroot/lib/modules/"*/build vmlinux.o
+}
+
+make_uml()
+{
+	LAB_CWD=/ in_root "$LAB_ROOTFS" -- "$LAB_DIR/lab" __uml-build "$1" "$2" || return
+	# the build directory knows its own name in one place
+	sed -i "s|$1|$3|g" "$1/Makefile"
+}
+
+prepare_uml_locked()
+{
+	local kind=$1 final
+
+	final=$(uml_path "$kind")
+	have "$final" && return 0
+	need_space 3 "a kernel"
+	say "uml-$kind: Linux $(<"$LAB_KSRC/.lab-version") as User-Mode Linux, on $(nproc) CPUs"
+	new_tmp "uml-$kind"
+	step "uml-$kind" "$LAB_LOGS/uml-$kind.log" make_uml "$TMP_DIR" "$kind" "$final" || return
+	publish "$final"
+}
+
+prepare_uml()
+{
+	have "$(uml_path "$1")" && return 0
+	prepare_base && with_lock "uml-$1" prepare_uml_locked "$1"
+}
+
+# ---------------------------------------------------------------- Debian's kernels
+
+vm_path()
+{
+	if [[ -e /.lab-kver-new ]]; then
+		echo /	# we are inside it
+	else
+		echo "$LAB_CACHE/vmroot-$(key "$LAB_REV_VM" "${LAB_ROOTFS##*-}" "@$LAB_DIR/packages-vm")"
+	fi
+}
+
+# Runs inside the copy (lab __vm-install).
+vm_install()
+{
+	local list
+
+	mapfile -t list < <(packages packages-vm)
+	# nobody boots with the initramfs that this would make
+	dpkg-divert --local --rename --divert /var/lib/initramfs-tools-hook \
+		--add /etc/kernel/postinst.d/initramfs-tools || return
+	apt-get update &&
+		"${APT_GET[@]}" install "linux-image-amd64/$LAB_SUITE" "linux-headers-amd64/$LAB_SUITE" "${list[@]}" &&
+		"${APT_GET[@]}" install -t "$LAB_SUITE-backports" linux-image-amd64 linux-headers-amd64 &&
+		apt-get clean || return
+	# shellcheck disable=SC2012 # names of kernels
+	ls -v /lib/modules | head -n 1 >/.lab-kver-old
+	# shellcheck disable=SC2012
+	ls -v /lib/modules | tail -n 1 >/.lab-kver-new
+	printf '%s\n' "$LAB_MIN_KERNEL" "$(</.lab-kver-new)" | sort -VC ||
+		{ echo "$LAB_SUITE-backports has no kernel >= $LAB_MIN_KERNEL"; return 1; }
+}
+
+make_vm()
+{
+	echo "copying the root file system"
+	cp -a --reflink=auto "$LAB_ROOTFS/." "$1/" && rm -f "$1/.lab-complete" &&
+		LAB_CWD=/ in_root "$1" -- "$LAB_DIR/lab" __vm-install
+}
+
+prepare_vm_locked()
+{
+	local final
+
+	final=$(vm_path)
+	have "$final" && return 0
+	need_space 3 "the root file system with Debian's kernels"
+	say "vm: a copy of the root file system with Debian's kernels and QEMU"
+	new_tmp vmroot
+	step vm "$LAB_LOGS/vm.log" make_vm "$TMP_DIR" || return
+	publish "$final"
+}
+
+prepare_vm()
+{
+	[[ $(vm_path) != / ]] || return 0
+	have "$(vm_path)" && return 0
+	prepare_rootfs && with_lock vm prepare_vm_locked
+}
+
+# ---------------------------------------------------------------- sparse
+
+sparse_path()
+{
+	echo "$LAB_CACHE/sparse-$(key "$LAB_REV_SPARSE" "$LAB_SUITE")"
+}
+
+# The suite's own is too old for the kernel's sources: sid's, unpacked aside.
+make_sparse()
+{
+	local dir=$1 apt=$1/.apt
+
+	mkdir -p "$apt"
+	echo "deb [signed-by=$(keyring) check-valid-until=no] $LAB_MIRROR_URI sid main" >"$apt/sources.list"
+	aside_apt "$apt" apt-get update &&
+		(cd "$apt" && aside_apt "$apt" apt-get download sparse) &&
+		dpkg-deb -x "$apt"/sparse_*.deb "$dir" &&
+		rm -rf "$apt" &&
+		LAB_CWD=/ in_root "$LAB_ROOTFS" -- "$dir/usr/bin/sparse" --version
+}
+
+prepare_sparse_locked()
+{
+	local final
+
+	final=$(sparse_path)
+	have "$final" && return 0
+	find_mirror
+	new_tmp sparse
+	step sparse "$LAB_LOGS/sparse.log" make_sparse "$TMP_DIR" || return
+	publish "$final"
+}
+
+prepare_sparse()
+{
+	have "$(sparse_path)" && return 0
+	prepare_rootfs && with_lock sparse prepare_sparse_locked
+}

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Sourced by lab: run, modules, detect.
+
+# What in a kernel log means that a run has failed.
+LAB_REPORTS='BUG:|WARNING:|Oops|KASAN: |UBSAN|possible circular|inconsistent lock state|possible recursive locking|possible irq lock inversion|suspicious RCU usage|Invalid wait context|held lock freed|lock held when returning|INFO: task .* blocked|rcu.*stall|kmemleak: .* new suspected|general protection|Kernel panic|sleeping function called|scheduling while atomic|refcount_t:|unregister_netdevice: waiting|ODEBUG:|ref_tracker: .*leaked|list_(add|del) corruption|segfault in kernel|Segfault with no mm|Kernel mode fault'
+
+# enter ROOTFS CMD...: in the foreground, with our standard input.
+enter()
+{
+	local root=$1 pid rc=0
+	shift
+
+	case $PWD/ in
+	"$LAB_TREE"/*) export LAB_CWD=$PWD ;;
+	*) export LAB_CWD=$LAB_TREE ;;
+	esac
+	in_root "$root" -- "$@" <&0 &
+	pid=$!
+	LAB_PIDS+=("$pid")
+	wait "$pid" || rc=$?
+	forget_pid "$pid"
+	return "$rc"
+}
+
+help_run()
+{
+	cat <<EOF
+Usage: lab run [OPTIONS] [--] SCRIPT [ARGS...]
+
+Runs SCRIPT (bash, or any program of the tree) as root in a kernel, with the
+tree under its own name and the root file system as userland. Its output comes
+as it is written; its exit status is returned, or
+  99   the kernel's log shows a BUG, WARNING, lockdep report, leak, ...
+  98   the kernel ended without the script having ended
+  124  the time limit was reached
+
+  --backend B    auto (default), uml, uml-debug, vm, vm-6.12, host
+  --timeout SEC  time limit (default 300)
+  --name NAME    of the run (default: the script's name)
+  --out DIR      results (default build/lab/NAME in the tree)
+  --cpus N       default 1 for uml (fixed), 2 otherwise
+  --mem M        default 2G
+  --pin CPU      bind the emulator to one of the host's CPUs
+  --env VAR[=V]  hand a variable to the script (LAB_* and INC_* always are)
+  --no-rxe       do not load rdma_rxe first
+
+The script sees LAB_BACKEND, LAB_OUT (its directory for results), LAB_TREE and
+LAB_KVER. DIR afterwards holds output, console, dmesg, status, and report when
+the log had something to report.
+EOF
+}
+
+# The line that says why a machine's own kernel will not do, or nothing.
+host_lacks()
+{
+	local kver
+
+	kver=$(uname -r)
+	printf '%s\n' "$LAB_MIN_KERNEL" "$kver" | sort -VC || { echo "kernel $kver is older than $LAB_MIN_KERNEL"; return; }
+	[[ -e /proc/modules ]] || { echo "kernel $kver loads no modules"; return; }
+	[[ -d /lib/modules/$kver/build/. ]] || { echo "no headers in /lib/modules/$kver/build"; return; }
+	[[ -d /sys/module/rdma_rxe ]] || modinfo -k "$kver" rdma_rxe >/dev/null 2>&1 || { echo "kernel $kver has no rdma_rxe"; return; }
+}
+
+cmd_detect()
+{
+	local why
+
+	case ${1:-} in
+	-h | --help) echo "Usage: lab detect    prints host or uml; on stderr why"; return 0 ;;
+	esac
+	why=$(host_lacks)
+	if [[ -z $why ]]; then
+		echo host
+	else
+		echo uml
+		say "backend uml: $why"
+	fi
+}
+
+cmd_run()
+{
+	local backend=auto timeout=300 name='' out='' cpus='' mem=2G pin='' env=() no_rxe=''
+
+	while (($#)); do
+		case $1 in
+		-h | --help) help_run; return 0 ;;
+		--backend) backend=$2; shift ;;
+		--timeout) timeout=$2; shift ;;
+		--name) name=$2; shift ;;
+		--out) out=$2; shift ;;
+		--cpus) cpus=$2; shift ;;
+		--mem) mem=$2; shift ;;
+		--pin) pin=$2; shift ;;
+		--env) env+=("$2"); shift ;;
+		--no-rxe) no_rxe=1 ;;
+		--) shift; break ;;
+		-*) die "run: unknown option $1 (see lab run --help)" ;;
+		*) break ;;
+		esac
+		shift
+	done
+	(($#)) || { help_run >&2; return 2; }
+	need_root
+	[[ $timeout =~ ^[1-9][0-9]*$ ]] || die "run: --timeout wants seconds, not \"$timeout\""
+	[[ $LAB_TREE != *[[:space:]\']* ]] || die "run: the tree's path must not hold spaces or quotes"
+	[[ -f $1 ]] || die "run: no script $1"
+	[[ $backend != auto ]] || backend=$(cmd_detect)
+	set -- "$(realpath "$1")" "${@:2}"
+	[[ $1 == "$LAB_TREE"/* ]] || die "run: the script must lie in the tree ($LAB_TREE)"
+	: "${name:=$(basename "$1" .sh)}"
+	: "${out:=$LAB_TREE/build/lab/$name}"
+	out=$(realpath -m "$out")
+
+	case $backend in
+	uml | uml-debug) prepare_uml "$([[ $backend == uml ]] && echo up || echo debug)" || return ;;
+	vm | vm-6.12)
+		prepare_vm || return
+		vm_kvm_works || say "vm: without KVM: about 15 times slower than native"
+		;;
+	host) prepare_rootfs || return ;;
+	*) die "run: there is no backend \"$backend\"" ;;
+	esac
+
+	mkdir -p "$out"
+	exec {LAB_RUN_LOCK}>"$out/.lock"
+	flock -n "$LAB_RUN_LOCK" || die "run: another run writes to $out (--name or --out gives it a place of its own)"
+	rm -f "$out"/{status,output,console,dmesg,kmemleak,report,stuck}
+	: >"$out/output" >"$out/console"
+	export LAB_OUT=$out LAB_BACKEND=$backend
+	write_job "$timeout" "$no_rxe" "${env[@]}" -- "$@"
+	run_backend "$backend" "$timeout" "${cpus:-2}" "$mem" "$pin"
+}
+
+# write_job TIMEOUT NO_RXE [VAR[=VALUE]...] -- CMD...
+write_job()
+{
+	local timeout=$1 no_rxe=$2 v
+	shift 2
+
+	{
+		echo "# written by lab run"
+		printf 'export RDMA_INC_CACHE=%q\n' "$LAB_CACHE"
+		for v in "${!LAB_@}" "${!INC_@}"; do
+			case $v in
+			LAB_PIDS | LAB_TMPS | LAB_REPORTS | LAB_RUN_LOCK | LAB_CWD | LAB_JOB) ;;
+			*) printf 'export %s=%q\n' "$v" "${!v}" ;;
+			esac
+		done
+		[[ -z $no_rxe ]] || echo 'export LAB_NO_RXE=1'
+		while [[ $1 != -- ]]; do
+			if [[ $1 == *=* ]]; then
+				printf 'export %s=%q\n' "${1%%=*}" "${1#*=}"
+			elif [[ -v $1 ]]; then
+				printf 'export %s=%q\n' "$1" "${!1}"
+			fi
+			shift
+		done
+		shift
+		[[ -x $1 ]] || set -- bash "$@"
+		printf 'job_timeout=%q\n' "$timeout"
+		printf 'job_cmd=('; printf '%q ' "$@"; echo ')'
+		printf 'job_writable=(%q' "$LAB_TREE"
+		[[ $LAB_OUT/ == "$LAB_TREE"/* ]] || printf ' %q' "$LAB_OUT"
+		echo ')'
+	} >"$LAB_OUT/job"
+}
+
+# The command that starts each kernel; its output is the console.
+start_uml()
+{
+	local build=$1 smp=$2 mem=$3 pin=$4 kernel args
+
+	kernel=("$build/linux" "mem=$mem" root=/dev/root rootfstype=hostfs
+		rootflags=/ ro con=null con0=null,fd:1 loglevel=8
+		"init=$LAB_DIR/guest.sh" "LAB_JOB=$LAB_OUT/job")
+	((!smp)) || kernel+=("ncpus=$smp" seccomp=on)
+	args=("$build/modroot/lib/modules:/lib/modules")
+	[[ $LAB_OUT/ == "$LAB_TREE"/* ]] || args+=("$LAB_OUT")
+	[[ -z $pin ]] || kernel=(taskset -c "$pin" "${kernel[@]}")
+	# a panic sends SIGTERM to the whole process group
+	kernel=(setsid --wait "${kernel[@]}")
+	LAB_CWD=/ in_root "$LAB_ROOTFS" "${args[@]}" -- "${kernel[@]}"
+}
+
+# Directly on this machine's kernel, in namespaces of its own (network too).
+start_host()
+{
+	LAB_NS_MORE="--net --uts --ipc" LAB_CWD=/ in_root "$LAB_ROOTFS" /lib/modules -- \
+		"$LAB_DIR/guest.sh" host "$LAB_OUT/job"
+}
+
+run_backend()
+{
+	local backend=$1 timeout=$2 cpus=$3 mem=$4 pin=$5
+	local start pid tail rc report t0
+
+	case $backend in
+	uml) start=(start_uml "$(uml_path up)" 0 "$mem" "$pin") ;;
+	uml-debug) start=(start_uml "$(uml_path debug)" "$cpus" "$mem" "$pin") ;;
+	vm) start=(start_vm new "$cpus" "$mem" "$pin") ;;
+	vm-6.12) start=(start_vm old "$cpus" "$mem" "$pin") ;;
+	host) start=(start_host) ;;
+	esac
+
+	t0=$SECONDS
+	"${start[@]}" >"$LAB_OUT/console" 2>&1 </dev/null &
+	pid=$!
+	LAB_PIDS+=("$pid")
+	tail -n +1 -s 0.1 --pid="$pid" -f "$LAB_OUT/output" 2>/dev/null &
+	tail=$!
+	LAB_PIDS+=("$tail")
+	while kill -0 "$pid" 2>/dev/null; do
+		sleep 0.1 &
+		wait $!
+		if ((SECONDS - t0 >= timeout)); then
+			kill_job "$pid"
+			break
+		fi
+	done
+	wait "$pid" 2>/dev/null
+	wait "$tail" 2>/dev/null
+	forget_pid "$pid"
+	forget_pid "$tail"
+	check_log
+	report=$?
+	if [[ -s $LAB_OUT/status ]]; then
+		rc=$(<"$LAB_OUT/status")
+	elif ((SECONDS - t0 >= timeout)); then
+		say "run: time limit of $timeout s reached, the kernel was ended"
+		rc=124
+	else
+		say "run: the kernel ended before the script"
+		rc=98
+	fi
+	if ((report)); then
+		rc=99
+	elif ((rc == 98 || rc == 124)); then
+		show_console
+	fi
+	return "$rc"
+}
+
+show_console()
+{
+	say "the end of $LAB_OUT/console:"
+	tail -n 40 "$LAB_OUT/console" | tr -d '\r' | sed 's/^/    /' >&2
+}
+
+# Look the kernel's log over; what it reports goes to LAB_OUT/report.
+check_log()
+{
+	local log=$LAB_OUT/dmesg
+
+	[[ -s $log ]] || log=$LAB_OUT/console
+	grep -qE "$LAB_REPORTS" "$log" || return 0
+	grep -nE -A 30 "$LAB_REPORTS" "$log" | tr -d '\r' >"$LAB_OUT/report"
+	say "run: the kernel reports a problem ($LAB_OUT/report):"
+	head -n 60 "$LAB_OUT/report" | sed 's/^/    /' >&2
+	return 1
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Sourced by lab: Debian's own kernels in QEMU. The root file system is handed to
+# the guest by 9p, read-only; the tree for writing. A small initramfs made for
+# each kernel mounts it and becomes guest.sh.
+
+# Runs inside (lab __vm-initramfs): KVER FILE
+vm_initramfs()
+{
+	local kver=$1 out=$2 dir line
+
+	dir=$(mktemp -d) || return
+	mkdir -p "$dir"/{bin,proc,sys,dev,mods,newroot}
+	cp /bin/busybox "$dir/bin/"
+	ln -s busybox "$dir/bin/sh"
+	# in the order in which they are to be loaded, each once, not compressed
+	for line in virtio_pci 9pnet_virtio 9p; do
+		modprobe -S "$kver" --show-depends "$line" || return
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >"$dir/list"
+	while read -r line; do
+		case $line in
+		*.xz) xz -dc "$line" ;;
+		*.zst) zstd -qdc "$line" ;;
+		*.gz) gzip -dc "$line" ;;
+		*) cat "$line" ;;
+		esac >"$dir/mods/$(basename "$line" | sed 's/\.ko.*/.ko/')" || return
+		basename "$line" | sed 's/\.ko.*/.ko/' >>"$dir/mods/order"
+	done <"$dir/list"
+	cat >"$dir/init" <<'EOF'
+#!/bin/sh
+export PATH=/bin
+busybox mount -t proc proc /proc
+busybox mount -t devtmpfs dev /dev
+while read -r m; do busybox insmod "/mods/$m"; done </mods/order
+for w in $(busybox cat /proc/cmdline); do
+	case $w in LAB_*=*) export "$w" ;; esac
+done
+[ -z "$LAB_PROBE" ] || { echo "lab: probe passed" >/dev/console; busybox poweroff -f; }
+busybox mount -t 9p -o ro,trans=virtio,version=9p2000.L,cache=loose,msize=512000 root /newroot || exec busybox poweroff -f
+busybox umount /proc
+busybox mount --move /dev /newroot/dev
+exec busybox switch_root /newroot "$LAB_INIT" vm "$LAB_JOB"
+EOF
+	chmod +x "$dir/init"
+	(cd "$dir" && find . | cpio -o -H newc --quiet) >"$out.tmp" && mv "$out.tmp" "$out"
+}
+
+# start_vm new|old CPUS MEM PIN [PROBE]
+start_vm()
+{
+	local which=$1 cpus=$2 mem=$3 pin=$4 probe=${5:-} kver initrd accel tag args=() kernel binds=()
+
+	kver=$(<"$(vm_path)/.lab-kver-$which")
+	initrd=$LAB_CACHE/initramfs-$kver-$(key "@$LAB_DIR/vm.sh")
+	[[ -e $initrd ]] || LAB_CWD=/ in_root "$(vm_path)" -- "$LAB_DIR/lab" __vm-initramfs "$kver" "$initrd" || return
+	if [[ -n $probe ]]; then
+		accel=$probe
+	elif vm_kvm_works; then
+		accel=kvm
+	else
+		accel=tcg
+	fi
+	[[ -z $pin ]] || args=(taskset -c "$pin")
+	kernel="console=ttyS0 loglevel=8 panic=-1 printk.time=1"
+	if [[ -n $probe ]]; then
+		kernel+=" LAB_PROBE=1 quiet"
+	else
+		kernel+=" LAB_INIT=$LAB_DIR/guest.sh LAB_JOB=$LAB_OUT/job"
+	fi
+	args+=(qemu-system-x86_64 -machine "q35,accel=$accel" -cpu max -smp "$cpus" -m "$mem"
+		-nodefaults -no-user-config -display none -serial stdio -no-reboot
+		-kernel "/boot/vmlinuz-$kver" -initrd "$initrd" -append "$kernel")
+	tag=root
+	for dir in / "$LAB_TREE" "$LAB_OUT"; do
+		args+=(-fsdev "local,id=$tag,path=$dir,security_model=none,multidevs=remap"
+			-device "virtio-9p-pci,fsdev=$tag,mount_tag=$tag")
+		case $tag in
+		root) tag=tree ;;
+		tree) tag=out ;;
+		esac
+	done
+	[[ $LAB_OUT/ == "$LAB_TREE"/* ]] || binds+=("$LAB_OUT")
+	LAB_CWD=/ in_root "$(vm_path)" "${binds[@]}" -- "${args[@]}"
+}
+
+# Does a kernel truly boot under KVM here? Having /dev/kvm does not say so. The
+# answer is kept until the machine boots again.
+vm_kvm_works()
+{
+	local verdict log
+
+	[[ -w /dev/kvm ]] || return 1
+	verdict=$LAB_CACHE/.kvm-$(</proc/sys/kernel/random/boot_id)
+	if [[ ! -e $verdict ]]; then
+		rm -f "$LAB_CACHE"/.kvm-*
+		log=$LAB_LOGS/kvm-probe.log
+		say "vm: trying whether KVM works (at most 20 s)"
+		(trap - EXIT; start_vm new 1 512M "" kvm) >"$log" 2>&1 </dev/null &
+		LAB_PIDS+=("$!")
+		vm_wait "$!" 20
+		if grep -q 'lab: probe passed' "$log"; then
+			echo yes >"$verdict"
+		else
+			echo no >"$verdict"
+		fi
+		say "vm: KVM works here: $(<"$verdict")"
+	fi
+	[[ $(<"$verdict") == yes ]]
+}
+
+# vm_wait PID SECONDS
+vm_wait()
+{
+	local n
+
+	for ((n = 0; n < $2 * 5; n++)); do
+		kill -0 "$1" 2>/dev/null || break
+		sleep 0.2
+	done
+	kill_job "$1"
+	wait "$1" 2>/dev/null
+	forget_pid "$1"
+}

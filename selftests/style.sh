@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a reviewer would run: builds without a warning (W=1, sparse) against
+# every kernel that is there, checkpatch --strict, kernel-doc, generated files
+# up to date, layers, shellcheck, SPDX lines.
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+LAB=selftests/lab/lab
+OUT=$PWD/build/check/style
+KINDS=${*:-uml}
+N=0
+FAILED=0
+mkdir -p "$OUT"
+KSRC=$($LAB env | sed -n 's/^LAB_KSRC=//p')
+
+# check NAME CMD...: a case passes if CMD succeeds and prints nothing.
+check()
+{
+	local name=$1 rc
+
+	shift
+	"$@" >"$OUT/log" 2>&1
+	rc=$?
+	N=$((N + 1))
+	if [ $rc = 0 ] && [ ! -s "$OUT/log" ]; then
+		echo "ok $N - $name"
+		return
+	fi
+	FAILED=1
+	echo "not ok $N - $name"
+	sed 's/^/# /' "$OUT/log" | head -n 60
+}
+
+sources()
+{
+	git ls-files -co --exclude-standard "$@" | while read -r f; do
+		[ -f "$f" ] && echo "$f"
+	done
+}
+
+kernel_files()
+{
+	sources 'kernel/*.c' 'kernel/*.h' | grep -vE 'netlink-gen|uapi/linux/inc\.h'
+}
+
+checkpatch()
+{
+	# shellcheck disable=SC2046
+	$LAB exec -- "$KSRC/scripts/checkpatch.pl" --no-tree --strict --terse \
+		--no-summary --ignore FILE_PATH_CHANGES,CONFIG_DESCRIPTION \
+		-f $(kernel_files) | grep -vE '^$|^total:'
+	[ "${PIPESTATUS[0]}" = 0 ]
+}
+
+kernel_doc()
+{
+	# shellcheck disable=SC2046
+	$LAB exec -- "$KSRC/tools/docs/kernel-doc" -none -Wall $(kernel_files)
+}
+
+# Every warning of a build is a failure; the compiler's own lines are not.
+build()
+{
+	local kind=$1
+
+	shift
+	$LAB modules "$kind" "$OUT/$kind" "$@" 2>&1 |
+		grep -E 'warning|error|WARNING|ERROR'
+	[ "${PIPESTATUS[0]}" = 0 ]
+}
+
+sparse()
+{
+	local sparse
+
+	$LAB prepare sparse >/dev/null || return 1
+	sparse=$($LAB env | sed -n 's/^LAB_SPARSE=//p')
+	build uml C=2 "CHECK=$sparse"
+}
+
+# Who may include whom: leaves only leaves, edges never the data path.
+layers()
+{
+	local f bad=0 leaves='coll|icrc|psn|req|resp|slot|wire|reduce/reduce|reduce|reduce_impl|scalar|simd_x86|fpu'
+
+	for f in kernel/{coll,icrc,req,resp,slot,wire}.[ch] kernel/psn.h kernel/reduce/*.[ch]; do
+		grep -HnE '^#include "' "$f" | grep -vE "\"($leaves)\.h\"" && bad=1
+	done
+	grep -nE '#include "(engine|tx|send|resp|req)\.h"' kernel/netlink*.c && bad=1
+	return $bad
+}
+
+spdx()
+{
+	local f bad=0
+
+	while read -r f; do
+		head -n 3 "$f" | grep -q SPDX-License-Identifier || {
+			echo "$f: no SPDX line"
+			bad=1
+		}
+	done < <(sources | grep -vE '\.gitignore$|\.json$|\.pcap$|\.svg$')
+	return $bad
+}
+
+scripts()
+{
+	sources | while read -r f; do
+		case $f in *.sh) echo "$f"; continue ;; esac
+		head -n 1 "$f" | grep -qE '^#!.*(bash|/sh)' && echo "$f"
+	done
+}
+
+shell_check()
+{
+	# shellcheck disable=SC2046
+	$LAB exec -- shellcheck -x $(scripts)
+}
+
+for k in $KINDS; do
+	check "builds for $k, W=1, without a warning" build "$k"
+done
+check "sparse" sparse
+check "checkpatch --strict" checkpatch
+check "kernel-doc" kernel_doc
+check "generated netlink code is up to date" selftests/ynl-regen.sh --check
+check "layers" layers
+check "SPDX lines" spdx
+check "shellcheck" shell_check
+echo "1..$N"
+exit $FAILED

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# A bridge host and N hosts, as network namespaces of one kernel: sw has the
+# bridge br0, h0 ... h(N-1) have eth0 and a stock rxe on it. Names carry a
+# prefix of one's own, so that several topologies can stand side by side.
+#
+#   topo_up N [MTU]     make it       topo_down   take it away
+#   sw CMD...           run in the bridge host
+#   host R CMD...       run in host R
+#   topo_ip4 R, topo_ip6 R            address of host R; of the bridge host: sw
+
+TOPO=${TOPO:-inc$$}
+TOPO_N=0
+TOPO_NET=${TOPO_NET:-47}
+
+topo_ip4()
+{
+	[ "$1" = sw ] && echo "10.$TOPO_NET.0.1" ||
+		echo "10.$TOPO_NET.$((1 + $1 / 200)).$((10 + $1 % 200))"
+}
+
+topo_ip6()
+{
+	[ "$1" = sw ] && echo "fd00:$TOPO_NET::1" ||
+		printf 'fd00:%s::1:%x\n' "$TOPO_NET" $((16 + $1))
+}
+
+sw()
+{
+	ip netns exec "$TOPO-sw" "$@"
+}
+
+host()
+{
+	local r=$1
+
+	shift
+	ip netns exec "$TOPO-h$r" "$@"
+}
+
+# Addresses are ready at once: no duplicate address detection.
+topo_ns()
+{
+	ip netns add "$1"
+	ip netns exec "$1" sysctl -qw net.ipv6.conf.all.accept_dad=0 \
+		net.ipv6.conf.default.accept_dad=0
+	ip -n "$1" link set lo up
+}
+
+topo_host()
+{
+	local r=$1 mtu=$2 ns="$TOPO-h$1"
+
+	topo_ns "$ns"
+	ip link add "v$r" mtu "$mtu" netns "$TOPO-sw" type veth \
+		peer name eth0 mtu "$mtu" netns "$ns"
+	ip -n "$TOPO-sw" link set "v$r" master br0 up
+	ip -n "$ns" addr add "$(topo_ip4 "$r")/16" dev eth0
+	ip -n "$ns" addr add "$(topo_ip6 "$r")/64" dev eth0 nodad
+	ip -n "$ns" link set eth0 up
+	ip netns exec "$ns" rdma link add "$TOPO$r" type rxe netdev eth0
+}
+
+topo_up()
+{
+	local r mtu=${2:-1500}
+
+	TOPO_N=$1
+	topo_ns "$TOPO-sw"
+	ip -n "$TOPO-sw" link add br0 mtu "$mtu" type bridge mcast_snooping 0
+	ip -n "$TOPO-sw" addr add "$(topo_ip4 sw)/16" dev br0
+	ip -n "$TOPO-sw" addr add "$(topo_ip6 sw)/64" dev br0 nodad
+	ip -n "$TOPO-sw" link set br0 up
+	for ((r = 0; r < TOPO_N; r++)); do
+		topo_host "$r" "$mtu"
+	done
+}
+
+# A stock rxe on the bridge device itself, for traffic that is not the module's.
+topo_sw_rxe()
+{
+	sw rdma link add "${TOPO}sw" type rxe netdev br0
+}
+
+topo_down()
+{
+	local r
+
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" rdma link del "$TOPO$r" 2>/dev/null
+		ip netns del "$TOPO-h$r" 2>/dev/null
+	done
+	sw rdma link del "${TOPO}sw" 2>/dev/null
+	ip netns del "$TOPO-sw" 2>/dev/null
+	TOPO_N=0
+	return 0
+}

@@ -1,0 +1,629 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * How a communicator comes to be, is asked about, and ends.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include "comm.h"
+#include "log.h"
+
+/* --- Options -------------------------------------------------------------------- */
+
+static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Says what went wrong with a creation. Returns @ret. */
+static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
+{
+	char text[INC_RDV_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	inc_err("%s", text);
+	if (o->errbuf && o->errbuf_len)
+		snprintf(o->errbuf, o->errbuf_len, "%s", text);
+	return ret;
+}
+
+/* Number from the environment; leaves @val alone if it is not there. */
+static int env_num(const struct inc_comm_opts *o, const char *name,
+		   unsigned long max, unsigned long *val)
+{
+	const char *text = getenv(name);
+	unsigned long num;
+	char *end;
+
+	if (!text || !*text)
+		return 0;
+	errno = 0;
+	num = strtoul(text, &end, 0);
+	if (errno || *end || *text == '-' || num > max)
+		return opt_error(o, -EINVAL, "%s=%s: must be a number, 0 ... %lu",
+				 name, text, max);
+	*val = num;
+	return 0;
+}
+
+static int env_uint(const struct inc_comm_opts *o, const char *name,
+		    unsigned int max, unsigned int *val)
+{
+	unsigned long num = *val;
+	int ret = *val ? 0 : env_num(o, name, max, &num);
+
+	*val = (unsigned int)num;
+	return ret;
+}
+
+/* For settings where -1 says that there is none. */
+static int env_int(const struct inc_comm_opts *o, const char *name, int max,
+		   int *val)
+{
+	unsigned long num = ULONG_MAX;
+	int ret = *val >= 0 ? 0 : env_num(o, name, (unsigned long)max, &num);
+
+	if (num != ULONG_MAX)
+		*val = (int)num;
+	return ret;
+}
+
+static void env_str(const char *name, const char **val)
+{
+	if (!*val || !**val)
+		*val = getenv(name);
+	if (*val && !**val)
+		*val = NULL;
+}
+
+static int env_reg(struct inc_comm_opts *o)
+{
+	const char *text = getenv("INC_REG");
+
+	if (o->reg != INC_REG_DEFAULT)
+		return o->reg == INC_REG_EACH || o->reg == INC_REG_CACHE ? 0 :
+		       opt_error(o, -EINVAL, "registration mode %d", o->reg);
+	o->reg = INC_REG_EACH;
+	if (!text || !*text || !strcmp(text, "each"))
+		return 0;
+	if (strcmp(text, "cache"))
+		return opt_error(o, -EINVAL, "INC_REG=%s: must be each or cache",
+				 text);
+	o->reg = INC_REG_CACHE;
+	return 0;
+}
+
+static int fill_from_env(struct inc_comm_opts *o)
+{
+	unsigned int port = o->port > 0 ? (unsigned int)o->port : 0;
+	int ret;
+
+	env_str("INC_SERVER", &o->server);
+	env_str("INC_JOB", &o->job);
+	env_str("INC_DEV", &o->dev);
+	ret = env_int(o, "INC_RANK", UINT16_MAX, &o->rank);
+	if (!ret)
+		ret = env_int(o, "INC_NRANKS", UINT16_MAX, &o->nranks);
+	if (!ret)
+		ret = env_int(o, "INC_GID_INDEX", UINT8_MAX, &o->gid_index);
+	if (!ret)
+		ret = env_uint(o, "INC_IB_PORT", UINT8_MAX, &port);
+	if (!ret)
+		ret = env_uint(o, "INC_QP_TIMEOUT", 31, &o->qp_timeout);
+	if (!ret)
+		ret = env_uint(o, "INC_WINDOW", UINT16_MAX, &o->window);
+	if (!ret)
+		ret = env_uint(o, "INC_TIMEOUT_MS", INT_MAX, &o->timeout_ms);
+	if (!ret)
+		ret = env_uint(o, "INC_JOIN_TIMEOUT_MS", INT_MAX,
+			       &o->join_timeout_ms);
+	if (!ret)
+		ret = env_reg(o);
+	o->port = (int)port;
+	return ret;
+}
+
+static int check_opts(const struct inc_comm_opts *o)
+{
+	if (!o->server)
+		return opt_error(o, -EINVAL, "no server (INC_SERVER)");
+	if (!o->job)
+		return opt_error(o, -EINVAL, "no name of the job (INC_JOB)");
+	if (strlen(o->job) > INC_JOB_MAX)
+		return opt_error(o, -EINVAL, "job \"%s\": longer than %d characters",
+				 o->job, INC_JOB_MAX);
+	if (o->nranks < 1)
+		return opt_error(o, -EINVAL, "number of ranks is %d (INC_NRANKS)",
+				 o->nranks);
+	if (o->rank < 0 || o->rank >= o->nranks)
+		return opt_error(o, -EINVAL, "rank %d (INC_RANK) of %d", o->rank,
+				 o->nranks);
+	if (o->qp_timeout > 31)
+		return opt_error(o, -EINVAL, "QP timeout %u: must be 1 ... 31",
+				 o->qp_timeout);
+	return 0;
+}
+
+/* The caller's options as this library knows them, with all defaults. */
+static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
+{
+	const struct inc_comm_opts init = INC_COMM_OPTS_INIT;
+	const char *extra = (const char *)given + sizeof(*o);
+	size_t size = given->size, i;
+	int ret;
+
+	*o = init;
+	if (size < offsetof(struct inc_comm_opts, tree))
+		return -EINVAL;
+	memcpy(o, given, size < sizeof(*o) ? size : sizeof(*o));
+	o->size = sizeof(*o);
+	for (i = sizeof(*o); i < size; i++, extra++)
+		if (*extra)
+			return opt_error(o, -E2BIG, "options of a newer libinc than %s",
+					 inc_version());
+	ret = fill_from_env(o);
+	if (!ret)
+		ret = check_opts(o);
+	if (!o->qp_timeout)
+		o->qp_timeout = INC_QP_TIMEOUT_DEFAULT;
+	if (!o->window)
+		o->window = INC_WINDOW_DEFAULT;
+	if (!o->timeout_ms)
+		o->timeout_ms = INC_TIMEOUT_DEFAULT_MS;
+	if (!o->join_timeout_ms)
+		o->join_timeout_ms = o->timeout_ms;
+	return ret;
+}
+
+/* --- Verbs ------------------------------------------------------------------------ */
+
+static uint32_t round_up_pow2(uint32_t n)
+{
+	uint32_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	struct ibv_device_attr attr;
+	uint32_t max;
+
+	if (ibv_query_device(comm->dev.ctx, &attr))
+		return opt_error(o, -EIO, "%s: device does not answer",
+				 ibv_get_device_name(comm->dev.ctx->device));
+	max = (uint32_t)(attr.max_qp_wr < attr.max_cqe ? attr.max_qp_wr :
+							 attr.max_cqe);
+	comm->window = o->window;
+	if (comm->window > max / 4)
+		comm->window = max / 4;
+	comm->sq_depth = round_up_pow2(2 * comm->window);
+	if (comm->sq_depth < INC_SQ_DEPTH_MIN)
+		comm->sq_depth = INC_SQ_DEPTH_MIN;
+	comm->rq_depth = 2 * comm->window + INC_RQ_SPARE;
+	if (comm->sq_depth > max || comm->rq_depth > max)
+		return opt_error(o, -EINVAL, "%s: queues of %u requests are too short",
+				 ibv_get_device_name(comm->dev.ctx->device), max);
+
+	comm->pd = ibv_alloc_pd(comm->dev.ctx);
+	if (!comm->pd)
+		return opt_error(o, -errno, "ibv_alloc_pd: %s", strerror(errno));
+	comm->chan = ibv_create_comp_channel(comm->dev.ctx);
+	if (!comm->chan)
+		return opt_error(o, -errno, "ibv_create_comp_channel: %s",
+				 strerror(errno));
+	comm->rcq = ibv_create_cq(comm->dev.ctx, (int)comm->rq_depth, NULL,
+				  comm->chan, 0);
+	if (comm->rcq)
+		comm->scq = ibv_create_cq(comm->dev.ctx, (int)comm->sq_depth,
+					  NULL, comm->chan, 0);
+	if (!comm->scq)
+		return opt_error(o, -errno, "ibv_create_cq: %s", strerror(errno));
+	return 0;
+}
+
+static int make_qp(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = comm->scq,
+		.recv_cq = comm->rcq,
+		.qp_type = IBV_QPT_RC,
+		.cap = {
+			.max_send_wr	= comm->sq_depth,
+			.max_recv_wr	= comm->rq_depth,
+			.max_send_sge	= 2,
+			.max_recv_sge	= 1,
+			.max_inline_data = INC_INLINE_MAX,
+		},
+	};
+	int ret;
+
+	comm->qp = ibv_create_qp(comm->pd, &attr);
+	if (!comm->qp) {
+		attr.cap.max_inline_data = 0;
+		comm->qp = ibv_create_qp(comm->pd, &attr);
+	}
+	if (!comm->qp)
+		return opt_error(o, -errno, "ibv_create_qp: %s", strerror(errno));
+	comm->qpn = comm->qp->qp_num;
+	comm->inline_max = attr.cap.max_inline_data;
+	ret = inc_qp_to_init(comm->qp, &comm->dev);
+	if (!ret)
+		ret = inc_msg_post_recvs(comm);
+	return ret ? opt_error(o, ret, "queue pair to INIT: %s", strerror(-ret)) :
+		     0;
+}
+
+static int make_device(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	struct inc_dev_sel sel = {
+		.dev		= o->dev,
+		.port		= o->port,
+		.gid_index	= o->gid_index,
+		.addr		= comm->watch.conn.local,
+	};
+	char err[INC_RDV_TEXT_MAX] = "";
+	int ret;
+
+	ret = inc_dev_open(&comm->dev, &sel, err, sizeof(err));
+	if (ret)
+		return opt_error(o, ret, "%s", err);
+	ret = make_queues(comm, o);
+	if (!ret)
+		ret = make_qp(comm, o);
+	if (!ret)
+		inc_mem_init(&comm->mem, comm->pd, o->reg == INC_REG_CACHE);
+	return ret;
+}
+
+static void destroy_device(struct inc_comm *comm)
+{
+	if (comm->qp)
+		ibv_destroy_qp(comm->qp);
+	inc_mem_exit(&comm->mem);
+	if (comm->arena_mr)
+		ibv_dereg_mr(comm->arena_mr);
+	if (comm->arena)
+		munmap(comm->arena, comm->arena_size);
+	if (comm->rcq) {
+		ibv_ack_cq_events(comm->rcq, comm->rcq_events);
+		ibv_destroy_cq(comm->rcq);
+	}
+	if (comm->scq) {
+		ibv_ack_cq_events(comm->scq, comm->scq_events);
+		ibv_destroy_cq(comm->scq);
+	}
+	if (comm->chan)
+		ibv_destroy_comp_channel(comm->chan);
+	if (comm->pd)
+		ibv_dealloc_pd(comm->pd);
+	inc_dev_close(&comm->dev);
+}
+
+/* --- Rendezvous --------------------------------------------------------------------- */
+
+/* Next line of the daemon, which must be of type @type. */
+static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
+		  enum inc_rdv_type type, int64_t deadline_ms,
+		  struct inc_rdv_msg *msg)
+{
+	char err[INC_RDV_TEXT_MAX] = "";
+	int ret;
+
+	ret = inc_conn_recv(&comm->watch.conn, msg, deadline_ms, err,
+			    sizeof(err));
+	if (ret == -ETIMEDOUT && type == INC_RDV_READY)
+		return opt_error(o, ret, "not all %d ranks of job \"%s\" came within %u ms",
+				 o->nranks, o->job, o->join_timeout_ms);
+	if (ret)
+		return opt_error(o, ret, "%s", err);
+	if (msg->type == type)
+		return 0;
+	switch (msg->type) {
+	case INC_RDV_ERROR:
+		return opt_error(o, -msg->err, "%s", msg->text);
+	case INC_RDV_FAILED:
+		return opt_error(o, inc_status_errno(msg->status), "%s",
+				 msg->text);
+	case INC_RDV_LEFT:
+		return opt_error(o, -ECONNRESET, "rank %d has left", msg->rank);
+	case INC_RDV_JOIN:
+	case INC_RDV_LEAVE:
+	case INC_RDV_JOINED:
+	case INC_RDV_READY:
+	case INC_RDV_BYE:
+		break;
+	}
+	return opt_error(o, -EPROTO, "rendezvous daemon: unexpected line");
+}
+
+static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
+		     uint32_t psn, int64_t deadline_ms)
+{
+	struct inc_rdv_msg msg = {
+		.type = INC_RDV_JOIN,
+		.join = {
+			.ranks	= (uint32_t)o->nranks,
+			.rank	= (uint32_t)o->rank,
+			.addr	= comm->dev.addr,
+			.qpn	= comm->qpn,
+			.psn	= psn,
+			.mtu	= comm->dev.mtu,
+			.tree = {
+				.slots		= o->tree.slots,
+				.msg_size	= o->tree.msg_size,
+				.pmtu		= o->tree.pmtu,
+				.has_first_msg_id = o->tree.flags &
+						INC_TREE_F_FIRST_MSG_ID,
+				.first_msg_id	= o->tree.first_msg_id,
+			},
+		},
+	};
+	int ret;
+
+	snprintf(msg.join.job, sizeof(msg.join.job), "%s", o->job);
+	ret = inc_conn_send(&comm->watch.conn, &msg, deadline_ms);
+	return ret ? opt_error(o, ret, "rendezvous daemon: %s", strerror(-ret)) :
+		     0;
+}
+
+static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
+		int64_t deadline_ms)
+{
+	char err[INC_RDV_TEXT_MAX] = "";
+	struct inc_rdv_msg msg;
+	struct inc_rc rc;
+	uint32_t psn;
+	int ret;
+
+	if (getrandom(&psn, sizeof(psn), 0) != sizeof(psn))
+		return opt_error(o, -EIO, "getrandom: %s", strerror(errno));
+	psn &= 0xffffff;
+	ret = send_join(comm, o, psn, deadline_ms);
+	if (!ret)
+		ret = expect(comm, o, INC_RDV_JOINED, deadline_ms, &msg);
+	if (ret)
+		return ret;
+	comm->tree = msg.joined;
+	rc = (struct inc_rc){
+		.addr	= msg.joined.addr,
+		.qpn	= msg.joined.qpn,
+		.rq_psn	= msg.joined.psn,
+		.sq_psn	= psn,
+		.pmtu	= msg.joined.pmtu,
+		.timeout = o->qp_timeout,
+	};
+	ret = inc_qp_to_rts(comm->qp, &comm->dev, &rc, err, sizeof(err));
+	if (ret)
+		return opt_error(o, ret, "%s", err);
+	ret = inc_msg_alloc(comm);
+	if (ret)
+		return opt_error(o, ret, "memory for messages: %s",
+				 strerror(-ret));
+	return expect(comm, o, INC_RDV_READY, deadline_ms, &msg);
+}
+
+/* Tells the daemon and waits for its answer, so that the name is free again. */
+static void leave(struct inc_comm *comm)
+{
+	const struct inc_rdv_msg bye = { .type = INC_RDV_LEAVE };
+	struct inc_conn *conn = &comm->watch.conn;
+	int64_t deadline = inc_now_ms() + INC_LEAVE_MS;
+	char err[INC_RDV_TEXT_MAX];
+	struct inc_rdv_msg msg;
+
+	if (conn->fd < 0 || inc_conn_send(conn, &bye, deadline))
+		return;
+	do {
+		if (inc_conn_recv(conn, &msg, deadline, err, sizeof(err)))
+			return;
+	} while (msg.type != INC_RDV_BYE);
+}
+
+/* --- Public --------------------------------------------------------------------------- */
+
+static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	int64_t deadline_ms = inc_now_ms() + o->join_timeout_ms;
+	char err[INC_RDV_TEXT_MAX] = "";
+	int ret;
+
+	comm->rank = o->rank;
+	comm->nranks = o->nranks;
+	atomic_store(&comm->watch.timeout_ms, o->timeout_ms);
+	ret = inc_conn_open(&comm->watch.conn, o->server, deadline_ms, err,
+			    sizeof(err));
+	if (ret)
+		return opt_error(o, ret, "%s", err);
+	ret = make_device(comm, o);
+	if (!ret)
+		ret = join(comm, o, deadline_ms);
+	if (ret)
+		return ret;
+	ret = inc_watch_start(&comm->watch, comm->qp);
+	if (ret)
+		return opt_error(o, ret, "thread: %s", strerror(-ret));
+	return 0;
+}
+
+/**
+ * inc_comm_create() - become a rank of a communicator
+ * @comm: result
+ * @opts: what it is to be; see struct inc_comm_opts
+ *
+ * Waits until all ranks of the job have come. Several communicators can be made
+ * at the same time by different threads, or one after the other.
+ *
+ * Return: 0; -EINVAL for wrong options; -E2BIG for options that this version
+ * does not know; -ECONNREFUSED, -EHOSTUNREACH and the like if the daemon can
+ * not be reached; -ENODEV if no verbs device suits; -ETIMEDOUT; -EEXIST if
+ * the rank is taken; -ENOBUFS if the tree exceeds the switch's memory limit;
+ * -ECONNRESET if a rank left again; or another negative errno value. The text
+ * in opts->errbuf says what, in words.
+ */
+int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
+{
+	struct inc_comm_opts o;
+	struct inc_comm *c;
+	int ret;
+
+	inc_log_init();
+	*comm = NULL;
+	ret = take_opts(&o, opts);
+	if (ret)
+		return ret;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->watch.conn.fd = -1;
+	pthread_mutex_init(&c->watch.lock, NULL);
+	ret = create(c, &o);
+	if (ret) {
+		inc_comm_destroy(c);
+		return ret;
+	}
+	inc_info("rank %d of %d in job \"%s\": %s, QPN 0x%x to 0x%x, tree %u, %u slots of %u bytes, PMTU %u, window %u",
+		 c->rank, c->nranks, o.job,
+		 ibv_get_device_name(c->dev.ctx->device), c->qpn, c->tree.qpn,
+		 c->tree.tree_id, c->tree.slots, c->tree.msg_size,
+		 c->tree.pmtu, c->window);
+	*comm = c;
+	return 0;
+}
+
+/**
+ * inc_comm_destroy() - leave a communicator and free it
+ * @comm: communicator; NULL does nothing
+ *
+ * Operations under way are given up, and so are all requests, whether given
+ * back or not. Other ranks' operations that this rank has taken part in are not
+ * disturbed; those that it has not fail with -ECONNRESET.
+ *
+ * Return: 0.
+ */
+int inc_comm_destroy(struct inc_comm *comm)
+{
+	struct inc_req *req;
+
+	if (!comm)
+		return 0;
+	inc_watch_stop(&comm->watch);
+	leave(comm);
+	if (comm->qp && !ibv_destroy_qp(comm->qp))
+		comm->qp = NULL;
+	inc_msg_fail_all(comm, -ECANCELED);
+	destroy_device(comm);
+	inc_conn_close(&comm->watch.conn);
+	pthread_mutex_destroy(&comm->watch.lock);
+	while ((req = comm->all)) {
+		comm->all = req->all;
+		free(req);
+	}
+	free(comm->ring);
+	free(comm->early);
+	free(comm->wr);
+	free(comm->sge);
+	free(comm);
+	return 0;
+}
+
+/**
+ * inc_comm_rank() - rank of the caller
+ * @comm: communicator
+ *
+ * Return: 0 ... inc_comm_size() - 1.
+ */
+int inc_comm_rank(const struct inc_comm *comm)
+{
+	return comm->rank;
+}
+
+/**
+ * inc_comm_size() - number of ranks
+ * @comm: communicator
+ *
+ * Return: 1 or more.
+ */
+int inc_comm_size(const struct inc_comm *comm)
+{
+	return comm->nranks;
+}
+
+/**
+ * inc_comm_set_timeout() - set the time limit of blocking calls
+ * @comm: communicator
+ * @timeout_ms: milliseconds from the beginning of a call to its end, whatever
+ *	the amount of data; not 0. Kept to within a sixteenth, or 500 ms
+ *
+ * Return: 0 or -EINVAL.
+ */
+int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms)
+{
+	if (!timeout_ms || timeout_ms > INT_MAX)
+		return -EINVAL;
+	atomic_store(&comm->watch.timeout_ms, timeout_ms);
+	return 0;
+}
+
+/**
+ * inc_comm_query() - ask what a communicator is and what it has done
+ * @comm: communicator
+ * @info: result; its @size is set
+ *
+ * Return: 0 or -EINVAL.
+ */
+int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
+{
+	struct inc_comm_info i = comm->info;
+	size_t size = info->size;
+
+	if (size < offsetof(struct inc_comm_info, tree_id))
+		return -EINVAL;
+	i.size = size;
+	i.rank = comm->rank;
+	i.nranks = comm->nranks;
+	i.status = comm->err ? comm->err : inc_watch_error(&comm->watch);
+	i.tree_id = comm->tree.tree_id;
+	i.qpn = comm->qpn;
+	i.switch_qpn = comm->tree.qpn;
+	i.slots = comm->tree.slots;
+	i.msg_size = comm->tree.msg_size;
+	i.pmtu = comm->tree.pmtu;
+	i.window = comm->window;
+	i.timeout_ms = atomic_load(&comm->watch.timeout_ms);
+	i.next_msg_id = comm->next_id;
+	i.collectives = comm->tree.collectives;
+	i.dtypes = comm->tree.dtypes;
+	i.ops = comm->tree.ops;
+	snprintf(i.dev, sizeof(i.dev), "%s",
+		 ibv_get_device_name(comm->dev.ctx->device));
+	inc_rdv_addr_str(&comm->dev.addr, i.addr, sizeof(i.addr));
+	inc_rdv_addr_str(&comm->tree.addr, i.switch_addr,
+			 sizeof(i.switch_addr));
+	i.mem_regs = comm->mem.regs;
+	i.mem_hits = comm->mem.hits;
+	memset(info, 0, size);
+	memcpy(info, &i, size < sizeof(i) ? size : sizeof(i));
+	return 0;
+}
+
+/**
+ * inc_comm_strerror() - what a communicator failed with, in words
+ * @comm: communicator
+ *
+ * Return: a string that is valid until the communicator is destroyed; "success"
+ * if it has not failed.
+ */
+const char *inc_comm_strerror(struct inc_comm *comm)
+{
+	return comm->err ? comm->errtext : "success";
+}

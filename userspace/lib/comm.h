@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * A communicator and its requests, for the files that make up libinc:
+ *
+ *	coll.c	what the user calls: operations become requests
+ *	msg.c	requests become messages; results become progress
+ *	comm.c	creation, end, queries
+ */
+#ifndef INC_LIB_COMM_H
+#define INC_LIB_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#include "inc.h"
+#include "mem.h"
+#include "verbs.h"
+#include "watch.h"
+
+#define INC_WINDOW_DEFAULT	8
+#define INC_TIMEOUT_DEFAULT_MS	30000
+#define INC_QP_TIMEOUT_DEFAULT	10	/* 4.2 ms */
+#define INC_LEAVE_MS		2000	/* for the daemon's answer to "leave" */
+#define INC_SQ_DEPTH_MIN	128	/* send requests */
+#define INC_RQ_SPARE		16	/* receives beyond the window, for statuses */
+#define INC_INLINE_MAX		96	/* bytes; a header and 8 fp64 */
+#define INC_WC_BATCH		16
+
+/**
+ * struct inc_req - an operation
+ * @comm: communicator
+ * @next: next operation in order of issue, while it is under way
+ * @all: next of all requests that the communicator has allocated
+ * @hdr: INC header of its messages; msg_id, nelem, result_* differ
+ * @send: caller's data
+ * @recv: where the caller wants the result
+ * @bytes: length of both
+ * @esize: length of an element
+ * @chunk: bytes of all messages but the last
+ * @posted: bytes for which messages were sent
+ * @msgs: messages that it takes
+ * @msgs_posted: messages sent
+ * @msgs_done: messages whose result came
+ * @last_seq: number of its last send request
+ * @smem: registration of @send; NULL: copied
+ * @rmem: registration of @recv; NULL: copied
+ * @err: first error
+ * @done: nothing is under way any more
+ * @orphan: the user has given it back, free it when it is done
+ */
+struct inc_req {
+	struct inc_comm	*comm;
+	struct inc_req	*next;
+	struct inc_req	*all;
+	struct inc_hdr	hdr;
+	const char	*send;
+	char		*recv;
+	size_t		bytes;
+	size_t		esize;
+	size_t		chunk;
+	size_t		posted;
+	uint64_t	msgs;
+	uint64_t	msgs_posted;
+	uint64_t	msgs_done;
+	uint64_t	last_seq;
+	struct inc_mem	*smem;
+	struct inc_mem	*rmem;
+	int		err;
+	bool		done;
+	bool		orphan;
+};
+
+/**
+ * struct inc_msg - a message in flight; the ring's index is its message ID
+ * @req: operation that it is a part of; NULL: its result came
+ * @off: its place in the operation's buffers, bytes
+ * @len: bytes of data
+ */
+struct inc_msg {
+	struct inc_req	*req;
+	size_t		off;
+	size_t		len;
+};
+
+/**
+ * struct inc_comm - a communicator
+ * @rank: of the caller
+ * @nranks: number of ranks
+ * @err: 0, or the negative errno value that it failed with
+ * @errtext: what happened, if @err
+ *
+ * @dev: verbs device
+ * @pd: protection domain
+ * @chan: completion channel of both queues
+ * @rcq: completion queue of receives
+ * @scq: completion queue of sends
+ * @qp: queue pair; NULL once the communicator has failed
+ * @armed: @rcq will raise an event, or has raised one not taken yet
+ * @rcq_events: events of @rcq not acknowledged yet
+ * @scq_events: events of @scq not acknowledged yet
+ *
+ * @qpn: our QPN
+ * @tree: what the daemon said of the tree
+ *
+ * @window: most messages in flight
+ * @next_id: message ID of the next message
+ * @head_id: oldest message whose result has not come; @next_id: none
+ * @ring: messages in flight, at index message ID & @ring_mask
+ * @ring_mask: size of the ring - 1
+ * @early: statuses of messages not sent yet, at index message ID & (slots - 1)
+ * @wr: send requests being built, @window
+ * @sge: theirs, two each
+ *
+ * @arena: headers and copies of short data, one entry for each of the ring
+ * @arena_mr: its registration
+ * @arena_size: its length
+ * @entry_data: bytes of data in an entry, for sending; as many for the result
+ * @inline_max: bytes that the queue pair takes inline
+ *
+ * @sq_depth: send requests that fit
+ * @sq_posted: send requests made
+ * @sq_done: send requests known to be complete
+ * @sq_full: sending waits for a completion of a send
+ * @scq_armed: @scq will raise an event, or has raised one not taken yet
+ * @rq_depth: receives that fit
+ * @rq_posted: receives posted
+ *
+ * @first: operations under way, in order of issue
+ * @last: their last
+ * @tx: first of them that has not sent all of its messages; NULL: all have
+ * @free: spare requests
+ * @all: all requests, spare or not
+ *
+ * @mem: registered user memory
+ * @watch: time limit and daemon
+ * @info: counters
+ */
+struct inc_comm {
+	int			rank;
+	int			nranks;
+	int			err;
+	char			errtext[INC_RDV_TEXT_MAX];
+
+	struct inc_dev		dev;
+	struct ibv_pd		*pd;
+	struct ibv_comp_channel	*chan;
+	struct ibv_cq		*rcq;
+	struct ibv_cq		*scq;
+	struct ibv_qp		*qp;
+	bool			armed;
+	unsigned int		rcq_events;
+	unsigned int		scq_events;
+
+	uint32_t		qpn;
+	struct inc_rdv_joined	tree;
+
+	uint32_t		window;
+	uint32_t		next_id;
+	uint32_t		head_id;
+	struct inc_msg		*ring;
+	uint32_t		ring_mask;
+	uint8_t			*early;
+	struct ibv_send_wr	*wr;
+	struct ibv_sge		*sge;
+
+	char			*arena;
+	struct ibv_mr		*arena_mr;
+	size_t			arena_size;
+	size_t			entry_data;
+	uint32_t		inline_max;
+
+	uint32_t		sq_depth;
+	uint64_t		sq_posted;
+	uint64_t		sq_done;
+	bool			sq_full;
+	bool			scq_armed;
+	uint32_t		rq_depth;
+	uint32_t		rq_posted;
+
+	struct inc_req		*first;
+	struct inc_req		*last;
+	struct inc_req		*tx;
+	struct inc_req		*free;
+	struct inc_req		*all;
+
+	struct inc_mem_cache	mem;
+	struct inc_watch	watch;
+	struct inc_comm_info	info;
+};
+
+/* msg.c */
+void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+int inc_msg_alloc(struct inc_comm *comm);
+int inc_msg_post_recvs(struct inc_comm *comm);
+void inc_msg_issue(struct inc_comm *comm, struct inc_req *req);
+void inc_msg_progress(struct inc_comm *comm);
+void inc_msg_wait(struct inc_comm *comm, struct inc_req *req);
+void inc_msg_reap(struct inc_comm *comm);
+void inc_msg_fail_all(struct inc_comm *comm, int err);
+struct inc_req *inc_req_get(struct inc_comm *comm);
+void inc_req_put(struct inc_req *req);
+
+#endif /* INC_LIB_COMM_H */

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * libinc - collectives that an INC switch computes in the network.
+ *
+ * A process is a rank of a communicator (struct inc_comm). The ranks of one
+ * communicator meet at the rendezvous daemon of the switch ("inc-tool serve"),
+ * each gets one RC queue pair to the switch, and from then on every collective
+ * goes over stock verbs.
+ *
+ * Conventions
+ *
+ * - Functions return 0 or a negative errno value unless said otherwise; nothing
+ *   is printed, and the process is never ended.
+ * - All ranks of a communicator call the same collectives, in the same order,
+ *   with the same count, type and operation.
+ * - A communicator and its requests are used by one thread at a time; different
+ *   communicators are independent. A communicator has one thread of its own,
+ *   which only watches over time limits and the connection to the daemon.
+ * - A communicator does not survive fork() in the child.
+ * - Every call ends: after the communicator's time limit at the latest it
+ *   returns -ETIMEDOUT. Once a communicator has failed (time limit, dead peer,
+ *   switch gone) no more data comes into the caller's buffers, and every later
+ *   call returns the same error until it is destroyed.
+ */
+#ifndef INC_INC_H
+#define INC_INC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inc_proto.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define INC_LIB_VERSION_MAJOR	1
+#define INC_LIB_VERSION_MINOR	0
+
+struct inc_comm;
+struct inc_req;
+
+/* As send buffer: take the receive buffer's contents. */
+#define INC_IN_PLACE	((const void *)-1)
+
+/**
+ * enum inc_reg_mode - what is done with user memory that was not registered
+ *	by inc_mem_reg()
+ * @INC_REG_DEFAULT: environment INC_REG ("each" or "cache"), else INC_REG_EACH
+ * @INC_REG_EACH: register for each operation; always right
+ * @INC_REG_CACHE: keep registrations, oldest out first. The caller promises to
+ *	call inc_mem_invalidate() before memory that took part in a collective
+ *	goes back to the system (munmap(), and free() of what malloc() mapped):
+ *	else a later buffer at the same address would silently be taken for the
+ *	old pages
+ *
+ * Short operations (INC_EAGER_MAX bytes or less) are copied and register nothing.
+ */
+enum inc_reg_mode {
+	INC_REG_DEFAULT	= 0,
+	INC_REG_EACH	= 1,
+	INC_REG_CACHE	= 2,
+};
+
+/* Operations of up to so many bytes are copied instead of registered. */
+#define INC_EAGER_MAX	4096
+
+/**
+ * struct inc_comm_opts - what a communicator is to be
+ * @size: sizeof(struct inc_comm_opts), set by INC_COMM_OPTS_INIT
+ * @server: "host", "host:port" or "[addr]:port" of the rendezvous daemon;
+ *	NULL: environment INC_SERVER
+ * @job: name that the ranks of this communicator share, at most
+ *	INC_JOB_MAX printable characters; NULL: INC_JOB
+ * @rank: rank of the caller, 0 ... @nranks - 1; -1: INC_RANK
+ * @nranks: number of ranks; -1: INC_NRANKS
+ * @dev: verbs device; NULL: INC_DEV, else the one that has the address
+ *	from which the daemon was reached
+ * @port: port of the device; 0: INC_IB_PORT, else the first that fits
+ * @gid_index: index into the port's GID table; -1: INC_GID_INDEX, else
+ *	the RoCEv2 GID with the address from which the daemon was reached
+ * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0: 10
+ * @reg: how user memory is registered
+ * @window: most messages in flight; 0: INC_WINDOW, else 8. Never more than
+ *	the tree's slots
+ * @timeout_ms: time limit of each blocking call in milliseconds; 0:
+ *	INC_TIMEOUT_MS, else 30000
+ * @join_timeout_ms: time limit of inc_comm_create(), that is how long to wait
+ *	for the other ranks; 0: INC_JOIN_TIMEOUT_MS, else @timeout_ms
+ * @tree: settings of the tree to make. 0 leaves the choice to the daemon. If
+ *	the tree is there already (another rank came first) a setting that
+ *	differs from it is an error
+ * @tree.slots: number of slots, a power of two, 1 ... 4096
+ * @tree.msg_size: longest message in bytes, INC header of 32 bytes included;
+ *	a multiple of 64, 64 ... 65536
+ * @tree.pmtu: path MTU in bytes, 256, 512, 1024, 2048 or 4096
+ * @tree.flags: INC_TREE_F_FIRST_MSG_ID: @tree.first_msg_id is given
+ * @tree.first_msg_id: message ID of the first message
+ * @errbuf: NULL, or where inc_comm_create() writes what went wrong
+ * @errbuf_len: size of @errbuf in bytes
+ *
+ * Start from INC_COMM_OPTS_INIT. Members that later versions add are 0 by
+ * default; a library that does not know a member that is not 0 answers -E2BIG.
+ */
+struct inc_comm_opts {
+	size_t		size;
+	const char	*server;
+	const char	*job;
+	int		rank;
+	int		nranks;
+	const char	*dev;
+	int		port;
+	int		gid_index;
+	unsigned int	qp_timeout;
+	enum inc_reg_mode reg;
+	unsigned int	window;
+	unsigned int	timeout_ms;
+	unsigned int	join_timeout_ms;
+	struct {
+		unsigned int	slots;
+		unsigned int	msg_size;
+		unsigned int	pmtu;
+		unsigned int	flags;
+		uint32_t	first_msg_id;
+	} tree;
+	char		*errbuf;
+	size_t		errbuf_len;
+};
+
+#define INC_TREE_F_FIRST_MSG_ID	(1U << 0)
+
+#define INC_JOB_MAX	63
+
+#define INC_COMM_OPTS_INIT				\
+	{						\
+		.size = sizeof(struct inc_comm_opts),	\
+		.rank = -1,				\
+		.nranks = -1,				\
+		.gid_index = -1,			\
+	}
+
+/**
+ * struct inc_comm_info - what a communicator is
+ * @size: sizeof(struct inc_comm_info), set by the caller; so much is written
+ * @rank: rank of the caller
+ * @nranks: number of ranks
+ * @status: 0, or the negative errno value that the communicator failed with
+ * @tree_id: tree on the switch
+ * @qpn: QPN of the caller's queue pair
+ * @switch_qpn: QPN of the switch's
+ * @slots: slots of the tree
+ * @msg_size: longest message in bytes, INC header included
+ * @pmtu: path MTU in bytes
+ * @window: most messages in flight
+ * @timeout_ms: time limit of a blocking call
+ * @next_msg_id: message ID that the next message will have
+ * @collectives: mask of offered collectives (1 << enum inc_collective)
+ * @dtypes: mask of offered data types (1 << enum inc_dtype)
+ * @ops: mask of offered operations (1 << enum inc_op)
+ * @dev: name of the verbs device
+ * @addr: address of the caller's GID
+ * @switch_addr: address of the switch
+ * @operations: collectives completed, failed ones included
+ * @messages: messages sent
+ * @tx_bytes: payload bytes sent, INC headers included
+ * @rx_bytes: payload bytes of results
+ * @errors: messages that ended with a status other than INC_STATUS_OK
+ * @sleeps: times that a call slept for a completion
+ * @mem_regs: registrations of user memory made
+ * @mem_hits: operations' buffers that were registered already
+ */
+struct inc_comm_info {
+	size_t		size;
+	int		rank;
+	int		nranks;
+	int		status;
+	uint32_t	tree_id;
+	uint32_t	qpn;
+	uint32_t	switch_qpn;
+	uint32_t	slots;
+	uint32_t	msg_size;
+	uint32_t	pmtu;
+	uint32_t	window;
+	uint32_t	timeout_ms;
+	uint32_t	next_msg_id;
+	uint32_t	collectives;
+	uint32_t	dtypes;
+	uint32_t	ops;
+	char		dev[64];
+	char		addr[48];
+	char		switch_addr[48];
+	uint64_t	operations;
+	uint64_t	messages;
+	uint64_t	tx_bytes;
+	uint64_t	rx_bytes;
+	uint64_t	errors;
+	uint64_t	sleeps;
+	uint64_t	mem_regs;
+	uint64_t	mem_hits;
+};
+
+/* --- Communicators --------------------------------------------------- */
+
+int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts);
+int inc_comm_destroy(struct inc_comm *comm);
+int inc_comm_rank(const struct inc_comm *comm);
+int inc_comm_size(const struct inc_comm *comm);
+int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms);
+int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info);
+const char *inc_comm_strerror(struct inc_comm *comm);
+
+/* --- Collectives ------------------------------------------------------ */
+
+int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		  size_t count, enum inc_dtype dtype, enum inc_op op);
+int inc_barrier(struct inc_comm *comm);
+int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		   size_t count, enum inc_dtype dtype, enum inc_op op,
+		   struct inc_req **req);
+int inc_ibarrier(struct inc_comm *comm, struct inc_req **req);
+int inc_test(struct inc_req *req, int *done);
+int inc_wait(struct inc_req *req);
+void inc_request_free(struct inc_req *req);
+
+/* --- Memory ------------------------------------------------------------ */
+
+int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len);
+int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len);
+int inc_mem_invalidate(struct inc_comm *comm, const void *addr, size_t len);
+
+/* --- Names, errors, log ------------------------------------------------ */
+
+size_t inc_dtype_size(enum inc_dtype dtype);
+const char *inc_dtype_name(enum inc_dtype dtype);
+const char *inc_op_name(enum inc_op op);
+int inc_dtype_by_name(const char *name);
+int inc_op_by_name(const char *name);
+int inc_status_errno(unsigned int status);
+const char *inc_status_str(unsigned int status);
+const char *inc_strerror(int err);
+const char *inc_version(void);
+
+/**
+ * enum inc_log_level - how much is logged
+ * @INC_LOG_NONE: nothing
+ * @INC_LOG_ERROR: what makes a call or a communicator fail
+ * @INC_LOG_WARN: what is odd but goes on
+ * @INC_LOG_INFO: communicators made and ended
+ * @INC_LOG_DEBUG: operations, registrations, daemon's lines
+ */
+enum inc_log_level {
+	INC_LOG_NONE	= -1,
+	INC_LOG_ERROR	= 0,
+	INC_LOG_WARN	= 1,
+	INC_LOG_INFO	= 2,
+	INC_LOG_DEBUG	= 3,
+};
+
+/* Gets one line without newline; may be called from any thread. */
+typedef void (*inc_log_fn)(enum inc_log_level level, const char *line,
+			   void *arg);
+
+void inc_log_set(inc_log_fn fn, void *arg, enum inc_log_level level);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* INC_INC_H */

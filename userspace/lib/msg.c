@@ -1,0 +1,662 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * From operations to messages and from results to progress.
+ *
+ * All ranks have to use the same message IDs for the same operations, so an
+ * operation always uses up as many message IDs as its size asks for, even after
+ * one of its messages ended with an error: the rest go without data then.
+ *
+ * A call costs three system calls when it has to sleep: ibv_post_send(), one to
+ * arm the completion queue, and the sleep itself, a read() of the completion
+ * channel without a time limit. The watch ends that sleep when it must end.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "comm.h"
+#include "log.h"
+#include "seg.h"
+
+#define EVENTS_UNACKED_MAX	64
+#define ENTRY_ALIGN		64
+
+/* --- Arena: per message a header, room for its data and for its result --- */
+
+static size_t entry_stride(const struct inc_comm *comm)
+{
+	return 2 * comm->entry_data + ENTRY_ALIGN;
+}
+
+static struct inc_hdr *entry_hdr(const struct inc_comm *comm, uint32_t id)
+{
+	return (struct inc_hdr *)(comm->arena + (id & comm->ring_mask) *
+				  entry_stride(comm));
+}
+
+static char *entry_recv(const struct inc_comm *comm, uint32_t id)
+{
+	return (char *)entry_hdr(comm, id) + ENTRY_ALIGN + comm->entry_data;
+}
+
+static int alloc_arena(struct inc_comm *comm, uint32_t entries)
+{
+	size_t room = comm->tree.msg_size - INC_HDR_LEN;
+
+	room = room < INC_EAGER_MAX ? room : INC_EAGER_MAX;
+	comm->entry_data = (room + ENTRY_ALIGN - 1) / ENTRY_ALIGN * ENTRY_ALIGN;
+	comm->arena_size = entries * entry_stride(comm);
+	comm->arena = mmap(NULL, comm->arena_size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (comm->arena == MAP_FAILED) {
+		comm->arena = NULL;
+		return -errno;
+	}
+	comm->arena_mr = ibv_reg_mr(comm->pd, comm->arena, comm->arena_size,
+				    IBV_ACCESS_LOCAL_WRITE |
+				    IBV_ACCESS_REMOTE_WRITE);
+	return comm->arena_mr ? 0 : -errno;
+}
+
+/**
+ * inc_msg_alloc() - allocate what depends on the tree
+ * @comm: communicator; the daemon has answered
+ *
+ * Return: 0 or a negative errno value. inc_comm_destroy() frees.
+ */
+int inc_msg_alloc(struct inc_comm *comm)
+{
+	uint32_t entries = 1;
+
+	if (comm->window > comm->tree.slots)
+		comm->window = comm->tree.slots;
+	while (entries < comm->window)
+		entries *= 2;
+	comm->ring_mask = entries - 1;
+	comm->next_id = comm->tree.first_msg_id;
+	comm->head_id = comm->next_id;
+	comm->ring = calloc(entries, sizeof(*comm->ring));
+	comm->early = calloc(comm->tree.slots, 1);
+	comm->wr = calloc(comm->window, sizeof(*comm->wr));
+	comm->sge = calloc(comm->window * 2, sizeof(*comm->sge));
+	if (!comm->ring || !comm->early || !comm->wr || !comm->sge)
+		return -ENOMEM;
+	return alloc_arena(comm, entries);
+}
+
+/* --- The end of requests and of the communicator ------------------------ */
+
+/**
+ * inc_req_get() - have an empty request
+ * @comm: communicator
+ *
+ * Return: request, NULL if there is no memory.
+ */
+struct inc_req *inc_req_get(struct inc_comm *comm)
+{
+	struct inc_req *req = comm->free, *all;
+
+	if (req) {
+		comm->free = req->next;
+		all = req->all;
+	} else {
+		req = malloc(sizeof(*req));
+		if (!req)
+			return NULL;
+		all = comm->all;
+		comm->all = req;
+	}
+	memset(req, 0, sizeof(*req));
+	req->all = all;
+	req->comm = comm;
+	return req;
+}
+
+/**
+ * inc_req_put() - the user is done with a request that is done
+ * @req: request
+ */
+void inc_req_put(struct inc_req *req)
+{
+	req->next = req->comm->free;
+	req->comm->free = req;
+}
+
+static void finish(struct inc_req *req)
+{
+	struct inc_comm *comm = req->comm;
+
+	if (req->smem)
+		inc_mem_put(&comm->mem, req->smem, req->last_seq);
+	if (req->rmem)
+		inc_mem_put(&comm->mem, req->rmem, 0);
+	req->smem = NULL;
+	req->rmem = NULL;
+	req->done = true;
+	comm->info.operations++;
+	if (req->orphan)
+		inc_req_put(req);
+}
+
+/* Takes finished operations off the list's head: they end in order of issue. */
+static void finish_first(struct inc_comm *comm)
+{
+	struct inc_req *req;
+
+	while ((req = comm->first) && req->msgs_done == req->msgs) {
+		comm->first = req->next;
+		if (!comm->first)
+			comm->last = NULL;
+		finish(req);
+	}
+}
+
+/**
+ * inc_msg_fail_all() - end all operations under way
+ * @comm: communicator; its queue pair does not exist any more
+ * @err: negative errno value that they end with
+ */
+void inc_msg_fail_all(struct inc_comm *comm, int err)
+{
+	struct inc_req *req;
+
+	while ((req = comm->first)) {
+		comm->first = req->next;
+		if (!req->err)
+			req->err = err;
+		finish(req);
+	}
+	comm->last = NULL;
+	comm->tx = NULL;
+	comm->head_id = comm->next_id;
+}
+
+/**
+ * inc_comm_fail() - the communicator is of no use any more
+ * @comm: communicator
+ * @err: negative errno value
+ * @fmt: what happened
+ *
+ * The queue pair is destroyed: when this returns, nothing is written to the
+ * user's memory any more.
+ */
+void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (comm->err)
+		return;
+	comm->err = err;
+	va_start(ap, fmt);
+	vsnprintf(comm->errtext, sizeof(comm->errtext), fmt, ap);
+	va_end(ap);
+	inc_err("rank %d of %d, tree %u: %s", comm->rank, comm->nranks,
+		comm->tree.tree_id, comm->errtext);
+
+	pthread_mutex_lock(&comm->watch.lock);
+	comm->watch.qp = NULL;
+	pthread_mutex_unlock(&comm->watch.lock);
+	if (comm->qp && !ibv_destroy_qp(comm->qp))
+		comm->qp = NULL;
+	inc_msg_fail_all(comm, err);
+	inc_mem_reap(&comm->mem, UINT64_MAX);
+}
+
+/* Takes over what the watch found. */
+static bool watch_failed(struct inc_comm *comm)
+{
+	char text[INC_RDV_TEXT_MAX];
+	int err = inc_watch_error(&comm->watch);
+
+	if (!err)
+		return false;
+	pthread_mutex_lock(&comm->watch.lock);
+	memcpy(text, comm->watch.text, sizeof(text));
+	pthread_mutex_unlock(&comm->watch.lock);
+	inc_comm_fail(comm, err, "%s", text);
+	return true;
+}
+
+static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
+		      const char *what)
+{
+	/* What is flushed was moved to ERROR: the watch knows why, if it did. */
+	if (watch_failed(comm))
+		return;
+	inc_comm_fail(comm, wc->status == IBV_WC_RETRY_EXC_ERR ? -EHOSTUNREACH :
+							      -EIO,
+		      "%s: %s (vendor error %u)", what,
+		      ibv_wc_status_str(wc->status), wc->vendor_err);
+}
+
+/* --- Receives ------------------------------------------------------------ */
+
+/**
+ * inc_msg_post_recvs() - fill the receive queue
+ * @comm: communicator
+ *
+ * Receives take no data: a result's data goes where the request said, the
+ * receive only takes its Immediate.
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_msg_post_recvs(struct inc_comm *comm)
+{
+	struct ibv_recv_wr wr[INC_WC_BATCH] = { 0 }, *bad;
+	unsigned int i, n;
+	int ret;
+
+	while (comm->rq_posted < comm->rq_depth) {
+		n = comm->rq_depth - comm->rq_posted;
+		n = n < INC_WC_BATCH ? n : INC_WC_BATCH;
+		for (i = 0; i < n; i++)
+			wr[i].next = i + 1 < n ? &wr[i + 1] : NULL;
+		ret = -ibv_post_recv(comm->qp, wr, &bad);
+		if (ret)
+			return ret;
+		comm->rq_posted += n;
+	}
+	return 0;
+}
+
+/* --- Sends ---------------------------------------------------------------- */
+
+static void fill_hdr(struct inc_comm *comm, const struct inc_req *req,
+		     uint32_t id, size_t len)
+{
+	struct inc_hdr *hdr = entry_hdr(comm, id);
+	uint64_t va = 0;
+	uint32_t rkey = 0;
+
+	*hdr = req->hdr;
+	hdr->msg_id = htonl(id);
+	if (len && req->rmem) {
+		va = (uintptr_t)req->recv + req->posted;
+		rkey = req->rmem->mr->rkey;
+	} else if (len) {
+		va = (uintptr_t)entry_recv(comm, id);
+		rkey = comm->arena_mr->rkey;
+	}
+	hdr->nelem = htonl(req->esize ? (uint32_t)(len / req->esize) : 0);
+	hdr->result_rkey = htonl(rkey);
+	hdr->result_va = htobe64(va);
+}
+
+/* Header and copied data lie side by side, registered data is a second SGE. */
+static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
+		     uint32_t id, size_t len, struct ibv_send_wr *wr)
+{
+	struct ibv_sge *sge = wr->sg_list;
+	struct inc_hdr *hdr = entry_hdr(comm, id);
+
+	sge[0].addr = (uintptr_t)hdr;
+	sge[0].length = INC_HDR_LEN;
+	sge[0].lkey = comm->arena_mr->lkey;
+	wr->num_sge = 1;
+	if (len && req->smem) {
+		sge[1].addr = (uintptr_t)req->send + req->posted;
+		sge[1].length = (uint32_t)len;
+		sge[1].lkey = req->smem->mr->lkey;
+		wr->num_sge = 2;
+	} else if (len) {
+		memcpy(hdr + 1, req->send + req->posted, len);
+		sge[0].length += (uint32_t)len;
+	}
+	if (wr->num_sge == 1 && sge[0].length <= comm->inline_max)
+		wr->send_flags |= IBV_SEND_INLINE;
+}
+
+/*
+ * A completion each quarter of the send queue is enough to know what is done;
+ * and one at the end of an operation whose data is not copied, or its
+ * registration could not be given up.
+ */
+static bool wants_completion(const struct inc_comm *comm,
+			     const struct inc_req *req, uint64_t seq)
+{
+	return seq % (comm->sq_depth / 4) == 0 ||
+	       (req->smem && req->msgs_posted == req->msgs);
+}
+
+static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
+{
+	struct inc_req *req = comm->tx;
+	uint32_t id = comm->next_id++;
+	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
+	size_t len = inc_seg_len(req->bytes, req->posted, req->chunk);
+	size_t data = req->err ? 0 : len;
+	uint64_t seq = ++comm->sq_posted;
+
+	msg->req = req;
+	msg->off = req->posted;
+	msg->len = len;
+	req->last_seq = seq;
+	fill_hdr(comm, req, id, data);
+	req->msgs_posted++;
+
+	wr->wr_id = seq;
+	wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	wr->send_flags = wants_completion(comm, req, seq) ?
+			 IBV_SEND_SIGNALED : 0;
+	wr->imm_data = htonl(inc_seg_imm(id));
+	wr->wr.rdma.remote_addr = (uint64_t)(id & (comm->tree.slots - 1)) *
+				  comm->tree.msg_size;
+	wr->wr.rdma.rkey = comm->tree.rkey;
+	fill_sge(comm, req, id, data, wr);
+
+	req->posted += len;
+	comm->info.messages++;
+	comm->info.tx_bytes += INC_HDR_LEN + data;
+	if (req->msgs_posted == req->msgs)
+		comm->tx = req->next;
+}
+
+/**
+ * inc_msg_reap() - see which send requests are complete
+ * @comm: communicator
+ */
+void inc_msg_reap(struct inc_comm *comm)
+{
+	struct ibv_wc wc[INC_WC_BATCH];
+	int i, n;
+
+	do {
+		n = ibv_poll_cq(comm->scq, INC_WC_BATCH, wc);
+		for (i = 0; i < n; i++) {
+			if (wc[i].status != IBV_WC_SUCCESS) {
+				wc_failed(comm, &wc[i], "sending");
+				return;
+			}
+			comm->sq_done = wc[i].wr_id;
+		}
+	} while (n == INC_WC_BATCH);
+	if (comm->mem.zombies)
+		inc_mem_reap(&comm->mem, comm->sq_done);
+}
+
+static void msg_done(struct inc_comm *comm, struct inc_msg *msg,
+		     unsigned int status);
+
+/* Statuses that came before their messages were sent. Says if there were any. */
+static bool take_early(struct inc_comm *comm, uint32_t from)
+{
+	bool any = false;
+	uint8_t *early;
+	uint32_t id;
+
+	for (id = from; id != comm->next_id; id++) {
+		early = &comm->early[id & (comm->tree.slots - 1)];
+		if (!*early)
+			continue;
+		msg_done(comm, &comm->ring[id & comm->ring_mask], *early);
+		*early = 0;
+		any = true;
+	}
+	return any;
+}
+
+/* Builds what the window and the send queue admit, as one chain. */
+static uint32_t build(struct inc_comm *comm)
+{
+	uint32_t n = 0;
+
+	comm->sq_full = false;
+	while (comm->tx && comm->next_id - comm->head_id < comm->window) {
+		if (comm->sq_posted - comm->sq_done == comm->sq_depth) {
+			comm->sq_full = true;
+			break;
+		}
+		comm->wr[n].sg_list = &comm->sge[2 * n];
+		comm->wr[n].next = NULL;
+		if (n)
+			comm->wr[n - 1].next = &comm->wr[n];
+		build_msg(comm, &comm->wr[n]);
+		n++;
+	}
+	return n;
+}
+
+static void push(struct inc_comm *comm)
+{
+	struct ibv_send_wr *bad;
+	uint32_t from;
+	int ret;
+
+	if (!comm->tx)
+		return;
+	if (comm->sq_posted - comm->sq_done > comm->sq_depth / 2 ||
+	    comm->mem.zombies)
+		inc_msg_reap(comm);
+	do {
+		from = comm->next_id;
+		if (comm->err || !build(comm))
+			return;
+		ret = ibv_post_send(comm->qp, comm->wr, &bad);
+		if (ret) {
+			inc_comm_fail(comm, -ret, "ibv_post_send: %s",
+				      strerror(ret));
+			return;
+		}
+	} while (take_early(comm, from) && comm->tx);
+}
+
+/* --- Results -------------------------------------------------------------- */
+
+static void msg_done(struct inc_comm *comm, struct inc_msg *msg,
+		     unsigned int status)
+{
+	struct inc_req *req = msg->req;
+
+	if (status) {
+		comm->info.errors++;
+		if (!req->err) {
+			req->err = inc_status_errno(status);
+			inc_err("rank %d of %d, tree %u: %s", comm->rank,
+				comm->nranks, comm->tree.tree_id,
+				inc_status_str(status));
+		}
+	} else {
+		comm->info.rx_bytes += msg->len;
+	}
+	msg->req = NULL;
+	req->msgs_done++;
+	while (comm->head_id != comm->next_id &&
+	       !comm->ring[comm->head_id & comm->ring_mask].req)
+		comm->head_id++;
+	finish_first(comm);
+}
+
+/* A result without error for a message that is not in flight. */
+static void unexpected(struct inc_comm *comm, uint32_t imm)
+{
+	inc_comm_fail(comm, -EPROTO,
+		      "result of message 0x%x, but 0x%x to 0x%x are in flight",
+		      imm & INC_IMM_MSG_ID_MASK, inc_seg_imm(comm->head_id),
+		      inc_seg_imm(comm->next_id - 1));
+}
+
+static void take_result(struct inc_comm *comm, uint32_t imm)
+{
+	unsigned int status = imm >> INC_IMM_STATUS_SHIFT;
+	uint32_t dist = inc_seg_dist(imm, comm->head_id);
+	uint32_t flight = comm->next_id - comm->head_id;
+	uint32_t id = comm->head_id + dist;
+	struct inc_msg *msg;
+
+	if (status >= INC_STATUS_PEER_DEAD) {
+		inc_comm_fail(comm, inc_status_errno(status), "%s",
+			      inc_status_str(status));
+		return;
+	}
+	if (dist < flight) {
+		msg = &comm->ring[id & comm->ring_mask];
+		if (!msg->req) {
+			if (!status)
+				unexpected(comm, imm);
+			return;
+		}
+		if (!status && !msg->req->err && !msg->req->rmem && msg->len)
+			memcpy(msg->req->recv + msg->off, entry_recv(comm, id),
+			       msg->len);
+		msg_done(comm, msg, status);
+		return;
+	}
+	if (!status) {
+		unexpected(comm, imm);
+	} else if (dist < flight + comm->tree.slots) {
+		/* Another rank's error, for a message that is still to be sent. */
+		comm->early[id & (comm->tree.slots - 1)] = (uint8_t)status;
+	}
+	/* Else an error repeated for a message that is done. */
+}
+
+static void poll_results(struct inc_comm *comm)
+{
+	struct ibv_wc wc[INC_WC_BATCH];
+	int i, n;
+
+	do {
+		n = ibv_poll_cq(comm->rcq, INC_WC_BATCH, wc);
+		for (i = 0; i < n; i++) {
+			if (wc[i].status != IBV_WC_SUCCESS) {
+				wc_failed(comm, &wc[i], "receiving");
+				return;
+			}
+			if (!(wc[i].wc_flags & IBV_WC_WITH_IMM)) {
+				inc_comm_fail(comm, -EPROTO,
+					      "something without Immediate came");
+				return;
+			}
+			comm->rq_posted--;
+			take_result(comm, ntohl(wc[i].imm_data));
+			if (comm->err)
+				return;
+		}
+		if (n > 0)
+			inc_watch_count(&comm->watch.progress);
+	} while (n == INC_WC_BATCH);
+}
+
+/**
+ * inc_msg_progress() - take results that are there, send what that allows
+ * @comm: communicator
+ *
+ * Does not sleep. Makes no system call if there is nothing to send.
+ */
+void inc_msg_progress(struct inc_comm *comm)
+{
+	int ret;
+
+	if (comm->err)
+		return;
+	poll_results(comm);
+	if (comm->err)
+		return;
+	if (comm->rq_posted <= comm->rq_depth / 2) {
+		ret = inc_msg_post_recvs(comm);
+		if (ret) {
+			inc_comm_fail(comm, ret, "ibv_post_recv: %s",
+				      strerror(-ret));
+			return;
+		}
+	}
+	push(comm);
+	if (!comm->err)
+		watch_failed(comm);
+}
+
+/**
+ * inc_msg_issue() - put an operation behind those under way and send
+ * @comm: communicator that has not failed
+ * @req: operation
+ */
+void inc_msg_issue(struct inc_comm *comm, struct inc_req *req)
+{
+	req->next = NULL;
+	if (comm->last)
+		comm->last->next = req;
+	else
+		comm->first = req;
+	comm->last = req;
+	if (!comm->tx)
+		comm->tx = req;
+	push(comm);
+}
+
+/* --- Sleeping --------------------------------------------------------------- */
+
+static int arm(struct inc_comm *comm)
+{
+	int ret = 0;
+
+	if (!comm->armed)
+		ret = ibv_req_notify_cq(comm->rcq, 0);
+	comm->armed = true;
+	if (!ret && comm->sq_full && !comm->scq_armed) {
+		ret = ibv_req_notify_cq(comm->scq, 0);
+		comm->scq_armed = true;
+	}
+	return -ret;
+}
+
+/*
+ * Sleeps until there is an event. No time limit: the watch flushes the receive
+ * queue when it is time.
+ */
+static int sleep_for_event(struct inc_comm *comm)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	comm->info.sleeps++;
+	if (ibv_get_cq_event(comm->chan, &cq, &context))
+		return errno == EINTR ? 0 : -errno;
+	if (cq == comm->rcq) {
+		comm->armed = false;
+		if (++comm->rcq_events == EVENTS_UNACKED_MAX) {
+			ibv_ack_cq_events(cq, comm->rcq_events);
+			comm->rcq_events = 0;
+		}
+	} else {
+		comm->scq_armed = false;
+		comm->scq_events++;
+		inc_msg_reap(comm);
+	}
+	return 0;
+}
+
+/**
+ * inc_msg_wait() - work until an operation is done
+ * @comm: communicator
+ * @req: operation
+ */
+void inc_msg_wait(struct inc_comm *comm, struct inc_req *req)
+{
+	bool checked = false;
+	int ret = 0;
+
+	inc_watch_count(&comm->watch.calls);
+	for (;;) {
+		inc_msg_progress(comm);
+		if (req->done)
+			break;
+		if (!checked || !comm->armed || (comm->sq_full && !comm->scq_armed)) {
+			ret = arm(comm);
+			checked = true;
+		} else {
+			ret = sleep_for_event(comm);
+			checked = comm->armed;
+		}
+		if (ret)
+			inc_comm_fail(comm, ret, "completion channel: %s",
+				      strerror(-ret));
+	}
+	if (comm->mem.zombies && !comm->err)
+		inc_msg_reap(comm);
+	inc_watch_count(&comm->watch.calls);
+}

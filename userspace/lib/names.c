@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What the protocol's numbers are called, how long elements are, and which
+ * errno a status stands for.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "inc.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+static const struct {
+	const char	*name;
+	size_t		size;
+} dtypes[] = {
+	[INC_DTYPE_INT8]	= { "int8", 1 },
+	[INC_DTYPE_INT16]	= { "int16", 2 },
+	[INC_DTYPE_INT32]	= { "int32", 4 },
+	[INC_DTYPE_INT64]	= { "int64", 8 },
+	[INC_DTYPE_UINT8]	= { "uint8", 1 },
+	[INC_DTYPE_UINT16]	= { "uint16", 2 },
+	[INC_DTYPE_UINT32]	= { "uint32", 4 },
+	[INC_DTYPE_UINT64]	= { "uint64", 8 },
+	[INC_DTYPE_FP16]	= { "fp16", 2 },
+	[INC_DTYPE_BF16]	= { "bf16", 2 },
+	[INC_DTYPE_FP32]	= { "fp32", 4 },
+	[INC_DTYPE_FP64]	= { "fp64", 8 },
+};
+_Static_assert(ARRAY_SIZE(dtypes) == INC_DTYPE_COUNT, "a type has no entry");
+
+static const char * const ops[] = {
+	[INC_OP_SUM]	= "sum",
+	[INC_OP_PROD]	= "prod",
+	[INC_OP_MIN]	= "min",
+	[INC_OP_MAX]	= "max",
+	[INC_OP_LAND]	= "land",
+	[INC_OP_LOR]	= "lor",
+	[INC_OP_LXOR]	= "lxor",
+	[INC_OP_BAND]	= "band",
+	[INC_OP_BOR]	= "bor",
+	[INC_OP_BXOR]	= "bxor",
+	[INC_OP_MINLOC]	= "minloc",
+	[INC_OP_MAXLOC]	= "maxloc",
+	[INC_OP_AVG]	= "avg",
+};
+_Static_assert(ARRAY_SIZE(ops) == INC_OP_COUNT, "an operation has no entry");
+
+static const struct {
+	int		err;
+	const char	*text;
+} statuses[] = {
+	[INC_STATUS_OK] =
+		{ 0, "success" },
+	[INC_STATUS_VERSION] =
+		{ -EPROTONOSUPPORT, "the switch does not know this version of the INC header" },
+	[INC_STATUS_COLLECTIVE] =
+		{ -EOPNOTSUPP, "the tree does not offer this collective" },
+	[INC_STATUS_DTYPE] =
+		{ -EOPNOTSUPP, "the tree does not offer this data type, or this operation on it" },
+	[INC_STATUS_TREE_ID] =
+		{ -EPROTO, "the message named another tree than the queue pair's" },
+	[INC_STATUS_MSG_ID] =
+		{ -EPROTO, "message ID out of order" },
+	[INC_STATUS_LENGTH] =
+		{ -EMSGSIZE, "element count, data type and message length disagree" },
+	[INC_STATUS_MISMATCH] =
+		{ -EBADE, "ranks disagree on collective, data type, operation, root or count" },
+	[INC_STATUS_ROOT] =
+		{ -EINVAL, "the root is no rank of the tree" },
+	[INC_STATUS_PEER_DEAD] =
+		{ -ECONNRESET, "a rank died or can not be reached any more" },
+	[INC_STATUS_TREE_GONE] =
+		{ -ESHUTDOWN, "the tree was dismantled" },
+	[INC_STATUS_MEMBER_LEFT] =
+		{ -ECONNRESET, "a rank left" },
+};
+
+static const struct {
+	int		err;
+	const char	*text;
+} errors[] = {
+	{ EBADE, "ranks disagree on collective, data type, operation, root or count" },
+	{ ECANCELED, "the communicator was destroyed before the operation ended" },
+	{ ECONNRESET, "a rank died or left" },
+	{ EOPNOTSUPP, "not offered by this tree" },
+	{ ENOTCONN, "connection to the rendezvous daemon lost" },
+	{ ESHUTDOWN, "the tree was dismantled" },
+	{ ETIMEDOUT, "time limit exceeded" },
+};
+
+/**
+ * inc_dtype_size() - length of an element
+ * @dtype: data type
+ *
+ * Return: bytes, 0 for a type that does not exist.
+ */
+size_t inc_dtype_size(enum inc_dtype dtype)
+{
+	return (size_t)dtype < ARRAY_SIZE(dtypes) ? dtypes[dtype].size : 0;
+}
+
+/**
+ * inc_dtype_name() - name of a data type, such as "fp32"
+ * @dtype: data type
+ *
+ * Return: a constant string, NULL for a type that does not exist.
+ */
+const char *inc_dtype_name(enum inc_dtype dtype)
+{
+	return (size_t)dtype < ARRAY_SIZE(dtypes) ? dtypes[dtype].name : NULL;
+}
+
+/**
+ * inc_op_name() - name of an operation, such as "sum"
+ * @op: operation
+ *
+ * Return: a constant string, NULL for an operation that does not exist.
+ */
+const char *inc_op_name(enum inc_op op)
+{
+	return (size_t)op < ARRAY_SIZE(ops) ? ops[op] : NULL;
+}
+
+/**
+ * inc_dtype_by_name() - data type of a name
+ * @name: as inc_dtype_name() gives it
+ *
+ * Return: enum inc_dtype, or -EINVAL.
+ */
+int inc_dtype_by_name(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(dtypes); i++)
+		if (!strcmp(name, dtypes[i].name))
+			return (int)i;
+	return -EINVAL;
+}
+
+/**
+ * inc_op_by_name() - operation of a name
+ * @name: as inc_op_name() gives it
+ *
+ * Return: enum inc_op, or -EINVAL.
+ */
+int inc_op_by_name(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		if (!strcmp(name, ops[i]))
+			return (int)i;
+	return -EINVAL;
+}
+
+/**
+ * inc_status_errno() - errno value of a status that the switch sent
+ * @status: enum inc_status
+ *
+ * Return: 0 for INC_STATUS_OK, else a negative errno value; -EPROTO for a
+ * status that this library does not know.
+ */
+int inc_status_errno(unsigned int status)
+{
+	if (status < ARRAY_SIZE(statuses) && statuses[status].text)
+		return statuses[status].err;
+	return -EPROTO;
+}
+
+/**
+ * inc_status_str() - what a status that the switch sent means
+ * @status: enum inc_status
+ *
+ * Return: a constant string.
+ */
+const char *inc_status_str(unsigned int status)
+{
+	if (status < ARRAY_SIZE(statuses) && statuses[status].text)
+		return statuses[status].text;
+	return "unknown status";
+}
+
+/**
+ * inc_strerror() - what an error that the library returned means
+ * @err: return value of a function, negative (or 0)
+ *
+ * For the errors to which libinc gives a meaning of its own; any other is
+ * described as strerror() does.
+ *
+ * Return: a string that is constant, or belongs to the calling thread until
+ * its next call of strerror().
+ */
+const char *inc_strerror(int err)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(errors); i++)
+		if (err == -errors[i].err)
+			return errors[i].text;
+	return strerror(err < 0 ? -err : err);
+}
+
+/**
+ * inc_version() - version of the library that runs
+ *
+ * Return: "major.minor", a constant string.
+ */
+const char *inc_version(void)
+{
+#define STR_(x)	#x
+#define STR(x)	STR_(x)
+	return STR(INC_LIB_VERSION_MAJOR) "." STR(INC_LIB_VERSION_MINOR);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The lines that ranks and the rendezvous daemon say to each other
+ * (Documentation/rendezvous.rst): JSON objects to and from structs. No I/O.
+ * Used by libinc and by inc-tool's daemon.
+ */
+#ifndef INC_LIB_RDV_H
+#define INC_LIB_RDV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#define INC_RDV_VERSION		1
+#define INC_RDV_PORT		"18791"
+#define INC_RDV_LINE_MAX	2048	/* bytes, newline included */
+#define INC_RDV_JOB_MAX		63	/* characters */
+#define INC_RDV_TEXT_MAX	512
+
+/**
+ * struct inc_rdv_addr - address of a GID
+ * @len: 4 (IPv4) or 16 (IPv6); 0: none
+ * @bytes: network byte order
+ */
+struct inc_rdv_addr {
+	unsigned int	len;
+	uint8_t		bytes[16];
+};
+
+/**
+ * struct inc_rdv_tree - wanted settings of the tree, 0: no wish
+ * @slots: number of slots
+ * @msg_size: longest message, bytes
+ * @pmtu: path MTU, bytes
+ * @has_first_msg_id: @first_msg_id is a wish
+ * @first_msg_id: message ID of the first message
+ */
+struct inc_rdv_tree {
+	uint32_t	slots;
+	uint32_t	msg_size;
+	uint32_t	pmtu;
+	bool		has_first_msg_id;
+	uint32_t	first_msg_id;
+};
+
+/**
+ * struct inc_rdv_join - a rank wants to join a job
+ * @job: name of the job
+ * @ranks: number of ranks that it will have
+ * @rank: rank of this one
+ * @addr: address of its GID
+ * @qpn: its QPN
+ * @psn: first PSN that it sends
+ * @mtu: active MTU of its port, bytes; 0: not said
+ * @tree: what it wants the tree to be
+ */
+struct inc_rdv_join {
+	char			job[INC_RDV_JOB_MAX + 1];
+	uint32_t		ranks;
+	uint32_t		rank;
+	struct inc_rdv_addr	addr;
+	uint32_t		qpn;
+	uint32_t		psn;
+	uint32_t		mtu;
+	struct inc_rdv_tree	tree;
+};
+
+/**
+ * struct inc_rdv_joined - the daemon's answer: what the rank needs
+ * @tree_id: tree
+ * @addr: address of the switch
+ * @qpn: QPN of the switch's queue pair
+ * @psn: first PSN that the switch sends
+ * @rkey: R_Key of the slots
+ * @slots: number of slots
+ * @msg_size: stride of the slots and longest message, bytes
+ * @pmtu: path MTU, bytes
+ * @first_msg_id: message ID of the first message
+ * @dead_time: milliseconds after which the switch takes a silent rank for dead
+ * @collectives: mask of offered collectives
+ * @dtypes: mask of offered data types
+ * @ops: mask of offered operations
+ */
+struct inc_rdv_joined {
+	uint32_t		tree_id;
+	struct inc_rdv_addr	addr;
+	uint32_t		qpn;
+	uint32_t		psn;
+	uint32_t		rkey;
+	uint32_t		slots;
+	uint32_t		msg_size;
+	uint32_t		pmtu;
+	uint32_t		first_msg_id;
+	uint32_t		dead_time;
+	uint32_t		collectives;
+	uint32_t		dtypes;
+	uint32_t		ops;
+};
+
+enum inc_rdv_type {
+	/* rank to daemon */
+	INC_RDV_JOIN,
+	INC_RDV_LEAVE,
+	/* daemon to rank */
+	INC_RDV_JOINED,
+	INC_RDV_READY,
+	INC_RDV_LEFT,
+	INC_RDV_FAILED,
+	INC_RDV_BYE,
+	INC_RDV_ERROR,
+};
+
+/**
+ * struct inc_rdv_msg - any line
+ * @type: which
+ * @join: if INC_RDV_JOIN
+ * @joined: if INC_RDV_JOINED
+ * @rank: if INC_RDV_LEFT or INC_RDV_FAILED: which rank; -1: none in particular
+ * @status: if INC_RDV_FAILED: enum inc_status that the tree answers with
+ * @err: if INC_RDV_ERROR: positive errno value
+ * @text: if INC_RDV_FAILED or INC_RDV_ERROR: what happened
+ */
+struct inc_rdv_msg {
+	enum inc_rdv_type	type;
+	union {
+		struct inc_rdv_join	join;
+		struct inc_rdv_joined	joined;
+		struct {
+			int		rank;
+			unsigned int	status;
+			int		err;
+			char		text[INC_RDV_TEXT_MAX];
+		};
+	};
+};
+
+/**
+ * struct inc_rdv_lines - bytes of a connection, cut into lines
+ * @used: bytes in @data
+ * @data: what was received and not yet taken
+ */
+struct inc_rdv_lines {
+	size_t	used;
+	char	data[INC_RDV_LINE_MAX];
+};
+
+int inc_rdv_parse(const char *line, struct inc_rdv_msg *msg, char *err,
+		  size_t err_len);
+int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len);
+
+char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len);
+void inc_rdv_added(struct inc_rdv_lines *lines, size_t len);
+int inc_rdv_line(struct inc_rdv_lines *lines, char *line, size_t len);
+
+const char *inc_rdv_addr_str(const struct inc_rdv_addr *addr, char *buf,
+			     size_t len);
+int inc_rdv_addr_parse(const char *text, struct inc_rdv_addr *addr);
+int inc_rdv_addr_from_sockaddr(const struct sockaddr *sa,
+			       struct inc_rdv_addr *addr);
+
+#endif /* INC_LIB_RDV_H */

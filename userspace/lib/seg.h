@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * How an operation is cut into messages, and arithmetic of message IDs. Pure
+ * functions, tested by test_seg.c.
+ */
+#ifndef INC_LIB_SEG_H
+#define INC_LIB_SEG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inc_proto.h"
+
+/* Bytes of data in a message that is full: whole elements. */
+static inline size_t inc_seg_chunk(uint32_t msg_size, size_t esize)
+{
+	size_t room = msg_size - INC_HDR_LEN;
+
+	return esize ? room - room % esize : room;
+}
+
+/* Messages that @bytes take; an operation without data takes one. */
+static inline uint64_t inc_seg_msgs(size_t bytes, size_t chunk)
+{
+	return bytes ? (bytes - 1) / chunk + 1 : 1;
+}
+
+/* Bytes of data in the message that begins at @off. */
+static inline size_t inc_seg_len(size_t bytes, size_t off, size_t chunk)
+{
+	return bytes - off < chunk ? bytes - off : chunk;
+}
+
+/* The Immediate of a request. */
+static inline uint32_t inc_seg_imm(uint32_t msg_id)
+{
+	return msg_id & INC_IMM_MSG_ID_MASK;
+}
+
+/**
+ * inc_seg_dist() - how far a result's message ID is from the oldest in flight
+ * @imm: Immediate of the result, host byte order
+ * @head_id: oldest message in flight
+ *
+ * Return: number of messages, 0 ... 2^24 - 1; large for one before @head_id.
+ */
+static inline uint32_t inc_seg_dist(uint32_t imm, uint32_t head_id)
+{
+	return (imm - head_id) & INC_IMM_MSG_ID_MASK;
+}
+
+#endif /* INC_LIB_SEG_H */

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Verbs devices, GIDs and the states of an RC queue pair. Used by libinc and
+ * inc-rtt; knows nothing of trees and messages.
+ */
+#ifndef INC_LIB_VERBS_H
+#define INC_LIB_VERBS_H
+
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#include "rdv.h"
+
+/**
+ * struct inc_dev_sel - which device, port and GID
+ * @dev: name, NULL: any
+ * @port: port number, 0: any
+ * @gid_index: index, -1: any
+ * @addr: preferred address of the GID; its family is required unless
+ *	@gid_index says otherwise. len 0: any RoCEv2 GID
+ */
+struct inc_dev_sel {
+	const char		*dev;
+	int			port;
+	int			gid_index;
+	struct inc_rdv_addr	addr;
+};
+
+/**
+ * struct inc_dev - an open device and the GID in use
+ * @ctx: device
+ * @port: port number
+ * @gid_index: index of the GID
+ * @addr: address in the GID
+ * @mtu: active MTU of the port in bytes
+ */
+struct inc_dev {
+	struct ibv_context	*ctx;
+	uint8_t			port;
+	int			gid_index;
+	struct inc_rdv_addr	addr;
+	unsigned int		mtu;
+};
+
+/**
+ * struct inc_rc - what an RC queue pair needs to know of its peer
+ * @addr: address of the peer's GID
+ * @qpn: peer's QPN
+ * @rq_psn: first PSN that the peer sends
+ * @sq_psn: first PSN that we send
+ * @pmtu: path MTU in bytes
+ * @timeout: local ACK timeout exponent
+ */
+struct inc_rc {
+	struct inc_rdv_addr	addr;
+	uint32_t		qpn;
+	uint32_t		rq_psn;
+	uint32_t		sq_psn;
+	unsigned int		pmtu;
+	unsigned int		timeout;
+};
+
+int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
+		 size_t err_len);
+void inc_dev_close(struct inc_dev *dev);
+
+int inc_qp_to_init(struct ibv_qp *qp, const struct inc_dev *dev);
+int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
+		  const struct inc_rc *rc, char *err, size_t err_len);
+void inc_qp_to_err(struct ibv_qp *qp);
+
+#endif /* INC_LIB_VERBS_H */

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The watch, see watch.h.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "inc.h"
+#include "log.h"
+#include "watch.h"
+
+#define TICKS		16	/* per time limit */
+#define TICK_MIN_MS	2
+#define TICK_MAX_MS	500
+
+/*
+ * The switch tells the ranks of a tree's end too, in order with the results:
+ * it is given so much time to do so before the daemon's word counts. So a rank
+ * whose last result is still under way when another rank has left gets it.
+ */
+#define GRACE_MS	400
+
+/* What the watch alone knows. */
+struct state {
+	int64_t		now;
+	int64_t		before;		/* @now of the tick before */
+	unsigned int	calls;		/* as last seen */
+	int64_t		calls_since;
+	unsigned int	tests;
+	unsigned int	progress;
+	int64_t		fruitless_ms;	/* of calls of inc_test() */
+	int		verdict;	/* of the daemon, -errno */
+	int64_t		verdict_at;
+	char		text[INC_RDV_TEXT_MAX];
+};
+
+static void fire(struct inc_watch *w, int err, const char *text)
+{
+	inc_err("%s", text);
+	pthread_mutex_lock(&w->lock);
+	snprintf(w->text, sizeof(w->text), "%s", text);
+	atomic_store_explicit(&w->err, err, memory_order_release);
+	if (w->qp)
+		inc_qp_to_err(w->qp);
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void set_verdict(struct state *s, int err, const char *text)
+{
+	if (s->verdict)
+		return;
+	s->verdict = err;
+	s->verdict_at = s->now + GRACE_MS;
+	snprintf(s->text, sizeof(s->text), "%s", text);
+	inc_info("%s", text);
+}
+
+/* One line of the daemon. Returns false if there is none. */
+static bool hear(struct inc_watch *w, struct state *s)
+{
+	char text[INC_RDV_TEXT_MAX];
+	struct inc_rdv_msg msg;
+	int ret;
+
+	ret = inc_conn_recv(&w->conn, &msg, 0, text, sizeof(text));
+	if (ret == -ETIMEDOUT)
+		return false;
+	if (ret) {
+		set_verdict(s, ret == -ENOTCONN ? ret : -EPROTO, text);
+		inc_conn_close(&w->conn);
+		return false;
+	}
+	switch (msg.type) {
+	case INC_RDV_LEFT:
+		snprintf(text, sizeof(text), "rank %d has left", msg.rank);
+		set_verdict(s, -ECONNRESET, text);
+		break;
+	case INC_RDV_FAILED:
+		set_verdict(s, inc_status_errno(msg.status), msg.text);
+		break;
+	case INC_RDV_ERROR:
+		set_verdict(s, -msg.err, msg.text);
+		break;
+	case INC_RDV_JOIN:
+	case INC_RDV_LEAVE:
+	case INC_RDV_JOINED:
+	case INC_RDV_READY:
+	case INC_RDV_BYE:
+		break;
+	}
+	return true;
+}
+
+static int tick_ms(unsigned int timeout_ms)
+{
+	unsigned int tick = timeout_ms / TICKS;
+
+	return tick < TICK_MIN_MS ? TICK_MIN_MS :
+	       tick > TICK_MAX_MS ? TICK_MAX_MS : (int)tick;
+}
+
+/*
+ * A blocking call that was first seen a tick ago may be two ticks old: one tick
+ * less than the limit keeps the promise.
+ */
+static bool call_is_late(struct inc_watch *w, struct state *s,
+			 unsigned int timeout_ms, int tick)
+{
+	unsigned int calls = atomic_load_explicit(&w->calls,
+						  memory_order_relaxed);
+
+	if (calls != s->calls) {
+		s->calls = calls;
+		s->calls_since = s->now;
+		return false;
+	}
+	return (calls & 1) &&
+	       s->now - s->calls_since >= (int64_t)timeout_ms - tick;
+}
+
+/*
+ * Somebody calls inc_test() again and again, and nothing comes any more. Time
+ * in which it is not called does not count: without calls is no progress.
+ */
+static bool tests_are_late(struct inc_watch *w, struct state *s,
+			   unsigned int timeout_ms)
+{
+	unsigned int progress = atomic_load_explicit(&w->progress,
+						     memory_order_relaxed);
+	unsigned int tests = atomic_load_explicit(&w->tests,
+						  memory_order_relaxed);
+	bool called = tests != s->tests;
+
+	s->tests = tests;
+	if (progress != s->progress) {
+		s->progress = progress;
+		s->fruitless_ms = 0;
+	} else if (called) {
+		s->fruitless_ms += s->now - s->before;
+	}
+	return called && s->fruitless_ms >= (int64_t)timeout_ms;
+}
+
+static void look(struct inc_watch *w, struct state *s, int tick)
+{
+	unsigned int timeout_ms = atomic_load_explicit(&w->timeout_ms,
+						       memory_order_relaxed);
+	char text[64];
+
+	if (s->verdict && s->now >= s->verdict_at) {
+		fire(w, s->verdict, s->text);
+		return;
+	}
+	if (call_is_late(w, s, timeout_ms, tick) ||
+	    tests_are_late(w, s, timeout_ms)) {
+		snprintf(text, sizeof(text), "nothing done within %u ms",
+			 timeout_ms);
+		fire(w, -ETIMEDOUT, text);
+	}
+}
+
+static void *watch_main(void *arg)
+{
+	struct inc_watch *w = arg;
+	struct state s = { .now = inc_now_ms() };
+	struct pollfd pfd[2];
+	int tick, wait;
+
+	for (;;) {
+		tick = tick_ms(atomic_load_explicit(&w->timeout_ms,
+						    memory_order_relaxed));
+		wait = inc_watch_error(w) ? -1 : tick;
+		if (s.verdict && wait > GRACE_MS / 8)
+			wait = GRACE_MS / 8;
+		pfd[0] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
+		pfd[1] = (struct pollfd){ .fd = w->conn.fd, .events = POLLIN };
+		poll(pfd, wait < 0 ? 1 : 2, wait);
+		if (pfd[0].revents)
+			return NULL;
+		s.before = s.now;
+		s.now = inc_now_ms();
+		if (wait < 0)
+			continue;
+		if (pfd[1].revents)
+			while (hear(w, &s))
+				;
+		look(w, &s, tick);
+	}
+}
+
+/**
+ * inc_watch_start() - start the watch
+ * @watch: @conn, @timeout_ms and @lock are initialized, all else is 0
+ * @qp: queue pair to watch over
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp)
+{
+	sigset_t all, old;
+	int ret;
+
+	watch->qp = qp;
+	watch->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watch->stop_fd < 0)
+		return -errno;
+	/* The program's signals are for the program's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = -pthread_create(&watch->thread, NULL, watch_main, watch);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (ret)
+		close(watch->stop_fd);
+	else
+		watch->running = true;
+	return ret;
+}
+
+/**
+ * inc_watch_stop() - end the watch
+ * @watch: watch, running or not
+ *
+ * The connection belongs to the caller again.
+ */
+void inc_watch_stop(struct inc_watch *watch)
+{
+	const uint64_t one = 1;
+
+	if (!watch->running)
+		return;
+	if (write(watch->stop_fd, &one, sizeof(one)) != sizeof(one))
+		inc_warn("watch can not be stopped: %s", strerror(errno));
+	pthread_join(watch->thread, NULL);
+	close(watch->stop_fd);
+	watch->running = false;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Commands from a file, one per line: words between blanks, "quoted words", #
+ * begins a comment, \ at the end continues the line.
+ */
+#include "common.h"
+
+#include "tool.h"
+
+#define MAX_WORDS	128
+
+/* Reads one logical line; counts the physical ones. False at the end. */
+static bool read_line(FILE *f, char **line, size_t *room, unsigned int *lineno)
+{
+	size_t len = 0;
+	int c;
+
+	for (;;) {
+		if (len + 2 > *room) {
+			*room = *room ? *room * 2 : 256;
+			*line = realloc(*line, *room);
+			if (!*line)
+				abort();
+		}
+		c = fgetc(f);
+		if (c == EOF)
+			break;
+		if (c == '\n') {
+			++*lineno;
+			if (!len || (*line)[len - 1] != '\\')
+				break;
+			(*line)[len - 1] = ' ';
+			continue;
+		}
+		(*line)[len++] = (char)c;
+	}
+	(*line)[len] = '\0';
+	if (c == EOF && len)
+		++*lineno;
+	return c != EOF || len;
+}
+
+/* Cuts a line into words in place. Returns how many, or -1 after a message. */
+static int split(char *p, char **words)
+{
+	int n = 0;
+
+	for (;;) {
+		char quote = 0, *out;
+
+		p += strspn(p, " \t\r");
+		if (!*p || *p == '#')
+			return n;
+		if (n == MAX_WORDS - 1) {
+			tool_fail("more than %d words", MAX_WORDS - 1);
+			return -1;
+		}
+		words[n++] = out = p;
+		for (; *p && (quote || !strchr(" \t\r", *p)); p++) {
+			if (*p == quote)
+				quote = 0;
+			else if (!quote && (*p == '"' || *p == '\''))
+				quote = *p;
+			else
+				*out++ = *p;
+		}
+		if (quote) {
+			tool_fail("a quotation mark %c is not closed", quote);
+			return -1;
+		}
+		if (*p)
+			p++;
+		*out = '\0';
+	}
+}
+
+static int run_lines(FILE *f, const char *name)
+{
+	char *words[MAX_WORDS], *line = NULL;
+	unsigned int lineno = 0;
+	int rc = TOOL_OK;
+	size_t room = 0;
+
+	while (read_line(f, &line, &room, &lineno)) {
+		int n = split(line, words), err = TOOL_USAGE;
+
+		if (!n)
+			continue;
+		if (n > 0) {
+			words[n] = NULL;
+			err = run_command(n, words);
+		}
+		fflush(stdout);
+		if (!err)
+			continue;
+		fprintf(stderr, "Command failed %s:%u\n", name, lineno);
+		if (!rc)
+			rc = err;
+		if (!conf.force)
+			break;
+	}
+	free(line);
+	return rc;
+}
+
+/**
+ * batch_run() - run the commands of a file
+ * @path: the file, "-" for standard input
+ *
+ * Return: exit status of the first command that failed, or TOOL_OK.
+ */
+int batch_run(const char *path)
+{
+	FILE *f = stdin;
+	int rc;
+
+	if (strcmp(path, "-")) {
+		f = fopen(path, "r");
+		if (!f)
+			return tool_fail("\"%s\": %s", path, strerror(errno));
+	}
+	rc = run_lines(f, path);
+	if (ferror(f))
+		rc = tool_fail("\"%s\": %s", path, strerror(errno));
+	if (f != stdin)
+		fclose(f);
+	return rc;
+}

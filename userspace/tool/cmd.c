@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Choosing a command by name or unambiguous prefix, and saying that the command
+ * line is wrong.
+ */
+#include "common.h"
+
+#include <stdarg.h>
+
+#include "tool.h"
+
+/**
+ * tool_fail() - say what is wrong with the command line
+ *
+ * Return: TOOL_USAGE.
+ */
+int tool_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fputs("inc-tool: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return TOOL_USAGE;
+}
+
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "-h") ||
+	       !strcmp(word, "-help") || !strcmp(word, "--help");
+}
+
+bool wants_help(int argc, char **argv)
+{
+	return argc > 0 && is_help(argv[0]);
+}
+
+static const struct cmd *find(const struct cmd *cmds, const char *word,
+			      bool *ambiguous)
+{
+	const struct cmd *found = NULL;
+	const struct cmd *c;
+
+	*ambiguous = false;
+	for (c = cmds; c->name; c++) {
+		if (!strcmp(c->name, word))
+			return c;
+	}
+	for (c = cmds; c->name; c++) {
+		if (strncmp(c->name, word, strlen(word)))
+			continue;
+		/* Two names of one command are no ambiguity. */
+		if (found && found->fn != c->fn)
+			*ambiguous = true;
+		found = c;
+	}
+	return *ambiguous ? NULL : found;
+}
+
+static int complain(const struct cmd *cmds, const char *what, const char *word,
+		    bool ambiguous)
+{
+	const struct cmd *c;
+	char list[256] = "";
+
+	for (c = cmds; c->name; c++) {
+		size_t len = strlen(list);
+
+		if (ambiguous && strncmp(c->name, word, strlen(word)))
+			continue;
+		snprintf(list + len, sizeof(list) - len, "%s%s",
+			 len ? ", " : "", c->name);
+	}
+	return tool_fail("%s: \"%s\" %s: %s", what, word,
+			 ambiguous ? "could be any of" : "is none of", list);
+}
+
+/**
+ * cmd_select() - run the command that the first argument names
+ * @cmds: commands, ended by one without a name
+ * @what: what they are commands of, for messages
+ * @usage: text of the help
+ * @dflt: runs without any argument, or NULL for the help
+ * @argc: number of arguments
+ * @argv: arguments
+ *
+ * Return: exit status.
+ */
+int cmd_select(const struct cmd *cmds, const char *what, const char *usage,
+	       int (*dflt)(int argc, char **argv), int argc, char **argv)
+{
+	const struct cmd *c;
+	bool ambiguous;
+
+	if (!argc && dflt)
+		return dflt(argc, argv);
+	if (!argc) {
+		fputs(usage, stderr);
+		return TOOL_USAGE;
+	}
+	if (is_help(argv[0])) {
+		fputs(usage, stdout);
+		return TOOL_OK;
+	}
+	c = argv[0][0] ? find(cmds, argv[0], &ambiguous) : NULL;
+	if (!argv[0][0])
+		ambiguous = false;
+	if (!c)
+		return complain(cmds, what, argv[0], ambiguous);
+	return c->fn(argc - 1, argv + 1);
+}

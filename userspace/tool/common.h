@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * First header of every file of inc-tool.
+ */
+#ifndef INC_TOOL_COMMON_H
+#define INC_TOOL_COMMON_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Kernel headers spell them __u8 ...; user code has no business with these. */
+#pragma GCC poison u8 u16 u32 u64
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+#endif /* INC_TOOL_COMMON_H */

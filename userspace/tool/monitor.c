@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-tool monitor: one line per event, until interrupted.
+ */
+#include "common.h"
+
+#include <poll.h>
+#include <time.h>
+
+#include "print.h"
+#include "tool.h"
+
+static const char usage[] =
+"Usage: inc-tool monitor [ all | tree | member ]\n"
+"With -t, each event has the time when it was received.\n";
+
+/**
+ * struct wanted - which events to print
+ * @trees: those about trees
+ * @members: those about members
+ */
+struct wanted {
+	bool	trees;
+	bool	members;
+};
+
+static void show_time(void)
+{
+	char text[64], usec[24];
+	struct timespec now;
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &tm);
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(usec, sizeof(usec), ".%06ld", now.tv_nsec / 1000);
+	strcat(text, usec);
+	pr_string("timestamp", "", text);
+}
+
+static bool is_tree_event(uint8_t cmd)
+{
+	return cmd == INC_CMD_TREE_NEW_NTF || cmd == INC_CMD_TREE_DEL_NTF ||
+	       cmd == INC_CMD_TREE_READY_NTF || cmd == INC_CMD_TREE_FAILED_NTF;
+}
+
+static int show_event(const struct inc_nl_event *ev, void *arg)
+{
+	const struct wanted *wanted = arg;
+	bool tree = is_tree_event(ev->cmd);
+
+	if (tree ? !wanted->trees : !wanted->members)
+		return 0;
+	pr_open_object(NULL);
+	if (conf.timestamp)
+		show_time();
+	pr_enum("event", "", ev->cmd, inc_nl_event_name);
+	if (tree)
+		show_tree(&ev->tree);
+	else
+		show_member(&ev->member);
+	pr_endl();
+	pr_close_object();
+	fflush(stdout);
+	return 0;
+}
+
+static int watch(struct inc_nl *nl, struct wanted *wanted)
+{
+	struct pollfd pfd = { .fd = inc_nl_fd(nl), .events = POLLIN };
+	int rc;
+
+	for (;;) {
+		if (poll(&pfd, 1, -1) < 0 && errno != EINTR)
+			return tool_fail("poll: %s", strerror(errno));
+		rc = inc_nl_events(nl, show_event, wanted);
+		if (rc == -ENOBUFS) {
+			fprintf(stderr, "inc-tool: %s\n", nl->error);
+			continue;
+		}
+		if (rc)
+			return tool_nl_fail(nl);
+		/* Whoever read our output is gone. */
+		if (ferror(stdout))
+			return TOOL_USAGE;
+	}
+}
+
+static int monitor(struct wanted wanted)
+{
+	struct inc_nl nl;
+	int rc = TOOL_KERNEL;
+
+	/* The shared connection stays good for requests. */
+	if (inc_nl_open(&nl) || inc_nl_subscribe(&nl))
+		rc = tool_nl_fail(&nl);
+	else
+		rc = watch(&nl, &wanted);
+	inc_nl_close(&nl);
+	return rc;
+}
+
+static int too_much(const char *word)
+{
+	return tool_fail("monitor: \"%s\" is too much", word);
+}
+
+static int monitor_all(int argc, char **argv)
+{
+	if (argc)
+		return too_much(argv[0]);
+	return monitor((struct wanted){ .trees = true, .members = true });
+}
+
+static int monitor_tree(int argc, char **argv)
+{
+	if (argc)
+		return too_much(argv[0]);
+	return monitor((struct wanted){ .trees = true });
+}
+
+static int monitor_member(int argc, char **argv)
+{
+	if (argc)
+		return too_much(argv[0]);
+	return monitor((struct wanted){ .members = true });
+}
+
+int cmd_monitor(int argc, char **argv)
+{
+	static const struct cmd cmds[] = {
+		{ "all", monitor_all },
+		{ "tree", monitor_tree },
+		{ "member", monitor_member },
+		{ NULL, NULL },
+	};
+
+	return cmd_select(cmds, "monitor", usage, monitor_all, argc, argv);
+}

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The objects of the family "inc": which attribute lies where in which struct,
+ * and the requests about them.
+ */
+#include "common.h"
+
+#include <linux/genetlink.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+#include "nl-int.h"
+
+#define FIELD(_obj, _ATTR, _name, _member, _type)				\
+	{									\
+		.name = _name, .attr = INC_A_##_ATTR, .type = _type,		\
+		.off = offsetof(struct inc_nl_##_obj, _member),			\
+		.size = sizeof(((struct inc_nl_##_obj *)NULL)->_member),	\
+	}
+
+static const struct field switch_fields[] = {
+#define F(A, _name, f, type) FIELD(switch, SWITCH_##A, _name, f, type)
+	F(VERSION, "version", version, FIELD_STRING),
+	F(REDUCE_IMPL, "reduce-impl", reduce_impl, FIELD_STRING),
+	F(COLLECTIVES, "collectives", collectives, FIELD_UINT32),
+	F(DTYPES, "dtypes", dtypes, FIELD_UINT32),
+	F(OPS, "ops", ops, FIELD_UINT32),
+	F(TREES, "trees", trees, FIELD_UINT32),
+	F(MEMORY_LIMIT, "memory-limit", memory_limit, FIELD_UINT),
+	F(MEMORY_USED, "memory-used", memory_used, FIELD_UINT),
+	F(STATS, "stats", stats, FIELD_STATS),
+#undef F
+};
+
+static const struct field tree_fields[] = {
+#define F(A, _name, f, type) FIELD(tree, TREE_##A, _name, f, type)
+	F(ID, "id", id, FIELD_UINT32),
+	F(ROLE, "role", role, FIELD_UINT8),
+	F(STATE, "state", state, FIELD_UINT8),
+	F(ERROR, "error", error, FIELD_UINT8),
+	F(RANKS, "ranks", ranks, FIELD_UINT16),
+	F(MEMBERS, "members", members, FIELD_UINT16),
+	F(SLOTS, "slots", slots, FIELD_UINT16),
+	F(MSG_SIZE, "msg-size", msg_size, FIELD_UINT32),
+	F(PMTU, "pmtu", pmtu, FIELD_UINT16),
+	F(FIRST_MSG_ID, "first-msg-id", first_msg_id, FIELD_UINT32),
+	F(COLLECTIVES, "collectives", collectives, FIELD_UINT32),
+	F(DTYPES, "dtypes", dtypes, FIELD_UINT32),
+	F(OPS, "ops", ops, FIELD_UINT32),
+	F(WINDOW, "window", window, FIELD_UINT16),
+	F(HOLD, "hold", hold, FIELD_UINT32),
+	F(MIN_RTO, "min-rto", min_rto, FIELD_UINT32),
+	F(DEAD_TIME, "dead-time", dead_time, FIELD_UINT32),
+	F(MEMORY, "memory", memory, FIELD_UINT),
+	F(EPOCH, "epoch", epoch, FIELD_UINT32),
+	F(STATS, "stats", stats, FIELD_STATS),
+	F(MEMBER_STATS, "member-stats", member_stats, FIELD_STATS),
+#undef F
+};
+
+static const struct field member_fields[] = {
+#define F(A, _name, f, type) FIELD(member, MEMBER_##A, _name, f, type)
+	F(TREE_ID, "tree-id", tree_id, FIELD_UINT32),
+	F(RANK, "rank", rank, FIELD_UINT16),
+	F(STATE, "state", state, FIELD_UINT8),
+	F(ERROR, "error", error, FIELD_UINT8),
+	F(QPN, "qpn", qpn, FIELD_UINT32),
+	F(PSN, "psn", psn, FIELD_UINT32),
+	F(RKEY, "rkey", rkey, FIELD_UINT32),
+	F(PKEY, "pkey", pkey, FIELD_UINT16),
+	F(PEER_ADDR, "peer-addr", peer_addr, FIELD_ADDR),
+	F(PEER_QPN, "peer-qpn", peer_qpn, FIELD_UINT32),
+	F(PEER_PSN, "peer-psn", peer_psn, FIELD_UINT32),
+	F(LOCAL_ADDR, "local-addr", local_addr, FIELD_ADDR),
+	F(SLOTS, "slots", slots, FIELD_UINT16),
+	F(MSG_SIZE, "msg-size", msg_size, FIELD_UINT32),
+	F(PMTU, "pmtu", pmtu, FIELD_UINT16),
+	F(NEXT_MSG_ID, "next-msg-id", next_msg_id, FIELD_UINT32),
+	F(TX_PENDING, "tx-pending", tx_pending, FIELD_UINT32),
+	F(HELD, "held", held, FIELD_UINT32),
+	F(SRTT, "srtt", srtt, FIELD_UINT32),
+	F(STATS, "stats", stats, FIELD_STATS),
+#undef F
+};
+
+static const struct field slot_fields[] = {
+#define F(A, _name, f, type) FIELD(slot, SLOT_##A, _name, f, type)
+	F(TREE_ID, "tree-id", tree_id, FIELD_UINT32),
+	F(INDEX, "index", index, FIELD_UINT16),
+	F(STATE, "state", state, FIELD_UINT8),
+	F(MSG_ID, "msg-id", msg_id, FIELD_UINT32),
+	F(COLLECTIVE, "collective", collective, FIELD_UINT8),
+	F(DTYPE, "dtype", dtype, FIELD_UINT8),
+	F(OP, "op", op, FIELD_UINT8),
+	F(STATUS, "status", status, FIELD_UINT8),
+	F(NELEM, "nelem", nelem, FIELD_UINT32),
+	F(CHUNKS, "chunks", chunks, FIELD_UINT16),
+	F(CHUNKS_DONE, "chunks-done", chunks_done, FIELD_UINT16),
+	F(AGE, "age", age, FIELD_UINT32),
+	F(MISSING, "missing", missing, FIELD_UINT16_LIST),
+#undef F
+};
+
+#define OBJECT(_obj)						\
+	const struct object nl_##_obj = {			\
+		.name = #_obj,					\
+		.size = sizeof(struct inc_nl_##_obj),		\
+		.fields = _obj##_fields,			\
+		.nfields = ARRAY_SIZE(_obj##_fields),		\
+	}
+
+OBJECT(switch);
+OBJECT(tree);
+OBJECT(member);
+OBJECT(slot);
+
+_Static_assert(ARRAY_SIZE(switch_fields) == INC_A_SWITCH_MAX, "switch");
+_Static_assert(ARRAY_SIZE(tree_fields) == INC_A_TREE_MAX, "tree");
+_Static_assert(ARRAY_SIZE(member_fields) == INC_A_MEMBER_MAX, "member");
+_Static_assert(ARRAY_SIZE(slot_fields) == INC_A_SLOT_MAX, "slot");
+_Static_assert(offsetof(struct inc_nl_slot, missing) ==
+	       offsetof(struct inc_nl_slot, nmissing) + sizeof(uint16_t),
+	       "the count lies before the list");
+
+static const struct field *find_field(const struct object *obj,
+				      unsigned int attr)
+{
+	size_t i;
+
+	for (i = 0; i < obj->nfields; i++) {
+		if (obj->fields[i].attr == attr)
+			return &obj->fields[i];
+	}
+	return NULL;
+}
+
+const char *nl_attr_name(const struct object *obj, unsigned int attr)
+{
+	const struct field *f = find_field(obj, attr);
+
+	return f ? f->name : NULL;
+}
+
+static int encode_field(struct nl_msg *msg, const struct field *f,
+			const char *src)
+{
+	const struct inc_nl_addr *addr;
+	uint64_t v64;
+	uint32_t v32;
+
+	switch (f->type) {
+	case FIELD_UINT8:
+	case FIELD_UINT16:
+	case FIELD_UINT32:
+		return nla_put(msg, f->attr, (int)f->size, src);
+	case FIELD_UINT:
+		memcpy(&v64, src, sizeof(v64));
+		v32 = (uint32_t)v64;
+		if (v32 == v64)
+			return nla_put_u32(msg, f->attr, v32);
+		return nla_put_u64(msg, f->attr, v64);
+	case FIELD_STRING:
+		return nla_put_string(msg, f->attr, src);
+	case FIELD_ADDR:
+		addr = (const struct inc_nl_addr *)src;
+		return nla_put(msg, f->attr, addr->len, addr->bytes);
+	case FIELD_STATS:
+	case FIELD_UINT16_LIST:
+		break;			/* the kernel takes none */
+	}
+	return 0;
+}
+
+/**
+ * nl_encode() - append the attributes that an object's has names
+ * @msg: message
+ * @obj: type of the object
+ * @src: the object
+ *
+ * Return: 0 or an error number of libnl.
+ */
+int nl_encode(struct nl_msg *msg, const struct object *obj, const void *src)
+{
+	uint64_t has;
+	size_t i;
+
+	memcpy(&has, src, sizeof(has));
+	for (i = 0; i < obj->nfields; i++) {
+		const struct field *f = &obj->fields[i];
+		int rc;
+
+		if (!((has >> f->attr) & 1))
+			continue;
+		rc = encode_field(msg, f, (const char *)src + f->off);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static uint64_t get_uint(const struct nlattr *a)
+{
+	uint32_t v32;
+	uint64_t v64;
+
+	if (nla_len(a) >= (int)sizeof(v64)) {
+		memcpy(&v64, nla_data(a), sizeof(v64));
+		return v64;
+	}
+	if (nla_len(a) >= (int)sizeof(v32)) {
+		memcpy(&v32, nla_data(a), sizeof(v32));
+		return v32;
+	}
+	return 0;
+}
+
+static void decode_stats(struct nlattr *nest, uint64_t *stats, size_t n)
+{
+	struct nlattr *a;
+	int rem;
+
+	nla_for_each_nested(a, nest, rem) {
+		if ((size_t)nla_type(a) < n)
+			stats[nla_type(a)] = get_uint(a);
+	}
+}
+
+static void decode_list(const struct nlattr *a, uint16_t *count, size_t max)
+{
+	uint16_t *list = count + 1;
+
+	if (nla_len(a) >= (int)sizeof(*list) && *count < max)
+		memcpy(&list[(*count)++], nla_data(a), sizeof(*list));
+}
+
+static void decode_field(struct nlattr *a, const struct field *f, char *dst)
+{
+	struct inc_nl_addr *addr;
+	uint64_t v64;
+
+	switch (f->type) {
+	case FIELD_UINT8:
+	case FIELD_UINT16:
+	case FIELD_UINT32:
+		if (nla_len(a) >= (int)f->size)
+			memcpy(dst, nla_data(a), f->size);
+		break;
+	case FIELD_UINT:
+		v64 = get_uint(a);
+		memcpy(dst, &v64, sizeof(v64));
+		break;
+	case FIELD_STRING:
+		nla_strlcpy(dst, a, f->size);
+		break;
+	case FIELD_ADDR:
+		addr = (struct inc_nl_addr *)dst;
+		if (nla_len(a) == 4 || nla_len(a) == 16) {
+			addr->len = (uint8_t)nla_len(a);
+			memcpy(addr->bytes, nla_data(a), addr->len);
+		}
+		break;
+	case FIELD_STATS:
+		decode_stats(a, (uint64_t *)dst, f->size / sizeof(uint64_t));
+		break;
+	case FIELD_UINT16_LIST:
+		decode_list(a, (uint16_t *)dst - 1,
+			    f->size / sizeof(uint16_t));
+		break;
+	}
+}
+
+/**
+ * nl_decode() - make an object from a message; unknown attributes are skipped
+ * @nlh: message
+ * @obj: type of the object
+ * @dst: the object
+ */
+void nl_decode(struct nlmsghdr *nlh, const struct object *obj, void *dst)
+{
+	uint64_t has = 0;
+	struct nlattr *a;
+	int rem;
+
+	memset(dst, 0, obj->size);
+	if (nlmsg_datalen(nlh) < (int)GENL_HDRLEN)
+		return;
+	nlmsg_for_each_attr(a, nlh, GENL_HDRLEN, rem) {
+		const struct field *f = find_field(obj, nla_type(a));
+
+		if (!f)
+			continue;
+		decode_field(a, f, (char *)dst + f->off);
+		has |= 1ULL << f->attr;
+	}
+	memcpy(dst, &has, sizeof(has));
+}
+
+struct one {
+	const struct object	*obj;
+	void			*dst;
+};
+
+static int decode_one(struct nlmsghdr *nlh, void *arg)
+{
+	const struct one *o = arg;
+
+	if (o->dst)
+		nl_decode(nlh, o->obj, o->dst);
+	return 0;
+}
+
+static int ask(struct inc_nl *nl, uint8_t cmd, const struct object *obj,
+	       const void *req, void *reply)
+{
+	struct one o = { .obj = obj, .dst = reply };
+	const struct request r = {
+		.cmd = cmd, .obj = obj, .req = req,
+		.reply = decode_one, .arg = &o,
+	};
+
+	return nl_request(nl, &r);
+}
+
+int inc_nl_switch_get(struct inc_nl *nl, struct inc_nl_switch *reply)
+{
+	return ask(nl, INC_CMD_SWITCH_GET, &nl_switch, NULL, reply);
+}
+
+int inc_nl_switch_set(struct inc_nl *nl, const struct inc_nl_switch *req)
+{
+	return ask(nl, INC_CMD_SWITCH_SET, &nl_switch, req, NULL);
+}
+
+int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
+		    struct inc_nl_tree *reply)
+{
+	return ask(nl, INC_CMD_TREE_NEW, &nl_tree, req, reply);
+}
+
+int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req)
+{
+	return ask(nl, INC_CMD_TREE_SET, &nl_tree, req, NULL);
+}
+
+int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
+{
+	struct inc_nl_tree req = { .has = 0 };
+
+	INC_NL_SET(&req, INC_A_TREE_ID, id, id);
+	return ask(nl, INC_CMD_TREE_GET, &nl_tree, &req, reply);
+}
+
+int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
+{
+	struct inc_nl_tree req = { .has = 0 };
+
+	INC_NL_SET(&req, INC_A_TREE_ID, id, id);
+	return ask(nl, INC_CMD_TREE_DEL, &nl_tree, &req, NULL);
+}
+
+int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply)
+{
+	return ask(nl, INC_CMD_MEMBER_NEW, &nl_member, req, reply);
+}
+
+static int member_ask(struct inc_nl *nl, uint8_t cmd, uint32_t tree_id,
+		      uint16_t rank, struct inc_nl_member *reply)
+{
+	struct inc_nl_member req = { .has = 0 };
+
+	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(&req, INC_A_MEMBER_RANK, rank, rank);
+	return ask(nl, cmd, &nl_member, &req, reply);
+}
+
+int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
+		      struct inc_nl_member *reply)
+{
+	return member_ask(nl, INC_CMD_MEMBER_GET, tree_id, rank, reply);
+}
+
+int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank)
+{
+	return member_ask(nl, INC_CMD_MEMBER_DEL, tree_id, rank, NULL);
+}
+
+int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
+		    struct inc_nl_slot *reply)
+{
+	struct inc_nl_slot req = { .has = 0 };
+
+	INC_NL_SET(&req, INC_A_SLOT_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(&req, INC_A_SLOT_INDEX, index, index);
+	return ask(nl, INC_CMD_SLOT_GET, &nl_slot, &req, reply);
+}
+
+/* A dump: the object type is known by which of the functions is set. */
+struct dump {
+	int	(*tree)(const struct inc_nl_tree *tree, void *arg);
+	int	(*member)(const struct inc_nl_member *member, void *arg);
+	int	(*slot)(const struct inc_nl_slot *slot, void *arg);
+	void	*arg;
+};
+
+static int dump_one(struct nlmsghdr *nlh, void *arg)
+{
+	const struct dump *d = arg;
+
+	if (d->tree) {
+		struct inc_nl_tree tree;
+
+		nl_decode(nlh, &nl_tree, &tree);
+		return d->tree(&tree, d->arg);
+	} else if (d->member) {
+		struct inc_nl_member member;
+
+		nl_decode(nlh, &nl_member, &member);
+		return d->member(&member, d->arg);
+	} else {
+		struct inc_nl_slot slot;
+
+		nl_decode(nlh, &nl_slot, &slot);
+		return d->slot(&slot, d->arg);
+	}
+}
+
+int inc_nl_tree_dump(struct inc_nl *nl,
+		     int (*fn)(const struct inc_nl_tree *tree, void *arg),
+		     void *arg)
+{
+	struct dump d = { .tree = fn, .arg = arg };
+	const struct request r = {
+		.cmd = INC_CMD_TREE_GET, .dump = true, .obj = &nl_tree,
+		.reply = dump_one, .arg = &d,
+	};
+
+	return nl_request(nl, &r);
+}
+
+int inc_nl_member_dump(struct inc_nl *nl, uint32_t tree_id,
+		       int (*fn)(const struct inc_nl_member *member, void *arg),
+		       void *arg)
+{
+	struct dump d = { .member = fn, .arg = arg };
+	struct inc_nl_member req = { .has = 0 };
+	const struct request r = {
+		.cmd = INC_CMD_MEMBER_GET, .dump = true, .obj = &nl_member,
+		.req = &req, .reply = dump_one, .arg = &d,
+	};
+
+	if (tree_id)
+		INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, tree_id);
+	return nl_request(nl, &r);
+}
+
+int inc_nl_slot_dump(struct inc_nl *nl, uint32_t tree_id,
+		     int (*fn)(const struct inc_nl_slot *slot, void *arg),
+		     void *arg)
+{
+	struct dump d = { .slot = fn, .arg = arg };
+	struct inc_nl_slot req = { .has = 0 };
+	const struct request r = {
+		.cmd = INC_CMD_SLOT_GET, .dump = true, .obj = &nl_slot,
+		.req = &req, .reply = dump_one, .arg = &d,
+	};
+
+	if (tree_id)
+		INC_NL_SET(&req, INC_A_SLOT_TREE_ID, tree_id, tree_id);
+	return nl_request(nl, &r);
+}

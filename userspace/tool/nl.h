@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The generic netlink family "inc" for user space: the only place of inc-tool
+ * and its daemon that knows netlink. It prints nothing and ends nothing.
+ *
+ * Every function returns 0 or -errno. After an error, inc_nl.error says in one
+ * line what was wrong: the kernel's own words (extended ACK) if it gave any,
+ * with the name of the attribute that they are about.
+ *
+ * One struct inc_nl serves one thread at a time. It belongs to the network
+ * namespace that the thread was in when it was opened.
+ */
+#ifndef INC_TOOL_NL_H
+#define INC_TOOL_NL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/inc.h>
+#include <linux/inc_proto.h>
+
+struct nl_sock;
+
+#define INC_NL_ERROR_LEN	512
+
+/**
+ * struct inc_nl - a connection to the switch of one network namespace
+ * @sock: libnl's socket
+ * @family: number of the family
+ * @version: version of the family
+ * @error: after an error, what was wrong; no newline
+ * @from_kernel: the error came from the module, not from this side
+ */
+struct inc_nl {
+	struct nl_sock	*sock;
+	int		family;
+	int		version;
+	bool		from_kernel;
+	char		error[INC_NL_ERROR_LEN];
+};
+
+/*
+ * In each struct below, @has has the bit 1 << INC_A_..._x set if attribute x
+ * was given: in a request by the caller, in a reply by the kernel. What is not
+ * given is left to the kernel (in a request) or zero (in a reply).
+ */
+#define INC_NL_HAS(obj, attr)	(((obj)->has >> (attr)) & 1)
+
+/* Gives an attribute: INC_NL_SET(&tree, INC_A_TREE_RANKS, ranks, 4); */
+#define INC_NL_SET(obj, attr, field, value)		\
+	do {						\
+		(obj)->field = (value);			\
+		(obj)->has |= 1ULL << (attr);		\
+	} while (0)
+
+/**
+ * struct inc_nl_addr - IPv4 or IPv6 address
+ * @len: 4 or 16; 0 if there is none
+ * @bytes: network byte order
+ */
+struct inc_nl_addr {
+	uint8_t	len;
+	uint8_t	bytes[16];
+};
+
+/**
+ * struct inc_nl_switch - the switch of the namespace, INC_A_SWITCH_*
+ * @stats: by INC_A_SWITCH_STATS_*
+ */
+struct inc_nl_switch {
+	uint64_t	has;
+	char		version[32];
+	char		reduce_impl[32];
+	uint32_t	collectives;
+	uint32_t	dtypes;
+	uint32_t	ops;
+	uint32_t	trees;
+	uint64_t	memory_limit;
+	uint64_t	memory_used;
+	uint64_t	stats[INC_A_SWITCH_STATS_MAX + 1];
+};
+
+/**
+ * struct inc_nl_tree - a tree, INC_A_TREE_*
+ * @stats: by INC_A_TREE_STATS_*
+ * @member_stats: sum over the members, by INC_A_MEMBER_STATS_*
+ */
+struct inc_nl_tree {
+	uint64_t	has;
+	uint32_t	id;
+	uint8_t		role;
+	uint8_t		state;
+	uint8_t		error;
+	uint16_t	ranks;
+	uint16_t	members;
+	uint16_t	slots;
+	uint32_t	msg_size;
+	uint16_t	pmtu;
+	uint32_t	first_msg_id;
+	uint32_t	collectives;
+	uint32_t	dtypes;
+	uint32_t	ops;
+	uint16_t	window;
+	uint32_t	hold;
+	uint32_t	min_rto;
+	uint32_t	dead_time;
+	uint64_t	memory;
+	uint32_t	epoch;
+	uint64_t	stats[INC_A_TREE_STATS_MAX + 1];
+	uint64_t	member_stats[INC_A_MEMBER_STATS_MAX + 1];
+};
+
+/**
+ * struct inc_nl_member - a member and its QP, INC_A_MEMBER_*
+ * @stats: by INC_A_MEMBER_STATS_*
+ */
+struct inc_nl_member {
+	uint64_t		has;
+	uint32_t		tree_id;
+	uint16_t		rank;
+	uint8_t			state;
+	uint8_t			error;
+	uint32_t		qpn;
+	uint32_t		psn;
+	uint32_t		rkey;
+	uint16_t		pkey;
+	struct inc_nl_addr	peer_addr;
+	uint32_t		peer_qpn;
+	uint32_t		peer_psn;
+	struct inc_nl_addr	local_addr;
+	uint16_t		slots;
+	uint32_t		msg_size;
+	uint16_t		pmtu;
+	uint32_t		next_msg_id;
+	uint32_t		tx_pending;
+	uint32_t		held;
+	uint32_t		srtt;
+	uint64_t		stats[INC_A_MEMBER_STATS_MAX + 1];
+};
+
+/**
+ * struct inc_nl_slot - a slot, INC_A_SLOT_*
+ * @missing: ranks whose request is not complete yet, ascending
+ * @nmissing: how many
+ */
+struct inc_nl_slot {
+	uint64_t	has;
+	uint32_t	tree_id;
+	uint16_t	index;
+	uint8_t		state;
+	uint32_t	msg_id;
+	uint8_t		collective;
+	uint8_t		dtype;
+	uint8_t		op;
+	uint8_t		status;
+	uint32_t	nelem;
+	uint16_t	chunks;
+	uint16_t	chunks_done;
+	uint32_t	age;
+	uint16_t	nmissing;
+	uint16_t	missing[INC_MAX_RANKS];
+};
+
+/**
+ * struct inc_nl_event - something happened
+ * @cmd: INC_CMD_TREE_*_NTF or INC_CMD_MEMBER_*_NTF
+ * @tree: if it is one of the former
+ * @member: if it is one of the latter
+ */
+struct inc_nl_event {
+	uint8_t			cmd;
+	struct inc_nl_tree	tree;
+	struct inc_nl_member	member;
+};
+
+/* If -ENOENT: the module is not loaded; the error text says so. */
+int inc_nl_open(struct inc_nl *nl);
+/* Also after a failed inc_nl_open(), and twice. */
+void inc_nl_close(struct inc_nl *nl);
+
+int inc_nl_switch_get(struct inc_nl *nl, struct inc_nl_switch *reply);
+int inc_nl_switch_set(struct inc_nl *nl, const struct inc_nl_switch *req);
+
+/*
+ * Requests: what is in req->has is sent. Replies may be NULL. The reply to
+ * tree_new has the ID chosen and all defaults; that to member_new all that the
+ * host needs: qpn, psn, rkey, slots, msg_size (the slots' stride), pmtu,
+ * local_addr (its GID), next_msg_id.
+ */
+int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
+		    struct inc_nl_tree *reply);
+int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req);
+int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply);
+/* Returns when the members know, at the latest after the tree's dead time. */
+int inc_nl_tree_del(struct inc_nl *nl, uint32_t id);
+
+int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply);
+int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
+		      struct inc_nl_member *reply);
+int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank);
+
+int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
+		    struct inc_nl_slot *reply);
+
+/*
+ * Dumps: @fn is called for each object after the whole dump has come, so it may
+ * use @nl; what it returns other than 0 ends the dump and is returned.
+ * @tree_id 0 stands for all trees.
+ */
+int inc_nl_tree_dump(struct inc_nl *nl,
+		     int (*fn)(const struct inc_nl_tree *tree, void *arg),
+		     void *arg);
+int inc_nl_member_dump(struct inc_nl *nl, uint32_t tree_id,
+		       int (*fn)(const struct inc_nl_member *member, void *arg),
+		       void *arg);
+int inc_nl_slot_dump(struct inc_nl *nl, uint32_t tree_id,
+		     int (*fn)(const struct inc_nl_slot *slot, void *arg),
+		     void *arg);
+
+/*
+ * Events: after inc_nl_subscribe(), @nl is good for events only. Poll the file
+ * descriptor for input, then call inc_nl_events(), which calls @fn for each
+ * event that is there and does not wait. -ENOBUFS: events were lost, go on.
+ */
+int inc_nl_subscribe(struct inc_nl *nl);
+int inc_nl_fd(const struct inc_nl *nl);
+int inc_nl_events(struct inc_nl *nl,
+		  int (*fn)(const struct inc_nl_event *ev, void *arg),
+		  void *arg);
+
+/*
+ * The names that the YNL spec gives to things, NULL for numbers beyond it.
+ * Counters are by attribute, from 1 to INC_A_..._STATS_MAX.
+ */
+const char *inc_nl_switch_stat_name(unsigned int attr);
+const char *inc_nl_tree_stat_name(unsigned int attr);
+const char *inc_nl_member_stat_name(unsigned int attr);
+const char *inc_nl_tree_state_name(unsigned int state);
+const char *inc_nl_member_state_name(unsigned int state);
+const char *inc_nl_member_error_name(unsigned int error);
+const char *inc_nl_slot_state_name(unsigned int state);
+const char *inc_nl_role_name(unsigned int role);
+const char *inc_nl_event_name(unsigned int cmd);
+/* Those of <linux/inc_proto.h>, in lower case. */
+const char *inc_nl_collective_name(unsigned int collective);
+const char *inc_nl_dtype_name(unsigned int dtype);
+const char *inc_nl_op_name(unsigned int op);
+const char *inc_nl_status_name(unsigned int status);
+
+#endif /* INC_TOOL_NL_H */

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Reading numbers, addresses and lists. Ranges are the kernel's business; here
+ * a number only has to fit its field.
+ */
+#include "common.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+
+#include "parse.h"
+#include "tool.h"
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 99;
+}
+
+static unsigned int suffix_shift(char c)
+{
+	switch (c) {
+	case 'k':
+	case 'K':
+		return 10;
+	case 'm':
+	case 'M':
+		return 20;
+	case 'g':
+	case 'G':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
+/**
+ * text_to_uint() - read a number
+ * @text: decimal, or hexadecimal after 0x; then K, M or G for powers of 1024
+ * @max: largest that fits
+ * @value: the number
+ *
+ * Return: whether all of @text is such a number.
+ */
+bool text_to_uint(const char *text, uint64_t max, uint64_t *value)
+{
+	int base = 10;
+	uint64_t v = 0;
+
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+		base = 16;
+		text += 2;
+	}
+	if (digit(*text) >= base)
+		return false;
+	for (; digit(*text) < base; text++) {
+		int d = digit(*text);
+
+		if (v > (UINT64_MAX - (uint64_t)d) / (uint64_t)base)
+			return false;
+		v = v * (uint64_t)base + (uint64_t)d;
+	}
+	if (*text) {
+		unsigned int shift = suffix_shift(*text++);
+
+		if (!shift || *text || v > UINT64_MAX >> shift)
+			return false;
+		v <<= shift;
+	}
+	*value = v;
+	return v <= max;
+}
+
+static void store(void *dst, size_t size, uint64_t v)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)dst = (uint8_t)v;
+		break;
+	case 2:
+		*(uint16_t *)dst = (uint16_t)v;
+		break;
+	case 4:
+		*(uint32_t *)dst = (uint32_t)v;
+		break;
+	default:
+		*(uint64_t *)dst = v;
+		break;
+	}
+}
+
+static uint64_t max_of(size_t size)
+{
+	return size < 8 ? (1ULL << (8 * size)) - 1 : UINT64_MAX;
+}
+
+static int bad_value(const struct keyword *k, const char *text)
+{
+	return tool_fail("%s: \"%s\" is wrong: it takes %s", k->name, text,
+			 k->takes);
+}
+
+int parse_uint(const struct keyword *k, const char *text, void *dst)
+{
+	uint64_t v;
+
+	if (!text_to_uint(text, max_of(k->size), &v))
+		return bad_value(k, text);
+	store(dst, k->size, v);
+	return TOOL_OK;
+}
+
+/* Milliseconds; "4", "4ms" or "2s". */
+int parse_msec(const struct keyword *k, const char *text, void *dst)
+{
+	size_t len = strlen(text);
+	uint64_t unit = 1, v;
+	char num[32];
+
+	if (len >= sizeof(num))
+		return bad_value(k, text);
+	if (len > 2 && !strcmp(text + len - 2, "ms")) {
+		len -= 2;
+	} else if (len > 1 && text[len - 1] == 's') {
+		len--;
+		unit = 1000;
+	}
+	memcpy(num, text, len);
+	num[len] = '\0';
+	if (!text_to_uint(num, max_of(k->size) / unit, &v))
+		return bad_value(k, text);
+	store(dst, k->size, v * unit);
+	return TOOL_OK;
+}
+
+static bool find_bit(const struct keyword *k, const char *word, size_t len,
+		     uint32_t *bit)
+{
+	const char *name;
+	unsigned int i;
+
+	for (i = 0; (name = k->name_of(i)); i++) {
+		if (strlen(name) == len && !strncmp(name, word, len)) {
+			*bit = 1U << i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int unknown_bit(const struct keyword *k, const char *word, size_t len)
+{
+	char list[256] = "";
+	const char *name;
+	unsigned int i;
+
+	for (i = 0; (name = k->name_of(i)); i++) {
+		size_t n = strlen(list);
+
+		snprintf(list + n, sizeof(list) - n, "%s%s", n ? "," : "", name);
+	}
+	return tool_fail("%s: \"%.*s\" is unknown: it takes some of %s",
+			 k->name, (int)len, word, list);
+}
+
+/* Names separated by commas, or the mask as a number. */
+int parse_mask(const struct keyword *k, const char *text, void *dst)
+{
+	const char *word = text;
+	uint32_t mask = 0, bit;
+	uint64_t v;
+
+	if (isdigit((unsigned char)*text)) {
+		if (!text_to_uint(text, UINT32_MAX, &v))
+			return bad_value(k, text);
+		store(dst, k->size, v);
+		return TOOL_OK;
+	}
+	for (;;) {
+		size_t len = strcspn(word, ",");
+
+		if (!find_bit(k, word, len, &bit))
+			return unknown_bit(k, word, len);
+		mask |= bit;
+		if (!word[len])
+			break;
+		word += len + 1;
+	}
+	store(dst, k->size, mask);
+	return TOOL_OK;
+}
+
+int parse_addr(const struct keyword *k, const char *text, void *dst)
+{
+	struct inc_nl_addr *addr = dst;
+
+	memset(addr, 0, sizeof(*addr));
+	if (inet_pton(AF_INET, text, addr->bytes) == 1)
+		addr->len = 4;
+	else if (inet_pton(AF_INET6, text, addr->bytes) == 1)
+		addr->len = 16;
+	else
+		return bad_value(k, text);
+	return TOOL_OK;
+}
+
+static const struct keyword *find_keyword(const struct keyword *table,
+					  const char *word)
+{
+	const struct keyword *k;
+
+	for (k = table; k->name; k++) {
+		if (!strcmp(k->name, word) || (k->alias && !strcmp(k->alias, word)))
+			return k;
+	}
+	return NULL;
+}
+
+static int unknown_keyword(const struct keyword *table, const char *what,
+			   const char *word)
+{
+	const struct keyword *k;
+	char list[256] = "";
+
+	for (k = table; k->name; k++) {
+		size_t len = strlen(list);
+
+		snprintf(list + len, sizeof(list) - len, "%s%s",
+			 len ? ", " : "", k->name);
+	}
+	return tool_fail("%s: \"%s\" is unknown: it takes %s", what, word, list);
+}
+
+/**
+ * parse_keywords() - read keywords and their values
+ * @table: the keywords, ended by one without a name
+ * @what: the command, for messages
+ * @req: the request, which begins with its uint64_t has
+ * @argc: number of arguments
+ * @argv: arguments
+ *
+ * Return: exit status, after a message if it is not TOOL_OK.
+ */
+int parse_keywords(const struct keyword *table, const char *what, void *req,
+		   int argc, char **argv)
+{
+	uint64_t has;
+
+	for (; argc > 0; argc -= 2, argv += 2) {
+		const struct keyword *k = find_keyword(table, argv[0]);
+		int rc;
+
+		if (!k)
+			return unknown_keyword(table, what, argv[0]);
+		if (argc < 2)
+			return tool_fail("%s: \"%s\" lacks its value: it takes %s",
+					 what, argv[0], k->takes);
+		memcpy(&has, req, sizeof(has));
+		if ((has >> k->attr) & 1)
+			return tool_fail("%s: \"%s\" is there twice", what,
+					 argv[0]);
+		rc = k->parse(k, argv[1], (char *)req + k->off);
+		if (rc)
+			return rc;
+		has |= 1ULL << k->attr;
+		memcpy(req, &has, sizeof(has));
+	}
+	return TOOL_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Output as text and as JSON from one code path: each value has a key for JSON,
+ * the attribute's name in the YNL spec, and a label for text.
+ *
+ * A label is printed before its value, "" prints the value alone, and NULL
+ * leaves it out of the text. In text, values on a line are separated by blanks.
+ */
+#ifndef INC_TOOL_PRINT_H
+#define INC_TOOL_PRINT_H
+
+#include "common.h"
+#include "nl.h"
+
+/* Keys are NULL at the top and in arrays. The last close prints the JSON. */
+void pr_open_array(const char *key);
+void pr_close_array(void);
+void pr_open_object(const char *key);
+void pr_close_object(void);
+
+void pr_uint(const char *key, const char *label, uint64_t value);
+void pr_hex(const char *key, const char *label, uint64_t value, int digits);
+void pr_string(const char *key, const char *label, const char *value);
+void pr_addr(const char *key, const char *label,
+	     const struct inc_nl_addr *addr);
+void pr_gid(const char *key, const char *label,
+	    const struct inc_nl_addr *addr);
+/* A number by its name, or as it is if it has none. */
+void pr_enum(const char *key, const char *label, unsigned int value,
+	     const char *(*name)(unsigned int n));
+void pr_mask(const char *key, const char *label, uint32_t mask,
+	     const char *(*name)(unsigned int n));
+
+/* Text only. */
+void pr_text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void pr_indent(void);
+void pr_endl(void);
+
+#endif /* INC_TOOL_PRINT_H */

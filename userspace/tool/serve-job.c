@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Jobs of the rendezvous daemon. A job has a name, a tree, and for each rank a
+ * connection. Its life:
+ *
+ *	forming	the first rank's join makes the tree; ranks may come and go
+ *	ready	all ranks came; who goes now ends the job
+ *	ending	a rank has left or died: the name is free for a new job, the
+ *		remaining ranks are told, the tree goes with the last of them
+ *
+ * A rank that leaves in order is not taken out of the tree at once but after
+ * LEAVE_MS: when a program ends, all its ranks leave at about the same time, and
+ * the slower ones shall not be told of an error.
+ */
+#include "common.h"
+
+#include <stdarg.h>
+
+#include "serve.h"
+
+#define LEAVE_MS	300
+
+enum rank_state {
+	RANK_ABSENT,
+	RANK_PRESENT,
+	RANK_LEFT,	/* the tree still has its member */
+	RANK_GONE,
+};
+
+/**
+ * struct rank - a rank of a job
+ * @state: what it is
+ * @client: its connection, if present
+ */
+struct rank {
+	enum rank_state	state;
+	struct client	*client;
+};
+
+/**
+ * struct job - a job
+ * @next: next of all jobs
+ * @server: daemon
+ * @name: its name
+ * @tree: its tree as the kernel made it; id 0: the tree is gone
+ * @first_msg_id: as wished for at creation
+ * @nranks: number of ranks
+ * @present: ranks that are present
+ * @ready: all ranks came
+ * @ending: a rank is gone
+ * @leave_at: when ranks that left are taken out of the tree; 0: none has left
+ * @ranks: ranks
+ */
+struct job {
+	struct job		*next;
+	struct server		*server;
+	char			name[INC_RDV_JOB_MAX + 1];
+	struct inc_nl_tree	tree;
+	uint32_t		nranks;
+	uint32_t		present;
+	bool			ready;
+	bool			ending;
+	int64_t			leave_at;
+	struct rank		ranks[];
+};
+
+/* Sends to all ranks that are present. */
+static void tell_all(struct job *job, const struct inc_rdv_msg *msg)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->nranks; i++)
+		if (job->ranks[i].state == RANK_PRESENT)
+			client_send(job->ranks[i].client, msg);
+}
+
+static void tell_failed(struct job *job, int rank, unsigned int status,
+			const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+static void tell_failed(struct job *job, int rank, unsigned int status,
+			const char *fmt, ...)
+{
+	struct inc_rdv_msg msg = {
+		.type	= INC_RDV_FAILED,
+		.rank	= rank,
+		.status	= status,
+	};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg.text, sizeof(msg.text), fmt, ap);
+	va_end(ap);
+	tell_all(job, &msg);
+}
+
+static void member_del(struct job *job, uint32_t rank)
+{
+	struct server *s = job->server;
+	int ret = 0;
+
+	job->ranks[rank].state = RANK_GONE;
+	if (job->tree.id)
+		ret = inc_nl_member_del(&s->nl, job->tree.id, (uint16_t)rank);
+	if (ret)
+		server_log(s, "job \"%s\": rank %u: member can not be deleted: %s",
+			   job->name, rank, s->nl.error);
+}
+
+/*
+ * Without members the kernel has nobody to wait for, so that the daemon is not
+ * held up by hosts that are dead.
+ */
+static void job_free(struct job *job)
+{
+	struct server *s = job->server;
+	struct job **link;
+	uint32_t i;
+
+	for (i = 0; i < job->nranks; i++)
+		if (job->ranks[i].state == RANK_LEFT)
+			member_del(job, i);
+	if (job->tree.id && inc_nl_tree_del(&s->nl, job->tree.id))
+		server_log(s, "job \"%s\": tree %u can not be deleted: %s",
+			   job->name, job->tree.id, s->nl.error);
+	server_log(s, "job \"%s\": end", job->name);
+	for (link = &s->jobs; *link != job; link = &(*link)->next)
+		;
+	*link = job->next;
+	s->njobs--;
+	if (job->ready)
+		s->jobs_done++;
+	free(job);
+}
+
+/* --- Joining ------------------------------------------------------------------ */
+
+static struct job *find_job(struct server *s, const char *name)
+{
+	struct job *job;
+
+	for (job = s->jobs; job; job = job->next)
+		if (!job->ending && !strcmp(job->name, name))
+			return job;
+	return NULL;
+}
+
+/* What the tree is to be: the daemon's settings, then the first rank's wishes. */
+static struct inc_nl_tree wanted_tree(const struct server *s,
+				      const struct inc_rdv_join *join)
+{
+	struct inc_nl_tree tree = s->tree;
+
+	INC_NL_SET(&tree, INC_A_TREE_RANKS, ranks, (uint16_t)join->ranks);
+	if (join->tree.slots)
+		INC_NL_SET(&tree, INC_A_TREE_SLOTS, slots,
+			   (uint16_t)join->tree.slots);
+	if (join->tree.msg_size)
+		INC_NL_SET(&tree, INC_A_TREE_MSG_SIZE, msg_size,
+			   join->tree.msg_size);
+	if (join->tree.has_first_msg_id)
+		INC_NL_SET(&tree, INC_A_TREE_FIRST_MSG_ID, first_msg_id,
+			   join->tree.first_msg_id);
+	if (join->tree.pmtu)
+		INC_NL_SET(&tree, INC_A_TREE_PMTU, pmtu,
+			   (uint16_t)join->tree.pmtu);
+	else if (!INC_NL_HAS(&tree, INC_A_TREE_PMTU) && join->mtu)
+		INC_NL_SET(&tree, INC_A_TREE_PMTU, pmtu, (uint16_t)join->mtu);
+	return tree;
+}
+
+static struct job *job_new(struct client *c, const struct inc_rdv_join *join)
+{
+	struct server *s = c->server;
+	struct inc_nl_tree tree;
+	struct job *job;
+	int ret;
+
+	if (s->njobs >= s->max_trees) {
+		client_error(c, ENOSPC, "%u jobs are the most that this daemon takes",
+			     s->max_trees);
+		return NULL;
+	}
+	job = calloc(1, sizeof(*job) + join->ranks * sizeof(job->ranks[0]));
+	if (!job) {
+		client_error(c, ENOMEM, "no memory for job \"%s\"", join->job);
+		return NULL;
+	}
+	tree = wanted_tree(s, join);
+	ret = inc_nl_tree_new(&s->nl, &tree, &job->tree);
+	if (ret) {
+		client_error(c, -ret, "job \"%s\": %s", join->job, s->nl.error);
+		free(job);
+		return NULL;
+	}
+	job->server = s;
+	job->nranks = join->ranks;
+	snprintf(job->name, sizeof(job->name), "%s", join->job);
+	job->next = s->jobs;
+	s->jobs = job;
+	s->njobs++;
+	server_log(s, "job \"%s\": tree %u for %u ranks, %u slots of %u bytes, path MTU %u",
+		   job->name, job->tree.id, job->nranks, job->tree.slots,
+		   job->tree.msg_size, job->tree.pmtu);
+	return job;
+}
+
+static bool wish_differs(struct client *c, const struct job *job,
+			 const char *what, uint32_t wish, uint32_t is)
+{
+	if (!wish || wish == is)
+		return false;
+	client_error(c, EINVAL, "job \"%s\": %s %u is wanted, but the tree that another rank made has %u",
+		     job->name, what, wish, is);
+	return true;
+}
+
+/* Can this rank be one of the job's? */
+static bool suits(struct client *c, const struct job *job,
+		  const struct inc_rdv_join *join)
+{
+	const struct inc_rdv_tree *wish = &join->tree;
+
+	if (join->ranks != job->nranks) {
+		client_error(c, EINVAL, "job \"%s\" has %u ranks, not %u",
+			     job->name, job->nranks, join->ranks);
+		return false;
+	}
+	if (job->ranks[join->rank].state != RANK_ABSENT) {
+		client_error(c, EEXIST, "job \"%s\": rank %u is taken by %s",
+			     job->name, join->rank,
+			     job->ranks[join->rank].client->name);
+		return false;
+	}
+	if (join->mtu && join->mtu < job->tree.pmtu) {
+		client_error(c, EMSGSIZE, "job \"%s\": the tree's path MTU is %u, this rank's port has %u",
+			     job->name, job->tree.pmtu, join->mtu);
+		return false;
+	}
+	return !wish_differs(c, job, "slots", wish->slots, job->tree.slots) &&
+	       !wish_differs(c, job, "message size", wish->msg_size,
+			     job->tree.msg_size) &&
+	       !wish_differs(c, job, "path MTU", wish->pmtu, job->tree.pmtu) &&
+	       !(wish->has_first_msg_id &&
+		 wish->first_msg_id != job->tree.first_msg_id &&
+		 wish_differs(c, job, "first message ID", wish->first_msg_id ?
+			      wish->first_msg_id : UINT32_MAX,
+			      job->tree.first_msg_id));
+}
+
+/* The kernel's part of a join; the answer's contents. */
+static int member_new(struct client *c, struct job *job,
+		      const struct inc_rdv_join *join,
+		      struct inc_rdv_joined *joined)
+{
+	struct inc_nl_member req = { 0 }, reply;
+	struct server *s = job->server;
+	int ret;
+
+	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
+	INC_NL_SET(&req, INC_A_MEMBER_RANK, rank, (uint16_t)join->rank);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_ADDR, peer_addr.len,
+		   (uint8_t)join->addr.len);
+	memcpy(req.peer_addr.bytes, join->addr.bytes, join->addr.len);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_QPN, peer_qpn, join->qpn);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_PSN, peer_psn, join->psn);
+	ret = inc_nl_member_new(&s->nl, &req, &reply);
+	if (ret) {
+		client_error(c, -ret, "job \"%s\", rank %u: %s", job->name,
+			     join->rank, s->nl.error);
+		return ret;
+	}
+	*joined = (struct inc_rdv_joined){
+		.tree_id	= job->tree.id,
+		.addr.len	= reply.local_addr.len,
+		.qpn		= reply.qpn,
+		.psn		= reply.psn,
+		.rkey		= reply.rkey,
+		.slots		= job->tree.slots,
+		.msg_size	= job->tree.msg_size,
+		.pmtu		= job->tree.pmtu,
+		.first_msg_id	= job->tree.first_msg_id,
+		.dead_time	= job->tree.dead_time,
+		.collectives	= job->tree.collectives,
+		.dtypes		= job->tree.dtypes,
+		.ops		= job->tree.ops,
+	};
+	memcpy(joined->addr.bytes, reply.local_addr.bytes, reply.local_addr.len);
+	return 0;
+}
+
+/**
+ * job_join() - a client wants to be a rank
+ * @c: client that is no rank
+ * @join: what it wants
+ *
+ * It gets its answer, or an error and its connection's end.
+ */
+void job_join(struct client *c, const struct inc_rdv_join *join)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
+	struct job *job = find_job(c->server, join->job);
+
+	if (join->ranks > INC_MAX_RANKS) {
+		client_error(c, EINVAL, "%u ranks: %u are the most", join->ranks,
+			     INC_MAX_RANKS);
+		return;
+	}
+	if (job && !suits(c, job, join))
+		return;
+	if (!job)
+		job = job_new(c, join);
+	if (!job)
+		return;
+	if (member_new(c, job, join, &msg.joined)) {
+		if (!job->present)
+			job_free(job);
+		return;
+	}
+	c->job = job;
+	c->rank = join->rank;
+	job->ranks[c->rank].state = RANK_PRESENT;
+	job->ranks[c->rank].client = c;
+	job->present++;
+	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks",
+		   job->name, c->rank, c->name, job->present, job->nranks);
+	client_send(c, &msg);
+	if (job->present < job->nranks)
+		return;
+	job->ready = true;
+	server_log(c->server, "job \"%s\": ready", job->name);
+	tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+}
+
+/* --- Leaving ------------------------------------------------------------------- */
+
+/* The client is no rank any more. */
+static struct job *detach(struct client *c, enum rank_state state)
+{
+	struct job *job = c->job;
+
+	job->ranks[c->rank].state = state;
+	job->ranks[c->rank].client = NULL;
+	job->present--;
+	c->job = NULL;
+	return job;
+}
+
+/* A rank goes before all have come: its place is free again. */
+static void unjoin(struct client *c)
+{
+	struct job *job = detach(c, RANK_LEFT);
+
+	member_del(job, c->rank);
+	job->ranks[c->rank].state = RANK_ABSENT;
+	if (!job->present)
+		job_free(job);
+}
+
+/**
+ * job_leave() - a rank leaves in order
+ * @c: client that is a rank
+ */
+void job_leave(struct client *c)
+{
+	struct server *s = c->server;
+	struct job *job = c->job;
+
+	server_log(s, "job \"%s\": rank %u leaves", job->name, c->rank);
+	if (!job->ready) {
+		unjoin(c);
+		return;
+	}
+	detach(c, RANK_LEFT);
+	job->ending = true;
+	if (!job->leave_at)
+		job->leave_at = s->now + LEAVE_MS;
+	if (!job->present)
+		job_free(job);
+}
+
+/**
+ * job_lost() - a rank's connection is gone
+ * @c: client that is a rank
+ * @why: how
+ */
+void job_lost(struct client *c, const char *why)
+{
+	struct job *job = c->job;
+
+	server_log(c->server, "job \"%s\": rank %u lost: %s", job->name, c->rank,
+		   why);
+	if (!job->ready) {
+		unjoin(c);
+		return;
+	}
+	detach(c, RANK_LEFT);
+	member_del(job, c->rank);
+	job->ending = true;
+	tell_failed(job, (int)c->rank, INC_STATUS_MEMBER_LEFT, "rank %u: %s",
+		    c->rank, why);
+	if (!job->present)
+		job_free(job);
+}
+
+/**
+ * job_next_deadline() - when is job_expire() to be called
+ * @s: daemon
+ *
+ * Return: milliseconds, INT64_MAX if it is not.
+ */
+int64_t job_next_deadline(const struct server *s)
+{
+	int64_t next = INT64_MAX;
+	const struct job *job;
+
+	for (job = s->jobs; job; job = job->next)
+		if (job->leave_at && job->leave_at < next)
+			next = job->leave_at;
+	return next;
+}
+
+/* Ranks have left some time ago, others have not: these are told now. */
+static void drop_left(struct job *job)
+{
+	uint32_t i;
+
+	job->leave_at = 0;
+	for (i = 0; i < job->nranks; i++) {
+		if (job->ranks[i].state != RANK_LEFT)
+			continue;
+		member_del(job, i);
+		tell_all(job, &(struct inc_rdv_msg){
+			.type = INC_RDV_LEFT,
+			.rank = (int)i,
+		});
+	}
+}
+
+/**
+ * job_expire() - do what is due
+ * @s: daemon
+ */
+void job_expire(struct server *s)
+{
+	struct job *job;
+
+	for (job = s->jobs; job; job = job->next)
+		if (job->leave_at && job->leave_at <= s->now)
+			drop_left(job);
+}
+
+/* --- The kernel's events, and the end --------------------------------------------- */
+
+/**
+ * job_event() - the kernel reports something
+ * @s: daemon
+ * @ev: what
+ *
+ * Trees that fail, or that an administrator deletes, end their jobs.
+ */
+void job_event(struct server *s, const struct inc_nl_event *ev)
+{
+	struct job *job;
+
+	if (ev->cmd != INC_CMD_TREE_FAILED_NTF && ev->cmd != INC_CMD_TREE_DEL_NTF)
+		return;
+	for (job = s->jobs; job; job = job->next)
+		if (job->tree.id == ev->tree.id &&
+		    job->tree.epoch == ev->tree.epoch)
+			break;
+	if (!job)
+		return;
+	if (ev->cmd == INC_CMD_TREE_DEL_NTF) {
+		job->tree.id = 0;
+		tell_failed(job, -1, INC_STATUS_TREE_GONE,
+			    "the switch's tree was deleted");
+	} else if (!job->ending) {
+		tell_failed(job, -1, ev->tree.error ? ev->tree.error :
+			    INC_STATUS_PEER_DEAD, "the switch's tree has failed");
+	}
+	server_log(s, "job \"%s\": tree %s", job->name, job->tree.id ?
+		   "failed" : "deleted");
+	job->ending = true;
+}
+
+/**
+ * job_end_all() - dismantle all trees
+ * @s: daemon
+ * @why: told to the ranks
+ */
+void job_end_all(struct server *s, const char *why)
+{
+	struct job *job;
+	uint32_t i;
+
+	while ((job = s->jobs)) {
+		tell_failed(job, -1, INC_STATUS_TREE_GONE, "%s", why);
+		for (i = 0; i < job->nranks; i++)
+			if (job->ranks[i].state == RANK_PRESENT)
+				job->ranks[i].client->job = NULL;
+		job_free(job);
+	}
+}

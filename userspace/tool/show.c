@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Objects as text and JSON.
+ */
+#include "common.h"
+
+#include <inttypes.h>
+
+#include "print.h"
+#include "tool.h"
+
+/* Counters on a line of text. */
+#define STATS_PER_LINE	4
+
+/**
+ * show_stats() - counters; in text those that are not 0, or all with -d
+ * @key: JSON key
+ * @stats: counters by attribute
+ * @max: last attribute
+ * @name: their names
+ */
+void show_stats(const char *key, const uint64_t *stats, unsigned int max,
+		const char *(*name)(unsigned int attr))
+{
+	unsigned int i, shown = 0;
+
+	pr_open_object(key);
+	for (i = 1; i <= max; i++) {
+		if (!conf.json && !stats[i] && !conf.details)
+			continue;
+		if (shown++ % STATS_PER_LINE == 0)
+			pr_indent();
+		pr_uint(name(i), name(i), stats[i]);
+	}
+	pr_close_object();
+}
+
+static void show_tree_details(const struct inc_nl_tree *tree)
+{
+	pr_indent();
+	pr_mask("collectives", "collectives", tree->collectives,
+		inc_nl_collective_name);
+	pr_mask("dtypes", "dtypes", tree->dtypes, inc_nl_dtype_name);
+	pr_mask("ops", "ops", tree->ops, inc_nl_op_name);
+	pr_indent();
+	pr_uint("first-msg-id", "first-msg-id", tree->first_msg_id);
+	pr_uint("window", "window", tree->window);
+	pr_uint("hold", "hold", tree->hold);
+	pr_uint("min-rto", "min-rto", tree->min_rto);
+	pr_uint("dead-time", "dead-time", tree->dead_time);
+	pr_uint("memory", "memory", tree->memory);
+	pr_uint("epoch", "epoch", tree->epoch);
+}
+
+/**
+ * show_tree() - a tree, without counters
+ * @tree: the tree
+ *
+ * In JSON the caller opens and closes the object.
+ */
+void show_tree(const struct inc_nl_tree *tree)
+{
+	pr_uint("id", "tree", tree->id);
+	pr_enum("role", "role", tree->role, inc_nl_role_name);
+	pr_enum("state", "state", tree->state, inc_nl_tree_state_name);
+	pr_enum("error", tree->error ? "error" : NULL, tree->error,
+		inc_nl_status_name);
+	pr_uint("members", "members", tree->members);
+	pr_uint("ranks", "of", tree->ranks);
+	pr_uint("slots", "slots", tree->slots);
+	pr_uint("msg-size", "msg-size", tree->msg_size);
+	pr_uint("pmtu", "pmtu", tree->pmtu);
+	if (conf.json || conf.details)
+		show_tree_details(tree);
+}
+
+static void show_member_state(const struct inc_nl_member *m)
+{
+	pr_uint("next-msg-id", "next-msg-id", m->next_msg_id);
+	pr_uint("tx-pending", "tx-pending", m->tx_pending);
+	pr_uint("held", "held", m->held);
+	pr_uint("srtt", "srtt", m->srtt);
+}
+
+/* PSNs and keys come only if we may see them. */
+static void show_member_secrets(const struct inc_nl_member *m)
+{
+	if (INC_NL_HAS(m, INC_A_MEMBER_PSN))
+		pr_hex("psn", "psn", m->psn, 6);
+	if (INC_NL_HAS(m, INC_A_MEMBER_PEER_PSN))
+		pr_hex("peer-psn", "peer-psn", m->peer_psn, 6);
+	if (INC_NL_HAS(m, INC_A_MEMBER_RKEY))
+		pr_hex("rkey", "rkey", m->rkey, 8);
+}
+
+/**
+ * show_member() - a member, without counters
+ * @m: the member
+ *
+ * In JSON the caller opens and closes the object.
+ */
+void show_member(const struct inc_nl_member *m)
+{
+	pr_uint("tree-id", "tree", m->tree_id);
+	pr_uint("rank", "rank", m->rank);
+	pr_enum("state", "state", m->state, inc_nl_member_state_name);
+	pr_enum("error", m->error ? "error" : NULL, m->error,
+		inc_nl_member_error_name);
+	pr_hex("qpn", "qpn", m->qpn, 6);
+	pr_addr("peer-addr", "addr", &m->peer_addr);
+	pr_hex("peer-qpn", "peer-qpn", m->peer_qpn, 6);
+	pr_addr("local-addr", "local", &m->local_addr);
+	if (!conf.json && !conf.details)
+		return;
+	pr_indent();
+	show_member_secrets(m);
+	pr_hex("pkey", "pkey", m->pkey, 4);
+	pr_gid("local-gid", "gid", &m->local_addr);
+	pr_indent();
+	pr_uint("slots", "slots", m->slots);
+	pr_uint("msg-size", "msg-size", m->msg_size);
+	pr_uint("pmtu", "pmtu", m->pmtu);
+	show_member_state(m);
+}
+
+/**
+ * show_member_host() - what a host needs to know of its new member, in text
+ * @m: the member
+ */
+void show_member_host(const struct inc_nl_member *m)
+{
+	pr_uint("tree-id", "tree", m->tree_id);
+	pr_uint("rank", "rank", m->rank);
+	pr_hex("qpn", "qpn", m->qpn, 6);
+	pr_hex("psn", "psn", m->psn, 6);
+	pr_hex("rkey", "rkey", m->rkey, 8);
+	pr_gid("local-gid", "gid", &m->local_addr);
+	pr_indent();
+	pr_uint("slots", "slots", m->slots);
+	pr_uint("msg-size", "stride", m->msg_size);
+	pr_uint("pmtu", "pmtu", m->pmtu);
+	pr_hex("pkey", "pkey", m->pkey, 4);
+	pr_uint("next-msg-id", "next-msg-id", m->next_msg_id);
+	pr_addr("local-addr", "local", &m->local_addr);
+}
+
+/* Ranks as "1-3,7" in text, as numbers in JSON. */
+static void show_missing(const struct inc_nl_slot *slot)
+{
+	unsigned int i, end;
+
+	pr_open_array("missing");
+	for (i = 0; conf.json && i < slot->nmissing; i++)
+		pr_uint(NULL, NULL, slot->missing[i]);
+	pr_close_array();
+	if (conf.json || !slot->nmissing)
+		return;
+
+	pr_indent();
+	pr_text("missing ");
+	for (i = 0; i < slot->nmissing; i = end) {
+		for (end = i + 1; end < slot->nmissing &&
+		     slot->missing[end] == slot->missing[end - 1] + 1; end++)
+			;
+		pr_text("%s%u", i ? "," : "", slot->missing[i]);
+		if (end - i > 1)
+			pr_text("-%u", slot->missing[end - 1]);
+	}
+}
+
+static void show_msg(const struct inc_nl_slot *slot)
+{
+	bool data = conf.json || slot->nelem;
+
+	pr_enum("collective", "", slot->collective, inc_nl_collective_name);
+	pr_enum("dtype", data ? "" : NULL, slot->dtype, inc_nl_dtype_name);
+	pr_enum("op", data ? "" : NULL, slot->op, inc_nl_op_name);
+	pr_uint("nelem", data ? "nelem" : NULL, slot->nelem);
+	pr_uint("chunks-done", "chunks", slot->chunks_done);
+	pr_uint("chunks", "of", slot->chunks);
+	pr_uint("age", "age", slot->age);
+	pr_enum("status", slot->status ? "status" : NULL, slot->status,
+		inc_nl_status_name);
+	show_missing(slot);
+}
+
+/**
+ * show_slot() - a slot
+ * @slot: the slot
+ *
+ * In JSON the caller opens and closes the object.
+ */
+void show_slot(const struct inc_nl_slot *slot)
+{
+	pr_uint("tree-id", "tree", slot->tree_id);
+	pr_uint("index", "slot", slot->index);
+	pr_enum("state", "state", slot->state, inc_nl_slot_state_name);
+	pr_uint("msg-id", "msg-id", slot->msg_id);
+	if (INC_NL_HAS(slot, INC_A_SLOT_COLLECTIVE))
+		show_msg(slot);
+}
+
+/**
+ * show_switch() - the switch of the namespace, without counters
+ * @sw: the switch
+ *
+ * In JSON the caller opens and closes the object.
+ */
+void show_switch(const struct inc_nl_switch *sw)
+{
+	pr_string("version", "version", sw->version);
+	pr_string("reduce-impl", "reduce-impl", sw->reduce_impl);
+	pr_uint("trees", "trees", sw->trees);
+	pr_uint("memory-used", "memory-used", sw->memory_used);
+	pr_uint("memory-limit", "memory-limit", sw->memory_limit);
+	pr_indent();
+	pr_mask("collectives", "collectives", sw->collectives,
+		inc_nl_collective_name);
+	pr_indent();
+	pr_mask("dtypes", "dtypes", sw->dtypes, inc_nl_dtype_name);
+	pr_indent();
+	pr_mask("ops", "ops", sw->ops, inc_nl_op_name);
+}
+
+static const uint16_t columns[] = {
+	INC_A_MEMBER_STATS_RX_PACKETS, INC_A_MEMBER_STATS_RX_BYTES,
+	INC_A_MEMBER_STATS_TX_PACKETS, INC_A_MEMBER_STATS_TX_BYTES,
+	INC_A_MEMBER_STATS_TX_RETRANSMITS,
+};
+
+static void show_row(const char *what, const uint64_t *stats)
+{
+	size_t i;
+
+	pr_indent();
+	pr_text("%8s", what);
+	for (i = 0; i < ARRAY_SIZE(columns); i++)
+		pr_text(" %14" PRIu64, stats[columns[i]]);
+}
+
+/**
+ * struct ranks - counters of the members of a tree
+ * @sum: of those seen so far
+ */
+struct ranks {
+	uint64_t	sum[INC_A_MEMBER_STATS_MAX + 1];
+};
+
+static int show_rank(const struct inc_nl_member *m, void *arg)
+{
+	struct ranks *r = arg;
+	char rank[8];
+	size_t i;
+
+	for (i = 1; i <= INC_A_MEMBER_STATS_MAX; i++)
+		r->sum[i] += m->stats[i];
+	snprintf(rank, sizeof(rank), "%u", m->rank);
+	if (!conf.json)
+		show_row(rank, m->stats);
+
+	pr_open_object(NULL);
+	pr_uint("rank", NULL, m->rank);
+	if (conf.json || conf.stats > 1)
+		show_stats("stats", m->stats, INC_A_MEMBER_STATS_MAX,
+			   inc_nl_member_stat_name);
+	pr_close_object();
+	return 0;
+}
+
+/* What members that are gone have counted, and the total. */
+static void show_totals(const struct inc_nl_tree *tree, const struct ranks *r)
+{
+	uint64_t gone[INC_A_MEMBER_STATS_MAX + 1] = { 0 };
+	uint64_t total[INC_A_MEMBER_STATS_MAX + 1] = { 0 };
+	bool any = false;
+	size_t i;
+
+	for (i = 1; i <= INC_A_MEMBER_STATS_MAX; i++) {
+		if (tree->member_stats[i] > r->sum[i])
+			gone[i] = tree->member_stats[i] - r->sum[i];
+		total[i] = r->sum[i] + gone[i];
+	}
+	for (i = 0; i < ARRAY_SIZE(columns); i++)
+		any = any || gone[columns[i]];
+	if (any)
+		show_row("gone", gone);
+	show_row("total", total);
+}
+
+/**
+ * show_ranks() - packets and bytes in and out by rank, and their totals
+ * @nl: connection
+ * @tree: tree, with its counters
+ *
+ * Return: 0 or -errno; -ENOENT: the tree is gone.
+ */
+int show_ranks(struct inc_nl *nl, const struct inc_nl_tree *tree)
+{
+	struct ranks r = { .sum = { 0 } };
+	int rc;
+
+	pr_indent();
+	pr_text("%8s %14s %14s %14s %14s %14s", "rank", "packets-in",
+		"bytes-in", "packets-out", "bytes-out", "retransmits");
+	pr_open_array("rank-stats");
+	rc = inc_nl_member_dump(nl, tree->id, show_rank, &r);
+	pr_close_array();
+	if (!rc && !conf.json)
+		show_totals(tree, &r);
+	return rc;
+}

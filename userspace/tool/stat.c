@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-tool stat: all counters of the switch, of its trees and of their members.
+ */
+#include "common.h"
+
+#include "parse.h"
+#include "print.h"
+#include "tool.h"
+
+static const char usage[] =
+"Usage: inc-tool stat [ show ] [ tree ID [ rank R ] ]\n"
+"In text, counters that are 0 are left out unless -d is given.\n";
+
+static const struct keyword keywords[] = {
+	{
+		.name = "tree", .alias = "tree-id", .takes = "a tree ID, from 1",
+		.parse = parse_uint, .attr = INC_A_MEMBER_TREE_ID,
+		.off = offsetof(struct inc_nl_member, tree_id), .size = 4,
+	},
+	{
+		.name = "rank", .takes = "a rank, from 0",
+		.parse = parse_uint, .attr = INC_A_MEMBER_RANK,
+		.off = offsetof(struct inc_nl_member, rank), .size = 2,
+	},
+	{ .name = NULL },
+};
+
+static int stat_member(const struct inc_nl_member *m, void *arg)
+{
+	const struct inc_nl_member *req = arg;
+
+	if (INC_NL_HAS(req, INC_A_MEMBER_RANK) && m->rank != req->rank)
+		return 0;
+	pr_open_object(NULL);
+	pr_uint("tree-id", "tree", m->tree_id);
+	pr_uint("rank", "rank", m->rank);
+	show_stats("stats", m->stats, INC_A_MEMBER_STATS_MAX,
+		   inc_nl_member_stat_name);
+	pr_endl();
+	pr_close_object();
+	return 0;
+}
+
+static int stat_tree(const struct inc_nl_tree *tree, void *arg)
+{
+	(void)arg;
+	pr_open_object(NULL);
+	pr_uint("id", "tree", tree->id);
+	show_stats("stats", tree->stats, INC_A_TREE_STATS_MAX,
+		   inc_nl_tree_stat_name);
+	pr_indent();
+	pr_text("all members:");
+	show_stats("member-stats", tree->member_stats, INC_A_MEMBER_STATS_MAX,
+		   inc_nl_member_stat_name);
+	pr_endl();
+	pr_close_object();
+	return 0;
+}
+
+static int stat_switch(struct inc_nl *nl)
+{
+	struct inc_nl_switch sw;
+	int rc;
+
+	rc = inc_nl_switch_get(nl, &sw);
+	if (rc)
+		return rc;
+	pr_open_object("switch");
+	pr_text("switch");
+	show_stats("stats", sw.stats, INC_A_SWITCH_STATS_MAX,
+		   inc_nl_switch_stat_name);
+	pr_endl();
+	pr_close_object();
+	return 0;
+}
+
+static int stat_trees(struct inc_nl *nl, const struct inc_nl_member *req)
+{
+	struct inc_nl_tree tree;
+	int rc;
+
+	pr_open_array("trees");
+	if (INC_NL_HAS(req, INC_A_MEMBER_TREE_ID)) {
+		rc = inc_nl_tree_get(nl, req->tree_id, &tree);
+		if (!rc)
+			stat_tree(&tree, NULL);
+	} else {
+		rc = inc_nl_tree_dump(nl, stat_tree, NULL);
+	}
+	pr_close_array();
+	return rc;
+}
+
+static int stat_show(int argc, char **argv)
+{
+	struct inc_nl_member req = { .has = 0 };
+	struct inc_nl *nl;
+	int rc;
+
+	if (wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return TOOL_OK;
+	}
+	rc = parse_keywords(keywords, "stat show", &req, argc, argv);
+	if (rc)
+		return rc;
+	if (INC_NL_HAS(&req, INC_A_MEMBER_RANK) &&
+	    !INC_NL_HAS(&req, INC_A_MEMBER_TREE_ID))
+		return tool_fail("stat show: tree is missing");
+	nl = tool_nl();
+	if (!nl)
+		return TOOL_KERNEL;
+
+	pr_open_object(NULL);
+	rc = INC_NL_HAS(&req, INC_A_MEMBER_TREE_ID) ? 0 : stat_switch(nl);
+	if (!rc && !INC_NL_HAS(&req, INC_A_MEMBER_RANK))
+		rc = stat_trees(nl, &req);
+	if (!rc) {
+		pr_open_array("members");
+		rc = inc_nl_member_dump(nl, req.tree_id, stat_member, &req);
+		pr_close_array();
+	}
+	pr_close_object();
+	return rc ? tool_nl_fail(nl) : TOOL_OK;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	static const struct cmd cmds[] = {
+		{ "show", stat_show },
+		{ "list", stat_show },
+		{ NULL, NULL },
+	};
+
+	return cmd_select(cmds, "stat", usage, stat_show, argc, argv);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What the commands of inc-tool share.
+ */
+#ifndef INC_TOOL_TOOL_H
+#define INC_TOOL_TOOL_H
+
+#include "common.h"
+#include "nl.h"
+
+#define TOOL_VERSION	"0.1.0"
+
+/* Exit status, as in the man page. */
+enum {
+	TOOL_OK		= 0,
+	TOOL_USAGE	= 1,	/* the command line or a batch file is wrong */
+	TOOL_KERNEL	= 2,	/* the kernel said no, or is not there */
+};
+
+/**
+ * struct conf - options before the command
+ * @json: JSON instead of text
+ * @pretty: with line breaks and indentation
+ * @details: more about each object
+ * @force: a batch goes on after an error
+ * @timestamp: the monitor says when
+ * @stats: how often -s was given
+ */
+struct conf {
+	bool		json;
+	bool		pretty;
+	bool		details;
+	bool		force;
+	bool		timestamp;
+	unsigned int	stats;
+};
+
+extern struct conf conf;
+
+/**
+ * struct cmd - a word of the command line
+ * @name: the word
+ * @fn: called with what follows it; returns an exit status
+ */
+struct cmd {
+	const char	*name;
+	int		(*fn)(int argc, char **argv);
+};
+
+/* cmd.c */
+int cmd_select(const struct cmd *cmds, const char *what, const char *usage,
+	       int (*dflt)(int argc, char **argv), int argc, char **argv);
+bool wants_help(int argc, char **argv);
+int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* main.c */
+int run_command(int argc, char **argv);
+/* The connection, opened when first asked for; NULL after saying why not. */
+struct inc_nl *tool_nl(void);
+/* Says what a request failed of. */
+int tool_nl_fail(const struct inc_nl *nl);
+
+/* One per file of that name. */
+int cmd_tree(int argc, char **argv);
+int cmd_member(int argc, char **argv);
+int cmd_slot(int argc, char **argv);
+int cmd_stat(int argc, char **argv);
+int cmd_switch(int argc, char **argv);
+int cmd_monitor(int argc, char **argv);
+int cmd_serve(int argc, char **argv);
+int batch_run(const char *path);
+
+/* show.c */
+void show_tree(const struct inc_nl_tree *tree);
+void show_member(const struct inc_nl_member *member);
+void show_member_host(const struct inc_nl_member *member);
+void show_slot(const struct inc_nl_slot *slot);
+void show_switch(const struct inc_nl_switch *sw);
+void show_stats(const char *key, const uint64_t *stats, unsigned int max,
+		const char *(*name)(unsigned int attr));
+int show_ranks(struct inc_nl *nl, const struct inc_nl_tree *tree);
+
+#endif /* INC_TOOL_TOOL_H */

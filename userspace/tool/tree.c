@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-tool tree
+ */
+#include "common.h"
+
+#include "parse.h"
+#include "print.h"
+#include "tool.h"
+
+static const char usage[] =
+"Usage: inc-tool tree [ show ] [ ID ]\n"
+"       inc-tool tree add [ id ID ] ranks N [ slots N ] [ msg-size SIZE ]\n"
+"                [ pmtu BYTES ] [ first-msg-id N ] [ collectives LIST ]\n"
+"                [ dtypes LIST ] [ ops LIST ] [ SETTING ... ]\n"
+"       inc-tool tree set ID SETTING ...\n"
+"       inc-tool tree del ID\n"
+"SETTING := { window PACKETS | hold SIZE | min-rto MS | dead-time MS }\n";
+
+#define KW(_name, _alias, _takes, _parse, _names, _attr, _member)	\
+	{								\
+		.name = _name, .alias = _alias, .takes = _takes,	\
+		.parse = _parse, .name_of = _names, .attr = _attr,	\
+		.off = offsetof(struct inc_nl_tree, _member),		\
+		.size = sizeof(((struct inc_nl_tree *)NULL)->_member),	\
+	}
+
+#define KW_ID								\
+	KW("id", NULL, "a tree ID, from 1", parse_uint, NULL,		\
+	   INC_A_TREE_ID, id)
+
+#define KW_SETTINGS							\
+	KW("window", NULL, "a number of packets", parse_uint, NULL,	\
+	   INC_A_TREE_WINDOW, window),					\
+	KW("hold", NULL, "bytes, as 4M", parse_uint, NULL,		\
+	   INC_A_TREE_HOLD, hold),					\
+	KW("min-rto", NULL, "milliseconds", parse_msec, NULL,		\
+	   INC_A_TREE_MIN_RTO, min_rto),				\
+	KW("dead-time", NULL, "milliseconds", parse_msec, NULL,		\
+	   INC_A_TREE_DEAD_TIME, dead_time)
+
+static const struct keyword add_keywords[] = {
+	KW_ID,
+	KW("ranks", NULL, "a number of ranks", parse_uint, NULL,
+	   INC_A_TREE_RANKS, ranks),
+	KW("slots", NULL, "a number of slots, a power of two", parse_uint,
+	   NULL, INC_A_TREE_SLOTS, slots),
+	KW("msg-size", NULL, "bytes, as 64K", parse_uint, NULL,
+	   INC_A_TREE_MSG_SIZE, msg_size),
+	KW("pmtu", NULL, "256, 512, 1024, 2048 or 4096", parse_uint, NULL,
+	   INC_A_TREE_PMTU, pmtu),
+	KW("first-msg-id", NULL, "a message ID", parse_uint, NULL,
+	   INC_A_TREE_FIRST_MSG_ID, first_msg_id),
+	KW("collectives", NULL, "a list as allreduce,barrier", parse_mask,
+	   inc_nl_collective_name, INC_A_TREE_COLLECTIVES, collectives),
+	KW("dtypes", NULL, "a list as int32,fp32", parse_mask,
+	   inc_nl_dtype_name, INC_A_TREE_DTYPES, dtypes),
+	KW("ops", NULL, "a list as sum,min,max", parse_mask,
+	   inc_nl_op_name, INC_A_TREE_OPS, ops),
+	KW_SETTINGS,
+	{ .name = NULL },
+};
+
+static const struct keyword set_keywords[] = {
+	KW_ID,
+	KW_SETTINGS,
+	{ .name = NULL },
+};
+
+static const struct keyword id_keywords[] = {
+	KW_ID,
+	{ .name = NULL },
+};
+
+/* "ID ..." is short for "id ID ...". */
+static int parse_with_id(const struct keyword *table, const char *what,
+			 struct inc_nl_tree *req, int argc, char **argv)
+{
+	if (argc && argv[0][0] >= '0' && argv[0][0] <= '9') {
+		const struct keyword *id = &table[0];
+
+		if (id->parse(id, argv[0], (char *)req + id->off))
+			return TOOL_USAGE;
+		req->has |= 1ULL << INC_A_TREE_ID;
+		argc--;
+		argv++;
+	}
+	return parse_keywords(table, what, req, argc, argv);
+}
+
+static int tree_add(int argc, char **argv)
+{
+	struct inc_nl_tree req = { .has = 0 }, tree;
+	struct inc_nl *nl;
+	int rc;
+
+	if (wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return TOOL_OK;
+	}
+	rc = parse_keywords(add_keywords, "tree add", &req, argc, argv);
+	if (rc)
+		return rc;
+	if (!INC_NL_HAS(&req, INC_A_TREE_RANKS))
+		return tool_fail("tree add: ranks is missing");
+
+	nl = tool_nl();
+	if (!nl)
+		return TOOL_KERNEL;
+	if (inc_nl_tree_new(nl, &req, &tree))
+		return tool_nl_fail(nl);
+	pr_open_object(NULL);
+	show_tree(&tree);
+	pr_endl();
+	pr_close_object();
+	return TOOL_OK;
+}
+
+static int tree_set(int argc, char **argv)
+{
+	struct inc_nl_tree req = { .has = 0 };
+	struct inc_nl *nl;
+	int rc;
+
+	if (wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return TOOL_OK;
+	}
+	rc = parse_with_id(set_keywords, "tree set", &req, argc, argv);
+	if (rc)
+		return rc;
+	if (!INC_NL_HAS(&req, INC_A_TREE_ID))
+		return tool_fail("tree set: the tree's ID is missing");
+	if (req.has == 1ULL << INC_A_TREE_ID)
+		return tool_fail("tree set: nothing to change: it takes window, hold, min-rto, dead-time");
+
+	nl = tool_nl();
+	if (!nl)
+		return TOOL_KERNEL;
+	return inc_nl_tree_set(nl, &req) ? tool_nl_fail(nl) : TOOL_OK;
+}
+
+static int tree_del(int argc, char **argv)
+{
+	struct inc_nl_tree req = { .has = 0 };
+	struct inc_nl *nl;
+	int rc;
+
+	if (wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return TOOL_OK;
+	}
+	rc = parse_with_id(id_keywords, "tree del", &req, argc, argv);
+	if (rc)
+		return rc;
+	if (!INC_NL_HAS(&req, INC_A_TREE_ID))
+		return tool_fail("tree del: the tree's ID is missing");
+
+	nl = tool_nl();
+	if (!nl)
+		return TOOL_KERNEL;
+	return inc_nl_tree_del(nl, req.id) ? tool_nl_fail(nl) : TOOL_OK;
+}
+
+static int show_one(const struct inc_nl_tree *tree, void *arg)
+{
+	struct inc_nl *nl = arg;
+	int rc = 0;
+
+	pr_open_object(NULL);
+	show_tree(tree);
+	if (conf.stats) {
+		show_stats("stats", tree->stats, INC_A_TREE_STATS_MAX,
+			   inc_nl_tree_stat_name);
+		if (conf.json)
+			show_stats("member-stats", tree->member_stats,
+				   INC_A_MEMBER_STATS_MAX,
+				   inc_nl_member_stat_name);
+		rc = show_ranks(nl, tree);
+	}
+	pr_endl();
+	pr_close_object();
+	/* A tree that vanished meanwhile is no reason to stop. */
+	return rc == -ENOENT ? 0 : rc;
+}
+
+static int tree_show(int argc, char **argv)
+{
+	struct inc_nl_tree req = { .has = 0 }, tree;
+	struct inc_nl *nl;
+	int rc;
+
+	if (wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return TOOL_OK;
+	}
+	rc = parse_with_id(id_keywords, "tree show", &req, argc, argv);
+	if (rc)
+		return rc;
+	nl = tool_nl();
+	if (!nl)
+		return TOOL_KERNEL;
+
+	if (INC_NL_HAS(&req, INC_A_TREE_ID)) {
+		if (inc_nl_tree_get(nl, req.id, &tree))
+			return tool_nl_fail(nl);
+		pr_open_array(NULL);
+		rc = show_one(&tree, nl);
+	} else {
+		pr_open_array(NULL);
+		rc = inc_nl_tree_dump(nl, show_one, nl);
+	}
+	pr_close_array();
+	return rc ? tool_nl_fail(nl) : TOOL_OK;
+}
+
+int cmd_tree(int argc, char **argv)
+{
+	static const struct cmd cmds[] = {
+		{ "show", tree_show },
+		{ "list", tree_show },
+		{ "add", tree_add },
+		{ "set", tree_set },
+		{ "del", tree_del },
+		{ "delete", tree_del },
+		{ NULL, NULL },
+	};
+
+	return cmd_select(cmds, "tree", usage, tree_show, argc, argv);
+}
