@@ -5,9 +5,11 @@
 #include <linux/capability.h>
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <net/addrconf.h>
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 #include <net/netlink.h>
+#include <net/route.h>
 #include <uapi/linux/inc.h>
 
 #include "inc.h"
@@ -162,6 +164,16 @@ static int parse_addr(const struct genl_info *info, int attr,
 	return 0;
 }
 
+static bool is_ours(const struct genl_info *info, const struct in6_addr *addr,
+		    u8 family)
+{
+	struct net *net = genl_info_net(info);
+
+	if (family == AF_INET)
+		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
+	return IS_ENABLED(CONFIG_IPV6) && ipv6_chk_addr(net, addr, NULL, 0);
+}
+
 static int parse_addrs(const struct genl_info *info, struct inc_member_cfg *cfg)
 {
 	const struct nlattr *local = info->attrs[INC_A_MEMBER_LOCAL_ADDR];
@@ -181,6 +193,12 @@ static int parse_addrs(const struct genl_info *info, struct inc_member_cfg *cfg)
 		NL_SET_ERR_MSG_MOD(info->extack,
 				   "local-addr and peer-addr are not of one family");
 		return -EINVAL;
+	}
+	if (!is_ours(info, &cfg->local, family)) {
+		NL_SET_BAD_ATTR(info->extack, local);
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "local-addr is no address of this host");
+		return -EADDRNOTAVAIL;
 	}
 	cfg->has_local = true;
 	return 0;
@@ -276,9 +294,7 @@ static void blame(const struct genl_info *info, int err)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_RANK]);
 	else if (err == -EPIPE)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TREE_ID]);
-	else if (err == -EADDRNOTAVAIL)
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_LOCAL_ADDR]);
-	else if (err == -ENETUNREACH || err == -EHOSTUNREACH)
+	else if (err == -ENETUNREACH)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_PEER_ADDR]);
 }
 
@@ -311,7 +327,8 @@ static int new_locked(struct inc_net *inet, struct inc_member_cfg *cfg,
  *
  * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
  * -ENOENT: no such tree; -EEXIST: the rank is taken; -ENOBUFS: over the memory
- * limit; -ENOMEM; or why there is no route to the host.
+ * limit; -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no route
+ * to the host; -EPIPE: the tree has failed; -ENOMEM.
  */
 int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 {

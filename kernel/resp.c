@@ -19,6 +19,9 @@ static bool sequence_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
 static bool length_ok(const struct inc_resp *r, const struct inc_pkt *pkt,
 		      u32 dmalen, u32 done)
 {
+	/* Every message opens with an INC header; nobody looks again. */
+	if (dmalen < INC_HDR_LEN)
+		return false;
 	if (pkt->flags & INC_PKT_LAST) {
 		if (pkt->payload_len > r->pmtu || pkt->payload_len + done != dmalen)
 			return false;

@@ -33,16 +33,15 @@ max_ranks()
 
 t_ranks()
 {
-	local n c args
+	local n c
 
 	for n in $RANKS; do
-		args=()
 		for c in $COUNTS; do
-			args+=(--count "$c")
+			job "fp32 sum, $n ranks, $c elements" "$n" allreduce \
+				-t fp32 -o sum --count "$c" -i 2 -x 0 --reps 1 \
+				"${PERF[@]}"
 		done
-		job "fp32 sum, $n ranks, counts $COUNTS" "$n" allreduce \
-			-t fp32 -o sum "${args[@]}" -i 2 -x 0 "${PERF[@]}"
-		job "barrier, $n ranks" "$n" barrier -i 20 "${PERF[@]}"
+		job "barrier, $n ranks" "$n" barrier -i 20 --timeout $((20000 * SLOW))
 	done
 }
 
@@ -52,8 +51,8 @@ t_types()
 
 	for t in int32 int64 fp32 fp64; do
 		for o in sum min max; do
-			job "$t $o, 4 ranks" 4 allreduce -t $t -o $o --count 1 \
-				--count 4097 --count 70001 -i 2 -x 0 "${PERF[@]}"
+			job "$t $o, 4 ranks" 4 allreduce -t $t -o $o \
+				--count 70001 -i 2 -x 0 --reps 1 "${PERF[@]}"
 		done
 	done
 	job "in place" 4 allreduce -t fp32 -o sum --count 100003 --in-place \
@@ -75,9 +74,13 @@ t_special()
 
 t_ipv6()
 {
+	local c
+
 	JOB_ADDR=topo_ip6
-	job "IPv6, 4 ranks" 4 allreduce -t fp32 -o sum --count 0 --count 1 \
-		--count 4097 --count 1048576 -i 2 -x 0 "${PERF[@]}"
+	for c in 0 1 4097 1048576; do
+		job "IPv6, 4 ranks, $c elements" 4 allreduce -t fp32 -o sum \
+			--count $c -i 2 -x 0 --reps 1 "${PERF[@]}"
+	done
 	JOB_ADDR=topo_ip4
 }
 
@@ -101,7 +104,7 @@ t_two()
 t_repeat()
 {
 	job "$RUNS runs give one bit pattern" 7 allreduce -t fp32 -o sum \
-		--count 1500 --runs "$RUNS" "${PERF[@]}"
+		--count 1500 --repeat-hash --runs "$RUNS" "${PERF[@]}"
 }
 
 # The module takes its own packets and no others: stock rxe on the bridge
@@ -113,10 +116,10 @@ t_rxe()
 	topo_sw_rxe
 	job_start 4 allreduce -t fp32 -o sum --count 262144 -i $((60 / SLOW + 4)) \
 		"${PERF[@]}"
-	sw inc-rtt --server --dev "${TOPO}sw" >"$LAB_OUT/rtt-server" 2>&1 &
+	sw inc-rtt --dev "${TOPO}sw" >"$LAB_OUT/rtt-server" 2>&1 &
 	pid=$!
 	sleep 0.3
-	host 0 inc-rtt --dev "${TOPO}0" -n 300 "$(topo_ip4 sw)" \
+	host 0 inc-rtt --dev "${TOPO}0" -i 300 "$(topo_ip4 sw)" \
 		>"$LAB_OUT/rtt-client" 2>&1
 	rc=$?
 	ktap $rc "rxe on the bridge host works meanwhile" \

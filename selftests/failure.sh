@@ -156,7 +156,8 @@ t_timeout()
 trap 'serve_down; topo_down; inc_unload' EXIT
 inc_load && topo_up 4 || exit 1
 serve_up || exit 1
-for t in ${*:-killed cut tree_del daemon timeout}; do
+[ $# -gt 0 ] || set -- killed cut tree_del daemon timeout
+for t in "$@"; do
 	"t_$t"
 done
 ktap_end

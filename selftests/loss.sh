@@ -29,8 +29,11 @@ impaired()
 	shift 3
 	impair "$@"
 	before=$(failed_trees)
-	job "$name" "$RANKS" allreduce -t fp32 -o sum --count 1 --count 255 \
-		--count "$count" -i "$iter" -x 0 --check --seed "$SEED" \
+	job "$name, short" "$RANKS" allreduce -t fp32 -o sum --count 255 \
+		-i 20 -x 0 --reps 1 --check --seed "$SEED" \
+		--timeout $((60000 * SLOW))
+	job "$name" "$RANKS" allreduce -t fp32 -o sum --count "$count" \
+		-i "$iter" -x 0 --reps 1 --check --seed "$SEED" \
 		--timeout $((60000 * SLOW))
 	job "$name, barrier" "$RANKS" barrier -i 30 --timeout $((60000 * SLOW))
 	ktap $(($(failed_trees) - before)) "$name: no QP error"

@@ -157,8 +157,8 @@ INSN(f64_insn, cmpunord, pd)
  */
 #define DEFINE_FP(t, type)						\
 static __always_inline vec						\
-ROW(t ## _sum, type,							\
-    t ## _insn_add((vec)a, ~t ## _insn_cmpunord(va, va) & (vec)b))	\
+ROW(t ## _sum, type, t ## _insn_add((vec)a, (vec)b &			\
+				    ~t ## _insn_cmpunord(va, va)))	\
 static __always_inline vec						\
 ROW(t ## _min, type, pick(t ## _insn_cmpunord((vec)a, (vec)b),		\
 			  t ## _sum_vec(va, vb),			\

@@ -538,5 +538,4 @@ static struct kunit_suite reduce_test_suite = {
 
 kunit_test_suite(reduce_test_suite);
 
-MODULE_DESCRIPTION("KUnit tests of rdma_inc's reductions");
 MODULE_LICENSE("GPL");

@@ -14,37 +14,47 @@
 
 /* --- Collectives ----------------------------------------------------------- */
 
-static int check_offered(const struct inc_comm *comm,
-			 enum inc_collective coll, enum inc_dtype dtype,
-			 enum inc_op op)
+static int check_offered(struct inc_comm *comm, enum inc_collective coll,
+			 enum inc_dtype dtype, enum inc_op op)
 {
 	if (comm->err)
 		return comm->err;
 	if (!(comm->tree.collectives >> coll & 1))
-		return -EOPNOTSUPP;
+		return inc_comm_note(comm, -EOPNOTSUPP,
+				     "the tree does not offer this collective");
 	if (coll == INC_COLL_BARRIER)
 		return 0;
-	if ((unsigned int)dtype >= INC_DTYPE_COUNT ||
-	    (unsigned int)op >= INC_OP_COUNT)
-		return -EINVAL;
-	if (!(comm->tree.dtypes >> dtype & 1) || !(comm->tree.ops >> op & 1))
-		return -EOPNOTSUPP;
+	if ((unsigned int)dtype >= INC_DTYPE_COUNT)
+		return inc_comm_note(comm, -EINVAL, "there is no data type %d",
+				     dtype);
+	if ((unsigned int)op >= INC_OP_COUNT)
+		return inc_comm_note(comm, -EINVAL, "there is no operation %d",
+				     op);
+	if (!(comm->tree.dtypes >> dtype & 1))
+		return inc_comm_note(comm, -EOPNOTSUPP,
+				     "the tree does not offer data type %s",
+				     inc_dtype_name(dtype));
+	if (!(comm->tree.ops >> op & 1))
+		return inc_comm_note(comm, -EOPNOTSUPP,
+				     "the tree does not offer operation %s",
+				     inc_op_name(op));
 	return 0;
 }
 
-static int check_buffers(const char *send, const char *recv, size_t count,
-			 size_t esize)
+static int check_buffers(struct inc_comm *comm, const char *send,
+			 const char *recv, size_t count, size_t esize)
 {
 	size_t bytes;
 
 	if (!count)
 		return 0;
 	if (__builtin_mul_overflow(count, esize, &bytes))
-		return -EOVERFLOW;
+		return inc_comm_note(comm, -EOVERFLOW, "%zu elements are too many",
+				     count);
 	if (!send || !recv)
-		return -EFAULT;
+		return inc_comm_note(comm, -EFAULT, "a buffer is NULL");
 	if (send != recv && send < recv + bytes && recv < send + bytes)
-		return -EINVAL;
+		return inc_comm_note(comm, -EINVAL, "buffers overlap in part");
 	return 0;
 }
 
@@ -92,7 +102,7 @@ static int start_allreduce(struct inc_comm *comm, const void *sendbuf,
 
 	ret = check_offered(comm, INC_COLL_ALLREDUCE, dtype, op);
 	if (!ret)
-		ret = check_buffers(send, recvbuf, count, esize);
+		ret = check_buffers(comm, send, recvbuf, count, esize);
 	if (ret)
 		return ret;
 	req = new_req(comm, INC_COLL_ALLREDUCE, dtype, op);
@@ -107,7 +117,8 @@ static int start_allreduce(struct inc_comm *comm, const void *sendbuf,
 	ret = get_memory(comm, req);
 	if (ret) {
 		inc_req_put(req);
-		return ret;
+		return inc_comm_note(comm, ret, "registering memory: %s",
+				     strerror(-ret));
 	}
 	inc_msg_issue(comm, req);
 	*res = req;

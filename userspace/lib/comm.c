@@ -145,6 +145,9 @@ static int check_opts(const struct inc_comm_opts *o)
 	if (o->rank < 0 || o->rank >= o->nranks)
 		return opt_error(o, -EINVAL, "rank %d (INC_RANK) of %d", o->rank,
 				 o->nranks);
+	if (o->flags & ~INC_COMM_F_PSN || o->tree.flags & ~INC_TREE_F_FIRST_MSG_ID)
+		return opt_error(o, -EINVAL, "flags that libinc %s does not know",
+				 inc_version());
 	if (o->qp_timeout > 31)
 		return opt_error(o, -EINVAL, "QP timeout %u: must be 1 ... 31",
 				 o->qp_timeout);
@@ -387,6 +390,8 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 
 	if (getrandom(&psn, sizeof(psn), 0) != sizeof(psn))
 		return opt_error(o, -EIO, "getrandom: %s", strerror(errno));
+	if (o->flags & INC_COMM_F_PSN)
+		psn = o->psn;
 	psn &= 0xffffff;
 	ret = send_join(comm, o, psn, deadline_ms);
 	if (!ret)
@@ -617,13 +622,14 @@ int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 }
 
 /**
- * inc_comm_strerror() - what a communicator failed with, in words
+ * inc_comm_strerror() - what went wrong last, in words
  * @comm: communicator
  *
- * Return: a string that is valid until the communicator is destroyed; "success"
- * if it has not failed.
+ * Return: why the communicator failed; if it has not, why the operation that
+ * failed last did so; "success" if none did. The string is valid until the next
+ * call.
  */
 const char *inc_comm_strerror(struct inc_comm *comm)
 {
-	return comm->err ? comm->errtext : "success";
+	return comm->errtext[0] ? comm->errtext : "success";
 }

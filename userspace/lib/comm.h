@@ -90,7 +90,7 @@ struct inc_msg {
  * @rank: of the caller
  * @nranks: number of ranks
  * @err: 0, or the negative errno value that it failed with
- * @errtext: what happened, if @err
+ * @errtext: why it failed, or why the operation did that failed last
  *
  * @dev: verbs device
  * @pd: protection domain
@@ -192,6 +192,8 @@ struct inc_comm {
 };
 
 /* msg.c */
+int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int inc_msg_alloc(struct inc_comm *comm);

@@ -87,6 +87,8 @@ enum inc_reg_mode {
  *	INC_TIMEOUT_MS, else 30000
  * @join_timeout_ms: time limit of inc_comm_create(), that is how long to wait
  *	for the other ranks; 0: INC_JOIN_TIMEOUT_MS, else @timeout_ms
+ * @flags: INC_COMM_F_PSN: @psn is given
+ * @psn: first PSN that this rank sends, 24 bits; random if not given
  * @tree: settings of the tree to make. 0 leaves the choice to the daemon. If
  *	the tree is there already (another rank came first) a setting that
  *	differs from it is an error
@@ -116,6 +118,8 @@ struct inc_comm_opts {
 	unsigned int	window;
 	unsigned int	timeout_ms;
 	unsigned int	join_timeout_ms;
+	unsigned int	flags;
+	uint32_t	psn;
 	struct {
 		unsigned int	slots;
 		unsigned int	msg_size;
@@ -126,6 +130,8 @@ struct inc_comm_opts {
 	char		*errbuf;
 	size_t		errbuf_len;
 };
+
+#define INC_COMM_F_PSN		(1U << 0)
 
 #define INC_TREE_F_FIRST_MSG_ID	(1U << 0)
 

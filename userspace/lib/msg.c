@@ -177,6 +177,26 @@ void inc_msg_fail_all(struct inc_comm *comm, int err)
 }
 
 /**
+ * inc_comm_note() - an operation failed, the communicator did not
+ * @comm: communicator
+ * @err: negative errno value
+ * @fmt: what happened
+ *
+ * Return: @err.
+ */
+int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(comm->errtext, sizeof(comm->errtext), fmt, ap);
+	va_end(ap);
+	inc_err("rank %d of %d, tree %u: %s", comm->rank, comm->nranks,
+		comm->tree.tree_id, comm->errtext);
+	return err;
+}
+
+/**
  * inc_comm_fail() - the communicator is of no use any more
  * @comm: communicator
  * @err: negative errno value
@@ -455,10 +475,8 @@ static void msg_done(struct inc_comm *comm, struct inc_msg *msg,
 	if (status) {
 		comm->info.errors++;
 		if (!req->err) {
-			req->err = inc_status_errno(status);
-			inc_err("rank %d of %d, tree %u: %s", comm->rank,
-				comm->nranks, comm->tree.tree_id,
-				inc_status_str(status));
+			req->err = inc_comm_note(comm, inc_status_errno(status),
+						 "%s", inc_status_str(status));
 		}
 	} else {
 		comm->info.rx_bytes += msg->len;

@@ -168,7 +168,9 @@ static void explain(struct call *c, int err, struct nlattr *attrs, int len)
 				    nla_get_u32(tb[NLMSGERR_ATTR_MISS_TYPE]));
 
 	fail(nl, 0, "%s", text ? text : reason(err));
-	if (name && !strstr(nl->error, name))
+	/* That there is none, or one already, says it all. */
+	if (name && err != -ENOENT && err != -EEXIST &&
+	    !strstr(nl->error, name))
 		append(nl, ": %s", name);
 	if (tb[NLMSGERR_ATTR_POLICY])
 		append_policy(nl, tb[NLMSGERR_ATTR_POLICY]);
@@ -432,8 +434,6 @@ int inc_nl_subscribe(struct inc_nl *nl)
 		return fail(nl, nle_errno(grp), "multicast group %s: %s",
 			    INC_MCGRP_EVENTS, nl_geterror(grp));
 
-	/* Events have no sequence number of ours. */
-	nl_socket_disable_seq_check(nl->sock);
 	nl_socket_set_buffer_size(nl->sock, EVENT_BUF, 0);
 	rc = nl_socket_add_membership(nl->sock, grp);
 	if (!rc)
@@ -460,6 +460,14 @@ struct events {
 	void	*arg;
 	int	rc;
 };
+
+/* Events have no sequence number of ours. */
+static int no_check(struct nl_msg *msg, void *arg)
+{
+	(void)msg;
+	(void)arg;
+	return NL_OK;
+}
 
 static int on_event(struct nl_msg *msg, void *arg)
 {
@@ -504,7 +512,7 @@ int inc_nl_events(struct inc_nl *nl,
 	if (!cb)
 		return fail(nl, -ENOMEM, "out of memory");
 	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_event, &e);
-	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, NULL, NULL);
+	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, no_check, NULL);
 	do {
 		rc = nl_recvmsgs(nl->sock, cb);
 	} while (rc >= 0 && !e.rc);

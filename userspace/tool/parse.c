@@ -132,7 +132,9 @@ int parse_msec(const struct keyword *k, const char *text, void *dst)
 	}
 	memcpy(num, text, len);
 	num[len] = '\0';
-	if (!text_to_uint(num, max_of(k->size) / unit, &v))
+	/* 5m is neither minutes nor 5 Mi of anything. */
+	if (!len || suffix_shift(num[len - 1]) ||
+	    !text_to_uint(num, max_of(k->size) / unit, &v))
 		return bad_value(k, text);
 	store(dst, k->size, v * unit);
 	return TOOL_OK;

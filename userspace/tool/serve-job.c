@@ -264,6 +264,8 @@ static int member_new(struct client *c, struct job *job,
 	memcpy(req.peer_addr.bytes, join->addr.bytes, join->addr.len);
 	INC_NL_SET(&req, INC_A_MEMBER_PEER_QPN, peer_qpn, join->qpn);
 	INC_NL_SET(&req, INC_A_MEMBER_PEER_PSN, peer_psn, join->psn);
+	if (s->has_psn)
+		INC_NL_SET(&req, INC_A_MEMBER_PSN, psn, s->psn);
 	ret = inc_nl_member_new(&s->nl, &req, &reply);
 	if (ret) {
 		client_error(c, -ret, "job \"%s\", rank %u: %s", job->name,

@@ -225,6 +225,7 @@ static void accept_client(struct server *s)
 	struct sockaddr_storage sa;
 	socklen_t len = sizeof(sa);
 	char host[INET6_ADDRSTRLEN], port[8];
+	struct inc_rdv_addr addr;
 	struct client *c;
 	int fd;
 
@@ -238,11 +239,12 @@ static void accept_client(struct server *s)
 		return;
 	}
 	set_keepalive(fd);
-	if (getnameinfo((struct sockaddr *)&sa, len, host, sizeof(host), port,
-			sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV))
-		snprintf(c->name, sizeof(c->name), "unknown");
-	else
-		snprintf(c->name, sizeof(c->name), "%s port %s", host, port);
+	inc_rdv_addr_from_sockaddr((struct sockaddr *)&sa, &addr);
+	if (getnameinfo((struct sockaddr *)&sa, len, NULL, 0, port, sizeof(port),
+			NI_NUMERICSERV))
+		snprintf(port, sizeof(port), "?");
+	snprintf(c->name, sizeof(c->name), "%s port %s",
+		 inc_rdv_addr_str(&addr, host, sizeof(host)), port);
 	c->fd = fd;
 	c->server = s;
 	c->quiet_until = s->now + QUIET_MS;
@@ -546,10 +548,12 @@ static void usage(FILE *out)
 "                        (default: the first rank's port's)\n"
 "      --slots N         slots of trees, likewise\n"
 "      --msg-size N      longest message of trees in bytes, likewise\n"
+"      --first-msg-id N  message ID of a tree's first message, likewise\n"
 "      --window N        result packets in flight to a rank\n"
 "      --hold N          bytes held of a rank that is ahead of others\n"
 "      --min-rto MS      smallest retransmission time-out\n"
 "      --dead-time MS    without acknowledgement, after which a rank is dead\n"
+"      --psn N           first PSN of all queue pairs, for tests (default random)\n"
 "      --once            end when the first job has ended\n"
 "      --pidfile FILE    write the process ID there\n"
 "  -v, --verbose         say what happens, on stderr\n"
@@ -562,6 +566,8 @@ enum {
 	OPT_PMTU,
 	OPT_SLOTS,
 	OPT_MSG_SIZE,
+	OPT_FIRST_MSG_ID,
+	OPT_PSN,
 	OPT_WINDOW,
 	OPT_HOLD,
 	OPT_MIN_RTO,
@@ -577,6 +583,8 @@ static const struct option long_options[] = {
 	{ "pmtu",	required_argument,	NULL, OPT_PMTU },
 	{ "slots",	required_argument,	NULL, OPT_SLOTS },
 	{ "msg-size",	required_argument,	NULL, OPT_MSG_SIZE },
+	{ "first-msg-id", required_argument,	NULL, OPT_FIRST_MSG_ID },
+	{ "psn",	required_argument,	NULL, OPT_PSN },
 	{ "window",	required_argument,	NULL, OPT_WINDOW },
 	{ "hold",	required_argument,	NULL, OPT_HOLD },
 	{ "min-rto",	required_argument,	NULL, OPT_MIN_RTO },
@@ -588,32 +596,46 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static bool get_num(const char *text, uint32_t max, uint32_t *num)
+static bool get_num(const char *text, uint32_t min, uint32_t max, uint32_t *num)
 {
 	unsigned long val;
 	char *end;
 
 	errno = 0;
 	val = strtoul(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || !val || val > max) {
-		fprintf(stderr, "inc-tool: serve: \"%s\" must be a number, 1 ... %u\n",
-			text, max);
+	if (errno || end == text || *end || *text == '-' || val < min ||
+	    val > max) {
+		fprintf(stderr, "inc-tool: serve: \"%s\" must be a number, %u ... %u\n",
+			text, min, max);
 		return false;
 	}
 	*num = (uint32_t)val;
 	return true;
 }
 
+/* The range that the option's attribute has; the kernel knows what is sensible. */
+static uint32_t option_max(int opt)
+{
+	switch (opt) {
+	case OPT_PMTU:
+	case OPT_SLOTS:
+	case OPT_WINDOW:
+		return UINT16_MAX;
+	case OPT_PSN:
+		return 0xffffff;
+	default:
+		return UINT32_MAX;
+	}
+}
+
 /* An option with a number. False if it is none, or the number is wrong. */
 static bool number_option(struct server *s, int opt, const char *text)
 {
 	struct inc_nl_tree *t = &s->tree;
-	uint32_t max = opt == OPT_HOLD || opt == OPT_MIN_RTO ||
-		       opt == OPT_DEAD_TIME || opt == OPT_MSG_SIZE ?
-		       UINT32_MAX : UINT16_MAX;
+	uint32_t min = opt == OPT_FIRST_MSG_ID || opt == OPT_PSN ? 0 : 1;
 	uint32_t num;
 
-	if (!get_num(text, max, &num))
+	if (!get_num(text, min, option_max(opt), &num))
 		return false;
 	switch (opt) {
 	case OPT_MAX_TREES:
@@ -627,6 +649,13 @@ static bool number_option(struct server *s, int opt, const char *text)
 		return true;
 	case OPT_MSG_SIZE:
 		INC_NL_SET(t, INC_A_TREE_MSG_SIZE, msg_size, num);
+		return true;
+	case OPT_FIRST_MSG_ID:
+		INC_NL_SET(t, INC_A_TREE_FIRST_MSG_ID, first_msg_id, num);
+		return true;
+	case OPT_PSN:
+		s->has_psn = true;
+		s->psn = num;
 		return true;
 	case OPT_WINDOW:
 		INC_NL_SET(t, INC_A_TREE_WINDOW, window, (uint16_t)num);

@@ -56,8 +56,10 @@ struct client {
  * @njobs: how many
  * @jobs_done: jobs that ended
  * @max_trees: so many jobs at once
- * @tree: settings for all trees (slots, msg_size, pmtu, window, hold, min_rto,
- *	dead_time), as far as given
+ * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window, hold,
+ *	min_rto, dead_time), as far as given
+ * @has_psn: @psn is given
+ * @psn: first PSN of all queue pairs
  * @once: end after the first job
  * @verbose: say what happens
  * @now: milliseconds
@@ -74,6 +76,8 @@ struct server {
 	unsigned int		jobs_done;
 	unsigned int		max_trees;
 	struct inc_nl_tree	tree;
+	bool			has_psn;
+	uint32_t		psn;
 	bool			once;
 	bool			verbose;
 	int64_t			now;

@@ -71,7 +71,7 @@ static const struct test {
 	{ KERNEL, "tree show", NULL, NULL },
 	{ KERNEL, "tree sh", NULL, NULL },
 	{ KERNEL, "tree list", NULL, NULL },
-	{ KERNEL, "tree lst", NULL, NULL },
+	{ KERNEL, "tree l", NULL, NULL },
 	{ KERNEL, "me", NULL, NULL },
 	{ KERNEL, "slot", NULL, NULL },
 	{ KERNEL, "sl sh", NULL, NULL },

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <linux/inc_proto.h>
+#include <uapi/linux/inc_proto.h>
 
 #include "reduce_ref.h"
 

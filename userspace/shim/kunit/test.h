@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <asm/errno.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/types.h>
@@ -195,6 +196,16 @@ shim_kunit_fail(struct kunit *test, bool fatal, const char *file, int line,
 	SHIM_TRUE(t, false, c, true, __VA_ARGS__)
 #define KUNIT_EXPECT_FALSE_MSG(t, c, ...) \
 	SHIM_TRUE(t, false, c, false, __VA_ARGS__)
+#define KUNIT_EXPECT_LE_MSG(t, l, r, ...) \
+	SHIM_CMP(t, false, l, <=, r, __VA_ARGS__)
+#define KUNIT_ASSERT_LT_MSG(t, l, r, ...) \
+	SHIM_CMP(t, true, l, <, r, __VA_ARGS__)
+#define KUNIT_ASSERT_LE_MSG(t, l, r, ...) \
+	SHIM_CMP(t, true, l, <=, r, __VA_ARGS__)
+#define KUNIT_ASSERT_GE_MSG(t, l, r, ...) \
+	SHIM_CMP(t, true, l, >=, r, __VA_ARGS__)
+#define KUNIT_ASSERT_NE_MSG(t, l, r, ...) \
+	SHIM_CMP(t, true, l, !=, r, __VA_ARGS__)
 #define KUNIT_EXPECT_MEMEQ_MSG(t, l, r, n, ...) \
 	SHIM_MEM(t, false, l, r, n, true, __VA_ARGS__)
 #define KUNIT_ASSERT_EQ_MSG(t, l, r, ...) \

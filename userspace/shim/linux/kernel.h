@@ -2,6 +2,7 @@
 #ifndef _SHIM_LINUX_KERNEL_H
 #define _SHIM_LINUX_KERNEL_H
 
+#include <linux/bits.h>
 #include <linux/compiler.h>
 #include <linux/limits.h>
 #include <linux/minmax.h>

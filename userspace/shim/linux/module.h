@@ -5,5 +5,6 @@
 #define MODULE_LICENSE(x)
 #define MODULE_DESCRIPTION(x)
 #define MODULE_AUTHOR(x)
+#define MODULE_PARM_DESC(name, x)
 
 #endif

@@ -1,0 +1,69 @@
+#!/usr/bin/awk -f
+# SPDX-License-Identifier: GPL-2.0
+#
+# Reads KTAP of one or more programs, prints one line per test case,
+# "ok 12 - suite.case", with the diagnostics of those that failed in front;
+# exits with 1 if one failed or there was none. A line "# exit NAME STATUS"
+# ends a program that is not KUnit, or that was killed.
+
+function result(ok, name)
+{
+	if (!ok) {
+		printf "%s", diag
+		failed++
+	} else if (ENVIRON["VERBOSE"] != "") {
+		printf "%s", diag
+	}
+	diag = ""
+	printf "%s %d - %s\n", ok ? "ok" : "not ok", ++n, name
+	fflush()
+}
+
+# Text from the number on: "ok 3 name" -> "name".
+function rest(line)
+{
+	sub(/^ *(not )?ok [0-9]+ (- )?/, "", line)
+	return line
+}
+
+/^ *# Subtest: / {
+	# A parameterized case opens one, too: it is no suite.
+	if ($0 ~ /^    # /)
+		suite = $3
+	next
+}
+/^ *(KTAP version|1\.\.)/ { next }
+/^# exit / {
+	if ($4 != 0 && !(bad_here))
+		result(0, $3 (suite == "" ? "" : "." suite) " (ended with status " $4 ")")
+	else if (!seen)
+		result(0, $3 " (no results)")
+	suite = ""; seen = bad_here = 0; diag = ""
+	next
+}
+/^    (not )?ok [0-9]+ / {
+	seen = 1
+	if ($1 == "not") bad_here = 1
+	result($1 == "ok", suite "." rest($0))
+	next
+}
+/^(not )?ok [0-9]+ / {
+	# The sum of a suite says nothing new; a program without suites does.
+	if (suite == "") {
+		seen = 1
+		if ($1 == "not") bad_here = 1
+		result($1 == "ok", rest($0))
+	}
+	diag = ""
+	next
+}
+{
+	sub(/^ */, "")
+	diag = diag ($0 ~ /^#/ ? "" : "# ") $0 "\n"
+}
+END {
+	if (!n)
+		print "Bail out! no test ran"
+	printf "1..%d\n# %d passed, %d failed\n", n, n - failed, failed
+	exit failed || !n
+}

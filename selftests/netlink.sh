@@ -1,0 +1,370 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Generic netlink, inc-tool and debugfs: right and wrong input, who may do what,
+# dumps, events, batches, the memory budget. Needs no RDMA device.
+#
+# netlink.sh [PART...]: only some of errors, tool, json, batch, rights, budget,
+# events, debugfs, dump, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+NS=inc-nl-$$
+RAW=$ROOT/selftests/netlink_raw.py
+DBG=$LAB_OUT/debugfs
+
+in_ns()
+{
+	ip netns exec "$NS" "$@"
+}
+
+tool()
+{
+	in_ns inc-tool "$@"
+}
+
+setup()
+{
+	inc_load || return 1
+	ip netns add "$NS" &&
+		ip -n "$NS" link set lo up &&
+		ip -n "$NS" link add v0 type veth peer name v1 &&
+		ip -n "$NS" addr add 10.9.0.1/24 dev v0 &&
+		ip -n "$NS" addr add fd00::1/64 dev v0 nodad &&
+		ip -n "$NS" link set v0 up &&
+		ip -n "$NS" link set v1 up
+}
+
+cleanup()
+{
+	ip netns del "$NS" 2>/dev/null
+	! mountpoint -q "$DBG" || umount "$DBG"
+	inc_unload
+}
+trap cleanup EXIT
+
+# Cases of a program that says PASS and FAIL.
+cases()
+{
+	local line n=0 log=$LAB_OUT/cases rc
+
+	in_ns python3 "$RAW" "$@" >"$log" 2>&1
+	rc=$?
+	while read -r line; do
+		case $line in
+		PASS*)	ktap 0 "${line#PASS }"; n=$((n + 1)) ;;
+		FAIL*)	line=${line#FAIL }
+			ktap 1 "${line%% # *}" "${line#* # }"; n=$((n + 1)) ;;
+		*)	echo "# $line" ;;
+		esac
+	done <"$log"
+	[ $rc = 0 ] && [ $n -gt 0 ]
+	ktap $? "$1: ran to its end" "status $rc"
+}
+
+# says NAME RC TEXT ARGS...: inc-tool has to end with RC and print TEXT.
+says()
+{
+	local name=$1 rc=$2 text=$3 out got
+
+	shift 3
+	out=$(tool "$@" 2>&1)
+	got=$?
+	[ $got = "$rc" ] && [[ $out == *"$text"* ]]
+	ktap $? "$name" "status $got: $out"
+}
+
+part_tool()
+{
+	says "tree add" 0 "tree 5 role root state forming members 0 of 2" \
+		tree add id 5 ranks 2 slots 16 msg-size 4K pmtu 512 dead-time 50
+	says "tree add chooses an ID" 0 "tree 1 " tree add ranks 3 slots 8 \
+		collectives allreduce dtypes fp32 ops sum,max dead-time 50
+	says "its masks" 0 "collectives allreduce dtypes fp32 ops sum,max" \
+		-d tree show 1
+	says "tree set" 0 "" tree set 5 window 7 hold 1M min-rto 3 dead-time 60ms
+	says "what it set" 0 "window 7 hold 1048576 min-rto 3 dead-time 60" \
+		-d tree show 5
+	says "member add" 0 "gid ::ffff:10.9.0.1" member add tree 5 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 3
+	says "member add, IPv6" 0 "gid fd00::1" member add tree 5 rank 1 \
+		addr fd00::2 qpn 18 psn 4 local fd00::1 local-psn 0xabcdef pkey 0x8001
+	says "the PSN asked for" 0 "psn 0xabcdef" -d member show tree 5 rank 1
+	says "the P_Key asked for" 0 "pkey 0x8001" -d member show tree 5 rank 1
+	says "the tree is ready" 0 "state ready members 2 of 2" tree show 5
+	says "a mapped address is IPv4" 0 "local 10.9.0.1" member add tree 1 \
+		rank 2 addr ::ffff:10.9.0.9 qpn 19 psn 0
+	says "a mapped address is shown so" 0 "addr 10.9.0.9 " member show tree 1
+	says "member show of one tree" 0 "tree 5 rank 1" member show tree 5
+	says "slot show" 0 "slot 3 state idle msg-id 3" slot show tree 5 index 3
+	says "no slot was used" 0 "" slot show
+	says "stat show" 0 "switch" stat show
+	says "stat show of a rank" 0 "tree 5 rank 1" stat show tree 5 rank 1
+	says "tree show -s" 0 "total" -s tree show
+	says "kernel's words" 2 "Error: rdma_inc: there is no tree 9." tree show 9
+	says "name of an attribute" 2 "window, it takes 1 to 256" \
+		tree add ranks 2 window 1000
+	says "missing attribute" 2 "no member" member show tree 1 rank 0
+	says "rank is taken" 2 "rank has a member already" member add tree 5 \
+		rank 1 addr 10.9.0.7 qpn 20 psn 0
+	says "another namespace is another switch" 0 "" \
+		-n /proc/1/ns/net tree show
+	says "member del" 0 "" member del tree 5 rank 0
+	says "member del twice" 2 "has no member" member del tree 5 rank 0
+	says "an unused tree takes another one" 0 "rank 0" member add tree 5 \
+		rank 0 addr 10.9.0.3 qpn 21 psn 0
+	says "tree del" 0 "" tree del 5
+	says "tree del twice" 2 "there is no tree 5" tree del 5
+	says "tree del, id" 0 "" tree del id 1
+}
+
+part_json()
+{
+	local args out
+
+	tool tree add id 3 ranks 2 slots 4 dead-time 50 >/dev/null
+	tool member add tree 3 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
+	for args in "tree" "-s tree" "-s -s -p tree show 3" "member" \
+		    "-s -d member show tree 3 rank 0" "slot" \
+		    "slot show tree 3 index 1" "stat" "-p stat show tree 3" \
+		    "switch" "-s switch" "tree add ranks 1 slots 1" \
+		    "member add tree 3 rank 1 addr 10.9.0.3 qpn 18 psn 0"; do
+		# shellcheck disable=SC2086 # words
+		out=$(tool -j $args 2>&1 | python3 -m json.tool 2>&1)
+		ktap $? "JSON of inc-tool $args" "$out"
+	done
+	out=$(tool -j -s tree show 3 | python3 "$ROOT/selftests/netlink_keys.py" tree 2>&1)
+	ktap $? "keys of a tree are those of the spec" "$out"
+	out=$(tool -j -s member show tree 3 | python3 "$ROOT/selftests/netlink_keys.py" member 2>&1)
+	ktap $? "keys of a member are those of the spec" "$out"
+	out=$(tool -j -s switch | python3 "$ROOT/selftests/netlink_keys.py" switch 2>&1)
+	ktap $? "keys of the switch are those of the spec" "$out"
+	tool tree del 4 2>/dev/null
+	tool tree del 3
+	tool tree del 1
+}
+
+part_batch()
+{
+	local out rc
+
+	out=$(tool -batch - 2>&1 <<-'END'
+	# two trees
+	tree add id 1 ranks 2 slots 4 \
+		dead-time 50
+	tree add id 2 ranks "1" slots 4
+
+	member add tree 2 rank 0 addr 10.9.0.2 qpn 17 psn 0
+	END
+	)
+	ktap $? "batch" "$out"
+	out=$(printf 'tree del 1\ntree del 77\ntree del 2\n' | tool -b - 2>&1)
+	rc=$?
+	[ $rc = 2 ] && [[ $out == *"Command failed -:2"* ]] &&
+		tool tree show 2 >/dev/null
+	ktap $? "batch stops at an error and says where" "$rc: $out"
+	out=$(printf 'tree del 77\ntree del 2\n' | tool -f -b - 2>&1)
+	rc=$?
+	[ $rc = 2 ] && ! tool tree show 2 >/dev/null 2>&1
+	ktap $? "batch with -force goes on" "$rc: $out"
+	for i in {1..300}; do
+		echo "tree add id $i ranks 2 slots 1 msg-size 64"
+	done >"$LAB_OUT/many"
+	tool -b "$LAB_OUT/many" >/dev/null && [ "$(tool tree | wc -l)" = 300 ]
+	ktap $? "300 trees from a file"
+	sed -i 's/add id \([0-9]*\).*/del \1/' "$LAB_OUT/many"
+	tool -b "$LAB_OUT/many" && [ -z "$(tool tree)" ]
+	ktap $? "and gone again"
+}
+
+# nobody CMD...: without any privilege
+nobody()
+{
+	in_ns setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"
+}
+
+part_rights()
+{
+	local out rc args
+
+	tool tree add id 1 ranks 2 slots 4 dead-time 50 >/dev/null
+	tool member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
+	for args in "tree add ranks 2" "tree set 1 window 3" "tree del 1" \
+		    "member add tree 1 rank 1 addr 10.9.0.3 qpn 17 psn 3" \
+		    "member del tree 1 rank 0" "switch set memory-limit 1M"; do
+		# shellcheck disable=SC2086 # words
+		out=$(nobody inc-tool $args 2>&1)
+		rc=$?
+		[ $rc = 2 ] && [[ $out == *"not permitted"* ]]
+		ktap $? "unprivileged: $args" "$rc: $out"
+	done
+	for args in "tree show 1" "member show" "slot show" "stat" "switch"; do
+		# shellcheck disable=SC2086 # words
+		out=$(nobody inc-tool -j $args 2>&1)
+		ktap $? "unprivileged: $args" "$out"
+	done
+	[[ $(tool -j member show) == *'"rkey"'* ]]
+	ktap $? "root sees R_Keys"
+	[[ $(nobody inc-tool -j member show) != *'"rkey"'* &&
+	   $(nobody inc-tool -j member show) != *'"psn"'* ]]
+	ktap $? "others do not, nor PSNs"
+	if nobody unshare -Urn true 2>/dev/null; then
+		out=$(nobody unshare -Urn inc-tool tree add ranks 2 slots 1 2>&1)
+		ktap $? "root of a user namespace, in its own network" "$out"
+	else
+		ktap_skip "root of a user namespace" "the kernel has none"
+	fi
+	tool tree del 1
+}
+
+part_budget()
+{
+	local used
+
+	used() { tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])'; }
+	ktap "$(used)" "nothing used"
+	says "tree beyond the limit" 2 "needs " tree add ranks 1024 slots 4096
+	tool switch set memory-limit 256K
+	says "tree beyond a lower limit" 2 "needs " tree add ranks 4 slots 64
+	says "a smaller one" 0 "tree 1" tree add id 1 ranks 1 slots 1 msg-size 4096 dead-time 50
+	says "member within the limit" 0 "rank 0" member add tree 1 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 0
+	[ "$(used)" -gt 4096 ]
+	ktap $? "it is used"
+	tool switch set memory-limit 1K
+	says "a limit below what is used" 0 "memory-limit 1024" switch show
+	says "refuses more" 2 "needs " tree add ranks 1 slots 1 msg-size 64
+	tool tree del 1
+	ktap "$(used)" "nothing used again"
+	tool switch set memory-limit 1G
+}
+
+events_are()
+{
+	local got
+
+	got=$(python3 -c '
+import json, sys
+for line in open(sys.argv[1]):
+    e = json.loads(line)
+    print(e["event"], e.get("rank", ""), sep="", end=" ")' "$LAB_OUT/events")
+	[ "$got" = "$1 " ]
+}
+
+part_events()
+{
+	local pid
+
+	tool -j -t monitor >"$LAB_OUT/events" 2>"$LAB_OUT/events.err" &
+	pid=$!
+	tool monitor member >"$LAB_OUT/events.text" &
+	# Until it listens, events do not come: make one until it is seen.
+	for _ in {1..100}; do
+		tool tree add id 99 ranks 1 slots 1 >/dev/null
+		tool tree del 99
+		sleep 0.05
+		[ -s "$LAB_OUT/events" ] && break
+	done
+	sleep 0.3
+	: >"$LAB_OUT/events"
+	tool -b - >/dev/null <<-'END'
+	tree add id 1 ranks 2 slots 4 dead-time 50
+	member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3
+	member add tree 1 rank 1 addr 10.9.0.3 qpn 17 psn 3
+	member del tree 1 rank 1
+	END
+	wait_for 5 events_are "tree-new member-new0 member-new1 tree-ready member-del1"
+	ktap $? "events of a tree's life" "$(cut -c1-150 "$LAB_OUT/events" | tr '\n' ' ')"
+	! grep -q '"rkey"\|"psn"' "$LAB_OUT/events"
+	ktap $? "no event tells secrets"
+	grep -q '"timestamp":"20' "$LAB_OUT/events"
+	ktap $? "events have a time"
+	tool tree del 1
+	wait_for 5 grep -q '"tree-del"' "$LAB_OUT/events"
+	ktap $? "event of a tree dismantled"
+	wait_for 5 grep -q "member-del tree 1 rank 0" "$LAB_OUT/events.text"
+	ktap $? "events about members only, as text"
+	! grep -q '^tree' "$LAB_OUT/events.text"
+	ktap $? "and none about trees"
+	kill $(jobs -p) 2>/dev/null
+	wait "$pid" 2>/dev/null
+	[ ! -s "$LAB_OUT/events.err" ]
+	ktap $? "no complaint" "$(cat "$LAB_OUT/events.err")"
+}
+
+part_debugfs()
+{
+	local dir inum f i out
+
+	mkdir -p "$DBG"
+	if ! mount -t debugfs none "$DBG" 2>/dev/null; then
+		ktap_skip "debugfs" "the kernel has none"
+		return
+	fi
+	inum=$(in_ns stat -Lc %i /proc/self/ns/net)
+	dir=$DBG/rdma_inc/net-$inum
+	grep -q "^limit" "$dir/memory"
+	ktap $? "memory of the namespace"
+	tool tree add id 1 ranks 3 slots 4 dead-time 50 >/dev/null
+	tool member add tree 1 rank 1 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
+	tool member add tree 1 rank 2 addr fd00::5 qpn 17 psn 3 >/dev/null
+	out=$(cat "$dir/tree-1/members")
+	[[ $out == *"rank 0: no member"*"rank 1: rts"*"10.9.0.2"*"fd00::5"* ]]
+	ktap $? "members" "$out"
+	grep -q "^tree 1: forming, 2 of 3 ranks" "$dir/tree-1/slots"
+	ktap $? "slots"
+	grep -q "no slot waits" "$dir/tree-1/missing"
+	ktap $? "missing"
+	grep -q "^tree 1: " "$dir/memory"
+	ktap $? "memory of the tree"
+	[ "$(stat -c %a "$dir/tree-1/members")" = 400 ]
+	ktap $? "for root only"
+
+	# Trees come and go under the readers.
+	while :; do
+		for f in "$dir"/tree-*/*; do
+			cat "$f" 2>/dev/null
+		done >/dev/null
+	done &
+	for ((i = 0; i < 30; i++)); do
+		tool -b - >/dev/null <<-'END'
+		tree add id 2 ranks 1 slots 256 dead-time 10 min-rto 1
+		member add tree 2 rank 0 addr 10.9.0.2 qpn 17 psn 3
+		tree del 2
+		END
+	done
+	kill %%
+	wait 2>/dev/null
+	tool tree del 1
+	[ ! -e "$dir/tree-1" ] && [ ! -e "$dir/tree-2" ]
+	ktap $? "trees come and go under readers"
+}
+
+part_dump()
+{
+	cases dump
+	cases close
+}
+
+part_errors()
+{
+	cases errors
+}
+
+part_fuzz()
+{
+	cases fuzz "${FUZZ_SEED:-$RANDOM$RANDOM}" "${FUZZ_COUNT:-$((20000 / SLOW))}"
+}
+
+setup || exit 1
+[ $# -gt 0 ] || set -- errors tool json batch rights budget events debugfs dump fuzz
+for part; do
+	"part_$part"
+	[ -z "$(tool tree show)" ]
+	ktap $? "$part: no tree is left"
+done
+ip netns del "$NS"
+inc_unload
+ktap $? "the module unloads"
+ktap_end

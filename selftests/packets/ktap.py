@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tests by decorator, KTAP on standard output, a time limit for each."""
+import fnmatch
+import signal
+import sys
+import time
+import traceback
+
+TESTS = []
+
+
+class TimeUp(Exception):
+    pass
+
+
+class Skip(Exception):
+    pass
+
+
+def test(name, families=(4, 6), limit=10, cases=None):
+    """@cases: {name: arguments}, each a test of its own."""
+    def add(fn):
+        for label, args in (cases or {"": ()}).items():
+            for family in families or (None,):
+                title = name + (": " + label if label else "")
+                if family and len(families) > 1:
+                    title += " (IPv%d)" % family
+                TESTS.append((title, fn, family, args, limit))
+        return fn
+    return add
+
+
+def expect(what, got, want):
+    if got != want:
+        raise AssertionError("%s: got %s, want %s" % (what, _text(got), _text(want)))
+
+
+def _text(value):
+    if isinstance(value, int) and not isinstance(value, bool) and value > 255:
+        return hex(value)
+    return str(value)
+
+
+def check(cond, why):
+    if not cond:
+        raise AssertionError(why)
+
+
+def _alarm(*_):
+    raise TimeUp("time limit")
+
+
+def run(lab, pattern, verbose):
+    """Returns the number of failed tests."""
+    chosen = [t for t in TESTS if fnmatch.fnmatch(t[0], pattern)]
+    print("KTAP version 1\n1..%d" % len(chosen), flush=True)
+    signal.signal(signal.SIGALRM, _alarm)
+    failed = 0
+    for number, (title, fn, family, args, limit) in enumerate(chosen, 1):
+        start = time.monotonic()
+        why = ""
+        result = "ok"
+        signal.alarm(limit)
+        try:
+            lab.before()
+            fn(lab, *((family,) if family else ()), *args)
+        except Skip as e:
+            why = " # SKIP %s" % e
+        except Exception as e:          # pylint: disable=broad-except
+            signal.alarm(0)
+            result = "not ok"
+            why = " # %s: %s" % (type(e).__name__, str(e).replace("\n", " "))
+            failed += 1
+            if verbose:
+                traceback.print_exc(file=sys.stdout)
+        finally:
+            signal.alarm(0)
+        took = time.monotonic() - start
+        if not why and took > 1:
+            why = " # %.1f s" % took
+        print("%s %d - %s%s" % (result, number, title.replace("#", "no. "), why),
+              flush=True)
+    print("# %d passed, %d failed" % (len(chosen) - failed, failed), flush=True)
+    return failed

@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Namespaces, raw ports and the switch's netlink, out of one process."""
+import contextlib
+import functools
+import os
+import select
+import socket
+import struct
+import sys
+import time
+
+import roce
+
+ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 3, 0x0800, 0x86dd
+PACKET_OUTGOING = 4
+
+
+@contextlib.contextmanager
+def in_ns(name):
+    """What is opened in here belongs to that namespace."""
+    here = os.open("/proc/self/ns/net", os.O_RDONLY)
+    there = os.open("/run/netns/" + name, os.O_RDONLY)
+    try:
+        os.setns(there, os.CLONE_NEWNET)
+        yield
+    finally:
+        os.setns(here, os.CLONE_NEWNET)
+        os.close(there)
+        os.close(here)
+
+
+def load_ynl():
+    sys.path.append(os.environ["INC_YNL"])
+    # pylint: disable=import-error,import-outside-toplevel
+    import yaml
+    from lib import NlError, YnlFamily
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+    @functools.lru_cache
+    def parse(text):
+        return yaml.load(text, loader)
+
+    yaml.safe_load = lambda f: parse(f if isinstance(f, str) else f.read())
+    return YnlFamily, NlError
+
+
+class Switch:
+    """Netlink of the switch in a namespace."""
+
+    def __init__(self, ns, family_class):
+        self.ns = ns
+        self.tx_dev = None
+        with in_ns(ns):
+            spec = os.environ["INC_SPEC"]
+            self.nl = family_class(spec, schema="")
+            self.ntf = family_class(spec, schema="")
+            self.ntf.ntf_subscribe("events")
+
+    def do(self, op, **attrs):
+        return self.nl.do(op, {k.replace("_", "-"): v for k, v in attrs.items()})
+
+    def stats(self):
+        return self.do("switch-get")["stats"]
+
+    def events(self):
+        """Those since the last call, as (name, attributes)."""
+        self.ntf.check_ntf()
+        out = []
+        while not self.ntf.async_msg_queue.empty():
+            msg = self.ntf.async_msg_queue.get_nowait()
+            out.append((msg["name"], msg["msg"]))
+        return out
+
+    def snmp(self, name):
+        """A counter of IP or UDP of the namespace, as in UdpNoPorts."""
+        with in_ns(self.ns):
+            # of this thread: /proc/net would be the process's
+            base = "/proc/thread-self/net/"
+            with open(base + "snmp", encoding="ascii") as f:
+                lines = f.read().splitlines()
+            with open(base + "snmp6", encoding="ascii") as f:
+                six = dict(line.split() for line in f)
+        if name in six:
+            return int(six[name])
+        for keys, values in zip(lines[::2], lines[1::2]):
+            proto = keys.split(":")[0]
+            for key, value in zip(keys.split()[1:], values.split()[1:]):
+                if proto + key == name:
+                    return int(value)
+        raise KeyError(name)
+
+
+class Port:
+    """A host's end of a link: whole frames in and out."""
+
+    def __init__(self, ns, dev, peer_mac):
+        with in_ns(ns):
+            self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
+                                      socket.htons(ETH_P_ALL))
+        self.sock.bind((dev, ETH_P_ALL))
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUFFORCE
+                             if hasattr(socket, "SO_RCVBUFFORCE") else 33, 8 << 20)
+        self.sock.setblocking(False)
+        self.mac = self.sock.getsockname()[4]
+        self.peer_mac = peer_mac
+
+    def send(self, packet):
+        kind = ETH_P_IP if packet[0] >> 4 == 4 else ETH_P_IPV6
+        self.send_as(packet, kind)
+
+    def send_as(self, packet, kind):
+        self.sock.send(self.peer_mac + self.mac + struct.pack("!H", kind) + packet)
+
+    def recv(self):
+        """IP packets that wait."""
+        out = []
+        while True:
+            try:
+                frame, addr = self.sock.recvfrom(65536)
+            except BlockingIOError:
+                return out
+            if addr[2] != PACKET_OUTGOING and addr[1] in (ETH_P_IP, ETH_P_IPV6):
+                out.append(frame[14:])
+
+
+class CsumPort(Port):
+    """A port whose frames begin with a struct virtio_net_hdr."""
+
+    def __init__(self, ns, dev, peer_mac):
+        super().__init__(ns, dev, peer_mac)
+        self.sock.setsockopt(263, 15, 1)        # SOL_PACKET, PACKET_VNET_HDR
+
+    def send_partial(self, packet, gso_size=0):
+        """UDP checksum left to the device: CHECKSUM_PARTIAL; may be GSO."""
+        off = roce.udp_offset(packet)
+        kind = ETH_P_IP if packet[0] >> 4 == 4 else ETH_P_IPV6
+        src, dst = (packet[12:16], packet[16:20]) if kind == ETH_P_IP else \
+                   (packet[8:24], packet[24:40])
+        length = struct.unpack_from("!H", packet, off + 4)[0]
+        # what a stack leaves for the device: the pseudo header's sum
+        pseudo = ~roce.udp_checksum(src, dst, struct.pack("!H", 0) * 2) & 0xffff
+        pseudo = ~roce.checksum(src + dst + struct.pack("!HH", 17, length)) & 0xffff
+        packet = packet[:off + 6] + struct.pack("!H", pseudo) + packet[off + 8:]
+        hdr = struct.pack("<BBHHHH", 1, 5 if gso_size else 0, 14 + off + 8,
+                          gso_size, 14 + off, 6)
+        self.sock.send(hdr + self.peer_mac + self.mac +
+                       struct.pack("!H", kind) + packet)
+
+
+def mac_of(ns, dev):
+    with in_ns(ns), socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as s:
+        s.bind((dev, 0))
+        return s.getsockname()[4]
+
+
+def run_in(ns, *cmd):
+    args = ["ip", "netns", "exec", ns, *cmd]
+    rc = os.spawnvp(os.P_WAIT, args[0], args)
+    if rc:
+        raise OSError("%s: status %d" % (" ".join(args), rc))
+
+
+class Lab:
+    """The topology of packets.sh, and who listens where."""
+
+    def __init__(self):
+        net = os.environ["INC_NET"]
+        family_class, self.nl_error = load_ynl()
+        self.net = net
+        self.sw_ns, self.sw2_ns = net + "-sw", net + "-sw2"
+        self.sw = Switch(self.sw_ns, family_class)
+        self.family_class = family_class
+        sw_mac = mac_of(self.sw_ns, "br0")
+        self.ports = [Port("%s-h%d" % (net, h), "eth0", sw_mac) for h in range(3)]
+        self.other_port = Port(net + "-h0", "eth1", mac_of(self.sw2_ns, "v0"))
+        self.members = {}       # by QPN of ours
+        self.strangers = []     # IP packets for nobody
+        self.poll_set = select.poll()
+        for port in self.ports + [self.other_port]:
+            self.poll_set.register(port.sock, select.POLLIN)
+        self.next_qpn = 0x11
+        self.next_addr = 0
+        self.known = set()
+        self.sw2 = None
+
+    def sw_addr(self, family, n=1):
+        return roce.aton("10.99.0.%d" % n if family == 4 else "fd00:99::%d" % n)
+
+    def new_addr(self, family, port):
+        """An address that the switch can reach at a port."""
+        self.next_addr = self.next_addr % 4000 + 1
+        text = ("10.99.%d.%d" % (1 + self.next_addr // 200, 1 + self.next_addr % 200)
+                if family == 4 else "fd00:99::1:%x" % self.next_addr)
+        if text not in self.known:
+            self.neigh(text, self.ports[port].mac, self.sw_ns, "br0")
+            self.known.add(text)
+        return roce.aton(text)
+
+    @staticmethod
+    def neigh(addr, mac, ns, dev):
+        run_in(ns, "ip", "neigh", "replace", addr, "lladdr",
+               ":".join("%02x" % b for b in mac), "dev", dev, "nud", "permanent")
+
+    def second_switch(self):
+        if self.sw2 is None:
+            self.sw2 = Switch(self.sw2_ns, self.family_class)
+        return self.sw2
+
+    @contextlib.contextmanager
+    def sniffer(self, dev):
+        """As tcpdump: somebody else holds every packet, too."""
+        with in_ns(self.sw_ns):
+            sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW,
+                                 socket.htons(ETH_P_ALL))
+        with sock:
+            sock.bind((dev, ETH_P_ALL))
+            yield sock
+
+    @contextlib.contextmanager
+    def listener(self, family):
+        """The switch host's own user of the RoCEv2 port."""
+        with in_ns(self.sw_ns):
+            sock = socket.socket(socket.AF_INET if family == 4 else
+                                 socket.AF_INET6, socket.SOCK_DGRAM)
+        with sock:
+            sock.bind(("0.0.0.0" if family == 4 else "::", roce.PORT))
+            sock.setblocking(False)
+            yield sock
+
+    def poll(self, timeout=0.0):
+        """Hands out what has come; waits at most @timeout seconds for it."""
+        if not self.poll_set.poll(timeout * 1000):
+            return False
+        now = time.monotonic()
+        for port in self.ports + [self.other_port]:
+            for packet in port.recv():
+                self.deliver(packet, now)
+        return True
+
+    def deliver(self, packet, now):
+        p = roce.parse(packet)
+        member = self.members.get(p.qpn) if p else None
+        if member and member.addr == p.dst:
+            p.at = now
+            member.rx(p)
+        else:
+            self.strangers.append(packet)
+
+    def until(self, cond, timeout=2.0):
+        """Returns whether the condition came true."""
+        end = time.monotonic() + timeout
+        while not cond():
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            self.poll(min(left, 0.02))
+        return True
+
+    def wait(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.poll(max(0.0, end - time.monotonic()))
+
+    def quiet(self, seconds=0.004):
+        """Until nothing has come for a moment."""
+        while self.poll(seconds):
+            pass

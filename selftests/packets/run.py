@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the packet tests. Arguments: SEED=n ONLY=pattern VERBOSE=1."""
+import random
+import sys
+import time
+
+import ktap
+import peer
+from net import Lab
+
+
+class TestLab(Lab):
+    def before(self):
+        """No test sees what is left of the one before it."""
+        self.quiet(0.0)
+        self.strangers.clear()
+        self.sw.events()
+
+    def tree(self, *args, **kw):
+        return peer.Tree(self, *args, **kw)
+
+    def good(self, family=4):
+        """The switch works: a fresh tree, an AllReduce."""
+        with self.tree(family=family) as t:
+            t.good()
+
+
+def main():
+    opts = dict(arg.split("=", 1) for arg in sys.argv[1:])
+    seed = int(opts.get("SEED", random.SystemRandom().randrange(1 << 31)))
+    # pylint: disable=import-outside-toplevel,unused-import
+    import test_basic
+    try:
+        import test_border
+        import test_responder
+        import test_header
+        import test_requester
+        import test_random
+    except ModuleNotFoundError as e:
+        print("#", e)
+    start = time.monotonic()
+    lab = TestLab()
+    lab.seed = seed
+    print("# seed %d (SEED=%d repeats it)" % (seed, seed))
+    print("# reduce: %s" % lab.sw.do("switch-get")["reduce-impl"])
+    failed = ktap.run(lab, opts.get("ONLY", "*"), opts.get("VERBOSE"))
+    print("# %.1f s" % (time.monotonic() - start))
+    return 1 if failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,720 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-rtt: round trip and throughput of RDMA WRITE between two stock RC queue
+ * pairs, without any INC switch: what collectives are compared with.
+ *
+ * Works as libinc does (completion events, sparse send completions, inline
+ * data, three system calls per message), so that the two compare.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <netdb.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "conn.h"
+#include "inc.h"
+#include "verbs.h"
+
+#define DEFAULT_PORT	"18792"
+#define QUEUE		128
+#define SIGNAL_EVERY	(QUEUE / 4)
+#define INLINE_MAX	96
+#define MAX_REPS	1000
+#define LINE		256
+
+struct options {
+	const char	*server;	/* NULL: be the server */
+	const char	*port;
+	const char	*dev;
+	int		gid_index;
+	bool		once;
+	bool		bw;
+	bool		json;
+	unsigned int	size;
+	unsigned int	iterations;
+	unsigned int	reps;
+	unsigned int	window;
+	unsigned int	timeout_s;
+	unsigned int	pmtu;
+};
+
+/* What the two ends tell each other. */
+struct hello {
+	struct inc_rdv_addr	addr;
+	uint32_t		qpn;
+	uint32_t		psn;
+	uint32_t		rkey;
+	uint64_t		va;
+	unsigned int		mtu;
+	/* of the client */
+	unsigned int		bw;
+	unsigned int		size;
+	unsigned int		messages;	/* whole run */
+};
+
+struct end {
+	struct options		*o;
+	int			fd;
+	struct inc_rdv_lines	in;
+	struct inc_dev		dev;
+	struct ibv_pd		*pd;
+	struct ibv_comp_channel	*chan;
+	struct ibv_cq		*rcq;
+	struct ibv_cq		*scq;
+	struct ibv_qp		*qp;
+	struct ibv_mr		*mr;
+	char			*buf;		/* first half out, second half in */
+	unsigned int		size;
+	uint32_t		inline_max;
+	struct hello		peer;
+	uint64_t		posted;
+	uint64_t		done;
+	unsigned int		recvs;
+	unsigned int		events;
+};
+
+static int fail(const char *what, int err)
+{
+	fflush(stdout);
+	fprintf(stderr, "inc-rtt: %s: %s\n", what, strerror(err < 0 ? -err : err));
+	return -1;
+}
+
+static double now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
+}
+
+/* --- TCP ---------------------------------------------------------------------------- */
+
+static int send_line(struct end *e, const char *line)
+{
+	size_t len = strlen(line);
+
+	return send(e->fd, line, len, MSG_NOSIGNAL) == (ssize_t)len ?
+	       0 : fail("TCP", errno);
+}
+
+/* The socket blocks; alarm() ends what takes too long. */
+static int recv_line(struct end *e, char *line)
+{
+	size_t len;
+	ssize_t n;
+	char *to;
+	int ret;
+
+	while (!(ret = inc_rdv_line(&e->in, line, INC_RDV_LINE_MAX))) {
+		to = inc_rdv_space(&e->in, &len);
+		n = recv(e->fd, to, len, 0);
+		if (n <= 0)
+			return fail("TCP", n ? errno : ECONNRESET);
+		inc_rdv_added(&e->in, (size_t)n);
+	}
+	return ret < 0 ? fail("TCP", ret) : 0;
+}
+
+static int send_hello(struct end *e, const struct hello *h)
+{
+	char line[LINE], addr[64];
+
+	snprintf(line, sizeof(line), "inc-rtt1 %s %u %u %u %" PRIu64 " %u %u %u %u\n",
+		 inc_rdv_addr_str(&h->addr, addr, sizeof(addr)), h->qpn, h->psn,
+		 h->rkey, h->va, h->mtu, h->bw, h->size, h->messages);
+	return send_line(e, line);
+}
+
+static int recv_hello(struct end *e, struct hello *h)
+{
+	char line[INC_RDV_LINE_MAX], addr[64];
+
+	if (recv_line(e, line))
+		return -1;
+	if (sscanf(line, "inc-rtt1 %63s %u %u %u %" SCNu64 " %u %u %u %u", addr,
+		   &h->qpn, &h->psn, &h->rkey, &h->va, &h->mtu, &h->bw, &h->size,
+		   &h->messages) != 9 || inc_rdv_addr_parse(addr, &h->addr))
+		return fail("other end", EPROTO);
+	return 0;
+}
+
+/* --- Verbs --------------------------------------------------------------------------- */
+
+static int post_recvs(struct end *e)
+{
+	struct ibv_recv_wr wr = { 0 }, *bad;
+
+	for (; e->recvs < QUEUE; e->recvs++)
+		if (ibv_post_recv(e->qp, &wr, &bad))
+			return fail("ibv_post_recv", errno);
+	return 0;
+}
+
+static int make_verbs(struct end *e, const struct inc_rdv_addr *local)
+{
+	struct inc_dev_sel sel = {
+		.dev = e->o->dev,
+		.gid_index = e->o->gid_index,
+		.addr = *local,
+	};
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = {
+			.max_send_wr = QUEUE, .max_recv_wr = QUEUE,
+			.max_send_sge = 1, .max_recv_sge = 1,
+			.max_inline_data = INLINE_MAX,
+		},
+	};
+	char err[INC_RDV_TEXT_MAX];
+
+	if (inc_dev_open(&e->dev, &sel, err, sizeof(err))) {
+		fprintf(stderr, "inc-rtt: %s\n", err);
+		return -1;
+	}
+	e->buf = aligned_alloc(4096, (2 * (size_t)e->size + 4095) / 4096 * 4096);
+	e->pd = ibv_alloc_pd(e->dev.ctx);
+	e->chan = ibv_create_comp_channel(e->dev.ctx);
+	if (!e->buf || !e->pd || !e->chan)
+		return fail("verbs", errno);
+	memset(e->buf, 0, 2 * (size_t)e->size);
+	e->mr = ibv_reg_mr(e->pd, e->buf, 2 * (size_t)e->size,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	e->rcq = ibv_create_cq(e->dev.ctx, QUEUE, NULL, e->chan, 0);
+	e->scq = ibv_create_cq(e->dev.ctx, QUEUE, NULL, e->chan, 0);
+	if (!e->mr || !e->rcq || !e->scq)
+		return fail("verbs", errno);
+	attr.send_cq = e->scq;
+	attr.recv_cq = e->rcq;
+	e->qp = ibv_create_qp(e->pd, &attr);
+	if (!e->qp)
+		return fail("ibv_create_qp", errno);
+	e->inline_max = attr.cap.max_inline_data;
+	if (inc_qp_to_init(e->qp, &e->dev))
+		return fail("queue pair", EIO);
+	return post_recvs(e);
+}
+
+static void free_verbs(struct end *e)
+{
+	if (e->qp)
+		ibv_destroy_qp(e->qp);
+	if (e->mr)
+		ibv_dereg_mr(e->mr);
+	if (e->rcq) {
+		ibv_ack_cq_events(e->rcq, e->events);
+		ibv_destroy_cq(e->rcq);
+	}
+	if (e->scq)
+		ibv_destroy_cq(e->scq);
+	if (e->chan)
+		ibv_destroy_comp_channel(e->chan);
+	if (e->pd)
+		ibv_dealloc_pd(e->pd);
+	inc_dev_close(&e->dev);
+	free(e->buf);
+}
+
+/* Exchanges and connects; on return both ends are in RTS. */
+static int connect_ends(struct end *e, struct hello *mine)
+{
+	char err[INC_RDV_TEXT_MAX], line[INC_RDV_LINE_MAX];
+	struct inc_rc rc;
+	uint32_t psn;
+
+	if (getrandom(&psn, sizeof(psn), 0) != sizeof(psn))
+		return fail("getrandom", errno);
+	mine->addr = e->dev.addr;
+	mine->qpn = e->qp->qp_num;
+	mine->psn = psn & 0xffffff;
+	mine->rkey = e->mr->rkey;
+	mine->va = (uintptr_t)e->buf + e->size;
+	mine->mtu = e->o->pmtu && e->o->pmtu < e->dev.mtu ? e->o->pmtu :
+							   e->dev.mtu;
+	if (send_hello(e, mine))
+		return -1;
+	if (e->o->server && recv_hello(e, &e->peer))
+		return -1;
+	rc = (struct inc_rc){
+		.addr	= e->peer.addr,
+		.qpn	= e->peer.qpn,
+		.rq_psn	= e->peer.psn,
+		.sq_psn	= mine->psn,
+		.pmtu	= mine->mtu < e->peer.mtu ? mine->mtu : e->peer.mtu,
+		.timeout = 10,
+	};
+	if (inc_qp_to_rts(e->qp, &e->dev, &rc, err, sizeof(err))) {
+		fprintf(stderr, "inc-rtt: %s\n", err);
+		return -1;
+	}
+	/* Nobody sends before both are ready. */
+	return send_line(e, "ready\n") || recv_line(e, line) ? -1 : 0;
+}
+
+static int reap_sends(struct end *e)
+{
+	struct ibv_wc wc[16];
+	int i, n;
+
+	n = ibv_poll_cq(e->scq, 16, wc);
+	for (i = 0; i < n; i++) {
+		if (wc[i].status != IBV_WC_SUCCESS) {
+			fprintf(stderr, "inc-rtt: sending: %s\n",
+				ibv_wc_status_str(wc[i].status));
+			return -1;
+		}
+		e->done = wc[i].wr_id;
+	}
+	return 0;
+}
+
+/* Sleeps for an event of @cq, which was found empty. */
+static int sleep_for(struct end *e, struct ibv_cq *cq, bool *armed)
+{
+	struct ibv_cq *ev;
+	void *context;
+
+	if (!*armed) {
+		*armed = true;
+		return ibv_req_notify_cq(cq, 0) ? fail("ibv_req_notify_cq", errno) :
+						  0;
+	}
+	*armed = false;
+	if (ibv_get_cq_event(e->chan, &ev, &context))
+		return fail("ibv_get_cq_event", errno);
+	if (ev == e->rcq)
+		e->events++;
+	else
+		ibv_ack_cq_events(ev, 1);
+	return 0;
+}
+
+static int post_write(struct end *e, bool imm, bool signal)
+{
+	struct ibv_sge sge = {
+		.addr	= (uintptr_t)e->buf,
+		.length	= e->size,
+		.lkey	= e->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id	= ++e->posted,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode	= imm ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
+		.send_flags = (signal ? IBV_SEND_SIGNALED : 0) |
+			      (e->size <= e->inline_max ? IBV_SEND_INLINE : 0),
+		.wr.rdma = { .remote_addr = e->peer.va, .rkey = e->peer.rkey },
+	};
+
+	return ibv_post_send(e->qp, &wr, &bad) ? fail("ibv_post_send", errno) : 0;
+}
+
+/* Waits for one message of the other end. */
+static int wait_recv(struct end *e)
+{
+	bool armed = false;
+	struct ibv_wc wc;
+	int n;
+
+	while (!(n = ibv_poll_cq(e->rcq, 1, &wc)))
+		if (sleep_for(e, e->rcq, &armed))
+			return -1;
+	if (n < 0 || wc.status != IBV_WC_SUCCESS) {
+		fprintf(stderr, "inc-rtt: receiving: %s\n",
+			n < 0 ? "ibv_poll_cq" : ibv_wc_status_str(wc.status));
+		return -1;
+	}
+	if (--e->recvs < QUEUE / 2)
+		return post_recvs(e);
+	return 0;
+}
+
+static int ping(struct end *e)
+{
+	bool signal = (e->posted + 1) % SIGNAL_EVERY == 0;
+
+	if (e->posted - e->done > QUEUE / 2 && reap_sends(e))
+		return -1;
+	return post_write(e, true, signal);
+}
+
+/* --- Round trip ---------------------------------------------------------------------- */
+
+static int pong_all(struct end *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < e->peer.messages; i++)
+		if (wait_recv(e) || ping(e))
+			return -1;
+	return 0;
+}
+
+static int ping_all(struct end *e, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		if (ping(e) || wait_recv(e))
+			return -1;
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void report(const struct options *o, double *v, const char *unit)
+{
+	unsigned int i;
+
+	qsort(v, o->reps, sizeof(*v), by_value);
+	if (!o->json) {
+		printf("%u bytes: min %.2f median %.2f max %.2f %s\n", o->size,
+		       v[0], v[o->reps / 2], v[o->reps - 1], unit);
+		return;
+	}
+	printf("{\"size\":%u,\"unit\":\"%s\",\"min\":%.3f,\"median\":%.3f,\"max\":%.3f,\"samples\":[",
+	       o->size, unit, v[0], v[o->reps / 2], v[o->reps - 1]);
+	for (i = 0; i < o->reps; i++)
+		printf("%s%.3f", i ? "," : "", v[i]);
+	printf("]}\n");
+}
+
+static int run_rtt(struct end *e)
+{
+	struct options *o = e->o;
+	double us[MAX_REPS], t;
+	unsigned int i;
+
+	if (ping_all(e, o->iterations / 10 + 1))
+		return -1;
+	for (i = 0; i < o->reps; i++) {
+		t = now_us();
+		if (ping_all(e, o->iterations))
+			return -1;
+		us[i] = (now_us() - t) / o->iterations;
+	}
+	report(o, us, "us");
+	return 0;
+}
+
+/* --- Throughput ---------------------------------------------------------------------- */
+
+static char pattern(unsigned int i)
+{
+	return (char)(i * 7 + (i >> 8) * 13 + 5);
+}
+
+/* Sends @n messages, of which the last tells the other end. */
+static int stream(struct end *e, unsigned int n)
+{
+	uint64_t last = e->posted + n, before;
+	bool armed = false;
+
+	while (e->done < last) {
+		before = e->done;
+		while (e->posted < last && e->posted - e->done < e->o->window)
+			if (post_write(e, e->posted + 1 == last, true))
+				return -1;
+		if (reap_sends(e))
+			return -1;
+		if (e->done != before)
+			armed = false;
+		else if (sleep_for(e, e->scq, &armed))
+			return -1;
+	}
+	return 0;
+}
+
+static int run_bw(struct end *e)
+{
+	struct options *o = e->o;
+	char line[INC_RDV_LINE_MAX];
+	double mbs[MAX_REPS], t;
+	unsigned int i;
+
+	for (i = 0; i < o->size; i++)
+		e->buf[i] = pattern(i);
+	for (i = 0; i < o->reps; i++) {
+		t = now_us();
+		if (stream(e, o->iterations))
+			return -1;
+		mbs[i] = (double)o->size * o->iterations / (now_us() - t);
+	}
+	if (recv_line(e, line))
+		return -1;
+	if (strcmp(line, "data ok")) {
+		fprintf(stderr, "inc-rtt: other end: %s\n", line);
+		return -1;
+	}
+	report(o, mbs, "MB/s");
+	return 0;
+}
+
+/* The last message of each repetition comes with Immediate. */
+static int sink(struct end *e)
+{
+	const char *in = e->buf + e->size;
+	unsigned int i;
+
+	for (i = 0; i < e->peer.messages; i++)
+		if (wait_recv(e))
+			return -1;
+	for (i = 0; i < e->size; i++)
+		if (in[i] != pattern(i))
+			return send_line(e, "data wrong\n");
+	return send_line(e, "data ok\n");
+}
+
+/* --- Both ends ------------------------------------------------------------------------- */
+
+static int local_addr(int fd, struct inc_rdv_addr *addr)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+
+	if (getsockname(fd, (struct sockaddr *)&sa, &len))
+		return fail("getsockname", errno);
+	return inc_rdv_addr_from_sockaddr((struct sockaddr *)&sa, addr);
+}
+
+static int serve_one(struct options *o, int fd)
+{
+	struct end e = { .o = o, .fd = fd };
+	struct hello mine = { 0 };
+	struct inc_rdv_addr local;
+	int ret = -1;
+
+	alarm(o->timeout_s);
+	if (!recv_hello(&e, &e.peer) && !local_addr(fd, &local)) {
+		e.size = e.peer.size;
+		if (e.size && e.size <= 1 << 26 && !make_verbs(&e, &local) &&
+		    !connect_ends(&e, &mine))
+			ret = e.peer.bw ? sink(&e) : pong_all(&e);
+		/* The other end has all before the queue pair goes. */
+		if (!ret) {
+			char line[INC_RDV_LINE_MAX];
+
+			ret = recv_line(&e, line);
+		}
+		free_verbs(&e);
+	}
+	alarm(0);
+	close(fd);
+	return ret;
+}
+
+static int run_server(struct options *o)
+{
+	struct addrinfo hints = {
+		.ai_flags = AI_PASSIVE, .ai_family = AF_INET6,
+		.ai_socktype = SOCK_STREAM,
+	}, *ai;
+	int fd, conn, on = 1, off = 0, ret;
+
+	ret = getaddrinfo(NULL, o->port, &hints, &ai);
+	if (ret) {
+		fprintf(stderr, "inc-rtt: port \"%s\": %s\n", o->port,
+			gai_strerror(ret));
+		return -1;
+	}
+	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	ret = fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, 8);
+	freeaddrinfo(ai);
+	if (ret)
+		return fail("listening", errno);
+	printf("listening on port %s\n", o->port);
+	fflush(stdout);
+	do {
+		conn = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+		if (conn < 0)
+			return fail("accept", errno);
+		ret = serve_one(o, conn);
+	} while (!o->once);
+	close(fd);
+	return ret;
+}
+
+static int run_client(struct options *o)
+{
+	char err[INC_RDV_TEXT_MAX] = "", server[300];
+	struct end e = { .o = o, .size = o->size };
+	struct hello mine = {
+		.bw = o->bw,
+		.size = o->size,
+		.messages = o->bw ? o->reps :
+			    o->iterations / 10 + 1 + o->reps * o->iterations,
+	};
+	struct inc_conn conn;
+	int ret = -1;
+
+	alarm(o->timeout_s);
+	if (strchr(o->server, ':') && strchr(o->server, ':') != strrchr(o->server, ':'))
+		snprintf(server, sizeof(server), "[%s]:%s", o->server, o->port);
+	else
+		snprintf(server, sizeof(server), "%s:%s", o->server, o->port);
+	if (inc_conn_open(&conn, server, inc_now_ms() + 10000, err, sizeof(err))) {
+		fprintf(stderr, "inc-rtt: %s\n", err);
+		return -1;
+	}
+	/* From here on it blocks; alarm() watches. */
+	e.fd = conn.fd;
+	if (!fcntl(e.fd, F_SETFL, 0) && !make_verbs(&e, &conn.local) &&
+	    !connect_ends(&e, &mine))
+		ret = o->bw ? run_bw(&e) : run_rtt(&e);
+	if (!ret)
+		ret = send_line(&e, "bye\n");
+	free_verbs(&e);
+	inc_conn_close(&conn);
+	return ret;
+}
+
+/* --- Command line --------------------------------------------------------------------- */
+
+static void usage(FILE *out)
+{
+	fputs(
+"Usage: inc-rtt [OPTIONS] [--server]    at one end, and\n"
+"       inc-rtt [OPTIONS] SERVER        at the other\n"
+"\n"
+"Round trip of RDMA WRITE with Immediate between two RC queue pairs.\n"
+"\n"
+"  -p, --port PORT       TCP port to meet at (" DEFAULT_PORT ")\n"
+"  -s, --size BYTES      of a message (8; --bw 65536)\n"
+"  -n, --iterations N    round trips, or messages, per repetition (1000)\n"
+"      --reps N          repetitions (5)\n"
+"      --bw              throughput instead; also checks the data\n"
+"      --window N        messages in flight with --bw (8)\n"
+"      --pmtu N          path MTU, at most that of the ports\n"
+"      --dev NAME        verbs device\n"
+"      --gid-index N     GID\n"
+"      --timeout S       end after so many seconds (60)\n"
+"      --once            server: end after one client\n"
+"  -j, --json            JSON\n"
+"  -h, --help            this text\n", out);
+}
+
+enum { OPT_REPS = 256, OPT_BW, OPT_WINDOW, OPT_PMTU, OPT_DEV, OPT_GID,
+       OPT_TIMEOUT, OPT_ONCE, OPT_SERVER };
+
+static const struct option long_options[] = {
+	{ "port",	required_argument,	NULL, 'p' },
+	{ "size",	required_argument,	NULL, 's' },
+	{ "server",	no_argument,		NULL, OPT_SERVER },
+	{ "iterations",	required_argument,	NULL, 'n' },
+	{ "reps",	required_argument,	NULL, OPT_REPS },
+	{ "bw",		no_argument,		NULL, OPT_BW },
+	{ "window",	required_argument,	NULL, OPT_WINDOW },
+	{ "pmtu",	required_argument,	NULL, OPT_PMTU },
+	{ "dev",	required_argument,	NULL, OPT_DEV },
+	{ "gid-index",	required_argument,	NULL, OPT_GID },
+	{ "timeout",	required_argument,	NULL, OPT_TIMEOUT },
+	{ "once",	no_argument,		NULL, OPT_ONCE },
+	{ "json",	no_argument,		NULL, 'j' },
+	{ "help",	no_argument,		NULL, 'h' },
+	{ 0 },
+};
+
+static bool get_num(const char *text, unsigned int min, unsigned int max,
+		    unsigned int *num)
+{
+	unsigned long n;
+	char *end;
+
+	errno = 0;
+	n = strtoul(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || n < min || n > max) {
+		fprintf(stderr, "inc-rtt: \"%s\": must be a number, %u ... %u\n",
+			text, min, max);
+		return false;
+	}
+	*num = (unsigned int)n;
+	return true;
+}
+
+static bool take_option(struct options *o, int opt, const char *arg)
+{
+	unsigned int n = 0;
+
+	switch (opt) {
+	case 'p':
+		o->port = arg;
+		return true;
+	case 's':
+		return get_num(arg, 1, 1 << 26, &o->size);
+	case OPT_SERVER:
+		return true;	/* which is what it is without an address */
+	case 'n':
+		return get_num(arg, 1, 1 << 20, &o->iterations);
+	case OPT_REPS:
+		return get_num(arg, 1, MAX_REPS, &o->reps);
+	case OPT_BW:
+		o->bw = true;
+		return true;
+	case OPT_WINDOW:
+		return get_num(arg, 1, QUEUE, &o->window);
+	case OPT_PMTU:
+		return get_num(arg, 1, 4096, &o->pmtu);
+	case OPT_DEV:
+		o->dev = arg;
+		return true;
+	case OPT_GID:
+		if (!get_num(arg, 0, UINT8_MAX, &n))
+			return false;
+		o->gid_index = (int)n;
+		return true;
+	case OPT_TIMEOUT:
+		return get_num(arg, 1, INT_MAX, &o->timeout_s);
+	case OPT_ONCE:
+		o->once = true;
+		return true;
+	case 'j':
+		o->json = true;
+		return true;
+	}
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = {
+		.port = DEFAULT_PORT, .gid_index = -1, .iterations = 1000,
+		.reps = 5, .window = 8, .timeout_s = 60,
+	};
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "p:s:n:jh", long_options, NULL)) != -1) {
+		if (opt == 'h') {
+			usage(stdout);
+			return 0;
+		}
+		if (!take_option(&o, opt, optarg))
+			return 2;
+	}
+	if (optind < argc)
+		o.server = argv[optind++];
+	if (optind < argc) {
+		usage(stderr);
+		return 2;
+	}
+	if (!o.size)
+		o.size = o.bw ? 65536 : 8;
+	return (o.server ? run_client(&o) : run_server(&o)) ? 1 : 0;
+}

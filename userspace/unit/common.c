@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Seed and number of rounds of the random tests, from the environment. */
+#include <stdlib.h>
+
+#include "reduce/reduce.h"
+#include "tests/common.h"
+
+/* User space has time for more than a kernel under test. */
+#define DEFAULT_ROUNDS	5
+
+u64 inc_test_seed(void)
+{
+	const char *seed = getenv("INC_SEED");
+
+	return seed ? strtoull(seed, NULL, 0) : INC_TEST_SEED;
+}
+
+unsigned int inc_test_rounds(unsigned int rounds)
+{
+	const char *factor = getenv("INC_ROUNDS");
+
+	return rounds * (factor ? strtoul(factor, NULL, 0) : DEFAULT_ROUNDS);
+}
+
+/* The kernel's module does it when it is loaded. */
+static void __attribute__((__constructor__)) choose_reduce(void)
+{
+	inc_reduce_init();
+}
