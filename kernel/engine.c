@@ -60,11 +60,11 @@ enum take {
 	ACCESS,
 };
 
-static void ack(struct inc_qp *qp, struct verdict *v)
+static void ack(struct inc_qp *qp, struct verdict *v, u32 psn)
 {
 	v->reply = true;
 	v->syndrome = SYNDROME_ACK;
-	v->psn = inc_psn_add(qp->resp.epsn, -1);
+	v->psn = psn;
 	v->msn = qp->resp.msn;
 }
 
@@ -295,7 +295,7 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 	if (pkt->flags & INC_PKT_LAST)
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
-		ack(qp, v);
+		ack(qp, v, pkt->psn);
 
 	if (qp->rx_take) {
 		add(qp, skb, pkt, v);
@@ -365,13 +365,21 @@ static enum take judge(enum inc_resp_verdict verdict)
 	       verdict == INC_RESP_INVALID ? INVALID : TAKEN;
 }
 
-/* A hole was filled: take what was kept behind it, and acknowledge it all. */
+/*
+ * A hole was filled: take what was kept behind it, and acknowledge it all.
+ *
+ * All but the last packet of a message that has several, which is acknowledged
+ * when it comes again: the member was sent back by our NAK, and an rxe that
+ * learns in the middle of repeating a message that all of it has arrived loses
+ * its place if it has to go back once more (it repeats the message from behind
+ * its end, and everything that follows has a wrong PSN).
+ */
 static void take_kept(struct inc_qp *qp, struct verdict *v)
 {
 	enum take t = TAKEN;
 	struct sk_buff *skb;
 	struct inc_pkt pkt;
-	bool any = false;
+	u32 psn = qp->resp.epsn;
 
 	while (t == TAKEN && (skb = skb_peek(&qp->kept)) &&
 	       inc_psn_diff(inc_cb(skb)->psn, qp->resp.epsn) <= 0) {
@@ -386,12 +394,14 @@ static void take_kept(struct inc_qp *qp, struct verdict *v)
 			t = take(qp, &skb, &pkt, v);
 		if (t != TAKEN)
 			consume_skb(skb);
-		any = true;
+		else if (!(pkt.flags & INC_PKT_LAST) ||
+			 pkt.flags & INC_PKT_FIRST)
+			psn = qp->resp.epsn;
 	}
 	if (t != TAKEN)
 		refuse(qp, v, t);
-	else if (any)
-		ack(qp, v);
+	else
+		ack(qp, v, inc_psn_add(psn, -1));
 }
 
 static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
@@ -403,8 +413,9 @@ static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
 	switch (verdict) {
 	case INC_RESP_DUP:
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DUPLICATES);
+		/* Its own PSN: see take_kept(). */
 		if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
-			ack(qp, v);
+			ack(qp, v, pkt->psn);
 		consume_skb(skb);
 		return;
 	case INC_RESP_AHEAD_NAK:

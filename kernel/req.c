@@ -163,6 +163,12 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
 	if (r->timing && inc_psn_diff(psn, r->timed_psn) > 0) {
 		measured(r, now - r->timed_at);
 		r->timing = false;
+		/*
+		 * Not by any other progress (Karn): if the round trip has got
+		 * longer than the time-out, all that is acknowledged has been
+		 * repeated, and nothing would ever be measured.
+		 */
+		r->backoff = 0;
 	}
 	r->una = psn;
 	if (inc_psn_diff(r->next, psn) < 0)
@@ -170,7 +176,6 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
 	r->due = inc_psn_diff(r->fresh, psn) > 0;
 	r->sent_at = now;
 	r->progress_at = now;
-	r->backoff = 0;
 	r->nak_seen = false;
 }
 
@@ -240,6 +245,8 @@ enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now)
 		progress(r, psn, now);
 	r->nak_seen = true;
 	r->nak_psn = psn;
+	/* A true loss: the round trip is not to blame. */
+	r->backoff = 0;
 	go_back(r);
 	return INC_REQ_BACK;
 }

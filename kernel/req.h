@@ -43,7 +43,8 @@ struct inc_wqe {
  * @nak_psn: PSN of the last NAK obeyed, to obey each once
  * @window: most packets in flight
  * @since_ackreq: packets sent since one that asked for an acknowledgment
- * @backoff: time-outs in a row, each doubles the time-out
+ * @backoff: time-outs since a round trip was measured or a loss was reported,
+ *	each doubles the time-out
  * @rnr: waiting for @resume after an RNR NAK
  * @due: an acknowledgment is due since @progress_at
  * @nak_seen: @nak_psn is valid

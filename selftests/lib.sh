@@ -82,7 +82,7 @@ SERVE_PID=
 # serve_up ARGS...: the rendezvous daemon on the bridge host.
 serve_up()
 {
-	sw inc-tool serve "$@" >"$LAB_OUT/serve.log" 2>&1 &
+	ip netns exec "$TOPO-sw" inc-tool serve "$@" >"$LAB_OUT/serve.log" 2>&1 &
 	SERVE_PID=$!
 	wait_for 20 grep -q listening "$LAB_OUT/serve.log" || {
 		echo "# inc-tool serve did not come up: $(cat "$LAB_OUT/serve.log")"
@@ -118,7 +118,8 @@ job_start()
 	addr=$("$JOB_ADDR" sw)
 	[ "$JOB_ADDR" = topo_ip6 ] && addr="[$addr]"
 	for ((r = 0; r < n; r++)); do
-		host "$((JOB_FIRST + r))" inc-perf --server "$addr" \
+		# No function here: the job's PID is to be the program's.
+		ip netns exec "$TOPO-h$((JOB_FIRST + r))" inc-perf --server "$addr" \
 			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
 			--dev "$TOPO$((JOB_FIRST + r))" "$@" \
 			>"$JOB_LOG.$r" 2>&1 &

@@ -286,11 +286,12 @@ def errors_member(c):
     for key in (0, 0x8000):
         bad(f"pkey {key:#x}", good + [("pkey", key)], errno.EINVAL, "pkey",
             "pkey")
-    for n in (0, 3, 5, 15):
+    for n in (5, 15, 17, 4000):
         bad(f"peer-addr of {n} bytes", but("peer-addr", b"\1" * n),
             errno.EINVAL, "4 or 16 bytes", "peer-addr")
-    bad("peer-addr of 17 bytes", but("peer-addr", b"\1" * 17), errno.ERANGE,
-        "", "peer-addr")
+    for n in (0, 3):
+        bad(f"peer-addr of {n} bytes", but("peer-addr", b"\1" * n),
+            errno.ERANGE, "", "peer-addr")
     for addr, word in (("0.0.0.0", "unspecified"), ("224.0.0.1", "multicast"),
                        ("255.255.255.255", "broadcast")):
         bad(f"peer-addr {addr}", but("peer-addr", V4(addr)), errno.EINVAL, word,

@@ -60,6 +60,11 @@ for p in ${PYTHON:-} python3 /usr/bin/python3; do
 		break
 	fi
 done
+if [[ -z $python && -z ${LAB_IN_ROOT:-} && -x $tree/selftests/lab/lab ]]; then
+	# The lab's root file system has them.
+	exec "$tree/selftests/lab/lab" exec -- "$tree/selftests/ynl-regen.sh" \
+		--ksrc "$ksrc" ${check:+--check}
+fi
 [[ -n $python ]] ||
 	die "python3 needs yaml and jsonschema (packages python3-yaml, python3-jsonschema)"
 

@@ -27,7 +27,7 @@ struct op_row {
 #define REQ	INC_PKT_REQUEST
 #define FST	INC_PKT_FIRST
 #define LST	INC_PKT_LAST
-#define WRITE	(INC_PKT_REQUEST | INC_PKT_PAYLOAD | INC_PKT_SUPPORTED)
+#define OP_WRITE	(INC_PKT_REQUEST | INC_PKT_PAYLOAD | INC_PKT_SUPPORTED)
 
 static const struct op_row op_rows[] = {
 	{ 0x00, 0, REQ | FST },				/* SEND */
@@ -36,12 +36,12 @@ static const struct op_row op_rows[] = {
 	{ 0x03, 4, REQ | LST | INC_PKT_IMM },
 	{ 0x04, 0, REQ | FST | LST },
 	{ 0x05, 4, REQ | FST | LST | INC_PKT_IMM },
-	{ 0x06, 16, WRITE | FST | INC_PKT_RETH },	/* RDMA WRITE */
-	{ 0x07, 0, WRITE },
-	{ 0x08, 0, WRITE | LST },
-	{ 0x09, 4, WRITE | LST | INC_PKT_IMM },
-	{ 0x0a, 16, WRITE | FST | LST | INC_PKT_RETH },
-	{ 0x0b, 20, WRITE | FST | LST | INC_PKT_RETH | INC_PKT_IMM },
+	{ 0x06, 16, OP_WRITE | FST | INC_PKT_RETH },	/* RDMA WRITE */
+	{ 0x07, 0, OP_WRITE },
+	{ 0x08, 0, OP_WRITE | LST },
+	{ 0x09, 4, OP_WRITE | LST | INC_PKT_IMM },
+	{ 0x0a, 16, OP_WRITE | FST | LST | INC_PKT_RETH },
+	{ 0x0b, 20, OP_WRITE | FST | LST | INC_PKT_RETH | INC_PKT_IMM },
 	{ 0x0c, 16, REQ | FST | LST | INC_PKT_RETH },	/* RDMA READ request */
 	{ 0x11, 4, INC_PKT_AETH },			/* Acknowledge */
 	{ 0x13, 0, REQ | FST | LST },			/* atomics, by BTH only */

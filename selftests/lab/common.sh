@@ -28,9 +28,10 @@ die()
 # are killed by their parent-death signal, link by link.
 kill_job()
 {
-	local pid=$1 child
+	local pid=$1 children child
 
-	for child in $(cat "/proc/$pid/task/"*/children 2>/dev/null); do
+	read -ra children < <(cat "/proc/$pid/task/"*/children 2>/dev/null)
+	for child in "${children[@]}"; do
 		kill_job "$child"
 	done
 	kill -KILL "$pid" 2>/dev/null
@@ -51,6 +52,8 @@ lab_cleanup()
 	for tmp in "${LAB_TMPS[@]}"; do
 		rm -rf --one-file-system -- "$tmp"
 	done
+	# and those of killed jobs of ours
+	[[ -n ${LAB_IN_ROOT:-} ]] || rm -rf --one-file-system -- "$LAB_CACHE"/.tmp-*."$$"
 	exit "$rc"
 }
 
@@ -91,6 +94,13 @@ progress()
 	fi
 }
 
+# doze SECONDS: sleep, and wake up for a signal.
+doze()
+{
+	sleep "$1" &
+	wait $!
+}
+
 # step NAME LOG CMD...: run CMD with its output in LOG, and a sign of life
 # every ten seconds. On failure the log's end is shown.
 step()
@@ -104,8 +114,7 @@ step()
 	pid=$!
 	LAB_PIDS+=("$pid")
 	while kill -0 "$pid" 2>/dev/null; do
-		sleep 0.5 &
-		wait $!
+		doze 0.5
 		((++n % 20)) || say "$name: $(progress "$log")"
 	done
 	wait "$pid" || rc=$?

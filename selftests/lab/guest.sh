@@ -10,6 +10,7 @@ export HOME=/tmp LC_ALL=C.UTF-8 TERM=dumb
 
 kind=${1:-uml}
 LAB_JOB=${2:-${LAB_JOB:-}}
+job_writable=() job_cmd=() job_timeout=0 job_mark=''	# the job says
 
 # writable DIR: the host's directory, under its own name, for reading and writing
 writable()
@@ -54,7 +55,6 @@ setup_host()
 	. "$LAB_JOB"
 	# the network namespace is a new one: so must be what shows it
 	mount -t sysfs sysfs /sys
-	echo "lab: run $$ begins" >/dev/kmsg
 	lsmod | awk '{ print $1 }' >/run/lab-modules
 }
 
@@ -62,6 +62,7 @@ setup_common()
 {
 	local mod
 
+	echo "$job_mark" >/dev/kmsg
 	mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
 	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
 	hostname lab
@@ -97,12 +98,10 @@ watchdog()
 # or a stale stack holds shows itself in a second scan.
 leaks()
 {
-	local n
-
-	for n in 1 2; do
-		sleep 5.5
-		echo scan >/sys/kernel/debug/kmemleak
-	done
+	sleep 5.5
+	echo scan >/sys/kernel/debug/kmemleak
+	sleep 5.5
+	echo scan >/sys/kernel/debug/kmemleak
 	cat /sys/kernel/debug/kmemleak >"$LAB_OUT/kmemleak"
 }
 
@@ -115,12 +114,13 @@ finish_host()
 			rmmod "$mod" || echo "lab: module $mod stays behind" >&2
 		fi
 	done
-	dmesg | sed -n "/lab: run $$ begins/,\$p" >"$LAB_OUT/dmesg"
 }
 
 finish()
 {
-	if [[ -w /sys/kernel/debug/kmemleak && -z ${LAB_NO_KMEMLEAK:-} ]]; then
+	if [[ $kind == host ]]; then
+		finish_host
+	elif [[ -w /sys/kernel/debug/kmemleak && -z ${LAB_NO_KMEMLEAK:-} ]]; then
 		leaks
 	fi
 	dmesg >"$LAB_OUT/dmesg"
@@ -139,11 +139,7 @@ cd "$LAB_TREE" || exit
 ((job_timeout < 20)) || watchdog $((job_timeout - 8)) &
 setsid --wait "${job_cmd[@]}"
 rc=$?
-if [[ $kind == host ]]; then
-	finish_host
-else
-	finish
-fi
+finish
 echo "$rc" >"$LAB_OUT/status.tmp"
 mv "$LAB_OUT/status.tmp" "$LAB_OUT/status"
 if [[ $kind != host ]]; then

@@ -11,7 +11,6 @@ LAB_MIN_KERNEL=7.2		# rxe works in network namespaces from here on
 LAB_REV_ROOTFS=1		# count up when the way of making one changes
 LAB_REV_SOURCE=1
 LAB_REV_UML=1
-LAB_REV_VM=1
 LAB_REV_SPARSE=1
 LAB_LOGS=$LAB_CACHE/logs
 
@@ -85,10 +84,10 @@ prepare_host()
 	step host "$LAB_LOGS/host.log" install_host_tools "${want[@]}"
 }
 
-# have PATH: is that piece complete?
+# have PATH: is that piece complete? Its stamp says when it was last asked for.
 have()
 {
-	[[ -e $1/.lab-complete ]]
+	[[ -e $1/.lab-complete ]] && { touch "$1/.lab-complete" 2>/dev/null || :; }
 }
 
 # new_tmp NAME: an empty directory for a piece in the making (in $TMP_DIR);
@@ -109,8 +108,10 @@ publish()
 	: >"$TMP_DIR/.lab-complete"
 	mv -T "$TMP_DIR" "$1"
 	forget_tmp "$TMP_DIR"
+	# another key in use lately may be that of another branch: it stays for now
 	for old in "$LAB_CACHE/${name%-*}"-????????????; do
-		[[ $old == "$1" ]] || rm -rf --one-file-system -- "$old"
+		[[ $old == "$1" || -n $(find "$old/.lab-complete" -mmin -120 2>/dev/null) ]] ||
+			rm -rf --one-file-system -- "$old"
 	done
 }
 
@@ -237,6 +238,15 @@ prepare_source()
 	prepare_host && with_lock source prepare_source_locked
 }
 
+# In the background, cleaning up after itself alone.
+prepare_source_job()
+{
+	trap lab_cleanup EXIT
+	LAB_PIDS=()
+	LAB_TMPS=()
+	prepare_source
+}
+
 # rootfs and source depend on nothing of each other: both at once.
 prepare_base()
 {
@@ -244,7 +254,7 @@ prepare_base()
 
 	have "$LAB_KSRC" && { [[ $LAB_ROOTFS == / ]] || have "$LAB_ROOTFS"; } && return 0
 	prepare_host || return
-	(trap lab_cleanup EXIT; LAB_PIDS=(); LAB_TMPS=(); prepare_source) &
+	prepare_source_job &
 	pid=$!
 	LAB_PIDS+=("$pid")
 	prepare_rootfs || rc=$?
@@ -271,7 +281,7 @@ check_config()
 {
 	local bad=0 sym val
 
-	while IFS== read -r sym val; do
+	while IFS='=' read -r sym val; do
 		if [[ $val == n ]]; then
 			! grep -q "^$sym=" .config || { echo "config: $sym is set"; bad=1; }
 		elif ! grep -qxF "$sym=$val" .config; then
@@ -324,65 +334,6 @@ prepare_uml()
 {
 	have "$(uml_path "$1")" && return 0
 	prepare_base && with_lock "uml-$1" prepare_uml_locked "$1"
-}
-
-# ---------------------------------------------------------------- Debian's kernels
-
-vm_path()
-{
-	if [[ -e /.lab-kver-new ]]; then
-		echo /	# we are inside it
-	else
-		echo "$LAB_CACHE/vmroot-$(key "$LAB_REV_VM" "${LAB_ROOTFS##*-}" "@$LAB_DIR/packages-vm")"
-	fi
-}
-
-# Runs inside the copy (lab __vm-install).
-vm_install()
-{
-	local list
-
-	mapfile -t list < <(packages packages-vm)
-	# nobody boots with the initramfs that this would make
-	dpkg-divert --local --rename --divert /var/lib/initramfs-tools-hook \
-		--add /etc/kernel/postinst.d/initramfs-tools || return
-	apt-get update &&
-		"${APT_GET[@]}" install "linux-image-amd64/$LAB_SUITE" "linux-headers-amd64/$LAB_SUITE" "${list[@]}" &&
-		"${APT_GET[@]}" install -t "$LAB_SUITE-backports" linux-image-amd64 linux-headers-amd64 &&
-		apt-get clean || return
-	# shellcheck disable=SC2012 # names of kernels
-	ls -v /lib/modules | head -n 1 >/.lab-kver-old
-	# shellcheck disable=SC2012
-	ls -v /lib/modules | tail -n 1 >/.lab-kver-new
-	printf '%s\n' "$LAB_MIN_KERNEL" "$(</.lab-kver-new)" | sort -VC ||
-		{ echo "$LAB_SUITE-backports has no kernel >= $LAB_MIN_KERNEL"; return 1; }
-}
-
-make_vm()
-{
-	echo "copying the root file system"
-	cp -a --reflink=auto "$LAB_ROOTFS/." "$1/" && rm -f "$1/.lab-complete" &&
-		LAB_CWD=/ in_root "$1" -- "$LAB_DIR/lab" __vm-install
-}
-
-prepare_vm_locked()
-{
-	local final
-
-	final=$(vm_path)
-	have "$final" && return 0
-	need_space 3 "the root file system with Debian's kernels"
-	say "vm: a copy of the root file system with Debian's kernels and QEMU"
-	new_tmp vmroot
-	step vm "$LAB_LOGS/vm.log" make_vm "$TMP_DIR" || return
-	publish "$final"
-}
-
-prepare_vm()
-{
-	[[ $(vm_path) != / ]] || return 0
-	have "$(vm_path)" && return 0
-	prepare_rootfs && with_lock vm prepare_vm_locked
 }
 
 # ---------------------------------------------------------------- sparse

@@ -65,11 +65,16 @@ host_lacks()
 
 cmd_detect()
 {
+	case ${1:-} in
+	-h | --help) echo "Usage: lab detect    prints host or uml; on stderr why" ;;
+	*) detect ;;
+	esac
+}
+
+detect()
+{
 	local why
 
-	case ${1:-} in
-	-h | --help) echo "Usage: lab detect    prints host or uml; on stderr why"; return 0 ;;
-	esac
 	why=$(host_lacks)
 	if [[ -z $why ]]; then
 		echo host
@@ -81,7 +86,7 @@ cmd_detect()
 
 cmd_run()
 {
-	local backend=auto timeout=300 name='' out='' cpus='' mem=2G pin='' env=() no_rxe=''
+	local why backend=auto timeout=300 name='' out='' cpus='' mem=2G pin='' env=() no_rxe=''
 
 	while (($#)); do
 		case $1 in
@@ -106,7 +111,7 @@ cmd_run()
 	[[ $timeout =~ ^[1-9][0-9]*$ ]] || die "run: --timeout wants seconds, not \"$timeout\""
 	[[ $LAB_TREE != *[[:space:]\']* ]] || die "run: the tree's path must not hold spaces or quotes"
 	[[ -f $1 ]] || die "run: no script $1"
-	[[ $backend != auto ]] || backend=$(cmd_detect)
+	[[ $backend != auto ]] || backend=$(detect)
 	set -- "$(realpath "$1")" "${@:2}"
 	[[ $1 == "$LAB_TREE"/* ]] || die "run: the script must lie in the tree ($LAB_TREE)"
 	: "${name:=$(basename "$1" .sh)}"
@@ -119,18 +124,36 @@ cmd_run()
 		prepare_vm || return
 		vm_kvm_works || say "vm: without KVM: about 15 times slower than native"
 		;;
-	host) prepare_rootfs || return ;;
+	host)
+		prepare_rootfs || return
+		why=$(host_lacks)
+		[[ -z $why ]] || say "backend host: $why; trying all the same"
+		;;
 	*) die "run: there is no backend \"$backend\"" ;;
 	esac
+
+	[[ $backend == host ]] || check_memory "$mem"
 
 	mkdir -p "$out"
 	exec {LAB_RUN_LOCK}>"$out/.lock"
 	flock -n "$LAB_RUN_LOCK" || die "run: another run writes to $out (--name or --out gives it a place of its own)"
 	rm -f "$out"/{status,output,console,dmesg,kmemleak,report,stuck}
-	: >"$out/output" >"$out/console"
+	touch "$out/output" "$out/console"
 	export LAB_OUT=$out LAB_BACKEND=$backend
+	LAB_MARK="lab: run $$-$RANDOM begins"
 	write_job "$timeout" "$no_rxe" "${env[@]}" -- "$@"
 	run_backend "$backend" "$timeout" "${cpus:-2}" "$mem" "$pin"
+}
+
+# The guest's memory is a file on a tmpfs, taken as it is touched.
+check_memory()
+{
+	local want have
+
+	want=$(numfmt --from=iec "$1" 2>/dev/null) || die "run: --mem wants a size as 2G, not \"$1\""
+	have=$(($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) * 1024))
+	((have >= want)) ||
+		say "run: the guest may take $1, but only $((have >> 20)) MiB are free (--mem)"
 }
 
 # write_job TIMEOUT NO_RXE [VAR[=VALUE]...] -- CMD...
@@ -144,7 +167,7 @@ write_job()
 		printf 'export RDMA_INC_CACHE=%q\n' "$LAB_CACHE"
 		for v in "${!LAB_@}" "${!INC_@}"; do
 			case $v in
-			LAB_PIDS | LAB_TMPS | LAB_REPORTS | LAB_RUN_LOCK | LAB_CWD | LAB_JOB) ;;
+			LAB_PIDS | LAB_TMPS | LAB_REPORTS | LAB_RUN_LOCK | LAB_CWD | LAB_JOB | LAB_MARK) ;;
 			*) printf 'export %s=%q\n' "$v" "${!v}" ;;
 			esac
 		done
@@ -160,6 +183,7 @@ write_job()
 		shift
 		[[ -x $1 ]] || set -- bash "$@"
 		printf 'job_timeout=%q\n' "$timeout"
+		printf 'job_mark=%q\n' "$LAB_MARK"
 		printf 'job_cmd=('; printf '%q ' "$@"; echo ')'
 		printf 'job_writable=(%q' "$LAB_TREE"
 		[[ $LAB_OUT/ == "$LAB_TREE"/* ]] || printf ' %q' "$LAB_OUT"
@@ -173,7 +197,7 @@ start_uml()
 	local build=$1 smp=$2 mem=$3 pin=$4 kernel args
 
 	kernel=("$build/linux" "mem=$mem" root=/dev/root rootfstype=hostfs
-		rootflags=/ ro con=null con0=null,fd:1 loglevel=8
+		rootflags=/ ro con=null "con0=null,fd:1" loglevel=8
 		"init=$LAB_DIR/guest.sh" "LAB_JOB=$LAB_OUT/job")
 	((!smp)) || kernel+=("ncpus=$smp" seccomp=on)
 	args=("$build/modroot/lib/modules:/lib/modules")
@@ -187,14 +211,17 @@ start_uml()
 # Directly on this machine's kernel, in namespaces of its own (network too).
 start_host()
 {
-	LAB_NS_MORE="--net --uts --ipc" LAB_CWD=/ in_root "$LAB_ROOTFS" /lib/modules -- \
+	local binds=()
+
+	[[ ! -d /lib/modules ]] || binds=(/lib/modules)
+	LAB_NS_MORE="--net --uts --ipc" LAB_CWD=/ in_root "$LAB_ROOTFS" "${binds[@]}" -- \
 		"$LAB_DIR/guest.sh" host "$LAB_OUT/job"
 }
 
 run_backend()
 {
 	local backend=$1 timeout=$2 cpus=$3 mem=$4 pin=$5
-	local start pid tail rc report t0
+	local start pid tail timer rc report timed_out=0
 
 	case $backend in
 	uml) start=(start_uml "$(uml_path up)" 0 "$mem" "$pin") ;;
@@ -204,30 +231,31 @@ run_backend()
 	host) start=(start_host) ;;
 	esac
 
-	t0=$SECONDS
 	"${start[@]}" >"$LAB_OUT/console" 2>&1 </dev/null &
 	pid=$!
 	LAB_PIDS+=("$pid")
 	tail -n +1 -s 0.1 --pid="$pid" -f "$LAB_OUT/output" 2>/dev/null &
 	tail=$!
 	LAB_PIDS+=("$tail")
-	while kill -0 "$pid" 2>/dev/null; do
-		sleep 0.1 &
-		wait $!
-		if ((SECONDS - t0 >= timeout)); then
-			kill_job "$pid"
-			break
-		fi
-	done
+	sleep "$timeout" &
+	timer=$!
+	LAB_PIDS+=("$timer")
+	wait -n "$pid" "$timer"		# no polling: somebody may be measuring
+	if ! kill -0 "$timer" 2>/dev/null; then
+		timed_out=1
+		kill_job "$pid"
+	fi
+	kill "$timer" 2>/dev/null
 	wait "$pid" 2>/dev/null
 	wait "$tail" 2>/dev/null
 	forget_pid "$pid"
 	forget_pid "$tail"
+	forget_pid "$timer"
 	check_log
 	report=$?
 	if [[ -s $LAB_OUT/status ]]; then
 		rc=$(<"$LAB_OUT/status")
-	elif ((SECONDS - t0 >= timeout)); then
+	elif ((timed_out)); then
 		say "run: time limit of $timeout s reached, the kernel was ended"
 		rc=124
 	else
@@ -248,14 +276,18 @@ show_console()
 	tail -n 40 "$LAB_OUT/console" | tr -d '\r' | sed 's/^/    /' >&2
 }
 
-# Look the kernel's log over; what it reports goes to LAB_OUT/report.
+# Look the kernel's log over; what it reports goes to LAB_OUT/report. What came
+# before the run, in booting, is not the project's business.
 check_log()
 {
-	local log=$LAB_OUT/dmesg
+	local log=$LAB_OUT/dmesg part
 
 	[[ -s $log ]] || log=$LAB_OUT/console
-	grep -qE "$LAB_REPORTS" "$log" || return 0
-	grep -nE -A 30 "$LAB_REPORTS" "$log" | tr -d '\r' >"$LAB_OUT/report"
+	part=$(tr -d '\r' <"$log" | sed -n "/$LAB_MARK/,\$p")
+	# the mark was pushed out of a full buffer
+	[[ -n $part || $log != *dmesg ]] || part=$(<"$log")
+	grep -qE "$LAB_REPORTS" <<<"$part" || return 0
+	grep -nE -A 30 "$LAB_REPORTS" <<<"$part" >"$LAB_OUT/report"
 	say "run: the kernel reports a problem ($LAB_OUT/report):"
 	head -n 60 "$LAB_OUT/report" | sed 's/^/    /' >&2
 	return 1

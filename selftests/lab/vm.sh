@@ -4,6 +4,65 @@
 # the guest by 9p, read-only; the tree for writing. A small initramfs made for
 # each kernel mounts it and becomes guest.sh.
 
+LAB_REV_VM=1
+
+vm_path()
+{
+	if [[ -e /.lab-kver-new ]]; then
+		echo /	# we are inside it
+	else
+		echo "$LAB_CACHE/vmroot-$(key "$LAB_REV_VM" "${LAB_ROOTFS##*-}" "@$LAB_DIR/packages-vm")"
+	fi
+}
+
+# Runs inside the copy (lab __vm-install).
+vm_install()
+{
+	local list
+
+	mapfile -t list < <(packages packages-vm)
+	# nobody boots with the initramfs that this would make
+	dpkg-divert --local --rename --divert /var/lib/initramfs-tools-hook \
+		--add /etc/kernel/postinst.d/initramfs-tools || return
+	apt-get update &&
+		"${APT_GET[@]}" install "linux-image-amd64/$LAB_SUITE" "linux-headers-amd64/$LAB_SUITE" "${list[@]}" &&
+		"${APT_GET[@]}" install -t "$LAB_SUITE-backports" linux-image-amd64 linux-headers-amd64 &&
+		apt-get clean || return
+	# shellcheck disable=SC2012 # names of kernels
+	ls -v /lib/modules | head -n 1 >/.lab-kver-old
+	# shellcheck disable=SC2012
+	ls -v /lib/modules | tail -n 1 >/.lab-kver-new
+	printf '%s\n' "$LAB_MIN_KERNEL" "$(</.lab-kver-new)" | sort -VC ||
+		{ echo "$LAB_SUITE-backports has no kernel >= $LAB_MIN_KERNEL"; return 1; }
+}
+
+make_vm()
+{
+	echo "copying the root file system"
+	cp -a --reflink=auto "$LAB_ROOTFS/." "$1/" && rm -f "$1/.lab-complete" &&
+		LAB_CWD=/ in_root "$1" -- "$LAB_DIR/lab" __vm-install
+}
+
+prepare_vm_locked()
+{
+	local final
+
+	final=$(vm_path)
+	have "$final" && return 0
+	need_space 3 "the root file system with Debian's kernels"
+	say "vm: a copy of the root file system with Debian's kernels and QEMU"
+	new_tmp vmroot
+	step vm "$LAB_LOGS/vm.log" make_vm "$TMP_DIR" || return
+	publish "$final"
+}
+
+prepare_vm()
+{
+	[[ $(vm_path) != / ]] || return 0
+	have "$(vm_path)" && return 0
+	prepare_rootfs && with_lock vm prepare_vm_locked
+}
+
 # Runs inside (lab __vm-initramfs): KVER FILE
 vm_initramfs()
 {
@@ -115,7 +174,7 @@ vm_wait()
 
 	for ((n = 0; n < $2 * 5; n++)); do
 		kill -0 "$1" 2>/dev/null || break
-		sleep 0.2
+		doze 0.2
 	done
 	kill_job "$1"
 	wait "$1" 2>/dev/null

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """Namespaces, raw ports and the switch's netlink, out of one process."""
 import contextlib
-import functools
 import os
 import select
 import socket
 import struct
-import sys
+import subprocess
 import time
 
+import genl
 import roce
 
 ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 3, 0x0800, 0x86dd
 PACKET_OUTGOING = 4
+ADDRS = 100              # per port and version of IP
 
 
 @contextlib.contextmanager
@@ -29,33 +30,15 @@ def in_ns(name):
         os.close(here)
 
 
-def load_ynl():
-    sys.path.append(os.environ["INC_YNL"])
-    # pylint: disable=import-error,import-outside-toplevel
-    import yaml
-    from lib import NlError, YnlFamily
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-    @functools.lru_cache
-    def parse(text):
-        return yaml.load(text, loader)
-
-    yaml.safe_load = lambda f: parse(f if isinstance(f, str) else f.read())
-    return YnlFamily, NlError
-
-
 class Switch:
     """Netlink of the switch in a namespace."""
 
-    def __init__(self, ns, family_class):
+    def __init__(self, ns, spec):
         self.ns = ns
-        self.tx_dev = None
         with in_ns(ns):
-            spec = os.environ["INC_SPEC"]
-            self.nl = family_class(spec, schema="")
-            self.ntf = family_class(spec, schema="")
-            self.ntf.ntf_subscribe("events")
+            self.nl = genl.Genl(spec)
+            self.ntf = genl.Genl(spec)
+        self.ntf.subscribe("events")
 
     def do(self, op, **attrs):
         return self.nl.do(op, {k.replace("_", "-"): v for k, v in attrs.items()})
@@ -65,12 +48,7 @@ class Switch:
 
     def events(self):
         """Those since the last call, as (name, attributes)."""
-        self.ntf.check_ntf()
-        out = []
-        while not self.ntf.async_msg_queue.empty():
-            msg = self.ntf.async_msg_queue.get_nowait()
-            out.append((msg["name"], msg["msg"]))
-        return out
+        return self.ntf.events()
 
     def snmp(self, name):
         """A counter of IP or UDP of the namespace, as in UdpNoPorts."""
@@ -139,7 +117,6 @@ class CsumPort(Port):
                    (packet[8:24], packet[24:40])
         length = struct.unpack_from("!H", packet, off + 4)[0]
         # what a stack leaves for the device: the pseudo header's sum
-        pseudo = ~roce.udp_checksum(src, dst, struct.pack("!H", 0) * 2) & 0xffff
         pseudo = ~roce.checksum(src + dst + struct.pack("!HH", 17, length)) & 0xffff
         packet = packet[:off + 6] + struct.pack("!H", pseudo) + packet[off + 8:]
         hdr = struct.pack("<BBHHHH", 1, 5 if gso_size else 0, 14 + off + 8,
@@ -154,23 +131,15 @@ def mac_of(ns, dev):
         return s.getsockname()[4]
 
 
-def run_in(ns, *cmd):
-    args = ["ip", "netns", "exec", ns, *cmd]
-    rc = os.spawnvp(os.P_WAIT, args[0], args)
-    if rc:
-        raise OSError("%s: status %d" % (" ".join(args), rc))
-
-
 class Lab:
     """The topology of packets.sh, and who listens where."""
 
     def __init__(self):
         net = os.environ["INC_NET"]
-        family_class, self.nl_error = load_ynl()
+        self.spec = genl.load()
         self.net = net
         self.sw_ns, self.sw2_ns = net + "-sw", net + "-sw2"
-        self.sw = Switch(self.sw_ns, family_class)
-        self.family_class = family_class
+        self.sw = Switch(self.sw_ns, self.spec)
         sw_mac = mac_of(self.sw_ns, "br0")
         self.ports = [Port("%s-h%d" % (net, h), "eth0", sw_mac) for h in range(3)]
         self.other_port = Port(net + "-h0", "eth1", mac_of(self.sw2_ns, "v0"))
@@ -181,7 +150,7 @@ class Lab:
             self.poll_set.register(port.sock, select.POLLIN)
         self.next_qpn = 0x11
         self.next_addr = 0
-        self.known = set()
+        self.neighbours()
         self.sw2 = None
 
     def sw_addr(self, family, n=1):
@@ -189,22 +158,28 @@ class Lab:
 
     def new_addr(self, family, port):
         """An address that the switch can reach at a port."""
-        self.next_addr = self.next_addr % 4000 + 1
-        text = ("10.99.%d.%d" % (1 + self.next_addr // 200, 1 + self.next_addr % 200)
-                if family == 4 else "fd00:99::1:%x" % self.next_addr)
-        if text not in self.known:
-            self.neigh(text, self.ports[port].mac, self.sw_ns, "br0")
-            self.known.add(text)
-        return roce.aton(text)
+        self.next_addr += 1
+        return roce.aton(self.addr(family, port, self.next_addr % ADDRS))
 
     @staticmethod
-    def neigh(addr, mac, ns, dev):
-        run_in(ns, "ip", "neigh", "replace", addr, "lladdr",
-               ":".join("%02x" % b for b in mac), "dev", dev, "nud", "permanent")
+    def addr(family, port, n):
+        return ("10.99.%d.%d" if family == 4 else "fd00:99::%d:%x") % (port + 1, n)
+
+    def neighbours(self):
+        """Nobody answers ARP or neighbour discovery at the ports."""
+        lines = ""
+        for n, port in enumerate(self.ports):
+            mac = ":".join("%02x" % b for b in port.mac)
+            for family in (4, 6):
+                for i in range(ADDRS):
+                    lines += "neigh replace %s lladdr %s dev br0 nud permanent\n" % (
+                        self.addr(family, n, i), mac)
+        subprocess.run(["ip", "-n", self.sw_ns, "-batch", "-"], check=True,
+                       input=lines.encode())
 
     def second_switch(self):
         if self.sw2 is None:
-            self.sw2 = Switch(self.sw2_ns, self.family_class)
+            self.sw2 = Switch(self.sw2_ns, self.spec)
         return self.sw2
 
     @contextlib.contextmanager

@@ -7,7 +7,6 @@
 # Run by: lab run selftests/packets/packets.sh [SEED=n] [ONLY=pattern]
 #
 #   INC_MODULE  module to load (default build/mod-uml/kernel/rdma_inc.ko)
-#   INC_YNL     tools/net/ynl/pyynl (default: that of the lab's kernel source)
 
 set -eu
 
@@ -77,9 +76,5 @@ if [[ ! -d /sys/module/rdma_inc ]]; then
 	loaded=1
 fi
 topology
-if [[ -z ${INC_YNL:-} ]]; then
-	INC_YNL=$(selftests/lab/lab env 2>/dev/null |
-		sed -n 's/^LAB_KSRC=//p')/tools/net/ynl/pyynl
-fi
-export INC_YNL INC_NET=$NET INC_SPEC=Documentation/netlink/specs/inc.yaml
+export INC_NET=$NET INC_SPEC=Documentation/netlink/specs/inc.yaml
 PYTHONDONTWRITEBYTECODE=1 python3 selftests/packets/run.py "$@"

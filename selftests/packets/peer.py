@@ -3,6 +3,7 @@
 import contextlib
 import struct
 
+import genl
 import roce
 from roce import psn_add, psn_diff
 
@@ -166,6 +167,7 @@ class Member:
 
 
 def ints(values):
+    values = list(values)
     return struct.pack("<%di" % len(values), *values)
 
 
@@ -199,7 +201,7 @@ class Tree:
     def close(self):
         """Without waiting for acknowledgements of TREE_GONE."""
         self.lab.quiet(0.0)
-        with contextlib.suppress(self.lab.nl_error):
+        with contextlib.suppress(genl.NlError):
             self.lab.sw.do("tree-set", id=self.id, dead_time=10, min_rto=1)
             self.lab.sw.do("tree-del", id=self.id)
         self.lab.quiet(0.0)

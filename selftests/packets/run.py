@@ -43,6 +43,10 @@ def main():
     lab.seed = seed
     print("# seed %d (SEED=%d repeats it)" % (seed, seed))
     print("# reduce: %s" % lab.sw.do("switch-get")["reduce-impl"])
+    if "PROFILE" in opts:
+        import cProfile
+        cProfile.runctx('ktap.run(lab, opts.get("ONLY", "*"), 1)', globals(), locals(), sort="cumtime")
+        return 1
     failed = ktap.run(lab, opts.get("ONLY", "*"), opts.get("VERBOSE"))
     print("# %.1f s" % (time.monotonic() - start))
     return 1 if failed else 0

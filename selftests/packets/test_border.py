@@ -21,9 +21,9 @@ def try_packets(lab, t, make, counter, count=1):
         m.acks.clear()
     msg_id = t.take_id()
     good, = a.request(msg_id, peer.ints([1, 2, 3]))
-    out = make(good)
     with counters.switch(lab, **({counter: count} if counter else {})):
         with counters.member(a, rx_packets=0 if counter else 1):
+            out = make(good)
             a.send(*(out if isinstance(out, list) else [out]))
     if counter:
         expect("answers to a dropped packet", len(a.acks), 0)
@@ -44,6 +44,14 @@ def cut(n):
         udp = raw[off:off + 4] + struct.pack("!H", n) + raw[off + 6:off + n]
         return set_len(raw[:off] + udp)
     return make
+
+
+def cut_checked(n, p):
+    raw = cut(n)(p)
+    off = udp_offset(raw)
+    udp = raw[off:off + 6] + b"\0\0" + raw[off + 8:]
+    return raw[:off + 6] + struct.pack(
+        "!H", roce.udp_checksum(p.src, p.dst, udp)) + udp[8:]
 
 
 def set_len(raw):
@@ -251,7 +259,7 @@ def header6(lab, family, make):
 def nonlinear(lab, family, udp_check):
     """AF_PACKET leaves only the Ethernet header of these in the linear part."""
     with lab.tree(family=family, pmtu=4096) as t:
-        values = [list(range(4095)), list(range(7, 4102))]
+        values = [list(range(4000)), list(range(7, 4007))]
         for n in range(3):
             for m, v in zip(t.m, values):
                 m.send(*[p.but(udp_check=udp_check)
@@ -329,11 +337,11 @@ def icmp(lab, family):
             return [s for s in lab.strangers
                     if (s[9] if family == 4 else s[6]) == kind and
                     (family == 4 or s[40] == 1)]
-        t.m[0].send(t.m[0].pkt(qpn=0x7fffff))
+        t.m[0].send(t.m[0].pkt(qpn=0x7fffff, udp_check="right"))
         check(lab.until(unreachables, 1), "no ICMP for a QPN outside the range")
         lab.strangers.clear()
         # too short to say whose it is: somebody else's
-        t.m[0].send(cut(15)(t.m[0].pkt()))
+        t.m[0].send(cut_checked(15, t.m[0].pkt()))
         check(lab.until(unreachables, 2), "no ICMP for a short packet")
         lab.strangers.clear()
         with counters.switch(lab, rx_no_qp=1):

@@ -46,35 +46,49 @@ static const char * const ops[] = {
 };
 _Static_assert(ARRAY_SIZE(ops) == INC_OP_COUNT, "an operation has no entry");
 
-static const struct {
-	int		err;
-	const char	*text;
-} statuses[] = {
-	[INC_STATUS_OK] =
-		{ 0, "success" },
-	[INC_STATUS_VERSION] =
-		{ -EPROTONOSUPPORT, "the switch does not know this version of the INC header" },
-	[INC_STATUS_COLLECTIVE] =
-		{ -EOPNOTSUPP, "the tree does not offer this collective" },
-	[INC_STATUS_DTYPE] =
-		{ -EOPNOTSUPP, "the tree does not offer this data type, or this operation on it" },
-	[INC_STATUS_TREE_ID] =
-		{ -EPROTO, "the message named another tree than the queue pair's" },
-	[INC_STATUS_MSG_ID] =
-		{ -EPROTO, "message ID out of order" },
-	[INC_STATUS_LENGTH] =
-		{ -EMSGSIZE, "element count, data type and message length disagree" },
-	[INC_STATUS_MISMATCH] =
-		{ -EBADE, "ranks disagree on collective, data type, operation, root or count" },
-	[INC_STATUS_ROOT] =
-		{ -EINVAL, "the root is no rank of the tree" },
-	[INC_STATUS_PEER_DEAD] =
-		{ -ECONNRESET, "a rank died or can not be reached any more" },
-	[INC_STATUS_TREE_GONE] =
-		{ -ESHUTDOWN, "the tree was dismantled" },
-	[INC_STATUS_MEMBER_LEFT] =
-		{ -ECONNRESET, "a rank left" },
+static const int status_errnos[] = {
+	[INC_STATUS_OK] = 0,
+	[INC_STATUS_VERSION] = -EPROTONOSUPPORT,
+	[INC_STATUS_COLLECTIVE] = -EOPNOTSUPP,
+	[INC_STATUS_DTYPE] = -EOPNOTSUPP,
+	[INC_STATUS_TREE_ID] = -EPROTO,
+	[INC_STATUS_MSG_ID] = -EPROTO,
+	[INC_STATUS_LENGTH] = -EMSGSIZE,
+	[INC_STATUS_MISMATCH] = -EBADE,
+	[INC_STATUS_ROOT] = -EINVAL,
+	[INC_STATUS_PEER_DEAD] = -ECONNRESET,
+	[INC_STATUS_TREE_GONE] = -ESHUTDOWN,
+	[INC_STATUS_MEMBER_LEFT] = -ECONNRESET,
 };
+
+static const char * const status_texts[] = {
+	[INC_STATUS_OK] =
+		"success",
+	[INC_STATUS_VERSION] =
+		"the switch does not know this version of the INC header",
+	[INC_STATUS_COLLECTIVE] =
+		"the tree does not offer this collective",
+	[INC_STATUS_DTYPE] =
+		"the tree does not offer this data type, or this operation on it",
+	[INC_STATUS_TREE_ID] =
+		"the message named another tree than the queue pair's",
+	[INC_STATUS_MSG_ID] =
+		"message ID out of order",
+	[INC_STATUS_LENGTH] =
+		"element count, data type and message length disagree",
+	[INC_STATUS_MISMATCH] =
+		"ranks disagree on collective, data type, operation, root or count",
+	[INC_STATUS_ROOT] =
+		"the root is no rank of the tree",
+	[INC_STATUS_PEER_DEAD] =
+		"a rank died or can not be reached any more",
+	[INC_STATUS_TREE_GONE] =
+		"the tree was dismantled",
+	[INC_STATUS_MEMBER_LEFT] =
+		"a rank left",
+};
+_Static_assert(ARRAY_SIZE(status_errnos) == ARRAY_SIZE(status_texts),
+	       "a status has no text");
 
 static const struct {
 	int		err;
@@ -163,8 +177,8 @@ int inc_op_by_name(const char *name)
  */
 int inc_status_errno(unsigned int status)
 {
-	if (status < ARRAY_SIZE(statuses) && statuses[status].text)
-		return statuses[status].err;
+	if (status < ARRAY_SIZE(status_texts) && status_texts[status])
+		return status_errnos[status];
 	return -EPROTO;
 }
 
@@ -176,8 +190,8 @@ int inc_status_errno(unsigned int status)
  */
 const char *inc_status_str(unsigned int status)
 {
-	if (status < ARRAY_SIZE(statuses) && statuses[status].text)
-		return statuses[status].text;
+	if (status < ARRAY_SIZE(status_texts) && status_texts[status])
+		return status_texts[status];
 	return "unknown status";
 }
 

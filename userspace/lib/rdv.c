@@ -122,6 +122,7 @@ static uint32_t get_num(struct parse *p, struct json_object *obj,
 	return (uint32_t)num;
 }
 
+/* A name: what can't be printed is an error. */
 static void get_str(struct parse *p, struct json_object *obj, const char *key,
 		    char *buf, size_t len, bool need)
 {
@@ -148,6 +149,22 @@ static void get_str(struct parse *p, struct json_object *obj, const char *key,
 		}
 	memcpy(buf, s, n);
 	buf[n] = '\0';
+}
+
+/* Text for people: cut off if too long, and what can't be printed replaced. */
+static void get_text(struct parse *p, struct json_object *obj, const char *key,
+		     char *buf, size_t len)
+{
+	struct json_object *val = get(p, obj, key, json_type_string, true);
+	size_t i;
+
+	buf[0] = '\0';
+	if (!val)
+		return;
+	snprintf(buf, len, "%s", json_object_get_string(val));
+	for (i = 0; buf[i]; i++)
+		if (!isprint((unsigned char)buf[i]))
+			buf[i] = '?';
 }
 
 static void get_addr(struct parse *p, struct json_object *obj,
@@ -226,7 +243,7 @@ static void parse_error(struct parse *p, struct json_object *obj,
 	char name[32];
 	size_t i;
 
-	get_str(p, obj, "error", msg->text, sizeof(msg->text), true);
+	get_text(p, obj, "error", msg->text, sizeof(msg->text));
 	get_str(p, obj, "errno", name, sizeof(name), false);
 	msg->err = EREMOTEIO;
 	for (i = 0; i < ARRAY_SIZE(errnos); i++)
@@ -246,7 +263,7 @@ static void parse_body(struct parse *p, struct json_object *obj,
 		break;
 	case INC_RDV_FAILED:
 		msg->status = get_num(p, obj, "status", 1, UINT8_MAX, true);
-		get_str(p, obj, "reason", msg->text, sizeof(msg->text), true);
+		get_text(p, obj, "reason", msg->text, sizeof(msg->text));
 		/* fall through */
 	case INC_RDV_LEFT:
 		msg->rank = -1;

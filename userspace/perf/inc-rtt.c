@@ -598,7 +598,7 @@ static void usage(FILE *out)
 "\n"
 "  -p, --port PORT       TCP port to meet at (" DEFAULT_PORT ")\n"
 "  -s, --size BYTES      of a message (8; --bw 65536)\n"
-"  -n, --iterations N    round trips, or messages, per repetition (1000)\n"
+"  -i, --iterations N    round trips, or messages, per repetition (1000)\n"
 "      --reps N          repetitions (5)\n"
 "      --bw              throughput instead; also checks the data\n"
 "      --window N        messages in flight with --bw (8)\n"
@@ -611,14 +611,16 @@ static void usage(FILE *out)
 "  -h, --help            this text\n", out);
 }
 
-enum { OPT_REPS = 256, OPT_BW, OPT_WINDOW, OPT_PMTU, OPT_DEV, OPT_GID,
-       OPT_TIMEOUT, OPT_ONCE, OPT_SERVER };
+enum {
+	OPT_REPS = 256, OPT_BW, OPT_WINDOW, OPT_PMTU, OPT_DEV, OPT_GID,
+	OPT_TIMEOUT, OPT_ONCE, OPT_SERVER,
+};
 
 static const struct option long_options[] = {
 	{ "port",	required_argument,	NULL, 'p' },
 	{ "size",	required_argument,	NULL, 's' },
 	{ "server",	no_argument,		NULL, OPT_SERVER },
-	{ "iterations",	required_argument,	NULL, 'n' },
+	{ "iterations",	required_argument,	NULL, 'i' },
 	{ "reps",	required_argument,	NULL, OPT_REPS },
 	{ "bw",		no_argument,		NULL, OPT_BW },
 	{ "window",	required_argument,	NULL, OPT_WINDOW },
@@ -661,7 +663,8 @@ static bool take_option(struct options *o, int opt, const char *arg)
 		return get_num(arg, 1, 1 << 26, &o->size);
 	case OPT_SERVER:
 		return true;	/* which is what it is without an address */
-	case 'n':
+	case 'i':
+	case 'n':	/* as ibv_rc_pingpong has it */
 		return get_num(arg, 1, 1 << 20, &o->iterations);
 	case OPT_REPS:
 		return get_num(arg, 1, MAX_REPS, &o->reps);
@@ -700,7 +703,7 @@ int main(int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "p:s:n:jh", long_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "p:s:i:n:jh", long_options, NULL)) != -1) {
 		if (opt == 'h') {
 			usage(stdout);
 			return 0;

@@ -9,6 +9,17 @@
 
 #define MAX_WORDS	128
 
+static char *grow(char *line, size_t *room)
+{
+	*room = *room ? *room * 2 : 256;
+	line = realloc(line, *room);
+	if (!line) {
+		fputs("inc-tool: out of memory\n", stderr);
+		exit(TOOL_USAGE);
+	}
+	return line;
+}
+
 /* Reads one logical line; counts the physical ones. False at the end. */
 static bool read_line(FILE *f, char **line, size_t *room, unsigned int *lineno)
 {
@@ -16,12 +27,8 @@ static bool read_line(FILE *f, char **line, size_t *room, unsigned int *lineno)
 	int c;
 
 	for (;;) {
-		if (len + 2 > *room) {
-			*room = *room ? *room * 2 : 256;
-			*line = realloc(*line, *room);
-			if (!*line)
-				abort();
-		}
+		if (len + 2 > *room)
+			*line = grow(*line, room);
 		c = fgetc(f);
 		if (c == EOF)
 			break;

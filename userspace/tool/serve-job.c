@@ -43,7 +43,6 @@ struct rank {
  * @server: daemon
  * @name: its name
  * @tree: its tree as the kernel made it; id 0: the tree is gone
- * @first_msg_id: as wished for at creation
  * @nranks: number of ranks
  * @present: ranks that are present
  * @ready: all ranks came

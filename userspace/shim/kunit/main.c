@@ -100,6 +100,8 @@ int main(void)
 {
 	bool ok = true;
 
+	/* Nothing may be lost if a sanitizer ends this. */
+	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("KTAP version 1\n1..%u\n", nr_suites);
 	for (unsigned int i = 0; i < nr_suites; i++) {
 		bool pass = run_suite(suites[i]);

@@ -206,6 +206,8 @@ shim_kunit_fail(struct kunit *test, bool fatal, const char *file, int line,
 	SHIM_CMP(t, true, l, >=, r, __VA_ARGS__)
 #define KUNIT_ASSERT_NE_MSG(t, l, r, ...) \
 	SHIM_CMP(t, true, l, !=, r, __VA_ARGS__)
+#define KUNIT_EXPECT_NULL_MSG(t, p, ...) \
+	SHIM_PTR(t, false, p, ==, NULL, __VA_ARGS__)
 #define KUNIT_EXPECT_MEMEQ_MSG(t, l, r, n, ...) \
 	SHIM_MEM(t, false, l, r, n, true, __VA_ARGS__)
 #define KUNIT_ASSERT_EQ_MSG(t, l, r, ...) \

@@ -32,10 +32,11 @@ static inline void *vmalloc(size_t size)
 
 static inline void vfree(const void *addr)
 {
-	char *p = (char *)addr - PAGE_SIZE;
+	char *p;
 
 	if (!addr)
 		return;
+	p = (char *)addr - PAGE_SIZE;
 	mprotect(p, PAGE_SIZE, PROT_READ);
 	munmap(p, *(size_t *)p + 2 * PAGE_SIZE);
 }

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0
+# Included by Kbuild one directory up, for make INC_KUNIT=1: instead of the
+# module itself, rdma_inc_kunit.ko with the leaf files and their tests.
+
+ifndef CONFIG_KUNIT
+$(error INC_KUNIT=1: this kernel has no KUnit (CONFIG_KUNIT))
+endif
+
+obj-m := rdma_inc_kunit.o
+
+rdma_inc_kunit-y := coll.o icrc.o req.o resp.o slot.o wire.o
+rdma_inc_kunit-y += $(inc-reduce-objs)
+rdma_inc_kunit-y += tests/main.o tests/parts.o
+rdma_inc_kunit-y += tests/coll_kunit.o tests/icrc_kunit.o tests/psn_kunit.o
+rdma_inc_kunit-y += tests/req_kunit.o tests/req_model_kunit.o
+rdma_inc_kunit-y += tests/resp_kunit.o tests/resp_model_kunit.o
+rdma_inc_kunit-y += tests/slot_kunit.o tests/slot_order_kunit.o
+rdma_inc_kunit-y += tests/wire_kunit.o tests/reduce_kunit.o

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# kunit.sh [MODULE]: loads rdma_inc_kunit.ko (build/mod-kunit/kernel of the tree
+# by default), which runs all unit tests, and prints one line per test case.
+# In the lab:
+#
+#   selftests/lab/lab modules uml build/mod-kunit INC_KUNIT=1
+#   selftests/lab/lab run --backend uml --no-rxe selftests/kunit.sh
+
+dir=$(cd "$(dirname "$0")" && pwd)
+module=${1:-$dir/../build/mod-kunit/kernel/rdma_inc_kunit.ko}
+results=/sys/kernel/debug/kunit
+
+if [[ ! -e $module ]]; then
+	echo "1..0 # SKIP no $module (lab modules ... INC_KUNIT=1 makes it)"
+	exit 4
+fi
+modprobe kunit 2>/dev/null
+mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+if [[ ! -d $results ]]; then
+	echo "1..0 # SKIP no $results: a kernel without KUnit"
+	exit 4
+fi
+
+# shellcheck disable=SC2086
+if ! insmod "$module" ${INC_SEED:+seed=$INC_SEED} ${INC_ROUNDS:+rounds=$INC_ROUNDS}; then
+	echo "Bail out! insmod $module failed"
+	exit 1
+fi
+
+for suite in "$results"/rdma_inc_*/results; do
+	cat "$suite"
+	echo "# exit $(basename "$(dirname "$suite")") 0"
+done | awk -f "$dir/ktap-flat.awk"
+rc=${PIPESTATUS[1]}
+
+rmmod rdma_inc_kunit || rc=1
+exit "$rc"

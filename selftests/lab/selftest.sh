@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# selftest.sh [BACKEND]: does the lab notice what goes wrong? Runs on the host,
+# and itself as the script of each run.
+
+set -u
+
+if [[ -n ${LAB_KVER:-} ]]; then
+	case $1 in
+	ok) echo "to stdout"; echo "to stderr" >&2; touch "$LAB_OUT/result" ;;
+	status) exit 7 ;;
+	report) echo "BUG: this is a drill" >/dev/kmsg ;;
+	hang) sleep 1000 ;;
+	argument) [[ $2 == "two words" && $GREETING == 'it'\''s $me' ]] ;;
+	readonly) ! touch /usr/x 2>/dev/null && touch /tmp/x /run/x ;;
+	esac
+	exit
+fi
+
+dir=$(dirname "$(readlink -f "$0")")
+backend=${1:-uml}
+failed=0
+
+# try WANTED-STATUS CASE [ARGS...]
+try()
+{
+	local want=$1 rc=0 out
+	shift
+
+	out=$(GREETING="it's \$me" "$dir/lab" run --backend "$backend" --timeout 30 --env GREETING \
+		--no-rxe --name "lab-selftest-$1" "$dir/selftest.sh" "$@" 2>&1) || rc=$?
+	if ((rc == want)); then
+		echo "ok - $1"
+	else
+		echo "not ok - $1: status $rc, not $want"
+		printf '%s\n' "$out" | tail -n 20
+		failed=1
+	fi
+}
+
+try 0 ok
+try 7 status
+try 99 report
+try 124 hang
+try 0 argument "two words"
+[[ $backend == host ]] || try 0 readonly
+exit "$failed"

@@ -1,0 +1,493 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The switch as RC requester: results, repetitions, windows, dead members."""
+import contextlib
+import random
+import threading
+import time
+
+import counters
+import peer
+import roce
+from ktap import check, expect, test
+from peer import MR_BASE, PEER_DEAD, ints
+from roce import NAK_PSN, SYN_ACK, SYN_RNR, psn_add
+
+
+# No time-outs: they are not every test's business.
+PATIENT = {"min_rto": 2000, "dead_time": 20000}
+
+
+def deaf(m):
+    """The member sees packets and does nothing by itself."""
+    m.hook = lambda p: True
+    return m
+
+
+def both(t, msg_id, values):
+    values = list(values)
+    for m in t.m:
+        m.allreduce(msg_id, values)
+    t.lab.quiet()
+    return [len(t.m) * v for v in values]
+
+
+def same(a, b):
+    """Byte for byte, but for AckReq and hence the ICRC."""
+    at = roce.udp_offset(a.raw) + 8 + 8
+    def strip(p):
+        raw = bytearray(p.raw[:-4])
+        raw[at] &= 0x7f
+        return bytes(raw)
+    return strip(a) == strip(b)
+
+
+def catch_up(m, pkts):
+    """Takes packets that the hook had held back, and acknowledges."""
+    m.hook = None
+    for p in pkts:
+        if p.psn == m.epsn:
+            m.take(p)
+    m.ack()
+
+
+@test("requester: form of a result", cases={
+    "PMTU 256": (256,), "PMTU 1024": (1024,), "PMTU 4096": (4096,)})
+def form(lab, family, pmtu):
+    with lab.tree(family=family, pmtu=pmtu, psn=0xfffff0, **PATIENT) as t:
+        a = t.m[0]
+        psn = a.epsn
+        for msg_id, count in enumerate((0, 1, (pmtu - 32) // 4, 3000, 4080)):
+            both(t, msg_id, range(count))
+            t.check(msg_id, [2 * v for v in range(count)])
+            log, a.log = a.log, []
+            size, off = 4 * count, 0
+            for n, p in enumerate(log):
+                last = n == len(log) - 1
+                length = min(pmtu - (0 if n else 32), size - off)
+                want = a.pkt(
+                    src=lab.sw_addr(family), dst=a.addr, sport=p.sport,
+                    frag=0x4000 if family == 4 else 0, qpn=a.qpn, psn=psn,
+                    opcode=roce.WRITE_ONLY_IMM if last else roce.WRITE_ONLY,
+                    se=int(last), ackreq=int(last or p.ackreq), rkey=a.key,
+                    va=a.result_va(msg_id) + off, dmalen=length, imm=msg_id,
+                    payload=a.result(msg_id, size)[off:off + length])
+                check(p.sport >= 0xc000, "source port %d" % p.sport)
+                expect("packet", p.raw.hex(), roce.scapy_packet(want).hex())
+                psn = psn_add(psn, 1)
+                off += length
+            check(log[-1].ackreq, "no AckReq at the end")
+            gap = 0
+            for p in log:
+                gap = 0 if p.ackreq else gap + 1
+                check(gap < 16, "no AckReq in 16 packets")
+            expect("size of all", off, size)
+
+
+@test("requester: a lost acknowledgement")
+def lost_ack(lab, family):
+    with lab.tree(family=family, dead_time=1000) as t:
+        t.good()
+        a = deaf(t.m[0])
+        a.log.clear()
+        with counters.member(a, tx_packets=1):
+            both(t, 1, [1, 2, 3])
+            check(lab.until(lambda: len(a.log) >= 3), "not repeated")
+        check(all(same(p, a.log[0]) for p in a.log), "repetitions differ")
+        gap = [q.at - p.at for p, q in zip(a.log, a.log[1:])]
+        check(gap[0] > 0.003, "repeated after %.4f s" % gap[0])
+        stats = a.stats()
+        check(stats["tx-retransmits"] >= 2 and stats["tx-timeouts"] >= 2, "counters")
+        catch_up(a, a.log)
+        lab.quiet()
+        a.log.clear()
+        lab.wait(0.2)
+        expect("repetitions after the acknowledgement", len(a.log), 0)
+        t.check(1, [2, 4, 6])
+        t.next_id = 2
+        t.good()
+
+
+@test("requester: repetition backs off, and comes at a good pace")
+def backoff(lab, family):
+    with lab.tree(family=family, dead_time=600) as t:
+        for _ in range(4):
+            t.good()
+        a = deaf(t.m[0])
+        a.log.clear()
+        start = time.monotonic()
+        both(t, 4, [1])
+        check(lab.until(lambda: a.get()["state"] == "error", 2), "lives for ever")
+        dead = time.monotonic() - start
+        check(0.5 < dead < 1.0, "dead after %.2f s" % dead)
+        expect("error", a.get()["error"], "retry-exceeded")
+        check(4 <= len(a.log) <= 60, "%d packets in the dead time" % len(a.log))
+        gaps = [q.at - p.at for p, q in zip(a.log, a.log[1:])]
+        check(max(gaps) < 0.3, "a pause of %.3f s" % max(gaps))
+    lab.good(family)
+
+
+@contextlib.contextmanager
+def in_flight(lab, family, ranks=2, **kw):
+    """A tree whose rank 0 has 10 packets of a result in flight."""
+    with lab.tree(family=family, ranks=ranks, pmtu=256, **PATIENT, **kw) as t:
+        t.good()
+        lab.quiet()
+        a = deaf(t.m[0])
+        a.log.clear()
+        t.sums = both(t, 1, range(632))
+        check(len(a.log) == 10, "%d packets in flight" % len(a.log))
+        t.flight, a.log = a.log, []
+        yield t
+
+
+@test("requester: NAK PSN error", cases={
+    "first": (0,), "middle": (4,), "last": (9,)})
+def nak_seq(lab, family, n):
+    with in_flight(lab, family, psn=0xfffff8) as t:
+        a, pkts = t.m[0], t.flight
+        with counters.member(a, rx_naks=1, tx_retransmits=10 - n, tx_timeouts=0):
+            a.nak(NAK_PSN, pkts[n].psn)
+        expect("repeated", [p.psn for p in a.log], [p.psn for p in pkts[n:]])
+        check(all(same(p, q) for p, q in zip(a.log, pkts[n:])), "not the same")
+        with counters.member(a, rx_naks=1, tx_retransmits=0):
+            a.nak(NAK_PSN, pkts[n].psn)     # the same once more
+        with counters.member(a, rx_naks=1, tx_retransmits=0):
+            if n:
+                a.nak(NAK_PSN, pkts[0].psn)     # older than what is known
+            else:
+                a.nak(NAK_PSN, pkts[0].psn)
+        catch_up(a, pkts)
+        t.check(1, t.sums)
+        t.next_id = 2
+        t.good()
+
+
+@test("requester: one NAK for each of two losses")
+def nak_twice(lab, family):
+    with in_flight(lab, family) as t:
+        a, pkts = t.m[0], t.flight
+        with counters.member(a, rx_naks=2, tx_retransmits=8 + 3, tx_timeouts=0):
+            a.nak(NAK_PSN, pkts[2].psn)
+            lab.quiet()
+            a.nak(NAK_PSN, pkts[7].psn)
+        catch_up(a, pkts)
+        t.check(1, t.sums)
+
+
+@test("requester: RNR NAK", cases={
+    "0.48 ms": (11, 0.00048), "10.24 ms": (20, 0.01024), "61 ms": (25, 0.06144),
+    "655 ms": (0, 0.65536)})
+def rnr_nak(lab, family, code, seconds):
+    with in_flight(lab, family) as t:
+        a, pkts = t.m[0], t.flight
+        start = time.monotonic()
+        with counters.member(a, rx_rnr_naks=1, tx_timeouts=0):
+            a.nak(SYN_RNR | code, pkts[3].psn)
+            check(lab.until(lambda: a.log, 1.5), "did not resume")
+        took = a.log[0].at - start
+        check(seconds <= took < seconds + 0.1, "resumed after %.4f s" % took)
+        lab.until(lambda: len(a.log) >= 7, 0.5)
+        expect("repeated", [p.psn for p in a.log][:7], [p.psn for p in pkts[3:]])
+        catch_up(a, pkts)
+        t.check(1, t.sums)
+        expect("state", a.get()["state"], "rts")
+
+
+@test("requester: while it waits after an RNR NAK")
+def rnr_wait(lab, family):
+    with in_flight(lab, family) as t:
+        a, pkts = t.m[0], t.flight
+        a.nak(SYN_RNR | 27, pkts[3].psn)        # 123 ms
+        # what follows the refused packet is out of sequence to the member
+        a.nak(NAK_PSN, pkts[3].psn)
+        for m in t.m:
+            m.allreduce(2, [7])                 # more to send
+        lab.wait(0.06)
+        expect("sent while waiting", len(a.log), 0)
+        # an acknowledgement ends the wait
+        a.hook = None
+        for p in pkts:
+            a.take(p)
+        a.ack()
+        t.check(2, [14])
+        check(a.log and a.log[-1].at, "nothing came")
+
+
+@test("requester: RNR NAKs without end")
+def rnr_for_ever(lab, family):
+    with lab.tree(family=family, ranks=3, dead_time=400) as t:
+        a = t.m[0]
+        def again(p):
+            a.nak(SYN_RNR | 18, p.psn)      # 5 ms
+            return True
+        a.hook = again
+        start = time.monotonic()
+        both(t, 0, [1])
+        check(lab.until(lambda: a.get()["state"] == "error"), "lives for ever")
+        check(time.monotonic() - start < 1, "too late")
+        expect("error", a.get()["error"], "rnr-retry-exceeded")
+        check(lab.until(lambda: (PEER_DEAD, 1) in t.m[1].results), "rank 1 not told")
+    lab.good(family)
+
+
+@test("requester: NAKs that end the QP", cases={
+    "invalid request": (0x61, "remote-invalid-request"),
+    "remote access": (0x62, "remote-access"),
+    "remote operational": (0x63, "remote-operational"),
+    "reserved code 5": (0x65, "remote-invalid-request"),
+    "reserved code 31": (0x7f, "remote-invalid-request")})
+def nak_fatal(lab, family, syndrome, error):
+    with in_flight(lab, family, ranks=3) as t:
+        a, b, c = t.m
+        # known to be about nothing in flight: not believed
+        with counters.member(a, rx_bad_response=1):
+            a.nak(syndrome, t.flight[-1].psn + 1)
+        a.nak(syndrome, t.flight[0].psn - 1)
+        lab.quiet()
+        expect("state", a.get()["state"], "rts")
+        b.allreduce(2, [1])
+        lab.quiet()
+        lab.sw.events()
+        start = time.monotonic()
+        a.nak(syndrome, t.flight[3].psn)
+        check(lab.until(lambda: (PEER_DEAD, 2) in b.results and
+                        (PEER_DEAD, 2) in c.results), "the others were not told")
+        check(time.monotonic() - start < 1, "too late")
+        info = a.get()
+        expect("state", (info["state"], info["error"]), ("error", error))
+        expect("events", sorted((n, e.get("error")) for n, e in lab.sw.events()),
+               [("member-error-ntf", error), ("tree-failed-ntf", PEER_DEAD)])
+        # it had been sent before the end
+        expect("rank 1's result", b.result(1, 4 * 632), ints(t.sums))
+    lab.good(family)
+
+
+@test("requester: acknowledgements of what was never sent", cases={
+    "next": (0,), "far ahead": (1000,), "half of all ahead": (0x7fff00,)})
+def ack_unsent(lab, family, ahead):
+    with in_flight(lab, family) as t:
+        a, pkts = t.m[0], t.flight
+        never = psn_add(pkts[-1].psn, 1 + ahead)
+        for syndrome in (SYN_ACK, 0, NAK_PSN, SYN_RNR | 5):
+            with counters.member(a, rx_bad_response=1, rx_acks=0, rx_naks=0,
+                                 rx_rnr_naks=0, tx_retransmits=0):
+                a.send(a.response(syndrome, never))
+        expect("pending", a.get()["tx-pending"], 10)
+        catch_up(a, pkts)
+        expect("pending", a.get()["tx-pending"], 0)
+        t.check(1, t.sums)
+        # nothing is in flight: every acknowledgement is old or premature
+        with counters.member(a, rx_bad_response=1, tx_packets=0, tx_retransmits=0):
+            a.send(a.response(SYN_ACK, a.epsn))
+        t.next_id = 2
+        t.good()
+
+
+@test("requester: odd responses", cases={
+    "syndrome class 2": (dict(syndrome=0x40),),
+    "syndrome class 4": (dict(syndrome=0x9f),),
+    "syndrome class 7": (dict(syndrome=0xff),),
+    "acknowledgement with payload": (dict(syndrome=SYN_ACK, payload=bytes(8)),)})
+def odd_response(lab, family, fields):
+    with in_flight(lab, family) as t:
+        a, pkts = t.m[0], t.flight
+        p = a.response(0, pkts[4].psn).but(**fields)
+        with counters.member(a, rx_bad_response=1, tx_retransmits=0):
+            a.send(p)
+        expect("pending", a.get()["tx-pending"], 10)
+        catch_up(a, pkts)
+        t.check(1, t.sums)
+        t.next_id = 2
+        t.good()
+
+
+@test("requester: old and partial acknowledgements, across the wrap")
+def ack_partial(lab, family):
+    with in_flight(lab, family, psn=0xfffff9) as t:
+        a, pkts = t.m[0], t.flight
+        check(pkts[0].psn > pkts[-1].psn, "no wrap in flight")
+        for n, left in ((3, 6), (1, 6), (3, 6), (-1, 6), (6, 3), (7, 2)):
+            psn = psn_add(pkts[0].psn, n)
+            with counters.member(a, rx_acks=1, rx_bad_response=0, tx_retransmits=0):
+                a.ack(psn)
+            expect("pending", a.get()["tx-pending"], left)
+        catch_up(a, pkts)
+        t.check(1, t.sums)
+        t.next_id = 2
+        t.good()
+
+
+@test("requester: the window", cases={"1": (1,), "2": (2,), "7": (7,), "16": (16,)})
+def window(lab, family, size):
+    with lab.tree(family=family, pmtu=256, window=size, psn=0xfffffa,
+                  **PATIENT) as t:
+        a = t.m[0]
+        outstanding = []
+
+        def hold(p):
+            outstanding.append(p)
+            check(len(outstanding) <= size, "in flight: %s" % [
+                hex(q.psn) for q in outstanding])
+            return True
+        a.hook = hold
+        both(t, 0, range(1000))
+        both(t, 1, range(1000))
+        rng = random.Random(lab.seed)
+        while not (0, 1) in a.results:
+            check(lab.until(lambda: len(outstanding) == size or
+                            outstanding and outstanding[-1].opcode ==
+                            roce.WRITE_ONLY_IMM, 1), "window not used")
+            if len(outstanding) == size:
+                check(any(p.ackreq for p in outstanding), "no AckReq in a window")
+                check(outstanding[-1].ackreq, "no AckReq where the window closes")
+            for _ in range(rng.randrange(1, len(outstanding) + 1)):
+                a.take(outstanding.pop(0).but(ackreq=0))
+            a.ack()
+            lab.quiet(0.001)
+        for n in (0, 1):
+            t.check(n, [2 * v for v in range(1000)])
+        a.hook = None
+        expect("retransmits", a.stats()["tx-retransmits"], 0)
+
+
+@test("requester: a member that dies with results in flight")
+def dead_member(lab, family):
+    with lab.tree(family=family, ranks=3) as t:
+        t.good()
+        a, b, c = t.m
+        deaf(a)
+        both(t, 1, [1])
+        start = time.monotonic()
+        b.allreduce(2, [1])         # waits for the dead one
+        check(lab.until(lambda: (PEER_DEAD, 2) in b.results and
+                        (PEER_DEAD, 2) in c.results), "the others were not told")
+        took = time.monotonic() - start
+        check(took < 1, "told after %.2f s" % took)
+        expect("error", a.get()["error"], "retry-exceeded")
+    lab.good(family)
+
+
+@test("requester: a silent member that is awaited is dead")
+def silent_dead(lab, family):
+    with lab.tree(family=family, ranks=3) as t:
+        t.good()
+        a, b, c = t.m
+        deaf(c)
+        c.log.clear()
+        start = time.monotonic()
+        a.allreduce(1, [1])
+        b.allreduce(1, [1])
+        check(lab.until(lambda: (PEER_DEAD, 1) in a.results and
+                        (PEER_DEAD, 1) in b.results), "the others were not told")
+        took = time.monotonic() - start
+        check(took < 1, "told after %.2f s" % took)
+        probe = c.log[0]
+        expect("probe", (probe.opcode, probe.dmalen, probe.payload, probe.ackreq),
+               (roce.WRITE_ONLY, 0, b"", 1))
+        check(c.stats()["tx-probes"] >= 1, "not counted")
+    lab.good(family)
+
+
+@test("requester: a silent member that answers probes lives")
+def silent_alive(lab, family):
+    with lab.tree(family=family, ranks=2, dead_time=300) as t:
+        t.good()
+        a, b = t.m
+        b.log.clear()
+        a.allreduce(1, [1])
+        lab.wait(1.2)
+        expect("state", (a.get()["state"], b.get()["state"]), ("rts", "rts"))
+        probes = [p for p in b.log if not p.dmalen]
+        check(3 <= len(probes) <= 40, "%d probes" % len(probes))
+        expect("Immediates of the probed", b.results, [(0, 0)])
+        b.allreduce(1, [2])
+        t.check(1, [3])
+        b.log.clear()
+        lab.wait(0.3)
+        expect("probes when nobody waits", len(b.log), 0)
+        t.next_id = 2
+        t.good()
+
+
+@test("requester: repetition when the slot has gone on")
+def slot_gone_on(lab, family):
+    """The result that it would repeat is overwritten: any bytes, good ICRC."""
+    with lab.tree(family=family, ranks=2, slots=1, pmtu=256, dead_time=1000) as t:
+        t.good()
+        a, b = deaf(t.m[0]), t.m[1]
+        a.log.clear()
+        counts = (1, 150, 57, 56)
+        for n, count in enumerate(counts, 1):
+            # it has had the result, says its next request
+            both(t, n, range(count))
+        first = {}
+        for p in a.log:
+            first.setdefault(p.psn, p)
+        seen = len(a.log)
+        check(lab.until(lambda: len(a.log) >= seen + 2 * len(first)), "not repeated")
+        for p in a.log:
+            q = first[p.psn]
+            expect("fields", (p.va, p.rkey, p.dmalen, p.opcode, p.imm),
+                   (q.va, q.rkey, q.dmalen, q.opcode, q.imm))
+            check(p.icrc_ok, "ICRC")
+            if p.payload != q.payload:
+                check(not any(p.payload), "message %d at %#x, %d bytes: %s... at "
+                      "first, then %s..." % (p.msg_id, p.va, p.dmalen,
+                                             q.payload[:8].hex(), p.payload[:8].hex()))
+        expect("bad packets", a.bad, [])
+        a.hook = None
+        for p in first.values():
+            a.take(p)
+        a.ack()
+        lab.quiet()
+        t.next_id = len(counts) + 1
+        t.good()
+
+
+@test("requester: keys and addresses at the edge")
+def edge(lab, family):
+    with lab.tree(family=family, ranks=2, pmtu=256) as t:
+        a = deaf(t.m[0])
+        va = (1 << 64) - 4
+        a.key = 0xffffffff
+        a.send(*a.request(0, ints(range(100)), result_va=va))
+        t.m[1].allreduce(0, range(100))
+        check(lab.until(lambda: len(a.log) >= 2), "nothing came")
+        expect("addresses", [p.va for p in a.log[:2]],
+               [va, va + 224 & (1 << 64) - 1])
+        expect("keys", {p.rkey for p in a.log[:2]}, {0xffffffff})
+
+
+@test("tree-del: members are told, and have time to acknowledge", families=(4,))
+def gone(lab, family):
+    t = lab.tree(family=family, ranks=3, dead_time=2000)
+    try:
+        t.good()
+        t.m[0].allreduce(1, [1])
+        lab.quiet()
+        start = time.monotonic()
+        # netlink works in the caller's context, the members in this one
+        thread = threading.Thread(target=lambda: lab.sw.do("tree-del", id=t.id))
+        thread.start()
+        check(lab.until(lambda: not thread.is_alive()), "tree-del does not return")
+        took = time.monotonic() - start
+        check(took < 0.5, "took %.3f s, results %s" % (took, [
+            m.results[1:] for m in t.m]))
+        lab.quiet()
+        expect("results", [m.results[1:] for m in t.m], [[(peer.TREE_GONE, 1)]] * 3)
+        with counters.switch(lab, rx_no_qp=1):
+            t.m[0].allreduce(2, [1])
+    finally:
+        t.close()
+
+
+@test("member-del: the others are told", families=(4,))
+def left(lab, family):
+    with lab.tree(family=family, ranks=3) as t:
+        t.good()
+        t.m[0].allreduce(1, [1])
+        lab.sw.do("member-del", tree_id=t.id, rank=1)
+        check(lab.until(lambda: all((peer.MEMBER_LEFT, 1) in m.results
+                                    for m in (t.m[0], t.m[2]))), "not told")
+        expect("the one that left", t.m[1].results[1:], [])
+        expect("memory base", MR_BASE & 0xfff, 0)

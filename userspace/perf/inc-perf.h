@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What the command line of inc-perf says.
+ */
+#ifndef INC_PERF_H
+#define INC_PERF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <inc/inc.h>
+
+#include "ref.h"
+
+#define MAX_OUTSTANDING	64
+#define MAX_REPS	1000
+#define MAX_COUNTS	64
+
+enum reg { REG_PIN, REG_EACH, REG_CACHE };
+
+struct options {
+	struct inc_comm_opts	comm;
+	bool			barrier;
+	enum inc_dtype		dtype;
+	enum inc_op		op;
+	size_t			min;		/* bytes */
+	size_t			max;
+	size_t			counts[MAX_COUNTS]; /* elements; instead of sizes */
+	unsigned int		ncounts;
+	long			iterations;	/* -1: by size */
+	long			warmup;		/* -1: by size */
+	long			reps;
+	long			checks;		/* verified operations per size */
+	long			runs;		/* times the same, hash compared */
+	long			outstanding;
+	uint64_t		seed;
+	enum ref_pattern	pattern;
+	bool			in_place;
+	bool			json;
+	enum reg		reg;
+};
+
+#define OPTIONS_INIT				\
+	{					\
+		.comm = INC_COMM_OPTS_INIT,	\
+		.dtype = INC_DTYPE_FP32,	\
+		.op = INC_OP_SUM,		\
+		.min = 4,			\
+		.max = 1 << 20,			\
+		.iterations = -1,		\
+		.warmup = -1,			\
+		.reps = 1,			\
+		.outstanding = 1,		\
+		.seed = 1,			\
+	}
+
+/* Returns an exit status, or -1 to go on. */
+int options_parse(struct options *o, int argc, char **argv);
+
+#endif /* INC_PERF_H */
