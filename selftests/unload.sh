@@ -42,6 +42,8 @@ for ((i = 1; i <= ROUNDS; i++)); do
 	serve_down
 
 	inc_load && start_traffic || exit 1
+	# The namespace lives as long as a process is in it.
+	kill -9 "$SERVE_PID"
 	ip netns del "$TOPO-sw"
 	ktap $? "round $i: namespace deleted under traffic"
 	all_end

@@ -18,7 +18,7 @@
 #define EVENTS	2048
 #define TICK	1000		/* the kernel's timer runs up to that much late */
 
-enum what {
+enum kind {
 	ARRIVAL,		/* of a packet, at the member */
 	ACK,
 	NAK,
@@ -28,7 +28,7 @@ enum what {
 
 struct event {
 	u64		at;
-	enum what	what;
+	enum kind	what;
 	u32		psn;
 	u32		imm;
 	bool		ackreq;
@@ -107,7 +107,7 @@ static void transmit(struct model *m, struct event e)
 	}
 }
 
-static void reply(struct model *m, enum what what, u32 psn)
+static void reply(struct model *m, enum kind what, u32 psn)
 {
 	transmit(m, (struct event) { .what = what, .psn = psn });
 }

@@ -61,7 +61,7 @@ static void any_order(struct kunit *test, const struct inc_msg *msg)
 		for (u16 i = 0; i < t->geom.ranks; i++)
 			least = min(least, t->sent[i]);
 		/* Complete is what all have sent, and nothing else. */
-		KUNIT_ASSERT_EQ(test, t->s.ready, max(least, (u16)1) - 1);
+		KUNIT_ASSERT_EQ(test, t->s.ready, max_t(u16, least, 1) - 1);
 		KUNIT_ASSERT_EQ(test, done, least == t->sent[rank]);
 		if (done)
 			test_expect_chunk(test, msg, t->s.ready - 1, t->want);

@@ -12,7 +12,7 @@ if [[ -n ${LAB_KVER:-} ]]; then
 	status) exit 7 ;;
 	report) echo "BUG: this is a drill" >/dev/kmsg ;;
 	hang) sleep 1000 ;;
-	argument) [[ $2 == "two words" && $GREETING == 'it'\''s $me' ]] ;;
+	argument) [[ $2 == "two words" && $GREETING == "it's \$me" ]] ;;
 	readonly) ! touch /usr/x 2>/dev/null && touch /tmp/x /run/x ;;
 	esac
 	exit
@@ -28,7 +28,7 @@ try()
 	local want=$1 rc=0 out
 	shift
 
-	out=$(GREETING="it's \$me" "$dir/lab" run --backend "$backend" --timeout 30 --env GREETING \
+	out=$(GREETING="it's \$me" "$dir/lab" run --backend "$backend" --timeout 10 --env GREETING \
 		--no-rxe --name "lab-selftest-$1" "$dir/selftest.sh" "$@" 2>&1) || rc=$?
 	if ((rc == want)); then
 		echo "ok - $1"

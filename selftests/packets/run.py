@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Runs the packet tests. Arguments: SEED=n ONLY=pattern VERBOSE=1."""
+import importlib
 import random
 import sys
 import time
@@ -7,6 +8,9 @@ import time
 import ktap
 import peer
 from net import Lab
+
+# Each adds its tests when it is imported, in this order.
+MODULES = ("basic", "border", "responder", "header", "requester", "life", "random")
 
 
 class TestLab(Lab):
@@ -28,25 +32,13 @@ class TestLab(Lab):
 def main():
     opts = dict(arg.split("=", 1) for arg in sys.argv[1:])
     seed = int(opts.get("SEED", random.SystemRandom().randrange(1 << 31)))
-    # pylint: disable=import-outside-toplevel,unused-import
-    import test_basic
-    try:
-        import test_border
-        import test_responder
-        import test_header
-        import test_requester
-        import test_random
-    except ModuleNotFoundError as e:
-        print("#", e)
+    for name in MODULES:
+        importlib.import_module("test_" + name)
     start = time.monotonic()
     lab = TestLab()
     lab.seed = seed
     print("# seed %d (SEED=%d repeats it)" % (seed, seed))
     print("# reduce: %s" % lab.sw.do("switch-get")["reduce-impl"])
-    if "PROFILE" in opts:
-        import cProfile
-        cProfile.runctx('ktap.run(lab, opts.get("ONLY", "*"), 1)', globals(), locals(), sort="cumtime")
-        return 1
     failed = ktap.run(lab, opts.get("ONLY", "*"), opts.get("VERBOSE"))
     print("# %.1f s" % (time.monotonic() - start))
     return 1 if failed else 0

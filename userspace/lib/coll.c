@@ -117,8 +117,8 @@ static int start_allreduce(struct inc_comm *comm, const void *sendbuf,
 	ret = get_memory(comm, req);
 	if (ret) {
 		inc_req_put(req);
-		return inc_comm_note(comm, ret, "registering memory: %s",
-				     strerror(-ret));
+		return inc_comm_note(comm, ret, "registering %zu bytes: %s",
+				     count * esize, strerror(-ret));
 	}
 	inc_msg_issue(comm, req);
 	*res = req;
@@ -304,9 +304,15 @@ void inc_request_free(struct inc_req *req)
  */
 int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
 {
+	int ret;
+
 	if (!addr || !len)
 		return -EINVAL;
-	return comm->err ? comm->err : inc_mem_pin(&comm->mem, addr, len);
+	if (comm->err)
+		return comm->err;
+	ret = inc_mem_pin(&comm->mem, addr, len);
+	return ret ? inc_comm_note(comm, ret, "registering %zu bytes: %s", len,
+				   strerror(-ret)) : 0;
 }
 
 static void reap(struct inc_comm *comm)

@@ -30,17 +30,22 @@ void inc_mem_init(struct inc_mem_cache *cache, struct ibv_pd *pd, bool keep)
 	memset(cache, 0, sizeof(*cache));
 	cache->pd = pd;
 	cache->keep = keep;
+	cache->piece = INC_MEM_PIECE;
 	cache->max_count = INC_MEM_MAX_COUNT;
 	cache->max_bytes = INC_MEM_MAX_BYTES;
 }
 
 static void mem_free(struct inc_mem *mem)
 {
-	int ret = ibv_dereg_mr(mem->mr);
+	size_t i;
+	int ret;
 
-	if (ret)
-		inc_warn("deregistering %zu bytes at 0x%zx: %s", mem->len,
-			 (size_t)mem->addr, strerror(ret));
+	for (i = 0; i < mem->nmrs; i++) {
+		ret = ibv_dereg_mr(mem->mr[i]);
+		if (ret)
+			inc_warn("deregistering %zu bytes at 0x%zx: %s",
+				 mem->len, (size_t)mem->addr, strerror(ret));
+	}
 	free(mem);
 }
 
@@ -137,26 +142,40 @@ static struct inc_mem *find(struct inc_mem_cache *cache, uintptr_t addr,
 	return NULL;
 }
 
+static struct ibv_mr *register_piece(struct inc_mem_cache *cache,
+				     const struct inc_mem *mem, size_t off)
+{
+	int access = mem->writable ? IBV_ACCESS_LOCAL_WRITE |
+				     IBV_ACCESS_REMOTE_WRITE : 0;
+	size_t len = mem->len - off;
+
+	if (len > mem->piece + INC_MEM_OVERLAP)
+		len = mem->piece + INC_MEM_OVERLAP;
+	return ibv_reg_mr(cache->pd, (void *)(mem->addr + off), len, access);
+}
+
 static int make(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
 		bool writable, struct inc_mem **res)
 {
-	int access = writable ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE : 0;
+	size_t n = (len - 1) / cache->piece + 1;
 	struct inc_mem *mem;
 
-	mem = calloc(1, sizeof(*mem));
+	mem = calloc(1, sizeof(*mem) + n * sizeof(mem->mr[0]));
 	if (!mem)
 		return -ENOMEM;
 	mem->addr = addr;
 	mem->len = len;
 	mem->writable = writable;
-	mem->mr = ibv_reg_mr(cache->pd, (void *)addr, len, access);
-	if (!mem->mr) {
-		int err = errno ? errno : ENOMEM;
+	mem->piece = cache->piece;
+	for (; mem->nmrs < n; mem->nmrs++) {
+		mem->mr[mem->nmrs] = register_piece(cache, mem,
+						    mem->nmrs * mem->piece);
+		if (!mem->mr[mem->nmrs]) {
+			int err = errno ? errno : ENOMEM;
 
-		inc_err("registering %zu bytes at 0x%zx: %s", len, (size_t)addr,
-			strerror(err));
-		free(mem);
-		return -err;
+			mem_free(mem);
+			return -err;
+		}
 	}
 	cache->regs++;
 	inc_dbg("registered %zu bytes at 0x%zx for %s", len, (size_t)addr,

@@ -15,32 +15,45 @@
 #define INC_MEM_MAX_COUNT	64
 #define INC_MEM_MAX_BYTES	(1ULL << 30)
 
+/*
+ * A range is registered in pieces: devices have a limit (rdma_rxe: 1 GiB, with
+ * an allocation of 4 MiB in one go). Each piece reaches a message's length into
+ * the next, so that every message lies in one of them.
+ */
+#define INC_MEM_PIECE		(32UL << 20)
+#define INC_MEM_OVERLAP		65536
+
 /**
  * struct inc_mem - a registered range
  * @next: in one of the cache's lists
- * @mr: its registration
  * @addr: first byte
  * @len: bytes
  * @writable: the switch may write to it
  * @pinned: registered by the user: stays until the user says so
  * @refs: operations under way that use it
  * @last_seq: number of the last send request that may read it
+ * @piece: distance of the pieces' first bytes
+ * @nmrs: number of pieces
+ * @mr: their registrations
  */
 struct inc_mem {
 	struct inc_mem	*next;
-	struct ibv_mr	*mr;
 	uintptr_t	addr;
 	size_t		len;
 	bool		writable;
 	bool		pinned;
 	unsigned int	refs;
 	uint64_t	last_seq;
+	size_t		piece;
+	size_t		nmrs;
+	struct ibv_mr	*mr[];
 };
 
 /**
  * struct inc_mem_cache - all ranges of a communicator
  * @pd: protection domain
  * @keep: keep ranges that no operation uses (INC_REG_CACHE)
+ * @piece: distance of a range's pieces, bytes
  * @max_count: so many unused ones are kept at most
  * @max_bytes: so many bytes are kept at most
  * @list: ranges that can be found, most recently used first
@@ -54,6 +67,7 @@ struct inc_mem {
 struct inc_mem_cache {
 	struct ibv_pd	*pd;
 	bool		keep;
+	size_t		piece;
 	size_t		max_count;
 	uint64_t	max_bytes;
 	struct inc_mem	*list;
@@ -74,5 +88,12 @@ int inc_mem_pin(struct inc_mem_cache *cache, void *addr, size_t len);
 int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len);
 int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len);
 void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq);
+
+/* Registration of a message's data, INC_MEM_OVERLAP bytes at most, at @addr. */
+static inline const struct ibv_mr *inc_mem_mr(const struct inc_mem *mem,
+					      const void *addr)
+{
+	return mem->mr[((uintptr_t)addr - mem->addr) / mem->piece];
+}
 
 #endif /* INC_LIB_MEM_H */

@@ -297,7 +297,7 @@ static void fill_hdr(struct inc_comm *comm, const struct inc_req *req,
 	hdr->msg_id = htonl(id);
 	if (len && req->rmem) {
 		va = (uintptr_t)req->recv + req->posted;
-		rkey = req->rmem->mr->rkey;
+		rkey = inc_mem_mr(req->rmem, req->recv + req->posted)->rkey;
 	} else if (len) {
 		va = (uintptr_t)entry_recv(comm, id);
 		rkey = comm->arena_mr->rkey;
@@ -319,9 +319,11 @@ static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
 	sge[0].lkey = comm->arena_mr->lkey;
 	wr->num_sge = 1;
 	if (len && req->smem) {
-		sge[1].addr = (uintptr_t)req->send + req->posted;
+		const char *from = req->send + req->posted;
+
+		sge[1].addr = (uintptr_t)from;
 		sge[1].length = (uint32_t)len;
-		sge[1].lkey = req->smem->mr->lkey;
+		sge[1].lkey = inc_mem_mr(req->smem, from)->lkey;
 		wr->num_sge = 2;
 	} else if (len) {
 		memcpy(hdr + 1, req->send + req->posted, len);

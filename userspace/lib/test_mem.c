@@ -6,7 +6,7 @@
 #include "mem.h"
 #include "test.h"
 
-static int live, made, refuse;
+static int live, made, refuse, refuse_after;
 
 #undef ibv_reg_mr
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
@@ -14,6 +14,10 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 {
 	struct ibv_mr *mr;
 
+	if (refuse_after && !--refuse_after) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	if (refuse) {
 		errno = refuse;
 		return NULL;
@@ -83,8 +87,8 @@ static void read_only_is_not_written(void)
 	EQ(inc_mem_get(&c, area, 1000, false, &a), 0);
 	EQ(inc_mem_get(&c, area, 1000, true, &b), 0);
 	OK(a != b);
-	EQ(a->mr->handle, 0);
-	EQ(b->mr->handle, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	EQ(a->mr[0]->handle, 0);
+	EQ(b->mr[0]->handle, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	inc_mem_put(&c, a, 1);
 	inc_mem_put(&c, b, 0);
 	inc_mem_exit(&c);
@@ -211,6 +215,38 @@ static void forget(void)
 	EQ(live, 0);
 }
 
+/* Wherever a message lies, one registration has all of it. */
+static void pieces(void)
+{
+	static char large[10 * INC_MEM_OVERLAP];
+	const size_t len = sizeof(large) - 100;
+	struct inc_mem_cache c;
+	const struct ibv_mr *mr;
+	struct inc_mem *a;
+	size_t off, n;
+
+	start(&c, false);
+	c.piece = 3 * INC_MEM_OVERLAP;
+	EQ(inc_mem_get(&c, large, len, true, &a), 0);
+	EQ(a->nmrs, 4);
+	EQ(live, 4);
+	for (off = 0; off < len; off += 1000) {
+		n = len - off < INC_MEM_OVERLAP ? len - off : INC_MEM_OVERLAP;
+		mr = inc_mem_mr(a, large + off);
+		OK(large + off >= (char *)mr->addr);
+		OK(large + off + n <= (char *)mr->addr + mr->length);
+		OK((char *)mr->addr + mr->length <= large + len);
+	}
+	inc_mem_put(&c, a, 1);
+	inc_mem_reap(&c, 1);
+	EQ(live, 0);
+	refuse_after = 2;
+	EQ(inc_mem_get(&c, large, len, true, &a), -ENOMEM);
+	refuse_after = 0;
+	EQ(live, 0);
+	inc_mem_exit(&c);
+}
+
 static void refused(void)
 {
 	struct inc_mem_cache c;
@@ -233,6 +269,7 @@ static const struct test_case cases[] = {
 	{ "bytes_are_bounded", bytes_are_bounded },
 	{ "pinned", pinned },
 	{ "forget", forget },
+	{ "pieces", pieces },
 	{ "refused", refused },
 };
 

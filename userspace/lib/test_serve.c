@@ -108,6 +108,22 @@ int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
 	return 0;
 }
 
+/* The administrator's tree: 77, for two ranks. */
+int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
+{
+	if (id != 77) {
+		strcpy(nl->error, "there is no such tree");
+		return -ENOENT;
+	}
+	memset(reply, 0, sizeof(*reply));
+	reply->id = id;
+	reply->ranks = 2;
+	reply->slots = 16;
+	reply->msg_size = 1024;
+	reply->pmtu = 1024;
+	return 0;
+}
+
 int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
 {
 	(void)nl;
@@ -528,6 +544,32 @@ static void told_of_the_end(void)
 	EQ(k->trees, 0);
 }
 
+/* With a tree that is there already: used, and left alone. */
+static void given_tree(void)
+{
+	struct inc_rdv_join j = who("x", 0, 3);
+	struct conn a, b;
+
+	daemon_start("--tree", "77");
+	a = dial();
+	say_join(&a, &j);
+	hear_error(&a, EINVAL, "77");
+	a = join("x", 0, 2);
+	b = join("x", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	leave(&a);
+	leave(&b);
+	EQ(k->trees, 0);
+	EQ(k->trees_made, 0);
+	EQ(daemon_end(), 0);
+	daemon_start("--tree", "78");
+	a = dial();
+	say_join(&a, &j);
+	hear_error(&a, ENOENT, "no such tree");
+	EQ(daemon_end(), 0);
+}
+
 static void once(void)
 {
 	struct conn a;
@@ -588,6 +630,7 @@ static const struct test_case cases[] = {
 	{ "one_leaves", one_leaves },
 	{ "kernel_events", kernel_events },
 	{ "told_of_the_end", told_of_the_end },
+	{ "given_tree", given_tree },
 	{ "once", once },
 	{ "silent", silent },
 	{ "deaf", deaf },

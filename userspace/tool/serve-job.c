@@ -116,10 +116,11 @@ static void job_free(struct job *job)
 	struct job **link;
 	uint32_t i;
 
-	for (i = 0; i < job->nranks; i++)
+	/* An administrator's tree stays as it is, for him to look at. */
+	for (i = 0; i < job->nranks && !s->tree_id; i++)
 		if (job->ranks[i].state == RANK_LEFT)
 			member_del(job, i);
-	if (job->tree.id && inc_nl_tree_del(&s->nl, job->tree.id))
+	if (job->tree.id && !s->tree_id && inc_nl_tree_del(&s->nl, job->tree.id))
 		server_log(s, "job \"%s\": tree %u can not be deleted: %s",
 			   job->name, job->tree.id, s->nl.error);
 	server_log(s, "job \"%s\": end", job->name);
@@ -168,12 +169,38 @@ static struct inc_nl_tree wanted_tree(const struct server *s,
 	return tree;
 }
 
+/* The tree of a new job: one of its own, or the administrator's. */
+static int job_tree(struct client *c, const struct inc_rdv_join *join,
+		    struct inc_nl_tree *tree)
+{
+	struct server *s = c->server;
+	struct inc_nl_tree want;
+	int ret;
+
+	if (s->tree_id) {
+		ret = inc_nl_tree_get(&s->nl, s->tree_id, tree);
+		if (!ret && tree->ranks == join->ranks)
+			return 0;
+		if (ret)
+			client_error(c, -ret, "job \"%s\": tree %u: %s",
+				     join->job, s->tree_id, s->nl.error);
+		else
+			client_error(c, EINVAL, "job \"%s\": has %u ranks, tree %u has %u",
+				     join->job, join->ranks, s->tree_id,
+				     tree->ranks);
+		return -EINVAL;
+	}
+	want = wanted_tree(s, join);
+	ret = inc_nl_tree_new(&s->nl, &want, tree);
+	if (ret)
+		client_error(c, -ret, "job \"%s\": %s", join->job, s->nl.error);
+	return ret;
+}
+
 static struct job *job_new(struct client *c, const struct inc_rdv_join *join)
 {
 	struct server *s = c->server;
-	struct inc_nl_tree tree;
 	struct job *job;
-	int ret;
 
 	if (s->njobs >= s->max_trees) {
 		client_error(c, ENOSPC, "%u jobs are the most that this daemon takes",
@@ -185,10 +212,7 @@ static struct job *job_new(struct client *c, const struct inc_rdv_join *join)
 		client_error(c, ENOMEM, "no memory for job \"%s\"", join->job);
 		return NULL;
 	}
-	tree = wanted_tree(s, join);
-	ret = inc_nl_tree_new(&s->nl, &tree, &job->tree);
-	if (ret) {
-		client_error(c, -ret, "job \"%s\": %s", join->job, s->nl.error);
+	if (job_tree(c, join, &job->tree)) {
 		free(job);
 		return NULL;
 	}

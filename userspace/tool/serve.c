@@ -568,6 +568,7 @@ enum {
 	OPT_MSG_SIZE,
 	OPT_FIRST_MSG_ID,
 	OPT_PSN,
+	OPT_TREE,
 	OPT_WINDOW,
 	OPT_HOLD,
 	OPT_MIN_RTO,
@@ -585,6 +586,7 @@ static const struct option long_options[] = {
 	{ "msg-size",	required_argument,	NULL, OPT_MSG_SIZE },
 	{ "first-msg-id", required_argument,	NULL, OPT_FIRST_MSG_ID },
 	{ "psn",	required_argument,	NULL, OPT_PSN },
+	{ "tree",	required_argument,	NULL, OPT_TREE },
 	{ "window",	required_argument,	NULL, OPT_WINDOW },
 	{ "hold",	required_argument,	NULL, OPT_HOLD },
 	{ "min-rto",	required_argument,	NULL, OPT_MIN_RTO },
@@ -652,6 +654,9 @@ static bool number_option(struct server *s, int opt, const char *text)
 		return true;
 	case OPT_FIRST_MSG_ID:
 		INC_NL_SET(t, INC_A_TREE_FIRST_MSG_ID, first_msg_id, num);
+		return true;
+	case OPT_TREE:
+		s->tree_id = num;
 		return true;
 	case OPT_PSN:
 		s->has_psn = true;

@@ -58,6 +58,8 @@ struct client {
  * @max_trees: so many jobs at once
  * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window, hold,
  *	min_rto, dead_time), as far as given
+ * @tree_id: tree that the administrator made, for one job; 0: each job gets
+ *	a tree of its own
  * @has_psn: @psn is given
  * @psn: first PSN of all queue pairs
  * @once: end after the first job
@@ -76,6 +78,7 @@ struct server {
 	unsigned int		jobs_done;
 	unsigned int		max_trees;
 	struct inc_nl_tree	tree;
+	uint32_t		tree_id;
 	bool			has_psn;
 	uint32_t		psn;
 	bool			once;

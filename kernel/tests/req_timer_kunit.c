@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The requester's time-out: back-off, dead time, measured round trips.
+ */
+#include <kunit/test.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+
+#include "req_test.h"
+
+static void timeout_backs_off(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 5, 64);
+	u64 interval = INITIAL_RTO, at = START;
+	unsigned int n = 0;
+
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, START), INC_REQ_TIMER_IDLE);
+	send(test, 4);
+	for (;;) {
+		enum inc_req_timer what;
+
+		KUNIT_ASSERT_EQ_MSG(test, inc_req_deadline(r), at + interval,
+				    "time-out %u", n);
+		KUNIT_ASSERT_EQ(test, inc_req_timeout(r, at + interval - 1),
+				INC_REQ_TIMER_LATER);
+		at += interval;
+		*clock(test) = at;
+		what = inc_req_timeout(r, at);
+		if (what == INC_REQ_TIMER_DEAD)
+			break;
+		KUNIT_ASSERT_EQ(test, what, INC_REQ_TIMER_BACK);
+		KUNIT_ASSERT_LT(test, at, (u64)START + DEAD);
+		n++;
+		/* Only a few may be lost in the meantime. */
+		expect_again(test, 5, 4);
+		interval = min_t(u64, interval * 2, DEAD / 5);
+	}
+	KUNIT_EXPECT_GE(test, at, (u64)START + DEAD);
+	KUNIT_EXPECT_LE(test, at, (u64)START + DEAD + DEAD / 5);
+	KUNIT_EXPECT_GE(test, n, 4U);
+}
+
+/* However long the round trip: neither spurious nor never. */
+static void timeout_caps(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+	u64 at;
+
+	/* A round trip of 300 ms: two of them, not the fifth of the dead time. */
+	send(test, 1);
+	*clock(test) += 300000;
+	inc_req_ack(r, 0, *clock(test));
+	send(test, 1);
+	at = *clock(test);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), at + 600000);
+	/* One of 10 us: the floor. */
+	r = setup(test, 0, 64);
+	send(test, 1);
+	*clock(test) += 10;
+	inc_req_ack(r, 0, *clock(test));
+	send(test, 1);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *clock(test) + MIN_RTO);
+}
+
+/* Only a measured round trip ends the back-off, or a NAK. */
+static void backoff_ends(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+	u64 *now = clock(test);
+
+	send(test, 1);
+	inc_req_ack(r, 0, *now += 10);
+	send(test, 2);
+	*now = inc_req_deadline(r);
+	inc_req_timeout(r, *now);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + 2 * MIN_RTO);
+	expect_again(test, 1, 2);
+	/* Progress by what was repeated says nothing of the round trip. */
+	inc_req_ack(r, 1, *now += 5);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + 2 * MIN_RTO);
+	send(test, 1);
+	inc_req_ack(r, 3, *now += 10);
+	send(test, 1);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + MIN_RTO);
+
+	*now = inc_req_deadline(r);
+	inc_req_timeout(r, *now);
+	expect_again(test, 4, 1);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + 2 * MIN_RTO);
+	inc_req_nak_seq(r, 4, *now += 5);
+	expect_again(test, 4, 1);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + MIN_RTO);
+}
+
+static void dead_counts_from_progress(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+
+	send(test, 10);
+	/* Half the dead time before each ACK: it lives. */
+	for (u32 psn = 0; psn < 9; psn++) {
+		*clock(test) += DEAD / 2;
+		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)),
+				INC_REQ_TIMER_BACK);
+		inc_req_ack(r, psn, *clock(test));
+	}
+	*clock(test) += DEAD;
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_DEAD);
+}
+
+/* An idle hour is no silence; what is sent after it has all its time. */
+static void dead_not_by_idleness(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+
+	send(test, 1);
+	inc_req_ack(r, 0, START + 100);
+	*clock(test) += 3600ULL * 1000000;
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_IDLE);
+	inc_req_push(r);
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_IDLE);
+	next(test, true);
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test) + DEAD - 1),
+			INC_REQ_TIMER_BACK);
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test) + DEAD +
+					      DEAD / 5), INC_REQ_TIMER_DEAD);
+}
+
+/* A member that refuses and refuses is dead, too. */
+static void dead_by_rnr(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+	enum inc_req_timer what;
+
+	send(test, 2);
+	for (;;) {
+		u64 *now = clock(test);
+
+		KUNIT_ASSERT_EQ(test, inc_req_rnr_nak(r, 0, 21, *now), INC_REQ_WAIT);
+		*now = inc_req_deadline(r);
+		what = inc_req_timeout(r, *now);
+		if (what == INC_REQ_TIMER_DEAD)
+			break;
+		KUNIT_ASSERT_EQ(test, what, INC_REQ_TIMER_RESUME);
+		KUNIT_ASSERT_LT(test, *now, (u64)START + DEAD);
+		expect_again(test, 0, 2);
+	}
+	KUNIT_EXPECT_GE(test, *clock(test), (u64)START + DEAD);
+	KUNIT_EXPECT_LE(test, *clock(test), (u64)START + DEAD + 15360);
+}
+
+/* RFC 6298 in 1/1024 microseconds, to compare the integers with. */
+static void rtt_estimate(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+	s64 srtt = 0, rttvar = 0;
+	struct inc_rng rng;
+
+	inc_rng_init(&rng, test);
+	for (u32 i = 0; i < 500; i++) {
+		u32 rtt = 200 + inc_rnd_below(&rng, i < 250 ? 100 : 5000);
+		s64 x = (s64)rtt << 10;
+
+		send(test, 1);
+		*clock(test) += rtt;
+		inc_req_ack(r, i, *clock(test));
+		if (!i) {
+			srtt = x;
+			rttvar = x / 2;
+		} else {
+			rttvar += ((srtt > x ? srtt - x : x - srtt) - rttvar) / 4;
+			srtt += (x - srtt) / 8;
+		}
+		KUNIT_ASSERT_LE_MSG(test, max(r->srtt, (u32)(srtt >> 10)) -
+				    min(r->srtt, (u32)(srtt >> 10)), 12U,
+				    "srtt %u, not %u", r->srtt, (u32)(srtt >> 10));
+		KUNIT_ASSERT_LE_MSG(test, max(r->rttvar, (u32)(rttvar >> 10)) -
+				    min(r->rttvar, (u32)(rttvar >> 10)), 24U,
+				    "rttvar %u, not %u", r->rttvar,
+				    (u32)(rttvar >> 10));
+	}
+}
+
+/* Karn: a packet that was repeated measures nothing. */
+static void karn(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+
+	send(test, 3);
+	*clock(test) += 40000;
+	inc_req_nak_seq(r, 1, *clock(test));
+	expect_again(test, 1, 2);
+	*clock(test) += 7;
+	inc_req_ack(r, 2, *clock(test));
+	KUNIT_EXPECT_EQ(test, r->srtt, 0U);
+	/* The next one that is not repeated does. */
+	send(test, 1);
+	*clock(test) += 300;
+	inc_req_ack(r, 3, *clock(test));
+	KUNIT_EXPECT_EQ(test, r->srtt, 300U);
+	KUNIT_EXPECT_EQ(test, r->rttvar, 150U);
+	/* After a time-out neither. */
+	send(test, 1);
+	*clock(test) = inc_req_deadline(r);
+	inc_req_timeout(r, *clock(test));
+	expect_again(test, 4, 1);
+	inc_req_ack(r, 4, *clock(test) + 1);
+	KUNIT_EXPECT_EQ(test, r->srtt, 300U);
+}
+
+static struct kunit_case req_timer_cases[] = {
+	KUNIT_CASE(timeout_backs_off),
+	KUNIT_CASE(timeout_caps),
+	KUNIT_CASE(backoff_ends),
+	KUNIT_CASE(dead_counts_from_progress),
+	KUNIT_CASE(dead_not_by_idleness),
+	KUNIT_CASE(dead_by_rnr),
+	KUNIT_CASE(rtt_estimate),
+	KUNIT_CASE(karn),
+	{}
+};
+
+static struct kunit_suite req_timer_suite = {
+	.name = "rdma_inc_req_timer",
+	.init = req_init,
+	.test_cases = req_timer_cases,
+};
+
+kunit_test_suite(req_timer_suite);
+
+MODULE_LICENSE("GPL");

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/* libFuzzer: any bytes as a packet, from its BTH on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+
+#include "icrc.h"
+#include "wire.h"
+
+#define require(cond) do {						\
+	if (!(cond))							\
+		abort();						\
+} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t hdr[INC_MAX_TRANSPORT_HDR], ip[40] = { 0x45 }, udp[8 + 64] = {};
+	struct inc_pkt pkt, again;
+	/* Of exactly that size: AddressSanitizer stands behind it. */
+	uint8_t *copy = malloc(size);
+
+	if (size)
+		memcpy(copy, data, size);
+	if (!inc_wire_parse(copy, size, &pkt)) {
+		require(pkt.hdr_len + pkt.payload_len + pkt.pad + 4u == size);
+		require(pkt.hdr_len <= INC_MAX_TRANSPORT_HDR);
+		require(pkt.pad < 4 && pkt.qpn <= 0xffffff && pkt.psn <= 0xffffff);
+		memcpy(udp + 8, copy, pkt.hdr_len);
+		inc_icrc_hdr(ip, size & 1 ? 20 : 40, udp, pkt.hdr_len);
+		inc_crc_payload(copy + pkt.hdr_len, pkt.payload_len);
+	}
+	/* What this side sends. */
+	if (!inc_wire_parse(copy, size, &pkt) &&
+	    (pkt.opcode == 0x0a || pkt.opcode == 0x0b || pkt.opcode == 0x11)) {
+		require(inc_wire_build(hdr, &pkt) == pkt.hdr_len);
+		memcpy(copy, hdr, pkt.hdr_len);
+		require(!inc_wire_parse(copy, size, &again));
+		require(!memcmp(&pkt, &again, sizeof(pkt)));
+	}
+	free(copy);
+	return 0;
+}
