@@ -139,36 +139,69 @@ static void chunk_complete(struct inc_tree *tree, u16 slot,
 	}
 }
 
-/* Begin in the slot; returns enum inc_status, not OK if it failed. */
-static u8 begin_slot(struct inc_qp *qp, const struct inc_msg *msg, u8 status,
-		     bool *tell)
+/*
+ * Begin in the slot. Returns true if its chunks are to be taken; else the
+ * member has been told why, or need not be.
+ */
+static bool begin_slot(struct inc_qp *qp, const struct inc_msg *msg, u8 status)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
+	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
 	struct inc_tree *tree = qp->tree;
+	u16 slot = ts - tree->slot;
 
 	spin_lock(&ts->lock);
 	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
 	if (READ_ONCE(tree->error)) {
 		status = READ_ONCE(tree->error);
-		goto out;
-	}
-	switch (inc_slot_begin(&ts->m, qp->cfg.rank, msg, status, inc_now())) {
-	case INC_SLOT_TAKE:
-		status = INC_STATUS_OK;
-		break;
-	case INC_SLOT_FAIL:
-		*tell = true;
-		fallthrough;
-	case INC_SLOT_FAILED:
+	} else {
+		verdict = inc_slot_begin(&ts->m, qp->cfg.rank, msg, status,
+					 inc_now());
 		status = ts->m.status;
+	}
+	spin_unlock(&ts->lock);
+
+	switch (verdict) {
+	case INC_SLOT_TAKE:
+		return true;
+	case INC_SLOT_FAIL:
+		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+		inc_engine_tell(tree, slot, msg->msg_id, status);
+		break;
+	case INC_SLOT_FAILED:
+		inc_send_status(qp, slot, msg->msg_id, status);
+		break;
+	case INC_SLOT_REPEAT:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+		inc_send_close(qp, msg->msg_id);
 		break;
 	case INC_SLOT_REFUSE:
-		status = INC_STATUS_MSG_ID;
+		inc_send_status(qp, slot, msg->msg_id, INC_STATUS_MSG_ID);
 		break;
 	}
-out:
-	spin_unlock(&ts->lock);
-	return status;
+	return false;
+}
+
+/* Is there a way for the result? If not, the member is told, but if held. */
+static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
+		      const struct inc_hdr *hdr, enum take *t)
+{
+	*t = TAKEN;
+	switch (inc_send_open(qp, msg, be64_to_cpu(hdr->result_va),
+			      be32_to_cpu(hdr->result_rkey))) {
+	case INC_OPEN_OK:
+		return true;
+	case INC_OPEN_HELD:
+		*t = NOT_NOW;
+		break;
+	case INC_OPEN_REPEAT:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+		break;
+	case INC_OPEN_BUSY:
+		inc_send_stray(qp, msg->msg_id, INC_STATUS_MSG_ID);
+		break;
+	}
+	return false;
 }
 
 /* A packet opens a message: read its header, find its slot. */
@@ -178,7 +211,7 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	struct inc_tree *tree = qp->tree;
 	struct inc_msg msg;
 	struct inc_hdr hdr;
-	bool tell = false;
+	enum take t;
 	u8 status;
 	u16 slot;
 
@@ -188,41 +221,24 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	if (pkt->va != (u64)slot * tree->cfg.msg_size)
 		return ACCESS;
 
-	switch (inc_send_open(qp, &msg, be64_to_cpu(hdr.result_va),
-			      be32_to_cpu(hdr.result_rkey))) {
-	case INC_OPEN_OK:
-		break;
-	case INC_OPEN_HELD:
-		return NOT_NOW;
-	case INC_OPEN_BUSY:
-		inc_send_stray(qp, msg.msg_id, INC_STATUS_MSG_ID);
-		status = INC_STATUS_MSG_ID;
-		goto refused;
+	if (!begin_out(qp, &msg, &hdr, &t)) {
+		if (t != TAKEN)
+			return t;
+		qp->rx_take = false;
+	} else {
+		qp->rx_take = begin_slot(qp, &msg, status);
+	}
+	qp->rx_msg_id = msg.msg_id;
+	if (!qp->rx_take) {
+		v->kick = true;
+		return TAKEN;
 	}
 
-	status = begin_slot(qp, &msg, status, &tell);
-	if (status) {
-		if (tell) {
-			inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
-			inc_engine_tell(tree, slot, msg.msg_id, status);
-		} else {
-			inc_send_status(qp, slot, msg.msg_id, status);
-		}
-		goto refused;
-	}
 	if (!READ_ONCE(tree->used))
 		WRITE_ONCE(tree->used, true);
 	inc_tree_scan_kick(tree);
 	WRITE_ONCE(qp->next_msg_id, msg.msg_id + 1);
-	qp->rx_msg_id = msg.msg_id;
-	qp->rx_take = true;
 	trace_inc_request(qp, &msg);
-	return TAKEN;
-
-refused:
-	qp->rx_msg_id = msg.msg_id;
-	qp->rx_take = false;
-	v->kick = true;
 	return TAKEN;
 }
 
@@ -274,29 +290,35 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 		      const struct inc_pkt *pkt, struct verdict *v)
 {
 	struct sk_buff *skb = own(qp, *skbp);
+	bool empty = inc_resp_is_empty(pkt);
 	enum take t;
 
 	if (!skb)
 		return LOST;
 	*skbp = skb;
-	if (pkt->flags & INC_PKT_FIRST) {
+	if (pkt->flags & INC_PKT_FIRST && !empty) {
 		t = begin(qp, skb, pkt, v);
 		if (t != TAKEN)
 			return t;
 	}
 	/* The Immediate: status 0, and the header's message ID. */
-	if (pkt->flags & INC_PKT_LAST &&
+	if (pkt->flags & INC_PKT_LAST && !empty &&
 	    pkt->imm != (qp->rx_msg_id & INC_IMM_MSG_ID_MASK))
 		return INVALID;
 
 	inc_resp_accept(&qp->resp, pkt);
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
 	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
-	if (pkt->flags & INC_PKT_LAST)
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
 		ack(qp, v, pkt->psn);
+	if (empty) {
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+		consume_skb(skb);
+		return TAKEN;
+	}
 
+	if (pkt->flags & INC_PKT_LAST)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (qp->rx_take) {
 		add(qp, skb, pkt, v);
 	} else {
@@ -359,12 +381,6 @@ static void refuse(struct inc_qp *qp, struct verdict *v, enum take t)
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_BAD_REQUEST);
 }
 
-static enum take judge(enum inc_resp_verdict verdict)
-{
-	return verdict == INC_RESP_ACCESS ? ACCESS :
-	       verdict == INC_RESP_INVALID ? INVALID : TAKEN;
-}
-
 /*
  * A hole was filled: take what was kept behind it, and acknowledge it all.
  *
@@ -389,9 +405,16 @@ static void take_kept(struct inc_qp *qp, struct verdict *v)
 			continue;
 		}
 		inc_wire_parse(skb->data, skb->len, &pkt);
-		t = judge(inc_resp_check(&qp->resp, &pkt));
-		if (t == TAKEN)
-			t = take(qp, &skb, &pkt, v);
+		if (inc_resp_check(&qp->resp, &pkt) != INC_RESP_NEW) {
+			/*
+			 * The member has renumbered its packets since: what is
+			 * kept is worth nothing, and it all comes again.
+			 */
+			consume_skb(skb);
+			__skb_queue_purge(&qp->kept);
+			break;
+		}
+		t = take(qp, &skb, &pkt, v);
 		if (t != TAKEN)
 			consume_skb(skb);
 		else if (!(pkt.flags & INC_PKT_LAST) ||
@@ -433,8 +456,10 @@ static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
 		}
 		break;
 	case INC_RESP_INVALID:
+		t = INVALID;
+		break;
 	case INC_RESP_ACCESS:
-		t = judge(verdict);
+		t = ACCESS;
 		break;
 	}
 	refuse(qp, v, t);

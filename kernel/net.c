@@ -43,11 +43,11 @@ int inc_net_charge(struct inc_net *inet, u64 bytes,
 	if (bytes > inet->mem_limit ||
 	    inet->mem_used > inet->mem_limit - bytes) {
 		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "needs %llu bytes, %llu of the limit of %llu are left",
-				       bytes,
+				       "needs %llu KiB, %llu of %llu KiB are left",
+				       DIV_ROUND_UP_ULL(bytes, 1024),
 				       inet->mem_limit > inet->mem_used ?
-				       inet->mem_limit - inet->mem_used : 0,
-				       inet->mem_limit);
+				       (inet->mem_limit - inet->mem_used) >> 10 : 0,
+				       inet->mem_limit >> 10);
 		return -ENOBUFS;
 	}
 	inet->mem_used += bytes;

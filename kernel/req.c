@@ -97,6 +97,9 @@ struct inc_wqe *inc_req_push(struct inc_req *r)
  * send, where the window closes, and often enough in between.
  *
  * Context: the QP's transmit lock is held.
+ * After a time-out only the oldest packet is sent, until its acknowledgment
+ * says whether the others are lost, too: see inc_req_timeout().
+ *
  * Return: the packet, or NULL if there is none to send now.
  */
 struct inc_wqe *inc_req_next(struct inc_req *r, u64 now, bool last, u32 *psn,
@@ -105,7 +108,8 @@ struct inc_wqe *inc_req_next(struct inc_req *r, u64 now, bool last, u32 *psn,
 	u32 every = min_t(u32, ACKREQ_EVERY, max_t(u32, r->window / 2, 1));
 	bool tail;
 
-	if (r->rnr || r->next == r->max)
+	if (r->rnr || r->next == r->max ||
+	    (r->probing && r->next != r->una))
 		return NULL;
 
 	*psn = r->next;
@@ -122,7 +126,7 @@ struct inc_wqe *inc_req_next(struct inc_req *r, u64 now, bool last, u32 *psn,
 		r->fresh = r->next;
 
 	tail = r->next == r->max && (last || in_flight(r) >= r->window);
-	*ackreq = tail || ++r->since_ackreq >= every;
+	*ackreq = tail || r->probing || ++r->since_ackreq >= every;
 	if (*ackreq) {
 		r->since_ackreq = 0;
 		if (!r->timing && !*again) {
@@ -151,6 +155,7 @@ static void measured(struct inc_req *r, u32 rtt)
 
 static void go_back(struct inc_req *r)
 {
+	r->probing = false;
 	r->next = r->una;
 	r->since_ackreq = 0;
 	/* Karn: a repeated packet's acknowledgment measures nothing. */
@@ -169,6 +174,16 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
 		 * repeated, and nothing would ever be measured.
 		 */
 		r->backoff = 0;
+	}
+	if (r->probing) {
+		/* The oldest packet alone: what follows it is lost, too. */
+		bool alone = psn == inc_psn_add(r->una, 1);
+
+		r->una = psn;
+		r->next = r->fresh;
+		r->probing = false;
+		if (alone)
+			go_back(r);
 	}
 	r->una = psn;
 	if (inc_psn_diff(r->next, psn) < 0)
@@ -307,6 +322,12 @@ u64 inc_req_deadline(const struct inc_req *r)
  * @r: requester
  * @now: time
  *
+ * A time-out may be a loss, or a member that was busy. So the oldest packet is
+ * repeated alone: if it was lost, the member acknowledges just that one, and
+ * the rest follows; if not, it acknowledges all that it has, and nothing else
+ * is sent twice. Without this, members that share one busy CPU spend a third of
+ * it on repetitions without any loss.
+ *
  * Context: the QP's transmit lock is held.
  * Return: enum inc_req_timer; after INC_REQ_TIMER_BACK and
  * INC_REQ_TIMER_RESUME inc_req_next() has packets.
@@ -328,7 +349,11 @@ enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now)
 		r->rnr = false;
 		return INC_REQ_TIMER_RESUME;
 	}
-	go_back(r);
+	r->probing = true;
+	r->next = r->una;
+	r->since_ackreq = 0;
+	if (r->timed_psn == r->una)
+		r->timing = false;
 	r->nak_seen = false;
 	r->sent_at = now;
 	if (r->backoff < MAX_BACKOFF)

@@ -46,6 +46,7 @@ struct inc_wqe {
  * @backoff: time-outs since a round trip was measured or a loss was reported,
  *	each doubles the time-out
  * @rnr: waiting for @resume after an RNR NAK
+ * @probing: only the oldest packet is repeated, after a time-out
  * @due: an acknowledgment is due since @progress_at
  * @nak_seen: @nak_psn is valid
  * @timing: a round trip is being measured
@@ -70,6 +71,7 @@ struct inc_req {
 	u8		since_ackreq;
 	u8		backoff;
 	bool		rnr;
+	bool		probing;
 	bool		due;
 	bool		nak_seen;
 	bool		timing;
@@ -105,7 +107,7 @@ enum inc_req_verdict {
  * enum inc_req_timer - what became of the time-out
  * @INC_REQ_TIMER_IDLE: nothing is in flight
  * @INC_REQ_TIMER_LATER: not due yet; look again at inc_req_deadline()
- * @INC_REQ_TIMER_BACK: expired: repeat from the oldest
+ * @INC_REQ_TIMER_BACK: expired: repeat the oldest
  * @INC_REQ_TIMER_RESUME: the RNR time is over
  * @INC_REQ_TIMER_DEAD: the member did not answer for the dead time
  */

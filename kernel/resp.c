@@ -19,7 +19,10 @@ static bool sequence_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
 static bool length_ok(const struct inc_resp *r, const struct inc_pkt *pkt,
 		      u32 dmalen, u32 done)
 {
-	/* Every message opens with an INC header; nobody looks again. */
+	/* A write of no bytes is good for nothing, but legal (IBTA C9-88). */
+	if (inc_resp_is_empty(pkt))
+		return true;
+	/* Every other message opens with an INC header; nobody looks again. */
 	if (dmalen < INC_HDR_LEN)
 		return false;
 	if (pkt->flags & INC_PKT_LAST) {
@@ -74,10 +77,12 @@ enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 	if (!(pkt->flags & INC_PKT_SUPPORTED) || !sequence_ok(r, pkt))
 		return INC_RESP_INVALID;
 	/* A message without an Immediate would never be answered. */
-	if (pkt->flags & INC_PKT_LAST && !(pkt->flags & INC_PKT_IMM))
+	if (pkt->flags & INC_PKT_LAST && !(pkt->flags & INC_PKT_IMM) &&
+	    !inc_resp_is_empty(pkt))
 		return INC_RESP_INVALID;
 
-	if (pkt->flags & INC_PKT_FIRST && !key_ok(r, pkt))
+	if (pkt->flags & INC_PKT_FIRST && !inc_resp_is_empty(pkt) &&
+	    !key_ok(r, pkt))
 		return INC_RESP_ACCESS;
 
 	dmalen = pkt->flags & INC_PKT_FIRST ? pkt->dmalen : r->dmalen;

@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-struct inc_pkt;
+#include "wire.h"
 
 /* Requests taken in without an acknowledgment; rxe stalls at 128. */
 #define INC_RESP_ACK_EVERY	32
@@ -59,6 +59,24 @@ enum inc_resp_verdict {
 	INC_RESP_INVALID,
 	INC_RESP_ACCESS,
 };
+
+/**
+ * inc_resp_is_empty() - is a request a write of no bytes
+ * @pkt: parsed packet, a request
+ *
+ * It is acknowledged, and nothing else happens. A member may use it to see
+ * whether the switch lives; and an rxe that is told that a message has arrived
+ * while it repeats that message may send one by mistake.
+ *
+ * Return: true if so.
+ */
+static inline bool inc_resp_is_empty(const struct inc_pkt *pkt)
+{
+	const u8 only = INC_PKT_FIRST | INC_PKT_LAST | INC_PKT_RETH;
+
+	return (pkt->flags & only) == only && pkt->flags & INC_PKT_PAYLOAD &&
+	       !pkt->dmalen && !pkt->payload_len;
+}
 
 enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 				     const struct inc_pkt *pkt);

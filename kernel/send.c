@@ -10,6 +10,7 @@
  */
 #include <linux/skbuff.h>
 
+#include "compat.h"
 #include "psn.h"
 #include "qp.h"
 #include "send.h"
@@ -62,7 +63,8 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 	out = &qp->out[msg->msg_id & (qp->tree->cfg.slots - 1)];
 	spin_lock_bh(&qp->tx_lock);
 	if (out->open) {
-		verdict = INC_OPEN_BUSY;
+		verdict = out->msg_id == msg->msg_id ? INC_OPEN_REPEAT :
+						       INC_OPEN_BUSY;
 	} else if (qp->held && qp->held + msg->data_len > hold) {
 		verdict = INC_OPEN_HELD;
 	} else {
@@ -80,6 +82,23 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 	}
 	spin_unlock_bh(&qp->tx_lock);
 	return verdict;
+}
+
+/**
+ * inc_send_close() - a request turned out to have nothing to be told
+ * @qp: QP of the member
+ * @msg_id: message that inc_send_open() was called for
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_close(struct inc_qp *qp, u32 msg_id)
+{
+	struct inc_out *out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
+
+	spin_lock_bh(&qp->tx_lock);
+	out->open = false;
+	qp->held -= out->data_len;
+	spin_unlock_bh(&qp->tx_lock);
 }
 
 /**

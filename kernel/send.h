@@ -22,17 +22,20 @@ static inline u64 inc_now(void)
  * enum inc_open_verdict - may a request begin, as its member's results go
  * @INC_OPEN_OK: yes; its result has a place to go to now
  * @INC_OPEN_BUSY: no: the slot's last result is not on its way yet
+ * @INC_OPEN_REPEAT: no: this message's result is not on its way yet
  * @INC_OPEN_HELD: not now: too much is held of this member
  */
 enum inc_open_verdict {
 	INC_OPEN_OK,
 	INC_OPEN_BUSY,
+	INC_OPEN_REPEAT,
 	INC_OPEN_HELD,
 };
 
 enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 				    const struct inc_msg *msg, u64 va,
 				    u32 rkey);
+void inc_send_close(struct inc_qp *qp, u32 msg_id);
 void inc_send_result(struct inc_qp *qp, u16 slot, u32 msg_id, u16 ready);
 void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status);
 void inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status);

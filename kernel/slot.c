@@ -188,8 +188,10 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 {
 	if (msg->msg_id == s->msg.msg_id + s->geom->slots && may_advance(s))
 		expect(s, msg->msg_id);
-	if (msg->msg_id != s->msg.msg_id || s->got[rank])
+	if (msg->msg_id != s->msg.msg_id)
 		return INC_SLOT_REFUSE;
+	if (s->got[rank])
+		return INC_SLOT_REPEAT;
 
 	s->got[rank] = 1;
 	s->begun++;

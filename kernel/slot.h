@@ -125,6 +125,8 @@ struct inc_slot {
  * @INC_SLOT_FAIL: the message has failed now, for all ranks: tell those that
  *	have begun, this one included, and discard its chunks
  * @INC_SLOT_FAILED: the message had failed before: tell this rank, discard
+ * @INC_SLOT_REPEAT: this rank's request for this message has begun before:
+ *	discard its chunks
  * @INC_SLOT_REFUSE: the request is no business of the slot: tell this rank
  *	alone, discard
  */
@@ -132,6 +134,7 @@ enum inc_slot_verdict {
 	INC_SLOT_TAKE,
 	INC_SLOT_FAIL,
 	INC_SLOT_FAILED,
+	INC_SLOT_REPEAT,
 	INC_SLOT_REFUSE,
 };
 

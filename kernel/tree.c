@@ -342,7 +342,8 @@ static void fail_work(struct work_struct *work)
 		rcu_read_unlock();
 	}
 	report_members(tree, status, first);
-	if (first)
+	/* A tree that is dismantled is reported as such. */
+	if (first && status != INC_STATUS_TREE_GONE)
 		inc_nl_notify_tree(tree, INC_CMD_TREE_FAILED_NTF);
 	rcu_read_lock();
 	inc_engine_kick(tree);

@@ -135,6 +135,8 @@ static void parse_length(struct kunit *test)
 	/* A barrier of some length. */
 	hdr = test_hdr(t, INC_COLL_BARRIER, 0, 0, 1, 0);
 	KUNIT_EXPECT_EQ(test, parse(t, &hdr, 36), INC_STATUS_LENGTH);
+	hdr.nelem = cpu_to_be32(4);
+	KUNIT_EXPECT_EQ(test, parse(t, &hdr, 32), INC_STATUS_LENGTH);
 }
 
 /* What the module has but this tree was not given. */

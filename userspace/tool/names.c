@@ -56,6 +56,7 @@ static const char *const member_stats[] = {
 	[INC_A_MEMBER_STATS_TX_RNR_NAKS] = "tx-rnr-naks",
 	[INC_A_MEMBER_STATS_TX_PROBES] = "tx-probes",
 	[INC_A_MEMBER_STATS_TX_ERRORS] = "tx-errors",
+	[INC_A_MEMBER_STATS_RX_REPEATED] = "rx-repeated",
 };
 
 _Static_assert(ARRAY_SIZE(switch_stats) == INC_A_SWITCH_STATS_MAX + 1, "spec");

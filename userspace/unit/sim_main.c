@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The simulated run: every result has to be right, once, within a time limit.
+ *
+ * INC_SEED=n runs one seed and says more; INC_RUNS=n, n seeds.
+ */
+#include "sim.h"
+
+uint64_t seed, now;
+int at_rank, ranks;
+unsigned int rnr, held_back;
+u32 first_msg;
+struct inc_slot_geom geom;
+struct inc_msg msgs[NMSG];
+u8 *data[NMSG][MAX_RANKS];
+bool fails[NMSG];
+
+static uint64_t state, ev_no, n_lost;
+static int live;
+static unsigned int loss, dup;	/* permille */
+static u32 delay, jitter;
+static struct event *heap[65536];
+static unsigned int nheap;
+
+static uint64_t rnd(void)
+{
+	uint64_t z = (state += 0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return z ^ (z >> 31);
+}
+
+u32 below(u32 n)
+{
+	return (rnd() >> 32) % n;
+}
+
+static bool before(const struct event *a, const struct event *b)
+{
+	return a->at < b->at || (a->at == b->at && a->no < b->no);
+}
+
+void put_event(struct event e)
+{
+	struct event *n = malloc(sizeof(*n));
+	unsigned int i = nheap++;
+
+	require(nheap < ARRAY_SIZE(heap));
+	e.no = ev_no++;
+	*n = e;
+	for (; i && before(n, heap[(i - 1) / 2]); i = (i - 1) / 2)
+		heap[i] = heap[(i - 1) / 2];
+	heap[i] = n;
+}
+
+static struct event get_event(void)
+{
+	struct event e = *heap[0], *last = heap[--nheap];
+	unsigned int i = 0, k;
+
+	free(heap[0]);
+	while ((k = 2 * i + 1) < nheap) {
+		if (k + 1 < nheap && before(heap[k + 1], heap[k]))
+			k++;
+		if (!before(heap[k], last))
+			break;
+		heap[i] = heap[k];
+		i = k;
+	}
+	if (nheap)
+		heap[i] = last;
+	return e;
+}
+
+struct buf *new_buf(const void *hdr, u32 hdr_len, const void *p, u32 len)
+{
+	struct buf *b = malloc(sizeof(*b) + hdr_len + len);
+
+	b->len = hdr_len + len;
+	if (hdr_len)
+		memcpy(b->data, hdr, hdr_len);
+	if (len)
+		memcpy(b->data + hdr_len, p, len);
+	live++;
+	return b;
+}
+
+void free_buf(struct buf *b)
+{
+	if (!b)
+		return;
+	live--;
+	free(b);
+}
+
+void inc_part_free(struct inc_part *part)
+{
+	free_buf(container_of(part, struct buf, part));
+}
+
+/* Onto the link; the payload is copied for each copy. */
+void transmit(enum dest dest, const struct inc_pkt *pkt, struct buf *buf)
+{
+	int copies = 1 + (below(1000) < dup);
+
+	if (below(1000) < loss) {
+		n_lost++;
+		copies = 0;
+	}
+	while (copies--)
+		put_event((struct event) {
+			.at = now + delay + below(jitter + 1), .dest = dest,
+			.rank = at_rank, .pkt = *pkt,
+			.buf = buf ? new_buf(NULL, 0, buf->data, buf->len) : NULL,
+		});
+	free_buf(buf);
+}
+
+void respond(enum dest dest, u8 syndrome, u32 psn)
+{
+	struct inc_pkt pkt = {
+		.opcode = 0x11, .flags = INC_PKT_AETH, .psn = psn,
+		.syndrome = syndrome,
+	};
+
+	transmit(dest, &pkt, NULL);
+}
+
+/* The definition: the left half, plus the right half if there is one. */
+static void reference(unsigned int i, int first, int size, u8 *to)
+{
+	u8 right[MSG_SIZE];
+
+	if (size == 1) {
+		memcpy(to, data[i][first], msgs[i].data_len);
+		return;
+	}
+	size /= 2;
+	reference(i, first, size, to);
+	if (first + size >= ranks)
+		return;
+	reference(i, first + size, size, right);
+	inc_reduce_lookup(msgs[i].dtype, msgs[i].op)->generic(to, to, right,
+							      msgs[i].nelem);
+}
+
+static void make_message(unsigned int i)
+{
+	static const u8 dtypes[] = { INC_DTYPE_FP32, INC_DTYPE_FP64,
+				     INC_DTYPE_INT32, INC_DTYPE_INT64 };
+	static const u8 ops[] = { INC_OP_SUM, INC_OP_MIN, INC_OP_MAX };
+	struct inc_msg *m = &msgs[i];
+	u32 size;
+
+	memset(m, 0, sizeof(*m));
+	m->msg_id = first_msg + i;
+	m->collective = below(8) ? INC_COLL_ALLREDUCE : INC_COLL_BARRIER;
+	if (m->collective == INC_COLL_ALLREDUCE) {
+		m->dtype = dtypes[below(4)];
+		m->op = ops[below(3)];
+		size = inc_dtype_size(m->dtype);
+		m->nelem = below((MSG_SIZE - INC_HDR_LEN) / size + 1);
+		m->data_len = m->nelem * size;
+	}
+	for (int r = 0; r < ranks; r++) {
+		data[i][r] = malloc(m->data_len + 1);
+		for (u32 k = 0; k < m->data_len; k++)
+			data[i][r][k] = rnd();
+		/* Exponents that meet, or nothing would round. */
+		for (u32 k = 3; m->dtype == INC_DTYPE_FP32 && k < m->data_len; k += 4)
+			data[i][r][k] = 0x3f | (data[i][r][k] & 0x80);
+	}
+}
+
+static void setup(void)
+{
+	int odd;
+
+	ranks = 1 + below(MAX_RANKS);
+	loss = below(3) ? below(60) : 0;
+	dup = below(3) ? below(60) : 0;
+	rnr = below(3) ? 0 : below(50);
+	held_back = below(3) ? 0 : below(50);
+	delay = 10 + below(300);
+	jitter = below(3) ? 0 : below(100);
+	first_msg = below(2) ? (u32)rnd() : 0u - below(NMSG);
+	if (!below(3))
+		first_msg = 0x1000000 - below(NMSG);
+	geom = (struct inc_slot_geom) {
+		.ranks = ranks, .slots = SLOTS, .pmtu = PMTU,
+		.max_chunks = MAX_CHUNKS, .tree_id = 5, .collectives = ~0u,
+		.dtypes = ~0u, .ops = ~0u,
+	};
+	for (unsigned int i = 0; i < NMSG; i++) {
+		struct inc_slot *s = &slots[(first_msg + i) % SLOTS];
+
+		make_message(i);
+		fails[i] = false;
+		if (i < SLOTS)
+			inc_slot_init(s, &geom, first_msg + i,
+				      aligned_alloc(64, inc_slot_size(&geom)));
+		if (i < SLOTS)
+			memset(s->result, 0, inc_slot_size(&geom));
+	}
+	qps = calloc(ranks, sizeof(*qps));
+	members = calloc(ranks, sizeof(*members));
+	for (int r = 0; r < ranks; r++) {
+		u32 up = below(2) ? below(1 << 24) : 0xffffff - below(200);
+		u32 down = below(2) ? below(1 << 24) : 0xffffff - below(200);
+
+		qps[r].resp = (struct inc_resp) {
+			.epsn = up, .rkey = 7, .stride = MSG_SIZE,
+			.slots = SLOTS, .pmtu = PMTU,
+		};
+		inc_req_init(&qps[r].req, down);
+		inc_req_tune(&qps[r].req, 1 + below(below(2) ? 8 : 64), 2500,
+			     60 * FNS);
+		members[r].first_psn = up;
+		members[r].epsn = down;
+		members[r].odd = NMSG;
+	}
+	/* Now and then a rank disagrees about one message. */
+	odd = below(ranks);
+	if (ranks > 1 && !below(3)) {
+		unsigned int i = below(NMSG);
+
+		if (msgs[i].collective == INC_COLL_ALLREDUCE) {
+			members[odd].odd = i;
+			fails[i] = true;
+		}
+	}
+}
+
+static void check(void)
+{
+	u8 want[MSG_SIZE];
+	int size = 1;
+
+	while (size < ranks)
+		size *= 2;
+	for (unsigned int i = 0; i < NMSG; i++) {
+		if (msgs[i].data_len)
+			reference(i, 0, size, want);
+		for (at_rank = 0; at_rank < ranks; at_rank++) {
+			struct member *m = &members[at_rank];
+
+			if (!m->done[i])
+				die("message %u never came", i);
+			if (m->status[i] != (fails[i] ? INC_STATUS_MISMATCH : 0))
+				die("message %u has status %u", i, m->status[i]);
+			if (!fails[i] &&
+			    memcmp(m->result[i], want, msgs[i].data_len))
+				die("message %u is wrong", i);
+			require(m->una == m->npkts);
+			require(qps[at_rank].req.una == qps[at_rank].req.max);
+		}
+	}
+	require(!live);
+}
+
+static void run(void)
+{
+	state = seed * 0x9e3779b97f4a7c15 + 1;
+	now = 1000000;
+	nheap = 0;
+	setup();
+	for (int r = 0; r < ranks; r++)
+		mb_kick(r);
+	while (nheap) {
+		struct event e = get_event();
+
+		now = e.at;
+		if (now > 120 * FNS) {
+			for (int r = 0; r < ranks; r++)
+				printf("# rank %d: %u messages done, %u of %u packets\n",
+				       r, members[r].low, members[r].una,
+				       members[r].npkts);
+			die("no end");
+		}
+		switch (e.dest) {
+		case TO_SWITCH:
+			sw_rx(e.rank, &e.pkt, e.buf);
+			break;
+		case TO_MEMBER:
+			mb_rx(e.rank, &e.pkt, e.buf);
+			break;
+		case SWITCH_TIMER:
+			sw_timer(e.rank, e.pkt.va);
+			break;
+		case MEMBER_TIMER:
+			mb_timer(e.rank, e.pkt.va);
+			break;
+		}
+	}
+	for (int r = 0; r < ranks; r++)
+		for (unsigned int k = 0; k < qps[r].nkept; k++)
+			free_buf(qps[r].kept[k].buf);
+	check();
+	for (unsigned int i = 0; i < NMSG; i++)
+		for (int r = 0; r < ranks; r++)
+			free(data[i][r]);
+	for (unsigned int i = 0; i < SLOTS; i++)
+		free(slots[i].result);
+	free(qps);
+	free(members);
+}
+
+int main(void)
+{
+	const char *one = getenv("INC_SEED"), *runs = getenv("INC_RUNS");
+	uint64_t first = one ? strtoull(one, NULL, 0) : 1;
+	uint64_t n = runs ? strtoull(runs, NULL, 0) : one ? 1 : 500;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	inc_reduce_init();
+	for (seed = first; seed < first + n; seed++) {
+		run();
+		if (one)
+			printf("# seed %" PRIu64 ": %d ranks, loss %u, dup %u, rnr %u, held back %u permille, %" PRIu64 " us\n",
+			       seed, ranks, loss, dup, rnr, held_back, now);
+	}
+	printf("# %" PRIu64 " runs, %" PRIu64 " results sent, %" PRIu64 " again, %" PRIu64 " time-outs, %" PRIu64 " packets lost\n",
+	       n, n_sent, n_again, n_timeouts, n_lost);
+	printf("ok 1 - sim.runs\n1..1\n");
+	return 0;
+}

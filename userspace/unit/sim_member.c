@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A member: stock rxe's requester and responder, as far as they matter, and a
+ * program that sends one message after the other.
+ */
+#include "sim.h"
+
+struct member *members;
+
+static void mb_push(struct member *m, unsigned int i)
+{
+	u32 len = INC_HDR_LEN + msgs[i].data_len;
+
+	for (u32 off = 0; off < len; off += PMTU) {
+		u32 n = min(len - off, (u32)PMTU);
+		bool first = !off, last = off + n == len;
+		struct inc_pkt *pkt = &m->pkt[m->npkts];
+
+		*pkt = test_pkt(first ? last ? OP_ONLY_IMM : OP_FIRST :
+				last ? OP_LAST_IMM : OP_MIDDLE,
+				inc_psn_add(m->first_psn, m->npkts), n, len);
+		pkt->rkey = 7;
+		pkt->va = (u64)(msgs[i].msg_id % SLOTS) * MSG_SIZE;
+		pkt->imm = msgs[i].msg_id & 0xffffff;
+		pkt->ackreq = last;
+		m->pkt_msg[m->npkts] = i;
+		m->pkt_off[m->npkts++] = off;
+	}
+	m->npushed++;
+}
+
+static struct buf *mb_payload(struct member *m, unsigned int p)
+{
+	unsigned int i = m->pkt_msg[p];
+	struct inc_hdr hdr = {
+		.version = INC_VERSION, .collective = msgs[i].collective,
+		.dtype = msgs[i].dtype, .op = msgs[i].op,
+		.tree_id = cpu_to_be32(geom.tree_id),
+		.msg_id = cpu_to_be32(msgs[i].msg_id),
+		.nelem = cpu_to_be32(msgs[i].nelem),
+		.result_va = cpu_to_be64((u64)i * MSG_SIZE),
+	};
+	u32 off = m->pkt_off[p], n = m->pkt[p].payload_len;
+
+	if (m->odd == i)
+		hdr.op = hdr.op == INC_OP_MAX ? INC_OP_MIN : INC_OP_MAX;
+	if (!off)
+		return new_buf(&hdr, sizeof(hdr), data[i][at_rank], n - sizeof(hdr));
+	return new_buf(NULL, 0, data[i][at_rank] + off - INC_HDR_LEN, n);
+}
+
+/*
+ * The next message of a slot may be sent when the last one is done, or has
+ * failed for all: before that it would be refused.
+ */
+static bool mb_may_push(const struct member *m)
+{
+	unsigned int i = m->npushed;
+
+	if (i >= NMSG || i >= m->low + SLOTS)
+		return false;
+	if (i < SLOTS || !fails[i - SLOTS])
+		return true;
+	for (int r = 0; r < ranks; r++)
+		if (!members[r].done[i - SLOTS])
+			return false;
+	return true;
+}
+
+void mb_kick(int rank)
+{
+	struct member *m = &members[rank];
+
+	at_rank = rank;
+	while (mb_may_push(m))
+		mb_push(m, m->npushed);
+	while (now >= m->resume && m->next < m->npkts &&
+	       m->next < m->una + MEMBER_WINDOW) {
+		struct inc_pkt pkt = m->pkt[m->next];
+
+		/* The window closes here: nothing else would ask. */
+		pkt.ackreq |= m->next + 1 == m->una + MEMBER_WINDOW ||
+			      m->next % 16 == 15;
+		transmit(TO_SWITCH, &pkt, mb_payload(m, m->next));
+		m->next++;
+	}
+	if (m->una < m->npkts && !m->timer) {
+		m->timer = max(now + MEMBER_TIMEOUT, m->resume);
+		put_event((struct event) {
+			.at = m->timer, .rank = rank, .dest = MEMBER_TIMER,
+			.pkt.va = m->timer,
+		});
+	}
+}
+
+void mb_timer(int rank, u64 at)
+{
+	struct member *m = &members[rank];
+
+	if (m->timer != at)
+		return;
+	m->timer = 0;
+	m->next = m->una;
+	mb_kick(rank);
+}
+
+static void mb_response(struct member *m, const struct inc_pkt *pkt)
+{
+	s32 n = inc_psn_diff(pkt->psn, inc_psn_add(m->first_psn, m->una));
+
+	/* An ACK says up to where, a NAK what is missing. */
+	if (pkt->syndrome >> 5 == 0)
+		n++;
+	require(n <= MEMBER_WINDOW);
+	if (n < 0)
+		return;
+	if (n) {
+		m->una += n;
+		m->timer = 0;
+		m->next = max(m->next, m->una);
+	}
+	require(m->una <= m->npkts);
+	if (pkt->syndrome >> 5 == 0)
+		return;
+	m->next = m->una;
+	if (pkt->syndrome >> 5 == 1) {
+		m->resume = now + 50;
+		m->timer = m->resume;
+		put_event((struct event) {
+			.at = m->timer, .rank = at_rank, .dest = MEMBER_TIMER,
+			.pkt.va = m->timer,
+		});
+	}
+}
+
+static void mb_complete(struct member *m, u32 imm)
+{
+	unsigned int i = ((imm & 0xffffff) - first_msg) & 0xffffff;
+
+	require(i < NMSG && !m->done[i] && i < m->npushed);
+	m->done[i] = true;
+	m->status[i] = imm >> 24;
+	while (m->low < NMSG && m->done[m->low])
+		m->low++;
+}
+
+static void mb_request(struct member *m, const struct inc_pkt *pkt, struct buf *b)
+{
+	s32 diff = inc_psn_diff(pkt->psn, m->epsn);
+
+	if (diff < 0) {
+		respond(TO_SWITCH, 0x1f, inc_psn_add(m->epsn, -1));
+	} else if (diff > 0) {
+		if (!m->nak_sent)
+			respond(TO_SWITCH, 0x60, m->epsn);
+		m->nak_sent = true;
+	} else if (pkt->flags & INC_PKT_IMM && below(1000) < rnr) {
+		respond(TO_SWITCH, 0x20 | 8, m->epsn);
+	} else {
+		/* New bytes were the slot's own when they were sent. */
+		require(pkt->rkey);
+		require(pkt->va + b->len <= sizeof(m->result));
+		memcpy((u8 *)m->result + pkt->va, b->data, b->len);
+		m->epsn = inc_psn_add(m->epsn, 1);
+		m->nak_sent = false;
+		if (pkt->flags & INC_PKT_IMM)
+			mb_complete(m, pkt->imm);
+		if (pkt->ackreq)
+			respond(TO_SWITCH, 0x1f, pkt->psn);
+	}
+}
+
+void mb_rx(int rank, const struct inc_pkt *pkt, struct buf *b)
+{
+	at_rank = rank;
+	if (pkt->flags & INC_PKT_REQUEST)
+		mb_request(&members[rank], pkt, b);
+	else
+		mb_response(&members[rank], pkt);
+	free_buf(b);
+	for (int r = 0; r < ranks; r++)
+		mb_kick(r);
+}
+
