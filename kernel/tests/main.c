@@ -4,6 +4,7 @@
  * and their tests. KUnit runs them when it is loaded.
  */
 #include <linux/init.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 
 #include "../reduce/reduce.h"
@@ -13,9 +14,10 @@ static ulong seed = INC_TEST_SEED;
 module_param(seed, ulong, 0444);
 MODULE_PARM_DESC(seed, "seed of the random tests");
 
-static uint rounds = 1;
+/* Under KASAN every allocation of a test takes its time. */
+static uint rounds = IS_ENABLED(CONFIG_KASAN) ? 10 : 100;
 module_param(rounds, uint, 0444);
-MODULE_PARM_DESC(rounds, "factor on how often random tests are repeated");
+MODULE_PARM_DESC(rounds, "how often random tests are repeated, percent");
 
 /**
  * inc_test_seed() - where random tests start
@@ -35,7 +37,7 @@ u64 inc_test_seed(void)
  */
 unsigned int inc_test_rounds(unsigned int n)
 {
-	return n * rounds;
+	return max(n * rounds / 100, 1);
 }
 
 static int __init inc_kunit_init(void)

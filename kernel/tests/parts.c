@@ -13,6 +13,9 @@
 #include "../reduce/reduce.h"
 #include "parts.h"
 
+/* Trees of up to 64 ranks. */
+#define MAX_LEVELS	6
+
 int test_parts_live;
 
 /**
@@ -70,11 +73,13 @@ static void release(struct slot_test *t)
 	vfree(t->mem);
 	vfree(t->data);
 	vfree(t->want);
+	vfree(t->halves);
 	vfree(t->old);
 	vfree(t->sent);
 	t->mem = NULL;
 	t->data = NULL;
 	t->want = NULL;
+	t->halves = NULL;
 	t->old = NULL;
 	t->sent = NULL;
 }
@@ -120,9 +125,11 @@ void slot_test_tree(struct kunit *test, u16 ranks, u16 pmtu, u16 max_chunks,
 	t->mem = vmalloc(room);
 	t->data = vmalloc((size_t)ranks * max_chunks * pmtu);
 	t->want = vmalloc((size_t)max_chunks * pmtu);
+	t->halves = vmalloc((size_t)max_chunks * pmtu * MAX_LEVELS);
 	t->old = vmalloc((size_t)max_chunks * pmtu);
 	t->sent = vmalloc(ranks * sizeof(*t->sent));
-	KUNIT_ASSERT_TRUE(test, t->mem && t->data && t->want && t->old && t->sent);
+	KUNIT_ASSERT_TRUE(test, t->mem && t->data && t->want && t->halves &&
+			  t->old && t->sent);
 	memset(t->mem, 0, room);
 	memset(t->sent, 0, ranks * sizeof(*t->sent));
 	inc_slot_init(&t->s, &t->geom, msg_id, t->mem + room - size);
@@ -257,23 +264,24 @@ bool test_add(struct slot_test *t, u16 rank, const struct inc_msg *msg)
  * halves; the right half may be missing. All of the message at once.
  */
 static void block(struct slot_test *t, const struct inc_msg *msg, u32 first,
-		  u32 size, u8 *to)
+		  u32 level, u8 *to)
 {
 	const struct inc_reduce_ops *ops = inc_reduce_lookup(msg->dtype, msg->op);
+	u32 half;
 	u8 *right;
 
-	if (size == 1) {
+	if (!level) {
 		memcpy(to, test_data(t, first), msg->data_len);
 		return;
 	}
-	size /= 2;
-	block(t, msg, first, size, to);
-	if (first + size >= t->geom.ranks)
+	level--;
+	half = 1U << level;
+	block(t, msg, first, level, to);
+	if (first + half >= t->geom.ranks)
 		return;
-	right = vmalloc(msg->data_len);
-	block(t, msg, first + size, size, right);
+	right = t->halves + (size_t)level * t->geom.max_chunks * t->geom.pmtu;
+	block(t, msg, first + half, level, right);
 	ops->generic(to, to, right, msg->nelem);
-	vfree(right);
 }
 
 /**
@@ -284,11 +292,11 @@ static void block(struct slot_test *t, const struct inc_msg *msg, u32 first,
  */
 void test_reference(struct slot_test *t, const struct inc_msg *msg, void *to)
 {
-	u32 size = 1;
+	u32 level = 0;
 
-	while (size < t->geom.ranks)
-		size *= 2;
-	block(t, msg, 0, size, to);
+	while (1U << level < t->geom.ranks)
+		level++;
+	block(t, msg, 0, level, to);
 }
 
 /**

@@ -19,6 +19,7 @@
  * @mem: what the slot's memory is at the end of
  * @data: of each rank, room for the longest message
  * @want: result by the reference
+ * @halves: scratch memory of the reference
  * @old: result of the message before
  * @sent: of each rank, chunks that it sent + 1; 0 before it began
  */
@@ -29,6 +30,7 @@ struct slot_test {
 	void			*mem;
 	u8			*data;
 	u8			*want;
+	u8			*halves;
 	u8			*old;
 	u16			*sent;
 };

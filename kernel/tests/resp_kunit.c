@@ -277,10 +277,40 @@ static void later_length(struct kunit *test)
 /* There is an INC header in every message; nobody behind this looks again. */
 static void room_for_header(struct kunit *test)
 {
-	for (u32 len = 0; len <= INC_HDR_LEN + 4; len++)
+	for (u32 len = 1; len <= INC_HDR_LEN + 4; len++)
 		KUNIT_EXPECT_EQ_MSG(test, one(test, fresh, OP_ONLY_IMM, len, len) ==
 				    INC_RESP_NEW, len >= INC_HDR_LEN,
 				    "a message of %u bytes", len);
+}
+
+/* A write of no bytes: taken, with any key and address (IBTA C9-88). */
+static void empty_write(struct kunit *test)
+{
+	static const u8 ops[] = { OP_ONLY, OP_ONLY_IMM };
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(ops); i++) {
+		struct inc_pkt pkt = test_pkt(ops[i], 100, 0, 0);
+		struct inc_resp r = fresh;
+
+		pkt.rkey = ~RKEY;
+		pkt.va = ~0ULL;
+		KUNIT_EXPECT_TRUE(test, inc_resp_is_empty(&pkt));
+		KUNIT_ASSERT_EQ(test, judge(test, &r, &pkt), INC_RESP_NEW);
+		inc_resp_accept(&r, &pkt);
+		KUNIT_EXPECT_EQ(test, r.epsn, 101U);
+		KUNIT_EXPECT_EQ(test, r.msn, 1U);
+		KUNIT_EXPECT_FALSE(test, r.in_msg);
+		/* Not within a message. */
+		KUNIT_EXPECT_EQ(test, one(test, in_message(1000, PMTU), ops[i], 0, 0),
+				INC_RESP_INVALID);
+		/* Empty in one way only. */
+		KUNIT_EXPECT_EQ(test, one(test, fresh, ops[i], 0, 1), INC_RESP_INVALID);
+		KUNIT_EXPECT_EQ(test, one(test, fresh, ops[i], 1, 0), INC_RESP_INVALID);
+	}
+	KUNIT_EXPECT_EQ(test, one(test, fresh, OP_FIRST, 0, 0), INC_RESP_INVALID);
+	KUNIT_EXPECT_EQ(test, one(test, fresh, OP_LAST_IMM, 0, 0), INC_RESP_INVALID);
+	KUNIT_EXPECT_EQ(test, one(test, fresh, OP_READ, 0, 0), INC_RESP_INVALID);
+	KUNIT_EXPECT_EQ(test, one(test, fresh, OP_SEND_ONLY, 0, 0), INC_RESP_INVALID);
 }
 
 static void pad_only_at_end(struct kunit *test)
@@ -425,6 +455,7 @@ static struct kunit_case resp_cases[] = {
 	KUNIT_CASE(message_length),
 	KUNIT_CASE(later_length),
 	KUNIT_CASE(room_for_header),
+	KUNIT_CASE(empty_write),
 	KUNIT_CASE(pad_only_at_end),
 	KUNIT_CASE(psn_window),
 	KUNIT_CASE(nak_once_per_hole),

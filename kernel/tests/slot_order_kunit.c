@@ -73,17 +73,17 @@ static void any_order(struct kunit *test, const struct inc_msg *msg)
 /* Every number of ranks, type and operation; messages of 1 ... 6 packets. */
 static void balanced_tree(struct kunit *test)
 {
-	const unsigned int n = inc_test_rounds(1);
+	const unsigned int n = inc_test_rounds(24);
 	struct slot_test *t = test->priv;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u32 msg_id = 3;
 
 		slot_test_tree(test, sizes[i], 256, 6, msg_id);
-		for (unsigned int k = 0; k < n * 12 * 2; k++, msg_id += 4) {
-			struct inc_msg msg = some_msg(test, msg_id, 1 + k % 6,
+		for (unsigned int k = 0; k < n; k++, msg_id += 4) {
+			struct inc_msg msg = some_msg(test, msg_id, 1 + (i + k) % 6,
 						      dtypes[k % 4],
-						      ops[k / 4 % 3]);
+						      ops[(i + k / 4) % 3]);
 
 			test_fill(t, &msg);
 			test_reference(t, &msg, t->want);
@@ -135,7 +135,7 @@ static void left_is_lower(struct kunit *test)
 	struct slot_test *t = test->priv;
 
 	for (u16 ranks = 2; ranks <= 9; ranks++) {
-		for (unsigned int round = 0; round < 20; round++) {
+		for (unsigned int round = 0; round < inc_test_rounds(10); round++) {
 			struct inc_msg msg;
 
 			slot_test_tree(test, ranks, 256, 1, 0);

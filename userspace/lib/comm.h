@@ -22,7 +22,12 @@
 
 #define INC_WINDOW_DEFAULT	8
 #define INC_TIMEOUT_DEFAULT_MS	30000
-#define INC_QP_TIMEOUT_DEFAULT	10	/* 4.2 ms */
+/*
+ * 67 ms, above any round trip. An rxe that times out while it repeats, because
+ * the path holds its packets back, loses count of its PSNs. Losses in the
+ * middle are repeated at once, on the switch's NAK.
+ */
+#define INC_QP_TIMEOUT_DEFAULT	14
 #define INC_LEAVE_MS		2000	/* for the daemon's answer to "leave" */
 #define INC_SQ_DEPTH_MIN	128	/* send requests */
 #define INC_RQ_SPARE		16	/* receives beyond the window, for statuses */

@@ -79,7 +79,7 @@ enum inc_reg_mode {
  * @port: port of the device; 0: INC_IB_PORT, else the first that fits
  * @gid_index: index into the port's GID table; -1: INC_GID_INDEX, else
  *	the RoCEv2 GID with the address from which the daemon was reached
- * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0: 10
+ * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0: 14
  * @reg: how user memory is registered
  * @window: most messages in flight; 0: INC_WINDOW, else 8. Never more than
  *	the tree's slots

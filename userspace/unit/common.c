@@ -6,7 +6,7 @@
 #include "tests/common.h"
 
 /* User space has time for more than a kernel under test. */
-#define DEFAULT_ROUNDS	5
+#define DEFAULT_ROUNDS	500	/* percent */
 
 u64 inc_test_seed(void)
 {
@@ -17,9 +17,10 @@ u64 inc_test_seed(void)
 
 unsigned int inc_test_rounds(unsigned int rounds)
 {
-	const char *factor = getenv("INC_ROUNDS");
+	const char *percent = getenv("INC_ROUNDS");
 
-	return rounds * (factor ? strtoul(factor, NULL, 0) : DEFAULT_ROUNDS);
+	rounds = rounds * (percent ? strtoul(percent, NULL, 0) : DEFAULT_ROUNDS) / 100;
+	return rounds ? rounds : 1;
 }
 
 /* The kernel's module does it when it is loaded. */

@@ -83,7 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		switch (inc_resp_check(&r, &pkt)) {
 		case INC_RESP_NEW:
-			take(&r, &pkt, mem);
+			if (!inc_resp_is_empty(&pkt))
+				take(&r, &pkt, mem);
 			inc_resp_accept(&r, &pkt);
 			require(r.done <= r.dmalen && r.dmalen <= STRIDE);
 			require(r.in_msg || r.done == r.dmalen);
