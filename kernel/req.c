@@ -18,6 +18,11 @@
 /* Most packets between two that ask for an acknowledgment. */
 #define ACKREQ_EVERY	16
 #define MAX_BACKOFF	10
+/*
+ * A member is not dead before it was asked that often: if this machine stood
+ * still for the dead time, everybody else seems to have been silent.
+ */
+#define MIN_TRIES	5
 
 /* IBTA table 46: encoded RNR NAK timer, microseconds. */
 static const u32 rnr_time[32] = {
@@ -56,7 +61,8 @@ void inc_req_init(struct inc_req *r, u32 psn)
  * @r: requester
  * @window: most packets in flight, 1 ... INC_REQ_MAX_WINDOW
  * @min_rto_us: lower limit of the time-out, microseconds
- * @dead_us: time without progress after which the member is dead, microseconds
+ * @dead_us: time without progress after which the member is dead, microseconds,
+ *	if it was asked at least 5 times meanwhile
  */
 void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us)
 {
@@ -191,6 +197,7 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
 	r->due = inc_psn_diff(r->fresh, psn) > 0;
 	r->sent_at = now;
 	r->progress_at = now;
+	r->tries = 0;
 	r->nak_seen = false;
 }
 
@@ -342,8 +349,10 @@ enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now)
 		return INC_REQ_TIMER_IDLE;
 	if (now < deadline)
 		return INC_REQ_TIMER_LATER;
-	if (now - r->progress_at >= r->dead)
+	if (now - r->progress_at >= r->dead && r->tries >= MIN_TRIES)
 		return INC_REQ_TIMER_DEAD;
+	if (r->tries < MIN_TRIES)
+		r->tries++;
 
 	if (r->rnr) {
 		r->rnr = false;

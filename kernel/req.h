@@ -45,6 +45,7 @@ struct inc_wqe {
  * @since_ackreq: packets sent since one that asked for an acknowledgment
  * @backoff: time-outs since a round trip was measured or a loss was reported,
  *	each doubles the time-out
+ * @tries: time-outs and RNR waits since the last progress
  * @rnr: waiting for @resume after an RNR NAK
  * @probing: only the oldest packet is repeated, after a time-out
  * @due: an acknowledgment is due since @progress_at
@@ -70,6 +71,7 @@ struct inc_req {
 	u16		window;
 	u8		since_ackreq;
 	u8		backoff;
+	u8		tries;
 	bool		rnr;
 	bool		probing;
 	bool		due;

@@ -4,7 +4,7 @@
 # Reads KTAP of one or more programs, prints one line per test case,
 # "ok 12 - suite.case", with the diagnostics of those that failed in front;
 # exits with 1 if one failed or there was none. A line "# exit NAME STATUS"
-# ends a program that is not KUnit, or that was killed.
+# ends a program that is not KUnit, or that was killed; so does a file's end.
 
 function result(ok, name)
 {
@@ -26,6 +26,10 @@ function rest(line)
 	return line
 }
 
+# A file is a program, too.
+FNR == 1 {
+	suite = ""; seen = bad_here = 0; diag = ""
+}
 /^ *# Subtest: / {
 	# A parameterized case opens one, too: it is no suite.
 	if ($0 ~ /^    # /)

@@ -39,27 +39,33 @@ host()
 	ip netns exec "$TOPO-h$r" "$@"
 }
 
-# Addresses are ready at once: no duplicate address detection.
-topo_ns()
-{
-	ip netns add "$1"
-	ip netns exec "$1" sysctl -qw net.ipv6.conf.all.accept_dad=0 \
-		net.ipv6.conf.default.accept_dad=0
-	ip -n "$1" link set lo up
-}
-
+# In batches, since starting a program is what takes long in some kernels.
 topo_host()
 {
-	local r=$1 mtu=$2 ns="$TOPO-h$1"
+	local r=$1
 
-	topo_ns "$ns"
-	ip link add "v$r" mtu "$mtu" netns "$TOPO-sw" type veth \
-		peer name eth0 mtu "$mtu" netns "$ns"
-	ip -n "$TOPO-sw" link set "v$r" master br0 up
-	ip -n "$ns" addr add "$(topo_ip4 "$r")/16" dev eth0
-	ip -n "$ns" addr add "$(topo_ip6 "$r")/64" dev eth0 nodad
-	ip -n "$ns" link set eth0 up
-	ip netns exec "$ns" rdma link add "$TOPO$r" type rxe netdev eth0
+	ip -n "$TOPO-h$r" -batch - <<-END
+	link set lo up
+	addr add $(topo_ip4 "$r")/16 dev eth0
+	addr add $(topo_ip6 "$r")/64 dev eth0 nodad
+	link set eth0 up
+	END
+	host "$r" rdma link add "$TOPO$r" type rxe netdev eth0
+}
+
+topo_bridge()
+{
+	local r mtu=$1
+
+	echo "link set lo up"
+	echo "link add br0 mtu $mtu type bridge mcast_snooping 0"
+	echo "addr add $(topo_ip4 sw)/16 dev br0"
+	echo "addr add $(topo_ip6 sw)/64 dev br0 nodad"
+	echo "link set br0 up"
+	for ((r = 0; r < TOPO_N; r++)); do
+		echo "link add v$r mtu $mtu type veth peer name eth0 mtu $mtu netns $TOPO-h$r"
+		echo "link set v$r master br0 up"
+	done
 }
 
 topo_up()
@@ -67,13 +73,15 @@ topo_up()
 	local r mtu=${2:-1500}
 
 	TOPO_N=$1
-	topo_ns "$TOPO-sw"
-	ip -n "$TOPO-sw" link add br0 mtu "$mtu" type bridge mcast_snooping 0
-	ip -n "$TOPO-sw" addr add "$(topo_ip4 sw)/16" dev br0
-	ip -n "$TOPO-sw" addr add "$(topo_ip6 sw)/64" dev br0 nodad
-	ip -n "$TOPO-sw" link set br0 up
+	{
+		echo "netns add $TOPO-sw"
+		for ((r = 0; r < TOPO_N; r++)); do
+			echo "netns add $TOPO-h$r"
+		done
+	} | ip -batch - || return 1
+	topo_bridge "$mtu" | ip -n "$TOPO-sw" -batch - || return 1
 	for ((r = 0; r < TOPO_N; r++)); do
-		topo_host "$r" "$mtu"
+		topo_host "$r" || return 1
 	done
 }
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tests by decorator, KTAP on standard output, a time limit for each."""
 import fnmatch
+import os
 import signal
 import sys
 import time
 import traceback
 
 TESTS = []
+
+# A kernel with all of its checks on, or emulated, takes its time.
+SLOW = 10 if os.environ.get("LAB_BACKEND", "") in ("uml-debug", "vm", "vm-6.12") else 1
 
 
 class TimeUp(Exception):
@@ -15,6 +19,12 @@ class TimeUp(Exception):
 
 class Skip(Exception):
     pass
+
+
+def timed():
+    """The test measures time."""
+    if SLOW > 1:
+        raise Skip("the kernel is too slow")
 
 
 def test(name, families=(4, 6), limit=10, cases=None):
@@ -60,7 +70,7 @@ def run(lab, pattern, verbose):
         start = time.monotonic()
         why = ""
         result = "ok"
-        signal.alarm(limit)
+        signal.alarm(limit * SLOW)
         try:
             lab.before()
             fn(lab, *((family,) if family else ()), *args)

@@ -10,6 +10,7 @@ import time
 
 import genl
 import roce
+from ktap import SLOW
 
 ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 3, 0x0800, 0x86dd
 PACKET_OUTGOING = 4
@@ -224,7 +225,7 @@ class Lab:
 
     def until(self, cond, timeout=2.0):
         """Returns whether the condition came true."""
-        end = time.monotonic() + timeout
+        end = time.monotonic() + timeout * SLOW
         while not cond():
             left = end - time.monotonic()
             if left <= 0:

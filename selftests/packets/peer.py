@@ -5,6 +5,7 @@ import struct
 
 import genl
 import roce
+from ktap import SLOW
 from roce import psn_add, psn_diff
 
 BROADCAST, ALLREDUCE, BARRIER = 0, 6, 8
@@ -178,6 +179,8 @@ class Tree:
                  msg_size=16384, psn=None, peer_psn=0x100, first_msg_id=0, **kw):
         self.lab, self.pmtu, self.slots = lab, pmtu, slots
         self.msg_size, self.next_id = msg_size, first_msg_id
+        if SLOW > 1:
+            kw.setdefault("dead_time", 500 * SLOW)
         self.id = lab.sw.do("tree-new", ranks=ranks, pmtu=pmtu, slots=slots,
                             msg_size=msg_size, first_msg_id=first_msg_id,
                             **kw)["id"]

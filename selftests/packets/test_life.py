@@ -6,13 +6,14 @@ import time
 import counters
 import peer
 import roce
-from ktap import check, expect, test
+from ktap import check, expect, test, timed
 from peer import PEER_DEAD
 from test_requester import both, deaf
 
 
 @test("life: a member that dies with results in flight")
 def dead_member(lab, family):
+    timed()
     with lab.tree(family=family, ranks=3) as t:
         t.good()
         a, b, c = t.m
@@ -30,6 +31,7 @@ def dead_member(lab, family):
 
 @test("life: a silent member that is awaited is dead")
 def silent_dead(lab, family):
+    timed()
     with lab.tree(family=family, ranks=3) as t:
         t.good()
         a, b, c = t.m
@@ -51,6 +53,7 @@ def silent_dead(lab, family):
 
 @test("life: a silent member that answers probes lives")
 def silent_alive(lab, family):
+    timed()
     with lab.tree(family=family, ranks=2, dead_time=300) as t:
         t.good()
         a, b = t.m
@@ -72,6 +75,7 @@ def silent_alive(lab, family):
 
 @test("life: tree-del: members are told, and have time to acknowledge", families=(4,))
 def gone(lab, family):
+    timed()
     t = lab.tree(family=family, ranks=3, dead_time=2000)
     try:
         t.good()

@@ -6,7 +6,7 @@ import time
 
 import counters
 import roce
-from ktap import check, expect, test
+from ktap import check, expect, test, timed
 from peer import PEER_DEAD, ints
 from roce import NAK_PSN, SYN_ACK, SYN_RNR, psn_add
 
@@ -83,6 +83,7 @@ def form(lab, family, pmtu):
 
 @test("requester: a lost acknowledgement")
 def lost_ack(lab, family):
+    timed()
     with lab.tree(family=family, dead_time=1000) as t:
         t.good()
         a = deaf(t.m[0])
@@ -107,6 +108,7 @@ def lost_ack(lab, family):
 
 @test("requester: repetition backs off, and comes at a good pace")
 def backoff(lab, family):
+    timed()
     with lab.tree(family=family, dead_time=600) as t:
         for _ in range(4):
             t.good()
@@ -176,6 +178,7 @@ def nak_twice(lab, family):
     "0.48 ms": (11, 0.00048), "10.24 ms": (20, 0.01024), "61 ms": (25, 0.06144),
     "655 ms": (0, 0.65536)})
 def rnr_nak(lab, family, code, seconds):
+    timed()
     with in_flight(lab, family) as t:
         a, pkts = t.m[0], t.flight
         start = time.monotonic()
@@ -193,6 +196,7 @@ def rnr_nak(lab, family, code, seconds):
 
 @test("requester: while it waits after an RNR NAK")
 def rnr_wait(lab, family):
+    timed()
     with in_flight(lab, family) as t:
         a, pkts = t.m[0], t.flight
         a.nak(SYN_RNR | 27, pkts[3].psn)        # 123 ms
@@ -213,6 +217,7 @@ def rnr_wait(lab, family):
 
 @test("requester: RNR NAKs without end")
 def rnr_for_ever(lab, family):
+    timed()
     with lab.tree(family=family, ranks=3, dead_time=400) as t:
         a = t.m[0]
         def again(p):
@@ -231,6 +236,7 @@ def rnr_for_ever(lab, family):
 @test("requester: an RNR NAK longer than the dead time")
 def rnr_long(lab, family):
     """655 ms is what verbs ask for when nobody sets min_rnr_timer."""
+    timed()
     with lab.tree(family=family, dead_time=500) as t:
         a = t.m[0]
 
@@ -251,6 +257,7 @@ def rnr_long(lab, family):
     "reserved code 5": (0x65, "remote-invalid-request"),
     "reserved code 31": (0x7f, "remote-invalid-request")})
 def nak_fatal(lab, family, syndrome, error):
+    timed()
     with in_flight(lab, family, ranks=3) as t:
         a, b, c = t.m
         # known to be about nothing in flight: not believed

@@ -384,7 +384,7 @@ def immediate(lab, family, make):
 
 
 @test("responder: shorter than an INC header", cases={
-    "%d bytes" % n: (n,) for n in (0, 1, 4, 16, 20, 24, 28, 31)})
+    "%d bytes" % n: (n,) for n in (1, 4, 16, 20, 24, 28, 31)})
 def short(lab, family, size):
     """Whatever lies behind such a packet must not be taken for its header."""
     with lab.tree(family=family, ranks=3) as t:
@@ -393,6 +393,40 @@ def short(lab, family, size):
         head = a.header(0, b"", nelem=(1 << 32) + size - 32 >> 2)
         p, = a.request(0, raw=head[:size])
         dies(lab, t, [p], NAK_INVALID)
+    lab.good(family)
+
+
+@test("responder: a write of no bytes", cases={
+    "ONLY": (roce.WRITE_ONLY, {}),
+    "ONLY with Immediate": (roce.WRITE_ONLY_IMM, {}),
+    "of any key and address": (roce.WRITE_ONLY, dict(rkey=1, va=1 << 63)),
+    "of any key, with Immediate": (roce.WRITE_ONLY_IMM, dict(rkey=1, imm=99))})
+def no_bytes(lab, family, opcode, fields):
+    """Legal (IBTA C9-88), acknowledged, and of no effect."""
+    with lab.tree(family=family) as t:
+        t.good()
+        a = t.m[0]
+        a.acks.clear()
+        p = a.pkt(opcode=opcode, rkey=a.rkey, ackreq=1).but(**fields)
+        with counters.member(a, rx_packets=1, rx_repeated=1, rx_messages=0,
+                             tx_packets=0):
+            a.send(p)
+            answers(a, (SYN_ACK, p.psn, 2))
+        a.psn += 1
+        for _ in range(5):
+            t.good()
+        expect("results", len(a.results), 6)
+
+
+@test("responder: a write of no bytes in the middle of a message", cases={
+    "ONLY": (roce.WRITE_ONLY,), "ONLY with Immediate": (roce.WRITE_ONLY_IMM,)})
+def no_bytes_inside(lab, family, opcode):
+    with lab.tree(family=family, ranks=3) as t:
+        a = t.m[0]
+        first = a.request(0, ints(range(600)))[0]
+        dies(lab, t, [first, a.pkt(opcode=opcode, rkey=a.rkey, ackreq=1,
+                                   psn=psn_add(first.psn, 1))],
+             NAK_INVALID, range(600))
     lab.good(family)
 
 
