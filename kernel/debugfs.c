@@ -100,7 +100,6 @@ static const char *member_error_name(u8 error)
 		[INC_MEMBER_ERROR_REMOTE_OPERATIONAL] = "remote-operational",
 		[INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] = "local-invalid-request",
 		[INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
-		[INC_MEMBER_ERROR_ADMIN] = "admin",
 	};
 
 	return name_of(names, ARRAY_SIZE(names), error);

@@ -140,10 +140,11 @@ static void chunk_complete(struct inc_tree *tree, u16 slot,
 }
 
 /*
- * Begin in the slot. Returns true if its chunks are to be taken; else the
- * member has been told why, or need not be.
+ * Begin in the slot. If its chunks are not to be taken the member has been
+ * told why, or need not be.
  */
-static bool begin_slot(struct inc_qp *qp, const struct inc_msg *msg, u8 status)
+static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
+			    u8 status)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
 	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
@@ -163,7 +164,11 @@ static bool begin_slot(struct inc_qp *qp, const struct inc_msg *msg, u8 status)
 
 	switch (verdict) {
 	case INC_SLOT_TAKE:
-		return true;
+		qp->rx_take = true;
+		break;
+	case INC_SLOT_WAIT:
+		inc_send_close(qp, msg->msg_id);
+		return NOT_NOW;
 	case INC_SLOT_FAIL:
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
 		inc_engine_tell(tree, slot, msg->msg_id, status);
@@ -179,7 +184,7 @@ static bool begin_slot(struct inc_qp *qp, const struct inc_msg *msg, u8 status)
 		inc_send_status(qp, slot, msg->msg_id, INC_STATUS_MSG_ID);
 		break;
 	}
-	return false;
+	return TAKEN;
 }
 
 /* Is there a way for the result? If not, the member is told, but if held. */
@@ -213,7 +218,7 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	struct inc_hdr hdr;
 	enum take t;
 	u8 status;
-	u16 slot;
+	u32 slot;
 
 	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
 	status = inc_msg_parse(&tree->geom, &hdr, pkt->dmalen, &msg);
@@ -221,13 +226,11 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	if (pkt->va != (u64)slot * tree->cfg.msg_size)
 		return ACCESS;
 
-	if (!begin_out(qp, &msg, &hdr, &t)) {
-		if (t != TAKEN)
-			return t;
-		qp->rx_take = false;
-	} else {
-		qp->rx_take = begin_slot(qp, &msg, status);
-	}
+	qp->rx_take = false;
+	if (begin_out(qp, &msg, &hdr, &t))
+		t = begin_slot(qp, &msg, status);
+	if (t != TAKEN)
+		return t;
 	qp->rx_msg_id = msg.msg_id;
 	if (!qp->rx_take) {
 		v->kick = true;
@@ -500,6 +503,12 @@ static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	enum inc_req_verdict verdict = INC_REQ_BAD;
 	u8 error = INC_MEMBER_ERROR_NONE;
 	u64 now = inc_now();
+
+	/* An acknowledgment has nothing behind its AETH. */
+	if (pkt->payload_len || pkt->pad) {
+		inc_stats_inc(qp->stats, cnt);
+		return;
+	}
 
 	spin_lock(&qp->tx_lock);
 	switch (pkt->syndrome >> 5) {

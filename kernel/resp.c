@@ -25,12 +25,15 @@ static bool length_ok(const struct inc_resp *r, const struct inc_pkt *pkt,
 	/* Every other message opens with an INC header; nobody looks again. */
 	if (dmalen < INC_HDR_LEN)
 		return false;
+	/* IBTA 9.2.4: the pad makes a multiple of 4, and no more. */
+	if (pkt->pad != (-pkt->payload_len & 3))
+		return false;
 	if (pkt->flags & INC_PKT_LAST) {
 		if (pkt->payload_len > r->pmtu || pkt->payload_len + done != dmalen)
 			return false;
 		return pkt->payload_len || pkt->flags & INC_PKT_FIRST;
 	}
-	return pkt->payload_len == r->pmtu && !pkt->pad &&
+	return pkt->payload_len == r->pmtu &&
 	       pkt->payload_len + done < dmalen;
 }
 

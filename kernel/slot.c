@@ -186,8 +186,12 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 				     const struct inc_msg *msg, u8 status,
 				     u64 now)
 {
-	if (msg->msg_id == s->msg.msg_id + s->geom->slots && may_advance(s))
-		expect(s, msg->msg_id);
+	if (msg->msg_id == s->msg.msg_id + s->geom->slots) {
+		if (may_advance(s))
+			expect(s, msg->msg_id);
+		else if (s->state == INC_SLOT_STATE_FAILED)
+			return INC_SLOT_WAIT;
+	}
 	if (msg->msg_id != s->msg.msg_id)
 		return INC_SLOT_REFUSE;
 	if (s->got[rank])

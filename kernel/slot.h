@@ -127,6 +127,8 @@ struct inc_slot {
  * @INC_SLOT_FAILED: the message had failed before: tell this rank, discard
  * @INC_SLOT_REPEAT: this rank's request for this message has begun before:
  *	discard its chunks
+ * @INC_SLOT_WAIT: the slot's next message, while ranks are still to be told
+ *	that this one failed: not now, let it come again
  * @INC_SLOT_REFUSE: the request is no business of the slot: tell this rank
  *	alone, discard
  */
@@ -135,6 +137,7 @@ enum inc_slot_verdict {
 	INC_SLOT_FAIL,
 	INC_SLOT_FAILED,
 	INC_SLOT_REPEAT,
+	INC_SLOT_WAIT,
 	INC_SLOT_REFUSE,
 };
 

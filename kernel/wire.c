@@ -154,6 +154,8 @@ unsigned int inc_wire_build(void *bth, const struct inc_pkt *pkt)
 		oh->u.rc.reth.length = cpu_to_be32(pkt->dmalen);
 		if (flags & INC_PKT_IMM)
 			oh->u.rc.imm_data = cpu_to_be32(pkt->imm);
+	} else if (flags & INC_PKT_IMM) {
+		oh->u.imm_data = cpu_to_be32(pkt->imm);
 	}
 	return IB_BTH_BYTES + ext_hdr_len(flags);
 }

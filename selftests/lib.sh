@@ -19,6 +19,7 @@ export PATH="$INC_USER/tool:$INC_USER/perf:$PATH"
 export LD_LIBRARY_PATH="$INC_USER/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 
 # A slow kernel (checkers, emulation) gets more time for everything.
+# shellcheck disable=SC2034
 case $LAB_BACKEND in
 uml-debug)	SLOW=10 ;;
 vm*)		SLOW=15 ;;

@@ -53,7 +53,7 @@ lab_cleanup()
 		rm -rf --one-file-system -- "$tmp"
 	done
 	# and those of killed jobs of ours
-	[[ -n ${LAB_IN_ROOT:-} ]] || rm -rf --one-file-system -- "$LAB_CACHE"/.tmp-*."$$"
+	[[ -n ${LAB_IN_ROOT:-} || $BASHPID != "$$" ]] || rm -rf --one-file-system -- "$LAB_CACHE"/.tmp-*."$$"
 	exit "$rc"
 }
 
@@ -131,7 +131,7 @@ step()
 # Name the usual causes that a log's end shows.
 hint()
 {
-	if grep -qiE 'no space left on device|disk quota' "$1"; then
+	if grep -qiE 'no space left on device|disk quota|enough free space' "$1"; then
 		say "the disk is full: $(df -h --output=avail,target "$LAB_CACHE" |
 			tail -n 1) left; about 8 GB are needed"
 	elif grep -qiE 'could not resolve|temporary failure resolving|unable to connect|failed to fetch|connection (timed out|refused)|could not connect' "$1"; then

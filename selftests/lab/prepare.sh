@@ -119,7 +119,7 @@ publish()
 
 rootfs_path()
 {
-	echo "$LAB_CACHE/rootfs-$(key "$LAB_REV_ROOTFS" "$LAB_SUITE" "@$LAB_DIR/packages")"
+	echo "$LAB_CACHE/rootfs-$(key "$LAB_REV_ROOTFS" "$LAB_SUITE" "$(packages packages)")"
 }
 
 make_rootfs()
@@ -186,7 +186,8 @@ aside_apt()
 	mkdir -p "$dir/state/lists/partial" "$dir/cache/archives/partial"
 	: >"$dir/status"
 	"$cmd" -o Dir::Etc::SourceList="$dir/sources.list" -o Dir::Etc::SourceParts=- \
-		-o Dir::Etc::Preferences=- -o Dir::Etc::PreferencesParts=- \
+		-o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null \
+		-o APT::Update::Error-Mode=any \
 		-o Dir::State="$dir/state" -o Dir::Cache="$dir/cache" \
 		-o Dir::State::status="$dir/status" -o APT::Sandbox::User=root \
 		-o Acquire::Languages=none -o APT::Architecture=amd64 \

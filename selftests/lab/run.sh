@@ -199,7 +199,9 @@ start_uml()
 	kernel=("$build/linux" "mem=$mem" root=/dev/root rootfstype=hostfs
 		rootflags=/ ro con=null "con0=null,fd:1" loglevel=8
 		"init=$LAB_DIR/guest.sh" "LAB_JOB=$LAB_OUT/job")
-	((!smp)) || kernel+=("ncpus=$smp" seccomp=on)
+	# slab_debug: without it the allocator's per-CPU stocks keep stale pointers,
+	# which kmemleak takes for references
+	((!smp)) || kernel+=("ncpus=$smp" seccomp=on slab_debug=F)
 	args=("$build/modroot/lib/modules:/lib/modules")
 	[[ $LAB_OUT/ == "$LAB_TREE"/* ]] || args+=("$LAB_OUT")
 	[[ -z $pin ]] || kernel=(taskset -c "$pin" "${kernel[@]}")
@@ -289,6 +291,7 @@ check_log()
 	grep -qE "$LAB_REPORTS" <<<"$part" || return 0
 	grep -nE -A 30 "$LAB_REPORTS" <<<"$part" >"$LAB_OUT/report"
 	say "run: the kernel reports a problem ($LAB_OUT/report):"
+	[[ ! -s $LAB_OUT/kmemleak ]] || cat "$LAB_OUT/kmemleak" >>"$LAB_OUT/report"
 	head -n 60 "$LAB_OUT/report" | sed 's/^/    /' >&2
 	return 1
 }

@@ -11,7 +11,7 @@ vm_path()
 	if [[ -e /.lab-kver-new ]]; then
 		echo /	# we are inside it
 	else
-		echo "$LAB_CACHE/vmroot-$(key "$LAB_REV_VM" "${LAB_ROOTFS##*-}" "@$LAB_DIR/packages-vm")"
+		echo "$LAB_CACHE/vmroot-$(key "$LAB_REV_VM" "${LAB_ROOTFS##*-}" "$(packages packages-vm)")"
 	fi
 }
 

@@ -6,7 +6,7 @@
 # independent RoCEv2 end point. KTAP on standard output.
 # Run by: lab run selftests/packets/packets.sh [SEED=n] [ONLY=pattern]
 #
-#   INC_MODULE  module to load (default build/mod-uml/kernel/rdma_inc.ko)
+#   INC_MODULE  module to load (default build/BACKEND/kernel/rdma_inc.ko)
 
 set -eu
 
@@ -72,7 +72,7 @@ cleanup()
 loaded=0
 trap cleanup EXIT
 if [[ ! -d /sys/module/rdma_inc ]]; then
-	insmod "${INC_MODULE:-build/mod-uml/kernel/rdma_inc.ko}"
+	insmod "${INC_MODULE:-build/${LAB_BACKEND:-uml}/kernel/rdma_inc.ko}"
 	loaded=1
 fi
 topology

@@ -87,7 +87,6 @@ static const char *const member_errors[] = {
 	[INC_MEMBER_ERROR_REMOTE_OPERATIONAL] = "remote-operational",
 	[INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] = "local-invalid-request",
 	[INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
-	[INC_MEMBER_ERROR_ADMIN] = "admin",
 };
 
 static const char *const slot_states[] = {

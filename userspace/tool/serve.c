@@ -554,6 +554,8 @@ static void usage(FILE *out)
 "      --min-rto MS      smallest retransmission time-out\n"
 "      --dead-time MS    without acknowledgement, after which a rank is dead\n"
 "      --psn N           first PSN of all queue pairs, for tests (default random)\n"
+"      --tree ID         take this tree, which is there already, for one job, and\n"
+"                        leave it as it is (default: a tree for each job)\n"
 "      --once            end when the first job has ended\n"
 "      --pidfile FILE    write the process ID there\n"
 "  -v, --verbose         say what happens, on stderr\n"

@@ -79,7 +79,6 @@ enum inc_slot_state {
  *   it got NAK - invalid request.
  * @INC_MEMBER_ERROR_LOCAL_ACCESS: The member's request failed the R_Key,
  *   address or length check; it got NAK - remote access error.
- * @INC_MEMBER_ERROR_ADMIN: Set by the administrator.
  */
 enum inc_member_error {
 	INC_MEMBER_ERROR_NONE,
@@ -90,7 +89,6 @@ enum inc_member_error {
 	INC_MEMBER_ERROR_REMOTE_OPERATIONAL,
 	INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST,
 	INC_MEMBER_ERROR_LOCAL_ACCESS,
-	INC_MEMBER_ERROR_ADMIN,
 };
 
 enum {

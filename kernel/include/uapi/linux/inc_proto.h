@@ -163,8 +163,7 @@ enum inc_op {
  * @INC_STATUS_COLLECTIVE: collective not offered by this tree
  * @INC_STATUS_DTYPE: data type, or operation on it, not offered by this tree
  * @INC_STATUS_TREE_ID: the header names another tree than the QP's
- * @INC_STATUS_MSG_ID: message ID outside the slot's window, or not the
- *	Immediate's
+ * @INC_STATUS_MSG_ID: message ID outside the slot's window
  * @INC_STATUS_LENGTH: element count, type and message length disagree
  * @INC_STATUS_MISMATCH: ranks disagree on collective, type, operation,
  *	root or count
