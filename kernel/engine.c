@@ -19,6 +19,7 @@
  */
 #include <linux/skbuff.h>
 
+#include "compat.h"
 #include "engine.h"
 #include "psn.h"
 #include "qp.h"
@@ -31,6 +32,8 @@
 
 /* AETH syndromes (IBTA table 45): ACK without credits, RNR NAK with a time. */
 #define SYNDROME_ACK	IB_AETH_CREDIT_INVAL
+/* How long the acknowledgment of a short message may be put off. */
+#define ACK_DELAY_MS	2
 /* 1.28 ms: time for the ranks that are behind to come closer. */
 #define SYNDROME_RNR	(IB_RNR_NAK | 14)
 
@@ -66,6 +69,23 @@ static void ack(struct inc_qp *qp, struct verdict *v, u32 psn)
 	v->syndrome = SYNDROME_ACK;
 	v->psn = psn;
 	v->msn = qp->resp.msn;
+	qp->ack_put_off = 0;
+}
+
+/*
+ * Short messages come one by one, each asking for an acknowledgment, which
+ * would be a packet in four. One for several is as good: the result tells the
+ * member more, and sooner (coalescing: IBTA C9-112). The delay is well below
+ * any local ACK timeout in use.
+ */
+static void ack_later(struct inc_qp *qp, struct verdict *v, u32 psn)
+{
+	qp->ack_psn = psn;
+	if (++qp->ack_put_off >= INC_RESP_ACK_EVERY)
+		ack(qp, v, psn);
+	else if (!timer_pending(&qp->ack_timer))
+		mod_timer(&qp->ack_timer,
+			  jiffies + msecs_to_jiffies(ACK_DELAY_MS));
 }
 
 static void nak(struct inc_qp *qp, struct verdict *v, u8 syndrome)
@@ -312,8 +332,12 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 	inc_resp_accept(&qp->resp, pkt);
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
 	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
-	if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
-		ack(qp, v, pkt->psn);
+	if (inc_resp_ack_due(&qp->resp, pkt->ackreq)) {
+		if (pkt->flags & INC_PKT_FIRST && !empty)
+			ack_later(qp, v, pkt->psn);
+		else
+			ack(qp, v, pkt->psn);
+	}
 	if (empty) {
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
 		consume_skb(skb);
@@ -483,6 +507,24 @@ static void finish(struct inc_qp *qp, const struct verdict *v)
 		inc_qp_error(qp, v->error);
 	if (v->kick)
 		inc_engine_kick(qp->tree);
+}
+
+/**
+ * inc_engine_ack_timer() - an acknowledgment has been put off long enough
+ * @t: inc_qp.ack_timer
+ *
+ * Context: softirq.
+ */
+void inc_engine_ack_timer(struct timer_list *t)
+{
+	struct inc_qp *qp = timer_container_of(qp, t, ack_timer);
+	struct verdict v = {};
+
+	spin_lock(&qp->rx_lock);
+	if (qp->ack_put_off && qp->state == INC_MEMBER_STATE_RTS)
+		ack(qp, &v, qp->ack_psn);
+	spin_unlock(&qp->rx_lock);
+	finish(qp, &v);
 }
 
 static u8 nak_error(u8 syndrome)

@@ -119,6 +119,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	spin_lock_init(&qp->tx_lock);
 	__skb_queue_head_init(&qp->kept);
 	timer_setup(&qp->rto, inc_send_timer, 0);
+	timer_setup(&qp->ack_timer, inc_engine_ack_timer, 0);
 
 	qp->resp.epsn = cfg->peer_psn;
 	qp->resp.rkey = get_random_u32();
@@ -283,6 +284,7 @@ void inc_qp_destroy(struct inc_qp *qp)
 	struct inc_tree *tree = qp->tree;
 
 	timer_shutdown_sync(&qp->rto);
+	timer_shutdown_sync(&qp->ack_timer);
 	__skb_queue_purge(&qp->kept);
 	inc_stats_sum(qp->stats, tree->gone);
 	qp_free(qp);

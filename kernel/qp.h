@@ -95,16 +95,20 @@ struct inc_stray {
  * @error: enum inc_member_error
  * @report: the error was not told to the event group yet
  * @rx_lock: guards @resp, @kept and the message in progress: @rx_msg_id,
- *	@rx_take. Outermost of the data path: a slot's lock, then any
+ *	@rx_take, @ack_psn, @ack_put_off. Outermost of the data path: a slot's lock, then any
  *	QP's @tx_lock, may be taken inside, not both at a time
  * @resp: responder
  * @kept: packets beyond a hole, by PSN
  * @rx_msg_id: message in progress
  * @rx_take: its chunks go to the slot; else they are discarded
+ * @ack_psn: newest request whose acknowledgment is put off
+ * @ack_put_off: how many are
+ * @ack_timer: sends it
  * @next_msg_id: message ID that should come next, for a person to see
  * @tx_lock: guards the fields below; innermost
  * @tx_busy: somebody transmits; who finds it set leaves his packets to him
  * @tx_again: he has to look again
+ * @tx_end: the newest request in flight ends a result; nothing follows by itself
  * @req: requester
  * @out: results, by slot
  * @fifo: slots that have something to send, in the order of becoming ready
@@ -140,11 +144,15 @@ struct inc_qp {
 	struct sk_buff_head		kept;
 	u32				rx_msg_id;
 	bool				rx_take;
+	u8				ack_put_off;
+	u32				ack_psn;
+	struct timer_list		ack_timer;
 	u32				next_msg_id;
 
 	spinlock_t			tx_lock ____cacheline_aligned_in_smp;
 	bool				tx_busy;
 	bool				tx_again;
+	bool				tx_end;
 	bool				probe;
 	u8				nstray;
 	u16				fifo_head;

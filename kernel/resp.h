@@ -11,7 +11,7 @@
 #include "wire.h"
 
 /* Requests taken in without an acknowledgment; rxe stalls at 128. */
-#define INC_RESP_ACK_EVERY	32
+#define INC_RESP_ACK_EVERY	16
 
 /**
  * struct inc_resp - state of the responder half of a QP

@@ -266,6 +266,7 @@ static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
 		.opcode	= last ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
 				 IB_OPCODE_RC_RDMA_WRITE_ONLY,
 	};
+	qp->tx_end = last;
 	if (last) {
 		out->open = false;
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
@@ -285,6 +286,7 @@ static bool fill_one(struct inc_qp *qp)
 	if (!w)
 		return false;
 
+	qp->tx_end = true;
 	if (qp->nstray) {
 		fill_status(qp, w, qp->stray[0].imm);
 		qp->nstray--;
@@ -362,7 +364,9 @@ static bool make_batch(struct inc_qp *qp, struct sk_buff_head *list)
 
 		if (qp->req.next == qp->req.max && !fill_one(qp))
 			break;
-		w = inc_req_next(&qp->req, now, !anything_queued(qp), &psn,
+		/* In the middle of a result there is more to come. */
+		w = inc_req_next(&qp->req, now,
+				 qp->tx_end && !anything_queued(qp), &psn,
 				 &ackreq, &again);
 		if (!w)
 			break;

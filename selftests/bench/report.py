@@ -41,7 +41,7 @@ def ceiling(payload):
     """Most payload bytes per second of an AllReduce over a shaped link.
 
     What tbf counts: Ethernet header to ICRC. Down: WRITE ONLYs of the results
-    and our acknowledgments of the requests, one every 32 packets; up: the
+    and our acknowledgments of the requests, one every 16 packets; up: the
     requests and the host's acknowledgments, one every 16 packets.
     """
     up = down = 0
@@ -50,7 +50,7 @@ def ceiling(payload):
         data = min(left, MSG_DATA)
         n = packets(data + 32)
         up += data + 32 + n * BASE + RETH + IMM + -(-n // 16) * ACK
-        down += data + n * (BASE + RETH) + IMM + -(-n // 32) * ACK
+        down += data + n * (BASE + RETH) + IMM + -(-n // 16) * ACK
         left -= data
     return RATE / 8 * payload / max(up, down)
 

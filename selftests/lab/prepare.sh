@@ -173,7 +173,8 @@ prepare_rootfs()
 
 source_path()
 {
-	echo "$LAB_CACHE/source-$(key "$LAB_REV_SOURCE" "$LAB_MIN_KERNEL" @<(cat "$LAB_DIR"/patches/*.patch))"
+	echo "$LAB_CACHE/source-$(key "$LAB_REV_SOURCE" "$LAB_MIN_KERNEL" @<(cat "$LAB_DIR"/patches/*.patch) \
+		${RDMA_INC_KERNEL:+"$RDMA_INC_KERNEL"})"
 }
 
 # aside_apt DIR CMD...: apt with one suite of its own, without touching the
@@ -194,6 +195,19 @@ aside_apt()
 		-o APT::Architectures=amd64 "$@"
 }
 
+# choose_source DIR: the linux-source of the version that linux-image-amd64 has,
+# so that all kernels are of one version (while backports moves on, sources are
+# there before kernels and headers); else the newest.
+choose_source()
+{
+	local all want
+
+	all=$(aside_apt "$1" apt-cache search --names-only '^linux-source-[0-9.]+$' | awk '{ print $1 }' | sort -V)
+	want=${RDMA_INC_KERNEL:-$(aside_apt "$1" apt-cache depends linux-image-amd64 |
+		sed -nE 's/.*Depends: linux-image-([0-9]+\.[0-9]+).*/\1/p' | head -n 1)}
+	grep -xF "linux-source-$want" <<<"$all" || tail -n 1 <<<"$all"
+}
+
 make_source()
 {
 	local dir=$1 apt=$1/.apt pkg deb patch
@@ -201,10 +215,9 @@ make_source()
 	mkdir -p "$apt"
 	echo "deb [signed-by=$(keyring)] $LAB_MIRROR_URI $LAB_SUITE-backports main" >"$apt/sources.list"
 	aside_apt "$apt" apt-get update || return
-	pkg=$(aside_apt "$apt" apt-cache search --names-only '^linux-source-[0-9.]+$' |
-		awk '{ print $1 }' | sort -V | tail -n 1)
+	pkg=$(choose_source "$apt")
 	if [[ -z $pkg ]] || ! printf '%s\n' "$LAB_MIN_KERNEL" "${pkg#linux-source-}" | sort -VC; then
-		echo "no linux-source >= $LAB_MIN_KERNEL in $LAB_SUITE-backports (newest: ${pkg:-none})"
+		echo "no linux-source >= $LAB_MIN_KERNEL in $LAB_SUITE-backports (there: ${pkg:-none})"
 		return 1
 	fi
 	echo "downloading $pkg"
@@ -217,7 +230,10 @@ make_source()
 		xz -dc -T0 | tar x --no-same-owner -C "$dir" --strip-components=1) || return
 	rm -rf "$apt"
 	for patch in "$LAB_DIR"/patches/*.patch; do
-		(cd "$dir" && GIT_CEILING_DIRECTORIES="$LAB_CACHE" git apply --verbose "$patch") || return
+		(cd "$dir" && GIT_CEILING_DIRECTORIES="$LAB_CACHE" git apply --verbose "$patch") || {
+			echo "patches/${patch##*/} does not fit $pkg"
+			return 1
+		}
 	done
 	echo "${pkg#linux-source-}" >"$dir/.lab-version"
 }
@@ -227,7 +243,7 @@ prepare_source_locked()
 	have "$LAB_KSRC" && return 0
 	need_space 4 "the kernel's source"
 	find_mirror
-	say "source: newest linux-source of $LAB_SUITE-backports"
+	say "source: linux-source of $LAB_SUITE-backports"
 	new_tmp source
 	step source "$LAB_LOGS/source.log" make_source "$TMP_DIR" || return
 	publish "$LAB_KSRC"
@@ -277,7 +293,8 @@ uml_path()
 		"@$LAB_DIR/config/uml.config" "@$LAB_DIR/config/uml-$1.config")"
 }
 
-# Does each symbol of the fragments have its value? Later lines win.
+# Does each symbol of the fragments have its value? Later lines win. Symbols come
+# and go with versions: one that the source does not know is only mentioned.
 check_config()
 {
 	local bad=0 sym val
@@ -285,7 +302,11 @@ check_config()
 	while IFS='=' read -r sym val; do
 		if [[ $val == n ]]; then
 			! grep -q "^$sym=" .config || { echo "config: $sym is set"; bad=1; }
-		elif ! grep -qxF "$sym=$val" .config; then
+		elif grep -qxF "$sym=$val" .config; then
+			:
+		elif ! grep -rqE "^[[:space:]]*(menu)?config ${sym#CONFIG_}\$" "$LAB_KSRC" --include='Kconfig*'; then
+			echo "config: $sym is unknown to this kernel"
+		else
 			echo "config: $sym is not $val but $(grep "^$sym=" .config || echo unset)"
 			bad=1
 		fi

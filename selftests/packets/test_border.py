@@ -17,6 +17,8 @@ from roce import build, fix_ip, udp_offset
 def try_packets(lab, t, make, counter, count=1):
     """@make turns a good Pkt into IP packets; @counter None: accepted."""
     a, b = t.m[0], t.m[1]
+    # An acknowledgement that was put off belongs to what was before.
+    lab.quiet()
     for m in t.m:
         m.acks.clear()
     msg_id = t.take_id()
