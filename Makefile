@@ -29,8 +29,20 @@ help:
 	@echo '  make install    all of it; DESTDIR, PREFIX'
 	@echo '  make clean'
 
-# The module is built from a copy, so that several kernels do not meet.
+# The module is built from a copy, so that several kernels do not meet. What is
+# up to date, and for this kernel, is left alone.
+KO	:= $(BUILD)/host/kernel/rdma_inc.ko
 modules:
+	@release=$$(cat '$(KDIR)/include/config/kernel.release' 2>/dev/null); \
+	if [ -n "$$release" ] && [ -f $(KO) ] && \
+	   grep -qa "vermagic=$$release " $(KO) && \
+	   [ -z "$$(find Kbuild kernel -newer $(KO) -type f)" ]; then \
+		echo 'make: $(KO) is up to date'; \
+	else \
+		$(MAKE) --no-print-directory modules-build; \
+	fi
+
+modules-build:
 	@[ -d '$(KDIR)' ] || { echo 'make: no kernel headers in $(KDIR); install them, or give KDIR=' >&2; exit 1; }
 	@mkdir -p $(BUILD)/host
 	@cp -ru Kbuild kernel $(BUILD)/host/
@@ -66,5 +78,5 @@ bench:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all help modules userspace lab-user install install-modules \
+.PHONY: all help modules modules-build userspace lab-user install install-modules \
 	install-user demo check check-all bench clean

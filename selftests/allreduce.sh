@@ -15,6 +15,9 @@ while [[ ${1:-} == *=* ]]; do
 	shift
 done
 
+# Lists come with commas where they are words of a table.
+RANKS=${RANKS//,/ }
+COUNTS=${COUNTS//,/ }
 RANKS=${RANKS:-"1 2 3 4 7 8 16"}
 COUNTS=${COUNTS:-"0 1 3 255 4097 1048576"}
 RUNS=${RUNS:-1000}

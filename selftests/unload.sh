@@ -7,6 +7,11 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
+while [[ ${1:-} == *=* ]]; do
+	declare "$1"
+	shift
+done
+
 ROUNDS=${ROUNDS:-5}
 
 start_traffic()

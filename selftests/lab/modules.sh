@@ -47,7 +47,7 @@ modules_build()
 	fi
 	make -s -C "$kdir" "${arch[@]}" M="$dir" W=1 -j"$(nproc)" "$@" modules \
 		>"$dir/make.log" 2>&1 || rc=$?
-	grep -vE '^(Skipping BTF generation|warning: the compiler differs|  (The kernel was built|You are using)|make(\[[0-9]+\])?: (Entering|Leaving))' "$dir/make.log" |
+	grep -vE '^(Skipping BTF generation|warning: the compiler differs|  (The kernel was built|You are using)|make(\[[0-9]+\])?: (Entering|Leaving|Warning: File .* in the future|warning:  Clock skew))' "$dir/make.log" |
 		sed "s|$dir/||g"
 	return "$rc"
 }

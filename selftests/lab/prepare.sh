@@ -202,9 +202,10 @@ choose_source()
 {
 	local all want
 
+	[[ -z ${RDMA_INC_KERNEL:-} ]] || { echo "linux-source-$RDMA_INC_KERNEL"; return; }
 	all=$(aside_apt "$1" apt-cache search --names-only '^linux-source-[0-9.]+$' | awk '{ print $1 }' | sort -V)
-	want=${RDMA_INC_KERNEL:-$(aside_apt "$1" apt-cache depends linux-image-amd64 |
-		sed -nE 's/.*Depends: linux-image-([0-9]+\.[0-9]+).*/\1/p' | head -n 1)}
+	want=$(aside_apt "$1" apt-cache depends linux-image-amd64 |
+		sed -nE 's/.*Depends: linux-image-([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
 	grep -xF "linux-source-$want" <<<"$all" || tail -n 1 <<<"$all"
 }
 

@@ -225,6 +225,11 @@ run_backend()
 	local backend=$1 timeout=$2 cpus=$3 mem=$4 pin=$5
 	local start pid tail timer rc report timed_out=0
 
+	# the limit is the script's; booting and looking for leaks come on top
+	case $backend in
+	uml-debug) ((timeout += 15)) ;;
+	vm*) ((timeout += 30)) ;;
+	esac
 	case $backend in
 	uml) start=(start_uml "$(uml_path up)" 0 "$mem" "$pin") ;;
 	uml-debug) start=(start_uml "$(uml_path debug)" "$cpus" "$mem" "$pin") ;;
