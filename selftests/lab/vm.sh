@@ -69,6 +69,7 @@ vm_initramfs()
 	local kver=$1 out=$2 dir line
 
 	dir=$(mktemp -d) || return
+	find "$LAB_CACHE" -maxdepth 1 -name 'initramfs-*' -mmin +120 -delete
 	mkdir -p "$dir"/{bin,proc,sys,dev,mods,newroot}
 	cp /bin/busybox "$dir/bin/"
 	ln -s busybox "$dir/bin/sh"
