@@ -143,6 +143,9 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 		out->status = slots[slot].status;
 		enqueue(q, slot);
 		break;
+	case INC_SLOT_WAIT:
+		out->open = false;
+		return false;
 	case INC_SLOT_REPEAT:
 	case INC_SLOT_REFUSE:
 		die("message 0x%x refused", msg.msg_id);
