@@ -26,8 +26,8 @@ rtt()
 {
 	local size=$1 out=$2
 
-	host 0 inc-rtt -j --dev "${TOPO}0" -s "$size" --reps 1 \
-		-i "$((size > 4096 ? 30 : 400))" "$(topo_ip4 sw)" >"$out" 2>"$out.log" ||
+	host 0 inc-rtt -j --dev "${TOPO}0" -s "$size" --reps 3 \
+		-i "$((size > 4096 ? 20 : 700))" "$(topo_ip4 sw)" >"$out" 2>"$out.log" ||
 		die "inc-rtt: $(cat "$out.log")"
 }
 

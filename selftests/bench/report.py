@@ -75,12 +75,12 @@ class Report:
             'unit': unit, 'bar': bar, 'ok': ok})
 
     def show(self):
-        print('%-44s %10s %10s %10s  %-6s %s' %
+        print('%-56s %10s %10s %10s  %-6s %s' %
               ('', 'median', 'min', 'max', 'unit', 'bar'))
         for r in self.rows:
             bar = '' if r['bar'] is None else '%g %s' % (
                 r['bar'], 'reached' if r['ok'] else 'MISSED')
-            print('%-44s %10.4g %10.4g %10.4g  %-6s %s' %
+            print('%-56s %10.4g %10.4g %10.4g  %-6s %s' %
                   (r['name'], r['value'], r['min'], r['max'], r['unit'], bar))
 
 
@@ -104,20 +104,24 @@ def main():
         runs = reps(os.path.join(samples, 'allreduce.%d' % n))
         for size in sizes:
             us = [size_row(r, size)['avg_us'] for r in runs]
-            rep.add('AllReduce, N=%d, %s' % (n, name_of(size)), us, 'us')
+            name = 'AllReduce, N=%d, %s' % (n, name_of(size))
+            rep.add(name, us, 'us')
             ratio = [a / (b * n / 2) for a, b in zip(us, rtts[size])]
-            rep.add('  over N/2 round trips of that size', ratio, 'ratio',
+            rep.add(name + ', over N/2 round trips', ratio, 'ratio',
                     1.3 if size == 8 else None)
     for n in (2, 4, 8):
         us = [size_row(r, 1048576)['avg_us'] for r in
               reps(os.path.join(samples, 'shaped.%d' % n))]
         rate = [1048576 / u for u in us]
-        rep.add('AllReduce, N=%d, 1 MiB, links of 20 Mb/s' % n, rate, 'MB/s')
-        rep.add('  of the payload ceiling (%.3f MB/s)' %
-                (ceiling(1048576) / 1e6),
+        name = 'AllReduce, N=%d, 1 MiB, links of 20 Mb/s' % n
+        rep.add(name, rate, 'MB/s')
+        rep.add(name + ', of the ceiling',
                 [r * 1e6 / ceiling(1048576) for r in rate], 'ratio', 0.95,
                 most=False)
     rep.show()
+    print('\nThe ceiling is %.3f MB/s: the payload\'s share of what tbf counts, '
+          'all\nheaders and acknowledgments included.' %
+          (ceiling(1048576) / 1e6))
     with open(out, 'w') as f:
         json.dump(rep.rows, f, indent=1)
         f.write('\n')
