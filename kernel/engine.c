@@ -333,7 +333,8 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
 	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
 	if (inc_resp_ack_due(&qp->resp, pkt->ackreq)) {
-		if (pkt->flags & INC_PKT_FIRST && !empty)
+		if (pkt->flags & INC_PKT_FIRST && pkt->flags & INC_PKT_LAST &&
+		    !empty)
 			ack_later(qp, v, pkt->psn);
 		else
 			ack(qp, v, pkt->psn);

@@ -72,7 +72,10 @@ cleanup()
 loaded=0
 trap cleanup EXIT
 if [[ ! -d /sys/module/rdma_inc ]]; then
-	insmod "${INC_MODULE:-build/${LAB_BACKEND:-uml}/kernel/rdma_inc.ko}"
+	kind=${LAB_BACKEND:-uml}
+
+	[ "$kind" != vm ] || kind=host
+	insmod "${INC_MODULE:-build/${kind#vm-}/kernel/rdma_inc.ko}"
 	loaded=1
 fi
 topology

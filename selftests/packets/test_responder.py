@@ -413,6 +413,7 @@ def no_bytes(lab, family, opcode, fields):
     with lab.tree(family=family) as t:
         t.good()
         a = t.m[0]
+        lab.until(lambda: a.acks)       # put off, until now
         a.acks.clear()
         p = a.pkt(opcode=opcode, rkey=a.rkey, ackreq=1).but(**fields)
         with counters.member(a, rx_packets=1, rx_repeated=1, rx_messages=0,
