@@ -23,7 +23,7 @@ struct inc_qp;
 #define INC_TREE_PMTU		1024
 #define INC_TREE_HOLD		(4U << 20)
 #define INC_TREE_MIN_RTO_MS	4
-#define INC_TREE_DEAD_TIME_MS	500
+#define INC_TREE_DEAD_TIME_MS	350
 #define INC_TREE_MAX_WINDOW	128
 /* The windows of all members together; below netdev_max_backlog (1,000). */
 #define INC_TREE_SUM_WINDOW	768

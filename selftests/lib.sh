@@ -84,7 +84,7 @@ SERVE_PID=
 serve_up()
 {
 	# Who is slow is not dead; an option that is given again wins.
-	ip netns exec "$TOPO-sw" inc-tool serve --dead-time $((500 * SLOW)) "$@" >"$LAB_OUT/serve.log" 2>&1 &
+	ip netns exec "$TOPO-sw" inc-tool serve --dead-time $((350 * SLOW)) "$@" >"$LAB_OUT/serve.log" 2>&1 &
 	SERVE_PID=$!
 	wait_for $((20 * SLOW)) grep -q listening "$LAB_OUT/serve.log" || {
 		echo "# inc-tool serve did not come up: $(cat "$LAB_OUT/serve.log")"
