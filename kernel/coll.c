@@ -42,12 +42,8 @@ u32 inc_coll_mask(void)
 	return mask;
 }
 
-/**
- * inc_coll_dtype_mask() - data types that some operation takes
- *
- * Return: mask of 1 << enum inc_dtype.
- */
-u32 inc_coll_dtype_mask(void)
+/* The types, or the operations, of all combinations that can be reduced. */
+static u32 reduce_mask(bool ops)
 {
 	u32 mask = 0;
 	u8 type, op;
@@ -55,8 +51,18 @@ u32 inc_coll_dtype_mask(void)
 	for (type = 0; type < INC_DTYPE_COUNT; type++)
 		for (op = 0; op < INC_OP_COUNT; op++)
 			if (inc_reduce_lookup(type, op))
-				mask |= BIT(type);
+				mask |= BIT(ops ? op : type);
 	return mask;
+}
+
+/**
+ * inc_coll_dtype_mask() - data types that some operation takes
+ *
+ * Return: mask of 1 << enum inc_dtype.
+ */
+u32 inc_coll_dtype_mask(void)
+{
+	return reduce_mask(false);
 }
 
 /**
@@ -66,12 +72,5 @@ u32 inc_coll_dtype_mask(void)
  */
 u32 inc_coll_op_mask(void)
 {
-	u32 mask = 0;
-	u8 type, op;
-
-	for (type = 0; type < INC_DTYPE_COUNT; type++)
-		for (op = 0; op < INC_OP_COUNT; op++)
-			if (inc_reduce_lookup(type, op))
-				mask |= BIT(op);
-	return mask;
+	return reduce_mask(true);
 }

@@ -149,11 +149,11 @@ void inc_qp_tune(struct inc_qp *qp)
 /**
  * inc_qp_new() - add a member to a tree
  * @tree: tree
- * @cfg: what the administrator said, checked for form
+ * @cfg: what the administrator said, checked for form; a rank of the tree
  * @extack: says why not
  *
  * Context: process, inc_net.lock held.
- * Return: the QP, or ERR_PTR: -EINVAL rank out of range, -EEXIST rank taken,
+ * Return: the QP, or ERR_PTR: -EEXIST rank taken,
  * -EPIPE tree failed, -ENETUNREACH no route to the member, -ENOBUFS over the
  * memory limit, -ENOMEM.
  */
@@ -167,11 +167,6 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	int err;
 
 	lockdep_assert_held(&inet->lock);
-	if (cfg->rank >= tree->cfg.ranks) {
-		NL_SET_ERR_MSG_FMT_MOD(extack, "rank must be 0 ... %u",
-				       tree->cfg.ranks - 1);
-		return ERR_PTR(-EINVAL);
-	}
 	if (inc_qp_find(tree, cfg->rank)) {
 		NL_SET_ERR_MSG_MOD(extack, "rank has a member already");
 		return ERR_PTR(-EEXIST);

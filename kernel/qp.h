@@ -78,14 +78,6 @@ struct inc_out {
 };
 
 /**
- * struct inc_stray - error status that belongs to no slot
- * @imm: Immediate
- */
-struct inc_stray {
-	u32	imm;
-};
-
-/**
  * struct inc_qp - a member's QP
  * @inet: switch
  * @tree: tree; holds a reference
@@ -114,7 +106,7 @@ struct inc_stray {
  * @fifo: slots that have something to send, in the order of becoming ready
  * @fifo_head: first entry, free running
  * @fifo_tail: after the last entry
- * @stray: statuses that belong to no slot
+ * @stray: Immediates of statuses that belong to no slot
  * @nstray: number of those
  * @probe: send a zero-length write, to see whether the member lives
  * @held: payload bytes of requests that began and are not complete
@@ -160,7 +152,7 @@ struct inc_qp {
 	u16				*fifo;
 	u32				held;
 	struct inc_out			*out;
-	struct inc_stray		stray[INC_QP_MAX_STRAY];
+	u32				stray[INC_QP_MAX_STRAY];
 	struct timer_list		rto;
 	struct inc_req			req;
 };

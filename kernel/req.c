@@ -121,10 +121,8 @@ struct inc_wqe *inc_req_next(struct inc_req *r, u64 now, bool last, u32 *psn,
 	*psn = r->next;
 	if (r->next == r->una) {
 		r->sent_at = now;
-		if (!r->due) {
-			r->due = true;
+		if (r->una == r->fresh)
 			r->progress_at = now;
-		}
 	}
 	*again = inc_psn_diff(r->fresh, r->next) > 0;
 	r->next = inc_psn_add(r->next, 1);
@@ -171,6 +169,8 @@ static void go_back(struct inc_req *r)
 /* Everything before @psn has arrived. */
 static void progress(struct inc_req *r, u32 psn, u64 now)
 {
+	bool alone;
+
 	if (r->timing && inc_psn_diff(psn, r->timed_psn) > 0) {
 		measured(r, now - r->timed_at);
 		r->timing = false;
@@ -181,20 +181,17 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
 		 */
 		r->backoff = 0;
 	}
+	/* The oldest packet alone: what follows it is lost, too. */
+	alone = psn == inc_psn_add(r->una, 1);
+	r->una = psn;
 	if (r->probing) {
-		/* The oldest packet alone: what follows it is lost, too. */
-		bool alone = psn == inc_psn_add(r->una, 1);
-
-		r->una = psn;
-		r->next = r->fresh;
 		r->probing = false;
+		r->next = r->fresh;
 		if (alone)
 			go_back(r);
-	}
-	r->una = psn;
-	if (inc_psn_diff(r->next, psn) < 0)
+	} else if (inc_psn_diff(r->next, psn) < 0) {
 		r->next = psn;
-	r->due = inc_psn_diff(r->fresh, psn) > 0;
+	}
 	r->sent_at = now;
 	r->progress_at = now;
 	r->tries = 0;

@@ -48,7 +48,6 @@ struct inc_wqe {
  * @tries: time-outs and RNR waits since the last progress
  * @rnr: waiting for @resume after an RNR NAK
  * @probing: only the oldest packet is repeated, after a time-out
- * @due: an acknowledgment is due since @progress_at
  * @nak_seen: @nak_psn is valid
  * @timing: a round trip is being measured
  * @timed_psn: by the acknowledgment of this PSN
@@ -74,7 +73,6 @@ struct inc_req {
 	u8		tries;
 	bool		rnr;
 	bool		probing;
-	bool		due;
 	bool		nak_seen;
 	bool		timing;
 	u32		timed_psn;

@@ -154,7 +154,7 @@ static void add_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 {
 	/* A member that breaks the rules faster than it reads is on its own. */
 	if (qp->nstray < INC_QP_MAX_STRAY)
-		qp->stray[qp->nstray++].imm = imm_of(msg_id, status);
+		qp->stray[qp->nstray++] = imm_of(msg_id, status);
 }
 
 /**
@@ -288,7 +288,7 @@ static bool fill_one(struct inc_qp *qp)
 
 	qp->tx_end = true;
 	if (qp->nstray) {
-		fill_status(qp, w, qp->stray[0].imm);
+		fill_status(qp, w, qp->stray[0]);
 		qp->nstray--;
 		memmove(qp->stray, qp->stray + 1,
 			qp->nstray * sizeof(qp->stray[0]));

@@ -4,7 +4,6 @@
  */
 #include <linux/bitmap.h>
 #include <linux/delay.h>
-#include <linux/log2.h>
 #include <linux/mm.h>
 
 #include "coll.h"
@@ -80,30 +79,6 @@ static void fill_defaults(struct inc_tree_cfg *cfg)
 		cfg->dead_time = INC_TREE_DEAD_TIME_MS;
 }
 
-static int check_cfg(const struct inc_tree_cfg *cfg,
-		     struct netlink_ext_ack *extack)
-{
-	if (!is_power_of_2(cfg->slots) || cfg->slots > INC_MAX_SLOTS) {
-		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "slots must be a power of two up to %u",
-				       INC_MAX_SLOTS);
-		return -EINVAL;
-	}
-	if (!is_power_of_2(cfg->pmtu) || cfg->pmtu < 256 || cfg->pmtu > 4096) {
-		NL_SET_ERR_MSG_MOD(extack,
-				   "pmtu must be 256, 512, 1024, 2048 or 4096");
-		return -EINVAL;
-	}
-	if (cfg->msg_size % 64 || cfg->msg_size < 64 ||
-	    cfg->msg_size > INC_MAX_MSG_SIZE) {
-		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "msg-size must be a multiple of 64 up to %u",
-				       INC_MAX_MSG_SIZE);
-		return -EINVAL;
-	}
-	return 0;
-}
-
 static struct inc_tree *tree_alloc(const struct inc_tree_cfg *cfg,
 				   size_t slot_size)
 {
@@ -141,20 +116,13 @@ static void init_slots(struct inc_tree *tree, size_t slot_size)
 	}
 }
 
-static int choose_id(struct inc_net *inet, struct inc_tree *tree,
-		     struct netlink_ext_ack *extack)
+static int choose_id(struct inc_net *inet, struct inc_tree *tree)
 {
 	u32 id = tree->cfg.id;
-	int err;
 
-	err = xa_alloc(&inet->trees, &tree->cfg.id, tree,
-		       id ? XA_LIMIT(id, id) : XA_LIMIT(1, INT_MAX),
-		       GFP_KERNEL);
-	if (err == -EBUSY) {
-		NL_SET_ERR_MSG_MOD(extack, "tree ID is in use");
-		err = -EEXIST;
-	}
-	return err;
+	return xa_alloc(&inet->trees, &tree->cfg.id, tree,
+			id ? XA_LIMIT(id, id) : XA_LIMIT(1, INT_MAX),
+			GFP_KERNEL);
 }
 
 static void init_geom(struct inc_slot_geom *geom,
@@ -174,12 +142,12 @@ static void init_geom(struct inc_slot_geom *geom,
 /**
  * inc_tree_new() - make a tree
  * @inet: switch
- * @user_cfg: settings
+ * @user_cfg: settings, in range; an ID that is free
  * @extack: says why not
  *
  * Context: process, inc_net.lock held.
- * Return: the tree, or ERR_PTR: -EINVAL a setting is out of range, -EEXIST the
- * ID is in use, -ENOBUFS it does not fit into the memory limit, -ENOMEM.
+ * Return: the tree, or ERR_PTR: -ENOBUFS it does not fit into the memory limit,
+ * -EBUSY no ID is left, -ENOMEM.
  */
 struct inc_tree *inc_tree_new(struct inc_net *inet,
 			      const struct inc_tree_cfg *user_cfg,
@@ -194,9 +162,6 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 
 	lockdep_assert_held(&inet->lock);
 	fill_defaults(&cfg);
-	err = check_cfg(&cfg, extack);
-	if (err)
-		return ERR_PTR(err);
 	init_geom(&geom, &cfg);
 	slot_size = inc_slot_size(&geom);
 	memory = sizeof(*tree) + cfg.ranks * sizeof(*tree->member) +
@@ -224,7 +189,7 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	inc_crc_shift_init(&tree->crc_shift[1], cfg.pmtu);
 	tree->geom = geom;
 	init_slots(tree, slot_size);
-	err = choose_id(inet, tree, extack);
+	err = choose_id(inet, tree);
 	if (err)
 		goto err_tree;
 	tree->geom.tree_id = tree->cfg.id;

@@ -100,23 +100,17 @@ compare()
 	return $bad
 }
 
-# What went in and out of the switch by rank, from its own counters.
+# What "tree show -s" shows by rank, in all, against the data of one rank.
 account()
 {
 	sw inc-tool -j -s member show | python3 -c '
 import json, sys
-bytes_each = int(sys.argv[1])
-print("      rank   in: packets       bytes   out: packets       bytes   retransmitted")
-tin = tout = 0
-for m in sorted(json.load(sys.stdin), key=lambda m: m["rank"]):
-    s = m["stats"]
-    tin += s["rx-bytes"]; tout += s["tx-bytes"]
-    print("      %4d   %11d  %10d   %12d  %10d   %13d" % (m["rank"],
-          s["rx-packets"], s["rx-bytes"], s["tx-packets"], s["tx-bytes"],
-          s["tx-retransmits"]))
-n = len(json.loads("[]")) or None
-print("      in all %d bytes in, INC headers included: %.2f times the data of one rank" % (tin, tin / max(bytes_each, 1)))
-print("      in all %d bytes out: one copy of the result to each rank (%.2f times)" % (tout, tout / max(bytes_each, 1)))
+one = max(int(sys.argv[1]), 1)
+stats = [m["stats"] for m in json.load(sys.stdin)]
+tin = sum(s["rx-bytes"] for s in stats)
+tout = sum(s["tx-bytes"] for s in stats)
+print("      in all %d bytes in, INC headers included: %.2f times the data of one rank" % (tin, tin / one))
+print("      in all %d bytes out: one copy of the result to each rank (%.2f times)" % (tout, tout / one))
 ' "$BYTES"
 }
 
