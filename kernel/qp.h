@@ -100,7 +100,7 @@ struct inc_out {
  * @tx_lock: guards the fields below; innermost
  * @tx_busy: somebody transmits; who finds it set leaves his packets to him
  * @tx_again: he has to look again
- * @tx_end: the newest request in flight ends a result; nothing follows by itself
+ * @tx_end: what follows the newest request in flight if nothing is queued
  * @req: requester
  * @out: results, by slot
  * @fifo: slots that have something to send, in the order of becoming ready
@@ -144,7 +144,7 @@ struct inc_qp {
 	spinlock_t			tx_lock ____cacheline_aligned_in_smp;
 	bool				tx_busy;
 	bool				tx_again;
-	bool				tx_end;
+	enum inc_req_end		tx_end;
 	bool				probe;
 	u8				nstray;
 	u16				fifo_head;

@@ -17,6 +17,15 @@
 #define INITIAL_RTO	50000
 /* Most packets between two that ask for an acknowledgment. */
 #define ACKREQ_EVERY	16
+/*
+ * Of packets that may share an acknowledgment one asks if the last that did is
+ * ASK_WITH microseconds old, so that some short operations in a row share one,
+ * and a lone one has its own. If nothing follows, the newest is repeated to
+ * ask after ASK_ALONE: not above the least time-out, so that a loss is found out
+ * as soon as if every packet had asked.
+ */
+#define ASK_WITH	4000
+#define ASK_ALONE	4000
 #define MAX_BACKOFF	10
 /*
  * A member is not dead before it was asked that often: if this machine stood
@@ -54,6 +63,7 @@ void inc_req_init(struct inc_req *r, u32 psn)
 	r->next = psn;
 	r->fresh = psn;
 	r->max = psn;
+	r->asked = psn;
 }
 
 /**
@@ -90,30 +100,86 @@ struct inc_wqe *inc_req_push(struct inc_req *r)
 	return w;
 }
 
+static bool any_asked(const struct inc_req *r)
+{
+	return inc_psn_diff(r->asked, r->una) > 0;
+}
+
+/* The packet with this PSN asks. */
+static void ask(struct inc_req *r, u32 psn, u64 now)
+{
+	/* Nobody answers before. */
+	if (!any_asked(r))
+		r->sent_at = now;
+	if (inc_psn_diff(psn, r->asked) >= 0)
+		r->asked = inc_psn_add(psn, 1);
+	r->asked_at = now;
+	r->since_ackreq = 0;
+}
+
+static void start_timing(struct inc_req *r, u32 psn, u64 now)
+{
+	if (r->timing)
+		return;
+	r->timing = true;
+	r->timed_psn = psn;
+	r->timed_at = now;
+}
+
+/* Has the newest packet to ask? */
+static bool must_ask(const struct inc_req *r, enum inc_req_end end, u64 now)
+{
+	return end == INC_REQ_END || in_flight(r) >= r->window ||
+	       (end == INC_REQ_END_SHARED && now - r->asked_at >= ASK_WITH);
+}
+
+/* The newest packet once more, only to ask. */
+static struct inc_wqe *ask_alone(struct inc_req *r, u64 now, u32 *psn)
+{
+	r->asking = false;
+	/* What is new asks by itself. */
+	if (r->una == r->fresh || r->next != r->fresh || r->next != r->max ||
+	    any_asked(r))
+		return NULL;
+	*psn = inc_psn_add(r->fresh, -1);
+	ask(r, *psn, now);
+	start_timing(r, *psn, now);
+	return wqe(r, *psn);
+}
+
 /**
  * inc_req_next() - which packet to send now
  * @r: requester
  * @now: time
- * @last: the caller has nothing to push after what it pushed
+ * @end: what follows the newest packet
  * @psn: takes the packet's PSN
- * @ackreq: takes whether the packet has to ask for an acknowledgment
- * @again: takes whether the packet was sent before
+ * @ackreq: takes whether the packet has to ask
+ * @kind: takes what kind of packet it is
  *
- * rxe acknowledges only where it is asked to: at the end of what there is to
- * send, where the window closes, and often enough in between.
+ * rxe acknowledges only where it is asked to: where the caller wants it, where
+ * the window closes, often enough in between, and every few milliseconds.
  *
- * Context: the QP's transmit lock is held.
  * After a time-out only the oldest packet is sent, until its acknowledgment
  * says whether the others are lost, too: see inc_req_timeout().
  *
+ * Context: the QP's transmit lock is held.
  * Return: the packet, or NULL if there is none to send now.
  */
-struct inc_wqe *inc_req_next(struct inc_req *r, u64 now, bool last, u32 *psn,
-			     bool *ackreq, bool *again)
+struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
+			     enum inc_req_end end, u32 *psn, bool *ackreq,
+			     enum inc_req_kind *kind)
 {
 	u32 every = min_t(u32, ACKREQ_EVERY, max_t(u32, r->window / 2, 1));
-	bool tail;
+	bool again, tail;
 
+	if (r->asking) {
+		struct inc_wqe *w = ask_alone(r, now, psn);
+
+		*ackreq = true;
+		*kind = INC_REQ_ASK;
+		if (w)
+			return w;
+	}
 	if (r->rnr || r->next == r->max ||
 	    (r->probing && r->next != r->una))
 		return NULL;
@@ -124,20 +190,21 @@ struct inc_wqe *inc_req_next(struct inc_req *r, u64 now, bool last, u32 *psn,
 		if (r->una == r->fresh)
 			r->progress_at = now;
 	}
-	*again = inc_psn_diff(r->fresh, r->next) > 0;
+	again = inc_psn_diff(r->fresh, r->next) > 0;
+	*kind = again ? INC_REQ_AGAIN : INC_REQ_FRESH;
 	r->next = inc_psn_add(r->next, 1);
-	if (!*again)
+	if (!again)
 		r->fresh = r->next;
 
-	tail = r->next == r->max && (last || in_flight(r) >= r->window);
+	if (again)
+		tail = r->next == r->fresh;
+	else
+		tail = r->next == r->max && must_ask(r, end, now);
 	*ackreq = tail || r->probing || ++r->since_ackreq >= every;
 	if (*ackreq) {
-		r->since_ackreq = 0;
-		if (!r->timing && !*again) {
-			r->timing = true;
-			r->timed_psn = *psn;
-			r->timed_at = now;
-		}
+		ask(r, *psn, now);
+		if (!again)
+			start_timing(r, *psn, now);
 	}
 	return wqe(r, *psn);
 }
@@ -161,6 +228,7 @@ static void go_back(struct inc_req *r)
 {
 	r->probing = false;
 	r->next = r->una;
+	r->asked = r->una;
 	r->since_ackreq = 0;
 	/* Karn: a repeated packet's acknowledgment measures nothing. */
 	r->timing = false;
@@ -316,6 +384,8 @@ u64 inc_req_deadline(const struct inc_req *r)
 		return r->resume;
 	if (r->una == r->fresh)
 		return 0;
+	if (!any_asked(r) && r->next == r->fresh)
+		return r->sent_at + ASK_ALONE;
 	/* However it backs off, some repetitions fit into the dead time. */
 	return r->sent_at + min_t(u64, rto(r) << r->backoff,
 				  max_t(u64, r->dead / 5, 2 * r->srtt));
@@ -333,8 +403,8 @@ u64 inc_req_deadline(const struct inc_req *r)
  * it on repetitions without any loss.
  *
  * Context: the QP's transmit lock is held.
- * Return: enum inc_req_timer; after INC_REQ_TIMER_BACK and
- * INC_REQ_TIMER_RESUME inc_req_next() has packets.
+ * Return: enum inc_req_timer; after INC_REQ_TIMER_BACK, INC_REQ_TIMER_RESUME
+ * and INC_REQ_TIMER_ASK inc_req_next() has packets.
  * Spec: IBTA 1.x section 9.7.6.1.3 (local ACK time-out) with a time-out that
  * follows the measured round trip, and a time instead of a number of retries.
  */
@@ -346,6 +416,10 @@ enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now)
 		return INC_REQ_TIMER_IDLE;
 	if (now < deadline)
 		return INC_REQ_TIMER_LATER;
+	if (!r->rnr && !any_asked(r) && r->next == r->fresh) {
+		r->asking = true;
+		return INC_REQ_TIMER_ASK;
+	}
 	if (now - r->progress_at >= r->dead && r->tries >= MIN_TRIES)
 		return INC_REQ_TIMER_DEAD;
 	if (r->tries < MIN_TRIES)

@@ -40,6 +40,7 @@ struct inc_wqe {
  * @next: PSN to send next; goes back to @una to repeat
  * @fresh: first PSN that was never sent
  * @max: first PSN that no packet has taken yet
+ * @asked: first PSN after the last packet that asked for an acknowledgment
  * @nak_psn: PSN of the last NAK obeyed, to obey each once
  * @window: most packets in flight
  * @since_ackreq: packets sent since one that asked for an acknowledgment
@@ -48,6 +49,7 @@ struct inc_wqe {
  * @tries: time-outs and RNR waits since the last progress
  * @rnr: waiting for @resume after an RNR NAK
  * @probing: only the oldest packet is repeated, after a time-out
+ * @asking: the newest packet is to be sent again, to ask
  * @nak_seen: @nak_psn is valid
  * @timing: a round trip is being measured
  * @timed_psn: by the acknowledgment of this PSN
@@ -56,7 +58,9 @@ struct inc_wqe {
  * @rttvar: its mean deviation
  * @min_rto: lower limit of the time-out
  * @dead: time without progress after which the member is dead
- * @sent_at: when the oldest packet was sent, or the last progress came
+ * @asked_at: when a packet last asked for an acknowledgment
+ * @sent_at: when the oldest packet was sent, the first one that asked was
+ *	sent, or the last progress came: whatever was last
  * @progress_at: when the last progress came, or a packet first became due
  * @resume: when sending may go on after an RNR NAK
  * @ring: packets in flight, by PSN
@@ -66,6 +70,7 @@ struct inc_req {
 	u32		next;
 	u32		fresh;
 	u32		max;
+	u32		asked;
 	u32		nak_psn;
 	u16		window;
 	u8		since_ackreq;
@@ -73,6 +78,7 @@ struct inc_req {
 	u8		tries;
 	bool		rnr;
 	bool		probing;
+	bool		asking;
 	bool		nak_seen;
 	bool		timing;
 	u32		timed_psn;
@@ -81,6 +87,7 @@ struct inc_req {
 	u32		rttvar;
 	u32		min_rto;
 	u32		dead;
+	u64		asked_at;
 	u64		sent_at;
 	u64		progress_at;
 	u64		resume;
@@ -104,11 +111,37 @@ enum inc_req_verdict {
 };
 
 /**
+ * enum inc_req_end - what follows the newest packet
+ * @INC_REQ_MORE: more, very soon
+ * @INC_REQ_END_SHARED: nothing; some of these may share an acknowledgment
+ * @INC_REQ_END: nothing; it has to ask for an acknowledgment
+ */
+enum inc_req_end {
+	INC_REQ_MORE,
+	INC_REQ_END_SHARED,
+	INC_REQ_END,
+};
+
+/**
+ * enum inc_req_kind - what kind of packet it is
+ * @INC_REQ_FRESH: it is sent for the first time
+ * @INC_REQ_AGAIN: it was or may be lost
+ * @INC_REQ_ASK: it is sent again because no packet in flight has asked for an
+ *	acknowledgment
+ */
+enum inc_req_kind {
+	INC_REQ_FRESH,
+	INC_REQ_AGAIN,
+	INC_REQ_ASK,
+};
+
+/**
  * enum inc_req_timer - what became of the time-out
  * @INC_REQ_TIMER_IDLE: nothing is in flight
  * @INC_REQ_TIMER_LATER: not due yet; look again at inc_req_deadline()
  * @INC_REQ_TIMER_BACK: expired: repeat the oldest
  * @INC_REQ_TIMER_RESUME: the RNR time is over
+ * @INC_REQ_TIMER_ASK: nothing in flight has asked for an acknowledgment
  * @INC_REQ_TIMER_DEAD: the member did not answer for the dead time
  */
 enum inc_req_timer {
@@ -116,14 +149,16 @@ enum inc_req_timer {
 	INC_REQ_TIMER_LATER,
 	INC_REQ_TIMER_BACK,
 	INC_REQ_TIMER_RESUME,
+	INC_REQ_TIMER_ASK,
 	INC_REQ_TIMER_DEAD,
 };
 
 void inc_req_init(struct inc_req *r, u32 psn);
 void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us);
 struct inc_wqe *inc_req_push(struct inc_req *r);
-struct inc_wqe *inc_req_next(struct inc_req *r, u64 now, bool last, u32 *psn,
-			     bool *ackreq, bool *again);
+struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
+			     enum inc_req_end end, u32 *psn, bool *ackreq,
+			     enum inc_req_kind *kind);
 enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn);
 enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now);
 enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now);

@@ -266,7 +266,10 @@ static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
 		.opcode	= last ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
 				 IB_OPCODE_RC_RDMA_WRITE_ONLY,
 	};
-	qp->tx_end = last;
+	if (!last)
+		qp->tx_end = INC_REQ_MORE;
+	else if (out->nchunks == 1)
+		qp->tx_end = INC_REQ_END_SHARED;
 	if (last) {
 		out->open = false;
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
@@ -274,31 +277,31 @@ static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
 }
 
 /* The next thing that waits becomes a request in flight, if the window has room. */
-static bool fill_one(struct inc_qp *qp)
+static void fill_one(struct inc_qp *qp)
 {
 	struct inc_out *out;
 	struct inc_wqe *w;
 	u16 slot;
 
 	if (!anything_queued(qp))
-		return false;
+		return;
 	w = inc_req_push(&qp->req);
 	if (!w)
-		return false;
+		return;
 
-	qp->tx_end = true;
+	qp->tx_end = INC_REQ_END;
 	if (qp->nstray) {
 		fill_status(qp, w, qp->stray[0]);
 		qp->nstray--;
 		memmove(qp->stray, qp->stray + 1,
 			qp->nstray * sizeof(qp->stray[0]));
-		return true;
+		return;
 	}
 	if (fifo_empty(qp)) {
 		qp->probe = false;
 		*w = (struct inc_wqe) { .opcode = IB_OPCODE_RC_RDMA_WRITE_ONLY };
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PROBES);
-		return true;
+		return;
 	}
 
 	slot = qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)];
@@ -313,20 +316,25 @@ static bool fill_one(struct inc_qp *qp)
 		out->queued = false;
 		qp->fifo_head++;
 	}
-	return true;
 }
 
 static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
-		       bool again)
+		       enum inc_req_kind kind)
 {
-	if (again) {
+	switch (kind) {
+	case INC_REQ_FRESH:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PACKETS);
+		inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_BYTES, w->len);
+		trace_inc_tx_result(qp, psn, w);
+		break;
+	case INC_REQ_AGAIN:
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_RETRANSMITS);
 		trace_inc_retransmit(qp, psn);
-		return;
+		break;
+	case INC_REQ_ASK:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PROBES);
+		break;
 	}
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PACKETS);
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_BYTES, w->len);
-	trace_inc_tx_result(qp, psn, w);
 }
 
 static void arm(struct inc_qp *qp, u64 now)
@@ -357,20 +365,20 @@ static bool make_batch(struct inc_qp *qp, struct sk_buff_head *list)
 		return false;
 
 	for (i = 0; i < SEND_BATCH; i++) {
-		bool ackreq, again;
+		enum inc_req_kind kind;
 		struct sk_buff *skb;
 		struct inc_wqe *w;
+		bool ackreq;
 		u32 psn;
 
-		if (qp->req.next == qp->req.max && !fill_one(qp))
-			break;
-		/* In the middle of a result there is more to come. */
+		if (qp->req.next == qp->req.max)
+			fill_one(qp);
 		w = inc_req_next(&qp->req, now,
-				 qp->tx_end && !anything_queued(qp), &psn,
-				 &ackreq, &again);
+				 anything_queued(qp) ? INC_REQ_MORE : qp->tx_end,
+				 &psn, &ackreq, &kind);
 		if (!w)
 			break;
-		count_sent(qp, w, psn, again);
+		count_sent(qp, w, psn, kind);
 		/* Without memory it counts as lost; the timer repeats it. */
 		skb = inc_tx_request(qp, w, psn, ackreq);
 		if (skb)

@@ -53,16 +53,24 @@ static inline bool unchanged(struct kunit *test)
 struct sent {
 	struct inc_wqe	*wqe;
 	u32		psn;
-	bool		ackreq, again;
+	bool		ackreq, again, asks;
 };
+
+static inline struct sent next_end(struct kunit *test, enum inc_req_end end)
+{
+	struct req_test *t = test->priv;
+	enum inc_req_kind kind;
+	struct sent s = {};
+
+	s.wqe = inc_req_next(&t->r, t->now, end, &s.psn, &s.ackreq, &kind);
+	s.again = s.wqe && kind == INC_REQ_AGAIN;
+	s.asks = s.wqe && kind == INC_REQ_ASK;
+	return s;
+}
 
 static inline struct sent next(struct kunit *test, bool last)
 {
-	struct req_test *t = test->priv;
-	struct sent s = {};
-
-	s.wqe = inc_req_next(&t->r, t->now, last, &s.psn, &s.ackreq, &s.again);
-	return s;
+	return next_end(test, last ? INC_REQ_END : INC_REQ_MORE);
 }
 
 /* Push and send @n packets; what they carry is their number. */

@@ -302,6 +302,108 @@ static void karn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->srtt, 300U);
 }
 
+/* Has just had an acknowledgment. */
+static struct inc_req *asking(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0xffffff, 64);
+
+	send(test, 1);
+	inc_req_ack(r, 0xffffff, *clock(test) += 10);
+	return r;
+}
+
+/* Some short results in a row share an acknowledgment, one alone has its own. */
+static void asks_with_others(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0xfffffe, 64);
+	u64 *now = clock(test);
+
+	for (u32 i = 0; i < 12; i++) {
+		struct sent s;
+
+		inc_req_push(r);
+		s = next_end(test, INC_REQ_END_SHARED);
+		KUNIT_EXPECT_EQ_MSG(test, s.ackreq, i % 10 == 0, "packet %u", i);
+		KUNIT_EXPECT_FALSE(test, s.again || s.asks);
+		if (s.ackreq)
+			inc_req_ack(r, s.psn, *now + 10);
+		*now += 400;
+	}
+	/* The last one asks for itself, after a time. */
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now - 400 + 4000ULL);
+}
+
+/* The time-out runs from when it asked. */
+static void asks_later(struct kunit *test)
+{
+	struct inc_req *r = asking(test);
+	struct sent s;
+
+	*clock(test) += 3999;
+	send(test, 1);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), START + 10 + 3999 + MIN_RTO);
+	*clock(test) += 1;
+	inc_req_push(r);
+	s = next_end(test, INC_REQ_END_SHARED);
+	KUNIT_EXPECT_FALSE(test, s.ackreq);
+}
+
+/* Nobody asked, nothing follows: the newest goes out again, to ask. */
+static void asks_alone(struct kunit *test)
+{
+	struct inc_req *r = asking(test);
+	struct sent s;
+	u64 at;
+
+	for (u32 i = 0; i < 3; i++) {
+		inc_req_push(r);
+		KUNIT_EXPECT_FALSE(test, next_end(test, INC_REQ_END_SHARED).ackreq);
+	}
+	at = inc_req_deadline(r);
+	KUNIT_EXPECT_EQ(test, at, START + 10 + 4000ULL);
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, at - 1), INC_REQ_TIMER_LATER);
+	*clock(test) = at;
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, at), INC_REQ_TIMER_ASK);
+	s = next_end(test, INC_REQ_END_SHARED);
+	KUNIT_EXPECT_TRUE(test, s.wqe && s.psn == 2 && s.asks && s.ackreq);
+	KUNIT_EXPECT_NULL(test, next_end(test, INC_REQ_END_SHARED).wqe);
+	/* New packets do not wait for the answer, which measures the round trip. */
+	inc_req_push(r);
+	s = next_end(test, INC_REQ_END_SHARED);
+	KUNIT_EXPECT_TRUE(test, s.psn == 3 && !s.asks && !s.again && !s.ackreq);
+	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 2, at + 70), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, r->srtt, 10U - 10 / 8 + 70 / 8);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), at + 70 + 4000);
+	/* It came too late: everything is acknowledged. */
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, at + 9000), INC_REQ_TIMER_ASK);
+	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 3, at + 9001), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_NULL(test, next_end(test, INC_REQ_END_SHARED).wqe);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), 0ULL);
+}
+
+/* What asked is lost, too: from there on it is as any other time-out. */
+static void asks_in_vain(struct kunit *test)
+{
+	struct inc_req *r = asking(test);
+
+	for (u32 i = 0; i < 3; i++) {
+		inc_req_push(r)->imm = i;
+		next_end(test, INC_REQ_END_SHARED);
+	}
+	*clock(test) = inc_req_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_ASK);
+	KUNIT_EXPECT_TRUE(test, next_end(test, INC_REQ_END_SHARED).asks);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *clock(test) + MIN_RTO);
+	*clock(test) = inc_req_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
+	expect_again(test, 0, 1);
+	/* The member has the oldest alone. */
+	inc_req_ack(r, 0, *clock(test) += 10);
+	expect_again(test, 1, 2);
+	*clock(test) = inc_req_deadline(r);
+	expect_dead(test, r, *clock(test) + DEAD);
+}
+
 static struct kunit_case req_timer_cases[] = {
 	KUNIT_CASE(timeout_backs_off),
 	KUNIT_CASE(timeout_caps),
@@ -314,6 +416,10 @@ static struct kunit_case req_timer_cases[] = {
 	KUNIT_CASE(dead_by_rnr),
 	KUNIT_CASE(rtt_estimate),
 	KUNIT_CASE(karn),
+	KUNIT_CASE(asks_with_others),
+	KUNIT_CASE(asks_later),
+	KUNIT_CASE(asks_alone),
+	KUNIT_CASE(asks_in_vain),
 	{}
 };
 

@@ -24,9 +24,9 @@ die()
 
 rtt()
 {
-	local size=$1 out=$2
+	local size=$1 out=$2 yields=${3:-0}
 
-	host 0 inc-rtt -j --dev "${TOPO}0" -s "$size" --reps 3 \
+	host 0 inc-rtt -j --yield "$yields" --dev "${TOPO}0" -s "$size" --reps 3 \
 		-i "$((size > 4096 ? 20 : 700))" "$(topo_ip4 sw)" >"$out" 2>"$out.log" ||
 		die "inc-rtt: $(cat "$out.log")"
 }
@@ -69,6 +69,7 @@ for ((rep = 1; rep <= REPS; rep++)); do
 	for size in $SIZES; do
 		rtt "$size" "$S/rtt.$size.$rep"
 	done
+	rtt 8 "$S/rtt-yield.8.$rep" 2
 	for n in 2 4 8; do
 		allreduce "$n" "$S/allreduce.$n.$rep" -m 8:1048576
 	done

@@ -100,6 +100,9 @@ def main():
         rtts[size] = [r['median'] for r in
                       reps(os.path.join(samples, 'rtt.%d' % size))]
         rep.add('RC write round trip, %s' % name_of(size), rtts[size], 'us')
+    yields = [r['median'] for r in reps(os.path.join(samples, 'rtt-yield.8'))]
+    rep.add('RC write round trip, 8 B, ends give way as libinc does', yields,
+            'us')
     for n in (2, 4, 8):
         runs = reps(os.path.join(samples, 'allreduce.%d' % n))
         for size in sizes:
@@ -109,6 +112,9 @@ def main():
             ratio = [a / (b * n / 2) for a, b in zip(us, rtts[size])]
             rep.add(name + ', over N/2 round trips', ratio, 'ratio',
                     1.3 if size == 8 else None)
+            if size == 8:
+                rep.add(name + ', over N/2 that give way',
+                        [a / (b * n / 2) for a, b in zip(us, yields)], 'ratio')
     for n in (2, 4, 8):
         us = [size_row(r, 1048576)['avg_us'] for r in
               reps(os.path.join(samples, 'shaped.%d' % n))]

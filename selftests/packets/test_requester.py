@@ -66,14 +66,15 @@ def form(lab, family, pmtu):
                     src=lab.sw_addr(family), dst=a.addr, sport=p.sport,
                     frag=0x4000 if family == 4 else 0, qpn=a.qpn, psn=psn,
                     opcode=roce.WRITE_ONLY_IMM if last else roce.WRITE_ONLY,
-                    se=int(last), ackreq=int(last or p.ackreq), rkey=a.key,
+                    se=int(last), ackreq=p.ackreq, rkey=a.key,
                     va=a.result_va(msg_id) + off, dmalen=length, imm=msg_id,
                     payload=a.result(msg_id, size)[off:off + length])
                 check(p.sport >= 0xc000, "source port %d" % p.sport)
                 expect("packet", p.raw.hex(), roce.scapy_packet(want).hex())
                 psn = psn_add(psn, 1)
                 off += length
-            check(log[-1].ackreq, "no AckReq at the end")
+            # one packet alone may share an acknowledgment
+            check(log[-1].ackreq or len(log) == 1, "no AckReq at the end")
             gap = 0
             for p in log:
                 gap = 0 if p.ackreq else gap + 1
@@ -90,7 +91,8 @@ def lost_ack(lab, family):
         a.log.clear()
         with counters.member(a, tx_packets=1):
             both(t, 1, [1, 2, 3])
-            check(lab.until(lambda: len(a.log) >= 3), "not repeated")
+            # the first time, perhaps, only to ask for an acknowledgment
+            check(lab.until(lambda: len(a.log) >= 4), "not repeated")
         check(all(same(p, a.log[0]) for p in a.log), "repetitions differ")
         gap = [q.at - p.at for p, q in zip(a.log, a.log[1:])]
         check(gap[0] > 0.003, "repeated after %.4f s" % gap[0])
@@ -384,7 +386,9 @@ def slot_gone_on(lab, family):
             both(t, n, range(1, count + 1))
             check(lab.until(lambda n=n: (roce.WRITE_ONLY_IMM, n) in
                             [(p.opcode, p.imm) for p in a.log]), "no result")
-        first, a.log = a.log, []
+        # one may have been sent again, to ask for an acknowledgment
+        first = list({p.psn: p for p in reversed(a.log)}.values())[::-1]
+        a.log = []
         a.nak(NAK_PSN, first[0].psn)
         lab.until(lambda: len(a.log) >= len(first))
         expect("repeated", [p.psn for p in a.log], [p.psn for p in first])

@@ -9,10 +9,15 @@
  * A call costs three system calls when it has to sleep: ibv_post_send(), one to
  * arm the completion queue, and the sleep itself, a read() of the completion
  * channel without a time limit. The watch ends that sleep when it must end.
+ *
+ * Before that it gives way: where ranks, or soft-RoCE's own threads, share a
+ * CPU, what it waits for is often done by those that are ready to run now; that
+ * saves the latter two calls. On a CPU of its own it costs nearly nothing.
  */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +30,8 @@
 
 #define EVENTS_UNACKED_MAX	64
 #define ENTRY_ALIGN		64
+/* Measured with 2 ... 8 ranks on one CPU: more gains nothing. */
+#define YIELDS_BEFORE_SLEEP	2
 
 /* --- Arena: per message a header, room for its data and for its result --- */
 
@@ -657,6 +664,7 @@ static int sleep_for_event(struct inc_comm *comm)
  */
 void inc_msg_wait(struct inc_comm *comm, struct inc_req *req)
 {
+	unsigned int yields = YIELDS_BEFORE_SLEEP;
 	bool checked = false;
 	int ret = 0;
 
@@ -665,7 +673,10 @@ void inc_msg_wait(struct inc_comm *comm, struct inc_req *req)
 		inc_msg_progress(comm);
 		if (req->done)
 			break;
-		if (!checked || !comm->armed || (comm->sq_full && !comm->scq_armed)) {
+		if (yields) {
+			sched_yield();
+			yields--;
+		} else if (!checked || !comm->armed || (comm->sq_full && !comm->scq_armed)) {
 			ret = arm(comm);
 			checked = true;
 		} else {

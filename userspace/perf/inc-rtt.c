@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <netdb.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ struct options {
 	unsigned int	window;
 	unsigned int	timeout_s;
 	unsigned int	pmtu;
+	unsigned int	yields;
 };
 
 /* What the two ends tell each other. */
@@ -61,6 +63,7 @@ struct hello {
 	unsigned int		bw;
 	unsigned int		size;
 	unsigned int		messages;	/* whole run */
+	unsigned int		yields;
 };
 
 struct end {
@@ -82,6 +85,7 @@ struct end {
 	uint64_t		done;
 	unsigned int		recvs;
 	unsigned int		events;
+	unsigned int		yields;		/* before each sleep */
 };
 
 static int fail(const char *what, int err)
@@ -131,9 +135,10 @@ static int send_hello(struct end *e, const struct hello *h)
 {
 	char line[LINE], addr[64];
 
-	snprintf(line, sizeof(line), "inc-rtt1 %s %u %u %u %" PRIu64 " %u %u %u %u\n",
+	snprintf(line, sizeof(line), "inc-rtt1 %s %u %u %u %" PRIu64 " %u %u %u %u %u\n",
 		 inc_rdv_addr_str(&h->addr, addr, sizeof(addr)), h->qpn, h->psn,
-		 h->rkey, h->va, h->mtu, h->bw, h->size, h->messages);
+		 h->rkey, h->va, h->mtu, h->bw, h->size, h->messages,
+		 h->yields);
 	return send_line(e, line);
 }
 
@@ -143,9 +148,9 @@ static int recv_hello(struct end *e, struct hello *h)
 
 	if (recv_line(e, line))
 		return -1;
-	if (sscanf(line, "inc-rtt1 %63s %u %u %u %" SCNu64 " %u %u %u %u", addr,
-		   &h->qpn, &h->psn, &h->rkey, &h->va, &h->mtu, &h->bw, &h->size,
-		   &h->messages) != 9 || inc_rdv_addr_parse(addr, &h->addr))
+	if (sscanf(line, "inc-rtt1 %63s %u %u %u %" SCNu64 " %u %u %u %u %u",
+		   addr, &h->qpn, &h->psn, &h->rkey, &h->va, &h->mtu, &h->bw,
+		   &h->size, &h->messages, &h->yields) != 10 || inc_rdv_addr_parse(addr, &h->addr))
 		return fail("other end", EPROTO);
 	return 0;
 }
@@ -323,12 +328,15 @@ static int post_write(struct end *e, bool imm, bool signal)
 /* Waits for one message of the other end. */
 static int wait_recv(struct end *e)
 {
+	unsigned int yields = e->yields;
 	bool armed = false;
 	struct ibv_wc wc;
 	int n;
 
 	while (!(n = ibv_poll_cq(e->rcq, 1, &wc)))
-		if (sleep_for(e, e->rcq, &armed))
+		if (yields)
+			yields--, sched_yield();
+		else if (sleep_for(e, e->rcq, &armed))
 			return -1;
 	if (n < 0 || wc.status != IBV_WC_SUCCESS) {
 		fprintf(stderr, "inc-rtt: receiving: %s\n",
@@ -503,6 +511,7 @@ static int serve_one(struct options *o, int fd)
 	alarm(o->timeout_s);
 	if (!recv_hello(&e, &e.peer) && !local_addr(fd, &local)) {
 		e.size = e.peer.size;
+		e.yields = e.peer.yields;
 		if (e.size && e.size <= 1 << 26 && !make_verbs(&e, &local) &&
 		    !connect_ends(&e, &mine))
 			ret = e.peer.bw ? sink(&e) : pong_all(&e);
@@ -555,10 +564,11 @@ static int run_server(struct options *o)
 static int run_client(struct options *o)
 {
 	char err[INC_RDV_TEXT_MAX] = "", server[300];
-	struct end e = { .o = o, .size = o->size };
+	struct end e = { .o = o, .size = o->size, .yields = o->yields };
 	struct hello mine = {
 		.bw = o->bw,
 		.size = o->size,
+		.yields = o->yields,
 		.messages = o->bw ? o->reps :
 			    o->iterations / 10 + 1 + o->reps * o->iterations,
 	};
@@ -602,6 +612,7 @@ static void usage(FILE *out)
 "      --reps N          repetitions (5)\n"
 "      --bw              throughput instead; also checks the data\n"
 "      --window N        messages in flight with --bw (8)\n"
+"      --yield N         give way N times before each sleep (0)\n"
 "      --pmtu N          path MTU, at most that of the ports\n"
 "      --dev NAME        verbs device\n"
 "      --gid-index N     GID\n"
@@ -613,7 +624,7 @@ static void usage(FILE *out)
 
 enum {
 	OPT_REPS = 256, OPT_BW, OPT_WINDOW, OPT_PMTU, OPT_DEV, OPT_GID,
-	OPT_TIMEOUT, OPT_ONCE, OPT_SERVER,
+	OPT_TIMEOUT, OPT_ONCE, OPT_SERVER, OPT_YIELD,
 };
 
 static const struct option long_options[] = {
@@ -624,6 +635,7 @@ static const struct option long_options[] = {
 	{ "reps",	required_argument,	NULL, OPT_REPS },
 	{ "bw",		no_argument,		NULL, OPT_BW },
 	{ "window",	required_argument,	NULL, OPT_WINDOW },
+	{ "yield",	required_argument,	NULL, OPT_YIELD },
 	{ "pmtu",	required_argument,	NULL, OPT_PMTU },
 	{ "dev",	required_argument,	NULL, OPT_DEV },
 	{ "gid-index",	required_argument,	NULL, OPT_GID },
@@ -673,6 +685,8 @@ static bool take_option(struct options *o, int opt, const char *arg)
 		return true;
 	case OPT_WINDOW:
 		return get_num(arg, 1, QUEUE, &o->window);
+	case OPT_YIELD:
+		return get_num(arg, 0, 1000, &o->yields);
 	case OPT_PMTU:
 		return get_num(arg, 1, 4096, &o->pmtu);
 	case OPT_DEV:

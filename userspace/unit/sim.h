@@ -80,6 +80,7 @@ struct kept {
 struct qp {
 	struct inc_resp	resp;
 	struct inc_req	req;
+	enum inc_req_end end;
 	u32		rx_msg_id;
 	bool		rx_take;
 	struct out	out[SLOTS];

@@ -19,20 +19,22 @@ static void enqueue(struct qp *q, u16 slot)
 	q->fifo[q->tail++ % SLOTS] = slot;
 }
 
-static bool fill_one(struct qp *q)
+static void fill_one(struct qp *q)
 {
 	struct inc_wqe *w;
 	struct out *out;
 	u16 slot;
 
 	if (q->head == q->tail)
-		return false;
+		return;
 	w = inc_req_push(&q->req);
 	if (!w)
-		return false;
+		return;
 	slot = q->fifo[q->head % SLOTS];
 	out = &q->out[slot];
 	*w = (struct inc_wqe) { .msg_id = out->msg_id, .slot = slot };
+	q->end = out->status || out->nchunks > 1 ? INC_REQ_END :
+						   INC_REQ_END_SHARED;
 	if (out->status) {
 		w->imm = out->status << 24 | (out->msg_id & 0xffffff);
 		w->opcode = OP_ONLY_IMM;
@@ -49,7 +51,6 @@ static bool fill_one(struct qp *q)
 		out->queued = false;
 		q->head++;
 	}
-	return true;
 }
 
 static void sw_kick(int rank)
@@ -59,20 +60,21 @@ static void sw_kick(int rank)
 
 	at_rank = rank;
 	for (;;) {
-		bool ackreq, again;
+		enum inc_req_kind kind;
+		bool ackreq;
 		struct inc_wqe *w;
 		struct inc_pkt pkt;
 		struct buf *b;
 		u32 psn;
 
-		if (q->req.next == q->req.max && !fill_one(q))
-			break;
-		w = inc_req_next(&q->req, now, q->head == q->tail, &psn, &ackreq,
-				 &again);
+		if (q->req.next == q->req.max)
+			fill_one(q);
+		w = inc_req_next(&q->req, now, q->head == q->tail ? q->end :
+				 INC_REQ_MORE, &psn, &ackreq, &kind);
 		if (!w)
 			break;
 		n_sent++;
-		n_again += again;
+		n_again += kind != INC_REQ_FRESH;
 		pkt = test_pkt(w->opcode, psn, w->len, w->len);
 		pkt.va = w->va;
 		pkt.imm = w->imm;
