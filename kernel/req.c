@@ -17,15 +17,6 @@
 #define INITIAL_RTO	50000
 /* Most packets between two that ask for an acknowledgment. */
 #define ACKREQ_EVERY	16
-/*
- * Of packets that may share an acknowledgment one asks if the last that did is
- * ASK_WITH microseconds old, so that some short operations in a row share one,
- * and a lone one has its own. If nothing follows, the newest is repeated to
- * ask after ASK_ALONE: not above the least time-out, so that a loss is found out
- * as soon as if every packet had asked.
- */
-#define ASK_WITH	4000
-#define ASK_ALONE	4000
 #define MAX_BACKOFF	10
 /*
  * A member is not dead before it was asked that often: if this machine stood
@@ -126,11 +117,15 @@ static void start_timing(struct inc_req *r, u32 psn, u64 now)
 	r->timed_at = now;
 }
 
-/* Has the newest packet to ask? */
+/*
+ * Has the newest packet to ask? Of those that may share an acknowledgment one
+ * does if the last that did is as old as the least time-out, so that some short
+ * operations in a row share one, and a lone one has its own.
+ */
 static bool must_ask(const struct inc_req *r, enum inc_req_end end, u64 now)
 {
 	return end == INC_REQ_END || in_flight(r) >= r->window ||
-	       (end == INC_REQ_END_SHARED && now - r->asked_at >= ASK_WITH);
+	       (end == INC_REQ_END_SHARED && now - r->asked_at >= r->min_rto);
 }
 
 /* The newest packet once more, only to ask. */
@@ -384,8 +379,9 @@ u64 inc_req_deadline(const struct inc_req *r)
 		return r->resume;
 	if (r->una == r->fresh)
 		return 0;
+	/* So a loss is found out as soon as if every packet had asked. */
 	if (!any_asked(r) && r->next == r->fresh)
-		return r->sent_at + ASK_ALONE;
+		return r->sent_at + r->min_rto;
 	/* However it backs off, some repetitions fit into the dead time. */
 	return r->sent_at + min_t(u64, rto(r) << r->backoff,
 				  max_t(u64, r->dead / 5, 2 * r->srtt));
