@@ -9,7 +9,22 @@
 #include "reduce/reduce.h"
 
 static const struct inc_coll colls[INC_COLL_COUNT] = {
-	[INC_COLL_ALLREDUCE]	= { .offered = true, .data = true, .reduce = true },
+	[INC_COLL_BROADCAST]	= { .offered = true, .rooted = true,
+				    .from = INC_FROM_ROOT, .to = INC_TO_OTHERS },
+	[INC_COLL_ALLGATHER]	= { .offered = true,
+				    .from = INC_FROM_ALL, .to = INC_TO_ALL },
+	[INC_COLL_ALLTOALL]	= { .offered = true, .blocks = true,
+				    .from = INC_FROM_ALL, .to = INC_TO_EACH },
+	[INC_COLL_SCATTER]	= { .offered = true, .rooted = true, .blocks = true,
+				    .from = INC_FROM_ROOT, .to = INC_TO_EACH },
+	[INC_COLL_GATHER]	= { .offered = true, .rooted = true,
+				    .from = INC_FROM_ALL, .to = INC_TO_ROOT },
+	[INC_COLL_REDUCE]	= { .offered = true, .rooted = true, .reduce = true,
+				    .from = INC_FROM_ALL, .to = INC_TO_ROOT },
+	[INC_COLL_ALLREDUCE]	= { .offered = true, .reduce = true,
+				    .from = INC_FROM_ALL, .to = INC_TO_ALL },
+	[INC_COLL_REDUCE_SCATTER] = { .offered = true, .reduce = true, .blocks = true,
+				    .from = INC_FROM_ALL, .to = INC_TO_EACH },
 	[INC_COLL_BARRIER]	= { .offered = true },
 };
 

@@ -235,15 +235,16 @@ static void show_missing(struct seq_file *m, const struct inc_slot_view *v)
 		end = rank + 1;
 		if (!inc_slot_view_missing(v, rank))
 			continue;
-		while (end < v->ranks && v->got[end] == v->got[rank])
+		while (end < v->ranks && v->rank[end].got == v->rank[rank].got &&
+		       inc_slot_view_missing(v, end))
 			end++;
 		if (end - rank > 1)
 			seq_printf(m, " %u-%u", rank, end - 1);
 		else
 			seq_printf(m, " %u", rank);
-		if (v->got[rank])
+		if (v->rank[rank].got)
 			seq_printf(m, " (%u of %u packets came)",
-				   v->got[rank] - 1, v->msg.nchunks);
+				   v->rank[rank].got - 1, v->rank[rank].wants);
 		else
 			seq_puts(m, " (nothing came)");
 	}

@@ -138,15 +138,28 @@ void inc_engine_kick(struct inc_tree *tree)
 	}
 }
 
-static void chunk_complete(struct inc_tree *tree, u16 slot,
-			   const struct inc_msg *msg, u16 ready)
-{
-	u32 len = inc_chunk_len(&tree->geom, ready - 1, msg->data_len);
-	u16 rank;
+/* What a slot has completed, copied under its lock. */
+struct progress {
+	struct inc_msg	msg;
+	bool		reduced;
+	u16		from, to;
+};
 
-	inc_stats_inc(tree->stats, INC_A_TREE_STATS_CHUNKS);
-	inc_stats_add(tree->stats, INC_A_TREE_STATS_REDUCED_BYTES,
-		      (u64)len * tree->cfg.ranks);
+static void chunks_complete(struct inc_tree *tree, u16 slot,
+			    const struct progress *p)
+{
+	const struct inc_msg *msg = &p->msg;
+	u16 rank, i, ready = p->to;
+	u32 len = 0;
+
+	for (i = p->from; i < ready; i++)
+		len += inc_chunk_len(&tree->geom, i, msg->data_len);
+	inc_stats_add(tree->stats, INC_A_TREE_STATS_CHUNKS, ready - p->from);
+	if (p->reduced)
+		inc_stats_add(tree->stats, INC_A_TREE_STATS_REDUCED_BYTES,
+			      (u64)len * tree->cfg.ranks);
+	else
+		inc_stats_add(tree->stats, INC_A_TREE_STATS_PASSED_BYTES, len);
 	if (ready == msg->nchunks)
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_MESSAGES);
 	trace_inc_complete(tree, slot, msg, ready);
@@ -155,8 +168,17 @@ static void chunk_complete(struct inc_tree *tree, u16 slot,
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
 		if (qp)
-			inc_send_result(qp, slot, msg->msg_id, ready);
+			inc_send_result(qp, slot, msg, ready);
 	}
+}
+
+static void copy_progress(const struct inc_slot *s, u16 from,
+			  struct progress *p)
+{
+	p->msg = s->msg;
+	p->reduced = s->ops;
+	p->from = from;
+	p->to = s->ready;
 }
 
 /*
@@ -164,12 +186,13 @@ static void chunk_complete(struct inc_tree *tree, u16 slot,
  * told why, or need not be.
  */
 static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
-			    u8 status)
+			    u8 status, struct verdict *v)
 {
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
 	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
 	struct inc_tree *tree = qp->tree;
 	u16 slot = ts - tree->slot;
+	struct progress p = {};
 
 	spin_lock(&ts->lock);
 	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
@@ -179,12 +202,18 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		verdict = inc_slot_begin(&ts->m, qp->cfg.rank, msg, status,
 					 inc_now());
 		status = ts->m.status;
+		copy_progress(&ts->m, 0, &p);
 	}
 	spin_unlock(&ts->lock);
 
 	switch (verdict) {
 	case INC_SLOT_TAKE:
 		qp->rx_take = true;
+		/* Chunks of others may have waited for the last to begin. */
+		if (p.to) {
+			chunks_complete(tree, slot, &p);
+			v->kick = true;
+		}
 		break;
 	case INC_SLOT_WAIT:
 		inc_send_close(qp, msg->msg_id);
@@ -241,14 +270,15 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	u32 slot;
 
 	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
-	status = inc_msg_parse(&tree->geom, &hdr, pkt->dmalen, &msg);
+	status = inc_msg_parse(&tree->geom, qp->cfg.rank, &hdr, pkt->dmalen,
+			       &msg);
 	slot = msg.msg_id & (tree->cfg.slots - 1);
 	if (pkt->va != (u64)slot * tree->cfg.msg_size)
 		return ACCESS;
 
 	qp->rx_take = false;
 	if (begin_out(qp, &msg, &hdr, &t))
-		t = begin_slot(qp, &msg, status);
+		t = begin_slot(qp, &msg, status, v);
 	if (t != TAKEN)
 		return t;
 	qp->rx_msg_id = msg.msg_id;
@@ -272,7 +302,7 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx_msg_id);
 	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
 	struct inc_part *part = &inc_cb(skb)->part;
-	struct inc_msg msg;
+	struct progress p;
 	u16 ready;
 	bool done;
 
@@ -280,13 +310,14 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 	part->len = pkt->payload_len - hdr;
 
 	spin_lock(&ts->lock);
-	done = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part);
 	ready = ts->m.ready;
-	msg = ts->m.msg;
+	done = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part);
+	if (done)
+		copy_progress(&ts->m, ready, &p);
 	spin_unlock(&ts->lock);
 
 	if (done) {
-		chunk_complete(qp->tree, ts - qp->tree->slot, &msg, ready);
+		chunks_complete(qp->tree, ts - qp->tree->slot, &p);
 		v->kick = true;
 	}
 }

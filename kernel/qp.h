@@ -56,10 +56,13 @@ struct inc_member_cfg {
  * @va: where the member wants it
  * @rkey: key of that memory
  * @msg_id: message
- * @data_len: bytes of the whole result
- * @nchunks: its chunks
- * @ready: chunks that may be sent
- * @sent: chunks that were given to the requester
+ * @held: bytes of the request's elements, for inc_qp.held
+ * @off: where in the slot's result buffer it begins
+ * @len: its bytes
+ * @nchunks: its packets
+ * @ready: packets that may be sent
+ * @sent: packets that were given to the requester
+ * @whole: it is all of the result buffer, in the same chunks
  * @status: error status to send instead, or 0
  * @open: a request began and its Immediate was not given to the requester
  * @queued: the slot is in inc_qp.fifo
@@ -68,11 +71,14 @@ struct inc_out {
 	u64	va;
 	u32	rkey;
 	u32	msg_id;
-	u32	data_len;
+	u32	held;
+	u32	off;
+	u32	len;
 	u16	nchunks;
 	u16	ready;
 	u16	sent;
 	u8	status;
+	bool	whole;
 	bool	open;
 	bool	queued;
 };

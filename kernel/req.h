@@ -18,8 +18,9 @@
  * @rkey: key of that memory
  * @msg_id: message whose result it carries
  * @imm: Immediate, status and message ID, host order
+ * @off: where in the slot's result buffer the payload is
  * @slot: slot of that message
- * @chunk: chunk of that message
+ * @shared: the payload is a chunk that others get, too
  * @len: bytes of payload
  * @opcode: IB_OPCODE_RC_RDMA_WRITE_ONLY or ..._WITH_IMMEDIATE
  */
@@ -28,10 +29,11 @@ struct inc_wqe {
 	u32	rkey;
 	u32	msg_id;
 	u32	imm;
+	u32	off;
 	u16	slot;
-	u16	chunk;
 	u16	len;
 	u8	opcode;
+	bool	shared;
 };
 
 /**

@@ -65,20 +65,24 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 	if (out->open) {
 		verdict = out->msg_id == msg->msg_id ? INC_OPEN_REPEAT :
 						       INC_OPEN_BUSY;
-	} else if (qp->held && qp->held + msg->data_len > hold) {
+	} else if (qp->held && qp->held + msg->in_len > hold) {
 		verdict = INC_OPEN_HELD;
 	} else {
 		verdict = INC_OPEN_OK;
 		out->va = va;
 		out->rkey = rkey;
 		out->msg_id = msg->msg_id;
-		out->data_len = msg->data_len;
-		out->nchunks = msg->nchunks;
+		out->held = msg->in_len;
+		out->off = msg->out_off;
+		out->len = msg->out_len;
+		out->whole = out->len == msg->data_len;
+		out->nchunks = out->whole ? msg->nchunks :
+			       max(DIV_ROUND_UP(out->len, qp->tree->cfg.pmtu), 1U);
 		out->ready = 0;
 		out->sent = 0;
 		out->status = INC_STATUS_OK;
 		out->open = true;
-		qp->held += msg->data_len;
+		qp->held += msg->in_len;
 	}
 	spin_unlock_bh(&qp->tx_lock);
 	return verdict;
@@ -97,32 +101,51 @@ void inc_send_close(struct inc_qp *qp, u32 msg_id)
 
 	spin_lock_bh(&qp->tx_lock);
 	out->open = false;
-	qp->held -= out->data_len;
+	qp->held -= out->held;
 	spin_unlock_bh(&qp->tx_lock);
+}
+
+/* How many packets of a member's part are ready if so many chunks are. */
+static u16 out_ready(const struct inc_slot_geom *g, const struct inc_out *out,
+		     const struct inc_msg *msg, u16 ready)
+{
+	u32 bytes;
+
+	if (out->whole || ready == msg->nchunks)
+		return min(ready, out->nchunks);
+	bytes = inc_chunk_off(g, ready);
+	if (bytes <= out->off)
+		return 0;
+	/* The last packet says that the whole message is done. */
+	return min_t(u32, (bytes - out->off) / g->pmtu, out->nchunks - 1);
 }
 
 /**
  * inc_send_result() - more of a result is ready
  * @qp: QP of a member
  * @slot: slot
- * @msg_id: message
+ * @msg: message
  * @ready: chunks of it that are ready now
  *
  * What is queued is sent by inc_send_kick().
  *
  * Context: BH; takes qp->tx_lock.
  */
-void inc_send_result(struct inc_qp *qp, u16 slot, u32 msg_id, u16 ready)
+void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
+		     u16 ready)
 {
 	struct inc_out *out = &qp->out[slot];
 
 	spin_lock_bh(&qp->tx_lock);
-	/* Two CPUs may come here in the other order. */
-	if (out->open && out->msg_id == msg_id && ready > out->ready) {
-		out->ready = ready;
-		if (ready == out->nchunks)
-			qp->held -= out->data_len;
-		enqueue(qp, slot);
+	if (out->open && out->msg_id == msg->msg_id) {
+		ready = out_ready(&qp->tree->geom, out, msg, ready);
+		/* Two CPUs may come here in the other order. */
+		if (ready > out->ready) {
+			out->ready = ready;
+			if (ready == out->nchunks)
+				qp->held -= out->held;
+			enqueue(qp, slot);
+		}
 	}
 	spin_unlock_bh(&qp->tx_lock);
 }
@@ -144,7 +167,7 @@ void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status)
 	if (out->open && out->msg_id == msg_id && !out->status) {
 		out->status = status;
 		if (out->ready < out->nchunks)
-			qp->held -= out->data_len;
+			qp->held -= out->held;
 		enqueue(qp, slot);
 	}
 	spin_unlock_bh(&qp->tx_lock);
@@ -252,17 +275,20 @@ static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
 		       struct inc_out *out)
 {
 	const struct inc_slot_geom *g = &qp->tree->geom;
-	u16 chunk = out->sent++;
+	u16 n = out->sent++;
 	bool last = out->sent == out->nchunks;
+	u32 off = out->whole ? inc_chunk_off(g, n) : (u32)n * g->pmtu;
 
 	*w = (struct inc_wqe) {
-		.va	= out->va + inc_chunk_off(g, chunk),
+		.va	= out->va + off,
 		.rkey	= out->rkey,
 		.msg_id	= out->msg_id,
 		.imm	= imm_of(out->msg_id, INC_STATUS_OK),
+		.off	= out->off + off,
 		.slot	= slot,
-		.chunk	= chunk,
-		.len	= inc_chunk_len(g, chunk, out->data_len),
+		.shared	= out->whole,
+		.len	= out->whole ? inc_chunk_len(g, n, out->len) :
+				       min_t(u32, out->len - off, g->pmtu),
 		.opcode	= last ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
 				 IB_OPCODE_RC_RDMA_WRITE_ONLY,
 	};

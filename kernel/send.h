@@ -36,7 +36,8 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 				    const struct inc_msg *msg, u64 va,
 				    u32 rkey);
 void inc_send_close(struct inc_qp *qp, u32 msg_id);
-void inc_send_result(struct inc_qp *qp, u16 slot, u32 msg_id, u16 ready);
+void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
+		     u16 ready);
 void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status);
 void inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status);
 void inc_send_farewell(struct inc_qp *qp, u8 status);

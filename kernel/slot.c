@@ -21,12 +21,50 @@
 
 #include "coll.h"
 #include "icrc.h"
+#include "layout.h"
 #include "reduce/reduce.h"
 #include "slot.h"
+
+static void layout_of(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		      struct inc_layout *l)
+{
+	*l = (struct inc_layout) {
+		.coll	= inc_coll_lookup(msg->collective),
+		.ranks	= g->ranks,
+		.root	= msg->root,
+	};
+	if (l->coll->from != INC_FROM_NONE)
+		l->block = (u64)msg->nelem * inc_dtype_size(msg->dtype);
+}
+
+/* Types, operation and root of a header, as its collective wants them. */
+static u8 parse_terms(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
+		      const struct inc_coll *coll, struct inc_msg *msg)
+{
+	if (coll->reduce) {
+		if (!inc_reduce_lookup(hdr->dtype, hdr->op) ||
+		    !(g->dtypes & BIT(hdr->dtype)) || !(g->ops & BIT(hdr->op)))
+			return INC_STATUS_DTYPE;
+		msg->op = hdr->op;
+	}
+	if (coll->from != INC_FROM_NONE) {
+		if (!inc_dtype_size(hdr->dtype))
+			return INC_STATUS_DTYPE;
+		msg->dtype = hdr->dtype;
+	} else if (hdr->nelem) {
+		return INC_STATUS_LENGTH;
+	}
+	msg->nelem = be32_to_cpu(hdr->nelem);
+	msg->root = be16_to_cpu(hdr->root);
+	if (coll->rooted ? msg->root >= g->ranks : msg->root)
+		return INC_STATUS_ROOT;
+	return INC_STATUS_OK;
+}
 
 /**
  * inc_msg_parse() - check an INC header
  * @g: geometry of the tree
+ * @rank: rank that sent it
  * @hdr: header, as it came
  * @len: bytes of the whole request message, at least INC_HDR_LEN
  * @msg: filled in; its msg_id is valid whatever the return value
@@ -35,50 +73,39 @@
  * Return: enum inc_status, INC_STATUS_OK if the message can be worked on.
  * Spec: draft section 6, (1) to (4).
  */
-u8 inc_msg_parse(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
-		 u32 len, struct inc_msg *msg)
+u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
+		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg)
 {
+	u16 flags = be16_to_cpu(hdr->flags);
 	const struct inc_coll *coll;
-	u64 data_len = 0;
+	struct inc_layout l;
+	u8 status;
 
 	memset(msg, 0, sizeof(*msg));
 	msg->msg_id = be32_to_cpu(hdr->msg_id);
-	msg->nchunks = DIV_ROUND_UP(len, g->pmtu);
+	msg->nchunks = 1;
 
-	if (hdr->version != INC_VERSION ||
-	    be16_to_cpu(hdr->flags) & ~INC_HDR_F_MASK)
+	if (hdr->version != INC_VERSION || flags & ~INC_HDR_F_MASK)
 		return INC_STATUS_VERSION;
 	if (be32_to_cpu(hdr->tree_id) != g->tree_id)
 		return INC_STATUS_TREE_ID;
-
 	coll = inc_coll_lookup(hdr->collective);
 	if (!coll || !(g->collectives & BIT(hdr->collective)))
 		return INC_STATUS_COLLECTIVE;
 	msg->collective = hdr->collective;
+	status = parse_terms(g, hdr, coll, msg);
+	if (status)
+		return status;
 
-	if (coll->reduce) {
-		if (!inc_reduce_lookup(hdr->dtype, hdr->op) ||
-		    !(g->dtypes & BIT(hdr->dtype)) || !(g->ops & BIT(hdr->op)))
-			return INC_STATUS_DTYPE;
-		msg->op = hdr->op;
-	}
-	if (coll->data) {
-		if (!inc_dtype_size(hdr->dtype))
-			return INC_STATUS_DTYPE;
-		msg->dtype = hdr->dtype;
-		data_len = (u64)be32_to_cpu(hdr->nelem) *
-			   inc_dtype_size(hdr->dtype);
-	} else if (hdr->nelem) {
+	layout_of(g, msg, &l);
+	if (inc_layout_in(&l, rank) != len - INC_HDR_LEN ||
+	    inc_layout_len(&l) > (u32)g->max_chunks * g->pmtu - INC_HDR_LEN)
 		return INC_STATUS_LENGTH;
-	}
-	if (data_len != len - INC_HDR_LEN)
-		return INC_STATUS_LENGTH;
-	msg->nelem = be32_to_cpu(hdr->nelem);
-	msg->data_len = data_len;
-
-	msg->root = be16_to_cpu(hdr->root);
-	if (coll->rooted ? msg->root >= g->ranks : msg->root)
-		return INC_STATUS_ROOT;
+	msg->in_len = len - INC_HDR_LEN;
+	msg->data_len = inc_layout_len(&l);
+	msg->nchunks = inc_chunks_of(g, msg->data_len);
+	if (!(flags & INC_HDR_F_NO_DATA))
+		msg->out_len = inc_layout_out(&l, rank, &msg->out_off);
 	return INC_STATUS_OK;
 }
 
@@ -162,12 +189,94 @@ static bool agrees(const struct inc_msg *a, const struct inc_msg *b)
 static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
 {
 	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
+	u16 i;
 
 	s->msg = *msg;
 	s->state = INC_SLOT_STATE_BUSY;
 	s->started = now;
 	s->ops = coll && coll->reduce && msg->data_len ?
 		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
+	for (i = 0; i < msg->nchunks; i++)
+		s->chunk[i].filled = 0;
+}
+
+static void chunk_done(struct inc_slot *s, u16 chunk)
+{
+	u32 off = inc_chunk_off(s->geom, chunk);
+	u32 len = inc_chunk_len(s->geom, chunk, s->msg.data_len);
+
+	s->chunk[chunk].crc = inc_crc_payload(s->result + off, len);
+	WRITE_ONCE(s->chunk[chunk].msg_id, s->msg.msg_id);
+	WARN_ON_ONCE(s->ready != chunk);
+	s->ready = chunk + 1;
+	if (s->ready == s->msg.nchunks)
+		s->state = INC_SLOT_STATE_DONE;
+}
+
+/* Do the elements pass through, unreduced? */
+static bool passes(const struct inc_slot *s)
+{
+	return !s->ops && s->msg.data_len;
+}
+
+/* Bytes from @off on have come into the result buffer. */
+static void fill(struct inc_slot *s, u32 off, u32 len)
+{
+	const struct inc_slot_geom *g = s->geom;
+	u16 chunk = inc_chunk_at(g, off);
+
+	while (len) {
+		u32 part = min(len, inc_chunk_off(g, chunk + 1) - off);
+
+		s->chunk[chunk++].filled += part;
+		off += part;
+		len -= part;
+	}
+}
+
+/* Copy a part to where it belongs: the one copy that its bytes see. */
+static void place(struct inc_slot *s, u16 rank, u16 chunk,
+		  struct inc_part *part)
+{
+	u32 off = inc_chunk_off(s->geom, chunk), done = 0;
+	struct inc_layout l;
+
+	layout_of(s->geom, &s->msg, &l);
+	while (done < part->len) {
+		u32 to, run;
+
+		run = inc_layout_run(&l, rank, off + done, part->len - done, &to);
+		memcpy(s->result + to, part->data + done, run);
+		fill(s, to, run);
+		done += run;
+	}
+	inc_part_free(part);
+}
+
+/* Chunks complete in order: see which do. */
+static void advance(struct inc_slot *s)
+{
+	while (s->state == INC_SLOT_STATE_BUSY &&
+	       s->chunk[s->ready].filled ==
+	       inc_chunk_len(s->geom, s->ready, s->msg.data_len))
+		chunk_done(s, s->ready);
+}
+
+/*
+ * The last rank has begun. Until then what is not reduced is parked: a rank
+ * that has not begun may still need the slot's previous result.
+ */
+static void place_parked(struct inc_slot *s)
+{
+	u32 n = (u32)s->msg.nchunks * s->geom->ranks, i;
+
+	for (i = 0; i < n; i++) {
+		if (!s->parked[i])
+			continue;
+		place(s, i % s->geom->ranks, i / s->geom->ranks, s->parked[i]);
+		s->parked[i] = NULL;
+	}
+	advance(s);
 }
 
 /**
@@ -206,24 +315,13 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 		adopt(s, msg, now);
 	else if (!status && !agrees(&s->msg, msg))
 		status = INC_STATUS_MISMATCH;
-	if (!status)
-		return INC_SLOT_TAKE;
-
-	inc_slot_fail(s, status);
-	return INC_SLOT_FAIL;
-}
-
-static void chunk_done(struct inc_slot *s, u16 chunk)
-{
-	u32 off = inc_chunk_off(s->geom, chunk);
-	u32 len = inc_chunk_len(s->geom, chunk, s->msg.data_len);
-
-	s->chunk[chunk].crc = inc_crc_payload(s->result + off, len);
-	WRITE_ONCE(s->chunk[chunk].msg_id, s->msg.msg_id);
-	WARN_ON_ONCE(s->ready != chunk);
-	s->ready = chunk + 1;
-	if (s->ready == s->msg.nchunks)
-		s->state = INC_SLOT_STATE_DONE;
+	if (status) {
+		inc_slot_fail(s, status);
+		return INC_SLOT_FAIL;
+	}
+	if (s->begun == s->geom->ranks && passes(s))
+		place_parked(s);
+	return INC_SLOT_TAKE;
 }
 
 /*
@@ -272,6 +370,23 @@ static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
 	return true;
 }
 
+/* Returns whether chunks have completed. */
+static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
+		    struct inc_part *part)
+{
+	u16 ready = s->ready;
+
+	if (!part->len) {
+		inc_part_free(part);
+	} else if (s->begun < s->geom->ranks) {
+		s->parked[(size_t)chunk * s->geom->ranks + rank] = part;
+	} else {
+		place(s, rank, chunk, part);
+		advance(s);
+	}
+	return s->ready > ready;
+}
+
 /**
  * inc_slot_add() - a rank's next chunk has come
  * @s: slot
@@ -280,14 +395,14 @@ static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
  * @part: the chunk's elements; the slot owns it from here on
  *
  * Context: the slot's lock is held.
- * Return: true if the chunk is complete now, and @s->ready has grown.
+ * Return: true if chunks have completed, and @s->ready has grown.
  */
 bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 		  struct inc_part *part)
 {
 	u16 chunk;
 
-	/* The message failed after it began. */
+	/* The message failed after it began, or needed nothing of this rank. */
 	if (s->state != INC_SLOT_STATE_BUSY || s->msg.msg_id != msg_id) {
 		inc_part_free(part);
 		return false;
@@ -295,6 +410,8 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 
 	chunk = s->got[rank] - 1;
 	s->got[rank]++;
+	if (passes(s))
+		return pass_on(s, rank, chunk, part);
 	if (!s->ops) {
 		inc_part_free(part);
 		if (++s->arrived < s->geom->ranks)
@@ -304,6 +421,37 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 	}
 	chunk_done(s, chunk);
 	return true;
+}
+
+/**
+ * inc_slot_wants() - how many packets a rank's request has
+ * @s: slot that has begun a message
+ * @rank: rank
+ *
+ * Context: the slot's lock is held.
+ * Return: their number.
+ */
+u16 inc_slot_wants(const struct inc_slot *s, u16 rank)
+{
+	struct inc_layout l;
+
+	layout_of(s->geom, &s->msg, &l);
+	return inc_chunks_of(s->geom, inc_layout_in(&l, rank));
+}
+
+/**
+ * inc_slot_lacks() - is a rank behind in a busy message
+ * @s: slot
+ * @rank: rank
+ *
+ * Context: the slot's lock is held.
+ * Return: true if the next chunk to complete waits for this rank.
+ */
+bool inc_slot_lacks(const struct inc_slot *s, u16 rank)
+{
+	if (passes(s))
+		return s->got[rank] <= inc_slot_wants(s, rank);
+	return s->got[rank] <= s->ready + 1;
 }
 
 /**

@@ -55,15 +55,20 @@ struct inc_slot_geom {
 };
 
 /**
- * struct inc_msg - what all ranks must agree on for a message
+ * struct inc_msg - a message, as the request of one rank says
  * @msg_id: message ID, 32 bits
  * @collective: enum inc_collective
  * @dtype: enum inc_dtype
  * @op: enum inc_op
  * @root: root rank
  * @nelem: number of elements
- * @data_len: bytes of elements
- * @nchunks: packets of a request
+ * @data_len: bytes of the whole result, as it lies in the result buffer
+ * @nchunks: packets' worth of it
+ * @in_len: bytes of elements in this rank's request
+ * @out_off: where in the result buffer this rank's part of it begins
+ * @out_len: bytes of that part
+ *
+ * All ranks must agree on all but the last three.
  */
 struct inc_msg {
 	u32	msg_id;
@@ -74,16 +79,21 @@ struct inc_msg {
 	u32	nelem;
 	u32	data_len;
 	u16	nchunks;
+	u32	in_len;
+	u32	out_off;
+	u32	out_len;
 };
 
 /**
  * struct inc_chunk - result of one packet's worth of a message
  * @msg_id: message that the bytes in the result buffer belong to
  * @crc: CRC-32 of these bytes and their pad, from 0, for the ICRC
+ * @filled: bytes of the slot's message that are there, if it is not reduced
  */
 struct inc_chunk {
 	u32	msg_id;
 	u32	crc;
+	u32	filled;
 };
 
 /**
@@ -92,14 +102,14 @@ struct inc_chunk {
  * @msg: message that the slot works on, has done, or expects
  * @state: enum inc_slot_state
  * @status: enum inc_status of a failed message
- * @ops: how to reduce @msg, NULL if it has no data
+ * @ops: how to reduce @msg, NULL if that is not to be done
  * @begun: ranks whose request began
  * @ready: chunks that are complete; they complete in order
  * @arrived: ranks that came, for a message without data
  * @started: when the first request came, in the caller's clock
  * @got: for each rank, chunks received + 1, or 0 before its request began
- * @parked: for each chunk and rank, a part that waits for its sibling; parts
- *	that cover several ranks are at the first of them
+ * @parked: for each chunk and rank, a part that waits for its sibling, or for
+ *	the last rank to begin; parts that cover several ranks are at the first
  * @chunk: for each chunk, its result
  * @result: result buffer
  */
@@ -141,10 +151,22 @@ enum inc_slot_verdict {
 	INC_SLOT_REFUSE,
 };
 
+/* Packets that it takes to send so many bytes of elements behind a header. */
+static inline u32 inc_chunks_of(const struct inc_slot_geom *g, u64 data_len)
+{
+	return (INC_HDR_LEN + data_len + g->pmtu - 1) / g->pmtu;
+}
+
 /* Offset of a chunk's data in the message's data; the header opens chunk 0. */
 static inline u32 inc_chunk_off(const struct inc_slot_geom *g, u16 chunk)
 {
 	return chunk ? chunk * g->pmtu - INC_HDR_LEN : 0;
+}
+
+/* Chunk that a byte is in. */
+static inline u16 inc_chunk_at(const struct inc_slot_geom *g, u32 off)
+{
+	return (off + INC_HDR_LEN) / g->pmtu;
 }
 
 static inline u32 inc_chunk_len(const struct inc_slot_geom *g, u16 chunk,
@@ -156,8 +178,8 @@ static inline u32 inc_chunk_len(const struct inc_slot_geom *g, u16 chunk,
 	return data_len - off < max ? data_len - off : max;
 }
 
-u8 inc_msg_parse(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
-		 u32 len, struct inc_msg *msg);
+u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
+		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg);
 size_t inc_slot_size(const struct inc_slot_geom *g);
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id, void *mem);
@@ -167,6 +189,8 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 		  struct inc_part *part);
 bool inc_slot_fail(struct inc_slot *s, u8 status);
+u16 inc_slot_wants(const struct inc_slot *s, u16 rank);
+bool inc_slot_lacks(const struct inc_slot *s, u16 rank);
 
 static inline bool inc_slot_begun(const struct inc_slot *s, u16 rank)
 {

@@ -76,7 +76,7 @@ TRACE_EVENT(inc_tx_result,
 		__field(u32, qpn)
 		__field(u32, psn)
 		__field(u32, imm)
-		__field(u16, chunk)
+		__field(u32, off)
 		__field(u16, len)
 	),
 	TP_fast_assign(
@@ -85,12 +85,12 @@ TRACE_EVENT(inc_tx_result,
 		__entry->qpn = qp->qpn;
 		__entry->psn = psn;
 		__entry->imm = wqe->imm;
-		__entry->chunk = wqe->chunk;
+		__entry->off = wqe->off;
 		__entry->len = wqe->len;
 	),
-	TP_printk("tree=%u rank=%u qpn=0x%06x psn=0x%06x imm=0x%08x chunk=%u len=%u",
+	TP_printk("tree=%u rank=%u qpn=0x%06x psn=0x%06x imm=0x%08x off=%u len=%u",
 		  __entry->tree, __entry->rank, __entry->qpn, __entry->psn,
-		  __entry->imm, __entry->chunk, __entry->len)
+		  __entry->imm, __entry->off, __entry->len)
 );
 
 TRACE_EVENT(inc_retransmit,

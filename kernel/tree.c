@@ -348,7 +348,7 @@ static bool scan_slot(struct inc_tree_slot *ts, u64 old, unsigned long *missing)
 	busy = s->state == INC_SLOT_STATE_BUSY;
 	if (busy && s->started < old)
 		for (rank = 0; rank < s->geom->ranks; rank++)
-			if (s->got[rank] <= s->ready + 1)
+			if (inc_slot_lacks(s, rank))
 				__set_bit(rank, missing);
 	spin_unlock(&ts->lock);
 	return busy;

@@ -215,7 +215,8 @@ static u32 put_result(struct inc_qp *qp, const struct inc_wqe *w, u8 *to,
 {
 	struct inc_tree *tree = qp->tree;
 	const struct inc_slot *s = &tree->slot[w->slot].m;
-	const struct inc_chunk *chunk = &s->chunk[w->chunk];
+	u16 idx = inc_chunk_at(&tree->geom, w->off);
+	const struct inc_chunk *chunk = &s->chunk[idx];
 	const struct inc_crc_shift *shift;
 
 	memset(to + w->len, 0, pad);
@@ -223,9 +224,9 @@ static u32 put_result(struct inc_qp *qp, const struct inc_wqe *w, u8 *to,
 		memset(to, 0, w->len);
 		return crc32_le(crc, to, w->len + pad);
 	}
-	memcpy(to, s->result + inc_chunk_off(&tree->geom, w->chunk), w->len);
-	shift = &tree->crc_shift[w->chunk ? 1 : 0];
-	if (w->len == shift->len)
+	memcpy(to, s->result + w->off, w->len);
+	shift = &tree->crc_shift[idx ? 1 : 0];
+	if (w->shared && w->len == shift->len)
 		return inc_crc_shift(shift, crc) ^ chunk->crc;
 	return crc32_le(crc, to, w->len + pad);
 }

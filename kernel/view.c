@@ -23,7 +23,7 @@ struct inc_slot_view *inc_slot_view_alloc(u16 ranks)
 {
 	struct inc_slot_view *v;
 
-	v = kzalloc(struct_size(v, got, ranks), GFP_KERNEL);
+	v = kzalloc(struct_size(v, rank, ranks), GFP_KERNEL);
 	if (v)
 		v->ranks = ranks;
 	return v;
@@ -53,6 +53,7 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 	const struct inc_slot *m = &slot->m;
 	u64 now = inc_now();
 	u64 started;
+	u16 i;
 
 	v->index = index;
 	v->ranks = tree->cfg.ranks;
@@ -64,7 +65,11 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 	v->begun = m->begun;
 	v->ready = m->ready;
 	started = m->started;
-	memcpy(v->got, m->got, v->ranks * sizeof(v->got[0]));
+	for (i = 0; i < v->ranks; i++) {
+		v->rank[i].got = m->got[i];
+		v->rank[i].wants = v->state == INC_SLOT_STATE_BUSY ?
+				   inc_slot_wants(m, i) : 0;
+	}
 	spin_unlock_bh(&slot->lock);
 
 	v->used = v->state != INC_SLOT_STATE_IDLE ||

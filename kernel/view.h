@@ -24,7 +24,9 @@ struct inc_tree;
  * @ready: chunks that are complete
  * @age_ms: time since the first request of the message came
  * @ranks: ranks of the tree
- * @got: for each rank, chunks received + 1, or 0 before its request began
+ * @rank: for each rank
+ * @rank.got: packets received + 1, or 0 before its request began
+ * @rank.wants: packets of its request
  */
 struct inc_slot_view {
 	u16		index;
@@ -36,7 +38,10 @@ struct inc_slot_view {
 	u16		ready;
 	u32		age_ms;
 	u16		ranks;
-	u16		got[] __counted_by(ranks);
+	struct {
+		u16	got;
+		u16	wants;
+	} rank[] __counted_by(ranks);
 };
 
 /**
@@ -91,7 +96,7 @@ void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v);
 static inline bool inc_slot_view_missing(const struct inc_slot_view *v,
 					 u16 rank)
 {
-	return v->state == INC_SLOT_STATE_BUSY && v->got[rank] <= v->msg.nchunks;
+	return v->state == INC_SLOT_STATE_BUSY && v->rank[rank].got <= v->rank[rank].wants;
 }
 
 #endif /* _INC_VIEW_H */

@@ -18,12 +18,13 @@ static void rows(struct kunit *test)
 	const struct inc_coll *barrier = inc_coll_lookup(INC_COLL_BARRIER);
 
 	KUNIT_ASSERT_NOT_NULL(test, allreduce);
-	KUNIT_EXPECT_TRUE(test, allreduce->data);
+	KUNIT_EXPECT_EQ(test, allreduce->from, (u8)INC_FROM_ALL);
+	KUNIT_EXPECT_EQ(test, allreduce->to, (u8)INC_TO_ALL);
 	KUNIT_EXPECT_TRUE(test, allreduce->reduce);
 	KUNIT_EXPECT_FALSE(test, allreduce->rooted);
 
 	KUNIT_ASSERT_NOT_NULL(test, barrier);
-	KUNIT_EXPECT_FALSE(test, barrier->data);
+	KUNIT_EXPECT_EQ(test, barrier->from, (u8)INC_FROM_NONE);
 	KUNIT_EXPECT_FALSE(test, barrier->reduce);
 	KUNIT_EXPECT_FALSE(test, barrier->rooted);
 }
@@ -41,7 +42,8 @@ static void any_byte(struct kunit *test)
 		if (!coll)
 			continue;
 		KUNIT_EXPECT_TRUE(test, coll->offered);
-		KUNIT_EXPECT_TRUE(test, coll->data || !coll->reduce);
+		KUNIT_EXPECT_TRUE(test, coll->from == INC_FROM_ALL ||
+				  !coll->reduce);
 	}
 	KUNIT_EXPECT_EQ(test, mask >> INC_COLL_COUNT, 0U);
 }
@@ -49,7 +51,7 @@ static void any_byte(struct kunit *test)
 /* What the first version promises must be in the masks. */
 static void promised(struct kunit *test)
 {
-	const u32 colls = BIT(INC_COLL_ALLREDUCE) | BIT(INC_COLL_BARRIER);
+	const u32 colls = BIT(INC_COLL_COUNT) - 1;
 	const u32 dtypes = BIT(INC_DTYPE_INT32) | BIT(INC_DTYPE_INT64) |
 			   BIT(INC_DTYPE_FP32) | BIT(INC_DTYPE_FP64);
 	const u32 ops = BIT(INC_OP_SUM) | BIT(INC_OP_MIN) | BIT(INC_OP_MAX);

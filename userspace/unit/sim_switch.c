@@ -40,9 +40,9 @@ static void fill_one(struct qp *q)
 		w->opcode = OP_ONLY_IMM;
 		out->open = false;
 	} else {
-		w->chunk = out->sent++;
-		w->va = out->va + inc_chunk_off(&geom, w->chunk);
-		w->len = inc_chunk_len(&geom, w->chunk, out->data_len);
+		w->off = inc_chunk_off(&geom, out->sent);
+		w->va = out->va + w->off;
+		w->len = inc_chunk_len(&geom, out->sent++, out->data_len);
 		w->imm = out->msg_id & 0xffffff;
 		w->opcode = out->sent == out->nchunks ? OP_ONLY_IMM : OP_ONLY;
 		out->open = out->sent < out->nchunks;
@@ -80,9 +80,9 @@ static void sw_kick(int rank)
 		pkt.imm = w->imm;
 		pkt.ackreq = ackreq;
 		b = new_buf(NULL, 0, slots[w->slot].result +
-			    inc_chunk_off(&geom, w->chunk), w->len);
+			    w->off, w->len);
 		/* The part tells the member whether it may believe the bytes. */
-		b->part.level = slots[w->slot].chunk[w->chunk].msg_id == w->msg_id;
+		b->part.level = slots[w->slot].chunk[inc_chunk_at(&geom, w->off)].msg_id == w->msg_id;
 		pkt.rkey = b->part.level || !w->len;
 		transmit(TO_MEMBER, &pkt, b);
 	}
@@ -120,7 +120,7 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 
 	require(pkt->payload_len >= INC_HDR_LEN && b->len == pkt->payload_len);
 	memcpy(&hdr, b->data, sizeof(hdr));
-	status = inc_msg_parse(&geom, &hdr, pkt->dmalen, &msg);
+	status = inc_msg_parse(&geom, at_rank, &hdr, pkt->dmalen, &msg);
 	slot = msg.msg_id % SLOTS;
 	require(pkt->va == (u64)slot * MSG_SIZE);
 	if (below(1000) < held_back)

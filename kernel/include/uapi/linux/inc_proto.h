@@ -34,13 +34,15 @@
  * struct inc_hdr - the INC header, first 32 bytes of every request message
  * @version: INC_VERSION
  * @collective: enum inc_collective
- * @dtype: enum inc_dtype, type of the payload's elements
+ * @dtype: enum inc_dtype, type of the elements
  * @op: enum inc_op; ignored by collectives that do not reduce
  * @tree_id: aggregation tree that this request belongs to
  * @msg_id: message ID; its low 24 bits are repeated in the Immediate
  * @root: root rank of a rooted collective, else 0
  * @flags: INC_HDR_F_*
- * @nelem: number of elements in this message's payload
+ * @nelem: number of elements in a block: what a rank contributes, or gets, or
+ *	for AllToAll sends to each rank. Scatter's root, and every rank in
+ *	AllToAll and ReduceScatter, sends one block for each rank
  * @result_rkey: R_Key of the memory that takes this member's result
  * @result_va: virtual address of that memory
  *
@@ -61,8 +63,13 @@ struct inc_hdr {
 	__be64	result_va;
 } __attribute__((packed));
 
-/* No flag is defined yet: a request that sets one is refused. */
-#define INC_HDR_F_MASK		0
+/*
+ * Flags; a request that sets others is refused.
+ * INC_HDR_F_NO_DATA: this rank wants to know when the message is done, but has
+ * no use for the result's elements: it gets the Immediate alone.
+ */
+#define INC_HDR_F_NO_DATA	0x0001
+#define INC_HDR_F_MASK		INC_HDR_F_NO_DATA
 
 /**
  * enum inc_collective - the draft's nine collectives

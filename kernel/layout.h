@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Where the elements of each rank lie in a message's result buffer, and which
+ * part of that buffer each rank gets: what the collectives differ in.
+ */
+#ifndef _INC_LAYOUT_H
+#define _INC_LAYOUT_H
+
+#include <linux/types.h>
+
+struct inc_coll;
+
+/**
+ * struct inc_layout - what the layout of a message depends on
+ * @coll: its collective
+ * @ranks: number of ranks
+ * @root: root rank
+ * @block: bytes of the header's element count
+ */
+struct inc_layout {
+	const struct inc_coll	*coll;
+	u16			ranks;
+	u16			root;
+	u64			block;
+};
+
+u64 inc_layout_in(const struct inc_layout *l, u16 rank);
+u64 inc_layout_len(const struct inc_layout *l);
+u32 inc_layout_out(const struct inc_layout *l, u16 rank, u32 *off);
+u32 inc_layout_run(const struct inc_layout *l, u16 rank, u32 off, u32 len,
+		   u32 *to);
+
+#endif /* _INC_LAYOUT_H */
