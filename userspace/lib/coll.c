@@ -1,165 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What the user calls: collectives, requests, memory. Arguments are checked
- * here and nowhere else.
+ * What the user calls: collectives, requests, memory.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "call.h"
 #include "comm.h"
-#include "log.h"
-#include "seg.h"
 
 /* --- Collectives ----------------------------------------------------------- */
 
-static int check_offered(struct inc_comm *comm, enum inc_collective coll,
-			 enum inc_dtype dtype, enum inc_op op)
-{
-	if (comm->err)
-		return comm->err;
-	if (!(comm->tree.collectives >> coll & 1))
-		return inc_comm_note(comm, -EOPNOTSUPP,
-				     "the tree does not offer this collective");
-	if (coll == INC_COLL_BARRIER)
-		return 0;
-	if ((unsigned int)dtype >= INC_DTYPE_COUNT)
-		return inc_comm_note(comm, -EINVAL, "there is no data type %d",
-				     dtype);
-	if ((unsigned int)op >= INC_OP_COUNT)
-		return inc_comm_note(comm, -EINVAL, "there is no operation %d",
-				     op);
-	if (!(comm->tree.dtypes >> dtype & 1))
-		return inc_comm_note(comm, -EOPNOTSUPP,
-				     "the tree does not offer data type %s",
-				     inc_dtype_name(dtype));
-	if (!(comm->tree.ops >> op & 1))
-		return inc_comm_note(comm, -EOPNOTSUPP,
-				     "the tree does not offer operation %s",
-				     inc_op_name(op));
-	return 0;
-}
-
-static int check_buffers(struct inc_comm *comm, const char *send,
-			 const char *recv, size_t count, size_t esize)
-{
-	size_t bytes;
-
-	if (!count)
-		return 0;
-	if (__builtin_mul_overflow(count, esize, &bytes))
-		return inc_comm_note(comm, -EOVERFLOW, "%zu elements are too many",
-				     count);
-	if (!send || !recv)
-		return inc_comm_note(comm, -EFAULT, "a buffer is NULL");
-	if (send != recv && send < recv + bytes && recv < send + bytes)
-		return inc_comm_note(comm, -EINVAL, "buffers overlap in part");
-	return 0;
-}
-
-static struct inc_req *new_req(struct inc_comm *comm, enum inc_collective coll,
-			       enum inc_dtype dtype, enum inc_op op)
-{
-	struct inc_req *req = inc_req_get(comm);
-
-	if (!req)
-		return NULL;
-	req->hdr.version = INC_VERSION;
-	req->hdr.collective = (uint8_t)coll;
-	req->hdr.dtype = (uint8_t)dtype;
-	req->hdr.op = (uint8_t)op;
-	req->hdr.tree_id = htonl(comm->tree.tree_id);
-	return req;
-}
-
-static int get_memory(struct inc_comm *comm, struct inc_req *req)
-{
-	int ret;
-
-	if (req->bytes <= INC_EAGER_MAX)
-		return 0;
-	ret = inc_mem_get(&comm->mem, req->recv, req->bytes, true, &req->rmem);
-	if (ret)
-		return ret;
-	/* In place this finds what the line above has made. */
-	ret = inc_mem_get(&comm->mem, req->send, req->bytes, false, &req->smem);
-	if (ret) {
-		inc_mem_put(&comm->mem, req->rmem, 0);
-		req->rmem = NULL;
-	}
-	return ret;
-}
-
-static int start_allreduce(struct inc_comm *comm, const void *sendbuf,
-			   void *recvbuf, size_t count, enum inc_dtype dtype,
-			   enum inc_op op, struct inc_req **res)
-{
-	const char *send = sendbuf == INC_IN_PLACE ? recvbuf : sendbuf;
-	size_t esize = inc_dtype_size(dtype);
-	struct inc_req *req;
-	int ret;
-
-	ret = check_offered(comm, INC_COLL_ALLREDUCE, dtype, op);
-	if (!ret)
-		ret = check_buffers(comm, send, recvbuf, count, esize);
-	if (ret)
-		return ret;
-	req = new_req(comm, INC_COLL_ALLREDUCE, dtype, op);
-	if (!req)
-		return -ENOMEM;
-	req->send = send;
-	req->recv = recvbuf;
-	req->esize = esize;
-	req->bytes = count * esize;
-	req->chunk = inc_seg_chunk(comm->tree.msg_size, esize);
-	req->msgs = inc_seg_msgs(req->bytes, req->chunk);
-	ret = get_memory(comm, req);
-	if (ret) {
-		inc_req_put(req);
-		return inc_comm_note(comm, ret, "registering %zu bytes: %s",
-				     count * esize, strerror(-ret));
-	}
-	inc_msg_issue(comm, req);
-	*res = req;
-	return 0;
-}
-
-static int start_barrier(struct inc_comm *comm, struct inc_req **res)
-{
-	struct inc_req *req;
-	int ret;
-
-	ret = check_offered(comm, INC_COLL_BARRIER, 0, 0);
-	if (ret)
-		return ret;
-	req = new_req(comm, INC_COLL_BARRIER, 0, 0);
-	if (!req)
-		return -ENOMEM;
-	req->msgs = 1;
-	inc_msg_issue(comm, req);
-	*res = req;
-	return 0;
-}
-
 /**
- * inc_iallreduce() - begin a reduction of all ranks' data to all
+ * inc_iallreduce() - begin: reduction of all ranks' data to all
  * @comm: communicator
- * @sendbuf: @count elements; INC_IN_PLACE: those in @recvbuf
+ * @sendbuf: @count elements; INC_IN_PLACE: in @recvbuf
  * @recvbuf: room for @count elements of result. The same as @sendbuf, or apart
  *	from it
- * @count: number of elements, 0 to the limits of memory
+ * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @op: operation
  * @req: the operation, for inc_test() and inc_wait(). To be given back by
  *	inc_request_free()
  *
- * Both buffers belong to the library until the operation is done. Operations
+ * The buffers belong to the library until the operation is done. Operations
  * end in the order in which they were begun. Progress is made in calls of
  * inc_test() and inc_wait(), for any request of the communicator, only.
  *
- * Return: 0; -EOPNOTSUPP if the tree does not offer that; -EINVAL for a type or
- * operation that does not exist, or buffers that overlap in part; -EFAULT,
+ * Return: 0; -EOPNOTSUPP if the tree does not offer that; -EINVAL for a rank,
+ * type or operation that does not exist, or buffers that overlap; -EFAULT,
  * -EOVERFLOW, -ENOMEM (also: RLIMIT_MEMLOCK); or what the communicator failed
  * with. Except for the last no rank has sent anything.
  */
@@ -167,30 +36,13 @@ int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		   size_t count, enum inc_dtype dtype, enum inc_op op,
 		   struct inc_req **req)
 {
-	return start_allreduce(comm, sendbuf, recvbuf, count, dtype, op, req);
-}
+	const struct inc_call c = {
+		.coll = INC_COLL_ALLREDUCE,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .op = op,
+	};
 
-/**
- * inc_ibarrier() - begin to wait for all ranks
- * @comm: communicator
- * @req: the operation, as in inc_iallreduce()
- *
- * Return: 0, -EOPNOTSUPP, -ENOMEM, or what the communicator failed with.
- */
-int inc_ibarrier(struct inc_comm *comm, struct inc_req **req)
-{
-	return start_barrier(comm, req);
-}
-
-static int finish_blocking(struct inc_comm *comm, struct inc_req *req)
-{
-	int ret;
-
-	if (!req->done)
-		inc_msg_wait(comm, req);
-	ret = req->err;
-	inc_req_put(req);
-	return ret;
+	return inc_call_start(comm, &c, req);
 }
 
 /**
@@ -207,11 +59,385 @@ static int finish_blocking(struct inc_comm *comm, struct inc_req *req)
 int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		  size_t count, enum inc_dtype dtype, enum inc_op op)
 {
-	struct inc_req *req;
-	int ret;
+	const struct inc_call c = {
+		.coll = INC_COLL_ALLREDUCE,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .op = op,
+	};
 
-	ret = start_allreduce(comm, sendbuf, recvbuf, count, dtype, op, &req);
-	return ret ? ret : finish_blocking(comm, req);
+	return inc_call_run(comm, &c);
+}
+
+/**
+ * inc_ireduce() - begin: reduction of all ranks' data to one
+ * @comm: communicator
+ * @sendbuf: @count elements; INC_IN_PLACE, at the root: in @recvbuf
+ * @recvbuf: at the root: room for @count elements of result. The same as
+ *	@sendbuf, or apart from it. Elsewhere it may be NULL
+ * @count: number of elements of a block, 0 to the limits of memory
+ * @dtype: their type
+ * @op: operation
+ * @root: root rank
+ * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ *	inc_request_free()
+ *
+ * Buffers and errors are as with inc_iallreduce().
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_ireduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		size_t count, enum inc_dtype dtype, enum inc_op op, int root,
+		struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_REDUCE,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .op = op, .root = root,
+	};
+
+	return inc_call_start(comm, &c, req);
+}
+
+/**
+ * inc_reduce() - reduce all ranks' data, to one
+ * @comm: communicator
+ * @sendbuf: as in inc_ireduce()
+ * @recvbuf: as in inc_ireduce()
+ * @count: as in inc_ireduce()
+ * @dtype: as in inc_ireduce()
+ * @op: as in inc_ireduce()
+ * @root: as in inc_ireduce()
+ *
+ * Return: as inc_ireduce() and inc_wait().
+ */
+int inc_reduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+	       size_t count, enum inc_dtype dtype, enum inc_op op, int root)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_REDUCE,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .op = op, .root = root,
+	};
+
+	return inc_call_run(comm, &c);
+}
+
+/**
+ * inc_ireduce_scatter() - begin: reduction of which each rank gets a block
+ * @comm: communicator
+ * @sendbuf: a block of @count elements for each rank; INC_IN_PLACE: in @recvbuf
+ * @recvbuf: room for @count elements of result, apart from @sendbuf; in place: the
+ *	blocks of all ranks, of which the first takes the result
+ * @count: number of elements of a block, 0 to the limits of memory
+ * @dtype: their type
+ * @op: operation
+ * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ *	inc_request_free()
+ *
+ * Buffers and errors are as with inc_iallreduce().
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_ireduce_scatter(struct inc_comm *comm, const void *sendbuf,
+			void *recvbuf, size_t count, enum inc_dtype dtype,
+			enum inc_op op, struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_REDUCE_SCATTER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .op = op,
+	};
+
+	return inc_call_start(comm, &c, req);
+}
+
+/**
+ * inc_reduce_scatter() - reduce all ranks' data, a block to each
+ * @comm: communicator
+ * @sendbuf: as in inc_ireduce_scatter()
+ * @recvbuf: as in inc_ireduce_scatter()
+ * @count: as in inc_ireduce_scatter()
+ * @dtype: as in inc_ireduce_scatter()
+ * @op: as in inc_ireduce_scatter()
+ *
+ * Return: as inc_ireduce_scatter() and inc_wait().
+ */
+int inc_reduce_scatter(struct inc_comm *comm, const void *sendbuf,
+		       void *recvbuf, size_t count, enum inc_dtype dtype,
+		       enum inc_op op)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_REDUCE_SCATTER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .op = op,
+	};
+
+	return inc_call_run(comm, &c);
+}
+
+/**
+ * inc_ibroadcast() - begin: root's data to all
+ * @comm: communicator
+ * @buf: @count elements; at the root the data, elsewhere room for it
+ * @count: number of elements of a block, 0 to the limits of memory
+ * @dtype: their type
+ * @root: root rank
+ * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ *	inc_request_free()
+ *
+ * Buffers and errors are as with inc_iallreduce().
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_ibroadcast(struct inc_comm *comm, void *buf, size_t count,
+		   enum inc_dtype dtype, int root, struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_BROADCAST,
+		.send = buf, .recv = buf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+
+	return inc_call_start(comm, &c, req);
+}
+
+/**
+ * inc_broadcast() - give the root's data to all
+ * @comm: communicator
+ * @buf: as in inc_ibroadcast()
+ * @count: as in inc_ibroadcast()
+ * @dtype: as in inc_ibroadcast()
+ * @root: as in inc_ibroadcast()
+ *
+ * Return: as inc_ibroadcast() and inc_wait().
+ */
+int inc_broadcast(struct inc_comm *comm, void *buf, size_t count,
+		  enum inc_dtype dtype, int root)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_BROADCAST,
+		.send = buf, .recv = buf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+
+	return inc_call_run(comm, &c);
+}
+
+/**
+ * inc_iallgather() - begin: every rank's data to all
+ * @comm: communicator
+ * @sendbuf: @count elements; INC_IN_PLACE: in @recvbuf
+ * @recvbuf: room for a block of @count elements of each rank, apart from
+ *	@sendbuf
+ * @count: number of elements of a block, 0 to the limits of memory
+ * @dtype: their type
+ * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ *	inc_request_free()
+ *
+ * Buffers and errors are as with inc_iallreduce().
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_iallgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		   size_t count, enum inc_dtype dtype, struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_ALLGATHER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype,
+	};
+
+	return inc_call_start(comm, &c, req);
+}
+
+/**
+ * inc_allgather() - give every rank's data to all
+ * @comm: communicator
+ * @sendbuf: as in inc_iallgather()
+ * @recvbuf: as in inc_iallgather()
+ * @count: as in inc_iallgather()
+ * @dtype: as in inc_iallgather()
+ *
+ * Return: as inc_iallgather() and inc_wait().
+ */
+int inc_allgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		  size_t count, enum inc_dtype dtype)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_ALLGATHER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype,
+	};
+
+	return inc_call_run(comm, &c);
+}
+
+/**
+ * inc_igather() - begin: every rank's data to one
+ * @comm: communicator
+ * @sendbuf: @count elements; INC_IN_PLACE, at the root: in @recvbuf
+ * @recvbuf: at the root: room for a block of @count elements of each rank, apart
+ *	from @sendbuf. Elsewhere it may be NULL
+ * @count: number of elements of a block, 0 to the limits of memory
+ * @dtype: their type
+ * @root: root rank
+ * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ *	inc_request_free()
+ *
+ * Buffers and errors are as with inc_iallreduce().
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_igather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		size_t count, enum inc_dtype dtype, int root,
+		struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_GATHER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+
+	return inc_call_start(comm, &c, req);
+}
+
+/**
+ * inc_gather() - give every rank's data to one
+ * @comm: communicator
+ * @sendbuf: as in inc_igather()
+ * @recvbuf: as in inc_igather()
+ * @count: as in inc_igather()
+ * @dtype: as in inc_igather()
+ * @root: as in inc_igather()
+ *
+ * Return: as inc_igather() and inc_wait().
+ */
+int inc_gather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+	       size_t count, enum inc_dtype dtype, int root)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_GATHER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+
+	return inc_call_run(comm, &c);
+}
+
+/**
+ * inc_iscatter() - begin: a block of one rank's data to each
+ * @comm: communicator
+ * @sendbuf: at the root: a block of @count elements for each rank. Elsewhere it may
+ *	be NULL
+ * @recvbuf: room for @count elements, apart from @sendbuf; INC_IN_PLACE, at the
+ *	root: leave its block where it is
+ * @count: number of elements of a block, 0 to the limits of memory
+ * @dtype: their type
+ * @root: root rank
+ * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ *	inc_request_free()
+ *
+ * Buffers and errors are as with inc_iallreduce().
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_iscatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		 size_t count, enum inc_dtype dtype, int root,
+		 struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_SCATTER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+
+	return inc_call_start(comm, &c, req);
+}
+
+/**
+ * inc_scatter() - give each rank a block of one rank's data
+ * @comm: communicator
+ * @sendbuf: as in inc_iscatter()
+ * @recvbuf: as in inc_iscatter()
+ * @count: as in inc_iscatter()
+ * @dtype: as in inc_iscatter()
+ * @root: as in inc_iscatter()
+ *
+ * Return: as inc_iscatter() and inc_wait().
+ */
+int inc_scatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		size_t count, enum inc_dtype dtype, int root)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_SCATTER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+
+	return inc_call_run(comm, &c);
+}
+
+/**
+ * inc_ialltoall() - begin: a block of each rank to each rank
+ * @comm: communicator
+ * @sendbuf: a block of @count elements for each rank; INC_IN_PLACE: in @recvbuf
+ * @recvbuf: room for a block of @count elements of each rank, apart from
+ *	@sendbuf
+ * @count: number of elements of a block, 0 to the limits of memory
+ * @dtype: their type
+ * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ *	inc_request_free()
+ *
+ * Buffers and errors are as with inc_iallreduce().
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_ialltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		  size_t count, enum inc_dtype dtype, struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_ALLTOALL,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype,
+	};
+
+	return inc_call_start(comm, &c, req);
+}
+
+/**
+ * inc_alltoall() - exchange a block with each rank
+ * @comm: communicator
+ * @sendbuf: as in inc_ialltoall()
+ * @recvbuf: as in inc_ialltoall()
+ * @count: as in inc_ialltoall()
+ * @dtype: as in inc_ialltoall()
+ *
+ * Return: as inc_ialltoall() and inc_wait().
+ */
+int inc_alltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		 size_t count, enum inc_dtype dtype)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_ALLTOALL,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype,
+	};
+
+	return inc_call_run(comm, &c);
+}
+
+/**
+ * inc_ibarrier() - begin to wait for all ranks
+ * @comm: communicator
+ * @req: the operation, as in inc_iallreduce()
+ *
+ * Return: 0, -EOPNOTSUPP, -ENOMEM, or what the communicator failed with.
+ */
+int inc_ibarrier(struct inc_comm *comm, struct inc_req **req)
+{
+	const struct inc_call c = { .coll = INC_COLL_BARRIER };
+
+	return inc_call_start(comm, &c, req);
 }
 
 /**
@@ -222,11 +448,9 @@ int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  */
 int inc_barrier(struct inc_comm *comm)
 {
-	struct inc_req *req;
-	int ret;
+	const struct inc_call c = { .coll = INC_COLL_BARRIER };
 
-	ret = start_barrier(comm, &req);
-	return ret ? ret : finish_blocking(comm, req);
+	return inc_call_run(comm, &c);
 }
 
 /* --- Requests ---------------------------------------------------------------- */

@@ -2,7 +2,8 @@
 /*
  * A communicator and its requests, for the files that make up libinc:
  *
- *	coll.c	what the user calls: operations become requests
+ *	coll.c	what the user calls
+ *	call.c	calls become requests
  *	msg.c	requests become messages; results become progress
  *	comm.c	creation, end, queries
  */
@@ -17,6 +18,7 @@
 
 #include "inc.h"
 #include "mem.h"
+#include "plan.h"
 #include "verbs.h"
 #include "watch.h"
 
@@ -39,13 +41,15 @@
  * @comm: communicator
  * @next: next operation in order of issue, while it is under way
  * @all: next of all requests that the communicator has allocated
- * @hdr: INC header of its messages; msg_id, nelem, result_* differ
- * @send: caller's data
- * @recv: where the caller wants the result
- * @bytes: length of both
+ * @hdr: what the INC headers of its messages have in common
+ * @plan: the steps that it takes
+ * @step: the one that messages are sent of
+ * @step_no: its number
+ * @send: caller's data; NULL: none of this rank
+ * @recv: where the caller wants the result; NULL: none for this rank
+ * @temp: copy of the data, to be freed in the end
  * @esize: length of an element
- * @chunk: bytes of all messages but the last
- * @posted: bytes for which messages were sent
+ * @posted: bytes of a block for which the step's messages were sent
  * @msgs: messages that it takes
  * @msgs_posted: messages sent
  * @msgs_done: messages whose result came
@@ -61,11 +65,13 @@ struct inc_req {
 	struct inc_req	*next;
 	struct inc_req	*all;
 	struct inc_hdr	hdr;
+	struct inc_plan	plan;
+	struct inc_step	step;
+	uint64_t	step_no;
 	const char	*send;
 	char		*recv;
-	size_t		bytes;
+	void		*temp;
 	size_t		esize;
-	size_t		chunk;
 	size_t		posted;
 	uint64_t	msgs;
 	uint64_t	msgs_posted;
@@ -81,12 +87,12 @@ struct inc_req {
 /**
  * struct inc_msg - a message in flight; the ring's index is its message ID
  * @req: operation that it is a part of; NULL: its result came
- * @off: its place in the operation's buffers, bytes
- * @len: bytes of data
+ * @to: where its result goes in the end
+ * @len: bytes of that
  */
 struct inc_msg {
 	struct inc_req	*req;
-	size_t		off;
+	char		*to;
 	size_t		len;
 };
 

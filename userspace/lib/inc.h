@@ -40,8 +40,11 @@ extern "C" {
 struct inc_comm;
 struct inc_req;
 
-/* As send buffer: take the receive buffer's contents. */
-#define INC_IN_PLACE	((const void *)-1)
+/*
+ * As send buffer: the data is in the receive buffer, where MPI has it. As receive
+ * buffer of the root of a Scatter: its block stays where it is.
+ */
+#define INC_IN_PLACE	((void *)-1)
 
 /**
  * enum inc_reg_mode - what is done with user memory that was not registered
@@ -219,11 +222,46 @@ const char *inc_comm_strerror(struct inc_comm *comm);
 
 int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		  size_t count, enum inc_dtype dtype, enum inc_op op);
+int inc_reduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+	       size_t count, enum inc_dtype dtype, enum inc_op op, int root);
+int inc_reduce_scatter(struct inc_comm *comm, const void *sendbuf,
+		       void *recvbuf, size_t count, enum inc_dtype dtype,
+		       enum inc_op op);
+int inc_broadcast(struct inc_comm *comm, void *buf, size_t count,
+		  enum inc_dtype dtype, int root);
+int inc_allgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		  size_t count, enum inc_dtype dtype);
+int inc_gather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+	       size_t count, enum inc_dtype dtype, int root);
+int inc_scatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		size_t count, enum inc_dtype dtype, int root);
+int inc_alltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		 size_t count, enum inc_dtype dtype);
 int inc_barrier(struct inc_comm *comm);
+
 int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		   size_t count, enum inc_dtype dtype, enum inc_op op,
 		   struct inc_req **req);
+int inc_ireduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		size_t count, enum inc_dtype dtype, enum inc_op op, int root,
+		struct inc_req **req);
+int inc_ireduce_scatter(struct inc_comm *comm, const void *sendbuf,
+			void *recvbuf, size_t count, enum inc_dtype dtype,
+			enum inc_op op, struct inc_req **req);
+int inc_ibroadcast(struct inc_comm *comm, void *buf, size_t count,
+		   enum inc_dtype dtype, int root, struct inc_req **req);
+int inc_iallgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		   size_t count, enum inc_dtype dtype, struct inc_req **req);
+int inc_igather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		size_t count, enum inc_dtype dtype, int root,
+		struct inc_req **req);
+int inc_iscatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		 size_t count, enum inc_dtype dtype, int root,
+		 struct inc_req **req);
+int inc_ialltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		  size_t count, enum inc_dtype dtype, struct inc_req **req);
 int inc_ibarrier(struct inc_comm *comm, struct inc_req **req);
+
 int inc_test(struct inc_req *req, int *done);
 int inc_wait(struct inc_req *req);
 void inc_request_free(struct inc_req *req);

@@ -144,6 +144,8 @@ static void finish(struct inc_req *req)
 		inc_mem_put(&comm->mem, req->rmem, 0);
 	req->smem = NULL;
 	req->rmem = NULL;
+	free(req->temp);
+	req->temp = NULL;
 	req->done = true;
 	comm->info.operations++;
 	if (req->orphan)
@@ -293,30 +295,59 @@ int inc_msg_post_recvs(struct inc_comm *comm)
 
 /* --- Sends ---------------------------------------------------------------- */
 
+/* A message: what it sends and where its result goes, in caller's memory. */
+struct piece {
+	const char	*from;
+	char		*to;
+	size_t		nfrom;
+	size_t		nto;
+	size_t		len;		/* of a block */
+};
+
+static void next_piece(const struct inc_req *req, struct piece *p)
+{
+	const struct inc_step *s = &req->step;
+	size_t block = req->plan.block;
+
+	p->len = req->err ? 0 : inc_seg_len(block, req->posted, req->plan.chunk);
+	p->from = NULL;
+	p->to = NULL;
+	p->nfrom = s->nfrom * p->len;
+	p->nto = req->recv ? s->nto * p->len : 0;
+	if (p->nfrom)
+		p->from = req->send + s->from * block + req->posted;
+	if (p->nto)
+		p->to = req->recv + s->to * block + req->posted;
+}
+
 static void fill_hdr(struct inc_comm *comm, const struct inc_req *req,
-		     uint32_t id, size_t len)
+		     uint32_t id, const struct piece *p)
 {
 	struct inc_hdr *hdr = entry_hdr(comm, id);
 	uint64_t va = 0;
 	uint32_t rkey = 0;
 
 	*hdr = req->hdr;
+	hdr->collective = req->step.collective;
+	hdr->root = htons((uint16_t)req->step.root);
 	hdr->msg_id = htonl(id);
-	if (len && req->rmem) {
-		va = (uintptr_t)req->recv + req->posted;
-		rkey = inc_mem_mr(req->rmem, req->recv + req->posted)->rkey;
-	} else if (len) {
+	if (!p->nto) {
+		hdr->flags = htons(INC_HDR_F_NO_DATA);
+	} else if (req->rmem) {
+		va = (uintptr_t)p->to;
+		rkey = inc_mem_mr(req->rmem, p->to)->rkey;
+	} else {
 		va = (uintptr_t)entry_recv(comm, id);
 		rkey = comm->arena_mr->rkey;
 	}
-	hdr->nelem = htonl(req->esize ? (uint32_t)(len / req->esize) : 0);
+	hdr->nelem = htonl(req->esize ? (uint32_t)(p->len / req->esize) : 0);
 	hdr->result_rkey = htonl(rkey);
 	hdr->result_va = htobe64(va);
 }
 
 /* Header and copied data lie side by side, registered data is a second SGE. */
 static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
-		     uint32_t id, size_t len, struct ibv_send_wr *wr)
+		     uint32_t id, const struct piece *p, struct ibv_send_wr *wr)
 {
 	struct ibv_sge *sge = wr->sg_list;
 	struct inc_hdr *hdr = entry_hdr(comm, id);
@@ -325,16 +356,14 @@ static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
 	sge[0].length = INC_HDR_LEN;
 	sge[0].lkey = comm->arena_mr->lkey;
 	wr->num_sge = 1;
-	if (len && req->smem) {
-		const char *from = req->send + req->posted;
-
-		sge[1].addr = (uintptr_t)from;
-		sge[1].length = (uint32_t)len;
-		sge[1].lkey = inc_mem_mr(req->smem, from)->lkey;
+	if (p->nfrom && req->smem) {
+		sge[1].addr = (uintptr_t)p->from;
+		sge[1].length = (uint32_t)p->nfrom;
+		sge[1].lkey = inc_mem_mr(req->smem, p->from)->lkey;
 		wr->num_sge = 2;
-	} else if (len) {
-		memcpy(hdr + 1, req->send + req->posted, len);
-		sge[0].length += (uint32_t)len;
+	} else if (p->nfrom) {
+		memcpy(hdr + 1, p->from, p->nfrom);
+		sge[0].length += (uint32_t)p->nfrom;
 	}
 	if (wr->num_sge == 1 && sge[0].length <= comm->inline_max)
 		wr->send_flags |= IBV_SEND_INLINE;
@@ -352,20 +381,30 @@ static bool wants_completion(const struct inc_comm *comm,
 	       (req->smem && req->msgs_posted == req->msgs);
 }
 
+/* A block's part was sent, perhaps its last: on to the next step. */
+static void advance(struct inc_req *req)
+{
+	req->posted += inc_seg_len(req->plan.block, req->posted, req->plan.chunk);
+	if (req->posted < req->plan.block || ++req->step_no == req->plan.steps)
+		return;
+	req->posted = 0;
+	inc_plan_step(&req->plan, req->step_no, &req->step);
+}
+
 static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 {
 	struct inc_req *req = comm->tx;
 	uint32_t id = comm->next_id++;
 	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
-	size_t len = inc_seg_len(req->bytes, req->posted, req->chunk);
-	size_t data = req->err ? 0 : len;
 	uint64_t seq = ++comm->sq_posted;
+	struct piece p;
 
+	next_piece(req, &p);
 	msg->req = req;
-	msg->off = req->posted;
-	msg->len = len;
+	msg->to = p.to;
+	msg->len = p.nto;
 	req->last_seq = seq;
-	fill_hdr(comm, req, id, data);
+	fill_hdr(comm, req, id, &p);
 	req->msgs_posted++;
 
 	wr->wr_id = seq;
@@ -376,11 +415,11 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 	wr->wr.rdma.remote_addr = (uint64_t)(id & (comm->tree.slots - 1)) *
 				  comm->tree.msg_size;
 	wr->wr.rdma.rkey = comm->tree.rkey;
-	fill_sge(comm, req, id, data, wr);
+	fill_sge(comm, req, id, &p, wr);
 
-	req->posted += len;
+	advance(req);
 	comm->info.messages++;
-	comm->info.tx_bytes += INC_HDR_LEN + data;
+	comm->info.tx_bytes += INC_HDR_LEN + p.nfrom;
 	if (req->msgs_posted == req->msgs)
 		comm->tx = req->next;
 }
@@ -528,8 +567,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 			return;
 		}
 		if (!status && !msg->req->err && !msg->req->rmem && msg->len)
-			memcpy(msg->req->recv + msg->off, entry_recv(comm, id),
-			       msg->len);
+			memcpy(msg->to, entry_recv(comm, id), msg->len);
 		msg_done(comm, msg, status);
 		return;
 	}
@@ -605,6 +643,8 @@ void inc_msg_progress(struct inc_comm *comm)
 void inc_msg_issue(struct inc_comm *comm, struct inc_req *req)
 {
 	req->next = NULL;
+	req->msgs = inc_plan_msgs(&req->plan);
+	inc_plan_step(&req->plan, 0, &req->step);
 	if (comm->last)
 		comm->last->next = req;
 	else

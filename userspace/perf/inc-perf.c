@@ -107,16 +107,28 @@ static void buf_free(struct perf *p, struct buf *b)
 	b->mem = NULL;
 }
 
+/* Blocks that the largest buffer of a rank has. */
+static size_t most_blocks(const struct perf *p)
+{
+	switch (p->o.coll) {
+	case INC_COLL_BROADCAST:
+	case INC_COLL_REDUCE:
+	case INC_COLL_ALLREDUCE:
+	case INC_COLL_BARRIER:
+		return 1;
+	}
+	return (size_t)p->nranks;
+}
+
 static int alloc_all(struct perf *p, size_t len)
 {
 	long i;
 
-	for (i = 0; i < p->o.outstanding; i++) {
-		if (buf_alloc(p, &p->recv[i], len))
+	len *= most_blocks(p);
+	for (i = 0; i < p->o.outstanding; i++)
+		if (buf_alloc(p, &p->recv[i], len) ||
+		    buf_alloc(p, &p->send[i], len))
 			return -ENOMEM;
-		if (!p->o.in_place && buf_alloc(p, &p->send[i], len))
-			return -ENOMEM;
-	}
 	return 0;
 }
 
@@ -141,50 +153,51 @@ static bool guard_ok(const struct buf *b)
 	return true;
 }
 
-static void fill(const struct perf *p, struct buf *b, size_t count,
-		 uint64_t seed)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		ref_store(b->data, p->esize, i,
-			  ref_input(p->o.dtype, p->o.pattern, seed,
-				    (unsigned int)p->rank, i));
-}
-
 /* --- Operations --------------------------------------------------------------------- */
 
-static const void *send_of(const struct perf *p, long i)
+static uint64_t scramble(uint64_t x)
 {
-	return p->o.in_place ? INC_IN_PLACE : p->send[i].data;
+	x ^= x >> 33;
+	x *= 0xff51afd7ed558ccd;
+	return x ^ x >> 33;
 }
 
-static int start(struct perf *p, long i, size_t count, struct inc_req **req)
+/* The operation that has this number, on all ranks. */
+static struct kind kind_of(const struct perf *p, size_t count, uint64_t number)
 {
-	if (p->o.barrier)
-		return inc_ibarrier(p->comm, req);
-	return inc_iallreduce(p->comm, send_of(p, i), p->recv[i].data, count,
-			      p->o.dtype, p->o.op, req);
+	uint64_t r = scramble(p->o.seed + number + 1);
+	struct kind k = {
+		.coll = (enum inc_collective)p->o.coll, .nranks = p->nranks,
+		.rank = p->rank, .in_place = p->o.in_place, .count = count,
+		.dtype = p->o.dtype, .op = p->o.op,
+	};
+
+	if (p->o.coll == KIND_MIX)
+		k.coll = (enum inc_collective)(r % INC_COLL_COUNT);
+	if (kind_rooted(k.coll))
+		k.root = p->o.root < 0 || p->o.coll == KIND_MIX ?
+			 (int)((r >> 32) % (uint64_t)p->nranks) : p->o.root;
+	return k;
 }
 
-/* One operation, or as many as are to be outstanding at once. */
-static int operate(struct perf *p, size_t count)
+/* One operation, or as many as are to be outstanding at once, from @number. */
+static int operate(struct perf *p, size_t count, uint64_t number)
 {
 	struct inc_req *req[MAX_OUTSTANDING];
+	struct kind k;
 	int ret = 0, err;
 	long i, n;
 
 	if (p->o.outstanding == 1) {
-		if (p->o.barrier)
-			ret = inc_barrier(p->comm);
-		else
-			ret = inc_allreduce(p->comm, send_of(p, 0),
-					    p->recv[0].data, count, p->o.dtype,
-					    p->o.op);
+		k = kind_of(p, count, number);
+		ret = kind_run(&k, p->comm, p->send[0].data, p->recv[0].data);
 		return ret ? failed(p, "operation", ret) : 0;
 	}
-	for (n = 0; n < p->o.outstanding && !ret; n++)
-		ret = start(p, n, count, &req[n]);
+	for (n = 0; n < p->o.outstanding && !ret; n++) {
+		k = kind_of(p, count, number + (uint64_t)n);
+		ret = kind_begin(&k, p->comm, p->send[n].data, p->recv[n].data,
+				 &req[n]);
+	}
 	n -= ret ? 1 : 0;
 	for (i = n - 1; i >= 0; i--) {
 		err = inc_wait(req[i]);
@@ -196,60 +209,92 @@ static int operate(struct perf *p, size_t count)
 
 /* --- Check ------------------------------------------------------------------------------ */
 
-static int compare(struct perf *p, const struct buf *b, size_t count,
-		   uint64_t seed)
+static uint64_t input(const struct perf *p, uint64_t seed, int rank, size_t i)
 {
-	uint64_t got, want;
-	size_t i;
+	return ref_input(p->o.dtype, p->o.pattern, seed, (unsigned int)rank, i);
+}
+
+/* This rank's data where it belongs, everything else marked. */
+static void fill(const struct perf *p, long i, const struct kind *k,
+		 uint64_t seed)
+{
+	uint8_t *to = p->send[i].data;
+	size_t at, n, len = kind_in(k);
+
+	memset(p->recv[i].data, GUARD_BYTE, p->recv[i].len);
+	memset(p->send[i].data, GUARD_BYTE, p->send[i].len);
+	if (kind_data_in_recv(k, &at))
+		to = p->recv[i].data + at * p->esize;
+	for (n = 0; n < len; n++)
+		ref_store(to, p->esize, n, input(p, seed, p->rank, n));
+}
+
+static uint64_t expected(struct perf *p, const struct kind *k, size_t i,
+			 uint64_t seed)
+{
+	struct source s = kind_source(k, i);
 	int r;
 
-	for (i = 0; i < count; i++) {
-		for (r = 0; r < p->nranks; r++)
-			p->vals[r] = ref_input(p->o.dtype, p->o.pattern, seed,
-					       (unsigned int)r, i);
-		want = ref_reduce(p->o.dtype, p->o.op, p->vals,
-				  (unsigned int)p->nranks);
+	if (s.from >= 0)
+		return input(p, seed, s.from, s.index);
+	for (r = 0; r < p->nranks; r++)
+		p->vals[r] = input(p, seed, r, s.index);
+	return ref_reduce(p->o.dtype, p->o.op, p->vals, (unsigned int)p->nranks);
+}
+
+static int compare(struct perf *p, const struct buf *b, const struct kind *k,
+		   uint64_t seed)
+{
+	size_t i, n = kind_out(k);
+	uint64_t got, want;
+
+	for (i = 0; i < n; i++) {
+		want = expected(p, k, i, seed);
 		got = ref_load(b->data, p->esize, i);
 		if (got == want)
 			continue;
-		complain(p, "wrong result: %s %s, %zu elements, seed %" PRIu64 ": element %zu is 0x%0*" PRIx64 ", must be 0x%0*" PRIx64,
-			 inc_dtype_name(p->o.dtype), inc_op_name(p->o.op), count,
-			 seed, i, (int)(2 * p->esize), got, (int)(2 * p->esize),
-			 want);
+		complain(p, "wrong result: %s %s %s, root %d, blocks of %zu elements, seed %" PRIu64 ": element %zu is 0x%0*" PRIx64 ", must be 0x%0*" PRIx64,
+			 kind_name((int)k->coll), inc_dtype_name(p->o.dtype),
+			 inc_op_name(p->o.op), k->root, k->count, seed, i,
+			 (int)(2 * p->esize), got, (int)(2 * p->esize), want);
 		return -EILSEQ;
 	}
 	return 0;
 }
 
-static int check_send(struct perf *p, const struct buf *b, size_t count,
-		      uint64_t seed)
+static bool untouched(const struct buf *b, size_t from)
 {
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (ref_load(b->data, p->esize, i) !=
-		    ref_input(p->o.dtype, p->o.pattern, seed,
-			      (unsigned int)p->rank, i)) {
-			complain(p, "send buffer changed at element %zu of %zu",
-				 i, count);
-			return -EILSEQ;
-		}
-	return 0;
+	for (; from < b->len; from++)
+		if (b->data[from] != GUARD_BYTE)
+			return false;
+	return true;
 }
 
-static int check_buffers(struct perf *p, long i, size_t count, uint64_t seed)
+/* Nothing but the result has changed. */
+static int check_rest(struct perf *p, long i, const struct kind *k,
+		      uint64_t seed)
 {
-	int ret = compare(p, &p->recv[i], count, seed);
+	size_t at, n, len = kind_in(k), out = kind_out(k);
+	bool in_recv = kind_data_in_recv(k, &at);
 
-	if (!ret && !p->o.in_place)
-		ret = check_send(p, &p->send[i], count, seed);
-	if (!ret && (!guard_ok(&p->recv[i]) ||
-		     (!p->o.in_place && !guard_ok(&p->send[i])))) {
-		complain(p, "memory around a buffer of %zu elements was written to",
-			 count);
-		ret = -EILSEQ;
+	for (n = 0; n < len && !in_recv; n++)
+		if (ref_load(p->send[i].data, p->esize, n) !=
+		    input(p, seed, p->rank, n)) {
+			complain(p, "%s: send buffer changed at element %zu of %zu",
+				 kind_name((int)k->coll), n, len);
+			return -EILSEQ;
+		}
+	/* In place, a reduction's other blocks are the rank's data. */
+	if (in_recv && out < at + len)
+		out = at + len;
+	if (!guard_ok(&p->recv[i]) || !guard_ok(&p->send[i]) ||
+	    !untouched(&p->recv[i], out * p->esize) ||
+	    !untouched(&p->send[i], in_recv ? 0 : len * p->esize)) {
+		complain(p, "%s: memory behind blocks of %zu elements was written to",
+			 kind_name((int)k->coll), k->count);
+		return -EILSEQ;
 	}
-	return ret;
+	return 0;
 }
 
 /* Do all ranks agree that all is well? */
@@ -270,26 +315,27 @@ static int agree(struct perf *p, int ret)
 /* Verified operations, each with other data. */
 static int check_size(struct perf *p, size_t count)
 {
-	uint64_t seed;
+	struct kind k;
+	uint64_t seed, number;
 	int ret = 0;
 	long n, i;
 
 	for (n = 0; n < p->o.checks; n++) {
-		seed = p->o.seed + (uint64_t)n * MAX_OUTSTANDING;
+		number = (uint64_t)n * MAX_OUTSTANDING;
+		seed = p->o.seed + number;
 		for (i = 0; i < p->o.outstanding; i++) {
-			struct buf *b = p->o.in_place ? &p->recv[i] :
-							&p->send[i];
-
-			if (!p->o.in_place)
-				memset(p->recv[i].data, GUARD_BYTE,
-				       count * p->esize);
-			fill(p, b, count, seed + (uint64_t)i);
+			k = kind_of(p, count, number + (uint64_t)i);
+			fill(p, i, &k, seed + (uint64_t)i);
 		}
-		ret = operate(p, count);
+		ret = operate(p, count, number);
 		if (ret)
 			return ret;
-		for (i = 0; i < p->o.outstanding && !ret; i++)
-			ret = check_buffers(p, i, count, seed + (uint64_t)i);
+		for (i = 0; i < p->o.outstanding && !ret; i++) {
+			k = kind_of(p, count, number + (uint64_t)i);
+			ret = compare(p, &p->recv[i], &k, seed + (uint64_t)i);
+			if (!ret)
+				ret = check_rest(p, i, &k, seed + (uint64_t)i);
+		}
 		ret = agree(p, ret);
 		if (ret)
 			return ret;
@@ -301,18 +347,18 @@ static int check_size(struct perf *p, size_t count)
 
 static int repeat_hash(struct perf *p, size_t count)
 {
+	struct kind k = kind_of(p, count, 0);
 	uint64_t hash, first = 0;
 	int ret = 0;
 	long n;
 
 	for (n = 0; n < p->o.runs && !ret; n++) {
 		if (n == 0 || p->o.in_place)
-			fill(p, p->o.in_place ? &p->recv[0] : &p->send[0], count,
-			     p->o.seed);
-		ret = operate(p, count);
+			fill(p, 0, &k, p->o.seed);
+		ret = operate(p, count, 0);
 		if (ret)
 			return ret;
-		hash = ref_hash(p->recv[0].data, count * p->esize);
+		hash = ref_hash(p->recv[0].data, kind_out(&k) * p->esize);
 		if (!n)
 			first = hash;
 		if (hash != first) {
@@ -371,7 +417,7 @@ static int measure(struct perf *p, size_t count, long iterations, long warmup,
 	int ret;
 
 	for (i = 0; i < warmup; i++) {
-		ret = operate(p, count);
+		ret = operate(p, count, (uint64_t)(i * p->o.outstanding));
 		if (ret)
 			return ret;
 	}
@@ -380,7 +426,7 @@ static int measure(struct perf *p, size_t count, long iterations, long warmup,
 		return failed(p, "barrier", ret);
 	t = now_us();
 	for (i = 0; i < iterations; i++) {
-		ret = operate(p, count);
+		ret = operate(p, count, (uint64_t)(i * p->o.outstanding));
 		if (ret)
 			return ret;
 	}
@@ -460,9 +506,8 @@ static void header(const struct perf *p)
 		return;
 	inc_comm_query(p->comm, &info);
 	if (p->o.json) {
-		printf("{\"collective\":\"%s\"", p->o.barrier ? "barrier" :
-							       "allreduce");
-		if (!p->o.barrier)
+		printf("{\"collective\":\"%s\"", kind_name(p->o.coll));
+		if (p->o.coll != INC_COLL_BARRIER)
 			printf(",\"dtype\":\"%s\",\"op\":\"%s\"",
 			       inc_dtype_name(p->o.dtype), inc_op_name(p->o.op));
 		printf(",\"ranks\":%d,\"msg_size\":%u,\"pmtu\":%u,\"slots\":%u,\"window\":%u,\"results\":[",
@@ -470,12 +515,12 @@ static void header(const struct perf *p)
 		       info.window);
 		return;
 	}
-	if (p->o.barrier)
+	if (p->o.coll == INC_COLL_BARRIER)
 		printf("# inc-perf barrier, %d ranks, path MTU %u\n", p->nranks,
 		       info.pmtu);
 	else
-		printf("# inc-perf allreduce %s %s, %d ranks, path MTU %u, messages of %u bytes, window %u\n",
-		       inc_dtype_name(p->o.dtype), inc_op_name(p->o.op),
+		printf("# inc-perf %s %s %s, %d ranks, path MTU %u, messages of %u bytes, window %u\n",
+		       kind_name(p->o.coll), inc_dtype_name(p->o.dtype), inc_op_name(p->o.op),
 		       p->nranks, info.pmtu, info.msg_size, info.window);
 	printf("# %-10s %12s %12s %12s %12s\n", "Size", "Avg(us)", "Min(us)",
 	       "Max(us)", "MB/s");
@@ -498,7 +543,7 @@ static int one_size(struct perf *p, size_t count)
 		iterations = default_iterations(size);
 	if (warmup < 0)
 		warmup = iterations / 10 + 1;
-	ret = p->o.barrier ? 0 : alloc_all(p, size);
+	ret = alloc_all(p, size);
 	if (!ret && p->o.checks)
 		ret = check_size(p, count);
 	if (!ret && p->o.runs) {
@@ -519,7 +564,7 @@ static int all_sizes(struct perf *p)
 	unsigned int i;
 	int ret = 0;
 
-	if (p->o.barrier)
+	if (p->o.coll == INC_COLL_BARRIER)
 		return one_size(p, 0);
 	for (i = 0; i < p->o.ncounts && !ret; i++)
 		ret = one_size(p, p->o.counts[i]);

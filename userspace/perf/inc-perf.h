@@ -11,6 +11,7 @@
 
 #include <inc/inc.h>
 
+#include "kind.h"
 #include "ref.h"
 
 #define MAX_OUTSTANDING	64
@@ -21,7 +22,8 @@ enum reg { REG_PIN, REG_EACH, REG_CACHE };
 
 struct options {
 	struct inc_comm_opts	comm;
-	bool			barrier;
+	int			coll;		/* or KIND_MIX */
+	int			root;		/* -1: another one each time */
 	enum inc_dtype		dtype;
 	enum inc_op		op;
 	size_t			min;		/* bytes */
@@ -44,6 +46,7 @@ struct options {
 #define OPTIONS_INIT				\
 	{					\
 		.comm = INC_COMM_OPTS_INIT,	\
+		.coll = INC_COLL_ALLREDUCE,	\
 		.dtype = INC_DTYPE_FP32,	\
 		.op = INC_OP_SUM,		\
 		.min = 4,			\

@@ -15,7 +15,11 @@
 static void usage(FILE *out)
 {
 	fputs(
-"Usage: inc-perf [OPTIONS] [allreduce|barrier]\n"
+"Usage: inc-perf [OPTIONS] [COLLECTIVE]\n"
+"\n"
+"COLLECTIVE is allreduce (the default), reduce, reduce-scatter, broadcast,\n"
+"allgather, gather, scatter, alltoall, barrier, or mix: another one each time.\n"
+"Sizes and counts are those of a rank's block.\n"
 "\n"
 "One process per rank. What is not given is taken from the environment\n"
 "(INC_SERVER, INC_JOB, INC_RANK, INC_NRANKS ..., see libinc(7)).\n"
@@ -26,6 +30,7 @@ static void usage(FILE *out)
 "  -n, --ranks N             number of ranks\n"
 "  -t, --dtype TYPE          int32, int64, fp32, fp64 ... (fp32)\n"
 "  -o, --op OP               sum, min, max ... (sum)\n"
+"      --root R|each         root rank, or another one each time (0)\n"
 "  -m, --sizes MIN:MAX       bytes, doubling; suffixes K, M, G (4:1M)\n"
 "  -s, --size BYTES          one size\n"
 "      --count N             one size, in elements; may be given again\n"
@@ -60,7 +65,7 @@ enum {
 	OPT_COUNT = 256, OPT_REPS, OPT_CHECK, OPT_PATTERN, OPT_SEED, OPT_HASH,
 	OPT_RUNS, OPT_IN_PLACE, OPT_OUTSTANDING, OPT_REG, OPT_WINDOW, OPT_SLOTS,
 	OPT_MSG_SIZE, OPT_PMTU, OPT_FIRST, OPT_TIMEOUT, OPT_JOIN_TIMEOUT,
-	OPT_DEV, OPT_IB_PORT, OPT_GID, OPT_PSN,
+	OPT_DEV, OPT_IB_PORT, OPT_GID, OPT_PSN, OPT_ROOT,
 };
 
 static const struct option long_options[] = {
@@ -70,6 +75,7 @@ static const struct option long_options[] = {
 	{ "ranks",	required_argument,	NULL, 'n' },
 	{ "dtype",	required_argument,	NULL, 't' },
 	{ "op",		required_argument,	NULL, 'o' },
+	{ "root",	required_argument,	NULL, OPT_ROOT },
 	{ "sizes",	required_argument,	NULL, 'm' },
 	{ "size",	required_argument,	NULL, 's' },
 	{ "count",	required_argument,	NULL, OPT_COUNT },
@@ -277,6 +283,9 @@ static bool run_option(struct options *o, int opt, const char *arg)
 		return get_dtype(o, arg);
 	case 'o':
 		return get_op(o, arg);
+	case OPT_ROOT:
+		o->root = -1;
+		return !strcmp(arg, "each") || get_int(arg, UINT16_MAX, &o->root);
 	case 'm':
 	case 's':
 		return get_sizes(o, arg);
@@ -323,21 +332,27 @@ static bool run_option(struct options *o, int opt, const char *arg)
 static bool get_collective(struct options *o, int argc, char **argv)
 {
 	if (optind < argc) {
-		if (!strcmp(argv[optind], "barrier"))
-			o->barrier = true;
-		else if (strcmp(argv[optind], "allreduce"))
-			return bad_argument(argv[optind], "allreduce or barrier");
+		o->coll = kind_by_name(argv[optind]);
+		if (o->coll < 0)
+			return bad_argument(argv[optind],
+					    "a collective: allreduce, broadcast ...");
 		optind++;
 	}
 	if (optind < argc)
 		return bad_argument(argv[optind], "nothing");
-	if (!o->barrier && o->checks && !ref_knows(o->dtype, o->op)) {
+	if (o->checks && (o->coll == KIND_MIX ||
+			  kind_reduces((enum inc_collective)o->coll)) &&
+	    !ref_knows(o->dtype, o->op)) {
 		fprintf(stderr, "inc-perf: --check does not know %s of %s\n",
 			inc_op_name(o->op), inc_dtype_name(o->dtype));
 		return false;
 	}
-	if (o->barrier)
+	if (o->coll == INC_COLL_BARRIER)
 		o->checks = 0;
+	if (o->coll == KIND_MIX && o->runs) {
+		fputs("inc-perf: --runs takes one collective\n", stderr);
+		return false;
+	}
 	return true;
 }
 

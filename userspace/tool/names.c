@@ -27,6 +27,7 @@ static const char *const tree_stats[] = {
 	[INC_A_TREE_STATS_FAILED] = "failed",
 	[INC_A_TREE_STATS_CHUNKS] = "chunks",
 	[INC_A_TREE_STATS_REDUCED_BYTES] = "reduced-bytes",
+	[INC_A_TREE_STATS_PASSED_BYTES] = "passed-bytes",
 };
 
 static const char *const member_stats[] = {

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+#ifndef INC_LIB_CALL_H
+#define INC_LIB_CALL_H
+
+#include <stddef.h>
+
+#include "inc.h"
+
+/**
+ * struct inc_call - what the caller of a collective wants
+ * @coll: collective
+ * @send: his data, or INC_IN_PLACE
+ * @recv: room for the result, or INC_IN_PLACE
+ * @count: elements of a block
+ * @dtype: their type
+ * @op: operation, if it reduces
+ * @root: root rank, if it has one
+ */
+struct inc_call {
+	enum inc_collective	coll;
+	const void		*send;
+	void			*recv;
+	size_t			count;
+	enum inc_dtype		dtype;
+	enum inc_op		op;
+	int			root;
+};
+
+int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
+		   struct inc_req **res);
+int inc_call_run(struct inc_comm *comm, const struct inc_call *c);
+
+#endif /* INC_LIB_CALL_H */

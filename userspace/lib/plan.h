@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * How a collective is carried out: as one step if its blocks fit into a message
+ * of the switch, else as many. Pure functions, tested by test_plan.c.
+ *
+ * All ranks make the same plan: it depends on what they agree on, and each rank
+ * takes part in each message, with or without data.
+ */
+#ifndef INC_LIB_PLAN_H
+#define INC_LIB_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inc_proto.h"
+
+/**
+ * struct inc_plan - a collective, as one rank sees it
+ * @collective: enum inc_collective
+ * @rank: this rank
+ * @nranks: number of ranks
+ * @root: root rank, 0 if there is none
+ * @block: bytes of a block
+ * @chunk: most bytes of a block in one message
+ * @whole: it is one step, of the collective's own messages
+ * @steps: number of steps
+ */
+struct inc_plan {
+	uint8_t		collective;
+	unsigned int	rank;
+	unsigned int	nranks;
+	unsigned int	root;
+	size_t		block;
+	size_t		chunk;
+	bool		whole;
+	uint64_t	steps;
+};
+
+/**
+ * struct inc_step - messages with consecutive parts of a block
+ * @collective: of the messages
+ * @root: of the messages
+ * @from: first block of the send buffer that this rank sends of
+ * @to: first block of the receive buffer that this rank's result goes to
+ * @nfrom: blocks that it sends; 0: none
+ * @nto: blocks that it gets; 0: none
+ */
+struct inc_step {
+	uint8_t		collective;
+	unsigned int	root;
+	unsigned int	from;
+	unsigned int	to;
+	unsigned int	nfrom;
+	unsigned int	nto;
+};
+
+unsigned int inc_plan_blocks_in(const struct inc_plan *p);
+unsigned int inc_plan_blocks_out(const struct inc_plan *p);
+void inc_plan_init(struct inc_plan *p, uint32_t msg_size, size_t esize);
+void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s);
+uint64_t inc_plan_msgs(const struct inc_plan *p);
+
+#endif /* INC_LIB_PLAN_H */

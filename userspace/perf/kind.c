@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The collectives, from MPI's definition of each.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "kind.h"
+
+static const char *const names[] = {
+	[INC_COLL_BROADCAST]		= "broadcast",
+	[INC_COLL_ALLGATHER]		= "allgather",
+	[INC_COLL_ALLTOALL]		= "alltoall",
+	[INC_COLL_SCATTER]		= "scatter",
+	[INC_COLL_GATHER]		= "gather",
+	[INC_COLL_REDUCE]		= "reduce",
+	[INC_COLL_ALLREDUCE]		= "allreduce",
+	[INC_COLL_REDUCE_SCATTER]	= "reduce-scatter",
+	[INC_COLL_BARRIER]		= "barrier",
+	[KIND_MIX]			= "mix",
+};
+
+/**
+ * kind_by_name() - collective of that name
+ * @name: name
+ *
+ * Return: enum inc_collective, KIND_MIX, or -1.
+ */
+int kind_by_name(const char *name)
+{
+	int i;
+
+	for (i = 0; i <= KIND_MIX; i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	return -1;
+}
+
+/**
+ * kind_name() - name of a collective
+ * @coll: enum inc_collective, or KIND_MIX
+ *
+ * Return: its name.
+ */
+const char *kind_name(int coll)
+{
+	return names[coll];
+}
+
+/**
+ * kind_rooted() - has a collective a root
+ * @coll: collective
+ *
+ * Return: true if so.
+ */
+bool kind_rooted(enum inc_collective coll)
+{
+	return coll == INC_COLL_BROADCAST || coll == INC_COLL_SCATTER ||
+	       coll == INC_COLL_GATHER || coll == INC_COLL_REDUCE;
+}
+
+/**
+ * kind_reduces() - does a collective reduce
+ * @coll: collective
+ *
+ * Return: true if so.
+ */
+bool kind_reduces(enum inc_collective coll)
+{
+	return coll == INC_COLL_REDUCE || coll == INC_COLL_ALLREDUCE ||
+	       coll == INC_COLL_REDUCE_SCATTER;
+}
+
+/**
+ * kind_in() - elements that this rank gives
+ * @k: operation
+ *
+ * Return: their number.
+ */
+size_t kind_in(const struct kind *k)
+{
+	switch (k->coll) {
+	case INC_COLL_BROADCAST:
+		return k->rank == k->root ? k->count : 0;
+	case INC_COLL_SCATTER:
+		return k->rank == k->root ? k->count * (size_t)k->nranks : 0;
+	case INC_COLL_ALLTOALL:
+	case INC_COLL_REDUCE_SCATTER:
+		return k->count * (size_t)k->nranks;
+	case INC_COLL_BARRIER:
+		return 0;
+	default:
+		return k->count;
+	}
+}
+
+/**
+ * kind_out() - elements that this rank gets
+ * @k: operation
+ *
+ * A broadcast's root counts as getting what it gives.
+ *
+ * Return: their number.
+ */
+size_t kind_out(const struct kind *k)
+{
+	switch (k->coll) {
+	case INC_COLL_ALLGATHER:
+	case INC_COLL_ALLTOALL:
+		return k->count * (size_t)k->nranks;
+	case INC_COLL_GATHER:
+		return k->rank == k->root ? k->count * (size_t)k->nranks : 0;
+	case INC_COLL_REDUCE:
+		return k->rank == k->root ? k->count : 0;
+	case INC_COLL_SCATTER:
+		return k->in_place && k->rank == k->root ? 0 : k->count;
+	case INC_COLL_BARRIER:
+		return 0;
+	default:
+		return k->count;
+	}
+}
+
+/**
+ * kind_data_in_recv() - is this rank's data in its receive buffer
+ * @k: operation
+ * @at: takes the element where it begins
+ *
+ * Return: true if so, false if it is in the send buffer.
+ */
+bool kind_data_in_recv(const struct kind *k, size_t *at)
+{
+	*at = 0;
+	switch (k->coll) {
+	case INC_COLL_BROADCAST:
+		return true;
+	case INC_COLL_ALLGATHER:
+		*at = k->count * (size_t)k->rank;
+		return k->in_place;
+	case INC_COLL_GATHER:
+		*at = k->count * (size_t)k->rank;
+		return k->in_place && k->rank == k->root;
+	case INC_COLL_REDUCE:
+		return k->in_place && k->rank == k->root;
+	case INC_COLL_SCATTER:
+		return false;
+	default:
+		return k->in_place;
+	}
+}
+
+/**
+ * kind_source() - what an element of this rank's result is made of
+ * @k: operation
+ * @i: element of the receive buffer
+ *
+ * Return: the source.
+ */
+struct source kind_source(const struct kind *k, size_t i)
+{
+	size_t mine = k->count * (size_t)k->rank;
+	struct source s = { .from = -1, .index = i };
+
+	switch (k->coll) {
+	case INC_COLL_BROADCAST:
+		s.from = k->root;
+		break;
+	case INC_COLL_ALLGATHER:
+	case INC_COLL_GATHER:
+		s.from = (int)(i / k->count);
+		s.index = i % k->count;
+		break;
+	case INC_COLL_ALLTOALL:
+		s.from = (int)(i / k->count);
+		s.index = mine + i % k->count;
+		break;
+	case INC_COLL_SCATTER:
+		s.from = k->root;
+		s.index = mine + i;
+		break;
+	case INC_COLL_REDUCE_SCATTER:
+		s.index = mine + i;
+		break;
+	default:
+		break;
+	}
+	return s;
+}
+
+static void *send_arg(const struct kind *k, void *send)
+{
+	size_t at;
+
+	return kind_data_in_recv(k, &at) ? INC_IN_PLACE : send;
+}
+
+static void *recv_arg(const struct kind *k, void *recv)
+{
+	return k->coll == INC_COLL_SCATTER && !kind_out(k) && k->count ?
+	       INC_IN_PLACE : recv;
+}
+
+/**
+ * kind_begin() - begin an operation
+ * @k: operation
+ * @comm: communicator
+ * @send: send buffer
+ * @recv: receive buffer
+ * @req: takes the request
+ *
+ * Return: what libinc returned.
+ */
+int kind_begin(const struct kind *k, struct inc_comm *comm, void *send,
+	       void *recv, struct inc_req **req)
+{
+	void *s = send_arg(k, send), *r = recv_arg(k, recv);
+
+	switch (k->coll) {
+	case INC_COLL_BROADCAST:
+		return inc_ibroadcast(comm, r, k->count, k->dtype, k->root, req);
+	case INC_COLL_ALLGATHER:
+		return inc_iallgather(comm, s, r, k->count, k->dtype, req);
+	case INC_COLL_ALLTOALL:
+		return inc_ialltoall(comm, s, r, k->count, k->dtype, req);
+	case INC_COLL_SCATTER:
+		return inc_iscatter(comm, s, r, k->count, k->dtype, k->root, req);
+	case INC_COLL_GATHER:
+		return inc_igather(comm, s, r, k->count, k->dtype, k->root, req);
+	case INC_COLL_REDUCE:
+		return inc_ireduce(comm, s, r, k->count, k->dtype, k->op,
+				   k->root, req);
+	case INC_COLL_ALLREDUCE:
+		return inc_iallreduce(comm, s, r, k->count, k->dtype, k->op, req);
+	case INC_COLL_REDUCE_SCATTER:
+		return inc_ireduce_scatter(comm, s, r, k->count, k->dtype, k->op,
+					   req);
+	case INC_COLL_BARRIER:
+		return inc_ibarrier(comm, req);
+	default:
+		return -EINVAL;
+	}
+}
+
+/**
+ * kind_run() - carry an operation out
+ * @k: operation
+ * @comm: communicator
+ * @send: send buffer
+ * @recv: receive buffer
+ *
+ * Return: what libinc returned.
+ */
+int kind_run(const struct kind *k, struct inc_comm *comm, void *send, void *recv)
+{
+	void *s = send_arg(k, send), *r = recv_arg(k, recv);
+
+	switch (k->coll) {
+	case INC_COLL_BROADCAST:
+		return inc_broadcast(comm, r, k->count, k->dtype, k->root);
+	case INC_COLL_ALLGATHER:
+		return inc_allgather(comm, s, r, k->count, k->dtype);
+	case INC_COLL_ALLTOALL:
+		return inc_alltoall(comm, s, r, k->count, k->dtype);
+	case INC_COLL_SCATTER:
+		return inc_scatter(comm, s, r, k->count, k->dtype, k->root);
+	case INC_COLL_GATHER:
+		return inc_gather(comm, s, r, k->count, k->dtype, k->root);
+	case INC_COLL_REDUCE:
+		return inc_reduce(comm, s, r, k->count, k->dtype, k->op, k->root);
+	case INC_COLL_ALLREDUCE:
+		return inc_allreduce(comm, s, r, k->count, k->dtype, k->op);
+	case INC_COLL_REDUCE_SCATTER:
+		return inc_reduce_scatter(comm, s, r, k->count, k->dtype, k->op);
+	case INC_COLL_BARRIER:
+		return inc_barrier(comm);
+	default:
+		return -EINVAL;
+	}
+}

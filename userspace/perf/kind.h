@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The collectives as inc-perf sees them: how many blocks a rank sends and gets,
+ * how each is called, and which elements of whose data the result is made of.
+ */
+#ifndef INC_PERF_KIND_H
+#define INC_PERF_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <inc/inc.h>
+
+/* Instead of a collective: another one each time. */
+#define KIND_MIX	((int)INC_COLL_COUNT)
+
+/**
+ * struct kind - one operation
+ * @coll: collective
+ * @root: root rank, 0 if it has none
+ * @nranks: number of ranks
+ * @rank: this rank
+ * @in_place: data is in the receive buffer, where MPI has it
+ * @count: elements of a block
+ * @dtype: their type
+ * @op: operation, if it reduces
+ */
+struct kind {
+	enum inc_collective	coll;
+	int			root;
+	int			nranks;
+	int			rank;
+	bool			in_place;
+	size_t			count;
+	enum inc_dtype		dtype;
+	enum inc_op		op;
+};
+
+/**
+ * struct source - what an element of a result is made of
+ * @from: rank whose data it is of; -1: reduction over all ranks
+ * @index: element of that data, or of each rank's
+ */
+struct source {
+	int	from;
+	size_t	index;
+};
+
+int kind_by_name(const char *name);
+const char *kind_name(int coll);
+bool kind_rooted(enum inc_collective coll);
+bool kind_reduces(enum inc_collective coll);
+size_t kind_in(const struct kind *k);
+size_t kind_out(const struct kind *k);
+bool kind_data_in_recv(const struct kind *k, size_t *block);
+struct source kind_source(const struct kind *k, size_t i);
+int kind_begin(const struct kind *k, struct inc_comm *comm, void *send,
+	       void *recv, struct inc_req **req);
+int kind_run(const struct kind *k, struct inc_comm *comm, void *send,
+	     void *recv);
+
+#endif /* INC_PERF_KIND_H */
