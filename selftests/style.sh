@@ -89,7 +89,10 @@ sparse()
 {
 	local sparse out rc
 
-	$LAB prepare sparse >/dev/null || return 1
+	out=$($LAB prepare sparse 2>&1) || {
+		echo "$out"
+		return 1
+	}
 	sparse=$($LAB env | sed -n 's/^LAB_SPARSE=//p')
 	# It does not know gcc's vector types.
 	out=$(build uml C=2 "CHECK=$sparse")
