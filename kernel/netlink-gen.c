@@ -51,7 +51,7 @@ static const struct nla_policy inc_tree_get_nl_policy[INC_A_TREE_ID + 1] = {
 };
 
 /* INC_CMD_TREE_NEW - do */
-static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_DEAD_TIME + 1] = {
+static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_ORDER + 1] = {
 	[INC_A_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[INC_A_TREE_RANKS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_RANKS),
 	[INC_A_TREE_SLOTS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_SLOTS),
@@ -65,6 +65,7 @@ static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_DEAD_TIME + 1] 
 	[INC_A_TREE_HOLD] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_tree_hold_range),
 	[INC_A_TREE_MIN_RTO] = NLA_POLICY_RANGE(NLA_U32, 1, 10000),
 	[INC_A_TREE_DEAD_TIME] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_tree_dead_time_range),
+	[INC_A_TREE_ORDER] = NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 /* INC_CMD_TREE_SET - do */
@@ -151,7 +152,7 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.cmd		= INC_CMD_TREE_NEW,
 		.doit		= inc_nl_tree_new_doit,
 		.policy		= inc_tree_new_nl_policy,
-		.maxattr	= INC_A_TREE_DEAD_TIME,
+		.maxattr	= INC_A_TREE_ORDER,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

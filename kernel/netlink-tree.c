@@ -26,6 +26,7 @@ static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
 	    nla_put_u32(skb, INC_A_TREE_COLLECTIVES, cfg->collectives) ||
 	    nla_put_u32(skb, INC_A_TREE_DTYPES, cfg->dtypes) ||
 	    nla_put_u32(skb, INC_A_TREE_OPS, cfg->ops) ||
+	    nla_put_u8(skb, INC_A_TREE_ORDER, cfg->order) ||
 	    nla_put_u16(skb, INC_A_TREE_WINDOW, READ_ONCE(cfg->window)) ||
 	    nla_put_u32(skb, INC_A_TREE_HOLD, READ_ONCE(cfg->hold)) ||
 	    nla_put_u32(skb, INC_A_TREE_MIN_RTO, READ_ONCE(cfg->min_rto)) ||
@@ -164,6 +165,8 @@ static int parse_geometry(const struct genl_info *info,
 
 	if (attrs[INC_A_TREE_FIRST_MSG_ID])
 		cfg->first_msg_id = nla_get_u32(attrs[INC_A_TREE_FIRST_MSG_ID]);
+	if (attrs[INC_A_TREE_ORDER])
+		cfg->order = nla_get_u8(attrs[INC_A_TREE_ORDER]);
 	return 0;
 }
 

@@ -13,6 +13,9 @@
  * in place. Only the last pairing writes to the result buffer, which is the
  * one copy that a payload byte sees. As long as a rank is missing the slot's
  * previous result thus stays whole, and can be repeated to who lost it.
+ *
+ * A tree may choose the order of arrival instead; then one part at a time waits
+ * per chunk.
  */
 #include <linux/bug.h>
 #include <linux/build_bug.h>
@@ -370,6 +373,36 @@ static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
 	return true;
 }
 
+/*
+ * In order of arrival: what has come so far is one part. Returns true when all
+ * ranks are in the result buffer.
+ */
+static bool pile_up(struct inc_slot *s, u16 chunk, struct inc_part *part)
+{
+	struct inc_part **pile = &s->parked[(size_t)chunk * s->geom->ranks];
+	void *result = s->result + inc_chunk_off(s->geom, chunk);
+	u32 nelem = part->len / inc_dtype_size(s->msg.dtype);
+	struct inc_part *sum = *pile;
+
+	if (!sum && s->geom->ranks > 1) {
+		part->level = 0;
+		*pile = part;
+		return false;
+	}
+	if (!sum) {
+		memcpy(result, part->data, part->len);
+	} else if (sum->level + 2 < s->geom->ranks) {
+		inc_reduce(s->ops, sum->data, sum->data, part->data, nelem);
+		sum->level++;
+	} else {
+		inc_reduce(s->ops, result, sum->data, part->data, nelem);
+		inc_part_free(sum);
+		*pile = NULL;
+	}
+	inc_part_free(part);
+	return !*pile;
+}
+
 /* Returns whether chunks have completed. */
 static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
 		    struct inc_part *part)
@@ -416,7 +449,8 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 		inc_part_free(part);
 		if (++s->arrived < s->geom->ranks)
 			return false;
-	} else if (!pair_up(s, rank, chunk, part)) {
+	} else if (s->geom->by_arrival ? !pile_up(s, chunk, part) :
+					 !pair_up(s, rank, chunk, part)) {
 		return false;
 	}
 	chunk_done(s, chunk);

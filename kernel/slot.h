@@ -18,7 +18,8 @@ struct inc_reduce_ops;
  * @data: the elements; may be written to
  * @len: bytes
  * @level: how many pairings it went through; it covers the ranks
- *	first ... first + 2^level - 1, as many of them as there are
+ *	first ... first + 2^level - 1, as many of them as there are; in order of
+ *	arrival, how many other ranks were added to it
  */
 struct inc_part {
 	void	*data;
@@ -42,6 +43,7 @@ void inc_part_free(struct inc_part *part);
  * @collectives: mask of collectives taken
  * @dtypes: mask of data types taken
  * @ops: mask of operations taken
+ * @by_arrival: ranks are reduced as they come
  */
 struct inc_slot_geom {
 	u16	ranks;
@@ -52,6 +54,7 @@ struct inc_slot_geom {
 	u32	collectives;
 	u32	dtypes;
 	u32	ops;
+	bool	by_arrival;
 };
 
 /**

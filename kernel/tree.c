@@ -136,6 +136,7 @@ static void init_geom(struct inc_slot_geom *geom,
 		.collectives	= cfg->collectives,
 		.dtypes		= cfg->dtypes,
 		.ops		= cfg->ops,
+		.by_arrival	= cfg->order == INC_ORDER_ARRIVAL,
 	};
 }
 

@@ -40,6 +40,7 @@ struct inc_qp;
  * @collectives: mask
  * @dtypes: mask
  * @ops: mask
+ * @order: enum inc_order
  * @window: result packets in flight to a member
  * @hold: bytes held of one member
  * @min_rto: milliseconds
@@ -55,6 +56,7 @@ struct inc_tree_cfg {
 	u32	collectives;
 	u32	dtypes;
 	u32	ops;
+	u8	order;
 	u16	window;
 	u32	hold;
 	u32	min_rto;

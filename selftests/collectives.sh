@@ -5,7 +5,7 @@
 # any size, in place, one after the other and many at once; every byte compared
 # with MPI's definition, what must not change, too.
 #
-#   collectives.sh [VAR=VALUE]... [each | place | mix | wide | loss]...
+#   collectives.sh [VAR=VALUE]... [each | place | mix | arrival | wide | loss]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -76,6 +76,18 @@ t_mix()
 		--msg-size 2048 "${PERF[@]}"
 }
 
+t_arrival()
+{
+	serve_down
+	serve_up --order arrival
+	job "order of arrival" 4 allreduce -t int32 --count 1 --count 300 \
+		--count 40001 --check=4 -i 0 --timeout $((20000 * SLOW))
+	job "order of arrival, mixed, 8 at once" 3 mix -t int32 --count 3 \
+		--count 900 --check=20 --outstanding 8 "${PERF[@]}"
+	serve_down
+	serve_up
+}
+
 t_wide()
 {
 	local c
@@ -105,7 +117,7 @@ t_loss()
 
 echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
 trap 'serve_down; topo_down; inc_unload' EXIT
-[ $# -gt 0 ] || set -- each place mix loss
+[ $# -gt 0 ] || set -- each place mix arrival loss
 n=8
 [[ " $* " != *" wide "* ]] || n=16
 inc_load && topo_up $n && serve_up || exit 1

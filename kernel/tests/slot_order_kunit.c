@@ -224,6 +224,45 @@ static void parked_parts(struct kunit *test)
 	}
 }
 
+/* In order of arrival: a chain of them, whoever they are. */
+static void by_arrival(struct kunit *test)
+{
+	const struct inc_reduce_ops *ops = inc_reduce_lookup(INC_DTYPE_FP32,
+							     INC_OP_SUM);
+	const unsigned int n = inc_test_rounds(200);
+	struct slot_test *t = test->priv;
+
+	for (unsigned int i = 0; i < n; i++) {
+		u16 ranks = 1 + inc_rnd_below(&t->rng, 9), came = 0;
+		u32 nelem = 1 + inc_rnd_below(&t->rng, 56);
+		struct inc_msg msg;
+
+		slot_test_tree(test, ranks, 256, 1, 0);
+		t->geom.by_arrival = true;
+		msg = test_msg(test, INC_COLL_ALLREDUCE, INC_DTYPE_FP32,
+			       INC_OP_SUM, 0, nelem);
+		test_fill(t, &msg);
+		while (came < ranks) {
+			u16 rank = inc_rnd_below(&t->rng, ranks);
+			bool done;
+
+			if (t->sent[rank])
+				continue;
+			test_begin(t, rank, &msg);
+			if (came)
+				ops->generic(t->want, t->want,
+					     test_data(t, rank), nelem);
+			else
+				memcpy(t->want, test_data(t, rank), 4 * nelem);
+			done = test_add(t, rank, &msg);
+			KUNIT_ASSERT_EQ(test, done, ++came == ranks);
+			/* One waits, for all that came. */
+			KUNIT_ASSERT_EQ(test, test_parts_live, done ? 0 : 1);
+		}
+		test_expect_chunk(test, &msg, 0, t->want);
+	}
+}
+
 static struct kunit_case slot_order_cases[] = {
 	KUNIT_CASE(balanced_tree),
 	KUNIT_CASE(large_message),
@@ -231,6 +270,7 @@ static struct kunit_case slot_order_cases[] = {
 	KUNIT_CASE(left_is_lower),
 	KUNIT_CASE(two_levels),
 	KUNIT_CASE(parked_parts),
+	KUNIT_CASE(by_arrival),
 	{}
 };
 

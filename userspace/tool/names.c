@@ -64,6 +64,11 @@ _Static_assert(ARRAY_SIZE(switch_stats) == INC_A_SWITCH_STATS_MAX + 1, "spec");
 _Static_assert(ARRAY_SIZE(tree_stats) == INC_A_TREE_STATS_MAX + 1, "spec");
 _Static_assert(ARRAY_SIZE(member_stats) == INC_A_MEMBER_STATS_MAX + 1, "spec");
 
+static const char *const orders[] = {
+	[INC_ORDER_RANKS] = "ranks",
+	[INC_ORDER_ARRIVAL] = "arrival",
+};
+
 static const char *const roles[] = {
 	[INC_ROLE_ROOT] = "root",
 };
@@ -183,6 +188,7 @@ NAME_OF(inc_nl_member_state_name, member_states)
 NAME_OF(inc_nl_member_error_name, member_errors)
 NAME_OF(inc_nl_slot_state_name, slot_states)
 NAME_OF(inc_nl_role_name, roles)
+NAME_OF(inc_nl_order_name, orders)
 NAME_OF(inc_nl_event_name, events)
 NAME_OF(inc_nl_collective_name, collectives)
 NAME_OF(inc_nl_dtype_name, dtypes)

@@ -48,6 +48,7 @@ static const struct field tree_fields[] = {
 	F(COLLECTIVES, "collectives", collectives, FIELD_UINT32),
 	F(DTYPES, "dtypes", dtypes, FIELD_UINT32),
 	F(OPS, "ops", ops, FIELD_UINT32),
+	F(ORDER, "order", order, FIELD_UINT8),
 	F(WINDOW, "window", window, FIELD_UINT16),
 	F(HOLD, "hold", hold, FIELD_UINT32),
 	F(MIN_RTO, "min-rto", min_rto, FIELD_UINT32),

@@ -100,6 +100,7 @@ struct inc_nl_tree {
 	uint32_t	collectives;
 	uint32_t	dtypes;
 	uint32_t	ops;
+	uint8_t		order;
 	uint16_t	window;
 	uint32_t	hold;
 	uint32_t	min_rto;
@@ -241,6 +242,7 @@ const char *inc_nl_member_state_name(unsigned int state);
 const char *inc_nl_member_error_name(unsigned int error);
 const char *inc_nl_slot_state_name(unsigned int state);
 const char *inc_nl_role_name(unsigned int role);
+const char *inc_nl_order_name(unsigned int order);
 const char *inc_nl_event_name(unsigned int cmd);
 /* Those of <linux/inc_proto.h>, in lower case. */
 const char *inc_nl_collective_name(unsigned int collective);

@@ -197,6 +197,21 @@ int parse_mask(const struct keyword *k, const char *text, void *dst)
 	return TOOL_OK;
 }
 
+/* One name. */
+int parse_enum(const struct keyword *k, const char *text, void *dst)
+{
+	const char *name;
+	unsigned int i;
+
+	for (i = 0; (name = k->name_of(i)); i++) {
+		if (!strcmp(name, text)) {
+			store(dst, k->size, i);
+			return TOOL_OK;
+		}
+	}
+	return bad_value(k, text);
+}
+
 int parse_addr(const struct keyword *k, const char *text, void *dst)
 {
 	struct inc_nl_addr *addr = dst;

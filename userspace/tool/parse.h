@@ -39,6 +39,7 @@ bool text_to_uint(const char *text, uint64_t max, uint64_t *value);
 int parse_uint(const struct keyword *k, const char *text, void *dst);
 int parse_msec(const struct keyword *k, const char *text, void *dst);
 int parse_mask(const struct keyword *k, const char *text, void *dst);
+int parse_enum(const struct keyword *k, const char *text, void *dst);
 int parse_addr(const struct keyword *k, const char *text, void *dst);
 
 #endif /* INC_TOOL_PARSE_H */

@@ -549,6 +549,8 @@ static void usage(FILE *out)
 "      --slots N         slots of trees, likewise\n"
 "      --msg-size N      longest message of trees in bytes, likewise\n"
 "      --first-msg-id N  message ID of a tree's first message, likewise\n"
+"      --order ORDER     reduce by ranks (the default: the same bits each time), or\n"
+"                        in order of arrival (less memory)\n"
 "      --window N        result packets in flight to a rank\n"
 "      --hold N          bytes held of a rank that is ahead of others\n"
 "      --min-rto MS      smallest retransmission time-out\n"
@@ -571,6 +573,7 @@ enum {
 	OPT_FIRST_MSG_ID,
 	OPT_PSN,
 	OPT_TREE,
+	OPT_ORDER,
 	OPT_WINDOW,
 	OPT_HOLD,
 	OPT_MIN_RTO,
@@ -589,6 +592,7 @@ static const struct option long_options[] = {
 	{ "first-msg-id", required_argument,	NULL, OPT_FIRST_MSG_ID },
 	{ "psn",	required_argument,	NULL, OPT_PSN },
 	{ "tree",	required_argument,	NULL, OPT_TREE },
+	{ "order",	required_argument,	NULL, OPT_ORDER },
 	{ "window",	required_argument,	NULL, OPT_WINDOW },
 	{ "hold",	required_argument,	NULL, OPT_HOLD },
 	{ "min-rto",	required_argument,	NULL, OPT_MIN_RTO },
@@ -680,6 +684,21 @@ static bool number_option(struct server *s, int opt, const char *text)
 	return false;
 }
 
+static bool order_option(struct server *s, const char *text)
+{
+	const char *name;
+	unsigned int i;
+
+	for (i = 0; (name = inc_nl_order_name(i)); i++) {
+		if (strcmp(name, text))
+			continue;
+		INC_NL_SET(&s->tree, INC_A_TREE_ORDER, order, (uint8_t)i);
+		return true;
+	}
+	fprintf(stderr, "inc-tool: serve: \"%s\" must be ranks or arrival\n", text);
+	return false;
+}
+
 /**
  * cmd_serve() - inc-tool serve
  * @argc: number of arguments
@@ -708,6 +727,10 @@ int cmd_serve(int argc, char **argv)
 			break;
 		case OPT_ONCE:
 			s.once = true;
+			break;
+		case OPT_ORDER:
+			if (!order_option(&s, optarg))
+				return TOOL_USAGE;
 			break;
 		case OPT_PIDFILE:
 			o.pidfile = optarg;

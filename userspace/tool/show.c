@@ -42,6 +42,7 @@ static void show_tree_details(const struct inc_nl_tree *tree)
 		inc_nl_collective_name);
 	pr_mask("dtypes", "dtypes", tree->dtypes, inc_nl_dtype_name);
 	pr_mask("ops", "ops", tree->ops, inc_nl_op_name);
+	pr_enum("order", "order", tree->order, inc_nl_order_name);
 	pr_indent();
 	pr_uint("first-msg-id", "first-msg-id", tree->first_msg_id);
 	pr_uint("window", "window", tree->window);

@@ -132,6 +132,8 @@ static const struct test {
 	{ USAGE, "tree add ranks 4 dead-time ms", "\"ms\"", NULL },
 	{ USAGE, "tree add ranks 4 dead-time 4294968s", "\"4294968s\"", NULL },
 	{ KERNEL, "tree add ranks 65535 pmtu 1", NULL, NULL },
+	{ KERNEL, "tree add ranks 2 order arrival", NULL, NULL },
+	{ USAGE, "tree add ranks 2 order random", "ranks or arrival", NULL },
 	{ KERNEL, "tree add ranks 0 id 7 slots 0x10 msg-size 64K pmtu 1024", NULL, NULL },
 	{ KERNEL, "tree add ranks 0 first-msg-id 0xffffff00", NULL, NULL },
 	{ KERNEL, "tree add ranks 0 collectives allreduce,barrier", NULL, NULL },

@@ -12,7 +12,8 @@ static const char usage[] =
 "Usage: inc-tool tree [ show ] [ ID ]\n"
 "       inc-tool tree add [ id ID ] ranks N [ slots N ] [ msg-size SIZE ]\n"
 "                [ pmtu BYTES ] [ first-msg-id N ] [ collectives LIST ]\n"
-"                [ dtypes LIST ] [ ops LIST ] [ SETTING ... ]\n"
+"                [ dtypes LIST ] [ ops LIST ] [ order ranks | arrival ]\n"
+"                [ SETTING ... ]\n"
 "       inc-tool tree set ID SETTING ...\n"
 "       inc-tool tree del ID\n"
 "SETTING := { window PACKETS | hold SIZE | min-rto MS | dead-time MS }\n";
@@ -57,6 +58,8 @@ static const struct keyword add_keywords[] = {
 	   inc_nl_dtype_name, INC_A_TREE_DTYPES, dtypes),
 	KW("ops", NULL, "a list as sum,min,max", parse_mask,
 	   inc_nl_op_name, INC_A_TREE_OPS, ops),
+	KW("order", NULL, "ranks or arrival", parse_enum, inc_nl_order_name,
+	   INC_A_TREE_ORDER, order),
 	KW_SETTINGS,
 	{ .name = NULL },
 };

@@ -23,6 +23,19 @@ enum inc_role {
 };
 
 /**
+ * enum inc_order - In which order the ranks' elements are reduced.
+ * @INC_ORDER_RANKS: Balanced binary tree over the ranks, whatever the order of
+ *   arrival: the same bits on every run.
+ * @INC_ORDER_ARRIVAL: As they come. Takes less memory while ranks are missing;
+ *   sums of floating-point numbers may differ in their last bits from run to
+ *   run.
+ */
+enum inc_order {
+	INC_ORDER_RANKS,
+	INC_ORDER_ARRIVAL,
+};
+
+/**
  * enum inc_tree_state - Life of a tree.
  * @INC_TREE_STATE_FORMING: Ranks are missing; requests of those present are
  *   taken and held.
@@ -147,6 +160,7 @@ enum {
 	INC_A_TREE_EPOCH,
 	INC_A_TREE_STATS,
 	INC_A_TREE_MEMBER_STATS,
+	INC_A_TREE_ORDER,
 
 	__INC_A_TREE_MAX,
 	INC_A_TREE_MAX = (__INC_A_TREE_MAX - 1)
