@@ -21,7 +21,7 @@ export LD_LIBRARY_PATH="$INC_USER/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 # A slow kernel (checkers, emulation) gets more time for everything.
 # shellcheck disable=SC2034
 case $LAB_BACKEND in
-uml-debug)	SLOW=10 ;;
+uml-debug)	SLOW=20 ;;
 vm*)		SLOW=15 ;;
 *)		SLOW=1 ;;
 esac
