@@ -61,6 +61,11 @@ static const char *dtype_name(u8 dtype)
 		[INC_DTYPE_BF16] = "bf16",
 		[INC_DTYPE_FP32] = "fp32",
 		[INC_DTYPE_FP64] = "fp64",
+		[INC_DTYPE_FLOAT_INT] = "float-int",
+		[INC_DTYPE_DOUBLE_INT] = "double-int",
+		[INC_DTYPE_LONG_INT] = "long-int",
+		[INC_DTYPE_2INT] = "2int",
+		[INC_DTYPE_SHORT_INT] = "short-int",
 	};
 
 	BUILD_BUG_ON(ARRAY_SIZE(names) != INC_DTYPE_COUNT);

@@ -39,9 +39,11 @@ static inline bool inc_fpu_has_sse2(void)
 	return boot_cpu_has(X86_FEATURE_XMM2);
 }
 
+/* AVX2 and F16C, which all CPUs with AVX2 have, but not all virtual ones. */
 static inline bool inc_fpu_has_avx2(void)
 {
-	return boot_cpu_has(X86_FEATURE_AVX2) && inc_fpu_os_saves_ymm();
+	return boot_cpu_has(X86_FEATURE_AVX2) && boot_cpu_has(X86_FEATURE_F16C) &&
+	       inc_fpu_os_saves_ymm();
 }
 
 #else /* user space */
@@ -57,7 +59,7 @@ static inline bool inc_fpu_has_sse2(void)
 
 static inline bool inc_fpu_has_avx2(void)
 {
-	return __builtin_cpu_supports("avx2");
+	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
 }
 
 #endif /* user space */

@@ -2,7 +2,7 @@
 # Included by Kbuild one directory up: what the reductions are made of, and
 # with which flags. Only x86-64 has SIMD files, others take the C ones.
 
-inc-reduce-objs := reduce/reduce.o reduce/int.o reduce/softfp.o
+inc-reduce-objs := reduce/reduce.o reduce/int.o reduce/softfp.o reduce/pair.o
 
 ifdef CONFIG_X86_64
 inc-reduce-simd := sse2 avx2
@@ -16,7 +16,7 @@ inc-reduce-no-fpu := $(CC_FLAGS_NO_FPU) \
 	-mno-sse -mno-sse2 -mno-mmx -mno-3dnow -mno-avx -mno-sse4a -mno-80387
 
 CFLAGS_reduce/simd_sse2.o += $(inc-reduce-fpu)
-CFLAGS_reduce/simd_avx2.o += $(inc-reduce-fpu) -mavx2
+CFLAGS_reduce/simd_avx2.o += $(inc-reduce-fpu) -mavx2 -mf16c
 CFLAGS_REMOVE_reduce/simd_sse2.o += $(inc-reduce-no-fpu)
 CFLAGS_REMOVE_reduce/simd_avx2.o += $(inc-reduce-no-fpu)
 

@@ -25,7 +25,7 @@ static struct inc_reduce_ops
 inc_reduce_table[INC_DTYPE_COUNT][INC_OP_COUNT] __ro_after_init;
 
 /* Usable implementations, integer-only ones first, then slow to fast SIMD. */
-static const struct inc_reduce_impl *inc_reduce_impls[4] __ro_after_init;
+static const struct inc_reduce_impl *inc_reduce_impls[5] __ro_after_init;
 static unsigned int inc_reduce_nr_impls __ro_after_init;
 
 static const u8 inc_dtype_sizes[INC_DTYPE_COUNT] = {
@@ -41,11 +41,36 @@ static const u8 inc_dtype_sizes[INC_DTYPE_COUNT] = {
 	[INC_DTYPE_BF16]	= 2,
 	[INC_DTYPE_FP32]	= 4,
 	[INC_DTYPE_FP64]	= 8,
+	[INC_DTYPE_FLOAT_INT]	= 8,
+	[INC_DTYPE_DOUBLE_INT]	= 16,
+	[INC_DTYPE_LONG_INT]	= 16,
+	[INC_DTYPE_2INT]	= 8,
+	[INC_DTYPE_SHORT_INT]	= 8,
 };
 
-static bool is_fp(u8 dtype)
+static bool is_int(u8 dtype)
 {
-	return dtype >= INC_DTYPE_FP16;
+	return dtype <= INC_DTYPE_UINT64;
+}
+
+/* A kernel that @impl does not have leaves the one that is there. */
+static void add_row(struct inc_reduce_ops *ops,
+		    const struct inc_reduce_impl *impl)
+{
+	const inc_reduce_fn fn = impl->fn[ops->dtype][ops->op];
+	const inc_reduce_wide_fn wide = impl->wide[ops->dtype][ops->op];
+	const inc_reduce_div_fn div = ops->op == INC_OP_AVG ?
+				      impl->div[ops->dtype] : NULL;
+
+	if (impl->fpu) {
+		ops->simd = fn ?: ops->simd;
+		ops->wide_simd = wide ?: ops->wide_simd;
+		ops->div_simd = div ?: ops->div_simd;
+	} else {
+		ops->generic = fn ?: ops->generic;
+		ops->wide = wide ?: ops->wide;
+		ops->div = div ?: ops->div;
+	}
 }
 
 /* Adds @impl's rows to the table; a later one replaces an earlier one. */
@@ -53,24 +78,15 @@ static void add_impl(const struct inc_reduce_impl *impl)
 {
 	inc_reduce_impls[inc_reduce_nr_impls++] = impl;
 
-	for (u8 dtype = 0; dtype < INC_DTYPE_COUNT; dtype++) {
-		for (u8 op = 0; op < INC_OP_COUNT; op++) {
-			struct inc_reduce_ops *ops = &inc_reduce_table[dtype][op];
-
-			if (!impl->fn[dtype][op])
-				continue;
-			if (impl->fpu)
-				ops->simd = impl->fn[dtype][op];
-			else
-				ops->generic = impl->fn[dtype][op];
-		}
-	}
+	for (u8 dtype = 0; dtype < INC_DTYPE_COUNT; dtype++)
+		for (u8 op = 0; op < INC_OP_COUNT; op++)
+			add_row(&inc_reduce_table[dtype][op], impl);
 }
 
 static void init_row(struct inc_reduce_ops *ops, u8 dtype, u8 op)
 {
-	const unsigned int break_even = is_fp(dtype) ?
-		INC_REDUCE_BREAK_EVEN_FP : INC_REDUCE_BREAK_EVEN_INT;
+	const unsigned int break_even = is_int(dtype) ?
+		INC_REDUCE_BREAK_EVEN_INT : INC_REDUCE_BREAK_EVEN_FP;
 
 	ops->dtype = dtype;
 	ops->op = op;
@@ -94,6 +110,7 @@ void inc_reduce_init(void)
 
 	add_impl(&inc_reduce_int);
 	add_impl(&inc_reduce_softfp);
+	add_impl(&inc_reduce_pair);
 #ifdef INC_REDUCE_X86
 	if (inc_fpu_has_sse2())
 		add_impl(&inc_reduce_sse2);
@@ -126,26 +143,45 @@ unsigned int inc_dtype_size(u8 dtype)
 }
 
 /**
- * inc_reduce_lookup() - find how a data type is reduced by an operation
+ * inc_reduce_find() - find how a data type is reduced by an operation
+ * @dtype: enum inc_dtype, or anything that a peer sent
+ * @op: enum inc_op, or anything that a peer sent
+ *
+ * The row may be a wide one (its @wide is set): inc_reduce_wide() then takes
+ * the place of inc_reduce(). The result is complete after inc_reduce_finish().
+ *
+ * Context: Any, after inc_reduce_init().
+ * Return: the row, valid as long as the module; NULL if the type or the
+ * operation is unknown, or the operation is not defined for that type.
+ */
+const struct inc_reduce_ops *inc_reduce_find(u8 dtype, u8 op)
+{
+	const struct inc_reduce_ops *ops;
+
+	if (dtype >= INC_DTYPE_COUNT || op >= INC_OP_COUNT)
+		return NULL;
+	ops = &inc_reduce_table[dtype][op];
+	return ops->generic || ops->wide ? ops : NULL;
+}
+
+/**
+ * inc_reduce_lookup() - find a row for which inc_reduce() is all there is to do
  * @dtype: enum inc_dtype, or anything that a peer sent
  * @op: enum inc_op, or anything that a peer sent
  *
  * Context: Any, after inc_reduce_init().
- * Return: the row, valid as long as the module; NULL if the type or the
- * operation is unknown, or is not defined or not offered for that type.
+ * Return: as inc_reduce_find(), but NULL for a row that is wide or is finished.
  */
 const struct inc_reduce_ops *inc_reduce_lookup(u8 dtype, u8 op)
 {
-	if (dtype >= INC_DTYPE_COUNT || op >= INC_OP_COUNT)
-		return NULL;
-	if (!inc_reduce_table[dtype][op].generic)
-		return NULL;
-	return &inc_reduce_table[dtype][op];
+	const struct inc_reduce_ops *ops = inc_reduce_find(dtype, op);
+
+	return ops && !ops->wide && !ops->div ? ops : NULL;
 }
 
 /**
  * inc_reduce() - reduce two vectors element by element
- * @ops: type and operation, from inc_reduce_lookup()
+ * @ops: type and operation; not a wide row
  * @dst: result, @nelem elements; may be @a or @b, else overlaps neither
  * @a: left operand (lower ranks), @nelem elements
  * @b: right operand, @nelem elements
@@ -168,6 +204,68 @@ void inc_reduce(const struct inc_reduce_ops *ops, void *dst, const void *a,
 	}
 }
 
+/* What a result is divided by before it is rounded to 16 bits. */
+static u32 wide_div(const struct inc_reduce_ops *ops, unsigned int ranks)
+{
+	return ops->op == INC_OP_AVG ? ranks : 1;
+}
+
+/**
+ * inc_reduce_wide() - reduce two vectors of a wide row element by element
+ * @ops: type and operation, a row whose @wide is set
+ * @dst: result; its planes may be any of those of @a and @b, else overlap none.
+ *	Narrow: the last result, which is rounded, and for an average divided
+ * @a: left operand (lower ranks), narrow or wide
+ * @b: right operand, narrow or wide
+ * @nelem: number of elements, from 0
+ * @ranks: how many the average is over, 1 to U16_MAX; only looked at if @dst
+ *	is narrow
+ *
+ * All planes have @nelem 16-bit elements and may be unaligned.
+ *
+ * Context: Any that may touch the buffers; does not sleep.
+ */
+void inc_reduce_wide(const struct inc_reduce_ops *ops, struct inc_operand dst,
+		     struct inc_operand a, struct inc_operand b,
+		     unsigned int nelem, unsigned int ranks)
+{
+	const u32 div = wide_div(ops, ranks);
+
+	if (ops->wide_simd && nelem >= ops->simd_min && irq_fpu_usable()) {
+		kernel_fpu_begin();
+		ops->wide_simd(dst, a, b, nelem, div);
+		kernel_fpu_end();
+	} else {
+		ops->wide(dst, a, b, nelem, div);
+	}
+}
+
+/**
+ * inc_reduce_finish() - what is left to do when all ranks are in
+ * @ops: type and operation
+ * @dst: the reduction of all ranks, @nelem elements, which becomes the result
+ * @nelem: number of elements, from 0
+ * @ranks: number of ranks, 1 to U16_MAX
+ *
+ * Divides the sums of an average. Of a wide row, whose last inc_reduce_wide() has
+ * done that, of any other operation and of one rank nothing is left to do.
+ *
+ * Context: Any that may touch the buffer; does not sleep.
+ */
+void inc_reduce_finish(const struct inc_reduce_ops *ops, void *dst,
+		       unsigned int nelem, unsigned int ranks)
+{
+	if (!ops->div || ranks < 2)
+		return;
+	if (ops->div_simd && nelem >= ops->simd_min && irq_fpu_usable()) {
+		kernel_fpu_begin();
+		ops->div_simd(dst, nelem, ranks);
+		kernel_fpu_end();
+	} else {
+		ops->div(dst, nelem, ranks);
+	}
+}
+
 /**
  * inc_reduce_impl_at() - walk the implementations that this CPU can run
  * @i: index, from 0
@@ -183,7 +281,7 @@ const struct inc_reduce_impl *inc_reduce_impl_at(unsigned int i)
 /**
  * inc_reduce_by() - reduce by a given implementation, whatever the length
  * @impl: implementation that has a kernel for @ops
- * @ops: type and operation, from inc_reduce_lookup()
+ * @ops: type and operation, not a wide row
  * @dst: see inc_reduce()
  * @a: see inc_reduce()
  * @b: see inc_reduce()
@@ -200,6 +298,54 @@ void inc_reduce_by(const struct inc_reduce_impl *impl,
 	if (impl->fpu)
 		kernel_fpu_begin();
 	fn(dst, a, b, nelem);
+	if (impl->fpu)
+		kernel_fpu_end();
+}
+
+/**
+ * inc_reduce_wide_by() - the same for a wide row
+ * @impl: implementation that has a kernel for @ops
+ * @ops: type and operation, a row whose @wide is set
+ * @dst: see inc_reduce_wide()
+ * @a: see inc_reduce_wide()
+ * @b: see inc_reduce_wide()
+ * @nelem: number of elements, from 0
+ * @ranks: see inc_reduce_wide()
+ *
+ * Context: Where irq_fpu_usable() holds; does not sleep. For tests.
+ */
+void inc_reduce_wide_by(const struct inc_reduce_impl *impl,
+			const struct inc_reduce_ops *ops,
+			struct inc_operand dst, struct inc_operand a,
+			struct inc_operand b, unsigned int nelem,
+			unsigned int ranks)
+{
+	inc_reduce_wide_fn fn = impl->wide[ops->dtype][ops->op];
+
+	if (impl->fpu)
+		kernel_fpu_begin();
+	fn(dst, a, b, nelem, wide_div(ops, ranks));
+	if (impl->fpu)
+		kernel_fpu_end();
+}
+
+/**
+ * inc_reduce_finish_by() - inc_reduce_finish() by a given implementation
+ * @impl: implementation that divides @ops' type
+ * @ops: type and operation, a row whose @div is set
+ * @dst: see inc_reduce_finish()
+ * @nelem: number of elements, from 0
+ * @ranks: number of ranks, 2 to U16_MAX
+ *
+ * Context: Where irq_fpu_usable() holds; does not sleep. For tests.
+ */
+void inc_reduce_finish_by(const struct inc_reduce_impl *impl,
+			  const struct inc_reduce_ops *ops, void *dst,
+			  unsigned int nelem, unsigned int ranks)
+{
+	if (impl->fpu)
+		kernel_fpu_begin();
+	impl->div[ops->dtype](dst, nelem, ranks);
 	if (impl->fpu)
 		kernel_fpu_end();
 }

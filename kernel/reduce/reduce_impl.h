@@ -21,11 +21,15 @@
  * @name: for people
  * @fpu: its kernels use vector registers: only inside an FPU section
  * @fn: kernels by enum inc_dtype and enum inc_op, NULL where it has none
+ * @wide: kernels of wide rows
+ * @div: kernels that divide, of the rows of INC_OP_AVG that are not wide
  */
 struct inc_reduce_impl {
-	const char	*name;
-	bool		fpu;
-	inc_reduce_fn	fn[INC_DTYPE_COUNT][INC_OP_COUNT];
+	const char		*name;
+	bool			fpu;
+	inc_reduce_fn		fn[INC_DTYPE_COUNT][INC_OP_COUNT];
+	inc_reduce_wide_fn	wide[INC_DTYPE_COUNT][INC_OP_COUNT];
+	inc_reduce_div_fn	div[INC_DTYPE_COUNT];
 };
 
 /*
@@ -42,17 +46,36 @@ struct inc_reduce_impl {
 	[INC_OP_LXOR]	= w ## _lxor,		\
 	[INC_OP_BAND]	= w ## _band,		\
 	[INC_OP_BOR]	= w ## _bor,		\
-	[INC_OP_BXOR]	= w ## _bxor
+	[INC_OP_BXOR]	= w ## _bxor,		\
+	[INC_OP_AVG]	= w ## _sum
 
 #define INC_REDUCE_FP_ROWS(t)			\
 	[INC_OP_SUM]	= t ## _sum,		\
+	[INC_OP_PROD]	= t ## _prod,		\
+	[INC_OP_MIN]	= t ## _min,		\
+	[INC_OP_MAX]	= t ## _max,		\
+	[INC_OP_AVG]	= t ## _sum
+
+/* 16-bit floats: what needs no more than 16 bits, and what does. */
+#define INC_REDUCE_HALF_ROWS(t)			\
 	[INC_OP_MIN]	= t ## _min,		\
 	[INC_OP_MAX]	= t ## _max
+
+#define INC_REDUCE_WIDE_ROWS(t)			\
+	[INC_OP_SUM]	= t ## _sum,		\
+	[INC_OP_PROD]	= t ## _prod,		\
+	[INC_OP_AVG]	= t ## _sum
+
+#define INC_REDUCE_PAIR_ROWS(t)			\
+	[INC_OP_MINLOC]	= t ## _minloc,		\
+	[INC_OP_MAXLOC]	= t ## _maxloc
 
 /* int.c */
 extern const struct inc_reduce_impl inc_reduce_int;
 /* softfp.c */
 extern const struct inc_reduce_impl inc_reduce_softfp;
+/* pair.c */
+extern const struct inc_reduce_impl inc_reduce_pair;
 /* simd_sse2.c, simd_avx2.c; only with INC_REDUCE_X86 */
 extern const struct inc_reduce_impl inc_reduce_sse2;
 extern const struct inc_reduce_impl inc_reduce_avx2;
@@ -62,5 +85,13 @@ const struct inc_reduce_impl *inc_reduce_impl_at(unsigned int i);
 void inc_reduce_by(const struct inc_reduce_impl *impl,
 		   const struct inc_reduce_ops *ops, void *dst, const void *a,
 		   const void *b, unsigned int nelem);
+void inc_reduce_wide_by(const struct inc_reduce_impl *impl,
+			const struct inc_reduce_ops *ops,
+			struct inc_operand dst, struct inc_operand a,
+			struct inc_operand b, unsigned int nelem,
+			unsigned int ranks);
+void inc_reduce_finish_by(const struct inc_reduce_impl *impl,
+			  const struct inc_reduce_ops *ops, void *dst,
+			  unsigned int nelem, unsigned int ranks);
 
 #endif /* _INC_REDUCE_IMPL_H */

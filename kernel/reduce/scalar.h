@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One element at a time: the loop that int.c and softfp.c share. */
+/* One element at a time: the loops that int.c, softfp.c and pair.c share. */
 #ifndef _INC_REDUCE_SCALAR_H
 #define _INC_REDUCE_SCALAR_H
 
@@ -24,6 +24,22 @@ static void name(void *dst, const void *a, const void *b,		\
 									\
 		put_unaligned((type)name ## _elem(x, y),		\
 			      (type *)dst + i);			\
+	}								\
+}
+
+/* The same for one operand a, divided by div in place. */
+#define DIV_ROW(name, type, expr)					\
+name ## _elem(type a, u32 div)						\
+{									\
+	return expr;							\
+}									\
+									\
+static void name(void *dst, unsigned int nelem, u32 div)		\
+{									\
+	for (unsigned int i = 0; i < nelem; i++) {			\
+		type *p = (type *)dst + i;				\
+									\
+		put_unaligned((type)name ## _elem(get_unaligned(p), div), p); \
 	}								\
 }
 

@@ -43,6 +43,14 @@ static __always_inline void store(void *p, vec v)
 	*(vec_mem *)p = v;
 }
 
+/* @n in all lanes of 32 bits. */
+static __always_inline vec splat32(u32 n)
+{
+	const vu32 zero = {};
+
+	return (vec)(zero + n);
+}
+
 /* Bits of @a where @mask is set, else of @b. */
 static __always_inline vec pick(vec mask, vec a, vec b)
 {
@@ -78,11 +86,11 @@ static __always_inline void vec_loop(void *dst, const void *a, const void *b,
 }
 
 /*
- * What @name does to two vectors, and the kernel @name itself; @expr is of
- * a and b, vectors of @type. The compiler inlines the former into the loop
- * of the latter: no pointer is followed.
+ * What @name does to two vectors, and the kernel @name itself, for elements of
+ * @size bytes; @expr is of a and b, vectors of @type. The compiler inlines the
+ * former into the loop of the latter: no pointer is followed.
  */
-#define ROW(name, type, expr)						\
+#define ROW_OF(size, name, type, expr)					\
 name ## _vec(vec va, vec vb)						\
 {									\
 	const type a = (type)va, b = (type)vb;				\
@@ -93,9 +101,12 @@ name ## _vec(vec va, vec vb)						\
 static void name(void *dst, const void *a, const void *b,		\
 		 unsigned int nelem)					\
 {									\
-	vec_loop(dst, a, b, (size_t)nelem * sizeof(((type){})[0]),	\
-		 name ## _vec);						\
+	vec_loop(dst, a, b, (size_t)nelem * (size), name ## _vec);	\
 }
+
+/* An element is a lane of the vectors. */
+#define ROW(name, type, expr)						\
+ROW_OF(sizeof(((type){})[0]), name, type, expr)
 
 #define DEFINE_WIDTH(w, type)						\
 static __always_inline vec ROW(w ## _sum, type, a + b)			\
@@ -137,11 +148,15 @@ static __always_inline vec t ## _ ## insn(vec a, vec b)			\
 #endif
 
 INSN(f32_insn, add, ps)
+INSN(f32_insn, mul, ps)
+INSN(f32_insn, div, ps)
 INSN(f32_insn, min, ps)
 INSN(f32_insn, max, ps)
 INSN(f32_insn, cmpunord, ps)
 
 INSN(f64_insn, add, pd)
+INSN(f64_insn, mul, pd)
+INSN(f64_insn, div, pd)
 INSN(f64_insn, min, pd)
 INSN(f64_insn, max, pd)
 INSN(f64_insn, cmpunord, pd)
@@ -149,7 +164,7 @@ INSN(f64_insn, cmpunord, pd)
 /*
  * The sum: where a is a NaN, 0 is added to it, which makes it quiet. addps
  * would take the first of two NaNs by itself, but QEMU's does not: it takes
- * the larger.
+ * the larger. The product is made the same way.
  *
  * minps gives its second source if a NaN is there or both are zeros, so the
  * two orders together hold both zeros: their signs are or-ed (min) or and-ed
@@ -159,6 +174,9 @@ INSN(f64_insn, cmpunord, pd)
 static __always_inline vec						\
 ROW(t ## _sum, type, t ## _insn_add((vec)a, (vec)b &			\
 				    ~t ## _insn_cmpunord(va, va)))	\
+static __always_inline vec						\
+ROW(t ## _prod, type, t ## _insn_mul((vec)a, (vec)b &			\
+				     ~t ## _insn_cmpunord(va, va)))	\
 static __always_inline vec						\
 ROW(t ## _min, type, pick(t ## _insn_cmpunord((vec)a, (vec)b),		\
 			  t ## _sum_vec(va, vb),			\
@@ -187,6 +205,64 @@ DEFINE_ORDER(u64, vu64)
 DEFINE_FP(f32, vu32)
 DEFINE_FP(f64, vu64)
 
+/* @n in all lanes, as binary32 and as binary64. */
+static __always_inline vec f32_from(u32 n)
+{
+	vec r = splat32(n);
+
+#if INC_VEC_BYTES == 16
+	asm("cvtdq2ps %0, %0" : "+x" (r));
+#else
+	asm("vcvtdq2ps %0, %0" : "+x" (r));
+#endif
+	return r;
+}
+
+static __always_inline vec f64_from(u32 n)
+{
+	vec r = splat32(n);
+
+#if INC_VEC_BYTES == 16
+	asm("cvtdq2pd %0, %0" : "+x" (r));
+#else
+	asm("vcvtdq2pd %x0, %0" : "+x" (r));
+#endif
+	return r;
+}
+
+/* As vec_loop(), in place, with the same second operand everywhere. */
+static __always_inline void vec_loop_with(void *dst, size_t len, vec with,
+					  vec (*op)(vec a, vec b))
+{
+	vec last = {};
+
+	if (len < INC_VEC_BYTES) {
+		memcpy(&last, dst, len);
+		last = op(last, with);
+		memcpy(dst, &last, len);
+		return;
+	}
+
+	len -= INC_VEC_BYTES;
+	last = op(load(dst + len), with);
+	for (size_t i = 0; i < len; i += INC_VEC_BYTES)
+		store(dst + i, op(load(dst + i), with));
+	store(dst + len, last);
+}
+
+static void f32_div(void *dst, unsigned int nelem, u32 div)
+{
+	vec_loop_with(dst, (size_t)nelem * 4, f32_from(div), f32_insn_div);
+}
+
+static void f64_div(void *dst, unsigned int nelem, u32 div)
+{
+	vec_loop_with(dst, (size_t)nelem * 8, f64_from(div), f64_insn_div);
+}
+
+#include "simd_half.h"
+#include "simd_pair.h"
+
 const struct inc_reduce_impl INC_VEC_IMPL = {
 	.name	= INC_VEC_NAME,
 	.fpu	= true,
@@ -199,7 +275,22 @@ const struct inc_reduce_impl INC_VEC_IMPL = {
 		[INC_DTYPE_UINT16]	= { INC_REDUCE_INT_ROWS(w16, u16) },
 		[INC_DTYPE_UINT32]	= { INC_REDUCE_INT_ROWS(w32, u32) },
 		[INC_DTYPE_UINT64]	= { INC_REDUCE_INT_ROWS(w64, u64) },
+		[INC_DTYPE_FP16]	= { INC_REDUCE_HALF_ROWS(f16) },
+		[INC_DTYPE_BF16]	= { INC_REDUCE_HALF_ROWS(bf16) },
 		[INC_DTYPE_FP32]	= { INC_REDUCE_FP_ROWS(f32) },
 		[INC_DTYPE_FP64]	= { INC_REDUCE_FP_ROWS(f64) },
+		[INC_DTYPE_FLOAT_INT]	= { INC_REDUCE_PAIR_ROWS(f32i) },
+		[INC_DTYPE_DOUBLE_INT]	= { INC_REDUCE_PAIR_ROWS(f64i) },
+		[INC_DTYPE_LONG_INT]	= { INC_REDUCE_PAIR_ROWS(s64i) },
+		[INC_DTYPE_2INT]	= { INC_REDUCE_PAIR_ROWS(s32i) },
+		[INC_DTYPE_SHORT_INT]	= { INC_REDUCE_PAIR_ROWS(s16i) },
+	},
+	.wide	= {
+		[INC_DTYPE_FP16]	= { INC_REDUCE_WIDE_ROWS(f16) },
+		[INC_DTYPE_BF16]	= { INC_REDUCE_WIDE_ROWS(bf16) },
+	},
+	.div	= {
+		[INC_DTYPE_FP32]	= f32_div,
+		[INC_DTYPE_FP64]	= f64_div,
 	},
 };

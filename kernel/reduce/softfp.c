@@ -1,164 +1,97 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Floating-point reductions by integer arithmetic only: every CPU, every
- * context. Bit for bit what the SIMD files compute; see reduce.h for the
- * rules. No float type appears here, so no FPU flags are needed.
- *
- * One set of functions serves all binary formats of up to 64 bits: @prec is
- * the precision with the implicit bit (binary32: 24, binary64: 53, binary16:
- * 11, bfloat16: 8), @width the format's bits. Both are constants at every
- * call and everything is inlined.
+ * context. Bit for bit what the SIMD files compute.
  */
-#include <linux/bitops.h>
 #include <linux/compiler.h>
-#include <linux/minmax.h>
 #include <linux/types.h>
 
 #include "reduce_impl.h"
 #include "scalar.h"
+#include "softfp.h"
 
-static __always_inline u64 fp_sign(unsigned int width)
+enum {
+	f16_prec = 11,	f16_width = 16,
+	bf16_prec = 8,	bf16_width = 16,
+	f32_prec = 24,	f32_width = 32,
+	f64_prec = 53,	f64_width = 64,
+};
+
+#define DEFINE_ORDER(t, type)						\
+static __always_inline u64						\
+ROW(t ## _min, type, fp_pick(a, b, false, t ## _prec, t ## _width))	\
+static __always_inline u64						\
+ROW(t ## _max, type, fp_pick(a, b, true, t ## _prec, t ## _width))
+
+#define DEFINE_FP(t, type)						\
+static __always_inline u64						\
+ROW(t ## _sum, type, fp_add(a, b, t ## _prec, t ## _width))		\
+static __always_inline u64						\
+ROW(t ## _prod, type, fp_mul(a, b, t ## _prec, t ## _width))		\
+static __always_inline u64						\
+DIV_ROW(t ## _div, type, fp_div(a, div, t ## _prec, t ## _width))
+
+DEFINE_ORDER(f16, u16)
+DEFINE_ORDER(bf16, u16)
+DEFINE_ORDER(f32, u32)
+DEFINE_ORDER(f64, u64)
+DEFINE_FP(f32, u32)
+DEFINE_FP(f64, u64)
+
+static __always_inline u32 wide_get(struct inc_operand x, unsigned int i,
+				    unsigned int prec)
 {
-	return 1ull << (width - 1);
+	const u16 hi = get_unaligned((const u16 *)x.hi + i);
+
+	if (!x.lo)
+		return fp_widen(hi, prec);
+	return (u32)hi << 16 | get_unaligned((const u16 *)x.lo + i);
 }
 
-static __always_inline u64 fp_quiet(unsigned int prec)
+static __always_inline void wide_put(struct inc_operand x, unsigned int i,
+				     u32 val, unsigned int prec, u32 div)
 {
-	return 1ull << (prec - 2);
-}
-
-/* +infinity: all exponent bits set. A larger magnitude is a NaN. */
-static __always_inline u64 fp_inf(unsigned int prec, unsigned int width)
-{
-	return fp_sign(width) - (1ull << (prec - 1));
-}
-
-/* The sign bit into bit 0: what results is ordered by magnitude first. */
-static __always_inline u64 fp_rotate(u64 a, unsigned int width)
-{
-	switch (width) {
-	case 16:
-		return rol16(a, 1);
-	case 32:
-		return rol32(a, 1);
-	default:
-		return rol64(a, 1);
+	if (!x.lo) {
+		if (div > 1)
+			val = fp_div(val, div, 24, 32);
+		put_unaligned(fp_narrow(val, prec), (u16 *)x.hi + i);
+		return;
 	}
+	put_unaligned((u16)(val >> 16), (u16 *)x.hi + i);
+	put_unaligned((u16)val, (u16 *)x.lo + i);
 }
 
-/* a + b where at least one is an infinity or a NaN. */
-static __always_inline u64 fp_add_special(u64 a, u64 b, unsigned int prec,
-					  unsigned int width)
-{
-	const u64 sign = fp_sign(width), inf = fp_inf(prec, width);
-
-	if ((a & ~sign) > inf)
-		return a | fp_quiet(prec);
-	if ((b & ~sign) > inf)
-		return b | fp_quiet(prec);
-	if ((a ^ b) == sign)
-		return sign | inf | fp_quiet(prec);
-	return (a & ~sign) == inf ? a : b;
+#define WIDE_ROW(t, op)							\
+static void t ## _ ## op(struct inc_operand dst, struct inc_operand a,	\
+			 struct inc_operand b, unsigned int nelem, u32 div) \
+{									\
+	for (unsigned int i = 0; i < nelem; i++) {			\
+		const u32 x = wide_get(a, i, t ## _prec);		\
+		const u32 y = wide_get(b, i, t ## _prec);		\
+									\
+		wide_put(dst, i, f32_ ## op ## _elem(x, y), t ## _prec, div); \
+	}								\
 }
 
-/*
- * a + b, rounded to nearest even.
- *
- * The significands are put with their top bit at bit 61 of a u64: one bit is
- * for a carry, one for that of rounding. Signs, sizes and leading zeros of
- * real data are random, so all but the rare cases is arithmetic, not jumps.
- */
-static __always_inline u64 fp_add(u64 a, u64 b, unsigned int prec,
-				  unsigned int width)
-{
-	const unsigned int drop = 63 - prec, lift = drop - 1;
-	const u64 ra = fp_rotate(a, width), rb = fp_rotate(b, width);
-	const u64 inf = fp_inf(prec, width);
-	u64 x, y, sign, low, neg, sum, res;
-	unsigned int ex, ey, dist, lead;
-
-	/* x gets the larger magnitude, and its sign is the result's. */
-	x = max(ra, rb);
-	y = min(ra, rb);
-	sign = (x & 1) << (width - 1);
-	x >>= 1;
-	y >>= 1;
-	neg = -((ra ^ rb) & 1);
-	if (unlikely(x >= inf))
-		return fp_add_special(a, b, prec, width);
-
-	/*
-	 * Exponents from 0, which subnormals share with the smallest normal
-	 * numbers. Taking them off leaves a normal number's hidden bit.
-	 */
-	ex = x >> (prec - 1);
-	ey = y >> (prec - 1);
-	ex -= !!ex;
-	ey -= !!ey;
-	x -= (u64)ex << (prec - 1);
-	y -= (u64)ey << (prec - 1);
-
-	/*
-	 * Align y. With lift >= prec + 2 no bit of it is lost at the largest
-	 * shift, and a smaller y than that rounds the same. Otherwise, what is
-	 * shifted out is kept as a sticky bit.
-	 */
-	y <<= lift;
-	if (lift >= prec + 2) {
-		low = y >> min(ex - ey, lift);
-	} else {
-		dist = min(ex - ey, 63u);
-		low = y >> dist;
-		low |= (low << dist) != y;
-	}
-	sum = (x << lift) + ((low ^ neg) - neg);
-	if (unlikely(!sum))
-		return sign & ~neg;
-
-	/*
-	 * Move the top bit to bit 62, but not below exponent 0: there the
-	 * result is subnormal, and exact. The hidden bit adds 1 to the
-	 * exponent, and so does the carry of rounding, up to infinity.
-	 */
-	lead = min(63u - fls64(sum), ex + 1);
-	sum <<= lead;
-	sum += (1ull << (drop - 1)) - 1 + ((sum >> drop) & 1);
-	res = ((u64)(ex + 1 - lead) << (prec - 1)) + (sum >> drop);
-	return min(res, inf) | sign;
-}
-
-/* Orders as signed integers like the values of @a, -0 below +0. */
-static __always_inline s64 fp_key(u64 a, unsigned int width)
-{
-	const s64 key = a << (64 - width);
-
-	return key ^ (s64)((u64)(key >> 63) >> 1);
-}
-
-/* Lesser (@max: greater) of a and b, or the NaN of the two. */
-static __always_inline u64 fp_pick(u64 a, u64 b, bool max, unsigned int prec,
-				   unsigned int width)
-{
-	const u64 sign = fp_sign(width), inf = fp_inf(prec, width);
-
-	if (unlikely((a & ~sign) > inf))
-		return a | fp_quiet(prec);
-	if (unlikely((b & ~sign) > inf))
-		return b | fp_quiet(prec);
-	return (fp_key(a, width) < fp_key(b, width)) != max ? a : b;
-}
-
-static __always_inline u64 ROW(f32_sum, u32, fp_add(a, b, 24, 32))
-static __always_inline u64 ROW(f32_min, u32, fp_pick(a, b, false, 24, 32))
-static __always_inline u64 ROW(f32_max, u32, fp_pick(a, b, true, 24, 32))
-static __always_inline u64 ROW(f64_sum, u64, fp_add(a, b, 53, 64))
-static __always_inline u64 ROW(f64_min, u64, fp_pick(a, b, false, 53, 64))
-static __always_inline u64 ROW(f64_max, u64, fp_pick(a, b, true, 53, 64))
+WIDE_ROW(f16, sum)
+WIDE_ROW(f16, prod)
+WIDE_ROW(bf16, sum)
+WIDE_ROW(bf16, prod)
 
 const struct inc_reduce_impl inc_reduce_softfp = {
 	.name	= "generic",
 	.fn	= {
+		[INC_DTYPE_FP16]	= { INC_REDUCE_HALF_ROWS(f16) },
+		[INC_DTYPE_BF16]	= { INC_REDUCE_HALF_ROWS(bf16) },
 		[INC_DTYPE_FP32]	= { INC_REDUCE_FP_ROWS(f32) },
 		[INC_DTYPE_FP64]	= { INC_REDUCE_FP_ROWS(f64) },
+	},
+	.wide	= {
+		[INC_DTYPE_FP16]	= { INC_REDUCE_WIDE_ROWS(f16) },
+		[INC_DTYPE_BF16]	= { INC_REDUCE_WIDE_ROWS(bf16) },
+	},
+	.div	= {
+		[INC_DTYPE_FP32]	= f32_div,
+		[INC_DTYPE_FP64]	= f64_div,
 	},
 };

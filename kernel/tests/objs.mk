@@ -16,4 +16,5 @@ rdma_inc_kunit-y += tests/req_kunit.o tests/req_timer_kunit.o tests/req_model_ku
 rdma_inc_kunit-y += tests/resp_kunit.o tests/resp_model_kunit.o
 rdma_inc_kunit-y += tests/slot_kunit.o tests/slot_order_kunit.o
 rdma_inc_kunit-y += tests/slot_coll_kunit.o
-rdma_inc_kunit-y += tests/wire_kunit.o tests/reduce_kunit.o
+rdma_inc_kunit-y += tests/wire_kunit.o
+rdma_inc_kunit-y += tests/reduce_ref.o tests/reduce_kunit.o tests/reduce_wide_kunit.o

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of the reductions, bit for bit, every implementation that this CPU
- * can run, against reduce_kunit_ref.h; known answers keep that honest.
+ * can run, against reduce_ref.c; known answers keep that honest.
  */
 #include <kunit/test.h>
 #include <linux/errno.h>
@@ -12,7 +12,7 @@
 #include <linux/vmalloc.h>
 
 #include "../reduce/reduce_impl.h"
-#include "reduce_kunit_ref.h"
+#include "reduce_ref.h"
 
 #define MAX_ELEM	257
 #define SEED		0x696e632d72646d61ull
@@ -34,13 +34,9 @@ static void reference(struct reduce_test *t, const struct inc_reduce_ops *ops,
 		      unsigned int nelem)
 {
 	for (unsigned int i = 0; i < nelem; i++) {
-		u64 a = load(t->a + i * ops->size, ops->dtype);
-		u64 b = load(t->b + i * ops->size, ops->dtype);
-		u64 x = fp_format(ops->dtype) ?
-			ref_fp(ops->dtype, ops->op, a, b) :
-			ref_int(ops->dtype, ops->op, a, b);
+		unsigned int at = i * ops->size;
 
-		store(t->want + i * ops->size, ops->dtype, x);
+		ref_elem(ops->dtype, ops->op, t->want + at, t->a + at, t->b + at);
 	}
 }
 
@@ -104,15 +100,37 @@ static void random_pair(struct reduce_test *t, u8 dtype, u64 *a, u64 *b)
 	}
 }
 
+/* Of two pairs: many equal values and equal indices, and something as padding. */
+static void random_index(struct reduce_test *t, u8 dtype, unsigned int at,
+			 u64 a, u64 *b)
+{
+	const unsigned int idx = at + ref_idx_offset(dtype);
+	const u64 x = rnd(t), y = rnd_below(t, 3) ? x + rnd_below(t, 3) - 1 : rnd(t);
+
+	for (unsigned int i = 0; i < ref_size(dtype); i++) {
+		t->a[at + i] = rnd(t);
+		t->b[at + i] = rnd(t);
+	}
+	ref_store(t->a + idx, INC_DTYPE_INT32, x);
+	ref_store(t->b + idx, INC_DTYPE_INT32, y);
+	if (rnd_below(t, 2))
+		*b = a;
+}
+
 static void random_operands(struct reduce_test *t, u8 dtype,
 			    unsigned int nelem)
 {
+	const u8 value = ref_value_dtype(dtype);
+
 	for (unsigned int i = 0; i < nelem; i++) {
+		unsigned int at = i * ref_size(dtype);
 		u64 a, b;
 
-		random_pair(t, dtype, &a, &b);
-		store(t->a + i * inc_dtype_size(dtype), dtype, a);
-		store(t->b + i * inc_dtype_size(dtype), dtype, b);
+		random_pair(t, value, &a, &b);
+		if (value != dtype)
+			random_index(t, dtype, at, a, &b);
+		ref_store(t->a + at, value, a);
+		ref_store(t->b + at, value, b);
 	}
 }
 
@@ -128,8 +146,8 @@ static void each_row(struct kunit *test, check_fn check)
 
 	for (u8 dtype = 0; dtype < INC_DTYPE_COUNT; dtype++) {
 		for (u8 op = 0; op < INC_OP_COUNT; op++) {
-			ops = inc_reduce_lookup(dtype, op);
-			if (!ops)
+			ops = inc_reduce_find(dtype, op);
+			if (!ops || ops->wide)
 				continue;
 			check(test, NULL, ops);
 			for (int i = 0; (impl = inc_reduce_impl_at(i)); i++)
@@ -163,10 +181,10 @@ static void expect(struct kunit *test, const struct inc_reduce_impl *impl,
 		KUNIT_FAIL(test, "%s, %s, dtype %u op %u [%u of %u]: %llx, %llx: %llx, not %llx",
 			   where, impl ? impl->name : "inc_reduce",
 			   ops->dtype, ops->op, i, nelem,
-			   (unsigned long long)load(t->a + at, ops->dtype),
-			   (unsigned long long)load(t->b + at, ops->dtype),
-			   (unsigned long long)load(dst + at, ops->dtype),
-			   (unsigned long long)load(t->want + at, ops->dtype));
+			   (unsigned long long)ref_load(t->a + at, ops->dtype),
+			   (unsigned long long)ref_load(t->b + at, ops->dtype),
+			   (unsigned long long)ref_load(dst + at, ops->dtype),
+			   (unsigned long long)ref_load(t->want + at, ops->dtype));
 		return;
 	}
 }
@@ -327,6 +345,17 @@ static u64 edge(u8 dtype, unsigned int i)
 	       (u64)(i / 32 % 2) << (f->width - 1);
 }
 
+static void edge_elem(u8 *p, u8 dtype, unsigned int i)
+{
+	const u8 value = ref_value_dtype(dtype);
+
+	memset(p, CANARY, ref_size(dtype));
+	ref_store(p, value, edge(value, i));
+	if (value != dtype)
+		ref_store(p + ref_idx_offset(dtype), INC_DTYPE_INT32,
+			  edge(INC_DTYPE_INT32, i / 2));
+}
+
 static void check_edges(struct kunit *test, const struct inc_reduce_impl *impl,
 			const struct inc_reduce_ops *ops)
 {
@@ -335,10 +364,8 @@ static void check_edges(struct kunit *test, const struct inc_reduce_impl *impl,
 
 	for (unsigned int i = 0; i < nr; i++) {
 		for (unsigned int j = 0; j < nr; j++) {
-			store(t->a + j * ops->size, ops->dtype,
-			      edge(ops->dtype, i));
-			store(t->b + j * ops->size, ops->dtype,
-			      edge(ops->dtype, j));
+			edge_elem(t->a + j * ops->size, ops->dtype, i);
+			edge_elem(t->b + j * ops->size, ops->dtype, j);
 		}
 		reference(t, ops, nr);
 		run(impl, ops, t->buf[0], t->a, t->b, nr);
@@ -403,6 +430,46 @@ static const struct known known[] = {
 	{ INC_DTYPE_FP32, INC_OP_MAX, 0x7f800000, 0xff812345, 0xffc12345 },
 	{ INC_DTYPE_FP64, INC_OP_MAX, 0x7ff0000000000001ull, 0,
 	  0x7ff8000000000001ull },
+	/* product: 3 * 7 = 21, a tie to even, to subnormal, to 0, overflow */
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0x40400000, 0xc0e00000, 0xc1a80000 },
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0x3f800001, 0x3fc00000, 0x3fc00002 },
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0x00800000, 0x3f000000, 0x00400000 },
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0x00000003, 0x3f000000, 0x00000002 },
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0x00000001, 0xbf000000, 0x80000000 },
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0x7f7fffff, 0x3f800001, 0x7f800000 },
+	{ INC_DTYPE_FP64, INC_OP_PROD, 0x3fb999999999999aull,
+	  0x4024000000000000ull, 0x3ff0000000000000ull },
+	/* infinity times 0, NaNs */
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0x7f800000, 0, 0xffc00000 },
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0x80000000, 0x7f800000, 0xffc00000 },
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0xff800000, 0x00000001, 0xff800000 },
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0x7f800001, 0xffc12345, 0x7fc00001 },
+	{ INC_DTYPE_FP32, INC_OP_PROD, 0, 0xff812345, 0xffc12345 },
+	/* 16 bits */
+	{ INC_DTYPE_FP16, INC_OP_MIN, 0, 0x8000, 0x8000 },
+	{ INC_DTYPE_FP16, INC_OP_MIN, 0xc000, 0xbc00, 0xc000 },
+	{ INC_DTYPE_FP16, INC_OP_MAX, 0xfc00, 0x7c01, 0x7e01 },
+	{ INC_DTYPE_FP16, INC_OP_MAX, 0x0001, 0xfc00, 0x0001 },
+	{ INC_DTYPE_BF16, INC_OP_MAX, 0x8000, 0, 0 },
+	{ INC_DTYPE_BF16, INC_OP_MIN, 0xff81, 0x7fc2, 0xffc1 },
+	{ INC_DTYPE_BF16, INC_OP_MIN, 0x7f80, 0x7f7f, 0x7f7f },
+	/* pairs of 8 bytes: less, a tie, a NaN, signs of zeros and indices */
+	{ INC_DTYPE_2INT, INC_OP_MINLOC, 0x00000001ffffffff,
+	  0x0000000200000000, 0x00000001ffffffff },
+	{ INC_DTYPE_2INT, INC_OP_MAXLOC, 0x0000000500000007,
+	  0x0000000400000007, 0x0000000400000007 },
+	{ INC_DTYPE_2INT, INC_OP_MINLOC, 0x0000000500000007,
+	  0xffffffff00000007, 0xffffffff00000007 },
+	{ INC_DTYPE_SHORT_INT, INC_OP_MAXLOC, 0x0000000912340002,
+	  0x00000008abcdffff, 0x0000000900000002 },
+	{ INC_DTYPE_FLOAT_INT, INC_OP_MINLOC, 0x0000000200000000,
+	  0x0000000380000000, 0x0000000380000000 },
+	{ INC_DTYPE_FLOAT_INT, INC_OP_MAXLOC, 0x0000000900000000,
+	  0x0000000880000000, 0x0000000900000000 },
+	{ INC_DTYPE_FLOAT_INT, INC_OP_MAXLOC, 0x000000023f800000,
+	  0x00000009ff800001, 0x00000009ffc00001 },
+	{ INC_DTYPE_FLOAT_INT, INC_OP_MINLOC, 0x000000097fc00001,
+	  0x000000017fc00001, 0x000000097fc00001 },
 };
 
 /* Both by the reference and by all implementations, in every lane. */
@@ -417,9 +484,9 @@ static void check_known(struct kunit *test, const struct inc_reduce_impl *impl,
 		for (unsigned int n = 0; n < MAX_ELEM; n++) {
 			unsigned int at = n * ops->size;
 
-			store(t->a + at, ops->dtype, known[i].a);
-			store(t->b + at, ops->dtype, known[i].b);
-			store(t->buf[0] + at, ops->dtype, known[i].want);
+			ref_store(t->a + at, ops->dtype, known[i].a);
+			ref_store(t->b + at, ops->dtype, known[i].b);
+			ref_store(t->buf[0] + at, ops->dtype, known[i].want);
 		}
 		reference(t, ops, MAX_ELEM);
 		expect(test, impl, ops, t->buf[0], MAX_ELEM, "reference");
@@ -438,34 +505,54 @@ static void test_known(struct kunit *test)
 	each_row(test, check_known);
 }
 
+/* MPI's rule, written as a table: operations of each type, one bit each. */
+#define OPS_INT		0x13ff	/* all but minloc and maxloc */
+#define OPS_FP		0x100f	/* sum, prod, min, max, avg */
+#define OPS_PAIR	0x0c00	/* minloc, maxloc */
+
+static u32 legal_ops(unsigned int dtype)
+{
+	if (dtype <= INC_DTYPE_UINT64)
+		return OPS_INT;
+	if (dtype <= INC_DTYPE_FP64)
+		return OPS_FP;
+	return dtype <= INC_DTYPE_SHORT_INT ? OPS_PAIR : 0;
+}
+
+/* Rows that a plain inc_reduce() does not do alone. */
+static bool not_plain(unsigned int dtype, unsigned int op)
+{
+	const bool half = dtype == INC_DTYPE_FP16 || dtype == INC_DTYPE_BF16;
+
+	return op == INC_OP_AVG ||
+	       (half && (op == INC_OP_SUM || op == INC_OP_PROD));
+}
+
 static void test_lookup(struct kunit *test)
 {
-	static const u8 types[] = {
-		INC_DTYPE_INT32, INC_DTYPE_INT64, INC_DTYPE_FP32, INC_DTYPE_FP64,
-	};
-
 	kunit_info(test, "fastest is %s\n", inc_reduce_impl());
-	for (unsigned int i = 0; i < ARRAY_SIZE(types); i++) {
-		for (u8 op = INC_OP_SUM; op <= INC_OP_MAX; op++) {
-			const struct inc_reduce_ops *ops =
-				inc_reduce_lookup(types[i], op);
+	for (unsigned int i = 0; i < 256 * 256; i++) {
+		const unsigned int dtype = i >> 8, op = i & 255;
+		const struct inc_reduce_ops *ops = inc_reduce_find(dtype, op);
+		const struct inc_reduce_ops *plain = inc_reduce_lookup(dtype, op);
 
-			if (op == INC_OP_PROD)
-				continue;
-			KUNIT_ASSERT_NOT_NULL(test, ops);
-			KUNIT_EXPECT_EQ(test, ops->dtype, types[i]);
-			KUNIT_EXPECT_EQ(test, ops->op, op);
-			KUNIT_EXPECT_EQ(test, (unsigned int)ops->size,
-					inc_dtype_size(types[i]));
+		if (op >= 32 || !(legal_ops(dtype) >> op & 1)) {
+			KUNIT_EXPECT_NULL_MSG(test, ops, "dtype %u op %u", dtype, op);
+			KUNIT_EXPECT_NULL_MSG(test, plain, "dtype %u op %u", dtype, op);
+			continue;
 		}
+		KUNIT_ASSERT_TRUE_MSG(test, ops, "dtype %u op %u", dtype, op);
+		KUNIT_EXPECT_PTR_EQ(test, plain, not_plain(dtype, op) ? NULL : ops);
+		KUNIT_EXPECT_EQ(test, ops->dtype, dtype);
+		KUNIT_EXPECT_EQ(test, ops->op, op);
+		KUNIT_EXPECT_EQ(test, (unsigned int)ops->size, ref_size(dtype));
+		KUNIT_EXPECT_EQ(test, inc_dtype_size(dtype), ref_size(dtype));
+		KUNIT_EXPECT_TRUE(test, !ops->wide != !ops->generic);
+		KUNIT_EXPECT_EQ(test, !!ops->div, op == INC_OP_AVG && !ops->wide);
 	}
-	KUNIT_EXPECT_NULL(test, inc_reduce_lookup(INC_DTYPE_FP32, INC_OP_BXOR));
-	KUNIT_EXPECT_NULL(test, inc_reduce_lookup(INC_DTYPE_FP64, INC_OP_LAND));
-	KUNIT_EXPECT_NULL(test, inc_reduce_lookup(INC_DTYPE_INT8, INC_OP_COUNT));
-	KUNIT_EXPECT_NULL(test, inc_reduce_lookup(INC_DTYPE_INT8, 255));
-	KUNIT_EXPECT_NULL(test, inc_reduce_lookup(INC_DTYPE_COUNT, INC_OP_SUM));
-	KUNIT_EXPECT_NULL(test, inc_reduce_lookup(255, INC_OP_SUM));
-	KUNIT_EXPECT_EQ(test, inc_dtype_size(INC_DTYPE_BF16), 2u);
+	/* No element lies in two packets: see the first chunk of a message. */
+	for (unsigned int dtype = 0; dtype < INC_DTYPE_COUNT; dtype++)
+		KUNIT_EXPECT_EQ(test, INC_HDR_LEN % inc_dtype_size(dtype), 0u);
 	KUNIT_EXPECT_EQ(test, inc_dtype_size(INC_DTYPE_COUNT), 0u);
 	KUNIT_EXPECT_EQ(test, inc_dtype_size(255), 0u);
 }
@@ -494,9 +581,9 @@ static int reduce_test_init(struct kunit *test)
 	if (!t)
 		return -ENOMEM;
 	test->priv = t;
-	t->a = kunit_kzalloc(test, MAX_ELEM * 8, GFP_KERNEL);
-	t->b = kunit_kzalloc(test, MAX_ELEM * 8, GFP_KERNEL);
-	t->want = kunit_kzalloc(test, MAX_ELEM * 8, GFP_KERNEL);
+	t->a = kunit_kzalloc(test, MAX_ELEM * 16, GFP_KERNEL);
+	t->b = kunit_kzalloc(test, MAX_ELEM * 16, GFP_KERNEL);
+	t->want = kunit_kzalloc(test, MAX_ELEM * 16, GFP_KERNEL);
 	for (int i = 0; i < 3; i++) {
 		t->buf[i] = vmalloc(BUF_SIZE);
 		if (!t->buf[i])

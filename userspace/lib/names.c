@@ -7,44 +7,9 @@
 #include <string.h>
 
 #include "inc.h"
+#include "proto-names.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
-
-static const struct {
-	const char	*name;
-	size_t		size;
-} dtypes[] = {
-	[INC_DTYPE_INT8]	= { "int8", 1 },
-	[INC_DTYPE_INT16]	= { "int16", 2 },
-	[INC_DTYPE_INT32]	= { "int32", 4 },
-	[INC_DTYPE_INT64]	= { "int64", 8 },
-	[INC_DTYPE_UINT8]	= { "uint8", 1 },
-	[INC_DTYPE_UINT16]	= { "uint16", 2 },
-	[INC_DTYPE_UINT32]	= { "uint32", 4 },
-	[INC_DTYPE_UINT64]	= { "uint64", 8 },
-	[INC_DTYPE_FP16]	= { "fp16", 2 },
-	[INC_DTYPE_BF16]	= { "bf16", 2 },
-	[INC_DTYPE_FP32]	= { "fp32", 4 },
-	[INC_DTYPE_FP64]	= { "fp64", 8 },
-};
-_Static_assert(ARRAY_SIZE(dtypes) == INC_DTYPE_COUNT, "a type has no entry");
-
-static const char * const ops[] = {
-	[INC_OP_SUM]	= "sum",
-	[INC_OP_PROD]	= "prod",
-	[INC_OP_MIN]	= "min",
-	[INC_OP_MAX]	= "max",
-	[INC_OP_LAND]	= "land",
-	[INC_OP_LOR]	= "lor",
-	[INC_OP_LXOR]	= "lxor",
-	[INC_OP_BAND]	= "band",
-	[INC_OP_BOR]	= "bor",
-	[INC_OP_BXOR]	= "bxor",
-	[INC_OP_MINLOC]	= "minloc",
-	[INC_OP_MAXLOC]	= "maxloc",
-	[INC_OP_AVG]	= "avg",
-};
-_Static_assert(ARRAY_SIZE(ops) == INC_OP_COUNT, "an operation has no entry");
 
 static const int status_errnos[] = {
 	[INC_STATUS_OK] = 0,
@@ -111,7 +76,7 @@ static const struct {
  */
 size_t inc_dtype_size(enum inc_dtype dtype)
 {
-	return (size_t)dtype < ARRAY_SIZE(dtypes) ? dtypes[dtype].size : 0;
+	return (size_t)dtype < ARRAY_SIZE(inc_dtypes) ? inc_dtypes[dtype].size : 0;
 }
 
 /**
@@ -122,7 +87,7 @@ size_t inc_dtype_size(enum inc_dtype dtype)
  */
 const char *inc_dtype_name(enum inc_dtype dtype)
 {
-	return (size_t)dtype < ARRAY_SIZE(dtypes) ? dtypes[dtype].name : NULL;
+	return (size_t)dtype < ARRAY_SIZE(inc_dtypes) ? inc_dtypes[dtype].name : NULL;
 }
 
 /**
@@ -133,7 +98,7 @@ const char *inc_dtype_name(enum inc_dtype dtype)
  */
 const char *inc_op_name(enum inc_op op)
 {
-	return (size_t)op < ARRAY_SIZE(ops) ? ops[op] : NULL;
+	return (size_t)op < ARRAY_SIZE(inc_ops) ? inc_ops[op] : NULL;
 }
 
 /**
@@ -146,8 +111,8 @@ int inc_dtype_by_name(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(dtypes); i++)
-		if (!strcmp(name, dtypes[i].name))
+	for (i = 0; i < ARRAY_SIZE(inc_dtypes); i++)
+		if (!strcmp(name, inc_dtypes[i].name))
 			return (int)i;
 	return -EINVAL;
 }
@@ -162,8 +127,8 @@ int inc_op_by_name(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(ops); i++)
-		if (!strcmp(name, ops[i]))
+	for (i = 0; i < ARRAY_SIZE(inc_ops); i++)
+		if (!strcmp(name, inc_ops[i]))
 			return (int)i;
 	return -EINVAL;
 }

@@ -5,6 +5,7 @@
  */
 #include "common.h"
 #include "nl.h"
+#include "../lib/proto-names.h"
 
 static const char *const switch_stats[] = {
 	[INC_A_SWITCH_STATS_RX_SHORT] = "rx-short",
@@ -124,40 +125,7 @@ static const char *const collectives[] = {
 	[INC_COLL_BARRIER] = "barrier",
 };
 
-static const char *const dtypes[] = {
-	[INC_DTYPE_INT8] = "int8",
-	[INC_DTYPE_INT16] = "int16",
-	[INC_DTYPE_INT32] = "int32",
-	[INC_DTYPE_INT64] = "int64",
-	[INC_DTYPE_UINT8] = "uint8",
-	[INC_DTYPE_UINT16] = "uint16",
-	[INC_DTYPE_UINT32] = "uint32",
-	[INC_DTYPE_UINT64] = "uint64",
-	[INC_DTYPE_FP16] = "fp16",
-	[INC_DTYPE_BF16] = "bf16",
-	[INC_DTYPE_FP32] = "fp32",
-	[INC_DTYPE_FP64] = "fp64",
-};
-
-static const char *const ops[] = {
-	[INC_OP_SUM] = "sum",
-	[INC_OP_PROD] = "prod",
-	[INC_OP_MIN] = "min",
-	[INC_OP_MAX] = "max",
-	[INC_OP_LAND] = "land",
-	[INC_OP_LOR] = "lor",
-	[INC_OP_LXOR] = "lxor",
-	[INC_OP_BAND] = "band",
-	[INC_OP_BOR] = "bor",
-	[INC_OP_BXOR] = "bxor",
-	[INC_OP_MINLOC] = "minloc",
-	[INC_OP_MAXLOC] = "maxloc",
-	[INC_OP_AVG] = "avg",
-};
-
 _Static_assert(ARRAY_SIZE(collectives) == INC_COLL_COUNT, "protocol");
-_Static_assert(ARRAY_SIZE(dtypes) == INC_DTYPE_COUNT, "protocol");
-_Static_assert(ARRAY_SIZE(ops) == INC_OP_COUNT, "protocol");
 
 static const char *const statuses[] = {
 	[INC_STATUS_OK] = "ok",
@@ -191,6 +159,10 @@ NAME_OF(inc_nl_role_name, roles)
 NAME_OF(inc_nl_order_name, orders)
 NAME_OF(inc_nl_event_name, events)
 NAME_OF(inc_nl_collective_name, collectives)
-NAME_OF(inc_nl_dtype_name, dtypes)
-NAME_OF(inc_nl_op_name, ops)
+NAME_OF(inc_nl_op_name, inc_ops)
 NAME_OF(inc_nl_status_name, statuses)
+
+const char *inc_nl_dtype_name(unsigned int n)
+{
+	return n < ARRAY_SIZE(inc_dtypes) ? inc_dtypes[n].name : NULL;
+}

@@ -1,80 +1,224 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Independent reference of the floating-point reductions: the host's scalar
- * FPU does the arithmetic, on ordinary C floats. Only what C leaves open is
- * said here by hand: which NaN, and how zeros are ordered. The rounding mode is
- * the one that every program starts with, to nearest even.
+ * Independent reference of the floating-point reductions: GNU MPFR does the
+ * arithmetic. Only what it has no word for is said here by hand: which NaN, and
+ * how zeros are ordered.
  *
  * Nothing of the kernel's code is included.
  */
 #include <math.h>
-#include <string.h>
+#include <mpfr.h>
 
 #include <uapi/linux/inc_proto.h>
 
 #include "reduce_ref.h"
 
-/**
- * reduce_ref_fp32() - one element of binary32
- * @op: INC_OP_SUM, INC_OP_MIN or INC_OP_MAX
- * @a: left operand's bits
- * @b: right operand's bits
- *
- * Return: the result's bits.
- */
-uint64_t reduce_ref_fp32(uint8_t op, uint64_t a, uint64_t b)
-{
-	uint32_t ia = a, ib = b, ir;
-	float fa, fb, fr;
+const struct ref_format ref_fp16 = { 11, 16 };
+const struct ref_format ref_bf16 = { 8, 16 };
+const struct ref_format ref_fp32 = { 24, 32 };
+const struct ref_format ref_fp64 = { 53, 64 };
 
-	memcpy(&fa, &ia, sizeof(fa));
-	memcpy(&fb, &ib, sizeof(fb));
-	if (isnan(fa))
-		return ia | 0x00400000;
-	if (isnan(fb))
-		return ib | 0x00400000;
-	if (op == INC_OP_SUM) {
-		if (isinf(fa) && isinf(fb) && signbit(fa) != signbit(fb))
-			return 0xffc00000;
-		fr = fa + fb;
-	} else if (fa == fb) {
-		/* the same, or zeros of two signs */
-		fr = !signbit(fa) == (op == INC_OP_MAX) ? fa : fb;
-	} else {
-		fr = (fa < fb) == (op == INC_OP_MIN) ? fa : fb;
+/**
+ * ref_format() - format of a data type
+ * @dtype: enum inc_dtype
+ *
+ * Return: format, NULL if the type is none of floating point.
+ */
+const struct ref_format *ref_format(uint8_t dtype)
+{
+	switch (dtype) {
+	case INC_DTYPE_FP16:
+		return &ref_fp16;
+	case INC_DTYPE_BF16:
+		return &ref_bf16;
+	case INC_DTYPE_FP32:
+		return &ref_fp32;
+	case INC_DTYPE_FP64:
+		return &ref_fp64;
 	}
-	memcpy(&ir, &fr, sizeof(ir));
-	return ir;
+	return NULL;
+}
+
+static int bias(const struct ref_format *f)
+{
+	return (1 << (f->width - f->prec - 1)) - 1;
+}
+
+static uint64_t sign_bit(const struct ref_format *f)
+{
+	return 1ull << (f->width - 1);
+}
+
+static uint64_t infinity(const struct ref_format *f)
+{
+	return sign_bit(f) - (1ull << (f->prec - 1));
+}
+
+static uint64_t quiet_bit(const struct ref_format *f)
+{
+	return 1ull << (f->prec - 2);
 }
 
 /**
- * reduce_ref_fp64() - one element of binary64
- * @op: INC_OP_SUM, INC_OP_MIN or INC_OP_MAX
+ * ref_is_nan() - do the bits make a NaN
+ * @f: format
+ * @a: bits
+ *
+ * Return: true if they do.
+ */
+bool ref_is_nan(const struct ref_format *f, uint64_t a)
+{
+	return (a & ~sign_bit(f)) > infinity(f);
+}
+
+/* No NaN; every number of the four formats is a double. */
+static double to_double(const struct ref_format *f, uint64_t a)
+{
+	const uint64_t frac = a & ((1ull << (f->prec - 1)) - 1);
+	const int exp = (a & ~sign_bit(f)) >> (f->prec - 1);
+	double x;
+
+	if ((a & ~sign_bit(f)) == infinity(f))
+		x = INFINITY;
+	else if (exp)
+		x = ldexp((double)(frac | 1ull << (f->prec - 1)),
+			  exp - bias(f) - (int)f->prec + 1);
+	else
+		x = ldexp((double)frac, 2 - bias(f) - (int)f->prec);
+	return a & sign_bit(f) ? -x : x;
+}
+
+/* The reverse, of a number that the format has. */
+static uint64_t from_double(const struct ref_format *f, double x)
+{
+	const uint64_t sign = signbit(x) ? sign_bit(f) : 0;
+	double m;
+	int exp;
+
+	x = fabs(x);
+	if (isnan(x))
+		return sign_bit(f) | infinity(f) | quiet_bit(f);
+	if (isinf(x))
+		return sign | infinity(f);
+	m = frexp(x, &exp);
+	if (x == 0 || exp - 1 + bias(f) < 1)
+		return sign | (uint64_t)ldexp(x, bias(f) + (int)f->prec - 2);
+	return sign | (uint64_t)(exp - 1 + bias(f)) << (f->prec - 1) |
+	       (uint64_t)ldexp(m * 2 - 1, (int)f->prec - 1);
+}
+
+static void load(mpfr_t x, const struct ref_format *f, uint64_t a)
+{
+	mpfr_init2(x, 53);
+	mpfr_set_d(x, to_double(f, a), MPFR_RNDN);
+}
+
+/* Bits of @r, rounded to the format's precision already, with @t as error. */
+static uint64_t finish(mpfr_t r, int t, const struct ref_format *f)
+{
+	const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
+	uint64_t bits;
+
+	mpfr_set_emin(3 - bias(f) - (int)f->prec);
+	mpfr_set_emax(bias(f) + 1);
+	t = mpfr_check_range(r, t, MPFR_RNDN);
+	mpfr_subnormalize(r, t, MPFR_RNDN);
+	bits = from_double(f, mpfr_get_d(r, MPFR_RNDN));
+	mpfr_set_emin(emin);
+	mpfr_set_emax(emax);
+	mpfr_clear(r);
+	return bits;
+}
+
+static uint64_t order(const struct ref_format *f, uint8_t op, uint64_t a,
+		      uint64_t b)
+{
+	double x = to_double(f, a), y = to_double(f, b);
+
+	if (x == y)	/* the same, or zeros of two signs */
+		return !signbit(x) == (op == INC_OP_MAX) ? a : b;
+	return (x < y) == (op == INC_OP_MIN) ? a : b;
+}
+
+/**
+ * ref_fp() - one element
+ * @f: format
+ * @op: INC_OP_SUM, INC_OP_PROD, INC_OP_MIN or INC_OP_MAX
  * @a: left operand's bits
  * @b: right operand's bits
  *
  * Return: the result's bits.
  */
-uint64_t reduce_ref_fp64(uint8_t op, uint64_t a, uint64_t b)
+uint64_t ref_fp(const struct ref_format *f, uint8_t op, uint64_t a, uint64_t b)
 {
-	double fa, fb, fr;
-	uint64_t ir;
+	mpfr_t x, y, r;
+	int t;
 
-	memcpy(&fa, &a, sizeof(fa));
-	memcpy(&fb, &b, sizeof(fb));
-	if (isnan(fa))
-		return a | 0x0008000000000000;
-	if (isnan(fb))
-		return b | 0x0008000000000000;
-	if (op == INC_OP_SUM) {
-		if (isinf(fa) && isinf(fb) && signbit(fa) != signbit(fb))
-			return 0xfff8000000000000;
-		fr = fa + fb;
-	} else if (fa == fb) {
-		fr = !signbit(fa) == (op == INC_OP_MAX) ? fa : fb;
-	} else {
-		fr = (fa < fb) == (op == INC_OP_MIN) ? fa : fb;
+	if (ref_is_nan(f, a))
+		return a | quiet_bit(f);
+	if (ref_is_nan(f, b))
+		return b | quiet_bit(f);
+	if (op == INC_OP_MIN || op == INC_OP_MAX)
+		return order(f, op, a, b);
+	load(x, f, a);
+	load(y, f, b);
+	mpfr_init2(r, f->prec);
+	t = op == INC_OP_SUM ? mpfr_add(r, x, y, MPFR_RNDN) :
+			       mpfr_mul(r, x, y, MPFR_RNDN);
+	mpfr_clear(x);
+	mpfr_clear(y);
+	return finish(r, t, f);
+}
+
+/**
+ * ref_div() - an element divided by a number of ranks
+ * @f: format
+ * @a: the element's bits
+ * @div: divisor
+ *
+ * Return: the result's bits.
+ */
+uint64_t ref_div(const struct ref_format *f, uint64_t a, unsigned int div)
+{
+	mpfr_t x, r;
+	int t;
+
+	if (ref_is_nan(f, a))
+		return a | quiet_bit(f);
+	load(x, f, a);
+	mpfr_init2(r, f->prec);
+	t = mpfr_div_ui(r, x, div, MPFR_RNDN);
+	mpfr_clear(x);
+	return finish(r, t, f);
+}
+
+/**
+ * ref_convert() - an element in another format
+ * @to: that format
+ * @from: its own
+ * @a: its bits
+ *
+ * A NaN keeps its sign and the top bits of its fraction, and becomes quiet.
+ *
+ * Return: the result's bits.
+ */
+uint64_t ref_convert(const struct ref_format *to, const struct ref_format *from,
+		     uint64_t a)
+{
+	mpfr_t x, r;
+	int t;
+
+	if (ref_is_nan(from, a)) {
+		uint64_t frac = a & (quiet_bit(from) - 1);
+
+		frac = to->prec > from->prec ? frac << (to->prec - from->prec) :
+					       frac >> (from->prec - to->prec);
+		return (a & sign_bit(from) ? sign_bit(to) : 0) | infinity(to) |
+		       quiet_bit(to) | frac;
 	}
-	memcpy(&ir, &fr, sizeof(ir));
-	return ir;
+	load(x, from, a);
+	mpfr_init2(r, to->prec);
+	t = mpfr_set(r, x, MPFR_RNDN);
+	mpfr_clear(x);
+	return finish(r, t, to);
 }

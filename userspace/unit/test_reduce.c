@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Floating-point reductions against the host's scalar FPU, many more pairs
- * than reduce_kunit.c can afford: INC_SEED chooses others, INC_ROUNDS how
- * many (16 K pairs each).
+ * Floating-point reductions of two operands, and divisions, against GNU MPFR:
+ * many more pairs than reduce_kunit.c can afford. INC_SEED chooses others,
+ * INC_ROUNDS how many (4 K pairs each).
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include <linux/kernel.h>
@@ -14,131 +12,136 @@
 
 #include "reduce/reduce_impl.h"
 #include "reduce_ref.h"
+#include "rnd.h"
 
-#define NELEM	16384
+#define NELEM	4096
 
-static uint64_t state;
+static const u8 types[] = {
+	INC_DTYPE_FP16, INC_DTYPE_BF16, INC_DTYPE_FP32, INC_DTYPE_FP64,
+};
 
-/* splitmix64 */
-static uint64_t rnd(void)
+static const u8 ops[] = { INC_OP_SUM, INC_OP_PROD, INC_OP_MIN, INC_OP_MAX };
+
+static u64 a[NELEM], b[NELEM], want[NELEM];
+static char va[NELEM * 8], vb[NELEM * 8], dst[NELEM * 8];
+
+/* An exponent of @b for which the product is near 1, or near either end. */
+static void rnd_pair(const struct ref_format *f, u64 *x, u64 *y)
 {
-	uint64_t z = (state += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return z ^ (z >> 31);
-}
-
-/* Bits of a float whose exponent is near @exp, with long runs of 0 or 1. */
-static uint64_t rnd_fp(unsigned int prec, unsigned int width, uint64_t exp)
-{
-	const uint64_t frac_mask = (1ull << (prec - 1)) - 1;
-	uint64_t frac = rnd() & frac_mask;
-
-	switch (rnd() % 4) {
-	case 0:
-		frac &= ~0ull << (rnd() % prec);
-		break;
-	case 1:
-		frac |= frac_mask >> (rnd() % prec);
-		break;
-	case 2:
-		frac = (1ull << (rnd() % prec)) & frac_mask;
-		break;
-	}
-	exp += rnd() % 4;
-	exp &= (1ull << (width - prec)) - 1;
-	return frac | exp << (prec - 1) | (rnd() & 1) << (width - 1);
-}
-
-static void rnd_pair(uint8_t dtype, uint64_t *a, uint64_t *b)
-{
-	const unsigned int prec = dtype == INC_DTYPE_FP32 ? 24 : 53;
-	const unsigned int width = dtype == INC_DTYPE_FP32 ? 32 : 64;
-	const uint64_t top = (1ull << (width - prec)) - 1;
-	uint64_t exp = rnd();
+	const u64 top = (1ull << (f->width - f->prec)) - 1;
+	u64 exp = rnd();
 
 	if (rnd() % 4 == 0)
 		exp = rnd() % 2 ? top - rnd() % 3 : 0;
-	*a = rnd_fp(prec, width, exp);
-	switch (rnd() % 4) {
+	*x = rnd_fp(f, exp);
+	switch (rnd() % 6) {
 	case 0:
-		*b = rnd_fp(prec, width, exp);
+		*y = rnd_fp(f, exp);
 		break;
 	case 1:
-		*b = rnd_fp(prec, width, exp - rnd() % (prec + 4));
+		*y = rnd_fp(f, exp - rnd() % (f->prec + 4));
 		break;
 	case 2:
-		*b = *a ^ 1ull << (width - 1) ^ rnd() % 4;
+		*y = *x ^ 1ull << (f->width - 1) ^ rnd() % 4;
+		break;
+	case 3:
+		*y = rnd_fp(f, top / 2 - exp - rnd() % (f->prec + 4));
+		break;
+	case 4:
+		*y = rnd_fp(f, top / 2 + top - exp - rnd() % 4);
 		break;
 	default:
-		*b = rnd_fp(prec, width, rnd());
+		*y = rnd_fp(f, rnd());
 		break;
 	}
 }
 
 /* Prints the first element that is wrong. */
-static int compare(const struct inc_reduce_impl *impl, uint8_t dtype,
-		   uint8_t op, const void *a, const void *b, const void *dst)
+static int compare(const char *impl, u8 dtype, const char *what)
 {
 	const unsigned int size = inc_dtype_size(dtype);
 
 	for (unsigned int i = 0; i < NELEM; i++) {
-		uint64_t x = 0, y = 0, got = 0, want;
+		u64 got = 0;
 
-		memcpy(&x, (const char *)a + i * size, size);
-		memcpy(&y, (const char *)b + i * size, size);
-		memcpy(&got, (const char *)dst + i * size, size);
-		want = dtype == INC_DTYPE_FP32 ? reduce_ref_fp32(op, x, y) :
-			reduce_ref_fp64(op, x, y);
-		if (got == want)
+		memcpy(&got, dst + i * size, size);
+		if (got == want[i])
 			continue;
-		printf("not ok - %s dtype %u op %u: 0x%" PRIx64 ", 0x%" PRIx64
-		       ": 0x%" PRIx64 ", not 0x%" PRIx64 "\n", impl->name,
-		       dtype, op, x, y, got, want);
+		printf("not ok - %s dtype %u %s: 0x%llx, 0x%llx: 0x%llx, not 0x%llx\n",
+		       impl, dtype, what, (unsigned long long)a[i],
+		       (unsigned long long)b[i], (unsigned long long)got,
+		       (unsigned long long)want[i]);
 		return 1;
 	}
 	return 0;
 }
 
-static int one_round(uint8_t dtype)
+static int check_op(u8 dtype, u8 op)
 {
-	static const uint8_t ops[] = { INC_OP_SUM, INC_OP_MIN, INC_OP_MAX };
-	static char a[NELEM * 8], b[NELEM * 8], dst[NELEM * 8];
-	const unsigned int size = inc_dtype_size(dtype);
+	const struct inc_reduce_ops *row = inc_reduce_lookup(dtype, op);
 	const struct inc_reduce_impl *impl;
+	char what[16];
 	int bad = 0;
 
-	for (unsigned int i = 0; i < NELEM; i++) {
-		uint64_t x, y;
-
-		rnd_pair(dtype, &x, &y);
-		memcpy(a + i * size, &x, size);
-		memcpy(b + i * size, &y, size);
-	}
-	for (unsigned int o = 0; o < ARRAY_SIZE(ops); o++) {
-		for (int i = 0; (impl = inc_reduce_impl_at(i)); i++) {
-			if (!impl->fn[dtype][ops[o]])
-				continue;
-			inc_reduce_by(impl, inc_reduce_lookup(dtype, ops[o]),
-				      dst, a, b, NELEM);
-			bad += compare(impl, dtype, ops[o], a, b, dst);
-		}
+	if (!row)
+		return 0;
+	snprintf(what, sizeof(what), "op %u", op);
+	for (unsigned int i = 0; i < NELEM; i++)
+		want[i] = ref_fp(ref_format(dtype), op, a[i], b[i]);
+	for (int i = 0; (impl = inc_reduce_impl_at(i)); i++) {
+		if (!impl->fn[dtype][op])
+			continue;
+		inc_reduce_by(impl, row, dst, va, vb, NELEM);
+		bad += compare(impl->name, dtype, what);
 	}
 	return bad;
 }
 
-int main(void)
+static int check_div(u8 dtype)
 {
-	const char *seed = getenv("INC_SEED"), *rounds = getenv("INC_ROUNDS");
-	unsigned long n = rounds ? strtoul(rounds, NULL, 0) : 20;
+	const struct inc_reduce_ops *row = inc_reduce_find(dtype, INC_OP_AVG);
+	const struct inc_reduce_impl *impl;
+	unsigned int ranks = 2 + rnd() % (rnd() % 2 ? 30 : 65534);
+	char what[16];
 	int bad = 0;
 
-	state = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL);
-	printf("# INC_SEED=0x%" PRIx64 " INC_ROUNDS=%lu\n", state, n);
+	snprintf(what, sizeof(what), "/ %u", ranks);
+	for (unsigned int i = 0; i < NELEM; i++)
+		want[i] = ref_div(ref_format(dtype), a[i], ranks);
+	for (int i = 0; (impl = inc_reduce_impl_at(i)); i++) {
+		if (!impl->div[dtype])
+			continue;
+		memcpy(dst, va, sizeof(dst));
+		inc_reduce_finish_by(impl, row, dst, NELEM, ranks);
+		bad += compare(impl->name, dtype, what);
+	}
+	return bad;
+}
+
+static int one_round(u8 dtype)
+{
+	const unsigned int size = inc_dtype_size(dtype);
+	int bad = 0;
+
+	for (unsigned int i = 0; i < NELEM; i++) {
+		rnd_pair(ref_format(dtype), &a[i], &b[i]);
+		memcpy(va + i * size, &a[i], size);
+		memcpy(vb + i * size, &b[i], size);
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(ops); i++)
+		bad += check_op(dtype, ops[i]);
+	return bad + check_div(dtype);
+}
+
+int main(void)
+{
+	unsigned long n = rnd_init(30);
+	int bad = 0;
+
 	inc_reduce_init();
 	for (unsigned long i = 0; i < n && !bad; i++)
-		bad = one_round(INC_DTYPE_FP32) + one_round(INC_DTYPE_FP64);
+		for (unsigned int t = 0; t < ARRAY_SIZE(types); t++)
+			bad += one_round(types[t]);
 	printf("%s 1 test_reduce\n1..1\n", bad ? "not ok" : "ok");
 	return bad ? 1 : 0;
 }

@@ -111,6 +111,15 @@ enum inc_collective {
  * @INC_DTYPE_BF16: upper half of a binary32
  * @INC_DTYPE_FP32: IEEE 754 binary32
  * @INC_DTYPE_FP64: IEEE 754 binary64
+ * @INC_DTYPE_FLOAT_INT: binary32 at 0, 32-bit index at 4; 8 bytes
+ * @INC_DTYPE_DOUBLE_INT: binary64 at 0, 32-bit index at 8; 16 bytes
+ * @INC_DTYPE_LONG_INT: 64-bit integer at 0, 32-bit index at 8; 16 bytes
+ * @INC_DTYPE_2INT: 32-bit integer at 0, 32-bit index at 4; 8 bytes
+ * @INC_DTYPE_SHORT_INT: 16-bit integer at 0, 32-bit index at 4; 8 bytes
+ *
+ * The last five are the pairs of MPI, for INC_OP_MINLOC and INC_OP_MAXLOC
+ * only, laid out as C does on 64-bit machines. All their members are signed.
+ * What is between and behind them is padding, which a reduction sets to 0.
  */
 enum inc_dtype {
 	INC_DTYPE_INT8		= 0,
@@ -125,6 +134,11 @@ enum inc_dtype {
 	INC_DTYPE_BF16		= 9,
 	INC_DTYPE_FP32		= 10,
 	INC_DTYPE_FP64		= 11,
+	INC_DTYPE_FLOAT_INT	= 12,
+	INC_DTYPE_DOUBLE_INT	= 13,
+	INC_DTYPE_LONG_INT	= 14,
+	INC_DTYPE_2INT		= 15,
+	INC_DTYPE_SHORT_INT	= 16,
 	/* private: */
 	INC_DTYPE_COUNT
 };
