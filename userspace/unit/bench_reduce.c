@@ -1,16 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Speed of every implementation on this CPU, in GB/s of result bytes, for
- * one packet's worth of elements (default 4096 bytes, first argument).
+ * Speed of the reductions on this CPU, in GB/s of result, as a table, and as
+ * JSON for machines:
+ *
+ *   bench_reduce [-j FILE] [BYTES]
+ *
+ * "hot" reduces one packet of BYTES (default 4096) again and again, "cold"
+ * packets from 64 MB per buffer in turn, which come from memory. memcpy() of the
+ * same buffers is what memory and caches can do at most; "scalar" is the
+ * integer-only code. All of a row are taken in turns, and the figure is the
+ * median of the turns, with the least and the most.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <linux/kernel.h>
 
 #include "reduce/reduce_impl.h"
+
+#define COLD_BYTES	(64u << 20)
+#define TURNS		7
+#define MAX_COLUMNS	5
+
+/* What a column of the table measures; @impl NULL: memcpy(). */
+struct column {
+	const char			*name;
+	const struct inc_reduce_impl	*impl;
+};
+
+struct figure {
+	double	median, min, max;
+};
+
+static struct column columns[MAX_COLUMNS];
+static unsigned int nr_columns;
+static unsigned int packet = 4096;
+static char *bufs[3];		/* dst, a, b: COLD_BYTES each */
+static FILE *json;
 
 static double now(void)
 {
@@ -20,80 +50,260 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* Best of a few runs; @a is read, @b is accumulated into, as a slot is. */
-static double gbps(const struct inc_reduce_impl *impl,
-		   const struct inc_reduce_ops *ops, void *dst, const void *a,
-		   const void *b, unsigned int bytes)
+static bool has(const struct column *c, const struct inc_reduce_ops *ops)
 {
-	const unsigned int rounds = 1 + (64u << 20) / (bytes + 64) / 8;
-	double best = 1e9;
+	return !c->impl || c->impl->fn[ops->dtype][ops->op] ||
+	       c->impl->wide[ops->dtype][ops->op];
+}
 
-	for (int run = 0; run < 7; run++) {
-		double t = now();
+/* One packet at @at. Wide rows: two narrow operands and a narrow result. */
+static void reduce_packet(const struct column *c,
+			  const struct inc_reduce_ops *ops, size_t at)
+{
+	char *dst = bufs[0] + at, *a = bufs[1] + at, *b = bufs[2] + at;
 
-		for (unsigned int i = 0; i < rounds; i++)
-			inc_reduce_by(impl, ops, dst, a, b, bytes / ops->size);
-		t = now() - t;
-		best = t < best ? t : best;
+	if (!c->impl)
+		memcpy(dst, a, packet);
+	else if (ops->wide)
+		inc_reduce_wide_by(c->impl, ops, (struct inc_operand){ dst, NULL },
+				   (struct inc_operand){ a, NULL },
+				   (struct inc_operand){ b, NULL },
+				   packet / ops->size, 2);
+	else
+		inc_reduce_by(c->impl, ops, dst, a, b, packet / ops->size);
+}
+
+/* GB/s; keeps on for some 10 ms. */
+static double one_turn(const struct column *c, const struct inc_reduce_ops *ops,
+		       bool cold)
+{
+	static size_t at;
+	double start = now(), end;
+	size_t bytes = 0;
+
+	do {
+		for (int i = 0; i < 64; i++) {
+			reduce_packet(c, ops, cold ? at : 0);
+			at += packet;
+			if (at + packet > COLD_BYTES)
+				at = 0;
+		}
+		bytes += 64 * (size_t)packet;
+		end = now();
+	} while (end - start < 0.01);
+	return bytes / (end - start) / 1e9;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void measure(const struct inc_reduce_ops *ops, bool cold,
+		    struct figure *figs)
+{
+	double turns[MAX_COLUMNS][TURNS];
+
+	for (int t = -1; t < TURNS; t++)	/* the first one warms up */
+		for (unsigned int c = 0; c < nr_columns; c++)
+			if (has(&columns[c], ops))
+				turns[c][t < 0 ? 0 : t] =
+					one_turn(&columns[c], ops, cold);
+	for (unsigned int c = 0; c < nr_columns; c++) {
+		figs[c] = (struct figure){ 0 };
+		if (!has(&columns[c], ops))
+			continue;
+		qsort(turns[c], TURNS, sizeof(double), compare);
+		figs[c].median = turns[c][TURNS / 2];
+		figs[c].min = turns[c][0];
+		figs[c].max = turns[c][TURNS - 1];
 	}
-	return (double)rounds * bytes / best / 1e9;
+}
+
+/* @bar: the least that is asked for, 0 if nothing is. */
+static void write_json(const char *name, const char *what, struct figure f,
+		       const char *unit, double bar)
+{
+	static const char *sep = "[\n";
+	char bound[32] = "null";
+
+	if (!json)
+		return;
+	if (bar)
+		snprintf(bound, sizeof(bound), "%g", bar);
+	fprintf(json, "%s{\"name\": \"%s %s\", \"value\": %.3f, \"min\": %.3f, \"max\": %.3f, \"unit\": \"%s\", \"bar\": %s, \"ok\": %s}",
+		sep, name, what, f.median, f.min, f.max, unit, bound,
+		f.median >= bar ? "true" : "false");
+	sep = ",\n";
+}
+
+static struct figure over(struct figure a, struct figure b)
+{
+	return (struct figure){
+		a.median / b.median, a.min / b.max, a.max / b.min
+	};
+}
+
+/* The fastest implementation's figure against scalar's and memcpy()'s. */
+static void report(const char *name, bool half, bool cold,
+		   const struct figure *figs)
+{
+	const struct figure *best = &figs[nr_columns - 1];
+	struct figure ratio;
+	char what[64];
+
+	printf("%-16s %-5s", name, cold ? "cold" : "hot");
+	for (unsigned int c = 0; c < nr_columns; c++) {
+		if (figs[c].median)
+			printf(" %8.2f", figs[c].median);
+		else
+			printf(" %8s", "-");
+		if (!figs[c].median)
+			continue;
+		snprintf(what, sizeof(what), "%s %s", cold ? "cold" : "hot",
+			 columns[c].name);
+		write_json(name, what, figs[c], "GB/s", 0);
+	}
+	ratio = over(*best, figs[1]);
+	printf(" %8.1fx", ratio.median);
+	write_json(name, cold ? "cold over scalar" : "hot over scalar", ratio, "",
+		   half && !cold ? 10 : 0);
+	ratio = over(*best, figs[0]);
+	printf(" %8.2f\n", ratio.median);
+	write_json(name, cold ? "cold over memcpy" : "hot over memcpy", ratio, "", 0);
 }
 
 /* Finite values of both signs and mixed exponents, as gradients have. */
-static void fill(void *p, unsigned int bytes, __u8 dtype)
+static void fill(char *p, u8 dtype)
 {
-	for (unsigned int i = 0; i < bytes / inc_dtype_size(dtype); i++) {
-		double x = (rand() - RAND_MAX / 2) / (1.0 + rand() % 65536);
+	const unsigned int size = inc_dtype_size(dtype);
 
-		if (dtype == INC_DTYPE_FP32)
-			((float *)p)[i] = x;
-		else if (dtype == INC_DTYPE_FP64)
-			((double *)p)[i] = x;
+	for (size_t i = 0; i < COLD_BYTES; i += size) {
+		unsigned int r = rand();
+		double x = ((int)r - RAND_MAX / 2) / (1.0 + r % 65536);
+		float f = x;
+
+		if (dtype == INC_DTYPE_FP32 || dtype == INC_DTYPE_FLOAT_INT)
+			memcpy(p + i, &f, 4);
+		else if (dtype == INC_DTYPE_FP64 || dtype == INC_DTYPE_DOUBLE_INT)
+			memcpy(p + i, &x, 8);
+		else if (dtype == INC_DTYPE_BF16)
+			memcpy(p + i, (char *)&f + 2, 2);
 		else
-			memcpy((char *)p + i * inc_dtype_size(dtype), &x,
-			       inc_dtype_size(dtype));
+			memcpy(p + i, &r, size < 4 ? size : 4);
+		if (dtype == INC_DTYPE_FP16)	/* exponents of 2^-7 to 2^0 */
+			p[i + 1] = (p[i + 1] & 0x9f) | 0x20;
+	}
+}
+
+static void bench(const char *name, u8 dtype, u8 op)
+{
+	const struct inc_reduce_ops *ops = inc_reduce_find(dtype, op);
+	struct figure figs[MAX_COLUMNS];
+
+	fill(bufs[1], dtype);
+	fill(bufs[2], dtype);
+	for (int cold = 0; cold < 2; cold++) {
+		measure(ops, cold, figs);
+		report(name, ops->wide, cold, figs);
+	}
+}
+
+static bool set_up(int argc, char **argv)
+{
+	const struct inc_reduce_impl *impl;
+	int opt;
+
+	while ((opt = getopt(argc, argv, "j:")) != -1) {
+		json = opt == 'j' ? fopen(optarg, "w") : NULL;
+		if (!json)
+			return false;
+	}
+	if (optind < argc)
+		packet = strtoul(argv[optind], NULL, 0);
+	if (packet < 16 || packet % 16 || packet > COLD_BYTES / 64)
+		return false;
+	for (int i = 0; i < 3; i++) {
+		bufs[i] = malloc(COLD_BYTES);
+		if (!bufs[i])
+			return false;
+		memset(bufs[i], 0, COLD_BYTES);
+	}
+	inc_reduce_init();
+	columns[nr_columns++] = (struct column){ "memcpy", NULL };
+	/* The integer-only ones stand for one: each has other types. */
+	columns[nr_columns++] = (struct column){ "scalar", inc_reduce_impl_at(0) };
+	for (int i = 0; (impl = inc_reduce_impl_at(i)); i++)
+		if (impl->fpu && nr_columns < MAX_COLUMNS)
+			columns[nr_columns++] = (struct column){ impl->name, impl };
+	return true;
+}
+
+/* The integer-only implementation that has this row. */
+static void choose_scalar(const struct inc_reduce_ops *ops)
+{
+	const struct inc_reduce_impl *impl;
+
+	for (int i = 0; (impl = inc_reduce_impl_at(i)); i++) {
+		columns[1].impl = impl;
+		if (!impl->fpu && has(&columns[1], ops))
+			return;
 	}
 }
 
 int main(int argc, char **argv)
 {
 	static const struct {
-		__u8 dtype, op;
 		const char *name;
+		u8 dtype, op;
 	} rows[] = {
-		{ INC_DTYPE_INT8, INC_OP_SUM, "int8 sum" },
-		{ INC_DTYPE_INT32, INC_OP_SUM, "int32 sum" },
-		{ INC_DTYPE_INT32, INC_OP_MIN, "int32 min" },
-		{ INC_DTYPE_INT64, INC_OP_SUM, "int64 sum" },
-		{ INC_DTYPE_INT64, INC_OP_MAX, "int64 max" },
-		{ INC_DTYPE_FP32, INC_OP_SUM, "fp32 sum" },
-		{ INC_DTYPE_FP32, INC_OP_MIN, "fp32 min" },
-		{ INC_DTYPE_FP64, INC_OP_SUM, "fp64 sum" },
-		{ INC_DTYPE_FP64, INC_OP_MAX, "fp64 max" },
+		{ "int8 sum", INC_DTYPE_INT8, INC_OP_SUM },
+		{ "int16 sum", INC_DTYPE_INT16, INC_OP_SUM },
+		{ "int32 sum", INC_DTYPE_INT32, INC_OP_SUM },
+		{ "int32 prod", INC_DTYPE_INT32, INC_OP_PROD },
+		{ "int32 min", INC_DTYPE_INT32, INC_OP_MIN },
+		{ "uint32 max", INC_DTYPE_UINT32, INC_OP_MAX },
+		{ "int64 sum", INC_DTYPE_INT64, INC_OP_SUM },
+		{ "int64 max", INC_DTYPE_INT64, INC_OP_MAX },
+		{ "uint64 bxor", INC_DTYPE_UINT64, INC_OP_BXOR },
+		{ "fp16 sum", INC_DTYPE_FP16, INC_OP_SUM },
+		{ "fp16 prod", INC_DTYPE_FP16, INC_OP_PROD },
+		{ "fp16 avg", INC_DTYPE_FP16, INC_OP_AVG },
+		{ "fp16 min", INC_DTYPE_FP16, INC_OP_MIN },
+		{ "bf16 sum", INC_DTYPE_BF16, INC_OP_SUM },
+		{ "bf16 prod", INC_DTYPE_BF16, INC_OP_PROD },
+		{ "bf16 avg", INC_DTYPE_BF16, INC_OP_AVG },
+		{ "bf16 max", INC_DTYPE_BF16, INC_OP_MAX },
+		{ "fp32 sum", INC_DTYPE_FP32, INC_OP_SUM },
+		{ "fp32 prod", INC_DTYPE_FP32, INC_OP_PROD },
+		{ "fp32 min", INC_DTYPE_FP32, INC_OP_MIN },
+		{ "fp64 sum", INC_DTYPE_FP64, INC_OP_SUM },
+		{ "fp64 prod", INC_DTYPE_FP64, INC_OP_PROD },
+		{ "fp64 max", INC_DTYPE_FP64, INC_OP_MAX },
+		{ "float-int minloc", INC_DTYPE_FLOAT_INT, INC_OP_MINLOC },
+		{ "double-int minloc", INC_DTYPE_DOUBLE_INT, INC_OP_MINLOC },
+		{ "2int maxloc", INC_DTYPE_2INT, INC_OP_MAXLOC },
 	};
-	unsigned int bytes = argc > 1 ? strtoul(argv[1], NULL, 0) : 4096;
-	char *a = malloc(bytes + 64), *b = malloc(bytes + 64);
-	char *dst = malloc(bytes + 64);
 
-	if (!a || !b || !dst || !bytes)
-		return 1;
-	inc_reduce_init();
-	printf("%u bytes, GB/s of result\n", bytes);
+	if (!set_up(argc, argv)) {
+		fprintf(stderr, "Usage: bench_reduce [-j FILE] [BYTES]\n"
+			"BYTES: a multiple of 16, from 16 to %u\n", COLD_BYTES / 64);
+		return 2;
+	}
+	printf("GB/s of result, packets of %u bytes\n%-22s", packet, "");
+	for (unsigned int c = 0; c < nr_columns; c++)
+		printf(" %8s", columns[c].name);
+	printf(" %9s %8s\n", "/scalar", "/memcpy");
 	for (size_t r = 0; r < ARRAY_SIZE(rows); r++) {
-		const struct inc_reduce_impl *impl;
-
-		fill(a + 8, bytes, rows[r].dtype);
-		fill(b + 8, bytes, rows[r].dtype);
-		printf("%-10s", rows[r].name);
-		for (unsigned int i = 0; (impl = inc_reduce_impl_at(i)); i++) {
-			if (!impl->fn[rows[r].dtype][rows[r].op])
-				continue;
-			printf("  %s %.2f", impl->name,
-			       gbps(impl, inc_reduce_lookup(rows[r].dtype,
-							    rows[r].op),
-				    dst + 8, a + 8, b + 8, bytes));
-		}
-		printf("\n");
+		choose_scalar(inc_reduce_find(rows[r].dtype, rows[r].op));
+		bench(rows[r].name, rows[r].dtype, rows[r].op);
+		fflush(stdout);
+	}
+	if (json) {
+		fprintf(json, "\n]\n");
+		return fclose(json) ? 1 : 0;
 	}
 	return 0;
 }
