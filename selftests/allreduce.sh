@@ -48,15 +48,31 @@ t_ranks()
 	done
 }
 
+# ops TYPE: the operations that the switch offers for it.
+ops()
+{
+	case $1 in
+	*-int | 2int)	echo minloc maxloc ;;
+	fp16 | bf16)	echo min max ;;
+	fp*)		echo sum prod min max ;;
+	*)		echo sum prod min max land lor lxor band bor bxor ;;
+	esac
+}
+
 t_types()
 {
 	local t o
 
-	for t in int32 int64 fp32 fp64; do
-		for o in sum min max; do
-			job "$t $o, 4 ranks" 4 allreduce -t $t -o $o \
-				--count 70001 -i 2 -x 0 --reps 1 "${PERF[@]}"
+	for t in int{8,16,32,64} uint{8,16,32,64} fp16 bf16 fp32 fp64 \
+		 float-int double-int long-int 2int short-int; do
+		for o in $(ops "$t"); do
+			job "$t $o, 4 ranks" 4 allreduce -t "$t" -o "$o" \
+				--count 20011 -i 1 -x 0 --reps 1 "${PERF[@]}"
 		done
+	done
+	for t in int32 int64 fp32 fp64; do
+		job "$t sum, 4 ranks, long" 4 allreduce -t $t -o sum \
+			--count 70001 -i 2 -x 0 --reps 1 "${PERF[@]}"
 	done
 	job "in place" 4 allreduce -t fp32 -o sum --count 100003 --in-place \
 		-i 3 -x 0 "${PERF[@]}"
@@ -66,8 +82,9 @@ t_special()
 {
 	local t o
 
-	for t in int32 int64 fp32 fp64; do
-		for o in sum min max; do
+	for t in int32 int64 fp16 bf16 fp32 fp64 float-int double-int short-int; do
+		for o in $(ops "$t"); do
+			[[ $o != l* && $o != b* ]] || continue
 			job "special values, $t $o, 3 ranks" 3 allreduce -t $t \
 				-o $o --pattern special --count 5000 -i 2 -x 0 \
 				"${PERF[@]}"

@@ -70,7 +70,7 @@ HEADER = {
     "root 65535": (ROOT, bad(root=0xffff)),
     "barrier with count": (LENGTH, bad(coll=BARRIER, data=b"", nelem=1)),
     "barrier with data": (LENGTH, bad(coll=BARRIER, nelem=0)),
-    "type 12": (DTYPE, bad(dtype=12)),
+    "type 17": (DTYPE, bad(dtype=17)),
     "type 255": (DTYPE, bad(dtype=255)),
     "operation 13": (DTYPE, bad(op=13)),
     "operation 255": (DTYPE, bad(op=255)),
@@ -112,8 +112,8 @@ def offers(lab, family):
                 m.send(*m.request(msg_id, ints([1]), coll=coll))
                 statuses(lab, t, msg_id, COLLECTIVE)
         sizes = {0: 1, 1: 2, 2: 4, 3: 8, 4: 1, 5: 2, 6: 4, 7: 8, 8: 2, 9: 2,
-                 10: 4, 11: 8}
-        for dtype in range(14):
+                 10: 4, 11: 8, 12: 8, 13: 16, 14: 16, 15: 8, 16: 8}
+        for dtype in range(19):
             for op in range(14):
                 msg_id = t.take_id()
                 data = bytes(sizes.get(dtype, 4))

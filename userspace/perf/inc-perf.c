@@ -34,7 +34,7 @@ struct perf {
 	size_t		esize;
 	struct buf	send[MAX_OUTSTANDING];
 	struct buf	recv[MAX_OUTSTANDING];
-	uint64_t	*vals;		/* one element of each rank */
+	struct ref_elem	*vals;		/* one element of each rank */
 	unsigned int	results;	/* printed so far */
 };
 
@@ -209,7 +209,22 @@ static int operate(struct perf *p, size_t count, uint64_t number)
 
 /* --- Check ------------------------------------------------------------------------------ */
 
-static uint64_t input(const struct perf *p, uint64_t seed, int rank, size_t i)
+static bool same(struct ref_elem a, struct ref_elem b)
+{
+	return a.lo == b.lo && a.hi == b.hi;
+}
+
+/* "0x" and the element's digits, the last byte first. */
+static const char *digits(const struct perf *p, struct ref_elem e, char text[40])
+{
+	if (p->esize > 8)
+		snprintf(text, 40, "0x%016" PRIx64 "%016" PRIx64, e.hi, e.lo);
+	else
+		snprintf(text, 40, "0x%0*" PRIx64, (int)(2 * p->esize), e.lo);
+	return text;
+}
+
+static struct ref_elem input(const struct perf *p, uint64_t seed, int rank, size_t i)
 {
 	return ref_input(p->o.dtype, p->o.pattern, seed, (unsigned int)rank, i);
 }
@@ -229,7 +244,7 @@ static void fill(const struct perf *p, long i, const struct kind *k,
 		ref_store(to, p->esize, n, input(p, seed, p->rank, n));
 }
 
-static uint64_t expected(struct perf *p, const struct kind *k, size_t i,
+static struct ref_elem expected(struct perf *p, const struct kind *k, size_t i,
 			 uint64_t seed)
 {
 	struct source s = kind_source(k, i);
@@ -246,17 +261,18 @@ static int compare(struct perf *p, const struct buf *b, const struct kind *k,
 		   uint64_t seed)
 {
 	size_t i, n = kind_out(k);
-	uint64_t got, want;
+	struct ref_elem got, want;
+	char got_text[40], want_text[40];
 
 	for (i = 0; i < n; i++) {
 		want = expected(p, k, i, seed);
 		got = ref_load(b->data, p->esize, i);
-		if (got == want)
+		if (same(got, want))
 			continue;
-		complain(p, "wrong result: %s %s %s, root %d, blocks of %zu elements, seed %" PRIu64 ": element %zu is 0x%0*" PRIx64 ", must be 0x%0*" PRIx64,
+		complain(p, "wrong result: %s %s %s, root %d, blocks of %zu elements, seed %" PRIu64 ": element %zu is %s, must be %s",
 			 kind_name((int)k->coll), inc_dtype_name(p->o.dtype),
 			 inc_op_name(p->o.op), k->root, k->count, seed, i,
-			 (int)(2 * p->esize), got, (int)(2 * p->esize), want);
+			 digits(p, got, got_text), digits(p, want, want_text));
 		return -EILSEQ;
 	}
 	return 0;
@@ -278,8 +294,8 @@ static int check_rest(struct perf *p, long i, const struct kind *k,
 	bool in_recv = kind_data_in_recv(k, &at);
 
 	for (n = 0; n < len && !in_recv; n++)
-		if (ref_load(p->send[i].data, p->esize, n) !=
-		    input(p, seed, p->rank, n)) {
+		if (!same(ref_load(p->send[i].data, p->esize, n),
+			  input(p, seed, p->rank, n))) {
 			complain(p, "%s: send buffer changed at element %zu of %zu",
 				 kind_name((int)k->coll), n, len);
 			return -EILSEQ;

@@ -5,24 +5,59 @@
  * Sums and the like of more than two operands are the balanced binary tree over
  * ranks: pairs, then pairs of pairs; one without a partner goes up as it is.
  *
+ * 16-bit floats are added and multiplied as C floats, and rounded when all ranks
+ * are in; averages are divided before that.
+ *
  * NaN as x86's SSE has it: the first operand that is a NaN, made quiet; where
  * numbers give none (infinity less infinity) the default NaN, whose sign is
  * set. Minimum and maximum: a NaN if there is one, and -0 is less than +0.
+ *
+ * Pairs: the value is that of minimum or maximum, the index comes with it, of
+ * equal values the lower one. Padding is 0.
  */
+#include <math.h>
 #include <string.h>
 
 #include "ref.h"
 
+static bool is_half(enum inc_dtype dtype)
+{
+	return dtype == INC_DTYPE_FP16 || dtype == INC_DTYPE_BF16;
+}
+
 static bool is_float(enum inc_dtype dtype)
 {
-	return dtype == INC_DTYPE_FP16 || dtype == INC_DTYPE_BF16 ||
-	       dtype == INC_DTYPE_FP32 || dtype == INC_DTYPE_FP64;
+	return is_half(dtype) || dtype == INC_DTYPE_FP32 ||
+	       dtype == INC_DTYPE_FP64;
 }
 
 static bool is_signed(enum inc_dtype dtype)
 {
 	return dtype == INC_DTYPE_INT8 || dtype == INC_DTYPE_INT16 ||
 	       dtype == INC_DTYPE_INT32 || dtype == INC_DTYPE_INT64;
+}
+
+/* Type of a pair's value; INC_DTYPE_COUNT if the type is no pair. */
+static enum inc_dtype value_type(enum inc_dtype dtype)
+{
+	switch ((int)dtype) {
+	case INC_DTYPE_FLOAT_INT:
+		return INC_DTYPE_FP32;
+	case INC_DTYPE_DOUBLE_INT:
+		return INC_DTYPE_FP64;
+	case INC_DTYPE_LONG_INT:
+		return INC_DTYPE_INT64;
+	case INC_DTYPE_2INT:
+		return INC_DTYPE_INT32;
+	case INC_DTYPE_SHORT_INT:
+		return INC_DTYPE_INT16;
+	}
+	return INC_DTYPE_COUNT;
+}
+
+static bool is_pair(enum inc_dtype dtype)
+{
+	return value_type(dtype) != INC_DTYPE_COUNT;
 }
 
 /**
@@ -34,9 +69,11 @@ static bool is_signed(enum inc_dtype dtype)
  */
 bool ref_knows(enum inc_dtype dtype, enum inc_op op)
 {
-	if (dtype == INC_DTYPE_FP32 || dtype == INC_DTYPE_FP64)
-		return op <= INC_OP_MAX;
-	return !is_float(dtype) && op <= INC_OP_BXOR;
+	if (is_pair(dtype))
+		return op == INC_OP_MINLOC || op == INC_OP_MAXLOC;
+	if (is_float(dtype))
+		return op <= INC_OP_MAX || op == INC_OP_AVG;
+	return dtype < INC_DTYPE_COUNT && (op <= INC_OP_BXOR || op == INC_OP_AVG);
 }
 
 /* --- Inputs ---------------------------------------------------------------------- */
@@ -61,6 +98,10 @@ static uint64_t random_float(enum inc_dtype dtype, uint64_t r)
 
 	if (dtype == INC_DTYPE_FP64)
 		return (r & 0x800fffffffffffff) | (1017 + exp) << 52;
+	if (dtype == INC_DTYPE_FP16)
+		return (r & 0x83ff) | (9 + exp) << 10;
+	if (dtype == INC_DTYPE_BF16)
+		return (r & 0x807f) | (121 + exp) << 7;
 	return (r & 0x807fffff) | (121 + exp) << 23;
 }
 
@@ -82,12 +123,22 @@ static uint64_t special_float(enum inc_dtype dtype, uint64_t r)
 		0xbff0000000000000, 0x3ca0000000000000,
 	};
 
+	static const uint16_t f16[] = {
+		0x0000, 0x8000, 0x7c00, 0xfc00, 0x7e00, 0xfe00, 0x7e34, 0x7c01,
+		0xfd67, 0x0001, 0x8001, 0x03ff, 0x83ff, 0x0400, 0x8400, 0x7bff,
+		0xfbff, 0x3c00, 0xbc00, 0x1000,
+	};
+
 	if (r >> 61 == 0)	/* any bits at all, one in eight */
-		return dtype == INC_DTYPE_FP64 ? mix(r) : (uint32_t)mix(r);
+		return truncate_to(mix(r), inc_dtype_size(dtype));
 	if (r >> 61 < 4)	/* half of the rest: a number */
 		return random_float(dtype, mix(r));
 	if (dtype == INC_DTYPE_FP64)
 		return f64[r % (sizeof(f64) / sizeof(f64[0]))];
+	if (dtype == INC_DTYPE_FP16)
+		return f16[r % (sizeof(f16) / sizeof(f16[0]))];
+	if (dtype == INC_DTYPE_BF16)
+		return f32[r % (sizeof(f32) / sizeof(f32[0]))] >> 16;
 	return f32[r % (sizeof(f32) / sizeof(f32[0]))];
 }
 
@@ -113,6 +164,31 @@ static uint64_t special_int(size_t esize, uint64_t r)
 	}
 }
 
+static uint64_t input(enum inc_dtype dtype, enum ref_pattern pattern, uint64_t r)
+{
+	size_t esize = inc_dtype_size(dtype);
+
+	if (is_float(dtype))
+		return pattern == REF_SPECIAL ? special_float(dtype, r) :
+						random_float(dtype, r);
+	return truncate_to(pattern == REF_SPECIAL ? special_int(esize, r) : r,
+			   esize);
+}
+
+/* One value in two is one of a few, so that indices decide; padding is anything. */
+static struct ref_elem pair_input(enum inc_dtype dtype, enum ref_pattern pattern,
+				  uint64_t r)
+{
+	struct ref_elem e = { mix(r + 1), mix(r + 2) };
+	uint8_t mem[16];
+	uint64_t val;
+
+	val = input(value_type(dtype), pattern, r % 2 ? r : mix(r >> 1 & 3));
+	ref_store(mem, inc_dtype_size(dtype), 0, e);
+	memcpy(mem, &val, inc_dtype_size(value_type(dtype)));
+	return ref_load(mem, inc_dtype_size(dtype), 0);
+}
+
 /**
  * ref_input() - an element of a rank's data
  * @dtype: data type
@@ -123,17 +199,14 @@ static uint64_t special_int(size_t esize, uint64_t r)
  *
  * Return: its bits.
  */
-uint64_t ref_input(enum inc_dtype dtype, enum ref_pattern pattern,
-		   uint64_t seed, unsigned int rank, uint64_t index)
+struct ref_elem ref_input(enum inc_dtype dtype, enum ref_pattern pattern,
+			  uint64_t seed, unsigned int rank, uint64_t index)
 {
 	uint64_t r = mix(mix(seed ^ (uint64_t)rank << 40) + index);
-	size_t esize = inc_dtype_size(dtype);
 
-	if (dtype == INC_DTYPE_FP32 || dtype == INC_DTYPE_FP64)
-		return pattern == REF_SPECIAL ? special_float(dtype, r) :
-						random_float(dtype, r);
-	return truncate_to(pattern == REF_SPECIAL ? special_int(esize, r) : r,
-			   esize);
+	if (is_pair(dtype))
+		return pair_input(dtype, pattern, r);
+	return (struct ref_elem){ input(dtype, pattern, r), 0 };
 }
 
 /* --- Operations -------------------------------------------------------------------- */
@@ -146,6 +219,7 @@ static uint64_t int_op(enum inc_op op, size_t esize, bool sign, uint64_t a,
 
 	switch (op) {
 	case INC_OP_SUM:
+	case INC_OP_AVG:
 		return a + b;
 	case INC_OP_PROD:
 		return a * b;
@@ -168,7 +242,6 @@ static uint64_t int_op(enum inc_op op, size_t esize, bool sign, uint64_t a,
 		return a ^ b;
 	case INC_OP_MINLOC:
 	case INC_OP_MAXLOC:
-	case INC_OP_AVG:
 	case INC_OP_COUNT:
 		break;
 	}
@@ -192,7 +265,7 @@ static uint64_t fp32_op(enum inc_op op, uint64_t a, uint64_t b)
 		less = fa < fb || (fa == fb && ba >> 31 > bb >> 31);
 		return less == (op == INC_OP_MIN) ? ba : bb;
 	}
-	fr = op == INC_OP_SUM ? fa + fb : fa * fb;
+	fr = op == INC_OP_PROD ? fa * fb : fa + fb;
 	memcpy(&br, &fr, 4);
 	return (br & 0x7fffffff) > inf ? 0xffc00000 : br;
 }
@@ -215,10 +288,71 @@ static uint64_t fp64_op(enum inc_op op, uint64_t a, uint64_t b)
 		less = fa < fb || (fa == fb && a >> 63 > b >> 63);
 		return less == (op == INC_OP_MIN) ? a : b;
 	}
-	fr = op == INC_OP_SUM ? fa + fb : fa * fb;
+	fr = op == INC_OP_PROD ? fa * fb : fa + fb;
 	memcpy(&br, &fr, 8);
 	return (br & abs) > inf ? 0xfffULL << 52 | quiet : br;
 }
+
+/* --- 16-bit floats: sign, exponent, and @frac bits of fraction ------------------------ */
+
+static int half_frac(enum inc_dtype dtype)
+{
+	return dtype == INC_DTYPE_FP16 ? 10 : 7;
+}
+
+static int half_bias(enum inc_dtype dtype)
+{
+	return dtype == INC_DTYPE_FP16 ? 15 : 127;
+}
+
+static uint64_t bits_of(float f)
+{
+	uint32_t bits;
+
+	memcpy(&bits, &f, 4);
+	return bits;
+}
+
+static uint64_t half_to_fp32(enum inc_dtype dtype, uint64_t h)
+{
+	int frac = half_frac(dtype), bias = half_bias(dtype);
+	uint64_t sign = h >> 15 << 31, low = h & ((1U << frac) - 1);
+	int exp = (int)(h >> frac & (2 * (unsigned int)bias + 1));
+
+	if (exp == 2 * bias + 1)
+		return sign | 0x7f800000 | low << (23 - frac) |
+		       (low ? 0x00400000 : 0);
+	if (exp)
+		low |= 1U << frac;
+	return sign | bits_of(ldexpf((float)low, (exp ? exp : 1) - bias - frac));
+}
+
+/* A whole number of the result's ulps is what rint() makes, to nearest even. */
+static uint64_t fp32_to_half(enum inc_dtype dtype, uint64_t bits)
+{
+	int frac = half_frac(dtype), bias = half_bias(dtype), exp;
+	uint64_t sign = bits >> 31 << 15, abs = bits & 0x7fffffff;
+	uint64_t inf = (2 * (uint64_t)bias + 1) << frac;
+	uint32_t abs32 = (uint32_t)abs;
+	double ulps;
+	float f;
+
+	if (abs > 0x7f800000)
+		return sign | inf | 1U << (frac - 1) |
+		       (abs & 0x7fffff) >> (23 - frac);
+	if (abs == 0x7f800000)
+		return sign | inf;
+	if (!abs)
+		return sign;
+	memcpy(&f, &abs32, 4);
+	exp = ilogbf(f) < 1 - bias ? 1 - bias : ilogbf(f);
+	ulps = rint(ldexp(f, frac - exp));
+	/* With its hidden bit the number of ulps adds 1 to the exponent. */
+	bits = ((uint64_t)(exp + bias - 1) << frac) + (uint64_t)ulps;
+	return sign | (bits > inf ? inf : bits);
+}
+
+/* --- All types ---------------------------------------------------------------------------- */
 
 static uint64_t apply(enum inc_dtype dtype, enum inc_op op, uint64_t a,
 		      uint64_t b)
@@ -232,6 +366,88 @@ static uint64_t apply(enum inc_dtype dtype, enum inc_op op, uint64_t a,
 	return truncate_to(int_op(op, esize, is_signed(dtype), a, b), esize);
 }
 
+static bool is_nan(enum inc_dtype type, uint64_t val)
+{
+	if (type == INC_DTYPE_FP32)
+		return (val & 0x7fffffff) > 0x7f800000;
+	return type == INC_DTYPE_FP64 && val << 1 > 0x7ffULL << 53;
+}
+
+/* The pair with the lesser or greater value, or of the first NaN. */
+static struct ref_elem apply_pair(enum inc_dtype dtype, enum inc_op op,
+				  struct ref_elem a, struct ref_elem b)
+{
+	enum inc_op order = op == INC_OP_MINLOC ? INC_OP_MIN : INC_OP_MAX;
+	enum inc_dtype type = value_type(dtype);
+	size_t size = inc_dtype_size(type), half = inc_dtype_size(dtype) / 2;
+	uint8_t ma[16], mb[16], mr[16] = { 0 };
+	uint64_t va, vb, val;
+	int32_t ia, ib;
+
+	ref_store(ma, 2 * half, 0, a);
+	ref_store(mb, 2 * half, 0, b);
+	va = ref_load(ma, size, 0).lo;
+	vb = ref_load(mb, size, 0).lo;
+	memcpy(&ia, ma + half, 4);
+	memcpy(&ib, mb + half, 4);
+
+	val = apply(type, order, va, vb);
+	if (is_nan(type, va))
+		ib = ia;
+	else if (va == vb && ia < ib)
+		ib = ia;
+	else if (va != vb && val == va)
+		ib = ia;
+	memcpy(mr, &val, size);
+	memcpy(mr + half, &ib, 4);
+	return ref_load(mr, 2 * half, 0);
+}
+
+/* A sum of @n ranks, none of the 16-bit floats, divided by their number. */
+static uint64_t average(enum inc_dtype dtype, uint64_t sum, unsigned int n)
+{
+	unsigned int shift = 64 - 8 * (unsigned int)inc_dtype_size(dtype);
+	uint32_t low = (uint32_t)sum;
+	double d;
+	float f;
+
+	switch ((int)dtype) {
+	case INC_DTYPE_FP32:
+		memcpy(&f, &low, 4);
+		return isnan(f) ? sum : bits_of(f / (float)n);
+	case INC_DTYPE_FP64:
+		memcpy(&d, &sum, 8);
+		if (isnan(d))
+			return sum;
+		d /= n;
+		memcpy(&sum, &d, 8);
+		return sum;
+	}
+	if (is_signed(dtype))
+		return (uint64_t)((int64_t)(sum << shift) / (1LL << shift) / n);
+	return sum / n;
+}
+
+static struct ref_elem tree(enum inc_dtype dtype, enum inc_op op,
+			    struct ref_elem *vals, unsigned int n)
+{
+	unsigned int i;
+
+	for (; n > 1; n = (n + 1) / 2) {
+		for (i = 0; i < n / 2; i++) {
+			struct ref_elem a = vals[2 * i], b = vals[2 * i + 1];
+
+			if (is_pair(dtype))
+				vals[i] = apply_pair(dtype, op, a, b);
+			else
+				vals[i].lo = apply(dtype, op, a.lo, b.lo);
+		}
+		if (n % 2)
+			vals[n / 2] = vals[n - 1];
+	}
+	return vals[0];
+}
+
 /**
  * ref_reduce() - reduce one element of all ranks
  * @dtype: data type
@@ -239,20 +455,26 @@ static uint64_t apply(enum inc_dtype dtype, enum inc_op op, uint64_t a,
  * @vals: elements by rank; overwritten
  * @n: number of ranks
  *
- * Return: the result's bits.
+ * Return: the result's bits; of one rank its own.
  */
-uint64_t ref_reduce(enum inc_dtype dtype, enum inc_op op, uint64_t *vals,
-		    unsigned int n)
+struct ref_elem ref_reduce(enum inc_dtype dtype, enum inc_op op,
+			   struct ref_elem *vals, unsigned int n)
 {
+	enum inc_dtype type = is_half(dtype) ? INC_DTYPE_FP32 : dtype;
+	struct ref_elem res;
 	unsigned int i;
 
-	for (; n > 1; n = (n + 1) / 2) {
-		for (i = 0; i < n / 2; i++)
-			vals[i] = apply(dtype, op, vals[2 * i], vals[2 * i + 1]);
-		if (n % 2)
-			vals[n / 2] = vals[n - 1];
-	}
-	return vals[0];
+	if (n == 1)
+		return vals[0];
+	for (i = 0; i < n && is_half(dtype); i++)
+		vals[i].lo = half_to_fp32(dtype, vals[i].lo);
+	res = tree(type, op, vals, n);
+	if (op == INC_OP_AVG)
+		res.lo = truncate_to(average(type, res.lo, n),
+				     inc_dtype_size(type));
+	if (is_half(dtype))
+		res.lo = fp32_to_half(dtype, res.lo);
+	return res;
 }
 
 /* --- Buffers ---------------------------------------------------------------------------- */
@@ -265,15 +487,15 @@ uint64_t ref_reduce(enum inc_dtype dtype, enum inc_op op, uint64_t *vals,
  *
  * Return: its bits.
  */
-uint64_t ref_load(const void *buf, size_t esize, size_t index)
+struct ref_elem ref_load(const void *buf, size_t esize, size_t index)
 {
 	const uint8_t *p = (const uint8_t *)buf + esize * index;
-	uint64_t bits = 0;
+	struct ref_elem e = { 0, 0 };
 	size_t i;
 
 	for (i = 0; i < esize; i++)
-		bits |= (uint64_t)p[i] << (8 * i);
-	return bits;
+		*(i < 8 ? &e.lo : &e.hi) |= (uint64_t)p[i] << (8 * (i % 8));
+	return e;
 }
 
 /**
@@ -281,15 +503,15 @@ uint64_t ref_load(const void *buf, size_t esize, size_t index)
  * @buf: buffer, little-endian elements
  * @esize: length of an element
  * @index: which
- * @bits: its bits
+ * @e: its bits
  */
-void ref_store(void *buf, size_t esize, size_t index, uint64_t bits)
+void ref_store(void *buf, size_t esize, size_t index, struct ref_elem e)
 {
 	uint8_t *p = (uint8_t *)buf + esize * index;
 	size_t i;
 
 	for (i = 0; i < esize; i++)
-		p[i] = (uint8_t)(bits >> (8 * i));
+		p[i] = (uint8_t)((i < 8 ? e.lo : e.hi) >> (8 * (i % 8)));
 }
 
 /**
