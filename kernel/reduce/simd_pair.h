@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Pairs of a value and an index: part of the template simd_x86.h.
+ * Pairs of a value and an index: part of the template simd_x86.h, but not for
+ * SSE2, which cannot compare 64 bits: integer-only code is faster than that.
  *
  * Of two pairs the one with the lesser key is taken, the keys being signed
  * integers. For a maximum the bits of the value in the keys, @turn, are turned
@@ -70,24 +71,11 @@ static __always_inline vec ROW_OF(8, f32i_maxloc, vec, f32i_pick(a, b, VALUE_TOP
 /* Sixteen bytes: keys of value and index lie beside each other, like these. */
 static __always_inline vec lanes(u64 val, u64 idx)
 {
-#if INC_VEC_BYTES == 16
-	const vec r = { val, idx };
-#else
 	const vec r = { val, idx, val, idx };
-#endif
+
 	return r;
 }
 
-#if INC_VEC_BYTES == 16
-#define SHUFFLE(name, how)						\
-static __always_inline vec name ## _lanes(vec v)			\
-{									\
-	vec r;								\
-									\
-	asm("pshufd $" # how ", %1, %0" : "=x" (r) : "x" (v));		\
-	return r;							\
-}
-#else
 #define SHUFFLE(name, how)						\
 static __always_inline vec name ## _lanes(vec v)			\
 {									\
@@ -96,7 +84,6 @@ static __always_inline vec name ## _lanes(vec v)			\
 	asm("vpshufd $" # how ", %1, %0" : "=x" (r) : "x" (v));		\
 	return r;							\
 }
-#endif
 
 /* The two lanes of each sixteen bytes: swapped, and twice the first. */
 SHUFFLE(swap, 0x4e)

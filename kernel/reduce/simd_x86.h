@@ -261,7 +261,9 @@ static void f64_div(void *dst, unsigned int nelem, u32 div)
 }
 
 #include "simd_half.h"
+#if INC_VEC_BYTES > 16
 #include "simd_pair.h"
+#endif
 
 const struct inc_reduce_impl INC_VEC_IMPL = {
 	.name	= INC_VEC_NAME,
@@ -279,11 +281,13 @@ const struct inc_reduce_impl INC_VEC_IMPL = {
 		[INC_DTYPE_BF16]	= { INC_REDUCE_HALF_ROWS(bf16) },
 		[INC_DTYPE_FP32]	= { INC_REDUCE_FP_ROWS(f32) },
 		[INC_DTYPE_FP64]	= { INC_REDUCE_FP_ROWS(f64) },
+#if INC_VEC_BYTES > 16
 		[INC_DTYPE_FLOAT_INT]	= { INC_REDUCE_PAIR_ROWS(f32i) },
 		[INC_DTYPE_DOUBLE_INT]	= { INC_REDUCE_PAIR_ROWS(f64i) },
 		[INC_DTYPE_LONG_INT]	= { INC_REDUCE_PAIR_ROWS(s64i) },
 		[INC_DTYPE_2INT]	= { INC_REDUCE_PAIR_ROWS(s32i) },
 		[INC_DTYPE_SHORT_INT]	= { INC_REDUCE_PAIR_ROWS(s16i) },
+#endif
 	},
 	.wide	= {
 		[INC_DTYPE_FP16]	= { INC_REDUCE_WIDE_ROWS(f16) },

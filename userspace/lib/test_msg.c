@@ -602,7 +602,7 @@ static void registrations(void)
 static void arguments(void)
 {
 	begin();
-	EQ(inc_allreduce(comm, in, out, 1, (enum inc_dtype)12, INC_OP_SUM), -EINVAL);
+	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_COUNT, INC_OP_SUM), -EINVAL);
 	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_INT8, (enum inc_op)-1), -EINVAL);
 	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_FP16, INC_OP_SUM), -EOPNOTSUPP);
 	OK(strstr(comm->errtext, "fp16"));
