@@ -327,6 +327,67 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 	return INC_SLOT_TAKE;
 }
 
+static void part_drop(struct inc_part *part)
+{
+	if (part->lo)
+		inc_part_free(part->lo);
+	inc_part_free(part);
+}
+
+static struct inc_operand operand(const struct inc_part *part)
+{
+	return (struct inc_operand) {
+		.hi = part->data,
+		.lo = part->lo ? part->lo->data : NULL,
+	};
+}
+
+/*
+ * Reduce @right into @left. Two vectors of 16-bit floats make one of binary32:
+ * the right one's memory keeps the lower halves.
+ */
+static void merge(struct inc_slot *s, struct inc_part *left,
+		  struct inc_part *right)
+{
+	u32 nelem = left->len / s->ops->size;
+	struct inc_operand a = operand(left), b = operand(right), dst = a;
+
+	if (!s->ops->wide) {
+		inc_reduce(s->ops, left->data, left->data, right->data, nelem);
+		inc_part_free(right);
+		return;
+	}
+	if (!dst.lo)
+		dst.lo = b.lo ?: b.hi;
+	inc_reduce_wide(s->ops, dst, a, b, nelem, s->geom->ranks);
+	if (left->lo) {
+		part_drop(right);
+	} else if (right->lo) {
+		left->lo = right->lo;
+		inc_part_free(right);
+	} else {
+		left->lo = right;
+	}
+}
+
+/* The last two: their reduction is the result. */
+static void merge_last(struct inc_slot *s, void *result, struct inc_part *left,
+		       struct inc_part *right)
+{
+	u32 nelem = left->len / s->ops->size;
+	u16 ranks = s->geom->ranks;
+
+	if (s->ops->wide) {
+		inc_reduce_wide(s->ops, (struct inc_operand) { .hi = result },
+				operand(left), operand(right), nelem, ranks);
+	} else {
+		inc_reduce(s->ops, result, left->data, right->data, nelem);
+		inc_reduce_finish(s->ops, result, nelem, ranks);
+	}
+	part_drop(left);
+	part_drop(right);
+}
+
 /*
  * Pair @part, of rank @rank, with its sibling, the pair with its sibling, and
  * so on. Returns true when all ranks are in the result buffer, false when the
@@ -338,7 +399,6 @@ static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
 	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->ranks;
 	void *result = s->result + inc_chunk_off(s->geom, chunk);
 	u16 ranks = s->geom->ranks;
-	u32 nelem = part->len / inc_dtype_size(s->msg.dtype);
 	u32 idx = rank;
 
 	for (part->level = 0; 1U << part->level < ranks; part->level++, idx >>= 1) {
@@ -355,15 +415,11 @@ static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
 		right = idx & 1 ? part : parked[sibling];
 		parked[sibling] = NULL;
 		if (2U << part->level >= ranks) {
-			inc_reduce(s->ops, result, left->data, right->data,
-				   nelem);
-			inc_part_free(left);
-			inc_part_free(right);
+			merge_last(s, result, left, right);
 			return true;
 		}
-		inc_reduce(s->ops, left->data, left->data, right->data, nelem);
 		left->level = part->level;
-		inc_part_free(right);
+		merge(s, left, right);
 		part = left;
 	}
 
@@ -381,25 +437,20 @@ static bool pile_up(struct inc_slot *s, u16 chunk, struct inc_part *part)
 {
 	struct inc_part **pile = &s->parked[(size_t)chunk * s->geom->ranks];
 	void *result = s->result + inc_chunk_off(s->geom, chunk);
-	u32 nelem = part->len / inc_dtype_size(s->msg.dtype);
 	struct inc_part *sum = *pile;
 
-	if (!sum && s->geom->ranks > 1) {
-		part->level = 0;
-		*pile = part;
-		return false;
-	}
-	if (!sum) {
+	part->level = 0;
+	if (s->geom->ranks == 1) {
 		memcpy(result, part->data, part->len);
-	} else if (sum->level + 2 < s->geom->ranks) {
-		inc_reduce(s->ops, sum->data, sum->data, part->data, nelem);
-		sum->level++;
+		inc_part_free(part);
+	} else if (!sum) {
+		*pile = part;
+	} else if (++sum->level + 1 < s->geom->ranks) {
+		merge(s, sum, part);
 	} else {
-		inc_reduce(s->ops, result, sum->data, part->data, nelem);
-		inc_part_free(sum);
 		*pile = NULL;
+		merge_last(s, result, sum, part);
 	}
-	inc_part_free(part);
 	return !*pile;
 }
 
@@ -435,6 +486,7 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 {
 	u16 chunk;
 
+	part->lo = NULL;
 	/* The message failed after it began, or needed nothing of this rank. */
 	if (s->state != INC_SLOT_STATE_BUSY || s->msg.msg_id != msg_id) {
 		inc_part_free(part);
@@ -509,7 +561,7 @@ bool inc_slot_fail(struct inc_slot *s, u8 status)
 	for (i = (size_t)s->ready * ranks;
 	     i < (size_t)s->geom->max_chunks * ranks; i++) {
 		if (s->parked[i])
-			inc_part_free(s->parked[i]);
+			part_drop(s->parked[i]);
 		s->parked[i] = NULL;
 	}
 	return true;

@@ -15,16 +15,19 @@ struct inc_reduce_ops;
 
 /**
  * struct inc_part - payload of one packet, or what several were reduced to
- * @data: the elements; may be written to
+ * @data: the elements, or the upper 16 bits of their sums; may be written to
+ * @lo: what has the sums' lower 16 bits, if they are wide (see struct
+ *	inc_operand), else NULL; belongs to this part
  * @len: bytes
  * @level: how many pairings it went through; it covers the ranks
  *	first ... first + 2^level - 1, as many of them as there are; in order of
  *	arrival, how many other ranks were added to it
  */
 struct inc_part {
-	void	*data;
-	u16	len;
-	u16	level;
+	void		*data;
+	struct inc_part	*lo;
+	u16		len;
+	u16		level;
 };
 
 /**

@@ -48,14 +48,13 @@ t_ranks()
 	done
 }
 
-# ops TYPE: the operations that the switch offers for it.
+# ops TYPE: the operations that there are for it.
 ops()
 {
 	case $1 in
 	*-int | 2int)	echo minloc maxloc ;;
-	fp16 | bf16)	echo min max ;;
-	fp*)		echo sum prod min max ;;
-	*)		echo sum prod min max land lor lxor band bor bxor ;;
+	fp* | bf16)	echo sum prod min max avg ;;
+	*)		echo sum prod min max land lor lxor band bor bxor avg ;;
 	esac
 }
 
@@ -66,7 +65,7 @@ t_types()
 	for t in int{8,16,32,64} uint{8,16,32,64} fp16 bf16 fp32 fp64 \
 		 float-int double-int long-int 2int short-int; do
 		for o in $(ops "$t"); do
-			job "$t $o, 4 ranks" 4 allreduce -t "$t" -o "$o" \
+			job "$t $o, 5 ranks" 5 allreduce -t "$t" -o "$o" \
 				--count 20011 -i 1 -x 0 --reps 1 "${PERF[@]}"
 		done
 	done

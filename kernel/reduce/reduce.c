@@ -148,7 +148,7 @@ unsigned int inc_dtype_size(u8 dtype)
 }
 
 /**
- * inc_reduce_find() - find how a data type is reduced by an operation
+ * inc_reduce_lookup() - find how a data type is reduced by an operation
  * @dtype: enum inc_dtype, or anything that a peer sent
  * @op: enum inc_op, or anything that a peer sent
  *
@@ -159,7 +159,7 @@ unsigned int inc_dtype_size(u8 dtype)
  * Return: the row, valid as long as the module; NULL if the type or the
  * operation is unknown, or the operation is not defined for that type.
  */
-const struct inc_reduce_ops *inc_reduce_find(u8 dtype, u8 op)
+const struct inc_reduce_ops *inc_reduce_lookup(u8 dtype, u8 op)
 {
 	const struct inc_reduce_ops *ops;
 
@@ -167,21 +167,6 @@ const struct inc_reduce_ops *inc_reduce_find(u8 dtype, u8 op)
 		return NULL;
 	ops = &inc_reduce_table[dtype][op];
 	return ops->generic || ops->wide ? ops : NULL;
-}
-
-/**
- * inc_reduce_lookup() - find a row for which inc_reduce() is all there is to do
- * @dtype: enum inc_dtype, or anything that a peer sent
- * @op: enum inc_op, or anything that a peer sent
- *
- * Context: Any, after inc_reduce_init().
- * Return: as inc_reduce_find(), but NULL for a row that is wide or is finished.
- */
-const struct inc_reduce_ops *inc_reduce_lookup(u8 dtype, u8 op)
-{
-	const struct inc_reduce_ops *ops = inc_reduce_find(dtype, op);
-
-	return ops && !ops->wide && !ops->div ? ops : NULL;
 }
 
 /**

@@ -142,7 +142,6 @@ struct inc_reduce_ops {
 void inc_reduce_init(void);
 const char *inc_reduce_impl(void);
 unsigned int inc_dtype_size(u8 dtype);
-const struct inc_reduce_ops *inc_reduce_find(u8 dtype, u8 op);
 const struct inc_reduce_ops *inc_reduce_lookup(u8 dtype, u8 op);
 void inc_reduce(const struct inc_reduce_ops *ops, void *dst, const void *a,
 		const void *b, unsigned int nelem);

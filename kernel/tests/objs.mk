@@ -15,6 +15,6 @@ rdma_inc_kunit-y += tests/coll_kunit.o tests/icrc_kunit.o tests/psn_kunit.o
 rdma_inc_kunit-y += tests/req_kunit.o tests/req_timer_kunit.o tests/req_model_kunit.o
 rdma_inc_kunit-y += tests/resp_kunit.o tests/resp_model_kunit.o
 rdma_inc_kunit-y += tests/slot_kunit.o tests/slot_order_kunit.o
-rdma_inc_kunit-y += tests/slot_coll_kunit.o
+rdma_inc_kunit-y += tests/slot_coll_kunit.o tests/slot_type_kunit.o
 rdma_inc_kunit-y += tests/wire_kunit.o
 rdma_inc_kunit-y += tests/reduce_ref.o tests/reduce_kunit.o tests/reduce_wide_kunit.o

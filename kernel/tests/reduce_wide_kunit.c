@@ -208,7 +208,7 @@ static void each_wide(struct kunit *test, check_fn check)
 
 	for (u8 dtype = 0; dtype < INC_DTYPE_COUNT; dtype++) {
 		for (u8 op = 0; op < INC_OP_COUNT; op++) {
-			c.ops = inc_reduce_find(dtype, op);
+			c.ops = inc_reduce_lookup(dtype, op);
 			if (!c.ops || !c.ops->wide)
 				continue;
 			c.impl = NULL;
@@ -354,7 +354,7 @@ static void check_known(struct kunit *test, const struct inc_reduce_impl *impl,
 {
 	struct wide_call c = {
 		.impl = impl,
-		.ops = inc_reduce_find(known[k].dtype, known[k].op),
+		.ops = inc_reduce_lookup(known[k].dtype, known[k].op),
 		.ranks = known[k].ranks,
 	};
 	struct wide_test *t = test->priv;
@@ -445,7 +445,7 @@ static void test_finish(struct kunit *test)
 	const struct inc_reduce_impl *impl;
 
 	for (u8 dtype = 0; dtype <= INC_DTYPE_FP64; dtype++) {
-		const struct inc_reduce_ops *ops = inc_reduce_find(dtype, INC_OP_AVG);
+		const struct inc_reduce_ops *ops = inc_reduce_lookup(dtype, INC_OP_AVG);
 
 		for (unsigned int n = 0; n < MAX_ELEM && !ops->wide; n++) {
 			u32 ranks = inc_rnd_chance(&t->rng, 500) ?
@@ -489,7 +489,7 @@ static void test_finish_known(struct kunit *test)
 		u8 dst[8];
 
 		ref_store(dst, sums[i].dtype, sums[i].sum);
-		inc_reduce_finish(inc_reduce_find(sums[i].dtype, sums[i].op), dst,
+		inc_reduce_finish(inc_reduce_lookup(sums[i].dtype, sums[i].op), dst,
 				  1, sums[i].ranks);
 		KUNIT_EXPECT_EQ_MSG(test, ref_load(dst, sums[i].dtype),
 				    sums[i].want, "%u", i);

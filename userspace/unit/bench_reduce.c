@@ -200,7 +200,7 @@ static void fill(char *p, u8 dtype)
 
 static void bench(const char *name, u8 dtype, u8 op)
 {
-	const struct inc_reduce_ops *ops = inc_reduce_find(dtype, op);
+	const struct inc_reduce_ops *ops = inc_reduce_lookup(dtype, op);
 	struct figure figs[MAX_COLUMNS];
 
 	fill(bufs[1], dtype);
@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 		printf(" %8s", columns[c].name);
 	printf(" %9s %8s\n", "/scalar", "/memcpy");
 	for (size_t r = 0; r < ARRAY_SIZE(rows); r++) {
-		choose_scalar(inc_reduce_find(rows[r].dtype, rows[r].op));
+		choose_scalar(inc_reduce_lookup(rows[r].dtype, rows[r].op));
 		bench(rows[r].name, rows[r].dtype, rows[r].op);
 		fflush(stdout);
 	}

@@ -99,7 +99,7 @@ static int check_op(u8 dtype, u8 op)
 
 static int check_div(u8 dtype)
 {
-	const struct inc_reduce_ops *row = inc_reduce_find(dtype, INC_OP_AVG);
+	const struct inc_reduce_ops *row = inc_reduce_lookup(dtype, INC_OP_AVG);
 	const struct inc_reduce_impl *impl;
 	unsigned int ranks = 2 + rnd() % (rnd() % 2 ? 30 : 65534);
 	char what[16];

@@ -121,7 +121,7 @@ static int compare(const char *name, const struct inc_reduce_ops *row,
 
 static int one_round(u8 dtype, u8 op)
 {
-	const struct inc_reduce_ops *row = inc_reduce_find(dtype, op);
+	const struct inc_reduce_ops *row = inc_reduce_lookup(dtype, op);
 	const struct ref_format *f = ref_format(dtype);
 	unsigned int ranks = 2 + rnd() % (rnd() % 4 ? 7 : MAX_RANKS - 1);
 	unsigned int nelem = 1 + rnd() % MAX_ELEM;
