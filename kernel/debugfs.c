@@ -5,6 +5,7 @@
  *	tree-<ID>/members	the QPs
  *	tree-<ID>/slots		slots that work on a message, or failed
  *	tree-<ID>/missing	who keeps others waiting
+ *	tree-<ID>/fault/rank-<R>-rx, -tx	faults made on purpose
  *
  * Readers take no lock but those of slots and QPs, one at a time: removing a
  * directory waits for them, and that may happen under inc_net.lock.
@@ -15,6 +16,7 @@
 #include <linux/slab.h>
 
 #include "debugfs.h"
+#include "fault.h"
 #include "inc.h"
 #include "qp.h"
 #include "tree.h"
@@ -158,6 +160,10 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 		seq_printf(m, ", qpn 0x%06x, peer %pI6c qpn 0x%06x\n", qp->qpn,
 			   &qp->cfg.peer, qp->cfg.peer_qpn);
 
+	if (v.has_rx)
+		seq_printf(m, "\tlast packet came %u ms ago\n", v.last_rx_ms);
+	else
+		seq_puts(m, "\tno packet came yet\n");
 	seq_printf(m, "\tin: expected psn %u, %u packets kept beyond a hole, %u bytes held, ",
 		   v.epsn, v.kept, v.held);
 	if (v.in_msg)
@@ -377,6 +383,11 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 rank,
 				   v.pending);
 		else
 			seq_puts(m, "nothing more came from it\n");
+		if (v.has_rx)
+			seq_printf(m, "\tits last packet came %u ms ago\n",
+				   v.last_rx_ms);
+		else
+			seq_puts(m, "\tno packet ever came from it\n");
 	}
 	rcu_read_unlock();
 }
@@ -456,6 +467,8 @@ void inc_debugfs_tree_add(struct inc_tree *tree)
 	debugfs_create_file("members", 0400, dir, tree, &members_fops);
 	debugfs_create_file("slots", 0400, dir, tree, &slots_fops);
 	debugfs_create_file("missing", 0400, dir, tree, &missing_fops);
+	dir = debugfs_create_dir("fault", dir);
+	tree->debugfs_fault = IS_ERR(dir) ? NULL : dir;
 }
 
 /**
@@ -468,6 +481,54 @@ void inc_debugfs_tree_del(struct inc_tree *tree)
 {
 	debugfs_remove_recursive(tree->debugfs);
 	tree->debugfs = NULL;
+	tree->debugfs_fault = NULL;
+}
+
+/* "rank-1023-rx" */
+#define FAULT_NAME_LEN	sizeof("rank-65535-rx")
+
+static void fault_name(char *name, const struct inc_qp *qp, const char *dir)
+{
+	snprintf(name, FAULT_NAME_LEN, "rank-%u-%s", qp->cfg.rank, dir);
+}
+
+/**
+ * inc_debugfs_member_add() - offer a member's faults
+ * @qp: its QP
+ *
+ * Context: process; may sleep; inc_net.lock held.
+ */
+void inc_debugfs_member_add(struct inc_qp *qp)
+{
+	struct dentry *dir = qp->tree->debugfs_fault;
+	char name[FAULT_NAME_LEN];
+
+	if (!dir)
+		return;
+	fault_name(name, qp, "rx");
+	debugfs_create_file(name, 0600, dir, qp, &inc_fault_rx_fops);
+	fault_name(name, qp, "tx");
+	debugfs_create_file(name, 0600, dir, qp, &inc_fault_tx_fops);
+}
+
+/**
+ * inc_debugfs_member_del() - offer them no more
+ * @qp: its QP; whoever writes about it has ended when this returns
+ *
+ * Context: process; may sleep; inc_net.lock held. The tree's directory may be
+ * gone already.
+ */
+void inc_debugfs_member_del(struct inc_qp *qp)
+{
+	struct dentry *dir = qp->tree->debugfs_fault;
+	char name[FAULT_NAME_LEN];
+
+	if (!dir)
+		return;
+	fault_name(name, qp, "rx");
+	debugfs_lookup_and_remove(name, dir);
+	fault_name(name, qp, "tx");
+	debugfs_lookup_and_remove(name, dir);
 }
 
 /**

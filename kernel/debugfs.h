@@ -7,6 +7,7 @@
 #define _INC_DEBUGFS_H
 
 struct inc_net;
+struct inc_qp;
 struct inc_tree;
 
 void inc_debugfs_init(void);
@@ -15,5 +16,7 @@ void inc_debugfs_net_init(struct inc_net *inet);
 void inc_debugfs_net_exit(struct inc_net *inet);
 void inc_debugfs_tree_add(struct inc_tree *tree);
 void inc_debugfs_tree_del(struct inc_tree *tree);
+void inc_debugfs_member_add(struct inc_qp *qp);
+void inc_debugfs_member_del(struct inc_qp *qp);
 
 #endif /* _INC_DEBUGFS_H */

@@ -27,6 +27,11 @@ static const struct netlink_range_validation inc_a_tree_dead_time_range = {
 	.max	= 600000ULL,
 };
 
+static const struct netlink_range_validation inc_a_member_qpn_range = {
+	.min	= 8388608ULL,
+	.max	= 12582911ULL,
+};
+
 static const struct netlink_range_validation inc_a_member_psn_range = {
 	.max	= 16777215ULL,
 };
@@ -97,7 +102,9 @@ static const struct nla_policy inc_member_get_dump_nl_policy[INC_A_MEMBER_TREE_I
 static const struct nla_policy inc_member_new_nl_policy[INC_A_MEMBER_LOCAL_ADDR + 1] = {
 	[INC_A_MEMBER_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[INC_A_MEMBER_RANK] = NLA_POLICY_MAX(NLA_U16, 1023),
+	[INC_A_MEMBER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_qpn_range),
 	[INC_A_MEMBER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_psn_range),
+	[INC_A_MEMBER_RKEY] = { .type = NLA_U32, },
 	[INC_A_MEMBER_PKEY] = { .type = NLA_U16, },
 	[INC_A_MEMBER_PEER_ADDR] = NLA_POLICY_MIN_LEN(4),
 	[INC_A_MEMBER_PEER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_peer_qpn_range),

@@ -66,7 +66,9 @@ static int put_member_state(struct sk_buff *skb, struct inc_qp *qp)
 	    nla_put_u32(skb, INC_A_MEMBER_NEXT_MSG_ID, v.next_msg_id) ||
 	    nla_put_u32(skb, INC_A_MEMBER_TX_PENDING, v.pending) ||
 	    nla_put_u32(skb, INC_A_MEMBER_HELD, v.held) ||
-	    nla_put_u32(skb, INC_A_MEMBER_SRTT, v.srtt))
+	    nla_put_u32(skb, INC_A_MEMBER_SRTT, v.srtt) ||
+	    (v.has_rx &&
+	     nla_put_u32(skb, INC_A_MEMBER_LAST_RX, v.last_rx_ms)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -225,6 +227,12 @@ static int parse_member(const struct genl_info *info,
 		cfg->psn = nla_get_u32(attrs[INC_A_MEMBER_PSN]);
 		cfg->has_psn = true;
 	}
+	if (attrs[INC_A_MEMBER_QPN])
+		cfg->qpn = nla_get_u32(attrs[INC_A_MEMBER_QPN]);
+	if (attrs[INC_A_MEMBER_RKEY]) {
+		cfg->rkey = nla_get_u32(attrs[INC_A_MEMBER_RKEY]);
+		cfg->has_rkey = true;
+	}
 	if (attrs[INC_A_MEMBER_PKEY]) {
 		cfg->pkey = nla_get_u16(attrs[INC_A_MEMBER_PKEY]);
 		/* IBTA section 10.9.1.1: the low 15 bits are not all zero. */
@@ -292,6 +300,8 @@ static void blame(const struct genl_info *info, int err)
 
 	if (err == -EEXIST)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_RANK]);
+	else if (err == -EADDRINUSE)
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_QPN]);
 	else if (err == -EPIPE)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TREE_ID]);
 	else if (err == -ENETUNREACH)
@@ -326,7 +336,8 @@ static int new_locked(struct inc_net *inet, struct inc_member_cfg *cfg,
  * @info: parsed
  *
  * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
- * -ENOENT: no such tree; -EEXIST: the rank is taken; -ENOBUFS: over the memory
+ * -ENOENT: no such tree; -EEXIST: the rank is taken; -EADDRINUSE: the QPN is;
+ * -ENOBUFS: over the memory
  * limit; -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no route
  * to the host; -EPIPE: the tree has failed; -ENOMEM.
  */

@@ -14,7 +14,7 @@
 #include "view.h"
 
 /* Room for a slot's message when all of so many ranks are missing. */
-#define SLOT_MSG_SIZE(ranks)	(256 + (ranks) * nla_total_size(sizeof(u16)))
+#define SLOT_MSG_SIZE(ranks)	(256 + (ranks) * 2 * nla_total_size(sizeof(u16)))
 
 static int put_missing(struct sk_buff *skb, const struct inc_slot_view *v)
 {
@@ -23,6 +23,14 @@ static int put_missing(struct sk_buff *skb, const struct inc_slot_view *v)
 	for (rank = 0; rank < v->ranks; rank++) {
 		if (inc_slot_view_missing(v, rank) &&
 		    nla_put_u16(skb, INC_A_SLOT_MISSING, rank))
+			return -EMSGSIZE;
+	}
+	for (rank = 0; rank < v->ranks; rank++) {
+		u16 got = v->got[rank];
+
+		if (inc_slot_view_missing(v, rank) &&
+		    nla_put_u16(skb, INC_A_SLOT_MISSING_CHUNKS,
+				got ? got - 1 : 0))
 			return -EMSGSIZE;
 	}
 	return 0;

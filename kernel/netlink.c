@@ -171,7 +171,8 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_LIMIT, inet->mem_limit) ||
 	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_USED, inet->mem_used) ||
 	    inc_nl_put_stats(skb, INC_A_SWITCH_STATS, sum,
-			     INC_A_SWITCH_STATS_MAX)) {
+			     INC_A_SWITCH_STATS_MAX) ||
+	    nla_put_u8(skb, INC_A_SWITCH_HOOKED, inet->hooked)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

@@ -11,7 +11,9 @@
 #include <net/ipv6.h>
 
 #include "compat.h"
+#include "debugfs.h"
 #include "engine.h"
+#include "fault.h"
 #include "inc.h"
 #include "netlink.h"
 #include "psn.h"
@@ -96,12 +98,29 @@ static struct inc_qp *qp_alloc(struct inc_tree *tree)
 	return qp;
 }
 
-/* A number that was not used lately, so that old packets find nobody. */
-static int choose_qpn(struct inc_net *inet, struct inc_qp *qp)
+/*
+ * The number asked for, or one that was not used lately, so that old packets
+ * find nobody.
+ */
+static int choose_qpn(struct inc_net *inet, struct inc_qp *qp,
+		      struct netlink_ext_ack *extack)
 {
-	return xa_alloc_cyclic(&inet->qps, &qp->qpn, NULL,
-			       XA_LIMIT(INC_QPN_MIN, INC_QPN_MAX),
-			       &inet->next_qpn, GFP_KERNEL);
+	int err;
+
+	if (qp->cfg.qpn) {
+		qp->qpn = qp->cfg.qpn;
+		err = xa_insert(&inet->qps, qp->qpn, NULL, GFP_KERNEL);
+		if (err != -EBUSY)
+			return err;
+		NL_SET_ERR_MSG_MOD(extack, "the QPN is in use");
+		return -EADDRINUSE;
+	}
+	err = xa_alloc_cyclic(&inet->qps, &qp->qpn, NULL,
+			      XA_LIMIT(INC_QPN_MIN, INC_QPN_MAX),
+			      &inet->next_qpn, GFP_KERNEL);
+	if (err < 0)
+		NL_SET_ERR_MSG_MOD(extack, "no QPN is left");
+	return err;
 }
 
 static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
@@ -122,7 +141,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	timer_setup(&qp->ack_timer, inc_engine_ack_timer, 0);
 
 	qp->resp.epsn = cfg->peer_psn;
-	qp->resp.rkey = get_random_u32();
+	qp->resp.rkey = cfg->has_rkey ? cfg->rkey : get_random_u32();
 	qp->resp.stride = tree->cfg.msg_size;
 	qp->resp.slots = tree->cfg.slots;
 	qp->resp.pmtu = tree->cfg.pmtu;
@@ -153,7 +172,7 @@ void inc_qp_tune(struct inc_qp *qp)
  * @extack: says why not
  *
  * Context: process, inc_net.lock held.
- * Return: the QP, or ERR_PTR: -EEXIST rank taken,
+ * Return: the QP, or ERR_PTR: -EEXIST rank taken, -EADDRINUSE QPN taken,
  * -EPIPE tree failed, -ENETUNREACH no route to the member, -ENOBUFS over the
  * memory limit, -ENOMEM.
  */
@@ -185,11 +204,9 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 		goto err_charge;
 	}
 	qp_init(qp, tree, cfg);
-	err = choose_qpn(inet, qp);
-	if (err < 0) {
-		NL_SET_ERR_MSG_MOD(extack, "no QPN is left");
+	err = choose_qpn(inet, qp, extack);
+	if (err < 0)
 		goto err_free;
-	}
 	/* RoCEv2 entropy for ECMP, as rxe does: 0xc000 ... 0xffff by QPN. */
 	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
 	err = inc_tx_source(qp);
@@ -203,6 +220,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	refcount_inc(&tree->ref);
 	rcu_assign_pointer(tree->member[cfg->rank], qp);
 	xa_store(&inet->qps, qp->qpn, qp, GFP_KERNEL);
+	inc_debugfs_member_add(qp);
 	inc_nl_notify_member(qp, INC_CMD_MEMBER_NEW_NTF);
 	if (++tree->nmembers == tree->cfg.ranks) {
 		WRITE_ONCE(tree->state, INC_TREE_STATE_READY);
@@ -261,6 +279,7 @@ void inc_qp_unpublish(struct inc_qp *qp)
 	tree->nmembers--;
 	tree->memory -= qp->memory;
 	inc_net_uncharge(qp->inet, qp->memory);
+	inc_debugfs_member_del(qp);
 	inc_nl_notify_member(qp, INC_CMD_MEMBER_DEL_NTF);
 
 	spin_lock_bh(&qp->tx_lock);
@@ -280,6 +299,8 @@ void inc_qp_destroy(struct inc_qp *qp)
 
 	timer_shutdown_sync(&qp->rto);
 	timer_shutdown_sync(&qp->ack_timer);
+	/* A packet that was held back may still come in. */
+	inc_fault_free(qp);
 	__skb_queue_purge(&qp->kept);
 	inc_stats_sum(qp->stats, tree->gone);
 	qp_free(qp);

@@ -17,8 +17,9 @@
 #include "resp.h"
 #include "stats.h"
 
-struct inc_tree;
+struct inc_fault;
 struct inc_net;
+struct inc_tree;
 
 /* Packets kept beyond a hole; rxe has at most 128 unacknowledged. */
 #define INC_QP_MAX_KEPT		128
@@ -31,11 +32,14 @@ struct inc_net;
  * @family: AF_INET or AF_INET6
  * @has_local: @local was given
  * @has_psn: @psn was given
+ * @has_rkey: @rkey was given
  * @peer: address of the host; IPv4 as a mapped address
  * @local: address of the switch towards it, likewise
  * @peer_qpn: the host's QPN
  * @peer_psn: first PSN that the host sends
  * @psn: first PSN that the switch sends
+ * @qpn: the switch's QPN, 0 to have one chosen
+ * @rkey: R_Key that the host's requests have to carry
  * @pkey: P_Key
  */
 struct inc_member_cfg {
@@ -43,11 +47,14 @@ struct inc_member_cfg {
 	u8		family;
 	bool		has_local;
 	bool		has_psn;
+	bool		has_rkey;
 	struct in6_addr	peer;
 	struct in6_addr	local;
 	u32		peer_qpn;
 	u32		peer_psn;
 	u32		psn;
+	u32		qpn;
+	u32		rkey;
 	u16		pkey;
 };
 
@@ -121,6 +128,8 @@ struct inc_out {
  * @sport: UDP source port
  * @stats: counters
  * @memory: bytes charged to the tree
+ * @last_rx: jiffies when the last packet came in, 0 if none did
+ * @fault: faults made on purpose, or NULL
  * @rcu: frees it after the readers
  */
 struct inc_qp {
@@ -135,6 +144,8 @@ struct inc_qp {
 	struct inc_stats __percpu	*stats;
 	struct dst_cache		dst;
 	u64				memory;
+	unsigned long			last_rx;
+	struct inc_fault		*fault;
 	struct rcu_head			rcu;
 
 	spinlock_t			rx_lock ____cacheline_aligned_in_smp;

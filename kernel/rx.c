@@ -12,6 +12,7 @@
 #include <net/ipv6.h>
 
 #include "engine.h"
+#include "fault.h"
 #include "icrc.h"
 #include "inc.h"
 #include "qp.h"
@@ -127,6 +128,8 @@ static unsigned int check(struct inc_net *inet, struct sk_buff *skb,
 		return INC_A_SWITCH_STATS_RX_SOURCE;
 	if (pkt->pkey != qp->cfg.pkey)
 		return INC_A_SWITCH_STATS_RX_PKEY;
+	if (inc_fault_enabled())
+		inc_fault_rx_damage(qp, skb, udp_off + sizeof(struct udphdr));
 	if (!icrc_ok(skb, udp_off, pkt))
 		return INC_A_SWITCH_STATS_RX_ICRC;
 	*qpp = qp;
@@ -160,10 +163,13 @@ void inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
 		return;
 	}
 
+	WRITE_ONCE(qp->last_rx, jiffies ?: 1);
 	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
 	__skb_pull(skb, udp_off + sizeof(struct udphdr));
+	if (inc_fault_enabled() && inc_fault_rx(qp, skb))
+		return;
 	inc_engine_rx(qp, skb, &pkt);
 }

@@ -96,6 +96,7 @@ struct inc_tree_slot {
  * @ref: references: the set of trees, each QP, works under way
  * @rcu: frees it after the readers
  * @debugfs: directory, or NULL
+ * @debugfs_fault: directory of faults in it, or NULL
  */
 struct inc_tree {
 	struct inc_net			*inet;
@@ -118,6 +119,7 @@ struct inc_tree {
 	refcount_t			ref;
 	struct rcu_head			rcu;
 	struct dentry			*debugfs;
+	struct dentry			*debugfs_fault;
 };
 
 /*

@@ -13,6 +13,7 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 
+#include "fault.h"
 #include "icrc.h"
 #include "inc.h"
 #include "qp.h"
@@ -309,9 +310,24 @@ void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
  */
 void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb)
 {
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_WIRE_BYTES, skb->len);
+	if (inc_fault_enabled() && inc_fault_tx(qp, skb))
+		return;
+	inc_tx_output(qp, skb);
+}
+
+/**
+ * inc_tx_output() - the same for a packet that was counted, and has met its
+ *	faults
+ * @qp: QP
+ * @skb: packet; consumed
+ *
+ * Context: BH off; no lock held.
+ */
+void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
+{
 	int err;
 
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_WIRE_BYTES, skb->len);
 	if (skb->protocol == htons(ETH_P_IP))
 		err = ip_local_out(qp->inet->net, NULL, skb);
 	else

@@ -65,6 +65,8 @@ struct inc_slot_view {
  * @rttvar: its mean deviation
  * @window: most packets in flight
  * @queued: slots that have results to send
+ * @has_rx: a packet has come from the member
+ * @last_rx_ms: how long ago the last one came
  */
 struct inc_qp_view {
 	u8	state;
@@ -86,6 +88,8 @@ struct inc_qp_view {
 	u32	rttvar;
 	u16	window;
 	u16	queued;
+	bool	has_rx;
+	u32	last_rx_ms;
 };
 
 struct inc_slot_view *inc_slot_view_alloc(u16 ranks);

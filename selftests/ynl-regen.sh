@@ -5,14 +5,15 @@
 #
 # Makes kernel/netlink-gen.[ch] and kernel/include/uapi/linux/inc.h from
 # Documentation/netlink/specs/inc.yaml with the generator of a kernel source
-# (DIR, or $LAB_KSRC, or the lab's). --check changes nothing: it says what
-# differs and fails if anything does. Needs python3 with yaml and jsonschema.
+# (DIR, or $LAB_KSRC, or the lab's), and userspace/tool/doc-gen.c with ynl-doc.py.
+# --check changes nothing: it says what differs and fails if anything does.
+# Needs python3 with yaml and jsonschema.
 
 set -u
 
 usage()
 {
-	sed -n '4,9s/^# \{0,1\}//p' "$0" >&2
+	sed -n '4,10s/^# \{0,1\}//p' "$0" >&2
 	exit "$1"
 }
 
@@ -94,9 +95,13 @@ make_one()
 make_one uapi header kernel/include/uapi/linux/inc.h
 make_one kernel header kernel/netlink-gen.h
 make_one kernel source kernel/netlink-gen.c
+mkdir -p "$tmp/userspace/tool"
+"$python" "$tree/selftests/ynl-doc.py" "$tree/Documentation/netlink/specs/inc.yaml" \
+	>"$tmp/userspace/tool/doc-gen.c" || die "ynl-doc.py failed"
 
 rc=0
-for f in kernel/include/uapi/linux/inc.h kernel/netlink-gen.h kernel/netlink-gen.c; do
+for f in kernel/include/uapi/linux/inc.h kernel/netlink-gen.h kernel/netlink-gen.c \
+	userspace/tool/doc-gen.c; do
 	if cmp -s "$tmp/$f" "$tree/$f"; then
 		continue
 	elif [[ $check ]]; then

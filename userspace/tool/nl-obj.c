@@ -30,6 +30,7 @@ static const struct field switch_fields[] = {
 	F(MEMORY_LIMIT, "memory-limit", memory_limit, FIELD_UINT),
 	F(MEMORY_USED, "memory-used", memory_used, FIELD_UINT),
 	F(STATS, "stats", stats, FIELD_STATS),
+	F(HOOKED, "hooked", hooked, FIELD_UINT8),
 #undef F
 };
 
@@ -82,6 +83,7 @@ static const struct field member_fields[] = {
 	F(HELD, "held", held, FIELD_UINT32),
 	F(SRTT, "srtt", srtt, FIELD_UINT32),
 	F(STATS, "stats", stats, FIELD_STATS),
+	F(LAST_RX, "last-rx", last_rx, FIELD_UINT32),
 #undef F
 };
 
@@ -100,6 +102,7 @@ static const struct field slot_fields[] = {
 	F(CHUNKS_DONE, "chunks-done", chunks_done, FIELD_UINT16),
 	F(AGE, "age", age, FIELD_UINT32),
 	F(MISSING, "missing", missing, FIELD_UINT16_LIST),
+	F(MISSING_CHUNKS, "missing-chunks", missing_chunks, FIELD_UINT16_LIST),
 #undef F
 };
 
@@ -122,6 +125,9 @@ _Static_assert(ARRAY_SIZE(member_fields) == INC_A_MEMBER_MAX, "member");
 _Static_assert(ARRAY_SIZE(slot_fields) == INC_A_SLOT_MAX, "slot");
 _Static_assert(offsetof(struct inc_nl_slot, missing) ==
 	       offsetof(struct inc_nl_slot, nmissing) + sizeof(uint16_t),
+	       "the count lies before the list");
+_Static_assert(offsetof(struct inc_nl_slot, missing_chunks) ==
+	       offsetof(struct inc_nl_slot, nmissing_chunks) + sizeof(uint16_t),
 	       "the count lies before the list");
 
 static const struct field *find_field(const struct object *obj,

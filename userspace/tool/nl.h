@@ -77,6 +77,7 @@ struct inc_nl_switch {
 	uint32_t	trees;
 	uint64_t	memory_limit;
 	uint64_t	memory_used;
+	uint8_t		hooked;
 	uint64_t	stats[INC_A_SWITCH_STATS_MAX + 1];
 };
 
@@ -136,6 +137,7 @@ struct inc_nl_member {
 	uint32_t		tx_pending;
 	uint32_t		held;
 	uint32_t		srtt;
+	uint32_t		last_rx;
 	uint64_t		stats[INC_A_MEMBER_STATS_MAX + 1];
 };
 
@@ -143,6 +145,8 @@ struct inc_nl_member {
  * struct inc_nl_slot - a slot, INC_A_SLOT_*
  * @missing: ranks whose request is not complete yet, ascending
  * @nmissing: how many
+ * @missing_chunks: packets that came of each of them
+ * @nmissing_chunks: how many
  */
 struct inc_nl_slot {
 	uint64_t	has;
@@ -160,6 +164,8 @@ struct inc_nl_slot {
 	uint32_t	age;
 	uint16_t	nmissing;
 	uint16_t	missing[INC_MAX_RANKS];
+	uint16_t	nmissing_chunks;
+	uint16_t	missing_chunks[INC_MAX_RANKS];
 };
 
 /**
@@ -244,6 +250,13 @@ const char *inc_nl_slot_state_name(unsigned int state);
 const char *inc_nl_role_name(unsigned int role);
 const char *inc_nl_order_name(unsigned int order);
 const char *inc_nl_event_name(unsigned int cmd);
+/* What attributes and counters are, in the words of the YNL spec. */
+const char *inc_nl_switch_doc(unsigned int attr);
+const char *inc_nl_switch_stat_doc(unsigned int attr);
+const char *inc_nl_tree_doc(unsigned int attr);
+const char *inc_nl_tree_stat_doc(unsigned int attr);
+const char *inc_nl_member_doc(unsigned int attr);
+const char *inc_nl_member_stat_doc(unsigned int attr);
 /* Those of <linux/inc_proto.h>, in lower case. */
 const char *inc_nl_collective_name(unsigned int collective);
 const char *inc_nl_dtype_name(unsigned int dtype);

@@ -81,6 +81,8 @@ static void show_member_state(const struct inc_nl_member *m)
 	pr_uint("tx-pending", "tx-pending", m->tx_pending);
 	pr_uint("held", "held", m->held);
 	pr_uint("srtt", "srtt", m->srtt);
+	if (INC_NL_HAS(m, INC_A_MEMBER_LAST_RX))
+		pr_uint("last-rx", "last-rx", m->last_rx);
 }
 
 /* PSNs and keys come only if we may see them. */
@@ -145,15 +147,24 @@ void show_member_host(const struct inc_nl_member *m)
 	pr_addr("local-addr", "local", &m->local_addr);
 }
 
+static void show_list(const char *key, const uint16_t *list, unsigned int n)
+{
+	unsigned int i;
+
+	pr_open_array(key);
+	for (i = 0; conf.json && i < n; i++)
+		pr_uint(NULL, NULL, list[i]);
+	pr_close_array();
+}
+
 /* Ranks as "1-3,7" in text, as numbers in JSON. */
 static void show_missing(const struct inc_nl_slot *slot)
 {
 	unsigned int i, end;
 
-	pr_open_array("missing");
-	for (i = 0; conf.json && i < slot->nmissing; i++)
-		pr_uint(NULL, NULL, slot->missing[i]);
-	pr_close_array();
+	show_list("missing", slot->missing, slot->nmissing);
+	show_list("missing-chunks", slot->missing_chunks,
+		  slot->nmissing_chunks);
 	if (conf.json || !slot->nmissing)
 		return;
 
@@ -214,6 +225,7 @@ void show_switch(const struct inc_nl_switch *sw)
 	pr_uint("trees", "trees", sw->trees);
 	pr_uint("memory-used", "memory-used", sw->memory_used);
 	pr_uint("memory-limit", "memory-limit", sw->memory_limit);
+	pr_uint("hooked", "hooked", sw->hooked);
 	pr_indent();
 	pr_mask("collectives", "collectives", sw->collectives,
 		inc_nl_collective_name);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Faults on purpose, for tests and for administrators who want to see what
+ * loss does: packets of one QP are dropped, doubled, swapped or damaged on
+ * their way in or out. Set through debugfs; costs a no-op while nobody does.
+ */
+#ifndef _INC_FAULT_H
+#define _INC_FAULT_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+struct file_operations;
+struct inc_qp;
+struct sk_buff;
+
+DECLARE_STATIC_KEY_FALSE(inc_fault_key);
+
+/* Some QP of some namespace has faults set. */
+static inline bool inc_fault_enabled(void)
+{
+	return static_branch_unlikely(&inc_fault_key);
+}
+
+/* The data path, if inc_fault_enabled(). */
+void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
+			 unsigned int bth_off);
+bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb);
+bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb);
+
+void inc_fault_free(struct inc_qp *qp);
+
+/* debugfs; the file's private data is the QP. */
+extern const struct file_operations inc_fault_rx_fops;
+extern const struct file_operations inc_fault_tx_fops;
+
+#endif /* _INC_FAULT_H */
