@@ -4,6 +4,7 @@
  */
 #include "common.h"
 
+#include "collect.h"
 #include "parse.h"
 #include "print.h"
 #include "tool.h"
@@ -11,7 +12,13 @@
 static const char usage[] =
 "Usage: inc-tool slot [ show ] [ tree ID [ index N ] ] [ state STATE ]\n"
 "STATE := { idle | busy | done | failed }\n"
-"Without index, those slots are shown that ever worked on a message.\n";
+"Without index, those slots are shown that ever worked on a message.\n"
+"age is in milliseconds. Of a busy slot's missing ranks, the first 8 have a\n"
+"line each, with -d all: what came of their message, and when they were last\n"
+"heard of.\n";
+
+/* Missing ranks that are explained without being asked to. */
+#define MAX_EXPLAINED	8
 
 static int parse_state(const struct keyword *k, const char *text, void *dst)
 {
@@ -46,14 +53,67 @@ static const struct keyword keywords[] = {
 	{ .name = NULL },
 };
 
+/**
+ * struct show - a call of slot show
+ * @req: what is asked for
+ * @snap: the members, to say more about those that are missing
+ */
+struct show {
+	struct inc_nl_slot	req;
+	struct snapshot		snap;
+};
+
+/* What is known of a rank that others wait for. */
+static void explain(const struct show *s, const struct inc_nl_slot *slot,
+		    unsigned int i)
+{
+	const struct inc_nl_member *m;
+
+	pr_indent();
+	pr_text("    rank %u: ", slot->missing[i]);
+	m = snapshot_member(&s->snap, slot->tree_id, slot->missing[i]);
+	if (!m) {
+		pr_text("has no member");
+		return;
+	}
+	if (m->state == INC_MEMBER_STATE_ERROR)
+		pr_text("its QP is in error (%s), ",
+			inc_nl_member_error_name(m->error) ?: "?");
+	if (i < slot->nmissing_chunks)
+		pr_text("%u of %u packets came, ", slot->missing_chunks[i],
+			slot->chunks);
+	if (INC_NL_HAS(m, INC_A_MEMBER_LAST_RX))
+		pr_text("last heard of %u ms ago", m->last_rx);
+	else
+		pr_text("never heard of");
+}
+
+static void explain_missing(const struct show *s,
+			    const struct inc_nl_slot *slot)
+{
+	unsigned int i, n = slot->nmissing;
+
+	if (!conf.details && n > MAX_EXPLAINED)
+		n = MAX_EXPLAINED;
+	for (i = 0; i < n; i++)
+		explain(s, slot, i);
+	if (n < slot->nmissing) {
+		pr_indent();
+		pr_text("    and %u more (-d)", slot->nmissing - n);
+	}
+}
+
 static int show_one(const struct inc_nl_slot *slot, void *arg)
 {
-	const struct inc_nl_slot *req = arg;
+	const struct show *s = arg;
 
-	if (INC_NL_HAS(req, INC_A_SLOT_STATE) && slot->state != req->state)
+	if (INC_NL_HAS(&s->req, INC_A_SLOT_STATE) &&
+	    slot->state != s->req.state)
 		return 0;
 	pr_open_object(NULL);
 	show_slot(slot);
+	if (!conf.json)
+		explain_missing(s, slot);
 	pr_endl();
 	pr_close_object();
 	return 0;
@@ -61,7 +121,8 @@ static int show_one(const struct inc_nl_slot *slot, void *arg)
 
 static int slot_show(int argc, char **argv)
 {
-	struct inc_nl_slot req = { .has = 0 }, slot;
+	struct show s = { .req = { .has = 0 } };
+	struct inc_nl_slot slot;
 	struct inc_nl *nl;
 	int rc;
 
@@ -69,26 +130,29 @@ static int slot_show(int argc, char **argv)
 		fputs(usage, stdout);
 		return TOOL_OK;
 	}
-	rc = parse_keywords(keywords, "slot show", &req, argc, argv);
+	rc = parse_keywords(keywords, "slot show", &s.req, argc, argv);
 	if (rc)
 		return rc;
-	if (INC_NL_HAS(&req, INC_A_SLOT_INDEX) &&
-	    !INC_NL_HAS(&req, INC_A_SLOT_TREE_ID))
+	if (INC_NL_HAS(&s.req, INC_A_SLOT_INDEX) &&
+	    !INC_NL_HAS(&s.req, INC_A_SLOT_TREE_ID))
 		return tool_fail("slot show: tree is missing");
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;
 
-	if (INC_NL_HAS(&req, INC_A_SLOT_INDEX)) {
-		if (inc_nl_slot_get(nl, req.tree_id, req.index, &slot))
-			return tool_nl_fail(nl);
-		pr_open_array(NULL);
-		rc = show_one(&slot, &req);
-	} else {
-		pr_open_array(NULL);
-		rc = inc_nl_slot_dump(nl, req.tree_id, show_one, &req);
+	rc = conf.json ? 0 : snapshot_take(nl, s.req.tree_id, 0, &s.snap);
+	if (rc || (INC_NL_HAS(&s.req, INC_A_SLOT_INDEX) &&
+		   inc_nl_slot_get(nl, s.req.tree_id, s.req.index, &slot))) {
+		snapshot_free(&s.snap);
+		return tool_nl_fail(nl);
 	}
+	pr_open_array(NULL);
+	if (INC_NL_HAS(&s.req, INC_A_SLOT_INDEX))
+		rc = show_one(&slot, &s);
+	else
+		rc = inc_nl_slot_dump(nl, s.req.tree_id, show_one, &s);
 	pr_close_array();
+	snapshot_free(&s.snap);
 	return rc ? tool_nl_fail(nl) : TOOL_OK;
 }
 

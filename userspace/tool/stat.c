@@ -4,13 +4,16 @@
  */
 #include "common.h"
 
+#include "collect.h"
 #include "parse.h"
 #include "print.h"
+#include "prometheus.h"
 #include "tool.h"
 
 static const char usage[] =
-"Usage: inc-tool stat [ show ] [ tree ID [ rank R ] ]\n"
-"In text, counters that are 0 are left out unless -d is given.\n";
+"Usage: inc-tool stat [ show ] [ --prometheus ] [ tree ID [ rank R ] ]\n"
+"In text, counters that are 0 are left out unless -d is given.\n"
+"--prometheus: Prometheus' text format, with what each counter means.\n";
 
 static const struct keyword keywords[] = {
 	{
@@ -92,15 +95,62 @@ static int stat_trees(struct inc_nl *nl, const struct inc_nl_member *req)
 	return rc;
 }
 
+/* One rank is its member alone. */
+static void keep_rank(struct snapshot *snap, uint16_t rank)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < snap->nmembers; i++) {
+		if (snap->members[i].rank == rank)
+			snap->members[n++] = snap->members[i];
+	}
+	snap->nmembers = n;
+	snap->ntrees = 0;
+}
+
+static int stat_prometheus(struct inc_nl *nl, const struct inc_nl_member *req)
+{
+	struct snapshot snap;
+	int rc;
+
+	if (conf.json)
+		return tool_fail("stat show: --prometheus and -json exclude each other");
+	rc = snapshot_take(nl, req->tree_id, 0, &snap);
+	if (rc) {
+		rc = tool_nl_fail(nl);
+	} else {
+		if (INC_NL_HAS(req, INC_A_MEMBER_RANK))
+			keep_rank(&snap, req->rank);
+		prometheus_show(&snap, !INC_NL_HAS(req, INC_A_MEMBER_TREE_ID));
+	}
+	snapshot_free(&snap);
+	return rc;
+}
+
+static bool is_prometheus(const char *word)
+{
+	return !strcmp(word, "--prometheus") || !strcmp(word, "-prometheus") ||
+	       !strcmp(word, "prometheus");
+}
+
 static int stat_show(int argc, char **argv)
 {
 	struct inc_nl_member req = { .has = 0 };
+	bool prometheus = false;
 	struct inc_nl *nl;
 	int rc;
 
 	if (wants_help(argc, argv)) {
 		fputs(usage, stdout);
 		return TOOL_OK;
+	}
+	if (argc && is_prometheus(argv[0])) {
+		prometheus = true;
+		argc--;
+		argv++;
+	} else if (argc && is_prometheus(argv[argc - 1])) {
+		prometheus = true;
+		argc--;
 	}
 	rc = parse_keywords(keywords, "stat show", &req, argc, argv);
 	if (rc)
@@ -111,6 +161,8 @@ static int stat_show(int argc, char **argv)
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;
+	if (prometheus)
+		return stat_prometheus(nl, &req);
 
 	pr_open_object(NULL);
 	rc = INC_NL_HAS(&req, INC_A_MEMBER_TREE_ID) ? 0 : stat_switch(nl);

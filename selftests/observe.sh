@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What an administrator of the bridge host sees: counters for Prometheus, who is
+# missing in a slot, the check of a live set-up, the live view, saved settings.
+#
+# observe.sh [PART...]: only some of prometheus, slot, check, top, save.
+
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+RANKS=3
+MOUNT=$LAB_OUT/debugfs
+
+# says NAME RC TEXT CMD...: in the bridge host, CMD ends with RC and prints TEXT.
+says()
+{
+	local name=$1 rc=$2 text=$3 out got
+
+	shift 3
+	out=$(sw "$@" 2>&1)
+	got=$?
+	[ $got = "$rc" ] && [[ $out == *"$text"* ]]
+	ktap $? "$name" "status $got: $(tr '\n' '|' <<<"$out")"
+}
+
+# A tree that no job uses.
+tree_up()
+{
+	sw inc-tool tree add id 77 ranks 2 slots 8 dead-time 60s >/dev/null &&
+		sw inc-tool member add tree 77 rank 0 addr "$(topo_ip4 0)" \
+			qpn 0x11 psn 7 >/dev/null
+}
+
+running()
+{
+	job_start "$RANKS" allreduce -t fp32 -o sum --count 65536 -i 1000000 \
+		--timeout $((60000 * SLOW))
+	wait_for $((20 * SLOW)) busy
+}
+
+busy()
+{
+	[ "$(stat_sum rx-messages)" -gt 50 ]
+}
+
+running_down()
+{
+	kill "${JOB_PIDS[@]}" 2>/dev/null
+	wait "${JOB_PIDS[@]}" 2>/dev/null
+	wait_for $((10 * SLOW)) no_tree
+}
+
+no_tree()
+{
+	[ "$(sw inc-tool -j tree show | tr -d ' \n')" = "[]" ]
+}
+
+# prometheus_equals_json FILE: its samples are the counters that JSON says, no more, no fewer.
+prometheus_equals_json()
+{
+	sw inc-tool -j stat show >"$LAB_OUT/stat.json"
+	sw inc-tool -j -s member show >"$LAB_OUT/member.json"
+	python3 - "$1" "$LAB_OUT/stat.json" "$LAB_OUT/member.json" <<-'END'
+	import json, sys
+	got = {}
+	for line in open(sys.argv[1]):
+	    name, labels, value = line.split()
+	    if name.endswith("_total"):
+	        got[name, labels] = int(value)
+	want = {}
+	stat = json.load(open(sys.argv[2]))
+	def add(kind, obj, **labels):
+	    text = json.dumps({k: str(v) for k, v in labels.items()},
+	                      sort_keys=True, separators=(",", ":"))
+	    for key, value in obj["stats"].items():
+	        want[f"inc_{kind}_{key.replace('-', '_')}_total", text] = value
+	add("switch", stat["switch"])
+	for t in stat["trees"]:
+	    add("tree", t, tree=t["id"])
+	for m in json.load(open(sys.argv[3])):
+	    add("member", m, tree=m["tree-id"], rank=m["rank"],
+	        qpn=f"0x{m['qpn']:06x}")
+	wrong = [k for k in set(got) | set(want) if got.get(k) != want.get(k)]
+	for k in wrong[:5]:
+	    print(k, got.get(k), want.get(k))
+	sys.exit(1 if wrong or len(want) < 100 else 0)
+	END
+}
+
+part_prometheus()
+{
+	local out
+
+	sw inc-tool stat show --prometheus >"$LAB_OUT/prom"
+	out=$("$ROOT/selftests/prometheus.py" <"$LAB_OUT/prom" 2>&1)
+	ktap $? "Prometheus: an empty switch" "$out"
+	tree_up
+	job "Prometheus: a job before" "$RANKS" allreduce --count 1000 -i 5 --check
+	sw inc-tool member add tree 77 rank 1 addr "$(topo_ip4 1)" qpn 0x12 \
+		psn 9 >/dev/null
+	sw inc-tool stat show --prometheus >"$LAB_OUT/prom"
+	"$ROOT/selftests/prometheus.py" <"$LAB_OUT/prom" >"$LAB_OUT/samples" 2>&1
+	ktap $? "Prometheus: the format" "$(tail -n 1 "$LAB_OUT/samples")"
+	out=$(prometheus_equals_json "$LAB_OUT/samples" 2>&1)
+	ktap $? "Prometheus: all counters, as JSON has them" "$out"
+	grep -q '^# HELP inc_member_tx_retransmits_total Result packets sent again\.$' "$LAB_OUT/prom"
+	ktap $? "Prometheus: the spec's words"
+	sw inc-tool stat show tree 77 rank 1 --prometheus >"$LAB_OUT/prom"
+	"$ROOT/selftests/prometheus.py" <"$LAB_OUT/prom" >"$LAB_OUT/samples" 2>&1 &&
+		[ "$(cut -d' ' -f2 "$LAB_OUT/samples" | sort -u | wc -l)" = 1 ]
+	ktap $? "Prometheus: one rank" "$(head -n 1 "$LAB_OUT/samples")"
+	says "Prometheus and JSON exclude each other" 1 "exclude" \
+		inc-tool -j stat show --prometheus
+	says "no such tree" 2 "there is no tree 9" \
+		inc-tool stat show --prometheus tree 9
+	sw inc-tool tree del 77
+}
+
+# A rank is stopped: the others wait for it.
+part_slot()
+{
+	local out i
+
+	running
+	kill -STOP "${JOB_PIDS[1]}"
+	wait_for $((10 * SLOW)) waits_long
+	ktap $? "slot: others wait for the rank that is stopped"
+	out=$(sw inc-tool slot show state busy)
+	[[ $out == *"missing 1"* && $out == *"rank 1: "*" packets came, last heard of "*" ms ago"* ]]
+	ktap $? "slot: who, how much of it came, since when" "$(tr '\n' '|' <<<"$out")"
+	out=$(sw inc-tool -j slot show state busy | python3 -c '
+import json, sys
+slots = json.load(sys.stdin)
+assert slots
+for s in slots:
+    assert s["missing"] == [1] and len(s["missing-chunks"]) == 1, s
+    assert 0 <= s["missing-chunks"][0] < s["chunks"] and s["age"] >= 500, s' 2>&1)
+	ktap $? "slot: the same in JSON" "$out"
+	if mkdir -p "$MOUNT" && mount -t debugfs none "$MOUNT" 2>/dev/null; then
+		out=$(cat "$MOUNT/rdma_inc/net-$(sw stat -Lc %i /proc/self/ns/net)"/tree-*/missing)
+		[[ $out == *"rank 1: "*"its last packet came "*" ms ago"* ]]
+		ktap $? "slot: debugfs says it, too" "$(tr '\n' '|' <<<"$out")"
+		umount "$MOUNT"
+	else
+		ktap_skip "slot: debugfs says it, too" "the kernel has none"
+	fi
+	kill -CONT "${JOB_PIDS[1]}"
+	running_down
+}
+
+waits_long()
+{
+	sw inc-tool -j slot show state busy | python3 -c '
+import json, sys
+sys.exit(not any(s["age"] >= 500 for s in json.load(sys.stdin)))'
+}
+
+trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload' EXIT
+inc_load && topo_up $RANKS || exit 1
+serve_up || exit 1
+[ $# -gt 0 ] || set -- prometheus slot
+for part; do
+	"part_$part"
+	wait_for 5 no_tree
+	ktap $? "$part: no tree is left" "$(sw inc-tool tree show)"
+done
+serve_down
+topo_down
+inc_unload
+ktap $? "the module unloads"
+trap - EXIT
+ktap_end

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The whole switch at one moment. Objects that come or go while it is taken
+ * may be in it or not.
+ */
+#include "common.h"
+
+#include <time.h>
+
+#include "collect.h"
+
+/* Room for one object more behind @n of them, doubled when it is full. */
+static void *room(void *array, size_t n, size_t size)
+{
+	if (n & (n - 1))
+		return array;
+	array = realloc(array, (n ? 2 * n : 1) * size);
+	if (!array) {
+		fputs("inc-tool: out of memory\n", stderr);
+		exit(1);
+	}
+	return array;
+}
+
+static int add_tree(const struct inc_nl_tree *tree, void *arg)
+{
+	struct snapshot *snap = arg;
+
+	snap->trees = room(snap->trees, snap->ntrees, sizeof(*tree));
+	snap->trees[snap->ntrees++] = *tree;
+	return 0;
+}
+
+static int add_member(const struct inc_nl_member *m, void *arg)
+{
+	struct snapshot *snap = arg;
+
+	snap->members = room(snap->members, snap->nmembers, sizeof(*m));
+	snap->members[snap->nmembers++] = *m;
+	return 0;
+}
+
+static int by_rank(uint32_t tree_a, uint16_t rank_a, uint32_t tree_b,
+		   uint16_t rank_b)
+{
+	if (tree_a != tree_b)
+		return tree_a < tree_b ? -1 : 1;
+	return (int)rank_a - (int)rank_b;
+}
+
+static int wait_cmp(const void *a, const void *b)
+{
+	const struct wait *x = a, *y = b;
+
+	return by_rank(x->tree_id, x->rank, y->tree_id, y->rank);
+}
+
+static int member_cmp(const void *a, const void *b)
+{
+	const struct inc_nl_member *x = a, *y = b;
+
+	return by_rank(x->tree_id, x->rank, y->tree_id, y->rank);
+}
+
+static int add_waits(const struct inc_nl_slot *slot, void *arg)
+{
+	struct snapshot *snap = arg;
+	unsigned int i;
+
+	for (i = 0; i < slot->nmissing; i++) {
+		snap->waits = room(snap->waits, snap->nwaits,
+				   sizeof(*snap->waits));
+		snap->waits[snap->nwaits++] = (struct wait){
+			.tree_id = slot->tree_id, .rank = slot->missing[i],
+			.slots = 1, .age = slot->age,
+		};
+	}
+	return 0;
+}
+
+/* One entry for each rank. */
+static void merge_waits(struct snapshot *snap)
+{
+	size_t i, n = 0;
+
+	if (!snap->nwaits)
+		return;
+	qsort(snap->waits, snap->nwaits, sizeof(*snap->waits), wait_cmp);
+	for (i = 1; i < snap->nwaits; i++) {
+		struct wait *to = &snap->waits[n], *from = &snap->waits[i];
+
+		if (wait_cmp(to, from)) {
+			snap->waits[++n] = *from;
+			continue;
+		}
+		to->slots++;
+		if (from->age > to->age)
+			to->age = from->age;
+	}
+	snap->nwaits = n + 1;
+}
+
+/**
+ * snapshot_take() - look at the switch
+ * @nl: connection
+ * @tree_id: this tree only, or 0 for all
+ * @flags: SNAPSHOT_*
+ * @snap: result; to be freed by snapshot_free(), after an error too
+ *
+ * Return: 0 or -errno; -ENOENT: there is no tree @tree_id.
+ */
+int snapshot_take(struct inc_nl *nl, uint32_t tree_id, unsigned int flags,
+		  struct snapshot *snap)
+{
+	struct inc_nl_tree tree;
+	struct timespec now;
+	int rc;
+
+	memset(snap, 0, sizeof(*snap));
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	snap->time = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+	rc = inc_nl_switch_get(nl, &snap->sw);
+	if (!rc && tree_id) {
+		rc = inc_nl_tree_get(nl, tree_id, &tree);
+		if (!rc)
+			add_tree(&tree, snap);
+	} else if (!rc) {
+		rc = inc_nl_tree_dump(nl, add_tree, snap);
+	}
+	if (!rc)
+		rc = inc_nl_member_dump(nl, tree_id, add_member, snap);
+	if (!rc && flags & SNAPSHOT_WAITS)
+		rc = inc_nl_slot_dump(nl, tree_id, add_waits, snap);
+	merge_waits(snap);
+	return rc;
+}
+
+/**
+ * snapshot_free() - give it back
+ * @snap: snapshot
+ */
+void snapshot_free(struct snapshot *snap)
+{
+	free(snap->trees);
+	free(snap->members);
+	free(snap->waits);
+	memset(snap, 0, sizeof(*snap));
+}
+
+/**
+ * snapshot_member() - find a member
+ * @snap: snapshot
+ * @tree_id: tree
+ * @rank: rank
+ *
+ * Return: the member, or NULL if the rank has none.
+ */
+const struct inc_nl_member *snapshot_member(const struct snapshot *snap,
+					    uint32_t tree_id, uint16_t rank)
+{
+	const struct inc_nl_member key = { .tree_id = tree_id, .rank = rank };
+
+	if (!snap->nmembers)
+		return NULL;
+	return bsearch(&key, snap->members, snap->nmembers, sizeof(key),
+		       member_cmp);
+}
+
+/**
+ * snapshot_wait() - does a rank keep others waiting
+ * @snap: snapshot taken with SNAPSHOT_WAITS
+ * @tree_id: tree
+ * @rank: rank
+ *
+ * Return: how, or NULL.
+ */
+const struct wait *snapshot_wait(const struct snapshot *snap, uint32_t tree_id,
+				 uint16_t rank)
+{
+	const struct wait key = { .tree_id = tree_id, .rank = rank };
+
+	if (!snap->nwaits)
+		return NULL;
+	return bsearch(&key, snap->waits, snap->nwaits, sizeof(key), wait_cmp);
+}

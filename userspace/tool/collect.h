@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The whole switch at one moment, for commands that look at more than one
+ * object at a time.
+ */
+#ifndef INC_TOOL_COLLECT_H
+#define INC_TOOL_COLLECT_H
+
+#include "common.h"
+#include "nl.h"
+
+/**
+ * struct wait - how a rank keeps others waiting
+ * @tree_id: tree
+ * @rank: rank
+ * @slots: slots that wait for it
+ * @age: for how many milliseconds the oldest of them has been at work
+ */
+struct wait {
+	uint32_t	tree_id;
+	uint16_t	rank;
+	unsigned int	slots;
+	uint32_t	age;
+};
+
+/**
+ * struct snapshot - the switch
+ * @sw: the switch itself
+ * @trees: its trees, by ID
+ * @ntrees: how many
+ * @members: their members, by tree and rank
+ * @nmembers: how many
+ * @waits: ranks that keep others waiting, by tree and rank
+ * @nwaits: how many
+ * @time: when it was taken, monotonic, seconds
+ */
+struct snapshot {
+	struct inc_nl_switch	sw;
+	struct inc_nl_tree	*trees;
+	size_t			ntrees;
+	struct inc_nl_member	*members;
+	size_t			nmembers;
+	struct wait		*waits;
+	size_t			nwaits;
+	double			time;
+};
+
+/* Parts of a snapshot that not everybody needs. */
+#define SNAPSHOT_WAITS	0x1
+
+int snapshot_take(struct inc_nl *nl, uint32_t tree_id, unsigned int flags,
+		  struct snapshot *snap);
+void snapshot_free(struct snapshot *snap);
+const struct inc_nl_member *snapshot_member(const struct snapshot *snap,
+					    uint32_t tree_id, uint16_t rank);
+const struct wait *snapshot_wait(const struct snapshot *snap, uint32_t tree_id,
+				 uint16_t rank);
+
+#endif /* INC_TOOL_COLLECT_H */

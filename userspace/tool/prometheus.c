@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The counters in Prometheus' text format, version 0.0.4: for the text file
+ * collector of its node exporter, or anything that can run a command. All
+ * samples of a metric stand together behind its HELP and TYPE.
+ */
+#include "common.h"
+
+#include <inttypes.h>
+
+#include "collect.h"
+#include "prometheus.h"
+
+/* In a label's value a quotation mark is escaped, too. */
+static void put_escaped(const char *text, bool label)
+{
+	for (; *text; text++) {
+		if (*text == '\\')
+			fputs("\\\\", stdout);
+		else if (*text == '\n')
+			fputs("\\n", stdout);
+		else if (*text == '"' && label)
+			fputs("\\\"", stdout);
+		else
+			putchar(*text);
+	}
+}
+
+/* Metrics are named like attributes, with _ for what is no letter or digit. */
+static void put_name(const char *set, const char *name, const char *suffix)
+{
+	printf("inc_%s_", set);
+	for (; *name; name++)
+		putchar(*name == '-' ? '_' : *name);
+	fputs(suffix, stdout);
+}
+
+/**
+ * struct metric - one metric
+ * @set: what it is of: switch, tree or member
+ * @name: attribute's name
+ * @suffix: "_total", or a unit
+ * @type: counter or gauge
+ * @doc: what it is
+ * @values: names of the numbers, for a state, or NULL
+ */
+struct metric {
+	const char	*set;
+	const char	*name;
+	const char	*suffix;
+	const char	*type;
+	const char	*doc;
+	const char	*(*values)(unsigned int n);
+};
+
+static void put_head(const struct metric *m)
+{
+	unsigned int i;
+
+	fputs("# HELP ", stdout);
+	put_name(m->set, m->name, m->suffix);
+	putchar(' ');
+	put_escaped(m->doc, false);
+	for (i = 0; m->values && m->values(i); i++)
+		printf("%s%u %s", i ? ", " : " ", i, m->values(i));
+	fputs("\n# TYPE ", stdout);
+	put_name(m->set, m->name, m->suffix);
+	printf(" %s\n", m->type);
+}
+
+static void put_value(const struct metric *m, uint64_t value)
+{
+	put_name(m->set, m->name, m->suffix);
+	printf(" %" PRIu64 "\n", value);
+}
+
+static void put_tree(const struct metric *m, const struct inc_nl_tree *tree,
+		     uint64_t value)
+{
+	put_name(m->set, m->name, m->suffix);
+	printf("{tree=\"%u\"} %" PRIu64 "\n", tree->id, value);
+}
+
+static void put_member(const struct metric *m,
+		       const struct inc_nl_member *member, uint64_t value)
+{
+	put_name(m->set, m->name, m->suffix);
+	printf("{tree=\"%u\",rank=\"%u\",qpn=\"0x%06x\"} %" PRIu64 "\n",
+	       member->tree_id, member->rank, member->qpn, value);
+}
+
+static void put_info(const struct snapshot *snap)
+{
+	fputs("# HELP inc_switch_info The module, and how it reduces.\n"
+	      "# TYPE inc_switch_info gauge\n"
+	      "inc_switch_info{version=\"", stdout);
+	put_escaped(snap->sw.version, true);
+	fputs("\",reduce_impl=\"", stdout);
+	put_escaped(snap->sw.reduce_impl, true);
+	fputs("\"} 1\n", stdout);
+}
+
+static void put_switch(const struct snapshot *snap)
+{
+	const struct {
+		const char	*name;
+		const char	*unit;
+		unsigned int	attr;
+		uint64_t	value;
+	} gauges[] = {
+		{ "trees", "", INC_A_SWITCH_TREES, snap->sw.trees },
+		{ "memory-limit", "_bytes", INC_A_SWITCH_MEMORY_LIMIT,
+		  snap->sw.memory_limit },
+		{ "memory-used", "_bytes", INC_A_SWITCH_MEMORY_USED,
+		  snap->sw.memory_used },
+		{ "hooked", "", INC_A_SWITCH_HOOKED, snap->sw.hooked },
+	};
+	struct metric m = { .set = "switch", .type = "gauge" };
+	unsigned int i;
+
+	put_info(snap);
+	for (i = 0; i < ARRAY_SIZE(gauges); i++) {
+		m.name = gauges[i].name;
+		m.suffix = gauges[i].unit;
+		m.doc = inc_nl_switch_doc(gauges[i].attr);
+		put_head(&m);
+		put_value(&m, gauges[i].value);
+	}
+	m.type = "counter";
+	m.suffix = "_total";
+	for (i = 1; i <= INC_A_SWITCH_STATS_MAX; i++) {
+		m.name = inc_nl_switch_stat_name(i);
+		m.doc = inc_nl_switch_stat_doc(i);
+		put_head(&m);
+		put_value(&m, snap->sw.stats[i]);
+	}
+}
+
+/* Gauges that lie in a struct, with 1 to 8 bytes. */
+struct gauge {
+	const char	*name;
+	const char	*unit;
+	unsigned int	attr;
+	size_t		off;
+	size_t		size;
+	const char	*(*values)(unsigned int n);
+};
+
+#define GAUGE(_obj, _name, _unit, _attr, _field, _values)		\
+	{								\
+		.name = _name, .unit = _unit, .attr = _attr,		\
+		.off = offsetof(struct inc_nl_##_obj, _field),		\
+		.size = sizeof(((struct inc_nl_##_obj *)NULL)->_field),	\
+		.values = _values,					\
+	}
+
+static uint64_t gauge_value(const struct gauge *g, const void *obj)
+{
+	const char *p = (const char *)obj + g->off;
+	uint16_t v16;
+	uint32_t v32;
+	uint64_t v64;
+
+	switch (g->size) {
+	case 1:
+		return *(const uint8_t *)p;
+	case 2:
+		memcpy(&v16, p, sizeof(v16));
+		return v16;
+	case 4:
+		memcpy(&v32, p, sizeof(v32));
+		return v32;
+	default:
+		memcpy(&v64, p, sizeof(v64));
+		return v64;
+	}
+}
+
+static void put_trees(const struct snapshot *snap)
+{
+	static const struct gauge gauges[] = {
+		GAUGE(tree, "state", "", INC_A_TREE_STATE, state,
+		      inc_nl_tree_state_name),
+		GAUGE(tree, "ranks", "", INC_A_TREE_RANKS, ranks, NULL),
+		GAUGE(tree, "members", "", INC_A_TREE_MEMBERS, members, NULL),
+		GAUGE(tree, "memory", "_bytes", INC_A_TREE_MEMORY, memory,
+		      NULL),
+	};
+	struct metric m = { .set = "tree", .type = "gauge" };
+	unsigned int i;
+	size_t t;
+
+	if (!snap->ntrees)
+		return;
+	for (i = 0; i < ARRAY_SIZE(gauges); i++) {
+		m.name = gauges[i].name;
+		m.suffix = gauges[i].unit;
+		m.doc = inc_nl_tree_doc(gauges[i].attr);
+		m.values = gauges[i].values;
+		put_head(&m);
+		for (t = 0; t < snap->ntrees; t++)
+			put_tree(&m, &snap->trees[t],
+				 gauge_value(&gauges[i], &snap->trees[t]));
+	}
+	m = (struct metric){ .set = "tree", .type = "counter", .suffix = "_total" };
+	for (i = 1; i <= INC_A_TREE_STATS_MAX; i++) {
+		m.name = inc_nl_tree_stat_name(i);
+		m.doc = inc_nl_tree_stat_doc(i);
+		put_head(&m);
+		for (t = 0; t < snap->ntrees; t++)
+			put_tree(&m, &snap->trees[t], snap->trees[t].stats[i]);
+	}
+}
+
+static void put_members(const struct snapshot *snap)
+{
+	static const struct gauge gauges[] = {
+		GAUGE(member, "state", "", INC_A_MEMBER_STATE, state,
+		      inc_nl_member_state_name),
+		GAUGE(member, "error", "", INC_A_MEMBER_ERROR, error,
+		      inc_nl_member_error_name),
+		GAUGE(member, "tx-pending", "", INC_A_MEMBER_TX_PENDING,
+		      tx_pending, NULL),
+		GAUGE(member, "held", "_bytes", INC_A_MEMBER_HELD, held, NULL),
+		GAUGE(member, "srtt", "_microseconds", INC_A_MEMBER_SRTT, srtt,
+		      NULL),
+		GAUGE(member, "last-rx", "_milliseconds", INC_A_MEMBER_LAST_RX,
+		      last_rx, NULL),
+	};
+	struct metric m = { .set = "member", .type = "gauge" };
+	unsigned int i;
+	size_t r;
+
+	if (!snap->nmembers)
+		return;
+	for (i = 0; i < ARRAY_SIZE(gauges); i++) {
+		m.name = gauges[i].name;
+		m.suffix = gauges[i].unit;
+		m.doc = inc_nl_member_doc(gauges[i].attr);
+		m.values = gauges[i].values;
+		put_head(&m);
+		for (r = 0; r < snap->nmembers; r++) {
+			if (INC_NL_HAS(&snap->members[r], gauges[i].attr))
+				put_member(&m, &snap->members[r],
+					   gauge_value(&gauges[i],
+						       &snap->members[r]));
+		}
+	}
+	m = (struct metric){ .set = "member", .type = "counter", .suffix = "_total" };
+	for (i = 1; i <= INC_A_MEMBER_STATS_MAX; i++) {
+		m.name = inc_nl_member_stat_name(i);
+		m.doc = inc_nl_member_stat_doc(i);
+		put_head(&m);
+		for (r = 0; r < snap->nmembers; r++)
+			put_member(&m, &snap->members[r],
+				   snap->members[r].stats[i]);
+	}
+}
+
+/**
+ * prometheus_show() - print a snapshot
+ * @snap: snapshot
+ * @all: with the switch's own metrics
+ */
+void prometheus_show(const struct snapshot *snap, bool all)
+{
+	if (all)
+		put_switch(snap);
+	put_trees(snap);
+	put_members(snap);
+}
