@@ -160,10 +160,7 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 		seq_printf(m, ", qpn 0x%06x, peer %pI6c qpn 0x%06x\n", qp->qpn,
 			   &qp->cfg.peer, qp->cfg.peer_qpn);
 
-	if (v.has_rx)
-		seq_printf(m, "\tlast packet came %u ms ago\n", v.last_rx_ms);
-	else
-		seq_puts(m, "\tno packet came yet\n");
+	seq_printf(m, "\tin: nothing came for %u ms\n", v.last_rx_ms);
 	seq_printf(m, "\tin: expected psn %u, %u packets kept beyond a hole, %u bytes held, ",
 		   v.epsn, v.kept, v.held);
 	if (v.in_msg)
@@ -383,11 +380,8 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 rank,
 				   v.pending);
 		else
 			seq_puts(m, "nothing more came from it\n");
-		if (v.has_rx)
-			seq_printf(m, "\tits last packet came %u ms ago\n",
-				   v.last_rx_ms);
-		else
-			seq_puts(m, "\tno packet ever came from it\n");
+		seq_printf(m, "\tno packet came from it for %u ms\n",
+			   v.last_rx_ms);
 	}
 	rcu_read_unlock();
 }

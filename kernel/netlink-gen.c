@@ -104,7 +104,6 @@ static const struct nla_policy inc_member_new_nl_policy[INC_A_MEMBER_LOCAL_ADDR 
 	[INC_A_MEMBER_RANK] = NLA_POLICY_MAX(NLA_U16, 1023),
 	[INC_A_MEMBER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_qpn_range),
 	[INC_A_MEMBER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_psn_range),
-	[INC_A_MEMBER_RKEY] = { .type = NLA_U32, },
 	[INC_A_MEMBER_PKEY] = { .type = NLA_U16, },
 	[INC_A_MEMBER_PEER_ADDR] = NLA_POLICY_MIN_LEN(4),
 	[INC_A_MEMBER_PEER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_peer_qpn_range),

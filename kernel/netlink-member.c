@@ -67,8 +67,7 @@ static int put_member_state(struct sk_buff *skb, struct inc_qp *qp)
 	    nla_put_u32(skb, INC_A_MEMBER_TX_PENDING, v.pending) ||
 	    nla_put_u32(skb, INC_A_MEMBER_HELD, v.held) ||
 	    nla_put_u32(skb, INC_A_MEMBER_SRTT, v.srtt) ||
-	    (v.has_rx &&
-	     nla_put_u32(skb, INC_A_MEMBER_LAST_RX, v.last_rx_ms)))
+	    nla_put_u32(skb, INC_A_MEMBER_LAST_RX, v.last_rx_ms))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -229,10 +228,6 @@ static int parse_member(const struct genl_info *info,
 	}
 	if (attrs[INC_A_MEMBER_QPN])
 		cfg->qpn = nla_get_u32(attrs[INC_A_MEMBER_QPN]);
-	if (attrs[INC_A_MEMBER_RKEY]) {
-		cfg->rkey = nla_get_u32(attrs[INC_A_MEMBER_RKEY]);
-		cfg->has_rkey = true;
-	}
 	if (attrs[INC_A_MEMBER_PKEY]) {
 		cfg->pkey = nla_get_u16(attrs[INC_A_MEMBER_PKEY]);
 		/* IBTA section 10.9.1.1: the low 15 bits are not all zero. */

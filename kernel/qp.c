@@ -131,6 +131,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	qp->cfg = *cfg;
 	qp->state = INC_MEMBER_STATE_RTS;
 	qp->next_msg_id = tree->cfg.first_msg_id;
+	qp->last_rx = jiffies;
 	if (!cfg->has_psn)
 		qp->cfg.psn = get_random_u32() & INC_PSN_MASK;
 
@@ -141,7 +142,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	timer_setup(&qp->ack_timer, inc_engine_ack_timer, 0);
 
 	qp->resp.epsn = cfg->peer_psn;
-	qp->resp.rkey = cfg->has_rkey ? cfg->rkey : get_random_u32();
+	qp->resp.rkey = get_random_u32();
 	qp->resp.stride = tree->cfg.msg_size;
 	qp->resp.slots = tree->cfg.slots;
 	qp->resp.pmtu = tree->cfg.pmtu;

@@ -32,14 +32,12 @@ struct inc_tree;
  * @family: AF_INET or AF_INET6
  * @has_local: @local was given
  * @has_psn: @psn was given
- * @has_rkey: @rkey was given
  * @peer: address of the host; IPv4 as a mapped address
  * @local: address of the switch towards it, likewise
  * @peer_qpn: the host's QPN
  * @peer_psn: first PSN that the host sends
  * @psn: first PSN that the switch sends
  * @qpn: the switch's QPN, 0 to have one chosen
- * @rkey: R_Key that the host's requests have to carry
  * @pkey: P_Key
  */
 struct inc_member_cfg {
@@ -47,14 +45,12 @@ struct inc_member_cfg {
 	u8		family;
 	bool		has_local;
 	bool		has_psn;
-	bool		has_rkey;
 	struct in6_addr	peer;
 	struct in6_addr	local;
 	u32		peer_qpn;
 	u32		peer_psn;
 	u32		psn;
 	u32		qpn;
-	u32		rkey;
 	u16		pkey;
 };
 
@@ -128,7 +124,7 @@ struct inc_out {
  * @sport: UDP source port
  * @stats: counters
  * @memory: bytes charged to the tree
- * @last_rx: jiffies when the last packet came in, 0 if none did
+ * @last_rx: jiffies when the last packet came in, or when it was made
  * @fault: faults made on purpose, or NULL
  * @rcu: frees it after the readers
  */

@@ -163,7 +163,7 @@ void inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
 		return;
 	}
 
-	WRITE_ONCE(qp->last_rx, jiffies ?: 1);
+	WRITE_ONCE(qp->last_rx, jiffies);
 	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
 	skb_orphan(skb);
 	skb_dst_drop(skb);

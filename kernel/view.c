@@ -89,8 +89,6 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
  */
 void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v)
 {
-	unsigned long last_rx;
-
 	spin_lock_bh(&qp->rx_lock);
 	v->epsn = qp->resp.epsn;
 	v->in_msg = qp->resp.in_msg;
@@ -116,7 +114,5 @@ void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v)
 	spin_unlock_bh(&qp->tx_lock);
 
 	v->pending = inc_psn_diff(v->max, v->una);
-	last_rx = READ_ONCE(qp->last_rx);
-	v->has_rx = last_rx;
-	v->last_rx_ms = last_rx ? jiffies_to_msecs(jiffies - last_rx) : 0;
+	v->last_rx_ms = jiffies_to_msecs(jiffies - READ_ONCE(qp->last_rx));
 }

@@ -65,8 +65,7 @@ struct inc_slot_view {
  * @rttvar: its mean deviation
  * @window: most packets in flight
  * @queued: slots that have results to send
- * @has_rx: a packet has come from the member
- * @last_rx_ms: how long ago the last one came
+ * @last_rx_ms: for how long nothing has come from the member
  */
 struct inc_qp_view {
 	u8	state;
@@ -88,7 +87,6 @@ struct inc_qp_view {
 	u32	rttvar;
 	u16	window;
 	u16	queued;
-	bool	has_rx;
 	u32	last_rx_ms;
 };
 

@@ -12,8 +12,6 @@ import yaml
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 EXTRA = {"local-gid", "rank-stats"}
-# Absent as long as there is nothing to say.
-OPTIONAL = {"last-rx"}
 
 with open(os.path.join(ROOT, "Documentation/netlink/specs/inc.yaml"),
           encoding="utf-8") as f:
@@ -23,7 +21,7 @@ with open(os.path.join(ROOT, "Documentation/netlink/specs/inc.yaml"),
 
 def check(got, space):
     want = set(SETS[space])
-    wrong = (set(got) ^ want) - EXTRA - (OPTIONAL - set(got))
+    wrong = (set(got) ^ want) - EXTRA
     if wrong:
         sys.exit(f"{space}: {sorted(wrong)}")
     for name, value in got.items():

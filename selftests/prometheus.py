@@ -127,8 +127,7 @@ class Reader:
             except (Bad, IndexError) as e:
                 raise Bad(f"line {n}: {e}: {line}") from e
         empty = set(self.type) - {s[0] for s in self.samples}
-        # What a member has not yet is no sample.
-        if empty - {"inc_member_last_rx_milliseconds"}:
+        if empty:
             raise Bad(f"no sample: {sorted(empty)}")
 
 

@@ -129,7 +129,7 @@ static const char *const member_docs[] = {
 	[INC_A_MEMBER_PSN] =
 		"First PSN that the switch sends (the host's rq_psn). Random if absent in member-new.",
 	[INC_A_MEMBER_RKEY] =
-		"R_Key that the member's requests have to carry. Random if absent in member-new. Only in replies to whoever has CAP_NET_ADMIN, as are psn and peer-psn; in no event.",
+		"R_Key that the member's requests have to carry. Only in replies to whoever has CAP_NET_ADMIN, as are psn and peer-psn; in no event.",
 	[INC_A_MEMBER_PKEY] =
 		"P_Key of both directions. Default 0xffff.",
 	[INC_A_MEMBER_PEER_ADDR] =
@@ -157,7 +157,7 @@ static const char *const member_docs[] = {
 	[INC_A_MEMBER_STATS] =
 		"Counters of the member's QP.",
 	[INC_A_MEMBER_LAST_RX] =
-		"Milliseconds since the last packet of the member came in that passed all checks. Absent if none came yet.",
+		"Milliseconds since the last packet of the member came in that passed all checks, or since the member was added if rx-wire-bytes is 0.",
 };
 
 static const char *const member_stats_docs[] = {

@@ -24,7 +24,8 @@ static const char usage[] =
 #ifdef INC_TOOL_SERVE
 " | serve"
 #endif
-" }\n"
+" |\n"
+"            selftest }\n"
 "OPTIONS := { -j[son] | -p[retty] | -s[tatistics] | -d[etails] | -t[imestamp] |\n"
 "             -f[orce] | -b[atch] FILE | -n[etns] NAME | -V[ersion] | -h[elp] }\n";
 
@@ -38,6 +39,7 @@ static const struct cmd objects[] = {
 #ifdef INC_TOOL_SERVE
 	{ "serve", cmd_serve },
 #endif
+	{ "selftest", cmd_selftest },
 	{ NULL, NULL },
 };
 

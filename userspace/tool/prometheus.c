@@ -239,12 +239,9 @@ static void put_members(const struct snapshot *snap)
 		m.doc = inc_nl_member_doc(gauges[i].attr);
 		m.values = gauges[i].values;
 		put_head(&m);
-		for (r = 0; r < snap->nmembers; r++) {
-			if (INC_NL_HAS(&snap->members[r], gauges[i].attr))
-				put_member(&m, &snap->members[r],
-					   gauge_value(&gauges[i],
-						       &snap->members[r]));
-		}
+		for (r = 0; r < snap->nmembers; r++)
+			put_member(&m, &snap->members[r],
+				   gauge_value(&gauges[i], &snap->members[r]));
 	}
 	m = (struct metric){ .set = "member", .type = "counter", .suffix = "_total" };
 	for (i = 1; i <= INC_A_MEMBER_STATS_MAX; i++) {

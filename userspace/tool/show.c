@@ -81,8 +81,7 @@ static void show_member_state(const struct inc_nl_member *m)
 	pr_uint("tx-pending", "tx-pending", m->tx_pending);
 	pr_uint("held", "held", m->held);
 	pr_uint("srtt", "srtt", m->srtt);
-	if (INC_NL_HAS(m, INC_A_MEMBER_LAST_RX))
-		pr_uint("last-rx", "last-rx", m->last_rx);
+	pr_uint("last-rx", "last-rx", m->last_rx);
 }
 
 /* PSNs and keys come only if we may see them. */

@@ -82,10 +82,10 @@ static void explain(const struct show *s, const struct inc_nl_slot *slot,
 	if (i < slot->nmissing_chunks)
 		pr_text("%u of %u packets came, ", slot->missing_chunks[i],
 			slot->chunks);
-	if (INC_NL_HAS(m, INC_A_MEMBER_LAST_RX))
+	if (m->stats[INC_A_MEMBER_STATS_RX_WIRE_BYTES])
 		pr_text("last heard of %u ms ago", m->last_rx);
 	else
-		pr_text("never heard of");
+		pr_text("never heard of in its %u ms", m->last_rx);
 }
 
 static void explain_missing(const struct show *s,

@@ -68,6 +68,7 @@ int cmd_stat(int argc, char **argv);
 int cmd_switch(int argc, char **argv);
 int cmd_monitor(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
+int cmd_selftest(int argc, char **argv);
 int batch_run(const char *path);
 
 /* show.c */

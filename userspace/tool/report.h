@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Verdicts of inc-tool selftest: subjects, what was found of each, and what to
+ * do about it; as text and as JSON.
+ */
+#ifndef INC_TOOL_REPORT_H
+#define INC_TOOL_REPORT_H
+
+#include "common.h"
+
+enum verdict {
+	VERDICT_OK,
+	VERDICT_WARN,
+	VERDICT_FAIL,
+	VERDICTS,
+};
+
+#define MAX_FINDINGS	16
+
+/**
+ * struct finding - one thing that was looked at
+ * @verdict: how it is
+ * @text: what it is
+ * @hint: what to do, or NULL
+ */
+struct finding {
+	enum verdict	verdict;
+	char		text[200];
+	const char	*hint;
+};
+
+/**
+ * struct subject - what findings are about
+ * @kind: module, switch, tree, rank, link
+ * @name: for a person
+ * @tree_id: tree, or 0
+ * @rank: rank, or -1
+ * @worst: verdict over all findings
+ * @findings: findings
+ * @n: how many
+ */
+struct subject {
+	const char	*kind;
+	char		name[96];
+	uint32_t	tree_id;
+	int		rank;
+	enum verdict	worst;
+	struct finding	findings[MAX_FINDINGS];
+	unsigned int	n;
+};
+
+void report_begin(void);
+void report_subject(struct subject *s, const char *kind, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void report_find(struct subject *s, enum verdict verdict, const char *hint,
+		 const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void report_put(const struct subject *s);
+enum verdict report_end(void);
+
+#endif /* INC_TOOL_REPORT_H */

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Reading routes, neighbours, bridge ports and devices by rtnetlink.
+ */
+#include "common.h"
+
+#include <sys/socket.h>
+
+#include <linux/gen_stats.h>
+#include <linux/if_link.h>
+#include <linux/neighbour.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+
+#include "rt.h"
+
+/**
+ * struct answer - what becomes of a request
+ * @parse: called for each message of the reply
+ * @arg: its argument
+ * @got: replies
+ * @done: the reply has ended
+ * @err: -errno
+ */
+struct answer {
+	void	(*parse)(struct nlmsghdr *nlh, void *arg);
+	void	*arg;
+	int	got;
+	bool	done;
+	int	err;
+};
+
+static int on_valid(struct nl_msg *msg, void *arg)
+{
+	struct answer *a = arg;
+
+	a->got++;
+	a->parse(nlmsg_hdr(msg), a->arg);
+	return NL_OK;
+}
+
+static int on_end(struct nl_msg *msg, void *arg)
+{
+	struct answer *a = arg;
+
+	(void)msg;
+	a->done = true;
+	return NL_STOP;
+}
+
+static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
+{
+	struct answer *a = arg;
+
+	(void)from;
+	a->err = e->error;
+	a->done = true;
+	return NL_STOP;
+}
+
+/* Sends @msg, which is freed, and waits until its answer has ended. */
+static int ask(struct nl_sock *sk, struct nl_msg *msg,
+	       void (*parse)(struct nlmsghdr *nlh, void *arg), void *arg)
+{
+	struct answer a = { .parse = parse, .arg = arg };
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	int rc;
+
+	if (!cb) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &a);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, on_end, &a);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, on_end, &a);
+	nl_cb_err(cb, NL_CB_CUSTOM, on_error, &a);
+	rc = nl_send_auto(sk, msg);
+	nlmsg_free(msg);
+	while (rc >= 0 && !a.done)
+		rc = nl_recvmsgs(sk, cb);
+	nl_cb_put(cb);
+	if (a.err)
+		return a.err;
+	if (rc < 0 && !a.done)
+		return -EIO;
+	return a.got ? 0 : -ENOENT;
+}
+
+static struct nl_msg *request(int type, int flags, const void *hdr, size_t len)
+{
+	struct nl_msg *msg = nlmsg_alloc_simple(type, flags);
+
+	if (msg && nlmsg_append(msg, (void *)hdr, len, NLMSG_ALIGNTO)) {
+		nlmsg_free(msg);
+		return NULL;
+	}
+	return msg;
+}
+
+static uint8_t family_of(const struct inc_nl_addr *addr)
+{
+	return addr->len == 4 ? AF_INET : AF_INET6;
+}
+
+static void get_addr(struct nlattr *a, struct inc_nl_addr *addr)
+{
+	if (nla_len(a) != 4 && nla_len(a) != 16)
+		return;
+	addr->len = (uint8_t)nla_len(a);
+	memcpy(addr->bytes, nla_data(a), addr->len);
+}
+
+/**
+ * rt_open() - open a connection in this thread's network namespace
+ *
+ * Return: the socket, or NULL.
+ */
+struct nl_sock *rt_open(void)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+
+	if (sk && nl_connect(sk, NETLINK_ROUTE)) {
+		nl_socket_free(sk);
+		return NULL;
+	}
+	return sk;
+}
+
+/**
+ * rt_close() - close it
+ * @sk: socket, or NULL
+ */
+void rt_close(struct nl_sock *sk)
+{
+	nl_socket_free(sk);
+}
+
+static void parse_route(struct nlmsghdr *nlh, void *arg)
+{
+	struct nlattr *tb[RTA_MAX + 1], *metrics[RTAX_MAX + 1];
+	struct rt_route *route = arg;
+
+	if (nlmsg_parse(nlh, sizeof(struct rtmsg), tb, RTA_MAX, NULL))
+		return;
+	route->type = ((struct rtmsg *)nlmsg_data(nlh))->rtm_type;
+	if (tb[RTA_OIF])
+		route->ifindex = (int)nla_get_u32(tb[RTA_OIF]);
+	if (tb[RTA_GATEWAY])
+		get_addr(tb[RTA_GATEWAY], &route->next);
+	if (tb[RTA_METRICS] &&
+	    !nla_parse_nested(metrics, RTAX_MAX, tb[RTA_METRICS], NULL) &&
+	    metrics[RTAX_MTU])
+		route->mtu = nla_get_u32(metrics[RTAX_MTU]);
+}
+
+/**
+ * rt_route_get() - find the route to an address
+ * @sk: socket
+ * @dst: destination
+ * @src: source, or one of length 0
+ * @route: result
+ */
+int rt_route_get(struct nl_sock *sk, const struct inc_nl_addr *dst,
+		 const struct inc_nl_addr *src, struct rt_route *route)
+{
+	struct rtmsg rtm = {
+		.rtm_family = family_of(dst), .rtm_dst_len = dst->len * 8,
+		.rtm_src_len = src->len * 8,
+	};
+	struct nl_msg *msg = request(RTM_GETROUTE, NLM_F_REQUEST, &rtm,
+				     sizeof(rtm));
+
+	if (!msg || nla_put(msg, RTA_DST, dst->len, dst->bytes) ||
+	    (src->len && nla_put(msg, RTA_SRC, src->len, src->bytes))) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	memset(route, 0, sizeof(*route));
+	route->next = *dst;
+	return ask(sk, msg, parse_route, route);
+}
+
+static void parse_neigh(struct nlmsghdr *nlh, void *arg)
+{
+	struct nlattr *tb[NDA_MAX + 1];
+	struct rt_neigh *neigh = arg;
+
+	if (nlmsg_parse(nlh, sizeof(struct ndmsg), tb, NDA_MAX, NULL))
+		return;
+	neigh->state = ((struct ndmsg *)nlmsg_data(nlh))->ndm_state;
+	if (tb[NDA_LLADDR] && nla_len(tb[NDA_LLADDR]) == RT_LLADDR_LEN) {
+		memcpy(neigh->lladdr, nla_data(tb[NDA_LLADDR]), RT_LLADDR_LEN);
+		neigh->has_lladdr = true;
+	}
+}
+
+/**
+ * rt_neigh_get() - find a neighbour
+ * @sk: socket
+ * @ifindex: device
+ * @addr: its address
+ * @neigh: result
+ */
+int rt_neigh_get(struct nl_sock *sk, int ifindex, const struct inc_nl_addr *addr,
+		 struct rt_neigh *neigh)
+{
+	struct ndmsg ndm = {
+		.ndm_family = family_of(addr), .ndm_ifindex = ifindex,
+	};
+	struct nl_msg *msg = request(RTM_GETNEIGH, NLM_F_REQUEST, &ndm,
+				     sizeof(ndm));
+
+	if (!msg || nla_put(msg, NDA_DST, addr->len, addr->bytes)) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	memset(neigh, 0, sizeof(*neigh));
+	return ask(sk, msg, parse_neigh, neigh);
+}
+
+static void parse_port(struct nlmsghdr *nlh, void *arg)
+{
+	*(int *)arg = ((struct ndmsg *)nlmsg_data(nlh))->ndm_ifindex;
+}
+
+/**
+ * rt_port_get() - find the port by which a bridge reaches an Ethernet address
+ * @sk: socket
+ * @bridge: index of the bridge
+ * @lladdr: the address
+ * @ifindex: result
+ */
+int rt_port_get(struct nl_sock *sk, int bridge, const uint8_t *lladdr,
+		int *ifindex)
+{
+	struct ndmsg ndm = { .ndm_family = AF_BRIDGE };
+	struct nl_msg *msg = request(RTM_GETNEIGH, NLM_F_REQUEST, &ndm,
+				     sizeof(ndm));
+
+	if (!msg || nla_put(msg, NDA_LLADDR, RT_LLADDR_LEN, lladdr) ||
+	    nla_put_u32(msg, NDA_MASTER, (uint32_t)bridge)) {
+		nlmsg_free(msg);
+		return -ENOMEM;
+	}
+	return ask(sk, msg, parse_port, ifindex);
+}
+
+static void parse_link(struct nlmsghdr *nlh, void *arg)
+{
+	struct nlattr *tb[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
+	struct rtnl_link_stats64 s = { .rx_packets = 0 };
+	const struct ifinfomsg *ifi = nlmsg_data(nlh);
+	struct rt_link *link = arg;
+
+	if (nlmsg_parse(nlh, sizeof(*ifi), tb, IFLA_MAX, NULL))
+		return;
+	link->ifindex = ifi->ifi_index;
+	link->flags = ifi->ifi_flags;
+	if (tb[IFLA_IFNAME])
+		nla_strlcpy(link->name, tb[IFLA_IFNAME], sizeof(link->name));
+	if (tb[IFLA_MTU])
+		link->mtu = nla_get_u32(tb[IFLA_MTU]);
+	if (tb[IFLA_MASTER])
+		link->master = (int)nla_get_u32(tb[IFLA_MASTER]);
+	if (tb[IFLA_LINKINFO] &&
+	    !nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL) &&
+	    info[IFLA_INFO_KIND])
+		nla_strlcpy(link->kind, info[IFLA_INFO_KIND],
+			    sizeof(link->kind));
+	if (tb[IFLA_STATS64]) {
+		size_t len = (size_t)nla_len(tb[IFLA_STATS64]);
+
+		memcpy(&s, nla_data(tb[IFLA_STATS64]),
+		       len < sizeof(s) ? len : sizeof(s));
+	}
+	link->rx_dropped = s.rx_dropped;
+	link->tx_dropped = s.tx_dropped;
+	link->errors = s.rx_errors + s.tx_errors + s.rx_missed_errors;
+}
+
+static void parse_qdisc(struct nlmsghdr *nlh, void *arg)
+{
+	struct nlattr *tb[TCA_MAX + 1], *stats[TCA_STATS_MAX + 1];
+	const struct tcmsg *tcm = nlmsg_data(nlh);
+	struct gnet_stats_queue q = { .drops = 0 };
+	struct rt_link *link = arg;
+
+	/* Dumps are of all devices before 4.20, and of all queues ever. */
+	if (tcm->tcm_ifindex != link->ifindex || tcm->tcm_parent != TC_H_ROOT ||
+	    nlmsg_parse(nlh, sizeof(*tcm), tb, TCA_MAX, NULL) ||
+	    !tb[TCA_STATS2] ||
+	    nla_parse_nested(stats, TCA_STATS_MAX, tb[TCA_STATS2], NULL) ||
+	    !stats[TCA_STATS_QUEUE])
+		return;
+	if (nla_len(stats[TCA_STATS_QUEUE]) >= (int)sizeof(q))
+		memcpy(&q, nla_data(stats[TCA_STATS_QUEUE]), sizeof(q));
+	link->queue_drops += q.drops;
+}
+
+/**
+ * rt_link_get() - find a device
+ * @sk: socket
+ * @ifindex: its index
+ * @link: result
+ */
+int rt_link_get(struct nl_sock *sk, int ifindex, struct rt_link *link)
+{
+	struct ifinfomsg ifi = { .ifi_index = ifindex };
+	struct tcmsg tcm = { .tcm_ifindex = ifindex };
+	struct nl_msg *msg;
+	int rc;
+
+	memset(link, 0, sizeof(*link));
+	msg = request(RTM_GETLINK, NLM_F_REQUEST, &ifi, sizeof(ifi));
+	if (!msg)
+		return -ENOMEM;
+	rc = ask(sk, msg, parse_link, link);
+	if (rc)
+		return rc;
+	msg = request(RTM_GETQDISC, NLM_F_REQUEST | NLM_F_DUMP, &tcm,
+		      sizeof(tcm));
+	if (!msg)
+		return -ENOMEM;
+	rc = ask(sk, msg, parse_qdisc, link);
+	/* A kernel without any queueing discipline has none to show. */
+	return rc == -ENOENT || rc == -EOPNOTSUPP ? 0 : rc;
+}

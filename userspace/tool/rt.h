@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The little of rtnetlink that tells how a member is reached: route, neighbour,
+ * bridge port, and the devices on the way. All of it is read, none changed.
+ *
+ * Functions return 0 or -errno; -ENOENT: there is none.
+ */
+#ifndef INC_TOOL_RT_H
+#define INC_TOOL_RT_H
+
+#include <linux/if.h>
+
+#include "common.h"
+#include "nl.h"
+
+#define RT_LLADDR_LEN	6
+
+/**
+ * struct rt_route - how a destination is reached
+ * @type: RTN_*
+ * @ifindex: device
+ * @mtu: MTU that the route sets, or 0
+ * @next: who the neighbour is: the gateway, or the destination itself
+ */
+struct rt_route {
+	uint8_t			type;
+	int			ifindex;
+	uint32_t		mtu;
+	struct inc_nl_addr	next;
+};
+
+/**
+ * struct rt_neigh - a neighbour
+ * @state: NUD_*
+ * @has_lladdr: its Ethernet address is known
+ * @lladdr: that address
+ */
+struct rt_neigh {
+	uint16_t	state;
+	bool		has_lladdr;
+	uint8_t		lladdr[RT_LLADDR_LEN];
+};
+
+/**
+ * struct rt_link - a network device
+ * @ifindex: its index
+ * @name: its name
+ * @kind: bridge, veth ..., or empty
+ * @flags: IFF_*
+ * @mtu: its MTU
+ * @master: index of the bridge, bond ... that it belongs to, or 0
+ * @rx_dropped: packets that it dropped when they came
+ * @tx_dropped: and when they were to go
+ * @errors: packets that were damaged, missed or not sent
+ * @queue_drops: packets that its root queueing discipline dropped
+ */
+struct rt_link {
+	int		ifindex;
+	char		name[IFNAMSIZ];
+	char		kind[16];
+	unsigned int	flags;
+	uint32_t	mtu;
+	int		master;
+	uint64_t	rx_dropped;
+	uint64_t	tx_dropped;
+	uint64_t	errors;
+	uint64_t	queue_drops;
+};
+
+struct nl_sock;
+
+struct nl_sock *rt_open(void);
+void rt_close(struct nl_sock *sk);
+int rt_route_get(struct nl_sock *sk, const struct inc_nl_addr *dst,
+		 const struct inc_nl_addr *src, struct rt_route *route);
+int rt_neigh_get(struct nl_sock *sk, int ifindex, const struct inc_nl_addr *addr,
+		 struct rt_neigh *neigh);
+int rt_port_get(struct nl_sock *sk, int bridge, const uint8_t *lladdr,
+		int *ifindex);
+int rt_link_get(struct nl_sock *sk, int ifindex, struct rt_link *link);
+
+#endif /* INC_TOOL_RT_H */

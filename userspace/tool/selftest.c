@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-tool selftest: is this switch, and the way to each of its members, as it
+ * should be? Looks only; sends nothing.
+ */
+#include "common.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+
+#include "collect.h"
+#include "parse.h"
+#include "print.h"
+#include "report.h"
+#include "rt.h"
+#include "tool.h"
+
+static const char usage[] =
+"Usage: inc-tool selftest [ tree ID ]\n"
+"Looks at the module, at each tree, at each member and the way to it, and at the\n"
+"devices on that way. Exit status: 0 if all is ok or a warning, 1 if anything is\n"
+"FAIL.\n";
+
+/* IP, UDP, the longest RoCE headers and the ICRC around a packet's payload. */
+#define OVERHEAD_IPV4	64
+#define OVERHEAD_IPV6	84
+
+/* Others wait for a rank: milliseconds from which that is worth a word. */
+#define WAIT_WARN	1000
+#define WAIT_FAIL	10000
+/* Repeated packets, in thousands of all. */
+#define REPEATED_WARN	10
+#define REPEATED_FAIL	200
+/* Fewer packets say nothing about a share. */
+#define REPEATED_MIN	100
+
+#define LINKS_MAX	128
+
+/* States of a neighbour in which packets go to it. */
+#define NUD_USABLE	(NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | \
+			 NUD_PROBE | NUD_STALE | NUD_DELAY)
+
+/**
+ * struct check - a run
+ * @snap: the switch
+ * @rt: rtnetlink, or NULL
+ * @links: devices that packets to members go out by
+ * @need: MTU that each of them has to have
+ * @nlinks: how many
+ */
+struct check {
+	struct snapshot	snap;
+	struct nl_sock	*rt;
+	int		links[LINKS_MAX];
+	uint32_t	need[LINKS_MAX];
+	unsigned int	nlinks;
+};
+
+static void note_link(struct check *c, int ifindex, uint32_t need)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->nlinks && c->links[i] != ifindex; i++)
+		;
+	if (i == LINKS_MAX)
+		return;
+	if (i == c->nlinks) {
+		c->links[c->nlinks++] = ifindex;
+		c->need[i] = 0;
+	}
+	if (need > c->need[i])
+		c->need[i] = need;
+}
+
+static void check_module(const struct check *c)
+{
+	const struct inc_nl_switch *sw = &c->snap.sw;
+	struct subject s;
+	struct stat st;
+
+	report_subject(&s, "module", "module");
+	report_find(&s, VERDICT_OK, NULL, "version %s, reduction by %s",
+		    sw->version, sw->reduce_impl);
+	if (strcmp(sw->version, TOOL_VERSION))
+		report_find(&s, VERDICT_WARN,
+			    "install module and tools from one version; is an old module still loaded?",
+			    "inc-tool is version %s", TOOL_VERSION);
+	if (!stat("/proc/self/ns/net", &st))
+		report_find(&s, VERDICT_OK, NULL, "namespace %" PRIu64,
+			    (uint64_t)st.st_ino);
+	if (!sw->trees)
+		report_find(&s, VERDICT_WARN,
+			    "no job runs, or its switch is another network namespace (-netns NAME)",
+			    "there is no tree in this namespace");
+	else if (sw->hooked)
+		report_find(&s, VERDICT_OK, NULL, "takes packets");
+	else
+		report_find(&s, VERDICT_FAIL, "dmesg; unload and load the module",
+			    "there are trees, but the hook is not registered");
+	if (sw->memory_used > sw->memory_limit)
+		report_find(&s, VERDICT_WARN, "inc-tool switch set memory-limit",
+			    "more memory in use than the limit allows");
+	report_put(&s);
+}
+
+/* Packets that reached no member, and what makes them. */
+static void check_switch(const struct check *c)
+{
+	static const struct {
+		unsigned int	attr;
+		const char	*hint;
+	} bad[] = {
+		{ INC_A_SWITCH_STATS_RX_ICRC, "damaged or rewritten on the way: cables, NAT" },
+		{ INC_A_SWITCH_STATS_RX_UDP_CHECKSUM, "damaged on the way" },
+		{ INC_A_SWITCH_STATS_RX_SOURCE, "a host sends from another address than its member's: GID index (INC_GID_INDEX), NAT" },
+		{ INC_A_SWITCH_STATS_RX_PKEY, "P_Key of a host's QP and of member add differ" },
+		{ INC_A_SWITCH_STATS_RX_SHORT, "who sends that? tracepoint inc_drop, tcpdump" },
+		{ INC_A_SWITCH_STATS_RX_BTH, "who sends that? tracepoint inc_drop, tcpdump" },
+		{ INC_A_SWITCH_STATS_RX_OPCODE, "who sends that? tracepoint inc_drop, tcpdump" },
+		{ INC_A_SWITCH_STATS_RX_IP_OPTIONS, "fragments: a path MTU is too large for the network" },
+		{ INC_A_SWITCH_STATS_RX_NO_MEMORY, "the machine is short of memory" },
+		{ INC_A_SWITCH_STATS_TX_NO_MEMORY, "the machine is short of memory" },
+		{ INC_A_SWITCH_STATS_TX_ROUTE, "ip route get ADDR; the MTU has to fit" },
+		{ INC_A_SWITCH_STATS_TX_ERROR, "a full queue (tc -s qdisc) or an OUTPUT rule" },
+	};
+	const uint64_t *stats = c->snap.sw.stats;
+	struct subject s;
+	size_t i;
+
+	report_subject(&s, "switch", "switch");
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		if (stats[bad[i].attr])
+			report_find(&s, VERDICT_WARN, bad[i].hint,
+				    "%s counts %" PRIu64 " packets since the module was loaded",
+				    inc_nl_switch_stat_name(bad[i].attr),
+				    stats[bad[i].attr]);
+	}
+	if (!s.n)
+		report_find(&s, VERDICT_OK, NULL,
+			    "no packet was dropped before it reached a member");
+	report_put(&s);
+}
+
+static void check_tree(const struct check *c, const struct inc_nl_tree *t)
+{
+	char missing[64] = "";
+	unsigned int r, n = 0;
+	struct subject s;
+
+	report_subject(&s, "tree", "tree %u", t->id);
+	s.tree_id = t->id;
+	report_find(&s, VERDICT_OK, NULL, "%s, %u of %u ranks, PMTU %u",
+		    inc_nl_tree_state_name(t->state) ?: "?", t->members,
+		    t->ranks, t->pmtu);
+	if (t->state == INC_TREE_STATE_FAILED)
+		report_find(&s, VERDICT_FAIL,
+			    "the job has to begin again; see the ranks below, and inc-tool tree del",
+			    "it has failed: %s",
+			    inc_nl_status_name(t->error) ?: "?");
+	for (r = 0; r < t->ranks; r++) {
+		size_t len = strlen(missing);
+
+		if (snapshot_member(&c->snap, t->id, (uint16_t)r))
+			continue;
+		if (++n <= 8)
+			snprintf(missing + len, sizeof(missing) - len, "%s%u",
+				 n > 1 ? "," : "", r);
+	}
+	if (n)
+		report_find(&s, VERDICT_WARN,
+			    "these ranks have not joined: does their program run, with the same INC_JOB and INC_SERVER?",
+			    "%u ranks have no member: %s%s", n, missing,
+			    n > 8 ? " ..." : "");
+	if (t->stats[INC_A_TREE_STATS_FAILED])
+		report_find(&s, VERDICT_WARN,
+			    "the statuses that the ranks got say why",
+			    "%" PRIu64 " messages ended with an error",
+			    t->stats[INC_A_TREE_STATS_FAILED]);
+	report_put(&s);
+}
+
+static void check_neigh(struct check *c, struct subject *s,
+			const struct rt_route *route, const struct rt_link *dev,
+			uint32_t need)
+{
+	struct rt_neigh neigh;
+	struct rt_link port;
+	int rc, ifindex = 0;
+
+	if (dev->flags & (IFF_NOARP | IFF_POINTOPOINT | IFF_LOOPBACK))
+		return;
+	rc = rt_neigh_get(c->rt, route->ifindex, &route->next, &neigh);
+	if (rc || !(neigh.state & (NUD_USABLE | NUD_FAILED | NUD_INCOMPLETE))) {
+		report_find(s, VERDICT_WARN, "ping it; none came from it lately",
+			    "%s knows no Ethernet address of it", dev->name);
+		return;
+	}
+	if (!(neigh.state & NUD_USABLE)) {
+		report_find(s, VERDICT_FAIL,
+			    "is the host up, its link, its VLAN? ip neigh; ping",
+			    "it does not answer ARP or ND on %s", dev->name);
+		return;
+	}
+	if (strcmp(dev->kind, "bridge") || !neigh.has_lladdr ||
+	    rt_port_get(c->rt, route->ifindex, neigh.lladdr, &ifindex) ||
+	    rt_link_get(c->rt, ifindex, &port))
+		return;
+	report_find(s, VERDICT_OK, NULL, "port %s", port.name);
+	note_link(c, ifindex, need);
+}
+
+/* Is there a way to the member, wide enough? */
+static void check_path(struct check *c, struct subject *s,
+		       const struct inc_nl_member *m)
+{
+	uint32_t need = m->pmtu + (m->peer_addr.len == 4 ? OVERHEAD_IPV4 :
+							   OVERHEAD_IPV6);
+	struct rt_route route;
+	struct rt_link dev;
+
+	if (!c->rt)
+		return;
+	if (rt_route_get(c->rt, &m->peer_addr, &m->local_addr, &route) ||
+	    route.type != RTN_UNICAST) {
+		report_find(s, VERDICT_FAIL,
+			    "ip route get ADDR; a rank on this host needs a network namespace with a veth",
+			    "no route to it%s",
+			    route.type == RTN_LOCAL ? ": the address is this host's own" : "");
+		return;
+	}
+	if (rt_link_get(c->rt, route.ifindex, &dev)) {
+		report_find(s, VERDICT_FAIL, "ip link", "the route's device is gone");
+		return;
+	}
+	note_link(c, route.ifindex, need);
+	report_find(s, VERDICT_OK, NULL, "by %s", dev.name);
+	if (route.mtu && route.mtu < need)
+		report_find(s, VERDICT_FAIL, "ip route get ADDR; or a tree with a smaller pmtu",
+			    "the route's MTU is %u, path MTU %u needs %u",
+			    route.mtu, m->pmtu, need);
+	check_neigh(c, s, &route, &dev, need);
+}
+
+static void check_share(struct subject *s, const char *what, uint64_t again,
+			uint64_t all, const char *hint)
+{
+	uint64_t share;
+
+	if (all < REPEATED_MIN)
+		return;
+	share = again * 1000 / all;
+	if (share >= REPEATED_WARN)
+		report_find(s, share >= REPEATED_FAIL ? VERDICT_FAIL :
+						       VERDICT_WARN,
+			    hint, "%" PRIu64 ".%" PRIu64 " %% of its %s",
+			    share / 10, share % 10, what);
+}
+
+/* What has come from it, and gone to it? */
+static void check_traffic(const struct check *c, struct subject *s,
+			  const struct inc_nl_tree *t,
+			  const struct inc_nl_member *m)
+{
+	const struct wait *w = snapshot_wait(&c->snap, m->tree_id, m->rank);
+	const uint64_t *stats = m->stats;
+
+	if (!stats[INC_A_MEMBER_STATS_RX_WIRE_BYTES])
+		report_find(s, w ? VERDICT_FAIL : VERDICT_WARN,
+			    "tcpdump -ni any udp port 4791; firewall, GID, the host's dest_qp_num",
+			    "nothing ever came from it, for %u ms", m->last_rx);
+	else
+		report_find(s, VERDICT_OK, NULL, "last packet %u ms ago",
+			    m->last_rx);
+	if (w && w->age >= WAIT_WARN)
+		report_find(s, w->age >= WAIT_FAIL ? VERDICT_FAIL : VERDICT_WARN,
+			    "does its program run? inc-tool slot show state busy; debugfs missing",
+			    "%u messages wait for it, the oldest for %u ms",
+			    w->slots, w->age);
+	if (m->tx_pending && m->last_rx > t->dead_time)
+		report_find(s, VERDICT_WARN, "is it alive? is there a way back from it?",
+			    "%u results are not acknowledged", m->tx_pending);
+	check_share(s, "results had to be sent again",
+		    stats[INC_A_MEMBER_STATS_TX_RETRANSMITS],
+		    stats[INC_A_MEMBER_STATS_TX_PACKETS],
+		    "packets are lost on the way to it: ip -s link, tc -s qdisc, ethtool -S");
+	check_share(s, "requests came again",
+		    stats[INC_A_MEMBER_STATS_RX_DUPLICATES],
+		    stats[INC_A_MEMBER_STATS_RX_PACKETS],
+		    "acknowledgments are lost or late, or its QP's timeout is too short (INC_QP_TIMEOUT)");
+	check_share(s, "requests came out of sequence",
+		    stats[INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE],
+		    stats[INC_A_MEMBER_STATS_RX_PACKETS],
+		    "packets are lost on the way from it: the host's device, the network");
+}
+
+static void check_errors(struct subject *s, const struct inc_nl_member *m)
+{
+	static const struct {
+		unsigned int	attr;
+		const char	*hint;
+	} bad[] = {
+		{ INC_A_MEMBER_STATS_RX_BAD_REQUEST, "it broke the protocol: R_Key, address, length, path MTU of the host's QP" },
+		{ INC_A_MEMBER_STATS_RX_BAD_RESPONSE, "wrong PSN on the host's side, or somebody else's packets" },
+		{ INC_A_MEMBER_STATS_RX_IN_ERROR, "it goes on sending to a QP in error: begin a new job" },
+		{ INC_A_MEMBER_STATS_RX_RNR_NAKS, "its program posts too few receives, or is slow to poll" },
+	};
+	size_t i;
+
+	if (m->state == INC_MEMBER_STATE_ERROR)
+		report_find(s, VERDICT_FAIL,
+			    "debugging.rst, \"A QP in error\"; the job has to begin again",
+			    "its QP is in error: %s",
+			    inc_nl_member_error_name(m->error) ?: "?");
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		if (m->stats[bad[i].attr])
+			report_find(s, VERDICT_WARN, bad[i].hint,
+				    "%s counts %" PRIu64,
+				    inc_nl_member_stat_name(bad[i].attr),
+				    m->stats[bad[i].attr]);
+	}
+}
+
+static void check_member(struct check *c, const struct inc_nl_tree *t,
+			 const struct inc_nl_member *m)
+{
+	char addr[INET6_ADDRSTRLEN] = "no address";
+	struct subject s;
+
+	inet_ntop(m->peer_addr.len == 4 ? AF_INET : AF_INET6,
+		  m->peer_addr.bytes, addr, sizeof(addr));
+	report_subject(&s, "rank", "tree %u rank %u, %s", m->tree_id, m->rank,
+		       addr);
+	s.tree_id = m->tree_id;
+	s.rank = m->rank;
+	check_path(c, &s, m);
+	check_errors(&s, m);
+	check_traffic(c, &s, t, m);
+	report_put(&s);
+}
+
+static void check_link(const struct check *c, unsigned int i)
+{
+	struct rt_link link;
+	struct subject s;
+
+	if (rt_link_get(c->rt, c->links[i], &link))
+		return;
+	report_subject(&s, "link", "link %s", link.name);
+	report_find(&s, VERDICT_OK, NULL, "%s%sMTU %u", link.kind,
+		    *link.kind ? ", " : "", link.mtu);
+	if (!(link.flags & IFF_UP))
+		report_find(&s, VERDICT_FAIL, "ip link set DEV up",
+			    "it is set down");
+	else if (!(link.flags & IFF_LOWER_UP))
+		report_find(&s, VERDICT_FAIL, "cable, other end, ip link",
+			    "no carrier");
+	if (link.mtu < c->need[i])
+		report_find(&s, VERDICT_FAIL,
+			    "ip link set DEV mtu, on the bridge, its ports and the hosts; or a tree with a smaller pmtu",
+			    "its MTU is %u, the path MTU needs %u", link.mtu,
+			    c->need[i]);
+	if (link.rx_dropped)
+		report_find(&s, VERDICT_WARN,
+			    "second column of /proc/net/softnet_stat: net.core.netdev_max_backlog, window; does it grow?",
+			    "%" PRIu64 " packets were dropped when they came",
+			    link.rx_dropped);
+	if (link.tx_dropped || link.queue_drops)
+		report_find(&s, VERDICT_WARN,
+			    "tc -s qdisc; a longer queue, or a smaller window; does it grow?",
+			    "%" PRIu64 " packets were dropped when they were to go, %" PRIu64 " of them by its queue",
+			    link.tx_dropped > link.queue_drops ?
+			    link.tx_dropped : link.queue_drops,
+			    link.queue_drops);
+	if (link.errors)
+		report_find(&s, VERDICT_WARN, "ethtool -S; cable",
+			    "%" PRIu64 " errors", link.errors);
+	report_put(&s);
+}
+
+static enum verdict check_all(struct check *c)
+{
+	const struct snapshot *snap = &c->snap;
+	unsigned int i;
+	size_t t, r;
+
+	report_begin();
+	check_module(c);
+	check_switch(c);
+	for (t = 0; t < snap->ntrees; t++) {
+		check_tree(c, &snap->trees[t]);
+		for (r = 0; r < snap->nmembers; r++) {
+			if (snap->members[r].tree_id == snap->trees[t].id)
+				check_member(c, &snap->trees[t],
+					     &snap->members[r]);
+		}
+	}
+	for (i = 0; i < c->nlinks; i++)
+		check_link(c, i);
+	return report_end();
+}
+
+/* Nothing works without the module: that is a verdict, too. */
+static int no_module(const struct inc_nl *nl)
+{
+	struct subject s;
+
+	report_begin();
+	report_subject(&s, "module", "module");
+	report_find(&s, VERDICT_FAIL, "modprobe rdma_inc; dmesg", "%s",
+		    nl->error);
+	report_put(&s);
+	report_end();
+	return TOOL_USAGE;
+}
+
+static int selftest(uint32_t tree_id)
+{
+	struct check c = { .nlinks = 0 };
+	struct inc_nl nl;
+	int rc;
+
+	if (inc_nl_open(&nl)) {
+		rc = no_module(&nl);
+		inc_nl_close(&nl);
+		return rc;
+	}
+	rc = snapshot_take(&nl, tree_id, SNAPSHOT_WAITS, &c.snap);
+	if (rc) {
+		rc = tool_nl_fail(&nl);
+	} else {
+		c.rt = rt_open();
+		if (!c.rt)
+			fputs("inc-tool: rtnetlink does not open; routes and devices are left out\n",
+			      stderr);
+		rc = check_all(&c) == VERDICT_FAIL ? TOOL_USAGE : TOOL_OK;
+		rt_close(c.rt);
+	}
+	snapshot_free(&c.snap);
+	inc_nl_close(&nl);
+	return rc;
+}
+
+int cmd_selftest(int argc, char **argv)
+{
+	uint64_t id = 0;
+
+	if (wants_help(argc, argv)) {
+		fputs(usage, stdout);
+		return TOOL_OK;
+	}
+	if (argc && strcmp(argv[0], "tree"))
+		return tool_fail("selftest: \"%s\" is unknown: it takes tree",
+				 argv[0]);
+	if (argc == 1)
+		return tool_fail("selftest: \"tree\" lacks its value: it takes a tree ID, from 1");
+	if (argc > 2)
+		return tool_fail("selftest: \"%s\" is too much", argv[2]);
+	if (argc && (!text_to_uint(argv[1], UINT32_MAX, &id) || !id))
+		return tool_fail("tree: \"%s\" is wrong: it takes a tree ID, from 1",
+				 argv[1]);
+	return selftest((uint32_t)id);
+}
