@@ -4,7 +4,7 @@
 # What an administrator of the bridge host sees: counters for Prometheus, who is
 # missing in a slot, the check of a live set-up, the live view, saved settings.
 #
-# observe.sh [PART...]: only some of prometheus, slot, check.
+# observe.sh [PART...]: only some of prometheus, slot, check, top, save.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh
@@ -230,20 +230,128 @@ part_check()
 	finds "check: IPv6 needs more" link "link v2" FAIL "its MTU is 1100, the path MTU needs 1108"
 	sw ip link set v2 mtu 1500
 	host 2 ip link set eth0 down
-	finds "check: no carrier" link "link v2" FAIL "no carrier"
-	host 2 ip link set eth0 up
+	finds "check: a port without carrier" rank "rank 2," warn "br0 knows no port"
+	host 0 ip link set eth0 down
+	host 1 ip link set eth0 down
+	finds "check: no carrier" link "link br0" FAIL "no carrier"
+	for out in 0 1 2; do
+		host "$out" ip link set eth0 up
+	done
 	says "check: no such tree" 2 "there is no tree 10" inc-tool selftest tree 10
 	sw ip route del 10.98.0.0/24
 	sw inc-tool tree del 9
+	serve_down
 	inc_unload
 	says "check: no module" 1 "module is not loaded" inc-tool selftest
-	inc_load
+	inc_load && serve_up
+}
+
+part_top()
+{
+	local out line
+
+	says "top: nothing there" 0 "0 trees" inc-tool top -b -n 1 -i 0.1
+	running
+	out=$(sw inc-tool top -n 2 -i 0.5)
+	ktap $? "top: ends after its pictures"
+	[ "$(grep -c '^inc-tool top' <<<"$out")" = 2 ] &&
+		[ "$(grep -c '^  rank [012] ' <<<"$out")" = 6 ] &&
+		! grep -q $'\033' <<<"$out"
+	ktap $? "top: not on a terminal, one below the other" "$(tr '\n' '|' <<<"$out")"
+	out=$(sw inc-tool -j top -n 2 -i 0.5 | python3 -c '
+import json, sys
+lines = [json.loads(line) for line in sys.stdin]
+assert len(lines) == 2
+for d in lines:
+    assert 0.4 < d["seconds"] < 20, d["seconds"]
+    t, = d["trees"]
+    assert t["ranks"] == 3 and len(t["members"]) == 3, t
+    for key in ("messages", "bytes-in", "bytes-out"):
+        assert t[key] > 0, (key, t)
+        assert abs(t[key] - sum(m[key] for m in t["members"])) < 1e-3 * t[key]
+    # 64 KiB a message, and no payload without headers
+    assert t["bytes-in"] > t["messages"] * 60000, t' 2>&1)
+	ktap $? "top: JSON, a line for a picture" "$out"
+	sw "$ROOT/selftests/top_tty.py" inc-tool top -i 0.3 >"$LAB_OUT/top" 2>&1
+	while read -r line; do
+		[[ $line == PASS* ]]
+		ktap $? "${line#* }"
+	done <"$LAB_OUT/top"
+	[ "$(grep -c '^PASS' "$LAB_OUT/top")" = 8 ]
+	ktap $? "top: on a terminal" "$(tail -n 1 "$LAB_OUT/top")"
+	kill -STOP "${JOB_PIDS[1]}"
+	wait_for $((10 * SLOW)) waits_long
+	out=$(sw inc-tool top -b -n 1 -i 0.1)
+	grep -q '^  rank 1 .* MISSING in [1-9][0-9]* slots, [0-9]* ms' <<<"$out" &&
+		! grep -q '^  rank [02] .*MISSING' <<<"$out"
+	ktap $? "top: who is missing" "$(tr '\n' '|' <<<"$out")"
+	kill -CONT "${JOB_PIDS[1]}"
+	running_down
+	says "top: no such tree" 2 "there is no tree 9" inc-tool top -b -t 9 -n 1
+}
+
+part_save()
+{
+	local before after
+
+	sw inc-tool -b - >/dev/null <<-END
+	switch set memory-limit 512M
+	tree add id 3 ranks 2 slots 16 msg-size 4K pmtu 512 first-msg-id 7 \
+		collectives allreduce dtypes fp32,int8 ops sum,max window 9 hold 1M \
+		min-rto 3 dead-time 60
+	tree add id 4 ranks 3 dead-time 50
+	member add tree 3 rank 1 addr $(topo_ip4 1) qpn 0x11 psn 0xfffffe pkey 0x8001
+	member add tree 3 rank 0 addr $(topo_ip6 0) qpn 0x12 psn 4 local-psn 77
+	member add tree 4 rank 2 addr $(topo_ip4 2) qpn 0x13 psn 5 local-qpn 0x812345
+	END
+	ktap $? "save: a switch to save"
+	sw inc-tool save >"$LAB_OUT/saved"
+	ktap $? "save"
+	grep -q 'local-qpn 0x812345' "$LAB_OUT/saved"
+	ktap $? "save: the QPN asked for"
+	before=$(members_to_keep)
+	sw inc-tool tree del 3
+	sw inc-tool tree del 4
+	# QPNs go on from where they were: without being asked for they differ.
+	serve_down
+	inc_unload && inc_load && serve_up
+	sw inc-tool restore "$LAB_OUT/saved" >/dev/null
+	ktap $? "save: restored, after the module was loaded again"
+	after=$(members_to_keep)
+	[ -n "$before" ] && [ "$before" = "$after" ]
+	ktap $? "save: trees and members are the same" "$before; $after"
+	sw inc-tool save | cmp -s - "$LAB_OUT/saved"
+	ktap $? "save: saved again, it is the same"
+	says "save: what is there is not made twice" 2 "tree 3 exists" \
+		inc-tool restore "$LAB_OUT/saved"
+	says "save: a QPN that is in use" 2 "QPN is in use" inc-tool member add \
+		tree 4 rank 0 addr "$(topo_ip4 0)" qpn 0x11 psn 0 local-qpn 0x812345
+	says "save: a QPN that is not the switch's" 2 "qpn, it takes 8388608 to 12582911" inc-tool member \
+		add tree 4 rank 0 addr "$(topo_ip4 0)" qpn 0x11 psn 0 local-qpn 17
+	says "save: not without rights" 2 "CAP_NET_ADMIN" setpriv --reuid 65534 \
+		--regid 65534 --clear-groups -- "$(command -v inc-tool)" save
+	sw inc-tool tree del 3
+	sw inc-tool tree del 4
+}
+
+# All that does not change from one life to the next, and nothing that does.
+members_to_keep()
+{
+	{ sw inc-tool -j member show; sw inc-tool -j tree show; sw inc-tool -j switch; } |
+		python3 -c '
+import json, sys
+members, trees, sw = map(json.loads, sys.stdin)
+for m in members:
+    del m["rkey"], m["last-rx"]
+for t in trees:
+    del t["epoch"]
+print(members, trees, sw["memory-limit"])'
 }
 
 trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload' EXIT
 inc_load && topo_up $RANKS || exit 1
 serve_up || exit 1
-[ $# -gt 0 ] || set -- prometheus slot check
+[ $# -gt 0 ] || set -- prometheus slot check top save
 for part; do
 	"part_$part"
 	wait_for 5 no_tree

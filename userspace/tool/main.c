@@ -25,7 +25,7 @@ static const char usage[] =
 " | serve"
 #endif
 " |\n"
-"            selftest }\n"
+"            selftest | top | save | restore }\n"
 "OPTIONS := { -j[son] | -p[retty] | -s[tatistics] | -d[etails] | -t[imestamp] |\n"
 "             -f[orce] | -b[atch] FILE | -n[etns] NAME | -V[ersion] | -h[elp] }\n";
 
@@ -40,6 +40,9 @@ static const struct cmd objects[] = {
 	{ "serve", cmd_serve },
 #endif
 	{ "selftest", cmd_selftest },
+	{ "top", cmd_top },
+	{ "save", cmd_save },
+	{ "restore", cmd_restore },
 	{ NULL, NULL },
 };
 

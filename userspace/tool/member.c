@@ -11,7 +11,7 @@
 static const char usage[] =
 "Usage: inc-tool member [ show ] [ tree ID [ rank R ] ]\n"
 "       inc-tool member add tree ID rank R addr IP qpn QPN psn PSN\n"
-"                [ local IP ] [ local-psn PSN ] [ pkey KEY ]\n"
+"                [ local IP ] [ local-qpn QPN ] [ local-psn PSN ] [ pkey KEY ]\n"
 "       inc-tool member del tree ID rank R\n"
 "addr, qpn and psn are the host's: the address of its GID, the number of its\n"
 "QP and the first PSN that it sends. member add prints what the host needs.\n";
@@ -40,6 +40,8 @@ static const struct keyword add_keywords[] = {
 	   INC_A_MEMBER_PEER_PSN, peer_psn),
 	KW("local", "local-addr", "an IPv4 or IPv6 address", parse_addr,
 	   INC_A_MEMBER_LOCAL_ADDR, local_addr),
+	KW("local-qpn", NULL, "the switch's QPN, from 0x800000", parse_uint,
+	   INC_A_MEMBER_QPN, qpn),
 	KW("local-psn", NULL, "the switch's first PSN", parse_uint,
 	   INC_A_MEMBER_PSN, psn),
 	KW("pkey", NULL, "a P_Key, as 0xffff", parse_uint,

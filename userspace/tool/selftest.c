@@ -205,10 +205,15 @@ static void check_neigh(struct check *c, struct subject *s,
 			    "it does not answer ARP or ND on %s", dev->name);
 		return;
 	}
-	if (strcmp(dev->kind, "bridge") || !neigh.has_lladdr ||
-	    rt_port_get(c->rt, route->ifindex, neigh.lladdr, &ifindex) ||
-	    rt_link_get(c->rt, ifindex, &port))
+	if (strcmp(dev->kind, "bridge") || !neigh.has_lladdr)
 		return;
+	if (rt_port_get(c->rt, route->ifindex, neigh.lladdr, &ifindex) ||
+	    rt_link_get(c->rt, ifindex, &port)) {
+		report_find(s, VERDICT_WARN,
+			    "a port without carrier? bridge link; bridge fdb",
+			    "%s knows no port towards it", dev->name);
+		return;
+	}
 	report_find(s, VERDICT_OK, NULL, "port %s", port.name);
 	note_link(c, ifindex, need);
 }

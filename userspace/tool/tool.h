@@ -69,6 +69,9 @@ int cmd_switch(int argc, char **argv);
 int cmd_monitor(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
 int cmd_selftest(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_save(int argc, char **argv);
+int cmd_restore(int argc, char **argv);
 int batch_run(const char *path);
 
 /* show.c */

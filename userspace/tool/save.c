@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-tool save and restore: the switch's settings, trees and members as the
+ * commands of a batch file that make them again.
+ *
+ * QPNs, PSNs and all settings come back. R_Keys do not: the kernel lets nobody
+ * choose them. Nor do messages: members of a tree that was used have gone on
+ * from their first PSN, so theirs is what was agreed on when they were added.
+ */
+#include "common.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+
+#include "collect.h"
+#include "tool.h"
+
+static const char save_usage[] =
+"Usage: inc-tool save [ > FILE ]\n"
+"Prints the commands that make this switch again; needs CAP_NET_ADMIN, for PSNs.\n";
+
+static const char restore_usage[] =
+"Usage: inc-tool restore FILE\n"
+"Runs the commands of a file, as -batch does; \"-\" is standard input.\n";
+
+static void put_tree(const struct inc_nl_tree *t)
+{
+	printf("tree add id %u ranks %u slots %u msg-size %u pmtu %u first-msg-id %u \\\n"
+	       "\tcollectives 0x%x dtypes 0x%x ops 0x%x \\\n"
+	       "\twindow %u hold %u min-rto %u dead-time %u\n",
+	       t->id, t->ranks, t->slots, t->msg_size, t->pmtu,
+	       t->first_msg_id, t->collectives, t->dtypes, t->ops, t->window,
+	       t->hold, t->min_rto, t->dead_time);
+}
+
+static const char *addr_text(const struct inc_nl_addr *addr, char *text)
+{
+	return inet_ntop(addr->len == 4 ? AF_INET : AF_INET6, addr->bytes, text,
+			 INET6_ADDRSTRLEN);
+}
+
+static void put_member(const struct inc_nl_member *m)
+{
+	char peer[INET6_ADDRSTRLEN], local[INET6_ADDRSTRLEN];
+
+	printf("member add tree %u rank %u addr %s qpn 0x%06x psn 0x%06x \\\n"
+	       "\tlocal %s local-qpn 0x%06x local-psn 0x%06x pkey 0x%04x\n",
+	       m->tree_id, m->rank, addr_text(&m->peer_addr, peer),
+	       m->peer_qpn, m->peer_psn, addr_text(&m->local_addr, local),
+	       m->qpn, m->psn, m->pkey);
+	if (m->stats[INC_A_MEMBER_STATS_RX_PACKETS])
+		printf("# it was used: its host's QP has to begin again, too\n");
+}
+
+static int put_all(const struct snapshot *snap)
+{
+	size_t t, r;
+
+	printf("# inc-tool " TOOL_VERSION " save\n"
+	       "switch set memory-limit %" PRIu64 "\n", snap->sw.memory_limit);
+	for (t = 0; t < snap->ntrees; t++) {
+		const struct inc_nl_tree *tree = &snap->trees[t];
+
+		if (tree->state == INC_TREE_STATE_FAILED) {
+			printf("# tree %u has failed and is left out\n",
+			       tree->id);
+			continue;
+		}
+		put_tree(tree);
+		for (r = 0; r < snap->nmembers; r++) {
+			const struct inc_nl_member *m = &snap->members[r];
+
+			if (m->tree_id != tree->id)
+				continue;
+			if (!INC_NL_HAS(m, INC_A_MEMBER_PSN)) {
+				fputs("inc-tool: save: PSNs are not shown; CAP_NET_ADMIN is needed\n",
+				      stderr);
+				return TOOL_KERNEL;
+			}
+			put_member(m);
+		}
+	}
+	return TOOL_OK;
+}
+
+int cmd_save(int argc, char **argv)
+{
+	struct snapshot snap;
+	struct inc_nl *nl;
+	int rc;
+
+	if (wants_help(argc, argv)) {
+		fputs(save_usage, stdout);
+		return TOOL_OK;
+	}
+	if (argc)
+		return tool_fail("save: \"%s\" is too much", argv[0]);
+	nl = tool_nl();
+	if (!nl)
+		return TOOL_KERNEL;
+	if (snapshot_take(nl, 0, 0, &snap))
+		rc = tool_nl_fail(nl);
+	else
+		rc = put_all(&snap);
+	snapshot_free(&snap);
+	return rc;
+}
+
+int cmd_restore(int argc, char **argv)
+{
+	if (wants_help(argc, argv)) {
+		fputs(restore_usage, stdout);
+		return TOOL_OK;
+	}
+	if (argc != 1)
+		return tool_fail("restore: %s", argc ? "it takes one file" :
+						       "a file is missing");
+	return batch_run(argv[0]);
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A picture of top: what has happened between two snapshots, per second.
+ */
+#include "common.h"
+
+#include <stdarg.h>
+#include <time.h>
+
+#include <json-c/json.h>
+
+#include "collect.h"
+#include "top.h"
+
+#define CLEAR_LINE	"\033[K"
+
+/**
+ * struct rates - of a member, or the sum over a tree's members; per second
+ * @msgs: request messages
+ * @in: bytes on the wire from it
+ * @out: bytes on the wire to it
+ * @again: result packets sent again
+ * @timeouts: retransmission time-outs
+ */
+struct rates {
+	double	msgs;
+	double	in;
+	double	out;
+	double	again;
+	double	timeouts;
+};
+
+static double rate(const uint64_t *was, const uint64_t *is, unsigned int attr,
+		   double secs)
+{
+	uint64_t from = was ? was[attr] : 0;
+
+	return is[attr] > from ? (double)(is[attr] - from) / secs : 0;
+}
+
+/* A member that is new has counted from 0; one of another QPN is another. */
+static struct rates rates_of(const struct snapshot *before,
+			     const struct snapshot *now,
+			     const struct inc_nl_member *m)
+{
+	const struct inc_nl_member *was =
+		snapshot_member(before, m->tree_id, m->rank);
+	const uint64_t *old = was && was->qpn == m->qpn ? was->stats : NULL;
+	double secs = now->time - before->time;
+
+	if (secs <= 0)
+		secs = 1;
+	return (struct rates){
+		.msgs = rate(old, m->stats, INC_A_MEMBER_STATS_RX_MESSAGES, secs),
+		.in = rate(old, m->stats, INC_A_MEMBER_STATS_RX_WIRE_BYTES, secs),
+		.out = rate(old, m->stats, INC_A_MEMBER_STATS_TX_WIRE_BYTES, secs),
+		.again = rate(old, m->stats, INC_A_MEMBER_STATS_TX_RETRANSMITS, secs),
+		.timeouts = rate(old, m->stats, INC_A_MEMBER_STATS_TX_TIMEOUTS, secs),
+	};
+}
+
+static void rates_add(struct rates *sum, const struct rates *r)
+{
+	sum->msgs += r->msgs;
+	sum->in += r->in;
+	sum->out += r->out;
+	sum->again += r->again;
+	sum->timeouts += r->timeouts;
+}
+
+/**
+ * struct page - a picture under way
+ * @screen: where it goes
+ * @row: lines that are there
+ */
+struct page {
+	const struct screen	*screen;
+	unsigned int		row;
+};
+
+/* Whether a line more fits; the last one of a screen says that it does not. */
+static bool fits(struct page *p)
+{
+	if (!p->screen->rows || p->row + 1 < p->screen->rows)
+		return true;
+	if (p->row + 1 == p->screen->rows) {
+		fputs("..." CLEAR_LINE, stdout);
+		p->row++;
+	}
+	return false;
+}
+
+static void line(struct page *p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void line(struct page *p, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
+
+	if (!fits(p))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (p->screen->columns && p->screen->columns < sizeof(text))
+		text[p->screen->columns] = '\0';
+	fputs(text, stdout);
+	if (p->screen->live)
+		fputs(CLEAR_LINE, stdout);
+	putchar('\n');
+	p->row++;
+}
+
+static void show_rates(struct page *p, const char *who, const struct rates *r,
+		       const char *rest)
+{
+	line(p, "%-12s %10.1f %10.3f %10.3f %9.1f %9.1f  %s", who, r->msgs,
+	     r->in / 1e6, r->out / 1e6, r->again, r->timeouts, rest);
+}
+
+static void show_member(struct page *p, const struct snapshot *before,
+			const struct snapshot *now,
+			const struct inc_nl_tree *tree, uint16_t rank)
+{
+	const struct inc_nl_member *m = snapshot_member(now, tree->id, rank);
+	const struct wait *w = snapshot_wait(now, tree->id, rank);
+	char who[24], rest[160] = "";
+	struct rates r = { 0 };
+	size_t len;
+
+	snprintf(who, sizeof(who), "  rank %u", rank);
+	if (!m)
+		strcpy(rest, "no member");
+	else if (m->state == INC_MEMBER_STATE_ERROR)
+		snprintf(rest, sizeof(rest), "ERROR %s",
+			 inc_nl_member_error_name(m->error) ?: "?");
+	else
+		snprintf(rest, sizeof(rest), "%u us", m->srtt);
+	len = strlen(rest);
+	if (w)
+		snprintf(rest + len, sizeof(rest) - len,
+			 "  MISSING in %u slots, %u ms", w->slots, w->age);
+	if (m)
+		r = rates_of(before, now, m);
+	show_rates(p, who, &r, rest);
+}
+
+static struct rates tree_rates(const struct snapshot *before,
+			       const struct snapshot *now, uint32_t id)
+{
+	struct rates sum = { 0 };
+	size_t i;
+
+	for (i = 0; i < now->nmembers; i++) {
+		struct rates r;
+
+		if (now->members[i].tree_id != id)
+			continue;
+		r = rates_of(before, now, &now->members[i]);
+		rates_add(&sum, &r);
+	}
+	return sum;
+}
+
+/**
+ * top_show() - one picture, as text
+ * @screen: where it goes
+ * @before: the switch some time ago
+ * @now: the switch
+ */
+void top_show(const struct screen *screen, const struct snapshot *before,
+	      const struct snapshot *now)
+{
+	struct page p = { .screen = screen };
+	time_t t = time(NULL);
+	char clock[16];
+	size_t i;
+
+	strftime(clock, sizeof(clock), "%H:%M:%S", localtime(&t));
+	line(&p, "inc-tool top  %s  %zu trees, %zu members, %.1f of %.1f MiB, every %.1f s",
+	     clock, now->ntrees, now->nmembers,
+	     (double)now->sw.memory_used / 1048576,
+	     (double)now->sw.memory_limit / 1048576, now->time - before->time);
+	line(&p, "%-12s %10s %10s %10s %9s %9s  %s", "", "messages/s", "MB/s in",
+	     "MB/s out", "again/s", "timeo/s", "round trip, who is missing");
+	for (i = 0; i < now->ntrees; i++) {
+		const struct inc_nl_tree *tree = &now->trees[i];
+		struct rates sum = tree_rates(before, now, tree->id);
+		char who[24], rest[64];
+		uint16_t rank;
+
+		snprintf(who, sizeof(who), "tree %u", tree->id);
+		snprintf(rest, sizeof(rest), "%s, %u of %u ranks",
+			 inc_nl_tree_state_name(tree->state) ?: "?",
+			 tree->members, tree->ranks);
+		show_rates(&p, who, &sum, rest);
+		for (rank = 0; rank < tree->ranks && fits(&p); rank++)
+			show_member(&p, before, now, tree, rank);
+	}
+	fflush(stdout);
+}
+
+static void json_put(struct json_object *o, const char *key, double value)
+{
+	json_object_object_add(o, key, json_object_new_double(value));
+}
+
+static struct json_object *json_rates(const struct rates *r)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_put(o, "messages", r->msgs);
+	json_put(o, "bytes-in", r->in);
+	json_put(o, "bytes-out", r->out);
+	json_put(o, "retransmits", r->again);
+	json_put(o, "timeouts", r->timeouts);
+	return o;
+}
+
+static struct json_object *json_member(const struct snapshot *before,
+				       const struct snapshot *now,
+				       const struct inc_nl_member *m)
+{
+	const struct wait *w = snapshot_wait(now, m->tree_id, m->rank);
+	struct rates r = rates_of(before, now, m);
+	struct json_object *o = json_rates(&r);
+
+	json_object_object_add(o, "rank", json_object_new_int(m->rank));
+	json_object_object_add(o, "state", json_object_new_string(
+		inc_nl_member_state_name(m->state) ?: "?"));
+	json_object_object_add(o, "srtt", json_object_new_uint64(m->srtt));
+	json_object_object_add(o, "missing-slots", json_object_new_uint64(
+		w ? w->slots : 0));
+	json_object_object_add(o, "missing-age", json_object_new_uint64(
+		w ? w->age : 0));
+	return o;
+}
+
+static struct json_object *json_tree(const struct snapshot *before,
+				     const struct snapshot *now,
+				     const struct inc_nl_tree *tree)
+{
+	struct rates sum = tree_rates(before, now, tree->id);
+	struct json_object *o = json_rates(&sum);
+	struct json_object *members = json_object_new_array();
+	struct json_object *missing = json_object_new_array();
+	size_t i;
+
+	json_object_object_add(o, "id", json_object_new_uint64(tree->id));
+	json_object_object_add(o, "state", json_object_new_string(
+		inc_nl_tree_state_name(tree->state) ?: "?"));
+	json_object_object_add(o, "ranks", json_object_new_int(tree->ranks));
+	for (i = 0; i < now->nwaits; i++) {
+		if (now->waits[i].tree_id == tree->id)
+			json_object_array_add(missing, json_object_new_int(
+				now->waits[i].rank));
+	}
+	json_object_object_add(o, "missing", missing);
+	for (i = 0; i < now->nmembers; i++) {
+		if (now->members[i].tree_id == tree->id)
+			json_object_array_add(members, json_member(
+				before, now, &now->members[i]));
+	}
+	json_object_object_add(o, "members", members);
+	return o;
+}
+
+/**
+ * top_json() - one picture, as a line of JSON
+ * @before: the switch some time ago
+ * @now: the switch
+ */
+void top_json(const struct snapshot *before, const struct snapshot *now)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *trees = json_object_new_array();
+	size_t i;
+
+	json_object_object_add(o, "time", json_object_new_int64(time(NULL)));
+	json_put(o, "seconds", now->time - before->time);
+	for (i = 0; i < now->ntrees; i++)
+		json_object_array_add(trees, json_tree(before, now,
+						       &now->trees[i]));
+	json_object_object_add(o, "trees", trees);
+	puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+	json_object_put(o);
+	fflush(stdout);
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-tool top: the switch at work, again and again. On a terminal each picture
+ * takes the place of the last one, on the alternate screen, which is left
+ * however this ends.
+ */
+#include "common.h"
+
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collect.h"
+#include "parse.h"
+#include "tool.h"
+#include "top.h"
+
+static const char usage[] =
+"Usage: inc-tool [ -j ] top [ OPTIONS ]\n"
+"Rates by tree and rank, until q or Ctrl-C.\n"
+"  -i, --interval SECONDS  between two pictures, 0.1 and more (1)\n"
+"  -n, --count N           end after N pictures\n"
+"  -b, --batch             one below the other; always, if not on a terminal\n"
+"  -t, --tree ID           this tree only\n"
+"  -h, --help              this text\n"
+"With -j, each picture is a line of JSON.\n";
+
+#define SCREEN_ENTER	"\033[?1049h\033[?25l\033[2J"
+#define SCREEN_LEAVE	"\033[?25h\033[?1049l"
+#define CURSOR_HOME	"\033[H"
+#define CLEAR_REST	"\033[J"
+
+/**
+ * struct top - a call
+ * @interval: seconds between pictures
+ * @count: pictures, 0 for no end
+ * @tree_id: tree, 0 for all
+ * @batch: not on a terminal
+ */
+struct top {
+	double		interval;
+	uint64_t	count;
+	uint32_t	tree_id;
+	bool		batch;
+};
+
+static volatile sig_atomic_t stop, resized, suspended;
+static struct termios saved;
+
+static void on_signal(int sig)
+{
+	if (sig == SIGWINCH)
+		resized = 1;
+	else if (sig == SIGTSTP)
+		suspended = 1;
+	else
+		stop = 1;
+}
+
+static void screen_leave(void)
+{
+	fputs(SCREEN_LEAVE, stdout);
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved);
+}
+
+/* Keys come one by one and are not shown. */
+static void screen_enter(void)
+{
+	struct termios raw;
+
+	tcgetattr(STDIN_FILENO, &saved);
+	raw = saved;
+	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw);
+	fputs(SCREEN_ENTER, stdout);
+}
+
+/* Ctrl-Z: give the terminal back until we go on. */
+static void suspend(void)
+{
+	suspended = 0;
+	screen_leave();
+	raise(SIGSTOP);
+	screen_enter();
+}
+
+static void screen_size(struct screen *screen)
+{
+	struct winsize ws = { .ws_row = 0 };
+
+	screen->live = true;
+	screen->rows = 24;
+	screen->columns = 80;
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &ws) && ws.ws_row && ws.ws_col) {
+		screen->rows = ws.ws_row;
+		screen->columns = ws.ws_col;
+	}
+}
+
+static void draw(const struct top *top, const struct snapshot *before,
+		 const struct snapshot *now)
+{
+	struct screen screen = { .rows = 0 };
+
+	if (conf.json) {
+		top_json(before, now);
+		return;
+	}
+	if (!top->batch) {
+		screen_size(&screen);
+		fputs(CURSOR_HOME, stdout);
+	}
+	top_show(&screen, before, now);
+	fputs(top->batch ? "\n" : CLEAR_REST, stdout);
+	fflush(stdout);
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A key, or a signal. */
+static void look(const struct top *top, const sigset_t *mask, double left)
+{
+	struct pollfd pfd = { .fd = top->batch ? -1 : STDIN_FILENO,
+			      .events = POLLIN };
+	struct timespec t = { .tv_sec = (time_t)left };
+	char key;
+
+	t.tv_nsec = (long)((left - (double)t.tv_sec) * 1e9);
+	if (ppoll(&pfd, 1, &t, mask) > 0 &&
+	    (read(STDIN_FILENO, &key, 1) <= 0 || key == 'q' || key == 'Q'))
+		stop = 1;
+	if (suspended) {
+		suspend();
+		resized = 1;
+	}
+}
+
+/* Until the next picture is due; the last one is drawn again if need be. */
+static void pause_until(const struct top *top, const sigset_t *mask,
+			const struct snapshot *before,
+			const struct snapshot *now)
+{
+	double due = now->time + top->interval, left;
+
+	while (!stop && (left = due - seconds()) > 0) {
+		look(top, mask, left);
+		if (resized && !stop && before->time > 0)
+			draw(top, before, now);
+		resized = 0;
+	}
+}
+
+static int run(const struct top *top, struct inc_nl *nl, const sigset_t *mask)
+{
+	struct snapshot before = { .time = 0 }, now;
+	uint64_t shown = 0;
+	int rc;
+
+	rc = snapshot_take(nl, top->tree_id, SNAPSHOT_WAITS, &now);
+	while (!rc && !stop) {
+		pause_until(top, mask, &before, &now);
+		if (stop)
+			break;
+		snapshot_free(&before);
+		before = now;
+		rc = snapshot_take(nl, top->tree_id, SNAPSHOT_WAITS, &now);
+		if (rc)
+			break;
+		draw(top, &before, &now);
+		if (ferror(stdout) || ++shown == top->count)
+			break;
+	}
+	snapshot_free(&before);
+	snapshot_free(&now);
+	return rc;
+}
+
+/* Signals come only while we wait, so that no picture is torn. */
+static void catch_signals(bool batch, sigset_t *old)
+{
+	static const int signals[] = {
+		SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP,
+	};
+	struct sigaction sa = { .sa_handler = on_signal };
+	sigset_t block;
+	size_t i;
+
+	sigemptyset(&block);
+	/* Without a screen to restore, Ctrl-Z and others do what they do. */
+	for (i = 0; i < ARRAY_SIZE(signals) - (batch ? 2 : 0); i++) {
+		sigaddset(&block, signals[i]);
+		sigaction(signals[i], &sa, NULL);
+	}
+	sigprocmask(SIG_BLOCK, &block, old);
+}
+
+static int top_run(const struct top *top)
+{
+	struct inc_nl *nl = tool_nl();
+	sigset_t old;
+	int rc;
+
+	if (!nl)
+		return TOOL_KERNEL;
+	catch_signals(top->batch, &old);
+	if (!top->batch)
+		screen_enter();
+	rc = run(top, nl, &old);
+	if (!top->batch)
+		screen_leave();
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	return rc ? tool_nl_fail(nl) : TOOL_OK;
+}
+
+static int bad(const char *option, const char *text, const char *takes)
+{
+	return tool_fail("top: %s: \"%s\" is wrong: it takes %s", option, text,
+			 takes);
+}
+
+static int parse_option(struct top *top, int c, const char *text)
+{
+	uint64_t id;
+	char *end;
+
+	switch (c) {
+	case 'i':
+		top->interval = strtod(text, &end);
+		/* Not a number is not at least 0.1, either. */
+		if (*end || !(top->interval >= 0.1) || top->interval > 86400)
+			return bad("interval", text, "seconds, 0.1 to 86400");
+		return TOOL_OK;
+	case 'n':
+		if (!text_to_uint(text, UINT64_MAX, &top->count) || !top->count)
+			return bad("count", text, "a number, from 1");
+		return TOOL_OK;
+	case 't':
+		if (!text_to_uint(text, UINT32_MAX, &id) || !id)
+			return bad("tree", text, "a tree ID, from 1");
+		top->tree_id = (uint32_t)id;
+		return TOOL_OK;
+	default:
+		top->batch = true;
+		return TOOL_OK;
+	}
+}
+
+int cmd_top(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "interval", required_argument, NULL, 'i' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "batch", no_argument, NULL, 'b' },
+		{ "tree", required_argument, NULL, 't' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct top top = { .interval = 1 };
+	int c;
+
+	if (argc && !strcmp(argv[0], "help")) {
+		fputs(usage, stdout);
+		return TOOL_OK;
+	}
+	/* getopt takes the word before for the program's name. */
+	argc++;
+	argv--;
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt_long(argc, argv, "+i:n:bt:h", options, NULL)) != -1) {
+		if (c == 'h') {
+			fputs(usage, stdout);
+			return TOOL_OK;
+		}
+		if (c == '?')
+			return tool_fail("top: option \"%s\" is unknown, or lacks its value; try \"inc-tool top --help\"",
+					 argv[optind - 1]);
+		if (parse_option(&top, c, optarg))
+			return TOOL_USAGE;
+	}
+	if (optind < argc)
+		return tool_fail("top: \"%s\" is too much", argv[optind]);
+	if (conf.json || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
+		top.batch = true;
+	return top_run(&top);
+}
