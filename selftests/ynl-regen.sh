@@ -5,15 +5,16 @@
 #
 # Makes kernel/netlink-gen.[ch] and kernel/include/uapi/linux/inc.h from
 # Documentation/netlink/specs/inc.yaml with the generator of a kernel source
-# (DIR, or $LAB_KSRC, or the lab's), and userspace/tool/doc-gen.c with ynl-doc.py.
-# --check changes nothing: it says what differs and fails if anything does.
+# (DIR, or $LAB_KSRC, or the lab's), and with ynl-doc.py userspace/tool/doc-gen.c
+# and the tables of counters in Documentation/netlink.rst. --check changes nothing:
+# it says what differs and fails if anything does.
 # Needs python3 with yaml and jsonschema.
 
 set -u
 
 usage()
 {
-	sed -n '4,10s/^# \{0,1\}//p' "$0" >&2
+	sed -n '4,11s/^# \{0,1\}//p' "$0" >&2
 	exit "$1"
 }
 
@@ -98,10 +99,13 @@ make_one kernel source kernel/netlink-gen.c
 mkdir -p "$tmp/userspace/tool"
 "$python" "$tree/selftests/ynl-doc.py" "$tree/Documentation/netlink/specs/inc.yaml" \
 	>"$tmp/userspace/tool/doc-gen.c" || die "ynl-doc.py failed"
+"$python" "$tree/selftests/ynl-doc.py" "$tree/Documentation/netlink/specs/inc.yaml" \
+	"$tree/Documentation/netlink.rst" >"$tmp/Documentation/netlink.rst" ||
+	die "ynl-doc.py failed"
 
 rc=0
 for f in kernel/include/uapi/linux/inc.h kernel/netlink-gen.h kernel/netlink-gen.c \
-	userspace/tool/doc-gen.c; do
+	userspace/tool/doc-gen.c Documentation/netlink.rst; do
 	if cmp -s "$tmp/$f" "$tree/$f"; then
 		continue
 	elif [[ $check ]]; then

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+wireshark.py PCAP FIELDS: compares what tshark's inc.lua says of each packet of a
+capture with what is in its bytes, by offsets from protocol.rst.
+
+FIELDS is the output of tshark -T fields with the fields of --fields, one line
+for each packet; without arguments but --fields, prints the options for that.
+"""
+import struct
+import sys
+
+FIELDS = ("frame.number", "inc.kind", "inc.version", "inc.collective",
+          "inc.dtype", "inc.op", "inc.tree", "inc.msg_id", "inc.root",
+          "inc.flags", "inc.nelem", "inc.result_rkey", "inc.result_va",
+          "inc.imm.status", "inc.imm.msg_id", "inc.data")
+HEADER = FIELDS[2:13]
+FIRST, MIDDLE, LAST_IMM, ONLY, ONLY_IMM = 6, 7, 9, 10, 11
+
+
+def packets(path):
+    """Ethernet frames of a pcap file."""
+    with open(path, "rb") as f:
+        data = f.read()
+    order = "<" if data[:4] == b"\xd4\xc3\xb2\xa1" else ">"
+    assert struct.unpack(order + "I", data[20:24])[0] == 1, "not Ethernet"
+    off = 24
+    while off < len(data):
+        caplen, length = struct.unpack(order + "8x2I", data[off:off + 16])
+        assert caplen == length, "cut short"
+        yield data[off + 16:off + 16 + caplen]
+        off += 16 + caplen
+
+
+def transport(frame):
+    """Source, destination and what follows UDP; None if it is no RoCE."""
+    kind = struct.unpack("!H", frame[12:14])[0]
+    if kind == 0x0800 and frame[23] == 17:
+        src, dst, udp = frame[26:30], frame[30:34], 14 + 4 * (frame[14] & 15)
+    elif kind == 0x86dd and frame[20] == 17:
+        src, dst, udp = frame[22:38], frame[38:54], 54
+    else:
+        return None
+    if struct.unpack("!H", frame[udp + 2:udp + 4])[0] != 4791:
+        return None
+    end = udp + struct.unpack("!H", frame[udp + 4:udp + 6])[0]
+    return src, dst, frame[udp + 8:end]
+
+
+def expect(frame, hosts):
+    """What the dissector has to say of a frame: {} if it is none of ours."""
+    got = transport(frame)
+    if not got:
+        return {}
+    src, dst, bth = got
+    opcode, pad = bth[0], bth[1] >> 4 & 3
+    qpn = int.from_bytes(bth[5:8], "big")
+    to_switch = 0x800000 <= qpn <= 0xbfffff
+    off = 12 + (16 if opcode in (FIRST, ONLY, ONLY_IMM) else 0)
+    want = {}
+    if opcode in (LAST_IMM, ONLY_IMM):
+        imm = struct.unpack("!I", bth[off:off + 4])[0]
+        want["inc.imm.status"] = imm >> 24
+        want["inc.imm.msg_id"] = imm & 0xffffff
+        off += 4
+    payload = bth[off:len(bth) - 4 - pad]
+    if to_switch and opcode in (FIRST, MIDDLE, LAST_IMM, ONLY_IMM):
+        hosts.add((dst, src))
+        want["inc.kind"] = "request"
+        if opcode in (FIRST, ONLY_IMM):
+            want.update(zip(HEADER, struct.unpack("!4B2I2H2IQ", payload[:32])))
+            payload = payload[32:]
+    elif not to_switch and opcode in (ONLY, ONLY_IMM) and (src, dst) in hosts:
+        want["inc.kind"] = "status" if want.get("inc.imm.status") else \
+            "probe" if opcode == ONLY and not payload else "result"
+    else:
+        return {}
+    if payload:
+        want["inc.data"] = payload.hex()
+    return want
+
+
+def value(name, text):
+    if name in ("inc.kind", "inc.data"):
+        return text.replace(":", "")
+    return int(text, 0)
+
+
+def main():
+    if sys.argv[1:] == ["--fields"]:
+        print(*(f"-e {name}" for name in FIELDS))
+        return
+    hosts, counts, wrong = set(), {}, 0
+    with open(sys.argv[2], encoding="ascii") as f:
+        lines = f.read().split("\n")[:-1]
+    frames = list(packets(sys.argv[1]))
+    if len(frames) != len(lines):
+        sys.exit(f"{len(frames)} packets, {len(lines)} lines")
+    for n, (frame, line) in enumerate(zip(frames, lines), 1):
+        got = {name: value(name, text)
+               for name, text in zip(FIELDS, line.split("\t")) if text}
+        assert got.pop("frame.number") == n
+        want = expect(frame, hosts)
+        kind = want.get("inc.kind", "other")
+        counts[kind] = counts.get(kind, 0) + 1
+        if got != want:
+            wrong += 1
+            if wrong <= 3:
+                diff = {k: (str(got.get(k))[:40], str(want.get(k))[:40])
+                        for k in got.keys() | want.keys()
+                        if got.get(k) != want.get(k)}
+                print(f"packet {n}: (is, should be) {diff}")
+    print(" ".join(f"{k}={v}" for k, v in sorted(counts.items())))
+    sys.exit(wrong > 0)
+
+
+main()

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The Wireshark dissector on packets captured from jobs, over IPv4 and IPv6: each
+# field of each packet is what its bytes say; filters find what they should.
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+RANKS=3
+# Wireshark runs no scripts as root; who runs it has to get at the files.
+DIR=$(mktemp -d /tmp/inc-wireshark.XXXXXX)
+chmod 755 "$DIR"
+
+shark()
+{
+	setpriv --reuid nobody --regid nogroup --clear-groups env HOME="$DIR" \
+		tshark -X "lua_script:$DIR/inc.lua" -r "$DIR/pcap" "$@" 2>"$DIR/err"
+}
+
+captured()
+{
+	grep -q 'listening on' "$DIR/tcpdump"
+}
+
+capture()
+{
+	# No function here: the PID is to be the program's.
+	ip netns exec "$TOPO-sw" tcpdump -i br0 -s 0 -B 16384 -Z root -U -w "$DIR/pcap" udp port 4791 \
+		2>"$DIR/tcpdump" &
+	CAPTURE_PID=$!
+	wait_for $((10 * SLOW)) captured
+}
+
+capture_end()
+{
+	# What the jobs have sent last is on its way through the kernel's buffer.
+	sleep 1
+	kill "$CAPTURE_PID"
+	wait "$CAPTURE_PID"
+	chmod 644 "$DIR/pcap"
+	echo "# $(grep -E "captured|dropped" "$DIR/tcpdump" | tr "\n" " ")"
+}
+
+# A message that fails for all who have begun it. Rank 1 is stopped first, so that
+# there is little traffic, and none that the capture might lose, when it goes.
+failing()
+{
+	job_start "$RANKS" allreduce -t fp32 -o sum --count 16 -i 1000000 \
+		--timeout $((60000 * SLOW))
+	wait_for $((20 * SLOW)) busy
+	kill -STOP "${JOB_PIDS[1]}"
+	sleep 1
+	kill -9 "${JOB_PIDS[1]}"
+	wait "${JOB_PIDS[@]}" 2>/dev/null
+}
+
+busy()
+{
+	[ "$(stat_sum rx-messages)" -gt 5 ]
+}
+
+# finds NAME FILTER MIN: so many packets pass it, at least.
+finds()
+{
+	local n
+
+	n=$(shark -Y "$2" | wc -l)
+	[ "$n" -ge "$3" ]
+	ktap $? "$1" "$n packets pass $2, $(head -n 1 "$DIR/err")"
+}
+
+command -v tshark >/dev/null || {
+	ktap_skip "Wireshark" "there is no tshark"
+	ktap_end
+	exit
+}
+trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload; rm -rf "$DIR"' EXIT
+install -m 644 "$ROOT/userspace/wireshark/inc.lua" "$DIR/inc.lua"
+inc_load && topo_up $RANKS && serve_up && capture || exit 1
+job "a job over IPv4" $RANKS allreduce -t int16 -o max --count 33333 -i 1 -x 0 --check
+job "a barrier" $RANKS barrier -i 2
+JOB_ADDR=topo_ip6
+job "a job over IPv6" $RANKS allreduce -t fp64 --count 7 -i 1 -x 0 --check
+JOB_ADDR=topo_ip4
+failing
+capture_end
+
+# shellcheck disable=SC2046 # words
+shark -T fields -E separator=/t $("$ROOT/selftests/wireshark.py" --fields) >"$DIR/fields"
+ktap $? "tshark reads it" "$(head -n 1 "$DIR/err")"
+! grep -qi 'lua\|error' "$DIR/err"
+ktap $? "the script runs without a complaint" "$(head -n 1 "$DIR/err")"
+"$ROOT/selftests/wireshark.py" "$DIR/pcap" "$DIR/fields" >"$DIR/said" 2>&1
+ktap $? "each field is what the bytes say" "$(tr '\n' '|' <"$DIR/said")"
+echo "# $(tail -n 1 "$DIR/said")"
+grep -q 'request=[1-9]' "$DIR/said" && grep -q 'result=[1-9]' "$DIR/said" &&
+	grep -q 'status=[1-9]' "$DIR/said"
+ktap $? "requests, results and statuses are in it" "$(tail -n 1 "$DIR/said")"
+finds "filter: the type" "inc.dtype == 1 && inc.op == 3" $RANKS
+finds "filter: barriers" "inc.collective == 8" $((2 * RANKS))
+finds "filter: IPv6" "ipv6 && inc.dtype == 11" $RANKS
+finds "filter: what failed" "inc.imm.status != 0" $((RANKS - 1))
+finds "filter: protocol" "inc" $((20 * RANKS))
+[ "$(shark -Y 'inc && infiniband.bth.opcode == 17' | wc -l)" = 0 ]
+ktap $? "an acknowledgment is none"
+serve_down
+topo_down
+inc_unload
+ktap $? "the module unloads"
+ktap_end
