@@ -216,6 +216,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		}
 		break;
 	case INC_SLOT_WAIT:
+		inc_tree_scan_kick(tree);
 		inc_send_close(qp, msg->msg_id);
 		return NOT_NOW;
 	case INC_SLOT_FAIL:

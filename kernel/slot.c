@@ -526,15 +526,18 @@ u16 inc_slot_wants(const struct inc_slot *s, u16 rank)
 }
 
 /**
- * inc_slot_lacks() - is a rank behind in a busy message
+ * inc_slot_lacks() - does a busy or failed message wait for a rank
  * @s: slot
  * @rank: rank
  *
  * Context: the slot's lock is held.
- * Return: true if the next chunk to complete waits for this rank.
+ * Return: true if the next chunk to complete, or the slot, waits for it.
  */
 bool inc_slot_lacks(const struct inc_slot *s, u16 rank)
 {
+	/* A failed message's slot goes on when all have begun that message. */
+	if (s->state == INC_SLOT_STATE_FAILED)
+		return !s->got[rank];
 	if (passes(s))
 		return s->got[rank] <= inc_slot_wants(s, rank);
 	return s->got[rank] <= s->ready + 1;

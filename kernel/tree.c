@@ -325,7 +325,7 @@ static unsigned long scan_interval(const struct inc_tree *tree)
 }
 
 /**
- * inc_tree_scan_kick() - a message began: keep an eye on who is missing
+ * inc_tree_scan_kick() - somebody waits: keep an eye on who is missing
  * @tree: tree
  *
  * Context: softirq.
@@ -336,23 +336,25 @@ void inc_tree_scan_kick(struct inc_tree *tree)
 		mod_timer(&tree->scan, jiffies + scan_interval(tree));
 }
 
-/* Adds the ranks that an old, busy slot waits for. Returns if it is busy. */
+/* Adds the ranks that an old slot waits for. Returns if it waits for any. */
 static bool scan_slot(struct inc_tree_slot *ts, u64 old, unsigned long *missing)
 {
 	const struct inc_slot *s = &ts->m;
-	bool busy;
+	u8 state = READ_ONCE(ts->m.state);
+	bool waits;
 	u16 rank;
 
-	if (READ_ONCE(ts->m.state) != INC_SLOT_STATE_BUSY)
+	if (state != INC_SLOT_STATE_BUSY && state != INC_SLOT_STATE_FAILED)
 		return false;
 	spin_lock(&ts->lock);
-	busy = s->state == INC_SLOT_STATE_BUSY;
-	if (busy && s->started < old)
+	waits = s->state == INC_SLOT_STATE_BUSY ||
+		(s->state == INC_SLOT_STATE_FAILED && s->begun < s->geom->ranks);
+	if (waits && s->started < old)
 		for (rank = 0; rank < s->geom->ranks; rank++)
 			if (inc_slot_lacks(s, rank))
 				__set_bit(rank, missing);
 	spin_unlock(&ts->lock);
-	return busy;
+	return waits;
 }
 
 /*
@@ -365,14 +367,14 @@ static void scan(struct timer_list *t)
 	DECLARE_BITMAP(missing, INC_MAX_RANKS) = {};
 	u64 old = inc_now() - READ_ONCE(tree->cfg.dead_time) * 1000ULL /
 			      SCANS_PER_DEAD_TIME;
-	bool busy = false;
+	bool waits = false;
 	u16 i, rank;
 
 	if (READ_ONCE(tree->error))
 		return;
 	for (i = 0; i < tree->cfg.slots; i++)
-		busy |= scan_slot(&tree->slot[i], old, missing);
-	if (busy)
+		waits |= scan_slot(&tree->slot[i], old, missing);
+	if (waits)
 		mod_timer(t, jiffies + scan_interval(tree));
 
 	rcu_read_lock();

@@ -51,6 +51,31 @@ def silent_dead(lab, family):
     lab.good(family)
 
 
+@test("life: a silent member that did not begin a failed message is dead")
+def silent_after_failure(lab, family):
+    timed()
+    with lab.tree(family=family, ranks=3) as t:
+        t.good()
+        a, b, c = t.m
+        lab.quiet()
+        deaf(c)
+        a.send(*a.request(1, peer.ints([1]), flags=1))
+        check(lab.until(lambda: (peer.VERSION, 1) in a.results), "no status")
+        start = time.monotonic()
+        # The slot's next message has to wait for c: an RNR NAK each time.
+        again = a.request(1 + t.slots, peer.ints([1]))
+
+        def told():
+            a.send(*again)
+            lab.wait(0.01)
+            return (PEER_DEAD, 1 + t.slots) in a.results
+        check(lab.until(told), "who waits was not told")
+        took = time.monotonic() - start
+        check(took < 1, "told after %.2f s" % took)
+        expect("error", c.get()["error"], "retry-exceeded")
+    lab.good(family)
+
+
 @test("life: a silent member that answers probes lives")
 def silent_alive(lab, family):
     timed()

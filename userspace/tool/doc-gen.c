@@ -102,6 +102,8 @@ static const char *const tree_docs[] = {
 		"Counters of the tree.",
 	[INC_A_TREE_MEMBER_STATS] =
 		"Sum of the counters of all members that the tree has or had.",
+	[INC_A_TREE_ORDER] =
+		"Order of reduction. Default ranks.",
 };
 
 static const char *const tree_stats_docs[] = {
@@ -112,7 +114,9 @@ static const char *const tree_stats_docs[] = {
 	[INC_A_TREE_STATS_CHUNKS] =
 		"Packets' worth of payload reduced to a result.",
 	[INC_A_TREE_STATS_REDUCED_BYTES] =
-		"Bytes of request payload (INC header excluded) that went into results.",
+		"Bytes of request payload (INC header excluded) that were reduced.",
+	[INC_A_TREE_STATS_PASSED_BYTES] =
+		"Bytes of request payload that went into results unreduced.",
 };
 
 static const char *const member_docs[] = {

@@ -27,10 +27,11 @@ static void put_tree(const struct inc_nl_tree *t)
 {
 	printf("tree add id %u ranks %u slots %u msg-size %u pmtu %u first-msg-id %u \\\n"
 	       "\tcollectives 0x%x dtypes 0x%x ops 0x%x \\\n"
-	       "\twindow %u hold %u min-rto %u dead-time %u\n",
+	       "\twindow %u hold %u min-rto %u dead-time %u order %s\n",
 	       t->id, t->ranks, t->slots, t->msg_size, t->pmtu,
 	       t->first_msg_id, t->collectives, t->dtypes, t->ops, t->window,
-	       t->hold, t->min_rto, t->dead_time);
+	       t->hold, t->min_rto, t->dead_time,
+	       inc_nl_order_name(t->order));
 }
 
 static const char *addr_text(const struct inc_nl_addr *addr, char *text)
