@@ -26,7 +26,7 @@ static int put_missing(struct sk_buff *skb, const struct inc_slot_view *v)
 			return -EMSGSIZE;
 	}
 	for (rank = 0; rank < v->ranks; rank++) {
-		u16 got = v->got[rank];
+		u16 got = v->rank[rank].got;
 
 		if (inc_slot_view_missing(v, rank) &&
 		    nla_put_u16(skb, INC_A_SLOT_MISSING_CHUNKS,
