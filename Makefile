@@ -21,7 +21,7 @@ help:
 	@echo '                  RANKS=4 SIZE=1M DTYPE=fp32 OP=sum LAB=auto|uml|vm|host'
 	@echo '  make check      the tests; TESTS="name..." for some of them'
 	@echo '  make check-all  the tests that take longer, too'
-	@echo '  make bench      how fast it is, beside a plain RC write'
+	@echo '  make bench      how fast it is, beside its alternatives; REPS=5'
 	@echo 'On a machine with kernel headers:'
 	@echo '  make            module and user space'
 	@echo '  make modules    the module alone; KDIR=kernel build directory'

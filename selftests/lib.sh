@@ -103,14 +103,16 @@ serve_down()
 
 JOB_SEQ=0
 JOB_PIDS=()
-# Which address of the bridge host the ranks use: topo_ip4 or topo_ip6.
+# Which address of the bridge host the ranks use: topo_ip4 or topo_ip6, and
+# which port, if not that of inc-tool serve.
 JOB_ADDR=topo_ip4
+JOB_PORT=
 
-# job_start N ARGS...: ranks 0 ... N-1 of a new job, one on each host. Logs in
-# $JOB_LOG.RANK.
+# job_start N ARGS...: ranks 0 ... N-1 of a new job, one on each host, or in
+# turns if there are fewer hosts. Logs in $JOB_LOG.RANK.
 job_start()
 {
-	local n=$1 r addr
+	local n=$1 r h addr
 
 	shift
 	JOB_SEQ=$((JOB_SEQ + 1))
@@ -120,10 +122,12 @@ job_start()
 	addr=$("$JOB_ADDR" sw)
 	[ "$JOB_ADDR" = topo_ip6 ] && addr="[$addr]"
 	for ((r = 0; r < n; r++)); do
+		h=$(((JOB_FIRST + r) % TOPO_N))
 		# No function here: the job's PID is to be the program's.
-		ip netns exec "$TOPO-h$((JOB_FIRST + r))" inc-perf --server "$addr" \
+		ip netns exec "$TOPO-h$h" inc-perf \
+			--server "$addr${JOB_PORT:+:$JOB_PORT}" \
 			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
-			--dev "$TOPO$((JOB_FIRST + r))" "$@" \
+			--dev "$TOPO$h" "$@" \
 			>"$JOB_LOG.$r" 2>&1 &
 		JOB_PIDS+=($!)
 	done

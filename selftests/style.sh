@@ -47,7 +47,8 @@ sources()
 
 kernel_files()
 {
-	sources 'kernel/*.c' 'kernel/*.h' | grep -vE 'netlink-gen|uapi/linux/inc\.h'
+	sources 'kernel/*.c' 'kernel/*.h' 'selftests/bench/account/*.c' |
+		grep -vE 'netlink-gen|uapi/linux/inc\.h'
 }
 
 # How trace events are written everywhere, which checkpatch does not know.

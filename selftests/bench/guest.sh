@@ -4,17 +4,26 @@
 # The benchmark, inside its kernel: takes samples, in turns, into $LAB_OUT.
 # report.py makes figures of them.
 #
-#   guest.sh REPETITIONS
+#   guest.sh REPETITIONS [PART...]	PART: times shaped cpu flat
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/bench/cpu.sh
+. "$(dirname "$0")/cpu.sh"
 
 REPS=$1
-SIZES="8 1024 65536 1048576"
+shift
+PARTS=${*:-times shaped cpu flat}
+RTT_SIZES="8 1024 65536 1048576"
+# Elements of 4 bytes, as options of inc-perf.
+COUNTS=(--count 2 --count 32 --count 256 --count 2048 --count 16384
+	--count 65536 --count 262144)
 SHAPED_RATE=20		# Mb/s
+SERVER_PORT=18793
+# What is measured is not how soon a slow rank is taken for dead.
+DEAD_TIME=5000		# ms
 S=$LAB_OUT/samples
-rm -rf "$S"
-mkdir -p "$S"
+PIDS=()
 
 die()
 {
@@ -31,13 +40,16 @@ rtt()
 		die "inc-rtt: $(cat "$out.log")"
 }
 
+# allreduce module|server N OUT ARGS...
 allreduce()
 {
-	local n=$1 out=$2
+	local by=$1 n=$2 out=$3
 
-	shift 2
+	shift 3
+	JOB_PORT=
+	[ "$by" = module ] || JOB_PORT=$SERVER_PORT
 	job_start "$n" allreduce -t fp32 -o sum -j --reps 1 --timeout 60000 "$@"
-	job_wait || die "inc-perf, $n ranks: $(job_why)"
+	job_wait || die "inc-perf, $n ranks, $by: $(job_why)"
 	cp "$JOB_LOG.0" "$out"
 	rm -f "$JOB_LOG".*
 }
@@ -54,33 +66,92 @@ shape()
 	done
 }
 
-trap 'kill $RTT 2>/dev/null; serve_down; topo_down; inc_unload' EXIT
-inc_load && topo_up 8 && topo_sw_rxe && serve_up || die "no topology"
-ip netns exec "$TOPO-sw" inc-rtt --server --dev "${TOPO}sw" >"$LAB_OUT/rtt.log" 2>&1 &
-RTT=$!
-sleep 0.5
+unshape()
+{
+	local r
 
-echo "bench: warming up"
-rtt 8 /dev/null
-allreduce 8 /dev/null -m 8:65536
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc del dev eth0 root
+		sw tc qdisc del dev "v$r" root
+	done
+}
 
-for ((rep = 1; rep <= REPS; rep++)); do
-	echo "bench: repetition $rep of $REPS"
-	for size in $SIZES; do
+# The alternatives, which wait for their clients in all of the run.
+alternatives_up()
+{
+	topo_sw_rxe || return 1
+	ip netns exec "$TOPO-sw" "$INC_USER/bench/inc-server" --dev "${TOPO}sw" \
+		--port "$SERVER_PORT" >"$LAB_OUT/server.log" 2>&1 &
+	PIDS+=($!)
+	ip netns exec "$TOPO-sw" inc-rtt --server --dev "${TOPO}sw" >"$LAB_OUT/rtt.log" 2>&1 &
+	PIDS+=($!)
+	ip netns exec "$TOPO-h1" inc-rtt --server --dev "${TOPO}1" >"$LAB_OUT/rtt1.log" 2>&1 &
+	PIDS+=($!)
+	wait_for 20 grep -q listening "$LAB_OUT/server.log" &&
+		wait_for 20 grep -q listening "$LAB_OUT/rtt.log" &&
+		wait_for 20 grep -q listening "$LAB_OUT/rtt1.log"
+}
+
+part_times()
+{
+	local rep=$1 size n
+
+	for size in $RTT_SIZES; do
 		rtt "$size" "$S/rtt.$size.$rep"
 	done
 	rtt 8 "$S/rtt-yield.8.$rep" 2
 	for n in 2 4 8; do
-		allreduce "$n" "$S/allreduce.$n.$rep" -m 8:1048576
+		allreduce module "$n" "$S/allreduce.$n.$rep" "${COUNTS[@]}"
+		allreduce server "$n" "$S/server.$n.$rep" "${COUNTS[@]}"
 	done
-done
+}
 
-echo "bench: links of $SHAPED_RATE Mb/s"
-shape
-for ((rep = 1; rep <= REPS; rep++)); do
+part_shaped()
+{
+	local rep=$1 n
+
+	# As the server's: queues of these links hold more than the default.
+	export INC_QP_TIMEOUT=18
+	shape
 	for n in 2 4 8; do
-		allreduce "$n" "$S/shaped.$n.$rep" -s 1048576 -i 3 -x 1
+		allreduce module "$n" "$S/shaped.$n.$rep" -s 1048576 -i 3 -x 1
+		allreduce server "$n" "$S/shaped-server.$n.$rep" -s 1048576 -i 3 -x 1
 	done
-	echo "bench: shaped, repetition $rep of $REPS"
+	unshape
+	unset INC_QP_TIMEOUT
+}
+
+cleanup()
+{
+	kill "${PIDS[@]}" 2>/dev/null
+	account_off
+	flat_down
+	serve_down
+	topo_down
+	inc_unload
+}
+
+trap cleanup EXIT
+rm -rf "$S"
+mkdir -p "$S"
+inc_load && topo_up 8 && alternatives_up &&
+	serve_up --dead-time "$DEAD_TIME" || die "no topology"
+
+echo "bench: warming up, results checked"
+rtt 8 /dev/null
+for by in module server; do
+	# What is fast has to be right as well; odd numbers of both.
+	for n in 3 8; do
+		allreduce $by $n /dev/null --check --seed "$RANDOM" -i 50 -x 0 \
+			--count 2 --count 255 --count 70001
+	done
 done
 sw inc-tool -j switch show >"$S/switch"
+[[ " $PARTS " != *" flat "* ]] || flat_up || die "no second topology"
+
+for ((rep = 1; rep <= REPS; rep++)); do
+	for part in $PARTS; do
+		echo "bench: repetition $rep of $REPS: $part"
+		"part_$part" "$rep"
+	done
+done

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Figures of the benchmark: report.py SAMPLES OUT.json
+"""Figures of the benchmark: report.py SAMPLES DIR
+
+Writes DIR/switch.json and plots, DIR/*.svg.
 
 Every figure is taken per repetition, from samples of the same boot, then
 its median, minimum and maximum over the repetitions are given.
@@ -11,12 +13,20 @@ import os
 import statistics
 import sys
 
+import plot
+
 RATE = 20e6                     # bit/s of the shaped links
 MSG_DATA = 65536 - 32           # payload of a message
 PMTU = 1024
 ETH, IPV4, UDP, BTH, RETH, IMM, ICRC, AETH = 14, 20, 8, 12, 16, 4, 4, 4
 BASE = ETH + IPV4 + UDP + BTH + ICRC
 ACK = BASE + AETH
+
+
+SIZES = (8, 1024, 65536, 1048576)
+RANKS = (2, 4, 8)
+MIB = 1048576
+TREES, MEMBERS = 1024, 64
 
 
 def load(path):
@@ -61,8 +71,16 @@ def size_row(run, size):
 
 
 class Report:
-    def __init__(self):
+    def __init__(self, samples):
+        self.samples = samples
         self.rows = []
+
+    def take(self, name):
+        """Samples of all repetitions, in order."""
+        return reps(os.path.join(self.samples, name))
+
+    def times(self, name, size):
+        return [size_row(r, size)['avg_us'] for r in self.take(name)]
 
     def add(self, name, values, unit, bar=None, most=True):
         value = statistics.median(values)
@@ -74,13 +92,17 @@ class Report:
             'min': round(min(values), 4), 'max': round(max(values), 4),
             'unit': unit, 'bar': bar, 'ok': ok})
 
+    def ratio(self, name, above, below, bar=None, most=True):
+        self.add(name, [a / b for a, b in zip(above, below)], 'ratio', bar,
+                 most)
+
     def show(self):
-        print('%-56s %10s %10s %10s  %-6s %s' %
+        print('%-64s %10s %10s %10s  %-6s %s' %
               ('', 'median', 'min', 'max', 'unit', 'bar'))
         for r in self.rows:
             bar = '' if r['bar'] is None else '%g %s' % (
                 r['bar'], 'reached' if r['ok'] else 'MISSED')
-            print('%-56s %10.4g %10.4g %10.4g  %-6s %s' %
+            print('%-64s %10.4g %10.4g %10.4g  %-6s %s' %
                   (r['name'], r['value'], r['min'], r['max'], r['unit'], bar))
 
 
@@ -91,49 +113,266 @@ def name_of(size):
     return '%d B' % size
 
 
-def main():
-    samples, out = sys.argv[1:]
-    rep = Report()
-    sizes = (8, 1024, 65536, 1048576)
+def round_trips(rep):
+    """AllReduce beside RC writes of two hosts."""
     rtts = {}
-    for size in sizes:
-        rtts[size] = [r['median'] for r in
-                      reps(os.path.join(samples, 'rtt.%d' % size))]
+    for size in SIZES:
+        rtts[size] = [r['median'] for r in rep.take('rtt.%d' % size)]
         rep.add('RC write round trip, %s' % name_of(size), rtts[size], 'us')
-    yields = [r['median'] for r in reps(os.path.join(samples, 'rtt-yield.8'))]
+    yields = [r['median'] for r in rep.take('rtt-yield.8')]
     rep.add('RC write round trip, 8 B, ends give way as libinc does', yields,
             'us')
-    for n in (2, 4, 8):
-        runs = reps(os.path.join(samples, 'allreduce.%d' % n))
-        for size in sizes:
-            us = [size_row(r, size)['avg_us'] for r in runs]
+    for n in RANKS:
+        for size in SIZES:
+            us = rep.times('allreduce.%d' % n, size)
             name = 'AllReduce, N=%d, %s' % (n, name_of(size))
             rep.add(name, us, 'us')
-            ratio = [a / (b * n / 2) for a, b in zip(us, rtts[size])]
-            rep.add(name + ', over N/2 round trips', ratio, 'ratio',
-                    1.3 if size == 8 else None)
+            rep.ratio(name + ', over N/2 round trips', us,
+                      [r * n / 2 for r in rtts[size]],
+                      1.3 if size == 8 else None)
             if size == 8:
-                rep.add(name + ', over N/2 that give way',
-                        [a / (b * n / 2) for a, b in zip(us, yields)], 'ratio')
-    for n in (2, 4, 8):
-        us = [size_row(r, 1048576)['avg_us'] for r in
-              reps(os.path.join(samples, 'shaped.%d' % n))]
-        rate = [1048576 / u for u in us]
+                rep.ratio(name + ', over N/2 that give way', us,
+                          [r * n / 2 for r in yields])
+
+
+# Most of the server's time that the module may take; least of its throughput.
+LATENCY_BARS = {2: 0.45, 8: 0.60}
+THROUGHPUT_BARS = {8: 1.9}
+
+
+def server(rep):
+    """AllReduce by the module beside the same by a process."""
+    for n in RANKS:
+        for size in SIZES:
+            ours = rep.times('allreduce.%d' % n, size)
+            theirs = rep.times('server.%d' % n, size)
+            name = 'AllReduce, N=%d, %s' % (n, name_of(size))
+            rep.add(name + ', server in user space', theirs, 'us')
+            if size == MIB:
+                rep.ratio(name + ', throughput over the server\'s', theirs,
+                          ours, THROUGHPUT_BARS.get(n), most=False)
+            else:
+                rep.ratio(name + ', time over the server\'s', ours, theirs,
+                          LATENCY_BARS.get(n) if size == 8 else None)
+
+
+def shaped(rep):
+    for n in RANKS:
         name = 'AllReduce, N=%d, 1 MiB, links of 20 Mb/s' % n
-        rep.add(name, rate, 'MB/s')
+        ours = rep.times('shaped.%d' % n, MIB)
+        theirs = rep.times('shaped-server.%d' % n, MIB)
+        rep.add(name, [MIB / u for u in ours], 'MB/s')
         rep.add(name + ', of the ceiling',
-                [r * 1e6 / ceiling(1048576) for r in rate], 'ratio', 0.95,
+                [MIB / u * 1e6 / ceiling(MIB) for u in ours], 'ratio', 0.95,
                 most=False)
+        rep.add(name + ', server in user space', [MIB / u for u in theirs],
+                'MB/s')
+        rep.ratio(name + ', throughput over the server\'s', theirs, ours)
+
+
+class Account:
+    """What was done between two readings of inc_account.ko."""
+
+    def __init__(self, path):
+        self.begin, self.end = load(path + '.begin'), load(path + '.end')
+        self.hz = self.diff('tsc') / (self.diff('ns') / 1e9)
+
+    def diff(self, key):
+        return self.end[key] - self.begin[key]
+
+    def seconds(self, *accounts):
+        return sum(self.end[a][0] - self.begin[a][0]
+                   for a in accounts) / self.hz
+
+    def events(self):
+        return sum(self.end[a][1] - self.begin[a][1]
+                   for a in self.end if isinstance(self.end[a], list))
+
+    def bridge(self):
+        """Seconds of the bridge host: its processes and all its kernel does."""
+        return self.seconds('bridge_process', 'bridge_work', 'bridge_softirq')
+
+    def bridge_share(self):
+        """Share of all time in which somebody worked."""
+        busy = self.diff('ns') / 1e9 - self.seconds('idle')
+        return self.bridge() / busy
+
+    def per_packet(self, key='port_big'):
+        """Microseconds of the bridge host for each packet of data."""
+        return self.bridge() / self.diff(key) * 1e6
+
+    def overhead(self):
+        """Share of all time that the accounting itself takes."""
+        return self.events() * self.end['event_cycles'] / self.diff('tsc')
+
+    def crc(self):
+        """Microseconds that the CRC of a packet's payload takes."""
+        return self.end['crc_cycles'] / self.hz * 1e6
+
+    def unknown(self):
+        """Share of all time that is nobody's."""
+        return (self.seconds('nobody', 'nobody_softirq') /
+                (self.diff('ns') / 1e9))
+
+
+def accounts(rep, name):
+    found = []
+    for n in range(1, 1000):
+        path = os.path.join(rep.samples, '%s.%d' % (name, n))
+        if not os.path.exists(path + '.end'):
+            return found
+        found.append(Account(path))
+
+
+def per_gb(account, n):
+    """CPU seconds for 10^9 bytes of result; a packet in for each rank."""
+    return account.per_packet() * n / PMTU * 1e3
+
+
+def cpu(rep):
+    """What the bridge host's CPU does for the same result."""
+    module, process = accounts(rep, 'cpu-module'), accounts(rep, 'cpu-server')
+    ours = [per_gb(a, 8) for a in module]
+    theirs = [per_gb(a, 8) for a in process]
+    rep.add('CPU of the bridge host per GB of result, N=8', ours, 's')
+    rep.add('CPU of the bridge host per GB of result, N=8, server', theirs, 's')
+    for part in ('process', 'work', 'softirq'):
+        rep.add('  of that, %s' % part,
+                [a.seconds('bridge_' + part) / a.bridge() for a in process],
+                'share')
+    rep.ratio('CPU of the bridge host, over the server\'s', ours, theirs,
+              0.1667)
+    rep.add('Throughput over the server\'s, were the bridge host\'s work free',
+            [1 / (1 - a.bridge_share()) for a in process], 'ratio')
+    packet = [a.per_packet() for a in module]
+    rxe_in = [a.per_packet() for a in accounts(rep, 'cpu-in')]
+    rxe_out = [a.per_packet('host_big') for a in accounts(rep, 'cpu-out')]
+    forward = [a.per_packet() for a in accounts(rep, 'cpu-forward')]
+    rep.add('CPU per request packet, taken in, reduced and answered, N=8',
+            packet, 'us')
+    rep.add('CPU of rxe per packet of a WRITE received', rxe_in, 'us')
+    rep.add('CPU of rxe per packet of a WRITE sent', rxe_out, 'us')
+    rep.ratio('CPU per request packet, over rxe receiving and sending one',
+              packet, [i + o for i, o in zip(rxe_in, rxe_out)], 0.25)
+    rep.add('CPU of the bridge per packet forwarded', forward, 'us')
+    rep.ratio('CPU per request packet, over forwarding one', packet, forward)
+    without_crc(rep, module, packet, [i + o for i, o in zip(rxe_in, rxe_out)],
+                process)
+    every = module + process
+    rep.add('  time that is nobody\'s', [a.unknown() for a in every], 'share')
+    rep.add('  time that the accounting takes', [a.overhead() for a in every],
+            'share')
+
+
+def without_crc(rep, module, packet, rxe, process):
+    """The same ratios, if CRCs were free: they are where there is a fast one.
+
+    rxe computes one for each packet in and one for each out; the module one
+    for each in, and one for the packets of a chunk to all N members.
+    """
+    crc = [a.crc() for a in module]
+    ours = [p - c * (1 + 1 / 8) for p, c in zip(packet, crc)]
+    rep.add('CRC of 1 KiB in this kernel', crc, 'us')
+    rep.ratio('  CPU over the server\'s, CRCs of payloads left out', ours,
+              [a.per_packet() - 2 * a.crc() for a in process])
+    rep.ratio('  CPU over rxe\'s, CRCs of payloads left out', ours,
+              [r - 2 * c for r, c in zip(rxe, crc)])
+
+
+def flat(rep):
+    """Does a packet cost the same, however many trees and members?"""
+    for what, few, many in (('trees', 1, TREES), ('members', 2, MEMBERS)):
+        us = {}
+        for n in (few, many):
+            us[n] = [a.per_packet()
+                     for a in accounts(rep, 'flat-%s-%d' % (what, n))]
+            rep.add('CPU per request packet, %d %s' % (n, what), us[n], 'us')
+        rep.ratio('CPU per request packet, %d %s over %d' % (many, what, few),
+                  us[many], us[few], 1.1)
+    memory(rep)
+
+
+def memory(rep):
+    tree = load(os.path.join(rep.samples, 'tree'))
+    tree = tree[0] if isinstance(tree, list) else tree
+    for key in sorted(k for k in tree if 'memory' in k):
+        rep.add('Memory, %s of a tree of 8 slots of 4 KiB and 2 members' % key,
+                [tree[key]], 'B')
+
+
+def plot_points(rep, name, sizes, value):
+    points = []
+    for size in sizes:
+        values = [value(u) for u in rep.times(name, size)]
+        points.append((size, statistics.median(values), min(values),
+                       max(values)))
+    return points
+
+
+def plot_latency(rep, out):
+    sizes = [r['size'] for r in rep.take('allreduce.2')[0]['results']]
+    series = []
+    for n, mark in zip(RANKS, ('circle', 'square', 'triangle')):
+        for colour, name, who in ((0, 'allreduce', 'rdma_inc'),
+                                  (1, 'server', 'server')):
+            series.append(plot.Series(
+                '%s, N=%d' % (who, n), colour, mark,
+                plot_points(rep, '%s.%d' % (name, n), sizes, lambda u: u)))
+    plot.chart(os.path.join(out, 'latency.svg'), 'AllReduce, fp32 sum: time',
+               'By the module and by a server in user space on the bridge '
+               'host; one CPU for all; median, min, max',
+               ('size', 'µs'), series, sizes, name_of, y_log=True)
+
+
+def plot_ranks(rep, path, title, note, names, extra=()):
+    series = list(extra)
+    for colour, mark, who, name in names:
+        points = []
+        for n in RANKS:
+            values = [MIB / u for u in rep.times('%s.%d' % (name, n), MIB)]
+            points.append((n, statistics.median(values), min(values),
+                           max(values)))
+        series.append(plot.Series(who, colour, mark, points))
+    plot.chart(path, title, note, ('ranks', 'MB/s'), series, RANKS,
+               lambda n: 'N=%d' % n)
+
+
+def plots(rep, out):
+    plot_latency(rep, out)
+    plot_ranks(rep, os.path.join(out, 'throughput.svg'),
+               'AllReduce of 1 MiB, fp32 sum: throughput',
+               'Size over time; one CPU for bridge host and all ranks; '
+               'median, min, max',
+               ((0, 'circle', 'rdma_inc', 'allreduce'),
+                (1, 'square', 'server', 'server')))
+    top = ceiling(MIB) / 1e6
+    plot_ranks(rep, os.path.join(out, 'shaped.svg'),
+               'AllReduce of 1 MiB over links of 20 Mb/s: throughput',
+               'Size over time; the ceiling counts all headers and '
+               'acknowledgments; median, min, max',
+               ((0, 'circle', 'rdma_inc', 'shaped'),
+                (1, 'square', 'server', 'shaped-server')),
+               (plot.Series('ceiling', 2, '',
+                            [(n, top, top, top) for n in RANKS]),))
+
+
+def main():
+    samples, out = sys.argv[1:]
+    rep = Report(samples)
+    for part in (round_trips, server, shaped, cpu, flat):
+        part(rep)
+    plots(rep, out)
     rep.show()
     print('\nThe ceiling is %.3f MB/s: the payload\'s share of what tbf counts, '
           'all\nheaders and acknowledgments included.' %
-          (ceiling(1048576) / 1e6))
-    with open(out, 'w') as f:
+          (ceiling(MIB) / 1e6))
+    with open(os.path.join(out, 'switch.json'), 'w') as f:
         json.dump(rep.rows, f, indent=1)
         f.write('\n')
     missed = [r for r in rep.rows if r['ok'] is False]
-    print('\n%d figures, %d below their bar; %s' %
+    print('\n%d figures, %d below their bar; switch.json and plots in %s' %
           (len(rep.rows), len(missed), out))
 
 
-main()
+if __name__ == '__main__':
+    main()

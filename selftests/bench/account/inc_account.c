@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whose work a CPU does: every cycle between two loads of this module goes to
+ * one account. For the benchmark, where the bridge host and all other hosts
+ * are network namespaces of one kernel.
+ *
+ * What changes the account is seen by tracepoints:
+ *
+ *	sched_switch		a process works for its network namespace
+ *	workqueue_execute_*	a work works for the namespace through whose
+ *				devices it sends; that is learnt from the first
+ *				packet, and until then nobody's
+ *	softirq_*		nobody's, until
+ *	netif_receive_skb	a packet is received: for the namespace of the
+ *				device that it came by
+ *
+ * Interrupts are paid by whom they interrupt. Read inc_account in debugfs.
+ */
+#include <linux/crc32.h>
+#include <linux/debugfs.h>
+#include <linux/hash.h>
+#include <linux/interrupt.h>
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <linux/nsproxy.h>
+#include <linux/percpu.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/tracepoint.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+
+#define MAP_BITS	10
+#define MAP_PROBES	8
+#define BIG		512	/* bytes; a packet of data, not an acknowledgment */
+#define CALIBRATE	100000
+#define CRC_BYTES	1024
+#define CRC_CALIBRATE	1000
+
+static unsigned int netns;
+module_param(netns, uint, 0444);
+MODULE_PARM_DESC(netns, "inode number of the bridge host's network namespace");
+
+enum account {
+	IDLE,
+	NOBODY,
+	NOBODY_SOFTIRQ,
+	BRIDGE_PROCESS,
+	BRIDGE_WORK,
+	BRIDGE_SOFTIRQ,
+	HOSTS_PROCESS,
+	HOSTS_WORK,
+	HOSTS_SOFTIRQ,
+	ACCOUNTS
+};
+
+static const char * const account_names[ACCOUNTS] = {
+	[IDLE]			= "idle",
+	[NOBODY]		= "nobody",
+	[NOBODY_SOFTIRQ]	= "nobody_softirq",
+	[BRIDGE_PROCESS]	= "bridge_process",
+	[BRIDGE_WORK]		= "bridge_work",
+	[BRIDGE_SOFTIRQ]	= "bridge_softirq",
+	[HOSTS_PROCESS]		= "hosts_process",
+	[HOSTS_WORK]		= "hosts_work",
+	[HOSTS_SOFTIRQ]		= "hosts_softirq",
+};
+
+/**
+ * struct cpu_state - what a CPU does, and has done
+ * @last: when @now began, cycles
+ * @now: who pays
+ * @below: who pays again when the softirq is over
+ * @softirq: in a softirq
+ * @work: work whose owner is not known yet
+ * @cycles: of each account
+ * @events: changes of account to each
+ * @port_big: packets of data that came to ports of the bridge
+ * @port_small: other packets that did
+ * @host_big: packets of data that came to hosts
+ * @host_small: other packets that did
+ */
+struct cpu_state {
+	u64		last;
+	enum account	now;
+	enum account	below;
+	bool		softirq;
+	void		*work;
+	u64		cycles[ACCOUNTS];
+	u64		events[ACCOUNTS];
+	u64		port_big;
+	u64		port_small;
+	u64		host_big;
+	u64		host_small;
+};
+
+static DEFINE_PER_CPU(struct cpu_state, cpu_state);
+static u64 event_cycles;
+static u64 crc_cycles;
+static struct dentry *file;
+
+/*
+ * Owners of works, and works of worker threads, by address. Entries are never
+ * removed: whoever measures loads the module afresh.
+ */
+static struct entry {
+	void	*key;
+	void	*value;
+} works[1 << MAP_BITS], workers[1 << MAP_BITS];
+
+static u64 cycles_now(void)
+{
+#ifdef CONFIG_X86_64
+	/* User-Mode Linux has no get_cycles(). */
+	return __builtin_ia32_rdtsc();
+#else
+	return ktime_get_mono_fast_ns();
+#endif
+}
+
+static struct entry *map_find(struct entry *map, void *key)
+{
+	unsigned long i = hash_ptr(key, MAP_BITS), n;
+	struct entry *e;
+
+	for (n = 0; n < MAP_PROBES; n++) {
+		e = &map[(i + n) & ((1 << MAP_BITS) - 1)];
+		if (e->key == key || !cmpxchg(&e->key, NULL, key))
+			return e;
+	}
+	return NULL;
+}
+
+/* With interrupts off. */
+static void charge(struct cpu_state *s, enum account to)
+{
+	u64 now;
+
+	if (to == s->now)
+		return;
+	now = cycles_now();
+	s->cycles[s->now] += now - s->last;
+	s->events[to]++;
+	s->last = now;
+	s->now = to;
+}
+
+static void charge_task(struct cpu_state *s, enum account to)
+{
+	s->below = to;
+	if (!s->softirq)
+		charge(s, to);
+}
+
+static bool is_bridge(const struct net *net)
+{
+	return net->ns.inum == netns;
+}
+
+static enum account work_account(struct cpu_state *s, void *work)
+{
+	struct entry *e = map_find(works, work);
+
+	s->work = NULL;
+	if (e && e->value)
+		return (enum account)(unsigned long)e->value;
+	s->work = work;
+	return NOBODY;
+}
+
+static enum account task_account(struct cpu_state *s, struct task_struct *task)
+{
+	const struct nsproxy *proxy;
+	struct entry *e;
+
+	s->work = NULL;
+	if (is_idle_task(task))
+		return IDLE;
+	if (task->flags & PF_WQ_WORKER) {
+		e = map_find(workers, task);
+		return e && e->value ? work_account(s, e->value) : NOBODY;
+	}
+	/* Only the task itself changes this, and it does not run. */
+	proxy = READ_ONCE(task->nsproxy);
+	if (!proxy || proxy->net_ns == &init_net)
+		return NOBODY;
+	return is_bridge(proxy->net_ns) ? BRIDGE_PROCESS : HOSTS_PROCESS;
+}
+
+static void on_switch(void *data, bool preempt, struct task_struct *prev,
+		      struct task_struct *next, unsigned int prev_state)
+{
+	struct cpu_state *s;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	s = this_cpu_ptr(&cpu_state);
+	charge_task(s, task_account(s, next));
+	local_irq_restore(flags);
+}
+
+static void set_work(void *work)
+{
+	struct entry *e = map_find(workers, current);
+	struct cpu_state *s;
+	unsigned long flags;
+
+	if (e)
+		e->value = work;
+	local_irq_save(flags);
+	s = this_cpu_ptr(&cpu_state);
+	s->work = NULL;
+	charge_task(s, work ? work_account(s, work) : NOBODY);
+	local_irq_restore(flags);
+}
+
+static void on_work_start(void *data, struct work_struct *work)
+{
+	set_work(work);
+}
+
+static void on_work_end(void *data, struct work_struct *work,
+			work_func_t function)
+{
+	set_work(NULL);
+}
+
+static void on_softirq_entry(void *data, unsigned int nr)
+{
+	struct cpu_state *s;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	s = this_cpu_ptr(&cpu_state);
+	s->softirq = true;
+	charge(s, NOBODY_SOFTIRQ);
+	local_irq_restore(flags);
+}
+
+static void on_softirq_exit(void *data, unsigned int nr)
+{
+	struct cpu_state *s;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	s = this_cpu_ptr(&cpu_state);
+	s->softirq = false;
+	charge(s, s->below);
+	local_irq_restore(flags);
+}
+
+static void on_receive(void *data, struct sk_buff *skb)
+{
+	bool bridge = is_bridge(dev_net(skb->dev));
+	struct cpu_state *s;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	s = this_cpu_ptr(&cpu_state);
+	if (s->softirq)
+		charge(s, bridge ? BRIDGE_SOFTIRQ : HOSTS_SOFTIRQ);
+	if (!bridge)
+		*(skb->len > BIG ? &s->host_big : &s->host_small) += 1;
+	else if (netif_is_bridge_port(skb->dev))
+		*(skb->len > BIG ? &s->port_big : &s->port_small) += 1;
+	local_irq_restore(flags);
+}
+
+/* Who sends shows whose he is. */
+static void on_send(void *data, struct sk_buff *skb)
+{
+	struct cpu_state *s = this_cpu_ptr(&cpu_state);
+	unsigned long flags;
+	struct entry *e;
+	bool bridge;
+
+	if (s->softirq ? s->now != NOBODY_SOFTIRQ : !s->work)
+		return;
+	bridge = is_bridge(dev_net(skb->dev));
+	local_irq_save(flags);
+	if (s->softirq) {
+		charge(s, bridge ? BRIDGE_SOFTIRQ : HOSTS_SOFTIRQ);
+	} else {
+		e = map_find(works, s->work);
+		s->work = NULL;
+		charge_task(s, bridge ? BRIDGE_WORK : HOSTS_WORK);
+		if (e)
+			e->value = (void *)(unsigned long)s->now;
+	}
+	local_irq_restore(flags);
+}
+
+static struct probe {
+	const char		*name;
+	void			*function;
+	struct tracepoint	*tp;
+	bool			on;
+} probes[] = {
+	{ "sched_switch",		on_switch },
+	{ "workqueue_execute_start",	on_work_start },
+	{ "workqueue_execute_end",	on_work_end },
+	{ "softirq_entry",		on_softirq_entry },
+	{ "softirq_exit",		on_softirq_exit },
+	{ "netif_receive_skb",		on_receive },
+	{ "net_dev_queue",		on_send },
+};
+
+static void find_tracepoint(struct tracepoint *tp, void *priv)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (!strcmp(tp->name, probes[i].name))
+			probes[i].tp = tp;
+}
+
+static void probes_off(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++)
+		if (probes[i].on)
+			tracepoint_probe_unregister(probes[i].tp,
+						    probes[i].function, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+static int probes_on(void)
+{
+	unsigned int i;
+	int err;
+
+	for_each_kernel_tracepoint(find_tracepoint, NULL);
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		err = probes[i].tp ?
+		      tracepoint_probe_register(probes[i].tp,
+						probes[i].function, NULL) :
+		      -ENOENT;
+		if (err) {
+			pr_err("no tracepoint %s\n", probes[i].name);
+			probes_off();
+			return err;
+		}
+		probes[i].on = true;
+	}
+	return 0;
+}
+
+static int account_show(struct seq_file *m, void *v)
+{
+	u64 packets[4] = { 0 }, cycles, events;
+	const struct cpu_state *s;
+	unsigned int cpu, i;
+
+	seq_printf(m, "{\"ns\":%llu,\"tsc\":%llu,\"event_cycles\":%llu,\"crc_cycles\":%llu",
+		   ktime_get_ns(), cycles_now(), event_cycles, crc_cycles);
+	for (i = 0; i < ACCOUNTS; i++) {
+		cycles = 0;
+		events = 0;
+		for_each_possible_cpu(cpu) {
+			s = per_cpu_ptr(&cpu_state, cpu);
+			cycles += s->cycles[i];
+			events += s->events[i];
+		}
+		seq_printf(m, ",\"%s\":[%llu,%llu]", account_names[i], cycles,
+			   events);
+	}
+	for_each_possible_cpu(cpu) {
+		s = per_cpu_ptr(&cpu_state, cpu);
+		packets[0] += s->port_big;
+		packets[1] += s->port_small;
+		packets[2] += s->host_big;
+		packets[3] += s->host_small;
+	}
+	seq_printf(m, ",\"port_big\":%llu,\"port_small\":%llu,\"host_big\":%llu,\"host_small\":%llu}\n",
+		   packets[0], packets[1], packets[2], packets[3]);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(account);
+
+/* What one change of account costs, so that its share can be stated. */
+static u64 __init calibrate(void)
+{
+	static struct cpu_state s __initdata;
+	u64 start = cycles_now();
+	unsigned int i;
+
+	for (i = 0; i < CALIBRATE; i++)
+		charge(&s, i & 1 ? IDLE : NOBODY);
+	return div_u64(cycles_now() - start, CALIBRATE);
+}
+
+/*
+ * What this kernel's CRC of a packet's payload costs, which all RoCE pays: the
+ * least of many, so that interrupts do not count.
+ */
+static u64 __init calibrate_crc(void)
+{
+	static u8 data[CRC_BYTES] __initdata;
+	u64 start, spent, least = U64_MAX;
+	unsigned int i;
+	u32 crc = ~0;
+
+	for (i = 0; i < CRC_CALIBRATE; i++) {
+		start = cycles_now();
+		crc = crc32_le(crc, data, sizeof(data));
+		spent = cycles_now() - start;
+		least = min(least, spent);
+	}
+	/* So that it is computed at all. */
+	pr_debug("crc 0x%x\n", crc);
+	return least;
+}
+
+static int __init account_init(void)
+{
+	unsigned int cpu;
+	int err;
+
+	event_cycles = calibrate();
+	crc_cycles = calibrate_crc();
+	for_each_possible_cpu(cpu) {
+		struct cpu_state *s = per_cpu_ptr(&cpu_state, cpu);
+
+		s->last = cycles_now();
+		s->now = NOBODY;
+		s->below = NOBODY;
+	}
+	err = probes_on();
+	if (err)
+		return err;
+	file = debugfs_create_file("inc_account", 0400, NULL, NULL,
+				   &account_fops);
+	return 0;
+}
+
+static void __exit account_exit(void)
+{
+	debugfs_remove(file);
+	probes_off();
+}
+
+module_init(account_init);
+module_exit(account_exit);
+
+MODULE_DESCRIPTION("Whose work a CPU does, for the benchmark of rdma_inc");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What the bridge host's CPU does, by inc_account.ko: the parts cpu and flat of
+# the benchmark. Each sample is two readings in the middle of a run.
+
+ACCOUNT=/sys/kernel/debug/inc_account
+SETTLE=0.6		# seconds until a run is under way
+SPAN=1.5		# seconds between the readings
+
+BACKLOG=/proc/sys/net/core/netdev_max_backlog
+FLAT_TREES=1024
+FLAT_MEMBERS=64
+FLAT_TOPO=()
+FLAT_SERVE=
+
+account_off()
+{
+	[ ! -d /sys/module/inc_account ] || rmmod inc_account
+}
+
+# account OUT CMD...: readings while CMD runs.
+account()
+{
+	local out=$1 pid
+
+	shift
+	insmod "$LAB_OUT/account/inc_account.ko" \
+		netns="$(sw stat -L -c %i /proc/self/ns/net)" || die "inc_account.ko"
+	"$@" &
+	pid=$!
+	sleep "$SETTLE"
+	cat "$ACCOUNT" >"$out.begin"
+	sleep "$SPAN"
+	cat "$ACCOUNT" >"$out.end"
+	wait "$pid" || die "${out##*/} failed"
+	rmmod inc_account
+}
+
+# stream FROM TO OUT: plain RDMA WRITEs, as many as take longer than the readings.
+stream()
+{
+	local dev=$TOPO$1
+
+	shift
+	ip netns exec "$TOPO-$1" inc-rtt -j --bw --dev "$dev" -i 1300 --reps 4 "$2" >/dev/null
+}
+
+part_cpu()
+{
+	local rep=$1
+
+	account "$S/cpu-module.$rep" allreduce module 8 /dev/null -s 1048576 -i 30 -x 2
+	account "$S/cpu-server.$rep" allreduce server 8 /dev/null -s 1048576 -i 20 -x 2
+	account "$S/cpu-in.$rep" stream 0 h0 "$(topo_ip4 sw)"
+	account "$S/cpu-out.$rep" stream sw sw "$(topo_ip4 1)"
+	account "$S/cpu-forward.$rep" stream 0 h0 "$(topo_ip4 1)"
+}
+
+# Makes another topology the present one.
+flat_use()
+{
+	TOPO=${FLAT_TOPO[$1]}
+	# shellcheck disable=SC2034 # topo.sh's
+	TOPO_NET=$((47 + $1))
+	TOPO_N=$2
+}
+
+# Trees at rest: two members each, which never say anything.
+trees_at_rest()
+{
+	local t a b
+
+	a=$(topo_ip4 0)
+	b=$(topo_ip4 1)
+	for ((t = 100; t < 99 + FLAT_TREES; t++)); do
+		echo "tree add id $t ranks 2 slots 8 msg-size 4096"
+		echo "member add tree $t rank 0 addr $a qpn $((2 * t)) psn 0"
+		echo "member add tree $t rank 1 addr $b qpn $((2 * t + 1)) psn 0"
+	done >"$LAB_OUT/trees"
+	sw inc-tool -batch "$LAB_OUT/trees" >"$LAB_OUT/trees.log" 2>&1 ||
+		die "trees: $(tail -n 1 "$LAB_OUT/trees.log")"
+}
+
+# A bridge host with many trees beside the one that has none but the job's, so
+# that nothing has to be changed between samples.
+flat_up()
+{
+	local main_n=$TOPO_N serve=$SERVE_PID
+
+	FLAT_TOPO=("$TOPO" "${TOPO}t")
+	flat_use 1 2
+	topo_up 2 && serve_up --dead-time "$DEAD_TIME" || return 1
+	FLAT_SERVE=$SERVE_PID
+	trees_at_rest
+	sw inc-tool -j -d tree show id 100 >"$S/tree"
+	flat_use 0 "$main_n"
+	SERVE_PID=$serve
+}
+
+flat_down()
+{
+	local main_n=$TOPO_N
+
+	[ -n "$FLAT_SERVE" ] || return 0
+	kill "$FLAT_SERVE"
+	flat_use 1 2
+	topo_down
+	flat_use 0 "$main_n"
+}
+
+part_flat()
+{
+	local rep=$1 main_n=$TOPO_N backlog
+
+	account "$S/flat-trees-1.$rep" allreduce module 2 /dev/null -s 262144 -i 400 -x 10
+	flat_use 1 2
+	account "$S/flat-trees-$FLAT_TREES.$rep" \
+		allreduce module 2 /dev/null -s 262144 -i 400 -x 10
+	flat_use 0 "$main_n"
+	# One CPU takes what all members send at once: rxe has 64 packets of a QP
+	# under way. Few members have the same samples as one tree.
+	backlog=$(<"$BACKLOG")
+	echo $((FLAT_MEMBERS * 128)) >"$BACKLOG"
+	account "$S/flat-members-$FLAT_MEMBERS.$rep" \
+		allreduce module "$FLAT_MEMBERS" /dev/null -s 262144 -i 10 -x 1
+	echo "$backlog" >"$BACKLOG"
+	cp "$S/flat-trees-1.$rep.begin" "$S/flat-members-2.$rep.begin"
+	cp "$S/flat-trees-1.$rep.end" "$S/flat-members-2.$rep.end"
+}
