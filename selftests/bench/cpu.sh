@@ -5,7 +5,7 @@
 # the benchmark. Each sample is two readings in the middle of a run.
 
 ACCOUNT=/sys/kernel/debug/inc_account
-SETTLE=0.6		# seconds until a run is under way
+SETTLE=0.3		# seconds after the first packets
 SPAN=1.5		# seconds between the readings
 
 BACKLOG=/proc/sys/net/core/netdev_max_backlog
@@ -19,6 +19,15 @@ account_off()
 	[ ! -d /sys/module/inc_account ] || rmmod inc_account
 }
 
+# Packets of data since the module was loaded are more than greetings.
+under_way()
+{
+	local n
+
+	n=$(sed 's/.*"port_big":\([0-9]*\).*"host_big":\([0-9]*\).*/\1+\2/' "$ACCOUNT")
+	((n > 1000))
+}
+
 # account OUT CMD...: readings while CMD runs.
 account()
 {
@@ -29,6 +38,7 @@ account()
 		netns="$(sw stat -L -c %i /proc/self/ns/net)" || die "inc_account.ko"
 	"$@" &
 	pid=$!
+	wait_for 60 under_way || die "${out##*/}: nothing is sent"
 	sleep "$SETTLE"
 	cat "$ACCOUNT" >"$out.begin"
 	sleep "$SPAN"
