@@ -194,7 +194,7 @@ class Account:
 
     def bridge_share(self):
         """Share of all time in which somebody worked."""
-        busy = self.diff('ns') / 1e9 - self.seconds('idle')
+        busy = self.diff('ns') / 1e9 - self.seconds('idle', 'stolen')
         return self.bridge() / busy
 
     def per_packet(self, key='port_big'):
@@ -208,6 +208,10 @@ class Account:
     def crc(self):
         """Microseconds that the CRC of a packet's payload takes."""
         return self.end['crc_cycles'] / self.hz * 1e6
+
+    def stolen(self):
+        """Share of all time that the machine was busy with other things."""
+        return self.seconds('stolen') / (self.diff('ns') / 1e9)
 
     def unknown(self):
         """Share of all time that is nobody's."""
@@ -260,6 +264,8 @@ def cpu(rep):
                 process)
     every = module + process
     rep.add('  time that is nobody\'s', [a.unknown() for a in every], 'share')
+    rep.add('  time stolen by the machine, left out',
+            [a.stolen() for a in every], 'share')
     rep.add('  time that the accounting takes', [a.overhead() for a in every],
             'share')
 
@@ -296,8 +302,8 @@ def memory(rep):
     tree = load(os.path.join(rep.samples, 'tree'))
     tree = tree[0] if isinstance(tree, list) else tree
     for key in sorted(k for k in tree if 'memory' in k):
-        rep.add('Memory, %s of a tree of 8 slots of 4 KiB and 2 members' % key,
-                [tree[key]], 'B')
+        rep.add('%s of a tree of 8 slots of 4 KiB and 2 members' %
+                key.capitalize(), [tree[key]], 'B')
 
 
 def plot_points(rep, name, sizes, value):
