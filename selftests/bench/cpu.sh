@@ -38,7 +38,7 @@ account()
 		netns="$(sw stat -L -c %i /proc/self/ns/net)" || die "inc_account.ko"
 	"$@" &
 	pid=$!
-	wait_for 60 under_way || die "${out##*/}: nothing is sent"
+	wait_for 150 under_way || die "${out##*/}: nothing is sent"
 	sleep "$SETTLE"
 	cat "$ACCOUNT" >"$out.begin"
 	sleep "$SPAN"

@@ -48,7 +48,7 @@ allreduce()
 	shift 3
 	JOB_PORT=
 	[ "$by" = module ] || JOB_PORT=$SERVER_PORT
-	job_start "$n" allreduce -t fp32 -o sum -j --reps 1 --timeout 60000 "$@"
+	job_start "$n" allreduce -t fp32 -o sum -j --reps 1 --timeout 120000 "$@"
 	job_wait || die "inc-perf, $n ranks, $by: $(job_why)"
 	cp "$JOB_LOG.0" "$out"
 	rm -f "$JOB_LOG".*
