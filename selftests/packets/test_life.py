@@ -59,7 +59,7 @@ def silent_after_failure(lab, family):
         a, b, c = t.m
         lab.quiet()
         deaf(c)
-        a.send(*a.request(1, peer.ints([1]), flags=1))
+        a.send(*a.request(1, peer.ints([1]), flags=2))
         check(lab.until(lambda: (peer.VERSION, 1) in a.results), "no status")
         start = time.monotonic()
         # The slot's next message has to wait for c: an RNR NAK each time.
