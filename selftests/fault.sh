@@ -146,17 +146,17 @@ echo "# seed $SEED"
 inc_load && topo_up $RANKS || exit 1
 t_settings
 serve_up --dead-time $((2000 * SLOW)) || exit 1
-faulty "drop in" rx drop 40 tx-naks
-faulty "drop out" tx drop 40 tx-retransmits
-faulty "duplicate in" rx duplicate 200 rx-duplicates
-faulty "duplicate out" tx duplicate 200 rx-acks
-faulty "reorder in" rx reorder 200 rx-kept
-faulty "reorder out" tx reorder 40 rx-naks
+faulty "drop in" rx drop 80 tx-naks
+faulty "drop out" tx drop 80 tx-retransmits
+faulty "duplicate in" rx duplicate 300 rx-duplicates
+faulty "duplicate out" tx duplicate 300 rx-acks
+faulty "reorder in" rx reorder 300 rx-kept
+faulty "reorder out" tx reorder 80 rx-naks
 before=$(switch_stat rx-icrc)
-faulty "corrupt in" rx corrupt 40 tx-naks
+faulty "corrupt in" rx corrupt 80 tx-naks
 [ "$(switch_stat rx-icrc)" -gt "$before" ]
 ktap $? "corrupt in: found by the ICRC" "$before, $(switch_stat rx-icrc)"
-faulty "corrupt out" tx corrupt 40 tx-retransmits
+faulty "corrupt out" tx corrupt 80 tx-retransmits
 serve_down
 topo_down
 umount "$MOUNT"

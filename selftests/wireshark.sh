@@ -4,6 +4,7 @@
 # The Wireshark dissector on packets captured from jobs, over IPv4 and IPv6: each
 # field of each packet is what its bytes say; filters find what they should.
 
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
