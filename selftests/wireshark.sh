@@ -64,11 +64,11 @@ busy()
 # finds NAME FILTER MIN: so many packets pass it, at least.
 finds()
 {
-	local n
+	local n rc=0
 
 	n=$(shark -Y "$2" | wc -l)
-	[ "$n" -ge "$3" ]
-	ktap $? "$1" "$n packets pass $2, $(head -n 1 "$DIR/err")"
+	[ "$n" -ge "$3" ] || rc=1
+	ktap $rc "$1" "$n packets pass $2, $(head -n 1 "$DIR/err")"
 }
 
 command -v tshark >/dev/null || {
