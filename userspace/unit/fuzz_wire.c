@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t hdr[INC_MAX_TRANSPORT_HDR], ip[40] = { 0x45 }, udp[8 + 64] = {};
 	struct inc_pkt pkt, again;
 	/* Of exactly that size: AddressSanitizer stands behind it. */
-	uint8_t *copy = malloc(size);
+	uint8_t *copy = calloc(1, size);
 
 	if (size)
 		memcpy(copy, data, size);
