@@ -221,17 +221,22 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		return NOT_NOW;
 	case INC_SLOT_FAIL:
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
 		inc_engine_tell(tree, slot, msg->msg_id, status);
 		break;
 	case INC_SLOT_FAILED:
+		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
 		inc_send_status(qp, slot, msg->msg_id, status);
 		break;
 	case INC_SLOT_REPEAT:
+		/* Begun by an earlier QP of this rank. */
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
 		inc_send_close(qp, msg->msg_id);
 		break;
 	case INC_SLOT_REFUSE:
-		inc_send_status(qp, slot, msg->msg_id, INC_STATUS_MSG_ID);
+		/* Told apart from the slot, where its turn may yet come. */
+		inc_send_close(qp, msg->msg_id);
+		inc_send_stray(qp, msg->msg_id, INC_STATUS_MSG_ID);
 		break;
 	}
 	return TAKEN;

@@ -69,6 +69,7 @@ struct inc_member_cfg {
  * @status: error status to send instead, or 0
  * @open: a request began and its Immediate was not given to the requester
  * @queued: the slot is in inc_qp.fifo
+ * @begun: @msg_id is a message that the slot knows of this member
  */
 struct inc_out {
 	u64	va;
@@ -84,6 +85,7 @@ struct inc_out {
 	bool	whole;
 	bool	open;
 	bool	queued;
+	bool	begun;
 };
 
 /**

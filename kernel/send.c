@@ -62,9 +62,12 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 
 	out = &qp->out[msg->msg_id & (qp->tree->cfg.slots - 1)];
 	spin_lock_bh(&qp->tx_lock);
-	if (out->open) {
-		verdict = out->msg_id == msg->msg_id ? INC_OPEN_REPEAT :
-						       INC_OPEN_BUSY;
+	if (out->begun && out->msg_id == msg->msg_id) {
+		/* Opened again it would be answered again. */
+		verdict = INC_OPEN_REPEAT;
+	} else if (out->open ||
+		   (out->begun && (s32)(msg->msg_id - out->msg_id) < 0)) {
+		verdict = INC_OPEN_BUSY;
 	} else if (qp->held && qp->held + msg->in_len > hold) {
 		verdict = INC_OPEN_HELD;
 	} else {
@@ -82,6 +85,7 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 		out->sent = 0;
 		out->status = INC_STATUS_OK;
 		out->open = true;
+		out->begun = true;
 		qp->held += msg->in_len;
 	}
 	spin_unlock_bh(&qp->tx_lock);
@@ -89,9 +93,12 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 }
 
 /**
- * inc_send_close() - a request turned out to have nothing to be told
+ * inc_send_close() - a request turned out to be no business of its slot
  * @qp: QP of the member
  * @msg_id: message that inc_send_open() was called for
+ *
+ * The message may be opened again. What another CPU has queued for it in the
+ * meantime is sent all the same.
  *
  * Context: BH; takes qp->tx_lock.
  */
@@ -100,8 +107,11 @@ void inc_send_close(struct inc_qp *qp, u32 msg_id)
 	struct inc_out *out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
 
 	spin_lock_bh(&qp->tx_lock);
-	out->open = false;
-	qp->held -= out->held;
+	out->begun = false;
+	if (out->open && !out->queued) {
+		out->open = false;
+		qp->held -= out->held;
+	}
 	spin_unlock_bh(&qp->tx_lock);
 }
 

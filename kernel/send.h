@@ -21,8 +21,9 @@ static inline u64 inc_now(void)
 /**
  * enum inc_open_verdict - may a request begin, as its member's results go
  * @INC_OPEN_OK: yes; its result has a place to go to now
- * @INC_OPEN_BUSY: no: the slot's last result is not on its way yet
- * @INC_OPEN_REPEAT: no: this message's result is not on its way yet
+ * @INC_OPEN_BUSY: no: the slot's last result is not on its way yet, or the
+ *	member is past this message
+ * @INC_OPEN_REPEAT: no: this message has been opened before
  * @INC_OPEN_HELD: not now: too much is held of this member
  */
 enum inc_open_verdict {

@@ -19,6 +19,9 @@ done
 RANKS=${RANKS//,/ }
 COUNTS=${COUNTS//,/ }
 RANKS=${RANKS:-"1 2 3 4 7 8 16"}
+TYPES=${TYPES//,/ }
+TYPES=${TYPES:-"int8 int16 int32 int64 uint8 uint16 uint32 uint64 fp16 bf16 fp32
+	fp64 float-int double-int long-int 2int short-int"}
 COUNTS=${COUNTS:-"0 1 3 255 4097 1048576"}
 RUNS=${RUNS:-1000}
 SEED=${SEED:-$RANDOM}
@@ -62,8 +65,7 @@ t_types()
 {
 	local t o
 
-	for t in int{8,16,32,64} uint{8,16,32,64} fp16 bf16 fp32 fp64 \
-		 float-int double-int long-int 2int short-int; do
+	for t in $TYPES; do
 		for o in $(ops "$t"); do
 			job "$t $o, 5 ranks" 5 allreduce -t "$t" -o "$o" \
 				--count 20011 -i 1 -x 0 --reps 1 "${PERF[@]}"

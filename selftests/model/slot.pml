@@ -95,6 +95,7 @@ typedef slot_t {
 typedef out_t {
 	bit open;
 	bit queued;
+	bit begun;
 	byte msg_id;
 	mtype status = OK;
 	byte ready;
@@ -156,7 +157,10 @@ chan down[MEMBERS] = [WINDOW] of { byte, byte, mtype, bit };
 #define WOULD_WAIT(n, id)	(!tree_error[n] && \
 				 (id) == NEXT_OF(SLOT(n, id).msg_id) && \
 				 SLOT(n, id).state == FAILED && !MAY_ADVANCE(n, id))
-#define WOULD_HOLD(r, id)	(!OUT(r, id).open && qp[r].held >= HOLD)
+#define PAST(r, id)	(OUT(r, id).begun && \
+			 ORDINAL(OUT(r, id).msg_id) >= ORDINAL(id))
+#define WOULD_HOLD(r, id)	(!OUT(r, id).open && !PAST(r, id) && \
+				 qp[r].held >= HOLD)
 
 #define ARRIVING(r)	(h[r].q[qp[r].epsn / CHUNKS] % 16)
 
@@ -170,25 +174,19 @@ chan down[MEMBERS] = [WINDOW] of { byte, byte, mtype, bit };
 			 qp[r].epsn >= qp[r].acked && \
 			 (qp[r].epsn % CHUNKS != 0 || !NOT_NOW(r, ARRIVING(r))))
 
-/*
- * A message that comes again as a whole after its slot has gone on is refused,
- * and may take its member's next one with it (design.rst, limits): left out.
- */
-#define STALE(r, id)	(REPEATS > 0 && qp[r].epsn >= CHUNKS && \
-			 h[r].q[qp[r].epsn / CHUNKS - 1] % 16 == (id) && \
-			 SLOT(NODE(r), id).msg_id != (id))
-
 /* inc_send_open(); opens, or sets discard. */
 inline send_open(r, id)
 {
 	if
-	:: OUT(r, id).open && OUT(r, id).msg_id == id ->
+	:: OUT(r, id).begun && OUT(r, id).msg_id == id ->
 		discard = 1			/* INC_OPEN_REPEAT */
-	:: OUT(r, id).open && OUT(r, id).msg_id != id ->
+	:: !(OUT(r, id).begun && OUT(r, id).msg_id == id) &&
+	   (OUT(r, id).open || PAST(r, id)) ->
 		add_stray(r, id, MSG_ID);	/* INC_OPEN_BUSY */
 		discard = 1
 	:: else ->
 		OUT(r, id).open = 1;
+		OUT(r, id).begun = 1;
 		OUT(r, id).msg_id = id;
 		OUT(r, id).status = OK;
 		OUT(r, id).ready = 0;
@@ -200,9 +198,14 @@ inline send_open(r, id)
 /* inc_send_close() */
 inline send_close(r, id)
 {
-	OUT(r, id).open = 0;
-	assert(qp[r].held > 0);
-	qp[r].held--
+	OUT(r, id).begun = 0;
+	if
+	:: OUT(r, id).open && !OUT(r, id).queued ->
+		OUT(r, id).open = 0;
+		assert(qp[r].held > 0);
+		qp[r].held--
+	:: else
+	fi
 }
 
 /* inc_send_result() */
@@ -489,10 +492,7 @@ end:	do
 			id = ARRIVING(r);
 			bad = h[r].q[qp[r].epsn / CHUNKS] / 16;
 			take = 0;
-			if
-			:: STALE(r, id) -> discard = 1
-			:: else -> send_open(r, id)
-			fi
+			send_open(r, id)
 		:: else
 		fi }
 		if
@@ -505,13 +505,15 @@ begin:		atomic {
 			if
 			:: tree_error[NODE(r)] ->
 				verdict = V_FAILED;
-				status = PEER_DEAD
+				status = PEER_DEAD;
+				qp[r].next_msg_id = (id + 1) % IDS
 			:: else ->
 				slot_begin(NODE(r), r, id, bad);
 				status = SLOT(NODE(r), id).status;
+				take = verdict == V_TAKE;
 				if
-				:: verdict == V_TAKE ->
-					take = 1;
+				:: verdict == V_TAKE || verdict == V_FAIL ||
+				   verdict == V_FAILED ->
 					qp[r].next_msg_id = (id + 1) % IDS
 				:: else
 				fi
@@ -521,9 +523,9 @@ begin:		atomic {
 		:: verdict == V_FAIL -> tell(NODE(r), id, MISMATCH)
 		:: atomic { verdict == V_FAILED -> send_status(r, id, status) }
 		:: atomic { verdict == V_REPEAT -> send_close(r, id) }
-		:: atomic { verdict == V_REFUSE && !STALE(r, id) ->
-			send_status(r, id, MSG_ID) }
-		:: atomic { verdict == V_REFUSE && STALE(r, id) -> send_close(r, id) }
+		:: atomic { verdict == V_REFUSE ->
+			send_close(r, id);
+			add_stray(r, id, MSG_ID) }
 		:: atomic { verdict == V_TAKE -> skip }
 		:: atomic { verdict == V_WAIT ->
 			send_close(r, id);

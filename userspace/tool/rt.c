@@ -277,6 +277,8 @@ static void parse_link(struct nlmsghdr *nlh, void *arg)
 		memcpy(&s, nla_data(tb[IFLA_STATS64]),
 		       len < sizeof(s) ? len : sizeof(s));
 	}
+	link->rx_packets = s.rx_packets;
+	link->tx_packets = s.tx_packets;
 	link->rx_dropped = s.rx_dropped;
 	link->tx_dropped = s.tx_dropped;
 	link->errors = s.rx_errors + s.tx_errors + s.rx_missed_errors;

@@ -49,6 +49,8 @@ struct rt_neigh {
  * @flags: IFF_*
  * @mtu: its MTU
  * @master: index of the bridge, bond ... that it belongs to, or 0
+ * @rx_packets: packets that came
+ * @tx_packets: packets that went
  * @rx_dropped: packets that it dropped when they came
  * @tx_dropped: and when they were to go
  * @errors: packets that were damaged, missed or not sent
@@ -61,6 +63,8 @@ struct rt_link {
 	unsigned int	flags;
 	uint32_t	mtu;
 	int		master;
+	uint64_t	rx_packets;
+	uint64_t	tx_packets;
 	uint64_t	rx_dropped;
 	uint64_t	tx_dropped;
 	uint64_t	errors;
