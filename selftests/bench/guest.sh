@@ -4,16 +4,18 @@
 # The benchmark, inside its kernel: takes samples, in turns, into $LAB_OUT.
 # report.py makes figures of them.
 #
-#   guest.sh REPETITIONS [PART...]	PART: times shaped cpu flat
+#   guest.sh REPETITIONS [PART...]	PART: times shaped loss cpu flat
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=selftests/bench/cpu.sh
 . "$(dirname "$0")/cpu.sh"
+# shellcheck source=selftests/bench/loss.sh
+. "$(dirname "$0")/loss.sh"
 
 REPS=$1
 shift
-PARTS=${*:-times shaped cpu flat}
+PARTS=${*:-times shaped loss cpu flat}
 RTT_SIZES="8 1024 65536 1048576"
 # Elements of 4 bytes, as options of inc-perf.
 COUNTS=(--count 2 --count 32 --count 256 --count 2048 --count 16384

@@ -170,6 +170,29 @@ def shaped(rep):
         rep.ratio(name + ', throughput over the server\'s', theirs, ours)
 
 
+# Loss in per cent: least share of the throughput without loss.
+LOSS_BARS = {'uc': {'0.1': 0.99, '1': 0.97, '2': 0.957, '5': 0.90}}
+
+
+def loss(rep):
+    """Goodput on lossy links over that of the same run without loss."""
+    for transport in ('rc', 'uc'):
+        for n in (2, 8):
+            runs = {p: [r['results'][0]['avg_us'] for r in
+                        rep.take('loss-%s.%d.%s' % (transport, n, p))]
+                    for p in ('0', '0.1', '1', '2', '5')}
+            if not runs['0']:
+                continue
+            size = rep.take('loss-%s.%d.0' % (transport, n))[0]['results'][0]
+            name = '%s, N=%d, links of 20 Mb/s' % (transport.upper(), n)
+            rep.add('Goodput, ' + name,
+                    [size['size'] / u for u in runs['0']], 'MB/s')
+            for p in ('0.1', '1', '2', '5'):
+                rep.ratio('Goodput, %s, loss of %s %%, of that without' %
+                          (name, p), runs['0'], runs[p],
+                          LOSS_BARS.get(transport, {}).get(p), most=False)
+
+
 class Account:
     """What was done between two readings of inc_account.ko."""
 
@@ -365,7 +388,7 @@ def plots(rep, out):
 def main():
     samples, out = sys.argv[1:]
     rep = Report(samples)
-    for part in (round_trips, server, shaped, cpu, flat):
+    for part in (round_trips, server, shaped, loss, cpu, flat):
         part(rep)
     plots(rep, out)
     rep.show()
