@@ -169,6 +169,54 @@ prepare_rootfs()
 	prepare_host && with_lock rootfs prepare_rootfs_locked
 }
 
+# ---------------------------------------------------------------- with
+
+# A copy of the root file system with the packages of packages-$LAB_WITH, where
+# "exec" and "run" work then; kernels and modules are built without.
+with_path()
+{
+	if [[ -z ${LAB_WITH:-} || $LAB_ROOTFS == / ]]; then
+		echo "$LAB_ROOTFS"
+	else
+		echo "$LAB_CACHE/with-$LAB_WITH-$(key "${LAB_ROOTFS##*-}" "$(packages "packages-$LAB_WITH")")"
+	fi
+}
+
+# Runs inside the copy (lab __with-install).
+with_install()
+{
+	local list
+
+	mapfile -t list < <(packages "packages-$LAB_WITH")
+	apt-get update && "${APT_GET[@]}" install "${list[@]}" && apt-get clean
+}
+
+make_with()
+{
+	echo "copying the root file system"
+	cp -a --reflink=auto "$LAB_ROOTFS/." "$1/" && rm -f "$1/.lab-complete" &&
+		LAB_CWD=/ in_root "$1" -- "$LAB_DIR/lab" __with-install
+}
+
+prepare_with_locked()
+{
+	have "$(with_path)" && return 0
+	need_space 2 "the root file system with $LAB_WITH"
+	say "$LAB_WITH: a copy of the root file system with $(packages "packages-$LAB_WITH" | wc -l) packages more"
+	new_tmp "with-$LAB_WITH"
+	step "$LAB_WITH" "$LAB_LOGS/with-$LAB_WITH.log" make_with "$TMP_DIR" || return
+	publish "$(with_path)"
+}
+
+prepare_with()
+{
+	[[ -n ${LAB_WITH:-} && $LAB_ROOTFS != / ]] || return 0
+	[[ -f $LAB_DIR/packages-$LAB_WITH ]] ||
+		die "LAB_WITH=$LAB_WITH: there is no packages-$LAB_WITH in $LAB_DIR"
+	have "$(with_path)" && return 0
+	prepare_rootfs && with_lock "with-$LAB_WITH" prepare_with_locked
+}
+
 # ---------------------------------------------------------------- source
 
 source_path()

@@ -132,6 +132,7 @@ cmd_run()
 	*) die "run: there is no backend \"$backend\"" ;;
 	esac
 
+	prepare_with || return
 	[[ $backend == host ]] || check_memory "$mem"
 
 	mkdir -p "$out"
@@ -207,7 +208,7 @@ start_uml()
 	[[ -z $pin ]] || kernel=(taskset -c "$pin" "${kernel[@]}")
 	# a panic sends SIGTERM to the whole process group
 	kernel=(setsid --wait "${kernel[@]}")
-	LAB_CWD=/ in_root "$LAB_ROOTFS" "${args[@]}" -- "${kernel[@]}"
+	LAB_CWD=/ in_root "$(with_path)" "${args[@]}" -- "${kernel[@]}"
 }
 
 # Directly on this machine's kernel, in namespaces of its own (network too).

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The component: what Open MPI looks for in mca_coll_inc.so.
+ */
+#include "coll_inc.h"
+
+#include "ompi/mca/mca.h"
+
+struct coll_inc_params coll_inc_params;
+int coll_inc_output = -1;
+
+static int init_query(bool progress_threads, bool mpi_threads)
+{
+	(void)progress_threads;
+	(void)mpi_threads;
+	return OMPI_SUCCESS;
+}
+
+static int component_open(void)
+{
+	coll_inc_output = opal_output_open(NULL);
+	opal_output_set_verbosity(coll_inc_output, coll_inc_params.verbose);
+	return OMPI_SUCCESS;
+}
+
+static int component_close(void)
+{
+	coll_inc_progress_end();
+	opal_output_close(coll_inc_output);
+	return OMPI_SUCCESS;
+}
+
+static int component_register(void);
+
+OMPI_DECLSPEC mca_coll_base_component_2_4_0_t mca_coll_inc_component = {
+	.collm_version = {
+		MCA_COLL_BASE_VERSION_2_4_0,
+		.mca_component_name = "inc",
+		MCA_BASE_MAKE_VERSION(component, 1, 0, 0),
+		.mca_open_component = component_open,
+		.mca_close_component = component_close,
+		.mca_register_component_params = component_register,
+	},
+	.collm_data = { MCA_BASE_METADATA_PARAM_CHECKPOINT },
+	.collm_init_query = init_query,
+	.collm_comm_query = coll_inc_comm_query,
+};
+
+static void param(const char *name, const char *text,
+		  mca_base_var_type_t type, void *value)
+{
+	mca_base_component_var_register(&mca_coll_inc_component.collm_version,
+					name, text, type, NULL, 0, 0,
+					OPAL_INFO_LVL_4,
+					MCA_BASE_VAR_SCOPE_READONLY, value);
+}
+
+static int component_register(void)
+{
+	struct coll_inc_params *p = &coll_inc_params;
+
+	*p = (struct coll_inc_params) {
+		.priority	 = 90,
+		.min_ranks	 = 2,
+		.max_bytes	 = 1UL << 31,
+		.timeout_ms	 = 30000,
+		.join_timeout_ms = 10000,
+	};
+	param("priority", "Priority of coll/inc; 0 switches it off",
+	      MCA_BASE_VAR_TYPE_INT, &p->priority);
+	param("verbose",
+	      "1: which communicators go through the switch, or why not; 2: and which operations",
+	      MCA_BASE_VAR_TYPE_INT, &p->verbose);
+	param("stats",
+	      "When a communicator is freed, say how many operations went through the switch, and why others did not",
+	      MCA_BASE_VAR_TYPE_BOOL, &p->stats);
+	param("server",
+	      "HOST[:PORT] of the rendezvous daemon (inc-tool serve); default: environment INC_SERVER",
+	      MCA_BASE_VAR_TYPE_STRING, &p->server);
+	param("min_ranks", "Smallest communicator that goes through the switch",
+	      MCA_BASE_VAR_TYPE_INT, &p->min_ranks);
+	param("min_bytes",
+	      "Smallest data of a rank (for blocks, of one block) that goes through the switch",
+	      MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->min_bytes);
+	param("max_bytes", "Largest, likewise",
+	      MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->max_bytes);
+	param("timeout_ms",
+	      "Milliseconds without any progress after which an operation ends with an error",
+	      MCA_BASE_VAR_TYPE_INT, &p->timeout_ms);
+	param("join_timeout_ms",
+	      "Milliseconds that the ranks of a communicator wait for each other at the daemon",
+	      MCA_BASE_VAR_TYPE_INT, &p->join_timeout_ms);
+	return OMPI_SUCCESS;
+}

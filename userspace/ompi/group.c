@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The ranks of a communicator meet at the switch.
+ *
+ * Where hosts have several ranks, one per host, its leader, is a rank of the
+ * switch's tree; the others go through it. Everything that is needed for the
+ * meeting is done by the collectives below this component. Any rank that can't
+ * take part makes all of them fall through from then on.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <infiniband/verbs.h>
+
+#include "coll_inc.h"
+
+#include "ompi/proc/proc.h"
+#include "opal/mca/hwloc/hwloc-internal.h"
+
+/* What a communicator made for the meeting is known by. */
+static __thread bool meeting;
+
+/**
+ * coll_inc_meeting() - is a communicator being made for our own use
+ */
+bool coll_inc_meeting(void)
+{
+	return meeting;
+}
+
+/* The smallest value of all ranks; 0, if they can't be asked. */
+static int agree(coll_inc_module_t *m, ompi_communicator_t *comm, int value)
+{
+	int ret = m->below.allreduce(MPI_IN_PLACE, &value, 1, &ompi_mpi_int.dt,
+				     &ompi_mpi_op_min.op, comm,
+				     m->below.allreduce_module);
+
+	return ret == OMPI_SUCCESS ? value : 0;
+}
+
+static const char *server(void)
+{
+	const char *s = coll_inc_params.server;
+
+	return s && *s ? s : getenv("INC_SERVER");
+}
+
+static bool able(void)
+{
+	struct ibv_device **list;
+	int n = 0;
+
+	if (!server()) {
+		coll_inc_say(1, "coll/inc: neither coll_inc_server nor INC_SERVER is set");
+		return false;
+	}
+	list = ibv_get_device_list(&n);
+	if (list)
+		ibv_free_device_list(list);
+	if (!n)
+		coll_inc_say(1, "coll/inc: this host has no RDMA device");
+	return n > 0;
+}
+
+static bool alone_on_host(ompi_communicator_t *comm)
+{
+	int i;
+
+	for (i = 0; i < ompi_comm_size(comm); i++) {
+		ompi_proc_t *p = ompi_comm_peer_lookup(comm, i);
+
+		if (i != ompi_comm_rank(comm) &&
+		    OPAL_PROC_ON_LOCAL_NODE(p->super.proc_flags))
+			return false;
+	}
+	return true;
+}
+
+/* Number the hosts by their leaders, and the ranks of each. */
+static int number_hosts(coll_inc_module_t *m, const int *leader_of, int size)
+{
+	int hosts = 0, i, j;
+
+	for (i = 0; i < size; i++) {
+		m->host_of[i] = leader_of[i] == i ? hosts++ :
+						    m->host_of[leader_of[i]];
+		for (j = leader_of[i]; j < i; j++)
+			m->at[i] += leader_of[j] == leader_of[i];
+	}
+	return hosts;
+}
+
+/* Find out who is on which host. The leader is a host's lowest rank. */
+static int find_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
+		      int *nhosts)
+{
+	int size = ompi_comm_size(comm), mine = ompi_comm_rank(comm), ret;
+	int *leader_of;
+
+	meeting = true;
+	ret = ompi_comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, NULL,
+				   &m->local);
+	meeting = false;
+	if (ret != OMPI_SUCCESS)
+		return ret;
+	ret = m->local->c_coll->coll_bcast(&mine, 1, &ompi_mpi_int.dt, 0, m->local,
+				m->local->c_coll->coll_bcast_module);
+	if (ret != OMPI_SUCCESS)
+		return ret;
+	m->host_of = calloc((size_t)size, sizeof(int));
+	m->at = calloc((size_t)size, sizeof(int));
+	leader_of = calloc((size_t)size, sizeof(int));
+	if (m->host_of && m->at && leader_of)
+		ret = m->below.allgather(&mine, 1, &ompi_mpi_int.dt, leader_of,
+					 1, &ompi_mpi_int.dt, comm,
+					 m->below.allgather_module);
+	else
+		ret = OMPI_ERR_OUT_OF_RESOURCE;
+	if (ret == OMPI_SUCCESS)
+		*nhosts = number_hosts(m, leader_of, size);
+	free(leader_of);
+	return ret;
+}
+
+/* A name that no other communicator of any job has. */
+static int make_name(coll_inc_module_t *m, ompi_communicator_t *comm,
+		     char name[INC_JOB_MAX + 1])
+{
+	uint64_t rnd[2] = { 0 };
+
+	memset(name, 0, INC_JOB_MAX + 1);
+	if (!ompi_comm_rank(comm)) {
+		if (getrandom(rnd, sizeof(rnd), 0) != sizeof(rnd))
+			return OMPI_ERROR;
+		snprintf(name, INC_JOB_MAX + 1, "ompi-%016jx%016jx",
+			 (uintmax_t)rnd[0], (uintmax_t)rnd[1]);
+	}
+	return m->below.bcast(name, INC_JOB_MAX + 1, &ompi_mpi_char.dt, 0, comm,
+			      m->below.bcast_module);
+}
+
+static int join(coll_inc_module_t *m, const char *name, int rank, int nranks)
+{
+	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
+	char why[256] = "";
+	int ret;
+
+	opts.server = server();
+	opts.job = name;
+	opts.rank = rank;
+	opts.nranks = nranks;
+	opts.timeout_ms = (unsigned int)coll_inc_params.timeout_ms;
+	opts.join_timeout_ms = (unsigned int)coll_inc_params.join_timeout_ms;
+	opts.errbuf = why;
+	opts.errbuf_len = sizeof(why);
+	ret = inc_comm_create(&m->inc, &opts);
+	if (ret) {
+		m->inc = NULL;
+		coll_inc_say(1, "coll/inc: %s",
+			     *why ? why : inc_strerror(ret));
+	}
+	return ret;
+}
+
+static bool meet(coll_inc_module_t *m, ompi_communicator_t *comm)
+{
+	int rank = ompi_comm_rank(comm), nranks = ompi_comm_size(comm);
+	char name[INC_JOB_MAX + 1];
+	bool ok;
+
+	if (!agree(m, comm, able()))
+		return false;
+	if (!agree(m, comm, alone_on_host(comm))) {
+		ok = find_hosts(m, comm, &nranks) == OMPI_SUCCESS;
+		if (!agree(m, comm, ok))
+			return false;
+		if (nranks < 2) {
+			coll_inc_say(1, "coll/inc: all ranks are on one host");
+			return false;
+		}
+		rank = m->at[rank] ? -1 : m->host_of[rank];
+	}
+	if (!agree(m, comm, make_name(m, comm, name) == OMPI_SUCCESS))
+		return false;
+	return agree(m, comm, rank < 0 || !join(m, name, rank, nranks));
+}
+
+/**
+ * coll_inc_meet() - make a communicator's tree on the switch
+ * @m: module in state COLL_INC_NEW; goes to COLL_INC_READY or COLL_INC_NONE
+ * @comm: its communicator
+ *
+ * All ranks are in the same call.
+ */
+void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
+{
+	m->state = COLL_INC_MEETING;
+	if (meet(m, comm)) {
+		m->state = COLL_INC_READY;
+		coll_inc_say(1, "coll/inc: %s: %d ranks%s go through the switch",
+			     comm->c_name, ompi_comm_size(comm),
+			     m->local ? ", one per host," : "");
+		return;
+	}
+	coll_inc_part(m);
+	m->state = COLL_INC_NONE;
+	coll_inc_say(1, "coll/inc: %s: nothing goes through the switch",
+		     comm->c_name);
+}
+
+/**
+ * coll_inc_part() - give up what coll_inc_meet() has made
+ * @m: module
+ */
+void coll_inc_part(coll_inc_module_t *m)
+{
+	if (m->inc)
+		inc_comm_destroy(m->inc);
+	m->inc = NULL;
+	if (m->local)
+		ompi_comm_free(&m->local);
+	m->local = NULL;
+	free(m->host_of);
+	free(m->at);
+	m->host_of = NULL;
+	m->at = NULL;
+}
