@@ -17,6 +17,7 @@ struct timer_list;
 void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		   const struct inc_pkt *pkt);
 void inc_engine_ack_timer(struct timer_list *t);
+void inc_engine_ask_timer(struct timer_list *t);
 void inc_engine_tell(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);
 void inc_engine_kick(struct inc_tree *tree);
 

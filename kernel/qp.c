@@ -140,6 +140,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	__skb_queue_head_init(&qp->kept);
 	timer_setup(&qp->rto, inc_send_timer, 0);
 	timer_setup(&qp->ack_timer, inc_engine_ack_timer, 0);
+	timer_setup(&qp->ask_timer, inc_engine_ask_timer, 0);
 
 	qp->resp.epsn = cfg->peer_psn;
 	qp->resp.rkey = get_random_u32();
@@ -300,6 +301,7 @@ void inc_qp_destroy(struct inc_qp *qp)
 
 	timer_shutdown_sync(&qp->rto);
 	timer_shutdown_sync(&qp->ack_timer);
+	timer_shutdown_sync(&qp->ask_timer);
 	/* A packet that was held back may still come in. */
 	inc_fault_free(qp);
 	__skb_queue_purge(&qp->kept);

@@ -98,8 +98,9 @@ struct inc_out {
  * @error: enum inc_member_error
  * @report: the error was not told to the event group yet
  * @rx_lock: guards @resp, @kept and the message in progress: @rx_msg_id,
- *	@rx_take, @ack_psn, @ack_put_off. Outermost of the data path: a slot's lock, then any
- *	QP's @tx_lock, may be taken inside, not both at a time
+ *	@rx_take, @ack_psn, @ack_put_off, @asks, @rx_at. Outermost of the data
+ *	path: a slot's lock, then any QP's @tx_lock, may be taken inside, not
+ *	both at a time
  * @resp: responder
  * @kept: packets beyond a hole, by PSN
  * @rx_msg_id: message in progress
@@ -107,6 +108,9 @@ struct inc_out {
  * @ack_psn: newest request whose acknowledgment is put off
  * @ack_put_off: how many are
  * @ack_timer: sends it
+ * @asks: times that the member was asked for what it owes since it sent some
+ * @rx_at: when it last sent a new packet
+ * @ask_timer: asks
  * @next_msg_id: message ID that should come next, for a person to see
  * @tx_lock: guards the fields below; innermost
  * @tx_busy: somebody transmits; who finds it set leaves his packets to him
@@ -154,6 +158,9 @@ struct inc_qp {
 	u8				ack_put_off;
 	u32				ack_psn;
 	struct timer_list		ack_timer;
+	u8				asks;
+	unsigned long			rx_at;
+	struct timer_list		ask_timer;
 	u32				next_msg_id;
 
 	spinlock_t			tx_lock ____cacheline_aligned_in_smp;

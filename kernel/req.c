@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC requester: go-back-N with an adaptive time-out. Every packet is a message
- * of its own (WRITE ONLY), so a PSN names a packet, and the packet's
- * description is kept in a ring until it is acknowledged.
+ * RC requester: go-back-N with an adaptive time-out and an adaptive window. Every
+ * packet is a message of its own (WRITE ONLY), so a PSN names a packet, and the
+ * packet's description is kept in a ring until it is acknowledged.
+ *
+ * The peer may drop all that follows a lost packet (rxe does), so a loss costs
+ * what is in flight. If packets are lost at random, the window that halves with
+ * each loss and grows by one packet with each window acknowledged settles where
+ * that cost is small (some ten packets at 1 %, forty at 0.1 %); without loss it
+ * is what the tree allows.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -18,6 +24,8 @@
 /* Most packets between two that ask for an acknowledgment. */
 #define ACKREQ_EVERY	16
 #define MAX_BACKOFF	10
+/* However many packets are lost. */
+#define MIN_CWND	2
 /*
  * A member is not dead before it was asked that often: if this machine stood
  * still for the dead time, everybody else seems to have been silent.
@@ -68,6 +76,8 @@ void inc_req_init(struct inc_req *r, u32 psn)
 void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us)
 {
 	r->window = window;
+	r->cwnd = window;
+	r->grown = 0;
 	r->min_rto = min_rto_us;
 	r->dead = dead_us;
 }
@@ -84,7 +94,7 @@ struct inc_wqe *inc_req_push(struct inc_req *r)
 {
 	struct inc_wqe *w;
 
-	if (in_flight(r) >= r->window)
+	if (in_flight(r) >= r->cwnd)
 		return NULL;
 	w = wqe(r, r->max);
 	r->max = inc_psn_add(r->max, 1);
@@ -124,7 +134,7 @@ static void start_timing(struct inc_req *r, u32 psn, u64 now)
  */
 static bool must_ask(const struct inc_req *r, enum inc_req_end end, u64 now)
 {
-	return end == INC_REQ_END || in_flight(r) >= r->window ||
+	return end == INC_REQ_END ||
 	       (end == INC_REQ_END_SHARED && now - r->asked_at >= r->min_rto);
 }
 
@@ -164,8 +174,8 @@ struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
 			     enum inc_req_end end, u32 *psn, bool *ackreq,
 			     enum inc_req_kind *kind)
 {
-	u32 every = min_t(u32, ACKREQ_EVERY, max_t(u32, r->window / 2, 1));
-	bool again, tail;
+	u32 every = min_t(u32, ACKREQ_EVERY, max_t(u32, r->cwnd / 2, 1));
+	bool again, tail, closes;
 
 	if (r->asking) {
 		struct inc_wqe *w = ask_alone(r, now, psn);
@@ -176,7 +186,8 @@ struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
 			return w;
 	}
 	if (r->rnr || r->next == r->max ||
-	    (r->probing && r->next != r->una))
+	    (r->probing && r->next != r->una) ||
+	    inc_psn_diff(r->next, r->una) >= r->cwnd)
 		return NULL;
 
 	*psn = r->next;
@@ -195,7 +206,8 @@ struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
 		tail = r->next == r->fresh;
 	else
 		tail = r->next == r->max && must_ask(r, end, now);
-	*ackreq = tail || r->probing || ++r->since_ackreq >= every;
+	closes = inc_psn_diff(r->next, r->una) >= r->cwnd;
+	*ackreq = tail || closes || r->probing || ++r->since_ackreq >= every;
 	if (*ackreq) {
 		ask(r, *psn, now);
 		if (!again)
@@ -217,6 +229,28 @@ static void measured(struct inc_req *r, u32 rtt)
 	dev = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
 	r->rttvar = r->rttvar - r->rttvar / 4 + dev / 4;
 	r->srtt = max_t(u32, r->srtt - r->srtt / 8 + rtt / 8, 1);
+}
+
+/* A packet was lost, and with it all that followed. */
+static void shrink(struct inc_req *r)
+{
+	r->cwnd = max_t(u16, r->cwnd / 2, min_t(u16, MIN_CWND, r->window));
+	r->grown = 0;
+}
+
+/*
+ * So many packets arrived. The window grows if it is what holds packets back,
+ * or has just held these back.
+ */
+static void grow(struct inc_req *r, u32 packets)
+{
+	if (r->cwnd >= r->window || in_flight(r) < r->cwnd)
+		return;
+	r->grown += packets;
+	if (r->grown >= r->cwnd) {
+		r->grown -= r->cwnd;
+		r->cwnd++;
+	}
 }
 
 static void go_back(struct inc_req *r)
@@ -246,12 +280,15 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
 	}
 	/* The oldest packet alone: what follows it is lost, too. */
 	alone = psn == inc_psn_add(r->una, 1);
+	grow(r, inc_psn_diff(psn, r->una));
 	r->una = psn;
 	if (r->probing) {
 		r->probing = false;
 		r->next = r->fresh;
-		if (alone)
+		if (alone) {
+			shrink(r);
 			go_back(r);
+		}
 	} else if (inc_psn_diff(r->next, psn) < 0) {
 		r->next = psn;
 	}
@@ -329,6 +366,7 @@ enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now)
 	r->nak_psn = psn;
 	/* A true loss: the round trip is not to blame. */
 	r->backoff = 0;
+	shrink(r);
 	go_back(r);
 	return INC_REQ_BACK;
 }
@@ -359,9 +397,17 @@ enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
 	return INC_REQ_WAIT;
 }
 
-static u64 rto(const struct inc_req *r)
+/**
+ * inc_req_rto() - how soon an answer is due, by the round trips measured
+ * @r: requester
+ *
+ * Context: the QP's transmit lock is held, or an old answer is good enough.
+ * Return: time-out before it backs off, microseconds.
+ */
+u64 inc_req_rto(const struct inc_req *r)
 {
-	u64 t = r->srtt ? r->srtt + 4 * r->rttvar : INITIAL_RTO;
+	u32 srtt = READ_ONCE(r->srtt);
+	u64 t = srtt ? srtt + 4 * READ_ONCE(r->rttvar) : INITIAL_RTO;
 
 	return max_t(u64, t, r->min_rto);
 }
@@ -383,7 +429,7 @@ u64 inc_req_deadline(const struct inc_req *r)
 	if (!any_asked(r) && r->next == r->fresh)
 		return r->sent_at + r->min_rto;
 	/* However it backs off, some repetitions fit into the dead time. */
-	return r->sent_at + min_t(u64, rto(r) << r->backoff,
+	return r->sent_at + min_t(u64, inc_req_rto(r) << r->backoff,
 				  max_t(u64, r->dead / 5, 2 * r->srtt));
 }
 

@@ -44,7 +44,10 @@ struct inc_wqe {
  * @max: first PSN that no packet has taken yet
  * @asked: first PSN after the last packet that asked for an acknowledgment
  * @nak_psn: PSN of the last NAK obeyed, to obey each once
- * @window: most packets in flight
+ * @window: most packets in flight that the tree allows
+ * @cwnd: most packets in flight for now: halved by a loss, grows with what is
+ *	acknowledged
+ * @grown: packets acknowledged since @cwnd grew
  * @since_ackreq: packets sent since one that asked for an acknowledgment
  * @backoff: time-outs since a round trip was measured or a loss was reported,
  *	each doubles the time-out
@@ -75,6 +78,8 @@ struct inc_req {
 	u32		asked;
 	u32		nak_psn;
 	u16		window;
+	u16		cwnd;
+	u16		grown;
 	u8		since_ackreq;
 	u8		backoff;
 	u8		tries;
@@ -167,6 +172,7 @@ enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now);
 enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
 				     u64 now);
 enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now);
+u64 inc_req_rto(const struct inc_req *r);
 u64 inc_req_deadline(const struct inc_req *r);
 
 #endif /* _INC_REQ_H */

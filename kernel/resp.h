@@ -61,6 +61,29 @@ enum inc_resp_verdict {
 };
 
 /**
+ * enum inc_resp_ask - how to ask a silent member for what it owes
+ * @INC_RESP_ASK_NOTHING: nothing is known to be due
+ * @INC_RESP_ASK_NAK: by a NAK - PSN sequence error, the first for that PSN
+ * @INC_RESP_ASK_RNR: by an RNR NAK, since a NAK was sent already
+ */
+enum inc_resp_ask {
+	INC_RESP_ASK_NOTHING,
+	INC_RESP_ASK_NAK,
+	INC_RESP_ASK_RNR,
+};
+
+/**
+ * inc_resp_owed() - is more to come from the member
+ * @r: responder
+ *
+ * Return: true in the middle of a message and behind a hole.
+ */
+static inline bool inc_resp_owed(const struct inc_resp *r)
+{
+	return r->in_msg || r->nak_sent;
+}
+
+/**
  * inc_resp_is_empty() - is a request a write of no bytes
  * @pkt: parsed packet, a request
  *
@@ -81,6 +104,7 @@ static inline bool inc_resp_is_empty(const struct inc_pkt *pkt)
 enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 				     const struct inc_pkt *pkt);
 void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt);
+enum inc_resp_ask inc_resp_silence(struct inc_resp *r);
 bool inc_resp_ack_due(struct inc_resp *r, bool ackreq);
 
 #endif /* _INC_RESP_H */

@@ -317,10 +317,85 @@ static void ring_reuse(struct kunit *test)
 		/* Everything in flight is still what it was. */
 		KUNIT_ASSERT_EQ(test, inc_req_nak_seq(r, r->una, *clock(test)),
 				INC_REQ_BACK);
+		inc_req_tune(r, INC_REQ_MAX_WINDOW, MIN_RTO, DEAD);
 		expect_again(test, r->una, flight);
 		inc_req_ack(r, inc_psn_add(r->una, inc_rnd_below(&rng, flight)),
 			    *clock(test) += 10);
 	}
+}
+
+/* Packets that may be sent now, from r->una on; the last one asks. */
+static u32 fills(struct kunit *test, struct inc_req *r)
+{
+	struct sent s, last = {};
+	u32 n = 0;
+
+	for (;;) {
+		if (r->next == r->max && !inc_req_push(r))
+			break;
+		s = next(test, false);
+		if (!s.wqe)
+			break;
+		last = s;
+		n++;
+	}
+	if (n)
+		KUNIT_EXPECT_TRUE(test, last.ackreq);
+	return n;
+}
+
+/* Each loss halves the window, down to 2. */
+static void loss_halves(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0xfffff0, 64);
+
+	KUNIT_EXPECT_EQ(test, fills(test, r), 64U);
+	for (u32 w = 32, i = 0; i < 8; i++) {
+		/* One is there, the next one is lost. */
+		KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, inc_psn_add(r->una, 1),
+						      *clock(test) += 10),
+				INC_REQ_BACK);
+		KUNIT_EXPECT_EQ_MSG(test, fills(test, r), w, "loss %u", i);
+		w = max(w / 2, 2U);
+	}
+	/* A NAK that is repeated is no loss. */
+	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, r->una, *clock(test)), INC_REQ_OLD);
+	KUNIT_EXPECT_EQ(test, fills(test, r), 0U);
+
+	/* A tree's window of 1 stays one of 1. */
+	r = setup(test, 7, 1);
+	KUNIT_EXPECT_EQ(test, fills(test, r), 1U);
+	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 7, *clock(test)), INC_REQ_BACK);
+	KUNIT_EXPECT_EQ(test, fills(test, r), 1U);
+}
+
+/* By one packet with each window that is acknowledged, up to the tree's. */
+static void window_recovers(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0xffffc0, 16);
+	u32 w;
+
+	fills(test, r);
+	inc_req_nak_seq(r, r->una, *clock(test));
+	KUNIT_EXPECT_EQ(test, fills(test, r), 8U);
+	inc_req_ack(r, inc_psn_add(r->una, 7), *clock(test) += 10);
+	for (w = 9; w <= 16; w++) {
+		KUNIT_EXPECT_EQ(test, fills(test, r), w);
+		inc_req_ack(r, inc_psn_add(r->una, w - 1), *clock(test) += 10);
+	}
+	KUNIT_EXPECT_EQ(test, fills(test, r), 16U);
+
+	/* Not if it is not what holds packets back. */
+	r = setup(test, 0xffffc0, 16);
+	send(test, 4);
+	inc_req_nak_seq(r, r->una, *clock(test));
+	expect_again(test, r->una, 4);
+	for (u32 i = 0; i < 100; i++) {
+		inc_req_ack(r, inc_psn_add(r->una, 3), *clock(test) += 10);
+		send(test, 4);
+	}
+	inc_req_ack(r, inc_psn_add(r->una, 3), *clock(test) += 10);
+	KUNIT_EXPECT_EQ(test, fills(test, r), 8U);
 }
 
 static struct kunit_case req_cases[] = {
@@ -339,6 +414,8 @@ static struct kunit_case req_cases[] = {
 	KUNIT_CASE(rnr_then_nak),
 	KUNIT_CASE(window_of_one),
 	KUNIT_CASE(ring_reuse),
+	KUNIT_CASE(loss_halves),
+	KUNIT_CASE(window_recovers),
 	{}
 };
 

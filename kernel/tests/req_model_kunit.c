@@ -293,7 +293,7 @@ static void nothing_twice(struct kunit *test)
 	inc_rng_init(&rng, test);
 	for (unsigned int i = 0; i < n; i++) {
 		prepare(m, inc_rnd(&rng), 64);
-		m->r.window = some_window(m);
+		inc_req_tune(&m->r, some_window(m), 2500, 10000000);
 		m->link.delay = delays[inc_rnd_below(&rng, ARRAY_SIZE(delays))];
 		m->link.serial = serials[inc_rnd_below(&rng, ARRAY_SIZE(serials))];
 		simulate(test, m);
@@ -321,7 +321,7 @@ static void burst_after_quiet(struct kunit *test)
 	inc_rng_init(&rng, test);
 	for (unsigned int i = 0; i < n; i++) {
 		prepare(m, inc_rnd(&rng), 64);
-		m->r.window = some_window(m);
+		inc_req_tune(&m->r, some_window(m), 2500, 10000000);
 		m->link.delay = 10 + inc_rnd_below(&m->rng, 1000);
 		m->link.serial = serials[inc_rnd_below(&rng, ARRAY_SIZE(serials))];
 		m->singles = 100;
@@ -346,7 +346,7 @@ static void faults(struct kunit *test)
 		unsigned int cost;
 
 		prepare(m, inc_rnd(&rng), 64);
-		m->r.window = some_window(m);
+		inc_req_tune(&m->r, some_window(m), 2500, 10000000);
 		m->lazy = i & 1;
 		m->link.delay = 20 + inc_rnd_below(&m->rng, 500);
 		m->link.serial = 1 + inc_rnd_below(&m->rng, 100);
@@ -381,7 +381,7 @@ static void reordering(struct kunit *test)
 	inc_rng_init(&rng, test);
 	for (unsigned int i = 0; i < n; i++) {
 		prepare(m, inc_rnd(&rng), 64);
-		m->r.window = some_window(m);
+		inc_req_tune(&m->r, some_window(m), 2500, 10000000);
 		m->lazy = i & 1;
 		m->link.delay = 100;
 		m->link.serial = 10;

@@ -111,7 +111,10 @@ static struct inc_req *probing(struct kunit *test)
 	return r;
 }
 
-/* The member has just that one: all others were lost with it. */
+/*
+ * The member has just that one: all others were lost with it, and the window is
+ * half of what it was.
+ */
 static void probe_finds_loss(struct kunit *test)
 {
 	struct inc_req *r = probing(test);
@@ -123,6 +126,11 @@ static void probe_finds_loss(struct kunit *test)
 
 		KUNIT_EXPECT_TRUE(test, s.wqe && s.psn == inc_psn_add(0xfffffc, i));
 		KUNIT_EXPECT_EQ(test, s.again, i < 10);
+		if (i != 8)
+			continue;
+		KUNIT_EXPECT_TRUE(test, s.ackreq);
+		KUNIT_EXPECT_NULL(test, next(test, true).wqe);
+		inc_req_ack(r, s.psn, *clock(test) += 10);
 	}
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 }
@@ -162,8 +170,9 @@ static void probe_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 0xfffffb, *clock(test)), INC_REQ_OLD);
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 0xfffffc, *clock(test)), INC_REQ_BACK);
-	for (u32 i = 0; i < 11; i++)
+	for (u32 i = 0; i < 8; i++)
 		KUNIT_EXPECT_EQ(test, next(test, true).psn, inc_psn_add(0xfffffc, i));
+	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 
 	r = probing(test);
 	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 1, *clock(test)), INC_REQ_BACK);
@@ -175,6 +184,7 @@ static void probe_ends(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 	*clock(test) = inc_req_deadline(r);
 	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_RESUME);
+	/* Nothing was lost. */
 	for (u32 i = 0; i < 11; i++)
 		KUNIT_EXPECT_EQ(test, next(test, true).psn, inc_psn_add(0xfffffc, i));
 }
