@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # kunit.sh [MODULE]: loads rdma_inc_kunit.ko (build/mod-kunit/kernel of the tree
-# by default), which runs all unit tests, and prints one line per test case.
+# by default), which runs all unit tests, and prints one line per test case; with
+# them the kernel's own tests of its CRCs, on which ours stand, if it has any.
 # In the lab:
 #
 #   selftests/lab/lab modules uml build/mod-kunit INC_KUNIT=1
@@ -29,9 +30,12 @@ if ! insmod "$module" ${INC_SEED:+seed=$INC_SEED} ${INC_ROUNDS:+rounds=$INC_ROUN
 	exit 1
 fi
 
+modprobe crc_kunit 2>/dev/null
+
 # One process: in a kernel with all checks each costs seconds.
-awk -f "$dir/ktap-flat.awk" "$results"/rdma_inc_*/results
+awk -f "$dir/ktap-flat.awk" "$results"/{rdma_inc_*,crc}/results 2>/dev/null
 rc=$?
 
 rmmod rdma_inc_kunit || rc=1
+rmmod crc_kunit 2>/dev/null
 exit "$rc"
