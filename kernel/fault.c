@@ -118,7 +118,7 @@ static void damage(struct fault_dir *d, struct sk_buff *skb, unsigned int off)
 	r = hit ? prandom_u32_state(&d->rnd) : 0;
 	spin_unlock_bh(&d->lock);
 	/* Others who see the packet are not to see this. */
-	if (!hit || skb_unclone(skb, GFP_ATOMIC))
+	if (!hit || skb_ensure_writable(skb, skb->len))
 		return;
 	skb->data[off + (r >> 3) % (skb->len - off)] ^= 1 << (r & 7);
 }

@@ -4,6 +4,7 @@
  * through CRC-32, least significant bit first. All of it is crc32_le(); only
  * the combination of a header's and a payload's CRC is made here.
  */
+#include <linux/cache.h>
 #include <linux/crc32.h>
 #include <linux/in.h>
 #include <linux/ip.h>
@@ -19,6 +20,13 @@
 
 /* The polynomial of CRC-32, most significant coefficient in bit 0. */
 #define CRC_POLY	0xedb88320U
+
+/* Lengths of payloads that are powers of two: 4 to 4096. */
+#define POWER_MIN	2
+#define POWERS		11
+
+/* Moves over each of these lengths. */
+static struct inc_crc_shift power[POWERS] __ro_after_init;
 
 /* a * b modulo the polynomial; 1 is bit 31. */
 static u32 gf2_mul(u32 a, u32 b)
@@ -58,6 +66,40 @@ void inc_crc_shift_init(struct inc_crc_shift *s, u32 len)
 	for (i = 0; i < INC_CRC_NIBBLES; i++)
 		for (v = 0; v < 16; v++)
 			s->tab[i][v] = gf2_mul((u32)v << 4 * i, factor);
+}
+
+/**
+ * inc_icrc_init() - make the tables that inc_crc_shift_any() needs
+ *
+ * Context: before anything else of this file is called.
+ */
+void inc_icrc_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < POWERS; i++)
+		inc_crc_shift_init(&power[i], 1U << (i + POWER_MIN));
+}
+
+/**
+ * inc_crc_shift_any() - move a CRC over any number of bytes
+ * @crc: CRC of what stands before these bytes
+ * @len: their number, a multiple of 4, less than 8192
+ *
+ * As inc_crc_shift() with a table for @len, but as many times slower as @len
+ * has bits set.
+ *
+ * Context: any.
+ * Return: what crc32_le(crc, bytes, len) would be if all bytes were zero.
+ */
+u32 inc_crc_shift_any(u32 crc, unsigned int len)
+{
+	unsigned int i;
+
+	for (i = 0; i < POWERS; i++)
+		if (len & 1U << (i + POWER_MIN))
+			crc = inc_crc_shift(&power[i], crc);
+	return crc;
 }
 
 /**

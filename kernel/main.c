@@ -7,6 +7,7 @@
 #include <linux/workqueue.h>
 
 #include "debugfs.h"
+#include "icrc.h"
 #include "inc.h"
 #include "net.h"
 #include "netlink.h"
@@ -19,6 +20,7 @@ static int __init inc_init(void)
 	int err;
 
 	inc_reduce_init();
+	inc_icrc_init();
 	inc_wq = alloc_workqueue("rdma_inc", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	if (!inc_wq)
 		return -ENOMEM;

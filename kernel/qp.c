@@ -36,6 +36,12 @@ void inc_part_free(struct inc_part *part)
 	consume_skb(container_of((char (*)[48])cb, struct sk_buff, cb));
 }
 
+/* Small numbers make a shallow xarray, which is quicker to search. */
+static unsigned long index_of(u32 qpn)
+{
+	return qpn - INC_QPN_MIN;
+}
+
 /**
  * inc_qp_lookup() - find a QP by its number
  * @inet: switch
@@ -46,7 +52,7 @@ void inc_part_free(struct inc_part *part)
  */
 struct inc_qp *inc_qp_lookup(struct inc_net *inet, u32 qpn)
 {
-	return xa_load(&inet->qps, qpn);
+	return xa_load(&inet->qps, index_of(qpn));
 }
 
 /**
@@ -105,22 +111,27 @@ static struct inc_qp *qp_alloc(struct inc_tree *tree)
 static int choose_qpn(struct inc_net *inet, struct inc_qp *qp,
 		      struct netlink_ext_ack *extack)
 {
+	u32 index;
 	int err;
 
 	if (qp->cfg.qpn) {
 		qp->qpn = qp->cfg.qpn;
-		err = xa_insert(&inet->qps, qp->qpn, NULL, GFP_KERNEL);
+		err = xa_insert(&inet->qps, index_of(qp->qpn), NULL,
+				GFP_KERNEL);
 		if (err != -EBUSY)
 			return err;
 		NL_SET_ERR_MSG_MOD(extack, "the QPN is in use");
 		return -EADDRINUSE;
 	}
-	err = xa_alloc_cyclic(&inet->qps, &qp->qpn, NULL,
-			      XA_LIMIT(INC_QPN_MIN, INC_QPN_MAX),
+	err = xa_alloc_cyclic(&inet->qps, &index, NULL,
+			      XA_LIMIT(0, INC_QPN_MAX - INC_QPN_MIN),
 			      &inet->next_qpn, GFP_KERNEL);
-	if (err < 0)
+	if (err < 0) {
 		NL_SET_ERR_MSG_MOD(extack, "no QPN is left");
-	return err;
+		return err;
+	}
+	qp->qpn = INC_QPN_MIN + index;
+	return 0;
 }
 
 static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
@@ -221,7 +232,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	tree->memory += memory;
 	refcount_inc(&tree->ref);
 	rcu_assign_pointer(tree->member[cfg->rank], qp);
-	xa_store(&inet->qps, qp->qpn, qp, GFP_KERNEL);
+	xa_store(&inet->qps, index_of(qp->qpn), qp, GFP_KERNEL);
 	inc_debugfs_member_add(qp);
 	inc_nl_notify_member(qp, INC_CMD_MEMBER_NEW_NTF);
 	if (++tree->nmembers == tree->cfg.ranks) {
@@ -231,7 +242,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	return qp;
 
 err_qpn:
-	xa_erase(&inet->qps, qp->qpn);
+	xa_erase(&inet->qps, index_of(qp->qpn));
 err_free:
 	qp_free(qp);
 err_charge:
@@ -276,7 +287,7 @@ void inc_qp_unpublish(struct inc_qp *qp)
 	struct inc_tree *tree = qp->tree;
 
 	lockdep_assert_held(&qp->inet->lock);
-	xa_erase(&qp->inet->qps, qp->qpn);
+	xa_erase(&qp->inet->qps, index_of(qp->qpn));
 	RCU_INIT_POINTER(tree->member[qp->cfg.rank], NULL);
 	tree->nmembers--;
 	tree->memory -= qp->memory;

@@ -23,6 +23,8 @@
  * @shared: the payload is a chunk that others get, too
  * @len: bytes of payload
  * @opcode: IB_OPCODE_RC_RDMA_WRITE_ONLY or ..._WITH_IMMEDIATE
+ * @summed: @crc is valid
+ * @crc: CRC of a payload that is this member's alone, see inc_crc_payload()
  */
 struct inc_wqe {
 	u64	va;
@@ -34,6 +36,8 @@ struct inc_wqe {
 	u16	len;
 	u8	opcode;
 	bool	shared;
+	bool	summed;
+	u32	crc;
 };
 
 /**

@@ -112,11 +112,9 @@ u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 	return INC_STATUS_OK;
 }
 
-#define SLOT_ALIGN	64
-
 static size_t result_size(const struct inc_slot_geom *g)
 {
-	return ALIGN((size_t)g->max_chunks * g->pmtu, SLOT_ALIGN);
+	return (size_t)g->max_chunks * g->pmtu;
 }
 
 static size_t parked_size(const struct inc_slot_geom *g)
@@ -133,12 +131,12 @@ static size_t chunk_size(const struct inc_slot_geom *g)
  * inc_slot_size() - memory that a slot needs
  * @g: geometry of the tree
  *
- * Return: bytes, a multiple of 64.
+ * Return: bytes, a multiple of the path MTU.
  */
 size_t inc_slot_size(const struct inc_slot_geom *g)
 {
 	return result_size(g) + ALIGN(parked_size(g) + chunk_size(g) +
-				      g->ranks * sizeof(u16), SLOT_ALIGN);
+				      g->ranks * sizeof(u16), g->pmtu);
 }
 
 /**
@@ -146,7 +144,10 @@ size_t inc_slot_size(const struct inc_slot_geom *g)
  * @s: slot
  * @g: geometry of the tree; has to live as long as the slot
  * @msg_id: message that it expects first
- * @mem: inc_slot_size() bytes of zeros, aligned to 64 bytes
+ * @mem: inc_slot_size() bytes of zeros, aligned to the path MTU
+ *
+ * Each chunk's result lies within one multiple of the path MTU, and so within
+ * a page, as a packet's payload has to.
  */
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id, void *mem)
@@ -155,7 +156,7 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 	s->geom = g;
 	s->state = INC_SLOT_STATE_IDLE;
 	s->msg.msg_id = msg_id;
-	s->result = mem;
+	s->result = mem + INC_HDR_LEN;
 	mem += result_size(g);
 	s->parked = mem;
 	mem += parked_size(g);

@@ -5,6 +5,7 @@
 #include <linux/bitmap.h>
 #include <linux/delay.h>
 #include <linux/mm.h>
+#include <linux/vmalloc.h>
 
 #include "coll.h"
 #include "compat.h"
@@ -44,7 +45,7 @@ void inc_tree_put(struct inc_tree *tree)
 	if (!refcount_dec_and_test(&tree->ref))
 		return;
 	free_percpu(tree->stats);
-	kvfree(tree->slot_mem);
+	vfree(tree->slot_mem);
 	kvfree(tree->slot);
 	kvfree(tree->member);
 	kfree_rcu(tree, rcu);
@@ -89,7 +90,8 @@ static struct inc_tree *tree_alloc(const struct inc_tree_cfg *cfg,
 	refcount_set(&tree->ref, 1);
 	tree->member = kvcalloc(cfg->ranks, sizeof(*tree->member), GFP_KERNEL);
 	tree->slot = kvcalloc(cfg->slots, sizeof(*tree->slot), GFP_KERNEL);
-	tree->slot_mem = kvzalloc(slot_size * cfg->slots, GFP_KERNEL);
+	/* Pages of their own: packets refer to them. */
+	tree->slot_mem = vzalloc(slot_size * cfg->slots);
 	tree->stats = inc_stats_alloc();
 	if (!tree->member || !tree->slot || !tree->slot_mem || !tree->stats) {
 		inc_tree_put(tree);

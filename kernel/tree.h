@@ -87,7 +87,7 @@ struct inc_tree_slot {
  * @nmembers: ranks that have a member; under inc_net.lock
  * @member: QP by rank; written under inc_net.lock, read under RCU
  * @slot: slots
- * @slot_mem: memory of the slots
+ * @slot_mem: memory of the slots; its pages may outlive it, in packets
  * @memory: bytes charged to the namespace, members included
  * @stats: counters of the tree
  * @gone: sum of the counters of members that are gone; under inc_net.lock

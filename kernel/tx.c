@@ -4,10 +4,11 @@
  * ordinary way out, through routing, netfilter, bridge and queueing
  * disciplines.
  */
-#include <linux/crc32.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/mm.h>
 #include <linux/udp.h>
+#include <linux/vmalloc.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -23,6 +24,11 @@
 #include "wire.h"
 
 #define TX_TTL	64
+
+/* A payload up to this is copied: less work than a reference to its page. */
+#define TX_COPY_MAX	256
+/* Pad and ICRC. */
+#define TX_TRAILER_MAX	8
 
 static struct dst_entry *route_ipv4(struct inc_qp *qp)
 {
@@ -117,14 +123,16 @@ static unsigned int ip_hdr_len(const struct inc_qp *qp)
 					   sizeof(struct ipv6hdr);
 }
 
-static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp)
+/* @len: of what the IP header precedes. */
+static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp,
+		     unsigned int len)
 {
 	struct iphdr *ih = ip_hdr(skb);
 
 	*ih = (struct iphdr) {
 		.version	= IPVERSION,
 		.ihl		= sizeof(*ih) / 4,
-		.tot_len	= htons(skb->len),
+		.tot_len	= htons(sizeof(*ih) + len),
 		.frag_off	= htons(IP_DF),
 		.ttl		= TX_TTL,
 		.protocol	= IPPROTO_UDP,
@@ -134,13 +142,14 @@ static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp)
 	skb->protocol = htons(ETH_P_IP);
 }
 
-static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp)
+static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp,
+		     unsigned int len)
 {
 	struct ipv6hdr *ih = ipv6_hdr(skb);
 
 	*ih = (struct ipv6hdr) {
 		.version	= 6,
-		.payload_len	= htons(skb->len - sizeof(*ih)),
+		.payload_len	= htons(len),
 		.nexthdr	= IPPROTO_UDP,
 		.hop_limit	= TX_TTL,
 		.saddr		= qp->cfg.local,
@@ -150,48 +159,123 @@ static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp)
 }
 
 /*
- * Headers for @pkt in front of room for its payload. The UDP checksum is 0,
- * as RoCEv2 allows for both versions of IP: the ICRC protects more. The IP
- * header is final, for the ICRC covers its length, ID and fragment field.
+ * Headers for @pkt behind each other in @skb, which has room for them. The UDP
+ * checksum is 0, as RoCEv2 allows for both versions of IP: the ICRC protects
+ * more. The IP header is final, for the ICRC covers its length, ID and fragment
+ * field. Returns their CRC.
  */
-static struct sk_buff *build(struct inc_qp *qp, const struct inc_pkt *pkt,
-			     u8 **payload, u32 *crc)
+static u32 put_headers(struct inc_qp *qp, const struct inc_pkt *pkt,
+		       struct sk_buff *skb)
 {
-	unsigned int ip_len = ip_hdr_len(qp);
-	unsigned int trailer = pkt->payload_len + pkt->pad + IB_ICRC_BYTES;
-	struct dst_entry *dst = route(qp);
-	unsigned int reserve, transport, len;
-	struct sk_buff *skb;
+	unsigned int ip_len = ip_hdr_len(qp), transport;
 	struct udphdr *uh;
+	unsigned int len;
 
-	if (!dst)
-		goto err_route;
-	len = ip_len + sizeof(*uh) + INC_MAX_TRANSPORT_HDR + trailer;
-	if (len > dst_mtu(dst))
-		goto err_mtu;
-	reserve = LL_RESERVED_SPACE(dst->dev);
-	skb = alloc_skb(reserve + len + dst->dev->needed_tailroom, GFP_ATOMIC);
-	if (!skb)
-		goto err_mem;
-	skb_dst_set(skb, dst);
-	skb_reserve(skb, reserve);
 	skb_reset_network_header(skb);
 	skb_put(skb, ip_len);
 	skb_set_transport_header(skb, ip_len);
 	uh = skb_put(skb, sizeof(*uh));
 	transport = inc_wire_build(skb_tail_pointer(skb), pkt);
 	skb_put(skb, transport);
-	*payload = skb_put(skb, trailer);
 
+	len = sizeof(*uh) + transport + pkt->payload_len + pkt->pad +
+	      IB_ICRC_BYTES;
 	uh->source = qp->sport;
 	uh->dest = htons(INC_UDP_PORT);
-	uh->len = htons(skb->len - ip_len);
+	uh->len = htons(len);
 	uh->check = 0;
 	if (ip_len == sizeof(struct iphdr))
-		put_ipv4(skb, qp);
+		put_ipv4(skb, qp, len);
 	else
-		put_ipv6(skb, qp);
-	*crc = inc_icrc_hdr(skb_network_header(skb), ip_len, uh, transport);
+		put_ipv6(skb, qp, len);
+	return inc_icrc_hdr(skb_network_header(skb), ip_len, uh, transport);
+}
+
+#define SHINFO_SIZE	SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
+
+/*
+ * A packet whose payload will be a page that others have, too: its own are the
+ * headers, and a trailer of pad and ICRC, which is behind the end of its buffer.
+ * If that makes no difference to the allocator the buffer has room for the
+ * payload: then a receiver on this machine that wants it linear need not find
+ * another.
+ */
+static struct sk_buff *alloc_paged(unsigned int size, unsigned int payload_len)
+{
+	unsigned int end = SKB_DATA_ALIGN(size) + SHINFO_SIZE;
+	struct sk_buff *skb;
+	void *buf;
+
+	if (end + TX_TRAILER_MAX > PAGE_SIZE)
+		end = SKB_DATA_ALIGN(size - payload_len) + SHINFO_SIZE;
+	buf = napi_alloc_frag(end + TX_TRAILER_MAX);
+	if (!buf)
+		return NULL;
+	skb = napi_build_skb(buf, end);
+	if (!skb)
+		skb_free_frag(buf);
+	return skb;
+}
+
+/* The payload, by reference, and the trailer. Returns the trailer. */
+static u8 *add_pages(struct sk_buff *skb, const void *payload, unsigned int len,
+		     unsigned int trailer_len)
+{
+	u8 *trailer = (u8 *)skb_shinfo(skb) + SHINFO_SIZE;
+	struct page *page = vmalloc_to_page(payload);
+
+	get_page(page);
+	skb_add_rx_frag(skb, 0, page, offset_in_page(payload), len, len);
+	page = virt_to_head_page(trailer);
+	get_page(page);
+	skb_add_rx_frag(skb, 1, page, trailer - (u8 *)page_address(page),
+			trailer_len, 0);
+	/* Who wants to change the payload has to copy it. */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+	return trailer;
+}
+
+/* The same by copying. @payload is NULL for one of zeros. */
+static u8 *add_copy(struct sk_buff *skb, const void *payload, unsigned int len,
+		    unsigned int trailer_len)
+{
+	if (payload)
+		skb_put_data(skb, payload, len);
+	else
+		skb_put_zero(skb, len);
+	return skb_put(skb, trailer_len);
+}
+
+/*
+ * The whole packet but its pad and ICRC, which belong to @trailer. @crc takes
+ * the CRC of the headers.
+ */
+static struct sk_buff *build(struct inc_qp *qp, const struct inc_pkt *pkt,
+			     const void *payload, u8 **trailer, u32 *crc)
+{
+	unsigned int payload_len = pkt->payload_len;
+	unsigned int trailer_len = pkt->pad + IB_ICRC_BYTES;
+	bool paged = payload && payload_len > TX_COPY_MAX;
+	struct dst_entry *dst = route(qp);
+	unsigned int reserve, len;
+	struct sk_buff *skb;
+
+	if (!dst)
+		goto err_route;
+	len = ip_hdr_len(qp) + sizeof(struct udphdr) + INC_MAX_TRANSPORT_HDR +
+	      payload_len + trailer_len;
+	if (len > dst_mtu(dst))
+		goto err_mtu;
+	reserve = LL_RESERVED_SPACE(dst->dev);
+	len += reserve + dst->dev->needed_tailroom;
+	skb = paged ? alloc_paged(len, payload_len) : alloc_skb(len, GFP_ATOMIC);
+	if (!skb)
+		goto err_mem;
+	skb_dst_set(skb, dst);
+	skb_reserve(skb, reserve);
+	*crc = put_headers(qp, pkt, skb);
+	*trailer = paged ? add_pages(skb, payload, payload_len, trailer_len) :
+			   add_copy(skb, payload, payload_len, trailer_len);
 	return skb;
 
 err_mem:
@@ -206,44 +290,57 @@ err_route:
 }
 
 /*
- * Copy a chunk's result behind its headers and move their CRC over it. The
- * slot may be at its next message already: then the member, which took part
- * in that, has had this result, only its acknowledgment was lost. What is in
- * the repetition does not matter; zeros do.
+ * The payload of a result, with its CRC from 0: the slot's own memory, which
+ * stays as it is until the member has had the result. If the slot is at its
+ * next message already, the member has: then only an acknowledgment was lost,
+ * what is in the repetition does not matter, and zeros do.
  */
-static u32 put_result(struct inc_qp *qp, const struct inc_wqe *w, u8 *to,
-		      unsigned int pad, u32 crc)
+static const void *result(struct inc_qp *qp, struct inc_wqe *w, u32 *crc)
 {
 	struct inc_tree *tree = qp->tree;
 	const struct inc_slot *s = &tree->slot[w->slot].m;
-	u16 idx = inc_chunk_at(&tree->geom, w->off);
-	const struct inc_chunk *chunk = &s->chunk[idx];
-	const struct inc_crc_shift *shift;
+	const struct inc_chunk *chunk;
 
-	memset(to + w->len, 0, pad);
-	if (READ_ONCE(chunk->msg_id) != w->msg_id) {
-		memset(to, 0, w->len);
-		return crc32_le(crc, to, w->len + pad);
+	*crc = 0;
+	if (!w->len)
+		return NULL;
+	chunk = &s->chunk[inc_chunk_at(&tree->geom, w->off)];
+	if (READ_ONCE(chunk->msg_id) != w->msg_id)
+		return NULL;
+	if (w->shared) {
+		*crc = chunk->crc;
+		return s->result + w->off;
 	}
-	memcpy(to, s->result + w->off, w->len);
-	shift = &tree->crc_shift[idx ? 1 : 0];
-	if (w->shared && w->len == shift->len)
-		return inc_crc_shift(shift, crc) ^ chunk->crc;
-	return crc32_le(crc, to, w->len + pad);
+	if (!w->summed) {
+		w->crc = inc_crc_payload(s->result + w->off, w->len);
+		w->summed = true;
+	}
+	*crc = w->crc;
+	return s->result + w->off;
+}
+
+/* Move a CRC over a payload of @len bytes, pad included. */
+static u32 shift(const struct inc_tree *tree, u32 crc, unsigned int len)
+{
+	if (len == tree->crc_shift[1].len)
+		return inc_crc_shift(&tree->crc_shift[1], crc);
+	if (len == tree->crc_shift[0].len)
+		return inc_crc_shift(&tree->crc_shift[0], crc);
+	return inc_crc_shift_any(crc, len);
 }
 
 /**
  * inc_tx_request() - make the packet of a request in flight
  * @qp: QP
- * @wqe: what to send
+ * @wqe: what to send; keeps the CRC of its payload
  * @psn: its PSN
  * @ackreq: ask for an acknowledgment
  *
  * Context: BH off; qp->tx_lock held.
  * Return: the packet, or NULL, counted.
  */
-struct sk_buff *inc_tx_request(struct inc_qp *qp, const struct inc_wqe *wqe,
-			       u32 psn, bool ackreq)
+struct sk_buff *inc_tx_request(struct inc_qp *qp, struct inc_wqe *wqe, u32 psn,
+			       bool ackreq)
 {
 	struct inc_pkt pkt = {
 		.opcode		= wqe->opcode,
@@ -258,16 +355,18 @@ struct sk_buff *inc_tx_request(struct inc_qp *qp, const struct inc_wqe *wqe,
 		.dmalen		= wqe->len,
 		.imm		= wqe->imm,
 	};
+	u32 payload_crc, crc;
 	struct sk_buff *skb;
-	u8 *payload;
-	u32 crc;
+	const void *payload;
+	u8 *trailer;
 
-	skb = build(qp, &pkt, &payload, &crc);
+	payload = result(qp, wqe, &payload_crc);
+	skb = build(qp, &pkt, payload, &trailer, &crc);
 	if (!skb)
 		return NULL;
-	if (wqe->len)
-		crc = put_result(qp, wqe, payload, pkt.pad, crc);
-	put_unaligned_le32(~crc, payload + wqe->len + pkt.pad);
+	crc = shift(qp->tree, crc, wqe->len + pkt.pad) ^ payload_crc;
+	memset(trailer, 0, pkt.pad);
+	put_unaligned_le32(~crc, trailer + pkt.pad);
 	return skb;
 }
 
@@ -291,13 +390,13 @@ void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
 		.msn		= msn,
 	};
 	struct sk_buff *skb;
-	u8 *payload;
+	u8 *trailer;
 	u32 crc;
 
-	skb = build(qp, &pkt, &payload, &crc);
+	skb = build(qp, &pkt, NULL, &trailer, &crc);
 	if (!skb)
 		return;
-	put_unaligned_le32(~crc, payload);
+	put_unaligned_le32(~crc, trailer);
 	inc_tx_xmit(qp, skb);
 }
 

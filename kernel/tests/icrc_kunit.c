@@ -192,6 +192,26 @@ static void shift_lengths(struct kunit *test)
 	}
 }
 
+/* Every length that a padded payload can have, without a table for it. */
+static void shift_any(struct kunit *test)
+{
+	u32 from[3] = { 1, 0xffffffff }, crc[3];
+	struct inc_rng rng;
+
+	inc_rng_init(&rng, test);
+	from[2] = inc_rnd(&rng);
+	memcpy(crc, from, sizeof(crc));
+	for (unsigned int len = 0; len < 8192; len += 4) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(crc); i++) {
+			KUNIT_ASSERT_EQ_MSG(test, inc_crc_shift_any(from[i], len),
+					    crc[i], "0x%08x over %u bytes",
+					    from[i], len);
+			for (unsigned int n = 0; n < 4; n++)
+				crc[i] = ref_byte(crc[i], 0);
+		}
+	}
+}
+
 /* crc(A | B) from crc(A) and the payload's part of B. */
 static void combine(struct kunit *test)
 {
@@ -241,6 +261,7 @@ static struct kunit_case icrc_cases[] = {
 	KUNIT_CASE(rewritten),
 	KUNIT_CASE(alignment),
 	KUNIT_CASE(shift_lengths),
+	KUNIT_CASE(shift_any),
 	KUNIT_CASE(combine),
 	KUNIT_CASE(payload_pad),
 	{}

@@ -7,6 +7,7 @@
 #include <linux/minmax.h>
 #include <linux/module.h>
 
+#include "../icrc.h"
 #include "../reduce/reduce.h"
 #include "common.h"
 
@@ -43,6 +44,7 @@ unsigned int inc_test_rounds(unsigned int n)
 static int __init inc_kunit_init(void)
 {
 	inc_reduce_init();
+	inc_icrc_init();
 	return 0;
 }
 

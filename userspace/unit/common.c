@@ -2,6 +2,7 @@
 /* Seed and number of rounds of the random tests, from the environment. */
 #include <stdlib.h>
 
+#include "icrc.h"
 #include "reduce/reduce.h"
 #include "tests/common.h"
 
@@ -24,7 +25,8 @@ unsigned int inc_test_rounds(unsigned int rounds)
 }
 
 /* The kernel's module does it when it is loaded. */
-static void __attribute__((__constructor__)) choose_reduce(void)
+static void __attribute__((__constructor__)) make_tables(void)
 {
 	inc_reduce_init();
+	inc_icrc_init();
 }

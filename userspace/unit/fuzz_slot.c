@@ -184,7 +184,8 @@ static void compare(const struct oracle *o)
 	require(o->s.state == want && o->s.msg.msg_id == o->id);
 	require(want != INC_SLOT_STATE_BUSY || o->s.ready == complete(o));
 	require(want == INC_SLOT_STATE_BUSY || !live);
-	require(!memcmp(o->s.result, o->result, o->geom.max_chunks * PMTU));
+	require(!memcmp(o->s.result, o->result,
+			o->geom.max_chunks * PMTU - INC_HDR_LEN));
 	for (int i = 0; i < o->geom.max_chunks; i++)
 		require(o->s.chunk[i].msg_id == o->chunk_id[i]);
 	for (int rank = 0; rank < o->geom.ranks; rank++)
@@ -356,7 +357,7 @@ static void *setup(struct oracle *o)
 	};
 	o->id = shape & 0x80 ? 0 - o->geom.slots : 3;
 	size = inc_slot_size(&o->geom);
-	mem = aligned_alloc(64, size);
+	mem = aligned_alloc(PMTU, size);
 	memset(mem, 0, size);
 	inc_slot_init(&o->s, &o->geom, o->id, mem);
 	return mem;

@@ -197,11 +197,12 @@ static void setup(void)
 
 		make_message(i);
 		fails[i] = false;
-		if (i < SLOTS)
-			inc_slot_init(s, &geom, first_msg + i,
-				      aligned_alloc(64, inc_slot_size(&geom)));
-		if (i < SLOTS)
-			memset(s->result, 0, inc_slot_size(&geom));
+		if (i < SLOTS) {
+			void *mem = aligned_alloc(PMTU, inc_slot_size(&geom));
+
+			memset(mem, 0, inc_slot_size(&geom));
+			inc_slot_init(s, &geom, first_msg + i, mem);
+		}
 	}
 	qps = calloc(ranks, sizeof(*qps));
 	members = calloc(ranks, sizeof(*members));
@@ -301,7 +302,7 @@ static void run(void)
 		for (int r = 0; r < ranks; r++)
 			free(data[i][r]);
 	for (unsigned int i = 0; i < SLOTS; i++)
-		free(slots[i].result);
+		free(slots[i].result - INC_HDR_LEN);
 	free(qps);
 	free(members);
 }
