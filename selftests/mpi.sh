@@ -15,48 +15,8 @@ while [[ ${1:-} == *=* ]]; do
 done
 RANKS=${RANKS:-4}
 SEED=${SEED:-$RANDOM}
-OUT=$INC_USER/ompi
-WORK=$(mktemp -d)
-
-# Each host is a node of PRRTE, told apart by its name.
-cat >"$WORK/agent" <<'END'
-#!/bin/sh
-while [ "${1#-}" != "$1" ]; do shift; done
-h=$1; shift
-exec nsenter --net=/run/netns/$h unshare --uts /bin/sh -c "hostname $h; $*"
-END
-chmod +x "$WORK/agent"
-
-hosts_file()
-{
-	local r
-
-	echo "127.0.0.1 localhost"
-	echo "$(topo_ip4 sw) $TOPO-sw"
-	for ((r = 0; r < TOPO_N; r++)); do
-		echo "$(topo_ip4 "$r") $TOPO-h$r"
-	done
-}
-
-# mpi NAME PER_HOST HOSTS PROGRAM ARGS...: a job; its output to $LAB_OUT/NAME.
-mpi()
-{
-	local name=$1 per=$2 n=$3 list='' r
-
-	shift 3
-	for ((r = 0; r < n; r++)); do
-		list+=",$TOPO-h$r:$per"
-	done
-	ip netns exec "$TOPO-sw" unshare --uts sh -c "hostname $TOPO-sw; exec \"\$@\"" mpi \
-		env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-		OMPI_MCA_mpi_yield_when_idle=1 \
-		timeout $((120 * SLOW)) "$OUT/mpirun-inc" -S "$(topo_ip4 sw)" \
-		--prtemca plm ssh --prtemca plm_ssh_agent "$WORK/agent" \
-		--prtemca prte_if_include eth0,br0 --map-by "ppr:$per:node" \
-		-H "${list#,}" -n $((per * n)) --oversubscribe \
-		--mca pml ob1 --mca btl self,sm,tcp --mca btl_tcp_if_include eth0 \
-		"${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" 2>&1 </dev/null
-}
+# shellcheck source=selftests/mpi/lib.sh
+. "$ROOT/selftests/mpi/lib.sh"
 
 # cases NAME STATUS [KNOWN]: its cases are ours. KNOWN: a job of the same program
 # without coll/inc; what fails there is none of ours.
@@ -81,13 +41,6 @@ cases()
 		"status $rc; $(grep -vE '^(ok|1\.\.)' "$LAB_OUT/$name" | head -n 1 | tr '#' ' ')"
 }
 
-# went NAME: operations that went through the switch.
-went()
-{
-	sed -n 's/.*coll\/inc: \([a-z_]*\): \([0-9]*\) through the switch/\1 \2/p' \
-		"$LAB_OUT/$1" | awk '{ n[$1] += $2 } END { for (i in n) printf "%s %d, ", i, n[i] }'
-}
-
 # went_all NAME OPERATION...: each of these did.
 went_all()
 {
@@ -107,7 +60,7 @@ OPS="allgather allreduce alltoall barrier bcast gather reduce reduce_scatter
 t_flat()
 {
 	MPI_ARGS=(--mca coll_inc_stats 1)
-	mpi flat 1 "$RANKS" "$OUT/coll" "$SEED"
+	mpi flat 1 "$RANKS" "$MPI_DIR/coll" "$SEED"
 	cases flat $?
 	# shellcheck disable=SC2086
 	went_all flat $OPS
@@ -118,9 +71,9 @@ t_flat()
 t_hosts()
 {
 	MPI_ARGS=(--mca coll_inc_priority 0)
-	mpi stock 2 "$RANKS" "$OUT/coll" "$SEED"
+	mpi stock 2 "$RANKS" "$MPI_DIR/coll" "$SEED"
 	MPI_ARGS=(--mca coll_inc_stats 1)
-	mpi hosts 2 "$RANKS" "$OUT/coll" "$SEED"
+	mpi hosts 2 "$RANKS" "$MPI_DIR/coll" "$SEED"
 	cases hosts $? stock
 	went_all hosts allreduce barrier bcast reduce
 	ktap "$(sw inc-tool -j tree show | grep -c '"id"')" "hosts: no tree is left"
@@ -131,17 +84,16 @@ t_off()
 {
 	serve_down
 	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_join_timeout_ms 2000)
-	mpi off 1 "$RANKS" "$OUT/coll" "$SEED"
+	mpi off 1 "$RANKS" "$MPI_DIR/coll" "$SEED"
 	cases off $?
 	[ -z "$(went off)" ]
 	ktap $? "off: nothing goes through the switch"
 }
 
 echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
-trap 'serve_down; topo_down; inc_unload; rm -rf "$WORK"' EXIT
+trap mpi_down EXIT
 [ $# -gt 0 ] || set -- flat hosts off
-inc_load && topo_up "$RANKS" && serve_up || exit 1
-hosts_file >"$WORK/hosts" && mount --bind "$WORK/hosts" /etc/hosts || exit 1
+mpi_up "$RANKS" || exit 1
 for t in "$@"; do
 	"t_$t"
 done

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# MPI jobs whose ranks are in the hosts' namespaces, mpirun on the bridge host.
+# Sourced after lib.sh.
+
+MPI_DIR=$INC_USER/ompi
+MPI_WORK=$(mktemp -d)
+MPI_ARGS=()
+MPI_LIMIT=120	# seconds for a job
+
+mpi_hosts_file()
+{
+	local r
+
+	echo "127.0.0.1 localhost"
+	echo "$(topo_ip4 sw) $TOPO-sw"
+	for ((r = 0; r < TOPO_N; r++)); do
+		echo "$(topo_ip4 "$r") $TOPO-h$r"
+	done
+}
+
+# mpi_up N: topology, module, daemon. Each host is a node of PRRTE, which tells
+# nodes apart by their names.
+mpi_up()
+{
+	cat >"$MPI_WORK/agent" <<-'END'
+	#!/bin/sh
+	while [ "${1#-}" != "$1" ]; do shift; done
+	h=$1; shift
+	exec nsenter --net=/run/netns/$h unshare --uts /bin/sh -c "hostname $h; $*"
+	END
+	chmod +x "$MPI_WORK/agent"
+	inc_load && topo_up "$1" && serve_up && mpi_hosts_file >"$MPI_WORK/hosts" &&
+		mount --bind "$MPI_WORK/hosts" /etc/hosts
+}
+
+mpi_down()
+{
+	serve_down
+	topo_down
+	inc_unload
+	umount /etc/hosts 2>/dev/null
+	rm -rf "$MPI_WORK"
+}
+
+# mpi NAME PER_HOST HOSTS PROGRAM ARGS...: a job; its output to $LAB_OUT/NAME.
+mpi()
+{
+	local name=$1 per=$2 n=$3 list='' r
+
+	shift 3
+	for ((r = 0; r < n; r++)); do
+		list+=",$TOPO-h$r:$per"
+	done
+	ip netns exec "$TOPO-sw" unshare --uts sh -c "hostname $TOPO-sw; exec \"\$@\"" mpi \
+		env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		OMPI_MCA_mpi_yield_when_idle=1 \
+		timeout $((MPI_LIMIT * SLOW)) "$MPI_DIR/mpirun-inc" -S "$(topo_ip4 sw)" \
+		--prtemca plm ssh --prtemca plm_ssh_agent "$MPI_WORK/agent" \
+		--prtemca prte_if_include eth0,br0 --map-by "ppr:$per:node" \
+		-H "${list#,}" -n $((per * n)) --oversubscribe \
+		--mca pml ob1 --mca btl self,sm,tcp --mca btl_tcp_if_include eth0 \
+		"${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" 2>&1 </dev/null
+}
+
+# went NAME: operations that went through the switch.
+went()
+{
+	sed -n 's/.*coll\/inc: \([a-z_]*\): \([0-9]*\) through the switch/\1 \2/p' \
+		"$LAB_OUT/$1" | awk '{ n[$1] += $2 } END { for (i in n) printf "%s %d, ", i, n[i] }'
+}
