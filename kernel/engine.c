@@ -8,6 +8,9 @@
  *         add()         put its payload into the slot; was it the last one?
  *     finish()          outside all locks: acknowledge, send what got ready
  *
+ * At a leaf, what is complete in the slot goes to the parent (up.c), and members
+ * get what comes from there: take_result().
+ *
  * A request is acknowledged after its payload is in the slot, never before:
  * what the member does not repeat must not be lost here.
  *
@@ -28,6 +31,7 @@
 #include "trace.h"
 #include "tree.h"
 #include "tx.h"
+#include "up.h"
 #include "wire.h"
 
 /* AETH syndromes (IBTA table 45): ACK without credits, RNR NAK with a time. */
@@ -49,6 +53,7 @@
  * struct verdict - what a request packet leaves to do outside the locks
  * @reply: an acknowledgment or NAK has to be sent
  * @kick: members have something to send
+ * @up: so has the QP to the parent
  * @syndrome: of the reply
  * @psn: that it is about
  * @msn: message sequence number
@@ -57,6 +62,7 @@
 struct verdict {
 	bool	reply;
 	bool	kick;
+	bool	up;
 	u8	syndrome;
 	u32	psn;
 	u32	msn;
@@ -146,28 +152,22 @@ void inc_engine_kick(struct inc_tree *tree)
 	}
 }
 
-/* What a slot has completed, copied under its lock. */
-struct progress {
-	struct inc_msg	msg;
-	bool		reduced;
-	u16		from, to;
-};
-
-static void chunks_complete(struct inc_tree *tree, u16 slot,
-			    const struct progress *p)
+/**
+ * inc_engine_deliver() - more of a result is there
+ * @tree: tree
+ * @slot: slot
+ * @msg: message
+ * @ready: chunks that are there now
+ *
+ * Each member gets of it what it is to have. inc_engine_kick() sends it.
+ *
+ * Context: BH off, RCU read side, no slot's lock held.
+ */
+void inc_engine_deliver(struct inc_tree *tree, u16 slot,
+			const struct inc_msg *msg, u16 ready)
 {
-	const struct inc_msg *msg = &p->msg;
-	u16 rank, i, ready = p->to;
-	u32 len = 0;
+	u16 rank;
 
-	for (i = p->from; i < ready; i++)
-		len += inc_chunk_len(&tree->geom, i, msg->data_len);
-	inc_stats_add(tree->stats, INC_A_TREE_STATS_CHUNKS, ready - p->from);
-	if (p->reduced)
-		inc_stats_add(tree->stats, INC_A_TREE_STATS_REDUCED_BYTES,
-			      (u64)len * tree->cfg.ranks);
-	else
-		inc_stats_add(tree->stats, INC_A_TREE_STATS_PASSED_BYTES, len);
 	if (ready == msg->nchunks)
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_MESSAGES);
 	trace_inc_complete(tree, slot, msg, ready);
@@ -180,13 +180,46 @@ static void chunks_complete(struct inc_tree *tree, u16 slot,
 	}
 }
 
+/* What a slot has gathered, copied under its lock. */
+struct progress {
+	struct inc_msg	msg;
+	bool		reduced;
+	bool		wanted;
+	u16		from, to;
+};
+
+static void gathered(struct inc_tree *tree, u16 slot, const struct progress *p,
+		     struct verdict *v)
+{
+	const struct inc_msg *msg = &p->msg;
+	u32 len = 0;
+	u16 i;
+
+	for (i = p->from; i < p->to; i++)
+		len += inc_chunk_len(&tree->geom, i, msg->up_len);
+	inc_stats_add(tree->stats, INC_A_TREE_STATS_CHUNKS, p->to - p->from);
+	if (p->reduced)
+		inc_stats_add(tree->stats, INC_A_TREE_STATS_REDUCED_BYTES,
+			      (u64)len * tree->cfg.ranks);
+	else
+		inc_stats_add(tree->stats, INC_A_TREE_STATS_PASSED_BYTES, len);
+	if (tree->geom.leaf) {
+		inc_up_gathered(tree, slot, msg, p->to, p->wanted);
+		v->up = true;
+	} else {
+		inc_engine_deliver(tree, slot, msg, p->to);
+		v->kick = true;
+	}
+}
+
 static void copy_progress(const struct inc_slot *s, u16 from,
 			  struct progress *p)
 {
 	p->msg = s->msg;
 	p->reduced = s->ops;
+	p->wanted = s->wanted;
 	p->from = from;
-	p->to = s->ready;
+	p->to = s->gathered;
 }
 
 /*
@@ -218,10 +251,8 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	case INC_SLOT_TAKE:
 		qp->rx_take = true;
 		/* Chunks of others may have waited for the last to begin. */
-		if (p.to) {
-			chunks_complete(tree, slot, &p);
-			v->kick = true;
-		}
+		if (p.to)
+			gathered(tree, slot, &p, v);
 		break;
 	case INC_SLOT_WAIT:
 		inc_tree_scan_kick(tree);
@@ -231,6 +262,8 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
 		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
 		inc_engine_tell(tree, slot, msg->msg_id, status);
+		inc_up_fail(tree, slot, msg->msg_id, status);
+		v->up = true;
 		break;
 	case INC_SLOT_FAILED:
 		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
@@ -284,8 +317,16 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	u32 slot;
 
 	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
-	status = inc_msg_parse(&tree->geom, qp->cfg.rank, &hdr, pkt->dmalen,
-			       &msg);
+	status = inc_qp_failure(qp, pkt);
+	if (status)
+		msg = (struct inc_msg) {
+			.msg_id		= be32_to_cpu(hdr.msg_id),
+			.nchunks	= 1,
+			.up_chunks	= 1,
+		};
+	else
+		status = inc_msg_parse(&tree->geom, qp->cfg.rank, &hdr,
+				       pkt->dmalen, &msg);
 	slot = msg.msg_id & (tree->cfg.slots - 1);
 	if (pkt->va != (u64)slot * tree->cfg.msg_size)
 		return ACCESS;
@@ -309,6 +350,49 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	return TAKEN;
 }
 
+/*
+ * A packet without elements. A switch tells by it that its tree is of no use any
+ * more, or that somebody behind it waits, perhaps for one of our members.
+ */
+static void take_empty(struct inc_qp *qp, const struct inc_pkt *pkt,
+		       struct verdict *v)
+{
+	struct inc_tree *tree = qp->tree;
+	u8 status = pkt->flags & INC_PKT_IMM ?
+		    pkt->imm >> INC_IMM_STATUS_SHIFT : INC_STATUS_OK;
+
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+	if (!qp->is_switch)
+		return;
+	if (status == INC_STATUS_TREE_GONE)
+		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
+	else if (status >= INC_STATUS_PEER_DEAD)
+		inc_tree_fail(tree, status);
+	else if (inc_up_probe(tree))
+		v->up = true;
+	else if (inc_tree_probe_members(tree))
+		v->kick = true;
+}
+
+/* A packet of a result, from the parent. As take(). */
+static enum take take_result(struct inc_qp *qp, struct sk_buff *skb,
+			     const struct inc_pkt *pkt, struct verdict *v)
+{
+	if (!inc_up_result(qp, pkt, skb->data + pkt->hdr_len))
+		return INVALID;
+	inc_resp_accept(&qp->resp, pkt);
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
+	if (pkt->flags & INC_PKT_IMM)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
+	if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
+		ack(qp, v, pkt->psn);
+	v->kick = true;
+	v->up = true;
+	consume_skb(skb);
+	return TAKEN;
+}
+
 /* Put a packet's payload into its slot. Consumes @skb. */
 static void add(struct inc_qp *qp, struct sk_buff *skb,
 		const struct inc_pkt *pkt, struct verdict *v)
@@ -317,23 +401,21 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
 	struct inc_part *part = &inc_cb(skb)->part;
 	struct progress p;
-	u16 ready;
+	u16 from;
 	bool done;
 
 	part->data = skb->data + pkt->hdr_len + hdr;
 	part->len = pkt->payload_len - hdr;
 
 	spin_lock(&ts->lock);
-	ready = ts->m.ready;
+	from = ts->m.gathered;
 	done = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part);
 	if (done)
-		copy_progress(&ts->m, ready, &p);
+		copy_progress(&ts->m, from, &p);
 	spin_unlock(&ts->lock);
 
-	if (done) {
-		chunks_complete(qp->tree, ts - qp->tree->slot, &p);
-		v->kick = true;
-	}
+	if (done)
+		gathered(qp->tree, ts - qp->tree->slot, &p, v);
 }
 
 /* The slot reduces in place: nobody else may hold the data. */
@@ -357,10 +439,13 @@ static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
 static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 		      const struct inc_pkt *pkt, struct verdict *v)
 {
-	struct sk_buff *skb = own(qp, *skbp);
 	bool empty = inc_resp_is_empty(pkt);
+	struct sk_buff *skb;
 	enum take t;
 
+	if (qp->up)
+		return take_result(qp, *skbp, pkt, v);
+	skb = own(qp, *skbp);
 	if (!skb)
 		return LOST;
 	*skbp = skb;
@@ -370,7 +455,7 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 			return t;
 	}
 	/* The Immediate: status 0, and the header's message ID. */
-	if (pkt->flags & INC_PKT_LAST && !empty &&
+	if (pkt->flags & INC_PKT_LAST && !empty && !inc_qp_failure(qp, pkt) &&
 	    pkt->imm != (qp->rx_msg_id & INC_IMM_MSG_ID_MASK))
 		return INVALID;
 
@@ -386,7 +471,7 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 			ack(qp, v, pkt->psn);
 	}
 	if (empty) {
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+		take_empty(qp, pkt, v);
 		consume_skb(skb);
 		return TAKEN;
 	}
@@ -554,6 +639,8 @@ static void finish(struct inc_qp *qp, const struct verdict *v)
 		inc_qp_error(qp, v->error);
 	if (v->kick)
 		inc_engine_kick(qp->tree);
+	if (v->up)
+		inc_up_kick(qp->tree);
 }
 
 /**

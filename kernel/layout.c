@@ -7,6 +7,11 @@
  *	Gather, AllGather, Scatter,
  *	ReduceScatter			n b	a block per rank
  *	AllToAll			n n b	per receiver, a block per sender
+ *
+ * A switch that has a parent gathers what its own ranks send, in the same
+ * order, and that is its request: of Gather and AllGather the blocks of its
+ * ranks, of AllToAll per receiver those of its ranks. It gets what its ranks
+ * need: of Scatter, ReduceScatter and AllToAll their part of the result.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -14,24 +19,34 @@
 #include "coll.h"
 #include "layout.h"
 
+static bool has(struct inc_span span, u16 rank)
+{
+	return rank >= span.first && rank - span.first < span.n;
+}
+
 /**
- * inc_layout_in() - bytes of elements that a rank's request carries
+ * inc_layout_in() - bytes of elements that a request carries
  * @l: layout
- * @rank: rank
+ * @from: ranks that the sender stands for
  *
  * Context: any.
  * Return: bytes.
  */
-u64 inc_layout_in(const struct inc_layout *l, u16 rank)
+u64 inc_layout_in(const struct inc_layout *l, struct inc_span from)
 {
-	if (l->coll->from == INC_FROM_NONE ||
-	    (l->coll->from == INC_FROM_ROOT && rank != l->root))
-		return 0;
-	return l->coll->blocks ? l->block * l->ranks : l->block;
+	u64 len = l->coll->blocks ? l->block * l->all : l->block;
+
+	switch (l->coll->from) {
+	case INC_FROM_ROOT:
+		return has(from, l->root) ? len : 0;
+	case INC_FROM_ALL:
+		return l->coll->reduce ? len : len * from.n;
+	}
+	return 0;
 }
 
 /**
- * inc_layout_len() - bytes of the result buffer
+ * inc_layout_len() - bytes of the whole result
  * @l: layout
  *
  * Context: any.
@@ -39,23 +54,21 @@ u64 inc_layout_in(const struct inc_layout *l, u16 rank)
  */
 u64 inc_layout_len(const struct inc_layout *l)
 {
-	u64 len = inc_layout_in(l, l->root);
-
-	if (l->coll->from == INC_FROM_ALL && !l->coll->reduce)
-		len *= l->ranks;
-	return len;
+	return inc_layout_in(l, (struct inc_span) { .n = l->all });
 }
 
 /**
- * inc_layout_out() - what a rank gets
+ * inc_layout_out() - what somebody gets
  * @l: layout, of a message that fits into the buffer
- * @rank: rank
- * @off: takes where it begins in the result buffer
+ * @within: ranks whose part of the result the buffer has
+ * @to: ranks that the receiver stands for, some of @within
+ * @off: takes where it begins in the buffer
  *
  * Context: any.
  * Return: bytes.
  */
-u32 inc_layout_out(const struct inc_layout *l, u16 rank, u32 *off)
+u32 inc_layout_out(const struct inc_layout *l, struct inc_span within,
+		   struct inc_span to, u32 *off)
 {
 	u32 len = inc_layout_len(l);
 
@@ -64,13 +77,13 @@ u32 inc_layout_out(const struct inc_layout *l, u16 rank, u32 *off)
 	case INC_TO_ALL:
 		return len;
 	case INC_TO_ROOT:
-		return rank == l->root ? len : 0;
+		return has(to, l->root) ? len : 0;
 	case INC_TO_OTHERS:
-		return rank == l->root ? 0 : len;
+		return to.n == 1 && to.first == l->root ? 0 : len;
 	case INC_TO_EACH:
-		len /= l->ranks;
-		*off = rank * len;
-		return len;
+		len /= l->all;
+		*off = (to.first - within.first) * len;
+		return to.n * len;
 	}
 	return 0;
 }
@@ -78,28 +91,26 @@ u32 inc_layout_out(const struct inc_layout *l, u16 rank, u32 *off)
 /**
  * inc_layout_run() - where elements of a request go that is not reduced
  * @l: layout, of a message that fits into the buffer
- * @rank: rank whose request it is
+ * @from: ranks that the sender stands for, some of @l->own
  * @off: offset into its elements
  * @len: bytes, from 1
- * @to: takes the offset into the result buffer
+ * @to: takes the offset into what is gathered here
  *
  * Context: any.
  * Return: how many of the bytes lie there side by side.
  */
-u32 inc_layout_run(const struct inc_layout *l, u16 rank, u32 off, u32 len,
-		   u32 *to)
+u32 inc_layout_run(const struct inc_layout *l, struct inc_span from, u32 off,
+		   u32 len, u32 *to)
 {
-	u32 block = l->block, in = inc_layout_in(l, rank), in_block;
+	u32 row = l->block * from.n, whole = l->block * l->own.n, in_row;
 
 	if (l->coll->from == INC_FROM_ROOT) {
 		*to = off;
 		return len;
 	}
-	if (!l->coll->blocks) {
-		*to = rank * in + off;
-		return len;
-	}
-	in_block = off % block;
-	*to = off / block * in + rank * block + in_block;
-	return min(len, block - in_block);
+	/* One row, or for each receiver one. */
+	in_row = off % row;
+	*to = off / row * whole + (from.first - l->own.first) * (u32)l->block +
+	      in_row;
+	return min(len, row - in_row);
 }

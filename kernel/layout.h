@@ -11,23 +11,36 @@
 struct inc_coll;
 
 /**
+ * struct inc_span - ranks that somebody stands for
+ * @first: the first of them
+ * @n: how many
+ */
+struct inc_span {
+	u16	first;
+	u16	n;
+};
+
+/**
  * struct inc_layout - what the layout of a message depends on
  * @coll: its collective
- * @ranks: number of ranks
+ * @all: number of ranks that take part
+ * @own: those of them below this switch, the whole of them at the root
  * @root: root rank
  * @block: bytes of the header's element count
  */
 struct inc_layout {
 	const struct inc_coll	*coll;
-	u16			ranks;
+	u16			all;
+	struct inc_span		own;
 	u16			root;
 	u64			block;
 };
 
-u64 inc_layout_in(const struct inc_layout *l, u16 rank);
+u64 inc_layout_in(const struct inc_layout *l, struct inc_span from);
 u64 inc_layout_len(const struct inc_layout *l);
-u32 inc_layout_out(const struct inc_layout *l, u16 rank, u32 *off);
-u32 inc_layout_run(const struct inc_layout *l, u16 rank, u32 off, u32 len,
-		   u32 *to);
+u32 inc_layout_out(const struct inc_layout *l, struct inc_span within,
+		   struct inc_span to, u32 *off);
+u32 inc_layout_run(const struct inc_layout *l, struct inc_span from, u32 off,
+		   u32 len, u32 *to);
 
 #endif /* _INC_LAYOUT_H */

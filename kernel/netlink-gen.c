@@ -56,7 +56,7 @@ static const struct nla_policy inc_tree_get_nl_policy[INC_A_TREE_ID + 1] = {
 };
 
 /* INC_CMD_TREE_NEW - do */
-static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_ORDER + 1] = {
+static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_BELOW + 1] = {
 	[INC_A_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[INC_A_TREE_RANKS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_RANKS),
 	[INC_A_TREE_SLOTS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_SLOTS),
@@ -71,6 +71,9 @@ static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_ORDER + 1] = {
 	[INC_A_TREE_MIN_RTO] = NLA_POLICY_RANGE(NLA_U32, 1, 10000),
 	[INC_A_TREE_DEAD_TIME] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_tree_dead_time_range),
 	[INC_A_TREE_ORDER] = NLA_POLICY_MAX(NLA_U8, 1),
+	[INC_A_TREE_ALL_RANKS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_RANKS),
+	[INC_A_TREE_FIRST_RANK] = NLA_POLICY_MAX(NLA_U16, 1023),
+	[INC_A_TREE_BELOW] = NLA_POLICY_MAX(NLA_U16, INC_MAX_RANKS),
 };
 
 /* INC_CMD_TREE_SET - do */
@@ -128,6 +131,23 @@ static const struct nla_policy inc_slot_get_dump_nl_policy[INC_A_SLOT_TREE_ID + 
 	[INC_A_SLOT_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
+/* INC_CMD_PARENT_GET - do */
+static const struct nla_policy inc_parent_get_nl_policy[INC_A_MEMBER_TREE_ID + 1] = {
+	[INC_A_MEMBER_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+/* INC_CMD_PARENT_SET - do */
+static const struct nla_policy inc_parent_set_nl_policy[INC_A_MEMBER_PEER_RKEY + 1] = {
+	[INC_A_MEMBER_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[INC_A_MEMBER_PKEY] = { .type = NLA_U16, },
+	[INC_A_MEMBER_PEER_ADDR] = NLA_POLICY_MIN_LEN(4),
+	[INC_A_MEMBER_PEER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_peer_qpn_range),
+	[INC_A_MEMBER_PEER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_peer_psn_range),
+	[INC_A_MEMBER_LOCAL_ADDR] = NLA_POLICY_MIN_LEN(4),
+	[INC_A_MEMBER_PEER_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[INC_A_MEMBER_PEER_RKEY] = { .type = NLA_U32, },
+};
+
 /* Ops table for inc */
 static const struct genl_split_ops inc_nl_ops[] = {
 	{
@@ -158,7 +178,7 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.cmd		= INC_CMD_TREE_NEW,
 		.doit		= inc_nl_tree_new_doit,
 		.policy		= inc_tree_new_nl_policy,
-		.maxattr	= INC_A_TREE_ORDER,
+		.maxattr	= INC_A_TREE_BELOW,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -218,6 +238,20 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.policy		= inc_slot_get_dump_nl_policy,
 		.maxattr	= INC_A_SLOT_TREE_ID,
 		.flags		= GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= INC_CMD_PARENT_GET,
+		.doit		= inc_nl_parent_get_doit,
+		.policy		= inc_parent_get_nl_policy,
+		.maxattr	= INC_A_MEMBER_TREE_ID,
+		.flags		= GENL_CMD_CAP_DO,
+	},
+	{
+		.cmd		= INC_CMD_PARENT_SET,
+		.doit		= inc_nl_parent_set_doit,
+		.policy		= inc_parent_set_nl_policy,
+		.maxattr	= INC_A_MEMBER_PEER_RKEY,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 

@@ -28,6 +28,8 @@ int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info);
 int inc_nl_member_del_doit(struct sk_buff *skb, struct genl_info *info);
 int inc_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info);
 int inc_nl_slot_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int inc_nl_parent_get_doit(struct sk_buff *skb, struct genl_info *info);
+int inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	INC_NLGRP_EVENTS,

@@ -28,17 +28,28 @@ static int put_addr(struct sk_buff *skb, int attr, const struct inc_qp *qp,
 	return nla_put_in6_addr(skb, attr, addr);
 }
 
+static int put_peer(struct sk_buff *skb, const struct inc_qp *qp)
+{
+	/* A leaf's QP has none before it is connected. */
+	if (!qp->cfg.family)
+		return 0;
+	if (put_addr(skb, INC_A_MEMBER_PEER_ADDR, qp, &qp->cfg.peer) ||
+	    nla_put_u32(skb, INC_A_MEMBER_PEER_QPN, qp->cfg.peer_qpn) ||
+	    put_addr(skb, INC_A_MEMBER_LOCAL_ADDR, qp, &qp->cfg.local))
+		return -EMSGSIZE;
+	return qp->up ? nla_put_u32(skb, INC_A_MEMBER_PEER_TREE_ID,
+				    qp->cfg.peer_tree_id) : 0;
+}
+
 static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 {
 	const struct inc_tree_cfg *tree = &qp->tree->cfg;
 
 	if (nla_put_u32(skb, INC_A_MEMBER_TREE_ID, tree->id) ||
-	    nla_put_u16(skb, INC_A_MEMBER_RANK, qp->cfg.rank) ||
+	    (!qp->up && nla_put_u16(skb, INC_A_MEMBER_RANK, qp->cfg.rank)) ||
 	    nla_put_u32(skb, INC_A_MEMBER_QPN, qp->qpn) ||
 	    nla_put_u16(skb, INC_A_MEMBER_PKEY, qp->cfg.pkey) ||
-	    put_addr(skb, INC_A_MEMBER_PEER_ADDR, qp, &qp->cfg.peer) ||
-	    nla_put_u32(skb, INC_A_MEMBER_PEER_QPN, qp->cfg.peer_qpn) ||
-	    put_addr(skb, INC_A_MEMBER_LOCAL_ADDR, qp, &qp->cfg.local) ||
+	    put_peer(skb, qp) ||
 	    nla_put_u16(skb, INC_A_MEMBER_SLOTS, tree->slots) ||
 	    nla_put_u32(skb, INC_A_MEMBER_MSG_SIZE, tree->msg_size) ||
 	    nla_put_u16(skb, INC_A_MEMBER_PMTU, tree->pmtu))
@@ -53,7 +64,8 @@ static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp)
 	    nla_put_u32(skb, INC_A_MEMBER_RKEY, qp->resp.rkey) ||
 	    nla_put_u32(skb, INC_A_MEMBER_PEER_PSN, qp->cfg.peer_psn))
 		return -EMSGSIZE;
-	return 0;
+	return qp->up ? nla_put_u32(skb, INC_A_MEMBER_PEER_RKEY,
+				    qp->cfg.peer_rkey) : 0;
 }
 
 static int put_member_state(struct sk_buff *skb, struct inc_qp *qp)
@@ -205,29 +217,20 @@ static int parse_addrs(const struct genl_info *info, struct inc_member_cfg *cfg)
 	return 0;
 }
 
-static int parse_member(const struct genl_info *info,
-			struct inc_member_cfg *cfg)
+/* The other end of a QP. */
+static int parse_peer(const struct genl_info *info, struct inc_member_cfg *cfg)
 {
 	struct nlattr **attrs = info->attrs;
 
 	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_TREE_ID) ||
-	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_RANK) ||
 	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_ADDR) ||
 	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_QPN) ||
 	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_PSN))
 		return -EINVAL;
 
-	cfg->rank = nla_get_u16(attrs[INC_A_MEMBER_RANK]);
 	cfg->peer_qpn = nla_get_u32(attrs[INC_A_MEMBER_PEER_QPN]);
 	cfg->peer_psn = nla_get_u32(attrs[INC_A_MEMBER_PEER_PSN]);
 	cfg->pkey = INC_PKEY_DEFAULT;
-
-	if (attrs[INC_A_MEMBER_PSN]) {
-		cfg->psn = nla_get_u32(attrs[INC_A_MEMBER_PSN]);
-		cfg->has_psn = true;
-	}
-	if (attrs[INC_A_MEMBER_QPN])
-		cfg->qpn = nla_get_u32(attrs[INC_A_MEMBER_QPN]);
 	if (attrs[INC_A_MEMBER_PKEY]) {
 		cfg->pkey = nla_get_u16(attrs[INC_A_MEMBER_PKEY]);
 		/* IBTA section 10.9.1.1: the low 15 bits are not all zero. */
@@ -239,6 +242,23 @@ static int parse_member(const struct genl_info *info,
 		}
 	}
 	return parse_addrs(info, cfg);
+}
+
+static int parse_member(const struct genl_info *info,
+			struct inc_member_cfg *cfg)
+{
+	struct nlattr **attrs = info->attrs;
+
+	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_RANK))
+		return -EINVAL;
+	cfg->rank = nla_get_u16(attrs[INC_A_MEMBER_RANK]);
+	if (attrs[INC_A_MEMBER_PSN]) {
+		cfg->psn = nla_get_u32(attrs[INC_A_MEMBER_PSN]);
+		cfg->has_psn = true;
+	}
+	if (attrs[INC_A_MEMBER_QPN])
+		cfg->qpn = nla_get_u32(attrs[INC_A_MEMBER_QPN]);
+	return parse_peer(info, cfg);
 }
 
 /* Under inc_net.lock. */
@@ -442,4 +462,112 @@ static int dump_members(struct sk_buff *skb, struct netlink_callback *cb,
 int inc_nl_member_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return inc_nl_dump_trees(skb, cb, dump_members);
+}
+
+/* Under inc_net.lock. */
+static struct inc_qp *find_parent(struct inc_net *inet,
+				  const struct genl_info *info)
+{
+	struct inc_tree *tree;
+	struct inc_qp *qp;
+
+	tree = inc_nl_find_tree(inet, info, INC_A_MEMBER_TREE_ID);
+	if (IS_ERR(tree))
+		return ERR_CAST(tree);
+	qp = inc_tree_parent(tree);
+	if (!qp) {
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_TREE_ID]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "tree %u has no parent: it was made without all-ranks",
+				       tree->cfg.id);
+		return ERR_PTR(-ENOENT);
+	}
+	return qp;
+}
+
+/**
+ * inc_nl_parent_get_doit() - INC_CMD_PARENT_GET
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: the tree is not named; -ENOENT: no such
+ * tree, or no leaf; -ENOMEM.
+ */
+int inc_nl_parent_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct sk_buff *msg;
+	struct inc_qp *qp;
+	int err;
+
+	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+
+	mutex_lock(&inet->lock);
+	qp = find_parent(inet, info);
+	err = IS_ERR(qp) ? PTR_ERR(qp) :
+	      inc_nl_fill_member(msg, info, 0, qp, may_see_secrets(skb));
+	mutex_unlock(&inet->lock);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	return genlmsg_reply(msg, info);
+}
+
+static int connect_locked(struct inc_net *inet,
+			  const struct inc_member_cfg *cfg,
+			  const struct genl_info *info, struct sk_buff *msg)
+{
+	struct inc_qp *qp = find_parent(inet, info);
+	int err;
+
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	err = inc_qp_connect(qp, cfg, info->extack);
+	if (err == -EISCONN)
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_TREE_ID]);
+	else if (err == -ENETUNREACH)
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_PEER_ADDR]);
+	return err ?: inc_nl_fill_member(msg, info, 0, qp, true);
+}
+
+/**
+ * inc_nl_parent_set_doit() - INC_CMD_PARENT_SET
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong; -ENOENT:
+ * no such tree, or no leaf; -EISCONN: it has its parent; -EADDRNOTAVAIL: the local
+ * address is not ours; -ENETUNREACH: no route to the parent; -ENOMEM.
+ */
+int inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_member_cfg cfg = {};
+	struct sk_buff *msg;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_RKEY))
+		return -EINVAL;
+	err = parse_peer(info, &cfg);
+	if (err)
+		return err;
+	cfg.peer_tree_id = nla_get_u32(info->attrs[INC_A_MEMBER_PEER_TREE_ID]);
+	cfg.peer_rkey = nla_get_u32(info->attrs[INC_A_MEMBER_PEER_RKEY]);
+
+	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+
+	mutex_lock(&inet->lock);
+	err = connect_locked(inet, &cfg, info, msg);
+	mutex_unlock(&inet->lock);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	return genlmsg_reply(msg, info);
 }

@@ -12,10 +12,13 @@
 #include "inc.h"
 #include "netlink-gen.h"
 #include "netlink.h"
+#include "span.h"
 #include "tree.h"
 
 /* Slots have to begin on a cache line of the members' view, too. */
 #define MSG_SIZE_ALIGN	64
+/* So that a tree fits into a message of a dump. */
+#define MAX_BELOW	256U
 
 static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
 {
@@ -35,6 +38,21 @@ static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
 	return 0;
 }
 
+/* Its place among the switches of the job. */
+static int put_levels(struct sk_buff *skb, const struct inc_tree *tree)
+{
+	u16 i;
+
+	if (tree->geom.leaf &&
+	    (nla_put_u16(skb, INC_A_TREE_ALL_RANKS, tree->cfg.all) ||
+	     nla_put_u16(skb, INC_A_TREE_FIRST_RANK, tree->cfg.first)))
+		return -EMSGSIZE;
+	for (i = 0; tree->below && i < tree->cfg.ranks; i++)
+		if (nla_put_u16(skb, INC_A_TREE_BELOW, tree->below[i]))
+			return -EMSGSIZE;
+	return 0;
+}
+
 static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
 {
 	u64 member_sum[INC_STATS_MAX] = {};
@@ -45,6 +63,17 @@ static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
 				INC_A_TREE_STATS_MAX) ?:
 	       inc_nl_put_stats(skb, INC_A_TREE_MEMBER_STATS, member_sum,
 				INC_A_MEMBER_STATS_MAX);
+}
+
+/**
+ * inc_nl_tree_size() - room for a message about a tree
+ * @ranks: number of its members
+ *
+ * Return: bytes.
+ */
+size_t inc_nl_tree_size(u16 ranks)
+{
+	return GENLMSG_DEFAULT_SIZE + ranks * nla_total_size(sizeof(u16));
 }
 
 /**
@@ -67,7 +96,8 @@ int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
 		return -EMSGSIZE;
 
 	if (nla_put_u32(skb, INC_A_TREE_ID, tree->cfg.id) ||
-	    nla_put_u8(skb, INC_A_TREE_ROLE, INC_ROLE_ROOT) ||
+	    nla_put_u8(skb, INC_A_TREE_ROLE,
+		       tree->geom.leaf ? INC_ROLE_LEAF : INC_ROLE_ROOT) ||
 	    nla_put_u8(skb, INC_A_TREE_STATE, READ_ONCE(tree->state)) ||
 	    nla_put_u8(skb, INC_A_TREE_ERROR, READ_ONCE(tree->error)) ||
 	    nla_put_u16(skb, INC_A_TREE_RANKS, tree->cfg.ranks) ||
@@ -75,7 +105,7 @@ int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
 	    put_tree_cfg(skb, &tree->cfg) ||
 	    nla_put_uint(skb, INC_A_TREE_MEMORY, tree->memory) ||
 	    nla_put_u32(skb, INC_A_TREE_EPOCH, tree->epoch) ||
-	    (stats && put_tree_stats(skb, tree))) {
+	    (stats && (put_levels(skb, tree) || put_tree_stats(skb, tree)))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -170,6 +200,80 @@ static int parse_geometry(const struct genl_info *info,
 	return 0;
 }
 
+/* As many entries of below as there are members, or none. */
+static int parse_below(const struct genl_info *info, struct inc_tree_cfg *cfg)
+{
+	struct nlattr *nla;
+	u16 n = 0, *below;
+	int rem;
+
+	if (!info->attrs[INC_A_TREE_BELOW])
+		return 0;
+	if (cfg->ranks > MAX_BELOW) {
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_BELOW]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "no more than %u members if switches are among them",
+				       MAX_BELOW);
+		return -EINVAL;
+	}
+	below = kvcalloc(cfg->ranks, sizeof(*below), GFP_KERNEL);
+	if (!below)
+		return -ENOMEM;
+	cfg->below = below;
+	nlmsg_for_each_attr(nla, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(nla) != INC_A_TREE_BELOW)
+			continue;
+		if (n < cfg->ranks)
+			below[n] = nla_get_u16(nla);
+		n++;
+	}
+	if (n == cfg->ranks)
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_BELOW]);
+	NL_SET_ERR_MSG_FMT_MOD(info->extack, "below is given for %u of %u members",
+			       n, cfg->ranks);
+	return -EINVAL;
+}
+
+/* Where the switch is among others. */
+static int parse_levels(const struct genl_info *info, struct inc_tree_cfg *cfg)
+{
+	struct nlattr **attrs = info->attrs;
+	u32 own;
+	int err;
+
+	if (attrs[INC_A_TREE_ALL_RANKS])
+		cfg->all = nla_get_u16(attrs[INC_A_TREE_ALL_RANKS]);
+	if (attrs[INC_A_TREE_FIRST_RANK])
+		cfg->first = nla_get_u16(attrs[INC_A_TREE_FIRST_RANK]);
+	err = parse_below(info, cfg);
+	if (err)
+		return err;
+	own = cfg->below ? inc_span_sum(cfg->below, cfg->ranks) : cfg->ranks;
+	if (cfg->first && !cfg->all) {
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_FIRST_RANK]);
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "first-rank is for leaves: give all-ranks, too");
+		return -EINVAL;
+	}
+	if (cfg->first + own > (cfg->all ?: INC_MAX_RANKS)) {
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_ALL_RANKS] ?:
+				attrs[INC_A_TREE_BELOW]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "ranks %u to %u: there are no more than %u",
+				       cfg->first, cfg->first + own - 1,
+				       cfg->all ?: INC_MAX_RANKS);
+		return -EINVAL;
+	}
+	if (cfg->below && !cfg->all && cfg->ranks < 2) {
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_BELOW]);
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "a root with switches below it has two members at least");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /* What may change while a tree works. */
 static int parse_tunables(const struct genl_info *info,
 			  struct inc_tree_cfg *cfg)
@@ -243,22 +347,24 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (info->attrs[INC_A_TREE_ID])
 		cfg.id = nla_get_u32(info->attrs[INC_A_TREE_ID]);
 	err = parse_geometry(info, &cfg) ?: parse_masks(info, &cfg) ?:
-	      parse_tunables(info, &cfg);
+	      parse_tunables(info, &cfg) ?: parse_levels(info, &cfg);
 	if (err)
-		return err;
-
-	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+		goto out;
+	err = -ENOMEM;
+	msg = genlmsg_new(inc_nl_tree_size(cfg.ranks), GFP_KERNEL);
 	if (!msg)
-		return -ENOMEM;
+		goto out;
 
 	mutex_lock(&inet->lock);
 	err = new_locked(inet, &cfg, info, msg);
 	mutex_unlock(&inet->lock);
-	if (err) {
+	if (err)
 		nlmsg_free(msg);
-		return err;
-	}
-	return genlmsg_reply(msg, info);
+	else
+		err = genlmsg_reply(msg, info);
+out:
+	kvfree(cfg.below);
+	return err;
 }
 
 static bool sets_something(const struct genl_info *info)
@@ -351,7 +457,7 @@ int inc_nl_tree_get_doit(struct sk_buff *skb, struct genl_info *info)
 	struct sk_buff *msg;
 	int err;
 
-	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	msg = genlmsg_new(inc_nl_tree_size(INC_MAX_RANKS), GFP_KERNEL);
 	if (!msg)
 		return -ENOMEM;
 

@@ -52,6 +52,7 @@ struct inc_tree *inc_nl_find_tree(struct inc_net *inet,
 int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max);
 
 /* netlink-tree.c */
+size_t inc_nl_tree_size(u16 ranks);
 int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
 		     int flags, struct inc_tree *tree, bool stats);
 

@@ -22,6 +22,7 @@
 #include "send.h"
 #include "tree.h"
 #include "tx.h"
+#include "up.h"
 
 /**
  * inc_part_free() - give up a packet's payload
@@ -81,6 +82,7 @@ static size_t qp_memory(const struct inc_tree *tree)
 static void qp_free(struct inc_qp *qp)
 {
 	dst_cache_destroy(&qp->dst);
+	inc_up_free(qp->up);
 	free_percpu(qp->stats);
 	kvfree(qp->out);
 	kvfree(qp->fifo);
@@ -217,6 +219,9 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 		goto err_charge;
 	}
 	qp_init(qp, tree, cfg);
+	qp->is_switch = tree->below && tree->below[cfg->rank];
+	if (qp->is_switch)
+		qp->resp.max_len = 2 * tree->geom.max_chunks * tree->geom.pmtu;
 	err = choose_qpn(inet, qp, extack);
 	if (err < 0)
 		goto err_free;
@@ -248,6 +253,95 @@ err_free:
 err_charge:
 	inc_net_uncharge(inet, memory);
 	return ERR_PTR(err);
+}
+
+/**
+ * inc_qp_new_parent() - make a leaf's QP to its parent
+ * @tree: tree that nobody knows of yet
+ * @extack: says why not
+ *
+ * Context: process, inc_net.lock held.
+ * Return: the QP, to be connected by inc_qp_connect(), or ERR_PTR: -ENOBUFS over
+ * the memory limit, -EBUSY no QPN is left, -ENOMEM.
+ */
+struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
+				 struct netlink_ext_ack *extack)
+{
+	const struct inc_member_cfg cfg = { .rank = U16_MAX };
+	size_t memory = qp_memory(tree) + inc_up_memory(tree);
+	struct inc_net *inet = tree->inet;
+	struct inc_qp *qp;
+	int err;
+
+	err = inc_net_charge(inet, memory, extack);
+	if (err)
+		return ERR_PTR(err);
+	err = -ENOMEM;
+	qp = qp_alloc(tree);
+	if (!qp)
+		goto err_charge;
+	qp_init(qp, tree, &cfg);
+	qp->state = INC_MEMBER_STATE_INIT;
+	qp->resp.results = true;
+	qp->up = inc_up_alloc(tree);
+	if (!qp->up)
+		goto err_free;
+	err = choose_qpn(inet, qp, extack);
+	if (err < 0)
+		goto err_free;
+	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
+	qp->memory = memory;
+	tree->memory += memory;
+	refcount_inc(&tree->ref);
+	rcu_assign_pointer(tree->parent, qp);
+	return qp;
+
+err_free:
+	qp_free(qp);
+err_charge:
+	inc_net_uncharge(inet, memory);
+	return ERR_PTR(err);
+}
+
+/**
+ * inc_qp_connect() - tell a leaf's QP who its parent is
+ * @qp: what inc_qp_new_parent() made
+ * @cfg: what the administrator said, checked for form; the parent is the peer
+ * @extack: says why not
+ *
+ * Requests that have waited for that go there now.
+ *
+ * Context: process, inc_net.lock held.
+ * Return: 0; -EISCONN: it is connected, or was; -ENETUNREACH: no route.
+ */
+int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
+		   struct netlink_ext_ack *extack)
+{
+	u32 psn = qp->cfg.psn;
+	int err;
+
+	lockdep_assert_held(&qp->inet->lock);
+	if (qp->state != INC_MEMBER_STATE_INIT) {
+		NL_SET_ERR_MSG_MOD(extack, "the tree has its parent already");
+		return -EISCONN;
+	}
+	qp->cfg = *cfg;
+	qp->cfg.rank = U16_MAX;
+	qp->cfg.psn = psn;
+	qp->resp.epsn = cfg->peer_psn;
+	qp->up->rkey = cfg->peer_rkey;
+	qp->up->tree_id = cfg->peer_tree_id;
+	err = inc_tx_source(qp);
+	if (err) {
+		NL_SET_ERR_MSG_MOD(extack, "no route to the parent's address");
+		return err;
+	}
+	xa_store(&qp->inet->qps, index_of(qp->qpn), qp, GFP_KERNEL);
+	spin_lock_bh(&qp->tx_lock);
+	WRITE_ONCE(qp->state, INC_MEMBER_STATE_RTS);
+	spin_unlock_bh(&qp->tx_lock);
+	inc_send_kick(qp);
+	return 0;
 }
 
 /**
@@ -288,12 +382,16 @@ void inc_qp_unpublish(struct inc_qp *qp)
 
 	lockdep_assert_held(&qp->inet->lock);
 	xa_erase(&qp->inet->qps, index_of(qp->qpn));
-	RCU_INIT_POINTER(tree->member[qp->cfg.rank], NULL);
-	tree->nmembers--;
 	tree->memory -= qp->memory;
 	inc_net_uncharge(qp->inet, qp->memory);
-	inc_debugfs_member_del(qp);
-	inc_nl_notify_member(qp, INC_CMD_MEMBER_DEL_NTF);
+	if (qp->up) {
+		RCU_INIT_POINTER(tree->parent, NULL);
+	} else {
+		RCU_INIT_POINTER(tree->member[qp->cfg.rank], NULL);
+		tree->nmembers--;
+		inc_debugfs_member_del(qp);
+		inc_nl_notify_member(qp, INC_CMD_MEMBER_DEL_NTF);
+	}
 
 	spin_lock_bh(&qp->tx_lock);
 	WRITE_ONCE(qp->state, INC_MEMBER_STATE_ERROR);

@@ -12,6 +12,7 @@
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <net/dst_cache.h>
+#include <uapi/linux/inc_proto.h>
 
 #include "req.h"
 #include "resp.h"
@@ -20,6 +21,7 @@
 struct inc_fault;
 struct inc_net;
 struct inc_tree;
+struct inc_up;
 
 /* Packets kept beyond a hole; rxe has at most 128 unacknowledged. */
 #define INC_QP_MAX_KEPT		128
@@ -39,6 +41,8 @@ struct inc_tree;
  * @psn: first PSN that the switch sends
  * @qpn: the switch's QPN, 0 to have one chosen
  * @pkey: P_Key
+ * @peer_tree_id: tree at the parent, of a QP to it
+ * @peer_rkey: R_Key of its slots there
  */
 struct inc_member_cfg {
 	u16		rank;
@@ -52,6 +56,8 @@ struct inc_member_cfg {
 	u32		psn;
 	u32		qpn;
 	u16		pkey;
+	u32		peer_tree_id;
+	u32		peer_rkey;
 };
 
 /**
@@ -132,6 +138,8 @@ struct inc_out {
  * @memory: bytes charged to the tree
  * @last_rx: jiffies when the last packet came in, or when it was made
  * @fault: faults made on purpose, or NULL
+ * @up: of a QP to the parent, else NULL
+ * @is_switch: the member is a switch
  * @rcu: frees it after the readers
  */
 struct inc_qp {
@@ -148,6 +156,8 @@ struct inc_qp {
 	u64				memory;
 	unsigned long			last_rx;
 	struct inc_fault		*fault;
+	struct inc_up			*up;
+	bool				is_switch;
 	struct rcu_head			rcu;
 
 	spinlock_t			rx_lock ____cacheline_aligned_in_smp;
@@ -184,6 +194,10 @@ struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank);
 struct inc_qp *inc_qp_new(struct inc_tree *tree,
 			  const struct inc_member_cfg *cfg,
 			  struct netlink_ext_ack *extack);
+struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
+				 struct netlink_ext_ack *extack);
+int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
+		   struct netlink_ext_ack *extack);
 void inc_qp_tune(struct inc_qp *qp);
 void inc_qp_unpublish(struct inc_qp *qp);
 /* After a grace period since inc_qp_unpublish(); process context. */
@@ -193,6 +207,17 @@ void inc_qp_del(struct inc_qp *qp);
 
 /* Data path: RCU read side. */
 struct inc_qp *inc_qp_lookup(struct inc_net *inet, u32 qpn);
+
+/* What a switch says that a message has failed with there: a status, else 0. */
+static inline u8 inc_qp_failure(const struct inc_qp *qp,
+				const struct inc_pkt *pkt)
+{
+	u8 status = pkt->imm >> INC_IMM_STATUS_SHIFT;
+
+	return qp->is_switch && pkt->flags & INC_PKT_IMM &&
+	       pkt->flags & INC_PKT_FIRST && pkt->payload_len == INC_HDR_LEN &&
+	       status < INC_STATUS_PEER_DEAD ? status : 0;
+}
 
 /* Any context; the first reason wins. */
 void inc_qp_error(struct inc_qp *qp, u8 error);

@@ -9,9 +9,16 @@
 #include "resp.h"
 #include "wire.h"
 
-/* IBTA C9-81 ... C9-84: which opcode may follow which. */
+/*
+ * IBTA C9-81 ... C9-84: which opcode may follow which. Each packet of a result
+ * is a message.
+ */
 static bool sequence_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
 {
+	const u8 only = INC_PKT_FIRST | INC_PKT_LAST;
+
+	if (r->results)
+		return (pkt->flags & only) == only;
 	return r->in_msg != !!(pkt->flags & INC_PKT_FIRST);
 }
 
@@ -23,7 +30,7 @@ static bool length_ok(const struct inc_resp *r, const struct inc_pkt *pkt,
 	if (inc_resp_is_empty(pkt))
 		return true;
 	/* Every other message opens with an INC header; nobody looks again. */
-	if (dmalen < INC_HDR_LEN)
+	if (dmalen < INC_HDR_LEN && !r->results)
 		return false;
 	/* IBTA 9.2.4: the pad makes a multiple of 4, and no more. */
 	if (pkt->pad != (-pkt->payload_len & 3))
@@ -39,15 +46,21 @@ static bool length_ok(const struct inc_resp *r, const struct inc_pkt *pkt,
 
 /*
  * A member may write to its slots and nothing else: one message starts at the
- * beginning of a slot and stays within it.
+ * beginning of a slot and stays within it, but that wide elements of a switch
+ * take twice the room. A result lies anywhere in a slot.
  */
 static bool key_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
 {
+	u32 off;
+
 	if (pkt->rkey != r->rkey)
 		return false;
 	if (pkt->va >= (u64)r->stride * r->slots)
 		return false;
-	return (u32)pkt->va % r->stride == 0 && pkt->dmalen <= r->stride;
+	off = (u32)pkt->va % r->stride;
+	if (r->results)
+		return pkt->dmalen <= r->stride - off;
+	return !off && pkt->dmalen <= (r->max_len ? r->max_len : r->stride);
 }
 
 /**
@@ -79,8 +92,8 @@ enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 
 	if (!(pkt->flags & INC_PKT_SUPPORTED) || !sequence_ok(r, pkt))
 		return INC_RESP_INVALID;
-	/* A message without an Immediate would never be answered. */
-	if (pkt->flags & INC_PKT_LAST && !(pkt->flags & INC_PKT_IMM) &&
+	/* A request without an Immediate would never be answered. */
+	if (!r->results && pkt->flags & INC_PKT_LAST && !(pkt->flags & INC_PKT_IMM) &&
 	    !inc_resp_is_empty(pkt))
 		return INC_RESP_INVALID;
 

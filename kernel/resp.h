@@ -18,12 +18,14 @@
  * @epsn: expected PSN
  * @msn: message sequence number, as the AETH carries it
  * @rkey: R_Key that requests must carry
- * @stride: bytes of a slot in the member's view, the longest message
+ * @stride: bytes of a slot in the member's view
+ * @max_len: longest message, 0: @stride
  * @slots: number of slots
  * @pmtu: path MTU
  * @dmalen: length of the message in progress, from its RETH
  * @done: bytes of it that have come
  * @in_msg: a FIRST came and its LAST did not
+ * @results: the other end is a parent, and writes results
  * @nak_sent: a NAK for @epsn is out; there is one per hole (IBTA C9-114)
  * @unacked: requests taken in since the last acknowledgment
  */
@@ -32,11 +34,13 @@ struct inc_resp {
 	u32	msn;
 	u32	rkey;
 	u32	stride;
+	u32	max_len;
 	u16	slots;
 	u16	pmtu;
 	u32	dmalen;
 	u32	done;
 	bool	in_msg;
+	bool	results;
 	bool	nak_sent;
 	u8	unacked;
 };

@@ -17,6 +17,7 @@
 #include "trace.h"
 #include "tree.h"
 #include "tx.h"
+#include "up.h"
 
 /* Packets made in one go under the lock. */
 #define SEND_BATCH	16
@@ -68,7 +69,9 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 	} else if (out->open ||
 		   (out->begun && (s32)(msg->msg_id - out->msg_id) < 0)) {
 		verdict = INC_OPEN_BUSY;
-	} else if (qp->held && qp->held + msg->in_len > hold) {
+	} else if (qp->held && qp->held + msg->in_len > hold &&
+		   !qp->is_switch) {
+		/* What waits of a switch is held of its members there. */
 		verdict = INC_OPEN_HELD;
 	} else {
 		verdict = INC_OPEN_OK;
@@ -259,7 +262,7 @@ bool inc_send_idle(struct inc_qp *qp)
 	bool idle;
 
 	spin_lock_bh(&qp->tx_lock);
-	idle = qp->state == INC_MEMBER_STATE_ERROR ||
+	idle = qp->state != INC_MEMBER_STATE_RTS ||
 	       (qp->req.una == qp->req.max && fifo_empty(qp) && !qp->nstray &&
 		!qp->probe);
 	spin_unlock_bh(&qp->tx_lock);
@@ -268,6 +271,8 @@ bool inc_send_idle(struct inc_qp *qp)
 
 static bool anything_queued(const struct inc_qp *qp)
 {
+	if (qp->up && inc_up_under_way(qp))
+		return inc_up_sendable(qp);
 	return !fifo_empty(qp) || qp->nstray || qp->probe;
 }
 
@@ -326,6 +331,10 @@ static void fill_one(struct inc_qp *qp)
 		return;
 
 	qp->tx_end = INC_REQ_END;
+	if (qp->up && inc_up_under_way(qp)) {
+		qp->tx_end = inc_up_fill(qp, w);
+		return;
+	}
 	if (qp->nstray) {
 		fill_status(qp, w, qp->stray[0]);
 		qp->nstray--;
@@ -340,6 +349,10 @@ static void fill_one(struct inc_qp *qp)
 		return;
 	}
 
+	if (qp->up) {
+		qp->tx_end = inc_up_fill(qp, w);
+		return;
+	}
 	slot = qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)];
 	out = &qp->out[slot];
 	if (out->status) {

@@ -16,6 +16,12 @@
  *
  * A tree may choose the order of arrival instead; then one part at a time waits
  * per chunk.
+ *
+ * Members that are switches stand for several ranks, and their parts enter the
+ * binary tree at the height that those have made: so the bits are the same as
+ * those of one switch with all ranks. At a leaf, what the ranks were reduced to
+ * lies apart from the result, which the parent sends: ranks may still need the
+ * previous one.
  */
 #include <linux/bug.h>
 #include <linux/build_bug.h>
@@ -33,7 +39,8 @@ static void layout_of(const struct inc_slot_geom *g, const struct inc_msg *msg,
 {
 	*l = (struct inc_layout) {
 		.coll	= inc_coll_lookup(msg->collective),
-		.ranks	= g->ranks,
+		.all	= inc_geom_all(g),
+		.own	= inc_geom_own(g),
 		.root	= msg->root,
 	};
 	if (l->coll->from != INC_FROM_NONE)
@@ -59,9 +66,54 @@ static u8 parse_terms(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
 	}
 	msg->nelem = be32_to_cpu(hdr->nelem);
 	msg->root = be16_to_cpu(hdr->root);
-	if (coll->rooted ? msg->root >= g->ranks : msg->root)
+	if (coll->rooted ? msg->root >= inc_geom_all(g) : msg->root)
 		return INC_STATUS_ROOT;
 	return INC_STATUS_OK;
+}
+
+/**
+ * inc_msg_wide() - are a request's elements binary32 sums in two planes
+ * @g: geometry of the tree
+ * @msg: message
+ * @from: ranks that the sender stands for
+ *
+ * So are the sums, products and averages of 16-bit floats that a switch sends to
+ * its parent, for they are rounded when all ranks are in.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  struct inc_span from)
+{
+	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
+
+	return from.n > 1 && msg->up_len && coll->reduce &&
+	       inc_reduce_lookup(msg->dtype, msg->op)->wide;
+}
+
+/* Bytes here, and the member's part of them. */
+static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
+			const struct inc_layout *l, struct inc_msg *msg)
+{
+	struct inc_span span = inc_geom_span(g, rank);
+	u32 off;
+
+	msg->in_len = inc_layout_in(l, span);
+	msg->up_len = inc_layout_in(l, l->own);
+	msg->up_chunks = inc_chunks_of(g, msg->up_len);
+	msg->data_len = g->leaf ? inc_layout_out(l, l->own, l->own, &off) :
+				  msg->up_len;
+	msg->nchunks = inc_chunks_of(g, msg->data_len);
+	msg->out_len = inc_layout_out(l, l->own, span, &msg->out_off);
+}
+
+/* Bytes of the request message of a rank, header included. */
+static u64 request_len(const struct inc_slot_geom *g, u16 rank,
+		       const struct inc_msg *msg)
+{
+	return inc_msg_wide(g, msg, inc_geom_span(g, rank)) ?
+	       inc_wide_len(g, msg->in_len) : INC_HDR_LEN + msg->in_len;
 }
 
 /**
@@ -81,12 +133,14 @@ u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 {
 	u16 flags = be16_to_cpu(hdr->flags);
 	const struct inc_coll *coll;
+	struct inc_msg sized;
 	struct inc_layout l;
 	u8 status;
 
 	memset(msg, 0, sizeof(*msg));
 	msg->msg_id = be32_to_cpu(hdr->msg_id);
 	msg->nchunks = 1;
+	msg->up_chunks = 1;
 
 	if (hdr->version != INC_VERSION || flags & ~INC_HDR_F_MASK)
 		return INC_STATUS_VERSION;
@@ -101,14 +155,18 @@ u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 		return status;
 
 	layout_of(g, msg, &l);
-	if (inc_layout_in(&l, rank) != len - INC_HDR_LEN ||
-	    inc_layout_len(&l) > (u32)g->max_chunks * g->pmtu - INC_HDR_LEN)
+	if (inc_layout_len(&l) > (u32)g->max_chunks * g->pmtu - INC_HDR_LEN)
 		return INC_STATUS_LENGTH;
-	msg->in_len = len - INC_HDR_LEN;
-	msg->data_len = inc_layout_len(&l);
-	msg->nchunks = inc_chunks_of(g, msg->data_len);
-	if (!(flags & INC_HDR_F_NO_DATA))
-		msg->out_len = inc_layout_out(&l, rank, &msg->out_off);
+	sized = *msg;
+	parse_sizes(g, rank, &l, &sized);
+	if (inc_msg_wide(g, &sized, inc_geom_span(g, rank)) !=
+	    !!(flags & INC_HDR_F_WIDE))
+		return INC_STATUS_VERSION;
+	if (request_len(g, rank, &sized) != len)
+		return INC_STATUS_LENGTH;
+	if (flags & INC_HDR_F_NO_DATA)
+		sized.out_len = 0;
+	*msg = sized;
 	return INC_STATUS_OK;
 }
 
@@ -135,8 +193,9 @@ static size_t chunk_size(const struct inc_slot_geom *g)
  */
 size_t inc_slot_size(const struct inc_slot_geom *g)
 {
-	return result_size(g) + ALIGN(parked_size(g) + chunk_size(g) +
-				      g->ranks * sizeof(u16), g->pmtu);
+	return result_size(g) * (g->leaf ? 3 : 1) +
+	       ALIGN(parked_size(g) + g->ranks * sizeof(struct inc_part *) +
+		     chunk_size(g) + g->ranks * sizeof(u16), g->pmtu);
 }
 
 /**
@@ -157,9 +216,18 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 	s->state = INC_SLOT_STATE_IDLE;
 	s->msg.msg_id = msg_id;
 	s->result = mem + INC_HDR_LEN;
+	s->up = s->result;
 	mem += result_size(g);
+	if (g->leaf) {
+		s->up = mem + INC_HDR_LEN;
+		mem += result_size(g);
+		s->up_lo = mem + INC_HDR_LEN;
+		mem += result_size(g);
+	}
 	s->parked = mem;
 	mem += parked_size(g);
+	s->half = mem;
+	mem += g->ranks * sizeof(*s->half);
 	s->chunk = mem;
 	mem += chunk_size(g);
 	s->got = mem;
@@ -171,17 +239,23 @@ static void expect(struct inc_slot *s, u32 msg_id)
 	s->msg.msg_id = msg_id;
 	s->state = INC_SLOT_STATE_IDLE;
 	s->status = INC_STATUS_OK;
+	s->wanted = false;
+	s->answered = false;
 	s->begun = 0;
+	s->gathered = 0;
 	s->ready = 0;
+	s->came = 0;
 	s->arrived = 0;
 	memset(s->got, 0, s->geom->ranks * sizeof(*s->got));
 }
 
+/* A leaf's parent has to be told of a failure, and to have told the others. */
 static bool may_advance(const struct inc_slot *s)
 {
 	return s->state == INC_SLOT_STATE_DONE ||
 	       (s->state == INC_SLOT_STATE_FAILED &&
-		s->begun == s->geom->ranks);
+		s->begun == s->geom->ranks &&
+		(!s->geom->leaf || (s->answered && !READ_ONCE(s->up_busy))));
 }
 
 static bool agrees(const struct inc_msg *a, const struct inc_msg *b)
@@ -198,32 +272,40 @@ static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
 	s->msg = *msg;
 	s->state = INC_SLOT_STATE_BUSY;
 	s->started = now;
-	s->ops = coll && coll->reduce && msg->data_len ?
+	s->ops = coll && coll->reduce && msg->up_len ?
 		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
-	for (i = 0; i < msg->nchunks; i++)
+	for (i = 0; i < msg->up_chunks; i++)
 		s->chunk[i].filled = 0;
 }
 
-static void chunk_done(struct inc_slot *s, u16 chunk)
+/* The next chunk of the result is in its buffer. */
+static void result_done(struct inc_slot *s)
 {
+	u16 chunk = s->ready++;
 	u32 off = inc_chunk_off(s->geom, chunk);
 	u32 len = inc_chunk_len(s->geom, chunk, s->msg.data_len);
 
 	s->chunk[chunk].crc = inc_crc_payload(s->result + off, len);
 	WRITE_ONCE(s->chunk[chunk].msg_id, s->msg.msg_id);
-	WARN_ON_ONCE(s->ready != chunk);
-	s->ready = chunk + 1;
 	if (s->ready == s->msg.nchunks)
 		s->state = INC_SLOT_STATE_DONE;
+}
+
+static void chunk_done(struct inc_slot *s, u16 chunk)
+{
+	WARN_ON_ONCE(s->gathered != chunk);
+	s->gathered = chunk + 1;
+	if (!s->geom->leaf)
+		result_done(s);
 }
 
 /* Do the elements pass through, unreduced? */
 static bool passes(const struct inc_slot *s)
 {
-	return !s->ops && s->msg.data_len;
+	return !s->ops && s->msg.up_len;
 }
 
-/* Bytes from @off on have come into the result buffer. */
+/* Bytes from @off on have been gathered. */
 static void fill(struct inc_slot *s, u32 off, u32 len)
 {
 	const struct inc_slot_geom *g = s->geom;
@@ -249,8 +331,9 @@ static void place(struct inc_slot *s, u16 rank, u16 chunk,
 	while (done < part->len) {
 		u32 to, run;
 
-		run = inc_layout_run(&l, rank, off + done, part->len - done, &to);
-		memcpy(s->result + to, part->data + done, run);
+		run = inc_layout_run(&l, inc_geom_span(s->geom, rank), off + done,
+				     part->len - done, &to);
+		memcpy(s->up + to, part->data + done, run);
 		fill(s, to, run);
 		done += run;
 	}
@@ -260,10 +343,10 @@ static void place(struct inc_slot *s, u16 rank, u16 chunk,
 /* Chunks complete in order: see which do. */
 static void advance(struct inc_slot *s)
 {
-	while (s->state == INC_SLOT_STATE_BUSY &&
-	       s->chunk[s->ready].filled ==
-	       inc_chunk_len(s->geom, s->ready, s->msg.data_len))
-		chunk_done(s, s->ready);
+	while (s->gathered < s->msg.up_chunks &&
+	       s->chunk[s->gathered].filled ==
+	       inc_chunk_len(s->geom, s->gathered, s->msg.up_len))
+		chunk_done(s, s->gathered);
 }
 
 /*
@@ -272,7 +355,7 @@ static void advance(struct inc_slot *s)
  */
 static void place_parked(struct inc_slot *s)
 {
-	u32 n = (u32)s->msg.nchunks * s->geom->ranks, i;
+	u32 n = (u32)s->msg.up_chunks * s->geom->ranks, i;
 
 	for (i = 0; i < n; i++) {
 		if (!s->parked[i])
@@ -323,6 +406,8 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 		inc_slot_fail(s, status);
 		return INC_SLOT_FAIL;
 	}
+	if (msg->out_len)
+		s->wanted = true;
 	if (s->begun == s->geom->ranks && passes(s))
 		place_parked(s);
 	return INC_SLOT_TAKE;
@@ -360,7 +445,7 @@ static void merge(struct inc_slot *s, struct inc_part *left,
 	}
 	if (!dst.lo)
 		dst.lo = b.lo ?: b.hi;
-	inc_reduce_wide(s->ops, dst, a, b, nelem, s->geom->ranks);
+	inc_reduce_wide(s->ops, dst, a, b, nelem, inc_geom_all(s->geom));
 	if (left->lo) {
 		part_drop(right);
 	} else if (right->lo) {
@@ -371,86 +456,119 @@ static void merge(struct inc_slot *s, struct inc_part *left,
 	}
 }
 
-/* The last two: their reduction is the result. */
-static void merge_last(struct inc_slot *s, void *result, struct inc_part *left,
+/*
+ * The last two: their reduction is the result, or a leaf's request, which is
+ * neither divided nor rounded.
+ */
+static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
 		       struct inc_part *right)
 {
+	u32 off = inc_chunk_off(s->geom, chunk);
 	u32 nelem = left->len / s->ops->size;
-	u16 ranks = s->geom->ranks;
+	u16 all = inc_geom_all(s->geom);
+	bool leaf = s->geom->leaf;
 
 	if (s->ops->wide) {
-		inc_reduce_wide(s->ops, (struct inc_operand) { .hi = result },
-				operand(left), operand(right), nelem, ranks);
+		struct inc_operand dst = {
+			.hi = s->up + off,
+			.lo = leaf ? s->up_lo + off : NULL,
+		};
+
+		inc_reduce_wide(s->ops, dst, operand(left), operand(right),
+				nelem, all);
 	} else {
-		inc_reduce(s->ops, result, left->data, right->data, nelem);
-		inc_reduce_finish(s->ops, result, nelem, ranks);
+		inc_reduce(s->ops, s->up + off, left->data, right->data, nelem);
+		if (!leaf)
+			inc_reduce_finish(s->ops, s->up + off, nelem, all);
 	}
 	part_drop(left);
 	part_drop(right);
 }
 
+/* The only member: nothing to reduce with. */
+static void take_only(struct inc_slot *s, u16 chunk, struct inc_part *part)
+{
+	u32 off = inc_chunk_off(s->geom, chunk);
+
+	memcpy(s->up + off, part->data, part->len);
+	if (part->lo)
+		memcpy(s->up_lo + off, part->lo->data, part->len);
+	part_drop(part);
+}
+
+/* Where a part that begins at this place of the binary tree is parked. */
+static u16 parked_at(const struct inc_slot *s, u32 place)
+{
+	return s->geom->at ? s->geom->at[place] : place;
+}
+
 /*
  * Pair @part, of rank @rank, with its sibling, the pair with its sibling, and
- * so on. Returns true when all ranks are in the result buffer, false when the
- * part now waits.
+ * so on. Returns true when all ranks are gathered, false when the part now
+ * waits.
  */
 static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
 		    struct inc_part *part)
 {
 	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->ranks;
-	void *result = s->result + inc_chunk_off(s->geom, chunk);
-	u16 ranks = s->geom->ranks;
-	u32 idx = rank;
+	struct inc_span own = inc_geom_own(s->geom);
+	u32 n = s->geom->ranks, idx = rank;
 
-	for (part->level = 0; 1U << part->level < ranks; part->level++, idx >>= 1) {
-		u32 sibling = (idx ^ 1) << part->level;
+	part->level = 0;
+	if (s->geom->at) {
+		struct inc_span span = s->geom->span[rank];
+
+		n = own.n;
+		while (1U << part->level < span.n)
+			part->level++;
+		idx = (u32)(span.first - own.first) >> part->level;
+	}
+	for (; 1U << part->level < n; part->level++, idx >>= 1) {
+		u32 place = (idx ^ 1) << part->level;
 		struct inc_part *left, *right;
+		u16 sibling;
 
-		if (sibling >= ranks)
+		if (place >= n)
 			continue;
+		sibling = parked_at(s, place);
 		if (!parked[sibling] || parked[sibling]->level != part->level) {
-			parked[idx << part->level] = part;
+			parked[parked_at(s, idx << part->level)] = part;
 			return false;
 		}
 		left = idx & 1 ? parked[sibling] : part;
 		right = idx & 1 ? part : parked[sibling];
 		parked[sibling] = NULL;
-		if (2U << part->level >= ranks) {
-			merge_last(s, result, left, right);
+		if (2U << part->level >= n) {
+			merge_last(s, chunk, left, right);
 			return true;
 		}
 		left->level = part->level;
 		merge(s, left, right);
 		part = left;
 	}
-
-	/* The only rank: nothing to pair with. */
-	memcpy(result, part->data, part->len);
-	inc_part_free(part);
+	take_only(s, chunk, part);
 	return true;
 }
 
 /*
  * In order of arrival: what has come so far is one part. Returns true when all
- * ranks are in the result buffer.
+ * ranks are gathered.
  */
 static bool pile_up(struct inc_slot *s, u16 chunk, struct inc_part *part)
 {
 	struct inc_part **pile = &s->parked[(size_t)chunk * s->geom->ranks];
-	void *result = s->result + inc_chunk_off(s->geom, chunk);
 	struct inc_part *sum = *pile;
 
 	part->level = 0;
 	if (s->geom->ranks == 1) {
-		memcpy(result, part->data, part->len);
-		inc_part_free(part);
+		take_only(s, chunk, part);
 	} else if (!sum) {
 		*pile = part;
 	} else if (++sum->level + 1 < s->geom->ranks) {
 		merge(s, sum, part);
 	} else {
 		*pile = NULL;
-		merge_last(s, result, sum, part);
+		merge_last(s, chunk, sum, part);
 	}
 	return !*pile;
 }
@@ -459,7 +577,7 @@ static bool pile_up(struct inc_slot *s, u16 chunk, struct inc_part *part)
 static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
 		    struct inc_part *part)
 {
-	u16 ready = s->ready;
+	u16 gathered = s->gathered;
 
 	if (!part->len) {
 		inc_part_free(part);
@@ -469,7 +587,29 @@ static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
 		place(s, rank, chunk, part);
 		advance(s);
 	}
-	return s->ready > ready;
+	return s->gathered > gathered;
+}
+
+/*
+ * Packets of a wide request come in pairs, upper halves first; each has room for
+ * the chunk at least. Returns the pair as one part, or NULL if half is missing.
+ */
+static struct inc_part *join_halves(struct inc_slot *s, u16 rank,
+				    struct inc_part *part)
+{
+	struct inc_part *hi = s->half[rank];
+
+	if (!hi) {
+		s->half[rank] = part;
+		return NULL;
+	}
+	s->half[rank] = NULL;
+	hi->lo = part;
+	/* Where the header is in the other half. */
+	if (s->got[rank] == 1)
+		part->data += INC_HDR_LEN;
+	hi->len = inc_chunk_len(s->geom, s->got[rank] - 1, s->msg.up_len);
+	return hi;
 }
 
 /**
@@ -480,7 +620,7 @@ static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
  * @part: the chunk's elements; the slot owns it from here on
  *
  * Context: the slot's lock is held.
- * Return: true if chunks have completed, and @s->ready has grown.
+ * Return: true if chunks have completed, and @s->gathered has grown.
  */
 bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 		  struct inc_part *part)
@@ -494,6 +634,11 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 		return false;
 	}
 
+	if (inc_msg_wide(s->geom, &s->msg, inc_geom_span(s->geom, rank))) {
+		part = join_halves(s, rank, part);
+		if (!part)
+			return false;
+	}
 	chunk = s->got[rank] - 1;
 	s->got[rank]++;
 	if (passes(s))
@@ -511,6 +656,60 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 }
 
 /**
+ * inc_slot_result() - the parent sent more of the result
+ * @s: slot of a leaf
+ * @off: where in the result buffer it begins
+ * @data: the elements
+ * @len: bytes, from 1
+ *
+ * Context: the slot's lock is held.
+ * Return: false if the parent has no business to write there now.
+ */
+bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
+{
+	/* It failed here meanwhile, for a reason that ends the tree. */
+	if (s->state == INC_SLOT_STATE_FAILED)
+		return true;
+	if (s->state != INC_SLOT_STATE_BUSY || !s->gathered || off != s->came ||
+	    len > s->msg.data_len - off)
+		return false;
+	memcpy(s->result + off, data, len);
+	s->came += len;
+	while (s->ready < s->msg.nchunks &&
+	       s->came >= inc_chunk_off(s->geom, s->ready) +
+			  inc_chunk_len(s->geom, s->ready, s->msg.data_len))
+		result_done(s);
+	return true;
+}
+
+/**
+ * inc_slot_answer() - the parent said how the message ended
+ * @s: slot of a leaf
+ * @status: enum inc_status
+ *
+ * Context: the slot's lock is held.
+ * Return: false if that makes no sense, as elements are missing. The message
+ * has ended otherwise; INC_SLOT_STATE_FAILED are those that the ranks have to
+ * be told of, if it was not in that state before.
+ */
+bool inc_slot_answer(struct inc_slot *s, u8 status)
+{
+	s->answered = true;
+	if (status) {
+		inc_slot_fail(s, status);
+		return true;
+	}
+	if (s->state != INC_SLOT_STATE_BUSY)
+		return s->state != INC_SLOT_STATE_IDLE;
+	/* Results without elements, or whose elements nobody wants. */
+	if (!s->gathered || (s->wanted && s->msg.data_len))
+		return false;
+	s->ready = s->msg.nchunks;
+	s->state = INC_SLOT_STATE_DONE;
+	return true;
+}
+
+/**
  * inc_slot_wants() - how many packets a rank's request has
  * @s: slot that has begun a message
  * @rank: rank
@@ -523,7 +722,7 @@ u16 inc_slot_wants(const struct inc_slot *s, u16 rank)
 	struct inc_layout l;
 
 	layout_of(s->geom, &s->msg, &l);
-	return inc_chunks_of(s->geom, inc_layout_in(&l, rank));
+	return inc_chunks_of(s->geom, inc_layout_in(&l, inc_geom_span(s->geom, rank)));
 }
 
 /**
@@ -539,9 +738,12 @@ bool inc_slot_lacks(const struct inc_slot *s, u16 rank)
 	/* A failed message's slot goes on when all have begun that message. */
 	if (s->state == INC_SLOT_STATE_FAILED)
 		return !s->got[rank];
+	/* A leaf's message that is at the parent. */
+	if (s->gathered == s->msg.up_chunks)
+		return false;
 	if (passes(s))
 		return s->got[rank] <= inc_slot_wants(s, rank);
-	return s->got[rank] <= s->ready + 1;
+	return s->got[rank] <= s->gathered + 1;
 }
 
 /**
@@ -562,11 +764,16 @@ bool inc_slot_fail(struct inc_slot *s, u8 status)
 	s->state = INC_SLOT_STATE_FAILED;
 	s->status = status;
 
-	for (i = (size_t)s->ready * ranks;
+	for (i = (size_t)s->gathered * ranks;
 	     i < (size_t)s->geom->max_chunks * ranks; i++) {
 		if (s->parked[i])
 			part_drop(s->parked[i]);
 		s->parked[i] = NULL;
+	}
+	for (i = 0; i < ranks; i++) {
+		if (s->half[i])
+			inc_part_free(s->half[i]);
+		s->half[i] = NULL;
 	}
 	return true;
 }

@@ -11,6 +11,8 @@
 #include <uapi/linux/inc.h>
 #include <uapi/linux/inc_proto.h>
 
+#include "layout.h"
+
 struct inc_reduce_ops;
 
 /**
@@ -47,6 +49,14 @@ void inc_part_free(struct inc_part *part);
  * @dtypes: mask of data types taken
  * @ops: mask of operations taken
  * @by_arrival: ranks are reduced as they come
+ * @leaf: what is gathered goes to a parent, which sends the result
+ * @all: ranks of the job, below other switches too; 0 if there are no others
+ * @own: ranks below this switch, if @all
+ * @span: for each member the ranks that it stands for; NULL if one each
+ * @at: for each of @own the member whose ranks begin there, if all members
+ *	have aligned blocks of a power of two of them; else NULL
+ *
+ * Where members are switches, "rank" is a member's place among the members.
  */
 struct inc_slot_geom {
 	u16	ranks;
@@ -58,6 +68,11 @@ struct inc_slot_geom {
 	u32	dtypes;
 	u32	ops;
 	bool	by_arrival;
+	bool	leaf;
+	u16	all;
+	struct inc_span		own;
+	const struct inc_span	*span;
+	const u16		*at;
 };
 
 /**
@@ -68,8 +83,10 @@ struct inc_slot_geom {
  * @op: enum inc_op
  * @root: root rank
  * @nelem: number of elements
- * @data_len: bytes of the whole result, as it lies in the result buffer
+ * @data_len: bytes of the result, as it lies in the result buffer
  * @nchunks: packets' worth of it
+ * @up_len: bytes of what is gathered here: of the result, or of a leaf's request
+ * @up_chunks: packets' worth of it
  * @in_len: bytes of elements in this rank's request
  * @out_off: where in the result buffer this rank's part of it begins
  * @out_len: bytes of that part
@@ -85,6 +102,8 @@ struct inc_msg {
 	u32	nelem;
 	u32	data_len;
 	u16	nchunks;
+	u16	up_chunks;
+	u32	up_len;
 	u32	in_len;
 	u32	out_off;
 	u32	out_len;
@@ -94,7 +113,7 @@ struct inc_msg {
  * struct inc_chunk - result of one packet's worth of a message
  * @msg_id: message that the bytes in the result buffer belong to
  * @crc: CRC-32 of these bytes and their pad, from 0, for the ICRC
- * @filled: bytes of the slot's message that are there, if it is not reduced
+ * @filled: bytes of what is gathered that are there, if it is not reduced
  */
 struct inc_chunk {
 	u32	msg_id;
@@ -109,30 +128,46 @@ struct inc_chunk {
  * @state: enum inc_slot_state
  * @status: enum inc_status of a failed message
  * @ops: how to reduce @msg, NULL if that is not to be done
+ * @wanted: some rank has use for elements of the result
+ * @answered: the parent has said how the message ended
+ * @up_busy: the request to the parent is not given to its QP yet; of up.c
  * @begun: ranks whose request began
- * @ready: chunks that are complete; they complete in order
+ * @gathered: chunks that have come from all ranks; they complete in order
+ * @ready: chunks of the result that are complete; the same but at a leaf
+ * @came: bytes of the result that the parent has sent
  * @arrived: ranks that came, for a message without data
  * @started: when the first request came, in the caller's clock
  * @got: for each rank, chunks received + 1, or 0 before its request began
  * @parked: for each chunk and rank, a part that waits for its sibling, or for
  *	the last rank to begin; parts that cover several ranks are at the first
+ * @half: for each rank, the first half of a wide chunk that waits for the other
  * @chunk: for each chunk, its result
  * @result: result buffer
+ * @up: what is gathered: @result, or at a leaf the request's elements
+ * @up_lo: at a leaf, the lower 16 bits of wide ones
  */
 struct inc_slot {
 	const struct inc_slot_geom	*geom;
 	struct inc_msg			msg;
 	u8				state;
 	u8				status;
+	bool				wanted;
+	bool				answered;
+	bool				up_busy;
 	const struct inc_reduce_ops	*ops;
 	u16				begun;
+	u16				gathered;
 	u16				ready;
+	u32				came;
 	u16				arrived;
 	u64				started;
 	u16				*got;
 	struct inc_part			**parked;
+	struct inc_part			**half;
 	struct inc_chunk		*chunk;
 	u8				*result;
+	u8				*up;
+	u8				*up_lo;
 };
 
 /**
@@ -156,6 +191,26 @@ enum inc_slot_verdict {
 	INC_SLOT_WAIT,
 	INC_SLOT_REFUSE,
 };
+
+/* Ranks that a member stands for. */
+static inline struct inc_span inc_geom_span(const struct inc_slot_geom *g,
+					    u16 member)
+{
+	return g->span ? g->span[member] :
+	       (struct inc_span) { .first = g->own.first + member, .n = 1 };
+}
+
+/* Number of ranks of the job. */
+static inline u16 inc_geom_all(const struct inc_slot_geom *g)
+{
+	return g->all ? g->all : g->ranks;
+}
+
+/* Ranks below this switch. */
+static inline struct inc_span inc_geom_own(const struct inc_slot_geom *g)
+{
+	return g->all ? g->own : (struct inc_span) { .n = g->ranks };
+}
 
 /* Packets that it takes to send so many bytes of elements behind a header. */
 static inline u32 inc_chunks_of(const struct inc_slot_geom *g, u64 data_len)
@@ -184,6 +239,18 @@ static inline u32 inc_chunk_len(const struct inc_slot_geom *g, u16 chunk,
 	return data_len - off < max ? data_len - off : max;
 }
 
+/*
+ * Bytes of a request whose elements go as two planes of so many bytes, packet by
+ * packet in turns. Both planes are as if the header stood before them, and all
+ * packets but the last are full, whatever their chunk has.
+ */
+static inline u64 inc_wide_len(const struct inc_slot_geom *g, u64 data_len)
+{
+	return (u64)inc_chunks_of(g, data_len) * g->pmtu + INC_HDR_LEN + data_len;
+}
+
+bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  struct inc_span from);
 u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg);
 size_t inc_slot_size(const struct inc_slot_geom *g);
@@ -195,6 +262,8 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 		  struct inc_part *part);
 bool inc_slot_fail(struct inc_slot *s, u8 status);
+bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len);
+bool inc_slot_answer(struct inc_slot *s, u8 status);
 u16 inc_slot_wants(const struct inc_slot *s, u16 rank);
 bool inc_slot_lacks(const struct inc_slot *s, u16 rank);
 

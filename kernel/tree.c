@@ -16,7 +16,9 @@
 #include "netlink.h"
 #include "qp.h"
 #include "send.h"
+#include "span.h"
 #include "tree.h"
+#include "up.h"
 
 /* The dead time is looked at this many times while it runs. */
 #define SCANS_PER_DEAD_TIME	5
@@ -35,6 +37,19 @@ struct inc_tree *inc_tree_find(struct inc_net *inet, u32 id)
 }
 
 /**
+ * inc_tree_parent() - a leaf's QP to its parent
+ * @tree: tree
+ *
+ * Context: process, inc_net.lock held.
+ * Return: the QP, or NULL if this switch is the root.
+ */
+struct inc_qp *inc_tree_parent(struct inc_tree *tree)
+{
+	return rcu_dereference_protected(tree->parent,
+					 lockdep_is_held(&tree->inet->lock));
+}
+
+/**
  * inc_tree_put() - give up a reference
  * @tree: tree
  *
@@ -48,6 +63,9 @@ void inc_tree_put(struct inc_tree *tree)
 	vfree(tree->slot_mem);
 	kvfree(tree->slot);
 	kvfree(tree->member);
+	kvfree(tree->below);
+	kvfree(tree->spans);
+	kvfree(tree->at);
 	kfree_rcu(tree, rcu);
 }
 
@@ -80,8 +98,21 @@ static void fill_defaults(struct inc_tree_cfg *cfg)
 		cfg->dead_time = INC_TREE_DEAD_TIME_MS;
 }
 
+/* Memory for the ranks of members that are switches, and @below copied. */
+static bool alloc_spans(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
+			u16 ranks)
+{
+	if (!cfg->below)
+		return true;
+	tree->below = kvmemdup(cfg->below, cfg->ranks * sizeof(*cfg->below),
+			       GFP_KERNEL);
+	tree->spans = kvcalloc(cfg->ranks, sizeof(*tree->spans), GFP_KERNEL);
+	tree->at = kvcalloc(ranks, sizeof(*tree->at), GFP_KERNEL);
+	return tree->below && tree->spans && tree->at;
+}
+
 static struct inc_tree *tree_alloc(const struct inc_tree_cfg *cfg,
-				   size_t slot_size)
+				   size_t slot_size, u16 own)
 {
 	struct inc_tree *tree = kzalloc_obj(*tree);
 
@@ -93,7 +124,8 @@ static struct inc_tree *tree_alloc(const struct inc_tree_cfg *cfg,
 	/* Pages of their own: packets refer to them. */
 	tree->slot_mem = vzalloc(slot_size * cfg->slots);
 	tree->stats = inc_stats_alloc();
-	if (!tree->member || !tree->slot || !tree->slot_mem || !tree->stats) {
+	if (!tree->member || !tree->slot || !tree->slot_mem || !tree->stats ||
+	    !alloc_spans(tree, cfg, own)) {
 		inc_tree_put(tree);
 		return NULL;
 	}
@@ -139,7 +171,25 @@ static void init_geom(struct inc_slot_geom *geom,
 		.dtypes		= cfg->dtypes,
 		.ops		= cfg->ops,
 		.by_arrival	= cfg->order == INC_ORDER_ARRIVAL,
+		.leaf		= cfg->all,
 	};
+	if (!cfg->all && !cfg->below)
+		return;
+	geom->own.first = cfg->first;
+	geom->own.n = cfg->below ? inc_span_sum(cfg->below, cfg->ranks) :
+				   cfg->ranks;
+	geom->all = cfg->all ?: geom->own.n;
+}
+
+/* Now that there is memory for them. */
+static void init_spans(struct inc_tree *tree)
+{
+	if (!tree->below)
+		return;
+	if (inc_span_fill(tree->spans, tree->at, tree->below, tree->cfg.ranks,
+			  tree->cfg.first))
+		tree->geom.at = tree->at;
+	tree->geom.span = tree->spans;
 }
 
 /**
@@ -178,7 +228,7 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	if (err)
 		goto err_charge;
 	err = -ENOMEM;
-	tree = tree_alloc(&cfg, slot_size);
+	tree = tree_alloc(&cfg, slot_size, geom.own.n);
 	if (!tree)
 		goto err_charge;
 
@@ -186,15 +236,25 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	tree->cfg = cfg;
 	tree->memory = memory;
 	tree->state = INC_TREE_STATE_FORMING;
+	tree->probed = jiffies;
 	INIT_WORK(&tree->fail_work, fail_work);
 	timer_setup(&tree->scan, scan, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg.pmtu - INC_HDR_LEN);
 	inc_crc_shift_init(&tree->crc_shift[1], cfg.pmtu);
+	tree->cfg.below = NULL;
 	tree->geom = geom;
+	init_spans(tree);
 	init_slots(tree, slot_size);
+	if (geom.leaf) {
+		struct inc_qp *qp = inc_qp_new_parent(tree, extack);
+
+		err = PTR_ERR_OR_ZERO(qp);
+		if (err)
+			goto err_tree;
+	}
 	err = choose_id(inet, tree);
 	if (err)
-		goto err_tree;
+		goto err_parent;
 	tree->geom.tree_id = tree->cfg.id;
 	tree->epoch = ++inet->epoch;
 	inet->ntrees++;
@@ -202,6 +262,13 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	inc_nl_notify_tree(tree, INC_CMD_TREE_NEW_NTF);
 	return tree;
 
+err_parent:
+	if (geom.leaf) {
+		struct inc_qp *qp = inc_tree_parent(tree);
+
+		inc_qp_unpublish(qp);
+		inc_qp_destroy(qp);
+	}
 err_tree:
 	inc_tree_put(tree);
 err_charge:
@@ -218,6 +285,7 @@ err_charge:
  */
 void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg)
 {
+	struct inc_qp *parent = inc_tree_parent(tree);
 	u16 rank;
 
 	lockdep_assert_held(&tree->inet->lock);
@@ -236,6 +304,8 @@ void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg)
 		if (qp)
 			inc_qp_tune(qp);
 	}
+	if (parent)
+		inc_qp_tune(parent);
 }
 
 /**
@@ -278,7 +348,11 @@ static void fail_slots(struct inc_tree *tree, u8 status)
 
 static void report_members(struct inc_tree *tree, u8 status, bool farewell)
 {
+	struct inc_qp *parent = inc_tree_parent(tree);
 	u16 rank;
+
+	if (parent && farewell)
+		inc_send_farewell(parent, status);
 
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
 		struct inc_qp *qp = inc_qp_find(tree, rank);
@@ -307,14 +381,17 @@ static void fail_work(struct work_struct *work)
 	if (first) {
 		rcu_read_lock();
 		fail_slots(tree, status);
+		inc_up_abort(tree);
 		rcu_read_unlock();
 	}
 	report_members(tree, status, first);
-	/* A tree that is dismantled is reported as such. */
-	if (first && status != INC_STATUS_TREE_GONE)
+	/* A tree that is dismantled here is reported as such. */
+	if (first && (status != INC_STATUS_TREE_GONE ||
+		      inc_tree_find(tree->inet, tree->cfg.id) == tree))
 		inc_nl_notify_tree(tree, INC_CMD_TREE_FAILED_NTF);
 	rcu_read_lock();
 	inc_engine_kick(tree);
+	inc_up_kick(tree);
 	rcu_read_unlock();
 	mutex_unlock(&tree->inet->lock);
 	inc_tree_put(tree);
@@ -338,7 +415,37 @@ void inc_tree_scan_kick(struct inc_tree *tree)
 		mod_timer(&tree->scan, jiffies + scan_interval(tree));
 }
 
-/* Adds the ranks that an old slot waits for. Returns if it waits for any. */
+/**
+ * inc_tree_probe_members() - find out whether all members live
+ * @tree: tree
+ *
+ * For who waits behind another switch, and not more often than if one waited
+ * here. inc_engine_kick() sends it.
+ *
+ * Context: BH, RCU read side.
+ * Return: true if they are to be asked.
+ */
+bool inc_tree_probe_members(struct inc_tree *tree)
+{
+	unsigned long next = READ_ONCE(tree->probed) + scan_interval(tree) / 2;
+	u16 rank;
+
+	if (time_before(jiffies, next))
+		return false;
+	WRITE_ONCE(tree->probed, jiffies);
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp)
+			inc_send_probe(qp);
+	}
+	return true;
+}
+
+/*
+ * Adds the ranks that an old slot waits for, and the parent as the one behind
+ * them. Returns if it waits for any.
+ */
 static bool scan_slot(struct inc_tree_slot *ts, u64 old, unsigned long *missing)
 {
 	const struct inc_slot *s = &ts->m;
@@ -350,11 +457,15 @@ static bool scan_slot(struct inc_tree_slot *ts, u64 old, unsigned long *missing)
 		return false;
 	spin_lock(&ts->lock);
 	waits = s->state == INC_SLOT_STATE_BUSY ||
-		(s->state == INC_SLOT_STATE_FAILED && s->begun < s->geom->ranks);
-	if (waits && s->started < old)
+		(s->state == INC_SLOT_STATE_FAILED &&
+		 (s->begun < s->geom->ranks ||
+		  (s->geom->leaf && !s->answered)));
+	if (waits && s->started < old) {
 		for (rank = 0; rank < s->geom->ranks; rank++)
 			if (inc_slot_lacks(s, rank))
 				__set_bit(rank, missing);
+		__set_bit(s->geom->ranks, missing);
+	}
 	spin_unlock(&ts->lock);
 	return waits;
 }
@@ -366,7 +477,7 @@ static bool scan_slot(struct inc_tree_slot *ts, u64 old, unsigned long *missing)
 static void scan(struct timer_list *t)
 {
 	struct inc_tree *tree = timer_container_of(tree, t, scan);
-	DECLARE_BITMAP(missing, INC_MAX_RANKS) = {};
+	DECLARE_BITMAP(missing, INC_MAX_RANKS + 1) = {};
 	u64 old = inc_now() - READ_ONCE(tree->cfg.dead_time) * 1000ULL /
 			      SCANS_PER_DEAD_TIME;
 	bool waits = false;
@@ -380,6 +491,8 @@ static void scan(struct timer_list *t)
 		mod_timer(t, jiffies + scan_interval(tree));
 
 	rcu_read_lock();
+	if (test_bit(tree->cfg.ranks, missing) && inc_up_probe(tree))
+		inc_up_kick(tree);
 	for_each_set_bit(rank, missing, tree->cfg.ranks) {
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
@@ -431,10 +544,14 @@ void inc_tree_unpublish(struct inc_tree *tree)
 
 static bool all_idle(struct inc_tree *tree)
 {
-	bool idle = true;
+	struct inc_qp *parent;
+	bool idle;
 	u16 rank;
 
 	rcu_read_lock();
+	parent = rcu_dereference(tree->parent);
+	/* Without members it is not worth waiting for. */
+	idle = !parent || !tree->nmembers || inc_send_idle(parent);
 	for (rank = 0; rank < tree->cfg.ranks && idle; rank++) {
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
@@ -463,18 +580,24 @@ void inc_tree_destroy(struct inc_tree *tree, unsigned int linger_ms)
 {
 	struct inc_net *inet = tree->inet;
 	struct inc_qp **qps;
+	struct inc_qp *parent;
 	u16 rank, n = 0;
 
 	inc_tree_fail(tree, INC_STATUS_TREE_GONE);
 	flush_work(&tree->fail_work);
 	linger(tree, linger_ms);
 
-	qps = kvcalloc(tree->cfg.ranks, sizeof(*qps), GFP_KERNEL | __GFP_NOFAIL);
+	qps = kvcalloc(tree->cfg.ranks + 1, sizeof(*qps), GFP_KERNEL | __GFP_NOFAIL);
 	mutex_lock(&inet->lock);
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
 		qps[n] = inc_qp_find(tree, rank);
 		if (qps[n])
 			inc_qp_unpublish(qps[n++]);
+	}
+	parent = inc_tree_parent(tree);
+	if (parent) {
+		inc_qp_unpublish(parent);
+		qps[n++] = parent;
 	}
 	inc_nl_notify_tree(tree, INC_CMD_TREE_DEL_NTF);
 	inc_net_uncharge(inet, tree->memory);

@@ -45,6 +45,9 @@ struct inc_qp;
  * @hold: bytes held of one member
  * @min_rto: milliseconds
  * @dead_time: milliseconds
+ * @first: a leaf's first rank
+ * @all: ranks of the job, if this switch is a leaf
+ * @below: for each member the ranks below it, 0 if it is a host; NULL if all are
  */
 struct inc_tree_cfg {
 	u32	id;
@@ -61,6 +64,9 @@ struct inc_tree_cfg {
 	u32	hold;
 	u32	min_rto;
 	u32	dead_time;
+	u16	first;
+	u16	all;
+	const u16	*below;
 };
 
 /**
@@ -85,6 +91,11 @@ struct inc_tree_slot {
  * @error: enum inc_status of a failed tree; set once, before @fail_work runs
  * @used: a message began
  * @nmembers: ranks that have a member; under inc_net.lock
+ * @below: as in &struct inc_tree_cfg, a copy; NULL
+ * @spans: memory of @geom.span
+ * @at: memory of @geom.at
+ * @parent: a leaf's QP to its parent; as @member
+ * @probed: jiffies when all members were last asked whether they live
  * @member: QP by rank; written under inc_net.lock, read under RCU
  * @slot: slots
  * @slot_mem: memory of the slots; its pages may outlive it, in packets
@@ -108,6 +119,11 @@ struct inc_tree {
 	u8				state;
 	bool				used;
 	u16				nmembers;
+	u16				*below;
+	struct inc_span			*spans;
+	u16				*at;
+	struct inc_qp __rcu		*parent;
+	unsigned long			probed;
 	struct inc_qp __rcu		**member;
 	struct inc_tree_slot		*slot;
 	void				*slot_mem;
@@ -126,6 +142,7 @@ struct inc_tree {
  * Configuration: process context, inc_net.lock held. Errors are explained in
  * @extack, where the attribute is not named by the caller.
  */
+struct inc_qp *inc_tree_parent(struct inc_tree *tree);
 struct inc_tree *inc_tree_find(struct inc_net *inet, u32 id);
 struct inc_tree *inc_tree_new(struct inc_net *inet,
 			      const struct inc_tree_cfg *cfg,
@@ -140,6 +157,7 @@ void inc_tree_destroy(struct inc_tree *tree, unsigned int linger_ms);
 void inc_tree_fail(struct inc_tree *tree, u8 status);
 void inc_tree_put(struct inc_tree *tree);
 void inc_tree_scan_kick(struct inc_tree *tree);
+bool inc_tree_probe_members(struct inc_tree *tree);
 void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum);
 
 static inline struct inc_tree_slot *inc_tree_slot(struct inc_tree *tree,

@@ -21,6 +21,7 @@
 #include "trace.h"
 #include "tree.h"
 #include "tx.h"
+#include "up.h"
 #include "wire.h"
 
 #define TX_TTL	64
@@ -255,7 +256,8 @@ static struct sk_buff *build(struct inc_qp *qp, const struct inc_pkt *pkt,
 {
 	unsigned int payload_len = pkt->payload_len;
 	unsigned int trailer_len = pkt->pad + IB_ICRC_BYTES;
-	bool paged = payload && payload_len > TX_COPY_MAX;
+	bool paged = payload && payload_len > TX_COPY_MAX &&
+		     offset_in_page(payload) + payload_len <= PAGE_SIZE;
 	struct dst_entry *dst = route(qp);
 	unsigned int reserve, len;
 	struct sk_buff *skb;
@@ -289,6 +291,19 @@ err_route:
 	return NULL;
 }
 
+/* A payload that nobody else gets, or NULL, with its CRC from 0. */
+static const void *alone(struct inc_wqe *w, const void *payload, u32 *crc)
+{
+	if (!payload)
+		return NULL;
+	if (!w->summed) {
+		w->crc = inc_crc_payload(payload, w->len);
+		w->summed = true;
+	}
+	*crc = w->crc;
+	return payload;
+}
+
 /*
  * The payload of a result, with its CRC from 0: the slot's own memory, which
  * stays as it is until the member has had the result. If the slot is at its
@@ -304,18 +319,14 @@ static const void *result(struct inc_qp *qp, struct inc_wqe *w, u32 *crc)
 	*crc = 0;
 	if (!w->len)
 		return NULL;
+	if (qp->up)
+		return alone(w, inc_up_payload(qp, w), crc);
 	chunk = &s->chunk[inc_chunk_at(&tree->geom, w->off)];
 	if (READ_ONCE(chunk->msg_id) != w->msg_id)
 		return NULL;
-	if (w->shared) {
-		*crc = chunk->crc;
-		return s->result + w->off;
-	}
-	if (!w->summed) {
-		w->crc = inc_crc_payload(s->result + w->off, w->len);
-		w->summed = true;
-	}
-	*crc = w->crc;
+	if (!w->shared)
+		return alone(w, s->result + w->off, crc);
+	*crc = chunk->crc;
 	return s->result + w->off;
 }
 
@@ -352,7 +363,7 @@ struct sk_buff *inc_tx_request(struct inc_qp *qp, struct inc_wqe *wqe, u32 psn,
 		.psn		= psn,
 		.va		= wqe->va,
 		.rkey		= wqe->rkey,
-		.dmalen		= wqe->len,
+		.dmalen		= qp->up ? inc_up_dmalen(qp, wqe) : wqe->len,
 		.imm		= wqe->imm,
 	};
 	u32 payload_crc, crc;

@@ -124,11 +124,12 @@ part_json()
 {
 	local args out
 
-	tool tree add id 3 ranks 2 slots 4 dead-time 50 >/dev/null
+	tool tree add id 3 ranks 2 slots 4 dead-time 50 all-ranks 9 first-rank 4 \
+		below 2,0 >/dev/null
 	tool member add tree 3 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
 	for args in "tree" "-s tree" "-s -s -p tree show 3" "member" \
 		    "-s -d member show tree 3 rank 0" "slot" \
-		    "slot show tree 3 index 1" "stat" "-p stat show tree 3" \
+		    "slot show tree 3 index 1" "parent show tree 3" "stat" "-p stat show tree 3" \
 		    "switch" "-s switch" "tree add ranks 1 slots 1" \
 		    "member add tree 3 rank 1 addr 10.9.0.3 qpn 18 psn 0"; do
 		# shellcheck disable=SC2086 # words

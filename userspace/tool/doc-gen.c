@@ -104,6 +104,12 @@ static const char *const tree_docs[] = {
 		"Sum of the counters of all members that the tree has or had.",
 	[INC_A_TREE_ORDER] =
 		"Order of reduction. Default ranks.",
+	[INC_A_TREE_ALL_RANKS] =
+		"Ranks of the job, below other switches too. Given in tree-new it makes this switch a leaf, which needs parent-set.",
+	[INC_A_TREE_FIRST_RANK] =
+		"First rank below a leaf. Default 0.",
+	[INC_A_TREE_BELOW] =
+		"For each member, in their order, how many ranks are below it if it is a switch; 0 if it is a host. Absent if all members are hosts. Ranks are numbered in the order of the members, and a member's rank is its place among them.",
 };
 
 static const char *const tree_stats_docs[] = {
@@ -162,6 +168,10 @@ static const char *const member_docs[] = {
 		"Counters of the member's QP.",
 	[INC_A_MEMBER_LAST_RX] =
 		"Milliseconds since the last packet of the member came in that passed all checks, or since the member was added if rx-wire-bytes is 0.",
+	[INC_A_MEMBER_PEER_TREE_ID] =
+		"Tree at the parent, of a leaf's QP to it.",
+	[INC_A_MEMBER_PEER_RKEY] =
+		"R_Key of the parent's slots; shown as rkey is.",
 };
 
 static const char *const member_stats_docs[] = {

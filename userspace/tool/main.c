@@ -20,7 +20,7 @@ static bool connected;
 static const char usage[] =
 "Usage: inc-tool [ OPTIONS ] OBJECT { COMMAND | help }\n"
 "       inc-tool [ OPTIONS ] -batch FILE\n"
-"OBJECT := { tree | member | slot | stat | switch | monitor"
+"OBJECT := { tree | member | parent | slot | stat | switch | monitor"
 #ifdef INC_TOOL_SERVE
 " | serve"
 #endif
@@ -32,6 +32,7 @@ static const char usage[] =
 static const struct cmd objects[] = {
 	{ "tree", cmd_tree },
 	{ "member", cmd_member },
+	{ "parent", cmd_parent },
 	{ "slot", cmd_slot },
 	{ "stat", cmd_stat },
 	{ "switch", cmd_switch },

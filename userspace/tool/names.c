@@ -72,6 +72,7 @@ static const char *const orders[] = {
 
 static const char *const roles[] = {
 	[INC_ROLE_ROOT] = "root",
+	[INC_ROLE_LEAF] = "leaf",
 };
 
 static const char *const tree_states[] = {
@@ -83,6 +84,7 @@ static const char *const tree_states[] = {
 static const char *const member_states[] = {
 	[INC_MEMBER_STATE_RTS] = "rts",
 	[INC_MEMBER_STATE_ERROR] = "error",
+	[INC_MEMBER_STATE_INIT] = "init",
 };
 
 static const char *const member_errors[] = {

@@ -58,6 +58,9 @@ static const struct field tree_fields[] = {
 	F(EPOCH, "epoch", epoch, FIELD_UINT32),
 	F(STATS, "stats", stats, FIELD_STATS),
 	F(MEMBER_STATS, "member-stats", member_stats, FIELD_STATS),
+	F(ALL_RANKS, "all-ranks", all_ranks, FIELD_UINT16),
+	F(FIRST_RANK, "first-rank", first_rank, FIELD_UINT16),
+	F(BELOW, "below", below, FIELD_UINT16_LIST),
 #undef F
 };
 
@@ -84,6 +87,8 @@ static const struct field member_fields[] = {
 	F(SRTT, "srtt", srtt, FIELD_UINT32),
 	F(STATS, "stats", stats, FIELD_STATS),
 	F(LAST_RX, "last-rx", last_rx, FIELD_UINT32),
+	F(PEER_TREE_ID, "peer-tree-id", peer_tree_id, FIELD_UINT32),
+	F(PEER_RKEY, "peer-rkey", peer_rkey, FIELD_UINT32),
 #undef F
 };
 
@@ -123,6 +128,9 @@ _Static_assert(ARRAY_SIZE(switch_fields) == INC_A_SWITCH_MAX, "switch");
 _Static_assert(ARRAY_SIZE(tree_fields) == INC_A_TREE_MAX, "tree");
 _Static_assert(ARRAY_SIZE(member_fields) == INC_A_MEMBER_MAX, "member");
 _Static_assert(ARRAY_SIZE(slot_fields) == INC_A_SLOT_MAX, "slot");
+_Static_assert(offsetof(struct inc_nl_tree, below) ==
+	       offsetof(struct inc_nl_tree, nbelow) + sizeof(uint16_t),
+	       "the count lies before the list");
 _Static_assert(offsetof(struct inc_nl_slot, missing) ==
 	       offsetof(struct inc_nl_slot, nmissing) + sizeof(uint16_t),
 	       "the count lies before the list");
@@ -149,6 +157,16 @@ const char *nl_attr_name(const struct object *obj, unsigned int attr)
 	return f ? f->name : NULL;
 }
 
+static int encode_list(struct nl_msg *msg, int attr, const uint16_t *list)
+{
+	uint16_t i, n = list[-1];
+	int rc = 0;
+
+	for (i = 0; i < n && !rc; i++)
+		rc = nla_put_u16(msg, attr, list[i]);
+	return rc;
+}
+
 static int encode_field(struct nl_msg *msg, const struct field *f,
 			const char *src)
 {
@@ -172,8 +190,9 @@ static int encode_field(struct nl_msg *msg, const struct field *f,
 	case FIELD_ADDR:
 		addr = (const struct inc_nl_addr *)src;
 		return nla_put(msg, f->attr, addr->len, addr->bytes);
-	case FIELD_STATS:
 	case FIELD_UINT16_LIST:
+		return encode_list(msg, f->attr, (const uint16_t *)src);
+	case FIELD_STATS:
 		break;			/* the kernel takes none */
 	}
 	return 0;
@@ -391,6 +410,21 @@ int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
 int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank)
 {
 	return member_ask(nl, INC_CMD_MEMBER_DEL, tree_id, rank, NULL);
+}
+
+int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,
+		      struct inc_nl_member *reply)
+{
+	struct inc_nl_member req = { .has = 0 };
+
+	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, tree_id);
+	return ask(nl, INC_CMD_PARENT_GET, &nl_member, &req, reply);
+}
+
+int inc_nl_parent_set(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply)
+{
+	return ask(nl, INC_CMD_PARENT_SET, &nl_member, req, reply);
 }
 
 int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,

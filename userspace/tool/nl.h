@@ -83,6 +83,8 @@ struct inc_nl_switch {
 
 /**
  * struct inc_nl_tree - a tree, INC_A_TREE_*
+ * @below: for each member the ranks below it, 0 if it is a host
+ * @nbelow: how many
  * @stats: by INC_A_TREE_STATS_*
  * @member_stats: sum over the members, by INC_A_MEMBER_STATS_*
  */
@@ -108,6 +110,10 @@ struct inc_nl_tree {
 	uint32_t	dead_time;
 	uint64_t	memory;
 	uint32_t	epoch;
+	uint16_t	all_ranks;
+	uint16_t	first_rank;
+	uint16_t	nbelow;
+	uint16_t	below[INC_MAX_RANKS];
 	uint64_t	stats[INC_A_TREE_STATS_MAX + 1];
 	uint64_t	member_stats[INC_A_MEMBER_STATS_MAX + 1];
 };
@@ -138,6 +144,8 @@ struct inc_nl_member {
 	uint32_t		held;
 	uint32_t		srtt;
 	uint32_t		last_rx;
+	uint32_t		peer_tree_id;
+	uint32_t		peer_rkey;
 	uint64_t		stats[INC_A_MEMBER_STATS_MAX + 1];
 };
 
@@ -206,6 +214,12 @@ int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
 		      struct inc_nl_member *reply);
 int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank);
+
+/* A leaf's QP to its parent; as a member without rank. */
+int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,
+		      struct inc_nl_member *reply);
+int inc_nl_parent_set(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply);
 
 int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
 		    struct inc_nl_slot *reply);

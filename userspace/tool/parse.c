@@ -212,6 +212,30 @@ int parse_enum(const struct keyword *k, const char *text, void *dst)
 	return bad_value(k, text);
 }
 
+/* Numbers separated by commas; the count lies before the list. */
+int parse_list(const struct keyword *k, const char *text, void *dst)
+{
+	uint16_t *list = dst, n = 0;
+	const char *word = text;
+
+	for (;;) {
+		size_t len = strcspn(word, ",");
+		char number[8];
+		uint64_t v;
+
+		snprintf(number, sizeof(number), "%.*s", (int)len, word);
+		if (len >= sizeof(number) || n >= k->size / sizeof(*list) ||
+		    !text_to_uint(number, UINT16_MAX, &v))
+			return bad_value(k, text);
+		list[n++] = (uint16_t)v;
+		if (!word[len])
+			break;
+		word += len + 1;
+	}
+	list[-1] = n;
+	return TOOL_OK;
+}
+
 int parse_addr(const struct keyword *k, const char *text, void *dst)
 {
 	struct inc_nl_addr *addr = dst;

@@ -40,6 +40,7 @@ int parse_uint(const struct keyword *k, const char *text, void *dst);
 int parse_msec(const struct keyword *k, const char *text, void *dst);
 int parse_mask(const struct keyword *k, const char *text, void *dst);
 int parse_enum(const struct keyword *k, const char *text, void *dst);
+int parse_list(const struct keyword *k, const char *text, void *dst);
 int parse_addr(const struct keyword *k, const char *text, void *dst);
 
 #endif /* INC_TOOL_PARSE_H */

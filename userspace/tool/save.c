@@ -25,13 +25,23 @@ static const char restore_usage[] =
 
 static void put_tree(const struct inc_nl_tree *t)
 {
+	unsigned int i;
+
 	printf("tree add id %u ranks %u slots %u msg-size %u pmtu %u first-msg-id %u \\\n"
 	       "\tcollectives 0x%x dtypes 0x%x ops 0x%x \\\n"
-	       "\twindow %u hold %u min-rto %u dead-time %u order %s\n",
+	       "\twindow %u hold %u min-rto %u dead-time %u order %s",
 	       t->id, t->ranks, t->slots, t->msg_size, t->pmtu,
 	       t->first_msg_id, t->collectives, t->dtypes, t->ops, t->window,
 	       t->hold, t->min_rto, t->dead_time,
 	       inc_nl_order_name(t->order));
+	if (INC_NL_HAS(t, INC_A_TREE_ALL_RANKS))
+		printf(" \\\n\tall-ranks %u first-rank %u", t->all_ranks,
+		       t->first_rank);
+	for (i = 0; i < t->nbelow; i++)
+		printf("%s%u", i ? "," : " \\\n\tbelow ", t->below[i]);
+	putchar('\n');
+	if (INC_NL_HAS(t, INC_A_TREE_ALL_RANKS))
+		printf("# it needs parent set, with what its parent says then\n");
 }
 
 static const char *addr_text(const struct inc_nl_addr *addr, char *text)

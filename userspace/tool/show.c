@@ -53,6 +53,32 @@ static void show_tree_details(const struct inc_nl_tree *tree)
 	pr_uint("epoch", "epoch", tree->epoch);
 }
 
+static void show_list(const char *key, const uint16_t *list, unsigned int n)
+{
+	unsigned int i;
+
+	pr_open_array(key);
+	for (i = 0; conf.json && i < n; i++)
+		pr_uint(NULL, NULL, list[i]);
+	pr_close_array();
+}
+
+/* Where it is among other switches. */
+static void show_levels(const struct inc_nl_tree *tree)
+{
+	unsigned int i;
+
+	if (INC_NL_HAS(tree, INC_A_TREE_ALL_RANKS)) {
+		pr_uint("first-rank", "first-rank", tree->first_rank);
+		pr_uint("all-ranks", "all-ranks", tree->all_ranks);
+	}
+	if (!tree->nbelow)
+		return;
+	show_list("below", tree->below, tree->nbelow);
+	for (i = 0; i < tree->nbelow; i++)
+		pr_text("%s%u", i ? "," : " below ", tree->below[i]);
+}
+
 /**
  * show_tree() - a tree, without counters
  * @tree: the tree
@@ -71,6 +97,7 @@ void show_tree(const struct inc_nl_tree *tree)
 	pr_uint("slots", "slots", tree->slots);
 	pr_uint("msg-size", "msg-size", tree->msg_size);
 	pr_uint("pmtu", "pmtu", tree->pmtu);
+	show_levels(tree);
 	if (conf.json || conf.details)
 		show_tree_details(tree);
 }
@@ -93,10 +120,12 @@ static void show_member_secrets(const struct inc_nl_member *m)
 		pr_hex("peer-psn", "peer-psn", m->peer_psn, 6);
 	if (INC_NL_HAS(m, INC_A_MEMBER_RKEY))
 		pr_hex("rkey", "rkey", m->rkey, 8);
+	if (INC_NL_HAS(m, INC_A_MEMBER_PEER_RKEY))
+		pr_hex("peer-rkey", "peer-rkey", m->peer_rkey, 8);
 }
 
 /**
- * show_member() - a member, without counters
+ * show_member() - a member, or a leaf's parent, without counters
  * @m: the member
  *
  * In JSON the caller opens and closes the object.
@@ -104,7 +133,10 @@ static void show_member_secrets(const struct inc_nl_member *m)
 void show_member(const struct inc_nl_member *m)
 {
 	pr_uint("tree-id", "tree", m->tree_id);
-	pr_uint("rank", "rank", m->rank);
+	if (INC_NL_HAS(m, INC_A_MEMBER_RANK))
+		pr_uint("rank", "rank", m->rank);
+	if (INC_NL_HAS(m, INC_A_MEMBER_PEER_TREE_ID))
+		pr_uint("peer-tree-id", "peer-tree", m->peer_tree_id);
 	pr_enum("state", "state", m->state, inc_nl_member_state_name);
 	pr_enum("error", m->error ? "error" : NULL, m->error,
 		inc_nl_member_error_name);
@@ -144,16 +176,6 @@ void show_member_host(const struct inc_nl_member *m)
 	pr_hex("pkey", "pkey", m->pkey, 4);
 	pr_uint("next-msg-id", "next-msg-id", m->next_msg_id);
 	pr_addr("local-addr", "local", &m->local_addr);
-}
-
-static void show_list(const char *key, const uint16_t *list, unsigned int n)
-{
-	unsigned int i;
-
-	pr_open_array(key);
-	for (i = 0; conf.json && i < n; i++)
-		pr_uint(NULL, NULL, list[i]);
-	pr_close_array();
 }
 
 /* Ranks as "1-3,7" in text, as numbers in JSON. */

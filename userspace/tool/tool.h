@@ -63,6 +63,7 @@ int tool_nl_fail(const struct inc_nl *nl);
 /* One per file of that name. */
 int cmd_tree(int argc, char **argv);
 int cmd_member(int argc, char **argv);
+int cmd_parent(int argc, char **argv);
 int cmd_slot(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_switch(int argc, char **argv);

@@ -13,7 +13,7 @@ static const char usage[] =
 "       inc-tool tree add [ id ID ] ranks N [ slots N ] [ msg-size SIZE ]\n"
 "                [ pmtu BYTES ] [ first-msg-id N ] [ collectives LIST ]\n"
 "                [ dtypes LIST ] [ ops LIST ] [ order ranks | arrival ]\n"
-"                [ SETTING ... ]\n"
+"                [ all-ranks N [ first-rank R ] ] [ below LIST ] [ SETTING ... ]\n"
 "       inc-tool tree set ID SETTING ...\n"
 "       inc-tool tree del ID\n"
 "SETTING := { window PACKETS | hold SIZE | min-rto MS | dead-time MS }\n";
@@ -60,6 +60,12 @@ static const struct keyword add_keywords[] = {
 	   inc_nl_op_name, INC_A_TREE_OPS, ops),
 	KW("order", NULL, "ranks or arrival", parse_enum, inc_nl_order_name,
 	   INC_A_TREE_ORDER, order),
+	KW("all-ranks", NULL, "the number of ranks of all switches", parse_uint,
+	   NULL, INC_A_TREE_ALL_RANKS, all_ranks),
+	KW("first-rank", NULL, "a rank, from 0", parse_uint, NULL,
+	   INC_A_TREE_FIRST_RANK, first_rank),
+	KW("below", NULL, "a number of ranks for each member as 4,4,0, 0 for a host",
+	   parse_list, NULL, INC_A_TREE_BELOW, below),
 	KW_SETTINGS,
 	{ .name = NULL },
 };

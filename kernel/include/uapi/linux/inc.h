@@ -17,9 +17,12 @@
 /**
  * enum inc_role - What a switch is in an aggregation tree (draft, section 4).
  * @INC_ROLE_ROOT: Sends the result to its members.
+ * @INC_ROLE_LEAF: Sends what its members' data were reduced to to its parent,
+ *   and passes the parent's result on.
  */
 enum inc_role {
 	INC_ROLE_ROOT,
+	INC_ROLE_LEAF,
 };
 
 /**
@@ -54,10 +57,13 @@ enum inc_tree_state {
  *   section 10.3).
  * @INC_MEMBER_STATE_RTS: Ready to send and to receive.
  * @INC_MEMBER_STATE_ERROR: Error; the reason is in the attribute error.
+ * @INC_MEMBER_STATE_INIT: A leaf's QP to its parent that was not connected yet
+ *   (parent-set).
  */
 enum inc_member_state {
 	INC_MEMBER_STATE_RTS,
 	INC_MEMBER_STATE_ERROR,
+	INC_MEMBER_STATE_INIT,
 };
 
 /**
@@ -162,6 +168,9 @@ enum {
 	INC_A_TREE_STATS,
 	INC_A_TREE_MEMBER_STATS,
 	INC_A_TREE_ORDER,
+	INC_A_TREE_ALL_RANKS,
+	INC_A_TREE_FIRST_RANK,
+	INC_A_TREE_BELOW,
 
 	__INC_A_TREE_MAX,
 	INC_A_TREE_MAX = (__INC_A_TREE_MAX - 1)
@@ -200,6 +209,8 @@ enum {
 	INC_A_MEMBER_SRTT,
 	INC_A_MEMBER_STATS,
 	INC_A_MEMBER_LAST_RX,
+	INC_A_MEMBER_PEER_TREE_ID,
+	INC_A_MEMBER_PEER_RKEY,
 
 	__INC_A_MEMBER_MAX,
 	INC_A_MEMBER_MAX = (__INC_A_MEMBER_MAX - 1)
@@ -276,6 +287,8 @@ enum {
 	INC_CMD_MEMBER_NEW_NTF,
 	INC_CMD_MEMBER_DEL_NTF,
 	INC_CMD_MEMBER_ERROR_NTF,
+	INC_CMD_PARENT_GET,
+	INC_CMD_PARENT_SET,
 
 	__INC_CMD_MAX,
 	INC_CMD_MAX = (__INC_CMD_MAX - 1)

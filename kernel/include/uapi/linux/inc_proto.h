@@ -67,9 +67,13 @@ struct inc_hdr {
  * Flags; a request that sets others is refused.
  * INC_HDR_F_NO_DATA: this rank wants to know when the message is done, but has
  * no use for the result's elements: it gets the Immediate alone.
+ * INC_HDR_F_WIDE: the elements are binary32, the upper and the lower 16 bits in
+ * packets of their own, in turns; so a switch sends the sums of 16-bit floats of
+ * several ranks to its parent.
  */
 #define INC_HDR_F_NO_DATA	0x0001
-#define INC_HDR_F_MASK		INC_HDR_F_NO_DATA
+#define INC_HDR_F_WIDE		0x0002
+#define INC_HDR_F_MASK		(INC_HDR_F_NO_DATA | INC_HDR_F_WIDE)
 
 /**
  * enum inc_collective - the draft's nine collectives
