@@ -344,6 +344,11 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 	case INC_RDV_JOINED:
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
+	case INC_RDV_GATHER:
+	case INC_RDV_RETRACT:
+	case INC_RDV_LINK:
+	case INC_RDV_PLACED:
+	case INC_RDV_LINKED:
 		break;
 	}
 	return opt_error(o, -EPROTO, "rendezvous daemon: unexpected line");

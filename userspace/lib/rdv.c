@@ -35,6 +35,11 @@ static const struct {
 	[INC_RDV_FAILED]	= { "event", "failed" },
 	[INC_RDV_BYE]		= { "event", "bye" },
 	[INC_RDV_ERROR]		= { "event", "error" },
+	[INC_RDV_GATHER]	= { "cmd", "gather" },
+	[INC_RDV_RETRACT]	= { "cmd", "retract" },
+	[INC_RDV_LINK]		= { "cmd", "link" },
+	[INC_RDV_PLACED]	= { "event", "placed" },
+	[INC_RDV_LINKED]	= { "event", "linked" },
 };
 
 /* errno values differ between architectures: names travel. */
@@ -193,7 +198,16 @@ static void parse_tree(struct parse *p, struct json_object *obj,
 				     false);
 }
 
-static void parse_join(struct parse *p, struct json_object *obj,
+static void parse_qp(struct parse *p, struct json_object *obj,
+		     struct inc_rdv_join *join)
+{
+	get_addr(p, obj, &join->addr);
+	join->qpn = get_num(p, obj, "qpn", 1, QPN_MAX, true);
+	join->psn = get_num(p, obj, "psn", 0, PSN_MAX, true);
+}
+
+/* A rank, with or without its QP. */
+static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 		       struct inc_rdv_join *join)
 {
 	uint32_t version = get_num(p, obj, "version", 0, UINT32_MAX, true);
@@ -210,9 +224,8 @@ static void parse_join(struct parse *p, struct json_object *obj,
 	if (!p->ret && join->rank >= join->ranks)
 		fail(p, -EINVAL, "rank %u of %u ranks: must be 0 ... %u",
 		     join->rank, join->ranks, join->ranks - 1);
-	get_addr(p, obj, &join->addr);
-	join->qpn = get_num(p, obj, "qpn", 1, QPN_MAX, true);
-	join->psn = get_num(p, obj, "psn", 0, PSN_MAX, true);
+	if (qp)
+		parse_qp(p, obj, join);
 	join->mtu = get_num(p, obj, "mtu", 256, 4096, false);
 	parse_tree(p, obj, &join->tree);
 }
@@ -237,6 +250,14 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 		fail(p, -EPROTO, "\"slots\" is %u, no power of two", j->slots);
 }
 
+static void parse_placed(struct parse *p, struct json_object *obj,
+			 struct inc_rdv_placed *placed)
+{
+	placed->first = get_num(p, obj, "first", 0, UINT16_MAX, true);
+	placed->count = get_num(p, obj, "count", 1, UINT16_MAX, true);
+	parse_tree(p, obj, &placed->tree);
+}
+
 static void parse_error(struct parse *p, struct json_object *obj,
 			struct inc_rdv_msg *msg)
 {
@@ -256,9 +277,20 @@ static void parse_body(struct parse *p, struct json_object *obj,
 {
 	switch (msg->type) {
 	case INC_RDV_JOIN:
-		parse_join(p, obj, &msg->join);
+		parse_join(p, obj, true, &msg->join);
+		break;
+	case INC_RDV_GATHER:
+	case INC_RDV_RETRACT:
+		parse_join(p, obj, false, &msg->join);
+		break;
+	case INC_RDV_LINK:
+		parse_qp(p, obj, &msg->join);
+		break;
+	case INC_RDV_PLACED:
+		parse_placed(p, obj, &msg->placed);
 		break;
 	case INC_RDV_JOINED:
+	case INC_RDV_LINKED:
 		parse_joined(p, obj, &msg->joined);
 		break;
 	case INC_RDV_FAILED:
@@ -373,15 +405,22 @@ static void format_tree(struct json_object *obj, const struct inc_rdv_tree *tree
 	json_object_object_add(obj, "tree", t);
 }
 
-static void format_join(struct json_object *obj, const struct inc_rdv_join *join)
+static void format_qp(struct json_object *obj, const struct inc_rdv_join *join)
+{
+	add_addr(obj, &join->addr);
+	add_num(obj, "qpn", join->qpn);
+	add_num(obj, "psn", join->psn);
+}
+
+static void format_join(struct json_object *obj, bool qp,
+			const struct inc_rdv_join *join)
 {
 	add_num(obj, "version", INC_RDV_VERSION);
 	add_str(obj, "job", join->job);
 	add_num(obj, "ranks", join->ranks);
 	add_num(obj, "rank", join->rank);
-	add_addr(obj, &join->addr);
-	add_num(obj, "qpn", join->qpn);
-	add_num(obj, "psn", join->psn);
+	if (qp)
+		format_qp(obj, join);
 	if (join->mtu)
 		add_num(obj, "mtu", join->mtu);
 	format_tree(obj, &join->tree);
@@ -420,9 +459,22 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 {
 	switch (msg->type) {
 	case INC_RDV_JOIN:
-		format_join(obj, &msg->join);
+		format_join(obj, true, &msg->join);
+		break;
+	case INC_RDV_GATHER:
+	case INC_RDV_RETRACT:
+		format_join(obj, false, &msg->join);
+		break;
+	case INC_RDV_LINK:
+		format_qp(obj, &msg->join);
+		break;
+	case INC_RDV_PLACED:
+		add_num(obj, "first", msg->placed.first);
+		add_num(obj, "count", msg->placed.count);
+		format_tree(obj, &msg->placed.tree);
 		break;
 	case INC_RDV_JOINED:
+	case INC_RDV_LINKED:
 		format_joined(obj, &msg->joined);
 		break;
 	case INC_RDV_FAILED:

@@ -98,6 +98,18 @@ struct inc_rdv_joined {
 	uint32_t		ops;
 };
 
+/**
+ * struct inc_rdv_placed - which ranks a leaf has, and what its tree has to be
+ * @first: first rank
+ * @count: how many
+ * @tree: settings, all of them if there are more ranks than that
+ */
+struct inc_rdv_placed {
+	uint32_t		first;
+	uint32_t		count;
+	struct inc_rdv_tree	tree;
+};
+
 enum inc_rdv_type {
 	/* rank to daemon */
 	INC_RDV_JOIN,
@@ -109,13 +121,22 @@ enum inc_rdv_type {
 	INC_RDV_FAILED,
 	INC_RDV_BYE,
 	INC_RDV_ERROR,
+	/* a leaf's daemon to the parent's */
+	INC_RDV_GATHER,
+	INC_RDV_RETRACT,
+	INC_RDV_LINK,
+	/* and back */
+	INC_RDV_PLACED,
+	INC_RDV_LINKED,
 };
 
 /**
  * struct inc_rdv_msg - any line
  * @type: which
- * @join: if INC_RDV_JOIN
- * @joined: if INC_RDV_JOINED
+ * @join: if INC_RDV_JOIN; INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn and
+ *	psn; INC_RDV_LINK: these three alone
+ * @joined: if INC_RDV_JOINED or INC_RDV_LINKED
+ * @placed: if INC_RDV_PLACED
  * @rank: if INC_RDV_LEFT or INC_RDV_FAILED: which rank; -1: none in particular
  * @status: if INC_RDV_FAILED: enum inc_status that the tree answers with
  * @err: if INC_RDV_ERROR: positive errno value
@@ -126,6 +147,7 @@ struct inc_rdv_msg {
 	union {
 		struct inc_rdv_join	join;
 		struct inc_rdv_joined	joined;
+		struct inc_rdv_placed	placed;
 		struct {
 			int		rank;
 			unsigned int	status;

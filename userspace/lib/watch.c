@@ -91,6 +91,11 @@ static bool hear(struct inc_watch *w, struct state *s)
 	case INC_RDV_JOINED:
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
+	case INC_RDV_GATHER:
+	case INC_RDV_RETRACT:
+	case INC_RDV_LINK:
+	case INC_RDV_PLACED:
+	case INC_RDV_LINKED:
 		break;
 	}
 	return true;

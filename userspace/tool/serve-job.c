@@ -31,10 +31,12 @@ enum rank_state {
  * struct rank - a rank of a job
  * @state: what it is
  * @client: its connection, if present
+ * @first: its rank in the job, or the first of those below a switch
  */
 struct rank {
 	enum rank_state	state;
 	struct client	*client;
+	uint32_t	first;
 };
 
 /**
@@ -43,11 +45,15 @@ struct rank {
  * @server: daemon
  * @name: its name
  * @tree: its tree as the kernel made it; id 0: the tree is gone
- * @nranks: number of ranks
+ * @nranks: number of members of the tree, hosts or switches
  * @present: ranks that are present
  * @ready: all ranks came
  * @ending: a rank is gone
  * @leave_at: when ranks that left are taken out of the tree; 0: none has left
+ * @up: the parent's daemon, or NULL
+ * @fixed: all ranks were there when it began; who goes ends it, ready or not
+ * @leaf: the tree has a parent
+ * @parent_ready: all that is above is there, and all below that
  * @ranks: ranks
  */
 struct job {
@@ -60,6 +66,10 @@ struct job {
 	bool			ready;
 	bool			ending;
 	int64_t			leave_at;
+	struct client		*up;
+	bool			fixed;
+	bool			leaf;
+	bool			parent_ready;
 	struct rank		ranks[];
 };
 
@@ -123,6 +133,17 @@ static void job_free(struct job *job)
 	if (job->tree.id && !s->tree_id && inc_nl_tree_del(&s->nl, job->tree.id))
 		server_log(s, "job \"%s\": tree %u can not be deleted: %s",
 			   job->name, job->tree.id, s->nl.error);
+	/* Those that have not become members. */
+	for (i = 0; i < job->nranks; i++) {
+		if (!job->ranks[i].client)
+			continue;
+		job->ranks[i].client->job = NULL;
+		job->ranks[i].client->closing = true;
+	}
+	if (job->up) {
+		job->up->job = NULL;
+		job->up->closing = true;
+	}
 	server_log(s, "job \"%s\": end", job->name);
 	for (link = &s->jobs; *link != job; link = &(*link)->next)
 		;
@@ -197,9 +218,35 @@ static int job_tree(struct client *c, const struct inc_rdv_join *join,
 	return ret;
 }
 
+/* A job whose tree is there. */
+static struct job *job_alloc(struct server *s, const char *name,
+			     const struct inc_nl_tree *tree, uint32_t nranks)
+{
+	struct job *job;
+	uint32_t i;
+
+	job = calloc(1, sizeof(*job) + nranks * sizeof(job->ranks[0]));
+	if (!job)
+		return NULL;
+	job->server = s;
+	job->tree = *tree;
+	job->nranks = nranks;
+	for (i = 0; i < nranks; i++)
+		job->ranks[i].first = i;
+	snprintf(job->name, sizeof(job->name), "%s", name);
+	job->next = s->jobs;
+	s->jobs = job;
+	s->njobs++;
+	server_log(s, "job \"%s\": tree %u for %u ranks, %u slots of %u bytes, path MTU %u",
+		   job->name, job->tree.id, job->nranks, job->tree.slots,
+		   job->tree.msg_size, job->tree.pmtu);
+	return job;
+}
+
 static struct job *job_new(struct client *c, const struct inc_rdv_join *join)
 {
 	struct server *s = c->server;
+	struct inc_nl_tree tree;
 	struct job *job;
 
 	if (s->njobs >= s->max_trees) {
@@ -207,24 +254,11 @@ static struct job *job_new(struct client *c, const struct inc_rdv_join *join)
 			     s->max_trees);
 		return NULL;
 	}
-	job = calloc(1, sizeof(*job) + join->ranks * sizeof(job->ranks[0]));
-	if (!job) {
+	if (job_tree(c, join, &tree))
+		return NULL;
+	job = job_alloc(s, join->job, &tree, join->ranks);
+	if (!job)
 		client_error(c, ENOMEM, "no memory for job \"%s\"", join->job);
-		return NULL;
-	}
-	if (job_tree(c, join, &job->tree)) {
-		free(job);
-		return NULL;
-	}
-	job->server = s;
-	job->nranks = join->ranks;
-	snprintf(job->name, sizeof(job->name), "%s", join->job);
-	job->next = s->jobs;
-	s->jobs = job;
-	s->njobs++;
-	server_log(s, "job \"%s\": tree %u for %u ranks, %u slots of %u bytes, path MTU %u",
-		   job->name, job->tree.id, job->nranks, job->tree.slots,
-		   job->tree.msg_size, job->tree.pmtu);
 	return job;
 }
 
@@ -315,6 +349,47 @@ static int member_new(struct client *c, struct job *job,
 }
 
 /**
+ * job_add() - add a member to a job's tree
+ * @job: job
+ * @c: its connection
+ * @join: its QP, and its place among the members
+ * @joined: takes what it needs
+ *
+ * Return: 0; or -errno after it was told.
+ */
+int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
+	    struct inc_rdv_joined *joined)
+{
+	int ret = member_new(c, job, join, joined);
+
+	if (ret)
+		return ret;
+	c->job = job;
+	c->rank = join->rank;
+	job->ranks[c->rank].state = RANK_PRESENT;
+	job->ranks[c->rank].client = c;
+	job->present++;
+	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks",
+		   job->name, job->ranks[c->rank].first, c->name, job->present,
+		   job->nranks);
+	return 0;
+}
+
+/**
+ * job_check_ready() - let the ranks begin if all are there
+ * @job: job
+ */
+void job_check_ready(struct job *job)
+{
+	if (job->ready || job->present < job->nranks ||
+	    (job->leaf && !job->parent_ready))
+		return;
+	job->ready = true;
+	server_log(job->server, "job \"%s\": ready", job->name);
+	tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+}
+
+/**
  * job_join() - a client wants to be a rank
  * @c: client that is no rank
  * @join: what it wants
@@ -337,24 +412,167 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 		job = job_new(c, join);
 	if (!job)
 		return;
-	if (member_new(c, job, join, &msg.joined)) {
+	if (job_add(job, c, join, &msg.joined)) {
 		if (!job->present)
 			job_free(job);
 		return;
 	}
-	c->job = job;
-	c->rank = join->rank;
-	job->ranks[c->rank].state = RANK_PRESENT;
-	job->ranks[c->rank].client = c;
-	job->present++;
-	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks",
-		   job->name, c->rank, c->name, job->present, job->nranks);
 	client_send(c, &msg);
-	if (job->present < job->nranks)
+	job_check_ready(job);
+}
+
+/* --- Jobs of several switches, made when all ranks are known -------------------- */
+
+/**
+ * job_make() - make a job of ranks that are known
+ * @s: daemon
+ * @name: its name
+ * @want: its tree
+ * @members: members of the tree
+ * @n: how many
+ * @up: the parent's daemon, or NULL
+ *
+ * The members are still to be added.
+ *
+ * Return: the job, or NULL; then @s->nl.error says why.
+ */
+struct job *job_make(struct server *s, const char *name,
+		     const struct inc_nl_tree *want,
+		     const struct job_member *members, uint32_t n,
+		     struct client *up)
+{
+	struct inc_nl_tree tree;
+	struct job *job;
+	uint32_t i;
+
+	if (s->njobs >= s->max_trees) {
+		snprintf(s->nl.error, sizeof(s->nl.error),
+			 "%u jobs are the most that a daemon takes", s->max_trees);
+		return NULL;
+	}
+	if (inc_nl_tree_new(&s->nl, want, &tree))
+		return NULL;
+	job = job_alloc(s, name, &tree, n);
+	if (!job) {
+		inc_nl_tree_del(&s->nl, tree.id);
+		snprintf(s->nl.error, sizeof(s->nl.error), "no memory");
+		return NULL;
+	}
+	for (i = 0; i < n; i++)
+		job->ranks[i].first = members[i].first;
+	job->fixed = true;
+	job->leaf = up;
+	job->up = up;
+	if (up)
+		up->job = job;
+	return job;
+}
+
+/**
+ * job_tree_of() - the tree of a job
+ * @job: job
+ *
+ * Return: it, as the kernel made it.
+ */
+const struct inc_nl_tree *job_tree_of(const struct job *job)
+{
+	return &job->tree;
+}
+
+/**
+ * job_expect() - a switch below is to become a member
+ * @job: job
+ * @c: connection of its daemon
+ * @rank: its place among the members
+ */
+void job_expect(struct job *job, struct client *c, uint32_t rank)
+{
+	c->job = job;
+	c->rank = rank;
+	job->ranks[rank].client = c;
+}
+
+/**
+ * job_link_below() - a switch below has its tree
+ * @c: connection of its daemon
+ * @join: its QP
+ */
+void job_link_below(struct client *c, const struct inc_rdv_join *join)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_LINKED };
+	struct inc_rdv_join qp = *join;
+	struct job *job = c->job;
+
+	qp.rank = c->rank;
+	if (job->ranks[c->rank].state != RANK_ABSENT ||
+	    job_add(job, c, &qp, &msg.joined))
 		return;
-	job->ready = true;
-	server_log(c->server, "job \"%s\": ready", job->name);
-	tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+	client_send(c, &msg);
+	job_check_ready(job);
+}
+
+/**
+ * job_link() - the parent has said how it is reached
+ * @job: job of a leaf
+ * @linked: what it said
+ *
+ * Return: 0, or -errno after the ranks were told.
+ */
+int job_link(struct job *job, const struct inc_rdv_joined *linked)
+{
+	struct inc_nl_member req = { 0 };
+	struct server *s = job->server;
+	int ret;
+
+	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_TREE_ID, peer_tree_id,
+		   linked->tree_id);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_ADDR, peer_addr.len,
+		   (uint8_t)linked->addr.len);
+	memcpy(req.peer_addr.bytes, linked->addr.bytes, linked->addr.len);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_QPN, peer_qpn, linked->qpn);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_PSN, peer_psn, linked->psn);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_RKEY, peer_rkey, linked->rkey);
+	ret = inc_nl_parent_set(&s->nl, &req, NULL);
+	if (ret) {
+		tell_failed(job, -1, INC_STATUS_TREE_GONE,
+			    "the link to the parent switch: %s", s->nl.error);
+		job->ending = true;
+		return ret;
+	}
+	return 0;
+}
+
+/**
+ * job_parent_ready() - all switches of the job are there
+ * @job: job of a leaf
+ */
+void job_parent_ready(struct job *job)
+{
+	job->parent_ready = true;
+	job_check_ready(job);
+}
+
+/**
+ * job_up_lost() - the connection to the parent's daemon is gone
+ * @c: connection
+ * @why: how
+ *
+ * The tree works as long as the switches do.
+ */
+void job_up_lost(struct client *c, const char *why)
+{
+	struct job *job = c->job;
+
+	c->job = NULL;
+	job->up = NULL;
+	server_log(c->server, "job \"%s\": the parent's daemon: %s", job->name,
+		   why);
+	if (job->ending)
+		return;
+	job->ending = true;
+	tell_failed(job, -1, INC_STATUS_TREE_GONE,
+		    "the parent's rendezvous daemon: %s", why);
 }
 
 /* --- Leaving ------------------------------------------------------------------- */
@@ -364,9 +582,10 @@ static struct job *detach(struct client *c, enum rank_state state)
 {
 	struct job *job = c->job;
 
+	if (job->ranks[c->rank].state == RANK_PRESENT)
+		job->present--;
 	job->ranks[c->rank].state = state;
 	job->ranks[c->rank].client = NULL;
-	job->present--;
 	c->job = NULL;
 	return job;
 }
@@ -392,7 +611,7 @@ void job_leave(struct client *c)
 	struct job *job = c->job;
 
 	server_log(s, "job \"%s\": rank %u leaves", job->name, c->rank);
-	if (!job->ready) {
+	if (!job->ready && !job->fixed) {
 		unjoin(c);
 		return;
 	}
@@ -400,8 +619,16 @@ void job_leave(struct client *c)
 	job->ending = true;
 	if (!job->leave_at)
 		job->leave_at = s->now + LEAVE_MS;
-	if (!job->present)
+	if (job->present)
+		return;
+	if (!job->leaf) {
 		job_free(job);
+		return;
+	}
+	/* Ranks at other switches may still wait for results. */
+	job->leave_at = s->now + LEAVE_MS;
+	if (job->up)
+		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_LEAVE });
 }
 
 /**
@@ -412,18 +639,21 @@ void job_leave(struct client *c)
 void job_lost(struct client *c, const char *why)
 {
 	struct job *job = c->job;
+	uint32_t rank = job->ranks[c->rank].first;
+	bool was_member;
 
-	server_log(c->server, "job \"%s\": rank %u lost: %s", job->name, c->rank,
-		   why);
-	if (!job->ready) {
+	server_log(c->server, "job \"%s\": rank %u lost: %s", job->name, rank, why);
+	if (!job->ready && !job->fixed) {
 		unjoin(c);
 		return;
 	}
-	detach(c, RANK_LEFT);
-	member_del(job, c->rank);
+	was_member = job->ranks[c->rank].state == RANK_PRESENT;
+	detach(c, RANK_GONE);
+	if (was_member)
+		member_del(job, c->rank);
 	job->ending = true;
-	tell_failed(job, (int)c->rank, INC_STATUS_MEMBER_LEFT, "rank %u: %s",
-		    c->rank, why);
+	tell_failed(job, (int)rank, INC_STATUS_MEMBER_LEFT, "rank %u: %s",
+		    rank, why);
 	if (!job->present)
 		job_free(job);
 }
@@ -457,7 +687,7 @@ static void drop_left(struct job *job)
 		member_del(job, i);
 		tell_all(job, &(struct inc_rdv_msg){
 			.type = INC_RDV_LEFT,
-			.rank = (int)i,
+			.rank = (int)job->ranks[i].first,
 		});
 	}
 }
@@ -468,11 +698,17 @@ static void drop_left(struct job *job)
  */
 void job_expire(struct server *s)
 {
-	struct job *job;
+	struct job *job, *next;
 
-	for (job = s->jobs; job; job = job->next)
-		if (job->leave_at && job->leave_at <= s->now)
+	for (job = s->jobs; job; job = next) {
+		next = job->next;
+		if (!job->leave_at || job->leave_at > s->now)
+			continue;
+		if (job->present)
 			drop_left(job);
+		else
+			job_free(job);
+	}
 }
 
 /* --- The kernel's events, and the end --------------------------------------------- */

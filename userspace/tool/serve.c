@@ -67,7 +67,11 @@ static void client_close(struct client *c, const char *why)
 		return;
 	close(c->fd);
 	c->fd = -1;
-	if (c->job)
+	if (c->gather)
+		gather_lost(c, why);
+	else if (c->job && c->up)
+		job_up_lost(c, why);
+	else if (c->job)
 		job_lost(c, why);
 	else
 		server_log(c->server, "%s: %s", c->name, why);
@@ -82,7 +86,7 @@ static void client_flush(struct client *c)
 		n = send(c->fd, c->out, c->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && errno == EAGAIN)
+		if (n < 0 && (errno == EAGAIN || errno == ENOTCONN))
 			return;
 		if (n < 0) {
 			/* Closed by the main loop, not in the caller's midst. */
@@ -135,25 +139,61 @@ void client_error(struct client *c, int err, const char *fmt, ...)
 	c->closing = true;
 }
 
-static void handle_line(struct client *c, const char *line)
+static void handle_join(struct client *c, const struct inc_rdv_join *join)
 {
-	char err[INC_RDV_TEXT_MAX] = "";
-	struct inc_rdv_msg msg;
-	int ret;
+	c->quiet_until = 0;
+	if (c->job || (c->gather && !c->link))
+		client_error(c, EBUSY, "this connection is rank %u already",
+			     c->gather ? c->join.rank : c->rank);
+	else if (c->link || gather_wants(c->server, join))
+		gather_join(c, join);
+	else
+		job_join(c, join);
+}
 
-	ret = inc_rdv_parse(line, &msg, err, sizeof(err));
-	if (ret) {
-		client_error(c, -ret, "%s", err);
-		return;
-	}
-	switch (msg.type) {
-	case INC_RDV_JOIN:
+/* What the parent's daemon says. What it has to say of failures, the switch says. */
+static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
+{
+	switch (msg->type) {
+	case INC_RDV_PLACED:
+		if (c->gather)
+			gather_placed(c, &msg->placed);
+		break;
+	case INC_RDV_LINKED:
+		if (c->job && job_link(c->job, &msg->joined))
+			c->closing = true;
+		break;
+	case INC_RDV_READY:
 		if (c->job)
-			client_error(c, EBUSY, "this connection is rank %u already",
-				     c->rank);
-		else
-			job_join(c, &msg.join);
-		c->quiet_until = 0;
+			job_parent_ready(c->job);
+		break;
+	case INC_RDV_ERROR:
+		if (c->gather)
+			gather_error(c, msg->err, msg->text);
+		c->closing = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
+{
+	switch (msg->type) {
+	case INC_RDV_GATHER:
+		c->link = true;
+		handle_join(c, &msg->join);
+		return;
+	case INC_RDV_RETRACT:
+		if (c->link && c->gather)
+			gather_retract(c, &msg->join);
+		return;
+	case INC_RDV_LINK:
+		if (c->link && c->job)
+			job_link_below(c, &msg->join);
+		return;
+	case INC_RDV_JOIN:
+		handle_join(c, &msg->join);
 		return;
 	case INC_RDV_LEAVE:
 		if (c->job)
@@ -161,15 +201,24 @@ static void handle_line(struct client *c, const char *line)
 		client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_BYE });
 		c->closing = true;
 		return;
-	case INC_RDV_JOINED:
-	case INC_RDV_READY:
-	case INC_RDV_LEFT:
-	case INC_RDV_FAILED:
-	case INC_RDV_BYE:
-	case INC_RDV_ERROR:
-		break;
+	default:
+		client_error(c, EPROTO, "that is for the daemon to say");
 	}
-	client_error(c, EPROTO, "that is for the daemon to say");
+}
+
+static void handle_line(struct client *c, const char *line)
+{
+	char err[INC_RDV_TEXT_MAX] = "";
+	struct inc_rdv_msg msg;
+	int ret;
+
+	ret = inc_rdv_parse(line, &msg, err, sizeof(err));
+	if (ret)
+		client_error(c, -ret, "%s", err);
+	else if (c->up)
+		handle_up(c, &msg);
+	else
+		handle_msg(c, &msg);
 }
 
 static void handle_lines(struct client *c)
@@ -220,12 +269,38 @@ static void set_keepalive(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &cnt, sizeof(cnt));
 }
 
+static struct client *client_new(struct server *s, int fd,
+				 const struct sockaddr_storage *sa,
+				 socklen_t len)
+{
+	char host[INET6_ADDRSTRLEN], port[8];
+	struct inc_rdv_addr addr;
+	struct client *c;
+
+	c = calloc(1, sizeof(*c));
+	if (!c) {
+		close(fd);
+		return NULL;
+	}
+	set_keepalive(fd);
+	inc_rdv_addr_from_sockaddr((const struct sockaddr *)sa, &addr);
+	if (getnameinfo((const struct sockaddr *)sa, len, NULL, 0, port,
+			sizeof(port), NI_NUMERICSERV))
+		snprintf(port, sizeof(port), "?");
+	snprintf(c->name, sizeof(c->name), "%s port %s",
+		 inc_rdv_addr_str(&addr, host, sizeof(host)), port);
+	c->fd = fd;
+	c->server = s;
+	c->next = s->clients;
+	s->clients = c;
+	s->nclients++;
+	return c;
+}
+
 static void accept_client(struct server *s)
 {
 	struct sockaddr_storage sa;
 	socklen_t len = sizeof(sa);
-	char host[INET6_ADDRSTRLEN], port[8];
-	struct inc_rdv_addr addr;
 	struct client *c;
 	int fd;
 
@@ -233,24 +308,37 @@ static void accept_client(struct server *s)
 		     SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
 		return;
-	c = calloc(1, sizeof(*c));
-	if (!c) {
+	c = client_new(s, fd, &sa, len);
+	if (c)
+		c->quiet_until = s->now + QUIET_MS;
+}
+
+/**
+ * client_connect() - connect to the parent's daemon
+ * @s: daemon
+ *
+ * What is sent to it waits until the connection is there.
+ *
+ * Return: the connection, or NULL.
+ */
+struct client *client_connect(struct server *s)
+{
+	struct client *c;
+	int fd;
+
+	fd = socket(s->parent.ss_family,
+		    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return NULL;
+	if (connect(fd, (struct sockaddr *)&s->parent, s->parent_len) &&
+	    errno != EINPROGRESS) {
 		close(fd);
-		return;
+		return NULL;
 	}
-	set_keepalive(fd);
-	inc_rdv_addr_from_sockaddr((struct sockaddr *)&sa, &addr);
-	if (getnameinfo((struct sockaddr *)&sa, len, NULL, 0, port, sizeof(port),
-			NI_NUMERICSERV))
-		snprintf(port, sizeof(port), "?");
-	snprintf(c->name, sizeof(c->name), "%s port %s",
-		 inc_rdv_addr_str(&addr, host, sizeof(host)), port);
-	c->fd = fd;
-	c->server = s;
-	c->quiet_until = s->now + QUIET_MS;
-	c->next = s->clients;
-	s->clients = c;
-	s->nclients++;
+	c = client_new(s, fd, &s->parent, s->parent_len);
+	if (c)
+		c->up = true;
+	return c;
 }
 
 static void free_closed(struct server *s)
@@ -504,13 +592,47 @@ static int write_pidfile(const char *path)
 struct options {
 	const char	*listen;
 	const char	*port;
+	const char	*parent;
 	const char	*pidfile;
 };
+
+/* HOST, HOST:PORT or [ADDRESS]:PORT */
+static int find_parent(struct server *s, const char *text)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	const char *port = INC_RDV_PORT, *colon = strrchr(text, ':');
+	size_t len = strlen(text);
+	struct addrinfo *list;
+	char host[256];
+	int ret;
+
+	if (*text == '[') {
+		len = strcspn(++text, "]");
+		if (text[len] && text[len + 1] == ':')
+			port = text + len + 2;
+	} else if (colon && strchr(text, ':') == colon) {
+		len = (size_t)(colon - text);
+		port = colon + 1;
+	}
+	snprintf(host, sizeof(host), "%.*s", (int)len, text);
+	ret = getaddrinfo(host, port, &hints, &list);
+	if (ret) {
+		fprintf(stderr, "inc-tool: serve: parent \"%s\" port \"%s\": %s\n",
+			host, port, gai_strerror(ret));
+		return -EINVAL;
+	}
+	memcpy(&s->parent, list->ai_addr, list->ai_addrlen);
+	s->parent_len = list->ai_addrlen;
+	freeaddrinfo(list);
+	return 0;
+}
 
 static int run(struct server *s, const struct options *o)
 {
 	int sig_fd, ret;
 
+	if (o->parent && find_parent(s, o->parent))
+		return TOOL_USAGE;
 	if (open_netlink(s))
 		return TOOL_KERNEL;
 	s->listen_fd = listen_on(o->listen, o->port);
@@ -558,6 +680,9 @@ static void usage(FILE *out)
 "      --psn N           first PSN of all queue pairs, for tests (default random)\n"
 "      --tree ID         take this tree, which is there already, for one job, and\n"
 "                        leave it as it is (default: a tree for each job)\n"
+"      --parent HOST[:PORT]  be a leaf: the daemon of the parent switch, which knows\n"
+"                        the ranks at other leaves\n"
+"      --levels          be a parent that has hosts of its own, too\n"
 "      --once            end when the first job has ended\n"
 "      --pidfile FILE    write the process ID there\n"
 "  -v, --verbose         say what happens, on stderr\n"
@@ -580,6 +705,8 @@ enum {
 	OPT_DEAD_TIME,
 	OPT_ONCE,
 	OPT_PIDFILE,
+	OPT_PARENT,
+	OPT_LEVELS,
 };
 
 static const struct option long_options[] = {
@@ -599,6 +726,8 @@ static const struct option long_options[] = {
 	{ "dead-time",	required_argument,	NULL, OPT_DEAD_TIME },
 	{ "once",	no_argument,		NULL, OPT_ONCE },
 	{ "pidfile",	required_argument,	NULL, OPT_PIDFILE },
+	{ "parent",	required_argument,	NULL, OPT_PARENT },
+	{ "levels",	no_argument,		NULL, OPT_LEVELS },
 	{ "verbose",	no_argument,		NULL, 'v' },
 	{ "help",	no_argument,		NULL, 'h' },
 	{ 0 },
@@ -731,6 +860,12 @@ int cmd_serve(int argc, char **argv)
 		case OPT_ORDER:
 			if (!order_option(&s, optarg))
 				return TOOL_USAGE;
+			break;
+		case OPT_PARENT:
+			o.parent = optarg;
+			break;
+		case OPT_LEVELS:
+			s.levels = true;
 			break;
 		case OPT_PIDFILE:
 			o.pidfile = optarg;

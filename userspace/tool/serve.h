@@ -12,6 +12,7 @@
 #include "../lib/rdv.h"
 #include "nl.h"
 
+struct gather;
 struct job;
 struct server;
 
@@ -22,7 +23,11 @@ struct server;
  * @fd: socket; -1: closed, to be freed
  * @name: address and port of the other end
  * @job: job that it is a rank of; NULL: has not joined, or has left
- * @rank: its rank in @job
+ * @rank: its rank in @job: its place among the members of its tree
+ * @gather: job whose ranks are not all there yet, that it is a rank of
+ * @join: what it said, if it is a rank in @gather
+ * @link: it is the daemon of a switch below
+ * @up: it is the daemon of the parent
  * @quiet_until: milliseconds; without a complete line by then it is dropped.
  *	0: no limit
  * @closing: to be closed when @out is sent
@@ -37,6 +42,10 @@ struct client {
 	char			name[64];
 	struct job		*job;
 	uint32_t		rank;
+	struct gather		*gather;
+	struct inc_rdv_join	join;
+	bool			link;
+	bool			up;
 	int64_t			quiet_until;
 	bool			closing;
 	struct inc_rdv_lines	in;
@@ -52,6 +61,10 @@ struct client {
  * @clients: connections
  * @nclients: how many
  * @max_clients: so many connections at once
+ * @parent: address of the parent's daemon; addr.ss_family 0: there is none
+ * @parent_len: its length
+ * @levels: switches may be below this one
+ * @gathers: jobs that have no tree yet
  * @jobs: jobs whose tree exists
  * @njobs: how many
  * @jobs_done: jobs that ended
@@ -73,6 +86,10 @@ struct server {
 	struct client		*clients;
 	unsigned int		nclients;
 	unsigned int		max_clients;
+	struct sockaddr_storage	parent;
+	socklen_t		parent_len;
+	bool			levels;
+	struct gather		*gathers;
 	struct job		*jobs;
 	unsigned int		njobs;
 	unsigned int		jobs_done;
@@ -91,6 +108,7 @@ int cmd_serve(int argc, char **argv);
 void client_send(struct client *c, const struct inc_rdv_msg *msg);
 void client_error(struct client *c, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+struct client *client_connect(struct server *s);
 void server_log(const struct server *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -102,5 +120,39 @@ int64_t job_next_deadline(const struct server *s);
 void job_expire(struct server *s);
 void job_event(struct server *s, const struct inc_nl_event *ev);
 void job_end_all(struct server *s, const char *why);
+
+/**
+ * struct job_member - a member of a new job's tree
+ * @client: a rank's connection, or that of the daemon of a switch
+ * @first: its first rank
+ * @n: number of its ranks
+ */
+struct job_member {
+	struct client	*client;
+	uint32_t	first;
+	uint32_t	n;
+};
+
+struct job *job_make(struct server *s, const char *name,
+		     const struct inc_nl_tree *want,
+		     const struct job_member *members, uint32_t n,
+		     struct client *up);
+const struct inc_nl_tree *job_tree_of(const struct job *job);
+int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
+	    struct inc_rdv_joined *joined);
+void job_expect(struct job *job, struct client *c, uint32_t rank);
+void job_link_below(struct client *c, const struct inc_rdv_join *join);
+void job_check_ready(struct job *job);
+int job_link(struct job *job, const struct inc_rdv_joined *linked);
+void job_parent_ready(struct job *job);
+void job_up_lost(struct client *c, const char *why);
+
+/* serve-level.c */
+bool gather_wants(const struct server *s, const struct inc_rdv_join *join);
+void gather_join(struct client *c, const struct inc_rdv_join *join);
+void gather_retract(struct client *c, const struct inc_rdv_join *join);
+void gather_lost(struct client *c, const char *why);
+void gather_placed(struct client *c, const struct inc_rdv_placed *placed);
+void gather_error(struct client *c, int err, const char *text);
 
 #endif /* INC_TOOL_SERVE_H */
