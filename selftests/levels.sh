@@ -1,0 +1,575 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Switches of several levels, as namespaces of one kernel: a root, leaves, hosts at
+# the leaves, and a switch in the middle. A topology is its leaves, LEAVES, with
+# HOSTS hosts each; with MIDS, so many switches between root and leaves.
+#
+#   levels.sh [VAR=VALUE]... [two | mismatch | odd | sixteen | three | types | bits | loss |
+#                             uplink | death]...
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+while [[ ${1:-} == *=* ]]; do
+	declare "$1"
+	shift
+done
+
+SEED=${SEED:-$RANDOM}
+RUNS=${RUNS:-1000}
+COUNTS=${COUNTS:-0,1,7,300,5000,40001}
+PERF=(-i 0 --seed "$SEED" --timeout $((20000 * SLOW)))
+ALL="broadcast allgather gather scatter alltoall reduce reduce-scatter"
+
+# Switches by name, the root is sw; each one's number, and who its parent is.
+SWITCHES=()
+declare -A NUMBER PARENT SERVE
+HOSTS_AT=()
+
+at()
+{
+	local name=$1
+
+	shift
+	ip netns exec "$TOPO-$name" "$@"
+}
+
+switch_ip4()
+{
+	echo "10.$TOPO_NET.0.$((1 + NUMBER[$1]))"
+}
+
+# switch_up NAME [PARENT]: a bridge; up$NUMBER of the parent leads to it, and its
+# own port up to the parent.
+switch_up()
+{
+	local name=$1 parent=${2:-} n=${#SWITCHES[@]}
+
+	SWITCHES+=("$name")
+	NUMBER[$name]=$n
+	PARENT[$name]=$parent
+	ip netns add "$TOPO-$name" || return 1
+	ip -n "$TOPO-$name" -batch - <<-END || return 1
+	link set lo up
+	link add br0 type bridge mcast_snooping 0
+	addr add $(switch_ip4 "$name")/16 dev br0
+	link set br0 up
+	END
+	[ -n "$parent" ] || return 0
+	ip -n "$TOPO-$parent" -batch - <<-END || return 1
+	link add down$n type veth peer name uplink netns $TOPO-$name
+	link set down$n master br0 up
+	END
+	ip -n "$TOPO-$name" link set uplink master br0 up
+}
+
+# host_up RANK SWITCH
+host_up()
+{
+	local r=$1 name=$2
+
+	ip netns add "$TOPO-h$r" || return 1
+	ip -n "$TOPO-$name" -batch - <<-END || return 1
+	link add v$r type veth peer name eth0 netns $TOPO-h$r
+	link set v$r master br0 up
+	END
+	HOSTS_AT[r]=$name
+	TOPO_N=$((r + 1))
+	topo_host "$r"
+}
+
+# levels_up LEAVES HOSTS [MIDS]: HOSTS of each leaf, or a list with commas.
+levels_up()
+{
+	local leaves=$1 hosts=$2 mids=${3:-0} i r=0 n parent k
+
+	SWITCHES=() HOSTS_AT=()
+	switch_up sw || return 1
+	for ((i = 0; i < mids; i++)); do
+		switch_up "m$i" sw || return 1
+	done
+	for ((i = 0; i < leaves; i++)); do
+		parent=sw
+		[ "$mids" = 0 ] || parent=m$((i * mids / leaves))
+		switch_up "l$i" "$parent" || return 1
+		n=$(echo "$hosts," | cut -d, -f$((i + 1)))
+		[ -n "$n" ] || n=${hosts%%,*}
+		for ((k = 0; k < n; k++, r++)); do
+			host_up "$r" "l$i" || return 1
+		done
+	done
+}
+
+levels_down()
+{
+	local name r
+
+	serves_down
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" rdma link del "$TOPO$r" 2>/dev/null
+		ip netns del "$TOPO-h$r" 2>/dev/null
+	done
+	for name in "${SWITCHES[@]}"; do
+		ip netns del "$TOPO-$name" 2>/dev/null
+	done
+	SWITCHES=() TOPO_N=0
+	return 0
+}
+
+# The daemon of each switch.
+serves_up()
+{
+	local name parent log
+
+	for name in "${SWITCHES[@]}"; do
+		parent=${PARENT[$name]}
+		log=$LAB_OUT/serve-$name.log
+		ip netns exec "$TOPO-$name" inc-tool serve -v \
+			--dead-time $((350 * SLOW)) \
+			${parent:+--parent "$(switch_ip4 "$parent")"} \
+			>"$log" 2>&1 &
+		SERVE[$name]=$!
+		wait_for $((20 * SLOW)) grep -q listening "$log" || {
+			echo "# inc-tool serve of $name did not come up: $(cat "$log")"
+			return 1
+		}
+	done
+}
+
+serves_down()
+{
+	local name
+
+	for name in "${!SERVE[@]}"; do
+		kill "${SERVE[$name]}" 2>/dev/null
+		wait "${SERVE[$name]}" 2>/dev/null
+	done
+	SERVE=()
+}
+
+# What a rank of the next job is told in particular.
+declare -A JOB_ODD=()
+
+# As that of lib.sh; each rank meets the daemon of its own leaf.
+job_start()
+{
+	local n=$1 r
+
+	shift
+	JOB_SEQ=$((JOB_SEQ + 1))
+	JOB_NAME=job$JOB_SEQ.$RANDOM
+	JOB_LOG=$LAB_OUT/$JOB_NAME
+	JOB_PIDS=()
+	for ((r = 0; r < n; r++)); do
+		ip netns exec "$TOPO-h$r" inc-perf \
+			--server "$(switch_ip4 "${HOSTS_AT[r]}")" \
+			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
+			--dev "$TOPO$r" "$@" ${JOB_ODD[$r]:-} \
+			>"$JOB_LOG.$r" 2>&1 &
+		JOB_PIDS+=($!)
+	done
+}
+
+# "--count A --count B ..."
+counts()
+{
+	local c
+
+	for c in ${1//,/ }; do
+		echo --count "$c"
+	done
+}
+
+no_trees()
+{
+	local name
+
+	for name in "${SWITCHES[@]}"; do
+		ip netns list | grep -q "^$TOPO-$name\b" || continue
+		[ "$(at "$name" inc-tool -j tree show | tr -d ' \n')" = "[]" ] ||
+			return 1
+	done
+}
+
+nothing_left()
+{
+	wait_for $((5 * SLOW)) no_trees
+	ktap $? "$1: no tree is left"
+}
+
+# The switches really are leaves and root of one job.
+roles()
+{
+	local name
+
+	for name in "${SWITCHES[@]}"; do
+		echo "$name $(at "$name" inc-tool -j tree show | python3 -c '
+import json, sys
+for t in json.load(sys.stdin):
+    print(t["role"], t["members"], t.get("first-rank", 0), t.get("all-ranks", 0),
+          t.get("below", ""))')"
+	done
+}
+
+# collectives NAME N ARGS...
+collectives()
+{
+	local name=$1 n=$2 c
+
+	shift 2
+	# shellcheck disable=SC2046	# words
+	job "$name: allreduce" "$n" allreduce -t "${SUM:-fp32}" \
+		$(counts "$COUNTS") --check=3 "${PERF[@]}" "$@"
+	job "$name: barrier" "$n" barrier --check=3 "${PERF[@]}" "$@"
+	for c in $ALL; do
+		# shellcheck disable=SC2046	# words
+		job "$name: $c, any root" "$n" "$c" -t int32 --root each \
+			$(counts "$COUNTS") --check=2 "${PERF[@]}" "$@"
+	done
+	job "$name: mixed, 8 at once" "$n" mix -t int64 --root each --count 3 \
+		--count 900 --check=4 --outstanding 8 "${PERF[@]}" "$@"
+}
+
+t_two()
+{
+	levels_up 2 2 && serves_up || return
+	job_start 4 allreduce -t fp32 --count 100000 -i 1000000 \
+		--timeout $((60000 * SLOW))
+	wait_for $((20 * SLOW)) grep -q ready "$LAB_OUT/serve-l1.log"
+	roles >"$LAB_OUT/roles"
+	kill "${JOB_PIDS[@]}"
+	wait "${JOB_PIDS[@]}" 2>/dev/null
+	diff "$LAB_OUT/roles" - <<-END | sed 's/^/# /'
+	sw root 2 0 0 [2, 2]
+	l0 leaf 2 0 4 
+	l1 leaf 2 2 4 
+	END
+	ktap "${PIPESTATUS[0]}" "1-2-4: roles and ranks"
+	nothing_left "1-2-4, killed"
+	collectives "1-2-4" 4
+	nothing_left "1-2-4"
+	levels_down
+}
+
+nobody_succeeded()
+{
+	[[ " $1 " != *" 0 "* ]]
+}
+
+all_know()
+{
+	[ "$(grep -il "disagree\|mismatch" "$JOB_LOG".* | wc -l)" = "$1" ]
+}
+
+# A message that the ranks disagree about ends for all of them, wherever they are:
+# the odd one at a leaf with others, at a leaf of its own, and leaves that disagree.
+t_mismatch()
+{
+	local odd r rcs name
+
+	levels_up 3 2,1,2 && serves_up || return
+	for odd in 1 2 "3 4"; do
+		name="rank $odd has more elements"
+		for r in 0 1 2 3 4; do
+			JOB_ODD[$r]="--count 5000"
+		done
+		for r in $odd; do
+			JOB_ODD[$r]="--count 5001"
+		done
+		job_start 5 allreduce -t int32 -i 3 \
+			--timeout $((20000 * SLOW))
+		rcs=
+		for r in "${JOB_PIDS[@]}"; do
+			wait "$r"
+			rcs+=" $?"
+		done
+		nobody_succeeded "$rcs"
+		ktap $? "$name: no rank succeeds" "$rcs"
+		all_know 5
+		ktap $? "$name: each is told why" "$(job_why)"
+		nothing_left "$name"
+	done
+	JOB_ODD=()
+	job "ranks that agree, after that" 5 allreduce -t int32 --count 5000 --check \
+		"${PERF[@]}"
+	levels_down
+}
+
+# Leaves of different sizes, one of them with one host.
+t_odd()
+{
+	levels_up 3 3,1,2 && serves_up || return
+	# Not aligned: the order of sums is another.
+	SUM=int32 collectives "leaves of 3, 1 and 2" 6
+	job "all ranks at one leaf" 3 mix -t int32 --count 900 --check=4 \
+		"${PERF[@]}"
+	nothing_left "leaves of 3, 1 and 2"
+	levels_down
+}
+
+t_sixteen()
+{
+	COUNTS=7,5000 levels_up 4 4 && serves_up || return
+	COUNTS=7,5000 collectives "1-4-16" 16
+	nothing_left "1-4-16"
+	levels_down
+}
+
+t_three()
+{
+	levels_up 4 2 2 && serves_up || return
+	COUNTS=0,7,5000 collectives "1-2-4-8" 8
+	nothing_left "1-2-4-8"
+	levels_down
+}
+
+# All types that are reduced; 16-bit floats are rounded once, at the root.
+t_types()
+{
+	local t
+
+	levels_up 3 2,2,1 && serves_up || return
+	for t in int8 uint16 int64 fp16 bf16 fp64; do
+		job "$t: sum" 5 allreduce -t "$t" -o sum --count 1 --count 250 \
+			--count 5000 --check=3 "${PERF[@]}"
+		job "$t: avg" 5 allreduce -t "$t" -o avg --count 1 --count 5000 \
+			--check=3 "${PERF[@]}"
+	done
+	job "fp16: product" 5 allreduce -t fp16 -o prod --count 5000 --check=3 \
+		"${PERF[@]}"
+	job "fp16: sums, in parts" 5 reduce-scatter -t fp16 -o sum --count 1 \
+		--count 1001 --check=3 "${PERF[@]}"
+	job "float-int: maxloc" 5 allreduce -t float-int -o maxloc --count 5000 \
+		--check=3 "${PERF[@]}"
+	nothing_left "types"
+	levels_down
+}
+
+# netem on each link; on those between switches more.
+t_loss()
+{
+	local r name
+
+	levels_up 2 2 && serves_up || return
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc replace dev eth0 root netem loss 1% limit 10000
+		at "${HOSTS_AT[r]}" tc qdisc replace dev "v$r" root netem loss 1% \
+			limit 10000
+	done
+	for name in "${SWITCHES[@]:1}"; do
+		at "$name" tc qdisc replace dev uplink root netem loss 3% \
+			duplicate 1% corrupt 0.5% delay 200us 100us limit 10000
+		at sw tc qdisc replace dev "down${NUMBER[$name]}" root netem \
+			loss 3% duplicate 1% corrupt 0.5% limit 10000
+	done
+	job "loss: fp32" 4 allreduce -t fp32 --count 3 --count 5000 --count 70000 \
+		--check=10 "${PERF[@]}"
+	job "loss: bf16" 4 allreduce -t bf16 --count 3 --count 5000 --count 70000 \
+		--check=10 "${PERF[@]}"
+	job "loss: mixed" 4 mix -t int32 --root each --count 3 --count 900 \
+		--count 9000 --check=10 "${PERF[@]}"
+	job "loss: mixed, 8 at once" 4 mix -t int32 --root each --count 3 \
+		--count 900 --check=10 --outstanding 8 "${PERF[@]}"
+	nothing_left "loss"
+	levels_down
+}
+
+now_ms()
+{
+	date +%s%3N
+}
+
+uplink_bytes()
+{
+	at "$1" cat /sys/class/net/uplink/statistics/tx_bytes
+}
+
+hosts_bytes()
+{
+	local r sum=0
+
+	for r in 0 1 2 3; do
+		sum=$((sum + $(host $r cat /sys/class/net/eth0/statistics/tx_bytes)))
+	done
+	echo $sum
+}
+
+# share TYPE TIMES: bytes on the wire of an uplink, headers and acknowledgments and
+# all, over those that its 4 hosts send.
+share()
+{
+	local type=$1 times=$2 up hosts
+
+	up=$(uplink_bytes l0)
+	hosts=$(hosts_bytes)
+	job "1-2-8, $type" 8 allreduce -t "$type" --count 262144 -i 20 --check \
+		--timeout $((60000 * SLOW))
+	up=$(($(uplink_bytes l0) - up))
+	hosts=$(($(hosts_bytes) - hosts))
+	[ $((up * 4 * 100)) -le $((hosts * times * 105)) ] && [ "$up" -gt 1000000 ]
+	ktap $? "$type: the uplink carries $up bytes, its 4 hosts send $hosts: $((up * 1000 / hosts)) per mille"
+}
+
+t_uplink()
+{
+	levels_up 2 4 && serves_up || return
+	share fp32 1
+	share fp16 2
+	share bf16 2
+	nothing_left "uplink"
+	levels_down
+}
+
+# others_fail NAME START VICTIM...: all ranks but the victims get an error in time.
+others_fail()
+{
+	local name=$1 start=$2 limit=$((1000 * SLOW)) r rc took
+
+	shift 2
+	for r in "${!JOB_PIDS[@]}"; do
+		[[ " $* " != *" $r "* ]] || continue
+		wait "${JOB_PIDS[$r]}"
+		rc=$?
+		took=$(($(now_ms) - start))
+		[ $rc != 0 ] && [ $took -le $limit ]
+		ktap $? "$name: rank $r has an error within $limit ms" \
+			"status $rc after $took ms"
+	done
+	for r in "$@"; do
+		kill -9 "${JOB_PIDS[$r]}" 2>/dev/null
+		wait "${JOB_PIDS[$r]}" 2>/dev/null
+	done
+}
+
+long_job()
+{
+	job_start 4 allreduce -t fp32 --count 262144 -i 1000000 \
+		--timeout $((60000 * SLOW))
+	wait_for $((20 * SLOW)) busy
+}
+
+busy()
+{
+	[ "$(at l1 inc-tool -j -s member show | python3 -c '
+import json, sys
+print(sum(m["stats"]["rx-messages"] for m in json.load(sys.stdin)))')" -gt 50 ]
+}
+
+# cut SWITCH PORT STATE: a port of its bridge; by a process that runs already.
+cut_port()
+{
+	echo "link set dev $2 state $3" >&"$1"
+}
+
+t_death()
+{
+	local start cutter upcutter
+
+	levels_up 2 2 && serves_up || return
+
+	long_job
+	start=$(now_ms)
+	kill -9 "${JOB_PIDS[1]}"
+	others_fail "a rank killed" "$start" 1
+	nothing_left "a rank killed"
+
+	exec {cutter}> >(at l0 bridge -batch -)
+	long_job
+	start=$(now_ms)
+	cut_port "$cutter" v1 0
+	others_fail "a rank's link cut" "$start" 1
+	cut_port "$cutter" v1 3
+	nothing_left "a rank's link cut"
+
+	exec {upcutter}> >(at sw bridge -batch -)
+	long_job
+	start=$(now_ms)
+	cut_port "$upcutter" "down${NUMBER[l1]}" 0
+	others_fail "an uplink cut" "$start"
+	cut_port "$upcutter" "down${NUMBER[l1]}" 3
+	exec {upcutter}>&- {cutter}>&-
+	nothing_left "an uplink cut"
+
+	long_job
+	start=$(now_ms)
+	at sw inc-tool tree del 1 &
+	others_fail "the root's tree deleted" "$start"
+	wait $!
+	nothing_left "the root's tree deleted"
+
+	long_job
+	start=$(now_ms)
+	at l0 inc-tool tree del 1 &
+	others_fail "a leaf's tree deleted" "$start"
+	wait $!
+	nothing_left "a leaf's tree deleted"
+
+	long_job
+	start=$(now_ms)
+	kill "${SERVE[sw]}"
+	others_fail "the root's daemon ended" "$start"
+	nothing_left "the root's daemon ended"
+	serves_down
+	serves_up
+
+	job "after all that the next job runs" 4 allreduce --count 1000 -i 5 --check \
+		"${PERF[@]}"
+	nothing_left "at last"
+	levels_down
+}
+
+# Packets late, lost and out of order on all links.
+shuffle()
+{
+	local r name
+
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc replace dev eth0 root netem loss 0.2% \
+			delay 300us 300us limit 10000
+	done
+	for name in "${SWITCHES[@]:1}"; do
+		at "$name" tc qdisc replace dev uplink root netem loss 0.2% \
+			delay 300us 300us limit 10000
+	done
+}
+
+# hash_of LEAVES HOSTS N: of a sum, which is the same on every run.
+hash_of()
+{
+	local n=$3
+
+	levels_up "$1" "$2" && serves_up && shuffle || return
+	job_start "$n" allreduce -t fp32 -o sum --count 300 --repeat-hash \
+		--runs "$RUNS" --seed 7 --timeout $((60000 * SLOW))
+	job_wait
+	ktap $? "$1 leaves, $n ranks: $RUNS runs give one bit pattern" "$(job_why)"
+	HASH=$(sed -n 's/.*hash \([0-9a-f]*\).*/\1/p' "$JOB_LOG.0")
+	levels_down
+}
+
+# The bits are those of one switch with all ranks, whatever arrives when.
+t_bits()
+{
+	local flat
+
+	hash_of 1 4 4
+	flat=$HASH
+	hash_of 2 2 4
+	[ -n "$HASH" ] && [ "$HASH" = "$flat" ]
+	ktap $? "1-2-4 gives the bits of one switch, $flat" "$HASH"
+	hash_of 1 16 16
+	flat=$HASH
+	hash_of 4 4 16
+	[ -n "$HASH" ] && [ "$HASH" = "$flat" ]
+	ktap $? "1-4-16 gives the bits of one switch, $flat" "$HASH"
+}
+
+echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
+trap 'levels_down; inc_unload' EXIT
+[ $# -gt 0 ] || set -- two mismatch odd types loss
+inc_load || exit 1
+for t in "$@"; do
+	"t_$t"
+done
+ktap_end
