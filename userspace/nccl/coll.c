@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Collectives of NCCL's CollNet over the switch.
+ *
+ * The handle that rank 0 made names the job at the switch's daemon, so the ranks
+ * need no connection among each other. AllGather and ReduceScatter come as
+ * windows over the vector of all ranks: a window is done as a broadcast, or
+ * reduction, of each rank's block as far as it is in the window.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <infiniband/verbs.h>
+#include <inc/inc.h>
+
+#include "plugin.h"
+
+#define HANDLE_MAGIC	0x636e6931u
+
+struct handle {
+	uint32_t	magic;
+	uint64_t	id[2];
+};
+
+/**
+ * struct request - an operation under way
+ * @coll: communicator
+ * @req: of libinc, those that are not done from @next on
+ * @nreq: their number, 0 if this is free
+ * @bytes: that NCCL is told when it is done
+ */
+struct request {
+	struct coll	*coll;
+	struct inc_req	**req;
+	int		nreq;
+	int		next;
+	size_t		bytes;
+	bool		used;
+};
+
+/**
+ * struct coll - a communicator
+ * @inc: the switch
+ * @lock: NCCL's threads call libinc one at a time
+ * @request: pool
+ */
+struct coll {
+	struct inc_comm	*inc;
+	pthread_mutex_t	lock;
+	struct request	request[NCCL_MAX_REQUESTS];
+};
+
+/* What NCCL gets for registered memory. */
+struct memory {
+	void	*addr;
+	size_t	size;
+};
+
+static const enum inc_dtype dtypes[NCCL_NTYPES] = {
+	[NCCL_INT8]	= INC_DTYPE_INT8,
+	[NCCL_UINT8]	= INC_DTYPE_UINT8,
+	[NCCL_INT32]	= INC_DTYPE_INT32,
+	[NCCL_UINT32]	= INC_DTYPE_UINT32,
+	[NCCL_INT64]	= INC_DTYPE_INT64,
+	[NCCL_UINT64]	= INC_DTYPE_UINT64,
+	[NCCL_FP16]	= INC_DTYPE_FP16,
+	[NCCL_FP32]	= INC_DTYPE_FP32,
+	[NCCL_FP64]	= INC_DTYPE_FP64,
+	[NCCL_BF16]	= INC_DTYPE_BF16,
+};
+
+static const enum inc_op ops[NCCL_NOPS] = {
+	[NCCL_SUM]	= INC_OP_SUM,
+	[NCCL_PROD]	= INC_OP_PROD,
+	[NCCL_MAX]	= INC_OP_MAX,
+	[NCCL_MIN]	= INC_OP_MIN,
+	[NCCL_AVG]	= INC_OP_AVG,
+};
+
+static bool known(int type, int op)
+{
+	return type >= 0 && type < NCCL_NTYPES && op >= 0 && op < NCCL_NOPS;
+}
+
+/**
+ * inc_coll_devices() - how many devices can do collectives
+ *
+ * Return: 1 if a switch is named and an RDMA device is there, else 0, and NCCL
+ * goes on without.
+ */
+int inc_coll_devices(void)
+{
+	struct ibv_device **list;
+	int n = 0;
+
+	if (!getenv("INC_SERVER")) {
+		say_info("INC_SERVER is not set: no collectives over a switch");
+		return 0;
+	}
+	list = ibv_get_device_list(&n);
+	if (list)
+		ibv_free_device_list(list);
+	if (!n)
+		say_warn("this host has no RDMA device: no collectives over a switch");
+	return n > 0;
+}
+
+nccl_result inc_coll_listen(void *handle, void **comm)
+{
+	struct handle h = { .magic = HANDLE_MAGIC };
+
+	if (getrandom(h.id, sizeof(h.id), 0) != sizeof(h.id))
+		return NCCL_SYSTEM_ERROR;
+	memset(handle, 0, NCCL_HANDLE_MAX);
+	memcpy(handle, &h, sizeof(h));
+	/* Nobody connects to it; NCCL wants something to close. */
+	*comm = malloc(1);
+	return *comm ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
+}
+
+nccl_result inc_coll_close_listen(void *comm)
+{
+	free(comm);
+	return NCCL_SUCCESS;
+}
+
+nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
+{
+	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
+	char job[INC_JOB_MAX + 1], why[256] = "";
+	struct handle h;
+	struct coll *c;
+	int ret;
+
+	memcpy(&h, handles[0], sizeof(h));
+	if (h.magic != HANDLE_MAGIC || rank < 0 || rank >= nranks)
+		return NCCL_INVALID_ARGUMENT;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return NCCL_SYSTEM_ERROR;
+	snprintf(job, sizeof(job), "nccl-%016llx%016llx",
+		 (unsigned long long)h.id[0], (unsigned long long)h.id[1]);
+	opts.job = job;
+	opts.rank = rank;
+	opts.nranks = nranks;
+	opts.errbuf = why;
+	opts.errbuf_len = sizeof(why);
+	ret = inc_comm_create(&c->inc, &opts);
+	if (ret) {
+		say_warn("rank %d of %d: %s", rank, nranks,
+			 *why ? why : inc_strerror(ret));
+		free(c);
+		return NCCL_SYSTEM_ERROR;
+	}
+	pthread_mutex_init(&c->lock, NULL);
+	say_info("rank %d of %d goes through the switch", rank, nranks);
+	*comm = c;
+	return NCCL_SUCCESS;
+}
+
+nccl_result inc_coll_close(void *comm)
+{
+	struct coll *c = comm;
+	int i;
+
+	inc_comm_destroy(c->inc);
+	for (i = 0; i < NCCL_MAX_REQUESTS; i++)
+		free(c->request[i].req);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+	return NCCL_SUCCESS;
+}
+
+nccl_result inc_coll_reduce_support(int type, int op, int *supported)
+{
+	*supported = known(type, op);
+	return NCCL_SUCCESS;
+}
+
+nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
+			    void **mhandle)
+{
+	struct coll *c = comm;
+	struct memory *mem;
+	int ret = 0;
+
+	if (type != NCCL_PTR_HOST) {
+		say_warn("only memory of the host can be registered");
+		return NCCL_INVALID_USAGE;
+	}
+	mem = malloc(sizeof(*mem));
+	if (!mem)
+		return NCCL_SYSTEM_ERROR;
+	*mem = (struct memory) { .addr = data, .size = size };
+	if (size) {
+		pthread_mutex_lock(&c->lock);
+		ret = inc_mem_reg(c->inc, data, size);
+		pthread_mutex_unlock(&c->lock);
+	}
+	if (ret) {
+		say_warn("registering %zu bytes: %s", size, inc_strerror(ret));
+		free(mem);
+		return NCCL_SYSTEM_ERROR;
+	}
+	*mhandle = mem;
+	return NCCL_SUCCESS;
+}
+
+nccl_result inc_coll_dereg_mr(void *comm, void *mhandle)
+{
+	struct memory *mem = mhandle;
+	struct coll *c = comm;
+	int ret = 0;
+
+	if (mem && mem->size) {
+		pthread_mutex_lock(&c->lock);
+		ret = inc_mem_dereg(c->inc, mem->addr, mem->size);
+		pthread_mutex_unlock(&c->lock);
+	}
+	free(mem);
+	return ret ? NCCL_SYSTEM_ERROR : NCCL_SUCCESS;
+}
+
+/* A free request with room for @nreq operations; the lock is held. */
+static struct request *request_get(struct coll *c, int nreq)
+{
+	int i;
+
+	for (i = 0; i < NCCL_MAX_REQUESTS; i++) {
+		struct request *r = &c->request[i];
+		struct inc_req **req;
+
+		if (r->used)
+			continue;
+		req = realloc(r->req, (size_t)nreq * sizeof(*req));
+		if (!req)
+			return NULL;
+		*r = (struct request) { .coll = c, .req = req, .used = true };
+		return r;
+	}
+	return NULL;
+}
+
+static nccl_result failed(struct coll *c, int ret)
+{
+	const char *why = inc_comm_strerror(c->inc);
+
+	say_warn("%s", why && *why ? why : inc_strerror(ret));
+	return NCCL_REMOTE_ERROR;
+}
+
+nccl_result inc_coll_iallreduce(void *comm, const void *send, void *recv,
+				size_t count, int type, int op, void **request)
+{
+	struct coll *c = comm;
+	struct request *r;
+	int ret;
+
+	*request = NULL;
+	if (!known(type, op))
+		return NCCL_INVALID_ARGUMENT;
+	pthread_mutex_lock(&c->lock);
+	r = request_get(c, 1);
+	if (!r) {
+		pthread_mutex_unlock(&c->lock);
+		return NCCL_SUCCESS;
+	}
+	ret = inc_iallreduce(c->inc, send == recv ? INC_IN_PLACE : send, recv,
+			     count, dtypes[type], ops[op], &r->req[0]);
+	r->nreq = 1;
+	r->bytes = count * inc_dtype_size(dtypes[type]);
+	if (ret)
+		r->used = false;
+	else
+		*request = r;
+	pthread_mutex_unlock(&c->lock);
+	return ret ? failed(c, ret) : NCCL_SUCCESS;
+}
+
+/* Where rank @rank's block and the window overlap, from the vector's start. */
+static size_t overlap(int rank, size_t per_rank, size_t offset, size_t bytes,
+		      size_t *from)
+{
+	size_t begin = (size_t)rank * per_rank, end = begin + per_rank;
+
+	if (begin < offset)
+		begin = offset;
+	if (end > offset + bytes)
+		end = offset + bytes;
+	*from = begin;
+	return end > begin ? end - begin : 0;
+}
+
+/* One block of a window: its number, and how it is begun. */
+struct block {
+	int	rank;
+	char	*window;	/* the block's part of the window */
+	char	*own;		/* this rank's memory, if it is its block */
+	size_t	bytes;
+	int	type;
+	int	op;
+};
+
+static int begin_gather(struct coll *c, const struct block *b, struct inc_req **req)
+{
+	bool mine = b->rank == inc_comm_rank(c->inc);
+
+	/* The switch gives the root nothing back. */
+	if (mine && b->own != b->window)
+		memcpy(b->window, b->own, b->bytes);
+	return inc_ibroadcast(c->inc, b->window, b->bytes, INC_DTYPE_UINT8,
+			      b->rank, req);
+}
+
+static int begin_scatter(struct coll *c, const struct block *b, struct inc_req **req)
+{
+	bool mine = b->rank == inc_comm_rank(c->inc);
+	enum inc_dtype dtype = dtypes[b->type];
+
+	return inc_ireduce(c->inc, mine && b->own == b->window ? INC_IN_PLACE : b->window,
+			   mine ? b->own : NULL, b->bytes / inc_dtype_size(dtype),
+			   dtype, ops[b->op], b->rank, req);
+}
+
+/*
+ * A window, block by block. @own begins where this rank's block and the window
+ * first overlap.
+ */
+static nccl_result window(struct coll *c, char *win, char *own, size_t per_rank,
+			  size_t offset, size_t bytes, struct block *b,
+			  int (*begin)(struct coll *, const struct block *,
+				       struct inc_req **),
+			  void **request)
+{
+	int first = per_rank ? (int)(offset / per_rank) : 0, ret = 0;
+	int last = per_rank && bytes ? (int)((offset + bytes - 1) / per_rank) : first;
+	struct request *r;
+	size_t from;
+
+	*request = NULL;
+	if (last >= inc_comm_size(c->inc))
+		return NCCL_INVALID_ARGUMENT;
+	pthread_mutex_lock(&c->lock);
+	r = request_get(c, last - first + 1);
+	if (!r) {
+		pthread_mutex_unlock(&c->lock);
+		return NCCL_SUCCESS;
+	}
+	r->bytes = bytes;
+	for (b->rank = first; b->rank <= last && !ret; b->rank++) {
+		b->bytes = overlap(b->rank, per_rank, offset, bytes, &from);
+		b->window = win + (from - offset);
+		b->own = own;
+		ret = begin(c, b, &r->req[r->nreq]);
+		if (!ret)
+			r->nreq++;
+	}
+	/* After an error the communicator is of no use: nothing has to be undone. */
+	if (!ret)
+		*request = r;
+	pthread_mutex_unlock(&c->lock);
+	return ret ? failed(c, ret) : NCCL_SUCCESS;
+}
+
+nccl_result inc_coll_iallgather(void *comm, char *send,
+				const struct inc_nccl_part *recv,
+				size_t bytes_per_rank, size_t offset,
+				size_t bytes, void **request)
+{
+	struct block b = { .rank = 0 };
+
+	if (recv->size < bytes)
+		return NCCL_INVALID_ARGUMENT;
+	return window(comm, recv->addr, send, bytes_per_rank, offset, bytes, &b,
+		      begin_gather, request);
+}
+
+nccl_result inc_coll_ireducescatter(void *comm, const struct inc_nccl_part *send,
+				    char *recv, size_t bytes_per_rank,
+				    size_t offset, size_t bytes, int type,
+				    int op, void **request)
+{
+	struct block b = { .type = type, .op = op };
+
+	if (!known(type, op) || send->size < bytes)
+		return NCCL_INVALID_ARGUMENT;
+	return window(comm, send->addr, recv, bytes_per_rank, offset, bytes, &b,
+		      begin_scatter, request);
+}
+
+nccl_result inc_coll_test(void *request, int *done, int *size)
+{
+	struct request *r = request;
+	struct coll *c = r->coll;
+	int ret = 0, one = 1;
+
+	*done = 0;
+	pthread_mutex_lock(&c->lock);
+	while (r->next < r->nreq && one && !ret) {
+		ret = inc_test(r->req[r->next], &one);
+		if (one || ret)
+			inc_request_free(r->req[r->next++]);
+	}
+	if (!ret && r->next == r->nreq) {
+		*done = 1;
+		if (size)
+			*size = (int)r->bytes;
+		r->used = false;
+	}
+	pthread_mutex_unlock(&c->lock);
+	return ret ? failed(c, ret) : NCCL_SUCCESS;
+}
