@@ -459,7 +459,7 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 		ret = join(comm, o, deadline_ms);
 	if (ret)
 		return ret;
-	ret = inc_watch_start(&comm->watch, comm->qp);
+	ret = inc_watch_start(&comm->watch, comm->qp, comm->dev.port);
 	if (ret)
 		return opt_error(o, ret, "thread: %s", strerror(-ret));
 	return 0;

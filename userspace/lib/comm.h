@@ -22,7 +22,7 @@
 #include "verbs.h"
 #include "watch.h"
 
-#define INC_WINDOW_DEFAULT	8
+#define INC_WINDOW_DEFAULT	32
 #define INC_TIMEOUT_DEFAULT_MS	30000
 /*
  * 67 ms, above any round trip. An rxe that times out while it repeats, because
@@ -134,6 +134,7 @@ struct inc_msg {
  * @sq_depth: send requests that fit
  * @sq_posted: send requests made
  * @sq_done: send requests known to be complete
+ * @sq_signaled: the last of them that will complete by itself
  * @sq_full: sending waits for a completion of a send
  * @scq_armed: @scq will raise an event, or has raised one not taken yet
  * @rq_depth: receives that fit
@@ -186,6 +187,7 @@ struct inc_comm {
 	uint32_t		sq_depth;
 	uint64_t		sq_posted;
 	uint64_t		sq_done;
+	uint64_t		sq_signaled;
 	bool			sq_full;
 	bool			scq_armed;
 	uint32_t		rq_depth;

@@ -84,7 +84,7 @@ enum inc_reg_mode {
  *	the RoCEv2 GID with the address from which the daemon was reached
  * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0: 14
  * @reg: how user memory is registered
- * @window: most messages in flight; 0: INC_WINDOW, else 8. Never more than
+ * @window: most messages in flight; 0: INC_WINDOW, else 32. Never more than
  *	the tree's slots
  * @timeout_ms: time limit of each blocking call in milliseconds; 0:
  *	INC_TIMEOUT_MS, else 30000

@@ -370,6 +370,29 @@ static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
 }
 
 /*
+ * Messages that may be sent and not be acknowledged, on a path that loses
+ * packets; 0: any number.
+ */
+static unsigned int flight(const struct inc_comm *comm)
+{
+	unsigned int packets = atomic_load_explicit(&comm->watch.flight,
+						    memory_order_relaxed);
+
+	return packets ? (packets - 1) / INC_SEG_PACKETS + 1 : 0;
+}
+
+/* No more of @req now: wait for a completion, of which there will be one. */
+static bool sq_full(const struct inc_comm *comm, const struct inc_req *req)
+{
+	uint64_t posted = comm->sq_posted - comm->sq_done;
+	unsigned int limit = flight(comm);
+
+	return posted == comm->sq_depth ||
+	       (limit && req->smem && posted >= limit &&
+		comm->sq_signaled > comm->sq_done);
+}
+
+/*
  * A completion each quarter of the send queue is enough to know what is done;
  * and one at the end of an operation whose data is not copied, or its
  * registration could not be given up.
@@ -377,6 +400,8 @@ static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
 static bool wants_completion(const struct inc_comm *comm,
 			     const struct inc_req *req, uint64_t seq)
 {
+	if (req->smem && flight(comm))
+		return true;
 	return seq % (comm->sq_depth / 4) == 0 ||
 	       (req->smem && req->msgs_posted == req->msgs);
 }
@@ -409,8 +434,11 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 
 	wr->wr_id = seq;
 	wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-	wr->send_flags = wants_completion(comm, req, seq) ?
-			 IBV_SEND_SIGNALED : 0;
+	wr->send_flags = 0;
+	if (wants_completion(comm, req, seq)) {
+		wr->send_flags = IBV_SEND_SIGNALED;
+		comm->sq_signaled = seq;
+	}
 	wr->imm_data = htonl(inc_seg_imm(id));
 	wr->wr.rdma.remote_addr = (uint64_t)(id & (comm->tree.slots - 1)) *
 				  comm->tree.msg_size;
@@ -475,7 +503,7 @@ static uint32_t build(struct inc_comm *comm)
 
 	comm->sq_full = false;
 	while (comm->tx && comm->next_id - comm->head_id < comm->window) {
-		if (comm->sq_posted - comm->sq_done == comm->sq_depth) {
+		if (sq_full(comm, comm->tx)) {
 			comm->sq_full = true;
 			break;
 		}
@@ -498,7 +526,7 @@ static void push(struct inc_comm *comm)
 	if (!comm->tx)
 		return;
 	if (comm->sq_posted - comm->sq_done > comm->sq_depth / 2 ||
-	    comm->mem.zombies)
+	    flight(comm) || comm->mem.zombies)
 		inc_msg_reap(comm);
 	do {
 		from = comm->next_id;

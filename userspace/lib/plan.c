@@ -85,14 +85,17 @@ static uint64_t steps(const struct inc_plan *p)
  * inc_plan_init() - decide how a collective is carried out
  * @p: plan, filled in up to @p->block
  * @msg_size: longest message of the tree, INC header included
+ * @piece: longest message that a block is cut into, likewise; at most @msg_size
  * @esize: bytes of an element
  */
-void inc_plan_init(struct inc_plan *p, uint32_t msg_size, size_t esize)
+void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t piece,
+		   size_t esize)
 {
 	size_t n = buffer_blocks(p);
 
-	p->chunk = inc_seg_chunk(msg_size, esize);
 	p->whole = n == 1 || p->block <= (msg_size - INC_HDR_LEN) / n;
+	/* Blocks that lie side by side can not be cut. */
+	p->chunk = inc_seg_chunk(p->whole && n > 1 ? msg_size : piece, esize);
 	p->steps = p->whole ? 1 : steps(p);
 }
 

@@ -57,7 +57,8 @@ struct inc_step {
 
 unsigned int inc_plan_blocks_in(const struct inc_plan *p);
 unsigned int inc_plan_blocks_out(const struct inc_plan *p);
-void inc_plan_init(struct inc_plan *p, uint32_t msg_size, size_t esize);
+void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t piece,
+		   size_t esize);
 void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s);
 uint64_t inc_plan_msgs(const struct inc_plan *p);
 

@@ -20,6 +20,23 @@ static inline size_t inc_seg_chunk(uint32_t msg_size, size_t esize)
 	return esize ? room - room % esize : room;
 }
 
+/* Packets of a message that a block is cut into. */
+#define INC_SEG_PACKETS	16
+
+/**
+ * inc_seg_piece() - longest message that a block is cut into
+ * @msg_size: longest message of the tree, INC header included
+ * @pmtu: path MTU
+ *
+ * A requester that goes back sends again what is in flight, and that is a
+ * message at least. Longer ones save little: a post and a completion each.
+ */
+static inline uint32_t inc_seg_piece(uint32_t msg_size, uint32_t pmtu)
+{
+	return msg_size < INC_SEG_PACKETS * pmtu ? msg_size :
+						   INC_SEG_PACKETS * pmtu;
+}
+
 /* Messages that @bytes take; an operation without data takes one. */
 static inline uint64_t inc_seg_msgs(size_t bytes, size_t chunk)
 {

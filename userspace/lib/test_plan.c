@@ -91,7 +91,8 @@ static void own_block(const struct inc_plan *p)
 		got[r][0] = data(r, r);
 }
 
-static void carry_out(int coll, unsigned int n, unsigned int root, size_t block)
+static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
+		      uint32_t piece)
 {
 	struct inc_plan p[MAX_RANKS] = { 0 };
 	struct inc_step s[MAX_RANKS] = { 0 };
@@ -104,7 +105,7 @@ static void carry_out(int coll, unsigned int n, unsigned int root, size_t block)
 			.collective = (uint8_t)coll, .rank = r, .nranks = n,
 			.root = root, .block = block,
 		};
-		inc_plan_init(&p[r], MSG_SIZE, 4);
+		inc_plan_init(&p[r], MSG_SIZE, piece, 4);
 		EQ(p[r].steps, p[0].steps);
 		EQ(inc_plan_msgs(&p[r]), inc_plan_msgs(&p[0]));
 		own_block(&p[r]);
@@ -136,7 +137,8 @@ static void all_collectives(void)
 		for (n = 1; n <= MAX_RANKS; n++)
 			for (root = 0; root < n; root++)
 				for (k = 0; k < sizeof(blocks) / sizeof(blocks[0]); k++)
-					carry_out(coll, n, root, blocks[k]);
+					carry_out(coll, n, root, blocks[k],
+						  k & 1 ? MSG_SIZE : MSG_SIZE / 4);
 }
 
 static void few_messages(void)
@@ -146,17 +148,25 @@ static void few_messages(void)
 	};
 
 	/* What fits into one message is one; the next element more is four. */
-	inc_plan_init(&p, MSG_SIZE, 4);
+	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
 	EQ(inc_plan_msgs(&p), 1);
 	p.block = 260;
-	inc_plan_init(&p, MSG_SIZE, 4);
+	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
 	EQ(inc_plan_msgs(&p), 4);
 	p.block = 2048;
-	inc_plan_init(&p, MSG_SIZE, 4);
+	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
 	EQ(inc_plan_msgs(&p), 8);
+	/* Shorter pieces: what has to be in one message still is. */
+	p.block = 256;
+	inc_plan_init(&p, MSG_SIZE, MSG_SIZE / 4, 4);
+	EQ(inc_plan_msgs(&p), 1);
+	p.collective = INC_COLL_ALLREDUCE;
+	inc_plan_init(&p, MSG_SIZE, MSG_SIZE / 4, 4);
+	EQ(inc_plan_msgs(&p), 2);
+	p.collective = INC_COLL_ALLGATHER;
 	/* Nothing is one, too, as ranks have to meet. */
 	p.block = 0;
-	inc_plan_init(&p, MSG_SIZE, 4);
+	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
 	EQ(inc_plan_msgs(&p), 1);
 }
 

@@ -17,6 +17,8 @@
 #define TICKS		16	/* per time limit */
 #define TICK_MIN_MS	2
 #define TICK_MAX_MS	500
+/* How often losses are looked at while results come. */
+#define LOSS_MS		100
 
 /*
  * The switch tells the ranks of a tree's end too, in order with the results:
@@ -169,11 +171,27 @@ static void look(struct inc_watch *w, struct state *s, int tick)
 	}
 }
 
+/* Losses matter while there is traffic. Returns whether there is. */
+static bool look_for_losses(struct inc_watch *w, unsigned int *progress)
+{
+	unsigned int now = atomic_load_explicit(&w->progress,
+						memory_order_relaxed);
+
+	if (now == *progress)
+		return false;
+	*progress = now;
+	atomic_store_explicit(&w->flight, inc_loss_look(&w->loss),
+			      memory_order_relaxed);
+	return true;
+}
+
 static void *watch_main(void *arg)
 {
 	struct inc_watch *w = arg;
 	struct state s = { .now = inc_now_ms() };
+	unsigned int progress = 0;
 	struct pollfd pfd[2];
+	bool busy = false;
 	int tick, wait;
 
 	for (;;) {
@@ -182,6 +200,8 @@ static void *watch_main(void *arg)
 		wait = inc_watch_error(w) ? -1 : tick;
 		if (s.verdict && wait > GRACE_MS / 8)
 			wait = GRACE_MS / 8;
+		if (busy && wait > LOSS_MS)
+			wait = LOSS_MS;
 		pfd[0] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
 		pfd[1] = (struct pollfd){ .fd = w->conn.fd, .events = POLLIN };
 		poll(pfd, wait < 0 ? 1 : 2, wait);
@@ -195,6 +215,7 @@ static void *watch_main(void *arg)
 			while (hear(w, &s))
 				;
 		look(w, &s, tick);
+		busy = look_for_losses(w, &progress);
 	}
 }
 
@@ -202,10 +223,12 @@ static void *watch_main(void *arg)
  * inc_watch_start() - start the watch
  * @watch: @conn, @timeout_ms and @lock are initialized, all else is 0
  * @qp: queue pair to watch over
+ * @port: its port
  *
  * Return: 0 or a negative errno value.
  */
-int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp)
+int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp,
+		    unsigned int port)
 {
 	sigset_t all, old;
 	int ret;
@@ -214,15 +237,19 @@ int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp)
 	watch->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (watch->stop_fd < 0)
 		return -errno;
+	inc_loss_open(&watch->loss, ibv_get_device_index(qp->context->device),
+		      port);
 	/* The program's signals are for the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = -pthread_create(&watch->thread, NULL, watch_main, watch);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (ret)
+	if (ret) {
+		inc_loss_close(&watch->loss);
 		close(watch->stop_fd);
-	else
+	} else {
 		watch->running = true;
+	}
 	return ret;
 }
 
@@ -241,6 +268,7 @@ void inc_watch_stop(struct inc_watch *watch)
 	if (write(watch->stop_fd, &one, sizeof(one)) != sizeof(one))
 		inc_warn("watch can not be stopped: %s", strerror(errno));
 	pthread_join(watch->thread, NULL);
+	inc_loss_close(&watch->loss);
 	close(watch->stop_fd);
 	watch->running = false;
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "conn.h"
+#include "loss.h"
 #include "verbs.h"
 
 /**
@@ -27,6 +28,8 @@
  * @tests: counts fruitless calls of inc_test()
  * @progress: counts results
  * @timeout_ms: time limit
+ * @flight: packets that should be in flight at most; 0: any number
+ * @loss: where that comes from; belongs to @thread
  * @err: 0, or the negative errno value that the watch found; set once
  * @lock: protects @qp and @text
  * @qp: queue pair to move to ERROR; NULL: there is none any more
@@ -41,13 +44,16 @@ struct inc_watch {
 	_Atomic unsigned int tests;
 	_Atomic unsigned int progress;
 	_Atomic unsigned int timeout_ms;
+	_Atomic unsigned int flight;
+	struct inc_loss	loss;
 	_Atomic int	err;
 	pthread_mutex_t	lock;
 	struct ibv_qp	*qp;
 	char		text[INC_RDV_TEXT_MAX];
 };
 
-int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp);
+int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp,
+		    unsigned int port);
 void inc_watch_stop(struct inc_watch *watch);
 
 static inline void inc_watch_count(_Atomic unsigned int *counter)

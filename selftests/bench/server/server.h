@@ -23,7 +23,7 @@
 
 #define MAX_RANKS	64
 /* As many as a rank has messages in flight; libinc's window is 8. */
-#define SLOTS		8
+#define SLOTS		32
 #define MSG_SIZE	65536
 #define SQ_DEPTH	128
 #define RQ_DEPTH	(2 * SLOTS + 16)

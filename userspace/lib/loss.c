@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Losses from a device's counters, see loss.h. The names are rdma_rxe's; NICs
+ * repeat by themselves what was lost, and no more. They are asked for by
+ * netlink, as sysfs has them in the initial network namespace alone.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+
+#include "loss.h"
+
+/* What it takes to forget: an eighth each time. */
+#define FORGET	8
+#define ONE	256
+
+/**
+ * inc_loss_open() - prepare to ask for a device's counters
+ * @l: result; good without any counter, too
+ * @dev: index of the device, negative if it has none
+ * @port: port
+ */
+void inc_loss_open(struct inc_loss *l, int dev, unsigned int port)
+{
+	*l = (struct inc_loss) {
+		.fd = -1, .dev = (uint32_t)dev, .port = port,
+	};
+	if (dev >= 0)
+		l->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
+}
+
+/**
+ * inc_loss_close() - give the socket back
+ * @l: opened by inc_loss_open()
+ */
+void inc_loss_close(struct inc_loss *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+/* The largest number whose square is not larger. */
+static unsigned int root(uint64_t n)
+{
+	unsigned int r = 0, bit;
+
+	for (bit = 1U << 15; bit; bit >>= 1)
+		if ((uint64_t)(r + bit) * (r + bit) <= n)
+			r += bit;
+	return r;
+}
+
+/**
+ * inc_loss_add() - what was counted since the last time
+ * @l: losses
+ * @lost: packets lost
+ * @packets: packets sent and received
+ *
+ * If one packet in n is lost, to have the root of n in flight costs one packet
+ * in as many: TCP's law.
+ *
+ * Return: packets that should be in flight at most, at least 1; 0: any number.
+ */
+unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
+{
+	unsigned int flight;
+
+	l->lost += lost * ONE - l->lost / FORGET;
+	l->packets += packets * ONE - l->packets / FORGET;
+	if (l->lost < ONE / 2)
+		return 0;
+	flight = root(l->packets / l->lost);
+	return flight ? flight : 1;
+}
+
+/* Attributes within [p, end): the next one, or NULL. */
+static const struct nlattr *attr(const char *p, const char *end)
+{
+	const struct nlattr *a = (const struct nlattr *)p;
+
+	if (end - p < NLA_HDRLEN || a->nla_len < NLA_HDRLEN ||
+	    a->nla_len > end - p)
+		return NULL;
+	return a;
+}
+
+static const char *payload(const struct nlattr *a)
+{
+	return (const char *)a + NLA_HDRLEN;
+}
+
+#define FOR_EACH_ATTR(a, from, end)					\
+	for (const char *p_ = (from); ((a) = attr(p_, (end)));		\
+	     p_ = (const char *)(a) + NLA_ALIGN((a)->nla_len))
+
+/* One counter: its name and its value. Returns whether it was one of ours. */
+static int entry(const struct nlattr *counter, uint64_t *lost,
+		 uint64_t *packets)
+{
+	const char *end = (const char *)counter + counter->nla_len, *name = "";
+	const struct nlattr *a;
+	uint64_t value = 0;
+
+	FOR_EACH_ATTR(a, payload(counter), end) {
+		int type = a->nla_type & NLA_TYPE_MASK;
+
+		if (type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME &&
+		    memchr(payload(a), 0, a->nla_len - NLA_HDRLEN))
+			name = payload(a);
+		else if (type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE &&
+			 a->nla_len >= NLA_HDRLEN + sizeof(value))
+			memcpy(&value, payload(a), sizeof(value));
+	}
+	/* NAKs that we got, and that we sent. */
+	if (!strcmp(name, "rcvd_seq_err") || !strcmp(name, "out_of_seq_request"))
+		*lost += value;
+	else if (!strcmp(name, "sent_pkts") || !strcmp(name, "rcvd_pkts"))
+		*packets += value;
+	else
+		return 0;
+	return 1;
+}
+
+static int entries(const struct nlattr *counters, uint64_t *lost,
+		   uint64_t *packets)
+{
+	const char *end = (const char *)counters + counters->nla_len;
+	const struct nlattr *counter;
+	int found = 0;
+
+	FOR_EACH_ATTR(counter, payload(counters), end)
+		found += entry(counter, lost, packets);
+	return found;
+}
+
+/**
+ * inc_loss_parse() - find the counters in an answer
+ * @msg: netlink message
+ * @len: its bytes
+ * @lost: losses
+ * @packets: packets sent and received
+ *
+ * Return: false if they are not all there.
+ */
+bool inc_loss_parse(const void *msg, size_t len, uint64_t *lost,
+		    uint64_t *packets)
+{
+	const struct nlmsghdr *nlh = msg;
+	const struct nlattr *a;
+	int found = 0;
+
+	*lost = 0;
+	*packets = 0;
+	if (len < NLMSG_HDRLEN || nlh->nlmsg_len > len ||
+	    nlh->nlmsg_len < NLMSG_HDRLEN ||
+	    nlh->nlmsg_type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
+						RDMA_NLDEV_CMD_STAT_GET))
+		return false;
+	FOR_EACH_ATTR(a, (const char *)msg + NLMSG_HDRLEN,
+		      (const char *)msg + nlh->nlmsg_len)
+		if ((a->nla_type & NLA_TYPE_MASK) == RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
+			found += entries(a, lost, packets);
+	return found == 4;
+}
+
+static bool ask(const struct inc_loss *l)
+{
+	struct {
+		struct nlmsghdr	nlh;
+		struct nlattr	dev_hdr;
+		uint32_t	dev;
+		struct nlattr	port_hdr;
+		uint32_t	port;
+	} req = {
+		.nlh = {
+			.nlmsg_len = sizeof(req),
+			.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
+						       RDMA_NLDEV_CMD_STAT_GET),
+			.nlmsg_flags = NLM_F_REQUEST,
+		},
+		.dev_hdr = { NLA_HDRLEN + 4, RDMA_NLDEV_ATTR_DEV_INDEX },
+		.dev = l->dev,
+		.port_hdr = { NLA_HDRLEN + 4, RDMA_NLDEV_ATTR_PORT_INDEX },
+		.port = l->port,
+	};
+
+	return send(l->fd, &req, sizeof(req), 0) == sizeof(req);
+}
+
+/**
+ * inc_loss_look() - read the counters
+ * @l: losses
+ *
+ * The kernel answers before it returns from the question.
+ *
+ * Return: packets that should be in flight at most; 0: any number.
+ */
+unsigned int inc_loss_look(struct inc_loss *l)
+{
+	uint64_t lost, packets, new_lost, new_packets;
+	uint32_t buf[2048];
+	ssize_t n;
+
+	if (l->fd < 0 || !ask(l))
+		return 0;
+	n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
+	if (n < 0 || !inc_loss_parse(buf, (size_t)n, &lost, &packets)) {
+		/* Another device, or a kernel that does not tell. */
+		inc_loss_close(l);
+		return 0;
+	}
+	new_lost = l->begun ? lost - l->last_lost : 0;
+	new_packets = l->begun ? packets - l->last_packets : 0;
+	l->begun = true;
+	l->last_lost = lost;
+	l->last_packets = packets;
+	return inc_loss_add(l, new_lost, new_packets);
+}

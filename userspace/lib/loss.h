@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * How much may be in flight on a path that loses packets. rxe goes back to what
+ * was lost and sends all that follows again, so a loss costs what is in flight;
+ * what it has counted says how often that happens.
+ */
+#ifndef INC_LIB_LOSS_H
+#define INC_LIB_LOSS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct inc_loss - losses of a device, as its counters show them
+ * @fd: socket to the kernel's RDMA subsystem; -1: there is none
+ * @dev: the device's index
+ * @port: port
+ * @begun: @last_lost and @last_packets are valid
+ * @last_lost: losses counted when it was last asked
+ * @last_packets: packets counted then
+ * @lost: losses of late, in 1/256
+ * @packets: packets of late, in 1/256
+ */
+struct inc_loss {
+	int		fd;
+	uint32_t	dev;
+	uint32_t	port;
+	bool		begun;
+	uint64_t	last_lost;
+	uint64_t	last_packets;
+	uint64_t	lost;
+	uint64_t	packets;
+};
+
+void inc_loss_open(struct inc_loss *l, int dev, unsigned int port);
+void inc_loss_close(struct inc_loss *l);
+unsigned int inc_loss_look(struct inc_loss *l);
+/* For the test. */
+unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets);
+bool inc_loss_parse(const void *msg, size_t len, uint64_t *lost,
+		    uint64_t *packets);
+
+#endif /* INC_LIB_LOSS_H */
