@@ -10,6 +10,7 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
+#include "quota.h"
 #include "stats.h"
 
 struct dentry;
@@ -24,12 +25,14 @@ struct workqueue_struct;
 /**
  * struct inc_net - the switch of one network namespace
  * @net: the namespace
- * @lock: guards the set of trees and members, @mem_limit, @mem_used, @epoch;
+ * @lock: guards the set of trees and members, @mem_limit, @mem_used, @quota,
+ *	@epoch;
  *	outermost of the module's locks
  * @qps: QPs by QPN; written under @lock, read under RCU
  * @trees: trees by ID; written under @lock, read under RCU
  * @mem_limit: most bytes that trees may allocate
  * @mem_used: bytes that they have allocated
+ * @quota: what a tree may take
  * @epoch: number of trees made so far
  * @ntrees: number of trees now
  * @next_qpn: where the search for a free QPN goes on
@@ -45,6 +48,7 @@ struct inc_net {
 	struct xarray			trees;
 	u64				mem_limit;
 	u64				mem_used;
+	struct inc_quota		quota;
 	u32				epoch;
 	u32				ntrees;
 	u32				next_qpn;

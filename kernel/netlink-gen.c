@@ -46,8 +46,12 @@ static const struct netlink_range_validation inc_a_member_peer_psn_range = {
 };
 
 /* INC_CMD_SWITCH_SET - do */
-static const struct nla_policy inc_switch_set_nl_policy[INC_A_SWITCH_MEMORY_LIMIT + 1] = {
+static const struct nla_policy inc_switch_set_nl_policy[INC_A_SWITCH_MAX_TREE_MEMORY + 1] = {
 	[INC_A_SWITCH_MEMORY_LIMIT] = { .type = NLA_UINT, },
+	[INC_A_SWITCH_MAX_TREES] = { .type = NLA_U32, },
+	[INC_A_SWITCH_MAX_RANKS] = { .type = NLA_U16, },
+	[INC_A_SWITCH_MAX_SLOTS] = { .type = NLA_U16, },
+	[INC_A_SWITCH_MAX_TREE_MEMORY] = { .type = NLA_UINT, },
 };
 
 /* INC_CMD_TREE_GET - do */
@@ -159,7 +163,7 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.cmd		= INC_CMD_SWITCH_SET,
 		.doit		= inc_nl_switch_set_doit,
 		.policy		= inc_switch_set_nl_policy,
-		.maxattr	= INC_A_SWITCH_MEMORY_LIMIT,
+		.maxattr	= INC_A_SWITCH_MAX_TREE_MEMORY,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

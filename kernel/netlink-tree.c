@@ -332,8 +332,8 @@ static int new_locked(struct inc_net *inet, const struct inc_tree_cfg *cfg,
  * @info: parsed
  *
  * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
- * -EOPNOTSUPP: something is not offered; -EEXIST: the ID is taken; -ENOBUFS:
- * over the memory limit; -ENOMEM.
+ * -EOPNOTSUPP: something is not offered; -EEXIST: the ID is taken; -EDQUOT:
+ * over a quota; -ENOBUFS: over the memory limit; -ENOMEM.
  */
 int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 {

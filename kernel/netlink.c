@@ -151,6 +151,16 @@ out:
 	return err && (err != -EMSGSIZE || !skb->len) ? err : skb->len;
 }
 
+static int put_quota(struct sk_buff *skb, const struct inc_quota *q)
+{
+	if (nla_put_u32(skb, INC_A_SWITCH_MAX_TREES, q->trees) ||
+	    nla_put_u16(skb, INC_A_SWITCH_MAX_RANKS, q->ranks) ||
+	    nla_put_u16(skb, INC_A_SWITCH_MAX_SLOTS, q->slots) ||
+	    nla_put_uint(skb, INC_A_SWITCH_MAX_TREE_MEMORY, q->tree_memory))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 		       struct inc_net *inet)
 {
@@ -172,7 +182,8 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_USED, inet->mem_used) ||
 	    inc_nl_put_stats(skb, INC_A_SWITCH_STATS, sum,
 			     INC_A_SWITCH_STATS_MAX) ||
-	    nla_put_u8(skb, INC_A_SWITCH_HOOKED, inet->hooked)) {
+	    nla_put_u8(skb, INC_A_SWITCH_HOOKED, inet->hooked) ||
+	    put_quota(skb, &inet->quota)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -207,6 +218,22 @@ int inc_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(msg, info);
 }
 
+static void set_limits(struct inc_net *inet, struct nlattr **attrs)
+{
+	struct inc_quota *q = &inet->quota;
+
+	if (attrs[INC_A_SWITCH_MEMORY_LIMIT])
+		inet->mem_limit = nla_get_uint(attrs[INC_A_SWITCH_MEMORY_LIMIT]);
+	if (attrs[INC_A_SWITCH_MAX_TREES])
+		q->trees = nla_get_u32(attrs[INC_A_SWITCH_MAX_TREES]);
+	if (attrs[INC_A_SWITCH_MAX_RANKS])
+		q->ranks = nla_get_u16(attrs[INC_A_SWITCH_MAX_RANKS]);
+	if (attrs[INC_A_SWITCH_MAX_SLOTS])
+		q->slots = nla_get_u16(attrs[INC_A_SWITCH_MAX_SLOTS]);
+	if (attrs[INC_A_SWITCH_MAX_TREE_MEMORY])
+		q->tree_memory = nla_get_uint(attrs[INC_A_SWITCH_MAX_TREE_MEMORY]);
+}
+
 /**
  * inc_nl_switch_set_doit() - INC_CMD_SWITCH_SET
  * @skb: request
@@ -215,17 +242,23 @@ int inc_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
  * A limit below what is used refuses new trees and members, and takes nothing
  * from those that are there.
  *
+ * Quotas hold for trees made later.
+ *
  * Return: 0, or -EINVAL: nothing to change.
  */
 int inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_net *inet = inc_net_get(genl_info_net(info));
 
-	if (GENL_REQ_ATTR_CHECK(info, INC_A_SWITCH_MEMORY_LIMIT))
+	if (!info->attrs[INC_A_SWITCH_MAX_TREES] &&
+	    !info->attrs[INC_A_SWITCH_MAX_RANKS] &&
+	    !info->attrs[INC_A_SWITCH_MAX_SLOTS] &&
+	    !info->attrs[INC_A_SWITCH_MAX_TREE_MEMORY] &&
+	    GENL_REQ_ATTR_CHECK(info, INC_A_SWITCH_MEMORY_LIMIT))
 		return -EINVAL;
 
 	mutex_lock(&inet->lock);
-	inet->mem_limit = nla_get_uint(info->attrs[INC_A_SWITCH_MEMORY_LIMIT]);
+	set_limits(inet, info->attrs);
 	mutex_unlock(&inet->lock);
 	return 0;
 }

@@ -72,10 +72,17 @@ struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank)
 					 lockdep_is_held(&tree->inet->lock));
 }
 
-static size_t qp_memory(const struct inc_tree *tree)
+/**
+ * inc_qp_memory() - bytes that a member takes
+ * @slots: slots of its tree
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+size_t inc_qp_memory(u16 slots)
 {
 	return sizeof(struct inc_qp) +
-	       tree->cfg.slots * (sizeof(struct inc_out) + sizeof(u16)) +
+	       slots * (sizeof(struct inc_out) + sizeof(u16)) +
 	       num_possible_cpus() * sizeof(struct inc_stats);
 }
 
@@ -196,7 +203,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 			  struct netlink_ext_ack *extack)
 {
 	struct inc_net *inet = tree->inet;
-	size_t memory = qp_memory(tree);
+	size_t memory = inc_qp_memory(tree->cfg.slots);
 	struct inc_qp *qp;
 	int err;
 
@@ -268,7 +275,7 @@ struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
 				 struct netlink_ext_ack *extack)
 {
 	const struct inc_member_cfg cfg = { .rank = U16_MAX };
-	size_t memory = qp_memory(tree) + inc_up_memory(tree);
+	size_t memory = inc_qp_memory(tree->cfg.slots) + inc_up_memory(tree);
 	struct inc_net *inet = tree->inet;
 	struct inc_qp *qp;
 	int err;

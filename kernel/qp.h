@@ -191,6 +191,7 @@ struct inc_qp {
 
 /* Configuration: process context, inc_net.lock held. */
 struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank);
+size_t inc_qp_memory(u16 slots);
 struct inc_qp *inc_qp_new(struct inc_tree *tree,
 			  const struct inc_member_cfg *cfg,
 			  struct netlink_ext_ack *extack);

@@ -199,8 +199,8 @@ static void init_spans(struct inc_tree *tree)
  * @extack: says why not
  *
  * Context: process, inc_net.lock held.
- * Return: the tree, or ERR_PTR: -ENOBUFS it does not fit into the memory limit,
- * -EBUSY no ID is left, -ENOMEM.
+ * Return: the tree, or ERR_PTR: -EDQUOT it exceeds a quota, -ENOBUFS it does not
+ * fit into the memory limit, -EBUSY no ID is left, -ENOMEM.
  */
 struct inc_tree *inc_tree_new(struct inc_net *inet,
 			      const struct inc_tree_cfg *user_cfg,
@@ -221,7 +221,10 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 		 (u64)cfg.slots * (slot_size + sizeof(*tree->slot)) +
 		 num_possible_cpus() * sizeof(struct inc_stats);
 
-	err = inc_net_charge(inet, memory, extack);
+	err = inc_quota_check(inet, &cfg, memory +
+			      cfg.ranks * (u64)inc_qp_memory(cfg.slots), extack);
+	if (!err)
+		err = inc_net_charge(inet, memory, extack);
 	if (err)
 		return ERR_PTR(err);
 	err = inc_hook_register(inet);

@@ -4,7 +4,7 @@
 # Generic netlink, inc-tool and debugfs: right and wrong input, who may do what,
 # dumps, events, batches, the memory budget. Needs no RDMA device.
 #
-# netlink.sh [PART...]: only some of errors, tool, json, batch, rights, budget,
+# netlink.sh [PART...]: only some of errors, tool, json, batch, rights, budget, quota,
 # events, debugfs, dump, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
@@ -240,6 +240,35 @@ part_budget()
 	tool switch set memory-limit 1G
 }
 
+part_quota()
+{
+	local add="tree add slots 8 msg-size 4096"
+
+	says "no quotas at first" 0 "max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0" switch show
+	tool switch set max-trees 2 max-ranks 4 max-slots 16 max-tree-memory 1M
+	says "they are shown" 0 "max-trees 2 max-ranks 4 max-slots 16 max-tree-memory 1048576" switch show
+	says "ranks beyond" 2 "max-ranks: 5 ranks wanted, 4 are allowed" $add ranks 5
+	says "slots beyond" 2 "max-slots: 32 slots wanted, 16 are allowed" tree add ranks 2 slots 32
+	says "the default of slots is no exception" 2 "max-slots: 256 slots wanted" tree add ranks 2
+	says "memory beyond, members included" 2 "max-tree-memory: " tree add ranks 4 slots 16 msg-size 65536
+	ktap "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \
+		"nothing is used by what was refused"
+	says "a tree within" 0 "tree 1" $add id 1 ranks 4 dead-time 50
+	says "a second one" 0 "tree 2" $add id 2 ranks 1 dead-time 50
+	says "a third one" 2 "max-trees: 2 trees are there, 2 are allowed" $add ranks 1
+	says "all its members fit" 0 "rank 3" member add tree 1 rank 3 addr 10.9.0.2 qpn 17 psn 0
+	tool switch set max-trees 1
+	says "a lower quota takes nothing away" 0 "tree 2" tree show
+	tool tree del 2
+	says "but holds" 2 "max-trees: 1 trees are there" $add ranks 1
+	tool switch set max-trees 0
+	says "one quota is given up, the others stay" 0 "max-trees 0 max-ranks 4" switch show
+	says "as many as one likes" 0 "tree" $add id 2 ranks 1 dead-time 50
+	tool tree del 2
+	tool tree del 1
+	tool switch set max-ranks 0 max-slots 0 max-tree-memory 0
+}
+
 events_are()
 {
 	local got
@@ -361,7 +390,7 @@ part_fuzz()
 }
 
 setup || exit 1
-[ $# -gt 0 ] || set -- errors tool json batch rights budget events debugfs dump fuzz
+[ $# -gt 0 ] || set -- errors tool json batch rights budget quota events debugfs dump fuzz
 for part; do
 	"part_$part"
 	[ -z "$(tool tree show)" ]

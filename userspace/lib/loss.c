@@ -62,7 +62,8 @@ static unsigned int root(uint64_t n)
  * @packets: packets sent and received
  *
  * If one packet in n is lost, to have the root of n in flight costs one packet
- * in as many: TCP's law.
+ * in as many: TCP's law. Half of it, since all that is in flight is lost with
+ * one, in either direction.
  *
  * Return: packets that should be in flight at most, at least 1; 0: any number.
  */
@@ -74,7 +75,7 @@ unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
 	l->packets += packets * ONE - l->packets / FORGET;
 	if (l->lost < ONE / 2)
 		return 0;
-	flight = root(l->packets / l->lost);
+	flight = root(l->packets / l->lost) / 2;
 	return flight ? flight : 1;
 }
 

@@ -377,8 +377,9 @@ static unsigned int flight(const struct inc_comm *comm)
 {
 	unsigned int packets = atomic_load_explicit(&comm->watch.flight,
 						    memory_order_relaxed);
+	unsigned int msgs = (packets + INC_SEG_PACKETS / 2) / INC_SEG_PACKETS;
 
-	return packets ? (packets - 1) / INC_SEG_PACKETS + 1 : 0;
+	return packets && !msgs ? 1 : msgs;
 }
 
 /* No more of @req now: wait for a completion, of which there will be one. */

@@ -78,15 +78,15 @@ static void law(void)
 
 	for (i = 0; i < 1000; i++)
 		EQ(inc_loss_add(&l, 0, 1000000), 0);
-	steady(100, 9, 10);
-	steady(1000, 30, 32);
-	steady(20, 4, 4);
+	steady(100, 4, 5);
+	steady(1000, 15, 16);
+	steady(20, 2, 2);
 	/* All are lost: still one. */
 	l = (struct inc_loss) { 0 };
 	EQ(inc_loss_add(&l, 1000, 10), 1);
 	/* Numbers as large as a device can have. */
 	l = (struct inc_loss) { 0 };
-	EQ(inc_loss_add(&l, 1, 1ULL << 40), 65535);
+	EQ(inc_loss_add(&l, 1, 1ULL << 40), 32767);
 }
 
 static void counters(void)

@@ -191,7 +191,7 @@ static void *watch_main(void *arg)
 	struct state s = { .now = inc_now_ms() };
 	unsigned int progress = 0;
 	struct pollfd pfd[2];
-	bool busy = false;
+	bool busy = true;
 	int tick, wait;
 
 	for (;;) {
@@ -239,6 +239,8 @@ int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp,
 		return -errno;
 	inc_loss_open(&watch->loss, ibv_get_device_index(qp->context->device),
 		      port);
+	/* From here on it counts. */
+	inc_loss_look(&watch->loss);
 	/* The program's signals are for the program's threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);

@@ -28,6 +28,14 @@ static const char *const switch_docs[] = {
 		"Packets that belong to no member, or were refused before.",
 	[INC_A_SWITCH_HOOKED] =
 		"1 if the switch takes packets, that is from its first tree on; 0 before.",
+	[INC_A_SWITCH_MAX_TREES] =
+		"Most trees that there may be; 0 is no limit.",
+	[INC_A_SWITCH_MAX_RANKS] =
+		"Most ranks that a new tree may have; 0 is no limit.",
+	[INC_A_SWITCH_MAX_SLOTS] =
+		"Most slots that a new tree may have; 0 is no limit.",
+	[INC_A_SWITCH_MAX_TREE_MEMORY] =
+		"Most bytes that a new tree may take with all its members; 0 is no limit.",
 };
 
 static const char *const switch_stats_docs[] = {

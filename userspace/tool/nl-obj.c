@@ -31,6 +31,10 @@ static const struct field switch_fields[] = {
 	F(MEMORY_USED, "memory-used", memory_used, FIELD_UINT),
 	F(STATS, "stats", stats, FIELD_STATS),
 	F(HOOKED, "hooked", hooked, FIELD_UINT8),
+	F(MAX_TREES, "max-trees", max_trees, FIELD_UINT32),
+	F(MAX_RANKS, "max-ranks", max_ranks, FIELD_UINT16),
+	F(MAX_SLOTS, "max-slots", max_slots, FIELD_UINT16),
+	F(MAX_TREE_MEMORY, "max-tree-memory", max_tree_memory, FIELD_UINT),
 #undef F
 };
 

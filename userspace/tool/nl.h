@@ -76,6 +76,10 @@ struct inc_nl_switch {
 	uint32_t	ops;
 	uint32_t	trees;
 	uint64_t	memory_limit;
+	uint64_t	max_tree_memory;
+	uint32_t	max_trees;
+	uint16_t	max_ranks;
+	uint16_t	max_slots;
 	uint64_t	memory_used;
 	uint8_t		hooked;
 	uint64_t	stats[INC_A_SWITCH_STATS_MAX + 1];

@@ -248,6 +248,11 @@ void show_switch(const struct inc_nl_switch *sw)
 	pr_uint("memory-limit", "memory-limit", sw->memory_limit);
 	pr_uint("hooked", "hooked", sw->hooked);
 	pr_indent();
+	pr_uint("max-trees", "max-trees", sw->max_trees);
+	pr_uint("max-ranks", "max-ranks", sw->max_ranks);
+	pr_uint("max-slots", "max-slots", sw->max_slots);
+	pr_uint("max-tree-memory", "max-tree-memory", sw->max_tree_memory);
+	pr_indent();
 	pr_mask("collectives", "collectives", sw->collectives,
 		inc_nl_collective_name);
 	pr_indent();

@@ -10,13 +10,38 @@
 
 static const char usage[] =
 "Usage: inc-tool switch [ show ]\n"
-"       inc-tool switch set memory-limit SIZE\n";
+"       inc-tool switch set [ memory-limit SIZE ] [ max-trees N ]\n"
+"               [ max-ranks N ] [ max-slots N ] [ max-tree-memory SIZE ]\n";
 
 static const struct keyword set_keywords[] = {
 	{
 		.name = "memory-limit", .takes = "bytes, as 512M or 2G",
 		.parse = parse_uint, .attr = INC_A_SWITCH_MEMORY_LIMIT,
 		.off = offsetof(struct inc_nl_switch, memory_limit),
+		.size = sizeof(uint64_t),
+	},
+	{
+		.name = "max-trees", .takes = "a number, 0 for no limit",
+		.parse = parse_uint, .attr = INC_A_SWITCH_MAX_TREES,
+		.off = offsetof(struct inc_nl_switch, max_trees),
+		.size = sizeof(uint32_t),
+	},
+	{
+		.name = "max-ranks", .takes = "a number, 0 for no limit",
+		.parse = parse_uint, .attr = INC_A_SWITCH_MAX_RANKS,
+		.off = offsetof(struct inc_nl_switch, max_ranks),
+		.size = sizeof(uint16_t),
+	},
+	{
+		.name = "max-slots", .takes = "a number, 0 for no limit",
+		.parse = parse_uint, .attr = INC_A_SWITCH_MAX_SLOTS,
+		.off = offsetof(struct inc_nl_switch, max_slots),
+		.size = sizeof(uint16_t),
+	},
+	{
+		.name = "max-tree-memory", .takes = "bytes, 0 for no limit",
+		.parse = parse_uint, .attr = INC_A_SWITCH_MAX_TREE_MEMORY,
+		.off = offsetof(struct inc_nl_switch, max_tree_memory),
 		.size = sizeof(uint64_t),
 	},
 	{ .name = NULL },
@@ -36,7 +61,7 @@ static int switch_set(int argc, char **argv)
 	if (rc)
 		return rc;
 	if (!req.has)
-		return tool_fail("switch set: memory-limit is missing");
+		return tool_fail("switch set: nothing to set");
 
 	nl = tool_nl();
 	if (!nl)

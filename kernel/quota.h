@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What one tree may take of a switch that several share.
+ */
+#ifndef _INC_QUOTA_H
+#define _INC_QUOTA_H
+
+#include <linux/types.h>
+
+struct inc_net;
+struct inc_tree_cfg;
+struct netlink_ext_ack;
+
+/**
+ * struct inc_quota - limits for new trees; 0 is no limit
+ * @trees: how many there may be
+ * @ranks: of a tree
+ * @slots: of a tree
+ * @tree_memory: bytes of a tree with all its members
+ */
+struct inc_quota {
+	u32	trees;
+	u16	ranks;
+	u16	slots;
+	u64	tree_memory;
+};
+
+int inc_quota_check(const struct inc_net *inet, const struct inc_tree_cfg *cfg,
+		    u64 memory, struct netlink_ext_ack *extack);
+
+#endif /* _INC_QUOTA_H */
