@@ -269,8 +269,8 @@ for d in lines:
     for key in ("messages", "bytes-in", "bytes-out"):
         assert t[key] > 0, (key, t)
         assert abs(t[key] - sum(m[key] for m in t["members"])) < 1e-3 * t[key]
-    # 256 KiB in 5 messages, and headers
-    assert 262144 / 5 < t["bytes-in"] / t["messages"] < 60000, t' 2>&1)
+    # 256 KiB in 17 messages, and headers
+    assert 262144 / 17 < t["bytes-in"] / t["messages"] < 17600, t' 2>&1)
 	ktap $? "top: JSON, a line for a picture" "$out"
 	sw "$ROOT/selftests/top_tty.py" inc-tool top -i 0.3 >"$LAB_OUT/top" 2>&1
 	while read -r line; do
