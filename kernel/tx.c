@@ -230,7 +230,7 @@ static u8 *add_pages(struct sk_buff *skb, const void *payload, unsigned int len,
 	page = virt_to_head_page(trailer);
 	get_page(page);
 	skb_add_rx_frag(skb, 1, page, trailer - (u8 *)page_address(page),
-			trailer_len, 0);
+			trailer_len, trailer_len);
 	/* Who wants to change the payload has to copy it. */
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	return trailer;
