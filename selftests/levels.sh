@@ -6,7 +6,7 @@
 # HOSTS hosts each; with MIDS, so many switches between root and leaves.
 #
 #   levels.sh [VAR=VALUE]... [two | mismatch | odd | sixteen | three | types | bits | loss |
-#                             uplink | death]...
+#                             uplink | death | gone]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -519,6 +519,43 @@ t_death()
 		"${PERF[@]}"
 	nothing_left "at last"
 	levels_down
+}
+
+# switch_dies NAME: its daemon and its namespace, QPs and all, without a word.
+switch_dies()
+{
+	kill -9 "${SERVE[$1]}"
+	wait "${SERVE[$1]}" 2>/dev/null
+	unset "SERVE[$1]"
+	ip netns del "$TOPO-$1"
+}
+
+# A whole switch is gone, while ranks work: each rank knows, nothing is left.
+t_gone()
+{
+	local start name
+
+	for name in l0 sw m1; do
+		if [ "$name" = m1 ]; then
+			levels_up 4 1 2 && serves_up || return
+		else
+			levels_up 2 2 && serves_up || return
+		fi
+		long_job
+		start=$(now_ms)
+		switch_dies "$name"
+		others_fail "$name gone" "$start"
+		nothing_left "$name gone"
+		levels_down
+	done
+	levels_up 2 2 && serves_up || return
+	long_job
+	start=$(now_ms)
+	rmmod rdma_inc
+	ktap $? "the module unloads under traffic"
+	others_fail "the module unloaded" "$start"
+	levels_down
+	inc_load
 }
 
 # Packets late, lost and out of order on all links.
