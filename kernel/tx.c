@@ -218,19 +218,33 @@ static struct sk_buff *alloc_paged(unsigned int size, unsigned int payload_len)
 	return skb;
 }
 
-/* The payload, by reference, and the trailer. Returns the trailer. */
+static void add_page(struct sk_buff *skb, struct page *page, unsigned int off,
+		     unsigned int len)
+{
+	get_page(page);
+	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, off, len, len);
+}
+
+/*
+ * The payload, by reference, and the trailer. Returns the trailer. What is one
+ * member's alone may lie across a border of pages.
+ */
 static u8 *add_pages(struct sk_buff *skb, const void *payload, unsigned int len,
 		     unsigned int trailer_len)
 {
 	u8 *trailer = (u8 *)skb_shinfo(skb) + SHINFO_SIZE;
-	struct page *page = vmalloc_to_page(payload);
+	struct page *page;
 
-	get_page(page);
-	skb_add_rx_frag(skb, 0, page, offset_in_page(payload), len, len);
+	while (len) {
+		unsigned int off = offset_in_page(payload);
+		unsigned int part = min_t(unsigned int, len, PAGE_SIZE - off);
+
+		add_page(skb, vmalloc_to_page(payload), off, part);
+		payload += part;
+		len -= part;
+	}
 	page = virt_to_head_page(trailer);
-	get_page(page);
-	skb_add_rx_frag(skb, 1, page, trailer - (u8 *)page_address(page),
-			trailer_len, trailer_len);
+	add_page(skb, page, trailer - (u8 *)page_address(page), trailer_len);
 	/* Who wants to change the payload has to copy it. */
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	return trailer;
