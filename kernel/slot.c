@@ -28,6 +28,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
+#include "ahead.h"
 #include "coll.h"
 #include "icrc.h"
 #include "layout.h"
@@ -206,7 +207,7 @@ size_t inc_slot_size(const struct inc_slot_geom *g)
  * @mem: inc_slot_size() bytes of zeros, aligned to the path MTU
  *
  * Each chunk's result lies within one multiple of the path MTU, and so within
- * a page, as a packet's payload has to.
+ * a page.
  */
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id, void *mem)
@@ -641,6 +642,7 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 	}
 	chunk = s->got[rank] - 1;
 	s->got[rank]++;
+	inc_ahead_fetch(s, rank, chunk);
 	if (passes(s))
 		return pass_on(s, rank, chunk, part);
 	if (!s->ops) {

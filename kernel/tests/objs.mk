@@ -8,7 +8,7 @@ endif
 
 obj-m := rdma_inc_kunit.o
 
-rdma_inc_kunit-y := coll.o icrc.o layout.o req.o resp.o slot.o wire.o
+rdma_inc_kunit-y := ahead.o coll.o icrc.o layout.o req.o resp.o slot.o wire.o
 rdma_inc_kunit-y += $(inc-reduce-objs)
 rdma_inc_kunit-y += tests/main.o tests/parts.o
 rdma_inc_kunit-y += tests/coll_kunit.o tests/icrc_kunit.o tests/psn_kunit.o

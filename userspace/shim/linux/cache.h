@@ -3,5 +3,6 @@
 #define _SHIM_LINUX_CACHE_H
 
 #define __ro_after_init
+#define SMP_CACHE_BYTES	64
 
 #endif
