@@ -7,6 +7,8 @@
 ACCOUNT=/sys/kernel/debug/inc_account
 SETTLE=0.3		# seconds after the first packets
 SPAN=1.5		# seconds between the readings
+PROFILE=0
+PROFILE_HZ=4000
 
 BACKLOG=/proc/sys/net/core/netdev_max_backlog
 FLAT_TREES=1024
@@ -28,13 +30,14 @@ under_way()
 	((n > 1000))
 }
 
-# account OUT CMD...: readings while CMD runs.
+# account OUT CMD...: readings while CMD runs. PROFILE: samples per second of
+# where the time goes, or 0.
 account()
 {
 	local out=$1 pid
 
 	shift
-	insmod "$LAB_OUT/account/inc_account.ko" \
+	insmod "$LAB_OUT/account/inc_account.ko" profile="$PROFILE" \
 		netns="$(sw stat -L -c %i /proc/self/ns/net)" || die "inc_account.ko"
 	"$@" &
 	pid=$!
@@ -43,6 +46,7 @@ account()
 	cat "$ACCOUNT" >"$out.begin"
 	sleep "$SPAN"
 	cat "$ACCOUNT" >"$out.end"
+	[ "$PROFILE" = 0 ] || cat "${ACCOUNT}_profile" >"$out"
 	wait "$pid" || die "${out##*/} failed"
 	rmmod inc_account
 }
@@ -53,18 +57,31 @@ stream()
 	local dev=$TOPO$1
 
 	shift
-	ip netns exec "$TOPO-$1" inc-rtt -j --bw --dev "$dev" -i 1300 --reps 4 "$2" >/dev/null
+	ip netns exec "$TOPO-$1" inc-rtt -j --bw --dev "$dev" -i 3500 --reps 4 "$2" >/dev/null
 }
 
 part_cpu()
 {
 	local rep=$1
 
-	account "$S/cpu-module.$rep" allreduce module 8 /dev/null -s 1048576 -i 30 -x 2
-	account "$S/cpu-server.$rep" allreduce server 8 /dev/null -s 1048576 -i 20 -x 2
+	account "$S/cpu-module.$rep" \
+		allreduce module 8 "$S/order-ranks.$rep" -s 1048576 -i 250 -x 2
+	account "$S/cpu-arrival.$rep" \
+		allreduce arrival 8 "$S/order-arrival.$rep" -s 1048576 -i 250 -x 2
+	account "$S/cpu-server.$rep" allreduce server 8 /dev/null -s 1048576 -i 180 -x 2
 	account "$S/cpu-in.$rep" stream 0 h0 "$(topo_ip4 sw)"
 	account "$S/cpu-out.$rep" stream sw sw "$(topo_ip4 1)"
 	account "$S/cpu-forward.$rep" stream 0 h0 "$(topo_ip4 1)"
+}
+
+# Where the time goes; sampling costs some, so nothing else is taken from it.
+part_profile()
+{
+	local rep=$1
+
+	PROFILE=$PROFILE_HZ
+	account "$S/profile.$rep" allreduce module 8 /dev/null -s 1048576 -i 250 -x 2
+	PROFILE=0
 }
 
 # Makes another topology the present one.
@@ -123,10 +140,10 @@ part_flat()
 {
 	local rep=$1 main_n=$TOPO_N backlog
 
-	account "$S/flat-trees-1.$rep" allreduce module 2 /dev/null -s 262144 -i 400 -x 10
+	account "$S/flat-trees-1.$rep" allreduce module 2 /dev/null -s 262144 -i 3500 -x 10
 	flat_use 1 2
 	account "$S/flat-trees-$FLAT_TREES.$rep" \
-		allreduce module 2 /dev/null -s 262144 -i 400 -x 10
+		allreduce module 2 /dev/null -s 262144 -i 3500 -x 10
 	flat_use 0 "$main_n"
 	# One CPU takes what all members send at once: rxe has 64 packets of a QP
 	# under way. Few members have the same samples as one tree.

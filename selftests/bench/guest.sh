@@ -4,7 +4,7 @@
 # The benchmark, inside its kernel: takes samples, in turns, into $LAB_OUT.
 # report.py makes figures of them.
 #
-#   guest.sh REPETITIONS [PART...]	PART: times shaped loss cpu flat
+#   guest.sh REPETITIONS [PART...]	PART: times shaped loss cpu profile flat
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -15,13 +15,14 @@
 
 REPS=$1
 shift
-PARTS=${*:-times shaped loss cpu flat}
+PARTS=${*:-times shaped loss cpu profile flat}
 RTT_SIZES="8 1024 65536 1048576"
 # Elements of 4 bytes, as options of inc-perf.
 COUNTS=(--count 2 --count 32 --count 256 --count 2048 --count 16384
 	--count 65536 --count 262144)
 SHAPED_RATE=20		# Mb/s
 SERVER_PORT=18793
+ARRIVAL_PORT=18794	# of a daemon whose trees reduce in order of arrival
 # What is measured is not how soon a slow rank is taken for dead.
 DEAD_TIME=5000		# ms
 S=$LAB_OUT/samples
@@ -42,14 +43,17 @@ rtt()
 		die "inc-rtt: $(cat "$out.log")"
 }
 
-# allreduce module|server N OUT ARGS...
+# allreduce module|arrival|server N OUT ARGS...
 allreduce()
 {
 	local by=$1 n=$2 out=$3
 
 	shift 3
 	JOB_PORT=
-	[ "$by" = module ] || JOB_PORT=$SERVER_PORT
+	case $by in
+	server)		JOB_PORT=$SERVER_PORT ;;
+	arrival)	JOB_PORT=$ARRIVAL_PORT ;;
+	esac
 	job_start "$n" allreduce -t fp32 -o sum -j --reps 1 --timeout 120000 "$@"
 	job_wait || die "inc-perf, $n ranks, $by: $(job_why)"
 	cp "$JOB_LOG.0" "$out"
@@ -85,11 +89,15 @@ alternatives_up()
 	ip netns exec "$TOPO-sw" "$INC_USER/bench/inc-server" --dev "${TOPO}sw" \
 		--port "$SERVER_PORT" >"$LAB_OUT/server.log" 2>&1 &
 	PIDS+=($!)
+	ip netns exec "$TOPO-sw" inc-tool serve --port "$ARRIVAL_PORT" --order arrival \
+		--dead-time "$DEAD_TIME" >"$LAB_OUT/arrival.log" 2>&1 &
+	PIDS+=($!)
 	ip netns exec "$TOPO-sw" inc-rtt --server --dev "${TOPO}sw" >"$LAB_OUT/rtt.log" 2>&1 &
 	PIDS+=($!)
 	ip netns exec "$TOPO-h1" inc-rtt --server --dev "${TOPO}1" >"$LAB_OUT/rtt1.log" 2>&1 &
 	PIDS+=($!)
 	wait_for 20 grep -q listening "$LAB_OUT/server.log" &&
+		wait_for 20 grep -q listening "$LAB_OUT/arrival.log" &&
 		wait_for 20 grep -q listening "$LAB_OUT/rtt.log" &&
 		wait_for 20 grep -q listening "$LAB_OUT/rtt1.log"
 }

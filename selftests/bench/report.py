@@ -7,9 +7,11 @@ Writes DIR/switch.json and plots, DIR/*.svg.
 Every figure is taken per repetition, from samples of the same boot, then
 its median, minimum and maximum over the repetitions are given.
 """
+import collections
 import glob
 import json
 import os
+import re
 import statistics
 import sys
 
@@ -100,6 +102,8 @@ class Report:
         print('%-64s %10s %10s %10s  %-6s %s' %
               ('', 'median', 'min', 'max', 'unit', 'bar'))
         for r in self.rows:
+            if r.pop('quiet', False):
+                continue
             bar = '' if r['bar'] is None else '%g %s' % (
                 r['bar'], 'reached' if r['ok'] else 'MISSED')
             print('%-64s %10.4g %10.4g %10.4g  %-6s %s' %
@@ -283,8 +287,7 @@ def cpu(rep):
               packet, [i + o for i, o in zip(rxe_in, rxe_out)], 0.25)
     rep.add('CPU of the bridge per packet forwarded', forward, 'us')
     rep.ratio('CPU per request packet, over forwarding one', packet, forward)
-    without_crc(rep, module, packet, [i + o for i, o in zip(rxe_in, rxe_out)],
-                process)
+    rep.add('CRC of 1 KiB in this kernel', [a.crc() for a in module], 'us')
     every = module + process
     rep.add('  time that is nobody\'s', [a.unknown() for a in every], 'share')
     rep.add('  time stolen by the machine, left out',
@@ -293,19 +296,70 @@ def cpu(rep):
             'share')
 
 
-def without_crc(rep, module, packet, rxe, process):
-    """The same ratios, if CRCs were free: they are where there is a fast one.
+# Functions by what they do, the first that fits: names end where "$" stands.
+WORK = (
+    ('CRC', r'crc32|inc_crc|inc_icrc'),
+    ('reduction', r'(int|uint|f|bf|fp)\d+_|inc_reduce|merge'),
+    ('copy', r'memcpy|skb_copy|copy_'),
+    ('module, the rest', r'.* \[rdma_inc\]'),
+    ('accounting', r'.* \[inc_account\]'),
+    ('clock', r'ktime_|os_nsecs|timer_read|0x7ff'),
+    ('buffers', r'kfree|kmem|__kmalloc|kmalloc|__slab|skb_release|consume_skb|'
+                r'napi_build|__build_skb|__alloc_skb|memset|__page_frag|refill|'
+                r'skb_free|build_skb|sk_skb|napi_skb|vmalloc_to'),
+    ('bridge', r'br_|__br_|fdb_|nbp_'),
+    ('IP input', r'ip_rcv|ip_local_deliver|ip_route_input|fib_|udp_v4_early|'
+                 r'ip_sublist|nf_|__inet|inet_|memcmp'),
+    ('IP output', r'ip_|__ip_|neigh|dst_|ipv4_'),
+    ('devices', r'__netif|netif_|process_backlog|net_rx|veth|__dev|dev_|eth_|'
+                r'netdev_|validate_|enqueue_|skb_|__skb|qdisc|__napi|napi|'
+                r'harmonize|passthru'),
+)
 
-    rxe computes one for each packet in and one for each out; the module one
-    for each in, and one for the packets of a chunk to all N members.
-    """
-    crc = [a.crc() for a in module]
-    ours = [p - c * (1 + 1 / 8) for p, c in zip(packet, crc)]
-    rep.add('CRC of 1 KiB in this kernel', crc, 'us')
-    rep.ratio('  CPU over the server\'s, CRCs of payloads left out', ours,
-              [a.per_packet() - 2 * a.crc() for a in process])
-    rep.ratio('  CPU over rxe\'s, CRCs of payloads left out', ours,
-              [r - 2 * c for r, c in zip(rxe, crc)])
+
+def work_of(name):
+    return next((what for what, pattern in WORK if re.match(pattern, name)),
+                'other')
+
+
+def profile(rep):
+    """What the CPU time of a request packet is spent on."""
+    packet = statistics.median(a.per_packet()
+                               for a in accounts(rep, 'cpu-module'))
+    shares = {}
+    paths = sorted(glob.glob(os.path.join(rep.samples, 'profile.*[0-9]')))
+    for path in paths:
+        counts = collections.Counter()
+        with open(path) as f:
+            for line in f:
+                count, name = line.rstrip().split(' ', 1)
+                counts[work_of(name)] += int(count)
+        for what, count in counts.items():
+            shares.setdefault(what, []).append(
+                count / sum(counts.values()) * packet)
+    for what, us in sorted(shares.items(), key=lambda x: -sum(x[1])):
+        us += [0] * (len(paths) - len(us))
+        rep.add('  of CPU per request packet: %s' % what, us, 'us')
+
+
+def order(rep):
+    """What it costs that the same input gives the same bits."""
+    ours, theirs = accounts(rep, 'cpu-module'), accounts(rep, 'cpu-arrival')
+    rep.ratio('CPU per request packet, order of ranks over order of arrival',
+              [a.per_packet() for a in ours], [a.per_packet() for a in theirs],
+              1.1)
+    rep.ratio('AllReduce, N=8, 1 MiB, time, order of ranks over order of arrival',
+              rep.times('order-ranks', MIB), rep.times('order-arrival', MIB),
+              1.1)
+
+
+def reductions(rep, out):
+    """The reductions alone; bench_reduce has shown them as a table."""
+    rows = load(os.path.join(out, 'reduce.json'))
+    for row in rows:
+        row['name'] = 'Reduction, ' + row['name']
+        row['quiet'] = row['bar'] is None
+    rep.rows += rows
 
 
 def flat(rep):
@@ -367,6 +421,8 @@ def plot_ranks(rep, path, title, note, names, extra=()):
 
 
 def plots(rep, out):
+    if not rep.take('allreduce.2') or not rep.take('shaped.2'):
+        return
     plot_latency(rep, out)
     plot_ranks(rep, os.path.join(out, 'throughput.svg'),
                'AllReduce of 1 MiB, fp32 sum: throughput',
@@ -388,8 +444,14 @@ def plots(rep, out):
 def main():
     samples, out = sys.argv[1:]
     rep = Report(samples)
-    for part in (round_trips, server, shaped, loss, cpu, flat):
-        part(rep)
+    if os.path.exists(os.path.join(out, 'reduce.json')):
+        reductions(rep, out)
+    for name, parts in (('rtt', (round_trips, server)), ('shaped', (shaped,)),
+                        ('loss', (loss,)), ('cpu', (cpu, order)),
+                        ('profile', (profile,)), ('flat', (flat,))):
+        if glob.glob(os.path.join(samples, name + '*')):
+            for part in parts:
+                part(rep)
     plots(rep, out)
     rep.show()
     print('\nThe ceiling is %.3f MB/s: the payload\'s share of what tbf counts, '

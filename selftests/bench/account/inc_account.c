@@ -18,13 +18,17 @@
  * millisecond from one event to the next: where it seems to, the machine has
  * done something else meanwhile, and that time is stolen from all.
  *
- * Read inc_account in debugfs.
+ * Read inc_account in debugfs. With profile=HZ, that many times a second the
+ * function is noted in which a softirq of the bridge host is:
+ * inc_account_profile, lines of a count and a symbol.
  */
 #include <linux/crc32.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
 #include <linux/hash.h>
+#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
+#include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/nsproxy.h>
@@ -33,6 +37,7 @@
 #include <linux/seq_file.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
+#include <asm/irq_regs.h>
 #include <net/net_namespace.h>
 
 #define MAP_BITS	10
@@ -45,6 +50,10 @@
 static unsigned int netns;
 module_param(netns, uint, 0444);
 MODULE_PARM_DESC(netns, "inode number of the bridge host's network namespace");
+
+static unsigned int profile;
+module_param(profile, uint, 0444);
+MODULE_PARM_DESC(profile, "samples per second of where the bridge host's time goes");
 
 enum account {
 	IDLE,
@@ -105,7 +114,7 @@ static DEFINE_PER_CPU(struct cpu_state, cpu_state);
 static u64 limit;		/* cycles of a millisecond */
 static u64 event_cycles;
 static u64 crc_cycles;
-static struct dentry *file;
+static struct dentry *file, *profile_file;
 
 /*
  * Owners of works, and works of worker threads, by address. Entries are never
@@ -192,6 +201,74 @@ static enum account task_account(struct cpu_state *s, struct task_struct *task)
 		return NOBODY;
 	return is_bridge(proxy->net_ns) ? BRIDGE_PROCESS : HOSTS_PROCESS;
 }
+
+/* Places in the code, by hash, and how often a softirq was there. */
+#define PLACE_BITS	12
+static struct place {
+	unsigned long	ip;
+	u64		count;
+} places[1 << PLACE_BITS];
+static DEFINE_PER_CPU(struct hrtimer, profile_timer);
+
+static void note(unsigned long ip)
+{
+	unsigned long i = hash_long(ip, PLACE_BITS), n;
+	struct place *p;
+
+	for (n = 0; n < 1 << PLACE_BITS; n++) {
+		p = &places[(i + n) & ((1 << PLACE_BITS) - 1)];
+		if (p->ip == ip || !cmpxchg(&p->ip, 0, ip)) {
+			p->count++;
+			return;
+		}
+	}
+}
+
+static enum hrtimer_restart on_profile(struct hrtimer *t)
+{
+	struct pt_regs *regs = get_irq_regs();
+
+	/* No registers: an interrupt that User-Mode Linux had put off. */
+	if (this_cpu_read(cpu_state.now) == BRIDGE_SOFTIRQ && regs &&
+	    instruction_pointer(regs))
+		note(instruction_pointer(regs));
+	hrtimer_forward_now(t, ns_to_ktime(NSEC_PER_SEC / profile));
+	return HRTIMER_RESTART;
+}
+
+static void profile_on(void *unused)
+{
+	struct hrtimer *t = this_cpu_ptr(&profile_timer);
+
+	hrtimer_setup(t, on_profile, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(t, ns_to_ktime(NSEC_PER_SEC / profile),
+		      HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static void profile_off(void)
+{
+	unsigned int cpu;
+
+	if (profile)
+		for_each_online_cpu(cpu)
+			hrtimer_cancel(per_cpu_ptr(&profile_timer, cpu));
+}
+
+static int profile_show(struct seq_file *m, void *v)
+{
+	char name[KSYM_SYMBOL_LEN];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		if (!places[i].count)
+			continue;
+		sprint_symbol_no_offset(name, places[i].ip);
+		seq_printf(m, "%llu %s\n", places[i].count, name);
+	}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(profile);
 
 static void on_switch(void *data, bool preempt, struct task_struct *prev,
 		      struct task_struct *next, unsigned int prev_state)
@@ -418,12 +495,13 @@ static u64 __init calibrate_crc(void)
 
 	for (i = 0; i < CRC_CALIBRATE; i++) {
 		start = cycles_now();
+		/* Here, though the compiler knows that it has no side effects. */
+		asm volatile("" : "+r" (crc));
 		crc = crc32_le(crc, data, sizeof(data));
+		asm volatile("" : "+r" (crc));
 		spent = cycles_now() - start;
 		least = min(least, spent);
 	}
-	/* So that it is computed at all. */
-	pr_debug("crc 0x%x\n", crc);
 	return least;
 }
 
@@ -447,11 +525,18 @@ static int __init account_init(void)
 		return err;
 	file = debugfs_create_file("inc_account", 0400, NULL, NULL,
 				   &account_fops);
+	if (profile) {
+		profile_file = debugfs_create_file("inc_account_profile", 0400,
+						   NULL, NULL, &profile_fops);
+		on_each_cpu(profile_on, NULL, 1);
+	}
 	return 0;
 }
 
 static void __exit account_exit(void)
 {
+	profile_off();
+	debugfs_remove(profile_file);
 	debugfs_remove(file);
 	probes_off();
 }
