@@ -31,6 +31,7 @@
 #include "trace.h"
 #include "tree.h"
 #include "tx.h"
+#include "uc.h"
 #include "up.h"
 #include "wire.h"
 
@@ -54,6 +55,7 @@
  * @reply: an acknowledgment or NAK has to be sent
  * @kick: members have something to send
  * @up: so has the QP to the parent
+ * @kick_own: this member has
  * @syndrome: of the reply
  * @psn: that it is about
  * @msn: message sequence number
@@ -63,6 +65,7 @@ struct verdict {
 	bool	reply;
 	bool	kick;
 	bool	up;
+	bool	kick_own;
 	u8	syndrome;
 	u32	psn;
 	u32	msn;
@@ -126,6 +129,7 @@ void inc_engine_tell(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 {
 	u16 rank;
 
+	WRITE_ONCE(tree->slot[slot].ended, msg_id);
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
@@ -168,8 +172,11 @@ void inc_engine_deliver(struct inc_tree *tree, u16 slot,
 {
 	u16 rank;
 
-	if (ready == msg->nchunks)
+	if (ready == msg->nchunks) {
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_MESSAGES);
+		/* No rank can begin the slot's next one before it is told. */
+		WRITE_ONCE(tree->slot[slot].ended, msg->msg_id);
+	}
 	trace_inc_complete(tree, slot, msg, ready);
 
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
@@ -305,6 +312,32 @@ static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
 	return false;
 }
 
+/* The header is read, its slot found: begin there. */
+static enum take begin_msg(struct inc_qp *qp, const struct inc_msg *msg,
+			   const struct inc_hdr *hdr, u8 status,
+			   struct verdict *v)
+{
+	enum take t;
+
+	qp->rx_take = false;
+	if (begin_out(qp, msg, hdr, &t))
+		t = begin_slot(qp, msg, status, v);
+	if (t != TAKEN)
+		return t;
+	qp->rx_msg_id = msg->msg_id;
+	if (!qp->rx_take) {
+		v->kick = true;
+		return TAKEN;
+	}
+
+	if (!READ_ONCE(qp->tree->used))
+		WRITE_ONCE(qp->tree->used, true);
+	inc_tree_scan_kick(qp->tree);
+	WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
+	trace_inc_request(qp, msg);
+	return TAKEN;
+}
+
 /* A packet opens a message: read its header, find its slot. */
 static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct inc_pkt *pkt, struct verdict *v)
@@ -312,7 +345,6 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	struct inc_tree *tree = qp->tree;
 	struct inc_msg msg;
 	struct inc_hdr hdr;
-	enum take t;
 	u8 status;
 	u32 slot;
 
@@ -330,24 +362,7 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	slot = msg.msg_id & (tree->cfg.slots - 1);
 	if (pkt->va != (u64)slot * tree->cfg.msg_size)
 		return ACCESS;
-
-	qp->rx_take = false;
-	if (begin_out(qp, &msg, &hdr, &t))
-		t = begin_slot(qp, &msg, status, v);
-	if (t != TAKEN)
-		return t;
-	qp->rx_msg_id = msg.msg_id;
-	if (!qp->rx_take) {
-		v->kick = true;
-		return TAKEN;
-	}
-
-	if (!READ_ONCE(tree->used))
-		WRITE_ONCE(tree->used, true);
-	inc_tree_scan_kick(tree);
-	WRITE_ONCE(qp->next_msg_id, msg.msg_id + 1);
-	trace_inc_request(qp, &msg);
-	return TAKEN;
+	return begin_msg(qp, &msg, &hdr, status, v);
 }
 
 /*
@@ -625,6 +640,58 @@ static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
 	consume_skb(skb);
 }
 
+/* A UC member's request that is new. Consumes @skb. */
+static void take_uc(struct inc_qp *qp, struct sk_buff *skb,
+		    const struct inc_pkt *pkt, const struct inc_hdr *hdr,
+		    bool overtaken, struct verdict *v)
+{
+	struct sk_buff *mine = own(qp, skb);
+	struct inc_msg msg;
+	u8 status;
+
+	if (!mine) {
+		consume_skb(skb);
+		return;
+	}
+	status = inc_msg_parse(&qp->tree->geom, qp->cfg.rank, hdr, pkt->dmalen,
+			       &msg);
+	/* What can't be taken now comes again: the member asks. */
+	if (begin_msg(qp, &msg, hdr, status, v) != TAKEN) {
+		consume_skb(mine);
+		return;
+	}
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
+	if (qp->rx_take) {
+		inc_uc_came(qp, msg.msg_id, overtaken);
+		add(qp, mine, pkt, v);
+	} else {
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DISCARDED);
+		consume_skb(mine);
+	}
+}
+
+static void rx_uc(struct inc_qp *qp, struct sk_buff *skb,
+		  const struct inc_pkt *pkt, struct verdict *v)
+{
+	struct inc_hdr hdr;
+	bool overtaken;
+
+	switch (inc_uc_judge(qp, skb, pkt, &hdr, &overtaken)) {
+	case INC_UC_NEW:
+		take_uc(qp, skb, pkt, &hdr, overtaken, v);
+		v->kick_own = true;
+		return;
+	case INC_UC_ANSWER:
+		v->kick_own = true;
+		break;
+	case INC_UC_DROP:
+		break;
+	}
+	consume_skb(skb);
+}
+
 static void finish(struct inc_qp *qp, const struct verdict *v)
 {
 	if (v->reply) {
@@ -639,6 +706,8 @@ static void finish(struct inc_qp *qp, const struct verdict *v)
 		inc_qp_error(qp, v->error);
 	if (v->kick)
 		inc_engine_kick(qp->tree);
+	else if (v->kick_own)
+		inc_send_kick(qp);
 	if (v->up)
 		inc_up_kick(qp->tree);
 }
@@ -787,8 +856,12 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 	}
 
 	spin_lock(&qp->rx_lock);
-	rx_request(qp, skb, pkt, &v);
-	watch(qp);
+	if (pkt->uc) {
+		rx_uc(qp, skb, pkt, &v);
+	} else {
+		rx_request(qp, skb, pkt, &v);
+		watch(qp);
+	}
 	spin_unlock(&qp->rx_lock);
 	finish(qp, &v);
 }

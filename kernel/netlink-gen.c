@@ -106,7 +106,7 @@ static const struct nla_policy inc_member_get_dump_nl_policy[INC_A_MEMBER_TREE_I
 };
 
 /* INC_CMD_MEMBER_NEW - do */
-static const struct nla_policy inc_member_new_nl_policy[INC_A_MEMBER_LOCAL_ADDR + 1] = {
+static const struct nla_policy inc_member_new_nl_policy[INC_A_MEMBER_TRANSPORT + 1] = {
 	[INC_A_MEMBER_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[INC_A_MEMBER_RANK] = NLA_POLICY_MAX(NLA_U16, 1023),
 	[INC_A_MEMBER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_qpn_range),
@@ -116,6 +116,7 @@ static const struct nla_policy inc_member_new_nl_policy[INC_A_MEMBER_LOCAL_ADDR 
 	[INC_A_MEMBER_PEER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_peer_qpn_range),
 	[INC_A_MEMBER_PEER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &inc_a_member_peer_psn_range),
 	[INC_A_MEMBER_LOCAL_ADDR] = NLA_POLICY_MIN_LEN(4),
+	[INC_A_MEMBER_TRANSPORT] = NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 /* INC_CMD_MEMBER_DEL - do */
@@ -217,7 +218,7 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.cmd		= INC_CMD_MEMBER_NEW,
 		.doit		= inc_nl_member_new_doit,
 		.policy		= inc_member_new_nl_policy,
-		.maxattr	= INC_A_MEMBER_LOCAL_ADDR,
+		.maxattr	= INC_A_MEMBER_TRANSPORT,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

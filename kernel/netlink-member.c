@@ -52,7 +52,8 @@ static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 	    put_peer(skb, qp) ||
 	    nla_put_u16(skb, INC_A_MEMBER_SLOTS, tree->slots) ||
 	    nla_put_u32(skb, INC_A_MEMBER_MSG_SIZE, tree->msg_size) ||
-	    nla_put_u16(skb, INC_A_MEMBER_PMTU, tree->pmtu))
+	    nla_put_u16(skb, INC_A_MEMBER_PMTU, tree->pmtu) ||
+	    nla_put_u8(skb, INC_A_MEMBER_TRANSPORT, qp->cfg.transport))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -252,6 +253,8 @@ static int parse_member(const struct genl_info *info,
 	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_RANK))
 		return -EINVAL;
 	cfg->rank = nla_get_u16(attrs[INC_A_MEMBER_RANK]);
+	if (attrs[INC_A_MEMBER_TRANSPORT])
+		cfg->transport = nla_get_u8(attrs[INC_A_MEMBER_TRANSPORT]);
 	if (attrs[INC_A_MEMBER_PSN]) {
 		cfg->psn = nla_get_u32(attrs[INC_A_MEMBER_PSN]);
 		cfg->has_psn = true;
@@ -319,6 +322,8 @@ static void blame(const struct genl_info *info, int err)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_QPN]);
 	else if (err == -EPIPE)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TREE_ID]);
+	else if (err == -EMSGSIZE)
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TRANSPORT]);
 	else if (err == -ENETUNREACH)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_PEER_ADDR]);
 }
@@ -354,7 +359,8 @@ static int new_locked(struct inc_net *inet, struct inc_member_cfg *cfg,
  * -ENOENT: no such tree; -EEXIST: the rank is taken; -EADDRINUSE: the QPN is;
  * -ENOBUFS: over the memory
  * limit; -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no route
- * to the host; -EPIPE: the tree has failed; -ENOMEM.
+ * to the host; -EPIPE: the tree has failed; -EMSGSIZE: its messages are too long
+ * for UC; -ENOMEM.
  */
 int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 {

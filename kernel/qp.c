@@ -167,6 +167,8 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	qp->resp.stride = tree->cfg.msg_size;
 	qp->resp.slots = tree->cfg.slots;
 	qp->resp.pmtu = tree->cfg.pmtu;
+	inc_gap_init(&qp->gap, tree->cfg.first_msg_id);
+	qp->uc_psn = qp->cfg.psn;
 	inc_req_init(&qp->req, qp->cfg.psn);
 	inc_qp_tune(qp);
 }
@@ -195,8 +197,8 @@ void inc_qp_tune(struct inc_qp *qp)
  *
  * Context: process, inc_net.lock held.
  * Return: the QP, or ERR_PTR: -EEXIST rank taken, -EADDRINUSE QPN taken,
- * -EPIPE tree failed, -ENETUNREACH no route to the member, -ENOBUFS over the
- * memory limit, -ENOMEM.
+ * -EPIPE tree failed, -EMSGSIZE messages too long for UC, -ENETUNREACH no
+ * route to the member, -ENOBUFS over the memory limit, -ENOMEM.
  */
 struct inc_qp *inc_qp_new(struct inc_tree *tree,
 			  const struct inc_member_cfg *cfg,
@@ -215,6 +217,13 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	if (READ_ONCE(tree->error)) {
 		NL_SET_ERR_MSG_MOD(extack, "tree has failed, make a new one");
 		return ERR_PTR(-EPIPE);
+	}
+	if (cfg->transport == INC_TRANSPORT_UC &&
+	    tree->cfg.msg_size > tree->cfg.pmtu) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "UC needs messages of one packet: msg-size is %u, pmtu %u",
+				       tree->cfg.msg_size, tree->cfg.pmtu);
+		return ERR_PTR(-EMSGSIZE);
 	}
 	err = inc_net_charge(inet, memory, extack);
 	if (err)

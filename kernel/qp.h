@@ -14,6 +14,7 @@
 #include <net/dst_cache.h>
 #include <uapi/linux/inc_proto.h>
 
+#include "gap.h"
 #include "req.h"
 #include "resp.h"
 #include "stats.h"
@@ -25,12 +26,13 @@ struct inc_up;
 
 /* Packets kept beyond a hole; rxe has at most 128 unacknowledged. */
 #define INC_QP_MAX_KEPT		128
-/* Error statuses that belong to no slot and wait to be sent. */
-#define INC_QP_MAX_STRAY	16
+/* Statuses that belong to no slot and wait to be sent. */
+#define INC_QP_MAX_STRAY	64
 
 /**
  * struct inc_member_cfg - what an administrator says about a member
  * @rank: rank
+ * @transport: enum inc_transport
  * @family: AF_INET or AF_INET6
  * @has_local: @local was given
  * @has_psn: @psn was given
@@ -46,6 +48,7 @@ struct inc_up;
  */
 struct inc_member_cfg {
 	u16		rank;
+	u8		transport;
 	u8		family;
 	bool		has_local;
 	bool		has_psn;
@@ -76,6 +79,7 @@ struct inc_member_cfg {
  * @open: a request began and its Immediate was not given to the requester
  * @queued: the slot is in inc_qp.fifo
  * @begun: @msg_id is a message that the slot knows of this member
+ * @again: UC: it was sent, and is to be sent once more
  */
 struct inc_out {
 	u64	va;
@@ -92,6 +96,7 @@ struct inc_out {
 	bool	open;
 	bool	queued;
 	bool	begun;
+	bool	again;
 };
 
 /**
@@ -104,9 +109,9 @@ struct inc_out {
  * @error: enum inc_member_error
  * @report: the error was not told to the event group yet
  * @rx_lock: guards @resp, @kept and the message in progress: @rx_msg_id,
- *	@rx_take, @ack_psn, @ack_put_off, @asks, @rx_at. Outermost of the data
- *	path: a slot's lock, then any QP's @tx_lock, may be taken inside, not
- *	both at a time
+ *	@rx_take, @ack_psn, @ack_put_off, @asks, @rx_at, @gap. Outermost of the
+ *	data path: a slot's lock, then any QP's @tx_lock, may be taken inside,
+ *	not both at a time
  * @resp: responder
  * @kept: packets beyond a hole, by PSN
  * @rx_msg_id: message in progress
@@ -117,11 +122,13 @@ struct inc_out {
  * @asks: times that the member was asked for what it owes since it sent some
  * @rx_at: when it last sent a new packet
  * @ask_timer: asks
+ * @gap: UC: messages that have not come
  * @next_msg_id: message ID that should come next, for a person to see
  * @tx_lock: guards the fields below; innermost
  * @tx_busy: somebody transmits; who finds it set leaves his packets to him
  * @tx_again: he has to look again
  * @tx_end: what follows the newest request in flight if nothing is queued
+ * @uc_psn: UC: PSN of the next packet
  * @req: requester
  * @out: results, by slot
  * @fifo: slots that have something to send, in the order of becoming ready
@@ -172,6 +179,7 @@ struct inc_qp {
 	unsigned long			rx_at;
 	struct timer_list		ask_timer;
 	u32				next_msg_id;
+	struct inc_gap			gap;
 
 	spinlock_t			tx_lock ____cacheline_aligned_in_smp;
 	bool				tx_busy;
@@ -185,6 +193,7 @@ struct inc_qp {
 	u32				held;
 	struct inc_out			*out;
 	u32				stray[INC_QP_MAX_STRAY];
+	u32				uc_psn;
 	struct timer_list		rto;
 	struct inc_req			req;
 };

@@ -107,6 +107,27 @@ enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 }
 
 /**
+ * inc_resp_check_uc() - judge a request packet of a UC member
+ * @r: responder
+ * @pkt: parsed packet, a request
+ *
+ * A request is one packet here, and nobody is told of one that is wrong: it is
+ * dropped (IBTA 1.x, section 9.8.3). Its PSN does not matter.
+ *
+ * Context: the QP's receive lock is held.
+ * Return: true if it is a request within the member's slots.
+ * Spec: IBTA 1.x section 9.8.
+ */
+bool inc_resp_check_uc(const struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	const u8 need = INC_PKT_FIRST | INC_PKT_LAST | INC_PKT_IMM |
+			INC_PKT_SUPPORTED;
+
+	return (pkt->flags & need) == need && !inc_resp_is_empty(pkt) &&
+	       key_ok(r, pkt) && length_ok(r, pkt, pkt->dmalen, 0);
+}
+
+/**
  * inc_resp_accept() - go on to the next PSN
  * @r: responder
  * @pkt: packet that inc_resp_check() called new and whose payload is safe

@@ -107,6 +107,7 @@ static inline bool inc_resp_is_empty(const struct inc_pkt *pkt)
 
 enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 				     const struct inc_pkt *pkt);
+bool inc_resp_check_uc(const struct inc_resp *r, const struct inc_pkt *pkt);
 void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt);
 enum inc_resp_ask inc_resp_silence(struct inc_resp *r);
 bool inc_resp_ack_due(struct inc_resp *r, bool ackreq);

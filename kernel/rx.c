@@ -107,6 +107,11 @@ static bool icrc_ok(const struct sk_buff *skb, unsigned int udp_off,
 	return get_unaligned_le32(icrc) == ~crc;
 }
 
+static u8 transport_of(const struct inc_pkt *pkt)
+{
+	return pkt->uc ? INC_TRANSPORT_UC : INC_TRANSPORT_RC;
+}
+
 /* Cheap checks first: a stranger's packet is not worth a CRC. */
 static unsigned int check(struct inc_net *inet, struct sk_buff *skb,
 			  unsigned int udp_off, struct inc_pkt *pkt,
@@ -124,6 +129,8 @@ static unsigned int check(struct inc_net *inet, struct sk_buff *skb,
 	qp = inc_qp_lookup(inet, pkt->qpn);
 	if (!qp)
 		return INC_A_SWITCH_STATS_RX_NO_QP;
+	if (transport_of(pkt) != qp->cfg.transport)
+		return INC_A_SWITCH_STATS_RX_OPCODE;
 	if (!from_member(skb, qp))
 		return INC_A_SWITCH_STATS_RX_SOURCE;
 	if (pkt->pkey != qp->cfg.pkey)

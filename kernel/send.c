@@ -44,6 +44,16 @@ static bool fifo_empty(const struct inc_qp *qp)
 	return qp->fifo_head == qp->fifo_tail;
 }
 
+/*
+ * A slot in the fifo that has nothing to send any more: the result was to be
+ * repeated, but meanwhile the member went on, so it has had it.
+ */
+static bool stale(const struct inc_out *out)
+{
+	return !out->again &&
+	       (!out->open || (!out->status && out->sent == out->ready));
+}
+
 /**
  * inc_send_open() - a request begins: remember where its result goes
  * @qp: the member's QP
@@ -89,7 +99,38 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 		out->status = INC_STATUS_OK;
 		out->open = true;
 		out->begun = true;
+		out->again = false;
 		qp->held += msg->in_len;
+	}
+	spin_unlock_bh(&qp->tx_lock);
+	return verdict;
+}
+
+/**
+ * inc_send_again() - a UC member wants to know what became of a message
+ * @qp: its QP
+ * @msg_id: message
+ *
+ * Context: BH; takes qp->tx_lock.
+ * Return: enum inc_again_verdict.
+ */
+enum inc_again_verdict inc_send_again(struct inc_qp *qp, u32 msg_id)
+{
+	u16 slot = msg_id & (qp->tree->cfg.slots - 1);
+	struct inc_out *out = &qp->out[slot];
+	enum inc_again_verdict verdict;
+
+	spin_lock_bh(&qp->tx_lock);
+	if (!out->begun || (s32)(msg_id - out->msg_id) > 0) {
+		verdict = INC_AGAIN_UNKNOWN;
+	} else if (msg_id != out->msg_id) {
+		verdict = INC_AGAIN_OLD;
+	} else if (out->open) {
+		verdict = INC_AGAIN_OPEN;
+	} else {
+		verdict = INC_AGAIN_QUEUED;
+		out->again = true;
+		enqueue(qp, slot);
 	}
 	spin_unlock_bh(&qp->tx_lock);
 	return verdict;
@@ -111,7 +152,7 @@ void inc_send_close(struct inc_qp *qp, u32 msg_id)
 
 	spin_lock_bh(&qp->tx_lock);
 	out->begun = false;
-	if (out->open && !out->queued) {
+	if (out->open && (!out->queued || stale(out))) {
 		out->open = false;
 		qp->held -= out->held;
 	}
@@ -209,6 +250,24 @@ void inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 }
 
 /**
+ * inc_send_missing() - tell a UC member to send a message again, if it was lost
+ * @qp: its QP
+ * @msg_id: message that should have come by now
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_missing(struct inc_qp *qp, u32 msg_id)
+{
+	const struct inc_out *out;
+
+	out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
+	spin_lock_bh(&qp->tx_lock);
+	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
+		add_stray(qp, msg_id, INC_STATUS_AGAIN);
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
  * inc_send_farewell() - tell a member that its tree is of no use any more
  * @qp: QP of the member
  * @status: enum inc_status
@@ -243,6 +302,9 @@ void inc_send_farewell(struct inc_qp *qp, u8 status)
  */
 void inc_send_probe(struct inc_qp *qp)
 {
+	/* A UC member would not answer. */
+	if (qp->cfg.transport == INC_TRANSPORT_UC)
+		return;
 	spin_lock_bh(&qp->tx_lock);
 	/* What is in flight is as good as a probe. */
 	if (qp->req.una == qp->req.max)
@@ -278,12 +340,31 @@ static bool anything_queued(const struct inc_qp *qp)
 
 static void fill_status(struct inc_qp *qp, struct inc_wqe *w, u32 imm)
 {
+	u8 status = imm >> INC_IMM_STATUS_SHIFT;
+
 	*w = (struct inc_wqe) {
 		.imm	= imm,
 		.opcode	= IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE,
 	};
+	if (status == INC_STATUS_AGAIN || status == INC_STATUS_WAIT) {
+		inc_stats_inc(qp->stats, status == INC_STATUS_AGAIN ?
+			      INC_A_MEMBER_STATS_TX_SEND_AGAIN :
+			      INC_A_MEMBER_STATS_TX_WAIT);
+		return;
+	}
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_ERRORS);
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
+}
+
+/* A UC member learns with each result which of its messages have ended. */
+static u8 ok_status(struct inc_qp *qp, u32 msg_id)
+{
+	s32 behind;
+
+	if (qp->cfg.transport != INC_TRANSPORT_UC)
+		return INC_STATUS_OK;
+	behind = msg_id - inc_tree_mark(qp->tree);
+	return INC_IMM_MARK | clamp(behind, 0, INC_IMM_MARK_MAX);
 }
 
 static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
@@ -298,7 +379,7 @@ static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
 		.va	= out->va + off,
 		.rkey	= out->rkey,
 		.msg_id	= out->msg_id,
-		.imm	= imm_of(out->msg_id, INC_STATUS_OK),
+		.imm	= imm_of(out->msg_id, ok_status(qp, out->msg_id)),
 		.off	= out->off + off,
 		.slot	= slot,
 		.shared	= out->whole,
@@ -315,6 +396,13 @@ static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
 		out->open = false;
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
 	}
+}
+
+static void fill_stray(struct inc_qp *qp, struct inc_wqe *w)
+{
+	fill_status(qp, w, qp->stray[0]);
+	qp->nstray--;
+	memmove(qp->stray, qp->stray + 1, qp->nstray * sizeof(qp->stray[0]));
 }
 
 /* The next thing that waits becomes a request in flight, if the window has room. */
@@ -336,10 +424,7 @@ static void fill_one(struct inc_qp *qp)
 		return;
 	}
 	if (qp->nstray) {
-		fill_status(qp, w, qp->stray[0]);
-		qp->nstray--;
-		memmove(qp->stray, qp->stray + 1,
-			qp->nstray * sizeof(qp->stray[0]));
+		fill_stray(qp, w);
 		return;
 	}
 	if (fifo_empty(qp)) {
@@ -403,6 +488,60 @@ static void arm(struct inc_qp *qp, u64 now)
 		mod_timer(&qp->rto, at);
 }
 
+/*
+ * The same for a UC member, whose requests are in no flight: they are forgotten
+ * when they are sent. Returns false if nothing waits.
+ */
+static bool fill_uc(struct inc_qp *qp, struct inc_wqe *w, enum inc_req_kind *kind)
+{
+	*kind = INC_REQ_FRESH;
+	if (qp->nstray) {
+		fill_stray(qp, w);
+		return true;
+	}
+	while (!fifo_empty(qp)) {
+		u16 slot = qp->fifo[qp->fifo_head++ & (qp->tree->cfg.slots - 1)];
+		struct inc_out *out = &qp->out[slot];
+
+		out->queued = false;
+		if (stale(out))
+			continue;
+		if (out->again) {
+			*kind = INC_REQ_AGAIN;
+			out->again = false;
+			out->sent = 0;
+		}
+		if (out->status)
+			fill_status(qp, w, imm_of(out->msg_id, out->status));
+		else
+			fill_chunk(qp, w, slot, out);
+		out->open = false;
+		return true;
+	}
+	return false;
+}
+
+static bool make_batch_uc(struct inc_qp *qp, struct sk_buff_head *list)
+{
+	int i;
+
+	for (i = 0; i < SEND_BATCH; i++) {
+		enum inc_req_kind kind;
+		struct inc_wqe w;
+		struct sk_buff *skb;
+
+		if (!fill_uc(qp, &w, &kind))
+			break;
+		count_sent(qp, &w, qp->uc_psn, kind);
+		/* Without memory it is lost; the member asks for it. */
+		skb = inc_tx_request(qp, &w, qp->uc_psn, false);
+		qp->uc_psn = inc_psn_add(qp->uc_psn, 1);
+		if (skb)
+			__skb_queue_tail(list, skb);
+	}
+	return i == SEND_BATCH;
+}
+
 /* Make up to a batch of packets. Returns whether there may be more. */
 static bool make_batch(struct inc_qp *qp, struct sk_buff_head *list)
 {
@@ -412,6 +551,8 @@ static bool make_batch(struct inc_qp *qp, struct sk_buff_head *list)
 	lockdep_assert_held(&qp->tx_lock);
 	if (qp->state != INC_MEMBER_STATE_RTS)
 		return false;
+	if (qp->cfg.transport == INC_TRANSPORT_UC)
+		return make_batch_uc(qp, list);
 
 	for (i = 0; i < SEND_BATCH; i++) {
 		enum inc_req_kind kind;

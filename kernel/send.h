@@ -33,9 +33,25 @@ enum inc_open_verdict {
 	INC_OPEN_HELD,
 };
 
+/**
+ * enum inc_again_verdict - what is known of a message that a UC member repeats
+ * @INC_AGAIN_UNKNOWN: nothing
+ * @INC_AGAIN_OPEN: it has begun and not ended
+ * @INC_AGAIN_QUEUED: it has ended, and its result or status is queued once more
+ * @INC_AGAIN_OLD: the member has begun a later message of that slot
+ */
+enum inc_again_verdict {
+	INC_AGAIN_UNKNOWN,
+	INC_AGAIN_OPEN,
+	INC_AGAIN_QUEUED,
+	INC_AGAIN_OLD,
+};
+
 enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 				    const struct inc_msg *msg, u64 va,
 				    u32 rkey);
+enum inc_again_verdict inc_send_again(struct inc_qp *qp, u32 msg_id);
+void inc_send_missing(struct inc_qp *qp, u32 msg_id);
 void inc_send_close(struct inc_qp *qp, u32 msg_id);
 void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
 		     u16 ready);

@@ -147,7 +147,9 @@ static void init_slots(struct inc_tree *tree, size_t slot_size)
 		spin_lock_init(&ts->lock);
 		inc_slot_init(&ts->m, &tree->geom, msg_id,
 			      tree->slot_mem + (ts - tree->slot) * slot_size);
+		ts->ended = msg_id - cfg->slots;
 	}
+	tree->mark = cfg->first_msg_id;
 }
 
 static int choose_id(struct inc_net *inet, struct inc_tree *tree)
@@ -404,6 +406,26 @@ static unsigned long scan_interval(const struct inc_tree *tree)
 {
 	return 1 + msecs_to_jiffies(READ_ONCE(tree->cfg.dead_time) /
 				    SCANS_PER_DEAD_TIME);
+}
+
+/**
+ * inc_tree_mark() - how far messages have ended
+ * @tree: tree
+ *
+ * Context: any.
+ * Return: message ID before which all have.
+ */
+u32 inc_tree_mark(struct inc_tree *tree)
+{
+	u32 old = READ_ONCE(tree->mark), mark = old;
+
+	while (mark - old < tree->cfg.slots &&
+	       (s32)(READ_ONCE(inc_tree_slot(tree, mark)->ended) - mark) >= 0)
+		mark++;
+	/* Who loses knows less than the winner, which is right, too. */
+	if (mark != old)
+		cmpxchg(&tree->mark, old, mark);
+	return mark;
 }
 
 /**

@@ -73,10 +73,12 @@ struct inc_tree_cfg {
  * struct inc_tree_slot - a slot and its lock
  * @lock: guards @m; nests in inc_qp.rx_lock; no lock nests in it
  * @m: the slot
+ * @ended: newest message that has ended; written while no later one can
  */
 struct inc_tree_slot {
 	spinlock_t		lock;	/* see above */
 	struct inc_slot		m;
+	u32			ended;
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -90,6 +92,7 @@ struct inc_tree_slot {
  * @state: enum inc_tree_state; written under inc_net.lock or by @fail_work
  * @error: enum inc_status of a failed tree; set once, before @fail_work runs
  * @used: a message began
+ * @mark: all messages before this one have ended; moved by inc_tree_mark()
  * @nmembers: ranks that have a member; under inc_net.lock
  * @below: as in &struct inc_tree_cfg, a copy; NULL
  * @spans: memory of @geom.span
@@ -118,6 +121,7 @@ struct inc_tree {
 	u32				error;
 	u8				state;
 	bool				used;
+	u32				mark;
 	u16				nmembers;
 	u16				*below;
 	struct inc_span			*spans;
@@ -156,6 +160,7 @@ void inc_tree_destroy(struct inc_tree *tree, unsigned int linger_ms);
 /* Any context. The first reason wins. */
 void inc_tree_fail(struct inc_tree *tree, u8 status);
 void inc_tree_put(struct inc_tree *tree);
+u32 inc_tree_mark(struct inc_tree *tree);
 void inc_tree_scan_kick(struct inc_tree *tree);
 bool inc_tree_probe_members(struct inc_tree *tree);
 void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum);

@@ -368,7 +368,9 @@ struct sk_buff *inc_tx_request(struct inc_qp *qp, struct inc_wqe *wqe, u32 psn,
 			       bool ackreq)
 {
 	struct inc_pkt pkt = {
-		.opcode		= wqe->opcode,
+		.opcode		= wqe->opcode |
+				  (qp->cfg.transport == INC_TRANSPORT_UC ?
+				   IB_OPCODE_UC : 0),
 		.ackreq		= ackreq,
 		.pad		= -wqe->len & 3,
 		.pkey		= qp->cfg.pkey,

@@ -11,7 +11,10 @@
 
 #define OP_WRITE	(INC_PKT_REQUEST | INC_PKT_PAYLOAD | INC_PKT_SUPPORTED)
 
-/* Indexed by the opcode's low five bits; the upper three say RC (IBTA 9.2.1). */
+/* The opcode's upper three bits: the transport (IBTA 9.2.1). */
+#define OP_MASK		0x1f
+
+/* Indexed by the opcode's low five bits. */
 static const u8 opcode_flags[32] = {
 	[IB_OPCODE_SEND_FIRST] = INC_PKT_REQUEST | INC_PKT_FIRST,
 	[IB_OPCODE_SEND_MIDDLE] = INC_PKT_REQUEST,
@@ -73,6 +76,22 @@ static void parse_ext(struct ib_other_headers *oh, struct inc_pkt *pkt)
 				       oh->u.rc.imm_data : oh->u.imm_data);
 }
 
+/* What an opcode says; 0 if it is none of RC or UC. */
+static u8 flags_of(u8 opcode)
+{
+	u8 op = opcode & OP_MASK;
+
+	switch (opcode & ~OP_MASK) {
+	case IB_OPCODE_RC:
+		return opcode_flags[op];
+	case IB_OPCODE_UC:
+		/* UC has SEND and RDMA WRITE alone. */
+		return op <= IB_OPCODE_RDMA_WRITE_ONLY_WITH_IMMEDIATE ?
+		       opcode_flags[op] : 0;
+	}
+	return 0;
+}
+
 /**
  * inc_wire_parse() - parse and check a transport packet
  * @bth: its BTH, any alignment
@@ -98,11 +117,11 @@ enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
 	pkt->opcode = ib_bth_get_opcode(oh);
 	if (ib_bth_get_tver(oh))
 		return INC_WIRE_TVER;
-	if (pkt->opcode >= ARRAY_SIZE(opcode_flags) ||
-	    !opcode_flags[pkt->opcode])
+	pkt->flags = flags_of(pkt->opcode);
+	if (!pkt->flags)
 		return INC_WIRE_OPCODE;
 
-	pkt->flags = opcode_flags[pkt->opcode];
+	pkt->uc = (pkt->opcode & ~OP_MASK) == IB_OPCODE_UC;
 	pkt->ackreq = ib_bth_get_ackreq(oh);
 	pkt->pad = ib_bth_get_pad(oh);
 	pkt->pkey = ib_bth_get_pkey(oh);
@@ -135,7 +154,7 @@ enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
 unsigned int inc_wire_build(void *bth, const struct inc_pkt *pkt)
 {
 	struct ib_other_headers *oh = bth;
-	u8 flags = opcode_flags[pkt->opcode];
+	u8 flags = flags_of(pkt->opcode);
 
 	oh->bth[0] = cpu_to_be32((u32)pkt->opcode << IB_BTH_OPCODE_SHIFT |
 				 (flags & INC_PKT_IMM ? IB_BTH_SOLICITED : 0) |

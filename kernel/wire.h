@@ -30,6 +30,7 @@
  * struct inc_pkt - a parsed transport packet, integers in host order
  * @opcode: BTH opcode
  * @flags: INC_PKT_* of the opcode
+ * @uc: the opcode is one of UC, else of RC
  * @ackreq: the requester wants an acknowledgment
  * @qpn: destination QPN
  * @psn: PSN
@@ -47,6 +48,7 @@
 struct inc_pkt {
 	u8	opcode;
 	u8	flags;
+	bool	uc;
 	bool	ackreq;
 	u8	pad;
 	u16	pkey;
@@ -72,7 +74,7 @@ struct inc_pkt {
  * enum inc_wire_error - why a packet could not be parsed
  * @INC_WIRE_OK: it could
  * @INC_WIRE_SHORT: headers, pad or ICRC do not fit
- * @INC_WIRE_OPCODE: not an RC opcode, or one that IBTA reserves
+ * @INC_WIRE_OPCODE: not an RC or UC opcode, or one that IBTA reserves
  * @INC_WIRE_TVER: transport header version is not 0
  */
 enum inc_wire_error {

@@ -476,6 +476,39 @@ static void ack_coalescing(struct kunit *test)
 	KUNIT_EXPECT_LT(test, INC_RESP_ACK_EVERY, 128);
 }
 
+/* Every opcode and length: one packet with an Immediate within a slot, or no. */
+static void uc(struct kunit *test)
+{
+	static const u16 lens[] = {
+		0, 1, INC_HDR_LEN - 1, INC_HDR_LEN, INC_HDR_LEN + 3, PMTU - 1, PMTU,
+		PMTU + 1, STRIDE,
+	};
+	const struct inc_resp r = fresh;
+
+	for (unsigned int op = 0; op < 0x18; op++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(lens); i++) {
+			struct inc_pkt pkt = mk(op, 7, lens[i], lens[i]);
+			bool want = op == OP_ONLY_IMM && lens[i] >= INC_HDR_LEN &&
+				    lens[i] <= PMTU;
+
+			KUNIT_EXPECT_EQ_MSG(test, inc_resp_check_uc(&r, &pkt), want,
+					    "opcode 0x%x, %u bytes", op, lens[i]);
+			pkt.dmalen++;
+			KUNIT_EXPECT_FALSE(test, inc_resp_check_uc(&r, &pkt));
+			pkt.dmalen--;
+			pkt.rkey++;
+			KUNIT_EXPECT_FALSE(test, inc_resp_check_uc(&r, &pkt));
+			pkt.rkey--;
+			pkt.va = (u64)STRIDE * SLOTS;
+			KUNIT_EXPECT_FALSE(test, inc_resp_check_uc(&r, &pkt));
+			pkt.va = (u64)STRIDE * (SLOTS - 1);
+			KUNIT_EXPECT_EQ(test, inc_resp_check_uc(&r, &pkt), want);
+			pkt.pad ^= 1;
+			KUNIT_EXPECT_FALSE(test, inc_resp_check_uc(&r, &pkt));
+		}
+	}
+}
+
 static struct kunit_case resp_cases[] = {
 	KUNIT_CASE(only),
 	KUNIT_CASE(long_message),
@@ -494,6 +527,7 @@ static struct kunit_case resp_cases[] = {
 	KUNIT_CASE(psn_wrap),
 	KUNIT_CASE(msn_wrap),
 	KUNIT_CASE(ack_coalescing),
+	KUNIT_CASE(uc),
 	{}
 };
 

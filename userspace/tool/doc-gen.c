@@ -180,6 +180,8 @@ static const char *const member_docs[] = {
 		"Tree at the parent, of a leaf's QP to it.",
 	[INC_A_MEMBER_PEER_RKEY] =
 		"R_Key of the parent's slots; shown as rkey is.",
+	[INC_A_MEMBER_TRANSPORT] =
+		"Transport of the member's QP, rc by default. With uc, the tree's msg-size must be at most its pmtu.",
 };
 
 static const char *const member_stats_docs[] = {
@@ -192,7 +194,7 @@ static const char *const member_stats_docs[] = {
 	[INC_A_MEMBER_STATS_RX_WIRE_BYTES] =
 		"Bytes of all packets of this QP that came in, from the IP header to the ICRC, duplicates and responses included.",
 	[INC_A_MEMBER_STATS_RX_DUPLICATES] =
-		"Request packets with a PSN already taken in.",
+		"Request packets with a PSN, or of a UC member a message ID, already taken in.",
 	[INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE] =
 		"Request packets beyond a hole.",
 	[INC_A_MEMBER_STATS_RX_KEPT] =
@@ -206,7 +208,7 @@ static const char *const member_stats_docs[] = {
 	[INC_A_MEMBER_STATS_RX_RNR_NAKS] =
 		"RNR NAKs from the member.",
 	[INC_A_MEMBER_STATS_RX_BAD_REQUEST] =
-		"Requests answered with NAK - invalid request or remote access error.",
+		"Requests answered with NAK - invalid request or remote access error; those of a UC member that were dropped because they are malformed.",
 	[INC_A_MEMBER_STATS_RX_BAD_RESPONSE] =
 		"Responses malformed, or for a PSN that was never sent.",
 	[INC_A_MEMBER_STATS_RX_IN_ERROR] =
@@ -237,6 +239,14 @@ static const char *const member_stats_docs[] = {
 		"Error statuses sent.",
 	[INC_A_MEMBER_STATS_RX_REPEATED] =
 		"Request messages that came again under new PSNs, as an rxe sends them that lost its place while it repeated, and writes of no bytes at all; acknowledged and ignored.",
+	[INC_A_MEMBER_STATS_RX_GAPS] =
+		"UC: PSNs skipped, that is packets that were lost or came late.",
+	[INC_A_MEMBER_STATS_RX_ASKED] =
+		"UC: times that the member asked what became of a message.",
+	[INC_A_MEMBER_STATS_TX_SEND_AGAIN] =
+		"UC: times that the member was told to send a request again.",
+	[INC_A_MEMBER_STATS_TX_WAIT] =
+		"UC: times that the member was told that other ranks are waited for.",
 };
 
 const char *inc_nl_switch_doc(unsigned int attr)

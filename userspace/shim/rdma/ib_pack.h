@@ -9,6 +9,10 @@ enum {
 };
 
 enum {
+	/* The transports' opcodes begin here. */
+	IB_OPCODE_RC					= 0x00,
+	IB_OPCODE_UC					= 0x20,
+
 	IB_OPCODE_SEND_FIRST				= 0x00,
 	IB_OPCODE_SEND_MIDDLE				= 0x01,
 	IB_OPCODE_SEND_LAST				= 0x02,

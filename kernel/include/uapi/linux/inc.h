@@ -39,6 +39,18 @@ enum inc_order {
 };
 
 /**
+ * enum inc_transport - Transport service of a member's QP (IBTA 1.x, section
+ *   3.2.2).
+ * @INC_TRANSPORT_RC: Reliable connection.
+ * @INC_TRANSPORT_UC: Unreliable connection: messages are one packet, the
+ *   member repeats what is lost.
+ */
+enum inc_transport {
+	INC_TRANSPORT_RC,
+	INC_TRANSPORT_UC,
+};
+
+/**
  * enum inc_tree_state - Life of a tree.
  * @INC_TREE_STATE_FORMING: Ranks are missing; requests of those present are
  *   taken and held.
@@ -215,6 +227,7 @@ enum {
 	INC_A_MEMBER_LAST_RX,
 	INC_A_MEMBER_PEER_TREE_ID,
 	INC_A_MEMBER_PEER_RKEY,
+	INC_A_MEMBER_TRANSPORT,
 
 	__INC_A_MEMBER_MAX,
 	INC_A_MEMBER_MAX = (__INC_A_MEMBER_MAX - 1)
@@ -248,6 +261,10 @@ enum {
 	INC_A_MEMBER_STATS_TX_PROBES,
 	INC_A_MEMBER_STATS_TX_ERRORS,
 	INC_A_MEMBER_STATS_RX_REPEATED,
+	INC_A_MEMBER_STATS_RX_GAPS,
+	INC_A_MEMBER_STATS_RX_ASKED,
+	INC_A_MEMBER_STATS_TX_SEND_AGAIN,
+	INC_A_MEMBER_STATS_TX_WAIT,
 
 	__INC_A_MEMBER_STATS_MAX,
 	INC_A_MEMBER_STATS_MAX = (__INC_A_MEMBER_STATS_MAX - 1)

@@ -28,6 +28,13 @@
 #define INC_IMM_STATUS_SHIFT	24
 #define INC_IMM_MSG_ID_MASK	0xffffff
 
+/*
+ * A result to a UC member has this bit in its status, and below it a number n:
+ * all messages before message ID - n have ended. INC_IMM_MARK_MAX says nothing.
+ */
+#define INC_IMM_MARK		0x80
+#define INC_IMM_MARK_MAX	0x7f
+
 #define INC_HDR_LEN		32
 
 /**
@@ -73,6 +80,11 @@ struct inc_hdr {
  */
 #define INC_HDR_F_NO_DATA	0x0001
 #define INC_HDR_F_WIDE		0x0002
+/*
+ * UC: no request, but the question what became of it: the header alone, without
+ * its elements.
+ */
+#define INC_HDR_F_ASK		0x0004
 #define INC_HDR_F_MASK		(INC_HDR_F_NO_DATA | INC_HDR_F_WIDE)
 
 /**
@@ -196,10 +208,13 @@ enum inc_op {
  * @INC_STATUS_PEER_DEAD: a member's QP went to error or stopped answering
  * @INC_STATUS_TREE_GONE: the tree was dismantled
  * @INC_STATUS_MEMBER_LEFT: a member was removed while the tree was in use
+ * @INC_STATUS_AGAIN: UC: this request has not come, send it again
+ * @INC_STATUS_WAIT: UC: this request has come, other ranks' have not
  *
  * A status other than INC_STATUS_OK comes in a zero-length RDMA WRITE ONLY
  * with Immediate. From INC_STATUS_PEER_DEAD on the whole tree is of no use
  * any more; before that it is the one message that failed, for all ranks.
+ * INC_STATUS_AGAIN and INC_STATUS_WAIT are no errors, and end nothing.
  */
 enum inc_status {
 	INC_STATUS_OK		= 0,
@@ -214,6 +229,8 @@ enum inc_status {
 	INC_STATUS_PEER_DEAD	= 16,
 	INC_STATUS_TREE_GONE	= 17,
 	INC_STATUS_MEMBER_LEFT	= 18,
+	INC_STATUS_AGAIN	= 32,
+	INC_STATUS_WAIT		= 33,
 };
 
 #endif /* _UAPI_LINUX_INC_PROTO_H */
