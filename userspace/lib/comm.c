@@ -100,6 +100,23 @@ static int env_reg(struct inc_comm_opts *o)
 	return 0;
 }
 
+static int env_transport(struct inc_comm_opts *o)
+{
+	const char *text = getenv("INC_TRANSPORT");
+
+	if (o->qp_type != INC_QP_DEFAULT)
+		return o->qp_type == INC_QP_RC || o->qp_type == INC_QP_UC ? 0 :
+		       opt_error(o, -EINVAL, "queue pair type %d", o->qp_type);
+	o->qp_type = INC_QP_RC;
+	if (!text || !*text || !strcmp(text, "rc"))
+		return 0;
+	if (strcmp(text, "uc"))
+		return opt_error(o, -EINVAL, "INC_TRANSPORT=%s: must be rc or uc",
+				 text);
+	o->qp_type = INC_QP_UC;
+	return 0;
+}
+
 static int fill_from_env(struct inc_comm_opts *o)
 {
 	unsigned int port = o->port > 0 ? (unsigned int)o->port : 0;
@@ -125,7 +142,11 @@ static int fill_from_env(struct inc_comm_opts *o)
 		ret = env_uint(o, "INC_JOIN_TIMEOUT_MS", INT_MAX,
 			       &o->join_timeout_ms);
 	if (!ret)
+		ret = env_uint(o, "INC_RETRIES", UINT16_MAX, &o->retries);
+	if (!ret)
 		ret = env_reg(o);
+	if (!ret)
+		ret = env_transport(o);
 	o->port = (int)port;
 	return ret;
 }
@@ -178,6 +199,8 @@ static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
 		o->qp_timeout = INC_QP_TIMEOUT_DEFAULT;
 	if (!o->window)
 		o->window = INC_WINDOW_DEFAULT;
+	if (!o->retries)
+		o->retries = INC_RETRIES_DEFAULT;
 	if (!o->timeout_ms)
 		o->timeout_ms = INC_TIMEOUT_DEFAULT_MS;
 	if (!o->join_timeout_ms)
@@ -239,7 +262,7 @@ static int make_qp(struct inc_comm *comm, const struct inc_comm_opts *o)
 	struct ibv_qp_init_attr attr = {
 		.send_cq = comm->scq,
 		.recv_cq = comm->rcq,
-		.qp_type = IBV_QPT_RC,
+		.qp_type = comm->uc ? IBV_QPT_UC : IBV_QPT_RC,
 		.cap = {
 			.max_send_wr	= comm->sq_depth,
 			.max_recv_wr	= comm->rq_depth,
@@ -280,6 +303,12 @@ static int make_device(struct inc_comm *comm, const struct inc_comm_opts *o)
 	ret = inc_dev_open(&comm->dev, &sel, err, sizeof(err));
 	if (ret)
 		return opt_error(o, ret, "%s", err);
+	if (o->qp_type == INC_QP_UC) {
+		comm->uc = calloc(1, sizeof(*comm->uc));
+		if (!comm->uc)
+			return -ENOMEM;
+		comm->uc->retries = o->retries;
+	}
 	ret = make_queues(comm, o);
 	if (!ret)
 		ret = make_qp(comm, o);
@@ -293,6 +322,7 @@ static void destroy_device(struct inc_comm *comm)
 	if (comm->qp)
 		ibv_destroy_qp(comm->qp);
 	inc_mem_exit(&comm->mem);
+	inc_uc_free(comm);
 	if (comm->arena_mr)
 		ibv_dereg_mr(comm->arena_mr);
 	if (comm->arena)
@@ -341,6 +371,7 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 		return opt_error(o, -ECONNRESET, "rank %d has left", msg->rank);
 	case INC_RDV_JOIN:
 	case INC_RDV_LEAVE:
+	case INC_RDV_LOST:
 	case INC_RDV_JOINED:
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
@@ -366,6 +397,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			.qpn	= comm->qpn,
 			.psn	= psn,
 			.mtu	= comm->dev.mtu,
+			.uc	= comm->uc,
 			.tree = {
 				.slots		= o->tree.slots,
 				.msg_size	= o->tree.msg_size,
@@ -501,9 +533,10 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 		inc_comm_destroy(c);
 		return ret;
 	}
-	inc_info("rank %d of %d in job \"%s\": %s, QPN 0x%x to 0x%x, tree %u, %u slots of %u bytes, PMTU %u, window %u",
+	inc_info("rank %d of %d in job \"%s\": %s, %s QPN 0x%x to 0x%x, tree %u, %u slots of %u bytes, PMTU %u, window %u",
 		 c->rank, c->nranks, o.job,
-		 ibv_get_device_name(c->dev.ctx->device), c->qpn, c->tree.qpn,
+		 ibv_get_device_name(c->dev.ctx->device), c->uc ? "UC" : "RC",
+		 c->qpn, c->tree.qpn,
 		 c->tree.tree_id, c->tree.slots, c->tree.msg_size,
 		 c->tree.pmtu, c->window);
 	*comm = c;
@@ -609,6 +642,7 @@ int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 	i.msg_size = comm->tree.msg_size;
 	i.pmtu = comm->tree.pmtu;
 	i.window = comm->window;
+	i.qp_type = comm->uc ? INC_QP_UC : INC_QP_RC;
 	i.timeout_ms = atomic_load(&comm->watch.timeout_ms);
 	i.next_msg_id = comm->next_id;
 	i.collectives = comm->tree.collectives;

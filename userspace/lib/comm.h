@@ -5,6 +5,7 @@
  *	coll.c	what the user calls
  *	call.c	calls become requests
  *	msg.c	requests become messages; results become progress
+ *	uc.c	what a UC queue pair needs besides
  *	comm.c	creation, end, queries
  */
 #ifndef INC_LIB_COMM_H
@@ -19,10 +20,12 @@
 #include "inc.h"
 #include "mem.h"
 #include "plan.h"
+#include "uc.h"
 #include "verbs.h"
 #include "watch.h"
 
 #define INC_WINDOW_DEFAULT	32
+#define INC_RETRIES_DEFAULT	20
 #define INC_TIMEOUT_DEFAULT_MS	30000
 /*
  * 67 ms, above any round trip. An rxe that times out while it repeats, because
@@ -89,11 +92,13 @@ struct inc_req {
  * @req: operation that it is a part of; NULL: its result came
  * @to: where its result goes in the end
  * @len: bytes of that
+ * @out: bytes sent, header included
  */
 struct inc_msg {
 	struct inc_req	*req;
 	char		*to;
 	size_t		len;
+	uint32_t	out;
 };
 
 /**
@@ -148,6 +153,7 @@ struct inc_msg {
  *
  * @mem: registered user memory
  * @watch: time limit and daemon
+ * @uc: what it has if its queue pair is UC; NULL: RC
  * @info: counters
  */
 struct inc_comm {
@@ -201,6 +207,7 @@ struct inc_comm {
 
 	struct inc_mem_cache	mem;
 	struct inc_watch	watch;
+	struct inc_uc		*uc;
 	struct inc_comm_info	info;
 };
 
@@ -209,6 +216,7 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id);
 int inc_msg_alloc(struct inc_comm *comm);
 int inc_msg_post_recvs(struct inc_comm *comm);
 void inc_msg_issue(struct inc_comm *comm, struct inc_req *req);
@@ -218,5 +226,18 @@ void inc_msg_reap(struct inc_comm *comm);
 void inc_msg_fail_all(struct inc_comm *comm, int err);
 struct inc_req *inc_req_get(struct inc_comm *comm);
 void inc_req_put(struct inc_req *req);
+
+/* Address that a message is written to: offset of its slot. */
+static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)
+{
+	return (uint64_t)(id & (comm->tree.slots - 1)) * comm->tree.msg_size;
+}
+
+/* May one more message be in flight? */
+static inline bool inc_msg_may_send(const struct inc_comm *comm)
+{
+	return comm->uc ? inc_rtx_may_send(&comm->uc->rtx, comm->window) :
+			  comm->next_id - comm->head_id < comm->window;
+}
 
 #endif /* INC_LIB_COMM_H */

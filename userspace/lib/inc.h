@@ -65,6 +65,20 @@ enum inc_reg_mode {
 	INC_REG_CACHE	= 2,
 };
 
+/**
+ * enum inc_qp_type - the transport of the rank's queue pair
+ * @INC_QP_DEFAULT: environment INC_TRANSPORT ("rc" or "uc"), else INC_QP_RC
+ * @INC_QP_RC: reliable connection: the device repeats what is lost
+ * @INC_QP_UC: unreliable connection: libinc repeats what is lost, and only
+ *	that. For links that lose packets. Messages are one packet, all data is
+ *	copied, and progress is made in calls of the library only
+ */
+enum inc_qp_type {
+	INC_QP_DEFAULT	= 0,
+	INC_QP_RC	= 1,
+	INC_QP_UC	= 2,
+};
+
 /* Operations of up to so many bytes are copied instead of registered. */
 #define INC_EAGER_MAX	4096
 
@@ -103,6 +117,9 @@ enum inc_reg_mode {
  * @tree.first_msg_id: message ID of the first message
  * @errbuf: NULL, or where inc_comm_create() writes what went wrong
  * @errbuf_len: size of @errbuf in bytes
+ * @qp_type: transport of the queue pair
+ * @retries: over UC: times that the switch is asked in vain for a message before
+ *	it is given up; 0: INC_RETRIES, else 20
  *
  * Start from INC_COMM_OPTS_INIT. Members that later versions add are 0 by
  * default; a library that does not know a member that is not 0 answers -E2BIG.
@@ -132,6 +149,8 @@ struct inc_comm_opts {
 	} tree;
 	char		*errbuf;
 	size_t		errbuf_len;
+	enum inc_qp_type qp_type;
+	unsigned int	retries;
 };
 
 #define INC_COMM_F_PSN		(1U << 0)
@@ -177,6 +196,9 @@ struct inc_comm_opts {
  * @sleeps: times that a call slept for a completion
  * @mem_regs: registrations of user memory made
  * @mem_hits: operations' buffers that were registered already
+ * @qp_type: enum inc_qp_type
+ * @resent: over UC: messages sent again
+ * @asked: over UC: times that the switch was asked what became of a message
  */
 struct inc_comm_info {
 	size_t		size;
@@ -206,6 +228,9 @@ struct inc_comm_info {
 	uint64_t	sleeps;
 	uint64_t	mem_regs;
 	uint64_t	mem_hits;
+	int		qp_type;
+	uint64_t	resent;
+	uint64_t	asked;
 };
 
 /* --- Communicators --------------------------------------------------- */

@@ -40,7 +40,14 @@ static size_t entry_stride(const struct inc_comm *comm)
 	return 2 * comm->entry_data + ENTRY_ALIGN;
 }
 
-static struct inc_hdr *entry_hdr(const struct inc_comm *comm, uint32_t id)
+/**
+ * inc_msg_hdr() - header of a message, its copied data behind it
+ * @comm: communicator
+ * @id: message that is in flight or is being made
+ *
+ * Return: the header.
+ */
+struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id)
 {
 	return (struct inc_hdr *)(comm->arena + (id & comm->ring_mask) *
 				  entry_stride(comm));
@@ -48,7 +55,7 @@ static struct inc_hdr *entry_hdr(const struct inc_comm *comm, uint32_t id)
 
 static char *entry_recv(const struct inc_comm *comm, uint32_t id)
 {
-	return (char *)entry_hdr(comm, id) + ENTRY_ALIGN + comm->entry_data;
+	return (char *)inc_msg_hdr(comm, id) + ENTRY_ALIGN + comm->entry_data;
 }
 
 static int alloc_arena(struct inc_comm *comm, uint32_t entries)
@@ -79,10 +86,12 @@ static int alloc_arena(struct inc_comm *comm, uint32_t entries)
 int inc_msg_alloc(struct inc_comm *comm)
 {
 	uint32_t entries = 1;
+	int ret;
 
 	if (comm->window > comm->tree.slots)
 		comm->window = comm->tree.slots;
-	while (entries < comm->window)
+	/* Over UC there may be holes behind what is under way. */
+	while (entries < (comm->uc ? comm->tree.slots : comm->window))
 		entries *= 2;
 	comm->ring_mask = entries - 1;
 	comm->next_id = comm->tree.first_msg_id;
@@ -93,7 +102,8 @@ int inc_msg_alloc(struct inc_comm *comm)
 	comm->sge = calloc(comm->window * 2, sizeof(*comm->sge));
 	if (!comm->ring || !comm->early || !comm->wr || !comm->sge)
 		return -ENOMEM;
-	return alloc_arena(comm, entries);
+	ret = alloc_arena(comm, entries);
+	return ret || !comm->uc ? ret : inc_uc_alloc(comm);
 }
 
 /* --- The end of requests and of the communicator ------------------------ */
@@ -323,7 +333,7 @@ static void next_piece(const struct inc_req *req, struct piece *p)
 static void fill_hdr(struct inc_comm *comm, const struct inc_req *req,
 		     uint32_t id, const struct piece *p)
 {
-	struct inc_hdr *hdr = entry_hdr(comm, id);
+	struct inc_hdr *hdr = inc_msg_hdr(comm, id);
 	uint64_t va = 0;
 	uint32_t rkey = 0;
 
@@ -350,7 +360,7 @@ static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
 		     uint32_t id, const struct piece *p, struct ibv_send_wr *wr)
 {
 	struct ibv_sge *sge = wr->sg_list;
-	struct inc_hdr *hdr = entry_hdr(comm, id);
+	struct inc_hdr *hdr = inc_msg_hdr(comm, id);
 
 	sge[0].addr = (uintptr_t)hdr;
 	sge[0].length = INC_HDR_LEN;
@@ -441,10 +451,10 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 		comm->sq_signaled = seq;
 	}
 	wr->imm_data = htonl(inc_seg_imm(id));
-	wr->wr.rdma.remote_addr = (uint64_t)(id & (comm->tree.slots - 1)) *
-				  comm->tree.msg_size;
+	wr->wr.rdma.remote_addr = inc_msg_addr(comm, id);
 	wr->wr.rdma.rkey = comm->tree.rkey;
 	fill_sge(comm, req, id, &p, wr);
+	msg->out = wr->sg_list[0].length;
 
 	advance(req);
 	comm->info.messages++;
@@ -476,8 +486,7 @@ void inc_msg_reap(struct inc_comm *comm)
 		inc_mem_reap(&comm->mem, comm->sq_done);
 }
 
-static void msg_done(struct inc_comm *comm, struct inc_msg *msg,
-		     unsigned int status);
+static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status);
 
 /* Statuses that came before their messages were sent. Says if there were any. */
 static bool take_early(struct inc_comm *comm, uint32_t from)
@@ -490,7 +499,7 @@ static bool take_early(struct inc_comm *comm, uint32_t from)
 		early = &comm->early[id & (comm->tree.slots - 1)];
 		if (!*early)
 			continue;
-		msg_done(comm, &comm->ring[id & comm->ring_mask], *early);
+		msg_done(comm, id, *early);
 		*early = 0;
 		any = true;
 	}
@@ -503,7 +512,7 @@ static uint32_t build(struct inc_comm *comm)
 	uint32_t n = 0;
 
 	comm->sq_full = false;
-	while (comm->tx && comm->next_id - comm->head_id < comm->window) {
+	while (comm->tx && inc_msg_may_send(comm)) {
 		if (sq_full(comm, comm->tx)) {
 			comm->sq_full = true;
 			break;
@@ -513,6 +522,8 @@ static uint32_t build(struct inc_comm *comm)
 		if (n)
 			comm->wr[n - 1].next = &comm->wr[n];
 		build_msg(comm, &comm->wr[n]);
+		if (comm->uc)
+			inc_uc_sent(comm, n == 0);
 		n++;
 	}
 	return n;
@@ -544,9 +555,9 @@ static void push(struct inc_comm *comm)
 
 /* --- Results -------------------------------------------------------------- */
 
-static void msg_done(struct inc_comm *comm, struct inc_msg *msg,
-		     unsigned int status)
+static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 {
+	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
 	struct inc_req *req = msg->req;
 
 	if (status) {
@@ -558,6 +569,8 @@ static void msg_done(struct inc_comm *comm, struct inc_msg *msg,
 	} else {
 		comm->info.rx_bytes += msg->len;
 	}
+	if (comm->uc)
+		inc_uc_done(comm, id);
 	msg->req = NULL;
 	req->msgs_done++;
 	while (comm->head_id != comm->next_id &&
@@ -580,9 +593,11 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 	unsigned int status = imm >> INC_IMM_STATUS_SHIFT;
 	uint32_t dist = inc_seg_dist(imm, comm->head_id);
 	uint32_t flight = comm->next_id - comm->head_id;
-	uint32_t id = comm->head_id + dist;
+	uint32_t id = inc_seg_id(imm, comm->head_id);
 	struct inc_msg *msg;
 
+	if (comm->uc && inc_uc_heard(comm, id, &status))
+		return;
 	if (status >= INC_STATUS_PEER_DEAD) {
 		inc_comm_fail(comm, inc_status_errno(status), "%s",
 			      inc_status_str(status));
@@ -591,17 +606,19 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 	if (dist < flight) {
 		msg = &comm->ring[id & comm->ring_mask];
 		if (!msg->req) {
-			if (!status)
+			/* Over UC a result may come twice. */
+			if (!status && !comm->uc)
 				unexpected(comm, imm);
 			return;
 		}
 		if (!status && !msg->req->err && !msg->req->rmem && msg->len)
 			memcpy(msg->to, entry_recv(comm, id), msg->len);
-		msg_done(comm, msg, status);
+		msg_done(comm, id, status);
 		return;
 	}
 	if (!status) {
-		unexpected(comm, imm);
+		if (!comm->uc)
+			unexpected(comm, imm);
 	} else if (dist < flight + comm->tree.slots) {
 		/* Another rank's error, for a message that is still to be sent. */
 		comm->early[id & (comm->tree.slots - 1)] = (uint8_t)status;
@@ -616,6 +633,8 @@ static void poll_results(struct inc_comm *comm)
 
 	do {
 		n = ibv_poll_cq(comm->rcq, INC_WC_BATCH, wc);
+		if (n > 0 && comm->uc)
+			inc_uc_came(comm);
 		for (i = 0; i < n; i++) {
 			if (wc[i].status != IBV_WC_SUCCESS) {
 				wc_failed(comm, &wc[i], "receiving");
@@ -660,6 +679,8 @@ void inc_msg_progress(struct inc_comm *comm)
 		}
 	}
 	push(comm);
+	if (comm->uc && !comm->err)
+		inc_uc_progress(comm);
 	if (!comm->err)
 		watch_failed(comm);
 }
@@ -701,15 +722,21 @@ static int arm(struct inc_comm *comm)
 }
 
 /*
- * Sleeps until there is an event. No time limit: the watch flushes the receive
+ * Sleeps until there is an event. RC: no time limit, the watch flushes the receive
  * queue when it is time.
  */
 static int sleep_for_event(struct inc_comm *comm)
 {
 	struct ibv_cq *cq;
 	void *context;
+	int ret;
 
 	comm->info.sleeps++;
+	if (comm->uc) {
+		ret = inc_uc_sleep(comm);
+		if (ret <= 0)
+			return ret;
+	}
 	if (ibv_get_cq_event(comm->chan, &cq, &context))
 		return errno == EINTR ? 0 : -errno;
 	if (cq == comm->rcq) {
@@ -745,6 +772,8 @@ void inc_msg_wait(struct inc_comm *comm, struct inc_req *req)
 		if (yields) {
 			sched_yield();
 			yields--;
+		} else if (comm->uc && inc_uc_nap(comm)) {
+			checked = false;
 		} else if (!checked || !comm->armed || (comm->sq_full && !comm->scq_armed)) {
 			ret = arm(comm);
 			checked = true;

@@ -62,6 +62,7 @@ static const struct {
 	{ EBADE, "ranks disagree on collective, data type, operation, root or count" },
 	{ ECANCELED, "the communicator was destroyed before the operation ended" },
 	{ ECONNRESET, "a rank died or left" },
+	{ EHOSTUNREACH, "the switch does not answer" },
 	{ EOPNOTSUPP, "not offered by this tree" },
 	{ ENOTCONN, "connection to the rendezvous daemon lost" },
 	{ ESHUTDOWN, "the tree was dismantled" },

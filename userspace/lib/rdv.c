@@ -29,6 +29,7 @@ static const struct {
 } types[] = {
 	[INC_RDV_JOIN]		= { "cmd", "join" },
 	[INC_RDV_LEAVE]		= { "cmd", "leave" },
+	[INC_RDV_LOST]		= { "cmd", "lost" },
 	[INC_RDV_JOINED]	= { "event", "joined" },
 	[INC_RDV_READY]		= { "event", "ready" },
 	[INC_RDV_LEFT]		= { "event", "left" },
@@ -198,6 +199,17 @@ static void parse_tree(struct parse *p, struct json_object *obj,
 				     false);
 }
 
+static bool parse_transport(struct parse *p, struct json_object *obj)
+{
+	char text[8];
+
+	get_str(p, obj, "transport", text, sizeof(text), false);
+	if (!p->ret && text[0] && strcmp(text, "rc") && strcmp(text, "uc"))
+		fail(p, -EINVAL, "\"transport\" is \"%s\", must be rc or uc",
+		     text);
+	return !strcmp(text, "uc");
+}
+
 static void parse_qp(struct parse *p, struct json_object *obj,
 		     struct inc_rdv_join *join)
 {
@@ -227,6 +239,7 @@ static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 	if (qp)
 		parse_qp(p, obj, join);
 	join->mtu = get_num(p, obj, "mtu", 256, 4096, false);
+	join->uc = parse_transport(p, obj);
 	parse_tree(p, obj, &join->tree);
 }
 
@@ -307,6 +320,7 @@ static void parse_body(struct parse *p, struct json_object *obj,
 		parse_error(p, obj, msg);
 		break;
 	case INC_RDV_LEAVE:
+	case INC_RDV_LOST:
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
 		break;
@@ -423,6 +437,8 @@ static void format_join(struct json_object *obj, bool qp,
 		format_qp(obj, join);
 	if (join->mtu)
 		add_num(obj, "mtu", join->mtu);
+	if (join->uc)
+		add_str(obj, "transport", "uc");
 	format_tree(obj, &join->tree);
 }
 
@@ -489,6 +505,7 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 		format_error(obj, msg);
 		break;
 	case INC_RDV_LEAVE:
+	case INC_RDV_LOST:
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
 		break;

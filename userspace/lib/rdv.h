@@ -53,6 +53,7 @@ struct inc_rdv_tree {
  * @qpn: its QPN
  * @psn: first PSN that it sends
  * @mtu: active MTU of its port, bytes; 0: not said
+ * @uc: its queue pair is UC, else RC
  * @tree: what it wants the tree to be
  */
 struct inc_rdv_join {
@@ -63,6 +64,7 @@ struct inc_rdv_join {
 	uint32_t		qpn;
 	uint32_t		psn;
 	uint32_t		mtu;
+	bool			uc;
 	struct inc_rdv_tree	tree;
 };
 
@@ -114,6 +116,7 @@ enum inc_rdv_type {
 	/* rank to daemon */
 	INC_RDV_JOIN,
 	INC_RDV_LEAVE,
+	INC_RDV_LOST,
 	/* daemon to rank */
 	INC_RDV_JOINED,
 	INC_RDV_READY,

@@ -67,4 +67,20 @@ static inline uint32_t inc_seg_dist(uint32_t imm, uint32_t head_id)
 	return (imm - head_id) & INC_IMM_MSG_ID_MASK;
 }
 
+/**
+ * inc_seg_id() - whole message ID of an Immediate
+ * @imm: Immediate, host byte order
+ * @head_id: oldest message in flight
+ *
+ * Return: the one nearest to @head_id, before or behind it.
+ */
+static inline uint32_t inc_seg_id(uint32_t imm, uint32_t head_id)
+{
+	uint32_t dist = inc_seg_dist(imm, head_id);
+
+	if (dist > INC_IMM_MSG_ID_MASK / 2)
+		dist -= INC_IMM_MSG_ID_MASK + 1;
+	return head_id + dist;
+}
+
 #endif /* INC_LIB_SEG_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Choice of device, port and GID; transitions of an RC queue pair.
+ * Choice of device, port and GID; transitions of an RC or UC queue pair.
  * libibverbs returns positive errno values: here they become negative.
  */
 #include <errno.h>
@@ -255,18 +255,19 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 			},
 		},
 	};
+	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+		   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	int tries, ret;
 
+	if (qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	addr_to_gid(&rc->addr, &attr.ah_attr.grh.dgid);
 	/*
 	 * Resolving the address fails now and then when the link has just come
 	 * up.
 	 */
 	for (tries = 1;; tries++) {
-		ret = -ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
-				     IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				     IBV_QP_MIN_RNR_TIMER);
+		ret = -ibv_modify_qp(qp, &attr, mask);
 		if (!ret || tries == (ret == -EINVAL ? RTR_TRIES : RTR_TRIES_SLOW))
 			return ret;
 		nanosleep(&pause, NULL);
@@ -293,9 +294,13 @@ int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
 		.rnr_retry	= RNR_RETRY,
 		.sq_psn		= rc->sq_psn,
 	};
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 	char addr[64];
 	int ret;
 
+	if (qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
 	if (rc->pmtu > dev->mtu) {
 		snprintf(err, err_len,
 			 "path MTU %u is more than this port's active MTU %u",
@@ -304,9 +309,7 @@ int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
 	}
 	ret = to_rtr(qp, dev, rc);
 	if (!ret)
-		ret = -ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
-				     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+		ret = -ibv_modify_qp(qp, &attr, mask);
 	if (ret)
 		snprintf(err, err_len, "queue pair to %s, QPN 0x%x: %s",
 			 inc_rdv_addr_str(&rc->addr, addr, sizeof(addr)),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Verbs devices, GIDs and the states of an RC queue pair. Used by libinc and
+ * Verbs devices, GIDs and the states of an RC or UC queue pair. Used by libinc and
  * inc-rtt; knows nothing of trees and messages.
  */
 #ifndef INC_LIB_VERBS_H
@@ -44,13 +44,13 @@ struct inc_dev {
 };
 
 /**
- * struct inc_rc - what an RC queue pair needs to know of its peer
+ * struct inc_rc - what a queue pair needs to know of its peer
  * @addr: address of the peer's GID
  * @qpn: peer's QPN
  * @rq_psn: first PSN that the peer sends
  * @sq_psn: first PSN that we send
  * @pmtu: path MTU in bytes
- * @timeout: local ACK timeout exponent
+ * @timeout: local ACK timeout exponent; RC
  */
 struct inc_rc {
 	struct inc_rdv_addr	addr;

@@ -26,6 +26,7 @@
  * whose last result is still under way when another rank has left gets it.
  */
 #define GRACE_MS	400
+#define TELL_MS		100	/* to tell the daemon something */
 
 /* What the watch alone knows. */
 struct state {
@@ -90,6 +91,7 @@ static bool hear(struct inc_watch *w, struct state *s)
 		break;
 	case INC_RDV_JOIN:
 	case INC_RDV_LEAVE:
+	case INC_RDV_LOST:
 	case INC_RDV_JOINED:
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
@@ -101,6 +103,17 @@ static bool hear(struct inc_watch *w, struct state *s)
 		break;
 	}
 	return true;
+}
+
+static void tell_lost(struct inc_watch *w, const struct state *s)
+{
+	const struct inc_rdv_msg msg = { .type = INC_RDV_LOST };
+
+	if (!atomic_exchange_explicit(&w->lost, false, memory_order_relaxed) ||
+	    w->conn.fd < 0)
+		return;
+	if (inc_conn_send(&w->conn, &msg, s->now + TELL_MS))
+		inc_warn("the daemon can not be told that the switch does not answer");
 }
 
 static int tick_ms(unsigned int timeout_ms)
@@ -214,6 +227,7 @@ static void *watch_main(void *arg)
 		if (pfd[1].revents)
 			while (hear(w, &s))
 				;
+		tell_lost(w, &s);
 		look(w, &s, tick);
 		busy = look_for_losses(w, &progress);
 	}

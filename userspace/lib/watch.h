@@ -30,6 +30,7 @@
  * @timeout_ms: time limit
  * @flight: packets that should be in flight at most; 0: any number
  * @loss: where that comes from; belongs to @thread
+ * @lost: the daemon is to be told that the switch does not answer
  * @err: 0, or the negative errno value that the watch found; set once
  * @lock: protects @qp and @text
  * @qp: queue pair to move to ERROR; NULL: there is none any more
@@ -46,6 +47,7 @@ struct inc_watch {
 	_Atomic unsigned int timeout_ms;
 	_Atomic unsigned int flight;
 	struct inc_loss	loss;
+	_Atomic bool	lost;
 	_Atomic int	err;
 	pthread_mutex_t	lock;
 	struct ibv_qp	*qp;
@@ -63,6 +65,12 @@ static inline void inc_watch_count(_Atomic unsigned int *counter)
 			      atomic_load_explicit(counter,
 						   memory_order_relaxed) + 1,
 			      memory_order_relaxed);
+}
+
+/* The switch does not answer: the daemon is told, within a tick. */
+static inline void inc_watch_lost(struct inc_watch *watch)
+{
+	atomic_store_explicit(&watch->lost, true, memory_order_relaxed);
 }
 
 static inline int inc_watch_error(struct inc_watch *watch)

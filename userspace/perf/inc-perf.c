@@ -544,8 +544,17 @@ static void header(const struct perf *p)
 
 static void footer(const struct perf *p)
 {
-	if (p->o.json && !p->rank && !p->o.runs)
-		printf("\n]}\n");
+	struct inc_comm_info info = { .size = sizeof(info) };
+
+	if (p->rank || p->o.runs)
+		return;
+	inc_comm_query(p->comm, &info);
+	if (p->o.json)
+		printf("\n],\"messages\":%" PRIu64 ",\"resent\":%" PRIu64 ",\"asked\":%" PRIu64 "}\n",
+		       info.messages, info.resent, info.asked);
+	else if (info.qp_type == INC_QP_UC)
+		printf("# %" PRIu64 " messages, %" PRIu64 " sent again, %" PRIu64 " asked for\n",
+		       info.messages, info.resent, info.asked);
 }
 
 static int one_size(struct perf *p, size_t count)

@@ -54,6 +54,7 @@ static void usage(FILE *out)
 "      --slots N, --msg-size N, --pmtu N, --first-msg-id N\n"
 "                            settings of the tree\n"
 "      --psn N               first PSN of this rank\n"
+"      --transport rc|uc     of the queue pair (rc)\n"
 "      --timeout MS          time limit of a call\n"
 "      --join-timeout MS     how long to wait for the other ranks\n"
 "      --dev NAME, --ib-port N, --gid-index N\n"
@@ -69,7 +70,7 @@ enum {
 	OPT_COUNT = 256, OPT_REPS, OPT_CHECK, OPT_PATTERN, OPT_SEED, OPT_HASH,
 	OPT_RUNS, OPT_IN_PLACE, OPT_OUTSTANDING, OPT_REG, OPT_WINDOW, OPT_SLOTS,
 	OPT_MSG_SIZE, OPT_PMTU, OPT_FIRST, OPT_TIMEOUT, OPT_JOIN_TIMEOUT,
-	OPT_DEV, OPT_IB_PORT, OPT_GID, OPT_PSN, OPT_ROOT,
+	OPT_DEV, OPT_IB_PORT, OPT_GID, OPT_PSN, OPT_ROOT, OPT_TRANSPORT,
 };
 
 static const struct option long_options[] = {
@@ -100,6 +101,7 @@ static const struct option long_options[] = {
 	{ "pmtu",	required_argument,	NULL, OPT_PMTU },
 	{ "first-msg-id", required_argument,	NULL, OPT_FIRST },
 	{ "psn",	required_argument,	NULL, OPT_PSN },
+	{ "transport",	required_argument,	NULL, OPT_TRANSPORT },
 	{ "timeout",	required_argument,	NULL, OPT_TIMEOUT },
 	{ "join-timeout", required_argument,	NULL, OPT_JOIN_TIMEOUT },
 	{ "dev",	required_argument,	NULL, OPT_DEV },
@@ -234,6 +236,14 @@ static bool get_reg(struct options *o, const char *text)
 	return true;
 }
 
+static bool get_transport(struct inc_comm_opts *c, const char *text)
+{
+	if (strcmp(text, "rc") && strcmp(text, "uc"))
+		return bad_argument(text, "rc or uc");
+	c->qp_type = *text == 'u' ? INC_QP_UC : INC_QP_RC;
+	return true;
+}
+
 /* What the communicator and its tree are to be. */
 static bool comm_option(struct inc_comm_opts *c, int opt, const char *arg)
 {
@@ -262,6 +272,8 @@ static bool comm_option(struct inc_comm_opts *c, int opt, const char *arg)
 	case OPT_PSN:
 		c->flags |= INC_COMM_F_PSN;
 		return get_uint(arg, 0, 0xffffff, &c->psn);
+	case OPT_TRANSPORT:
+		return get_transport(c, arg);
 	case OPT_TIMEOUT:
 		return get_uint(arg, 1, INT_MAX, &c->timeout_ms);
 	case OPT_JOIN_TIMEOUT:

@@ -12,6 +12,7 @@ static const char usage[] =
 "Usage: inc-tool member [ show ] [ tree ID [ rank R ] ]\n"
 "       inc-tool member add tree ID rank R addr IP qpn QPN psn PSN\n"
 "                [ local IP ] [ local-qpn QPN ] [ local-psn PSN ] [ pkey KEY ]\n"
+"                [ transport rc | uc ]\n"
 "       inc-tool member del tree ID rank R\n"
 "addr, qpn and psn are the host's: the address of its GID, the number of its\n"
 "QP and the first PSN that it sends. member add prints what the host needs.\n";
@@ -46,6 +47,12 @@ static const struct keyword add_keywords[] = {
 	   INC_A_MEMBER_PSN, psn),
 	KW("pkey", NULL, "a P_Key, as 0xffff", parse_uint,
 	   INC_A_MEMBER_PKEY, pkey),
+	{
+		.name = "transport", .takes = "rc or uc", .parse = parse_enum,
+		.name_of = inc_nl_transport_name, .attr = INC_A_MEMBER_TRANSPORT,
+		.off = offsetof(struct inc_nl_member, transport),
+		.size = sizeof(((struct inc_nl_member *)NULL)->transport),
+	},
 	{ .name = NULL },
 };
 

@@ -59,11 +59,20 @@ static const char *const member_stats[] = {
 	[INC_A_MEMBER_STATS_TX_PROBES] = "tx-probes",
 	[INC_A_MEMBER_STATS_TX_ERRORS] = "tx-errors",
 	[INC_A_MEMBER_STATS_RX_REPEATED] = "rx-repeated",
+	[INC_A_MEMBER_STATS_RX_GAPS] = "rx-gaps",
+	[INC_A_MEMBER_STATS_RX_ASKED] = "rx-asked",
+	[INC_A_MEMBER_STATS_TX_SEND_AGAIN] = "tx-send-again",
+	[INC_A_MEMBER_STATS_TX_WAIT] = "tx-wait",
 };
 
 _Static_assert(ARRAY_SIZE(switch_stats) == INC_A_SWITCH_STATS_MAX + 1, "spec");
 _Static_assert(ARRAY_SIZE(tree_stats) == INC_A_TREE_STATS_MAX + 1, "spec");
 _Static_assert(ARRAY_SIZE(member_stats) == INC_A_MEMBER_STATS_MAX + 1, "spec");
+
+static const char *const transports[] = {
+	[INC_TRANSPORT_RC] = "rc",
+	[INC_TRANSPORT_UC] = "uc",
+};
 
 static const char *const orders[] = {
 	[INC_ORDER_RANKS] = "ranks",
@@ -142,6 +151,8 @@ static const char *const statuses[] = {
 	[INC_STATUS_PEER_DEAD] = "peer-dead",
 	[INC_STATUS_TREE_GONE] = "tree-gone",
 	[INC_STATUS_MEMBER_LEFT] = "member-left",
+	[INC_STATUS_AGAIN] = "again",
+	[INC_STATUS_WAIT] = "wait",
 };
 
 #define NAME_OF(fn, table)						\
@@ -158,6 +169,7 @@ NAME_OF(inc_nl_member_state_name, member_states)
 NAME_OF(inc_nl_member_error_name, member_errors)
 NAME_OF(inc_nl_slot_state_name, slot_states)
 NAME_OF(inc_nl_role_name, roles)
+NAME_OF(inc_nl_transport_name, transports)
 NAME_OF(inc_nl_order_name, orders)
 NAME_OF(inc_nl_event_name, events)
 NAME_OF(inc_nl_collective_name, collectives)

@@ -89,6 +89,7 @@ static const struct field member_fields[] = {
 	F(TX_PENDING, "tx-pending", tx_pending, FIELD_UINT32),
 	F(HELD, "held", held, FIELD_UINT32),
 	F(SRTT, "srtt", srtt, FIELD_UINT32),
+	F(TRANSPORT, "transport", transport, FIELD_UINT8),
 	F(STATS, "stats", stats, FIELD_STATS),
 	F(LAST_RX, "last-rx", last_rx, FIELD_UINT32),
 	F(PEER_TREE_ID, "peer-tree-id", peer_tree_id, FIELD_UINT32),

@@ -150,6 +150,7 @@ struct inc_nl_member {
 	uint32_t		last_rx;
 	uint32_t		peer_tree_id;
 	uint32_t		peer_rkey;
+	uint8_t			transport;
 	uint64_t		stats[INC_A_MEMBER_STATS_MAX + 1];
 };
 
@@ -266,6 +267,7 @@ const char *inc_nl_member_state_name(unsigned int state);
 const char *inc_nl_member_error_name(unsigned int error);
 const char *inc_nl_slot_state_name(unsigned int state);
 const char *inc_nl_role_name(unsigned int role);
+const char *inc_nl_transport_name(unsigned int transport);
 const char *inc_nl_order_name(unsigned int order);
 const char *inc_nl_event_name(unsigned int cmd);
 /* What attributes and counters are, in the words of the YNL spec. */

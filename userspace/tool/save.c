@@ -55,10 +55,11 @@ static void put_member(const struct inc_nl_member *m)
 	char peer[INET6_ADDRSTRLEN], local[INET6_ADDRSTRLEN];
 
 	printf("member add tree %u rank %u addr %s qpn 0x%06x psn 0x%06x \\\n"
-	       "\tlocal %s local-qpn 0x%06x local-psn 0x%06x pkey 0x%04x\n",
+	       "\tlocal %s local-qpn 0x%06x local-psn 0x%06x pkey 0x%04x%s\n",
 	       m->tree_id, m->rank, addr_text(&m->peer_addr, peer),
 	       m->peer_qpn, m->peer_psn, addr_text(&m->local_addr, local),
-	       m->qpn, m->psn, m->pkey);
+	       m->qpn, m->psn, m->pkey,
+	       m->transport == INC_TRANSPORT_UC ? " transport uc" : "");
 	if (m->stats[INC_A_MEMBER_STATS_RX_PACKETS])
 		printf("# it was used: its host's QP has to begin again, too\n");
 }

@@ -19,6 +19,9 @@
 #include "serve.h"
 
 #define LEAVE_MS	300
+/* Of trees whose first rank is UC: as much in all slots as RC has in some. */
+#define UC_SLOTS	1024
+#define UC_MSG_SIZE	1024
 
 enum rank_state {
 	RANK_ABSENT,
@@ -187,6 +190,13 @@ static struct inc_nl_tree wanted_tree(const struct server *s,
 			   (uint16_t)join->tree.pmtu);
 	else if (!INC_NL_HAS(&tree, INC_A_TREE_PMTU) && join->mtu)
 		INC_NL_SET(&tree, INC_A_TREE_PMTU, pmtu, (uint16_t)join->mtu);
+	/* A UC rank's messages are one packet, so it takes more of them. */
+	if (join->uc && !INC_NL_HAS(&tree, INC_A_TREE_MSG_SIZE))
+		INC_NL_SET(&tree, INC_A_TREE_MSG_SIZE, msg_size,
+			   INC_NL_HAS(&tree, INC_A_TREE_PMTU) ? tree.pmtu :
+								UC_MSG_SIZE);
+	if (join->uc && !INC_NL_HAS(&tree, INC_A_TREE_SLOTS))
+		INC_NL_SET(&tree, INC_A_TREE_SLOTS, slots, UC_SLOTS);
 	return tree;
 }
 
@@ -321,6 +331,9 @@ static int member_new(struct client *c, struct job *job,
 	memcpy(req.peer_addr.bytes, join->addr.bytes, join->addr.len);
 	INC_NL_SET(&req, INC_A_MEMBER_PEER_QPN, peer_qpn, join->qpn);
 	INC_NL_SET(&req, INC_A_MEMBER_PEER_PSN, peer_psn, join->psn);
+	if (join->uc)
+		INC_NL_SET(&req, INC_A_MEMBER_TRANSPORT, transport,
+			   INC_TRANSPORT_UC);
 	if (s->has_psn)
 		INC_NL_SET(&req, INC_A_MEMBER_PSN, psn, s->psn);
 	ret = inc_nl_member_new(&s->nl, &req, &reply);

@@ -201,6 +201,11 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 		client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_BYE });
 		c->closing = true;
 		return;
+	case INC_RDV_LOST:
+		if (c->job)
+			job_lost(c, "the switch does not answer it");
+		c->closing = true;
+		return;
 	default:
 		client_error(c, EPROTO, "that is for the daemon to say");
 	}

@@ -140,6 +140,8 @@ void show_member(const struct inc_nl_member *m)
 	pr_enum("state", "state", m->state, inc_nl_member_state_name);
 	pr_enum("error", m->error ? "error" : NULL, m->error,
 		inc_nl_member_error_name);
+	pr_enum("transport", m->transport == INC_TRANSPORT_RC ? NULL :
+		"transport", m->transport, inc_nl_transport_name);
 	pr_hex("qpn", "qpn", m->qpn, 6);
 	pr_addr("peer-addr", "addr", &m->peer_addr);
 	pr_hex("peer-qpn", "peer-qpn", m->peer_qpn, 6);

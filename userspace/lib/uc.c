@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The UC side of a communicator, see uc.h.
+ *
+ * Data and results are always copied, through the arena: what is sent may have
+ * to be sent again, and a result that the network held back or doubled may
+ * be written once more when the operation has long ended. It then hits the arena's
+ * entry, which the next message uses only as many messages later as the tree
+ * has slots.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "comm.h"
+#include "seg.h"
+#include "uc.h"
+
+/*
+ * Where results keep coming, looking for them now and then costs less than
+ * being woken for each: a part of the round trip, if that is long.
+ */
+#define NAP_SHARE	16
+#define NAP_MIN_US	250
+#define NAP_MAX_US	2000
+#define NAP_UNDER_WAY	16
+
+/* Without results the clock is read each so many calls. */
+#define IDLE_CALLS	8
+
+static uint64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/**
+ * inc_uc_alloc() - allocate what depends on the tree
+ * @comm: communicator whose ring has been made
+ *
+ * Return: 0 or a negative errno value. inc_uc_free() frees.
+ */
+int inc_uc_alloc(struct inc_comm *comm)
+{
+	uint32_t entries = comm->ring_mask + 1, seed;
+	struct inc_uc *uc = comm->uc;
+
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		return -EIO;
+	uc->ring = calloc(entries, sizeof(*uc->ring));
+	uc->asks = calloc(comm->sq_depth, sizeof(*uc->asks));
+	if (!uc->ring || !uc->asks)
+		return -ENOMEM;
+	uc->mr = ibv_reg_mr(comm->pd, uc->asks,
+			    comm->sq_depth * sizeof(*uc->asks), 0);
+	if (!uc->mr)
+		return -errno;
+	inc_rtx_init(&uc->rtx, uc->ring, entries, comm->next_id, seed);
+	return 0;
+}
+
+/**
+ * inc_uc_free() - free all of the UC side
+ * @comm: communicator without a queue pair
+ */
+void inc_uc_free(struct inc_comm *comm)
+{
+	struct inc_uc *uc = comm->uc;
+
+	if (!uc)
+		return;
+	if (uc->mr)
+		ibv_dereg_mr(uc->mr);
+	free(uc->asks);
+	free(uc->ring);
+	free(uc);
+	comm->uc = NULL;
+}
+
+/**
+ * inc_uc_sent() - the next message is sent
+ * @comm: communicator
+ * @first: it is the first of several that are sent together
+ */
+void inc_uc_sent(struct inc_comm *comm, bool first)
+{
+	struct inc_uc *uc = comm->uc;
+
+	/* If results have just come the clock has been read for them. */
+	if (first && uc->idle)
+		uc->now = now_us();
+	inc_rtx_sent(&uc->rtx, uc->now);
+}
+
+/**
+ * inc_uc_done() - a message's result or error has come
+ * @comm: communicator
+ * @id: message
+ */
+void inc_uc_done(struct inc_comm *comm, uint32_t id)
+{
+	inc_rtx_done(&comm->uc->rtx, id, comm->uc->now);
+}
+
+/* What does not fit into the send queue is lost; its time-out comes. */
+static void post(struct inc_comm *comm, uint32_t id, struct ibv_sge *sge)
+{
+	struct ibv_send_wr wr = {
+		.sg_list = sge, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.imm_data = htonl(inc_seg_imm(id)),
+		.wr.rdma = {
+			.remote_addr = inc_msg_addr(comm, id),
+			.rkey = comm->tree.rkey,
+		},
+	}, *bad;
+	int ret;
+
+	if (comm->sq_posted - comm->sq_done == comm->sq_depth)
+		inc_msg_reap(comm);
+	if (comm->err || comm->sq_posted - comm->sq_done == comm->sq_depth)
+		return;
+	wr.wr_id = ++comm->sq_posted;
+	if (wr.wr_id % (comm->sq_depth / 4) == 0) {
+		wr.send_flags |= IBV_SEND_SIGNALED;
+		comm->sq_signaled = wr.wr_id;
+	}
+	if (sge->length <= comm->inline_max)
+		wr.send_flags |= IBV_SEND_INLINE;
+	ret = ibv_post_send(comm->qp, &wr, &bad);
+	if (ret)
+		inc_comm_fail(comm, -ret, "ibv_post_send: %s", strerror(ret));
+}
+
+static void send_again(struct inc_comm *comm, uint32_t id)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)inc_msg_hdr(comm, id),
+		.length = comm->ring[id & comm->ring_mask].out,
+		.lkey = comm->arena_mr->lkey,
+	};
+
+	comm->info.resent++;
+	post(comm, id, &sge);
+}
+
+static void ask(struct inc_comm *comm, uint32_t id)
+{
+	struct inc_uc *uc = comm->uc;
+	struct inc_hdr *hdr = &uc->asks[comm->sq_posted % comm->sq_depth];
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)hdr, .length = INC_HDR_LEN,
+		.lkey = uc->mr->lkey,
+	};
+
+	*hdr = *inc_msg_hdr(comm, id);
+	hdr->flags |= htons(INC_HDR_F_ASK);
+	comm->info.asked++;
+	post(comm, id, &sge);
+}
+
+/**
+ * inc_uc_came() - completions of receives are there
+ * @comm: communicator
+ */
+void inc_uc_came(struct inc_comm *comm)
+{
+	comm->uc->now = now_us();
+	comm->uc->idle = 0;
+}
+
+/**
+ * inc_uc_heard() - take what only a UC member is told
+ * @comm: communicator
+ * @id: message
+ * @status: status of the Immediate; that of a result becomes INC_STATUS_OK
+ *
+ * Return: true if there is nothing more to it.
+ */
+bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
+{
+	struct inc_uc *uc = comm->uc;
+	uint32_t behind = *status & INC_IMM_MARK_MAX;
+
+	if (*status & INC_IMM_MARK) {
+		*status = INC_STATUS_OK;
+		if (behind != INC_IMM_MARK_MAX)
+			inc_rtx_mark(&uc->rtx, id - behind, uc->now);
+		return false;
+	}
+	switch (*status) {
+	case INC_STATUS_AGAIN:
+		if (inc_rtx_again(&uc->rtx, id, uc->now))
+			send_again(comm, id);
+		return true;
+	case INC_STATUS_WAIT:
+		inc_rtx_wait(&uc->rtx, id, uc->now);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * inc_uc_progress() - ask for what is due
+ * @comm: communicator
+ */
+void inc_uc_progress(struct inc_comm *comm)
+{
+	struct inc_uc *uc = comm->uc;
+	uint32_t ids[INC_RTX_BURST];
+	unsigned int i, n, tries;
+
+	bool fresh = !uc->idle++;
+
+	if (uc->rtx.head == uc->rtx.next)
+		return;
+	if (!fresh) {
+		if (uc->idle < IDLE_CALLS)
+			return;
+		uc->idle = 1;
+		uc->now = now_us();
+	}
+	n = inc_rtx_due(&uc->rtx, uc->now, ids, &tries);
+	if (tries >= uc->retries) {
+		inc_watch_lost(&comm->watch);
+		inc_comm_fail(comm, -EHOSTUNREACH,
+			      "the switch did not answer %u times, message 0x%x",
+			      tries, ids[0]);
+		return;
+	}
+	for (i = 0; i < n && !comm->err; i++)
+		ask(comm, ids[i]);
+}
+
+/**
+ * inc_uc_nap() - sleep a little, if much is under way
+ * @comm: communicator
+ *
+ * Return: true if so: results may be there, whether or not there is an event.
+ */
+bool inc_uc_nap(struct inc_comm *comm)
+{
+	const struct inc_rtx *r = &comm->uc->rtx;
+	uint32_t us = r->srtt / NAP_SHARE;
+	struct timespec t;
+
+	if (us < NAP_MIN_US || r->next - r->high < NAP_UNDER_WAY)
+		return false;
+	t = (struct timespec) {
+		.tv_nsec = (us < NAP_MAX_US ? us : NAP_MAX_US) * 1000L,
+	};
+	nanosleep(&t, NULL);
+	comm->uc->idle = IDLE_CALLS;
+	return true;
+}
+
+/**
+ * inc_uc_sleep() - sleep until a completion event, or until a time-out
+ * @comm: communicator
+ *
+ * Return: 1: there is an event; 0: there may be none; or a negative errno value.
+ */
+int inc_uc_sleep(struct inc_comm *comm)
+{
+	struct pollfd pfd = { .fd = comm->chan->fd, .events = POLLIN };
+	struct inc_uc *uc = comm->uc;
+	int ret, ms = -1;
+
+	/* The clock was read when the last result came: that is near enough. */
+	if (uc->rtx.next_due != UINT64_MAX)
+		ms = uc->rtx.next_due <= uc->now ? 1 :
+		     (int)((uc->rtx.next_due - uc->now) / 1000) + 1;
+	ret = poll(&pfd, 1, ms);
+	if (ret < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (!ret)
+		uc->idle = IDLE_CALLS;
+	return ret;
+}
