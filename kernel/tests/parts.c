@@ -27,9 +27,10 @@ int test_parts_live;
  */
 struct inc_part *test_part(const void *data, u16 len)
 {
-	struct inc_part *part = kzalloc(sizeof(*part), GFP_KERNEL);
+	struct inc_part *part = kzalloc(sizeof(*part) + len, GFP_KERNEL);
 
-	part->data = kmalloc(len, GFP_KERNEL);
+	/* The slot may move it. */
+	part->data = part + 1;
 	part->len = len;
 	/* The slot has to set it. */
 	part->level = 0xdead;
@@ -46,7 +47,6 @@ struct inc_part *test_part(const void *data, u16 len)
 void inc_part_free(struct inc_part *part)
 {
 	test_parts_live--;
-	kfree(part->data);
 	kfree(part);
 }
 
