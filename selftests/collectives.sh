@@ -103,14 +103,14 @@ t_loss()
 	local r
 
 	for ((r = 0; r < TOPO_N; r++)); do
-		host "$r" tc qdisc replace dev eth0 root netem loss 1% \
-			duplicate 1% corrupt 0.5% limit 10000
-		sw tc qdisc replace dev "v$r" root netem loss 1% duplicate 1% \
-			corrupt 0.5% limit 10000
+		host "$r" tc qdisc replace dev eth0 root netem delay 100us 100us \
+			loss 1% duplicate 1% corrupt 0.5% limit 10000
+		sw tc qdisc replace dev "v$r" root netem delay 100us 100us \
+			loss 1% duplicate 1% corrupt 0.5% limit 10000
 	done
-	job "mixed, loss, duplication, corruption" 4 mix -t fp32 --count 3 \
+	job "mixed, jitter, loss, duplication, corruption" 4 mix -t fp32 --count 3 \
 		--count 900 --count 20000 --check=20 "${PERF[@]}"
-	job "mixed, 8 at once, loss, duplication, corruption" 4 mix -t fp32 \
+	job "mixed, 8 at once, jitter, loss, duplication, corruption" 4 mix -t fp32 \
 		--count 3 --count 900 --count 20000 --check=5 --outstanding 8 \
 		"${PERF[@]}"
 }

@@ -64,6 +64,8 @@ times_ok()
 	[ -n "$n256" ] || return
 	echo "# $name: 8 B $b8 us alone, $n8 us now, ratio $(ratio "$n8" "$b8")"
 	echo "# $name: 256 KiB $b256 us alone, $n256 us now, ratio $(ratio "$n256" "$b256")"
+	# A kernel full of checks, on shared CPUs, tells nothing about time.
+	[ "$SLOW" = 1 ] || return
 	[ "$n8" -le $((LIMIT * b8)) ]
 	ktap $? "$name: its latency" "$n8 us, alone $b8 us"
 	[ "$n256" -le $((LIMIT * b256)) ]

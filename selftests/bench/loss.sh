@@ -11,7 +11,7 @@ LOSS_RATES="0 0.1 1 2 5"	# per cent, on each link and in each direction
 LOSS_RANKS="2 8"
 LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-rc uc}
 # Bytes and operations of a run. RC loses much more time, UC has much less to lose.
-declare -A LOSS_RUN=([rc]="-s 1048576 -i 1 -x 1" [uc]="-s 1048576 -i 1 -x 0 --outstanding 8")
+declare -A LOSS_RUN=([rc]="-s 1048576 -i 3 -x 1" [uc]="-s 1048576 -i 1 -x 0 --outstanding 8")
 
 # at_ends CMD: CMD for both ends of each link, with DEV and IFB set, and what runs
 # a program there as arguments.

@@ -175,7 +175,8 @@ def shaped(rep):
 
 
 # Loss in per cent: least share of the throughput without loss.
-LOSS_BARS = {'uc': {'0.1': 0.99, '1': 0.97, '2': 0.957, '5': 0.90}}
+LOSS_BARS = {'rc': {'0.1': 0.80, '1': 0.60},
+             'uc': {'0.1': 0.99, '1': 0.97, '2': 0.957, '5': 0.90}}
 
 
 def loss(rep):

@@ -392,7 +392,11 @@ static unsigned int flight(const struct inc_comm *comm)
 	return packets && !msgs ? 1 : msgs;
 }
 
-/* No more of @req now: wait for a completion, of which there will be one. */
+/*
+ * No more of @req now: wait for a completion, or for a result. An rxe that was
+ * told while it repeats a message that all of it has arrived completes that
+ * only when a later one is acknowledged: whose result has come is not waited for.
+ */
 static bool sq_full(const struct inc_comm *comm, const struct inc_req *req)
 {
 	uint64_t posted = comm->sq_posted - comm->sq_done;
@@ -400,6 +404,7 @@ static bool sq_full(const struct inc_comm *comm, const struct inc_req *req)
 
 	return posted == comm->sq_depth ||
 	       (limit && req->smem && posted >= limit &&
+		comm->next_id - comm->head_id >= limit &&
 		comm->sq_signaled > comm->sq_done);
 }
 
