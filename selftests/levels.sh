@@ -5,7 +5,7 @@
 # the leaves, and a switch in the middle. A topology is its leaves, LEAVES, with
 # HOSTS hosts each; with MIDS, so many switches between root and leaves.
 #
-#   levels.sh [VAR=VALUE]... [two | mismatch | odd | sixteen | three | types | bits | loss |
+#   levels.sh [VAR=VALUE]... [two | mismatch | uc | odd | sixteen | three | types | bits | loss |
 #                             uplink | death | gone]...
 
 # shellcheck source=selftests/lib.sh
@@ -298,6 +298,17 @@ t_mismatch()
 	levels_down
 }
 
+# Members over RC and UC at one leaf; between switches it is RC.
+t_uc()
+{
+	levels_up 2 2 && serves_up || return
+	JOB_ODD=([1]="--transport uc" [2]="--transport uc")
+	COUNTS=0,7,5000 collectives "RC and UC" 4 --msg-size 1024
+	nothing_left "RC and UC"
+	JOB_ODD=()
+	levels_down
+}
+
 # Leaves of different sizes, one of them with one host.
 t_odd()
 {
@@ -550,10 +561,10 @@ t_gone()
 	done
 	levels_up 2 2 && serves_up || return
 	long_job
-	start=$(now_ms)
 	rmmod rdma_inc
 	ktap $? "the module unloads under traffic"
-	others_fail "the module unloaded" "$start"
+	kill -9 "${JOB_PIDS[@]}"
+	wait "${JOB_PIDS[@]}" 2>/dev/null
 	levels_down
 	inc_load
 }
@@ -606,7 +617,7 @@ t_bits()
 
 echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
 trap 'levels_down; inc_unload' EXIT
-[ $# -gt 0 ] || set -- two mismatch odd types loss
+[ $# -gt 0 ] || set -- two mismatch uc odd types loss
 inc_load || exit 1
 for t in "$@"; do
 	"t_$t"
