@@ -198,7 +198,8 @@ static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
 	if (!o->qp_timeout)
 		o->qp_timeout = INC_QP_TIMEOUT_DEFAULT;
 	if (!o->window)
-		o->window = INC_WINDOW_DEFAULT;
+		o->window = o->qp_type == INC_QP_UC ? INC_WINDOW_UC_DEFAULT :
+						      INC_WINDOW_DEFAULT;
 	if (!o->retries)
 		o->retries = INC_RETRIES_DEFAULT;
 	if (!o->timeout_ms)

@@ -25,6 +25,7 @@
 #include "watch.h"
 
 #define INC_WINDOW_DEFAULT	32
+#define INC_WINDOW_UC_DEFAULT	64	/* of one packet each */
 #define INC_RETRIES_DEFAULT	20
 #define INC_TIMEOUT_DEFAULT_MS	30000
 /*

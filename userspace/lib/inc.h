@@ -98,8 +98,8 @@ enum inc_qp_type {
  *	the RoCEv2 GID with the address from which the daemon was reached
  * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0: 14
  * @reg: how user memory is registered
- * @window: most messages in flight; 0: INC_WINDOW, else 32. Never more than
- *	the tree's slots
+ * @window: most messages in flight; 0: INC_WINDOW, else 32, over UC 64. Never
+ *	more than the tree's slots
  * @timeout_ms: time limit of each blocking call in milliseconds; 0:
  *	INC_TIMEOUT_MS, else 30000
  * @join_timeout_ms: time limit of inc_comm_create(), that is how long to wait
