@@ -229,7 +229,7 @@ static void add_page(struct sk_buff *skb, struct page *page, unsigned int off,
  * The payload, by reference, and the trailer. Returns the trailer. What is one
  * member's alone may lie across a border of pages.
  */
-static u8 *add_pages(struct sk_buff *skb, const void *payload, unsigned int len,
+static u8 *ref_pages(struct sk_buff *skb, const void *payload, unsigned int len,
 		     unsigned int trailer_len)
 {
 	u8 *trailer = (u8 *)skb_shinfo(skb) + SHINFO_SIZE;
@@ -290,7 +290,7 @@ static struct sk_buff *build(struct inc_qp *qp, const struct inc_pkt *pkt,
 	skb_dst_set(skb, dst);
 	skb_reserve(skb, reserve);
 	*crc = put_headers(qp, pkt, skb);
-	*trailer = paged ? add_pages(skb, payload, payload_len, trailer_len) :
+	*trailer = paged ? ref_pages(skb, payload, payload_len, trailer_len) :
 			   add_copy(skb, payload, payload_len, trailer_len);
 	return skb;
 
