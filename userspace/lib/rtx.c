@@ -10,6 +10,11 @@
 #define RTO_MIN		10000
 #define RTO_MIN_AGAIN	4000
 #define RTO_MAX		200000
+/*
+ * What a result waits for other ranks that recover from a loss looks like a round
+ * trip. Without a limit each such wait would make the next ones longer.
+ */
+#define RTT_MAX		100000
 #define BACKOFF_MAX	5
 /* A result may come so much later than one sent after it: part of a round trip. */
 #define LATE_SHARE	8
@@ -60,10 +65,9 @@ static uint32_t rto(struct inc_rtx *r, bool again, unsigned int backoff)
 			time = min;
 	}
 	time <<= backoff;
-	/* A round trip longer than the limit has the last word. */
-	if (time > RTO_MAX && time > 2 * (uint64_t)r->srtt)
-		time = RTO_MAX > 2 * (uint64_t)r->srtt ? RTO_MAX :
-		       2 * (uint64_t)r->srtt;
+	/* On a longer path questions come too early, which costs little. */
+	if (time > RTO_MAX)
+		time = RTO_MAX;
 	return (uint32_t)time + jitter(r, (uint32_t)time);
 }
 
@@ -107,9 +111,11 @@ static void measure(struct inc_rtx *r, uint64_t time)
 {
 	/* A rank that comes late says nothing about the network. */
 	uint32_t max = r->srtt ? 4 * r->srtt : RTO_MIN;
-	uint32_t rtt = time > max ? max : time ? (uint32_t)time : 1;
-	uint32_t diff;
+	uint32_t rtt, diff;
 
+	if (max > RTT_MAX)
+		max = RTT_MAX;
+	rtt = time > max ? max : time ? (uint32_t)time : 1;
 	if (!r->srtt) {
 		r->srtt = rtt;
 		r->rttvar = rtt / 2;
