@@ -697,7 +697,7 @@ static void finish(struct inc_qp *qp, const struct verdict *v)
 	if (v->reply) {
 		inc_stats_inc(qp->stats, v->syndrome == SYNDROME_ACK ?
 			      INC_A_MEMBER_STATS_TX_ACKS :
-			      v->syndrome >> 5 == IB_RNR_NAK >> 5 ?
+			      v->syndrome == SYNDROME_RNR ?
 			      INC_A_MEMBER_STATS_TX_RNR_NAKS :
 			      INC_A_MEMBER_STATS_TX_NAKS);
 		inc_tx_ack(qp, v->syndrome, v->psn, v->msn);

@@ -191,6 +191,10 @@ int control_limit(uint64_t bytes)
 	struct nl_msg *msg = request(INC_CMD_SWITCH_SET);
 
 	nla_put_u64(msg, INC_A_SWITCH_MEMORY_LIMIT, bytes);
+	nla_put_u32(msg, INC_A_SWITCH_MAX_TREES, 0);
+	nla_put_u16(msg, INC_A_SWITCH_MAX_RANKS, 0);
+	nla_put_u16(msg, INC_A_SWITCH_MAX_SLOTS, 0);
+	nla_put_u64(msg, INC_A_SWITCH_MAX_TREE_MEMORY, 0);
 	return ask(msg, a);
 }
 
