@@ -408,15 +408,9 @@ int inc_nl_member_del_doit(struct sk_buff *skb, struct genl_info *info)
 	return PTR_ERR_OR_ZERO(qp);
 }
 
-/**
- * inc_nl_member_get_doit() - INC_CMD_MEMBER_GET for one member
- * @skb: request
- * @info: parsed
- *
- * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
- * -ENOENT: no such tree or member; -ENOMEM.
- */
-int inc_nl_member_get_doit(struct sk_buff *skb, struct genl_info *info)
+static int reply_qp(struct sk_buff *skb, struct genl_info *info,
+		    struct inc_qp *(*find)(struct inc_net *inet,
+					   const struct genl_info *info))
 {
 	struct inc_net *inet = inc_net_get(genl_info_net(info));
 	struct sk_buff *msg;
@@ -428,7 +422,7 @@ int inc_nl_member_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -ENOMEM;
 
 	mutex_lock(&inet->lock);
-	qp = find_member(inet, info);
+	qp = find(inet, info);
 	err = IS_ERR(qp) ? PTR_ERR(qp) :
 	      inc_nl_fill_member(msg, info, 0, qp, may_see_secrets(skb));
 	mutex_unlock(&inet->lock);
@@ -437,6 +431,19 @@ int inc_nl_member_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return err;
 	}
 	return genlmsg_reply(msg, info);
+}
+
+/**
+ * inc_nl_member_get_doit() - INC_CMD_MEMBER_GET for one member
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
+ * -ENOENT: no such tree or member; -ENOMEM.
+ */
+int inc_nl_member_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return reply_qp(skb, info, find_member);
 }
 
 static int dump_members(struct sk_buff *skb, struct netlink_callback *cb,
@@ -501,25 +508,7 @@ static struct inc_qp *find_parent(struct inc_net *inet,
  */
 int inc_nl_parent_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
-	struct sk_buff *msg;
-	struct inc_qp *qp;
-	int err;
-
-	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!msg)
-		return -ENOMEM;
-
-	mutex_lock(&inet->lock);
-	qp = find_parent(inet, info);
-	err = IS_ERR(qp) ? PTR_ERR(qp) :
-	      inc_nl_fill_member(msg, info, 0, qp, may_see_secrets(skb));
-	mutex_unlock(&inet->lock);
-	if (err) {
-		nlmsg_free(msg);
-		return err;
-	}
-	return genlmsg_reply(msg, info);
+	return reply_qp(skb, info, find_parent);
 }
 
 static int connect_locked(struct inc_net *inet,

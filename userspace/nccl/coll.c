@@ -31,8 +31,9 @@ struct handle {
  * struct request - an operation under way
  * @coll: communicator
  * @req: of libinc, those that are not done from @next on
- * @nreq: their number, 0 if this is free
+ * @nreq: their number
  * @bytes: that NCCL is told when it is done
+ * @used: NCCL has it
  */
 struct request {
 	struct coll	*coll;

@@ -165,7 +165,6 @@ enum coll_inc_why coll_inc_goes(struct coll_inc_module *m,
 				ompi_communicator_t *comm,
 				enum coll_inc_fn fn, size_t bytes,
 				enum coll_inc_why fits);
-const char *coll_inc_fn_name(enum coll_inc_fn fn);
 
 /* group.c */
 void coll_inc_meet(struct coll_inc_module *m, ompi_communicator_t *comm);

@@ -165,12 +165,3 @@ enum coll_inc_why coll_inc_goes(coll_inc_module_t *m, ompi_communicator_t *comm,
 		     why ? "falls through: " : "", why_texts[why]);
 	return why;
 }
-
-/**
- * coll_inc_fn_name() - for messages
- * @fn: operation
- */
-const char *coll_inc_fn_name(enum coll_inc_fn fn)
-{
-	return fn_names[fn];
-}

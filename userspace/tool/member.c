@@ -18,12 +18,8 @@ static const char usage[] =
 "QP and the first PSN that it sends. member add prints what the host needs.\n";
 
 #define KW(_name, _alias, _takes, _parse, _attr, _member)		\
-	{								\
-		.name = _name, .alias = _alias, .takes = _takes,	\
-		.parse = _parse, .attr = _attr,				\
-		.off = offsetof(struct inc_nl_member, _member),		\
-		.size = sizeof(((struct inc_nl_member *)NULL)->_member),\
-	}
+	KEYWORD(struct inc_nl_member, _name, _alias, _takes,		\
+		_parse, NULL, _attr, _member)
 
 #define KW_WHO								\
 	KW("tree", "tree-id", "a tree ID, from 1", parse_uint,		\
@@ -47,12 +43,8 @@ static const struct keyword add_keywords[] = {
 	   INC_A_MEMBER_PSN, psn),
 	KW("pkey", NULL, "a P_Key, as 0xffff", parse_uint,
 	   INC_A_MEMBER_PKEY, pkey),
-	{
-		.name = "transport", .takes = "rc or uc", .parse = parse_enum,
-		.name_of = inc_nl_transport_name, .attr = INC_A_MEMBER_TRANSPORT,
-		.off = offsetof(struct inc_nl_member, transport),
-		.size = sizeof(((struct inc_nl_member *)NULL)->transport),
-	},
+	KEYWORD(struct inc_nl_member, "transport", NULL, "rc or uc", parse_enum,
+		inc_nl_transport_name, INC_A_MEMBER_TRANSPORT, transport),
 	{ .name = NULL },
 };
 

@@ -17,12 +17,8 @@ static const char usage[] =
 "is what set takes.\n";
 
 #define KW(_name, _alias, _takes, _parse, _attr, _member)		\
-	{								\
-		.name = _name, .alias = _alias, .takes = _takes,	\
-		.parse = _parse, .attr = _attr,				\
-		.off = offsetof(struct inc_nl_member, _member),		\
-		.size = sizeof(((struct inc_nl_member *)NULL)->_member),\
-	}
+	KEYWORD(struct inc_nl_member, _name, _alias, _takes,		\
+		_parse, NULL, _attr, _member)
 
 #define KW_TREE								\
 	KW("tree", "tree-id", "a tree ID, from 1", parse_uint,		\

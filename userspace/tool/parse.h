@@ -30,6 +30,15 @@ struct keyword {
 	size_t		size;
 };
 
+/* An entry of a table of struct keyword: member _member of request _req. */
+#define KEYWORD(_req, _name, _alias, _takes, _parse, _names, _attr, _member) \
+	{								\
+		.name = _name, .alias = _alias, .takes = _takes,	\
+		.parse = _parse, .name_of = _names, .attr = _attr,	\
+		.off = offsetof(_req, _member),				\
+		.size = sizeof(((_req *)NULL)->_member),		\
+	}
+
 int parse_keywords(const struct keyword *table, const char *what, void *req,
 		   int argc, char **argv);
 

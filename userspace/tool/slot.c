@@ -36,12 +36,8 @@ static int parse_state(const struct keyword *k, const char *text, void *dst)
 }
 
 #define KW(_name, _alias, _takes, _parse, _attr, _member)		\
-	{								\
-		.name = _name, .alias = _alias, .takes = _takes,	\
-		.parse = _parse, .attr = _attr,				\
-		.off = offsetof(struct inc_nl_slot, _member),		\
-		.size = sizeof(((struct inc_nl_slot *)NULL)->_member),	\
-	}
+	KEYWORD(struct inc_nl_slot, _name, _alias, _takes,		\
+		_parse, NULL, _attr, _member)
 
 static const struct keyword keywords[] = {
 	KW("tree", "tree-id", "a tree ID, from 1", parse_uint,

@@ -19,12 +19,8 @@ static const char usage[] =
 "SETTING := { window PACKETS | hold SIZE | min-rto MS | dead-time MS }\n";
 
 #define KW(_name, _alias, _takes, _parse, _names, _attr, _member)	\
-	{								\
-		.name = _name, .alias = _alias, .takes = _takes,	\
-		.parse = _parse, .name_of = _names, .attr = _attr,	\
-		.off = offsetof(struct inc_nl_tree, _member),		\
-		.size = sizeof(((struct inc_nl_tree *)NULL)->_member),	\
-	}
+	KEYWORD(struct inc_nl_tree, _name, _alias, _takes,		\
+		_parse, _names, _attr, _member)
 
 #define KW_ID								\
 	KW("id", NULL, "a tree ID, from 1", parse_uint, NULL,		\
