@@ -224,9 +224,7 @@ int inc_call_run(struct inc_comm *comm, const struct inc_call *c)
 	ret = inc_call_start(comm, c, &req);
 	if (ret)
 		return ret;
-	if (!req->done)
-		inc_msg_wait(comm, req);
-	ret = req->err;
+	ret = inc_wait(req);
 	inc_req_put(req);
 	return ret;
 }

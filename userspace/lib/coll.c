@@ -3,6 +3,7 @@
  * What the user calls: collectives, requests, memory.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -491,9 +492,44 @@ int inc_test(struct inc_req *req, int *done)
  */
 int inc_wait(struct inc_req *req)
 {
-	if (!req->done)
-		inc_msg_wait(req->comm, req);
+	struct inc_watch *watch = &req->comm->watch;
+
+	if (!req->done) {
+		inc_watch_count(&watch->calls);
+		inc_msg_wait(req->comm, req, INC_FOREVER);
+		inc_watch_count(&watch->calls);
+	}
 	return req->err;
+}
+
+/**
+ * inc_wait_for() - wait until an operation is done, but not for ever
+ * @req: operation
+ * @timeout_ms: milliseconds to sleep at most; 0: as inc_test()
+ *
+ * For programs that have other things to look after. Over UC it may take 2 ms
+ * longer. If one calls again and again for the communicator's time limit without
+ * any result coming, the communicator fails with -ETIMEDOUT.
+ *
+ * Return: -EAGAIN if the operation is still under way, else as inc_wait().
+ */
+int inc_wait_for(struct inc_req *req, unsigned int timeout_ms)
+{
+	struct inc_watch *watch = &req->comm->watch;
+	int done, ret;
+
+	if (req->done)
+		return req->err;
+	if (!timeout_ms) {
+		ret = inc_test(req, &done);
+		return done ? ret : -EAGAIN;
+	}
+	inc_watch_waits(watch, true);
+	done = inc_msg_wait(req->comm, req,
+			    timeout_ms < INT_MAX ? (int)timeout_ms : INT_MAX);
+	inc_watch_waits(watch, false);
+	inc_watch_count(&watch->tests);
+	return done ? req->err : -EAGAIN;
 }
 
 /**

@@ -5,6 +5,7 @@
  *	coll.c	what the user calls
  *	call.c	calls become requests
  *	msg.c	requests become messages; results become progress
+ *	wait.c	sleeping until there are results
  *	uc.c	what a UC queue pair needs besides
  *	comm.c	creation, end, queries
  */
@@ -39,6 +40,7 @@
 #define INC_RQ_SPARE		16	/* receives beyond the window, for statuses */
 #define INC_INLINE_MAX		96	/* bytes; a header and 8 fp64 */
 #define INC_WC_BATCH		16
+#define INC_FOREVER		(-1)	/* instead of milliseconds */
 
 /**
  * struct inc_req - an operation
@@ -222,11 +224,13 @@ int inc_msg_alloc(struct inc_comm *comm);
 int inc_msg_post_recvs(struct inc_comm *comm);
 void inc_msg_issue(struct inc_comm *comm, struct inc_req *req);
 void inc_msg_progress(struct inc_comm *comm);
-void inc_msg_wait(struct inc_comm *comm, struct inc_req *req);
 void inc_msg_reap(struct inc_comm *comm);
 void inc_msg_fail_all(struct inc_comm *comm, int err);
 struct inc_req *inc_req_get(struct inc_comm *comm);
 void inc_req_put(struct inc_req *req);
+
+/* wait.c */
+bool inc_msg_wait(struct inc_comm *comm, struct inc_req *req, int ms);
 
 /* Address that a message is written to: offset of its slot. */
 static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)

@@ -289,6 +289,7 @@ int inc_ibarrier(struct inc_comm *comm, struct inc_req **req);
 
 int inc_test(struct inc_req *req, int *done);
 int inc_wait(struct inc_req *req);
+int inc_wait_for(struct inc_req *req, unsigned int timeout_ms);
 void inc_request_free(struct inc_req *req);
 
 /* --- Memory ------------------------------------------------------------ */

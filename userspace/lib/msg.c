@@ -5,19 +5,10 @@
  * All ranks have to use the same message IDs for the same operations, so an
  * operation always uses up as many message IDs as its size asks for, even after
  * one of its messages ended with an error: the rest go without data then.
- *
- * A call costs three system calls when it has to sleep: ibv_post_send(), one to
- * arm the completion queue, and the sleep itself, a read() of the completion
- * channel without a time limit. The watch ends that sleep when it must end.
- *
- * Before that it gives way: where ranks, or soft-RoCE's own threads, share a
- * CPU, what it waits for is often done by those that are ready to run now; that
- * saves the latter two calls. On a CPU of its own it costs nearly nothing.
  */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +19,7 @@
 #include "log.h"
 #include "seg.h"
 
-#define EVENTS_UNACKED_MAX	64
 #define ENTRY_ALIGN		64
-/* Measured with 2 ... 8 ranks on one CPU: more gains nothing. */
-#define YIELDS_BEFORE_SLEEP	2
 
 /* --- Arena: per message a header, room for its data and for its result --- */
 
@@ -708,89 +696,4 @@ void inc_msg_issue(struct inc_comm *comm, struct inc_req *req)
 	if (!comm->tx)
 		comm->tx = req;
 	push(comm);
-}
-
-/* --- Sleeping --------------------------------------------------------------- */
-
-static int arm(struct inc_comm *comm)
-{
-	int ret = 0;
-
-	if (!comm->armed)
-		ret = ibv_req_notify_cq(comm->rcq, 0);
-	comm->armed = true;
-	if (!ret && comm->sq_full && !comm->scq_armed) {
-		ret = ibv_req_notify_cq(comm->scq, 0);
-		comm->scq_armed = true;
-	}
-	return -ret;
-}
-
-/*
- * Sleeps until there is an event. RC: no time limit, the watch flushes the receive
- * queue when it is time.
- */
-static int sleep_for_event(struct inc_comm *comm)
-{
-	struct ibv_cq *cq;
-	void *context;
-	int ret;
-
-	comm->info.sleeps++;
-	if (comm->uc) {
-		ret = inc_uc_sleep(comm);
-		if (ret <= 0)
-			return ret;
-	}
-	if (ibv_get_cq_event(comm->chan, &cq, &context))
-		return errno == EINTR ? 0 : -errno;
-	if (cq == comm->rcq) {
-		comm->armed = false;
-		if (++comm->rcq_events == EVENTS_UNACKED_MAX) {
-			ibv_ack_cq_events(cq, comm->rcq_events);
-			comm->rcq_events = 0;
-		}
-	} else {
-		comm->scq_armed = false;
-		comm->scq_events++;
-		inc_msg_reap(comm);
-	}
-	return 0;
-}
-
-/**
- * inc_msg_wait() - work until an operation is done
- * @comm: communicator
- * @req: operation
- */
-void inc_msg_wait(struct inc_comm *comm, struct inc_req *req)
-{
-	unsigned int yields = YIELDS_BEFORE_SLEEP;
-	bool checked = false;
-	int ret = 0;
-
-	inc_watch_count(&comm->watch.calls);
-	for (;;) {
-		inc_msg_progress(comm);
-		if (req->done)
-			break;
-		if (yields) {
-			sched_yield();
-			yields--;
-		} else if (comm->uc && inc_uc_nap(comm)) {
-			checked = false;
-		} else if (!checked || !comm->armed || (comm->sq_full && !comm->scq_armed)) {
-			ret = arm(comm);
-			checked = true;
-		} else {
-			ret = sleep_for_event(comm);
-			checked = comm->armed;
-		}
-		if (ret)
-			inc_comm_fail(comm, ret, "completion channel: %s",
-				      strerror(-ret));
-	}
-	if (comm->mem.zombies && !comm->err)
-		inc_msg_reap(comm);
-	inc_watch_count(&comm->watch.calls);
 }

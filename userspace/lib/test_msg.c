@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -50,9 +51,15 @@ static struct {
 	int		mrs;
 	bool		qp_gone;
 	int		watch_fires_at;		/* sleep number */
+	int64_t		now_ms;
+	int		answer_after_ms;	/* what a poll must wait for ... */
+	int		answers_every_ms;	/* ... and the one after it */
+	unsigned int	polls;
+	int		interrupted;		/* polls that a signal ends */
 } sw;
 
 static struct ibv_context ctx;
+static struct ibv_comp_channel chan = { .fd = -1 };
 static struct ibv_cq rcq, scq;
 static struct ibv_qp qp;
 static struct inc_comm *comm;
@@ -178,9 +185,9 @@ static void answer(unsigned int i)
 }
 
 /* While the host sleeps the switch works. */
-int ibv_get_cq_event(struct ibv_comp_channel *chan, struct ibv_cq **cq, void **c)
+int ibv_get_cq_event(struct ibv_comp_channel *ch, struct ibv_cq **cq, void **c)
 {
-	(void)chan;
+	EQ(ch == &chan, 1);
 	*c = NULL;
 	*cq = &rcq;
 	sw.sleeps++;
@@ -203,6 +210,34 @@ int ibv_get_cq_event(struct ibv_comp_channel *chan, struct ibv_cq **cq, void **c
 	}
 	answer(sw.reverse ? sw.n - 1 : 0);
 	return 0;
+}
+
+/* The clock stands still but while the host polls. */
+int64_t inc_now_ms(void)
+{
+	return sw.now_ms;
+}
+
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	(void)fds;
+	OK(n == 1 && timeout > 0);
+	sw.polls++;
+	if (sw.interrupted) {
+		sw.interrupted--;
+		sw.now_ms += 2;
+		sw.answer_after_ms -= 2;
+		errno = EINTR;
+		return -1;
+	}
+	if (timeout < sw.answer_after_ms) {
+		sw.answer_after_ms -= timeout;
+		sw.now_ms += timeout;
+		return 0;
+	}
+	sw.now_ms += sw.answer_after_ms;
+	sw.answer_after_ms = sw.answers_every_ms;
+	return 1;
 }
 
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
@@ -267,6 +302,7 @@ static void begin_at(uint32_t first_msg_id)
 	comm = calloc(1, sizeof(*comm));
 	comm->nranks = 1;
 	comm->qp = &qp;
+	comm->chan = &chan;
 	comm->rcq = &rcq;
 	comm->scq = &scq;
 	comm->window = WINDOW;
@@ -431,6 +467,49 @@ static void nonblocking(void)
 	}
 	EQ(sw.sleeps, 0);
 	EQ(sw.most, WINDOW);
+	end();
+}
+
+/* A wait with a time limit sleeps for so long, and leaves all as it was. */
+static void wait_for(void)
+{
+	struct inc_req *r;
+	int64_t now;
+
+	begin();
+	fill();
+	EQ(inc_iallreduce(comm, in, out, 3, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
+	EQ(inc_wait_for(r, 0), -EAGAIN);
+	EQ(sw.polls, 0);
+	sw.answer_after_ms = 25;
+	EQ(inc_wait_for(r, 10), -EAGAIN);
+	EQ(sw.now_ms, 10);
+	sw.interrupted = 3;
+	EQ(inc_wait_for(r, 10), -EAGAIN);
+	EQ(sw.now_ms, 20);
+	EQ(sw.armed, 1);
+	OK(!atomic_load(&comm->watch.waits));
+	EQ(inc_wait_for(r, 10), 0);
+	EQ(sw.now_ms, 25);
+	OK(same(3));
+	EQ(inc_wait_for(r, 10), 0);
+	EQ(sw.sleeps, 1);
+	inc_request_free(r);
+
+	/* Results that do not end the operation do not make it longer. */
+	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
+	sw.answers_every_ms = 4;
+	for (now = sw.now_ms; inc_wait_for(r, 10) == -EAGAIN; now = sw.now_ms)
+		EQ(sw.now_ms, now + 10);
+	OK(sw.now_ms - 25 >= 5000 * 4 / DATA * 4 - 4);
+	OK(same(5000));
+	inc_request_free(r);
+
+	EQ(inc_iallreduce(comm, in, out, 1, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
+	sw.watch_fires_at = (int)sw.sleeps + 1;
+	EQ(inc_wait_for(r, 10), -ETIMEDOUT);
+	inc_request_free(r);
 	end();
 }
 
@@ -625,6 +704,7 @@ static const struct test_case cases[] = {
 	{ "out_of_order", out_of_order },
 	{ "wrap", wrap },
 	{ "nonblocking", nonblocking },
+	{ "wait_for", wait_for },
 	{ "in_place_and_orphan", in_place_and_orphan },
 	{ "status", status },
 	{ "early_status", early_status },

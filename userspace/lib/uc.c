@@ -10,7 +10,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -239,6 +238,15 @@ void inc_uc_progress(struct inc_comm *comm)
 }
 
 /**
+ * inc_uc_woke() - no event came
+ * @comm: communicator
+ */
+void inc_uc_woke(struct inc_comm *comm)
+{
+	comm->uc->idle = IDLE_CALLS;
+}
+
+/**
  * inc_uc_nap() - sleep a little, if much is under way
  * @comm: communicator
  *
@@ -256,30 +264,26 @@ bool inc_uc_nap(struct inc_comm *comm)
 		.tv_nsec = (us < NAP_MAX_US ? us : NAP_MAX_US) * 1000L,
 	};
 	nanosleep(&t, NULL);
-	comm->uc->idle = IDLE_CALLS;
+	inc_uc_woke(comm);
 	return true;
 }
 
 /**
- * inc_uc_sleep() - sleep until a completion event, or until a time-out
+ * inc_uc_patience() - how long to sleep before something is to be asked for
  * @comm: communicator
+ * @ms: how long to sleep at most, INC_FOREVER: no matter
  *
- * Return: 1: there is an event; 0: there may be none; or a negative errno value.
+ * Return: milliseconds, or INC_FOREVER.
  */
-int inc_uc_sleep(struct inc_comm *comm)
+int inc_uc_patience(const struct inc_comm *comm, int ms)
 {
-	struct pollfd pfd = { .fd = comm->chan->fd, .events = POLLIN };
-	struct inc_uc *uc = comm->uc;
-	int ret, ms = -1;
+	const struct inc_uc *uc = comm->uc;
+	int due;
 
+	if (uc->rtx.next_due == UINT64_MAX)
+		return ms;
 	/* The clock was read when the last result came: that is near enough. */
-	if (uc->rtx.next_due != UINT64_MAX)
-		ms = uc->rtx.next_due <= uc->now ? 1 :
-		     (int)((uc->rtx.next_due - uc->now) / 1000) + 1;
-	ret = poll(&pfd, 1, ms);
-	if (ret < 0)
-		return errno == EINTR ? 0 : -errno;
-	if (!ret)
-		uc->idle = IDLE_CALLS;
-	return ret;
+	due = uc->rtx.next_due <= uc->now ? 1 :
+	      (int)((uc->rtx.next_due - uc->now) / 1000) + 1;
+	return ms == INC_FOREVER || due < ms ? due : ms;
 }

@@ -44,6 +44,7 @@ bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status);
 void inc_uc_done(struct inc_comm *comm, uint32_t id);
 void inc_uc_progress(struct inc_comm *comm);
 bool inc_uc_nap(struct inc_comm *comm);
-int inc_uc_sleep(struct inc_comm *comm);
+int inc_uc_patience(const struct inc_comm *comm, int ms);
+void inc_uc_woke(struct inc_comm *comm);
 
 #endif /* INC_LIB_UC_H */

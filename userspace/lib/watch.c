@@ -36,7 +36,7 @@ struct state {
 	int64_t		calls_since;
 	unsigned int	tests;
 	unsigned int	progress;
-	int64_t		fruitless_ms;	/* of calls of inc_test() */
+	int64_t		fruitless_ms;	/* of inc_test() and inc_wait_for() */
 	int		verdict;	/* of the daemon, -errno */
 	int64_t		verdict_at;
 	char		text[INC_RDV_TEXT_MAX];
@@ -144,8 +144,9 @@ static bool call_is_late(struct inc_watch *w, struct state *s,
 }
 
 /*
- * Somebody calls inc_test() again and again, and nothing comes any more. Time
- * in which it is not called does not count: without calls is no progress.
+ * Somebody calls inc_test() or inc_wait_for() again and again, and nothing comes
+ * any more. Time in which they are not called does not count: without calls is
+ * no progress.
  */
 static bool tests_are_late(struct inc_watch *w, struct state *s,
 			   unsigned int timeout_ms)
@@ -154,7 +155,8 @@ static bool tests_are_late(struct inc_watch *w, struct state *s,
 						     memory_order_relaxed);
 	unsigned int tests = atomic_load_explicit(&w->tests,
 						  memory_order_relaxed);
-	bool called = tests != s->tests;
+	bool called = tests != s->tests ||
+		      atomic_load_explicit(&w->waits, memory_order_relaxed);
 
 	s->tests = tests;
 	if (progress != s->progress) {

@@ -25,7 +25,8 @@
  * @stop_fd: eventfd, written to end @thread
  * @conn: connection to the daemon; belongs to @thread while @running
  * @calls: odd while the caller is inside a blocking call; different each time
- * @tests: counts fruitless calls of inc_test()
+ * @tests: counts fruitless calls of inc_test(), and those of inc_wait_for()
+ * @waits: the caller is inside inc_wait_for()
  * @progress: counts results
  * @timeout_ms: time limit
  * @flight: packets that should be in flight at most; 0: any number
@@ -43,6 +44,7 @@ struct inc_watch {
 	struct inc_conn	conn;
 	_Atomic unsigned int calls;
 	_Atomic unsigned int tests;
+	_Atomic bool	waits;
 	_Atomic unsigned int progress;
 	_Atomic unsigned int timeout_ms;
 	_Atomic unsigned int flight;
@@ -65,6 +67,11 @@ static inline void inc_watch_count(_Atomic unsigned int *counter)
 			      atomic_load_explicit(counter,
 						   memory_order_relaxed) + 1,
 			      memory_order_relaxed);
+}
+
+static inline void inc_watch_waits(struct inc_watch *watch, bool waits)
+{
+	atomic_store_explicit(&watch->waits, waits, memory_order_relaxed);
 }
 
 /* The switch does not answer: the daemon is told, within a tick. */
