@@ -94,6 +94,7 @@ static int check_buffers(struct inc_comm *comm, const struct inc_plan *p,
 	return 0;
 }
 
+/* What this holds of a failed call inc_req_put() gives back. */
 static int get_memory(struct inc_comm *comm, struct inc_req *req, size_t in,
 		      size_t out)
 {
@@ -107,10 +108,6 @@ static int get_memory(struct inc_comm *comm, struct inc_req *req, size_t in,
 	/* In place this finds what the line above has made. */
 	if (!ret && req->send && in > INC_EAGER_MAX)
 		ret = inc_mem_get(&comm->mem, req->send, in, false, &req->smem);
-	if (ret && req->rmem) {
-		inc_mem_put(&comm->mem, req->rmem, 0);
-		req->rmem = NULL;
-	}
 	return ret;
 }
 
@@ -155,29 +152,16 @@ static int prepare(struct inc_comm *comm, const struct inc_call *c,
 		req->temp = malloc(in);
 		if (!req->temp)
 			return -ENOMEM;
-		req->send = memcpy(req->temp, req->recv, in);
+		req->send = req->temp;
 	}
 	ret = get_memory(comm, req, in, out);
-	if (ret) {
-		free(req->temp);
-		req->temp = NULL;
-		return inc_comm_note(comm, ret, "registering %zu bytes: %s",
-				     in > out ? in : out, strerror(-ret));
-	}
-	copy_own(req);
-	return 0;
+	return ret ? inc_comm_note(comm, ret, "registering %zu bytes: %s",
+				   in > out ? in : out, strerror(-ret)) : 0;
 }
 
-/**
- * inc_call_start() - begin an operation
- * @comm: communicator
- * @c: what the caller wants
- * @res: takes the operation
- *
- * Return: as inc_iallreduce().
- */
-int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
-		   struct inc_req **res)
+/* An operation that is ready to begin. */
+static int make(struct inc_comm *comm, const struct inc_call *c,
+		struct inc_req **res)
 {
 	struct inc_req *req;
 	int ret;
@@ -200,12 +184,75 @@ int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
 		.root		= (unsigned int)c->root,
 	};
 	ret = prepare(comm, c, req);
-	if (ret) {
+	if (ret)
 		inc_req_put(req);
-		return ret;
+	else
+		*res = req;
+	return ret;
+}
+
+static void begin(struct inc_req *req)
+{
+	if (req->temp)
+		memcpy(req->temp, req->recv,
+		       req->plan.block * inc_plan_blocks_in(&req->plan));
+	copy_own(req);
+	inc_msg_issue(req->comm, req);
+}
+
+/**
+ * inc_call_start() - begin an operation
+ * @comm: communicator
+ * @c: what the caller wants
+ * @res: takes the operation
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
+		   struct inc_req **res)
+{
+	int ret = make(comm, c, res);
+
+	if (!ret)
+		begin(*res);
+	return ret;
+}
+
+/**
+ * inc_call_init() - make an operation that can be begun again and again
+ * @comm: communicator
+ * @c: what the caller wants
+ * @res: takes the operation, which is done
+ *
+ * Return: as inc_allreduce_init().
+ */
+int inc_call_init(struct inc_comm *comm, const struct inc_call *c,
+		  struct inc_req **res)
+{
+	int ret = make(comm, c, res);
+
+	if (!ret) {
+		(*res)->persistent = true;
+		(*res)->done = true;
 	}
-	inc_msg_issue(comm, req);
-	*res = req;
+	return ret;
+}
+
+/**
+ * inc_call_again() - begin an operation of inc_call_init()
+ * @req: operation
+ *
+ * Return: as inc_start().
+ */
+int inc_call_again(struct inc_req *req)
+{
+	if (!req->persistent)
+		return -EINVAL;
+	if (!req->done)
+		return -EBUSY;
+	if (req->comm->err)
+		return req->comm->err;
+	begin(req);
 	return 0;
 }
 

@@ -28,6 +28,9 @@ struct inc_call {
 
 int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
 		   struct inc_req **res);
+int inc_call_init(struct inc_comm *comm, const struct inc_call *c,
+		  struct inc_req **res);
+int inc_call_again(struct inc_req *req);
 int inc_call_run(struct inc_comm *comm, const struct inc_call *c);
 
 #endif /* INC_LIB_CALL_H */

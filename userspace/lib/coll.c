@@ -456,6 +456,17 @@ int inc_barrier(struct inc_comm *comm)
 
 /* --- Requests ---------------------------------------------------------------- */
 
+/* A failed communicator has nothing under way; fork()'s copy has it for ever. */
+static bool is_over(const struct inc_req *req)
+{
+	return req->done || req->comm->err;
+}
+
+static int end_of(const struct inc_req *req)
+{
+	return req->done ? req->err : req->comm->err;
+}
+
 /**
  * inc_test() - see whether an operation is done
  * @req: operation
@@ -469,13 +480,13 @@ int inc_barrier(struct inc_comm *comm)
  */
 int inc_test(struct inc_req *req, int *done)
 {
-	if (!req->done) {
+	if (!is_over(req)) {
 		inc_msg_progress(req->comm);
-		if (!req->done)
+		if (!is_over(req))
 			inc_watch_count(&req->comm->watch.tests);
 	}
-	*done = req->done;
-	return req->done ? req->err : 0;
+	*done = is_over(req);
+	return *done ? end_of(req) : 0;
 }
 
 /**
@@ -494,12 +505,12 @@ int inc_wait(struct inc_req *req)
 {
 	struct inc_watch *watch = &req->comm->watch;
 
-	if (!req->done) {
+	if (!is_over(req)) {
 		inc_watch_count(&watch->calls);
 		inc_msg_wait(req->comm, req, INC_FOREVER);
 		inc_watch_count(&watch->calls);
 	}
-	return req->err;
+	return end_of(req);
 }
 
 /**
@@ -518,8 +529,8 @@ int inc_wait_for(struct inc_req *req, unsigned int timeout_ms)
 	struct inc_watch *watch = &req->comm->watch;
 	int done, ret;
 
-	if (req->done)
-		return req->err;
+	if (is_over(req))
+		return end_of(req);
 	if (!timeout_ms) {
 		ret = inc_test(req, &done);
 		return done ? ret : -EAGAIN;
@@ -532,6 +543,16 @@ int inc_wait_for(struct inc_req *req, unsigned int timeout_ms)
 	return done ? req->err : -EAGAIN;
 }
 
+static void reap(struct inc_comm *comm)
+{
+	if (comm->forked)
+		return;
+	if (comm->err)
+		inc_mem_reap(&comm->mem, UINT64_MAX);
+	else
+		inc_msg_reap(comm);
+}
+
 /**
  * inc_request_free() - give an operation back
  * @req: operation, done or not; NULL does nothing
@@ -540,12 +561,18 @@ int inc_wait_for(struct inc_req *req, unsigned int timeout_ms)
  */
 void inc_request_free(struct inc_req *req)
 {
+	bool held;
+
 	if (!req)
 		return;
-	if (req->done)
-		inc_req_put(req);
-	else
+	if (!req->done) {
 		req->orphan = true;
+		return;
+	}
+	held = req->persistent;
+	inc_req_put(req);
+	if (held)
+		reap(req->comm);
 }
 
 /* --- Memory -------------------------------------------------------------------- */
@@ -575,14 +602,6 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
 				   strerror(-ret)) : 0;
 }
 
-static void reap(struct inc_comm *comm)
-{
-	if (comm->err)
-		inc_mem_reap(&comm->mem, UINT64_MAX);
-	else
-		inc_msg_reap(comm);
-}
-
 /**
  * inc_mem_dereg() - end a registration
  * @comm: communicator
@@ -590,7 +609,7 @@ static void reap(struct inc_comm *comm)
  * @len: as given to inc_mem_reg()
  *
  * Return: 0, -ENOENT if that was never registered, -EBUSY if an operation under
- * way uses it.
+ * way uses it, or one that can be begun again.
  */
 int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
 {
@@ -609,7 +628,8 @@ int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
  * To be called before memory goes back to the system, with INC_REG_CACHE, and
  * for what inc_mem_reg() has registered.
  *
- * Return: 0, -EBUSY if an operation under way uses some of it.
+ * Return: 0, -EBUSY if an operation under way uses some of it, or one that can be
+ * begun again.
  */
 int inc_mem_invalidate(struct inc_comm *comm, const void *addr, size_t len)
 {

@@ -22,13 +22,15 @@ static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ..
 /* Says what went wrong with a creation. Returns @ret. */
 static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
 {
+	struct inc_who who = { .rank = o->rank, .nranks = o->nranks };
 	char text[INC_RDV_TEXT_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	inc_err("%s", text);
+	snprintf(who.job, sizeof(who.job), "%s", o->job ? o->job : "");
+	inc_err(&who, "%s", text);
 	if (o->errbuf && o->errbuf_len)
 		snprintf(o->errbuf, o->errbuf_len, "%s", text);
 	return ret;
@@ -314,7 +316,8 @@ static int make_device(struct inc_comm *comm, const struct inc_comm_opts *o)
 	if (!ret)
 		ret = make_qp(comm, o);
 	if (!ret)
-		inc_mem_init(&comm->mem, comm->pd, o->reg == INC_REG_CACHE);
+		inc_mem_init(&comm->mem, comm->pd, o->reg == INC_REG_CACHE,
+			     &comm->who);
 	return ret;
 }
 
@@ -437,6 +440,8 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	if (ret)
 		return ret;
 	comm->tree = msg.joined;
+	comm->who.tree_id = msg.joined.tree_id;
+	comm->who.has_tree = true;
 	rc = (struct inc_rc){
 		.addr	= msg.joined.addr,
 		.qpn	= msg.joined.qpn,
@@ -482,11 +487,16 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 
 	comm->rank = o->rank;
 	comm->nranks = o->nranks;
+	comm->who.rank = o->rank;
+	comm->who.nranks = o->nranks;
+	snprintf(comm->who.job, sizeof(comm->who.job), "%s", o->job);
+	comm->watch.who = &comm->who;
 	atomic_store(&comm->watch.timeout_ms, o->timeout_ms);
 	ret = inc_conn_open(&comm->watch.conn, o->server, deadline_ms, err,
 			    sizeof(err));
 	if (ret)
 		return opt_error(o, ret, "%s", err);
+	comm->watch.conn.who = &comm->who;
 	ret = make_device(comm, o);
 	if (!ret)
 		ret = join(comm, o, deadline_ms);
@@ -529,16 +539,15 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 		return -ENOMEM;
 	c->watch.conn.fd = -1;
 	pthread_mutex_init(&c->watch.lock, NULL);
+	inc_fork_add(c);
 	ret = create(c, &o);
 	if (ret) {
 		inc_comm_destroy(c);
 		return ret;
 	}
-	inc_info("rank %d of %d in job \"%s\": %s, %s QPN 0x%x to 0x%x, tree %u, %u slots of %u bytes, PMTU %u, window %u",
-		 c->rank, c->nranks, o.job,
+	inc_info(&c->who, "%s, %s QPN 0x%x to 0x%x, %u slots of %u bytes, PMTU %u, window %u",
 		 ibv_get_device_name(c->dev.ctx->device), c->uc ? "UC" : "RC",
-		 c->qpn, c->tree.qpn,
-		 c->tree.tree_id, c->tree.slots, c->tree.msg_size,
+		 c->qpn, c->tree.qpn, c->tree.slots, c->tree.msg_size,
 		 c->tree.pmtu, c->window);
 	*comm = c;
 	return 0;
@@ -550,7 +559,8 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
  *
  * Operations under way are given up, and so are all requests, whether given
  * back or not. Other ranks' operations that this rank has taken part in are not
- * disturbed; those that it has not fail with -ECONNRESET.
+ * disturbed; those that it has not fail with -ECONNRESET. In a child of fork() this
+ * does nothing.
  *
  * Return: 0.
  */
@@ -558,10 +568,14 @@ int inc_comm_destroy(struct inc_comm *comm)
 {
 	struct inc_req *req;
 
-	if (!comm)
+	if (!comm || comm->forked)
 		return 0;
+	inc_fork_del(comm);
 	inc_watch_stop(&comm->watch);
 	leave(comm);
+	inc_info(&comm->who, "left: %llu operations, %llu messages",
+		 (unsigned long long)comm->info.operations,
+		 (unsigned long long)comm->info.messages);
 	if (comm->qp && !ibv_destroy_qp(comm->qp))
 		comm->qp = NULL;
 	inc_msg_fail_all(comm, -ECANCELED);
@@ -570,6 +584,7 @@ int inc_comm_destroy(struct inc_comm *comm)
 	pthread_mutex_destroy(&comm->watch.lock);
 	while ((req = comm->all)) {
 		comm->all = req->all;
+		free(req->temp);
 		free(req);
 	}
 	free(comm->ring);
@@ -578,98 +593,4 @@ int inc_comm_destroy(struct inc_comm *comm)
 	free(comm->sge);
 	free(comm);
 	return 0;
-}
-
-/**
- * inc_comm_rank() - rank of the caller
- * @comm: communicator
- *
- * Return: 0 ... inc_comm_size() - 1.
- */
-int inc_comm_rank(const struct inc_comm *comm)
-{
-	return comm->rank;
-}
-
-/**
- * inc_comm_size() - number of ranks
- * @comm: communicator
- *
- * Return: 1 or more.
- */
-int inc_comm_size(const struct inc_comm *comm)
-{
-	return comm->nranks;
-}
-
-/**
- * inc_comm_set_timeout() - set the time limit of blocking calls
- * @comm: communicator
- * @timeout_ms: milliseconds from the beginning of a call to its end, whatever
- *	the amount of data; not 0. Kept to within a sixteenth, or 500 ms
- *
- * Return: 0 or -EINVAL.
- */
-int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms)
-{
-	if (!timeout_ms || timeout_ms > INT_MAX)
-		return -EINVAL;
-	atomic_store(&comm->watch.timeout_ms, timeout_ms);
-	return 0;
-}
-
-/**
- * inc_comm_query() - ask what a communicator is and what it has done
- * @comm: communicator
- * @info: result; its @size is set
- *
- * Return: 0 or -EINVAL.
- */
-int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
-{
-	struct inc_comm_info i = comm->info;
-	size_t size = info->size;
-
-	if (size < offsetof(struct inc_comm_info, tree_id))
-		return -EINVAL;
-	i.size = size;
-	i.rank = comm->rank;
-	i.nranks = comm->nranks;
-	i.status = comm->err ? comm->err : inc_watch_error(&comm->watch);
-	i.tree_id = comm->tree.tree_id;
-	i.qpn = comm->qpn;
-	i.switch_qpn = comm->tree.qpn;
-	i.slots = comm->tree.slots;
-	i.msg_size = comm->tree.msg_size;
-	i.pmtu = comm->tree.pmtu;
-	i.window = comm->window;
-	i.qp_type = comm->uc ? INC_QP_UC : INC_QP_RC;
-	i.timeout_ms = atomic_load(&comm->watch.timeout_ms);
-	i.next_msg_id = comm->next_id;
-	i.collectives = comm->tree.collectives;
-	i.dtypes = comm->tree.dtypes;
-	i.ops = comm->tree.ops;
-	snprintf(i.dev, sizeof(i.dev), "%s",
-		 ibv_get_device_name(comm->dev.ctx->device));
-	inc_rdv_addr_str(&comm->dev.addr, i.addr, sizeof(i.addr));
-	inc_rdv_addr_str(&comm->tree.addr, i.switch_addr,
-			 sizeof(i.switch_addr));
-	i.mem_regs = comm->mem.regs;
-	i.mem_hits = comm->mem.hits;
-	memset(info, 0, size);
-	memcpy(info, &i, size < sizeof(i) ? size : sizeof(i));
-	return 0;
-}
-
-/**
- * inc_comm_strerror() - what went wrong last, in words
- * @comm: communicator
- *
- * Return: why the communicator failed; if it has not, why the operation that
- * failed last did so; "success" if none did. The string is valid until the next
- * call.
- */
-const char *inc_comm_strerror(struct inc_comm *comm)
-{
-	return comm->errtext[0] ? comm->errtext : "success";
 }

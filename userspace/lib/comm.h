@@ -2,12 +2,14 @@
 /*
  * A communicator and its requests, for the files that make up libinc:
  *
- *	coll.c	what the user calls
+ *	coll.c, persist.c	what the user calls
  *	call.c	calls become requests
  *	msg.c	requests become messages; results become progress
  *	wait.c	sleeping until there are results
  *	uc.c	what a UC queue pair needs besides
- *	comm.c	creation, end, queries
+ *	comm.c	creation and end
+ *	fork.c	what a child of fork() has of them
+ *	query.c	queries
  */
 #ifndef INC_LIB_COMM_H
 #define INC_LIB_COMM_H
@@ -19,6 +21,7 @@
 #include <infiniband/verbs.h>
 
 #include "inc.h"
+#include "log.h"
 #include "mem.h"
 #include "plan.h"
 #include "uc.h"
@@ -63,7 +66,8 @@
  * @smem: registration of @send; NULL: copied
  * @rmem: registration of @recv; NULL: copied
  * @err: first error
- * @done: nothing is under way any more
+ * @persistent: it can be begun again, and keeps its memory until it is freed
+ * @done: nothing is under way, or not yet
  * @orphan: the user has given it back, free it when it is done
  */
 struct inc_req {
@@ -86,6 +90,7 @@ struct inc_req {
 	struct inc_mem	*smem;
 	struct inc_mem	*rmem;
 	int		err;
+	bool		persistent;
 	bool		done;
 	bool		orphan;
 };
@@ -106,10 +111,13 @@ struct inc_msg {
 
 /**
  * struct inc_comm - a communicator
+ * @next: in the list of fork.c, which guards it
+ * @forked: this is a child's copy
  * @rank: of the caller
  * @nranks: number of ranks
  * @err: 0, or the negative errno value that it failed with
  * @errtext: why it failed, or why the operation did that failed last
+ * @who: who it is, for the log
  *
  * @dev: verbs device
  * @pd: protection domain
@@ -160,10 +168,13 @@ struct inc_msg {
  * @info: counters
  */
 struct inc_comm {
+	struct inc_comm		*next;
+	bool			forked;
 	int			rank;
 	int			nranks;
 	int			err;
 	char			errtext[INC_RDV_TEXT_MAX];
+	struct inc_who		who;
 
 	struct inc_dev		dev;
 	struct ibv_pd		*pd;
@@ -228,6 +239,10 @@ void inc_msg_reap(struct inc_comm *comm);
 void inc_msg_fail_all(struct inc_comm *comm, int err);
 struct inc_req *inc_req_get(struct inc_comm *comm);
 void inc_req_put(struct inc_req *req);
+
+/* fork.c */
+void inc_fork_add(struct inc_comm *comm);
+void inc_fork_del(struct inc_comm *comm);
 
 /* wait.c */
 bool inc_msg_wait(struct inc_comm *comm, struct inc_req *req, int ms);

@@ -213,7 +213,7 @@ int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg,
 	ret = inc_rdv_format(msg, line, sizeof(line));
 	if (ret < 0)
 		return ret;
-	inc_dbg("to daemon: %.*s", ret - 1, line);
+	inc_dbg(conn->who, "to daemon: %.*s", ret - 1, line);
 	for (len = (size_t)ret; off < len; off += (size_t)n) {
 		ret = wait_fd(conn->fd, POLLOUT, deadline_ms);
 		if (ret)
@@ -278,6 +278,6 @@ int inc_conn_recv(struct inc_conn *conn, struct inc_rdv_msg *msg,
 					    strerror(-ret));
 		return ret;
 	}
-	inc_dbg("from daemon: %s", line);
+	inc_dbg(conn->who, "from daemon: %s", line);
 	return inc_rdv_parse(line, msg, err, err_len);
 }

@@ -10,14 +10,18 @@
 
 #include "rdv.h"
 
+struct inc_who;
+
 /**
  * struct inc_conn - connection to the daemon
  * @fd: socket, non-blocking
+ * @who: whose it is, for the log; NULL: nobody's
  * @local: address of our end
  * @lines: what came and was not taken yet
  */
 struct inc_conn {
 	int			fd;
+	const struct inc_who	*who;
 	struct inc_rdv_addr	local;
 	struct inc_rdv_lines	lines;
 };

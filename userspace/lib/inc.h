@@ -16,7 +16,8 @@
  * - A communicator and its requests are used by one thread at a time; different
  *   communicators are independent. A communicator has one thread of its own,
  *   which only watches over time limits and the connection to the daemon.
- * - A communicator does not survive fork() in the child.
+ *   libinc(7) has the rules, and what holds for fork() and signals.
+ * - In a child of fork() calls on the parent's communicators return -ESTALE.
  * - Every call ends: after the communicator's time limit at the latest it
  *   returns -ETIMEDOUT. Once a communicator has failed (time limit, dead peer,
  *   switch gone) no more data comes into the caller's buffers, and every later
@@ -168,6 +169,18 @@ struct inc_comm_opts {
 	}
 
 /**
+ * enum inc_state - what a communicator is about
+ * @INC_STATE_IDLE: no operation is under way
+ * @INC_STATE_BUSY: at least one is
+ * @INC_STATE_FAILED: it has failed, and does nothing any more
+ */
+enum inc_state {
+	INC_STATE_IDLE		= 0,
+	INC_STATE_BUSY		= 1,
+	INC_STATE_FAILED	= 2,
+};
+
+/**
  * struct inc_comm_info - what a communicator is
  * @size: sizeof(struct inc_comm_info), set by the caller; so much is written
  * @rank: rank of the caller
@@ -199,6 +212,16 @@ struct inc_comm_opts {
  * @qp_type: enum inc_qp_type
  * @resent: over UC: messages sent again
  * @asked: over UC: times that the switch was asked what became of a message
+ * @job: name of the job: with @tree_id, the task's identification; with @rank, the
+ *	caller's identity
+ * @state: enum inc_state, the task's status
+ * @begun: collectives begun; less @operations: those under way
+ * @collective: enum inc_collective of the oldest one under way; if none is, of
+ *	that begun last; -1: none was
+ * @block: its data block: bytes of what @count of the call says
+ * @op_messages: messages that the oldest operation under way takes; 0: none is
+ * @op_results: messages of it whose result or error has come
+ * @results: messages whose result or error has come, of all operations
  */
 struct inc_comm_info {
 	size_t		size;
@@ -231,6 +254,14 @@ struct inc_comm_info {
 	int		qp_type;
 	uint64_t	resent;
 	uint64_t	asked;
+	char		job[INC_JOB_MAX + 1];
+	int		state;
+	uint64_t	begun;
+	int		collective;
+	uint64_t	block;
+	uint64_t	op_messages;
+	uint64_t	op_results;
+	uint64_t	results;
 };
 
 /* --- Communicators --------------------------------------------------- */
@@ -240,7 +271,7 @@ int inc_comm_destroy(struct inc_comm *comm);
 int inc_comm_rank(const struct inc_comm *comm);
 int inc_comm_size(const struct inc_comm *comm);
 int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms);
-int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info);
+int inc_query(struct inc_comm *comm, struct inc_comm_info *info);
 const char *inc_comm_strerror(struct inc_comm *comm);
 
 /* --- Collectives ------------------------------------------------------ */
@@ -287,6 +318,31 @@ int inc_ialltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		  size_t count, enum inc_dtype dtype, struct inc_req **req);
 int inc_ibarrier(struct inc_comm *comm, struct inc_req **req);
 
+int inc_allreduce_init(struct inc_comm *comm, const void *sendbuf,
+		       void *recvbuf, size_t count, enum inc_dtype dtype,
+		       enum inc_op op, struct inc_req **req);
+int inc_reduce_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		    size_t count, enum inc_dtype dtype, enum inc_op op,
+		    int root, struct inc_req **req);
+int inc_reduce_scatter_init(struct inc_comm *comm, const void *sendbuf,
+			    void *recvbuf, size_t count, enum inc_dtype dtype,
+			    enum inc_op op, struct inc_req **req);
+int inc_broadcast_init(struct inc_comm *comm, void *buf, size_t count,
+		       enum inc_dtype dtype, int root, struct inc_req **req);
+int inc_allgather_init(struct inc_comm *comm, const void *sendbuf,
+		       void *recvbuf, size_t count, enum inc_dtype dtype,
+		       struct inc_req **req);
+int inc_gather_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		    size_t count, enum inc_dtype dtype, int root,
+		    struct inc_req **req);
+int inc_scatter_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		     size_t count, enum inc_dtype dtype, int root,
+		     struct inc_req **req);
+int inc_alltoall_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		      size_t count, enum inc_dtype dtype, struct inc_req **req);
+int inc_barrier_init(struct inc_comm *comm, struct inc_req **req);
+int inc_start(struct inc_req *req);
+
 int inc_test(struct inc_req *req, int *done);
 int inc_wait(struct inc_req *req);
 int inc_wait_for(struct inc_req *req, unsigned int timeout_ms);
@@ -301,6 +357,7 @@ int inc_mem_invalidate(struct inc_comm *comm, const void *addr, size_t len);
 /* --- Names, errors, log ------------------------------------------------ */
 
 size_t inc_dtype_size(enum inc_dtype dtype);
+const char *inc_collective_name(enum inc_collective coll);
 const char *inc_dtype_name(enum inc_dtype dtype);
 const char *inc_op_name(enum inc_op op);
 int inc_dtype_by_name(const char *name);
@@ -316,7 +373,7 @@ const char *inc_version(void);
  * @INC_LOG_ERROR: what makes a call or a communicator fail
  * @INC_LOG_WARN: what is odd but goes on
  * @INC_LOG_INFO: communicators made and ended
- * @INC_LOG_DEBUG: operations, registrations, daemon's lines
+ * @INC_LOG_DEBUG: operations, registrations, lines from and to the daemon
  */
 enum inc_log_level {
 	INC_LOG_NONE	= -1,
@@ -326,11 +383,26 @@ enum inc_log_level {
 	INC_LOG_DEBUG	= 3,
 };
 
-/* Gets one line without newline; may be called from any thread. */
+/**
+ * enum inc_log_format - what a line of the log looks like
+ * @INC_LOG_TEXT: job "x", rank 0 of 2, tree 1: what happened
+ * @INC_LOG_JSON: an object with the members time (RFC 3339, UTC), level, pid,
+ *	job, rank, ranks, tree (those four as far as they are known) and message
+ */
+enum inc_log_format {
+	INC_LOG_TEXT	= 0,
+	INC_LOG_JSON	= 1,
+};
+
+/*
+ * Gets one line without newline; may be called from any thread. Must call neither
+ * libinc nor fork().
+ */
 typedef void (*inc_log_fn)(enum inc_log_level level, const char *line,
 			   void *arg);
 
 void inc_log_set(inc_log_fn fn, void *arg, enum inc_log_level level);
+void inc_log_set_format(enum inc_log_format form);
 
 #ifdef __cplusplus
 }

@@ -1,39 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The library's log. The hook and its level are the library's only mutable
- * globals.
+ * The library's log.
  */
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
 
 #include "log.h"
+
+#define LINE_MAX_LEN	2560	/* a line of the daemon, and what is around it */
+#define TIME_LEN	40
 
 _Atomic int inc_log_threshold = INC_LOG_NONE;
 
 static pthread_mutex_t hook_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static inc_log_fn hook_fn;	/* guarded by hook_lock */
-static void *hook_arg;		/* guarded by hook_lock */
+static inc_log_fn hook_fn;		/* guarded by hook_lock */
+static void *hook_arg;			/* guarded by hook_lock */
+static enum inc_log_format format;	/* guarded by hook_lock */
 
 static const char * const level_names[] = { "error", "warn", "info", "debug" };
 
 static void read_environment(void)
 {
-	const char *env = getenv("INC_LOG");
+	const char *level = getenv("INC_LOG"), *form = getenv("INC_LOG_FORMAT");
 	int i;
 
-	if (!env)
-		return;
-	for (i = INC_LOG_ERROR; i <= INC_LOG_DEBUG; i++)
-		if (!strcmp(env, level_names[i]))
+	if (form && !strcmp(form, "json"))
+		format = INC_LOG_JSON;
+	for (i = INC_LOG_ERROR; level && i <= INC_LOG_DEBUG; i++)
+		if (!strcmp(level, level_names[i]))
 			atomic_store(&inc_log_threshold, i);
 }
 
 /**
- * inc_log_init() - read the level from the environment, once
+ * inc_log_init() - read the environment, once
  */
 void inc_log_init(void)
 {
@@ -48,31 +56,178 @@ void inc_log_init(void)
  *
  * Without this call lines of the level that the environment INC_LOG names
  * ("error", "warn", "info" or "debug") go to stderr, and without INC_LOG none.
- * @fn must not call libinc. Any thread may call this at any time.
+ * @fn must call neither libinc nor fork(). Any thread may call this at any time.
  */
 void inc_log_set(inc_log_fn fn, void *arg, enum inc_log_level level)
 {
 	inc_log_init();
-	pthread_mutex_lock(&hook_lock);
+	inc_log_lock();
 	hook_fn = fn;
 	hook_arg = arg;
-	pthread_mutex_unlock(&hook_lock);
+	inc_log_unlock();
 	atomic_store(&inc_log_threshold, (int)level);
 }
 
-void inc_log_line(enum inc_log_level level, const char *fmt, ...)
+/**
+ * inc_log_set_format() - say what the log's lines look like
+ * @form: INC_LOG_TEXT or INC_LOG_JSON
+ *
+ * Without this call the environment INC_LOG_FORMAT ("text" or "json") does, and
+ * without that it is text. Any thread may call this at any time.
+ */
+void inc_log_set_format(enum inc_log_format form)
 {
-	char line[512];
+	inc_log_init();
+	inc_log_lock();
+	format = form;
+	inc_log_unlock();
+}
+
+/**
+ * inc_log_lock() - keep other threads from logging
+ */
+void inc_log_lock(void)
+{
+	pthread_mutex_lock(&hook_lock);
+}
+
+/**
+ * inc_log_unlock() - end inc_log_lock()
+ */
+void inc_log_unlock(void)
+{
+	pthread_mutex_unlock(&hook_lock);
+}
+
+/* --- JSON ------------------------------------------------------------------------ */
+
+/* Bytes of the UTF-8 sequence at @s; 0: it is none. */
+static size_t utf8_len(const unsigned char *s)
+{
+	size_t i, n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 :
+		      s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+
+	for (i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	/* Overlong, surrogates, beyond U+10FFFF. */
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+/* Names and texts come from outside: JSON is UTF-8. */
+static void make_utf8(char *text)
+{
+	unsigned char *s = (unsigned char *)text;
+	size_t n;
+
+	for (; *s; s += n) {
+		n = utf8_len(s);
+		if (!n) {
+			*s = '?';
+			n = 1;
+		}
+	}
+}
+
+/* RFC 3339, UTC. */
+static void time_now(char text[TIME_LEN])
+{
+	struct timespec now;
+	struct tm tm;
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	n = strftime(text, TIME_LEN, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, TIME_LEN - n, ".%06ldZ", now.tv_nsec / 1000);
+}
+
+static void add(struct json_object *obj, const char *key, struct json_object *val)
+{
+	json_object_object_add(obj, key, val);
+}
+
+static struct json_object *line_object(const struct inc_who *who,
+				       enum inc_log_level level, char *text)
+{
+	struct json_object *obj = json_object_new_object();
+	char time_text[TIME_LEN];
+
+	if (!obj)
+		return NULL;
+	time_now(time_text);
+	make_utf8(text);
+	add(obj, "time", json_object_new_string(time_text));
+	add(obj, "level", json_object_new_string(level_names[level]));
+	add(obj, "pid", json_object_new_int(getpid()));
+	if (who) {
+		add(obj, "job", json_object_new_string(who->job));
+		add(obj, "rank", json_object_new_int(who->rank));
+		add(obj, "ranks", json_object_new_int(who->nranks));
+	}
+	if (who && who->has_tree)
+		add(obj, "tree", json_object_new_int64(who->tree_id));
+	add(obj, "message", json_object_new_string(text));
+	return obj;
+}
+
+/* --- Lines ----------------------------------------------------------------------- */
+
+static void put_line(enum inc_log_level level, const char *line, bool named)
+{
+	if (hook_fn)
+		hook_fn(level, line, hook_arg);
+	else if (named)
+		fprintf(stderr, "libinc: %s: %s\n", level_names[level], line);
+	else
+		fprintf(stderr, "%s\n", line);
+}
+
+static void put_json(const struct inc_who *who, enum inc_log_level level,
+		     char *text)
+{
+	struct json_object *obj = line_object(who, level, text);
+
+	if (obj)
+		put_line(level, json_object_to_json_string_ext(obj,
+			 JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
+			 false);
+	json_object_put(obj);
+}
+
+static void put_text(const struct inc_who *who, enum inc_log_level level,
+		     const char *text)
+{
+	char line[LINE_MAX_LEN + INC_JOB_MAX + 64], tree[24] = "";
+
+	if (!who) {
+		put_line(level, text, true);
+		return;
+	}
+	if (who->has_tree)
+		snprintf(tree, sizeof(tree), ", tree %u", who->tree_id);
+	snprintf(line, sizeof(line), "job \"%s\", rank %d of %d%s: %s", who->job,
+		 who->rank, who->nranks, tree, text);
+	put_line(level, line, true);
+}
+
+void inc_log_line(const struct inc_who *who, enum inc_log_level level,
+		  const char *fmt, ...)
+{
+	char text[LINE_MAX_LEN];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 
-	pthread_mutex_lock(&hook_lock);
-	if (hook_fn)
-		hook_fn(level, line, hook_arg);
+	inc_log_lock();
+	if (format == INC_LOG_JSON)
+		put_json(who, level, text);
 	else
-		fprintf(stderr, "libinc: %s: %s\n", level_names[level], line);
-	pthread_mutex_unlock(&hook_lock);
+		put_text(who, level, text);
+	inc_log_unlock();
 }

@@ -24,12 +24,15 @@
  * @cache: cache
  * @pd: protection domain
  * @keep: keep what no operation uses
+ * @who: whose it is, for the log; NULL: nobody's
  */
-void inc_mem_init(struct inc_mem_cache *cache, struct ibv_pd *pd, bool keep)
+void inc_mem_init(struct inc_mem_cache *cache, struct ibv_pd *pd, bool keep,
+		  const struct inc_who *who)
 {
 	memset(cache, 0, sizeof(*cache));
 	cache->pd = pd;
 	cache->keep = keep;
+	cache->who = who;
 	cache->piece = INC_MEM_PIECE;
 	cache->max_count = INC_MEM_MAX_COUNT;
 	cache->max_bytes = INC_MEM_MAX_BYTES;
@@ -43,7 +46,7 @@ static void mem_free(struct inc_mem *mem)
 	for (i = 0; i < mem->nmrs; i++) {
 		ret = ibv_dereg_mr(mem->mr[i]);
 		if (ret)
-			inc_warn("deregistering %zu bytes at 0x%zx: %s",
+			inc_warn(mem->who, "deregistering %zu bytes at 0x%zx: %s",
 				 mem->len, (size_t)mem->addr, strerror(ret));
 	}
 	free(mem);
@@ -167,6 +170,7 @@ static int make(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
 	mem->len = len;
 	mem->writable = writable;
 	mem->piece = cache->piece;
+	mem->who = cache->who;
 	for (; mem->nmrs < n; mem->nmrs++) {
 		mem->mr[mem->nmrs] = register_piece(cache, mem,
 						    mem->nmrs * mem->piece);
@@ -178,7 +182,7 @@ static int make(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
 		}
 	}
 	cache->regs++;
-	inc_dbg("registered %zu bytes at 0x%zx for %s", len, (size_t)addr,
+	inc_dbg(cache->who, "registered %zu bytes at 0x%zx for %s", len, (size_t)addr,
 		writable ? "results" : "sending");
 	*res = mem;
 	return 0;

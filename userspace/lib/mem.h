@@ -12,6 +12,8 @@
 
 #include <infiniband/verbs.h>
 
+struct inc_who;
+
 #define INC_MEM_MAX_COUNT	64
 #define INC_MEM_MAX_BYTES	(1ULL << 30)
 
@@ -32,6 +34,7 @@
  * @pinned: registered by the user: stays until the user says so
  * @refs: operations under way that use it
  * @last_seq: number of the last send request that may read it
+ * @who: whose it is, for the log
  * @piece: distance of the pieces' first bytes
  * @nmrs: number of pieces
  * @mr: their registrations
@@ -44,6 +47,7 @@ struct inc_mem {
 	bool		pinned;
 	unsigned int	refs;
 	uint64_t	last_seq;
+	const struct inc_who *who;
 	size_t		piece;
 	size_t		nmrs;
 	struct ibv_mr	*mr[];
@@ -53,6 +57,7 @@ struct inc_mem {
  * struct inc_mem_cache - all ranges of a communicator
  * @pd: protection domain
  * @keep: keep ranges that no operation uses (INC_REG_CACHE)
+ * @who: whose it is, for the log
  * @piece: distance of a range's pieces, bytes
  * @max_count: so many unused ones are kept at most
  * @max_bytes: so many bytes are kept at most
@@ -67,6 +72,7 @@ struct inc_mem {
 struct inc_mem_cache {
 	struct ibv_pd	*pd;
 	bool		keep;
+	const struct inc_who *who;
 	size_t		piece;
 	size_t		max_count;
 	uint64_t	max_bytes;
@@ -78,7 +84,8 @@ struct inc_mem_cache {
 	uint64_t	hits;
 };
 
-void inc_mem_init(struct inc_mem_cache *cache, struct ibv_pd *pd, bool keep);
+void inc_mem_init(struct inc_mem_cache *cache, struct ibv_pd *pd, bool keep,
+		  const struct inc_who *who);
 void inc_mem_exit(struct inc_mem_cache *cache);
 int inc_mem_get(struct inc_mem_cache *cache, const void *addr, size_t len,
 		bool writable, struct inc_mem **mem);

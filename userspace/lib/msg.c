@@ -122,17 +122,8 @@ struct inc_req *inc_req_get(struct inc_comm *comm)
 	return req;
 }
 
-/**
- * inc_req_put() - the user is done with a request that is done
- * @req: request
- */
-void inc_req_put(struct inc_req *req)
-{
-	req->next = req->comm->free;
-	req->comm->free = req;
-}
-
-static void finish(struct inc_req *req)
+/* Gives up the memory that a request holds. */
+static void release(struct inc_req *req)
 {
 	struct inc_comm *comm = req->comm;
 
@@ -144,8 +135,28 @@ static void finish(struct inc_req *req)
 	req->rmem = NULL;
 	free(req->temp);
 	req->temp = NULL;
+}
+
+/**
+ * inc_req_put() - the user is done with a request that is done
+ * @req: request
+ */
+void inc_req_put(struct inc_req *req)
+{
+	release(req);
+	req->next = req->comm->free;
+	req->comm->free = req;
+}
+
+static void finish(struct inc_req *req)
+{
+	if (!req->persistent)
+		release(req);
 	req->done = true;
-	comm->info.operations++;
+	req->comm->info.operations++;
+	inc_dbg(&req->comm->who, "%s ends: %s",
+		inc_collective_name(req->plan.collective),
+		req->err ? inc_strerror(req->err) : "success");
 	if (req->orphan)
 		inc_req_put(req);
 }
@@ -198,8 +209,7 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(comm->errtext, sizeof(comm->errtext), fmt, ap);
 	va_end(ap);
-	inc_err("rank %d of %d, tree %u: %s", comm->rank, comm->nranks,
-		comm->tree.tree_id, comm->errtext);
+	inc_err(&comm->who, "%s", comm->errtext);
 	return err;
 }
 
@@ -222,8 +232,7 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(comm->errtext, sizeof(comm->errtext), fmt, ap);
 	va_end(ap);
-	inc_err("rank %d of %d, tree %u: %s", comm->rank, comm->nranks,
-		comm->tree.tree_id, comm->errtext);
+	inc_err(&comm->who, "%s", comm->errtext);
 
 	pthread_mutex_lock(&comm->watch.lock);
 	comm->watch.qp = NULL;
@@ -566,6 +575,7 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 		inc_uc_done(comm, id);
 	msg->req = NULL;
 	req->msgs_done++;
+	comm->info.results++;
 	while (comm->head_id != comm->next_id &&
 	       !comm->ring[comm->head_id & comm->ring_mask].req)
 		comm->head_id++;
@@ -686,8 +696,20 @@ void inc_msg_progress(struct inc_comm *comm)
 void inc_msg_issue(struct inc_comm *comm, struct inc_req *req)
 {
 	req->next = NULL;
+	req->err = 0;
+	req->done = false;
+	req->step_no = 0;
+	req->posted = 0;
 	req->msgs = inc_plan_msgs(&req->plan);
+	req->msgs_posted = 0;
+	req->msgs_done = 0;
 	inc_plan_step(&req->plan, 0, &req->step);
+	comm->info.begun++;
+	comm->info.collective = req->plan.collective;
+	comm->info.block = req->plan.block;
+	inc_dbg(&comm->who, "%s begins: blocks of %zu bytes, %llu messages",
+		inc_collective_name(req->plan.collective), req->plan.block,
+		(unsigned long long)req->msgs);
 	if (comm->last)
 		comm->last->next = req;
 	else

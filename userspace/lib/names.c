@@ -59,6 +59,7 @@ static const struct {
 	int		err;
 	const char	*text;
 } errors[] = {
+	{ EAGAIN, "the operation is still under way" },
 	{ EBADE, "ranks disagree on collective, data type, operation, root or count" },
 	{ ECANCELED, "the communicator was destroyed before the operation ended" },
 	{ ECONNRESET, "a rank died or left" },
@@ -66,6 +67,7 @@ static const struct {
 	{ EOPNOTSUPP, "not offered by this tree" },
 	{ ENOTCONN, "connection to the rendezvous daemon lost" },
 	{ ESHUTDOWN, "the tree was dismantled" },
+	{ ESTALE, "the communicator is that of the parent process" },
 	{ ETIMEDOUT, "time limit exceeded" },
 };
 
@@ -100,6 +102,18 @@ const char *inc_dtype_name(enum inc_dtype dtype)
 const char *inc_op_name(enum inc_op op)
 {
 	return (size_t)op < ARRAY_SIZE(inc_ops) ? inc_ops[op] : NULL;
+}
+
+/**
+ * inc_collective_name() - name of a collective, such as "allreduce"
+ * @coll: collective
+ *
+ * Return: a constant string, NULL for a collective that does not exist.
+ */
+const char *inc_collective_name(enum inc_collective coll)
+{
+	return (size_t)coll < ARRAY_SIZE(inc_collectives) ?
+	       inc_collectives[coll] : NULL;
 }
 
 /**

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the protocol's data types and operations are called, and how long the
- * elements are: for libinc and for inc-tool, which does not need the library.
+ * What the protocol's collectives, data types and operations are called, and how
+ * long the elements are: for libinc and for inc-tool, which does not need the
+ * library.
  */
 #ifndef INC_PROTO_NAMES_H
 #define INC_PROTO_NAMES_H
@@ -31,6 +32,19 @@ static const struct {
 	[INC_DTYPE_SHORT_INT]	= { "short-int", 8 },
 };
 _Static_assert(INC_DTYPE_COUNT == INC_DTYPE_SHORT_INT + 1, "a type has no entry");
+
+static const char * const inc_collectives[INC_COLL_COUNT] = {
+	[INC_COLL_BROADCAST]		= "broadcast",
+	[INC_COLL_ALLGATHER]		= "allgather",
+	[INC_COLL_ALLTOALL]		= "alltoall",
+	[INC_COLL_SCATTER]		= "scatter",
+	[INC_COLL_GATHER]		= "gather",
+	[INC_COLL_REDUCE]		= "reduce",
+	[INC_COLL_ALLREDUCE]		= "allreduce",
+	[INC_COLL_REDUCE_SCATTER]	= "reduce-scatter",
+	[INC_COLL_BARRIER]		= "barrier",
+};
+_Static_assert(INC_COLL_COUNT == INC_COLL_BARRIER + 1, "a collective has no entry");
 
 static const char * const inc_ops[INC_OP_COUNT] = {
 	[INC_OP_SUM]	= "sum",

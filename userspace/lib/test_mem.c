@@ -54,7 +54,7 @@ static void start(struct inc_mem_cache *c, bool keep)
 	live = 0;
 	made = 0;
 	refuse = 0;
-	inc_mem_init(c, NULL, keep);
+	inc_mem_init(c, NULL, keep, NULL);
 }
 
 static void keep_hits(void)

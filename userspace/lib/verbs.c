@@ -182,7 +182,7 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 		seen++;
 		ctx = ibv_open_device(list[i]);
 		if (!ctx) {
-			inc_dbg("%s: can not be opened: %s",
+			inc_dbg(NULL, "%s: can not be opened: %s",
 				ibv_get_device_name(list[i]), strerror(errno));
 			continue;
 		}

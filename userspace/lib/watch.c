@@ -44,7 +44,7 @@ struct state {
 
 static void fire(struct inc_watch *w, int err, const char *text)
 {
-	inc_err("%s", text);
+	inc_err(w->who, "%s", text);
 	pthread_mutex_lock(&w->lock);
 	snprintf(w->text, sizeof(w->text), "%s", text);
 	atomic_store_explicit(&w->err, err, memory_order_release);
@@ -53,14 +53,15 @@ static void fire(struct inc_watch *w, int err, const char *text)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void set_verdict(struct state *s, int err, const char *text)
+static void set_verdict(const struct inc_watch *w, struct state *s, int err,
+			const char *text)
 {
 	if (s->verdict)
 		return;
 	s->verdict = err;
 	s->verdict_at = s->now + GRACE_MS;
 	snprintf(s->text, sizeof(s->text), "%s", text);
-	inc_info("%s", text);
+	inc_info(w->who, "%s", text);
 }
 
 /* One line of the daemon. Returns false if there is none. */
@@ -74,20 +75,20 @@ static bool hear(struct inc_watch *w, struct state *s)
 	if (ret == -ETIMEDOUT)
 		return false;
 	if (ret) {
-		set_verdict(s, ret == -ENOTCONN ? ret : -EPROTO, text);
+		set_verdict(w, s, ret == -ENOTCONN ? ret : -EPROTO, text);
 		inc_conn_close(&w->conn);
 		return false;
 	}
 	switch (msg.type) {
 	case INC_RDV_LEFT:
 		snprintf(text, sizeof(text), "rank %d has left", msg.rank);
-		set_verdict(s, -ECONNRESET, text);
+		set_verdict(w, s, -ECONNRESET, text);
 		break;
 	case INC_RDV_FAILED:
-		set_verdict(s, inc_status_errno(msg.status), msg.text);
+		set_verdict(w, s, inc_status_errno(msg.status), msg.text);
 		break;
 	case INC_RDV_ERROR:
-		set_verdict(s, -msg.err, msg.text);
+		set_verdict(w, s, -msg.err, msg.text);
 		break;
 	case INC_RDV_JOIN:
 	case INC_RDV_LEAVE:
@@ -113,7 +114,7 @@ static void tell_lost(struct inc_watch *w, const struct state *s)
 	    w->conn.fd < 0)
 		return;
 	if (inc_conn_send(&w->conn, &msg, s->now + TELL_MS))
-		inc_warn("the daemon can not be told that the switch does not answer");
+		inc_warn(w->who, "the daemon can not be told that the switch does not answer");
 }
 
 static int tick_ms(unsigned int timeout_ms)
@@ -284,7 +285,7 @@ void inc_watch_stop(struct inc_watch *watch)
 	if (!watch->running)
 		return;
 	if (write(watch->stop_fd, &one, sizeof(one)) != sizeof(one))
-		inc_warn("watch can not be stopped: %s", strerror(errno));
+		inc_warn(watch->who, "watch can not be stopped: %s", strerror(errno));
 	pthread_join(watch->thread, NULL);
 	inc_loss_close(&watch->loss);
 	close(watch->stop_fd);

@@ -23,6 +23,7 @@
  * @thread: the watch
  * @running: @thread exists
  * @stop_fd: eventfd, written to end @thread
+ * @who: whose it is, for the log
  * @conn: connection to the daemon; belongs to @thread while @running
  * @calls: odd while the caller is inside a blocking call; different each time
  * @tests: counts fruitless calls of inc_test(), and those of inc_wait_for()
@@ -41,6 +42,7 @@ struct inc_watch {
 	pthread_t	thread;
 	bool		running;
 	int		stop_fd;
+	const struct inc_who *who;
 	struct inc_conn	conn;
 	_Atomic unsigned int calls;
 	_Atomic unsigned int tests;

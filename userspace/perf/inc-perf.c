@@ -34,6 +34,7 @@ struct perf {
 	size_t		esize;
 	struct buf	send[MAX_OUTSTANDING];
 	struct buf	recv[MAX_OUTSTANDING];
+	struct inc_req	*made[MAX_OUTSTANDING];	/* --persistent */
 	struct ref_elem	*vals;		/* one element of each rank */
 	unsigned int	results;	/* printed so far */
 };
@@ -137,6 +138,8 @@ static void free_all(struct perf *p)
 	long i;
 
 	for (i = 0; i < p->o.outstanding; i++) {
+		inc_request_free(p->made[i]);
+		p->made[i] = NULL;
 		buf_free(p, &p->recv[i]);
 		buf_free(p, &p->send[i]);
 	}
@@ -165,19 +168,38 @@ static uint64_t scramble(uint64_t x)
 /* The operation that has this number, on all ranks. */
 static struct kind kind_of(const struct perf *p, size_t count, uint64_t number)
 {
-	uint64_t r = scramble(p->o.seed + number + 1);
+	uint64_t r;
 	struct kind k = {
 		.coll = (enum inc_collective)p->o.coll, .nranks = p->nranks,
 		.rank = p->rank, .in_place = p->o.in_place, .count = count,
 		.dtype = p->o.dtype, .op = p->o.op,
 	};
 
+	/* A request that is begun again is the same operation. */
+	if (p->o.persistent)
+		number %= (uint64_t)p->o.outstanding;
+	r = scramble(p->o.seed + number + 1);
 	if (p->o.coll == KIND_MIX)
 		k.coll = (enum inc_collective)(r % INC_COLL_COUNT);
 	if (kind_rooted(k.coll))
 		k.root = p->o.root < 0 || p->o.coll == KIND_MIX ?
 			 (int)((r >> 32) % (uint64_t)p->nranks) : p->o.root;
 	return k;
+}
+
+static int begin(struct perf *p, size_t count, uint64_t number, long n,
+		 struct inc_req **req)
+{
+	struct kind k = kind_of(p, count, number);
+	void *send = p->send[n].data, *recv = p->recv[n].data;
+	int ret = 0;
+
+	if (!p->o.persistent)
+		return kind_begin(&k, p->comm, send, recv, req);
+	if (!p->made[n])
+		ret = kind_init(&k, p->comm, send, recv, &p->made[n]);
+	*req = p->made[n];
+	return ret ? ret : inc_start(*req);
 }
 
 /* One operation, or as many as are to be outstanding at once, from @number. */
@@ -188,21 +210,19 @@ static int operate(struct perf *p, size_t count, uint64_t number)
 	int ret = 0, err;
 	long i, n;
 
-	if (p->o.outstanding == 1) {
+	if (p->o.outstanding == 1 && !p->o.persistent) {
 		k = kind_of(p, count, number);
 		ret = kind_run(&k, p->comm, p->send[0].data, p->recv[0].data);
 		return ret ? failed(p, "operation", ret) : 0;
 	}
-	for (n = 0; n < p->o.outstanding && !ret; n++) {
-		k = kind_of(p, count, number + (uint64_t)n);
-		ret = kind_begin(&k, p->comm, p->send[n].data, p->recv[n].data,
-				 &req[n]);
-	}
+	for (n = 0; n < p->o.outstanding && !ret; n++)
+		ret = begin(p, count, number + (uint64_t)n, n, &req[n]);
 	n -= ret ? 1 : 0;
 	for (i = n - 1; i >= 0; i--) {
 		err = inc_wait(req[i]);
 		ret = ret ? ret : err;
-		inc_request_free(req[i]);
+		if (!p->o.persistent)
+			inc_request_free(req[i]);
 	}
 	return ret ? failed(p, "operation", ret) : 0;
 }
@@ -337,7 +357,7 @@ static int check_size(struct perf *p, size_t count)
 	long n, i;
 
 	for (n = 0; n < p->o.checks; n++) {
-		number = (uint64_t)n * MAX_OUTSTANDING;
+		number = (uint64_t)(n * p->o.outstanding);
 		seed = p->o.seed + number;
 		for (i = 0; i < p->o.outstanding; i++) {
 			k = kind_of(p, count, number + (uint64_t)i);
@@ -520,7 +540,7 @@ static void header(const struct perf *p)
 
 	if (p->rank || p->o.runs)
 		return;
-	inc_comm_query(p->comm, &info);
+	inc_query(p->comm, &info);
 	if (p->o.json) {
 		printf("{\"collective\":\"%s\"", kind_name(p->o.coll));
 		if (p->o.coll != INC_COLL_BARRIER)
@@ -548,7 +568,7 @@ static void footer(const struct perf *p)
 
 	if (p->rank || p->o.runs)
 		return;
-	inc_comm_query(p->comm, &info);
+	inc_query(p->comm, &info);
 	if (p->o.json)
 		printf("\n],\"messages\":%" PRIu64 ",\"resent\":%" PRIu64 ",\"asked\":%" PRIu64 "}\n",
 		       info.messages, info.resent, info.asked);

@@ -39,6 +39,7 @@ struct options {
 	uint64_t		seed;
 	enum ref_pattern	pattern;
 	bool			in_place;
+	bool			persistent;
 	bool			json;
 	enum reg		reg;
 };

@@ -7,19 +7,6 @@
 
 #include "kind.h"
 
-static const char *const names[] = {
-	[INC_COLL_BROADCAST]		= "broadcast",
-	[INC_COLL_ALLGATHER]		= "allgather",
-	[INC_COLL_ALLTOALL]		= "alltoall",
-	[INC_COLL_SCATTER]		= "scatter",
-	[INC_COLL_GATHER]		= "gather",
-	[INC_COLL_REDUCE]		= "reduce",
-	[INC_COLL_ALLREDUCE]		= "allreduce",
-	[INC_COLL_REDUCE_SCATTER]	= "reduce-scatter",
-	[INC_COLL_BARRIER]		= "barrier",
-	[KIND_MIX]			= "mix",
-};
-
 /**
  * kind_by_name() - collective of that name
  * @name: name
@@ -31,7 +18,7 @@ int kind_by_name(const char *name)
 	int i;
 
 	for (i = 0; i <= KIND_MIX; i++)
-		if (!strcmp(name, names[i]))
+		if (!strcmp(name, kind_name(i)))
 			return i;
 	return -1;
 }
@@ -44,7 +31,8 @@ int kind_by_name(const char *name)
  */
 const char *kind_name(int coll)
 {
-	return names[coll];
+	return coll == KIND_MIX ? "mix" :
+	       inc_collective_name((enum inc_collective)coll);
 }
 
 /**
@@ -273,6 +261,48 @@ int kind_run(const struct kind *k, struct inc_comm *comm, void *send, void *recv
 		return inc_reduce_scatter(comm, s, r, k->count, k->dtype, k->op);
 	case INC_COLL_BARRIER:
 		return inc_barrier(comm);
+	default:
+		return -EINVAL;
+	}
+}
+
+/**
+ * kind_init() - make an operation that can be begun again and again
+ * @k: operation
+ * @comm: communicator
+ * @send: send buffer
+ * @recv: receive buffer
+ * @req: takes the request
+ *
+ * Return: what libinc returned.
+ */
+int kind_init(const struct kind *k, struct inc_comm *comm, void *send,
+	      void *recv, struct inc_req **req)
+{
+	void *s = send_arg(k, send), *r = recv_arg(k, recv);
+	size_t n = k->count;
+
+	switch (k->coll) {
+	case INC_COLL_BROADCAST:
+		return inc_broadcast_init(comm, r, n, k->dtype, k->root, req);
+	case INC_COLL_ALLGATHER:
+		return inc_allgather_init(comm, s, r, n, k->dtype, req);
+	case INC_COLL_ALLTOALL:
+		return inc_alltoall_init(comm, s, r, n, k->dtype, req);
+	case INC_COLL_SCATTER:
+		return inc_scatter_init(comm, s, r, n, k->dtype, k->root, req);
+	case INC_COLL_GATHER:
+		return inc_gather_init(comm, s, r, n, k->dtype, k->root, req);
+	case INC_COLL_REDUCE:
+		return inc_reduce_init(comm, s, r, n, k->dtype, k->op, k->root,
+				       req);
+	case INC_COLL_ALLREDUCE:
+		return inc_allreduce_init(comm, s, r, n, k->dtype, k->op, req);
+	case INC_COLL_REDUCE_SCATTER:
+		return inc_reduce_scatter_init(comm, s, r, n, k->dtype, k->op,
+					       req);
+	case INC_COLL_BARRIER:
+		return inc_barrier_init(comm, req);
 	default:
 		return -EINVAL;
 	}

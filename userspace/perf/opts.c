@@ -49,6 +49,7 @@ static void usage(FILE *out)
 "      --runs N              (1000); implies --repeat-hash\n"
 "      --in-place            receive into the send buffer\n"
 "      --outstanding N       operations at once, non-blocking (1)\n"
+"      --persistent          operations made once and begun again and again\n"
 "      --reg MODE            user memory: pin, each or cache (pin)\n"
 "      --window N            messages in flight\n"
 "      --slots N, --msg-size N, --pmtu N, --first-msg-id N\n"
@@ -71,6 +72,7 @@ enum {
 	OPT_RUNS, OPT_IN_PLACE, OPT_OUTSTANDING, OPT_REG, OPT_WINDOW, OPT_SLOTS,
 	OPT_MSG_SIZE, OPT_PMTU, OPT_FIRST, OPT_TIMEOUT, OPT_JOIN_TIMEOUT,
 	OPT_DEV, OPT_IB_PORT, OPT_GID, OPT_PSN, OPT_ROOT, OPT_TRANSPORT,
+	OPT_PERSISTENT,
 };
 
 static const struct option long_options[] = {
@@ -94,6 +96,7 @@ static const struct option long_options[] = {
 	{ "runs",	required_argument,	NULL, OPT_RUNS },
 	{ "in-place",	no_argument,		NULL, OPT_IN_PLACE },
 	{ "outstanding", required_argument,	NULL, OPT_OUTSTANDING },
+	{ "persistent",	no_argument,		NULL, OPT_PERSISTENT },
 	{ "reg",	required_argument,	NULL, OPT_REG },
 	{ "window",	required_argument,	NULL, OPT_WINDOW },
 	{ "slots",	required_argument,	NULL, OPT_SLOTS },
@@ -336,6 +339,9 @@ static bool run_option(struct options *o, int opt, const char *arg)
 		return true;
 	case OPT_OUTSTANDING:
 		return get_long(arg, 1, MAX_OUTSTANDING, &o->outstanding);
+	case OPT_PERSISTENT:
+		o->persistent = true;
+		return true;
 	case OPT_REG:
 		return get_reg(o, arg);
 	case 'j':

@@ -124,20 +124,6 @@ static const char *const events[] = {
 	[INC_CMD_MEMBER_ERROR_NTF] = "member-error",
 };
 
-static const char *const collectives[] = {
-	[INC_COLL_BROADCAST] = "broadcast",
-	[INC_COLL_ALLGATHER] = "allgather",
-	[INC_COLL_ALLTOALL] = "alltoall",
-	[INC_COLL_SCATTER] = "scatter",
-	[INC_COLL_GATHER] = "gather",
-	[INC_COLL_REDUCE] = "reduce",
-	[INC_COLL_ALLREDUCE] = "allreduce",
-	[INC_COLL_REDUCE_SCATTER] = "reduce-scatter",
-	[INC_COLL_BARRIER] = "barrier",
-};
-
-_Static_assert(ARRAY_SIZE(collectives) == INC_COLL_COUNT, "protocol");
-
 static const char *const statuses[] = {
 	[INC_STATUS_OK] = "ok",
 	[INC_STATUS_VERSION] = "version",
@@ -172,7 +158,7 @@ NAME_OF(inc_nl_role_name, roles)
 NAME_OF(inc_nl_transport_name, transports)
 NAME_OF(inc_nl_order_name, orders)
 NAME_OF(inc_nl_event_name, events)
-NAME_OF(inc_nl_collective_name, collectives)
+NAME_OF(inc_nl_collective_name, inc_collectives)
 NAME_OF(inc_nl_op_name, inc_ops)
 NAME_OF(inc_nl_status_name, statuses)
 

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The switch of fake.h.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fake.h"
+
+struct fake sw;
+struct inc_comm *comm;
+unsigned char in[65536], out[65536];
+
+static struct ibv_context ctx;
+static struct ibv_comp_channel chan = { .fd = -1 };
+static struct ibv_cq rcq, scq;
+static struct ibv_qp qp;
+
+/* --- Verbs ------------------------------------------------------------------ */
+
+static void check_sent(const struct sent *s, const struct ibv_send_wr *wr)
+{
+	uint32_t id = ntohl(s->hdr.msg_id);
+
+	EQ(s->hdr.version, INC_VERSION);
+	EQ(ntohl(s->hdr.tree_id), 77);
+	EQ(s->imm, id & 0xffffff);
+	EQ(wr->wr.rdma.rkey, RKEY);
+	EQ(wr->wr.rdma.remote_addr, id % SLOTS * comm->tree.msg_size);
+	OK(s->len <= comm->tree.msg_size - INC_HDR_LEN);
+}
+
+/* The key of a range must be that of a registration that covers it. */
+static void check_key(uint32_t key, uint64_t addr, size_t len)
+{
+	const struct ibv_mr *mr = key < MAX_MRS ? sw.mr[key] : NULL;
+	uintptr_t start = mr ? (uintptr_t)mr->addr : 0;
+
+	OK(mr && addr >= start && addr + len <= start + mr->length);
+}
+
+static void take(struct sent *s, const struct ibv_send_wr *wr)
+{
+	const struct ibv_sge *sge = wr->sg_list;
+	int i;
+
+	memcpy(&s->hdr, (void *)sge[0].addr, sizeof(s->hdr));
+	s->imm = ntohl(wr->imm_data);
+	s->data = (char *)sge[0].addr + INC_HDR_LEN;
+	s->len = sge[0].length - INC_HDR_LEN;
+	/* Data is copied behind the header, or all of it is a second range. */
+	if (wr->num_sge > 1) {
+		EQ(s->len, 0);
+		s->data = (char *)sge[1].addr;
+		s->len = sge[1].length;
+	}
+	for (i = 0; i < wr->num_sge; i++)
+		check_key(sge[i].lkey, sge[i].addr, sge[i].length);
+	check_sent(s, wr);
+	if (sw.looks)
+		sw.looks(s);
+}
+
+static int post_send(struct ibv_qp *q, struct ibv_send_wr *wr,
+		     struct ibv_send_wr **bad)
+{
+	struct sent *s;
+
+	(void)q;
+	if (sw.post_error) {
+		*bad = wr;
+		return sw.post_error;
+	}
+	for (; wr; wr = wr->next) {
+		OK(sw.n < MAX_FLIGHT);
+		s = &sw.flight[sw.n++];
+		take(s, wr);
+		sw.most = sw.n > sw.most ? sw.n : sw.most;
+		sw.sent++;
+		sw.header_only += !s->len;
+		if (wr->send_flags & IBV_SEND_SIGNALED)
+			sw.signaled[sw.nsignaled++] = wr->wr_id;
+	}
+	return 0;
+}
+
+static int post_recv(struct ibv_qp *q, struct ibv_recv_wr *wr,
+		     struct ibv_recv_wr **bad)
+{
+	(void)q;
+	(void)bad;
+	for (; wr; wr = wr->next)
+		sw.recvs++;
+	return 0;
+}
+
+static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+	int i;
+
+	memset(wc, 0, sizeof(*wc) * (size_t)n);
+	if (cq == &scq) {
+		if (sw.hold_sends || !sw.nsignaled)
+			return 0;
+		wc->wr_id = sw.signaled[0];
+		sw.nsignaled--;
+		memmove(sw.signaled, sw.signaled + 1, sizeof(sw.signaled) -
+			sizeof(sw.signaled[0]));
+		return 1;
+	}
+	for (i = 0; i < n && sw.nimms; i++) {
+		wc[i].imm_data = htonl(sw.imms[0]);
+		wc[i].wc_flags = IBV_WC_WITH_IMM;
+		wc[i].status = sw.wc_status;
+		sw.nimms--;
+		OK(sw.recvs-- > 0);
+		memmove(sw.imms, sw.imms + 1, sizeof(sw.imms) -
+			sizeof(sw.imms[0]));
+	}
+	return i;
+}
+
+static int req_notify_cq(struct ibv_cq *cq, int solicited)
+{
+	(void)solicited;
+	if (cq == &rcq)
+		sw.armed++;
+	else
+		sw.send_armed++;
+	return 0;
+}
+
+void result(uint32_t imm)
+{
+	sw.imms[sw.nimms++] = imm;
+}
+
+/* Answers one message. */
+void answer(unsigned int i)
+{
+	struct sent s = sw.flight[i];
+	uint32_t id = ntohl(s.hdr.msg_id);
+	size_t len;
+	char *to;
+
+	sw.n--;
+	memmove(&sw.flight[i], &sw.flight[i + 1],
+		(sw.n - i) * sizeof(sw.flight[0]));
+	if (sw.status && id == sw.status_for) {
+		result(sw.status << 24 | s.imm);
+		return;
+	}
+	to = (char *)be64toh(s.hdr.result_va);
+	if (to) {
+		len = ntohl(s.hdr.nelem) *
+		      inc_dtype_size((enum inc_dtype)s.hdr.dtype);
+		check_key(ntohl(s.hdr.result_rkey), (uintptr_t)to, len);
+		if (s.len && s.data != to)
+			memcpy(to, s.data, len);
+	} else {
+		OK(!s.len || comm->nranks > 1);
+	}
+	result(s.imm);
+}
+
+/* While the host sleeps the switch works. */
+int ibv_get_cq_event(struct ibv_comp_channel *ch, struct ibv_cq **cq, void **c)
+{
+	EQ(ch == &chan, 1);
+	*c = NULL;
+	*cq = &rcq;
+	sw.sleeps++;
+	if (sw.watch_fires_at && sw.sleeps == (unsigned int)sw.watch_fires_at) {
+		strcpy(comm->watch.text, "late");
+		atomic_store(&comm->watch.err, -ETIMEDOUT);
+		sw.wc_status = IBV_WC_WR_FLUSH_ERR;
+		result(0);
+		return 0;
+	}
+	if (sw.hold_sends && sw.send_armed) {
+		sw.hold_sends = false;
+		sw.send_armed = 0;
+		*cq = &scq;
+		return 0;
+	}
+	if (!sw.n) {
+		printf("# sleeps with nothing in flight: would hang\n");
+		exit(1);
+	}
+	answer(sw.reverse ? sw.n - 1 : 0);
+	return 0;
+}
+
+/* The clock stands still but while the host polls. */
+int64_t inc_now_ms(void)
+{
+	return sw.now_ms;
+}
+
+int poll(struct pollfd *fds, nfds_t n, int timeout)
+{
+	(void)fds;
+	OK(n == 1 && timeout > 0);
+	sw.polls++;
+	if (sw.interrupted) {
+		sw.interrupted--;
+		sw.now_ms += 2;
+		sw.answer_after_ms -= 2;
+		errno = EINTR;
+		return -1;
+	}
+	if (timeout < sw.answer_after_ms) {
+		sw.answer_after_ms -= timeout;
+		sw.now_ms += timeout;
+		return 0;
+	}
+	sw.now_ms += sw.answer_after_ms;
+	sw.answer_after_ms = sw.answers_every_ms;
+	return 1;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
+{
+	(void)cq;
+	(void)n;
+}
+
+int ibv_destroy_qp(struct ibv_qp *q)
+{
+	(void)q;
+	sw.qp_gone = true;
+	return 0;
+}
+
+const char *ibv_wc_status_str(enum ibv_wc_status status)
+{
+	return status == IBV_WC_WR_FLUSH_ERR ? "flushed" : "other";
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			  int access)
+{
+	struct ibv_mr *mr = calloc(1, sizeof(*mr));
+	uint32_t key;
+
+	(void)access;
+	for (key = 1; key < MAX_MRS && sw.mr[key]; key++)
+		;
+	if (!mr || key == MAX_MRS) {
+		printf("# too many registrations\n");
+		exit(1);
+	}
+	mr->pd = pd;
+	mr->addr = addr;
+	mr->length = length;
+	mr->rkey = key;
+	mr->lkey = key;
+	sw.mr[key] = mr;
+	sw.mrs++;
+	return mr;
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
+				uint64_t iova, unsigned int access)
+{
+	(void)iova;
+	return ibv_reg_mr(pd, addr, length, (int)access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	sw.mrs--;
+	sw.mr[mr->rkey] = NULL;
+	free(mr);
+	return 0;
+}
+
+/* --- Communicator ------------------------------------------------------------- */
+
+void begin_tree(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu)
+{
+	memset(&sw, 0, sizeof(sw));
+	ctx.ops.post_send = post_send;
+	ctx.ops.post_recv = post_recv;
+	ctx.ops.poll_cq = poll_cq;
+	ctx.ops.req_notify_cq = req_notify_cq;
+	rcq.context = &ctx;
+	scq.context = &ctx;
+	qp.context = &ctx;
+	comm = calloc(1, sizeof(*comm));
+	comm->nranks = 1;
+	comm->qp = &qp;
+	comm->chan = &chan;
+	comm->rcq = &rcq;
+	comm->scq = &scq;
+	comm->window = WINDOW;
+	comm->sq_depth = 16;
+	comm->rq_depth = 2 * WINDOW + INC_RQ_SPARE;
+	comm->tree = (struct inc_rdv_joined){
+		.tree_id = 77, .rkey = RKEY, .slots = SLOTS,
+		.msg_size = msg_size, .pmtu = pmtu, .first_msg_id = first_msg_id,
+		.collectives = ~0U, .dtypes = 0xfff & ~(1U << INC_DTYPE_FP16),
+		.ops = 0x1fff,
+	};
+	pthread_mutex_init(&comm->watch.lock, NULL);
+	inc_mem_init(&comm->mem, NULL, false, NULL);
+	EQ(inc_msg_alloc(comm), 0);
+	EQ(inc_msg_post_recvs(comm), 0);
+}
+
+void begin_at(uint32_t first_msg_id)
+{
+	begin_tree(first_msg_id, MSG_SIZE, 256);
+}
+
+void begin(void)
+{
+	begin_at(0);
+}
+
+void end(void)
+{
+	struct inc_req *req;
+
+	inc_msg_fail_all(comm, -ECANCELED);
+	inc_mem_exit(&comm->mem);
+	ibv_dereg_mr(comm->arena_mr);
+	EQ(sw.mrs, 0);
+	munmap(comm->arena, comm->arena_size);
+	while ((req = comm->all)) {
+		comm->all = req->all;
+		free(req->temp);
+		free(req);
+	}
+	free(comm->ring);
+	free(comm->early);
+	free(comm->wr);
+	free(comm->sge);
+	free(comm);
+}
+
+void fill(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(in); i++) {
+		in[i] = (unsigned char)(i * 31 + (i >> 8));
+		out[i] = 0xee;
+	}
+}
+
+int reduce(size_t count)
+{
+	return inc_allreduce(comm, in, out, count, INC_DTYPE_INT32, INC_OP_SUM);
+}
+
+bool same(size_t count)
+{
+	return !memcmp(in, out, count * 4) &&
+	       (count * 4 == sizeof(out) || out[count * 4] == 0xee);
+}
+

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What the user calls: operations that are made once and begun many times.
+ */
+#include "call.h"
+#include "comm.h"
+
+/**
+ * inc_allreduce_init() - make an operation: reduction of all ranks' data to all
+ * @comm: communicator
+ * @sendbuf: as in inc_iallreduce()
+ * @recvbuf: as in inc_iallreduce()
+ * @count: as in inc_iallreduce()
+ * @dtype: as in inc_iallreduce()
+ * @op: as in inc_iallreduce()
+ * @req: the operation, for inc_start(). To be given back by
+ *	inc_request_free()
+ *
+ * Arguments are checked, and buffers registered, once and for all: they must
+ * stay where they are until inc_request_free(). Nothing is sent. Any number of
+ * such operations may exist; what counts for the order among ranks is when they
+ * are begun.
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_allreduce_init(struct inc_comm *comm, const void *sendbuf,
+		       void *recvbuf, size_t count, enum inc_dtype dtype,
+		       enum inc_op op, struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_ALLREDUCE,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .op = op,
+	};
+
+	return inc_call_init(comm, &c, req);
+}
+
+/**
+ * inc_reduce_init() - make an operation: reduction of all ranks' data to one
+ * @comm: communicator
+ * @sendbuf: as in inc_ireduce()
+ * @recvbuf: as in inc_ireduce()
+ * @count: as in inc_ireduce()
+ * @dtype: as in inc_ireduce()
+ * @op: as in inc_ireduce()
+ * @root: as in inc_ireduce()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_ireduce().
+ */
+int inc_reduce_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		    size_t count, enum inc_dtype dtype, enum inc_op op,
+		    int root, struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_REDUCE,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .op = op, .root = root,
+	};
+
+	return inc_call_init(comm, &c, req);
+}
+
+/**
+ * inc_reduce_scatter_init() - make an operation: reduction of which each rank gets a block
+ * @comm: communicator
+ * @sendbuf: as in inc_ireduce_scatter()
+ * @recvbuf: as in inc_ireduce_scatter()
+ * @count: as in inc_ireduce_scatter()
+ * @dtype: as in inc_ireduce_scatter()
+ * @op: as in inc_ireduce_scatter()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_ireduce_scatter().
+ */
+int inc_reduce_scatter_init(struct inc_comm *comm, const void *sendbuf,
+			    void *recvbuf, size_t count, enum inc_dtype dtype,
+			    enum inc_op op, struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_REDUCE_SCATTER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .op = op,
+	};
+
+	return inc_call_init(comm, &c, req);
+}
+
+/**
+ * inc_broadcast_init() - make an operation: root's data to all
+ * @comm: communicator
+ * @buf: as in inc_ibroadcast()
+ * @count: as in inc_ibroadcast()
+ * @dtype: as in inc_ibroadcast()
+ * @root: as in inc_ibroadcast()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_ibroadcast().
+ */
+int inc_broadcast_init(struct inc_comm *comm, void *buf, size_t count,
+		       enum inc_dtype dtype, int root, struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_BROADCAST,
+		.send = buf, .recv = buf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+
+	return inc_call_init(comm, &c, req);
+}
+
+/**
+ * inc_allgather_init() - make an operation: every rank's data to all
+ * @comm: communicator
+ * @sendbuf: as in inc_iallgather()
+ * @recvbuf: as in inc_iallgather()
+ * @count: as in inc_iallgather()
+ * @dtype: as in inc_iallgather()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_iallgather().
+ */
+int inc_allgather_init(struct inc_comm *comm, const void *sendbuf,
+		       void *recvbuf, size_t count, enum inc_dtype dtype,
+		       struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_ALLGATHER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype,
+	};
+
+	return inc_call_init(comm, &c, req);
+}
+
+/**
+ * inc_gather_init() - make an operation: every rank's data to one
+ * @comm: communicator
+ * @sendbuf: as in inc_igather()
+ * @recvbuf: as in inc_igather()
+ * @count: as in inc_igather()
+ * @dtype: as in inc_igather()
+ * @root: as in inc_igather()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_igather().
+ */
+int inc_gather_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		    size_t count, enum inc_dtype dtype, int root,
+		    struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_GATHER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+
+	return inc_call_init(comm, &c, req);
+}
+
+/**
+ * inc_scatter_init() - make an operation: a block of one rank's data to each
+ * @comm: communicator
+ * @sendbuf: as in inc_iscatter()
+ * @recvbuf: as in inc_iscatter()
+ * @count: as in inc_iscatter()
+ * @dtype: as in inc_iscatter()
+ * @root: as in inc_iscatter()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_iscatter().
+ */
+int inc_scatter_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		     size_t count, enum inc_dtype dtype, int root,
+		     struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_SCATTER,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+
+	return inc_call_init(comm, &c, req);
+}
+
+/**
+ * inc_alltoall_init() - make an operation: a block of each rank to each rank
+ * @comm: communicator
+ * @sendbuf: as in inc_ialltoall()
+ * @recvbuf: as in inc_ialltoall()
+ * @count: as in inc_ialltoall()
+ * @dtype: as in inc_ialltoall()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_ialltoall().
+ */
+int inc_alltoall_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		      size_t count, enum inc_dtype dtype, struct inc_req **req)
+{
+	const struct inc_call c = {
+		.coll = INC_COLL_ALLTOALL,
+		.send = sendbuf, .recv = recvbuf,
+		.count = count, .dtype = dtype,
+	};
+
+	return inc_call_init(comm, &c, req);
+}
+
+/**
+ * inc_barrier_init() - make an operation: waiting for all ranks
+ * @comm: communicator
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_ibarrier().
+ */
+int inc_barrier_init(struct inc_comm *comm, struct inc_req **req)
+{
+	const struct inc_call c = { .coll = INC_COLL_BARRIER };
+
+	return inc_call_init(comm, &c, req);
+}
+
+/**
+ * inc_start() - begin an operation that was made before
+ * @req: operation of one of the functions above; not under way
+ *
+ * What is in the buffers now is sent. Then as if inc_iallreduce() and the like had
+ * begun it: inc_test(), inc_wait() and inc_wait_for() say when it is done and how
+ * it ended, and it may be begun again. Before it is begun for the first time it
+ * counts as done.
+ *
+ * Return: 0; -EINVAL if it can be carried out once only; -EBUSY if it is under way;
+ * or what the communicator failed with.
+ */
+int inc_start(struct inc_req *req)
+{
+	return inc_call_again(req);
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Requests against the switch of fake.h: waits with a time limit, and operations
+ * that are made once and begun again and again.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "fake.h"
+
+/* A wait with a time limit sleeps for so long, and leaves all as it was. */
+static void wait_for(void)
+{
+	struct inc_req *r;
+	int64_t now;
+
+	begin();
+	fill();
+	EQ(inc_iallreduce(comm, in, out, 3, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
+	EQ(inc_wait_for(r, 0), -EAGAIN);
+	EQ(sw.polls, 0);
+	sw.answer_after_ms = 25;
+	EQ(inc_wait_for(r, 10), -EAGAIN);
+	EQ(sw.now_ms, 10);
+	sw.interrupted = 3;
+	EQ(inc_wait_for(r, 10), -EAGAIN);
+	EQ(sw.now_ms, 20);
+	EQ(sw.armed, 1);
+	OK(!atomic_load(&comm->watch.waits));
+	EQ(inc_wait_for(r, 10), 0);
+	EQ(sw.now_ms, 25);
+	OK(same(3));
+	EQ(inc_wait_for(r, 10), 0);
+	EQ(sw.sleeps, 1);
+	inc_request_free(r);
+
+	/* Results that do not end the operation do not make it longer. */
+	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
+	sw.answers_every_ms = 4;
+	for (now = sw.now_ms; inc_wait_for(r, 10) == -EAGAIN; now = sw.now_ms)
+		EQ(sw.now_ms, now + 10);
+	OK(sw.now_ms - 25 >= 5000 * 4 / DATA * 4 - 4);
+	OK(same(5000));
+	inc_request_free(r);
+
+	EQ(inc_iallreduce(comm, in, out, 1, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
+	sw.watch_fires_at = (int)sw.sleeps + 1;
+	EQ(inc_wait_for(r, 10), -ETIMEDOUT);
+	inc_request_free(r);
+	end();
+}
+
+/* Starts @r, has it done, and compares. */
+static void once(struct inc_req *r, size_t count, unsigned char with)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(in); i++)
+		in[i] = (unsigned char)(i * 7 + with);
+	memset(out, 0xee, sizeof(out));
+	EQ(inc_start(r), 0);
+	EQ(inc_start(r), -EBUSY);
+	EQ(inc_wait(r), 0);
+	OK(same(count));
+}
+
+/* Begun many times, registered once, and not before it is begun does it send. */
+static void persistent(void)
+{
+	struct inc_req *r, *other;
+	int i, done = 0;
+
+	begin();
+	EQ(inc_allreduce_init(comm, in, out, 3000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
+	EQ(sw.sent, 0);
+	EQ(sw.mrs, 3);			/* arena, to send from, for results */
+	EQ(inc_test(r, &done), 0);
+	EQ(done, 1);
+	EQ(inc_wait_for(r, 1), 0);
+	for (i = 0; i < 20; i++) {
+		once(r, 3000, (unsigned char)i);
+		EQ(comm->mem.regs, 2);
+	}
+	EQ(sw.mrs, 3);
+	EQ(comm->info.operations, 20);
+	EQ(sw.sent, 20U * (3000 * 4 / DATA + 1));
+	/* Others find its registrations, and it outlives theirs. */
+	EQ(reduce(2000), 0);
+	EQ(comm->mem.regs, 2);
+	EQ(inc_mem_invalidate(comm, out, 1), -EBUSY);
+	EQ(inc_iallreduce(comm, in, out, 1, INC_DTYPE_INT32, INC_OP_SUM, &other),
+	   0);
+	EQ(inc_start(other), -EINVAL);
+	EQ(inc_wait(other), 0);
+	inc_request_free(other);
+	inc_request_free(r);
+	EQ(sw.mrs, 1);
+	end();
+}
+
+/* Several at once, in another order than they were made; barriers between. */
+static void persistent_several(void)
+{
+	struct inc_req *r[4], *b;
+	int i, round;
+
+	begin();
+	EQ(inc_barrier_init(comm, &b), 0);
+	for (i = 0; i < 4; i++)
+		EQ(inc_allreduce_init(comm, in + 16384 * i, out + 16384 * i,
+				      (size_t)(1200 * i), INC_DTYPE_INT32,
+				      INC_OP_SUM, &r[i]), 0);
+	for (round = 0; round < 5; round++) {
+		fill();
+		sw.reverse = round & 1;
+		for (i = 3; i >= 0; i--)
+			EQ(inc_start(r[i]), 0);
+		EQ(inc_start(b), 0);
+		EQ(inc_wait(b), 0);
+		for (i = 0; i < 4; i++) {
+			EQ(inc_wait(r[i]), 0);
+			OK(!memcmp(in + 16384 * i, out + 16384 * i,
+				   (size_t)(4800 * i)));
+			EQ(out[16384 * i + 4800 * i], 0xee);
+		}
+	}
+	for (i = 0; i < 4; i++)
+		inc_request_free(r[i]);
+	inc_request_free(b);
+	EQ(sw.mrs, 1);
+	end();
+}
+
+/* The rank's own data is taken anew each time, in place as well. */
+static void persistent_in_place(void)
+{
+	struct inc_req *a, *g;
+	int i;
+
+	begin();
+	EQ(inc_alltoall_init(comm, INC_IN_PLACE, out, 3000, INC_DTYPE_INT32, &a), 0);
+	EQ(inc_allgather_init(comm, in, out, 3000, INC_DTYPE_INT32, &g), 0);
+	for (i = 0; i < 3; i++) {
+		memset(out, i + 1, sizeof(out));
+		EQ(inc_start(a), 0);
+		EQ(inc_wait(a), 0);
+		EQ(out[0], i + 1);
+		EQ(out[11999], i + 1);
+		memset(in, i + 100, sizeof(in));
+		EQ(inc_start(g), 0);
+		EQ(inc_wait(g), 0);
+		OK(!memcmp(in, out, 12000));
+	}
+	inc_request_free(g);
+	/* @a is left to the communicator's end. */
+	end();
+}
+
+/* One that failed alone goes on; given back under way; the communicator's end. */
+static void persistent_ends(void)
+{
+	struct inc_req *r, *s;
+
+	begin();
+	EQ(inc_allreduce_init(comm, in, out, 2000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
+	sw.status = INC_STATUS_MISMATCH;
+	sw.status_for = 2;
+	EQ(inc_start(r), 0);
+	EQ(inc_wait(r), -EBADE);
+	once(r, 2000, 1);
+	EQ(inc_start(r), 0);
+	inc_request_free(r);
+	EQ(sw.mrs, 3);
+	EQ(inc_barrier(comm), 0);
+	EQ(reduce(1), 0);
+	EQ(sw.mrs, 1);
+
+	EQ(inc_allreduce_init(comm, in, out, 2000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
+	EQ(inc_allreduce_init(comm, in, out, 2, INC_DTYPE_INT32, INC_OP_SUM, &s), 0);
+	EQ(inc_start(r), 0);
+	result(INC_STATUS_PEER_DEAD << 24);
+	EQ(inc_wait(r), -ECONNRESET);
+	EQ(inc_start(r), -ECONNRESET);
+	EQ(inc_start(s), -ECONNRESET);
+	EQ(inc_wait(s), 0);
+	inc_request_free(r);
+	EQ(sw.mrs, 1);
+	inc_request_free(s);
+	end();
+}
+
+/* What is refused is refused at once, and holds nothing. */
+static void persistent_arguments(void)
+{
+	struct inc_req *r;
+
+	begin();
+	EQ(inc_allreduce_init(comm, in, out, 1, INC_DTYPE_COUNT, INC_OP_SUM, &r),
+	   -EINVAL);
+	EQ(inc_broadcast_init(comm, out, 5000, INC_DTYPE_INT8, 1, &r), -EINVAL);
+	EQ(inc_reduce_init(comm, in, NULL, 5000, INC_DTYPE_INT8, INC_OP_SUM, 0, &r),
+	   -EFAULT);
+	EQ(inc_gather_init(comm, in, in + 1, 5000, INC_DTYPE_INT8, 0, &r), -EINVAL);
+	EQ(inc_scatter_init(comm, in, out, SIZE_MAX / 2, INC_DTYPE_INT64, 0, &r),
+	   -EOVERFLOW);
+	EQ(inc_reduce_scatter_init(comm, in, out, 1, INC_DTYPE_FP16, INC_OP_SUM, &r),
+	   -EOPNOTSUPP);
+	EQ(sw.mrs, 1);
+	end();
+}
+
+static const struct test_case cases[] = {
+	{ "wait_for", wait_for },
+	{ "persistent", persistent },
+	{ "persistent_several", persistent_several },
+	{ "persistent_in_place", persistent_in_place },
+	{ "persistent_ends", persistent_ends },
+	{ "persistent_arguments", persistent_arguments },
+};
+
+TEST_MAIN(cases)
