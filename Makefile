@@ -53,7 +53,8 @@ userspace:
 
 # The same, for the root file system of the lab.
 lab-user:
-	@$(LABCMD) exec -- $(MAKE) -s -C userspace O=$(BUILD)/user
+	@$(LABCMD) exec -- $(MAKE) -s -C userspace O=$(BUILD)/user all
+	@$(LABCMD) exec -- $(MAKE) -s -C userspace/lib O=$(BUILD)/user/lib live
 
 install: install-modules install-user
 

@@ -1,0 +1,220 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# libinc over stock rxe and the module: what its users may rely on besides right
+# results. Requests that are begun again, waits with a time limit, queries that agree
+# with the switch's own view, a log that Python can parse, threads (under
+# ThreadSanitizer, too), fork(), signals, the cache of registrations.
+#
+#   libinc.sh [VAR=VALUE]... [PART...]
+#	PART: persistent wait query log threads tsan fork signals cache huge
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/lib.sh"
+
+while [[ ${1:-} == *=* ]]; do
+	declare "$1"
+	shift
+done
+
+PARTS=${*:-persistent wait query log threads tsan fork signals cache}
+RANKS=${RANKS:-3}
+THREADS=${THREADS:-4}
+ROUNDS=${ROUNDS:-3}
+SEED=${SEED:-$RANDOM}
+LIMIT=$((60 * SLOW))
+LIVE=$INC_USER/lib/live
+PERF=(-i 0 --seed "$SEED" --timeout $((20000 * SLOW)))
+
+# live_start N ARGS...: a rank on each of the first N hosts.
+live_start()
+{
+	local n=$1 r
+
+	shift
+	JOB_SEQ=$((JOB_SEQ + 1))
+	JOB_LOG=$LAB_OUT/live$JOB_SEQ
+	JOB_PIDS=()
+	for ((r = 0; r < n; r++)); do
+		INC_SERVER=$(topo_ip4 sw) INC_JOB=live$JOB_SEQ INC_RANK=$r \
+			INC_NRANKS=$n INC_DEV=$TOPO$r \
+			ip netns exec "$TOPO-h$r" "${LIVE_UNDER[@]}" \
+			timeout "$LIMIT" "$LIVE" "$@" \
+			>"$JOB_LOG.$r" 2>"$JOB_LOG.$r.err" &
+		JOB_PIDS+=($!)
+	done
+}
+
+# What each rank runs under.
+LIVE_UNDER=()
+
+# live_end NAME [RANK...]: these ranks (default: all) ended well, and said "ok".
+live_end()
+{
+	local name=$1 r rc bad=
+
+	shift
+	for r in "${!JOB_PIDS[@]}"; do
+		wait "${JOB_PIDS[r]}" 2>/dev/null
+		rc=$?
+		[ $# = 0 ] || [[ " $* " == *" $r "* ]] || continue
+		[ $rc = 0 ] || bad+=" rank $r: status $rc"
+		grep -q '^ok' "$JOB_LOG.$r" || bad+=" rank $r: not ok"
+	done
+	sed -n 's/^# /# '"$name"': /p' "$JOB_LOG.0"
+	[ -z "$bad" ] || grep -hv '^ok' "$JOB_LOG".* | head -n 30 | sed 's/^/# /'
+	ktap "${#bad}" "$name" "$bad"
+}
+
+live()
+{
+	local name=$1
+
+	shift
+	live_start "$@"
+	live_end "$name"
+}
+
+part_persistent()
+{
+	local t
+
+	for t in rc uc; do
+		job "persistent, mixed, 16 at once, $t" "$RANKS" mix -t int32 \
+			--count 3 --count 900 --count 20000 --check=5 --persistent \
+			--outstanding 16 --reg each --root each --transport $t \
+			"${PERF[@]}"
+	done
+	job "persistent, in place" "$RANKS" mix -t fp64 --count 3 --count 20000 \
+		--check=6 --persistent --outstanding 24 --in-place --root each \
+		--reg each "${PERF[@]}"
+	job "persistent barriers" "$RANKS" barrier --persistent -i 200
+	job "persistent, one after the other" "$RANKS" allreduce --count 50000 \
+		--check=20 --persistent --reg each "${PERF[@]}"
+}
+
+part_wait()
+{
+	live "waits with a time limit" "$RANKS" wait_for
+	INC_TRANSPORT=uc live "waits with a time limit, UC" "$RANKS" wait_for
+}
+
+# The ranks stop where their state is looked at from both sides.
+part_query()
+{
+	local dir fifo r
+
+	dir=$(mktemp -d)
+	for ((r = 0; r < 2; r++)); do
+		fifo=$dir/in.$r
+		mkfifo "$fifo"
+		INC_SERVER=$(topo_ip4 sw) INC_JOB=asked INC_RANK=$r INC_NRANKS=2 \
+			INC_DEV=$TOPO$r ip netns exec "$TOPO-h$r" \
+			timeout "$LIMIT" "$LIVE" query <"$fifo" >"$dir/out.$r" &
+		JOB_PIDS[r]=$!
+	done
+	exec 7>"$dir/in.0" 8>"$dir/in.1"
+	wait_for "$LIMIT" lines_are 2 "$dir"
+	sleep 0.3
+	sw inc-tool -j -s member show >"$dir/member.busy"
+	echo >&7
+	echo >&8
+	wait_for "$LIMIT" lines_are 3 "$dir"
+	sleep 0.3
+	sw inc-tool -j -s member show >"$dir/member.idle"
+	sw inc-tool -j -s tree show >"$dir/tree"
+	echo >&7
+	echo >&8
+	exec 7>&- 8>&-
+	wait "${JOB_PIDS[0]}" && wait "${JOB_PIDS[1]}"
+	ktap $? "queried ranks end well"
+	python3 "$ROOT/selftests/libinc/query.py" "$dir" "$(topo_ip4 sw)" \
+		"$(topo_ip4 0)" "$(topo_ip4 1)" >"$dir/verdict" 2>&1
+	ktap $? "queries agree with the switch's view" "$(tail -n 1 "$dir/verdict")"
+	rm -rf "$dir"
+}
+
+lines_are()
+{
+	[ "$(wc -l <"$2/out.0")" -ge "$1" ] && [ "$(wc -l <"$2/out.1")" -ge "$1" ]
+}
+
+part_log()
+{
+	local r
+
+	export INC_LOG=debug INC_LOG_FORMAT=json
+	live_start "$RANKS" wait_for
+	unset INC_LOG INC_LOG_FORMAT
+	live_end "a job that logs all"
+	for ((r = 0; r < RANKS; r++)); do
+		python3 "$ROOT/selftests/libinc/log.py" "live$JOB_SEQ" "$r" "$RANKS" \
+			<"$JOB_LOG.$r.err" >"$JOB_LOG.$r.log" 2>&1
+		ktap $? "rank $r: each line of the log is an object" \
+			"$(tail -n 1 "$JOB_LOG.$r.log")"
+	done
+}
+
+part_threads()
+{
+	live "$THREADS threads" "$RANKS" threads "$THREADS" "$ROUNDS" "$SEED"
+	INC_TRANSPORT=uc live "$THREADS threads, UC" "$RANKS" threads "$THREADS" 1 \
+		"$SEED"
+}
+
+part_tsan()
+{
+	local LIVE=$LIVE-tsan
+
+	export TSAN_OPTIONS="exitcode=66 second_deadlock_stack=1"
+	live "$THREADS threads under ThreadSanitizer" "$RANKS" threads "$THREADS" \
+		"$ROUNDS" "$SEED"
+	INC_TRANSPORT=uc live "$THREADS threads under ThreadSanitizer, UC" "$RANKS" \
+		threads "$THREADS" 1 "$SEED"
+	live "waits under ThreadSanitizer" "$RANKS" wait_for
+	live "signals under ThreadSanitizer" 2 signals
+	unset TSAN_OPTIONS
+}
+
+part_fork()
+{
+	live "fork()" "$RANKS" fork
+	live_start 2 orphan
+	live_end "a dead rank whose child lives is missed" 0
+	kill "$(sed -n 's/^child //p' "$JOB_LOG.1.err")" 2>/dev/null
+}
+
+part_signals()
+{
+	live "a storm of signals" "$RANKS" signals
+	INC_TRANSPORT=uc live "a storm of signals, UC" 2 signals
+}
+
+part_cache()
+{
+	job "registrations kept, mixed" "$RANKS" mix -t int32 --count 900 \
+		--count 20000 --check=20 --root each --reg cache "${PERF[@]}"
+	job "registrations kept, 8 at once" "$RANKS" allreduce -t fp32 \
+		--count 50000 --check=10 --outstanding 8 --reg cache "${PERF[@]}"
+}
+
+# By hand, or with memory for it: lab run --mem 6G.
+part_huge()
+{
+	LIMIT=$((900 * SLOW))
+	export INC_TIMEOUT_MS=$((800000 * SLOW))
+	live "2^31 + 5 elements, 2 ranks" 2 huge
+	unset INC_TIMEOUT_MS
+}
+
+echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
+trap 'serve_down; topo_down; inc_unload' EXIT
+n=$RANKS
+[ "$n" -ge 2 ] || n=2
+# Many threads on one CPU, under ThreadSanitizer: they are slow, not dead.
+inc_load && topo_up "$n" && serve_up --dead-time $((3000 * SLOW)) || exit 1
+for p in $PARTS; do
+	"part_$p"
+done
+ktap "$(sw inc-tool -j tree show | grep -c '"id"')" "no tree is left"
+ktap_end

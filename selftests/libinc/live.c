@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * live TEST [ARG...]: a rank that uses libinc over a real device and switch. The
+ * communicator comes from the environment (INC_SERVER, INC_JOB, INC_RANK ...).
+ * Prints what is wrong, and one line "ok WHAT" for each thing that is right; the
+ * script libinc.sh counts them.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "live.h"
+
+int live_errors;
+
+double live_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static double cpu_ms(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e3 +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e3;
+}
+
+struct inc_comm *live_join(const char *suffix, int rank, int nranks)
+{
+	struct inc_comm_opts o = INC_COMM_OPTS_INIT;
+	struct inc_comm *comm = NULL;
+	char job[INC_JOB_MAX + 1], err[512] = "";
+	int ret;
+
+	snprintf(job, sizeof(job), "%s%s", getenv("INC_JOB"), suffix);
+	o.job = job;
+	o.rank = rank;
+	o.nranks = nranks;
+	o.errbuf = err;
+	o.errbuf_len = sizeof(err);
+	ret = inc_comm_create(&comm, &o);
+	if (ret) {
+		printf("communicator %s, rank %d of %d: %d: %s\n", job, rank,
+		       nranks, ret, err);
+		exit(1);
+	}
+	return comm;
+}
+
+/* --- Waits with a time limit ----------------------------------------------------- */
+
+static void wait_for(struct inc_comm *comm)
+{
+	struct inc_req *req;
+	double t, cpu;
+	int32_t x = 1;
+	int ret, n = 0;
+
+	EQ(inc_barrier(comm), 0);
+	if (inc_comm_rank(comm))
+		usleep(400000);
+	t = live_now_ms();
+	cpu = cpu_ms();
+	MUST(inc_iallreduce(comm, INC_IN_PLACE, &x, 1, INC_DTYPE_INT32,
+			    INC_OP_SUM, &req));
+	while ((ret = inc_wait_for(req, 50)) == -EAGAIN)
+		n++;
+	t = live_now_ms() - t;
+	cpu = cpu_ms() - cpu;
+	EQ(ret, 0);
+	EQ(x, inc_comm_size(comm));
+	if (!inc_comm_rank(comm)) {
+		printf("# %d waits of 50 ms in %.0f ms, CPU %.0f ms\n", n, t, cpu);
+		OK(n >= 2 && n <= (int)(t / 50) + 1);
+		OK(cpu < t / 2);
+	}
+	EQ(inc_wait_for(req, 50), 0);
+	inc_request_free(req);
+	live_ok("waits with a time limit");
+}
+
+/* --- Queries ------------------------------------------------------------------------ */
+
+static void print_info(struct inc_comm *comm)
+{
+	struct inc_comm_info i = { .size = sizeof(i) };
+
+	EQ(inc_query(comm, &i), 0);
+	printf("{\"job\":\"%s\",\"rank\":%d,\"nranks\":%d,\"state\":%d,\"status\":%d,"
+	       "\"tree-id\":%u,\"qpn\":%u,\"switch-qpn\":%u,\"slots\":%u,"
+	       "\"msg-size\":%u,\"pmtu\":%u,\"next-msg-id\":%u,\"addr\":\"%s\","
+	       "\"switch-addr\":\"%s\",\"collective\":\"%s\",\"block\":%llu,"
+	       "\"op-messages\":%llu,\"op-results\":%llu,\"begun\":%llu,"
+	       "\"operations\":%llu,\"messages\":%llu,\"results\":%llu,"
+	       "\"tx-bytes\":%llu,\"rx-bytes\":%llu,\"errors\":%llu}\n",
+	       i.job, i.rank, i.nranks, i.state, i.status, i.tree_id, i.qpn,
+	       i.switch_qpn, i.slots, i.msg_size, i.pmtu, i.next_msg_id, i.addr,
+	       i.switch_addr, i.collective < 0 ? "none" :
+	       inc_collective_name((enum inc_collective)i.collective),
+	       (unsigned long long)i.block, (unsigned long long)i.op_messages,
+	       (unsigned long long)i.op_results, (unsigned long long)i.begun,
+	       (unsigned long long)i.operations, (unsigned long long)i.messages,
+	       (unsigned long long)i.results, (unsigned long long)i.tx_bytes,
+	       (unsigned long long)i.rx_bytes, (unsigned long long)i.errors);
+	fflush(stdout);
+}
+
+/* Prints its state where the script asks for it, by a line on standard input. */
+static void query(struct inc_comm *comm)
+{
+	static int32_t data[30000];
+	struct inc_req *req = NULL;
+	char line[16];
+
+	print_info(comm);
+	EQ(inc_allreduce(comm, INC_IN_PLACE, data, 30000, INC_DTYPE_INT32,
+			 INC_OP_SUM), 0);
+	EQ(inc_broadcast(comm, data, 100, INC_DTYPE_INT32, 0), 0);
+	EQ(inc_barrier(comm), 0);
+	if (!inc_comm_rank(comm))
+		MUST(inc_iallreduce(comm, INC_IN_PLACE, data, 30000,
+				    INC_DTYPE_INT32, INC_OP_SUM, &req));
+	print_info(comm);
+	OK(fgets(line, sizeof(line), stdin));
+	if (!req)
+		MUST(inc_iallreduce(comm, INC_IN_PLACE, data, 30000,
+				    INC_DTYPE_INT32, INC_OP_SUM, &req));
+	EQ(inc_wait(req), 0);
+	inc_request_free(req);
+	print_info(comm);
+	OK(fgets(line, sizeof(line), stdin));
+}
+
+/* --- fork() --------------------------------------------------------------------------- */
+
+static int sum(struct inc_comm *comm, int32_t *data, size_t count, int32_t base)
+{
+	int32_t want = 0, r;
+	size_t i;
+	int ret;
+
+	for (r = 0; r < inc_comm_size(comm); r++)
+		want += base + r;
+	for (i = 0; i < count; i++)
+		data[i] = base + inc_comm_rank(comm);
+	ret = inc_allreduce(comm, INC_IN_PLACE, data, count, INC_DTYPE_INT32,
+			    INC_OP_SUM);
+	for (i = 0; i < count && !ret; i++)
+		if (data[i] != want)
+			ret = -EILSEQ;
+	return ret;
+}
+
+#define FORK_COUNT	20000
+
+/* What a child finds: nothing works, nothing hangs, nothing hurts the parent. */
+static int child(struct inc_comm *comm, struct inc_req *req, int32_t *data)
+{
+	struct inc_comm_info i = { .size = sizeof(i) };
+	struct inc_req *other;
+	int done;
+
+	EQ(sum(comm, data, 10, 1), -ESTALE);
+	EQ(inc_wait(req), -ESTALE);
+	EQ(inc_wait_for(req, 1000), -ESTALE);
+	EQ(inc_test(req, &done), -ESTALE);
+	EQ(done, 1);
+	EQ(inc_barrier(comm), -ESTALE);
+	EQ(inc_ibarrier(comm, &other), -ESTALE);
+	EQ(inc_mem_reg(comm, data, 10000), -ESTALE);
+	inc_mem_dereg(comm, data, FORK_COUNT * sizeof(*data));
+	EQ(inc_query(comm, &i), 0);
+	EQ(i.state, INC_STATE_FAILED);
+	EQ(i.status, -ESTALE);
+	inc_request_free(req);
+	EQ(inc_comm_destroy(comm), 0);
+	return live_errors ? 1 : 0;
+}
+
+/* With an operation under way and memory registered: both processes write to it. */
+static void forks(struct inc_comm *comm)
+{
+	int32_t *data = malloc(FORK_COUNT * sizeof(*data));
+	struct inc_req *req;
+	int round, i, status;
+	pid_t pid;
+
+	EQ(inc_mem_reg(comm, data, FORK_COUNT * sizeof(*data)), 0);
+	for (round = 0; round < 5; round++) {
+		EQ(sum(comm, data, FORK_COUNT, 1), 0);
+		for (i = 0; i < FORK_COUNT; i++)
+			data[i] = 7;
+		MUST(inc_iallreduce(comm, INC_IN_PLACE, data, FORK_COUNT,
+				    INC_DTYPE_INT32, INC_OP_SUM, &req));
+		pid = fork();
+		if (!pid)
+			exit(child(comm, req, data));
+		EQ(inc_wait(req), 0);
+		inc_request_free(req);
+		for (i = 0; i < FORK_COUNT; i++)
+			if (data[i] != 7 * inc_comm_size(comm))
+				break;
+		EQ(i, FORK_COUNT);
+		EQ(waitpid(pid, &status, 0), pid);
+		EQ(status, 0);
+		EQ(sum(comm, data, FORK_COUNT, round), 0);
+	}
+	EQ(inc_mem_dereg(comm, data, FORK_COUNT * sizeof(*data)), 0);
+	free(data);
+	live_ok("fork, five times");
+}
+
+/* A rank dies; its child, that lives on, must not keep that from the others. */
+static void orphan(struct inc_comm *comm)
+{
+	double t;
+	pid_t pid;
+	int ret;
+
+	EQ(inc_barrier(comm), 0);
+	if (inc_comm_rank(comm) == 1) {
+		pid = fork();
+		if (!pid) {
+			sleep(20);
+			_exit(0);
+		}
+		fprintf(stderr, "child %d\n", pid);
+		raise(SIGKILL);
+	}
+	t = live_now_ms();
+	ret = inc_barrier(comm);
+	t = live_now_ms() - t;
+	printf("# after %.0f ms: %s\n", t, inc_strerror(ret));
+	EQ(ret, -ECONNRESET);
+	OK(t < 5000);
+	live_ok("a dead rank whose child lives is missed");
+}
+
+/* --- Signals ---------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t alarms;
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+	alarms++;
+}
+
+static void alarms_on(bool on)
+{
+	struct itimerval every = { .it_interval.tv_usec = on ? 700 : 0,
+				   .it_value.tv_usec = on ? 700 : 0 };
+	struct sigaction act = { .sa_handler = on_alarm };	/* no SA_RESTART */
+
+	sigaction(SIGALRM, &act, NULL);
+	setitimer(ITIMER_REAL, &every, NULL);
+}
+
+static void signals(int rank, int nranks)
+{
+	int32_t *data = malloc(FORK_COUNT * sizeof(*data));
+	struct inc_comm *comm;
+	struct inc_req *req;
+	int i, ret;
+
+	alarms_on(true);
+	comm = live_join("", rank, nranks);
+	for (i = 0; i < 500; i++)
+		EQ(sum(comm, data, i % 10 ? 5 : FORK_COUNT, i), 0);
+	for (i = 0; i < 100; i++) {
+		if (rank)
+			usleep(2000);
+		MUST(inc_ibarrier(comm, &req));
+		while ((ret = inc_wait_for(req, 3)) == -EAGAIN)
+			;
+		EQ(ret, 0);
+		inc_request_free(req);
+	}
+	inc_comm_destroy(comm);
+	alarms_on(false);
+	printf("# %d signals\n", (int)alarms);
+	OK(alarms > 50);
+	free(data);
+	live_ok("a storm of signals");
+}
+
+/* --- Size --------------------------------------------------------------------------------- */
+
+#define HUGE	((1ULL << 31) + 5)
+
+static uint8_t huge_byte(uint64_t i, int rank)
+{
+	return (uint8_t)(i * 0x9e3779b1 >> 24) ^ (uint8_t)(i >> 29) ^ (uint8_t)rank;
+}
+
+static void huge(struct inc_comm *comm)
+{
+	int n = inc_comm_size(comm), me = inc_comm_rank(comm), r;
+	uint8_t *data, want;
+	uint64_t i;
+	double t;
+
+	data = mmap(NULL, HUGE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (data == MAP_FAILED) {
+		printf("no memory\n");
+		exit(1);
+	}
+	for (i = 0; i < HUGE; i++)
+		data[i] = huge_byte(i, me);
+	EQ(inc_barrier(comm), 0);
+	t = live_now_ms();
+	EQ(inc_allreduce(comm, INC_IN_PLACE, data, HUGE, INC_DTYPE_UINT8,
+			 INC_OP_SUM), 0);
+	t = live_now_ms() - t;
+	for (i = 0; i < HUGE; i++) {
+		for (want = 0, r = 0; r < n; r++)
+			want += huge_byte(i, r);
+		if (data[i] != want) {
+			printf("element %llu is %u, must be %u\n",
+			       (unsigned long long)i, data[i], want);
+			live_errors++;
+			break;
+		}
+	}
+	printf("# %llu elements in %.1f s, %.1f MB/s\n", HUGE, t / 1e3,
+	       (double)HUGE / t / 1e3);
+	munmap(data, HUGE);
+	live_ok("more than 2^31 elements");
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int rank = atoi(getenv("INC_RANK")), nranks = atoi(getenv("INC_NRANKS"));
+	struct inc_comm *comm;
+
+	if (!strcmp(what, "threads"))
+		return live_threads(rank, nranks, argc - 2, argv + 2);
+	if (!strcmp(what, "signals")) {
+		signals(rank, nranks);
+		return live_errors ? 1 : 0;
+	}
+	comm = live_join("", rank, nranks);
+	if (!strcmp(what, "wait_for"))
+		wait_for(comm);
+	else if (!strcmp(what, "query"))
+		query(comm);
+	else if (!strcmp(what, "fork"))
+		forks(comm);
+	else if (!strcmp(what, "orphan"))
+		orphan(comm);
+	else if (!strcmp(what, "huge"))
+		huge(comm);
+	else
+		live_errors++;
+	inc_comm_destroy(comm);
+	return live_errors ? 1 : 0;
+}
