@@ -85,10 +85,25 @@ static int wait_fd(int fd, short events, int64_t deadline_ms)
 	}
 }
 
+/*
+ * Who waits for other ranks sends nothing: a switch that has vanished, or a link
+ * that is cut, is noticed here, after 20 s.
+ */
+static void set_keepalive(int fd)
+{
+	int on = 1, idle = 5, intvl = 5, cnt = 3;
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &intvl, sizeof(intvl));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &cnt, sizeof(cnt));
+}
+
 static int connect_one(const struct addrinfo *ai, int64_t deadline_ms, int *res)
 {
 	socklen_t len = sizeof(int);
-	int fd, ret, err, one = 1;
+	int fd, ret, err;
 
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -105,8 +120,7 @@ static int connect_one(const struct addrinfo *ai, int64_t deadline_ms, int *res)
 		close(fd);
 		return ret;
 	}
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+	set_keepalive(fd);
 	*res = fd;
 	return 0;
 }
