@@ -6,19 +6,15 @@
  * In-place operations whose type has holes are done out of place.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "coll_inc.h"
 
-/* Another thread may be in our progress function. */
-#define LOCKED(call)                                                           \
-	({                                                                     \
-		int rc;                                                        \
-                                                                               \
-		coll_inc_lock();                                               \
-		rc = (call);                                                   \
-		coll_inc_unlock();                                             \
-		rc;                                                            \
-	})
+/*
+ * Of Reduce_scatter with different parts: data up to so many bytes is reduced in
+ * one, to all ranks; more of it part by part, each to the rank that wants it.
+ */
+#define PARTS_MIN	16384
 
 static char *block_at(void *buf, int rank, int count, ompi_datatype_t *type)
 {
@@ -28,171 +24,346 @@ static char *block_at(void *buf, int rank, int count, ompi_datatype_t *type)
 	return (char *)buf + extent * count * rank;
 }
 
-int coll_inc_begin_allgather(coll_inc_module_t *m, struct coll_inc_op *o,
-			     const void *sbuf, int scount,
-			     ompi_datatype_t *stype, void *rbuf, int rcount,
-			     ompi_datatype_t *rtype)
+static const void *in_place(const void *sbuf)
 {
+	return sbuf == MPI_IN_PLACE ? INC_IN_PLACE : sbuf;
+}
+
+static int begin_allgather(struct coll_inc_op *o, const struct coll_inc_args *a)
+{
+	int rank = inc_comm_rank(o->inc);
 	const void *send = INC_IN_PLACE;
 	enum inc_dtype dtype;
 	size_t n;
 	void *recv;
 
-	recv = coll_inc_recv(o, rbuf, inc_comm_size(m->inc), rcount, rtype);
-	if (sbuf != MPI_IN_PLACE)
-		send = coll_inc_send(o, sbuf, 1, scount, stype);
+	recv = coll_inc_recv(o, a->rbuf, inc_comm_size(o->inc), a->rcount,
+			     a->rtype);
+	if (a->sbuf != MPI_IN_PLACE)
+		send = coll_inc_send(o, a->sbuf, 1, a->scount, a->stype);
 	else if (o->recv_tmp)
-		send = coll_inc_send(
-			o, block_at(rbuf, inc_comm_rank(m->inc), rcount, rtype),
-			1, rcount, rtype);
+		send = coll_inc_send(o, block_at(a->rbuf, rank, a->rcount, a->rtype),
+				     1, a->rcount, a->rtype);
 	if (!send || !recv)
 		return -ENOMEM;
-	dtype = coll_inc_bytes(coll_inc_size(rtype, rcount), &n);
-	return LOCKED(inc_iallgather(m->inc, send, recv, n, dtype, &o->req));
+	dtype = coll_inc_bytes(coll_inc_size(a->rtype, a->rcount), &n);
+	return inc_iallgather(o->inc, send, recv, n, dtype, &o->req);
 }
 
-int coll_inc_begin_allreduce(coll_inc_module_t *m, struct coll_inc_op *o,
-			     const void *sbuf, void *rbuf, int count,
-			     ompi_datatype_t *type, ompi_op_t *op)
+static int begin_allreduce(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	enum inc_dtype dtype;
 	enum inc_op iop;
 
-	if (!coll_inc_terms(type, op, &dtype, &iop))
+	if (coll_inc_terms(a->rtype, a->op, &dtype, &iop))
 		return -EINVAL;
-	return LOCKED(inc_iallreduce(m->inc,
-				     sbuf == MPI_IN_PLACE ? INC_IN_PLACE : sbuf,
-				     rbuf, (size_t)count, dtype, iop, &o->req));
+	return inc_iallreduce(o->inc, in_place(a->sbuf), a->rbuf,
+			      (size_t)a->rcount, dtype, iop, &o->req);
 }
 
-int coll_inc_begin_alltoall(coll_inc_module_t *m, struct coll_inc_op *o,
-			    const void *sbuf, int scount,
-			    ompi_datatype_t *stype, void *rbuf, int rcount,
-			    ompi_datatype_t *rtype)
+static int begin_alltoall(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
-	int n = inc_comm_size(m->inc);
+	int n = inc_comm_size(o->inc);
 	const void *send = INC_IN_PLACE;
 	enum inc_dtype dtype;
 	size_t nelem;
 	void *recv;
 
-	recv = coll_inc_recv(o, rbuf, n, rcount, rtype);
-	if (sbuf != MPI_IN_PLACE)
-		send = coll_inc_send(o, sbuf, n, scount, stype);
+	recv = coll_inc_recv(o, a->rbuf, n, a->rcount, a->rtype);
+	if (a->sbuf != MPI_IN_PLACE)
+		send = coll_inc_send(o, a->sbuf, n, a->scount, a->stype);
 	else if (o->recv_tmp)
-		send = coll_inc_send(o, rbuf, n, rcount, rtype);
+		send = coll_inc_send(o, a->rbuf, n, a->rcount, a->rtype);
 	if (!send || !recv)
 		return -ENOMEM;
-	dtype = coll_inc_bytes(coll_inc_size(rtype, rcount), &nelem);
-	return LOCKED(inc_ialltoall(m->inc, send, recv, nelem, dtype, &o->req));
+	dtype = coll_inc_bytes(coll_inc_size(a->rtype, a->rcount), &nelem);
+	return inc_ialltoall(o->inc, send, recv, nelem, dtype, &o->req);
 }
 
-int coll_inc_begin_barrier(coll_inc_module_t *m, struct coll_inc_op *o)
-{
-	return LOCKED(inc_ibarrier(m->inc, &o->req));
-}
-
-int coll_inc_begin_bcast(coll_inc_module_t *m, struct coll_inc_op *o, void *buf,
-			 int count, ompi_datatype_t *type, int root)
+static int begin_bcast(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	enum inc_dtype dtype;
 	size_t n;
 	void *data;
 
-	if (inc_comm_rank(m->inc) == root)
-		data = (void *)coll_inc_send(o, buf, 1, count, type);
+	if (inc_comm_rank(o->inc) == a->root)
+		data = (void *)coll_inc_send(o, a->rbuf, 1, a->rcount, a->rtype);
 	else
-		data = coll_inc_recv(o, buf, 1, count, type);
+		data = coll_inc_recv(o, a->rbuf, 1, a->rcount, a->rtype);
 	if (!data)
 		return -ENOMEM;
-	dtype = coll_inc_bytes(coll_inc_size(type, count), &n);
-	return LOCKED(inc_ibroadcast(m->inc, data, n, dtype, root, &o->req));
+	dtype = coll_inc_bytes(coll_inc_size(a->rtype, a->rcount), &n);
+	return inc_ibroadcast(o->inc, data, n, dtype, a->root, &o->req);
 }
 
-int coll_inc_begin_gather(coll_inc_module_t *m, struct coll_inc_op *o,
-			  const void *sbuf, int scount, ompi_datatype_t *stype,
-			  void *rbuf, int rcount, ompi_datatype_t *rtype,
-			  int root)
+static int begin_gather(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
-	bool mine = inc_comm_rank(m->inc) == root;
+	bool mine = inc_comm_rank(o->inc) == a->root;
 	const void *send = INC_IN_PLACE;
 	enum inc_dtype dtype;
 	void *recv = NULL;
 	size_t bytes, n;
 
 	if (mine) {
-		recv = coll_inc_recv(o, rbuf, inc_comm_size(m->inc), rcount,
-				     rtype);
+		recv = coll_inc_recv(o, a->rbuf, inc_comm_size(o->inc),
+				     a->rcount, a->rtype);
 		if (!recv)
 			return -ENOMEM;
 	}
-	if (sbuf != MPI_IN_PLACE)
-		send = coll_inc_send(o, sbuf, 1, scount, stype);
+	if (a->sbuf != MPI_IN_PLACE)
+		send = coll_inc_send(o, a->sbuf, 1, a->scount, a->stype);
 	else if (o->recv_tmp)
-		send = coll_inc_send(o, block_at(rbuf, root, rcount, rtype), 1,
-				     rcount, rtype);
+		send = coll_inc_send(o, block_at(a->rbuf, a->root, a->rcount,
+						 a->rtype),
+				     1, a->rcount, a->rtype);
 	if (!send)
 		return -ENOMEM;
-	bytes = mine ? coll_inc_size(rtype, rcount)
-		     : coll_inc_size(stype, scount);
+	bytes = mine ? coll_inc_size(a->rtype, a->rcount) :
+		       coll_inc_size(a->stype, a->scount);
 	dtype = coll_inc_bytes(bytes, &n);
-	return LOCKED(inc_igather(m->inc, send, recv, n, dtype, root, &o->req));
+	return inc_igather(o->inc, send, recv, n, dtype, a->root, &o->req);
 }
 
-int coll_inc_begin_reduce(coll_inc_module_t *m, struct coll_inc_op *o,
-			  const void *sbuf, void *rbuf, int count,
-			  ompi_datatype_t *type, ompi_op_t *op, int root)
+static int begin_reduce(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	enum inc_dtype dtype;
 	enum inc_op iop;
 
-	if (!coll_inc_terms(type, op, &dtype, &iop))
+	if (coll_inc_terms(a->rtype, a->op, &dtype, &iop))
 		return -EINVAL;
-	if (inc_comm_rank(m->inc) != root)
-		rbuf = NULL;
-	return LOCKED(
-		inc_ireduce(m->inc, sbuf == MPI_IN_PLACE ? INC_IN_PLACE : sbuf,
-			    rbuf, (size_t)count, dtype, iop, root, &o->req));
+	return inc_ireduce(o->inc, in_place(a->sbuf),
+			   inc_comm_rank(o->inc) == a->root ? a->rbuf : NULL,
+			   (size_t)a->rcount, dtype, iop, a->root, &o->req);
 }
 
-int coll_inc_begin_reduce_scatter(coll_inc_module_t *m, struct coll_inc_op *o,
-				  const void *sbuf, void *rbuf, int count,
-				  ompi_datatype_t *type, ompi_op_t *op)
+static bool even(const int *counts, int n)
 {
+	int i;
+
+	for (i = 1; i < n; i++)
+		if (counts[i] != counts[0])
+			return false;
+	return true;
+}
+
+/* Elements of the ranks below @n. */
+static size_t sum(const int *counts, int n)
+{
+	size_t total = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		total += (size_t)counts[i];
+	return total;
+}
+
+static int reduce_parts(struct coll_inc_op *o, const char *data,
+			const struct coll_inc_args *a, enum inc_dtype dtype,
+			enum inc_op iop)
+{
+	int n = inc_comm_size(o->inc), i, rc;
+	size_t esize = inc_dtype_size(dtype);
+
+	o->earlier = calloc((size_t)n, sizeof(*o->earlier));
+	if (!o->earlier)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		if (!a->counts[i])
+			continue;
+		if (o->req)
+			o->earlier[o->nearlier++] = o->req;
+		o->req = NULL;
+		rc = inc_ireduce(o->inc, data, o->recv_tmp,
+				 (size_t)a->counts[i], dtype, iop, i, &o->req);
+		if (rc) {
+			/* Earlier parts may still come in there. */
+			if (o->nearlier)
+				o->recv_tmp = NULL;
+			return rc;
+		}
+		data += (size_t)a->counts[i] * esize;
+	}
+	return 0;
+}
+
+/* Parts that differ. The result comes apart: in place it would meet what is sent. */
+static int begin_parts(struct coll_inc_op *o, const struct coll_inc_args *a,
+		       enum inc_dtype dtype, enum inc_op iop)
+{
+	const char *data = a->sbuf == MPI_IN_PLACE ? a->rbuf : a->sbuf;
+	int n = inc_comm_size(o->inc), rank = inc_comm_rank(o->inc);
+	size_t esize = inc_dtype_size(dtype), total = sum(a->counts, n);
+	size_t own = (size_t)a->counts[rank];
+	bool whole = total * esize <= PARTS_MIN;
+
+	o->recv_tmp = malloc((whole ? total : own) * esize + 1);
+	if (!o->recv_tmp)
+		return -ENOMEM;
+	o->recv_at = (char *)o->recv_tmp +
+		     (whole ? sum(a->counts, rank) * esize : 0);
+	o->buf = a->rbuf;
+	o->bytes = own * esize;
+	if (!whole)
+		return reduce_parts(o, data, a, dtype, iop);
+	return inc_iallreduce(o->inc, data, o->recv_tmp, total, dtype, iop,
+			      &o->req);
+}
+
+static int begin_reduce_scatter(struct coll_inc_op *o,
+				const struct coll_inc_args *a)
+{
+	int count = a->counts ? a->counts[0] : a->rcount;
 	enum inc_dtype dtype;
 	enum inc_op iop;
 
-	if (!coll_inc_terms(type, op, &dtype, &iop))
+	if (coll_inc_terms(a->rtype, a->op, &dtype, &iop))
 		return -EINVAL;
-	return LOCKED(inc_ireduce_scatter(
-		m->inc, sbuf == MPI_IN_PLACE ? INC_IN_PLACE : sbuf, rbuf,
-		(size_t)count, dtype, iop, &o->req));
+	if (a->counts && !even(a->counts, inc_comm_size(o->inc)))
+		return begin_parts(o, a, dtype, iop);
+	return inc_ireduce_scatter(o->inc, in_place(a->sbuf), a->rbuf,
+				   (size_t)count, dtype, iop, &o->req);
 }
 
-int coll_inc_begin_scatter(coll_inc_module_t *m, struct coll_inc_op *o,
-			   const void *sbuf, int scount, ompi_datatype_t *stype,
-			   void *rbuf, int rcount, ompi_datatype_t *rtype,
-			   int root)
+static int begin_scatter(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
-	bool mine = inc_comm_rank(m->inc) == root;
+	bool mine = inc_comm_rank(o->inc) == a->root;
 	const void *send = NULL;
 	enum inc_dtype dtype;
 	void *recv = INC_IN_PLACE;
 	size_t bytes, n;
 
 	if (mine) {
-		send = coll_inc_send(o, sbuf, inc_comm_size(m->inc), scount,
-				     stype);
+		send = coll_inc_send(o, a->sbuf, inc_comm_size(o->inc),
+				     a->scount, a->stype);
 		if (!send)
 			return -ENOMEM;
 	}
-	if (rbuf != MPI_IN_PLACE)
-		recv = coll_inc_recv(o, rbuf, 1, rcount, rtype);
+	if (a->rbuf != MPI_IN_PLACE)
+		recv = coll_inc_recv(o, a->rbuf, 1, a->rcount, a->rtype);
 	if (!recv)
 		return -ENOMEM;
-	bytes = mine ? coll_inc_size(stype, scount)
-		     : coll_inc_size(rtype, rcount);
+	bytes = mine ? coll_inc_size(a->stype, a->scount) :
+		       coll_inc_size(a->rtype, a->rcount);
 	dtype = coll_inc_bytes(bytes, &n);
-	return LOCKED(
-		inc_iscatter(m->inc, send, recv, n, dtype, root, &o->req));
+	return inc_iscatter(o->inc, send, recv, n, dtype, a->root, &o->req);
+}
+
+static int begin(struct coll_inc_op *o, const struct coll_inc_args *a)
+{
+	switch (a->coll) {
+	case COLL_INC_allgather:
+		return begin_allgather(o, a);
+	case COLL_INC_allreduce:
+		return begin_allreduce(o, a);
+	case COLL_INC_alltoall:
+		return begin_alltoall(o, a);
+	case COLL_INC_barrier:
+		return inc_ibarrier(o->inc, &o->req);
+	case COLL_INC_bcast:
+		return begin_bcast(o, a);
+	case COLL_INC_gather:
+		return begin_gather(o, a);
+	case COLL_INC_reduce:
+		return begin_reduce(o, a);
+	case COLL_INC_reduce_scatter:
+	case COLL_INC_reduce_scatter_block:
+		return begin_reduce_scatter(o, a);
+	case COLL_INC_scatter:
+		return begin_scatter(o, a);
+	default:
+		return -EINVAL;
+	}
+}
+
+/**
+ * coll_inc_begin() - begin a collective
+ * @inc: of these ranks
+ * @o: the operation, all 0
+ * @a: what it was called with
+ *
+ * Return: 0 or -errno. Either way coll_inc_finish() gives back what @o holds.
+ */
+int coll_inc_begin(struct inc_comm *inc, struct coll_inc_op *o,
+		   const struct coll_inc_args *a)
+{
+	int rc;
+
+	o->inc = inc;
+	/* Another thread may be in our progress function. */
+	coll_inc_lock();
+	rc = begin(o, a);
+	coll_inc_unlock();
+	return rc;
+}
+
+/**
+ * coll_inc_args_size() - bytes of a rank's data, or of one block of it
+ * @a: what was called
+ * @rank: caller
+ * @nranks: ranks of its communicator
+ *
+ * Return: the same on all ranks.
+ */
+size_t coll_inc_args_size(const struct coll_inc_args *a, int rank, int nranks)
+{
+	switch (a->coll) {
+	case COLL_INC_barrier:
+		return 0;
+	case COLL_INC_gather:
+		if (rank != a->root)
+			return coll_inc_size(a->stype, a->scount);
+		break;
+	case COLL_INC_scatter:
+		if (rank == a->root)
+			return coll_inc_size(a->stype, a->scount);
+		break;
+	case COLL_INC_reduce_scatter:
+		return coll_inc_size(a->rtype, 1) * sum(a->counts, nranks);
+	default:
+		break;
+	}
+	return coll_inc_size(a->rtype, a->rcount);
+}
+
+/**
+ * coll_inc_args_total() - bytes of data that pass through a rank at most
+ * @a: what was called
+ * @bytes: coll_inc_args_size()
+ * @nranks: ranks of its communicator
+ *
+ * Return: the same on all ranks; not more than SIZE_MAX.
+ */
+size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes, int nranks)
+{
+	size_t total;
+
+	switch (a->coll) {
+	case COLL_INC_allreduce:
+	case COLL_INC_barrier:
+	case COLL_INC_bcast:
+	case COLL_INC_reduce:
+	case COLL_INC_reduce_scatter:
+		return bytes;
+	default:
+		return __builtin_mul_overflow(bytes, (size_t)nranks, &total) ?
+		       SIZE_MAX : total;
+	}
+}
+
+/**
+ * coll_inc_args_fit() - can the switch do it
+ * @a: what was called
+ * @bytes: coll_inc_args_size()
+ *
+ * Return: COLL_INC_GOES, or why not; the same on all ranks.
+ */
+enum coll_inc_why coll_inc_args_fit(const struct coll_inc_args *a, size_t bytes)
+{
+	enum inc_dtype dtype;
+	enum inc_op iop;
+
+	if (a->op)
+		return coll_inc_terms(a->rtype, a->op, &dtype, &iop);
+	/* A block that is packed by Open MPI's int counts can't be longer. */
+	return bytes > INT32_MAX ? COLL_INC_SIZE : COLL_INC_GOES;
 }

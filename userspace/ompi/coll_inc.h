@@ -7,9 +7,11 @@
  * group.c	the ranks of a communicator meet at the switch
  * types.c	MPI's types and operations in the terms of INC
  * op.c		one collective under way: packing, waiting, unpacking
+ * request.c	the same as a request: non-blocking, persistent
  * coll.c	the collectives where each host has one rank
  * hosts.c	those that are combined on hosts with several ranks
  * entry.c	what Open MPI calls
+ * stats.c	which operations went through the switch, and why others did not
  */
 #ifndef COLL_INC_H
 #define COLL_INC_H
@@ -28,16 +30,24 @@
 
 #include <inc/inc.h>
 
-/* The operations that this component takes, as X(NAME). */
-#define COLL_INC_BLOCKING(X)						\
+/*
+ * The collectives that this component takes, as X(NAME): blocking, non-blocking
+ * and persistent.
+ */
+#define COLL_INC_NAMES(X)						\
 	X(allgather) X(allreduce) X(alltoall) X(barrier) X(bcast)	\
 	X(gather) X(reduce) X(reduce_scatter) X(reduce_scatter_block)	\
 	X(scatter)
-#define COLL_INC_NONBLOCKING(X)						\
+#define COLL_INC_INAMES(X)						\
 	X(iallgather) X(iallreduce) X(ialltoall) X(ibarrier) X(ibcast)	\
 	X(igather) X(ireduce) X(ireduce_scatter)			\
 	X(ireduce_scatter_block) X(iscatter)
-#define COLL_INC_ALL(X)	COLL_INC_BLOCKING(X) COLL_INC_NONBLOCKING(X)
+#define COLL_INC_INITS(X)						\
+	X(allgather_init) X(allreduce_init) X(alltoall_init)		\
+	X(barrier_init) X(bcast_init) X(gather_init) X(reduce_init)	\
+	X(reduce_scatter_init) X(reduce_scatter_block_init)		\
+	X(scatter_init)
+#define COLL_INC_ALL(X)	COLL_INC_NAMES(X) COLL_INC_INAMES(X) COLL_INC_INITS(X)
 
 enum coll_inc_fn {
 #define X(name) COLL_INC_##name,
@@ -49,19 +59,31 @@ enum coll_inc_fn {
 /**
  * enum coll_inc_why - why an operation did not go through the switch
  * @COLL_INC_GOES: it did
- * @COLL_INC_OFF: the communicator has no tree
+ * @COLL_INC_NO_SERVER: a rank knows of no daemon
+ * @COLL_INC_NO_DEVICE: a host has no RDMA device
+ * @COLL_INC_ONE_HOST: all ranks are on one host
+ * @COLL_INC_NO_TREE: the ranks did not meet at the daemon
  * @COLL_INC_NOT_YET: a non-blocking operation, before the first blocking one
  * @COLL_INC_HOSTS: it is not combined on hosts with several ranks
  * @COLL_INC_SIZE: it is smaller or larger than what is to go
- * @COLL_INC_TYPE: the switch does not know the type or the operation
+ * @COLL_INC_TYPE: the switch can't reduce that type, or not in that way
+ * @COLL_INC_OP: the operation is the program's own, or of no reduction
+ * @COLL_INC_LANES: there are too many persistent operations
+ * @COLL_INC_MEMLOCK: a rank may not register so much memory
  */
 enum coll_inc_why {
 	COLL_INC_GOES,
-	COLL_INC_OFF,
+	COLL_INC_NO_SERVER,
+	COLL_INC_NO_DEVICE,
+	COLL_INC_ONE_HOST,
+	COLL_INC_NO_TREE,
 	COLL_INC_NOT_YET,
 	COLL_INC_HOSTS,
 	COLL_INC_SIZE,
 	COLL_INC_TYPE,
+	COLL_INC_OP,
+	COLL_INC_LANES,
+	COLL_INC_MEMLOCK,
 	COLL_INC_NWHY
 };
 
@@ -90,7 +112,8 @@ struct coll_inc_params {
 	unsigned long	max_bytes;
 	int		timeout_ms;
 	int		join_timeout_ms;
-	bool		stats;
+	int		stats;
+	int		max_persistent;
 	char		*server;
 };
 
@@ -118,116 +141,148 @@ struct coll_inc_below {
  * @super: Open MPI's part
  * @below: what is fallen through to
  * @state: enum coll_inc_state
+ * @why: in COLL_INC_NONE: why
  * @inc: the switch; NULL on ranks that their host's leader speaks for
  * @local: the ranks of this host, NULL if each host has one rank
  * @host_of: of each rank, the number of its host; NULL as @local
  * @at: of each rank, its rank in its host's @local; NULL likewise
- * @count: how often each function went which way
+ * @lanes: persistent operations, each of which has a tree
+ * @memlock: bytes that each rank may register, of all that is under way
  */
 struct coll_inc_module {
 	mca_coll_base_module_t	super;
 	struct coll_inc_below	below;
 	enum coll_inc_state	state;
+	enum coll_inc_why	why;
 	struct inc_comm		*inc;
 	ompi_communicator_t	*local;
 	int			*host_of;
 	int			*at;
-	unsigned long		count[COLL_INC_NFN][COLL_INC_NWHY];
+	int			lanes;
+	unsigned long		memlock;
 };
 
 OBJ_CLASS_DECLARATION(coll_inc_module_t);
 typedef struct coll_inc_module coll_inc_module_t;
 
 /**
+ * struct coll_inc_args - what a collective was called with
+ * @coll: which one: the blocking one's number
+ * @sbuf: data to send, or MPI_IN_PLACE
+ * @scount: elements of it; where there are blocks, of one
+ * @stype: their type
+ * @rbuf: where the result goes; of a Bcast, the data
+ * @rcount: elements of it, likewise; of a reduction, elements
+ * @rtype: their type; of a reduction, all data's
+ * @counts: of Reduce_scatter: each rank's part
+ * @op: of a reduction
+ * @root: root rank
+ */
+struct coll_inc_args {
+	enum coll_inc_fn	coll;
+	const void		*sbuf;
+	int			scount;
+	ompi_datatype_t		*stype;
+	void			*rbuf;
+	int			rcount;
+	ompi_datatype_t		*rtype;
+	const int		*counts;
+	ompi_op_t		*op;
+	int			root;
+};
+
+/**
  * struct coll_inc_op - a collective under way
- * @req: of libinc
+ * @inc: on this tree
+ * @req: of libinc; the last one, if there are several
+ * @earlier: the others, which end before
+ * @nearlier: their number
  * @send_tmp: packed data to send, or NULL
  * @recv_tmp: where packed data comes, or NULL
+ * @recv_at: what of it is wanted
  * @buf: where it goes from there
  * @blocks: in so many blocks
  * @count: of so many elements
  * @type: of this type
+ * @bytes: without type: so many bytes
  */
 struct coll_inc_op {
+	struct inc_comm		*inc;
 	struct inc_req		*req;
+	struct inc_req		**earlier;
+	int			nearlier;
 	void			*send_tmp;
 	void			*recv_tmp;
+	const char		*recv_at;
 	char			*buf;
 	int			blocks;
 	int			count;
 	ompi_datatype_t		*type;
+	size_t			bytes;
 };
 
 /* module.c */
 mca_coll_base_module_t *coll_inc_comm_query(ompi_communicator_t *comm,
 					    int *priority);
 enum coll_inc_why coll_inc_goes(struct coll_inc_module *m,
-				ompi_communicator_t *comm,
-				enum coll_inc_fn fn, size_t bytes,
-				enum coll_inc_why fits);
+				ompi_communicator_t *comm, enum coll_inc_fn fn,
+				const struct coll_inc_args *args);
+enum coll_inc_why coll_inc_goes_apart(struct coll_inc_module *m,
+				      ompi_communicator_t *comm,
+				      enum coll_inc_fn fn,
+				      const struct coll_inc_args *args,
+				      struct inc_comm **inc);
+
+/* stats.c */
+void coll_inc_count(const ompi_communicator_t *comm, enum coll_inc_fn fn,
+		    size_t bytes, const struct coll_inc_args *args,
+		    enum coll_inc_why why);
+void coll_inc_show_stats(void);
+const char *coll_inc_why_text(enum coll_inc_why why);
 
 /* group.c */
 void coll_inc_meet(struct coll_inc_module *m, ompi_communicator_t *comm);
 void coll_inc_part(struct coll_inc_module *m);
 bool coll_inc_meeting(void);
+enum coll_inc_why coll_inc_lane(struct coll_inc_module *m,
+				ompi_communicator_t *comm,
+				struct inc_comm **inc);
 
 /* types.c */
-bool coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
-		    enum inc_dtype *dtype, enum inc_op *iop);
+enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
+				 enum inc_dtype *dtype, enum inc_op *iop);
 enum inc_dtype coll_inc_bytes(size_t bytes, size_t *count);
 size_t coll_inc_size(const ompi_datatype_t *type, int count);
 
 /* op.c */
 void coll_inc_lock(void);
+bool coll_inc_trylock(void);
 void coll_inc_unlock(void);
 const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
 			  int count, ompi_datatype_t *type);
 void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
 		    ompi_datatype_t *type);
-int coll_inc_wait(struct coll_inc_module *m, struct coll_inc_op *o, int rc);
-int coll_inc_request(struct coll_inc_module *m, ompi_communicator_t *comm,
-		     struct coll_inc_op *o, int rc, ompi_request_t **request);
+int coll_inc_finish(struct coll_inc_op *o, int rc);
+int coll_inc_wait(struct coll_inc_op *o, int rc);
+
+/* request.c */
+int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
+		     ompi_request_t **request);
+int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
+			struct inc_comm *inc, const struct coll_inc_args *args,
+			ompi_request_t **request);
 void coll_inc_progress_end(void);
 
-/* coll.c: begin an operation; 0 or -errno */
-int coll_inc_begin_allgather(struct coll_inc_module *m, struct coll_inc_op *o,
-			     const void *sbuf, int scount, ompi_datatype_t *stype,
-			     void *rbuf, int rcount, ompi_datatype_t *rtype);
-int coll_inc_begin_allreduce(struct coll_inc_module *m, struct coll_inc_op *o,
-			     const void *sbuf, void *rbuf, int count,
-			     ompi_datatype_t *type, ompi_op_t *op);
-int coll_inc_begin_alltoall(struct coll_inc_module *m, struct coll_inc_op *o,
-			    const void *sbuf, int scount, ompi_datatype_t *stype,
-			    void *rbuf, int rcount, ompi_datatype_t *rtype);
-int coll_inc_begin_barrier(struct coll_inc_module *m, struct coll_inc_op *o);
-int coll_inc_begin_bcast(struct coll_inc_module *m, struct coll_inc_op *o,
-			 void *buf, int count, ompi_datatype_t *type, int root);
-int coll_inc_begin_gather(struct coll_inc_module *m, struct coll_inc_op *o,
-			  const void *sbuf, int scount, ompi_datatype_t *stype,
-			  void *rbuf, int rcount, ompi_datatype_t *rtype,
-			  int root);
-int coll_inc_begin_reduce(struct coll_inc_module *m, struct coll_inc_op *o,
-			  const void *sbuf, void *rbuf, int count,
-			  ompi_datatype_t *type, ompi_op_t *op, int root);
-int coll_inc_begin_reduce_scatter(struct coll_inc_module *m,
-				  struct coll_inc_op *o, const void *sbuf,
-				  void *rbuf, int count, ompi_datatype_t *type,
-				  ompi_op_t *op);
-int coll_inc_begin_scatter(struct coll_inc_module *m, struct coll_inc_op *o,
-			   const void *sbuf, int scount, ompi_datatype_t *stype,
-			   void *rbuf, int rcount, ompi_datatype_t *rtype,
-			   int root);
+/* coll.c */
+size_t coll_inc_args_size(const struct coll_inc_args *a, int rank, int nranks);
+size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes, int nranks);
+enum coll_inc_why coll_inc_args_fit(const struct coll_inc_args *a, size_t bytes);
+int coll_inc_begin(struct inc_comm *inc, struct coll_inc_op *o,
+		   const struct coll_inc_args *a);
 
 /* hosts.c */
-int coll_inc_hosts_allreduce(struct coll_inc_module *m, const void *sbuf,
-			     void *rbuf, int count, ompi_datatype_t *type,
-			     ompi_op_t *op);
-int coll_inc_hosts_reduce(struct coll_inc_module *m, const void *sbuf,
-			  void *rbuf, int count, ompi_datatype_t *type,
-			  ompi_op_t *op, int root, int rank);
-int coll_inc_hosts_bcast(struct coll_inc_module *m, void *buf, int count,
-			 ompi_datatype_t *type, int root, int rank);
-int coll_inc_hosts_barrier(struct coll_inc_module *m);
+int coll_inc_hosts(struct coll_inc_module *m, const struct coll_inc_args *a,
+		   int rank);
 
 /* entry.c */
 #define X(name)								\

@@ -26,6 +26,7 @@ static int component_open(void)
 static int component_close(void)
 {
 	coll_inc_progress_end();
+	coll_inc_show_stats();
 	opal_output_close(coll_inc_output);
 	return OMPI_SUCCESS;
 }
@@ -63,7 +64,7 @@ static int component_register(void)
 		.priority	 = 90,
 		.min_ranks	 = 2,
 		.max_bytes	 = 1UL << 31,
-		.timeout_ms	 = 30000,
+		.max_persistent	 = 8,
 		.join_timeout_ms = 10000,
 	};
 	param("priority", "Priority of coll/inc; 0 switches it off",
@@ -72,8 +73,8 @@ static int component_register(void)
 	      "1: which communicators go through the switch, or why not; 2: and which operations",
 	      MCA_BASE_VAR_TYPE_INT, &p->verbose);
 	param("stats",
-	      "When a communicator is freed, say how many operations went through the switch, and why others did not",
-	      MCA_BASE_VAR_TYPE_BOOL, &p->stats);
+	      "At the end, say how many operations went through the switch, and why others did not; 1: of the first rank, 2: of each",
+	      MCA_BASE_VAR_TYPE_INT, &p->stats);
 	param("server",
 	      "HOST[:PORT] of the rendezvous daemon (inc-tool serve); default: environment INC_SERVER",
 	      MCA_BASE_VAR_TYPE_STRING, &p->server);
@@ -84,8 +85,11 @@ static int component_register(void)
 	      MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->min_bytes);
 	param("max_bytes", "Largest, likewise",
 	      MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->max_bytes);
+	param("max_persistent",
+	      "Persistent operations of a communicator that may have trees of their own at a time; others fall through",
+	      MCA_BASE_VAR_TYPE_INT, &p->max_persistent);
 	param("timeout_ms",
-	      "Milliseconds without any progress after which an operation ends with an error",
+	      "Milliseconds without any progress after which an operation ends with an error; 0: never, since a rank may come late. Ranks, links and switches that die are noticed without",
 	      MCA_BASE_VAR_TYPE_INT, &p->timeout_ms);
 	param("join_timeout_ms",
 	      "Milliseconds that the ranks of a communicator wait for each other at the daemon",

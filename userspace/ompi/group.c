@@ -7,11 +7,17 @@
  * meeting is done by the collectives below this component. Any rank that can't
  * take part makes all of them fall through from then on.
  */
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/capability.h>
 
 #include <infiniband/verbs.h>
 
@@ -19,6 +25,9 @@
 
 #include "ompi/proc/proc.h"
 #include "opal/mca/hwloc/hwloc-internal.h"
+
+/* One operation at a time needs no more slots than libinc's window. */
+#define LANE_SLOTS	32
 
 /* What a communicator made for the meeting is known by. */
 static __thread bool meeting;
@@ -31,14 +40,16 @@ bool coll_inc_meeting(void)
 	return meeting;
 }
 
-/* The smallest value of all ranks; 0, if they can't be asked. */
-static int agree(coll_inc_module_t *m, ompi_communicator_t *comm, int value)
+/* The worst that a rank says, on all of them. */
+static enum coll_inc_why agree(coll_inc_module_t *m, ompi_communicator_t *comm,
+			       enum coll_inc_why mine)
 {
+	int value = (int)mine;
 	int ret = m->below.allreduce(MPI_IN_PLACE, &value, 1, &ompi_mpi_int.dt,
-				     &ompi_mpi_op_min.op, comm,
+				     &ompi_mpi_op_max.op, comm,
 				     m->below.allreduce_module);
 
-	return ret == OMPI_SUCCESS ? value : 0;
+	return ret == OMPI_SUCCESS ? (enum coll_inc_why)value : COLL_INC_NO_TREE;
 }
 
 static const char *server(void)
@@ -48,21 +59,45 @@ static const char *server(void)
 	return s && *s ? s : getenv("INC_SERVER");
 }
 
-static bool able(void)
+static enum coll_inc_why able(void)
 {
 	struct ibv_device **list;
 	int n = 0;
 
-	if (!server()) {
-		coll_inc_say(1, "coll/inc: neither coll_inc_server nor INC_SERVER is set");
-		return false;
-	}
+	if (!server())
+		return COLL_INC_NO_SERVER;
 	list = ibv_get_device_list(&n);
 	if (list)
 		ibv_free_device_list(list);
-	if (!n)
-		coll_inc_say(1, "coll/inc: this host has no RDMA device");
-	return n > 0;
+	return n > 0 ? COLL_INC_GOES : COLL_INC_NO_DEVICE;
+}
+
+/* Registered memory counts as locked, but for those who may lock any. */
+static unsigned long may_lock(void)
+{
+	struct __user_cap_header_struct hdr = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct caps[2] = { { 0 } };
+	struct rlimit limit;
+
+	if (syscall(SYS_capget, &hdr, caps) ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	    caps[0].effective & 1U << CAP_IPC_LOCK)
+		return ULONG_MAX;
+	return limit.rlim_cur;
+}
+
+static enum coll_inc_why find_memlock(coll_inc_module_t *m,
+				      ompi_communicator_t *comm)
+{
+	int ret;
+
+	m->memlock = may_lock();
+	ret = m->below.allreduce(MPI_IN_PLACE, &m->memlock, 1,
+				 &ompi_mpi_unsigned_long.dt, &ompi_mpi_op_min.op,
+				 comm, m->below.allreduce_module);
+	return ret == OMPI_SUCCESS ? COLL_INC_GOES : COLL_INC_NO_TREE;
 }
 
 static bool alone_on_host(ompi_communicator_t *comm)
@@ -142,7 +177,8 @@ static int make_name(coll_inc_module_t *m, ompi_communicator_t *comm,
 			      m->below.bcast_module);
 }
 
-static int join(coll_inc_module_t *m, const char *name, int rank, int nranks)
+static enum coll_inc_why join(struct inc_comm **inc, const char *name, int rank,
+			      int nranks, unsigned int slots)
 {
 	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
 	char why[256] = "";
@@ -152,40 +188,44 @@ static int join(coll_inc_module_t *m, const char *name, int rank, int nranks)
 	opts.job = name;
 	opts.rank = rank;
 	opts.nranks = nranks;
-	opts.timeout_ms = (unsigned int)coll_inc_params.timeout_ms;
+	opts.tree.slots = slots;
+	opts.timeout_ms = coll_inc_params.timeout_ms > 0 ?
+			  (unsigned int)coll_inc_params.timeout_ms : INT_MAX;
 	opts.join_timeout_ms = (unsigned int)coll_inc_params.join_timeout_ms;
 	opts.errbuf = why;
 	opts.errbuf_len = sizeof(why);
-	ret = inc_comm_create(&m->inc, &opts);
-	if (ret) {
-		m->inc = NULL;
-		coll_inc_say(1, "coll/inc: %s",
-			     *why ? why : inc_strerror(ret));
-	}
-	return ret;
+	ret = inc_comm_create(inc, &opts);
+	if (!ret)
+		return COLL_INC_GOES;
+	*inc = NULL;
+	coll_inc_say(1, "coll/inc: %s", *why ? why : inc_strerror(ret));
+	return COLL_INC_NO_TREE;
 }
 
-static bool meet(coll_inc_module_t *m, ompi_communicator_t *comm)
+static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
-	int rank = ompi_comm_rank(comm), nranks = ompi_comm_size(comm);
+	int rank = ompi_comm_rank(comm), nranks = ompi_comm_size(comm), ret;
 	char name[INC_JOB_MAX + 1];
-	bool ok;
+	enum coll_inc_why why;
 
-	if (!agree(m, comm, able()))
-		return false;
-	if (!agree(m, comm, alone_on_host(comm))) {
-		ok = find_hosts(m, comm, &nranks) == OMPI_SUCCESS;
-		if (!agree(m, comm, ok))
-			return false;
-		if (nranks < 2) {
-			coll_inc_say(1, "coll/inc: all ranks are on one host");
-			return false;
-		}
+	why = agree(m, comm, able());
+	if (why)
+		return why;
+	if (agree(m, comm, alone_on_host(comm) ? COLL_INC_GOES : COLL_INC_HOSTS)) {
+		ret = find_hosts(m, comm, &nranks);
+		if (agree(m, comm, ret == OMPI_SUCCESS ? COLL_INC_GOES :
+							 COLL_INC_NO_TREE))
+			return COLL_INC_NO_TREE;
+		if (nranks < 2)
+			return COLL_INC_ONE_HOST;
 		rank = m->at[rank] ? -1 : m->host_of[rank];
 	}
-	if (!agree(m, comm, make_name(m, comm, name) == OMPI_SUCCESS))
-		return false;
-	return agree(m, comm, rank < 0 || !join(m, name, rank, nranks));
+	why = find_memlock(m, comm);
+	ret = make_name(m, comm, name);
+	if (agree(m, comm, ret == OMPI_SUCCESS ? why : COLL_INC_NO_TREE))
+		return COLL_INC_NO_TREE;
+	return agree(m, comm, rank < 0 ? COLL_INC_GOES :
+				join(&m->inc, name, rank, nranks, 0));
 }
 
 /**
@@ -198,7 +238,8 @@ static bool meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
 	m->state = COLL_INC_MEETING;
-	if (meet(m, comm)) {
+	m->why = meet(m, comm);
+	if (!m->why) {
 		m->state = COLL_INC_READY;
 		coll_inc_say(1, "coll/inc: %s: %d ranks%s go through the switch",
 			     comm->c_name, ompi_comm_size(comm),
@@ -207,8 +248,39 @@ void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 	}
 	coll_inc_part(m);
 	m->state = COLL_INC_NONE;
-	coll_inc_say(1, "coll/inc: %s: nothing goes through the switch",
-		     comm->c_name);
+	coll_inc_say(1, "coll/inc: %s: nothing goes through the switch: %s",
+		     comm->c_name, coll_inc_why_text(m->why));
+}
+
+/**
+ * coll_inc_lane() - make a tree for a persistent operation
+ * @m: module in state COLL_INC_READY whose hosts have one rank each
+ * @comm: its communicator
+ * @inc: takes it
+ *
+ * All ranks are in the same call.
+ *
+ * Return: COLL_INC_GOES, or why there is none.
+ */
+enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
+				struct inc_comm **inc)
+{
+	char name[INC_JOB_MAX + 1];
+	enum coll_inc_why why;
+
+	/* Ranks may have freed others at different times. */
+	why = agree(m, comm, m->lanes < coll_inc_params.max_persistent ?
+				     COLL_INC_GOES : COLL_INC_LANES);
+	if (why)
+		return why;
+	if (agree(m, comm, make_name(m, comm, name) == OMPI_SUCCESS ?
+				   COLL_INC_GOES : COLL_INC_NO_TREE))
+		return COLL_INC_NO_TREE;
+	why = agree(m, comm, join(inc, name, ompi_comm_rank(comm),
+				  ompi_comm_size(comm), LANE_SLOTS));
+	if (why && *inc)
+		inc_comm_destroy(*inc);
+	return why;
 }
 
 /**

@@ -17,6 +17,14 @@ static bool is_leader(const coll_inc_module_t *m)
 	return m->inc;
 }
 
+/* What the leaders do among themselves; not on other ranks. */
+static int between_hosts(coll_inc_module_t *m, const struct coll_inc_args *a)
+{
+	struct coll_inc_op o = { .inc = m->inc };
+
+	return coll_inc_wait(&o, coll_inc_begin(m->inc, &o, a));
+}
+
 static int local_reduce(coll_inc_module_t *m, const void *sbuf, void *rbuf,
 			int count, ompi_datatype_t *type, ompi_op_t *op)
 {
@@ -48,25 +56,24 @@ static int spread(coll_inc_module_t *m, int ret)
 	return all != OMPI_SUCCESS ? all : ret;
 }
 
-int coll_inc_hosts_allreduce(coll_inc_module_t *m, const void *sbuf, void *rbuf,
-			     int count, ompi_datatype_t *type, ompi_op_t *op)
+static int hosts_allreduce(coll_inc_module_t *m, const struct coll_inc_args *a)
 {
-	struct coll_inc_op o = {NULL};
+	struct coll_inc_args between = *a;
 	int ret, rc;
 
-	if (sbuf == MPI_IN_PLACE && !is_leader(m))
-		ret = local_reduce(m, rbuf, NULL, count, type, op);
+	if (a->sbuf == MPI_IN_PLACE && !is_leader(m))
+		ret = local_reduce(m, a->rbuf, NULL, a->rcount, a->rtype, a->op);
 	else
-		ret = local_reduce(m, sbuf, rbuf, count, type, op);
+		ret = local_reduce(m, a->sbuf, a->rbuf, a->rcount, a->rtype,
+				   a->op);
 	if (is_leader(m)) {
-		rc = coll_inc_begin_allreduce(m, &o, MPI_IN_PLACE, rbuf, count,
-					      type, op);
-		rc = coll_inc_wait(m, &o, rc);
+		between.sbuf = MPI_IN_PLACE;
+		rc = between_hosts(m, &between);
 		ret = ret != OMPI_SUCCESS ? ret : rc;
 	}
 	ret = spread(m, ret);
 	if (ret == OMPI_SUCCESS)
-		ret = local_bcast(m, rbuf, count, type, 0);
+		ret = local_bcast(m, a->rbuf, a->rcount, a->rtype, 0);
 	return ret;
 }
 
@@ -85,75 +92,106 @@ static int hand_over(coll_inc_module_t *m, void *buf, int count,
 	return OMPI_SUCCESS;
 }
 
-int coll_inc_hosts_reduce(coll_inc_module_t *m, const void *sbuf, void *rbuf,
-			  int count, ompi_datatype_t *type, ompi_op_t *op,
-			  int root, int rank)
+/* The leader's part of a Reduce; @between->rbuf has room for its host's result. */
+static int lead_reduce(coll_inc_module_t *m, const void *sbuf, bool here,
+		       struct coll_inc_args *between)
 {
-	bool here = m->host_of[root] == m->host_of[rank];
-	struct coll_inc_op o = {NULL};
-	char *tmp = NULL;
-	ptrdiff_t gap;
 	int ret, rc;
 
+	ret = local_reduce(m, sbuf, between->rbuf, between->rcount,
+			   between->rtype, between->op);
+	between->sbuf = here ? MPI_IN_PLACE : between->rbuf;
+	rc = between_hosts(m, between);
+	return ret != OMPI_SUCCESS ? ret : rc;
+}
+
+static int hosts_reduce(coll_inc_module_t *m, const struct coll_inc_args *a,
+			int rank)
+{
+	bool here = m->host_of[a->root] == m->host_of[rank];
+	struct coll_inc_args between = *a;
+	char *tmp = NULL;
+	ptrdiff_t gap;
+	int ret;
+
+	between.root = m->host_of[a->root];
 	if (is_leader(m)) {
-		if (rank != root) {
+		if (rank != a->root) {
 			/* It has no room for the result of its own. */
-			tmp = malloc((size_t)opal_datatype_span(&type->super,
-								count, &gap) +
+			tmp = malloc((size_t)opal_datatype_span(&a->rtype->super,
+								a->rcount, &gap) +
 				     1);
 			if (!tmp)
 				return OMPI_ERR_OUT_OF_RESOURCE;
-			rbuf = tmp;
+			between.rbuf = tmp;
 		}
-		ret = local_reduce(m, sbuf, rbuf, count, type, op);
-		rc = coll_inc_begin_reduce(m, &o, here ? MPI_IN_PLACE : rbuf,
-					   rbuf, count, type, op,
-					   m->host_of[root]);
-		rc = coll_inc_wait(m, &o, rc);
-		ret = ret != OMPI_SUCCESS ? ret : rc;
+		ret = lead_reduce(m, a->sbuf, here, &between);
 	} else {
-		ret = local_reduce(m, sbuf == MPI_IN_PLACE ? rbuf : sbuf, NULL,
-				   count, type, op);
+		ret = local_reduce(m, a->sbuf == MPI_IN_PLACE ? a->rbuf : a->sbuf,
+				   NULL, a->rcount, a->rtype, a->op);
 	}
 	ret = spread(m, ret);
-	if (ret == OMPI_SUCCESS && here && m->at[root])
-		ret = hand_over(m, rbuf, count, type, m->at[root]);
+	if (ret == OMPI_SUCCESS && here && m->at[a->root])
+		ret = hand_over(m, between.rbuf, a->rcount, a->rtype,
+				m->at[a->root]);
 	free(tmp);
 	return ret;
 }
 
-int coll_inc_hosts_bcast(coll_inc_module_t *m, void *buf, int count,
-			 ompi_datatype_t *type, int root, int rank)
+static int hosts_bcast(coll_inc_module_t *m, const struct coll_inc_args *a,
+		       int rank)
 {
-	bool here = m->host_of[root] == m->host_of[rank];
-	struct coll_inc_op o = {NULL};
+	bool here = m->host_of[a->root] == m->host_of[rank];
+	struct coll_inc_args between = *a;
 	int ret = OMPI_SUCCESS, rc;
 
 	if (here)
-		ret = local_bcast(m, buf, count, type, m->at[root]);
+		ret = local_bcast(m, a->rbuf, a->rcount, a->rtype,
+				  m->at[a->root]);
 	if (is_leader(m)) {
-		rc = coll_inc_begin_bcast(m, &o, buf, count, type,
-					  m->host_of[root]);
-		rc = coll_inc_wait(m, &o, rc);
+		between.root = m->host_of[a->root];
+		rc = between_hosts(m, &between);
 		ret = ret != OMPI_SUCCESS ? ret : rc;
 	}
 	ret = spread(m, ret);
 	if (ret == OMPI_SUCCESS && !here)
-		ret = local_bcast(m, buf, count, type, 0);
+		ret = local_bcast(m, a->rbuf, a->rcount, a->rtype, 0);
 	return ret;
 }
 
-int coll_inc_hosts_barrier(coll_inc_module_t *m)
+static int hosts_barrier(coll_inc_module_t *m, const struct coll_inc_args *a)
 {
 	ompi_communicator_t *l = m->local;
-	struct coll_inc_op o = {NULL};
 	int ret, rc;
 
 	ret = l->c_coll->coll_barrier(l, l->c_coll->coll_barrier_module);
 	if (is_leader(m)) {
-		rc = coll_inc_begin_barrier(m, &o);
-		rc = coll_inc_wait(m, &o, rc);
+		rc = between_hosts(m, a);
 		ret = ret != OMPI_SUCCESS ? ret : rc;
 	}
 	return spread(m, ret);
+}
+
+/**
+ * coll_inc_hosts() - a blocking collective where hosts have several ranks
+ * @m: module
+ * @a: Allreduce, Reduce, Bcast or Barrier
+ * @rank: caller's rank in the communicator
+ *
+ * Return: OMPI_SUCCESS or an error.
+ */
+int coll_inc_hosts(coll_inc_module_t *m, const struct coll_inc_args *a, int rank)
+{
+	switch (a->coll) {
+	case COLL_INC_allreduce:
+		return hosts_allreduce(m, a);
+	case COLL_INC_reduce:
+		return hosts_reduce(m, a, rank);
+	case COLL_INC_bcast:
+		return hosts_bcast(m, a, rank);
+	case COLL_INC_barrier:
+		return hosts_barrier(m, a);
+	default:
+		return OMPI_ERR_NOT_SUPPORTED;
+	}
 }

@@ -1,56 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * A communicator's module, and the decision whether an operation goes through
- * the switch.
+ * the switch. It must come out the same on all ranks.
  */
+#include <limits.h>
+
 #include "coll_inc.h"
 
-static const char *const fn_names[COLL_INC_NFN] = {
-#define X(name) [COLL_INC_##name] = #name,
-	COLL_INC_ALL(X)
-#undef X
-};
-
-static const char *const why_texts[COLL_INC_NWHY] = {
-	[COLL_INC_GOES]	   = "through the switch",
-	[COLL_INC_OFF]	   = "the communicator has no tree",
-	[COLL_INC_NOT_YET] = "non-blocking, before the first blocking one",
-	[COLL_INC_HOSTS]   = "hosts have several ranks",
-	[COLL_INC_SIZE]	   = "size",
-	[COLL_INC_TYPE]	   = "type or operation",
-};
+/* Data comes and goes, and packed is there twice: such a part may be one operation's. */
+#define MEMLOCK_PART	4
 
 static void construct(coll_inc_module_t *m)
 {
 	memset(&m->below, 0, sizeof(m->below));
-	memset(m->count, 0, sizeof(m->count));
 	m->state = COLL_INC_NEW;
+	m->why = COLL_INC_GOES;
 	m->inc = NULL;
 	m->local = NULL;
 	m->host_of = NULL;
 	m->at = NULL;
-}
-
-static void show_stats(const coll_inc_module_t *m)
-{
-	int fn, why;
-
-	for (fn = 0; fn < COLL_INC_NFN; fn++) {
-		for (why = 0; why < COLL_INC_NWHY; why++) {
-			if (m->count[fn][why])
-				opal_output(coll_inc_output,
-					    "coll/inc: %s: %lu %s%s",
-					    fn_names[fn], m->count[fn][why],
-					    why ? "fell through: " : "",
-					    why_texts[why]);
-		}
-	}
+	m->lanes = 0;
+	m->memlock = ULONG_MAX;
 }
 
 static void destruct(coll_inc_module_t *m)
 {
-	if (coll_inc_params.stats)
-		show_stats(m);
 	coll_inc_part(m);
 #define X(name)								\
 	if (m->below.name##_module)					\
@@ -97,10 +71,13 @@ mca_coll_base_module_t *coll_inc_comm_query(ompi_communicator_t *comm,
 	coll_inc_module_t *m;
 
 	if (coll_inc_params.priority <= 0 || OMPI_COMM_IS_INTER(comm) ||
-	    ompi_comm_size(comm) < 2 ||
-	    ompi_comm_size(comm) < coll_inc_params.min_ranks ||
-	    coll_inc_meeting())
+	    ompi_comm_size(comm) < 2 || coll_inc_meeting())
 		return NULL;
+	if (ompi_comm_size(comm) < coll_inc_params.min_ranks) {
+		coll_inc_say(1, "coll/inc: %s: %d ranks, fewer than coll_inc_min_ranks",
+			     comm->c_name, ompi_comm_size(comm));
+		return NULL;
+	}
 	m = OBJ_NEW(coll_inc_module_t);
 	if (!m)
 		return NULL;
@@ -118,18 +95,33 @@ static bool works_on_hosts(enum coll_inc_fn fn)
 	       fn == COLL_INC_bcast || fn == COLL_INC_barrier;
 }
 
-static enum coll_inc_why decide(coll_inc_module_t *m, enum coll_inc_fn fn,
-				size_t bytes, enum coll_inc_why fits)
+static bool is_nonblocking(enum coll_inc_fn fn)
 {
-	if (m->state != COLL_INC_READY)
-		return COLL_INC_OFF;
+	return fn >= COLL_INC_iallgather && fn < COLL_INC_allgather_init;
+}
+
+/*
+ * The ranks meet at the switch in their first operation that fits and in which
+ * they may wait for each other: it is blocking, or the making of a persistent one.
+ */
+static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
+				enum coll_inc_fn fn, size_t bytes,
+				enum coll_inc_why fits)
+{
+	if (m->state == COLL_INC_NONE)
+		return m->why;
 	if (fits)
 		return fits;
-	if (m->local && !works_on_hosts(fn))
-		return COLL_INC_HOSTS;
 	if (bytes < coll_inc_params.min_bytes || bytes > coll_inc_params.max_bytes)
 		return COLL_INC_SIZE;
-	return COLL_INC_GOES;
+	if (m->state == COLL_INC_NEW) {
+		if (is_nonblocking(fn))
+			return COLL_INC_NOT_YET;
+		coll_inc_meet(m, comm);
+		if (m->state == COLL_INC_NONE)
+			return m->why;
+	}
+	return m->local && !works_on_hosts(fn) ? COLL_INC_HOSTS : COLL_INC_GOES;
 }
 
 /**
@@ -137,31 +129,46 @@ static enum coll_inc_why decide(coll_inc_module_t *m, enum coll_inc_fn fn,
  * @m: module
  * @comm: its communicator
  * @fn: operation
- * @bytes: of its data on one rank, or of one block
- * @fits: COLL_INC_GOES, or why it can't go
- *
- * The ranks meet at the switch in their first blocking operation that fits:
- * all of them are in it, and they may wait for each other.
+ * @args: what it was called with
  *
  * Return: COLL_INC_GOES, or why it does not.
  */
 enum coll_inc_why coll_inc_goes(coll_inc_module_t *m, ompi_communicator_t *comm,
-				enum coll_inc_fn fn, size_t bytes,
-				enum coll_inc_why fits)
+				enum coll_inc_fn fn,
+				const struct coll_inc_args *args)
 {
+	return coll_inc_goes_apart(m, comm, fn, args, NULL);
+}
+
+/**
+ * coll_inc_goes_apart() - does a persistent operation go through the switch
+ * @m: module
+ * @comm: its communicator
+ * @fn: operation
+ * @args: what it was called with
+ * @inc: takes a tree for it alone; NULL: it wants none
+ *
+ * Return: COLL_INC_GOES, or why it does not.
+ */
+enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
+				      ompi_communicator_t *comm,
+				      enum coll_inc_fn fn,
+				      const struct coll_inc_args *args,
+				      struct inc_comm **inc)
+{
+	size_t bytes = coll_inc_args_size(args, ompi_comm_rank(comm),
+					  ompi_comm_size(comm));
 	enum coll_inc_why why;
 
+	/* What is used for meeting, by ourselves; it counts as nothing. */
 	if (m->state == COLL_INC_MEETING)
-		return COLL_INC_OFF;
-	if (m->state == COLL_INC_NEW && !fits) {
-		if (fn < COLL_INC_iallgather)
-			coll_inc_meet(m, comm);
-		else
-			fits = COLL_INC_NOT_YET;
-	}
-	why = m->state == COLL_INC_NEW && fits ? fits : decide(m, fn, bytes, fits);
-	m->count[fn][why]++;
-	coll_inc_say(2, "coll/inc: %s, %zu bytes: %s%s", fn_names[fn], bytes,
-		     why ? "falls through: " : "", why_texts[why]);
+		return COLL_INC_NOT_YET;
+	why = decide(m, comm, fn, bytes, coll_inc_args_fit(args, bytes));
+	if (!why && coll_inc_args_total(args, bytes, ompi_comm_size(comm)) >
+		    m->memlock / MEMLOCK_PART)
+		why = COLL_INC_MEMLOCK;
+	if (!why && inc)
+		why = coll_inc_lane(m, comm, inc);
+	coll_inc_count(comm, fn, bytes, args, why);
 	return why;
 }

@@ -77,23 +77,29 @@ static const int ops[OMPI_OP_NUM_OF_TYPES] = {
  * @dtype: type, if there is one
  * @iop: operation, likewise
  *
- * Return: whether the switch can reduce that.
+ * MPI has its operations work on predefined types alone (4.1, section 6.9.2),
+ * and Open MPI refuses duplicates of them, too: what is derived comes here with
+ * operations of the program's own only.
+ *
+ * Return: COLL_INC_GOES, or why the switch can't reduce that.
  */
-bool coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
-		    enum inc_dtype *dtype, enum inc_op *iop)
+enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
+				 enum inc_dtype *dtype, enum inc_op *iop)
 {
 	const struct terms *t;
 
-	if (!ompi_datatype_is_predefined(type) || !ompi_op_is_intrinsic(op) ||
-	    type->id < 0 || type->id >= OMPI_DATATYPE_MPI_MAX_PREDEFINED ||
-	    (int)op->op_type < 0 || op->op_type >= OMPI_OP_NUM_OF_TYPES)
-		return false;
+	if (!ompi_op_is_intrinsic(op) || (int)op->op_type < 0 ||
+	    op->op_type >= OMPI_OP_NUM_OF_TYPES || ops[op->op_type] < 0)
+		return COLL_INC_OP;
+	if (!ompi_datatype_is_predefined(type) || type->id < 0 ||
+	    type->id >= OMPI_DATATYPE_MPI_MAX_PREDEFINED)
+		return COLL_INC_TYPE;
 	t = &types[type->id];
-	if (ops[op->op_type] < 0 || !(t->ops & 1u << ops[op->op_type]))
-		return false;
+	if (!(t->ops & 1u << ops[op->op_type]))
+		return COLL_INC_TYPE;
 	*dtype = t->dtype;
 	*iop = (enum inc_op)ops[op->op_type];
-	return true;
+	return COLL_INC_GOES;
 }
 
 /**

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Collectives as requests: non-blocking and persistent ones. They go on in Open
+ * MPI's progress.
+ *
+ * Persistent ones are begun in any order that a rank likes (MPI 4.1, section
+ * 6.13), while on a tree the order is what tells operations apart. So each has a
+ * tree of its own.
+ */
+#include "coll_inc.h"
+
+#include "opal/class/opal_list.h"
+#include "opal/runtime/opal_progress.h"
+
+/*
+ * struct coll_inc_request - a collective as a request
+ * @comm: not freed before the request
+ * @op: under way
+ * @m: of a persistent one: module
+ * @args: likewise, what it is begun with
+ */
+struct coll_inc_request {
+	ompi_request_t		super;
+	ompi_communicator_t	*comm;
+	struct coll_inc_op	op;
+	struct coll_inc_module	*m;
+	struct coll_inc_args	args;
+};
+
+typedef struct coll_inc_request coll_inc_request_t;
+OBJ_CLASS_DECLARATION(coll_inc_request_t);
+OBJ_CLASS_INSTANCE(coll_inc_request_t, ompi_request_t, NULL, NULL);
+
+/* Requests that are not complete, under coll_inc_lock(). */
+static opal_list_t pending;
+static bool running;
+
+static int progress(void)
+{
+	coll_inc_request_t *r, *next;
+	opal_list_t done;
+	int n = 0;
+
+	if (!coll_inc_trylock())
+		return 0;
+	OBJ_CONSTRUCT(&done, opal_list_t);
+	OPAL_LIST_FOREACH_SAFE(r, next, &pending, coll_inc_request_t) {
+		int ended = 0, rc = inc_test(r->op.req, &ended);
+
+		if (!rc && !ended)
+			continue;
+		opal_list_remove_item(&pending, &r->super.super.super);
+		r->super.req_status.MPI_ERROR = coll_inc_finish(&r->op, rc);
+		opal_list_append(&done, &r->super.super.super);
+	}
+	coll_inc_unlock();
+	/* Who hears of it may begin the next one. */
+	while ((r = (coll_inc_request_t *)opal_list_remove_first(&done))) {
+		ompi_request_complete(&r->super, true);
+		n++;
+	}
+	OBJ_DESTRUCT(&done);
+	return n;
+}
+
+static void set_going(coll_inc_request_t *r)
+{
+	coll_inc_lock();
+	if (!running) {
+		OBJ_CONSTRUCT(&pending, opal_list_t);
+		opal_progress_register(progress);
+		running = true;
+	}
+	opal_list_append(&pending, &r->super.super.super);
+	coll_inc_unlock();
+}
+
+static void give_back_args(coll_inc_request_t *r)
+{
+	inc_comm_destroy(r->op.inc);
+	r->m->lanes--;
+	if (r->args.stype)
+		OBJ_RELEASE(r->args.stype);
+	if (r->args.rtype)
+		OBJ_RELEASE(r->args.rtype);
+}
+
+static int request_free(ompi_request_t **request)
+{
+	coll_inc_request_t *r = (coll_inc_request_t *)*request;
+	ompi_communicator_t *comm = r->comm;
+
+	if (!REQUEST_COMPLETE(&r->super))
+		return MPI_ERR_REQUEST;
+	if (r->m)
+		give_back_args(r);
+	OMPI_REQUEST_FINI(&r->super);
+	OBJ_RELEASE(r);
+	OBJ_RELEASE(comm);
+	*request = MPI_REQUEST_NULL;
+	return OMPI_SUCCESS;
+}
+
+static int request_cancel(ompi_request_t *request, int flag)
+{
+	(void)request;
+	(void)flag;
+	return MPI_ERR_REQUEST;
+}
+
+static coll_inc_request_t *request_new(ompi_communicator_t *comm, bool persistent)
+{
+	coll_inc_request_t *r = OBJ_NEW(coll_inc_request_t);
+
+	if (!r)
+		return NULL;
+	OMPI_REQUEST_INIT(&r->super, persistent);
+	r->super.req_type = OMPI_REQUEST_COLL;
+	r->super.req_status.MPI_ERROR = MPI_SUCCESS;
+	r->super.req_status._cancelled = 0;
+	r->super.req_free = request_free;
+	r->super.req_cancel = request_cancel;
+	r->super.req_mpi_object.comm = comm;
+	r->comm = comm;
+	r->m = NULL;
+	OBJ_RETAIN(comm);
+	return r;
+}
+
+/**
+ * coll_inc_request() - a non-blocking operation
+ * @comm: communicator
+ * @o: operation, copied
+ * @rc: what coll_inc_begin() said
+ * @request: result
+ *
+ * Return: OMPI_SUCCESS or an error.
+ */
+int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
+		     ompi_request_t **request)
+{
+	coll_inc_request_t *r = rc ? NULL : request_new(comm, false);
+
+	/* Without a request it ends here. */
+	if (!r) {
+		int ret = coll_inc_wait(o, rc);
+
+		return ret != OMPI_SUCCESS ? ret : OMPI_ERR_OUT_OF_RESOURCE;
+	}
+	r->super.req_state = OMPI_REQUEST_ACTIVE;
+	r->op = *o;
+	set_going(r);
+	*request = &r->super;
+	return OMPI_SUCCESS;
+}
+
+static int start_one(coll_inc_request_t *r)
+{
+	int rc = coll_inc_begin(r->op.inc, &r->op, &r->args);
+
+	if (rc) {
+		coll_inc_lock();
+		rc = coll_inc_finish(&r->op, rc);
+		coll_inc_unlock();
+		return rc;
+	}
+	r->super.req_status.MPI_ERROR = MPI_SUCCESS;
+	r->super.req_complete = REQUEST_PENDING;
+	r->super.req_state = OMPI_REQUEST_ACTIVE;
+	set_going(r);
+	return OMPI_SUCCESS;
+}
+
+/* MPI_Start(), MPI_Startall() */
+static int start(size_t count, ompi_request_t **requests)
+{
+	int ret = OMPI_SUCCESS;
+	size_t i;
+
+	for (i = 0; i < count && ret == OMPI_SUCCESS; i++)
+		ret = start_one((coll_inc_request_t *)requests[i]);
+	return ret;
+}
+
+/**
+ * coll_inc_persistent() - a persistent operation
+ * @m: module
+ * @comm: communicator
+ * @inc: tree for this operation, given back with the request
+ * @args: what it was called with, copied
+ * @request: result, not started
+ *
+ * Return: OMPI_SUCCESS or an error.
+ */
+int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
+			struct inc_comm *inc, const struct coll_inc_args *args,
+			ompi_request_t **request)
+{
+	coll_inc_request_t *r = request_new(comm, true);
+
+	if (!r) {
+		inc_comm_destroy(inc);
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	}
+	r->super.req_start = start;
+	r->op = (struct coll_inc_op) { .inc = inc };
+	r->args = *args;
+	/* The program may free its types before the request. */
+	if (args->stype)
+		OBJ_RETAIN(args->stype);
+	if (args->rtype)
+		OBJ_RETAIN(args->rtype);
+	r->m = m;
+	m->lanes++;
+	*request = &r->super;
+	return OMPI_SUCCESS;
+}
+
+/**
+ * coll_inc_progress_end() - no more requests will come
+ */
+void coll_inc_progress_end(void)
+{
+	if (!running)
+		return;
+	opal_progress_unregister(progress);
+	OBJ_DESTRUCT(&pending);
+	running = false;
+}
