@@ -4,7 +4,7 @@
 # MPI programs over coll/inc: ranks in the hosts' namespaces, mpirun on the
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
-#   mpi.sh [VAR=VALUE]... [flat | hosts | off]...
+#   mpi.sh [VAR=VALUE]... [flat | hosts | off | info | die]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -59,12 +59,18 @@ OPS="allgather allreduce alltoall barrier bcast gather reduce reduce_scatter
 
 t_flat()
 {
-	MPI_ARGS=(--mca coll_inc_stats 1)
+	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi flat 1 "$RANKS" "$MPI_DIR/coll" "$SEED"
 	cases flat $?
 	# shellcheck disable=SC2086
 	went_all flat $OPS
-	ktap "$(sw inc-tool -j tree show | grep -c '"id"')" "flat: no tree is left"
+	mpi edge 1 "$RANKS" "$MPI_DIR/edge" "$SEED" early-free
+	cases edge $?
+	went_all edge reduce_scatter ireduce_scatter allreduce_init bcast_init
+	grep -q "barrier_init: .* fell through: more than coll_inc_max_persistent" "$LAB_OUT/edge"
+	ktap $? "edge: there are so many trees for persistent operations"
+	wait_for 5 no_tree
+	ktap $? "flat: no tree is left"
 }
 
 # Two ranks on each host. Open MPI 5.0.7 gathers types with holes wrongly there.
@@ -72,27 +78,178 @@ t_hosts()
 {
 	MPI_ARGS=(--mca coll_inc_priority 0)
 	mpi stock 2 "$RANKS" "$MPI_DIR/coll" "$SEED"
-	MPI_ARGS=(--mca coll_inc_stats 1)
+	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi hosts 2 "$RANKS" "$MPI_DIR/coll" "$SEED"
 	cases hosts $? stock
 	went_all hosts allreduce barrier bcast reduce
-	ktap "$(sw inc-tool -j tree show | grep -c '"id"')" "hosts: no tree is left"
+	mpi hosts-edge 2 "$RANKS" "$MPI_DIR/edge" "$SEED"
+	cases hosts-edge $?
+	wait_for 5 no_tree
+	ktap $? "hosts: no tree is left"
 }
 
 # Without a daemon all falls through.
 t_off()
 {
 	serve_down
-	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_join_timeout_ms 2000)
+	MPI_ARGS=(--mca coll_inc_stats 2 --mca coll_inc_join_timeout_ms 2000)
 	mpi off 1 "$RANKS" "$MPI_DIR/coll" "$SEED"
 	cases off $?
 	[ -z "$(went off)" ]
 	ktap $? "off: nothing goes through the switch"
+	grep -q 'allreduce: [0-9]* fell through: the ranks did not meet' "$LAB_OUT/off"
+	ktap $? "off: and it says why"
+	serve_up
+}
+
+# What is documented where users of Open MPI look.
+t_info()
+{
+	local p
+
+	# shellcheck disable=SC2046
+	env $("$MPI_DIR/mpirun-inc" --env) ompi_info --param coll inc --level 9 \
+		>"$LAB_OUT/info" 2>&1
+	for p in server priority min_ranks min_bytes max_bytes max_persistent verbose \
+		 stats timeout_ms join_timeout_ms; do
+		grep -A3 "parameter \"coll_inc_$p\"" "$LAB_OUT/info" | sed 1d | grep -q '[A-Z]'
+		ktap $? "info: coll_inc_$p is documented"
+	done
+	sed 's/  */ /g' "$LAB_OUT/info" | grep -q '"coll_inc_priority" (current value: "90"'
+	ktap $? "info: defaults are shown"
+	"$MPI_DIR/mpirun-inc" -h | grep -q 'Usage: mpirun-inc'
+	ktap $? "info: mpirun-inc helps"
+}
+
+# --- In the middle of a loop of Allreduce something dies -----------------------
+
+MPIRUN='^(mpirun|prterun)'	# in one process or in two
+
+going()
+{
+	[ "$(grep -c '^going' "$LAB_OUT/$1")" = "$2" ]
+}
+
+# loop_start NAME PER_HOST MPIRUN-ARGS...: the job runs, all ranks are in the loop.
+loop_start()
+{
+	SHM=$(ls /dev/shm)
+	MPI_ARGS=(--mca coll_inc_verbose 1 "${@:3}")
+	mpi "$1" "$2" "$RANKS" "$MPI_DIR/loop" 60 &
+	LOOP_PID=$!
+	wait_for $((60 * SLOW)) going "$1" $(($2 * RANKS))
+	ktap $? "$1: under way" "$(head -n 1 "$LAB_OUT/$1" | tr '#' ' ')"
+	DIED_AT=$(date +%s%N)
+}
+
+no_loop()
+{
+	! pgrep -x loop
+}
+
+same_shm()
+{
+	[ "$(ls /dev/shm)" = "$SHM" ]
+}
+
+# loop_end NAME: all ranks end soon, none in good order, and leave nothing.
+loop_end()
+{
+	local rc
+
+	wait_for $((20 * SLOW)) no_loop
+	ktap $? "$1: all ranks end" "$(pgrep -c -x loop) are there"
+	echo "# $1: after $((($(date +%s%N) - DIED_AT) / 1000000)) ms: $(grep -c '^error' "$LAB_OUT/$1") ranks told an error"
+	# mpirun itself waits for a host that it can't reach.
+	[ "$1" != link ] || kill -KILL "$(pgrep -o "$MPIRUN")"
+	wait_for $((20 * SLOW)) sh -c "! kill -0 $LOOP_PID"
+	ktap $? "$1: mpirun ends"
+	kill -KILL "$LOOP_PID" 2>/dev/null
+	wait "$LOOP_PID"
+	rc=$?
+	[ $rc != 0 ] && ! grep -qE '^(ended|wrong)' "$LAB_OUT/$1"
+	ktap $? "$1: nobody takes it for success" "status $rc"
+	wait_for $((10 * SLOW)) no_tree
+	ktap $? "$1: no tree is left"
+	wait_for 5 same_shm
+	ktap $? "$1: nothing is left in /dev/shm" "$(ls /dev/shm | tr '\n' ' ')"
+	pkill -KILL "$MPIRUN|^(loop|prted)\$"
+}
+
+# A job after that one goes through the switch as ever.
+works_again()
+{
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi after 1 "$RANKS" "$MPI_DIR/loop" 0.1
+	ktap $? "$1: the next job runs" "$(head -n 1 "$LAB_OUT/after" | tr '#' ' ')"
+	[[ ", $(went after)" == *", allreduce "[1-9]* ]]
+	ktap $? "$1: and goes through the switch"
+}
+
+trees()
+{
+	sw inc-tool -j tree show | sed -n 's/.*"id": *\([0-9]*\).*/\1/p'
+}
+
+# A rank that stands still for a while is waited for, unless there is a limit.
+late()
+{
+	local pid
+
+	MPI_ARGS=()
+	mpi late 1 "$RANKS" "$MPI_DIR/loop" 5 &
+	LOOP_PID=$!
+	wait_for $((60 * SLOW)) going late "$RANKS"
+	pid=$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/late")
+	kill -STOP "$pid"
+	sleep 4
+	kill -CONT "$pid"
+	wait "$LOOP_PID"
+	ktap $? "late: the job waits for a rank that stood still" "$(tail -n 1 "$LAB_OUT/late" | tr '#' ' ')"
+
+	loop_start limit 1 --mca coll_inc_timeout_ms $((2000 * SLOW))
+	kill -STOP "$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/limit")"
+	loop_end limit
+}
+
+t_die()
+{
+	local per t
+
+	late
+
+	for per in 1 2; do
+		loop_start "daemon-$per" $per
+		serve_down
+		loop_end "daemon-$per"
+		serve_up
+
+		loop_start "tree-$per" $per
+		for t in $(trees); do
+			sw inc-tool tree del "$t"
+		done
+		loop_end "tree-$per"
+
+		loop_start "rank-$per" $per
+		kill -KILL "$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/rank-$per")"
+		loop_end "rank-$per"
+	done
+	loop_start mpirun-term 1
+	kill -TERM "$(pgrep -o "$MPIRUN")"
+	loop_end mpirun-term
+	loop_start mpirun-kill 1
+	kill -KILL "$(pgrep -o "$MPIRUN")"
+	loop_end mpirun-kill
+	works_again die
+	loop_start link 1
+	ip -n "$TOPO-h1" link set eth0 down
+	loop_end link
+	ip -n "$TOPO-h1" link set eth0 up
 }
 
 echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
 trap mpi_down EXIT
-[ $# -gt 0 ] || set -- flat hosts off
+[ $# -gt 0 ] || set -- info flat hosts off
 mpi_up "$RANKS" || exit 1
 for t in "$@"; do
 	"t_$t"

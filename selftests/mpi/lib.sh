@@ -64,9 +64,15 @@ mpi()
 		"${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" 2>&1 </dev/null
 }
 
-# went NAME: operations that went through the switch.
+# went NAME: operations of all ranks that went through the switch. The job ran with
+# "coll_inc_stats 2".
 went()
 {
-	sed -n 's/.*coll\/inc: \([a-z_]*\): \([0-9]*\) through the switch/\1 \2/p' \
+	sed -n 's/.*coll\/inc: rank [0-9]*: \([a-z_]*\): \([0-9]*\) through the switch/\1 \2/p' \
 		"$LAB_OUT/$1" | awk '{ n[$1] += $2 } END { for (i in n) printf "%s %d, ", i, n[i] }'
+}
+
+no_tree()
+{
+	[ "$(sw inc-tool -j tree show | grep -c '"id"')" = 0 ]
 }

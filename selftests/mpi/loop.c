@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Allreduce again and again, until one fails or the time is over. Says "going"
+ * when it is under way, and how it ended: "ended" or "error CLASS".
+ *
+ *   loop SECONDS
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	int n = 20000, *a, *b, i, me, np, class, ret = 0, go = 1, rounds = 0;
+	double end;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &me);
+	MPI_Comm_size(MPI_COMM_WORLD, &np);
+	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+	a = calloc((size_t)n, sizeof(int));
+	b = calloc((size_t)n, sizeof(int));
+	for (i = 0; i < n; i++)
+		a[i] = i + me;
+	end = MPI_Wtime() + (argc > 1 ? atof(argv[1]) : 10);
+	for (rounds = 0; go && !ret; rounds++) {
+		ret = MPI_Allreduce(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		for (i = 0; i < n && !ret; i++) {
+			if (b[i] != np * i + np * (np - 1) / 2) {
+				printf("wrong element, rank %d, round %d\n", me, rounds);
+				MPI_Abort(MPI_COMM_WORLD, 4);
+			}
+		}
+		if (rounds == 10) {
+			printf("going rank %d pid %d\n", me, (int)getpid());
+			fflush(stdout);
+		}
+		/* All ranks stop in the same round. */
+		go = MPI_Wtime() < end;
+		if (!ret)
+			ret = MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	}
+	if (ret) {
+		MPI_Error_class(ret, &class);
+		printf("error %d, rank %d, round %d\n", class, me, rounds);
+		fflush(stdout);
+		MPI_Abort(MPI_COMM_WORLD, 3);
+	}
+	printf("ended, rank %d, %d rounds\n", me, rounds);
+	MPI_Finalize();
+	return 0;
+}
