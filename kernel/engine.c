@@ -22,6 +22,7 @@
  */
 #include <linux/skbuff.h>
 
+#include "ask.h"
 #include "compat.h"
 #include "engine.h"
 #include "psn.h"
@@ -41,14 +42,6 @@
 #define ACK_DELAY_MS	2
 /* 1.28 ms: time for the ranks that are behind to come closer. */
 #define SYNDROME_RNR	(IB_RNR_NAK | 14)
-/* 0.01 ms: go back at once. */
-#define SYNDROME_AGAIN	(IB_RNR_NAK | 1)
-/*
- * A member that owes packets is asked for them after twice its time-out, but
- * not before this many of the least time-outs; later each time, a few times.
- */
-#define ASK_MIN_RTOS	3
-#define MAX_ASKS	5
 
 /**
  * struct verdict - what a request packet leaves to do outside the locks
@@ -730,50 +723,6 @@ void inc_engine_ack_timer(struct timer_list *t)
 	finish(qp, &v);
 }
 
-/* When a silent member is asked, or asked again; jiffies. */
-static unsigned long ask_at(const struct inc_qp *qp)
-{
-	u64 us = max_t(u64, ASK_MIN_RTOS * qp->req.min_rto,
-		       2 * inc_req_rto(&qp->req));
-
-	return qp->rx_at + usecs_to_jiffies(us << qp->asks) + 1;
-}
-
-/* A request came: be there when what belongs to it does not. */
-static void watch(struct inc_qp *qp)
-{
-	qp->rx_at = jiffies;
-	if (inc_resp_owed(&qp->resp) && !timer_pending(&qp->ask_timer))
-		mod_timer(&qp->ask_timer, ask_at(qp));
-}
-
-/**
- * inc_engine_ask_timer() - a member may be silent though it owes packets
- * @t: inc_qp.ask_timer
- *
- * Context: softirq.
- */
-void inc_engine_ask_timer(struct timer_list *t)
-{
-	struct inc_qp *qp = timer_container_of(qp, t, ask_timer);
-	struct verdict v = {};
-
-	spin_lock(&qp->rx_lock);
-	if (qp->state != INC_MEMBER_STATE_RTS || qp->asks == MAX_ASKS ||
-	    !inc_resp_owed(&qp->resp))
-		goto out;
-	if (time_after_eq(jiffies, ask_at(qp))) {
-		qp->asks++;
-		qp->rx_at = jiffies;
-		nak(qp, &v, inc_resp_silence(&qp->resp) == INC_RESP_ASK_NAK ?
-			    IB_NAK_PSN_ERROR : SYNDROME_AGAIN);
-	}
-	mod_timer(t, ask_at(qp));
-out:
-	spin_unlock(&qp->rx_lock);
-	finish(qp, &v);
-}
-
 static u8 nak_error(u8 syndrome)
 {
 	switch (syndrome) {
@@ -860,7 +809,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		rx_uc(qp, skb, pkt, &v);
 	} else {
 		rx_request(qp, skb, pkt, &v);
-		watch(qp);
+		inc_ask_watch(qp);
 	}
 	spin_unlock(&qp->rx_lock);
 	finish(qp, &v);

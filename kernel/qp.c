@@ -10,6 +10,7 @@
 #include <linux/random.h>
 #include <net/ipv6.h>
 
+#include "ask.h"
 #include "compat.h"
 #include "debugfs.h"
 #include "engine.h"
@@ -152,6 +153,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	qp->state = INC_MEMBER_STATE_RTS;
 	qp->next_msg_id = tree->cfg.first_msg_id;
 	qp->last_rx = jiffies;
+	qp->rx_at = jiffies;
 	if (!cfg->has_psn)
 		qp->cfg.psn = get_random_u32() & INC_PSN_MASK;
 
@@ -160,7 +162,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	__skb_queue_head_init(&qp->kept);
 	timer_setup(&qp->rto, inc_send_timer, 0);
 	timer_setup(&qp->ack_timer, inc_engine_ack_timer, 0);
-	timer_setup(&qp->ask_timer, inc_engine_ask_timer, 0);
+	timer_setup(&qp->ask_timer, inc_ask_timer, 0);
 
 	qp->resp.epsn = cfg->peer_psn;
 	qp->resp.rkey = get_random_u32();

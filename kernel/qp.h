@@ -109,7 +109,7 @@ struct inc_out {
  * @error: enum inc_member_error
  * @report: the error was not told to the event group yet
  * @rx_lock: guards @resp, @kept and the message in progress: @rx_msg_id,
- *	@rx_take, @ack_psn, @ack_put_off, @asks, @rx_at, @gap. Outermost of the
+ *	@rx_take, @ack_psn, @ack_put_off, @asks, @rx_at, @waited, @gap. Outermost of the
  *	data path: a slot's lock, then any QP's @tx_lock, may be taken inside,
  *	not both at a time
  * @resp: responder
@@ -120,7 +120,8 @@ struct inc_out {
  * @ack_put_off: how many are
  * @ack_timer: sends it
  * @asks: times that the member was asked for what it owes since it sent some
- * @rx_at: when it last sent a new packet
+ * @rx_at: when it last sent a packet, was asked, or was first waited for
+ * @waited: others have waited for it since it last sent a packet
  * @ask_timer: asks
  * @gap: UC: messages that have not come
  * @next_msg_id: message ID that should come next, for a person to see
@@ -176,6 +177,7 @@ struct inc_qp {
 	u32				ack_psn;
 	struct timer_list		ack_timer;
 	u8				asks;
+	bool				waited;
 	unsigned long			rx_at;
 	struct timer_list		ask_timer;
 	u32				next_msg_id;

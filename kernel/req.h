@@ -49,8 +49,8 @@ struct inc_wqe {
  * @asked: first PSN after the last packet that asked for an acknowledgment
  * @nak_psn: PSN of the last NAK obeyed, to obey each once
  * @window: most packets in flight that the tree allows
- * @cwnd: most packets in flight for now: halved by a loss, grows with what is
- *	acknowledged
+ * @cwnd: most packets in flight for now: a loss takes a quarter, it grows with what
+ *	is acknowledged
  * @grown: packets acknowledged since @cwnd grew
  * @since_ackreq: packets sent since one that asked for an acknowledgment
  * @backoff: time-outs since a round trip was measured or a loss was reported,

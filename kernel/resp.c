@@ -151,19 +151,21 @@ void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt)
 /**
  * inc_resp_silence() - nothing came for a while
  * @r: responder
+ * @waited: others wait for what the member has not begun to send
  *
  * If the end of what the member had to send was lost, or our NAK, or what was
  * repeated for it, the member finds out by its own time-out, which is long.
  * A second NAK for one PSN would not help: a requester may obey one until there
- * is progress (rxe does). An RNR NAK it obeys each time.
+ * is progress (rxe does). An RNR NAK it obeys each time; and where nobody knows
+ * whether the member has sent anything, it leaves the NAK for a hole to come.
  *
  * Context: the QP's receive lock is held.
  * Return: enum inc_resp_ask.
  */
-enum inc_resp_ask inc_resp_silence(struct inc_resp *r)
+enum inc_resp_ask inc_resp_silence(struct inc_resp *r, bool waited)
 {
 	if (!inc_resp_owed(r))
-		return INC_RESP_ASK_NOTHING;
+		return waited ? INC_RESP_ASK_RNR : INC_RESP_ASK_NOTHING;
 	if (r->nak_sent)
 		return INC_RESP_ASK_RNR;
 	r->nak_sent = true;

@@ -68,7 +68,8 @@ enum inc_resp_verdict {
  * enum inc_resp_ask - how to ask a silent member for what it owes
  * @INC_RESP_ASK_NOTHING: nothing is known to be due
  * @INC_RESP_ASK_NAK: by a NAK - PSN sequence error, the first for that PSN
- * @INC_RESP_ASK_RNR: by an RNR NAK, since a NAK was sent already
+ * @INC_RESP_ASK_RNR: by an RNR NAK, since a NAK was sent already, or nothing is
+ *	known to be lost
  */
 enum inc_resp_ask {
 	INC_RESP_ASK_NOTHING,
@@ -109,7 +110,7 @@ enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 				     const struct inc_pkt *pkt);
 bool inc_resp_check_uc(const struct inc_resp *r, const struct inc_pkt *pkt);
 void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt);
-enum inc_resp_ask inc_resp_silence(struct inc_resp *r);
+enum inc_resp_ask inc_resp_silence(struct inc_resp *r, bool waited);
 bool inc_resp_ack_due(struct inc_resp *r, bool ackreq);
 
 #endif /* _INC_RESP_H */

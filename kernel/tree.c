@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
+#include "ask.h"
 #include "coll.h"
 #include "compat.h"
 #include "debugfs.h"
@@ -242,6 +243,7 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	tree->memory = memory;
 	tree->state = INC_TREE_STATE_FORMING;
 	tree->probed = jiffies;
+	tree->scanned = jiffies;
 	INIT_WORK(&tree->fail_work, fail_work);
 	timer_setup(&tree->scan, scan, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg.pmtu - INC_HDR_LEN);
@@ -402,7 +404,8 @@ static void fail_work(struct work_struct *work)
 	inc_tree_put(tree);
 }
 
-static unsigned long scan_interval(const struct inc_tree *tree)
+/* How often those that keep others waiting are asked whether they live. */
+static unsigned long probe_interval(const struct inc_tree *tree)
 {
 	return 1 + msecs_to_jiffies(READ_ONCE(tree->cfg.dead_time) /
 				    SCANS_PER_DEAD_TIME);
@@ -437,7 +440,7 @@ u32 inc_tree_mark(struct inc_tree *tree)
 void inc_tree_scan_kick(struct inc_tree *tree)
 {
 	if (!timer_pending(&tree->scan))
-		mod_timer(&tree->scan, jiffies + scan_interval(tree));
+		mod_timer(&tree->scan, jiffies + inc_ask_least(tree));
 }
 
 /**
@@ -452,12 +455,14 @@ void inc_tree_scan_kick(struct inc_tree *tree)
  */
 bool inc_tree_probe_members(struct inc_tree *tree)
 {
-	unsigned long next = READ_ONCE(tree->probed) + scan_interval(tree) / 2;
+	unsigned long next = READ_ONCE(tree->probed) + probe_interval(tree) / 2;
 	u16 rank;
 
 	if (time_before(jiffies, next))
 		return false;
 	WRITE_ONCE(tree->probed, jiffies);
+	WRITE_ONCE(tree->wanted, true);
+	inc_tree_scan_kick(tree);
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
@@ -467,11 +472,21 @@ bool inc_tree_probe_members(struct inc_tree *tree)
 	return true;
 }
 
-/*
- * Adds the ranks that an old slot waits for, and the parent as the one behind
- * them. Returns if it waits for any.
+/**
+ * struct missing - who keeps others waiting
+ * @late: a slot that is busy since before that is late, microseconds
+ * @old: one that is busy since before that is old
+ * @ranks: ranks that slots which are late lack
+ * @any: one is old
  */
-static bool scan_slot(struct inc_tree_slot *ts, u64 old, unsigned long *missing)
+struct missing {
+	u64	late, old;
+	DECLARE_BITMAP(ranks, INC_MAX_RANKS);
+	bool	any;
+};
+
+/* Adds those whom a slot lacks. Returns if it waits at all. */
+static bool scan_slot(struct inc_tree_slot *ts, struct missing *m)
 {
 	const struct inc_slot *s = &ts->m;
 	u8 state = READ_ONCE(ts->m.state);
@@ -485,11 +500,11 @@ static bool scan_slot(struct inc_tree_slot *ts, u64 old, unsigned long *missing)
 		(s->state == INC_SLOT_STATE_FAILED &&
 		 (s->begun < s->geom->ranks ||
 		  (s->geom->leaf && !s->answered)));
-	if (waits && s->started < old) {
+	if (waits && s->started < m->late) {
+		m->any |= s->started < m->old;
 		for (rank = 0; rank < s->geom->ranks; rank++)
 			if (inc_slot_lacks(s, rank))
-				__set_bit(rank, missing);
-		__set_bit(s->geom->ranks, missing);
+				__set_bit(rank, m->ranks);
 	}
 	spin_unlock(&ts->lock);
 	return waits;
@@ -497,34 +512,54 @@ static bool scan_slot(struct inc_tree_slot *ts, u64 old, unsigned long *missing)
 
 /*
  * A member that is missing and has nothing in flight to it would never be
- * found dead: nothing is due from it. So it is asked.
+ * found dead: nothing is due from it. So it is asked. So is the parent, as the one
+ * behind whom somebody may be missing.
  */
-static void scan(struct timer_list *t)
+static void probe(struct inc_tree *tree, const struct missing *m)
 {
-	struct inc_tree *tree = timer_container_of(tree, t, scan);
-	DECLARE_BITMAP(missing, INC_MAX_RANKS + 1) = {};
-	u64 old = inc_now() - READ_ONCE(tree->cfg.dead_time) * 1000ULL /
-			      SCANS_PER_DEAD_TIME;
-	bool waits = false;
-	u16 i, rank;
+	u16 rank;
 
-	if (READ_ONCE(tree->error))
-		return;
-	for (i = 0; i < tree->cfg.slots; i++)
-		waits |= scan_slot(&tree->slot[i], old, missing);
-	if (waits)
-		mod_timer(t, jiffies + scan_interval(tree));
-
-	rcu_read_lock();
-	if (test_bit(tree->cfg.ranks, missing) && inc_up_probe(tree))
+	tree->scanned = jiffies;
+	if (inc_up_probe(tree))
 		inc_up_kick(tree);
-	for_each_set_bit(rank, missing, tree->cfg.ranks) {
+	for_each_set_bit(rank, m->ranks, tree->cfg.ranks) {
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
 		if (qp) {
 			inc_send_probe(qp);
 			inc_send_kick(qp);
 		}
+	}
+}
+
+static void scan(struct timer_list *t)
+{
+	struct inc_tree *tree = timer_container_of(tree, t, scan);
+	u64 now = inc_now();
+	struct missing m = {
+		.late	= now - jiffies_to_usecs(inc_ask_least(tree)),
+		.old	= now - jiffies_to_usecs(probe_interval(tree)),
+	};
+	bool waits = false;
+	u16 i, rank;
+
+	if (READ_ONCE(tree->error))
+		return;
+	for (i = 0; i < tree->cfg.slots; i++)
+		waits |= scan_slot(&tree->slot[i], &m);
+	if (waits)
+		mod_timer(t, jiffies + inc_ask_least(tree));
+	if (xchg(&tree->wanted, false))
+		bitmap_set(m.ranks, 0, tree->cfg.ranks);
+
+	rcu_read_lock();
+	if (m.any && time_after_eq(jiffies, tree->scanned + probe_interval(tree)))
+		probe(tree, &m);
+	for_each_set_bit(rank, m.ranks, tree->cfg.ranks) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp)
+			inc_ask_waited(qp);
 	}
 	rcu_read_unlock();
 }

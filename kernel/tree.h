@@ -99,6 +99,8 @@ struct inc_tree_slot {
  * @at: memory of @geom.at
  * @parent: a leaf's QP to its parent; as @member
  * @probed: jiffies when all members were last asked whether they live
+ * @scanned: jiffies when those that are missing here last were
+ * @wanted: somebody behind another switch waits
  * @member: QP by rank; written under inc_net.lock, read under RCU
  * @slot: slots
  * @slot_mem: memory of the slots; its pages may outlive it, in packets
@@ -128,6 +130,8 @@ struct inc_tree {
 	u16				*at;
 	struct inc_qp __rcu		*parent;
 	unsigned long			probed;
+	unsigned long			scanned;
+	bool				wanted;
 	struct inc_qp __rcu		**member;
 	struct inc_tree_slot		*slot;
 	void				*slot_mem;

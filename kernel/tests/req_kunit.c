@@ -344,19 +344,19 @@ static u32 fills(struct kunit *test, struct inc_req *r)
 	return n;
 }
 
-/* Each loss halves the window, down to 2. */
-static void loss_halves(struct kunit *test)
+/* Each loss takes a quarter of the window, down to 2. */
+static void loss_shrinks(struct kunit *test)
 {
 	struct inc_req *r = setup(test, 0xfffff0, 64);
 
 	KUNIT_EXPECT_EQ(test, fills(test, r), 64U);
-	for (u32 w = 32, i = 0; i < 8; i++) {
+	for (u32 w = 48, i = 0; i < 16; i++) {
 		/* One is there, the next one is lost. */
 		KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, inc_psn_add(r->una, 1),
 						      *clock(test) += 10),
 				INC_REQ_BACK);
 		KUNIT_EXPECT_EQ_MSG(test, fills(test, r), w, "loss %u", i);
-		w = max(w / 2, 2U);
+		w = max(w * 3 / 4, 2U);
 	}
 	/* A NAK that is repeated is no loss. */
 	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, r->una, *clock(test)), INC_REQ_OLD);
@@ -377,9 +377,9 @@ static void window_recovers(struct kunit *test)
 
 	fills(test, r);
 	inc_req_nak_seq(r, r->una, *clock(test));
-	KUNIT_EXPECT_EQ(test, fills(test, r), 8U);
-	inc_req_ack(r, inc_psn_add(r->una, 7), *clock(test) += 10);
-	for (w = 9; w <= 16; w++) {
+	KUNIT_EXPECT_EQ(test, fills(test, r), 12U);
+	inc_req_ack(r, inc_psn_add(r->una, 11), *clock(test) += 10);
+	for (w = 13; w <= 16; w++) {
 		KUNIT_EXPECT_EQ(test, fills(test, r), w);
 		inc_req_ack(r, inc_psn_add(r->una, w - 1), *clock(test) += 10);
 	}
@@ -395,7 +395,7 @@ static void window_recovers(struct kunit *test)
 		send(test, 4);
 	}
 	inc_req_ack(r, inc_psn_add(r->una, 3), *clock(test) += 10);
-	KUNIT_EXPECT_EQ(test, fills(test, r), 8U);
+	KUNIT_EXPECT_EQ(test, fills(test, r), 12U);
 }
 
 static struct kunit_case req_cases[] = {
@@ -414,7 +414,7 @@ static struct kunit_case req_cases[] = {
 	KUNIT_CASE(rnr_then_nak),
 	KUNIT_CASE(window_of_one),
 	KUNIT_CASE(ring_reuse),
-	KUNIT_CASE(loss_halves),
+	KUNIT_CASE(loss_shrinks),
 	KUNIT_CASE(window_recovers),
 	{}
 };

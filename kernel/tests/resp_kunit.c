@@ -398,29 +398,33 @@ static void silence(struct kunit *test)
 	struct inc_resp r = fresh, before = r;
 	struct inc_pkt pkt = mk(IB_OPCODE_RC_RDMA_WRITE_FIRST, 100, PMTU, 3 * PMTU);
 
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r), INC_RESP_ASK_NOTHING);
+	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_NOTHING);
+	KUNIT_EXPECT_EQ(test, memcmp(&r, &before, sizeof(r)), 0);
+	/* Whom others wait for is asked, and a NAK is left for a hole. */
+	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, true), INC_RESP_ASK_RNR);
+	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, true), INC_RESP_ASK_RNR);
 	KUNIT_EXPECT_EQ(test, memcmp(&r, &before, sizeof(r)), 0);
 
 	/* The rest of a message. */
 	inc_resp_accept(&r, &pkt);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r), INC_RESP_ASK_NAK);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r), INC_RESP_ASK_RNR);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r), INC_RESP_ASK_RNR);
+	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_NAK);
+	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_RNR);
+	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_RNR);
 	pkt = mk(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 102, PMTU, 0);
 	KUNIT_EXPECT_EQ(test, inc_resp_check(&r, &pkt), INC_RESP_AHEAD);
 	pkt.psn = 101;
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &pkt), INC_RESP_NEW);
 	inc_resp_accept(&r, &pkt);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r), INC_RESP_ASK_NAK);
+	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_NAK);
 	pkt = mk(IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE, 102, PMTU, 0);
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &pkt), INC_RESP_NEW);
 	inc_resp_accept(&r, &pkt);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r), INC_RESP_ASK_NOTHING);
+	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_NOTHING);
 
 	/* What fills a hole before the first packet of a message. */
 	pkt = mk(IB_OPCODE_RC_RDMA_WRITE_FIRST, 104, PMTU, 3 * PMTU);
 	KUNIT_EXPECT_EQ(test, inc_resp_check(&r, &pkt), INC_RESP_AHEAD_NAK);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r), INC_RESP_ASK_RNR);
+	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_RNR);
 }
 
 static void psn_wrap(struct kunit *test)

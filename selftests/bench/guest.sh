@@ -120,15 +120,12 @@ part_shaped()
 {
 	local rep=$1 n
 
-	# As the server's: queues of these links hold more than the default.
-	export INC_QP_TIMEOUT=18
 	shape
 	for n in 2 4 8; do
 		allreduce module "$n" "$S/shaped.$n.$rep" -s 1048576 -i 3 -x 1
 		allreduce server "$n" "$S/shaped-server.$n.$rep" -s 1048576 -i 3 -x 1
 	done
 	unshape
-	unset INC_QP_TIMEOUT
 }
 
 cleanup()

@@ -5,11 +5,13 @@
 # packet enters them (tbf) and lose packets where it leaves them (netem on an
 # ifb), in both directions: what is lost has used up its share of the link.
 #
-#   LOSS_TRANSPORTS	rc uc, or one of them
+#   LOSS_TRANSPORTS	rc uc rxe, or some of them; rxe: WRITEs from host to host
+#   LOSS_RANKS	numbers of ranks
+#   LOSS_RATES	per cent, on each link and in each direction
 
-LOSS_RATES="0 0.1 1 2 5"	# per cent, on each link and in each direction
-LOSS_RANKS="2 8"
-LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-rc uc}
+LOSS_RATES=${LOSS_RATES:-0 0.1 1 2 5}
+LOSS_RANKS=${LOSS_RANKS:-2 8}
+LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-rc uc rxe}
 # Bytes and operations of a run. RC loses much more time, UC has much less to lose.
 declare -A LOSS_RUN=([rc]="-s 1048576 -i 3 -x 1" [uc]="-s 1048576 -i 1 -x 0 --outstanding 8")
 
@@ -45,6 +47,25 @@ lose_end()
 	"$@" tc qdisc change dev "$IFB" root netem loss "$LOSS%" limit 10000
 }
 
+# What two rxe hosts keep, at rates at which that ends. Short messages, since their
+# time-out of 4 ms is to be longer than a message.
+lossy_rxe()
+{
+	local rep=$1 out
+
+	for LOSS in $LOSS_RATES; do
+		out=$S/loss-rxe.$LOSS.$rep
+		case $LOSS in
+		0 | 0.1 | 1) ;;
+		*)	continue ;;
+		esac
+		at_ends lose_end
+		host 0 inc-rtt -j --bw --dev "${TOPO}0" -s 4096 --window 16 --reps 1 \
+			-i 256 "$(topo_ip4 1)" >"$out" 2>"$out.log" ||
+			die "inc-rtt: $(cat "$out.log")"
+	done
+}
+
 part_loss()
 {
 	local rep=$1 transport n
@@ -52,6 +73,7 @@ part_loss()
 	shape
 	at_ends lossy_end || die "no lossy links"
 	for transport in $LOSS_TRANSPORTS; do
+		[ "$transport" != rxe ] || { lossy_rxe "$rep"; continue; }
 		export INC_TRANSPORT=$transport
 		for n in $LOSS_RANKS; do
 			for LOSS in $LOSS_RATES; do

@@ -181,6 +181,12 @@ LOSS_BARS = {'rc': {'0.1': 0.80, '1': 0.60},
 
 def loss(rep):
     """Goodput on lossy links over that of the same run without loss."""
+    rxe = {p: [r['median'] for r in rep.take('loss-rxe.%s' % p)]
+           for p in ('0', '0.1', '1')}
+    for p in ('0.1', '1'):
+        if rxe['0'] and rxe[p]:
+            rep.ratio('Goodput, WRITEs between two rxe hosts, loss of %s %%' % p,
+                      rxe[p], rxe['0'])
     for transport in ('rc', 'uc'):
         for n in (2, 8):
             runs = {p: [r['results'][0]['avg_us'] for r in
@@ -193,9 +199,10 @@ def loss(rep):
             rep.add('Goodput, ' + name,
                     [size['size'] / u for u in runs['0']], 'MB/s')
             for p in ('0.1', '1', '2', '5'):
-                rep.ratio('Goodput, %s, loss of %s %%, of that without' %
-                          (name, p), runs['0'], runs[p],
-                          LOSS_BARS.get(transport, {}).get(p), most=False)
+                if runs[p]:
+                    rep.ratio('Goodput, %s, loss of %s %%, of that without' %
+                              (name, p), runs['0'], runs[p],
+                              LOSS_BARS[transport].get(p), most=False)
 
 
 class Account:

@@ -33,11 +33,11 @@
 #define INC_RETRIES_DEFAULT	20
 #define INC_TIMEOUT_DEFAULT_MS	30000
 /*
- * 67 ms, above any round trip. An rxe that times out while it repeats, because
- * the path holds its packets back, loses count of its PSNs. Losses in the
- * middle are repeated at once, on the switch's NAK.
+ * 1.07 s, above any round trip and any time that a busy machine may stand still. An
+ * rxe that times out while it repeats, because the path holds its packets back,
+ * loses count of its PSNs. Losses are repeated on the switch's NAK, or when it asks.
  */
-#define INC_QP_TIMEOUT_DEFAULT	14
+#define INC_QP_TIMEOUT_DEFAULT	18
 #define INC_LEAVE_MS		2000	/* for the daemon's answer to "leave" */
 #define INC_SQ_DEPTH_MIN	128	/* send requests */
 #define INC_RQ_SPARE		16	/* receives beyond the window, for statuses */

@@ -14,9 +14,12 @@
 
 #include "loss.h"
 
-/* What it takes to forget: an eighth each time. */
-#define FORGET	8
-#define ONE	256
+/* A loss counts for one of so many, all before it for the rest. */
+#define KEEP	4
+/* What the first loss says about how often there will be others. */
+#define FIRST	1024
+/* One loss is no reason to believe that they are this many times rarer. */
+#define RARER	4
 
 /**
  * inc_loss_open() - prepare to ask for a device's counters
@@ -55,6 +58,29 @@ static unsigned int root(uint64_t n)
 	return r;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* So many losses were found after as many packets each. */
+static void note(struct inc_loss *l, uint64_t lost, uint64_t each)
+{
+	if (!l->apart) {
+		l->apart = least(each, FIRST);
+		lost--;
+	}
+	for (; lost && l->apart != each; lost--) {
+		uint64_t was = l->apart;
+
+		l->apart = (was * (KEEP - 1) + least(each, was * RARER)) / KEEP;
+		if (l->apart == was)
+			break;
+	}
+	if (!l->apart)
+		l->apart = 1;
+}
+
 /**
  * inc_loss_add() - what was counted since the last time
  * @l: losses
@@ -63,7 +89,9 @@ static unsigned int root(uint64_t n)
  *
  * If one packet in n is lost, to have the root of n in flight costs one packet
  * in as many: TCP's law. Half of it, since all that is in flight is lost with
- * one, in either direction.
+ * one, in either direction. What n is, recent losses say, or that there was none for
+ * longer (as in RFC 5348, section 5): so it is forgotten after some thousand packets,
+ * not after some time.
  *
  * Return: packets that should be in flight at most, at least 1; 0: any number.
  */
@@ -71,11 +99,16 @@ unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
 {
 	unsigned int flight;
 
-	l->lost += lost * ONE - l->lost / FORGET;
-	l->packets += packets * ONE - l->packets / FORGET;
-	if (l->lost < ONE / 2)
+	l->since += packets;
+	if (lost) {
+		note(l, lost, l->since / lost);
+		l->since = 0;
+	}
+	if (!l->apart)
 		return 0;
-	flight = root(l->packets / l->lost) / 2;
+	flight = root(l->apart > l->since ? l->apart : l->since) / 2;
+	if (flight >= INC_LOSS_FLIGHT_MAX)
+		return 0;
 	return flight ? flight : 1;
 }
 

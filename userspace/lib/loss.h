@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* rxe has hardly more in flight by itself. */
+#define INC_LOSS_FLIGHT_MAX	64
+
 /**
  * struct inc_loss - losses of a device, as its counters show them
  * @fd: socket to the kernel's RDMA subsystem; -1: there is none
@@ -19,8 +22,8 @@
  * @begun: @last_lost and @last_packets are valid
  * @last_lost: losses counted when it was last asked
  * @last_packets: packets counted then
- * @lost: losses of late, in 1/256
- * @packets: packets of late, in 1/256
+ * @apart: packets from one loss to the next, of late; 0: there was none
+ * @since: packets since the last loss
  */
 struct inc_loss {
 	int		fd;
@@ -29,8 +32,8 @@ struct inc_loss {
 	bool		begun;
 	uint64_t	last_lost;
 	uint64_t	last_packets;
-	uint64_t	lost;
-	uint64_t	packets;
+	uint64_t	apart;
+	uint64_t	since;
 };
 
 void inc_loss_open(struct inc_loss *l, int dev, unsigned int port);

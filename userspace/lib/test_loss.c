@@ -65,28 +65,42 @@ static void steady(unsigned int one_in, unsigned int least, unsigned int most)
 	for (i = 0; i < 100; i++)
 		flight = inc_loss_add(&l, 1, one_in);
 	OK(flight >= least && flight <= most);
+	/* So it is if several are found at a time, */
+	for (i = 0; i < 20; i++)
+		flight = inc_loss_add(&l, 8, 8 * one_in);
+	OK(flight >= least && flight <= most);
+	/* or none for a while. */
+	EQ(inc_loss_add(&l, 0, one_in), flight);
 	/* It is forgotten when there are no losses any more. */
 	for (i = 0; i < 100 && flight; i++)
-		flight = inc_loss_add(&l, 0, 10000);
-	OK(i > 3 && i < 30);
+		flight = inc_loss_add(&l, 0, 1000);
+	OK(i > 10 && i < 20);
 }
 
 static void law(void)
 {
 	struct inc_loss l = { 0 };
-	unsigned int i;
+	unsigned int i, flight;
 
 	for (i = 0; i < 1000; i++)
 		EQ(inc_loss_add(&l, 0, 1000000), 0);
+	/* The first one counts, however late it comes; rare ones do not for long. */
+	EQ(inc_loss_add(&l, 1, 1000000), 16);
+	for (i = 0; i < 10; i++)
+		flight = inc_loss_add(&l, 1, 1000000);
+	EQ(flight, 0);
 	steady(100, 4, 5);
-	steady(1000, 15, 16);
+	steady(1000, 15, 15);
 	steady(20, 2, 2);
 	/* All are lost: still one. */
 	l = (struct inc_loss) { 0 };
 	EQ(inc_loss_add(&l, 1000, 10), 1);
+	EQ(inc_loss_add(&l, UINT64_MAX, 10), 1);
 	/* Numbers as large as a device can have. */
 	l = (struct inc_loss) { 0 };
-	EQ(inc_loss_add(&l, 1, 1ULL << 40), 32767);
+	EQ(inc_loss_add(&l, 1, 1ULL << 40), 16);
+	for (i = 0; i < 100; i++)
+		EQ(inc_loss_add(&l, 0, 1ULL << 40), 0);
 }
 
 static void counters(void)
