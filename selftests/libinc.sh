@@ -7,7 +7,7 @@
 # ThreadSanitizer, too), fork(), signals, the cache of registrations.
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
-#	PART: persistent wait query log threads tsan fork signals cache huge
+#	PART: persistent wait window query log threads tsan fork signals cache huge
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ while [[ ${1:-} == *=* ]]; do
 	shift
 done
 
-PARTS=${*:-persistent wait query log threads tsan fork signals cache}
+PARTS=${*:-persistent wait window query log threads tsan fork signals cache}
 RANKS=${RANKS:-3}
 THREADS=${THREADS:-4}
 ROUNDS=${ROUNDS:-3}
@@ -97,6 +97,23 @@ part_wait()
 {
 	live "waits with a time limit" "$RANKS" wait_for
 	INC_TRANSPORT=uc live "waits with a time limit, UC" "$RANKS" wait_for
+	live "the communicator's time limit over such waits" 2 limit
+}
+
+# From one message at a time to all slots of the tree, and no more than it has.
+part_window()
+{
+	local w t
+
+	for t in rc uc; do
+		for w in 1 2 3 256; do
+			job "window of $w, $t" "$RANKS" allreduce -t int32 --count 1 \
+				--count 60000 --check=2 --window $w --transport $t \
+				"${PERF[@]}"
+		done
+	done
+	job "window of 256, 4 slots" "$RANKS" mix -t int32 --root each --count 20000 \
+		--check=9 --window 256 --slots 4 "${PERF[@]}"
 }
 
 # The ranks stop where their state is looked at from both sides.
@@ -198,7 +215,7 @@ part_cache()
 		--count 50000 --check=10 --outstanding 8 --reg cache "${PERF[@]}"
 }
 
-# By hand, or with memory for it: lab run --mem 6G.
+# By hand, with memory for it: lab run --mem 7G.
 part_huge()
 {
 	LIMIT=$((900 * SLOW))

@@ -92,6 +92,39 @@ static void wait_for(struct inc_comm *comm)
 	live_ok("waits with a time limit");
 }
 
+/*
+ * The communicator's time limit holds over many short waits as well as in a long one.
+ * Rank 0 waits for what the others do not begin.
+ */
+static void limit(int rank, int nranks)
+{
+	struct inc_comm *comm;
+	struct inc_req *req;
+	double t;
+	int k, ret;
+
+	for (k = 0; k < 2; k++) {
+		comm = live_join(k ? ".long" : ".short", rank, nranks);
+		if (rank) {
+			sleep(3);
+		} else {
+			EQ(inc_comm_set_timeout(comm, 1000), 0);
+			MUST(inc_ibarrier(comm, &req));
+			t = live_now_ms();
+			while ((ret = inc_wait_for(req, k ? 30000 : 50)) == -EAGAIN)
+				;
+			t = live_now_ms() - t;
+			printf("# %s: %s after %.0f ms\n", k ? "one wait" : "waits of 50 ms",
+			       inc_strerror(ret), t);
+			EQ(ret, -ETIMEDOUT);
+			OK(t > 800);
+			inc_request_free(req);
+		}
+		inc_comm_destroy(comm);
+	}
+	live_ok("the time limit");
+}
+
 /* --- Queries ------------------------------------------------------------------------ */
 
 static void print_info(struct inc_comm *comm)
@@ -350,8 +383,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "threads"))
 		return live_threads(rank, nranks, argc - 2, argv + 2);
-	if (!strcmp(what, "signals")) {
-		signals(rank, nranks);
+	if (!strcmp(what, "signals") || !strcmp(what, "limit")) {
+		(*what == 's' ? signals : limit)(rank, nranks);
 		return live_errors ? 1 : 0;
 	}
 	comm = live_join("", rank, nranks);

@@ -573,9 +573,10 @@ int inc_comm_destroy(struct inc_comm *comm)
 	inc_fork_del(comm);
 	inc_watch_stop(&comm->watch);
 	leave(comm);
-	inc_info(&comm->who, "left: %llu operations, %llu messages",
-		 (unsigned long long)comm->info.operations,
-		 (unsigned long long)comm->info.messages);
+	if (comm->who.has_tree)
+		inc_info(&comm->who, "left: %llu operations, %llu messages",
+			 (unsigned long long)comm->info.operations,
+			 (unsigned long long)comm->info.messages);
 	if (comm->qp && !ibv_destroy_qp(comm->qp))
 		comm->qp = NULL;
 	inc_msg_fail_all(comm, -ECANCELED);
