@@ -202,9 +202,9 @@ static int sum(struct inc_comm *comm, int32_t *data, size_t count, int32_t base)
 /* What a child finds: nothing works, nothing hangs, nothing hurts the parent. */
 static int child(struct inc_comm *comm, struct inc_req *req, int32_t *data)
 {
+	int rank = inc_comm_rank(comm), nranks = inc_comm_size(comm), done;
 	struct inc_comm_info i = { .size = sizeof(i) };
 	struct inc_req *other;
-	int done;
 
 	EQ(sum(comm, data, 10, 1), -ESTALE);
 	EQ(inc_wait(req), -ESTALE);
@@ -219,6 +219,11 @@ static int child(struct inc_comm *comm, struct inc_req *req, int32_t *data)
 	EQ(i.state, INC_STATE_FAILED);
 	EQ(i.status, -ESTALE);
 	inc_request_free(req);
+	EQ(inc_comm_destroy(comm), 0);
+
+	/* One of its own works. */
+	comm = live_join(".child", rank, nranks);
+	EQ(sum(comm, data, 1000, 3), 0);
 	EQ(inc_comm_destroy(comm), 0);
 	return live_errors ? 1 : 0;
 }

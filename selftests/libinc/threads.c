@@ -2,8 +2,8 @@
 /*
  * Threads as libinc(7) allows them: communicators of their own, made and ended side by
  * side, over all ranks or some of them; one communicator that is handed from thread
- * to thread; and what may be called at any time by anybody. Built with
- * ThreadSanitizer as well.
+ * to thread; what may be called at any time by anybody; fork() in the middle of it.
+ * Built with ThreadSanitizer as well.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "live.h"
 
@@ -189,6 +191,21 @@ static void hook(enum inc_log_level level, const char *line, void *arg)
 		atomic_fetch_add(&log_lines, 1);
 }
 
+/* A child, whatever the other threads are doing: it must neither hang nor hurt. */
+static void fork_once(void)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		alarm(60);
+		_exit(inc_barrier(shared.comm) == -ESTALE &&
+		      !inc_comm_destroy(shared.comm) ? 0 : 1);
+	}
+	EQ(waitpid(pid, &status, 0), pid);
+	EQ(status, 0);
+}
+
 /* What anybody may call at any time. */
 static void *disturb(void *arg)
 {
@@ -202,6 +219,8 @@ static void *disturb(void *arg)
 		inc_comm_set_timeout(shared.comm, 30000 + i % 2);
 		EQ(inc_comm_rank(shared.comm), me);
 		OK(inc_strerror(-(int)(i % 130)));
+		if (i % 40 == 20)
+			fork_once();
 		nanosleep(&(struct timespec){ .tv_nsec = 3000000 }, NULL);
 	}
 	inc_log_set(NULL, NULL, INC_LOG_NONE);
