@@ -4,7 +4,7 @@
 # MPI programs over coll/inc: ranks in the hosts' namespaces, mpirun on the
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
-#   mpi.sh [VAR=VALUE]... [flat | hosts | off | info | die]...
+#   mpi.sh [VAR=VALUE]... [flat | hosts | train | off | info | die]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -86,6 +86,54 @@ t_hosts()
 	cases hosts-edge $?
 	wait_for 5 no_tree
 	ktap $? "hosts: no tree is left"
+}
+
+# losses NAME: the bits of each step's loss.
+losses()
+{
+	sed -n 's/.*"bits":"\([0-9a-f]*\)".*/\1/p' "$LAB_OUT/$1"
+}
+
+# same NAME OTHER WHAT: the losses of two jobs are the same bits.
+same()
+{
+	losses "$1" | grep -q . && diff <(losses "$1") <(losses "$2") >/dev/null
+	ktap $? "train: $3" "$(losses "$1" | tr '\n' ' '), $(losses "$2" | tr '\n' ' ')"
+}
+
+# train NAME N ARGS...: training, without coll/inc if not said otherwise.
+train()
+{
+	local name=$1 n=$2
+
+	shift 2
+	mpi "$name" 1 "$n" "$MPI_DIR/mpi-train" -n 8 -w 500 -b 4 -s $((SEED + 1)) "$@"
+	ktap $? "train: $name, $n ranks, ends" "$(head -n 1 "$LAB_OUT/$name" | tr '#' ' ')"
+}
+
+# An application: the losses have the bits that the order of ranks gives, which is
+# what recursive doubling adds in, too.
+t_train()
+{
+	local n
+
+	for n in 4 3; do
+		MPI_ARGS=(--mca coll_inc_stats 1)
+		train "train.$n" $n
+		went_all "train.$n" allreduce
+		MPI_ARGS=(--mca coll_inc_priority 0)
+		train "train-order.$n" $n -r
+		same "train.$n" "train-order.$n" "$n ranks, losses are those of the defined order"
+	done
+	MPI_ARGS=(--mca coll "^han,inc" --mca coll_tuned_use_dynamic_rules 1
+		--mca coll_tuned_allreduce_algorithm 3)
+	train train-doubling.4 4
+	same train.4 train-doubling.4 "4 ranks, Open MPI's recursive doubling gives the same losses"
+	train train-other.4 4 -s $((SEED + 2))
+	! diff <(losses train.4) <(losses train-other.4) >/dev/null
+	ktap $? "train: another seed gives other losses"
+	wait_for 5 no_tree
+	ktap $? "train: no tree is left"
 }
 
 # Without a daemon all falls through.
@@ -249,7 +297,7 @@ t_die()
 
 echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
 trap mpi_down EXIT
-[ $# -gt 0 ] || set -- info flat hosts off
+[ $# -gt 0 ] || set -- info flat hosts train off
 mpi_up "$RANKS" || exit 1
 for t in "$@"; do
 	"t_$t"

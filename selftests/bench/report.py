@@ -49,7 +49,7 @@ def packets(payload):
     return -(-payload // PMTU)
 
 
-def ceiling(payload):
+def ceiling(payload, rate=RATE):
     """Most payload bytes per second of an AllReduce over a shaped link.
 
     What tbf counts: Ethernet header to ICRC. Down: WRITE ONLYs of the results
@@ -64,7 +64,7 @@ def ceiling(payload):
         up += data + 32 + n * BASE + RETH + IMM + -(-n // 16) * ACK
         down += data + n * (BASE + RETH) + IMM + -(-n // 16) * ACK
         left -= data
-    return RATE / 8 * payload / max(up, down)
+    return rate / 8 * payload / max(up, down)
 
 
 def size_row(run, size):
@@ -97,6 +97,11 @@ class Report:
     def ratio(self, name, above, below, bar=None, most=True):
         self.add(name, [a / b for a, b in zip(above, below)], 'ratio', bar,
                  most)
+
+    def save(self, path):
+        with open(path, 'w') as f:
+            json.dump(self.rows, f, indent=1)
+            f.write('\n')
 
     def show(self):
         print('%-64s %10s %10s %10s  %-6s %s' %
@@ -465,9 +470,7 @@ def main():
     print('\nThe ceiling is %.3f MB/s: the payload\'s share of what tbf counts, '
           'all\nheaders and acknowledgments included.' %
           (ceiling(MIB) / 1e6))
-    with open(os.path.join(out, 'switch.json'), 'w') as f:
-        json.dump(rep.rows, f, indent=1)
-        f.write('\n')
+    rep.save(os.path.join(out, 'switch.json'))
     missed = [r for r in rep.rows if r['ok'] is False]
     print('\n%d figures, %d below their bar; switch.json and plots in %s' %
           (len(rep.rows), len(missed), out))

@@ -7,6 +7,8 @@
 MPI_DIR=$INC_USER/ompi
 MPI_WORK=$(mktemp -d)
 MPI_ARGS=()
+# How point-to-point messages go.
+MPI_TRANSPORT=(--mca pml ob1 --mca btl "self,sm,tcp" --mca btl_tcp_if_include eth0)
 MPI_LIMIT=120	# seconds for a job
 
 mpi_hosts_file()
@@ -20,10 +22,13 @@ mpi_hosts_file()
 	done
 }
 
-# mpi_up N: topology, module, daemon. Each host is a node of PRRTE, which tells
-# nodes apart by their names.
+# mpi_up N [ARGS...]: topology, module, daemon (with ARGS). Each host is a node of
+# PRRTE, which tells nodes apart by their names.
 mpi_up()
 {
+	local n=$1
+
+	shift
 	cat >"$MPI_WORK/agent" <<-'END'
 	#!/bin/sh
 	while [ "${1#-}" != "$1" ]; do shift; done
@@ -31,7 +36,7 @@ mpi_up()
 	exec nsenter --net=/run/netns/$h unshare --uts /bin/sh -c "hostname $h; $*"
 	END
 	chmod +x "$MPI_WORK/agent"
-	inc_load && topo_up "$1" && serve_up && mpi_hosts_file >"$MPI_WORK/hosts" &&
+	inc_load && topo_up "$n" && serve_up "$@" && mpi_hosts_file >"$MPI_WORK/hosts" &&
 		mount --bind "$MPI_WORK/hosts" /etc/hosts
 }
 
@@ -60,8 +65,7 @@ mpi()
 		--prtemca plm ssh --prtemca plm_ssh_agent "$MPI_WORK/agent" \
 		--prtemca prte_if_include eth0,br0 --map-by "ppr:$per:node" \
 		-H "${list#,}" -n $((per * n)) --oversubscribe \
-		--mca pml ob1 --mca btl self,sm,tcp --mca btl_tcp_if_include eth0 \
-		"${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" 2>&1 </dev/null
+		"${MPI_TRANSPORT[@]}" "${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" 2>&1 </dev/null
 }
 
 # went NAME: operations of all ranks that went through the switch. The job ran with

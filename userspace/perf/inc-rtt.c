@@ -49,6 +49,7 @@ struct options {
 	unsigned int	timeout_s;
 	unsigned int	pmtu;
 	unsigned int	yields;
+	unsigned int	qp_timeout;
 };
 
 /* What the two ends tell each other. */
@@ -257,7 +258,7 @@ static int connect_ends(struct end *e, struct hello *mine)
 		.rq_psn	= e->peer.psn,
 		.sq_psn	= mine->psn,
 		.pmtu	= mine->mtu < e->peer.mtu ? mine->mtu : e->peer.mtu,
-		.timeout = 10,
+		.timeout = e->o->qp_timeout,
 	};
 	if (inc_qp_to_rts(e->qp, &e->dev, &rc, err, sizeof(err))) {
 		fprintf(stderr, "inc-rtt: %s\n", err);
@@ -613,6 +614,7 @@ static void usage(FILE *out)
 "      --bw              throughput instead; also checks the data\n"
 "      --window N        messages in flight with --bw (8)\n"
 "      --yield N         give way N times before each sleep (0)\n"
+"      --qp-timeout N    local ACK timeout, 4.096 us * 2^N (10)\n"
 "      --pmtu N          path MTU, at most that of the ports\n"
 "      --dev NAME        verbs device\n"
 "      --gid-index N     GID\n"
@@ -625,6 +627,7 @@ static void usage(FILE *out)
 enum {
 	OPT_REPS = 256, OPT_BW, OPT_WINDOW, OPT_PMTU, OPT_DEV, OPT_GID,
 	OPT_TIMEOUT, OPT_ONCE, OPT_SERVER, OPT_YIELD,
+	OPT_QP_TIMEOUT,
 };
 
 static const struct option long_options[] = {
@@ -636,6 +639,7 @@ static const struct option long_options[] = {
 	{ "bw",		no_argument,		NULL, OPT_BW },
 	{ "window",	required_argument,	NULL, OPT_WINDOW },
 	{ "yield",	required_argument,	NULL, OPT_YIELD },
+	{ "qp-timeout",	required_argument,	NULL, OPT_QP_TIMEOUT },
 	{ "pmtu",	required_argument,	NULL, OPT_PMTU },
 	{ "dev",	required_argument,	NULL, OPT_DEV },
 	{ "gid-index",	required_argument,	NULL, OPT_GID },
@@ -687,6 +691,8 @@ static bool take_option(struct options *o, int opt, const char *arg)
 		return get_num(arg, 1, QUEUE, &o->window);
 	case OPT_YIELD:
 		return get_num(arg, 0, 1000, &o->yields);
+	case OPT_QP_TIMEOUT:
+		return get_num(arg, 1, 31, &o->qp_timeout);
 	case OPT_PMTU:
 		return get_num(arg, 1, 4096, &o->pmtu);
 	case OPT_DEV:
@@ -714,6 +720,7 @@ int main(int argc, char **argv)
 	struct options o = {
 		.port = DEFAULT_PORT, .gid_index = -1, .iterations = 1000,
 		.reps = 5, .window = 8, .timeout_s = 60,
+		.qp_timeout = 10,
 	};
 	int opt;
 

@@ -1,0 +1,297 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The MPI part of the benchmark, inside its kernel: collectives of Open MPI over
+# the switch, and beside it what Open MPI does without: samples, in turns, into
+# $LAB_OUT. report_mpi.py makes figures of them.
+#
+#   mpi.sh REPETITIONS [PART...]
+#	PART: ranks others latency residence cpu beside train
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/mpi/lib.sh
+. "$ROOT/selftests/mpi/lib.sh"
+
+REPS=$1
+shift
+PARTS=${*:-ranks others latency residence cpu beside train}
+RATE=50			# Mb/s of a shaped link
+BURST=3028		# bytes, two packets
+MOST_RANKS=16
+# What is measured is not how soon a slow rank is taken for dead.
+DEAD_TIME=5000		# ms
+# As long as the queue of a shaped link may take: 4.096 us * 2^18 = 1.1 s.
+QP_TIMEOUT=18
+TRACING=/sys/kernel/tracing
+ACCOUNT_KO=$ROOT/build/bench/account/inc_account.ko
+S=$LAB_OUT/samples
+PIDS=()
+
+ALLREDUCE="allreduce:65536:8 allreduce:262144:5 allreduce:1048576:3"
+OTHERS="bcast reduce alltoall gather scatter allgather"
+SHORT="allreduce:8:7:100 barrier:0:7:100"
+
+die()
+{
+	echo "bench: $*"
+	exit 1
+}
+
+# shape LIMIT: both ends of each link. LIMIT: bytes that they queue.
+shape()
+{
+	local r how="root tbf rate ${RATE}mbit burst $BURST limit $1"
+
+	for ((r = 0; r < TOPO_N; r++)); do
+		echo "qdisc replace dev v$r $how"
+	done | tc -n "$TOPO-sw" -batch - || die "no shaped links"
+	for ((r = 0; r < TOPO_N; r++)); do
+		# shellcheck disable=SC2086
+		tc -n "$TOPO-h$r" qdisc replace dev eth0 $how || die "no shaped links"
+	done
+}
+
+unshape()
+{
+	local r
+
+	for ((r = 0; r < TOPO_N; r++)); do
+		tc -n "$TOPO-h$r" qdisc del dev eth0 root
+		tc -n "$TOPO-sw" qdisc del dev "v$r" root
+	done
+}
+
+# Deep queues harm TCP, and dropped packets rxe: each has the queue that suits it.
+shape_for()
+{
+	case $1 in
+	inc | ucx*)	shape 1mb ;;
+	*)		shape 128kb ;;
+	esac
+}
+
+# as WHO: how Open MPI is to work. inc: over the switch; else without:
+# tcp: as it comes; ring: a ring over TCP, everything sent at once; ucx: over the
+# hosts' rxe; ucx-ring: a ring, likewise; doubling: recursive doubling over TCP,
+# which adds in the order of a balanced tree.
+as()
+{
+	local tcp=(--mca pml ob1 --mca btl "self,sm,tcp" --mca btl_tcp_if_include eth0)
+	local eager=(--mca btl_tcp_eager_limit 262144 --mca btl_tcp_rndv_eager_limit 262144)
+	local ucx=(--mca pml ucx --mca osc ^ucx -x "UCX_TLS=self,rc_verbs,tcp:aux"
+		-x UCX_IB_GID_INDEX=1 -x UCX_RC_TIMEOUT=1s)
+	local algorithm=(--mca coll "^han,inc" --mca coll_tuned_use_dynamic_rules 1
+		--mca coll_tuned_allreduce_algorithm)
+
+	MPI_TRANSPORT=("${tcp[@]}")
+	MPI_ARGS=(--mca coll_inc_priority 0)
+	case $1 in
+	inc)	  MPI_ARGS=(--mca coll_inc_stats 1 -x "INC_QP_TIMEOUT=$QP_TIMEOUT") ;;
+	tcp)	  ;;
+	ring)	  MPI_ARGS=("${algorithm[@]}" 4 "${eager[@]}") ;;
+	doubling) MPI_ARGS=("${algorithm[@]}" 3) ;;
+	ucx)	  MPI_TRANSPORT=("${ucx[@]}") ;;
+	ucx-ring) MPI_TRANSPORT=("${ucx[@]}")
+		  MPI_ARGS=("${algorithm[@]}" 4) ;;
+	esac
+}
+
+# run WHO N OUT PROGRAM ARGS...: a job of N ranks; its lines of JSON to OUT.
+run()
+{
+	local who=$1 n=$2 out=$3 name=job.$1.$2
+
+	shift 3
+	as "$who"
+	mpi "$name" 1 "$n" "$MPI_WORK/rank" "$@" ||
+		die "$who, $n ranks: $(grep -v '^{' "$LAB_OUT/$name" | head -n 5 | tr '\n' ' ')"
+	[ "$who" != inc ] || went "$name" | grep -qE '(allreduce|bcast|barrier) [1-9]' ||
+		die "$n ranks: nothing went through the switch"
+	! grep -q 'fell through' "$LAB_OUT/$name" ||
+		die "$n ranks: $(grep -m 1 'fell through' "$LAB_OUT/$name")"
+	grep '^{' "$LAB_OUT/$name" >"$out" || die "$who, $n ranks: no results"
+}
+
+# bench WHO N OUT SPEC...
+bench()
+{
+	local who=$1 n=$2 out=$3
+
+	shift 3
+	run "$who" "$n" "$out" "$MPI_DIR/bench" "$@"
+}
+
+# What each rank is started by: UCX is told which device is its host's.
+rank_program()
+{
+	cat >"$MPI_WORK/rank" <<-'END'
+	#!/bin/sh
+	h=$(hostname)
+	export UCX_NET_DEVICES="${h%-h*}${h##*-h}:1,eth0"
+	exec "$@"
+	END
+	chmod +x "$MPI_WORK/rank"
+}
+
+part_ranks()
+{
+	local rep=$1 n
+
+	shape 1mb
+	for n in 2 4 8 16; do
+		# shellcheck disable=SC2086
+		bench inc $n "$S/ranks.inc.$n.$rep" $ALLREDUCE allreduce:4194304:1
+	done
+	unshape
+}
+
+# Each gets its turn as soon as possible after the others.
+part_others()
+{
+	local rep=$1 who
+
+	for who in $SIDES; do
+		shape_for "$who"
+		# shellcheck disable=SC2046,SC2086
+		bench "$who" 8 "$S/others.$who.8.$rep" $ALLREDUCE \
+			$(printf '%s:1048576:3 ' $OTHERS)
+	done
+	unshape
+}
+
+part_latency()
+{
+	local rep=$1 n who
+
+	host 0 inc-rtt -j --yield 2 --dev "${TOPO}0" -s 8 --reps 3 -i 700 \
+		"$(topo_ip4 sw)" >"$S/latency.rtt.$rep" || die "inc-rtt"
+	for n in 2 4 8; do
+		# shellcheck disable=SC2086
+		bench inc $n "$S/latency.inc.$n.$rep" $SHORT
+	done
+	for who in tcp $UCX; do
+		bench "$who" 8 "$S/latency.$who.8.$rep" allreduce:8:5:30 barrier:0:5:30
+	done
+}
+
+# How long the switch has a message whose last request has come.
+part_residence()
+{
+	local rep=$1 n
+
+	echo mono >"$TRACING/trace_clock"
+	for n in 2 8; do
+		echo >"$TRACING/trace"
+		echo 1 >"$TRACING/events/rdma_inc/inc_request/enable"
+		echo 1 >"$TRACING/events/rdma_inc/inc_tx_result/enable"
+		bench inc $n "$S/residence.inc.$n.$rep" allreduce:8:1:200
+		echo 0 >"$TRACING/events/rdma_inc/enable"
+		grep -oE '[0-9.]+: inc_(request|tx_result): .*' "$TRACING/trace" \
+			>"$S/residence.trace.$n.$rep"
+	done
+}
+
+part_cpu()
+{
+	local rep=$1 who
+
+	for who in inc $UCX_RING; do
+		insmod "$ACCOUNT_KO" netns="$(sw stat -L -c %i /proc/self/ns/net)" ||
+			die "inc_account.ko"
+		bench "$who" 8 "$S/cpu.$who.8.$rep" -a "$S/cpu.$who.account.$rep" \
+			allreduce:1048576:12
+		rmmod inc_account
+	done
+}
+
+# stream OUT MESSAGES: plain RDMA WRITEs of 64 KiB from one host to another.
+stream()
+{
+	host 0 inc-rtt -j --bw --window 8 --qp-timeout $QP_TIMEOUT --dev "${TOPO}0" \
+		--reps 3 -i "$2" "$(topo_ip4 1)" >"$1" || die "inc-rtt --bw"
+}
+
+# Traffic that is not for the switch: without the module, with it and a tree, and
+# beside an AllReduce of all hosts over the same shaped links.
+part_beside()
+{
+	local rep=$1 i pid
+
+	for i in 1 2 3; do
+		serve_down
+		inc_unload || die "the module stays"
+		stream "$S/beside.without$i.$rep" 1500
+		inc_load && serve_up --dead-time $DEAD_TIME || die "no module"
+		sw inc-tool tree add id 7 ranks 2 >/dev/null || die "no tree"
+		stream "$S/beside.idle$i.$rep" 1500
+		sw inc-tool tree del 7
+	done
+	shape 1mb
+	stream "$S/beside.alone.$rep" 80
+	bench inc 8 "$S/beside.inc.8.$rep" allreduce:1048576:25 &
+	pid=$!
+	wait_for 30 job_under_way || die "no job beside the stream"
+	stream "$S/beside.busy.$rep" 40
+	kill -0 $pid || die "the job ended before the stream"
+	wait $pid || exit 1
+	unshape
+}
+
+job_under_way()
+{
+	[ "$(stat_sum rx-messages)" -gt 200 ]
+}
+
+part_train()
+{
+	local rep=$1 who
+
+	for who in $SIDES; do
+		shape_for "$who"
+		run "$who" 8 "$S/train.$who.8.$rep" "$MPI_DIR/mpi-train" -n 5 -w 3971 -b 2
+	done
+	shape_for doubling
+	run doubling 8 "$S/train.doubling.8.$rep" "$MPI_DIR/mpi-train" -n 5 -w 3971 -b 2
+	unshape
+}
+
+# Does Open MPI work over rxe here? Else it is compared over TCP alone, and why is
+# in the samples.
+try_ucx()
+{
+	UCX=ucx UCX_RING=ucx-ring
+	if (bench ucx 8 "$S/try" allreduce:8:1 allreduce:1048576:1) >"$S/ucx.log" 2>&1; then
+		rm "$S/ucx.log"
+	else
+		cat "$S/ucx.log"
+		UCX='' UCX_RING=''
+	fi
+	SIDES="inc tcp ring $UCX_RING"
+}
+
+cleanup()
+{
+	kill "${PIDS[@]}" 2>/dev/null
+	[ ! -d /sys/module/inc_account ] || rmmod inc_account
+	mpi_down
+}
+
+trap cleanup EXIT
+rm -rf "$S"
+mkdir -p "$S"
+mpi_up $MOST_RANKS --dead-time $DEAD_TIME && topo_sw_rxe && rank_program || die "no topology"
+for h in sw h1; do
+	ip netns exec "$TOPO-$h" inc-rtt --server --dev "$TOPO${h#h}" >"$LAB_OUT/rtt.$h" 2>&1 &
+	PIDS+=($!)
+	wait_for 20 grep -q listening "$LAB_OUT/rtt.$h" || die "no inc-rtt on $h"
+done
+echo "bench: mpi: warming up"
+try_ucx
+bench inc 8 "$S/try" allreduce:1048576:1
+for ((rep = 1; rep <= REPS; rep++)); do
+	for part in $PARTS; do
+		echo "bench: mpi: repetition $rep of $REPS: $part"
+		"part_$part" "$rep"
+	done
+done
