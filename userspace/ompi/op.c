@@ -15,6 +15,10 @@
 
 #include "opal/runtime/opal_progress.h"
 
+/* Milliseconds that a blocking collective sleeps between looks at Open MPI. */
+#define SLEEP_MIN_MS	1
+#define SLEEP_MAX_MS	8
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /**
@@ -192,23 +196,43 @@ int coll_inc_finish(struct coll_inc_op *o, int rc)
 	return ret;
 }
 
+/*
+ * How long to sleep before Open MPI gets its turn: not at all while it has
+ * something to do, else longer and longer. With other threads in MPI not at all
+ * either: they may be waiting for libinc.
+ */
+static unsigned int next_sleep_ms(unsigned int ms)
+{
+	if (opal_progress() > 0)
+		return 0;
+	if (opal_using_threads()) {
+		sched_yield();
+		return 0;
+	}
+	return ms ? (2 * ms < SLEEP_MAX_MS ? 2 * ms : SLEEP_MAX_MS) : SLEEP_MIN_MS;
+}
+
 /**
  * coll_inc_wait() - a blocking operation
  * @o: operation
  * @rc: what libinc said when it was begun
  *
+ * Sleeps until there are results, so that other ranks on this CPU can work.
+ *
  * Return: OMPI_SUCCESS or an error.
  */
 int coll_inc_wait(struct coll_inc_op *o, int rc)
 {
-	int done = 0;
+	unsigned int ms = opal_using_threads() ? 0 : SLEEP_MIN_MS;
 
-	while (!rc && !done) {
+	while (!rc) {
 		pthread_mutex_lock(&lock);
-		rc = inc_test(o->req, &done);
+		rc = inc_wait_for(o->req, ms);
 		pthread_mutex_unlock(&lock);
-		if (!done && !opal_progress())
-			sched_yield();
+		if (rc != -EAGAIN)
+			break;
+		rc = 0;
+		ms = next_sleep_ms(ms);
 	}
 	pthread_mutex_lock(&lock);
 	rc = coll_inc_finish(o, rc);
