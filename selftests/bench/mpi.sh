@@ -105,7 +105,7 @@ run()
 	shift 3
 	as "$who"
 	mpi "$name" 1 "$n" "$MPI_WORK/rank" "$@" ||
-		die "$who, $n ranks: $(grep -v '^{' "$LAB_OUT/$name" | head -n 5 | tr '\n' ' ')"
+		die "$who, $n ranks: $(grep -av '^{' "$LAB_OUT/$name" | head -n 5 | tr '\n' ' ')"
 	[ "$who" != inc ] || went "$name" | grep -qE '(allreduce|bcast|barrier) [1-9]' ||
 		die "$n ranks: nothing went through the switch"
 	! grep -q 'fell through' "$LAB_OUT/$name" ||
@@ -122,14 +122,16 @@ bench()
 	run "$who" "$n" "$out" "$MPI_DIR/bench" "$@"
 }
 
-# What each rank is started by: UCX is told which device is its host's.
+# What each rank is started by: UCX is told which device is its host's, and finds
+# that host's eth0 in a sysfs of its namespace.
 rank_program()
 {
 	cat >"$MPI_WORK/rank" <<-'END'
 	#!/bin/sh
 	h=$(hostname)
 	export UCX_NET_DEVICES="${h%-h*}${h##*-h}:1,eth0"
-	exec "$@"
+	exec unshare --mount sh -c 'mount -t sysfs sysfs /sys &&
+		mount -t debugfs debugfs /sys/kernel/debug && exec "$@"' rank "$@"
 	END
 	chmod +x "$MPI_WORK/rank"
 }
