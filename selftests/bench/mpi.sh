@@ -16,7 +16,7 @@
 REPS=$1
 shift
 PARTS=${*:-ranks others latency residence cpu beside train}
-RATE=50			# Mb/s of a shaped link
+RATE=25			# Mb/s of a shaped link
 BURST=3028		# bytes, two packets
 MOST_RANKS=16
 # What is measured is not how soon a slow rank is taken for dead.
@@ -28,7 +28,7 @@ ACCOUNT_KO=$ROOT/build/bench/account/inc_account.ko
 S=$LAB_OUT/samples
 PIDS=()
 
-ALLREDUCE="allreduce:65536:8 allreduce:262144:5 allreduce:1048576:3"
+ALLREDUCE="allreduce:65536:5 allreduce:262144:3 allreduce:1048576:2"
 OTHERS="bcast reduce alltoall gather scatter allgather"
 SHORT="allreduce:8:7:100 barrier:0:7:100"
 
@@ -143,7 +143,7 @@ part_ranks()
 	shape 1mb
 	for n in 2 4 8 16; do
 		# shellcheck disable=SC2086
-		bench inc $n "$S/ranks.inc.$n.$rep" $ALLREDUCE allreduce:4194304:1
+		bench inc $n "$S/ranks.inc.$n.$rep" $ALLREDUCE
 	done
 	unshape
 }
@@ -157,7 +157,7 @@ part_others()
 		shape_for "$who"
 		# shellcheck disable=SC2046,SC2086
 		bench "$who" 8 "$S/others.$who.8.$rep" $ALLREDUCE \
-			$(printf '%s:1048576:3 ' $OTHERS)
+			$(printf '%s:1048576:2 ' $OTHERS)
 	done
 	unshape
 }
@@ -230,11 +230,11 @@ part_beside()
 		sw inc-tool tree del 7
 	done
 	shape 1mb
-	stream "$S/beside.alone.$rep" 80
-	bench inc 8 "$S/beside.inc.8.$rep" allreduce:1048576:25 &
+	stream "$S/beside.alone.$rep" 40
+	bench inc 8 "$S/beside.inc.8.$rep" allreduce:1048576:20 &
 	pid=$!
 	wait_for 30 job_under_way || die "no job beside the stream"
-	stream "$S/beside.busy.$rep" 40
+	stream "$S/beside.busy.$rep" 20
 	kill -0 $pid || die "the job ended before the stream"
 	wait $pid || exit 1
 	unshape
@@ -251,10 +251,10 @@ part_train()
 
 	for who in $SIDES; do
 		shape_for "$who"
-		run "$who" 8 "$S/train.$who.8.$rep" "$MPI_DIR/mpi-train" -n 5 -w 3971 -b 2
+		run "$who" 8 "$S/train.$who.8.$rep" "$MPI_DIR/mpi-train" -n 4 -w 3971 -b 2
 	done
 	shape_for doubling
-	run doubling 8 "$S/train.doubling.8.$rep" "$MPI_DIR/mpi-train" -n 5 -w 3971 -b 2
+	run doubling 8 "$S/train.doubling.8.$rep" "$MPI_DIR/mpi-train" -n 4 -w 3971 -b 2
 	unshape
 }
 
