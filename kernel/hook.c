@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netfilter hooks, local input, before everybody else. Packets to a QPN of
- * the switch end here; every other packet goes on untouched, to rdma_rxe's
- * socket or whoever wants it.
+ * Netfilter hooks. Packets to a QPN of the switch end here; every other packet
+ * goes on untouched, to rdma_rxe's socket or whoever wants it.
+ *
+ * IP's local input, before everybody else, is where all of them come by. What a
+ * bridge has brought, which is most, is taken in the bridge's local input already,
+ * after everybody else there: what a member sends to its QP need not climb through
+ * the bridge's device and IP to get here. Whatever is unusual about it, it does.
  */
 #include <linux/ip.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <net/ip.h>
@@ -22,7 +27,7 @@ static unsigned int hook_ipv4(void *priv, struct sk_buff *skb,
 
 	/* IP has reassembled fragments before this hook. */
 	if (ip_hdr(skb)->protocol != IPPROTO_UDP ||
-	    !inc_rx_is_ours(skb, udp_off))
+	    !inc_rx_qpn(skb, udp_off))
 		return NF_ACCEPT;
 
 	inc_rx(inc_net_get(state->net), skb, udp_off,
@@ -47,7 +52,7 @@ static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
 	/* A later fragment has no UDP header to look at; without the first,
 	 * which is taken here, it never becomes a packet.
 	 */
-	if (frag_off || !inc_rx_is_ours(skb, udp_off))
+	if (frag_off || !inc_rx_qpn(skb, udp_off))
 		return NF_ACCEPT;
 
 	inc_rx(inc_net_get(state->net), skb, udp_off,
@@ -55,7 +60,69 @@ static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
 	return NF_STOLEN;
 }
 
+#if IS_ENABLED(CONFIG_BRIDGE) && IS_ENABLED(CONFIG_NETFILTER_FAMILY_BRIDGE)
+
+/* Offset of the UDP header behind an IP header that is plain and right, or 0. */
+static unsigned int plain_ipv4(const struct sk_buff *skb)
+{
+	const struct iphdr *ih = ip_hdr(skb);
+	const struct udphdr *uh = (const struct udphdr *)(ih + 1);
+
+	if (skb_headlen(skb) < sizeof(*ih) + sizeof(*uh) ||
+	    ih->version != IPVERSION || ih->ihl != sizeof(*ih) / 4 ||
+	    ih->protocol != IPPROTO_UDP || ip_is_fragment(ih) ||
+	    ntohs(ih->tot_len) > skb->len ||
+	    ntohs(ih->tot_len) != sizeof(*ih) + ntohs(uh->len) ||
+	    ip_fast_csum(ih, sizeof(*ih) / 4))
+		return 0;
+	return sizeof(*ih);
+}
+
+static unsigned int plain_ipv6(const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ih = ipv6_hdr(skb);
+	const struct udphdr *uh = (const struct udphdr *)(ih + 1);
+
+	if (skb_headlen(skb) < sizeof(*ih) + sizeof(*uh) || ih->version != 6 ||
+	    ih->nexthdr != IPPROTO_UDP || ih->payload_len != uh->len ||
+	    ntohs(ih->payload_len) > skb->len - sizeof(*ih))
+		return 0;
+	return sizeof(*ih);
+}
+
+static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state)
+{
+	unsigned int udp_off = 0;
+	u32 qpn;
+
+	/* Of a VLAN, for somebody else, several at a time, or watched. */
+	if (skb_vlan_tag_present(skb) || skb->pkt_type != PACKET_HOST ||
+	    skb_is_gso(skb) || dev_nit_active(skb->dev))
+		return NF_ACCEPT;
+	if (skb->protocol == htons(ETH_P_IP))
+		udp_off = plain_ipv4(skb);
+	else if (skb->protocol == htons(ETH_P_IPV6))
+		udp_off = plain_ipv6(skb);
+	if (!udp_off)
+		return NF_ACCEPT;
+	qpn = inc_rx_qpn(skb, udp_off);
+	if (!qpn || !inc_rx_early(inc_net_get(state->net), skb, udp_off, qpn))
+		return NF_ACCEPT;
+	return NF_STOLEN;
+}
+
+#endif
+
 static const struct nf_hook_ops hooks[] = {
+#if IS_ENABLED(CONFIG_BRIDGE) && IS_ENABLED(CONFIG_NETFILTER_FAMILY_BRIDGE)
+	{
+		.hook		= hook_bridge,
+		.pf		= NFPROTO_BRIDGE,
+		.hooknum	= NF_BR_LOCAL_IN,
+		.priority	= NF_BR_PRI_LAST,
+	},
+#endif
 	{
 		.hook		= hook_ipv4,
 		.pf		= NFPROTO_IPV4,

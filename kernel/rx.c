@@ -9,6 +9,7 @@
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/udp.h>
+#include <net/gso.h>
 #include <net/ipv6.h>
 
 #include "engine.h"
@@ -20,16 +21,16 @@
 #include "trace.h"
 
 /**
- * inc_rx_is_ours() - does a UDP packet go to an INC QPN
+ * inc_rx_qpn() - does a UDP packet go to an INC QPN
  * @skb: packet, skb->data at its IP header
  * @udp_off: offset of its UDP header
  *
  * A packet too short to say is not ours: rxe, or nobody, deals with it.
  *
  * Context: the netfilter hook.
- * Return: true if destination port and destination QPN are the switch's.
+ * Return: the QPN, if it and the destination port are the switch's, else 0.
  */
-bool inc_rx_is_ours(const struct sk_buff *skb, unsigned int udp_off)
+u32 inc_rx_qpn(const struct sk_buff *skb, unsigned int udp_off)
 {
 	struct {
 		struct udphdr	udp;
@@ -39,9 +40,9 @@ bool inc_rx_is_ours(const struct sk_buff *skb, unsigned int udp_off)
 
 	hdr = skb_header_pointer(skb, udp_off, sizeof(buf), &buf);
 	if (!hdr || hdr->udp.dest != htons(INC_UDP_PORT))
-		return false;
+		return 0;
 	qpn = be32_to_cpu(hdr->bth[1]) & IB_QPN_MASK;
-	return qpn >= INC_QPN_MIN && qpn <= INC_QPN_MAX;
+	return qpn >= INC_QPN_MIN && qpn <= INC_QPN_MAX ? qpn : 0;
 }
 
 /* Returns 0, or the counter of what is wrong with the UDP datagram. */
@@ -112,13 +113,16 @@ static u8 transport_of(const struct inc_pkt *pkt)
 	return pkt->uc ? INC_TRANSPORT_UC : INC_TRANSPORT_RC;
 }
 
-/* Cheap checks first: a stranger's packet is not worth a CRC. */
+/*
+ * Cheap checks first: a stranger's packet is not worth a CRC. @qpp: its QP, if it
+ * is known already that the packet comes from its member; else takes it.
+ */
 static unsigned int check(struct inc_net *inet, struct sk_buff *skb,
 			  unsigned int udp_off, struct inc_pkt *pkt,
 			  struct inc_qp **qpp)
 {
+	struct inc_qp *qp = *qpp;
 	unsigned int err;
-	struct inc_qp *qp;
 
 	err = check_udp(skb, udp_off);
 	if (err)
@@ -126,12 +130,13 @@ static unsigned int check(struct inc_net *inet, struct sk_buff *skb,
 	err = parse(skb, udp_off + sizeof(struct udphdr), pkt);
 	if (err)
 		return err;
-	qp = inc_qp_lookup(inet, pkt->qpn);
+	if (!qp)
+		qp = inc_qp_lookup(inet, pkt->qpn);
 	if (!qp)
 		return INC_A_SWITCH_STATS_RX_NO_QP;
 	if (transport_of(pkt) != qp->cfg.transport)
 		return INC_A_SWITCH_STATS_RX_OPCODE;
-	if (!from_member(skb, qp))
+	if (!*qpp && !from_member(skb, qp))
 		return INC_A_SWITCH_STATS_RX_SOURCE;
 	if (pkt->pkey != qp->cfg.pkey)
 		return INC_A_SWITCH_STATS_RX_PKEY;
@@ -141,6 +146,60 @@ static unsigned int check(struct inc_net *inet, struct sk_buff *skb,
 		return INC_A_SWITCH_STATS_RX_ICRC;
 	*qpp = qp;
 	return 0;
+}
+
+static void drop(struct inc_net *inet, struct sk_buff *skb,
+		 const struct inc_pkt *pkt, unsigned int why)
+{
+	inc_stats_inc(inet->stats, why);
+	trace_inc_drop(inet, pkt, why);
+	kfree_skb_reason(skb, SKB_DROP_REASON_NETFILTER_DROP);
+}
+
+/* One packet, plain; @qp as in check(). */
+static void rx_one(struct inc_net *inet, struct sk_buff *skb,
+		   unsigned int udp_off, struct inc_qp *qp)
+{
+	struct inc_pkt pkt = {};
+	unsigned int err;
+
+	err = check(inet, skb, udp_off, &pkt, &qp);
+	if (err) {
+		drop(inet, skb, &pkt, err);
+		return;
+	}
+
+	WRITE_ONCE(qp->last_rx, jiffies);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	__skb_pull(skb, udp_off + sizeof(struct udphdr));
+	if (inc_fault_enabled() && inc_fault_rx(qp, skb))
+		return;
+	inc_engine_rx(qp, skb, &pkt);
+}
+
+/* Several packets that another switch on this machine has sent as one. */
+static void rx_burst(struct inc_net *inet, struct sk_buff *skb,
+		     unsigned int udp_off)
+{
+	struct inc_pkt pkt = {};
+	struct sk_buff *segs, *next;
+
+	__skb_push(skb, -skb_mac_offset(skb));
+	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_IP_CSUM |
+				 NETIF_F_IPV6_CSUM, false);
+	if (IS_ERR_OR_NULL(segs)) {
+		drop(inet, skb, &pkt, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		return;
+	}
+	consume_skb(skb);
+	skb_list_walk_safe(segs, skb, next) {
+		skb_mark_not_on_list(skb);
+		__skb_pull(skb, skb_network_offset(skb));
+		rx_one(inet, skb, udp_off, NULL);
+	}
 }
 
 /**
@@ -157,26 +216,35 @@ void inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
 	    bool plain)
 {
 	struct inc_pkt pkt = {};
-	struct inc_qp *qp;
-	unsigned int err;
 
 	/* The ICRC is not defined over options, and no RoCEv2 host sends any. */
-	err = plain ? check(inet, skb, udp_off, &pkt, &qp) :
-		      INC_A_SWITCH_STATS_RX_IP_OPTIONS;
-	if (err) {
-		inc_stats_inc(inet->stats, err);
-		trace_inc_drop(inet, &pkt, err);
-		kfree_skb_reason(skb, SKB_DROP_REASON_NETFILTER_DROP);
-		return;
-	}
+	if (!plain)
+		drop(inet, skb, &pkt, INC_A_SWITCH_STATS_RX_IP_OPTIONS);
+	else if (skb_is_gso(skb))
+		rx_burst(inet, skb, udp_off);
+	else
+		rx_one(inet, skb, udp_off, NULL);
+}
 
-	WRITE_ONCE(qp->last_rx, jiffies);
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
-	skb_orphan(skb);
-	skb_dst_drop(skb);
-	nf_reset_ct(skb);
-	__skb_pull(skb, udp_off + sizeof(struct udphdr));
-	if (inc_fault_enabled() && inc_fault_rx(qp, skb))
-		return;
-	inc_engine_rx(qp, skb, &pkt);
+/**
+ * inc_rx_early() - take a packet before IP has seen it, if a QP here has it
+ * @inet: switch
+ * @skb: packet, skb->data at its IP header, which is plain and right; consumed
+ *	if true
+ * @udp_off: offset of its UDP header
+ * @qpn: what inc_rx_qpn() said
+ *
+ * Context: softirq, RCU read side.
+ * Return: false if it is to go on to IP.
+ */
+bool inc_rx_early(struct inc_net *inet, struct sk_buff *skb,
+		  unsigned int udp_off, u32 qpn)
+{
+	struct inc_qp *qp = inc_qp_lookup(inet, qpn);
+
+	/* Its address is one of ours, or the route to this member was not found. */
+	if (!qp || !from_member(skb, qp))
+		return false;
+	rx_one(inet, skb, udp_off, qp);
+	return true;
 }

@@ -28,7 +28,9 @@ static inline struct inc_cb *inc_cb(struct sk_buff *skb)
 	return (struct inc_cb *)skb->cb;
 }
 
-bool inc_rx_is_ours(const struct sk_buff *skb, unsigned int udp_off);
+u32 inc_rx_qpn(const struct sk_buff *skb, unsigned int udp_off);
+bool inc_rx_early(struct inc_net *inet, struct sk_buff *skb,
+		  unsigned int udp_off, u32 qpn);
 void inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
 	    bool plain);
 
