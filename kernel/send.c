@@ -8,8 +8,7 @@
  * result would block all other slots; hence each packet is a WRITE ONLY, and
  * the last one of the result has the Immediate.
  */
-#include <linux/skbuff.h>
-
+#include "burst.h"
 #include "compat.h"
 #include "psn.h"
 #include "qp.h"
@@ -18,9 +17,6 @@
 #include "tree.h"
 #include "tx.h"
 #include "up.h"
-
-/* Packets made in one go under the lock. */
-#define SEND_BATCH	16
 
 static u32 imm_of(u32 msg_id, u8 status)
 {
@@ -521,29 +517,26 @@ static bool fill_uc(struct inc_qp *qp, struct inc_wqe *w, enum inc_req_kind *kin
 	return false;
 }
 
-static bool make_batch_uc(struct inc_qp *qp, struct sk_buff_head *list)
+static bool make_batch_uc(struct inc_qp *qp, struct inc_burst *b)
 {
 	int i;
 
-	for (i = 0; i < SEND_BATCH; i++) {
+	for (i = 0; i < INC_BURST_MAX; i++) {
 		enum inc_req_kind kind;
 		struct inc_wqe w;
-		struct sk_buff *skb;
 
 		if (!fill_uc(qp, &w, &kind))
 			break;
 		count_sent(qp, &w, qp->uc_psn, kind);
 		/* Without memory it is lost; the member asks for it. */
-		skb = inc_tx_request(qp, &w, qp->uc_psn, false);
+		inc_tx_request(b, qp, &w, qp->uc_psn, false);
 		qp->uc_psn = inc_psn_add(qp->uc_psn, 1);
-		if (skb)
-			__skb_queue_tail(list, skb);
 	}
-	return i == SEND_BATCH;
+	return i == INC_BURST_MAX;
 }
 
 /* Make up to a batch of packets. Returns whether there may be more. */
-static bool make_batch(struct inc_qp *qp, struct sk_buff_head *list)
+static bool make_batch(struct inc_qp *qp, struct inc_burst *b)
 {
 	u64 now = inc_now();
 	int i;
@@ -552,11 +545,10 @@ static bool make_batch(struct inc_qp *qp, struct sk_buff_head *list)
 	if (qp->state != INC_MEMBER_STATE_RTS)
 		return false;
 	if (qp->cfg.transport == INC_TRANSPORT_UC)
-		return make_batch_uc(qp, list);
+		return make_batch_uc(qp, b);
 
-	for (i = 0; i < SEND_BATCH; i++) {
+	for (i = 0; i < INC_BURST_MAX; i++) {
 		enum inc_req_kind kind;
-		struct sk_buff *skb;
 		struct inc_wqe *w;
 		bool ackreq;
 		u32 psn;
@@ -570,12 +562,10 @@ static bool make_batch(struct inc_qp *qp, struct sk_buff_head *list)
 			break;
 		count_sent(qp, w, psn, kind);
 		/* Without memory it counts as lost; the timer repeats it. */
-		skb = inc_tx_request(qp, w, psn, ackreq);
-		if (skb)
-			__skb_queue_tail(list, skb);
+		inc_tx_request(b, qp, w, psn, ackreq);
 	}
 	arm(qp, now);
-	return i == SEND_BATCH;
+	return i == INC_BURST_MAX;
 }
 
 /**
@@ -589,11 +579,10 @@ static bool make_batch(struct inc_qp *qp, struct sk_buff_head *list)
  */
 void inc_send_kick(struct inc_qp *qp)
 {
-	struct sk_buff_head list;
-	struct sk_buff *skb;
+	struct inc_burst burst;
 	bool more;
 
-	__skb_queue_head_init(&list);
+	inc_burst_init(&burst);
 	local_bh_disable();
 	spin_lock(&qp->tx_lock);
 	qp->tx_again = true;
@@ -602,16 +591,16 @@ void inc_send_kick(struct inc_qp *qp)
 	qp->tx_busy = true;
 	while (qp->tx_again) {
 		qp->tx_again = false;
-		more = make_batch(qp, &list);
+		more = make_batch(qp, &burst);
 		spin_unlock(&qp->tx_lock);
-		while ((skb = __skb_dequeue(&list)))
-			inc_tx_xmit(qp, skb);
+		inc_burst_send(&burst, qp);
 		spin_lock(&qp->tx_lock);
 		qp->tx_again |= more;
 	}
 	qp->tx_busy = false;
 out:
 	spin_unlock(&qp->tx_lock);
+	inc_burst_end(&burst);
 	local_bh_enable();
 }
 

@@ -14,6 +14,7 @@
 #include <net/ipv6.h>
 #include <net/route.h>
 
+#include "burst.h"
 #include "fault.h"
 #include "icrc.h"
 #include "inc.h"
@@ -126,7 +127,7 @@ static unsigned int ip_hdr_len(const struct inc_qp *qp)
 
 /* @len: of what the IP header precedes. */
 static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp,
-		     unsigned int len)
+		     unsigned int len, u16 id)
 {
 	struct iphdr *ih = ip_hdr(skb);
 
@@ -134,6 +135,7 @@ static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp,
 		.version	= IPVERSION,
 		.ihl		= sizeof(*ih) / 4,
 		.tot_len	= htons(sizeof(*ih) + len),
+		.id		= htons(id),
 		.frag_off	= htons(IP_DF),
 		.ttl		= TX_TTL,
 		.protocol	= IPPROTO_UDP,
@@ -163,10 +165,10 @@ static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp,
  * Headers for @pkt behind each other in @skb, which has room for them. The UDP
  * checksum is 0, as RoCEv2 allows for both versions of IP: the ICRC protects
  * more. The IP header is final, for the ICRC covers its length, ID and fragment
- * field. Returns their CRC.
+ * field. @id: see burst.c. Returns their CRC.
  */
-static u32 put_headers(struct inc_qp *qp, const struct inc_pkt *pkt,
-		       struct sk_buff *skb)
+static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
+		       struct sk_buff *skb, u16 id)
 {
 	unsigned int ip_len = ip_hdr_len(qp), transport;
 	struct udphdr *uh;
@@ -186,7 +188,7 @@ static u32 put_headers(struct inc_qp *qp, const struct inc_pkt *pkt,
 	uh->len = htons(len);
 	uh->check = 0;
 	if (ip_len == sizeof(struct iphdr))
-		put_ipv4(skb, qp, len);
+		put_ipv4(skb, qp, len, id);
 	else
 		put_ipv6(skb, qp, len);
 	return inc_icrc_hdr(skb_network_header(skb), ip_len, uh, transport);
@@ -262,44 +264,43 @@ static u8 *add_copy(struct sk_buff *skb, const void *payload, unsigned int len,
 }
 
 /*
- * The whole packet but its pad and ICRC, which belong to @trailer. @crc takes
- * the CRC of the headers.
+ * One more packet of a burst, but for its pad and ICRC, which belong to what is
+ * returned, or NULL. @crc takes the CRC of the headers.
  */
-static struct sk_buff *build(struct inc_qp *qp, const struct inc_pkt *pkt,
-			     const void *payload, u8 **trailer, u32 *crc)
+static u8 *build(struct inc_burst *b, struct inc_qp *qp,
+		 const struct inc_pkt *pkt, const void *payload, u32 *crc)
 {
 	unsigned int payload_len = pkt->payload_len;
 	unsigned int trailer_len = pkt->pad + IB_ICRC_BYTES;
 	bool paged = payload && payload_len > TX_COPY_MAX &&
 		     offset_in_page(payload) + payload_len <= PAGE_SIZE;
-	struct dst_entry *dst = route(qp);
 	unsigned int reserve, len;
+	struct dst_entry *dst;
 	struct sk_buff *skb;
 
+	if (!b->dst)
+		b->dst = route(qp);
+	dst = b->dst;
 	if (!dst)
 		goto err_route;
 	len = ip_hdr_len(qp) + sizeof(struct udphdr) + INC_MAX_TRANSPORT_HDR +
 	      payload_len + trailer_len;
 	if (len > dst_mtu(dst))
-		goto err_mtu;
+		goto err_route;
 	reserve = LL_RESERVED_SPACE(dst->dev);
 	len += reserve + dst->dev->needed_tailroom;
 	skb = paged ? alloc_paged(len, payload_len) : alloc_skb(len, GFP_ATOMIC);
 	if (!skb)
 		goto err_mem;
-	skb_dst_set(skb, dst);
 	skb_reserve(skb, reserve);
-	*crc = put_headers(qp, pkt, skb);
-	*trailer = paged ? ref_pages(skb, payload, payload_len, trailer_len) :
-			   add_copy(skb, payload, payload_len, trailer_len);
-	return skb;
+	*crc = put_headers(qp, pkt, skb, skb_queue_len(&b->packets));
+	__skb_queue_tail(&b->packets, skb);
+	return paged ? ref_pages(skb, payload, payload_len, trailer_len) :
+		       add_copy(skb, payload, payload_len, trailer_len);
 
 err_mem:
 	inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_TX_NO_MEMORY);
-	dst_release(dst);
 	return NULL;
-err_mtu:
-	dst_release(dst);
 err_route:
 	inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_TX_ROUTE);
 	return NULL;
@@ -356,16 +357,16 @@ static u32 shift(const struct inc_tree *tree, u32 crc, unsigned int len)
 
 /**
  * inc_tx_request() - make the packet of a request in flight
+ * @b: takes it; without memory or route it is lost, and counted
  * @qp: QP
  * @wqe: what to send; keeps the CRC of its payload
  * @psn: its PSN
  * @ackreq: ask for an acknowledgment
  *
  * Context: BH off; qp->tx_lock held.
- * Return: the packet, or NULL, counted.
  */
-struct sk_buff *inc_tx_request(struct inc_qp *qp, struct inc_wqe *wqe, u32 psn,
-			       bool ackreq)
+void inc_tx_request(struct inc_burst *b, struct inc_qp *qp, struct inc_wqe *wqe,
+		    u32 psn, bool ackreq)
 {
 	struct inc_pkt pkt = {
 		.opcode		= wqe->opcode |
@@ -383,18 +384,16 @@ struct sk_buff *inc_tx_request(struct inc_qp *qp, struct inc_wqe *wqe, u32 psn,
 		.imm		= wqe->imm,
 	};
 	u32 payload_crc, crc;
-	struct sk_buff *skb;
 	const void *payload;
 	u8 *trailer;
 
 	payload = result(qp, wqe, &payload_crc);
-	skb = build(qp, &pkt, payload, &trailer, &crc);
-	if (!skb)
-		return NULL;
+	trailer = build(b, qp, &pkt, payload, &crc);
+	if (!trailer)
+		return;
 	crc = shift(qp->tree, crc, wqe->len + pkt.pad) ^ payload_crc;
 	memset(trailer, 0, pkt.pad);
 	put_unaligned_le32(~crc, trailer + pkt.pad);
-	return skb;
 }
 
 /**
@@ -416,27 +415,39 @@ void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
 		.syndrome	= syndrome,
 		.msn		= msn,
 	};
-	struct sk_buff *skb;
+	struct inc_burst b;
 	u8 *trailer;
 	u32 crc;
 
-	skb = build(qp, &pkt, NULL, &trailer, &crc);
-	if (!skb)
-		return;
-	put_unaligned_le32(~crc, trailer);
-	inc_tx_xmit(qp, skb);
+	inc_burst_init(&b);
+	trailer = build(&b, qp, &pkt, NULL, &crc);
+	if (trailer)
+		put_unaligned_le32(~crc, trailer);
+	inc_burst_send(&b, qp);
+	inc_burst_end(&b);
+}
+
+/* From the IP header on, of all packets that it is. */
+static unsigned int wire_bytes(const struct sk_buff *skb)
+{
+	unsigned int hdr = skb_transport_offset(skb) + sizeof(struct udphdr);
+
+	if (!skb_is_gso(skb))
+		return skb->len;
+	return skb->len + (skb_shinfo(skb)->gso_segs - 1) * hdr;
 }
 
 /**
  * inc_tx_xmit() - give a packet to the IP stack
  * @qp: QP
- * @skb: packet; consumed
+ * @skb: packet, or several to be segmented; has its route; consumed
  *
  * Context: BH off; no lock held.
  */
 void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb)
 {
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_WIRE_BYTES, skb->len);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_WIRE_BYTES,
+		      wire_bytes(skb));
 	if (inc_fault_enabled() && inc_fault_tx(qp, skb))
 		return;
 	inc_tx_output(qp, skb);

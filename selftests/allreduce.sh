@@ -5,7 +5,7 @@
 # with a reference that each rank computes on its own.
 #
 #   allreduce.sh [VAR=VALUE]... [ranks | types | special | ipv6 | two | repeat |
-#	rxe]...
+#	rxe | bursts]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -149,6 +149,38 @@ t_rxe()
 	wait $pid 2>/dev/null
 	job_wait
 	ktap $? "and the job beside it is right" "$(job_why)"
+}
+
+# to_host_0 NAME: packets that the bridge host's end of a link carries during a job.
+to_host_0()
+{
+	local count=/sys/class/net/v0/statistics/tx_packets before
+
+	before=$(sw cat $count)
+	job "$1" 3 allreduce -t fp32 -o sum --count 100003 -i 3 -x 0 "${PERF[@]}"
+	PACKETS=$(($(sw cat $count) - before))
+}
+
+# What is sent together goes together, and arrives packet by packet. With a small
+# window there is something to send together however slow the kernel is: as much as
+# an acknowledgment makes room for.
+t_bursts()
+{
+	local addr single
+
+	serve_down
+	serve_up --window 16
+	for addr in topo_ip4 topo_ip6; do
+		JOB_ADDR=$addr
+		topo_bursts off
+		to_host_0 "${addr#topo_}, packet by packet"
+		single=$PACKETS
+		topo_bursts on
+		to_host_0 "${addr#topo_}, together"
+		[ $((PACKETS * 10)) -lt $((single * 9)) ]
+		ktap $? "${addr#topo_}: $PACKETS instead of $single cross the bridge"
+	done
+	JOB_ADDR=topo_ip4
 }
 
 main()

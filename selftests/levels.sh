@@ -427,6 +427,8 @@ share()
 t_uplink()
 {
 	levels_up 2 4 && serves_up || return
+	# Headers that packets sent together share there would not be counted.
+	at l0 ip link set uplink gso_max_segs 1
 	share fp32 1
 	share fp16 2
 	share bf16 2

@@ -8,6 +8,9 @@
 #   topo_up N [MTU]     make it       topo_down   take it away
 #   sw CMD...           run in the bridge host
 #   host R CMD...       run in host R
+#   topo_bursts on|off  what the module sends together crosses the bridge as one
+#                       packet (as it does by default), or packet by packet: for
+#                       what counts single packets, or loses them
 #   topo_ip4 R, topo_ip6 R            address of host R; of the bridge host: sw
 
 TOPO=${TOPO:-inc$$}
@@ -89,6 +92,14 @@ topo_up()
 topo_sw_rxe()
 {
 	sw rdma link add "${TOPO}sw" type rxe netdev br0
+}
+
+topo_bursts()
+{
+	local segs=1
+
+	[ "$1" = off ] || segs=65535
+	sw ip link set br0 gso_max_segs "$segs"
 }
 
 topo_down()

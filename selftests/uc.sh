@@ -37,6 +37,7 @@ impair()
 {
 	local r
 
+	topo_bursts off
 	for ((r = 0; r < TOPO_N; r++)); do
 		one_end eth0 "$@" | host "$r" tc -batch - || return 1
 		one_end "v$r" "$@" | sw tc -batch - || return 1

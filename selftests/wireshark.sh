@@ -78,7 +78,7 @@ command -v tshark >/dev/null || {
 }
 trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload; rm -rf "$DIR"' EXIT
 install -m 644 "$ROOT/userspace/wireshark/inc.lua" "$DIR/inc.lua"
-inc_load && topo_up $RANKS && serve_up && capture || exit 1
+inc_load && topo_up $RANKS && serve_up && topo_bursts off && capture || exit 1
 job "a job over IPv4" $RANKS allreduce -t int16 -o max --count 33333 -i 1 -x 0 --check
 job "a barrier" $RANKS barrier -i 2
 JOB_ADDR=topo_ip6

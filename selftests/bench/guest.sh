@@ -64,6 +64,7 @@ shape()
 {
 	local r
 
+	topo_bursts off
 	for ((r = 0; r < TOPO_N; r++)); do
 		host "$r" tc qdisc replace dev eth0 root tbf \
 			rate "${SHAPED_RATE}mbit" burst 3028 limit 1mb
@@ -76,6 +77,7 @@ unshape()
 {
 	local r
 
+	topo_bursts on
 	for ((r = 0; r < TOPO_N; r++)); do
 		host "$r" tc qdisc del dev eth0 root
 		sw tc qdisc del dev "v$r" root

@@ -50,6 +50,8 @@ topology()
 	make_ns sw2
 	ip -n "$NET-sw" link add br0 mtu 9000 type bridge mcast_snooping 0
 	make_switch sw br0
+	# Every packet is looked at by itself.
+	ip -n "$NET-sw" link set br0 gso_max_segs 1
 	for h in 0 1 2; do
 		make_ns "h$h"
 		link_host "h$h" eth0 sw "v$h"
@@ -57,6 +59,7 @@ topology()
 	done
 	link_host h0 eth1 sw2 v0
 	make_switch sw2 v0
+	ip -n "$NET-sw2" link set v0 gso_max_segs 1
 }
 
 cleanup()
