@@ -8,8 +8,8 @@
  *         add()         put its payload into the slot; was it the last one?
  *     finish()          outside all locks: acknowledge, send what got ready
  *
- * At a leaf, what is complete in the slot goes to the parent (up.c), and members
- * get what comes from there: take_result().
+ * What is complete in the slot goes to the members (deliver.c), at a leaf to the
+ * parent (up.c), and members get what comes from there: take_result().
  *
  * A request is acknowledged after its payload is in the slot, never before:
  * what the member does not repeat must not be lost here.
@@ -24,6 +24,7 @@
 
 #include "ask.h"
 #include "compat.h"
+#include "deliver.h"
 #include "engine.h"
 #include "psn.h"
 #include "qp.h"
@@ -106,120 +107,14 @@ static void nak(struct inc_qp *qp, struct verdict *v, u8 syndrome)
 	v->msn = qp->resp.msn;
 }
 
-/**
- * inc_engine_tell() - tell the ranks that a message failed
- * @tree: tree
- * @slot: slot
- * @msg_id: message
- * @status: enum inc_status
- *
- * Only ranks whose request has begun are told; the others will be when theirs
- * does. inc_engine_kick() sends it.
- *
- * Context: BH off or process, RCU read side, no slot's lock held.
- */
-void inc_engine_tell(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
+static void gathered(struct inc_tree *tree, u16 slot,
+		     const struct inc_progress *p, struct verdict *v)
 {
-	u16 rank;
-
-	WRITE_ONCE(tree->slot[slot].ended, msg_id);
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
-
-		if (qp)
-			inc_send_status(qp, slot, msg_id, status);
-	}
-}
-
-/**
- * inc_engine_kick() - let all members' QPs send what they have
- * @tree: tree
- *
- * Context: any but hard interrupt, RCU read side, no lock held.
- */
-void inc_engine_kick(struct inc_tree *tree)
-{
-	u16 rank;
-
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
-
-		if (qp)
-			inc_send_kick(qp);
-	}
-}
-
-/**
- * inc_engine_deliver() - more of a result is there
- * @tree: tree
- * @slot: slot
- * @msg: message
- * @ready: chunks that are there now
- *
- * Each member gets of it what it is to have. inc_engine_kick() sends it.
- *
- * Context: BH off, RCU read side, no slot's lock held.
- */
-void inc_engine_deliver(struct inc_tree *tree, u16 slot,
-			const struct inc_msg *msg, u16 ready)
-{
-	u16 rank;
-
-	if (ready == msg->nchunks) {
-		inc_stats_inc(tree->stats, INC_A_TREE_STATS_MESSAGES);
-		/* No rank can begin the slot's next one before it is told. */
-		WRITE_ONCE(tree->slot[slot].ended, msg->msg_id);
-	}
-	trace_inc_complete(tree, slot, msg, ready);
-
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
-
-		if (qp)
-			inc_send_result(qp, slot, msg, ready);
-	}
-}
-
-/* What a slot has gathered, copied under its lock. */
-struct progress {
-	struct inc_msg	msg;
-	bool		reduced;
-	bool		wanted;
-	u16		from, to;
-};
-
-static void gathered(struct inc_tree *tree, u16 slot, const struct progress *p,
-		     struct verdict *v)
-{
-	const struct inc_msg *msg = &p->msg;
-	u32 len = 0;
-	u16 i;
-
-	for (i = p->from; i < p->to; i++)
-		len += inc_chunk_len(&tree->geom, i, msg->up_len);
-	inc_stats_add(tree->stats, INC_A_TREE_STATS_CHUNKS, p->to - p->from);
-	if (p->reduced)
-		inc_stats_add(tree->stats, INC_A_TREE_STATS_REDUCED_BYTES,
-			      (u64)len * tree->cfg.ranks);
-	else
-		inc_stats_add(tree->stats, INC_A_TREE_STATS_PASSED_BYTES, len);
-	if (tree->geom.leaf) {
-		inc_up_gathered(tree, slot, msg, p->to, p->wanted);
+	inc_deliver_gathered(tree, slot, p);
+	if (tree->geom.leaf)
 		v->up = true;
-	} else {
-		inc_engine_deliver(tree, slot, msg, p->to);
+	else
 		v->kick = true;
-	}
-}
-
-static void copy_progress(const struct inc_slot *s, u16 from,
-			  struct progress *p)
-{
-	p->msg = s->msg;
-	p->reduced = s->ops;
-	p->wanted = s->wanted;
-	p->from = from;
-	p->to = s->gathered;
 }
 
 /*
@@ -233,7 +128,8 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
 	struct inc_tree *tree = qp->tree;
 	u16 slot = ts - tree->slot;
-	struct progress p = {};
+	struct inc_progress p;
+	bool due = false;
 
 	spin_lock(&ts->lock);
 	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
@@ -243,15 +139,18 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		verdict = inc_slot_begin(&ts->m, qp->cfg.rank, msg, status,
 					 inc_now());
 		status = ts->m.status;
-		copy_progress(&ts->m, 0, &p);
+		if (verdict == INC_SLOT_TAKE && ts->m.begun == 1)
+			inc_deliver_begin(ts);
+		/* Chunks of others may have waited for the last to begin. */
+		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->told)
+			due = inc_deliver_due(tree, ts, &p);
 	}
 	spin_unlock(&ts->lock);
 
 	switch (verdict) {
 	case INC_SLOT_TAKE:
 		qp->rx_take = true;
-		/* Chunks of others may have waited for the last to begin. */
-		if (p.to)
+		if (due)
 			gathered(tree, slot, &p, v);
 		break;
 	case INC_SLOT_WAIT:
@@ -261,7 +160,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	case INC_SLOT_FAIL:
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
 		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
-		inc_engine_tell(tree, slot, msg->msg_id, status);
+		inc_deliver_status(tree, slot, msg->msg_id, status);
 		inc_up_fail(tree, slot, msg->msg_id, status);
 		v->up = true;
 		break;
@@ -408,21 +307,18 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx_msg_id);
 	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
 	struct inc_part *part = &inc_cb(skb)->part;
-	struct progress p;
-	u16 from;
-	bool done;
+	struct inc_progress p;
+	bool due;
 
 	part->data = skb->data + pkt->hdr_len + hdr;
 	part->len = pkt->payload_len - hdr;
 
 	spin_lock(&ts->lock);
-	from = ts->m.gathered;
-	done = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part);
-	if (done)
-		copy_progress(&ts->m, from, &p);
+	due = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part) &&
+	      inc_deliver_due(qp->tree, ts, &p);
 	spin_unlock(&ts->lock);
 
-	if (done)
+	if (due)
 		gathered(qp->tree, ts - qp->tree->slot, &p, v);
 }
 
@@ -698,7 +594,7 @@ static void finish(struct inc_qp *qp, const struct verdict *v)
 	if (v->error)
 		inc_qp_error(qp, v->error);
 	if (v->kick)
-		inc_engine_kick(qp->tree);
+		inc_deliver_kick(qp->tree);
 	else if (v->kick_own)
 		inc_send_kick(qp);
 	if (v->up)

@@ -11,7 +11,7 @@
 #include "coll.h"
 #include "compat.h"
 #include "debugfs.h"
-#include "engine.h"
+#include "deliver.h"
 #include "hook.h"
 #include "inc.h"
 #include "netlink.h"
@@ -246,6 +246,7 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	tree->scanned = jiffies;
 	INIT_WORK(&tree->fail_work, fail_work);
 	timer_setup(&tree->scan, scan, 0);
+	timer_setup(&tree->late, inc_deliver_late, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg.pmtu - INC_HDR_LEN);
 	inc_crc_shift_init(&tree->crc_shift[1], cfg.pmtu);
 	tree->cfg.below = NULL;
@@ -349,7 +350,7 @@ static void fail_slots(struct inc_tree *tree, u8 status)
 		local_bh_disable();
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
 		local_bh_enable();
-		inc_engine_tell(tree, i, msg_id, status);
+		inc_deliver_status(tree, i, msg_id, status);
 	}
 }
 
@@ -397,7 +398,7 @@ static void fail_work(struct work_struct *work)
 		      inc_tree_find(tree->inet, tree->cfg.id) == tree))
 		inc_nl_notify_tree(tree, INC_CMD_TREE_FAILED_NTF);
 	rcu_read_lock();
-	inc_engine_kick(tree);
+	inc_deliver_kick(tree);
 	inc_up_kick(tree);
 	rcu_read_unlock();
 	mutex_unlock(&tree->inet->lock);
@@ -448,7 +449,7 @@ void inc_tree_scan_kick(struct inc_tree *tree)
  * @tree: tree
  *
  * For who waits behind another switch, and not more often than if one waited
- * here. inc_engine_kick() sends it.
+ * here. inc_deliver_kick() sends it.
  *
  * Context: BH, RCU read side.
  * Return: true if they are to be asked.
@@ -665,6 +666,7 @@ void inc_tree_destroy(struct inc_tree *tree, unsigned int linger_ms)
 
 	synchronize_net();
 	timer_shutdown_sync(&tree->scan);
+	timer_shutdown_sync(&tree->late);
 	while (n)
 		inc_qp_destroy(qps[--n]);
 	kvfree(qps);

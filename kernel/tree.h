@@ -5,6 +5,7 @@
 #ifndef _INC_TREE_H
 #define _INC_TREE_H
 
+#include <linux/llist.h>
 #include <linux/netlink.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -71,14 +72,27 @@ struct inc_tree_cfg {
 
 /**
  * struct inc_tree_slot - a slot and its lock
- * @lock: guards @m; nests in inc_qp.rx_lock; no lock nests in it
+ * @lock: guards @m and what delays its chunks; nests in inc_qp.rx_lock; no lock nests in it
  * @m: the slot
  * @ended: newest message that has ended; written while no later one can
+ * @told: chunks of the message that were passed on
+ * @quick: how many of its chunks have followed each other quickly
+ * @late: some wait to be passed on
+ * @listed: it is in inc_tree.late_slots
+ * @late_node: there
+ * @done_at: when the last chunk completed, microseconds, or 0; like all since
+ *	@told guarded by @lock
  */
 struct inc_tree_slot {
 	spinlock_t		lock;	/* see above */
 	struct inc_slot		m;
 	u32			ended;
+	u16			told;
+	u8			quick;
+	bool			late;
+	bool			listed;
+	struct llist_node	late_node;
+	u64			done_at;
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -108,6 +122,8 @@ struct inc_tree_slot {
  * @stats: counters of the tree
  * @gone: sum of the counters of members that are gone; under inc_net.lock
  * @scan: looks for members that keep others waiting, while a slot is busy
+ * @late_slots: slots with chunks that may have to be passed on by @late
+ * @late: does so, see deliver.c
  * @fail_work: tells everybody that the tree failed
  * @ref: references: the set of trees, each QP, works under way
  * @rcu: frees it after the readers
@@ -139,6 +155,8 @@ struct inc_tree {
 	struct inc_stats __percpu	*stats;
 	u64				gone[INC_STATS_MAX];
 	struct timer_list		scan;
+	struct llist_head		late_slots;
+	struct timer_list		late;
 	struct work_struct		fail_work;
 	refcount_t			ref;
 	struct rcu_head			rcu;

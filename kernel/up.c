@@ -14,7 +14,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "engine.h"
+#include "deliver.h"
 #include "qp.h"
 #include "resp.h"
 #include "send.h"
@@ -423,11 +423,11 @@ static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
 	spin_unlock(&ts->lock);
 
 	if (a.to > a.from)
-		inc_engine_deliver(tree, slot, &a.msg, a.to);
+		inc_deliver_result(tree, slot, &a.msg, a.to);
 	if (a.failed) {
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
 		inc_up_fail(tree, slot, a.msg.msg_id, a.status);
-		inc_engine_tell(tree, slot, a.msg.msg_id, a.status);
+		inc_deliver_status(tree, slot, a.msg.msg_id, a.status);
 	}
 	return ok;
 }
@@ -438,7 +438,7 @@ static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
  * @pkt: packet, checked by inc_resp_check()
  * @payload: its payload
  *
- * What members get of it is sent by inc_engine_kick().
+ * What members get of it is sent by inc_deliver_kick().
  *
  * Context: BH off, RCU read side, qp->rx_lock held.
  * Return: false if it makes no sense: the QP has to go to error.

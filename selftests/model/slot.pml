@@ -411,7 +411,7 @@ inline slot_add(n, r, id)
 	fi
 }
 
-/* For each rank, under a lock of its own: inc_engine_tell(), chunk_complete(). */
+/* For each rank, under a lock of its own: inc_deliver_status(), inc_deliver_result(). */
 #ifdef BUG_TELL
 #define FORGOTTEN(i)	((i) == 1)
 #else
