@@ -117,6 +117,23 @@ u32 inc_crc_payload(const void *data, unsigned int len)
 	return crc32_le(crc32_le(0, data, len), zero, -len & 3);
 }
 
+/*
+ * UDP header to the last extended header. Of sizes that the compiler knows this
+ * takes a few instructions, and nearly all packets have one of these.
+ */
+static void copy_transport(void *dst, const void *src, unsigned int len)
+{
+	const unsigned int bare = sizeof(struct udphdr) + IB_BTH_BYTES;
+	const unsigned int write = bare + sizeof(struct ib_reth);
+
+	if (len == bare)
+		memcpy(dst, src, bare);
+	else if (len == write)
+		memcpy(dst, src, write);
+	else
+		memcpy(dst, src, len);
+}
+
 /**
  * inc_icrc_hdr() - CRC of a packet's headers, variant fields masked
  * @ip: IPv4 header without options, or IPv6 header
@@ -137,16 +154,16 @@ u32 inc_icrc_hdr(const void *ip, unsigned int ip_len, const void *udp,
 	struct udphdr *uh = (struct udphdr *)(buf + ip_len);
 	unsigned int len = sizeof(*uh) + transport_len;
 
-	memcpy(buf, ip, ip_len);
-	memcpy(uh, udp, len);
-
+	copy_transport(uh, udp, len);
 	if (ip_len == sizeof(struct iphdr)) {
 		struct iphdr *ih = (struct iphdr *)buf;
 
+		memcpy(buf, ip, sizeof(*ih));
 		ih->tos = 0xff;
 		ih->ttl = 0xff;
 		ih->check = (__force __sum16)0xffff;
 	} else {
+		memcpy(buf, ip, sizeof(struct ipv6hdr));
 		/* Traffic class, flow label and hop limit. */
 		buf[0] |= 0x0f;
 		memset(buf + 1, 0xff, 3);

@@ -29,13 +29,16 @@
  * inc_part_free() - give up a packet's payload
  * @part: part in the packet's control block
  *
- * Context: any.
+ * Its buffer's description goes to where that of the next packet to send is taken
+ * from (napi_build_skb()).
+ *
+ * Context: BH off.
  */
 void inc_part_free(struct inc_part *part)
 {
 	struct inc_cb *cb = container_of(part, struct inc_cb, part);
 
-	consume_skb(container_of((char (*)[48])cb, struct sk_buff, cb));
+	napi_consume_skb(container_of((char (*)[48])cb, struct sk_buff, cb), 1);
 }
 
 /* Small numbers make a shallow xarray, which is quicker to search. */
