@@ -60,10 +60,24 @@ stream()
 	ip netns exec "$TOPO-$1" inc-rtt -j --bw --dev "$dev" -i 3500 --reps 4 "$2" >/dev/null
 }
 
+# What the module sends as one is taken apart by whom: the ports or the hosts.
+apart()
+{
+	local segs=1 r
+
+	[ "$1" = ports ] || segs=65535
+	for ((r = 0; r < TOPO_N; r++)); do
+		sw ip link set "v$r" gso_max_segs "$segs"
+	done
+}
+
 part_cpu()
 {
 	local rep=$1
 
+	apart ports
+	account "$S/cpu-apart.$rep" allreduce module 8 /dev/null -s 1048576 -i 250 -x 2
+	apart hosts
 	account "$S/cpu-module.$rep" \
 		allreduce module 8 "$S/order-ranks.$rep" -s 1048576 -i 250 -x 2
 	account "$S/cpu-arrival.$rep" \

@@ -294,6 +294,8 @@ def cpu(rep):
     forward = [a.per_packet() for a in accounts(rep, 'cpu-forward')]
     rep.add('CPU per request packet, taken in, reduced and answered, N=8',
             packet, 'us')
+    rep.add('CPU per request packet, bursts taken apart at the ports',
+            [a.per_packet() for a in accounts(rep, 'cpu-apart')], 'us')
     rep.add('CPU of rxe per packet of a WRITE received', rxe_in, 'us')
     rep.add('CPU of rxe per packet of a WRITE sent', rxe_out, 'us')
     rep.ratio('CPU per request packet, over rxe receiving and sending one',
