@@ -13,7 +13,7 @@ LOSS_RATES=${LOSS_RATES:-0 0.1 1 2 5}
 LOSS_RANKS=${LOSS_RANKS:-2 8}
 LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-rc uc rxe}
 # Bytes and operations of a run. RC loses much more time, UC has much less to lose.
-declare -A LOSS_RUN=([rc]="-s 1048576 -i 3 -x 1" [uc]="-s 1048576 -i 1 -x 0 --outstanding 8")
+declare -A LOSS_RUN=([rc]="-s 1048576 -i 3 -x 1" [uc]="-s 1048576 -i 1 -x 0 --outstanding 6")
 
 # at_ends CMD: CMD for both ends of each link, with DEV and IFB set, and what runs
 # a program there as arguments.
@@ -61,9 +61,18 @@ lossy_rxe()
 		esac
 		at_ends lose_end
 		host 0 inc-rtt -j --bw --dev "${TOPO}0" -s 4096 --window 16 --reps 1 \
-			-i 256 "$(topo_ip4 1)" >"$out" 2>"$out.log" ||
-			die "inc-rtt: $(cat "$out.log")"
+			-i 256 "$(topo_ip4 1)" >"$out" 2>"$out.log" || {
+			# Its place lost: see design.rst, limits.
+			echo "bench: two rxe hosts, loss of $LOSS %: $(cat "$out.log")"
+			echo '{"median":0}' >"$out"
+		}
 	done
+}
+
+# Slow, and no bar: one repetition is enough.
+once()
+{
+	[ "$1" = rc ] && { [ "$LOSS" = 2 ] || [ "$LOSS" = 5 ]; }
 }
 
 part_loss()
@@ -77,6 +86,7 @@ part_loss()
 		export INC_TRANSPORT=$transport
 		for n in $LOSS_RANKS; do
 			for LOSS in $LOSS_RATES; do
+				once "$transport" && [ "$rep" -gt 1 ] && continue
 				at_ends lose_end
 				# shellcheck disable=SC2086
 				allreduce module "$n" "$S/loss-$transport.$n.$LOSS.$rep" \
