@@ -23,9 +23,9 @@
  * Where results keep coming, looking for them now and then costs less than
  * being woken for each: a part of the round trip, if that is long.
  */
-#define NAP_SHARE	16
+#define NAP_SHARE	8
 #define NAP_MIN_US	250
-#define NAP_MAX_US	2000
+#define NAP_MAX_US	4000
 #define NAP_UNDER_WAY	16
 
 /* Without results the clock is read each so many calls. */
