@@ -58,7 +58,7 @@
  * @recv: where the caller wants the result; NULL: none for this rank
  * @temp: copy of the data, to be freed in the end
  * @esize: length of an element
- * @posted: bytes of a block for which the step's messages were sent
+ * @posted: bytes of a block at which the next message's part begins
  * @msgs: messages that it takes
  * @msgs_posted: messages sent
  * @msgs_done: messages whose result came

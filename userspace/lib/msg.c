@@ -419,14 +419,14 @@ static bool wants_completion(const struct inc_comm *comm,
 	       (req->smem && req->msgs_posted == req->msgs);
 }
 
-/* A block's part was sent, perhaps its last: on to the next step. */
+/* A block's part was sent, perhaps its last: on to the next message. */
 static void advance(struct inc_req *req)
 {
-	req->posted += inc_seg_len(req->plan.block, req->posted, req->plan.chunk);
-	if (req->posted < req->plan.block || ++req->step_no == req->plan.steps)
-		return;
-	req->posted = 0;
-	inc_plan_step(&req->plan, req->step_no, &req->step);
+	uint64_t before = req->step_no;
+
+	inc_plan_next(&req->plan, &req->step_no, &req->posted);
+	if (req->step_no != before && req->step_no < req->plan.steps)
+		inc_plan_step(&req->plan, req->step_no, &req->step);
 }
 
 static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)

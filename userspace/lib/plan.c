@@ -161,6 +161,30 @@ void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s)
 }
 
 /**
+ * inc_plan_next() - on to the next message
+ * @p: plan
+ * @i: step of the message before; updated, to @p->steps behind the last one
+ * @off: bytes of a block at which its part begins; updated
+ *
+ * A block's parts follow each other, but in AllToAll: there all senders of a turn
+ * send a part each. Else few senders' parts would fill the window, and the
+ * links of the others be idle.
+ */
+void inc_plan_next(const struct inc_plan *p, uint64_t *i, size_t *off)
+{
+	unsigned int turn = p->collective == INC_COLL_ALLTOALL && !p->whole ?
+				    p->nranks : 1;
+
+	if (++*i % turn)
+		return;
+	*off += inc_seg_len(p->block, *off, p->chunk);
+	if (*off < p->block)
+		*i -= turn;
+	else
+		*off = 0;
+}
+
+/**
  * inc_plan_msgs() - messages of a plan
  * @p: plan
  *

@@ -38,7 +38,7 @@ struct inc_plan {
 };
 
 /**
- * struct inc_step - messages with consecutive parts of a block
+ * struct inc_step - messages with the parts of a block
  * @collective: of the messages
  * @root: of the messages
  * @from: first block of the send buffer that this rank sends of
@@ -60,6 +60,7 @@ unsigned int inc_plan_blocks_out(const struct inc_plan *p);
 void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t piece,
 		   size_t esize);
 void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s);
+void inc_plan_next(const struct inc_plan *p, uint64_t *i, size_t *off);
 uint64_t inc_plan_msgs(const struct inc_plan *p);
 
 #endif /* INC_LIB_PLAN_H */

@@ -14,6 +14,8 @@
 #define MSG_SIZE	1056	/* 1024 bytes of data */
 
 static int got[MAX_RANKS][MAX_RANKS];
+/* Bytes of a block that messages of a step had, so far. */
+static size_t sent[MAX_RANKS * MAX_RANKS];
 
 /* Block @b of rank @r's data; the reduction of all ranks' blocks @b. */
 static int data(unsigned int r, unsigned int b)
@@ -91,15 +93,28 @@ static void own_block(const struct inc_plan *p)
 		got[r][0] = data(r, r);
 }
 
+/*
+ * A message of step @i with a part at @off. The parts of a step are in order and
+ * make up the block.
+ */
+static void take_part(const struct inc_plan *p, uint64_t i, size_t off)
+{
+	OK(i < p->steps);
+	EQ(sent[i], off);
+	sent[i] += inc_seg_len(p->block, off, p->chunk);
+}
+
 static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
 		      uint32_t piece)
 {
 	struct inc_plan p[MAX_RANKS] = { 0 };
 	struct inc_step s[MAX_RANKS] = { 0 };
+	uint64_t i = 0, msgs;
 	unsigned int r, b;
-	uint64_t i;
+	size_t off = 0;
 
 	memset(got, 0, sizeof(got));
+	memset(sent, 0, sizeof(sent));
 	for (r = 0; r < n; r++) {
 		p[r] = (struct inc_plan) {
 			.collective = (uint8_t)coll, .rank = r, .nranks = n,
@@ -110,7 +125,8 @@ static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
 		EQ(inc_plan_msgs(&p[r]), inc_plan_msgs(&p[0]));
 		own_block(&p[r]);
 	}
-	for (i = 0; i < p[0].steps; i++) {
+	for (msgs = 0; i < p[0].steps; msgs++) {
+		take_part(&p[0], i, off);
 		for (r = 0; r < n; r++) {
 			inc_plan_step(&p[r], i, &s[r]);
 			EQ(s[r].collective, s[0].collective);
@@ -119,9 +135,13 @@ static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
 			if (reduces(s[r].collective))
 				EQ(s[r].from, s[0].from);
 		}
-		for (r = 0; r < n; r++)
+		for (r = 0; r < n && !off; r++)
 			deliver(s, n, r);
+		inc_plan_next(&p[0], &i, &off);
 	}
+	EQ(msgs, inc_plan_msgs(&p[0]));
+	for (i = 0; i < p[0].steps; i++)
+		EQ(sent[i], block);
 	for (r = 0; r < n; r++)
 		for (b = 0; b < MAX_RANKS; b++)
 			EQ(got[r][b], want(coll, n, root, r, b));
@@ -139,6 +159,25 @@ static void all_collectives(void)
 				for (k = 0; k < sizeof(blocks) / sizeof(blocks[0]); k++)
 					carry_out(coll, n, root, blocks[k],
 						  k & 1 ? MSG_SIZE : MSG_SIZE / 4);
+}
+
+/* In each window of as many messages as ranks, each rank sends one. */
+static void all_links_busy(void)
+{
+	struct inc_plan p = {
+		.collective = INC_COLL_ALLTOALL, .nranks = 5, .block = 5000,
+	};
+	uint64_t i = 0, msgs;
+	struct inc_step s;
+	size_t off = 0;
+
+	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
+	for (msgs = 0; i < p.steps; msgs++) {
+		inc_plan_step(&p, i, &s);
+		EQ(s.root, msgs % 5);
+		inc_plan_next(&p, &i, &off);
+	}
+	EQ(msgs, inc_plan_msgs(&p));
 }
 
 static void few_messages(void)
@@ -174,6 +213,7 @@ int main(void)
 {
 	static const struct test_case cases[] = {
 		{ "plan: all collectives, ranks, roots, sizes", all_collectives },
+		{ "plan: AllToAll, all ranks send at the same time", all_links_busy },
 		{ "plan: number of messages", few_messages },
 	};
 
