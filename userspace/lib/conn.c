@@ -92,12 +92,15 @@ static int wait_fd(int fd, short events, int64_t deadline_ms)
 static void set_keepalive(int fd)
 {
 	int on = 1, idle = 5, intvl = 5, cnt = 3;
+	/* What was sent and not acknowledged keeps probes from being sent. */
+	unsigned int limit_ms = 20000;
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &intvl, sizeof(intvl));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &cnt, sizeof(cnt));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof(limit_ms));
 }
 
 static int connect_one(const struct addrinfo *ai, int64_t deadline_ms, int *res)

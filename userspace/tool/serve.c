@@ -266,12 +266,15 @@ static void set_keepalive(int fd)
 {
 	const int on = 1, idle = KEEP_IDLE_S, intvl = KEEP_INTVL_S,
 		  cnt = KEEP_CNT;
+	/* What was sent and not acknowledged keeps probes from being sent. */
+	const unsigned int limit_ms = 1000 * (KEEP_IDLE_S + KEEP_CNT * KEEP_INTVL_S);
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &intvl, sizeof(intvl));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &cnt, sizeof(cnt));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof(limit_ms));
 }
 
 static struct client *client_new(struct server *s, int fd,
