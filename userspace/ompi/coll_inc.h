@@ -136,6 +136,9 @@ struct coll_inc_below {
 #undef X
 };
 
+/* Trees that a communicator may have for persistent operations. */
+#define COLL_INC_MAX_LANES	16
+
 /**
  * struct coll_inc_module - of a communicator
  * @super: Open MPI's part
@@ -146,7 +149,9 @@ struct coll_inc_below {
  * @local: the ranks of this host, NULL if each host has one rank
  * @host_of: of each rank, the number of its host; NULL as @local
  * @at: of each rank, its rank in its host's @local; NULL likewise
- * @lanes: persistent operations, each of which has a tree
+ * @lanes: trees for persistent operations
+ * @nlanes: their number, the same on all ranks
+ * @free_lanes: mask of those that no operation of this rank has
  * @memlock: bytes that each rank may register, of all that is under way
  */
 struct coll_inc_module {
@@ -158,7 +163,9 @@ struct coll_inc_module {
 	ompi_communicator_t	*local;
 	int			*host_of;
 	int			*at;
-	int			lanes;
+	struct inc_comm		*lanes[COLL_INC_MAX_LANES];
+	int			nlanes;
+	int			free_lanes;
 	unsigned long		memlock;
 };
 
@@ -231,7 +238,7 @@ enum coll_inc_why coll_inc_goes_apart(struct coll_inc_module *m,
 				      ompi_communicator_t *comm,
 				      enum coll_inc_fn fn,
 				      const struct coll_inc_args *args,
-				      struct inc_comm **inc);
+				      int *lane);
 
 /* stats.c */
 void coll_inc_count(const ompi_communicator_t *comm, enum coll_inc_fn fn,
@@ -245,8 +252,7 @@ void coll_inc_meet(struct coll_inc_module *m, ompi_communicator_t *comm);
 void coll_inc_part(struct coll_inc_module *m);
 bool coll_inc_meeting(void);
 enum coll_inc_why coll_inc_lane(struct coll_inc_module *m,
-				ompi_communicator_t *comm,
-				struct inc_comm **inc);
+				ompi_communicator_t *comm, int *lane);
 
 /* types.c */
 enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
@@ -269,7 +275,7 @@ int coll_inc_wait(struct coll_inc_op *o, int rc);
 int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 		     ompi_request_t **request);
 int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
-			struct inc_comm *inc, const struct coll_inc_args *args,
+			int lane, const struct coll_inc_args *args,
 			ompi_request_t **request);
 void coll_inc_progress_end(void);
 

@@ -86,7 +86,7 @@ static int component_register(void)
 	param("max_bytes", "Largest, likewise",
 	      MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->max_bytes);
 	param("max_persistent",
-	      "Persistent operations of a communicator that may have trees of their own at a time; others fall through",
+	      "Persistent operations of a communicator that may have trees of their own at a time, 0 to 16; others fall through",
 	      MCA_BASE_VAR_TYPE_INT, &p->max_persistent);
 	param("timeout_ms",
 	      "Milliseconds without any progress after which an operation ends with an error; 0: never, since a rank may come late. Ranks, links and switches that die are noticed without",

@@ -65,13 +65,13 @@ static int name##_init(LIST params ompi_communicator_t *comm,		\
 	const struct coll_inc_args a = {				\
 		.coll = COLL_INC_##name, __VA_ARGS__ };			\
 	coll_inc_module_t *m = (coll_inc_module_t *)module;		\
-	struct inc_comm *inc;						\
+	int lane;							\
 									\
-	if (coll_inc_goes_apart(m, comm, COLL_INC_##name##_init, &a, &inc)) \
+	if (coll_inc_goes_apart(m, comm, COLL_INC_##name##_init, &a, &lane)) \
 		return m->below.name##_init(LIST args comm, info,	\
 					    request,			\
 					    m->below.name##_init_module); \
-	return coll_inc_persistent(m, comm, inc, &a, request);		\
+	return coll_inc_persistent(m, comm, lane, &a, request);		\
 }
 
 ENTRIES(allgather,

@@ -252,34 +252,54 @@ void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 		     comm->c_name, coll_inc_why_text(m->why));
 }
 
+static enum coll_inc_why add_lane(coll_inc_module_t *m, ompi_communicator_t *comm)
+{
+	struct inc_comm *inc = NULL;
+	char name[INC_JOB_MAX + 1];
+	enum coll_inc_why why;
+
+	if (m->nlanes >= coll_inc_params.max_persistent ||
+	    m->nlanes >= COLL_INC_MAX_LANES)
+		return COLL_INC_LANES;
+	if (agree(m, comm, make_name(m, comm, name) == OMPI_SUCCESS ?
+				   COLL_INC_GOES : COLL_INC_NO_TREE))
+		return COLL_INC_NO_TREE;
+	why = agree(m, comm, join(&inc, name, ompi_comm_rank(comm),
+				  ompi_comm_size(comm), LANE_SLOTS));
+	if (!why)
+		m->lanes[m->nlanes++] = inc;
+	else if (inc)
+		inc_comm_destroy(inc);
+	return why;
+}
+
 /**
- * coll_inc_lane() - make a tree for a persistent operation
+ * coll_inc_lane() - find a tree for a persistent operation
  * @m: module in state COLL_INC_READY whose hosts have one rank each
  * @comm: its communicator
- * @inc: takes it
+ * @lane: takes its number
  *
- * All ranks are in the same call.
+ * All ranks are in the same call. Trees are kept: one that all ranks have given
+ * back, in whichever order, is taken again.
  *
  * Return: COLL_INC_GOES, or why there is none.
  */
 enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
-				struct inc_comm **inc)
+				int *lane)
 {
-	char name[INC_JOB_MAX + 1];
+	int free_lanes = m->free_lanes;
 	enum coll_inc_why why;
 
-	/* Ranks may have freed others at different times. */
-	why = agree(m, comm, m->lanes < coll_inc_params.max_persistent ?
-				     COLL_INC_GOES : COLL_INC_LANES);
-	if (why)
-		return why;
-	if (agree(m, comm, make_name(m, comm, name) == OMPI_SUCCESS ?
-				   COLL_INC_GOES : COLL_INC_NO_TREE))
+	if (m->below.allreduce(MPI_IN_PLACE, &free_lanes, 1, &ompi_mpi_int.dt,
+			       &ompi_mpi_op_band.op, comm,
+			       m->below.allreduce_module) != OMPI_SUCCESS)
 		return COLL_INC_NO_TREE;
-	why = agree(m, comm, join(inc, name, ompi_comm_rank(comm),
-				  ompi_comm_size(comm), LANE_SLOTS));
-	if (why && *inc)
-		inc_comm_destroy(*inc);
+	if (free_lanes) {
+		*lane = __builtin_ctz((unsigned int)free_lanes);
+		return COLL_INC_GOES;
+	}
+	why = add_lane(m, comm);
+	*lane = m->nlanes - 1;
 	return why;
 }
 
@@ -289,6 +309,8 @@ enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
  */
 void coll_inc_part(coll_inc_module_t *m)
 {
+	while (m->nlanes)
+		inc_comm_destroy(m->lanes[--m->nlanes]);
 	if (m->inc)
 		inc_comm_destroy(m->inc);
 	m->inc = NULL;

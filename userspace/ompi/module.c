@@ -19,7 +19,8 @@ static void construct(coll_inc_module_t *m)
 	m->local = NULL;
 	m->host_of = NULL;
 	m->at = NULL;
-	m->lanes = 0;
+	m->nlanes = 0;
+	m->free_lanes = 0;
 	m->memlock = ULONG_MAX;
 }
 
@@ -146,7 +147,7 @@ enum coll_inc_why coll_inc_goes(coll_inc_module_t *m, ompi_communicator_t *comm,
  * @comm: its communicator
  * @fn: operation
  * @args: what it was called with
- * @inc: takes a tree for it alone; NULL: it wants none
+ * @lane: takes the number of a tree for it alone; NULL: it wants none
  *
  * Return: COLL_INC_GOES, or why it does not.
  */
@@ -154,7 +155,7 @@ enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
 				      ompi_communicator_t *comm,
 				      enum coll_inc_fn fn,
 				      const struct coll_inc_args *args,
-				      struct inc_comm **inc)
+				      int *lane)
 {
 	size_t bytes = coll_inc_args_size(args, ompi_comm_rank(comm),
 					  ompi_comm_size(comm));
@@ -167,8 +168,8 @@ enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
 	if (!why && coll_inc_args_total(args, bytes, ompi_comm_size(comm)) >
 		    m->memlock / MEMLOCK_PART)
 		why = COLL_INC_MEMLOCK;
-	if (!why && inc)
-		why = coll_inc_lane(m, comm, inc);
+	if (!why && lane)
+		why = coll_inc_lane(m, comm, lane);
 	coll_inc_count(comm, fn, bytes, args, why);
 	return why;
 }

@@ -5,7 +5,7 @@
  *
  * Persistent ones are begun in any order that a rank likes (MPI 4.1, section
  * 6.13), while on a tree the order is what tells operations apart. So each has a
- * tree of its own.
+ * tree to itself, a lane.
  */
 #include "coll_inc.h"
 
@@ -17,6 +17,7 @@
  * @comm: not freed before the request
  * @op: under way
  * @m: of a persistent one: module
+ * @lane: likewise, number of its tree
  * @args: likewise, what it is begun with
  */
 struct coll_inc_request {
@@ -24,6 +25,7 @@ struct coll_inc_request {
 	ompi_communicator_t	*comm;
 	struct coll_inc_op	op;
 	struct coll_inc_module	*m;
+	int			lane;
 	struct coll_inc_args	args;
 };
 
@@ -77,8 +79,9 @@ static void set_going(coll_inc_request_t *r)
 
 static void give_back_args(coll_inc_request_t *r)
 {
-	inc_comm_destroy(r->op.inc);
-	r->m->lanes--;
+	coll_inc_lock();
+	r->m->free_lanes |= 1 << r->lane;
+	coll_inc_unlock();
 	if (r->args.stype)
 		OBJ_RELEASE(r->args.stype);
 	if (r->args.rtype)
@@ -186,24 +189,22 @@ static int start(size_t count, ompi_request_t **requests)
  * coll_inc_persistent() - a persistent operation
  * @m: module
  * @comm: communicator
- * @inc: tree for this operation, given back with the request
+ * @lane: tree for this operation, given back with the request
  * @args: what it was called with, copied
  * @request: result, not started
  *
  * Return: OMPI_SUCCESS or an error.
  */
 int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
-			struct inc_comm *inc, const struct coll_inc_args *args,
+			int lane, const struct coll_inc_args *args,
 			ompi_request_t **request)
 {
 	coll_inc_request_t *r = request_new(comm, true);
 
-	if (!r) {
-		inc_comm_destroy(inc);
+	if (!r)
 		return OMPI_ERR_OUT_OF_RESOURCE;
-	}
 	r->super.req_start = start;
-	r->op = (struct coll_inc_op) { .inc = inc };
+	r->op = (struct coll_inc_op) { .inc = m->lanes[lane] };
 	r->args = *args;
 	/* The program may free its types before the request. */
 	if (args->stype)
@@ -211,7 +212,10 @@ int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 	if (args->rtype)
 		OBJ_RETAIN(args->rtype);
 	r->m = m;
-	m->lanes++;
+	r->lane = lane;
+	coll_inc_lock();
+	m->free_lanes &= ~(1 << lane);
+	coll_inc_unlock();
 	*request = &r->super;
 	return OMPI_SUCCESS;
 }
