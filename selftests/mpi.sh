@@ -4,7 +4,7 @@
 # MPI programs over coll/inc: ranks in the hosts' namespaces, mpirun on the
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
-#   mpi.sh [VAR=VALUE]... [flat | hosts | train | off | info | die]...
+#   mpi.sh [VAR=VALUE]... [flat | hosts | train | off | info | die | link]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -217,8 +217,10 @@ loop_end()
 	rc=$?
 	[ $rc != 0 ] && ! grep -qE '^(ended|wrong)' "$LAB_OUT/$1"
 	ktap $? "$1: nobody takes it for success" "status $rc"
-	wait_for $((10 * SLOW)) no_tree
+	# That a host is out of reach is noticed by TCP's keepalive.
+	wait_for $((30 * SLOW)) no_tree
 	ktap $? "$1: no tree is left"
+	echo "# $1: no tree after $((($(date +%s%N) - DIED_AT) / 1000000)) ms"
 	wait_for 5 same_shm
 	ktap $? "$1: nothing is left in /dev/shm" "$(ls /dev/shm | tr '\n' ' ')"
 	pkill -KILL "$MPIRUN|^(loop|prted)\$"
@@ -289,6 +291,10 @@ t_die()
 	kill -KILL "$(pgrep -o "$MPIRUN")"
 	loop_end mpirun-kill
 	works_again die
+}
+
+t_link()
+{
 	loop_start link 1
 	ip -n "$TOPO-h1" link set eth0 down
 	loop_end link
