@@ -72,7 +72,7 @@ checks()
 		"$LAB_OUT/hpcc-$1/hpccoutf.txt" | sed 's/[0-9.e+-]* \.\.\.\.\.*//; s/PTRANS_residual=.*/PTRANS_residual/'
 }
 
-MPI_LIMIT=150
+MPI_LIMIT=300
 trap mpi_down EXIT
 mpi_up $RANKS || exit 1
 MPI_ARGS=(--mca coll_inc_priority 0)
