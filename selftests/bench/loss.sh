@@ -47,8 +47,8 @@ lose_end()
 	"$@" tc qdisc change dev "$IFB" root netem loss "$LOSS%" limit 10000
 }
 
-# What two rxe hosts keep, at rates at which that ends. Short messages, since their
-# time-out of 4 ms is to be longer than a message.
+# What two rxe hosts keep, at rates at which that ends. Few messages in flight: their
+# time-out has to be longer than the queue, or the QP dies without any loss.
 lossy_rxe()
 {
 	local rep=$1 out
@@ -60,7 +60,7 @@ lossy_rxe()
 		*)	continue ;;
 		esac
 		at_ends lose_end
-		host 0 inc-rtt -j --bw --dev "${TOPO}0" -s 4096 --window 16 --reps 1 \
+		host 0 inc-rtt -j --bw --dev "${TOPO}0" -s 4096 --window 8 --qp-timeout 14 --reps 1 \
 			-i 256 "$(topo_ip4 1)" >"$out" 2>"$out.log" || {
 			# Its place lost: see design.rst, limits.
 			echo "bench: two rxe hosts, loss of $LOSS %: $(cat "$out.log")"

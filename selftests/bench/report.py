@@ -189,7 +189,7 @@ def loss(rep):
     rxe = {p: [r['median'] for r in rep.take('loss-rxe.%s' % p)]
            for p in ('0', '0.1', '1')}
     for p in ('0.1', '1'):
-        if rxe['0'] and rxe[p]:
+        if rxe[p] and all(rxe['0']):
             rep.ratio('Goodput, WRITEs between two rxe hosts, loss of %s %%' % p,
                       rxe[p], rxe['0'])
     for transport in ('rc', 'uc'):
