@@ -43,6 +43,7 @@ shape()
 {
 	local r how="root tbf rate ${RATE}mbit burst $BURST limit $1"
 
+	topo_bursts off
 	for ((r = 0; r < TOPO_N; r++)); do
 		echo "qdisc replace dev v$r $how"
 	done | tc -n "$TOPO-sw" -batch - || die "no shaped links"
@@ -56,6 +57,7 @@ unshape()
 {
 	local r
 
+	topo_bursts on
 	for ((r = 0; r < TOPO_N; r++)); do
 		tc -n "$TOPO-h$r" qdisc del dev eth0 root
 		tc -n "$TOPO-sw" qdisc del dev "v$r" root
