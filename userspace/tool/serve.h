@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The rendezvous daemon: serve.c has the sockets, serve-job.c the jobs, their
- * trees and who is in them. See Documentation/rendezvous.rst.
+ * The rendezvous daemon: serve.c has the command and the main loop, serve-client.c
+ * the connections, serve-job.c the jobs, their trees and who is in them,
+ * serve-level.c jobs of several switches. See Documentation/rendezvous.rst.
  */
 #ifndef INC_TOOL_SERVE_H
 #define INC_TOOL_SERVE_H
@@ -105,12 +106,20 @@ struct server {
 
 /* serve.c */
 int cmd_serve(int argc, char **argv);
+void server_log(const struct server *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* serve-client.c */
 void client_send(struct client *c, const struct inc_rdv_msg *msg);
 void client_error(struct client *c, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 struct client *client_connect(struct server *s);
-void server_log(const struct server *s, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+void client_accept(struct server *s);
+void client_input(struct client *c);
+void client_flush(struct client *c);
+void client_close(struct client *c, const char *why);
+void clients_check_quiet(struct server *s);
+void clients_sweep(struct server *s);
 
 /* serve-job.c */
 void job_join(struct client *c, const struct inc_rdv_join *join);

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The rendezvous daemon's connections: lines in, lines out, and who is dropped.
+ */
+#include "common.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdarg.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "serve.h"
+
+#define QUIET_MS	5000	/* for a client's first line */
+#define KEEP_IDLE_S	5	/* until a silent connection is probed */
+#define KEEP_INTVL_S	1
+#define KEEP_CNT	3
+
+/**
+ * client_close() - end a connection
+ * @c: connection, ended already or not
+ * @why: how
+ *
+ * Whoever it was is taken out of its job. clients_sweep() frees it.
+ */
+void client_close(struct client *c, const char *why)
+{
+	if (c->fd < 0)
+		return;
+	close(c->fd);
+	c->fd = -1;
+	if (c->gather)
+		gather_lost(c, why);
+	else if (c->job && c->up)
+		job_up_lost(c, why);
+	else if (c->job)
+		job_lost(c, why);
+	else
+		server_log(c->server, "%s: %s", c->name, why);
+}
+
+/**
+ * client_flush() - send what the socket takes
+ * @c: connection
+ */
+void client_flush(struct client *c)
+{
+	ssize_t n;
+
+	while (c->out_len && c->fd >= 0) {
+		n = send(c->fd, c->out, c->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == ENOTCONN))
+			return;
+		if (n < 0) {
+			/* Closed by the main loop, not in the caller's midst. */
+			c->closing = true;
+			c->out_len = 0;
+			return;
+		}
+		c->out_len -= (size_t)n;
+		memmove(c->out, c->out + n, c->out_len);
+	}
+}
+
+/**
+ * client_send() - send a line
+ * @c: connection
+ * @msg: what it says
+ *
+ * Does not wait. A connection that reads nothing is dropped in the end.
+ */
+void client_send(struct client *c, const struct inc_rdv_msg *msg)
+{
+	char line[INC_RDV_LINE_MAX + 1];
+	int len = inc_rdv_format(msg, line, sizeof(line));
+
+	if (len < 0 || (size_t)len > sizeof(c->out) - c->out_len) {
+		c->closing = true;
+		return;
+	}
+	memcpy(c->out + c->out_len, line, (size_t)len);
+	c->out_len += (size_t)len;
+	client_flush(c);
+}
+
+/**
+ * client_error() - send an error, then close
+ * @c: connection that is no rank
+ * @err: positive errno value
+ * @fmt: what is wrong
+ */
+void client_error(struct client *c, int err, const char *fmt, ...)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_ERROR, .err = err };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg.text, sizeof(msg.text), fmt, ap);
+	va_end(ap);
+	server_log(c->server, "%s: %s", c->name, msg.text);
+	client_send(c, &msg);
+	c->closing = true;
+}
+
+static void handle_join(struct client *c, const struct inc_rdv_join *join)
+{
+	c->quiet_until = 0;
+	if (c->job || (c->gather && !c->link))
+		client_error(c, EBUSY, "this connection is rank %u already",
+			     c->gather ? c->join.rank : c->rank);
+	else if (c->link || gather_wants(c->server, join))
+		gather_join(c, join);
+	else
+		job_join(c, join);
+}
+
+/* What the parent's daemon says. What it has to say of failures, the switch says. */
+static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
+{
+	switch (msg->type) {
+	case INC_RDV_PLACED:
+		if (c->gather)
+			gather_placed(c, &msg->placed);
+		break;
+	case INC_RDV_LINKED:
+		if (c->job && job_link(c->job, &msg->joined))
+			c->closing = true;
+		break;
+	case INC_RDV_READY:
+		if (c->job)
+			job_parent_ready(c->job);
+		break;
+	case INC_RDV_ERROR:
+		if (c->gather)
+			gather_error(c, msg->err, msg->text);
+		c->closing = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
+{
+	switch (msg->type) {
+	case INC_RDV_GATHER:
+		c->link = true;
+		handle_join(c, &msg->join);
+		return;
+	case INC_RDV_RETRACT:
+		if (c->link && c->gather)
+			gather_retract(c, &msg->join);
+		return;
+	case INC_RDV_LINK:
+		if (c->link && c->job)
+			job_link_below(c, &msg->join);
+		return;
+	case INC_RDV_JOIN:
+		handle_join(c, &msg->join);
+		return;
+	case INC_RDV_LEAVE:
+		if (c->job)
+			job_leave(c);
+		client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_BYE });
+		c->closing = true;
+		return;
+	case INC_RDV_LOST:
+		if (c->job)
+			job_lost(c, "the switch does not answer it");
+		c->closing = true;
+		return;
+	default:
+		client_error(c, EPROTO, "that is for the daemon to say");
+	}
+}
+
+static void handle_line(struct client *c, const char *line)
+{
+	char err[INC_RDV_TEXT_MAX] = "";
+	struct inc_rdv_msg msg;
+	int ret;
+
+	ret = inc_rdv_parse(line, &msg, err, sizeof(err));
+	if (ret)
+		client_error(c, -ret, "%s", err);
+	else if (c->up)
+		handle_up(c, &msg);
+	else
+		handle_msg(c, &msg);
+}
+
+static void handle_lines(struct client *c)
+{
+	char line[INC_RDV_LINE_MAX];
+	int ret;
+
+	while (!c->closing) {
+		ret = inc_rdv_line(&c->in, line, sizeof(line));
+		if (!ret)
+			return;
+		if (ret == -EMSGSIZE)
+			client_error(c, EMSGSIZE, "line longer than %d bytes",
+				     INC_RDV_LINE_MAX);
+		else if (ret < 0)
+			client_error(c, EINVAL, "line with a NUL byte");
+		else
+			handle_line(c, line);
+	}
+}
+
+/**
+ * client_input() - take what has come
+ * @c: connection that is not closing
+ */
+void client_input(struct client *c)
+{
+	size_t len;
+	ssize_t n;
+	char *to = inc_rdv_space(&c->in, &len);
+
+	n = recv(c->fd, to, len, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		client_close(c, n ? strerror(errno) : "connection lost");
+		return;
+	}
+	inc_rdv_added(&c->in, (size_t)n);
+	handle_lines(c);
+}
+
+static void set_keepalive(int fd)
+{
+	const int on = 1, idle = KEEP_IDLE_S, intvl = KEEP_INTVL_S,
+		  cnt = KEEP_CNT;
+	/* What was sent and not acknowledged keeps probes from being sent. */
+	const unsigned int limit_ms = 1000 * (KEEP_IDLE_S + KEEP_CNT * KEEP_INTVL_S);
+
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &intvl, sizeof(intvl));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &cnt, sizeof(cnt));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof(limit_ms));
+}
+
+static struct client *client_new(struct server *s, int fd,
+				 const struct sockaddr_storage *sa,
+				 socklen_t len)
+{
+	char host[INET6_ADDRSTRLEN], port[8];
+	struct inc_rdv_addr addr;
+	struct client *c;
+
+	c = calloc(1, sizeof(*c));
+	if (!c) {
+		close(fd);
+		return NULL;
+	}
+	set_keepalive(fd);
+	inc_rdv_addr_from_sockaddr((const struct sockaddr *)sa, &addr);
+	if (getnameinfo((const struct sockaddr *)sa, len, NULL, 0, port,
+			sizeof(port), NI_NUMERICSERV))
+		snprintf(port, sizeof(port), "?");
+	snprintf(c->name, sizeof(c->name), "%s port %s",
+		 inc_rdv_addr_str(&addr, host, sizeof(host)), port);
+	c->fd = fd;
+	c->server = s;
+	c->next = s->clients;
+	s->clients = c;
+	s->nclients++;
+	return c;
+}
+
+/**
+ * client_accept() - take a connection
+ * @s: daemon whose listening socket has one
+ */
+void client_accept(struct server *s)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	struct client *c;
+	int fd;
+
+	fd = accept4(s->listen_fd, (struct sockaddr *)&sa, &len,
+		     SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return;
+	c = client_new(s, fd, &sa, len);
+	if (c)
+		c->quiet_until = s->now + QUIET_MS;
+}
+
+/**
+ * client_connect() - connect to the parent's daemon
+ * @s: daemon
+ *
+ * What is sent to it waits until the connection is there.
+ *
+ * Return: the connection, or NULL.
+ */
+struct client *client_connect(struct server *s)
+{
+	struct client *c;
+	int fd;
+
+	fd = socket(s->parent.ss_family,
+		    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return NULL;
+	if (connect(fd, (struct sockaddr *)&s->parent, s->parent_len) &&
+	    errno != EINPROGRESS) {
+		close(fd);
+		return NULL;
+	}
+	c = client_new(s, fd, &s->parent, s->parent_len);
+	if (c)
+		c->up = true;
+	return c;
+}
+
+/**
+ * clients_sweep() - free the connections that have ended
+ * @s: daemon
+ */
+void clients_sweep(struct server *s)
+{
+	struct client **link = &s->clients, *c;
+
+	while ((c = *link)) {
+		if (c->closing && !c->out_len)
+			client_close(c, "closed");
+		if (c->fd >= 0) {
+			link = &c->next;
+			continue;
+		}
+		*link = c->next;
+		s->nclients--;
+		free(c);
+	}
+}
+
+/**
+ * clients_check_quiet() - drop those that say nothing
+ * @s: daemon
+ */
+void clients_check_quiet(struct server *s)
+{
+	struct client *c;
+
+	for (c = s->clients; c; c = c->next)
+		if (c->quiet_until && c->quiet_until <= s->now && !c->closing) {
+			c->quiet_until = s->now + QUIET_MS;
+			client_error(c, ETIMEDOUT, "no complete line within %d ms",
+				     QUIET_MS);
+		} else if (c->quiet_until && c->quiet_until <= s->now) {
+			client_close(c, "does not read");
+		}
+}
