@@ -675,6 +675,9 @@ bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
 	if (s->state != INC_SLOT_STATE_BUSY || !s->gathered || off != s->came ||
 	    len > s->msg.data_len - off)
 		return false;
+	/* All of it can't be there before all of the request is. */
+	if (len == s->msg.data_len - off && s->gathered < s->msg.up_chunks)
+		return false;
 	memcpy(s->result + off, data, len);
 	s->came += len;
 	while (s->ready < s->msg.nchunks &&
@@ -704,7 +707,7 @@ bool inc_slot_answer(struct inc_slot *s, u8 status)
 	if (s->state != INC_SLOT_STATE_BUSY)
 		return s->state != INC_SLOT_STATE_IDLE;
 	/* Results without elements, or whose elements nobody wants. */
-	if (!s->gathered || (s->wanted && s->msg.data_len))
+	if (s->gathered < s->msg.up_chunks || (s->wanted && s->msg.data_len))
 		return false;
 	s->ready = s->msg.nchunks;
 	s->state = INC_SLOT_STATE_DONE;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer: any bytes as a sequence of requests to a responder, which take
- * what the responder lets through into a slot's memory of exact size.
+ * libFuzzer: any bytes as a sequence of requests to a responder, RC and UC, which
+ * takes what the responder lets through into a slot's memory of exact size; and
+ * which messages of the UC ones are told to be missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <linux/kernel.h>
 #include <uapi/linux/inc_proto.h>
 
+#include "gap.h"
 #include "psn.h"
 #include "resp.h"
 #include "wire.h"
@@ -21,9 +23,11 @@
 		abort();						\
 } while (0)
 
+#define UC_OPCODE	0x20
+
 /* One request of the input, packed: what a peer chooses. */
 struct request {
-	uint8_t		opcode, ackreq_pad;
+	uint8_t		opcode, ackreq_pad;	/* 0x80 AckReq, 0x40 UC, 0x20 late */
 	int8_t		psn;		/* relative to the expected one */
 	uint8_t		rkey;
 	uint16_t	payload_len, dmalen, va;
@@ -37,7 +41,8 @@ static bool make(const struct inc_resp *r, const struct request *q,
 {
 	static uint8_t bytes[65536 + 64];
 	struct inc_pkt p = {
-		.opcode = q->opcode & 31, .pad = q->ackreq_pad & 3,
+		.opcode = (q->opcode & 31) | (q->ackreq_pad & 0x40 ? UC_OPCODE : 0),
+		.pad = q->ackreq_pad & 3,
 		.ackreq = q->ackreq_pad >> 7, .pkey = 0xffff,
 		.psn = inc_psn_add(r->epsn, q->psn), .rkey = q->rkey,
 		.dmalen = q->dmalen,
@@ -64,8 +69,35 @@ static void take(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t *m
 	       pkt->payload_len);
 }
 
+/* What UC lets through is a whole request; nothing else of the responder matters. */
+static void take_uc(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t *mem)
+{
+	if (!inc_resp_check_uc(r, pkt))
+		return;
+	require(pkt->opcode == (UC_OPCODE | 0x0b) && pkt->rkey == r->rkey);
+	require(pkt->payload_len == pkt->dmalen && pkt->payload_len <= r->pmtu);
+	require(pkt->payload_len >= INC_HDR_LEN);
+	require(pkt->va % STRIDE == 0 && pkt->va < (uint64_t)STRIDE * SLOTS);
+	memset(mem + pkt->va, 0x55, pkt->payload_len);
+}
+
+/* Each message that is told of is told once, in order, and not too soon. */
+static void come(struct inc_gap *g, int8_t ahead, bool overtaken)
+{
+	uint32_t looked = g->looked, id;
+
+	inc_gap_came(g, g->next + ahead, overtaken);
+	require(g->late >= INC_GAP_MIN_LATE && g->late <= INC_GAP_MAX_LATE);
+	while (inc_gap_judge(g, &id)) {
+		require(id == looked++);
+		require((int32_t)(g->next - id) > g->late);
+	}
+	require(g->next - g->looked <= g->late);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct inc_gap gap;
 	struct inc_resp r = {
 		.epsn = 0xfffff8, .rkey = 7, .stride = STRIDE, .slots = SLOTS,
 		.pmtu = 256,
@@ -73,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *mem = malloc(STRIDE * SLOTS);
 	bool ok = true;
 
+	inc_gap_init(&gap, ~0U - 20);
 	for (; ok && size >= sizeof(struct request);
 	     data += sizeof(struct request), size -= sizeof(struct request)) {
 		struct request q;
@@ -81,6 +114,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(&q, data, sizeof(q));
 		if (!make(&r, &q, &pkt) || !(pkt.flags & INC_PKT_REQUEST))
 			continue;
+		if (pkt.uc) {
+			take_uc(&r, &pkt, mem);
+			come(&gap, q.psn, q.ackreq_pad & 0x20);
+			continue;
+		}
 		switch (inc_resp_check(&r, &pkt)) {
 		case INC_RESP_NEW:
 			if (!inc_resp_is_empty(&pkt))

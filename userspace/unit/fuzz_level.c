@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer: any bytes as the order in which things happen at a root and its
+ * leaves: packets of ranks, of leaves to the root, of its results to them, message
+ * after message. What each rank gets is compared with one slot for all ranks. A
+ * parent that says what it must not say, and messages that fail, must do no harm.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+
+#include "reduce/reduce.h"
+#include "slot.h"
+#include "span.h"
+
+#define MAX_RANKS	9
+#define MAX_MEMBERS	4
+#define MAX_CHUNKS	4
+#define PMTU		64
+#define ROOM		(MAX_CHUNKS * PMTU - INC_HDR_LEN)
+
+#define require(cond) do {						\
+	if (!(cond)) {							\
+		fprintf(stderr, "# line %d: %s\n", __LINE__, #cond);	\
+		abort();						\
+	}								\
+} while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A switch at one message. */
+struct sw {
+	struct inc_slot_geom	geom;
+	struct inc_slot		s;
+	void			*mem;
+	struct inc_msg		msg[MAX_RANKS];
+	uint16_t		sent[MAX_RANKS];
+	uint32_t		delivered;
+	bool			told;
+	bool			lied_to;
+};
+
+static struct job {
+	uint16_t	n, members, below[MAX_MEMBERS], at[MAX_RANKS];
+	struct inc_span	span[MAX_MEMBERS];
+	struct inc_hdr	hdr;
+	uint32_t	id;
+	uint8_t		data[MAX_RANKS][ROOM];
+	struct sw	flat, root, leaf[MAX_MEMBERS];
+	bool		failed;
+} j;
+
+static int live;
+static const uint8_t *in, *end;
+
+static uint8_t byte(void)
+{
+	return in < end ? *in++ : 0;
+}
+
+/* The slot may step over what stands before the elements. */
+struct owned {
+	struct inc_part	part;
+	void		*mem;
+};
+
+void inc_part_free(struct inc_part *part)
+{
+	struct owned *o = container_of(part, struct owned, part);
+
+	live--;
+	free(o->mem);
+	free(o);
+}
+
+static struct inc_part *new_part(const uint8_t *data, uint32_t len)
+{
+	struct owned *o = calloc(1, sizeof(*o));
+
+	/* Of exactly that size: AddressSanitizer stands behind it. */
+	o->mem = malloc(len);
+	memcpy(o->mem, data, len);
+	o->part.data = o->mem;
+	o->part.len = len;
+	live++;
+	return &o->part;
+}
+
+static void sw_init(struct sw *sw, const struct inc_slot_geom *geom)
+{
+	size_t size;
+
+	memset(sw, 0, sizeof(*sw));
+	sw->geom = *geom;
+	sw->geom.slots = 1;
+	sw->geom.pmtu = PMTU;
+	sw->geom.max_chunks = MAX_CHUNKS;
+	sw->geom.collectives = ~0U;
+	sw->geom.dtypes = ~0U;
+	sw->geom.ops = ~0U;
+	size = inc_slot_size(&sw->geom);
+	sw->mem = aligned_alloc(PMTU, size);
+	memset(sw->mem, 0, size);
+	inc_slot_init(&sw->s, &sw->geom, j.id, sw->mem);
+}
+
+static void setup(void)
+{
+	uint16_t first = 0;
+	bool aligned;
+
+	memset(&j, 0, sizeof(j));
+	j.id = byte() & 1 ? 3 : ~0U;
+	j.members = 2 + byte() % (MAX_MEMBERS - 1);
+	for (int i = 0; i < j.members; i++) {
+		uint16_t left = MAX_RANKS - first - (j.members - i - 1);
+
+		j.below[i] = byte() % (left < 4 ? left + 1 : 5);
+		first += j.below[i] ? j.below[i] : 1;
+	}
+	j.n = inc_span_sum(j.below, j.members);
+	require(j.n == first && j.n <= MAX_RANKS);
+	sw_init(&j.flat, &(struct inc_slot_geom) { .ranks = j.n });
+	aligned = inc_span_fill(j.span, j.at, j.below, j.members, 0);
+	sw_init(&j.root, &(struct inc_slot_geom) {
+		.ranks = j.members, .all = j.n, .own.n = j.n, .span = j.span,
+		.at = aligned ? j.at : NULL,
+	});
+	for (int i = 0; i < j.members; i++)
+		if (j.below[i])
+			sw_init(&j.leaf[i], &(struct inc_slot_geom) {
+				.ranks = j.span[i].n, .all = j.n,
+				.own = j.span[i], .leaf = true,
+			});
+}
+
+static void teardown(void)
+{
+	inc_slot_fail(&j.flat.s, INC_STATUS_TREE_GONE);
+	inc_slot_fail(&j.root.s, INC_STATUS_TREE_GONE);
+	free(j.flat.mem);
+	free(j.root.mem);
+	for (int i = 0; i < j.members; i++) {
+		if (!j.below[i])
+			continue;
+		inc_slot_fail(&j.leaf[i].s, INC_STATUS_TREE_GONE);
+		free(j.leaf[i].mem);
+	}
+	require(!live);
+}
+
+/* The switch that a rank is at, and its place there. */
+static struct sw *place_of(uint16_t rank, uint16_t *member)
+{
+	uint16_t i = 0;
+
+	while (rank >= j.span[i].first + j.span[i].n)
+		i++;
+	*member = j.below[i] ? rank - j.span[i].first : i;
+	return j.below[i] ? &j.leaf[i] : &j.root;
+}
+
+/* How many blocks a rank sends is known to the parser. */
+static bool parse_rank(const struct sw *sw, uint16_t rank, struct inc_msg *msg)
+{
+	uint32_t blocks[] = { 0, 1, j.n };
+	uint32_t size = be32_to_cpu(j.hdr.nelem) * inc_dtype_size(j.hdr.dtype);
+
+	for (int i = 0; i < 3; i++)
+		if (!inc_msg_parse(&sw->geom, rank, &j.hdr,
+				   INC_HDR_LEN + blocks[i] * size, msg))
+			return true;
+	return false;
+}
+
+static void start(struct sw *sw)
+{
+	memset(sw->msg, 0, sizeof(sw->msg));
+	memset(sw->sent, 0, sizeof(sw->sent));
+	sw->delivered = 0;
+	sw->told = false;
+}
+
+/* The next message. Returns false if it is too long for a slot. */
+static bool next_message(void)
+{
+	/* Only what does not depend on the order, where blocks are not aligned. */
+	static const uint8_t dtypes[] = {
+		INC_DTYPE_INT32, INC_DTYPE_UINT8, INC_DTYPE_FP16, INC_DTYPE_FP32,
+	};
+	static const uint8_t ops[] = { INC_OP_SUM, INC_OP_MIN, INC_OP_AVG };
+	uint8_t coll = byte() % INC_COLL_COUNT, kind = byte(), count = byte();
+	uint8_t dtype = dtypes[kind % (j.root.geom.at ? 4 : 2)];
+	bool rooted = coll == INC_COLL_BROADCAST || coll == INC_COLL_SCATTER ||
+		      coll == INC_COLL_GATHER || coll == INC_COLL_REDUCE;
+	uint16_t m;
+
+	j.hdr = (struct inc_hdr) {
+		.version = INC_VERSION, .collective = coll, .dtype = dtype,
+		.op = ops[(kind >> 2) % 3], .msg_id = cpu_to_be32(j.id),
+		.root = cpu_to_be16(rooted ? (kind >> 4) % j.n : 0),
+		.nelem = cpu_to_be32(coll == INC_COLL_BARRIER ? 0 : count % 72),
+	};
+	for (int r = 0; r < j.n; r++)
+		for (int i = 0; i < ROOM; i++)
+			j.data[r][i] = (r * 89 + i * 31 + count) % 61;
+	start(&j.flat);
+	start(&j.root);
+	for (int i = 0; i < j.members; i++)
+		start(&j.leaf[i]);
+	for (int r = 0; r < j.n; r++) {
+		struct sw *sw = place_of(r, &m);
+
+		if (!parse_rank(&j.flat, r, &j.flat.msg[r]))
+			return false;
+		require(parse_rank(sw, m, &sw->msg[m]));
+		require(sw->msg[m].out_len == j.flat.msg[r].out_len);
+	}
+	return true;
+}
+
+static bool whole(const struct sw *sw, uint16_t member)
+{
+	return sw->sent[member] == inc_chunks_of(&sw->geom, sw->msg[member].in_len);
+}
+
+/* A rank's next packet at its switch. */
+static void step_rank(struct sw *sw, uint16_t member, const uint8_t *data)
+{
+	const struct inc_msg *msg = &sw->msg[member];
+	uint16_t chunk = sw->sent[member];
+
+	if (whole(sw, member))
+		return;
+	if (!chunk) {
+		enum inc_slot_verdict v = inc_slot_begin(&sw->s, member, msg, 0, 1);
+
+		require(v == INC_SLOT_TAKE || j.failed || sw->lied_to);
+		if (v != INC_SLOT_TAKE)
+			return;
+	}
+	sw->sent[member]++;
+	inc_slot_add(&sw->s, member, msg->msg_id,
+		     new_part(data + inc_chunk_off(&sw->geom, chunk),
+			      inc_chunk_len(&sw->geom, chunk, msg->in_len)));
+}
+
+/* A leaf's next packet to the root, if it is ready. */
+static void step_up(int i)
+{
+	struct sw *leaf = &j.leaf[i], *root = &j.root;
+	const struct inc_msg *msg = &leaf->s.msg;
+	bool wide = inc_msg_wide(&leaf->geom, msg, j.span[i]);
+	uint16_t n = root->sent[i], packets = msg->up_chunks * (wide ? 2 : 1);
+	uint32_t chunk = wide ? n / 2 : n, len = INC_HDR_LEN + msg->up_len, plen;
+	const uint8_t *plane = wide && n & 1 ? leaf->s.up_lo : leaf->s.up;
+	bool first = !n;
+
+	if (leaf->s.state != INC_SLOT_STATE_BUSY || n == packets ||
+	    chunk >= leaf->s.gathered)
+		return;
+	if (wide)
+		len = inc_wide_len(&leaf->geom, msg->up_len);
+	if (first) {
+		struct inc_hdr hdr = j.hdr;
+
+		hdr.flags = cpu_to_be16(wide ? INC_HDR_F_WIDE : 0);
+		require(!inc_msg_parse(&root->geom, i, &hdr, len, &root->msg[i]));
+		if (inc_slot_begin(&root->s, i, &root->msg[i], 0, 1) != INC_SLOT_TAKE) {
+			require(j.failed);
+			return;
+		}
+	}
+	plen = len - n * PMTU < PMTU ? len - n * PMTU : PMTU;
+	plen -= first ? INC_HDR_LEN : 0;
+	root->sent[i]++;
+	inc_slot_add(&root->s, i, j.id,
+		     new_part(plane + chunk * PMTU - (first ? 0 : INC_HDR_LEN), plen));
+}
+
+/* The slot keeps what was before until the next message begins there. */
+static bool root_done(void)
+{
+	return j.root.s.state == INC_SLOT_STATE_DONE && j.root.s.msg.msg_id == j.id;
+}
+
+/* The root's next packet to a leaf. */
+static void step_down(int i, uint8_t how)
+{
+	const struct inc_msg *msg = &j.root.msg[i];
+	struct sw *leaf = &j.leaf[i];
+	uint32_t left = msg->out_len - leaf->delivered;
+	uint32_t len = left < 1 + how % PMTU ? left : 1 + how % PMTU;
+
+	if (leaf->told || !root_done() ||
+	    leaf->s.state != INC_SLOT_STATE_BUSY)
+		return;
+	if (len)
+		require(inc_slot_result(&leaf->s, leaf->delivered, j.root.s.result +
+					msg->out_off + leaf->delivered, len) ||
+			leaf->lied_to);
+	leaf->delivered += len;
+	if (leaf->delivered < msg->out_len)
+		return;
+	leaf->told = true;
+	require(inc_slot_answer(&leaf->s, INC_STATUS_OK) || leaf->lied_to);
+	require(leaf->s.state == INC_SLOT_STATE_DONE || leaf->lied_to);
+}
+
+/* What a parent must not say. The QP would go to error if it is refused. */
+static void lie(int i)
+{
+	struct sw *leaf = &j.leaf[i];
+	static const uint8_t junk[2 * PMTU];
+	uint32_t off = byte() * 8, len = 1 + byte() % PMTU;
+
+	leaf->lied_to = true;
+	j.failed = true;
+	if (off & 8)
+		inc_slot_answer(&leaf->s, off >> 4 & 3 ? 0 : INC_STATUS_MISMATCH);
+	else
+		inc_slot_result(&leaf->s, off & 16 ? leaf->s.came : off, junk, len);
+}
+
+static bool all_done(void)
+{
+	for (int i = 0; i < j.members; i++)
+		if (j.below[i] && !j.leaf[i].told)
+			return false;
+	return root_done();
+}
+
+/* Each rank has what one switch with all ranks gives it. */
+static void compare(void)
+{
+	uint16_t m;
+
+	for (int r = 0; r < j.n; r++)
+		while (!whole(&j.flat, r))
+			step_rank(&j.flat, r, j.data[r]);
+	require(j.flat.s.state == INC_SLOT_STATE_DONE);
+	for (int r = 0; r < j.n; r++) {
+		const struct inc_msg *want = &j.flat.msg[r];
+		const struct sw *sw = place_of(r, &m);
+
+		require(!memcmp(sw->s.result + sw->msg[m].out_off,
+				j.flat.s.result + want->out_off, want->out_len));
+	}
+	require(!live);
+}
+
+static void step(uint8_t op)
+{
+	uint16_t m, rank = (op >> 3) % j.n;
+	int i = (op >> 3) % j.members;
+	struct sw *sw;
+
+	switch (op & 7) {
+	case 0: case 1: case 2: case 3:
+		sw = place_of(rank, &m);
+		step_rank(sw, m, j.data[rank]);
+		break;
+	case 4: case 5:
+		if (j.below[i])
+			step_up(i);
+		break;
+	case 6:
+		if (j.below[i])
+			step_down(i, byte());
+		break;
+	case 7:
+		/* Rarely, or nothing would ever get done. */
+		if (op == 0xff) {
+			sw = place_of(byte() % j.n, &m);
+			inc_slot_fail(&sw->s, INC_STATUS_MISMATCH);
+			j.failed = true;
+		} else if (op == 0xf7 && j.below[j.members - 1]) {
+			lie(j.members - 1);
+		}
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static bool once;
+
+	if (!once)
+		inc_reduce_init();
+	once = true;
+	in = data;
+	end = data + size;
+	setup();
+	while (in < end && !j.failed && next_message()) {
+		while (in < end && !(all_done() && !j.failed))
+			step(byte());
+		if (!j.failed && all_done())
+			compare();
+		else
+			break;
+		j.id++;
+	}
+	teardown();
+	return 0;
+}
