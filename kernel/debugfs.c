@@ -5,7 +5,8 @@
  *	tree-<ID>/members	the QPs
  *	tree-<ID>/slots		slots that work on a message, or failed
  *	tree-<ID>/missing	who keeps others waiting
- *	tree-<ID>/fault/rank-<R>-rx, -tx	faults made on purpose
+ *	tree-<ID>/fault/rank-<R>-rx, -tx	faults made on purpose, of a leaf's
+ *				uplink too: parent-rx, -tx
  *
  * Readers take no lock but those of slots and QPs, one at a time: removing a
  * directory waits for them, and that may happen under inc_net.lock.
@@ -119,24 +120,25 @@ static struct inc_qp *member_rcu(struct inc_tree *tree, u16 rank)
 }
 
 /*
- * members: one line per rank
+ * members: one paragraph per rank, and one for a leaf's parent
  */
+
+static bool member_at(const struct inc_tree *tree, loff_t pos)
+{
+	return pos <= tree->cfg.ranks + tree->geom.leaf;
+}
 
 static void *member_start(struct seq_file *m, loff_t *pos)
 {
-	const struct inc_tree *tree = m->private;
-
 	if (!*pos)
 		return SEQ_START_TOKEN;
-	return *pos <= tree->cfg.ranks ? pos : NULL;
+	return member_at(m->private, *pos) ? pos : NULL;
 }
 
 static void *member_next(struct seq_file *m, void *v, loff_t *pos)
 {
-	const struct inc_tree *tree = m->private;
-
 	++*pos;
-	return *pos <= tree->cfg.ranks ? pos : NULL;
+	return member_at(m->private, *pos) ? pos : NULL;
 }
 
 static void member_stop(struct seq_file *m, void *v)
@@ -148,11 +150,19 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 	struct inc_qp_view v;
 
 	inc_qp_view_get(qp, &v);
-	seq_printf(m, "rank %u: ", qp->cfg.rank);
+	if (qp->up)
+		seq_puts(m, "parent: ");
+	else
+		seq_printf(m, "rank %u: ", qp->cfg.rank);
+	if (v.state == INC_MEMBER_STATE_INIT) {
+		seq_printf(m, "not connected (parent-set), qpn 0x%06x\n", qp->qpn);
+		return;
+	}
 	if (v.state == INC_MEMBER_STATE_ERROR)
 		seq_printf(m, "ERROR %s", member_error_name(v.error));
 	else
-		seq_puts(m, "rts");
+		seq_puts(m, qp->cfg.transport == INC_TRANSPORT_UC ? "rts, uc" :
+								    "rts");
 	if (qp->cfg.family == AF_INET)
 		seq_printf(m, ", qpn 0x%06x, peer %pI4 qpn 0x%06x\n", qp->qpn,
 			   &qp->cfg.peer.s6_addr32[3], qp->cfg.peer_qpn);
@@ -190,10 +200,11 @@ static int member_show(struct seq_file *m, void *v)
 
 	rank = *(loff_t *)v - 1;
 	rcu_read_lock();
-	qp = member_rcu(tree, rank);
+	qp = rank < tree->cfg.ranks ? member_rcu(tree, rank) :
+				      rcu_dereference(tree->parent);
 	if (qp)
 		show_qp(m, qp);
-	else
+	else if (rank < tree->cfg.ranks)
 		seq_printf(m, "rank %u: no member\n", rank);
 	rcu_read_unlock();
 	return 0;
@@ -274,6 +285,8 @@ static void show_slot(struct seq_file *m, const struct inc_slot_view *v)
 		   v->age_ms, v->begun, v->ranks, v->ready, v->msg.nchunks);
 	if (v->state == INC_SLOT_STATE_FAILED)
 		seq_printf(m, "\tFAILED with status %u\n", v->status);
+	else if (v->waits_parent)
+		seq_printf(m, "\twaits for the parent, for %u ms\n", v->parent_ms);
 	else
 		show_missing(m, v);
 }
@@ -318,7 +331,7 @@ static const struct seq_operations slots_sops = {
 DEFINE_SEQ_ATTRIBUTE(slots);
 
 /*
- * missing: the ranks that keep others waiting, worst first to see
+ * missing: the ranks that keep others waiting, and a leaf's parent
  */
 
 /**
@@ -333,6 +346,15 @@ struct wait {
 	u32	age_ms;
 };
 
+static void add_wait(struct wait *w, u32 msg_id, u32 age_ms)
+{
+	if (w->slots++ && age_ms <= w->age_ms)
+		return;
+	w->msg_id = msg_id;
+	w->age_ms = age_ms;
+}
+
+/* @wait: one for each rank, and one behind them for the parent. */
 static void collect(struct inc_tree *tree, struct inc_slot_view *view,
 		    struct wait *wait)
 {
@@ -341,15 +363,13 @@ static void collect(struct inc_tree *tree, struct inc_slot_view *view,
 	for (index = 0; index < tree->cfg.slots; index++) {
 		inc_slot_view_get(tree, index, view);
 		for (rank = 0; rank < view->ranks; rank++) {
-			struct wait *w = &wait[rank];
-
-			if (!inc_slot_view_missing(view, rank))
-				continue;
-			if (!w->slots++ || view->age_ms > w->age_ms) {
-				w->msg_id = view->msg.msg_id;
-				w->age_ms = view->age_ms;
-			}
+			if (inc_slot_view_missing(view, rank))
+				add_wait(&wait[rank], view->msg.msg_id,
+					 view->age_ms);
 		}
+		if (view->waits_parent)
+			add_wait(&wait[view->ranks], view->msg.msg_id,
+				 view->parent_ms);
 		cond_resched();
 	}
 }
@@ -360,23 +380,30 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 rank,
 	struct inc_qp_view v;
 	struct inc_qp *qp;
 
-	seq_printf(m, "rank %u: %u slots wait for it, longest message %u, %u ms; ",
-		   rank, w->slots, w->msg_id, w->age_ms);
+	if (rank < tree->cfg.ranks)
+		seq_printf(m, "rank %u: ", rank);
+	else
+		seq_puts(m, "parent: ");
+	seq_printf(m, "%u slots wait for it, longest message %u, %u ms; ",
+		   w->slots, w->msg_id, w->age_ms);
 
 	rcu_read_lock();
-	qp = member_rcu(tree, rank);
+	qp = rank < tree->cfg.ranks ? member_rcu(tree, rank) :
+				      rcu_dereference(tree->parent);
 	if (!qp) {
 		seq_puts(m, "it has no member\n");
 	} else {
 		inc_qp_view_get(qp, &v);
-		if (v.state == INC_MEMBER_STATE_ERROR)
+		if (v.state == INC_MEMBER_STATE_INIT)
+			seq_puts(m, "it is not connected (parent-set)\n");
+		else if (v.state == INC_MEMBER_STATE_ERROR)
 			seq_printf(m, "its QP is in error: %s\n",
 				   member_error_name(v.error));
 		else if (v.kept)
 			seq_printf(m, "psn %u was lost on the way, %u packets came after it\n",
 				   v.epsn, v.kept);
 		else if (v.pending >= v.window || v.backoff)
-			seq_printf(m, "%u result packets to it are not acknowledged\n",
+			seq_printf(m, "%u packets to it are not acknowledged\n",
 				   v.pending);
 		else
 			seq_puts(m, "nothing more came from it\n");
@@ -396,19 +423,19 @@ static int missing_show(struct seq_file *m, void *unused)
 	u16 rank;
 
 	view = inc_slot_view_alloc(tree->cfg.ranks);
-	wait = kvcalloc(tree->cfg.ranks, sizeof(*wait), GFP_KERNEL);
+	wait = kvcalloc(tree->cfg.ranks + 1, sizeof(*wait), GFP_KERNEL);
 	if (!view || !wait)
 		goto out;
 
 	collect(tree, view, wait);
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+	for (rank = 0; rank <= tree->cfg.ranks; rank++) {
 		if (wait[rank].slots) {
 			show_wait(m, tree, rank, &wait[rank]);
 			shown++;
 		}
 	}
 	if (!shown)
-		seq_puts(m, "no slot waits for any rank\n");
+		seq_puts(m, "no slot waits for any rank or the parent\n");
 	err = 0;
 out:
 	kvfree(wait);
@@ -483,11 +510,14 @@ void inc_debugfs_tree_del(struct inc_tree *tree)
 
 static void fault_name(char *name, const struct inc_qp *qp, const char *dir)
 {
-	snprintf(name, FAULT_NAME_LEN, "rank-%u-%s", qp->cfg.rank, dir);
+	if (qp->up)
+		snprintf(name, FAULT_NAME_LEN, "parent-%s", dir);
+	else
+		snprintf(name, FAULT_NAME_LEN, "rank-%u-%s", qp->cfg.rank, dir);
 }
 
 /**
- * inc_debugfs_member_add() - offer a member's faults
+ * inc_debugfs_member_add() - offer a member's faults, or those of an uplink
  * @qp: its QP
  *
  * Context: process; may sleep; inc_net.lock held.

@@ -200,10 +200,13 @@ void inc_deliver_gathered(struct inc_tree *tree, u16 slot,
 			      (u64)len * tree->cfg.ranks);
 	else
 		inc_stats_add(tree->stats, INC_A_TREE_STATS_PASSED_BYTES, len);
-	if (tree->geom.leaf)
-		inc_up_gathered(tree, slot, msg, p->to, p->wanted);
-	else
+	if (!tree->geom.leaf) {
 		inc_deliver_result(tree, slot, msg, p->to);
+		return;
+	}
+	if (p->to == msg->up_chunks)
+		WRITE_ONCE(tree->slot[slot].gathered_at, jiffies);
+	inc_up_gathered(tree, slot, msg, p->to, p->wanted);
 }
 
 /**

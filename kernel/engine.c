@@ -546,6 +546,7 @@ static void take_uc(struct inc_qp *qp, struct sk_buff *skb,
 			       &msg);
 	/* What can't be taken now comes again: the member asks. */
 	if (begin_msg(qp, &msg, hdr, status, v) != TAKEN) {
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DEFERRED);
 		consume_skb(mine);
 		return;
 	}

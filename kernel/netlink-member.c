@@ -59,9 +59,12 @@ static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 }
 
 /* Who knows these can write to the member's slots in its name. */
-static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp)
+static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp,
+			      const struct inc_qp_view *v)
 {
 	if (nla_put_u32(skb, INC_A_MEMBER_PSN, qp->cfg.psn) ||
+	    nla_put_u32(skb, INC_A_MEMBER_TX_PSN, v->next) ||
+	    nla_put_u32(skb, INC_A_MEMBER_RX_PSN, v->epsn) ||
 	    nla_put_u32(skb, INC_A_MEMBER_RKEY, qp->resp.rkey) ||
 	    nla_put_u32(skb, INC_A_MEMBER_PEER_PSN, qp->cfg.peer_psn))
 		return -EMSGSIZE;
@@ -69,18 +72,15 @@ static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp)
 				    qp->cfg.peer_rkey) : 0;
 }
 
-static int put_member_state(struct sk_buff *skb, struct inc_qp *qp)
+static int put_member_state(struct sk_buff *skb, const struct inc_qp_view *v)
 {
-	struct inc_qp_view v;
-
-	inc_qp_view_get(qp, &v);
-	if (nla_put_u8(skb, INC_A_MEMBER_STATE, v.state) ||
-	    nla_put_u8(skb, INC_A_MEMBER_ERROR, v.error) ||
-	    nla_put_u32(skb, INC_A_MEMBER_NEXT_MSG_ID, v.next_msg_id) ||
-	    nla_put_u32(skb, INC_A_MEMBER_TX_PENDING, v.pending) ||
-	    nla_put_u32(skb, INC_A_MEMBER_HELD, v.held) ||
-	    nla_put_u32(skb, INC_A_MEMBER_SRTT, v.srtt) ||
-	    nla_put_u32(skb, INC_A_MEMBER_LAST_RX, v.last_rx_ms))
+	if (nla_put_u8(skb, INC_A_MEMBER_STATE, v->state) ||
+	    nla_put_u8(skb, INC_A_MEMBER_ERROR, v->error) ||
+	    nla_put_u32(skb, INC_A_MEMBER_NEXT_MSG_ID, v->next_msg_id) ||
+	    nla_put_u32(skb, INC_A_MEMBER_TX_PENDING, v->pending) ||
+	    nla_put_u32(skb, INC_A_MEMBER_HELD, v->held) ||
+	    nla_put_u32(skb, INC_A_MEMBER_SRTT, v->srtt) ||
+	    nla_put_u32(skb, INC_A_MEMBER_LAST_RX, v->last_rx_ms))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -107,15 +107,17 @@ static int put_member_stats(struct sk_buff *skb, struct inc_qp *qp)
 int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
 		       int flags, struct inc_qp *qp, bool secrets)
 {
+	struct inc_qp_view v;
 	void *hdr;
 
 	hdr = __genlmsg_iput(skb, info, flags);
 	if (!hdr)
 		return -EMSGSIZE;
 
+	inc_qp_view_get(qp, &v);
 	if (put_member_cfg(skb, qp) ||
-	    (secrets && put_member_secrets(skb, qp)) ||
-	    put_member_state(skb, qp) ||
+	    (secrets && put_member_secrets(skb, qp, &v)) ||
+	    put_member_state(skb, &v) ||
 	    (!genl_info_is_ntf(info) && put_member_stats(skb, qp))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
@@ -322,7 +324,7 @@ static void blame(const struct genl_info *info, int err)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_QPN]);
 	else if (err == -EPIPE)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TREE_ID]);
-	else if (err == -EMSGSIZE)
+	else if (err == -EMSGSIZE || err == -EOPNOTSUPP)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TRANSPORT]);
 	else if (err == -ENETUNREACH)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_PEER_ADDR]);
@@ -360,7 +362,7 @@ static int new_locked(struct inc_net *inet, struct inc_member_cfg *cfg,
  * -ENOBUFS: over the memory
  * limit; -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no route
  * to the host; -EPIPE: the tree has failed; -EMSGSIZE: its messages are too long
- * for UC; -ENOMEM.
+ * for UC; -EOPNOTSUPP: UC for a switch; -ENOMEM.
  */
 int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 {

@@ -63,6 +63,9 @@ static int fill_slot(struct sk_buff *skb, const struct genl_info *info,
 	     nla_put_u32(skb, INC_A_SLOT_AGE, v->age_ms) ||
 	     put_missing(skb, v)))
 		goto err_cancel;
+	if (v->waits_parent &&
+	    nla_put_u32(skb, INC_A_SLOT_PARENT_AGE, v->parent_ms))
+		goto err_cancel;
 
 	genlmsg_end(skb, hdr);
 	return 0;

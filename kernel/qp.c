@@ -147,6 +147,27 @@ static int choose_qpn(struct inc_net *inet, struct inc_qp *qp,
 	return 0;
 }
 
+/* May a member have the transport that it wants? */
+static int check_transport(const struct inc_tree *tree,
+			   const struct inc_member_cfg *cfg,
+			   struct netlink_ext_ack *extack)
+{
+	if (cfg->transport != INC_TRANSPORT_UC)
+		return 0;
+	if (tree->below && tree->below[cfg->rank]) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "this member is a switch (below): it needs transport rc");
+		return -EOPNOTSUPP;
+	}
+	if (tree->cfg.msg_size > tree->cfg.pmtu) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "UC needs messages of one packet: msg-size is %u, pmtu %u",
+				       tree->cfg.msg_size, tree->cfg.pmtu);
+		return -EMSGSIZE;
+	}
+	return 0;
+}
+
 static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 		    const struct inc_member_cfg *cfg)
 {
@@ -202,8 +223,9 @@ void inc_qp_tune(struct inc_qp *qp)
  *
  * Context: process, inc_net.lock held.
  * Return: the QP, or ERR_PTR: -EEXIST rank taken, -EADDRINUSE QPN taken,
- * -EPIPE tree failed, -EMSGSIZE messages too long for UC, -ENETUNREACH no
- * route to the member, -ENOBUFS over the memory limit, -ENOMEM.
+ * -EPIPE tree failed, -EMSGSIZE messages too long for UC, -EOPNOTSUPP UC for a
+ * switch, -ENETUNREACH no route to the member, -ENOBUFS over the memory limit,
+ * -ENOMEM.
  */
 struct inc_qp *inc_qp_new(struct inc_tree *tree,
 			  const struct inc_member_cfg *cfg,
@@ -223,13 +245,9 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 		NL_SET_ERR_MSG_MOD(extack, "tree has failed, make a new one");
 		return ERR_PTR(-EPIPE);
 	}
-	if (cfg->transport == INC_TRANSPORT_UC &&
-	    tree->cfg.msg_size > tree->cfg.pmtu) {
-		NL_SET_ERR_MSG_FMT_MOD(extack,
-				       "UC needs messages of one packet: msg-size is %u, pmtu %u",
-				       tree->cfg.msg_size, tree->cfg.pmtu);
-		return ERR_PTR(-EMSGSIZE);
-	}
+	err = check_transport(tree, cfg, extack);
+	if (err)
+		return ERR_PTR(err);
 	err = inc_net_charge(inet, memory, extack);
 	if (err)
 		return ERR_PTR(err);
@@ -405,12 +423,12 @@ void inc_qp_unpublish(struct inc_qp *qp)
 	xa_erase(&qp->inet->qps, index_of(qp->qpn));
 	tree->memory -= qp->memory;
 	inc_net_uncharge(qp->inet, qp->memory);
+	inc_debugfs_member_del(qp);
 	if (qp->up) {
 		RCU_INIT_POINTER(tree->parent, NULL);
 	} else {
 		RCU_INIT_POINTER(tree->member[qp->cfg.rank], NULL);
 		tree->nmembers--;
-		inc_debugfs_member_del(qp);
 		inc_nl_notify_member(qp, INC_CMD_MEMBER_DEL_NTF);
 	}
 

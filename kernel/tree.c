@@ -267,6 +267,8 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	tree->epoch = ++inet->epoch;
 	inet->ntrees++;
 	inc_debugfs_tree_add(tree);
+	if (geom.leaf)
+		inc_debugfs_member_add(inc_tree_parent(tree));
 	inc_nl_notify_tree(tree, INC_CMD_TREE_NEW_NTF);
 	return tree;
 
@@ -354,25 +356,29 @@ static void fail_slots(struct inc_tree *tree, u8 status)
 	}
 }
 
+static void report(struct inc_qp *qp, u8 status, bool farewell)
+{
+	if (farewell)
+		inc_send_farewell(qp, status);
+	if (qp->report) {
+		qp->report = false;
+		inc_nl_notify_member(qp, INC_CMD_MEMBER_ERROR_NTF);
+	}
+}
+
 static void report_members(struct inc_tree *tree, u8 status, bool farewell)
 {
 	struct inc_qp *parent = inc_tree_parent(tree);
 	u16 rank;
 
-	if (parent && farewell)
-		inc_send_farewell(parent, status);
+	if (parent)
+		report(parent, status, farewell);
 
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
 		struct inc_qp *qp = inc_qp_find(tree, rank);
 
-		if (!qp)
-			continue;
-		if (farewell)
-			inc_send_farewell(qp, status);
-		if (qp->report) {
-			qp->report = false;
-			inc_nl_notify_member(qp, INC_CMD_MEMBER_ERROR_NTF);
-		}
+		if (qp)
+			report(qp, status, farewell);
 	}
 }
 

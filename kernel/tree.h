@@ -82,6 +82,8 @@ struct inc_tree_cfg {
  * @late_node: there
  * @done_at: when the last chunk completed, microseconds, or 0; like all since
  *	@told guarded by @lock
+ * @gathered_at: jiffies when all requests of a leaf's message had come, for a
+ *	person to see
  */
 struct inc_tree_slot {
 	spinlock_t		lock;	/* see above */
@@ -93,6 +95,7 @@ struct inc_tree_slot {
 	bool			listed;
 	struct llist_node	late_node;
 	u64			done_at;
+	unsigned long		gathered_at;
 } ____cacheline_aligned_in_smp;
 
 /**

@@ -51,6 +51,7 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 {
 	struct inc_tree_slot *slot = &tree->slot[index];
 	const struct inc_slot *m = &slot->m;
+	unsigned long gathered_at;
 	u64 now = inc_now();
 	u64 started;
 	u16 i;
@@ -65,6 +66,9 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 	v->begun = m->begun;
 	v->ready = m->ready;
 	started = m->started;
+	v->waits_parent = m->geom->leaf && m->state == INC_SLOT_STATE_BUSY &&
+			  m->gathered == m->msg.up_chunks && !m->answered;
+	gathered_at = READ_ONCE(slot->gathered_at);
 	for (i = 0; i < v->ranks; i++) {
 		v->rank[i].got = m->got[i];
 		v->rank[i].wants = v->state == INC_SLOT_STATE_BUSY ?
@@ -76,6 +80,9 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 		  v->msg.msg_id != first_msg_id(tree, index);
 	v->age_ms = v->state == INC_SLOT_STATE_IDLE || now <= started ? 0 :
 		    min_t(u64, div_u64(now - started, USEC_PER_MSEC), U32_MAX);
+	/* It is set a moment after the last request came. */
+	v->parent_ms = v->waits_parent ?
+		       min(jiffies_to_msecs(jiffies - gathered_at), v->age_ms) : 0;
 }
 
 /**
@@ -103,7 +110,8 @@ void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v)
 	v->rnr = qp->req.rnr;
 	v->backoff = qp->req.backoff;
 	v->una = qp->req.una;
-	v->next = qp->req.next;
+	v->next = qp->cfg.transport == INC_TRANSPORT_UC ? qp->uc_psn :
+							  qp->req.next;
 	v->max = qp->req.max;
 	v->srtt = qp->req.srtt;
 	v->rttvar = qp->req.rttvar;

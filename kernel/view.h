@@ -23,6 +23,9 @@ struct inc_tree;
  * @begun: ranks whose request began
  * @ready: chunks that are complete
  * @age_ms: time since the first request of the message came
+ * @waits_parent: a leaf has all of its members' requests, and the parent is
+ *	still to answer
+ * @parent_ms: for how long
  * @ranks: ranks of the tree
  * @rank: for each rank
  * @rank.got: packets received + 1, or 0 before its request began
@@ -37,6 +40,8 @@ struct inc_slot_view {
 	u16		begun;
 	u16		ready;
 	u32		age_ms;
+	bool		waits_parent;
+	u32		parent_ms;
 	u16		ranks;
 	struct {
 		u16	got;
@@ -57,7 +62,7 @@ struct inc_slot_view {
  * @rx_msg_id: request message in progress, if @in_msg
  * @next_msg_id: message that should come next
  * @una: oldest PSN not acknowledged
- * @next: PSN to send next
+ * @next: PSN to send next; of UC all others are 0
  * @max: first PSN never sent
  * @pending: packets sent and not acknowledged
  * @held: payload bytes of requests that are not complete

@@ -62,18 +62,45 @@ static int member_cmp(const void *a, const void *b)
 	return by_rank(x->tree_id, x->rank, y->tree_id, y->rank);
 }
 
+static void add_wait(struct snapshot *snap, uint32_t tree_id, uint16_t rank,
+		     uint32_t age)
+{
+	snap->waits = room(snap->waits, snap->nwaits, sizeof(*snap->waits));
+	snap->waits[snap->nwaits++] = (struct wait){
+		.tree_id = tree_id, .rank = rank, .slots = 1, .age = age,
+	};
+}
+
 static int add_waits(const struct inc_nl_slot *slot, void *arg)
 {
 	struct snapshot *snap = arg;
 	unsigned int i;
 
-	for (i = 0; i < slot->nmissing; i++) {
-		snap->waits = room(snap->waits, snap->nwaits,
-				   sizeof(*snap->waits));
-		snap->waits[snap->nwaits++] = (struct wait){
-			.tree_id = slot->tree_id, .rank = slot->missing[i],
-			.slots = 1, .age = slot->age,
-		};
+	for (i = 0; i < slot->nmissing; i++)
+		add_wait(snap, slot->tree_id, slot->missing[i], slot->age);
+	if (INC_NL_HAS(slot, INC_A_SLOT_PARENT_AGE))
+		add_wait(snap, slot->tree_id, RANK_PARENT, slot->parent_age);
+	return 0;
+}
+
+/* Of the trees that are there; one that goes meanwhile has none. */
+static int add_parents(struct inc_nl *nl, struct snapshot *snap)
+{
+	struct inc_nl_member parent;
+	size_t i;
+	int rc;
+
+	for (i = 0; i < snap->ntrees; i++) {
+		if (snap->trees[i].role != INC_ROLE_LEAF)
+			continue;
+		rc = inc_nl_parent_get(nl, snap->trees[i].id, &parent);
+		if (rc == -ENOENT)
+			continue;
+		if (rc)
+			return rc;
+		snap->parents = room(snap->parents, snap->nparents,
+				     sizeof(parent));
+		snap->parents[snap->nparents++] = parent;
 	}
 	return 0;
 }
@@ -129,6 +156,8 @@ int snapshot_take(struct inc_nl *nl, uint32_t tree_id, unsigned int flags,
 	}
 	if (!rc)
 		rc = inc_nl_member_dump(nl, tree_id, add_member, snap);
+	if (!rc)
+		rc = add_parents(nl, snap);
 	if (!rc && flags & SNAPSHOT_WAITS)
 		rc = inc_nl_slot_dump(nl, tree_id, add_waits, snap);
 	merge_waits(snap);
@@ -143,6 +172,7 @@ void snapshot_free(struct snapshot *snap)
 {
 	free(snap->trees);
 	free(snap->members);
+	free(snap->parents);
 	free(snap->waits);
 	memset(snap, 0, sizeof(*snap));
 }
@@ -167,10 +197,29 @@ const struct inc_nl_member *snapshot_member(const struct snapshot *snap,
 }
 
 /**
+ * snapshot_parent() - find a leaf's QP to its parent
+ * @snap: snapshot
+ * @tree_id: tree
+ *
+ * Return: it, or NULL if the tree is no leaf.
+ */
+const struct inc_nl_member *snapshot_parent(const struct snapshot *snap,
+					    uint32_t tree_id)
+{
+	size_t i;
+
+	for (i = 0; i < snap->nparents; i++) {
+		if (snap->parents[i].tree_id == tree_id)
+			return &snap->parents[i];
+	}
+	return NULL;
+}
+
+/**
  * snapshot_wait() - does a rank keep others waiting
  * @snap: snapshot taken with SNAPSHOT_WAITS
  * @tree_id: tree
- * @rank: rank
+ * @rank: rank, or RANK_PARENT
  *
  * Return: how, or NULL.
  */

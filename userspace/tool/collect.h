@@ -10,9 +10,9 @@
 #include "nl.h"
 
 /**
- * struct wait - how a rank keeps others waiting
+ * struct wait - how a rank, or a leaf's parent, keeps others waiting
  * @tree_id: tree
- * @rank: rank
+ * @rank: rank, or RANK_PARENT
  * @slots: slots that wait for it
  * @age: for how many milliseconds the oldest of them has been at work
  */
@@ -30,6 +30,8 @@ struct wait {
  * @ntrees: how many
  * @members: their members, by tree and rank
  * @nmembers: how many
+ * @parents: of trees that are leaves, their QPs to their parents, by tree
+ * @nparents: how many
  * @waits: ranks that keep others waiting, by tree and rank
  * @nwaits: how many
  * @time: when it was taken, monotonic, seconds
@@ -40,10 +42,15 @@ struct snapshot {
 	size_t			ntrees;
 	struct inc_nl_member	*members;
 	size_t			nmembers;
+	struct inc_nl_member	*parents;
+	size_t			nparents;
 	struct wait		*waits;
 	size_t			nwaits;
 	double			time;
 };
+
+/* Stands for the parent where a rank is asked for; comes after all ranks. */
+#define RANK_PARENT	UINT16_MAX
 
 /* Parts of a snapshot that not everybody needs. */
 #define SNAPSHOT_WAITS	0x1
@@ -53,6 +60,8 @@ int snapshot_take(struct inc_nl *nl, uint32_t tree_id, unsigned int flags,
 void snapshot_free(struct snapshot *snap);
 const struct inc_nl_member *snapshot_member(const struct snapshot *snap,
 					    uint32_t tree_id, uint16_t rank);
+const struct inc_nl_member *snapshot_parent(const struct snapshot *snap,
+					    uint32_t tree_id);
 const struct wait *snapshot_wait(const struct snapshot *snap, uint32_t tree_id,
 				 uint16_t rank);
 

@@ -48,7 +48,7 @@ static const char *const switch_stats_docs[] = {
 	[INC_A_SWITCH_STATS_RX_ICRC] =
 		"Invariant CRC wrong (IBTA annex A17.3).",
 	[INC_A_SWITCH_STATS_RX_OPCODE] =
-		"Opcode that no QP of the switch takes, or a transport other than RC.",
+		"Opcode that no QP of the switch takes, or of another transport than the QP's.",
 	[INC_A_SWITCH_STATS_RX_BTH] =
 		"Transport header version is not 0.",
 	[INC_A_SWITCH_STATS_RX_NO_QP] =
@@ -181,7 +181,11 @@ static const char *const member_docs[] = {
 	[INC_A_MEMBER_PEER_RKEY] =
 		"R_Key of the parent's slots; shown as rkey is.",
 	[INC_A_MEMBER_TRANSPORT] =
-		"Transport of the member's QP, rc by default. With uc, the tree's msg-size must be at most its pmtu.",
+		"Transport of the member's QP, rc by default. With uc, the tree's msg-size must be at most its pmtu. A switch below needs rc.",
+	[INC_A_MEMBER_TX_PSN] =
+		"PSN that the switch sends next; shown as rkey is.",
+	[INC_A_MEMBER_RX_PSN] =
+		"PSN that the switch expects next; shown as rkey is.",
 };
 
 static const char *const member_stats_docs[] = {
@@ -247,6 +251,8 @@ static const char *const member_stats_docs[] = {
 		"UC: times that the member was told to send a request again.",
 	[INC_A_MEMBER_STATS_TX_WAIT] =
 		"UC: times that the member was told that other ranks are waited for.",
+	[INC_A_MEMBER_STATS_RX_DEFERRED] =
+		"UC: requests dropped because they can not be taken yet: hold is exceeded, or other ranks were not told yet that the slot's last message failed. The member is told to send them again when it asks.",
 };
 
 const char *inc_nl_switch_doc(unsigned int attr)

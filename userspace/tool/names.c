@@ -63,6 +63,7 @@ static const char *const member_stats[] = {
 	[INC_A_MEMBER_STATS_RX_ASKED] = "rx-asked",
 	[INC_A_MEMBER_STATS_TX_SEND_AGAIN] = "tx-send-again",
 	[INC_A_MEMBER_STATS_TX_WAIT] = "tx-wait",
+	[INC_A_MEMBER_STATS_RX_DEFERRED] = "rx-deferred",
 };
 
 _Static_assert(ARRAY_SIZE(switch_stats) == INC_A_SWITCH_STATS_MAX + 1, "spec");

@@ -94,6 +94,8 @@ static const struct field member_fields[] = {
 	F(LAST_RX, "last-rx", last_rx, FIELD_UINT32),
 	F(PEER_TREE_ID, "peer-tree-id", peer_tree_id, FIELD_UINT32),
 	F(PEER_RKEY, "peer-rkey", peer_rkey, FIELD_UINT32),
+	F(TX_PSN, "tx-psn", tx_psn, FIELD_UINT32),
+	F(RX_PSN, "rx-psn", rx_psn, FIELD_UINT32),
 #undef F
 };
 
@@ -113,6 +115,7 @@ static const struct field slot_fields[] = {
 	F(AGE, "age", age, FIELD_UINT32),
 	F(MISSING, "missing", missing, FIELD_UINT16_LIST),
 	F(MISSING_CHUNKS, "missing-chunks", missing_chunks, FIELD_UINT16_LIST),
+	F(PARENT_AGE, "parent-age", parent_age, FIELD_UINT32),
 #undef F
 };
 

@@ -151,6 +151,8 @@ struct inc_nl_member {
 	uint32_t		peer_tree_id;
 	uint32_t		peer_rkey;
 	uint8_t			transport;
+	uint32_t		tx_psn;
+	uint32_t		rx_psn;
 	uint64_t		stats[INC_A_MEMBER_STATS_MAX + 1];
 };
 
@@ -179,6 +181,7 @@ struct inc_nl_slot {
 	uint16_t	missing[INC_MAX_RANKS];
 	uint16_t	nmissing_chunks;
 	uint16_t	missing_chunks[INC_MAX_RANKS];
+	uint32_t	parent_age;
 };
 
 /**

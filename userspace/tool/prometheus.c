@@ -37,7 +37,7 @@ static void put_name(const char *set, const char *name, const char *suffix)
 
 /**
  * struct metric - one metric
- * @set: what it is of: switch, tree or member
+ * @set: what it is of: switch, tree, member or uplink
  * @name: attribute's name
  * @suffix: "_total", or a unit
  * @type: counter or gauge
@@ -81,12 +81,15 @@ static void put_tree(const struct metric *m, const struct inc_nl_tree *tree,
 	printf("{tree=\"%u\"} %" PRIu64 "\n", tree->id, value);
 }
 
+/* A leaf's QP to its parent has no rank. */
 static void put_member(const struct metric *m,
 		       const struct inc_nl_member *member, uint64_t value)
 {
 	put_name(m->set, m->name, m->suffix);
-	printf("{tree=\"%u\",rank=\"%u\",qpn=\"0x%06x\"} %" PRIu64 "\n",
-	       member->tree_id, member->rank, member->qpn, value);
+	printf("{tree=\"%u\",", member->tree_id);
+	if (INC_NL_HAS(member, INC_A_MEMBER_RANK))
+		printf("rank=\"%u\",", member->rank);
+	printf("qpn=\"0x%06x\"} %" PRIu64 "\n", member->qpn, value);
 }
 
 static void put_info(const struct snapshot *snap)
@@ -212,7 +215,9 @@ static void put_trees(const struct snapshot *snap)
 	}
 }
 
-static void put_members(const struct snapshot *snap)
+/* Members, or QPs of leaves to their parents. */
+static void put_members(const char *set, const struct inc_nl_member *members,
+			size_t n)
 {
 	static const struct gauge gauges[] = {
 		GAUGE(member, "state", "", INC_A_MEMBER_STATE, state,
@@ -227,11 +232,11 @@ static void put_members(const struct snapshot *snap)
 		GAUGE(member, "last-rx", "_milliseconds", INC_A_MEMBER_LAST_RX,
 		      last_rx, NULL),
 	};
-	struct metric m = { .set = "member", .type = "gauge" };
+	struct metric m = { .set = set, .type = "gauge" };
 	unsigned int i;
 	size_t r;
 
-	if (!snap->nmembers)
+	if (!n)
 		return;
 	for (i = 0; i < ARRAY_SIZE(gauges); i++) {
 		m.name = gauges[i].name;
@@ -239,24 +244,53 @@ static void put_members(const struct snapshot *snap)
 		m.doc = inc_nl_member_doc(gauges[i].attr);
 		m.values = gauges[i].values;
 		put_head(&m);
-		for (r = 0; r < snap->nmembers; r++)
-			put_member(&m, &snap->members[r],
-				   gauge_value(&gauges[i], &snap->members[r]));
+		for (r = 0; r < n; r++)
+			put_member(&m, &members[r],
+				   gauge_value(&gauges[i], &members[r]));
 	}
-	m = (struct metric){ .set = "member", .type = "counter", .suffix = "_total" };
+	m = (struct metric){ .set = set, .type = "counter", .suffix = "_total" };
 	for (i = 1; i <= INC_A_MEMBER_STATS_MAX; i++) {
 		m.name = inc_nl_member_stat_name(i);
 		m.doc = inc_nl_member_stat_doc(i);
 		put_head(&m);
-		for (r = 0; r < snap->nmembers; r++)
-			put_member(&m, &snap->members[r],
-				   snap->members[r].stats[i]);
+		for (r = 0; r < n; r++)
+			put_member(&m, &members[r], members[r].stats[i]);
+	}
+}
+
+/* How leaves wait for their parents. */
+static void put_uplink_waits(const struct snapshot *snap)
+{
+	const struct metric slots = {
+		.set = "uplink", .name = "waiting-slots", .suffix = "",
+		.type = "gauge",
+		.doc = "Slots that have all requests and wait for the parent.",
+	};
+	const struct metric age = {
+		.set = "uplink", .name = "waiting", .suffix = "_milliseconds",
+		.type = "gauge",
+		.doc = "For how long the slot that waits longest for the parent has.",
+	};
+	const struct wait *w;
+	size_t i;
+
+	if (!snap->nparents)
+		return;
+	put_head(&slots);
+	for (i = 0; i < snap->nparents; i++) {
+		w = snapshot_wait(snap, snap->parents[i].tree_id, RANK_PARENT);
+		put_member(&slots, &snap->parents[i], w ? w->slots : 0);
+	}
+	put_head(&age);
+	for (i = 0; i < snap->nparents; i++) {
+		w = snapshot_wait(snap, snap->parents[i].tree_id, RANK_PARENT);
+		put_member(&age, &snap->parents[i], w ? w->age : 0);
 	}
 }
 
 /**
  * prometheus_show() - print a snapshot
- * @snap: snapshot
+ * @snap: snapshot, with waits
  * @all: with the switch's own metrics
  */
 void prometheus_show(const struct snapshot *snap, bool all)
@@ -264,5 +298,7 @@ void prometheus_show(const struct snapshot *snap, bool all)
 	if (all)
 		put_switch(snap);
 	put_trees(snap);
-	put_members(snap);
+	put_members("member", snap->members, snap->nmembers);
+	put_members("uplink", snap->parents, snap->nparents);
+	put_uplink_waits(snap);
 }

@@ -31,7 +31,7 @@ struct finding {
 
 /**
  * struct subject - what findings are about
- * @kind: module, switch, tree, rank, link
+ * @kind: module, switch, tree, uplink, rank, link
  * @name: for a person
  * @tree_id: tree, or 0
  * @rank: rank, or -1

@@ -21,8 +21,8 @@
 
 static const char usage[] =
 "Usage: inc-tool selftest [ tree ID ]\n"
-"Looks at the module, at each tree, at each member and the way to it, and at the\n"
-"devices on that way. Exit status: 0 if all is ok or a warning, 1 if anything is\n"
+"Looks at the module, at each tree, at each member and the way to it, at a leaf's\n"
+"way to its parent, and at the devices on these ways. Exit status: 0 if all is ok or a warning, 1 if anything is\n"
 "FAIL.\n";
 
 /* IP, UDP, the longest RoCE headers and the ICRC around a packet's payload. */
@@ -265,12 +265,11 @@ static void check_share(struct subject *s, const char *what, uint64_t again,
 			    share / 10, share % 10, what);
 }
 
-/* What has come from it, and gone to it? */
-static void check_traffic(const struct check *c, struct subject *s,
-			  const struct inc_nl_tree *t,
-			  const struct inc_nl_member *m)
+/* What has come from it, and gone to it? @hint: where to look if others wait. */
+static void check_traffic(struct subject *s, const struct inc_nl_tree *t,
+			  const struct inc_nl_member *m, const struct wait *w,
+			  const char *hint)
 {
-	const struct wait *w = snapshot_wait(&c->snap, m->tree_id, m->rank);
 	const uint64_t *stats = m->stats;
 
 	if (!stats[INC_A_MEMBER_STATS_RX_WIRE_BYTES])
@@ -282,21 +281,20 @@ static void check_traffic(const struct check *c, struct subject *s,
 			    m->last_rx);
 	if (w && w->age >= WAIT_WARN)
 		report_find(s, w->age >= WAIT_FAIL ? VERDICT_FAIL : VERDICT_WARN,
-			    "does its program run? inc-tool slot show state busy; debugfs missing",
-			    "%u messages wait for it, the oldest for %u ms",
+			    hint, "%u messages wait for it, the oldest for %u ms",
 			    w->slots, w->age);
 	if (m->tx_pending && m->last_rx > t->dead_time)
 		report_find(s, VERDICT_WARN, "is it alive? is there a way back from it?",
-			    "%u results are not acknowledged", m->tx_pending);
-	check_share(s, "results had to be sent again",
+			    "%u packets are not acknowledged", m->tx_pending);
+	check_share(s, "packets had to be sent again",
 		    stats[INC_A_MEMBER_STATS_TX_RETRANSMITS],
 		    stats[INC_A_MEMBER_STATS_TX_PACKETS],
 		    "packets are lost on the way to it: ip -s link, tc -s qdisc, ethtool -S");
-	check_share(s, "requests came again",
+	check_share(s, "packets came again",
 		    stats[INC_A_MEMBER_STATS_RX_DUPLICATES],
 		    stats[INC_A_MEMBER_STATS_RX_PACKETS],
 		    "acknowledgments are lost or late, or its QP's timeout is too short (INC_QP_TIMEOUT)");
-	check_share(s, "requests came out of sequence",
+	check_share(s, "packets came out of sequence",
 		    stats[INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE],
 		    stats[INC_A_MEMBER_STATS_RX_PACKETS],
 		    "packets are lost on the way from it: the host's device, the network");
@@ -313,14 +311,16 @@ static void check_errors(struct subject *s, const struct inc_nl_member *m)
 		{ INC_A_MEMBER_STATS_RX_IN_ERROR, "it goes on sending to a QP in error: begin a new job" },
 		{ INC_A_MEMBER_STATS_RX_RNR_NAKS, "its program posts too few receives, or is slow to poll" },
 	};
-	size_t i;
+	/* A parent puts a request off while other leaves are behind. */
+	size_t i, n = INC_NL_HAS(m, INC_A_MEMBER_RANK) ? ARRAY_SIZE(bad) :
+							ARRAY_SIZE(bad) - 1;
 
 	if (m->state == INC_MEMBER_STATE_ERROR)
 		report_find(s, VERDICT_FAIL,
 			    "debugging.rst, \"A QP in error\"; the job has to begin again",
 			    "its QP is in error: %s",
 			    inc_nl_member_error_name(m->error) ?: "?");
-	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+	for (i = 0; i < n; i++) {
 		if (m->stats[bad[i].attr])
 			report_find(s, VERDICT_WARN, bad[i].hint,
 				    "%s counts %" PRIu64,
@@ -329,21 +329,58 @@ static void check_errors(struct subject *s, const struct inc_nl_member *m)
 	}
 }
 
+static void addr_text(const struct inc_nl_member *m, char *text)
+{
+	if (!m->peer_addr.len)
+		strcpy(text, "no address");
+	else
+		inet_ntop(m->peer_addr.len == 4 ? AF_INET : AF_INET6,
+			  m->peer_addr.bytes, text, INET6_ADDRSTRLEN);
+}
+
 static void check_member(struct check *c, const struct inc_nl_tree *t,
 			 const struct inc_nl_member *m)
 {
-	char addr[INET6_ADDRSTRLEN] = "no address";
+	char addr[INET6_ADDRSTRLEN];
 	struct subject s;
 
-	inet_ntop(m->peer_addr.len == 4 ? AF_INET : AF_INET6,
-		  m->peer_addr.bytes, addr, sizeof(addr));
+	addr_text(m, addr);
 	report_subject(&s, "rank", "tree %u rank %u, %s", m->tree_id, m->rank,
 		       addr);
 	s.tree_id = m->tree_id;
 	s.rank = m->rank;
 	check_path(c, &s, m);
 	check_errors(&s, m);
-	check_traffic(c, &s, t, m);
+	check_traffic(&s, t, m, snapshot_wait(&c->snap, m->tree_id, m->rank),
+		      "does its program run? inc-tool slot show state busy; debugfs missing");
+	report_put(&s);
+}
+
+/* A leaf's way to its parent. */
+static void check_uplink(struct check *c, const struct inc_nl_tree *t)
+{
+	const struct inc_nl_member *m = snapshot_parent(&c->snap, t->id);
+	const struct wait *w = snapshot_wait(&c->snap, t->id, RANK_PARENT);
+	char addr[INET6_ADDRSTRLEN];
+	struct subject s;
+
+	if (!m)
+		return;
+	addr_text(m, addr);
+	report_subject(&s, "uplink", "tree %u uplink, %s", t->id, addr);
+	s.tree_id = t->id;
+	if (m->state == INC_MEMBER_STATE_INIT) {
+		report_find(&s, w ? VERDICT_FAIL : VERDICT_WARN,
+			    "inc-tool serve --parent connects it, or inc-tool parent set; does the parent's daemon run?",
+			    "it is not connected to its parent");
+		report_put(&s);
+		return;
+	}
+	report_find(&s, VERDICT_OK, NULL, "parent's tree %u", m->peer_tree_id);
+	check_path(c, &s, m);
+	check_errors(&s, m);
+	check_traffic(&s, t, m, w,
+		      "at the parent: inc-tool selftest; inc-tool slot show state busy names the rank that is missing");
 	report_put(&s);
 }
 
@@ -412,6 +449,7 @@ static enum verdict check_all(struct check *c)
 	check_switch(c);
 	for (t = 0; t < snap->ntrees; t++) {
 		check_tree(c, &snap->trees[t]);
+		check_uplink(c, &snap->trees[t]);
 		for (r = 0; r < snap->nmembers; r++) {
 			if (snap->members[r].tree_id == snap->trees[t].id)
 				check_member(c, &snap->trees[t],

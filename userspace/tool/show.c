@@ -118,6 +118,10 @@ static void show_member_secrets(const struct inc_nl_member *m)
 		pr_hex("psn", "psn", m->psn, 6);
 	if (INC_NL_HAS(m, INC_A_MEMBER_PEER_PSN))
 		pr_hex("peer-psn", "peer-psn", m->peer_psn, 6);
+	if (INC_NL_HAS(m, INC_A_MEMBER_TX_PSN))
+		pr_hex("tx-psn", "tx-psn", m->tx_psn, 6);
+	if (INC_NL_HAS(m, INC_A_MEMBER_RX_PSN))
+		pr_hex("rx-psn", "rx-psn", m->rx_psn, 6);
 	if (INC_NL_HAS(m, INC_A_MEMBER_RKEY))
 		pr_hex("rkey", "rkey", m->rkey, 8);
 	if (INC_NL_HAS(m, INC_A_MEMBER_PEER_RKEY))
@@ -216,6 +220,8 @@ static void show_msg(const struct inc_nl_slot *slot)
 	pr_uint("age", "age", slot->age);
 	pr_enum("status", slot->status ? "status" : NULL, slot->status,
 		inc_nl_status_name);
+	if (INC_NL_HAS(slot, INC_A_SLOT_PARENT_AGE))
+		pr_uint("parent-age", "waits-for-parent", slot->parent_age);
 	show_missing(slot);
 }
 

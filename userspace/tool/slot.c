@@ -15,7 +15,7 @@ static const char usage[] =
 "Without index, those slots are shown that ever worked on a message.\n"
 "age is in milliseconds. Of a busy slot's missing ranks, the first 8 have a\n"
 "line each, with -d all: what came of their message, and when they were last\n"
-"heard of.\n";
+"heard of. A leaf's slot that waits for its parent has a line for that.\n";
 
 /* Missing ranks that are explained without being asked to. */
 #define MAX_EXPLAINED	8
@@ -84,6 +84,26 @@ static void explain(const struct show *s, const struct inc_nl_slot *slot,
 		pr_text("never heard of in its %u ms", m->last_rx);
 }
 
+/* What is known of the parent, which has all requests and is to answer. */
+static void explain_parent(const struct show *s, const struct inc_nl_slot *slot)
+{
+	const struct inc_nl_member *p = snapshot_parent(&s->snap, slot->tree_id);
+
+	if (!p)
+		return;
+	pr_indent();
+	pr_text("    parent: ");
+	if (p->state == INC_MEMBER_STATE_INIT)
+		pr_text("not connected (parent set), ");
+	else if (p->state == INC_MEMBER_STATE_ERROR)
+		pr_text("the QP to it is in error (%s), ",
+			inc_nl_member_error_name(p->error) ?: "?");
+	else if (p->tx_pending)
+		pr_text("%u packets to it are not acknowledged, ", p->tx_pending);
+	pr_text("all requests came %u ms ago, it was last heard of %u ms ago",
+		slot->parent_age, p->last_rx);
+}
+
 static void explain_missing(const struct show *s,
 			    const struct inc_nl_slot *slot)
 {
@@ -93,6 +113,8 @@ static void explain_missing(const struct show *s,
 		n = MAX_EXPLAINED;
 	for (i = 0; i < n; i++)
 		explain(s, slot, i);
+	if (INC_NL_HAS(slot, INC_A_SLOT_PARENT_AGE))
+		explain_parent(s, slot);
 	if (n < slot->nmissing) {
 		pr_indent();
 		pr_text("    and %u more (-d)", slot->nmissing - n);

@@ -37,7 +37,10 @@ static int stat_member(const struct inc_nl_member *m, void *arg)
 		return 0;
 	pr_open_object(NULL);
 	pr_uint("tree-id", "tree", m->tree_id);
-	pr_uint("rank", "rank", m->rank);
+	if (INC_NL_HAS(m, INC_A_MEMBER_RANK))
+		pr_uint("rank", "rank", m->rank);
+	else
+		pr_text(" parent");
 	show_stats("stats", m->stats, INC_A_MEMBER_STATS_MAX,
 		   inc_nl_member_stat_name);
 	pr_endl();
@@ -95,6 +98,22 @@ static int stat_trees(struct inc_nl *nl, const struct inc_nl_member *req)
 	return rc;
 }
 
+/* Of leaves, the QPs to their parents. */
+static int stat_parents(struct inc_nl *nl, struct inc_nl_member *req)
+{
+	struct snapshot snap;
+	size_t i;
+	int rc;
+
+	rc = snapshot_take(nl, req->tree_id, 0, &snap);
+	pr_open_array("parents");
+	for (i = 0; !rc && i < snap.nparents; i++)
+		stat_member(&snap.parents[i], req);
+	pr_close_array();
+	snapshot_free(&snap);
+	return rc;
+}
+
 /* One rank is its member alone. */
 static void keep_rank(struct snapshot *snap, uint16_t rank)
 {
@@ -105,6 +124,7 @@ static void keep_rank(struct snapshot *snap, uint16_t rank)
 			snap->members[n++] = snap->members[i];
 	}
 	snap->nmembers = n;
+	snap->nparents = 0;
 	snap->ntrees = 0;
 }
 
@@ -115,7 +135,7 @@ static int stat_prometheus(struct inc_nl *nl, const struct inc_nl_member *req)
 
 	if (conf.json)
 		return tool_fail("stat show: --prometheus and -json exclude each other");
-	rc = snapshot_take(nl, req->tree_id, 0, &snap);
+	rc = snapshot_take(nl, req->tree_id, SNAPSHOT_WAITS, &snap);
 	if (rc) {
 		rc = tool_nl_fail(nl);
 	} else {
@@ -168,6 +188,8 @@ static int stat_show(int argc, char **argv)
 	rc = INC_NL_HAS(&req, INC_A_MEMBER_TREE_ID) ? 0 : stat_switch(nl);
 	if (!rc && !INC_NL_HAS(&req, INC_A_MEMBER_RANK))
 		rc = stat_trees(nl, &req);
+	if (!rc && !INC_NL_HAS(&req, INC_A_MEMBER_RANK))
+		rc = stat_parents(nl, &req);
 	if (!rc) {
 		pr_open_array("members");
 		rc = inc_nl_member_dump(nl, req.tree_id, stat_member, &req);

@@ -43,8 +43,9 @@ static struct rates rates_of(const struct snapshot *before,
 			     const struct snapshot *now,
 			     const struct inc_nl_member *m)
 {
-	const struct inc_nl_member *was =
-		snapshot_member(before, m->tree_id, m->rank);
+	const struct inc_nl_member *was = INC_NL_HAS(m, INC_A_MEMBER_RANK) ?
+		snapshot_member(before, m->tree_id, m->rank) :
+		snapshot_parent(before, m->tree_id);
 	const uint64_t *old = was && was->qpn == m->qpn ? was->stats : NULL;
 	double secs = now->time - before->time;
 
@@ -119,19 +120,27 @@ static void show_rates(struct page *p, const char *who, const struct rates *r,
 	     r->in / 1e6, r->out / 1e6, r->again, r->timeouts, rest);
 }
 
+/* @rank: or RANK_PARENT */
 static void show_member(struct page *p, const struct snapshot *before,
 			const struct snapshot *now,
 			const struct inc_nl_tree *tree, uint16_t rank)
 {
-	const struct inc_nl_member *m = snapshot_member(now, tree->id, rank);
+	const struct inc_nl_member *m = rank == RANK_PARENT ?
+		snapshot_parent(now, tree->id) :
+		snapshot_member(now, tree->id, rank);
 	const struct wait *w = snapshot_wait(now, tree->id, rank);
 	char who[24], rest[160] = "";
 	struct rates r = { 0 };
 	size_t len;
 
-	snprintf(who, sizeof(who), "  rank %u", rank);
+	if (rank == RANK_PARENT)
+		strcpy(who, "  parent");
+	else
+		snprintf(who, sizeof(who), "  rank %u", rank);
 	if (!m)
 		strcpy(rest, "no member");
+	else if (m->state == INC_MEMBER_STATE_INIT)
+		strcpy(rest, "not connected");
 	else if (m->state == INC_MEMBER_STATE_ERROR)
 		snprintf(rest, sizeof(rest), "ERROR %s",
 			 inc_nl_member_error_name(m->error) ?: "?");
@@ -140,6 +149,7 @@ static void show_member(struct page *p, const struct snapshot *before,
 	len = strlen(rest);
 	if (w)
 		snprintf(rest + len, sizeof(rest) - len,
+			 rank == RANK_PARENT ? "  %u slots WAIT for it, %u ms" :
 			 "  MISSING in %u slots, %u ms", w->slots, w->age);
 	if (m)
 		r = rates_of(before, now, m);
@@ -197,6 +207,8 @@ void top_show(const struct screen *screen, const struct snapshot *before,
 		show_rates(&p, who, &sum, rest);
 		for (rank = 0; rank < tree->ranks && fits(&p); rank++)
 			show_member(&p, before, now, tree, rank);
+		if (snapshot_parent(now, tree->id) && fits(&p))
+			show_member(&p, before, now, tree, RANK_PARENT);
 	}
 	fflush(stdout);
 }
@@ -222,11 +234,14 @@ static struct json_object *json_member(const struct snapshot *before,
 				       const struct snapshot *now,
 				       const struct inc_nl_member *m)
 {
-	const struct wait *w = snapshot_wait(now, m->tree_id, m->rank);
+	bool up = !INC_NL_HAS(m, INC_A_MEMBER_RANK);
+	const struct wait *w = snapshot_wait(now, m->tree_id,
+					     up ? RANK_PARENT : m->rank);
 	struct rates r = rates_of(before, now, m);
 	struct json_object *o = json_rates(&r);
 
-	json_object_object_add(o, "rank", json_object_new_int(m->rank));
+	if (!up)
+		json_object_object_add(o, "rank", json_object_new_int(m->rank));
 	json_object_object_add(o, "state", json_object_new_string(
 		inc_nl_member_state_name(m->state) ?: "?"));
 	json_object_object_add(o, "srtt", json_object_new_uint64(m->srtt));
@@ -245,6 +260,7 @@ static struct json_object *json_tree(const struct snapshot *before,
 	struct json_object *o = json_rates(&sum);
 	struct json_object *members = json_object_new_array();
 	struct json_object *missing = json_object_new_array();
+	const struct inc_nl_member *parent = snapshot_parent(now, tree->id);
 	size_t i;
 
 	json_object_object_add(o, "id", json_object_new_uint64(tree->id));
@@ -252,7 +268,8 @@ static struct json_object *json_tree(const struct snapshot *before,
 		inc_nl_tree_state_name(tree->state) ?: "?"));
 	json_object_object_add(o, "ranks", json_object_new_int(tree->ranks));
 	for (i = 0; i < now->nwaits; i++) {
-		if (now->waits[i].tree_id == tree->id)
+		if (now->waits[i].tree_id == tree->id &&
+		    now->waits[i].rank != RANK_PARENT)
 			json_object_array_add(missing, json_object_new_int(
 				now->waits[i].rank));
 	}
@@ -263,6 +280,9 @@ static struct json_object *json_tree(const struct snapshot *before,
 				before, now, &now->members[i]));
 	}
 	json_object_object_add(o, "members", members);
+	if (parent)
+		json_object_object_add(o, "parent",
+				       json_member(before, now, parent));
 	return o;
 }
 
