@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A member of a tree, played: RC requester and responder in a few lines."""
+"""A member of a tree, played: RC or UC requester and responder in a few lines."""
 import contextlib
 import struct
 
@@ -15,6 +15,11 @@ SUM, MIN, MAX = 0, 2, 3
 (OK, VERSION, COLLECTIVE, DTYPE, TREE_ID, MSG_ID, LENGTH, MISMATCH,
  ROOT) = range(9)
 PEER_DEAD, TREE_GONE, MEMBER_LEFT = 16, 17, 18
+AGAIN, WAIT = 32, 33
+
+RC, UC = 0, 1                   # as in the netlink spec
+ASK = 4                         # flag of the header
+MARK = 0x80                     # in the status of a result to a UC member
 
 MR_BASE = 0x7f1234560000
 MR_SIZE = 1 << 20
@@ -24,8 +29,9 @@ HDR = struct.Struct("!BBBBIIHHIIQ")
 class Member:
     """One rank. Acknowledges by itself unless a hook takes the packet."""
 
-    def __init__(self, tree, rank, family, port, psn, peer_psn):
+    def __init__(self, tree, rank, family, port, psn, peer_psn, transport=RC):
         lab = tree.lab
+        self.uc = transport == UC
         self.lab, self.tree, self.rank, self.family = lab, tree, rank, family
         self.port = lab.ports[port]
         self.addr = lab.new_addr(family, port)
@@ -38,8 +44,11 @@ class Member:
         self.log = []                   # requests of the switch, all
         self.acks = []                  # its acknowledgements and NAKs
         self.results = []               # (status, message ID) of Immediates
-        self.bad = []                   # what no RC peer may send
+        self.marks = {}                 # of results, by message ID
+        self.bad = []                   # what no peer may send
         attrs = {"psn": psn} if psn is not None else {}
+        if self.uc:
+            attrs["transport"] = transport
         self.info = lab.sw.do("member-new", tree_id=tree.id, rank=rank,
                               peer_addr=roce.ntoa(self.addr),
                               local_addr=roce.ntoa(lab.sw_addr(family)),
@@ -95,6 +104,8 @@ class Member:
             opcode = (roce.WRITE_ONLY_IMM if first and last else
                       roce.WRITE_FIRST if first else
                       roce.WRITE_LAST_IMM if last else roce.WRITE_MIDDLE)
+            if self.uc:
+                opcode |= roce.UC
             pkts.append(self.pkt(opcode=opcode, payload=chunk,
                                  ackreq=int(last and ackreq), **common))
             self.psn = psn_add(self.psn, 1)
@@ -106,6 +117,10 @@ class Member:
         self.send(*pkts)
         return pkts
 
+    def ask(self, msg_id, **kw):
+        """Asks what became of a message."""
+        self.send(*self.request(msg_id, flags=ASK, **kw))
+
     # from the switch
 
     def rx(self, p):
@@ -116,7 +131,7 @@ class Member:
         else:
             self.log.append(p)
             if not (self.hook and self.hook(p)):
-                self.take(p)
+                (self.take_uc if self.uc else self.take)(p)
 
     def take(self, p):
         """As an RC responder does."""
@@ -136,9 +151,23 @@ class Member:
         if p.ackreq:
             self.ack()
 
+    def take_uc(self, p):
+        """As a UC responder; where nothing is lost no PSN is left out."""
+        if p.psn != self.epsn or p.opcode != roce.UC_WRITE_ONLY_IMM or p.ackreq:
+            self.bad.append(p)
+        self.epsn = psn_add(p.psn, 1)
+        self.write(p)
+        status = p.status
+        if status & MARK:
+            self.marks[p.msg_id] = status & ~MARK
+            status = OK
+        elif status == OK:
+            self.bad.append(p)
+        self.results.append((status, p.msg_id))
+
     def write(self, p):
         off = p.va - MR_BASE
-        if p.opcode not in (roce.WRITE_ONLY, roce.WRITE_ONLY_IMM) or \
+        if p.opcode & ~roce.UC not in (roce.WRITE_ONLY, roce.WRITE_ONLY_IMM) or \
            len(p.payload) != p.dmalen:
             self.bad.append(p)
         elif p.dmalen:
@@ -176,7 +205,11 @@ class Tree:
     """A tree with its members; small by default, so that it is quickly made."""
 
     def __init__(self, lab, ranks=2, family=4, pmtu=1024, slots=4,
-                 msg_size=16384, psn=None, peer_psn=0x100, first_msg_id=0, **kw):
+                 msg_size=None, psn=None, peer_psn=0x100, first_msg_id=0,
+                 transports=(RC,), **kw):
+        """@transports: of the ranks, in turns."""
+        if msg_size is None:
+            msg_size = pmtu if UC in transports else 16384
         self.lab, self.pmtu, self.slots = lab, pmtu, slots
         self.msg_size, self.next_id = msg_size, first_msg_id
         if SLOW > 1:
@@ -187,7 +220,8 @@ class Tree:
         self.m = []
         try:
             for rank in range(ranks):
-                self.m.append(Member(self, rank, family, rank % 3, psn, peer_psn))
+                self.m.append(Member(self, rank, family, rank % 3, psn, peer_psn,
+                                     transports[rank % len(transports)]))
         except Exception:
             self.close()
             raise

@@ -10,7 +10,7 @@ import peer
 from net import Lab
 
 # Each adds its tests when it is imported, in this order.
-MODULES = ("basic", "border", "responder", "header", "requester", "life", "random")
+MODULES = ("basic", "border", "responder", "header", "requester", "life", "uc", "random")
 
 
 class TestLab(Lab):

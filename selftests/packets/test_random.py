@@ -3,7 +3,8 @@
 
 Most mutations leave the ICRC as it was and must change nothing at all. Some
 get a new ICRC and thus reach the responder, the requester and the slots of a
-tree of their own, which is made anew when its QP goes to error.
+tree of their own, which is made anew when its QP goes to error; that of UC, which
+nothing brings to error, now and then.
 """
 import random
 import struct
@@ -11,14 +12,30 @@ import struct
 import counters
 import roce
 from ktap import expect, test
+from peer import ASK, RC, UC
 from roce import build, udp_offset
 
 TOTAL, BATCH = 20000, 80
+UC_LIFE = 60            # packets
 PATIENT = {"min_rto": 2000, "dead_time": 20000}
+
+
+def original_uc(rng, m):
+    """A request or question, of this slot's message, the next, or another's."""
+    msg_id = max(m.tree.next_id + rng.choice((0, 0, 0, 1, 4, -1, -4)), 0)
+    flags = ASK if rng.randrange(4) == 0 else 0
+    data = m.header(msg_id, bytes(12), flags=flags) + rng.randbytes(12)
+    return m.pkt(psn=m.psn + rng.randrange(-8, 8) & 0xffffff,
+                 opcode=roce.UC_WRITE_ONLY_IMM, rkey=m.rkey,
+                 va=msg_id % m.tree.slots * m.tree.msg_size, imm=msg_id,
+                 dmalen=len(data), payload=data, ackreq=rng.randrange(2),
+                 udp_check=rng.choice((0, "right")))
 
 
 def original(rng, m):
     """A packet that is right, or was, or will be."""
+    if m.uc:
+        return original_uc(rng, m)
     kind = rng.randrange(6)
     if kind == 0:
         return m.response(rng.choice((roce.SYN_ACK, roce.NAK_PSN, 0x2a)),
@@ -97,15 +114,18 @@ def ours(raw):
 class Victim:
     """A tree that is made anew when it broke. Each packet is accounted for."""
 
-    def __init__(self, lab, family):
-        self.lab, self.family, self.broken = lab, family, 0
+    def __init__(self, lab, family, kind):
+        self.lab, self.family, self.kind, self.broken = lab, family, kind, 0
         self.make()
 
     def make(self):
         self.tree = self.lab.tree(family=self.family, ranks=2, pmtu=256,
-                                  slots=4, msg_size=1024, dead_time=5000)
+                                  slots=4, dead_time=5000,
+                                  transports=(self.kind, RC),
+                                  msg_size=256 if self.kind == UC else 1024)
         self.m = self.tree.m[0]
-        self.kept = self.answered = 0
+        self.kept = self.answered = self.sent = 0
+        self.m.take_uc = lambda p: None
         for m in self.tree.m:
             m.take = lambda p, m=m: self.take(m, p)
 
@@ -136,7 +156,9 @@ class Victim:
             raise AssertionError("counted %d times, %d were kept: %s" %
                                  (moved, self.kept, raw.hex()))
         self.kept += after[2] - before[2] - more
-        if self.m.get()["state"] == "error":
+        self.sent += 1
+        if self.m.get()["state"] == "error" or \
+           (self.kind == UC and self.sent == UC_LIFE):
             self.broken += 1
             self.tree.close()
             self.make()
@@ -153,12 +175,12 @@ def unharmed(raw, m):
     return bool(p and p.icrc_ok and p.qpn == m.sw_qpn)
 
 
-@test("random: mutated packets", limit=120)
-def mutated(lab, family):
+@test("random: mutated packets", limit=120, cases={"RC": (RC,), "UC": (UC,)})
+def mutated(lab, family, kind):
     rng = random.Random(lab.seed + family)
-    victim = Victim(lab, family)
+    victim = Victim(lab, family, kind)
     own = deep = 0
-    with lab.tree(family=family, ranks=2, **PATIENT) as good:
+    with lab.tree(family=family, ranks=2, transports=(kind,), **PATIENT) as good:
         m = good.m[0]
         drops = {}
         for n in range(TOTAL // 2 // BATCH):
@@ -185,6 +207,6 @@ def mutated(lab, family):
             expect(key, stats[key], 0)
     victim.tree.close()
     print("#  %d for the switch dropped: %s" % (own, drops))
-    print("#  %d with a new ICRC, %d QPs went to error" % (deep, victim.broken),
+    print("#  %d with a new ICRC, %d trees were used up" % (deep, victim.broken),
           flush=True)
     lab.good(family)
