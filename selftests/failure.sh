@@ -94,6 +94,25 @@ t_cut()
 	job "link cut: the next job runs" 4 allreduce --count 1000 -i 5 --check
 }
 
+# The same over UC, where nobody acknowledges anything: all ranks, the one that is cut
+# off, too, have to find out.
+t_cut_uc()
+{
+	local start cutter
+
+	export INC_TRANSPORT=uc
+	exec {cutter}> >(sw bridge -batch -)
+	long_job 4
+	start=$(now_ms)
+	echo "link set dev v1 state 0" >&$cutter
+	exec {cutter}>&-
+	others_fail -1 1000 "UC, link cut" "$start"
+	nothing_left "UC, link cut"
+	sw bridge link set dev v1 state 3
+	job "UC, link cut: the next job runs" 4 allreduce --count 1000 -i 5 --check
+	unset INC_TRANSPORT
+}
+
 others_fail_but_cut()
 {
 	local start=$1 r rc took
@@ -160,7 +179,7 @@ t_timeout()
 trap 'serve_down; topo_down; inc_unload' EXIT
 inc_load && topo_up 4 || exit 1
 serve_up || exit 1
-[ $# -gt 0 ] || set -- killed cut tree_del daemon timeout
+[ $# -gt 0 ] || set -- killed cut cut_uc tree_del daemon timeout
 for t in "$@"; do
 	"t_$t"
 done

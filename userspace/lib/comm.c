@@ -356,8 +356,10 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 	char err[INC_RDV_TEXT_MAX] = "";
 	int ret;
 
-	ret = inc_conn_recv(&comm->watch.conn, msg, deadline_ms, err,
-			    sizeof(err));
+	do {
+		ret = inc_conn_recv(&comm->watch.conn, msg, deadline_ms, err,
+				    sizeof(err));
+	} while (!ret && msg->type == INC_RDV_ALIVE);
 	if (ret == -ETIMEDOUT && type == INC_RDV_READY)
 		return opt_error(o, ret, "not all %d ranks of job \"%s\" came within %u ms",
 				 o->nranks, o->job, o->join_timeout_ms);
@@ -379,6 +381,7 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 	case INC_RDV_JOINED:
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
+	case INC_RDV_ALIVE:
 	case INC_RDV_GATHER:
 	case INC_RDV_RETRACT:
 	case INC_RDV_LINK:
@@ -442,6 +445,8 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	comm->tree = msg.joined;
 	comm->who.tree_id = msg.joined.tree_id;
 	comm->who.has_tree = true;
+	if (comm->uc)
+		comm->watch.beat_ms = comm->tree.dead_time / INC_RDV_BEATS;
 	rc = (struct inc_rc){
 		.addr	= msg.joined.addr,
 		.qpn	= msg.joined.qpn,

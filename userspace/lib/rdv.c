@@ -36,6 +36,7 @@ static const struct {
 	[INC_RDV_FAILED]	= { "event", "failed" },
 	[INC_RDV_BYE]		= { "event", "bye" },
 	[INC_RDV_ERROR]		= { "event", "error" },
+	[INC_RDV_ALIVE]		= { "event", "alive" },
 	[INC_RDV_GATHER]	= { "cmd", "gather" },
 	[INC_RDV_RETRACT]	= { "cmd", "retract" },
 	[INC_RDV_LINK]		= { "cmd", "link" },
@@ -323,6 +324,7 @@ static void parse_body(struct parse *p, struct json_object *obj,
 	case INC_RDV_LOST:
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
+	case INC_RDV_ALIVE:
 		break;
 	}
 }
@@ -508,6 +510,7 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 	case INC_RDV_LOST:
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
+	case INC_RDV_ALIVE:
 		break;
 	}
 }

@@ -18,6 +18,13 @@
 #define INC_RDV_JOB_MAX		63	/* characters */
 #define INC_RDV_TEXT_MAX	512
 
+/*
+ * The daemon says "alive" to a UC rank so many times per dead time. Whoever has not
+ * had that many, or their acknowledgment, takes the other one for dead.
+ */
+#define INC_RDV_BEATS		5
+#define INC_RDV_BEATS_MISSED	5
+
 /**
  * struct inc_rdv_addr - address of a GID
  * @len: 4 (IPv4) or 16 (IPv6); 0: none
@@ -124,6 +131,7 @@ enum inc_rdv_type {
 	INC_RDV_FAILED,
 	INC_RDV_BYE,
 	INC_RDV_ERROR,
+	INC_RDV_ALIVE,
 	/* a leaf's daemon to the parent's */
 	INC_RDV_GATHER,
 	INC_RDV_RETRACT,

@@ -79,6 +79,8 @@ static void events(void)
 	again(&m);
 	m.type = INC_RDV_BYE;
 	again(&m);
+	m.type = INC_RDV_ALIVE;
+	again(&m);
 	m.type = INC_RDV_LEAVE;
 	again(&m);
 	m = (struct inc_rdv_msg){ .type = INC_RDV_LEFT, .rank = 3 };

@@ -641,6 +641,41 @@ static void deaf(void)
 	EQ(daemon_end(), 0);
 }
 
+/* The switch finds no UC rank dead: the daemon does, and lets it hear of itself. */
+static void alive(void)
+{
+	struct inc_rdv_join j = who("alive", 0, 2);
+	struct timespec t[2];
+	struct conn uc, rc;
+	int64_t ms;
+	int i;
+
+	daemon_start(NULL, NULL);
+	j.uc = true;
+	uc = dial();
+	say_join(&uc, &j);
+	EQ(hear_type(&uc), INC_RDV_JOINED);
+	for (i = 0; i < 2; i++) {
+		EQ(hear_type(&uc), INC_RDV_ALIVE);
+		clock_gettime(CLOCK_MONOTONIC, &t[i]);
+	}
+	ms = (t[1].tv_sec - t[0].tv_sec) * 1000 +
+	     (t[1].tv_nsec - t[0].tv_nsec) / 1000000;
+	/* 600 ms of dead time; a busy machine may be late. */
+	OK(ms >= 600 / INC_RDV_BEATS / 2);
+	OK(ms < 5000);
+	rc = join("alive", 1, 2);
+	EQ(hear_type(&rc), INC_RDV_READY);
+	do {
+		i = hear_type(&uc);
+	} while (i == INC_RDV_ALIVE);
+	EQ(i, INC_RDV_READY);
+	leave(&rc);
+	close(uc.fd);
+	wait_trees(0);
+	EQ(daemon_end(), 0);
+}
+
 static const struct test_case cases[] = {
 	{ "whole_life", whole_life },
 	{ "wrong_input", wrong_input },
@@ -655,6 +690,7 @@ static const struct test_case cases[] = {
 	{ "once", once },
 	{ "silent", silent },
 	{ "deaf", deaf },
+	{ "alive", alive },
 };
 
 int main(void)

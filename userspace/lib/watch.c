@@ -37,6 +37,9 @@ struct state {
 	unsigned int	tests;
 	unsigned int	progress;
 	int64_t		fruitless_ms;	/* of inc_test() and inc_wait_for() */
+	bool		alive;		/* the daemon says that it lives */
+	unsigned int	missed;		/* times that it should have, and has not */
+	int64_t		heard_at;	/* or missed */
 	int		verdict;	/* of the daemon, -errno */
 	int64_t		verdict_at;
 	char		text[INC_RDV_TEXT_MAX];
@@ -79,7 +82,12 @@ static bool hear(struct inc_watch *w, struct state *s)
 		inc_conn_close(&w->conn);
 		return false;
 	}
+	s->missed = 0;
+	s->heard_at = s->now;
 	switch (msg.type) {
+	case INC_RDV_ALIVE:
+		s->alive = w->beat_ms;
+		break;
 	case INC_RDV_LEFT:
 		snprintf(text, sizeof(text), "rank %d has left", msg.rank);
 		set_verdict(w, s, -ECONNRESET, text);
@@ -169,6 +177,25 @@ static bool tests_are_late(struct inc_watch *w, struct state *s,
 	return called && s->fruitless_ms >= (int64_t)timeout_ms;
 }
 
+/*
+ * Nothing comes from the daemon any more, which is at the switch. Turns are
+ * counted, not time: who was asleep himself looks at what has come first.
+ */
+static void look_for_daemon(struct inc_watch *w, struct state *s)
+{
+	if (!s->alive || s->verdict || w->conn.fd < 0 ||
+	    s->now - s->heard_at < (int64_t)w->beat_ms)
+		return;
+	s->heard_at = s->now;
+	if (++s->missed <= INC_RDV_BEATS_MISSED)
+		return;
+	set_verdict(w, s, -EHOSTUNREACH,
+		    "the switch's rendezvous daemon is not heard of any more");
+	/* The switch can not tell either, and nobody hears that we leave. */
+	s->verdict_at = s->now;
+	inc_conn_close(&w->conn);
+}
+
 static void look(struct inc_watch *w, struct state *s, int tick)
 {
 	unsigned int timeout_ms = atomic_load_explicit(&w->timeout_ms,
@@ -218,6 +245,8 @@ static void *watch_main(void *arg)
 			wait = GRACE_MS / 8;
 		if (busy && wait > LOSS_MS)
 			wait = LOSS_MS;
+		if (s.alive && wait > (int)w->beat_ms)
+			wait = (int)w->beat_ms;
 		pfd[0] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
 		pfd[1] = (struct pollfd){ .fd = w->conn.fd, .events = POLLIN };
 		poll(pfd, wait < 0 ? 1 : 2, wait);
@@ -231,6 +260,7 @@ static void *watch_main(void *arg)
 			while (hear(w, &s))
 				;
 		tell_lost(w, &s);
+		look_for_daemon(w, &s);
 		look(w, &s, tick);
 		busy = look_for_losses(w, &progress);
 	}
@@ -238,7 +268,7 @@ static void *watch_main(void *arg)
 
 /**
  * inc_watch_start() - start the watch
- * @watch: @conn, @timeout_ms and @lock are initialized, all else is 0
+ * @watch: @conn, @timeout_ms, @beat_ms and @lock are initialized, all else is 0
  * @qp: queue pair to watch over
  * @port: its port
  *

@@ -30,6 +30,7 @@
  * @waits: the caller is inside inc_wait_for()
  * @progress: counts results
  * @timeout_ms: time limit
+ * @beat_ms: how often the daemon says that it lives, once it has; 0: never
  * @flight: packets that should be in flight at most; 0: any number
  * @loss: where that comes from; belongs to @thread
  * @lost: the daemon is to be told that the switch does not answer
@@ -49,6 +50,7 @@ struct inc_watch {
 	_Atomic bool	waits;
 	_Atomic unsigned int progress;
 	_Atomic unsigned int timeout_ms;
+	unsigned int	beat_ms;
 	_Atomic unsigned int flight;
 	struct inc_loss	loss;
 	_Atomic bool	lost;

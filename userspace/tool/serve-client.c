@@ -326,6 +326,65 @@ struct client *client_connect(struct server *s)
 }
 
 /**
+ * client_keep_alive() - find out soon if a rank's host vanishes
+ * @c: its connection
+ * @dead_time: of its tree, milliseconds
+ *
+ * For ranks that the switch does not find dead by itself. They are sent lines, for
+ * TCP to have something to be acknowledged; the rank finds out the same of us.
+ */
+void client_keep_alive(struct client *c, uint32_t dead_time)
+{
+	const unsigned int limit = dead_time / INC_RDV_BEATS *
+				   INC_RDV_BEATS_MISSED;
+	const int on = 1;
+
+	c->alive_ms = dead_time / INC_RDV_BEATS;
+	if (!c->alive_ms)
+		return;
+	c->alive_at = c->server->now + c->alive_ms;
+	setsockopt(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
+	/* What is lost is sent again without waiting longer each time. */
+	setsockopt(c->fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on, sizeof(on));
+}
+
+/**
+ * clients_keep_alive() - tell those who want to know that the daemon lives
+ * @s: daemon
+ */
+void clients_keep_alive(struct server *s)
+{
+	struct client *c;
+
+	for (c = s->clients; c; c = c->next) {
+		if (!c->alive_ms || c->alive_at > s->now || c->closing || c->fd < 0)
+			continue;
+		c->alive_at = s->now + c->alive_ms;
+		client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_ALIVE });
+	}
+}
+
+/**
+ * clients_next_deadline() - when is something to be done about a connection
+ * @s: daemon
+ *
+ * Return: milliseconds, INT64_MAX if there is nothing.
+ */
+int64_t clients_next_deadline(const struct server *s)
+{
+	int64_t next = INT64_MAX;
+	const struct client *c;
+
+	for (c = s->clients; c; c = c->next) {
+		if (c->quiet_until && c->quiet_until < next)
+			next = c->quiet_until;
+		if (c->alive_ms && !c->closing && c->alive_at < next)
+			next = c->alive_at;
+	}
+	return next;
+}
+
+/**
  * clients_sweep() - free the connections that have ended
  * @s: daemon
  */

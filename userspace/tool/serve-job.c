@@ -169,6 +169,22 @@ static struct job *find_job(struct server *s, const char *name)
 	return NULL;
 }
 
+/**
+ * job_uc_defaults() - settings of a tree with ranks over UC, as far as nobody chose
+ * @tree: its settings; the path MTU is known, or is the kernel's default
+ *
+ * A UC rank's messages are one packet, so it takes more of them.
+ */
+void job_uc_defaults(struct inc_nl_tree *tree)
+{
+	if (!INC_NL_HAS(tree, INC_A_TREE_MSG_SIZE))
+		INC_NL_SET(tree, INC_A_TREE_MSG_SIZE, msg_size,
+			   INC_NL_HAS(tree, INC_A_TREE_PMTU) ? tree->pmtu :
+							       UC_MSG_SIZE);
+	if (!INC_NL_HAS(tree, INC_A_TREE_SLOTS))
+		INC_NL_SET(tree, INC_A_TREE_SLOTS, slots, UC_SLOTS);
+}
+
 /* What the tree is to be: the daemon's settings, then the first rank's wishes. */
 static struct inc_nl_tree wanted_tree(const struct server *s,
 				      const struct inc_rdv_join *join)
@@ -190,13 +206,8 @@ static struct inc_nl_tree wanted_tree(const struct server *s,
 			   (uint16_t)join->tree.pmtu);
 	else if (!INC_NL_HAS(&tree, INC_A_TREE_PMTU) && join->mtu)
 		INC_NL_SET(&tree, INC_A_TREE_PMTU, pmtu, (uint16_t)join->mtu);
-	/* A UC rank's messages are one packet, so it takes more of them. */
-	if (join->uc && !INC_NL_HAS(&tree, INC_A_TREE_MSG_SIZE))
-		INC_NL_SET(&tree, INC_A_TREE_MSG_SIZE, msg_size,
-			   INC_NL_HAS(&tree, INC_A_TREE_PMTU) ? tree.pmtu :
-								UC_MSG_SIZE);
-	if (join->uc && !INC_NL_HAS(&tree, INC_A_TREE_SLOTS))
-		INC_NL_SET(&tree, INC_A_TREE_SLOTS, slots, UC_SLOTS);
+	if (join->uc)
+		job_uc_defaults(&tree);
 	return tree;
 }
 
@@ -382,6 +393,8 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	job->ranks[c->rank].state = RANK_PRESENT;
 	job->ranks[c->rank].client = c;
 	job->present++;
+	if (join->uc)
+		client_keep_alive(c, job->tree.dead_time);
 	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks",
 		   job->name, job->ranks[c->rank].first, c->name, job->present,
 		   job->nranks);

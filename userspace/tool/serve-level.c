@@ -16,7 +16,7 @@
  * @next: next of all of them
  * @server: daemon
  * @like: job, number of ranks, and what the tree is to be, as far as anybody said;
- *	mtu is the smallest
+ *	mtu is the smallest; uc if any rank's queue pair is
  * @up: the parent's daemon, or NULL
  * @present: ranks that are there, as far as this daemon knows
  * @at: for each rank its connection, or that of the switch below that has it
@@ -165,6 +165,7 @@ static bool suits(struct client *c, struct gather *g,
 	}
 	if (join->mtu && (!g->like.mtu || join->mtu < g->like.mtu))
 		g->like.mtu = join->mtu;
+	g->like.uc |= join->uc;
 	return true;
 }
 
@@ -319,6 +320,8 @@ static struct inc_nl_tree wanted(const struct gather *g,
 		INC_NL_SET(&t, INC_A_TREE_PMTU, pmtu, (uint16_t)p->tree.pmtu);
 	else if (!INC_NL_HAS(&t, INC_A_TREE_PMTU) && g->like.mtu)
 		INC_NL_SET(&t, INC_A_TREE_PMTU, pmtu, (uint16_t)g->like.mtu);
+	if (g->like.uc)
+		job_uc_defaults(&t);
 	if (p->count < g->like.ranks) {
 		INC_NL_SET(&t, INC_A_TREE_ALL_RANKS, all_ranks,
 			   (uint16_t)g->like.ranks);

@@ -62,12 +62,10 @@ static int one_event(const struct inc_nl_event *ev, void *arg)
 
 static int poll_timeout(const struct server *s)
 {
-	int64_t next = job_next_deadline(s);
-	const struct client *c;
+	int64_t next = job_next_deadline(s), other = clients_next_deadline(s);
 
-	for (c = s->clients; c; c = c->next)
-		if (c->quiet_until && c->quiet_until < next)
-			next = c->quiet_until;
+	if (other < next)
+		next = other;
 	if (next == INT64_MAX)
 		return -1;
 	next -= now_ms();
@@ -142,6 +140,7 @@ static int main_loop(struct server *s, int sig_fd)
 			inc_nl_events(&s->events, one_event, s);
 		job_expire(s);
 		clients_check_quiet(s);
+		clients_keep_alive(s);
 		clients_sweep(s);
 		if (pfd[POLL_LISTEN].revents)
 			client_accept(s);

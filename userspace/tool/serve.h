@@ -31,6 +31,8 @@ struct server;
  * @up: it is the daemon of the parent
  * @quiet_until: milliseconds; without a complete line by then it is dropped.
  *	0: no limit
+ * @alive_at: milliseconds; when it is told again that the daemon lives
+ * @alive_ms: how often; 0: it is not
  * @closing: to be closed when @out is sent
  * @in: bytes that came
  * @out: bytes to send
@@ -48,6 +50,8 @@ struct client {
 	bool			link;
 	bool			up;
 	int64_t			quiet_until;
+	int64_t			alive_at;
+	uint32_t		alive_ms;
 	bool			closing;
 	struct inc_rdv_lines	in;
 	char			out[8 * INC_RDV_LINE_MAX];
@@ -118,7 +122,10 @@ void client_accept(struct server *s);
 void client_input(struct client *c);
 void client_flush(struct client *c);
 void client_close(struct client *c, const char *why);
+void client_keep_alive(struct client *c, uint32_t dead_time);
+int64_t clients_next_deadline(const struct server *s);
 void clients_check_quiet(struct server *s);
+void clients_keep_alive(struct server *s);
 void clients_sweep(struct server *s);
 
 /* serve-job.c */
@@ -147,6 +154,7 @@ struct job *job_make(struct server *s, const char *name,
 		     const struct job_member *members, uint32_t n,
 		     struct client *up);
 const struct inc_nl_tree *job_tree_of(const struct job *job);
+void job_uc_defaults(struct inc_nl_tree *tree);
 int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	    struct inc_rdv_joined *joined);
 void job_expect(struct job *job, struct client *c, uint32_t rank);
