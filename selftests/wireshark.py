@@ -13,9 +13,12 @@ import sys
 FIELDS = ("frame.number", "inc.kind", "inc.version", "inc.collective",
           "inc.dtype", "inc.op", "inc.tree", "inc.msg_id", "inc.root",
           "inc.flags", "inc.nelem", "inc.result_rkey", "inc.result_va",
-          "inc.imm.status", "inc.imm.msg_id", "inc.data")
+          "inc.imm.status", "inc.imm.msg_id", "inc.data", "inc.flags.no_data",
+          "inc.flags.wide", "inc.flags.ask", "inc.imm.mark")
 HEADER = FIELDS[2:13]
 FIRST, MIDDLE, LAST_IMM, ONLY, ONLY_IMM = 6, 7, 9, 10, 11
+UC_ONLY_IMM = 0x2b
+FLAGS = {"inc.flags.no_data": 1, "inc.flags.wide": 2, "inc.flags.ask": 4}
 
 
 def packets(path):
@@ -47,6 +50,24 @@ def transport(frame):
     return src, dst, frame[udp + 8:end]
 
 
+def request(opcode, payload, want):
+    """A request's packet; returns what is behind its header."""
+    want["inc.kind"] = "request"
+    if opcode in (MIDDLE, LAST_IMM):
+        return payload
+    want.update(zip(HEADER, struct.unpack("!4B2I2H2IQ", payload[:32])))
+    want.update({k: want["inc.flags"] // v % 2 for k, v in FLAGS.items()})
+    if want["inc.flags.ask"]:
+        want["inc.kind"] = "question"
+    return payload[32:]
+
+
+def is_header(payload, imm):
+    """Does it begin with a header whose message ID is the Immediate's?"""
+    return len(payload) >= 32 and payload[0] == 1 and imm is not None and \
+        payload[9:12] == (imm & 0xffffff).to_bytes(3, "big")
+
+
 def expect(frame, hosts):
     """What the dissector has to say of a frame: {} if it is none of ours."""
     got = transport(frame)
@@ -56,21 +77,23 @@ def expect(frame, hosts):
     opcode, pad = bth[0], bth[1] >> 4 & 3
     qpn = int.from_bytes(bth[5:8], "big")
     to_switch = 0x800000 <= qpn <= 0xbfffff
-    off = 12 + (16 if opcode in (FIRST, ONLY, ONLY_IMM) else 0)
-    want = {}
-    if opcode in (LAST_IMM, ONLY_IMM):
+    only = opcode in (ONLY, ONLY_IMM, UC_ONLY_IMM)
+    off = 12 + (16 if opcode == FIRST or only else 0)
+    want, imm = {}, None
+    if opcode in (LAST_IMM, ONLY_IMM, UC_ONLY_IMM):
         imm = struct.unpack("!I", bth[off:off + 4])[0]
         want["inc.imm.status"] = imm >> 24
         want["inc.imm.msg_id"] = imm & 0xffffff
         off += 4
     payload = bth[off:len(bth) - 4 - pad]
-    if to_switch and opcode in (FIRST, MIDDLE, LAST_IMM, ONLY_IMM):
+    if to_switch and (opcode in (FIRST, MIDDLE, LAST_IMM) or
+                      (only and is_header(payload, imm))):
         hosts.add((dst, src))
-        want["inc.kind"] = "request"
-        if opcode in (FIRST, ONLY_IMM):
-            want.update(zip(HEADER, struct.unpack("!4B2I2H2IQ", payload[:32])))
-            payload = payload[32:]
-    elif not to_switch and opcode in (ONLY, ONLY_IMM) and (src, dst) in hosts:
+        payload = request(opcode, payload, want)
+    elif only and ((src, dst) in hosts or (to_switch and not payload)):
+        if opcode == UC_ONLY_IMM and imm >> 31:
+            want["inc.imm.mark"] = imm >> 24 & 0x7f
+            want["inc.imm.status"] = 0
         want["inc.kind"] = "status" if want.get("inc.imm.status") else \
             "probe" if opcode == ONLY and not payload else "result"
     else:
@@ -83,7 +106,7 @@ def expect(frame, hosts):
 def value(name, text):
     if name in ("inc.kind", "inc.data"):
         return text.replace(":", "")
-    return int(text, 0)
+    return {"True": 1, "False": 0}[text] if text in ("True", "False") else int(text, 0)
 
 
 def main():

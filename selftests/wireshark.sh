@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The Wireshark dissector on packets captured from jobs, over IPv4 and IPv6: each
-# field of each packet is what its bytes say; filters find what they should.
+# The Wireshark dissector on packets captured from jobs, over IPv4 and IPv6, RC and
+# UC, and between switches: each field of each packet is what its bytes say; filters
+# find what they should.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh
@@ -26,6 +27,7 @@ captured()
 
 capture()
 {
+	: >"$DIR/tcpdump"
 	# No function here: the PID is to be the program's.
 	ip netns exec "$TOPO-sw" tcpdump -i br0 -s 0 -B 16384 -Z root -U -w "$DIR/pcap" udp port 4791 \
 		2>"$DIR/tcpdump" &
@@ -48,7 +50,7 @@ capture_end()
 failing()
 {
 	job_start "$RANKS" allreduce -t fp32 -o sum --count 16 -i 1000000 \
-		--timeout $((60000 * SLOW))
+		--timeout $((60000 * SLOW)) "$@"
 	wait_for $((20 * SLOW)) busy
 	kill -STOP "${JOB_PIDS[1]}"
 	sleep 1
@@ -76,37 +78,98 @@ command -v tshark >/dev/null || {
 	ktap_end
 	exit
 }
-trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload; rm -rf "$DIR"' EXIT
 install -m 644 "$ROOT/userspace/wireshark/inc.lua" "$DIR/inc.lua"
-inc_load && topo_up $RANKS && serve_up && topo_bursts off && capture || exit 1
-job "a job over IPv4" $RANKS allreduce -t int16 -o max --count 33333 -i 1 -x 0 --check
-job "a barrier" $RANKS barrier -i 2
-JOB_ADDR=topo_ip6
-job "a job over IPv6" $RANKS allreduce -t fp64 --count 7 -i 1 -x 0 --check
-JOB_ADDR=topo_ip4
-failing
-capture_end
 
-# shellcheck disable=SC2046 # words
-shark -T fields -E separator=/t $("$ROOT/selftests/wireshark.py" --fields) >"$DIR/fields"
-ktap $? "tshark reads it" "$(head -n 1 "$DIR/err")"
-! grep -qi 'lua\|error' "$DIR/err"
-ktap $? "the script runs without a complaint" "$(head -n 1 "$DIR/err")"
-"$ROOT/selftests/wireshark.py" "$DIR/pcap" "$DIR/fields" >"$DIR/said" 2>&1
-ktap $? "each field is what the bytes say" "$(tr '\n' '|' <"$DIR/said")"
-echo "# $(tail -n 1 "$DIR/said")"
-grep -q 'request=[1-9]' "$DIR/said" && grep -q 'result=[1-9]' "$DIR/said" &&
-	grep -q 'status=[1-9]' "$DIR/said"
-ktap $? "requests, results and statuses are in it" "$(tail -n 1 "$DIR/said")"
-finds "filter: the type" "inc.dtype == 1 && inc.op == 3" $RANKS
-finds "filter: barriers" "inc.collective == 8" $((2 * RANKS))
-finds "filter: IPv6" "ipv6 && inc.dtype == 11" $RANKS
-finds "filter: what failed" "inc.imm.status != 0" $((RANKS - 1))
-finds "filter: protocol" "inc" $((20 * RANKS))
-[ "$(shark -Y 'inc && infiniband.bth.opcode == 17' | wc -l)" = 0 ]
-ktap $? "an acknowledgment is none"
+# check NAME KIND...: what was captured is read, right, and has these kinds in it.
+check()
+{
+	local name=$1 kind rc=0
+
+	shift
+	# shellcheck disable=SC2046 # words
+	shark -T fields -E separator=/t $("$ROOT/selftests/wireshark.py" --fields) >"$DIR/fields"
+	ktap $? "$name: tshark reads it" "$(head -n 1 "$DIR/err")"
+	! grep -qi 'lua\|error' "$DIR/err"
+	ktap $? "$name: the script runs without a complaint" "$(head -n 1 "$DIR/err")"
+	"$ROOT/selftests/wireshark.py" "$DIR/pcap" "$DIR/fields" >"$DIR/said" 2>&1
+	ktap $? "$name: each field is what the bytes say" "$(tr '\n' '|' <"$DIR/said")"
+	echo "# $(tail -n 1 "$DIR/said")"
+	for kind; do
+		grep -q "$kind=[1-9]" "$DIR/said" || rc=1
+	done
+	ktap $rc "$name: $* are in it" "$(tail -n 1 "$DIR/said")"
+	[ "$(shark -Y 'inc && infiniband.bth.opcode == 17' | wc -l)" = 0 ]
+	ktap $? "$name: an acknowledgment is none"
+}
+
+part_rc()
+{
+	capture
+	job "a job over IPv4" $RANKS allreduce -t int16 -o max --count 33333 -i 1 -x 0 --check
+	job "a barrier" $RANKS barrier -i 2
+	JOB_ADDR=topo_ip6
+	job "a job over IPv6" $RANKS allreduce -t fp64 --count 7 -i 1 -x 0 --check
+	JOB_ADDR=topo_ip4
+	failing
+	capture_end
+	check "RC" request result status
+	finds "filter: the type" "inc.dtype == 1 && inc.op == 3" $RANKS
+	finds "filter: barriers" "inc.collective == 8" $((2 * RANKS))
+	finds "filter: IPv6" "ipv6 && inc.dtype == 11" $RANKS
+	finds "filter: what failed" "inc.imm.status != 0" $((RANKS - 1))
+	finds "filter: protocol" "inc" $((20 * RANKS))
+}
+
+# Requests are lost, so the switch asks for them; a rank stands still, so others
+# ask what they wait for.
+part_uc()
+{
+	capture
+	host 0 tc qdisc add dev eth0 root netem loss 10% limit 10000
+	job "a job over UC, with loss" $RANKS allreduce -t fp32 --count 33333 -i 1 -x 0 \
+		--check --transport uc
+	host 0 tc qdisc del dev eth0 root
+	failing --transport uc
+	capture_end
+	check "UC" request result status question
+	finds "filter: marks" "inc.imm.mark" $((20 * RANKS))
+	finds "filter: questions" "inc.flags.ask == 1" 1
+	finds "filter: send it again" "inc.imm.status == 32" 1
+	finds "filter: wait" "inc.imm.status == 33" 1
+	! shark -Y '_ws.expert && inc.imm.status >= 32' | grep -q .
+	ktap $? "UC: AGAIN and WAIT are no errors"
+}
+
+# A root with two leaves: what they say to each other.
+part_levels()
+{
+	local name
+
+	# shellcheck source=selftests/levels-lib.sh
+	. "$ROOT/selftests/levels-lib.sh"
+	levels_up 2 2 && serves_up || return
+	for name in "${SWITCHES[@]}"; do
+		at "$name" ip link set br0 gso_max_segs 1
+	done
+	capture
+	job "a job over two levels" 4 allreduce -t int16 --count 3333 -i 1 -x 0 --check
+	job "the same, wide" 4 allreduce -t bf16 --count 3333 -i 1 -x 0 --check
+	RANKS=4
+	failing
+	capture_end
+	check "levels" request result status
+	finds "filter: wide" "inc.flags.wide == 1 && inc.dtype == 9" 2
+	finds "filter: not wide" "inc.flags.wide == 0 && inc.dtype == 1" 2
+	levels_down
+}
+
+trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload; rm -rf "$DIR"' EXIT
+inc_load && topo_up $RANKS && serve_up && topo_bursts off || exit 1
+part_rc
+part_uc
 serve_down
 topo_down
+part_levels
 inc_unload
 ktap $? "the module unloads"
 ktap_end

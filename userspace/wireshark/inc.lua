@@ -8,12 +8,18 @@
 -- A request is an RDMA WRITE to a QPN of the switch (0x800000-0xbfffff): its
 -- first packet begins with the INC header. A result is a WRITE ONLY from a
 -- switch that such a request went to, back to that host; the last one's
--- Immediate is status and message ID. See Documentation/protocol.rst.
+-- Immediate is status and message ID. A host may itself be a switch, a leaf of
+-- the other one: then both QPNs are of that range. See Documentation/protocol.rst.
 
 local QPN_MIN, QPN_MAX = 0x800000, 0xbfffff
 local HDR_LEN = 32
 local FIRST, MIDDLE, LAST_IMM, ONLY, ONLY_IMM = 0x06, 0x07, 0x09, 0x0a, 0x0b
+local UC_ONLY_IMM = 0x2b
 local VERSION = 1
+local ASK = 0x0004
+-- A result's status over UC: 0x80, and how many messages have not all ended.
+local MARK = 0x80
+local AGAIN = 32
 
 local collectives = {
 	[0] = "Broadcast", [1] = "AllGather", [2] = "AllToAll", [3] = "Scatter",
@@ -24,6 +30,8 @@ local dtypes = {
 	[0] = "int8", [1] = "int16", [2] = "int32", [3] = "int64",
 	[4] = "uint8", [5] = "uint16", [6] = "uint32", [7] = "uint64",
 	[8] = "fp16", [9] = "bf16", [10] = "fp32", [11] = "fp64",
+	[12] = "float-int", [13] = "double-int", [14] = "long-int",
+	[15] = "2int", [16] = "short-int",
 }
 local ops = {
 	[0] = "sum", [1] = "prod", [2] = "min", [3] = "max", [4] = "land",
@@ -34,7 +42,7 @@ local statuses = {
 	[0] = "ok", [1] = "version", [2] = "collective", [3] = "dtype",
 	[4] = "tree-id", [5] = "msg-id", [6] = "length", [7] = "mismatch",
 	[8] = "root", [16] = "peer-dead", [17] = "tree-gone",
-	[18] = "member-left",
+	[18] = "member-left", [32] = "again", [33] = "wait",
 }
 
 local inc = Proto("inc", "In-Network Computing")
@@ -48,10 +56,14 @@ local f = {
 	msg_id = ProtoField.uint32("inc.msg_id", "Message ID"),
 	root = ProtoField.uint16("inc.root", "Root rank"),
 	flags = ProtoField.uint16("inc.flags", "Flags", base.HEX),
+	no_data = ProtoField.bool("inc.flags.no_data", "Wants no data", 16, nil, 0x0001),
+	wide = ProtoField.bool("inc.flags.wide", "Wide elements, in two planes", 16, nil, 0x0002),
+	ask = ProtoField.bool("inc.flags.ask", "Question what became of it", 16, nil, ASK),
 	nelem = ProtoField.uint32("inc.nelem", "Elements"),
 	rkey = ProtoField.uint32("inc.result_rkey", "Result R_Key", base.HEX),
 	va = ProtoField.uint64("inc.result_va", "Result address", base.HEX),
 	imm_status = ProtoField.uint8("inc.imm.status", "Status (Immediate)", base.DEC, statuses),
+	mark = ProtoField.uint8("inc.imm.mark", "Mark: not all ended of so many messages up to this one"),
 	imm_msg_id = ProtoField.uint24("inc.imm.msg_id", "Message ID, low 24 bits (Immediate)"),
 	data = ProtoField.bytes("inc.data", "Data"),
 }
@@ -89,12 +101,17 @@ local function immediate()
 	return field.range:uint()
 end
 
-local function add_immediate(tree, imm)
+-- Returns the status; a mark's is that of a result.
+local function add_immediate(tree, imm, marked)
 	local status = bit.rshift(imm, 24) % 256
 
+	if marked and status >= MARK then
+		tree:add(f.mark, status - MARK):set_generated()
+		status = 0
+	end
 	tree:add(f.imm_status, status):set_generated()
 	tree:add(f.imm_msg_id, imm % 0x1000000):set_generated()
-	if status ~= 0 then
+	if status ~= 0 and status < AGAIN then
 		tree:add_proto_expert_info(expert_status)
 	end
 	return status
@@ -112,6 +129,9 @@ local function add_header(tvb, tree)
 	tree:add(f.msg_id, tvb(8, 4))
 	tree:add(f.root, tvb(12, 2))
 	tree:add(f.flags, tvb(14, 2))
+	tree:add(f.no_data, tvb(14, 2))
+	tree:add(f.wide, tvb(14, 2))
+	tree:add(f.ask, tvb(14, 2))
 	tree:add(f.nelem, tvb(16, 4))
 	tree:add(f.rkey, tvb(20, 4))
 	tree:add(f.va, tvb(24, 8))
@@ -120,19 +140,30 @@ local function add_header(tvb, tree)
 		tvb(8, 4):uint())
 end
 
-local function request(tvb, len, opcode, tree, imm)
-	local text, off = "request goes on", 0
+-- The Immediate of a request has the low bits of its header's message ID.
+local function is_header(tvb, len, imm)
+	return len >= HDR_LEN and tvb(0, 1):uint() == VERSION and imm and
+		tvb(8, 4):uint() % 0x1000000 == imm % 0x1000000
+end
 
-	tree:add(f.kind, "request"):set_generated()
-	if opcode == FIRST or opcode == ONLY_IMM then
+local function request(tvb, len, opcode, tree, imm)
+	local text, off, kind = "request goes on", 0, "request"
+
+	if opcode ~= MIDDLE and opcode ~= LAST_IMM then
 		if len < HDR_LEN then
+			tree:add(f.kind, kind):set_generated()
 			return "request, too short for its header"
 		end
 		text = add_header(tvb, tree)
 		off = HDR_LEN
+		if bit.band(tvb(14, 2):uint(), ASK) ~= 0 then
+			kind = "question"
+			text = "what became of " .. text
+		end
 	end
-	if imm then
-		add_immediate(tree, imm)
+	tree:add(f.kind, kind):set_generated()
+	if imm and add_immediate(tree, imm, false) ~= 0 then
+		text = text .. ", failed below"
 	end
 	if len > off then
 		tree:add(f.data, tvb(off, len - off))
@@ -140,11 +171,11 @@ local function request(tvb, len, opcode, tree, imm)
 	return text
 end
 
-local function result(tvb, len, tree, imm)
+local function result(tvb, len, opcode, tree, imm)
 	local kind, text = "result", "result"
 
 	if imm then
-		local status = add_immediate(tree, imm)
+		local status = add_immediate(tree, imm, opcode == UC_ONLY_IMM)
 
 		if status ~= 0 then
 			kind = "status"
@@ -163,21 +194,26 @@ local function result(tvb, len, tree, imm)
 	return text
 end
 
--- Whose packet this is: "request", "result" or nil.
-local function direction(pinfo, opcode, qpn)
+-- Whose packet this is: request() or result() says what it is; or nil. What is
+-- empty and goes to a switch says the same as if it came from one: a probe, or
+-- the end of a tree.
+local function direction(tvb, pinfo, len, opcode, qpn, imm)
 	local src, dst = tostring(pinfo.src), tostring(pinfo.dst)
+	local only_imm = opcode == ONLY_IMM or opcode == UC_ONLY_IMM
+	local answers = hosts[src .. " " .. dst]
 
 	if qpn >= QPN_MIN and qpn <= QPN_MAX then
 		if opcode == FIRST or opcode == MIDDLE or opcode == LAST_IMM or
-		   opcode == ONLY_IMM then
+		   (only_imm and is_header(tvb, len, imm)) then
 			hosts[dst .. " " .. src] = true
-			return "request"
+			return request
 		end
-	elseif (opcode == ONLY or opcode == ONLY_IMM) and
-	       hosts[src .. " " .. dst] then
-		return "result"
+		if (opcode == ONLY or only_imm) and (answers or len == 0) then
+			return result
+		end
+		return only_imm and request or nil
 	end
-	return nil
+	return (opcode == ONLY or only_imm) and answers and result or nil
 end
 
 local function dissect(tvb, pinfo, root)
@@ -187,20 +223,16 @@ local function dissect(tvb, pinfo, root)
 	if not opcode or not qpn then
 		return false
 	end
-	what = direction(pinfo, opcode.value, qpn.value)
+	len = math.max(tvb:len() - (pad and pad.value or 0), 0)
+	-- Of what follows a BTH without Immediate nothing is left over.
+	imm = (opcode.value == LAST_IMM or opcode.value == ONLY_IMM or
+	       opcode.value == UC_ONLY_IMM) and immediate() or nil
+	what = direction(tvb, pinfo, len, opcode.value, qpn.value, imm)
 	if not what then
 		return false
 	end
-	len = math.max(tvb:len() - (pad and pad.value or 0), 0)
-	-- Of what follows a BTH without Immediate nothing is left over.
-	imm = (opcode.value == LAST_IMM or opcode.value == ONLY_IMM) and
-		immediate() or nil
 	tree = root:add(inc, tvb())
-	if what == "request" then
-		text = request(tvb, len, opcode.value, tree, imm)
-	else
-		text = result(tvb, len, tree, imm)
-	end
+	text = what(tvb, len, opcode.value, tree, imm)
 	tree:append_text(", " .. text)
 	pinfo.cols.protocol = "INC"
 	pinfo.cols.info:append(" INC " .. text)
