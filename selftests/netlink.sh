@@ -4,8 +4,8 @@
 # Generic netlink, inc-tool and debugfs: right and wrong input, who may do what,
 # dumps, events, batches, the memory budget. Needs no RDMA device.
 #
-# netlink.sh [PART...]: only some of errors, tool, json, batch, rights, budget, quota,
-# events, debugfs, dump, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
+# netlink.sh [PART...]: only some of errors, tool, uc, levels, json, batch, rights, budget,
+# quota, save, events, debugfs, dump, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh
@@ -120,6 +120,108 @@ part_tool()
 	says "tree del, id" 0 "" tree del id 1
 }
 
+part_uc()
+{
+	tool tree add id 1 ranks 2 slots 4 msg-size 1K pmtu 1024 dead-time 50 >/dev/null
+	tool tree add id 2 ranks 2 slots 4 msg-size 2K pmtu 1024 below 0,2 dead-time 50 >/dev/null
+	says "UC member" 0 "gid ::ffff:10.9.0.1" member add tree 1 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 3 transport uc
+	says "RC beside it" 0 "rank 1" member add tree 1 rank 1 addr 10.9.0.3 \
+		qpn 17 psn 3 transport rc
+	says "it is shown" 0 "transport uc" member show tree 1 rank 0
+	[[ $(tool member show tree 1 rank 1) != *transport* ]]
+	ktap $? "RC goes without saying"
+	[[ $(tool -j member show tree 1 | tr -d '\n ') == *'"transport":"uc"'*'"transport":"rc"'* ]]
+	ktap $? "but not in JSON" "$(tool -j member show tree 1)"
+	says "its PSNs" 0 "tx-psn 0x" -d member show tree 1 rank 0
+	says "and what is expected of it" 0 "rx-psn 0x000003" -d member show tree 1 rank 0
+	says "messages of two packets: what to change" 2 \
+		"UC needs messages of one packet: msg-size is 2048, pmtu 1024" \
+		member add tree 2 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
+	says "which attribute it is" 2 "transport" member add tree 2 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 3 transport uc
+	says "a switch needs RC" 2 "it needs transport rc" member add tree 2 rank 1 \
+		addr 10.9.0.2 qpn 17 psn 3 transport uc
+	says "no such transport" 1 "it takes rc or uc" member add tree 1 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 3 transport ud
+	says "counters of its own" 0 "rx-deferred 0" -d stat show tree 1 rank 0
+	tool tree del 1
+	tool tree del 2
+}
+
+part_levels()
+{
+	local set="parent set tree 1 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 0xbeef"
+
+	says "a leaf" 0 "role leaf" tree add id 1 ranks 2 slots 4 all-ranks 6 \
+		first-rank 2 dead-time 50
+	says "its ranks" 0 "first-rank 2 all-ranks 6" tree show 1
+	tool tree add id 2 ranks 3 slots 4 below 2,2,0 dead-time 50 >/dev/null
+	says "a root with switches below" 0 "below 2,2,0" tree show 2
+	says "its QP is there, not connected" 0 "state init" parent show tree 1
+	says "what the parent has to know" 0 "psn 0x" -d parent show tree 1
+	says "a root has none: what to do" 2 "made without all-ranks" parent show tree 2
+	says "no such tree" 2 "there is no tree 7" parent show tree 7
+	says "the parent's address" 2 "no route to the parent's address" parent set \
+		tree 1 peer-tree 9 addr 192.0.2.1 qpn 0x800003 psn 5 rkey 1
+	says "connected" 0 "state rts" $set
+	says "to whom" 0 "peer-tree 9 state rts" parent show tree 1
+	says "with what" 0 "peer-rkey 0x0000beef" -d parent show tree 1
+	says "where it is" 0 "tx-psn 0x" -d parent show tree 1
+	says "once" 2 "the tree has its parent already" $set
+	says "stat show names it" 0 "tree 1 parent" stat show tree 1
+	says "top names it" 0 "  parent" top -b -n 1 -i 0.1
+	says "the last member but one of a block" 2 "below is given for 1 of 2 members" \
+		tree add ranks 2 all-ranks 8 below 4
+	says "more ranks than there are" 2 "ranks 2 to 4: there are no more than 4" \
+		tree add ranks 3 all-ranks 4 first-rank 2
+	says "quotas hold for leaves" 0 "" switch set max-ranks 2
+	says "with what it wants and may" 2 "max-ranks: 3 ranks wanted, 2 are allowed" \
+		tree add ranks 3 all-ranks 8
+	tool switch set max-ranks 0
+	tool tree del 1
+	tool tree del 2
+	ktap "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \
+		"the uplink's memory came back"
+}
+
+# What is saved is what is there again: transport, place among switches, quotas.
+part_save()
+{
+	local saved=$LAB_OUT/saved again=$LAB_OUT/saved-again out
+
+	tool -b - >/dev/null <<-'END'
+	switch set memory-limit 64M max-trees 5 max-ranks 6 max-slots 32 max-tree-memory 8M
+	tree add id 1 ranks 3 slots 8 msg-size 512 pmtu 512 dead-time 50 order arrival
+	member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
+	member add tree 1 rank 2 addr fd00::2 qpn 18 psn 9 pkey 0x8001
+	tree add id 2 ranks 2 slots 4 all-ranks 9 first-rank 4 below 0,3 dead-time 50
+	member add tree 2 rank 1 addr 10.9.0.4 qpn 0x900000 psn 1
+	END
+	ktap $? "a switch to save"
+	tool save >"$saved"
+	ktap $? "saved"
+	out=$(grep -c "transport uc" "$saved")
+	[ "$out" = 1 ] && grep -q "all-ranks 9 first-rank 4" "$saved" &&
+		grep -q "below 0,3" "$saved" && grep -q "max-tree-memory 8388608" "$saved"
+	ktap $? "transport, place and quotas are in it" "$(tr '\n' '|' <"$saved")"
+	grep -q "^# it needs parent set" "$saved"
+	ktap $? "it says that the leaf needs its parent"
+	tool tree del 1
+	tool tree del 2
+	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0
+	out=$(tool restore "$saved" 2>&1)
+	ktap $? "restored" "$out"
+	tool save >"$again"
+	out=$(diff "$saved" "$again")
+	ktap $? "saved again it is the same" "$out"
+	says "the leaf's QP is there, and can be connected" 0 "state rts" parent set tree 2 \
+		peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 1
+	tool tree del 1
+	tool tree del 2
+	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0
+}
+
 part_json()
 {
 	local args out
@@ -131,7 +233,9 @@ part_json()
 		    "-s -d member show tree 3 rank 0" "slot" \
 		    "slot show tree 3 index 1" "parent show tree 3" "stat" "-p stat show tree 3" \
 		    "switch" "-s switch" "tree add ranks 1 slots 1" \
-		    "member add tree 3 rank 1 addr 10.9.0.3 qpn 18 psn 0"; do
+		    "member add tree 3 rank 1 addr 10.9.0.3 qpn 18 psn 0" \
+		    "top -n 1 -i 0.1" "selftest" \
+		    "parent set tree 3 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 1"; do
 		# shellcheck disable=SC2086 # words
 		out=$(tool -j $args 2>&1 | python3 -m json.tool 2>&1)
 		ktap $? "JSON of inc-tool $args" "$out"
@@ -192,7 +296,8 @@ part_rights()
 
 	tool tree add id 1 ranks 2 slots 4 dead-time 50 >/dev/null
 	tool member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
-	for args in "tree add ranks 2" "tree set 1 window 3" "tree del 1" \
+	for args in "parent set tree 1 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 1" \
+		    "tree add ranks 2" "tree set 1 window 3" "tree del 1" \
 		    "member add tree 1 rank 1 addr 10.9.0.3 qpn 17 psn 3" \
 		    "member del tree 1 rank 0" "switch set memory-limit 1M"; do
 		# shellcheck disable=SC2086 # words
@@ -390,7 +495,7 @@ part_fuzz()
 }
 
 setup || exit 1
-[ $# -gt 0 ] || set -- errors tool json batch rights budget quota events debugfs dump fuzz
+[ $# -gt 0 ] || set -- errors tool uc levels json batch rights budget quota save events debugfs dump fuzz
 for part; do
 	"part_$part"
 	[ -z "$(tool tree show)" ]

@@ -323,6 +323,117 @@ def errors_member(c):
                [("tree-id", 1), ("rank", 9)], errno.EINVAL, "has ranks", "rank")
 
 
+def errors_transport(c):
+    good = [("tree-id", 3), ("rank", 0), ("peer-addr", V4("10.9.0.2")),
+            ("peer-qpn", 17), ("peer-psn", 0), ("transport", 1)]
+    c.inc("tree-new", "tree", [("id", 3), ("ranks", 2), ("slots", 4),
+                               ("msg-size", 2048), ("pmtu", 1024),
+                               ("below", 0), ("below", 2), ("dead-time", 50)])
+    for n in (2, 255):
+        expect(c, f"member-new: transport {n}", "member-new", "member",
+               good[:-1] + [("transport", n)], errno.ERANGE, "range", "transport")
+    expect(c, "member-new: transport of 4 bytes", "member-new", "member",
+           good[:-1] + [("transport", bytes(4))], errno.EINVAL, "invalid",
+           "transport")
+    expect(c, "member-new: UC, messages of two packets", "member-new", "member",
+           good, errno.EMSGSIZE, "msg-size is 2048, pmtu 1024", "transport")
+    expect(c, "member-new: UC, and it is a switch", "member-new", "member",
+           [a if a[0] != "rank" else ("rank", 1) for a in good],
+           errno.EOPNOTSUPP, "needs transport rc", "transport")
+    c.inc("tree-del", "tree", [("id", 3)])
+    c.inc("tree-new", "tree", [("id", 3), ("ranks", 1), ("slots", 4),
+                               ("msg-size", 1024), ("pmtu", 1024)])
+    got = dict(c.inc("member-new", "member", good)[0])
+    want = SP.sets["member"]
+    case("member-new: UC is UC",
+         None if got[want["transport"][0]] == b"\1" else "it is not")
+    missing = [n for n in want if want[n][0] not in got and
+               n not in ("error", "peer-tree-id", "peer-rkey")]
+    case("it replies with all that is known, over UC, too",
+         f"lacks {missing}" if missing else None)
+    c.inc("tree-del", "tree", [("id", 3)])
+
+
+def errors_parent(c):
+    good = [("tree-id", 4), ("peer-tree-id", 7), ("peer-addr", V4("10.9.0.2")),
+            ("peer-qpn", 0x800001), ("peer-psn", 5), ("peer-rkey", 9)]
+
+    def but(name, value):
+        return [(n, value if n == name else v) for n, v in good]
+
+    def bad(name, attrs, *args, **kw):
+        expect(c, "parent-set: " + name, "parent-set", "member", attrs, *args,
+               **kw)
+
+    def levels(name, attrs, text, attr):
+        expect(c, "tree-new: " + name, "tree-new", "tree", attrs, errno.EINVAL,
+               text, attr)
+
+    c.inc("tree-new", "tree", [("id", 4), ("ranks", 2), ("slots", 4),
+                               ("all-ranks", 4), ("dead-time", 50)])
+    for name, _ in good:
+        bad(f"no {name}", [a for a in good if a[0] != name], errno.EINVAL,
+            missing=name)
+    bad("no such tree", but("tree-id", 77), errno.ENOENT, "no tree 77", "tree-id")
+    bad("no leaf", but("tree-id", 1), errno.ENOENT, "made without all-ranks",
+        "tree-id")
+    bad("peer-tree-id 0", but("peer-tree-id", 0), errno.ERANGE, "range",
+        "peer-tree-id")
+    for n in (1, 0xffffff):
+        bad(f"peer-qpn {n:#x}", but("peer-qpn", n), errno.ERANGE, "range",
+            "peer-qpn")
+    bad("peer-psn 2^24", but("peer-psn", 1 << 24), errno.ERANGE, "range",
+        "peer-psn")
+    bad("peer-addr multicast", but("peer-addr", V4("224.0.0.1")), errno.EINVAL,
+        "multicast", "peer-addr")
+    bad("pkey 0x8000", good + [("pkey", 0x8000)], errno.EINVAL, "pkey", "pkey")
+    bad("local-addr of somebody else", good + [("local-addr", V4("10.9.0.3"))],
+        errno.EADDRNOTAVAIL, "no address of this host", "local-addr")
+    bad("no route", but("peer-addr", V4("192.0.2.1")), errno.ENETUNREACH,
+        "no route to the parent", "peer-addr")
+    for name, value, why in (("rank", 0, "Unsupported"), ("psn", 1, "Unsupported"),
+                             ("qpn", 0x800005, "Unsupported"),
+                             ("transport", 1, "Unknown")):
+        bad(f"{name} is not for it", good + [(name, value)], errno.EINVAL, why,
+            name)
+    state = SP.sets["member"]["state"][0]
+    got = dict(c.inc("parent-get", "member", [("tree-id", 4)])[0])
+    case("parent-get: not connected yet",
+         None if got[state] == b"\2" else got[state].hex())
+    got = dict(c.inc("parent-set", "member", good)[0])
+    want = SP.sets["member"]
+    missing = [n for n in want if want[n][0] not in got and
+               n not in ("error", "rank")]
+    case("parent-set replies with all that is known",
+         f"lacks {missing}" if missing else None)
+    case("parent-set: connected", None if got[state] == b"\0" else got[state].hex())
+    bad("twice", good, errno.EISCONN, "has its parent already", "tree-id")
+    expect(c, "parent-get: no tree-id", "parent-get", "member", [], errno.EINVAL,
+           missing="tree-id")
+    expect(c, "parent-get: no leaf", "parent-get", "member", [("tree-id", 1)],
+           errno.ENOENT, "has no parent", "tree-id")
+    c.inc("tree-del", "tree", [("id", 4)])
+
+    levels("first-rank of a root", [("ranks", 2), ("first-rank", 1)],
+           "give all-ranks", "first-rank")
+    levels("more ranks than all", [("ranks", 3), ("first-rank", 2),
+                                   ("all-ranks", 4)],
+           "ranks 2 to 4: there are no more than 4", "all-ranks")
+    levels("below of some", [("ranks", 3), ("all-ranks", 9), ("below", 2)],
+           "below is given for 1 of 3 members", "below")
+    levels("below of more", [("ranks", 1), ("all-ranks", 9), ("below", 2),
+                             ("below", 2)],
+           "below is given for 2 of 1 members", "below")
+    levels("more below than all", [("ranks", 2), ("all-ranks", 5), ("below", 4),
+                                   ("below", 4)], "no more than 5", "all-ranks")
+    levels("a root with one switch", [("ranks", 1), ("below", 4)],
+           "two members at least", "below")
+    for name, n in (("all-ranks", 0), ("all-ranks", 1025), ("first-rank", 1024),
+                    ("below", 1025)):
+        expect(c, f"tree-new: {name} {n}", "tree-new", "tree",
+               [("ranks", 2), (name, n)], errno.ERANGE, "range", name)
+
+
 def errors_rest(c):
     expect(c, "slot-get: no index", "slot-get", "slot", [("tree-id", 1)],
            errno.EINVAL, missing="index")
@@ -369,6 +480,8 @@ def errors():
          f"lacks {missing}" if missing else None)
     errors_tree(c)
     errors_member(c)
+    errors_transport(c)
+    errors_parent(c)
     errors_rest(c)
     c.inc("tree-del", "tree", [("id", 1)])
 
