@@ -10,9 +10,9 @@
 
 #include "fuzz.h"
 
-#define MAX_ATTR	((int)INC_A_TREE_MAX)
+#define MAX_ATTR	((int)INC_A_MEMBER_MAX)
 
-_Static_assert((int)INC_A_TREE_MAX >= INC_A_MEMBER_MAX, "room for both");
+_Static_assert((int)INC_A_MEMBER_MAX >= INC_A_TREE_MAX, "room for both");
 
 static struct nl_sock *sk;
 static int family;
@@ -110,19 +110,67 @@ static int add_member(const struct options *o, struct tree *t, unsigned int rank
 	struct member *m = &t->m[rank];
 	struct nl_msg *msg = request(INC_CMD_MEMBER_NEW);
 
-	*m = (struct member){ .psn = rnd(4) ? rnd(1 << 24) : 0xfffffd, .peer_psn = rnd(1 << 24) };
+	*m = (struct member) {
+		.psn = rnd(4) ? rnd(1 << 24) : 0xfffffd,
+		.peer_psn = rnd(1 << 24), .uc = m->uc,
+	};
 	nla_put_u32(msg, INC_A_MEMBER_TREE_ID, t->id);
 	nla_put_u16(msg, INC_A_MEMBER_RANK, rank);
 	nla_put_u32(msg, INC_A_MEMBER_PSN, m->psn);
 	nla_put(msg, INC_A_MEMBER_PEER_ADDR, 4, &o->host_addr);
 	nla_put(msg, INC_A_MEMBER_LOCAL_ADDR, 4, &o->switch_addr);
-	nla_put_u32(msg, INC_A_MEMBER_PEER_QPN, 0x500000 + rank);
+	nla_put_u32(msg, INC_A_MEMBER_PEER_QPN, OUR_QPN + rank);
+	if (m->uc)
+		nla_put_u8(msg, INC_A_MEMBER_TRANSPORT, INC_TRANSPORT_UC);
 	nla_put_u32(msg, INC_A_MEMBER_PEER_PSN, m->peer_psn);
 	if (ask(msg, a) || !a[INC_A_MEMBER_QPN] || !a[INC_A_MEMBER_RKEY])
 		return -1;
 	m->qpn = nla_get_u32(a[INC_A_MEMBER_QPN]);
 	m->rkey = nla_get_u32(a[INC_A_MEMBER_RKEY]);
 	return 0;
+}
+
+/* We are the parent, too. */
+static int connect_parent(const struct options *o, struct tree *t)
+{
+	struct nlattr *a[MAX_ATTR + 1];
+	struct member *m = &t->up;
+	struct nl_msg *msg = request(INC_CMD_PARENT_SET);
+
+	*m = (struct member){ .peer_psn = rnd(1 << 24) };
+	nla_put_u32(msg, INC_A_MEMBER_TREE_ID, t->id);
+	nla_put_u32(msg, INC_A_MEMBER_PEER_TREE_ID, 1 + rnd(9));
+	nla_put(msg, INC_A_MEMBER_PEER_ADDR, 4, &o->host_addr);
+	nla_put(msg, INC_A_MEMBER_LOCAL_ADDR, 4, &o->switch_addr);
+	nla_put_u32(msg, INC_A_MEMBER_PEER_QPN, OUR_QPN + t->ranks);
+	nla_put_u32(msg, INC_A_MEMBER_PEER_PSN, m->peer_psn);
+	nla_put_u32(msg, INC_A_MEMBER_PEER_RKEY, rnd(1 << 30));
+	if (ask(msg, a) || !a[INC_A_MEMBER_QPN] || !a[INC_A_MEMBER_RKEY] ||
+	    !a[INC_A_MEMBER_PSN])
+		return -1;
+	m->qpn = nla_get_u32(a[INC_A_MEMBER_QPN]);
+	m->rkey = nla_get_u32(a[INC_A_MEMBER_RKEY]);
+	m->psn = nla_get_u32(a[INC_A_MEMBER_PSN]);
+	return 0;
+}
+
+/* Now and then one of the members is a switch: these may send wide elements. */
+static void put_levels(struct nl_msg *msg, struct tree *t)
+{
+	unsigned int all = t->ranks;
+	bool below = t->ranks > 1 && !rnd(4);
+
+	for (unsigned int i = 0; below && i < t->ranks; i++) {
+		unsigned int n = t->m[i].uc ? 0 : rnd(4);
+
+		nla_put_u16(msg, INC_A_TREE_BELOW, n);
+		all += n ? n - 1 : 0;
+	}
+	t->leaf = !rnd(3);
+	if (!t->leaf)
+		return;
+	nla_put_u16(msg, INC_A_TREE_FIRST_RANK, 2);
+	nla_put_u16(msg, INC_A_TREE_ALL_RANKS, 2 + all + rnd(3));
 }
 
 /**
@@ -142,6 +190,9 @@ int control_tree(const struct options *o, struct tree *t)
 		.pmtu = 256 << rnd(3),
 	};
 	t->msg_size = t->pmtu * (1 + rnd(4));
+	if (t->msg_size == t->pmtu)
+		for (unsigned int rank = 0; rank < t->ranks; rank++)
+			t->m[rank].uc = rnd(3);
 	nla_put_u16(msg, INC_A_TREE_RANKS, t->ranks);
 	nla_put_u16(msg, INC_A_TREE_SLOTS, t->slots);
 	nla_put_u16(msg, INC_A_TREE_PMTU, t->pmtu);
@@ -149,6 +200,7 @@ int control_tree(const struct options *o, struct tree *t)
 	nla_put_u32(msg, INC_A_TREE_HOLD, 65536);
 	nla_put_u32(msg, INC_A_TREE_DEAD_TIME, 20000);
 	nla_put_u32(msg, INC_A_TREE_MIN_RTO, rnd(2) ? 1 : 1000);
+	put_levels(msg, t);
 	if (ask(msg, a) || !a[INC_A_TREE_ID])
 		return -1;
 	t->id = nla_get_u32(a[INC_A_TREE_ID]);
@@ -157,6 +209,10 @@ int control_tree(const struct options *o, struct tree *t)
 			control_tree_end(t);
 			return -1;
 		}
+	}
+	if (t->leaf && connect_parent(o, t)) {
+		control_tree_end(t);
+		return -1;
 	}
 	return 0;
 }

@@ -35,15 +35,19 @@ struct member {
 	uint32_t	peer_psn;	/* our next */
 	uint32_t	msg_id;		/* of our next request */
 	bool		fatal;		/* a NAK came that ends the QP */
+	bool		uc;
 };
 
 #define MAX_RANKS	3
+#define OUR_QPN		0x500000	/* of rank 0; the parent's is behind the last rank */
 #define FUZZ_MEMORY	(32 << 20)	/* of all trees */
 
 struct tree {
 	uint32_t	id;
 	unsigned int	ranks, slots, msg_size, pmtu;
 	struct member	m[MAX_RANKS];
+	bool		leaf;
+	struct member	up;		/* a leaf's QP to its parent, whom we play */
 };
 
 void fuzz_seed(uint64_t seed);

@@ -84,6 +84,10 @@ static const struct {
 	uint8_t	cmd, type, len;
 } right[] = {
 	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MEMORY_LIMIT, 4 },
+	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MAX_TREES, 4 },
+	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MAX_RANKS, 2 },
+	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MAX_SLOTS, 2 },
+	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MAX_TREE_MEMORY, 4 },
 	{ INC_CMD_TREE_GET, INC_A_TREE_ID, 4 },
 	{ INC_CMD_TREE_NEW, INC_A_TREE_ID, 4 },
 	{ INC_CMD_TREE_NEW, INC_A_TREE_RANKS, 2 },
@@ -98,6 +102,11 @@ static const struct {
 	{ INC_CMD_TREE_NEW, INC_A_TREE_HOLD, 4 },
 	{ INC_CMD_TREE_NEW, INC_A_TREE_MIN_RTO, 4 },
 	{ INC_CMD_TREE_NEW, INC_A_TREE_DEAD_TIME, 4 },
+	{ INC_CMD_TREE_NEW, INC_A_TREE_ORDER, 1 },
+	{ INC_CMD_TREE_NEW, INC_A_TREE_ALL_RANKS, 2 },
+	{ INC_CMD_TREE_NEW, INC_A_TREE_FIRST_RANK, 2 },
+	{ INC_CMD_TREE_NEW, INC_A_TREE_BELOW, 2 },
+	{ INC_CMD_TREE_NEW, INC_A_TREE_BELOW, 2 },
 	{ INC_CMD_TREE_SET, INC_A_TREE_ID, 4 },
 	{ INC_CMD_TREE_SET, INC_A_TREE_WINDOW, 2 },
 	{ INC_CMD_TREE_SET, INC_A_TREE_HOLD, 4 },
@@ -111,6 +120,14 @@ static const struct {
 	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_PKEY, 2 },
 	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_PEER_QPN, 4 },
 	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_PEER_PSN, 4 },
+	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_TRANSPORT, 1 },
+	{ INC_CMD_PARENT_GET, INC_A_MEMBER_TREE_ID, 4 },
+	{ INC_CMD_PARENT_SET, INC_A_MEMBER_TREE_ID, 4 },
+	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PKEY, 2 },
+	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PEER_QPN, 4 },
+	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PEER_PSN, 4 },
+	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PEER_TREE_ID, 4 },
+	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PEER_RKEY, 4 },
 	{ INC_CMD_MEMBER_DEL, INC_A_MEMBER_TREE_ID, 4 },
 	{ INC_CMD_MEMBER_DEL, INC_A_MEMBER_RANK, 2 },
 	{ INC_CMD_SLOT_GET, INC_A_SLOT_TREE_ID, 4 },
@@ -123,15 +140,17 @@ static void right_attrs(const struct options *o)
 		/* An ID or rank has to be there, others may. */
 		if (right[i].cmd != msg.genl.cmd || !rnd(right[i].type < 3 ? 12 : 2))
 			continue;
-		add_number(right[i].type, some_value(), right[i].len);
+		add_number(right[i].type, right[i].len == 1 ? rnd(3) : some_value(),
+			   right[i].len);
 	}
-	if (msg.genl.cmd == INC_CMD_MEMBER_NEW && rnd(10))
+	if ((msg.genl.cmd == INC_CMD_MEMBER_NEW ||
+	     msg.genl.cmd == INC_CMD_PARENT_SET) && rnd(10))
 		add_attr(INC_A_MEMBER_PEER_ADDR, &o->host_addr, 4);
 }
 
 static void wrong_attr(void)
 {
-	uint16_t type = rnd(32);
+	uint16_t type = rnd(40);
 	uint8_t inner[NLA_HDRLEN + 8] = {};
 
 	switch (rnd(4)) {
@@ -196,13 +215,21 @@ static void drain(void)
 	}
 }
 
+/* Those that are requests; events are numbered between them. */
+static uint8_t some_cmd(void)
+{
+	if (!rnd(6))
+		return rnd(3) ? INC_CMD_PARENT_SET : INC_CMD_PARENT_GET;
+	return 1 + rnd(INC_CMD_SLOT_GET);
+}
+
 static int one(const struct options *o)
 {
 	memset(&msg, 0, sizeof(msg));
 	msg.nlh.nlmsg_type = control_family();
 	msg.nlh.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
 	msg.nlh.nlmsg_len = sizeof(msg.nlh) + sizeof(msg.genl);
-	msg.genl.cmd = rnd(20) ? 1 + rnd(INC_CMD_SLOT_GET) : rnd(256);
+	msg.genl.cmd = rnd(20) ? some_cmd() : rnd(256);
 	msg.genl.version = INC_FAMILY_VERSION;
 	if (!rnd(10))
 		msg.nlh.nlmsg_flags |= NLM_F_DUMP;

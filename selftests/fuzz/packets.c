@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,7 +21,6 @@
 
 #define ROCE_PORT	4791
 #define MAX_PACKET	4500
-#define MAX_OUR_QPN	0x500000
 #define IP_UDP		28
 
 struct bth {
@@ -43,11 +43,14 @@ struct packet {
 static int raw, listener;
 static uint32_t crc_table[256];
 static struct tree tree;
-static unsigned long sent[8], trees;
+enum { VALID, FIELD, HEADER, LENGTH, BITS, ICRC, RESPONSE, NOISE, ASK, RESULT, KINDS };
 
-static const char * const kinds[] = {
+static const char * const kinds[KINDS] = {
 	"valid", "field", "header", "length", "bits", "icrc", "response", "noise",
+	"question", "result",
 };
+
+static unsigned long sent[KINDS], trees, uc_trees, leaves;
 
 static void crc_init(void)
 {
@@ -149,6 +152,8 @@ static const struct {
 	[0x0a] = { true, false }, [0x0b] = { true, true },
 };
 
+#define UC	0x20
+
 /*
  * Packet @i of @m's next request of @nelem elements. All members send messages
  * of one size, so that they agree.
@@ -166,7 +171,7 @@ static bool request(struct packet *p, const struct member *m, uint32_t nelem,
 	};
 	uint32_t imm = htonl(m->msg_id & 0xffffff);
 
-	put_bth(p, m, opcode, m->peer_psn + i, 0);
+	put_bth(p, m, opcode | (m->uc ? UC : 0), m->peer_psn + i, 0);
 	if (has[opcode].reth)
 		put(p, &reth, sizeof(reth));
 	if (has[opcode].imm)
@@ -179,6 +184,44 @@ static bool request(struct packet *p, const struct member *m, uint32_t nelem,
 		put(p, &word, 4);
 	}
 	return last;
+}
+
+/* What became of a message: of this one, an older, or one that is to come. */
+static void question(struct packet *p, const struct member *m)
+{
+	struct member asking = *m;
+	uint16_t flags = htons(INC_HDR_F_ASK);
+
+	asking.msg_id += rnd(2 * tree.slots + 4) - tree.slots - 2;
+	asking.peer_psn += rnd(8) - 4;
+	request(p, &asking, 0, 0);
+	memcpy(p->bytes + p->hdr + offsetof(struct inc_hdr, flags), &flags, 2);
+}
+
+/* As the parent: part of a result, its end, or a status. */
+static void result(struct packet *p, const struct member *up)
+{
+	unsigned int off = rnd(4) ? rnd(tree.msg_size / tree.pmtu) * tree.pmtu :
+				    rnd(tree.msg_size);
+	unsigned int len = rnd(3) ? 4 * rnd(tree.pmtu / 4 + 1) : 0;
+	uint32_t msg_id = tree.m[0].msg_id + rnd(3) - 2;
+	uint8_t opcode = rnd(2) ? 0x0b : 0x0a, status = rnd(4) ? 0 : rnd(34);
+	uint64_t slot = rnd(8) ? msg_id % tree.slots : rnd(2 * tree.slots);
+	uint32_t imm = htonl((uint32_t)status << 24 | (msg_id & 0xffffff));
+	struct reth reth = {
+		.va = htobe64(slot * tree.msg_size + off),
+		.rkey = htonl(up->rkey), .len = htonl(len),
+	};
+
+	put_bth(p, up, opcode, up->peer_psn, 0);
+	put(p, &reth, sizeof(reth));
+	if (opcode == 0x0b)
+		put(p, &imm, sizeof(imm));
+	for (; len; len -= 4) {
+		uint32_t word = rnd(1 << 16);
+
+		put(p, &word, 4);
+	}
 }
 
 static void response(struct packet *p, const struct member *m)
@@ -292,57 +335,69 @@ static void hear(void)
 	ssize_t n;
 
 	while ((n = recv(listener, b, sizeof(b), MSG_DONTWAIT)) > 0) {
+		struct member *m;
 		struct bth bth;
 		uint32_t rank;
 
 		if (n < (ssize_t)(IP_UDP + sizeof(bth) + 4))
 			continue;
 		memcpy(&bth, b + IP_UDP, sizeof(bth));
-		rank = ntohl(bth.qpn) - MAX_OUR_QPN;
-		if (rank >= tree.ranks)
+		rank = ntohl(bth.qpn) - OUR_QPN;
+		if (rank > tree.ranks || (rank == tree.ranks && !tree.leaf))
 			continue;
-		if (bth.opcode == 0x11)
-			tree.m[rank].fatal |= b[IP_UDP + 12] >> 5 == 3 &&
-					      b[IP_UDP + 12] != 0x60;
-		else
-			tree.m[rank].psn = ntohl(bth.psn) & 0xffffff;
+		m = rank == tree.ranks ? &tree.up : &tree.m[rank];
+		if (bth.opcode != 0x11)
+			m->psn = ntohl(bth.psn) & 0xffffff;
+		else if (b[IP_UDP + 12] >> 5 == 3)
+			m->fatal |= b[IP_UDP + 12] != 0x60;
+		else if (m == &tree.up && b[IP_UDP + 12] >> 5 == 0)
+			m->peer_psn = (ntohl(bth.psn) + 1) & 0xffffff;
 	}
 }
 
 static bool used_up(void)
 {
-	unsigned int fatal = 0;
+	unsigned int fatal = tree.up.fatal;
 
 	for (unsigned int i = 0; i < tree.ranks; i++)
 		fatal += tree.m[i].fatal;
 	/* One in error: the others of a failed tree are worth some packets. */
-	return fatal == tree.ranks || (fatal && !rnd(100));
+	return fatal >= tree.ranks || (fatal && !rnd(100));
 }
 
-/* One more packet of kind @kind, about rank @m. */
-static int one(const struct options *o, struct member *m, int kind, uint32_t nelem)
+/* One more packet of kind @kind, about rank @m; changes are made to results, too. */
+static int one(const struct options *o, struct member *m, unsigned int kind,
+	       uint32_t nelem)
 {
 	static struct packet p;
 	unsigned int n = (32 + nelem * 4 + tree.pmtu - 1) / tree.pmtu;
 	bool good = true;
 
-	if (kind == 6)
+	if (tree.leaf && !rnd(4))
+		m = &tree.up;
+	if (kind == RESULT && m != &tree.up)
+		kind = ASK;
+	if (kind == RESPONSE)
 		response(&p, m);
-	else if (kind == 7)
+	else if (kind == NOISE)
 		noise(&p, m);
+	else if (m == &tree.up)
+		result(&p, m);
+	else if (kind == ASK)
+		question(&p, m);
 	else
 		request(&p, m, nelem, kind ? rnd(n) : 0);
 	switch (kind) {
-	case 1: change_field(&p); break;
-	case 2: change_header(&p); break;
-	case 3: change_length(&p); break;
-	case 4: flip(&p); break;
-	case 5: good = false; break;
-	case 6:
+	case FIELD: change_field(&p); break;
+	case HEADER: change_header(&p); break;
+	case LENGTH: change_length(&p); break;
+	case BITS: flip(&p); break;
+	case ICRC: good = false; break;
+	case RESPONSE:
 		if (!rnd(4))
 			change_length(&p);
 		break;
-	case 7: good = rnd(2); break;
+	case NOISE: good = rnd(2); break;
 	}
 	sent[kind]++;
 	return transmit(o, &p, good);
@@ -357,7 +412,7 @@ static int whole(const struct options *o, struct member *m, uint32_t nelem)
 
 	do {
 		last = request(&p, m, nelem, n++);
-		sent[0]++;
+		sent[VALID]++;
 		if (transmit(o, &p, true))
 			return -1;
 	} while (!last);
@@ -367,11 +422,14 @@ static int whole(const struct options *o, struct member *m, uint32_t nelem)
 }
 
 /* Which change: those that end a QP are rarer than those it has to bear. */
-static int some_kind(void)
+static unsigned int some_kind(void)
 {
-	static const uint8_t often[] = { 5, 5, 5, 6, 6, 6, 6, 7, 7 };
+	static const uint8_t often[] = {
+		ICRC, ICRC, ICRC, RESPONSE, RESPONSE, RESPONSE, RESPONSE, NOISE,
+		NOISE, ASK, RESULT, RESULT,
+	};
 
-	return rnd(25) ? often[rnd(sizeof(often))] : 1 + rnd(4);
+	return rnd(25) ? often[rnd(sizeof(often))] : FIELD + rnd(4);
 }
 
 static long life(const struct options *o, unsigned long most)
@@ -381,7 +439,9 @@ static long life(const struct options *o, unsigned long most)
 
 	while (done < most) {
 		struct member *m = &tree.m[rnd(tree.ranks)];
-		int n = rnd(3) ? one(o, m, some_kind(), nelem) ? -1 : 1 :
+		/* To a UC member wrong packets do no harm. */
+		unsigned int kind = m->uc && rnd(2) ? FIELD + rnd(4) : some_kind();
+		int n = rnd(3) ? one(o, m, kind, nelem) ? -1 : 1 :
 				 whole(o, m, nelem);
 
 		if (n < 0)
@@ -436,6 +496,8 @@ int fuzz_packets(const struct options *o)
 		}
 		refused = 0;
 		trees++;
+		leaves += tree.leaf;
+		uc_trees += tree.m[0].uc || tree.m[1].uc || tree.m[2].uc;
 		n = life(o, 200 + rnd(3000));
 		control_tree_end(&tree);
 		if (n < 0) {
@@ -444,8 +506,9 @@ int fuzz_packets(const struct options *o)
 		}
 		done += n;
 	}
-	printf("# packets: %lu, trees: %lu", done, trees);
-	for (int i = 0; i < 8; i++)
+	printf("# packets: %lu, trees: %lu, with UC %lu, leaves %lu", done, trees,
+	       uc_trees, leaves);
+	for (int i = 0; i < KINDS; i++)
 		printf(", %s %lu", kinds[i], sent[i]);
 	puts("");
 	return 0;
