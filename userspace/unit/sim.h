@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A whole switch in one process: the responder, the slot machine and the
- * requester, put together as engine.c and send.c do it (sim_switch.c), and
- * members that behave as stock rxe does (sim_member.c), over links that lose,
- * double and reorder, in simulated time (sim_main.c).
+ * Whole switches in one process: the responder, the slot machine and the
+ * requester, put together as engine.c and send.c do it (sim_switch.c), one switch or
+ * a root with leaves, which have an uplink as up.c has it (sim_up.c), and
+ * members that behave as stock rxe does (sim_member.c), or over UC (sim_uc.c), over
+ * links that lose, double and reorder, in simulated time (sim_main.c).
  */
 #ifndef _SIM_H
 #define _SIM_H
@@ -15,6 +16,7 @@
 
 #include <linux/kernel.h>
 
+#include "gap.h"
 #include "psn.h"
 #include "reduce/reduce.h"
 #include "req.h"
@@ -26,6 +28,7 @@
 #define SLOTS		8
 #define PMTU		256
 #define MAX_CHUNKS	5
+#define MAX_LEAVES	4
 #define MSG_SIZE	(MAX_CHUNKS * PMTU)
 #define NMSG		48
 #define MAX_KEPT	64
@@ -53,11 +56,13 @@ struct buf {
 	u8		data[];
 };
 
-enum dest { TO_SWITCH, TO_MEMBER, SWITCH_TIMER, MEMBER_TIMER };
+enum dest { TO_SWITCH, TO_MEMBER, TO_LEAF, SWITCH_TIMER, MEMBER_TIMER, UP_TIMER };
 
+/* @sw: switch; @rank: its member, or of a host the rank */
 struct event {
 	u64		at, no;
 	enum dest	dest;
+	struct sw	*sw;
 	int		rank;
 	struct inc_pkt	pkt;
 	struct buf	*buf;
@@ -69,7 +74,7 @@ struct out {
 	u32	msg_id, data_len;
 	u16	nchunks, ready, sent;
 	u8	status;
-	bool	open, queued;
+	bool	open, queued, begun, again;
 };
 
 struct kept {
@@ -89,6 +94,36 @@ struct qp {
 	struct kept	kept[MAX_KEPT];
 	unsigned int	nkept;
 	u64		timer;
+	bool		uc;
+	u32		psn;
+	struct inc_gap	gap;
+};
+
+/* As in up.h. */
+struct up_out {
+	u32	msg_id, dmalen;
+	u16	packets, ready, sent;
+	u8	status;
+};
+
+/* A leaf's QP to the root. */
+struct up {
+	struct qp	qp;
+	struct up_out	out[SLOTS];
+	int		at;		/* its place at the root */
+};
+
+/* A switch: the only one, the root, or a leaf with a block of the ranks. */
+struct sw {
+	struct inc_slot_geom geom;
+	struct inc_slot	slots[SLOTS];
+	struct qp	qps[MAX_RANKS];		/* by member */
+	struct sw	*leaf[MAX_RANKS];	/* that is the member, or NULL */
+	int		first;			/* rank of the first member, a host */
+	struct up	*up;
+	/* Which messages have ended here, and before which one all have. */
+	bool		ended[NMSG];
+	u32		mark;
 };
 
 struct member {
@@ -108,15 +143,19 @@ struct member {
 	unsigned int	low;		/* all messages before that are done */
 	/* What this one says differently from the others, or NMSG. */
 	unsigned int	odd;
+	/* Over UC: next counts packets, and each message has a timer. */
+	bool		uc;
+	u64		due[NMSG];
 };
 
 
 /* sim_main.c: the run, the clock and the links. */
 extern uint64_t seed, now;
 extern int at_rank, ranks;
+extern struct sw sws[1 + MAX_LEAVES];
+extern int nsw;
 extern unsigned int rnr, held_back;	/* permille */
 extern u32 first_msg;
-extern struct inc_slot_geom geom;
 extern struct inc_msg msgs[NMSG];
 extern u8 *data[NMSG][MAX_RANKS];
 extern bool fails[NMSG];
@@ -126,18 +165,39 @@ struct buf *new_buf(const void *hdr, u32 hdr_len, const void *p, u32 len);
 void free_buf(struct buf *b);
 void transmit(enum dest dest, const struct inc_pkt *pkt, struct buf *buf);
 void respond(enum dest dest, u8 syndrome, u32 psn);
+struct sw *place_of(int rank);
 
-/* sim_switch.c */
-extern struct qp *qps;
-extern struct inc_slot slots[SLOTS];
+/* sim_switch.c; at_sw is the switch at which something happens, at_rank its member. */
+extern struct sw *at_sw;
 extern uint64_t n_sent, n_again, n_timeouts;
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
 void sw_timer(int rank, u64 deadline);
+void sw_tell(u16 slot, u32 msg_id, u8 status);
+void sw_deliver(u16 slot);
+void sw_kick_all(void);
+void arm_timer(struct qp *q, enum dest dest);
+
+/* sim_up.c */
+void up_gathered(u16 slot);
+void up_fail(u16 slot, u32 msg_id, u8 status);
+void up_kick(void);
+void up_rx(const struct inc_pkt *pkt, struct buf *b);
+void up_timer(u64 deadline);
 
 /* sim_member.c */
 extern struct member *members;
 void mb_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
-void mb_timer(int rank, u64 at);
+void mb_timer(int rank, const struct inc_pkt *timer);
 void mb_kick(int rank);
+struct inc_hdr mb_header(const struct member *m, unsigned int i);
+
+/* sim_uc.c */
+void uc_ended(u32 msg_id);
+void uc_send(struct qp *q);
+bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b);
+void uc_came(struct qp *q, u32 msg_id, u32 psn);
+void uc_kick(struct member *m);
+void uc_timer(struct member *m, unsigned int i, u64 at);
+void uc_hear(struct member *m, const struct inc_pkt *pkt, const struct buf *b);
 
 #endif

@@ -5,12 +5,14 @@
  * INC_SEED=n runs one seed and says more; INC_RUNS=n, n seeds.
  */
 #include "sim.h"
+#include "span.h"
 
 uint64_t seed, now;
 int at_rank, ranks;
 unsigned int rnr, held_back;
 u32 first_msg;
-struct inc_slot_geom geom;
+struct sw sws[1 + MAX_LEAVES];
+int nsw;
 struct inc_msg msgs[NMSG];
 u8 *data[NMSG][MAX_RANKS];
 bool fails[NMSG];
@@ -18,7 +20,9 @@ bool fails[NMSG];
 static uint64_t state, ev_no, n_lost;
 static int live;
 static unsigned int loss, dup;	/* permille */
+static unsigned int uc;		/* members over UC */
 static u32 delay, jitter;
+static void *sw_mem[1 + MAX_LEAVES][SLOTS];
 static struct event *heap[65536];
 static unsigned int nheap;
 
@@ -99,19 +103,57 @@ void inc_part_free(struct inc_part *part)
 	free_buf(container_of(part, struct buf, part));
 }
 
+/* The switch that a rank is at. */
+struct sw *place_of(int rank)
+{
+	for (int i = 1; i < nsw; i++)
+		if (rank >= sws[i].first && rank < sws[i].first + sws[i].geom.ranks)
+			return &sws[i];
+	return &sws[0];
+}
+
+/*
+ * Who is at the other end: of a rank's link its switch, of a switch's a rank or a
+ * leaf, of a leaf's uplink (TO_LEAF here) the root.
+ */
+static void address(struct event *e)
+{
+	struct sw *leaf;
+
+	switch (e->dest) {
+	case TO_SWITCH:
+		e->sw = place_of(at_rank);
+		e->rank = at_rank - e->sw->first;
+		break;
+	case TO_MEMBER:
+		leaf = at_sw->leaf[at_rank];
+		e->dest = leaf ? TO_LEAF : TO_MEMBER;
+		e->sw = leaf;
+		e->rank = leaf ? 0 : at_sw->first + at_rank;
+		break;
+	default:
+		e->dest = TO_SWITCH;
+		e->sw = &sws[0];
+		e->rank = at_sw->up->at;
+		break;
+	}
+}
+
 /* Onto the link; the payload is copied for each copy. */
 void transmit(enum dest dest, const struct inc_pkt *pkt, struct buf *buf)
 {
+	struct event to = { .dest = dest };
 	int copies = 1 + (below(1000) < dup);
 
 	if (below(1000) < loss) {
 		n_lost++;
 		copies = 0;
 	}
+	address(&to);
 	while (copies--)
 		put_event((struct event) {
-			.at = now + delay + below(jitter + 1), .dest = dest,
-			.rank = at_rank, .pkt = *pkt,
+			.at = now + delay + below(jitter + 1), .dest = to.dest,
+			.sw = to.sw, .rank = to.rank, .pkt = *pkt,
 			.buf = buf ? new_buf(NULL, 0, buf->data, buf->len) : NULL,
 		});
 	free_buf(buf);
@@ -160,7 +202,7 @@ static void make_message(unsigned int i)
 		m->dtype = dtypes[below(4)];
 		m->op = ops[below(3)];
 		size = inc_dtype_size(m->dtype);
-		m->nelem = below((MSG_SIZE - INC_HDR_LEN) / size + 1);
+		m->nelem = below(((uc ? PMTU : MSG_SIZE) - INC_HDR_LEN) / size + 1);
 		m->data_len = m->nelem * size;
 	}
 	for (int r = 0; r < ranks; r++) {
@@ -173,12 +215,94 @@ static void make_message(unsigned int i)
 	}
 }
 
+static void setup_qp(struct qp *q, u32 up, u32 down)
+{
+	q->resp = (struct inc_resp) {
+		.epsn = up, .rkey = 7, .stride = MSG_SIZE,
+		.slots = SLOTS, .pmtu = PMTU,
+	};
+	inc_req_init(&q->req, down);
+	inc_req_tune(&q->req, 1 + below(below(2) ? 8 : 64), 2500, 60 * FNS);
+	q->psn = down;
+	inc_gap_init(&q->gap, first_msg);
+}
+
+static void setup_sw(struct sw *sw)
+{
+	sw->geom.slots = SLOTS;
+	sw->geom.pmtu = PMTU;
+	sw->geom.max_chunks = MAX_CHUNKS;
+	sw->geom.tree_id = 5;
+	sw->geom.collectives = sw->geom.dtypes = sw->geom.ops = ~0u;
+	for (unsigned int i = 0; i < SLOTS; i++) {
+		void *mem = aligned_alloc(PMTU, inc_slot_size(&sw->geom));
+
+		sw_mem[sw - sws][i] = mem;
+		memset(mem, 0, inc_slot_size(&sw->geom));
+		inc_slot_init(&sw->slots[(first_msg + i) % SLOTS], &sw->geom,
+			      first_msg + i, mem);
+	}
+}
+
+/* A leaf, and its link to the root. */
+static void setup_leaf(struct sw *root, int at, int first, int n)
+{
+	u32 up = 0xffffff - below(200), down = 0xffffff - below(200);
+	struct sw *leaf = &sws[nsw++];
+	struct qp *q;
+
+	leaf->first = first;
+	leaf->geom = (struct inc_slot_geom) {
+		.ranks = n, .all = ranks, .own = { first, n }, .leaf = true,
+	};
+	setup_sw(leaf);
+	leaf->up = calloc(1, sizeof(*leaf->up));
+	leaf->up->at = at;
+	for (unsigned int i = 0; i < SLOTS; i++)
+		leaf->up->out[(first_msg + i) % SLOTS].msg_id = first_msg + i - SLOTS;
+	q = &leaf->up->qp;
+	setup_qp(q, down, up);
+	q->resp.rkey = 1;
+	q->resp.results = true;
+	root->leaf[at] = leaf;
+	setup_qp(&root->qps[at], up, down);
+	root->qps[at].resp.max_len = 2 * MAX_CHUNKS * PMTU;
+}
+
+/* One switch; or a root, and leaves of a power of two of the ranks each. */
+static void setup_switches(void)
+{
+	static struct inc_span span[MAX_RANKS];
+	static u16 at[MAX_RANKS];
+	int size = 1 << below(3), n = (ranks + size - 1) / size;
+	u16 below_it[MAX_LEAVES];
+
+	memset(sws, 0, sizeof(sws));
+	nsw = 1;
+	if (below(2) || n < 2 || n > MAX_LEAVES) {
+		sws[0].geom.ranks = ranks;
+		setup_sw(&sws[0]);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		below_it[i] = min(size, ranks - i * size);
+	require(inc_span_fill(span, at, below_it, n, 0));
+	sws[0].geom = (struct inc_slot_geom) {
+		.ranks = n, .all = ranks, .own.n = ranks, .span = span, .at = at,
+	};
+	setup_sw(&sws[0]);
+	for (int i = 0; i < n; i++)
+		setup_leaf(&sws[0], i, i * size, below_it[i]);
+}
+
 static void setup(void)
 {
 	int odd;
 
 	ranks = 1 + below(MAX_RANKS);
-	loss = below(3) ? below(60) : 0;
+	/* In some runs all, in some none, in some others. */
+	uc = below(3) ? below(ranks + 1) : 0;
+	loss = below(3) ? below(uc ? 200 : 60) : 0;
 	dup = below(3) ? below(60) : 0;
 	rnr = below(3) ? 0 : below(50);
 	held_back = below(3) ? 0 : below(50);
@@ -187,39 +311,24 @@ static void setup(void)
 	first_msg = below(2) ? (u32)rnd() : 0u - below(NMSG);
 	if (!below(3))
 		first_msg = 0x1000000 - below(NMSG);
-	geom = (struct inc_slot_geom) {
-		.ranks = ranks, .slots = SLOTS, .pmtu = PMTU,
-		.max_chunks = MAX_CHUNKS, .tree_id = 5, .collectives = ~0u,
-		.dtypes = ~0u, .ops = ~0u,
-	};
 	for (unsigned int i = 0; i < NMSG; i++) {
-		struct inc_slot *s = &slots[(first_msg + i) % SLOTS];
-
 		make_message(i);
 		fails[i] = false;
-		if (i < SLOTS) {
-			void *mem = aligned_alloc(PMTU, inc_slot_size(&geom));
-
-			memset(mem, 0, inc_slot_size(&geom));
-			inc_slot_init(s, &geom, first_msg + i, mem);
-		}
 	}
-	qps = calloc(ranks, sizeof(*qps));
+	setup_switches();
 	members = calloc(ranks, sizeof(*members));
 	for (int r = 0; r < ranks; r++) {
 		u32 up = below(2) ? below(1 << 24) : 0xffffff - below(200);
 		u32 down = below(2) ? below(1 << 24) : 0xffffff - below(200);
 
-		qps[r].resp = (struct inc_resp) {
-			.epsn = up, .rkey = 7, .stride = MSG_SIZE,
-			.slots = SLOTS, .pmtu = PMTU,
-		};
-		inc_req_init(&qps[r].req, down);
-		inc_req_tune(&qps[r].req, 1 + below(below(2) ? 8 : 64), 2500,
-			     60 * FNS);
+		struct sw *sw = place_of(r);
+		struct qp *q = &sw->qps[r - sw->first];
+
 		members[r].first_psn = up;
 		members[r].epsn = down;
 		members[r].odd = NMSG;
+		setup_qp(q, up, down);
+		q->uc = members[r].uc = r >= ranks - (int)uc;
 	}
 	/* Now and then a rank disagrees about one message. */
 	odd = below(ranks);
@@ -231,6 +340,14 @@ static void setup(void)
 			fails[i] = true;
 		}
 	}
+}
+
+static void free_kept(void)
+{
+	for (int i = 0; i < nsw; i++)
+		for (int r = 0; r < sws[i].geom.ranks; r++)
+			for (unsigned int k = 0; k < sws[i].qps[r].nkept; k++)
+				free_buf(sws[i].qps[r].kept[k].buf);
 }
 
 static void check(void)
@@ -254,8 +371,14 @@ static void check(void)
 			    memcmp(m->result[i], want, msgs[i].data_len))
 				die("message %u is wrong", i);
 			require(m->una == m->npkts);
-			require(qps[at_rank].req.una == qps[at_rank].req.max);
 		}
+	}
+	for (int i = 0; i < nsw; i++) {
+		const struct up *up = sws[i].up;
+
+		require(!up || up->qp.req.una == up->qp.req.max);
+		for (int r = 0; r < sws[i].geom.ranks; r++)
+			require(sws[i].qps[r].req.una == sws[i].qps[r].req.max);
 	}
 	require(!live);
 }
@@ -279,7 +402,14 @@ static void run(void)
 				       members[r].npkts);
 			die("no end");
 		}
+		at_sw = e.sw;
 		switch (e.dest) {
+		case TO_LEAF:
+			up_rx(&e.pkt, e.buf);
+			break;
+		case UP_TIMER:
+			up_timer(e.pkt.va);
+			break;
 		case TO_SWITCH:
 			sw_rx(e.rank, &e.pkt, e.buf);
 			break;
@@ -290,20 +420,20 @@ static void run(void)
 			sw_timer(e.rank, e.pkt.va);
 			break;
 		case MEMBER_TIMER:
-			mb_timer(e.rank, e.pkt.va);
+			mb_timer(e.rank, &e.pkt);
 			break;
 		}
 	}
-	for (int r = 0; r < ranks; r++)
-		for (unsigned int k = 0; k < qps[r].nkept; k++)
-			free_buf(qps[r].kept[k].buf);
+	free_kept();
 	check();
 	for (unsigned int i = 0; i < NMSG; i++)
 		for (int r = 0; r < ranks; r++)
 			free(data[i][r]);
-	for (unsigned int i = 0; i < SLOTS; i++)
-		free(slots[i].result - INC_HDR_LEN);
-	free(qps);
+	for (int i = 0; i < nsw; i++) {
+		for (unsigned int k = 0; k < SLOTS; k++)
+			free(sw_mem[i][k]);
+		free(sws[i].up);
+	}
 	free(members);
 }
 
@@ -318,8 +448,8 @@ int main(void)
 	for (seed = first; seed < first + n; seed++) {
 		run();
 		if (one)
-			printf("# seed %" PRIu64 ": %d ranks, loss %u, dup %u, rnr %u, held back %u permille, %" PRIu64 " us\n",
-			       seed, ranks, loss, dup, rnr, held_back, now);
+			printf("# seed %" PRIu64 ": %d ranks, %u over UC, %d switches, loss %u, dup %u, rnr %u, held back %u permille, %" PRIu64 " us\n",
+			       seed, ranks, uc, nsw, loss, dup, rnr, held_back, now);
 	}
 	printf("# %" PRIu64 " runs, %" PRIu64 " results sent, %" PRIu64 " again, %" PRIu64 " time-outs, %" PRIu64 " packets lost\n",
 	       n, n_sent, n_again, n_timeouts, n_lost);

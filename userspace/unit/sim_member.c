@@ -29,21 +29,28 @@ static void mb_push(struct member *m, unsigned int i)
 	m->npushed++;
 }
 
-static struct buf *mb_payload(struct member *m, unsigned int p)
+struct inc_hdr mb_header(const struct member *m, unsigned int i)
 {
-	unsigned int i = m->pkt_msg[p];
 	struct inc_hdr hdr = {
 		.version = INC_VERSION, .collective = msgs[i].collective,
 		.dtype = msgs[i].dtype, .op = msgs[i].op,
-		.tree_id = cpu_to_be32(geom.tree_id),
+		.tree_id = cpu_to_be32(place_of(at_rank)->geom.tree_id),
 		.msg_id = cpu_to_be32(msgs[i].msg_id),
 		.nelem = cpu_to_be32(msgs[i].nelem),
 		.result_va = cpu_to_be64((u64)i * MSG_SIZE),
 	};
-	u32 off = m->pkt_off[p], n = m->pkt[p].payload_len;
 
 	if (m->odd == i)
 		hdr.op = hdr.op == INC_OP_MAX ? INC_OP_MIN : INC_OP_MAX;
+	return hdr;
+}
+
+static struct buf *mb_payload(struct member *m, unsigned int p)
+{
+	unsigned int i = m->pkt_msg[p];
+	struct inc_hdr hdr = mb_header(m, i);
+	u32 off = m->pkt_off[p], n = m->pkt[p].payload_len;
+
 	if (!off)
 		return new_buf(&hdr, sizeof(hdr), data[i][at_rank], n - sizeof(hdr));
 	return new_buf(NULL, 0, data[i][at_rank] + off - INC_HDR_LEN, n);
@@ -72,6 +79,10 @@ void mb_kick(int rank)
 	struct member *m = &members[rank];
 
 	at_rank = rank;
+	if (m->uc) {
+		uc_kick(m);
+		return;
+	}
 	while (mb_may_push(m))
 		mb_push(m, m->npushed);
 	while (now >= m->resume && m->next < m->npkts &&
@@ -93,11 +104,16 @@ void mb_kick(int rank)
 	}
 }
 
-void mb_timer(int rank, u64 at)
+void mb_timer(int rank, const struct inc_pkt *timer)
 {
 	struct member *m = &members[rank];
 
-	if (m->timer != at)
+	at_rank = rank;
+	if (m->uc) {
+		uc_timer(m, timer->imm, timer->va);
+		return;
+	}
+	if (m->timer != timer->va)
 		return;
 	m->timer = 0;
 	m->next = m->una;
@@ -173,7 +189,9 @@ static void mb_request(struct member *m, const struct inc_pkt *pkt, struct buf *
 void mb_rx(int rank, const struct inc_pkt *pkt, struct buf *b)
 {
 	at_rank = rank;
-	if (pkt->flags & INC_PKT_REQUEST)
+	if (members[rank].uc)
+		uc_hear(&members[rank], pkt, b);
+	else if (pkt->flags & INC_PKT_REQUEST)
 		mb_request(&members[rank], pkt, b);
 	else
 		mb_response(&members[rank], pkt);

@@ -5,8 +5,7 @@
  */
 #include "sim.h"
 
-struct qp *qps;
-struct inc_slot slots[SLOTS];
+struct sw *at_sw;
 uint64_t n_sent, n_again, n_timeouts;
 
 /* As send.c. */
@@ -40,9 +39,9 @@ static void fill_one(struct qp *q)
 		w->opcode = OP_ONLY_IMM;
 		out->open = false;
 	} else {
-		w->off = inc_chunk_off(&geom, out->sent);
+		w->off = inc_chunk_off(&at_sw->geom, out->sent);
 		w->va = out->va + w->off;
-		w->len = inc_chunk_len(&geom, out->sent++, out->data_len);
+		w->len = inc_chunk_len(&at_sw->geom, out->sent++, out->data_len);
 		w->imm = out->msg_id & 0xffffff;
 		w->opcode = out->sent == out->nchunks ? OP_ONLY_IMM : OP_ONLY;
 		out->open = out->sent < out->nchunks;
@@ -55,10 +54,13 @@ static void fill_one(struct qp *q)
 
 static void sw_kick(int rank)
 {
-	struct qp *q = &qps[rank];
-	u64 deadline;
+	struct qp *q = &at_sw->qps[rank];
 
 	at_rank = rank;
+	if (q->uc) {
+		uc_send(q);
+		return;
+	}
 	for (;;) {
 		enum inc_req_kind kind;
 		bool ackreq;
@@ -79,33 +81,40 @@ static void sw_kick(int rank)
 		pkt.va = w->va;
 		pkt.imm = w->imm;
 		pkt.ackreq = ackreq;
-		b = new_buf(NULL, 0, slots[w->slot].result +
+		b = new_buf(NULL, 0, at_sw->slots[w->slot].result +
 			    w->off, w->len);
 		/* The part tells the member whether it may believe the bytes. */
-		b->part.level = slots[w->slot].chunk[inc_chunk_at(&geom, w->off)].msg_id == w->msg_id;
+		b->part.level = at_sw->slots[w->slot].chunk[inc_chunk_at(&at_sw->geom, w->off)].msg_id == w->msg_id;
 		pkt.rkey = b->part.level || !w->len;
 		transmit(TO_MEMBER, &pkt, b);
 	}
-	deadline = inc_req_deadline(&q->req);
-	if (deadline && deadline != q->timer) {
-		q->timer = deadline;
-		put_event((struct event) {
-			.at = max(deadline, now) + below(1000), .rank = rank,
-			.dest = SWITCH_TIMER, .pkt.va = deadline,
-		});
-	}
+	arm_timer(q, SWITCH_TIMER);
+}
+
+void arm_timer(struct qp *q, enum dest dest)
+{
+	u64 deadline = inc_req_deadline(&q->req);
+
+	if (!deadline || deadline == q->timer)
+		return;
+	q->timer = deadline;
+	put_event((struct event) {
+		.at = max(deadline, now) + below(1000), .sw = at_sw,
+		.rank = at_rank, .dest = dest, .pkt.va = deadline,
+	});
 }
 
 /* As engine.c. */
 
-static void sw_tell(u16 slot, u32 msg_id, u8 status)
+void sw_tell(u16 slot, u32 msg_id, u8 status)
 {
-	for (int r = 0; r < ranks; r++) {
-		struct out *out = &qps[r].out[slot];
+	uc_ended(msg_id);
+	for (int r = 0; r < at_sw->geom.ranks; r++) {
+		struct out *out = &at_sw->qps[r].out[slot];
 
 		if (out->open && out->msg_id == msg_id && !out->status) {
 			out->status = status;
-			enqueue(&qps[r], slot);
+			enqueue(&at_sw->qps[r], slot);
 		}
 	}
 }
@@ -120,7 +129,14 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 
 	require(pkt->payload_len >= INC_HDR_LEN && b->len == pkt->payload_len);
 	memcpy(&hdr, b->data, sizeof(hdr));
-	status = inc_msg_parse(&geom, at_rank, &hdr, pkt->dmalen, &msg);
+	status = at_sw->leaf[at_rank] && pkt->payload_len == pkt->dmalen ?
+		 pkt->imm >> 24 : 0;
+	if (status)
+		msg = (struct inc_msg) {
+			.msg_id = be32_to_cpu(hdr.msg_id), .nchunks = 1, .up_chunks = 1,
+		};
+	else
+		status = inc_msg_parse(&at_sw->geom, at_rank, &hdr, pkt->dmalen, &msg);
 	slot = msg.msg_id % SLOTS;
 	require(pkt->va == (u64)slot * MSG_SIZE);
 	if (below(1000) < held_back)
@@ -130,23 +146,26 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	*out = (struct out) {
 		.va = be64_to_cpu(hdr.result_va), .msg_id = msg.msg_id,
 		.data_len = msg.data_len, .nchunks = msg.nchunks, .open = true,
-		.queued = out->queued,
+		.queued = out->queued, .begun = true,
 	};
 	q->rx_msg_id = msg.msg_id;
 	q->rx_take = false;
-	switch (inc_slot_begin(&slots[slot], at_rank, &msg, status, now)) {
+	switch (inc_slot_begin(&at_sw->slots[slot], at_rank, &msg, status, now)) {
 	case INC_SLOT_TAKE:
 		q->rx_take = true;
 		break;
 	case INC_SLOT_FAIL:
-		sw_tell(slot, msg.msg_id, slots[slot].status);
+		sw_tell(slot, msg.msg_id, at_sw->slots[slot].status);
+		if (at_sw->up)
+			up_fail(slot, msg.msg_id, at_sw->slots[slot].status);
 		break;
 	case INC_SLOT_FAILED:
-		out->status = slots[slot].status;
+		out->status = at_sw->slots[slot].status;
 		enqueue(q, slot);
 		break;
 	case INC_SLOT_WAIT:
 		out->open = false;
+		out->begun = false;
 		return false;
 	case INC_SLOT_REPEAT:
 	case INC_SLOT_REFUSE:
@@ -155,22 +174,35 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	return true;
 }
 
+/* More of a result is there. */
+void sw_deliver(u16 slot)
+{
+	struct inc_slot *s = &at_sw->slots[slot];
+
+	if (s->state == INC_SLOT_STATE_DONE)
+		uc_ended(s->msg.msg_id);
+	for (int r = 0; r < at_sw->geom.ranks; r++) {
+		struct out *out = &at_sw->qps[r].out[slot];
+
+		require(out->open && out->msg_id == s->msg.msg_id);
+		out->ready = s->ready;
+		enqueue(&at_sw->qps[r], slot);
+	}
+}
+
 static void sw_add(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
 	u32 hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
-	struct inc_slot *s = &slots[q->rx_msg_id % SLOTS];
+	u16 slot = q->rx_msg_id % SLOTS;
 
 	b->part.data = b->data + hdr;
 	b->part.len = b->len - hdr;
-	if (!inc_slot_add(s, at_rank, q->rx_msg_id, &b->part))
+	if (!inc_slot_add(&at_sw->slots[slot], at_rank, q->rx_msg_id, &b->part))
 		return;
-	for (int r = 0; r < ranks; r++) {
-		struct out *out = &qps[r].out[q->rx_msg_id % SLOTS];
-
-		require(out->open && out->msg_id == q->rx_msg_id);
-		out->ready = s->ready;
-		enqueue(&qps[r], q->rx_msg_id % SLOTS);
-	}
+	if (at_sw->up)
+		up_gathered(slot);
+	else
+		sw_deliver(slot);
 }
 
 /* Takes the expected packet in; false if it has to come again. */
@@ -227,6 +259,21 @@ static void sw_take_kept(struct qp *q, bool *ack)
 	}
 }
 
+/* As rx_uc(): what can't be taken now is dropped. */
+static void sw_uc(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
+{
+	if (!uc_request(q, pkt, b) || !sw_begin(q, pkt, b)) {
+		free_buf(b);
+		return;
+	}
+	if (!q->rx_take) {
+		free_buf(b);
+		return;
+	}
+	uc_came(q, q->rx_msg_id, pkt->psn);
+	sw_add(q, pkt, b);
+}
+
 static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
 	bool ack = false;
@@ -247,7 +294,9 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 		sw_keep(q, pkt, b);
 		break;
 	default:
-		die("request PSN 0x%x refused", pkt->psn);
+		die("request PSN 0x%x refused, opcode 0x%x, %u of %u bytes at 0x%llx", pkt->psn,
+		    pkt->opcode, pkt->payload_len, pkt->dmalen,
+		    (unsigned long long)pkt->va);
 	}
 	if (ack)
 		respond(TO_MEMBER, 0x1f, inc_psn_add(q->resp.epsn, -1));
@@ -255,11 +304,13 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b)
 {
-	struct qp *q = &qps[rank];
+	struct qp *q = &at_sw->qps[rank];
 	enum inc_req_verdict v = INC_REQ_OLD;
 
 	at_rank = rank;
-	if (pkt->flags & INC_PKT_REQUEST)
+	if (q->uc)
+		sw_uc(q, pkt, b);
+	else if (pkt->flags & INC_PKT_REQUEST)
 		sw_request(q, pkt, b);
 	else if (pkt->syndrome >> 5 == 0)
 		v = inc_req_ack(&q->req, pkt->psn, now);
@@ -268,13 +319,20 @@ void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b)
 	else
 		v = inc_req_nak_seq(&q->req, pkt->psn, now);
 	require(v != INC_REQ_BAD);
-	for (int r = 0; r < ranks; r++)
+	sw_kick_all();
+}
+
+void sw_kick_all(void)
+{
+	for (int r = 0; r < at_sw->geom.ranks; r++)
 		sw_kick(r);
+	if (at_sw->up)
+		up_kick();
 }
 
 void sw_timer(int rank, u64 deadline)
 {
-	struct qp *q = &qps[rank];
+	struct qp *q = &at_sw->qps[rank];
 	enum inc_req_timer what;
 
 	at_rank = rank;
