@@ -164,7 +164,7 @@ part_flat()
 	backlog=$(<"$BACKLOG")
 	echo $((FLAT_MEMBERS * 128)) >"$BACKLOG"
 	account "$S/flat-members-$FLAT_MEMBERS.$rep" \
-		allreduce module "$FLAT_MEMBERS" /dev/null -s 262144 -i 10 -x 1
+		allreduce module "$FLAT_MEMBERS" /dev/null -s 262144 -i 30 -x 1
 	echo "$backlog" >"$BACKLOG"
 	cp "$S/flat-trees-1.$rep.begin" "$S/flat-members-2.$rep.begin"
 	cp "$S/flat-trees-1.$rep.end" "$S/flat-members-2.$rep.end"
