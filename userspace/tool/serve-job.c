@@ -18,7 +18,12 @@
 
 #include "serve.h"
 
-#define LEAVE_MS	300
+/*
+ * Over UC nobody but the rank itself knows that its last result was lost, and it
+ * may take several time-outs until it has it.
+ */
+#define LEAVE_MS	2000
+#define LEAF_MS		300	/* ... of a leaf's tree that has no ranks any more */
 /* Of trees whose first rank is UC: as much in all slots as RC has in some. */
 #define UC_SLOTS	1024
 #define UC_MSG_SIZE	1024
@@ -652,7 +657,7 @@ void job_leave(struct client *c)
 		return;
 	}
 	/* Ranks at other switches may still wait for results. */
-	job->leave_at = s->now + LEAVE_MS;
+	job->leave_at = s->now + LEAF_MS;
 	if (job->up)
 		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_LEAVE });
 }
