@@ -329,6 +329,19 @@ cut_port()
 	echo "link set dev $2 state $3" >&"$1"
 }
 
+# delete_tree SWITCH NAME: by a process that runs already.
+delete_tree()
+{
+	local tool start
+
+	exec {tool}> >(at "$1" inc-tool -b -)
+	long_job
+	start=$(now_ms)
+	echo "tree del 1" >&"$tool"
+	exec {tool}>&-
+	others_fail "$2" "$start"
+}
+
 t_death()
 {
 	local start cutter upcutter
@@ -358,18 +371,10 @@ t_death()
 	exec {upcutter}>&- {cutter}>&-
 	nothing_left "an uplink cut"
 
-	long_job
-	start=$(now_ms)
-	at sw inc-tool tree del 1 &
-	others_fail "the root's tree deleted" "$start"
-	wait $!
+	delete_tree sw "the root's tree deleted"
 	nothing_left "the root's tree deleted"
 
-	long_job
-	start=$(now_ms)
-	at l0 inc-tool tree del 1 &
-	others_fail "a leaf's tree deleted" "$start"
-	wait $!
+	delete_tree l0 "a leaf's tree deleted"
 	nothing_left "a leaf's tree deleted"
 
 	long_job
