@@ -12,6 +12,7 @@
 #include <linux/jiffies.h>
 
 #include "ask.h"
+#include "compat.h"
 #include "qp.h"
 #include "resp.h"
 #include "tree.h"
