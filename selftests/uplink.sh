@@ -238,6 +238,8 @@ part_event()
 	at l0 inc-tool -j monitor >"$LAB_OUT/events" 2>/dev/null &
 	pid=$!
 	sleep $((1 * (SLOW > 1 ? 5 : 1)))
+	# Sooner than the daemons find out, whom slow kernels give no more time.
+	at l0 inc-tool tree set "$(tree_id)" dead-time $((350 * (SLOW > 1 ? 5 : 1)))
 	at sw bridge link set dev "down${NUMBER[l0]}" state 0
 	wait_for $((5 * SLOW)) grep -q member-error "$LAB_OUT/events"
 	python3 - "$LAB_OUT/events" <<-'END'
