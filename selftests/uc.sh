@@ -6,7 +6,7 @@
 # duplication, reordering, corruption. Results are right, every rank is answered,
 # nothing is sent twice without need.
 #
-#   uc.sh [VAR=VALUE...] [PART...]	PART: plain mixed net killed silent
+#   uc.sh [VAR=VALUE...] [PART...]	PART: plain mixed net far killed silent
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -16,7 +16,7 @@ while [[ ${1:-} == *=* ]]; do
 	shift
 done
 
-PARTS=${*:-plain mixed net killed silent}
+PARTS=${*:-plain mixed net far killed silent}
 RANKS=${RANKS:-3}
 COUNT=${COUNT:-20011}
 SEED=${SEED:-$RANDOM}
@@ -155,6 +155,35 @@ part_net()
 	impaired "reordering 25 %" delay 1ms reorder 25% 50%
 	impaired "corruption 2 %" corrupt 2%
 	impaired "all of it" delay 1ms 500us loss 2% duplicate 2% corrupt 1% reorder 25%
+}
+
+# far NAME NETEM...: a round trip of 20 ms, which the window has to grow for. The
+# window that it begins with can not be quicker than 64 packets in each.
+far()
+{
+	local name=$1
+
+	shift
+	impair delay 10ms "$@"
+	job_start "$RANKS" allreduce --count 524288 -i 2 -x 1 -j --check --seed "$SEED" \
+		--timeout "$LIMIT"
+	job_wait && python3 - "$JOB_LOG.0" "$SLOW" <<-'END'
+	import json, sys
+	run = json.load(open(sys.argv[1]))
+	rate = run["results"][0]["mb_s"]
+	begin = 64 * (run["msg_size"] - 32) / 20e3
+	print("# window %d of %d, %.2f MB/s; with 64: at most %.2f, %d of %d messages sent again" %
+	      (run["window"], run["slots"], rate, begin, run["resent"], run["messages"]))
+	sys.exit(run["window"] < 100 or (sys.argv[2] == "1" and rate < begin))
+	END
+	ktap $? "$name" "$(job_why)"
+	repair
+}
+
+part_far()
+{
+	far "a long path"
+	far "a long path, loss 1 %" loss 1%
 }
 
 part_killed()

@@ -11,7 +11,6 @@
 
 #include "call.h"
 #include "comm.h"
-#include "seg.h"
 
 static bool reduces(enum inc_collective coll)
 {
@@ -138,9 +137,7 @@ static int prepare(struct inc_comm *comm, const struct inc_call *c,
 	if (__builtin_mul_overflow(c->count, req->esize, &p->block))
 		return inc_comm_note(comm, -EOVERFLOW, "%zu elements are too many",
 				     c->count);
-	inc_plan_init(p, comm->tree.msg_size,
-		      inc_seg_piece(comm->tree.msg_size, comm->tree.pmtu),
-		      req->esize);
+	inc_plan_init(p, comm->tree.msg_size, comm->tree.pmtu, req->esize);
 	find_buffers(p, c, req);
 	ret = check_buffers(comm, p, c, req);
 	if (ret)

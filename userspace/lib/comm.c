@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 
 #include "comm.h"
@@ -199,9 +198,6 @@ static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
 		ret = check_opts(o);
 	if (!o->qp_timeout)
 		o->qp_timeout = INC_QP_TIMEOUT_DEFAULT;
-	if (!o->window)
-		o->window = o->qp_type == INC_QP_UC ? INC_WINDOW_UC_DEFAULT :
-						      INC_WINDOW_DEFAULT;
 	if (!o->retries)
 		o->retries = INC_RETRIES_DEFAULT;
 	if (!o->timeout_ms)
@@ -222,6 +218,31 @@ static uint32_t round_up_pow2(uint32_t n)
 	return p;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What the caller has not fixed follows the path, see window.h. */
+static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
+		       uint32_t most)
+{
+	uint32_t first = INC_WINDOW_RC_DEFAULT, max = INC_WINDOW_RC_MAX;
+
+	if (o->window) {
+		first = o->window;
+		max = o->window;
+	} else if (comm->uc) {
+		first = INC_WINDOW_UC_DEFAULT;
+		max = INC_WINDOW_UC_MAX;
+		if (o->tree.slots)
+			max = least(max, o->tree.slots);
+	}
+	comm->pace.follows = !comm->uc && !o->window;
+	comm->window_max = least(max, most);
+	comm->window = least(first, comm->window_max);
+}
+
 static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	struct ibv_device_attr attr;
@@ -232,13 +253,14 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 				 ibv_get_device_name(comm->dev.ctx->device));
 	max = (uint32_t)(attr.max_qp_wr < attr.max_cqe ? attr.max_qp_wr :
 							 attr.max_cqe);
-	comm->window = o->window;
-	if (comm->window > max / 4)
-		comm->window = max / 4;
+	set_window(comm, o, max / 4);
+	/* Over UC a send is soon complete, and a longer queue costs cache misses. */
 	comm->sq_depth = round_up_pow2(2 * comm->window);
 	if (comm->sq_depth < INC_SQ_DEPTH_MIN)
 		comm->sq_depth = INC_SQ_DEPTH_MIN;
-	comm->rq_depth = 2 * comm->window + INC_RQ_SPARE;
+	/* Half of it is always posted; over RC the window may jump, see pace.c. */
+	comm->rq_depth = comm->window_max + INC_RQ_SPARE +
+			 (comm->uc ? comm->window : comm->window_max);
 	if (comm->sq_depth > max || comm->rq_depth > max)
 		return opt_error(o, -EINVAL, "%s: queues of %u requests are too short",
 				 ibv_get_device_name(comm->dev.ctx->device), max);
@@ -326,11 +348,7 @@ static void destroy_device(struct inc_comm *comm)
 	if (comm->qp)
 		ibv_destroy_qp(comm->qp);
 	inc_mem_exit(&comm->mem);
-	inc_uc_free(comm);
-	if (comm->arena_mr)
-		ibv_dereg_mr(comm->arena_mr);
-	if (comm->arena)
-		munmap(comm->arena, comm->arena_size);
+	inc_msg_free(comm);
 	if (comm->rcq) {
 		ibv_ack_cq_events(comm->rcq, comm->rcq_events);
 		ibv_destroy_cq(comm->rcq);
@@ -460,7 +478,8 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 		return opt_error(o, ret, "%s", err);
 	ret = inc_msg_alloc(comm);
 	if (ret)
-		return opt_error(o, ret, "memory for messages: %s",
+		return opt_error(o, ret, "messages of %u bytes, path MTU %u: %s",
+				 comm->tree.msg_size, comm->tree.pmtu,
 				 strerror(-ret));
 	return expect(comm, o, INC_RDV_READY, deadline_ms, &msg);
 }
@@ -571,8 +590,6 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
  */
 int inc_comm_destroy(struct inc_comm *comm)
 {
-	struct inc_req *req;
-
 	if (!comm || comm->forked)
 		return 0;
 	inc_fork_del(comm);
@@ -588,15 +605,6 @@ int inc_comm_destroy(struct inc_comm *comm)
 	destroy_device(comm);
 	inc_conn_close(&comm->watch.conn);
 	pthread_mutex_destroy(&comm->watch.lock);
-	while ((req = comm->all)) {
-		comm->all = req->all;
-		free(req->temp);
-		free(req);
-	}
-	free(comm->ring);
-	free(comm->early);
-	free(comm->wr);
-	free(comm->sge);
 	free(comm);
 	return 0;
 }

@@ -6,6 +6,7 @@
  *	call.c	calls become requests
  *	msg.c	requests become messages; results become progress
  *	wait.c	sleeping until there are results
+ *	pace.c	the window over RC
  *	uc.c	what a UC queue pair needs besides
  *	comm.c	creation and end
  *	fork.c	what a child of fork() has of them
@@ -17,19 +18,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <infiniband/verbs.h>
 
 #include "inc.h"
 #include "log.h"
 #include "mem.h"
+#include "pace.h"
 #include "plan.h"
 #include "uc.h"
 #include "verbs.h"
 #include "watch.h"
 
-#define INC_WINDOW_DEFAULT	32
-#define INC_WINDOW_UC_DEFAULT	64	/* of one packet each */
+/* Over RC: to begin with, at least, and at most. */
+#define INC_WINDOW_RC_DEFAULT	4
+#define INC_WINDOW_RC_MIN	3
+#define INC_WINDOW_RC_MAX	32
+/* Over UC messages are one packet: to begin with, and as far as slots admit. */
+#define INC_WINDOW_UC_DEFAULT	64
+#define INC_WINDOW_UC_MAX	1024
 #define INC_RETRIES_DEFAULT	20
 #define INC_TIMEOUT_DEFAULT_MS	30000
 /*
@@ -132,13 +140,14 @@ struct inc_msg {
  * @qpn: our QPN
  * @tree: what the daemon said of the tree
  *
- * @window: most messages in flight
+ * @window: most messages in flight, for now
+ * @window_max: ... ever
  * @next_id: message ID of the next message
  * @head_id: oldest message whose result has not come; @next_id: none
  * @ring: messages in flight, at index message ID & @ring_mask
  * @ring_mask: size of the ring - 1
  * @early: statuses of messages not sent yet, at index message ID & (slots - 1)
- * @wr: send requests being built, @window
+ * @wr: send requests being built, @window_max
  * @sge: theirs, two each
  *
  * @arena: headers and copies of short data, one entry for each of the ring
@@ -164,6 +173,7 @@ struct inc_msg {
  *
  * @mem: registered user memory
  * @watch: time limit and daemon
+ * @pace: its window if its queue pair is RC
  * @uc: what it has if its queue pair is UC; NULL: RC
  * @info: counters
  */
@@ -190,6 +200,7 @@ struct inc_comm {
 	struct inc_rdv_joined	tree;
 
 	uint32_t		window;
+	uint32_t		window_max;
 	uint32_t		next_id;
 	uint32_t		head_id;
 	struct inc_msg		*ring;
@@ -221,6 +232,7 @@ struct inc_comm {
 
 	struct inc_mem_cache	mem;
 	struct inc_watch	watch;
+	struct inc_pace		pace;
 	struct inc_uc		*uc;
 	struct inc_comm_info	info;
 };
@@ -232,6 +244,7 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id);
 int inc_msg_alloc(struct inc_comm *comm);
+void inc_msg_free(struct inc_comm *comm);
 int inc_msg_post_recvs(struct inc_comm *comm);
 void inc_msg_issue(struct inc_comm *comm, struct inc_req *req);
 void inc_msg_progress(struct inc_comm *comm);
@@ -246,6 +259,15 @@ void inc_fork_del(struct inc_comm *comm);
 
 /* wait.c */
 bool inc_msg_wait(struct inc_comm *comm, struct inc_req *req, int ms);
+
+/* Microseconds of CLOCK_MONOTONIC. */
+static inline uint64_t inc_now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
 
 /* Address that a message is written to: offset of its slot. */
 static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)

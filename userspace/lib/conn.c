@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "conn.h"
+#include "keepalive.h"
 #include "log.h"
 
 /*
@@ -85,24 +85,6 @@ static int wait_fd(int fd, short events, int64_t deadline_ms)
 	}
 }
 
-/*
- * Who waits for other ranks sends nothing: a switch that has vanished, or a link
- * that is cut, is noticed here, after 8 s, as the daemon notices a host.
- */
-static void set_keepalive(int fd)
-{
-	int on = 1, idle = 5, intvl = 1, cnt = 3;
-	/* What was sent and not acknowledged keeps probes from being sent. */
-	unsigned int limit_ms = 8000;
-
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &intvl, sizeof(intvl));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &cnt, sizeof(cnt));
-	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof(limit_ms));
-}
-
 static int connect_one(const struct addrinfo *ai, int64_t deadline_ms, int *res)
 {
 	socklen_t len = sizeof(int);
@@ -123,7 +105,7 @@ static int connect_one(const struct addrinfo *ai, int64_t deadline_ms, int *res)
 		close(fd);
 		return ret;
 	}
-	set_keepalive(fd);
+	inc_set_keepalive(fd);
 	*res = fd;
 	return 0;
 }

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "fake.h"
 
@@ -299,6 +298,7 @@ void begin_tree(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu)
 	comm->rcq = &rcq;
 	comm->scq = &scq;
 	comm->window = WINDOW;
+	comm->window_max = WINDOW;
 	comm->sq_depth = 16;
 	comm->rq_depth = 2 * WINDOW + INC_RQ_SPARE;
 	comm->tree = (struct inc_rdv_joined){
@@ -325,22 +325,10 @@ void begin(void)
 
 void end(void)
 {
-	struct inc_req *req;
-
 	inc_msg_fail_all(comm, -ECANCELED);
 	inc_mem_exit(&comm->mem);
-	ibv_dereg_mr(comm->arena_mr);
+	inc_msg_free(comm);
 	EQ(sw.mrs, 0);
-	munmap(comm->arena, comm->arena_size);
-	while ((req = comm->all)) {
-		comm->all = req->all;
-		free(req->temp);
-		free(req);
-	}
-	free(comm->ring);
-	free(comm->early);
-	free(comm->wr);
-	free(comm->sge);
 	free(comm);
 }
 

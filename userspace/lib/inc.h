@@ -4,8 +4,8 @@
  *
  * A process is a rank of a communicator (struct inc_comm). The ranks of one
  * communicator meet at the rendezvous daemon of the switch ("inc-tool serve"),
- * each gets one RC queue pair to the switch, and from then on every collective
- * goes over stock verbs.
+ * each gets one queue pair to the switch, RC or UC, and from then on every
+ * collective goes over stock verbs.
  *
  * Conventions
  *
@@ -97,10 +97,11 @@ enum inc_qp_type {
  * @port: port of the device; 0: INC_IB_PORT, else the first that fits
  * @gid_index: index into the port's GID table; -1: INC_GID_INDEX, else
  *	the RoCEv2 GID with the address from which the daemon was reached
- * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0: 14
+ * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0:
+ *	INC_QP_TIMEOUT, else 18
  * @reg: how user memory is registered
- * @window: most messages in flight; 0: INC_WINDOW, else 32, over UC 64. Never
- *	more than the tree's slots
+ * @window: most messages in flight; 0: INC_WINDOW, else what the path takes, 3 to
+ *	32 over RC, from 64 on over UC. Never more than the tree's slots
  * @timeout_ms: time limit of each blocking call in milliseconds; 0:
  *	INC_TIMEOUT_MS, else 30000
  * @join_timeout_ms: time limit of inc_comm_create(), that is how long to wait
@@ -192,7 +193,7 @@ enum inc_state {
  * @slots: slots of the tree
  * @msg_size: longest message in bytes, INC header included
  * @pmtu: path MTU in bytes
- * @window: most messages in flight
+ * @window: most messages in flight; for now, if it was not fixed
  * @timeout_ms: time limit of a blocking call
  * @next_msg_id: message ID that the next message will have
  * @collectives: mask of offered collectives (1 << enum inc_collective)

@@ -69,29 +69,61 @@ static int alloc_arena(struct inc_comm *comm, uint32_t entries)
  * inc_msg_alloc() - allocate what depends on the tree
  * @comm: communicator; the daemon has answered
  *
- * Return: 0 or a negative errno value. inc_comm_destroy() frees.
+ * Return: 0 or a negative errno value, -EMSGSIZE if UC can not carry the tree's
+ * messages. inc_msg_free() frees in either case.
  */
 int inc_msg_alloc(struct inc_comm *comm)
 {
 	uint32_t entries = 1;
 	int ret;
 
-	if (comm->window > comm->tree.slots)
-		comm->window = comm->tree.slots;
+	/* What is sent over UC is copied, to entries of no more than a packet. */
+	if (comm->uc && comm->tree.msg_size > comm->tree.pmtu)
+		return -EMSGSIZE;
+	if (comm->window_max > comm->tree.slots)
+		comm->window_max = comm->tree.slots;
+	if (comm->window > comm->window_max)
+		comm->window = comm->window_max;
 	/* Over UC there may be holes behind what is under way. */
-	while (entries < (comm->uc ? comm->tree.slots : comm->window))
+	while (entries < (comm->uc ? comm->tree.slots : comm->window_max))
 		entries *= 2;
 	comm->ring_mask = entries - 1;
 	comm->next_id = comm->tree.first_msg_id;
 	comm->head_id = comm->next_id;
 	comm->ring = calloc(entries, sizeof(*comm->ring));
 	comm->early = calloc(comm->tree.slots, 1);
-	comm->wr = calloc(comm->window, sizeof(*comm->wr));
-	comm->sge = calloc(comm->window * 2, sizeof(*comm->sge));
+	comm->wr = calloc(comm->window_max, sizeof(*comm->wr));
+	comm->sge = calloc(comm->window_max * 2, sizeof(*comm->sge));
 	if (!comm->ring || !comm->early || !comm->wr || !comm->sge)
 		return -ENOMEM;
 	ret = alloc_arena(comm, entries);
 	return ret || !comm->uc ? ret : inc_uc_alloc(comm);
+}
+
+/**
+ * inc_msg_free() - free what inc_msg_alloc() has made, the UC side and all requests
+ * @comm: communicator without a queue pair and without operations under way
+ *
+ * Also if inc_msg_alloc() failed, or was never called.
+ */
+void inc_msg_free(struct inc_comm *comm)
+{
+	struct inc_req *req;
+
+	inc_uc_free(comm);
+	if (comm->arena_mr)
+		ibv_dereg_mr(comm->arena_mr);
+	if (comm->arena)
+		munmap(comm->arena, comm->arena_size);
+	while ((req = comm->all)) {
+		comm->all = req->all;
+		free(req->temp);
+		free(req);
+	}
+	free(comm->ring);
+	free(comm->early);
+	free(comm->wr);
+	free(comm->sge);
 }
 
 /* --- The end of requests and of the communicator ------------------------ */
@@ -457,6 +489,7 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 	wr->wr.rdma.rkey = comm->tree.rkey;
 	fill_sge(comm, req, id, &p, wr);
 	msg->out = wr->sg_list[0].length;
+	inc_pace_sent(comm, req, id);
 
 	advance(req);
 	comm->info.messages++;
@@ -553,6 +586,7 @@ static void push(struct inc_comm *comm)
 			return;
 		}
 	} while (take_early(comm, from) && comm->tx);
+	inc_pace_filled(comm);
 }
 
 /* --- Results -------------------------------------------------------------- */
@@ -572,7 +606,9 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 		comm->info.rx_bytes += msg->len;
 	}
 	if (comm->uc)
-		inc_uc_done(comm, id);
+		inc_uc_done(comm, id, status);
+	else
+		inc_pace_done(comm, req, id, !status);
 	msg->req = NULL;
 	req->msgs_done++;
 	comm->info.results++;
@@ -673,7 +709,7 @@ void inc_msg_progress(struct inc_comm *comm)
 	poll_results(comm);
 	if (comm->err)
 		return;
-	if (comm->rq_posted <= comm->rq_depth / 2) {
+	if (comm->rq_posted <= comm->rq_depth / 2 || comm->rq_posted < comm->window) {
 		ret = inc_msg_post_recvs(comm);
 		if (ret) {
 			inc_comm_fail(comm, ret, "ibv_post_recv: %s",
@@ -704,6 +740,7 @@ void inc_msg_issue(struct inc_comm *comm, struct inc_req *req)
 	req->msgs_posted = 0;
 	req->msgs_done = 0;
 	inc_plan_step(&req->plan, 0, &req->step);
+	inc_pace_issue(comm, req);
 	comm->info.begun++;
 	comm->info.collective = req->plan.collective;
 	comm->info.block = req->plan.block;

@@ -85,17 +85,27 @@ static uint64_t steps(const struct inc_plan *p)
  * inc_plan_init() - decide how a collective is carried out
  * @p: plan, filled in up to @p->block
  * @msg_size: longest message of the tree, INC header included
- * @piece: longest message that a block is cut into, likewise; at most @msg_size
+ * @pmtu: path MTU
  * @esize: bytes of an element
+ *
+ * In AllToAll a message is of use to two ranks and costs all others a request and
+ * a result; and of those that are under way few are a rank's own. So they are as
+ * long as can be there, which also outweighs that more has to be sent again of
+ * one that loses packets.
  */
-void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t piece,
+void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 		   size_t esize)
 {
 	size_t n = buffer_blocks(p);
 
 	p->whole = n == 1 || p->block <= (msg_size - INC_HDR_LEN) / n;
 	/* Blocks that lie side by side can not be cut. */
-	p->chunk = inc_seg_chunk(p->whole && n > 1 ? msg_size : piece, esize);
+	if (p->whole && n > 1)
+		p->chunk = inc_seg_chunk(msg_size, esize);
+	else if (p->collective == INC_COLL_ALLTOALL)
+		p->chunk = inc_seg_even(p->block, msg_size, pmtu, esize);
+	else
+		p->chunk = inc_seg_chunk(inc_seg_piece(msg_size, pmtu), esize);
 	p->steps = p->whole ? 1 : steps(p);
 }
 

@@ -57,7 +57,7 @@ struct inc_step {
 
 unsigned int inc_plan_blocks_in(const struct inc_plan *p);
 unsigned int inc_plan_blocks_out(const struct inc_plan *p);
-void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t piece,
+void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 		   size_t esize);
 void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s);
 void inc_plan_next(const struct inc_plan *p, uint64_t *i, size_t *off);

@@ -49,6 +49,28 @@ static inline size_t inc_seg_len(size_t bytes, size_t off, size_t chunk)
 	return bytes - off < chunk ? bytes - off : chunk;
 }
 
+/**
+ * inc_seg_even() - bytes of a block that is cut into as few messages as can be
+ * @block: bytes of a block, whole elements
+ * @msg_size: longest message of the tree, INC header included
+ * @pmtu: path MTU
+ * @esize: bytes of an element
+ *
+ * All parts but the last are as long, in full packets where the elements allow.
+ */
+static inline size_t inc_seg_even(size_t block, uint32_t msg_size, uint32_t pmtu,
+				  size_t esize)
+{
+	size_t most = inc_seg_chunk(msg_size, esize), len;
+	uint64_t n = inc_seg_msgs(block, most);
+
+	if (!esize || n == 1)
+		return most;
+	len = ((block / esize + n - 1) / n * esize + INC_HDR_LEN + pmtu - 1) /
+	      pmtu * pmtu;
+	return len < msg_size ? inc_seg_chunk((uint32_t)len, esize) : most;
+}
+
 /* The Immediate of a request. */
 static inline uint32_t inc_seg_imm(uint32_t msg_id)
 {

@@ -293,6 +293,24 @@ static void arguments(void)
 	end();
 }
 
+/* UC copies what it sends to entries of a packet's length. */
+static void uc_messages(void)
+{
+	struct inc_comm c = {
+		.window = WINDOW, .window_max = WINDOW, .sq_depth = 16,
+		.tree = { .slots = SLOTS, .msg_size = MSG_SIZE, .pmtu = 128 },
+	};
+
+	begin();
+	c.uc = calloc(1, sizeof(*c.uc));
+	EQ(inc_msg_alloc(&c), -EMSGSIZE);
+	c.tree.pmtu = MSG_SIZE;
+	EQ(inc_msg_alloc(&c), 0);
+	inc_msg_free(&c);
+	OK(!c.uc);
+	end();
+}
+
 static const struct test_case cases[] = {
 	{ "sizes", sizes },
 	{ "barrier", barrier },
@@ -311,6 +329,7 @@ static const struct test_case cases[] = {
 	{ "full_send_queue", full_send_queue },
 	{ "registrations", registrations },
 	{ "arguments", arguments },
+	{ "uc_messages", uc_messages },
 };
 
 TEST_MAIN(cases)

@@ -12,6 +12,9 @@
 
 #define MAX_RANKS	7
 #define MSG_SIZE	1056	/* 1024 bytes of data */
+/* Pieces are as long as a message, or shorter. */
+#define PMTU		(MSG_SIZE / INC_SEG_PACKETS)
+#define SMALL_PMTU	(PMTU / 4)
 
 static int got[MAX_RANKS][MAX_RANKS];
 /* Bytes of a block that messages of a step had, so far. */
@@ -105,7 +108,7 @@ static void take_part(const struct inc_plan *p, uint64_t i, size_t off)
 }
 
 static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
-		      uint32_t piece)
+		      uint32_t pmtu)
 {
 	struct inc_plan p[MAX_RANKS] = { 0 };
 	struct inc_step s[MAX_RANKS] = { 0 };
@@ -120,7 +123,7 @@ static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
 			.collective = (uint8_t)coll, .rank = r, .nranks = n,
 			.root = root, .block = block,
 		};
-		inc_plan_init(&p[r], MSG_SIZE, piece, 4);
+		inc_plan_init(&p[r], MSG_SIZE, pmtu, 4);
 		EQ(p[r].steps, p[0].steps);
 		EQ(inc_plan_msgs(&p[r]), inc_plan_msgs(&p[0]));
 		own_block(&p[r]);
@@ -158,7 +161,7 @@ static void all_collectives(void)
 			for (root = 0; root < n; root++)
 				for (k = 0; k < sizeof(blocks) / sizeof(blocks[0]); k++)
 					carry_out(coll, n, root, blocks[k],
-						  k & 1 ? MSG_SIZE : MSG_SIZE / 4);
+						  k & 1 ? PMTU : SMALL_PMTU);
 }
 
 /* In each window of as many messages as ranks, each rank sends one. */
@@ -171,7 +174,7 @@ static void all_links_busy(void)
 	struct inc_step s;
 	size_t off = 0;
 
-	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
+	inc_plan_init(&p, MSG_SIZE, PMTU, 4);
 	for (msgs = 0; i < p.steps; msgs++) {
 		inc_plan_step(&p, i, &s);
 		EQ(s.root, msgs % 5);
@@ -187,26 +190,41 @@ static void few_messages(void)
 	};
 
 	/* What fits into one message is one; the next element more is four. */
-	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
+	inc_plan_init(&p, MSG_SIZE, PMTU, 4);
 	EQ(inc_plan_msgs(&p), 1);
 	p.block = 260;
-	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
+	inc_plan_init(&p, MSG_SIZE, PMTU, 4);
 	EQ(inc_plan_msgs(&p), 4);
 	p.block = 2048;
-	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
+	inc_plan_init(&p, MSG_SIZE, PMTU, 4);
 	EQ(inc_plan_msgs(&p), 8);
 	/* Shorter pieces: what has to be in one message still is. */
 	p.block = 256;
-	inc_plan_init(&p, MSG_SIZE, MSG_SIZE / 4, 4);
+	inc_plan_init(&p, MSG_SIZE, SMALL_PMTU, 4);
 	EQ(inc_plan_msgs(&p), 1);
 	p.collective = INC_COLL_ALLREDUCE;
-	inc_plan_init(&p, MSG_SIZE, MSG_SIZE / 4, 4);
+	inc_plan_init(&p, MSG_SIZE, SMALL_PMTU, 4);
 	EQ(inc_plan_msgs(&p), 2);
 	p.collective = INC_COLL_ALLGATHER;
 	/* Nothing is one, too, as ranks have to meet. */
 	p.block = 0;
-	inc_plan_init(&p, MSG_SIZE, MSG_SIZE, 4);
+	inc_plan_init(&p, MSG_SIZE, PMTU, 4);
 	EQ(inc_plan_msgs(&p), 1);
+}
+
+/* Blocks of AllToAll are not cut into short pieces, nor have they a short rest. */
+static void long_pieces(void)
+{
+	struct inc_plan p = {
+		.collective = INC_COLL_ALLTOALL, .nranks = 8, .block = 128 << 10,
+	};
+
+	inc_plan_init(&p, 64 << 10, 1024, 4);
+	EQ(p.chunk, 43 * 1024 - INC_HDR_LEN);
+	EQ(inc_plan_msgs(&p), 8 * 7 * 3);
+	p.collective = INC_COLL_SCATTER;
+	inc_plan_init(&p, 64 << 10, 1024, 4);
+	EQ(p.chunk, INC_SEG_PACKETS * 1024 - INC_HDR_LEN);
 }
 
 int main(void)
@@ -215,6 +233,7 @@ int main(void)
 		{ "plan: all collectives, ranks, roots, sizes", all_collectives },
 		{ "plan: AllToAll, all ranks send at the same time", all_links_busy },
 		{ "plan: number of messages", few_messages },
+		{ "plan: AllToAll, few long messages", long_pieces },
 	};
 
 	return test_run(cases, sizeof(cases) / sizeof(cases[0]));

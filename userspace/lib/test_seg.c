@@ -57,6 +57,33 @@ static void whole(void)
 			}
 }
 
+/* No more parts than needed, none much shorter than another, in full packets. */
+static void even(void)
+{
+	static const size_t counts[] = { 0, 1, 8188, 8189, 16376, 16377, 32768, 10000019 };
+	const uint32_t msg_size = 65536, pmtu = 1024;
+	size_t c, esize, block, len;
+	uint64_t n;
+
+	for (c = 0; c < sizeof(counts) / sizeof(counts[0]); c++)
+		for (esize = 1; esize <= 16; esize *= 2) {
+			block = counts[c] * esize;
+			len = inc_seg_even(block, msg_size, pmtu, esize);
+			n = inc_seg_msgs(block, len);
+			EQ(len % esize, 0);
+			OK(len + INC_HDR_LEN <= msg_size);
+			EQ(n, inc_seg_msgs(block, inc_seg_chunk(msg_size, esize)));
+			OK((len + INC_HDR_LEN) % pmtu == 0);
+			/* What a part has more than the last one, all parts' roundings. */
+			OK(n == 1 || n * len - block < n * (pmtu + esize));
+		}
+	/* Elements that do not fill packets, messages that packets do not fill. */
+	EQ(inc_seg_even(131064, 65536, 1024, 12), 43992);
+	EQ(inc_seg_even(2000, 1056, 1024, 4), 1024);
+	EQ(inc_seg_even(10000, 1056, 64, 4), 1024);
+	EQ(inc_seg_even(0, 65536, 1024, 0), 65504);
+}
+
 static void message_ids(void)
 {
 	EQ(inc_seg_imm(0x12345678), 0x345678);
@@ -110,6 +137,7 @@ static const struct test_case cases[] = {
 	{ "chunk", chunk },
 	{ "msgs", msgs },
 	{ "whole", whole },
+	{ "even", even },
 	{ "message_ids", message_ids },
 	{ "names", names },
 	{ "errors", errors },

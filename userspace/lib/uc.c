@@ -31,14 +31,6 @@
 /* Without results the clock is read each so many calls. */
 #define IDLE_CALLS	8
 
-static uint64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 /**
  * inc_uc_alloc() - allocate what depends on the tree
  * @comm: communicator whose ring has been made
@@ -61,6 +53,8 @@ int inc_uc_alloc(struct inc_comm *comm)
 	if (!uc->mr)
 		return -errno;
 	inc_rtx_init(&uc->rtx, uc->ring, entries, comm->next_id, seed);
+	inc_window_init(&uc->window, comm->window, comm->window,
+			comm->window_max, 0);
 	return 0;
 }
 
@@ -93,18 +87,30 @@ void inc_uc_sent(struct inc_comm *comm, bool first)
 
 	/* If results have just come the clock has been read for them. */
 	if (first && uc->idle)
-		uc->now = now_us();
+		uc->now = inc_now_us();
 	inc_rtx_sent(&uc->rtx, uc->now);
+	if (!uc->idle && !inc_rtx_may_send(&uc->rtx, comm->window))
+		inc_window_filled(&uc->window, uc->rtx.next - 1, uc->now);
 }
 
 /**
  * inc_uc_done() - a message's result or error has come
  * @comm: communicator
  * @id: message
+ * @status: its error, which says nothing about the path
  */
-void inc_uc_done(struct inc_comm *comm, uint32_t id)
+void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 {
-	inc_rtx_done(&comm->uc->rtx, id, comm->uc->now);
+	struct inc_uc *uc = comm->uc;
+	const struct inc_rtx_msg *m = &uc->ring[id & uc->rtx.mask];
+	uint64_t rtt = status || m->again ? 0 : uc->now - m->sent;
+
+	if (!inc_rtx_done(&uc->rtx, id, uc->now))
+		return;
+	if (m->again && m->missed)
+		inc_window_lost(&uc->window);
+	if (inc_window_done(&uc->window, id, rtt, uc->now))
+		comm->window = uc->window.now;
 }
 
 /* What does not fit into the send queue is lost; its time-out comes. */
@@ -170,7 +176,7 @@ static void ask(struct inc_comm *comm, uint32_t id)
  */
 void inc_uc_came(struct inc_comm *comm)
 {
-	comm->uc->now = now_us();
+	comm->uc->now = inc_now_us();
 	comm->uc->idle = 0;
 }
 
@@ -195,8 +201,10 @@ bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 	}
 	switch (*status) {
 	case INC_STATUS_AGAIN:
-		if (inc_rtx_again(&uc->rtx, id, uc->now))
+		if (inc_rtx_again(&uc->rtx, id, uc->now)) {
+			inc_window_lost(&uc->window);
 			send_again(comm, id);
+		}
 		return true;
 	case INC_STATUS_WAIT:
 		inc_rtx_wait(&uc->rtx, id, uc->now);
@@ -223,7 +231,7 @@ void inc_uc_progress(struct inc_comm *comm)
 		if (uc->idle < IDLE_CALLS)
 			return;
 		uc->idle = 1;
-		uc->now = now_us();
+		uc->now = inc_now_us();
 	}
 	n = inc_rtx_due(&uc->rtx, uc->now, ids, &tries);
 	if (tries >= uc->retries) {

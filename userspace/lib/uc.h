@@ -13,6 +13,7 @@
 
 #include "inc_proto.h"
 #include "rtx.h"
+#include "window.h"
 
 struct inc_comm;
 
@@ -20,6 +21,7 @@ struct inc_comm;
  * struct inc_uc - what a communicator over UC has besides
  * @rtx: which messages to ask for when
  * @ring: its messages
+ * @window: how many of them to have under way
  * @asks: headers being sent, one for each send request
  * @mr: their registration
  * @now: microseconds, when the clock was last read
@@ -29,6 +31,7 @@ struct inc_comm;
 struct inc_uc {
 	struct inc_rtx		rtx;
 	struct inc_rtx_msg	*ring;
+	struct inc_window	window;
 	struct inc_hdr		*asks;
 	struct ibv_mr		*mr;
 	uint64_t		now;
@@ -41,7 +44,7 @@ void inc_uc_free(struct inc_comm *comm);
 void inc_uc_sent(struct inc_comm *comm, bool first);
 void inc_uc_came(struct inc_comm *comm);
 bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status);
-void inc_uc_done(struct inc_comm *comm, uint32_t id);
+void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status);
 void inc_uc_progress(struct inc_comm *comm);
 bool inc_uc_nap(struct inc_comm *comm);
 int inc_uc_patience(const struct inc_comm *comm, int ms);

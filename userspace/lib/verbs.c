@@ -268,7 +268,7 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 	 */
 	for (tries = 1;; tries++) {
 		ret = -ibv_modify_qp(qp, &attr, mask);
-		if (!ret || tries == (ret == -EINVAL ? RTR_TRIES : RTR_TRIES_SLOW))
+		if (!ret || tries >= (ret == -EINVAL ? RTR_TRIES : RTR_TRIES_SLOW))
 			return ret;
 		nanosleep(&pause, NULL);
 	}

@@ -132,7 +132,8 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_req *req, int ms)
 		if (yields) {
 			sched_yield();
 			yields--;
-		} else if (comm->uc && left_ms(&limit) && inc_uc_nap(comm)) {
+		} else if (comm->uc && !comm->sq_full && left_ms(&limit) &&
+			   inc_uc_nap(comm)) {
 			checked = false;
 		} else if (!checked || !is_armed(comm)) {
 			ret = arm(comm);

@@ -546,9 +546,8 @@ static void header(const struct perf *p)
 		if (p->o.coll != INC_COLL_BARRIER)
 			printf(",\"dtype\":\"%s\",\"op\":\"%s\"",
 			       inc_dtype_name(p->o.dtype), inc_op_name(p->o.op));
-		printf(",\"ranks\":%d,\"msg_size\":%u,\"pmtu\":%u,\"slots\":%u,\"window\":%u,\"results\":[",
-		       p->nranks, info.msg_size, info.pmtu, info.slots,
-		       info.window);
+		printf(",\"ranks\":%d,\"msg_size\":%u,\"pmtu\":%u,\"slots\":%u,\"results\":[",
+		       p->nranks, info.msg_size, info.pmtu, info.slots);
 		return;
 	}
 	if (p->o.coll == INC_COLL_BARRIER)
@@ -570,11 +569,11 @@ static void footer(const struct perf *p)
 		return;
 	inc_query(p->comm, &info);
 	if (p->o.json)
-		printf("\n],\"messages\":%" PRIu64 ",\"resent\":%" PRIu64 ",\"asked\":%" PRIu64 "}\n",
-		       info.messages, info.resent, info.asked);
+		printf("\n],\"window\":%u,\"messages\":%" PRIu64 ",\"resent\":%" PRIu64 ",\"asked\":%" PRIu64 "}\n",
+		       info.window, info.messages, info.resent, info.asked);
 	else if (info.qp_type == INC_QP_UC)
-		printf("# %" PRIu64 " messages, %" PRIu64 " sent again, %" PRIu64 " asked for\n",
-		       info.messages, info.resent, info.asked);
+		printf("# %" PRIu64 " messages, %" PRIu64 " sent again, %" PRIu64 " asked for, window %u\n",
+		       info.messages, info.resent, info.asked, info.window);
 }
 
 static int one_size(struct perf *p, size_t count)

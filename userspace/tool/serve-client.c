@@ -7,17 +7,14 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdarg.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../lib/keepalive.h"
 #include "serve.h"
 
 #define QUIET_MS	5000	/* for a client's first line */
-#define KEEP_IDLE_S	5	/* until a silent connection is probed */
-#define KEEP_INTVL_S	1
-#define KEEP_CNT	3
 
 /**
  * client_close() - end a connection
@@ -234,21 +231,6 @@ void client_input(struct client *c)
 	handle_lines(c);
 }
 
-static void set_keepalive(int fd)
-{
-	const int on = 1, idle = KEEP_IDLE_S, intvl = KEEP_INTVL_S,
-		  cnt = KEEP_CNT;
-	/* What was sent and not acknowledged keeps probes from being sent. */
-	const unsigned int limit_ms = 1000 * (KEEP_IDLE_S + KEEP_CNT * KEEP_INTVL_S);
-
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &intvl, sizeof(intvl));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &cnt, sizeof(cnt));
-	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof(limit_ms));
-}
-
 static struct client *client_new(struct server *s, int fd,
 				 const struct sockaddr_storage *sa,
 				 socklen_t len)
@@ -262,7 +244,7 @@ static struct client *client_new(struct server *s, int fd,
 		close(fd);
 		return NULL;
 	}
-	set_keepalive(fd);
+	inc_set_keepalive(fd);
 	inc_rdv_addr_from_sockaddr((const struct sockaddr *)sa, &addr);
 	if (getnameinfo((const struct sockaddr *)sa, len, NULL, 0, port,
 			sizeof(port), NI_NUMERICSERV))

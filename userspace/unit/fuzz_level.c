@@ -5,12 +5,12 @@
  * after message. What each rank gets is compared with one slot for all ranks. A
  * parent that says what it must not say, and messages that fail, must do no harm.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <linux/kernel.h>
 
+#include "fuzz.h"
 #include "reduce/reduce.h"
 #include "slot.h"
 #include "span.h"
@@ -20,15 +20,6 @@
 #define MAX_CHUNKS	4
 #define PMTU		64
 #define ROOM		(MAX_CHUNKS * PMTU - INC_HDR_LEN)
-
-#define require(cond) do {						\
-	if (!(cond)) {							\
-		fprintf(stderr, "# line %d: %s\n", __LINE__, #cond);	\
-		abort();						\
-	}								\
-} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A switch at one message. */
 struct sw {

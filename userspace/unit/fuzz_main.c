@@ -12,9 +12,9 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_LEN	512
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#define MAX_LEN	512
 
 struct input {
 	size_t	len;

@@ -10,6 +10,7 @@
 #include <linux/kernel.h>
 #include <uapi/linux/inc_proto.h>
 
+#include "fuzz.h"
 #include "gap.h"
 #include "psn.h"
 #include "resp.h"
@@ -17,11 +18,6 @@
 
 #define STRIDE	2048
 #define SLOTS	4
-
-#define require(cond) do {						\
-	if (!(cond))							\
-		abort();						\
-} while (0)
 
 #define UC_OPCODE	0x20
 
@@ -32,8 +28,6 @@ struct request {
 	uint8_t		rkey;
 	uint16_t	payload_len, dmalen, va;
 } __attribute__((__packed__));
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Through the codec, so that flags are those of the opcode. */
 static bool make(const struct inc_resp *r, const struct request *q,

@@ -5,13 +5,13 @@
  * use; each answer, the result buffer as a whole and each part's life are
  * compared with what protocol.rst says of a message.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <linux/crc32.h>
 #include <linux/kernel.h>
 
+#include "fuzz.h"
 #include "reduce/reduce.h"
 #include "slot.h"
 
@@ -20,15 +20,6 @@
 #define PMTU		64
 #define TREE_ID		5
 #define ROOM		(MAX_CHUNKS * PMTU)
-
-#define require(cond) do {						\
-	if (!(cond)) {							\
-		fprintf(stderr, "# line %d: %s\n", __LINE__, #cond);	\
-		abort();						\
-	}								\
-} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What a message is by the page: who has sent how much of it, how it ended. */
 struct oracle {

@@ -5,15 +5,9 @@
 
 #include <linux/kernel.h>
 
+#include "fuzz.h"
 #include "icrc.h"
 #include "wire.h"
-
-#define require(cond) do {						\
-	if (!(cond))							\
-		abort();						\
-} while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -176,6 +176,8 @@ void sw_tell(u16 slot, u32 msg_id, u8 status);
 void sw_deliver(u16 slot);
 void sw_kick_all(void);
 void arm_timer(struct qp *q, enum dest dest);
+void answered(struct inc_req *req, const struct inc_pkt *pkt);
+bool timed_out(struct qp *q, u64 deadline);
 
 /* sim_up.c */
 void up_gathered(u16 slot);

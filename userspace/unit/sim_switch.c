@@ -302,23 +302,31 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 		respond(TO_MEMBER, 0x1f, inc_psn_add(q->resp.epsn, -1));
 }
 
+/* An acknowledgement or a NAK has come. */
+void answered(struct inc_req *req, const struct inc_pkt *pkt)
+{
+	enum inc_req_verdict v;
+
+	if (pkt->syndrome >> 5 == 0)
+		v = inc_req_ack(req, pkt->psn, now);
+	else if (pkt->syndrome >> 5 == 1)
+		v = inc_req_rnr_nak(req, pkt->psn, pkt->syndrome, now);
+	else
+		v = inc_req_nak_seq(req, pkt->psn, now);
+	require(v != INC_REQ_BAD);
+}
+
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b)
 {
 	struct qp *q = &at_sw->qps[rank];
-	enum inc_req_verdict v = INC_REQ_OLD;
 
 	at_rank = rank;
 	if (q->uc)
 		sw_uc(q, pkt, b);
 	else if (pkt->flags & INC_PKT_REQUEST)
 		sw_request(q, pkt, b);
-	else if (pkt->syndrome >> 5 == 0)
-		v = inc_req_ack(&q->req, pkt->psn, now);
-	else if (pkt->syndrome >> 5 == 1)
-		v = inc_req_rnr_nak(&q->req, pkt->psn, pkt->syndrome, now);
 	else
-		v = inc_req_nak_seq(&q->req, pkt->psn, now);
-	require(v != INC_REQ_BAD);
+		answered(&q->req, pkt);
 	sw_kick_all();
 }
 
@@ -330,17 +338,23 @@ void sw_kick_all(void)
 		up_kick();
 }
 
-void sw_timer(int rank, u64 deadline)
+/* A timer has fired. Says whether it was not set anew since. */
+bool timed_out(struct qp *q, u64 deadline)
 {
-	struct qp *q = &at_sw->qps[rank];
 	enum inc_req_timer what;
 
-	at_rank = rank;
 	if (q->timer != deadline)
-		return;
+		return false;
 	q->timer = 0;
 	what = inc_req_timeout(&q->req, now);
 	require(what != INC_REQ_TIMER_DEAD);
 	n_timeouts += what == INC_REQ_TIMER_BACK;
-	sw_kick(rank);
+	return true;
+}
+
+void sw_timer(int rank, u64 deadline)
+{
+	at_rank = rank;
+	if (timed_out(&at_sw->qps[rank], deadline))
+		sw_kick(rank);
 }

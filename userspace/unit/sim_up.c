@@ -186,32 +186,16 @@ static void request(const struct inc_pkt *pkt, const struct buf *b)
 
 void up_rx(const struct inc_pkt *pkt, struct buf *b)
 {
-	struct inc_req *req = &at_sw->up->qp.req;
-	enum inc_req_verdict v = INC_REQ_OLD;
-
 	if (pkt->flags & INC_PKT_REQUEST)
 		request(pkt, b);
-	else if (pkt->syndrome >> 5 == 0)
-		v = inc_req_ack(req, pkt->psn, now);
-	else if (pkt->syndrome >> 5 == 1)
-		v = inc_req_rnr_nak(req, pkt->psn, pkt->syndrome, now);
 	else
-		v = inc_req_nak_seq(req, pkt->psn, now);
-	require(v != INC_REQ_BAD);
+		answered(&at_sw->up->qp.req, pkt);
 	free_buf(b);
 	sw_kick_all();
 }
 
 void up_timer(u64 deadline)
 {
-	struct qp *q = &at_sw->up->qp;
-	enum inc_req_timer what;
-
-	if (q->timer != deadline)
-		return;
-	q->timer = 0;
-	what = inc_req_timeout(&q->req, now);
-	require(what != INC_REQ_TIMER_DEAD);
-	n_timeouts += what == INC_REQ_TIMER_BACK;
-	up_kick();
+	if (timed_out(&at_sw->up->qp, deadline))
+		up_kick();
 }
