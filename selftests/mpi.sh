@@ -4,7 +4,7 @@
 # MPI programs over coll/inc: ranks in the hosts' namespaces, mpirun on the
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
-#   mpi.sh [VAR=VALUE]... [flat | hosts | train | off | info | die | link]...
+#   mpi.sh [VAR=VALUE]... [flat | hosts | train | off | info | die | han | link]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -69,6 +69,8 @@ t_flat()
 	went_all edge reduce_scatter ireduce_scatter allreduce_init bcast_init
 	grep -q "barrier_init: .* fell through: more than coll_inc_max_persistent" "$LAB_OUT/edge"
 	ktap $? "edge: there are so many trees for persistent operations"
+	mpi wrong 1 "$RANKS" "$MPI_DIR/wrong"
+	cases wrong $?
 	wait_for 5 no_tree
 	ktap $? "flat: no tree is left"
 }
@@ -178,12 +180,17 @@ going()
 	[ "$(grep -c '^going' "$LAB_OUT/$1")" = "$2" ]
 }
 
+# What the loop is to call, if not Allreduce.
+LOOP_OF=()
+
 # loop_start NAME PER_HOST MPIRUN-ARGS...: the job runs, all ranks are in the loop.
 loop_start()
 {
 	SHM=$(ls /dev/shm)
+	# Of another run.
+	rm -f "$LAB_OUT/$1"
 	MPI_ARGS=(--mca coll_inc_verbose 1 "${@:3}")
-	mpi "$1" "$2" "$RANKS" "$MPI_DIR/loop" 60 &
+	mpi "$1" "$2" "$RANKS" "$MPI_DIR/loop" 60 "${LOOP_OF[@]}" &
 	LOOP_PID=$!
 	wait_for $((60 * SLOW)) going "$1" $(($2 * RANKS))
 	ktap $? "$1: under way" "$(head -n 1 "$LAB_OUT/$1" | tr '#' ' ')"
@@ -238,7 +245,7 @@ works_again()
 
 trees()
 {
-	sw inc-tool -j tree show | sed -n 's/.*"id": *\([0-9]*\).*/\1/p'
+	sw inc-tool -j tree show | grep -o '"id": *[0-9]*' | grep -o '[0-9]*'
 }
 
 # A rank that stands still for a while is waited for, unless there is a limit.
@@ -291,6 +298,20 @@ t_die()
 	kill -KILL "$(pgrep -o "$MPIRUN")"
 	loop_end mpirun-kill
 	works_again die
+}
+
+# Where hosts have several ranks Scatter is coll/han's, over our tree of the ranks that
+# are the second of their hosts. coll/han does not look at how that ends.
+t_han()
+{
+	LOOP_OF=(scatter)
+	loop_start han 2
+	# The tree that was needed last.
+	sw inc-tool tree del "$(trees | tail -n 1)"
+	loop_end han
+	grep -aq "the job ends" "$LAB_OUT/han"
+	ktap $? "han: it says why" "$(grep -a coll/inc "$LAB_OUT/han" | tail -n 1)"
+	LOOP_OF=()
 }
 
 t_link()

@@ -198,6 +198,9 @@ static void persistent(int n, int rounds)
 	MPI_Scatter_init(a[8], n, MPI_INT, b[8], n, MPI_INT, 0, c, MPI_INFO_NULL, &q[8]);
 	MPI_Barrier_init(c, MPI_INFO_NULL, &q[9]);
 	MPI_Type_free(&t);
+	/* mpi4py keeps no counts. */
+	memset(counts, 0x55, (size_t)np * sizeof(int));
+	free(counts);
 	for (round = 0; round < rounds; round++) {
 		parity = (me + round) % 2;
 		for (k = 0; k < NREQ; k++)
@@ -227,8 +230,34 @@ static void persistent(int n, int rounds)
 		free(a[k]);
 		free(b[k]);
 	}
-	free(counts);
 	verdict("persistent, each rank in its own order", bad);
+}
+
+/* With the program's own types, which Open MPI keeps in the request. */
+static void types_in_requests(void)
+{
+	int *a = ints(8), *b = ints(8), *all = ints(8 * np), i, r, bad = 0;
+	MPI_Datatype every_other, t;
+	MPI_Request q[2];
+
+	MPI_Type_vector(4, 1, 2, MPI_INT, &every_other);
+	MPI_Type_create_resized(every_other, 0, 8 * sizeof(int), &t);
+	MPI_Type_commit(&t);
+	MPI_Type_free(&every_other);
+	MPI_Iallgather(a, 1, t, all, 1, t, MPI_COMM_WORLD, &q[0]);
+	MPI_Ibcast(b, 1, t, 0, MPI_COMM_WORLD, &q[1]);
+	MPI_Type_free(&t);
+	MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+	for (i = 0; i < 8; i++) {
+		bad += b[i] != value(i % 2 ? me : 0, i);
+		for (r = 0; r < np; r++)
+			bad += all[8 * r + i] !=
+			       (i % 2 ? value(me, 8 * r + i) : value(r, i));
+	}
+	verdict("iallgather, ibcast, types freed meanwhile", bad);
+	free(a);
+	free(b);
+	free(all);
 }
 
 /* The first ranks have theirs, and are gone, long before the last one looks. */
@@ -308,6 +337,7 @@ int main(int argc, char **argv)
 	}
 	pair();
 	duplicate();
+	types_in_requests();
 	persistent(1, 3);
 	persistent(3001, 3);
 	/* Open MPI's own non-blocking collectives do not survive that. */

@@ -75,8 +75,3 @@ went()
 	sed -n 's/.*coll\/inc: rank [0-9]*: \([a-z_]*\): \([0-9]*\) through the switch/\1 \2/p' \
 		"$LAB_OUT/$1" | awk '{ n[$1] += $2 } END { for (i in n) printf "%s %d, ", i, n[i] }'
 }
-
-no_tree()
-{
-	[ "$(sw inc-tool -j tree show | grep -c '"id"')" = 0 ]
-}

@@ -153,6 +153,7 @@ struct coll_inc_below {
  * @nlanes: their number, the same on all ranks
  * @free_lanes: mask of those that no operation of this rank has
  * @memlock: bytes that each rank may register, of all that is under way
+ * @unheard: it is coll/han's, which does not look at how operations end
  */
 struct coll_inc_module {
 	mca_coll_base_module_t	super;
@@ -167,6 +168,7 @@ struct coll_inc_module {
 	int			nlanes;
 	int			free_lanes;
 	unsigned long		memlock;
+	bool			unheard;
 };
 
 OBJ_CLASS_DECLARATION(coll_inc_module_t);
@@ -201,6 +203,7 @@ struct coll_inc_args {
 /**
  * struct coll_inc_op - a collective under way
  * @inc: on this tree
+ * @unheard: nobody would hear of an error
  * @req: of libinc; the last one, if there are several
  * @earlier: the others, which end before
  * @nearlier: their number
@@ -215,6 +218,7 @@ struct coll_inc_args {
  */
 struct coll_inc_op {
 	struct inc_comm		*inc;
+	bool			unheard;
 	struct inc_req		*req;
 	struct inc_req		**earlier;
 	int			nearlier;

@@ -9,7 +9,7 @@
 static int run(coll_inc_module_t *m, ompi_communicator_t *comm,
 	       const struct coll_inc_args *a)
 {
-	struct coll_inc_op o = { .inc = m->inc };
+	struct coll_inc_op o = { .inc = m->inc, .unheard = m->unheard };
 
 	if (m->local)
 		return coll_inc_hosts(m, a, ompi_comm_rank(comm));
@@ -19,7 +19,7 @@ static int run(coll_inc_module_t *m, ompi_communicator_t *comm,
 static int irun(coll_inc_module_t *m, ompi_communicator_t *comm,
 		const struct coll_inc_args *a, ompi_request_t **request)
 {
-	struct coll_inc_op o = { .inc = m->inc };
+	struct coll_inc_op o = { .inc = m->inc, .unheard = m->unheard };
 
 	return coll_inc_request(comm, &o, coll_inc_begin(m->inc, &o, a),
 				request);

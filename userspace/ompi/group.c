@@ -165,16 +165,17 @@ static int make_name(coll_inc_module_t *m, ompi_communicator_t *comm,
 		     char name[INC_JOB_MAX + 1])
 {
 	uint64_t rnd[2] = { 0 };
+	int ret;
 
 	memset(name, 0, INC_JOB_MAX + 1);
-	if (!ompi_comm_rank(comm)) {
-		if (getrandom(rnd, sizeof(rnd), 0) != sizeof(rnd))
-			return OMPI_ERROR;
+	/* Without a name the others must not wait for it. */
+	if (!ompi_comm_rank(comm) &&
+	    getrandom(rnd, sizeof(rnd), 0) == sizeof(rnd))
 		snprintf(name, INC_JOB_MAX + 1, "ompi-%016jx%016jx",
 			 (uintmax_t)rnd[0], (uintmax_t)rnd[1]);
-	}
-	return m->below.bcast(name, INC_JOB_MAX + 1, &ompi_mpi_char.dt, 0, comm,
-			      m->below.bcast_module);
+	ret = m->below.bcast(name, INC_JOB_MAX + 1, &ompi_mpi_char.dt, 0, comm,
+			     m->below.bcast_module);
+	return ret == OMPI_SUCCESS && !*name ? OMPI_ERROR : ret;
 }
 
 static enum coll_inc_why join(struct inc_comm **inc, const char *name, int rank,

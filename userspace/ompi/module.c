@@ -7,6 +7,8 @@
 
 #include "coll_inc.h"
 
+#include "opal/util/info.h"
+
 /* Data comes and goes, and packed is there twice: such a part may be one operation's. */
 #define MEMLOCK_PART	4
 
@@ -22,6 +24,7 @@ static void construct(coll_inc_module_t *m)
 	m->nlanes = 0;
 	m->free_lanes = 0;
 	m->memlock = ULONG_MAX;
+	m->unheard = false;
 }
 
 static void destruct(coll_inc_module_t *m)
@@ -57,6 +60,23 @@ static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 	return OMPI_SUCCESS;
 }
 
+/* coll/han does not want itself where it has made the communicator. */
+static bool is_of_han(const ompi_communicator_t *comm)
+{
+	opal_cstring_t *wish = NULL;
+	int there = 0;
+	bool is = false;
+
+	if (comm->super.s_info)
+		opal_info_get(comm->super.s_info, "ompi_comm_coll_preference",
+			      &wish, &there);
+	if (there) {
+		is = strstr(wish->string, "^han");
+		OBJ_RELEASE(wish);
+	}
+	return is;
+}
+
 /**
  * coll_inc_comm_query() - Open MPI asks whether we want a communicator
  * @comm: it
@@ -83,6 +103,7 @@ mca_coll_base_module_t *coll_inc_comm_query(ompi_communicator_t *comm,
 	if (!m)
 		return NULL;
 	*priority = coll_inc_params.priority;
+	m->unheard = is_of_han(comm);
 	m->super.coll_module_enable = enable;
 #define X(name) m->super.coll_##name = coll_inc_##name##_fn;
 	COLL_INC_ALL(X)

@@ -13,6 +13,7 @@
 
 #include "coll_inc.h"
 
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal_progress.h"
 
 /* Milliseconds that a blocking collective sleeps between looks at Open MPI. */
@@ -133,12 +134,13 @@ void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
 	if (dense(type, &gap))
 		return (char *)buf + gap;
 	o->recv_tmp = malloc(coll_inc_size(type, count) * (size_t)blocks + 1);
+	if (!o->recv_tmp)
+		return NULL;
 	o->buf = buf;
 	o->blocks = blocks;
 	o->count = count;
 	o->type = type;
-	if (o->recv_tmp)
-		OBJ_RETAIN(type);
+	OBJ_RETAIN(type);
 	return o->recv_tmp;
 }
 
@@ -166,10 +168,28 @@ static int deliver(struct coll_inc_op *o)
 	return OMPI_SUCCESS;
 }
 
+/* How its earlier parts ended. They end in order, so all of them have. */
+static int earlier_parts(const struct coll_inc_op *o)
+{
+	int i, rc = 0;
+
+	for (i = 0; i < o->nearlier && !rc; i++)
+		rc = inc_wait(o->earlier[i]);
+	return rc;
+}
+
+/* The data that would be passed on is not there, and nobody else would stop. */
+static void give_up(int ret)
+{
+	opal_output(coll_inc_output,
+		    "coll/inc: coll/han would go on with wrong data: the job ends");
+	ompi_mpi_abort(&ompi_mpi_comm_world.comm, ret);
+}
+
 /**
  * coll_inc_finish() - an operation has ended
  * @o: operation; what it holds is given back
- * @rc: how: 0 or -errno
+ * @rc: how, or how its last part did: 0 or -errno
  *
  * Context: coll_inc_lock() is held.
  *
@@ -177,13 +197,18 @@ static int deliver(struct coll_inc_op *o)
  */
 int coll_inc_finish(struct coll_inc_op *o, int rc)
 {
-	int ret = mpi_error(rc);
+	int ret;
 
+	if (!rc)
+		rc = earlier_parts(o);
+	ret = mpi_error(rc);
 	if (rc)
 		opal_output(coll_inc_output, "coll/inc: %s",
 			    inc_comm_strerror(o->inc));
 	else if (o->recv_tmp)
 		ret = deliver(o);
+	if (ret != OMPI_SUCCESS && o->unheard)
+		give_up(ret);
 	if (o->type)
 		OBJ_RELEASE(o->type);
 	while (o->nearlier)

@@ -7,31 +7,40 @@
  * 6.13), while on a tree the order is what tells operations apart. So each has a
  * tree to itself, a lane.
  */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "coll_inc.h"
 
+#include "ompi/mca/coll/base/coll_base_util.h"
 #include "opal/class/opal_list.h"
 #include "opal/runtime/opal_progress.h"
 
 /*
  * struct coll_inc_request - a collective as a request
+ * @super: MPI_Ibcast() and the like keep the program's types in there, whoever
+ *	made the request
  * @comm: not freed before the request
  * @op: under way
  * @m: of a persistent one: module
  * @lane: likewise, number of its tree
  * @args: likewise, what it is begun with
+ * @counts: likewise, of @args, since Open MPI's own do without the program's array
  */
 struct coll_inc_request {
-	ompi_request_t		super;
+	ompi_coll_base_nbc_request_t super;
 	ompi_communicator_t	*comm;
 	struct coll_inc_op	op;
 	struct coll_inc_module	*m;
 	int			lane;
 	struct coll_inc_args	args;
+	int			*counts;
 };
 
 typedef struct coll_inc_request coll_inc_request_t;
 OBJ_CLASS_DECLARATION(coll_inc_request_t);
-OBJ_CLASS_INSTANCE(coll_inc_request_t, ompi_request_t, NULL, NULL);
+OBJ_CLASS_INSTANCE(coll_inc_request_t, ompi_coll_base_nbc_request_t, NULL, NULL);
 
 /* Requests that are not complete, under coll_inc_lock(). */
 static opal_list_t pending;
@@ -51,14 +60,14 @@ static int progress(void)
 
 		if (!rc && !ended)
 			continue;
-		opal_list_remove_item(&pending, &r->super.super.super);
-		r->super.req_status.MPI_ERROR = coll_inc_finish(&r->op, rc);
-		opal_list_append(&done, &r->super.super.super);
+		opal_list_remove_item(&pending, &r->super.super.super.super);
+		r->super.super.req_status.MPI_ERROR = coll_inc_finish(&r->op, rc);
+		opal_list_append(&done, &r->super.super.super.super);
 	}
 	coll_inc_unlock();
 	/* Who hears of it may begin the next one. */
 	while ((r = (coll_inc_request_t *)opal_list_remove_first(&done))) {
-		ompi_request_complete(&r->super, true);
+		ompi_request_complete(&r->super.super, true);
 		n++;
 	}
 	OBJ_DESTRUCT(&done);
@@ -73,7 +82,7 @@ static void set_going(coll_inc_request_t *r)
 		opal_progress_register(progress);
 		running = true;
 	}
-	opal_list_append(&pending, &r->super.super.super);
+	opal_list_append(&pending, &r->super.super.super.super);
 	coll_inc_unlock();
 }
 
@@ -86,20 +95,28 @@ static void give_back_args(coll_inc_request_t *r)
 		OBJ_RELEASE(r->args.stype);
 	if (r->args.rtype)
 		OBJ_RELEASE(r->args.rtype);
+	free(r->counts);
+}
+
+/* The end of request_new(). */
+static void request_drop(coll_inc_request_t *r)
+{
+	ompi_communicator_t *comm = r->comm;
+
+	OMPI_REQUEST_FINI(&r->super.super);
+	OBJ_RELEASE(r);
+	OBJ_RELEASE(comm);
 }
 
 static int request_free(ompi_request_t **request)
 {
 	coll_inc_request_t *r = (coll_inc_request_t *)*request;
-	ompi_communicator_t *comm = r->comm;
 
-	if (!REQUEST_COMPLETE(&r->super))
+	if (!REQUEST_COMPLETE(&r->super.super))
 		return MPI_ERR_REQUEST;
 	if (r->m)
 		give_back_args(r);
-	OMPI_REQUEST_FINI(&r->super);
-	OBJ_RELEASE(r);
-	OBJ_RELEASE(comm);
+	request_drop(r);
 	*request = MPI_REQUEST_NULL;
 	return OMPI_SUCCESS;
 }
@@ -117,13 +134,13 @@ static coll_inc_request_t *request_new(ompi_communicator_t *comm, bool persisten
 
 	if (!r)
 		return NULL;
-	OMPI_REQUEST_INIT(&r->super, persistent);
-	r->super.req_type = OMPI_REQUEST_COLL;
-	r->super.req_status.MPI_ERROR = MPI_SUCCESS;
-	r->super.req_status._cancelled = 0;
-	r->super.req_free = request_free;
-	r->super.req_cancel = request_cancel;
-	r->super.req_mpi_object.comm = comm;
+	OMPI_REQUEST_INIT(&r->super.super, persistent);
+	r->super.super.req_type = OMPI_REQUEST_COLL;
+	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
+	r->super.super.req_status._cancelled = 0;
+	r->super.super.req_free = request_free;
+	r->super.super.req_cancel = request_cancel;
+	r->super.super.req_mpi_object.comm = comm;
 	r->comm = comm;
 	r->m = NULL;
 	OBJ_RETAIN(comm);
@@ -150,10 +167,10 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 
 		return ret != OMPI_SUCCESS ? ret : OMPI_ERR_OUT_OF_RESOURCE;
 	}
-	r->super.req_state = OMPI_REQUEST_ACTIVE;
+	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
 	r->op = *o;
 	set_going(r);
-	*request = &r->super;
+	*request = &r->super.super;
 	return OMPI_SUCCESS;
 }
 
@@ -167,9 +184,9 @@ static int start_one(coll_inc_request_t *r)
 		coll_inc_unlock();
 		return rc;
 	}
-	r->super.req_status.MPI_ERROR = MPI_SUCCESS;
-	r->super.req_complete = REQUEST_PENDING;
-	r->super.req_state = OMPI_REQUEST_ACTIVE;
+	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
+	r->super.super.req_complete = REQUEST_PENDING;
+	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
 	set_going(r);
 	return OMPI_SUCCESS;
 }
@@ -183,6 +200,21 @@ static int start(size_t count, ompi_request_t **requests)
 	for (i = 0; i < count && ret == OMPI_SUCCESS; i++)
 		ret = start_one((coll_inc_request_t *)requests[i]);
 	return ret;
+}
+
+static int keep_counts(coll_inc_request_t *r)
+{
+	size_t size = (size_t)ompi_comm_size(r->comm) * sizeof(*r->counts);
+
+	r->counts = NULL;
+	if (!r->args.counts)
+		return 0;
+	r->counts = malloc(size);
+	if (!r->counts)
+		return -ENOMEM;
+	memcpy(r->counts, r->args.counts, size);
+	r->args.counts = r->counts;
+	return 0;
 }
 
 /**
@@ -203,9 +235,13 @@ int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 
 	if (!r)
 		return OMPI_ERR_OUT_OF_RESOURCE;
-	r->super.req_start = start;
-	r->op = (struct coll_inc_op) { .inc = m->lanes[lane] };
 	r->args = *args;
+	if (keep_counts(r)) {
+		request_drop(r);
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	}
+	r->super.super.req_start = start;
+	r->op = (struct coll_inc_op) { .inc = m->lanes[lane] };
 	/* The program may free its types before the request. */
 	if (args->stype)
 		OBJ_RETAIN(args->stype);
@@ -216,7 +252,7 @@ int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 	coll_inc_lock();
 	m->free_lanes &= ~(1 << lane);
 	coll_inc_unlock();
-	*request = &r->super;
+	*request = &r->super.super;
 	return OMPI_SUCCESS;
 }
 
