@@ -10,13 +10,16 @@ RANKS=${RANKS:-4}
 SEED=${SEED:-$RANDOM}
 WORK=$(mktemp -d)
 
+# What NCCL_SOCKET_IFNAME may say, by version: each host has eth0.
+declare -A IFNAME=([8]=eth [10]="^lo,docker" [11]="=eth,eth0")
+
 # proxies VERSION: one on each host; their cases are ours.
 proxies()
 {
 	local r pids=() rc line
 
 	for ((r = 0; r < RANKS; r++)); do
-		INC_SERVER=$(topo_ip4 sw) INC_DEV=$TOPO$r NCCL_SOCKET_IFNAME=eth0 \
+		INC_SERVER=$(topo_ip4 sw) INC_DEV=$TOPO$r NCCL_SOCKET_IFNAME=${IFNAME[$1]} \
 			ip netns exec "$TOPO-h$r" timeout $((60 * SLOW)) \
 			"$INC_USER/nccl/proxy" "$INC_USER/nccl/libnccl-net-inc.so" \
 			"$1" "$r" "$RANKS" "$WORK" "$SEED" >"$WORK/out.$r" 2>&1 &

@@ -72,10 +72,27 @@ static socklen_t addr_len(const struct handle *h)
 						 sizeof(h->addr.in6);
 }
 
-/* The interface that NCCL_SOCKET_IFNAME begins with, or the first that serves. */
+/*
+ * Is an interface among those that NCCL_SOCKET_IFNAME lists, as NCCL reads it: by the
+ * beginnings of their names, behind "=" by whole names, behind "^" all others.
+ */
+static bool is_wanted(const char *name, const char *list)
+{
+	bool others = *list == '^', whole = list[others] == '=', found = false;
+	size_t len;
+
+	for (list += others + whole; *list && !found; list += strspn(list, ",")) {
+		len = strcspn(list, ",");
+		found = len && !strncmp(name, list, len) && (!whole || !name[len]);
+		list += len;
+	}
+	return found != others;
+}
+
+/* The first interface that is wanted and serves. */
 static int own_address(struct handle *h)
 {
-	const char *want = getenv("NCCL_SOCKET_IFNAME");
+	const char *list = getenv("NCCL_SOCKET_IFNAME");
 	struct ifaddrs *all, *i;
 	int ret = -1;
 
@@ -85,7 +102,7 @@ static int own_address(struct handle *h)
 		int family = i->ifa_addr ? i->ifa_addr->sa_family : 0;
 
 		if (!(i->ifa_flags & IFF_UP) || i->ifa_flags & IFF_LOOPBACK ||
-		    (want && strncmp(i->ifa_name, want, strlen(want))))
+		    (list && *list && !is_wanted(i->ifa_name, list)))
 			continue;
 		if (family == AF_INET) {
 			memcpy(&h->addr.in, i->ifa_addr, sizeof(h->addr.in));
