@@ -62,12 +62,13 @@ static int member_cmp(const void *a, const void *b)
 	return by_rank(x->tree_id, x->rank, y->tree_id, y->rank);
 }
 
-static void add_wait(struct snapshot *snap, uint32_t tree_id, uint16_t rank,
-		     uint32_t age)
+static void add_wait(struct snapshot *snap, const struct inc_nl_slot *slot,
+		     uint16_t rank, uint32_t age)
 {
 	snap->waits = room(snap->waits, snap->nwaits, sizeof(*snap->waits));
 	snap->waits[snap->nwaits++] = (struct wait){
-		.tree_id = tree_id, .rank = rank, .slots = 1, .age = age,
+		.tree_id = slot->tree_id, .rank = rank, .slots = 1, .age = age,
+		.msg_id = slot->msg_id,
 	};
 }
 
@@ -77,9 +78,9 @@ static int add_waits(const struct inc_nl_slot *slot, void *arg)
 	unsigned int i;
 
 	for (i = 0; i < slot->nmissing; i++)
-		add_wait(snap, slot->tree_id, slot->missing[i], slot->age);
+		add_wait(snap, slot, slot->missing[i], slot->age);
 	if (INC_NL_HAS(slot, INC_A_SLOT_PARENT_AGE))
-		add_wait(snap, slot->tree_id, RANK_PARENT, slot->parent_age);
+		add_wait(snap, slot, RANK_PARENT, slot->parent_age);
 	return 0;
 }
 
@@ -105,6 +106,38 @@ static int add_parents(struct inc_nl *nl, struct snapshot *snap)
 	return 0;
 }
 
+/* Message IDs wrap. */
+static bool is_older(uint32_t a, uint32_t b)
+{
+	return (int32_t)(a - b) < 0;
+}
+
+/*
+ * A rank that only younger messages lack does not keep the others waiting: it waits
+ * itself, for those whom the tree's oldest message lacks, and has not sent as much
+ * ahead as others have.
+ */
+static void drop_followers(struct snapshot *snap)
+{
+	size_t i, from, to, n = 0;
+
+	for (from = 0; from < snap->nwaits; from = to) {
+		uint32_t oldest = snap->waits[from].msg_id;
+
+		for (to = from; to < snap->nwaits && snap->waits[to].tree_id ==
+						     snap->waits[from].tree_id; to++) {
+			if (is_older(snap->waits[to].msg_id, oldest))
+				oldest = snap->waits[to].msg_id;
+		}
+		for (i = from; i < to; i++) {
+			if (snap->waits[i].rank == RANK_PARENT ||
+			    snap->waits[i].msg_id == oldest)
+				snap->waits[n++] = snap->waits[i];
+		}
+	}
+	snap->nwaits = n;
+}
+
 /* One entry for each rank. */
 static void merge_waits(struct snapshot *snap)
 {
@@ -123,8 +156,11 @@ static void merge_waits(struct snapshot *snap)
 		to->slots++;
 		if (from->age > to->age)
 			to->age = from->age;
+		if (is_older(from->msg_id, to->msg_id))
+			to->msg_id = from->msg_id;
 	}
 	snap->nwaits = n + 1;
+	drop_followers(snap);
 }
 
 /**

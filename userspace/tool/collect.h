@@ -15,12 +15,14 @@
  * @rank: rank, or RANK_PARENT
  * @slots: slots that wait for it
  * @age: for how many milliseconds the oldest of them has been at work
+ * @msg_id: the oldest message among them
  */
 struct wait {
 	uint32_t	tree_id;
 	uint16_t	rank;
 	unsigned int	slots;
 	uint32_t	age;
+	uint32_t	msg_id;
 };
 
 /**
