@@ -22,16 +22,6 @@ SEED=${SEED:-$RANDOM}
 PERF=(-i 0 --root each --seed "$SEED" --timeout $((20000 * SLOW)))
 ALL="broadcast allgather gather scatter alltoall reduce reduce-scatter"
 
-# "--count A --count B ..."
-counts()
-{
-	local c
-
-	for c in ${1//,/ }; do
-		echo --count "$c"
-	done
-}
-
 t_each()
 {
 	local c n

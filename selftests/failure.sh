@@ -42,21 +42,11 @@ print(s["memory-used"])')" = 0 ]
 	ktap $? "$1: its memory came back"
 }
 
-no_tree()
-{
-	[ "$(sw inc-tool -j tree show | tr -d ' \n')" = "[]" ]
-}
-
 long_job()
 {
 	job_start "$1" allreduce -t fp32 -o sum --count 262144 -i 1000000 \
 		--timeout $((60000 * SLOW))
-	wait_for $((20 * SLOW)) busy
-}
-
-busy()
-{
-	[ "$(stat_sum rx-messages)" -gt 50 ]
+	wait_for $((20 * SLOW)) busy 50
 }
 
 # The daemon sees the connection break, and removes the member.

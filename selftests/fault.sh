@@ -8,6 +8,8 @@
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=selftests/fault-lib.sh
+. "$(dirname "$0")/fault-lib.sh"
 
 RANKS=3
 SEED=${SEED:-$RANDOM}
@@ -42,17 +44,11 @@ members_there()
 	[ "$(sw inc-tool member show | wc -l)" = $RANKS ]
 }
 
-trees_gone()
-{
-	[ "$(sw inc-tool -j tree show | tr -d ' \n')" = "[]" ]
-}
-
-# A job that is stopped until its faults are set. The members' counters go with
-# their tree, so they are read while it runs.
+# A job that is stopped until its faults are set.
 # faulty NAME DIR KIND OPERATIONS COUNTER: 2 % of the packets.
 faulty()
 {
-	local name=$1 dir=$2 kind=$3 ops=$4 counter=$5 rc n=0 of=0 seen=0 now s
+	local name=$1 dir=$2 kind=$3 ops=$4 counter=$5
 
 	job_start $RANKS allreduce -t fp32 -o sum --count 65537 -i 10 -x 0 \
 		--reps 1 --check=$((ops / SLOW + 1)) --seed "$SEED" \
@@ -61,24 +57,9 @@ faulty()
 	kill -STOP "${JOB_PIDS[@]}"
 	set_all "$dir" "$kind 20000 seed $SEED"
 	ktap $? "$name: set"
-	kill -CONT "${JOB_PIDS[@]}"
-	while kill -0 "${JOB_PIDS[0]}" 2>/dev/null; do
-		s=$(stat_sum "$counter") && now=$(done_of "$dir" "$kind") || continue
-		read -r n of <<<"$now"
-		seen=$s
-	done
-	job_wait
-	rc=$?
-	ktap $rc "$name: right results" "$(job_why)"
-	[ $rc = 0 ] && rm -f "$JOB_LOG".*
-	echo "# $name: $n of $of packets, $counter $seen"
-	# More or less.
-	[ "$n" -gt 0 ] && [ $((n * 1000)) -ge $((of * 10)) ] &&
-		[ $((n * 1000)) -le $((of * 32)) ]
-	ktap $? "$name: as often as asked for" "$n of $of packets"
-	[ "$seen" -gt 0 ]
-	ktap $? "$name: the counters see it" "$counter $seen"
-	wait_for $((10 * SLOW)) trees_gone
+	faults_done "$name" 10 32 "the counters see it" "$counter" stat_sum \
+		done_of "$dir" "$kind"
+	wait_for $((10 * SLOW)) no_tree
 }
 
 switch_stat()
@@ -131,7 +112,7 @@ t_settings()
 	ktap $? "a new member has none"
 	echo "drop 1000000" >"$f"
 	sw inc-tool tree del 5
-	trees_gone
+	no_tree
 	ktap $? "tree deleted while all is dropped"
 }
 

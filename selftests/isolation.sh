@@ -39,12 +39,7 @@ sick_start()
 		--timeout $((8000 * SLOW))
 	SICK_PIDS=("${JOB_PIDS[@]}")
 	SICK_LOG=$JOB_LOG
-	wait_for $((20 * SLOW)) busy
-}
-
-busy()
-{
-	[ "$(stat_sum rx-messages)" -gt 20 ]
+	wait_for $((20 * SLOW)) busy 20
 }
 
 events()

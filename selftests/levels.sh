@@ -24,16 +24,6 @@ COUNTS=${COUNTS:-0,1,7,300,5000,40001}
 PERF=(-i 0 --seed "$SEED" --timeout $((20000 * SLOW)))
 ALL="broadcast allgather gather scatter alltoall reduce reduce-scatter"
 
-# "--count A --count B ..."
-counts()
-{
-	local c
-
-	for c in ${1//,/ }; do
-		echo --count "$c"
-	done
-}
-
 no_trees()
 {
 	local name

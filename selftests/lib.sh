@@ -176,3 +176,24 @@ stat_sum()
 import json, sys
 print(sum(m.get("stats", {}).get(sys.argv[1], 0) for m in json.load(sys.stdin)))' "$1"
 }
+
+# busy N: more than N messages have come to the switch.
+busy()
+{
+	[ "$(stat_sum rx-messages)" -gt "$1" ]
+}
+
+no_tree()
+{
+	[ "$(sw inc-tool -j tree show | tr -d ' \n')" = "[]" ]
+}
+
+# counts A,B,...: inc-perf's "--count A --count B ..."
+counts()
+{
+	local c
+
+	for c in ${1//,/ }; do
+		echo --count "$c"
+	done
+}

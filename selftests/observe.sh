@@ -37,12 +37,7 @@ running()
 {
 	job_start "$RANKS" allreduce -t fp32 -o sum --count 65536 -i 1000000 \
 		--timeout $((60000 * SLOW))
-	wait_for $((20 * SLOW)) busy
-}
-
-busy()
-{
-	[ "$(stat_sum rx-messages)" -gt 50 ]
+	wait_for $((20 * SLOW)) busy 50
 }
 
 running_down()
@@ -50,11 +45,6 @@ running_down()
 	kill "${JOB_PIDS[@]}" 2>/dev/null
 	wait "${JOB_PIDS[@]}" 2>/dev/null
 	wait_for $((10 * SLOW)) no_tree
-}
-
-no_tree()
-{
-	[ "$(sw inc-tool -j tree show | tr -d ' \n')" = "[]" ]
 }
 
 # prometheus_equals_json FILE: its samples are the counters that JSON says, no more, no fewer.
