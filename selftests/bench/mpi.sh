@@ -16,7 +16,10 @@
 REPS=$1
 shift
 PARTS=${*:-ranks others latency residence cpu beside train}
-RATE=25			# Mb/s of a shaped link
+# Mb/s of a shaped link. The one CPU, which does all hosts' work, is to have 30 % of
+# its time left: with 16 ranks in "ranks", with 8 in all else.
+RANKS_RATE=9
+RATE=18
 BURST=3028		# bytes, two packets
 MOST_RANKS=16
 # What is measured is not how soon a slow rank is taken for dead.
@@ -38,10 +41,10 @@ die()
 	exit 1
 }
 
-# shape LIMIT: both ends of each link. LIMIT: bytes that they queue.
+# shape LIMIT [RATE]: both ends of each link. LIMIT: bytes that they queue.
 shape()
 {
-	local r how="root tbf rate ${RATE}mbit burst $BURST limit $1"
+	local r how="root tbf rate ${2:-$RATE}mbit burst $BURST limit $1"
 
 	topo_bursts off
 	for ((r = 0; r < TOPO_N; r++)); do
@@ -142,7 +145,7 @@ part_ranks()
 {
 	local rep=$1 n
 
-	shape 1mb
+	shape 1mb "$RANKS_RATE"
 	for n in 2 4 8 16; do
 		# shellcheck disable=SC2086
 		bench inc $n "$S/ranks.inc.$n.$rep" $ALLREDUCE
@@ -164,12 +167,20 @@ part_others()
 	unshape
 }
 
+# rtt YIELDS OUT: round trips of writes with Immediate, with the bridge host. Their ends
+# sleep until they come, or give way as libinc does before.
+rtt()
+{
+	host 0 inc-rtt -j --yield "$1" --dev "${TOPO}0" -s 8 --reps 3 -i 700 \
+		"$(topo_ip4 sw)" >"$2" || die "inc-rtt"
+}
+
 part_latency()
 {
 	local rep=$1 n who
 
-	host 0 inc-rtt -j --yield 2 --dev "${TOPO}0" -s 8 --reps 3 -i 700 \
-		"$(topo_ip4 sw)" >"$S/latency.rtt.$rep" || die "inc-rtt"
+	rtt 0 "$S/latency.rtt.$rep"
+	rtt 2 "$S/latency.rtt-yield.$rep"
 	for n in 2 4 8; do
 		# shellcheck disable=SC2086
 		bench inc $n "$S/latency.inc.$n.$rep" $SHORT
@@ -216,11 +227,25 @@ stream()
 		--reps 3 -i "$2" "$(topo_ip4 1)" >"$1" || die "inc-rtt --bw"
 }
 
+# stream_beside WHO REP: the stream over the same links as an AllReduce of all hosts.
+stream_beside()
+{
+	local who=$1 rep=$2 pid
+
+	rm -f "$LAB_OUT/job.$who.8"
+	bench "$who" 8 "$S/beside.$who.8.$rep" allreduce:8:1 allreduce:1048576:24 &
+	pid=$!
+	wait_for 30 grep -q '^{' "$LAB_OUT/job.$who.8" || die "no job beside the stream"
+	stream "$S/beside.busy.$who.$rep" 40
+	kill -0 $pid || die "the job ended before the stream"
+	wait $pid || exit 1
+}
+
 # Traffic that is not for the switch: without the module, with it and a tree, and
-# beside an AllReduce of all hosts over the same shaped links.
+# beside an AllReduce over the switch, and one without.
 part_beside()
 {
-	local rep=$1 i pid
+	local rep=$1 i who
 
 	for i in 1 2 3; do
 		serve_down
@@ -233,18 +258,10 @@ part_beside()
 	done
 	shape 1mb
 	stream "$S/beside.alone.$rep" 40
-	bench inc 8 "$S/beside.inc.8.$rep" allreduce:1048576:20 &
-	pid=$!
-	wait_for 30 job_under_way || die "no job beside the stream"
-	stream "$S/beside.busy.$rep" 20
-	kill -0 $pid || die "the job ended before the stream"
-	wait $pid || exit 1
+	for who in inc $UCX_RING; do
+		stream_beside "$who" "$rep"
+	done
 	unshape
-}
-
-job_under_way()
-{
-	[ "$(stat_sum rx-messages)" -gt 200 ]
 }
 
 part_train()
@@ -284,6 +301,7 @@ cleanup()
 trap cleanup EXIT
 rm -rf "$S"
 mkdir -p "$S"
+echo "{\"ranks\": $RANKS_RATE, \"others\": $RATE}" >"$S/rates"
 mpi_up $MOST_RANKS --dead-time $DEAD_TIME && topo_sw_rxe && rank_program || die "no topology"
 for h in sw h1; do
 	ip netns exec "$TOPO-$h" inc-rtt --server --dev "$TOPO${h#h}" >"$LAB_OUT/rtt.$h" 2>&1 &

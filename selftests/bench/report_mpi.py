@@ -18,7 +18,6 @@ import sys
 import plot
 import report
 
-RATE = 25e6                     # bit/s of the shaped links
 RANKS = (2, 4, 8, 16)
 SIZES = (65536, 262144, 1048576)
 MIB = report.MIB
@@ -44,6 +43,13 @@ def lines(path):
 
 class Samples(report.Report):
     """Rows are found by what they are of: WHAT.WAY.N.REPETITION."""
+
+    def rate(self, what='others'):
+        """Bit/s of the shaped links: of the part "ranks", of all others."""
+        return report.load(os.path.join(self.samples, 'rates'))[what] * 1e6
+
+    def links(self, what='others'):
+        return 'links of %g Mb/s' % (self.rate(what) / 1e6)
 
     def files(self, name):
         """Of all repetitions, in order."""
@@ -81,29 +87,26 @@ def title(op, size):
         '%s of %s' % (TITLES[op], report.name_of(size))
 
 
-def links():
-    return 'links of %d Mb/s' % (RATE / 1e6)
-
-
 def ranks(rep):
     """AllReduce over the switch, by the number of ranks."""
+    rate, links = rep.rate('ranks'), rep.links('ranks')
     for n in RANKS:
         name = 'ranks.inc.%d' % n
         for size in SIZES:
             us = rep.us(name, 'allreduce', size)
-            what = '%s, N=%d, %s' % (title('allreduce', size), n, links())
+            what = '%s, N=%d, %s' % (title('allreduce', size), n, links)
             rep.add(what, [u / 1e3 for u in us], 'ms')
             rep.add(what + ', of the ceiling',
-                    [size / u * 1e6 / report.ceiling(size, RATE) for u in us],
+                    [size / u * 1e6 / report.ceiling(size, rate) for u in us],
                     'share', CEILING_BARS.get(size), most=False)
         rows = rep.rounds(name, 'allreduce', MIB)
         for way in ('tx', 'rx'):
             rep.add('Bytes that a host %s for each of payload, N=%d' %
                     ('sends' if way == 'tx' else 'gets', n),
                     [r[way] / MIB for r in rows], 'ratio', 1.08)
-        rep.add('Idle share of the CPU meanwhile, N=%d' % n,
+        rep.add('Idle share of the CPU meanwhile, N=%d, %s' % (n, links),
                 [r['idle'] for r in rows], 'share', IDLE_BAR, most=False)
-    rep.ratio('AllReduce of 1 MiB, time with N=16 over that with N=2',
+    rep.ratio('AllReduce of 1 MiB, %s, time with N=16 over that with N=2' % links,
               rep.us('ranks.inc.16', 'allreduce', MIB),
               rep.us('ranks.inc.2', 'allreduce', MIB), 1.05)
 
@@ -112,6 +115,8 @@ def beside_best(rep, what, op, size, bar):
     ours = rep.us(what + '.inc.8', op, size)
     ways = rep.ways(what, op, size)
     name = '%s, N=8' % title(op, size)
+    if what == 'others':
+        name += ', ' + rep.links()
     scale, unit = (1e3, 'ms') if what == 'others' else (1, 'us')
     rep.add(name + ', over the switch', [u / scale for u in ours], unit)
     for way, us in ways.items():
@@ -129,20 +134,24 @@ def others(rep):
     for op in ('bcast', 'reduce') + SAME_TRANSPORT:
         ways = beside_best(rep, 'others', op, MIB, GAIN_BARS.get((op, MIB)))
         if op in SAME_TRANSPORT and 'ucx-ring' in ways:
-            rep.ratio('%s, N=8, times faster than Open MPI over rxe' %
-                      title(op, MIB), ways['ucx-ring'],
+            rep.ratio('%s, N=8, %s, times faster than Open MPI over rxe' %
+                      (title(op, MIB), rep.links()), ways['ucx-ring'],
                       rep.us('others.inc.8', op, MIB), 0.95, most=False)
     # Open MPI polls while it waits: how much it needs can't be told.
-    rep.add('Idle share of the CPU, AllReduce of 1 MiB, N=8, over the switch',
-            [r['idle'] for r in rep.rounds('others.inc.8', 'allreduce', MIB)],
-            'share', IDLE_BAR, most=False)
+    for op in ('allreduce', 'bcast', 'reduce') + SAME_TRANSPORT:
+        rep.add('Idle share of the CPU, %s, N=8, %s, over the switch' %
+                (title(op, MIB), rep.links()),
+                [r['idle'] for r in rep.rounds('others.inc.8', op, MIB)],
+                'share', IDLE_BAR, most=False)
 
 
 def latency(rep):
     """What is short, on links that are not shaped."""
-    rtt = [report.load(path)['median'] for path in rep.files('latency.rtt')]
-    rep.add('RC write with Immediate, host and bridge host, round trip', rtt,
-            'us')
+    rtt, quick = ([report.load(path)['median'] for path in rep.files(name)]
+                  for name in ('latency.rtt', 'latency.rtt-yield'))
+    name = 'RC write with Immediate, host and bridge host, round trip'
+    rep.add(name, rtt, 'us')
+    rep.add(name + ', ends give way as libinc does', quick, 'us')
     for op, size in (('allreduce', 8), ('barrier', 0)):
         for n in (2, 4, 8):
             us = rep.us('latency.inc.%d' % n, op, size)
@@ -151,6 +160,8 @@ def latency(rep):
                 rep.add(name + ', over the switch', us, 'us')
             rep.ratio(name + ', over N/2 round trips', us,
                       [r * n / 2 for r in rtt], 1.15)
+            rep.ratio(name + ', over N/2 that give way', us,
+                      [r * n / 2 for r in quick])
         beside_best(rep, 'latency', op, size, 2.4)
 
 
@@ -213,10 +224,17 @@ def beside(rep):
     rep.add('RDMA WRITE from host to host, without the module', without, 'MB/s')
     rep.ratio('RDMA WRITE, with the module and a tree, of that', idle, without,
               0.98, most=False)
-    alone, busy = rates(rep, 'alone'), rates(rep, 'busy')
-    rep.add('RDMA WRITE from host to host, %s' % links(), alone, 'MB/s')
-    rep.ratio('RDMA WRITE beside an AllReduce on the same links, of that', busy,
-              alone, 0.5, most=False)
+    alone = rates(rep, 'alone')
+    rep.add('RDMA WRITE from host to host, %s' % rep.links(), alone, 'MB/s')
+    shares = {way: [b / a for a, b in zip(alone, rates(rep, 'busy.' + way))]
+              for way in ('inc', 'ucx-ring')}
+    name = 'RDMA WRITE beside an AllReduce on the same links'
+    rep.add(name + ', over the switch, of that', shares['inc'], 'share', 0.5,
+            most=False)
+    if shares['ucx-ring']:
+        rep.add(name + ', ring over rxe, of that', shares['ucx-ring'], 'share')
+        rep.ratio(name + ', over that beside the ring', shares['inc'],
+                  shares['ucx-ring'], 1.0, most=False)
 
 
 def steps(path):
@@ -287,7 +305,7 @@ def plots(rep, out):
         series.append(plot.Series(way, 1, mark, points(
             (s, rep.us('others.%s.8' % way, 'allreduce', s)) for s in SIZES)))
     plot.chart(os.path.join(out, 'mpi-allreduce.svg'),
-               'MPI_Allreduce, 8 ranks, %s: time' % links(),
+               'MPI_Allreduce, 8 ranks, %s: time' % rep.links(),
                'Open MPI over the switch and without it; median, min, max',
                ('size', 'µs'), series, SIZES, report.name_of, y_log=True)
     series = []
@@ -295,11 +313,11 @@ def plots(rep, out):
         series.append(plot.Series(report.name_of(size), 0, mark, points(
             (n, [size / u for u in rep.us('ranks.inc.%d' % n, 'allreduce', size)])
             for n in RANKS)))
-    top = report.ceiling(MIB, RATE) / 1e6
+    top = report.ceiling(MIB, rep.rate('ranks')) / 1e6
     series.append(plot.Series('ceiling', 2, '',
                               [(n, top, top, top) for n in RANKS]))
     plot.chart(os.path.join(out, 'mpi-ranks.svg'),
-               'MPI_Allreduce over the switch, %s: throughput' % links(),
+               'MPI_Allreduce over the switch, %s: throughput' % rep.links('ranks'),
                'Size over time; the ceiling counts all headers and '
                'acknowledgments; median, min, max',
                ('ranks', 'MB/s'), series, RANKS, lambda n: 'N=%d' % n)

@@ -214,7 +214,8 @@ static void check(const struct spec *s, const float *recv)
 
 struct reading {
 	double	us;
-	double	idle;	/* seconds */
+	double	idle;	/* ticks */
+	double	ticks;	/* of all that a CPU does */
 	double	tx;	/* bytes */
 	double	rx;
 };
@@ -244,13 +245,19 @@ static void read_link(struct reading *r)
 		fclose(f);
 }
 
+/* User, nice, system, idle, and so on: their sum is all time, as the kernel has it. */
 static void read_idle(struct reading *r)
 {
 	FILE *f = fopen("/proc/stat", "r");
 	double ticks;
+	int i;
 
-	if (f && fscanf(f, "cpu %*s %*s %*s %lf", &ticks) == 1)
-		r->idle = ticks / (double)sysconf(_SC_CLK_TCK);
+	if (f && fscanf(f, "cpu") != EOF)
+		for (i = 0; i < 8 && fscanf(f, "%lf", &ticks) == 1; i++) {
+			r->ticks += ticks;
+			if (i == 3)
+				r->idle = ticks;
+		}
 	if (f)
 		fclose(f);
 }
@@ -304,6 +311,7 @@ static void show(const struct spec *s, const double *first, const double *last,
 		 const struct reading *a, const struct reading *b)
 {
 	double ops = (double)s->rounds * s->batch, link[2], most[2];
+	double ticks = b->ticks - a->ticks;
 	int i;
 
 	link[0] = (b->tx - a->tx) / ops;
@@ -312,7 +320,7 @@ static void show(const struct spec *s, const double *first, const double *last,
 	if (me)
 		return;
 	printf("{\"op\":\"%s\",\"size\":%d,\"ranks\":%d,\"idle\":%.4f,\"tx\":%.0f,\"rx\":%.0f,\"us\":[",
-	       s->op->name, s->bytes, np, (b->idle - a->idle) * 1e6 / (b->us - a->us),
+	       s->op->name, s->bytes, np, ticks > 0 ? (b->idle - a->idle) / ticks : 0,
 	       most[0], most[1]);
 	for (i = 0; i < s->rounds; i++)
 		printf("%s%.2f", i ? "," : "", (last[i] - first[i]) / s->batch);

@@ -1,18 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allreduce again and again, until one fails or the time is over. Says "going"
- * when it is under way, and how it ended: "ended" or "error CLASS".
+ * Allreduce, or Scatter, again and again, until one fails or the time is over. Says
+ * "going" when it is under way, and how it ended: "ended" or "error CLASS".
  *
- *   loop SECONDS
+ *   loop SECONDS [scatter]
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+
+static int me, np;
+
+static void must_be(int round, int element, int value)
+{
+	if (element == value)
+		return;
+	printf("wrong element, rank %d, round %d\n", me, round);
+	MPI_Abort(MPI_COMM_WORLD, 4);
+}
+
+static int allreduce(int round, const int *a, int *b, int n)
+{
+	int ret = MPI_Allreduce(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD), i;
+
+	for (i = 0; i < n && !ret; i++)
+		must_be(round, b[i], np * i + np * (np - 1) / 2);
+	return ret;
+}
+
+/* The last rank's data. */
+static int scatter(int round, const int *a, int *b, int n)
+{
+	int each = n / np, ret, i;
+
+	memset(b, 0, (size_t)each * sizeof(int));
+	ret = MPI_Scatter(a, each, MPI_INT, b, each, MPI_INT, np - 1, MPI_COMM_WORLD);
+	for (i = 0; i < each && !ret; i++)
+		must_be(round, b[i], me * each + i + np - 1);
+	return ret;
+}
 
 int main(int argc, char **argv)
 {
-	int n = 20000, *a, *b, i, me, np, class, ret = 0, go = 1, rounds = 0;
+	int n = 20000, *a, *b, i, class, ret = 0, go = 1, rounds = 0;
 	double end;
 
 	MPI_Init(&argc, &argv);
@@ -25,13 +57,7 @@ int main(int argc, char **argv)
 		a[i] = i + me;
 	end = MPI_Wtime() + (argc > 1 ? atof(argv[1]) : 10);
 	for (rounds = 0; go && !ret; rounds++) {
-		ret = MPI_Allreduce(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-		for (i = 0; i < n && !ret; i++) {
-			if (b[i] != np * i + np * (np - 1) / 2) {
-				printf("wrong element, rank %d, round %d\n", me, rounds);
-				MPI_Abort(MPI_COMM_WORLD, 4);
-			}
-		}
+		ret = argc > 2 ? scatter(rounds, a, b, n) : allreduce(rounds, a, b, n);
 		if (rounds == 10) {
 			printf("going rank %d pid %d\n", me, (int)getpid());
 			fflush(stdout);
