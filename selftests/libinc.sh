@@ -7,7 +7,7 @@
 # ThreadSanitizer, too), fork(), signals, the cache of registrations.
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
-#	PART: persistent wait window query log threads tsan fork signals cache huge
+#	PART: device persistent wait window query log threads tsan fork signals cache huge
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ while [[ ${1:-} == *=* ]]; do
 	shift
 done
 
-PARTS=${*:-persistent wait window query log threads tsan fork signals cache}
+PARTS=${*:-device persistent wait window query log threads tsan fork signals cache}
 RANKS=${RANKS:-3}
 THREADS=${THREADS:-4}
 ROUNDS=${ROUNDS:-3}
@@ -73,6 +73,59 @@ live()
 	shift
 	live_start "$@"
 	live_end "$name"
+}
+
+# pair NAME [VAR=VALUE]...: a Barrier of two ranks that are told no device.
+pair()
+{
+	local job=$1 pids=() r rc=0
+
+	shift
+	for r in 0 1; do
+		ip netns exec "$TOPO-h$r" env INC_LOG=info "$@" timeout "$LIMIT" \
+			inc-perf --server "$(topo_ip4 sw)" --job "$job" \
+			--rank "$r" --ranks 2 barrier -i 1 -x 0 \
+			>"$LAB_OUT/$job.$r" 2>&1 &
+		pids+=($!)
+	done
+	for r in 0 1; do
+		wait "${pids[r]}" || rc=$?
+	done
+	return $rc
+}
+
+# refused NAME TEXT VAR=VALUE...: the ranks say why they can't.
+refused()
+{
+	local name=$1 text=$2
+
+	shift 2
+	! pair refused "$@" && grep -q "$text" "$LAB_OUT/refused.0" &&
+		grep -q "$text" "$LAB_OUT/refused.1"
+	ktap $? "device: $name" "$(tail -n 1 "$LAB_OUT/refused.0")"
+}
+
+# All hosts' devices are there, and GID tables are long: which one is taken.
+part_device()
+{
+	local r gid
+
+	pair own
+	ktap $? "device: none is named" "$(tail -n 1 "$LAB_OUT/own.0")"
+	for r in 0 1; do
+		grep -q "$TOPO$r, RC QPN" "$LAB_OUT/own.$r"
+		ktap $? "device: the one with the address, host $r" "$(tail -n 1 "$LAB_OUT/own.$r")"
+	done
+	for gid in 0 1 2 3; do
+		! pair "gid$gid" "INC_GID_INDEX=$gid" INC_JOIN_TIMEOUT_MS=3000 || break
+	done
+	grep -q "${TOPO}0, RC QPN" "$LAB_OUT/gid$gid.0" &&
+		grep -q "${TOPO}1, RC QPN" "$LAB_OUT/gid$gid.1"
+	ktap $? "device: a GID by its index, of the one with the address" \
+		"$(tail -n 1 "$LAB_OUT/gid$gid.1")"
+	refused "no such name" 'no verbs device "nothing"' INC_DEV=nothing
+	refused "no such GID" "no active RoCE port has a GID 250" INC_GID_INDEX=250
+	refused "no such port" "no active RoCE port has a RoCEv2 GID" INC_IB_PORT=2
 }
 
 part_persistent()

@@ -95,8 +95,9 @@ enum inc_qp_type {
  * @dev: verbs device; NULL: INC_DEV, else the one that has the address
  *	from which the daemon was reached
  * @port: port of the device; 0: INC_IB_PORT, else the first that fits
- * @gid_index: index into the port's GID table; -1: INC_GID_INDEX, else
- *	the RoCEv2 GID with the address from which the daemon was reached
+ * @gid_index: index into the port's GID table, of the device where the address
+ *	from which the daemon was reached is there, if one is not named; -1:
+ *	INC_GID_INDEX, else the RoCEv2 GID with that address
  * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0:
  *	INC_QP_TIMEOUT, else 18
  * @reg: how user memory is registered

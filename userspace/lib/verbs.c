@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -21,9 +22,9 @@
 /* How well a GID suits; the best wins, the first of equals. */
 enum fit {
 	FIT_NONE,
-	FIT_FAMILY,		/* RoCEv2, address family as wanted */
+	FIT_FAMILY,		/* RoCEv2, address family as wanted; the caller's index */
 	FIT_ROUTABLE,		/* and no link-local address */
-	FIT_EXACT,		/* the very address, or the caller's index */
+	FIT_EXACT,		/* the very address */
 };
 
 static void gid_to_addr(const union ibv_gid *gid, struct inc_rdv_addr *addr)
@@ -63,53 +64,80 @@ static enum fit gid_fit(const struct ibv_gid_entry *entry,
 {
 	struct inc_rdv_addr addr;
 
-	if (sel->gid_index >= 0)
-		return entry->gid_index == (uint32_t)sel->gid_index ?
-			FIT_EXACT : FIT_NONE;
-	if (entry->gid_type != IBV_GID_TYPE_ROCE_V2)
-		return FIT_NONE;
 	gid_to_addr(&entry->gid, &addr);
-	if (sel->addr.len) {
-		if (addr.len != sel->addr.len)
-			return FIT_NONE;
-		if (!memcmp(addr.bytes, sel->addr.bytes, addr.len))
-			return FIT_EXACT;
-	}
+	/* Other devices have one with that index as well. */
+	if (sel->gid_index >= 0 && entry->gid_index != (uint32_t)sel->gid_index)
+		return FIT_NONE;
+	if (entry->gid_type == IBV_GID_TYPE_ROCE_V2 && sel->addr.len &&
+	    addr.len == sel->addr.len &&
+	    !memcmp(addr.bytes, sel->addr.bytes, addr.len))
+		return FIT_EXACT;
+	if (sel->gid_index >= 0)
+		return FIT_FAMILY;
+	if (entry->gid_type != IBV_GID_TYPE_ROCE_V2 ||
+	    (sel->addr.len && addr.len != sel->addr.len))
+		return FIT_NONE;
 	return is_link_local(&addr) ? FIT_FAMILY : FIT_ROUTABLE;
 }
 
-static enum fit port_fit(struct ibv_context *ctx, int port, int ngids,
+/* The best of a port's among @n GIDs of its device. */
+static enum fit port_fit(const struct ibv_gid_entry *entries, ssize_t n, int port,
 			 const struct inc_dev_sel *sel,
-			 struct ibv_gid_entry *best)
+			 const struct ibv_gid_entry **best)
 {
 	enum fit best_fit = FIT_NONE, fit;
-	struct ibv_gid_entry entry;
-	int i;
+	ssize_t i;
 
-	for (i = 0; i < ngids; i++) {
-		if (ibv_query_gid_ex(ctx, (uint32_t)port, (uint32_t)i, &entry, 0))
+	for (i = 0; i < n && best_fit < FIT_EXACT; i++) {
+		if (entries[i].port_num != (uint32_t)port)
 			continue;
-		fit = gid_fit(&entry, sel);
+		fit = gid_fit(&entries[i], sel);
 		if (fit > best_fit) {
 			best_fit = fit;
-			*best = entry;
+			*best = &entries[i];
 		}
 	}
 	return best_fit;
+}
+
+/*
+ * All GIDs of a device, by one call: tables are long (rxe: 1024) and nearly empty.
+ * To be freed. Returns how many, 0 also if they can't be known.
+ */
+static ssize_t get_gids(struct ibv_context *ctx, int ports,
+			struct ibv_gid_entry **entries)
+{
+	struct ibv_port_attr attr;
+	size_t room = 0;
+	ssize_t n;
+	int port;
+
+	for (port = 1; port <= ports; port++) {
+		if (!ibv_query_port(ctx, (uint8_t)port, &attr))
+			room += (size_t)attr.gid_tbl_len;
+	}
+	*entries = calloc(room, sizeof(**entries));
+	if (!*entries)
+		return 0;
+	n = ibv_query_gid_table(ctx, *entries, room, 0);
+	return n < 0 ? 0 : n;
 }
 
 /* Takes the device's best GID into @dev if it is better than @best_fit. */
 static enum fit dev_fit(struct ibv_context *ctx, const struct inc_dev_sel *sel,
 			enum fit best_fit, struct inc_dev *dev)
 {
+	const struct ibv_gid_entry *entry = NULL;
+	struct ibv_gid_entry *entries;
 	struct ibv_device_attr dattr;
 	struct ibv_port_attr pattr;
-	struct ibv_gid_entry entry;
 	enum fit fit;
+	ssize_t n;
 	int port;
 
 	if (ibv_query_device(ctx, &dattr))
 		return best_fit;
+	n = get_gids(ctx, dattr.phys_port_cnt, &entries);
 	for (port = 1; port <= dattr.phys_port_cnt; port++) {
 		if (sel->port && port != sel->port)
 			continue;
@@ -117,16 +145,17 @@ static enum fit dev_fit(struct ibv_context *ctx, const struct inc_dev_sel *sel,
 		    pattr.state != IBV_PORT_ACTIVE ||
 		    pattr.link_layer != IBV_LINK_LAYER_ETHERNET)
 			continue;
-		fit = port_fit(ctx, port, pattr.gid_tbl_len, sel, &entry);
+		fit = port_fit(entries, n, port, sel, &entry);
 		if (fit <= best_fit)
 			continue;
 		best_fit = fit;
 		dev->ctx = ctx;
 		dev->port = (uint8_t)port;
-		dev->gid_index = (int)entry.gid_index;
-		gid_to_addr(&entry.gid, &dev->addr);
+		dev->gid_index = (int)entry->gid_index;
+		gid_to_addr(&entry->gid, &dev->addr);
 		dev->mtu = 128U << pattr.active_mtu;
 	}
+	free(entries);
 	return best_fit;
 }
 
