@@ -88,18 +88,6 @@ static unsigned long may_lock(void)
 	return limit.rlim_cur;
 }
 
-static enum coll_inc_why find_memlock(coll_inc_module_t *m,
-				      ompi_communicator_t *comm)
-{
-	int ret;
-
-	m->memlock = may_lock();
-	ret = m->below.allreduce(MPI_IN_PLACE, &m->memlock, 1,
-				 &ompi_mpi_unsigned_long.dt, &ompi_mpi_op_min.op,
-				 comm, m->below.allreduce_module);
-	return ret == OMPI_SUCCESS ? COLL_INC_GOES : COLL_INC_NO_TREE;
-}
-
 static bool alone_on_host(ompi_communicator_t *comm)
 {
 	int i;
@@ -160,31 +148,45 @@ static int find_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
 	return ret;
 }
 
-/* A name that no other communicator of any job has. */
-static int make_name(coll_inc_module_t *m, ompi_communicator_t *comm,
-		     char name[INC_JOB_MAX + 1])
-{
-	uint64_t rnd[2] = { 0 };
-	int ret;
+/*
+ * What ranks tell each other before they meet. All get the greatest of each: the
+ * worst why, whether any shares its host, the complement of the least that one may
+ * lock, and the name, which rank 0 alone has.
+ */
+enum {
+	SAY_WHY,
+	SAY_SHARED,
+	SAY_MEMLOCK,
+	SAY_NAME,
+	SAY_N = SAY_NAME + 2,
+};
 
-	memset(name, 0, INC_JOB_MAX + 1);
-	/* Without a name the others must not wait for it. */
+/* By one operation, as each of them takes a round trip or more. */
+static enum coll_inc_why consult(coll_inc_module_t *m, ompi_communicator_t *comm,
+				 uint64_t say[SAY_N])
+{
+	const size_t len = 2 * sizeof(*say);
+
 	if (!ompi_comm_rank(comm) &&
-	    getrandom(rnd, sizeof(rnd), 0) == sizeof(rnd))
-		snprintf(name, INC_JOB_MAX + 1, "ompi-%016jx%016jx",
-			 (uintmax_t)rnd[0], (uintmax_t)rnd[1]);
-	ret = m->below.bcast(name, INC_JOB_MAX + 1, &ompi_mpi_char.dt, 0, comm,
-			     m->below.bcast_module);
-	return ret == OMPI_SUCCESS && !*name ? OMPI_ERROR : ret;
+	    getrandom(&say[SAY_NAME], len, 0) != (ssize_t)len)
+		say[SAY_WHY] = COLL_INC_NO_TREE;
+	if (m->below.allreduce(MPI_IN_PLACE, say, SAY_N, &ompi_mpi_uint64_t.dt,
+			       &ompi_mpi_op_max.op, comm,
+			       m->below.allreduce_module) != OMPI_SUCCESS)
+		return COLL_INC_NO_TREE;
+	return (enum coll_inc_why)say[SAY_WHY];
 }
 
-static enum coll_inc_why join(struct inc_comm **inc, const char *name, int rank,
-			      int nranks, unsigned int slots)
+/* The job's name is one that no other communicator of any job has. */
+static enum coll_inc_why join(struct inc_comm **inc, const uint64_t say[SAY_N],
+			      int rank, int nranks, unsigned int slots)
 {
 	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
-	char why[256] = "";
+	char name[INC_JOB_MAX + 1], why[256] = "";
 	int ret;
 
+	snprintf(name, sizeof(name), "ompi-%016jx%016jx",
+		 (uintmax_t)say[SAY_NAME], (uintmax_t)say[SAY_NAME + 1]);
 	opts.server = server();
 	opts.job = name;
 	opts.rank = rank;
@@ -206,13 +208,17 @@ static enum coll_inc_why join(struct inc_comm **inc, const char *name, int rank,
 static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
 	int rank = ompi_comm_rank(comm), nranks = ompi_comm_size(comm), ret;
-	char name[INC_JOB_MAX + 1];
-	enum coll_inc_why why;
+	uint64_t say[SAY_N] = {
+		[SAY_WHY]	= able(),
+		[SAY_SHARED]	= !alone_on_host(comm),
+		[SAY_MEMLOCK]	= ~(uint64_t)may_lock(),
+	};
+	enum coll_inc_why why = consult(m, comm, say);
 
-	why = agree(m, comm, able());
 	if (why)
 		return why;
-	if (agree(m, comm, alone_on_host(comm) ? COLL_INC_GOES : COLL_INC_HOSTS)) {
+	m->memlock = (unsigned long)~say[SAY_MEMLOCK];
+	if (say[SAY_SHARED]) {
 		ret = find_hosts(m, comm, &nranks);
 		if (agree(m, comm, ret == OMPI_SUCCESS ? COLL_INC_GOES :
 							 COLL_INC_NO_TREE))
@@ -221,12 +227,8 @@ static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 			return COLL_INC_ONE_HOST;
 		rank = m->at[rank] ? -1 : m->host_of[rank];
 	}
-	why = find_memlock(m, comm);
-	ret = make_name(m, comm, name);
-	if (agree(m, comm, ret == OMPI_SUCCESS ? why : COLL_INC_NO_TREE))
-		return COLL_INC_NO_TREE;
 	return agree(m, comm, rank < 0 ? COLL_INC_GOES :
-				join(&m->inc, name, rank, nranks, 0));
+				join(&m->inc, say, rank, nranks, 0));
 }
 
 /**
@@ -255,17 +257,17 @@ void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 
 static enum coll_inc_why add_lane(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
+	uint64_t say[SAY_N] = { [SAY_WHY] = COLL_INC_GOES };
 	struct inc_comm *inc = NULL;
-	char name[INC_JOB_MAX + 1];
 	enum coll_inc_why why;
 
 	if (m->nlanes >= coll_inc_params.max_persistent ||
 	    m->nlanes >= COLL_INC_MAX_LANES)
 		return COLL_INC_LANES;
-	if (agree(m, comm, make_name(m, comm, name) == OMPI_SUCCESS ?
-				   COLL_INC_GOES : COLL_INC_NO_TREE))
-		return COLL_INC_NO_TREE;
-	why = agree(m, comm, join(&inc, name, ompi_comm_rank(comm),
+	why = consult(m, comm, say);
+	if (why)
+		return why;
+	why = agree(m, comm, join(&inc, say, ompi_comm_rank(comm),
 				  ompi_comm_size(comm), LANE_SLOTS));
 	if (!why)
 		m->lanes[m->nlanes++] = inc;
