@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Debian's test programs of ScaLAPACK (PBLAS) and MUMPS as applications: many
+# communicators, types and sizes. What they say of their results with coll/inc has to be
+# what they say without it.
+#
+#   scalapack.sh [PATTERN]	those whose name contains PATTERN
+
+# shellcheck source=selftests/lib.sh
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/mpi/lib.sh
+. "$ROOT/selftests/mpi/lib.sh"
+
+PATTERN=${1:-}
+HOSTS=4		# PBLAS's input wants four ranks
+PBLAS=/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/PBLAS
+MUMPS=/usr/lib/mumps
+
+# checks NAME: what the program says of its results.
+checks()
+{
+	grep -aE '\*\*\*\*\* .* check: |^ *\|  P|Solution is' "$LAB_OUT/$1"
+}
+
+# good NAME: it says something, and nothing bad.
+good()
+{
+	checks "$1" | awk '/check:/ && !/PASSED/ { bad = 1 }
+		/\|/ && ($4 != $3 || $5 != 0) { bad = 1 }
+		/Solution/ {
+			for (i = 1; i <= 5; i++) {
+				# Complex numbers are in parentheses.
+				v = $(2 + i)
+				sub(/^\(/, "", v)
+				if (v + 0 < i - 1e-3 || v + 0 > i + 1e-3)
+					bad = 1
+			}
+		}
+		END { exit bad || !NR }'
+}
+
+# suite NAME PER_HOST HOSTS DIR PROGRAM [INPUT]: once without coll/inc, once with it.
+suite()
+{
+	local name=$1 per=$2 n=$3 dir=$4 prog=$5 input=${6:-} since=$SECONDS cmd
+
+	[[ $name == *$PATTERN* ]] || return
+	cmd="cd '$dir' && exec ./$prog${input:+ <$input}"
+	MPI_ARGS=(--mca coll_inc_priority 0)
+	mpi "$name.stock" "$per" "$n" sh -c "$cmd" && good "$name.stock"
+	ktap $? "$name: without coll/inc" "$(tail -n 1 "$LAB_OUT/$name.stock" | tr '#' ' ')"
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi "$name" "$per" "$n" sh -c "$cmd" && good "$name"
+	ktap $? "$name: with it" "$(grep -v 'coll/inc: rank' "$LAB_OUT/$name" | tail -n 1 | tr '#' ' ')"
+	cmp -s <(checks "$name.stock" | sed '/Solution/d') <(checks "$name" | sed '/Solution/d')
+	ktap $? "$name: it says the same, $(checks "$name" | wc -l) lines"
+	[[ ", $(went "$name")" == *", allreduce "[1-9]* ]]
+	ktap $? "$name: through the switch: $(went "$name")($((SECONDS - since)) s)"
+}
+
+trap mpi_down EXIT
+mpi_up $HOSTS || exit 1
+for t in s d c z; do
+	for level in 1 2 3; do
+		# One rank per host, or two.
+		case $t in
+		[sz]) suite "pblas-$t$level" 1 4 $PBLAS "${t}pb${level}tst" ;;
+		*)    suite "pblas-$t$level" 2 2 $PBLAS "${t}pb${level}tst" ;;
+		esac
+	done
+done
+for t in s d; do
+	suite "mumps-$t" 1 4 $MUMPS "${t}simpletest" input_simpletest_real
+done
+for t in c z; do
+	suite "mumps-$t" 2 4 $MUMPS "${t}simpletest" input_simpletest_cmplx
+done
+ktap_end
