@@ -7,6 +7,7 @@
 #
 #   scalapack.sh [PATTERN]	those whose name contains PATTERN
 
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=selftests/mpi/lib.sh
