@@ -124,7 +124,7 @@ job_start()
 	for ((r = 0; r < n; r++)); do
 		h=$(((JOB_FIRST + r) % TOPO_N))
 		# No function here: the job's PID is to be the program's.
-		ip netns exec "$TOPO-h$h" env "${JOB_ENV[r]:-INC_RANK=$r}" inc-perf \
+		ip netns exec "$TOPO-h$h" env ${JOB_ENV[r]:+"${JOB_ENV[r]}"} inc-perf \
 			--server "$addr${JOB_PORT:+:$JOB_PORT}" \
 			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
 			--dev "$TOPO$h" "$@" \

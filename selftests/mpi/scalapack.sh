@@ -18,10 +18,20 @@ HOSTS=4		# PBLAS's input wants four ranks
 PBLAS=/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/PBLAS
 MUMPS=/usr/lib/mumps
 
-# checks NAME: what the program says of its results.
+# checks NAME: what the program says of its results; solutions rounded, as the order of
+# sums is another one. Complex numbers are in parentheses, the imaginary parts are 0.
 checks()
 {
-	grep -aE '\*\*\*\*\* .* check: |^ *\|  P|Solution is' "$LAB_OUT/$1"
+	grep -aE '\*\*\*\*\* .* check: |^ *\|  P|Solution is' "$LAB_OUT/$1" |
+		awk '/Solution/ {
+			gsub(/\(/, "")
+			printf "Solution is"
+			for (i = 3; i <= NF; i++)
+				printf " %.3f", $i
+			print ""
+			next
+		}
+		{ print }'
 }
 
 # good NAME: it says something, and nothing bad.
@@ -29,15 +39,7 @@ good()
 {
 	checks "$1" | awk '/check:/ && !/PASSED/ { bad = 1 }
 		/\|/ && ($4 != $3 || $5 != 0) { bad = 1 }
-		/Solution/ {
-			for (i = 1; i <= 5; i++) {
-				# Complex numbers are in parentheses.
-				v = $(2 + i)
-				sub(/^\(/, "", v)
-				if (v + 0 < i - 1e-3 || v + 0 > i + 1e-3)
-					bad = 1
-			}
-		}
+		/Solution/ && $0 != "Solution is 1.000 2.000 3.000 4.000 5.000" { bad = 1 }
 		END { exit bad || !NR }'
 }
 
@@ -54,7 +56,7 @@ suite()
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi "$name" "$per" "$n" sh -c "$cmd" && good "$name"
 	ktap $? "$name: with it" "$(grep -v 'coll/inc: rank' "$LAB_OUT/$name" | tail -n 1 | tr '#' ' ')"
-	cmp -s <(checks "$name.stock" | sed '/Solution/d') <(checks "$name" | sed '/Solution/d')
+	cmp -s <(checks "$name.stock") <(checks "$name")
 	ktap $? "$name: it says the same, $(checks "$name" | wc -l) lines"
 	[[ ", $(went "$name")" == *", allreduce "[1-9]* ]]
 	ktap $? "$name: through the switch: $(went "$name")($((SECONDS - since)) s)"
