@@ -4,6 +4,7 @@
  * libibverbs returns positive errno values: here they become negative.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,19 +64,20 @@ static enum fit gid_fit(const struct ibv_gid_entry *entry,
 			const struct inc_dev_sel *sel)
 {
 	struct inc_rdv_addr addr;
+	bool suits;
 
 	gid_to_addr(&entry->gid, &addr);
+	suits = entry->gid_type == IBV_GID_TYPE_ROCE_V2 &&
+		(!sel->addr.len || addr.len == sel->addr.len);
 	/* Other devices have one with that index as well. */
 	if (sel->gid_index >= 0 && entry->gid_index != (uint32_t)sel->gid_index)
 		return FIT_NONE;
-	if (entry->gid_type == IBV_GID_TYPE_ROCE_V2 && sel->addr.len &&
-	    addr.len == sel->addr.len &&
+	if (suits && sel->addr.len &&
 	    !memcmp(addr.bytes, sel->addr.bytes, addr.len))
 		return FIT_EXACT;
 	if (sel->gid_index >= 0)
 		return FIT_FAMILY;
-	if (entry->gid_type != IBV_GID_TYPE_ROCE_V2 ||
-	    (sel->addr.len && addr.len != sel->addr.len))
+	if (!suits)
 		return FIT_NONE;
 	return is_link_local(&addr) ? FIT_FAMILY : FIT_ROUTABLE;
 }
