@@ -8,7 +8,7 @@ help_modules()
 Usage: lab modules KIND DIR [MAKE-ARGS...]
 
 Copies Kbuild and kernel/ of the tree to DIR and builds the module there, with
-W=1, for KIND: uml, uml-debug, 6.12 and 7.2 (Debian's headers; 7.2 means the
+W=1 and CONFIG_INC_FAULT=y, for KIND: uml, uml-smp, uml-debug, 6.12 and 7.2 (Debian's headers; 7.2 means the
 newest at hand), or host (the running kernel). Only warnings and errors are
 shown; everything is in DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
 EOF
@@ -19,7 +19,7 @@ kdir()
 {
 	case $1 in
 	uml) uml_path up ;;
-	uml-debug) uml_path debug ;;
+	uml-*) uml_path "${1#uml-}" ;;
 	6.12) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-old")/build" ;;
 	7.2) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-new")/build" ;;
 	host) echo "/lib/modules/$(uname -r)/build" ;;
@@ -45,7 +45,7 @@ modules_build()
 		find "$dir" \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' -o -name '*.mod*' \) -delete
 		echo "$kdir" >"$dir/.kernel"
 	fi
-	make -s -C "$kdir" "${arch[@]}" M="$dir" W=1 -j"$(nproc)" "$@" modules \
+	make -s -C "$kdir" "${arch[@]}" M="$dir" W=1 CONFIG_INC_FAULT=y -j"$(nproc)" "$@" modules \
 		>"$dir/make.log" 2>&1 || rc=$?
 	grep -vE '^(Skipping BTF generation|warning: the compiler differs|  (The kernel was built|You are using)|make(\[[0-9]+\])?: (Entering|Leaving|Warning: File .* in the future|warning:  Clock skew))' "$dir/make.log" |
 		sed "s|$dir/||g"
@@ -59,7 +59,7 @@ cmd_modules()
 	case $kind in
 	-h | --help) help_modules; return 0 ;;
 	uml) prepare_uml up || return ;;
-	uml-debug) prepare_uml debug || return ;;
+	uml-*) prepare_uml "${kind#uml-}" || return ;;
 	6.12 | 7.2) prepare_vm || return; root=$(vm_path) ;;
 	host) root=/ ;;
 	*) help_modules >&2; return 2 ;;

@@ -219,9 +219,11 @@ prepare_with()
 
 # ---------------------------------------------------------------- source
 
+# source_path [newest]: what RDMA_INC_KERNEL says, or linux-image-amd64's; or the
+# newest that there is.
 source_path()
 {
-	echo "$LAB_CACHE/source-$(key "$LAB_REV_SOURCE" "$LAB_MIN_KERNEL" @<(cat "$LAB_DIR"/patches/*.patch) \
+	echo "$LAB_CACHE/source-${1:+$1-}$(key "$LAB_REV_SOURCE" "$LAB_MIN_KERNEL" @<(cat "$LAB_DIR"/patches/*.patch) \
 		${RDMA_INC_KERNEL:+"$RDMA_INC_KERNEL"})"
 }
 
@@ -245,26 +247,26 @@ aside_apt()
 
 # choose_source DIR: the linux-source of the version that linux-image-amd64 has,
 # so that all kernels are of one version (while backports moves on, sources are
-# there before kernels and headers); else the newest.
+# there before kernels and headers); else, or if asked for, the newest.
 choose_source()
 {
 	local all want
 
 	[[ -z ${RDMA_INC_KERNEL:-} ]] || { echo "linux-source-$RDMA_INC_KERNEL"; return; }
 	all=$(aside_apt "$1" apt-cache search --names-only '^linux-source-[0-9.]+$' | awk '{ print $1 }' | sort -V)
-	want=$(aside_apt "$1" apt-cache depends linux-image-amd64 |
+	[[ $2 == newest ]] || want=$(aside_apt "$1" apt-cache depends linux-image-amd64 |
 		sed -nE 's/.*Depends: linux-image-([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
-	grep -xF "linux-source-$want" <<<"$all" || tail -n 1 <<<"$all"
+	grep -xF "linux-source-${want:-none}" <<<"$all" || tail -n 1 <<<"$all"
 }
 
 make_source()
 {
-	local dir=$1 apt=$1/.apt pkg deb patch
+	local dir=$1 which=$2 apt=$1/.apt pkg deb patch
 
 	mkdir -p "$apt"
 	echo "deb [signed-by=$(keyring)] $LAB_MIRROR_URI $LAB_SUITE-backports main" >"$apt/sources.list"
 	aside_apt "$apt" apt-get update || return
-	pkg=$(choose_source "$apt")
+	pkg=$(choose_source "$apt" "$which")
 	if [[ -z $pkg ]] || ! printf '%s\n' "$LAB_MIN_KERNEL" "${pkg#linux-source-}" | sort -VC; then
 		echo "no linux-source >= $LAB_MIN_KERNEL in $LAB_SUITE-backports (there: ${pkg:-none})"
 		return 1
@@ -289,19 +291,23 @@ make_source()
 
 prepare_source_locked()
 {
-	have "$LAB_KSRC" && return 0
+	local which=$1 name=source${1:+-$1} final
+
+	final=$(source_path "$which")
+	have "$final" && return 0
 	need_space 4 "the kernel's source"
 	find_mirror
-	say "source: linux-source of $LAB_SUITE-backports"
-	new_tmp source
-	step source "$LAB_LOGS/source.log" make_source "$TMP_DIR" || return
-	publish "$LAB_KSRC"
+	say "$name: linux-source of $LAB_SUITE-backports"
+	new_tmp "$name"
+	step "$name" "$LAB_LOGS/$name.log" make_source "$TMP_DIR" "$which" || return
+	publish "$final"
 }
 
+# prepare_source [newest]
 prepare_source()
 {
-	have "$LAB_KSRC" && return 0
-	prepare_host && with_lock source prepare_source_locked
+	have "$(source_path "${1:-}")" && return 0
+	prepare_host && with_lock "source${1:+-$1}" prepare_source_locked "${1:-}"
 }
 
 # In the background, cleaning up after itself alone.
@@ -331,14 +337,23 @@ prepare_base()
 
 # ---------------------------------------------------------------- User-Mode Linux
 
-# uml_path up|debug: the key holds the compiler's version, which is known once
+# Which source a kernel is made of: uml-smp of the newest, ahead of Debian's own.
+source_of()
+{
+	case $1 in
+	smp) echo newest ;;
+	esac
+}
+
+# uml_path up|smp|debug: the key holds the compiler's version, which is known once
 # there is a root file system.
 uml_path()
 {
-	local gcc=none
+	local gcc=none ksrc
 
+	ksrc=$(source_path "$(source_of "$1")")
 	[[ ! -e $LAB_ROOTFS/.lab-gcc ]] || gcc=$(<"$LAB_ROOTFS/.lab-gcc")
-	echo "$LAB_CACHE/uml-$1-$(key "$LAB_REV_UML" "${LAB_KSRC##*-}" "$gcc" \
+	echo "$LAB_CACHE/uml-$1-$(key "$LAB_REV_UML" "${ksrc##*-}" "$gcc" \
 		"@$LAB_DIR/config/uml.config" "@$LAB_DIR/config/uml-$1.config")"
 }
 
@@ -368,6 +383,7 @@ uml_build()
 {
 	local dir=$1 conf=$LAB_DIR/config
 
+	LAB_KSRC=$(source_path "$(source_of "$2")")
 	cd "$dir" || return
 	make -C "$LAB_KSRC" ARCH=um O="$dir" allnoconfig || return
 	"$LAB_KSRC/scripts/kconfig/merge_config.sh" -m -O . .config \
@@ -390,12 +406,13 @@ make_uml()
 
 prepare_uml_locked()
 {
-	local kind=$1 final
+	local kind=$1 ksrc final
 
+	ksrc=$(source_path "$(source_of "$kind")")
 	final=$(uml_path "$kind")
 	have "$final" && return 0
 	need_space 3 "a kernel"
-	say "uml-$kind: Linux $(<"$LAB_KSRC/.lab-version") as User-Mode Linux, on $(nproc) CPUs"
+	say "uml-$kind: Linux $(<"$ksrc/.lab-version") as User-Mode Linux, on $(nproc) CPUs"
 	new_tmp "uml-$kind"
 	step "uml-$kind" "$LAB_LOGS/uml-$kind.log" make_uml "$TMP_DIR" "$kind" "$final" || return
 	publish "$final"
@@ -404,7 +421,8 @@ prepare_uml_locked()
 prepare_uml()
 {
 	have "$(uml_path "$1")" && return 0
-	prepare_base && with_lock "uml-$1" prepare_uml_locked "$1"
+	prepare_base && prepare_source "$(source_of "$1")" &&
+		with_lock "uml-$1" prepare_uml_locked "$1"
 }
 
 # ---------------------------------------------------------------- sparse

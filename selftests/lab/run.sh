@@ -35,7 +35,7 @@ as it is written; its exit status is returned, or
   98   the kernel ended without the script having ended
   124  the time limit was reached
 
-  --backend B    auto (default), uml, uml-debug, vm, vm-6.12, host
+  --backend B    auto (default), uml, uml-smp, uml-debug, vm, vm-6.12, host
   --timeout SEC  time limit (default 300)
   --name NAME    of the run (default: the script's name)
   --out DIR      results (default build/lab/NAME in the tree)
@@ -120,7 +120,8 @@ cmd_run()
 	out=$(realpath -m "$out")
 
 	case $backend in
-	uml | uml-debug) prepare_uml "$([[ $backend == uml ]] && echo up || echo debug)" || return ;;
+	uml) prepare_uml up || return ;;
+	uml-*) prepare_uml "${backend#uml-}" || return ;;
 	vm | vm-6.12)
 		prepare_vm || return
 		vm_kvm_works || say "vm: without KVM: about 15 times slower than native"
@@ -205,7 +206,8 @@ start_uml()
 		"init=$LAB_DIR/guest.sh" "LAB_JOB=$LAB_OUT/job")
 	# slab_debug: without it the allocator's per-CPU stocks keep stale pointers,
 	# which kmemleak takes for references
-	((!smp)) || kernel+=("ncpus=$smp" seccomp=on slab_debug=F)
+	((!smp)) || kernel+=("ncpus=$smp" seccomp=on)
+	[[ $build != "$(uml_path debug)" ]] || kernel+=(slab_debug=F)
 	args=("$build/modroot/lib/modules:/lib/modules")
 	[[ $LAB_OUT/ == "$LAB_TREE"/* ]] || args+=("$LAB_OUT")
 	# by ptrace a system call costs several times what it does on a real machine
@@ -237,7 +239,7 @@ run_backend()
 	esac
 	case $backend in
 	uml) start=(start_uml "$(uml_path up)" 0 "$mem" "$pin") ;;
-	uml-debug) start=(start_uml "$(uml_path debug)" "$cpus" "$mem" "$pin") ;;
+	uml-*) start=(start_uml "$(uml_path "${backend#uml-}")" "$cpus" "$mem" "$pin") ;;
 	vm) start=(start_vm new "$cpus" "$mem" "$pin") ;;
 	vm-6.12) start=(start_vm old "$cpus" "$mem" "$pin") ;;
 	host) start=(start_host) ;;
