@@ -13,6 +13,7 @@
 
 #include "ask.h"
 #include "compat.h"
+#include "keep.h"
 #include "qp.h"
 #include "resp.h"
 #include "tree.h"
@@ -57,6 +58,8 @@ unsigned long inc_ask_least(const struct inc_tree *tree)
 void inc_ask_watch(struct inc_qp *qp)
 {
 	qp->rx_at = jiffies;
+	WRITE_ONCE(qp->spoke_at, jiffies);
+	WRITE_ONCE(qp->spoke, true);
 	qp->waited = false;
 	if (inc_resp_owed(&qp->resp) && !timer_pending(&qp->ask_timer))
 		mod_timer(&qp->ask_timer, ask_at(qp));
@@ -82,13 +85,18 @@ static bool ask(struct inc_qp *qp, bool waited)
 		qp->rx_at = jiffies;
 		how = inc_resp_silence(&qp->resp, waited);
 	}
+	/* It was asked in vain: what is kept for it has grown old. */
+	if (!waited && qp->asks >= MAX_ASKS && !owes)
+		inc_keep_forget(qp);
 	psn = qp->resp.epsn;
 	msn = qp->resp.msn;
 	spin_unlock(&qp->rx_lock);
 
 	if (how == INC_RESP_ASK_NOTHING)
 		return owes;
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_NAKS);
+	inc_stats_inc(qp->stats, how == INC_RESP_ASK_NAK ?
+		      INC_A_MEMBER_STATS_TX_NAKS :
+		      INC_A_MEMBER_STATS_TX_RNR_NAKS);
 	inc_tx_ack(qp, how == INC_RESP_ASK_NAK ? IB_NAK_PSN_ERROR :
 						 SYNDROME_AGAIN, psn, msn);
 	return owes;
@@ -112,12 +120,14 @@ void inc_ask_timer(struct timer_list *t)
  * inc_ask_waited() - others wait for a member
  * @qp: its QP
  *
- * A switch has short time-outs of its own, and over UC members ask.
+ * A switch has short time-outs of its own, and over UC members ask. Who has sent
+ * nothing yet may not be able to: its QP need not take what comes.
  *
  * Context: softirq, RCU read side, no lock held.
  */
 void inc_ask_waited(struct inc_qp *qp)
 {
-	if (qp->cfg.transport == INC_TRANSPORT_RC && !qp->is_switch)
+	if (qp->cfg.transport == INC_TRANSPORT_RC && !qp->is_switch &&
+	    READ_ONCE(qp->spoke))
 		ask(qp, true);
 }

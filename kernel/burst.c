@@ -34,6 +34,7 @@ void inc_burst_init(struct inc_burst *b)
 {
 	__skb_queue_head_init(&b->packets);
 	b->dst = NULL;
+	b->apart = false;
 }
 
 /**
@@ -95,6 +96,18 @@ static struct sk_buff *join(struct sk_buff_head *packets)
 	return head;
 }
 
+/*
+ * Faults happen to packets one by one. Packets that are repeated may have been
+ * lost because something on their way can't take them apart. And a route that
+ * puts headers in front by itself (MPLS, segment routing) may need more room
+ * for them than there is (TX_LIST_ROOM).
+ */
+static bool may_join(const struct inc_burst *b)
+{
+	return skb_queue_len(&b->packets) > 1 && !b->apart &&
+	       !inc_fault_enabled() && !b->dst->lwtstate;
+}
+
 /**
  * inc_burst_send() - send what is in a burst
  * @b: burst; empty afterwards
@@ -107,10 +120,10 @@ void inc_burst_send(struct inc_burst *b, struct inc_qp *qp)
 	struct sk_buff *skb;
 
 	while (!skb_queue_empty(&b->packets)) {
-		/* Faults happen to packets one by one. */
-		skb = inc_fault_enabled() ? __skb_dequeue(&b->packets) :
-					    join(&b->packets);
+		skb = may_join(b) ? join(&b->packets) :
+				    __skb_dequeue(&b->packets);
 		skb_dst_set(skb, dst_clone(b->dst));
 		inc_tx_xmit(qp, skb);
 	}
+	b->apart = false;
 }

@@ -17,10 +17,12 @@ struct inc_qp;
  * struct inc_burst - packets to one member
  * @packets: they, in order of PSN
  * @dst: route, a reference; NULL before the first packet
+ * @apart: some are repeated: none goes together with another
  */
 struct inc_burst {
 	struct sk_buff_head	packets;
 	struct dst_entry	*dst;
+	bool			apart;
 };
 
 void inc_burst_init(struct inc_burst *b);

@@ -14,7 +14,7 @@
 #endif
 
 #ifndef kzalloc_obj
-#define kzalloc_obj(obj) kzalloc(sizeof(obj), GFP_KERNEL)
+#define kzalloc_obj(obj, gfp) kzalloc(sizeof(obj), gfp)
 #endif
 
 #endif /* _INC_COMPAT_H */

@@ -6,12 +6,13 @@
  *	tree-<ID>/slots		slots that work on a message, or failed
  *	tree-<ID>/missing	who keeps others waiting
  *	tree-<ID>/fault/rank-<R>-rx, -tx	faults made on purpose, of a leaf's
- *				uplink too: parent-rx, -tx
+ *				uplink too: parent-rx, -tx; with CONFIG_INC_FAULT
  *
  * Readers take no lock but those of slots and QPs, one at a time: removing a
  * directory waits for them, and that may happen under inc_net.lock.
  */
 #include <linux/debugfs.h>
+#include <linux/fs.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -254,16 +255,17 @@ static void show_missing(struct seq_file *m, const struct inc_slot_view *v)
 		end = rank + 1;
 		if (!inc_slot_view_missing(v, rank))
 			continue;
-		while (end < v->ranks && v->rank[end].got == v->rank[rank].got &&
+		while (end < v->ranks && v->got[end] == v->got[rank] &&
 		       inc_slot_view_missing(v, end))
 			end++;
 		if (end - rank > 1)
 			seq_printf(m, " %u-%u", rank, end - 1);
 		else
 			seq_printf(m, " %u", rank);
-		if (v->rank[rank].got)
+		if (v->got[rank])
 			seq_printf(m, " (%u of %u packets came)",
-				   v->rank[rank].got - 1, v->rank[rank].wants);
+				   v->got[rank] - 1,
+				   inc_slot_view_wants(v, rank));
 		else
 			seq_puts(m, " (nothing came)");
 	}
@@ -423,7 +425,7 @@ static int missing_show(struct seq_file *m, void *unused)
 	u16 rank;
 
 	view = inc_slot_view_alloc(tree->cfg.ranks);
-	wait = kvcalloc(tree->cfg.ranks + 1, sizeof(*wait), GFP_KERNEL);
+	wait = kvcalloc(tree->cfg.ranks + 1, sizeof(*wait), GFP_KERNEL_ACCOUNT);
 	if (!view || !wait)
 		goto out;
 
@@ -466,6 +468,36 @@ static int memory_show(struct seq_file *m, void *unused)
 
 DEFINE_SHOW_ATTRIBUTE(memory);
 
+/* A directory or file: its dentry and inode, with what debugfs has in front of it. */
+#define ENTRY_SIZE	(sizeof(struct dentry) + sizeof(struct inode) + 64)
+/* "tree-1", and what is in it; rank-0-rx, rank-0-tx. */
+#define TREE_ENTRIES	(4 + IS_ENABLED(CONFIG_INC_FAULT))
+#define MEMBER_ENTRIES	(2 * IS_ENABLED(CONFIG_INC_FAULT))
+
+/**
+ * inc_debugfs_tree_memory() - what it takes to show a tree
+ * @inet: switch
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_debugfs_tree_memory(const struct inc_net *inet)
+{
+	return inet->debugfs ? TREE_ENTRIES * ENTRY_SIZE : 0;
+}
+
+/**
+ * inc_debugfs_member_memory() - what it takes to offer a member's faults
+ * @inet: switch
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_debugfs_member_memory(const struct inc_net *inet)
+{
+	return inet->debugfs ? MEMBER_ENTRIES * ENTRY_SIZE : 0;
+}
+
 /**
  * inc_debugfs_tree_add() - show a tree
  * @tree: tree, set up
@@ -488,8 +520,10 @@ void inc_debugfs_tree_add(struct inc_tree *tree)
 	debugfs_create_file("members", 0400, dir, tree, &members_fops);
 	debugfs_create_file("slots", 0400, dir, tree, &slots_fops);
 	debugfs_create_file("missing", 0400, dir, tree, &missing_fops);
+#if IS_ENABLED(CONFIG_INC_FAULT)
 	dir = debugfs_create_dir("fault", dir);
 	tree->debugfs_fault = IS_ERR(dir) ? NULL : dir;
+#endif
 }
 
 /**
@@ -502,8 +536,12 @@ void inc_debugfs_tree_del(struct inc_tree *tree)
 {
 	debugfs_remove_recursive(tree->debugfs);
 	tree->debugfs = NULL;
+#if IS_ENABLED(CONFIG_INC_FAULT)
 	tree->debugfs_fault = NULL;
+#endif
 }
+
+#if IS_ENABLED(CONFIG_INC_FAULT)
 
 /* "rank-1023-rx" */
 #define FAULT_NAME_LEN	sizeof("rank-65535-rx")
@@ -554,6 +592,8 @@ void inc_debugfs_member_del(struct inc_qp *qp)
 	fault_name(name, qp, "tx");
 	debugfs_lookup_and_remove(name, dir);
 }
+
+#endif /* CONFIG_INC_FAULT */
 
 /**
  * inc_debugfs_net_init() - show the switch of a namespace

@@ -6,6 +6,8 @@
 #ifndef _INC_DEBUGFS_H
 #define _INC_DEBUGFS_H
 
+#include <linux/types.h>
+
 struct inc_net;
 struct inc_qp;
 struct inc_tree;
@@ -16,7 +18,21 @@ void inc_debugfs_net_init(struct inc_net *inet);
 void inc_debugfs_net_exit(struct inc_net *inet);
 void inc_debugfs_tree_add(struct inc_tree *tree);
 void inc_debugfs_tree_del(struct inc_tree *tree);
+u64 inc_debugfs_tree_memory(const struct inc_net *inet);
+u64 inc_debugfs_member_memory(const struct inc_net *inet);
+
+#if IS_ENABLED(CONFIG_INC_FAULT)
 void inc_debugfs_member_add(struct inc_qp *qp);
 void inc_debugfs_member_del(struct inc_qp *qp);
+#else
+/* Of members there are faults, and nothing else. */
+static inline void inc_debugfs_member_add(struct inc_qp *qp)
+{
+}
+
+static inline void inc_debugfs_member_del(struct inc_qp *qp)
+{
+}
+#endif
 
 #endif /* _INC_DEBUGFS_H */

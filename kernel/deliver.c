@@ -27,6 +27,18 @@
 /* ... and so many have done so without a break. As many wait as one burst has. */
 #define QUICK_RUN	3
 
+/*
+ * All that it takes to tell the members of a message's end is queued: now others
+ * may be told that it has ended. A CPU that comes late may find a newer one here.
+ */
+static void ended(struct inc_tree_slot *ts, u32 msg_id)
+{
+	u32 old = READ_ONCE(ts->ended);
+
+	while ((s32)(msg_id - old) > 0 && !try_cmpxchg(&ts->ended, &old, msg_id))
+		;
+}
+
 /**
  * inc_deliver_status() - tell the ranks that a message failed
  * @tree: tree
@@ -43,13 +55,13 @@ void inc_deliver_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 {
 	u16 rank;
 
-	WRITE_ONCE(tree->slot[slot].ended, msg_id);
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
 		if (qp)
 			inc_send_status(qp, slot, msg_id, status);
 	}
+	ended(&tree->slot[slot], msg_id);
 }
 
 /**
@@ -86,11 +98,8 @@ void inc_deliver_result(struct inc_tree *tree, u16 slot,
 {
 	u16 rank;
 
-	if (ready == msg->nchunks) {
+	if (ready == msg->nchunks)
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_MESSAGES);
-		/* No rank can begin the slot's next one before it is told. */
-		WRITE_ONCE(tree->slot[slot].ended, msg->msg_id);
-	}
 	trace_inc_complete(tree, slot, msg, ready);
 
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
@@ -99,6 +108,8 @@ void inc_deliver_result(struct inc_tree *tree, u16 slot,
 		if (qp)
 			inc_send_result(qp, slot, msg, ready);
 	}
+	if (ready == msg->nchunks)
+		ended(&tree->slot[slot], msg->msg_id);
 }
 
 /**

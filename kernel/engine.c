@@ -26,9 +26,12 @@
 #include "compat.h"
 #include "deliver.h"
 #include "engine.h"
+#include "hold.h"
+#include "keep.h"
 #include "psn.h"
 #include "qp.h"
 #include "rx.h"
+#include "scan.h"
 #include "send.h"
 #include "trace.h"
 #include "tree.h"
@@ -41,8 +44,14 @@
 #define SYNDROME_ACK	IB_AETH_CREDIT_INVAL
 /* How long the acknowledgment of a short message may be put off. */
 #define ACK_DELAY_MS	2
+/* Lone messages of which it is not put off, when somebody has waited so long. */
+#define ACK_EAGER	U8_MAX
+/* So often, one after the other: it was no machine that stood still. */
+#define ACK_WAITS	4
 /* 1.28 ms: time for the ranks that are behind to come closer. */
 #define SYNDROME_RNR	(IB_RNR_NAK | 14)
+/* 20.48 ms: time for members to be added. */
+#define SYNDROME_FORMING	(IB_RNR_NAK | 22)
 
 /**
  * struct verdict - what a request packet leaves to do outside the locks
@@ -69,6 +78,7 @@ struct verdict {
 enum take {
 	TAKEN,
 	NOT_NOW,	/* RNR NAK; the packet is to come again */
+	FORMING,	/* the same, and not that soon */
 	LOST,		/* no memory; as if it had not come */
 	INVALID,
 	ACCESS,
@@ -92,6 +102,9 @@ static void ack(struct inc_qp *qp, struct verdict *v, u32 psn)
 static void ack_later(struct inc_qp *qp, struct verdict *v, u32 psn)
 {
 	qp->ack_psn = psn;
+	/* It does not wait for that of the one before. */
+	if (qp->ack_put_off)
+		qp->ack_waits = 0;
 	if (++qp->ack_put_off >= INC_RESP_ACK_EVERY)
 		ack(qp, v, psn);
 	else if (!timer_pending(&qp->ack_timer))
@@ -117,6 +130,31 @@ static void gathered(struct inc_tree *tree, u16 slot,
 		v->kick = true;
 }
 
+static bool opens(const struct inc_slot *s, enum inc_slot_verdict verdict)
+{
+	return s->begun == 1 &&
+	       (verdict == INC_SLOT_TAKE || verdict == INC_SLOT_FAIL);
+}
+
+/* The member has broken the window rule; if that can't be told now, it comes again. */
+static enum take stray(struct inc_qp *qp, u32 msg_id)
+{
+	return inc_send_stray(qp, msg_id, INC_STATUS_MSG_ID) ? TAKEN : NOT_NOW;
+}
+
+/* A message fails with this rank's request: those that have begun it are told. */
+static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
+		     struct verdict *v)
+{
+	struct inc_tree *tree = qp->tree;
+
+	inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+	WRITE_ONCE(qp->next_msg_id, msg_id + 1);
+	inc_deliver_status(tree, slot, msg_id, status);
+	inc_up_fail(tree, slot, msg_id, status);
+	v->up = true;
+}
+
 /*
  * Begin in the slot. If its chunks are not to be taken the member has been
  * told why, or need not be.
@@ -130,6 +168,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	u16 slot = ts - tree->slot;
 	struct inc_progress p;
 	bool due = false;
+	u16 begun;
 
 	spin_lock(&ts->lock);
 	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
@@ -139,30 +178,33 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		verdict = inc_slot_begin(&ts->m, qp->cfg.rank, msg, status,
 					 inc_now());
 		status = ts->m.status;
-		if (verdict == INC_SLOT_TAKE && ts->m.begun == 1)
+		if (opens(&ts->m, verdict)) {
+			atomic_inc(&tree->opened);
+			WRITE_ONCE(tree->used, true);
 			inc_deliver_begin(ts);
+		}
 		/* Chunks of others may have waited for the last to begin. */
 		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->told)
 			due = inc_deliver_due(tree, ts, &p);
 	}
+	begun = ts->m.begun;
 	spin_unlock(&ts->lock);
 
 	switch (verdict) {
 	case INC_SLOT_TAKE:
 		qp->rx_take = true;
+		inc_hold_began(qp, msg->msg_id);
 		if (due)
 			gathered(tree, slot, &p, v);
 		break;
 	case INC_SLOT_WAIT:
-		inc_tree_scan_kick(tree);
+		inc_scan_kick(tree);
 		inc_send_close(qp, msg->msg_id);
 		return NOT_NOW;
 	case INC_SLOT_FAIL:
-		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
-		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
-		inc_deliver_status(tree, slot, msg->msg_id, status);
-		inc_up_fail(tree, slot, msg->msg_id, status);
-		v->up = true;
+		fail_msg(qp, slot, msg->msg_id, status, v);
+		/* The others are told when theirs begins. */
+		v->kick = begun > 1;
 		break;
 	case INC_SLOT_FAILED:
 		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
@@ -176,19 +218,32 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	case INC_SLOT_REFUSE:
 		/* Told apart from the slot, where its turn may yet come. */
 		inc_send_close(qp, msg->msg_id);
-		inc_send_stray(qp, msg->msg_id, INC_STATUS_MSG_ID);
-		break;
+		return stray(qp, msg->msg_id);
 	}
 	return TAKEN;
 }
 
+/* Memory that a message's packets take, if all are as large as the first one. */
+static u32 size_of(const struct inc_qp *qp, const struct inc_msg *msg,
+		   const struct inc_pkt *pkt)
+{
+	/* What has no elements does not wait. */
+	if (!msg->in_len)
+		return 0;
+	if (pkt->flags & INC_PKT_LAST)
+		return qp->rx_size;
+	return DIV_ROUND_UP(pkt->dmalen, qp->tree->cfg.pmtu) * qp->rx_size;
+}
+
 /* Is there a way for the result? If not, the member is told, but if held. */
 static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
-		      const struct inc_hdr *hdr, enum take *t)
+		      const struct inc_hdr *hdr, const struct inc_pkt *pkt,
+		      enum take *t)
 {
 	*t = TAKEN;
 	switch (inc_send_open(qp, msg, be64_to_cpu(hdr->result_va),
-			      be32_to_cpu(hdr->result_rkey))) {
+			      be32_to_cpu(hdr->result_rkey),
+			      size_of(qp, msg, pkt))) {
 	case INC_OPEN_OK:
 		return true;
 	case INC_OPEN_HELD:
@@ -198,7 +253,7 @@ static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
 		break;
 	case INC_OPEN_BUSY:
-		inc_send_stray(qp, msg->msg_id, INC_STATUS_MSG_ID);
+		*t = stray(qp, msg->msg_id);
 		break;
 	}
 	return false;
@@ -207,24 +262,33 @@ static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
 /* The header is read, its slot found: begin there. */
 static enum take begin_msg(struct inc_qp *qp, const struct inc_msg *msg,
 			   const struct inc_hdr *hdr, u8 status,
+			   const struct sk_buff *skb, const struct inc_pkt *pkt,
 			   struct verdict *v)
 {
 	enum take t;
 
 	qp->rx_take = false;
-	if (begin_out(qp, msg, hdr, &t))
+	qp->rx_size = skb->truesize;
+	/*
+	 * The QP was taken out of reach while this packet came. inc_qp_del() is
+	 * to see all that began before, in inc_tree.used; both have the rx_lock.
+	 */
+	if (READ_ONCE(qp->state) == INC_MEMBER_STATE_ERROR)
+		return LOST;
+	/* It would wait for whom nobody waits for. */
+	if (READ_ONCE(qp->tree->state) == INC_TREE_STATE_FORMING)
+		return FORMING;
+	if (begin_out(qp, msg, hdr, pkt, &t))
 		t = begin_slot(qp, msg, status, v);
 	if (t != TAKEN)
 		return t;
 	qp->rx_msg_id = msg->msg_id;
 	if (!qp->rx_take) {
-		v->kick = true;
+		v->kick_own = true;
 		return TAKEN;
 	}
 
-	if (!READ_ONCE(qp->tree->used))
-		WRITE_ONCE(qp->tree->used, true);
-	inc_tree_scan_kick(qp->tree);
+	inc_scan_kick(qp->tree);
 	WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
 	trace_inc_request(qp, msg);
 	return TAKEN;
@@ -254,7 +318,7 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 	slot = msg.msg_id & (tree->cfg.slots - 1);
 	if (pkt->va != (u64)slot * tree->cfg.msg_size)
 		return ACCESS;
-	return begin_msg(qp, &msg, &hdr, status, v);
+	return begin_msg(qp, &msg, &hdr, status, skb, pkt, v);
 }
 
 /*
@@ -273,11 +337,11 @@ static void take_empty(struct inc_qp *qp, const struct inc_pkt *pkt,
 		return;
 	if (status == INC_STATUS_TREE_GONE)
 		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
-	else if (status >= INC_STATUS_PEER_DEAD)
+	else if (status >= INC_STATUS_TREE_MIN && status <= INC_STATUS_TREE_MAX)
 		inc_tree_fail(tree, status);
 	else if (inc_up_probe(tree))
 		v->up = true;
-	else if (inc_tree_probe_members(tree))
+	else if (inc_scan_probe_members(tree))
 		v->kick = true;
 }
 
@@ -312,6 +376,8 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 
 	part->data = skb->data + pkt->hdr_len + hdr;
 	part->len = pkt->payload_len - hdr;
+	if (unlikely(skb->truesize > qp->rx_size))
+		inc_hold_more(qp, qp->rx_msg_id, skb->truesize - qp->rx_size);
 
 	spin_lock(&ts->lock);
 	due = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part) &&
@@ -322,14 +388,17 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 		gathered(qp->tree, ts - qp->tree->slot, &p, v);
 }
 
-/* The slot reduces in place: nobody else may hold the data. */
+/*
+ * The slot reduces in place: nobody else may hold the data. It may keep them for
+ * long: no more than they need may be in their memory.
+ */
 static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
 {
 	struct sk_buff *copy;
 
-	if (!skb_cloned(skb))
+	if (!skb_cloned(skb) && !inc_hold_oversized(skb))
 		return skb;
-	copy = skb_copy(skb, GFP_ATOMIC);
+	copy = skb_copy_expand(skb, 0, 0, GFP_ATOMIC);
 	if (!copy) {
 		inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_RX_NO_MEMORY);
 		return NULL;
@@ -391,35 +460,6 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 	return TAKEN;
 }
 
-/* Keep a packet beyond a hole, sorted, each once. Consumes @skb. */
-static void keep(struct inc_qp *qp, struct sk_buff *skb, u32 psn)
-{
-	struct sk_buff *prev;
-
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
-	inc_cb(skb)->psn = psn;
-	if (inc_psn_diff(psn, qp->resp.epsn) > INC_QP_MAX_KEPT)
-		goto drop;
-
-	/* It nearly always belongs at the end. */
-	skb_queue_reverse_walk(&qp->kept, prev) {
-		s32 diff = inc_psn_diff(psn, inc_cb(prev)->psn);
-
-		if (!diff)
-			goto drop;
-		if (diff > 0) {
-			__skb_queue_after(&qp->kept, prev, skb);
-			goto kept;
-		}
-	}
-	__skb_queue_head(&qp->kept, skb);
-kept:
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_KEPT);
-	return;
-drop:
-	consume_skb(skb);
-}
-
 static void refuse(struct inc_qp *qp, struct verdict *v, enum take t)
 {
 	switch (t) {
@@ -427,7 +467,8 @@ static void refuse(struct inc_qp *qp, struct verdict *v, enum take t)
 	case LOST:
 		break;
 	case NOT_NOW:
-		nak(qp, v, SYNDROME_RNR);
+	case FORMING:
+		nak(qp, v, t == NOT_NOW ? SYNDROME_RNR : SYNDROME_FORMING);
 		/* What follows is out of sequence, but nothing is lost. */
 		qp->resp.nak_sent = true;
 		break;
@@ -462,7 +503,7 @@ static void take_kept(struct inc_qp *qp, struct verdict *v)
 
 	while (t == TAKEN && (skb = skb_peek(&qp->kept)) &&
 	       inc_psn_diff(inc_cb(skb)->psn, qp->resp.epsn) <= 0) {
-		__skb_unlink(skb, &qp->kept);
+		inc_keep_next(qp);
 		if (inc_cb(skb)->psn != qp->resp.epsn) {
 			consume_skb(skb);
 			continue;
@@ -474,7 +515,7 @@ static void take_kept(struct inc_qp *qp, struct verdict *v)
 			 * kept is worth nothing, and it all comes again.
 			 */
 			consume_skb(skb);
-			__skb_queue_purge(&qp->kept);
+			inc_keep_forget(qp);
 			break;
 		}
 		t = take(qp, &skb, &pkt, v);
@@ -508,9 +549,10 @@ static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
 		nak(qp, v, IB_NAK_PSN_ERROR);
 		fallthrough;
 	case INC_RESP_AHEAD:
-		keep(qp, skb, pkt->psn);
+		inc_keep(qp, skb, pkt);
 		return;
 	case INC_RESP_NEW:
+		inc_keep_port(qp, skb, pkt);
 		t = take(qp, &skb, pkt, v);
 		if (t == TAKEN) {
 			if (!skb_queue_empty(&qp->kept))
@@ -545,7 +587,7 @@ static void take_uc(struct inc_qp *qp, struct sk_buff *skb,
 	status = inc_msg_parse(&qp->tree->geom, qp->cfg.rank, hdr, pkt->dmalen,
 			       &msg);
 	/* What can't be taken now comes again: the member asks. */
-	if (begin_msg(qp, &msg, hdr, status, v) != TAKEN) {
+	if (begin_msg(qp, &msg, hdr, status, mine, pkt, v) != TAKEN) {
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DEFERRED);
 		consume_skb(mine);
 		return;
@@ -570,6 +612,7 @@ static void rx_uc(struct inc_qp *qp, struct sk_buff *skb,
 
 	switch (inc_uc_judge(qp, skb, pkt, &hdr, &overtaken)) {
 	case INC_UC_NEW:
+		inc_keep_port(qp, skb, pkt);
 		take_uc(qp, skb, pkt, &hdr, overtaken, v);
 		v->kick_own = true;
 		return;
@@ -587,7 +630,7 @@ static void finish(struct inc_qp *qp, const struct verdict *v)
 	if (v->reply) {
 		inc_stats_inc(qp->stats, v->syndrome == SYNDROME_ACK ?
 			      INC_A_MEMBER_STATS_TX_ACKS :
-			      v->syndrome == SYNDROME_RNR ?
+			      v->syndrome >> 5 == IB_RNR_NAK >> 5 ?
 			      INC_A_MEMBER_STATS_TX_RNR_NAKS :
 			      INC_A_MEMBER_STATS_TX_NAKS);
 		inc_tx_ack(qp, v->syndrome, v->psn, v->msn);
@@ -614,8 +657,40 @@ void inc_engine_ack_timer(struct timer_list *t)
 	struct verdict v = {};
 
 	spin_lock(&qp->rx_lock);
-	if (qp->ack_put_off && qp->state == INC_MEMBER_STATE_RTS)
+	if (qp->ack_put_off && qp->state == INC_MEMBER_STATE_RTS) {
+		if (qp->ack_put_off == 1 && ++qp->ack_waits == ACK_WAITS) {
+			qp->ack_eager = ACK_EAGER;
+			qp->ack_waits--;
+		}
 		ack(qp, &v, qp->ack_psn);
+	}
+	spin_unlock(&qp->rx_lock);
+	finish(qp, &v);
+}
+
+/**
+ * inc_engine_ack_lone() - a member has been sent all that it waited for
+ * @qp: its QP
+ *
+ * A member that has one message in flight at a time may wait for its acknowledgment
+ * before it sends the next one, as plain verbs programs do. One that does is silent
+ * until the timer has sent it; from then on it goes along, for some messages. All
+ * others would get an acknowledgment each for nothing.
+ *
+ * Context: BH off, RCU read side, no lock held.
+ */
+void inc_engine_ack_lone(struct inc_qp *qp)
+{
+	struct verdict v = {};
+
+	if (READ_ONCE(qp->ack_put_off) != 1 || !READ_ONCE(qp->ack_eager))
+		return;
+	spin_lock(&qp->rx_lock);
+	if (qp->ack_put_off == 1 && qp->ack_eager &&
+	    qp->state == INC_MEMBER_STATE_RTS) {
+		qp->ack_eager--;
+		ack(qp, &v, qp->ack_psn);
+	}
 	spin_unlock(&qp->rx_lock);
 	finish(qp, &v);
 }
@@ -677,6 +752,26 @@ static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 		inc_send_kick(qp);
 }
 
+/*
+ * A member whose QP here is in error is told so for each of its requests. Its own QP
+ * ends by that, if it does not know yet. What was taken in before is acknowledged.
+ */
+static void rx_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
+{
+	struct verdict v = {};
+
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_IN_ERROR);
+	if (!(pkt->flags & INC_PKT_REQUEST) || pkt->uc ||
+	    READ_ONCE(qp->state) != INC_MEMBER_STATE_ERROR)
+		return;
+	spin_lock(&qp->rx_lock);
+	nak(qp, &v, IB_NAK_REMOTE_OPERATIONAL_ERROR);
+	if (inc_psn_diff(pkt->psn, v.psn) < 0)
+		v.psn = pkt->psn;
+	spin_unlock(&qp->rx_lock);
+	finish(qp, &v);
+}
+
 /**
  * inc_engine_rx() - a checked packet for a QP
  * @qp: QP
@@ -690,11 +785,15 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 {
 	struct verdict v = {};
 
+	if (!inc_keep_out(qp, skb))
+		return;
 	if (READ_ONCE(qp->state) != INC_MEMBER_STATE_RTS) {
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_IN_ERROR);
+		rx_in_error(qp, pkt);
 		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 		return;
 	}
+	if (unlikely(!READ_ONCE(qp->heard)))
+		inc_send_heard(qp);
 	if (!(pkt->flags & INC_PKT_REQUEST)) {
 		rx_response(qp, pkt);
 		consume_skb(skb);

@@ -16,5 +16,6 @@ struct timer_list;
 void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		   const struct inc_pkt *pkt);
 void inc_engine_ack_timer(struct timer_list *t);
+void inc_engine_ack_lone(struct inc_qp *qp);
 
 #endif /* _INC_ENGINE_H */

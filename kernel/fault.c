@@ -272,7 +272,7 @@ static struct inc_fault *fault_get(struct inc_qp *qp)
 
 	if (f)
 		return f;
-	f = kzalloc_obj(*f);
+	f = kzalloc_obj(*f, GFP_KERNEL_ACCOUNT);
 	if (!f)
 		return NULL;
 	dir_init(&f->rx, qp, pass_rx);

@@ -3,6 +3,7 @@
  * Faults on purpose, for tests and for administrators who want to see what
  * loss does: packets of one QP are dropped, doubled, swapped or damaged on
  * their way in or out. Set through debugfs; costs a no-op while nobody does.
+ * Only in a module that was made with CONFIG_INC_FAULT=y.
  */
 #ifndef _INC_FAULT_H
 #define _INC_FAULT_H
@@ -13,6 +14,8 @@
 struct file_operations;
 struct inc_qp;
 struct sk_buff;
+
+#if IS_ENABLED(CONFIG_INC_FAULT)
 
 DECLARE_STATIC_KEY_FALSE(inc_fault_key);
 
@@ -33,5 +36,33 @@ void inc_fault_free(struct inc_qp *qp);
 /* debugfs; the file's private data is the QP. */
 extern const struct file_operations inc_fault_rx_fops;
 extern const struct file_operations inc_fault_tx_fops;
+
+#else
+
+static inline bool inc_fault_enabled(void)
+{
+	return false;
+}
+
+static inline void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
+				       unsigned int bth_off)
+{
+}
+
+static inline bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb)
+{
+	return false;
+}
+
+static inline bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb)
+{
+	return false;
+}
+
+static inline void inc_fault_free(struct inc_qp *qp)
+{
+}
+
+#endif /* CONFIG_INC_FAULT */
 
 #endif /* _INC_FAULT_H */

@@ -24,14 +24,15 @@ static unsigned int hook_ipv4(void *priv, struct sk_buff *skb,
 			      const struct nf_hook_state *state)
 {
 	unsigned int udp_off = ip_hdrlen(skb);
+	u32 qpn;
 
 	/* IP has reassembled fragments before this hook. */
-	if (ip_hdr(skb)->protocol != IPPROTO_UDP ||
-	    !inc_rx_qpn(skb, udp_off))
+	if (ip_hdr(skb)->protocol != IPPROTO_UDP)
 		return NF_ACCEPT;
-
-	inc_rx(inc_net_get(state->net), skb, udp_off,
-	       udp_off == sizeof(struct iphdr));
+	qpn = inc_rx_qpn(skb, udp_off);
+	if (!qpn || !inc_rx(inc_net_get(state->net), skb, udp_off, qpn,
+			    udp_off == sizeof(struct iphdr)))
+		return NF_ACCEPT;
 	return NF_STOLEN;
 }
 
@@ -41,6 +42,7 @@ static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
 	unsigned short frag_off = 0;
 	unsigned int udp_off = 0;
 	int flags = 0;
+	u32 qpn;
 
 	/* The common case, without a walk through extension headers. */
 	if (ipv6_hdr(skb)->nexthdr == IPPROTO_UDP)
@@ -52,11 +54,15 @@ static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
 	/* A later fragment has no UDP header to look at; without the first,
 	 * which is taken here, it never becomes a packet.
 	 */
-	if (frag_off || !inc_rx_qpn(skb, udp_off))
+	if (frag_off)
 		return NF_ACCEPT;
-
-	inc_rx(inc_net_get(state->net), skb, udp_off,
-	       udp_off == sizeof(struct ipv6hdr));
+	if (flags & IP6_FH_F_FRAG &&
+	    inc_rx_cut(inc_net_get(state->net), skb, udp_off))
+		return NF_DROP;
+	qpn = inc_rx_qpn(skb, udp_off);
+	if (!qpn || !inc_rx(inc_net_get(state->net), skb, udp_off, qpn,
+			    udp_off == sizeof(struct ipv6hdr)))
+		return NF_ACCEPT;
 	return NF_STOLEN;
 }
 
@@ -90,6 +96,20 @@ static unsigned int plain_ipv6(const struct sk_buff *skb)
 	return sizeof(*ih);
 }
 
+/* Somebody looks at, or filters, what comes to the bridge's own device. */
+static bool watched(struct net_device *dev)
+{
+#ifdef CONFIG_NET_XGRESS
+	if (rcu_access_pointer(dev->tcx_ingress))
+		return true;
+#endif
+#ifdef CONFIG_NETFILTER_INGRESS
+	if (rcu_access_pointer(dev->nf_hooks_ingress))
+		return true;
+#endif
+	return rcu_access_pointer(dev->xdp_prog) || dev_nit_active(dev);
+}
+
 static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state)
 {
@@ -98,7 +118,7 @@ static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
 
 	/* Of a VLAN, for somebody else, several at a time, or watched. */
 	if (skb_vlan_tag_present(skb) || skb->pkt_type != PACKET_HOST ||
-	    skb_is_gso(skb) || dev_nit_active(skb->dev))
+	    skb_is_gso(skb) || watched(skb->dev))
 		return NF_ACCEPT;
 	if (skb->protocol == htons(ETH_P_IP))
 		udp_off = plain_ipv4(skb);

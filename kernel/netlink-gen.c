@@ -24,7 +24,7 @@ static const struct netlink_range_validation inc_a_tree_hold_range = {
 
 static const struct netlink_range_validation inc_a_tree_dead_time_range = {
 	.min	= 10ULL,
-	.max	= 600000ULL,
+	.max	= 60000ULL,
 };
 
 static const struct netlink_range_validation inc_a_member_qpn_range = {
@@ -60,7 +60,7 @@ static const struct nla_policy inc_tree_get_nl_policy[INC_A_TREE_ID + 1] = {
 };
 
 /* INC_CMD_TREE_NEW - do */
-static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_BELOW + 1] = {
+static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_OWNED + 1] = {
 	[INC_A_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[INC_A_TREE_RANKS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_RANKS),
 	[INC_A_TREE_SLOTS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_SLOTS),
@@ -78,6 +78,7 @@ static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_BELOW + 1] = {
 	[INC_A_TREE_ALL_RANKS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_RANKS),
 	[INC_A_TREE_FIRST_RANK] = NLA_POLICY_MAX(NLA_U16, 1023),
 	[INC_A_TREE_BELOW] = NLA_POLICY_MAX(NLA_U16, INC_MAX_RANKS),
+	[INC_A_TREE_OWNED] = NLA_POLICY_MAX(NLA_U8, 1),
 };
 
 /* INC_CMD_TREE_SET - do */
@@ -158,7 +159,7 @@ static const struct genl_split_ops inc_nl_ops[] = {
 	{
 		.cmd	= INC_CMD_SWITCH_GET,
 		.doit	= inc_nl_switch_get_doit,
-		.flags	= GENL_CMD_CAP_DO,
+		.flags	= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= INC_CMD_SWITCH_SET,
@@ -172,18 +173,18 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.doit		= inc_nl_tree_get_doit,
 		.policy		= inc_tree_get_nl_policy,
 		.maxattr	= INC_A_TREE_ID,
-		.flags		= GENL_CMD_CAP_DO,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd	= INC_CMD_TREE_GET,
 		.dumpit	= inc_nl_tree_get_dumpit,
-		.flags	= GENL_CMD_CAP_DUMP,
+		.flags	= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= INC_CMD_TREE_NEW,
 		.doit		= inc_nl_tree_new_doit,
 		.policy		= inc_tree_new_nl_policy,
-		.maxattr	= INC_A_TREE_BELOW,
+		.maxattr	= INC_A_TREE_OWNED,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
@@ -205,14 +206,14 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.doit		= inc_nl_member_get_doit,
 		.policy		= inc_member_get_do_nl_policy,
 		.maxattr	= INC_A_MEMBER_RANK,
-		.flags		= GENL_CMD_CAP_DO,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= INC_CMD_MEMBER_GET,
 		.dumpit		= inc_nl_member_get_dumpit,
 		.policy		= inc_member_get_dump_nl_policy,
 		.maxattr	= INC_A_MEMBER_TREE_ID,
-		.flags		= GENL_CMD_CAP_DUMP,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= INC_CMD_MEMBER_NEW,
@@ -233,7 +234,7 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.doit		= inc_nl_slot_get_doit,
 		.policy		= inc_slot_get_do_nl_policy,
 		.maxattr	= INC_A_SLOT_INDEX,
-		.flags		= GENL_CMD_CAP_DO,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= INC_CMD_SLOT_GET,
@@ -242,14 +243,14 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.done		= inc_nl_slot_get_dump_done,
 		.policy		= inc_slot_get_dump_nl_policy,
 		.maxattr	= INC_A_SLOT_TREE_ID,
-		.flags		= GENL_CMD_CAP_DUMP,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,
 	},
 	{
 		.cmd		= INC_CMD_PARENT_GET,
 		.doit		= inc_nl_parent_get_doit,
 		.policy		= inc_parent_get_nl_policy,
 		.maxattr	= INC_A_MEMBER_TREE_ID,
-		.flags		= GENL_CMD_CAP_DO,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{
 		.cmd		= INC_CMD_PARENT_SET,
@@ -261,7 +262,7 @@ static const struct genl_split_ops inc_nl_ops[] = {
 };
 
 static const struct genl_multicast_group inc_nl_mcgrps[] = {
-	[INC_NLGRP_EVENTS] = { "events", },
+	[INC_NLGRP_EVENTS] = { "events", .flags = GENL_MCAST_CAP_NET_ADMIN, },
 };
 
 struct genl_family inc_nl_family __ro_after_init = {

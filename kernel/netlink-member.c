@@ -2,7 +2,6 @@
 /*
  * Generic netlink family "inc": commands on members.
  */
-#include <linux/capability.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <net/addrconf.h>
@@ -100,12 +99,13 @@ static int put_member_stats(struct sk_buff *skb, struct inc_qp *qp)
  * @info: request, or what genl_info_init_ntf() made
  * @flags: of the message
  * @qp: its QP
- * @secrets: with R_Key and PSNs, for those who may see them
+ *
+ * Events have no counters, R_Keys and PSNs: these are nobody's business.
  *
  * Return: 0 or -EMSGSIZE.
  */
 int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
-		       int flags, struct inc_qp *qp, bool secrets)
+		       int flags, struct inc_qp *qp)
 {
 	struct inc_qp_view v;
 	void *hdr;
@@ -116,19 +116,14 @@ int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
 
 	inc_qp_view_get(qp, &v);
 	if (put_member_cfg(skb, qp) ||
-	    (secrets && put_member_secrets(skb, qp, &v)) ||
 	    put_member_state(skb, &v) ||
-	    (!genl_info_is_ntf(info) && put_member_stats(skb, qp))) {
+	    (!genl_info_is_ntf(info) && (put_member_secrets(skb, qp, &v) ||
+					 put_member_stats(skb, qp)))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
 	genlmsg_end(skb, hdr);
 	return 0;
-}
-
-static bool may_see_secrets(const struct sk_buff *skb)
-{
-	return netlink_net_capable(skb, CAP_NET_ADMIN);
 }
 
 static const char *addr_fault(const struct in6_addr *addr, bool v4)
@@ -330,26 +325,24 @@ static void blame(const struct genl_info *info, int err)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_PEER_ADDR]);
 }
 
-static int new_locked(struct inc_net *inet, struct inc_member_cfg *cfg,
-		      const struct genl_info *info, struct sk_buff *msg)
+static struct inc_qp *new_locked(struct inc_net *inet,
+				 struct inc_member_cfg *cfg,
+				 const struct genl_info *info,
+				 struct sk_buff *msg)
 {
 	struct inc_tree *tree;
 	struct inc_qp *qp;
-	int err;
 
 	tree = find_ranked(inet, info, &cfg->rank);
 	if (IS_ERR(tree))
-		return PTR_ERR(tree);
+		return ERR_CAST(tree);
 	qp = inc_qp_new(tree, cfg, info->extack);
-	if (IS_ERR(qp)) {
-		blame(info, PTR_ERR(qp));
-		return PTR_ERR(qp);
-	}
-
 	/* Can't fail: the message is large enough for any member. */
-	err = inc_nl_fill_member(msg, info, 0, qp, true);
-	WARN_ON_ONCE(err);
-	return err;
+	if (IS_ERR(qp))
+		blame(info, PTR_ERR(qp));
+	else
+		WARN_ON_ONCE(inc_nl_fill_member(msg, info, 0, qp));
+	return qp;
 }
 
 /**
@@ -362,13 +355,15 @@ static int new_locked(struct inc_net *inet, struct inc_member_cfg *cfg,
  * -ENOBUFS: over the memory
  * limit; -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no route
  * to the host; -EPIPE: the tree has failed; -EMSGSIZE: its messages are too long
- * for UC; -EOPNOTSUPP: UC for a switch; -ENOMEM.
+ * for UC; -EOPNOTSUPP: UC for a switch; -EAGAIN: there is no room for the reply;
+ * -ENOMEM.
  */
 int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_net *inet = inc_net_get(genl_info_net(info));
 	struct inc_member_cfg cfg = {};
 	struct sk_buff *msg;
+	struct inc_qp *qp;
 	int err;
 
 	err = parse_member(info, &cfg);
@@ -380,13 +375,18 @@ int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 		return -ENOMEM;
 
 	mutex_lock(&inet->lock);
-	err = new_locked(inet, &cfg, info, msg);
-	mutex_unlock(&inet->lock);
-	if (err) {
-		nlmsg_free(msg);
-		return err;
+	qp = new_locked(inet, &cfg, info, msg);
+	err = PTR_ERR_OR_ZERO(qp);
+	if (!err) {
+		err = genlmsg_reply(msg, info);
+		msg = NULL;
+		/* There was no room for it: nobody would know QPN and R_Key. */
+		if (err)
+			inc_qp_del(qp);
 	}
-	return genlmsg_reply(msg, info);
+	mutex_unlock(&inet->lock);
+	nlmsg_free(msg);
+	return err;
 }
 
 /**
@@ -426,7 +426,7 @@ static int reply_qp(struct sk_buff *skb, struct genl_info *info,
 	mutex_lock(&inet->lock);
 	qp = find(inet, info);
 	err = IS_ERR(qp) ? PTR_ERR(qp) :
-	      inc_nl_fill_member(msg, info, 0, qp, may_see_secrets(skb));
+	      inc_nl_fill_member(msg, info, 0, qp);
 	mutex_unlock(&inet->lock);
 	if (err) {
 		nlmsg_free(msg);
@@ -451,8 +451,6 @@ int inc_nl_member_get_doit(struct sk_buff *skb, struct genl_info *info)
 static int dump_members(struct sk_buff *skb, struct netlink_callback *cb,
 			struct inc_tree *tree, struct inc_nl_dump *d)
 {
-	bool secrets = may_see_secrets(cb->skb);
-
 	for (; d->next < tree->cfg.ranks; d->next++) {
 		struct inc_qp *qp = inc_qp_find(tree, d->next);
 		int err;
@@ -460,7 +458,7 @@ static int dump_members(struct sk_buff *skb, struct netlink_callback *cb,
 		if (!qp)
 			continue;
 		err = inc_nl_fill_member(skb, genl_info_dump(cb), NLM_F_MULTI,
-					 qp, secrets);
+					 qp);
 		if (err)
 			return err;
 	}
@@ -527,7 +525,7 @@ static int connect_locked(struct inc_net *inet,
 		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_TREE_ID]);
 	else if (err == -ENETUNREACH)
 		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_PEER_ADDR]);
-	return err ?: inc_nl_fill_member(msg, info, 0, qp, true);
+	return err ?: inc_nl_fill_member(msg, info, 0, qp);
 }
 
 /**

@@ -13,6 +13,9 @@
 #include "tree.h"
 #include "view.h"
 
+/* Anybody may ask; in all slots looked at without a break there are so many. */
+#define RANKS_PER_TURN		4096
+
 /* Room for a slot's message when all of so many ranks are missing. */
 #define SLOT_MSG_SIZE(ranks)	(256 + (ranks) * 2 * nla_total_size(sizeof(u16)))
 
@@ -26,7 +29,7 @@ static int put_missing(struct sk_buff *skb, const struct inc_slot_view *v)
 			return -EMSGSIZE;
 	}
 	for (rank = 0; rank < v->ranks; rank++) {
-		u16 got = v->rank[rank].got;
+		u16 got = v->got[rank];
 
 		if (inc_slot_view_missing(v, rank) &&
 		    nla_put_u16(skb, INC_A_SLOT_MISSING_CHUNKS,
@@ -169,11 +172,14 @@ int inc_nl_slot_get_dump_done(struct netlink_callback *cb)
 static int dump_slots(struct sk_buff *skb, struct netlink_callback *cb,
 		      struct inc_tree *tree, struct inc_nl_dump *d)
 {
+	u32 left = max(RANKS_PER_TURN / tree->cfg.ranks, 1);
 	struct inc_slot_view *v = d->scratch;
 
 	for (; d->next < tree->cfg.slots; d->next++) {
 		int err;
 
+		if (!left--)
+			return -EAGAIN;
 		inc_slot_view_get(tree, d->next, v);
 		if (!v->used)
 			continue;

@@ -38,7 +38,7 @@ static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
 	return 0;
 }
 
-/* Its place among the switches of the job. */
+/* Its place among the switches of the job, and whose it is. */
 static int put_levels(struct sk_buff *skb, const struct inc_tree *tree)
 {
 	u16 i;
@@ -50,7 +50,7 @@ static int put_levels(struct sk_buff *skb, const struct inc_tree *tree)
 	for (i = 0; tree->below && i < tree->cfg.ranks; i++)
 		if (nla_put_u16(skb, INC_A_TREE_BELOW, tree->below[i]))
 			return -EMSGSIZE;
-	return 0;
+	return nla_put_u8(skb, INC_A_TREE_OWNED, !!tree->cfg.owner);
 }
 
 static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
@@ -216,7 +216,7 @@ static int parse_below(const struct genl_info *info, struct inc_tree_cfg *cfg)
 				       MAX_BELOW);
 		return -EINVAL;
 	}
-	below = kvcalloc(cfg->ranks, sizeof(*below), GFP_KERNEL);
+	below = kvcalloc(cfg->ranks, sizeof(*below), GFP_KERNEL_ACCOUNT);
 	if (!below)
 		return -ENOMEM;
 	cfg->below = below;
@@ -303,27 +303,29 @@ static int parse_tunables(const struct genl_info *info,
 	return 0;
 }
 
-static int new_locked(struct inc_net *inet, const struct inc_tree_cfg *cfg,
-		      struct genl_info *info, struct sk_buff *msg)
+static struct inc_tree *new_locked(struct inc_net *inet,
+				   const struct inc_tree_cfg *cfg,
+				   struct genl_info *info, struct sk_buff *msg)
 {
 	struct inc_tree *tree;
-	int err;
 
+	if (!inc_net_may_have_trees(inet)) {
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "not permitted in a user namespace: see the module's parameter user_namespaces");
+		return ERR_PTR(-EPERM);
+	}
 	if (cfg->id && inc_tree_find(inet, cfg->id)) {
 		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_ID]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack,
 				       "tree %u exists; without id one is chosen",
 				       cfg->id);
-		return -EEXIST;
+		return ERR_PTR(-EEXIST);
 	}
 	tree = inc_tree_new(inet, cfg, info->extack);
-	if (IS_ERR(tree))
-		return PTR_ERR(tree);
-
 	/* Can't fail: the message is large enough for any tree. */
-	err = inc_nl_fill_tree(msg, info, 0, tree, true);
-	WARN_ON_ONCE(err);
-	return err;
+	if (!IS_ERR(tree))
+		WARN_ON_ONCE(inc_nl_fill_tree(msg, info, 0, tree, true));
+	return tree;
 }
 
 /**
@@ -332,13 +334,15 @@ static int new_locked(struct inc_net *inet, const struct inc_tree_cfg *cfg,
  * @info: parsed
  *
  * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
- * -EOPNOTSUPP: something is not offered; -EEXIST: the ID is taken; -EDQUOT:
- * over a quota; -ENOBUFS: over the memory limit; -ENOMEM.
+ * -EPERM: a user namespace may not have trees; -EOPNOTSUPP: something is not
+ * offered; -EEXIST: the ID is taken; -EDQUOT: over a quota; -ENOBUFS: over the
+ * memory limit; -EAGAIN: there is no room for the reply; -ENOMEM.
  */
 int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_net *inet = inc_net_get(genl_info_net(info));
 	struct inc_tree_cfg cfg = {};
+	struct inc_tree *tree;
 	struct sk_buff *msg;
 	int err;
 
@@ -346,6 +350,9 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	if (info->attrs[INC_A_TREE_ID])
 		cfg.id = nla_get_u32(info->attrs[INC_A_TREE_ID]);
+	if (info->attrs[INC_A_TREE_OWNED] &&
+	    nla_get_u8(info->attrs[INC_A_TREE_OWNED]))
+		cfg.owner = info->snd_portid;
 	err = parse_geometry(info, &cfg) ?: parse_masks(info, &cfg) ?:
 	      parse_tunables(info, &cfg) ?: parse_levels(info, &cfg);
 	if (err)
@@ -356,12 +363,17 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 		goto out;
 
 	mutex_lock(&inet->lock);
-	err = new_locked(inet, &cfg, info, msg);
-	mutex_unlock(&inet->lock);
-	if (err)
-		nlmsg_free(msg);
-	else
+	tree = new_locked(inet, &cfg, info, msg);
+	err = PTR_ERR_OR_ZERO(tree);
+	if (!err) {
 		err = genlmsg_reply(msg, info);
+		msg = NULL;
+		/* There was no room for it: nobody would know the ID. */
+		if (err)
+			inc_tree_leave(tree, 0);
+	}
+	mutex_unlock(&inet->lock);
+	nlmsg_free(msg);
 out:
 	kvfree(cfg.below);
 	return err;
@@ -421,7 +433,8 @@ int inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
  * @skb: request
  * @info: parsed
  *
- * Other commands go on while the members are told.
+ * Nobody can find the tree any more then, and its ID is free. INC_CMD_TREE_DEL_NTF
+ * follows when its members know and its memory is given back.
  *
  * Return: 0; -EINVAL: the ID is missing; -ENOENT: no such tree.
  */
@@ -433,13 +446,28 @@ int inc_nl_tree_del_doit(struct sk_buff *skb, struct genl_info *info)
 	mutex_lock(&inet->lock);
 	tree = inc_nl_find_tree(inet, info, INC_A_TREE_ID);
 	if (!IS_ERR(tree))
-		inc_tree_unpublish(tree);
+		inc_tree_leave(tree, tree->cfg.dead_time);
 	mutex_unlock(&inet->lock);
-	if (IS_ERR(tree))
-		return PTR_ERR(tree);
+	return PTR_ERR_OR_ZERO(tree);
+}
 
-	inc_tree_destroy(tree, READ_ONCE(tree->cfg.dead_time));
-	return 0;
+/**
+ * inc_nl_end_owned() - a netlink socket is gone, and its trees go
+ * @inet: switch
+ * @portid: the socket's port ID, not 0
+ *
+ * Context: process; may sleep; takes inet->lock.
+ */
+void inc_nl_end_owned(struct inc_net *inet, u32 portid)
+{
+	struct inc_tree *tree;
+	unsigned long id;
+
+	mutex_lock(&inet->lock);
+	xa_for_each(&inet->trees, id, tree)
+		if (tree->cfg.owner == portid)
+			inc_tree_leave(tree, tree->cfg.dead_time);
+	mutex_unlock(&inet->lock);
 }
 
 /**

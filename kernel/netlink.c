@@ -6,8 +6,12 @@
  * hand.
  *
  * All commands but the reading of slots work under inc_net.lock, so that
- * objects found there stay until it is dropped.
+ * objects found there stay until it is dropped. None waits for a member or for a
+ * grace period: while a module with a family comes or goes, whoever waits here
+ * would stop generic netlink for the whole host.
  */
+#include <linux/capability.h>
+#include <linux/netlink.h>
 #include <net/genetlink.h>
 #include <net/netlink.h>
 #include <uapi/linux/inc.h>
@@ -102,7 +106,8 @@ static int dump_filter(struct netlink_callback *cb, struct inc_net *inet,
  * inc_nl_dump_trees() - dump something of every tree, or of one
  * @skb: message
  * @cb: dump
- * @fn: dumps one tree
+ * @fn: dumps one tree; -EAGAIN if it has taken long, to go on when others have had
+ *	the lock
  *
  * Context: process; may sleep; takes inc_net.lock.
  * Return: bytes in @skb, 0 at the end; -ENOENT: the tree asked for does not
@@ -120,6 +125,7 @@ int inc_nl_dump_trees(struct sk_buff *skb, struct netlink_callback *cb,
 
 	BUILD_BUG_ON(sizeof(*d) > sizeof(cb->ctx));
 
+again:
 	mutex_lock(&inet->lock);
 	err = dump_filter(cb, inet, &only);
 	if (err) {
@@ -148,6 +154,10 @@ int inc_nl_dump_trees(struct sk_buff *skb, struct netlink_callback *cb,
 	d->tree = (u64)U32_MAX + 1;
 out:
 	mutex_unlock(&inet->lock);
+	if (err == -EAGAIN) {
+		cond_resched();
+		goto again;
+	}
 	return err && (err != -EMSGSIZE || !skb->len) ? err : skb->len;
 }
 
@@ -183,7 +193,10 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 	    inc_nl_put_stats(skb, INC_A_SWITCH_STATS, sum,
 			     INC_A_SWITCH_STATS_MAX) ||
 	    nla_put_u8(skb, INC_A_SWITCH_HOOKED, inet->hooked) ||
-	    put_quota(skb, &inet->quota)) {
+	    put_quota(skb, &inet->quota) ||
+	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_CEILING, inc_net_ceiling()) ||
+	    nla_put_u32(skb, INC_A_SWITCH_LEAVING,
+			atomic_read(&inet->live) - inet->ntrees)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -218,12 +231,11 @@ int inc_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return genlmsg_reply(msg, info);
 }
 
-static void set_limits(struct inc_net *inet, struct nlattr **attrs)
+static void parse_limits(struct nlattr **attrs, u64 *mem_limit,
+			 struct inc_quota *q)
 {
-	struct inc_quota *q = &inet->quota;
-
 	if (attrs[INC_A_SWITCH_MEMORY_LIMIT])
-		inet->mem_limit = nla_get_uint(attrs[INC_A_SWITCH_MEMORY_LIMIT]);
+		*mem_limit = nla_get_uint(attrs[INC_A_SWITCH_MEMORY_LIMIT]);
 	if (attrs[INC_A_SWITCH_MAX_TREES])
 		q->trees = nla_get_u32(attrs[INC_A_SWITCH_MAX_TREES]);
 	if (attrs[INC_A_SWITCH_MAX_RANKS])
@@ -232,6 +244,41 @@ static void set_limits(struct inc_net *inet, struct nlattr **attrs)
 		q->slots = nla_get_u16(attrs[INC_A_SWITCH_MAX_SLOTS]);
 	if (attrs[INC_A_SWITCH_MAX_TREE_MEMORY])
 		q->tree_memory = nla_get_uint(attrs[INC_A_SWITCH_MAX_TREE_MEMORY]);
+}
+
+/* No limit, 0, is the highest one. */
+static bool raises(u64 old, u64 new)
+{
+	return old && (!new || new > old);
+}
+
+/*
+ * Limits keep whoever administers a namespace, which may be any user, from taking
+ * the whole host's memory. So only the host's administrator raises them.
+ */
+static int may_set(struct sk_buff *skb, const struct genl_info *info,
+		   const struct inc_net *inet, u64 mem_limit,
+		   const struct inc_quota *q)
+{
+	const struct inc_quota *old = &inet->quota;
+	int attr = 0;
+
+	if (mem_limit > inet->mem_limit)
+		attr = INC_A_SWITCH_MEMORY_LIMIT;
+	else if (raises(old->trees, q->trees))
+		attr = INC_A_SWITCH_MAX_TREES;
+	else if (raises(old->ranks, q->ranks))
+		attr = INC_A_SWITCH_MAX_RANKS;
+	else if (raises(old->slots, q->slots))
+		attr = INC_A_SWITCH_MAX_SLOTS;
+	else if (raises(old->tree_memory, q->tree_memory))
+		attr = INC_A_SWITCH_MAX_TREE_MEMORY;
+	if (!attr || netlink_capable(skb, CAP_NET_ADMIN))
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
+	NL_SET_ERR_MSG_MOD(info->extack,
+			   "not permitted: only the host's administrator raises limits");
+	return -EPERM;
 }
 
 /**
@@ -244,11 +291,14 @@ static void set_limits(struct inc_net *inet, struct nlattr **attrs)
  *
  * Quotas hold for trees made later.
  *
- * Return: 0, or -EINVAL: nothing to change.
+ * Return: 0; -EINVAL: nothing to change; -EPERM: a limit would be raised.
  */
 int inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_quota quota;
+	u64 mem_limit;
+	int err;
 
 	if (!info->attrs[INC_A_SWITCH_MAX_TREES] &&
 	    !info->attrs[INC_A_SWITCH_MAX_RANKS] &&
@@ -258,9 +308,16 @@ int inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 
 	mutex_lock(&inet->lock);
-	set_limits(inet, info->attrs);
+	mem_limit = inet->mem_limit;
+	quota = inet->quota;
+	parse_limits(info->attrs, &mem_limit, &quota);
+	err = may_set(skb, info, inet, mem_limit, &quota);
+	if (!err) {
+		inet->mem_limit = mem_limit;
+		inet->quota = quota;
+	}
 	mutex_unlock(&inet->lock);
-	return 0;
+	return err;
 }
 
 static struct sk_buff *event_new(struct net *net, struct genl_info *info, u8 cmd)
@@ -317,8 +374,23 @@ void inc_nl_notify_member(struct inc_qp *qp, u8 cmd)
 	msg = event_new(net, &info, cmd);
 	if (msg)
 		event_send(net, msg,
-			   inc_nl_fill_member(msg, &info, 0, qp, false));
+			   inc_nl_fill_member(msg, &info, 0, qp));
 }
+
+/* A daemon that is killed deletes nothing: its trees go with its socket. */
+static int socket_event(struct notifier_block *nb, unsigned long event,
+			void *data)
+{
+	const struct netlink_notify *n = data;
+
+	if (event == NETLINK_URELEASE && n->protocol == NETLINK_GENERIC)
+		inc_nl_end_owned(inc_net_get(n->net), n->portid);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block socket_nb = {
+	.notifier_call	= socket_event,
+};
 
 /**
  * inc_nl_init() - register the family
@@ -328,9 +400,15 @@ void inc_nl_notify_member(struct inc_qp *qp, u8 cmd)
  */
 int __init inc_nl_init(void)
 {
-	int err = genl_register_family(&inc_nl_family);
+	int err;
 
-	if (!err)
+	err = netlink_register_notifier(&socket_nb);
+	if (err)
+		return err;
+	err = genl_register_family(&inc_nl_family);
+	if (err)
+		netlink_unregister_notifier(&socket_nb);
+	else
 		WRITE_ONCE(registered, true);
 	return err;
 }
@@ -344,4 +422,5 @@ void inc_nl_exit(void)
 {
 	WRITE_ONCE(registered, false);
 	genl_unregister_family(&inc_nl_family);
+	netlink_unregister_notifier(&socket_nb);
 }

@@ -53,11 +53,12 @@ int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max);
 
 /* netlink-tree.c */
 size_t inc_nl_tree_size(u16 ranks);
+void inc_nl_end_owned(struct inc_net *inet, u32 portid);
 int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
 		     int flags, struct inc_tree *tree, bool stats);
 
 /* netlink-member.c */
 int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
-		       int flags, struct inc_qp *qp, bool secrets);
+		       int flags, struct inc_qp *qp);
 
 #endif /* _INC_NETLINK_H */

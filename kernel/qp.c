@@ -5,9 +5,10 @@
  * Who may hold a QP: a reader under RCU, who found it by its QPN or in its
  * tree (packets, timers of other members, works), its own timer, and a
  * transmitter, which is one of those. Teardown hence: unpublish, wait for the
- * readers, shut the timer down, free.
+ * readers (teardown.c), shut the timers down, free.
  */
 #include <linux/random.h>
+#include <linux/rhashtable.h>
 #include <net/ipv6.h>
 
 #include "ask.h"
@@ -15,7 +16,10 @@
 #include "debugfs.h"
 #include "engine.h"
 #include "fault.h"
+#include "hold.h"
 #include "inc.h"
+#include "keep.h"
+#include "mem.h"
 #include "netlink.h"
 #include "psn.h"
 #include "qp.h"
@@ -24,6 +28,9 @@
 #include "tree.h"
 #include "tx.h"
 #include "up.h"
+
+/* In a range that is half used, 64 draws in vain are a matter of 2^-64. */
+#define MAX_DRAWS	64
 
 /**
  * inc_part_free() - give up a packet's payload
@@ -41,11 +48,17 @@ void inc_part_free(struct inc_part *part)
 	napi_consume_skb(container_of((char (*)[48])cb, struct sk_buff, cb), 1);
 }
 
-/* Small numbers make a shallow xarray, which is quicker to search. */
-static unsigned long index_of(u32 qpn)
-{
-	return qpn - INC_QPN_MIN;
-}
+/* Buckets for each QP in the table of QPNs, while it grows. */
+#define QPN_BUCKETS	4
+/* What a dst_cache has for each CPU, as near as can be told from outside. */
+#define DST_CACHE_PCPU	48
+
+const struct rhashtable_params inc_qpn_params = {
+	.key_len		= sizeof(u32),
+	.key_offset		= offsetof(struct inc_qp, qpn),
+	.head_offset		= offsetof(struct inc_qp, node),
+	.automatic_shrinking	= true,
+};
 
 /**
  * inc_qp_lookup() - find a QP by its number
@@ -53,11 +66,16 @@ static unsigned long index_of(u32 qpn)
  * @qpn: QPN
  *
  * Context: RCU read side, which is how long the QP stays.
- * Return: the QP, or NULL.
+ * Return: the QP, or NULL; a leaf's is found when it has its parent.
  */
 struct inc_qp *inc_qp_lookup(struct inc_net *inet, u32 qpn)
 {
-	return xa_load(&inet->qps, index_of(qpn));
+	struct inc_qp *qp = rhashtable_lookup(&inet->qps, &qpn, inc_qpn_params);
+
+	/* Pairs with inc_qp_connect(). */
+	if (!qp || smp_load_acquire(&qp->state) == INC_MEMBER_STATE_INIT)
+		return NULL;
+	return qp;
 }
 
 /**
@@ -78,16 +96,20 @@ struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank)
 
 /**
  * inc_qp_memory() - bytes that a member takes
+ * @inet: switch
  * @slots: slots of its tree
  *
  * Context: any.
  * Return: bytes.
  */
-size_t inc_qp_memory(u16 slots)
+u64 inc_qp_memory(const struct inc_net *inet, u16 slots)
 {
-	return sizeof(struct inc_qp) +
-	       slots * (sizeof(struct inc_out) + sizeof(u16)) +
-	       num_possible_cpus() * sizeof(struct inc_stats);
+	return inc_mem_kvmalloc(sizeof(struct inc_qp)) +
+	       inc_mem_kvmalloc(slots * sizeof(struct inc_out)) +
+	       inc_mem_kvmalloc(slots * sizeof(u16)) +
+	       inc_mem_percpu(sizeof(struct inc_stats)) +
+	       inc_mem_percpu(DST_CACHE_PCPU) + QPN_BUCKETS * sizeof(void *) +
+	       inc_debugfs_member_memory(inet);
 }
 
 static void qp_free(struct inc_qp *qp)
@@ -102,49 +124,63 @@ static void qp_free(struct inc_qp *qp)
 
 static struct inc_qp *qp_alloc(struct inc_tree *tree)
 {
-	struct inc_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL);
+	struct inc_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 
 	if (!qp)
 		return NULL;
-	qp->out = kvcalloc(tree->cfg.slots, sizeof(*qp->out), GFP_KERNEL);
-	qp->fifo = kvcalloc(tree->cfg.slots, sizeof(*qp->fifo), GFP_KERNEL);
+	qp->out = kvcalloc(tree->cfg.slots, sizeof(*qp->out),
+			   GFP_KERNEL_ACCOUNT);
+	qp->fifo = kvcalloc(tree->cfg.slots, sizeof(*qp->fifo),
+			    GFP_KERNEL_ACCOUNT);
 	qp->stats = inc_stats_alloc();
 	if (!qp->out || !qp->fifo || !qp->stats ||
-	    dst_cache_init(&qp->dst, GFP_KERNEL)) {
+	    dst_cache_init(&qp->dst, GFP_KERNEL_ACCOUNT)) {
 		qp_free(qp);
 		return NULL;
 	}
 	return qp;
 }
 
+/* Also by a leaf's QP that has no parent yet, which inc_qp_lookup() passes by. */
+static bool taken(struct inc_net *inet, u32 qpn)
+{
+	return rhashtable_lookup_fast(&inet->qps, &qpn, inc_qpn_params);
+}
+
 /*
- * The number asked for, or one that was not used lately, so that old packets
- * find nobody.
+ * Numbers that nobody can guess: whoever wants to take part in a member's name has
+ * to, and old packets find nobody. At most half of the range is used, so a few
+ * draws are enough.
  */
+static int draw_qpn(struct inc_net *inet, struct inc_qp *qp)
+{
+	int draws;
+
+	for (draws = 0; draws < MAX_DRAWS; draws++) {
+		qp->qpn = get_random_u32_inclusive(INC_QPN_MIN, INC_QPN_MAX);
+		if (!taken(inet, qp->qpn))
+			return 0;
+	}
+	return -EBUSY;
+}
+
+/* The number asked for, or one at random; free until inc_net.lock is released. */
 static int choose_qpn(struct inc_net *inet, struct inc_qp *qp,
 		      struct netlink_ext_ack *extack)
 {
-	u32 index;
 	int err;
 
 	if (qp->cfg.qpn) {
 		qp->qpn = qp->cfg.qpn;
-		err = xa_insert(&inet->qps, index_of(qp->qpn), NULL,
-				GFP_KERNEL);
-		if (err != -EBUSY)
-			return err;
+		if (!taken(inet, qp->qpn))
+			return 0;
 		NL_SET_ERR_MSG_MOD(extack, "the QPN is in use");
 		return -EADDRINUSE;
 	}
-	err = xa_alloc_cyclic(&inet->qps, &index, NULL,
-			      XA_LIMIT(0, INC_QPN_MAX - INC_QPN_MIN),
-			      &inet->next_qpn, GFP_KERNEL);
-	if (err < 0) {
+	err = draw_qpn(inet, qp);
+	if (err)
 		NL_SET_ERR_MSG_MOD(extack, "no QPN is left");
-		return err;
-	}
-	qp->qpn = INC_QPN_MIN + index;
-	return 0;
+	return err;
 }
 
 /* May a member have the transport that it wants? */
@@ -176,6 +212,8 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	qp->cfg = *cfg;
 	qp->state = INC_MEMBER_STATE_RTS;
 	qp->next_msg_id = tree->cfg.first_msg_id;
+	qp->oldest = tree->cfg.first_msg_id;
+	qp->newest = tree->cfg.first_msg_id;
 	qp->last_rx = jiffies;
 	qp->rx_at = jiffies;
 	if (!cfg->has_psn)
@@ -184,6 +222,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	spin_lock_init(&qp->rx_lock);
 	spin_lock_init(&qp->tx_lock);
 	__skb_queue_head_init(&qp->kept);
+	INIT_WORK(&qp->more, inc_send_more);
 	timer_setup(&qp->rto, inc_send_timer, 0);
 	timer_setup(&qp->ack_timer, inc_engine_ack_timer, 0);
 	timer_setup(&qp->ask_timer, inc_ask_timer, 0);
@@ -232,7 +271,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 			  struct netlink_ext_ack *extack)
 {
 	struct inc_net *inet = tree->inet;
-	size_t memory = inc_qp_memory(tree->cfg.slots);
+	u64 memory = inc_qp_memory(inet, tree->cfg.slots);
 	struct inc_qp *qp;
 	int err;
 
@@ -262,21 +301,23 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	if (qp->is_switch)
 		qp->resp.max_len = 2 * tree->geom.max_chunks * tree->geom.pmtu;
 	err = choose_qpn(inet, qp, extack);
-	if (err < 0)
+	if (err)
 		goto err_free;
 	/* RoCEv2 entropy for ECMP, as rxe does: 0xc000 ... 0xffff by QPN. */
 	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
 	err = inc_tx_source(qp);
 	if (err) {
 		NL_SET_ERR_MSG_MOD(extack, "no route to the member's address");
-		goto err_qpn;
+		goto err_free;
 	}
+	err = rhashtable_insert_fast(&inet->qps, &qp->node, inc_qpn_params);
+	if (err)
+		goto err_free;
 
 	qp->memory = memory;
 	tree->memory += memory;
 	refcount_inc(&tree->ref);
 	rcu_assign_pointer(tree->member[cfg->rank], qp);
-	xa_store(&inet->qps, index_of(qp->qpn), qp, GFP_KERNEL);
 	inc_debugfs_member_add(qp);
 	inc_nl_notify_member(qp, INC_CMD_MEMBER_NEW_NTF);
 	if (++tree->nmembers == tree->cfg.ranks) {
@@ -285,8 +326,6 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	}
 	return qp;
 
-err_qpn:
-	xa_erase(&inet->qps, index_of(qp->qpn));
 err_free:
 	qp_free(qp);
 err_charge:
@@ -307,11 +346,12 @@ struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
 				 struct netlink_ext_ack *extack)
 {
 	const struct inc_member_cfg cfg = { .rank = U16_MAX };
-	size_t memory = inc_qp_memory(tree->cfg.slots) + inc_up_memory(tree);
 	struct inc_net *inet = tree->inet;
 	struct inc_qp *qp;
+	u64 memory;
 	int err;
 
+	memory = inc_qp_memory(inet, tree->cfg.slots) + inc_up_memory(tree);
 	err = inc_net_charge(inet, memory, extack);
 	if (err)
 		return ERR_PTR(err);
@@ -322,11 +362,15 @@ struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
 	qp_init(qp, tree, &cfg);
 	qp->state = INC_MEMBER_STATE_INIT;
 	qp->resp.results = true;
+	qp->req.patient = true;
 	qp->up = inc_up_alloc(tree);
 	if (!qp->up)
 		goto err_free;
 	err = choose_qpn(inet, qp, extack);
-	if (err < 0)
+	if (err)
+		goto err_free;
+	err = rhashtable_insert_fast(&inet->qps, &qp->node, inc_qpn_params);
+	if (err)
 		goto err_free;
 	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
 	qp->memory = memory;
@@ -375,9 +419,9 @@ int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		NL_SET_ERR_MSG_MOD(extack, "no route to the parent's address");
 		return err;
 	}
-	xa_store(&qp->inet->qps, index_of(qp->qpn), qp, GFP_KERNEL);
 	spin_lock_bh(&qp->tx_lock);
-	WRITE_ONCE(qp->state, INC_MEMBER_STATE_RTS);
+	/* Who finds it sees all of the above: pairs with inc_qp_lookup(). */
+	smp_store_release(&qp->state, INC_MEMBER_STATE_RTS);
 	spin_unlock_bh(&qp->tx_lock);
 	inc_send_kick(qp);
 	return 0;
@@ -409,6 +453,31 @@ void inc_qp_error(struct inc_qp *qp, u8 error)
 		inc_tree_fail(qp->tree, INC_STATUS_PEER_DEAD);
 }
 
+/* Nobody finds it any more, and who did has ended. */
+static void end_qp(struct inc_parting *p)
+{
+	struct inc_qp *qp = container_of(p, struct inc_qp, parting);
+	struct inc_tree *tree = qp->tree;
+	struct inc_net *inet = qp->inet;
+
+	timer_shutdown_sync(&qp->rto);
+	timer_shutdown_sync(&qp->ack_timer);
+	timer_shutdown_sync(&qp->ask_timer);
+	/* A packet that was held back may still come in. */
+	inc_fault_free(qp);
+	cancel_work_sync(&qp->more);
+	inc_keep_forget(qp);
+	inc_hold_drop(qp);
+	mutex_lock(&inet->lock);
+	inc_stats_sum(qp->stats, tree->gone);
+	list_del(&qp->parted);
+	tree->memory -= qp->memory;
+	inc_net_uncharge(inet, qp->memory);
+	mutex_unlock(&inet->lock);
+	qp_free(qp);
+	inc_tree_put(tree);
+}
+
 /**
  * inc_qp_unpublish() - let nobody find a QP any more
  * @qp: QP
@@ -420,9 +489,7 @@ void inc_qp_unpublish(struct inc_qp *qp)
 	struct inc_tree *tree = qp->tree;
 
 	lockdep_assert_held(&qp->inet->lock);
-	xa_erase(&qp->inet->qps, index_of(qp->qpn));
-	tree->memory -= qp->memory;
-	inc_net_uncharge(qp->inet, qp->memory);
+	rhashtable_remove_fast(&qp->inet->qps, &qp->node, inc_qpn_params);
 	inc_debugfs_member_del(qp);
 	if (qp->up) {
 		RCU_INIT_POINTER(tree->parent, NULL);
@@ -432,30 +499,14 @@ void inc_qp_unpublish(struct inc_qp *qp)
 		inc_nl_notify_member(qp, INC_CMD_MEMBER_DEL_NTF);
 	}
 
-	spin_lock_bh(&qp->tx_lock);
+	/* Pairs with begin_msg() of engine.c. */
+	spin_lock_bh(&qp->rx_lock);
+	spin_lock(&qp->tx_lock);
 	WRITE_ONCE(qp->state, INC_MEMBER_STATE_ERROR);
-	spin_unlock_bh(&qp->tx_lock);
-}
-
-/**
- * inc_qp_destroy() - free a QP that nobody can find
- * @qp: QP; a grace period has passed since inc_qp_unpublish()
- *
- * Context: process; may sleep.
- */
-void inc_qp_destroy(struct inc_qp *qp)
-{
-	struct inc_tree *tree = qp->tree;
-
-	timer_shutdown_sync(&qp->rto);
-	timer_shutdown_sync(&qp->ack_timer);
-	timer_shutdown_sync(&qp->ask_timer);
-	/* A packet that was held back may still come in. */
-	inc_fault_free(qp);
-	__skb_queue_purge(&qp->kept);
-	inc_stats_sum(qp->stats, tree->gone);
-	qp_free(qp);
-	inc_tree_put(tree);
+	spin_unlock(&qp->tx_lock);
+	spin_unlock_bh(&qp->rx_lock);
+	list_add_tail(&qp->parted, &tree->parted);
+	inc_part(qp->inet, &qp->parting, end_qp);
 }
 
 /**
@@ -465,7 +516,7 @@ void inc_qp_destroy(struct inc_qp *qp)
  * Once a message began, ranks are not exchangeable: the others get
  * INC_STATUS_MEMBER_LEFT.
  *
- * Context: process, inc_net.lock held; may sleep for a grace period.
+ * Context: process, inc_net.lock held.
  */
 void inc_qp_del(struct inc_qp *qp)
 {
@@ -476,6 +527,4 @@ void inc_qp_del(struct inc_qp *qp)
 		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
 	else if (!READ_ONCE(tree->error))
 		WRITE_ONCE(tree->state, INC_TREE_STATE_FORMING);
-	synchronize_net();
-	inc_qp_destroy(qp);
 }

@@ -32,6 +32,8 @@
  * still for the dead time, everybody else seems to have been silent.
  */
 #define MIN_TRIES	5
+/* A timer that runs so much after it was due is late; two ticks of 100 Hz. */
+#define LATE		20000
 
 /* IBTA table 46: encoded RNR NAK timer, microseconds. */
 static const u32 rnr_time[32] = {
@@ -287,7 +289,8 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
 		r->probing = false;
 		r->next = r->fresh;
 		if (alone) {
-			shrink(r);
+			if (!r->refused)
+				shrink(r);
 			go_back(r);
 		}
 	} else if (inc_psn_diff(r->next, psn) < 0) {
@@ -297,6 +300,7 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
 	r->progress_at = now;
 	r->tries = 0;
 	r->nak_seen = false;
+	r->refused = false;
 }
 
 /**
@@ -379,6 +383,11 @@ enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now)
  * @timer: encoded time to wait
  * @now: time
  *
+ * Nothing is sent before the time is over, so another one that says the same is
+ * about the same packet: it does not make the wait longer, or a member could put
+ * its death off for ever. What a parent refuses is another matter: it may wait for
+ * a rank of another switch.
+ *
  * Context: the QP's transmit lock is held.
  * Return: INC_REQ_OLD, INC_REQ_WAIT or INC_REQ_BAD.
  * Spec: IBTA 1.x section 9.7.5.2.8.
@@ -390,6 +399,12 @@ enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
 
 	if (known != INC_REQ_PROGRESS)
 		return known;
+	if (r->patient) {
+		r->progress_at = now;
+		r->tries = 0;
+	}
+	if (r->rnr && psn == r->una)
+		return INC_REQ_OLD;
 	if (psn != r->una)
 		progress(r, psn, now);
 	go_back(r);
@@ -435,6 +450,65 @@ u64 inc_req_deadline(const struct inc_req *r)
 }
 
 /**
+ * inc_req_alive() - there was a sign of life
+ * @r: requester
+ * @at: when: the dead time does not begin before that
+ *
+ * It changes nothing else: what is due is repeated as before.
+ *
+ * Context: the QP's transmit lock is held.
+ */
+void inc_req_alive(struct inc_req *r, u64 at)
+{
+	if (at > r->progress_at)
+		r->progress_at = at;
+}
+
+/**
+ * inc_req_reprieve() - a peer that was found dead has a part of that time more
+ * @r: requester
+ * @now: time
+ *
+ * Context: the QP's transmit lock is held.
+ */
+void inc_req_reprieve(struct inc_req *r, u64 now)
+{
+	inc_req_alive(r, now - r->dead + r->dead / 5);
+}
+
+/**
+ * inc_req_heard() - the first packet of a peer has come
+ * @r: requester
+ * @now: time
+ *
+ * Whatever was sent before may have reached nobody: it is sent again, at once.
+ *
+ * Context: the QP's transmit lock is held.
+ */
+void inc_req_heard(struct inc_req *r, u64 now)
+{
+	r->backoff = 0;
+	r->progress_at = now;
+	if (r->rnr || r->una == r->fresh)
+		return;
+	r->sent_at = now;
+	go_back(r);
+}
+
+/*
+ * A timer that runs late is that of a machine that stood still, or had no time:
+ * its answers may lie in a queue, and nobody was asked meanwhile. So that time does
+ * not count.
+ */
+static void excuse(struct inc_req *r, u64 deadline, u64 now)
+{
+	u64 late = now - deadline;
+
+	if (late > LATE)
+		r->progress_at = min(r->progress_at + late, now);
+}
+
+/**
  * inc_req_timeout() - the timer ran
  * @r: requester
  * @now: time
@@ -444,6 +518,9 @@ u64 inc_req_deadline(const struct inc_req *r)
  * the rest follows; if not, it acknowledges all that it has, and nothing else
  * is sent twice. Without this, members that share one busy CPU spend a third of
  * it on repetitions without any loss.
+ *
+ * After an RNR NAK likewise: the member may refuse that packet again, and what a
+ * NAK costs here must not be a whole window.
  *
  * Context: the QP's transmit lock is held.
  * Return: enum inc_req_timer; after INC_REQ_TIMER_BACK, INC_REQ_TIMER_RESUME
@@ -463,16 +540,18 @@ enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now)
 		r->asking = true;
 		return INC_REQ_TIMER_ASK;
 	}
+	excuse(r, deadline, now);
 	if (now - r->progress_at >= r->dead && r->tries >= MIN_TRIES)
 		return INC_REQ_TIMER_DEAD;
 	if (r->tries < MIN_TRIES)
 		r->tries++;
 
+	r->probing = true;
 	if (r->rnr) {
 		r->rnr = false;
+		r->refused = true;
 		return INC_REQ_TIMER_RESUME;
 	}
-	r->probing = true;
 	r->next = r->una;
 	r->since_ackreq = 0;
 	if (r->timed_psn == r->una)

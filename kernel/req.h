@@ -57,7 +57,9 @@ struct inc_wqe {
  *	each doubles the time-out
  * @tries: time-outs and RNR waits since the last progress
  * @rnr: waiting for @resume after an RNR NAK
- * @probing: only the oldest packet is repeated, after a time-out
+ * @probing: only the oldest packet is repeated, after a time-out or an RNR NAK
+ * @refused: it was refused by an RNR NAK, and not lost
+ * @patient: the peer may send RNR NAKs for as long as it likes
  * @asking: the newest packet is to be sent again, to ask
  * @nak_seen: @nak_psn is valid
  * @timing: a round trip is being measured
@@ -89,6 +91,8 @@ struct inc_req {
 	u8		tries;
 	bool		rnr;
 	bool		probing;
+	bool		refused;
+	bool		patient;
 	bool		asking;
 	bool		nak_seen;
 	bool		timing;
@@ -165,6 +169,9 @@ enum inc_req_timer {
 };
 
 void inc_req_init(struct inc_req *r, u32 psn);
+void inc_req_heard(struct inc_req *r, u64 now);
+void inc_req_reprieve(struct inc_req *r, u64 now);
+void inc_req_alive(struct inc_req *r, u64 at);
 void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us);
 struct inc_wqe *inc_req_push(struct inc_req *r);
 struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,

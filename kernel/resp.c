@@ -3,6 +3,8 @@
  * RC responder. Order of the checks as in IBTA 1.x, figure 78: PSN, opcode
  * sequence, R_Key and address, length.
  */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <uapi/linux/inc_proto.h>
 
 #include "psn.h"
@@ -104,6 +106,89 @@ enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 	dmalen = pkt->flags & INC_PKT_FIRST ? pkt->dmalen : r->dmalen;
 	done = pkt->flags & INC_PKT_FIRST ? 0 : r->done;
 	return length_ok(r, pkt, dmalen, done) ? INC_RESP_NEW : INC_RESP_INVALID;
+}
+
+/* The message whose packet @psn is the first of those with @left bytes. */
+static void run_from(const struct inc_resp *r, u32 psn, u32 left,
+		     struct inc_resp_run *run)
+{
+	u32 packets = max(DIV_ROUND_UP(left, r->pmtu), 1U);
+
+	run->end = inc_psn_add(psn, packets);
+	run->tail = left - (packets - 1) * r->pmtu;
+}
+
+/**
+ * inc_resp_run() - the message in progress
+ * @r: responder
+ * @run: takes what is known of it; it ends at the expected PSN if there is none
+ *
+ * Context: the QP's receive lock is held.
+ */
+void inc_resp_run(const struct inc_resp *r, struct inc_resp_run *run)
+{
+	if (r->in_msg)
+		run_from(r, r->epsn, r->dmalen - r->done, run);
+	else
+		*run = (struct inc_resp_run) { .end = r->epsn };
+}
+
+/* MIDDLE or LAST: they have no key, but a place in a message that has. */
+static bool continues(const struct inc_resp *r, const struct inc_pkt *pkt,
+		      const struct inc_resp_run *run)
+{
+	bool last = pkt->psn == inc_psn_add(run->end, -1);
+
+	if (pkt->flags & INC_PKT_FIRST || last != !!(pkt->flags & INC_PKT_LAST))
+		return false;
+	if (last)
+		return pkt->flags & INC_PKT_IMM &&
+		       pkt->payload_len == run->tail &&
+		       pkt->pad == (-run->tail & 3);
+	return pkt->payload_len == r->pmtu && !pkt->pad;
+}
+
+/* FIRST or ONLY, and no other way to begin. */
+static bool opens(const struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	if (inc_resp_is_empty(pkt))
+		return true;
+	if (pkt->flags & INC_PKT_LAST ?
+	    !r->results && !(pkt->flags & INC_PKT_IMM) : r->results)
+		return false;
+	return key_ok(r, pkt) && length_ok(r, pkt, pkt->dmalen, 0);
+}
+
+/**
+ * inc_resp_ahead() - judge a request packet beyond a hole
+ * @r: responder
+ * @pkt: parsed packet, a request
+ * @run: what the nearest packet before it belongs to that is kept, or else
+ *	inc_resp_run(); takes what this one belongs to
+ *
+ * What is kept will be believed when the hole is filled. So whatever can be known
+ * of it has to be right: the key of a packet that has one, and of the others that
+ * a message whose key was right has room for them in this very place.
+ *
+ * Context: the QP's receive lock is held.
+ * Return: enum inc_resp_ahead.
+ */
+enum inc_resp_ahead inc_resp_ahead(const struct inc_resp *r,
+				   const struct inc_pkt *pkt,
+				   struct inc_resp_run *run)
+{
+	if (!(pkt->flags & INC_PKT_SUPPORTED))
+		return INC_RESP_AHEAD_WRONG;
+	if (inc_psn_diff(pkt->psn, run->end) < 0)
+		return continues(r, pkt, run) ? INC_RESP_AHEAD_GOOD :
+						INC_RESP_AHEAD_WRONG;
+	if (!(pkt->flags & INC_PKT_FIRST))
+		return pkt->psn == run->end ? INC_RESP_AHEAD_WRONG :
+					      INC_RESP_AHEAD_UNKNOWN;
+	if (!opens(r, pkt))
+		return INC_RESP_AHEAD_WRONG;
+	run_from(r, pkt->psn, pkt->dmalen, run);
+	return INC_RESP_AHEAD_GOOD;
 }
 
 /**

@@ -27,6 +27,7 @@
  * @in_msg: a FIRST came and its LAST did not
  * @results: the other end is a parent, and writes results
  * @nak_sent: a NAK for @epsn is out; there is one per hole (IBTA C9-114)
+ * @kept: packets beyond a hole are kept
  * @unacked: requests taken in since the last acknowledgment
  */
 struct inc_resp {
@@ -42,7 +43,31 @@ struct inc_resp {
 	bool	in_msg;
 	bool	results;
 	bool	nak_sent;
+	bool	kept;
 	u8	unacked;
+};
+
+/**
+ * struct inc_resp_run - message that a packet beyond a hole belongs to
+ * @end: PSN behind its last packet
+ * @tail: bytes of the last packet
+ */
+struct inc_resp_run {
+	u32	end;
+	u16	tail;
+};
+
+/**
+ * enum inc_resp_ahead - what a packet beyond a hole is worth
+ * @INC_RESP_AHEAD_GOOD: it may be kept
+ * @INC_RESP_AHEAD_UNKNOWN: what opens its message has not come
+ * @INC_RESP_AHEAD_WRONG: it can't be what comes there: a wrong key, length or
+ *	place
+ */
+enum inc_resp_ahead {
+	INC_RESP_AHEAD_GOOD,
+	INC_RESP_AHEAD_UNKNOWN,
+	INC_RESP_AHEAD_WRONG,
 };
 
 /**
@@ -85,7 +110,7 @@ enum inc_resp_ask {
  */
 static inline bool inc_resp_owed(const struct inc_resp *r)
 {
-	return r->in_msg || r->nak_sent;
+	return r->in_msg || r->nak_sent || r->kept;
 }
 
 /**
@@ -108,6 +133,10 @@ static inline bool inc_resp_is_empty(const struct inc_pkt *pkt)
 
 enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 				     const struct inc_pkt *pkt);
+void inc_resp_run(const struct inc_resp *r, struct inc_resp_run *run);
+enum inc_resp_ahead inc_resp_ahead(const struct inc_resp *r,
+				   const struct inc_pkt *pkt,
+				   struct inc_resp_run *run);
 bool inc_resp_check_uc(const struct inc_resp *r, const struct inc_pkt *pkt);
 void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt);
 enum inc_resp_ask inc_resp_silence(struct inc_resp *r, bool waited);

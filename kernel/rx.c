@@ -3,6 +3,9 @@
  * Receive border: nobody has looked at the UDP header yet, so its length and
  * checksum are checked here, then everything up to the ICRC. What passes
  * belongs to a QP of this switch, comes from its member and is undamaged.
+ *
+ * Whose it is and who sent it is found out first, with no more than a look at
+ * the headers: a stranger's packet is not worth a copy or a CRC.
  */
 #include <linux/crc32.h>
 #include <linux/ip.h>
@@ -16,9 +19,13 @@
 #include "fault.h"
 #include "icrc.h"
 #include "inc.h"
+#include "ingress.h"
 #include "qp.h"
 #include "rx.h"
 #include "trace.h"
+
+/* From the UDP header on. */
+#define QPN_END	(sizeof(struct udphdr) + 8)
 
 /**
  * inc_rx_qpn() - does a UDP packet go to an INC QPN
@@ -113,15 +120,10 @@ static u8 transport_of(const struct inc_pkt *pkt)
 	return pkt->uc ? INC_TRANSPORT_UC : INC_TRANSPORT_RC;
 }
 
-/*
- * Cheap checks first: a stranger's packet is not worth a CRC. @qpp: its QP, if it
- * is known already that the packet comes from its member; else takes it.
- */
-static unsigned int check(struct inc_net *inet, struct sk_buff *skb,
-			  unsigned int udp_off, struct inc_pkt *pkt,
-			  struct inc_qp **qpp)
+/* What takes a look at all of a packet, which comes from its QP's member. */
+static unsigned int check(struct inc_qp *qp, struct sk_buff *skb,
+			  unsigned int udp_off, struct inc_pkt *pkt)
 {
-	struct inc_qp *qp = *qpp;
 	unsigned int err;
 
 	err = check_udp(skb, udp_off);
@@ -130,21 +132,14 @@ static unsigned int check(struct inc_net *inet, struct sk_buff *skb,
 	err = parse(skb, udp_off + sizeof(struct udphdr), pkt);
 	if (err)
 		return err;
-	if (!qp)
-		qp = inc_qp_lookup(inet, pkt->qpn);
-	if (!qp)
-		return INC_A_SWITCH_STATS_RX_NO_QP;
 	if (transport_of(pkt) != qp->cfg.transport)
 		return INC_A_SWITCH_STATS_RX_OPCODE;
-	if (!*qpp && !from_member(skb, qp))
-		return INC_A_SWITCH_STATS_RX_SOURCE;
 	if (pkt->pkey != qp->cfg.pkey)
 		return INC_A_SWITCH_STATS_RX_PKEY;
 	if (inc_fault_enabled())
 		inc_fault_rx_damage(qp, skb, udp_off + sizeof(struct udphdr));
 	if (!icrc_ok(skb, udp_off, pkt))
 		return INC_A_SWITCH_STATS_RX_ICRC;
-	*qpp = qp;
 	return 0;
 }
 
@@ -156,16 +151,15 @@ static void drop(struct inc_net *inet, struct sk_buff *skb,
 	kfree_skb_reason(skb, SKB_DROP_REASON_NETFILTER_DROP);
 }
 
-/* One packet, plain; @qp as in check(). */
-static void rx_one(struct inc_net *inet, struct sk_buff *skb,
-		   unsigned int udp_off, struct inc_qp *qp)
+/* One packet, plain, that comes from the member of @qp. */
+static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 {
-	struct inc_pkt pkt = {};
+	struct inc_pkt pkt = { .qpn = qp->qpn };
 	unsigned int err;
 
-	err = check(inet, skb, udp_off, &pkt, &qp);
+	err = check(qp, skb, udp_off, &pkt);
 	if (err) {
-		drop(inet, skb, &pkt, err);
+		drop(qp->inet, skb, &pkt, err);
 		return;
 	}
 
@@ -174,56 +168,104 @@ static void rx_one(struct inc_net *inet, struct sk_buff *skb,
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
+	/* IPsec's states, for one, are not to wait until a slot is done. */
+	skb_ext_reset(skb);
 	__skb_pull(skb, udp_off + sizeof(struct udphdr));
 	if (inc_fault_enabled() && inc_fault_rx(qp, skb))
 		return;
 	inc_engine_rx(qp, skb, &pkt);
 }
 
-/* Several packets that another switch on this machine has sent as one. */
-static void rx_burst(struct inc_net *inet, struct sk_buff *skb,
+/* One of a burst. Ports are the same in all of them, QPNs need not be. */
+static void rx_segment(struct inc_qp *qp, struct sk_buff *skb,
+		       unsigned int udp_off)
+{
+	struct inc_pkt pkt = { .qpn = inc_rx_qpn(skb, udp_off) };
+	struct inc_net *inet = qp->inet;
+
+	if (pkt.qpn != qp->qpn) {
+		qp = inc_qp_lookup(inet, pkt.qpn);
+		if (!qp || !from_member(skb, qp)) {
+			drop(inet, skb, &pkt, qp ?
+			     INC_A_SWITCH_STATS_RX_SOURCE :
+			     INC_A_SWITCH_STATS_RX_NO_QP);
+			return;
+		}
+	}
+	rx_one(qp, skb, udp_off);
+}
+
+/*
+ * Several packets that another switch on this machine has sent as one, or GRO
+ * has put together.
+ */
+static void rx_burst(struct inc_qp *qp, struct sk_buff *skb,
 		     unsigned int udp_off)
 {
-	struct inc_pkt pkt = {};
+	struct inc_pkt pkt = { .qpn = qp->qpn };
 	struct sk_buff *segs, *next;
 
 	__skb_push(skb, -skb_mac_offset(skb));
 	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_IP_CSUM |
 				 NETIF_F_IPV6_CSUM, false);
 	if (IS_ERR_OR_NULL(segs)) {
-		drop(inet, skb, &pkt, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		drop(qp->inet, skb, &pkt, INC_A_SWITCH_STATS_RX_NO_MEMORY);
 		return;
 	}
 	consume_skb(skb);
 	skb_list_walk_safe(segs, skb, next) {
 		skb_mark_not_on_list(skb);
 		__skb_pull(skb, skb_network_offset(skb));
-		rx_one(inet, skb, udp_off, NULL);
+		rx_segment(qp, skb, udp_off);
 	}
+}
+
+/*
+ * Who is not the member gets no further than this, whatever he sends.
+ * Returns 0, or the counter of what is wrong.
+ */
+static unsigned int admit(const struct inc_qp *qp, struct sk_buff *skb,
+			  bool plain)
+{
+	if (!from_member(skb, qp))
+		return INC_A_SWITCH_STATS_RX_SOURCE;
+	/* The ICRC is not defined over options, no RoCEv2 host sends any. */
+	if (!plain)
+		return INC_A_SWITCH_STATS_RX_IP_OPTIONS;
+	return inc_ingress_check(qp, skb);
 }
 
 /**
  * inc_rx() - take a packet to an INC QPN
  * @inet: switch
- * @skb: packet, skb->data at its IP header; consumed
+ * @skb: packet, skb->data at its IP header; consumed if true
  * @udp_off: offset of its UDP header
+ * @qpn: what inc_rx_qpn() said
  * @plain: the IP header has neither options nor extensions, the packet is no
  *	fragment
  *
  * Context: softirq, RCU read side.
+ * Return: false if there is no such QP: then it is somebody else's.
  */
-void inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
-	    bool plain)
+bool inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
+	    u32 qpn, bool plain)
 {
-	struct inc_pkt pkt = {};
+	struct inc_qp *qp = inc_qp_lookup(inet, qpn);
+	struct inc_pkt pkt = { .qpn = qpn };
+	unsigned int err;
 
-	/* The ICRC is not defined over options, and no RoCEv2 host sends any. */
-	if (!plain)
-		drop(inet, skb, &pkt, INC_A_SWITCH_STATS_RX_IP_OPTIONS);
+	if (!qp) {
+		inc_stats_inc(inet->stats, INC_A_SWITCH_STATS_RX_NO_QP);
+		return false;
+	}
+	err = admit(qp, skb, plain);
+	if (err)
+		drop(inet, skb, &pkt, err);
 	else if (skb_is_gso(skb))
-		rx_burst(inet, skb, udp_off);
+		rx_burst(qp, skb, udp_off);
 	else
-		rx_one(inet, skb, udp_off, NULL);
+		rx_one(qp, skb, udp_off);
+	return true;
 }
 
 /**
@@ -243,8 +285,34 @@ bool inc_rx_early(struct inc_net *inet, struct sk_buff *skb,
 	struct inc_qp *qp = inc_qp_lookup(inet, qpn);
 
 	/* Its address is one of ours, or the route to this member was not found. */
-	if (!qp || !from_member(skb, qp))
+	if (!qp || !from_member(skb, qp) || !inc_ingress_early(qp, skb))
 		return false;
-	rx_one(inet, skb, udp_off, qp);
+	rx_one(qp, skb, udp_off);
+	return true;
+}
+
+/**
+ * inc_rx_cut() - drop an IPv6 fragment of which nobody can say whose it is
+ * @inet: switch
+ * @skb: packet with a fragment header, skb->data at its IP header
+ * @udp_off: offset of its UDP header
+ *
+ * IP puts fragments together behind the hook. If the first ends before the QPN,
+ * what becomes of it would get past the switch. IP itself drops one that ends
+ * in the UDP header.
+ *
+ * Context: softirq, RCU read side.
+ * Return: whether it is such a fragment, and counted.
+ */
+bool inc_rx_cut(struct inc_net *inet, const struct sk_buff *skb,
+		unsigned int udp_off)
+{
+	struct udphdr buf, *uh;
+
+	uh = skb_header_pointer(skb, udp_off, sizeof(buf), &buf);
+	if (!uh || uh->dest != htons(INC_UDP_PORT) ||
+	    skb->len >= udp_off + QPN_END)
+		return false;
+	inc_stats_inc(inet->stats, INC_A_SWITCH_STATS_RX_IP_OPTIONS);
 	return true;
 }

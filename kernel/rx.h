@@ -7,6 +7,7 @@
 
 #include <linux/skbuff.h>
 
+#include "resp.h"
 #include "slot.h"
 #include "wire.h"
 
@@ -16,10 +17,12 @@ struct inc_net;
  * struct inc_cb - what the module keeps in skb->cb
  * @part: payload, once the packet's message is known
  * @psn: PSN, while the packet is kept beyond a hole
+ * @run: message that it belongs to, meanwhile
  */
 struct inc_cb {
-	struct inc_part	part;
-	u32		psn;
+	struct inc_part		part;
+	u32			psn;
+	struct inc_resp_run	run;
 };
 
 static inline struct inc_cb *inc_cb(struct sk_buff *skb)
@@ -31,7 +34,9 @@ static inline struct inc_cb *inc_cb(struct sk_buff *skb)
 u32 inc_rx_qpn(const struct sk_buff *skb, unsigned int udp_off);
 bool inc_rx_early(struct inc_net *inet, struct sk_buff *skb,
 		  unsigned int udp_off, u32 qpn);
-void inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
-	    bool plain);
+bool inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
+	    u32 qpn, bool plain);
+bool inc_rx_cut(struct inc_net *inet, const struct sk_buff *skb,
+		unsigned int udp_off);
 
 #endif /* _INC_RX_H */

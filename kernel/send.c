@@ -10,8 +10,11 @@
  */
 #include "burst.h"
 #include "compat.h"
+#include "engine.h"
+#include "hold.h"
 #include "psn.h"
 #include "qp.h"
+#include "scan.h"
 #include "send.h"
 #include "trace.h"
 #include "tree.h"
@@ -56,14 +59,15 @@ static bool stale(const struct inc_out *out)
  * @msg: what the request's header says
  * @va: where the member wants the result
  * @rkey: key of that memory
+ * @size: bytes of its packets, if they have to wait
  *
- * Context: BH; takes qp->tx_lock.
+ * Context: BH; qp->rx_lock held, takes qp->tx_lock.
  * Return: enum inc_open_verdict.
  */
 enum inc_open_verdict inc_send_open(struct inc_qp *qp,
-				    const struct inc_msg *msg, u64 va, u32 rkey)
+				    const struct inc_msg *msg, u64 va,
+				    u32 rkey, u32 size)
 {
-	u32 hold = READ_ONCE(qp->tree->cfg.hold);
 	enum inc_open_verdict verdict;
 	struct inc_out *out;
 
@@ -75,16 +79,14 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 	} else if (out->open ||
 		   (out->begun && (s32)(msg->msg_id - out->msg_id) < 0)) {
 		verdict = INC_OPEN_BUSY;
-	} else if (qp->held && qp->held + msg->in_len > hold &&
-		   !qp->is_switch) {
-		/* What waits of a switch is held of its members there. */
+	} else if (inc_hold_full(qp, msg->msg_id, size)) {
 		verdict = INC_OPEN_HELD;
 	} else {
 		verdict = INC_OPEN_OK;
 		out->va = va;
 		out->rkey = rkey;
 		out->msg_id = msg->msg_id;
-		out->held = msg->in_len;
+		out->held = size;
 		out->off = msg->out_off;
 		out->len = msg->out_len;
 		out->whole = out->len == msg->data_len;
@@ -96,7 +98,9 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 		out->open = true;
 		out->begun = true;
 		out->again = false;
-		qp->held += msg->in_len;
+		inc_hold_add(qp, size);
+		WRITE_ONCE(qp->begun, qp->begun + 1);
+		qp->nopen++;
 	}
 	spin_unlock_bh(&qp->tx_lock);
 	return verdict;
@@ -148,9 +152,11 @@ void inc_send_close(struct inc_qp *qp, u32 msg_id)
 
 	spin_lock_bh(&qp->tx_lock);
 	out->begun = false;
+	WRITE_ONCE(qp->begun, qp->begun - 1);
 	if (out->open && (!out->queued || stale(out))) {
 		out->open = false;
-		qp->held -= out->held;
+		inc_hold_add(qp, -(s64)out->held);
+		qp->nopen--;
 	}
 	spin_unlock_bh(&qp->tx_lock);
 }
@@ -192,8 +198,10 @@ void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
 		/* Two CPUs may come here in the other order. */
 		if (ready > out->ready) {
 			out->ready = ready;
-			if (ready == out->nchunks)
-				qp->held -= out->held;
+			if (ready == out->nchunks) {
+				inc_hold_add(qp, -(s64)out->held);
+				qp->nopen--;
+			}
 			enqueue(qp, slot);
 		}
 	}
@@ -216,18 +224,22 @@ void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status)
 	spin_lock_bh(&qp->tx_lock);
 	if (out->open && out->msg_id == msg_id && !out->status) {
 		out->status = status;
-		if (out->ready < out->nchunks)
-			qp->held -= out->held;
+		if (out->ready < out->nchunks) {
+			inc_hold_add(qp, -(s64)out->held);
+			qp->nopen--;
+		}
 		enqueue(qp, slot);
 	}
 	spin_unlock_bh(&qp->tx_lock);
 }
 
-static void add_stray(struct inc_qp *qp, u32 msg_id, u8 status)
+/* @spare: leave so many places to others. Returns false if there is no room. */
+static bool add_stray(struct inc_qp *qp, u32 msg_id, u8 status, u8 spare)
 {
-	/* A member that breaks the rules faster than it reads is on its own. */
-	if (qp->nstray < INC_QP_MAX_STRAY)
-		qp->stray[qp->nstray++] = imm_of(msg_id, status);
+	if (qp->nstray + spare >= INC_QP_MAX_STRAY)
+		return false;
+	qp->stray[qp->nstray++] = imm_of(msg_id, status);
+	return true;
 }
 
 /**
@@ -237,12 +249,17 @@ static void add_stray(struct inc_qp *qp, u32 msg_id, u8 status)
  * @status: enum inc_status
  *
  * Context: BH; takes qp->tx_lock.
+ * Return: false if too many wait to be told. Then the member breaks the rules faster
+ * than it reads, and the message is to come again.
  */
-void inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status)
+bool inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 {
+	bool added;
+
 	spin_lock_bh(&qp->tx_lock);
-	add_stray(qp, msg_id, status);
+	added = add_stray(qp, msg_id, status, 1);
 	spin_unlock_bh(&qp->tx_lock);
+	return added;
 }
 
 /**
@@ -259,7 +276,7 @@ void inc_send_missing(struct inc_qp *qp, u32 msg_id)
 	out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
 	spin_lock_bh(&qp->tx_lock);
 	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
-		add_stray(qp, msg_id, INC_STATUS_AGAIN);
+		add_stray(qp, msg_id, INC_STATUS_AGAIN, 1);
 	spin_unlock_bh(&qp->tx_lock);
 }
 
@@ -282,8 +299,9 @@ void inc_send_farewell(struct inc_qp *qp, u8 status)
 	spin_lock_bh(&qp->tx_lock);
 	for (slot = 0; slot < qp->tree->cfg.slots && !waits; slot++)
 		waits = qp->out[slot].open;
+	/* The place that was left for it: this is said once, and never lost. */
 	if (!waits)
-		add_stray(qp, next, status);
+		add_stray(qp, next, status, 0);
 	spin_unlock_bh(&qp->tx_lock);
 }
 
@@ -298,8 +316,9 @@ void inc_send_farewell(struct inc_qp *qp, u8 status)
  */
 void inc_send_probe(struct inc_qp *qp)
 {
-	/* A UC member would not answer. */
-	if (qp->cfg.transport == INC_TRANSPORT_UC)
+	/* A UC member would not answer; nor would one whose QP is not up yet. */
+	if (qp->cfg.transport == INC_TRANSPORT_UC ||
+	    !(qp->up || READ_ONCE(qp->heard)))
 		return;
 	spin_lock_bh(&qp->tx_lock);
 	/* What is in flight is as good as a probe. */
@@ -313,14 +332,15 @@ void inc_send_probe(struct inc_qp *qp)
  * @qp: its QP
  *
  * Context: BH; takes qp->tx_lock.
- * Return: true if so, or if it never will because its QP is in error.
+ * Return: true if so, or if it never will because its QP is in error, or may not
+ * because nothing was ever heard of it.
  */
 bool inc_send_idle(struct inc_qp *qp)
 {
 	bool idle;
 
 	spin_lock_bh(&qp->tx_lock);
-	idle = qp->state != INC_MEMBER_STATE_RTS ||
+	idle = qp->state != INC_MEMBER_STATE_RTS || !qp->heard ||
 	       (qp->req.una == qp->req.max && fifo_empty(qp) && !qp->nstray &&
 		!qp->probe);
 	spin_unlock_bh(&qp->tx_lock);
@@ -528,6 +548,7 @@ static bool make_batch_uc(struct inc_qp *qp, struct inc_burst *b)
 		if (!fill_uc(qp, &w, &kind))
 			break;
 		count_sent(qp, &w, qp->uc_psn, kind);
+		b->apart |= kind == INC_REQ_AGAIN;
 		/* Without memory it is lost; the member asks for it. */
 		inc_tx_request(b, qp, &w, qp->uc_psn, false);
 		qp->uc_psn = inc_psn_add(qp->uc_psn, 1);
@@ -561,11 +582,40 @@ static bool make_batch(struct inc_qp *qp, struct inc_burst *b)
 		if (!w)
 			break;
 		count_sent(qp, w, psn, kind);
+		b->apart |= kind == INC_REQ_AGAIN;
 		/* Without memory it counts as lost; the timer repeats it. */
 		inc_tx_request(b, qp, w, psn, ackreq);
 	}
 	arm(qp, now);
 	return i == INC_BURST_MAX;
+}
+
+/*
+ * Batches that one turn of a CPU may send. That is more than the largest window;
+ * others that come meanwhile could keep it at it for ever.
+ */
+#define MAX_BATCHES	(2 * INC_REQ_MAX_WINDOW / INC_BURST_MAX)
+
+/* Send all there is, or have @more go on where this one had its turn. */
+static void transmit(struct inc_qp *qp, struct inc_burst *b)
+{
+	int left = MAX_BATCHES;
+	bool more;
+
+	lockdep_assert_held(&qp->tx_lock);
+	while (qp->tx_again) {
+		if (!left--) {
+			queue_work(system_bh_wq, &qp->more);
+			return;
+		}
+		qp->tx_again = false;
+		more = make_batch(qp, b);
+		spin_unlock(&qp->tx_lock);
+		inc_burst_send(b, qp);
+		spin_lock(&qp->tx_lock);
+		qp->tx_again |= more;
+	}
+	qp->tx_busy = false;
 }
 
 /**
@@ -580,28 +630,95 @@ static bool make_batch(struct inc_qp *qp, struct inc_burst *b)
 void inc_send_kick(struct inc_qp *qp)
 {
 	struct inc_burst burst;
-	bool more;
+	bool lone = false;
 
 	inc_burst_init(&burst);
 	local_bh_disable();
 	spin_lock(&qp->tx_lock);
 	qp->tx_again = true;
-	if (qp->tx_busy)
-		goto out;
-	qp->tx_busy = true;
-	while (qp->tx_again) {
-		qp->tx_again = false;
-		more = make_batch(qp, &burst);
-		spin_unlock(&qp->tx_lock);
-		inc_burst_send(&burst, qp);
-		spin_lock(&qp->tx_lock);
-		qp->tx_again |= more;
+	if (!qp->tx_busy) {
+		qp->tx_busy = true;
+		transmit(qp, &burst);
+		lone = !qp->nopen;
 	}
-	qp->tx_busy = false;
-out:
 	spin_unlock(&qp->tx_lock);
 	inc_burst_end(&burst);
+	if (lone)
+		inc_engine_ack_lone(qp);
 	local_bh_enable();
+}
+
+/**
+ * inc_send_more() - a CPU has had its turn, and there was more to send
+ * @work: inc_qp.more; inc_qp.tx_busy is still set for it
+ *
+ * Context: softirq.
+ */
+void inc_send_more(struct work_struct *work)
+{
+	struct inc_qp *qp = container_of(work, struct inc_qp, more);
+	struct inc_burst burst;
+
+	inc_burst_init(&burst);
+	spin_lock(&qp->tx_lock);
+	transmit(qp, &burst);
+	spin_unlock(&qp->tx_lock);
+	inc_burst_end(&burst);
+}
+
+/**
+ * inc_send_heard() - the first packet of a member has come
+ * @qp: its QP
+ *
+ * What could not reach it may do so now, without waiting for the timer.
+ *
+ * Context: softirq, no lock held.
+ */
+void inc_send_heard(struct inc_qp *qp)
+{
+	spin_lock(&qp->tx_lock);
+	WRITE_ONCE(qp->heard, true);
+	inc_req_heard(&qp->req, inc_now());
+	spin_unlock(&qp->tx_lock);
+	inc_send_kick(qp);
+}
+
+/*
+ * A member that sends requests lives, whatever it does not answer; but one that
+ * answers by RNR NAKs alone is given the dead time for that. A member of which
+ * nothing was ever heard may not be up yet. A parent was, before its leaf knew it.
+ */
+static void look_for_life(struct inc_qp *qp, u64 now)
+{
+	if (!qp->heard && !qp->up)
+		inc_req_alive(&qp->req, now);
+	else if (READ_ONCE(qp->spoke) && !qp->req.rnr)
+		inc_req_alive(&qp->req, now - jiffies_to_usecs(jiffies -
+						READ_ONCE(qp->spoke_at)));
+}
+
+/* @rnr: takes whether the member was waited for because it asked for that. */
+static enum inc_req_timer timed_out(struct inc_qp *qp, bool reprieve, bool *rnr)
+{
+	enum inc_req_timer what = INC_REQ_TIMER_LATER;
+	u64 now = inc_now();
+
+	spin_lock(&qp->tx_lock);
+	*rnr = qp->req.rnr;
+	if (qp->state != INC_MEMBER_STATE_RTS)
+		goto out;
+	if (reprieve)
+		inc_req_reprieve(&qp->req, now);
+	else
+		look_for_life(qp, now);
+	what = inc_req_timeout(&qp->req, now);
+	if (what == INC_REQ_TIMER_LATER)
+		arm(qp, now);
+	else if (what == INC_REQ_TIMER_BACK)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_TIMEOUTS);
+out:
+	spin_unlock(&qp->tx_lock);
+	return what;
 }
 
 /**
@@ -614,25 +731,14 @@ void inc_send_timer(struct timer_list *t)
 {
 	struct inc_qp *qp = timer_container_of(qp, t, rto);
 	enum inc_req_timer what;
-	u64 now = inc_now();
 	bool rnr;
 
-	spin_lock(&qp->tx_lock);
-	if (qp->state != INC_MEMBER_STATE_RTS) {
-		spin_unlock(&qp->tx_lock);
-		return;
-	}
-	rnr = qp->req.rnr;
-	what = inc_req_timeout(&qp->req, now);
-	if (what == INC_REQ_TIMER_LATER)
-		arm(qp, now);
-	else if (what == INC_REQ_TIMER_BACK)
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_TIMEOUTS);
-	spin_unlock(&qp->tx_lock);
-
+	what = timed_out(qp, false, &rnr);
+	if (what == INC_REQ_TIMER_DEAD && !rnr && inc_scan_doubt(qp))
+		what = timed_out(qp, true, &rnr);
 	if (what == INC_REQ_TIMER_DEAD)
 		inc_qp_error(qp, rnr ? INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :
 				       INC_MEMBER_ERROR_RETRY_EXCEEDED);
-	else if (what != INC_REQ_TIMER_LATER)
+	else if (what != INC_REQ_TIMER_LATER && what != INC_REQ_TIMER_IDLE)
 		inc_send_kick(qp);
 }

@@ -11,6 +11,7 @@
 struct inc_msg;
 struct inc_qp;
 struct timer_list;
+struct work_struct;
 
 /* The clock of requester and slots, microseconds. */
 static inline u64 inc_now(void)
@@ -49,18 +50,20 @@ enum inc_again_verdict {
 
 enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 				    const struct inc_msg *msg, u64 va,
-				    u32 rkey);
+				    u32 rkey, u32 size);
 enum inc_again_verdict inc_send_again(struct inc_qp *qp, u32 msg_id);
 void inc_send_missing(struct inc_qp *qp, u32 msg_id);
 void inc_send_close(struct inc_qp *qp, u32 msg_id);
 void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
 		     u16 ready);
 void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status);
-void inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status);
+bool inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status);
 void inc_send_farewell(struct inc_qp *qp, u8 status);
 void inc_send_probe(struct inc_qp *qp);
 void inc_send_kick(struct inc_qp *qp);
+void inc_send_more(struct work_struct *work);
 bool inc_send_idle(struct inc_qp *qp);
+void inc_send_heard(struct inc_qp *qp);
 void inc_send_timer(struct timer_list *t);
 
 #endif /* _INC_SEND_H */

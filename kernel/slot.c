@@ -156,7 +156,7 @@ u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 		return status;
 
 	layout_of(g, msg, &l);
-	if (inc_layout_len(&l) > (u32)g->max_chunks * g->pmtu - INC_HDR_LEN)
+	if (inc_layout_len(&l) > g->msg_size - INC_HDR_LEN)
 		return INC_STATUS_LENGTH;
 	sized = *msg;
 	parse_sizes(g, rank, &l, &sized);
@@ -216,6 +216,7 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 	s->geom = g;
 	s->state = INC_SLOT_STATE_IDLE;
 	s->msg.msg_id = msg_id;
+	s->owner = msg_id - g->slots;
 	s->result = mem + INC_HDR_LEN;
 	s->up = s->result;
 	mem += result_size(g);
@@ -232,6 +233,12 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 	s->chunk = mem;
 	mem += chunk_size(g);
 	s->got = mem;
+}
+
+/* Where a part of a rank's chunk waits. */
+static struct inc_part **part_at(const struct inc_slot *s, u16 rank, u16 chunk)
+{
+	return &s->parked[(size_t)chunk * s->geom->ranks + rank];
 }
 
 static void expect(struct inc_slot *s, u32 msg_id)
@@ -287,7 +294,6 @@ static void result_done(struct inc_slot *s)
 	u32 len = inc_chunk_len(s->geom, chunk, s->msg.data_len);
 
 	s->chunk[chunk].crc = inc_crc_payload(s->result + off, len);
-	WRITE_ONCE(s->chunk[chunk].msg_id, s->msg.msg_id);
 	if (s->ready == s->msg.nchunks)
 		s->state = INC_SLOT_STATE_DONE;
 }
@@ -356,13 +362,16 @@ static void advance(struct inc_slot *s)
  */
 static void place_parked(struct inc_slot *s)
 {
-	u32 n = (u32)s->msg.up_chunks * s->geom->ranks, i;
+	u16 rank, chunk;
 
-	for (i = 0; i < n; i++) {
-		if (!s->parked[i])
-			continue;
-		place(s, i % s->geom->ranks, i / s->geom->ranks, s->parked[i]);
-		s->parked[i] = NULL;
+	for (rank = 0; rank < s->geom->ranks; rank++) {
+		for (chunk = 0; chunk + 1 < s->got[rank]; chunk++) {
+			struct inc_part **part = part_at(s, rank, chunk);
+
+			if (*part)
+				place(s, rank, chunk, *part);
+			*part = NULL;
+		}
 	}
 	advance(s);
 }
@@ -409,8 +418,12 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 	}
 	if (msg->out_len)
 		s->wanted = true;
-	if (s->begun == s->geom->ranks && passes(s))
-		place_parked(s);
+	if (s->begun == s->geom->ranks) {
+		/* Whatever the buffers have is nobody's need any more. */
+		WRITE_ONCE(s->owner, s->msg.msg_id);
+		if (passes(s))
+			place_parked(s);
+	}
 	return INC_SLOT_TAKE;
 }
 
@@ -583,7 +596,7 @@ static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
 	if (!part->len) {
 		inc_part_free(part);
 	} else if (s->begun < s->geom->ranks) {
-		s->parked[(size_t)chunk * s->geom->ranks + rank] = part;
+		*part_at(s, rank, chunk) = part;
 	} else {
 		place(s, rank, chunk, part);
 		advance(s);
@@ -715,40 +728,38 @@ bool inc_slot_answer(struct inc_slot *s, u8 status)
 }
 
 /**
- * inc_slot_wants() - how many packets a rank's request has
- * @s: slot that has begun a message
+ * inc_msg_wants() - how many packets a rank's request has
+ * @g: geometry of the tree
+ * @msg: message of a slot that has begun it
  * @rank: rank
  *
- * Context: the slot's lock is held.
+ * Context: any.
  * Return: their number.
  */
-u16 inc_slot_wants(const struct inc_slot *s, u16 rank)
+u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  u16 rank)
 {
 	struct inc_layout l;
 
-	layout_of(s->geom, &s->msg, &l);
-	return inc_chunks_of(s->geom, inc_layout_in(&l, inc_geom_span(s->geom, rank)));
+	layout_of(g, msg, &l);
+	return inc_chunks_of(g, inc_layout_in(&l, inc_geom_span(g, rank)));
 }
 
-/**
- * inc_slot_lacks() - does a busy or failed message wait for a rank
- * @s: slot
- * @rank: rank
- *
- * Context: the slot's lock is held.
- * Return: true if the next chunk to complete, or the slot, waits for it.
- */
-bool inc_slot_lacks(const struct inc_slot *s, u16 rank)
+static void unpark(struct inc_slot *s, u16 rank, u16 chunks)
 {
-	/* A failed message's slot goes on when all have begun that message. */
-	if (s->state == INC_SLOT_STATE_FAILED)
-		return !s->got[rank];
-	/* A leaf's message that is at the parent. */
-	if (s->gathered == s->msg.up_chunks)
-		return false;
-	if (passes(s))
-		return s->got[rank] <= inc_slot_wants(s, rank);
-	return s->got[rank] <= s->gathered + 1;
+	u16 chunk;
+
+	/* What is gathered has been used up; what passes through is placed then. */
+	for (chunk = s->gathered; chunk < chunks; chunk++) {
+		struct inc_part **part = part_at(s, rank, chunk);
+
+		if (*part)
+			part_drop(*part);
+		*part = NULL;
+	}
+	if (s->half[rank])
+		inc_part_free(s->half[rank]);
+	s->half[rank] = NULL;
 }
 
 /**
@@ -756,29 +767,30 @@ bool inc_slot_lacks(const struct inc_slot *s, u16 rank)
  * @s: slot
  * @status: enum inc_status
  *
+ * Looks only where the packets that came can have left something: a part that
+ * covers several ranks is parked at the first of them, which has sent its own; in
+ * order of arrival the pile of a chunk is at rank 0.
+ *
  * Context: the slot's lock is held.
  * Return: true if a message was busy: the ranks that began it have to be told.
  */
 bool inc_slot_fail(struct inc_slot *s, u8 status)
 {
-	u16 ranks = s->geom->ranks;
-	size_t i;
+	u16 rank, begun = 0, most = 0;
 
 	if (s->state != INC_SLOT_STATE_BUSY)
 		return false;
 	s->state = INC_SLOT_STATE_FAILED;
 	s->status = status;
 
-	for (i = (size_t)s->gathered * ranks;
-	     i < (size_t)s->geom->max_chunks * ranks; i++) {
-		if (s->parked[i])
-			part_drop(s->parked[i]);
-		s->parked[i] = NULL;
+	for (rank = 0; rank < s->geom->ranks && begun < s->begun; rank++) {
+		if (!s->got[rank])
+			continue;
+		begun++;
+		most = max(most, s->got[rank]);
+		unpark(s, rank, s->got[rank] - 1);
 	}
-	for (i = 0; i < ranks; i++) {
-		if (s->half[i])
-			inc_part_free(s->half[i]);
-		s->half[i] = NULL;
-	}
+	if (most && s->geom->by_arrival)
+		unpark(s, 0, most - 1);
 	return true;
 }

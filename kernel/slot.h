@@ -44,6 +44,7 @@ void inc_part_free(struct inc_part *part);
  * @slots: number of slots, a power of two
  * @pmtu: payload bytes of a full packet
  * @max_chunks: packets of the longest message
+ * @msg_size: its bytes, INC header included
  * @tree_id: tree ID that requests must name
  * @collectives: mask of collectives taken
  * @dtypes: mask of data types taken
@@ -63,6 +64,7 @@ struct inc_slot_geom {
 	u16	slots;
 	u16	pmtu;
 	u16	max_chunks;
+	u32	msg_size;
 	u32	tree_id;
 	u32	collectives;
 	u32	dtypes;
@@ -111,12 +113,10 @@ struct inc_msg {
 
 /**
  * struct inc_chunk - result of one packet's worth of a message
- * @msg_id: message that the bytes in the result buffer belong to
- * @crc: CRC-32 of these bytes and their pad, from 0, for the ICRC
+ * @crc: CRC-32 of its bytes and their pad, from 0, for the ICRC
  * @filled: bytes of what is gathered that are there, if it is not reduced
  */
 struct inc_chunk {
-	u32	msg_id;
 	u32	crc;
 	u32	filled;
 };
@@ -136,6 +136,8 @@ struct inc_chunk {
  * @ready: chunks of the result that are complete; the same but at a leaf
  * @came: bytes of the result that the parent has sent
  * @arrived: ranks that came, for a message without data
+ * @owner: message to which the bytes of the buffers belong, or soon will: the
+ *	newest that all ranks have begun; set before any of them changes
  * @started: when the first request came, in the caller's clock
  * @got: for each rank, chunks received + 1, or 0 before its request began
  * @parked: for each chunk and rank, a part that waits for its sibling, or for
@@ -160,6 +162,7 @@ struct inc_slot {
 	u16				ready;
 	u32				came;
 	u16				arrived;
+	u32				owner;
 	u64				started;
 	u16				*got;
 	struct inc_part			**parked;
@@ -264,8 +267,18 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 bool inc_slot_fail(struct inc_slot *s, u8 status);
 bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len);
 bool inc_slot_answer(struct inc_slot *s, u8 status);
-u16 inc_slot_wants(const struct inc_slot *s, u16 rank);
-bool inc_slot_lacks(const struct inc_slot *s, u16 rank);
+u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  u16 rank);
+
+/*
+ * Are the bytes of a message that was sent, a result or a leaf's request, still
+ * there, to be sent again? Needs no lock: if they change at this moment, all ranks
+ * have begun the slot's next message, so nobody needs them.
+ */
+static inline bool inc_slot_has(const struct inc_slot *s, u32 msg_id)
+{
+	return (s32)(READ_ONCE(s->owner) - msg_id) <= 0;
+}
 
 static inline bool inc_slot_begun(const struct inc_slot *s, u16 rank)
 {

@@ -14,7 +14,7 @@
  */
 struct inc_stats __percpu *inc_stats_alloc(void)
 {
-	return netdev_alloc_pcpu_stats(struct inc_stats);
+	return __netdev_alloc_pcpu_stats(struct inc_stats, GFP_KERNEL_ACCOUNT);
 }
 
 /**

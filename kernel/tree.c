@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Aggregation trees: making, failing, scanning for silent members, teardown.
+ * Aggregation trees: making and failing. How they end is in teardown.c.
  */
-#include <linux/bitmap.h>
-#include <linux/delay.h>
 #include <linux/mm.h>
+#include <linux/wait_bit.h>
 #include <linux/vmalloc.h>
 
-#include "ask.h"
 #include "coll.h"
 #include "compat.h"
 #include "debugfs.h"
 #include "deliver.h"
 #include "hook.h"
 #include "inc.h"
+#include "mem.h"
 #include "netlink.h"
 #include "qp.h"
+#include "scan.h"
 #include "send.h"
 #include "span.h"
 #include "tree.h"
 #include "up.h"
-
-/* The dead time is looked at this many times while it runs. */
-#define SCANS_PER_DEAD_TIME	5
 
 /**
  * inc_tree_find() - find a tree by its ID
@@ -50,16 +47,8 @@ struct inc_qp *inc_tree_parent(struct inc_tree *tree)
 					 lockdep_is_held(&tree->inet->lock));
 }
 
-/**
- * inc_tree_put() - give up a reference
- * @tree: tree
- *
- * Context: any.
- */
-void inc_tree_put(struct inc_tree *tree)
+static void tree_free(struct inc_tree *tree)
 {
-	if (!refcount_dec_and_test(&tree->ref))
-		return;
 	free_percpu(tree->stats);
 	vfree(tree->slot_mem);
 	kvfree(tree->slot);
@@ -67,7 +56,31 @@ void inc_tree_put(struct inc_tree *tree)
 	kvfree(tree->below);
 	kvfree(tree->spans);
 	kvfree(tree->at);
-	kfree_rcu(tree, rcu);
+	kfree(tree);
+}
+
+/**
+ * inc_tree_put() - give up a reference
+ * @tree: tree
+ *
+ * The last one is that of a tree that was left, see teardown.c. So no reader is there
+ * any more, and no timer.
+ *
+ * Context: process, inc_net.lock not held; may sleep. Any, if it is not the last.
+ */
+void inc_tree_put(struct inc_tree *tree)
+{
+	struct inc_net *inet = tree->inet;
+
+	if (!refcount_dec_and_test(&tree->ref))
+		return;
+	mutex_lock(&inet->lock);
+	inc_net_uncharge(inet, tree->memory);
+	inc_nl_notify_tree(tree, INC_CMD_TREE_DEL_NTF);
+	mutex_unlock(&inet->lock);
+	tree_free(tree);
+	if (atomic_dec_and_test(&inet->live))
+		wake_up_var(&inet->live);
 }
 
 static u16 default_window(u16 ranks)
@@ -92,7 +105,7 @@ static void fill_defaults(struct inc_tree_cfg *cfg)
 	if (!cfg->window)
 		cfg->window = default_window(cfg->ranks);
 	if (!cfg->hold)
-		cfg->hold = INC_TREE_HOLD;
+		cfg->hold = INC_TREE_HOLD * max(cfg->pmtu / INC_TREE_PMTU, 1);
 	if (!cfg->min_rto)
 		cfg->min_rto = INC_TREE_MIN_RTO_MS;
 	if (!cfg->dead_time)
@@ -106,35 +119,38 @@ static bool alloc_spans(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 	if (!cfg->below)
 		return true;
 	tree->below = kvmemdup(cfg->below, cfg->ranks * sizeof(*cfg->below),
-			       GFP_KERNEL);
-	tree->spans = kvcalloc(cfg->ranks, sizeof(*tree->spans), GFP_KERNEL);
-	tree->at = kvcalloc(ranks, sizeof(*tree->at), GFP_KERNEL);
+			       GFP_KERNEL_ACCOUNT);
+	tree->spans = kvcalloc(cfg->ranks, sizeof(*tree->spans),
+			       GFP_KERNEL_ACCOUNT);
+	tree->at = kvcalloc(ranks, sizeof(*tree->at), GFP_KERNEL_ACCOUNT);
 	return tree->below && tree->spans && tree->at;
 }
 
 static struct inc_tree *tree_alloc(const struct inc_tree_cfg *cfg,
 				   size_t slot_size, u16 own)
 {
-	struct inc_tree *tree = kzalloc_obj(*tree);
+	struct inc_tree *tree = kzalloc_obj(*tree, GFP_KERNEL_ACCOUNT);
 
 	if (!tree)
 		return NULL;
 	refcount_set(&tree->ref, 1);
-	tree->member = kvcalloc(cfg->ranks, sizeof(*tree->member), GFP_KERNEL);
-	tree->slot = kvcalloc(cfg->slots, sizeof(*tree->slot), GFP_KERNEL);
+	tree->member = kvcalloc(cfg->ranks, sizeof(*tree->member),
+				GFP_KERNEL_ACCOUNT);
+	tree->slot = kvcalloc(cfg->slots, sizeof(*tree->slot),
+			      GFP_KERNEL_ACCOUNT);
 	/* Pages of their own: packets refer to them. */
-	tree->slot_mem = vzalloc(slot_size * cfg->slots);
+	tree->slot_mem = __vmalloc(slot_size * cfg->slots,
+				   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	tree->stats = inc_stats_alloc();
 	if (!tree->member || !tree->slot || !tree->slot_mem || !tree->stats ||
 	    !alloc_spans(tree, cfg, own)) {
-		inc_tree_put(tree);
+		tree_free(tree);
 		return NULL;
 	}
 	return tree;
 }
 
 static void fail_work(struct work_struct *work);
-static void scan(struct timer_list *t);
 
 static void init_slots(struct inc_tree *tree, size_t slot_size)
 {
@@ -153,11 +169,32 @@ static void init_slots(struct inc_tree *tree, size_t slot_size)
 	tree->mark = cfg->first_msg_id;
 }
 
+/* What tree_alloc() takes, and what the tree takes elsewhere. */
+static u64 tree_memory(const struct inc_net *inet,
+		       const struct inc_tree_cfg *cfg, size_t slot_size, u16 own)
+{
+	const struct inc_tree *tree;
+	u64 bytes;
+
+	bytes = inc_mem_kvmalloc(sizeof(*tree)) +
+		inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->member)) +
+		inc_mem_kvmalloc(cfg->slots * sizeof(*tree->slot)) +
+		inc_mem_vmalloc((u64)slot_size * cfg->slots) +
+		inc_mem_percpu(sizeof(*tree->stats)) + inc_mem_xarray() +
+		inc_debugfs_tree_memory(inet);
+	if (cfg->below)
+		bytes += inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->below)) +
+			 inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->spans)) +
+			 inc_mem_kvmalloc(own * sizeof(*tree->at));
+	return bytes;
+}
+
+/* The ID is taken; the tree is found by it when it is stored there. */
 static int choose_id(struct inc_net *inet, struct inc_tree *tree)
 {
 	u32 id = tree->cfg.id;
 
-	return xa_alloc(&inet->trees, &tree->cfg.id, tree,
+	return xa_alloc(&inet->trees, &tree->cfg.id, NULL,
 			id ? XA_LIMIT(id, id) : XA_LIMIT(1, INT_MAX),
 			GFP_KERNEL);
 }
@@ -170,6 +207,7 @@ static void init_geom(struct inc_slot_geom *geom,
 		.slots		= cfg->slots,
 		.pmtu		= cfg->pmtu,
 		.max_chunks	= DIV_ROUND_UP(cfg->msg_size, cfg->pmtu),
+		.msg_size	= cfg->msg_size,
 		.collectives	= cfg->collectives,
 		.dtypes		= cfg->dtypes,
 		.ops		= cfg->ops,
@@ -193,6 +231,43 @@ static void init_spans(struct inc_tree *tree)
 			  tree->cfg.first))
 		tree->geom.at = tree->at;
 	tree->geom.span = tree->spans;
+}
+
+static void tree_init(struct inc_tree *tree, struct inc_net *inet,
+		      const struct inc_tree_cfg *cfg,
+		      const struct inc_slot_geom *geom, size_t slot_size)
+{
+	tree->inet = inet;
+	tree->cfg = *cfg;
+	tree->cfg.below = NULL;
+	tree->state = INC_TREE_STATE_FORMING;
+	tree->probed = jiffies;
+	INIT_LIST_HEAD(&tree->parted);
+	INIT_WORK(&tree->fail_work, fail_work);
+	timer_setup(&tree->scan, inc_scan_timer, 0);
+	timer_setup(&tree->late, inc_deliver_late, 0);
+	inc_crc_shift_init(&tree->crc_shift[0], cfg->pmtu - INC_HDR_LEN);
+	inc_crc_shift_init(&tree->crc_shift[1], cfg->pmtu);
+	tree->geom = *geom;
+	init_spans(tree);
+	init_slots(tree, slot_size);
+}
+
+/* From here on it is there, and ends by inc_tree_leave() alone. */
+static void publish(struct inc_tree *tree)
+{
+	struct inc_net *inet = tree->inet;
+
+	tree->geom.tree_id = tree->cfg.id;
+	tree->epoch = ++inet->epoch;
+	inet->ntrees++;
+	atomic_inc(&inet->live);
+	/* Its place was reserved, so this can't fail. */
+	xa_store(&inet->trees, tree->cfg.id, tree, GFP_KERNEL);
+	inc_debugfs_tree_add(tree);
+	if (tree->geom.leaf)
+		inc_debugfs_member_add(inc_tree_parent(tree));
+	inc_nl_notify_tree(tree, INC_CMD_TREE_NEW_NTF);
 }
 
 /**
@@ -220,12 +295,10 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	fill_defaults(&cfg);
 	init_geom(&geom, &cfg);
 	slot_size = inc_slot_size(&geom);
-	memory = sizeof(*tree) + cfg.ranks * sizeof(*tree->member) +
-		 (u64)cfg.slots * (slot_size + sizeof(*tree->slot)) +
-		 num_possible_cpus() * sizeof(struct inc_stats);
+	memory = tree_memory(inet, &cfg, slot_size, geom.own.n);
 
-	err = inc_quota_check(inet, &cfg, memory +
-			      cfg.ranks * (u64)inc_qp_memory(cfg.slots), extack);
+	err = inc_quota_check(inet, &cfg, memory + cfg.ranks *
+			      inc_qp_memory(inet, cfg.slots), extack);
 	if (!err)
 		err = inc_net_charge(inet, memory, extack);
 	if (err)
@@ -238,49 +311,25 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	if (!tree)
 		goto err_charge;
 
-	tree->inet = inet;
-	tree->cfg = cfg;
+	tree_init(tree, inet, &cfg, &geom, slot_size);
 	tree->memory = memory;
-	tree->state = INC_TREE_STATE_FORMING;
-	tree->probed = jiffies;
-	tree->scanned = jiffies;
-	INIT_WORK(&tree->fail_work, fail_work);
-	timer_setup(&tree->scan, scan, 0);
-	timer_setup(&tree->late, inc_deliver_late, 0);
-	inc_crc_shift_init(&tree->crc_shift[0], cfg.pmtu - INC_HDR_LEN);
-	inc_crc_shift_init(&tree->crc_shift[1], cfg.pmtu);
-	tree->cfg.below = NULL;
-	tree->geom = geom;
-	init_spans(tree);
-	init_slots(tree, slot_size);
+	err = choose_id(inet, tree);
+	if (err)
+		goto err_tree;
 	if (geom.leaf) {
 		struct inc_qp *qp = inc_qp_new_parent(tree, extack);
 
 		err = PTR_ERR_OR_ZERO(qp);
 		if (err)
-			goto err_tree;
+			goto err_id;
 	}
-	err = choose_id(inet, tree);
-	if (err)
-		goto err_parent;
-	tree->geom.tree_id = tree->cfg.id;
-	tree->epoch = ++inet->epoch;
-	inet->ntrees++;
-	inc_debugfs_tree_add(tree);
-	if (geom.leaf)
-		inc_debugfs_member_add(inc_tree_parent(tree));
-	inc_nl_notify_tree(tree, INC_CMD_TREE_NEW_NTF);
+	publish(tree);
 	return tree;
 
-err_parent:
-	if (geom.leaf) {
-		struct inc_qp *qp = inc_tree_parent(tree);
-
-		inc_qp_unpublish(qp);
-		inc_qp_destroy(qp);
-	}
+err_id:
+	xa_erase(&inet->trees, tree->cfg.id);
 err_tree:
-	inc_tree_put(tree);
+	tree_free(tree);
 err_charge:
 	inc_net_uncharge(inet, memory);
 	return ERR_PTR(err);
@@ -407,15 +456,9 @@ static void fail_work(struct work_struct *work)
 	inc_deliver_kick(tree);
 	inc_up_kick(tree);
 	rcu_read_unlock();
+	tree->told = true;
 	mutex_unlock(&tree->inet->lock);
 	inc_tree_put(tree);
-}
-
-/* How often those that keep others waiting are asked whether they live. */
-static unsigned long probe_interval(const struct inc_tree *tree)
-{
-	return 1 + msecs_to_jiffies(READ_ONCE(tree->cfg.dead_time) /
-				    SCANS_PER_DEAD_TIME);
 }
 
 /**
@@ -439,139 +482,6 @@ u32 inc_tree_mark(struct inc_tree *tree)
 }
 
 /**
- * inc_tree_scan_kick() - somebody waits: keep an eye on who is missing
- * @tree: tree
- *
- * Context: softirq.
- */
-void inc_tree_scan_kick(struct inc_tree *tree)
-{
-	if (!timer_pending(&tree->scan))
-		mod_timer(&tree->scan, jiffies + inc_ask_least(tree));
-}
-
-/**
- * inc_tree_probe_members() - find out whether all members live
- * @tree: tree
- *
- * For who waits behind another switch, and not more often than if one waited
- * here. inc_deliver_kick() sends it.
- *
- * Context: BH, RCU read side.
- * Return: true if they are to be asked.
- */
-bool inc_tree_probe_members(struct inc_tree *tree)
-{
-	unsigned long next = READ_ONCE(tree->probed) + probe_interval(tree) / 2;
-	u16 rank;
-
-	if (time_before(jiffies, next))
-		return false;
-	WRITE_ONCE(tree->probed, jiffies);
-	WRITE_ONCE(tree->wanted, true);
-	inc_tree_scan_kick(tree);
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
-
-		if (qp)
-			inc_send_probe(qp);
-	}
-	return true;
-}
-
-/**
- * struct missing - who keeps others waiting
- * @late: a slot that is busy since before that is late, microseconds
- * @old: one that is busy since before that is old
- * @ranks: ranks that slots which are late lack
- * @any: one is old
- */
-struct missing {
-	u64	late, old;
-	DECLARE_BITMAP(ranks, INC_MAX_RANKS);
-	bool	any;
-};
-
-/* Adds those whom a slot lacks. Returns if it waits at all. */
-static bool scan_slot(struct inc_tree_slot *ts, struct missing *m)
-{
-	const struct inc_slot *s = &ts->m;
-	u8 state = READ_ONCE(ts->m.state);
-	bool waits;
-	u16 rank;
-
-	if (state != INC_SLOT_STATE_BUSY && state != INC_SLOT_STATE_FAILED)
-		return false;
-	spin_lock(&ts->lock);
-	waits = s->state == INC_SLOT_STATE_BUSY ||
-		(s->state == INC_SLOT_STATE_FAILED &&
-		 (s->begun < s->geom->ranks ||
-		  (s->geom->leaf && !s->answered)));
-	if (waits && s->started < m->late) {
-		m->any |= s->started < m->old;
-		for (rank = 0; rank < s->geom->ranks; rank++)
-			if (inc_slot_lacks(s, rank))
-				__set_bit(rank, m->ranks);
-	}
-	spin_unlock(&ts->lock);
-	return waits;
-}
-
-/*
- * A member that is missing and has nothing in flight to it would never be
- * found dead: nothing is due from it. So it is asked. So is the parent, as the one
- * behind whom somebody may be missing.
- */
-static void probe(struct inc_tree *tree, const struct missing *m)
-{
-	u16 rank;
-
-	tree->scanned = jiffies;
-	if (inc_up_probe(tree))
-		inc_up_kick(tree);
-	for_each_set_bit(rank, m->ranks, tree->cfg.ranks) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
-
-		if (qp) {
-			inc_send_probe(qp);
-			inc_send_kick(qp);
-		}
-	}
-}
-
-static void scan(struct timer_list *t)
-{
-	struct inc_tree *tree = timer_container_of(tree, t, scan);
-	u64 now = inc_now();
-	struct missing m = {
-		.late	= now - jiffies_to_usecs(inc_ask_least(tree)),
-		.old	= now - jiffies_to_usecs(probe_interval(tree)),
-	};
-	bool waits = false;
-	u16 i, rank;
-
-	if (READ_ONCE(tree->error))
-		return;
-	for (i = 0; i < tree->cfg.slots; i++)
-		waits |= scan_slot(&tree->slot[i], &m);
-	if (waits)
-		mod_timer(t, jiffies + inc_ask_least(tree));
-	if (xchg(&tree->wanted, false))
-		bitmap_set(m.ranks, 0, tree->cfg.ranks);
-
-	rcu_read_lock();
-	if (m.any && time_after_eq(jiffies, tree->scanned + probe_interval(tree)))
-		probe(tree, &m);
-	for_each_set_bit(rank, m.ranks, tree->cfg.ranks) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
-
-		if (qp)
-			inc_ask_waited(qp);
-	}
-	rcu_read_unlock();
-}
-
-/**
  * inc_tree_stats() - sum a tree's counters up
  * @tree: tree
  * @tree_sum: INC_STATS_MAX numbers, by INC_A_TREE_STATS_*; added to
@@ -581,6 +491,7 @@ static void scan(struct timer_list *t)
  */
 void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum)
 {
+	struct inc_qp *qp;
 	u16 rank;
 	int i;
 
@@ -588,95 +499,11 @@ void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum)
 	for (i = 0; i < INC_STATS_MAX; i++)
 		member_sum[i] += tree->gone[i];
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = inc_qp_find(tree, rank);
-
+		qp = inc_qp_find(tree, rank);
 		if (qp)
 			inc_stats_sum(qp->stats, member_sum);
 	}
-}
-
-/**
- * inc_tree_unpublish() - let nobody find a tree any more
- * @tree: tree; its QPs still work
- *
- * Context: process, inc_net.lock held.
- */
-void inc_tree_unpublish(struct inc_tree *tree)
-{
-	lockdep_assert_held(&tree->inet->lock);
-	xa_erase(&tree->inet->trees, tree->cfg.id);
-	tree->inet->ntrees--;
-	inc_debugfs_tree_del(tree);
-}
-
-static bool all_idle(struct inc_tree *tree)
-{
-	struct inc_qp *parent;
-	bool idle;
-	u16 rank;
-
-	rcu_read_lock();
-	parent = rcu_dereference(tree->parent);
-	/* Without members it is not worth waiting for. */
-	idle = !parent || !tree->nmembers || inc_send_idle(parent);
-	for (rank = 0; rank < tree->cfg.ranks && idle; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
-
-		idle = !qp || inc_send_idle(qp);
-	}
-	rcu_read_unlock();
-	return idle;
-}
-
-static void linger(struct inc_tree *tree, unsigned int linger_ms)
-{
-	unsigned long until = jiffies + msecs_to_jiffies(linger_ms);
-
-	while (time_before(jiffies, until) && !all_idle(tree))
-		usleep_range(500, 2000);
-}
-
-/**
- * inc_tree_destroy() - end a tree that nobody can find
- * @tree: tree, unpublished; gone afterwards
- * @linger_ms: how long its members have to acknowledge that they were told
- *
- * Context: process, no lock held; may sleep.
- */
-void inc_tree_destroy(struct inc_tree *tree, unsigned int linger_ms)
-{
-	struct inc_net *inet = tree->inet;
-	struct inc_qp **qps;
-	struct inc_qp *parent;
-	u16 rank, n = 0;
-
-	inc_tree_fail(tree, INC_STATUS_TREE_GONE);
-	flush_work(&tree->fail_work);
-	linger(tree, linger_ms);
-
-	qps = kvcalloc(tree->cfg.ranks + 1, sizeof(*qps), GFP_KERNEL | __GFP_NOFAIL);
-	mutex_lock(&inet->lock);
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		qps[n] = inc_qp_find(tree, rank);
-		if (qps[n])
-			inc_qp_unpublish(qps[n++]);
-	}
-	parent = inc_tree_parent(tree);
-	if (parent) {
-		inc_qp_unpublish(parent);
-		qps[n++] = parent;
-	}
-	inc_nl_notify_tree(tree, INC_CMD_TREE_DEL_NTF);
-	inc_net_uncharge(inet, tree->memory);
-	mutex_unlock(&inet->lock);
-
-	synchronize_net();
-	timer_shutdown_sync(&tree->scan);
-	timer_shutdown_sync(&tree->late);
-	while (n)
-		inc_qp_destroy(qps[--n]);
-	kvfree(qps);
-	/* A QP's timer may have reported its error until just now. */
-	flush_work(&tree->fail_work);
-	inc_tree_put(tree);
+	list_for_each_entry(qp, &tree->parted, parted)
+		if (!qp->up)
+			inc_stats_sum(qp->stats, member_sum);
 }

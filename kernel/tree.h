@@ -5,6 +5,7 @@
 #ifndef _INC_TREE_H
 #define _INC_TREE_H
 
+#include <linux/atomic.h>
 #include <linux/llist.h>
 #include <linux/netlink.h>
 #include <linux/refcount.h>
@@ -13,8 +14,10 @@
 #include <linux/workqueue.h>
 
 #include "icrc.h"
+#include "scan.h"
 #include "slot.h"
 #include "stats.h"
+#include "teardown.h"
 
 struct inc_net;
 struct inc_qp;
@@ -43,12 +46,13 @@ struct inc_qp;
  * @ops: mask
  * @order: enum inc_order
  * @window: result packets in flight to a member
- * @hold: bytes held of one member
+ * @hold: bytes of packets held of one member
  * @min_rto: milliseconds
  * @dead_time: milliseconds
  * @first: a leaf's first rank
  * @all: ranks of the job, if this switch is a leaf
  * @below: for each member the ranks below it, 0 if it is a host; NULL if all are
+ * @owner: port ID of the netlink socket that it ends with, or 0
  */
 struct inc_tree_cfg {
 	u32	id;
@@ -68,13 +72,14 @@ struct inc_tree_cfg {
 	u16	first;
 	u16	all;
 	const u16	*below;
+	u32	owner;
 };
 
 /**
  * struct inc_tree_slot - a slot and its lock
  * @lock: guards @m and what delays its chunks; nests in inc_qp.rx_lock; no lock nests in it
  * @m: the slot
- * @ended: newest message that has ended; written while no later one can
+ * @ended: newest message that has ended, its results or statuses queued
  * @told: chunks of the message that were passed on
  * @quick: how many of its chunks have followed each other quickly
  * @late: some wait to be passed on
@@ -108,7 +113,8 @@ struct inc_tree_slot {
  * @epoch: which tree of the namespace this is
  * @state: enum inc_tree_state; written under inc_net.lock or by @fail_work
  * @error: enum inc_status of a failed tree; set once, before @fail_work runs
- * @used: a message began
+ * @used: a message began; set under the inc_qp.rx_lock of whose it was
+ * @told: @fail_work has told the members; under inc_net.lock
  * @mark: all messages before this one have ended; moved by inc_tree_mark()
  * @nmembers: ranks that have a member; under inc_net.lock
  * @below: as in &struct inc_tree_cfg, a copy; NULL
@@ -116,22 +122,34 @@ struct inc_tree_slot {
  * @at: memory of @geom.at
  * @parent: a leaf's QP to its parent; as @member
  * @probed: jiffies when all members were last asked whether they live
- * @scanned: jiffies when those that are missing here last were
  * @wanted: somebody behind another switch waits
+ * @opened: messages that began, of all time; a member that has begun less keeps
+ *	others waiting
+ * @answers: messages that a leaf's parent has answered; under that QP's rx_lock
+ * @up_wait: how long it has not
+ * @scan_next: rank that @scan goes on with
+ * @scan_waits: it has found that somebody waits
+ * @scan_all: it is to ask everybody
  * @member: QP by rank; written under inc_net.lock, read under RCU
  * @slot: slots
  * @slot_mem: memory of the slots; its pages may outlive it, in packets
- * @memory: bytes charged to the namespace, members included
+ * @memory: bytes charged to the namespace, members included; under inc_net.lock
  * @stats: counters of the tree
  * @gone: sum of the counters of members that are gone; under inc_net.lock
  * @scan: looks for members that keep others waiting, while a slot is busy
  * @late_slots: slots with chunks that may have to be passed on by @late
  * @late: does so, see deliver.c
  * @fail_work: tells everybody that the tree failed
- * @ref: references: the set of trees, each QP, works under way
- * @rcu: frees it after the readers
+ * @ref: references: the set of trees, or what is done after it was in there; each
+ *	QP, works under way
+ * @parted: QPs that nobody finds any more and that are not freed yet
+ * @leaving: in inc_net.leaving
+ * @left_at: jiffies when nobody found it any more
+ * @until: jiffies until which its members are waited for
+ * @linger: waits for them
+ * @parting: waits for the readers
  * @debugfs: directory, or NULL
- * @debugfs_fault: directory of faults in it, or NULL
+ * @debugfs_fault: with CONFIG_INC_FAULT: directory of faults in it, or NULL
  */
 struct inc_tree {
 	struct inc_net			*inet;
@@ -142,6 +160,7 @@ struct inc_tree {
 	u32				error;
 	u8				state;
 	bool				used;
+	bool				told;
 	u32				mark;
 	u16				nmembers;
 	u16				*below;
@@ -149,8 +168,12 @@ struct inc_tree {
 	u16				*at;
 	struct inc_qp __rcu		*parent;
 	unsigned long			probed;
-	unsigned long			scanned;
 	bool				wanted;
+	bool				scan_waits;
+	bool				scan_all;
+	u16				scan_next;
+	u32				answers;
+	struct inc_wait			up_wait;
 	struct inc_qp __rcu		**member;
 	struct inc_tree_slot		*slot;
 	void				*slot_mem;
@@ -158,13 +181,21 @@ struct inc_tree {
 	struct inc_stats __percpu	*stats;
 	u64				gone[INC_STATS_MAX];
 	struct timer_list		scan;
+	atomic_t			opened;
 	struct llist_head		late_slots;
 	struct timer_list		late;
 	struct work_struct		fail_work;
 	refcount_t			ref;
-	struct rcu_head			rcu;
+	struct list_head		parted;
+	struct list_head		leaving;
+	unsigned long			left_at;
+	unsigned long			until;
+	struct delayed_work		linger;
+	struct inc_parting		parting;
 	struct dentry			*debugfs;
+#if IS_ENABLED(CONFIG_INC_FAULT)
 	struct dentry			*debugfs_fault;
+#endif
 };
 
 /*
@@ -177,17 +208,12 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 			      const struct inc_tree_cfg *cfg,
 			      struct netlink_ext_ack *extack);
 void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg);
-/* Unpublishes; the caller finishes by inc_tree_destroy() without the lock. */
-void inc_tree_unpublish(struct inc_tree *tree);
-/* Tells the members, waits at most @linger_ms, frees. Process context, no lock. */
-void inc_tree_destroy(struct inc_tree *tree, unsigned int linger_ms);
+/* Process context, inc_net.lock not held. */
+void inc_tree_put(struct inc_tree *tree);
 
 /* Any context. The first reason wins. */
 void inc_tree_fail(struct inc_tree *tree, u8 status);
-void inc_tree_put(struct inc_tree *tree);
 u32 inc_tree_mark(struct inc_tree *tree);
-void inc_tree_scan_kick(struct inc_tree *tree);
-bool inc_tree_probe_members(struct inc_tree *tree);
 void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum);
 
 static inline struct inc_tree_slot *inc_tree_slot(struct inc_tree *tree,

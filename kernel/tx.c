@@ -31,6 +31,15 @@
 #define TX_COPY_MAX	256
 /* Pad and ICRC. */
 #define TX_TRAILER_MAX	8
+/*
+ * In front of a packet that may be one of several in a list. Who takes the list
+ * apart (skb_segment_list()) puts a copy of all headers of the first in front
+ * of each and does not ask whether there is room. That happens at the last
+ * device, so these may be the headers of bridges, VLANs, labels and tunnels
+ * that no route here knows of. This is more than drivers give to what they
+ * receive, and GRO lists.
+ */
+#define TX_LIST_ROOM	192
 
 static struct dst_entry *route_ipv4(struct inc_qp *qp)
 {
@@ -48,6 +57,7 @@ static struct dst_entry *route_ipv4(struct inc_qp *qp)
 		return NULL;
 	if (!qp->cfg.local.s6_addr32[3])
 		qp->cfg.local.s6_addr32[3] = fl4.saddr;
+	WRITE_ONCE(qp->iif, rt->dst.dev->ifindex);
 	return &rt->dst;
 }
 
@@ -68,6 +78,7 @@ static struct dst_entry *route_ipv6(struct inc_qp *qp)
 		return NULL;
 	if (ipv6_addr_any(&qp->cfg.local))
 		qp->cfg.local = fl6.saddr;
+	WRITE_ONCE(qp->iif, dst->dev->ifindex);
 	return dst;
 #else
 	return NULL;
@@ -288,6 +299,8 @@ static u8 *build(struct inc_burst *b, struct inc_qp *qp,
 	if (len > dst_mtu(dst))
 		goto err_route;
 	reserve = LL_RESERVED_SPACE(dst->dev);
+	if (pkt->opcode != IB_OPCODE_RC_ACKNOWLEDGE)
+		reserve += TX_LIST_ROOM;
 	len += reserve + dst->dev->needed_tailroom;
 	skb = paged ? alloc_paged(len, payload_len) : alloc_skb(len, GFP_ATOMIC);
 	if (!skb)
@@ -321,27 +334,26 @@ static const void *alone(struct inc_wqe *w, const void *payload, u32 *crc)
 
 /*
  * The payload of a result, with its CRC from 0: the slot's own memory, which
- * stays as it is until the member has had the result. If the slot is at its
- * next message already, the member has: then only an acknowledgment was lost,
- * what is in the repetition does not matter, and zeros do.
+ * stays as it is until all ranks have begun the slot's next message. Then the
+ * member has had the result, only an acknowledgment was lost, what is in the
+ * repetition does not matter, and zeros do; but its ICRC has to be right, or it is
+ * repeated until the member is taken for dead.
  */
 static const void *result(struct inc_qp *qp, struct inc_wqe *w, u32 *crc)
 {
 	struct inc_tree *tree = qp->tree;
 	const struct inc_slot *s = &tree->slot[w->slot].m;
-	const struct inc_chunk *chunk;
 
 	*crc = 0;
 	if (!w->len)
 		return NULL;
 	if (qp->up)
 		return alone(w, inc_up_payload(qp, w), crc);
-	chunk = &s->chunk[inc_chunk_at(&tree->geom, w->off)];
-	if (READ_ONCE(chunk->msg_id) != w->msg_id)
+	if (!inc_slot_has(s, w->msg_id))
 		return NULL;
 	if (!w->shared)
 		return alone(w, s->result + w->off, crc);
-	*crc = chunk->crc;
+	*crc = s->chunk[inc_chunk_at(&tree->geom, w->off)].crc;
 	return s->result + w->off;
 }
 

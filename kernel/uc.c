@@ -69,7 +69,7 @@ static enum inc_uc_verdict requested(struct inc_qp *qp, u32 msg_id)
  * @skb: packet, skb->data at its BTH
  * @pkt: the packet, parsed, a request
  * @hdr: takes the INC header if INC_UC_NEW
- * @overtaken: set if a packet sent later came before this one
+ * @overtaken: if INC_UC_NEW set if a packet sent later came before this one
  *
  * Context: BH; qp->rx_lock held.
  * Return: enum inc_uc_verdict.
@@ -83,7 +83,7 @@ enum inc_uc_verdict inc_uc_judge(struct inc_qp *qp, const struct sk_buff *skb,
 	u32 msg_id;
 
 	lockdep_assert_held(&qp->rx_lock);
-	*overtaken = psn_came(qp, pkt->psn);
+	/* A stranger's packet changes nothing, the expected PSN included. */
 	if (!inc_resp_check_uc(&qp->resp, pkt))
 		goto bad;
 	memcpy(hdr, skb->data + pkt->hdr_len, sizeof(*hdr));
@@ -91,6 +91,7 @@ enum inc_uc_verdict inc_uc_judge(struct inc_qp *qp, const struct sk_buff *skb,
 	if (pkt->va != (u64)(msg_id & (cfg->slots - 1)) * cfg->msg_size ||
 	    pkt->imm != (msg_id & INC_IMM_MSG_ID_MASK))
 		goto bad;
+	*overtaken = psn_came(qp, pkt->psn);
 	if (hdr->flags & cpu_to_be16(INC_HDR_F_ASK))
 		return asked(qp, msg_id);
 	return requested(qp, msg_id);

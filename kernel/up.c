@@ -15,8 +15,10 @@
 #include <linux/slab.h>
 
 #include "deliver.h"
+#include "mem.h"
 #include "qp.h"
 #include "resp.h"
+#include "scan.h"
 #include "send.h"
 #include "trace.h"
 #include "tree.h"
@@ -24,15 +26,15 @@
 #include "wire.h"
 
 /**
- * inc_up_memory() - what inc_up_alloc() allocates
+ * inc_up_memory() - what inc_up_alloc() takes
  * @tree: tree
  *
  * Return: bytes.
  */
-size_t inc_up_memory(const struct inc_tree *tree)
+u64 inc_up_memory(const struct inc_tree *tree)
 {
-	return sizeof(struct inc_up) +
-	       tree->cfg.slots * sizeof(struct inc_up_out);
+	return inc_mem_kvmalloc(sizeof(struct inc_up)) +
+	       inc_mem_kvmalloc(tree->cfg.slots * sizeof(struct inc_up_out));
 }
 
 /**
@@ -44,12 +46,13 @@ size_t inc_up_memory(const struct inc_tree *tree)
  */
 struct inc_up *inc_up_alloc(const struct inc_tree *tree)
 {
-	struct inc_up *up = kzalloc_obj(*up);
+	struct inc_up *up = kzalloc_obj(*up, GFP_KERNEL_ACCOUNT);
 	u16 i;
 
 	if (!up)
 		return NULL;
-	up->out = kvcalloc(tree->cfg.slots, sizeof(*up->out), GFP_KERNEL);
+	up->out = kvcalloc(tree->cfg.slots, sizeof(*up->out),
+			   GFP_KERNEL_ACCOUNT);
 	if (!up->out) {
 		kfree(up);
 		return NULL;
@@ -362,18 +365,21 @@ u32 inc_up_dmalen(const struct inc_qp *qp, const struct inc_wqe *w)
  * @w: packet
  *
  * It is the slot's own memory, as a result is. If the slot is at its next message,
- * the parent has had this one, and only the acknowledgment was lost: what is in the
- * repetition does not matter. Nor does what follows a short chunk in a packet that
- * has to be full.
+ * or all ranks have begun that one, the parent has had this one, and only the
+ * acknowledgment was lost: what is in the repetition does not matter. Nor does
+ * what follows a short chunk in a packet that has to be full.
  *
  * Context: qp->tx_lock held.
  * Return: the payload, or NULL for zeros.
  */
 const void *inc_up_payload(const struct inc_qp *qp, const struct inc_wqe *w)
 {
-	if (qp->up->out[w->slot].msg_id != w->msg_id)
+	const struct inc_slot *s = &qp->tree->slot[w->slot].m;
+
+	if (qp->up->out[w->slot].msg_id != w->msg_id ||
+	    !inc_slot_has(s, w->msg_id))
 		return NULL;
-	return qp->tree->slot[w->slot].m.up + w->off - INC_HDR_LEN;
+	return s->up + w->off - INC_HDR_LEN;
 }
 
 /* The parent speaks of a message: its slot, and how much of it is there now. */
@@ -382,13 +388,14 @@ struct answer {
 	u16		from, to;
 	u8		status;
 	bool		failed;
+	bool		first;
 };
 
 static bool take_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 			const void *payload, struct answer *a)
 {
+	bool ok = true, answered = s->answered;
 	u8 state = s->state;
-	bool ok = true;
 
 	a->status = pkt->flags & INC_PKT_IMM ?
 		    pkt->imm >> INC_IMM_STATUS_SHIFT : INC_STATUS_OK;
@@ -402,6 +409,7 @@ static bool take_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 	if (ok && pkt->flags & INC_PKT_IMM)
 		ok = inc_slot_answer(s, a->status);
 	a->to = s->ready;
+	a->first = s->answered && !answered;
 	a->msg = s->msg;
 	a->failed = state == INC_SLOT_STATE_BUSY &&
 		    s->state == INC_SLOT_STATE_FAILED;
@@ -422,6 +430,8 @@ static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
 	ok = take_answer(&ts->m, pkt, off, payload, &a);
 	spin_unlock(&ts->lock);
 
+	if (a.first)
+		WRITE_ONCE(tree->answers, tree->answers + 1);
 	if (a.to > a.from)
 		inc_deliver_result(tree, slot, &a.msg, a.to);
 	if (a.failed) {
@@ -456,6 +466,6 @@ bool inc_up_result(struct inc_qp *qp, const struct inc_pkt *pkt,
 	if (pkt->payload_len || pkt->flags & INC_PKT_IMM)
 		return take_slot(tree, pkt, payload);
 	/* Somebody waits, perhaps for one of our members. */
-	inc_tree_probe_members(tree);
+	inc_scan_probe_members(tree);
 	return true;
 }

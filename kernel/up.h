@@ -55,7 +55,7 @@ struct inc_up {
 
 struct inc_up *inc_up_alloc(const struct inc_tree *tree);
 void inc_up_free(struct inc_up *up);
-size_t inc_up_memory(const struct inc_tree *tree);
+u64 inc_up_memory(const struct inc_tree *tree);
 
 /* Data path: RCU read side. */
 void inc_up_gathered(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,

@@ -23,7 +23,7 @@ struct inc_slot_view *inc_slot_view_alloc(u16 ranks)
 {
 	struct inc_slot_view *v;
 
-	v = kzalloc(struct_size(v, rank, ranks), GFP_KERNEL);
+	v = kzalloc(struct_size(v, got, ranks), GFP_KERNEL_ACCOUNT);
 	if (v)
 		v->ranks = ranks;
 	return v;
@@ -54,10 +54,10 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 	unsigned long gathered_at;
 	u64 now = inc_now();
 	u64 started;
-	u16 i;
 
 	v->index = index;
 	v->ranks = tree->cfg.ranks;
+	v->geom = &tree->geom;
 
 	spin_lock_bh(&slot->lock);
 	v->state = m->state;
@@ -69,11 +69,7 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 	v->waits_parent = m->geom->leaf && m->state == INC_SLOT_STATE_BUSY &&
 			  m->gathered == m->msg.up_chunks && !m->answered;
 	gathered_at = READ_ONCE(slot->gathered_at);
-	for (i = 0; i < v->ranks; i++) {
-		v->rank[i].got = m->got[i];
-		v->rank[i].wants = v->state == INC_SLOT_STATE_BUSY ?
-				   inc_slot_wants(m, i) : 0;
-	}
+	memcpy(v->got, m->got, v->ranks * sizeof(*v->got));
 	spin_unlock_bh(&slot->lock);
 
 	v->used = v->state != INC_SLOT_STATE_IDLE ||
@@ -83,6 +79,20 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 	/* It is set a moment after the last request came. */
 	v->parent_ms = v->waits_parent ?
 		       min(jiffies_to_msecs(jiffies - gathered_at), v->age_ms) : 0;
+}
+
+/**
+ * inc_slot_view_wants() - how many packets a slot's message wants of a rank
+ * @v: view of the slot, while its tree is there
+ * @rank: rank
+ *
+ * Context: any.
+ * Return: their number; 0 if it has not begun, or has ended.
+ */
+u16 inc_slot_view_wants(const struct inc_slot_view *v, u16 rank)
+{
+	return v->state == INC_SLOT_STATE_BUSY ?
+	       inc_msg_wants(v->geom, &v->msg, rank) : 0;
 }
 
 /**
@@ -116,7 +126,7 @@ void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v)
 	v->srtt = qp->req.srtt;
 	v->rttvar = qp->req.rttvar;
 	v->window = qp->req.window;
-	v->held = qp->held;
+	v->held = min_t(u64, qp->held, U32_MAX);
 	v->queued = qp->fifo_tail - qp->fifo_head;
 	v->nstray = qp->nstray;
 	spin_unlock_bh(&qp->tx_lock);

@@ -27,9 +27,8 @@ struct inc_tree;
  *	still to answer
  * @parent_ms: for how long
  * @ranks: ranks of the tree
- * @rank: for each rank
- * @rank.got: packets received + 1, or 0 before its request began
- * @rank.wants: packets of its request
+ * @geom: geometry of the tree
+ * @got: for each rank, packets received + 1, or 0 before its request began
  */
 struct inc_slot_view {
 	u16		index;
@@ -43,10 +42,8 @@ struct inc_slot_view {
 	bool		waits_parent;
 	u32		parent_ms;
 	u16		ranks;
-	struct {
-		u16	got;
-		u16	wants;
-	} rank[] __counted_by(ranks);
+	const struct inc_slot_geom *geom;
+	u16		got[] __counted_by(ranks);
 };
 
 /**
@@ -65,7 +62,7 @@ struct inc_slot_view {
  * @next: PSN to send next; of UC all others are 0
  * @max: first PSN never sent
  * @pending: packets sent and not acknowledged
- * @held: payload bytes of requests that are not complete
+ * @held: bytes of packets of requests that are not complete
  * @srtt: smoothed round trip, microseconds
  * @rttvar: its mean deviation
  * @window: most packets in flight
@@ -100,10 +97,13 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 		       struct inc_slot_view *v);
 void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v);
 
+u16 inc_slot_view_wants(const struct inc_slot_view *v, u16 rank);
+
 static inline bool inc_slot_view_missing(const struct inc_slot_view *v,
 					 u16 rank)
 {
-	return v->state == INC_SLOT_STATE_BUSY && v->rank[rank].got <= v->rank[rank].wants;
+	return v->state == INC_SLOT_STATE_BUSY &&
+	       v->got[rank] <= inc_slot_view_wants(v, rank);
 }
 
 #endif /* _INC_VIEW_H */

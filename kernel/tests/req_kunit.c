@@ -241,7 +241,7 @@ static void rnr_times(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, at), INC_REQ_TIMER_RESUME);
 		*clock(test) = at;
-		expect_again(test, 7, 3);
+		expect_again(test, 7, 1);
 	}
 }
 
@@ -254,7 +254,11 @@ static void rnr_acknowledges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->una, 1U);
 	*clock(test) = inc_req_deadline(r);
 	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_RESUME);
-	expect_again(test, 1, 3);
+	/* The refused one alone, then, without any loss, what followed it. */
+	expect_again(test, 1, 1);
+	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 1, *clock(test)), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, r->cwnd, 64);
+	expect_again(test, 2, 2);
 }
 
 /* What follows the refused packet is out of sequence, and NAKed: no loss. */

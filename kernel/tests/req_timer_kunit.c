@@ -187,20 +187,98 @@ static void probe_ends(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 	*clock(test) = inc_req_deadline(r);
 	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_RESUME);
+	expect_again(test, 0xfffffc, 1);
 	/* Nothing was lost. */
-	for (u32 i = 0; i < 11; i++)
+	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 0xfffffc, *clock(test)), INC_REQ_PROGRESS);
+	for (u32 i = 1; i < 11; i++)
 		KUNIT_EXPECT_EQ(test, next(test, true).psn, inc_psn_add(0xfffffc, i));
 }
 
-/* The machine stood still: the member is asked some times before it is dead. */
-static void expect_dead(struct kunit *test, struct inc_req *r, u64 now)
+/*
+ * However late the timer is at first, the member is asked some times before it is
+ * dead. Returns when it is.
+ */
+static u64 expect_dead(struct kunit *test, struct inc_req *r, u64 now)
 {
-	for (int i = 0; i < 5; i++) {
-		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, now),
-				INC_REQ_TIMER_BACK);
-		now += DEAD;
+	enum inc_req_timer what;
+	unsigned int n = 0;
+
+	while ((what = inc_req_timeout(r, now)) == INC_REQ_TIMER_BACK && n++ < 100)
+		now = inc_req_deadline(r);
+	KUNIT_EXPECT_EQ(test, what, INC_REQ_TIMER_DEAD);
+	KUNIT_EXPECT_GE(test, r->tries, 5);
+	return now;
+}
+
+/* Time in which the timer should have run, and did not, is nobody's silence. */
+static void dead_not_by_late_timers(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+	u64 now, stood = 0;
+
+	send(test, 1);
+	for (int i = 0; i < 4; i++) {
+		now = inc_req_deadline(r) + 2 * DEAD;
+		stood += 2 * DEAD;
+		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, now), INC_REQ_TIMER_BACK);
 	}
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, now), INC_REQ_TIMER_DEAD);
+	now = expect_dead(test, r, inc_req_deadline(r));
+	KUNIT_EXPECT_GE(test, now - stood, (u64)START + DEAD);
+	KUNIT_EXPECT_LE(test, now - stood, (u64)START + DEAD + DEAD / 5);
+}
+
+/* The dead time begins anew with each sign of life, and not with an old one. */
+static void dead_not_with_signs_of_life(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+	u64 now;
+
+	send(test, 1);
+	for (int i = 0; i < 100; i++) {
+		now = inc_req_deadline(r);
+		inc_req_alive(r, now - DEAD / 2);
+		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, now), INC_REQ_TIMER_BACK);
+	}
+	inc_req_alive(r, START);
+	now = expect_dead(test, r, inc_req_deadline(r)) - now;
+	KUNIT_EXPECT_GE(test, now, (u64)DEAD / 2);
+	KUNIT_EXPECT_LE(test, now, (u64)DEAD);
+}
+
+/* It was found dead, but there is doubt: it is asked again, and has a fifth more. */
+static void dead_with_a_reprieve(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+	u64 now, end;
+
+	send(test, 1);
+	now = expect_dead(test, r, inc_req_deadline(r));
+	for (int i = 0; i < 3; i++) {
+		inc_req_reprieve(r, now);
+		end = now + DEAD / 5;
+		do {
+			KUNIT_ASSERT_EQ(test, inc_req_timeout(r, now),
+					INC_REQ_TIMER_BACK);
+			now = inc_req_deadline(r);
+		} while (now < end);
+		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, now), INC_REQ_TIMER_DEAD);
+	}
+}
+
+/* The first packet of a peer: what was sent before is sent again, at once. */
+static void heard(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+
+	inc_req_heard(r, START);
+	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
+	send(test, 3);
+	*clock(test) = inc_req_deadline(r);
+	inc_req_timeout(r, *clock(test));
+	expect_again(test, 0, 1);
+	inc_req_heard(r, *clock(test) += 1000);
+	expect_again(test, 0, 3);
+	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *clock(test) + INITIAL_RTO);
 }
 
 static void dead_counts_from_progress(struct kunit *test)
@@ -250,10 +328,87 @@ static void dead_by_rnr(struct kunit *test)
 			break;
 		KUNIT_ASSERT_EQ(test, what, INC_REQ_TIMER_RESUME);
 		KUNIT_ASSERT_LT(test, *now, (u64)START + DEAD);
-		expect_again(test, 0, 2);
+		expect_again(test, 0, 1);
 	}
 	KUNIT_EXPECT_GE(test, *clock(test), (u64)START + DEAD);
 	KUNIT_EXPECT_LE(test, *clock(test), (u64)START + DEAD + 15360);
+}
+
+/* One that says so again and again before it is asked again is no better off. */
+static void dead_by_early_rnr(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+	enum inc_req_timer what = INC_REQ_TIMER_LATER;
+	u64 *now = clock(test);
+
+	send(test, 2);
+	inc_req_rnr_nak(r, 0, 27, *now);
+	while (what != INC_REQ_TIMER_DEAD) {
+		*now += 10000;
+		KUNIT_ASSERT_LT(test, *now, (u64)START + 2 * DEAD);
+		what = inc_req_timeout(r, *now);
+		if (what == INC_REQ_TIMER_RESUME)
+			expect_again(test, 0, 1);
+		inc_req_rnr_nak(r, 0, 27, *now);
+	}
+}
+
+/* A parent may, but not be silent. */
+static void patience(struct kunit *test)
+{
+	struct inc_req *r = setup(test, 0, 64);
+	u64 *now = clock(test);
+
+	r->patient = true;
+	send(test, 2);
+	for (int i = 0; i < 200; i++) {
+		KUNIT_ASSERT_EQ(test, inc_req_rnr_nak(r, 0, 21, *now), INC_REQ_WAIT);
+		*now = inc_req_deadline(r);
+		KUNIT_ASSERT_EQ(test, inc_req_timeout(r, *now), INC_REQ_TIMER_RESUME);
+		expect_again(test, 0, 1);
+	}
+	KUNIT_EXPECT_GE(test, *now, (u64)START + 3 * DEAD);
+	expect_dead(test, r, *now + DEAD);
+}
+
+static unsigned int drain(struct kunit *test)
+{
+	unsigned int n = 0;
+
+	while (next(test, true).wqe)
+		n++;
+	return n;
+}
+
+/*
+ * What NAKs cost: an RNR NAK a packet each, other NAKs a few windows together,
+ * whether they name the same PSN or each the next one.
+ */
+static void naks_cost_little(struct kunit *test)
+{
+	static const u16 window = 256;
+
+	for (int i = 0; i < 4; i++) {
+		bool rnr = i & 1, advances = i & 2;
+		struct inc_req *r = setup(test, 0, window);
+		unsigned int n = 0;
+
+		send(test, window);
+		for (u32 nak = 0; nak < 112; nak++) {
+			u32 psn = advances ? nak : 0;
+
+			if (rnr)
+				inc_req_rnr_nak(r, psn, 1, *clock(test));
+			else
+				inc_req_nak_seq(r, psn, *clock(test));
+			*clock(test) += 1000;
+			if (rnr)
+				inc_req_timeout(r, *clock(test));
+			n += drain(test);
+		}
+		KUNIT_EXPECT_LE_MSG(test, n, rnr ? 112 : 5 * window,
+				    "rnr %d, advances %d", rnr, advances);
+	}
 }
 
 /* RFC 6298 in 1/1024 microseconds, to compare the integers with. */
@@ -427,6 +582,13 @@ static struct kunit_case req_timer_cases[] = {
 	KUNIT_CASE(dead_counts_from_progress),
 	KUNIT_CASE(dead_not_by_idleness),
 	KUNIT_CASE(dead_by_rnr),
+	KUNIT_CASE(dead_by_early_rnr),
+	KUNIT_CASE(patience),
+	KUNIT_CASE(naks_cost_little),
+	KUNIT_CASE(dead_not_by_late_timers),
+	KUNIT_CASE(dead_not_with_signs_of_life),
+	KUNIT_CASE(dead_with_a_reprieve),
+	KUNIT_CASE(heard),
 	KUNIT_CASE(rtt_estimate),
 	KUNIT_CASE(karn),
 	KUNIT_CASE(asks_with_others),

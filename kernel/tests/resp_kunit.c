@@ -513,6 +513,90 @@ static void uc(struct kunit *test)
 	}
 }
 
+/*
+ * A long message and a short one behind it, all their packets in every place beyond
+ * a hole: each fits into its own alone, whatever is known of what came before.
+ */
+static void ahead(struct kunit *test)
+{
+	struct inc_pkt pkts[] = {
+		mk(OP_FIRST, 0, PMTU, 2 * PMTU + 40),
+		mk(OP_MIDDLE, 0, PMTU, 0),
+		mk(OP_LAST_IMM, 0, 40, 0),
+		mk(OP_ONLY_IMM, 0, 60, 60),
+		mk(OP_ONLY, 0, 0, 0),
+	};
+
+	for (unsigned int done = 0; done < 3; done++) {
+		struct inc_resp r = done ? in_message(2 * PMTU + 40, done * PMTU) :
+					   fresh;
+		struct inc_resp_run run;
+
+		inc_resp_run(&r, &run);
+		KUNIT_EXPECT_EQ(test, run.end, done ? 103 - done : 100);
+		for (unsigned int at = done; at < 5; at++) {
+			for (unsigned int i = 0; i < ARRAY_SIZE(pkts); i++) {
+				bool opens = pkts[i].flags & INC_PKT_FIRST;
+				bool good = at < 3 && done ? i == at : opens;
+				struct inc_resp_run its = run;
+
+				pkts[i].psn = 100 + at - done;
+				KUNIT_EXPECT_EQ_MSG(test, good,
+						    inc_resp_ahead(&r, &pkts[i], &its) ==
+						    INC_RESP_AHEAD_GOOD,
+						    "packet %u at %u, %u are in", i, at,
+						    done);
+			}
+		}
+	}
+}
+
+/* What is kept tells what may be kept behind it. */
+static void ahead_runs(struct kunit *test)
+{
+	struct inc_pkt first = mk(OP_FIRST, 110, PMTU, 3 * PMTU);
+	struct inc_pkt middle = mk(OP_MIDDLE, 111, PMTU, 0);
+	struct inc_pkt last = mk(OP_LAST_IMM, 112, PMTU, 0);
+	struct inc_pkt next = mk(OP_ONLY_IMM, 113, 33, 33);
+	struct inc_resp r = fresh;
+	struct inc_resp_run run;
+
+	inc_resp_run(&r, &run);
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &middle, &run),
+			INC_RESP_AHEAD_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &first, &run), INC_RESP_AHEAD_GOOD);
+	KUNIT_EXPECT_EQ(test, run.end, 113U);
+	KUNIT_EXPECT_EQ(test, run.tail, PMTU);
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &last, &run), INC_RESP_AHEAD_GOOD);
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &middle, &run), INC_RESP_AHEAD_GOOD);
+	first.psn = 111;
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &first, &run), INC_RESP_AHEAD_WRONG);
+	last.psn = 113;
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &last, &run), INC_RESP_AHEAD_WRONG);
+	last.psn = 114;
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &last, &run), INC_RESP_AHEAD_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &next, &run), INC_RESP_AHEAD_GOOD);
+	KUNIT_EXPECT_EQ(test, run.end, 114U);
+	next.rkey++;
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &next, &run), INC_RESP_AHEAD_WRONG);
+}
+
+/* A parent sends messages of one packet, with or without Immediate. */
+static void ahead_results(struct kunit *test)
+{
+	struct inc_pkt only = mk(OP_ONLY, 105, PMTU, PMTU);
+	struct inc_pkt first = mk(OP_FIRST, 105, PMTU, 2 * PMTU);
+	struct inc_resp r = fresh;
+	struct inc_resp_run run;
+
+	r.results = true;
+	inc_resp_run(&r, &run);
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &first, &run), INC_RESP_AHEAD_WRONG);
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &only, &run), INC_RESP_AHEAD_GOOD);
+	only.rkey ^= 1;
+	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &only, &run), INC_RESP_AHEAD_WRONG);
+}
+
 static struct kunit_case resp_cases[] = {
 	KUNIT_CASE(only),
 	KUNIT_CASE(long_message),
@@ -532,6 +616,9 @@ static struct kunit_case resp_cases[] = {
 	KUNIT_CASE(msn_wrap),
 	KUNIT_CASE(ack_coalescing),
 	KUNIT_CASE(uc),
+	KUNIT_CASE(ahead),
+	KUNIT_CASE(ahead_runs),
+	KUNIT_CASE(ahead_results),
 	{}
 };
 

@@ -460,6 +460,40 @@ static void fail_anywhere(struct kunit *test)
 	}
 }
 
+/*
+ * A message that fails, or whose last rank begins, does not have all ranks' places
+ * searched for what nobody has sent: something that lies there stays there.
+ */
+static void searches_little(struct kunit *test)
+{
+	static const u8 colls[] = { INC_COLL_ALLREDUCE, INC_COLL_ALLGATHER };
+	struct slot_test *t = test->priv;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(colls); i++) {
+		struct inc_part *bait = test_part(NULL, 0);
+		struct inc_msg msg;
+
+		slot_test_tree(test, 3, 256, 4, 0);
+		msg = test_msg(test, colls[i], INC_DTYPE_FP32, INC_OP_SUM, 0, 70);
+		test_fill(t, &msg);
+		for (u16 chunk = 0; chunk < 4; chunk++)
+			t->s.parked[chunk * 3 + 1] = bait;
+		t->s.half[1] = bait;
+		t->s.parked[2 * 3] = bait;
+		test_begin(t, 0, &msg);
+		test_add(t, 0, &msg);
+		test_begin(t, 2, &msg);
+		KUNIT_EXPECT_EQ(test, test_parts_live, 2);
+		KUNIT_EXPECT_TRUE(test, inc_slot_fail(&t->s, INC_STATUS_MISMATCH));
+		KUNIT_EXPECT_EQ(test, test_parts_live, 1);
+		for (u16 chunk = 0; chunk < 4; chunk++)
+			KUNIT_EXPECT_PTR_EQ(test, t->s.parked[chunk * 3 + 1], bait);
+		KUNIT_EXPECT_PTR_EQ(test, t->s.half[1], bait);
+		KUNIT_EXPECT_PTR_EQ(test, t->s.parked[2 * 3], bait);
+		inc_part_free(bait);
+	}
+}
+
 /* No data: counts ranks, completes with the last. */
 static void without_data(struct kunit *test)
 {
@@ -510,6 +544,8 @@ static void old_result_stays(struct kunit *test)
 			bool last = rank == ranks - 1;
 
 			test_begin(t, rank, &msg);
+			/* Bytes stay for longer, but nobody may repeat them. */
+			KUNIT_ASSERT_EQ(test, inc_slot_has(&t->s, 0), !last);
 			for (u16 c = 0; c < 4; c++) {
 				test_add(t, rank, &msg);
 				for (u16 k = 0; k < 4; k++)
@@ -557,6 +593,7 @@ static struct kunit_case slot_cases[] = {
 	KUNIT_CASE(advance_after_failure),
 	KUNIT_CASE(nothing_to_fail),
 	KUNIT_CASE(fail_anywhere),
+	KUNIT_CASE(searches_little),
 	KUNIT_CASE(without_data),
 	KUNIT_CASE(old_result_stays),
 	KUNIT_CASE(message_id_wrap),

@@ -74,6 +74,7 @@ static void sw_init(struct kunit *test, struct sw *sw)
 	sw->geom.slots = 4;
 	sw->geom.pmtu = PMTU;
 	sw->geom.max_chunks = MAX_CHUNKS;
+	sw->geom.msg_size = MAX_CHUNKS * PMTU;
 	sw->geom.collectives = ~0U;
 	sw->geom.dtypes = ~0U;
 	sw->geom.ops = ~0U;

@@ -21,9 +21,9 @@ static const char *const switch_docs[] = {
 	[INC_A_SWITCH_TREES] =
 		"Number of trees.",
 	[INC_A_SWITCH_MEMORY_LIMIT] =
-		"Most bytes that all trees of this namespace may allocate.",
+		"Most bytes that all trees of this namespace may take.",
 	[INC_A_SWITCH_MEMORY_USED] =
-		"Bytes that the trees of this namespace have allocated.",
+		"Bytes that the trees of this namespace take, those included that are being dismantled.",
 	[INC_A_SWITCH_STATS] =
 		"Packets that belong to no member, or were refused before.",
 	[INC_A_SWITCH_HOOKED] =
@@ -36,6 +36,10 @@ static const char *const switch_docs[] = {
 		"Most slots that a new tree may have; 0 is no limit.",
 	[INC_A_SWITCH_MAX_TREE_MEMORY] =
 		"Most bytes that a new tree may take with all its members; 0 is no limit.",
+	[INC_A_SWITCH_MEMORY_CEILING] =
+		"Most bytes that the trees of all namespaces may take together, as the module's parameter memory_ceiling says.",
+	[INC_A_SWITCH_LEAVING] =
+		"Number of trees that were deleted and are being dismantled; each ends by tree-del-ntf.",
 };
 
 static const char *const switch_stats_docs[] = {
@@ -52,7 +56,7 @@ static const char *const switch_stats_docs[] = {
 	[INC_A_SWITCH_STATS_RX_BTH] =
 		"Transport header version is not 0.",
 	[INC_A_SWITCH_STATS_RX_NO_QP] =
-		"No QP of that number.",
+		"No QP of that number; passed on to other sockets of the UDP port.",
 	[INC_A_SWITCH_STATS_RX_SOURCE] =
 		"The source address is not the member's.",
 	[INC_A_SWITCH_STATS_RX_PKEY] =
@@ -65,6 +69,10 @@ static const char *const switch_stats_docs[] = {
 		"No route to the member, or the route's MTU is too small.",
 	[INC_A_SWITCH_STATS_TX_ERROR] =
 		"The IP output path refused the packet (queue full, filter).",
+	[INC_A_SWITCH_STATS_RX_INGRESS] =
+		"It came by another device than the one that leads to the member.",
+	[INC_A_SWITCH_STATS_RX_POLICY] =
+		"The namespace's IPsec policy does not let it in as it came.",
 };
 
 static const char *const tree_docs[] = {
@@ -97,13 +105,13 @@ static const char *const tree_docs[] = {
 	[INC_A_TREE_WINDOW] =
 		"Result packets in flight to a member. Default such that the sum over the members stays below 768, at most 128.",
 	[INC_A_TREE_HOLD] =
-		"Bytes of payload that are held of one member while other ranks are missing; what exceeds it gets an RNR NAK. Default 4194304.",
+		"Bytes of packets, buffers included, that are held of one member while other ranks are missing; what exceeds it gets an RNR NAK. Default 4194304, with a pmtu above 1024 as many times that as it is larger.",
 	[INC_A_TREE_MIN_RTO] =
 		"Smallest retransmission time-out, milliseconds. Default 4.",
 	[INC_A_TREE_DEAD_TIME] =
 		"Milliseconds without any acknowledgment, while one is due, after which a member is dead. Default 350.",
 	[INC_A_TREE_MEMORY] =
-		"Bytes allocated for this tree, members included.",
+		"Bytes that this tree takes, members included.",
 	[INC_A_TREE_EPOCH] =
 		"Counts the trees made in this namespace; tells a reused ID from its predecessor.",
 	[INC_A_TREE_STATS] =
@@ -118,6 +126,8 @@ static const char *const tree_docs[] = {
 		"First rank below a leaf. Default 0.",
 	[INC_A_TREE_BELOW] =
 		"For each member, in their order, how many ranks are below it if it is a switch; 0 if it is a host. Absent if all members are hosts. Ranks are numbered in the order of the members, and a member's rank is its place among them.",
+	[INC_A_TREE_OWNED] =
+		"1: the tree is deleted when the netlink socket that made it is closed, be it since its process was killed. Default 0.",
 };
 
 static const char *const tree_stats_docs[] = {
@@ -143,7 +153,7 @@ static const char *const member_docs[] = {
 	[INC_A_MEMBER_ERROR] =
 		"Why the QP is in error.",
 	[INC_A_MEMBER_QPN] =
-		"QPN of the switch's QP (the host's dest_qp_num). Chosen if absent in member-new.",
+		"QPN of the switch's QP (the host's dest_qp_num). Drawn at random if absent in member-new.",
 	[INC_A_MEMBER_PSN] =
 		"First PSN that the switch sends (the host's rq_psn). Random if absent in member-new.",
 	[INC_A_MEMBER_RKEY] =
@@ -169,7 +179,7 @@ static const char *const member_docs[] = {
 	[INC_A_MEMBER_TX_PENDING] =
 		"Result packets sent and not acknowledged.",
 	[INC_A_MEMBER_HELD] =
-		"Bytes of payload held of this member because other ranks are missing.",
+		"Bytes of packets held of this member because other ranks are missing.",
 	[INC_A_MEMBER_SRTT] =
 		"Smoothed round-trip time from a result packet to its acknowledgment, microseconds.",
 	[INC_A_MEMBER_STATS] =
@@ -216,9 +226,9 @@ static const char *const member_stats_docs[] = {
 	[INC_A_MEMBER_STATS_RX_BAD_RESPONSE] =
 		"Responses malformed, or for a PSN that was never sent.",
 	[INC_A_MEMBER_STATS_RX_IN_ERROR] =
-		"Packets dropped because the QP is in error.",
+		"Packets dropped because the QP is in error; requests get a NAK.",
 	[INC_A_MEMBER_STATS_RX_COPIED] =
-		"Packets that had to be copied because somebody else held their data too.",
+		"Packets that had to be copied because somebody else held their data too, or because their buffer was much larger than they.",
 	[INC_A_MEMBER_STATS_TX_PACKETS] =
 		"Result packets sent, each PSN once.",
 	[INC_A_MEMBER_STATS_TX_BYTES] =
@@ -253,6 +263,8 @@ static const char *const member_stats_docs[] = {
 		"UC: times that the member was told that other ranks are waited for.",
 	[INC_A_MEMBER_STATS_RX_DEFERRED] =
 		"UC: requests dropped because they can not be taken yet: hold is exceeded, or other ranks were not told yet that the slot's last message failed. The member is told to send them again when it asks.",
+	[INC_A_MEMBER_STATS_RX_UNTRUSTED] =
+		"Packets that were not believed: from another UDP source port than the member's, or beyond a hole with a wrong key, length or place, or unlike another one with the same PSN.",
 };
 
 const char *inc_nl_switch_doc(unsigned int attr)

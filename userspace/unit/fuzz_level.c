@@ -88,6 +88,7 @@ static void sw_init(struct sw *sw, const struct inc_slot_geom *geom)
 	sw->geom.slots = 1;
 	sw->geom.pmtu = PMTU;
 	sw->geom.max_chunks = MAX_CHUNKS;
+	sw->geom.msg_size = MAX_CHUNKS * PMTU;
 	sw->geom.collectives = ~0U;
 	sw->geom.dtypes = ~0U;
 	sw->geom.ops = ~0U;

@@ -63,6 +63,24 @@ static void take(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t *m
 	       pkt->payload_len);
 }
 
+/* What may be kept has a key, or a place in a message that has one. */
+static void keep(const struct inc_resp *r, const struct inc_pkt *pkt,
+		 struct inc_resp_run *run)
+{
+	struct inc_resp_run before = *run;
+
+	if (inc_resp_ahead(r, pkt, run) != INC_RESP_AHEAD_GOOD)
+		return;
+	require(pkt->payload_len <= r->pmtu);
+	require(inc_psn_diff(pkt->psn, run->end) < 0 && run->tail <= r->pmtu);
+	if (inc_resp_is_empty(pkt))
+		return;
+	if (pkt->flags & INC_PKT_FIRST)
+		require(pkt->rkey == r->rkey && inc_psn_diff(pkt->psn, before.end) >= 0);
+	else
+		require(run->end == before.end);
+}
+
 /* What UC lets through is a whole request; nothing else of the responder matters. */
 static void take_uc(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t *mem)
 {
@@ -91,6 +109,7 @@ static void come(struct inc_gap *g, int8_t ahead, bool overtaken)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct inc_resp_run run = { .end = 0xfffff8 };
 	struct inc_gap gap;
 	struct inc_resp r = {
 		.epsn = 0xfffff8, .rkey = 7, .stride = STRIDE, .slots = SLOTS,
@@ -121,15 +140,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			require(r.done <= r.dmalen && r.dmalen <= STRIDE);
 			require(r.in_msg || r.done == r.dmalen);
 			inc_resp_ack_due(&r, pkt.ackreq);
+			inc_resp_run(&r, &run);
 			break;
 		case INC_RESP_INVALID:
 		case INC_RESP_ACCESS:
 			/* The QP goes to error. */
 			ok = false;
 			break;
-		case INC_RESP_DUP:
 		case INC_RESP_AHEAD:
 		case INC_RESP_AHEAD_NAK:
+			keep(&r, &pkt, &run);
+			break;
+		case INC_RESP_DUP:
 			break;
 		}
 	}

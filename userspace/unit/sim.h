@@ -80,6 +80,7 @@ struct out {
 struct kept {
 	struct inc_pkt	pkt;
 	struct buf	*buf;
+	struct inc_resp_run run;
 };
 
 struct qp {

@@ -232,6 +232,7 @@ static void setup_sw(struct sw *sw)
 	sw->geom.slots = SLOTS;
 	sw->geom.pmtu = PMTU;
 	sw->geom.max_chunks = MAX_CHUNKS;
+	sw->geom.msg_size = MAX_CHUNKS * PMTU;
 	sw->geom.tree_id = 5;
 	sw->geom.collectives = sw->geom.dtypes = sw->geom.ops = ~0u;
 	for (unsigned int i = 0; i < SLOTS; i++) {

@@ -84,7 +84,7 @@ static void sw_kick(int rank)
 		b = new_buf(NULL, 0, at_sw->slots[w->slot].result +
 			    w->off, w->len);
 		/* The part tells the member whether it may believe the bytes. */
-		b->part.level = at_sw->slots[w->slot].chunk[inc_chunk_at(&at_sw->geom, w->off)].msg_id == w->msg_id;
+		b->part.level = inc_slot_has(&at_sw->slots[w->slot], w->msg_id);
 		pkt.rkey = b->part.level || !w->len;
 		transmit(TO_MEMBER, &pkt, b);
 	}
@@ -227,6 +227,8 @@ static bool sw_take(struct qp *q, const struct inc_pkt *pkt, struct buf *b,
 static void sw_keep(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
 	unsigned int i = q->nkept;
+	enum inc_resp_ahead ahead;
+	struct inc_resp_run run;
 
 	while (i && inc_psn_diff(q->kept[i - 1].pkt.psn, pkt->psn) >= 0)
 		i--;
@@ -235,8 +237,18 @@ static void sw_keep(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 		free_buf(b);
 		return;
 	}
+	inc_resp_run(&q->resp, &run);
+	if (i)
+		run = q->kept[i - 1].run;
+	/* Members send what is right, but what opens a message may be lost. */
+	ahead = inc_resp_ahead(&q->resp, pkt, &run);
+	require(ahead != INC_RESP_AHEAD_WRONG);
+	if (ahead != INC_RESP_AHEAD_GOOD) {
+		free_buf(b);
+		return;
+	}
 	memmove(&q->kept[i + 1], &q->kept[i], (q->nkept++ - i) * sizeof(q->kept[0]));
-	q->kept[i] = (struct kept) { *pkt, b };
+	q->kept[i] = (struct kept) { *pkt, b, run };
 }
 
 static void sw_take_kept(struct qp *q, bool *ack)

@@ -45,7 +45,7 @@ static void sw_result(struct qp *q, u16 slot, const struct out *out)
 	if ((s32)behind < 0)
 		behind = 0;
 	/* The slot's next message has not begun there as long as this one may ask. */
-	require(!out->data_len || at_sw->slots[slot].chunk[0].msg_id == out->msg_id);
+	require(!out->data_len || inc_slot_has(&at_sw->slots[slot], out->msg_id));
 	pkt.va = out->va;
 	pkt.imm = (0x80 | min(behind, (u32)ALL_ENDED)) << 24 | (out->msg_id & 0xffffff);
 	transmit(TO_MEMBER, &pkt, new_buf(NULL, 0, at_sw->slots[slot].result, out->data_len));

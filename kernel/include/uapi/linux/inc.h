@@ -52,8 +52,8 @@ enum inc_transport {
 
 /**
  * enum inc_tree_state - Life of a tree.
- * @INC_TREE_STATE_FORMING: Ranks are missing; requests of those present are
- *   taken and held.
+ * @INC_TREE_STATE_FORMING: Ranks are missing; requests of those present have
+ *   to come again later.
  * @INC_TREE_STATE_READY: All ranks are there.
  * @INC_TREE_STATE_FAILED: A member died or left; every request ends with an
  *   error status.
@@ -137,6 +137,8 @@ enum {
 	INC_A_SWITCH_MAX_RANKS,
 	INC_A_SWITCH_MAX_SLOTS,
 	INC_A_SWITCH_MAX_TREE_MEMORY,
+	INC_A_SWITCH_MEMORY_CEILING,
+	INC_A_SWITCH_LEAVING,
 
 	__INC_A_SWITCH_MAX,
 	INC_A_SWITCH_MAX = (__INC_A_SWITCH_MAX - 1)
@@ -156,6 +158,8 @@ enum {
 	INC_A_SWITCH_STATS_TX_NO_MEMORY,
 	INC_A_SWITCH_STATS_TX_ROUTE,
 	INC_A_SWITCH_STATS_TX_ERROR,
+	INC_A_SWITCH_STATS_RX_INGRESS,
+	INC_A_SWITCH_STATS_RX_POLICY,
 
 	__INC_A_SWITCH_STATS_MAX,
 	INC_A_SWITCH_STATS_MAX = (__INC_A_SWITCH_STATS_MAX - 1)
@@ -187,6 +191,7 @@ enum {
 	INC_A_TREE_ALL_RANKS,
 	INC_A_TREE_FIRST_RANK,
 	INC_A_TREE_BELOW,
+	INC_A_TREE_OWNED,
 
 	__INC_A_TREE_MAX,
 	INC_A_TREE_MAX = (__INC_A_TREE_MAX - 1)
@@ -268,6 +273,7 @@ enum {
 	INC_A_MEMBER_STATS_TX_SEND_AGAIN,
 	INC_A_MEMBER_STATS_TX_WAIT,
 	INC_A_MEMBER_STATS_RX_DEFERRED,
+	INC_A_MEMBER_STATS_RX_UNTRUSTED,
 
 	__INC_A_MEMBER_STATS_MAX,
 	INC_A_MEMBER_STATS_MAX = (__INC_A_MEMBER_STATS_MAX - 1)

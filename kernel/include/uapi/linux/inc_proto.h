@@ -35,6 +35,12 @@
 #define INC_IMM_MARK		0x80
 #define INC_IMM_MARK_MAX	0x7f
 
+/* Statuses that end the tree, whether they have a name yet or not. */
+#define INC_STATUS_TREE_MIN	16
+#define INC_STATUS_TREE_MAX	31
+/* From there to this one they end nothing. */
+#define INC_STATUS_NOTE_MAX	63
+
 #define INC_HDR_LEN		32
 
 /**
@@ -204,17 +210,19 @@ enum inc_op {
  * @INC_STATUS_LENGTH: element count, type and message length disagree
  * @INC_STATUS_MISMATCH: ranks disagree on collective, type, operation,
  *	root or count
- * @INC_STATUS_ROOT: root rank is no rank of the tree
+ * @INC_STATUS_ROOT: root rank is no rank of the tree, or not 0 where there is
+ *	no root
  * @INC_STATUS_PEER_DEAD: a member's QP went to error or stopped answering
  * @INC_STATUS_TREE_GONE: the tree was dismantled
  * @INC_STATUS_MEMBER_LEFT: a member was removed while the tree was in use
  * @INC_STATUS_AGAIN: UC: this request has not come, send it again
  * @INC_STATUS_WAIT: UC: this request has come, other ranks' have not
  *
- * A status other than INC_STATUS_OK comes in a zero-length RDMA WRITE ONLY
- * with Immediate. From INC_STATUS_PEER_DEAD on the whole tree is of no use
- * any more; before that it is the one message that failed, for all ranks.
- * INC_STATUS_AGAIN and INC_STATUS_WAIT are no errors, and end nothing.
+ * A status that is no success comes in a zero-length RDMA WRITE ONLY with
+ * Immediate. 1 to 15 end the message, for all ranks (INC_STATUS_MSG_ID for its
+ * sender alone); INC_STATUS_TREE_MIN to INC_STATUS_TREE_MAX the tree; 32 to 63
+ * are no errors and end nothing. From INC_IMM_MARK on it is a success, with the
+ * mark in the lower bits.
  */
 enum inc_status {
 	INC_STATUS_OK		= 0,

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory of packets that wait for other ranks, and how much of it a member may
+ * take.
+ */
+#ifndef _INC_HOLD_H
+#define _INC_HOLD_H
+
+#include <linux/minmax.h>
+#include <linux/skbuff.h>
+
+struct inc_net;
+struct inc_qp;
+
+/**
+ * inc_hold_oversized() - is a packet in a much larger buffer than it needs
+ * @skb: packet that may have to wait
+ *
+ * What the largest ordinary buffer is worth does not matter: it is charged for.
+ *
+ * Return: true if a copy of it should wait instead.
+ */
+static inline bool inc_hold_oversized(const struct sk_buff *skb)
+{
+	return skb->truesize > max_t(u32, 2 * SKB_TRUESIZE(skb->len), PAGE_SIZE);
+}
+
+int inc_hold_init(struct inc_net *inet);
+void inc_hold_exit(struct inc_net *inet);
+void inc_hold_drop(struct inc_qp *qp);
+
+void inc_hold_of_all(struct inc_net *inet, s64 bytes);
+u64 inc_hold_room(const struct inc_qp *qp);
+
+/* Data path: inc_qp.rx_lock held. */
+void inc_hold_began(struct inc_qp *qp, u32 msg_id);
+void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes);
+
+/* The same, with inc_qp.tx_lock. */
+bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes);
+
+/* Data path: inc_qp.tx_lock held. */
+void inc_hold_add(struct inc_qp *qp, s64 bytes);
+
+#endif /* _INC_HOLD_H */

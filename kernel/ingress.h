@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Whether a member's packet may come the way that it came.
+ */
+#ifndef _INC_INGRESS_H
+#define _INC_INGRESS_H
+
+#include <linux/types.h>
+
+struct inc_qp;
+struct sk_buff;
+
+bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb);
+unsigned int inc_ingress_check(const struct inc_qp *qp, struct sk_buff *skb);
+
+#endif /* _INC_INGRESS_H */
