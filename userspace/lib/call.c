@@ -56,6 +56,23 @@ static int check_offered(struct inc_comm *comm, const struct inc_call *c)
 	return 0;
 }
 
+/* As much as any rank has of it: so all ranks find the same. */
+static int check_size(struct inc_comm *comm, const struct inc_call *c, size_t *block)
+{
+	size_t all;
+
+	if (c->coll == INC_COLL_BARRIER)
+		return 0;
+	if (__builtin_mul_overflow(c->count, inc_dtype_size(c->dtype), block) ||
+	    __builtin_mul_overflow(*block, c->coll == INC_COLL_BROADCAST ||
+					   c->coll == INC_COLL_REDUCE ||
+					   c->coll == INC_COLL_ALLREDUCE ?
+					   1 : (size_t)comm->nranks, &all))
+		return inc_comm_note(comm, -EOVERFLOW, "%zu elements are too many",
+				     c->count);
+	return 0;
+}
+
 /* Where this rank's data and result are; NULL where it has none. */
 static void find_buffers(const struct inc_plan *p, const struct inc_call *c,
 			 struct inc_req *req)
@@ -76,12 +93,16 @@ static int check_buffers(struct inc_comm *comm, const struct inc_plan *p,
 			 const struct inc_call *c, const struct inc_req *req)
 {
 	const char *send = req->send, *recv = req->recv;
-	size_t in, out;
+	size_t in = p->block * inc_plan_blocks_in(p);
+	size_t out = p->block * inc_plan_blocks_out(p);
 
-	if (__builtin_mul_overflow(p->block, inc_plan_blocks_in(p), &in) ||
-	    __builtin_mul_overflow(p->block, inc_plan_blocks_out(p), &out))
-		return inc_comm_note(comm, -EOVERFLOW, "%zu elements are too many",
-				     c->count);
+	/* The root of a Scatter may leave its block where it is. */
+	if ((out && c->recv == INC_IN_PLACE &&
+	     !(c->coll == INC_COLL_SCATTER && p->rank == p->root)) ||
+	    (in && c->send == INC_IN_PLACE &&
+	     (c->coll == INC_COLL_SCATTER || c->coll == INC_COLL_BROADCAST)))
+		return inc_comm_note(comm, -EINVAL,
+				     "INC_IN_PLACE does not go with this buffer");
 	if ((in && !send) || (out && !recv && c->recv != INC_IN_PLACE))
 		return inc_comm_note(comm, -EFAULT, "a buffer is NULL");
 	if (!in || !recv || c->send == INC_IN_PLACE)
@@ -93,21 +114,48 @@ static int check_buffers(struct inc_comm *comm, const struct inc_plan *p,
 	return 0;
 }
 
+/*
+ * Memory that can't be registered (RLIMIT_MEMLOCK, a mapped file) is copied. The
+ * other ranks begin this operation in any case.
+ */
+static int get_range(struct inc_comm *comm, struct inc_req *req, const char *addr,
+		     size_t len, bool writable, struct inc_mem **mem)
+{
+	int ret;
+
+	if (!addr || len <= INC_EAGER_MAX)
+		return 0;
+	ret = inc_mem_get(&comm->mem, addr, len, writable, mem);
+	if (!ret)
+		return 0;
+	/* What nobody uses any more may be what is lacking. */
+	inc_msg_reap(comm);
+	if (comm->err)
+		return comm->err;
+	inc_mem_trim(&comm->mem, comm->sq_done);
+	if (!inc_mem_get(&comm->mem, addr, len, writable, mem))
+		return 0;
+	if (!inc_mem_is_there(addr, len, writable))
+		return inc_comm_note(comm, ret, "registering %zu bytes: %s", len,
+				     strerror(-ret));
+	inc_info(&comm->who, "registering %zu bytes: %s: they are copied", len,
+		 strerror(-ret));
+	req->bounces = true;
+	return 0;
+}
+
 /* What this holds of a failed call inc_req_put() gives back. */
 static int get_memory(struct inc_comm *comm, struct inc_req *req, size_t in,
 		      size_t out)
 {
-	int ret = 0;
+	int ret;
 
 	/* See uc.c. */
 	if (comm->uc)
 		return 0;
-	if (req->recv && out > INC_EAGER_MAX)
-		ret = inc_mem_get(&comm->mem, req->recv, out, true, &req->rmem);
+	ret = get_range(comm, req, req->recv, out, true, &req->rmem);
 	/* In place this finds what the line above has made. */
-	if (!ret && req->send && in > INC_EAGER_MAX)
-		ret = inc_mem_get(&comm->mem, req->send, in, false, &req->smem);
-	return ret;
+	return ret ? ret : get_range(comm, req, req->send, in, false, &req->smem);
 }
 
 /* A rank's block for itself does not travel, but in a message for all. */
@@ -134,9 +182,6 @@ static int prepare(struct inc_comm *comm, const struct inc_call *c,
 	size_t in, out;
 	int ret;
 
-	if (__builtin_mul_overflow(c->count, req->esize, &p->block))
-		return inc_comm_note(comm, -EOVERFLOW, "%zu elements are too many",
-				     c->count);
 	inc_plan_init(p, comm->tree.msg_size, comm->tree.pmtu, req->esize);
 	find_buffers(p, c, req);
 	ret = check_buffers(comm, p, c, req);
@@ -148,12 +193,23 @@ static int prepare(struct inc_comm *comm, const struct inc_call *c,
 	if (c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && in) {
 		req->temp = malloc(in);
 		if (!req->temp)
-			return -ENOMEM;
+			return inc_comm_note(comm, -ENOMEM, "no memory for a copy of %zu bytes",
+					     in);
 		req->send = req->temp;
 	}
-	ret = get_memory(comm, req, in, out);
-	return ret ? inc_comm_note(comm, ret, "registering %zu bytes: %s",
-				   in > out ? in : out, strerror(-ret)) : 0;
+	return get_memory(comm, req, in, out);
+}
+
+/*
+ * The other ranks begin, or have begun, what this one can't: they are not to wait for
+ * it, nor may theirs meet its next operation.
+ */
+static void give_up(struct inc_comm *comm, int err)
+{
+	char text[sizeof(comm->errtext)];
+
+	memcpy(text, comm->errtext, sizeof(text));
+	inc_comm_fail(comm, err, "%s: so the communicator ends, on all ranks", text);
 }
 
 /* An operation that is ready to begin. */
@@ -161,14 +217,21 @@ static int make(struct inc_comm *comm, const struct inc_call *c,
 		struct inc_req **res)
 {
 	struct inc_req *req;
+	size_t block = 0;
 	int ret;
 
 	ret = check_offered(comm, c);
 	if (ret)
 		return ret;
+	ret = check_size(comm, c, &block);
+	if (ret)
+		return ret;
 	req = inc_req_get(comm);
-	if (!req)
-		return -ENOMEM;
+	if (!req) {
+		ret = inc_comm_note(comm, -ENOMEM, "no memory for an operation");
+		give_up(comm, ret);
+		return ret;
+	}
 	req->hdr.version = INC_VERSION;
 	req->hdr.dtype = (uint8_t)c->dtype;
 	req->hdr.op = (uint8_t)c->op;
@@ -179,13 +242,16 @@ static int make(struct inc_comm *comm, const struct inc_call *c,
 		.rank		= (unsigned int)comm->rank,
 		.nranks		= (unsigned int)comm->nranks,
 		.root		= (unsigned int)c->root,
+		.block		= block,
 	};
 	ret = prepare(comm, c, req);
-	if (ret)
+	if (ret) {
 		inc_req_put(req);
-	else
-		*res = req;
-	return ret;
+		give_up(comm, ret);
+		return ret;
+	}
+	*res = req;
+	return 0;
 }
 
 static void begin(struct inc_req *req)

@@ -29,9 +29,9 @@
  * inc_test() and inc_wait(), for any request of the communicator, only.
  *
  * Return: 0; -EOPNOTSUPP if the tree does not offer that; -EINVAL for a rank,
- * type or operation that does not exist, or buffers that overlap; -EFAULT,
- * -EOVERFLOW, -ENOMEM (also: RLIMIT_MEMLOCK); or what the communicator failed
- * with. Except for the last no rank has sent anything.
+ * type or operation that does not exist; -EOVERFLOW; or what the communicator failed
+ * with. It fails, on all ranks, if this one can't begin what the others may have
+ * begun: -EINVAL for buffers that overlap, -EFAULT, -ENOMEM.
  */
 int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		   size_t count, enum inc_dtype dtype, enum inc_op op,

@@ -130,7 +130,7 @@ static int fill_from_env(struct inc_comm_opts *o)
 	if (!ret)
 		ret = env_int(o, "INC_NRANKS", UINT16_MAX, &o->nranks);
 	if (!ret)
-		ret = env_int(o, "INC_GID_INDEX", UINT8_MAX, &o->gid_index);
+		ret = env_int(o, "INC_GID_INDEX", INT_MAX, &o->gid_index);
 	if (!ret)
 		ret = env_uint(o, "INC_IB_PORT", UINT8_MAX, &port);
 	if (!ret)
@@ -238,9 +238,26 @@ static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 		if (o->tree.slots)
 			max = least(max, o->tree.slots);
 	}
+	/*
+	 * An rxe that meets a full queue ends the queue pair. Half of the queue is for
+	 * what is sent again and asked for, and for others; rxe holds RC back itself.
+	 */
+	if (comm->uc && comm->dev.queue) {
+		if (o->window > comm->dev.queue / 2)
+			inc_info(&comm->who, "window %u: the device's queue takes %u packets",
+				 o->window, comm->dev.queue);
+		max = least(max, (comm->dev.queue + 1) / 2);
+	}
 	comm->pace.follows = !comm->uc && !o->window;
 	comm->window_max = least(max, most);
 	comm->window = least(first, comm->window_max);
+}
+
+static int verbs_error(const struct inc_comm_opts *o, const char *what)
+{
+	int ret = inc_verbs_errno();
+
+	return opt_error(o, ret, "%s: %s", what, strerror(-ret));
 }
 
 static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
@@ -265,20 +282,19 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 		return opt_error(o, -EINVAL, "%s: queues of %u requests are too short",
 				 ibv_get_device_name(comm->dev.ctx->device), max);
 
-	comm->pd = ibv_alloc_pd(comm->dev.ctx);
+	comm->pd = inc_hca_pd(comm->dev.hca);
 	if (!comm->pd)
-		return opt_error(o, -errno, "ibv_alloc_pd: %s", strerror(errno));
+		return verbs_error(o, "ibv_alloc_pd");
 	comm->chan = ibv_create_comp_channel(comm->dev.ctx);
 	if (!comm->chan)
-		return opt_error(o, -errno, "ibv_create_comp_channel: %s",
-				 strerror(errno));
+		return verbs_error(o, "ibv_create_comp_channel");
 	comm->rcq = ibv_create_cq(comm->dev.ctx, (int)comm->rq_depth, NULL,
 				  comm->chan, 0);
 	if (comm->rcq)
 		comm->scq = ibv_create_cq(comm->dev.ctx, (int)comm->sq_depth,
 					  NULL, comm->chan, 0);
 	if (!comm->scq)
-		return opt_error(o, -errno, "ibv_create_cq: %s", strerror(errno));
+		return verbs_error(o, "ibv_create_cq");
 	return 0;
 }
 
@@ -304,7 +320,7 @@ static int make_qp(struct inc_comm *comm, const struct inc_comm_opts *o)
 		comm->qp = ibv_create_qp(comm->pd, &attr);
 	}
 	if (!comm->qp)
-		return opt_error(o, -errno, "ibv_create_qp: %s", strerror(errno));
+		return verbs_error(o, "ibv_create_qp");
 	comm->qpn = comm->qp->qp_num;
 	comm->inline_max = attr.cap.max_inline_data;
 	ret = inc_qp_to_init(comm->qp, &comm->dev);
@@ -359,8 +375,6 @@ static void destroy_device(struct inc_comm *comm)
 	}
 	if (comm->chan)
 		ibv_destroy_comp_channel(comm->chan);
-	if (comm->pd)
-		ibv_dealloc_pd(comm->pd);
 	inc_dev_close(&comm->dev);
 }
 
@@ -394,6 +408,7 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 	case INC_RDV_LEFT:
 		return opt_error(o, -ECONNRESET, "rank %d has left", msg->rank);
 	case INC_RDV_JOIN:
+	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
 	case INC_RDV_JOINED:
@@ -423,6 +438,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			.psn	= psn,
 			.mtu	= comm->dev.mtu,
 			.uc	= comm->uc,
+			.rts	= true,
 			.tree = {
 				.slots		= o->tree.slots,
 				.msg_size	= o->tree.msg_size,
@@ -439,6 +455,18 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	ret = inc_conn_send(&comm->watch.conn, &msg, deadline_ms);
 	return ret ? opt_error(o, ret, "rendezvous daemon: %s", strerror(-ret)) :
 		     0;
+}
+
+/*
+ * The queue pair takes what comes: nobody is let begin before all say so. Whether it
+ * could be said is seen by the answer, or by the error line that came instead.
+ */
+static void send_rts(struct inc_comm *comm, int64_t deadline_ms)
+{
+	const struct inc_rdv_msg msg = { .type = INC_RDV_RTS };
+
+	if (comm->tree.rts)
+		inc_conn_send(&comm->watch.conn, &msg, deadline_ms);
 }
 
 static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
@@ -481,6 +509,7 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 		return opt_error(o, ret, "messages of %u bytes, path MTU %u: %s",
 				 comm->tree.msg_size, comm->tree.pmtu,
 				 strerror(-ret));
+	send_rts(comm, deadline_ms);
 	return expect(comm, o, INC_RDV_READY, deadline_ms, &msg);
 }
 
@@ -526,7 +555,9 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 		ret = join(comm, o, deadline_ms);
 	if (ret)
 		return ret;
-	ret = inc_watch_start(&comm->watch, comm->qp, comm->dev.port);
+	comm->unsent = inc_loss_unsent(ibv_get_device_index(comm->dev.ctx->device),
+				       comm->dev.port);
+	ret = inc_watch_start(&comm->watch, comm->qp, comm->dev.hca, comm->dev.port);
 	if (ret)
 		return opt_error(o, ret, "thread: %s", strerror(-ret));
 	return 0;
@@ -574,6 +605,31 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 		 c->qpn, c->tree.qpn, c->tree.slots, c->tree.msg_size,
 		 c->tree.pmtu, c->window);
 	*comm = c;
+	return 0;
+}
+
+/**
+ * inc_comm_abort() - end a communicator on all ranks
+ * @comm: communicator
+ * @err: negative errno value that its operations end with here
+ *
+ * For a caller that can not begin, or will not end, an operation which the other
+ * ranks take part in: they would wait for it, or combine theirs with its next one.
+ * They get -ECONNRESET. When this returns nothing comes into the caller's buffers
+ * any more; requests are still to be freed, and the communicator destroyed.
+ *
+ * Return: 0; -EINVAL if @err is none; -ESTALE in a child of fork().
+ */
+int inc_comm_abort(struct inc_comm *comm, int err)
+{
+	if (comm->forked)
+		return -ESTALE;
+	if (err >= 0)
+		return -EINVAL;
+	inc_comm_fail(comm, err, "given up by its user: %s", inc_strerror(err));
+	inc_watch_stop(&comm->watch);
+	leave(comm);
+	inc_conn_close(&comm->watch.conn);
 	return 0;
 }
 

@@ -4,11 +4,14 @@
  *
  *	coll.c, persist.c	what the user calls
  *	call.c	calls become requests
+ *	arena.c	where messages are made and short results land
  *	msg.c	requests become messages; results become progress
  *	wait.c	sleeping until there are results
  *	pace.c	the window over RC
  *	uc.c	what a UC queue pair needs besides
  *	comm.c	creation and end
+ *	hca.c	open devices, which all communicators of a process share
+ *	watch.c	time limits and the daemon; watcher.c: the thread for that
  *	fork.c	what a child of fork() has of them
  *	query.c	queries
  */
@@ -73,6 +76,7 @@
  * @last_seq: number of its last send request
  * @smem: registration of @send; NULL: copied
  * @rmem: registration of @recv; NULL: copied
+ * @bounces: one of these was refused: long messages are copied, one at a time
  * @err: first error
  * @persistent: it can be begun again, and keeps its memory until it is freed
  * @done: nothing is under way, or not yet
@@ -97,6 +101,7 @@ struct inc_req {
 	uint64_t	last_seq;
 	struct inc_mem	*smem;
 	struct inc_mem	*rmem;
+	bool		bounces;
 	int		err;
 	bool		persistent;
 	bool		done;
@@ -107,14 +112,36 @@ struct inc_req {
  * struct inc_msg - a message in flight; the ring's index is its message ID
  * @req: operation that it is a part of; NULL: its result came
  * @to: where its result goes in the end
+ * @land: where it is written to, if it is to be copied from there
  * @len: bytes of that
  * @out: bytes sent, header included
+ * @seq: send request that reads its entry of the arena; 0: none has to
+ * @bounced: it has the bounce buffer
  */
 struct inc_msg {
 	struct inc_req	*req;
 	char		*to;
+	const char	*land;
 	size_t		len;
 	uint32_t	out;
+	uint64_t	seq;
+	bool		bounced;
+};
+
+/**
+ * struct inc_bounce - room for one long message, of memory that can't be registered
+ * @mem: what it sends, and behind that its result; NULL: no message is that long
+ * @mr: its registration
+ * @room: bytes of either
+ * @busy: a message has it
+ * @seq: send request that reads it
+ */
+struct inc_bounce {
+	char		*mem;
+	struct ibv_mr	*mr;
+	size_t		room;
+	bool		busy;
+	uint64_t	seq;
 };
 
 /**
@@ -128,7 +155,7 @@ struct inc_msg {
  * @who: who it is, for the log
  *
  * @dev: verbs device
- * @pd: protection domain
+ * @pd: protection domain, the device's
  * @chan: completion channel of both queues
  * @rcq: completion queue of receives
  * @scq: completion queue of sends
@@ -137,6 +164,7 @@ struct inc_msg {
  * @rcq_events: events of @rcq not acknowledged yet
  * @scq_events: events of @scq not acknowledged yet
  *
+ * @unsent: packets that the device had failed to send when all began
  * @qpn: our QPN
  * @tree: what the daemon said of the tree
  *
@@ -153,13 +181,16 @@ struct inc_msg {
  * @arena: headers and copies of short data, one entry for each of the ring
  * @arena_mr: its registration
  * @arena_size: its length
- * @entry_data: bytes of data in an entry, for sending; as many for the result
+ * @entry_data: bytes of data in an entry, for sending; over RC as many for the
+ *	result
+ * @bounce: for messages that are too long for an entry and must be copied; RC
  * @inline_max: bytes that the queue pair takes inline
  *
  * @sq_depth: send requests that fit
  * @sq_posted: send requests made
  * @sq_done: send requests known to be complete
  * @sq_signaled: the last of them that will complete by itself
+ * @sq_every: one send request of so many completes by itself, at least
  * @sq_full: sending waits for a completion of a send
  * @scq_armed: @scq will raise an event, or has raised one not taken yet
  * @rq_depth: receives that fit
@@ -196,6 +227,7 @@ struct inc_comm {
 	unsigned int		rcq_events;
 	unsigned int		scq_events;
 
+	uint64_t		unsent;
 	uint32_t		qpn;
 	struct inc_rdv_joined	tree;
 
@@ -213,12 +245,14 @@ struct inc_comm {
 	struct ibv_mr		*arena_mr;
 	size_t			arena_size;
 	size_t			entry_data;
+	struct inc_bounce	bounce;
 	uint32_t		inline_max;
 
 	uint32_t		sq_depth;
 	uint64_t		sq_posted;
 	uint64_t		sq_done;
 	uint64_t		sq_signaled;
+	uint32_t		sq_every;
 	bool			sq_full;
 	bool			scq_armed;
 	uint32_t		rq_depth;
@@ -237,14 +271,17 @@ struct inc_comm {
 	struct inc_comm_info	info;
 };
 
+/* arena.c */
+struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id);
+char *inc_msg_result(const struct inc_comm *comm, uint32_t id);
+int inc_msg_alloc(struct inc_comm *comm);
+void inc_msg_free(struct inc_comm *comm);
+
 /* msg.c */
 int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id);
-int inc_msg_alloc(struct inc_comm *comm);
-void inc_msg_free(struct inc_comm *comm);
 int inc_msg_post_recvs(struct inc_comm *comm);
 void inc_msg_issue(struct inc_comm *comm, struct inc_req *req);
 void inc_msg_progress(struct inc_comm *comm);

@@ -7,6 +7,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,6 +25,9 @@
  */
 #define REFUSED_MS	2000
 #define REFUSED_PAUSE_MS 50
+/* An address has so long to answer before the next one is tried as well. */
+#define NEXT_MS		250
+#define TRIES_MAX	16
 
 /**
  * inc_now_ms() - milliseconds of CLOCK_MONOTONIC
@@ -85,29 +89,126 @@ static int wait_fd(int fd, short events, int64_t deadline_ms)
 	}
 }
 
-static int connect_one(const struct addrinfo *ai, int64_t deadline_ms, int *res)
+/* Connections that are being tried, to addresses of one server. */
+struct tries {
+	const struct addrinfo	*to[TRIES_MAX];
+	struct pollfd		pfd[TRIES_MAX];
+	unsigned int		n;		/* addresses */
+	unsigned int		begun;		/* of them */
+	unsigned int		open;		/* of these */
+	int			ret;		/* of the last one that failed */
+	bool			refused;	/* by any */
+};
+
+/* The families take turns, in the resolver's order otherwise (RFC 8305, section 4). */
+static void find_addresses(struct tries *t, const struct addrinfo *list)
 {
-	socklen_t len = sizeof(int);
-	int fd, ret, err;
+	const struct addrinfo *ai, *next;
+	bool taken[TRIES_MAX] = { false };
+	unsigned int i, at;
+	int last = AF_UNSPEC;
+
+	do {
+		next = NULL;
+		for (ai = list, i = 0; ai && i < TRIES_MAX; ai = ai->ai_next, i++) {
+			if (taken[i] || (next && ai->ai_family == last))
+				continue;
+			if (next && next->ai_family != last)
+				continue;
+			next = ai;
+			at = i;
+		}
+		if (next) {
+			taken[at] = true;
+			last = next->ai_family;
+			t->to[t->n++] = next;
+		}
+	} while (next);
+}
+
+static void failed(struct tries *t, unsigned int i, int ret)
+{
+	if (t->pfd[i].fd >= 0) {
+		close(t->pfd[i].fd);
+		t->open--;
+	}
+	t->pfd[i].fd = -1;
+	t->ret = ret;
+	t->refused |= ret == -ECONNREFUSED;
+}
+
+/* To the next address. */
+static void begin(struct tries *t)
+{
+	unsigned int i = t->begun++;
+	const struct addrinfo *ai = t->to[i];
+	int fd;
 
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	ret = connect(fd, ai->ai_addr, ai->ai_addrlen) ? -errno : 0;
-	if (ret == -EINPROGRESS) {
-		ret = wait_fd(fd, POLLOUT, deadline_ms);
-		if (!ret && getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len))
-			ret = -errno;
-		else if (!ret)
-			ret = -err;
+	t->pfd[i] = (struct pollfd) { .fd = fd, .events = POLLOUT };
+	if (fd >= 0)
+		t->open++;
+	if (fd < 0 || (connect(fd, ai->ai_addr, ai->ai_addrlen) &&
+		       errno != EINPROGRESS))
+		failed(t, i, -errno);
+}
+
+/* Waits until the first one is there. Returns its place, -1: none yet. */
+static int wait_for_one(struct tries *t, int ms)
+{
+	socklen_t len = sizeof(int);
+	unsigned int i;
+	int err;
+
+	if (poll(t->pfd, t->begun, ms) <= 0)
+		return -1;
+	for (i = 0; i < t->begun; i++) {
+		if (t->pfd[i].fd < 0 || !t->pfd[i].revents)
+			continue;
+		if (getsockopt(t->pfd[i].fd, SOL_SOCKET, SO_ERROR, &err, &len))
+			err = errno;
+		if (!err)
+			return (int)i;
+		failed(t, i, -err);
 	}
-	if (ret) {
-		close(fd);
-		return ret;
+	return -1;
+}
+
+/*
+ * An address that does not answer does not keep the next one from being tried
+ * (RFC 8305): the first that answers is taken.
+ */
+static int connect_once(const struct addrinfo *list, int64_t deadline_ms, int *fd)
+{
+	struct tries t = { .ret = -EHOSTUNREACH };
+	int64_t now = inc_now_ms(), next_at = now, until;
+	unsigned int i, open;
+	int at = -1;
+
+	find_addresses(&t, list);
+	while (at < 0 && (t.open || t.begun < t.n) && now <= deadline_ms) {
+		open = t.open;
+		if (t.begun < t.n && (!open || now >= next_at)) {
+			begin(&t);
+			next_at = now + NEXT_MS;
+			continue;
+		}
+		until = t.begun < t.n && next_at < deadline_ms ? next_at : deadline_ms;
+		at = wait_for_one(&t, (int)(until > now ? until - now : 0));
+		/* One that failed makes room for the next. */
+		if (t.open < open)
+			next_at = now;
+		now = inc_now_ms();
 	}
-	inc_set_keepalive(fd);
-	*res = fd;
-	return 0;
+	for (i = 0; i < t.begun; i++)
+		if (t.pfd[i].fd >= 0 && (int)i != at)
+			close(t.pfd[i].fd);
+	if (at >= 0) {
+		inc_set_keepalive(t.pfd[at].fd);
+		*fd = t.pfd[at].fd;
+		return 0;
+	}
+	return t.open ? -ETIMEDOUT : t.refused ? -ECONNREFUSED : t.ret;
 }
 
 static int connect_any(const struct addrinfo *list, int64_t deadline_ms,
@@ -117,18 +218,14 @@ static int connect_any(const struct addrinfo *list, int64_t deadline_ms,
 	const struct timespec pause = {
 		.tv_nsec = REFUSED_PAUSE_MS * 1000000L,
 	};
-	const struct addrinfo *ai;
-	int ret = -EHOSTUNREACH;
+	int ret;
 
 	if (refused_until > deadline_ms)
 		refused_until = deadline_ms;
 	for (;;) {
-		for (ai = list; ai; ai = ai->ai_next) {
-			ret = connect_one(ai, deadline_ms, fd);
-			if (!ret)
-				return 0;
-		}
-		if (ret != -ECONNREFUSED || inc_now_ms() >= refused_until)
+		ret = connect_once(list, deadline_ms, fd);
+		if (ret != -ECONNREFUSED ||
+		    inc_now_ms() + REFUSED_PAUSE_MS >= refused_until)
 			return ret;
 		nanosleep(&pause, NULL);
 	}

@@ -36,6 +36,8 @@ struct fake {
 	uint32_t	imms[MAX_FLIGHT];	/* results in the receive queue */
 	unsigned int	nimms;
 	enum ibv_wc_status wc_status;
+	enum ibv_wc_status cause;		/* what sending ended with ... */
+	unsigned int	cause_after;		/* ... after so many polls */
 	uint64_t	signaled[MAX_FLIGHT];	/* completions of sends */
 	unsigned int	nsignaled;
 	bool		hold_sends;		/* no completions of sends */
@@ -47,9 +49,16 @@ struct fake {
 	unsigned int	armed, send_armed;
 	unsigned int	recvs;
 	int		mrs;
-	struct ibv_mr	*mr[MAX_MRS];		/* by R_Key */
+	struct ibv_mr	*mr[MAX_MRS];		/* by R_Key, the lowest that is free */
+	uint64_t	iova[MAX_MRS];
+	int		refuse;			/* registrations: errno ... */
+	int		refuse_from;		/* ... if so many are there */
+	unsigned int	asked;
+	unsigned int	empty;			/* writes of nothing */
+	void		(*came)(const struct sent *s);	/* at each result */
 	void		(*looks)(const struct sent *s);	/* at each message */
 	bool		qp_gone;
+	bool		hung_up;
 	int		watch_fires_at;		/* sleep number */
 	int64_t		now_ms;
 	int		answer_after_ms;	/* what a poll must wait for ... */
@@ -67,6 +76,8 @@ void answer(unsigned int i);
 void begin_tree(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu);
 void begin_at(uint32_t first_msg_id);
 void begin(void);
+void begin_uc(void);
+char *place(uint32_t key, uint64_t va, size_t len);
 void end(void);
 void fill(void);
 int reduce(size_t count);

@@ -42,6 +42,8 @@ static void in_child(void)
 		inc_conn_close(&comm->watch.conn);
 	}
 	comms = NULL;
+	inc_watch_forked();
+	inc_hca_forked();
 	in_parent();
 }
 

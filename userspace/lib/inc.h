@@ -102,7 +102,8 @@ enum inc_qp_type {
  *	INC_QP_TIMEOUT, else 18
  * @reg: how user memory is registered
  * @window: most messages in flight; 0: INC_WINDOW, else what the path takes, 3 to
- *	32 over RC, from 64 on over UC. Never more than the tree's slots
+ *	32 over RC, from 64 on over UC. Never more than the tree's slots, nor, over
+ *	UC, than half of the network device's queue
  * @timeout_ms: time limit of each blocking call in milliseconds; 0:
  *	INC_TIMEOUT_MS, else 30000
  * @join_timeout_ms: time limit of inc_comm_create(), that is how long to wait
@@ -270,6 +271,7 @@ struct inc_comm_info {
 
 int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts);
 int inc_comm_destroy(struct inc_comm *comm);
+int inc_comm_abort(struct inc_comm *comm, int err);
 int inc_comm_rank(const struct inc_comm *comm);
 int inc_comm_size(const struct inc_comm *comm);
 int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms);

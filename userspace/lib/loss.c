@@ -22,29 +22,27 @@
 #define RARER	4
 
 /**
- * inc_loss_open() - prepare to ask for a device's counters
- * @l: result; good without any counter, too
- * @dev: index of the device, negative if it has none
- * @port: port
+ * inc_loss_socket() - have a socket to ask
+ *
+ * Return: file descriptor, or a negative number.
  */
-void inc_loss_open(struct inc_loss *l, int dev, unsigned int port)
+int inc_loss_socket(void)
 {
-	*l = (struct inc_loss) {
-		.fd = -1, .dev = (uint32_t)dev, .port = port,
-	};
-	if (dev >= 0)
-		l->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
+	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
 }
 
 /**
- * inc_loss_close() - give the socket back
- * @l: opened by inc_loss_open()
+ * inc_loss_open() - prepare to ask for a device's counters
+ * @l: result; good without any counter, too
+ * @fd: socket, which one asks at a time
+ * @dev: index of the device, negative if it has none
+ * @port: port
  */
-void inc_loss_close(struct inc_loss *l)
+void inc_loss_open(struct inc_loss *l, int fd, int dev, unsigned int port)
 {
-	if (l->fd >= 0)
-		close(l->fd);
-	l->fd = -1;
+	*l = (struct inc_loss) {
+		.fd = dev < 0 ? -1 : fd, .dev = (uint32_t)dev, .port = port,
+	};
 }
 
 /* The largest number whose square is not larger. */
@@ -133,8 +131,7 @@ static const char *payload(const struct nlattr *a)
 	     p_ = (const char *)(a) + NLA_ALIGN((a)->nla_len))
 
 /* One counter: its name and its value. Returns whether it was one of ours. */
-static int entry(const struct nlattr *counter, uint64_t *lost,
-		 uint64_t *packets)
+static int entry(const struct nlattr *counter, struct inc_counts *c)
 {
 	const char *end = (const char *)counter + counter->nla_len, *name = "";
 	const struct nlattr *a;
@@ -152,23 +149,24 @@ static int entry(const struct nlattr *counter, uint64_t *lost,
 	}
 	/* NAKs that we got, and that we sent. */
 	if (!strcmp(name, "rcvd_seq_err") || !strcmp(name, "out_of_seq_request"))
-		*lost += value;
+		c->lost += value;
 	else if (!strcmp(name, "sent_pkts") || !strcmp(name, "rcvd_pkts"))
-		*packets += value;
+		c->packets += value;
+	else if (!strcmp(name, "send_err"))
+		c->unsent = value;
 	else
 		return 0;
 	return 1;
 }
 
-static int entries(const struct nlattr *counters, uint64_t *lost,
-		   uint64_t *packets)
+static int entries(const struct nlattr *counters, struct inc_counts *c)
 {
 	const char *end = (const char *)counters + counters->nla_len;
 	const struct nlattr *counter;
 	int found = 0;
 
 	FOR_EACH_ATTR(counter, payload(counters), end)
-		found += entry(counter, lost, packets);
+		found += entry(counter, c);
 	return found;
 }
 
@@ -176,20 +174,17 @@ static int entries(const struct nlattr *counters, uint64_t *lost,
  * inc_loss_parse() - find the counters in an answer
  * @msg: netlink message
  * @len: its bytes
- * @lost: losses
- * @packets: packets sent and received
+ * @c: filled in
  *
  * Return: false if they are not all there.
  */
-bool inc_loss_parse(const void *msg, size_t len, uint64_t *lost,
-		    uint64_t *packets)
+bool inc_loss_parse(const void *msg, size_t len, struct inc_counts *c)
 {
 	const struct nlmsghdr *nlh = msg;
 	const struct nlattr *a;
 	int found = 0;
 
-	*lost = 0;
-	*packets = 0;
+	*c = (struct inc_counts) { 0 };
 	if (len < NLMSG_HDRLEN || nlh->nlmsg_len > len ||
 	    nlh->nlmsg_len < NLMSG_HDRLEN ||
 	    nlh->nlmsg_type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
@@ -198,8 +193,8 @@ bool inc_loss_parse(const void *msg, size_t len, uint64_t *lost,
 	FOR_EACH_ATTR(a, (const char *)msg + NLMSG_HDRLEN,
 		      (const char *)msg + nlh->nlmsg_len)
 		if ((a->nla_type & NLA_TYPE_MASK) == RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
-			found += entries(a, lost, packets);
-	return found == 4;
+			found += entries(a, c);
+	return found == 5;
 }
 
 static bool ask(const struct inc_loss *l)
@@ -226,6 +221,21 @@ static bool ask(const struct inc_loss *l)
 	return send(l->fd, &req, sizeof(req), 0) == sizeof(req);
 }
 
+static bool counted(struct inc_loss *l, struct inc_counts *c)
+{
+	uint32_t buf[2048];
+	ssize_t n;
+
+	if (l->fd < 0 || !ask(l))
+		return false;
+	n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
+	if (n >= 0 && inc_loss_parse(buf, (size_t)n, c))
+		return true;
+	/* Another device, or a kernel that does not tell. */
+	l->fd = -1;
+	return false;
+}
+
 /**
  * inc_loss_look() - read the counters
  * @l: losses
@@ -236,22 +246,36 @@ static bool ask(const struct inc_loss *l)
  */
 unsigned int inc_loss_look(struct inc_loss *l)
 {
-	uint64_t lost, packets, new_lost, new_packets;
-	uint32_t buf[2048];
-	ssize_t n;
+	uint64_t new_lost, new_packets;
+	struct inc_counts c;
 
-	if (l->fd < 0 || !ask(l))
+	if (!counted(l, &c))
 		return 0;
-	n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
-	if (n < 0 || !inc_loss_parse(buf, (size_t)n, &lost, &packets)) {
-		/* Another device, or a kernel that does not tell. */
-		inc_loss_close(l);
-		return 0;
-	}
-	new_lost = l->begun ? lost - l->last_lost : 0;
-	new_packets = l->begun ? packets - l->last_packets : 0;
+	new_lost = l->begun ? c.lost - l->last_lost : 0;
+	new_packets = l->begun ? c.packets - l->last_packets : 0;
 	l->begun = true;
-	l->last_lost = lost;
-	l->last_packets = packets;
+	l->last_lost = c.lost;
+	l->last_packets = c.packets;
 	return inc_loss_add(l, new_lost, new_packets);
+}
+
+/**
+ * inc_loss_unsent() - how many packets a device could not send
+ * @dev: index of the device, negative if it has none
+ * @port: port
+ *
+ * Return: their number, 0 if it does not tell.
+ */
+uint64_t inc_loss_unsent(int dev, unsigned int port)
+{
+	struct inc_counts c = { 0 };
+	int fd = inc_loss_socket();
+	struct inc_loss l;
+
+	inc_loss_open(&l, fd, dev, port);
+	if (!counted(&l, &c))
+		c.unsent = 0;
+	if (fd >= 0)
+		close(fd);
+	return c.unsent;
 }

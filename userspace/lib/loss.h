@@ -16,7 +16,7 @@
 
 /**
  * struct inc_loss - losses of a device, as its counters show them
- * @fd: socket to the kernel's RDMA subsystem; -1: there is none
+ * @fd: somebody's socket to the kernel's RDMA subsystem; -1: there is none
  * @dev: the device's index
  * @port: port
  * @begun: @last_lost and @last_packets are valid
@@ -36,12 +36,24 @@ struct inc_loss {
 	uint64_t	since;
 };
 
-void inc_loss_open(struct inc_loss *l, int dev, unsigned int port);
-void inc_loss_close(struct inc_loss *l);
+/**
+ * struct inc_counts - what a device has counted
+ * @lost: losses
+ * @packets: packets sent and received
+ * @unsent: packets that it could not send
+ */
+struct inc_counts {
+	uint64_t	lost;
+	uint64_t	packets;
+	uint64_t	unsent;
+};
+
+int inc_loss_socket(void);
+void inc_loss_open(struct inc_loss *l, int fd, int dev, unsigned int port);
 unsigned int inc_loss_look(struct inc_loss *l);
+uint64_t inc_loss_unsent(int dev, unsigned int port);
 /* For the test. */
 unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets);
-bool inc_loss_parse(const void *msg, size_t len, uint64_t *lost,
-		    uint64_t *packets);
+bool inc_loss_parse(const void *msg, size_t len, struct inc_counts *c);
 
 #endif /* INC_LIB_LOSS_H */

@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "log.h"
 #include "mem.h"
@@ -332,4 +334,42 @@ void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq)
 		*link = mem->next;
 		mem_free(mem);
 	}
+}
+
+/**
+ * inc_mem_trim() - give up all that no operation uses
+ * @cache: cache
+ * @done_seq: number of the last send request that is complete
+ */
+void inc_mem_trim(struct inc_mem_cache *cache, uint64_t done_seq)
+{
+	while (evict(cache))
+		;
+	inc_mem_reap(cache, done_seq);
+}
+
+static int populate(uintptr_t start, size_t len, bool writable)
+{
+	return madvise((void *)start, len, writable ? MADV_POPULATE_WRITE :
+						      MADV_POPULATE_READ);
+}
+
+/**
+ * inc_mem_is_there() - may a range be read, or written to, without a signal
+ * @addr: first byte
+ * @len: bytes, not 0
+ * @writable: it is to be written to
+ *
+ * Return: true if so, or if that can't be known (before Linux 5.14).
+ */
+bool inc_mem_is_there(const void *addr, size_t len, bool writable)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = (uintptr_t)addr & ~(page - 1);
+	char here;
+
+	if (!populate(start, (uintptr_t)addr + len - start, writable))
+		return true;
+	return errno == EINVAL &&
+	       populate((uintptr_t)&here & ~(page - 1), page, false);
 }

@@ -13,118 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <time.h>
 
 #include "comm.h"
 #include "log.h"
 #include "seg.h"
 
-#define ENTRY_ALIGN		64
-
-/* --- Arena: per message a header, room for its data and for its result --- */
-
-static size_t entry_stride(const struct inc_comm *comm)
-{
-	return 2 * comm->entry_data + ENTRY_ALIGN;
-}
-
-/**
- * inc_msg_hdr() - header of a message, its copied data behind it
- * @comm: communicator
- * @id: message that is in flight or is being made
- *
- * Return: the header.
- */
-struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id)
-{
-	return (struct inc_hdr *)(comm->arena + (id & comm->ring_mask) *
-				  entry_stride(comm));
-}
-
-static char *entry_recv(const struct inc_comm *comm, uint32_t id)
-{
-	return (char *)inc_msg_hdr(comm, id) + ENTRY_ALIGN + comm->entry_data;
-}
-
-static int alloc_arena(struct inc_comm *comm, uint32_t entries)
-{
-	size_t room = comm->tree.msg_size - INC_HDR_LEN;
-
-	room = room < INC_EAGER_MAX ? room : INC_EAGER_MAX;
-	comm->entry_data = (room + ENTRY_ALIGN - 1) / ENTRY_ALIGN * ENTRY_ALIGN;
-	comm->arena_size = entries * entry_stride(comm);
-	comm->arena = mmap(NULL, comm->arena_size, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (comm->arena == MAP_FAILED) {
-		comm->arena = NULL;
-		return -errno;
-	}
-	comm->arena_mr = ibv_reg_mr(comm->pd, comm->arena, comm->arena_size,
-				    IBV_ACCESS_LOCAL_WRITE |
-				    IBV_ACCESS_REMOTE_WRITE);
-	return comm->arena_mr ? 0 : -errno;
-}
-
-/**
- * inc_msg_alloc() - allocate what depends on the tree
- * @comm: communicator; the daemon has answered
- *
- * Return: 0 or a negative errno value, -EMSGSIZE if UC can not carry the tree's
- * messages. inc_msg_free() frees in either case.
- */
-int inc_msg_alloc(struct inc_comm *comm)
-{
-	uint32_t entries = 1;
-	int ret;
-
-	/* What is sent over UC is copied, to entries of no more than a packet. */
-	if (comm->uc && comm->tree.msg_size > comm->tree.pmtu)
-		return -EMSGSIZE;
-	if (comm->window_max > comm->tree.slots)
-		comm->window_max = comm->tree.slots;
-	if (comm->window > comm->window_max)
-		comm->window = comm->window_max;
-	/* Over UC there may be holes behind what is under way. */
-	while (entries < (comm->uc ? comm->tree.slots : comm->window_max))
-		entries *= 2;
-	comm->ring_mask = entries - 1;
-	comm->next_id = comm->tree.first_msg_id;
-	comm->head_id = comm->next_id;
-	comm->ring = calloc(entries, sizeof(*comm->ring));
-	comm->early = calloc(comm->tree.slots, 1);
-	comm->wr = calloc(comm->window_max, sizeof(*comm->wr));
-	comm->sge = calloc(comm->window_max * 2, sizeof(*comm->sge));
-	if (!comm->ring || !comm->early || !comm->wr || !comm->sge)
-		return -ENOMEM;
-	ret = alloc_arena(comm, entries);
-	return ret || !comm->uc ? ret : inc_uc_alloc(comm);
-}
-
-/**
- * inc_msg_free() - free what inc_msg_alloc() has made, the UC side and all requests
- * @comm: communicator without a queue pair and without operations under way
- *
- * Also if inc_msg_alloc() failed, or was never called.
- */
-void inc_msg_free(struct inc_comm *comm)
-{
-	struct inc_req *req;
-
-	inc_uc_free(comm);
-	if (comm->arena_mr)
-		ibv_dereg_mr(comm->arena_mr);
-	if (comm->arena)
-		munmap(comm->arena, comm->arena_size);
-	while ((req = comm->all)) {
-		comm->all = req->all;
-		free(req->temp);
-		free(req);
-	}
-	free(comm->ring);
-	free(comm->early);
-	free(comm->wr);
-	free(comm->sge);
-}
+#define CAUSE_TRIES		20
+#define CAUSE_PAUSE_MS		1
 
 /* --- The end of requests and of the communicator ------------------------ */
 
@@ -252,7 +148,8 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
  * @fmt: what happened
  *
  * The queue pair is destroyed: when this returns, nothing is written to the
- * user's memory any more.
+ * user's memory any more. The other ranks are told by the daemon, which finds the
+ * connection ended: over UC the switch would not miss this one.
  */
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 {
@@ -271,6 +168,7 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	pthread_mutex_unlock(&comm->watch.lock);
 	if (comm->qp && !ibv_destroy_qp(comm->qp))
 		comm->qp = NULL;
+	inc_watch_hang_up(&comm->watch);
 	inc_msg_fail_all(comm, err);
 	inc_mem_reap(&comm->mem, UINT64_MAX);
 }
@@ -290,16 +188,59 @@ static bool watch_failed(struct inc_comm *comm)
 	return true;
 }
 
+/* Finds what went wrong in @cq before the rest was flushed. */
+static bool find_cause(struct ibv_cq *cq, struct ibv_wc *cause)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(cq, 1, &wc) > 0) {
+		if (wc.status == IBV_WC_SUCCESS ||
+		    wc.status == IBV_WC_WR_FLUSH_ERR)
+			continue;
+		*cause = wc;
+		return true;
+	}
+	return false;
+}
+
+/* rxe does not say why, but counts. */
+static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
+{
+	const struct inc_dev *dev = &comm->dev;
+
+	return (status == IBV_WC_WR_FLUSH_ERR || status == IBV_WC_LOC_QP_OP_ERR) &&
+	       inc_loss_unsent(ibv_get_device_index(dev->ctx->device), dev->port) !=
+	       comm->unsent;
+}
+
 static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
 		      const char *what)
 {
+	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
+	struct ibv_wc cause = *wc;
+	int tries;
+
 	/* What is flushed was moved to ERROR: the watch knows why, if it did. */
 	if (watch_failed(comm))
 		return;
-	inc_comm_fail(comm, wc->status == IBV_WC_RETRY_EXC_ERR ? -EHOSTUNREACH :
-							      -EIO,
-		      "%s: %s (vendor error %u)", what,
-		      ibv_wc_status_str(wc->status), wc->vendor_err);
+	/* Else the device did, and says why in either queue, maybe a little later. */
+	for (tries = 0; cause.status == IBV_WC_WR_FLUSH_ERR &&
+			tries < CAUSE_TRIES; tries++) {
+		if (tries)
+			nanosleep(&pause, NULL);
+		if (find_cause(comm->scq, &cause))
+			what = "sending";
+		else if (find_cause(comm->rcq, &cause))
+			what = "receiving";
+	}
+	if (is_unsent(comm, cause.status))
+		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
+			      comm->window);
+	else
+		inc_comm_fail(comm, cause.status == IBV_WC_RETRY_EXC_ERR ?
+				    -EHOSTUNREACH : -EIO,
+			      "%s: %s (vendor error %u)", what,
+			      ibv_wc_status_str(cause.status), cause.vendor_err);
 }
 
 /* --- Receives ------------------------------------------------------------ */
@@ -359,29 +300,48 @@ static void next_piece(const struct inc_req *req, struct piece *p)
 		p->to = req->recv + s->to * block + req->posted;
 }
 
+/* Where a message's result is to be written to; one without any: nowhere. */
+static int find_place(struct inc_comm *comm, const struct inc_req *req,
+		      uint32_t id, const struct piece *p, struct inc_place *place)
+{
+	struct inc_bounce *b = &comm->bounce;
+
+	*place = (struct inc_place) { 0 };
+	if (!p->nto)
+		return 0;
+	if (comm->uc)
+		return inc_landing_take(&comm->uc->landing, place);
+	if (req->rmem) {
+		place->va = (uintptr_t)p->to;
+		place->rkey = inc_mem_mr(req->rmem, p->to)->rkey;
+		return 0;
+	}
+	if (p->nto > comm->entry_data) {
+		place->mem = b->mem + b->room;
+		place->rkey = b->mr->rkey;
+	} else {
+		place->mem = inc_msg_result(comm, id);
+		place->rkey = comm->arena_mr->rkey;
+	}
+	place->va = (uintptr_t)place->mem;
+	return 0;
+}
+
 static void fill_hdr(struct inc_comm *comm, const struct inc_req *req,
-		     uint32_t id, const struct piece *p)
+		     uint32_t id, const struct piece *p,
+		     const struct inc_place *place)
 {
 	struct inc_hdr *hdr = inc_msg_hdr(comm, id);
-	uint64_t va = 0;
-	uint32_t rkey = 0;
 
 	*hdr = req->hdr;
 	hdr->collective = req->step.collective;
 	hdr->root = htons((uint16_t)req->step.root);
 	hdr->msg_id = htonl(id);
-	if (!p->nto) {
+	if (!p->nto)
 		hdr->flags = htons(INC_HDR_F_NO_DATA);
-	} else if (req->rmem) {
-		va = (uintptr_t)p->to;
-		rkey = inc_mem_mr(req->rmem, p->to)->rkey;
-	} else {
-		va = (uintptr_t)entry_recv(comm, id);
-		rkey = comm->arena_mr->rkey;
-	}
 	hdr->nelem = htonl(req->esize ? (uint32_t)(p->len / req->esize) : 0);
-	hdr->result_rkey = htonl(rkey);
-	hdr->result_va = htobe64(va);
+	hdr->result_rkey = htonl(place->rkey);
+	hdr->result_va = htobe64(place->va);
 }
 
 /* Header and copied data lie side by side, registered data is a second SGE. */
@@ -399,6 +359,12 @@ static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
 		sge[1].addr = (uintptr_t)p->from;
 		sge[1].length = (uint32_t)p->nfrom;
 		sge[1].lkey = inc_mem_mr(req->smem, p->from)->lkey;
+		wr->num_sge = 2;
+	} else if (p->nfrom > comm->entry_data) {
+		memcpy(comm->bounce.mem, p->from, p->nfrom);
+		sge[1].addr = (uintptr_t)comm->bounce.mem;
+		sge[1].length = (uint32_t)p->nfrom;
+		sge[1].lkey = comm->bounce.mr->lkey;
 		wr->num_sge = 2;
 	} else if (p->nfrom) {
 		memcpy(hdr + 1, p->from, p->nfrom);
@@ -438,8 +404,8 @@ static bool sq_full(const struct inc_comm *comm, const struct inc_req *req)
 }
 
 /*
- * A completion each quarter of the send queue is enough to know what is done;
- * and one at the end of an operation whose data is not copied, or its
+ * A completion each quarter of the send queue, or of the ring, is enough to know
+ * what is done; and one at the end of an operation whose data is not copied, or its
  * registration could not be given up.
  */
 static bool wants_completion(const struct inc_comm *comm,
@@ -447,7 +413,7 @@ static bool wants_completion(const struct inc_comm *comm,
 {
 	if (req->smem && flight(comm))
 		return true;
-	return seq % (comm->sq_depth / 4) == 0 ||
+	return seq % comm->sq_every == 0 ||
 	       (req->smem && req->msgs_posted == req->msgs);
 }
 
@@ -464,17 +430,30 @@ static void advance(struct inc_req *req)
 static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 {
 	struct inc_req *req = comm->tx;
-	uint32_t id = comm->next_id++;
+	uint32_t id = comm->next_id;
 	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
-	uint64_t seq = ++comm->sq_posted;
+	struct inc_place place;
 	struct piece p;
+	uint64_t seq;
+	int ret;
 
 	next_piece(req, &p);
+	ret = find_place(comm, req, id, &p, &place);
+	if (ret) {
+		inc_comm_fail(comm, ret, "registering memory for results: %s",
+			      strerror(-ret));
+		return;
+	}
+	comm->next_id++;
+	seq = ++comm->sq_posted;
 	msg->req = req;
 	msg->to = p.to;
+	msg->land = place.mem;
 	msg->len = p.nto;
+	msg->bounced = req->bounces && (p.nfrom > comm->entry_data ||
+					p.nto > comm->entry_data);
 	req->last_seq = seq;
-	fill_hdr(comm, req, id, &p);
+	fill_hdr(comm, req, id, &p, &place);
 	req->msgs_posted++;
 
 	wr->wr_id = seq;
@@ -489,6 +468,11 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 	wr->wr.rdma.rkey = comm->tree.rkey;
 	fill_sge(comm, req, id, &p, wr);
 	msg->out = wr->sg_list[0].length;
+	msg->seq = comm->uc || wr->send_flags & IBV_SEND_INLINE ? 0 : seq;
+	if (msg->bounced) {
+		comm->bounce.busy = true;
+		comm->bounce.seq = seq;
+	}
 	inc_pace_sent(comm, req, id);
 
 	advance(req);
@@ -541,6 +525,47 @@ static bool take_early(struct inc_comm *comm, uint32_t from)
 	return any;
 }
 
+/* A write of nothing, which is acknowledged, whatever became of those before. */
+static void post_empty(struct inc_comm *comm)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = comm->sq_posted + 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma.rkey = comm->tree.rkey,
+	}, *bad;
+	int ret;
+
+	if (comm->sq_posted - comm->sq_done == comm->sq_depth)
+		return;
+	comm->sq_posted++;
+	comm->sq_signaled = comm->sq_posted;
+	ret = ibv_post_send(comm->qp, &wr, &bad);
+	if (ret)
+		inc_comm_fail(comm, -ret, "ibv_post_send: %s", strerror(ret));
+}
+
+/*
+ * May the device still read what the next message is to be written over? Over RC it
+ * may repeat a message whose end is known: one that failed because of others need
+ * not have arrived. @alone: nothing has been built that is not posted.
+ */
+static bool entry_is_read(struct inc_comm *comm, const struct inc_req *req, bool alone)
+{
+	uint64_t seq = comm->ring[comm->next_id & comm->ring_mask].seq;
+
+	if (req->bounces && comm->bounce.seq > seq)
+		seq = comm->bounce.seq;
+	if (seq <= comm->sq_done)
+		return false;
+	inc_msg_reap(comm);
+	if (comm->err || seq <= comm->sq_done)
+		return comm->err;
+	if (alone && comm->sq_signaled < seq)
+		post_empty(comm);
+	return true;
+}
+
 /* Builds what the window and the send queue admit, as one chain. */
 static uint32_t build(struct inc_comm *comm)
 {
@@ -548,7 +573,9 @@ static uint32_t build(struct inc_comm *comm)
 
 	comm->sq_full = false;
 	while (comm->tx && inc_msg_may_send(comm)) {
-		if (sq_full(comm, comm->tx)) {
+		if (comm->tx->bounces && comm->bounce.busy)
+			break;
+		if (sq_full(comm, comm->tx) || entry_is_read(comm, comm->tx, !n)) {
 			comm->sq_full = true;
 			break;
 		}
@@ -557,11 +584,13 @@ static uint32_t build(struct inc_comm *comm)
 		if (n)
 			comm->wr[n - 1].next = &comm->wr[n];
 		build_msg(comm, &comm->wr[n]);
+		if (comm->err)
+			return 0;
 		if (comm->uc)
 			inc_uc_sent(comm, n == 0);
 		n++;
 	}
-	return n;
+	return comm->err ? 0 : n;
 }
 
 static void push(struct inc_comm *comm)
@@ -609,6 +638,8 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 		inc_uc_done(comm, id, status);
 	else
 		inc_pace_done(comm, req, id, !status);
+	if (msg->bounced)
+		comm->bounce.busy = false;
 	msg->req = NULL;
 	req->msgs_done++;
 	comm->info.results++;
@@ -637,7 +668,12 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 
 	if (comm->uc && inc_uc_heard(comm, id, &status))
 		return;
-	if (status >= INC_STATUS_PEER_DEAD) {
+	/* Numbers without a name mean what their range means. */
+	if (status >= INC_IMM_MARK)
+		status = INC_STATUS_OK;
+	if (status > INC_STATUS_TREE_MAX && status <= INC_STATUS_NOTE_MAX)
+		return;
+	if (status >= INC_STATUS_TREE_MIN) {
 		inc_comm_fail(comm, inc_status_errno(status), "%s",
 			      inc_status_str(status));
 		return;
@@ -650,8 +686,8 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 				unexpected(comm, imm);
 			return;
 		}
-		if (!status && !msg->req->err && !msg->req->rmem && msg->len)
-			memcpy(msg->to, entry_recv(comm, id), msg->len);
+		if (!status && !msg->req->err && msg->land)
+			memcpy(msg->to, msg->land, msg->len);
 		msg_done(comm, id, status);
 		return;
 	}

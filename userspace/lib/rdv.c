@@ -28,6 +28,7 @@ static const struct {
 	const char	*value;
 } types[] = {
 	[INC_RDV_JOIN]		= { "cmd", "join" },
+	[INC_RDV_RTS]		= { "cmd", "rts" },
 	[INC_RDV_LEAVE]		= { "cmd", "leave" },
 	[INC_RDV_LOST]		= { "cmd", "lost" },
 	[INC_RDV_JOINED]	= { "event", "joined" },
@@ -129,6 +130,11 @@ static uint32_t get_num(struct parse *p, struct json_object *obj,
 	return (uint32_t)num;
 }
 
+static bool get_bool(struct parse *p, struct json_object *obj, const char *key)
+{
+	return json_object_get_boolean(get(p, obj, key, json_type_boolean, false));
+}
+
 /* A name: what can't be printed is an error. */
 static void get_str(struct parse *p, struct json_object *obj, const char *key,
 		    char *buf, size_t len, bool need)
@@ -217,18 +223,37 @@ static void parse_qp(struct parse *p, struct json_object *obj,
 	get_addr(p, obj, &join->addr);
 	join->qpn = get_num(p, obj, "qpn", 1, QPN_MAX, true);
 	join->psn = get_num(p, obj, "psn", 0, PSN_MAX, true);
+	join->rts = get_bool(p, obj, "rts");
+}
+
+/*
+ * The newest version of a side and the oldest that it takes: the newest that both know
+ * is spoken. A mapping is known or not: all ranks have to have the same.
+ */
+static void parse_versions(struct parse *p, struct json_object *obj)
+{
+	uint32_t version = get_num(p, obj, "version", 0, UINT32_MAX, true);
+	uint32_t oldest = json_object_object_get_ex(obj, "oldest", NULL) ?
+			  get_num(p, obj, "oldest", 0, UINT32_MAX, true) : version;
+	uint32_t mapping = json_object_object_get_ex(obj, "mapping", NULL) ?
+			   get_num(p, obj, "mapping", 0, UINT32_MAX, true) :
+			   INC_RDV_MAPPING;
+
+	if (!p->ret && (version < INC_RDV_VERSION || oldest > INC_RDV_VERSION))
+		fail(p, -EPROTONOSUPPORT,
+		     "rendezvous protocol %u is not known here, only %d",
+		     version, INC_RDV_VERSION);
+	if (!p->ret && mapping != INC_RDV_MAPPING)
+		fail(p, -EPROTONOSUPPORT,
+		     "mapping %u of collectives to messages is not known here, only %d",
+		     mapping, INC_RDV_MAPPING);
 }
 
 /* A rank, with or without its QP. */
 static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 		       struct inc_rdv_join *join)
 {
-	uint32_t version = get_num(p, obj, "version", 0, UINT32_MAX, true);
-
-	if (!p->ret && version != INC_RDV_VERSION)
-		fail(p, -EPROTONOSUPPORT,
-		     "rendezvous protocol %u is not known here, only %d",
-		     version, INC_RDV_VERSION);
+	parse_versions(p, obj);
 	get_str(p, obj, "job", join->job, sizeof(join->job), true);
 	if (!p->ret && !join->job[0])
 		fail(p, -EINVAL, "\"job\" is empty");
@@ -247,6 +272,7 @@ static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 static void parse_joined(struct parse *p, struct json_object *obj,
 			 struct inc_rdv_joined *j)
 {
+	parse_versions(p, obj);
 	j->tree_id = get_num(p, obj, "tree_id", 1, UINT32_MAX, true);
 	get_addr(p, obj, &j->addr);
 	j->qpn = get_num(p, obj, "qpn", 1, QPN_MAX, true);
@@ -260,6 +286,7 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 	j->collectives = get_num(p, obj, "collectives", 0, UINT32_MAX, true);
 	j->dtypes = get_num(p, obj, "dtypes", 0, UINT32_MAX, true);
 	j->ops = get_num(p, obj, "ops", 0, UINT32_MAX, true);
+	j->rts = get_bool(p, obj, "rts");
 	if (!p->ret && (j->slots & (j->slots - 1)))
 		fail(p, -EPROTO, "\"slots\" is %u, no power of two", j->slots);
 }
@@ -320,6 +347,7 @@ static void parse_body(struct parse *p, struct json_object *obj,
 	case INC_RDV_ERROR:
 		parse_error(p, obj, msg);
 		break;
+	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
 	case INC_RDV_READY:
@@ -399,6 +427,11 @@ static void add_str(struct json_object *obj, const char *key, const char *s)
 	json_object_object_add(obj, key, json_object_new_string(s));
 }
 
+static void add_true(struct json_object *obj, const char *key)
+{
+	json_object_object_add(obj, key, json_object_new_boolean(true));
+}
+
 static void add_addr(struct json_object *obj, const struct inc_rdv_addr *addr)
 {
 	char text[INET6_ADDRSTRLEN];
@@ -426,12 +459,15 @@ static void format_qp(struct json_object *obj, const struct inc_rdv_join *join)
 	add_addr(obj, &join->addr);
 	add_num(obj, "qpn", join->qpn);
 	add_num(obj, "psn", join->psn);
+	if (join->rts)
+		add_true(obj, "rts");
 }
 
 static void format_join(struct json_object *obj, bool qp,
 			const struct inc_rdv_join *join)
 {
 	add_num(obj, "version", INC_RDV_VERSION);
+	add_num(obj, "mapping", INC_RDV_MAPPING);
 	add_str(obj, "job", join->job);
 	add_num(obj, "ranks", join->ranks);
 	add_num(obj, "rank", join->rank);
@@ -448,6 +484,8 @@ static void format_joined(struct json_object *obj,
 			  const struct inc_rdv_joined *j)
 {
 	add_num(obj, "version", INC_RDV_VERSION);
+	add_num(obj, "header", INC_RDV_HEADER);
+	add_num(obj, "mapping", INC_RDV_MAPPING);
 	add_num(obj, "tree_id", j->tree_id);
 	add_addr(obj, &j->addr);
 	add_num(obj, "qpn", j->qpn);
@@ -461,6 +499,8 @@ static void format_joined(struct json_object *obj,
 	add_num(obj, "collectives", j->collectives);
 	add_num(obj, "dtypes", j->dtypes);
 	add_num(obj, "ops", j->ops);
+	if (j->rts)
+		add_true(obj, "rts");
 }
 
 static void format_error(struct json_object *obj, const struct inc_rdv_msg *msg)
@@ -506,6 +546,7 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 	case INC_RDV_ERROR:
 		format_error(obj, msg);
 		break;
+	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
 	case INC_RDV_READY:

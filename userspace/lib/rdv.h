@@ -13,6 +13,10 @@
 #include <sys/socket.h>
 
 #define INC_RDV_VERSION		1
+/* The newest INC header that switches of this source take: INC_VERSION. */
+#define INC_RDV_HEADER		1
+/* How collectives are cut into messages: Documentation/mapping.rst. */
+#define INC_RDV_MAPPING		1
 #define INC_RDV_PORT		"18791"
 #define INC_RDV_LINE_MAX	2048	/* bytes, newline included */
 #define INC_RDV_JOB_MAX		63	/* characters */
@@ -61,6 +65,7 @@ struct inc_rdv_tree {
  * @psn: first PSN that it sends
  * @mtu: active MTU of its port, bytes; 0: not said
  * @uc: its queue pair is UC, else RC
+ * @rts: it will say INC_RDV_RTS
  * @tree: what it wants the tree to be
  */
 struct inc_rdv_join {
@@ -72,6 +77,7 @@ struct inc_rdv_join {
 	uint32_t		psn;
 	uint32_t		mtu;
 	bool			uc;
+	bool			rts;
 	struct inc_rdv_tree	tree;
 };
 
@@ -90,6 +96,7 @@ struct inc_rdv_join {
  * @collectives: mask of offered collectives
  * @dtypes: mask of offered data types
  * @ops: mask of offered operations
+ * @rts: the daemon waits for INC_RDV_RTS, if the rank said that it will come
  */
 struct inc_rdv_joined {
 	uint32_t		tree_id;
@@ -105,6 +112,7 @@ struct inc_rdv_joined {
 	uint32_t		collectives;
 	uint32_t		dtypes;
 	uint32_t		ops;
+	bool			rts;
 };
 
 /**
@@ -122,6 +130,7 @@ struct inc_rdv_placed {
 enum inc_rdv_type {
 	/* rank to daemon */
 	INC_RDV_JOIN,
+	INC_RDV_RTS,
 	INC_RDV_LEAVE,
 	INC_RDV_LOST,
 	/* daemon to rank */
@@ -135,7 +144,7 @@ enum inc_rdv_type {
 	/* a leaf's daemon to the parent's */
 	INC_RDV_GATHER,
 	INC_RDV_RETRACT,
-	INC_RDV_LINK,
+	INC_RDV_LINK,		/* and INC_RDV_RTS */
 	/* and back */
 	INC_RDV_PLACED,
 	INC_RDV_LINKED,
@@ -145,7 +154,7 @@ enum inc_rdv_type {
  * struct inc_rdv_msg - any line
  * @type: which
  * @join: if INC_RDV_JOIN; INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn and
- *	psn; INC_RDV_LINK: these three alone
+ *	psn; INC_RDV_LINK: these three and rts alone
  * @joined: if INC_RDV_JOINED or INC_RDV_LINKED
  * @placed: if INC_RDV_PLACED
  * @rank: if INC_RDV_LEFT or INC_RDV_FAILED: which rank; -1: none in particular

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* How much may be in flight, from counters in answers made here. */
 #include <string.h>
+#include <unistd.h>
 
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
@@ -52,6 +53,7 @@ static void make_answer(void)
 	put_counter("duplicate_request", 1000);
 	put_counter("out_of_seq_request", 5);
 	put_counter("rcvd_seq_err", 6);
+	put_counter("send_err", 3);
 	end(at);
 	nlh->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET);
 	nlh->nlmsg_len = (uint32_t)msg_len;
@@ -105,34 +107,38 @@ static void law(void)
 
 static void counters(void)
 {
-	uint64_t lost, packets;
+	struct inc_counts c;
 	struct inc_loss l;
 	size_t i;
+	int fd;
 
 	make_answer();
-	OK(inc_loss_parse(msg, msg_len, &lost, &packets));
-	EQ(lost, 11);
-	EQ(packets, (1ULL << 40) + 7);
+	OK(inc_loss_parse(msg, msg_len, &c));
+	EQ(c.lost, 11);
+	EQ(c.packets, (1ULL << 40) + 7);
+	EQ(c.unsent, 3);
 	/* No part of it will do, and nothing beyond it is read. */
 	for (i = 0; i < msg_len; i++) {
 		char *cut = malloc(i);
 
 		memcpy(cut, msg, i);
-		OK(!inc_loss_parse(cut, i, &lost, &packets));
+		OK(!inc_loss_parse(cut, i, &c));
 		free(cut);
 	}
 	/* Any byte of it may be wrong. */
 	for (i = 0; i < msg_len; i++) {
 		make_answer();
 		msg[i] = (char)~msg[i];
-		inc_loss_parse(msg, msg_len, &lost, &packets);
+		inc_loss_parse(msg, msg_len, &c);
 	}
 	/* No such device: no limit. */
-	inc_loss_open(&l, -1, 1);
+	fd = inc_loss_socket();
+	inc_loss_open(&l, fd, -1, 1);
 	EQ(inc_loss_look(&l), 0);
-	inc_loss_open(&l, 0x7fffffff, 1);
+	inc_loss_open(&l, fd, 0x7fffffff, 1);
 	EQ(inc_loss_look(&l), 0);
-	inc_loss_close(&l);
+	if (fd >= 0)
+		close(fd);
 }
 
 static const struct test_case cases[] = {

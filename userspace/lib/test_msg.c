@@ -2,8 +2,11 @@
 /*
  * Operations, messages and results against the switch of fake.h.
  */
+#include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "fake.h"
 
@@ -144,6 +147,25 @@ static void status(void)
 	end();
 }
 
+/* Statuses that have no name yet mean what their ranges mean. */
+static void status_to_come(void)
+{
+	begin();
+	result(40U << 24);
+	sw.status = 0x85;
+	sw.status_for = 0;
+	EQ(inc_barrier(comm), 0);
+	sw.status = 15;
+	sw.status_for = 1;
+	EQ(inc_barrier(comm), -EPROTO);
+	EQ(comm->err, 0);
+	sw.status = 31;
+	sw.status_for = 2;
+	EQ(inc_barrier(comm), -EPROTO);
+	EQ(comm->err, -EPROTO);
+	end();
+}
+
 /* An error that comes before this rank has sent the message. */
 static void early_status(void)
 {
@@ -254,14 +276,14 @@ static void full_send_queue(void)
 /* Registrations are given up when their last send has completed. */
 static void registrations(void)
 {
-	begin();
+	begin_tree(0, 16384, 1024);
 	fill();
 	sw.hold_sends = true;
 	EQ(reduce(1100), 0);
-	EQ(sw.mrs, 2);		/* arena, sent from */
+	EQ(sw.mrs, 3);		/* arena, for bouncing, sent from */
 	sw.hold_sends = false;
 	EQ(reduce(1), 0);
-	EQ(sw.mrs, 1);
+	EQ(sw.mrs, 2);
 	EQ(inc_mem_reg(comm, out, sizeof(out)), 0);
 	EQ(inc_mem_reg(comm, in, sizeof(in)), 0);
 	EQ(reduce(5000), 0);
@@ -281,15 +303,220 @@ static void arguments(void)
 	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_INT8, (enum inc_op)-1), -EINVAL);
 	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_FP16, INC_OP_SUM), -EOPNOTSUPP);
 	OK(strstr(comm->errtext, "fp16"));
-	EQ(inc_allreduce(comm, in, NULL, 1, INC_DTYPE_INT8, INC_OP_SUM), -EFAULT);
-	EQ(inc_allreduce(comm, NULL, out, 1, INC_DTYPE_INT8, INC_OP_SUM), -EFAULT);
-	EQ(inc_allreduce(comm, in, in + 4, 2, INC_DTYPE_INT32, INC_OP_SUM), -EINVAL);
 	EQ(inc_allreduce(comm, in, out, SIZE_MAX / 2, INC_DTYPE_INT32, INC_OP_SUM),
 	   -EOVERFLOW);
 	EQ(inc_allreduce(comm, NULL, NULL, 0, INC_DTYPE_INT32, INC_OP_SUM), 0);
 	EQ(sw.sent, 1);
 	EQ(comm->err, 0);
 	inc_request_free(NULL);
+	EQ(inc_allreduce(comm, in, NULL, 1, INC_DTYPE_INT8, INC_OP_SUM), -EFAULT);
+	EQ(comm->err, -EFAULT);
+	end();
+}
+
+/* --- Results that come again ----------------------------------------------------- */
+
+static struct sent old[4000];
+static unsigned int nold, hits;
+
+/* What came before comes once more, with other contents, when this one has come. */
+static void come_again(const struct sent *s)
+{
+	unsigned int i;
+	char *to;
+
+	for (i = 0; i < nold; i++) {
+		to = place(ntohl(old[i].hdr.result_rkey),
+			   be64toh(old[i].hdr.result_va), old[i].len);
+		if (!to)
+			continue;
+		hits++;
+		memset(to, 0x5a, old[i].len);
+	}
+	if (nold < sizeof(old) / sizeof(old[0]))
+		old[nold++] = *s;
+}
+
+static void uc_late_results(void)
+{
+	size_t i, count;
+
+	for (i = 0; i < 2; i++) {
+		begin_uc();
+		sw.came = come_again;
+		sw.reverse = i;
+		nold = 0;
+		hits = 0;
+		for (count = 1; sw.sent < 3500; count = count * 5 % 997) {
+			fill();
+			EQ(reduce(count), 0);
+			OK(same(count));
+		}
+		OK(comm->uc->landing.made > 10);
+		OK(hits > 1000);	/* there, where nobody looks any more */
+		end();
+	}
+}
+
+/* --- Operations that can't begin as they should ------------------------------------ */
+
+/* Nothing can be registered: what is long is copied. */
+static void refused(void)
+{
+	static const int errors[] = { ENOMEM, EFAULT, EIO };
+	struct inc_req *r[4];
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		begin_tree(0, 16384, 1024);
+		sw.refuse = errors[i];
+		fill();
+		EQ(reduce(16384), 0);
+		OK(same(16384));
+		EQ(sw.most, 1);
+		EQ(sw.mrs, 2);
+		EQ(comm->err, 0);
+		end();
+	}
+	begin_tree(0, 16384, 1024);
+	sw.refuse = ENOMEM;
+	sw.refuse_from = 4;
+	fill();
+	for (i = 0; i < 4; i++)
+		EQ(inc_iallreduce(comm, in + 16384 * i, out + 16384 * i, 4096,
+				  INC_DTYPE_INT32, INC_OP_SUM, &r[i]), 0);
+	for (i = 0; i < 4; i++) {
+		EQ(inc_wait(r[i]), 0);
+		inc_request_free(r[i]);
+	}
+	OK(!memcmp(in, out, sizeof(in)));
+	end();
+}
+
+/* What was kept for later makes room first. */
+static void refused_for_what_is_kept(void)
+{
+	size_t i;
+
+	begin_tree(0, 16384, 1024);
+	comm->mem.keep = true;
+	sw.refuse = ENOMEM;
+	sw.refuse_from = 6;
+	for (i = 0; i < 8; i++) {
+		fill();
+		EQ(inc_allreduce(comm, in + 4 * i, out + 4 * i, 12000,
+				 INC_DTYPE_INT32, INC_OP_SUM), 0);
+		OK(!memcmp(in + 4 * i, out + 4 * i, 48000));
+		OK(sw.mrs <= 6);
+	}
+	OK(sw.most > 1);
+	end();
+}
+
+/* Memory that is not there ends the communicator, since the others have begun. */
+static void can_not_begin(void)
+{
+	char *page = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct inc_req *r;
+
+	begin_tree(0, 16384, 1024);
+	sw.refuse = EFAULT;
+	EQ(inc_allreduce(comm, page, out, 2048, INC_DTYPE_INT32, INC_OP_SUM), 0);
+	EQ(inc_allreduce(comm, in, page, 2048, INC_DTYPE_INT32, INC_OP_SUM), -EFAULT);
+	OK(sw.qp_gone && sw.hung_up);
+	EQ(inc_barrier(comm), -EFAULT);
+	end();
+	munmap(page, 8192);
+
+	begin();
+	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
+	EQ(inc_allreduce(comm, in, in + 4, 2, INC_DTYPE_INT32, INC_OP_SUM), -EINVAL);
+	OK(strstr(comm->errtext, "overlap"));
+	OK(sw.qp_gone && sw.hung_up);
+	EQ(inc_wait(r), -EINVAL);
+	inc_request_free(r);
+	end();
+
+	begin();
+	EQ(inc_allreduce_init(comm, in, NULL, 1, INC_DTYPE_INT8, INC_OP_SUM, &r),
+	   -EFAULT);
+	OK(sw.qp_gone && sw.hung_up);
+	end();
+}
+
+static void in_place_results(void)
+{
+	begin();
+	EQ(inc_allreduce(comm, in, INC_IN_PLACE, 1, INC_DTYPE_INT32, INC_OP_SUM),
+	   -EINVAL);
+	EQ(sw.sent, 0);
+	end();
+	begin();
+	EQ(inc_scatter(comm, INC_IN_PLACE, out, 1, INC_DTYPE_INT32, 0), -EINVAL);
+	end();
+	begin();
+	EQ(inc_broadcast(comm, INC_IN_PLACE, 1, INC_DTYPE_INT32, 0), -EINVAL);
+	end();
+	begin();
+	comm->nranks = 2;
+	EQ(inc_scatter(comm, in, INC_IN_PLACE, 1, INC_DTYPE_INT32, 0), 0);
+	end();
+}
+
+/*
+ * A message ended with an error before it was acknowledged: what it was sent from
+ * stays as it is until then.
+ */
+static void error_before_ack(void)
+{
+	struct sent first = { 0 };
+	struct inc_req *r;
+	unsigned int i, every;
+	int done;
+
+	for (every = 1; every <= 16; every += 15) {
+		begin();
+		fill();
+		comm->sq_every = every;
+		sw.hold_sends = true;
+		sw.status = INC_STATUS_MISMATCH;
+		for (i = 0; i < WINDOW; i++) {
+			EQ(inc_iallreduce(comm, in + 64 * i, out, 4, INC_DTYPE_INT32,
+					  INC_OP_SUM, &r), 0);
+			if (!i)
+				first = sw.flight[0];
+			answer(0);
+			EQ(inc_test(r, &done), i ? 0 : -EBADE);
+			EQ(done, 1);
+			inc_request_free(r);
+		}
+		/* This one would take the entry of the first. */
+		EQ(inc_iallreduce(comm, in + 640, out, 4, INC_DTYPE_INT32, INC_OP_SUM,
+				  &r), 0);
+		EQ(inc_test(r, &done), 0);
+		EQ(sw.sent, WINDOW);
+		EQ(sw.empty, every > 1);
+		OK(!memcmp(first.data, in, 16));
+		EQ(inc_wait(r), 0);
+		OK(!memcmp(in + 640, out, 16));
+		EQ(sw.sent, WINDOW + 1);
+		EQ(sw.empty, every > 1);
+		inc_request_free(r);
+		EQ(reduce(5000), 0);
+		end();
+	}
+}
+
+/* The other queue says why, and says it later. */
+static void first_error(void)
+{
+	begin();
+	sw.wc_status = IBV_WC_WR_FLUSH_ERR;
+	result(0);
+	sw.cause = IBV_WC_LOC_QP_OP_ERR;
+	sw.cause_after = 5;
+	EQ(reduce(1), -EIO);
+	OK(strstr(comm->errtext, "sending: operation"));
 	end();
 }
 
@@ -320,6 +547,7 @@ static const struct test_case cases[] = {
 	{ "nonblocking", nonblocking },
 	{ "in_place_and_orphan", in_place_and_orphan },
 	{ "status", status },
+	{ "status_to_come", status_to_come },
 	{ "early_status", early_status },
 	{ "dead_peer", dead_peer },
 	{ "last_result_then_end", last_result_then_end },
@@ -330,6 +558,13 @@ static const struct test_case cases[] = {
 	{ "registrations", registrations },
 	{ "arguments", arguments },
 	{ "uc_messages", uc_messages },
+	{ "uc_late_results", uc_late_results },
+	{ "refused", refused },
+	{ "refused_for_what_is_kept", refused_for_what_is_kept },
+	{ "can_not_begin", can_not_begin },
+	{ "in_place_results", in_place_results },
+	{ "error_before_ack", error_before_ack },
+	{ "first_error", first_error },
 };
 
 TEST_MAIN(cases)

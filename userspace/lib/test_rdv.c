@@ -29,7 +29,7 @@ static void join(void)
 		.type = INC_RDV_JOIN,
 		.join = {
 			.job = "a \"job\" / x", .ranks = 65535, .rank = 65534,
-			.qpn = 0xffffff, .psn = 0, .mtu = 4096,
+			.qpn = 0xffffff, .psn = 0, .mtu = 4096, .rts = true,
 			.tree = { .slots = 256, .msg_size = 65536, .pmtu = 1024,
 				  .has_first_msg_id = true,
 				  .first_msg_id = 0xfffffff0 },
@@ -42,6 +42,7 @@ static void join(void)
 	EQ(r.join.ranks, 65535);
 	EQ(r.join.rank, 65534);
 	EQ(r.join.qpn, 0xffffff);
+	OK(r.join.rts);
 	EQ(r.join.addr.len, 4);
 	OK(!memcmp(r.join.addr.bytes, "\n\1\2\3", 4));
 	OK(!memcmp(&r.join.tree, &m.join.tree, sizeof(r.join.tree)));
@@ -63,6 +64,7 @@ static void joined(void)
 			.rkey = 0xdeadbeef, .slots = 4096, .msg_size = 65536,
 			.pmtu = 4096, .first_msg_id = 7, .dead_time = 600,
 			.collectives = 0x1ff, .dtypes = 0xfff, .ops = 0x1fff,
+			.rts = true,
 		},
 	}, r;
 
@@ -82,6 +84,8 @@ static void events(void)
 	m.type = INC_RDV_ALIVE;
 	again(&m);
 	m.type = INC_RDV_LEAVE;
+	again(&m);
+	m.type = INC_RDV_RTS;
 	again(&m);
 	m = (struct inc_rdv_msg){ .type = INC_RDV_LEFT, .rank = 3 };
 	r = again(&m);
@@ -134,6 +138,11 @@ static void wrong(void)
 		{ "{\"event\":\"join\"}", -EOPNOTSUPP, "join" },
 		{ "{\"cmd\":\"join\"}", -EINVAL, "version" },
 		{ "{\"cmd\":\"join\",\"version\":2}", -EPROTONOSUPPORT, "protocol 2" },
+		{ "{\"cmd\":\"join\",\"version\":3,\"oldest\":2}", -EPROTONOSUPPORT, "protocol 3" },
+		{ "{\"cmd\":\"join\",\"version\":0,\"oldest\":0}", -EPROTONOSUPPORT, "protocol 0" },
+		{ "{\"cmd\":\"join\",\"version\":2,\"oldest\":1}", -EINVAL, "job" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"mapping\":2}", -EPROTONOSUPPORT, "mapping 2" },
+		{ "{\"event\":\"joined\",\"version\":1,\"mapping\":2}", -EPROTONOSUPPORT, "mapping 2" },
 		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"\"}", -EINVAL, "empty" },
 		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"a\\u0000b\"}", -EINVAL, "printed" },
 		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"a\\nb\"}", -EINVAL, "printed" },

@@ -180,9 +180,11 @@ int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank)
 
 static void daemon_start(const char *opt, const char *arg)
 {
-	char *argv[] = { "serve", "-l", "127.0.0.1", "-p", port, (char *)opt,
+	/* All ranks are here, and no queue pair is. */
+	char *argv[] = { "serve", "-l", "127.0.0.1", "-p", port, "--allow",
+			 "10.0.0.1", "--join-time", "1", (char *)opt,
 			 (char *)arg, NULL };
-	int argc = opt ? arg ? 7 : 6 : 5;
+	int argc = opt ? arg ? 11 : 10 : 9;
 	int ready[2];
 	char c;
 
@@ -416,7 +418,7 @@ static void does_not_suit(void)
 	say_join(&c, &j);
 	hear_error(&c, EINVAL, "1024");
 	say_join(&a, &j);
-	hear_error(&a, EBUSY, "already");
+	hear_error(&a, EBUSY, "of its own");
 	wait_trees(0);
 	EQ(daemon_end(), 0);
 }
@@ -619,7 +621,7 @@ static void silent(void)
 	EQ(hear_type(&a), INC_RDV_READY);
 	leave(&a);
 	for (i = 0; i < 100; i++)
-		hear_error(&c[i], ETIMEDOUT, "5000 ms");
+		hear_error(&c[i], ETIMEDOUT, "1000 ms");
 	EQ(daemon_end(), 0);
 }
 
@@ -638,6 +640,34 @@ static void deaf(void)
 	}
 	close(a.fd);
 	wait_trees(0);
+	EQ(daemon_end(), 0);
+}
+
+/* Nobody begins before all queue pairs take what comes. */
+static void waits_for_rts(void)
+{
+	struct inc_rdv_join j = who("rts", 1, 2);
+	struct pollfd pfd = { .events = POLLIN };
+	struct inc_rdv_msg msg;
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = join("rts", 0, 2);	/* an older one, which does not know of it */
+	b = dial();
+	j.rts = true;
+	say_join(&b, &j);
+	EQ(hear(&b, &msg), INC_RDV_JOINED);
+	OK(msg.joined.rts);
+	pfd.fd = a.fd;
+	EQ(poll(&pfd, 1, 200), 0);
+	say(&b, "{\"cmd\":\"rts\"}\n");
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	leave(&a);
+	leave(&b);
+	b = dial();
+	say(&b, "{\"cmd\":\"rts\"}\n");
+	hear_error(&b, EPROTO, "join");
 	EQ(daemon_end(), 0);
 }
 
@@ -690,6 +720,7 @@ static const struct test_case cases[] = {
 	{ "once", once },
 	{ "silent", silent },
 	{ "deaf", deaf },
+	{ "waits_for_rts", waits_for_rts },
 	{ "alive", alive },
 };
 

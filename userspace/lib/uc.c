@@ -2,11 +2,9 @@
 /*
  * The UC side of a communicator, see uc.h.
  *
- * Data and results are always copied, through the arena: what is sent may have
- * to be sent again, and a result that the network held back or doubled may
- * be written once more when the operation has long ended. It then hits the arena's
- * entry, which the next message uses only as many messages later as the tree
- * has slots.
+ * Data and results are always copied: what is sent may have to be sent again, and
+ * a result that the network held back or doubled may come once more when the
+ * operation has long ended. Where it would go then says landing.h.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -41,6 +39,7 @@ int inc_uc_alloc(struct inc_comm *comm)
 {
 	uint32_t entries = comm->ring_mask + 1, seed;
 	struct inc_uc *uc = comm->uc;
+	int ret;
 
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		return -EIO;
@@ -51,7 +50,10 @@ int inc_uc_alloc(struct inc_comm *comm)
 	uc->mr = ibv_reg_mr(comm->pd, uc->asks,
 			    comm->sq_depth * sizeof(*uc->asks), 0);
 	if (!uc->mr)
-		return -errno;
+		return inc_verbs_errno();
+	ret = inc_landing_init(&uc->landing, comm->pd, entries, comm->entry_data);
+	if (ret)
+		return ret;
 	inc_rtx_init(&uc->rtx, uc->ring, entries, comm->next_id, seed);
 	inc_window_init(&uc->window, comm->window, comm->window,
 			comm->window_max, 0);
@@ -68,6 +70,7 @@ void inc_uc_free(struct inc_comm *comm)
 
 	if (!uc)
 		return;
+	inc_landing_exit(&uc->landing);
 	if (uc->mr)
 		ibv_dereg_mr(uc->mr);
 	free(uc->asks);

@@ -12,6 +12,7 @@
 #include <infiniband/verbs.h>
 
 #include "inc_proto.h"
+#include "landing.h"
 #include "rtx.h"
 #include "window.h"
 
@@ -22,6 +23,7 @@ struct inc_comm;
  * @rtx: which messages to ask for when
  * @ring: its messages
  * @window: how many of them to have under way
+ * @landing: where results land
  * @asks: headers being sent, one for each send request
  * @mr: their registration
  * @now: microseconds, when the clock was last read
@@ -32,6 +34,7 @@ struct inc_uc {
 	struct inc_rtx		rtx;
 	struct inc_rtx_msg	*ring;
 	struct inc_window	window;
+	struct inc_landing	landing;
 	struct inc_hdr		*asks;
 	struct ibv_mr		*mr;
 	uint64_t		now;

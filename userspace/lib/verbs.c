@@ -4,11 +4,15 @@
  * libibverbs returns positive errno values: here they become negative.
  */
 #include <errno.h>
+#include <net/if.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "log.h"
 #include "verbs.h"
@@ -20,11 +24,15 @@
 #define RTR_TRIES_SLOW	3	/* of one that failed otherwise, maybe slowly */
 #define RTR_PAUSE_MS	10
 
+/* verbs has 8 bits for it. */
+#define GID_INDEX_MAX	255
+
 /* How well a GID suits; the best wins, the first of equals. */
 enum fit {
 	FIT_NONE,
-	FIT_FAMILY,		/* RoCEv2, address family as wanted; the caller's index */
-	FIT_ROUTABLE,		/* and no link-local address */
+	FIT_LOCAL,		/* RoCEv2, a link-local address, family as wanted */
+	FIT_OTHER,		/* of the other family, which the switch has as well */
+	FIT_ROUTABLE,		/* family as wanted, and no link-local address */
 	FIT_EXACT,		/* the very address */
 };
 
@@ -64,22 +72,24 @@ static enum fit gid_fit(const struct ibv_gid_entry *entry,
 			const struct inc_dev_sel *sel)
 {
 	struct inc_rdv_addr addr;
-	bool suits;
+	bool v2 = entry->gid_type == IBV_GID_TYPE_ROCE_V2, family;
 
 	gid_to_addr(&entry->gid, &addr);
-	suits = entry->gid_type == IBV_GID_TYPE_ROCE_V2 &&
-		(!sel->addr.len || addr.len == sel->addr.len);
+	family = !sel->addr.len || addr.len == sel->addr.len;
 	/* Other devices have one with that index as well. */
-	if (sel->gid_index >= 0 && entry->gid_index != (uint32_t)sel->gid_index)
+	if (entry->gid_index > GID_INDEX_MAX ||
+	    (sel->gid_index >= 0 && entry->gid_index != (uint32_t)sel->gid_index))
 		return FIT_NONE;
-	if (suits && sel->addr.len &&
+	if (v2 && sel->addr.len && family &&
 	    !memcmp(addr.bytes, sel->addr.bytes, addr.len))
 		return FIT_EXACT;
 	if (sel->gid_index >= 0)
-		return FIT_FAMILY;
-	if (!suits)
+		return FIT_LOCAL;
+	if (!v2)
 		return FIT_NONE;
-	return is_link_local(&addr) ? FIT_FAMILY : FIT_ROUTABLE;
+	if (is_link_local(&addr))
+		return family ? FIT_LOCAL : FIT_NONE;
+	return family ? FIT_ROUTABLE : FIT_OTHER;
 }
 
 /* The best of a port's among @n GIDs of its device. */
@@ -125,10 +135,29 @@ static ssize_t get_gids(struct ibv_context *ctx, int ports,
 	return n < 0 ? 0 : n;
 }
 
+/* Packets that wait in a network device's queue before any is dropped. */
+static unsigned int queue_of(unsigned int ifindex)
+{
+	struct ifreq ifr = { 0 };
+	unsigned int len = 0;
+	int fd;
+
+	if (!if_indextoname(ifindex, ifr.ifr_name))
+		return 0;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	if (!ioctl(fd, SIOCGIFTXQLEN, &ifr) && ifr.ifr_qlen > 0)
+		len = (unsigned int)ifr.ifr_qlen;
+	close(fd);
+	return len;
+}
+
 /* Takes the device's best GID into @dev if it is better than @best_fit. */
-static enum fit dev_fit(struct ibv_context *ctx, const struct inc_dev_sel *sel,
+static enum fit dev_fit(struct inc_hca *hca, const struct inc_dev_sel *sel,
 			enum fit best_fit, struct inc_dev *dev)
 {
+	struct ibv_context *ctx = hca->ctx;
 	const struct ibv_gid_entry *entry = NULL;
 	struct ibv_gid_entry *entries;
 	struct ibv_device_attr dattr;
@@ -151,11 +180,13 @@ static enum fit dev_fit(struct ibv_context *ctx, const struct inc_dev_sel *sel,
 		if (fit <= best_fit)
 			continue;
 		best_fit = fit;
+		dev->hca = hca;
 		dev->ctx = ctx;
 		dev->port = (uint8_t)port;
 		dev->gid_index = (int)entry->gid_index;
 		gid_to_addr(&entry->gid, &dev->addr);
 		dev->mtu = 128U << pattr.active_mtu;
+		dev->queue = queue_of(entry->ndev_ifindex);
 	}
 	free(entries);
 	return best_fit;
@@ -195,33 +226,35 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 {
 	enum fit best = FIT_NONE, fit;
 	struct ibv_device **list;
-	struct ibv_context *ctx;
+	struct inc_hca *hca;
 	int i, n, seen = 0;
 
 	memset(dev, 0, sizeof(*dev));
+	if (sel->gid_index > GID_INDEX_MAX) {
+		snprintf(err, err_len, "GID %d: verbs takes 0 to %d only",
+			 sel->gid_index, GID_INDEX_MAX);
+		return -EINVAL;
+	}
 	list = ibv_get_device_list(&n);
 	if (!list) {
-		snprintf(err, err_len, "list of verbs devices: %s",
-			 strerror(errno));
-		return -errno;
+		n = inc_verbs_errno();
+		snprintf(err, err_len, "list of verbs devices: %s", strerror(-n));
+		return n;
 	}
 	for (i = 0; i < n && best < FIT_EXACT; i++) {
-		struct ibv_context *old = dev->ctx;
+		struct inc_hca *old = dev->hca;
 
 		if (sel->dev && strcmp(sel->dev, ibv_get_device_name(list[i])))
 			continue;
 		seen++;
-		ctx = ibv_open_device(list[i]);
-		if (!ctx) {
+		hca = inc_hca_get(list[i]);
+		if (!hca) {
 			inc_dbg(NULL, "%s: can not be opened: %s",
 				ibv_get_device_name(list[i]), strerror(errno));
 			continue;
 		}
-		fit = dev_fit(ctx, sel, best, dev);
-		if (fit > best && old)
-			ibv_close_device(old);
-		else if (fit <= best)
-			ibv_close_device(ctx);
+		fit = dev_fit(hca, sel, best, dev);
+		inc_hca_put(fit > best ? old : hca);
 		best = fit;
 	}
 	ibv_free_device_list(list);
@@ -229,13 +262,13 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 }
 
 /**
- * inc_dev_close() - close the device, if it is open
+ * inc_dev_close() - give the device back, if there is one
  * @dev: device
  */
 void inc_dev_close(struct inc_dev *dev)
 {
-	if (dev->ctx)
-		ibv_close_device(dev->ctx);
+	inc_hca_put(dev->hca);
+	dev->hca = NULL;
 	dev->ctx = NULL;
 }
 

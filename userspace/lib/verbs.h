@@ -6,10 +6,12 @@
 #ifndef INC_LIB_VERBS_H
 #define INC_LIB_VERBS_H
 
+#include <errno.h>
 #include <stdint.h>
 
 #include <infiniband/verbs.h>
 
+#include "hca.h"
 #include "rdv.h"
 
 /**
@@ -17,7 +19,7 @@
  * @dev: name, NULL: any
  * @port: port number, 0: any
  * @gid_index: index, -1: any
- * @addr: preferred address of the GID; its family is required unless
+ * @addr: preferred address of the GID, and else of the same family, unless
  *	@gid_index says otherwise. len 0: any RoCEv2 GID
  */
 struct inc_dev_sel {
@@ -29,18 +31,22 @@ struct inc_dev_sel {
 
 /**
  * struct inc_dev - an open device and the GID in use
- * @ctx: device
+ * @hca: device, shared
+ * @ctx: the same, to verbs
  * @port: port number
  * @gid_index: index of the GID
  * @addr: address in the GID
  * @mtu: active MTU of the port in bytes
+ * @queue: packets that the network device's queue takes; 0: not known
  */
 struct inc_dev {
+	struct inc_hca		*hca;
 	struct ibv_context	*ctx;
 	uint8_t			port;
 	int			gid_index;
 	struct inc_rdv_addr	addr;
 	unsigned int		mtu;
+	unsigned int		queue;
 };
 
 /**
@@ -60,6 +66,12 @@ struct inc_rc {
 	unsigned int		pmtu;
 	unsigned int		timeout;
 };
+
+/* Why libibverbs made nothing: there are providers that do not say. */
+static inline int inc_verbs_errno(void)
+{
+	return errno ? -errno : -EIO;
+}
 
 int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 		 size_t err_len);

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The watch, see watch.h.
+ * What is found in a turn of the watch, see watch.h.
  */
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 #include "inc.h"
 #include "log.h"
@@ -28,25 +25,22 @@
 #define GRACE_MS	400
 #define TELL_MS		100	/* to tell the daemon something */
 
-/* What the watch alone knows. */
-struct state {
-	int64_t		now;
-	int64_t		before;		/* @now of the tick before */
-	unsigned int	calls;		/* as last seen */
-	int64_t		calls_since;
-	unsigned int	tests;
-	unsigned int	progress;
-	int64_t		fruitless_ms;	/* of inc_test() and inc_wait_for() */
-	bool		alive;		/* the daemon says that it lives */
-	unsigned int	missed;		/* times that it should have, and has not */
-	int64_t		heard_at;	/* or missed */
-	int		verdict;	/* of the daemon, -errno */
-	int64_t		verdict_at;
-	char		text[INC_RDV_TEXT_MAX];
-};
+/*
+ * A process that was stopped, or stood still with its machine, takes what has come in
+ * the meantime first. A few turns of the scheduler.
+ */
+#define RESUME_MS	500
 
-static void fire(struct inc_watch *w, int err, const char *text)
+/**
+ * inc_watch_fire() - end a communicator
+ * @w: its watch
+ * @err: negative errno value
+ * @text: why
+ */
+void inc_watch_fire(struct inc_watch *w, int err, const char *text)
 {
+	if (inc_watch_error(w))
+		return;
 	inc_err(w->who, "%s", text);
 	pthread_mutex_lock(&w->lock);
 	snprintf(w->text, sizeof(w->text), "%s", text);
@@ -56,7 +50,7 @@ static void fire(struct inc_watch *w, int err, const char *text)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void set_verdict(const struct inc_watch *w, struct state *s, int err,
+static void set_verdict(const struct inc_watch *w, struct inc_watch_seen *s, int err,
 			const char *text)
 {
 	if (s->verdict)
@@ -67,8 +61,15 @@ static void set_verdict(const struct inc_watch *w, struct state *s, int err,
 	inc_info(w->who, "%s", text);
 }
 
+static void close_conn(struct inc_watch *w)
+{
+	pthread_mutex_lock(&w->lock);
+	inc_conn_close(&w->conn);
+	pthread_mutex_unlock(&w->lock);
+}
+
 /* One line of the daemon. Returns false if there is none. */
-static bool hear(struct inc_watch *w, struct state *s)
+static bool hear(struct inc_watch *w, struct inc_watch_seen *s)
 {
 	char text[INC_RDV_TEXT_MAX];
 	struct inc_rdv_msg msg;
@@ -79,7 +80,7 @@ static bool hear(struct inc_watch *w, struct state *s)
 		return false;
 	if (ret) {
 		set_verdict(w, s, ret == -ENOTCONN ? ret : -EPROTO, text);
-		inc_conn_close(&w->conn);
+		close_conn(w);
 		return false;
 	}
 	s->missed = 0;
@@ -99,6 +100,7 @@ static bool hear(struct inc_watch *w, struct state *s)
 		set_verdict(w, s, -msg.err, msg.text);
 		break;
 	case INC_RDV_JOIN:
+	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
 	case INC_RDV_JOINED:
@@ -114,17 +116,6 @@ static bool hear(struct inc_watch *w, struct state *s)
 	return true;
 }
 
-static void tell_lost(struct inc_watch *w, const struct state *s)
-{
-	const struct inc_rdv_msg msg = { .type = INC_RDV_LOST };
-
-	if (!atomic_exchange_explicit(&w->lost, false, memory_order_relaxed) ||
-	    w->conn.fd < 0)
-		return;
-	if (inc_conn_send(&w->conn, &msg, s->now + TELL_MS))
-		inc_warn(w->who, "the daemon can not be told that the switch does not answer");
-}
-
 static int tick_ms(unsigned int timeout_ms)
 {
 	unsigned int tick = timeout_ms / TICKS;
@@ -137,7 +128,7 @@ static int tick_ms(unsigned int timeout_ms)
  * A blocking call that was first seen a tick ago may be two ticks old: one tick
  * less than the limit keeps the promise.
  */
-static bool call_is_late(struct inc_watch *w, struct state *s,
+static bool call_is_late(struct inc_watch *w, struct inc_watch_seen *s,
 			 unsigned int timeout_ms, int tick)
 {
 	unsigned int calls = atomic_load_explicit(&w->calls,
@@ -157,7 +148,7 @@ static bool call_is_late(struct inc_watch *w, struct state *s,
  * any more. Time in which they are not called does not count: without calls is
  * no progress.
  */
-static bool tests_are_late(struct inc_watch *w, struct state *s,
+static bool tests_are_late(struct inc_watch *w, struct inc_watch_seen *s,
 			   unsigned int timeout_ms)
 {
 	unsigned int progress = atomic_load_explicit(&w->progress,
@@ -181,7 +172,7 @@ static bool tests_are_late(struct inc_watch *w, struct state *s,
  * Nothing comes from the daemon any more, which is at the switch. Turns are
  * counted, not time: who was asleep himself looks at what has come first.
  */
-static void look_for_daemon(struct inc_watch *w, struct state *s)
+static void look_for_daemon(struct inc_watch *w, struct inc_watch_seen *s)
 {
 	if (!s->alive || s->verdict || w->conn.fd < 0 ||
 	    s->now - s->heard_at < (int64_t)w->beat_ms)
@@ -193,131 +184,121 @@ static void look_for_daemon(struct inc_watch *w, struct state *s)
 		    "the switch's rendezvous daemon is not heard of any more");
 	/* The switch can not tell either, and nobody hears that we leave. */
 	s->verdict_at = s->now;
-	inc_conn_close(&w->conn);
+	close_conn(w);
 }
 
-static void look(struct inc_watch *w, struct state *s, int tick)
+static void look(struct inc_watch *w, struct inc_watch_seen *s, int tick)
 {
 	unsigned int timeout_ms = atomic_load_explicit(&w->timeout_ms,
 						       memory_order_relaxed);
 	char text[64];
+	bool late;
 
 	if (s->verdict && s->now >= s->verdict_at) {
-		fire(w, s->verdict, s->text);
+		inc_watch_fire(w, s->verdict, s->text);
 		return;
 	}
-	if (call_is_late(w, s, timeout_ms, tick) ||
-	    tests_are_late(w, s, timeout_ms)) {
+	late = call_is_late(w, s, timeout_ms, tick);
+	late |= tests_are_late(w, s, timeout_ms);
+	if (late && s->now >= s->not_before) {
 		snprintf(text, sizeof(text), "nothing done within %u ms",
 			 timeout_ms);
-		fire(w, -ETIMEDOUT, text);
+		inc_watch_fire(w, -ETIMEDOUT, text);
 	}
 }
 
-/* Losses matter while there is traffic. Returns whether there is. */
-static bool look_for_losses(struct inc_watch *w, unsigned int *progress)
+/* Losses matter while there is traffic. */
+static void look_for_losses(struct inc_watch *w, struct inc_watch_seen *s)
 {
 	unsigned int now = atomic_load_explicit(&w->progress,
 						memory_order_relaxed);
 
-	if (now == *progress)
-		return false;
-	*progress = now;
-	atomic_store_explicit(&w->flight, inc_loss_look(&w->loss),
-			      memory_order_relaxed);
-	return true;
-}
-
-static void *watch_main(void *arg)
-{
-	struct inc_watch *w = arg;
-	struct state s = { .now = inc_now_ms() };
-	unsigned int progress = 0;
-	struct pollfd pfd[2];
-	bool busy = true;
-	int tick, wait;
-
-	for (;;) {
-		tick = tick_ms(atomic_load_explicit(&w->timeout_ms,
-						    memory_order_relaxed));
-		wait = inc_watch_error(w) ? -1 : tick;
-		if (s.verdict && wait > GRACE_MS / 8)
-			wait = GRACE_MS / 8;
-		if (busy && wait > LOSS_MS)
-			wait = LOSS_MS;
-		if (s.alive && wait > (int)w->beat_ms)
-			wait = (int)w->beat_ms;
-		pfd[0] = (struct pollfd){ .fd = w->stop_fd, .events = POLLIN };
-		pfd[1] = (struct pollfd){ .fd = w->conn.fd, .events = POLLIN };
-		poll(pfd, wait < 0 ? 1 : 2, wait);
-		if (pfd[0].revents)
-			return NULL;
-		s.before = s.now;
-		s.now = inc_now_ms();
-		if (wait < 0)
-			continue;
-		if (pfd[1].revents)
-			while (hear(w, &s))
-				;
-		tell_lost(w, &s);
-		look_for_daemon(w, &s);
-		look(w, &s, tick);
-		busy = look_for_losses(w, &progress);
-	}
-}
-
-/**
- * inc_watch_start() - start the watch
- * @watch: @conn, @timeout_ms, @beat_ms and @lock are initialized, all else is 0
- * @qp: queue pair to watch over
- * @port: its port
- *
- * Return: 0 or a negative errno value.
- */
-int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp,
-		    unsigned int port)
-{
-	sigset_t all, old;
-	int ret;
-
-	watch->qp = qp;
-	watch->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (watch->stop_fd < 0)
-		return -errno;
-	inc_loss_open(&watch->loss, ibv_get_device_index(qp->context->device),
-		      port);
-	/* From here on it counts. */
-	inc_loss_look(&watch->loss);
-	/* The program's signals are for the program's threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = -pthread_create(&watch->thread, NULL, watch_main, watch);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (ret) {
-		inc_loss_close(&watch->loss);
-		close(watch->stop_fd);
-	} else {
-		watch->running = true;
-	}
-	return ret;
-}
-
-/**
- * inc_watch_stop() - end the watch
- * @watch: watch, running or not
- *
- * The connection belongs to the caller again.
- */
-void inc_watch_stop(struct inc_watch *watch)
-{
-	const uint64_t one = 1;
-
-	if (!watch->running)
+	if (s->now - s->loss_at < LOSS_MS)
 		return;
-	if (write(watch->stop_fd, &one, sizeof(one)) != sizeof(one))
-		inc_warn(watch->who, "watch can not be stopped: %s", strerror(errno));
-	pthread_join(watch->thread, NULL);
-	inc_loss_close(&watch->loss);
-	close(watch->stop_fd);
-	watch->running = false;
+	s->loss_at = s->now;
+	s->busy = now != s->loss_progress;
+	s->loss_progress = now;
+	if (s->busy)
+		atomic_store_explicit(&w->flight, inc_loss_look(&w->loss),
+				      memory_order_relaxed);
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/**
+ * inc_watch_patience() - how long a watch can do without a turn
+ * @w: watch
+ *
+ * Return: milliseconds, -1: for ever.
+ */
+int inc_watch_patience(struct inc_watch *w)
+{
+	const struct inc_watch_seen *s = &w->seen;
+	int wait;
+
+	if (inc_watch_error(w))
+		return -1;
+	wait = tick_ms(atomic_load_explicit(&w->timeout_ms, memory_order_relaxed));
+	if (s->verdict)
+		wait = least(wait, GRACE_MS / 8);
+	if (s->busy)
+		wait = least(wait, LOSS_MS);
+	if (s->alive)
+		wait = least(wait, (int)w->beat_ms);
+	return wait;
+}
+
+/**
+ * inc_watch_turn() - look at all there is to see
+ * @w: watch
+ * @ms: milliseconds since the last turn in which this process could run
+ * @stood: there were others, in which it could not
+ * @readable: the daemon may have said something
+ */
+void inc_watch_turn(struct inc_watch *w, int64_t ms, bool stood, bool readable)
+{
+	struct inc_watch_seen *s = &w->seen;
+	int tick;
+
+	s->now += ms;
+	if (stood)
+		s->not_before = s->now + RESUME_MS;
+	if (inc_watch_error(w))
+		return;
+	if (!atomic_load(&w->hung_up)) {
+		/* What came with "ready" is read already: poll() does not know of it. */
+		if (readable || w->conn.lines.used)
+			while (w->conn.fd >= 0 && hear(w, s))
+				;
+		look_for_daemon(w, s);
+	}
+	/* Other watches may have turns more often. */
+	tick = tick_ms(atomic_load_explicit(&w->timeout_ms, memory_order_relaxed));
+	if (s->verdict || s->now - s->before >= tick / 2) {
+		look(w, s, tick);
+		s->before = s->now;
+	}
+	look_for_losses(w, s);
+}
+
+/**
+ * inc_watch_hang_up() - have the daemon find the connection ended
+ * @watch: watch, running or not
+ */
+void inc_watch_hang_up(struct inc_watch *watch)
+{
+	const struct inc_rdv_msg msg = { .type = INC_RDV_LOST };
+
+	pthread_mutex_lock(&watch->lock);
+	atomic_store(&watch->hung_up, true);
+	if (watch->conn.fd >= 0) {
+		if (watch->lost &&
+		    inc_conn_send(&watch->conn, &msg, inc_now_ms() + TELL_MS))
+			inc_warn(watch->who, "the daemon can not be told that the switch does not answer");
+		shutdown(watch->conn.fd, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&watch->lock);
 }

@@ -36,6 +36,7 @@ struct perf {
 	struct buf	recv[MAX_OUTSTANDING];
 	struct inc_req	*made[MAX_OUTSTANDING];	/* --persistent */
 	struct ref_elem	*vals;		/* one element of each rank */
+	unsigned int	kinds;		/* collectives that were verified, of a size */
 	unsigned int	results;	/* printed so far */
 };
 
@@ -165,6 +166,17 @@ static uint64_t scramble(uint64_t x)
 	return x ^ x >> 33;
 }
 
+/* Mixed: each nine operations have all nine collectives, in an order of their own. */
+static enum inc_collective mixed(const struct perf *p, uint64_t number)
+{
+	static const uint8_t strides[] = { 1, 2, 4, 5, 7, 8 };
+	uint64_t r = scramble(p->o.seed + number / INC_COLL_COUNT);
+
+	_Static_assert(INC_COLL_COUNT == 9, "strides have no factor of it");
+	return (enum inc_collective)((r + number * strides[(r >> 32) % sizeof(strides)]) %
+				     INC_COLL_COUNT);
+}
+
 /* The operation that has this number, on all ranks. */
 static struct kind kind_of(const struct perf *p, size_t count, uint64_t number)
 {
@@ -180,7 +192,7 @@ static struct kind kind_of(const struct perf *p, size_t count, uint64_t number)
 		number %= (uint64_t)p->o.outstanding;
 	r = scramble(p->o.seed + number + 1);
 	if (p->o.coll == KIND_MIX)
-		k.coll = (enum inc_collective)(r % INC_COLL_COUNT);
+		k.coll = mixed(p, number);
 	if (kind_rooted(k.coll))
 		k.root = p->o.root < 0 || p->o.coll == KIND_MIX ?
 			 (int)((r >> 32) % (uint64_t)p->nranks) : p->o.root;
@@ -348,6 +360,15 @@ static int agree(struct perf *p, int ret)
 	return bad ? -EILSEQ : 0;
 }
 
+/* Rounds of verified operations; mixed, as many as have each collective at least. */
+static long check_rounds(const struct perf *p)
+{
+	long least = (INC_COLL_COUNT + p->o.outstanding - 1) / p->o.outstanding;
+
+	return p->o.coll == KIND_MIX && !p->o.persistent && p->o.checks &&
+	       p->o.checks < least ? least : p->o.checks;
+}
+
 /* Verified operations, each with other data. */
 static int check_size(struct perf *p, size_t count)
 {
@@ -356,7 +377,8 @@ static int check_size(struct perf *p, size_t count)
 	int ret = 0;
 	long n, i;
 
-	for (n = 0; n < p->o.checks; n++) {
+	p->kinds = 0;
+	for (n = 0; n < check_rounds(p); n++) {
 		number = (uint64_t)(n * p->o.outstanding);
 		seed = p->o.seed + number;
 		for (i = 0; i < p->o.outstanding; i++) {
@@ -368,6 +390,7 @@ static int check_size(struct perf *p, size_t count)
 			return ret;
 		for (i = 0; i < p->o.outstanding && !ret; i++) {
 			k = kind_of(p, count, number + (uint64_t)i);
+			p->kinds |= 1U << k.coll;
 			ret = compare(p, &p->recv[i], &k, seed + (uint64_t)i);
 			if (!ret)
 				ret = check_rest(p, i, &k, seed + (uint64_t)i);
@@ -485,7 +508,9 @@ static void print_json(struct perf *p, size_t size, size_t count,
 	printf("%s\n  {\"size\":%zu,\"count\":%zu", p->results ? "," : "", size,
 	       count);
 	if (p->o.checks)
-		printf(",\"checked\":%ld", p->o.checks * p->o.outstanding);
+		printf(",\"checked\":%ld,\"checked_collectives\":%d",
+		       check_rounds(p) * p->o.outstanding,
+		       __builtin_popcount(p->kinds));
 	if (total) {
 		printf(",\"avg_us\":%.3f,\"min_us\":%.3f,\"max_us\":%.3f",
 		       total->avg, total->min, total->max);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Open verbs devices, see hca.h. A device that was taken away and has come back is
+ * another one to libibverbs.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "hca.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct inc_hca *hcas;		/* guarded by lock */
+
+static struct inc_hca *open_hca(struct ibv_device *device)
+{
+	struct inc_hca *hca = calloc(1, sizeof(*hca));
+	int flags;
+
+	if (!hca)
+		return NULL;
+	hca->ctx = ibv_open_device(device);
+	if (!hca->ctx) {
+		free(hca);
+		return NULL;
+	}
+	/* Its events are read by a thread that has other things to do, too. */
+	flags = fcntl(hca->ctx->async_fd, F_GETFL);
+	if (flags >= 0)
+		fcntl(hca->ctx->async_fd, F_SETFL, flags | O_NONBLOCK);
+	hca->next = hcas;
+	hcas = hca;
+	return hca;
+}
+
+/**
+ * inc_hca_get() - have a device open
+ * @device: which
+ *
+ * Return: device, NULL if it can't be opened (errno).
+ */
+struct inc_hca *inc_hca_get(struct ibv_device *device)
+{
+	struct inc_hca *hca;
+
+	pthread_mutex_lock(&lock);
+	for (hca = hcas; hca && hca->ctx->device != device; hca = hca->next)
+		;
+	if (!hca)
+		hca = open_hca(device);
+	if (hca)
+		hca->refs++;
+	pthread_mutex_unlock(&lock);
+	return hca;
+}
+
+/**
+ * inc_hca_put() - give a device back
+ * @hca: device, NULL does nothing
+ */
+void inc_hca_put(struct inc_hca *hca)
+{
+	struct inc_hca **link;
+
+	if (!hca)
+		return;
+	pthread_mutex_lock(&lock);
+	if (!--hca->refs) {
+		for (link = &hcas; *link != hca; link = &(*link)->next)
+			;
+		*link = hca->next;
+		if (hca->pd)
+			ibv_dealloc_pd(hca->pd);
+		ibv_close_device(hca->ctx);
+		free(hca);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/**
+ * inc_hca_pd() - the protection domain of a device
+ * @hca: device
+ *
+ * Return: that, NULL if there can't be one (errno).
+ */
+struct ibv_pd *inc_hca_pd(struct inc_hca *hca)
+{
+	pthread_mutex_lock(&lock);
+	if (!hca->pd)
+		hca->pd = ibv_alloc_pd(hca->ctx);
+	pthread_mutex_unlock(&lock);
+	return hca->pd;
+}
+
+/**
+ * inc_hca_forked() - in a child of fork(): the devices are the parent's
+ */
+void inc_hca_forked(void)
+{
+	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	hcas = NULL;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Memory for results over UC, see landing.h.
+ *
+ * A device may give out an R_Key again that it has taken back. So what tells an
+ * old registration from a new one is the address: each begins where none began
+ * before. The R_Keys differ as well, as good as always.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "landing.h"
+#include "verbs.h"
+
+/* At least a part, whose entries are of up to a packet. */
+#define VA_SHIFT	24
+/* 256 of them are whole pages: the device's addresses have their offsets, too. */
+#define ALIGN		64
+
+static size_t part_size(const struct inc_landing *l)
+{
+	return INC_LANDING_ENTRIES * l->stride;
+}
+
+static int make(struct inc_landing *l, uint32_t part)
+{
+	uint64_t va = ++l->made << VA_SHIFT;
+
+	l->va[part] = va;
+	l->mr[part] = ibv_reg_mr_iova(l->pd, l->mem + part * part_size(l),
+				      part_size(l), va,
+				      IBV_ACCESS_LOCAL_WRITE |
+				      IBV_ACCESS_REMOTE_WRITE);
+	return l->mr[part] ? 0 : inc_verbs_errno();
+}
+
+/**
+ * inc_landing_init() - allocate and register
+ * @l: result
+ * @pd: protection domain
+ * @slots: messages that can be under way
+ * @len: bytes of the longest result
+ *
+ * Return: 0 or a negative errno value. inc_landing_exit() frees in either case.
+ */
+int inc_landing_init(struct inc_landing *l, struct ibv_pd *pd, uint32_t slots,
+		     size_t len)
+{
+	uint32_t i, n;
+	void *mem;
+	int ret;
+
+	/* The messages under way are never in the part that is made anew. */
+	*l = (struct inc_landing) {
+		.pd = pd, .stride = (len + ALIGN - 1) / ALIGN * ALIGN,
+	};
+	n = (slots + INC_LANDING_ENTRIES - 1) / INC_LANDING_ENTRIES + 1;
+	if (n > INC_LANDING_PARTS_MAX || part_size(l) > 1UL << VA_SHIFT)
+		return -EOVERFLOW;
+	l->nparts = n;
+	mem = mmap(NULL, n * part_size(l), PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mem == MAP_FAILED)
+		return -errno;
+	l->mem = mem;
+	for (i = 0; i < n; i++) {
+		ret = make(l, i);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/**
+ * inc_landing_exit() - free
+ * @l: whose queue pair is gone
+ */
+void inc_landing_exit(struct inc_landing *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->nparts; i++)
+		if (l->mr[i])
+			ibv_dereg_mr(l->mr[i]);
+	if (l->mem)
+		munmap(l->mem, l->nparts * part_size(l));
+	memset(l, 0, sizeof(*l));
+}
+
+/* On to the next part. All messages that were to land there have ended. */
+static int next_part(struct inc_landing *l)
+{
+	uint32_t part = (l->part + 1) % l->nparts;
+	int ret;
+
+	ret = -ibv_dereg_mr(l->mr[part]);
+	if (ret)
+		return ret;
+	l->mr[part] = NULL;
+	ret = make(l, part);
+	if (ret)
+		return ret;
+	l->part = part;
+	l->used = 0;
+	return 0;
+}
+
+/**
+ * inc_landing_take() - an entry for the next message that has a result
+ * @l: of which not all slots have a message under way
+ * @place: filled in
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_landing_take(struct inc_landing *l, struct inc_place *place)
+{
+	size_t off;
+	int ret;
+
+	if (l->used == INC_LANDING_ENTRIES) {
+		ret = next_part(l);
+		if (ret)
+			return ret;
+	}
+	off = l->used++ * l->stride;
+	place->mem = l->mem + l->part * part_size(l) + off;
+	place->va = l->va[l->part] + off;
+	place->rkey = l->mr[l->part]->rkey;
+	return 0;
+}
