@@ -21,6 +21,8 @@ static const char *const switch_stats[] = {
 	[INC_A_SWITCH_STATS_TX_NO_MEMORY] = "tx-no-memory",
 	[INC_A_SWITCH_STATS_TX_ROUTE] = "tx-route",
 	[INC_A_SWITCH_STATS_TX_ERROR] = "tx-error",
+	[INC_A_SWITCH_STATS_RX_INGRESS] = "rx-ingress",
+	[INC_A_SWITCH_STATS_RX_POLICY] = "rx-policy",
 };
 
 static const char *const tree_stats[] = {
@@ -64,6 +66,7 @@ static const char *const member_stats[] = {
 	[INC_A_MEMBER_STATS_TX_SEND_AGAIN] = "tx-send-again",
 	[INC_A_MEMBER_STATS_TX_WAIT] = "tx-wait",
 	[INC_A_MEMBER_STATS_RX_DEFERRED] = "rx-deferred",
+	[INC_A_MEMBER_STATS_RX_UNTRUSTED] = "rx-untrusted",
 };
 
 _Static_assert(ARRAY_SIZE(switch_stats) == INC_A_SWITCH_STATS_MAX + 1, "spec");

@@ -35,6 +35,8 @@ static const struct field switch_fields[] = {
 	F(MAX_RANKS, "max-ranks", max_ranks, FIELD_UINT16),
 	F(MAX_SLOTS, "max-slots", max_slots, FIELD_UINT16),
 	F(MAX_TREE_MEMORY, "max-tree-memory", max_tree_memory, FIELD_UINT),
+	F(MEMORY_CEILING, "memory-ceiling", memory_ceiling, FIELD_UINT),
+	F(LEAVING, "leaving", leaving, FIELD_UINT32),
 #undef F
 };
 
@@ -65,6 +67,7 @@ static const struct field tree_fields[] = {
 	F(ALL_RANKS, "all-ranks", all_ranks, FIELD_UINT16),
 	F(FIRST_RANK, "first-rank", first_rank, FIELD_UINT16),
 	F(BELOW, "below", below, FIELD_UINT16_LIST),
+	F(OWNED, "owned", owned, FIELD_UINT8),
 #undef F
 };
 

@@ -81,6 +81,8 @@ struct inc_nl_switch {
 	uint16_t	max_ranks;
 	uint16_t	max_slots;
 	uint64_t	memory_used;
+	uint64_t	memory_ceiling;
+	uint32_t	leaving;
 	uint8_t		hooked;
 	uint64_t	stats[INC_A_SWITCH_STATS_MAX + 1];
 };
@@ -118,6 +120,7 @@ struct inc_nl_tree {
 	uint16_t	first_rank;
 	uint16_t	nbelow;
 	uint16_t	below[INC_MAX_RANKS];
+	uint8_t		owned;
 	uint64_t	stats[INC_A_TREE_STATS_MAX + 1];
 	uint64_t	member_stats[INC_A_MEMBER_STATS_MAX + 1];
 };
@@ -214,7 +217,10 @@ int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
 		    struct inc_nl_tree *reply);
 int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req);
 int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply);
-/* Returns when the members know, at the latest after the tree's dead time. */
+/*
+ * Waits for nobody: the tree can't be found any more, its members are being told. When
+ * they know, at the latest after its dead time, INC_CMD_TREE_DEL_NTF follows.
+ */
 int inc_nl_tree_del(struct inc_nl *nl, uint32_t id);
 
 int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,

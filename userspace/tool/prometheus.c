@@ -116,6 +116,9 @@ static void put_switch(const struct snapshot *snap)
 		  snap->sw.memory_limit },
 		{ "memory-used", "_bytes", INC_A_SWITCH_MEMORY_USED,
 		  snap->sw.memory_used },
+		{ "memory-ceiling", "_bytes", INC_A_SWITCH_MEMORY_CEILING,
+		  snap->sw.memory_ceiling },
+		{ "leaving", "", INC_A_SWITCH_LEAVING, snap->sw.leaving },
 		{ "hooked", "", INC_A_SWITCH_HOOKED, snap->sw.hooked },
 	};
 	struct metric m = { .set = "switch", .type = "gauge" };

@@ -14,7 +14,9 @@
 #include "../lib/keepalive.h"
 #include "serve.h"
 
-#define QUIET_MS	5000	/* for a client's first line */
+#define LINGER_MS	5000	/* to take the last line */
+#define CROWD_JOIN_MS	5000	/* to join when there are many connections */
+#define OUT_MAX		(8 * INC_RDV_LINE_MAX)
 
 /**
  * client_close() - end a connection
@@ -29,14 +31,53 @@ void client_close(struct client *c, const char *why)
 		return;
 	close(c->fd);
 	c->fd = -1;
-	if (c->gather)
+	if (gather_of(c))
 		gather_lost(c, why);
-	else if (c->job && c->up)
+	else if (job_of(c) && c->role == ROLE_UP)
 		job_up_lost(c, why);
-	else if (c->job)
+	else if (job_of(c))
 		job_lost(c, why);
 	else
 		server_log(c->server, "%s: %s", c->name, why);
+	group_del(c);
+}
+
+/**
+ * client_end() - close a connection when what it was sent is taken
+ * @c: connection
+ *
+ * Nothing more is heard of it.
+ */
+void client_end(struct client *c)
+{
+	if (c->closing)
+		return;
+	c->closing = true;
+	c->deadline = c->server->now + LINGER_MS;
+}
+
+/**
+ * client_wait_join() - a connection that is nobody has to join soon, or go
+ * @c: connection
+ */
+void client_wait_join(struct client *c)
+{
+	const struct server *s = c->server;
+	uint32_t ms = s->max.join_ms;
+
+	if (c->closing || c->role == ROLE_UP)
+		return;
+	/* Those who come then are not to wait behind some who say nothing. */
+	if (s->nclients > s->max.clients / 2 && ms > CROWD_JOIN_MS)
+		ms = CROWD_JOIN_MS;
+	c->deadline = s->now + ms;
+}
+
+static void drop_output(struct client *c)
+{
+	free(c->out);
+	c->out = NULL;
+	c->out_len = 0;
 }
 
 /**
@@ -55,13 +96,13 @@ void client_flush(struct client *c)
 			return;
 		if (n < 0) {
 			/* Closed by the main loop, not in the caller's midst. */
-			c->closing = true;
-			c->out_len = 0;
-			return;
+			client_end(c);
+			break;
 		}
 		c->out_len -= (size_t)n;
 		memmove(c->out, c->out + n, c->out_len);
 	}
+	drop_output(c);
 }
 
 /**
@@ -75,11 +116,20 @@ void client_send(struct client *c, const struct inc_rdv_msg *msg)
 {
 	char line[INC_RDV_LINE_MAX + 1];
 	int len = inc_rdv_format(msg, line, sizeof(line));
+	char *out;
 
-	if (len < 0 || (size_t)len > sizeof(c->out) - c->out_len) {
-		c->closing = true;
+	if (c->closing || c->fd < 0)
+		return;
+	if (len < 0 || (size_t)len > OUT_MAX - c->out_len) {
+		client_end(c);
 		return;
 	}
+	out = realloc(c->out, c->out_len + (size_t)len);
+	if (!out) {
+		client_end(c);
+		return;
+	}
+	c->out = out;
 	memcpy(c->out + c->out_len, line, (size_t)len);
 	c->out_len += (size_t)len;
 	client_flush(c);
@@ -101,19 +151,59 @@ void client_error(struct client *c, int err, const char *fmt, ...)
 	va_end(ap);
 	server_log(c->server, "%s: %s", c->name, msg.text);
 	client_send(c, &msg);
-	c->closing = true;
+	client_end(c);
+}
+
+/**
+ * client_bye() - a connection has left in order
+ * @c: connection
+ */
+void client_bye(struct client *c)
+{
+	client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_BYE });
+	client_end(c);
 }
 
 static void handle_join(struct client *c, const struct inc_rdv_join *join)
 {
-	c->quiet_until = 0;
-	if (c->job || (c->gather && !c->link))
-		client_error(c, EBUSY, "this connection is rank %u already",
-			     c->gather ? c->join.rank : c->rank);
-	else if (c->link || gather_wants(c->server, join))
+	if (c->role == ROLE_LEAF) {
+		client_error(c, EBUSY, "this connection is a leaf's: a rank needs one of its own");
+		return;
+	}
+	if (c->group) {
+		client_error(c, EBUSY, "this connection is rank %u of a job already: each needs one of its own",
+			     gather_of(c) ? c->join.rank : c->rank);
+		return;
+	}
+	if (!addr_believed(c, &join->addr))
+		return;
+	c->role = ROLE_RANK;
+	if (gather_wants(c->server, join))
 		gather_join(c, join);
 	else
 		job_join(c, join);
+}
+
+static void handle_gather(struct client *c, const struct inc_rdv_join *join)
+{
+	if (c->role == ROLE_RANK) {
+		client_error(c, EBUSY, "this connection is a rank's: a leaf needs one of its own for each job");
+		return;
+	}
+	if (job_of(c)) {
+		client_error(c, EBUSY, "this connection's job has all its ranks: another one needs another connection");
+		return;
+	}
+	c->role = ROLE_LEAF;
+	gather_join(c, join);
+}
+
+static void handle_link(struct client *c, const struct inc_rdv_join *join)
+{
+	if (c->role != ROLE_LEAF || !job_of(c))
+		client_error(c, EPROTO, "\"link\" before \"placed\": a leaf says \"gather\" for its ranks, and waits for the answer");
+	else if (addr_believed(c, &join->addr))
+		job_link_below(c, join);
 }
 
 /* What the parent's daemon says. What it has to say of failures, the switch says. */
@@ -121,21 +211,21 @@ static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
 {
 	switch (msg->type) {
 	case INC_RDV_PLACED:
-		if (c->gather)
+		if (gather_of(c))
 			gather_placed(c, &msg->placed);
 		break;
 	case INC_RDV_LINKED:
-		if (c->job && job_link(c->job, &msg->joined))
-			c->closing = true;
+		if (job_of(c) && job_link(job_of(c), &msg->joined))
+			client_end(c);
 		break;
 	case INC_RDV_READY:
-		if (c->job)
-			job_parent_ready(c->job);
+		if (job_of(c))
+			job_parent_ready(job_of(c));
 		break;
 	case INC_RDV_ERROR:
-		if (c->gather)
+		if (gather_of(c))
 			gather_error(c, msg->err, msg->text);
-		c->closing = true;
+		client_end(c);
 		break;
 	default:
 		break;
@@ -146,33 +236,40 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 {
 	switch (msg->type) {
 	case INC_RDV_GATHER:
-		c->link = true;
-		handle_join(c, &msg->join);
+		handle_gather(c, &msg->join);
 		return;
 	case INC_RDV_RETRACT:
-		if (c->link && c->gather)
+		if (gather_of(c) && c->role == ROLE_LEAF)
 			gather_retract(c, &msg->join);
+		/* All may have come meanwhile: then it closes the connection. */
+		else if (!job_of(c) || c->role != ROLE_LEAF)
+			client_error(c, EPROTO, "\"retract\" without \"gather\": a rank says \"leave\"");
 		return;
 	case INC_RDV_LINK:
-		if (c->link && c->job)
-			job_link_below(c, &msg->join);
+		handle_link(c, &msg->join);
 		return;
 	case INC_RDV_JOIN:
 		handle_join(c, &msg->join);
 		return;
+	case INC_RDV_RTS:
+		if (job_of(c))
+			job_rts(c);
+		else
+			client_error(c, EPROTO, "\"rts\" before \"joined\": join, and wait for the answer");
+		return;
 	case INC_RDV_LEAVE:
-		if (c->job)
+		if (job_of(c))
 			job_leave(c);
-		client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_BYE });
-		c->closing = true;
+		else
+			client_bye(c);
 		return;
 	case INC_RDV_LOST:
-		if (c->job)
+		if (job_of(c))
 			job_lost(c, "the switch does not answer it");
-		c->closing = true;
+		client_end(c);
 		return;
 	default:
-		client_error(c, EPROTO, "that is for the daemon to say");
+		client_error(c, EPROTO, "that is for the daemon to say: a rank says join, rts, leave or lost");
 	}
 }
 
@@ -185,7 +282,7 @@ static void handle_line(struct client *c, const char *line)
 	ret = inc_rdv_parse(line, &msg, err, sizeof(err));
 	if (ret)
 		client_error(c, -ret, "%s", err);
-	else if (c->up)
+	else if (c->role == ROLE_UP)
 		handle_up(c, &msg);
 	else
 		handle_msg(c, &msg);
@@ -201,10 +298,10 @@ static void handle_lines(struct client *c)
 		if (!ret)
 			return;
 		if (ret == -EMSGSIZE)
-			client_error(c, EMSGSIZE, "line longer than %d bytes",
+			client_error(c, EMSGSIZE, "line longer than %d bytes: each line is one JSON object, ended by a newline",
 				     INC_RDV_LINE_MAX);
 		else if (ret < 0)
-			client_error(c, EINVAL, "line with a NUL byte");
+			client_error(c, EINVAL, "line with a NUL byte: each line is one JSON object, as text");
 		else
 			handle_line(c, line);
 	}
@@ -236,7 +333,6 @@ static struct client *client_new(struct server *s, int fd,
 				 socklen_t len)
 {
 	char host[INET6_ADDRSTRLEN], port[8];
-	struct inc_rdv_addr addr;
 	struct client *c;
 
 	c = calloc(1, sizeof(*c));
@@ -245,12 +341,12 @@ static struct client *client_new(struct server *s, int fd,
 		return NULL;
 	}
 	inc_set_keepalive(fd);
-	inc_rdv_addr_from_sockaddr((const struct sockaddr *)sa, &addr);
+	inc_rdv_addr_from_sockaddr((const struct sockaddr *)sa, &c->addr);
 	if (getnameinfo((const struct sockaddr *)sa, len, NULL, 0, port,
 			sizeof(port), NI_NUMERICSERV))
 		snprintf(port, sizeof(port), "?");
 	snprintf(c->name, sizeof(c->name), "%s port %s",
-		 inc_rdv_addr_str(&addr, host, sizeof(host)), port);
+		 inc_rdv_addr_str(&c->addr, host, sizeof(host)), port);
 	c->fd = fd;
 	c->server = s;
 	c->next = s->clients;
@@ -275,8 +371,15 @@ void client_accept(struct server *s)
 	if (fd < 0)
 		return;
 	c = client_new(s, fd, &sa, len);
-	if (c)
-		c->quiet_until = s->now + QUIET_MS;
+	if (!c)
+		return;
+	c->host = host_get(s, &c->addr);
+	client_wait_join(c);
+	if (!c->host)
+		client_close(c, "no memory");
+	else if (c->host->clients > s->max.host_clients)
+		client_error(c, EBUSY, "%u connections are the most that this daemon takes of one host: try later, or raise --max-host-clients",
+			     s->max.host_clients);
 }
 
 /**
@@ -303,7 +406,7 @@ struct client *client_connect(struct server *s)
 	}
 	c = client_new(s, fd, &s->parent, s->parent_len);
 	if (c)
-		c->up = true;
+		c->role = ROLE_UP;
 	return c;
 }
 
@@ -358,8 +461,8 @@ int64_t clients_next_deadline(const struct server *s)
 	const struct client *c;
 
 	for (c = s->clients; c; c = c->next) {
-		if (c->quiet_until && c->quiet_until < next)
-			next = c->quiet_until;
+		if (c->deadline && c->deadline < next)
+			next = c->deadline;
 		if (c->alive_ms && !c->closing && c->alive_at < next)
 			next = c->alive_at;
 	}
@@ -383,24 +486,28 @@ void clients_sweep(struct server *s)
 		}
 		*link = c->next;
 		s->nclients--;
+		if (c->host)
+			host_put(s, c->host);
+		drop_output(c);
 		free(c);
 	}
 }
 
 /**
- * clients_check_quiet() - drop those that say nothing
+ * clients_check_deadlines() - drop those that say nothing, or take nothing
  * @s: daemon
  */
-void clients_check_quiet(struct server *s)
+void clients_check_deadlines(struct server *s)
 {
 	struct client *c;
 
-	for (c = s->clients; c; c = c->next)
-		if (c->quiet_until && c->quiet_until <= s->now && !c->closing) {
-			c->quiet_until = s->now + QUIET_MS;
-			client_error(c, ETIMEDOUT, "no complete line within %d ms",
-				     QUIET_MS);
-		} else if (c->quiet_until && c->quiet_until <= s->now) {
+	for (c = s->clients; c; c = c->next) {
+		if (!c->deadline || c->deadline > s->now)
+			continue;
+		if (c->closing)
 			client_close(c, "does not read");
-		}
+		else
+			client_error(c, ETIMEDOUT, "no \"join\" within %u ms: connect when it can follow",
+				     s->max.join_ms);
+	}
 }

@@ -8,81 +8,22 @@
  *	ending	a rank has left or died: the name is free for a new job, the
  *		remaining ranks are told, the tree goes with the last of them
  *
- * A rank that leaves in order is not taken out of the tree at once but after
- * LEAVE_MS: when a program ends, all its ranks leave at about the same time, and
- * the slower ones shall not be told of an error.
+ * Here is how they come to be; how they end is in serve-end.c.
  */
 #include "common.h"
 
-#include <stdarg.h>
+#include "serve-job.h"
 
-#include "serve.h"
-
-/*
- * Over UC nobody but the rank itself knows that its last result was lost, and it
- * may take several time-outs until it has it.
- */
-#define LEAVE_MS	2000
-#define LEAF_MS		300	/* ... of a leaf's tree that has no ranks any more */
 /* Of trees whose first rank is UC: as much in all slots as RC has in some. */
 #define UC_SLOTS	1024
 #define UC_MSG_SIZE	1024
 
-enum rank_state {
-	RANK_ABSENT,
-	RANK_PRESENT,
-	RANK_LEFT,	/* the tree still has its member */
-	RANK_GONE,
-};
-
 /**
- * struct rank - a rank of a job
- * @state: what it is
- * @client: its connection, if present
- * @first: its rank in the job, or the first of those below a switch
+ * job_tell_all() - send to all ranks that are present
+ * @job: job
+ * @msg: what to say
  */
-struct rank {
-	enum rank_state	state;
-	struct client	*client;
-	uint32_t	first;
-};
-
-/**
- * struct job - a job
- * @next: next of all jobs
- * @server: daemon
- * @name: its name
- * @tree: its tree as the kernel made it; id 0: the tree is gone
- * @nranks: number of members of the tree, hosts or switches
- * @present: ranks that are present
- * @ready: all ranks came
- * @ending: a rank is gone
- * @leave_at: when ranks that left are taken out of the tree; 0: none has left
- * @up: the parent's daemon, or NULL
- * @fixed: all ranks were there when it began; who goes ends it, ready or not
- * @leaf: the tree has a parent
- * @parent_ready: all that is above is there, and all below that
- * @ranks: ranks
- */
-struct job {
-	struct job		*next;
-	struct server		*server;
-	char			name[INC_RDV_JOB_MAX + 1];
-	struct inc_nl_tree	tree;
-	uint32_t		nranks;
-	uint32_t		present;
-	bool			ready;
-	bool			ending;
-	int64_t			leave_at;
-	struct client		*up;
-	bool			fixed;
-	bool			leaf;
-	bool			parent_ready;
-	struct rank		ranks[];
-};
-
-/* Sends to all ranks that are present. */
-static void tell_all(struct job *job, const struct inc_rdv_msg *msg)
+void job_tell_all(struct job *job, const struct inc_rdv_msg *msg)
 {
 	uint32_t i;
 
@@ -91,75 +32,39 @@ static void tell_all(struct job *job, const struct inc_rdv_msg *msg)
 			client_send(job->ranks[i].client, msg);
 }
 
-static void tell_failed(struct job *job, int rank, unsigned int status,
-			const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-
-static void tell_failed(struct job *job, int rank, unsigned int status,
-			const char *fmt, ...)
-{
-	struct inc_rdv_msg msg = {
-		.type	= INC_RDV_FAILED,
-		.rank	= rank,
-		.status	= status,
-	};
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(msg.text, sizeof(msg.text), fmt, ap);
-	va_end(ap);
-	tell_all(job, &msg);
-}
-
-static void member_del(struct job *job, uint32_t rank)
-{
-	struct server *s = job->server;
-	int ret = 0;
-
-	job->ranks[rank].state = RANK_GONE;
-	if (job->tree.id)
-		ret = inc_nl_member_del(&s->nl, job->tree.id, (uint16_t)rank);
-	if (ret)
-		server_log(s, "job \"%s\": rank %u: member can not be deleted: %s",
-			   job->name, rank, s->nl.error);
-}
-
-/*
- * Without members the kernel has nobody to wait for, so that the daemon is not
- * held up by hosts that are dead.
+/**
+ * job_set_rts() - whether a rank's queue pair takes what comes
+ * @job: job
+ * @rank: its place among the members
+ * @rts: if so
  */
-static void job_free(struct job *job)
+void job_set_rts(struct job *job, uint32_t rank, bool rts)
 {
-	struct server *s = job->server;
-	struct job **link;
-	uint32_t i;
+	job->rts += (uint32_t)rts - job->ranks[rank].rts;
+	job->ranks[rank].rts = rts;
+}
 
-	/* An administrator's tree stays as it is, for him to look at. */
-	for (i = 0; i < job->nranks && !s->tree_id; i++)
-		if (job->ranks[i].state == RANK_LEFT)
-			member_del(job, i);
-	if (job->tree.id && !s->tree_id && inc_nl_tree_del(&s->nl, job->tree.id))
-		server_log(s, "job \"%s\": tree %u can not be deleted: %s",
-			   job->name, job->tree.id, s->nl.error);
-	/* Those that have not become members. */
-	for (i = 0; i < job->nranks; i++) {
-		if (!job->ranks[i].client)
-			continue;
-		job->ranks[i].client->job = NULL;
-		job->ranks[i].client->closing = true;
-	}
-	if (job->up) {
-		job->up->job = NULL;
-		job->up->closing = true;
-	}
-	server_log(s, "job \"%s\": end", job->name);
-	for (link = &s->jobs; *link != job; link = &(*link)->next)
-		;
-	*link = job->next;
-	s->njobs--;
-	if (job->ready)
-		s->jobs_done++;
-	free(job);
+/**
+ * job_forget() - group_del() takes a connection out
+ * @group: group of a job
+ * @c: connection
+ */
+void job_forget(struct group *group, struct client *c)
+{
+	struct job *job = (struct job *)group;
+	struct rank *r = &job->ranks[c->rank];
+
+	if (job->up == c)
+		job->up = NULL;
+	if (c->role == ROLE_UP || c->rank >= job->nranks || r->client != c)
+		return;
+	r->client = NULL;
+	if (r->state != RANK_PRESENT)
+		return;
+	job->present--;
+	job_set_rts(job, c->rank, false);
+	/* If the tree goes now, its members are told on the data path. */
+	r->state = job->over ? RANK_GONE : RANK_LEFT;
 }
 
 /* --- Joining ------------------------------------------------------------------ */
@@ -169,7 +74,7 @@ static struct job *find_job(struct server *s, const char *name)
 	struct job *job;
 
 	for (job = s->jobs; job; job = job->next)
-		if (!job->ending && !strcmp(job->name, name))
+		if (!job->ending && !job->fixed && !strcmp(job->name, name))
 			return job;
 	return NULL;
 }
@@ -197,6 +102,8 @@ static struct inc_nl_tree wanted_tree(const struct server *s,
 	struct inc_nl_tree tree = s->tree;
 
 	INC_NL_SET(&tree, INC_A_TREE_RANKS, ranks, (uint16_t)join->ranks);
+	/* It goes with this process, however that ends. */
+	INC_NL_SET(&tree, INC_A_TREE_OWNED, owned, 1);
 	if (join->tree.slots)
 		INC_NL_SET(&tree, INC_A_TREE_SLOTS, slots,
 			   (uint16_t)join->tree.slots);
@@ -244,17 +151,23 @@ static int job_tree(struct client *c, const struct inc_rdv_join *join,
 	return ret;
 }
 
-/* A job whose tree is there. */
-static struct job *job_alloc(struct server *s, const char *name,
-			     const struct inc_nl_tree *tree, uint32_t nranks)
+/* A job whose tree is there; without memory for it the tree goes again. */
+static struct job *job_alloc(struct server *s, struct host *host,
+			     const char *name, const struct inc_nl_tree *tree,
+			     uint32_t nranks)
 {
+	char why[INC_NL_ERROR_LEN] = "no memory";
 	struct job *job;
 	uint32_t i;
 
 	job = calloc(1, sizeof(*job) + nranks * sizeof(job->ranks[0]));
 	if (!job)
-		return NULL;
-	job->server = s;
+		goto err_tree;
+	group_open(&job->group, GROUP_JOB, s, host);
+	if (!s->tree_id && group_charge(&job->group, tree->memory)) {
+		memcpy(why, s->nl.error, sizeof(why));
+		goto err_job;
+	}
 	job->tree = *tree;
 	job->nranks = nranks;
 	for (i = 0; i < nranks; i++)
@@ -262,11 +175,19 @@ static struct job *job_alloc(struct server *s, const char *name,
 	snprintf(job->name, sizeof(job->name), "%s", name);
 	job->next = s->jobs;
 	s->jobs = job;
-	s->njobs++;
 	server_log(s, "job \"%s\": tree %u for %u ranks, %u slots of %u bytes, path MTU %u",
 		   job->name, job->tree.id, job->nranks, job->tree.slots,
 		   job->tree.msg_size, job->tree.pmtu);
 	return job;
+
+err_job:
+	group_close(&job->group);
+	free(job);
+err_tree:
+	if (!s->tree_id)
+		inc_nl_tree_del(&s->nl, tree->id);
+	memcpy(s->nl.error, why, sizeof(why));
+	return NULL;
 }
 
 static struct job *job_new(struct client *c, const struct inc_rdv_join *join)
@@ -275,16 +196,11 @@ static struct job *job_new(struct client *c, const struct inc_rdv_join *join)
 	struct inc_nl_tree tree;
 	struct job *job;
 
-	if (s->njobs >= s->max_trees) {
-		client_error(c, ENOSPC, "%u jobs are the most that this daemon takes",
-			     s->max_trees);
+	if (!group_allowed(c) || job_tree(c, join, &tree))
 		return NULL;
-	}
-	if (job_tree(c, join, &tree))
-		return NULL;
-	job = job_alloc(s, join->job, &tree, join->ranks);
+	job = job_alloc(s, c->host, join->job, &tree, join->ranks);
 	if (!job)
-		client_error(c, ENOMEM, "no memory for job \"%s\"", join->job);
+		client_error(c, ENOBUFS, "job \"%s\": %s", join->job, s->nl.error);
 	return job;
 }
 
@@ -299,7 +215,7 @@ static bool wish_differs(struct client *c, const struct job *job,
 }
 
 /* Can this rank be one of the job's? */
-static bool suits(struct client *c, const struct job *job,
+static bool suits(struct client *c, struct job *job,
 		  const struct inc_rdv_join *join)
 {
 	const struct inc_rdv_tree *wish = &join->tree;
@@ -309,7 +225,7 @@ static bool suits(struct client *c, const struct job *job,
 			     job->name, job->nranks, join->ranks);
 		return false;
 	}
-	if (job->ranks[join->rank].state != RANK_ABSENT) {
+	if (!job_make_room(job, join->rank)) {
 		client_error(c, EEXIST, "job \"%s\": rank %u is taken by %s",
 			     job->name, join->rank,
 			     job->ranks[join->rank].client->name);
@@ -337,7 +253,7 @@ static int member_new(struct client *c, struct job *job,
 		      struct inc_rdv_joined *joined)
 {
 	struct inc_nl_member req = { 0 }, reply;
-	struct server *s = job->server;
+	struct server *s = c->server;
 	int ret;
 
 	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
@@ -372,6 +288,7 @@ static int member_new(struct client *c, struct job *job,
 		.collectives	= job->tree.collectives,
 		.dtypes		= job->tree.dtypes,
 		.ops		= job->tree.ops,
+		.rts		= true,
 	};
 	memcpy(joined->addr.bytes, reply.local_addr.bytes, reply.local_addr.len);
 	return 0;
@@ -393,11 +310,13 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 
 	if (ret)
 		return ret;
-	c->job = job;
+	group_add(&job->group, c);
 	c->rank = join->rank;
 	job->ranks[c->rank].state = RANK_PRESENT;
 	job->ranks[c->rank].client = c;
 	job->present++;
+	/* Those who don't know that line are taken at their "join". */
+	job_set_rts(job, c->rank, !join->rts);
 	if (join->uc)
 		client_keep_alive(c, job->tree.dead_time);
 	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks",
@@ -412,12 +331,33 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
  */
 void job_check_ready(struct job *job)
 {
-	if (job->ready || job->present < job->nranks ||
-	    (job->leaf && !job->parent_ready))
+	if (job->ready || job->ending || job->rts < job->nranks)
+		return;
+	if (job->tell_rts && job->up) {
+		job->tell_rts = false;
+		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_RTS });
+	}
+	if (job->leaf && !job->parent_ready)
 		return;
 	job->ready = true;
-	server_log(job->server, "job \"%s\": ready", job->name);
-	tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+	server_log(job->group.server, "job \"%s\": ready", job->name);
+	job_tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+}
+
+/**
+ * job_rts() - a member can send and receive
+ * @c: its connection
+ */
+void job_rts(struct client *c)
+{
+	struct job *job = job_of(c);
+
+	if (job->ranks[c->rank].state != RANK_PRESENT) {
+		client_error(c, EPROTO, "\"rts\" before \"linked\": link, and wait for the answer");
+		return;
+	}
+	job_set_rts(job, c->rank, true);
+	job_check_ready(job);
 }
 
 /**
@@ -445,7 +385,7 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 		return;
 	if (job_add(job, c, join, &msg.joined)) {
 		if (!job->present)
-			job_free(job);
+			job_end(job);
 		return;
 	}
 	client_send(c, &msg);
@@ -457,46 +397,45 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 /**
  * job_make() - make a job of ranks that are known
  * @s: daemon
+ * @host: who is charged for it
  * @name: its name
  * @want: its tree
  * @members: members of the tree
  * @n: how many
- * @up: the parent's daemon, or NULL
  *
  * The members are still to be added.
  *
  * Return: the job, or NULL; then @s->nl.error says why.
  */
-struct job *job_make(struct server *s, const char *name,
+struct job *job_make(struct server *s, struct host *host, const char *name,
 		     const struct inc_nl_tree *want,
-		     const struct job_member *members, uint32_t n,
-		     struct client *up)
+		     const struct job_member *members, uint32_t n)
 {
 	struct inc_nl_tree tree;
 	struct job *job;
 	uint32_t i;
 
-	if (s->njobs >= s->max_trees) {
-		snprintf(s->nl.error, sizeof(s->nl.error),
-			 "%u jobs are the most that a daemon takes", s->max_trees);
-		return NULL;
-	}
 	if (inc_nl_tree_new(&s->nl, want, &tree))
 		return NULL;
-	job = job_alloc(s, name, &tree, n);
-	if (!job) {
-		inc_nl_tree_del(&s->nl, tree.id);
-		snprintf(s->nl.error, sizeof(s->nl.error), "no memory");
+	job = job_alloc(s, host, name, &tree, n);
+	if (!job)
 		return NULL;
-	}
 	for (i = 0; i < n; i++)
 		job->ranks[i].first = members[i].first;
 	job->fixed = true;
-	job->leaf = up;
-	job->up = up;
-	if (up)
-		up->job = job;
 	return job;
+}
+
+/**
+ * job_set_up() - a job is that of a leaf
+ * @job: job
+ * @up: the parent's daemon
+ */
+void job_set_up(struct job *job, struct client *up)
+{
+	job->leaf = true;
+	job->up = up;
+	group_add(&job->group, up);
 }
 
 /**
@@ -511,14 +450,14 @@ const struct inc_nl_tree *job_tree_of(const struct job *job)
 }
 
 /**
- * job_expect() - a switch below is to become a member
+ * job_expect() - a rank, or a switch below, is to become a member
  * @job: job
- * @c: connection of its daemon
+ * @c: its connection
  * @rank: its place among the members
  */
 void job_expect(struct job *job, struct client *c, uint32_t rank)
 {
-	c->job = job;
+	group_add(&job->group, c);
 	c->rank = rank;
 	job->ranks[rank].client = c;
 }
@@ -532,11 +471,14 @@ void job_link_below(struct client *c, const struct inc_rdv_join *join)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_LINKED };
 	struct inc_rdv_join qp = *join;
-	struct job *job = c->job;
+	struct job *job = job_of(c);
 
 	qp.rank = c->rank;
-	if (job->ranks[c->rank].state != RANK_ABSENT ||
-	    job_add(job, c, &qp, &msg.joined))
+	if (job->ranks[c->rank].state != RANK_ABSENT) {
+		client_error(c, EBUSY, "\"link\" again: a leaf has one queue pair for each job");
+		return;
+	}
+	if (job_add(job, c, &qp, &msg.joined))
 		return;
 	client_send(c, &msg);
 	job_check_ready(job);
@@ -552,7 +494,7 @@ void job_link_below(struct client *c, const struct inc_rdv_join *join)
 int job_link(struct job *job, const struct inc_rdv_joined *linked)
 {
 	struct inc_nl_member req = { 0 };
-	struct server *s = job->server;
+	struct server *s = job->group.server;
 	int ret;
 
 	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
@@ -566,11 +508,13 @@ int job_link(struct job *job, const struct inc_rdv_joined *linked)
 	INC_NL_SET(&req, INC_A_MEMBER_PEER_RKEY, peer_rkey, linked->rkey);
 	ret = inc_nl_parent_set(&s->nl, &req, NULL);
 	if (ret) {
-		tell_failed(job, -1, INC_STATUS_TREE_GONE,
+		job_tell_failed(job, -1, INC_STATUS_TREE_GONE,
 			    "the link to the parent switch: %s", s->nl.error);
-		job->ending = true;
+		job_begin_end(job);
 		return ret;
 	}
+	job->tell_rts = linked->rts;
+	job_check_ready(job);
 	return 0;
 }
 
@@ -582,215 +526,4 @@ void job_parent_ready(struct job *job)
 {
 	job->parent_ready = true;
 	job_check_ready(job);
-}
-
-/**
- * job_up_lost() - the connection to the parent's daemon is gone
- * @c: connection
- * @why: how
- *
- * The tree works as long as the switches do.
- */
-void job_up_lost(struct client *c, const char *why)
-{
-	struct job *job = c->job;
-
-	c->job = NULL;
-	job->up = NULL;
-	server_log(c->server, "job \"%s\": the parent's daemon: %s", job->name,
-		   why);
-	if (job->ending)
-		return;
-	job->ending = true;
-	tell_failed(job, -1, INC_STATUS_TREE_GONE,
-		    "the parent's rendezvous daemon: %s", why);
-}
-
-/* --- Leaving ------------------------------------------------------------------- */
-
-/* The client is no rank any more. */
-static struct job *detach(struct client *c, enum rank_state state)
-{
-	struct job *job = c->job;
-
-	if (job->ranks[c->rank].state == RANK_PRESENT)
-		job->present--;
-	job->ranks[c->rank].state = state;
-	job->ranks[c->rank].client = NULL;
-	c->job = NULL;
-	return job;
-}
-
-/* A rank goes before all have come: its place is free again. */
-static void unjoin(struct client *c)
-{
-	struct job *job = detach(c, RANK_LEFT);
-
-	member_del(job, c->rank);
-	job->ranks[c->rank].state = RANK_ABSENT;
-	if (!job->present)
-		job_free(job);
-}
-
-/**
- * job_leave() - a rank leaves in order
- * @c: client that is a rank
- */
-void job_leave(struct client *c)
-{
-	struct server *s = c->server;
-	struct job *job = c->job;
-
-	server_log(s, "job \"%s\": rank %u leaves", job->name, c->rank);
-	if (!job->ready && !job->fixed) {
-		unjoin(c);
-		return;
-	}
-	detach(c, RANK_LEFT);
-	job->ending = true;
-	if (!job->leave_at)
-		job->leave_at = s->now + LEAVE_MS;
-	if (job->present)
-		return;
-	if (!job->leaf) {
-		job_free(job);
-		return;
-	}
-	/* Ranks at other switches may still wait for results. */
-	job->leave_at = s->now + LEAF_MS;
-	if (job->up)
-		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_LEAVE });
-}
-
-/**
- * job_lost() - a rank's connection is gone
- * @c: client that is a rank
- * @why: how
- */
-void job_lost(struct client *c, const char *why)
-{
-	struct job *job = c->job;
-	uint32_t rank = job->ranks[c->rank].first;
-	bool was_member;
-
-	server_log(c->server, "job \"%s\": rank %u lost: %s", job->name, rank, why);
-	if (!job->ready && !job->fixed) {
-		unjoin(c);
-		return;
-	}
-	was_member = job->ranks[c->rank].state == RANK_PRESENT;
-	detach(c, RANK_GONE);
-	if (was_member)
-		member_del(job, c->rank);
-	job->ending = true;
-	tell_failed(job, (int)rank, INC_STATUS_MEMBER_LEFT, "rank %u: %s",
-		    rank, why);
-	if (!job->present)
-		job_free(job);
-}
-
-/**
- * job_next_deadline() - when is job_expire() to be called
- * @s: daemon
- *
- * Return: milliseconds, INT64_MAX if it is not.
- */
-int64_t job_next_deadline(const struct server *s)
-{
-	int64_t next = INT64_MAX;
-	const struct job *job;
-
-	for (job = s->jobs; job; job = job->next)
-		if (job->leave_at && job->leave_at < next)
-			next = job->leave_at;
-	return next;
-}
-
-/* Ranks have left some time ago, others have not: these are told now. */
-static void drop_left(struct job *job)
-{
-	uint32_t i;
-
-	job->leave_at = 0;
-	for (i = 0; i < job->nranks; i++) {
-		if (job->ranks[i].state != RANK_LEFT)
-			continue;
-		member_del(job, i);
-		tell_all(job, &(struct inc_rdv_msg){
-			.type = INC_RDV_LEFT,
-			.rank = (int)job->ranks[i].first,
-		});
-	}
-}
-
-/**
- * job_expire() - do what is due
- * @s: daemon
- */
-void job_expire(struct server *s)
-{
-	struct job *job, *next;
-
-	for (job = s->jobs; job; job = next) {
-		next = job->next;
-		if (!job->leave_at || job->leave_at > s->now)
-			continue;
-		if (job->present)
-			drop_left(job);
-		else
-			job_free(job);
-	}
-}
-
-/* --- The kernel's events, and the end --------------------------------------------- */
-
-/**
- * job_event() - the kernel reports something
- * @s: daemon
- * @ev: what
- *
- * Trees that fail, or that an administrator deletes, end their jobs.
- */
-void job_event(struct server *s, const struct inc_nl_event *ev)
-{
-	struct job *job;
-
-	if (ev->cmd != INC_CMD_TREE_FAILED_NTF && ev->cmd != INC_CMD_TREE_DEL_NTF)
-		return;
-	for (job = s->jobs; job; job = job->next)
-		if (job->tree.id == ev->tree.id &&
-		    job->tree.epoch == ev->tree.epoch)
-			break;
-	if (!job)
-		return;
-	if (ev->cmd == INC_CMD_TREE_DEL_NTF) {
-		job->tree.id = 0;
-		tell_failed(job, -1, INC_STATUS_TREE_GONE,
-			    "the switch's tree was deleted");
-	} else if (!job->ending) {
-		tell_failed(job, -1, ev->tree.error ? ev->tree.error :
-			    INC_STATUS_PEER_DEAD, "the switch's tree has failed");
-	}
-	server_log(s, "job \"%s\": tree %s", job->name, job->tree.id ?
-		   "failed" : "deleted");
-	job->ending = true;
-}
-
-/**
- * job_end_all() - dismantle all trees
- * @s: daemon
- * @why: told to the ranks
- */
-void job_end_all(struct server *s, const char *why)
-{
-	struct job *job;
-	uint32_t i;
-
-	while ((job = s->jobs)) {
-		tell_failed(job, -1, INC_STATUS_TREE_GONE, "%s", why);
-		for (i = 0; i < job->nranks; i++)
-			if (job->ranks[i].state == RANK_PRESENT)
-				job->ranks[i].client->job = NULL;
-		job_free(job);
-	}
 }

@@ -13,8 +13,8 @@
 
 /**
  * struct gather - a job some of whose ranks are missing
+ * @group: connections of the ranks, of switches below, and of the parent's daemon
  * @next: next of all of them
- * @server: daemon
  * @like: job, number of ranks, and what the tree is to be, as far as anybody said;
  *	mtu is the smallest; uc if any rank's queue pair is
  * @up: the parent's daemon, or NULL
@@ -22,8 +22,8 @@
  * @at: for each rank its connection, or that of the switch below that has it
  */
 struct gather {
+	struct group		group;
 	struct gather		*next;
-	struct server		*server;
 	struct inc_rdv_join	like;
 	struct client		*up;
 	uint32_t		present;
@@ -52,34 +52,46 @@ bool gather_wants(const struct server *s, const struct inc_rdv_join *join)
 /* Ends it; who is in it belongs to nobody then. */
 static void gather_free(struct gather *g)
 {
-	struct gather **link = &g->server->gathers;
-	uint32_t i;
+	struct gather **link = &g->group.server->gathers;
 
-	for (i = 0; i < g->like.ranks; i++)
-		if (g->at[i] && g->at[i]->gather == g)
-			g->at[i]->gather = NULL;
-	if (g->up)
-		g->up->gather = NULL;
 	while (*link != g)
 		link = &(*link)->next;
 	*link = g->next;
+	group_close(&g->group);
 	free(g);
+}
+
+/**
+ * gather_forget() - group_del() takes a connection out
+ * @group: group of a gather
+ * @c: connection
+ */
+void gather_forget(struct group *group, struct client *c)
+{
+	struct gather *g = (struct gather *)group;
+	uint32_t i;
+
+	if (g->up == c)
+		g->up = NULL;
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->at[i] == c) {
+			g->at[i] = NULL;
+			g->present--;
+		}
 }
 
 /* Nothing becomes of it, and all are told why. */
 static void gather_fail(struct gather *g, int err, const char *text)
 {
 	struct client *c;
-	uint32_t i;
 
-	for (i = 0; i < g->like.ranks; i++) {
-		c = g->at[i];
-		if (!c || c->closing)
-			continue;
-		client_error(c, err, "job \"%s\": %s", g->like.job, text);
+	for (c = g->group.clients; c; c = c->group_next) {
+		if (c == g->up)
+			client_end(c);
+		else if (!c->closing)
+			client_error(c, err, "job \"%s\": %s", g->like.job,
+				     text);
 	}
-	if (g->up)
-		g->up->closing = true;
 	gather_free(g);
 }
 
@@ -91,7 +103,7 @@ static void gather_fail(struct gather *g, int err, const char *text)
  */
 void gather_error(struct client *c, int err, const char *text)
 {
-	gather_fail(c->gather, err, text);
+	gather_fail(gather_of(c), err, text);
 }
 
 static struct gather *gather_find(struct client *c,
@@ -103,12 +115,14 @@ static struct gather *gather_find(struct client *c,
 	for (g = s->gathers; g; g = g->next)
 		if (!strcmp(g->like.job, join->job))
 			return g;
+	if (!group_allowed(c))
+		return NULL;
 	g = calloc(1, sizeof(*g) + join->ranks * sizeof(g->at[0]));
 	if (!g) {
 		client_error(c, ENOMEM, "no memory for job \"%s\"", join->job);
 		return NULL;
 	}
-	g->server = s;
+	group_open(&g->group, GROUP_GATHER, s, c->host);
 	g->like = *join;
 	g->next = s->gathers;
 	s->gathers = g;
@@ -121,16 +135,20 @@ static struct gather *gather_find(struct client *c,
 		gather_free(g);
 		return NULL;
 	}
-	g->up->gather = g;
+	group_add(&g->group, g->up);
 	return g;
 }
 
-/* A setting that nobody wanted, or that is what others want. */
-static bool agree(uint32_t *is, uint32_t wish)
+static bool differ(uint32_t is, uint32_t wish)
 {
-	if (!*is)
+	return is && wish && is != wish;
+}
+
+/* A setting that nobody wanted before. */
+static void take(uint32_t *is, uint32_t wish)
+{
+	if (wish)
 		*is = wish;
-	return !wish || *is == wish;
 }
 
 /* Do a rank's wishes go with those of the others? */
@@ -150,15 +168,18 @@ static bool suits(struct client *c, struct gather *g,
 			     join->job, join->rank, g->at[join->rank]->name);
 		return false;
 	}
-	if (!agree(&tree->slots, wish->slots) ||
-	    !agree(&tree->msg_size, wish->msg_size) ||
-	    !agree(&tree->pmtu, wish->pmtu) ||
+	if (differ(tree->slots, wish->slots) ||
+	    differ(tree->msg_size, wish->msg_size) ||
+	    differ(tree->pmtu, wish->pmtu) ||
 	    (wish->has_first_msg_id && tree->has_first_msg_id &&
 	     wish->first_msg_id != tree->first_msg_id)) {
 		client_error(c, EINVAL, "job \"%s\": rank %u wants another tree than other ranks",
 			     join->job, join->rank);
 		return false;
 	}
+	take(&tree->slots, wish->slots);
+	take(&tree->msg_size, wish->msg_size);
+	take(&tree->pmtu, wish->pmtu);
 	if (wish->has_first_msg_id) {
 		tree->has_first_msg_id = true;
 		tree->first_msg_id = wish->first_msg_id;
@@ -195,10 +216,15 @@ void gather_join(struct client *c, const struct inc_rdv_join *join)
 			     INC_MAX_RANKS);
 		return;
 	}
+	if (gather_of(c) && strcmp(gather_of(c)->like.job, join->job)) {
+		client_error(c, EBUSY, "this connection gathers for job \"%s\": another one needs another connection",
+			     gather_of(c)->like.job);
+		return;
+	}
 	g = gather_find(c, join);
 	if (!g || !suits(c, g, join))
 		return;
-	c->gather = g;
+	group_add(&g->group, c);
 	c->join = *join;
 	g->at[join->rank] = c;
 	g->present++;
@@ -225,7 +251,7 @@ static void free_if_empty(struct gather *g)
 	if (g->present)
 		return;
 	if (g->up)
-		g->up->closing = true;
+		client_end(g->up);
 	gather_free(g);
 }
 
@@ -236,11 +262,20 @@ static void free_if_empty(struct gather *g)
  */
 void gather_retract(struct client *c, const struct inc_rdv_join *join)
 {
-	struct gather *g = c->gather;
+	struct gather *g = gather_of(c);
+	uint32_t i;
 
-	if (join->rank >= g->like.ranks || g->at[join->rank] != c)
+	if (strcmp(g->like.job, join->job) || join->rank >= g->like.ranks ||
+	    g->at[join->rank] != c) {
+		client_error(c, EPROTO, "\"retract\": rank %u of job \"%s\" is none that this connection has gathered",
+			     join->rank, join->job);
 		return;
+	}
 	drop(g, join->rank);
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->at[i] == c)
+			return;
+	group_del(c);
 	free_if_empty(g);
 }
 
@@ -251,13 +286,11 @@ void gather_retract(struct client *c, const struct inc_rdv_join *join)
  */
 void gather_lost(struct client *c, const char *why)
 {
-	struct gather *g = c->gather;
+	struct gather *g = gather_of(c);
 	char text[128];
 	uint32_t i;
 
-	c->gather = NULL;
-	if (c->up) {
-		g->up = NULL;
+	if (c->role == ROLE_UP) {
 		snprintf(text, sizeof(text), "the parent's daemon: %s", why);
 		gather_fail(g, EHOSTUNREACH, text);
 		return;
@@ -265,7 +298,45 @@ void gather_lost(struct client *c, const char *why)
 	for (i = 0; i < g->like.ranks; i++)
 		if (g->at[i] == c)
 			drop(g, i);
+	group_del(c);
 	free_if_empty(g);
+}
+
+/**
+ * gather_next_deadline() - when is gather_expire() to be called
+ * @s: daemon
+ *
+ * Return: milliseconds, INT64_MAX if it is not.
+ */
+int64_t gather_next_deadline(const struct server *s)
+{
+	int64_t next = INT64_MAX;
+	const struct gather *g;
+
+	for (g = s->gathers; g; g = g->next)
+		if (g->group.until < next)
+			next = g->group.until;
+	return next;
+}
+
+/**
+ * gather_expire() - give up those whose ranks do not come
+ * @s: daemon
+ */
+void gather_expire(struct server *s)
+{
+	struct gather *g, *next;
+	char text[128];
+
+	for (g = s->gathers; g; g = next) {
+		next = g->next;
+		if (g->group.until > s->now)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%u of %u ranks came within %u s: start all within that time, or raise --forming-time",
+			 g->present, g->like.ranks, s->max.forming_ms / 1000);
+		gather_fail(g, ETIMEDOUT, text);
+	}
 }
 
 /* --- All are known -------------------------------------------------------------- */
@@ -288,7 +359,7 @@ static uint32_t sort_members(const struct gather *g,
 
 		if (!c)
 			return 0;
-		if (n && c->link && members[n - 1].client == c) {
+		if (n && c->role == ROLE_LEAF && members[n - 1].client == c) {
 			members[n - 1].n++;
 			continue;
 		}
@@ -304,11 +375,12 @@ static struct inc_nl_tree wanted(const struct gather *g,
 				 const struct inc_rdv_placed *p,
 				 const struct job_member *members, uint32_t n)
 {
-	struct inc_nl_tree t = g->server->tree;
+	struct inc_nl_tree t = g->group.server->tree;
 	bool switches = false;
 	uint32_t i;
 
 	INC_NL_SET(&t, INC_A_TREE_RANKS, ranks, (uint16_t)n);
+	INC_NL_SET(&t, INC_A_TREE_OWNED, owned, 1);
 	if (p->tree.slots)
 		INC_NL_SET(&t, INC_A_TREE_SLOTS, slots, (uint16_t)p->tree.slots);
 	if (p->tree.msg_size)
@@ -329,8 +401,10 @@ static struct inc_nl_tree wanted(const struct gather *g,
 			   (uint16_t)p->first);
 	}
 	for (i = 0; i < n; i++) {
-		t.below[i] = members[i].client->link ? (uint16_t)members[i].n : 0;
-		switches |= members[i].client->link;
+		bool leaf = members[i].client->role == ROLE_LEAF;
+
+		t.below[i] = leaf ? (uint16_t)members[i].n : 0;
+		switches |= leaf;
 	}
 	if (switches)
 		INC_NL_SET(&t, INC_A_TREE_BELOW, nbelow, (uint16_t)n);
@@ -363,17 +437,22 @@ static void add_members(struct job *job, const struct job_member *members,
 	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
 	uint32_t i;
 
+	for (i = 0; i < n; i++)
+		job_expect(job, members[i].client, i);
 	for (i = 0; i < n; i++) {
 		struct client *c = members[i].client;
 
-		if (c->link) {
-			job_expect(job, c, i);
+		if (c->role == ROLE_LEAF) {
 			place_below(&members[i], job_tree_of(job));
 			continue;
 		}
 		c->join.rank = i;
-		if (!job_add(job, c, &c->join, &msg.joined))
-			client_send(c, &msg);
+		if (job_add(job, c, &c->join, &msg.joined)) {
+			job_refuse(job, ECANCELED, "rank %u could not be added to the tree",
+				   members[i].first);
+			return;
+		}
+		client_send(c, &msg);
 	}
 	job_check_ready(job);
 }
@@ -388,12 +467,13 @@ static void send_link(struct server *s, struct job *job, struct client *up)
 
 	if (inc_nl_parent_get(&s->nl, job_tree_of(job)->id, &qp) ||
 	    getsockname(up->fd, (struct sockaddr *)&sa, &len)) {
-		up->closing = true;
+		client_end(up);
 		return;
 	}
 	inc_rdv_addr_from_sockaddr((struct sockaddr *)&sa, &msg.join.addr);
 	msg.join.qpn = qp.qpn;
 	msg.join.psn = qp.psn;
+	msg.join.rts = true;
 	client_send(up, &msg);
 }
 
@@ -404,26 +484,48 @@ static bool hand_down(struct gather *g, const struct inc_rdv_placed *p,
 	struct inc_rdv_msg msg = { .type = INC_RDV_PLACED, .placed = *p };
 	struct client *up = g->up;
 
-	if (n != 1 || p->count != g->like.ranks || !members[0].client->link)
+	if (n != 1 || p->count != g->like.ranks ||
+	    members[0].client->role != ROLE_LEAF)
 		return false;
-	server_log(g->server, "job \"%s\": all ranks are below %s", g->like.job,
+	server_log(g->group.server, "job \"%s\": all ranks are below %s", g->like.job,
 		   members[0].client->name);
 	client_send(members[0].client, &msg);
-	members[0].client->closing = true;
-	gather_free(g);
+	client_end(members[0].client);
 	if (up)
-		up->closing = true;
+		client_end(up);
+	gather_free(g);
 	return true;
+}
+
+/* The job's tree is made while the gather is still there, which else could not fail. */
+static void make_job(struct gather *g, const struct inc_rdv_placed *p,
+		     const struct job_member *members, uint32_t n)
+{
+	struct inc_nl_tree want = wanted(g, p, members, n);
+	struct client *up = g->up;
+	struct job *job;
+
+	if (p->count == g->like.ranks && up) {
+		client_end(up);
+		up = NULL;
+	}
+	job = job_make(g->group.server, g->group.host, g->like.job, &want,
+		       members, n);
+	if (!job) {
+		gather_fail(g, ENOSPC, g->group.server->nl.error);
+		return;
+	}
+	gather_free(g);
+	if (up) {
+		job_set_up(job, up);
+		send_link(up->server, job, up);
+	}
+	add_members(job, members, n);
 }
 
 static void place(struct gather *g, const struct inc_rdv_placed *p)
 {
-	bool leaf = p->count < g->like.ranks;
-	struct client *up = g->up;
-	struct server *s = g->server;
 	struct job_member *members;
-	struct inc_nl_tree want;
-	struct job *job;
 	uint32_t n;
 
 	members = calloc(g->like.ranks, sizeof(*members));
@@ -432,23 +534,10 @@ static void place(struct gather *g, const struct inc_rdv_placed *p)
 		return;
 	}
 	n = sort_members(g, p, members);
-	if (!n) {
+	if (!n)
 		gather_fail(g, EINVAL, "the ranks at a switch have to follow each other");
-	} else if (!hand_down(g, p, members, n)) {
-		want = wanted(g, p, members, n);
-		job = job_make(s, g->like.job, &want, members, n,
-			       leaf ? up : NULL);
-		if (!job) {
-			gather_fail(g, ENOSPC, s->nl.error);
-		} else {
-			gather_free(g);
-			if (leaf)
-				send_link(s, job, up);
-			else if (up)
-				up->closing = true;
-			add_members(job, members, n);
-		}
-	}
+	else if (!hand_down(g, p, members, n))
+		make_job(g, p, members, n);
 	free(members);
 }
 
@@ -459,5 +548,5 @@ static void place(struct gather *g, const struct inc_rdv_placed *p)
  */
 void gather_placed(struct client *c, const struct inc_rdv_placed *placed)
 {
-	place(c->gather, placed);
+	place(gather_of(c), placed);
 }

@@ -7,7 +7,6 @@
 #include "common.h"
 
 #include <fcntl.h>
-#include <getopt.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -24,7 +23,11 @@
 
 #define MAX_CLIENTS	4096
 #define SPARE_FILES	16	/* open files that are no clients */
-#define MAX_TREES	64
+#define MAX_TREES	48
+#define TREE_MEMORY	(20 << 20)	/* of a tree with default settings, and some */
+#define JOIN_MS		30000
+#define FORMING_MS	300000
+#define WORK_MS		10	/* what can wait takes that much of a turn */
 
 static int64_t now_ms(void)
 {
@@ -52,6 +55,17 @@ void server_log(const struct server *s, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
+/**
+ * server_may_work() - is there time for what can wait
+ * @s: daemon
+ *
+ * Return: false: not in this turn of the main loop.
+ */
+bool server_may_work(const struct server *s)
+{
+	return now_ms() < s->work_until;
+}
+
 /* --- Main loop -------------------------------------------------------------------------- */
 
 static int one_event(const struct inc_nl_event *ev, void *arg)
@@ -64,6 +78,9 @@ static int poll_timeout(const struct server *s)
 {
 	int64_t next = job_next_deadline(s), other = clients_next_deadline(s);
 
+	if (other < next)
+		next = other;
+	other = gather_next_deadline(s);
 	if (other < next)
 		next = other;
 	if (next == INT64_MAX)
@@ -82,7 +99,7 @@ static nfds_t fill_poll(const struct server *s, int sig_fd, struct pollfd *pfd)
 	pfd[POLL_SIGNAL] = (struct pollfd){ .fd = sig_fd, .events = POLLIN };
 	/* When there are too many, those who come wait in the backlog. */
 	pfd[POLL_LISTEN] = (struct pollfd){
-		.fd = s->nclients < s->max_clients ? s->listen_fd : -1,
+		.fd = s->nclients < s->max.clients ? s->listen_fd : -1,
 		.events = POLLIN,
 	};
 	pfd[POLL_EVENTS] = (struct pollfd){
@@ -118,32 +135,56 @@ static void serve_clients(struct server *s, const struct pollfd *pfd, nfds_t n)
 	}
 }
 
+/* Connections to the parent's daemon come on top of the limit. */
+static struct pollfd *make_room(const struct server *s, struct pollfd *pfd,
+				size_t *room)
+{
+	size_t need = s->nclients + POLL_CLIENTS;
+
+	if (need <= *room)
+		return pfd;
+	*room = 2 * need;
+	return realloc(pfd, *room * sizeof(*pfd));
+}
+
+static void turn(struct server *s, const struct pollfd *pfd, nfds_t n)
+{
+	s->now = now_ms();
+	s->work_until = s->now + WORK_MS;
+	serve_clients(s, pfd, n);
+	if (pfd[POLL_EVENTS].revents &&
+	    inc_nl_events(&s->events, one_event, s) == -ENOBUFS)
+		job_look_at_trees(s);
+	s->work_until = now_ms() + WORK_MS;
+	job_expire(s);
+	gather_expire(s);
+	clients_check_deadlines(s);
+	clients_keep_alive(s);
+	if (pfd[POLL_LISTEN].revents)
+		client_accept(s);
+	clients_sweep(s);
+}
+
 static int main_loop(struct server *s, int sig_fd)
 {
-	struct pollfd *pfd;
+	struct pollfd *pfd = NULL;
+	size_t room = 0;
 	nfds_t n;
 
-	pfd = calloc(s->max_clients + POLL_CLIENTS, sizeof(*pfd));
-	if (!pfd)
-		return -ENOMEM;
 	while (!s->once || !s->jobs_done || s->jobs) {
+		pfd = make_room(s, pfd, &room);
+		if (!pfd)
+			return -ENOMEM;
 		n = fill_poll(s, sig_fd, pfd);
-		if (poll(pfd, n, poll_timeout(s)) < 0 && errno != EINTR) {
+		if (poll(pfd, n, poll_timeout(s)) < 0) {
+			if (errno == EINTR)
+				continue;
 			free(pfd);
 			return -errno;
 		}
-		s->now = now_ms();
 		if (pfd[POLL_SIGNAL].revents)
 			break;
-		serve_clients(s, pfd, n);
-		if (pfd[POLL_EVENTS].revents)
-			inc_nl_events(&s->events, one_event, s);
-		job_expire(s);
-		clients_check_quiet(s);
-		clients_keep_alive(s);
-		clients_sweep(s);
-		if (pfd[POLL_LISTEN].revents)
-			client_accept(s);
+		turn(s, pfd, n);
 	}
 	free(pfd);
 	return 0;
@@ -157,6 +198,7 @@ static void close_all(struct server *s)
 	for (c = s->clients; c; c = c->next)
 		client_close(c, "daemon ends");
 	clients_sweep(s);
+	addr_forget(s);
 	close(s->listen_fd);
 	inc_nl_close(&s->events);
 	inc_nl_close(&s->nl);
@@ -211,19 +253,51 @@ static int listen_on(const char *addr, const char *port)
 	return fd;
 }
 
-/* So many clients as there can be sockets. */
-static unsigned int get_max_clients(void)
+static uint32_t least(uint32_t a, uint32_t b)
 {
+	return a < b ? a : b;
+}
+
+/* So many connections as there can be sockets, those to a parent included. */
+static uint32_t get_max_clients(const struct server *s)
+{
+	uint32_t spare = SPARE_FILES + (s->parent_len ? s->max.groups : 0);
 	struct rlimit lim;
 
 	if (getrlimit(RLIMIT_NOFILE, &lim))
 		return 64;
 	lim.rlim_cur = lim.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &lim);
-	if (lim.rlim_cur >= MAX_CLIENTS + SPARE_FILES)
+	if (lim.rlim_cur >= MAX_CLIENTS + spare)
 		return MAX_CLIENTS;
-	return lim.rlim_cur > SPARE_FILES ?
-	       (unsigned int)lim.rlim_cur - SPARE_FILES : 1;
+	return lim.rlim_cur > spare ? (uint32_t)lim.rlim_cur - spare : 1;
+}
+
+/*
+ * The limits that nobody gave. Trees with default settings are to fit into the memory
+ * limit all at once; one host gets half of what there is.
+ */
+static void set_limits(struct server *s, const struct inc_nl_switch *sw)
+{
+	struct limits *max = &s->max;
+	uint64_t fit = sw->memory_limit / TREE_MEMORY;
+	uint32_t files;
+
+	if (!max->groups)
+		max->groups = fit && fit < MAX_TREES ? (uint32_t)fit : MAX_TREES;
+	if (!max->host_groups)
+		max->host_groups = (max->groups + 1) / 2;
+	if (!max->host_memory)
+		max->host_memory = sw->memory_limit ? sw->memory_limit / 2 :
+						      UINT64_MAX;
+	files = get_max_clients(s);
+	max->clients = max->clients ? least(max->clients, files) : files;
+	if (!max->host_clients)
+		max->host_clients = (max->clients + 1) / 2;
+	if (!max->join_ms)
+		max->join_ms = JOIN_MS;
+	if (!max->forming_ms)
+		max->forming_ms = FORMING_MS;
 }
 
 static int open_signals(void)
@@ -247,6 +321,7 @@ static int open_netlink(struct server *s)
 		fprintf(stderr, "inc-tool: serve: %s\n", s->nl.error);
 		return -1;
 	}
+	set_limits(s, &sw);
 	if (inc_nl_open(&s->events) || inc_nl_subscribe(&s->events)) {
 		fprintf(stderr, "inc-tool: serve: no events: %s\n",
 			s->events.error);
@@ -267,13 +342,6 @@ static int write_pidfile(const char *path)
 	}
 	return 0;
 }
-
-struct options {
-	const char	*listen;
-	const char	*port;
-	const char	*parent;
-	const char	*pidfile;
-};
 
 /* HOST, HOST:PORT or [ADDRESS]:PORT */
 static int find_parent(struct server *s, const char *text)
@@ -306,7 +374,14 @@ static int find_parent(struct server *s, const char *text)
 	return 0;
 }
 
-static int run(struct server *s, const struct options *o)
+/**
+ * server_run() - be the daemon until a signal ends it
+ * @s: daemon, as the command line has it
+ * @o: what that says besides
+ *
+ * Return: exit status.
+ */
+int server_run(struct server *s, const struct options *o)
 {
 	int sig_fd, ret;
 
@@ -323,7 +398,6 @@ static int run(struct server *s, const struct options *o)
 	printf("listening on %s port %s\n", o->listen ? o->listen : "all addresses",
 	       o->port);
 	fflush(stdout);
-	s->max_clients = get_max_clients();
 	s->now = now_ms();
 	ret = main_loop(s, sig_fd);
 	close_all(s);
@@ -333,236 +407,4 @@ static int run(struct server *s, const struct options *o)
 	if (ret)
 		fprintf(stderr, "inc-tool: serve: %s\n", strerror(-ret));
 	return ret ? TOOL_KERNEL : TOOL_OK;
-}
-
-static void usage(FILE *out)
-{
-	fprintf(out,
-"Usage: inc-tool serve [OPTIONS]\n"
-"\n"
-"Makes trees for programs that use libinc: ranks of one job meet here.\n"
-"\n"
-"  -l, --listen ADDR     address to listen on (default all)\n"
-"  -p, --port PORT       TCP port (default " INC_RDV_PORT ")\n"
-"      --max-trees N     jobs at once (default %d)\n"
-"      --pmtu N          path MTU of trees, unless the first rank wants another\n"
-"                        (default: the first rank's port's)\n"
-"      --slots N         slots of trees, likewise\n"
-"      --msg-size N      longest message of trees in bytes, likewise\n"
-"      --first-msg-id N  message ID of a tree's first message, likewise\n"
-"      --order ORDER     reduce by ranks (the default: the same bits each time), or\n"
-"                        in order of arrival (less memory)\n"
-"      --window N        result packets in flight to a rank\n"
-"      --hold N          bytes held of a rank that is ahead of others\n"
-"      --min-rto MS      smallest retransmission time-out\n"
-"      --dead-time MS    without acknowledgement, after which a rank is dead\n"
-"      --psn N           first PSN of all queue pairs, for tests (default random)\n"
-"      --tree ID         take this tree, which is there already, for one job, and\n"
-"                        leave it as it is (default: a tree for each job)\n"
-"      --parent HOST[:PORT]  be a leaf: the daemon of the parent switch, which knows\n"
-"                        the ranks at other leaves\n"
-"      --levels          be a parent that has hosts of its own, too\n"
-"      --once            end when the first job has ended\n"
-"      --pidfile FILE    write the process ID there\n"
-"  -v, --verbose         say what happens, on stderr\n"
-"  -h, --help            this text\n",
-		MAX_TREES);
-}
-
-enum {
-	OPT_MAX_TREES = 256,
-	OPT_PMTU,
-	OPT_SLOTS,
-	OPT_MSG_SIZE,
-	OPT_FIRST_MSG_ID,
-	OPT_PSN,
-	OPT_TREE,
-	OPT_ORDER,
-	OPT_WINDOW,
-	OPT_HOLD,
-	OPT_MIN_RTO,
-	OPT_DEAD_TIME,
-	OPT_ONCE,
-	OPT_PIDFILE,
-	OPT_PARENT,
-	OPT_LEVELS,
-};
-
-static const struct option long_options[] = {
-	{ "listen",	required_argument,	NULL, 'l' },
-	{ "port",	required_argument,	NULL, 'p' },
-	{ "max-trees",	required_argument,	NULL, OPT_MAX_TREES },
-	{ "pmtu",	required_argument,	NULL, OPT_PMTU },
-	{ "slots",	required_argument,	NULL, OPT_SLOTS },
-	{ "msg-size",	required_argument,	NULL, OPT_MSG_SIZE },
-	{ "first-msg-id", required_argument,	NULL, OPT_FIRST_MSG_ID },
-	{ "psn",	required_argument,	NULL, OPT_PSN },
-	{ "tree",	required_argument,	NULL, OPT_TREE },
-	{ "order",	required_argument,	NULL, OPT_ORDER },
-	{ "window",	required_argument,	NULL, OPT_WINDOW },
-	{ "hold",	required_argument,	NULL, OPT_HOLD },
-	{ "min-rto",	required_argument,	NULL, OPT_MIN_RTO },
-	{ "dead-time",	required_argument,	NULL, OPT_DEAD_TIME },
-	{ "once",	no_argument,		NULL, OPT_ONCE },
-	{ "pidfile",	required_argument,	NULL, OPT_PIDFILE },
-	{ "parent",	required_argument,	NULL, OPT_PARENT },
-	{ "levels",	no_argument,		NULL, OPT_LEVELS },
-	{ "verbose",	no_argument,		NULL, 'v' },
-	{ "help",	no_argument,		NULL, 'h' },
-	{ 0 },
-};
-
-static bool get_num(const char *text, uint32_t min, uint32_t max, uint32_t *num)
-{
-	unsigned long val;
-	char *end;
-
-	errno = 0;
-	val = strtoul(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || val < min ||
-	    val > max) {
-		fprintf(stderr, "inc-tool: serve: \"%s\" must be a number, %u ... %u\n",
-			text, min, max);
-		return false;
-	}
-	*num = (uint32_t)val;
-	return true;
-}
-
-/* The range that the option's attribute has; the kernel knows what is sensible. */
-static uint32_t option_max(int opt)
-{
-	switch (opt) {
-	case OPT_PMTU:
-	case OPT_SLOTS:
-	case OPT_WINDOW:
-		return UINT16_MAX;
-	case OPT_PSN:
-		return 0xffffff;
-	default:
-		return UINT32_MAX;
-	}
-}
-
-/* An option with a number. False if it is none, or the number is wrong. */
-static bool number_option(struct server *s, int opt, const char *text)
-{
-	struct inc_nl_tree *t = &s->tree;
-	uint32_t min = opt == OPT_FIRST_MSG_ID || opt == OPT_PSN ? 0 : 1;
-	uint32_t num;
-
-	if (!get_num(text, min, option_max(opt), &num))
-		return false;
-	switch (opt) {
-	case OPT_MAX_TREES:
-		s->max_trees = num;
-		return true;
-	case OPT_PMTU:
-		INC_NL_SET(t, INC_A_TREE_PMTU, pmtu, (uint16_t)num);
-		return true;
-	case OPT_SLOTS:
-		INC_NL_SET(t, INC_A_TREE_SLOTS, slots, (uint16_t)num);
-		return true;
-	case OPT_MSG_SIZE:
-		INC_NL_SET(t, INC_A_TREE_MSG_SIZE, msg_size, num);
-		return true;
-	case OPT_FIRST_MSG_ID:
-		INC_NL_SET(t, INC_A_TREE_FIRST_MSG_ID, first_msg_id, num);
-		return true;
-	case OPT_TREE:
-		s->tree_id = num;
-		return true;
-	case OPT_PSN:
-		s->has_psn = true;
-		s->psn = num;
-		return true;
-	case OPT_WINDOW:
-		INC_NL_SET(t, INC_A_TREE_WINDOW, window, (uint16_t)num);
-		return true;
-	case OPT_HOLD:
-		INC_NL_SET(t, INC_A_TREE_HOLD, hold, num);
-		return true;
-	case OPT_MIN_RTO:
-		INC_NL_SET(t, INC_A_TREE_MIN_RTO, min_rto, num);
-		return true;
-	case OPT_DEAD_TIME:
-		INC_NL_SET(t, INC_A_TREE_DEAD_TIME, dead_time, num);
-		return true;
-	}
-	return false;
-}
-
-static bool order_option(struct server *s, const char *text)
-{
-	const char *name;
-	unsigned int i;
-
-	for (i = 0; (name = inc_nl_order_name(i)); i++) {
-		if (strcmp(name, text))
-			continue;
-		INC_NL_SET(&s->tree, INC_A_TREE_ORDER, order, (uint8_t)i);
-		return true;
-	}
-	fprintf(stderr, "inc-tool: serve: \"%s\" must be ranks or arrival\n", text);
-	return false;
-}
-
-/**
- * cmd_serve() - inc-tool serve
- * @argc: number of arguments
- * @argv: arguments, that is, what follows the word "serve"; that word is before
- *	them in the same array
- *
- * Return: exit status.
- */
-int cmd_serve(int argc, char **argv)
-{
-	struct server s = { .max_trees = MAX_TREES, .listen_fd = -1 };
-	struct options o = { .port = INC_RDV_PORT };
-	int opt;
-
-	/* getopt_long() begins behind the first word. */
-	argc++;
-	argv--;
-	optind = 0;
-	while ((opt = getopt_long(argc, argv, "l:p:vh", long_options, NULL)) != -1) {
-		switch (opt) {
-		case 'l':
-			o.listen = optarg;
-			break;
-		case 'p':
-			o.port = optarg;
-			break;
-		case OPT_ONCE:
-			s.once = true;
-			break;
-		case OPT_ORDER:
-			if (!order_option(&s, optarg))
-				return TOOL_USAGE;
-			break;
-		case OPT_PARENT:
-			o.parent = optarg;
-			break;
-		case OPT_LEVELS:
-			s.levels = true;
-			break;
-		case OPT_PIDFILE:
-			o.pidfile = optarg;
-			break;
-		case 'v':
-			s.verbose = true;
-			break;
-		case 'h':
-			usage(stdout);
-			return TOOL_OK;
-		default:
-			if (!optarg || !number_option(&s, opt, optarg))
-				return TOOL_USAGE;
-		}
-	}
-	if (optind != argc) {
-		fprintf(stderr, "inc-tool: serve: what is \"%s\"?\n", argv[optind]);
-		return TOOL_USAGE;
-	}
-	return run(&s, &o);
 }

@@ -51,6 +51,7 @@ static void show_tree_details(const struct inc_nl_tree *tree)
 	pr_uint("dead-time", "dead-time", tree->dead_time);
 	pr_uint("memory", "memory", tree->memory);
 	pr_uint("epoch", "epoch", tree->epoch);
+	pr_uint("owned", "owned", tree->owned);
 }
 
 static void show_list(const char *key, const uint16_t *list, unsigned int n)
@@ -254,6 +255,8 @@ void show_switch(const struct inc_nl_switch *sw)
 	pr_uint("trees", "trees", sw->trees);
 	pr_uint("memory-used", "memory-used", sw->memory_used);
 	pr_uint("memory-limit", "memory-limit", sw->memory_limit);
+	pr_uint("memory-ceiling", "memory-ceiling", sw->memory_ceiling);
+	pr_uint("leaving", "leaving", sw->leaving);
 	pr_uint("hooked", "hooked", sw->hooked);
 	pr_indent();
 	pr_uint("max-trees", "max-trees", sw->max_trees);

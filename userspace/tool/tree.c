@@ -4,6 +4,9 @@
  */
 #include "common.h"
 
+#include <poll.h>
+#include <time.h>
+
 #include "parse.h"
 #include "print.h"
 #include "tool.h"
@@ -15,8 +18,13 @@ static const char usage[] =
 "                [ dtypes LIST ] [ ops LIST ] [ order ranks | arrival ]\n"
 "                [ all-ranks N [ first-rank R ] ] [ below LIST ] [ SETTING ... ]\n"
 "       inc-tool tree set ID SETTING ...\n"
-"       inc-tool tree del ID\n"
+"       inc-tool tree del ID [ nowait ]\n"
 "SETTING := { window PACKETS | hold SIZE | min-rto MS | dead-time MS }\n";
+
+/* How long the kernel may take for what does not depend on members. */
+#define DEL_SLACK_MS	10000
+/* How often it is asked if events were lost. */
+#define DEL_ASK_MS	20
 
 #define KW(_name, _alias, _takes, _parse, _names, _attr, _member)	\
 	KEYWORD(struct inc_nl_tree, _name, _alias, _takes,		\
@@ -145,15 +153,82 @@ static int tree_set(int argc, char **argv)
 	return inc_nl_tree_set(nl, &req) ? tool_nl_fail(nl) : TOOL_OK;
 }
 
+static int is_gone(const struct inc_nl_event *ev, void *arg)
+{
+	const struct inc_nl_tree *tree = arg;
+
+	return ev->cmd == INC_CMD_TREE_DEL_NTF && ev->tree.id == tree->id &&
+	       ev->tree.epoch == tree->epoch;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until the event comes, or if it was lost until no tree is on its way out. */
+static int wait_gone(struct inc_nl *nl, struct inc_nl *events,
+		     struct inc_nl_tree *tree)
+{
+	struct pollfd pfd = { .fd = inc_nl_fd(events), .events = POLLIN };
+	int64_t until = now_ms() + tree->dead_time + DEL_SLACK_MS;
+	struct inc_nl_switch sw = { .leaving = 1 };
+	bool lost = false;
+	int rc;
+
+	while (now_ms() < until) {
+		if (poll(&pfd, 1, DEL_ASK_MS) < 0 && errno != EINTR)
+			return tool_fail("poll: %s", strerror(errno));
+		rc = inc_nl_events(events, is_gone, tree);
+		if (rc > 0)
+			return TOOL_OK;
+		if (rc == -ENOBUFS)
+			lost = true;
+		else if (rc)
+			return tool_nl_fail(events);
+		if (lost && inc_nl_switch_get(nl, &sw))
+			return tool_nl_fail(nl);
+		if (!sw.leaving)
+			return TOOL_OK;
+	}
+	tool_fail("tree del: tree %u: the kernel is still at it", tree->id);
+	return TOOL_KERNEL;
+}
+
+static int del_and_wait(struct inc_nl *nl, uint32_t id)
+{
+	struct inc_nl_tree tree;
+	struct inc_nl events;
+	int rc;
+
+	/* Its own connection: the other one is for requests. */
+	if (inc_nl_open(&events) || inc_nl_subscribe(&events))
+		rc = tool_nl_fail(&events);
+	else if (inc_nl_tree_get(nl, id, &tree) || inc_nl_tree_del(nl, id))
+		rc = tool_nl_fail(nl);
+	else
+		rc = wait_gone(nl, &events, &tree);
+	inc_nl_close(&events);
+	return rc;
+}
+
 static int tree_del(int argc, char **argv)
 {
 	struct inc_nl_tree req = { .has = 0 };
+	bool wait = true;
 	struct inc_nl *nl;
 	int rc;
 
 	if (wants_help(argc, argv)) {
 		fputs(usage, stdout);
 		return TOOL_OK;
+	}
+	if (argc && !strcmp(argv[argc - 1], "nowait")) {
+		wait = false;
+		argc--;
 	}
 	rc = parse_with_id(id_keywords, "tree del", &req, argc, argv);
 	if (rc)
@@ -164,6 +239,8 @@ static int tree_del(int argc, char **argv)
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;
+	if (wait)
+		return del_and_wait(nl, req.id);
 	return inc_nl_tree_del(nl, req.id) ? tool_nl_fail(nl) : TOOL_OK;
 }
 

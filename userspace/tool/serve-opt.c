@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-tool serve: the command line.
+ */
+#include "common.h"
+
+#include <getopt.h>
+
+#include "serve.h"
+#include "tool.h"
+
+static void usage(FILE *out)
+{
+	fputs(
+"Usage: inc-tool serve [OPTIONS]\n"
+"\n"
+"Makes trees for programs that use libinc: ranks of one job meet here.\n"
+"\n"
+"  -l, --listen ADDR     address to listen on (default all)\n"
+"  -p, --port PORT       TCP port (default " INC_RDV_PORT ")\n"
+"      --allow ADDR[/N]  ranks may have these addresses, too, besides the one that they\n"
+"                        connect from; can be given several times\n"
+"      --max-trees N     jobs at once (default 48, or as many as fit into the memory\n"
+"                        limit of the switch)\n"
+"      --max-clients N   connections at once (default 4096, or as files can be opened)\n"
+"      --max-host-trees N, --max-host-clients N, --max-host-memory MIB\n"
+"                        jobs that one host may begin, connections from it, memory\n"
+"                        of those jobs' trees (default: half of what there is)\n"
+"      --join-time S     from connecting to joining (default 30)\n"
+"      --forming-time S  from a job's first rank to its last (default 300)\n"
+"      --pmtu N          path MTU of trees, unless the first rank wants another\n"
+"                        (default: the first rank's port's)\n"
+"      --slots N         slots of trees, likewise\n"
+"      --msg-size N      longest message of trees in bytes, likewise\n"
+"      --first-msg-id N  message ID of a tree's first message, likewise\n"
+"      --order ORDER     reduce by ranks (the default: the same bits each time), or\n"
+"                        in order of arrival (less memory)\n"
+"      --window N        result packets in flight to a rank\n"
+"      --hold N          bytes held of a rank that is ahead of others\n"
+"      --min-rto MS      smallest retransmission time-out\n"
+"      --dead-time MS    without acknowledgement, after which a rank is dead\n"
+"      --psn N           first PSN of all queue pairs, for tests (default random)\n"
+"      --tree ID         take this tree, which is there already, for one job, and\n"
+"                        leave it as it is (default: a tree for each job)\n"
+"      --parent HOST[:PORT]  be a leaf: the daemon of the parent switch, which knows\n"
+"                        the ranks at other leaves\n"
+"      --levels          be a parent that has hosts of its own, too\n"
+"      --once            end when the first job has ended\n"
+"      --pidfile FILE    write the process ID there\n"
+"  -v, --verbose         say what happens, on stderr\n"
+"  -h, --help            this text\n",
+	      out);
+}
+
+enum {
+	OPT_MAX_TREES = 256,
+	OPT_MAX_CLIENTS,
+	OPT_MAX_HOST_TREES,
+	OPT_MAX_HOST_CLIENTS,
+	OPT_MAX_HOST_MEMORY,
+	OPT_JOIN_TIME,
+	OPT_FORMING_TIME,
+	OPT_ALLOW,
+	OPT_PMTU,
+	OPT_SLOTS,
+	OPT_MSG_SIZE,
+	OPT_FIRST_MSG_ID,
+	OPT_PSN,
+	OPT_TREE,
+	OPT_ORDER,
+	OPT_WINDOW,
+	OPT_HOLD,
+	OPT_MIN_RTO,
+	OPT_DEAD_TIME,
+	OPT_ONCE,
+	OPT_PIDFILE,
+	OPT_PARENT,
+	OPT_LEVELS,
+};
+
+static const struct option long_options[] = {
+	{ "listen",	required_argument,	NULL, 'l' },
+	{ "port",	required_argument,	NULL, 'p' },
+	{ "allow",	required_argument,	NULL, OPT_ALLOW },
+	{ "max-trees",	required_argument,	NULL, OPT_MAX_TREES },
+	{ "max-clients", required_argument,	NULL, OPT_MAX_CLIENTS },
+	{ "max-host-trees", required_argument,	NULL, OPT_MAX_HOST_TREES },
+	{ "max-host-clients", required_argument, NULL, OPT_MAX_HOST_CLIENTS },
+	{ "max-host-memory", required_argument,	NULL, OPT_MAX_HOST_MEMORY },
+	{ "join-time",	required_argument,	NULL, OPT_JOIN_TIME },
+	{ "forming-time", required_argument,	NULL, OPT_FORMING_TIME },
+	{ "pmtu",	required_argument,	NULL, OPT_PMTU },
+	{ "slots",	required_argument,	NULL, OPT_SLOTS },
+	{ "msg-size",	required_argument,	NULL, OPT_MSG_SIZE },
+	{ "first-msg-id", required_argument,	NULL, OPT_FIRST_MSG_ID },
+	{ "psn",	required_argument,	NULL, OPT_PSN },
+	{ "tree",	required_argument,	NULL, OPT_TREE },
+	{ "order",	required_argument,	NULL, OPT_ORDER },
+	{ "window",	required_argument,	NULL, OPT_WINDOW },
+	{ "hold",	required_argument,	NULL, OPT_HOLD },
+	{ "min-rto",	required_argument,	NULL, OPT_MIN_RTO },
+	{ "dead-time",	required_argument,	NULL, OPT_DEAD_TIME },
+	{ "once",	no_argument,		NULL, OPT_ONCE },
+	{ "pidfile",	required_argument,	NULL, OPT_PIDFILE },
+	{ "parent",	required_argument,	NULL, OPT_PARENT },
+	{ "levels",	no_argument,		NULL, OPT_LEVELS },
+	{ "verbose",	no_argument,		NULL, 'v' },
+	{ "help",	no_argument,		NULL, 'h' },
+	{ 0 },
+};
+
+static bool get_num(const char *text, uint32_t min, uint32_t max, uint32_t *num)
+{
+	unsigned long val;
+	char *end;
+
+	errno = 0;
+	val = strtoul(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || val < min ||
+	    val > max) {
+		fprintf(stderr, "inc-tool: serve: \"%s\" must be a number, %u ... %u\n",
+			text, min, max);
+		return false;
+	}
+	*num = (uint32_t)val;
+	return true;
+}
+
+/* The range that the option's attribute has; the kernel knows what is sensible. */
+static uint32_t option_max(int opt)
+{
+	switch (opt) {
+	case OPT_PMTU:
+	case OPT_SLOTS:
+	case OPT_WINDOW:
+		return UINT16_MAX;
+	case OPT_PSN:
+		return 0xffffff;
+	case OPT_JOIN_TIME:
+	case OPT_FORMING_TIME:
+		return 1000000;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+/* A limit. False if it is none. */
+static bool limit_option(struct limits *max, int opt, uint32_t num)
+{
+	switch (opt) {
+	case OPT_MAX_TREES:
+		max->groups = num;
+		return true;
+	case OPT_MAX_CLIENTS:
+		max->clients = num;
+		return true;
+	case OPT_MAX_HOST_TREES:
+		max->host_groups = num;
+		return true;
+	case OPT_MAX_HOST_CLIENTS:
+		max->host_clients = num;
+		return true;
+	case OPT_MAX_HOST_MEMORY:
+		max->host_memory = (uint64_t)num << 20;
+		return true;
+	case OPT_JOIN_TIME:
+		max->join_ms = num * 1000;
+		return true;
+	case OPT_FORMING_TIME:
+		max->forming_ms = num * 1000;
+		return true;
+	}
+	return false;
+}
+
+/* An option with a number. False if it is none, or the number is wrong. */
+static bool number_option(struct server *s, int opt, const char *text)
+{
+	struct inc_nl_tree *t = &s->tree;
+	uint32_t min = opt == OPT_FIRST_MSG_ID || opt == OPT_PSN ? 0 : 1;
+	uint32_t num;
+
+	if (!get_num(text, min, option_max(opt), &num))
+		return false;
+	if (limit_option(&s->max, opt, num))
+		return true;
+	switch (opt) {
+	case OPT_PMTU:
+		INC_NL_SET(t, INC_A_TREE_PMTU, pmtu, (uint16_t)num);
+		return true;
+	case OPT_SLOTS:
+		INC_NL_SET(t, INC_A_TREE_SLOTS, slots, (uint16_t)num);
+		return true;
+	case OPT_MSG_SIZE:
+		INC_NL_SET(t, INC_A_TREE_MSG_SIZE, msg_size, num);
+		return true;
+	case OPT_FIRST_MSG_ID:
+		INC_NL_SET(t, INC_A_TREE_FIRST_MSG_ID, first_msg_id, num);
+		return true;
+	case OPT_TREE:
+		s->tree_id = num;
+		return true;
+	case OPT_PSN:
+		s->has_psn = true;
+		s->psn = num;
+		return true;
+	case OPT_WINDOW:
+		INC_NL_SET(t, INC_A_TREE_WINDOW, window, (uint16_t)num);
+		return true;
+	case OPT_HOLD:
+		INC_NL_SET(t, INC_A_TREE_HOLD, hold, num);
+		return true;
+	case OPT_MIN_RTO:
+		INC_NL_SET(t, INC_A_TREE_MIN_RTO, min_rto, num);
+		return true;
+	case OPT_DEAD_TIME:
+		INC_NL_SET(t, INC_A_TREE_DEAD_TIME, dead_time, num);
+		return true;
+	}
+	return false;
+}
+
+static bool order_option(struct server *s, const char *text)
+{
+	const char *name;
+	unsigned int i;
+
+	for (i = 0; (name = inc_nl_order_name(i)); i++) {
+		if (strcmp(name, text))
+			continue;
+		INC_NL_SET(&s->tree, INC_A_TREE_ORDER, order, (uint8_t)i);
+		return true;
+	}
+	fprintf(stderr, "inc-tool: serve: \"%s\" must be ranks or arrival\n", text);
+	return false;
+}
+
+/**
+ * cmd_serve() - inc-tool serve
+ * @argc: number of arguments
+ * @argv: arguments, that is, what follows the word "serve"; that word is before
+ *	them in the same array
+ *
+ * Return: exit status.
+ */
+int cmd_serve(int argc, char **argv)
+{
+	struct server s = { .listen_fd = -1 };
+	struct options o = { .port = INC_RDV_PORT };
+	int opt;
+
+	/* getopt_long() begins behind the first word. */
+	argc++;
+	argv--;
+	optind = 0;
+	while ((opt = getopt_long(argc, argv, "l:p:vh", long_options, NULL)) != -1) {
+		switch (opt) {
+		case 'l':
+			o.listen = optarg;
+			break;
+		case 'p':
+			o.port = optarg;
+			break;
+		case OPT_ONCE:
+			s.once = true;
+			break;
+		case OPT_ALLOW:
+			if (!addr_allow(&s, optarg))
+				return TOOL_USAGE;
+			break;
+		case OPT_ORDER:
+			if (!order_option(&s, optarg))
+				return TOOL_USAGE;
+			break;
+		case OPT_PARENT:
+			o.parent = optarg;
+			break;
+		case OPT_LEVELS:
+			s.levels = true;
+			break;
+		case OPT_PIDFILE:
+			o.pidfile = optarg;
+			break;
+		case 'v':
+			s.verbose = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return TOOL_OK;
+		default:
+			if (!optarg || !number_option(&s, opt, optarg))
+				return TOOL_USAGE;
+		}
+	}
+	if (optind != argc) {
+		fprintf(stderr, "inc-tool: serve: what is \"%s\"?\n", argv[optind]);
+		return TOOL_USAGE;
+	}
+	return server_run(&s, &o);
+}
