@@ -24,11 +24,6 @@ static char *block_at(void *buf, int rank, int count, ompi_datatype_t *type)
 	return (char *)buf + extent * count * rank;
 }
 
-static const void *in_place(const void *sbuf)
-{
-	return sbuf == MPI_IN_PLACE ? INC_IN_PLACE : sbuf;
-}
-
 static int begin_allgather(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	int rank = inc_comm_rank(o->inc);
@@ -54,11 +49,17 @@ static int begin_allreduce(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	enum inc_dtype dtype;
 	enum inc_op iop;
+	const void *send;
+	size_t len;
+	void *recv;
 
 	if (coll_inc_terms(a->rtype, a->op, &dtype, &iop))
 		return -EINVAL;
-	return inc_iallreduce(o->inc, in_place(a->sbuf), a->rbuf,
-			      (size_t)a->rcount, dtype, iop, &o->req);
+	len = (size_t)a->rcount * inc_dtype_size(dtype);
+	if (coll_inc_stage(o, a, &send, len, &recv, len))
+		return -ENOMEM;
+	return inc_iallreduce(o->inc, send, recv, (size_t)a->rcount, dtype, iop,
+			      &o->req);
 }
 
 static int begin_alltoall(struct coll_inc_op *o, const struct coll_inc_args *a)
@@ -126,14 +127,20 @@ static int begin_gather(struct coll_inc_op *o, const struct coll_inc_args *a)
 
 static int begin_reduce(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
+	bool mine = inc_comm_rank(o->inc) == a->root;
 	enum inc_dtype dtype;
 	enum inc_op iop;
+	const void *send;
+	size_t len;
+	void *recv;
 
 	if (coll_inc_terms(a->rtype, a->op, &dtype, &iop))
 		return -EINVAL;
-	return inc_ireduce(o->inc, in_place(a->sbuf),
-			   inc_comm_rank(o->inc) == a->root ? a->rbuf : NULL,
-			   (size_t)a->rcount, dtype, iop, a->root, &o->req);
+	len = (size_t)a->rcount * inc_dtype_size(dtype);
+	if (coll_inc_stage(o, a, &send, len, &recv, mine ? len : 0))
+		return -ENOMEM;
+	return inc_ireduce(o->inc, send, mine ? recv : NULL, (size_t)a->rcount,
+			   dtype, iop, a->root, &o->req);
 }
 
 static bool even(const int *counts, int n)
@@ -175,12 +182,8 @@ static int reduce_parts(struct coll_inc_op *o, const char *data,
 		o->req = NULL;
 		rc = inc_ireduce(o->inc, data, o->recv_tmp,
 				 (size_t)a->counts[i], dtype, iop, i, &o->req);
-		if (rc) {
-			/* Earlier parts may still come in there. */
-			if (o->nearlier)
-				o->recv_tmp = NULL;
+		if (rc)
 			return rc;
-		}
 		data += (size_t)a->counts[i] * esize;
 	}
 	return 0;
@@ -190,12 +193,17 @@ static int reduce_parts(struct coll_inc_op *o, const char *data,
 static int begin_parts(struct coll_inc_op *o, const struct coll_inc_args *a,
 		       enum inc_dtype dtype, enum inc_op iop)
 {
-	const char *data = a->sbuf == MPI_IN_PLACE ? a->rbuf : a->sbuf;
+	struct coll_inc_args from = *a;
+	const void *data;
+	void *none;
 	int n = inc_comm_size(o->inc), rank = inc_comm_rank(o->inc);
 	size_t esize = inc_dtype_size(dtype), total = sum(a->counts, n);
 	size_t own = (size_t)a->counts[rank];
 	bool whole = total * esize <= PARTS_MIN;
 
+	from.sbuf = a->sbuf == MPI_IN_PLACE ? a->rbuf : a->sbuf;
+	if (coll_inc_stage(o, &from, &data, total * esize, &none, 0))
+		return -ENOMEM;
 	o->recv_tmp = malloc((whole ? total : own) * esize + 1);
 	if (!o->recv_tmp)
 		return -ENOMEM;
@@ -213,15 +221,22 @@ static int begin_reduce_scatter(struct coll_inc_op *o,
 				const struct coll_inc_args *a)
 {
 	int count = a->counts ? a->counts[0] : a->rcount;
+	int n = inc_comm_size(o->inc);
 	enum inc_dtype dtype;
 	enum inc_op iop;
+	const void *send;
+	size_t len;
+	void *recv;
 
 	if (coll_inc_terms(a->rtype, a->op, &dtype, &iop))
 		return -EINVAL;
-	if (a->counts && !even(a->counts, inc_comm_size(o->inc)))
+	if (a->counts && !even(a->counts, n))
 		return begin_parts(o, a, dtype, iop);
-	return inc_ireduce_scatter(o->inc, in_place(a->sbuf), a->rbuf,
-				   (size_t)count, dtype, iop, &o->req);
+	len = (size_t)count * inc_dtype_size(dtype);
+	if (coll_inc_stage(o, a, &send, len * (size_t)n, &recv, len))
+		return -ENOMEM;
+	return inc_ireduce_scatter(o->inc, send, recv, (size_t)count, dtype, iop,
+				   &o->req);
 }
 
 static int begin_scatter(struct coll_inc_op *o, const struct coll_inc_args *a)
@@ -277,21 +292,23 @@ static int begin(struct coll_inc_op *o, const struct coll_inc_args *a)
 
 /**
  * coll_inc_begin() - begin a collective
- * @inc: of these ranks
- * @o: the operation, all 0
+ * @o: the operation, all 0 but its module and tree
  * @a: what it was called with
+ *
+ * What can't begin here the other ranks must not wait for, nor take this rank's next
+ * operation for it: it is the end of the communicator's trees.
  *
  * Return: 0 or -errno. Either way coll_inc_finish() gives back what @o holds.
  */
-int coll_inc_begin(struct inc_comm *inc, struct coll_inc_op *o,
-		   const struct coll_inc_args *a)
+int coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	int rc;
 
-	o->inc = inc;
 	/* Another thread may be in our progress function. */
 	coll_inc_lock();
 	rc = begin(o, a);
+	if (rc)
+		coll_inc_end(o->m, rc);
 	coll_inc_unlock();
 	return rc;
 }

@@ -4,9 +4,11 @@
  *
  * component.c	parameters, and which communicators get a module
  * module.c	a communicator's module, and what it falls through to
+ * params.c	whether all ranks have the same parameters
  * group.c	the ranks of a communicator meet at the switch
  * types.c	MPI's types and operations in the terms of INC
- * op.c		one collective under way: packing, waiting, unpacking
+ * copy.c	data of types with holes, or on a device, in the host's memory
+ * op.c		one collective under way: its wait, its end
  * request.c	the same as a request: non-blocking, persistent
  * coll.c	the collectives where each host has one rank
  * hosts.c	those that are combined on hosts with several ranks
@@ -70,6 +72,7 @@ enum coll_inc_fn {
  * @COLL_INC_OP: the operation is the program's own, or of no reduction
  * @COLL_INC_LANES: there are too many persistent operations
  * @COLL_INC_MEMLOCK: a rank may not register so much memory
+ * @COLL_INC_PARAMS: the ranks were given different parameters
  */
 enum coll_inc_why {
 	COLL_INC_GOES,
@@ -84,6 +87,7 @@ enum coll_inc_why {
 	COLL_INC_OP,
 	COLL_INC_LANES,
 	COLL_INC_MEMLOCK,
+	COLL_INC_PARAMS,
 	COLL_INC_NWHY
 };
 
@@ -136,6 +140,9 @@ struct coll_inc_below {
 #undef X
 };
 
+/* A host's result of a Reduce up to so many bytes needs no memory at that time. */
+#define COLL_INC_SCRATCH	65536
+
 /* Trees that a communicator may have for persistent operations. */
 #define COLL_INC_MAX_LANES	16
 
@@ -143,12 +150,19 @@ struct coll_inc_below {
  * struct coll_inc_module - of a communicator
  * @super: Open MPI's part
  * @below: what is fallen through to
+ * @comm: the communicator, which outlives this
  * @state: enum coll_inc_state
  * @why: in COLL_INC_NONE: why
+ * @err: 0, or the OMPI_ERR_* that the meeting ended with: it did not come about
+ *	on all ranks, and this one can't know what the others do
+ * @ended: a rank could not do its part: the trees are given up
  * @inc: the switch; NULL on ranks that their host's leader speaks for
  * @local: the ranks of this host, NULL if each host has one rank
  * @host_of: of each rank, the number of its host; NULL as @local
  * @at: of each rank, its rank in its host's @local; NULL likewise
+ * @scratch: of a leader: room for COLL_INC_SCRATCH bytes
+ * @untold: an error of this rank that its host has not heard of
+ * @broken: an error that all of the host have heard of, and each operation ends with
  * @lanes: trees for persistent operations
  * @nlanes: their number, the same on all ranks
  * @free_lanes: mask of those that no operation of this rank has
@@ -158,12 +172,18 @@ struct coll_inc_below {
 struct coll_inc_module {
 	mca_coll_base_module_t	super;
 	struct coll_inc_below	below;
+	ompi_communicator_t	*comm;
 	enum coll_inc_state	state;
 	enum coll_inc_why	why;
+	int			err;
+	bool			ended;
 	struct inc_comm		*inc;
 	ompi_communicator_t	*local;
 	int			*host_of;
 	int			*at;
+	void			*scratch;
+	int			untold;
+	int			broken;
 	struct inc_comm		*lanes[COLL_INC_MAX_LANES];
 	int			nlanes;
 	int			free_lanes;
@@ -202,8 +222,8 @@ struct coll_inc_args {
 
 /**
  * struct coll_inc_op - a collective under way
- * @inc: on this tree
- * @unheard: nobody would hear of an error
+ * @m: of this module
+ * @inc: on this tree of it
  * @req: of libinc; the last one, if there are several
  * @earlier: the others, which end before
  * @nearlier: their number
@@ -217,8 +237,8 @@ struct coll_inc_args {
  * @bytes: without type: so many bytes
  */
 struct coll_inc_op {
+	struct coll_inc_module	*m;
 	struct inc_comm		*inc;
-	bool			unheard;
 	struct inc_req		*req;
 	struct inc_req		**earlier;
 	int			nearlier;
@@ -244,6 +264,10 @@ enum coll_inc_why coll_inc_goes_apart(struct coll_inc_module *m,
 				      const struct coll_inc_args *args,
 				      int *lane);
 
+/* params.c */
+void coll_inc_params_tell(void);
+bool coll_inc_params_same(ompi_communicator_t *comm);
+
 /* stats.c */
 void coll_inc_count(const ompi_communicator_t *comm, enum coll_inc_fn fn,
 		    size_t bytes, const struct coll_inc_args *args,
@@ -264,14 +288,20 @@ enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
 enum inc_dtype coll_inc_bytes(size_t bytes, size_t *count);
 size_t coll_inc_size(const ompi_datatype_t *type, int count);
 
-/* op.c */
-void coll_inc_lock(void);
-bool coll_inc_trylock(void);
-void coll_inc_unlock(void);
+/* copy.c */
 const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
 			  int count, ompi_datatype_t *type);
 void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
 		    ompi_datatype_t *type);
+int coll_inc_stage(struct coll_inc_op *o, const struct coll_inc_args *a,
+		   const void **send, size_t in, void **recv, size_t out);
+int coll_inc_deliver(struct coll_inc_op *o);
+
+/* op.c */
+void coll_inc_lock(void);
+bool coll_inc_trylock(void);
+void coll_inc_unlock(void);
+void coll_inc_end(struct coll_inc_module *m, int rc);
 int coll_inc_finish(struct coll_inc_op *o, int rc);
 int coll_inc_wait(struct coll_inc_op *o, int rc);
 
@@ -287,8 +317,7 @@ void coll_inc_progress_end(void);
 size_t coll_inc_args_size(const struct coll_inc_args *a, int rank, int nranks);
 size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes, int nranks);
 enum coll_inc_why coll_inc_args_fit(const struct coll_inc_args *a, size_t bytes);
-int coll_inc_begin(struct inc_comm *inc, struct coll_inc_op *o,
-		   const struct coll_inc_args *a);
+int coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a);
 
 /* hosts.c */
 int coll_inc_hosts(struct coll_inc_module *m, const struct coll_inc_args *a,

@@ -20,6 +20,7 @@ static int component_open(void)
 {
 	coll_inc_output = opal_output_open(NULL);
 	opal_output_set_verbosity(coll_inc_output, coll_inc_params.verbose);
+	coll_inc_params_tell();
 	return OMPI_SUCCESS;
 }
 

@@ -9,20 +9,23 @@
 static int run(coll_inc_module_t *m, ompi_communicator_t *comm,
 	       const struct coll_inc_args *a)
 {
-	struct coll_inc_op o = { .inc = m->inc, .unheard = m->unheard };
+	struct coll_inc_op o = { .m = m, .inc = m->inc };
 
+	if (m->err)
+		return m->err;
 	if (m->local)
 		return coll_inc_hosts(m, a, ompi_comm_rank(comm));
-	return coll_inc_wait(&o, coll_inc_begin(m->inc, &o, a));
+	return coll_inc_wait(&o, coll_inc_begin(&o, a));
 }
 
 static int irun(coll_inc_module_t *m, ompi_communicator_t *comm,
 		const struct coll_inc_args *a, ompi_request_t **request)
 {
-	struct coll_inc_op o = { .inc = m->inc, .unheard = m->unheard };
+	struct coll_inc_op o = { .m = m, .inc = m->inc };
 
-	return coll_inc_request(comm, &o, coll_inc_begin(m->inc, &o, a),
-				request);
+	if (m->err)
+		return m->err;
+	return coll_inc_request(comm, &o, coll_inc_begin(&o, a), request);
 }
 
 /*
@@ -71,6 +74,8 @@ static int name##_init(LIST params ompi_communicator_t *comm,		\
 		return m->below.name##_init(LIST args comm, info,	\
 					    request,			\
 					    m->below.name##_init_module); \
+	if (m->err)							\
+		return m->err;						\
 	return coll_inc_persistent(m, comm, lane, &a, request);		\
 }
 

@@ -6,6 +6,11 @@
  * switch's tree; the others go through it. Everything that is needed for the
  * meeting is done by the collectives below this component. Any rank that can't
  * take part makes all of them fall through from then on.
+ *
+ * Each rank calls the same of those collectives: what goes wrong with a rank it
+ * tells in the next one, and stops where all stop. If such a collective itself
+ * fails, nothing is known of the others any more: the operation that the ranks met
+ * in then fails, as does each later one.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -45,11 +50,11 @@ static enum coll_inc_why agree(coll_inc_module_t *m, ompi_communicator_t *comm,
 			       enum coll_inc_why mine)
 {
 	int value = (int)mine;
-	int ret = m->below.allreduce(MPI_IN_PLACE, &value, 1, &ompi_mpi_int.dt,
-				     &ompi_mpi_op_max.op, comm,
-				     m->below.allreduce_module);
 
-	return ret == OMPI_SUCCESS ? (enum coll_inc_why)value : COLL_INC_NO_TREE;
+	m->err = m->below.allreduce(MPI_IN_PLACE, &value, 1, &ompi_mpi_int.dt,
+				    &ompi_mpi_op_max.op, comm,
+				    m->below.allreduce_module);
+	return (enum coll_inc_why)value;
 }
 
 static const char *server(void)
@@ -108,6 +113,8 @@ static int number_hosts(coll_inc_module_t *m, const int *leader_of, int size)
 	int hosts = 0, i, j;
 
 	for (i = 0; i < size; i++) {
+		if (leader_of[i] < 0)
+			return -1;
 		m->host_of[i] = leader_of[i] == i ? hosts++ :
 						    m->host_of[leader_of[i]];
 		for (j = leader_of[i]; j < i; j++)
@@ -116,36 +123,39 @@ static int number_hosts(coll_inc_module_t *m, const int *leader_of, int size)
 	return hosts;
 }
 
-/* Find out who is on which host. The leader is a host's lowest rank. */
-static int find_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
-		      int *nhosts)
+/* The rank in @comm of the first one on this host; -1 if that is not known. */
+static int find_leader(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
-	int size = ompi_comm_size(comm), mine = ompi_comm_rank(comm), ret;
-	int *leader_of;
+	int zero = 0, leader, ret;
 
 	meeting = true;
 	ret = ompi_comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, NULL,
 				   &m->local);
 	meeting = false;
-	if (ret != OMPI_SUCCESS)
-		return ret;
-	ret = m->local->c_coll->coll_bcast(&mine, 1, &ompi_mpi_int.dt, 0, m->local,
-				m->local->c_coll->coll_bcast_module);
-	if (ret != OMPI_SUCCESS)
-		return ret;
-	m->host_of = calloc((size_t)size, sizeof(int));
-	m->at = calloc((size_t)size, sizeof(int));
-	leader_of = calloc((size_t)size, sizeof(int));
-	if (m->host_of && m->at && leader_of)
-		ret = m->below.allgather(&mine, 1, &ompi_mpi_int.dt, leader_of,
-					 1, &ompi_mpi_int.dt, comm,
-					 m->below.allgather_module);
-	else
-		ret = OMPI_ERR_OUT_OF_RESOURCE;
 	if (ret == OMPI_SUCCESS)
-		*nhosts = number_hosts(m, leader_of, size);
-	free(leader_of);
-	return ret;
+		ret = ompi_group_translate_ranks(m->local->c_local_group, 1,
+						 &zero, comm->c_local_group,
+						 &leader);
+	return ret == OMPI_SUCCESS ? leader : -1;
+}
+
+/*
+ * Find out who is on which host. The leader is a host's lowest rank.
+ * Returns the number of hosts, -1 if a rank does not know its own.
+ */
+static int find_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
+		      int *leader_of)
+{
+	int mine = find_leader(m, comm);
+
+	if (mine == ompi_comm_rank(comm)) {
+		m->scratch = malloc(COLL_INC_SCRATCH);
+		mine = m->scratch ? mine : -1;
+	}
+	m->err = m->below.allgather(&mine, 1, &ompi_mpi_int.dt, leader_of, 1,
+				    &ompi_mpi_int.dt, comm,
+				    m->below.allgather_module);
+	return m->err ? -1 : number_hosts(m, leader_of, ompi_comm_size(comm));
 }
 
 /*
@@ -170,10 +180,9 @@ static enum coll_inc_why consult(coll_inc_module_t *m, ompi_communicator_t *comm
 	if (!ompi_comm_rank(comm) &&
 	    getrandom(&say[SAY_NAME], len, 0) != (ssize_t)len)
 		say[SAY_WHY] = COLL_INC_NO_TREE;
-	if (m->below.allreduce(MPI_IN_PLACE, say, SAY_N, &ompi_mpi_uint64_t.dt,
-			       &ompi_mpi_op_max.op, comm,
-			       m->below.allreduce_module) != OMPI_SUCCESS)
-		return COLL_INC_NO_TREE;
+	m->err = m->below.allreduce(MPI_IN_PLACE, say, SAY_N,
+				    &ompi_mpi_uint64_t.dt, &ompi_mpi_op_max.op,
+				    comm, m->below.allreduce_module);
 	return (enum coll_inc_why)say[SAY_WHY];
 }
 
@@ -192,6 +201,8 @@ static enum coll_inc_why join(struct inc_comm **inc, const uint64_t say[SAY_N],
 	opts.rank = rank;
 	opts.nranks = nranks;
 	opts.tree.slots = slots;
+	/* Nobody would say when memory goes back to the system. */
+	opts.reg = INC_REG_EACH;
 	opts.timeout_ms = coll_inc_params.timeout_ms > 0 ?
 			  (unsigned int)coll_inc_params.timeout_ms : INT_MAX;
 	opts.join_timeout_ms = (unsigned int)coll_inc_params.join_timeout_ms;
@@ -205,28 +216,42 @@ static enum coll_inc_why join(struct inc_comm **inc, const uint64_t say[SAY_N],
 	return COLL_INC_NO_TREE;
 }
 
+/* On hosts with several ranks: who is a rank of the tree. */
+static enum coll_inc_why meet_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
+				    int *rank, int *nranks)
+{
+	int *leader_of = m->at + ompi_comm_size(comm);
+
+	*nranks = find_hosts(m, comm, leader_of);
+	if (m->err || *nranks < 0)
+		return COLL_INC_NO_TREE;
+	*rank = m->at[*rank] ? -1 : m->host_of[*rank];
+	return *nranks < 2 ? COLL_INC_ONE_HOST : COLL_INC_GOES;
+}
+
 static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
-	int rank = ompi_comm_rank(comm), nranks = ompi_comm_size(comm), ret;
+	int rank = ompi_comm_rank(comm), nranks = ompi_comm_size(comm);
 	uint64_t say[SAY_N] = {
 		[SAY_WHY]	= able(),
 		[SAY_SHARED]	= !alone_on_host(comm),
 		[SAY_MEMLOCK]	= ~(uint64_t)may_lock(),
 	};
-	enum coll_inc_why why = consult(m, comm, say);
+	enum coll_inc_why why;
 
-	if (why)
+	/* Room for what is found out of the hosts, if anybody shares his. */
+	m->host_of = calloc((size_t)nranks, sizeof(int));
+	m->at = calloc((size_t)nranks, 2 * sizeof(int));
+	if (!m->host_of || !m->at)
+		say[SAY_WHY] = COLL_INC_NO_TREE;
+	why = consult(m, comm, say);
+	if (why || m->err)
 		return why;
 	m->memlock = (unsigned long)~say[SAY_MEMLOCK];
-	if (say[SAY_SHARED]) {
-		ret = find_hosts(m, comm, &nranks);
-		if (agree(m, comm, ret == OMPI_SUCCESS ? COLL_INC_GOES :
-							 COLL_INC_NO_TREE))
-			return COLL_INC_NO_TREE;
-		if (nranks < 2)
-			return COLL_INC_ONE_HOST;
-		rank = m->at[rank] ? -1 : m->host_of[rank];
-	}
+	if (say[SAY_SHARED])
+		why = meet_hosts(m, comm, &rank, &nranks);
+	if (why || m->err)
+		return why;
 	return agree(m, comm, rank < 0 ? COLL_INC_GOES :
 				join(&m->inc, say, rank, nranks, 0));
 }
@@ -236,12 +261,25 @@ static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
  * @m: module in state COLL_INC_NEW; goes to COLL_INC_READY or COLL_INC_NONE
  * @comm: its communicator
  *
- * All ranks are in the same call.
+ * All ranks are in the same call. If the collectives that this takes fail, the state
+ * is COLL_INC_READY, and m->err says with which error each operation ends.
  */
 void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
+	if (!coll_inc_params_same(comm)) {
+		m->why = COLL_INC_PARAMS;
+		m->state = COLL_INC_NONE;
+		return;
+	}
 	m->state = COLL_INC_MEETING;
 	m->why = meet(m, comm);
+	if (m->err) {
+		coll_inc_part(m);
+		m->state = COLL_INC_READY;
+		opal_output(coll_inc_output, "coll/inc: %s: the ranks could not agree: error %d",
+			    comm->c_name, m->err);
+		return;
+	}
 	if (!m->why) {
 		m->state = COLL_INC_READY;
 		coll_inc_say(1, "coll/inc: %s: %d ranks%s go through the switch",
@@ -257,7 +295,8 @@ void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 
 static enum coll_inc_why add_lane(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
-	uint64_t say[SAY_N] = { [SAY_WHY] = COLL_INC_GOES };
+	uint64_t say[SAY_N] = { [SAY_WHY] = m->ended ? COLL_INC_NO_TREE :
+						      COLL_INC_GOES };
 	struct inc_comm *inc = NULL;
 	enum coll_inc_why why;
 
@@ -265,11 +304,11 @@ static enum coll_inc_why add_lane(coll_inc_module_t *m, ompi_communicator_t *com
 	    m->nlanes >= COLL_INC_MAX_LANES)
 		return COLL_INC_LANES;
 	why = consult(m, comm, say);
-	if (why)
+	if (why || m->err)
 		return why;
 	why = agree(m, comm, join(&inc, say, ompi_comm_rank(comm),
 				  ompi_comm_size(comm), LANE_SLOTS));
-	if (!why)
+	if (!why && !m->err)
 		m->lanes[m->nlanes++] = inc;
 	else if (inc)
 		inc_comm_destroy(inc);
@@ -285,7 +324,7 @@ static enum coll_inc_why add_lane(coll_inc_module_t *m, ompi_communicator_t *com
  * All ranks are in the same call. Trees are kept: one that all ranks have given
  * back, in whichever order, is taken again.
  *
- * Return: COLL_INC_GOES, or why there is none.
+ * Return: COLL_INC_GOES, unless m->err is set, or why there is none.
  */
 enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
 				int *lane)
@@ -293,15 +332,18 @@ enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
 	int free_lanes = m->free_lanes;
 	enum coll_inc_why why;
 
-	if (m->below.allreduce(MPI_IN_PLACE, &free_lanes, 1, &ompi_mpi_int.dt,
-			       &ompi_mpi_op_band.op, comm,
-			       m->below.allreduce_module) != OMPI_SUCCESS)
-		return COLL_INC_NO_TREE;
+	m->err = m->below.allreduce(MPI_IN_PLACE, &free_lanes, 1,
+				    &ompi_mpi_int.dt, &ompi_mpi_op_band.op, comm,
+				    m->below.allreduce_module);
+	if (m->err)
+		return COLL_INC_GOES;
 	if (free_lanes) {
 		*lane = __builtin_ctz((unsigned int)free_lanes);
 		return COLL_INC_GOES;
 	}
 	why = add_lane(m, comm);
+	if (m->err)
+		return COLL_INC_GOES;
 	*lane = m->nlanes - 1;
 	return why;
 }
@@ -322,6 +364,8 @@ void coll_inc_part(coll_inc_module_t *m)
 	m->local = NULL;
 	free(m->host_of);
 	free(m->at);
+	free(m->scratch);
 	m->host_of = NULL;
 	m->at = NULL;
+	m->scratch = NULL;
 }

@@ -3,26 +3,47 @@
  * Collectives where hosts have several ranks: combined within each host by Open
  * MPI's own collectives, which use shared memory, between the hosts by the
  * switch. The leader of a host is rank 0 of its communicator.
+ *
+ * A rank of a host whose part goes wrong must not leave the others waiting, nor have
+ * its leader hand on what is no sum: all of a host go through the same steps, and
+ * tell each other in between how they fared. A leader that has nothing to hand on
+ * ends the tree, which the other hosts hear of.
  */
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "coll_inc.h"
 
 #include "ompi/mca/coll/base/coll_tags.h"
 #include "ompi/mca/pml/pml.h"
 
+/* No collective of a host's communicator, which is our own, uses it. */
+#define TAG	MCA_COLL_BASE_TAG_GATHERV
+
 static bool is_leader(const coll_inc_module_t *m)
 {
 	return m->inc;
 }
 
-/* What the leaders do among themselves; not on other ranks. */
-static int between_hosts(coll_inc_module_t *m, const struct coll_inc_args *a)
+static int leave_tree(coll_inc_module_t *m, int ret)
 {
-	struct coll_inc_op o = { .inc = m->inc };
+	coll_inc_lock();
+	coll_inc_end(m, -EIO);
+	coll_inc_unlock();
+	return ret;
+}
 
-	return coll_inc_wait(&o, coll_inc_begin(m->inc, &o, a));
+/*
+ * What the leaders do among themselves; not on other ranks. @ret is how the host's
+ * own part ended.
+ */
+static int between_hosts(coll_inc_module_t *m, const struct coll_inc_args *a, int ret)
+{
+	struct coll_inc_op o = { .m = m, .inc = m->inc };
+
+	if (ret != OMPI_SUCCESS)
+		return leave_tree(m, ret);
+	return coll_inc_wait(&o, coll_inc_begin(&o, a));
 }
 
 static int local_reduce(coll_inc_module_t *m, const void *sbuf, void *rbuf,
@@ -45,35 +66,97 @@ static int local_bcast(coll_inc_module_t *m, void *buf, int count,
 				     l->c_coll->coll_bcast_module);
 }
 
-/*
- * A leader that fails must not leave its host's ranks waiting: they go through
- * the rest, and get the error with it.
- */
-static int spread(coll_inc_module_t *m, int ret)
-{
-	int all = local_bcast(m, &ret, 1, &ompi_mpi_int.dt, 0);
+/* What ranks of a host tell each other: the worst of each. */
+enum { TELL_ERROR, TELL_LOCAL, TELL_N };
 
-	return all != OMPI_SUCCESS ? all : ret;
+static int pass(coll_inc_module_t *m, int *tell, int to)
+{
+	return MCA_PML_CALL(send(tell, TELL_N, &ompi_mpi_int.dt, to, TAG,
+				 MCA_PML_BASE_SEND_STANDARD, m->local));
+}
+
+static int take(coll_inc_module_t *m, int *tell, int from)
+{
+	return MCA_PML_CALL(recv(tell, TELL_N, &ompi_mpi_int.dt, from, TAG,
+				 m->local, MPI_STATUS_IGNORE));
+}
+
+/*
+ * The worst of all goes up a tree to the leader, and from there down again. These are
+ * messages of our own, since a collective that failed may have left some of its behind.
+ */
+static int tell_all(coll_inc_module_t *m, int tell[TELL_N])
+{
+	int n = ompi_comm_size(m->local), rank = ompi_comm_rank(m->local), ret = 0;
+	int other[TELL_N], mask, i;
+
+	for (mask = 1; mask < n && !(rank & mask) && !ret; mask <<= 1) {
+		if (rank + mask >= n)
+			continue;
+		ret = take(m, other, rank + mask);
+		for (i = 0; i < TELL_N && !ret; i++)
+			tell[i] = other[i] < tell[i] ? other[i] : tell[i];
+	}
+	if (rank && !ret)
+		ret = pass(m, tell, rank - mask);
+	if (rank && !ret)
+		ret = take(m, tell, rank - mask);
+	for (mask >>= 1; mask && !ret; mask >>= 1)
+		if (rank + mask < n)
+			ret = pass(m, tell, rank + mask);
+	return ret;
+}
+
+/*
+ * How all of this host fared, @ret on this rank. If a rank's own part failed, which
+ * @local says of @ret, the trees end; and the host's ranks do nothing together any
+ * more, since messages of that part may be left.
+ */
+static int spread(coll_inc_module_t *m, int ret, bool local)
+{
+	int own = ret != OMPI_SUCCESS ? ret : m->untold, failed;
+	int tell[TELL_N] = { own, own != OMPI_SUCCESS && (local || m->untold) ? -1 : 0 };
+
+	failed = tell_all(m, tell);
+	if (failed != OMPI_SUCCESS) {
+		tell[TELL_ERROR] = failed;
+		tell[TELL_LOCAL] = -1;
+	}
+	m->untold = failed;
+	if (tell[TELL_LOCAL])
+		m->broken = tell[TELL_ERROR];
+	if (tell[TELL_LOCAL] && is_leader(m))
+		leave_tree(m, ret);
+	return ret != OMPI_SUCCESS ? ret : tell[TELL_ERROR];
+}
+
+/* The host hears of an error in an operation's last step with the next one. */
+static int last_step(coll_inc_module_t *m, int ret)
+{
+	if (ret != OMPI_SUCCESS)
+		m->untold = ret;
+	return ret;
 }
 
 static int hosts_allreduce(coll_inc_module_t *m, const struct coll_inc_args *a)
 {
 	struct coll_inc_args between = *a;
-	int ret, rc;
+	bool local;
+	int ret;
 
 	if (a->sbuf == MPI_IN_PLACE && !is_leader(m))
 		ret = local_reduce(m, a->rbuf, NULL, a->rcount, a->rtype, a->op);
 	else
 		ret = local_reduce(m, a->sbuf, a->rbuf, a->rcount, a->rtype,
 				   a->op);
+	local = ret != OMPI_SUCCESS;
 	if (is_leader(m)) {
 		between.sbuf = MPI_IN_PLACE;
-		rc = between_hosts(m, &between);
-		ret = ret != OMPI_SUCCESS ? ret : rc;
+		ret = between_hosts(m, &between, ret);
 	}
-	ret = spread(m, ret);
+	ret = spread(m, ret, local);
 	if (ret == OMPI_SUCCESS)
-		ret = local_bcast(m, a->rbuf, a->rcount, a->rtype, 0);
+		ret = last_step(m, local_bcast(m, a->rbuf, a->rcount, a->rtype, 0));
 	return ret;
 }
 
@@ -92,84 +175,103 @@ static int hand_over(coll_inc_module_t *m, void *buf, int count,
 	return OMPI_SUCCESS;
 }
 
-/* The leader's part of a Reduce; @between->rbuf has room for its host's result. */
-static int lead_reduce(coll_inc_module_t *m, const void *sbuf, bool here,
-		       struct coll_inc_args *between)
+/*
+ * Room for the host's result at a leader that is not the root, and so has none of its
+ * own. Where it takes memory, all of the host hear whether there was some before they
+ * send what nobody could take.
+ */
+static int get_room(coll_inc_module_t *m, const struct coll_inc_args *a, char **room)
 {
-	int ret, rc;
+	ptrdiff_t gap;
+	size_t span = (size_t)opal_datatype_span(&a->rtype->super, a->rcount, &gap);
+	int ret = OMPI_SUCCESS;
 
-	ret = local_reduce(m, sbuf, between->rbuf, between->rcount,
-			   between->rtype, between->op);
-	between->sbuf = here ? MPI_IN_PLACE : between->rbuf;
-	rc = between_hosts(m, between);
-	return ret != OMPI_SUCCESS ? ret : rc;
+	*room = m->scratch;
+	if (span <= COLL_INC_SCRATCH)
+		return OMPI_SUCCESS;
+	if (is_leader(m)) {
+		*room = malloc(span);
+		if (!*room)
+			ret = leave_tree(m, OMPI_ERR_OUT_OF_RESOURCE);
+	}
+	return spread(m, ret, ret != OMPI_SUCCESS);
+}
+
+static int reduce_into(coll_inc_module_t *m, const struct coll_inc_args *a, int rank,
+		       char *room)
+{
+	bool here = m->host_of[a->root] == m->host_of[rank];
+	struct coll_inc_args between = *a;
+	bool local;
+	int ret;
+
+	between.root = m->host_of[a->root];
+	if (is_leader(m)) {
+		if (rank != a->root)
+			between.rbuf = room;
+		ret = local_reduce(m, a->sbuf, between.rbuf, a->rcount, a->rtype,
+				   a->op);
+		local = ret != OMPI_SUCCESS;
+		between.sbuf = here ? MPI_IN_PLACE : between.rbuf;
+		ret = between_hosts(m, &between, ret);
+	} else {
+		ret = local_reduce(m, a->sbuf == MPI_IN_PLACE ? a->rbuf : a->sbuf,
+				   NULL, a->rcount, a->rtype, a->op);
+		local = ret != OMPI_SUCCESS;
+	}
+	ret = spread(m, ret, local);
+	if (ret == OMPI_SUCCESS && here && m->at[a->root])
+		ret = last_step(m, hand_over(m, between.rbuf, a->rcount, a->rtype,
+					     m->at[a->root]));
+	return ret;
 }
 
 static int hosts_reduce(coll_inc_module_t *m, const struct coll_inc_args *a,
 			int rank)
 {
-	bool here = m->host_of[a->root] == m->host_of[rank];
-	struct coll_inc_args between = *a;
-	char *tmp = NULL;
-	ptrdiff_t gap;
-	int ret;
+	bool leads = m->host_of[a->root] == m->host_of[rank] && !m->at[a->root];
+	char *room = NULL;
+	int ret = OMPI_SUCCESS;
 
-	between.root = m->host_of[a->root];
-	if (is_leader(m)) {
-		if (rank != a->root) {
-			/* It has no room for the result of its own. */
-			tmp = malloc((size_t)opal_datatype_span(&a->rtype->super,
-								a->rcount, &gap) +
-				     1);
-			if (!tmp)
-				return OMPI_ERR_OUT_OF_RESOURCE;
-			between.rbuf = tmp;
-		}
-		ret = lead_reduce(m, a->sbuf, here, &between);
-	} else {
-		ret = local_reduce(m, a->sbuf == MPI_IN_PLACE ? a->rbuf : a->sbuf,
-				   NULL, a->rcount, a->rtype, a->op);
-	}
-	ret = spread(m, ret);
-	if (ret == OMPI_SUCCESS && here && m->at[a->root])
-		ret = hand_over(m, between.rbuf, a->rcount, a->rtype,
-				m->at[a->root]);
-	free(tmp);
+	if (!leads)
+		ret = get_room(m, a, &room);
+	if (ret == OMPI_SUCCESS)
+		ret = reduce_into(m, a, rank, room);
+	if (room != m->scratch)
+		free(room);
 	return ret;
 }
 
 static int hosts_bcast(coll_inc_module_t *m, const struct coll_inc_args *a,
 		       int rank)
 {
-	bool here = m->host_of[a->root] == m->host_of[rank];
+	bool here = m->host_of[a->root] == m->host_of[rank], local;
 	struct coll_inc_args between = *a;
-	int ret = OMPI_SUCCESS, rc;
+	int ret = OMPI_SUCCESS;
 
 	if (here)
 		ret = local_bcast(m, a->rbuf, a->rcount, a->rtype,
 				  m->at[a->root]);
+	local = ret != OMPI_SUCCESS;
 	if (is_leader(m)) {
 		between.root = m->host_of[a->root];
-		rc = between_hosts(m, &between);
-		ret = ret != OMPI_SUCCESS ? ret : rc;
+		ret = between_hosts(m, &between, ret);
 	}
-	ret = spread(m, ret);
+	ret = spread(m, ret, local);
 	if (ret == OMPI_SUCCESS && !here)
-		ret = local_bcast(m, a->rbuf, a->rcount, a->rtype, 0);
+		ret = last_step(m, local_bcast(m, a->rbuf, a->rcount, a->rtype, 0));
 	return ret;
 }
 
 static int hosts_barrier(coll_inc_module_t *m, const struct coll_inc_args *a)
 {
 	ompi_communicator_t *l = m->local;
-	int ret, rc;
+	int ret = l->c_coll->coll_barrier(l, l->c_coll->coll_barrier_module);
+	bool local = ret != OMPI_SUCCESS;
 
-	ret = l->c_coll->coll_barrier(l, l->c_coll->coll_barrier_module);
-	if (is_leader(m)) {
-		rc = between_hosts(m, a);
-		ret = ret != OMPI_SUCCESS ? ret : rc;
-	}
-	return spread(m, ret);
+	if (is_leader(m))
+		ret = between_hosts(m, a, ret);
+	return spread(m, ret, local);
 }
 
 /**
@@ -182,6 +284,8 @@ static int hosts_barrier(coll_inc_module_t *m, const struct coll_inc_args *a)
  */
 int coll_inc_hosts(coll_inc_module_t *m, const struct coll_inc_args *a, int rank)
 {
+	if (m->broken != OMPI_SUCCESS)
+		return m->broken;
 	switch (a->coll) {
 	case COLL_INC_allreduce:
 		return hosts_allreduce(m, a);

@@ -15,12 +15,18 @@
 static void construct(coll_inc_module_t *m)
 {
 	memset(&m->below, 0, sizeof(m->below));
+	m->comm = NULL;
 	m->state = COLL_INC_NEW;
 	m->why = COLL_INC_GOES;
+	m->err = OMPI_SUCCESS;
+	m->ended = false;
 	m->inc = NULL;
 	m->local = NULL;
 	m->host_of = NULL;
 	m->at = NULL;
+	m->scratch = NULL;
+	m->untold = OMPI_SUCCESS;
+	m->broken = OMPI_SUCCESS;
 	m->nlanes = 0;
 	m->free_lanes = 0;
 	m->memlock = ULONG_MAX;
@@ -44,6 +50,7 @@ static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 {
 	coll_inc_module_t *m = (coll_inc_module_t *)module;
 
+	m->comm = comm;
 	/* What there is nothing below of is none of ours either. */
 #define X(name)								\
 	if (comm->c_coll->coll_##name) {				\
@@ -186,6 +193,9 @@ enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
 	if (m->state == COLL_INC_MEETING)
 		return COLL_INC_NOT_YET;
 	why = decide(m, comm, fn, bytes, coll_inc_args_fit(args, bytes));
+	/* With that error it ends, as do those that would fall through. */
+	if (m->err)
+		return COLL_INC_GOES;
 	if (!why && coll_inc_args_total(args, bytes, ompi_comm_size(comm)) >
 		    m->memlock / MEMLOCK_PART)
 		why = COLL_INC_MEMLOCK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * One collective under way: its data packed where its type has holes, its end.
+ * One collective under way: its wait, its end.
  *
  * While a blocking collective waits, Open MPI's own progress goes on: another
  * rank may need it to come to the collective at all.
@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "coll_inc.h"
 
@@ -50,100 +49,6 @@ void coll_inc_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static char nothing[1];
-
-/* Are elements of that type one after the other, without holes? */
-static bool dense(const ompi_datatype_t *type, ptrdiff_t *gap)
-{
-	size_t size;
-	ptrdiff_t span = opal_datatype_span(&type->super, 2, gap);
-
-	ompi_datatype_type_size(type, &size);
-	return ompi_datatype_is_contiguous_memory_layout(type, 2) &&
-	       (size_t)span == 2 * size;
-}
-
-static int copy_blocks(struct coll_inc_op *o, char *packed, char *buf, bool pack)
-{
-	size_t len = coll_inc_size(o->type, o->count);
-	ptrdiff_t lb, extent;
-	int i, ret = OMPI_SUCCESS;
-
-	ompi_datatype_get_extent(o->type, &lb, &extent);
-	for (i = 0; i < o->blocks && ret == OMPI_SUCCESS; i++) {
-		if (pack)
-			ret = ompi_datatype_sndrcv(buf, o->count, o->type, packed,
-						   (int)len, &ompi_mpi_packed.dt);
-		else
-			ret = ompi_datatype_sndrcv(packed, (int)len,
-						   &ompi_mpi_packed.dt, buf,
-						   o->count, o->type);
-		packed += len;
-		buf += extent * o->count;
-	}
-	return ret;
-}
-
-/**
- * coll_inc_send() - data to send, without holes
- * @o: operation
- * @buf: user's data
- * @blocks: blocks of it
- * @count: elements of each
- * @type: their type
- *
- * Return: the data, or NULL without memory.
- */
-const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
-			  int count, ompi_datatype_t *type)
-{
-	struct coll_inc_op side = { .blocks = blocks, .count = count, .type = type };
-	ptrdiff_t gap = 0;
-
-	/* Without data the user's address may be NULL. */
-	if (!coll_inc_size(type, count))
-		return nothing;
-	if (dense(type, &gap))
-		return (const char *)buf + gap;
-	o->send_tmp = malloc(coll_inc_size(type, count) * (size_t)blocks + 1);
-	if (o->send_tmp &&
-	    copy_blocks(&side, o->send_tmp, (char *)buf, true) != OMPI_SUCCESS) {
-		free(o->send_tmp);
-		o->send_tmp = NULL;
-	}
-	return o->send_tmp;
-}
-
-/**
- * coll_inc_recv() - where data without holes may come
- * @o: operation, which unpacks it at its end
- * @buf: where the user wants it
- * @blocks: blocks of it
- * @count: elements of each
- * @type: their type
- *
- * Return: the place, or NULL without memory.
- */
-void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
-		    ompi_datatype_t *type)
-{
-	ptrdiff_t gap = 0;
-
-	if (!coll_inc_size(type, count))
-		return nothing;
-	if (dense(type, &gap))
-		return (char *)buf + gap;
-	o->recv_tmp = malloc(coll_inc_size(type, count) * (size_t)blocks + 1);
-	if (!o->recv_tmp)
-		return NULL;
-	o->buf = buf;
-	o->blocks = blocks;
-	o->count = count;
-	o->type = type;
-	OBJ_RETAIN(type);
-	return o->recv_tmp;
-}
-
 static int mpi_error(int rc)
 {
 	switch (rc) {
@@ -158,16 +63,6 @@ static int mpi_error(int rc)
 	}
 }
 
-/* What came goes where the user wants it. */
-static int deliver(struct coll_inc_op *o)
-{
-	if (o->type)
-		return copy_blocks(o, o->recv_tmp, o->buf, false);
-	if (o->bytes)
-		memcpy(o->buf, o->recv_at, o->bytes);
-	return OMPI_SUCCESS;
-}
-
 /* How its earlier parts ended. They end in order, so all of them have. */
 static int earlier_parts(const struct coll_inc_op *o)
 {
@@ -179,11 +74,31 @@ static int earlier_parts(const struct coll_inc_op *o)
 }
 
 /* The data that would be passed on is not there, and nobody else would stop. */
-static void give_up(int ret)
+static void give_up(const struct coll_inc_module *m, int ret)
 {
 	opal_output(coll_inc_output,
 		    "coll/inc: coll/han would go on with wrong data: the job ends");
-	ompi_mpi_abort(&ompi_mpi_comm_world.comm, ret);
+	ompi_mpi_abort(m->comm, ret);
+}
+
+/**
+ * coll_inc_end() - a rank can't do its part: nobody may wait for it
+ * @m: module; on all ranks each of its operations fails from now on
+ * @rc: why, -errno
+ *
+ * Context: coll_inc_lock() is held.
+ */
+void coll_inc_end(struct coll_inc_module *m, int rc)
+{
+	int i;
+
+	if (m->ended)
+		return;
+	m->ended = true;
+	if (m->inc)
+		inc_comm_abort(m->inc, rc);
+	for (i = 0; i < m->nlanes; i++)
+		inc_comm_abort(m->lanes[i], rc);
 }
 
 /**
@@ -206,9 +121,9 @@ int coll_inc_finish(struct coll_inc_op *o, int rc)
 		opal_output(coll_inc_output, "coll/inc: %s",
 			    inc_comm_strerror(o->inc));
 	else if (o->recv_tmp)
-		ret = deliver(o);
-	if (ret != OMPI_SUCCESS && o->unheard)
-		give_up(ret);
+		ret = coll_inc_deliver(o);
+	if (ret != OMPI_SUCCESS && o->m->unheard)
+		give_up(o->m, ret);
 	if (o->type)
 		OBJ_RELEASE(o->type);
 	while (o->nearlier)
@@ -217,7 +132,7 @@ int coll_inc_finish(struct coll_inc_op *o, int rc)
 	free(o->earlier);
 	free(o->send_tmp);
 	free(o->recv_tmp);
-	*o = (struct coll_inc_op) { .inc = o->inc };
+	*o = (struct coll_inc_op) { .m = o->m, .inc = o->inc };
 	return ret;
 }
 

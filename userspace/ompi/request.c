@@ -161,11 +161,15 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 {
 	coll_inc_request_t *r = rc ? NULL : request_new(comm, false);
 
-	/* Without a request it ends here. */
+	/* Without a request it ends here, and may not wait for the others. */
 	if (!r) {
-		int ret = coll_inc_wait(o, rc);
+		int ret;
 
-		return ret != OMPI_SUCCESS ? ret : OMPI_ERR_OUT_OF_RESOURCE;
+		coll_inc_lock();
+		coll_inc_end(o->m, -ENOMEM);
+		ret = coll_inc_finish(o, rc ? rc : -ENOMEM);
+		coll_inc_unlock();
+		return ret;
 	}
 	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
 	r->op = *o;
@@ -174,32 +178,34 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 	return OMPI_SUCCESS;
 }
 
-static int start_one(coll_inc_request_t *r)
+static void start_one(coll_inc_request_t *r)
 {
-	int rc = coll_inc_begin(r->op.inc, &r->op, &r->args);
+	int rc = coll_inc_begin(&r->op, &r->args);
 
-	if (rc) {
-		coll_inc_lock();
-		rc = coll_inc_finish(&r->op, rc);
-		coll_inc_unlock();
-		return rc;
-	}
 	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
 	r->super.super.req_complete = REQUEST_PENDING;
 	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
-	set_going(r);
-	return OMPI_SUCCESS;
+	if (!rc) {
+		set_going(r);
+		return;
+	}
+	coll_inc_lock();
+	r->super.super.req_status.MPI_ERROR = coll_inc_finish(&r->op, rc);
+	coll_inc_unlock();
+	ompi_request_complete(&r->super.super, true);
 }
 
-/* MPI_Start(), MPI_Startall() */
+/*
+ * MPI_Start(), MPI_Startall(). What can't begin is told by the request's end: MPI_Start()
+ * would call MPI_COMM_WORLD's error handler instead of the communicator's.
+ */
 static int start(size_t count, ompi_request_t **requests)
 {
-	int ret = OMPI_SUCCESS;
 	size_t i;
 
-	for (i = 0; i < count && ret == OMPI_SUCCESS; i++)
-		ret = start_one((coll_inc_request_t *)requests[i]);
-	return ret;
+	for (i = 0; i < count; i++)
+		start_one((coll_inc_request_t *)requests[i]);
+	return OMPI_SUCCESS;
 }
 
 static int keep_counts(coll_inc_request_t *r)
@@ -215,6 +221,25 @@ static int keep_counts(coll_inc_request_t *r)
 	memcpy(r->counts, r->args.counts, size);
 	r->args.counts = r->counts;
 	return 0;
+}
+
+/* What MPI does not look at on this rank may be anything. */
+static void forget_insignificant(struct coll_inc_args *a, int rank)
+{
+	if (a->sbuf == MPI_IN_PLACE || (a->coll == COLL_INC_scatter && rank != a->root))
+		a->stype = NULL;
+	if ((a->coll == COLL_INC_scatter && a->rbuf == MPI_IN_PLACE) ||
+	    (a->coll == COLL_INC_gather && rank != a->root))
+		a->rtype = NULL;
+}
+
+/* The other ranks have theirs, and would wait for this one. */
+static int persistent_fails(struct coll_inc_module *m)
+{
+	coll_inc_lock();
+	coll_inc_end(m, -ENOMEM);
+	coll_inc_unlock();
+	return OMPI_ERR_OUT_OF_RESOURCE;
 }
 
 /**
@@ -234,19 +259,20 @@ int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 	coll_inc_request_t *r = request_new(comm, true);
 
 	if (!r)
-		return OMPI_ERR_OUT_OF_RESOURCE;
+		return persistent_fails(m);
 	r->args = *args;
 	if (keep_counts(r)) {
 		request_drop(r);
-		return OMPI_ERR_OUT_OF_RESOURCE;
+		return persistent_fails(m);
 	}
 	r->super.super.req_start = start;
-	r->op = (struct coll_inc_op) { .inc = m->lanes[lane] };
+	r->op = (struct coll_inc_op) { .m = m, .inc = m->lanes[lane] };
+	forget_insignificant(&r->args, ompi_comm_rank(comm));
 	/* The program may free its types before the request. */
-	if (args->stype)
-		OBJ_RETAIN(args->stype);
-	if (args->rtype)
-		OBJ_RETAIN(args->rtype);
+	if (r->args.stype)
+		OBJ_RETAIN(r->args.stype);
+	if (r->args.rtype)
+		OBJ_RETAIN(r->args.rtype);
 	r->m = m;
 	r->lane = lane;
 	coll_inc_lock();

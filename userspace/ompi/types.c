@@ -19,38 +19,68 @@
 #define INTEGER	(ARITH | LOGIC | BITS)
 #define PAIR	(1u << INC_OP_MINLOC | 1u << INC_OP_MAXLOC)
 
+/* What an element is; how long it is the type itself says. */
+enum kind {
+	OTHER,
+	SIGNED,
+	UNSIGNED,
+	FLOATING,
+	FLOAT_AND_INT,
+	DOUBLE_AND_INT,
+	LONG_AND_INT,
+	TWO_INTS,
+	SHORT_AND_INT,
+	NKINDS
+};
+
 struct terms {
-	enum inc_dtype	dtype;
+	enum kind	kind;
 	unsigned int	ops;
 };
 
 /* By ompi_datatype_t.id; what is not here has no ops. */
 static const struct terms types[OMPI_DATATYPE_MPI_MAX_PREDEFINED] = {
-	[OMPI_DATATYPE_MPI_INT8_T]	= { INC_DTYPE_INT8, INTEGER },
-	[OMPI_DATATYPE_MPI_UINT8_T]	= { INC_DTYPE_UINT8, INTEGER },
-	[OMPI_DATATYPE_MPI_INT16_T]	= { INC_DTYPE_INT16, INTEGER },
-	[OMPI_DATATYPE_MPI_UINT16_T]	= { INC_DTYPE_UINT16, INTEGER },
-	[OMPI_DATATYPE_MPI_INT32_T]	= { INC_DTYPE_INT32, INTEGER },
-	[OMPI_DATATYPE_MPI_UINT32_T]	= { INC_DTYPE_UINT32, INTEGER },
-	[OMPI_DATATYPE_MPI_INT64_T]	= { INC_DTYPE_INT64, INTEGER },
-	[OMPI_DATATYPE_MPI_UINT64_T]	= { INC_DTYPE_UINT64, INTEGER },
-	[OMPI_DATATYPE_MPI_LONG]	= { INC_DTYPE_INT64, INTEGER },
-	[OMPI_DATATYPE_MPI_UNSIGNED_LONG] = { INC_DTYPE_UINT64, INTEGER },
-	[OMPI_DATATYPE_MPI_AINT]	= { INC_DTYPE_INT64, INTEGER },
-	[OMPI_DATATYPE_MPI_OFFSET]	= { INC_DTYPE_INT64, INTEGER },
-	[OMPI_DATATYPE_MPI_COUNT]	= { INC_DTYPE_INT64, INTEGER },
-	[OMPI_DATATYPE_MPI_INTEGER]	= { INC_DTYPE_INT32, ARITH | BITS },
-	[OMPI_DATATYPE_MPI_C_BOOL]	= { INC_DTYPE_UINT8, LOGIC },
-	[OMPI_DATATYPE_MPI_FLOAT]	= { INC_DTYPE_FP32, ARITH },
-	[OMPI_DATATYPE_MPI_REAL]	= { INC_DTYPE_FP32, ARITH },
-	[OMPI_DATATYPE_MPI_DOUBLE]	= { INC_DTYPE_FP64, ARITH },
-	[OMPI_DATATYPE_MPI_DOUBLE_PRECISION] = { INC_DTYPE_FP64, ARITH },
-	[OMPI_DATATYPE_MPI_FLOAT_INT]	= { INC_DTYPE_FLOAT_INT, PAIR },
-	[OMPI_DATATYPE_MPI_DOUBLE_INT]	= { INC_DTYPE_DOUBLE_INT, PAIR },
-	[OMPI_DATATYPE_MPI_LONG_INT]	= { INC_DTYPE_LONG_INT, PAIR },
-	[OMPI_DATATYPE_MPI_2INT]	= { INC_DTYPE_2INT, PAIR },
-	[OMPI_DATATYPE_MPI_2INTEGER]	= { INC_DTYPE_2INT, PAIR },
-	[OMPI_DATATYPE_MPI_SHORT_INT]	= { INC_DTYPE_SHORT_INT, PAIR },
+	[OMPI_DATATYPE_MPI_INT8_T]	= { SIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_UINT8_T]	= { UNSIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_INT16_T]	= { SIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_UINT16_T]	= { UNSIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_INT32_T]	= { SIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_UINT32_T]	= { UNSIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_INT64_T]	= { SIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_UINT64_T]	= { UNSIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_LONG]	= { SIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_UNSIGNED_LONG] = { UNSIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_AINT]	= { SIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_OFFSET]	= { SIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_COUNT]	= { SIGNED, INTEGER },
+	[OMPI_DATATYPE_MPI_INTEGER]	= { SIGNED, ARITH | BITS },
+	[OMPI_DATATYPE_MPI_C_BOOL]	= { UNSIGNED, LOGIC },
+	[OMPI_DATATYPE_MPI_FLOAT]	= { FLOATING, ARITH },
+	[OMPI_DATATYPE_MPI_REAL]	= { FLOATING, ARITH },
+	[OMPI_DATATYPE_MPI_DOUBLE]	= { FLOATING, ARITH },
+	[OMPI_DATATYPE_MPI_DOUBLE_PRECISION] = { FLOATING, ARITH },
+	[OMPI_DATATYPE_MPI_FLOAT_INT]	= { FLOAT_AND_INT, PAIR },
+	[OMPI_DATATYPE_MPI_DOUBLE_INT]	= { DOUBLE_AND_INT, PAIR },
+	[OMPI_DATATYPE_MPI_LONG_INT]	= { LONG_AND_INT, PAIR },
+	[OMPI_DATATYPE_MPI_2INT]	= { TWO_INTS, PAIR },
+	[OMPI_DATATYPE_MPI_2INTEGER]	= { TWO_INTS, PAIR },
+	[OMPI_DATATYPE_MPI_SHORT_INT]	= { SHORT_AND_INT, PAIR },
+};
+
+/* What the switch knows of each kind: of such a length, and no other. */
+#define LENGTHS	4
+static const int known[NKINDS][LENGTHS] = {
+	[OTHER]		 = { -1, -1, -1, -1 },
+	[SIGNED]	 = { INC_DTYPE_INT8, INC_DTYPE_INT16, INC_DTYPE_INT32,
+			     INC_DTYPE_INT64 },
+	[UNSIGNED]	 = { INC_DTYPE_UINT8, INC_DTYPE_UINT16, INC_DTYPE_UINT32,
+			     INC_DTYPE_UINT64 },
+	[FLOATING]	 = { INC_DTYPE_FP32, INC_DTYPE_FP64, -1, -1 },
+	[FLOAT_AND_INT]	 = { INC_DTYPE_FLOAT_INT, -1, -1, -1 },
+	[DOUBLE_AND_INT] = { INC_DTYPE_DOUBLE_INT, -1, -1, -1 },
+	[LONG_AND_INT]	 = { INC_DTYPE_LONG_INT, -1, -1, -1 },
+	[TWO_INTS]	 = { INC_DTYPE_2INT, -1, -1, -1 },
+	[SHORT_AND_INT]	 = { INC_DTYPE_SHORT_INT, -1, -1, -1 },
 };
 
 static const int ops[OMPI_OP_NUM_OF_TYPES] = {
@@ -70,6 +100,22 @@ static const int ops[OMPI_OP_NUM_OF_TYPES] = {
 	[OMPI_OP_REPLACE] = -1,
 };
 
+/*
+ * Fortran's types are as long as its compiler was told (-fdefault-integer-8), C's as
+ * the machine has it.
+ */
+static int of_length(const ompi_datatype_t *type, enum kind kind)
+{
+	ptrdiff_t lb, extent;
+	int i;
+
+	ompi_datatype_get_extent(type, &lb, &extent);
+	for (i = 0; i < LENGTHS && known[kind][i] >= 0; i++)
+		if (inc_dtype_size((enum inc_dtype)known[kind][i]) == (size_t)extent)
+			return known[kind][i];
+	return -1;
+}
+
 /**
  * coll_inc_terms() - find type and operation of a reduction
  * @type: MPI's type
@@ -87,6 +133,7 @@ enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
 				 enum inc_dtype *dtype, enum inc_op *iop)
 {
 	const struct terms *t;
+	int found;
 
 	if (!ompi_op_is_intrinsic(op) || (int)op->op_type < 0 ||
 	    op->op_type >= OMPI_OP_NUM_OF_TYPES || ops[op->op_type] < 0)
@@ -97,7 +144,10 @@ enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
 	t = &types[type->id];
 	if (!(t->ops & 1u << ops[op->op_type]))
 		return COLL_INC_TYPE;
-	*dtype = t->dtype;
+	found = of_length(type, t->kind);
+	if (found < 0)
+		return COLL_INC_TYPE;
+	*dtype = (enum inc_dtype)found;
 	*iop = (enum inc_op)ops[op->op_type];
 	return COLL_INC_GOES;
 }

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What is sent and what comes lies in the host's memory, without holes: where the
+ * program's does not, it is copied.
+ *
+ * Memory of a device is none that the NIC could be given here, nor the CPU could
+ * read. Whether a buffer is there may differ between ranks, so that nothing may
+ * depend on it but this: it is copied by Open MPI's accelerator framework.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_inc.h"
+
+#include "opal/mca/accelerator/accelerator.h"
+
+static char nothing[1];
+
+static bool on_device(const void *buf)
+{
+	uint64_t flags;
+	int dev;
+
+	return buf && opal_accelerator.check_addr(buf, &dev, &flags) > 0;
+}
+
+/* Either may be on a device. */
+static int copy(void *to, const void *from, size_t len)
+{
+	if (!len)
+		return OMPI_SUCCESS;
+	if (!on_device(to) && !on_device(from)) {
+		memcpy(to, from, len);
+		return OMPI_SUCCESS;
+	}
+	return opal_accelerator.mem_copy(MCA_ACCELERATOR_NO_DEVICE_ID,
+					 MCA_ACCELERATOR_NO_DEVICE_ID, to, from,
+					 len, MCA_ACCELERATOR_TRANSFER_UNSPEC);
+}
+
+static void *copy_of(const void *from, size_t len)
+{
+	void *tmp = malloc(len + 1);
+
+	if (tmp && copy(tmp, from, len) != OMPI_SUCCESS) {
+		free(tmp);
+		tmp = NULL;
+	}
+	return tmp;
+}
+
+/* Are elements of that type one after the other, without holes? */
+static bool dense(const ompi_datatype_t *type, ptrdiff_t *gap)
+{
+	size_t size;
+	ptrdiff_t span = opal_datatype_span(&type->super, 2, gap);
+
+	ompi_datatype_type_size(type, &size);
+	return ompi_datatype_is_contiguous_memory_layout(type, 2) &&
+	       (size_t)span == 2 * size;
+}
+
+/* Open MPI's own copying asks for itself where its data is. */
+static int copy_blocks(struct coll_inc_op *o, char *packed, char *buf, bool pack)
+{
+	size_t len = coll_inc_size(o->type, o->count);
+	ptrdiff_t lb, extent;
+	int i, ret = OMPI_SUCCESS;
+
+	ompi_datatype_get_extent(o->type, &lb, &extent);
+	for (i = 0; i < o->blocks && ret == OMPI_SUCCESS; i++) {
+		if (pack)
+			ret = ompi_datatype_sndrcv(buf, o->count, o->type, packed,
+						   (int)len, &ompi_mpi_packed.dt);
+		else
+			ret = ompi_datatype_sndrcv(packed, (int)len,
+						   &ompi_mpi_packed.dt, buf,
+						   o->count, o->type);
+		packed += len;
+		buf += extent * o->count;
+	}
+	return ret;
+}
+
+/**
+ * coll_inc_send() - data to send, without holes, in the host's memory
+ * @o: operation
+ * @buf: user's data
+ * @blocks: blocks of it
+ * @count: elements of each
+ * @type: their type
+ *
+ * Return: the data, or NULL without memory.
+ */
+const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
+			  int count, ompi_datatype_t *type)
+{
+	struct coll_inc_op side = { .blocks = blocks, .count = count, .type = type };
+	ptrdiff_t gap = 0;
+
+	/* Without data the user's address may be NULL. */
+	if (!coll_inc_size(type, count))
+		return nothing;
+	if (dense(type, &gap)) {
+		if (!on_device((const char *)buf + gap))
+			return (const char *)buf + gap;
+		o->send_tmp = copy_of((const char *)buf + gap,
+				      coll_inc_size(type, count) * (size_t)blocks);
+		return o->send_tmp;
+	}
+	o->send_tmp = malloc(coll_inc_size(type, count) * (size_t)blocks + 1);
+	if (o->send_tmp &&
+	    copy_blocks(&side, o->send_tmp, (char *)buf, true) != OMPI_SUCCESS) {
+		free(o->send_tmp);
+		o->send_tmp = NULL;
+	}
+	return o->send_tmp;
+}
+
+/**
+ * coll_inc_recv() - where data without holes may come, in the host's memory
+ * @o: operation, which unpacks it at its end
+ * @buf: where the user wants it
+ * @blocks: blocks of it
+ * @count: elements of each
+ * @type: their type
+ *
+ * Return: the place, or NULL without memory.
+ */
+void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
+		    ompi_datatype_t *type)
+{
+	size_t size = coll_inc_size(type, count) * (size_t)blocks;
+	ptrdiff_t gap = 0;
+	bool whole;
+
+	if (!size)
+		return nothing;
+	whole = dense(type, &gap);
+	if (whole && !on_device((char *)buf + gap))
+		return (char *)buf + gap;
+	o->recv_tmp = malloc(size + 1);
+	if (!o->recv_tmp)
+		return NULL;
+	if (whole) {
+		o->buf = (char *)buf + gap;
+		o->recv_at = o->recv_tmp;
+		o->bytes = size;
+		return o->recv_tmp;
+	}
+	o->buf = buf;
+	o->blocks = blocks;
+	o->count = count;
+	o->type = type;
+	OBJ_RETAIN(type);
+	return o->recv_tmp;
+}
+
+/**
+ * coll_inc_stage() - a reduction's buffers, in the host's memory
+ * @o: operation, which copies the result at its end
+ * @a: what it was called with
+ * @send: takes where the data is, or INC_IN_PLACE
+ * @in: bytes of it
+ * @recv: takes where the result may come
+ * @out: bytes of it; 0: this rank gets none, but in place its data is there
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int coll_inc_stage(struct coll_inc_op *o, const struct coll_inc_args *a,
+		   const void **send, size_t in, void **recv, size_t out)
+{
+	bool in_place = a->sbuf == MPI_IN_PLACE;
+
+	*send = in_place ? INC_IN_PLACE : a->sbuf;
+	*recv = a->rbuf;
+	if (!in_place && in && on_device(a->sbuf)) {
+		o->send_tmp = copy_of(a->sbuf, in);
+		*send = o->send_tmp;
+		if (!*send)
+			return -ENOMEM;
+	}
+	if ((!out && !in_place) || !in || !on_device(a->rbuf))
+		return 0;
+	o->recv_tmp = in_place ? copy_of(a->rbuf, in) : malloc(out);
+	o->recv_at = o->recv_tmp;
+	o->buf = a->rbuf;
+	o->bytes = out;
+	*recv = o->recv_tmp;
+	return *recv ? 0 : -ENOMEM;
+}
+
+/**
+ * coll_inc_deliver() - what came goes where the user wants it
+ * @o: operation that has ended well
+ *
+ * Return: OMPI_SUCCESS or an error.
+ */
+int coll_inc_deliver(struct coll_inc_op *o)
+{
+	if (o->type)
+		return copy_blocks(o, o->recv_tmp, o->buf, false);
+	return copy(o->buf, o->recv_at, o->bytes);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Whether all ranks decide alike.
+ *
+ * What goes through the switch depends on parameters: ranks to which other ones
+ * were given, or which have no coll/inc at all, would call other collectives than
+ * the rest, and all would wait for ever. So each process publishes its own when MPI
+ * starts, with what Open MPI exchanges then anyhow, and ranks compare them before
+ * they meet. That takes no collective, which the odd one would not take part in.
+ */
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_inc.h"
+
+#include "ompi/mca/mca.h"
+#include "ompi/proc/proc.h"
+#include "opal/mca/pmix/pmix-internal.h"
+#include "opal/util/proc.h"
+
+#define KEY		"coll.inc.params"
+#define TEXT_MAX	256
+#define LIMIT		5	/* seconds to wait for a process's parameters */
+
+/* Processes of this job that are known to have the same, by their numbers. */
+static unsigned char *known;
+static uint32_t nknown;
+
+/* What the decisions depend on; the layout of data is that of the machine. */
+static void own_text(char text[TEXT_MAX])
+{
+	const struct coll_inc_params *p = &coll_inc_params;
+	const uint16_t order = 1;
+
+	snprintf(text, TEXT_MAX,
+		 "version=1 priority=%d min_ranks=%d min_bytes=%lu max_bytes=%lu max_persistent=%d sizeof_long=%zu little_endian=%d",
+		 p->priority, p->min_ranks, p->min_bytes, p->max_bytes,
+		 p->max_persistent, sizeof(long), *(const char *)&order);
+}
+
+/**
+ * coll_inc_params_tell() - publish this process's parameters
+ *
+ * Context: MPI starts; nothing has been exchanged yet.
+ */
+void coll_inc_params_tell(void)
+{
+	char text[TEXT_MAX];
+	int ret;
+
+	own_text(text);
+	OPAL_MODEX_SEND_VALUE(ret, PMIX_GLOBAL, KEY, text, PMIX_STRING);
+	if (ret == PMIX_SUCCESS)
+		ret = PMIx_Commit();
+	if (ret != PMIX_SUCCESS)
+		coll_inc_say(1, "coll/inc: parameters can't be published: %d", ret);
+	free(known);
+	nknown = opal_process_info.num_procs;
+	known = calloc(nknown, 1);
+}
+
+/* Length of the word that both begin with, if they do. */
+static size_t same_word(const char *a, const char *b)
+{
+	size_t len = strcspn(a, " ");
+
+	return len == strcspn(b, " ") && !strncmp(a, b, len) ? len : 0;
+}
+
+static void complain(ompi_communicator_t *comm, int rank, const char *mine,
+		     const char *other)
+{
+	size_t len;
+
+	if (ompi_comm_rank(comm) && coll_inc_params.verbose < 1)
+		return;
+	if (!other) {
+		opal_output(coll_inc_output,
+			    "coll/inc: %s: rank %d has no coll/inc: nothing goes through the switch",
+			    comm->c_name, rank);
+		return;
+	}
+	while ((len = same_word(mine, other)) && mine[len]) {
+		mine += len + 1;
+		other += len + 1;
+	}
+	opal_output(coll_inc_output,
+		    "coll/inc: %s: rank %d has coll_inc_%.*s, rank %d coll_inc_%.*s: nothing goes through the switch",
+		    comm->c_name, ompi_comm_rank(comm), (int)strcspn(mine, " "),
+		    mine, rank, (int)strcspn(other, " "), other);
+}
+
+/* What @name has published, to be freed; NULL if there is nothing. */
+static char *ask(const opal_process_name_t *name)
+{
+	pmix_value_t *value = NULL;
+	int limit = LIMIT;
+	char *text = NULL;
+	pmix_proc_t proc;
+	pmix_info_t info;
+
+	OPAL_PMIX_CONVERT_NAME(&proc, name);
+	PMIX_INFO_LOAD(&info, PMIX_TIMEOUT, &limit, PMIX_INT);
+	if (PMIx_Get(&proc, KEY, &info, 1, &value) == PMIX_SUCCESS && value &&
+	    value->type == PMIX_STRING)
+		text = strdup(value->data.string);
+	PMIX_INFO_DESTRUCT(&info);
+	if (value)
+		PMIX_VALUE_RELEASE(value);
+	return text;
+}
+
+static bool same_at(ompi_communicator_t *comm, int rank, const char *mine)
+{
+	opal_process_name_t name = ompi_comm_peer_lookup(comm, rank)->super.proc_name;
+	bool of_job = name.jobid == OPAL_PROC_MY_NAME.jobid &&
+		      name.vpid < nknown && known;
+	char *other;
+	bool same;
+
+	if (of_job && known[name.vpid])
+		return true;
+	other = ask(&name);
+	same = other && !strcmp(mine, other);
+	if (!same)
+		complain(comm, rank, mine, other);
+	else if (of_job)
+		known[name.vpid] = 1;
+	free(other);
+	return same;
+}
+
+/**
+ * coll_inc_params_same() - have all ranks the same parameters
+ * @comm: communicator
+ *
+ * Return: the same on all ranks, as they all differ from an odd one.
+ */
+bool coll_inc_params_same(ompi_communicator_t *comm)
+{
+	char mine[TEXT_MAX];
+	int i;
+
+	own_text(mine);
+	for (i = 0; i < ompi_comm_size(comm); i++)
+		if (i != ompi_comm_rank(comm) && !same_at(comm, i, mine))
+			return false;
+	return true;
+}
