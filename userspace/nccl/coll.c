@@ -8,6 +8,7 @@
  * reduction, of each rank's block as far as it is in the window.
  */
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +22,13 @@
 #include "plugin.h"
 
 #define HANDLE_MAGIC	0x636e6931u
+
+/*
+ * How long ranks wait for each other when a communicator is made: all of them have
+ * come to NCCL's own meeting just before. In operations there is no limit, as in NCCL:
+ * a rank may write a checkpoint. Who died is noticed without one.
+ */
+#define JOIN_MS		30000
 
 struct handle {
 	uint32_t	magic;
@@ -45,21 +53,31 @@ struct request {
 };
 
 /**
+ * struct memory - what NCCL gets for registered memory
+ * @next: of the communicator's
+ * @addr: where it is
+ * @size: bytes
+ * @times: that NCCL has registered it: as what is sent and as what comes, say
+ */
+struct memory {
+	struct memory	*next;
+	void		*addr;
+	size_t		size;
+	unsigned int	times;
+};
+
+/**
  * struct coll - a communicator
  * @inc: the switch
  * @lock: NCCL's threads call libinc one at a time
+ * @memory: what is registered
  * @request: pool
  */
 struct coll {
 	struct inc_comm	*inc;
 	pthread_mutex_t	lock;
+	struct memory	*memory;
 	struct request	request[NCCL_MAX_REQUESTS];
-};
-
-/* What NCCL gets for registered memory. */
-struct memory {
-	void	*addr;
-	size_t	size;
 };
 
 static const enum inc_dtype dtypes[NCCL_NTYPES] = {
@@ -130,6 +148,13 @@ nccl_result inc_coll_close_listen(void *comm)
 	return NCCL_SUCCESS;
 }
 
+static bool is_set(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text;
+}
+
 nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 {
 	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
@@ -149,6 +174,10 @@ nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 	opts.job = job;
 	opts.rank = rank;
 	opts.nranks = nranks;
+	opts.timeout_ms = is_set("INC_TIMEOUT_MS") ? 0 : INT_MAX;
+	opts.join_timeout_ms = is_set("INC_JOIN_TIMEOUT_MS") ? 0 : JOIN_MS;
+	/* Nobody would say when memory goes back to the system. */
+	opts.reg = INC_REG_EACH;
 	opts.errbuf = why;
 	opts.errbuf_len = sizeof(why);
 	ret = inc_comm_create(&c->inc, &opts);
@@ -167,9 +196,14 @@ nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 nccl_result inc_coll_close(void *comm)
 {
 	struct coll *c = comm;
+	struct memory *mem;
 	int i;
 
 	inc_comm_destroy(c->inc);
+	while ((mem = c->memory)) {
+		c->memory = mem->next;
+		free(mem);
+	}
 	for (i = 0; i < NCCL_MAX_REQUESTS; i++)
 		free(c->request[i].req);
 	pthread_mutex_destroy(&c->lock);
@@ -183,6 +217,34 @@ nccl_result inc_coll_reduce_support(int type, int op, int *supported)
 	return NCCL_SUCCESS;
 }
 
+static struct memory *registered(struct coll *c, const void *addr, size_t size)
+{
+	struct memory *mem;
+
+	for (mem = c->memory; mem; mem = mem->next)
+		if (mem->addr == addr && mem->size == size)
+			break;
+	return mem;
+}
+
+static int memory_new(struct coll *c, void *addr, size_t size, struct memory **res)
+{
+	struct memory *mem = malloc(sizeof(*mem));
+	int ret;
+
+	if (!mem)
+		return -ENOMEM;
+	ret = size ? inc_mem_reg(c->inc, addr, size) : 0;
+	if (ret) {
+		free(mem);
+		return ret;
+	}
+	*mem = (struct memory) { .next = c->memory, .addr = addr, .size = size };
+	c->memory = mem;
+	*res = mem;
+	return 0;
+}
+
 nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
 			    void **mhandle)
 {
@@ -194,37 +256,51 @@ nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
 		say_warn("only memory of the host can be registered");
 		return NCCL_INVALID_USAGE;
 	}
-	mem = malloc(sizeof(*mem));
+	pthread_mutex_lock(&c->lock);
+	mem = registered(c, data, size);
 	if (!mem)
-		return NCCL_SYSTEM_ERROR;
-	*mem = (struct memory) { .addr = data, .size = size };
-	if (size) {
-		pthread_mutex_lock(&c->lock);
-		ret = inc_mem_reg(c->inc, data, size);
-		pthread_mutex_unlock(&c->lock);
+		ret = memory_new(c, data, size, &mem);
+	if (!ret) {
+		mem->times++;
+		*mhandle = mem;
 	}
-	if (ret) {
+	pthread_mutex_unlock(&c->lock);
+	if (ret)
 		say_warn("registering %zu bytes: %s", size, inc_strerror(ret));
-		free(mem);
-		return NCCL_SYSTEM_ERROR;
-	}
-	*mhandle = mem;
-	return NCCL_SUCCESS;
+	return ret ? NCCL_SYSTEM_ERROR : NCCL_SUCCESS;
+}
+
+/*
+ * Memory that an operation under way uses goes away: NCCL has aborted, and will not ask
+ * for that operation any more. It would neither close a communicator whose memory it
+ * can't get back.
+ */
+static void forget(struct coll *c, const struct memory *mem)
+{
+	if (!mem->size || inc_mem_dereg(c->inc, mem->addr, mem->size) != -EBUSY)
+		return;
+	say_info("given up with operations under way");
+	inc_comm_abort(c->inc, -ECANCELED);
+	inc_mem_dereg(c->inc, mem->addr, mem->size);
 }
 
 nccl_result inc_coll_dereg_mr(void *comm, void *mhandle)
 {
-	struct memory *mem = mhandle;
+	struct memory *mem = mhandle, **link;
 	struct coll *c = comm;
-	int ret = 0;
 
-	if (mem && mem->size) {
-		pthread_mutex_lock(&c->lock);
-		ret = inc_mem_dereg(c->inc, mem->addr, mem->size);
-		pthread_mutex_unlock(&c->lock);
+	if (!mem)
+		return NCCL_SUCCESS;
+	pthread_mutex_lock(&c->lock);
+	if (!--mem->times) {
+		forget(c, mem);
+		for (link = &c->memory; *link != mem; link = &(*link)->next)
+			;
+		*link = mem->next;
+		free(mem);
 	}
-	free(mem);
-	return ret ? NCCL_SYSTEM_ERROR : NCCL_SUCCESS;
+	pthread_mutex_unlock(&c->lock);
+	return NCCL_SUCCESS;
 }
 
 /* A free request with room for @nreq operations; the lock is held. */
@@ -245,6 +321,15 @@ static struct request *request_get(struct coll *c, int nreq)
 		return r;
 	}
 	return NULL;
+}
+
+/* What can't begin here the other ranks must not wait for; the lock is held. */
+static void give_up(struct coll *c, struct request *r, int ret)
+{
+	inc_comm_abort(c->inc, ret);
+	while (r->nreq)
+		inc_request_free(r->req[--r->nreq]);
+	r->used = false;
 }
 
 static nccl_result failed(struct coll *c, int ret)
@@ -273,10 +358,10 @@ nccl_result inc_coll_iallreduce(void *comm, const void *send, void *recv,
 	}
 	ret = inc_iallreduce(c->inc, send == recv ? INC_IN_PLACE : send, recv,
 			     count, dtypes[type], ops[op], &r->req[0]);
-	r->nreq = 1;
+	r->nreq = !ret;
 	r->bytes = count * inc_dtype_size(dtypes[type]);
 	if (ret)
-		r->used = false;
+		give_up(c, r, ret);
 	else
 		*request = r;
 	pthread_mutex_unlock(&c->lock);
@@ -361,8 +446,9 @@ static nccl_result window(struct coll *c, char *win, char *own, size_t per_rank,
 		if (!ret)
 			r->nreq++;
 	}
-	/* After an error the communicator is of no use: nothing has to be undone. */
-	if (!ret)
+	if (ret)
+		give_up(c, r, ret);
+	else
 		*request = r;
 	pthread_mutex_unlock(&c->lock);
 	return ret ? failed(c, ret) : NCCL_SUCCESS;

@@ -5,37 +5,56 @@
  *
  * On the stream each message has a header with its size. Requests of a
  * communicator are worked off in their order, by whoever tests one of them.
+ *
+ * Anybody can connect to a listening socket: who does says first what only the handle
+ * says, which NCCL carries to the rank that is meant.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "plugin.h"
 
 #define HANDLE_MAGIC	0x74656e69u
 
+/* Connections that have not said who they are; how long each may keep its place. */
+#define GUESTS		64
+#define GUEST_MS	2000
+
+union address {
+	struct sockaddr		sa;
+	struct sockaddr_in	in;
+	struct sockaddr_in6	in6;
+};
+
+/* What a connection begins with: of the handle. */
+struct hello {
+	uint32_t	magic;
+	uint32_t	reserved;
+	uint64_t	secret[2];
+};
+
 /**
  * struct handle - what NCCL carries from the listening to the connecting rank
- * @magic: HANDLE_MAGIC
+ * @hello: what to say
  * @fd: on the connecting side, socket under way + 1
  * @addr: where the other listens
  */
 struct handle {
-	uint32_t	magic;
+	struct hello	hello;
 	int32_t		fd;
-	union {
-		struct sockaddr		sa;
-		struct sockaddr_in	in;
-		struct sockaddr_in6	in6;
-	} addr;
+	union address	addr;
 };
 
 _Static_assert(sizeof(struct handle) <= NCCL_HANDLE_MAX, "fits NCCL's handle");
@@ -53,6 +72,32 @@ struct request {
 	int		tag;
 	bool		used;
 	bool		done;
+};
+
+/**
+ * struct guest - who connected, and has not said all of its hello
+ * @fd: socket, if @since is not 0
+ * @since: when it came, milliseconds
+ * @got: bytes of @hello that are there
+ * @hello: what it said
+ */
+struct guest {
+	int		fd;
+	int64_t		since;
+	size_t		got;
+	struct hello	hello;
+};
+
+/**
+ * struct door - a listening socket
+ * @fd: socket
+ * @hello: what a rank says
+ * @guest: who is at it
+ */
+struct door {
+	int		fd;
+	struct hello	hello;
+	struct guest	guest[GUESTS];
 };
 
 /* One direction of a connection; requests are a ring. */
@@ -89,70 +134,164 @@ static bool is_wanted(const char *name, const char *list)
 	return found != others;
 }
 
-/* The first interface that is wanted and serves. */
-static int own_address(struct handle *h)
+static bool family_is_wanted(int family)
 {
-	const char *list = getenv("NCCL_SOCKET_IFNAME");
-	struct ifaddrs *all, *i;
-	int ret = -1;
+	const char *wanted = getenv("NCCL_SOCKET_FAMILY");
 
-	if (getifaddrs(&all))
-		return -1;
-	for (i = all; i && ret; i = i->ifa_next) {
-		int family = i->ifa_addr ? i->ifa_addr->sa_family : 0;
+	if (family != AF_INET && family != AF_INET6)
+		return false;
+	return !wanted || (strcmp(wanted, "AF_INET") && strcmp(wanted, "AF_INET6")) ||
+	       !strcmp(wanted, family == AF_INET ? "AF_INET" : "AF_INET6");
+}
 
-		if (!(i->ifa_flags & IFF_UP) || i->ifa_flags & IFF_LOOPBACK ||
-		    (list && *list && !is_wanted(i->ifa_name, list)))
+static bool same_net(const struct ifaddrs *i, const union address *near)
+{
+	const union address *own = (const union address *)i->ifa_addr;
+	const union address *mask = (const union address *)i->ifa_netmask;
+	int k;
+
+	if (!mask || own->sa.sa_family != near->sa.sa_family)
+		return false;
+	if (own->sa.sa_family == AF_INET)
+		return !((own->in.sin_addr.s_addr ^ near->in.sin_addr.s_addr) &
+			 mask->in.sin_addr.s_addr);
+	for (k = 0; k < 16; k++)
+		if ((own->in6.sin6_addr.s6_addr[k] ^ near->in6.sin6_addr.s6_addr[k]) &
+		    mask->in6.sin6_addr.s6_addr[k])
+			return false;
+	return true;
+}
+
+/* The first address of an interface on @list, or of one that @near is behind. */
+static bool pick(const struct ifaddrs *all, const char *list, const union address *near,
+		 union address *addr)
+{
+	const struct ifaddrs *i;
+	int family;
+
+	for (i = all; i; i = i->ifa_next) {
+		family = i->ifa_addr ? i->ifa_addr->sa_family : 0;
+		if (!(i->ifa_flags & IFF_UP) || !family_is_wanted(family) ||
+		    (near ? !same_net(i, near) : !is_wanted(i->ifa_name, list)))
 			continue;
 		if (family == AF_INET) {
-			memcpy(&h->addr.in, i->ifa_addr, sizeof(h->addr.in));
-			ret = 0;
-		} else if (family == AF_INET6 &&
-			   !IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)
-						    i->ifa_addr)->sin6_addr)) {
-			memcpy(&h->addr.in6, i->ifa_addr, sizeof(h->addr.in6));
-			ret = 0;
+			memcpy(&addr->in, i->ifa_addr, sizeof(addr->in));
+			return true;
 		}
+		memcpy(&addr->in6, i->ifa_addr, sizeof(addr->in6));
+		if (!IN6_IS_ADDR_LINKLOCAL(&addr->in6.sin6_addr))
+			return true;
 	}
+	return false;
+}
+
+/* NCCL_COMM_ID is "host:port" or "[address]:port". */
+static bool root_address(union address *addr)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found;
+	const char *id = getenv("NCCL_COMM_ID");
+	char host[256], *end, *name = host;
+
+	if (!id || strlen(id) >= sizeof(host))
+		return false;
+	strcpy(host, id);
+	end = strrchr(host, ':');
+	if (!end)
+		return false;
+	*end = '\0';
+	if (*host == '[' && end[-1] == ']') {
+		end[-1] = '\0';
+		name++;
+	}
+	if (getaddrinfo(name, NULL, &hints, &found))
+		return false;
+	memcpy(addr, found->ai_addr, found->ai_addrlen < sizeof(*addr) ?
+				     found->ai_addrlen : sizeof(*addr));
+	freeaddrinfo(found);
+	return true;
+}
+
+/*
+ * NCCL's order: what the user wants, and nothing else; InfiniBand; where rank 0 is; then
+ * whatever there is, the bridges of containers and virtual machines and the loopback
+ * device last.
+ */
+static bool own_address(const struct ifaddrs *all, union address *addr)
+{
+	static const char *const lists[] = {
+		"^docker,lo,virbr", "docker", "lo", "virbr"
+	};
+	const char *list = getenv("NCCL_SOCKET_IFNAME");
+	union address root;
+	size_t i;
+
+	if (list && strlen(list) > 1)
+		return pick(all, list, NULL, addr);
+	if (pick(all, "ib", NULL, addr) ||
+	    (root_address(&root) && pick(all, NULL, &root, addr)))
+		return true;
+	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		if (pick(all, lists[i], NULL, addr))
+			return true;
+	return false;
+}
+
+static bool find_address(union address *addr)
+{
+	struct ifaddrs *all;
+	bool found;
+
+	if (getifaddrs(&all))
+		return false;
+	found = own_address(all, addr);
 	freeifaddrs(all);
-	return ret;
+	return found;
 }
 
 nccl_result inc_net_listen(void *handle, void **comm)
 {
-	struct handle h = { .magic = HANDLE_MAGIC };
+	struct handle h = { .hello.magic = HANDLE_MAGIC };
+	struct door *door;
 	socklen_t len;
-	int *fd;
 
-	if (own_address(&h)) {
+	if (!find_address(&h.addr)) {
 		say_warn("no network interface has an address");
 		return NCCL_SYSTEM_ERROR;
 	}
-	fd = malloc(sizeof(*fd));
-	if (!fd)
+	door = calloc(1, sizeof(*door));
+	if (!door || getrandom(h.hello.secret, sizeof(h.hello.secret), 0) !=
+		     sizeof(h.hello.secret)) {
+		free(door);
 		return NCCL_SYSTEM_ERROR;
+	}
+	door->hello = h.hello;
 	len = addr_len(&h);
-	*fd = socket(h.addr.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (*fd < 0 || bind(*fd, &h.addr.sa, len) || listen(*fd, 128) ||
-	    getsockname(*fd, &h.addr.sa, &len)) {
+	door->fd = socket(h.addr.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			  0);
+	if (door->fd < 0 || bind(door->fd, &h.addr.sa, len) || listen(door->fd, 128) ||
+	    getsockname(door->fd, &h.addr.sa, &len)) {
 		say_warn("listening: %s", strerror(errno));
-		if (*fd >= 0)
-			close(*fd);
-		free(fd);
+		if (door->fd >= 0)
+			close(door->fd);
+		free(door);
 		return NCCL_SYSTEM_ERROR;
 	}
 	memset(handle, 0, NCCL_HANDLE_MAX);
 	memcpy(handle, &h, sizeof(h));
-	*comm = fd;
+	*comm = door;
 	return NCCL_SUCCESS;
 }
 
 nccl_result inc_net_close_listen(void *comm)
 {
-	int *fd = comm;
+	struct door *door = comm;
+	int i;
 
-	close(*fd);
-	free(fd);
+	for (i = 0; i < GUESTS; i++)
+		if (door->guest[i].since)
+			close(door->guest[i].fd);
+	close(door->fd);
+	free(door);
 	return NCCL_SUCCESS;
 }
 
@@ -176,7 +315,7 @@ nccl_result inc_net_connect(void *handle, void **comm)
 	int fd, err;
 
 	*comm = NULL;
-	if (h->magic != HANDLE_MAGIC)
+	if (h->hello.magic != HANDLE_MAGIC)
 		return NCCL_INVALID_ARGUMENT;
 	if (!h->fd) {
 		fd = socket(h->addr.sa.sa_family,
@@ -190,7 +329,13 @@ nccl_result inc_net_connect(void *handle, void **comm)
 	if (err == EINPROGRESS || err == EALREADY || err == EINTR)
 		return NCCL_SUCCESS;
 	h->fd = 0;
-	if (err && err != EISCONN) {
+	if (err == EISCONN)
+		err = 0;
+	/* The socket is new, so that all of it goes. */
+	if (!err && send(fd, &h->hello, sizeof(h->hello), MSG_NOSIGNAL) !=
+		    sizeof(h->hello))
+		err = errno ? errno : EPIPE;
+	if (err) {
 		say_warn("connecting: %s", strerror(err));
 		close(fd);
 		return NCCL_REMOTE_ERROR;
@@ -201,18 +346,98 @@ nccl_result inc_net_connect(void *handle, void **comm)
 	return *comm ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void send_away(struct guest *g)
+{
+	close(g->fd);
+	g->since = 0;
+}
+
+/*
+ * A place for who comes next. A rank says who it is as soon as it can; if it is held up
+ * it keeps its place, unless strangers want all of them.
+ */
+static struct guest *find_place(struct door *door)
+{
+	struct guest *g, *oldest = &door->guest[0];
+
+	for (g = door->guest; g < door->guest + GUESTS; g++) {
+		if (!g->since)
+			return g;
+		if (g->since < oldest->since)
+			oldest = g;
+	}
+	if (now_ms() - oldest->since < GUEST_MS)
+		return NULL;
+	send_away(oldest);
+	return oldest;
+}
+
+/* Let in who is outside. Returns 0 or errno. */
+static int let_in(struct door *door)
+{
+	struct guest *g;
+	int fd;
+
+	while ((g = find_place(door))) {
+		fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+			continue;
+		if (fd < 0)
+			return errno == EAGAIN ? 0 : errno;
+		*g = (struct guest) { .fd = fd, .since = now_ms() };
+	}
+	return 0;
+}
+
+/* True if it has said all of it, and the right thing. Strangers are sent away. */
+static bool is_rank(const struct door *door, struct guest *g)
+{
+	ssize_t ret = recv(g->fd, (char *)&g->hello + g->got, sizeof(g->hello) - g->got,
+			   MSG_DONTWAIT);
+
+	if (ret < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (ret > 0)
+		g->got += (size_t)ret;
+	if (ret > 0 && g->got < sizeof(g->hello))
+		return false;
+	if (ret > 0 && !memcmp(&g->hello, &door->hello, sizeof(g->hello)))
+		return true;
+	say_info("somebody connected who is no rank");
+	send_away(g);
+	return false;
+}
+
+/* Called again until the rank is there. */
 nccl_result inc_net_accept(void *listen, void **comm)
 {
-	int fd = accept4(*(int *)listen, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct door *door = listen;
+	struct guest *g;
+	int err;
 
 	*comm = NULL;
-	if (fd < 0)
-		return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED ?
-		       NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
-	*comm = net_new(fd, false);
-	if (!*comm)
-		close(fd);
-	return *comm ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
+	err = let_in(door);
+	for (g = door->guest; g < door->guest + GUESTS && !*comm; g++) {
+		if (!g->since || !is_rank(door, g))
+			continue;
+		*comm = net_new(g->fd, false);
+		if (!*comm) {
+			send_away(g);
+			return NCCL_SYSTEM_ERROR;
+		}
+		g->since = 0;
+	}
+	if (err && !*comm)
+		say_warn("accepting: %s", strerror(err));
+	return err && !*comm ? NCCL_SYSTEM_ERROR : NCCL_SUCCESS;
 }
 
 nccl_result inc_net_close(void *comm)
