@@ -51,10 +51,12 @@ modules-build:
 userspace:
 	@$(MAKE) -C userspace O=$(USER)
 
-# The same, for the root file system of the lab.
+# The same, for the root file system of the lab; what tests need besides.
+ASAN	:= -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 lab-user:
 	@$(LABCMD) exec -- $(MAKE) -s -C userspace O=$(BUILD)/user all
 	@$(LABCMD) exec -- $(MAKE) -s -C userspace/lib O=$(BUILD)/user/lib live
+	@$(LABCMD) exec -- $(MAKE) -s -C userspace/tool O=$(BUILD)/user/tool-asan CFLAGS='$(ASAN)'
 
 install: install-modules install-user
 

@@ -128,6 +128,11 @@ t_repeat()
 		--count 1500 --repeat-hash --runs "$RUNS" "${PERF[@]}"
 }
 
+rtt_listens()
+{
+	sw ss -Hltn "sport = :18792" | grep -q .
+}
+
 # The module takes its own packets and no others: stock rxe on the bridge
 # device and between two hosts works while a job runs.
 t_rxe()
@@ -139,7 +144,7 @@ t_rxe()
 		"${PERF[@]}"
 	sw inc-rtt --dev "${TOPO}sw" >"$LAB_OUT/rtt-server" 2>&1 &
 	pid=$!
-	sleep 0.3
+	wait_for $((10 * SLOW)) rtt_listens
 	host 0 inc-rtt --dev "${TOPO}0" -i 300 "$(topo_ip4 sw)" \
 		>"$LAB_OUT/rtt-client" 2>&1
 	rc=$?

@@ -54,6 +54,13 @@ t_place()
 
 t_mix()
 {
+	job_start 3 mix -t int32 --count 77 --check -j "${PERF[@]}"
+	job_wait && python3 -c '
+import json, sys
+result, = json.load(open(sys.argv[1]))["results"]
+print("# %(checked)d operations verified, %(checked_collectives)d collectives" % result)
+sys.exit(result["checked_collectives"] != 9)' "$JOB_LOG.0"
+	ktap $? "mixed: each collective is verified" "$(job_why)"
 	job "mixed, one after the other" 4 mix -t fp32 --count 3 --count 900 \
 		--count 20000 --check=60 "${PERF[@]}"
 	job "mixed, 16 at once" 4 mix -t int32 --count 3 --count 900 \
@@ -92,17 +99,21 @@ t_loss()
 {
 	local r
 
+	topo_bursts off
 	for ((r = 0; r < TOPO_N; r++)); do
 		host "$r" tc qdisc replace dev eth0 root netem delay 100us 100us \
 			loss 1% duplicate 1% corrupt 0.5% limit 10000
 		sw tc qdisc replace dev "v$r" root netem delay 100us 100us \
 			loss 1% duplicate 1% corrupt 0.5% limit 10000
 	done
+	watch_start
 	job "mixed, jitter, loss, duplication, corruption" 4 mix -t fp32 --count 3 \
 		--count 900 --count 20000 --check=20 "${PERF[@]}"
 	job "mixed, 8 at once, jitter, loss, duplication, corruption" 4 mix -t fp32 \
 		--count 3 --count 900 --count 20000 --check=5 --outstanding 8 \
 		"${PERF[@]}"
+	watch_end
+	watched "mixed" 0.005 lost doubled reordered corrupted
 }
 
 echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"

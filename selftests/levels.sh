@@ -218,6 +218,7 @@ t_loss()
 		at sw tc qdisc replace dev "down${NUMBER[$name]}" root netem \
 			loss 3% duplicate 1% corrupt 0.5% limit 10000
 	done
+	watch_start
 	job "loss: fp32" 4 allreduce -t fp32 --count 3 --count 5000 --count 70000 \
 		--check=10 "${PERF[@]}"
 	job "loss: bf16" 4 allreduce -t bf16 --count 3 --count 5000 --count 70000 \
@@ -226,6 +227,8 @@ t_loss()
 		--count 9000 --check=10 "${PERF[@]}"
 	job "loss: mixed, 8 at once" 4 mix -t int32 --root each --count 3 \
 		--count 900 --check=10 --outstanding 8 "${PERF[@]}"
+	watch_end
+	watched "loss" 0.005 lost doubled reordered corrupted
 	nothing_left "loss"
 	levels_down
 }

@@ -22,38 +22,35 @@ export LD_LIBRARY_PATH="$INC_USER/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 # shellcheck disable=SC2034
 case $LAB_BACKEND in
 uml-debug)	SLOW=20 ;;
+uml-smp)	SLOW=4 ;;
 vm*)		SLOW=15 ;;
 *)		SLOW=1 ;;
 esac
 
 # shellcheck source=selftests/topo.sh
 . "$ROOT/selftests/topo.sh"
+# shellcheck source=selftests/ktap.sh
+. "$ROOT/selftests/ktap.sh"
 
-KTAP_N=0
-KTAP_FAILED=0
-
-# ktap STATUS NAME [DIAGNOSIS]: one test case; STATUS is 0 for a success.
-ktap()
+# What a test has set up, but the module; one with more says so itself.
+test_down()
 {
-	KTAP_N=$((KTAP_N + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $KTAP_N - $2"
-	else
-		KTAP_FAILED=$((KTAP_FAILED + 1))
-		echo "not ok $KTAP_N - $2${3:+ # $3}"
-	fi
+	serve_down
+	! declare -F levels_down >/dev/null || levels_down
+	topo_down
 }
 
-ktap_skip()
-{
-	KTAP_N=$((KTAP_N + 1))
-	echo "ok $KTAP_N - $1 # SKIP $2"
-}
-
+# ktap_end: the last line of a test. Whatever happened, the module unloads.
 ktap_end()
 {
-	echo "1..$KTAP_N"
-	[ "$KTAP_FAILED" = 0 ] && [ "$KTAP_N" -gt 0 ]
+	if [ -n "$INC_LOADED" ] && [ -d /sys/module/rdma_inc ]; then
+		# shellcheck disable=SC2046
+		kill -9 $(jobs -p) 2>/dev/null
+		test_down
+		inc_unload
+		ktap $? "the module unloads"
+	fi
+	ktap_plan
 }
 
 # wait_for SECONDS CMD...: until CMD succeeds.
@@ -68,9 +65,43 @@ wait_for()
 	done
 }
 
+# steady SECONDS CMD...: until CMD prints the same three times, moments apart.
+steady()
+{
+	local until=$((SECONDS + $1)) same=0 last now
+
+	shift
+	last=$("$@" 2>/dev/null)
+	while [ "$same" -lt 2 ]; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		sleep 0.1
+		now=$("$@" 2>/dev/null)
+		same=$((same + 1))
+		[ "$now" = "$last" ] || same=0
+		last=$now
+	done
+}
+
+# changes SECONDS CMD...: until CMD prints something else.
+changes()
+{
+	local until=$((SECONDS + $1)) first
+
+	shift
+	first=$("$@" 2>/dev/null)
+	while [ "$("$@" 2>/dev/null)" = "$first" ]; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		sleep 0.05
+	done
+}
+
+# Did this test load the module?
+INC_LOADED=
+
 inc_load()
 {
-	[ -d /sys/module/rdma_inc ] || insmod "$INC_KO"
+	[ ! -d /sys/module/rdma_inc ] || return 0
+	insmod "$INC_KO" && INC_LOADED=1
 }
 
 inc_unload()
@@ -125,7 +156,7 @@ job_start()
 		h=$(((JOB_FIRST + r) % TOPO_N))
 		# No function here: the job's PID is to be the program's.
 		ip netns exec "$TOPO-h$h" env ${JOB_ENV[r]:+"${JOB_ENV[r]}"} inc-perf \
-			--server "$addr${JOB_PORT:+:$JOB_PORT}" \
+			--server "${JOB_SERVER[r]:-$addr}${JOB_PORT:+:$JOB_PORT}" \
 			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
 			--dev "$TOPO$h" "$@" \
 			>"$JOB_LOG.$r" 2>&1 &
@@ -135,8 +166,9 @@ job_start()
 
 # First host of the next job.
 JOB_FIRST=0
-# Of each rank of it: VAR=VALUE.
+# Of each rank of it: VAR=VALUE, and where it finds the daemon, if elsewhere.
 JOB_ENV=()
+JOB_SERVER=()
 
 # job_wait: until all ranks have ended; fails if one of them failed.
 job_wait()
@@ -185,6 +217,21 @@ busy()
 	[ "$(stat_sum rx-messages)" -gt "$1" ]
 }
 
+# seen_by NAMESPACE FILE: until a monitor there, which writes to FILE, listens. What
+# happened before that it does not tell: trees 999 come and go until it tells of one.
+seen_by()
+{
+	local ns=$1 file=$2 until=$((SECONDS + 10 * SLOW))
+
+	while ! grep -q . "$file" 2>/dev/null; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		ip netns exec "$ns" inc-tool tree add id 999 ranks 1 slots 1 \
+			dead-time 10 >/dev/null
+		ip netns exec "$ns" inc-tool tree del 999
+		sleep 0.02
+	done
+}
+
 no_tree()
 {
 	[ "$(sw inc-tool -j tree show | tr -d ' \n')" = "[]" ]
@@ -197,5 +244,96 @@ counts()
 
 	for c in ${1//,/ }; do
 		echo --count "$c"
+	done
+}
+
+# --- What the network did --------------------------------------------------------
+
+# Counters of all members of all switches there were since watch_start: by samples,
+# since a tree's counters go with it.
+WATCH_PID=
+
+watch_start()
+{
+	: >"$LAB_OUT/watched"
+	# A short job can end before a process of its own priority has its turn.
+	(
+		chrt -r -p 1 "$BASHPID"
+		while :; do
+			for name in "${SWITCHES[@]:-sw}"; do
+				echo "{\"switch\":\"$name\",\"members\":$(
+					ip netns exec "$TOPO-$name" inc-tool -j -s member show)}" |
+					tr -d '\n'
+				echo
+			done
+			sleep 0.05
+		done
+	) >>"$LAB_OUT/watched" 2>/dev/null &
+	WATCH_PID=$!
+	netem_total >"$LAB_OUT/netem.before"
+	rxe_total >"$LAB_OUT/rxe.before"
+	switch_total >"$LAB_OUT/switch.before"
+}
+
+watch_end()
+{
+	kill "$WATCH_PID" 2>/dev/null
+	wait "$WATCH_PID" 2>/dev/null
+	netem_total >"$LAB_OUT/netem.after"
+	rxe_total >"$LAB_OUT/rxe.after"
+	switch_total >"$LAB_OUT/switch.after"
+}
+
+# All queueing disciplines.
+netem_total()
+{
+	local name r
+
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc -s -j qdisc show
+	done
+	for name in "${SWITCHES[@]:-sw}"; do
+		ip netns exec "$TOPO-$name" tc -s -j qdisc show
+	done
+}
+
+# What the hosts' devices count.
+rxe_total()
+{
+	local r
+
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" rdma -j statistic show link "$TOPO$r/1"
+	done
+}
+
+# Packets that the switches dropped.
+switch_total()
+{
+	local name
+
+	for name in "${SWITCHES[@]:-sw}"; do
+		ip netns exec "$TOPO-$name" inc-tool -j -s switch show
+	done
+}
+
+# watched NAME P WHAT...: one case for each WHAT that the network did since
+# watch_start, with a probability of P for each packet: lost, doubled, reordered,
+# corrupted. netem says that it did it, the counters of the switch and of the hosts
+# that they have met it. Where few packets went it may not have happened.
+watched()
+{
+	local name=$1 p=$2 what out rc
+
+	shift 2
+	for what; do
+		out=$(python3 "$ROOT/selftests/watched.py" "$LAB_OUT" "$p" "$what")
+		rc=$?
+		if [ $rc = 77 ]; then
+			ktap_skip "$name: $what" "$out"
+		else
+			echo "# $name: $out"
+			ktap $rc "$name: it was seen that packets were $what" "$out"
+		fi
 	done
 }

@@ -7,7 +7,8 @@
 # ThreadSanitizer, too), fork(), signals, the cache of registrations.
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
-#	PART: device persistent wait window query log threads tsan fork signals cache huge
+#	PART: device persistent wait window query log threads tsan fork signals cache
+#	memory many stopped events huge
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -17,7 +18,7 @@ while [[ ${1:-} == *=* ]]; do
 	shift
 done
 
-PARTS=${*:-device persistent wait window query log threads tsan fork signals cache}
+PARTS=${*:-device persistent wait window query log threads tsan fork signals cache memory many stopped events}
 RANKS=${RANKS:-3}
 THREADS=${THREADS:-4}
 ROUNDS=${ROUNDS:-3}
@@ -151,6 +152,8 @@ part_wait()
 	live "waits with a time limit" "$RANKS" wait_for
 	INC_TRANSPORT=uc live "waits with a time limit, UC" "$RANKS" wait_for
 	live "the communicator's time limit over such waits" 2 limit
+	live "given up by a rank" "$RANKS" gives_up
+	INC_TRANSPORT=uc live "given up by a rank, UC" "$RANKS" gives_up
 }
 
 # From one message at a time to all slots of the tree, and no more than it has.
@@ -169,6 +172,13 @@ part_window()
 		--check=9 --window 256 --slots 4 "${PERF[@]}"
 }
 
+# What query.py compares.
+messages()
+{
+	stat_sum rx-messages
+	stat_sum tx-messages
+}
+
 # The ranks stop where their state is looked at from both sides.
 part_query()
 {
@@ -185,12 +195,12 @@ part_query()
 	done
 	exec 7>"$dir/in.0" 8>"$dir/in.1"
 	wait_for "$LIMIT" lines_are 2 "$dir"
-	sleep 0.3
+	steady 10 messages
 	sw inc-tool -j -s member show >"$dir/member.busy"
 	echo >&7
 	echo >&8
 	wait_for "$LIMIT" lines_are 3 "$dir"
-	sleep 0.3
+	steady 10 messages
 	sw inc-tool -j -s member show >"$dir/member.idle"
 	sw inc-tool -j -s tree show >"$dir/tree"
 	echo >&7
@@ -258,6 +268,41 @@ part_signals()
 {
 	live "a storm of signals" "$RANKS" signals
 	INC_TRANSPORT=uc live "a storm of signals, UC" 2 signals
+}
+
+# What a process has once, and what for each communicator.
+part_many()
+{
+	live "many communicators" 2 many
+}
+
+# Neither rank is at fault: one could not run.
+part_stopped()
+{
+	live "stopped" 2 stopped
+	INC_TRANSPORT=uc live "stopped, UC" 2 stopped
+}
+
+# A device's events are read: the port that goes down is in the log.
+part_events()
+{
+	INC_LOG=info job_start 2 barrier -i 1000000 --timeout "$LIMIT"000
+	wait_for "$LIMIT" busy 10
+	host 0 ip link set eth0 down
+	wait_for "$LIMIT" grep -q "${TOPO}0: port error" "$JOB_LOG.0"
+	ktap $? "a port's end is in the log"
+	host 0 ip link set eth0 up
+	kill "${JOB_PIDS[@]}"
+	wait "${JOB_PIDS[@]}" 2>/dev/null
+	wait_for "$LIMIT" no_tree
+}
+
+# One rank has little memory to register, as an ordinary user has.
+part_memory()
+{
+	live "memory that can't be registered" "$RANKS" memory "$LAB_OUT"
+	INC_TRANSPORT=uc live "memory that can't be registered, UC" "$RANKS" \
+		memory "$LAB_OUT"
 }
 
 part_cache()

@@ -4,7 +4,8 @@
 # MPI programs over coll/inc: ranks in the hosts' namespaces, mpirun on the
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
-#   mpi.sh [VAR=VALUE]... [flat | hosts | train | off | info | die | han | link]...
+#   mpi.sh [VAR=VALUE]... [PART...]
+#	PART: info flat hosts fail device session params train off die han link
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -35,7 +36,7 @@ cases()
 				ktap 1 "$name: ${line#* - }"
 			fi ;;
 		esac
-	done <"$LAB_OUT/$name"
+	done < <(tr -d '\0' <"$LAB_OUT/$name")
 	[ "$rc" = 0 ] || [ -z "${3:-}" ] || ! grep -q '^1\.\.' "$LAB_OUT/$name" || rc=0
 	ktap "$rc" "$name: the job ends" \
 		"status $rc; $(grep -vE '^(ok|1\.\.)' "$LAB_OUT/$name" | head -n 1 | tr '#' ' ')"
@@ -64,6 +65,7 @@ t_flat()
 	cases flat $?
 	# shellcheck disable=SC2086
 	went_all flat $OPS
+	MPI_ARGS+=(-x INC_REG=cache)
 	mpi edge 1 "$RANKS" "$MPI_DIR/edge" "$SEED" early-free
 	cases edge $?
 	went_all edge reduce_scatter ireduce_scatter allreduce_init bcast_init
@@ -88,6 +90,76 @@ t_hosts()
 	cases hosts-edge $?
 	wait_for 5 no_tree
 	ktap $? "hosts: no tree is left"
+}
+
+# One rank can't do its part.
+t_fail()
+{
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi fail 1 "$RANKS" "$MPI_DIR/fail" flat
+	cases fail $?
+	went_all fail allreduce iallreduce allreduce_init bcast
+	# Open MPI's reduction takes memory at the leader then.
+	MPI_ARGS=(--mca coll_inc_stats 2 --mca coll "^han,sm")
+	mpi fail-hosts 2 "$RANKS" "$MPI_DIR/fail" hosts
+	cases fail-hosts $?
+	went_all fail-hosts reduce
+	wait_for 5 no_tree
+	ktap $? "fail: no tree is left"
+}
+
+# Memory of a device, which a component for tests pretends to have. With one rank on
+# each host: what hosts do among themselves is Open MPI's coll/accelerator, which
+# Debian's has not.
+t_device()
+{
+	# mpirun would have its own path.
+	local with=(env "OMPI_MCA_mca_base_component_path=$MPI_DIR:$MPI_DIR/pretend"
+		OMPI_MCA_accelerator=pretend)
+
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi device 1 "$RANKS" "${with[@]}" "$MPI_DIR/device"
+	cases device $?
+	went_all device allreduce iallreduce allreduce_init reduce reduce_scatter \
+		reduce_scatter_block bcast allgather alltoall gather scatter
+}
+
+# Without MPI_Init().
+t_session()
+{
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi session 1 "$RANKS" "$MPI_DIR/session"
+	cases session $?
+	went_all session allreduce
+}
+
+# One host has another parameter than the others, or no coll/inc: all fall through.
+t_params()
+{
+	local p did
+	local -A others=([min_bytes]=5000 [min_ranks]=99 [priority]=0)
+
+	MPI_LIMIT=40
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	for p in "${!others[@]}" none; do
+		# shellcheck disable=SC2016
+		mpi "params-$p" 1 "$RANKS" sh -c '[ "$(hostname)" != "$1" ] || export "$2"
+			shift 2; exec "$@"' odd "$TOPO-h1" \
+			"$([ "$p" = none ] && echo "OMPI_MCA_coll=^inc" ||
+			   echo "OMPI_MCA_coll_inc_$p=${others[$p]}")" \
+			"$MPI_DIR/loop" 0.2
+		ktap $? "params: another $p on a host: the job runs" "$(tail -n 1 "$LAB_OUT/params-$p" | tr '#' ' ')"
+		did=$(went "params-$p")
+		! grep -q . <<<"$did"
+		ktap $? "params: $p: nothing goes through the switch" "$did"
+		if [ "$p" = none ]; then
+			grep -q "rank 1 has no coll/inc" "$LAB_OUT/params-$p"
+		else
+			grep -q "rank 1 coll_inc_$p=${others[$p]}" "$LAB_OUT/params-$p"
+		fi
+		ktap $? "params: $p: it says why" "$(grep -a 'coll/inc' "$LAB_OUT/params-$p" | head -n 1)"
+	done
+	MPI_LIMIT=120
 }
 
 # losses NAME: the bits of each step's loss.
@@ -169,6 +241,8 @@ t_info()
 	ktap $? "info: defaults are shown"
 	"$MPI_DIR/mpirun-inc" -h | grep -q 'Usage: mpirun-inc'
 	ktap $? "info: mpirun-inc helps"
+	"$MPI_DIR/terms" >"$LAB_OUT/terms" 2>&1
+	cases terms $?
 }
 
 # --- In the middle of a loop of Allreduce something dies -----------------------
@@ -259,6 +333,7 @@ late()
 	wait_for $((60 * SLOW)) going late "$RANKS"
 	pid=$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/late")
 	kill -STOP "$pid"
+	# It is this time that the others have to wait.
 	sleep 4
 	kill -CONT "$pid"
 	wait "$LOOP_PID"
@@ -304,13 +379,18 @@ t_die()
 # are the second of their hosts. coll/han does not look at how that ends.
 t_han()
 {
-	LOOP_OF=(scatter)
-	loop_start han 2
-	# The tree that was needed last.
-	sw inc-tool tree del "$(trees | tail -n 1)"
-	loop_end han
-	grep -aq "the job ends" "$LAB_OUT/han"
-	ktap $? "han: it says why" "$(grep -a coll/inc "$LAB_OUT/han" | tail -n 1)"
+	local name
+
+	for name in han han-session; do
+		LOOP_OF=(scatter)
+		[ $name = han ] || LOOP_OF+=(session)
+		loop_start $name 2
+		# The tree that was needed last.
+		sw inc-tool tree del "$(trees | tail -n 1)"
+		loop_end $name
+		grep -aq "the job ends" "$LAB_OUT/$name"
+		ktap $? "$name: it says why" "$(grep -a coll/inc "$LAB_OUT/$name" | tail -n 1)"
+	done
 	LOOP_OF=()
 }
 
@@ -324,7 +404,7 @@ t_link()
 
 echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
 trap mpi_down EXIT
-[ $# -gt 0 ] || set -- info flat hosts train off
+[ $# -gt 0 ] || set -- info flat hosts fail device session params train off
 mpi_up "$RANKS" || exit 1
 for t in "$@"; do
 	"t_$t"

@@ -5,7 +5,7 @@
 # dumps, events, batches, the memory budget. Needs no RDMA device.
 #
 # netlink.sh [PART...]: only some of errors, tool, uc, levels, json, batch, rights, budget,
-# quota, save, events, debugfs, dump, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
+# quota, save, events, debugfs, cli, dump, reply, failures, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh
@@ -28,13 +28,8 @@ tool()
 setup()
 {
 	inc_load || return 1
-	ip netns add "$NS" &&
-		ip -n "$NS" link set lo up &&
-		ip -n "$NS" link add v0 type veth peer name v1 &&
-		ip -n "$NS" addr add 10.9.0.1/24 dev v0 &&
-		ip -n "$NS" addr add fd00::1/64 dev v0 nodad &&
-		ip -n "$NS" link set v0 up &&
-		ip -n "$NS" link set v1 up
+	topo_lone "$NS" &&
+		ip -n "$NS" addr add fd00::1/64 dev v0 nodad
 }
 
 cleanup()
@@ -290,6 +285,50 @@ nobody()
 	in_ns setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"
 }
 
+# stranger TEXT: what root of a user namespace is told who runs the commands of
+# standard input in a network namespace of his own; nothing ends them.
+stranger()
+{
+	nobody unshare -Urn inc-tool -f -b - 2>&1
+}
+
+part_userns()
+{
+	local par=/sys/module/rdma_inc/parameters/user_namespaces out
+
+	out=$(stranger <<<"tree add ranks 2 slots 1")
+	[[ $out == *"not permitted in a user namespace"* ]]
+	ktap $? "no tree for root of a user namespace" "$out"
+	[ "$(cat $par)" = N ] && ! nobody sh -c "echo 1 >$par" 2>/dev/null &&
+		! nobody unshare -Ur sh -c "echo 1 >$par" 2>/dev/null
+	ktap $? "nor may he change that"
+	echo 1 >$par
+	out=$(stranger <<<"tree add ranks 2 slots 1")
+	[[ $out == "tree 1 "* ]]
+	ktap $? "but if the administrator says so" "$out"
+	out=$(stranger <<-'END'
+	switch set memory-limit 2G
+	switch set memory-limit 1M max-trees 5 max-ranks 8 max-slots 64 max-tree-memory 512K
+	switch set memory-limit 2M
+	switch set max-trees 6
+	switch set max-trees 0
+	switch set max-ranks 9
+	switch set max-ranks 0
+	switch set max-slots 65
+	switch set max-slots 0
+	switch set max-tree-memory 513K
+	switch set max-tree-memory 0
+	switch set max-trees 4 memory-limit 1M max-slots 32
+	switch show
+	END
+	)
+	[ "$(grep -c "only the host's administrator raises limits" <<<"$out")" = 10 ]
+	ktap $? "who may not raise a limit" "$out"
+	[[ $out == *"memory-limit 1048576 "*"max-trees 4 max-ranks 8 max-slots 32 max-tree-memory 524288"* ]]
+	ktap $? "but lower it" "$out"
+	echo 0 >$par
+}
+
 part_rights()
 {
 	local out rc args
@@ -299,26 +338,20 @@ part_rights()
 	for args in "parent set tree 1 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 1" \
 		    "tree add ranks 2" "tree set 1 window 3" "tree del 1" \
 		    "member add tree 1 rank 1 addr 10.9.0.3 qpn 17 psn 3" \
-		    "member del tree 1 rank 0" "switch set memory-limit 1M"; do
+		    "member del tree 1 rank 0" "switch set memory-limit 1M" \
+		    "tree show 1" "tree show" "member show tree 1 rank 0" \
+		    "member show" "parent show tree 1" "slot show tree 1 index 0" \
+		    "slot show" "stat" "switch" "monitor"; do
 		# shellcheck disable=SC2086 # words
-		out=$(nobody inc-tool $args 2>&1)
+		out=$(nobody timeout 10 inc-tool $args 2>&1)
 		rc=$?
 		[ $rc = 2 ] && [[ $out == *"not permitted"* ]]
 		ktap $? "unprivileged: $args" "$rc: $out"
 	done
-	for args in "tree show 1" "member show" "slot show" "stat" "switch"; do
-		# shellcheck disable=SC2086 # words
-		out=$(nobody inc-tool -j $args 2>&1)
-		ktap $? "unprivileged: $args" "$out"
-	done
 	[[ $(tool -j member show) == *'"rkey"'* ]]
 	ktap $? "root sees R_Keys"
-	[[ $(nobody inc-tool -j member show) != *'"rkey"'* &&
-	   $(nobody inc-tool -j member show) != *'"psn"'* ]]
-	ktap $? "others do not, nor PSNs"
 	if nobody unshare -Urn true 2>/dev/null; then
-		out=$(nobody unshare -Urn inc-tool tree add ranks 2 slots 1 2>&1)
-		ktap $? "root of a user namespace, in its own network" "$out"
+		part_userns
 	else
 		ktap_skip "root of a user namespace" "the kernel has none"
 	fi
@@ -386,6 +419,15 @@ for line in open(sys.argv[1]):
 	[ "$got" = "$1 " ]
 }
 
+# member_seen: a member has come and gone, and the monitor of members told of it.
+member_seen()
+{
+	tool tree add id 98 ranks 1 slots 1 dead-time 10 >/dev/null
+	tool member add tree 98 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
+	tool tree del 98
+	grep -q 'member-del tree 98' "$LAB_OUT/events.text"
+}
+
 part_events()
 {
 	local pid
@@ -395,14 +437,13 @@ part_events()
 	tool -j -t monitor >>"$LAB_OUT/events" 2>"$LAB_OUT/events.err" &
 	pid=$!
 	tool monitor member >>"$LAB_OUT/events.text" &
-	# Until it listens, events do not come: make one until it is seen.
-	for _ in {1..100}; do
-		tool tree add id 99 ranks 1 slots 1 >/dev/null
-		tool tree del 99
-		sleep 0.05
-		[ -s "$LAB_OUT/events" ] && break
-	done
-	sleep 0.3
+	# Until they listen, events do not come.
+	seen_by "$NS" "$LAB_OUT/events"
+	wait_for 5 member_seen
+	# All of that has been told when this has.
+	tool tree add id 97 ranks 1 slots 1 >/dev/null
+	tool tree del 97
+	wait_for 5 grep -q '"tree-del".*97' "$LAB_OUT/events"
 	: >"$LAB_OUT/events"
 	tool -b - >/dev/null <<-'END'
 	tree add id 1 ranks 2 slots 4 dead-time 50
@@ -478,10 +519,57 @@ part_debugfs()
 	ktap $? "trees come and go under readers"
 }
 
+# The lines of netlink.rst, as they stand there.
+part_cli()
+{
+	local ksrc lines
+
+	for ksrc in "${KSRC:-}" "${RDMA_INC_CACHE:-}"/source-*; do
+		[ ! -x "$ksrc/tools/net/ynl/pyynl/cli.py" ] || break
+	done
+	[ -x "$ksrc/tools/net/ynl/pyynl/cli.py" ] || {
+		ktap_skip "cli.py, as netlink.rst has it" "no kernel source (KSRC)"
+		return
+	}
+	lines=$(sed -n '/^\tPATH=.*pyynl/,/^$/p' "$ROOT/Documentation/netlink.rst")
+	[ "$(grep -c '^	cli.py' <<<"$lines")" -ge 3 ] &&
+		(cd "$ROOT" && in_ns env KSRC="$ksrc" PYTHONDONTWRITEBYTECODE=1 \
+			sh -ec "$lines") >"$LAB_OUT/cli" 2>&1
+	ktap $? "cli.py, as netlink.rst has it" "$(tail -n 3 "$LAB_OUT/cli" | tr '\n' ' ')"
+	grep -q "'ranks': 4" "$LAB_OUT/cli"
+	ktap $? "and it makes a tree"
+}
+
 part_dump()
 {
 	cases dump
 	cases close
+}
+
+part_reply()
+{
+	cases reply
+}
+
+part_failures()
+{
+	local dir=/sys/kernel/debug/failslab
+
+	if [ ! -d $dir ]; then
+		ktap_skip "allocations fail" "the kernel can't do that"
+		return
+	fi
+	echo N >$dir/ignore-gfp-wait
+	echo 0 >$dir/verbose
+	cases failures
+	echo Y >$dir/ignore-gfp-wait
+	wait_for $((10 * SLOW)) nothing_used
+	ktap $? "nothing is charged for what failed"
+}
+
+nothing_used()
+{
+	[ "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" = 0 ]
 }
 
 part_errors()
@@ -495,7 +583,7 @@ part_fuzz()
 }
 
 setup || exit 1
-[ $# -gt 0 ] || set -- errors tool uc levels json batch rights budget quota save events debugfs dump fuzz
+[ $# -gt 0 ] || set -- errors tool uc levels json batch rights budget quota save events debugfs cli dump reply failures fuzz
 for part; do
 	"part_$part"
 	[ -z "$(tool tree show)" ]

@@ -4,7 +4,7 @@
 The generic netlink family "inc" from the other side: messages made by hand from
 the YNL spec, right, wrong and broken ones. Knows nothing of inc-tool.
 
-netlink_raw.py errors | dump | close | fuzz [SEED [COUNT]]
+netlink_raw.py errors | dump | close | reply | failures | fuzz [SEED [COUNT]]
 
 Prints one line per case: "PASS name" or "FAIL name # why".
 """
@@ -615,6 +615,119 @@ def fuzz(seed, count):
     c.inc("switch-set", "switch", [("memory-limit", 1 << 30)])
 
 
+def one_fails(nth, cmd, space, attrs, wanted):
+    """A request during which the nth allocation fails: what it tells of, and if
+    there were that many."""
+    c = Conn()
+    c.s.settimeout(0.5)
+    number = SP.sets[space][wanted][0]
+    told, acked = set(), False
+    payload = SP.encode(space, attrs)
+    path = "/proc/thread-self/fail-nth"
+    with open(path, "rb", buffering=0) as left, \
+            open(path, "wb", buffering=0) as fail:
+        try:
+            fail.write(b"%d" % nth)
+            c.send(c.family, SP.cmd[cmd], payload)
+        except OSError:
+            pass
+        reached = int(left.read().strip(b"\0\n")) == 0
+        fail.write(b"0")
+    while not acked:
+        try:
+            body = c.s.recv(1 << 16)
+        except socket.timeout:
+            break
+        except OSError:
+            continue
+        kind = struct.unpack_from("=H", body, 4)[0]
+        acked = kind == NLMSG_ERROR
+        if kind == c.family:
+            told.add(dict(parse(body[20:]))[number])
+    return told, reached
+
+
+def there(cmd, space, wanted):
+    return {dict(r)[SP.sets[space][wanted][0]]
+            for r in Conn().inc(cmd, flags=NLM_F_DUMP)}
+
+
+def failures():
+    """Each allocation of a request fails once: what was made is told."""
+    tree = [("ranks", 3), ("slots", 2), ("all-ranks", 9), ("below", 0),
+            ("below", 2), ("below", 0)]
+    bad = reached = made = 0
+    for nth in range(1, 500):
+        told, yes = one_fails(nth, "tree-new", "tree", tree, "id")
+        now = there("tree-get", "tree", "id")
+        bad += told != now
+        made += bool(told)
+        reached += yes
+        for number in now:
+            c = Conn()
+            c.call(c.family, SP.cmd["tree-del"], nla(1, number))
+        if not yes:
+            break
+    case(f"tree-new: {reached} allocations fail, {made} times it is made",
+         None if reached > 10 and made else "")
+    case("tree-new: it tells each time", f"{bad} times not" if bad else None)
+
+    Conn().inc("tree-new", "tree", [("id", 500), ("ranks", 500), ("slots", 2)])
+    bad = reached = made = 0
+    all_told = set()
+    for nth in range(1, 500):
+        told, yes = one_fails(nth, "member-new", "member", [
+            ("tree-id", 500), ("rank", nth), ("peer-addr", V4("10.9.0.2")),
+            ("peer-qpn", 17), ("peer-psn", 3)], "rank")
+        made += bool(told)
+        reached += yes
+        all_told |= told
+        bad += all_told != there("member-get", "member", "rank")
+        if not yes:
+            break
+    case(f"member-new: {reached} allocations fail, {made} times it is made",
+         None if reached > 5 and made else "")
+    case("member-new: it tells each time", f"{bad} times not" if bad else None)
+    c = Conn()
+    c.call(c.family, SP.cmd["tree-del"], nla(1, struct.pack("=I", 500)))
+
+
+def reply():
+    """Makes trees and members and does not read what it is told of them, until
+    there is no room left: each that was made is told."""
+    def unread(cmd, space, requests, wanted):
+        c = Conn()
+        c.s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
+        for attrs in requests:
+            c.send(c.family, SP.cmd[cmd], SP.encode(space, attrs), 0)
+        c.s.settimeout(0.2)
+        told = set()
+        while True:
+            try:
+                body = c.s.recv(1 << 16)
+            except socket.timeout:
+                break
+            except OSError:
+                continue    # ENOBUFS, once
+            if struct.unpack_from("=H", body, 4)[0] == c.family:
+                told.add(dict(parse(body[20:]))[SP.sets[space][wanted][0]])
+        made = there(cmd.replace("new", "get"), space, wanted)
+        case(f"{cmd}: some are told, some are not",
+             None if 0 < len(told) < len(requests) else f"{len(told)}")
+        case(f"{cmd}: those that are told are there, and no others",
+             None if told == made else f"{len(told)}, {len(made)}")
+
+    unread("tree-new", "tree", [[("ranks", 2), ("slots", 1)]] * 200, "id")
+    c = Conn()
+    for r in c.inc("tree-get", flags=NLM_F_DUMP):
+        c.call(c.family, SP.cmd["tree-del"], nla(1, dict(r)[1]))
+    c.inc("tree-new", "tree", [("id", 500), ("ranks", 200), ("slots", 1)])
+    unread("member-new", "member",
+           [[("tree-id", 500), ("rank", i), ("peer-addr", V4("10.9.0.2")),
+             ("peer-qpn", 17), ("peer-psn", 3)] for i in range(200)], "rank")
+    c.call(c.family, SP.cmd["tree-del"], nla(1, struct.pack("=I", 500)))
+
+
 def main():
     what = sys.argv[1] if len(sys.argv) > 1 else ""
     if what == "errors":
@@ -623,6 +736,10 @@ def main():
         dump()
     elif what == "close":
         close()
+    elif what == "reply":
+        reply()
+    elif what == "failures":
+        failures()
     elif what == "fuzz":
         seed = int(sys.argv[2], 0) if len(sys.argv) > 2 else random.getrandbits(32)
         fuzz(seed, int(sys.argv[3]) if len(sys.argv) > 3 else 20000)

@@ -164,6 +164,12 @@ for c in d["checks"]:
         print(c["verdict"], "; ".join(bad))' "$1" "$2"
 }
 
+# complains KIND OBJECT TEXT
+complains()
+{
+	[[ $(verdict_of "$1" "$2") == *"$3"* ]]
+}
+
 # finds NAME KIND OBJECT VERDICT TEXT: selftest says so of it.
 finds()
 {
@@ -189,8 +195,7 @@ part_check()
 	! grep '^FAIL\|^ *warn: \|^ *FAIL: ' <<<"$out" | grep -vq ' % of its '
 	ktap $? "check: nothing to complain of" "$(grep -A3 '^FAIL\|^warn' <<<"$out" | tr '\n' '|')"
 	kill -STOP "${JOB_PIDS[1]}"
-	wait_for $((10 * SLOW)) waits_long
-	sleep 1
+	wait_for $((10 * SLOW)) complains rank "rank 1," "messages wait for it"
 	finds "check: who keeps others waiting" rank "rank 1," warn "messages wait for it"
 	kill -CONT "${JOB_PIDS[1]}"
 	running_down

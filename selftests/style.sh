@@ -86,6 +86,13 @@ build()
 	[ "${PIPESTATUS[0]}" = 0 ]
 }
 
+# Faults on purpose are no part of what users build.
+no_faults()
+{
+	$LAB exec -- nm "$OUT/$1/kernel/rdma_inc.ko" | grep -o 'inc_fault[a-z_]*' |
+		sort -u
+}
+
 sparse()
 {
 	local sparse out rc
@@ -144,7 +151,8 @@ shell_check()
 }
 
 for k in $KINDS; do
-	check "builds for $k, W=1, without a warning" build "$k"
+	check "builds for $k, W=1, without a warning" build "$k" CONFIG_INC_FAULT=n
+	check "has no faults on purpose" no_faults "$k"
 done
 if [ -n "$BUILDS" ]; then
 	echo "1..$N"
@@ -155,6 +163,8 @@ check "checkpatch --strict" checkpatch
 check "kernel-doc" kernel_doc
 check "generated netlink code is up to date" selftests/ynl-regen.sh --check
 check "layers" layers
+check "Documentation renders, and says what the headers say" \
+	$LAB exec -- selftests/doc-check.py
 check "SPDX lines" spdx
 check "shellcheck" shell_check
 echo "1..$N"

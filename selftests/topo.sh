@@ -6,6 +6,7 @@
 # prefix of one's own, so that several topologies can stand side by side.
 #
 #   topo_up N [MTU]     make it       topo_down   take it away
+#   topo_lone NAME      a bridge host alone
 #   sw CMD...           run in the bridge host
 #   host R CMD...       run in host R
 #   topo_bursts on|off  what the module sends together crosses the bridge as one
@@ -69,6 +70,18 @@ topo_bridge()
 		echo "link add v$r mtu $mtu type veth peer name eth0 mtu $mtu netns $TOPO-h$r"
 		echo "link set v$r master br0 up"
 	done
+}
+
+# topo_lone NAME: a bridge host, namespace NAME, whose members, 10.9.0.0/24, are not
+# there.
+topo_lone()
+{
+	ip netns add "$1" &&
+		ip -n "$1" link set lo up &&
+		ip -n "$1" link add v0 type veth peer name v1 &&
+		ip -n "$1" addr add 10.9.0.1/24 dev v0 &&
+		ip -n "$1" link set v0 up &&
+		ip -n "$1" link set v1 up
 }
 
 topo_up()

@@ -6,7 +6,7 @@
 # duplication, reordering, corruption. Results are right, every rank is answered,
 # nothing is sent twice without need.
 #
-#   uc.sh [VAR=VALUE...] [PART...]	PART: plain mixed net far killed silent
+#   uc.sh [VAR=VALUE...] [PART...]	PART: plain mixed net far queue killed silent
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -16,11 +16,13 @@ while [[ ${1:-} == *=* ]]; do
 	shift
 done
 
-PARTS=${*:-plain mixed net far killed silent}
+PARTS=${*:-plain mixed net far queue killed silent}
 RANKS=${RANKS:-3}
 COUNT=${COUNT:-20011}
 SEED=${SEED:-$RANDOM}
 LIMIT=$((60000 * SLOW))
+# Of jobs whose counters are looked at while they run: a second or so.
+ITER=${ITER:-$((SLOW > 1 ? 3 : 20))}
 
 # Only RoCE packets are impaired: the rendezvous is not what is tested.
 one_end()
@@ -63,16 +65,20 @@ uc_job()
 	job "$name" "$n" "$@" -x 0 --seed "$SEED" --timeout "$LIMIT"
 }
 
-# impaired NAME NETEM...
+# impaired NAME P WHAT NETEM...: WHAT has to be seen, with a probability of P.
 impaired()
 {
-	local name=$1
+	local name=$1 p=$2 what=$3
 
-	shift
+	shift 3
 	impair "$@"
-	uc_job "$name" "$RANKS" allreduce --count "$COUNT" -i 3 --check
+	watch_start
+	uc_job "$name" "$RANKS" allreduce --count "$COUNT" -i "$ITER" --check
 	uc_job "$name, collectives in turns" "$RANKS" mix -t int32 --root each \
-		--count 1001 -i 18 --check
+		--count 1001 -i $((9 * ITER)) --check
+	watch_end
+	# shellcheck disable=SC2086	# words
+	watched "$name" "$p" $what
 	repair
 }
 
@@ -132,10 +138,13 @@ part_mixed()
 	}
 	for loss in 0% 1%; do
 		impair loss "$loss"
-		job_start_mixed "$TOPO_N" mix -t int32 --count 1001 -i 18 --check \
+		watch_start
+		job_start_mixed "$TOPO_N" mix -t int32 --count 1001 -i $((9 * ITER)) --check \
 			--root each --seed "$SEED" --timeout "$LIMIT" --msg-size 1024 --pmtu 1024
 		job_wait
 		ktap $? "RC and UC in one tree, loss $loss" "$(job_why)"
+		watch_end
+		[ "$loss" = 0% ] || watched "RC and UC in one tree" 0.01 lost
 		repair
 	done
 	job_start_mixed 2 allreduce --count 10 --msg-size 65536 --timeout "$LIMIT" \
@@ -146,15 +155,19 @@ part_mixed()
 
 part_net()
 {
-	impaired "loss 0.1 %" loss 0.1%
-	impaired "loss 1 %" loss 1%
-	impaired "loss 5 %" loss 5%
-	impaired "loss 20 %" loss 20%
-	impaired "bursts (Gilbert)" loss gemodel 1% 20% 90% 0.1%
-	impaired "duplication 10 %" duplicate 10%
-	impaired "reordering 25 %" delay 1ms reorder 25% 50%
-	impaired "corruption 2 %" corrupt 2%
-	impaired "all of it" delay 1ms 500us loss 2% duplicate 2% corrupt 1% reorder 25%
+	# So many that some of them are lost.
+	COUNT=$((COUNT * 4)) impaired "loss 0.1 %" 0.001 lost loss 0.1%
+	impaired "loss 1 %" 0.01 lost loss 1%
+	impaired "loss 5 %" 0.05 lost loss 5%
+	impaired "loss 20 %" 0.2 lost loss 20%
+	impaired "bursts (Gilbert)" 0.01 lost loss gemodel 1% 20% 90% 0.1%
+	impaired "duplication 10 %" 0.1 doubled duplicate 10%
+	impaired "reordering 25 %" 0.05 reordered delay 1ms reorder 25% 50%
+	impaired "corruption 2 %" 0.02 corrupted corrupt 2%
+	impaired "late and doubled results" 0.1 "doubled reordered" \
+		delay 20ms 15ms duplicate 10%
+	impaired "all of it" 0.01 "lost doubled reordered corrupted" \
+		delay 1ms 500us loss 2% duplicate 2% corrupt 1% reorder 25%
 }
 
 # far NAME NETEM...: a round trip of 20 ms, which the window has to grow for. The
@@ -184,6 +197,28 @@ part_far()
 {
 	far "a long path"
 	far "a long path, loss 1 %" loss 1%
+}
+
+# The host's own queue takes 1000 packets, not more: rxe ends a QP that meets a full one.
+part_queue()
+{
+	local r
+
+	topo_bursts off
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc replace dev eth0 root netem delay 20ms limit 1000
+	done
+	uc_job "a window of 1024, a queue of 1000" "$RANKS" allreduce --count 524288 \
+		-i 2 -x 1 --check --window 1024
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc replace dev eth0 root netem delay 20ms limit 20
+	done
+	job_start "$RANKS" allreduce --count 524288 -i 2 --timeout "$LIMIT"
+	! job_wait && grep -q "queue full" "$JOB_LOG".*
+	ktap $? "a queue that is too short is named" "$(job_why)"
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" tc qdisc del dev eth0 root
+	done
 }
 
 part_killed()
@@ -236,11 +271,6 @@ main()
 	for part in $PARTS; do
 		"part_$part"
 	done
-	serve_down
-	topo_down
-	inc_unload
-	ktap $? "the module unloads"
-	trap - EXIT
 	ktap_end
 }
 

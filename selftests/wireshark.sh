@@ -35,10 +35,18 @@ capture()
 	wait_for $((10 * SLOW)) captured
 }
 
+# marked: a packet that nobody else sends is in the capture.
+marked()
+{
+	sw bash -c "echo end-of-capture >/dev/udp/$(topo_ip4 0)/4791"
+	grep -q end-of-capture "$DIR/pcap"
+}
+
 capture_end()
 {
-	# What the jobs have sent last is on its way through the kernel's buffer.
-	sleep 1
+	# What the jobs have sent last is on its way through the kernel's buffer, and so
+	# is this, behind it.
+	wait_for $((10 * SLOW)) marked
 	kill "$CAPTURE_PID"
 	wait "$CAPTURE_PID"
 	chmod 644 "$DIR/pcap"
@@ -53,7 +61,7 @@ failing()
 		--timeout $((60000 * SLOW)) "$@"
 	wait_for $((20 * SLOW)) busy 5
 	kill -STOP "${JOB_PIDS[1]}"
-	sleep 1
+	steady $((10 * SLOW)) stat_sum rx-messages
 	kill -9 "${JOB_PIDS[1]}"
 	wait "${JOB_PIDS[@]}" 2>/dev/null
 }

@@ -96,6 +96,11 @@ make_one()
 make_one uapi header kernel/include/uapi/linux/inc.h
 make_one kernel header kernel/netlink-gen.h
 make_one kernel source kernel/netlink-gen.c
+# Groups have flags in the spec, of which the generator makes nothing.
+sed -i 's|^\(\t\[INC_NLGRP_EVENTS\] = { "events",\) },|\1 .flags = GENL_MCAST_CAP_NET_ADMIN, },|' \
+	"$tmp/kernel/netlink-gen.c"
+grep -q GENL_MCAST_CAP_NET_ADMIN "$tmp/kernel/netlink-gen.c" ||
+	die "netlink-gen.c: the group events could be joined by anybody"
 mkdir -p "$tmp/userspace/tool"
 "$python" "$tree/selftests/ynl-doc.py" "$tree/Documentation/netlink/specs/inc.yaml" \
 	>"$tmp/userspace/tool/doc-gen.c" || die "ynl-doc.py failed"

@@ -5,19 +5,26 @@
  * Prints what is wrong, and one line "ok WHAT" for each thing that is right; the
  * script libinc.sh counts them.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <linux/capability.h>
+
 #include "live.h"
+
+#define SUMMED	5000	/* elements that are not copied */
 
 int live_errors;
 
@@ -123,6 +130,43 @@ static void limit(int rank, int nranks)
 		inc_comm_destroy(comm);
 	}
 	live_ok("the time limit");
+}
+
+/*
+ * Rank 1 gives up what the others wait in: all of them hear of it, before and after
+ * that operation, and nothing comes any more.
+ */
+static void gives_up(struct inc_comm *comm)
+{
+	int32_t *x = calloc(SUMMED, sizeof(*x)), y = 1;
+	int me = inc_comm_rank(comm), ret;
+	struct inc_req *req;
+	double t;
+
+	EQ(inc_barrier(comm), 0);
+	t = live_now_ms();
+	EQ(inc_comm_abort(comm, 0), -EINVAL);
+	if (me == 1) {
+		MUST(inc_iallreduce(comm, INC_IN_PLACE, &y, 1, INC_DTYPE_INT32,
+				    INC_OP_SUM, &req));
+		EQ(inc_comm_abort(comm, -EIO), 0);
+		EQ(inc_wait(req), -EIO);
+		EQ(y, 1);
+		inc_request_free(req);
+		EQ(inc_comm_abort(comm, -ENOMEM), 0);
+		EQ(inc_barrier(comm), -EIO);
+	} else {
+		/* What rank 1 has begun may end, the next one can not. */
+		ret = inc_allreduce(comm, INC_IN_PLACE, &y, 1, INC_DTYPE_INT32,
+				    INC_OP_SUM);
+		OK(ret == -ECONNRESET || (!ret && y == inc_comm_size(comm)));
+		EQ(inc_allreduce(comm, INC_IN_PLACE, x, SUMMED, INC_DTYPE_INT32,
+				 INC_OP_SUM), -ECONNRESET);
+		EQ(inc_barrier(comm), -ECONNRESET);
+	}
+	OK(live_now_ms() - t < 5000);
+	free(x);
+	live_ok("given up");
 }
 
 /* --- Queries ------------------------------------------------------------------------ */
@@ -335,6 +379,201 @@ static void signals(int rank, int nranks)
 	live_ok("a storm of signals");
 }
 
+/* --- Memory that can't be registered ------------------------------------------------------ */
+
+/* So much memory may be pinned, as for an ordinary user. */
+static void limit_memory(size_t bytes)
+{
+	struct __user_cap_header_struct hdr = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2];
+	const struct rlimit limit = { bytes, bytes };
+
+	MUST(setrlimit(RLIMIT_MEMLOCK, &limit));
+	MUST((int)syscall(SYS_capget, &hdr, data));
+	data[0].effective &= ~(1U << CAP_IPC_LOCK);
+	MUST((int)syscall(SYS_capset, &hdr, data));
+}
+
+#define MIB	((1 << 20) / sizeof(int32_t))
+
+/* Four operations at once, of which one rank can register one at most. */
+static void four_at_once(struct inc_comm *comm)
+{
+	int32_t *data = malloc(8 * MIB * sizeof(*data));
+	int32_t want = 0, r;
+	struct inc_req *req[4];
+	size_t i, k;
+
+	for (r = 0; r < inc_comm_size(comm); r++)
+		want += r + 1;
+	for (i = 0; i < 4 * MIB; i++)
+		data[i] = (int32_t)(i % 1000) * (inc_comm_rank(comm) + 1);
+	for (k = 0; k < 4; k++)
+		MUST(inc_iallreduce(comm, data + k * MIB, data + (4 + k) * MIB, MIB,
+				    INC_DTYPE_INT32, INC_OP_SUM, &req[k]));
+	for (k = 0; k < 4; k++) {
+		EQ(inc_wait(req[k]), 0);
+		inc_request_free(req[k]);
+	}
+	for (i = 0; i < 4 * MIB; i++)
+		if (data[4 * MIB + i] != (int32_t)(i % 1000) * want)
+			break;
+	EQ(i, 4 * MIB);
+	free(data);
+}
+
+/* Results into a file: no file system lets a device write behind its back. */
+static void into_file(struct inc_comm *comm, const char *dir)
+{
+	char path[256];
+	int32_t *file;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/live-file.%d", dir, inc_comm_rank(comm));
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	MUST(fd < 0 || ftruncate(fd, FORK_COUNT * sizeof(*file)));
+	file = mmap(NULL, FORK_COUNT * sizeof(*file), PROT_READ | PROT_WRITE,
+		    MAP_SHARED, fd, 0);
+	MUST(file == MAP_FAILED);
+	EQ(sum(comm, file, FORK_COUNT, 5), 0);
+	munmap(file, FORK_COUNT * sizeof(*file));
+	unlink(path);
+	close(fd);
+}
+
+/* Rank 1 can't begin, with @buf: nobody gets a result, of this or what follows. */
+static void can_not_begin(struct inc_comm *comm, int32_t *buf)
+{
+	double t = live_now_ms();
+	int32_t x = 1;
+	int ret;
+
+	ret = inc_allreduce(comm, INC_IN_PLACE, buf, 2 * INC_EAGER_MAX / 4,
+			    INC_DTYPE_INT32, INC_OP_SUM);
+	EQ(ret, inc_comm_rank(comm) == 1 ? -EFAULT : -ECONNRESET);
+	t = live_now_ms() - t;
+	printf("# after %.0f ms: %s\n", t, inc_comm_strerror(comm));
+	OK(t < 10000);
+	EQ(inc_allreduce(comm, INC_IN_PLACE, &x, 1, INC_DTYPE_INT32, INC_OP_SUM), ret);
+	inc_comm_destroy(comm);
+}
+
+static void memory(int rank, int nranks, const char *dir)
+{
+	struct inc_comm *comm;
+	int32_t *page;
+
+	if (rank == 1)
+		limit_memory(4 << 20);
+	comm = live_join("", rank, nranks);
+	four_at_once(comm);
+	live_ok("four operations of a rank that can register one");
+	into_file(comm, dir);
+	live_ok("results into a file");
+
+	page = mmap(NULL, 2 * INC_EAGER_MAX, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	MUST(page == MAP_FAILED);
+	can_not_begin(comm, rank == 1 ? NULL : page);
+	if (strcmp(getenv("INC_TRANSPORT") ?: "", "uc")) {
+		MUST(rank == 1 && mprotect(page, 2 * INC_EAGER_MAX, PROT_READ));
+		can_not_begin(live_join(".page", rank, nranks), page);
+	}
+	live_ok("an operation that can't begin ends all ranks");
+}
+
+/* --- Many communicators ------------------------------------------------------------------- */
+
+static int open_files(void)
+{
+	struct dirent *e;
+	int n = 0;
+	DIR *dir;
+
+	dir = opendir("/proc/self/fd");
+	MUST(!dir);
+	while ((e = readdir(dir)))
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	return n - 1;		/* that directory */
+}
+
+#define MANY	20
+
+/* A device, its events, a thread: once. A socket and a channel: each. */
+static void many(int rank, int nranks)
+{
+	struct inc_comm *comm[MANY];
+	int before = open_files(), one = 0, i;
+	char suffix[16];
+	int32_t data[8];
+
+	for (i = 0; i < MANY; i++) {
+		snprintf(suffix, sizeof(suffix), ".%d", i);
+		comm[i] = live_join(suffix, rank, nranks);
+		if (!i)
+			one = open_files();
+	}
+	printf("# %d files, with one communicator %d, with %d %d\n", before, one, MANY,
+	       open_files());
+	EQ(open_files(), one + 2 * (MANY - 1));
+	for (i = 0; i < MANY; i++)
+		EQ(sum(comm[i], data, 8, i), 0);
+	/* The first one goes, the others stay. */
+	for (i = 0; i < MANY; i++) {
+		inc_comm_destroy(comm[i]);
+		if (i < MANY - 1)
+			EQ(sum(comm[MANY - 1], data, 8, i), 0);
+	}
+	EQ(open_files(), before);
+	live_ok("many communicators");
+}
+
+/* --- Time stands still -------------------------------------------------------------------- */
+
+/* The parent stands still for longer than its time limit. */
+static pid_t stop_parent(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	usleep(200000);
+	kill(getppid(), SIGSTOP);
+	sleep(3);
+	kill(getppid(), SIGCONT);
+	_exit(0);
+}
+
+static void stopped(struct inc_comm *comm)
+{
+	int round, status;
+	pid_t pid = 0;
+	double t;
+
+	for (round = 0; round < 2; round++) {
+		EQ(inc_barrier(comm), 0);
+		if (inc_comm_rank(comm)) {
+			usleep(700000);
+		} else {
+			EQ(inc_comm_set_timeout(comm, 1000), 0);
+			pid = stop_parent();
+		}
+		t = live_now_ms();
+		EQ(inc_barrier(comm), 0);
+		if (!inc_comm_rank(comm)) {
+			printf("# after %.0f ms: %s\n", live_now_ms() - t,
+			       inc_comm_strerror(comm));
+			OK(live_now_ms() - t > 2500);
+			waitpid(pid, &status, 0);
+			EQ(inc_comm_set_timeout(comm, 30000), 0);
+		}
+	}
+	live_ok("stopped for longer than the time limit");
+}
+
 /* --- Size --------------------------------------------------------------------------------- */
 
 #define HUGE	((1ULL << 31) + 5)
@@ -388,6 +627,14 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "threads"))
 		return live_threads(rank, nranks, argc - 2, argv + 2);
+	if (!strcmp(what, "many")) {
+		many(rank, nranks);
+		return live_errors ? 1 : 0;
+	}
+	if (!strcmp(what, "memory")) {
+		memory(rank, nranks, argv[2]);
+		return live_errors ? 1 : 0;
+	}
 	if (!strcmp(what, "signals") || !strcmp(what, "limit")) {
 		(*what == 's' ? signals : limit)(rank, nranks);
 		return live_errors ? 1 : 0;
@@ -395,6 +642,10 @@ int main(int argc, char **argv)
 	comm = live_join("", rank, nranks);
 	if (!strcmp(what, "wait_for"))
 		wait_for(comm);
+	else if (!strcmp(what, "gives_up"))
+		gives_up(comm);
+	else if (!strcmp(what, "stopped"))
+		stopped(comm);
 	else if (!strcmp(what, "query"))
 		query(comm);
 	else if (!strcmp(what, "fork"))

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static int me, np, cases, failed;
@@ -233,6 +234,70 @@ static void persistent(int n, int rounds)
 	verdict("persistent, each rank in its own order", bad);
 }
 
+/* What MPI does not look at may be anything. */
+static void insignificant(int n)
+{
+	int *a = ints(n * np), *b = ints(n * np), i, r, bad = 0;
+	MPI_Datatype junk = (MPI_Datatype)16;
+	MPI_Comm c = MPI_COMM_WORLD;
+	MPI_Request q[4];
+
+	memset(b, 0, (size_t)(n * np) * sizeof(int));
+	MPI_Gather_init(a, n, MPI_INT, me ? NULL : b, me ? -1 : n, me ? junk : MPI_INT, 0,
+			c, MPI_INFO_NULL, &q[0]);
+	MPI_Start(&q[0]);
+	MPI_Wait(&q[0], MPI_STATUS_IGNORE);
+	for (r = 0; r < np && !me; r++)
+		for (i = 0; i < n; i++)
+			bad += b[r * n + i] != value(r, i);
+	MPI_Scatter_init(me ? NULL : a, me ? -1 : n, me ? junk : MPI_INT, b, n, MPI_INT, 0,
+			 c, MPI_INFO_NULL, &q[1]);
+	MPI_Start(&q[1]);
+	MPI_Wait(&q[1], MPI_STATUS_IGNORE);
+	for (i = 0; i < n; i++)
+		bad += b[i] != value(0, me * n + i);
+	memcpy(b + me * n, a, (size_t)n * sizeof(int));
+	MPI_Allgather_init(MPI_IN_PLACE, -1, junk, b, n, MPI_INT, c, MPI_INFO_NULL, &q[2]);
+	MPI_Start(&q[2]);
+	MPI_Wait(&q[2], MPI_STATUS_IGNORE);
+	for (r = 0; r < np; r++)
+		for (i = 0; i < n; i++)
+			bad += b[r * n + i] != value(r, i);
+	MPI_Scatter_init(b, n, MPI_INT, me ? a : MPI_IN_PLACE, me ? n : -1,
+			 me ? MPI_INT : junk, 0, c, MPI_INFO_NULL, &q[3]);
+	MPI_Start(&q[3]);
+	MPI_Wait(&q[3], MPI_STATUS_IGNORE);
+	for (i = 0; i < n; i++)
+		bad += a[i] != value(me, i);
+	for (i = 0; i < 4; i++)
+		MPI_Request_free(&q[i]);
+	verdict("persistent, with insignificant types that are none", bad);
+	free(a);
+	free(b);
+}
+
+/* A buffer goes back to the system, the next one is at the same address. */
+static void remapped(int n)
+{
+	size_t len = (size_t)n * sizeof(int);
+	int round, i, bad = 0, *in, *out;
+	char *at = NULL;
+
+	for (round = 0; round < 4; round++) {
+		at = mmap(at, 2 * len, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+		in = (int *)at;
+		out = (int *)(at + len);
+		for (i = 0; i < n; i++)
+			in[i] = value(me, i + round);
+		MPI_Allreduce(in, out, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		for (i = 0; i < n; i++)
+			bad += out[i] != sum_at(i + round);
+		munmap(at, 2 * len);
+	}
+	verdict("buffers that come and go at one address", bad);
+}
+
 /* With the program's own types, which Open MPI keeps in the request. */
 static void types_in_requests(void)
 {
@@ -338,6 +403,9 @@ int main(int argc, char **argv)
 	pair();
 	duplicate();
 	types_in_requests();
+	insignificant(1);
+	insignificant(3001);
+	remapped(20480);
 	persistent(1, 3);
 	persistent(3001, 3);
 	/* Open MPI's own non-blocking collectives do not survive that. */

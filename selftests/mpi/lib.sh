@@ -4,7 +4,7 @@
 # MPI jobs whose ranks are in the hosts' namespaces, mpirun on the bridge host.
 # Sourced after lib.sh.
 
-MPI_DIR=$INC_USER/ompi
+MPI_DIR=${MPI_DIR:-$INC_USER/ompi}
 MPI_WORK=$(mktemp -d)
 MPI_ARGS=()
 # How point-to-point messages go.

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * proxy LIB VERSION RANK RANKS DIR [SEED]: drives a NCCL network plugin as NCCL's
- * proxy does, without a GPU: dlopen(), handles carried by files in DIR, up to 32
- * requests outstanding, a null request tried again. Compares each element; prints
- * one KTAP line per case.
+ * proxy LIB VERSION RANK RANKS DIR [SEED [MODE]]: drives a NCCL network plugin as
+ * NCCL's proxy does, without a GPU: dlopen(), handles carried by files in DIR, up to
+ * 32 requests outstanding, a null request tried again. Compares each element; prints
+ * one KTAP line per case. MODE:
+ *
+ *   where   says only where messages are listened for
+ *   late    one rank comes half a minute late
+ *   abort   NCCL gives up with operations under way
  *
  * Versions of the interface differ little: the calls go through macros.
  */
+#include <arpa/inet.h>
+#include <dirent.h>
 #include <dlfcn.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,7 +32,7 @@
 static const void *net, *coll;
 static int version, me, np, cases, failures;
 static unsigned int seed = 1;
-static const char *dir;
+static const char *dir, *mode = "";
 static double worst_test_ms;
 
 #define NET(call)							\
@@ -220,11 +229,55 @@ static void ring(void *send, void *recv)
 	verdict(ok, "32 messages at once around a ring");
 }
 
+/* --- Strangers ------------------------------------------------------------- */
+
+/* Where the plugin listens: a handle's inside is nobody's business. */
+static socklen_t listening_at(struct sockaddr_storage *addr)
+{
+	int fd, on;
+
+	for (fd = 3; fd < 256; fd++) {
+		socklen_t len = sizeof(on), alen = sizeof(*addr);
+
+		on = 0;
+		if (!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) && on &&
+		    !getsockname(fd, (struct sockaddr *)addr, &alen))
+			return alen;
+	}
+	exit(2);
+}
+
+static int stranger(const void *say, size_t len)
+{
+	struct sockaddr_storage addr;
+	socklen_t alen = listening_at(&addr);
+	int fd = socket(addr.ss_family, SOCK_STREAM, 0);
+
+	if (connect(fd, (struct sockaddr *)&addr, alen) ||
+	    (len && write(fd, say, len) != (ssize_t)len))
+		exit(2);
+	return fd;
+}
+
+/* They come before the rank: one says nothing, the others what no rank says. */
+static void strangers(const unsigned char *handle, int fds[3])
+{
+	unsigned char wrong[NCCL_HANDLE_MAX];
+	int i;
+
+	memcpy(wrong, handle, sizeof(wrong));
+	for (i = 4; i < NCCL_HANDLE_MAX; i++)
+		wrong[i] ^= 0x55;
+	fds[0] = stranger(NULL, 0);
+	fds[1] = stranger("GET / HTTP/1.0\r\n\r\n", 18);
+	fds[2] = stranger(wrong, sizeof(wrong));
+}
+
 static void messages(void *ctx)
 {
 	unsigned char handle[NCCL_HANDLE_MAX];
 	void *listen, *send = NULL, *recv = NULL, *dev = NULL;
-	int ndev = 0;
+	int ndev = 0, fds[3], i;
 
 	must(NET(devices)(&ndev), "devices");
 	verdict(ndev == 1, "one network device");
@@ -233,6 +286,7 @@ static void messages(void *ctx)
 	     version == 10 ?
 	     ((const struct nccl_net_v10 *)net)->listen(0, handle, &listen) :
 	     ((const struct nccl_net_v8 *)net)->listen(0, handle, &listen), "listen");
+	strangers(handle, fds);
 	publish("net", handle);
 	fetch("net", (me + 1) % np, handle);
 	while (!send || !recv) {
@@ -247,6 +301,8 @@ static void messages(void *ctx)
 			must(NET(accept)(listen, &recv, &dev), "accept");
 		usleep(1000);
 	}
+	for (i = 0; i < 3; i++)
+		close(fds[i]);
 	ring(send, recv);
 	must(NET(close_send)(send), "close send");
 	must(NET(close_recv)(recv), "close recv");
@@ -419,11 +475,92 @@ static void windows(void *comm, bool gather)
 	free(vec);
 }
 
+/* The memory goes back to the system, other memory takes its place. */
+static void remapped(void *comm)
+{
+	size_t n = 20480, i;
+	bool ok = true;
+	float *at = NULL;
+	int round, r;
+	void *req;
+
+	for (round = 0; round < 3; round++) {
+		at = mmap(at, n * sizeof(*at), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+		for (i = 0; i < n; i++)
+			at[i] = (float)value(me, round, i);
+		do {
+			must(iallreduce(comm, at, at, n, NCCL_FP32, NCCL_SUM, &req),
+			     "iallreduce");
+		} while (!req);
+		while (!coll_done(&req, (int)(n * sizeof(*at))))
+			;
+		for (i = 0; i < n; i++) {
+			float sum = 0;
+
+			for (r = 0; r < np; r++)
+				sum += (float)value(r, round, i);
+			ok &= at[i] == sum;
+		}
+		munmap(at, n * sizeof(*at));
+	}
+	verdict(ok, "buffers that come and go at one address");
+}
+
+/* The last rank writes a checkpoint. */
+static void late(void *comm)
+{
+	float x = (float)(me + 1);
+	void *req;
+
+	if (me == np - 1)
+		sleep(32);
+	must(iallreduce(comm, &x, &x, 1, NCCL_FP32, NCCL_SUM, &req), "iallreduce");
+	while (!coll_done(&req, sizeof(x)))
+		usleep(10000);
+	verdict(x == (float)(np * (np + 1) / 2), "a rank came half a minute late");
+}
+
+static int threads(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	int n = 0;
+
+	while (d && readdir(d))
+		n++;
+	if (d)
+		closedir(d);
+	return n;
+}
+
+/*
+ * All but the last rank have an operation under way, with memory that NCCL has registered
+ * twice. Then NCCL gives all back, as it does when it aborts, and asks for nothing more.
+ */
+static void aborted(void *comm)
+{
+	static float buf[5000];
+	float was;
+	void *mh[2], *req = NULL;
+
+	must(COLL(reg_mr)(comm, buf, sizeof(buf), NCCL_PTR_HOST, &mh[0]), "registering");
+	must(COLL(reg_mr)(comm, buf, sizeof(buf), NCCL_PTR_HOST, &mh[1]), "registering");
+	buf[0] = was = (float)me;
+	if (me != np - 1)
+		must(iallreduce(comm, buf, buf, 5000, NCCL_FP32, NCCL_SUM, &req),
+		     "iallreduce");
+	usleep(300000);
+	verdict(COLL(dereg_mr)(comm, mh[0]) == NCCL_SUCCESS &&
+		COLL(dereg_mr)(comm, mh[1]) == NCCL_SUCCESS,
+		"memory is given back with an operation under way");
+	verdict(buf[0] == was, "nothing came");
+}
+
 static void collectives(void *ctx)
 {
 	unsigned char own[NCCL_HANDLE_MAX], *all = malloc((size_t)np * NCCL_HANDLE_MAX);
 	void **handles = calloc((size_t)np, sizeof(*handles)), *listen, *comm = NULL;
-	int ndev = 0, yes = 0, no = 1, r;
+	int ndev = 0, yes = 0, no = 1, r, before;
 
 	must(COLL(devices)(&ndev), "devices");
 	verdict(ndev == 1, "one collective device");
@@ -440,16 +577,44 @@ static void collectives(void *ctx)
 		handles[r] = all + (size_t)r * NCCL_HANDLE_MAX;
 		fetch("coll", r, handles[r]);
 	}
+	before = threads();
 	must(COLL(connect)(handles, np, me, listen, &comm), "connect");
-	allreduces(comm);
-	windows(comm, true);
-	windows(comm, false);
+	if (!strcmp(mode, "late")) {
+		late(comm);
+	} else if (!strcmp(mode, "abort")) {
+		aborted(comm);
+	} else {
+		allreduces(comm);
+		remapped(comm);
+		windows(comm, true);
+		windows(comm, false);
+	}
 	must(COLL(close_coll)(comm), "close");
 	must(COLL(close_listen)(listen), "close listen");
+	verdict(threads() == before, "no thread is left");
 	printf("# v%d rank %d: longest test of a collective %.2f ms\n", version, me,
 	       worst_test_ms);
 	free(handles);
 	free(all);
+}
+
+static void where(void *ctx)
+{
+	unsigned char handle[NCCL_HANDLE_MAX];
+	struct sockaddr_storage addr;
+	char text[INET6_ADDRSTRLEN];
+	void *listen;
+
+	must(((const struct nccl_net_v11 *)net)->listen(ctx, 0, handle, &listen), "listen");
+	listening_at(&addr);
+	if (addr.ss_family == AF_INET)
+		inet_ntop(AF_INET, &((struct sockaddr_in *)&addr)->sin_addr, text,
+			  sizeof(text));
+	else
+		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&addr)->sin6_addr, text,
+			  sizeof(text));
+	printf("at %s\n", text);
+	must(NET(close_listen)(listen), "close listen");
 }
 
 static const void *symbol(void *lib, const char *prefix)
@@ -465,7 +630,7 @@ int main(int argc, char **argv)
 	void *lib, *net_ctx = NULL, *coll_ctx = NULL;
 
 	if (argc < 6) {
-		fprintf(stderr, "usage: proxy LIB VERSION RANK RANKS DIR [SEED]\n");
+		fprintf(stderr, "usage: proxy LIB VERSION RANK RANKS DIR [SEED [MODE]]\n");
 		return 2;
 	}
 	lib = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
@@ -475,6 +640,8 @@ int main(int argc, char **argv)
 	dir = argv[5];
 	if (argc > 6)
 		seed = (unsigned int)atoi(argv[6]);
+	if (argc > 7)
+		mode = argv[7];
 	if (!lib) {
 		fprintf(stderr, "%s\n", dlerror());
 		return 1;
@@ -496,7 +663,12 @@ int main(int argc, char **argv)
 		must(((const struct nccl_net_v8 *)net)->init(on_log), "init");
 		must(((const struct nccl_coll_v8 *)coll)->init(on_log), "init");
 	}
-	messages(net_ctx);
+	if (!strcmp(mode, "where")) {
+		where(net_ctx);
+		return 0;
+	}
+	if (!*mode)
+		messages(net_ctx);
 	collectives(coll_ctx);
 	return failures ? 1 : 0;
 }

@@ -51,6 +51,10 @@ class Switch:
         """Those since the last call, as (name, attributes)."""
         return self.ntf.events()
 
+    def failures(self):
+        """The same without what ends: an earlier case's tree may take its time."""
+        return [e for e in self.events() if not e[0].endswith("-del-ntf")]
+
     def snmp(self, name):
         """A counter of IP or UDP of the namespace, as in UdpNoPorts."""
         with in_ns(self.ns):
@@ -144,10 +148,11 @@ class Lab:
         sw_mac = mac_of(self.sw_ns, "br0")
         self.ports = [Port("%s-h%d" % (net, h), "eth0", sw_mac) for h in range(3)]
         self.other_port = Port(net + "-h0", "eth1", mac_of(self.sw2_ns, "v0"))
+        self.guest_port = Port(net + "-h0", "eth2", mac_of(self.sw_ns, "br1"))
         self.members = {}       # by QPN of ours
         self.strangers = []     # IP packets for nobody
         self.poll_set = select.poll()
-        for port in self.ports + [self.other_port]:
+        for port in self.ports + [self.other_port, self.guest_port]:
             self.poll_set.register(port.sock, select.POLLIN)
         self.next_qpn = 0x11
         self.next_addr = 0
@@ -209,7 +214,7 @@ class Lab:
         if not self.poll_set.poll(timeout * 1000):
             return False
         now = time.monotonic()
-        for port in self.ports + [self.other_port]:
+        for port in self.ports + [self.other_port, self.guest_port]:
             for packet in port.recv():
                 self.deliver(packet, now)
         return True

@@ -57,6 +57,13 @@ topology()
 		link_host "h$h" eth0 sw "v$h"
 		ip -n "$NET-sw" link set "v$h" master br0 up
 	done
+	# Another bridge, with guests.
+	ip -n "$NET-sw" link add br1 mtu 9000 type bridge mcast_snooping 0
+	ip -n "$NET-sw" addr add 10.98.0.1/24 dev br1
+	ip -n "$NET-sw" addr add fd00:98::1/64 dev br1 nodad
+	ip -n "$NET-sw" link set br1 up
+	link_host h0 eth2 sw v3
+	ip -n "$NET-sw" link set v3 master br1 up
 	link_host h0 eth1 sw2 v0
 	make_switch sw2 v0
 	ip -n "$NET-sw2" link set v0 gso_max_segs 1
@@ -83,4 +90,14 @@ if [[ ! -d /sys/module/rdma_inc ]]; then
 fi
 topology
 export INC_NET=$NET INC_SPEC=Documentation/netlink/specs/inc.yaml
-PYTHONDONTWRITEBYTECODE=1 python3 selftests/packets/run.py "$@"
+rc=0
+PYTHONDONTWRITEBYTECODE=1 python3 selftests/packets/run.py "$@" || rc=$?
+((loaded)) || exit "$rc"
+trap - EXIT
+if cleanup; then
+	echo "ok - the module unloads"
+else
+	echo "not ok - the module unloads"
+	rc=1
+fi
+exit "$rc"

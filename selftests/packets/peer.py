@@ -8,7 +8,7 @@ import roce
 from ktap import SLOW
 from roce import psn_add, psn_diff
 
-BROADCAST, ALLREDUCE, BARRIER = 0, 6, 8
+BROADCAST, ALLGATHER, ALLTOALL, ALLREDUCE, BARRIER = 0, 1, 2, 6, 8
 INT32, INT64, FP32, FP64 = 2, 3, 10, 11
 SUM, MIN, MAX = 0, 2, 3
 
@@ -38,6 +38,7 @@ class Member:
         self.qpn = lab.next_qpn
         lab.next_qpn += 1
         self.psn = peer_psn             # our next request's
+        self.sport = 0xd001
         self.mem = bytearray(MR_SIZE)
         self.key = 0x1000 + self.qpn
         self.hook = None                # hook(pkt) true: leave it alone
@@ -62,7 +63,7 @@ class Member:
 
     def pkt(self, **fields):
         base = dict(src=self.addr, dst=self.lab.sw_addr(self.family),
-                    qpn=self.sw_qpn, psn=self.psn)
+                    sport=self.sport, qpn=self.sw_qpn, psn=self.psn)
         base.update(fields)
         return roce.Pkt(**base)
 
@@ -206,8 +207,12 @@ class Tree:
 
     def __init__(self, lab, ranks=2, family=4, pmtu=1024, slots=4,
                  msg_size=None, psn=None, peer_psn=0x100, first_msg_id=0,
-                 transports=(RC,), **kw):
-        """@transports: of the ranks, in turns."""
+                 transports=(RC,), real=None, complete=True, **kw):
+        """
+        @transports: of the ranks, in turns. @real: how many there are; the others
+        have only QPs at the switch, and nobody behind them, and none if not
+        @complete.
+        """
         if msg_size is None:
             msg_size = pmtu if UC in transports else 16384
         self.lab, self.pmtu, self.slots = lab, pmtu, slots
@@ -219,9 +224,11 @@ class Tree:
                             **kw)["id"]
         self.m = []
         try:
-            for rank in range(ranks):
-                self.m.append(Member(self, rank, family, rank % 3, psn, peer_psn,
-                                     transports[rank % len(transports)]))
+            for rank in range(ranks)[:real]:
+                self.add(rank, family, psn, peer_psn,
+                         transports[rank % len(transports)])
+            for rank in range(ranks)[len(self.m):] if complete else ():
+                self.absent(rank, family)
         except Exception:
             self.close()
             raise
@@ -231,6 +238,16 @@ class Tree:
 
     def __exit__(self, *exc):
         self.close()
+
+    def add(self, rank, family, psn=None, peer_psn=0x100, transport=RC):
+        self.m.append(Member(self, rank, family, rank % 3, psn, peer_psn,
+                             transport))
+
+    def absent(self, rank, family):
+        self.lab.sw.do("member-new", tree_id=self.id, rank=rank,
+                       peer_addr=self.lab.addr(family, rank % 3, 0),
+                       local_addr=roce.ntoa(self.lab.sw_addr(family)),
+                       peer_qpn=0x800000 + rank, peer_psn=0)
 
     def get(self):
         return self.lab.sw.do("tree-get", id=self.id)

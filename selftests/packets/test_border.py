@@ -14,6 +14,13 @@ from net import CsumPort
 from roce import build, fix_ip, udp_offset
 
 
+def port_of(out):
+    """Who has sent one request from a port sends all others from it."""
+    if isinstance(out, bytes):
+        return struct.unpack_from("!H", out, udp_offset(out))[0]
+    return getattr(out, "sport", 0xd001)
+
+
 def try_packets(lab, t, make, counter, count=1):
     """@make turns a good Pkt into IP packets; @counter None: accepted."""
     a, b = t.m[0], t.m[1]
@@ -27,6 +34,8 @@ def try_packets(lab, t, make, counter, count=1):
         with counters.member(a, rx_packets=0 if counter else 1):
             out = make(good)
             a.send(*(out if isinstance(out, list) else [out]))
+            if not counter:
+                a.sport = port_of(out)
     if counter:
         expect("answers to a dropped packet", len(a.acks), 0)
         a.send(good)
@@ -347,7 +356,11 @@ def icmp(lab, family):
         check(lab.until(unreachables, 2), "no ICMP for a short packet")
         lab.strangers.clear()
         with counters.switch(lab, rx_no_qp=1):
-            t.m[0].send(t.m[0].pkt(qpn=0xbfffff))
+            t.m[0].send(t.m[0].pkt(qpn=0xbfffff, udp_check="right"))
+        check(lab.until(unreachables, 2), "no ICMP for a QPN that nobody has")
+        lab.strangers.clear()
+        with counters.switch(lab, rx_icrc=1):
+            t.m[0].send(t.m[0].pkt(crc=0, udp_check="right"))
         expect("ICMP for a packet of ours", len(unreachables()), 0)
         t.good()
 

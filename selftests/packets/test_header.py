@@ -268,3 +268,18 @@ def wide(lab, family):
                 check(lab.until(lambda m=m, n=n: (0, n) in m.results), "no result")
                 expect("result", m.result(n, 4000) == struct.pack(
                     "<500" + code, *[3 * v for v in range(500)]), True)
+
+
+@test("header: msg-size counts bytes, not packets", cases={
+    "within": (4, 0), "one element more": (5, LENGTH)})
+def msg_size(lab, family, nelem, status):
+    """Two blocks of a result have to fit into what is left by the header."""
+    with lab.tree(family=family, msg_size=64, slots=4) as t:
+        for msg_id in range(6):
+            for m in t.m:
+                m.send(*m.request(msg_id, ints([m.rank] * nelem), coll=peer.ALLGATHER))
+            statuses(lab, t, msg_id, status)
+        expect("bad packets", [m.bad for m in t.m], [[], []])
+        if not status:
+            expect("result", t.m[0].result(5, 8 * nelem),
+                   ints([0] * nelem + [1] * nelem))

@@ -91,11 +91,45 @@ def silent_alive(lab, family):
         expect("Immediates of the probed", b.results, [(0, 0)])
         b.allreduce(1, [2])
         t.check(1, [3])
+        # a probe just before it may leave the result to be asked about
+        lab.wait(0.05)
         b.log.clear()
         lab.wait(0.3)
         expect("probes when nobody waits", len(b.log), 0)
         t.next_id = 2
         t.good()
+
+
+def leaving(lab):
+    return lab.sw.do("switch-get")["leaving"]
+
+
+@test("life: tree-del: waits for nobody, works do", families=(4,))
+def gone_deaf(lab, family):
+    with lab.tree(family=family, ranks=2, dead_time=60000) as t:
+        t.good()
+        b = t.m[1]
+        t.m[0].allreduce(1, [1])
+        lab.quiet()
+        deaf(b)
+        start = time.monotonic()
+        lab.sw.do("tree-del", id=t.id)
+        took = time.monotonic() - start
+        check(took < 0.3, "took %.3f s" % took)
+        lab.wait(0.3)
+        expect("trees that wait for a member", leaving(lab), 1)
+        used = lab.sw.do("switch-get")["memory-used"]
+        check(used > 10000, "it is charged %d bytes" % used)
+        # Its ID is free, and its end is its own.
+        start = time.monotonic()
+        lab.sw.do("tree-new", id=t.id, ranks=2)
+        lab.sw.do("tree-del", id=t.id)
+        took = time.monotonic() - start
+        check(took < 0.3, "another one of this ID took %.3f s" % took)
+        lab.wait(0.3)
+        expect("trees that wait for a member", leaving(lab), 1)
+        b.hook = None
+        check(lab.until(lambda: not leaving(lab)), "it acknowledges in vain")
 
 
 @test("life: tree-del: members are told, and have time to acknowledge", families=(4,))
@@ -131,3 +165,105 @@ def left(lab, family):
         check(lab.until(lambda: all((peer.MEMBER_LEFT, 1) in m.results
                                     for m in (t.m[0], t.m[2]))), "not told")
         expect("the one that left", t.m[1].results[1:], [])
+
+
+@test("life: a member that comes late is no dead one")
+def late(lab, family):
+    """Until its QP is up it answers nothing, and gets nothing that it did not ask for."""
+    timed()
+    with lab.tree(family=family, ranks=3, dead_time=100, min_rto=4) as t:
+        a, b, c = t.m
+        deaf(c)
+        a.allreduce(0, [1])
+        b.allreduce(0, [1])
+        lab.wait(1)
+        expect("states", [m.get()["state"] for m in t.m], ["rts"] * 3)
+        expect("what it got", (c.log, c.acks), ([], []))
+        c.hook = None
+        c.allreduce(0, [1])
+        t.check(0, [3])
+        t.next_id = 1
+        t.good()
+
+
+@test("life: who sends requests lives, whatever it does not answer")
+def signs(lab, family):
+    timed()
+    with lab.tree(family=family, ranks=2, dead_time=200, min_rto=4) as t:
+        t.good()
+        a, b = t.m
+        pkt, = a.request(1, peer.ints([1]))
+        deaf(a)
+        a.send(pkt)
+        b.allreduce(1, [1])             # the result, which is not acknowledged
+        for _ in range(40):
+            a.send(pkt)
+            lab.wait(0.025)
+        expect("state", a.get()["state"], "rts")
+        a.hook = None
+        check(lab.until(lambda: (0, 1) in a.results), "no result")
+        t.next_id = 2
+        t.good()
+        deaf(a)                         # and now it is silent
+        both(t, 3, [1])
+        check(lab.until(lambda: a.get()["state"] == "error"), "lives for ever")
+
+
+@test("life: a member that was given up is told when it comes back")
+def told(lab, family):
+    timed()
+    with lab.tree(family=family, ranks=2, dead_time=100, min_rto=4) as t:
+        t.good()
+        a, b = t.m
+        deaf(a)
+        both(t, 1, [1])
+        check(lab.until(lambda: a.get()["state"] == "error"), "lives for ever")
+        a.acks.clear()
+        with counters.member(a, rx_in_error=2, tx_naks=2):
+            new, = a.request(2, peer.ints([1]))
+            a.send(new.but(psn=roce.psn_add(new.psn, 3)), new)
+        expect("answers", [(x.syndrome, x.psn) for x in a.acks],
+               [(roce.NAK_OPERATIONAL, new.psn)] * 2)
+
+
+@test("life: tree-del waits for nobody who never came", families=(4,))
+def gone_early(lab, family):
+    timed()
+    t = lab.tree(family=family, ranks=3, dead_time=2000)
+    try:
+        for m in t.m:
+            deaf(m)
+        start = time.monotonic()
+        lab.sw.do("tree-del", id=t.id)
+        took = time.monotonic() - start
+        check(took < 0.5, "took %.3f s" % took)
+    finally:
+        t.close()
+
+
+@test("life: when all are silent at once, it is the network")
+def outage(lab, family):
+    timed()
+    with lab.tree(family=family, ranks=3, dead_time=200, min_rto=4) as t:
+        t.good()
+        for m in t.m:
+            deaf(m)
+        a, b, c = t.m
+        for msg_id, end in enumerate(("back", "gone"), 1):
+            start = time.monotonic()
+            both(t, msg_id, [1])            # results that nobody acknowledges
+            while time.monotonic() < start + 0.5:
+                lab.wait(0.05)
+            expect("states", [m.get()["state"] for m in t.m], ["rts"] * 3)
+            if end == "gone":
+                break
+            for m in t.m:
+                m.hook = None
+            t.check(msg_id, [3])
+            lab.quiet()
+            for m in t.m:
+                deaf(m)
+        check(lab.until(lambda: "error" in [m.get()["state"] for m in t.m]),
+              "nobody is ever dead")
+        took = time.monotonic() - start
+        check(took > 0.7, "dead after %.2f s" % took)

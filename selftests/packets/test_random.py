@@ -141,7 +141,9 @@ class Victim:
         self.lab.quiet(0.0)
         stats = self.m.stats()
         drops = sum(v for k, v in self.lab.sw.stats().items() if k[:3] == "rx-")
-        return drops, counters.arrived(stats) - self.answered, \
+        # An RNR NAK of 0.01 ms answers no packet: it asks for one.
+        asked = sum(a.syndrome == roce.SYN_RNR | 1 for a in self.m.acks)
+        return drops, counters.arrived(stats) - self.answered - asked, \
             stats["rx-kept"], stats["rx-packets"]
 
     def send(self, raw):

@@ -5,6 +5,7 @@ import random
 import time
 
 import counters
+import peer
 import roce
 from ktap import check, expect, test, timed
 from peer import PEER_DEAD, ints
@@ -196,8 +197,11 @@ def rnr_nak(lab, family, code, seconds):
             check(lab.until(lambda: a.log, 1.5), "did not resume")
         took = a.log[0].at - start
         check(seconds <= took < seconds + 0.1, "resumed after %.4f s" % took)
+        lab.quiet()
+        expect("repeated at first", [p.psn for p in a.log], [pkts[3].psn])
+        a.ack(pkts[3].psn)
         lab.until(lambda: len(a.log) >= 7, 0.5)
-        expect("repeated", [p.psn for p in a.log][:7], [p.psn for p in pkts[3:]])
+        expect("repeated", [p.psn for p in a.log], [p.psn for p in pkts[3:]])
         catch_up(a, pkts)
         t.check(1, t.sums)
         expect("state", a.get()["state"], "rts")
@@ -240,6 +244,40 @@ def rnr_for_ever(lab, family):
         expect("error", a.get()["error"], "rnr-retry-exceeded")
         check(lab.until(lambda: (PEER_DEAD, 1) in t.m[1].results), "rank 1 not told")
     lab.good(family)
+
+
+@test("requester: an RNR NAK before the time of the last one is over")
+def rnr_early(lab, family):
+    timed()
+    with lab.tree(family=family, ranks=3, dead_time=400) as t:
+        a = deaf(t.m[0])
+        start = time.monotonic()
+        both(t, 0, [1])
+        psn = a.log[0].psn
+
+        def dead():
+            a.nak(SYN_RNR | 26, psn)        # 82 ms
+            lab.wait(0.02)
+            return a.get()["state"] == "error"
+        check(lab.until(dead), "lives for ever")
+        check(time.monotonic() - start < 1, "too late")
+        expect("error", a.get()["error"], "rnr-retry-exceeded")
+    lab.good(family)
+
+
+@test("requester: what RNR NAKs cost", cases={"same": (0,), "next": (1,)})
+def rnr_cost(lab, family, step):
+    with in_flight(lab, family) as t:
+        a, psn = t.m[0], t.flight[0].psn
+        with counters.member(a, rx_rnr_naks=9, tx_retransmits=9):
+            for n in range(9):
+                a.nak(SYN_RNR | 1, psn + n * step)      # 0.01 ms
+                check(lab.until(lambda n=n: len(a.log) == n + 1), "did not resume")
+                lab.quiet(0.01)
+        expect("repeated", [p.psn for p in a.log],
+               [psn + n * step for n in range(9)])
+        catch_up(a, t.flight)
+        t.check(1, t.sums)
 
 
 @test("requester: an RNR NAK longer than the dead time")
@@ -285,7 +323,7 @@ def nak_fatal(lab, family, syndrome, error):
         check(time.monotonic() - start < 1, "too late")
         info = a.get()
         expect("state", (info["state"], info["error"]), ("error", error))
-        expect("events", sorted((n, e.get("error")) for n, e in lab.sw.events()),
+        expect("events", sorted((n, e.get("error")) for n, e in lab.sw.failures()),
                [("member-error-ntf", error), ("tree-failed-ntf", PEER_DEAD)])
         # it had been sent before the end
         expect("rank 1's result", b.result(1, 4 * 632), ints(t.sums))
@@ -427,3 +465,65 @@ def edge(lab, family):
         expect("addresses", [p.va for p in a.log[:2]],
                [va, va + 224 & (1 << 64) - 1])
         expect("keys", {p.rkey for p in a.log[:2]}, {0xffffffff})
+
+
+@test("requester: an old result is repeated while the next one comes", cases={
+    "shared": (peer.ALLGATHER, 1), "each its own": (peer.ALLTOALL, 3)})
+def torn(lab, family, coll, blocks):
+    """Elements that are not reduced come one by one over the old result."""
+    timed()
+
+    def send(m, n):
+        return m.request(n, ints([m.rank + n] * 300 * blocks), coll=coll, nelem=300)
+
+    def hook(p):
+        """The result has come, but the last acknowledgment is lost."""
+        if p.opcode == roce.WRITE_ONLY_IMM and p.msg_id == 0:
+            again.append(p)
+            a.results.append((p.status, 0))
+            a.ack(p.psn - 1)
+        return bool(again)
+    again = []
+    with lab.tree(family=family, ranks=3, slots=1, dead_time=2000, min_rto=10) as t:
+        a, b, c = t.m
+        a.hook = hook
+        for m in t.m:
+            m.send(*send(m, 0))
+        check(lab.until(lambda: (0, 0) in a.results), "no result")
+        a.send(*send(a, 1))
+        b.send(*send(b, 1))
+        rest = send(c, 1)
+        c.send(rest[0])         # of chunks that are not complete
+        check(any(again[0].payload), "no elements at first")
+        zeros = lab.until(lambda: not any(again[-1].payload) or a.bad)
+        expect("bad packets", a.bad, [])
+        check(zeros, "no zeros in the end")
+        a.hook = None
+        c.send(*rest[1:])
+        check(lab.until(lambda: all((0, 1) in m.results for m in t.m)), "no result")
+        for m in t.m:
+            expect("bad packets", m.bad, [])
+            expect("result of rank %d" % m.rank, m.result(1, 3600),
+                   ints([r + 1 for r in range(3) for _ in range(300)]))
+
+
+@test("requester: more errors than a member can be told at a time", families=(4,))
+def strays(lab, family):
+    with lab.tree(family=family, slots=4, window=1, **PATIENT) as t:
+        a = t.m[0]
+        deaf(a)
+        wrong = [a.request(5 + n % 3, ints([1]))[0] for n in range(80)]
+        with counters.member(a, tx_rnr_naks=1, rx_messages=64):
+            a.send(*wrong)
+        a.hook = None
+        a.results.clear()
+        a.log.clear()
+        a.epsn = a.first_psn
+        a.nak(NAK_PSN)              # all again, the first included
+        check(lab.until(lambda: len(a.results) == 64), "%d told" % len(a.results))
+        a.send(*wrong[64:])
+        check(lab.until(lambda: len(a.results) == 80), "%d told" % len(a.results))
+        expect("statuses", {s for s, _ in a.results}, {peer.MSG_ID})
+        expect("bad packets", a.bad, [])
+        lab.quiet()
+        t.good()

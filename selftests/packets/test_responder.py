@@ -231,13 +231,13 @@ def dies(lab, t, pkts, syndrome, values=(1, 2, 3)):
     check(lab.until(lambda: b.results and c.results), "the others were not told")
     expect("rank 1, who waited", b.results, [(peer.PEER_DEAD, 0)])
     expect("rank 2, who had not begun", c.results, [(peer.PEER_DEAD, 0)])
-    expect("events", sorted((n, e.get("rank", -1)) for n, e in lab.sw.events()),
+    expect("events", sorted((n, e.get("rank", -1)) for n, e in lab.sw.failures()),
            [("member-error-ntf", 0), ("tree-failed-ntf", -1)])
     expect("tree", (t.get()["state"], t.get()["error"]), ("failed", peer.PEER_DEAD))
-    # the QP is deaf now, and every further request of the others fails
-    with counters.member(a, rx_in_error=2):
+    # every further request is told so, and those of the others fail
+    with counters.member(a, rx_in_error=2, tx_naks=1):
         a.send(bad, a.response(SYN_ACK, 0))
-    answers(a)
+    answers(a, (roce.NAK_OPERATIONAL, bad.psn, msn))
     c.allreduce(0, [1, 2, 3])
     b.allreduce(1, [1, 2, 3])
     check(lab.until(lambda: len(c.results) == 2 and len(b.results) == 2), "no status")
@@ -450,15 +450,39 @@ def no_bytes_inside(lab, family, opcode):
     lab.good(family)
 
 
+@test("responder: a loss is one NAK, what asks for it later are RNR NAKs")
+def asked(lab, family):
+    with lab.tree(family=family, min_rto=1) as t:
+        a = t.m[0]
+        pkts = [a.request(n, ints([n]))[0] for n in range(2)]
+        before = a.stats()
+        a.send(pkts[1])
+        check(lab.until(lambda: len(a.acks) >= 3, 5), "is not asked")
+        moved = counters.delta(a.stats(), before)
+        expect("syndromes", {x.syndrome for x in a.acks[1:]}, {SYN_RNR | 1})
+        expect("counted as a loss", moved["tx-naks"], 1)
+        check(moved["tx-rnr-naks"] >= 2, "asking is not counted: %s" % moved)
+        a.send(*pkts)
+        for n in range(2):
+            t.m[1].allreduce(n, [1])
+            t.check(n, [n + 1])
+
+
 @test("responder: RNR NAK when a member is far ahead")
 def rnr(lab, family):
-    with lab.tree(family=family, slots=16, pmtu=1024, hold=65536) as t:
+    with lab.tree(family=family, slots=16, pmtu=1024) as t:
         a, b = t.m
         values = list(range(4000))
         pkts = [p for n in range(6) for p in a.request(n, ints(values))]
         per = len(pkts) // 6
+        a.send(*pkts[:per])
+        lab.quiet()
+        # memory that this kernel takes for one
+        size = a.get()["held"]
+        check(size > 4 * len(values) + per * 500, "%d bytes held" % size)
+        lab.sw.do("tree-set", id=t.id, hold=4 * size)
         with counters.member(a, tx_rnr_naks=1, tx_naks=0):
-            a.send(*pkts[:4 * per])
+            a.send(*pkts[per:4 * per])
             lab.quiet()
             a.acks.clear()
             a.send(*pkts[4 * per:])

@@ -368,9 +368,13 @@ def marks(lab, family):
 @test("UC: what is held of a member that is ahead", families=(4,))
 def held(lab, family):
     """No RNR NAK: what is too much is dropped, and asked for later."""
-    with tree(lab, family, slots=128, hold=65536) as t:
+    with tree(lab, family, slots=128) as t:
         a, b = t.m
-        a.send(*[a.request(n, ints([n] * 248))[0] for n in range(70)])
+        pkts = [a.request(n, ints([n] * 248))[0] for n in range(70)]
+        a.send(pkts[0])
+        lab.quiet()
+        lab.sw.do("tree-set", id=t.id, hold=66 * a.get()["held"])
+        a.send(*pkts[1:])
         lab.quiet()
         s = a.stats()
         expect("taken", s["rx-packets"], 66)
@@ -384,6 +388,24 @@ def held(lab, family):
         a.send(a.request(66, ints([1] * 248))[0])
         b.send(b.request(66, ints([1] * 248))[0])
         t.check(66, [2] * 248)
+
+
+@test("UC: what all others wait for is taken, however much is held", families=(4,))
+def oldest(lab, family):
+    with tree(lab, family, slots=128) as t:
+        a, b = t.m
+        # of each the other has lost one
+        a.send(*[a.request(n, ints([n] * 248))[0] for n in range(1, 60)])
+        b.send(*[b.request(n, ints([n] * 248))[0] for n in range(60) if n != 1])
+        lab.quiet()
+        lab.sw.do("tree-set", id=t.id, hold=65536)
+        pkts = [a.request(n, ints([n] * 248))[0] for n in range(60, 120)]
+        with counters.member(a, rx_deferred=60 - (65536 // a.get()["held"] - 1)):
+            a.send(*pkts)
+        a.send(a.request(0, ints([0] * 248))[0])
+        t.check(0, [0] * 248)
+        b.send(b.request(1, ints([1] * 248))[0])
+        t.check(1, [2] * 248)
 
 
 @test("UC: a silent member is no dead member")

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Packets by somebody who is not the member, but knows some of its numbers."""
+import counters
+import peer
+import roce
+from ktap import check, expect, test, timed
+from peer import ints
+from roce import NAK_PSN, SYN_ACK, psn_add
+from test_responder import answers
+
+VALUES = list(range(1000))      # FIRST, MIDDLE, MIDDLE, LAST of PMTU 1024
+
+
+def forged(pkt, **kw):
+    """Other elements, all else right."""
+    return pkt.but(payload=bytes(x ^ 0x5a for x in pkt.payload), **kw)
+
+
+def whole(t, msg_id=0, values=tuple(VALUES)):
+    """The others send theirs; nobody was fooled."""
+    for m in t.m[1:]:
+        m.allreduce(msg_id, values)
+    t.check(msg_id, [len(t.m) * v for v in values])
+
+
+@test("trust: QPNs tell nothing of each other", families=(4,))
+def numbers(lab, family):
+    with lab.tree(family=family, ranks=8) as t:
+        qpns = [m.sw_qpn for m in t.m]
+        check(all(0x800000 <= q <= 0xbfffff for q in qpns), "%s" % qpns)
+        near = [q for q in qpns if any(0 < abs(q - p) < 16 for p in qpns)]
+        check(len(near) < 4, "QPNs %s" % ["%#x" % q for q in qpns])
+        check(max(qpns) - min(qpns) > 1 << 16, "QPNs %s" % ["%#x" % q for q in qpns])
+
+
+@test("trust: nothing of a message is kept before what opens it", cases={
+    "MIDDLE": (1,), "second MIDDLE": (2,), "LAST": (3,)})
+def before_first(lab, family, n):
+    with lab.tree(family=family) as t:
+        a = t.m[0]
+        pkts = a.request(0, ints(VALUES))
+        with counters.member(a, rx_kept=0, rx_out_of_sequence=1, rx_packets=0):
+            a.send(forged(pkts[n]))
+        a.send(*pkts)
+        whole(t)
+
+
+@test("trust: another UDP source port", cases={"before its turn": (2,), "in its turn": (1,)})
+def port(lab, family, n):
+    with lab.tree(family=family) as t:
+        a = t.m[0]
+        pkts = a.request(0, ints(VALUES))
+        a.send(pkts[0])
+        with counters.member(a, rx_untrusted=1, rx_kept=0, rx_packets=0, tx_naks=0):
+            a.send(forged(pkts[n], sport=0xd002))
+        # nor does anybody else speak of what was received
+        with counters.member(a, rx_untrusted=2, rx_acks=0, rx_bad_response=0, rx_naks=0):
+            a.send(a.response(SYN_ACK, a.epsn, sport=0xd002),
+                   a.response(roce.NAK_INVALID, a.epsn, sport=0xd000))
+        a.send(*pkts[1:])
+        whole(t)
+
+
+@test("trust: a port is learnt with a right R_Key, not before")
+def learnt(lab, family):
+    with lab.tree(family=family) as t:
+        a = t.m[0]
+        pkts = a.request(0, ints(VALUES))
+        other = dict(sport=0xe001)
+        # neither by a write of no bytes, nor by a wrong key, nor by a response
+        a.send(pkts[0].but(psn=psn_add(pkts[0].psn, 5), rkey=a.rkey ^ 1, **other),
+               a.response(SYN_ACK, a.epsn - 1, **other),
+               a.pkt(opcode=roce.WRITE_ONLY, psn=psn_add(pkts[0].psn, 9), **other))
+        with counters.member(a, rx_untrusted=0, rx_packets=len(pkts)):
+            a.send(*pkts)
+        whole(t)
+
+
+@test("trust: two packets for one PSN, and none of them is taken", cases={
+    "MIDDLE": (2,), "LAST": (3,)})
+def contradict(lab, family, n):
+    with lab.tree(family=family) as t:
+        a = t.m[0]
+        pkts = a.request(0, ints(VALUES))
+        a.send(pkts[0])
+        with counters.member(a, rx_kept=1, rx_untrusted=1, tx_naks=1):
+            a.send(forged(pkts[n]), pkts[n])
+        a.acks.clear()
+        a.send(pkts[1])
+        a.send(*pkts[2:])           # as after a NAK
+        whole(t)
+
+
+@test("trust: the same packet twice is no contradiction")
+def twice(lab, family):
+    with lab.tree(family=family) as t:
+        a = t.m[0]
+        pkts = a.request(0, ints(VALUES))
+        a.send(pkts[0])
+        with counters.member(a, rx_kept=1, rx_untrusted=0):
+            # another ID, AckReq and mark of the network
+            a.send(pkts[2], pkts[2].but(ident=7 if family == 4 else 0, ackreq=1, fecn=1))
+        with counters.member(a, rx_packets=2):
+            a.send(pkts[1])
+        a.send(pkts[3])
+        whole(t)
+
+
+def wrong(**kw):
+    return lambda p: p.but(**{k: v(p) if callable(v) else v for k, v in kw.items()})
+
+
+AHEAD = {
+    "R_Key": (0, wrong(rkey=lambda p: p.rkey ^ 1)),
+    "address": (0, wrong(va=4)),
+    "length of the message": (0, wrong(dmalen=16385)),
+    "FIRST, short": (0, wrong(payload=lambda p: p.payload[:-4])),
+    "FIRST, long": (0, wrong(payload=lambda p: p.payload + bytes(7000))),
+    "MIDDLE, short": (1, wrong(payload=lambda p: p.payload[:-4])),
+    "MIDDLE, long": (1, wrong(payload=lambda p: p.payload + bytes(7000))),
+    "MIDDLE, padded": (1, wrong(payload=lambda p: p.payload[:-1])),
+    "LAST in place of MIDDLE": (1, wrong(opcode=roce.WRITE_LAST_IMM)),
+    "FIRST in place of MIDDLE": (1, wrong(opcode=roce.WRITE_FIRST)),
+    "ONLY in place of MIDDLE": (1, wrong(opcode=roce.WRITE_ONLY_IMM, dmalen=1024)),
+    "MIDDLE in place of LAST": (3, wrong(opcode=roce.WRITE_MIDDLE,
+                                         payload=bytes(1024))),
+    "LAST, short": (3, wrong(payload=lambda p: p.payload[:-4])),
+    "LAST, long": (3, wrong(payload=lambda p: p.payload + bytes(4))),
+    "LAST without Immediate": (3, wrong(opcode=roce.WRITE_LAST)),
+    "READ": (0, wrong(opcode=roce.READ_REQUEST, payload=b"")),
+}
+
+
+@test("trust: what is wrong is not kept", cases=AHEAD)
+def ahead(lab, family, n, change):
+    with lab.tree(family=family) as t:
+        a = t.m[0]
+        lost = a.request(0, ints([1]))
+        pkts = a.request(1, ints(VALUES))
+        a.send(*pkts[:n])
+        with counters.member(a, rx_kept=0, rx_untrusted=1, rx_out_of_sequence=0):
+            a.send(change(pkts[n]))
+        a.send(*lost)
+        a.send(*pkts)
+        t.m[1].allreduce(0, [1])
+        t.check(0, [2])
+        whole(t, 1)
+
+
+@test("trust: what is kept is charged to the member", families=(4,))
+def charged(lab, family):
+    with lab.tree(family=family, pmtu=4096, slots=256, msg_size=4096,
+                  hold=65536) as t:
+        a, b = t.m
+        values = list(range(1000))
+        pkts = [a.request(n, ints(values))[0] for n in range(100)]
+        a.send(*pkts[1:])
+        lab.quiet()
+        kept = a.stats()["rx-kept"]
+        check(4 <= kept <= 16, "%d packets of 4 KiB within 64 KiB" % kept)
+        a.send(*pkts[:8])
+        b.send(*[b.request(n, ints(values))[0] for n in range(8)])
+        for n in range(5):
+            t.check(n, [2 * v for v in values])
+
+
+@test("trust: what is kept does not stay for ever", families=(4,))
+def old(lab, family):
+    timed()
+    with lab.tree(family=family, slots=16) as t:
+        t.good()
+        a, b = t.m
+        pkts = [a.request(n, ints([n]))[0] for n in range(1, 4)]
+        lab.quiet()
+        a.acks.clear()
+        a.send(pkts[1], pkts[2])
+        lab.wait(3)
+        expect("questions", [x.syndrome for x in a.acks],
+               [NAK_PSN] + [roce.SYN_RNR | 1] * 5)
+        a.acks.clear()
+        with counters.member(a, rx_packets=1):
+            a.send(pkts[0])
+        a.send(*pkts[1:])
+        for n in range(1, 4):
+            b.allreduce(n, [1])
+            t.check(n, [n + 1])
+
+
+@test("trust: a second hole is asked for, too", families=(4,))
+def second_hole(lab, family):
+    timed()
+    with lab.tree(family=family, slots=16) as t:
+        t.good()
+        a, b = t.m
+        pkts = [a.request(n, ints([n]))[0] for n in range(1, 5)]
+        lab.quiet()
+        a.acks.clear()
+        a.send(pkts[1], pkts[3])
+        answers(a, (NAK_PSN, pkts[0].psn, 1))
+        a.send(pkts[0])
+        check(lab.until(lambda: any(x.psn == pkts[2].psn and x.syndrome == NAK_PSN
+                                    for x in a.acks)), "no NAK for the second")
+        a.send(pkts[2])
+        for n in range(1, 5):
+            b.allreduce(n, [1])
+            t.check(n, [n + 1])
+
+
+@test("trust: UC: a wrong key moves no PSN, another port is nobody", families=(4, 6))
+def uc(lab, family):
+    with lab.tree(family=family, slots=16, transports=(peer.UC,)) as t:
+        a, b = t.m
+        good, = a.request(0, ints([1]))
+        far = psn_add(good.psn, 0x7fffff)
+        with counters.member(a, rx_gaps=0, rx_bad_request=2):
+            a.send(good.but(psn=far, rkey=a.rkey ^ 1), good.but(psn=far, imm=7))
+        with counters.member(a, rx_gaps=0, rx_packets=1):
+            a.send(good)
+        with counters.member(a, rx_gaps=0, rx_untrusted=1, rx_packets=0):
+            a.send(a.request(1, ints([9]))[0].but(sport=0xd002))
+        b.allreduce(0, [1])
+        t.check(0, [2])
+        for m in t.m:
+            m.allreduce(1, [2])
+        t.check(1, [4])
