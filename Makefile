@@ -30,7 +30,7 @@ help:
 	@echo '  make clean'
 
 # The module is built from a copy, so that several kernels do not meet. What is
-# up to date, and for this kernel, is left alone.
+# up to date, and for this kernel, is left alone; what the tree has no more goes.
 KO	:= $(BUILD)/host/kernel/rdma_inc.ko
 modules:
 	@release=$$(cat '$(KDIR)/include/config/kernel.release' 2>/dev/null); \
@@ -46,6 +46,10 @@ modules-build:
 	@[ -d '$(KDIR)' ] || { echo 'make: no kernel headers in $(KDIR); install them, or give KDIR=' >&2; exit 1; }
 	@mkdir -p $(BUILD)/host
 	@cp -ru Kbuild kernel $(BUILD)/host/
+	@cd $(BUILD)/host && find kernel -type f \( -name '*.[ch]' -o -name '*.mk' \) \
+		! -name '*.mod.c' | while read -r f; do \
+			[ -e '$(CURDIR)'/"$$f" ] || rm "$$f"; \
+		done
 	$(MAKE) -C $(KDIR) M=$(BUILD)/host modules
 
 userspace:

@@ -6,12 +6,12 @@
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
-#include "debugfs.h"
-#include "icrc.h"
-#include "inc.h"
-#include "net.h"
-#include "netlink.h"
-#include "reduce/reduce.h"
+#include "control/netlink.h"
+#include "control/netns.h"
+#include "core/icrc.h"
+#include "core/reduce/reduce.h"
+#include "object/switch.h"
+#include "report/debugfs.h"
 
 struct workqueue_struct *inc_wq;
 

@@ -109,16 +109,10 @@ sparse()
 	return $rc
 }
 
-# Who may include whom: leaves only leaves, edges never the data path.
+# Includes and calls go down only, from folder to folder.
 layers()
 {
-	local f bad=0 leaves='ahead|coll|icrc|layout|psn|req|resp|slot|wire|reduce/reduce|reduce|reduce_impl|scalar|softfp|simd_x86|simd_half|simd_pair|fpu'
-
-	for f in kernel/{ahead,coll,icrc,layout,req,resp,slot,wire}.[ch] kernel/psn.h kernel/reduce/*.[ch]; do
-		grep -HnE '^#include "' "$f" | grep -vE "\"($leaves)\.h\"" && bad=1
-	done
-	grep -nE '#include "(engine|tx|send|resp|req)\.h"' kernel/netlink*.c && bad=1
-	return $bad
+	$LAB exec -- selftests/layers.py "$OUT/uml"
 }
 
 spdx()

@@ -3,7 +3,7 @@
 #
 # ynl-regen.sh [--check] [--ksrc DIR]
 #
-# Makes kernel/netlink-gen.[ch] and kernel/include/uapi/linux/inc.h from
+# Makes kernel/control/netlink-gen.[ch] and kernel/include/uapi/linux/inc.h from
 # Documentation/netlink/specs/inc.yaml with the generator of a kernel source
 # (DIR, or $LAB_KSRC, or the lab's), and with ynl-doc.py userspace/tool/doc-gen.c
 # and the tables of counters in Documentation/netlink.rst. --check changes nothing:
@@ -94,12 +94,12 @@ make_one()
 }
 
 make_one uapi header kernel/include/uapi/linux/inc.h
-make_one kernel header kernel/netlink-gen.h
-make_one kernel source kernel/netlink-gen.c
+make_one kernel header kernel/control/netlink-gen.h
+make_one kernel source kernel/control/netlink-gen.c
 # Groups have flags in the spec, of which the generator makes nothing.
 sed -i 's|^\(\t\[INC_NLGRP_EVENTS\] = { "events",\) },|\1 .flags = GENL_MCAST_CAP_NET_ADMIN, },|' \
-	"$tmp/kernel/netlink-gen.c"
-grep -q GENL_MCAST_CAP_NET_ADMIN "$tmp/kernel/netlink-gen.c" ||
+	"$tmp/kernel/control/netlink-gen.c"
+grep -q GENL_MCAST_CAP_NET_ADMIN "$tmp/kernel/control/netlink-gen.c" ||
 	die "netlink-gen.c: the group events could be joined by anybody"
 mkdir -p "$tmp/userspace/tool"
 "$python" "$tree/selftests/ynl-doc.py" "$tree/Documentation/netlink/specs/inc.yaml" \
@@ -109,7 +109,7 @@ mkdir -p "$tmp/userspace/tool"
 	die "ynl-doc.py failed"
 
 rc=0
-for f in kernel/include/uapi/linux/inc.h kernel/netlink-gen.h kernel/netlink-gen.c \
+for f in kernel/include/uapi/linux/inc.h kernel/control/netlink-gen.h kernel/control/netlink-gen.c \
 	userspace/tool/doc-gen.c Documentation/netlink.rst; do
 	if cmp -s "$tmp/$f" "$tree/$f"; then
 		continue

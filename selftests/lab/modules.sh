@@ -29,12 +29,15 @@ kdir()
 # Runs where the compiler is: KIND KDIR DIR MAKE-ARGS...
 modules_build()
 {
-	local kind=$1 kdir=$2 dir=$3 arch=() rc=0
+	local kind=$1 kdir=$2 dir=$3 arch=() rc=0 folder
 	shift 3
 
 	[[ $kind != uml* ]] || arch=(ARCH=um)
 	mkdir -p "$dir" || return
 	# what was built stays, what is gone from the tree goes
+	for folder in "$dir"/kernel/*/; do
+		[[ -d $LAB_TREE/kernel/$(basename "$folder") ]] || rm -rf "$folder"
+	done
 	rsync -a --delete --exclude='*.o' --exclude='*.ko' --exclude='*.mod' \
 		--exclude='*.mod.c' --exclude='.*.cmd' --exclude='*.d' \
 		--exclude=Module.symvers --exclude=modules.order \

@@ -21,7 +21,7 @@
 
 #include <linux/kernel.h>
 
-#include "reduce/reduce_impl.h"
+#include "core/reduce/reduce_impl.h"
 
 #define COLD_BYTES	(64u << 20)
 #define TURNS		7

@@ -2,9 +2,9 @@
 /* Seed and number of rounds of the random tests, from the environment. */
 #include <stdlib.h>
 
-#include "icrc.h"
-#include "reduce/reduce.h"
-#include "tests/common.h"
+#include "core/icrc.h"
+#include "core/reduce/reduce.h"
+#include "core/tests/common.h"
 
 /* User space has time for more than a kernel under test. */
 #define DEFAULT_ROUNDS	500	/* percent */

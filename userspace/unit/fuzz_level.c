@@ -10,10 +10,10 @@
 
 #include <linux/kernel.h>
 
+#include "core/rank_range.h"
+#include "core/reduce/reduce.h"
+#include "core/slot.h"
 #include "fuzz.h"
-#include "reduce/reduce.h"
-#include "slot.h"
-#include "span.h"
 
 #define MAX_RANKS	9
 #define MAX_MEMBERS	4

@@ -11,9 +11,9 @@
 #include <linux/crc32.h>
 #include <linux/kernel.h>
 
+#include "core/reduce/reduce.h"
+#include "core/slot.h"
 #include "fuzz.h"
-#include "reduce/reduce.h"
-#include "slot.h"
 
 #define MAX_RANKS	9
 #define MAX_CHUNKS	3

@@ -5,9 +5,9 @@
 
 #include <linux/kernel.h>
 
+#include "core/icrc.h"
+#include "core/wire.h"
 #include "fuzz.h"
-#include "icrc.h"
-#include "wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

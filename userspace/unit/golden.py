@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Makes kernel/tests/golden_kunit.h: packets built, and their ICRC computed,
+"""Makes kernel/core/tests/golden_kunit.h: packets built, and their ICRC computed,
 by scapy.
 
-    selftests/lab/lab exec -- userspace/unit/golden.py >kernel/tests/golden_kunit.h
+    selftests/lab/lab exec -- userspace/unit/golden.py >kernel/core/tests/golden_kunit.h
 """
 import logging
 

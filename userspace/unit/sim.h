@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Whole switches in one process: the responder, the slot machine and the
- * requester, put together as engine.c and send.c do it (sim_switch.c), one switch or
- * a root with leaves, which have an uplink as up.c has it (sim_up.c), and
+ * requester, put together as engine.c and tx_queue.c do it (sim_switch.c), one switch or
+ * a root with leaves, which have an uplink as uplink.c has it (sim_up.c), and
  * members that behave as stock rxe does (sim_member.c), or over UC (sim_uc.c), over
  * links that lose, double and reorder, in simulated time (sim_main.c).
  */
@@ -16,13 +16,13 @@
 
 #include <linux/kernel.h>
 
-#include "gap.h"
-#include "psn.h"
-#include "reduce/reduce.h"
-#include "req.h"
-#include "resp.h"
-#include "slot.h"
-#include "tests/pkt.h"
+#include "core/msg_loss.h"
+#include "core/psn.h"
+#include "core/reduce/reduce.h"
+#include "core/requester.h"
+#include "core/responder.h"
+#include "core/slot.h"
+#include "core/tests/pkt.h"
 
 #define MAX_RANKS	9
 #define SLOTS		8
@@ -100,7 +100,7 @@ struct qp {
 	struct inc_gap	gap;
 };
 
-/* As in up.h. */
+/* As in uplink.h. */
 struct up_out {
 	u32	msg_id, dmalen;
 	u16	packets, ready, sent;

@@ -4,8 +4,8 @@
  *
  * INC_SEED=n runs one seed and says more; INC_RUNS=n, n seeds.
  */
+#include "core/rank_range.h"
 #include "sim.h"
-#include "span.h"
 
 uint64_t seed, now;
 int at_rank, ranks;

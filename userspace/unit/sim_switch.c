@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The switch: what engine.c and send.c do with the leaf files, without locks
+ * The switch: what engine.c and tx_queue.c do with the core, without locks
  * and packets.
  */
 #include "sim.h"
@@ -8,7 +8,7 @@
 struct sw *at_sw;
 uint64_t n_sent, n_again, n_timeouts;
 
-/* As send.c. */
+/* As tx_queue.c. */
 
 static void enqueue(struct qp *q, u16 slot)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * UC in the simulation: the switch's side as uc.c and send.c have it, and a member
+ * UC in the simulation: the switch's side as rx_uc.c and tx_queue.c have it, and a member
  * that repeats, asks, and believes marks.
  */
 #include "sim.h"

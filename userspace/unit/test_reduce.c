@@ -10,7 +10,7 @@
 #include <linux/kernel.h>
 #include <linux/string.h>
 
-#include "reduce/reduce_impl.h"
+#include "core/reduce/reduce_impl.h"
 #include "reduce_ref.h"
 #include "rnd.h"
 

@@ -9,7 +9,7 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
-#include "reduce/reduce.h"
+#include "core/reduce/reduce.h"
 #include "uapi/linux/inc_proto.h"
 
 #define BLOCK		2048	/* bytes of each vector */

@@ -6,7 +6,7 @@
  *	main.c		rendezvous: ranks come and go
  *	job.c		verbs objects of a job
  *	data.c		the data path, a thread of its own
- *	reduce.c	the arithmetic, that of kernel/reduce
+ *	reduce.c	the arithmetic, that of kernel/core/reduce
  */
 #ifndef INC_BENCH_SERVER_H
 #define INC_BENCH_SERVER_H

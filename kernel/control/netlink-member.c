@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generic netlink family "inc": commands on members.
+ */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <net/addrconf.h>
+#include <net/genetlink.h>
+#include <net/ipv6.h>
+#include <net/netlink.h>
+#include <net/route.h>
+#include <uapi/linux/inc.h>
+
+#include "control/netlink-gen.h"
+#include "control/netlink.h"
+#include "core/wire.h"
+#include "object/qp.h"
+#include "object/snapshot.h"
+#include "object/switch.h"
+#include "object/tree.h"
+
+static int put_addr(struct sk_buff *skb, int attr, const struct inc_qp *qp,
+		    const struct in6_addr *addr)
+{
+	if (qp->cfg.family == AF_INET)
+		return nla_put_in_addr(skb, attr, addr->s6_addr32[3]);
+	return nla_put_in6_addr(skb, attr, addr);
+}
+
+static int put_peer(struct sk_buff *skb, const struct inc_qp *qp)
+{
+	/* A leaf's QP has none before it is connected. */
+	if (!qp->cfg.family)
+		return 0;
+	if (put_addr(skb, INC_A_MEMBER_PEER_ADDR, qp, &qp->cfg.peer) ||
+	    nla_put_u32(skb, INC_A_MEMBER_PEER_QPN, qp->cfg.peer_qpn) ||
+	    put_addr(skb, INC_A_MEMBER_LOCAL_ADDR, qp, &qp->cfg.local))
+		return -EMSGSIZE;
+	return qp->up ? nla_put_u32(skb, INC_A_MEMBER_PEER_TREE_ID,
+				    qp->cfg.peer_tree_id) : 0;
+}
+
+static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
+{
+	const struct inc_tree_cfg *tree = &qp->tree->cfg;
+
+	if (nla_put_u32(skb, INC_A_MEMBER_TREE_ID, tree->id) ||
+	    (!qp->up && nla_put_u16(skb, INC_A_MEMBER_RANK, qp->cfg.rank)) ||
+	    nla_put_u32(skb, INC_A_MEMBER_QPN, qp->qpn) ||
+	    nla_put_u16(skb, INC_A_MEMBER_PKEY, qp->cfg.pkey) ||
+	    put_peer(skb, qp) ||
+	    nla_put_u16(skb, INC_A_MEMBER_SLOTS, tree->slots) ||
+	    nla_put_u32(skb, INC_A_MEMBER_MSG_SIZE, tree->msg_size) ||
+	    nla_put_u16(skb, INC_A_MEMBER_PMTU, tree->pmtu) ||
+	    nla_put_u8(skb, INC_A_MEMBER_TRANSPORT, qp->cfg.transport))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Who knows these can write to the member's slots in its name. */
+static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp,
+			      const struct inc_qp_view *v)
+{
+	if (nla_put_u32(skb, INC_A_MEMBER_PSN, qp->cfg.psn) ||
+	    nla_put_u32(skb, INC_A_MEMBER_TX_PSN, v->next) ||
+	    nla_put_u32(skb, INC_A_MEMBER_RX_PSN, v->epsn) ||
+	    nla_put_u32(skb, INC_A_MEMBER_RKEY, qp->resp.rkey) ||
+	    nla_put_u32(skb, INC_A_MEMBER_PEER_PSN, qp->cfg.peer_psn))
+		return -EMSGSIZE;
+	return qp->up ? nla_put_u32(skb, INC_A_MEMBER_PEER_RKEY,
+				    qp->cfg.peer_rkey) : 0;
+}
+
+static int put_member_state(struct sk_buff *skb, const struct inc_qp_view *v)
+{
+	if (nla_put_u8(skb, INC_A_MEMBER_STATE, v->state) ||
+	    nla_put_u8(skb, INC_A_MEMBER_ERROR, v->error) ||
+	    nla_put_u32(skb, INC_A_MEMBER_NEXT_MSG_ID, v->next_msg_id) ||
+	    nla_put_u32(skb, INC_A_MEMBER_TX_PENDING, v->pending) ||
+	    nla_put_u32(skb, INC_A_MEMBER_HELD, v->held) ||
+	    nla_put_u32(skb, INC_A_MEMBER_SRTT, v->srtt) ||
+	    nla_put_u32(skb, INC_A_MEMBER_LAST_RX, v->last_rx_ms))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_member_stats(struct sk_buff *skb, struct inc_qp *qp)
+{
+	u64 sum[INC_STATS_MAX] = {};
+
+	inc_stats_sum(qp->stats, sum);
+	return inc_nl_put_stats(skb, INC_A_MEMBER_STATS, sum,
+				INC_A_MEMBER_STATS_MAX);
+}
+
+/**
+ * inc_nl_fill_member() - append a message about a member
+ * @skb: where to
+ * @info: request, or what genl_info_init_ntf() made
+ * @flags: of the message
+ * @qp: its QP
+ *
+ * Events have no counters, R_Keys and PSNs: these are nobody's business.
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
+		       int flags, struct inc_qp *qp)
+{
+	struct inc_qp_view v;
+	void *hdr;
+
+	hdr = __genlmsg_iput(skb, info, flags);
+	if (!hdr)
+		return -EMSGSIZE;
+
+	inc_qp_view_get(qp, &v);
+	if (put_member_cfg(skb, qp) ||
+	    put_member_state(skb, &v) ||
+	    (!genl_info_is_ntf(info) && (put_member_secrets(skb, qp, &v) ||
+					 put_member_stats(skb, qp)))) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+static const char *addr_fault(const struct in6_addr *addr, bool v4)
+{
+	__be32 ip = addr->s6_addr32[3];
+
+	if (v4 ? ipv4_is_zeronet(ip) : ipv6_addr_any(addr))
+		return "unspecified";
+	if (v4 ? ipv4_is_multicast(ip) : ipv6_addr_is_multicast(addr))
+		return "multicast";
+	if (v4 && ipv4_is_lbcast(ip))
+		return "broadcast";
+	if (!v4 && ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL)
+		return "link-local (use another GID of the host)";
+	return NULL;
+}
+
+/*
+ * An address is that of a GID: 4 bytes, or 16, where a mapped IPv4 address
+ * stands for IPv4.
+ */
+static int parse_addr(const struct genl_info *info, int attr,
+		      struct in6_addr *addr, u8 *family)
+{
+	const struct nlattr *nla = info->attrs[attr];
+	const char *fault;
+	bool v4;
+
+	if (nla_len(nla) == sizeof(struct in_addr)) {
+		ipv6_addr_set_v4mapped(nla_get_in_addr(nla), addr);
+	} else if (nla_len(nla) == sizeof(*addr)) {
+		*addr = nla_get_in6_addr(nla);
+	} else {
+		NL_SET_BAD_ATTR(info->extack, nla);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "an address has 4 or 16 bytes, not %d",
+				       nla_len(nla));
+		return -EINVAL;
+	}
+
+	v4 = ipv6_addr_v4mapped(addr);
+	*family = v4 ? AF_INET : AF_INET6;
+	fault = addr_fault(addr, v4);
+	if (fault) {
+		NL_SET_BAD_ATTR(info->extack, nla);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack, "address is %s", fault);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static bool is_ours(const struct genl_info *info, const struct in6_addr *addr,
+		    u8 family)
+{
+	struct net *net = genl_info_net(info);
+
+	if (family == AF_INET)
+		return inet_addr_type(net, addr->s6_addr32[3]) == RTN_LOCAL;
+	return IS_ENABLED(CONFIG_IPV6) && ipv6_chk_addr(net, addr, NULL, 0);
+}
+
+static int parse_addrs(const struct genl_info *info, struct inc_member_cfg *cfg)
+{
+	const struct nlattr *local = info->attrs[INC_A_MEMBER_LOCAL_ADDR];
+	u8 family;
+	int err;
+
+	err = parse_addr(info, INC_A_MEMBER_PEER_ADDR, &cfg->peer,
+			 &cfg->family);
+	if (err || !local)
+		return err;
+
+	err = parse_addr(info, INC_A_MEMBER_LOCAL_ADDR, &cfg->local, &family);
+	if (err)
+		return err;
+	if (family != cfg->family) {
+		NL_SET_BAD_ATTR(info->extack, local);
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "local-addr and peer-addr are not of one family");
+		return -EINVAL;
+	}
+	if (!is_ours(info, &cfg->local, family)) {
+		NL_SET_BAD_ATTR(info->extack, local);
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "local-addr is no address of this host");
+		return -EADDRNOTAVAIL;
+	}
+	cfg->has_local = true;
+	return 0;
+}
+
+/* The other end of a QP. */
+static int parse_peer(const struct genl_info *info, struct inc_member_cfg *cfg)
+{
+	struct nlattr **attrs = info->attrs;
+
+	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_ADDR) ||
+	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_QPN) ||
+	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_PSN))
+		return -EINVAL;
+
+	cfg->peer_qpn = nla_get_u32(attrs[INC_A_MEMBER_PEER_QPN]);
+	cfg->peer_psn = nla_get_u32(attrs[INC_A_MEMBER_PEER_PSN]);
+	cfg->pkey = INC_PKEY_DEFAULT;
+	if (attrs[INC_A_MEMBER_PKEY]) {
+		cfg->pkey = nla_get_u16(attrs[INC_A_MEMBER_PKEY]);
+		/* IBTA section 10.9.1.1: the low 15 bits are not all zero. */
+		if (!(cfg->pkey & 0x7fff)) {
+			NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_PKEY]);
+			NL_SET_ERR_MSG_MOD(info->extack,
+					   "pkey is invalid: its low 15 bits are 0");
+			return -EINVAL;
+		}
+	}
+	return parse_addrs(info, cfg);
+}
+
+static int parse_member(const struct genl_info *info,
+			struct inc_member_cfg *cfg)
+{
+	struct nlattr **attrs = info->attrs;
+
+	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_RANK))
+		return -EINVAL;
+	cfg->rank = nla_get_u16(attrs[INC_A_MEMBER_RANK]);
+	if (attrs[INC_A_MEMBER_TRANSPORT])
+		cfg->transport = nla_get_u8(attrs[INC_A_MEMBER_TRANSPORT]);
+	if (attrs[INC_A_MEMBER_PSN]) {
+		cfg->psn = nla_get_u32(attrs[INC_A_MEMBER_PSN]);
+		cfg->has_psn = true;
+	}
+	if (attrs[INC_A_MEMBER_QPN])
+		cfg->qpn = nla_get_u32(attrs[INC_A_MEMBER_QPN]);
+	return parse_peer(info, cfg);
+}
+
+/* Under inc_net.lock. */
+static struct inc_tree *find_ranked(struct inc_net *inet,
+				    const struct genl_info *info, u16 *rank)
+{
+	struct inc_tree *tree;
+
+	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_RANK))
+		return ERR_PTR(-EINVAL);
+
+	tree = inc_nl_find_tree(inet, info, INC_A_MEMBER_TREE_ID);
+	if (IS_ERR(tree))
+		return tree;
+	*rank = nla_get_u16(info->attrs[INC_A_MEMBER_RANK]);
+	if (*rank >= tree->cfg.ranks) {
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_RANK]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "rank %u: tree %u has ranks 0 to %u",
+				       *rank, tree->cfg.id,
+				       tree->cfg.ranks - 1);
+		return ERR_PTR(-EINVAL);
+	}
+	return tree;
+}
+
+/* Under inc_net.lock. */
+static struct inc_qp *find_member(struct inc_net *inet,
+				  const struct genl_info *info)
+{
+	struct inc_tree *tree;
+	struct inc_qp *qp;
+	u16 rank;
+
+	tree = find_ranked(inet, info, &rank);
+	if (IS_ERR(tree))
+		return ERR_CAST(tree);
+	qp = inc_qp_find(tree, rank);
+	if (!qp) {
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_RANK]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "rank %u of tree %u has no member",
+				       rank, tree->cfg.id);
+		return ERR_PTR(-ENOENT);
+	}
+	return qp;
+}
+
+/* inc_qp_new() has said why; name the attribute, too. */
+static void blame(const struct genl_info *info, int err)
+{
+	struct nlattr **attrs = info->attrs;
+
+	if (err == -EEXIST)
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_RANK]);
+	else if (err == -EADDRINUSE)
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_QPN]);
+	else if (err == -EPIPE)
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TREE_ID]);
+	else if (err == -EMSGSIZE || err == -EOPNOTSUPP)
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TRANSPORT]);
+	else if (err == -ENETUNREACH)
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_PEER_ADDR]);
+}
+
+static struct inc_qp *new_locked(struct inc_net *inet,
+				 struct inc_member_cfg *cfg,
+				 const struct genl_info *info,
+				 struct sk_buff *msg)
+{
+	struct inc_tree *tree;
+	struct inc_qp *qp;
+
+	tree = find_ranked(inet, info, &cfg->rank);
+	if (IS_ERR(tree))
+		return ERR_CAST(tree);
+	qp = inc_qp_new(tree, cfg, info->extack);
+	/* Can't fail: the message is large enough for any member. */
+	if (IS_ERR(qp))
+		blame(info, PTR_ERR(qp));
+	else
+		WARN_ON_ONCE(inc_nl_fill_member(msg, info, 0, qp));
+	return qp;
+}
+
+/**
+ * inc_nl_member_new_doit() - INC_CMD_MEMBER_NEW
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
+ * -ENOENT: no such tree; -EEXIST: the rank is taken; -EADDRINUSE: the QPN is;
+ * -ENOBUFS: over the memory
+ * limit; -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no route
+ * to the host; -EPIPE: the tree has failed; -EMSGSIZE: its messages are too long
+ * for UC; -EOPNOTSUPP: UC for a switch; -EAGAIN: there is no room for the reply;
+ * -ENOMEM.
+ */
+int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_member_cfg cfg = {};
+	struct sk_buff *msg;
+	struct inc_qp *qp;
+	int err;
+
+	err = parse_member(info, &cfg);
+	if (err)
+		return err;
+
+	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+
+	mutex_lock(&inet->lock);
+	qp = new_locked(inet, &cfg, info, msg);
+	err = PTR_ERR_OR_ZERO(qp);
+	if (!err) {
+		err = genlmsg_reply(msg, info);
+		msg = NULL;
+		/* There was no room for it: nobody would know QPN and R_Key. */
+		if (err)
+			inc_qp_del(qp);
+	}
+	mutex_unlock(&inet->lock);
+	nlmsg_free(msg);
+	return err;
+}
+
+/**
+ * inc_nl_member_del_doit() - INC_CMD_MEMBER_DEL
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0; -EINVAL: an attribute is missing or wrong; -ENOENT: no such tree
+ * or member.
+ */
+int inc_nl_member_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_qp *qp;
+
+	mutex_lock(&inet->lock);
+	qp = find_member(inet, info);
+	if (!IS_ERR(qp))
+		inc_qp_del(qp);
+	mutex_unlock(&inet->lock);
+	return PTR_ERR_OR_ZERO(qp);
+}
+
+static int reply_qp(struct sk_buff *skb, struct genl_info *info,
+		    struct inc_qp *(*find)(struct inc_net *inet,
+					   const struct genl_info *info))
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct sk_buff *msg;
+	struct inc_qp *qp;
+	int err;
+
+	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+
+	mutex_lock(&inet->lock);
+	qp = find(inet, info);
+	err = IS_ERR(qp) ? PTR_ERR(qp) :
+	      inc_nl_fill_member(msg, info, 0, qp);
+	mutex_unlock(&inet->lock);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	return genlmsg_reply(msg, info);
+}
+
+/**
+ * inc_nl_member_get_doit() - INC_CMD_MEMBER_GET for one member
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
+ * -ENOENT: no such tree or member; -ENOMEM.
+ */
+int inc_nl_member_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return reply_qp(skb, info, find_member);
+}
+
+static int dump_members(struct sk_buff *skb, struct netlink_callback *cb,
+			struct inc_tree *tree, struct inc_nl_dump *d)
+{
+	for (; d->next < tree->cfg.ranks; d->next++) {
+		struct inc_qp *qp = inc_qp_find(tree, d->next);
+		int err;
+
+		if (!qp)
+			continue;
+		err = inc_nl_fill_member(skb, genl_info_dump(cb), NLM_F_MULTI,
+					 qp);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * inc_nl_member_get_dumpit() - INC_CMD_MEMBER_GET for all members
+ * @skb: message
+ * @cb: dump
+ *
+ * Return: bytes in @skb, 0 at the end, or -errno.
+ */
+int inc_nl_member_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return inc_nl_dump_trees(skb, cb, dump_members);
+}
+
+/* Under inc_net.lock. */
+static struct inc_qp *find_parent(struct inc_net *inet,
+				  const struct genl_info *info)
+{
+	struct inc_tree *tree;
+	struct inc_qp *qp;
+
+	tree = inc_nl_find_tree(inet, info, INC_A_MEMBER_TREE_ID);
+	if (IS_ERR(tree))
+		return ERR_CAST(tree);
+	qp = inc_tree_parent(tree);
+	if (!qp) {
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_TREE_ID]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "tree %u has no parent: it was made without all-ranks",
+				       tree->cfg.id);
+		return ERR_PTR(-ENOENT);
+	}
+	return qp;
+}
+
+/**
+ * inc_nl_parent_get_doit() - INC_CMD_PARENT_GET
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: the tree is not named; -ENOENT: no such
+ * tree, or no leaf; -ENOMEM.
+ */
+int inc_nl_parent_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return reply_qp(skb, info, find_parent);
+}
+
+static int connect_locked(struct inc_net *inet,
+			  const struct inc_member_cfg *cfg,
+			  const struct genl_info *info, struct sk_buff *msg)
+{
+	struct inc_qp *qp = find_parent(inet, info);
+	int err;
+
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	err = inc_qp_connect(qp, cfg, info->extack);
+	if (err == -EISCONN)
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_TREE_ID]);
+	else if (err == -ENETUNREACH)
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_PEER_ADDR]);
+	return err ?: inc_nl_fill_member(msg, info, 0, qp);
+}
+
+/**
+ * inc_nl_parent_set_doit() - INC_CMD_PARENT_SET
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong; -ENOENT:
+ * no such tree, or no leaf; -EISCONN: it has its parent; -EADDRNOTAVAIL: the local
+ * address is not ours; -ENETUNREACH: no route to the parent; -ENOMEM.
+ */
+int inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_member_cfg cfg = {};
+	struct sk_buff *msg;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_RKEY))
+		return -EINVAL;
+	err = parse_peer(info, &cfg);
+	if (err)
+		return err;
+	cfg.peer_tree_id = nla_get_u32(info->attrs[INC_A_MEMBER_PEER_TREE_ID]);
+	cfg.peer_rkey = nla_get_u32(info->attrs[INC_A_MEMBER_PEER_RKEY]);
+
+	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+
+	mutex_lock(&inet->lock);
+	err = connect_locked(inet, &cfg, info, msg);
+	mutex_unlock(&inet->lock);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	return genlmsg_reply(msg, info);
+}

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generic netlink family "inc": commands on trees.
+ */
+#include <linux/log2.h>
+#include <net/genetlink.h>
+#include <net/netlink.h>
+#include <uapi/linux/inc.h>
+#include <uapi/linux/inc_proto.h>
+
+#include "control/netlink-gen.h"
+#include "control/netlink.h"
+#include "core/collective.h"
+#include "core/rank_range.h"
+#include "object/switch.h"
+#include "object/tree.h"
+
+/* Slots have to begin on a cache line of the members' view, too. */
+#define MSG_SIZE_ALIGN	64
+/* So that a tree fits into a message of a dump. */
+#define MAX_BELOW	256U
+
+static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
+{
+	if (nla_put_u16(skb, INC_A_TREE_SLOTS, cfg->slots) ||
+	    nla_put_u32(skb, INC_A_TREE_MSG_SIZE, cfg->msg_size) ||
+	    nla_put_u16(skb, INC_A_TREE_PMTU, cfg->pmtu) ||
+	    nla_put_u32(skb, INC_A_TREE_FIRST_MSG_ID, cfg->first_msg_id) ||
+	    nla_put_u32(skb, INC_A_TREE_COLLECTIVES, cfg->collectives) ||
+	    nla_put_u32(skb, INC_A_TREE_DTYPES, cfg->dtypes) ||
+	    nla_put_u32(skb, INC_A_TREE_OPS, cfg->ops) ||
+	    nla_put_u8(skb, INC_A_TREE_ORDER, cfg->order) ||
+	    nla_put_u16(skb, INC_A_TREE_WINDOW, READ_ONCE(cfg->window)) ||
+	    nla_put_u32(skb, INC_A_TREE_HOLD, READ_ONCE(cfg->hold)) ||
+	    nla_put_u32(skb, INC_A_TREE_MIN_RTO, READ_ONCE(cfg->min_rto)) ||
+	    nla_put_u32(skb, INC_A_TREE_DEAD_TIME, READ_ONCE(cfg->dead_time)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Its place among the switches of the job, and whose it is. */
+static int put_levels(struct sk_buff *skb, const struct inc_tree *tree)
+{
+	u16 i;
+
+	if (tree->geom.leaf &&
+	    (nla_put_u16(skb, INC_A_TREE_ALL_RANKS, tree->cfg.all) ||
+	     nla_put_u16(skb, INC_A_TREE_FIRST_RANK, tree->cfg.first)))
+		return -EMSGSIZE;
+	for (i = 0; tree->below && i < tree->cfg.ranks; i++)
+		if (nla_put_u16(skb, INC_A_TREE_BELOW, tree->below[i]))
+			return -EMSGSIZE;
+	return nla_put_u8(skb, INC_A_TREE_OWNED, !!tree->cfg.owner);
+}
+
+static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
+{
+	u64 member_sum[INC_STATS_MAX] = {};
+	u64 tree_sum[INC_STATS_MAX] = {};
+
+	inc_tree_stats(tree, tree_sum, member_sum);
+	return inc_nl_put_stats(skb, INC_A_TREE_STATS, tree_sum,
+				INC_A_TREE_STATS_MAX) ?:
+	       inc_nl_put_stats(skb, INC_A_TREE_MEMBER_STATS, member_sum,
+				INC_A_MEMBER_STATS_MAX);
+}
+
+/**
+ * inc_nl_tree_size() - room for a message about a tree
+ * @ranks: number of its members
+ *
+ * Return: bytes.
+ */
+size_t inc_nl_tree_size(u16 ranks)
+{
+	return GENLMSG_DEFAULT_SIZE + ranks * nla_total_size(sizeof(u16));
+}
+
+/**
+ * inc_nl_fill_tree() - append a message about a tree
+ * @skb: where to
+ * @info: request, or what genl_info_init_ntf() made
+ * @flags: of the message
+ * @tree: tree
+ * @stats: with counters; inc_net.lock is held then
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
+		     int flags, struct inc_tree *tree, bool stats)
+{
+	void *hdr;
+
+	hdr = __genlmsg_iput(skb, info, flags);
+	if (!hdr)
+		return -EMSGSIZE;
+
+	if (nla_put_u32(skb, INC_A_TREE_ID, tree->cfg.id) ||
+	    nla_put_u8(skb, INC_A_TREE_ROLE,
+		       tree->geom.leaf ? INC_ROLE_LEAF : INC_ROLE_ROOT) ||
+	    nla_put_u8(skb, INC_A_TREE_STATE, READ_ONCE(tree->state)) ||
+	    nla_put_u8(skb, INC_A_TREE_ERROR, READ_ONCE(tree->error)) ||
+	    nla_put_u16(skb, INC_A_TREE_RANKS, tree->cfg.ranks) ||
+	    nla_put_u16(skb, INC_A_TREE_MEMBERS, READ_ONCE(tree->nmembers)) ||
+	    put_tree_cfg(skb, &tree->cfg) ||
+	    nla_put_uint(skb, INC_A_TREE_MEMORY, tree->memory) ||
+	    nla_put_u32(skb, INC_A_TREE_EPOCH, tree->epoch) ||
+	    (stats && (put_levels(skb, tree) || put_tree_stats(skb, tree)))) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+static bool pmtu_valid(u16 pmtu)
+{
+	return pmtu >= 256 && pmtu <= 4096 && is_power_of_2(pmtu);
+}
+
+/* A mask has to name something, and nothing that is not offered. */
+static int parse_mask(const struct genl_info *info, int attr, u32 offered,
+		      u32 *mask)
+{
+	const struct nlattr *nla = info->attrs[attr];
+
+	if (!nla)
+		return 0;
+	*mask = nla_get_u32(nla);
+	if (!*mask) {
+		NL_SET_BAD_ATTR(info->extack, nla);
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "empty mask: leave it out for all that is offered");
+		return -EINVAL;
+	}
+	if (*mask & ~offered) {
+		NL_SET_BAD_ATTR(info->extack, nla);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "bits 0x%x are not offered, only 0x%x",
+				       *mask & ~offered, offered);
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static int parse_masks(const struct genl_info *info, struct inc_tree_cfg *cfg)
+{
+	return parse_mask(info, INC_A_TREE_COLLECTIVES, inc_coll_mask(),
+			  &cfg->collectives) ?:
+	       parse_mask(info, INC_A_TREE_DTYPES, inc_coll_dtype_mask(),
+			  &cfg->dtypes) ?:
+	       parse_mask(info, INC_A_TREE_OPS, inc_coll_op_mask(), &cfg->ops);
+}
+
+static int parse_geometry(const struct genl_info *info,
+			  struct inc_tree_cfg *cfg)
+{
+	struct nlattr **attrs = info->attrs;
+	const struct nlattr *nla;
+
+	cfg->ranks = nla_get_u16(attrs[INC_A_TREE_RANKS]);
+
+	nla = attrs[INC_A_TREE_SLOTS];
+	if (nla) {
+		cfg->slots = nla_get_u16(nla);
+		if (!is_power_of_2(cfg->slots)) {
+			NL_SET_BAD_ATTR(info->extack, nla);
+			NL_SET_ERR_MSG_MOD(info->extack,
+					   "slots has to be a power of two");
+			return -EINVAL;
+		}
+	}
+
+	nla = attrs[INC_A_TREE_MSG_SIZE];
+	if (nla) {
+		cfg->msg_size = nla_get_u32(nla);
+		if (cfg->msg_size % MSG_SIZE_ALIGN) {
+			NL_SET_BAD_ATTR(info->extack, nla);
+			NL_SET_ERR_MSG_MOD(info->extack,
+					   "msg-size has to be a multiple of 64");
+			return -EINVAL;
+		}
+	}
+
+	nla = attrs[INC_A_TREE_PMTU];
+	if (nla) {
+		cfg->pmtu = nla_get_u16(nla);
+		if (!pmtu_valid(cfg->pmtu)) {
+			NL_SET_BAD_ATTR(info->extack, nla);
+			NL_SET_ERR_MSG_MOD(info->extack,
+					   "pmtu has to be 256, 512, 1024, 2048 or 4096");
+			return -EINVAL;
+		}
+	}
+
+	if (attrs[INC_A_TREE_FIRST_MSG_ID])
+		cfg->first_msg_id = nla_get_u32(attrs[INC_A_TREE_FIRST_MSG_ID]);
+	if (attrs[INC_A_TREE_ORDER])
+		cfg->order = nla_get_u8(attrs[INC_A_TREE_ORDER]);
+	return 0;
+}
+
+/* As many entries of below as there are members, or none. */
+static int parse_below(const struct genl_info *info, struct inc_tree_cfg *cfg)
+{
+	struct nlattr *nla;
+	u16 n = 0, *below;
+	int rem;
+
+	if (!info->attrs[INC_A_TREE_BELOW])
+		return 0;
+	if (cfg->ranks > MAX_BELOW) {
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_BELOW]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "no more than %u members if switches are among them",
+				       MAX_BELOW);
+		return -EINVAL;
+	}
+	below = kvcalloc(cfg->ranks, sizeof(*below), GFP_KERNEL_ACCOUNT);
+	if (!below)
+		return -ENOMEM;
+	cfg->below = below;
+	nlmsg_for_each_attr(nla, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(nla) != INC_A_TREE_BELOW)
+			continue;
+		if (n < cfg->ranks)
+			below[n] = nla_get_u16(nla);
+		n++;
+	}
+	if (n == cfg->ranks)
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_BELOW]);
+	NL_SET_ERR_MSG_FMT_MOD(info->extack, "below is given for %u of %u members",
+			       n, cfg->ranks);
+	return -EINVAL;
+}
+
+/* Where the switch is among others. */
+static int parse_levels(const struct genl_info *info, struct inc_tree_cfg *cfg)
+{
+	struct nlattr **attrs = info->attrs;
+	u32 own;
+	int err;
+
+	if (attrs[INC_A_TREE_ALL_RANKS])
+		cfg->all = nla_get_u16(attrs[INC_A_TREE_ALL_RANKS]);
+	if (attrs[INC_A_TREE_FIRST_RANK])
+		cfg->first = nla_get_u16(attrs[INC_A_TREE_FIRST_RANK]);
+	err = parse_below(info, cfg);
+	if (err)
+		return err;
+	own = cfg->below ? inc_span_sum(cfg->below, cfg->ranks) : cfg->ranks;
+	if (cfg->first && !cfg->all) {
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_FIRST_RANK]);
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "first-rank is for leaves: give all-ranks, too");
+		return -EINVAL;
+	}
+	if (cfg->first + own > (cfg->all ?: INC_MAX_RANKS)) {
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_ALL_RANKS] ?:
+				attrs[INC_A_TREE_BELOW]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "ranks %u to %u: there are no more than %u",
+				       cfg->first, cfg->first + own - 1,
+				       cfg->all ?: INC_MAX_RANKS);
+		return -EINVAL;
+	}
+	if (cfg->below && !cfg->all && cfg->ranks < 2) {
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_BELOW]);
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "a root with switches below it has two members at least");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* What may change while a tree works. */
+static int parse_tunables(const struct genl_info *info,
+			  struct inc_tree_cfg *cfg)
+{
+	struct nlattr **attrs = info->attrs;
+	u32 dead_time, min_rto;
+
+	if (attrs[INC_A_TREE_WINDOW])
+		cfg->window = nla_get_u16(attrs[INC_A_TREE_WINDOW]);
+	if (attrs[INC_A_TREE_HOLD])
+		cfg->hold = nla_get_u32(attrs[INC_A_TREE_HOLD]);
+	if (attrs[INC_A_TREE_MIN_RTO])
+		cfg->min_rto = nla_get_u32(attrs[INC_A_TREE_MIN_RTO]);
+	if (attrs[INC_A_TREE_DEAD_TIME])
+		cfg->dead_time = nla_get_u32(attrs[INC_A_TREE_DEAD_TIME]);
+
+	min_rto = cfg->min_rto ?: INC_TREE_MIN_RTO_MS;
+	dead_time = cfg->dead_time ?: INC_TREE_DEAD_TIME_MS;
+	if (min_rto >= dead_time) {
+		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_MIN_RTO] ?:
+				attrs[INC_A_TREE_DEAD_TIME]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "min-rto, %u ms, has to be below dead-time, %u ms",
+				       min_rto, dead_time);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct inc_tree *new_locked(struct inc_net *inet,
+				   const struct inc_tree_cfg *cfg,
+				   struct genl_info *info, struct sk_buff *msg)
+{
+	struct inc_tree *tree;
+
+	if (!inc_net_may_have_trees(inet)) {
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "not permitted in a user namespace: see the module's parameter user_namespaces");
+		return ERR_PTR(-EPERM);
+	}
+	if (cfg->id && inc_tree_find(inet, cfg->id)) {
+		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_ID]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack,
+				       "tree %u exists; without id one is chosen",
+				       cfg->id);
+		return ERR_PTR(-EEXIST);
+	}
+	tree = inc_tree_new(inet, cfg, info->extack);
+	/* Can't fail: the message is large enough for any tree. */
+	if (!IS_ERR(tree))
+		WARN_ON_ONCE(inc_nl_fill_tree(msg, info, 0, tree, true));
+	return tree;
+}
+
+/**
+ * inc_nl_tree_new_doit() - INC_CMD_TREE_NEW
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
+ * -EPERM: a user namespace may not have trees; -EOPNOTSUPP: something is not
+ * offered; -EEXIST: the ID is taken; -EDQUOT: over a quota; -ENOBUFS: over the
+ * memory limit; -EAGAIN: there is no room for the reply; -ENOMEM.
+ */
+int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_tree_cfg cfg = {};
+	struct inc_tree *tree;
+	struct sk_buff *msg;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, INC_A_TREE_RANKS))
+		return -EINVAL;
+	if (info->attrs[INC_A_TREE_ID])
+		cfg.id = nla_get_u32(info->attrs[INC_A_TREE_ID]);
+	if (info->attrs[INC_A_TREE_OWNED] &&
+	    nla_get_u8(info->attrs[INC_A_TREE_OWNED]))
+		cfg.owner = info->snd_portid;
+	err = parse_geometry(info, &cfg) ?: parse_masks(info, &cfg) ?:
+	      parse_tunables(info, &cfg) ?: parse_levels(info, &cfg);
+	if (err)
+		goto out;
+	err = -ENOMEM;
+	msg = genlmsg_new(inc_nl_tree_size(cfg.ranks), GFP_KERNEL);
+	if (!msg)
+		goto out;
+
+	mutex_lock(&inet->lock);
+	tree = new_locked(inet, &cfg, info, msg);
+	err = PTR_ERR_OR_ZERO(tree);
+	if (!err) {
+		err = genlmsg_reply(msg, info);
+		msg = NULL;
+		/* There was no room for it: nobody would know the ID. */
+		if (err)
+			inc_tree_leave(tree, 0);
+	}
+	mutex_unlock(&inet->lock);
+	nlmsg_free(msg);
+out:
+	kvfree(cfg.below);
+	return err;
+}
+
+static bool sets_something(const struct genl_info *info)
+{
+	return info->attrs[INC_A_TREE_WINDOW] || info->attrs[INC_A_TREE_HOLD] ||
+	       info->attrs[INC_A_TREE_MIN_RTO] ||
+	       info->attrs[INC_A_TREE_DEAD_TIME];
+}
+
+static int set_locked(struct inc_net *inet, const struct genl_info *info)
+{
+	struct inc_tree_cfg cfg;
+	struct inc_tree *tree;
+	int err;
+
+	tree = inc_nl_find_tree(inet, info, INC_A_TREE_ID);
+	if (IS_ERR(tree))
+		return PTR_ERR(tree);
+	cfg = tree->cfg;
+	err = parse_tunables(info, &cfg);
+	if (!err)
+		inc_tree_set(tree, &cfg);
+	return err;
+}
+
+/**
+ * inc_nl_tree_set_doit() - INC_CMD_TREE_SET
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0; -EINVAL: nothing to change, or wrong; -ENOENT: no such tree.
+ */
+int inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, INC_A_TREE_ID))
+		return -EINVAL;
+	if (!sets_something(info)) {
+		NL_SET_ERR_MSG_MOD(info->extack,
+				   "nothing to change: give window, hold, min-rto or dead-time");
+		return -EINVAL;
+	}
+
+	mutex_lock(&inet->lock);
+	err = set_locked(inet, info);
+	mutex_unlock(&inet->lock);
+	return err;
+}
+
+/**
+ * inc_nl_tree_del_doit() - INC_CMD_TREE_DEL
+ * @skb: request
+ * @info: parsed
+ *
+ * Nobody can find the tree any more then, and its ID is free. INC_CMD_TREE_DEL_NTF
+ * follows when its members know and its memory is given back.
+ *
+ * Return: 0; -EINVAL: the ID is missing; -ENOENT: no such tree.
+ */
+int inc_nl_tree_del_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_tree *tree;
+
+	mutex_lock(&inet->lock);
+	tree = inc_nl_find_tree(inet, info, INC_A_TREE_ID);
+	if (!IS_ERR(tree))
+		inc_tree_leave(tree, tree->cfg.dead_time);
+	mutex_unlock(&inet->lock);
+	return PTR_ERR_OR_ZERO(tree);
+}
+
+/**
+ * inc_nl_end_owned() - a netlink socket is gone, and its trees go
+ * @inet: switch
+ * @portid: the socket's port ID, not 0
+ *
+ * Context: process; may sleep; takes inet->lock.
+ */
+void inc_nl_end_owned(struct inc_net *inet, u32 portid)
+{
+	struct inc_tree *tree;
+	unsigned long id;
+
+	mutex_lock(&inet->lock);
+	xa_for_each(&inet->trees, id, tree)
+		if (tree->cfg.owner == portid)
+			inc_tree_leave(tree, tree->cfg.dead_time);
+	mutex_unlock(&inet->lock);
+}
+
+/**
+ * inc_nl_tree_get_doit() - INC_CMD_TREE_GET for one tree
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: the ID is missing; -ENOENT: no such
+ * tree; -ENOMEM.
+ */
+int inc_nl_tree_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_tree *tree;
+	struct sk_buff *msg;
+	int err;
+
+	msg = genlmsg_new(inc_nl_tree_size(INC_MAX_RANKS), GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+
+	mutex_lock(&inet->lock);
+	tree = inc_nl_find_tree(inet, info, INC_A_TREE_ID);
+	err = IS_ERR(tree) ? PTR_ERR(tree) :
+	      inc_nl_fill_tree(msg, info, 0, tree, true);
+	mutex_unlock(&inet->lock);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	return genlmsg_reply(msg, info);
+}
+
+static int dump_tree(struct sk_buff *skb, struct netlink_callback *cb,
+		     struct inc_tree *tree, struct inc_nl_dump *d)
+{
+	return inc_nl_fill_tree(skb, genl_info_dump(cb), NLM_F_MULTI, tree,
+				true);
+}
+
+/**
+ * inc_nl_tree_get_dumpit() - INC_CMD_TREE_GET for all trees
+ * @skb: message
+ * @cb: dump
+ *
+ * Return: bytes in @skb, 0 at the end, or -errno.
+ */
+int inc_nl_tree_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return inc_nl_dump_trees(skb, cb, dump_tree);
+}

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generic netlink family "inc": the switch itself, events, and what the
+ * commands on trees, members and slots have in common. The policy comes from
+ * Documentation/netlink/specs/inc.yaml; only what it cannot say is checked by
+ * hand.
+ *
+ * All commands but the reading of slots work under inc_net.lock, so that
+ * objects found there stay until it is dropped. None waits for a member or for a
+ * grace period: while a module with a family comes or goes, whoever waits here
+ * would stop generic netlink for the whole host.
+ */
+#include <linux/capability.h>
+#include <linux/netlink.h>
+#include <net/genetlink.h>
+#include <net/netlink.h>
+#include <uapi/linux/inc.h>
+
+#include "control/netlink-gen.h"
+#include "control/netlink.h"
+#include "core/collective.h"
+#include "core/reduce/reduce.h"
+#include "object/qp.h"
+#include "object/stats.h"
+#include "object/switch.h"
+#include "object/tree.h"
+
+MODULE_ALIAS_GENL_FAMILY(INC_FAMILY_NAME);
+
+/* Events may still arise while the family is already gone. */
+static bool registered;
+
+/**
+ * inc_nl_find_tree() - tree that an attribute names
+ * @inet: switch; its lock is held
+ * @info: request
+ * @attr: the attribute
+ *
+ * Return: the tree, or an ERR_PTR with the extended ACK filled in:
+ * -EINVAL: the attribute is missing, -ENOENT: there is no such tree.
+ */
+struct inc_tree *inc_nl_find_tree(struct inc_net *inet,
+				  const struct genl_info *info, int attr)
+{
+	struct inc_tree *tree;
+	u32 id;
+
+	if (GENL_REQ_ATTR_CHECK(info, attr))
+		return ERR_PTR(-EINVAL);
+
+	id = nla_get_u32(info->attrs[attr]);
+	tree = inc_tree_find(inet, id);
+	if (!tree) {
+		NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
+		NL_SET_ERR_MSG_FMT_MOD(info->extack, "there is no tree %u", id);
+		return ERR_PTR(-ENOENT);
+	}
+	return tree;
+}
+
+/**
+ * inc_nl_put_stats() - append counters as a nest
+ * @skb: message
+ * @attr: attribute of the nest
+ * @sum: counters, by attribute
+ * @max: last attribute
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max)
+{
+	struct nlattr *nest;
+	int i;
+
+	nest = nla_nest_start(skb, attr);
+	if (!nest)
+		return -EMSGSIZE;
+	for (i = 1; i <= max; i++) {
+		if (nla_put_uint(skb, i, sum[i])) {
+			nla_nest_cancel(skb, nest);
+			return -EMSGSIZE;
+		}
+	}
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int dump_filter(struct netlink_callback *cb, struct inc_net *inet,
+		       u32 *only)
+{
+	const struct genl_info *info = genl_info_dump(cb);
+	struct inc_tree *tree;
+
+	/* Attribute 1 is the tree ID in all sets that a dump can filter by. */
+	BUILD_BUG_ON(INC_A_MEMBER_TREE_ID != 1 || INC_A_SLOT_TREE_ID != 1);
+
+	*only = 0;
+	if (!info->attrs || !info->attrs[1])
+		return 0;
+	*only = nla_get_u32(info->attrs[1]);
+	tree = inc_nl_find_tree(inet, info, 1);
+	return PTR_ERR_OR_ZERO(tree);
+}
+
+/**
+ * inc_nl_dump_trees() - dump something of every tree, or of one
+ * @skb: message
+ * @cb: dump
+ * @fn: dumps one tree; -EAGAIN if it has taken long, to go on when others have had
+ *	the lock
+ *
+ * Context: process; may sleep; takes inc_net.lock.
+ * Return: bytes in @skb, 0 at the end; -ENOENT: the tree asked for does not
+ * exist; -EMSGSIZE: not even one object fits.
+ */
+int inc_nl_dump_trees(struct sk_buff *skb, struct netlink_callback *cb,
+		      inc_nl_dump_fn fn)
+{
+	struct inc_net *inet = inc_net_get(sock_net(cb->skb->sk));
+	struct inc_nl_dump *d = (struct inc_nl_dump *)cb->ctx;
+	struct inc_tree *tree;
+	unsigned long id;
+	u32 only;
+	int err;
+
+	BUILD_BUG_ON(sizeof(*d) > sizeof(cb->ctx));
+
+again:
+	mutex_lock(&inet->lock);
+	err = dump_filter(cb, inet, &only);
+	if (err) {
+		/* Gone since the dump began: that is its end. */
+		if (d->begun)
+			err = 0;
+		goto out;
+	}
+	d->tree = max_t(u64, d->tree, only);
+	d->begun = true;
+	if (d->tree > U32_MAX)
+		goto out;
+
+	xa_for_each_start(&inet->trees, id, tree, d->tree) {
+		if (only && id != only)
+			break;
+		if (id != d->tree)
+			d->next = 0;
+		d->tree = id;
+		err = fn(skb, cb, tree, d);
+		if (err)
+			goto out;
+		d->tree = (u64)id + 1;
+		d->next = 0;
+	}
+	d->tree = (u64)U32_MAX + 1;
+out:
+	mutex_unlock(&inet->lock);
+	if (err == -EAGAIN) {
+		cond_resched();
+		goto again;
+	}
+	return err && (err != -EMSGSIZE || !skb->len) ? err : skb->len;
+}
+
+static int put_quota(struct sk_buff *skb, const struct inc_quota *q)
+{
+	if (nla_put_u32(skb, INC_A_SWITCH_MAX_TREES, q->trees) ||
+	    nla_put_u16(skb, INC_A_SWITCH_MAX_RANKS, q->ranks) ||
+	    nla_put_u16(skb, INC_A_SWITCH_MAX_SLOTS, q->slots) ||
+	    nla_put_uint(skb, INC_A_SWITCH_MAX_TREE_MEMORY, q->tree_memory))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
+		       struct inc_net *inet)
+{
+	u64 sum[INC_STATS_MAX] = {};
+	void *hdr;
+
+	hdr = genlmsg_iput(skb, info);
+	if (!hdr)
+		return -EMSGSIZE;
+
+	inc_stats_sum(inet->stats, sum);
+	if (nla_put_string(skb, INC_A_SWITCH_VERSION, INC_MODULE_VERSION) ||
+	    nla_put_string(skb, INC_A_SWITCH_REDUCE_IMPL, inc_reduce_impl()) ||
+	    nla_put_u32(skb, INC_A_SWITCH_COLLECTIVES, inc_coll_mask()) ||
+	    nla_put_u32(skb, INC_A_SWITCH_DTYPES, inc_coll_dtype_mask()) ||
+	    nla_put_u32(skb, INC_A_SWITCH_OPS, inc_coll_op_mask()) ||
+	    nla_put_u32(skb, INC_A_SWITCH_TREES, inet->ntrees) ||
+	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_LIMIT, inet->mem_limit) ||
+	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_USED, inet->mem_used) ||
+	    inc_nl_put_stats(skb, INC_A_SWITCH_STATS, sum,
+			     INC_A_SWITCH_STATS_MAX) ||
+	    nla_put_u8(skb, INC_A_SWITCH_HOOKED, inet->hooked) ||
+	    put_quota(skb, &inet->quota) ||
+	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_CEILING, inc_net_ceiling()) ||
+	    nla_put_u32(skb, INC_A_SWITCH_LEAVING,
+			atomic_read(&inet->live) - inet->ntrees)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
+/**
+ * inc_nl_switch_get_doit() - INC_CMD_SWITCH_GET
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int inc_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct sk_buff *msg;
+	int err;
+
+	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+
+	mutex_lock(&inet->lock);
+	err = fill_switch(msg, info, inet);
+	mutex_unlock(&inet->lock);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	return genlmsg_reply(msg, info);
+}
+
+static void parse_limits(struct nlattr **attrs, u64 *mem_limit,
+			 struct inc_quota *q)
+{
+	if (attrs[INC_A_SWITCH_MEMORY_LIMIT])
+		*mem_limit = nla_get_uint(attrs[INC_A_SWITCH_MEMORY_LIMIT]);
+	if (attrs[INC_A_SWITCH_MAX_TREES])
+		q->trees = nla_get_u32(attrs[INC_A_SWITCH_MAX_TREES]);
+	if (attrs[INC_A_SWITCH_MAX_RANKS])
+		q->ranks = nla_get_u16(attrs[INC_A_SWITCH_MAX_RANKS]);
+	if (attrs[INC_A_SWITCH_MAX_SLOTS])
+		q->slots = nla_get_u16(attrs[INC_A_SWITCH_MAX_SLOTS]);
+	if (attrs[INC_A_SWITCH_MAX_TREE_MEMORY])
+		q->tree_memory = nla_get_uint(attrs[INC_A_SWITCH_MAX_TREE_MEMORY]);
+}
+
+/* No limit, 0, is the highest one. */
+static bool raises(u64 old, u64 new)
+{
+	return old && (!new || new > old);
+}
+
+/*
+ * Limits keep whoever administers a namespace, which may be any user, from taking
+ * the whole host's memory. So only the host's administrator raises them.
+ */
+static int may_set(struct sk_buff *skb, const struct genl_info *info,
+		   const struct inc_net *inet, u64 mem_limit,
+		   const struct inc_quota *q)
+{
+	const struct inc_quota *old = &inet->quota;
+	int attr = 0;
+
+	if (mem_limit > inet->mem_limit)
+		attr = INC_A_SWITCH_MEMORY_LIMIT;
+	else if (raises(old->trees, q->trees))
+		attr = INC_A_SWITCH_MAX_TREES;
+	else if (raises(old->ranks, q->ranks))
+		attr = INC_A_SWITCH_MAX_RANKS;
+	else if (raises(old->slots, q->slots))
+		attr = INC_A_SWITCH_MAX_SLOTS;
+	else if (raises(old->tree_memory, q->tree_memory))
+		attr = INC_A_SWITCH_MAX_TREE_MEMORY;
+	if (!attr || netlink_capable(skb, CAP_NET_ADMIN))
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
+	NL_SET_ERR_MSG_MOD(info->extack,
+			   "not permitted: only the host's administrator raises limits");
+	return -EPERM;
+}
+
+/**
+ * inc_nl_switch_set_doit() - INC_CMD_SWITCH_SET
+ * @skb: request
+ * @info: parsed
+ *
+ * A limit below what is used refuses new trees and members, and takes nothing
+ * from those that are there.
+ *
+ * Quotas hold for trees made later.
+ *
+ * Return: 0; -EINVAL: nothing to change; -EPERM: a limit would be raised.
+ */
+int inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_quota quota;
+	u64 mem_limit;
+	int err;
+
+	if (!info->attrs[INC_A_SWITCH_MAX_TREES] &&
+	    !info->attrs[INC_A_SWITCH_MAX_RANKS] &&
+	    !info->attrs[INC_A_SWITCH_MAX_SLOTS] &&
+	    !info->attrs[INC_A_SWITCH_MAX_TREE_MEMORY] &&
+	    GENL_REQ_ATTR_CHECK(info, INC_A_SWITCH_MEMORY_LIMIT))
+		return -EINVAL;
+
+	mutex_lock(&inet->lock);
+	mem_limit = inet->mem_limit;
+	quota = inet->quota;
+	parse_limits(info->attrs, &mem_limit, &quota);
+	err = may_set(skb, info, inet, mem_limit, &quota);
+	if (!err) {
+		inet->mem_limit = mem_limit;
+		inet->quota = quota;
+	}
+	mutex_unlock(&inet->lock);
+	return err;
+}
+
+static struct sk_buff *event_new(struct net *net, struct genl_info *info, u8 cmd)
+{
+	if (!READ_ONCE(registered) ||
+	    !genl_has_listeners(&inc_nl_family, net, INC_NLGRP_EVENTS))
+		return NULL;
+	genl_info_init_ntf(info, &inc_nl_family, cmd);
+	return genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+}
+
+static void event_send(struct net *net, struct sk_buff *msg, int err)
+{
+	if (err)
+		nlmsg_free(msg);
+	else
+		genlmsg_multicast_netns(&inc_nl_family, net, msg, 0,
+					INC_NLGRP_EVENTS, GFP_KERNEL);
+}
+
+/**
+ * inc_nl_notify_tree() - tell who listens that something happened to a tree
+ * @tree: tree; the caller sees to it that it stays
+ * @cmd: INC_CMD_TREE_*_NTF
+ *
+ * Context: process; may sleep. inc_net.lock may be held and need not be.
+ */
+void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd)
+{
+	struct net *net = tree->inet->net;
+	struct genl_info info;
+	struct sk_buff *msg;
+
+	msg = event_new(net, &info, cmd);
+	if (msg)
+		event_send(net, msg,
+			   inc_nl_fill_tree(msg, &info, 0, tree, false));
+}
+
+/**
+ * inc_nl_notify_member() - tell who listens that something happened to a member
+ * @qp: its QP; the caller sees to it that it stays
+ * @cmd: INC_CMD_MEMBER_*_NTF
+ *
+ * Context: process; may sleep. inc_net.lock may be held and need not be; no
+ * lock of the QP is held.
+ */
+void inc_nl_notify_member(struct inc_qp *qp, u8 cmd)
+{
+	struct net *net = qp->inet->net;
+	struct genl_info info;
+	struct sk_buff *msg;
+
+	msg = event_new(net, &info, cmd);
+	if (msg)
+		event_send(net, msg,
+			   inc_nl_fill_member(msg, &info, 0, qp));
+}
+
+/* A daemon that is killed deletes nothing: its trees go with its socket. */
+static int socket_event(struct notifier_block *nb, unsigned long event,
+			void *data)
+{
+	const struct netlink_notify *n = data;
+
+	if (event == NETLINK_URELEASE && n->protocol == NETLINK_GENERIC)
+		inc_nl_end_owned(inc_net_get(n->net), n->portid);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block socket_nb = {
+	.notifier_call	= socket_event,
+};
+
+/**
+ * inc_nl_init() - register the family
+ *
+ * Context: process; may sleep. The namespaces' switches exist already.
+ * Return: 0 or -errno.
+ */
+int __init inc_nl_init(void)
+{
+	int err;
+
+	err = netlink_register_notifier(&socket_nb);
+	if (err)
+		return err;
+	err = genl_register_family(&inc_nl_family);
+	if (err)
+		netlink_unregister_notifier(&socket_nb);
+	else
+		WRITE_ONCE(registered, true);
+	return err;
+}
+
+/**
+ * inc_nl_exit() - unregister the family; no command runs after that
+ *
+ * Context: process; may sleep.
+ */
+void inc_nl_exit(void)
+{
+	WRITE_ONCE(registered, false);
+	genl_unregister_family(&inc_nl_family);
+	netlink_unregister_notifier(&socket_nb);
+}

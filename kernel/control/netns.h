@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _INC_NETNS_H
+#define _INC_NETNS_H
+
+int inc_net_init(void);
+void inc_net_exit(void);
+
+#endif /* _INC_NETNS_H */

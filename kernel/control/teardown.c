@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of trees and QPs. Who deletes one takes it out of reach and goes on;
+ * the rest is done here, by works:
+ *
+ *	inc_tree_leave()	nobody finds the tree any more; its members are told
+ *	linger()		until they know, or for so long
+ *	inc_part()		its QPs are out of reach; so is a member that is
+ *				deleted alone
+ *	reap()			a grace period later: timers are stopped, memory is
+ *				given back
+ *	inc_tree_put()		the last reference: an event says that it is over
+ *
+ * Whatever comes while a grace period runs shares the next one. So a thousand
+ * members, trees or namespaces that go at a time take two of them.
+ */
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/wait_bit.h>
+#include <linux/workqueue.h>
+
+#include "control/teardown.h"
+#include "datapath/tx_queue.h"
+#include "object/qp.h"
+#include "object/switch.h"
+#include "object/tree.h"
+#include "report/debugfs.h"
+
+/* Members are looked at so many times while they are waited for, or less often. */
+#define LOOKS		8
+/* And once in so many milliseconds at least. */
+#define LOOK_MAX_MS	50
+
+static void reap_next(struct inc_net *inet)
+{
+	if (list_empty(&inet->parting) || !list_empty(&inet->parted))
+		return;
+	list_splice_tail_init(&inet->parting, &inet->parted);
+	queue_rcu_work(inc_wq, &inet->reap);
+}
+
+static void reap(struct work_struct *work)
+{
+	struct inc_net *inet = container_of(to_rcu_work(work), struct inc_net,
+					    reap);
+	struct inc_parting *p, *next;
+	LIST_HEAD(now);
+
+	mutex_lock(&inet->lock);
+	list_splice_init(&inet->parted, &now);
+	reap_next(inet);
+	mutex_unlock(&inet->lock);
+
+	list_for_each_entry_safe(p, next, &now, node) {
+		p->end(p);
+		cond_resched();
+	}
+}
+
+/**
+ * inc_part() - have something freed when nobody reads it any more
+ * @inet: switch
+ * @p: in what nobody finds any more
+ * @end: frees it; in a process, without a lock
+ *
+ * Context: process, inc_net.lock held; does not sleep.
+ */
+void inc_part(struct inc_net *inet, struct inc_parting *p,
+	      void (*end)(struct inc_parting *p))
+{
+	lockdep_assert_held(&inet->lock);
+	p->end = end;
+	list_add_tail(&p->node, &inet->parting);
+	reap_next(inet);
+}
+
+static bool all_idle(struct inc_tree *tree)
+{
+	struct inc_qp *qp = inc_tree_parent(tree);
+	u16 rank;
+
+	/* Without members it is not worth waiting for. */
+	if (qp && tree->nmembers && !inc_send_idle(qp))
+		return false;
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		qp = inc_qp_find(tree, rank);
+		if (qp && !inc_send_idle(qp))
+			return false;
+	}
+	return true;
+}
+
+/* Readers and timers of the tree's QPs may go on for a grace period. */
+static void end_tree(struct inc_parting *p)
+{
+	struct inc_tree *tree = container_of(p, struct inc_tree, parting);
+
+	cancel_delayed_work_sync(&tree->linger);
+	timer_shutdown_sync(&tree->scan);
+	timer_shutdown_sync(&tree->late);
+	inc_tree_put(tree);
+}
+
+static void part_tree(struct inc_tree *tree)
+{
+	struct inc_qp *qp = inc_tree_parent(tree);
+	u16 rank;
+
+	list_del_init(&tree->leaving);
+	if (qp)
+		inc_qp_unpublish(qp);
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		qp = inc_qp_find(tree, rank);
+		if (qp)
+			inc_qp_unpublish(qp);
+	}
+	inc_part(tree->inet, &tree->parting, end_tree);
+}
+
+static unsigned long next_look(const struct inc_tree *tree)
+{
+	return clamp((jiffies - tree->left_at) / LOOKS, 1UL,
+		     msecs_to_jiffies(LOOK_MAX_MS));
+}
+
+static void linger(struct work_struct *work)
+{
+	struct inc_tree *tree = container_of(to_delayed_work(work),
+					     struct inc_tree, linger);
+	struct inc_net *inet = tree->inet;
+
+	mutex_lock(&inet->lock);
+	/* Hurried while it did the last look. */
+	if (list_empty(&tree->leaving))
+		goto out;
+	if (!tree->told ||
+	    (time_before(jiffies, tree->until) && !all_idle(tree)))
+		queue_delayed_work(inc_wq, &tree->linger, next_look(tree));
+	else
+		part_tree(tree);
+out:
+	mutex_unlock(&inet->lock);
+}
+
+/**
+ * inc_tree_leave() - a tree ends
+ * @tree: tree; nobody finds it any more when this returns, and its ID is free
+ * @linger_ms: how long its members have to acknowledge that they were told
+ *
+ * The memory is given back later, which INC_CMD_TREE_DEL_NTF tells.
+ *
+ * Context: process, inc_net.lock held; waits for nobody.
+ */
+void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
+{
+	struct inc_net *inet = tree->inet;
+
+	lockdep_assert_held(&inet->lock);
+	xa_erase(&inet->trees, tree->cfg.id);
+	inet->ntrees--;
+	inc_debugfs_tree_del(tree);
+	tree->left_at = jiffies;
+	tree->until = jiffies + msecs_to_jiffies(linger_ms);
+	list_add_tail(&tree->leaving, &inet->leaving);
+	inc_tree_fail(tree, INC_STATUS_TREE_GONE);
+	INIT_DELAYED_WORK(&tree->linger, linger);
+	queue_delayed_work(inc_wq, &tree->linger, 0);
+}
+
+/**
+ * inc_teardown_hurry() - wait for no member any more
+ * @inet: switch
+ *
+ * Context: process, inc_net.lock held.
+ */
+void inc_teardown_hurry(struct inc_net *inet)
+{
+	struct inc_tree *tree;
+
+	lockdep_assert_held(&inet->lock);
+	list_for_each_entry(tree, &inet->leaving, leaving) {
+		tree->until = jiffies;
+		mod_delayed_work(inc_wq, &tree->linger, 0);
+	}
+}
+
+/**
+ * inc_teardown_init() - make a switch ready for trees that end
+ * @inet: switch
+ *
+ * Context: process.
+ */
+void inc_teardown_init(struct inc_net *inet)
+{
+	INIT_LIST_HEAD(&inet->leaving);
+	INIT_LIST_HEAD(&inet->parting);
+	INIT_LIST_HEAD(&inet->parted);
+	INIT_RCU_WORK(&inet->reap, reap);
+	atomic_set(&inet->live, 0);
+}
+
+/**
+ * inc_teardown_wait() - wait until all trees of a switch are gone
+ * @inet: switch; all its trees were left, and are hurried
+ *
+ * Context: process, no lock held; may sleep.
+ */
+void inc_teardown_wait(struct inc_net *inet)
+{
+	wait_var_event(&inet->live, !atomic_read(&inet->live));
+	/* The last tree may have been freed by it. */
+	flush_rcu_work(&inet->reap);
+}

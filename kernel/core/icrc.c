@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Invariant CRC: what routers may change is taken as ones, the rest goes
+ * through CRC-32, least significant bit first. All of it is crc32_le(); only
+ * the combination of a header's and a payload's CRC is made here.
+ */
+#include <linux/cache.h>
+#include <linux/crc32.h>
+#include <linux/in.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/string.h>
+#include <linux/udp.h>
+
+#include "core/icrc.h"
+#include "core/wire.h"
+
+/* CRC of the eight bytes of ones that stand for the LRH, from ~0. */
+#define ICRC_SEED	0xdebb20e3
+
+/* The polynomial of CRC-32, most significant coefficient in bit 0. */
+#define CRC_POLY	0xedb88320U
+
+/* Lengths of payloads that are powers of two: 4 to 4096. */
+#define POWER_MIN	2
+#define POWERS		11
+
+/* Moves over each of these lengths. */
+static struct inc_crc_shift power[POWERS] __ro_after_init;
+
+/* a * b modulo the polynomial; 1 is bit 31. */
+static u32 gf2_mul(u32 a, u32 b)
+{
+	u32 product = 0;
+	u32 bit;
+
+	for (bit = 1U << 31; bit; bit >>= 1) {
+		if (a & bit)
+			product ^= b;
+		b = b >> 1 ^ (b & 1 ? CRC_POLY : 0);
+	}
+	return product;
+}
+
+/**
+ * inc_crc_shift_init() - prepare to move CRCs over a number of bytes
+ * @s: table to fill
+ * @len: bytes
+ *
+ * Context: any. Takes a few microseconds.
+ */
+void inc_crc_shift_init(struct inc_crc_shift *s, u32 len)
+{
+	u32 factor = 1U << 31;		/* x^0 */
+	u32 power = 1U << 23;		/* x^8, one byte */
+	unsigned int i, v;
+	u32 n;
+
+	for (n = len; n; n >>= 1) {
+		if (n & 1)
+			factor = gf2_mul(factor, power);
+		power = gf2_mul(power, power);
+	}
+
+	s->len = len;
+	for (i = 0; i < INC_CRC_NIBBLES; i++)
+		for (v = 0; v < 16; v++)
+			s->tab[i][v] = gf2_mul((u32)v << 4 * i, factor);
+}
+
+/**
+ * inc_icrc_init() - make the tables that inc_crc_shift_any() needs
+ *
+ * Context: before anything else of this file is called.
+ */
+void inc_icrc_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < POWERS; i++)
+		inc_crc_shift_init(&power[i], 1U << (i + POWER_MIN));
+}
+
+/**
+ * inc_crc_shift_any() - move a CRC over any number of bytes
+ * @crc: CRC of what stands before these bytes
+ * @len: their number, a multiple of 4, less than 8192
+ *
+ * As inc_crc_shift() with a table for @len, but as many times slower as @len
+ * has bits set.
+ *
+ * Context: any.
+ * Return: what crc32_le(crc, bytes, len) would be if all bytes were zero.
+ */
+u32 inc_crc_shift_any(u32 crc, unsigned int len)
+{
+	unsigned int i;
+
+	for (i = 0; i < POWERS; i++)
+		if (len & 1U << (i + POWER_MIN))
+			crc = inc_crc_shift(&power[i], crc);
+	return crc;
+}
+
+/**
+ * inc_crc_payload() - a payload's part of the ICRC
+ * @data: payload
+ * @len: bytes; what they lack to a multiple of 4 counts as bytes of zero
+ *
+ * Context: any.
+ * Return: CRC from 0, to be combined by inc_crc_shift().
+ */
+u32 inc_crc_payload(const void *data, unsigned int len)
+{
+	static const u8 zero[3];
+
+	return crc32_le(crc32_le(0, data, len), zero, -len & 3);
+}
+
+/*
+ * UDP header to the last extended header. Of sizes that the compiler knows this
+ * takes a few instructions, and nearly all packets have one of these.
+ */
+static void copy_transport(void *dst, const void *src, unsigned int len)
+{
+	const unsigned int bare = sizeof(struct udphdr) + IB_BTH_BYTES;
+	const unsigned int write = bare + sizeof(struct ib_reth);
+
+	if (len == bare)
+		memcpy(dst, src, bare);
+	else if (len == write)
+		memcpy(dst, src, write);
+	else
+		memcpy(dst, src, len);
+}
+
+/**
+ * inc_icrc_hdr() - CRC of a packet's headers, variant fields masked
+ * @ip: IPv4 header without options, or IPv6 header
+ * @ip_len: its length, which tells the two apart
+ * @udp: UDP header, followed by BTH and extended headers, nothing in between
+ * @transport_len: bytes of BTH and extended headers
+ *
+ * Context: any.
+ * Return: CRC to go on from with the payload and pad; the ICRC is the
+ * complement of the end, little-endian.
+ * Spec: IBTA annex A17.3.1.
+ */
+u32 inc_icrc_hdr(const void *ip, unsigned int ip_len, const void *udp,
+		 unsigned int transport_len)
+{
+	u8 buf[sizeof(struct ipv6hdr) + sizeof(struct udphdr) +
+	       INC_MAX_TRANSPORT_HDR];
+	struct udphdr *uh = (struct udphdr *)(buf + ip_len);
+	unsigned int len = sizeof(*uh) + transport_len;
+
+	copy_transport(uh, udp, len);
+	if (ip_len == sizeof(struct iphdr)) {
+		struct iphdr *ih = (struct iphdr *)buf;
+
+		memcpy(buf, ip, sizeof(*ih));
+		ih->tos = 0xff;
+		ih->ttl = 0xff;
+		ih->check = (__force __sum16)0xffff;
+	} else {
+		memcpy(buf, ip, sizeof(struct ipv6hdr));
+		/* Traffic class, flow label and hop limit. */
+		buf[0] |= 0x0f;
+		memset(buf + 1, 0xff, 3);
+		((struct ipv6hdr *)buf)->hop_limit = 0xff;
+	}
+	uh->check = (__force __sum16)0xffff;
+	/* FECN, BECN and the reserved bits beside them. */
+	buf[ip_len + sizeof(*uh) + 4] = 0xff;
+
+	return crc32_le(ICRC_SEED, buf, ip_len + len);
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Layouts of the result buffer. With n ranks and blocks of b bytes (the
+ * header's element count):
+ *
+ *	Broadcast, Reduce, AllReduce	b	one block
+ *	Gather, AllGather, Scatter,
+ *	ReduceScatter			n b	a block per rank
+ *	AllToAll			n n b	per receiver, a block per sender
+ *
+ * A switch that has a parent gathers what its own ranks send, in the same
+ * order, and that is its request: of Gather and AllGather the blocks of its
+ * ranks, of AllToAll per receiver those of its ranks. It gets what its ranks
+ * need: of Scatter, ReduceScatter and AllToAll their part of the result.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+
+#include "core/collective.h"
+#include "core/layout.h"
+
+static bool has(struct inc_span span, u16 rank)
+{
+	return rank >= span.first && rank - span.first < span.n;
+}
+
+/**
+ * inc_layout_in() - bytes of elements that a request carries
+ * @l: layout
+ * @from: ranks that the sender stands for
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_layout_in(const struct inc_layout *l, struct inc_span from)
+{
+	u64 len = l->coll->blocks ? l->block * l->all : l->block;
+
+	switch (l->coll->from) {
+	case INC_FROM_ROOT:
+		return has(from, l->root) ? len : 0;
+	case INC_FROM_ALL:
+		return l->coll->reduce ? len : len * from.n;
+	}
+	return 0;
+}
+
+/**
+ * inc_layout_len() - bytes of the whole result
+ * @l: layout
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_layout_len(const struct inc_layout *l)
+{
+	return inc_layout_in(l, (struct inc_span) { .n = l->all });
+}
+
+/**
+ * inc_layout_out() - what somebody gets
+ * @l: layout, of a message that fits into the buffer
+ * @within: ranks whose part of the result the buffer has
+ * @to: ranks that the receiver stands for, some of @within
+ * @off: takes where it begins in the buffer
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u32 inc_layout_out(const struct inc_layout *l, struct inc_span within,
+		   struct inc_span to, u32 *off)
+{
+	u32 len = inc_layout_len(l);
+
+	*off = 0;
+	switch (l->coll->to) {
+	case INC_TO_ALL:
+		return len;
+	case INC_TO_ROOT:
+		return has(to, l->root) ? len : 0;
+	case INC_TO_OTHERS:
+		return to.n == 1 && to.first == l->root ? 0 : len;
+	case INC_TO_EACH:
+		len /= l->all;
+		*off = (to.first - within.first) * len;
+		return to.n * len;
+	}
+	return 0;
+}
+
+/**
+ * inc_layout_run() - where elements of a request go that is not reduced
+ * @l: layout, of a message that fits into the buffer
+ * @from: ranks that the sender stands for, some of @l->own
+ * @off: offset into its elements
+ * @len: bytes, from 1
+ * @to: takes the offset into what is gathered here
+ *
+ * Context: any.
+ * Return: how many of the bytes lie there side by side.
+ */
+u32 inc_layout_run(const struct inc_layout *l, struct inc_span from, u32 off,
+		   u32 len, u32 *to)
+{
+	u32 row = l->block * from.n, whole = l->block * l->own.n, in_row;
+
+	if (l->coll->from == INC_FROM_ROOT) {
+		*to = off;
+		return len;
+	}
+	/* One row, or for each receiver one. */
+	in_row = off % row;
+	*to = off / row * whole + (from.first - l->own.first) * (u32)l->block +
+	      in_row;
+	return min(len, row - in_row);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Holes in a UC member's messages.
+ */
+#include <linux/kernel.h>
+
+#include "core/msg_loss.h"
+
+/**
+ * inc_gap_init() - nothing has come
+ * @g: gap state
+ * @first: first message ID
+ */
+void inc_gap_init(struct inc_gap *g, u32 first)
+{
+	g->next = first;
+	g->looked = first;
+	g->late = INC_GAP_MIN_LATE;
+}
+
+/**
+ * inc_gap_came() - a message has come for the first time
+ * @g: gap state
+ * @msg_id: its ID, within the slots' window
+ * @overtaken: its packet's PSN is older than that of another that came before:
+ *	it was not sent again, but was overtaken
+ *
+ * Context: the QP's receive lock is held.
+ */
+void inc_gap_came(struct inc_gap *g, u32 msg_id, bool overtaken)
+{
+	s32 ahead = msg_id - g->next;
+
+	if (ahead >= 0)
+		g->next = msg_id + 1;
+	else if (overtaken && -ahead > g->late)
+		g->late = min(-ahead, INC_GAP_MAX_LATE);
+}
+
+/**
+ * inc_gap_judge() - a message that should have come by now
+ * @g: gap state
+ * @msg_id: its ID
+ *
+ * Each message is named once. The caller knows whether it has come.
+ *
+ * Context: the QP's receive lock is held.
+ * Return: true if there is one.
+ */
+bool inc_gap_judge(struct inc_gap *g, u32 *msg_id)
+{
+	if (g->next - g->looked <= g->late)
+		return false;
+	*msg_id = g->looked++;
+	return true;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Parts wait long enough to leave the caches, and a rank's packets come one
+ * after the other: bring what the next ones will meet while this one is sent on.
+ * Nothing here changes anything.
+ */
+#include <linux/cache.h>
+#include <linux/kernel.h>
+#include <linux/prefetch.h>
+
+#include "core/prefetch.h"
+#include "core/slot.h"
+
+/* What would a packet of @rank meet in a chunk? Fetch descriptions, or data. */
+static void fetch(const struct inc_slot *s, u16 rank, u32 chunk, bool data)
+{
+	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->ranks;
+	u32 idx = s->geom->by_arrival ? 1 : rank, level, i;
+
+	if (chunk >= s->msg.nchunks)
+		return;
+	for (level = 0; 1U << level < s->geom->ranks; level++, idx >>= 1) {
+		u32 sibling = (idx ^ 1) << level;
+		const struct inc_part *part;
+
+		if (sibling >= s->geom->ranks)
+			continue;
+		part = parked[sibling];
+		if (!part)
+			return;
+		if (!data)
+			prefetch(part);
+		for (i = 0; data && i < part->len; i += SMP_CACHE_BYTES)
+			prefetchw(part->data + i);
+	}
+}
+
+/**
+ * inc_ahead_fetch() - fetch what the packets after this one will meet
+ * @s: slot that has begun a message
+ * @rank: rank whose packet has come
+ * @chunk: its chunk
+ *
+ * A tree whose members are not single ranks in order goes without.
+ *
+ * Context: the slot's lock is held.
+ */
+void inc_ahead_fetch(const struct inc_slot *s, u16 rank, u16 chunk)
+{
+	if (s->geom->at)
+		return;
+	prefetch(s->parked + (size_t)(chunk + 3) * s->geom->ranks + (rank ^ 1));
+	fetch(s, rank, chunk + 2, false);
+	fetch(s, rank, chunk + 1, true);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the next packets will need, into the caches.
+ */
+#ifndef _INC_PREFETCH_H
+#define _INC_PREFETCH_H
+
+#include <linux/types.h>
+
+struct inc_slot;
+
+void inc_ahead_fetch(const struct inc_slot *s, u16 rank, u16 chunk);
+
+#endif /* _INC_PREFETCH_H */

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ranks of members: each stands for those that follow the previous one's.
+ */
+#include "core/rank_range.h"
+
+static u16 ranks_of(u16 below)
+{
+	/* 0 is a host. */
+	return below ? below : 1;
+}
+
+/**
+ * inc_span_sum() - ranks of all members together
+ * @below: for each member how many ranks are below it, 0 if it is a host
+ * @members: how many members
+ *
+ * Context: any.
+ * Return: number of ranks.
+ */
+u32 inc_span_sum(const u16 *below, u16 members)
+{
+	u32 sum = 0;
+	u16 i;
+
+	for (i = 0; i < members; i++)
+		sum += ranks_of(below[i]);
+	return sum;
+}
+
+/* Does a block of ranks begin at a multiple of the power of two that it fills? */
+static bool aligned(u32 pos, u16 n, bool last)
+{
+	u32 size = 1;
+
+	while (size < n)
+		size *= 2;
+	return pos % size == 0 && (n == size || last);
+}
+
+/**
+ * inc_span_fill() - number the ranks
+ * @span: takes for each member its ranks
+ * @at: takes for each rank from @first on the member whose first one it is, 0 if
+ *	it is no member's
+ * @below: as in inc_span_sum()
+ * @members: how many members
+ * @first: first rank of the first member
+ *
+ * Context: any.
+ * Return: true if all members have aligned blocks of a power of two of ranks, the
+ * last one perhaps less: the binary tree over ranks has a place for each of them.
+ */
+bool inc_span_fill(struct inc_span *span, u16 *at, const u16 *below,
+		   u16 members, u16 first)
+{
+	bool all_aligned = true;
+	u32 pos = 0;
+	u16 i;
+
+	for (i = 0; i < members; i++) {
+		u16 n = ranks_of(below[i]);
+
+		span[i] = (struct inc_span) { .first = first + pos, .n = n };
+		at[pos] = i;
+		if (!aligned(pos, n, i == members - 1))
+			all_aligned = false;
+		pos += n;
+	}
+	return all_aligned;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Which ranks the members of a tree stand for, where switches are among them.
+ */
+#ifndef _INC_RANK_RANGE_H
+#define _INC_RANK_RANGE_H
+
+#include <linux/types.h>
+
+#include "core/layout.h"
+
+u32 inc_span_sum(const u16 *below, u16 members);
+bool inc_span_fill(struct inc_span *span, u16 *at, const u16 *below,
+		   u16 members, u16 first);
+
+#endif /* _INC_RANK_RANGE_H */

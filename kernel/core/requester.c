@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC requester: go-back-N with an adaptive time-out and an adaptive window. Every
+ * packet is a message of its own (WRITE ONLY), so a PSN names a packet, and the
+ * packet's description is kept in a ring until it is acknowledged.
+ *
+ * The peer may drop all that follows a lost packet (rxe does), so a loss costs
+ * what is in flight. If packets are lost at random, the window that loses a quarter
+ * with each loss and grows by one packet with each window acknowledged settles where
+ * that cost is small (some fifteen packets at 1 %, fifty at 0.1 %); without loss it
+ * is what the tree allows. To halve it would be too much: acknowledgments wait
+ * behind what the member sends, and the link would be idle meanwhile.
+ */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "core/psn.h"
+#include "core/requester.h"
+
+/*
+ * Before the first measured round trip, microseconds: above what the queue of
+ * a shaped link holds back, below a tenth of the default dead time.
+ */
+#define INITIAL_RTO	50000
+/* Most packets between two that ask for an acknowledgment. */
+#define ACKREQ_EVERY	16
+#define MAX_BACKOFF	10
+/* However many packets are lost. */
+#define MIN_CWND	2
+/*
+ * A member is not dead before it was asked that often: if this machine stood
+ * still for the dead time, everybody else seems to have been silent.
+ */
+#define MIN_TRIES	5
+/* A timer that runs so much after it was due is late; two ticks of 100 Hz. */
+#define LATE		20000
+
+/* IBTA table 46: encoded RNR NAK timer, microseconds. */
+static const u32 rnr_time[32] = {
+	655360, 10, 20, 30, 40, 60, 80, 120,
+	160, 240, 320, 480, 640, 960, 1280, 1920,
+	2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720,
+	40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520,
+};
+
+static struct inc_wqe *wqe(struct inc_req *r, u32 psn)
+{
+	return &r->ring[psn % INC_REQ_MAX_WINDOW];
+}
+
+static u32 in_flight(const struct inc_req *r)
+{
+	return inc_psn_diff(r->max, r->una);
+}
+
+/**
+ * inc_req_init() - a requester that has sent nothing
+ * @r: requester, to be tuned before use
+ * @psn: first PSN
+ */
+void inc_req_init(struct inc_req *r, u32 psn)
+{
+	memset(r, 0, sizeof(*r));
+	r->una = psn;
+	r->next = psn;
+	r->fresh = psn;
+	r->max = psn;
+	r->asked = psn;
+}
+
+/**
+ * inc_req_tune() - settings that may change at any time
+ * @r: requester
+ * @window: most packets in flight, 1 ... INC_REQ_MAX_WINDOW
+ * @min_rto_us: lower limit of the time-out, microseconds
+ * @dead_us: time without progress after which the member is dead, microseconds,
+ *	if it was asked at least 5 times meanwhile
+ */
+void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us)
+{
+	r->window = window;
+	r->cwnd = window;
+	r->grown = 0;
+	r->min_rto = min_rto_us;
+	r->dead = dead_us;
+}
+
+/**
+ * inc_req_push() - take the next PSN for a new packet
+ * @r: requester
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: what the caller describes the packet in, or NULL when the window is
+ * full.
+ */
+struct inc_wqe *inc_req_push(struct inc_req *r)
+{
+	struct inc_wqe *w;
+
+	if (in_flight(r) >= r->cwnd)
+		return NULL;
+	w = wqe(r, r->max);
+	r->max = inc_psn_add(r->max, 1);
+	return w;
+}
+
+static bool any_asked(const struct inc_req *r)
+{
+	return inc_psn_diff(r->asked, r->una) > 0;
+}
+
+/* The packet with this PSN asks. */
+static void ask(struct inc_req *r, u32 psn, u64 now)
+{
+	/* Nobody answers before. */
+	if (!any_asked(r))
+		r->sent_at = now;
+	if (inc_psn_diff(psn, r->asked) >= 0)
+		r->asked = inc_psn_add(psn, 1);
+	r->asked_at = now;
+	r->since_ackreq = 0;
+}
+
+static void start_timing(struct inc_req *r, u32 psn, u64 now)
+{
+	if (r->timing)
+		return;
+	r->timing = true;
+	r->timed_psn = psn;
+	r->timed_at = now;
+}
+
+/*
+ * Has the newest packet to ask? Of those that may share an acknowledgment one
+ * does if the last that did is as old as the least time-out, so that some short
+ * operations in a row share one, and a lone one has its own.
+ */
+static bool must_ask(const struct inc_req *r, enum inc_req_end end, u64 now)
+{
+	return end == INC_REQ_END ||
+	       (end == INC_REQ_END_SHARED && now - r->asked_at >= r->min_rto);
+}
+
+/* The newest packet once more, only to ask. */
+static struct inc_wqe *ask_alone(struct inc_req *r, u64 now, u32 *psn)
+{
+	r->asking = false;
+	/* What is new asks by itself. */
+	if (r->una == r->fresh || r->next != r->fresh || r->next != r->max ||
+	    any_asked(r))
+		return NULL;
+	*psn = inc_psn_add(r->fresh, -1);
+	ask(r, *psn, now);
+	start_timing(r, *psn, now);
+	return wqe(r, *psn);
+}
+
+/**
+ * inc_req_next() - which packet to send now
+ * @r: requester
+ * @now: time
+ * @end: what follows the newest packet
+ * @psn: takes the packet's PSN
+ * @ackreq: takes whether the packet has to ask
+ * @kind: takes what kind of packet it is
+ *
+ * rxe acknowledges only where it is asked to: where the caller wants it, where
+ * the window closes, often enough in between, and every few milliseconds.
+ *
+ * After a time-out only the oldest packet is sent, until its acknowledgment
+ * says whether the others are lost, too: see inc_req_timeout().
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: the packet, or NULL if there is none to send now.
+ */
+struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
+			     enum inc_req_end end, u32 *psn, bool *ackreq,
+			     enum inc_req_kind *kind)
+{
+	u32 every = min_t(u32, ACKREQ_EVERY, max_t(u32, r->cwnd / 2, 1));
+	bool again, tail, closes;
+
+	if (r->asking) {
+		struct inc_wqe *w = ask_alone(r, now, psn);
+
+		*ackreq = true;
+		*kind = INC_REQ_ASK;
+		if (w)
+			return w;
+	}
+	if (r->rnr || r->next == r->max ||
+	    (r->probing && r->next != r->una) ||
+	    inc_psn_diff(r->next, r->una) >= r->cwnd)
+		return NULL;
+
+	*psn = r->next;
+	if (r->next == r->una) {
+		r->sent_at = now;
+		if (r->una == r->fresh)
+			r->progress_at = now;
+	}
+	again = inc_psn_diff(r->fresh, r->next) > 0;
+	*kind = again ? INC_REQ_AGAIN : INC_REQ_FRESH;
+	r->next = inc_psn_add(r->next, 1);
+	if (!again)
+		r->fresh = r->next;
+
+	if (again)
+		tail = r->next == r->fresh;
+	else
+		tail = r->next == r->max && must_ask(r, end, now);
+	closes = inc_psn_diff(r->next, r->una) >= r->cwnd;
+	*ackreq = tail || closes || r->probing || ++r->since_ackreq >= every;
+	if (*ackreq) {
+		ask(r, *psn, now);
+		if (!again)
+			start_timing(r, *psn, now);
+	}
+	return wqe(r, *psn);
+}
+
+/* RFC 6298, in integers. */
+static void measured(struct inc_req *r, u32 rtt)
+{
+	u32 dev;
+
+	if (!r->srtt) {
+		r->srtt = max_t(u32, rtt, 1);
+		r->rttvar = rtt / 2;
+		return;
+	}
+	dev = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
+	r->rttvar = r->rttvar - r->rttvar / 4 + dev / 4;
+	r->srtt = max_t(u32, r->srtt - r->srtt / 8 + rtt / 8, 1);
+}
+
+/* A packet was lost, and with it all that followed. */
+static void shrink(struct inc_req *r)
+{
+	r->cwnd = max_t(u16, r->cwnd * 3 / 4, min_t(u16, MIN_CWND, r->window));
+	r->grown = 0;
+}
+
+/*
+ * So many packets arrived. The window grows if it is what holds packets back,
+ * or has just held these back.
+ */
+static void grow(struct inc_req *r, u32 packets)
+{
+	if (r->cwnd >= r->window || in_flight(r) < r->cwnd)
+		return;
+	r->grown += packets;
+	if (r->grown >= r->cwnd) {
+		r->grown -= r->cwnd;
+		r->cwnd++;
+	}
+}
+
+static void go_back(struct inc_req *r)
+{
+	r->probing = false;
+	r->next = r->una;
+	r->asked = r->una;
+	r->since_ackreq = 0;
+	/* Karn: a repeated packet's acknowledgment measures nothing. */
+	r->timing = false;
+}
+
+/* Everything before @psn has arrived. */
+static void progress(struct inc_req *r, u32 psn, u64 now)
+{
+	bool alone;
+
+	if (r->timing && inc_psn_diff(psn, r->timed_psn) > 0) {
+		measured(r, now - r->timed_at);
+		r->timing = false;
+		/*
+		 * Not by any other progress (Karn): if the round trip has got
+		 * longer than the time-out, all that is acknowledged has been
+		 * repeated, and nothing would ever be measured.
+		 */
+		r->backoff = 0;
+	}
+	/* The oldest packet alone: what follows it is lost, too. */
+	alone = psn == inc_psn_add(r->una, 1);
+	grow(r, inc_psn_diff(psn, r->una));
+	r->una = psn;
+	if (r->probing) {
+		r->probing = false;
+		r->next = r->fresh;
+		if (alone) {
+			if (!r->refused)
+				shrink(r);
+			go_back(r);
+		}
+	} else if (inc_psn_diff(r->next, psn) < 0) {
+		r->next = psn;
+	}
+	r->sent_at = now;
+	r->progress_at = now;
+	r->tries = 0;
+	r->nak_seen = false;
+	r->refused = false;
+}
+
+/**
+ * inc_req_known() - is a response about a packet in flight
+ * @r: requester
+ * @psn: PSN that it names
+ *
+ * A NAK that ends the QP is believed only then.
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: INC_REQ_OLD, INC_REQ_PROGRESS or INC_REQ_BAD.
+ */
+enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn)
+{
+	if (inc_psn_diff(psn, r->fresh) >= 0)
+		return INC_REQ_BAD;
+	if (inc_psn_diff(psn, r->una) < 0)
+		return INC_REQ_OLD;
+	return INC_REQ_PROGRESS;
+}
+
+/**
+ * inc_req_ack() - an acknowledgment came
+ * @r: requester
+ * @psn: last PSN that it acknowledges
+ * @now: time
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: INC_REQ_OLD, INC_REQ_PROGRESS or INC_REQ_BAD.
+ * Spec: IBTA 1.x section 9.7.5.1.2, coalesced acknowledgments.
+ */
+enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now)
+{
+	enum inc_req_verdict known = inc_req_known(r, psn);
+
+	if (known != INC_REQ_PROGRESS)
+		return known;
+	r->rnr = false;
+	progress(r, inc_psn_add(psn, 1), now);
+	return INC_REQ_PROGRESS;
+}
+
+/**
+ * inc_req_nak_seq() - a NAK - PSN sequence error came
+ * @r: requester
+ * @psn: PSN that the member expects
+ * @now: time
+ *
+ * While an RNR NAK is waited for, what follows the refused packet is out of
+ * sequence to the member: that is no loss, and no reason to go back now.
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: INC_REQ_OLD, INC_REQ_BACK or INC_REQ_BAD.
+ * Spec: IBTA 1.x section 9.7.5.1.2 and C9-114.
+ */
+enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now)
+{
+	enum inc_req_verdict known = inc_req_known(r, psn);
+
+	if (known != INC_REQ_PROGRESS)
+		return known;
+	if (r->rnr || (r->nak_seen && r->nak_psn == psn))
+		return INC_REQ_OLD;
+
+	if (psn != r->una)
+		progress(r, psn, now);
+	r->nak_seen = true;
+	r->nak_psn = psn;
+	/* A true loss: the round trip is not to blame. */
+	r->backoff = 0;
+	shrink(r);
+	go_back(r);
+	return INC_REQ_BACK;
+}
+
+/**
+ * inc_req_rnr_nak() - an RNR NAK came
+ * @r: requester
+ * @psn: PSN of the packet that the member could not take
+ * @timer: encoded time to wait
+ * @now: time
+ *
+ * Nothing is sent before the time is over, so another one that says the same is
+ * about the same packet: it does not make the wait longer, or a member could put
+ * its death off for ever. What a parent refuses is another matter: it may wait for
+ * a rank of another switch.
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: INC_REQ_OLD, INC_REQ_WAIT or INC_REQ_BAD.
+ * Spec: IBTA 1.x section 9.7.5.2.8.
+ */
+enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
+				     u64 now)
+{
+	enum inc_req_verdict known = inc_req_known(r, psn);
+
+	if (known != INC_REQ_PROGRESS)
+		return known;
+	if (r->patient) {
+		r->progress_at = now;
+		r->tries = 0;
+	}
+	if (r->rnr && psn == r->una)
+		return INC_REQ_OLD;
+	if (psn != r->una)
+		progress(r, psn, now);
+	go_back(r);
+	r->rnr = true;
+	r->resume = now + rnr_time[timer & 31];
+	return INC_REQ_WAIT;
+}
+
+/**
+ * inc_req_rto() - how soon an answer is due, by the round trips measured
+ * @r: requester
+ *
+ * Context: the QP's transmit lock is held, or an old answer is good enough.
+ * Return: time-out before it backs off, microseconds.
+ */
+u64 inc_req_rto(const struct inc_req *r)
+{
+	u32 srtt = READ_ONCE(r->srtt);
+	u64 t = srtt ? srtt + 4 * READ_ONCE(r->rttvar) : INITIAL_RTO;
+
+	return max_t(u64, t, r->min_rto);
+}
+
+/**
+ * inc_req_deadline() - when to look at inc_req_timeout()
+ * @r: requester
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: time, or 0 when nothing is in flight.
+ */
+u64 inc_req_deadline(const struct inc_req *r)
+{
+	if (r->rnr)
+		return r->resume;
+	if (r->una == r->fresh)
+		return 0;
+	/* So a loss is found out as soon as if every packet had asked. */
+	if (!any_asked(r) && r->next == r->fresh)
+		return r->sent_at + r->min_rto;
+	/* However it backs off, some repetitions fit into the dead time. */
+	return r->sent_at + min_t(u64, inc_req_rto(r) << r->backoff,
+				  max_t(u64, r->dead / 5, 2 * r->srtt));
+}
+
+/**
+ * inc_req_alive() - there was a sign of life
+ * @r: requester
+ * @at: when: the dead time does not begin before that
+ *
+ * It changes nothing else: what is due is repeated as before.
+ *
+ * Context: the QP's transmit lock is held.
+ */
+void inc_req_alive(struct inc_req *r, u64 at)
+{
+	if (at > r->progress_at)
+		r->progress_at = at;
+}
+
+/**
+ * inc_req_reprieve() - a peer that was found dead has a part of that time more
+ * @r: requester
+ * @now: time
+ *
+ * Context: the QP's transmit lock is held.
+ */
+void inc_req_reprieve(struct inc_req *r, u64 now)
+{
+	inc_req_alive(r, now - r->dead + r->dead / 5);
+}
+
+/**
+ * inc_req_heard() - the first packet of a peer has come
+ * @r: requester
+ * @now: time
+ *
+ * Whatever was sent before may have reached nobody: it is sent again, at once.
+ *
+ * Context: the QP's transmit lock is held.
+ */
+void inc_req_heard(struct inc_req *r, u64 now)
+{
+	r->backoff = 0;
+	r->progress_at = now;
+	if (r->rnr || r->una == r->fresh)
+		return;
+	r->sent_at = now;
+	go_back(r);
+}
+
+/*
+ * A timer that runs late is that of a machine that stood still, or had no time:
+ * its answers may lie in a queue, and nobody was asked meanwhile. So that time does
+ * not count.
+ */
+static void excuse(struct inc_req *r, u64 deadline, u64 now)
+{
+	u64 late = now - deadline;
+
+	if (late > LATE)
+		r->progress_at = min(r->progress_at + late, now);
+}
+
+/**
+ * inc_req_timeout() - the timer ran
+ * @r: requester
+ * @now: time
+ *
+ * A time-out may be a loss, or a member that was busy. So the oldest packet is
+ * repeated alone: if it was lost, the member acknowledges just that one, and
+ * the rest follows; if not, it acknowledges all that it has, and nothing else
+ * is sent twice. Without this, members that share one busy CPU spend a third of
+ * it on repetitions without any loss.
+ *
+ * After an RNR NAK likewise: the member may refuse that packet again, and what a
+ * NAK costs here must not be a whole window.
+ *
+ * Context: the QP's transmit lock is held.
+ * Return: enum inc_req_timer; after INC_REQ_TIMER_BACK, INC_REQ_TIMER_RESUME
+ * and INC_REQ_TIMER_ASK inc_req_next() has packets.
+ * Spec: IBTA 1.x section 9.7.6.1.3 (local ACK time-out) with a time-out that
+ * follows the measured round trip, and a time instead of a number of retries.
+ */
+enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now)
+{
+	u64 deadline = inc_req_deadline(r);
+
+	if (!deadline)
+		return INC_REQ_TIMER_IDLE;
+	if (now < deadline)
+		return INC_REQ_TIMER_LATER;
+	if (!r->rnr && !any_asked(r) && r->next == r->fresh) {
+		r->asking = true;
+		return INC_REQ_TIMER_ASK;
+	}
+	excuse(r, deadline, now);
+	if (now - r->progress_at >= r->dead && r->tries >= MIN_TRIES)
+		return INC_REQ_TIMER_DEAD;
+	if (r->tries < MIN_TRIES)
+		r->tries++;
+
+	r->probing = true;
+	if (r->rnr) {
+		r->rnr = false;
+		r->refused = true;
+		return INC_REQ_TIMER_RESUME;
+	}
+	r->next = r->una;
+	r->since_ackreq = 0;
+	if (r->timed_psn == r->una)
+		r->timing = false;
+	r->nak_seen = false;
+	r->sent_at = now;
+	if (r->backoff < MAX_BACKOFF)
+		r->backoff++;
+	return INC_REQ_TIMER_BACK;
+}

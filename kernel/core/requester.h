@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RC requester: what is in flight to a member, what to send next, what an
+ * acknowledgment, a NAK or a time-out changes (IBTA 1.x, sections 9.7.5 and
+ * 9.7.6), without packets, locks, timers or memory. Times are microseconds of
+ * the caller's clock.
+ */
+#ifndef _INC_REQUESTER_H
+#define _INC_REQUESTER_H
+
+#include <linux/types.h>
+
+#define INC_REQ_MAX_WINDOW	256
+
+/**
+ * struct inc_wqe - one request packet: WRITE ONLY, with or without Immediate
+ * @va: where it goes in the member's memory
+ * @rkey: key of that memory
+ * @msg_id: message whose result it carries
+ * @imm: Immediate, status and message ID, host order
+ * @off: where in the slot's result buffer the payload is
+ * @slot: slot of that message
+ * @shared: the payload is a chunk that others get, too
+ * @len: bytes of payload
+ * @opcode: IB_OPCODE_RC_RDMA_WRITE_ONLY or ..._WITH_IMMEDIATE
+ * @summed: @crc is valid
+ * @crc: CRC of a payload that is this member's alone, see inc_crc_payload()
+ */
+struct inc_wqe {
+	u64	va;
+	u32	rkey;
+	u32	msg_id;
+	u32	imm;
+	u32	off;
+	u16	slot;
+	u16	len;
+	u8	opcode;
+	bool	shared;
+	bool	summed;
+	u32	crc;
+};
+
+/**
+ * struct inc_req - state of the requester half of a QP
+ * @una: oldest PSN that is not acknowledged
+ * @next: PSN to send next; goes back to @una to repeat
+ * @fresh: first PSN that was never sent
+ * @max: first PSN that no packet has taken yet
+ * @asked: first PSN after the last packet that asked for an acknowledgment
+ * @nak_psn: PSN of the last NAK obeyed, to obey each once
+ * @window: most packets in flight that the tree allows
+ * @cwnd: most packets in flight for now: a loss takes a quarter, it grows with what
+ *	is acknowledged
+ * @grown: packets acknowledged since @cwnd grew
+ * @since_ackreq: packets sent since one that asked for an acknowledgment
+ * @backoff: time-outs since a round trip was measured or a loss was reported,
+ *	each doubles the time-out
+ * @tries: time-outs and RNR waits since the last progress
+ * @rnr: waiting for @resume after an RNR NAK
+ * @probing: only the oldest packet is repeated, after a time-out or an RNR NAK
+ * @refused: it was refused by an RNR NAK, and not lost
+ * @patient: the peer may send RNR NAKs for as long as it likes
+ * @asking: the newest packet is to be sent again, to ask
+ * @nak_seen: @nak_psn is valid
+ * @timing: a round trip is being measured
+ * @timed_psn: by the acknowledgment of this PSN
+ * @timed_at: sent at this time
+ * @srtt: smoothed round trip, 0 before the first
+ * @rttvar: its mean deviation
+ * @min_rto: lower limit of the time-out
+ * @dead: time without progress after which the member is dead
+ * @asked_at: when a packet last asked for an acknowledgment
+ * @sent_at: when the oldest packet was sent, the first one that asked was
+ *	sent, or the last progress came: whatever was last
+ * @progress_at: when the last progress came, or a packet first became due
+ * @resume: when sending may go on after an RNR NAK
+ * @ring: packets in flight, by PSN
+ */
+struct inc_req {
+	u32		una;
+	u32		next;
+	u32		fresh;
+	u32		max;
+	u32		asked;
+	u32		nak_psn;
+	u16		window;
+	u16		cwnd;
+	u16		grown;
+	u8		since_ackreq;
+	u8		backoff;
+	u8		tries;
+	bool		rnr;
+	bool		probing;
+	bool		refused;
+	bool		patient;
+	bool		asking;
+	bool		nak_seen;
+	bool		timing;
+	u32		timed_psn;
+	u64		timed_at;
+	u32		srtt;
+	u32		rttvar;
+	u32		min_rto;
+	u32		dead;
+	u64		asked_at;
+	u64		sent_at;
+	u64		progress_at;
+	u64		resume;
+	struct inc_wqe	ring[INC_REQ_MAX_WINDOW];
+};
+
+/**
+ * enum inc_req_verdict - what a response meant
+ * @INC_REQ_OLD: nothing that was not known
+ * @INC_REQ_PROGRESS: packets were acknowledged
+ * @INC_REQ_BACK: go back to the PSN that the member waits for
+ * @INC_REQ_WAIT: go back, after the RNR time
+ * @INC_REQ_BAD: a PSN that was never sent; drop it
+ */
+enum inc_req_verdict {
+	INC_REQ_OLD,
+	INC_REQ_PROGRESS,
+	INC_REQ_BACK,
+	INC_REQ_WAIT,
+	INC_REQ_BAD,
+};
+
+/**
+ * enum inc_req_end - what follows the newest packet
+ * @INC_REQ_MORE: more, very soon
+ * @INC_REQ_END_SHARED: nothing; some of these may share an acknowledgment
+ * @INC_REQ_END: nothing; it has to ask for an acknowledgment
+ */
+enum inc_req_end {
+	INC_REQ_MORE,
+	INC_REQ_END_SHARED,
+	INC_REQ_END,
+};
+
+/**
+ * enum inc_req_kind - what kind of packet it is
+ * @INC_REQ_FRESH: it is sent for the first time
+ * @INC_REQ_AGAIN: it was or may be lost
+ * @INC_REQ_ASK: it is sent again because no packet in flight has asked for an
+ *	acknowledgment
+ */
+enum inc_req_kind {
+	INC_REQ_FRESH,
+	INC_REQ_AGAIN,
+	INC_REQ_ASK,
+};
+
+/**
+ * enum inc_req_timer - what became of the time-out
+ * @INC_REQ_TIMER_IDLE: nothing is in flight
+ * @INC_REQ_TIMER_LATER: not due yet; look again at inc_req_deadline()
+ * @INC_REQ_TIMER_BACK: expired: repeat the oldest
+ * @INC_REQ_TIMER_RESUME: the RNR time is over
+ * @INC_REQ_TIMER_ASK: nothing in flight has asked for an acknowledgment
+ * @INC_REQ_TIMER_DEAD: the member did not answer for the dead time
+ */
+enum inc_req_timer {
+	INC_REQ_TIMER_IDLE,
+	INC_REQ_TIMER_LATER,
+	INC_REQ_TIMER_BACK,
+	INC_REQ_TIMER_RESUME,
+	INC_REQ_TIMER_ASK,
+	INC_REQ_TIMER_DEAD,
+};
+
+void inc_req_init(struct inc_req *r, u32 psn);
+void inc_req_heard(struct inc_req *r, u64 now);
+void inc_req_reprieve(struct inc_req *r, u64 now);
+void inc_req_alive(struct inc_req *r, u64 at);
+void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us);
+struct inc_wqe *inc_req_push(struct inc_req *r);
+struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
+			     enum inc_req_end end, u32 *psn, bool *ackreq,
+			     enum inc_req_kind *kind);
+enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn);
+enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now);
+enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now);
+enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
+				     u64 now);
+enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now);
+u64 inc_req_rto(const struct inc_req *r);
+u64 inc_req_deadline(const struct inc_req *r);
+
+#endif /* _INC_REQUESTER_H */

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RC responder. Order of the checks as in IBTA 1.x, figure 78: PSN, opcode
+ * sequence, R_Key and address, length.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <uapi/linux/inc_proto.h>
+
+#include "core/psn.h"
+#include "core/responder.h"
+#include "core/wire.h"
+
+/*
+ * IBTA C9-81 ... C9-84: which opcode may follow which. Each packet of a result
+ * is a message.
+ */
+static bool sequence_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	const u8 only = INC_PKT_FIRST | INC_PKT_LAST;
+
+	if (r->results)
+		return (pkt->flags & only) == only;
+	return r->in_msg != !!(pkt->flags & INC_PKT_FIRST);
+}
+
+/* IBTA C9-88 ... C9-93: FIRST and MIDDLE are full, LAST is not empty. */
+static bool length_ok(const struct inc_resp *r, const struct inc_pkt *pkt,
+		      u32 dmalen, u32 done)
+{
+	/* A write of no bytes is good for nothing, but legal (IBTA C9-88). */
+	if (inc_resp_is_empty(pkt))
+		return true;
+	/* Every other message opens with an INC header; nobody looks again. */
+	if (dmalen < INC_HDR_LEN && !r->results)
+		return false;
+	/* IBTA 9.2.4: the pad makes a multiple of 4, and no more. */
+	if (pkt->pad != (-pkt->payload_len & 3))
+		return false;
+	if (pkt->flags & INC_PKT_LAST) {
+		if (pkt->payload_len > r->pmtu || pkt->payload_len + done != dmalen)
+			return false;
+		return pkt->payload_len || pkt->flags & INC_PKT_FIRST;
+	}
+	return pkt->payload_len == r->pmtu &&
+	       pkt->payload_len + done < dmalen;
+}
+
+/*
+ * A member may write to its slots and nothing else: one message starts at the
+ * beginning of a slot and stays within it, but that wide elements of a switch
+ * take twice the room. A result lies anywhere in a slot.
+ */
+static bool key_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	u32 off;
+
+	if (pkt->rkey != r->rkey)
+		return false;
+	if (pkt->va >= (u64)r->stride * r->slots)
+		return false;
+	off = (u32)pkt->va % r->stride;
+	if (r->results)
+		return pkt->dmalen <= r->stride - off;
+	return !off && pkt->dmalen <= (r->max_len ? r->max_len : r->stride);
+}
+
+/**
+ * inc_resp_check() - judge a request packet
+ * @r: responder
+ * @pkt: parsed packet, a request
+ *
+ * Changes nothing but that a NAK for the expected PSN was sent; an
+ * INC_RESP_NEW packet that is taken in has to be given to inc_resp_accept().
+ *
+ * Context: the QP's receive lock is held.
+ * Return: enum inc_resp_verdict.
+ * Spec: IBTA 1.x section 9.7.4 and 9.7.5.1; C9-114 for one NAK per hole.
+ */
+enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
+				     const struct inc_pkt *pkt)
+{
+	s32 diff = inc_psn_diff(pkt->psn, r->epsn);
+	u32 dmalen, done;
+
+	if (diff < 0)
+		return INC_RESP_DUP;
+	if (diff > 0) {
+		if (r->nak_sent)
+			return INC_RESP_AHEAD;
+		r->nak_sent = true;
+		return INC_RESP_AHEAD_NAK;
+	}
+
+	if (!(pkt->flags & INC_PKT_SUPPORTED) || !sequence_ok(r, pkt))
+		return INC_RESP_INVALID;
+	/* A request without an Immediate would never be answered. */
+	if (!r->results && pkt->flags & INC_PKT_LAST && !(pkt->flags & INC_PKT_IMM) &&
+	    !inc_resp_is_empty(pkt))
+		return INC_RESP_INVALID;
+
+	if (pkt->flags & INC_PKT_FIRST && !inc_resp_is_empty(pkt) &&
+	    !key_ok(r, pkt))
+		return INC_RESP_ACCESS;
+
+	dmalen = pkt->flags & INC_PKT_FIRST ? pkt->dmalen : r->dmalen;
+	done = pkt->flags & INC_PKT_FIRST ? 0 : r->done;
+	return length_ok(r, pkt, dmalen, done) ? INC_RESP_NEW : INC_RESP_INVALID;
+}
+
+/* The message whose packet @psn is the first of those with @left bytes. */
+static void run_from(const struct inc_resp *r, u32 psn, u32 left,
+		     struct inc_resp_run *run)
+{
+	u32 packets = max(DIV_ROUND_UP(left, r->pmtu), 1U);
+
+	run->end = inc_psn_add(psn, packets);
+	run->tail = left - (packets - 1) * r->pmtu;
+}
+
+/**
+ * inc_resp_run() - the message in progress
+ * @r: responder
+ * @run: takes what is known of it; it ends at the expected PSN if there is none
+ *
+ * Context: the QP's receive lock is held.
+ */
+void inc_resp_run(const struct inc_resp *r, struct inc_resp_run *run)
+{
+	if (r->in_msg)
+		run_from(r, r->epsn, r->dmalen - r->done, run);
+	else
+		*run = (struct inc_resp_run) { .end = r->epsn };
+}
+
+/* MIDDLE or LAST: they have no key, but a place in a message that has. */
+static bool continues(const struct inc_resp *r, const struct inc_pkt *pkt,
+		      const struct inc_resp_run *run)
+{
+	bool last = pkt->psn == inc_psn_add(run->end, -1);
+
+	if (pkt->flags & INC_PKT_FIRST || last != !!(pkt->flags & INC_PKT_LAST))
+		return false;
+	if (last)
+		return pkt->flags & INC_PKT_IMM &&
+		       pkt->payload_len == run->tail &&
+		       pkt->pad == (-run->tail & 3);
+	return pkt->payload_len == r->pmtu && !pkt->pad;
+}
+
+/* FIRST or ONLY, and no other way to begin. */
+static bool opens(const struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	if (inc_resp_is_empty(pkt))
+		return true;
+	if (pkt->flags & INC_PKT_LAST ?
+	    !r->results && !(pkt->flags & INC_PKT_IMM) : r->results)
+		return false;
+	return key_ok(r, pkt) && length_ok(r, pkt, pkt->dmalen, 0);
+}
+
+/**
+ * inc_resp_ahead() - judge a request packet beyond a hole
+ * @r: responder
+ * @pkt: parsed packet, a request
+ * @run: what the nearest packet before it belongs to that is kept, or else
+ *	inc_resp_run(); takes what this one belongs to
+ *
+ * What is kept will be believed when the hole is filled. So whatever can be known
+ * of it has to be right: the key of a packet that has one, and of the others that
+ * a message whose key was right has room for them in this very place.
+ *
+ * Context: the QP's receive lock is held.
+ * Return: enum inc_resp_ahead.
+ */
+enum inc_resp_ahead inc_resp_ahead(const struct inc_resp *r,
+				   const struct inc_pkt *pkt,
+				   struct inc_resp_run *run)
+{
+	if (!(pkt->flags & INC_PKT_SUPPORTED))
+		return INC_RESP_AHEAD_WRONG;
+	if (inc_psn_diff(pkt->psn, run->end) < 0)
+		return continues(r, pkt, run) ? INC_RESP_AHEAD_GOOD :
+						INC_RESP_AHEAD_WRONG;
+	if (!(pkt->flags & INC_PKT_FIRST))
+		return pkt->psn == run->end ? INC_RESP_AHEAD_WRONG :
+					      INC_RESP_AHEAD_UNKNOWN;
+	if (!opens(r, pkt))
+		return INC_RESP_AHEAD_WRONG;
+	run_from(r, pkt->psn, pkt->dmalen, run);
+	return INC_RESP_AHEAD_GOOD;
+}
+
+/**
+ * inc_resp_check_uc() - judge a request packet of a UC member
+ * @r: responder
+ * @pkt: parsed packet, a request
+ *
+ * A request is one packet here, and nobody is told of one that is wrong: it is
+ * dropped (IBTA 1.x, section 9.8.3). Its PSN does not matter.
+ *
+ * Context: the QP's receive lock is held.
+ * Return: true if it is a request within the member's slots.
+ * Spec: IBTA 1.x section 9.8.
+ */
+bool inc_resp_check_uc(const struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	const u8 need = INC_PKT_FIRST | INC_PKT_LAST | INC_PKT_IMM |
+			INC_PKT_SUPPORTED;
+
+	return (pkt->flags & need) == need && !inc_resp_is_empty(pkt) &&
+	       key_ok(r, pkt) && length_ok(r, pkt, pkt->dmalen, 0);
+}
+
+/**
+ * inc_resp_accept() - go on to the next PSN
+ * @r: responder
+ * @pkt: packet that inc_resp_check() called new and whose payload is safe
+ *
+ * Context: the QP's receive lock is held.
+ */
+void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt)
+{
+	if (pkt->flags & INC_PKT_FIRST) {
+		r->dmalen = pkt->dmalen;
+		r->done = 0;
+	}
+	r->done += pkt->payload_len;
+	r->in_msg = !(pkt->flags & INC_PKT_LAST);
+	if (!r->in_msg)
+		r->msn = (r->msn + 1) & INC_PSN_MASK;
+	r->epsn = inc_psn_add(r->epsn, 1);
+	r->nak_sent = false;
+}
+
+/**
+ * inc_resp_silence() - nothing came for a while
+ * @r: responder
+ * @waited: others wait for what the member has not begun to send
+ *
+ * If the end of what the member had to send was lost, or our NAK, or what was
+ * repeated for it, the member finds out by its own time-out, which is long.
+ * A second NAK for one PSN would not help: a requester may obey one until there
+ * is progress (rxe does). An RNR NAK it obeys each time; and where nobody knows
+ * whether the member has sent anything, it leaves the NAK for a hole to come.
+ *
+ * Context: the QP's receive lock is held.
+ * Return: enum inc_resp_ask.
+ */
+enum inc_resp_ask inc_resp_silence(struct inc_resp *r, bool waited)
+{
+	if (!inc_resp_owed(r))
+		return waited ? INC_RESP_ASK_RNR : INC_RESP_ASK_NOTHING;
+	if (r->nak_sent)
+		return INC_RESP_ASK_RNR;
+	r->nak_sent = true;
+	return INC_RESP_ASK_NAK;
+}
+
+/**
+ * inc_resp_ack_due() - is an acknowledgment due after one more request
+ * @r: responder
+ * @ackreq: the request asked for one
+ *
+ * Acknowledgments are coalesced (IBTA C9-112): the requester asks where it
+ * wants one, and does not stall in between.
+ *
+ * Context: the QP's receive lock is held.
+ * Return: true if an acknowledgment has to be sent now.
+ */
+bool inc_resp_ack_due(struct inc_resp *r, bool ackreq)
+{
+	if (!ackreq && ++r->unacked < INC_RESP_ACK_EVERY)
+		return false;
+	r->unacked = 0;
+	return true;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RC responder: PSN window, opcode sequence, key, address and length checks
+ * (IBTA 1.x, sections 9.7.4 and 9.7.5), without packets, locks or memory.
+ */
+#ifndef _INC_RESPONDER_H
+#define _INC_RESPONDER_H
+
+#include <linux/types.h>
+
+#include "core/wire.h"
+
+/* Requests taken in without an acknowledgment; rxe stalls at 128. */
+#define INC_RESP_ACK_EVERY	16
+
+/**
+ * struct inc_resp - state of the responder half of a QP
+ * @epsn: expected PSN
+ * @msn: message sequence number, as the AETH carries it
+ * @rkey: R_Key that requests must carry
+ * @stride: bytes of a slot in the member's view
+ * @max_len: longest message, 0: @stride
+ * @slots: number of slots
+ * @pmtu: path MTU
+ * @dmalen: length of the message in progress, from its RETH
+ * @done: bytes of it that have come
+ * @in_msg: a FIRST came and its LAST did not
+ * @results: the other end is a parent, and writes results
+ * @nak_sent: a NAK for @epsn is out; there is one per hole (IBTA C9-114)
+ * @kept: packets beyond a hole are kept
+ * @unacked: requests taken in since the last acknowledgment
+ */
+struct inc_resp {
+	u32	epsn;
+	u32	msn;
+	u32	rkey;
+	u32	stride;
+	u32	max_len;
+	u16	slots;
+	u16	pmtu;
+	u32	dmalen;
+	u32	done;
+	bool	in_msg;
+	bool	results;
+	bool	nak_sent;
+	bool	kept;
+	u8	unacked;
+};
+
+/**
+ * struct inc_resp_run - message that a packet beyond a hole belongs to
+ * @end: PSN behind its last packet
+ * @tail: bytes of the last packet
+ */
+struct inc_resp_run {
+	u32	end;
+	u16	tail;
+};
+
+/**
+ * enum inc_resp_ahead - what a packet beyond a hole is worth
+ * @INC_RESP_AHEAD_GOOD: it may be kept
+ * @INC_RESP_AHEAD_UNKNOWN: what opens its message has not come
+ * @INC_RESP_AHEAD_WRONG: it can't be what comes there: a wrong key, length or
+ *	place
+ */
+enum inc_resp_ahead {
+	INC_RESP_AHEAD_GOOD,
+	INC_RESP_AHEAD_UNKNOWN,
+	INC_RESP_AHEAD_WRONG,
+};
+
+/**
+ * enum inc_resp_verdict - what a request packet is
+ * @INC_RESP_NEW: the expected one, and valid
+ * @INC_RESP_DUP: a duplicate: acknowledge, change nothing
+ * @INC_RESP_AHEAD: beyond a hole, NAK already sent: keep or drop
+ * @INC_RESP_AHEAD_NAK: beyond a hole: keep or drop, and send
+ *	NAK - PSN sequence error
+ * @INC_RESP_INVALID: NAK - invalid request, then error state
+ * @INC_RESP_ACCESS: NAK - remote access error, then error state
+ */
+enum inc_resp_verdict {
+	INC_RESP_NEW,
+	INC_RESP_DUP,
+	INC_RESP_AHEAD,
+	INC_RESP_AHEAD_NAK,
+	INC_RESP_INVALID,
+	INC_RESP_ACCESS,
+};
+
+/**
+ * enum inc_resp_ask - how to ask a silent member for what it owes
+ * @INC_RESP_ASK_NOTHING: nothing is known to be due
+ * @INC_RESP_ASK_NAK: by a NAK - PSN sequence error, the first for that PSN
+ * @INC_RESP_ASK_RNR: by an RNR NAK, since a NAK was sent already, or nothing is
+ *	known to be lost
+ */
+enum inc_resp_ask {
+	INC_RESP_ASK_NOTHING,
+	INC_RESP_ASK_NAK,
+	INC_RESP_ASK_RNR,
+};
+
+/**
+ * inc_resp_owed() - is more to come from the member
+ * @r: responder
+ *
+ * Return: true in the middle of a message and behind a hole.
+ */
+static inline bool inc_resp_owed(const struct inc_resp *r)
+{
+	return r->in_msg || r->nak_sent || r->kept;
+}
+
+/**
+ * inc_resp_is_empty() - is a request a write of no bytes
+ * @pkt: parsed packet, a request
+ *
+ * It is acknowledged, and nothing else happens. A member may use it to see
+ * whether the switch lives; and an rxe that is told that a message has arrived
+ * while it repeats that message may send one by mistake.
+ *
+ * Return: true if so.
+ */
+static inline bool inc_resp_is_empty(const struct inc_pkt *pkt)
+{
+	const u8 only = INC_PKT_FIRST | INC_PKT_LAST | INC_PKT_RETH;
+
+	return (pkt->flags & only) == only && pkt->flags & INC_PKT_PAYLOAD &&
+	       !pkt->dmalen && !pkt->payload_len;
+}
+
+enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
+				     const struct inc_pkt *pkt);
+void inc_resp_run(const struct inc_resp *r, struct inc_resp_run *run);
+enum inc_resp_ahead inc_resp_ahead(const struct inc_resp *r,
+				   const struct inc_pkt *pkt,
+				   struct inc_resp_run *run);
+bool inc_resp_check_uc(const struct inc_resp *r, const struct inc_pkt *pkt);
+void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt);
+enum inc_resp_ask inc_resp_silence(struct inc_resp *r, bool waited);
+bool inc_resp_ack_due(struct inc_resp *r, bool ackreq);
+
+#endif /* _INC_RESPONDER_H */

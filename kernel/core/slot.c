@@ -1,0 +1,796 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The slot machine.
+ *
+ * A message goes idle -> busy -> done, or to failed from idle or busy; the
+ * slot's next message begins when the last one is done, or has failed for
+ * every rank.
+ *
+ * The reduction of a chunk is *defined* as the balanced binary tree over the
+ * ranks, whatever the order in which they come: (r0 + r1) + (r2 + r3) ...; a
+ * rank or subtree without a sibling goes up as it is. A part waits, where it
+ * is, until its sibling has come; then the right one is added to the left one
+ * in place. Only the last pairing writes to the result buffer, which is the
+ * one copy that a payload byte sees. As long as a rank is missing the slot's
+ * previous result thus stays whole, and can be repeated to who lost it.
+ *
+ * A tree may choose the order of arrival instead; then one part at a time waits
+ * per chunk.
+ *
+ * Members that are switches stand for several ranks, and their parts enter the
+ * binary tree at the height that those have made: so the bits are the same as
+ * those of one switch with all ranks. At a leaf, what the ranks were reduced to
+ * lies apart from the result, which the parent sends: ranks may still need the
+ * previous one.
+ */
+#include <linux/bug.h>
+#include <linux/build_bug.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "core/collective.h"
+#include "core/icrc.h"
+#include "core/layout.h"
+#include "core/prefetch.h"
+#include "core/reduce/reduce.h"
+#include "core/slot.h"
+
+static void layout_of(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		      struct inc_layout *l)
+{
+	*l = (struct inc_layout) {
+		.coll	= inc_coll_lookup(msg->collective),
+		.all	= inc_geom_all(g),
+		.own	= inc_geom_own(g),
+		.root	= msg->root,
+	};
+	if (l->coll->from != INC_FROM_NONE)
+		l->block = (u64)msg->nelem * inc_dtype_size(msg->dtype);
+}
+
+/* Types, operation and root of a header, as its collective wants them. */
+static u8 parse_terms(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
+		      const struct inc_coll *coll, struct inc_msg *msg)
+{
+	if (coll->reduce) {
+		if (!inc_reduce_lookup(hdr->dtype, hdr->op) ||
+		    !(g->dtypes & BIT(hdr->dtype)) || !(g->ops & BIT(hdr->op)))
+			return INC_STATUS_DTYPE;
+		msg->op = hdr->op;
+	}
+	if (coll->from != INC_FROM_NONE) {
+		if (!inc_dtype_size(hdr->dtype))
+			return INC_STATUS_DTYPE;
+		msg->dtype = hdr->dtype;
+	} else if (hdr->nelem) {
+		return INC_STATUS_LENGTH;
+	}
+	msg->nelem = be32_to_cpu(hdr->nelem);
+	msg->root = be16_to_cpu(hdr->root);
+	if (coll->rooted ? msg->root >= inc_geom_all(g) : msg->root)
+		return INC_STATUS_ROOT;
+	return INC_STATUS_OK;
+}
+
+/**
+ * inc_msg_wide() - are a request's elements binary32 sums in two planes
+ * @g: geometry of the tree
+ * @msg: message
+ * @from: ranks that the sender stands for
+ *
+ * So are the sums, products and averages of 16-bit floats that a switch sends to
+ * its parent, for they are rounded when all ranks are in.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  struct inc_span from)
+{
+	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
+
+	return from.n > 1 && msg->up_len && coll->reduce &&
+	       inc_reduce_lookup(msg->dtype, msg->op)->wide;
+}
+
+/* Bytes here, and the member's part of them. */
+static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
+			const struct inc_layout *l, struct inc_msg *msg)
+{
+	struct inc_span span = inc_geom_span(g, rank);
+	u32 off;
+
+	msg->in_len = inc_layout_in(l, span);
+	msg->up_len = inc_layout_in(l, l->own);
+	msg->up_chunks = inc_chunks_of(g, msg->up_len);
+	msg->data_len = g->leaf ? inc_layout_out(l, l->own, l->own, &off) :
+				  msg->up_len;
+	msg->nchunks = inc_chunks_of(g, msg->data_len);
+	msg->out_len = inc_layout_out(l, l->own, span, &msg->out_off);
+}
+
+/* Bytes of the request message of a rank, header included. */
+static u64 request_len(const struct inc_slot_geom *g, u16 rank,
+		       const struct inc_msg *msg)
+{
+	return inc_msg_wide(g, msg, inc_geom_span(g, rank)) ?
+	       inc_wide_len(g, msg->in_len) : INC_HDR_LEN + msg->in_len;
+}
+
+/**
+ * inc_msg_parse() - check an INC header
+ * @g: geometry of the tree
+ * @rank: rank that sent it
+ * @hdr: header, as it came
+ * @len: bytes of the whole request message, at least INC_HDR_LEN
+ * @msg: filled in; its msg_id is valid whatever the return value
+ *
+ * Context: any.
+ * Return: enum inc_status, INC_STATUS_OK if the message can be worked on.
+ * Spec: draft section 6, (1) to (4).
+ */
+u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
+		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg)
+{
+	u16 flags = be16_to_cpu(hdr->flags);
+	const struct inc_coll *coll;
+	struct inc_msg sized;
+	struct inc_layout l;
+	u8 status;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->msg_id = be32_to_cpu(hdr->msg_id);
+	msg->nchunks = 1;
+	msg->up_chunks = 1;
+
+	if (hdr->version != INC_VERSION || flags & ~INC_HDR_F_MASK)
+		return INC_STATUS_VERSION;
+	if (be32_to_cpu(hdr->tree_id) != g->tree_id)
+		return INC_STATUS_TREE_ID;
+	coll = inc_coll_lookup(hdr->collective);
+	if (!coll || !(g->collectives & BIT(hdr->collective)))
+		return INC_STATUS_COLLECTIVE;
+	msg->collective = hdr->collective;
+	status = parse_terms(g, hdr, coll, msg);
+	if (status)
+		return status;
+
+	layout_of(g, msg, &l);
+	if (inc_layout_len(&l) > g->msg_size - INC_HDR_LEN)
+		return INC_STATUS_LENGTH;
+	sized = *msg;
+	parse_sizes(g, rank, &l, &sized);
+	if (inc_msg_wide(g, &sized, inc_geom_span(g, rank)) !=
+	    !!(flags & INC_HDR_F_WIDE))
+		return INC_STATUS_VERSION;
+	if (request_len(g, rank, &sized) != len)
+		return INC_STATUS_LENGTH;
+	if (flags & INC_HDR_F_NO_DATA)
+		sized.out_len = 0;
+	*msg = sized;
+	return INC_STATUS_OK;
+}
+
+static size_t result_size(const struct inc_slot_geom *g)
+{
+	return (size_t)g->max_chunks * g->pmtu;
+}
+
+static size_t parked_size(const struct inc_slot_geom *g)
+{
+	return (size_t)g->max_chunks * g->ranks * sizeof(struct inc_part *);
+}
+
+static size_t chunk_size(const struct inc_slot_geom *g)
+{
+	return g->max_chunks * sizeof(struct inc_chunk);
+}
+
+/**
+ * inc_slot_size() - memory that a slot needs
+ * @g: geometry of the tree
+ *
+ * Return: bytes, a multiple of the path MTU.
+ */
+size_t inc_slot_size(const struct inc_slot_geom *g)
+{
+	return result_size(g) * (g->leaf ? 3 : 1) +
+	       ALIGN(parked_size(g) + g->ranks * sizeof(struct inc_part *) +
+		     chunk_size(g) + g->ranks * sizeof(u16), g->pmtu);
+}
+
+/**
+ * inc_slot_init() - set up a slot
+ * @s: slot
+ * @g: geometry of the tree; has to live as long as the slot
+ * @msg_id: message that it expects first
+ * @mem: inc_slot_size() bytes of zeros, aligned to the path MTU
+ *
+ * Each chunk's result lies within one multiple of the path MTU, and so within
+ * a page.
+ */
+void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
+		   u32 msg_id, void *mem)
+{
+	memset(s, 0, sizeof(*s));
+	s->geom = g;
+	s->state = INC_SLOT_STATE_IDLE;
+	s->msg.msg_id = msg_id;
+	s->owner = msg_id - g->slots;
+	s->result = mem + INC_HDR_LEN;
+	s->up = s->result;
+	mem += result_size(g);
+	if (g->leaf) {
+		s->up = mem + INC_HDR_LEN;
+		mem += result_size(g);
+		s->up_lo = mem + INC_HDR_LEN;
+		mem += result_size(g);
+	}
+	s->parked = mem;
+	mem += parked_size(g);
+	s->half = mem;
+	mem += g->ranks * sizeof(*s->half);
+	s->chunk = mem;
+	mem += chunk_size(g);
+	s->got = mem;
+}
+
+/* Where a part of a rank's chunk waits. */
+static struct inc_part **part_at(const struct inc_slot *s, u16 rank, u16 chunk)
+{
+	return &s->parked[(size_t)chunk * s->geom->ranks + rank];
+}
+
+static void expect(struct inc_slot *s, u32 msg_id)
+{
+	memset(&s->msg, 0, sizeof(s->msg));
+	s->msg.msg_id = msg_id;
+	s->state = INC_SLOT_STATE_IDLE;
+	s->status = INC_STATUS_OK;
+	s->wanted = false;
+	s->answered = false;
+	s->begun = 0;
+	s->gathered = 0;
+	s->ready = 0;
+	s->came = 0;
+	s->arrived = 0;
+	memset(s->got, 0, s->geom->ranks * sizeof(*s->got));
+}
+
+/* A leaf's parent has to be told of a failure, and to have told the others. */
+static bool may_advance(const struct inc_slot *s)
+{
+	return s->state == INC_SLOT_STATE_DONE ||
+	       (s->state == INC_SLOT_STATE_FAILED &&
+		s->begun == s->geom->ranks &&
+		(!s->geom->leaf || (s->answered && !READ_ONCE(s->up_busy))));
+}
+
+static bool agrees(const struct inc_msg *a, const struct inc_msg *b)
+{
+	return a->collective == b->collective && a->dtype == b->dtype &&
+	       a->op == b->op && a->root == b->root && a->nelem == b->nelem;
+}
+
+static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
+{
+	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
+	u16 i;
+
+	s->msg = *msg;
+	s->state = INC_SLOT_STATE_BUSY;
+	s->started = now;
+	s->ops = coll && coll->reduce && msg->up_len ?
+		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
+	for (i = 0; i < msg->up_chunks; i++)
+		s->chunk[i].filled = 0;
+}
+
+/* The next chunk of the result is in its buffer. */
+static void result_done(struct inc_slot *s)
+{
+	u16 chunk = s->ready++;
+	u32 off = inc_chunk_off(s->geom, chunk);
+	u32 len = inc_chunk_len(s->geom, chunk, s->msg.data_len);
+
+	s->chunk[chunk].crc = inc_crc_payload(s->result + off, len);
+	if (s->ready == s->msg.nchunks)
+		s->state = INC_SLOT_STATE_DONE;
+}
+
+static void chunk_done(struct inc_slot *s, u16 chunk)
+{
+	WARN_ON_ONCE(s->gathered != chunk);
+	s->gathered = chunk + 1;
+	if (!s->geom->leaf)
+		result_done(s);
+}
+
+/* Do the elements pass through, unreduced? */
+static bool passes(const struct inc_slot *s)
+{
+	return !s->ops && s->msg.up_len;
+}
+
+/* Bytes from @off on have been gathered. */
+static void fill(struct inc_slot *s, u32 off, u32 len)
+{
+	const struct inc_slot_geom *g = s->geom;
+	u16 chunk = inc_chunk_at(g, off);
+
+	while (len) {
+		u32 part = min(len, inc_chunk_off(g, chunk + 1) - off);
+
+		s->chunk[chunk++].filled += part;
+		off += part;
+		len -= part;
+	}
+}
+
+/* Copy a part to where it belongs: the one copy that its bytes see. */
+static void place(struct inc_slot *s, u16 rank, u16 chunk,
+		  struct inc_part *part)
+{
+	u32 off = inc_chunk_off(s->geom, chunk), done = 0;
+	struct inc_layout l;
+
+	layout_of(s->geom, &s->msg, &l);
+	while (done < part->len) {
+		u32 to, run;
+
+		run = inc_layout_run(&l, inc_geom_span(s->geom, rank), off + done,
+				     part->len - done, &to);
+		memcpy(s->up + to, part->data + done, run);
+		fill(s, to, run);
+		done += run;
+	}
+	inc_part_free(part);
+}
+
+/* Chunks complete in order: see which do. */
+static void advance(struct inc_slot *s)
+{
+	while (s->gathered < s->msg.up_chunks &&
+	       s->chunk[s->gathered].filled ==
+	       inc_chunk_len(s->geom, s->gathered, s->msg.up_len))
+		chunk_done(s, s->gathered);
+}
+
+/*
+ * The last rank has begun. Until then what is not reduced is parked: a rank
+ * that has not begun may still need the slot's previous result.
+ */
+static void place_parked(struct inc_slot *s)
+{
+	u16 rank, chunk;
+
+	for (rank = 0; rank < s->geom->ranks; rank++) {
+		for (chunk = 0; chunk + 1 < s->got[rank]; chunk++) {
+			struct inc_part **part = part_at(s, rank, chunk);
+
+			if (*part)
+				place(s, rank, chunk, *part);
+			*part = NULL;
+		}
+	}
+	advance(s);
+}
+
+/**
+ * inc_slot_begin() - a rank's request begins
+ * @s: slot of the message ID
+ * @rank: rank
+ * @msg: what its header says
+ * @status: what inc_msg_parse() said of it
+ * @now: time, kept in @s->started if this is the first rank
+ *
+ * Context: the slot's lock is held.
+ * Return: enum inc_slot_verdict; the status to tell is @s->status, or
+ * INC_STATUS_MSG_ID for INC_SLOT_REFUSE.
+ */
+enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
+				     const struct inc_msg *msg, u8 status,
+				     u64 now)
+{
+	if (msg->msg_id == s->msg.msg_id + s->geom->slots) {
+		if (may_advance(s))
+			expect(s, msg->msg_id);
+		else if (s->state == INC_SLOT_STATE_FAILED)
+			return INC_SLOT_WAIT;
+	}
+	if (msg->msg_id != s->msg.msg_id)
+		return INC_SLOT_REFUSE;
+	if (s->got[rank])
+		return INC_SLOT_REPEAT;
+
+	s->got[rank] = 1;
+	s->begun++;
+	if (s->state == INC_SLOT_STATE_FAILED)
+		return INC_SLOT_FAILED;
+
+	if (s->state == INC_SLOT_STATE_IDLE)
+		adopt(s, msg, now);
+	else if (!status && !agrees(&s->msg, msg))
+		status = INC_STATUS_MISMATCH;
+	if (status) {
+		inc_slot_fail(s, status);
+		return INC_SLOT_FAIL;
+	}
+	if (msg->out_len)
+		s->wanted = true;
+	if (s->begun == s->geom->ranks) {
+		/* Whatever the buffers have is nobody's need any more. */
+		WRITE_ONCE(s->owner, s->msg.msg_id);
+		if (passes(s))
+			place_parked(s);
+	}
+	return INC_SLOT_TAKE;
+}
+
+static void part_drop(struct inc_part *part)
+{
+	if (part->lo)
+		inc_part_free(part->lo);
+	inc_part_free(part);
+}
+
+static struct inc_operand operand(const struct inc_part *part)
+{
+	return (struct inc_operand) {
+		.hi = part->data,
+		.lo = part->lo ? part->lo->data : NULL,
+	};
+}
+
+/*
+ * Reduce @right into @left. Two vectors of 16-bit floats make one of binary32:
+ * the right one's memory keeps the lower halves.
+ */
+static void merge(struct inc_slot *s, struct inc_part *left,
+		  struct inc_part *right)
+{
+	u32 nelem = left->len / s->ops->size;
+	struct inc_operand a = operand(left), b = operand(right), dst = a;
+
+	if (!s->ops->wide) {
+		inc_reduce(s->ops, left->data, left->data, right->data, nelem);
+		inc_part_free(right);
+		return;
+	}
+	if (!dst.lo)
+		dst.lo = b.lo ?: b.hi;
+	inc_reduce_wide(s->ops, dst, a, b, nelem, inc_geom_all(s->geom));
+	if (left->lo) {
+		part_drop(right);
+	} else if (right->lo) {
+		left->lo = right->lo;
+		inc_part_free(right);
+	} else {
+		left->lo = right;
+	}
+}
+
+/*
+ * The last two: their reduction is the result, or a leaf's request, which is
+ * neither divided nor rounded.
+ */
+static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
+		       struct inc_part *right)
+{
+	u32 off = inc_chunk_off(s->geom, chunk);
+	u32 nelem = left->len / s->ops->size;
+	u16 all = inc_geom_all(s->geom);
+	bool leaf = s->geom->leaf;
+
+	if (s->ops->wide) {
+		struct inc_operand dst = {
+			.hi = s->up + off,
+			.lo = leaf ? s->up_lo + off : NULL,
+		};
+
+		inc_reduce_wide(s->ops, dst, operand(left), operand(right),
+				nelem, all);
+	} else {
+		inc_reduce(s->ops, s->up + off, left->data, right->data, nelem);
+		if (!leaf)
+			inc_reduce_finish(s->ops, s->up + off, nelem, all);
+	}
+	part_drop(left);
+	part_drop(right);
+}
+
+/* The only member: nothing to reduce with. */
+static void take_only(struct inc_slot *s, u16 chunk, struct inc_part *part)
+{
+	u32 off = inc_chunk_off(s->geom, chunk);
+
+	memcpy(s->up + off, part->data, part->len);
+	if (part->lo)
+		memcpy(s->up_lo + off, part->lo->data, part->len);
+	part_drop(part);
+}
+
+/* Where a part that begins at this place of the binary tree is parked. */
+static u16 parked_at(const struct inc_slot *s, u32 place)
+{
+	return s->geom->at ? s->geom->at[place] : place;
+}
+
+/*
+ * Pair @part, of rank @rank, with its sibling, the pair with its sibling, and
+ * so on. Returns true when all ranks are gathered, false when the part now
+ * waits.
+ */
+static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
+		    struct inc_part *part)
+{
+	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->ranks;
+	struct inc_span own = inc_geom_own(s->geom);
+	u32 n = s->geom->ranks, idx = rank;
+
+	part->level = 0;
+	if (s->geom->at) {
+		struct inc_span span = s->geom->span[rank];
+
+		n = own.n;
+		while (1U << part->level < span.n)
+			part->level++;
+		idx = (u32)(span.first - own.first) >> part->level;
+	}
+	for (; 1U << part->level < n; part->level++, idx >>= 1) {
+		u32 place = (idx ^ 1) << part->level;
+		struct inc_part *left, *right;
+		u16 sibling;
+
+		if (place >= n)
+			continue;
+		sibling = parked_at(s, place);
+		if (!parked[sibling] || parked[sibling]->level != part->level) {
+			parked[parked_at(s, idx << part->level)] = part;
+			return false;
+		}
+		left = idx & 1 ? parked[sibling] : part;
+		right = idx & 1 ? part : parked[sibling];
+		parked[sibling] = NULL;
+		if (2U << part->level >= n) {
+			merge_last(s, chunk, left, right);
+			return true;
+		}
+		left->level = part->level;
+		merge(s, left, right);
+		part = left;
+	}
+	take_only(s, chunk, part);
+	return true;
+}
+
+/*
+ * In order of arrival: what has come so far is one part. Returns true when all
+ * ranks are gathered.
+ */
+static bool pile_up(struct inc_slot *s, u16 chunk, struct inc_part *part)
+{
+	struct inc_part **pile = &s->parked[(size_t)chunk * s->geom->ranks];
+	struct inc_part *sum = *pile;
+
+	part->level = 0;
+	if (s->geom->ranks == 1) {
+		take_only(s, chunk, part);
+	} else if (!sum) {
+		*pile = part;
+	} else if (++sum->level + 1 < s->geom->ranks) {
+		merge(s, sum, part);
+	} else {
+		*pile = NULL;
+		merge_last(s, chunk, sum, part);
+	}
+	return !*pile;
+}
+
+/* Returns whether chunks have completed. */
+static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
+		    struct inc_part *part)
+{
+	u16 gathered = s->gathered;
+
+	if (!part->len) {
+		inc_part_free(part);
+	} else if (s->begun < s->geom->ranks) {
+		*part_at(s, rank, chunk) = part;
+	} else {
+		place(s, rank, chunk, part);
+		advance(s);
+	}
+	return s->gathered > gathered;
+}
+
+/*
+ * Packets of a wide request come in pairs, upper halves first; each has room for
+ * the chunk at least. Returns the pair as one part, or NULL if half is missing.
+ */
+static struct inc_part *join_halves(struct inc_slot *s, u16 rank,
+				    struct inc_part *part)
+{
+	struct inc_part *hi = s->half[rank];
+
+	if (!hi) {
+		s->half[rank] = part;
+		return NULL;
+	}
+	s->half[rank] = NULL;
+	hi->lo = part;
+	/* Where the header is in the other half. */
+	if (s->got[rank] == 1)
+		part->data += INC_HDR_LEN;
+	hi->len = inc_chunk_len(s->geom, s->got[rank] - 1, s->msg.up_len);
+	return hi;
+}
+
+/**
+ * inc_slot_add() - a rank's next chunk has come
+ * @s: slot
+ * @rank: rank whose message inc_slot_begin() said to take
+ * @msg_id: that message
+ * @part: the chunk's elements; the slot owns it from here on
+ *
+ * Context: the slot's lock is held.
+ * Return: true if chunks have completed, and @s->gathered has grown.
+ */
+bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
+		  struct inc_part *part)
+{
+	u16 chunk;
+
+	part->lo = NULL;
+	/* The message failed after it began, or needed nothing of this rank. */
+	if (s->state != INC_SLOT_STATE_BUSY || s->msg.msg_id != msg_id) {
+		inc_part_free(part);
+		return false;
+	}
+
+	if (inc_msg_wide(s->geom, &s->msg, inc_geom_span(s->geom, rank))) {
+		part = join_halves(s, rank, part);
+		if (!part)
+			return false;
+	}
+	chunk = s->got[rank] - 1;
+	s->got[rank]++;
+	inc_ahead_fetch(s, rank, chunk);
+	if (passes(s))
+		return pass_on(s, rank, chunk, part);
+	if (!s->ops) {
+		inc_part_free(part);
+		if (++s->arrived < s->geom->ranks)
+			return false;
+	} else if (s->geom->by_arrival ? !pile_up(s, chunk, part) :
+					 !pair_up(s, rank, chunk, part)) {
+		return false;
+	}
+	chunk_done(s, chunk);
+	return true;
+}
+
+/**
+ * inc_slot_result() - the parent sent more of the result
+ * @s: slot of a leaf
+ * @off: where in the result buffer it begins
+ * @data: the elements
+ * @len: bytes, from 1
+ *
+ * Context: the slot's lock is held.
+ * Return: false if the parent has no business to write there now.
+ */
+bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
+{
+	/* It failed here meanwhile, for a reason that ends the tree. */
+	if (s->state == INC_SLOT_STATE_FAILED)
+		return true;
+	if (s->state != INC_SLOT_STATE_BUSY || !s->gathered || off != s->came ||
+	    len > s->msg.data_len - off)
+		return false;
+	/* All of it can't be there before all of the request is. */
+	if (len == s->msg.data_len - off && s->gathered < s->msg.up_chunks)
+		return false;
+	memcpy(s->result + off, data, len);
+	s->came += len;
+	while (s->ready < s->msg.nchunks &&
+	       s->came >= inc_chunk_off(s->geom, s->ready) +
+			  inc_chunk_len(s->geom, s->ready, s->msg.data_len))
+		result_done(s);
+	return true;
+}
+
+/**
+ * inc_slot_answer() - the parent said how the message ended
+ * @s: slot of a leaf
+ * @status: enum inc_status
+ *
+ * Context: the slot's lock is held.
+ * Return: false if that makes no sense, as elements are missing. The message
+ * has ended otherwise; INC_SLOT_STATE_FAILED are those that the ranks have to
+ * be told of, if it was not in that state before.
+ */
+bool inc_slot_answer(struct inc_slot *s, u8 status)
+{
+	s->answered = true;
+	if (status) {
+		inc_slot_fail(s, status);
+		return true;
+	}
+	if (s->state != INC_SLOT_STATE_BUSY)
+		return s->state != INC_SLOT_STATE_IDLE;
+	/* Results without elements, or whose elements nobody wants. */
+	if (s->gathered < s->msg.up_chunks || (s->wanted && s->msg.data_len))
+		return false;
+	s->ready = s->msg.nchunks;
+	s->state = INC_SLOT_STATE_DONE;
+	return true;
+}
+
+/**
+ * inc_msg_wants() - how many packets a rank's request has
+ * @g: geometry of the tree
+ * @msg: message of a slot that has begun it
+ * @rank: rank
+ *
+ * Context: any.
+ * Return: their number.
+ */
+u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  u16 rank)
+{
+	struct inc_layout l;
+
+	layout_of(g, msg, &l);
+	return inc_chunks_of(g, inc_layout_in(&l, inc_geom_span(g, rank)));
+}
+
+static void unpark(struct inc_slot *s, u16 rank, u16 chunks)
+{
+	u16 chunk;
+
+	/* What is gathered has been used up; what passes through is placed then. */
+	for (chunk = s->gathered; chunk < chunks; chunk++) {
+		struct inc_part **part = part_at(s, rank, chunk);
+
+		if (*part)
+			part_drop(*part);
+		*part = NULL;
+	}
+	if (s->half[rank])
+		inc_part_free(s->half[rank]);
+	s->half[rank] = NULL;
+}
+
+/**
+ * inc_slot_fail() - end a message with an error
+ * @s: slot
+ * @status: enum inc_status
+ *
+ * Looks only where the packets that came can have left something: a part that
+ * covers several ranks is parked at the first of them, which has sent its own; in
+ * order of arrival the pile of a chunk is at rank 0.
+ *
+ * Context: the slot's lock is held.
+ * Return: true if a message was busy: the ranks that began it have to be told.
+ */
+bool inc_slot_fail(struct inc_slot *s, u8 status)
+{
+	u16 rank, begun = 0, most = 0;
+
+	if (s->state != INC_SLOT_STATE_BUSY)
+		return false;
+	s->state = INC_SLOT_STATE_FAILED;
+	s->status = status;
+
+	for (rank = 0; rank < s->geom->ranks && begun < s->begun; rank++) {
+		if (!s->got[rank])
+			continue;
+		begun++;
+		most = max(most, s->got[rank]);
+		unpark(s, rank, s->got[rank] - 1);
+	}
+	if (most && s->geom->by_arrival)
+		unpark(s, 0, most - 1);
+	return true;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The slot machine: what the ranks of a tree contributed to one message, and
+ * what became of it (draft, section 5.2 and figure 4). It knows no packet, no
+ * QP and no lock: the caller holds the slot's lock and owns all memory.
+ */
+#ifndef _INC_SLOT_H
+#define _INC_SLOT_H
+
+#include <linux/types.h>
+#include <uapi/linux/inc.h>
+#include <uapi/linux/inc_proto.h>
+
+#include "core/layout.h"
+
+struct inc_reduce_ops;
+
+/**
+ * struct inc_part - payload of one packet, or what several were reduced to
+ * @data: the elements, or the upper 16 bits of their sums; may be written to
+ * @lo: what has the sums' lower 16 bits, if they are wide (see struct
+ *	inc_operand), else NULL; belongs to this part
+ * @len: bytes
+ * @level: how many pairings it went through; it covers the ranks
+ *	first ... first + 2^level - 1, as many of them as there are; in order of
+ *	arrival, how many other ranks were added to it
+ */
+struct inc_part {
+	void		*data;
+	struct inc_part	*lo;
+	u16		len;
+	u16		level;
+};
+
+/**
+ * inc_part_free() - give up a part; supplied by whoever owns parts
+ * @part: the part
+ */
+void inc_part_free(struct inc_part *part);
+
+/**
+ * struct inc_slot_geom - what all slots of a tree have in common
+ * @ranks: number of ranks
+ * @slots: number of slots, a power of two
+ * @pmtu: payload bytes of a full packet
+ * @max_chunks: packets of the longest message
+ * @msg_size: its bytes, INC header included
+ * @tree_id: tree ID that requests must name
+ * @collectives: mask of collectives taken
+ * @dtypes: mask of data types taken
+ * @ops: mask of operations taken
+ * @by_arrival: ranks are reduced as they come
+ * @leaf: what is gathered goes to a parent, which sends the result
+ * @all: ranks of the job, below other switches too; 0 if there are no others
+ * @own: ranks below this switch, if @all
+ * @span: for each member the ranks that it stands for; NULL if one each
+ * @at: for each of @own the member whose ranks begin there, if all members
+ *	have aligned blocks of a power of two of them; else NULL
+ *
+ * Where members are switches, "rank" is a member's place among the members.
+ */
+struct inc_slot_geom {
+	u16	ranks;
+	u16	slots;
+	u16	pmtu;
+	u16	max_chunks;
+	u32	msg_size;
+	u32	tree_id;
+	u32	collectives;
+	u32	dtypes;
+	u32	ops;
+	bool	by_arrival;
+	bool	leaf;
+	u16	all;
+	struct inc_span		own;
+	const struct inc_span	*span;
+	const u16		*at;
+};
+
+/**
+ * struct inc_msg - a message, as the request of one rank says
+ * @msg_id: message ID, 32 bits
+ * @collective: enum inc_collective
+ * @dtype: enum inc_dtype
+ * @op: enum inc_op
+ * @root: root rank
+ * @nelem: number of elements
+ * @data_len: bytes of the result, as it lies in the result buffer
+ * @nchunks: packets' worth of it
+ * @up_len: bytes of what is gathered here: of the result, or of a leaf's request
+ * @up_chunks: packets' worth of it
+ * @in_len: bytes of elements in this rank's request
+ * @out_off: where in the result buffer this rank's part of it begins
+ * @out_len: bytes of that part
+ *
+ * All ranks must agree on all but the last three.
+ */
+struct inc_msg {
+	u32	msg_id;
+	u8	collective;
+	u8	dtype;
+	u8	op;
+	u16	root;
+	u32	nelem;
+	u32	data_len;
+	u16	nchunks;
+	u16	up_chunks;
+	u32	up_len;
+	u32	in_len;
+	u32	out_off;
+	u32	out_len;
+};
+
+/**
+ * struct inc_chunk - result of one packet's worth of a message
+ * @crc: CRC-32 of its bytes and their pad, from 0, for the ICRC
+ * @filled: bytes of what is gathered that are there, if it is not reduced
+ */
+struct inc_chunk {
+	u32	crc;
+	u32	filled;
+};
+
+/**
+ * struct inc_slot - a slot
+ * @geom: the tree's geometry
+ * @msg: message that the slot works on, has done, or expects
+ * @state: enum inc_slot_state
+ * @status: enum inc_status of a failed message
+ * @ops: how to reduce @msg, NULL if that is not to be done
+ * @wanted: some rank has use for elements of the result
+ * @answered: the parent has said how the message ended
+ * @up_busy: the request to the parent is not given to its QP yet; of uplink.c
+ * @begun: ranks whose request began
+ * @gathered: chunks that have come from all ranks; they complete in order
+ * @ready: chunks of the result that are complete; the same but at a leaf
+ * @came: bytes of the result that the parent has sent
+ * @arrived: ranks that came, for a message without data
+ * @owner: message to which the bytes of the buffers belong, or soon will: the
+ *	newest that all ranks have begun; set before any of them changes
+ * @started: when the first request came, in the caller's clock
+ * @got: for each rank, chunks received + 1, or 0 before its request began
+ * @parked: for each chunk and rank, a part that waits for its sibling, or for
+ *	the last rank to begin; parts that cover several ranks are at the first
+ * @half: for each rank, the first half of a wide chunk that waits for the other
+ * @chunk: for each chunk, its result
+ * @result: result buffer
+ * @up: what is gathered: @result, or at a leaf the request's elements
+ * @up_lo: at a leaf, the lower 16 bits of wide ones
+ */
+struct inc_slot {
+	const struct inc_slot_geom	*geom;
+	struct inc_msg			msg;
+	u8				state;
+	u8				status;
+	bool				wanted;
+	bool				answered;
+	bool				up_busy;
+	const struct inc_reduce_ops	*ops;
+	u16				begun;
+	u16				gathered;
+	u16				ready;
+	u32				came;
+	u16				arrived;
+	u32				owner;
+	u64				started;
+	u16				*got;
+	struct inc_part			**parked;
+	struct inc_part			**half;
+	struct inc_chunk		*chunk;
+	u8				*result;
+	u8				*up;
+	u8				*up_lo;
+};
+
+/**
+ * enum inc_slot_verdict - what to do about a request that begins
+ * @INC_SLOT_TAKE: take its chunks
+ * @INC_SLOT_FAIL: the message has failed now, for all ranks: tell those that
+ *	have begun, this one included, and discard its chunks
+ * @INC_SLOT_FAILED: the message had failed before: tell this rank, discard
+ * @INC_SLOT_REPEAT: this rank's request for this message has begun before:
+ *	discard its chunks
+ * @INC_SLOT_WAIT: the slot's next message, while ranks are still to be told
+ *	that this one failed: not now, let it come again
+ * @INC_SLOT_REFUSE: the request is no business of the slot: tell this rank
+ *	alone, discard
+ */
+enum inc_slot_verdict {
+	INC_SLOT_TAKE,
+	INC_SLOT_FAIL,
+	INC_SLOT_FAILED,
+	INC_SLOT_REPEAT,
+	INC_SLOT_WAIT,
+	INC_SLOT_REFUSE,
+};
+
+/* Ranks that a member stands for. */
+static inline struct inc_span inc_geom_span(const struct inc_slot_geom *g,
+					    u16 member)
+{
+	return g->span ? g->span[member] :
+	       (struct inc_span) { .first = g->own.first + member, .n = 1 };
+}
+
+/* Number of ranks of the job. */
+static inline u16 inc_geom_all(const struct inc_slot_geom *g)
+{
+	return g->all ? g->all : g->ranks;
+}
+
+/* Ranks below this switch. */
+static inline struct inc_span inc_geom_own(const struct inc_slot_geom *g)
+{
+	return g->all ? g->own : (struct inc_span) { .n = g->ranks };
+}
+
+/* Packets that it takes to send so many bytes of elements behind a header. */
+static inline u32 inc_chunks_of(const struct inc_slot_geom *g, u64 data_len)
+{
+	return (INC_HDR_LEN + data_len + g->pmtu - 1) / g->pmtu;
+}
+
+/* Offset of a chunk's data in the message's data; the header opens chunk 0. */
+static inline u32 inc_chunk_off(const struct inc_slot_geom *g, u16 chunk)
+{
+	return chunk ? chunk * g->pmtu - INC_HDR_LEN : 0;
+}
+
+/* Chunk that a byte is in. */
+static inline u16 inc_chunk_at(const struct inc_slot_geom *g, u32 off)
+{
+	return (off + INC_HDR_LEN) / g->pmtu;
+}
+
+static inline u32 inc_chunk_len(const struct inc_slot_geom *g, u16 chunk,
+				u32 data_len)
+{
+	u32 off = inc_chunk_off(g, chunk);
+	u32 max = chunk ? g->pmtu : g->pmtu - INC_HDR_LEN;
+
+	return data_len - off < max ? data_len - off : max;
+}
+
+/*
+ * Bytes of a request whose elements go as two planes of so many bytes, packet by
+ * packet in turns. Both planes are as if the header stood before them, and all
+ * packets but the last are full, whatever their chunk has.
+ */
+static inline u64 inc_wide_len(const struct inc_slot_geom *g, u64 data_len)
+{
+	return (u64)inc_chunks_of(g, data_len) * g->pmtu + INC_HDR_LEN + data_len;
+}
+
+bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  struct inc_span from);
+u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
+		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg);
+size_t inc_slot_size(const struct inc_slot_geom *g);
+void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
+		   u32 msg_id, void *mem);
+enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
+				     const struct inc_msg *msg, u8 status,
+				     u64 now);
+bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
+		  struct inc_part *part);
+bool inc_slot_fail(struct inc_slot *s, u8 status);
+bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len);
+bool inc_slot_answer(struct inc_slot *s, u8 status);
+u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  u16 rank);
+
+/*
+ * Are the bytes of a message that was sent, a result or a leaf's request, still
+ * there, to be sent again? Needs no lock: if they change at this moment, all ranks
+ * have begun the slot's next message, so nobody needs them.
+ */
+static inline bool inc_slot_has(const struct inc_slot *s, u32 msg_id)
+{
+	return (s32)(READ_ONCE(s->owner) - msg_id) <= 0;
+}
+
+static inline bool inc_slot_begun(const struct inc_slot *s, u16 rank)
+{
+	return s->got[rank];
+}
+
+#endif /* _INC_SLOT_H */

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* A requester, its clock, and what is sent by it. */
+#ifndef _INC_TESTS_REQ_TEST_H
+#define _INC_TESTS_REQ_TEST_H
+
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "common.h"
+#include "core/psn.h"
+#include "core/requester.h"
+
+#define START		1000000		/* microseconds; not 0, as in a kernel */
+#define MIN_RTO		2500
+#define DEAD		1000000
+#define INITIAL_RTO	50000		/* what requester.c says */
+
+struct req_test {
+	struct inc_req	r;
+	struct inc_req	before;
+	u64		now;
+};
+
+static inline struct inc_req *setup(struct kunit *test, u32 psn, u16 window)
+{
+	struct req_test *t = test->priv;
+
+	t->now = START;
+	inc_req_init(&t->r, psn);
+	inc_req_tune(&t->r, window, MIN_RTO, DEAD);
+	return &t->r;
+}
+
+static inline u64 *clock(struct kunit *test)
+{
+	return &((struct req_test *)test->priv)->now;
+}
+
+static inline void remember(struct kunit *test)
+{
+	struct req_test *t = test->priv;
+
+	t->before = t->r;
+}
+
+static inline bool unchanged(struct kunit *test)
+{
+	struct req_test *t = test->priv;
+
+	return !memcmp(&t->r, &t->before, sizeof(t->r));
+}
+
+struct sent {
+	struct inc_wqe	*wqe;
+	u32		psn;
+	bool		ackreq, again, asks;
+};
+
+static inline struct sent next_end(struct kunit *test, enum inc_req_end end)
+{
+	struct req_test *t = test->priv;
+	enum inc_req_kind kind;
+	struct sent s = {};
+
+	s.wqe = inc_req_next(&t->r, t->now, end, &s.psn, &s.ackreq, &kind);
+	s.again = s.wqe && kind == INC_REQ_AGAIN;
+	s.asks = s.wqe && kind == INC_REQ_ASK;
+	return s;
+}
+
+static inline struct sent next(struct kunit *test, bool last)
+{
+	return next_end(test, last ? INC_REQ_END : INC_REQ_MORE);
+}
+
+/* Push and send @n packets; what they carry is their number. */
+static inline void send(struct kunit *test, unsigned int n)
+{
+	struct req_test *t = test->priv;
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct inc_wqe *w = inc_req_push(&t->r);
+
+		KUNIT_ASSERT_NOT_NULL(test, w);
+		w->imm = inc_psn_add(t->r.max, -1);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		struct sent s = next(test, true);
+
+		KUNIT_ASSERT_NOT_NULL(test, s.wqe);
+		KUNIT_ASSERT_EQ(test, s.wqe->imm, s.psn);
+	}
+}
+
+/* Sends what is to be sent again: from @psn, @n packets. */
+static inline void expect_again(struct kunit *test, u32 psn, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct sent s = next(test, true);
+
+		KUNIT_ASSERT_NOT_NULL(test, s.wqe);
+		KUNIT_EXPECT_EQ(test, s.psn, inc_psn_add(psn, i));
+		KUNIT_EXPECT_EQ(test, s.wqe->imm, s.psn);
+		KUNIT_EXPECT_TRUE(test, s.again);
+	}
+	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
+}
+
+static inline int req_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct req_test), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+#endif /* _INC_TESTS_REQ_TEST_H */

@@ -1,0 +1,812 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The packet's walk.
+ *
+ *   inc_engine_rx()     a response changes the requester, done; a request
+ *     rx_request()      is new, duplicate, beyond a hole, or wrong
+ *       take()          begin the message if it opens one, then
+ *         add()         put its payload into the slot; was it the last one?
+ *     finish()          outside all locks: acknowledge, send what got ready
+ *
+ * What is complete in the slot goes to the members (fanout.c), at a leaf to the
+ * parent (uplink.c), and members get what comes from there: take_result().
+ *
+ * A request is acknowledged after its payload is in the slot, never before:
+ * what the member does not repeat must not be lost here.
+ *
+ * DOC: locks of the data path
+ *
+ * inc_qp.rx_lock > inc_tree_slot.lock, and inc_qp.rx_lock > inc_qp.tx_lock of
+ * any QP. A slot's lock and a transmit lock are never held together, nor two
+ * locks of one kind. No lock is held across ip_local_out().
+ */
+#include <linux/skbuff.h>
+
+#include "compat.h"
+#include "core/psn.h"
+#include "core/wire.h"
+#include "datapath/engine.h"
+#include "datapath/fanout.h"
+#include "datapath/liveness.h"
+#include "datapath/ooo_queue.h"
+#include "datapath/rx.h"
+#include "datapath/rx_uc.h"
+#include "datapath/solicit.h"
+#include "datapath/tx_packet.h"
+#include "datapath/tx_queue.h"
+#include "datapath/uplink.h"
+#include "object/hold.h"
+#include "object/qp.h"
+#include "object/tree.h"
+#include "report/trace.h"
+
+/* AETH syndromes (IBTA table 45): ACK without credits, RNR NAK with a time. */
+#define SYNDROME_ACK	IB_AETH_CREDIT_INVAL
+/* How long the acknowledgment of a short message may be put off. */
+#define ACK_DELAY_MS	2
+/* Lone messages of which it is not put off, when somebody has waited so long. */
+#define ACK_EAGER	U8_MAX
+/* So often, one after the other: it was no machine that stood still. */
+#define ACK_WAITS	4
+/* 1.28 ms: time for the ranks that are behind to come closer. */
+#define SYNDROME_RNR	(IB_RNR_NAK | 14)
+/* 20.48 ms: time for members to be added. */
+#define SYNDROME_FORMING	(IB_RNR_NAK | 22)
+
+/**
+ * struct verdict - what a request packet leaves to do outside the locks
+ * @reply: an acknowledgment or NAK has to be sent
+ * @kick: members have something to send
+ * @up: so has the QP to the parent
+ * @kick_own: this member has
+ * @syndrome: of the reply
+ * @psn: that it is about
+ * @msn: message sequence number
+ * @error: enum inc_member_error that the QP has to go to
+ */
+struct verdict {
+	bool	reply;
+	bool	kick;
+	bool	up;
+	bool	kick_own;
+	u8	syndrome;
+	u32	psn;
+	u32	msn;
+	u8	error;
+};
+
+enum take {
+	TAKEN,
+	NOT_NOW,	/* RNR NAK; the packet is to come again */
+	FORMING,	/* the same, and not that soon */
+	LOST,		/* no memory; as if it had not come */
+	INVALID,
+	ACCESS,
+};
+
+static void ack(struct inc_qp *qp, struct verdict *v, u32 psn)
+{
+	v->reply = true;
+	v->syndrome = SYNDROME_ACK;
+	v->psn = psn;
+	v->msn = qp->resp.msn;
+	qp->ack_put_off = 0;
+}
+
+/*
+ * Short messages come one by one, each asking for an acknowledgment, which
+ * would be a packet in four. One for several is as good: the result tells the
+ * member more, and sooner (coalescing: IBTA C9-112). The delay is well below
+ * any local ACK timeout in use.
+ */
+static void ack_later(struct inc_qp *qp, struct verdict *v, u32 psn)
+{
+	qp->ack_psn = psn;
+	/* It does not wait for that of the one before. */
+	if (qp->ack_put_off)
+		qp->ack_waits = 0;
+	if (++qp->ack_put_off >= INC_RESP_ACK_EVERY)
+		ack(qp, v, psn);
+	else if (!timer_pending(&qp->ack_timer))
+		mod_timer(&qp->ack_timer,
+			  jiffies + msecs_to_jiffies(ACK_DELAY_MS));
+}
+
+static void nak(struct inc_qp *qp, struct verdict *v, u8 syndrome)
+{
+	v->reply = true;
+	v->syndrome = syndrome;
+	v->psn = qp->resp.epsn;
+	v->msn = qp->resp.msn;
+}
+
+static void gathered(struct inc_tree *tree, u16 slot,
+		     const struct inc_progress *p, struct verdict *v)
+{
+	inc_deliver_gathered(tree, slot, p);
+	if (tree->geom.leaf)
+		v->up = true;
+	else
+		v->kick = true;
+}
+
+static bool opens(const struct inc_slot *s, enum inc_slot_verdict verdict)
+{
+	return s->begun == 1 &&
+	       (verdict == INC_SLOT_TAKE || verdict == INC_SLOT_FAIL);
+}
+
+/* The member has broken the window rule; if that can't be told now, it comes again. */
+static enum take stray(struct inc_qp *qp, u32 msg_id)
+{
+	return inc_send_stray(qp, msg_id, INC_STATUS_MSG_ID) ? TAKEN : NOT_NOW;
+}
+
+/* A message fails with this rank's request: those that have begun it are told. */
+static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
+		     struct verdict *v)
+{
+	struct inc_tree *tree = qp->tree;
+
+	inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+	WRITE_ONCE(qp->next_msg_id, msg_id + 1);
+	inc_deliver_status(tree, slot, msg_id, status);
+	inc_up_fail(tree, slot, msg_id, status);
+	v->up = true;
+}
+
+/*
+ * Begin in the slot. If its chunks are not to be taken the member has been
+ * told why, or need not be.
+ */
+static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
+			    u8 status, struct verdict *v)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
+	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
+	struct inc_tree *tree = qp->tree;
+	u16 slot = ts - tree->slot;
+	struct inc_progress p;
+	bool due = false;
+	u16 begun;
+
+	spin_lock(&ts->lock);
+	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
+	if (READ_ONCE(tree->error)) {
+		status = READ_ONCE(tree->error);
+	} else {
+		verdict = inc_slot_begin(&ts->m, qp->cfg.rank, msg, status,
+					 inc_now());
+		status = ts->m.status;
+		if (opens(&ts->m, verdict)) {
+			atomic_inc(&tree->opened);
+			WRITE_ONCE(tree->used, true);
+			inc_deliver_begin(ts);
+		}
+		/* Chunks of others may have waited for the last to begin. */
+		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->told)
+			due = inc_deliver_due(tree, ts, &p);
+	}
+	begun = ts->m.begun;
+	spin_unlock(&ts->lock);
+
+	switch (verdict) {
+	case INC_SLOT_TAKE:
+		qp->rx_take = true;
+		inc_hold_began(qp, msg->msg_id);
+		if (due)
+			gathered(tree, slot, &p, v);
+		break;
+	case INC_SLOT_WAIT:
+		inc_scan_kick(tree);
+		inc_send_close(qp, msg->msg_id);
+		return NOT_NOW;
+	case INC_SLOT_FAIL:
+		fail_msg(qp, slot, msg->msg_id, status, v);
+		/* The others are told when theirs begins. */
+		v->kick = begun > 1;
+		break;
+	case INC_SLOT_FAILED:
+		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
+		inc_send_status(qp, slot, msg->msg_id, status);
+		break;
+	case INC_SLOT_REPEAT:
+		/* Begun by an earlier QP of this rank. */
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+		inc_send_close(qp, msg->msg_id);
+		break;
+	case INC_SLOT_REFUSE:
+		/* Told apart from the slot, where its turn may yet come. */
+		inc_send_close(qp, msg->msg_id);
+		return stray(qp, msg->msg_id);
+	}
+	return TAKEN;
+}
+
+/* Memory that a message's packets take, if all are as large as the first one. */
+static u32 size_of(const struct inc_qp *qp, const struct inc_msg *msg,
+		   const struct inc_pkt *pkt)
+{
+	/* What has no elements does not wait. */
+	if (!msg->in_len)
+		return 0;
+	if (pkt->flags & INC_PKT_LAST)
+		return qp->rx_size;
+	return DIV_ROUND_UP(pkt->dmalen, qp->tree->cfg.pmtu) * qp->rx_size;
+}
+
+/* Is there a way for the result? If not, the member is told, but if held. */
+static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
+		      const struct inc_hdr *hdr, const struct inc_pkt *pkt,
+		      enum take *t)
+{
+	*t = TAKEN;
+	switch (inc_send_open(qp, msg, be64_to_cpu(hdr->result_va),
+			      be32_to_cpu(hdr->result_rkey),
+			      size_of(qp, msg, pkt))) {
+	case INC_OPEN_OK:
+		return true;
+	case INC_OPEN_HELD:
+		*t = NOT_NOW;
+		break;
+	case INC_OPEN_REPEAT:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+		break;
+	case INC_OPEN_BUSY:
+		*t = stray(qp, msg->msg_id);
+		break;
+	}
+	return false;
+}
+
+/* The header is read, its slot found: begin there. */
+static enum take begin_msg(struct inc_qp *qp, const struct inc_msg *msg,
+			   const struct inc_hdr *hdr, u8 status,
+			   const struct sk_buff *skb, const struct inc_pkt *pkt,
+			   struct verdict *v)
+{
+	enum take t;
+
+	qp->rx_take = false;
+	qp->rx_size = skb->truesize;
+	/*
+	 * The QP was taken out of reach while this packet came. inc_qp_del() is
+	 * to see all that began before, in inc_tree.used; both have the rx_lock.
+	 */
+	if (READ_ONCE(qp->state) == INC_MEMBER_STATE_ERROR)
+		return LOST;
+	/* It would wait for whom nobody waits for. */
+	if (READ_ONCE(qp->tree->state) == INC_TREE_STATE_FORMING)
+		return FORMING;
+	if (begin_out(qp, msg, hdr, pkt, &t))
+		t = begin_slot(qp, msg, status, v);
+	if (t != TAKEN)
+		return t;
+	qp->rx_msg_id = msg->msg_id;
+	if (!qp->rx_take) {
+		v->kick_own = true;
+		return TAKEN;
+	}
+
+	inc_scan_kick(qp->tree);
+	WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
+	trace_inc_request(qp, msg);
+	return TAKEN;
+}
+
+/* A packet opens a message: read its header, find its slot. */
+static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
+		       const struct inc_pkt *pkt, struct verdict *v)
+{
+	struct inc_tree *tree = qp->tree;
+	struct inc_msg msg;
+	struct inc_hdr hdr;
+	u8 status;
+	u32 slot;
+
+	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
+	status = inc_qp_failure(qp, pkt);
+	if (status)
+		msg = (struct inc_msg) {
+			.msg_id		= be32_to_cpu(hdr.msg_id),
+			.nchunks	= 1,
+			.up_chunks	= 1,
+		};
+	else
+		status = inc_msg_parse(&tree->geom, qp->cfg.rank, &hdr,
+				       pkt->dmalen, &msg);
+	slot = msg.msg_id & (tree->cfg.slots - 1);
+	if (pkt->va != (u64)slot * tree->cfg.msg_size)
+		return ACCESS;
+	return begin_msg(qp, &msg, &hdr, status, skb, pkt, v);
+}
+
+/*
+ * A packet without elements. A switch tells by it that its tree is of no use any
+ * more, or that somebody behind it waits, perhaps for one of our members.
+ */
+static void take_empty(struct inc_qp *qp, const struct inc_pkt *pkt,
+		       struct verdict *v)
+{
+	struct inc_tree *tree = qp->tree;
+	u8 status = pkt->flags & INC_PKT_IMM ?
+		    pkt->imm >> INC_IMM_STATUS_SHIFT : INC_STATUS_OK;
+
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+	if (!qp->is_switch)
+		return;
+	if (status == INC_STATUS_TREE_GONE)
+		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
+	else if (status >= INC_STATUS_TREE_MIN && status <= INC_STATUS_TREE_MAX)
+		inc_tree_fail(tree, status);
+	else if (inc_up_probe(tree))
+		v->up = true;
+	else if (inc_scan_probe_members(tree))
+		v->kick = true;
+}
+
+/* A packet of a result, from the parent. As take(). */
+static enum take take_result(struct inc_qp *qp, struct sk_buff *skb,
+			     const struct inc_pkt *pkt, struct verdict *v)
+{
+	if (!inc_up_result(qp, pkt, skb->data + pkt->hdr_len))
+		return INVALID;
+	inc_resp_accept(&qp->resp, pkt);
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
+	if (pkt->flags & INC_PKT_IMM)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
+	if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
+		ack(qp, v, pkt->psn);
+	v->kick = true;
+	v->up = true;
+	consume_skb(skb);
+	return TAKEN;
+}
+
+/* Put a packet's payload into its slot. Consumes @skb. */
+static void add(struct inc_qp *qp, struct sk_buff *skb,
+		const struct inc_pkt *pkt, struct verdict *v)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx_msg_id);
+	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
+	struct inc_part *part = &inc_cb(skb)->part;
+	struct inc_progress p;
+	bool due;
+
+	part->data = skb->data + pkt->hdr_len + hdr;
+	part->len = pkt->payload_len - hdr;
+	if (unlikely(skb->truesize > qp->rx_size))
+		inc_hold_more(qp, qp->rx_msg_id, skb->truesize - qp->rx_size);
+
+	spin_lock(&ts->lock);
+	due = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part) &&
+	      inc_deliver_due(qp->tree, ts, &p);
+	spin_unlock(&ts->lock);
+
+	if (due)
+		gathered(qp->tree, ts - qp->tree->slot, &p, v);
+}
+
+/*
+ * The slot reduces in place: nobody else may hold the data. It may keep them for
+ * long: no more than they need may be in their memory.
+ */
+static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
+{
+	struct sk_buff *copy;
+
+	if (!skb_cloned(skb) && !inc_hold_oversized(skb))
+		return skb;
+	copy = skb_copy_expand(skb, 0, 0, GFP_ATOMIC);
+	if (!copy) {
+		inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		return NULL;
+	}
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_COPIED);
+	consume_skb(skb);
+	return copy;
+}
+
+/* Take the expected packet in. Consumes @skb if TAKEN, else it is left. */
+static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
+		      const struct inc_pkt *pkt, struct verdict *v)
+{
+	bool empty = inc_resp_is_empty(pkt);
+	struct sk_buff *skb;
+	enum take t;
+
+	if (qp->up)
+		return take_result(qp, *skbp, pkt, v);
+	skb = own(qp, *skbp);
+	if (!skb)
+		return LOST;
+	*skbp = skb;
+	if (pkt->flags & INC_PKT_FIRST && !empty) {
+		t = begin(qp, skb, pkt, v);
+		if (t != TAKEN)
+			return t;
+	}
+	/* The Immediate: status 0, and the header's message ID. */
+	if (pkt->flags & INC_PKT_LAST && !empty && !inc_qp_failure(qp, pkt) &&
+	    pkt->imm != (qp->rx_msg_id & INC_IMM_MSG_ID_MASK))
+		return INVALID;
+
+	inc_resp_accept(&qp->resp, pkt);
+	qp->asks = 0;
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
+	if (inc_resp_ack_due(&qp->resp, pkt->ackreq)) {
+		if (pkt->flags & INC_PKT_FIRST && pkt->flags & INC_PKT_LAST &&
+		    !empty)
+			ack_later(qp, v, pkt->psn);
+		else
+			ack(qp, v, pkt->psn);
+	}
+	if (empty) {
+		take_empty(qp, pkt, v);
+		consume_skb(skb);
+		return TAKEN;
+	}
+
+	if (pkt->flags & INC_PKT_LAST)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
+	if (qp->rx_take) {
+		add(qp, skb, pkt, v);
+	} else {
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DISCARDED);
+		consume_skb(skb);
+	}
+	return TAKEN;
+}
+
+static void refuse(struct inc_qp *qp, struct verdict *v, enum take t)
+{
+	switch (t) {
+	case TAKEN:
+	case LOST:
+		break;
+	case NOT_NOW:
+	case FORMING:
+		nak(qp, v, t == NOT_NOW ? SYNDROME_RNR : SYNDROME_FORMING);
+		/* What follows is out of sequence, but nothing is lost. */
+		qp->resp.nak_sent = true;
+		break;
+	case INVALID:
+		nak(qp, v, IB_NAK_INVALID_REQUEST);
+		v->error = INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST;
+		break;
+	case ACCESS:
+		nak(qp, v, IB_NAK_REMOTE_ACCESS_ERROR);
+		v->error = INC_MEMBER_ERROR_LOCAL_ACCESS;
+		break;
+	}
+	if (v->error)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_BAD_REQUEST);
+}
+
+/*
+ * A hole was filled: take what was kept behind it, and acknowledge it all.
+ *
+ * All but the last packet of a message that has several, which is acknowledged
+ * when it comes again: the member was sent back by our NAK, and an rxe that
+ * learns in the middle of repeating a message that all of it has arrived loses
+ * its place if it has to go back once more (it repeats the message from behind
+ * its end, and everything that follows has a wrong PSN).
+ */
+static void take_kept(struct inc_qp *qp, struct verdict *v)
+{
+	enum take t = TAKEN;
+	struct sk_buff *skb;
+	struct inc_pkt pkt;
+	u32 psn = qp->resp.epsn;
+
+	while (t == TAKEN && (skb = skb_peek(&qp->kept)) &&
+	       inc_psn_diff(inc_cb(skb)->psn, qp->resp.epsn) <= 0) {
+		inc_keep_next(qp);
+		if (inc_cb(skb)->psn != qp->resp.epsn) {
+			consume_skb(skb);
+			continue;
+		}
+		inc_wire_parse(skb->data, skb->len, &pkt);
+		if (inc_resp_check(&qp->resp, &pkt) != INC_RESP_NEW) {
+			/*
+			 * The member has renumbered its packets since: what is
+			 * kept is worth nothing, and it all comes again.
+			 */
+			consume_skb(skb);
+			inc_keep_forget(qp);
+			break;
+		}
+		t = take(qp, &skb, &pkt, v);
+		if (t != TAKEN)
+			consume_skb(skb);
+		else if (!(pkt.flags & INC_PKT_LAST) ||
+			 pkt.flags & INC_PKT_FIRST)
+			psn = qp->resp.epsn;
+	}
+	if (t != TAKEN)
+		refuse(qp, v, t);
+	else
+		ack(qp, v, inc_psn_add(psn, -1));
+}
+
+static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
+		       const struct inc_pkt *pkt, struct verdict *v)
+{
+	enum inc_resp_verdict verdict = inc_resp_check(&qp->resp, pkt);
+	enum take t;
+
+	switch (verdict) {
+	case INC_RESP_DUP:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DUPLICATES);
+		/* Its own PSN: see take_kept(). */
+		if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
+			ack(qp, v, pkt->psn);
+		consume_skb(skb);
+		return;
+	case INC_RESP_AHEAD_NAK:
+		nak(qp, v, IB_NAK_PSN_ERROR);
+		fallthrough;
+	case INC_RESP_AHEAD:
+		inc_keep(qp, skb, pkt);
+		return;
+	case INC_RESP_NEW:
+		inc_keep_port(qp, skb, pkt);
+		t = take(qp, &skb, pkt, v);
+		if (t == TAKEN) {
+			if (!skb_queue_empty(&qp->kept))
+				take_kept(qp, v);
+			return;
+		}
+		break;
+	case INC_RESP_INVALID:
+		t = INVALID;
+		break;
+	case INC_RESP_ACCESS:
+		t = ACCESS;
+		break;
+	}
+	refuse(qp, v, t);
+	consume_skb(skb);
+}
+
+/* A UC member's request that is new. Consumes @skb. */
+static void take_uc(struct inc_qp *qp, struct sk_buff *skb,
+		    const struct inc_pkt *pkt, const struct inc_hdr *hdr,
+		    bool overtaken, struct verdict *v)
+{
+	struct sk_buff *mine = own(qp, skb);
+	struct inc_msg msg;
+	u8 status;
+
+	if (!mine) {
+		consume_skb(skb);
+		return;
+	}
+	status = inc_msg_parse(&qp->tree->geom, qp->cfg.rank, hdr, pkt->dmalen,
+			       &msg);
+	/* What can't be taken now comes again: the member asks. */
+	if (begin_msg(qp, &msg, hdr, status, mine, pkt, v) != TAKEN) {
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DEFERRED);
+		consume_skb(mine);
+		return;
+	}
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
+	if (qp->rx_take) {
+		inc_uc_came(qp, msg.msg_id, overtaken);
+		add(qp, mine, pkt, v);
+	} else {
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DISCARDED);
+		consume_skb(mine);
+	}
+}
+
+static void rx_uc(struct inc_qp *qp, struct sk_buff *skb,
+		  const struct inc_pkt *pkt, struct verdict *v)
+{
+	struct inc_hdr hdr;
+	bool overtaken;
+
+	switch (inc_uc_judge(qp, skb, pkt, &hdr, &overtaken)) {
+	case INC_UC_NEW:
+		inc_keep_port(qp, skb, pkt);
+		take_uc(qp, skb, pkt, &hdr, overtaken, v);
+		v->kick_own = true;
+		return;
+	case INC_UC_ANSWER:
+		v->kick_own = true;
+		break;
+	case INC_UC_DROP:
+		break;
+	}
+	consume_skb(skb);
+}
+
+static void finish(struct inc_qp *qp, const struct verdict *v)
+{
+	if (v->reply) {
+		inc_stats_inc(qp->stats, v->syndrome == SYNDROME_ACK ?
+			      INC_A_MEMBER_STATS_TX_ACKS :
+			      v->syndrome >> 5 == IB_RNR_NAK >> 5 ?
+			      INC_A_MEMBER_STATS_TX_RNR_NAKS :
+			      INC_A_MEMBER_STATS_TX_NAKS);
+		inc_tx_ack(qp, v->syndrome, v->psn, v->msn);
+	}
+	if (v->error)
+		inc_qp_error(qp, v->error);
+	if (v->kick)
+		inc_deliver_kick(qp->tree);
+	else if (v->kick_own)
+		inc_send_kick(qp);
+	if (v->up)
+		inc_up_kick(qp->tree);
+}
+
+/**
+ * inc_engine_ack_timer() - an acknowledgment has been put off long enough
+ * @t: inc_qp.ack_timer
+ *
+ * Context: softirq.
+ */
+void inc_engine_ack_timer(struct timer_list *t)
+{
+	struct inc_qp *qp = timer_container_of(qp, t, ack_timer);
+	struct verdict v = {};
+
+	spin_lock(&qp->rx_lock);
+	if (qp->ack_put_off && qp->state == INC_MEMBER_STATE_RTS) {
+		if (qp->ack_put_off == 1 && ++qp->ack_waits == ACK_WAITS) {
+			qp->ack_eager = ACK_EAGER;
+			qp->ack_waits--;
+		}
+		ack(qp, &v, qp->ack_psn);
+	}
+	spin_unlock(&qp->rx_lock);
+	finish(qp, &v);
+}
+
+/**
+ * inc_engine_ack_lone() - a member has been sent all that it waited for
+ * @qp: its QP
+ *
+ * A member that has one message in flight at a time may wait for its acknowledgment
+ * before it sends the next one, as plain verbs programs do. One that does is silent
+ * until the timer has sent it; from then on it goes along, for some messages. All
+ * others would get an acknowledgment each for nothing.
+ *
+ * Context: BH off, RCU read side, no lock held.
+ */
+void inc_engine_ack_lone(struct inc_qp *qp)
+{
+	struct verdict v = {};
+
+	if (READ_ONCE(qp->ack_put_off) != 1 || !READ_ONCE(qp->ack_eager))
+		return;
+	spin_lock(&qp->rx_lock);
+	if (qp->ack_put_off == 1 && qp->ack_eager &&
+	    qp->state == INC_MEMBER_STATE_RTS) {
+		qp->ack_eager--;
+		ack(qp, &v, qp->ack_psn);
+	}
+	spin_unlock(&qp->rx_lock);
+	finish(qp, &v);
+}
+
+static u8 nak_error(u8 syndrome)
+{
+	switch (syndrome) {
+	case IB_NAK_REMOTE_ACCESS_ERROR:
+		return INC_MEMBER_ERROR_REMOTE_ACCESS;
+	case IB_NAK_REMOTE_OPERATIONAL_ERROR:
+		return INC_MEMBER_ERROR_REMOTE_OPERATIONAL;
+	default:
+		return INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST;
+	}
+}
+
+static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
+{
+	unsigned int cnt = INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
+	enum inc_req_verdict verdict = INC_REQ_BAD;
+	u8 error = INC_MEMBER_ERROR_NONE;
+	u64 now = inc_now();
+
+	/* An acknowledgment has nothing behind its AETH. */
+	if (pkt->payload_len || pkt->pad) {
+		inc_stats_inc(qp->stats, cnt);
+		return;
+	}
+
+	spin_lock(&qp->tx_lock);
+	switch (pkt->syndrome >> 5) {
+	case 0:
+		cnt = INC_A_MEMBER_STATS_RX_ACKS;
+		verdict = inc_req_ack(&qp->req, pkt->psn, now);
+		break;
+	case 1:
+		cnt = INC_A_MEMBER_STATS_RX_RNR_NAKS;
+		verdict = inc_req_rnr_nak(&qp->req, pkt->psn, pkt->syndrome, now);
+		break;
+	case 3:
+		cnt = INC_A_MEMBER_STATS_RX_NAKS;
+		if (pkt->syndrome != IB_NAK_PSN_ERROR) {
+			verdict = inc_req_known(&qp->req, pkt->psn);
+			if (verdict == INC_REQ_PROGRESS)
+				error = nak_error(pkt->syndrome);
+			break;
+		}
+		verdict = inc_req_nak_seq(&qp->req, pkt->psn, now);
+		break;
+	}
+	spin_unlock(&qp->tx_lock);
+
+	if (verdict == INC_REQ_BAD)
+		cnt = INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
+	inc_stats_inc(qp->stats, cnt);
+	if (error)
+		inc_qp_error(qp, error);
+	else if (verdict != INC_REQ_BAD && verdict != INC_REQ_OLD)
+		inc_send_kick(qp);
+}
+
+/*
+ * A member whose QP here is in error is told so for each of its requests. Its own QP
+ * ends by that, if it does not know yet. What was taken in before is acknowledged.
+ */
+static void rx_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
+{
+	struct verdict v = {};
+
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_IN_ERROR);
+	if (!(pkt->flags & INC_PKT_REQUEST) || pkt->uc ||
+	    READ_ONCE(qp->state) != INC_MEMBER_STATE_ERROR)
+		return;
+	spin_lock(&qp->rx_lock);
+	nak(qp, &v, IB_NAK_REMOTE_OPERATIONAL_ERROR);
+	if (inc_psn_diff(pkt->psn, v.psn) < 0)
+		v.psn = pkt->psn;
+	spin_unlock(&qp->rx_lock);
+	finish(qp, &v);
+}
+
+/**
+ * inc_engine_rx() - a checked packet for a QP
+ * @qp: QP
+ * @skb: packet, skb->data at its BTH, linear, nothing behind its ICRC; consumed
+ * @pkt: the packet, parsed
+ *
+ * Context: softirq, RCU read side.
+ */
+void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
+		   const struct inc_pkt *pkt)
+{
+	struct verdict v = {};
+
+	if (!inc_keep_out(qp, skb))
+		return;
+	if (READ_ONCE(qp->state) != INC_MEMBER_STATE_RTS) {
+		rx_in_error(qp, pkt);
+		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
+		return;
+	}
+	if (unlikely(!READ_ONCE(qp->heard)))
+		inc_send_heard(qp);
+	if (!(pkt->flags & INC_PKT_REQUEST)) {
+		rx_response(qp, pkt);
+		consume_skb(skb);
+		return;
+	}
+
+	spin_lock(&qp->rx_lock);
+	if (pkt->uc) {
+		rx_uc(qp, skb, pkt, &v);
+	} else {
+		rx_request(qp, skb, pkt, &v);
+		inc_ask_watch(qp);
+	}
+	spin_unlock(&qp->rx_lock);
+	finish(qp, &v);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a slot to the members: what is gathered goes to those that wait for it,
+ * or, at a leaf, to the parent; what has failed is told.
+ *
+ * A member learns that it has a result from the result's last packet; the
+ * others are sent before only so that the link is not idle meanwhile. So while
+ * chunks complete much faster than a slow link could carry them, several are
+ * passed on at a time: members' QPs are looked at once for all of them, and
+ * their packets take the way out together (tx_gso.c). The end of a message never
+ * waits, nor does anything when chunks come one by one; if those that should
+ * follow stay away, a timer passes on what is there.
+ */
+#include <linux/llist.h>
+
+#include "compat.h"
+#include "datapath/fanout.h"
+#include "datapath/tx_gso.h"
+#include "datapath/tx_queue.h"
+#include "datapath/uplink.h"
+#include "object/qp.h"
+#include "object/tree.h"
+#include "report/trace.h"
+
+/* Chunks are quick if one follows another within this time, microseconds ... */
+#define QUICK_US	20
+/* ... and so many have done so without a break. As many wait as one burst has. */
+#define QUICK_RUN	3
+
+/*
+ * All that it takes to tell the members of a message's end is queued: now others
+ * may be told that it has ended. A CPU that comes late may find a newer one here.
+ */
+static void ended(struct inc_tree_slot *ts, u32 msg_id)
+{
+	u32 old = READ_ONCE(ts->ended);
+
+	while ((s32)(msg_id - old) > 0 && !try_cmpxchg(&ts->ended, &old, msg_id))
+		;
+}
+
+/**
+ * inc_deliver_status() - tell the ranks that a message failed
+ * @tree: tree
+ * @slot: slot
+ * @msg_id: message
+ * @status: enum inc_status
+ *
+ * Only ranks whose request has begun are told; the others will be when theirs
+ * does. inc_deliver_kick() sends it.
+ *
+ * Context: BH off or process, RCU read side, no slot's lock held.
+ */
+void inc_deliver_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
+{
+	u16 rank;
+
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp)
+			inc_send_status(qp, slot, msg_id, status);
+	}
+	ended(&tree->slot[slot], msg_id);
+}
+
+/**
+ * inc_deliver_kick() - let all members' QPs send what they have
+ * @tree: tree
+ *
+ * Context: any but hard interrupt, RCU read side, no lock held.
+ */
+void inc_deliver_kick(struct inc_tree *tree)
+{
+	u16 rank;
+
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp)
+			inc_send_kick(qp);
+	}
+}
+
+/**
+ * inc_deliver_result() - more of a result is there
+ * @tree: tree
+ * @slot: slot
+ * @msg: message
+ * @ready: chunks that are there now
+ *
+ * Each member gets of it what it is to have. inc_deliver_kick() sends it.
+ *
+ * Context: BH off, RCU read side, no slot's lock held.
+ */
+void inc_deliver_result(struct inc_tree *tree, u16 slot,
+			const struct inc_msg *msg, u16 ready)
+{
+	u16 rank;
+
+	if (ready == msg->nchunks)
+		inc_stats_inc(tree->stats, INC_A_TREE_STATS_MESSAGES);
+	trace_inc_complete(tree, slot, msg, ready);
+
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp)
+			inc_send_result(qp, slot, msg, ready);
+	}
+	if (ready == msg->nchunks)
+		ended(&tree->slot[slot], msg->msg_id);
+}
+
+/**
+ * inc_deliver_begin() - a slot has begun a message
+ * @ts: slot
+ *
+ * Context: the slot's lock is held.
+ */
+void inc_deliver_begin(struct inc_tree_slot *ts)
+{
+	ts->told = 0;
+	ts->late = false;
+	ts->done_at = 0;
+}
+
+/* Another chunk of a message is there: will the next one be soon? */
+static bool may_wait(struct inc_tree_slot *ts)
+{
+	const struct inc_slot *s = &ts->m;
+	u64 now;
+
+	if (s->geom->leaf || s->gathered == s->msg.nchunks)
+		return false;
+	now = inc_now();
+	if (ts->done_at)
+		ts->quick = now - ts->done_at > QUICK_US ? 0 :
+			    min(ts->quick + 1, QUICK_RUN);
+	ts->done_at = now;
+	return ts->quick == QUICK_RUN && s->gathered - ts->told < INC_BURST_MAX;
+}
+
+static void put_off(struct inc_tree *tree, struct inc_tree_slot *ts)
+{
+	ts->late = true;
+	if (ts->listed)
+		return;
+	ts->listed = true;
+	/* Before the timer is looked at, which takes the whole list. */
+	llist_add(&ts->late_node, &tree->late_slots);
+	if (!timer_pending(&tree->late))
+		mod_timer(&tree->late, jiffies + 1);
+}
+
+static void take_progress(struct inc_tree_slot *ts, struct inc_progress *p)
+{
+	const struct inc_slot *s = &ts->m;
+
+	p->msg = s->msg;
+	p->reduced = s->ops;
+	p->wanted = s->wanted;
+	p->from = ts->told;
+	p->to = s->gathered;
+	ts->told = s->gathered;
+	ts->late = false;
+}
+
+/**
+ * inc_deliver_due() - chunks have come from all ranks: are they passed on now
+ * @tree: tree
+ * @ts: its slot
+ * @p: takes what inc_deliver_gathered() is to pass on
+ *
+ * Context: softirq, the slot's lock is held.
+ * Return: false if they wait for others, or for the timer.
+ */
+bool inc_deliver_due(struct inc_tree *tree, struct inc_tree_slot *ts,
+		     struct inc_progress *p)
+{
+	if (may_wait(ts)) {
+		put_off(tree, ts);
+		return false;
+	}
+	take_progress(ts, p);
+	return true;
+}
+
+/**
+ * inc_deliver_gathered() - pass on what has come from all ranks
+ * @tree: tree
+ * @slot: slot
+ * @p: what inc_deliver_due() said
+ *
+ * inc_deliver_kick(), or at a leaf inc_up_kick(), sends it.
+ *
+ * Context: BH off, RCU read side, no slot's lock held.
+ */
+void inc_deliver_gathered(struct inc_tree *tree, u16 slot,
+			  const struct inc_progress *p)
+{
+	const struct inc_msg *msg = &p->msg;
+	u32 len = 0;
+	u16 i;
+
+	for (i = p->from; i < p->to; i++)
+		len += inc_chunk_len(&tree->geom, i, msg->up_len);
+	inc_stats_add(tree->stats, INC_A_TREE_STATS_CHUNKS, p->to - p->from);
+	if (p->reduced)
+		inc_stats_add(tree->stats, INC_A_TREE_STATS_REDUCED_BYTES,
+			      (u64)len * tree->cfg.ranks);
+	else
+		inc_stats_add(tree->stats, INC_A_TREE_STATS_PASSED_BYTES, len);
+	if (!tree->geom.leaf) {
+		inc_deliver_result(tree, slot, msg, p->to);
+		return;
+	}
+	if (p->to == msg->up_chunks)
+		WRITE_ONCE(tree->slot[slot].gathered_at, jiffies);
+	inc_up_gathered(tree, slot, msg, p->to, p->wanted);
+}
+
+/**
+ * inc_deliver_late() - chunks have waited long enough
+ * @t: inc_tree.late
+ *
+ * Context: softirq.
+ */
+void inc_deliver_late(struct timer_list *t)
+{
+	struct inc_tree *tree = timer_container_of(tree, t, late);
+	struct llist_node *list = llist_del_all(&tree->late_slots);
+	struct inc_tree_slot *ts, *next;
+	struct inc_progress p;
+	bool any = false, due;
+
+	rcu_read_lock();
+	llist_for_each_entry_safe(ts, next, list, late_node) {
+		spin_lock(&ts->lock);
+		ts->listed = false;
+		due = ts->late && ts->m.state == INC_SLOT_STATE_BUSY;
+		if (due)
+			take_progress(ts, &p);
+		spin_unlock(&ts->lock);
+		if (due)
+			inc_deliver_gathered(tree, ts - tree->slot, &p);
+		any |= due;
+	}
+	if (any)
+		inc_deliver_kick(tree);
+	rcu_read_unlock();
+}

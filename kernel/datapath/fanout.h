@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * From a slot to the members: what it has gathered, what it has failed with.
+ */
+#ifndef _INC_FANOUT_H
+#define _INC_FANOUT_H
+
+#include <linux/types.h>
+
+#include "core/slot.h"
+
+struct inc_tree;
+struct inc_tree_slot;
+struct timer_list;
+
+/**
+ * struct inc_progress - what a slot has gathered, copied under its lock
+ * @msg: message
+ * @reduced: its elements are reduced, else they pass through
+ * @wanted: some rank has use for elements of the result
+ * @from: chunks that were passed on before
+ * @to: chunks that are there now
+ */
+struct inc_progress {
+	struct inc_msg	msg;
+	bool		reduced;
+	bool		wanted;
+	u16		from, to;
+};
+
+void inc_deliver_begin(struct inc_tree_slot *ts);
+bool inc_deliver_due(struct inc_tree *tree, struct inc_tree_slot *ts,
+		     struct inc_progress *p);
+void inc_deliver_gathered(struct inc_tree *tree, u16 slot,
+			  const struct inc_progress *p);
+void inc_deliver_late(struct timer_list *t);
+void inc_deliver_result(struct inc_tree *tree, u16 slot,
+			const struct inc_msg *msg, u16 ready);
+void inc_deliver_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);
+void inc_deliver_kick(struct inc_tree *tree);
+
+#endif /* _INC_FANOUT_H */

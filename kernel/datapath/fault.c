@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Faults on purpose. A direction of a QP has a chance per packet, in parts per
+ * million, for each kind of fault, a random generator of its own with a seed,
+ * so that a run can be repeated, and counts what it did.
+ *
+ * On the way in, a packet has passed all checks but the ICRC when it is
+ * damaged, so that the ICRC finds it; the other faults come after the last
+ * check. On the way out, the packet is complete. So the counters of the QP see
+ * what a bad network would have made of its packets: what is dropped on the
+ * way in has not come, what is dropped on the way out has been sent.
+ */
+#include <linux/debugfs.h>
+#include <linux/mutex.h>
+#include <linux/prandom.h>
+#include <linux/random.h>
+#include <linux/seq_file.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/udp.h>
+
+#include "compat.h"
+#include "core/wire.h"
+#include "datapath/engine.h"
+#include "datapath/fault.h"
+#include "datapath/tx_packet.h"
+#include "object/qp.h"
+
+#define PPM		1000000
+/* How long a packet is held back if none follows that could overtake it. */
+#define REORDER_MS	2
+/* The ICRC does not cover byte 4 of the BTH; from the PSN on it covers all. */
+#define BTH_PSN_OFF	8
+/* Longest line that sets faults. */
+#define LINE_MAX_LEN	256
+
+enum kind {
+	DROP,
+	DUPLICATE,
+	REORDER,
+	CORRUPT,
+	NKINDS,
+};
+
+static const char *const kind_names[NKINDS] = {
+	[DROP] = "drop",
+	[DUPLICATE] = "duplicate",
+	[REORDER] = "reorder",
+	[CORRUPT] = "corrupt",
+};
+
+/**
+ * struct fault_dir - faults of one direction of a QP
+ * @lock: guards what follows; a leaf: no packet is passed on under it
+ * @ppm: chance of each fault
+ * @count: how often it was done
+ * @packets: packets that were looked at
+ * @seed: what @rnd began with
+ * @rnd: random numbers
+ * @held: packet that waits for the next one to overtake it
+ * @timer: lets @held go if none comes
+ * @pass: where packets go
+ * @qp: whose they are
+ */
+struct fault_dir {
+	spinlock_t		lock;	/* see above */
+	u32			ppm[NKINDS];
+	u64			count[NKINDS];
+	u64			packets;
+	u32			seed;
+	struct rnd_state	rnd;
+	struct sk_buff		*held;
+	struct timer_list	timer;
+	void			(*pass)(struct inc_qp *qp, struct sk_buff *skb);
+	struct inc_qp		*qp;
+};
+
+/**
+ * struct inc_fault - faults of a QP
+ * @rx: on the way in
+ * @tx: on the way out
+ * @keyed: it is counted in inc_fault_key; under keys
+ */
+struct inc_fault {
+	struct fault_dir	rx;
+	struct fault_dir	tx;
+	bool			keyed;
+};
+
+DEFINE_STATIC_KEY_FALSE(inc_fault_key);
+
+/* Serializes changes of the settings, and with them of the key. */
+static DEFINE_MUTEX(keys);
+
+static bool chance(struct fault_dir *d, enum kind kind)
+{
+	u64 r;
+
+	/* No number is drawn for what is off: the others keep their row. */
+	if (!d->ppm[kind])
+		return false;
+	r = prandom_u32_state(&d->rnd);
+	if ((r * PPM) >> 32 >= d->ppm[kind])
+		return false;
+	d->count[kind]++;
+	return true;
+}
+
+/* Turns one bit that the ICRC covers, at or after @off; in skb->data. */
+static void damage(struct fault_dir *d, struct sk_buff *skb, unsigned int off)
+{
+	bool hit;
+	u32 r;
+
+	spin_lock_bh(&d->lock);
+	hit = off < skb->len && chance(d, CORRUPT);
+	r = hit ? prandom_u32_state(&d->rnd) : 0;
+	spin_unlock_bh(&d->lock);
+	/* Others who see the packet are not to see this. */
+	if (!hit || skb_ensure_writable(skb, skb->len))
+		return;
+	skb->data[off + (r >> 3) % (skb->len - off)] ^= 1 << (r & 7);
+}
+
+static void pass_rx(struct inc_qp *qp, struct sk_buff *skb)
+{
+	struct inc_pkt pkt = {};
+
+	/* It has been parsed before; all that can have changed is damage. */
+	if (inc_wire_parse(skb->data, skb->len, &pkt) == INC_WIRE_OK)
+		inc_engine_rx(qp, skb, &pkt);
+	else
+		kfree_skb(skb);
+}
+
+/* BH off, RCU read side, no lock. */
+static void release(struct fault_dir *d)
+{
+	struct sk_buff *skb;
+
+	spin_lock_bh(&d->lock);
+	skb = d->held;
+	d->held = NULL;
+	spin_unlock_bh(&d->lock);
+	if (skb)
+		d->pass(d->qp, skb);
+}
+
+static void release_timer(struct timer_list *t)
+{
+	struct fault_dir *d = timer_container_of(d, t, timer);
+
+	rcu_read_lock();
+	release(d);
+	rcu_read_unlock();
+}
+
+/* What becomes of a packet. Consumes it. BH off, RCU read side, no lock. */
+static void run(struct fault_dir *d, struct sk_buff *skb)
+{
+	struct sk_buff *twin = NULL, *after = NULL;
+	bool dropped;
+
+	spin_lock_bh(&d->lock);
+	d->packets++;
+	dropped = chance(d, DROP);
+	if (!dropped && chance(d, DUPLICATE))
+		twin = skb_copy(skb, GFP_ATOMIC);
+	if (!dropped && !d->held && chance(d, REORDER)) {
+		d->held = skb;
+		skb = NULL;
+		mod_timer(&d->timer, jiffies + msecs_to_jiffies(REORDER_MS));
+	} else if (!dropped) {
+		after = d->held;
+		d->held = NULL;
+	}
+	spin_unlock_bh(&d->lock);
+
+	if (dropped) {
+		kfree_skb(skb);
+		return;
+	}
+	if (skb)
+		d->pass(d->qp, skb);
+	if (twin)
+		d->pass(d->qp, twin);
+	if (after)
+		d->pass(d->qp, after);
+}
+
+/**
+ * inc_fault_rx_damage() - perhaps damage a packet that has come
+ * @qp: QP that it is for
+ * @skb: packet, linear, skb->data at its IP header, nothing behind the ICRC
+ * @bth_off: offset of its BTH
+ *
+ * Context: softirq, RCU read side.
+ */
+void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
+			 unsigned int bth_off)
+{
+	struct inc_fault *f = READ_ONCE(qp->fault);
+
+	if (f)
+		damage(&f->rx, skb, bth_off + BTH_PSN_OFF);
+}
+
+/**
+ * inc_fault_rx() - perhaps do something to a packet that has come
+ * @qp: QP that it is for
+ * @skb: packet, skb->data at its BTH; consumed if true
+ *
+ * Context: softirq, RCU read side.
+ * Return: whether the packet was taken care of.
+ */
+bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb)
+{
+	struct inc_fault *f = READ_ONCE(qp->fault);
+
+	if (!f)
+		return false;
+	run(&f->rx, skb);
+	return true;
+}
+
+/**
+ * inc_fault_tx() - perhaps do something to a packet that is to be sent
+ * @qp: QP that sends it
+ * @skb: whole packet, skb->data at its IP header; consumed if true
+ *
+ * Context: BH off, RCU read side, no lock held.
+ * Return: whether the packet was taken care of.
+ */
+bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb)
+{
+	struct inc_fault *f = READ_ONCE(qp->fault);
+
+	if (!f)
+		return false;
+	damage(&f->tx, skb, skb_transport_offset(skb) + sizeof(struct udphdr) +
+	       BTH_PSN_OFF);
+	run(&f->tx, skb);
+	return true;
+}
+
+static void seed(struct fault_dir *d, u32 value)
+{
+	int i;
+
+	d->seed = value;
+	prandom_seed_state(&d->rnd, value);
+	/* The first numbers after small seeds are small. */
+	for (i = 0; i < 10; i++)
+		prandom_u32_state(&d->rnd);
+}
+
+static void dir_init(struct fault_dir *d, struct inc_qp *qp,
+		     void (*pass)(struct inc_qp *qp, struct sk_buff *skb))
+{
+	spin_lock_init(&d->lock);
+	seed(d, get_random_u32());
+	timer_setup(&d->timer, release_timer, 0);
+	d->pass = pass;
+	d->qp = qp;
+}
+
+/* With keys held. Most QPs never have any. */
+static struct inc_fault *fault_get(struct inc_qp *qp)
+{
+	struct inc_fault *f = qp->fault;
+
+	if (f)
+		return f;
+	f = kzalloc_obj(*f, GFP_KERNEL_ACCOUNT);
+	if (!f)
+		return NULL;
+	dir_init(&f->rx, qp, pass_rx);
+	dir_init(&f->tx, qp, inc_tx_output);
+	/* Pairs with the dependency of who reads the pointer. */
+	smp_store_release(&qp->fault, f);
+	return f;
+}
+
+static void dir_free(struct fault_dir *d)
+{
+	timer_shutdown_sync(&d->timer);
+	kfree_skb(d->held);
+}
+
+/**
+ * inc_fault_free() - end a QP's faults
+ * @qp: QP that nobody can find, in debugfs either
+ *
+ * Context: process; may sleep; a grace period after the QP was unpublished.
+ */
+void inc_fault_free(struct inc_qp *qp)
+{
+	struct inc_fault *f = qp->fault;
+
+	if (!f)
+		return;
+	dir_free(&f->rx);
+	dir_free(&f->tx);
+	if (f->keyed)
+		static_branch_dec(&inc_fault_key);
+	kfree(f);
+	qp->fault = NULL;
+}
+
+static bool dir_on(const struct fault_dir *d)
+{
+	enum kind k;
+
+	for (k = 0; k < NKINDS; k++) {
+		if (d->ppm[k])
+			return true;
+	}
+	return false;
+}
+
+/* With keys held. */
+static void update_key(struct inc_fault *f)
+{
+	bool on = dir_on(&f->rx) || dir_on(&f->tx);
+
+	if (on == f->keyed)
+		return;
+	f->keyed = on;
+	if (on)
+		static_branch_inc(&inc_fault_key);
+	else
+		static_branch_dec(&inc_fault_key);
+}
+
+/**
+ * struct setting - what a line asks for
+ * @ppm: chances
+ * @seed: seed, if @has_seed
+ * @has_seed: a seed was given
+ */
+struct setting {
+	u32	ppm[NKINDS];
+	u32	seed;
+	bool	has_seed;
+};
+
+/* One word and its number. */
+static int parse_pair(struct setting *s, const char *word, const char *number)
+{
+	u32 value;
+	int k;
+
+	if (!number || kstrtou32(number, 0, &value))
+		return -EINVAL;
+	if (!strcmp(word, "seed")) {
+		s->seed = value;
+		s->has_seed = true;
+		return 0;
+	}
+	k = match_string(kind_names, NKINDS, word);
+	if (k < 0 || value > PPM)
+		return -EINVAL;
+	s->ppm[k] = value;
+	return 0;
+}
+
+/* "drop 1000 corrupt 10 seed 7", or "off". */
+static int parse_line(struct setting *s, char *line)
+{
+	char *word, *number;
+	int err = 0;
+
+	line = strim(line);
+	while (!err && (word = strsep(&line, " \t\n"))) {
+		if (!*word)
+			continue;
+		if (!strcmp(word, "off")) {
+			memset(s->ppm, 0, sizeof(s->ppm));
+			continue;
+		}
+		do {
+			number = strsep(&line, " \t\n");
+		} while (number && !*number);
+		err = parse_pair(s, word, number);
+	}
+	return err;
+}
+
+static ssize_t fault_write(struct inc_qp *qp, bool tx, const char __user *buf,
+			   size_t len)
+{
+	struct setting s = {};
+	struct inc_fault *f;
+	struct fault_dir *d;
+	char *line;
+	int err;
+
+	if (len > LINE_MAX_LEN)
+		return -EINVAL;
+	line = memdup_user_nul(buf, len);
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+
+	mutex_lock(&keys);
+	f = fault_get(qp);
+	err = -ENOMEM;
+	if (!f)
+		goto out;
+	d = tx ? &f->tx : &f->rx;
+	memcpy(s.ppm, d->ppm, sizeof(s.ppm));
+	err = parse_line(&s, line);
+	if (err)
+		goto out;
+
+	spin_lock_bh(&d->lock);
+	memcpy(d->ppm, s.ppm, sizeof(d->ppm));
+	if (s.has_seed)
+		seed(d, s.seed);
+	spin_unlock_bh(&d->lock);
+	update_key(f);
+out:
+	mutex_unlock(&keys);
+	kfree(line);
+	return err ? err : len;
+}
+
+static int fault_show(struct seq_file *m, bool tx)
+{
+	struct inc_qp *qp = m->private;
+	struct fault_dir now = {};
+	struct inc_fault *f;
+	enum kind k;
+
+	mutex_lock(&keys);
+	f = qp->fault;
+	if (f) {
+		struct fault_dir *d = tx ? &f->tx : &f->rx;
+
+		spin_lock_bh(&d->lock);
+		memcpy(now.ppm, d->ppm, sizeof(now.ppm));
+		memcpy(now.count, d->count, sizeof(now.count));
+		now.packets = d->packets;
+		now.seed = d->seed;
+		spin_unlock_bh(&d->lock);
+	}
+	mutex_unlock(&keys);
+
+	for (k = 0; k < NKINDS; k++)
+		seq_printf(m, "%s %u ppm, done %llu\n", kind_names[k],
+			   now.ppm[k], now.count[k]);
+	seq_printf(m, "seed %u\npackets %llu\n", now.seed, now.packets);
+	return 0;
+}
+
+static int rx_show(struct seq_file *m, void *unused)
+{
+	return fault_show(m, false);
+}
+
+static int tx_show(struct seq_file *m, void *unused)
+{
+	return fault_show(m, true);
+}
+
+static int rx_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, rx_show, inode->i_private);
+}
+
+static int tx_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, tx_show, inode->i_private);
+}
+
+static ssize_t rx_write(struct file *file, const char __user *buf, size_t len,
+			loff_t *pos)
+{
+	return fault_write(file_inode(file)->i_private, false, buf, len);
+}
+
+static ssize_t tx_write(struct file *file, const char __user *buf, size_t len,
+			loff_t *pos)
+{
+	return fault_write(file_inode(file)->i_private, true, buf, len);
+}
+
+const struct file_operations inc_fault_rx_fops = {
+	.owner		= THIS_MODULE,
+	.open		= rx_open,
+	.read		= seq_read,
+	.write		= rx_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+const struct file_operations inc_fault_tx_fops = {
+	.owner		= THIS_MODULE,
+	.open		= tx_open,
+	.read		= seq_read,
+	.write		= tx_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Netfilter hooks. Packets to a QPN of the switch end here; every other packet
+ * goes on untouched, to rdma_rxe's socket or whoever wants it.
+ *
+ * IP's local input, before everybody else, is where all of them come by. What a
+ * bridge has brought, which is most, is taken in the bridge's local input already,
+ * after everybody else there: what a member sends to its QP need not climb through
+ * the bridge's device and IP to get here. Whatever is unusual about it, it does.
+ */
+#include <linux/ip.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter_bridge.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "datapath/hook.h"
+#include "datapath/rx.h"
+#include "object/switch.h"
+
+static unsigned int hook_ipv4(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	unsigned int udp_off = ip_hdrlen(skb);
+	u32 qpn;
+
+	/* IP has reassembled fragments before this hook. */
+	if (ip_hdr(skb)->protocol != IPPROTO_UDP)
+		return NF_ACCEPT;
+	qpn = inc_rx_qpn(skb, udp_off);
+	if (!qpn || !inc_rx(inc_net_get(state->net), skb, udp_off, qpn,
+			    udp_off == sizeof(struct iphdr)))
+		return NF_ACCEPT;
+	return NF_STOLEN;
+}
+
+static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	unsigned short frag_off = 0;
+	unsigned int udp_off = 0;
+	int flags = 0;
+	u32 qpn;
+
+	/* The common case, without a walk through extension headers. */
+	if (ipv6_hdr(skb)->nexthdr == IPPROTO_UDP)
+		udp_off = sizeof(struct ipv6hdr);
+	else if (ipv6_find_hdr(skb, &udp_off, IPPROTO_UDP, &frag_off,
+			       &flags) < 0)
+		return NF_ACCEPT;
+
+	/* A later fragment has no UDP header to look at; without the first,
+	 * which is taken here, it never becomes a packet.
+	 */
+	if (frag_off)
+		return NF_ACCEPT;
+	if (flags & IP6_FH_F_FRAG &&
+	    inc_rx_cut(inc_net_get(state->net), skb, udp_off))
+		return NF_DROP;
+	qpn = inc_rx_qpn(skb, udp_off);
+	if (!qpn || !inc_rx(inc_net_get(state->net), skb, udp_off, qpn,
+			    udp_off == sizeof(struct ipv6hdr)))
+		return NF_ACCEPT;
+	return NF_STOLEN;
+}
+
+#if IS_ENABLED(CONFIG_BRIDGE) && IS_ENABLED(CONFIG_NETFILTER_FAMILY_BRIDGE)
+
+/* Offset of the UDP header behind an IP header that is plain and right, or 0. */
+static unsigned int plain_ipv4(const struct sk_buff *skb)
+{
+	const struct iphdr *ih = ip_hdr(skb);
+	const struct udphdr *uh = (const struct udphdr *)(ih + 1);
+
+	if (skb_headlen(skb) < sizeof(*ih) + sizeof(*uh) ||
+	    ih->version != IPVERSION || ih->ihl != sizeof(*ih) / 4 ||
+	    ih->protocol != IPPROTO_UDP || ip_is_fragment(ih) ||
+	    ntohs(ih->tot_len) > skb->len ||
+	    ntohs(ih->tot_len) != sizeof(*ih) + ntohs(uh->len) ||
+	    ip_fast_csum(ih, sizeof(*ih) / 4))
+		return 0;
+	return sizeof(*ih);
+}
+
+static unsigned int plain_ipv6(const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ih = ipv6_hdr(skb);
+	const struct udphdr *uh = (const struct udphdr *)(ih + 1);
+
+	if (skb_headlen(skb) < sizeof(*ih) + sizeof(*uh) || ih->version != 6 ||
+	    ih->nexthdr != IPPROTO_UDP || ih->payload_len != uh->len ||
+	    ntohs(ih->payload_len) > skb->len - sizeof(*ih))
+		return 0;
+	return sizeof(*ih);
+}
+
+/* Somebody looks at, or filters, what comes to the bridge's own device. */
+static bool watched(struct net_device *dev)
+{
+#ifdef CONFIG_NET_XGRESS
+	if (rcu_access_pointer(dev->tcx_ingress))
+		return true;
+#endif
+#ifdef CONFIG_NETFILTER_INGRESS
+	if (rcu_access_pointer(dev->nf_hooks_ingress))
+		return true;
+#endif
+	return rcu_access_pointer(dev->xdp_prog) || dev_nit_active(dev);
+}
+
+static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state)
+{
+	unsigned int udp_off = 0;
+	u32 qpn;
+
+	/* Of a VLAN, for somebody else, several at a time, or watched. */
+	if (skb_vlan_tag_present(skb) || skb->pkt_type != PACKET_HOST ||
+	    skb_is_gso(skb) || watched(skb->dev))
+		return NF_ACCEPT;
+	if (skb->protocol == htons(ETH_P_IP))
+		udp_off = plain_ipv4(skb);
+	else if (skb->protocol == htons(ETH_P_IPV6))
+		udp_off = plain_ipv6(skb);
+	if (!udp_off)
+		return NF_ACCEPT;
+	qpn = inc_rx_qpn(skb, udp_off);
+	if (!qpn || !inc_rx_early(inc_net_get(state->net), skb, udp_off, qpn))
+		return NF_ACCEPT;
+	return NF_STOLEN;
+}
+
+#endif
+
+static const struct nf_hook_ops hooks[] = {
+#if IS_ENABLED(CONFIG_BRIDGE) && IS_ENABLED(CONFIG_NETFILTER_FAMILY_BRIDGE)
+	{
+		.hook		= hook_bridge,
+		.pf		= NFPROTO_BRIDGE,
+		.hooknum	= NF_BR_LOCAL_IN,
+		.priority	= NF_BR_PRI_LAST,
+	},
+#endif
+	{
+		.hook		= hook_ipv4,
+		.pf		= NFPROTO_IPV4,
+		.hooknum	= NF_INET_LOCAL_IN,
+		.priority	= NF_IP_PRI_FIRST,
+	},
+	{
+		.hook		= hook_ipv6,
+		.pf		= NFPROTO_IPV6,
+		.hooknum	= NF_INET_LOCAL_IN,
+		.priority	= NF_IP6_PRI_FIRST,
+	},
+};
+
+/**
+ * inc_hook_register() - begin to take packets in a namespace
+ * @inet: its switch
+ *
+ * Done with the first tree, so that a namespace without one pays nothing.
+ *
+ * Context: process, inc_net.lock held.
+ * Return: 0, or -ENOMEM.
+ */
+int inc_hook_register(struct inc_net *inet)
+{
+	int err;
+
+	if (inet->hooked)
+		return 0;
+	err = nf_register_net_hooks(inet->net, hooks, ARRAY_SIZE(hooks));
+	inet->hooked = !err;
+	return err;
+}
+
+/**
+ * inc_hook_unregister() - take no more packets
+ * @inet: switch of a namespace
+ *
+ * Context: process. A grace period later no packet is under way.
+ */
+void inc_hook_unregister(struct inc_net *inet)
+{
+	if (inet->hooked)
+		nf_unregister_net_hooks(inet->net, hooks, ARRAY_SIZE(hooks));
+	inet->hooked = false;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What IP and UDP would ask before they hand a packet to a socket, and the
+ * hooks are too early for: has it come from where its sender is, and does the
+ * IPsec policy of the namespace allow it as it is?
+ *
+ * A member is where the route to it goes. No packet is looked up for that, as
+ * rp_filter would: the route in use has said which device it is (inc_qp.iif).
+ * Only what comes by another one is worth a look-up: several devices may lead
+ * to a member, and routes change while nothing is sent.
+ */
+#include <linux/inetdevice.h>
+#include <linux/ipv6.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ip_fib.h>
+#include <net/ipv6.h>
+#include <net/l3mdev.h>
+#include <net/xfrm.h>
+#include <uapi/linux/inc_proto.h>
+
+#include "datapath/ingress.h"
+#include "object/qp.h"
+#include "object/switch.h"
+
+/* rp_filter's value that accepts a source that some device leads to. */
+#define RP_FILTER_LOOSE	2
+
+static bool leads_ipv4(const struct inc_qp *qp, const struct net_device *dev,
+		       bool loose)
+{
+	struct flowi4 fl4 = {
+		.flowi4_iif	= LOOPBACK_IFINDEX,
+		.flowi4_l3mdev	= l3mdev_master_ifindex_rcu(dev),
+		.daddr		= qp->cfg.peer.s6_addr32[3],
+		.saddr		= qp->cfg.local.s6_addr32[3],
+		.flowi4_proto	= IPPROTO_UDP,
+		.fl4_sport	= qp->sport,
+		.fl4_dport	= htons(INC_UDP_PORT),
+	};
+	struct fib_result res;
+	int err;
+
+	err = fib_lookup(qp->inet->net, &fl4, &res,
+			 FIB_LOOKUP_IGNORE_LINKSTATE);
+	if (err || res.type != RTN_UNICAST)
+		return false;
+	return loose || fib_info_nh_uses_dev(res.fi, dev);
+}
+
+static bool leads_ipv6(const struct inc_qp *qp, const struct net_device *dev,
+		       const struct sk_buff *skb, bool loose)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct flowi6 fl6 = {
+		.flowi6_iif	= LOOPBACK_IFINDEX,
+		.flowi6_l3mdev	= l3mdev_master_ifindex_rcu(dev),
+		/* Of several, the route over this device. */
+		.flowi6_oif	= loose ? 0 : dev->ifindex,
+		.daddr		= qp->cfg.peer,
+		.saddr		= qp->cfg.local,
+		.flowi6_proto	= IPPROTO_UDP,
+		.fl6_sport	= qp->sport,
+		.fl6_dport	= htons(INC_UDP_PORT),
+	};
+	struct dst_entry *dst;
+	struct rt6_info *rt;
+	bool ok;
+
+	dst = ip6_route_lookup(qp->inet->net, &fl6, skb,
+			       RT6_LOOKUP_F_HAS_SADDR);
+	rt = dst_rt6_info(dst);
+	ok = !dst->error && rt->rt6i_idev &&
+	     !(rt->rt6i_flags & (RTF_REJECT | RTF_ANYCAST | RTF_LOCAL)) &&
+	     (loose || rt->rt6i_idev->dev == dev);
+	dst_release(dst);
+	return ok;
+#else
+	return false;
+#endif
+}
+
+/*
+ * IPv6 has no setting of its own for what comes by another device than the
+ * route to its sender: that of IPv4 counts for both.
+ */
+static bool leads(const struct inc_qp *qp, const struct sk_buff *skb, int iif)
+{
+	const struct in_device *in_dev;
+	struct net_device *dev;
+	bool loose;
+
+	dev = dev_get_by_index_rcu(qp->inet->net, iif);
+	if (!dev)
+		return false;
+	in_dev = __in_dev_get_rcu(dev);
+	loose = in_dev && IN_DEV_RPFILTER(in_dev) == RP_FILTER_LOOSE;
+	return qp->cfg.family == AF_INET ? leads_ipv4(qp, dev, loose) :
+					   leads_ipv6(qp, dev, skb, loose);
+}
+
+/* The device itself, where skb->dev is the VRF that it belongs to. */
+static int ingress(const struct inc_qp *qp, const struct sk_buff *skb)
+{
+	int sdif = qp->cfg.family == AF_INET ? inet_sdif(skb) : inet6_sdif(skb);
+
+	return sdif ? sdif : skb->dev->ifindex;
+}
+
+/**
+ * inc_ingress_early() - may a packet be taken before IP has seen it
+ * @qp: QP that it is for, whose addresses it has
+ * @skb: packet
+ *
+ * Context: softirq, RCU read side.
+ * Return: false if IP is to look at it first.
+ */
+bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb)
+{
+	if (skb->dev->ifindex != READ_ONCE(qp->iif))
+		return false;
+#ifdef CONFIG_XFRM
+	return __xfrm_check_nopolicy(qp->inet->net, skb, XFRM_POLICY_IN);
+#else
+	return true;
+#endif
+}
+
+/**
+ * inc_ingress_check() - may a packet come as it came
+ * @qp: QP that it is for, whose addresses it has
+ * @skb: packet in IP's local input
+ *
+ * Context: softirq, RCU read side.
+ * Return: 0, or the counter that says why not.
+ */
+unsigned int inc_ingress_check(const struct inc_qp *qp, struct sk_buff *skb)
+{
+	int iif = ingress(qp, skb);
+
+	if (iif != READ_ONCE(qp->iif) && !leads(qp, skb, iif))
+		return INC_A_SWITCH_STATS_RX_INGRESS;
+	if (!xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, qp->cfg.family))
+		return INC_A_SWITCH_STATS_RX_POLICY;
+	return 0;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who keeps others waiting.
+ *
+ * A tree counts the messages that begin in it, and each QP those that its member
+ * has begun. No slot goes on to its next message before all members have begun this
+ * one, be it done or failed. So the members that some message lacks are those that
+ * have begun less than there is, and those that are in the middle of one. Slots are
+ * not looked at, however many there are.
+ *
+ * While there is such a member a timer looks at all of them now and then, a bounded
+ * number at a time. Those whose count does not move are asked for what they
+ * owe (solicit.c), and later whether they live.
+ */
+#include <linux/jiffies.h>
+
+#include "compat.h"
+#include "datapath/liveness.h"
+#include "datapath/solicit.h"
+#include "datapath/tx_queue.h"
+#include "datapath/uplink.h"
+#include "object/qp.h"
+#include "object/tree.h"
+
+/* The dead time is looked at this many times while it runs. */
+#define SCANS_PER_DEAD_TIME	5
+/* If all members are silent each has so many dead times more. */
+#define DOUBT	3
+/* Members that are looked at without a break. */
+#define RANKS_PER_RUN		256
+
+/* How often those that keep others waiting are asked whether they live. */
+static unsigned long probe_interval(const struct inc_tree *tree)
+{
+	return 1 + msecs_to_jiffies(READ_ONCE(tree->cfg.dead_time) /
+				    SCANS_PER_DEAD_TIME);
+}
+
+/**
+ * inc_scan_kick() - somebody waits: keep an eye on who is missing
+ * @tree: tree
+ *
+ * Context: softirq.
+ */
+void inc_scan_kick(struct inc_tree *tree)
+{
+	if (!timer_pending(&tree->scan))
+		mod_timer(&tree->scan, jiffies + inc_ask_least(tree));
+}
+
+/**
+ * inc_scan_probe_members() - find out whether all members live
+ * @tree: tree
+ *
+ * For who waits behind another switch, and not more often than if one waited
+ * here. inc_deliver_kick() sends it.
+ *
+ * Context: BH, RCU read side.
+ * Return: true if they are to be asked.
+ */
+bool inc_scan_probe_members(struct inc_tree *tree)
+{
+	unsigned long next = READ_ONCE(tree->probed) + probe_interval(tree) / 2;
+	u16 rank;
+
+	if (time_before(jiffies, next))
+		return false;
+	WRITE_ONCE(tree->probed, jiffies);
+	WRITE_ONCE(tree->wanted, true);
+	inc_scan_kick(tree);
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp)
+			inc_send_probe(qp);
+	}
+	return true;
+}
+
+static void watch(struct inc_wait *w, bool waits, u32 count)
+{
+	if (waits && (!w->waits || w->seen != count)) {
+		w->since = jiffies;
+		w->probed = jiffies;
+		w->seen = count;
+	}
+	w->waits = waits;
+}
+
+static bool probe_due(struct inc_wait *w, unsigned long interval)
+{
+	if (!w->waits || time_before(jiffies, w->probed + interval))
+		return false;
+	w->probed = jiffies;
+	return true;
+}
+
+/*
+ * A member that is missing and has nothing in flight to it would never be
+ * found dead: nothing is due from it. So it is asked. Returns if it is missing.
+ */
+static bool look_at(struct inc_tree *tree, struct inc_qp *qp)
+{
+	u32 begun = READ_ONCE(qp->begun);
+	bool lacks = (s32)(atomic_read(&tree->opened) - begun) > 0 ||
+		     READ_ONCE(qp->resp.in_msg);
+
+	watch(&qp->wait, lacks, begun);
+	if (probe_due(&qp->wait, probe_interval(tree))) {
+		inc_send_probe(qp);
+		inc_send_kick(qp);
+	}
+	if (tree->scan_all ||
+	    (lacks && time_after_eq(jiffies,
+				    qp->wait.since + inc_ask_least(tree))))
+		inc_ask_waited(qp);
+	return lacks;
+}
+
+/* The parent is the one behind whom somebody may be missing. */
+static bool look_up(struct inc_tree *tree)
+{
+	u32 answers = READ_ONCE(tree->answers);
+	bool waits = tree->geom.leaf && atomic_read(&tree->opened) != answers;
+
+	watch(&tree->up_wait, waits, answers);
+	if (probe_due(&tree->up_wait, probe_interval(tree)) && inc_up_probe(tree))
+		inc_up_kick(tree);
+	return waits;
+}
+
+/**
+ * inc_scan_timer() - look for members that keep others waiting
+ * @t: inc_tree.scan
+ *
+ * Context: softirq.
+ */
+void inc_scan_timer(struct timer_list *t)
+{
+	struct inc_tree *tree = timer_container_of(tree, t, scan);
+	u16 rank = tree->scan_next, end;
+
+	if (READ_ONCE(tree->error))
+		return;
+	end = min(rank + RANKS_PER_RUN, tree->cfg.ranks);
+	rcu_read_lock();
+	if (!rank) {
+		tree->scan_waits = look_up(tree);
+		tree->scan_all = xchg(&tree->wanted, false);
+	}
+	for (; rank < end; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (qp && look_at(tree, qp))
+			tree->scan_waits = true;
+	}
+	rcu_read_unlock();
+	tree->scan_next = end < tree->cfg.ranks ? end : 0;
+	if (tree->scan_next)
+		mod_timer(t, jiffies + 1);
+	else if (tree->scan_waits)
+		mod_timer(t, jiffies + inc_ask_least(tree));
+}
+
+/* Have all other members that should answer been silent since then? */
+static bool silent(struct inc_tree *tree, const struct inc_qp *who,
+		   unsigned long since)
+{
+	bool any = false;
+	u16 rank;
+
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (!qp || qp == who || !READ_ONCE(qp->heard) ||
+		    qp->cfg.transport == INC_TRANSPORT_UC)
+			continue;
+		if (time_after_eq(READ_ONCE(qp->last_rx), since))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
+{
+	u16 rank;
+
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+
+		if (!qp || qp == who)
+			continue;
+		inc_send_probe(qp);
+		inc_send_kick(qp);
+	}
+}
+
+/**
+ * inc_scan_doubt() - a member seems dead: is it, or does this switch hear nobody
+ * @qp: its QP
+ *
+ * If nobody else was heard lately either all are asked; and if nobody answers, it is
+ * the network or this machine that stands still, for which there is some more time.
+ *
+ * Context: softirq, @qp's timer, no lock held.
+ * Return: true if its death is to be put off, by a part of the dead time.
+ */
+bool inc_scan_doubt(struct inc_qp *qp)
+{
+	unsigned long dead = msecs_to_jiffies(READ_ONCE(qp->tree->cfg.dead_time));
+	struct inc_tree *tree = qp->tree;
+	bool doubt;
+
+	if (qp->up || qp->is_switch)
+		return false;
+	rcu_read_lock();
+	if (qp->doubted && time_after_eq(READ_ONCE(qp->last_rx), qp->doubted_at))
+		qp->doubted = false;
+	if (qp->doubted) {
+		doubt = time_before(jiffies, qp->doubted_at + DOUBT * dead);
+		/* If the network is back this one has not been asked since. */
+		qp->doubted = silent(tree, qp, qp->doubted_at);
+	} else {
+		doubt = silent(tree, qp, jiffies - dead / 2);
+		qp->doubted = doubt;
+		qp->doubted_at = jiffies;
+		if (doubt)
+			probe_others(tree, qp);
+	}
+	rcu_read_unlock();
+	return doubt;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is believed of a member before its turn has come: packets beyond a hole,
+ * and where they come from.
+ */
+#ifndef _INC_OOO_QUEUE_H
+#define _INC_OOO_QUEUE_H
+
+#include <linux/types.h>
+
+struct inc_pkt;
+struct inc_qp;
+struct sk_buff;
+
+void inc_keep(struct inc_qp *qp, struct sk_buff *skb, const struct inc_pkt *pkt);
+struct sk_buff *inc_keep_next(struct inc_qp *qp);
+void inc_keep_forget(struct inc_qp *qp);
+void inc_keep_port(struct inc_qp *qp, const struct sk_buff *skb,
+		   const struct inc_pkt *pkt);
+bool inc_keep_out(struct inc_qp *qp, struct sk_buff *skb);
+
+#endif /* _INC_OOO_QUEUE_H */

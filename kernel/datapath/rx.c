@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Receive border: nobody has looked at the UDP header yet, so its length and
+ * checksum are checked here, then everything up to the ICRC. What passes
+ * belongs to a QP of this switch, comes from its member and is undamaged.
+ *
+ * Whose it is and who sent it is found out first, with no more than a look at
+ * the headers: a stranger's packet is not worth a copy or a CRC.
+ */
+#include <linux/crc32.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netfilter.h>
+#include <linux/udp.h>
+#include <net/gso.h>
+#include <net/ipv6.h>
+
+#include "core/icrc.h"
+#include "datapath/engine.h"
+#include "datapath/fault.h"
+#include "datapath/ingress.h"
+#include "datapath/rx.h"
+#include "object/qp.h"
+#include "object/switch.h"
+#include "report/trace.h"
+
+/* From the UDP header on. */
+#define QPN_END	(sizeof(struct udphdr) + 8)
+
+/**
+ * inc_rx_qpn() - does a UDP packet go to an INC QPN
+ * @skb: packet, skb->data at its IP header
+ * @udp_off: offset of its UDP header
+ *
+ * A packet too short to say is not ours: rxe, or nobody, deals with it.
+ *
+ * Context: the netfilter hook.
+ * Return: the QPN, if it and the destination port are the switch's, else 0.
+ */
+u32 inc_rx_qpn(const struct sk_buff *skb, unsigned int udp_off)
+{
+	struct {
+		struct udphdr	udp;
+		__be32		bth[2];
+	} buf, *hdr;
+	u32 qpn;
+
+	hdr = skb_header_pointer(skb, udp_off, sizeof(buf), &buf);
+	if (!hdr || hdr->udp.dest != htons(INC_UDP_PORT))
+		return 0;
+	qpn = be32_to_cpu(hdr->bth[1]) & IB_QPN_MASK;
+	return qpn >= INC_QPN_MIN && qpn <= INC_QPN_MAX ? qpn : 0;
+}
+
+/* Returns 0, or the counter of what is wrong with the UDP datagram. */
+static unsigned int check_udp(struct sk_buff *skb, unsigned int udp_off)
+{
+	const struct udphdr *uh;
+	unsigned int len;
+
+	if (skb_linearize(skb))
+		return INC_A_SWITCH_STATS_RX_NO_MEMORY;
+
+	uh = (struct udphdr *)(skb->data + udp_off);
+	len = ntohs(uh->len);
+	if (len < sizeof(*uh) || len > skb->len - udp_off)
+		return INC_A_SWITCH_STATS_RX_SHORT;
+	/* Bytes that IP carried beyond the datagram. */
+	if (pskb_trim_rcsum(skb, udp_off + len))
+		return INC_A_SWITCH_STATS_RX_NO_MEMORY;
+	if (uh->check &&
+	    nf_checksum(skb, NF_INET_LOCAL_IN, udp_off, IPPROTO_UDP,
+			skb->protocol == htons(ETH_P_IP) ? AF_INET : AF_INET6))
+		return INC_A_SWITCH_STATS_RX_UDP_CHECKSUM;
+	return 0;
+}
+
+static unsigned int parse(const struct sk_buff *skb, unsigned int bth_off,
+			  struct inc_pkt *pkt)
+{
+	switch (inc_wire_parse(skb->data + bth_off, skb->len - bth_off, pkt)) {
+	case INC_WIRE_OK:
+		return 0;
+	case INC_WIRE_SHORT:
+		return INC_A_SWITCH_STATS_RX_SHORT;
+	case INC_WIRE_OPCODE:
+		return INC_A_SWITCH_STATS_RX_OPCODE;
+	case INC_WIRE_TVER:
+		return INC_A_SWITCH_STATS_RX_BTH;
+	}
+	return INC_A_SWITCH_STATS_RX_OPCODE;
+}
+
+static bool from_member(const struct sk_buff *skb, const struct inc_qp *qp)
+{
+	if (skb->protocol == htons(ETH_P_IP))
+		return qp->cfg.family == AF_INET &&
+		       ip_hdr(skb)->saddr == qp->cfg.peer.s6_addr32[3] &&
+		       ip_hdr(skb)->daddr == qp->cfg.local.s6_addr32[3];
+	return qp->cfg.family == AF_INET6 &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->saddr, &qp->cfg.peer) &&
+	       ipv6_addr_equal(&ipv6_hdr(skb)->daddr, &qp->cfg.local);
+}
+
+static bool icrc_ok(const struct sk_buff *skb, unsigned int udp_off,
+		    const struct inc_pkt *pkt)
+{
+	const u8 *udp = skb->data + udp_off;
+	const u8 *rest = udp + sizeof(struct udphdr) + pkt->hdr_len;
+	const u8 *icrc = rest + pkt->payload_len + pkt->pad;
+	u32 crc;
+
+	crc = inc_icrc_hdr(skb->data, udp_off, udp, pkt->hdr_len);
+	crc = crc32_le(crc, rest, pkt->payload_len + pkt->pad);
+	return get_unaligned_le32(icrc) == ~crc;
+}
+
+static u8 transport_of(const struct inc_pkt *pkt)
+{
+	return pkt->uc ? INC_TRANSPORT_UC : INC_TRANSPORT_RC;
+}
+
+/* What takes a look at all of a packet, which comes from its QP's member. */
+static unsigned int check(struct inc_qp *qp, struct sk_buff *skb,
+			  unsigned int udp_off, struct inc_pkt *pkt)
+{
+	unsigned int err;
+
+	err = check_udp(skb, udp_off);
+	if (err)
+		return err;
+	err = parse(skb, udp_off + sizeof(struct udphdr), pkt);
+	if (err)
+		return err;
+	if (transport_of(pkt) != qp->cfg.transport)
+		return INC_A_SWITCH_STATS_RX_OPCODE;
+	if (pkt->pkey != qp->cfg.pkey)
+		return INC_A_SWITCH_STATS_RX_PKEY;
+	if (inc_fault_enabled())
+		inc_fault_rx_damage(qp, skb, udp_off + sizeof(struct udphdr));
+	if (!icrc_ok(skb, udp_off, pkt))
+		return INC_A_SWITCH_STATS_RX_ICRC;
+	return 0;
+}
+
+static void drop(struct inc_net *inet, struct sk_buff *skb,
+		 const struct inc_pkt *pkt, unsigned int why)
+{
+	inc_stats_inc(inet->stats, why);
+	trace_inc_drop(inet, pkt, why);
+	kfree_skb_reason(skb, SKB_DROP_REASON_NETFILTER_DROP);
+}
+
+/* One packet, plain, that comes from the member of @qp. */
+static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
+{
+	struct inc_pkt pkt = { .qpn = qp->qpn };
+	unsigned int err;
+
+	err = check(qp, skb, udp_off, &pkt);
+	if (err) {
+		drop(qp->inet, skb, &pkt, err);
+		return;
+	}
+
+	WRITE_ONCE(qp->last_rx, jiffies);
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
+	skb_orphan(skb);
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	/* IPsec's states, for one, are not to wait until a slot is done. */
+	skb_ext_reset(skb);
+	__skb_pull(skb, udp_off + sizeof(struct udphdr));
+	if (inc_fault_enabled() && inc_fault_rx(qp, skb))
+		return;
+	inc_engine_rx(qp, skb, &pkt);
+}
+
+/* One of a burst. Ports are the same in all of them, QPNs need not be. */
+static void rx_segment(struct inc_qp *qp, struct sk_buff *skb,
+		       unsigned int udp_off)
+{
+	struct inc_pkt pkt = { .qpn = inc_rx_qpn(skb, udp_off) };
+	struct inc_net *inet = qp->inet;
+
+	if (pkt.qpn != qp->qpn) {
+		qp = inc_qp_lookup(inet, pkt.qpn);
+		if (!qp || !from_member(skb, qp)) {
+			drop(inet, skb, &pkt, qp ?
+			     INC_A_SWITCH_STATS_RX_SOURCE :
+			     INC_A_SWITCH_STATS_RX_NO_QP);
+			return;
+		}
+	}
+	rx_one(qp, skb, udp_off);
+}
+
+/*
+ * Several packets that another switch on this machine has sent as one, or GRO
+ * has put together.
+ */
+static void rx_burst(struct inc_qp *qp, struct sk_buff *skb,
+		     unsigned int udp_off)
+{
+	struct inc_pkt pkt = { .qpn = qp->qpn };
+	struct sk_buff *segs, *next;
+
+	__skb_push(skb, -skb_mac_offset(skb));
+	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_IP_CSUM |
+				 NETIF_F_IPV6_CSUM, false);
+	if (IS_ERR_OR_NULL(segs)) {
+		drop(qp->inet, skb, &pkt, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		return;
+	}
+	consume_skb(skb);
+	skb_list_walk_safe(segs, skb, next) {
+		skb_mark_not_on_list(skb);
+		__skb_pull(skb, skb_network_offset(skb));
+		rx_segment(qp, skb, udp_off);
+	}
+}
+
+/*
+ * Who is not the member gets no further than this, whatever he sends.
+ * Returns 0, or the counter of what is wrong.
+ */
+static unsigned int admit(const struct inc_qp *qp, struct sk_buff *skb,
+			  bool plain)
+{
+	if (!from_member(skb, qp))
+		return INC_A_SWITCH_STATS_RX_SOURCE;
+	/* The ICRC is not defined over options, no RoCEv2 host sends any. */
+	if (!plain)
+		return INC_A_SWITCH_STATS_RX_IP_OPTIONS;
+	return inc_ingress_check(qp, skb);
+}
+
+/**
+ * inc_rx() - take a packet to an INC QPN
+ * @inet: switch
+ * @skb: packet, skb->data at its IP header; consumed if true
+ * @udp_off: offset of its UDP header
+ * @qpn: what inc_rx_qpn() said
+ * @plain: the IP header has neither options nor extensions, the packet is no
+ *	fragment
+ *
+ * Context: softirq, RCU read side.
+ * Return: false if there is no such QP: then it is somebody else's.
+ */
+bool inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
+	    u32 qpn, bool plain)
+{
+	struct inc_qp *qp = inc_qp_lookup(inet, qpn);
+	struct inc_pkt pkt = { .qpn = qpn };
+	unsigned int err;
+
+	if (!qp) {
+		inc_stats_inc(inet->stats, INC_A_SWITCH_STATS_RX_NO_QP);
+		return false;
+	}
+	err = admit(qp, skb, plain);
+	if (err)
+		drop(inet, skb, &pkt, err);
+	else if (skb_is_gso(skb))
+		rx_burst(qp, skb, udp_off);
+	else
+		rx_one(qp, skb, udp_off);
+	return true;
+}
+
+/**
+ * inc_rx_early() - take a packet before IP has seen it, if a QP here has it
+ * @inet: switch
+ * @skb: packet, skb->data at its IP header, which is plain and right; consumed
+ *	if true
+ * @udp_off: offset of its UDP header
+ * @qpn: what inc_rx_qpn() said
+ *
+ * Context: softirq, RCU read side.
+ * Return: false if it is to go on to IP.
+ */
+bool inc_rx_early(struct inc_net *inet, struct sk_buff *skb,
+		  unsigned int udp_off, u32 qpn)
+{
+	struct inc_qp *qp = inc_qp_lookup(inet, qpn);
+
+	/* Its address is one of ours, or the route to this member was not found. */
+	if (!qp || !from_member(skb, qp) || !inc_ingress_early(qp, skb))
+		return false;
+	rx_one(qp, skb, udp_off);
+	return true;
+}
+
+/**
+ * inc_rx_cut() - drop an IPv6 fragment of which nobody can say whose it is
+ * @inet: switch
+ * @skb: packet with a fragment header, skb->data at its IP header
+ * @udp_off: offset of its UDP header
+ *
+ * IP puts fragments together behind the hook. If the first ends before the QPN,
+ * what becomes of it would get past the switch. IP itself drops one that ends
+ * in the UDP header.
+ *
+ * Context: softirq, RCU read side.
+ * Return: whether it is such a fragment, and counted.
+ */
+bool inc_rx_cut(struct inc_net *inet, const struct sk_buff *skb,
+		unsigned int udp_off)
+{
+	struct udphdr buf, *uh;
+
+	uh = skb_header_pointer(skb, udp_off, sizeof(buf), &buf);
+	if (!uh || uh->dest != htons(INC_UDP_PORT) ||
+	    skb->len >= udp_off + QPN_END)
+		return false;
+	inc_stats_inc(inet->stats, INC_A_SWITCH_STATS_RX_IP_OPTIONS);
+	return true;
+}

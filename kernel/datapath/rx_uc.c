@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * UC: nothing is acknowledged, everything may be lost. The member repeats and
+ * asks; what the switch remembers of each slot's message (struct inc_out) says
+ * what to answer:
+ *
+ *   not begun                 INC_STATUS_AGAIN: the request was lost
+ *   begun, not ended          INC_STATUS_WAIT
+ *   ended                     the result or status once more
+ *
+ * The result is still in the slot: its bytes change when all ranks have begun
+ * the slot's next message, and a member that has not had its result does not.
+ */
+#include <linux/skbuff.h>
+
+#include "core/psn.h"
+#include "core/wire.h"
+#include "datapath/rx_uc.h"
+#include "datapath/tx_queue.h"
+#include "object/qp.h"
+#include "object/tree.h"
+
+/* Expected PSN follows what comes: a gap is loss, or a packet that is late. */
+static bool psn_came(struct inc_qp *qp, u32 psn)
+{
+	s32 ahead = inc_psn_diff(psn, qp->resp.epsn);
+
+	if (ahead < 0)
+		return true;
+	if (ahead)
+		inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_GAPS, ahead);
+	qp->resp.epsn = inc_psn_add(psn, 1);
+	return false;
+}
+
+static enum inc_uc_verdict asked(struct inc_qp *qp, u32 msg_id)
+{
+	u8 status = READ_ONCE(qp->tree->error);
+
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_ASKED);
+	switch (inc_send_again(qp, msg_id)) {
+	case INC_AGAIN_QUEUED:
+		return INC_UC_ANSWER;
+	case INC_AGAIN_OPEN:
+		inc_send_stray(qp, msg_id, INC_STATUS_WAIT);
+		return INC_UC_ANSWER;
+	case INC_AGAIN_UNKNOWN:
+		inc_send_stray(qp, msg_id, status ?: INC_STATUS_AGAIN);
+		return INC_UC_ANSWER;
+	case INC_AGAIN_OLD:
+		break;
+	}
+	return INC_UC_DROP;
+}
+
+static enum inc_uc_verdict requested(struct inc_qp *qp, u32 msg_id)
+{
+	enum inc_again_verdict verdict = inc_send_again(qp, msg_id);
+
+	if (verdict == INC_AGAIN_UNKNOWN)
+		return INC_UC_NEW;
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DUPLICATES);
+	return verdict == INC_AGAIN_QUEUED ? INC_UC_ANSWER : INC_UC_DROP;
+}
+
+/**
+ * inc_uc_judge() - see what a packet of a UC member is, answer what can be
+ * @qp: its QP
+ * @skb: packet, skb->data at its BTH
+ * @pkt: the packet, parsed, a request
+ * @hdr: takes the INC header if INC_UC_NEW
+ * @overtaken: if INC_UC_NEW set if a packet sent later came before this one
+ *
+ * Context: BH; qp->rx_lock held.
+ * Return: enum inc_uc_verdict.
+ * Spec: draft section 7; IBTA 1.x section 9.8.
+ */
+enum inc_uc_verdict inc_uc_judge(struct inc_qp *qp, const struct sk_buff *skb,
+				 const struct inc_pkt *pkt, struct inc_hdr *hdr,
+				 bool *overtaken)
+{
+	const struct inc_tree_cfg *cfg = &qp->tree->cfg;
+	u32 msg_id;
+
+	lockdep_assert_held(&qp->rx_lock);
+	/* A stranger's packet changes nothing, the expected PSN included. */
+	if (!inc_resp_check_uc(&qp->resp, pkt))
+		goto bad;
+	memcpy(hdr, skb->data + pkt->hdr_len, sizeof(*hdr));
+	msg_id = be32_to_cpu(hdr->msg_id);
+	if (pkt->va != (u64)(msg_id & (cfg->slots - 1)) * cfg->msg_size ||
+	    pkt->imm != (msg_id & INC_IMM_MSG_ID_MASK))
+		goto bad;
+	*overtaken = psn_came(qp, pkt->psn);
+	if (hdr->flags & cpu_to_be16(INC_HDR_F_ASK))
+		return asked(qp, msg_id);
+	return requested(qp, msg_id);
+
+bad:
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_BAD_REQUEST);
+	return INC_UC_DROP;
+}
+
+/**
+ * inc_uc_came() - a message has come: name those before it that have not
+ * @qp: the member's QP
+ * @msg_id: message, which its slot has taken
+ * @overtaken: what inc_uc_judge() said
+ *
+ * Context: BH; qp->rx_lock held. inc_send_kick() sends it.
+ */
+void inc_uc_came(struct inc_qp *qp, u32 msg_id, bool overtaken)
+{
+	u32 missing;
+
+	lockdep_assert_held(&qp->rx_lock);
+	inc_gap_came(&qp->gap, msg_id, overtaken);
+	while (inc_gap_judge(&qp->gap, &missing))
+		inc_send_missing(qp, missing);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Members whose QP is UC: what their packets are, and what they are told of
+ * their own messages.
+ */
+#ifndef _INC_RX_UC_H
+#define _INC_RX_UC_H
+
+#include <linux/types.h>
+
+struct inc_hdr;
+struct inc_pkt;
+struct inc_qp;
+struct sk_buff;
+
+/**
+ * enum inc_uc_verdict - what a packet of a UC member is
+ * @INC_UC_DROP: nothing that needs an answer
+ * @INC_UC_ANSWER: the member is told something, once inc_send_kick() is called
+ * @INC_UC_NEW: a request that has not come before
+ */
+enum inc_uc_verdict {
+	INC_UC_DROP,
+	INC_UC_ANSWER,
+	INC_UC_NEW,
+};
+
+enum inc_uc_verdict inc_uc_judge(struct inc_qp *qp, const struct sk_buff *skb,
+				 const struct inc_pkt *pkt, struct inc_hdr *hdr,
+				 bool *overtaken);
+void inc_uc_came(struct inc_qp *qp, u32 msg_id, bool overtaken);
+
+#endif /* _INC_RX_UC_H */

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets to one member that are sent in one go take their way together.
+ *
+ * Packets of the same length become one that is to be segmented: routing,
+ * netfilter, the bridge and the queues see one instead of up to sixteen. Who
+ * can't pass it on as it is takes it apart: a device without
+ * NETIF_F_GSO_FRAGLIST as any real one, a shaper, or the receiver's UDP. Nothing
+ * is made then: each packet is a buffer of its own, headers and ICRC included,
+ * as in the lists that GRO makes of forwarded packets (SKB_GSO_FRAGLIST). The
+ * last may be shorter.
+ *
+ * The one thing that segmentation changes and the ICRC covers is the ID of the
+ * IPv4 header, which counts up from the first packet's. So packets have these IDs
+ * from the beginning.
+ */
+#include <linux/ip.h>
+#include <linux/udp.h>
+#include <net/dst.h>
+
+#include "datapath/fault.h"
+#include "datapath/tx_gso.h"
+#include "datapath/tx_packet.h"
+#include "object/qp.h"
+
+/* IP header to ICRC; more would not fit the length fields of IP and UDP. */
+#define LEN_MAX	60000
+
+/**
+ * inc_burst_init() - an empty burst
+ * @b: burst
+ */
+void inc_burst_init(struct inc_burst *b)
+{
+	__skb_queue_head_init(&b->packets);
+	b->dst = NULL;
+	b->apart = false;
+}
+
+/**
+ * inc_burst_end() - undo inc_burst_init()
+ * @b: burst, its packets sent
+ */
+void inc_burst_end(struct inc_burst *b)
+{
+	dst_release(b->dst);
+}
+
+/* What a packet adds to the length of the one that it joins. */
+static unsigned int udp_payload(const struct sk_buff *skb)
+{
+	return skb->len - skb_transport_offset(skb) - sizeof(struct udphdr);
+}
+
+/* @skb follows @last in the packet that begins with @head. */
+static void append(struct sk_buff *head, struct sk_buff *last,
+		   struct sk_buff *skb)
+{
+	__skb_pull(skb, skb_transport_offset(skb) + sizeof(struct udphdr));
+	if (last == head)
+		skb_shinfo(head)->frag_list = skb;
+	else
+		last->next = skb;
+	head->len += skb->len;
+	head->data_len += skb->len;
+	head->truesize += skb->truesize;
+	skb_shinfo(head)->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
+}
+
+/* Takes the packets from the queue that can go together. Returns them as one. */
+static struct sk_buff *join(struct sk_buff_head *packets)
+{
+	struct sk_buff *head = __skb_dequeue(packets), *last = head, *skb;
+	unsigned int size = udp_payload(head), len = size;
+	u16 segs = 1;
+
+	/* Only the last may be shorter. */
+	while (len == size && (skb = skb_peek(packets))) {
+		len = udp_payload(skb);
+		if (len > size || head->len + len > LEN_MAX)
+			break;
+		__skb_unlink(skb, packets);
+		append(head, last, skb);
+		last = skb;
+		segs++;
+	}
+	if (segs == 1)
+		return head;
+
+	skb_shinfo(head)->gso_size = size;
+	skb_shinfo(head)->gso_segs = segs;
+	skb_shinfo(head)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
+	/* There is none: nobody has to compute it. */
+	head->ip_summed = CHECKSUM_UNNECESSARY;
+	udp_hdr(head)->len = htons(head->len - skb_transport_offset(head));
+	return head;
+}
+
+/*
+ * Faults happen to packets one by one. Packets that are repeated may have been
+ * lost because something on their way can't take them apart. And a route that
+ * puts headers in front by itself (MPLS, segment routing) may need more room
+ * for them than there is (TX_LIST_ROOM).
+ */
+static bool may_join(const struct inc_burst *b)
+{
+	return skb_queue_len(&b->packets) > 1 && !b->apart &&
+	       !inc_fault_enabled() && !b->dst->lwtstate;
+}
+
+/**
+ * inc_burst_send() - send what is in a burst
+ * @b: burst; empty afterwards
+ * @qp: the member's QP
+ *
+ * Context: BH off; no lock held.
+ */
+void inc_burst_send(struct inc_burst *b, struct inc_qp *qp)
+{
+	struct sk_buff *skb;
+
+	while (!skb_queue_empty(&b->packets)) {
+		skb = may_join(b) ? join(&b->packets) :
+				    __skb_dequeue(&b->packets);
+		skb_dst_set(skb, dst_clone(b->dst));
+		inc_tx_xmit(qp, skb);
+	}
+	b->apart = false;
+}

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Transmit: the whole packet, ICRC included, is made here; then it takes the
+ * ordinary way out, through routing, netfilter, bridge and queueing
+ * disciplines.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/mm.h>
+#include <linux/udp.h>
+#include <linux/vmalloc.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
+#include <net/route.h>
+
+#include "core/icrc.h"
+#include "core/wire.h"
+#include "datapath/fault.h"
+#include "datapath/tx_gso.h"
+#include "datapath/tx_packet.h"
+#include "datapath/uplink.h"
+#include "object/qp.h"
+#include "object/switch.h"
+#include "object/tree.h"
+#include "report/trace.h"
+
+#define TX_TTL	64
+
+/* A payload up to this is copied: less work than a reference to its page. */
+#define TX_COPY_MAX	256
+/* Pad and ICRC. */
+#define TX_TRAILER_MAX	8
+/*
+ * In front of a packet that may be one of several in a list. Who takes the list
+ * apart (skb_segment_list()) puts a copy of all headers of the first in front
+ * of each and does not ask whether there is room. That happens at the last
+ * device, so these may be the headers of bridges, VLANs, labels and tunnels
+ * that no route here knows of. This is more than drivers give to what they
+ * receive, and GRO lists.
+ */
+#define TX_LIST_ROOM	192
+
+static struct dst_entry *route_ipv4(struct inc_qp *qp)
+{
+	struct flowi4 fl4 = {
+		.daddr		= qp->cfg.peer.s6_addr32[3],
+		.saddr		= qp->cfg.local.s6_addr32[3],
+		.flowi4_proto	= IPPROTO_UDP,
+		.fl4_sport	= qp->sport,
+		.fl4_dport	= htons(INC_UDP_PORT),
+	};
+	struct rtable *rt;
+
+	rt = ip_route_output_flow(qp->inet->net, &fl4, NULL);
+	if (IS_ERR(rt))
+		return NULL;
+	if (!qp->cfg.local.s6_addr32[3])
+		qp->cfg.local.s6_addr32[3] = fl4.saddr;
+	WRITE_ONCE(qp->iif, rt->dst.dev->ifindex);
+	return &rt->dst;
+}
+
+static struct dst_entry *route_ipv6(struct inc_qp *qp)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	struct flowi6 fl6 = {
+		.daddr		= qp->cfg.peer,
+		.saddr		= qp->cfg.local,
+		.flowi6_proto	= IPPROTO_UDP,
+		.fl6_sport	= qp->sport,
+		.fl6_dport	= htons(INC_UDP_PORT),
+	};
+	struct dst_entry *dst;
+
+	dst = ip6_dst_lookup_flow(qp->inet->net, NULL, &fl6, NULL);
+	if (IS_ERR(dst))
+		return NULL;
+	if (ipv6_addr_any(&qp->cfg.local))
+		qp->cfg.local = fl6.saddr;
+	WRITE_ONCE(qp->iif, dst->dev->ifindex);
+	return dst;
+#else
+	return NULL;
+#endif
+}
+
+/*
+ * A reference to the route, or NULL. BH are off. The first route that is found
+ * chooses our address, if the administrator did not.
+ */
+static struct dst_entry *route(struct inc_qp *qp)
+{
+	struct dst_entry *dst = dst_cache_get(&qp->dst);
+
+	if (dst)
+		return dst;
+	if (qp->cfg.family == AF_INET) {
+		dst = route_ipv4(qp);
+		if (dst)
+			dst_cache_set_ip4(&qp->dst, dst,
+					  qp->cfg.local.s6_addr32[3]);
+		return dst;
+	}
+	dst = route_ipv6(qp);
+#if IS_ENABLED(CONFIG_IPV6)
+	if (dst)
+		dst_cache_set_ip6(&qp->dst, dst, &qp->cfg.local);
+#endif
+	return dst;
+}
+
+/**
+ * inc_tx_source() - find the route to a new member, and with it our address
+ * @qp: QP that nobody knows of yet; its cfg.local is filled in if unspecified
+ *
+ * Context: process.
+ * Return: 0, or -ENETUNREACH if there is no route.
+ */
+int inc_tx_source(struct inc_qp *qp)
+{
+	struct dst_entry *dst;
+
+	local_bh_disable();
+	dst = route(qp);
+	local_bh_enable();
+	if (!dst)
+		return -ENETUNREACH;
+	dst_release(dst);
+	return 0;
+}
+
+static unsigned int ip_hdr_len(const struct inc_qp *qp)
+{
+	return qp->cfg.family == AF_INET ? sizeof(struct iphdr) :
+					   sizeof(struct ipv6hdr);
+}
+
+/* @len: of what the IP header precedes. */
+static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp,
+		     unsigned int len, u16 id)
+{
+	struct iphdr *ih = ip_hdr(skb);
+
+	*ih = (struct iphdr) {
+		.version	= IPVERSION,
+		.ihl		= sizeof(*ih) / 4,
+		.tot_len	= htons(sizeof(*ih) + len),
+		.id		= htons(id),
+		.frag_off	= htons(IP_DF),
+		.ttl		= TX_TTL,
+		.protocol	= IPPROTO_UDP,
+		.saddr		= qp->cfg.local.s6_addr32[3],
+		.daddr		= qp->cfg.peer.s6_addr32[3],
+	};
+	skb->protocol = htons(ETH_P_IP);
+}
+
+static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp,
+		     unsigned int len)
+{
+	struct ipv6hdr *ih = ipv6_hdr(skb);
+
+	*ih = (struct ipv6hdr) {
+		.version	= 6,
+		.payload_len	= htons(len),
+		.nexthdr	= IPPROTO_UDP,
+		.hop_limit	= TX_TTL,
+		.saddr		= qp->cfg.local,
+		.daddr		= qp->cfg.peer,
+	};
+	skb->protocol = htons(ETH_P_IPV6);
+}
+
+/*
+ * Headers for @pkt behind each other in @skb, which has room for them. The UDP
+ * checksum is 0, as RoCEv2 allows for both versions of IP: the ICRC protects
+ * more. The IP header is final, for the ICRC covers its length, ID and fragment
+ * field. @id: see tx_gso.c. Returns their CRC.
+ */
+static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
+		       struct sk_buff *skb, u16 id)
+{
+	unsigned int ip_len = ip_hdr_len(qp), transport;
+	struct udphdr *uh;
+	unsigned int len;
+
+	skb_reset_network_header(skb);
+	skb_put(skb, ip_len);
+	skb_set_transport_header(skb, ip_len);
+	uh = skb_put(skb, sizeof(*uh));
+	transport = inc_wire_build(skb_tail_pointer(skb), pkt);
+	skb_put(skb, transport);
+
+	len = sizeof(*uh) + transport + pkt->payload_len + pkt->pad +
+	      IB_ICRC_BYTES;
+	uh->source = qp->sport;
+	uh->dest = htons(INC_UDP_PORT);
+	uh->len = htons(len);
+	uh->check = 0;
+	if (ip_len == sizeof(struct iphdr))
+		put_ipv4(skb, qp, len, id);
+	else
+		put_ipv6(skb, qp, len);
+	return inc_icrc_hdr(skb_network_header(skb), ip_len, uh, transport);
+}
+
+#define SHINFO_SIZE	SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
+
+/*
+ * A packet whose payload will be a page that others have, too: its own are the
+ * headers, and a trailer of pad and ICRC, which is behind the end of its buffer.
+ * If that makes no difference to the allocator the buffer has room for the
+ * payload: then a receiver on this machine that wants it linear need not find
+ * another.
+ */
+static struct sk_buff *alloc_paged(unsigned int size, unsigned int payload_len)
+{
+	unsigned int end = SKB_DATA_ALIGN(size) + SHINFO_SIZE;
+	struct sk_buff *skb;
+	void *buf;
+
+	if (end + TX_TRAILER_MAX > PAGE_SIZE)
+		end = SKB_DATA_ALIGN(size - payload_len) + SHINFO_SIZE;
+	buf = napi_alloc_frag(end + TX_TRAILER_MAX);
+	if (!buf)
+		return NULL;
+	skb = napi_build_skb(buf, end);
+	if (!skb)
+		skb_free_frag(buf);
+	return skb;
+}
+
+static void add_page(struct sk_buff *skb, struct page *page, unsigned int off,
+		     unsigned int len)
+{
+	get_page(page);
+	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, off, len, len);
+}
+
+/*
+ * The payload, by reference, and the trailer. Returns the trailer. What is one
+ * member's alone may lie across a border of pages.
+ */
+static u8 *ref_pages(struct sk_buff *skb, const void *payload, unsigned int len,
+		     unsigned int trailer_len)
+{
+	u8 *trailer = (u8 *)skb_shinfo(skb) + SHINFO_SIZE;
+	struct page *page;
+
+	while (len) {
+		unsigned int off = offset_in_page(payload);
+		unsigned int part = min_t(unsigned int, len, PAGE_SIZE - off);
+
+		add_page(skb, vmalloc_to_page(payload), off, part);
+		payload += part;
+		len -= part;
+	}
+	page = virt_to_head_page(trailer);
+	add_page(skb, page, trailer - (u8 *)page_address(page), trailer_len);
+	/* Who wants to change the payload has to copy it. */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+	return trailer;
+}
+
+/* The same by copying. @payload is NULL for one of zeros. */
+static u8 *add_copy(struct sk_buff *skb, const void *payload, unsigned int len,
+		    unsigned int trailer_len)
+{
+	if (payload)
+		skb_put_data(skb, payload, len);
+	else
+		skb_put_zero(skb, len);
+	return skb_put(skb, trailer_len);
+}
+
+/*
+ * One more packet of a burst, but for its pad and ICRC, which belong to what is
+ * returned, or NULL. @crc takes the CRC of the headers.
+ */
+static u8 *build(struct inc_burst *b, struct inc_qp *qp,
+		 const struct inc_pkt *pkt, const void *payload, u32 *crc)
+{
+	unsigned int payload_len = pkt->payload_len;
+	unsigned int trailer_len = pkt->pad + IB_ICRC_BYTES;
+	bool paged = payload && payload_len > TX_COPY_MAX &&
+		     offset_in_page(payload) + payload_len <= PAGE_SIZE;
+	unsigned int reserve, len;
+	struct dst_entry *dst;
+	struct sk_buff *skb;
+
+	if (!b->dst)
+		b->dst = route(qp);
+	dst = b->dst;
+	if (!dst)
+		goto err_route;
+	len = ip_hdr_len(qp) + sizeof(struct udphdr) + INC_MAX_TRANSPORT_HDR +
+	      payload_len + trailer_len;
+	if (len > dst_mtu(dst))
+		goto err_route;
+	reserve = LL_RESERVED_SPACE(dst->dev);
+	if (pkt->opcode != IB_OPCODE_RC_ACKNOWLEDGE)
+		reserve += TX_LIST_ROOM;
+	len += reserve + dst->dev->needed_tailroom;
+	skb = paged ? alloc_paged(len, payload_len) : alloc_skb(len, GFP_ATOMIC);
+	if (!skb)
+		goto err_mem;
+	skb_reserve(skb, reserve);
+	*crc = put_headers(qp, pkt, skb, skb_queue_len(&b->packets));
+	__skb_queue_tail(&b->packets, skb);
+	return paged ? ref_pages(skb, payload, payload_len, trailer_len) :
+		       add_copy(skb, payload, payload_len, trailer_len);
+
+err_mem:
+	inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_TX_NO_MEMORY);
+	return NULL;
+err_route:
+	inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_TX_ROUTE);
+	return NULL;
+}
+
+/* A payload that nobody else gets, or NULL, with its CRC from 0. */
+static const void *alone(struct inc_wqe *w, const void *payload, u32 *crc)
+{
+	if (!payload)
+		return NULL;
+	if (!w->summed) {
+		w->crc = inc_crc_payload(payload, w->len);
+		w->summed = true;
+	}
+	*crc = w->crc;
+	return payload;
+}
+
+/*
+ * The payload of a result, with its CRC from 0: the slot's own memory, which
+ * stays as it is until all ranks have begun the slot's next message. Then the
+ * member has had the result, only an acknowledgment was lost, what is in the
+ * repetition does not matter, and zeros do; but its ICRC has to be right, or it is
+ * repeated until the member is taken for dead.
+ */
+static const void *result(struct inc_qp *qp, struct inc_wqe *w, u32 *crc)
+{
+	struct inc_tree *tree = qp->tree;
+	const struct inc_slot *s = &tree->slot[w->slot].m;
+
+	*crc = 0;
+	if (!w->len)
+		return NULL;
+	if (qp->up)
+		return alone(w, inc_up_payload(qp, w), crc);
+	if (!inc_slot_has(s, w->msg_id))
+		return NULL;
+	if (!w->shared)
+		return alone(w, s->result + w->off, crc);
+	*crc = s->chunk[inc_chunk_at(&tree->geom, w->off)].crc;
+	return s->result + w->off;
+}
+
+/* Move a CRC over a payload of @len bytes, pad included. */
+static u32 shift(const struct inc_tree *tree, u32 crc, unsigned int len)
+{
+	if (len == tree->crc_shift[1].len)
+		return inc_crc_shift(&tree->crc_shift[1], crc);
+	if (len == tree->crc_shift[0].len)
+		return inc_crc_shift(&tree->crc_shift[0], crc);
+	return inc_crc_shift_any(crc, len);
+}
+
+/**
+ * inc_tx_request() - make the packet of a request in flight
+ * @b: takes it; without memory or route it is lost, and counted
+ * @qp: QP
+ * @wqe: what to send; keeps the CRC of its payload
+ * @psn: its PSN
+ * @ackreq: ask for an acknowledgment
+ *
+ * Context: BH off; qp->tx_lock held.
+ */
+void inc_tx_request(struct inc_burst *b, struct inc_qp *qp, struct inc_wqe *wqe,
+		    u32 psn, bool ackreq)
+{
+	struct inc_pkt pkt = {
+		.opcode		= wqe->opcode |
+				  (qp->cfg.transport == INC_TRANSPORT_UC ?
+				   IB_OPCODE_UC : 0),
+		.ackreq		= ackreq,
+		.pad		= -wqe->len & 3,
+		.pkey		= qp->cfg.pkey,
+		.payload_len	= wqe->len,
+		.qpn		= qp->cfg.peer_qpn,
+		.psn		= psn,
+		.va		= wqe->va,
+		.rkey		= wqe->rkey,
+		.dmalen		= qp->up ? inc_up_dmalen(qp, wqe) : wqe->len,
+		.imm		= wqe->imm,
+	};
+	u32 payload_crc, crc;
+	const void *payload;
+	u8 *trailer;
+
+	payload = result(qp, wqe, &payload_crc);
+	trailer = build(b, qp, &pkt, payload, &crc);
+	if (!trailer)
+		return;
+	crc = shift(qp->tree, crc, wqe->len + pkt.pad) ^ payload_crc;
+	memset(trailer, 0, pkt.pad);
+	put_unaligned_le32(~crc, trailer + pkt.pad);
+}
+
+/**
+ * inc_tx_ack() - send an acknowledgment or NAK
+ * @qp: QP
+ * @syndrome: AETH syndrome
+ * @psn: PSN that it is about
+ * @msn: message sequence number
+ *
+ * Context: BH off; no lock held.
+ */
+void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
+{
+	struct inc_pkt pkt = {
+		.opcode		= IB_OPCODE_RC_ACKNOWLEDGE,
+		.pkey		= qp->cfg.pkey,
+		.qpn		= qp->cfg.peer_qpn,
+		.psn		= psn,
+		.syndrome	= syndrome,
+		.msn		= msn,
+	};
+	struct inc_burst b;
+	u8 *trailer;
+	u32 crc;
+
+	inc_burst_init(&b);
+	trailer = build(&b, qp, &pkt, NULL, &crc);
+	if (trailer)
+		put_unaligned_le32(~crc, trailer);
+	inc_burst_send(&b, qp);
+	inc_burst_end(&b);
+}
+
+/* From the IP header on, of all packets that it is. */
+static unsigned int wire_bytes(const struct sk_buff *skb)
+{
+	unsigned int hdr = skb_transport_offset(skb) + sizeof(struct udphdr);
+
+	if (!skb_is_gso(skb))
+		return skb->len;
+	return skb->len + (skb_shinfo(skb)->gso_segs - 1) * hdr;
+}
+
+/**
+ * inc_tx_xmit() - give a packet to the IP stack
+ * @qp: QP
+ * @skb: packet, or several to be segmented; has its route; consumed
+ *
+ * Context: BH off; no lock held.
+ */
+void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb)
+{
+	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_WIRE_BYTES,
+		      wire_bytes(skb));
+	if (inc_fault_enabled() && inc_fault_tx(qp, skb))
+		return;
+	inc_tx_output(qp, skb);
+}
+
+/**
+ * inc_tx_output() - the same for a packet that was counted, and has met its
+ *	faults
+ * @qp: QP
+ * @skb: packet; consumed
+ *
+ * Context: BH off; no lock held.
+ */
+void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
+{
+	int err;
+
+	if (skb->protocol == htons(ETH_P_IP))
+		err = ip_local_out(qp->inet->net, NULL, skb);
+	else
+		err = ip6_local_out(qp->inet->net, NULL, skb);
+	if (net_xmit_eval(err))
+		inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_TX_ERROR);
+}

@@ -1,0 +1,744 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The requester's side of a QP: results and statuses that are ready become
+ * requests in flight, requests become packets.
+ *
+ * A result streams: what is complete of it is sent while the rest is missing.
+ * Packets of one WRITE message must follow each other on a QP, so a streaming
+ * result would block all other slots; hence each packet is a WRITE ONLY, and
+ * the last one of the result has the Immediate.
+ */
+#include "compat.h"
+#include "core/psn.h"
+#include "datapath/engine.h"
+#include "datapath/liveness.h"
+#include "datapath/tx_gso.h"
+#include "datapath/tx_packet.h"
+#include "datapath/tx_queue.h"
+#include "datapath/uplink.h"
+#include "object/hold.h"
+#include "object/qp.h"
+#include "object/tree.h"
+#include "report/trace.h"
+
+static u32 imm_of(u32 msg_id, u8 status)
+{
+	return (u32)status << INC_IMM_STATUS_SHIFT |
+	       (msg_id & INC_IMM_MSG_ID_MASK);
+}
+
+static void enqueue(struct inc_qp *qp, u16 slot)
+{
+	struct inc_out *out = &qp->out[slot];
+
+	lockdep_assert_held(&qp->tx_lock);
+	if (out->queued)
+		return;
+	out->queued = true;
+	qp->fifo[qp->fifo_tail++ & (qp->tree->cfg.slots - 1)] = slot;
+}
+
+static bool fifo_empty(const struct inc_qp *qp)
+{
+	return qp->fifo_head == qp->fifo_tail;
+}
+
+/*
+ * A slot in the fifo that has nothing to send any more: the result was to be
+ * repeated, but meanwhile the member went on, so it has had it.
+ */
+static bool stale(const struct inc_out *out)
+{
+	return !out->again &&
+	       (!out->open || (!out->status && out->sent == out->ready));
+}
+
+/**
+ * inc_send_open() - a request begins: remember where its result goes
+ * @qp: the member's QP
+ * @msg: what the request's header says
+ * @va: where the member wants the result
+ * @rkey: key of that memory
+ * @size: bytes of its packets, if they have to wait
+ *
+ * Context: BH; qp->rx_lock held, takes qp->tx_lock.
+ * Return: enum inc_open_verdict.
+ */
+enum inc_open_verdict inc_send_open(struct inc_qp *qp,
+				    const struct inc_msg *msg, u64 va,
+				    u32 rkey, u32 size)
+{
+	enum inc_open_verdict verdict;
+	struct inc_out *out;
+
+	out = &qp->out[msg->msg_id & (qp->tree->cfg.slots - 1)];
+	spin_lock_bh(&qp->tx_lock);
+	if (out->begun && out->msg_id == msg->msg_id) {
+		/* Opened again it would be answered again. */
+		verdict = INC_OPEN_REPEAT;
+	} else if (out->open ||
+		   (out->begun && (s32)(msg->msg_id - out->msg_id) < 0)) {
+		verdict = INC_OPEN_BUSY;
+	} else if (inc_hold_full(qp, msg->msg_id, size)) {
+		verdict = INC_OPEN_HELD;
+	} else {
+		verdict = INC_OPEN_OK;
+		out->va = va;
+		out->rkey = rkey;
+		out->msg_id = msg->msg_id;
+		out->held = size;
+		out->off = msg->out_off;
+		out->len = msg->out_len;
+		out->whole = out->len == msg->data_len;
+		out->nchunks = out->whole ? msg->nchunks :
+			       max(DIV_ROUND_UP(out->len, qp->tree->cfg.pmtu), 1U);
+		out->ready = 0;
+		out->sent = 0;
+		out->status = INC_STATUS_OK;
+		out->open = true;
+		out->begun = true;
+		out->again = false;
+		inc_hold_add(qp, size);
+		WRITE_ONCE(qp->begun, qp->begun + 1);
+		qp->nopen++;
+	}
+	spin_unlock_bh(&qp->tx_lock);
+	return verdict;
+}
+
+/**
+ * inc_send_again() - a UC member wants to know what became of a message
+ * @qp: its QP
+ * @msg_id: message
+ *
+ * Context: BH; takes qp->tx_lock.
+ * Return: enum inc_again_verdict.
+ */
+enum inc_again_verdict inc_send_again(struct inc_qp *qp, u32 msg_id)
+{
+	u16 slot = msg_id & (qp->tree->cfg.slots - 1);
+	struct inc_out *out = &qp->out[slot];
+	enum inc_again_verdict verdict;
+
+	spin_lock_bh(&qp->tx_lock);
+	if (!out->begun || (s32)(msg_id - out->msg_id) > 0) {
+		verdict = INC_AGAIN_UNKNOWN;
+	} else if (msg_id != out->msg_id) {
+		verdict = INC_AGAIN_OLD;
+	} else if (out->open) {
+		verdict = INC_AGAIN_OPEN;
+	} else {
+		verdict = INC_AGAIN_QUEUED;
+		out->again = true;
+		enqueue(qp, slot);
+	}
+	spin_unlock_bh(&qp->tx_lock);
+	return verdict;
+}
+
+/**
+ * inc_send_close() - a request turned out to be no business of its slot
+ * @qp: QP of the member
+ * @msg_id: message that inc_send_open() was called for
+ *
+ * The message may be opened again. What another CPU has queued for it in the
+ * meantime is sent all the same.
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_close(struct inc_qp *qp, u32 msg_id)
+{
+	struct inc_out *out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
+
+	spin_lock_bh(&qp->tx_lock);
+	out->begun = false;
+	WRITE_ONCE(qp->begun, qp->begun - 1);
+	if (out->open && (!out->queued || stale(out))) {
+		out->open = false;
+		inc_hold_add(qp, -(s64)out->held);
+		qp->nopen--;
+	}
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/* How many packets of a member's part are ready if so many chunks are. */
+static u16 out_ready(const struct inc_slot_geom *g, const struct inc_out *out,
+		     const struct inc_msg *msg, u16 ready)
+{
+	u32 bytes;
+
+	if (out->whole || ready == msg->nchunks)
+		return min(ready, out->nchunks);
+	bytes = inc_chunk_off(g, ready);
+	if (bytes <= out->off)
+		return 0;
+	/* The last packet says that the whole message is done. */
+	return min_t(u32, (bytes - out->off) / g->pmtu, out->nchunks - 1);
+}
+
+/**
+ * inc_send_result() - more of a result is ready
+ * @qp: QP of a member
+ * @slot: slot
+ * @msg: message
+ * @ready: chunks of it that are ready now
+ *
+ * What is queued is sent by inc_send_kick().
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
+		     u16 ready)
+{
+	struct inc_out *out = &qp->out[slot];
+
+	spin_lock_bh(&qp->tx_lock);
+	if (out->open && out->msg_id == msg->msg_id) {
+		ready = out_ready(&qp->tree->geom, out, msg, ready);
+		/* Two CPUs may come here in the other order. */
+		if (ready > out->ready) {
+			out->ready = ready;
+			if (ready == out->nchunks) {
+				inc_hold_add(qp, -(s64)out->held);
+				qp->nopen--;
+			}
+			enqueue(qp, slot);
+		}
+	}
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_send_status() - a message has ended with an error
+ * @qp: QP of a member
+ * @slot: slot
+ * @msg_id: message; nothing happens if the member's request has not begun
+ * @status: enum inc_status
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status)
+{
+	struct inc_out *out = &qp->out[slot];
+
+	spin_lock_bh(&qp->tx_lock);
+	if (out->open && out->msg_id == msg_id && !out->status) {
+		out->status = status;
+		if (out->ready < out->nchunks) {
+			inc_hold_add(qp, -(s64)out->held);
+			qp->nopen--;
+		}
+		enqueue(qp, slot);
+	}
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/* @spare: leave so many places to others. Returns false if there is no room. */
+static bool add_stray(struct inc_qp *qp, u32 msg_id, u8 status, u8 spare)
+{
+	if (qp->nstray + spare >= INC_QP_MAX_STRAY)
+		return false;
+	qp->stray[qp->nstray++] = imm_of(msg_id, status);
+	return true;
+}
+
+/**
+ * inc_send_stray() - refuse a message that no slot knows of
+ * @qp: QP of the member
+ * @msg_id: message
+ * @status: enum inc_status
+ *
+ * Context: BH; takes qp->tx_lock.
+ * Return: false if too many wait to be told. Then the member breaks the rules faster
+ * than it reads, and the message is to come again.
+ */
+bool inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status)
+{
+	bool added;
+
+	spin_lock_bh(&qp->tx_lock);
+	added = add_stray(qp, msg_id, status, 1);
+	spin_unlock_bh(&qp->tx_lock);
+	return added;
+}
+
+/**
+ * inc_send_missing() - tell a UC member to send a message again, if it was lost
+ * @qp: its QP
+ * @msg_id: message that should have come by now
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_missing(struct inc_qp *qp, u32 msg_id)
+{
+	const struct inc_out *out;
+
+	out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
+	spin_lock_bh(&qp->tx_lock);
+	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
+		add_stray(qp, msg_id, INC_STATUS_AGAIN, 1);
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_send_farewell() - tell a member that its tree is of no use any more
+ * @qp: QP of the member
+ * @status: enum inc_status
+ *
+ * A member that waits for a message learns it from that message's status;
+ * one that waits for none gets it with the message ID that it would use next.
+ *
+ * Context: process; takes qp->tx_lock.
+ */
+void inc_send_farewell(struct inc_qp *qp, u8 status)
+{
+	u32 next = READ_ONCE(qp->next_msg_id);
+	bool waits = false;
+	u16 slot;
+
+	spin_lock_bh(&qp->tx_lock);
+	for (slot = 0; slot < qp->tree->cfg.slots && !waits; slot++)
+		waits = qp->out[slot].open;
+	/* The place that was left for it: this is said once, and never lost. */
+	if (!waits)
+		add_stray(qp, next, status, 0);
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_send_probe() - find out whether a silent member lives
+ * @qp: its QP
+ *
+ * A zero-length RDMA WRITE touches no memory (IBTA C9-88) and completes
+ * nothing on the host, but has to be acknowledged.
+ *
+ * Context: BH; takes qp->tx_lock.
+ */
+void inc_send_probe(struct inc_qp *qp)
+{
+	/* A UC member would not answer; nor would one whose QP is not up yet. */
+	if (qp->cfg.transport == INC_TRANSPORT_UC ||
+	    !(qp->up || READ_ONCE(qp->heard)))
+		return;
+	spin_lock_bh(&qp->tx_lock);
+	/* What is in flight is as good as a probe. */
+	if (qp->req.una == qp->req.max)
+		qp->probe = true;
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_send_idle() - has a member acknowledged everything
+ * @qp: its QP
+ *
+ * Context: BH; takes qp->tx_lock.
+ * Return: true if so, or if it never will because its QP is in error, or may not
+ * because nothing was ever heard of it.
+ */
+bool inc_send_idle(struct inc_qp *qp)
+{
+	bool idle;
+
+	spin_lock_bh(&qp->tx_lock);
+	idle = qp->state != INC_MEMBER_STATE_RTS || !qp->heard ||
+	       (qp->req.una == qp->req.max && fifo_empty(qp) && !qp->nstray &&
+		!qp->probe);
+	spin_unlock_bh(&qp->tx_lock);
+	return idle;
+}
+
+static bool anything_queued(const struct inc_qp *qp)
+{
+	if (qp->up && inc_up_under_way(qp))
+		return inc_up_sendable(qp);
+	return !fifo_empty(qp) || qp->nstray || qp->probe;
+}
+
+static void fill_status(struct inc_qp *qp, struct inc_wqe *w, u32 imm)
+{
+	u8 status = imm >> INC_IMM_STATUS_SHIFT;
+
+	*w = (struct inc_wqe) {
+		.imm	= imm,
+		.opcode	= IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE,
+	};
+	if (status == INC_STATUS_AGAIN || status == INC_STATUS_WAIT) {
+		inc_stats_inc(qp->stats, status == INC_STATUS_AGAIN ?
+			      INC_A_MEMBER_STATS_TX_SEND_AGAIN :
+			      INC_A_MEMBER_STATS_TX_WAIT);
+		return;
+	}
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_ERRORS);
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
+}
+
+/* A UC member learns with each result which of its messages have ended. */
+static u8 ok_status(struct inc_qp *qp, u32 msg_id)
+{
+	s32 behind;
+
+	if (qp->cfg.transport != INC_TRANSPORT_UC)
+		return INC_STATUS_OK;
+	behind = msg_id - inc_tree_mark(qp->tree);
+	return INC_IMM_MARK | clamp(behind, 0, INC_IMM_MARK_MAX);
+}
+
+static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
+		       struct inc_out *out)
+{
+	const struct inc_slot_geom *g = &qp->tree->geom;
+	u16 n = out->sent++;
+	bool last = out->sent == out->nchunks;
+	u32 off = out->whole ? inc_chunk_off(g, n) : (u32)n * g->pmtu;
+
+	*w = (struct inc_wqe) {
+		.va	= out->va + off,
+		.rkey	= out->rkey,
+		.msg_id	= out->msg_id,
+		.imm	= imm_of(out->msg_id, ok_status(qp, out->msg_id)),
+		.off	= out->off + off,
+		.slot	= slot,
+		.shared	= out->whole,
+		.len	= out->whole ? inc_chunk_len(g, n, out->len) :
+				       min_t(u32, out->len - off, g->pmtu),
+		.opcode	= last ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
+				 IB_OPCODE_RC_RDMA_WRITE_ONLY,
+	};
+	if (!last)
+		qp->tx_end = INC_REQ_MORE;
+	else if (out->nchunks == 1)
+		qp->tx_end = INC_REQ_END_SHARED;
+	if (last) {
+		out->open = false;
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
+	}
+}
+
+static void fill_stray(struct inc_qp *qp, struct inc_wqe *w)
+{
+	fill_status(qp, w, qp->stray[0]);
+	qp->nstray--;
+	memmove(qp->stray, qp->stray + 1, qp->nstray * sizeof(qp->stray[0]));
+}
+
+/* The next thing that waits becomes a request in flight, if the window has room. */
+static void fill_one(struct inc_qp *qp)
+{
+	struct inc_out *out;
+	struct inc_wqe *w;
+	u16 slot;
+
+	if (!anything_queued(qp))
+		return;
+	w = inc_req_push(&qp->req);
+	if (!w)
+		return;
+
+	qp->tx_end = INC_REQ_END;
+	if (qp->up && inc_up_under_way(qp)) {
+		qp->tx_end = inc_up_fill(qp, w);
+		return;
+	}
+	if (qp->nstray) {
+		fill_stray(qp, w);
+		return;
+	}
+	if (fifo_empty(qp)) {
+		qp->probe = false;
+		*w = (struct inc_wqe) { .opcode = IB_OPCODE_RC_RDMA_WRITE_ONLY };
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PROBES);
+		return;
+	}
+
+	if (qp->up) {
+		qp->tx_end = inc_up_fill(qp, w);
+		return;
+	}
+	slot = qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)];
+	out = &qp->out[slot];
+	if (out->status) {
+		fill_status(qp, w, imm_of(out->msg_id, out->status));
+		out->open = false;
+	} else {
+		fill_chunk(qp, w, slot, out);
+	}
+	if (!out->open || out->sent == out->ready) {
+		out->queued = false;
+		qp->fifo_head++;
+	}
+}
+
+static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
+		       enum inc_req_kind kind)
+{
+	switch (kind) {
+	case INC_REQ_FRESH:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PACKETS);
+		inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_BYTES, w->len);
+		trace_inc_tx_result(qp, psn, w);
+		break;
+	case INC_REQ_AGAIN:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_RETRANSMITS);
+		trace_inc_retransmit(qp, psn);
+		break;
+	case INC_REQ_ASK:
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PROBES);
+		break;
+	}
+}
+
+static void arm(struct inc_qp *qp, u64 now)
+{
+	u64 deadline = inc_req_deadline(&qp->req);
+	unsigned long at;
+
+	if (!deadline)
+		return;
+	at = jiffies + 1 +
+	     (deadline > now ? usecs_to_jiffies(deadline - now) : 0);
+	/*
+	 * A pending timer that is early looks again and re-arms itself, which
+	 * saves touching it with every packet; one that is late is moved.
+	 */
+	if (!timer_pending(&qp->rto) || time_before(at, qp->rto.expires))
+		mod_timer(&qp->rto, at);
+}
+
+/*
+ * The same for a UC member, whose requests are in no flight: they are forgotten
+ * when they are sent. Returns false if nothing waits.
+ */
+static bool fill_uc(struct inc_qp *qp, struct inc_wqe *w, enum inc_req_kind *kind)
+{
+	*kind = INC_REQ_FRESH;
+	if (qp->nstray) {
+		fill_stray(qp, w);
+		return true;
+	}
+	while (!fifo_empty(qp)) {
+		u16 slot = qp->fifo[qp->fifo_head++ & (qp->tree->cfg.slots - 1)];
+		struct inc_out *out = &qp->out[slot];
+
+		out->queued = false;
+		if (stale(out))
+			continue;
+		if (out->again) {
+			*kind = INC_REQ_AGAIN;
+			out->again = false;
+			out->sent = 0;
+		}
+		if (out->status)
+			fill_status(qp, w, imm_of(out->msg_id, out->status));
+		else
+			fill_chunk(qp, w, slot, out);
+		out->open = false;
+		return true;
+	}
+	return false;
+}
+
+static bool make_batch_uc(struct inc_qp *qp, struct inc_burst *b)
+{
+	int i;
+
+	for (i = 0; i < INC_BURST_MAX; i++) {
+		enum inc_req_kind kind;
+		struct inc_wqe w;
+
+		if (!fill_uc(qp, &w, &kind))
+			break;
+		count_sent(qp, &w, qp->uc_psn, kind);
+		b->apart |= kind == INC_REQ_AGAIN;
+		/* Without memory it is lost; the member asks for it. */
+		inc_tx_request(b, qp, &w, qp->uc_psn, false);
+		qp->uc_psn = inc_psn_add(qp->uc_psn, 1);
+	}
+	return i == INC_BURST_MAX;
+}
+
+/* Make up to a batch of packets. Returns whether there may be more. */
+static bool make_batch(struct inc_qp *qp, struct inc_burst *b)
+{
+	u64 now = inc_now();
+	int i;
+
+	lockdep_assert_held(&qp->tx_lock);
+	if (qp->state != INC_MEMBER_STATE_RTS)
+		return false;
+	if (qp->cfg.transport == INC_TRANSPORT_UC)
+		return make_batch_uc(qp, b);
+
+	for (i = 0; i < INC_BURST_MAX; i++) {
+		enum inc_req_kind kind;
+		struct inc_wqe *w;
+		bool ackreq;
+		u32 psn;
+
+		if (qp->req.next == qp->req.max)
+			fill_one(qp);
+		w = inc_req_next(&qp->req, now,
+				 anything_queued(qp) ? INC_REQ_MORE : qp->tx_end,
+				 &psn, &ackreq, &kind);
+		if (!w)
+			break;
+		count_sent(qp, w, psn, kind);
+		b->apart |= kind == INC_REQ_AGAIN;
+		/* Without memory it counts as lost; the timer repeats it. */
+		inc_tx_request(b, qp, w, psn, ackreq);
+	}
+	arm(qp, now);
+	return i == INC_BURST_MAX;
+}
+
+/*
+ * Batches that one turn of a CPU may send. That is more than the largest window;
+ * others that come meanwhile could keep it at it for ever.
+ */
+#define MAX_BATCHES	(2 * INC_REQ_MAX_WINDOW / INC_BURST_MAX)
+
+/* Send all there is, or have @more go on where this one had its turn. */
+static void transmit(struct inc_qp *qp, struct inc_burst *b)
+{
+	int left = MAX_BATCHES;
+	bool more;
+
+	lockdep_assert_held(&qp->tx_lock);
+	while (qp->tx_again) {
+		if (!left--) {
+			queue_work(system_bh_wq, &qp->more);
+			return;
+		}
+		qp->tx_again = false;
+		more = make_batch(qp, b);
+		spin_unlock(&qp->tx_lock);
+		inc_burst_send(b, qp);
+		spin_lock(&qp->tx_lock);
+		qp->tx_again |= more;
+	}
+	qp->tx_busy = false;
+}
+
+/**
+ * inc_send_kick() - send what can be sent
+ * @qp: QP
+ *
+ * One CPU transmits for a QP at a time, so that PSNs leave in order without a
+ * lock held across the IP stack; a second one leaves its packets to the first.
+ *
+ * Context: any but hard interrupt, RCU read side or a reference to the QP.
+ */
+void inc_send_kick(struct inc_qp *qp)
+{
+	struct inc_burst burst;
+	bool lone = false;
+
+	inc_burst_init(&burst);
+	local_bh_disable();
+	spin_lock(&qp->tx_lock);
+	qp->tx_again = true;
+	if (!qp->tx_busy) {
+		qp->tx_busy = true;
+		transmit(qp, &burst);
+		lone = !qp->nopen;
+	}
+	spin_unlock(&qp->tx_lock);
+	inc_burst_end(&burst);
+	if (lone)
+		inc_engine_ack_lone(qp);
+	local_bh_enable();
+}
+
+/**
+ * inc_send_more() - a CPU has had its turn, and there was more to send
+ * @work: inc_qp.more; inc_qp.tx_busy is still set for it
+ *
+ * Context: softirq.
+ */
+void inc_send_more(struct work_struct *work)
+{
+	struct inc_qp *qp = container_of(work, struct inc_qp, more);
+	struct inc_burst burst;
+
+	inc_burst_init(&burst);
+	spin_lock(&qp->tx_lock);
+	transmit(qp, &burst);
+	spin_unlock(&qp->tx_lock);
+	inc_burst_end(&burst);
+}
+
+/**
+ * inc_send_heard() - the first packet of a member has come
+ * @qp: its QP
+ *
+ * What could not reach it may do so now, without waiting for the timer.
+ *
+ * Context: softirq, no lock held.
+ */
+void inc_send_heard(struct inc_qp *qp)
+{
+	spin_lock(&qp->tx_lock);
+	WRITE_ONCE(qp->heard, true);
+	inc_req_heard(&qp->req, inc_now());
+	spin_unlock(&qp->tx_lock);
+	inc_send_kick(qp);
+}
+
+/*
+ * A member that sends requests lives, whatever it does not answer; but one that
+ * answers by RNR NAKs alone is given the dead time for that. A member of which
+ * nothing was ever heard may not be up yet. A parent was, before its leaf knew it.
+ */
+static void look_for_life(struct inc_qp *qp, u64 now)
+{
+	if (!qp->heard && !qp->up)
+		inc_req_alive(&qp->req, now);
+	else if (READ_ONCE(qp->spoke) && !qp->req.rnr)
+		inc_req_alive(&qp->req, now - jiffies_to_usecs(jiffies -
+						READ_ONCE(qp->spoke_at)));
+}
+
+/* @rnr: takes whether the member was waited for because it asked for that. */
+static enum inc_req_timer timed_out(struct inc_qp *qp, bool reprieve, bool *rnr)
+{
+	enum inc_req_timer what = INC_REQ_TIMER_LATER;
+	u64 now = inc_now();
+
+	spin_lock(&qp->tx_lock);
+	*rnr = qp->req.rnr;
+	if (qp->state != INC_MEMBER_STATE_RTS)
+		goto out;
+	if (reprieve)
+		inc_req_reprieve(&qp->req, now);
+	else
+		look_for_life(qp, now);
+	what = inc_req_timeout(&qp->req, now);
+	if (what == INC_REQ_TIMER_LATER)
+		arm(qp, now);
+	else if (what == INC_REQ_TIMER_BACK)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_TIMEOUTS);
+out:
+	spin_unlock(&qp->tx_lock);
+	return what;
+}
+
+/**
+ * inc_send_timer() - a QP's retransmission timer ran
+ * @t: inc_qp.rto
+ *
+ * Context: softirq.
+ */
+void inc_send_timer(struct timer_list *t)
+{
+	struct inc_qp *qp = timer_container_of(qp, t, rto);
+	enum inc_req_timer what;
+	bool rnr;
+
+	what = timed_out(qp, false, &rnr);
+	if (what == INC_REQ_TIMER_DEAD && !rnr && inc_scan_doubt(qp))
+		what = timed_out(qp, true, &rnr);
+	if (what == INC_REQ_TIMER_DEAD)
+		inc_qp_error(qp, rnr ? INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :
+				       INC_MEMBER_ERROR_RETRY_EXCEEDED);
+	else if (what != INC_REQ_TIMER_LATER && what != INC_REQ_TIMER_IDLE)
+		inc_send_kick(qp);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What waits to be sent to a member, and its way into packets.
+ */
+#ifndef _INC_TX_QUEUE_H
+#define _INC_TX_QUEUE_H
+
+#include <linux/ktime.h>
+#include <linux/types.h>
+
+struct inc_msg;
+struct inc_qp;
+struct timer_list;
+struct work_struct;
+
+/* The clock of requester and slots, microseconds. */
+static inline u64 inc_now(void)
+{
+	return ktime_to_us(ktime_get());
+}
+
+/**
+ * enum inc_open_verdict - may a request begin, as its member's results go
+ * @INC_OPEN_OK: yes; its result has a place to go to now
+ * @INC_OPEN_BUSY: no: the slot's last result is not on its way yet, or the
+ *	member is past this message
+ * @INC_OPEN_REPEAT: no: this message has been opened before
+ * @INC_OPEN_HELD: not now: too much is held of this member
+ */
+enum inc_open_verdict {
+	INC_OPEN_OK,
+	INC_OPEN_BUSY,
+	INC_OPEN_REPEAT,
+	INC_OPEN_HELD,
+};
+
+/**
+ * enum inc_again_verdict - what is known of a message that a UC member repeats
+ * @INC_AGAIN_UNKNOWN: nothing
+ * @INC_AGAIN_OPEN: it has begun and not ended
+ * @INC_AGAIN_QUEUED: it has ended, and its result or status is queued once more
+ * @INC_AGAIN_OLD: the member has begun a later message of that slot
+ */
+enum inc_again_verdict {
+	INC_AGAIN_UNKNOWN,
+	INC_AGAIN_OPEN,
+	INC_AGAIN_QUEUED,
+	INC_AGAIN_OLD,
+};
+
+enum inc_open_verdict inc_send_open(struct inc_qp *qp,
+				    const struct inc_msg *msg, u64 va,
+				    u32 rkey, u32 size);
+enum inc_again_verdict inc_send_again(struct inc_qp *qp, u32 msg_id);
+void inc_send_missing(struct inc_qp *qp, u32 msg_id);
+void inc_send_close(struct inc_qp *qp, u32 msg_id);
+void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
+		     u16 ready);
+void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status);
+bool inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status);
+void inc_send_farewell(struct inc_qp *qp, u8 status);
+void inc_send_probe(struct inc_qp *qp);
+void inc_send_kick(struct inc_qp *qp);
+void inc_send_more(struct work_struct *work);
+bool inc_send_idle(struct inc_qp *qp);
+void inc_send_heard(struct inc_qp *qp);
+void inc_send_timer(struct timer_list *t);
+
+#endif /* _INC_TX_QUEUE_H */

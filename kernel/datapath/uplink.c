@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A leaf's link to its parent.
+ *
+ * Up go requests as hosts send them, packet by packet as chunks are gathered. The
+ * packets of a message follow each other on a QP, so messages go one after the
+ * other, in the order in which their first chunks were gathered. Their bytes lie
+ * in the slot (inc_slot.up) until the slot's next message is gathered there, and
+ * by then the parent has answered this one.
+ *
+ * Down come the parent's results into the slot's result buffer, and from there
+ * they go to the members as a root's do.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "core/responder.h"
+#include "core/wire.h"
+#include "datapath/fanout.h"
+#include "datapath/liveness.h"
+#include "datapath/tx_queue.h"
+#include "datapath/uplink.h"
+#include "object/mem.h"
+#include "object/qp.h"
+#include "object/tree.h"
+#include "report/trace.h"
+
+/**
+ * inc_up_memory() - what inc_up_alloc() takes
+ * @tree: tree
+ *
+ * Return: bytes.
+ */
+u64 inc_up_memory(const struct inc_tree *tree)
+{
+	return inc_mem_kvmalloc(sizeof(struct inc_up)) +
+	       inc_mem_kvmalloc(tree->cfg.slots * sizeof(struct inc_up_out));
+}
+
+/**
+ * inc_up_alloc() - make what a QP to the parent needs
+ * @tree: tree of the leaf
+ *
+ * Context: process.
+ * Return: it, or NULL.
+ */
+struct inc_up *inc_up_alloc(const struct inc_tree *tree)
+{
+	struct inc_up *up = kzalloc_obj(*up, GFP_KERNEL_ACCOUNT);
+	u16 i;
+
+	if (!up)
+		return NULL;
+	up->out = kvcalloc(tree->cfg.slots, sizeof(*up->out),
+			   GFP_KERNEL_ACCOUNT);
+	if (!up->out) {
+		kfree(up);
+		return NULL;
+	}
+	/* The message before the slot's first one. */
+	for (i = 0; i < tree->cfg.slots; i++)
+		up->out[i].msg_id = tree->slot[i].m.msg.msg_id - tree->cfg.slots;
+	return up;
+}
+
+/**
+ * inc_up_free() - undo inc_up_alloc()
+ * @up: it, or NULL
+ *
+ * Context: process.
+ */
+void inc_up_free(struct inc_up *up)
+{
+	if (!up)
+		return;
+	kvfree(up->out);
+	kfree(up);
+}
+
+static struct inc_up_out *head(const struct inc_qp *qp)
+{
+	if (qp->fifo_head == qp->fifo_tail)
+		return NULL;
+	return &qp->up->out[qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)]];
+}
+
+/* The INC header stands in front of the elements, as on the wire. */
+static struct inc_hdr *hdr_of(const struct inc_qp *qp, u16 slot)
+{
+	return (struct inc_hdr *)(qp->tree->slot[slot].m.up - INC_HDR_LEN);
+}
+
+static void fill_hdr(const struct inc_qp *qp, u16 slot, u32 msg_id)
+{
+	u64 va = (u64)slot * qp->tree->cfg.msg_size;
+
+	*hdr_of(qp, slot) = (struct inc_hdr) {
+		.version	= INC_VERSION,
+		.collective	= INC_COLL_BARRIER,
+		.tree_id	= cpu_to_be32(qp->up->tree_id),
+		.msg_id		= cpu_to_be32(msg_id),
+		.result_rkey	= cpu_to_be32(qp->resp.rkey),
+		.result_va	= cpu_to_be64(va),
+	};
+}
+
+/* A new request of a slot, of the header alone so far. NULL if it is not new. */
+static struct inc_up_out *open_out(struct inc_qp *qp, u16 slot, u32 msg_id)
+{
+	struct inc_up_out *out = &qp->up->out[slot];
+
+	lockdep_assert_held(&qp->tx_lock);
+	if ((s32)(msg_id - out->msg_id) <= 0)
+		return NULL;
+	*out = (struct inc_up_out) {
+		.msg_id		= msg_id,
+		.dmalen		= INC_HDR_LEN,
+		.packets	= 1,
+		.open		= true,
+	};
+	fill_hdr(qp, slot, msg_id);
+	WRITE_ONCE(qp->tree->slot[slot].m.up_busy, true);
+	qp->fifo[qp->fifo_tail++ & (qp->tree->cfg.slots - 1)] = slot;
+	return out;
+}
+
+static void describe(const struct inc_qp *qp, u16 slot, struct inc_up_out *out,
+		     const struct inc_msg *msg, bool wanted)
+{
+	const struct inc_slot_geom *g = &qp->tree->geom;
+	struct inc_hdr *hdr = hdr_of(qp, slot);
+	u16 flags = 0;
+
+	out->wide = inc_msg_wide(g, msg, inc_geom_own(g));
+	out->len = msg->up_len;
+	out->packets = out->wide ? 2 * msg->up_chunks : msg->up_chunks;
+	out->dmalen = out->wide ? inc_wide_len(g, msg->up_len) :
+				  INC_HDR_LEN + msg->up_len;
+	if (out->wide)
+		flags |= INC_HDR_F_WIDE;
+	if (!wanted)
+		flags |= INC_HDR_F_NO_DATA;
+	hdr->collective = msg->collective;
+	hdr->dtype = msg->dtype;
+	hdr->op = msg->op;
+	hdr->root = cpu_to_be16(msg->root);
+	hdr->flags = cpu_to_be16(flags);
+	hdr->nelem = cpu_to_be32(msg->nelem);
+}
+
+/**
+ * inc_up_gathered() - chunks have come from all ranks of a leaf
+ * @tree: tree
+ * @slot: slot
+ * @msg: message
+ * @gathered: chunks of it that are gathered now, from 1: all ranks have begun
+ * @wanted: some rank wants elements of the result
+ *
+ * inc_up_kick() sends it.
+ *
+ * Context: BH off, RCU read side; takes the uplink's tx_lock.
+ */
+void inc_up_gathered(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,
+		     u16 gathered, bool wanted)
+{
+	struct inc_qp *qp = rcu_dereference(tree->parent);
+	struct inc_up_out *out;
+	u16 ready;
+
+	if (!qp)
+		return;
+	spin_lock_bh(&qp->tx_lock);
+	out = open_out(qp, slot, msg->msg_id);
+	if (out)
+		describe(qp, slot, out, msg, wanted);
+	out = &qp->up->out[slot];
+	ready = out->wide ? 2 * gathered : gathered;
+	/* Two CPUs may come here in the other order. */
+	if (out->open && out->msg_id == msg->msg_id && ready > out->ready)
+		out->ready = ready;
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_up_fail() - a message has failed at a leaf, or the parent says so
+ * @tree: tree
+ * @slot: slot
+ * @msg_id: message
+ * @status: enum inc_status
+ *
+ * The parent is told, if it does not know of the message yet. Else what is left of
+ * the request goes there all the same: it has to end before another can begin.
+ *
+ * Context: BH off, RCU read side; takes the uplink's tx_lock.
+ */
+void inc_up_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
+{
+	struct inc_qp *qp = rcu_dereference(tree->parent);
+	struct inc_up_out *out;
+
+	if (!qp)
+		return;
+	spin_lock_bh(&qp->tx_lock);
+	out = open_out(qp, slot, msg_id);
+	if (out)
+		out->status = status;
+	out = &qp->up->out[slot];
+	if (out->msg_id == msg_id)
+		out->ready = out->packets;
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_up_abort() - a leaf's tree is of no use any more
+ * @tree: tree
+ *
+ * The request under way has to end, others need not begin.
+ *
+ * Context: BH off or process, RCU read side; takes the uplink's tx_lock.
+ */
+void inc_up_abort(struct inc_tree *tree)
+{
+	struct inc_qp *qp = rcu_dereference(tree->parent);
+	struct inc_up_out *out;
+
+	if (!qp)
+		return;
+	spin_lock_bh(&qp->tx_lock);
+	out = head(qp);
+	if (out && out->sent) {
+		out->ready = out->packets;
+		qp->fifo_tail = qp->fifo_head + 1;
+	} else {
+		qp->fifo_tail = qp->fifo_head;
+	}
+	spin_unlock_bh(&qp->tx_lock);
+}
+
+/**
+ * inc_up_kick() - let a leaf's uplink send what it has
+ * @tree: any tree
+ *
+ * Context: any but hard interrupt, RCU read side, no lock held.
+ */
+void inc_up_kick(struct inc_tree *tree)
+{
+	struct inc_qp *qp = rcu_dereference(tree->parent);
+
+	if (qp)
+		inc_send_kick(qp);
+}
+
+/**
+ * inc_up_probe() - find out whether the parent lives, and all behind it
+ * @tree: any tree
+ *
+ * Context: BH, RCU read side; takes the uplink's tx_lock.
+ * Return: false if the tree has no parent.
+ */
+bool inc_up_probe(struct inc_tree *tree)
+{
+	struct inc_qp *qp = rcu_dereference(tree->parent);
+
+	if (!qp)
+		return false;
+	inc_send_probe(qp);
+	return true;
+}
+
+/**
+ * inc_up_under_way() - is a request half sent
+ * @qp: QP to the parent
+ *
+ * Then nothing else may be sent.
+ *
+ * Context: qp->tx_lock held.
+ * Return: true if so.
+ */
+bool inc_up_under_way(const struct inc_qp *qp)
+{
+	const struct inc_up_out *out = head(qp);
+
+	return out && out->sent;
+}
+
+/**
+ * inc_up_sendable() - is a packet of a request ready
+ * @qp: QP to the parent
+ *
+ * Context: qp->tx_lock held.
+ * Return: true if so.
+ */
+bool inc_up_sendable(const struct inc_qp *qp)
+{
+	const struct inc_up_out *out = head(qp);
+
+	return out && out->sent < out->ready;
+}
+
+static u8 opcode(bool first, bool last)
+{
+	if (first)
+		return last ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
+			      IB_OPCODE_RC_RDMA_WRITE_FIRST;
+	return last ? IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE :
+		      IB_OPCODE_RC_RDMA_WRITE_MIDDLE;
+}
+
+/**
+ * inc_up_fill() - the next packet of the requests becomes one in flight
+ * @qp: QP to the parent; inc_up_sendable()
+ * @w: takes what it is; its off is from the header before inc_slot.up
+ *
+ * Context: qp->tx_lock held.
+ * Return: what follows it.
+ */
+enum inc_req_end inc_up_fill(struct inc_qp *qp, struct inc_wqe *w)
+{
+	const struct inc_slot_geom *g = &qp->tree->geom;
+	u16 slot = qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)];
+	struct inc_slot *s = &qp->tree->slot[slot].m;
+	struct inc_up_out *out = &qp->up->out[slot];
+	u16 n = out->sent++;
+	u16 chunk = out->wide ? n / 2 : n;
+	bool last = out->sent == out->packets;
+
+	*w = (struct inc_wqe) {
+		.va	= (u64)slot * qp->tree->cfg.msg_size,
+		.rkey	= qp->up->rkey,
+		.msg_id	= out->msg_id,
+		.imm	= (u32)out->status << INC_IMM_STATUS_SHIFT |
+			  (out->msg_id & INC_IMM_MSG_ID_MASK),
+		.off	= (u32)chunk * g->pmtu,
+		.slot	= slot,
+		.len	= last ? out->dmalen - (u32)n * g->pmtu : g->pmtu,
+		.opcode	= opcode(!n, last),
+	};
+	if (out->wide && n & 1)
+		w->off += s->up_lo - s->up;
+	if (!last)
+		return INC_REQ_MORE;
+	qp->fifo_head++;
+	out->open = false;
+	WRITE_ONCE(s->up_busy, false);
+	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
+	return out->packets == 1 ? INC_REQ_END_SHARED : INC_REQ_END;
+}
+
+/**
+ * inc_up_dmalen() - length for a packet's RETH
+ * @qp: QP to the parent
+ * @w: packet
+ *
+ * Context: qp->tx_lock held.
+ * Return: bytes of its message.
+ */
+u32 inc_up_dmalen(const struct inc_qp *qp, const struct inc_wqe *w)
+{
+	return w->len ? qp->up->out[w->slot].dmalen : 0;
+}
+
+/**
+ * inc_up_payload() - payload of a request packet
+ * @qp: QP to the parent
+ * @w: packet
+ *
+ * It is the slot's own memory, as a result is. If the slot is at its next message,
+ * or all ranks have begun that one, the parent has had this one, and only the
+ * acknowledgment was lost: what is in the repetition does not matter. Nor does
+ * what follows a short chunk in a packet that has to be full.
+ *
+ * Context: qp->tx_lock held.
+ * Return: the payload, or NULL for zeros.
+ */
+const void *inc_up_payload(const struct inc_qp *qp, const struct inc_wqe *w)
+{
+	const struct inc_slot *s = &qp->tree->slot[w->slot].m;
+
+	if (qp->up->out[w->slot].msg_id != w->msg_id ||
+	    !inc_slot_has(s, w->msg_id))
+		return NULL;
+	return s->up + w->off - INC_HDR_LEN;
+}
+
+/* The parent speaks of a message: its slot, and how much of it is there now. */
+struct answer {
+	struct inc_msg	msg;
+	u16		from, to;
+	u8		status;
+	bool		failed;
+	bool		first;
+};
+
+static bool take_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
+			const void *payload, struct answer *a)
+{
+	bool ok = true, answered = s->answered;
+	u8 state = s->state;
+
+	a->status = pkt->flags & INC_PKT_IMM ?
+		    pkt->imm >> INC_IMM_STATUS_SHIFT : INC_STATUS_OK;
+	if (pkt->flags & INC_PKT_IMM &&
+	    (pkt->imm ^ s->msg.msg_id) & INC_IMM_MSG_ID_MASK)
+		/* A status may speak of what was not asked for. */
+		return a->status;
+	a->from = s->ready;
+	if (pkt->payload_len)
+		ok = inc_slot_result(s, off, payload, pkt->payload_len);
+	if (ok && pkt->flags & INC_PKT_IMM)
+		ok = inc_slot_answer(s, a->status);
+	a->to = s->ready;
+	a->first = s->answered && !answered;
+	a->msg = s->msg;
+	a->failed = state == INC_SLOT_STATE_BUSY &&
+		    s->state == INC_SLOT_STATE_FAILED;
+	return ok;
+}
+
+static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
+		      const void *payload)
+{
+	u32 off = pkt->payload_len ? (u32)pkt->va % tree->cfg.msg_size : 0;
+	u16 slot = pkt->payload_len ? (u32)pkt->va / tree->cfg.msg_size :
+				      pkt->imm & (tree->cfg.slots - 1);
+	struct inc_tree_slot *ts = &tree->slot[slot];
+	struct answer a = {};
+	bool ok;
+
+	spin_lock(&ts->lock);
+	ok = take_answer(&ts->m, pkt, off, payload, &a);
+	spin_unlock(&ts->lock);
+
+	if (a.first)
+		WRITE_ONCE(tree->answers, tree->answers + 1);
+	if (a.to > a.from)
+		inc_deliver_result(tree, slot, &a.msg, a.to);
+	if (a.failed) {
+		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+		inc_up_fail(tree, slot, a.msg.msg_id, a.status);
+		inc_deliver_status(tree, slot, a.msg.msg_id, a.status);
+	}
+	return ok;
+}
+
+/**
+ * inc_up_result() - the parent has sent a write
+ * @qp: QP to the parent
+ * @pkt: packet, checked by inc_resp_check()
+ * @payload: its payload
+ *
+ * What members get of it is sent by inc_deliver_kick().
+ *
+ * Context: BH off, RCU read side, qp->rx_lock held.
+ * Return: false if it makes no sense: the QP has to go to error.
+ */
+bool inc_up_result(struct inc_qp *qp, const struct inc_pkt *pkt,
+		   const void *payload)
+{
+	struct inc_tree *tree = qp->tree;
+
+	if (pkt->flags & INC_PKT_IMM &&
+	    pkt->imm >> INC_IMM_STATUS_SHIFT >= INC_STATUS_PEER_DEAD) {
+		inc_tree_fail(tree, pkt->imm >> INC_IMM_STATUS_SHIFT);
+		return true;
+	}
+	if (pkt->payload_len || pkt->flags & INC_PKT_IMM)
+		return take_slot(tree, pkt, payload);
+	/* Somebody waits, perhaps for one of our members. */
+	inc_scan_probe_members(tree);
+	return true;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A leaf's link to its parent: what is gathered here goes up as the request of a
+ * member, what the parent sends is the result.
+ */
+#ifndef _INC_UPLINK_H
+#define _INC_UPLINK_H
+
+#include <linux/types.h>
+#include <uapi/linux/inc_proto.h>
+
+#include "core/requester.h"
+
+struct inc_msg;
+struct inc_pkt;
+struct inc_qp;
+struct inc_tree;
+
+/**
+ * struct inc_up_out - request of one slot on its way to the parent
+ * @msg_id: message, the newest of this slot
+ * @dmalen: bytes of the request
+ * @len: bytes of its elements, of one plane if they are in two
+ * @packets: its packets
+ * @ready: packets that may be sent
+ * @sent: packets that were given to the requester
+ * @status: enum inc_status that the message has failed with here
+ * @wide: elements are in two planes
+ * @open: not all packets were given to the requester
+ */
+struct inc_up_out {
+	u32		msg_id;
+	u32		dmalen;
+	u32		len;
+	u16		packets;
+	u16		ready;
+	u16		sent;
+	u8		status;
+	bool		wide;
+	bool		open;
+};
+
+/**
+ * struct inc_up - what a QP to the parent has, and those to members have not
+ * @tree_id: the parent's tree
+ * @rkey: R_Key of its slots
+ * @out: requests, by slot; inc_qp.fifo has those that are open, in order, and
+ *	the first of them may be under way
+ */
+struct inc_up {
+	u32			tree_id;
+	u32			rkey;
+	struct inc_up_out	*out;
+};
+
+struct inc_up *inc_up_alloc(const struct inc_tree *tree);
+void inc_up_free(struct inc_up *up);
+u64 inc_up_memory(const struct inc_tree *tree);
+
+/* Data path: RCU read side. */
+void inc_up_gathered(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,
+		     u16 gathered, bool wanted);
+void inc_up_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);
+void inc_up_abort(struct inc_tree *tree);
+void inc_up_kick(struct inc_tree *tree);
+bool inc_up_probe(struct inc_tree *tree);
+bool inc_up_result(struct inc_qp *qp, const struct inc_pkt *pkt,
+		   const void *payload);
+
+/* For tx_queue.c and tx_packet.c: inc_qp.tx_lock is held. */
+bool inc_up_under_way(const struct inc_qp *qp);
+bool inc_up_sendable(const struct inc_qp *qp);
+enum inc_req_end inc_up_fill(struct inc_qp *qp, struct inc_wqe *w);
+u32 inc_up_dmalen(const struct inc_qp *qp, const struct inc_wqe *w);
+const void *inc_up_payload(const struct inc_qp *qp, const struct inc_wqe *w);
+
+#endif /* _INC_UPLINK_H */

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-#ifndef _INC_NET_H
-#define _INC_NET_H
-
-int inc_net_init(void);
-void inc_net_exit(void);
-
-#endif /* _INC_NET_H */

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A member's QP on the switch: the place where responder, requester and the
+ * results that wait for them meet.
+ */
+#ifndef _INC_QP_H
+#define _INC_QP_H
+
+#include <linux/in6.h>
+#include <linux/netlink.h>
+#include <linux/rhashtable-types.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include <net/dst_cache.h>
+#include <uapi/linux/inc_proto.h>
+
+#include "control/teardown.h"
+#include "core/msg_loss.h"
+#include "core/requester.h"
+#include "core/responder.h"
+#include "datapath/liveness.h"
+#include "object/stats.h"
+
+struct inc_fault;
+struct inc_net;
+struct inc_tree;
+struct inc_up;
+
+/* Packets kept beyond a hole; rxe has at most 128 unacknowledged. */
+#define INC_QP_MAX_KEPT		128
+/* Statuses that belong to no slot and wait to be sent. */
+#define INC_QP_MAX_STRAY	64
+
+/**
+ * struct inc_member_cfg - what an administrator says about a member
+ * @rank: rank
+ * @transport: enum inc_transport
+ * @family: AF_INET or AF_INET6
+ * @has_local: @local was given
+ * @has_psn: @psn was given
+ * @peer: address of the host; IPv4 as a mapped address
+ * @local: address of the switch towards it, likewise
+ * @peer_qpn: the host's QPN
+ * @peer_psn: first PSN that the host sends
+ * @psn: first PSN that the switch sends
+ * @qpn: the switch's QPN, 0 to have one chosen
+ * @pkey: P_Key
+ * @peer_tree_id: tree at the parent, of a QP to it
+ * @peer_rkey: R_Key of its slots there
+ */
+struct inc_member_cfg {
+	u16		rank;
+	u8		transport;
+	u8		family;
+	bool		has_local;
+	bool		has_psn;
+	struct in6_addr	peer;
+	struct in6_addr	local;
+	u32		peer_qpn;
+	u32		peer_psn;
+	u32		psn;
+	u32		qpn;
+	u16		pkey;
+	u32		peer_tree_id;
+	u32		peer_rkey;
+};
+
+/**
+ * struct inc_out - result of one slot on its way to one member
+ * @va: where the member wants it
+ * @rkey: key of that memory
+ * @msg_id: message
+ * @held: bytes of the request's packets, for inc_qp.held
+ * @off: where in the slot's result buffer it begins
+ * @len: its bytes
+ * @nchunks: its packets
+ * @ready: packets that may be sent
+ * @sent: packets that were given to the requester
+ * @whole: it is all of the result buffer, in the same chunks
+ * @status: error status to send instead, or 0
+ * @open: a request began and its Immediate was not given to the requester
+ * @queued: the slot is in inc_qp.fifo
+ * @begun: @msg_id is a message that the slot knows of this member
+ * @again: UC: it was sent, and is to be sent once more
+ */
+struct inc_out {
+	u64	va;
+	u32	rkey;
+	u32	msg_id;
+	u32	held;
+	u32	off;
+	u32	len;
+	u16	nchunks;
+	u16	ready;
+	u16	sent;
+	u8	status;
+	bool	whole;
+	bool	open;
+	bool	queued;
+	bool	begun;
+	bool	again;
+};
+
+/**
+ * struct inc_qp - a member's QP
+ * @node: in inc_net.qps
+ * @inet: switch
+ * @tree: tree; holds a reference
+ * @cfg: what the administrator said, defaults filled in
+ * @qpn: its number
+ * @state: enum inc_member_state; goes to error once, under @tx_lock
+ * @error: enum inc_member_error
+ * @report: the error was not told to the event group yet
+ * @rx_lock: guards @resp, @kept, @kept_size, @port and the message in progress: @rx_msg_id,
+ *	@rx_take, @ack_psn, @ack_put_off, @ack_eager, @ack_waits, @asks, @rx_at,
+ *	@waited, @gap. Outermost of the data path: a slot's lock, then any QP's @tx_lock,
+ *	may be taken inside, not both at a time
+ * @resp: responder
+ * @kept: packets beyond a hole, by PSN
+ * @kept_size: memory that they take
+ * @port: UDP source port of the member, learnt with its first right R_Key;
+ *	0 before that
+ * @rx_msg_id: message in progress
+ * @rx_take: its chunks go to the slot; else they are discarded
+ * @rx_size: memory that its first packet takes
+ * @ack_psn: newest request whose acknowledgment is put off
+ * @ack_put_off: how many are
+ * @ack_eager: of how many lone messages it is not put off
+ * @ack_waits: how often it was waited for, one time after the other
+ * @ack_timer: sends it
+ * @oldest: no message before this one that the member has begun waits for others; may
+ *	be behind
+ * @newest: after the newest message that it has begun
+ * @asks: times that the member was asked for what it owes since it sent some
+ * @rx_at: when it last sent a packet, was asked, or was first waited for
+ * @waited: others have waited for it since it last sent a packet
+ * @ask_timer: asks
+ * @gap: UC: messages that have not come
+ * @spoke: a request of it came
+ * @spoke_at: when the last one did, jiffies
+ * @next_msg_id: message ID that should come next, for a person to see
+ * @tx_lock: guards the fields below; innermost
+ * @tx_busy: somebody transmits; who finds it set leaves his packets to him
+ * @tx_again: he has to look again
+ * @more: goes on with it if he has had his turn
+ * @tx_end: what follows the newest request in flight if nothing is queued
+ * @uc_psn: UC: PSN of the next packet
+ * @req: requester
+ * @out: results, by slot
+ * @fifo: slots that have something to send, in the order of becoming ready
+ * @fifo_head: first entry, free running
+ * @fifo_tail: after the last entry
+ * @stray: Immediates of statuses that belong to no slot
+ * @nstray: number of those
+ * @probe: send a zero-length write, to see whether the member lives
+ * @held: bytes of packets of requests that began and are not complete
+ * @nopen: how many these are
+ * @begun: messages that the member has begun, of all time
+ * @wait: how long others have waited for it; of the tree's timer scan
+ * @dst: cached route
+ * @rto: retransmission and RNR timer; runs lazily, re-arms itself
+ * @sport: UDP source port
+ * @iif: device over which the route to the member goes
+ * @stats: counters
+ * @memory: bytes charged to the tree
+ * @last_rx: jiffies when the last packet came in, or when it was made
+ * @fault: with CONFIG_INC_FAULT: faults made on purpose, or NULL
+ * @up: of a QP to the parent, else NULL
+ * @is_switch: the member is a switch
+ * @doubted: it seemed dead, but so did all others
+ * @doubted_at: jiffies since then
+ * @heard: a packet of it came; before that nobody takes it for dead
+ * @parted: in inc_tree.parted
+ * @parting: waits for the readers
+ */
+struct inc_qp {
+	struct rhash_head		node;
+	u32				qpn;
+	struct inc_net			*inet;
+	struct inc_tree			*tree;
+	struct inc_member_cfg		cfg;
+	u8				state;
+	u8				error;
+	bool				report;
+	__be16				sport;
+	int				iif;
+	struct inc_stats __percpu	*stats;
+	struct dst_cache		dst;
+	u64				memory;
+	unsigned long			last_rx;
+#if IS_ENABLED(CONFIG_INC_FAULT)
+	struct inc_fault		*fault;
+#endif
+	struct inc_up			*up;
+	bool				is_switch;
+	bool				heard;
+	bool				doubted;
+	unsigned long			doubted_at;
+	struct list_head		parted;
+	struct inc_parting		parting;
+
+	spinlock_t			rx_lock ____cacheline_aligned_in_smp;
+	struct inc_resp			resp;
+	struct sk_buff_head		kept;
+	u32				kept_size;
+	__be16				port;
+	u32				rx_msg_id;
+	bool				rx_take;
+	u32				rx_size;
+	u32				oldest;
+	u32				newest;
+	u8				ack_put_off;
+	u8				ack_eager;
+	u8				ack_waits;
+	u32				ack_psn;
+	struct timer_list		ack_timer;
+	u8				asks;
+	bool				waited;
+	bool				spoke;
+	unsigned long			rx_at;
+	unsigned long			spoke_at;
+	struct timer_list		ask_timer;
+	u32				next_msg_id;
+	struct inc_gap			gap;
+
+	spinlock_t			tx_lock ____cacheline_aligned_in_smp;
+	bool				tx_busy;
+	bool				tx_again;
+	enum inc_req_end		tx_end;
+	bool				probe;
+	u8				nstray;
+	u16				fifo_head;
+	u16				fifo_tail;
+	u16				*fifo;
+	u64				held;
+	u32				begun;
+	u16				nopen;
+	struct inc_out			*out;
+	u32				stray[INC_QP_MAX_STRAY];
+	u32				uc_psn;
+	struct inc_wait			wait;
+	struct work_struct		more;
+	struct timer_list		rto;
+	struct inc_req			req;
+};
+
+/* Configuration: process context, inc_net.lock held. */
+struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank);
+u64 inc_qp_memory(const struct inc_net *inet, u16 slots);
+struct inc_qp *inc_qp_new(struct inc_tree *tree,
+			  const struct inc_member_cfg *cfg,
+			  struct netlink_ext_ack *extack);
+struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
+				 struct netlink_ext_ack *extack);
+int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
+		   struct netlink_ext_ack *extack);
+void inc_qp_tune(struct inc_qp *qp);
+/* Nobody finds it any more; freed by itself, a grace period later. */
+void inc_qp_unpublish(struct inc_qp *qp);
+/* One member leaves: the above, and the tree fails if it was used. */
+void inc_qp_del(struct inc_qp *qp);
+
+/* Data path: RCU read side. */
+extern const struct rhashtable_params inc_qpn_params;
+
+struct inc_qp *inc_qp_lookup(struct inc_net *inet, u32 qpn);
+
+/* What a switch says that a message has failed with there: a status, else 0. */
+static inline u8 inc_qp_failure(const struct inc_qp *qp,
+				const struct inc_pkt *pkt)
+{
+	u8 status = pkt->imm >> INC_IMM_STATUS_SHIFT;
+
+	return qp->is_switch && pkt->flags & INC_PKT_IMM &&
+	       pkt->flags & INC_PKT_FIRST && pkt->payload_len == INC_HDR_LEN &&
+	       status < INC_STATUS_PEER_DEAD ? status : 0;
+}
+
+/* Any context; the first reason wins. */
+void inc_qp_error(struct inc_qp *qp, u8 error);
+
+#endif /* _INC_QP_H */

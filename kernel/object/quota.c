@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Quotas: several trees share a switch, and none may take what the others need.
+ * They are checked when a tree is made, for all its members, so
+ * that a job is refused at once and not when its last rank comes.
+ */
+#include <linux/errno.h>
+#include <linux/lockdep.h>
+#include <linux/netlink.h>
+
+#include "object/quota.h"
+#include "object/switch.h"
+#include "object/tree.h"
+
+/**
+ * inc_quota_check() - may a tree be made
+ * @inet: switch
+ * @cfg: settings of the tree, defaults filled in
+ * @memory: bytes that it takes with all its members
+ * @extack: says which quota it would exceed, and by what
+ *
+ * Context: process, inc_net.lock held.
+ * Return: 0 or -EDQUOT.
+ */
+int inc_quota_check(const struct inc_net *inet, const struct inc_tree_cfg *cfg,
+		    u64 memory, struct netlink_ext_ack *extack)
+{
+	const struct inc_quota *q = &inet->quota;
+
+	lockdep_assert_held(&inet->lock);
+	if (q->trees && inet->ntrees >= q->trees) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "max-trees: %u trees are there, %u are allowed",
+				       inet->ntrees, q->trees);
+		return -EDQUOT;
+	}
+	if (q->ranks && cfg->ranks > q->ranks) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "max-ranks: %u ranks wanted, %u are allowed",
+				       cfg->ranks, q->ranks);
+		return -EDQUOT;
+	}
+	if (q->slots && cfg->slots > q->slots) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "max-slots: %u slots wanted, %u are allowed",
+				       cfg->slots, q->slots);
+		return -EDQUOT;
+	}
+	if (q->tree_memory && memory > q->tree_memory) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "max-tree-memory: %llu KiB needed, %llu KiB are allowed",
+				       (memory + 1023) >> 10, q->tree_memory >> 10);
+		return -EDQUOT;
+	}
+	return 0;
+}

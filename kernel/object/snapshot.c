@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Copies of slots and QPs. The locks are those of the data path and are held
+ * only for copying; nothing is allocated or printed under them.
+ */
+#include <linux/math64.h>
+#include <linux/slab.h>
+
+#include "core/psn.h"
+#include "datapath/tx_queue.h"
+#include "object/qp.h"
+#include "object/snapshot.h"
+#include "object/tree.h"
+
+/**
+ * inc_slot_view_alloc() - memory for a copy of a slot
+ * @ranks: most ranks that the tree can have
+ *
+ * Context: process; may sleep. Freed by kfree().
+ * Return: the memory, or NULL.
+ */
+struct inc_slot_view *inc_slot_view_alloc(u16 ranks)
+{
+	struct inc_slot_view *v;
+
+	v = kzalloc(struct_size(v, got, ranks), GFP_KERNEL_ACCOUNT);
+	if (v)
+		v->ranks = ranks;
+	return v;
+}
+
+/* The first message ID at or after the tree's first one that is this slot's. */
+static u32 first_msg_id(const struct inc_tree *tree, u16 index)
+{
+	u32 first = tree->cfg.first_msg_id;
+
+	return first + ((index - first) & (tree->cfg.slots - 1));
+}
+
+/**
+ * inc_slot_view_get() - copy a slot
+ * @tree: tree
+ * @index: slot, less than the tree's slots
+ * @v: made by inc_slot_view_alloc() with at least the tree's ranks
+ *
+ * Context: any but hard interrupt; takes the slot's lock. The tree must not
+ * go away meanwhile.
+ */
+void inc_slot_view_get(struct inc_tree *tree, u16 index,
+		       struct inc_slot_view *v)
+{
+	struct inc_tree_slot *slot = &tree->slot[index];
+	const struct inc_slot *m = &slot->m;
+	unsigned long gathered_at;
+	u64 now = inc_now();
+	u64 started;
+
+	v->index = index;
+	v->ranks = tree->cfg.ranks;
+	v->geom = &tree->geom;
+
+	spin_lock_bh(&slot->lock);
+	v->state = m->state;
+	v->status = m->status;
+	v->msg = m->msg;
+	v->begun = m->begun;
+	v->ready = m->ready;
+	started = m->started;
+	v->waits_parent = m->geom->leaf && m->state == INC_SLOT_STATE_BUSY &&
+			  m->gathered == m->msg.up_chunks && !m->answered;
+	gathered_at = READ_ONCE(slot->gathered_at);
+	memcpy(v->got, m->got, v->ranks * sizeof(*v->got));
+	spin_unlock_bh(&slot->lock);
+
+	v->used = v->state != INC_SLOT_STATE_IDLE ||
+		  v->msg.msg_id != first_msg_id(tree, index);
+	v->age_ms = v->state == INC_SLOT_STATE_IDLE || now <= started ? 0 :
+		    min_t(u64, div_u64(now - started, USEC_PER_MSEC), U32_MAX);
+	/* It is set a moment after the last request came. */
+	v->parent_ms = v->waits_parent ?
+		       min(jiffies_to_msecs(jiffies - gathered_at), v->age_ms) : 0;
+}
+
+/**
+ * inc_slot_view_wants() - how many packets a slot's message wants of a rank
+ * @v: view of the slot, while its tree is there
+ * @rank: rank
+ *
+ * Context: any.
+ * Return: their number; 0 if it has not begun, or has ended.
+ */
+u16 inc_slot_view_wants(const struct inc_slot_view *v, u16 rank)
+{
+	return v->state == INC_SLOT_STATE_BUSY ?
+	       inc_msg_wants(v->geom, &v->msg, rank) : 0;
+}
+
+/**
+ * inc_qp_view_get() - copy the state of a QP
+ * @qp: QP; must not go away meanwhile
+ * @v: where to
+ *
+ * The two halves are copied one after the other, each under its lock.
+ *
+ * Context: any but hard interrupt; takes the QP's locks.
+ */
+void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v)
+{
+	spin_lock_bh(&qp->rx_lock);
+	v->epsn = qp->resp.epsn;
+	v->in_msg = qp->resp.in_msg;
+	v->rx_msg_id = qp->rx_msg_id;
+	v->next_msg_id = qp->next_msg_id;
+	v->kept = skb_queue_len(&qp->kept);
+	spin_unlock_bh(&qp->rx_lock);
+
+	spin_lock_bh(&qp->tx_lock);
+	v->state = qp->state;
+	v->error = qp->error;
+	v->rnr = qp->req.rnr;
+	v->backoff = qp->req.backoff;
+	v->una = qp->req.una;
+	v->next = qp->cfg.transport == INC_TRANSPORT_UC ? qp->uc_psn :
+							  qp->req.next;
+	v->max = qp->req.max;
+	v->srtt = qp->req.srtt;
+	v->rttvar = qp->req.rttvar;
+	v->window = qp->req.window;
+	v->held = min_t(u64, qp->held, U32_MAX);
+	v->queued = qp->fifo_tail - qp->fifo_head;
+	v->nstray = qp->nstray;
+	spin_unlock_bh(&qp->tx_lock);
+
+	v->pending = inc_psn_diff(v->max, v->una);
+	v->last_rx_ms = jiffies_to_msecs(jiffies - READ_ONCE(qp->last_rx));
+}

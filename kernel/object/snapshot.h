@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Copies of what the data path works on, each taken whole under its lock, for
+ * netlink and debugfs to show at leisure.
+ */
+#ifndef _INC_SNAPSHOT_H
+#define _INC_SNAPSHOT_H
+
+#include <linux/types.h>
+
+#include "core/slot.h"
+
+struct inc_qp;
+struct inc_tree;
+
+/**
+ * struct inc_slot_view - a slot at one moment
+ * @index: which
+ * @state: enum inc_slot_state
+ * @status: enum inc_status of a failed message
+ * @used: it ever worked on a message
+ * @msg: message that it works on, has done, or expects
+ * @begun: ranks whose request began
+ * @ready: chunks that are complete
+ * @age_ms: time since the first request of the message came
+ * @waits_parent: a leaf has all of its members' requests, and the parent is
+ *	still to answer
+ * @parent_ms: for how long
+ * @ranks: ranks of the tree
+ * @geom: geometry of the tree
+ * @got: for each rank, packets received + 1, or 0 before its request began
+ */
+struct inc_slot_view {
+	u16		index;
+	u8		state;
+	u8		status;
+	bool		used;
+	struct inc_msg	msg;
+	u16		begun;
+	u16		ready;
+	u32		age_ms;
+	bool		waits_parent;
+	u32		parent_ms;
+	u16		ranks;
+	const struct inc_slot_geom *geom;
+	u16		got[] __counted_by(ranks);
+};
+
+/**
+ * struct inc_qp_view - a QP at one moment
+ * @state: enum inc_member_state
+ * @error: enum inc_member_error
+ * @in_msg: a request message has begun and not ended
+ * @rnr: waits after an RNR NAK
+ * @backoff: time-outs in a row
+ * @nstray: error statuses that wait to be sent
+ * @epsn: expected PSN
+ * @kept: packets kept beyond a hole
+ * @rx_msg_id: request message in progress, if @in_msg
+ * @next_msg_id: message that should come next
+ * @una: oldest PSN not acknowledged
+ * @next: PSN to send next; of UC all others are 0
+ * @max: first PSN never sent
+ * @pending: packets sent and not acknowledged
+ * @held: bytes of packets of requests that are not complete
+ * @srtt: smoothed round trip, microseconds
+ * @rttvar: its mean deviation
+ * @window: most packets in flight
+ * @queued: slots that have results to send
+ * @last_rx_ms: for how long nothing has come from the member
+ */
+struct inc_qp_view {
+	u8	state;
+	u8	error;
+	bool	in_msg;
+	bool	rnr;
+	u8	backoff;
+	u8	nstray;
+	u32	epsn;
+	u32	kept;
+	u32	rx_msg_id;
+	u32	next_msg_id;
+	u32	una;
+	u32	next;
+	u32	max;
+	u32	pending;
+	u32	held;
+	u32	srtt;
+	u32	rttvar;
+	u16	window;
+	u16	queued;
+	u32	last_rx_ms;
+};
+
+struct inc_slot_view *inc_slot_view_alloc(u16 ranks);
+void inc_slot_view_get(struct inc_tree *tree, u16 index,
+		       struct inc_slot_view *v);
+void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v);
+
+u16 inc_slot_view_wants(const struct inc_slot_view *v, u16 rank);
+
+static inline bool inc_slot_view_missing(const struct inc_slot_view *v,
+					 u16 rank)
+{
+	return v->state == INC_SLOT_STATE_BUSY &&
+	       v->got[rank] <= inc_slot_view_wants(v, rank);
+}
+
+#endif /* _INC_SNAPSHOT_H */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The switch of one network namespace.
+ */
+#ifndef _INC_SWITCH_H
+#define _INC_SWITCH_H
+
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/percpu_counter.h>
+#include <linux/rhashtable-types.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <net/net_namespace.h>
+
+#include "object/quota.h"
+#include "object/stats.h"
+
+struct dentry;
+struct netlink_ext_ack;
+
+#define INC_MODULE_VERSION	"0.1.0"
+
+/* Default of the memory that all trees of a namespace may take. */
+#define INC_MEMORY_LIMIT	BIT_ULL(30)
+
+/**
+ * struct inc_net - the switch of one network namespace
+ * @net: the namespace
+ * @lock: guards the set of trees and members, @mem_limit, @mem_used, @quota,
+ *	@epoch, @leaving, @parting, @parted; outermost of the module's locks
+ * @qps: QPs by QPN; written under @lock, read under RCU
+ * @trees: trees by ID; written under @lock, read under RCU
+ * @mem_limit: most bytes that trees may allocate
+ * @mem_used: bytes that they have allocated
+ * @quota: what a tree may take
+ * @epoch: number of trees made so far
+ * @ntrees: number of trees now
+ * @live: trees that are not freed, those included that nobody finds any more
+ * @hooked: the netfilter hooks are registered
+ * @dying: the namespace goes away; nothing is added any more
+ * @held: bytes of packets that wait for other ranks, see hold.c
+ * @leaving: trees whose members are being told that they are gone
+ * @parting: what is out of reach, and waits for the next grace period
+ * @parted: what waits for the one that runs
+ * @reap: runs after that, and frees it
+ * @stats: counters of packets that reached no QP
+ * @debugfs: directory, or NULL
+ */
+struct inc_net {
+	struct net			*net;
+	struct mutex			lock;	/* see above */
+	struct rhashtable		qps;
+	struct xarray			trees;
+	u64				mem_limit;
+	u64				mem_used;
+	struct inc_quota		quota;
+	u32				epoch;
+	u32				ntrees;
+	atomic_t			live;
+	bool				hooked;
+	bool				dying;
+	struct percpu_counter		held;
+	struct list_head		leaving;
+	struct list_head		parting;
+	struct list_head		parted;
+	struct rcu_work			reap;
+	struct inc_stats __percpu	*stats;
+	struct dentry			*debugfs;
+};
+
+struct inc_net *inc_net_get(const struct net *net);
+int inc_net_charge(struct inc_net *inet, u64 bytes,
+		   struct netlink_ext_ack *extack);
+void inc_net_uncharge(struct inc_net *inet, u64 bytes);
+u64 inc_net_ceiling(void);
+bool inc_net_may_have_trees(const struct inc_net *inet);
+
+/* Works of the data path; empty before the module's text goes away. */
+extern struct workqueue_struct *inc_wq;
+
+#endif /* _INC_SWITCH_H */

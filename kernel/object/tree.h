@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * An aggregation tree on this switch: its ranks and slots.
+ */
+#ifndef _INC_TREE_H
+#define _INC_TREE_H
+
+#include <linux/atomic.h>
+#include <linux/llist.h>
+#include <linux/netlink.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+
+#include "control/teardown.h"
+#include "core/icrc.h"
+#include "core/slot.h"
+#include "datapath/liveness.h"
+#include "object/stats.h"
+
+struct inc_net;
+struct inc_qp;
+
+#define INC_TREE_SLOTS		256
+#define INC_TREE_MSG_SIZE	65536
+#define INC_TREE_PMTU		1024
+#define INC_TREE_HOLD		(4U << 20)
+#define INC_TREE_MIN_RTO_MS	4
+#define INC_TREE_DEAD_TIME_MS	350
+#define INC_TREE_MAX_WINDOW	128
+/* The windows of all members together; below netdev_max_backlog (1,000). */
+#define INC_TREE_SUM_WINDOW	768
+
+/**
+ * struct inc_tree_cfg - what an administrator can choose; 0 for the default,
+ *	unless said otherwise
+ * @id: tree ID, 0 to have one chosen
+ * @ranks: number of ranks, at least 1
+ * @slots: number of slots, a power of two
+ * @msg_size: longest message, bytes, INC header included
+ * @pmtu: path MTU, bytes
+ * @first_msg_id: first message ID, 0 is what it says
+ * @collectives: mask
+ * @dtypes: mask
+ * @ops: mask
+ * @order: enum inc_order
+ * @window: result packets in flight to a member
+ * @hold: bytes of packets held of one member
+ * @min_rto: milliseconds
+ * @dead_time: milliseconds
+ * @first: a leaf's first rank
+ * @all: ranks of the job, if this switch is a leaf
+ * @below: for each member the ranks below it, 0 if it is a host; NULL if all are
+ * @owner: port ID of the netlink socket that it ends with, or 0
+ */
+struct inc_tree_cfg {
+	u32	id;
+	u16	ranks;
+	u16	slots;
+	u32	msg_size;
+	u16	pmtu;
+	u32	first_msg_id;
+	u32	collectives;
+	u32	dtypes;
+	u32	ops;
+	u8	order;
+	u16	window;
+	u32	hold;
+	u32	min_rto;
+	u32	dead_time;
+	u16	first;
+	u16	all;
+	const u16	*below;
+	u32	owner;
+};
+
+/**
+ * struct inc_tree_slot - a slot and its lock
+ * @lock: guards @m and what delays its chunks; nests in inc_qp.rx_lock; no lock nests in it
+ * @m: the slot
+ * @ended: newest message that has ended, its results or statuses queued
+ * @told: chunks of the message that were passed on
+ * @quick: how many of its chunks have followed each other quickly
+ * @late: some wait to be passed on
+ * @listed: it is in inc_tree.late_slots
+ * @late_node: there
+ * @done_at: when the last chunk completed, microseconds, or 0; like all since
+ *	@told guarded by @lock
+ * @gathered_at: jiffies when all requests of a leaf's message had come, for a
+ *	person to see
+ */
+struct inc_tree_slot {
+	spinlock_t		lock;	/* see above */
+	struct inc_slot		m;
+	u32			ended;
+	u16			told;
+	u8			quick;
+	bool			late;
+	bool			listed;
+	struct llist_node	late_node;
+	u64			done_at;
+	unsigned long		gathered_at;
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct inc_tree - an aggregation tree
+ * @inet: switch that it belongs to
+ * @cfg: settings, defaults filled in; window, hold, min_rto and dead_time may
+ *	change at any time (READ_ONCE), the others never do
+ * @geom: what the slot machine needs of @cfg
+ * @crc_shift: move a CRC over the payload of the first chunk, of a later one
+ * @epoch: which tree of the namespace this is
+ * @state: enum inc_tree_state; written under inc_net.lock or by @fail_work
+ * @error: enum inc_status of a failed tree; set once, before @fail_work runs
+ * @used: a message began; set under the inc_qp.rx_lock of whose it was
+ * @told: @fail_work has told the members; under inc_net.lock
+ * @mark: all messages before this one have ended; moved by inc_tree_mark()
+ * @nmembers: ranks that have a member; under inc_net.lock
+ * @below: as in &struct inc_tree_cfg, a copy; NULL
+ * @spans: memory of @geom.span
+ * @at: memory of @geom.at
+ * @parent: a leaf's QP to its parent; as @member
+ * @probed: jiffies when all members were last asked whether they live
+ * @wanted: somebody behind another switch waits
+ * @opened: messages that began, of all time; a member that has begun less keeps
+ *	others waiting
+ * @answers: messages that a leaf's parent has answered; under that QP's rx_lock
+ * @up_wait: how long it has not
+ * @scan_next: rank that @scan goes on with
+ * @scan_waits: it has found that somebody waits
+ * @scan_all: it is to ask everybody
+ * @member: QP by rank; written under inc_net.lock, read under RCU
+ * @slot: slots
+ * @slot_mem: memory of the slots; its pages may outlive it, in packets
+ * @memory: bytes charged to the namespace, members included; under inc_net.lock
+ * @stats: counters of the tree
+ * @gone: sum of the counters of members that are gone; under inc_net.lock
+ * @scan: looks for members that keep others waiting, while a slot is busy
+ * @late_slots: slots with chunks that may have to be passed on by @late
+ * @late: does so, see fanout.c
+ * @fail_work: tells everybody that the tree failed
+ * @ref: references: the set of trees, or what is done after it was in there; each
+ *	QP, works under way
+ * @parted: QPs that nobody finds any more and that are not freed yet
+ * @leaving: in inc_net.leaving
+ * @left_at: jiffies when nobody found it any more
+ * @until: jiffies until which its members are waited for
+ * @linger: waits for them
+ * @parting: waits for the readers
+ * @debugfs: directory, or NULL
+ * @debugfs_fault: with CONFIG_INC_FAULT: directory of faults in it, or NULL
+ */
+struct inc_tree {
+	struct inc_net			*inet;
+	struct inc_tree_cfg		cfg;
+	struct inc_slot_geom		geom;
+	struct inc_crc_shift		crc_shift[2];
+	u32				epoch;
+	u32				error;
+	u8				state;
+	bool				used;
+	bool				told;
+	u32				mark;
+	u16				nmembers;
+	u16				*below;
+	struct inc_span			*spans;
+	u16				*at;
+	struct inc_qp __rcu		*parent;
+	unsigned long			probed;
+	bool				wanted;
+	bool				scan_waits;
+	bool				scan_all;
+	u16				scan_next;
+	u32				answers;
+	struct inc_wait			up_wait;
+	struct inc_qp __rcu		**member;
+	struct inc_tree_slot		*slot;
+	void				*slot_mem;
+	u64				memory;
+	struct inc_stats __percpu	*stats;
+	u64				gone[INC_STATS_MAX];
+	struct timer_list		scan;
+	atomic_t			opened;
+	struct llist_head		late_slots;
+	struct timer_list		late;
+	struct work_struct		fail_work;
+	refcount_t			ref;
+	struct list_head		parted;
+	struct list_head		leaving;
+	unsigned long			left_at;
+	unsigned long			until;
+	struct delayed_work		linger;
+	struct inc_parting		parting;
+	struct dentry			*debugfs;
+#if IS_ENABLED(CONFIG_INC_FAULT)
+	struct dentry			*debugfs_fault;
+#endif
+};
+
+/*
+ * Configuration: process context, inc_net.lock held. Errors are explained in
+ * @extack, where the attribute is not named by the caller.
+ */
+struct inc_qp *inc_tree_parent(struct inc_tree *tree);
+struct inc_tree *inc_tree_find(struct inc_net *inet, u32 id);
+struct inc_tree *inc_tree_new(struct inc_net *inet,
+			      const struct inc_tree_cfg *cfg,
+			      struct netlink_ext_ack *extack);
+void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg);
+/* Process context, inc_net.lock not held. */
+void inc_tree_put(struct inc_tree *tree);
+
+/* Any context. The first reason wins. */
+void inc_tree_fail(struct inc_tree *tree, u8 status);
+u32 inc_tree_mark(struct inc_tree *tree);
+void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum);
+
+static inline struct inc_tree_slot *inc_tree_slot(struct inc_tree *tree,
+						  u32 msg_id)
+{
+	return &tree->slot[msg_id & (tree->cfg.slots - 1)];
+}
+
+#endif /* _INC_TREE_H */

@@ -1,0 +1,649 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * /sys/kernel/debug/rdma_inc/net-<inode of the namespace>/
+ *	memory			what trees may take, and what each takes
+ *	tree-<ID>/members	the QPs
+ *	tree-<ID>/slots		slots that work on a message, or failed
+ *	tree-<ID>/missing	who keeps others waiting
+ *	tree-<ID>/fault/rank-<R>-rx, -tx	faults made on purpose, of a leaf's
+ *				uplink too: parent-rx, -tx; with CONFIG_INC_FAULT
+ *
+ * Readers take no lock but those of slots and QPs, one at a time: removing a
+ * directory waits for them, and that may happen under inc_net.lock.
+ */
+#include <linux/debugfs.h>
+#include <linux/fs.h>
+#include <linux/rcupdate.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "datapath/fault.h"
+#include "object/qp.h"
+#include "object/snapshot.h"
+#include "object/switch.h"
+#include "object/tree.h"
+#include "report/debugfs.h"
+
+static struct dentry *root;
+
+/* Numbers beyond a table are shown as such. */
+static const char *name_of(const char *const *names, size_t n, u8 i)
+{
+	return i < n && names[i] ? names[i] : "?";
+}
+
+static const char *collective_name(u8 collective)
+{
+	static const char *const names[] = {
+		[INC_COLL_BROADCAST] = "broadcast",
+		[INC_COLL_ALLGATHER] = "allgather",
+		[INC_COLL_ALLTOALL] = "alltoall",
+		[INC_COLL_SCATTER] = "scatter",
+		[INC_COLL_GATHER] = "gather",
+		[INC_COLL_REDUCE] = "reduce",
+		[INC_COLL_ALLREDUCE] = "allreduce",
+		[INC_COLL_REDUCE_SCATTER] = "reduce-scatter",
+		[INC_COLL_BARRIER] = "barrier",
+	};
+
+	BUILD_BUG_ON(ARRAY_SIZE(names) != INC_COLL_COUNT);
+	return name_of(names, ARRAY_SIZE(names), collective);
+}
+
+static const char *dtype_name(u8 dtype)
+{
+	static const char *const names[] = {
+		[INC_DTYPE_INT8] = "int8",
+		[INC_DTYPE_INT16] = "int16",
+		[INC_DTYPE_INT32] = "int32",
+		[INC_DTYPE_INT64] = "int64",
+		[INC_DTYPE_UINT8] = "uint8",
+		[INC_DTYPE_UINT16] = "uint16",
+		[INC_DTYPE_UINT32] = "uint32",
+		[INC_DTYPE_UINT64] = "uint64",
+		[INC_DTYPE_FP16] = "fp16",
+		[INC_DTYPE_BF16] = "bf16",
+		[INC_DTYPE_FP32] = "fp32",
+		[INC_DTYPE_FP64] = "fp64",
+		[INC_DTYPE_FLOAT_INT] = "float-int",
+		[INC_DTYPE_DOUBLE_INT] = "double-int",
+		[INC_DTYPE_LONG_INT] = "long-int",
+		[INC_DTYPE_2INT] = "2int",
+		[INC_DTYPE_SHORT_INT] = "short-int",
+	};
+
+	BUILD_BUG_ON(ARRAY_SIZE(names) != INC_DTYPE_COUNT);
+	return name_of(names, ARRAY_SIZE(names), dtype);
+}
+
+static const char *op_name(u8 op)
+{
+	static const char *const names[] = {
+		[INC_OP_SUM] = "sum",
+		[INC_OP_PROD] = "prod",
+		[INC_OP_MIN] = "min",
+		[INC_OP_MAX] = "max",
+		[INC_OP_LAND] = "land",
+		[INC_OP_LOR] = "lor",
+		[INC_OP_LXOR] = "lxor",
+		[INC_OP_BAND] = "band",
+		[INC_OP_BOR] = "bor",
+		[INC_OP_BXOR] = "bxor",
+		[INC_OP_MINLOC] = "minloc",
+		[INC_OP_MAXLOC] = "maxloc",
+		[INC_OP_AVG] = "avg",
+	};
+
+	BUILD_BUG_ON(ARRAY_SIZE(names) != INC_OP_COUNT);
+	return name_of(names, ARRAY_SIZE(names), op);
+}
+
+static const char *member_error_name(u8 error)
+{
+	static const char *const names[] = {
+		[INC_MEMBER_ERROR_NONE] = "none",
+		[INC_MEMBER_ERROR_RETRY_EXCEEDED] = "retry-exceeded",
+		[INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED] = "rnr-retry-exceeded",
+		[INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST] = "remote-invalid-request",
+		[INC_MEMBER_ERROR_REMOTE_ACCESS] = "remote-access",
+		[INC_MEMBER_ERROR_REMOTE_OPERATIONAL] = "remote-operational",
+		[INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] = "local-invalid-request",
+		[INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
+	};
+
+	return name_of(names, ARRAY_SIZE(names), error);
+}
+
+/* The QP of a rank; under rcu_read_lock(). */
+static struct inc_qp *member_rcu(struct inc_tree *tree, u16 rank)
+{
+	return rcu_dereference(tree->member[rank]);
+}
+
+/*
+ * members: one paragraph per rank, and one for a leaf's parent
+ */
+
+static bool member_at(const struct inc_tree *tree, loff_t pos)
+{
+	return pos <= tree->cfg.ranks + tree->geom.leaf;
+}
+
+static void *member_start(struct seq_file *m, loff_t *pos)
+{
+	if (!*pos)
+		return SEQ_START_TOKEN;
+	return member_at(m->private, *pos) ? pos : NULL;
+}
+
+static void *member_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return member_at(m->private, *pos) ? pos : NULL;
+}
+
+static void member_stop(struct seq_file *m, void *v)
+{
+}
+
+static void show_qp(struct seq_file *m, struct inc_qp *qp)
+{
+	struct inc_qp_view v;
+
+	inc_qp_view_get(qp, &v);
+	if (qp->up)
+		seq_puts(m, "parent: ");
+	else
+		seq_printf(m, "rank %u: ", qp->cfg.rank);
+	if (v.state == INC_MEMBER_STATE_INIT) {
+		seq_printf(m, "not connected (parent-set), qpn 0x%06x\n", qp->qpn);
+		return;
+	}
+	if (v.state == INC_MEMBER_STATE_ERROR)
+		seq_printf(m, "ERROR %s", member_error_name(v.error));
+	else
+		seq_puts(m, qp->cfg.transport == INC_TRANSPORT_UC ? "rts, uc" :
+								    "rts");
+	if (qp->cfg.family == AF_INET)
+		seq_printf(m, ", qpn 0x%06x, peer %pI4 qpn 0x%06x\n", qp->qpn,
+			   &qp->cfg.peer.s6_addr32[3], qp->cfg.peer_qpn);
+	else
+		seq_printf(m, ", qpn 0x%06x, peer %pI6c qpn 0x%06x\n", qp->qpn,
+			   &qp->cfg.peer, qp->cfg.peer_qpn);
+
+	seq_printf(m, "\tin: nothing came for %u ms\n", v.last_rx_ms);
+	seq_printf(m, "\tin: expected psn %u, %u packets kept beyond a hole, %u bytes held, ",
+		   v.epsn, v.kept, v.held);
+	if (v.in_msg)
+		seq_printf(m, "message %u half received\n", v.rx_msg_id);
+	else
+		seq_printf(m, "next message %u\n", v.next_msg_id);
+
+	seq_printf(m, "\tout: psn acknowledged to %u, next %u, first unused %u; %u of %u packets in flight, %u slots and %u errors queued\n",
+		   v.una, v.next, v.max, v.pending, v.window, v.queued,
+		   v.nstray);
+	seq_printf(m, "\tout: round trip %u us, deviation %u us, %u time-outs in a row%s\n",
+		   v.srtt, v.rttvar, v.backoff,
+		   v.rnr ? ", waits after RNR NAK" : "");
+}
+
+static int member_show(struct seq_file *m, void *v)
+{
+	struct inc_tree *tree = m->private;
+	struct inc_qp *qp;
+	u16 rank;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_printf(m, "%u of %u ranks have a member\n",
+			   READ_ONCE(tree->nmembers), tree->cfg.ranks);
+		return 0;
+	}
+
+	rank = *(loff_t *)v - 1;
+	rcu_read_lock();
+	qp = rank < tree->cfg.ranks ? member_rcu(tree, rank) :
+				      rcu_dereference(tree->parent);
+	if (qp)
+		show_qp(m, qp);
+	else if (rank < tree->cfg.ranks)
+		seq_printf(m, "rank %u: no member\n", rank);
+	rcu_read_unlock();
+	return 0;
+}
+
+static const struct seq_operations members_sops = {
+	.start	= member_start,
+	.next	= member_next,
+	.stop	= member_stop,
+	.show	= member_show,
+};
+
+DEFINE_SEQ_ATTRIBUTE(members);
+
+/*
+ * slots: a paragraph per slot that is busy or failed
+ */
+
+static void *slot_start(struct seq_file *m, loff_t *pos)
+{
+	const struct inc_tree *tree = m->private;
+
+	if (!*pos)
+		return SEQ_START_TOKEN;
+	return *pos <= tree->cfg.slots ? pos : NULL;
+}
+
+static void *slot_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	const struct inc_tree *tree = m->private;
+
+	++*pos;
+	return *pos <= tree->cfg.slots ? pos : NULL;
+}
+
+static void slot_stop(struct seq_file *m, void *v)
+{
+}
+
+/* "ranks 1-3 (0 of 64 packets) 7 (12)": those that others wait for. */
+static void show_missing(struct seq_file *m, const struct inc_slot_view *v)
+{
+	u16 rank, end;
+
+	seq_puts(m, "\twaits for rank");
+	for (rank = 0; rank < v->ranks; rank = end) {
+		end = rank + 1;
+		if (!inc_slot_view_missing(v, rank))
+			continue;
+		while (end < v->ranks && v->got[end] == v->got[rank] &&
+		       inc_slot_view_missing(v, end))
+			end++;
+		if (end - rank > 1)
+			seq_printf(m, " %u-%u", rank, end - 1);
+		else
+			seq_printf(m, " %u", rank);
+		if (v->got[rank])
+			seq_printf(m, " (%u of %u packets came)",
+				   v->got[rank] - 1,
+				   inc_slot_view_wants(v, rank));
+		else
+			seq_puts(m, " (nothing came)");
+	}
+	seq_putc(m, '\n');
+}
+
+static void show_slot(struct seq_file *m, const struct inc_slot_view *v)
+{
+	if (v->state != INC_SLOT_STATE_BUSY &&
+	    v->state != INC_SLOT_STATE_FAILED)
+		return;
+
+	seq_printf(m, "slot %u: message %u, %s", v->index, v->msg.msg_id,
+		   collective_name(v->msg.collective));
+	if (v->msg.nelem)
+		seq_printf(m, " of %u %s, %s", v->msg.nelem,
+			   dtype_name(v->msg.dtype), op_name(v->msg.op));
+	seq_printf(m, ", began %u ms ago; %u of %u ranks began, %u of %u packets done\n",
+		   v->age_ms, v->begun, v->ranks, v->ready, v->msg.nchunks);
+	if (v->state == INC_SLOT_STATE_FAILED)
+		seq_printf(m, "\tFAILED with status %u\n", v->status);
+	else if (v->waits_parent)
+		seq_printf(m, "\twaits for the parent, for %u ms\n", v->parent_ms);
+	else
+		show_missing(m, v);
+}
+
+static int slot_show(struct seq_file *m, void *v)
+{
+	struct inc_tree *tree = m->private;
+	struct inc_slot_view *view;
+
+	if (v == SEQ_START_TOKEN) {
+		static const char *const states[] = {
+			[INC_TREE_STATE_FORMING] = "forming",
+			[INC_TREE_STATE_READY] = "ready",
+			[INC_TREE_STATE_FAILED] = "FAILED",
+		};
+
+		seq_printf(m, "tree %u: %s, %u of %u ranks, %u slots; idle and completed slots are not shown\n",
+			   tree->cfg.id,
+			   name_of(states, ARRAY_SIZE(states),
+				   READ_ONCE(tree->state)),
+			   READ_ONCE(tree->nmembers), tree->cfg.ranks,
+			   tree->cfg.slots);
+		return 0;
+	}
+
+	view = inc_slot_view_alloc(tree->cfg.ranks);
+	if (!view)
+		return -ENOMEM;
+	inc_slot_view_get(tree, *(loff_t *)v - 1, view);
+	show_slot(m, view);
+	kfree(view);
+	return 0;
+}
+
+static const struct seq_operations slots_sops = {
+	.start	= slot_start,
+	.next	= slot_next,
+	.stop	= slot_stop,
+	.show	= slot_show,
+};
+
+DEFINE_SEQ_ATTRIBUTE(slots);
+
+/*
+ * missing: the ranks that keep others waiting, and a leaf's parent
+ */
+
+/**
+ * struct wait - how a rank keeps others waiting
+ * @slots: in so many slots
+ * @msg_id: message that waits longest
+ * @age_ms: for so long
+ */
+struct wait {
+	u32	slots;
+	u32	msg_id;
+	u32	age_ms;
+};
+
+static void add_wait(struct wait *w, u32 msg_id, u32 age_ms)
+{
+	if (w->slots++ && age_ms <= w->age_ms)
+		return;
+	w->msg_id = msg_id;
+	w->age_ms = age_ms;
+}
+
+/* @wait: one for each rank, and one behind them for the parent. */
+static void collect(struct inc_tree *tree, struct inc_slot_view *view,
+		    struct wait *wait)
+{
+	u16 index, rank;
+
+	for (index = 0; index < tree->cfg.slots; index++) {
+		inc_slot_view_get(tree, index, view);
+		for (rank = 0; rank < view->ranks; rank++) {
+			if (inc_slot_view_missing(view, rank))
+				add_wait(&wait[rank], view->msg.msg_id,
+					 view->age_ms);
+		}
+		if (view->waits_parent)
+			add_wait(&wait[view->ranks], view->msg.msg_id,
+				 view->parent_ms);
+		cond_resched();
+	}
+}
+
+static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 rank,
+		      const struct wait *w)
+{
+	struct inc_qp_view v;
+	struct inc_qp *qp;
+
+	if (rank < tree->cfg.ranks)
+		seq_printf(m, "rank %u: ", rank);
+	else
+		seq_puts(m, "parent: ");
+	seq_printf(m, "%u slots wait for it, longest message %u, %u ms; ",
+		   w->slots, w->msg_id, w->age_ms);
+
+	rcu_read_lock();
+	qp = rank < tree->cfg.ranks ? member_rcu(tree, rank) :
+				      rcu_dereference(tree->parent);
+	if (!qp) {
+		seq_puts(m, "it has no member\n");
+	} else {
+		inc_qp_view_get(qp, &v);
+		if (v.state == INC_MEMBER_STATE_INIT)
+			seq_puts(m, "it is not connected (parent-set)\n");
+		else if (v.state == INC_MEMBER_STATE_ERROR)
+			seq_printf(m, "its QP is in error: %s\n",
+				   member_error_name(v.error));
+		else if (v.kept)
+			seq_printf(m, "psn %u was lost on the way, %u packets came after it\n",
+				   v.epsn, v.kept);
+		else if (v.pending >= v.window || v.backoff)
+			seq_printf(m, "%u packets to it are not acknowledged\n",
+				   v.pending);
+		else
+			seq_puts(m, "nothing more came from it\n");
+		seq_printf(m, "\tno packet came from it for %u ms\n",
+			   v.last_rx_ms);
+	}
+	rcu_read_unlock();
+}
+
+static int missing_show(struct seq_file *m, void *unused)
+{
+	struct inc_tree *tree = m->private;
+	struct inc_slot_view *view;
+	unsigned int shown = 0;
+	struct wait *wait;
+	int err = -ENOMEM;
+	u16 rank;
+
+	view = inc_slot_view_alloc(tree->cfg.ranks);
+	wait = kvcalloc(tree->cfg.ranks + 1, sizeof(*wait), GFP_KERNEL_ACCOUNT);
+	if (!view || !wait)
+		goto out;
+
+	collect(tree, view, wait);
+	for (rank = 0; rank <= tree->cfg.ranks; rank++) {
+		if (wait[rank].slots) {
+			show_wait(m, tree, rank, &wait[rank]);
+			shown++;
+		}
+	}
+	if (!shown)
+		seq_puts(m, "no slot waits for any rank or the parent\n");
+	err = 0;
+out:
+	kvfree(wait);
+	kfree(view);
+	return err;
+}
+
+DEFINE_SHOW_ATTRIBUTE(missing);
+
+/*
+ * memory: the budget
+ */
+
+static int memory_show(struct seq_file *m, void *unused)
+{
+	struct inc_net *inet = m->private;
+	struct inc_tree *tree;
+	unsigned long id;
+
+	seq_printf(m, "limit %llu bytes, used %llu\n",
+		   READ_ONCE(inet->mem_limit), READ_ONCE(inet->mem_used));
+	rcu_read_lock();
+	xa_for_each(&inet->trees, id, tree)
+		seq_printf(m, "tree %lu: %llu\n", id, READ_ONCE(tree->memory));
+	rcu_read_unlock();
+	return 0;
+}
+
+DEFINE_SHOW_ATTRIBUTE(memory);
+
+/* A directory or file: its dentry and inode, with what debugfs has in front of it. */
+#define ENTRY_SIZE	(sizeof(struct dentry) + sizeof(struct inode) + 64)
+/* "tree-1", and what is in it; rank-0-rx, rank-0-tx. */
+#define TREE_ENTRIES	(4 + IS_ENABLED(CONFIG_INC_FAULT))
+#define MEMBER_ENTRIES	(2 * IS_ENABLED(CONFIG_INC_FAULT))
+
+/**
+ * inc_debugfs_tree_memory() - what it takes to show a tree
+ * @inet: switch
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_debugfs_tree_memory(const struct inc_net *inet)
+{
+	return inet->debugfs ? TREE_ENTRIES * ENTRY_SIZE : 0;
+}
+
+/**
+ * inc_debugfs_member_memory() - what it takes to offer a member's faults
+ * @inet: switch
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_debugfs_member_memory(const struct inc_net *inet)
+{
+	return inet->debugfs ? MEMBER_ENTRIES * ENTRY_SIZE : 0;
+}
+
+/**
+ * inc_debugfs_tree_add() - show a tree
+ * @tree: tree, set up
+ *
+ * Context: process; may sleep; inc_net.lock held.
+ */
+void inc_debugfs_tree_add(struct inc_tree *tree)
+{
+	char name[sizeof("tree-4294967295")];
+	struct dentry *dir;
+
+	/* A NULL parent would be the root of debugfs. */
+	if (!tree->inet->debugfs)
+		return;
+	snprintf(name, sizeof(name), "tree-%u", tree->cfg.id);
+	dir = debugfs_create_dir(name, tree->inet->debugfs);
+	if (IS_ERR(dir))
+		return;
+	tree->debugfs = dir;
+	debugfs_create_file("members", 0400, dir, tree, &members_fops);
+	debugfs_create_file("slots", 0400, dir, tree, &slots_fops);
+	debugfs_create_file("missing", 0400, dir, tree, &missing_fops);
+#if IS_ENABLED(CONFIG_INC_FAULT)
+	dir = debugfs_create_dir("fault", dir);
+	tree->debugfs_fault = IS_ERR(dir) ? NULL : dir;
+#endif
+}
+
+/**
+ * inc_debugfs_tree_del() - stop showing a tree
+ * @tree: tree; whoever reads about it has ended when this returns
+ *
+ * Context: process; may sleep. inc_net.lock may be held.
+ */
+void inc_debugfs_tree_del(struct inc_tree *tree)
+{
+	debugfs_remove_recursive(tree->debugfs);
+	tree->debugfs = NULL;
+#if IS_ENABLED(CONFIG_INC_FAULT)
+	tree->debugfs_fault = NULL;
+#endif
+}
+
+#if IS_ENABLED(CONFIG_INC_FAULT)
+
+/* "rank-1023-rx" */
+#define FAULT_NAME_LEN	sizeof("rank-65535-rx")
+
+static void fault_name(char *name, const struct inc_qp *qp, const char *dir)
+{
+	if (qp->up)
+		snprintf(name, FAULT_NAME_LEN, "parent-%s", dir);
+	else
+		snprintf(name, FAULT_NAME_LEN, "rank-%u-%s", qp->cfg.rank, dir);
+}
+
+/**
+ * inc_debugfs_member_add() - offer a member's faults, or those of an uplink
+ * @qp: its QP
+ *
+ * Context: process; may sleep; inc_net.lock held.
+ */
+void inc_debugfs_member_add(struct inc_qp *qp)
+{
+	struct dentry *dir = qp->tree->debugfs_fault;
+	char name[FAULT_NAME_LEN];
+
+	if (!dir)
+		return;
+	fault_name(name, qp, "rx");
+	debugfs_create_file(name, 0600, dir, qp, &inc_fault_rx_fops);
+	fault_name(name, qp, "tx");
+	debugfs_create_file(name, 0600, dir, qp, &inc_fault_tx_fops);
+}
+
+/**
+ * inc_debugfs_member_del() - offer them no more
+ * @qp: its QP; whoever writes about it has ended when this returns
+ *
+ * Context: process; may sleep; inc_net.lock held. The tree's directory may be
+ * gone already.
+ */
+void inc_debugfs_member_del(struct inc_qp *qp)
+{
+	struct dentry *dir = qp->tree->debugfs_fault;
+	char name[FAULT_NAME_LEN];
+
+	if (!dir)
+		return;
+	fault_name(name, qp, "rx");
+	debugfs_lookup_and_remove(name, dir);
+	fault_name(name, qp, "tx");
+	debugfs_lookup_and_remove(name, dir);
+}
+
+#endif /* CONFIG_INC_FAULT */
+
+/**
+ * inc_debugfs_net_init() - show the switch of a namespace
+ * @inet: switch
+ *
+ * Context: process; may sleep.
+ */
+void inc_debugfs_net_init(struct inc_net *inet)
+{
+	char name[sizeof("net-4294967295")];
+	struct dentry *dir;
+
+	snprintf(name, sizeof(name), "net-%u", inet->net->ns.inum);
+	dir = debugfs_create_dir(name, root);
+	if (IS_ERR(dir))
+		return;
+	inet->debugfs = dir;
+	debugfs_create_file("memory", 0400, dir, inet, &memory_fops);
+}
+
+/**
+ * inc_debugfs_net_exit() - stop showing a switch and its trees
+ * @inet: switch
+ *
+ * Context: process; may sleep.
+ */
+void inc_debugfs_net_exit(struct inc_net *inet)
+{
+	debugfs_remove_recursive(inet->debugfs);
+	inet->debugfs = NULL;
+}
+
+/**
+ * inc_debugfs_init() - make the module's directory
+ *
+ * Without debugfs the module works as well.
+ *
+ * Context: process; may sleep; before any namespace's switch exists.
+ */
+void __init inc_debugfs_init(void)
+{
+	root = debugfs_create_dir("rdma_inc", NULL);
+}
+
+/**
+ * inc_debugfs_exit() - remove the module's directory
+ *
+ * Context: process; may sleep.
+ */
+void inc_debugfs_exit(void)
+{
+	debugfs_remove_recursive(root);
+}

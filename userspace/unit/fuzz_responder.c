@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer: any bytes as a sequence of requests to a responder, RC and UC, which
+ * takes what the responder lets through into a slot's memory of exact size; and
+ * which messages of the UC ones are told to be missing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/kernel.h>
+#include <uapi/linux/inc_proto.h>
+
+#include "core/msg_loss.h"
+#include "core/psn.h"
+#include "core/responder.h"
+#include "core/wire.h"
+#include "fuzz.h"
+
+#define STRIDE	2048
+#define SLOTS	4
+
+#define UC_OPCODE	0x20
+
+/* One request of the input, packed: what a peer chooses. */
+struct request {
+	uint8_t		opcode, ackreq_pad;	/* 0x80 AckReq, 0x40 UC, 0x20 late */
+	int8_t		psn;		/* relative to the expected one */
+	uint8_t		rkey;
+	uint16_t	payload_len, dmalen, va;
+} __attribute__((__packed__));
+
+/* Through the codec, so that flags are those of the opcode. */
+static bool make(const struct inc_resp *r, const struct request *q,
+		 struct inc_pkt *pkt)
+{
+	static uint8_t bytes[65536 + 64];
+	struct inc_pkt p = {
+		.opcode = (q->opcode & 31) | (q->ackreq_pad & 0x40 ? UC_OPCODE : 0),
+		.pad = q->ackreq_pad & 3,
+		.ackreq = q->ackreq_pad >> 7, .pkey = 0xffff,
+		.psn = inc_psn_add(r->epsn, q->psn), .rkey = q->rkey,
+		.dmalen = q->dmalen,
+		.va = (q->va & 0x8000 ? (uint64_t)(q->va & 7) * STRIDE : q->va) |
+		      (uint64_t)(q->rkey == 255) << 40,
+	};
+	unsigned int len = inc_wire_build(bytes, &p);
+
+	return !inc_wire_parse(bytes, len + q->payload_len + p.pad + 4, pkt);
+}
+
+static void take(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t *mem)
+{
+	static uint64_t va;
+
+	if (pkt->flags & INC_PKT_FIRST) {
+		va = pkt->va;
+		require(pkt->rkey == r->rkey);
+		require(pkt->payload_len >= INC_HDR_LEN);
+	}
+	require(pkt->psn == r->epsn && pkt->payload_len <= r->pmtu);
+	require(va % STRIDE == 0 && va < (uint64_t)STRIDE * SLOTS);
+	memset(mem + va + (pkt->flags & INC_PKT_FIRST ? 0 : r->done), 0x55,
+	       pkt->payload_len);
+}
+
+/* What may be kept has a key, or a place in a message that has one. */
+static void keep(const struct inc_resp *r, const struct inc_pkt *pkt,
+		 struct inc_resp_run *run)
+{
+	struct inc_resp_run before = *run;
+
+	if (inc_resp_ahead(r, pkt, run) != INC_RESP_AHEAD_GOOD)
+		return;
+	require(pkt->payload_len <= r->pmtu);
+	require(inc_psn_diff(pkt->psn, run->end) < 0 && run->tail <= r->pmtu);
+	if (inc_resp_is_empty(pkt))
+		return;
+	if (pkt->flags & INC_PKT_FIRST)
+		require(pkt->rkey == r->rkey && inc_psn_diff(pkt->psn, before.end) >= 0);
+	else
+		require(run->end == before.end);
+}
+
+/* What UC lets through is a whole request; nothing else of the responder matters. */
+static void take_uc(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t *mem)
+{
+	if (!inc_resp_check_uc(r, pkt))
+		return;
+	require(pkt->opcode == (UC_OPCODE | 0x0b) && pkt->rkey == r->rkey);
+	require(pkt->payload_len == pkt->dmalen && pkt->payload_len <= r->pmtu);
+	require(pkt->payload_len >= INC_HDR_LEN);
+	require(pkt->va % STRIDE == 0 && pkt->va < (uint64_t)STRIDE * SLOTS);
+	memset(mem + pkt->va, 0x55, pkt->payload_len);
+}
+
+/* Each message that is told of is told once, in order, and not too soon. */
+static void come(struct inc_gap *g, int8_t ahead, bool overtaken)
+{
+	uint32_t looked = g->looked, id;
+
+	inc_gap_came(g, g->next + ahead, overtaken);
+	require(g->late >= INC_GAP_MIN_LATE && g->late <= INC_GAP_MAX_LATE);
+	while (inc_gap_judge(g, &id)) {
+		require(id == looked++);
+		require((int32_t)(g->next - id) > g->late);
+	}
+	require(g->next - g->looked <= g->late);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct inc_resp_run run = { .end = 0xfffff8 };
+	struct inc_gap gap;
+	struct inc_resp r = {
+		.epsn = 0xfffff8, .rkey = 7, .stride = STRIDE, .slots = SLOTS,
+		.pmtu = 256,
+	};
+	uint8_t *mem = malloc(STRIDE * SLOTS);
+	bool ok = true;
+
+	inc_gap_init(&gap, ~0U - 20);
+	for (; ok && size >= sizeof(struct request);
+	     data += sizeof(struct request), size -= sizeof(struct request)) {
+		struct request q;
+		struct inc_pkt pkt;
+
+		memcpy(&q, data, sizeof(q));
+		if (!make(&r, &q, &pkt) || !(pkt.flags & INC_PKT_REQUEST))
+			continue;
+		if (pkt.uc) {
+			take_uc(&r, &pkt, mem);
+			come(&gap, q.psn, q.ackreq_pad & 0x20);
+			continue;
+		}
+		switch (inc_resp_check(&r, &pkt)) {
+		case INC_RESP_NEW:
+			if (!inc_resp_is_empty(&pkt))
+				take(&r, &pkt, mem);
+			inc_resp_accept(&r, &pkt);
+			require(r.done <= r.dmalen && r.dmalen <= STRIDE);
+			require(r.in_msg || r.done == r.dmalen);
+			inc_resp_ack_due(&r, pkt.ackreq);
+			inc_resp_run(&r, &run);
+			break;
+		case INC_RESP_INVALID:
+		case INC_RESP_ACCESS:
+			/* The QP goes to error. */
+			ok = false;
+			break;
+		case INC_RESP_AHEAD:
+		case INC_RESP_AHEAD_NAK:
+			keep(&r, &pkt, &run);
+			break;
+		case INC_RESP_DUP:
+			break;
+		}
+	}
+	free(mem);
+	return 0;
+}
