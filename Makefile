@@ -3,7 +3,6 @@
 # rdma_inc: in-network computing for RoCEv2 on a Linux bridge.
 # "make help" lists what can be made.
 
-VERSION	:= 0.1.0
 KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 DESTDIR	?=

@@ -8,8 +8,6 @@
 #include "common.h"
 #include "nl.h"
 
-#define TOOL_VERSION	"0.1.0"
-
 /* Exit status, as in the man page. */
 enum {
 	TOOL_OK		= 0,
