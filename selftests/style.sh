@@ -7,12 +7,15 @@
 #
 #   style.sh                 with the kernel of the lab
 #   style.sh --builds KIND...  only builds, for these kernels (6.12, 7.2)
+#   style.sh --only PATTERN  only cases whose name has PATTERN (a glob) in it
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
 LAB=selftests/lab/lab
 OUT=$PWD/build/check/style
 BUILDS=
+ONLY='*'
+[ "${1:-}" = --only ] && ONLY="*$2*" && shift 2
 [ "${1:-}" = --builds ] && BUILDS=1 && shift
 KINDS=${*:-uml}
 N=0
@@ -26,6 +29,8 @@ check()
 	local name=$1 rc
 
 	shift
+	# shellcheck disable=SC2053 # a pattern
+	[[ $name == $ONLY ]] || return 0
 	"$@" >"$OUT/log" 2>&1
 	rc=$?
 	N=$((N + 1))
@@ -126,8 +131,25 @@ spdx()
 			echo "$f: no SPDX line"
 			bad=1
 		}
-	done < <(sources | grep -vE '\.gitignore$|\.json$|\.svg$|\.patch$')
+	done < <(sources | grep -vE '\.gitignore$|\.json$|\.svg$|\.patch$|^(COPYING|MAINTAINERS|VERSION)$|^LICENSES/')
 	return $bad
+}
+
+tree_check()
+{
+	sources | $LAB exec -- selftests/tree-check.py
+}
+
+# A file of each kind has somebody to send its patch to.
+maintainers()
+{
+	local f out
+
+	for f in README.md kernel/Kbuild userspace/lib/inc.h selftests/run; do
+		out=$($LAB exec -- "$KSRC/scripts/get_maintainer.pl" --no-tree \
+			--no-git --no-git-fallback -f "$f" 2>&1)
+		[[ $out == *"<"*@*">"* ]] || echo "$f: ${out:-nobody}"
+	done
 }
 
 scripts()
@@ -160,6 +182,8 @@ check "layers" layers
 check "Documentation renders, and says what the headers say" \
 	$LAB exec -- selftests/doc-check.py
 check "SPDX lines" spdx
+check "licences, version and maintainers are what the tree says" tree_check
+check "maintainers, as get_maintainer.pl reads them" maintainers
 check "shellcheck" shell_check
 echo "1..$N"
 exit $FAILED
