@@ -7,6 +7,7 @@
 
 #include <linux/slab.h>
 #include <linux/timer.h>
+#include <net/flow.h>
 
 #ifndef timer_container_of
 #define timer_container_of(var, callback_timer, timer_fieldname) \
@@ -15,6 +16,11 @@
 
 #ifndef kzalloc_obj
 #define kzalloc_obj(obj, gfp) kzalloc(sizeof(obj), gfp)
+#endif
+
+/* A DSCP is a TOS without ECN's bits, and was in a field of that name. */
+#ifndef flowi4_dscp
+#define flowi4_dscp flowi4_tos
 #endif
 
 #endif /* _INC_COMPAT_H */

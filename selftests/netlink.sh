@@ -4,7 +4,7 @@
 # Generic netlink, inc-tool and debugfs: right and wrong input, who may do what,
 # dumps, events, batches, the memory budget. Needs no RDMA device.
 #
-# netlink.sh [PART...]: only some of errors, tool, uc, levels, json, batch, rights, budget,
+# netlink.sh [PART...]: only some of errors, tool, class, uc, levels, json, batch, rights, budget,
 # quota, save, events, debugfs, cli, dump, reply, failures, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
@@ -88,6 +88,7 @@ part_tool()
 		addr fd00::2 qpn 18 psn 4 local fd00::1 local-psn 0xabcdef pkey 0x8001
 	says "the PSN asked for" 0 "psn 0xabcdef" -d member show tree 5 rank 1
 	says "the P_Key asked for" 0 "pkey 0x8001" -d member show tree 5 rank 1
+	says "no traffic class is 0" 0 "traffic-class 0" -d tree show 5
 	says "the tree is ready" 0 "state ready members 2 of 2" tree show 5
 	says "a mapped address is IPv4" 0 "local 10.9.0.1" member add tree 1 \
 		rank 2 addr ::ffff:10.9.0.9 qpn 19 psn 0
@@ -113,6 +114,34 @@ part_tool()
 	says "tree del" 0 "" tree del 5
 	says "tree del twice" 2 "there is no tree 5" tree del 5
 	says "tree del, id" 0 "" tree del id 1
+}
+
+# A tree's traffic class is that of the route to its members, too.
+part_class()
+{
+	# Routes have three bits of the six.
+	in_ns ip route add unreachable 10.9.0.77/32 tos 0x18
+	in_ns ip -6 rule add dsfield 0xb8 to fd00::77 unreachable
+	says "traffic class" 0 "tree 1 " tree add id 1 ranks 2 slots 4 \
+		traffic-class 0xb8 dead-time 50
+	says "it is shown" 0 "traffic-class 184" -d tree show 1
+	says "a route of that class" 2 "no route" member add tree 1 rank 0 \
+		addr 10.9.0.77 qpn 17 psn 0
+	says "a rule of that class, IPv6" 2 "no route" member add tree 1 rank 0 \
+		addr fd00::77 qpn 17 psn 0
+	says "an address without one" 0 "rank 0" member add tree 1 rank 0 \
+		addr 10.9.0.78 qpn 17 psn 0
+	says "one without, IPv6" 0 "rank 1" member add tree 1 rank 1 \
+		addr fd00::78 qpn 17 psn 0
+	tool tree del 1
+	tool tree add id 1 ranks 2 slots 4 traffic-class 32 dead-time 50 >/dev/null
+	says "another class" 0 "rank 0" member add tree 1 rank 0 \
+		addr 10.9.0.77 qpn 17 psn 0
+	says "another class, IPv6" 0 "rank 1" member add tree 1 rank 1 \
+		addr fd00::77 qpn 17 psn 0
+	tool tree del 1
+	in_ns ip route del unreachable 10.9.0.77/32 tos 0x18
+	in_ns ip -6 rule del dsfield 0xb8 to fd00::77 unreachable
 }
 
 part_uc()
@@ -187,7 +216,7 @@ part_save()
 
 	tool -b - >/dev/null <<-'END'
 	switch set memory-limit 64M max-trees 5 max-ranks 6 max-slots 32 max-tree-memory 8M
-	tree add id 1 ranks 3 slots 8 msg-size 512 pmtu 512 dead-time 50 order arrival
+	tree add id 1 ranks 3 slots 8 msg-size 512 pmtu 512 dead-time 50 order arrival traffic-class 40
 	member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
 	member add tree 1 rank 2 addr fd00::2 qpn 18 psn 9 pkey 0x8001
 	tree add id 2 ranks 2 slots 4 all-ranks 9 first-rank 4 below 0,3 dead-time 50
@@ -198,8 +227,9 @@ part_save()
 	ktap $? "saved"
 	out=$(grep -c "transport uc" "$saved")
 	[ "$out" = 1 ] && grep -q "all-ranks 9 first-rank 4" "$saved" &&
+		grep -q "order arrival traffic-class 40" "$saved" &&
 		grep -q "below 0,3" "$saved" && grep -q "max-tree-memory 8388608" "$saved"
-	ktap $? "transport, place and quotas are in it" "$(tr '\n' '|' <"$saved")"
+	ktap $? "transport, place, class and quotas are in it" "$(tr '\n' '|' <"$saved")"
 	grep -q "^# it needs parent set" "$saved"
 	ktap $? "it says that the leaf needs its parent"
 	tool tree del 1
@@ -583,7 +613,7 @@ part_fuzz()
 }
 
 setup || exit 1
-[ $# -gt 0 ] || set -- errors tool uc levels json batch rights budget quota save events debugfs cli dump reply failures fuzz
+[ $# -gt 0 ] || set -- errors tool class uc levels json batch rights budget quota save events debugfs cli dump reply failures fuzz
 for part; do
 	"part_$part"
 	[ -z "$(tool tree show)" ]

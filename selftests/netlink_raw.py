@@ -217,6 +217,9 @@ def errors_tree(c):
     for n in (0, 128, 8192):
         bad(f"pmtu {n}", [("ranks", 2), ("pmtu", n)], errno.ERANGE, "range",
             "pmtu")
+    for n in (1, 2, 0xb9, 255):
+        bad(f"traffic-class {n}", [("ranks", 2), ("traffic-class", n)],
+            errno.EINVAL, "multiple of 4", "traffic-class")
     for mask in ("collectives", "dtypes", "ops"):
         bad(f"{mask} 0", [("ranks", 2), (mask, 0)], errno.EINVAL, "empty mask",
             mask)

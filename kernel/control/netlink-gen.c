@@ -60,7 +60,7 @@ static const struct nla_policy inc_tree_get_nl_policy[INC_A_TREE_ID + 1] = {
 };
 
 /* INC_CMD_TREE_NEW - do */
-static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_OWNED + 1] = {
+static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_TRAFFIC_CLASS + 1] = {
 	[INC_A_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 	[INC_A_TREE_RANKS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_RANKS),
 	[INC_A_TREE_SLOTS] = NLA_POLICY_RANGE(NLA_U16, 1, INC_MAX_SLOTS),
@@ -79,6 +79,7 @@ static const struct nla_policy inc_tree_new_nl_policy[INC_A_TREE_OWNED + 1] = {
 	[INC_A_TREE_FIRST_RANK] = NLA_POLICY_MAX(NLA_U16, 1023),
 	[INC_A_TREE_BELOW] = NLA_POLICY_MAX(NLA_U16, INC_MAX_RANKS),
 	[INC_A_TREE_OWNED] = NLA_POLICY_MAX(NLA_U8, 1),
+	[INC_A_TREE_TRAFFIC_CLASS] = { .type = NLA_U8, },
 };
 
 /* INC_CMD_TREE_SET - do */
@@ -184,7 +185,7 @@ static const struct genl_split_ops inc_nl_ops[] = {
 		.cmd		= INC_CMD_TREE_NEW,
 		.doit		= inc_nl_tree_new_doit,
 		.policy		= inc_tree_new_nl_policy,
-		.maxattr	= INC_A_TREE_OWNED,
+		.maxattr	= INC_A_TREE_TRAFFIC_CLASS,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

@@ -4,6 +4,7 @@
  */
 #include <linux/log2.h>
 #include <net/genetlink.h>
+#include <net/inet_ecn.h>
 #include <net/netlink.h>
 #include <uapi/linux/inc.h>
 #include <uapi/linux/inc_proto.h>
@@ -30,6 +31,7 @@ static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
 	    nla_put_u32(skb, INC_A_TREE_DTYPES, cfg->dtypes) ||
 	    nla_put_u32(skb, INC_A_TREE_OPS, cfg->ops) ||
 	    nla_put_u8(skb, INC_A_TREE_ORDER, cfg->order) ||
+	    nla_put_u8(skb, INC_A_TREE_TRAFFIC_CLASS, cfg->traffic_class) ||
 	    nla_put_u16(skb, INC_A_TREE_WINDOW, READ_ONCE(cfg->window)) ||
 	    nla_put_u32(skb, INC_A_TREE_HOLD, READ_ONCE(cfg->hold)) ||
 	    nla_put_u32(skb, INC_A_TREE_MIN_RTO, READ_ONCE(cfg->min_rto)) ||
@@ -200,6 +202,23 @@ static int parse_geometry(const struct genl_info *info,
 	return 0;
 }
 
+/* Who says that he obeys ECN's marks is marked where others would be dropped. */
+static int parse_traffic_class(const struct genl_info *info,
+			       struct inc_tree_cfg *cfg)
+{
+	const struct nlattr *nla = info->attrs[INC_A_TREE_TRAFFIC_CLASS];
+
+	if (!nla)
+		return 0;
+	cfg->traffic_class = nla_get_u8(nla);
+	if (!(cfg->traffic_class & INET_ECN_MASK))
+		return 0;
+	NL_SET_BAD_ATTR(info->extack, nla);
+	NL_SET_ERR_MSG_MOD(info->extack,
+			   "traffic-class has to be a multiple of 4: the lowest two bits are ECN's");
+	return -EINVAL;
+}
+
 /* As many entries of below as there are members, or none. */
 static int parse_below(const struct genl_info *info, struct inc_tree_cfg *cfg)
 {
@@ -354,7 +373,8 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 	    nla_get_u8(info->attrs[INC_A_TREE_OWNED]))
 		cfg.owner = info->snd_portid;
 	err = parse_geometry(info, &cfg) ?: parse_masks(info, &cfg) ?:
-	      parse_tunables(info, &cfg) ?: parse_levels(info, &cfg);
+	      parse_tunables(info, &cfg) ?: parse_traffic_class(info, &cfg) ?:
+	      parse_levels(info, &cfg);
 	if (err)
 		goto out;
 	err = -ENOMEM;

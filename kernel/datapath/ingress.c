@@ -11,6 +11,7 @@
  */
 #include <linux/inetdevice.h>
 #include <linux/ipv6.h>
+#include <net/inet_dscp.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ip_fib.h>
@@ -19,6 +20,7 @@
 #include <net/xfrm.h>
 #include <uapi/linux/inc_proto.h>
 
+#include "compat.h"
 #include "datapath/ingress.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -34,6 +36,7 @@ static bool leads_ipv4(const struct inc_qp *qp, const struct net_device *dev,
 		.flowi4_l3mdev	= l3mdev_master_ifindex_rcu(dev),
 		.daddr		= qp->cfg.peer.s6_addr32[3],
 		.saddr		= qp->cfg.local.s6_addr32[3],
+		.flowi4_dscp	= inet_dsfield_to_dscp(qp->traffic_class),
 		.flowi4_proto	= IPPROTO_UDP,
 		.fl4_sport	= qp->sport,
 		.fl4_dport	= htons(INC_UDP_PORT),
@@ -59,6 +62,7 @@ static bool leads_ipv6(const struct inc_qp *qp, const struct net_device *dev,
 		.flowi6_oif	= loose ? 0 : dev->ifindex,
 		.daddr		= qp->cfg.peer,
 		.saddr		= qp->cfg.local,
+		.flowlabel	= ip6_make_flowinfo(qp->traffic_class, 0),
 		.flowi6_proto	= IPPROTO_UDP,
 		.fl6_sport	= qp->sport,
 		.fl6_dport	= htons(INC_UDP_PORT),

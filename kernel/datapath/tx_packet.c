@@ -9,11 +9,13 @@
 #include <linux/mm.h>
 #include <linux/udp.h>
 #include <linux/vmalloc.h>
+#include <net/inet_dscp.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
 
+#include "compat.h"
 #include "core/icrc.h"
 #include "core/wire.h"
 #include "datapath/fault.h"
@@ -46,6 +48,7 @@ static struct dst_entry *route_ipv4(struct inc_qp *qp)
 	struct flowi4 fl4 = {
 		.daddr		= qp->cfg.peer.s6_addr32[3],
 		.saddr		= qp->cfg.local.s6_addr32[3],
+		.flowi4_dscp	= inet_dsfield_to_dscp(qp->traffic_class),
 		.flowi4_proto	= IPPROTO_UDP,
 		.fl4_sport	= qp->sport,
 		.fl4_dport	= htons(INC_UDP_PORT),
@@ -67,6 +70,7 @@ static struct dst_entry *route_ipv6(struct inc_qp *qp)
 	struct flowi6 fl6 = {
 		.daddr		= qp->cfg.peer,
 		.saddr		= qp->cfg.local,
+		.flowlabel	= ip6_make_flowinfo(qp->traffic_class, 0),
 		.flowi6_proto	= IPPROTO_UDP,
 		.fl6_sport	= qp->sport,
 		.fl6_dport	= htons(INC_UDP_PORT),
@@ -145,6 +149,7 @@ static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp,
 	*ih = (struct iphdr) {
 		.version	= IPVERSION,
 		.ihl		= sizeof(*ih) / 4,
+		.tos		= qp->traffic_class,
 		.tot_len	= htons(sizeof(*ih) + len),
 		.id		= htons(id),
 		.frag_off	= htons(IP_DF),
@@ -162,13 +167,13 @@ static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp,
 	struct ipv6hdr *ih = ipv6_hdr(skb);
 
 	*ih = (struct ipv6hdr) {
-		.version	= 6,
 		.payload_len	= htons(len),
 		.nexthdr	= IPPROTO_UDP,
 		.hop_limit	= TX_TTL,
 		.saddr		= qp->cfg.local,
 		.daddr		= qp->cfg.peer,
 	};
+	ip6_flow_hdr(ih, qp->traffic_class, 0);
 	skb->protocol = htons(ETH_P_IPV6);
 }
 

@@ -211,6 +211,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	qp->tree = tree;
 	qp->cfg = *cfg;
 	qp->state = INC_MEMBER_STATE_RTS;
+	qp->traffic_class = tree->cfg.traffic_class;
 	qp->next_msg_id = tree->cfg.first_msg_id;
 	qp->oldest = tree->cfg.first_msg_id;
 	qp->newest = tree->cfg.first_msg_id;

@@ -162,6 +162,7 @@ struct inc_out {
  * @dst: cached route
  * @rto: retransmission and RNR timer; runs lazily, re-arms itself
  * @sport: UDP source port
+ * @traffic_class: that of the tree
  * @iif: device over which the route to the member goes
  * @stats: counters
  * @memory: bytes charged to the tree
@@ -184,6 +185,7 @@ struct inc_qp {
 	u8				state;
 	u8				error;
 	bool				report;
+	u8				traffic_class;
 	__be16				sport;
 	int				iif;
 	struct inc_stats __percpu	*stats;

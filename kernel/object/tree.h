@@ -53,6 +53,7 @@ struct inc_qp;
  * @all: ranks of the job, if this switch is a leaf
  * @below: for each member the ranks below it, 0 if it is a host; NULL if all are
  * @owner: port ID of the netlink socket that it ends with, or 0
+ * @traffic_class: of packets to members and the parent, ECN's bits 0
  */
 struct inc_tree_cfg {
 	u32	id;
@@ -73,6 +74,7 @@ struct inc_tree_cfg {
 	u16	all;
 	const u16	*below;
 	u32	owner;
+	u8	traffic_class;
 };
 
 /**

@@ -58,6 +58,34 @@ def long_messages(lab, family, pmtu):
             t.good(nbytes // 4)
 
 
+@test("traffic class", cases={
+    "%#x, %s" % (tc, name): (tc, transport)
+    for tc in (0, 0x20, 0xb8, 0xfc)
+    for name, transport in (("RC", peer.RC), ("UC", peer.UC))})
+def traffic_class(lab, family, tc, transport):
+    """It is that of every packet: results, statuses, acknowledgments, NAKs."""
+    with lab.tree(family=family, transports=(transport,), traffic_class=tc) as t:
+        expect("traffic-class", t.get()["traffic-class"], tc)
+        for _ in range(3):
+            t.good()
+        for m in t.m:
+            m.allreduce(3, [1], op=peer.MAX if m.rank else peer.SUM)
+        for m in t.m:
+            check(lab.until(lambda m=m: (peer.MISMATCH, 3) in m.results, 1),
+                  "no status")
+        if transport == peer.RC:
+            t.m[0].psn = roce.psn_add(t.m[0].psn, 1)
+            t.m[0].allreduce(4, [1])
+            check(lab.until(lambda: any(p.syndrome == roce.NAK_PSN
+                                        for p in t.m[0].acks), 1), "no NAK")
+        for m in t.m:
+            check(m.log, "nothing came")
+            for p in m.log + m.acks:
+                expect("class of %r" % p, p.tos, tc)
+                expect("flow label", p.flow, 0)
+            expect("bad packets", m.bad, [])
+
+
 @test("Barrier")
 def barrier(lab, family):
     with lab.tree(ranks=3, family=family) as t:

@@ -128,6 +128,8 @@ static const char *const tree_docs[] = {
 		"For each member, in their order, how many ranks are below it if it is a switch; 0 if it is a host. Absent if all members are hosts. Ranks are numbered in the order of the members, and a member's rank is its place among them.",
 	[INC_A_TREE_OWNED] =
 		"1: the tree is deleted when the netlink socket that made it is closed, be it since its process was killed. Default 0.",
+	[INC_A_TREE_TRAFFIC_CLASS] =
+		"IPv4 TOS and IPv6 traffic class of all that the switch sends to the tree's members, and to its parent: a DSCP times 4. The two bits of ECN have to be 0, for the switch does not obey marks. Default 0.",
 };
 
 static const char *const tree_stats_docs[] = {

@@ -68,6 +68,7 @@ static const struct field tree_fields[] = {
 	F(FIRST_RANK, "first-rank", first_rank, FIELD_UINT16),
 	F(BELOW, "below", below, FIELD_UINT16_LIST),
 	F(OWNED, "owned", owned, FIELD_UINT8),
+	F(TRAFFIC_CLASS, "traffic-class", traffic_class, FIELD_UINT8),
 #undef F
 };
 

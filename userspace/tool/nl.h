@@ -121,6 +121,7 @@ struct inc_nl_tree {
 	uint16_t	nbelow;
 	uint16_t	below[INC_MAX_RANKS];
 	uint8_t		owned;
+	uint8_t		traffic_class;
 	uint64_t	stats[INC_A_TREE_STATS_MAX + 1];
 	uint64_t	member_stats[INC_A_MEMBER_STATS_MAX + 1];
 };

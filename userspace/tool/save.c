@@ -34,6 +34,8 @@ static void put_tree(const struct inc_nl_tree *t)
 	       t->first_msg_id, t->collectives, t->dtypes, t->ops, t->window,
 	       t->hold, t->min_rto, t->dead_time,
 	       inc_nl_order_name(t->order));
+	if (t->traffic_class)
+		printf(" traffic-class %u", t->traffic_class);
 	if (INC_NL_HAS(t, INC_A_TREE_ALL_RANKS))
 		printf(" \\\n\tall-ranks %u first-rank %u", t->all_ranks,
 		       t->first_rank);

@@ -52,6 +52,7 @@ static void show_tree_details(const struct inc_nl_tree *tree)
 	pr_uint("memory", "memory", tree->memory);
 	pr_uint("epoch", "epoch", tree->epoch);
 	pr_uint("owned", "owned", tree->owned);
+	pr_uint("traffic-class", "traffic-class", tree->traffic_class);
 }
 
 static void show_list(const char *key, const uint16_t *list, unsigned int n)

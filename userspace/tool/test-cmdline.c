@@ -143,6 +143,9 @@ static const struct test {
 	{ KERNEL, "tree add ranks 0 window 16 hold 8M", NULL, NULL },
 	{ KERNEL, "tree add ranks 0 min-rto 4ms dead-time 2s", NULL, NULL },
 	{ KERNEL, "tree add ranks 0 min-rto 4 dead-time 600", NULL, NULL },
+	{ KERNEL, "tree add ranks 0 traffic-class 0xb8", NULL, NULL },
+	{ USAGE, "tree add ranks 2 traffic-class 256", "\"256\"", NULL },
+	{ USAGE, "tree set 1 traffic-class 4", "\"traffic-class\"", NULL },
 
 	/* tree set, del, show */
 	{ USAGE, "tree set", "ID is missing", NULL },

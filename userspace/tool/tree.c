@@ -16,7 +16,8 @@ static const char usage[] =
 "       inc-tool tree add [ id ID ] ranks N [ slots N ] [ msg-size SIZE ]\n"
 "                [ pmtu BYTES ] [ first-msg-id N ] [ collectives LIST ]\n"
 "                [ dtypes LIST ] [ ops LIST ] [ order ranks | arrival ]\n"
-"                [ all-ranks N [ first-rank R ] ] [ below LIST ] [ SETTING ... ]\n"
+"                [ all-ranks N [ first-rank R ] ] [ below LIST ]\n"
+"                [ traffic-class N ] [ SETTING ... ]\n"
 "       inc-tool tree set ID SETTING ...\n"
 "       inc-tool tree del ID [ nowait ]\n"
 "SETTING := { window PACKETS | hold SIZE | min-rto MS | dead-time MS }\n";
@@ -70,6 +71,8 @@ static const struct keyword add_keywords[] = {
 	   INC_A_TREE_FIRST_RANK, first_rank),
 	KW("below", NULL, "a number of ranks for each member as 4,4,0, 0 for a host",
 	   parse_list, NULL, INC_A_TREE_BELOW, below),
+	KW("traffic-class", NULL, "a DSCP times 4", parse_uint, NULL,
+	   INC_A_TREE_TRAFFIC_CLASS, traffic_class),
 	KW_SETTINGS,
 	{ .name = NULL },
 };
