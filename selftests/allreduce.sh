@@ -5,7 +5,7 @@
 # with a reference that each rank computes on its own.
 #
 #   allreduce.sh [VAR=VALUE]... [ranks | types | special | ipv6 | two | repeat |
-#	rxe | bursts]...
+#	rxe | bursts | class]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -184,6 +184,38 @@ t_bursts()
 		to_host_0 "${addr#topo_}, together"
 		[ $((PACKETS * 10)) -lt $((single * 9)) ]
 		ktap $? "${addr#topo_}: $PACKETS instead of $single cross the bridge"
+	done
+	JOB_ADDR=topo_ip4
+}
+
+# seen FILTER: INC packets in the capture that match; the mark is shorter.
+seen()
+{
+	tcpdump -r "$LAB_OUT/pcap" "udp port 4791 and greater 60 and ($1)" 2>/dev/null | grep -c .
+}
+
+# Every packet on the wire has the traffic class, whoever sends it.
+t_class()
+{
+	local addr class dir all other
+
+	serve_down
+	serve_up --traffic-class 0xb8
+	for addr in topo_ip4 topo_ip6; do
+		JOB_ADDR=$addr
+		class='ip and ip[1] != 0xb8'
+		[ $addr = topo_ip4 ] || class='ip6 and ip6[0:2] & 0xff0 != 0xb80'
+		capture "$LAB_OUT"
+		job "${addr#topo_}, traffic class" 3 allreduce -t fp32 -o sum \
+			--count 5003 -i 3 -x 0 "${PERF[@]}"
+		capture_end
+		for dir in src dst; do
+			all=$(seen "$dir host $($addr sw)")
+			other=$(seen "$dir host $($addr sw) and $class")
+			[ "$all" -gt 20 ] && [ "$other" = 0 ]
+			ktap $? "${addr#topo_}: $all packets, $dir the switch, have it" \
+				"$other have not"
+		done
 	done
 	JOB_ADDR=topo_ip4
 }

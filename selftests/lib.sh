@@ -337,3 +337,43 @@ watched()
 		fi
 	done
 }
+
+# --- What goes over the wire -------------------------------------------------------
+
+CAPTURE_DIR=
+CAPTURE_PID=
+
+captured()
+{
+	grep -q 'listening on' "$CAPTURE_DIR/tcpdump"
+}
+
+# capture DIR: INC packets of the bridge, from now on, in DIR/pcap.
+capture()
+{
+	CAPTURE_DIR=$1
+	: >"$CAPTURE_DIR/tcpdump"
+	# No function here: the PID is to be the program's.
+	ip netns exec "$TOPO-sw" tcpdump -i br0 -s 0 -B 16384 -Z root -U \
+		-w "$CAPTURE_DIR/pcap" udp port 4791 2>"$CAPTURE_DIR/tcpdump" &
+	CAPTURE_PID=$!
+	wait_for $((10 * SLOW)) captured
+}
+
+# marked: a packet that nobody else sends is in the capture.
+marked()
+{
+	sw bash -c "echo end-of-capture >/dev/udp/$(topo_ip4 0)/4791"
+	grep -q end-of-capture "$CAPTURE_DIR/pcap"
+}
+
+capture_end()
+{
+	# What the jobs have sent last is on its way through the kernel's buffer, and so
+	# is this, behind it.
+	wait_for $((10 * SLOW)) marked
+	kill "$CAPTURE_PID"
+	wait "$CAPTURE_PID"
+	chmod 644 "$CAPTURE_DIR/pcap"
+	echo "# $(grep -E "captured|dropped" "$CAPTURE_DIR/tcpdump" | tr "\n" " ")"
+}

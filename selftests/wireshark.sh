@@ -20,39 +20,6 @@ shark()
 		tshark -X "lua_script:$DIR/inc.lua" -r "$DIR/pcap" "$@" 2>"$DIR/err"
 }
 
-captured()
-{
-	grep -q 'listening on' "$DIR/tcpdump"
-}
-
-capture()
-{
-	: >"$DIR/tcpdump"
-	# No function here: the PID is to be the program's.
-	ip netns exec "$TOPO-sw" tcpdump -i br0 -s 0 -B 16384 -Z root -U -w "$DIR/pcap" udp port 4791 \
-		2>"$DIR/tcpdump" &
-	CAPTURE_PID=$!
-	wait_for $((10 * SLOW)) captured
-}
-
-# marked: a packet that nobody else sends is in the capture.
-marked()
-{
-	sw bash -c "echo end-of-capture >/dev/udp/$(topo_ip4 0)/4791"
-	grep -q end-of-capture "$DIR/pcap"
-}
-
-capture_end()
-{
-	# What the jobs have sent last is on its way through the kernel's buffer, and so
-	# is this, behind it.
-	wait_for $((10 * SLOW)) marked
-	kill "$CAPTURE_PID"
-	wait "$CAPTURE_PID"
-	chmod 644 "$DIR/pcap"
-	echo "# $(grep -E "captured|dropped" "$DIR/tcpdump" | tr "\n" " ")"
-}
-
 # A message that fails for all who have begun it. Rank 1 is stopped first, so that
 # there is little traffic, and none that the capture might lose, when it goes.
 failing()
@@ -107,7 +74,7 @@ check()
 
 part_rc()
 {
-	capture
+	capture "$DIR"
 	job "a job over IPv4" $RANKS allreduce -t int16 -o max --count 33333 -i 1 -x 0 --check
 	job "a barrier" $RANKS barrier -i 2
 	JOB_ADDR=topo_ip6
@@ -127,7 +94,7 @@ part_rc()
 # ask what they wait for.
 part_uc()
 {
-	capture
+	capture "$DIR"
 	host 0 tc qdisc add dev eth0 root netem loss 10% limit 10000
 	job "a job over UC, with loss" $RANKS allreduce -t fp32 --count 33333 -i 1 -x 0 \
 		--check --transport uc
@@ -154,7 +121,7 @@ part_levels()
 	for name in "${SWITCHES[@]}"; do
 		at "$name" ip link set br0 gso_max_segs 1
 	done
-	capture
+	capture "$DIR"
 	job "a job over two levels" 4 allreduce -t int16 --count 3333 -i 1 -x 0 --check
 	job "the same, wide" 4 allreduce -t bf16 --count 3333 -i 1 -x 0 --check
 	RANKS=4

@@ -500,6 +500,7 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 		.sq_psn	= psn,
 		.pmtu	= msg.joined.pmtu,
 		.timeout = o->qp_timeout,
+		.traffic_class = msg.joined.traffic_class,
 	};
 	ret = inc_qp_to_rts(comm->qp, &comm->dev, &rc, err, sizeof(err));
 	if (ret)

@@ -286,6 +286,7 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 	j->collectives = get_num(p, obj, "collectives", 0, UINT32_MAX, true);
 	j->dtypes = get_num(p, obj, "dtypes", 0, UINT32_MAX, true);
 	j->ops = get_num(p, obj, "ops", 0, UINT32_MAX, true);
+	j->traffic_class = get_num(p, obj, "traffic_class", 0, UINT8_MAX, false);
 	j->rts = get_bool(p, obj, "rts");
 	if (!p->ret && (j->slots & (j->slots - 1)))
 		fail(p, -EPROTO, "\"slots\" is %u, no power of two", j->slots);
@@ -499,6 +500,8 @@ static void format_joined(struct json_object *obj,
 	add_num(obj, "collectives", j->collectives);
 	add_num(obj, "dtypes", j->dtypes);
 	add_num(obj, "ops", j->ops);
+	if (j->traffic_class)
+		add_num(obj, "traffic_class", j->traffic_class);
 	if (j->rts)
 		add_true(obj, "rts");
 }

@@ -96,6 +96,7 @@ struct inc_rdv_join {
  * @collectives: mask of offered collectives
  * @dtypes: mask of offered data types
  * @ops: mask of offered operations
+ * @traffic_class: of the switch's packets to the rank, and the rank's to it
  * @rts: the daemon waits for INC_RDV_RTS, if the rank said that it will come
  */
 struct inc_rdv_joined {
@@ -112,6 +113,7 @@ struct inc_rdv_joined {
 	uint32_t		collectives;
 	uint32_t		dtypes;
 	uint32_t		ops;
+	uint32_t		traffic_class;
 	bool			rts;
 };
 

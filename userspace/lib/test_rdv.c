@@ -64,7 +64,7 @@ static void joined(void)
 			.rkey = 0xdeadbeef, .slots = 4096, .msg_size = 65536,
 			.pmtu = 4096, .first_msg_id = 7, .dead_time = 600,
 			.collectives = 0x1ff, .dtypes = 0xfff, .ops = 0x1fff,
-			.rts = true,
+			.traffic_class = 0xb8, .rts = true,
 		},
 	}, r;
 

@@ -11,6 +11,7 @@
 /* What a device says to each try of RTR, and to all after these. */
 static int answers[64], later;
 static int rtr, rts;
+static unsigned int class;
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
@@ -20,6 +21,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		rts++;
 		return 0;
 	}
+	class = attr->ah_attr.grh.traffic_class;
 	rtr++;
 	if (rtr > 1000) {
 		printf("# it tries for ever\n");
@@ -31,7 +33,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 static int connect_qp(void)
 {
 	const struct inc_dev dev = { .mtu = 1024 };
-	const struct inc_rc rc = { .addr = { .len = 4 }, .pmtu = 1024 };
+	const struct inc_rc rc = { .addr = { .len = 4 }, .pmtu = 1024,
+				   .traffic_class = 0xb8 };
 	struct ibv_qp qp = { .qp_type = IBV_QPT_RC };
 	char err[128];
 
@@ -58,6 +61,7 @@ static void at_once(void)
 	EQ(connect_qp(), 0);
 	EQ(rtr, 1);
 	EQ(rts, 1);
+	EQ(class, 0xb8);
 }
 
 /* The address is resolved in the end. */

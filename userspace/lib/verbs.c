@@ -316,6 +316,7 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 			.grh = {
 				.sgid_index	= (uint8_t)dev->gid_index,
 				.hop_limit	= 64,
+				.traffic_class	= (uint8_t)rc->traffic_class,
 			},
 		},
 	};

@@ -57,6 +57,7 @@ struct inc_dev {
  * @sq_psn: first PSN that we send
  * @pmtu: path MTU in bytes
  * @timeout: local ACK timeout exponent; RC
+ * @traffic_class: of packets to the peer
  */
 struct inc_rc {
 	struct inc_rdv_addr	addr;
@@ -65,6 +66,7 @@ struct inc_rc {
 	uint32_t		sq_psn;
 	unsigned int		pmtu;
 	unsigned int		timeout;
+	unsigned int		traffic_class;
 };
 
 /* Why libibverbs made nothing: there are providers that do not say. */

@@ -288,6 +288,7 @@ static int member_new(struct client *c, struct job *job,
 		.collectives	= job->tree.collectives,
 		.dtypes		= job->tree.dtypes,
 		.ops		= job->tree.ops,
+		.traffic_class	= job->tree.traffic_class,
 		.rts		= true,
 	};
 	memcpy(joined->addr.bytes, reply.local_addr.bytes, reply.local_addr.len);

@@ -39,6 +39,7 @@ static void usage(FILE *out)
 "      --hold N          bytes held of a rank that is ahead of others\n"
 "      --min-rto MS      smallest retransmission time-out\n"
 "      --dead-time MS    without acknowledgement, after which a rank is dead\n"
+"      --traffic-class N DSCP times 4 of trees' packets, both ways (default 0)\n"
 "      --psn N           first PSN of all queue pairs, for tests (default random)\n"
 "      --tree ID         take this tree, which is there already, for one job, and\n"
 "                        leave it as it is (default: a tree for each job)\n"
@@ -72,6 +73,7 @@ enum {
 	OPT_HOLD,
 	OPT_MIN_RTO,
 	OPT_DEAD_TIME,
+	OPT_TRAFFIC_CLASS,
 	OPT_ONCE,
 	OPT_PIDFILE,
 	OPT_PARENT,
@@ -100,6 +102,7 @@ static const struct option long_options[] = {
 	{ "hold",	required_argument,	NULL, OPT_HOLD },
 	{ "min-rto",	required_argument,	NULL, OPT_MIN_RTO },
 	{ "dead-time",	required_argument,	NULL, OPT_DEAD_TIME },
+	{ "traffic-class", required_argument,	NULL, OPT_TRAFFIC_CLASS },
 	{ "once",	no_argument,		NULL, OPT_ONCE },
 	{ "pidfile",	required_argument,	NULL, OPT_PIDFILE },
 	{ "parent",	required_argument,	NULL, OPT_PARENT },
@@ -127,6 +130,12 @@ static bool get_num(const char *text, uint32_t min, uint32_t max, uint32_t *num)
 }
 
 /* The range that the option's attribute has; the kernel knows what is sensible. */
+static uint32_t option_min(int opt)
+{
+	return opt != OPT_FIRST_MSG_ID && opt != OPT_PSN &&
+	       opt != OPT_TRAFFIC_CLASS;
+}
+
 static uint32_t option_max(int opt)
 {
 	switch (opt) {
@@ -136,6 +145,8 @@ static uint32_t option_max(int opt)
 		return UINT16_MAX;
 	case OPT_PSN:
 		return 0xffffff;
+	case OPT_TRAFFIC_CLASS:
+		return UINT8_MAX;
 	case OPT_JOIN_TIME:
 	case OPT_FORMING_TIME:
 		return 1000000;
@@ -177,10 +188,9 @@ static bool limit_option(struct limits *max, int opt, uint32_t num)
 static bool number_option(struct server *s, int opt, const char *text)
 {
 	struct inc_nl_tree *t = &s->tree;
-	uint32_t min = opt == OPT_FIRST_MSG_ID || opt == OPT_PSN ? 0 : 1;
 	uint32_t num;
 
-	if (!get_num(text, min, option_max(opt), &num))
+	if (!get_num(text, option_min(opt), option_max(opt), &num))
 		return false;
 	if (limit_option(&s->max, opt, num))
 		return true;
@@ -215,6 +225,10 @@ static bool number_option(struct server *s, int opt, const char *text)
 		return true;
 	case OPT_DEAD_TIME:
 		INC_NL_SET(t, INC_A_TREE_DEAD_TIME, dead_time, num);
+		return true;
+	case OPT_TRAFFIC_CLASS:
+		INC_NL_SET(t, INC_A_TREE_TRAFFIC_CLASS, traffic_class,
+			   (uint8_t)num);
 		return true;
 	}
 	return false;

@@ -168,7 +168,7 @@ struct limits {
  * @jobs: jobs whose tree exists
  * @jobs_done: jobs that ended
  * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window, hold,
- *	min_rto, dead_time), as far as given
+ *	min_rto, dead_time, traffic_class ...), as far as given
  * @tree_id: tree that the administrator made, for one job; 0: each job gets
  *	a tree of its own
  * @has_psn: @psn is given
