@@ -25,7 +25,7 @@ static int __init inc_init(void)
 	if (!inc_wq)
 		return -ENOMEM;
 	inc_debugfs_init();
-	err = inc_net_init();
+	err = inc_netns_init();
 	if (err)
 		goto err_debugfs;
 	err = inc_nl_init();
@@ -36,7 +36,7 @@ static int __init inc_init(void)
 	return 0;
 
 err_net:
-	inc_net_exit();
+	inc_netns_exit();
 err_debugfs:
 	inc_debugfs_exit();
 	destroy_workqueue(inc_wq);
@@ -46,7 +46,7 @@ err_debugfs:
 static void __exit inc_exit(void)
 {
 	inc_nl_exit();
-	inc_net_exit();
+	inc_netns_exit();
 	inc_debugfs_exit();
 	destroy_workqueue(inc_wq);
 	/* Trees are freed by RCU. */

@@ -36,8 +36,8 @@ static int put_peer(struct sk_buff *skb, const struct inc_qp *qp)
 	    nla_put_u32(skb, INC_A_MEMBER_PEER_QPN, qp->cfg.peer_qpn) ||
 	    put_addr(skb, INC_A_MEMBER_LOCAL_ADDR, qp, &qp->cfg.local))
 		return -EMSGSIZE;
-	return qp->up ? nla_put_u32(skb, INC_A_MEMBER_PEER_TREE_ID,
-				    qp->cfg.peer_tree_id) : 0;
+	return qp->uplink ? nla_put_u32(skb, INC_A_MEMBER_PEER_TREE_ID,
+					qp->cfg.peer_tree_id) : 0;
 }
 
 static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
@@ -45,7 +45,8 @@ static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 	const struct inc_tree_cfg *tree = &qp->tree->cfg;
 
 	if (nla_put_u32(skb, INC_A_MEMBER_TREE_ID, tree->id) ||
-	    (!qp->up && nla_put_u16(skb, INC_A_MEMBER_RANK, qp->cfg.rank)) ||
+	    (!qp->uplink &&
+	     nla_put_u16(skb, INC_A_MEMBER_RANK, qp->cfg.rank)) ||
 	    nla_put_u32(skb, INC_A_MEMBER_QPN, qp->qpn) ||
 	    nla_put_u16(skb, INC_A_MEMBER_PKEY, qp->cfg.pkey) ||
 	    put_peer(skb, qp) ||
@@ -59,7 +60,7 @@ static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 
 /* Who knows these can write to the member's slots in its name. */
 static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp,
-			      const struct inc_qp_view *v)
+			      const struct inc_qp_snapshot *v)
 {
 	if (nla_put_u32(skb, INC_A_MEMBER_PSN, qp->cfg.psn) ||
 	    nla_put_u32(skb, INC_A_MEMBER_TX_PSN, v->next) ||
@@ -67,11 +68,12 @@ static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp,
 	    nla_put_u32(skb, INC_A_MEMBER_RKEY, qp->resp.rkey) ||
 	    nla_put_u32(skb, INC_A_MEMBER_PEER_PSN, qp->cfg.peer_psn))
 		return -EMSGSIZE;
-	return qp->up ? nla_put_u32(skb, INC_A_MEMBER_PEER_RKEY,
-				    qp->cfg.peer_rkey) : 0;
+	return qp->uplink ? nla_put_u32(skb, INC_A_MEMBER_PEER_RKEY,
+					qp->cfg.peer_rkey) : 0;
 }
 
-static int put_member_state(struct sk_buff *skb, const struct inc_qp_view *v)
+static int put_member_state(struct sk_buff *skb,
+			    const struct inc_qp_snapshot *v)
 {
 	if (nla_put_u8(skb, INC_A_MEMBER_STATE, v->state) ||
 	    nla_put_u8(skb, INC_A_MEMBER_ERROR, v->error) ||
@@ -107,14 +109,14 @@ static int put_member_stats(struct sk_buff *skb, struct inc_qp *qp)
 int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
 		       int flags, struct inc_qp *qp)
 {
-	struct inc_qp_view v;
+	struct inc_qp_snapshot v;
 	void *hdr;
 
 	hdr = __genlmsg_iput(skb, info, flags);
 	if (!hdr)
 		return -EMSGSIZE;
 
-	inc_qp_view_get(qp, &v);
+	inc_qp_snapshot_get(qp, &v);
 	if (put_member_cfg(skb, qp) ||
 	    put_member_state(skb, &v) ||
 	    (!genl_info_is_ntf(info) && (put_member_secrets(skb, qp, &v) ||
@@ -261,8 +263,8 @@ static int parse_member(const struct genl_info *info,
 	return parse_peer(info, cfg);
 }
 
-/* Under inc_net.lock. */
-static struct inc_tree *find_ranked(struct inc_net *inet,
+/* Under inc_switch.lock. */
+static struct inc_tree *find_ranked(struct inc_switch *sw,
 				    const struct genl_info *info, u16 *rank)
 {
 	struct inc_tree *tree;
@@ -271,7 +273,7 @@ static struct inc_tree *find_ranked(struct inc_net *inet,
 	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_RANK))
 		return ERR_PTR(-EINVAL);
 
-	tree = inc_nl_find_tree(inet, info, INC_A_MEMBER_TREE_ID);
+	tree = inc_nl_find_tree(sw, info, INC_A_MEMBER_TREE_ID);
 	if (IS_ERR(tree))
 		return tree;
 	*rank = nla_get_u16(info->attrs[INC_A_MEMBER_RANK]);
@@ -286,15 +288,15 @@ static struct inc_tree *find_ranked(struct inc_net *inet,
 	return tree;
 }
 
-/* Under inc_net.lock. */
-static struct inc_qp *find_member(struct inc_net *inet,
+/* Under inc_switch.lock. */
+static struct inc_qp *find_member(struct inc_switch *sw,
 				  const struct genl_info *info)
 {
 	struct inc_tree *tree;
 	struct inc_qp *qp;
 	u16 rank;
 
-	tree = find_ranked(inet, info, &rank);
+	tree = find_ranked(sw, info, &rank);
 	if (IS_ERR(tree))
 		return ERR_CAST(tree);
 	qp = inc_qp_find(tree, rank);
@@ -325,7 +327,7 @@ static void blame(const struct genl_info *info, int err)
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_PEER_ADDR]);
 }
 
-static struct inc_qp *new_locked(struct inc_net *inet,
+static struct inc_qp *new_locked(struct inc_switch *sw,
 				 struct inc_member_cfg *cfg,
 				 const struct genl_info *info,
 				 struct sk_buff *msg)
@@ -333,7 +335,7 @@ static struct inc_qp *new_locked(struct inc_net *inet,
 	struct inc_tree *tree;
 	struct inc_qp *qp;
 
-	tree = find_ranked(inet, info, &cfg->rank);
+	tree = find_ranked(sw, info, &cfg->rank);
 	if (IS_ERR(tree))
 		return ERR_CAST(tree);
 	qp = inc_qp_new(tree, cfg, info->extack);
@@ -360,7 +362,7 @@ static struct inc_qp *new_locked(struct inc_net *inet,
  */
 int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_member_cfg cfg = {};
 	struct sk_buff *msg;
 	struct inc_qp *qp;
@@ -374,8 +376,8 @@ int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!msg)
 		return -ENOMEM;
 
-	mutex_lock(&inet->lock);
-	qp = new_locked(inet, &cfg, info, msg);
+	mutex_lock(&sw->lock);
+	qp = new_locked(sw, &cfg, info, msg);
 	err = PTR_ERR_OR_ZERO(qp);
 	if (!err) {
 		err = genlmsg_reply(msg, info);
@@ -384,7 +386,7 @@ int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 		if (err)
 			inc_qp_del(qp);
 	}
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 	nlmsg_free(msg);
 	return err;
 }
@@ -399,22 +401,22 @@ int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int inc_nl_member_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_qp *qp;
 
-	mutex_lock(&inet->lock);
-	qp = find_member(inet, info);
+	mutex_lock(&sw->lock);
+	qp = find_member(sw, info);
 	if (!IS_ERR(qp))
 		inc_qp_del(qp);
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 	return PTR_ERR_OR_ZERO(qp);
 }
 
 static int reply_qp(struct sk_buff *skb, struct genl_info *info,
-		    struct inc_qp *(*find)(struct inc_net *inet,
+		    struct inc_qp *(*find)(struct inc_switch *sw,
 					   const struct genl_info *info))
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct sk_buff *msg;
 	struct inc_qp *qp;
 	int err;
@@ -423,11 +425,11 @@ static int reply_qp(struct sk_buff *skb, struct genl_info *info,
 	if (!msg)
 		return -ENOMEM;
 
-	mutex_lock(&inet->lock);
-	qp = find(inet, info);
+	mutex_lock(&sw->lock);
+	qp = find(sw, info);
 	err = IS_ERR(qp) ? PTR_ERR(qp) :
 	      inc_nl_fill_member(msg, info, 0, qp);
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 	if (err) {
 		nlmsg_free(msg);
 		return err;
@@ -477,14 +479,14 @@ int inc_nl_member_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 	return inc_nl_dump_trees(skb, cb, dump_members);
 }
 
-/* Under inc_net.lock. */
-static struct inc_qp *find_parent(struct inc_net *inet,
+/* Under inc_switch.lock. */
+static struct inc_qp *find_parent(struct inc_switch *sw,
 				  const struct genl_info *info)
 {
 	struct inc_tree *tree;
 	struct inc_qp *qp;
 
-	tree = inc_nl_find_tree(inet, info, INC_A_MEMBER_TREE_ID);
+	tree = inc_nl_find_tree(sw, info, INC_A_MEMBER_TREE_ID);
 	if (IS_ERR(tree))
 		return ERR_CAST(tree);
 	qp = inc_tree_parent(tree);
@@ -511,11 +513,11 @@ int inc_nl_parent_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return reply_qp(skb, info, find_parent);
 }
 
-static int connect_locked(struct inc_net *inet,
+static int connect_locked(struct inc_switch *sw,
 			  const struct inc_member_cfg *cfg,
 			  const struct genl_info *info, struct sk_buff *msg)
 {
-	struct inc_qp *qp = find_parent(inet, info);
+	struct inc_qp *qp = find_parent(sw, info);
 	int err;
 
 	if (IS_ERR(qp))
@@ -539,7 +541,7 @@ static int connect_locked(struct inc_net *inet,
  */
 int inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_member_cfg cfg = {};
 	struct sk_buff *msg;
 	int err;
@@ -557,9 +559,9 @@ int inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!msg)
 		return -ENOMEM;
 
-	mutex_lock(&inet->lock);
-	err = connect_locked(inet, &cfg, info, msg);
-	mutex_unlock(&inet->lock);
+	mutex_lock(&sw->lock);
+	err = connect_locked(sw, &cfg, info, msg);
+	mutex_unlock(&sw->lock);
 	if (err) {
 		nlmsg_free(msg);
 		return err;

@@ -19,19 +19,19 @@
 /* Room for a slot's message when all of so many ranks are missing. */
 #define SLOT_MSG_SIZE(ranks)	(256 + (ranks) * 2 * nla_total_size(sizeof(u16)))
 
-static int put_missing(struct sk_buff *skb, const struct inc_slot_view *v)
+static int put_missing(struct sk_buff *skb, const struct inc_slot_snapshot *v)
 {
 	u16 rank;
 
 	for (rank = 0; rank < v->ranks; rank++) {
-		if (inc_slot_view_missing(v, rank) &&
+		if (inc_slot_snapshot_missing(v, rank) &&
 		    nla_put_u16(skb, INC_A_SLOT_MISSING, rank))
 			return -EMSGSIZE;
 	}
 	for (rank = 0; rank < v->ranks; rank++) {
 		u16 got = v->got[rank];
 
-		if (inc_slot_view_missing(v, rank) &&
+		if (inc_slot_snapshot_missing(v, rank) &&
 		    nla_put_u16(skb, INC_A_SLOT_MISSING_CHUNKS,
 				got ? got - 1 : 0))
 			return -EMSGSIZE;
@@ -40,7 +40,7 @@ static int put_missing(struct sk_buff *skb, const struct inc_slot_view *v)
 }
 
 static int fill_slot(struct sk_buff *skb, const struct genl_info *info,
-		     int flags, u32 tree_id, const struct inc_slot_view *v)
+		     int flags, u32 tree_id, const struct inc_slot_snapshot *v)
 {
 	void *hdr;
 
@@ -78,14 +78,14 @@ err_cancel:
 	return -EMSGSIZE;
 }
 
-/* Under inc_net.lock. */
-static int get_locked(struct inc_net *inet, const struct genl_info *info,
-		      struct sk_buff *msg, struct inc_slot_view *v)
+/* Under inc_switch.lock. */
+static int get_locked(struct inc_switch *sw, const struct genl_info *info,
+		      struct sk_buff *msg, struct inc_slot_snapshot *v)
 {
 	struct inc_tree *tree;
 	u16 index;
 
-	tree = inc_nl_find_tree(inet, info, INC_A_SLOT_TREE_ID);
+	tree = inc_nl_find_tree(sw, info, INC_A_SLOT_TREE_ID);
 	if (IS_ERR(tree))
 		return PTR_ERR(tree);
 	index = nla_get_u16(info->attrs[INC_A_SLOT_INDEX]);
@@ -97,7 +97,7 @@ static int get_locked(struct inc_net *inet, const struct genl_info *info,
 				       tree->cfg.slots - 1);
 		return -EINVAL;
 	}
-	inc_slot_view_get(tree, index, v);
+	inc_slot_snapshot_get(tree, index, v);
 	return fill_slot(msg, info, 0, tree->cfg.id, v);
 }
 
@@ -111,8 +111,8 @@ static int get_locked(struct inc_net *inet, const struct genl_info *info,
  */
 int inc_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
-	struct inc_slot_view *v;
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
+	struct inc_slot_snapshot *v;
 	struct sk_buff *msg;
 	int err;
 
@@ -120,7 +120,7 @@ int inc_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
 	    GENL_REQ_ATTR_CHECK(info, INC_A_SLOT_INDEX))
 		return -EINVAL;
 
-	v = inc_slot_view_alloc(INC_MAX_RANKS);
+	v = inc_slot_snapshot_alloc(INC_MAX_RANKS);
 	if (!v)
 		return -ENOMEM;
 	msg = genlmsg_new(SLOT_MSG_SIZE(INC_MAX_RANKS), GFP_KERNEL);
@@ -129,9 +129,9 @@ int inc_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return -ENOMEM;
 	}
 
-	mutex_lock(&inet->lock);
-	err = get_locked(inet, info, msg, v);
-	mutex_unlock(&inet->lock);
+	mutex_lock(&sw->lock);
+	err = get_locked(sw, info, msg, v);
+	mutex_unlock(&sw->lock);
 	kfree(v);
 	if (err) {
 		nlmsg_free(msg);
@@ -151,7 +151,7 @@ int inc_nl_slot_get_dump_start(struct netlink_callback *cb)
 	struct inc_nl_dump *d = (struct inc_nl_dump *)cb->ctx;
 
 	cb->min_dump_alloc = SLOT_MSG_SIZE(INC_MAX_RANKS);
-	d->scratch = inc_slot_view_alloc(INC_MAX_RANKS);
+	d->scratch = inc_slot_snapshot_alloc(INC_MAX_RANKS);
 	return d->scratch ? 0 : -ENOMEM;
 }
 
@@ -173,14 +173,14 @@ static int dump_slots(struct sk_buff *skb, struct netlink_callback *cb,
 		      struct inc_tree *tree, struct inc_nl_dump *d)
 {
 	u32 left = max(RANKS_PER_TURN / tree->cfg.ranks, 1);
-	struct inc_slot_view *v = d->scratch;
+	struct inc_slot_snapshot *v = d->scratch;
 
 	for (; d->next < tree->cfg.slots; d->next++) {
 		int err;
 
 		if (!left--)
 			return -EAGAIN;
-		inc_slot_view_get(tree, d->next, v);
+		inc_slot_snapshot_get(tree, d->next, v);
 		if (!v->used)
 			continue;
 		err = fill_slot(skb, genl_info_dump(cb), NLM_F_MULTI,

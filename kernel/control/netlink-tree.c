@@ -84,7 +84,7 @@ size_t inc_nl_tree_size(u16 ranks)
  * @info: request, or what genl_info_init_ntf() made
  * @flags: of the message
  * @tree: tree
- * @stats: with counters; inc_net.lock is held then
+ * @stats: with counters; inc_switch.lock is held then
  *
  * Return: 0 or -EMSGSIZE.
  */
@@ -268,7 +268,8 @@ static int parse_levels(const struct genl_info *info, struct inc_tree_cfg *cfg)
 	err = parse_below(info, cfg);
 	if (err)
 		return err;
-	own = cfg->below ? inc_span_sum(cfg->below, cfg->ranks) : cfg->ranks;
+	own = cfg->below ? inc_rank_range_sum(cfg->below, cfg->ranks) :
+			   cfg->ranks;
 	if (cfg->first && !cfg->all) {
 		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_FIRST_RANK]);
 		NL_SET_ERR_MSG_MOD(info->extack,
@@ -322,25 +323,25 @@ static int parse_tunables(const struct genl_info *info,
 	return 0;
 }
 
-static struct inc_tree *new_locked(struct inc_net *inet,
+static struct inc_tree *new_locked(struct inc_switch *sw,
 				   const struct inc_tree_cfg *cfg,
 				   struct genl_info *info, struct sk_buff *msg)
 {
 	struct inc_tree *tree;
 
-	if (!inc_net_may_have_trees(inet)) {
+	if (!inc_switch_may_have_trees(sw)) {
 		NL_SET_ERR_MSG_MOD(info->extack,
 				   "not permitted in a user namespace: see the module's parameter user_namespaces");
 		return ERR_PTR(-EPERM);
 	}
-	if (cfg->id && inc_tree_find(inet, cfg->id)) {
+	if (cfg->id && inc_tree_find(sw, cfg->id)) {
 		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_ID]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack,
 				       "tree %u exists; without id one is chosen",
 				       cfg->id);
 		return ERR_PTR(-EEXIST);
 	}
-	tree = inc_tree_new(inet, cfg, info->extack);
+	tree = inc_tree_new(sw, cfg, info->extack);
 	/* Can't fail: the message is large enough for any tree. */
 	if (!IS_ERR(tree))
 		WARN_ON_ONCE(inc_nl_fill_tree(msg, info, 0, tree, true));
@@ -359,7 +360,7 @@ static struct inc_tree *new_locked(struct inc_net *inet,
  */
 int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_tree_cfg cfg = {};
 	struct inc_tree *tree;
 	struct sk_buff *msg;
@@ -382,8 +383,8 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!msg)
 		goto out;
 
-	mutex_lock(&inet->lock);
-	tree = new_locked(inet, &cfg, info, msg);
+	mutex_lock(&sw->lock);
+	tree = new_locked(sw, &cfg, info, msg);
 	err = PTR_ERR_OR_ZERO(tree);
 	if (!err) {
 		err = genlmsg_reply(msg, info);
@@ -392,7 +393,7 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 		if (err)
 			inc_tree_leave(tree, 0);
 	}
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 	nlmsg_free(msg);
 out:
 	kvfree(cfg.below);
@@ -406,13 +407,13 @@ static bool sets_something(const struct genl_info *info)
 	       info->attrs[INC_A_TREE_DEAD_TIME];
 }
 
-static int set_locked(struct inc_net *inet, const struct genl_info *info)
+static int set_locked(struct inc_switch *sw, const struct genl_info *info)
 {
 	struct inc_tree_cfg cfg;
 	struct inc_tree *tree;
 	int err;
 
-	tree = inc_nl_find_tree(inet, info, INC_A_TREE_ID);
+	tree = inc_nl_find_tree(sw, info, INC_A_TREE_ID);
 	if (IS_ERR(tree))
 		return PTR_ERR(tree);
 	cfg = tree->cfg;
@@ -431,7 +432,7 @@ static int set_locked(struct inc_net *inet, const struct genl_info *info)
  */
 int inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, INC_A_TREE_ID))
@@ -442,9 +443,9 @@ int inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
 		return -EINVAL;
 	}
 
-	mutex_lock(&inet->lock);
-	err = set_locked(inet, info);
-	mutex_unlock(&inet->lock);
+	mutex_lock(&sw->lock);
+	err = set_locked(sw, info);
+	mutex_unlock(&sw->lock);
 	return err;
 }
 
@@ -460,34 +461,34 @@ int inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
  */
 int inc_nl_tree_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_tree *tree;
 
-	mutex_lock(&inet->lock);
-	tree = inc_nl_find_tree(inet, info, INC_A_TREE_ID);
+	mutex_lock(&sw->lock);
+	tree = inc_nl_find_tree(sw, info, INC_A_TREE_ID);
 	if (!IS_ERR(tree))
 		inc_tree_leave(tree, tree->cfg.dead_time);
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 	return PTR_ERR_OR_ZERO(tree);
 }
 
 /**
  * inc_nl_end_owned() - a netlink socket is gone, and its trees go
- * @inet: switch
+ * @sw: switch
  * @portid: the socket's port ID, not 0
  *
- * Context: process; may sleep; takes inet->lock.
+ * Context: process; may sleep; takes sw->lock.
  */
-void inc_nl_end_owned(struct inc_net *inet, u32 portid)
+void inc_nl_end_owned(struct inc_switch *sw, u32 portid)
 {
 	struct inc_tree *tree;
 	unsigned long id;
 
-	mutex_lock(&inet->lock);
-	xa_for_each(&inet->trees, id, tree)
+	mutex_lock(&sw->lock);
+	xa_for_each(&sw->trees, id, tree)
 		if (tree->cfg.owner == portid)
 			inc_tree_leave(tree, tree->cfg.dead_time);
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 }
 
 /**
@@ -500,7 +501,7 @@ void inc_nl_end_owned(struct inc_net *inet, u32 portid)
  */
 int inc_nl_tree_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_tree *tree;
 	struct sk_buff *msg;
 	int err;
@@ -509,11 +510,11 @@ int inc_nl_tree_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!msg)
 		return -ENOMEM;
 
-	mutex_lock(&inet->lock);
-	tree = inc_nl_find_tree(inet, info, INC_A_TREE_ID);
+	mutex_lock(&sw->lock);
+	tree = inc_nl_find_tree(sw, info, INC_A_TREE_ID);
 	err = IS_ERR(tree) ? PTR_ERR(tree) :
 	      inc_nl_fill_tree(msg, info, 0, tree, true);
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 	if (err) {
 		nlmsg_free(msg);
 		return err;

@@ -5,7 +5,7 @@
  * Documentation/netlink/specs/inc.yaml; only what it cannot say is checked by
  * hand.
  *
- * All commands but the reading of slots work under inc_net.lock, so that
+ * All commands but the reading of slots work under inc_switch.lock, so that
  * objects found there stay until it is dropped. None waits for a member or for a
  * grace period: while a module with a family comes or goes, whoever waits here
  * would stop generic netlink for the whole host.
@@ -32,14 +32,14 @@ static bool registered;
 
 /**
  * inc_nl_find_tree() - tree that an attribute names
- * @inet: switch; its lock is held
+ * @sw: switch; its lock is held
  * @info: request
  * @attr: the attribute
  *
  * Return: the tree, or an ERR_PTR with the extended ACK filled in:
  * -EINVAL: the attribute is missing, -ENOENT: there is no such tree.
  */
-struct inc_tree *inc_nl_find_tree(struct inc_net *inet,
+struct inc_tree *inc_nl_find_tree(struct inc_switch *sw,
 				  const struct genl_info *info, int attr)
 {
 	struct inc_tree *tree;
@@ -49,7 +49,7 @@ struct inc_tree *inc_nl_find_tree(struct inc_net *inet,
 		return ERR_PTR(-EINVAL);
 
 	id = nla_get_u32(info->attrs[attr]);
-	tree = inc_tree_find(inet, id);
+	tree = inc_tree_find(sw, id);
 	if (!tree) {
 		NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack, "there is no tree %u", id);
@@ -85,7 +85,7 @@ int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max)
 	return 0;
 }
 
-static int dump_filter(struct netlink_callback *cb, struct inc_net *inet,
+static int dump_filter(struct netlink_callback *cb, struct inc_switch *sw,
 		       u32 *only)
 {
 	const struct genl_info *info = genl_info_dump(cb);
@@ -98,7 +98,7 @@ static int dump_filter(struct netlink_callback *cb, struct inc_net *inet,
 	if (!info->attrs || !info->attrs[1])
 		return 0;
 	*only = nla_get_u32(info->attrs[1]);
-	tree = inc_nl_find_tree(inet, info, 1);
+	tree = inc_nl_find_tree(sw, info, 1);
 	return PTR_ERR_OR_ZERO(tree);
 }
 
@@ -109,14 +109,14 @@ static int dump_filter(struct netlink_callback *cb, struct inc_net *inet,
  * @fn: dumps one tree; -EAGAIN if it has taken long, to go on when others have had
  *	the lock
  *
- * Context: process; may sleep; takes inc_net.lock.
+ * Context: process; may sleep; takes inc_switch.lock.
  * Return: bytes in @skb, 0 at the end; -ENOENT: the tree asked for does not
  * exist; -EMSGSIZE: not even one object fits.
  */
 int inc_nl_dump_trees(struct sk_buff *skb, struct netlink_callback *cb,
 		      inc_nl_dump_fn fn)
 {
-	struct inc_net *inet = inc_net_get(sock_net(cb->skb->sk));
+	struct inc_switch *sw = inc_switch_get(sock_net(cb->skb->sk));
 	struct inc_nl_dump *d = (struct inc_nl_dump *)cb->ctx;
 	struct inc_tree *tree;
 	unsigned long id;
@@ -126,8 +126,8 @@ int inc_nl_dump_trees(struct sk_buff *skb, struct netlink_callback *cb,
 	BUILD_BUG_ON(sizeof(*d) > sizeof(cb->ctx));
 
 again:
-	mutex_lock(&inet->lock);
-	err = dump_filter(cb, inet, &only);
+	mutex_lock(&sw->lock);
+	err = dump_filter(cb, sw, &only);
 	if (err) {
 		/* Gone since the dump began: that is its end. */
 		if (d->begun)
@@ -139,7 +139,7 @@ again:
 	if (d->tree > U32_MAX)
 		goto out;
 
-	xa_for_each_start(&inet->trees, id, tree, d->tree) {
+	xa_for_each_start(&sw->trees, id, tree, d->tree) {
 		if (only && id != only)
 			break;
 		if (id != d->tree)
@@ -153,7 +153,7 @@ again:
 	}
 	d->tree = (u64)U32_MAX + 1;
 out:
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 	if (err == -EAGAIN) {
 		cond_resched();
 		goto again;
@@ -172,7 +172,7 @@ static int put_quota(struct sk_buff *skb, const struct inc_quota *q)
 }
 
 static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
-		       struct inc_net *inet)
+		       struct inc_switch *sw)
 {
 	u64 sum[INC_STATS_MAX] = {};
 	void *hdr;
@@ -181,22 +181,23 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 	if (!hdr)
 		return -EMSGSIZE;
 
-	inc_stats_sum(inet->stats, sum);
+	inc_stats_sum(sw->stats, sum);
 	if (nla_put_string(skb, INC_A_SWITCH_VERSION, INC_MODULE_VERSION) ||
 	    nla_put_string(skb, INC_A_SWITCH_REDUCE_IMPL, inc_reduce_impl()) ||
 	    nla_put_u32(skb, INC_A_SWITCH_COLLECTIVES, inc_coll_mask()) ||
 	    nla_put_u32(skb, INC_A_SWITCH_DTYPES, inc_coll_dtype_mask()) ||
 	    nla_put_u32(skb, INC_A_SWITCH_OPS, inc_coll_op_mask()) ||
-	    nla_put_u32(skb, INC_A_SWITCH_TREES, inet->ntrees) ||
-	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_LIMIT, inet->mem_limit) ||
-	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_USED, inet->mem_used) ||
+	    nla_put_u32(skb, INC_A_SWITCH_TREES, sw->ntrees) ||
+	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_LIMIT, sw->mem_limit) ||
+	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_USED, sw->mem_used) ||
 	    inc_nl_put_stats(skb, INC_A_SWITCH_STATS, sum,
 			     INC_A_SWITCH_STATS_MAX) ||
-	    nla_put_u8(skb, INC_A_SWITCH_HOOKED, inet->hooked) ||
-	    put_quota(skb, &inet->quota) ||
-	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_CEILING, inc_net_ceiling()) ||
+	    nla_put_u8(skb, INC_A_SWITCH_HOOKED, sw->hooked) ||
+	    put_quota(skb, &sw->quota) ||
+	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_CEILING,
+			 inc_switch_ceiling()) ||
 	    nla_put_u32(skb, INC_A_SWITCH_LEAVING,
-			atomic_read(&inet->live) - inet->ntrees)) {
+			atomic_read(&sw->live) - sw->ntrees)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -213,7 +214,7 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
  */
 int inc_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct sk_buff *msg;
 	int err;
 
@@ -221,9 +222,9 @@ int inc_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!msg)
 		return -ENOMEM;
 
-	mutex_lock(&inet->lock);
-	err = fill_switch(msg, info, inet);
-	mutex_unlock(&inet->lock);
+	mutex_lock(&sw->lock);
+	err = fill_switch(msg, info, sw);
+	mutex_unlock(&sw->lock);
 	if (err) {
 		nlmsg_free(msg);
 		return err;
@@ -257,13 +258,13 @@ static bool raises(u64 old, u64 new)
  * the whole host's memory. So only the host's administrator raises them.
  */
 static int may_set(struct sk_buff *skb, const struct genl_info *info,
-		   const struct inc_net *inet, u64 mem_limit,
+		   const struct inc_switch *sw, u64 mem_limit,
 		   const struct inc_quota *q)
 {
-	const struct inc_quota *old = &inet->quota;
+	const struct inc_quota *old = &sw->quota;
 	int attr = 0;
 
-	if (mem_limit > inet->mem_limit)
+	if (mem_limit > sw->mem_limit)
 		attr = INC_A_SWITCH_MEMORY_LIMIT;
 	else if (raises(old->trees, q->trees))
 		attr = INC_A_SWITCH_MAX_TREES;
@@ -295,7 +296,7 @@ static int may_set(struct sk_buff *skb, const struct genl_info *info,
  */
 int inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_net *inet = inc_net_get(genl_info_net(info));
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_quota quota;
 	u64 mem_limit;
 	int err;
@@ -307,16 +308,16 @@ int inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
 	    GENL_REQ_ATTR_CHECK(info, INC_A_SWITCH_MEMORY_LIMIT))
 		return -EINVAL;
 
-	mutex_lock(&inet->lock);
-	mem_limit = inet->mem_limit;
-	quota = inet->quota;
+	mutex_lock(&sw->lock);
+	mem_limit = sw->mem_limit;
+	quota = sw->quota;
 	parse_limits(info->attrs, &mem_limit, &quota);
-	err = may_set(skb, info, inet, mem_limit, &quota);
+	err = may_set(skb, info, sw, mem_limit, &quota);
 	if (!err) {
-		inet->mem_limit = mem_limit;
-		inet->quota = quota;
+		sw->mem_limit = mem_limit;
+		sw->quota = quota;
 	}
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 	return err;
 }
 
@@ -343,11 +344,11 @@ static void event_send(struct net *net, struct sk_buff *msg, int err)
  * @tree: tree; the caller sees to it that it stays
  * @cmd: INC_CMD_TREE_*_NTF
  *
- * Context: process; may sleep. inc_net.lock may be held and need not be.
+ * Context: process; may sleep. inc_switch.lock may be held and need not be.
  */
 void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd)
 {
-	struct net *net = tree->inet->net;
+	struct net *net = tree->sw->net;
 	struct genl_info info;
 	struct sk_buff *msg;
 
@@ -362,12 +363,12 @@ void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd)
  * @qp: its QP; the caller sees to it that it stays
  * @cmd: INC_CMD_MEMBER_*_NTF
  *
- * Context: process; may sleep. inc_net.lock may be held and need not be; no
+ * Context: process; may sleep. inc_switch.lock may be held and need not be; no
  * lock of the QP is held.
  */
 void inc_nl_notify_member(struct inc_qp *qp, u8 cmd)
 {
-	struct net *net = qp->inet->net;
+	struct net *net = qp->sw->net;
 	struct genl_info info;
 	struct sk_buff *msg;
 
@@ -384,7 +385,7 @@ static int socket_event(struct notifier_block *nb, unsigned long event,
 	const struct netlink_notify *n = data;
 
 	if (event == NETLINK_URELEASE && n->protocol == NETLINK_GENERIC)
-		inc_nl_end_owned(inc_net_get(n->net), n->portid);
+		inc_nl_end_owned(inc_switch_get(n->net), n->portid);
 	return NOTIFY_DONE;
 }
 

@@ -9,7 +9,7 @@
 #include <linux/types.h>
 
 struct genl_info;
-struct inc_net;
+struct inc_switch;
 struct inc_qp;
 struct inc_tree;
 struct netlink_callback;
@@ -47,13 +47,13 @@ typedef int (*inc_nl_dump_fn)(struct sk_buff *skb, struct netlink_callback *cb,
 /* netlink.c */
 int inc_nl_dump_trees(struct sk_buff *skb, struct netlink_callback *cb,
 		      inc_nl_dump_fn fn);
-struct inc_tree *inc_nl_find_tree(struct inc_net *inet,
+struct inc_tree *inc_nl_find_tree(struct inc_switch *sw,
 				  const struct genl_info *info, int attr);
 int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max);
 
 /* netlink-tree.c */
 size_t inc_nl_tree_size(u16 ranks);
-void inc_nl_end_owned(struct inc_net *inet, u32 portid);
+void inc_nl_end_owned(struct inc_switch *sw, u32 portid);
 int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
 		     int flags, struct inc_tree *tree, bool stats);
 

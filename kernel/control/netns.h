@@ -2,7 +2,7 @@
 #ifndef _INC_NETNS_H
 #define _INC_NETNS_H
 
-int inc_net_init(void);
-void inc_net_exit(void);
+int inc_netns_init(void);
+void inc_netns_exit(void);
 
 #endif /* _INC_NETNS_H */

@@ -33,25 +33,25 @@
 /* And once in so many milliseconds at least. */
 #define LOOK_MAX_MS	50
 
-static void reap_next(struct inc_net *inet)
+static void reap_next(struct inc_switch *sw)
 {
-	if (list_empty(&inet->parting) || !list_empty(&inet->parted))
+	if (list_empty(&sw->parting) || !list_empty(&sw->parted))
 		return;
-	list_splice_tail_init(&inet->parting, &inet->parted);
-	queue_rcu_work(inc_wq, &inet->reap);
+	list_splice_tail_init(&sw->parting, &sw->parted);
+	queue_rcu_work(inc_wq, &sw->reap);
 }
 
 static void reap(struct work_struct *work)
 {
-	struct inc_net *inet = container_of(to_rcu_work(work), struct inc_net,
-					    reap);
+	struct inc_switch *sw =
+		container_of(to_rcu_work(work), struct inc_switch, reap);
 	struct inc_parting *p, *next;
 	LIST_HEAD(now);
 
-	mutex_lock(&inet->lock);
-	list_splice_init(&inet->parted, &now);
-	reap_next(inet);
-	mutex_unlock(&inet->lock);
+	mutex_lock(&sw->lock);
+	list_splice_init(&sw->parted, &now);
+	reap_next(sw);
+	mutex_unlock(&sw->lock);
 
 	list_for_each_entry_safe(p, next, &now, node) {
 		p->end(p);
@@ -61,19 +61,19 @@ static void reap(struct work_struct *work)
 
 /**
  * inc_part() - have something freed when nobody reads it any more
- * @inet: switch
+ * @sw: switch
  * @p: in what nobody finds any more
  * @end: frees it; in a process, without a lock
  *
- * Context: process, inc_net.lock held; does not sleep.
+ * Context: process, inc_switch.lock held; does not sleep.
  */
-void inc_part(struct inc_net *inet, struct inc_parting *p,
+void inc_part(struct inc_switch *sw, struct inc_parting *p,
 	      void (*end)(struct inc_parting *p))
 {
-	lockdep_assert_held(&inet->lock);
+	lockdep_assert_held(&sw->lock);
 	p->end = end;
-	list_add_tail(&p->node, &inet->parting);
-	reap_next(inet);
+	list_add_tail(&p->node, &sw->parting);
+	reap_next(sw);
 }
 
 static bool all_idle(struct inc_tree *tree)
@@ -82,11 +82,11 @@ static bool all_idle(struct inc_tree *tree)
 	u16 rank;
 
 	/* Without members it is not worth waiting for. */
-	if (qp && tree->nmembers && !inc_send_idle(qp))
+	if (qp && tree->nmembers && !inc_txq_idle(qp))
 		return false;
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
 		qp = inc_qp_find(tree, rank);
-		if (qp && !inc_send_idle(qp))
+		if (qp && !inc_txq_idle(qp))
 			return false;
 	}
 	return true;
@@ -116,7 +116,7 @@ static void part_tree(struct inc_tree *tree)
 		if (qp)
 			inc_qp_unpublish(qp);
 	}
-	inc_part(tree->inet, &tree->parting, end_tree);
+	inc_part(tree->sw, &tree->parting, end_tree);
 }
 
 static unsigned long next_look(const struct inc_tree *tree)
@@ -129,9 +129,9 @@ static void linger(struct work_struct *work)
 {
 	struct inc_tree *tree = container_of(to_delayed_work(work),
 					     struct inc_tree, linger);
-	struct inc_net *inet = tree->inet;
+	struct inc_switch *sw = tree->sw;
 
-	mutex_lock(&inet->lock);
+	mutex_lock(&sw->lock);
 	/* Hurried while it did the last look. */
 	if (list_empty(&tree->leaving))
 		goto out;
@@ -141,7 +141,7 @@ static void linger(struct work_struct *work)
 	else
 		part_tree(tree);
 out:
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 }
 
 /**
@@ -151,19 +151,19 @@ out:
  *
  * The memory is given back later, which INC_CMD_TREE_DEL_NTF tells.
  *
- * Context: process, inc_net.lock held; waits for nobody.
+ * Context: process, inc_switch.lock held; waits for nobody.
  */
 void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
 {
-	struct inc_net *inet = tree->inet;
+	struct inc_switch *sw = tree->sw;
 
-	lockdep_assert_held(&inet->lock);
-	xa_erase(&inet->trees, tree->cfg.id);
-	inet->ntrees--;
+	lockdep_assert_held(&sw->lock);
+	xa_erase(&sw->trees, tree->cfg.id);
+	sw->ntrees--;
 	inc_debugfs_tree_del(tree);
 	tree->left_at = jiffies;
 	tree->until = jiffies + msecs_to_jiffies(linger_ms);
-	list_add_tail(&tree->leaving, &inet->leaving);
+	list_add_tail(&tree->leaving, &sw->leaving);
 	inc_tree_fail(tree, INC_STATUS_TREE_GONE);
 	INIT_DELAYED_WORK(&tree->linger, linger);
 	queue_delayed_work(inc_wq, &tree->linger, 0);
@@ -171,16 +171,16 @@ void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
 
 /**
  * inc_teardown_hurry() - wait for no member any more
- * @inet: switch
+ * @sw: switch
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  */
-void inc_teardown_hurry(struct inc_net *inet)
+void inc_teardown_hurry(struct inc_switch *sw)
 {
 	struct inc_tree *tree;
 
-	lockdep_assert_held(&inet->lock);
-	list_for_each_entry(tree, &inet->leaving, leaving) {
+	lockdep_assert_held(&sw->lock);
+	list_for_each_entry(tree, &sw->leaving, leaving) {
 		tree->until = jiffies;
 		mod_delayed_work(inc_wq, &tree->linger, 0);
 	}
@@ -188,28 +188,28 @@ void inc_teardown_hurry(struct inc_net *inet)
 
 /**
  * inc_teardown_init() - make a switch ready for trees that end
- * @inet: switch
+ * @sw: switch
  *
  * Context: process.
  */
-void inc_teardown_init(struct inc_net *inet)
+void inc_teardown_init(struct inc_switch *sw)
 {
-	INIT_LIST_HEAD(&inet->leaving);
-	INIT_LIST_HEAD(&inet->parting);
-	INIT_LIST_HEAD(&inet->parted);
-	INIT_RCU_WORK(&inet->reap, reap);
-	atomic_set(&inet->live, 0);
+	INIT_LIST_HEAD(&sw->leaving);
+	INIT_LIST_HEAD(&sw->parting);
+	INIT_LIST_HEAD(&sw->parted);
+	INIT_RCU_WORK(&sw->reap, reap);
+	atomic_set(&sw->live, 0);
 }
 
 /**
  * inc_teardown_wait() - wait until all trees of a switch are gone
- * @inet: switch; all its trees were left, and are hurried
+ * @sw: switch; all its trees were left, and are hurried
  *
  * Context: process, no lock held; may sleep.
  */
-void inc_teardown_wait(struct inc_net *inet)
+void inc_teardown_wait(struct inc_switch *sw)
 {
-	wait_var_event(&inet->live, !atomic_read(&inet->live));
+	wait_var_event(&sw->live, !atomic_read(&sw->live));
 	/* The last tree may have been freed by it. */
-	flush_rcu_work(&inet->reap);
+	flush_rcu_work(&sw->reap);
 }

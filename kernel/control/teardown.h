@@ -8,12 +8,12 @@
 
 #include <linux/list.h>
 
-struct inc_net;
+struct inc_switch;
 struct inc_tree;
 
 /**
  * struct inc_parting - in what is freed after a grace period
- * @node: in inc_net.parting, then in inc_net.parted
+ * @node: in inc_switch.parting, then in inc_switch.parted
  * @end: frees it; process context, may sleep, no lock held
  */
 struct inc_parting {
@@ -21,14 +21,14 @@ struct inc_parting {
 	void			(*end)(struct inc_parting *p);
 };
 
-/* inc_net.lock held. */
-void inc_part(struct inc_net *inet, struct inc_parting *p,
+/* inc_switch.lock held. */
+void inc_part(struct inc_switch *sw, struct inc_parting *p,
 	      void (*end)(struct inc_parting *p));
 void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms);
-void inc_teardown_hurry(struct inc_net *inet);
+void inc_teardown_hurry(struct inc_switch *sw);
 
 /* Not held. */
-void inc_teardown_init(struct inc_net *inet);
-void inc_teardown_wait(struct inc_net *inet);
+void inc_teardown_init(struct inc_switch *sw);
+void inc_teardown_wait(struct inc_switch *sw);
 
 #endif /* _INC_TEARDOWN_H */

@@ -19,7 +19,7 @@
 #include "core/collective.h"
 #include "core/layout.h"
 
-static bool has(struct inc_span span, u16 rank)
+static bool has(struct inc_rank_range span, u16 rank)
 {
 	return rank >= span.first && rank - span.first < span.n;
 }
@@ -32,7 +32,7 @@ static bool has(struct inc_span span, u16 rank)
  * Context: any.
  * Return: bytes.
  */
-u64 inc_layout_in(const struct inc_layout *l, struct inc_span from)
+u64 inc_layout_in(const struct inc_layout *l, struct inc_rank_range from)
 {
 	u64 len = l->coll->blocks ? l->block * l->all : l->block;
 
@@ -54,7 +54,7 @@ u64 inc_layout_in(const struct inc_layout *l, struct inc_span from)
  */
 u64 inc_layout_len(const struct inc_layout *l)
 {
-	return inc_layout_in(l, (struct inc_span) { .n = l->all });
+	return inc_layout_in(l, (struct inc_rank_range) { .n = l->all });
 }
 
 /**
@@ -67,8 +67,8 @@ u64 inc_layout_len(const struct inc_layout *l)
  * Context: any.
  * Return: bytes.
  */
-u32 inc_layout_out(const struct inc_layout *l, struct inc_span within,
-		   struct inc_span to, u32 *off)
+u32 inc_layout_out(const struct inc_layout *l, struct inc_rank_range within,
+		   struct inc_rank_range to, u32 *off)
 {
 	u32 len = inc_layout_len(l);
 
@@ -99,8 +99,8 @@ u32 inc_layout_out(const struct inc_layout *l, struct inc_span within,
  * Context: any.
  * Return: how many of the bytes lie there side by side.
  */
-u32 inc_layout_run(const struct inc_layout *l, struct inc_span from, u32 off,
-		   u32 len, u32 *to)
+u32 inc_layout_run(const struct inc_layout *l, struct inc_rank_range from,
+		   u32 off, u32 len, u32 *to)
 {
 	u32 row = l->block * from.n, whole = l->block * l->own.n, in_row;
 

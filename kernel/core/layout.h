@@ -11,11 +11,11 @@
 struct inc_coll;
 
 /**
- * struct inc_span - ranks that somebody stands for
+ * struct inc_rank_range - ranks that somebody stands for
  * @first: the first of them
  * @n: how many
  */
-struct inc_span {
+struct inc_rank_range {
 	u16	first;
 	u16	n;
 };
@@ -31,16 +31,16 @@ struct inc_span {
 struct inc_layout {
 	const struct inc_coll	*coll;
 	u16			all;
-	struct inc_span		own;
+	struct inc_rank_range	own;
 	u16			root;
 	u64			block;
 };
 
-u64 inc_layout_in(const struct inc_layout *l, struct inc_span from);
+u64 inc_layout_in(const struct inc_layout *l, struct inc_rank_range from);
 u64 inc_layout_len(const struct inc_layout *l);
-u32 inc_layout_out(const struct inc_layout *l, struct inc_span within,
-		   struct inc_span to, u32 *off);
-u32 inc_layout_run(const struct inc_layout *l, struct inc_span from, u32 off,
-		   u32 len, u32 *to);
+u32 inc_layout_out(const struct inc_layout *l, struct inc_rank_range within,
+		   struct inc_rank_range to, u32 *off);
+u32 inc_layout_run(const struct inc_layout *l, struct inc_rank_range from,
+		   u32 off, u32 len, u32 *to);
 
 #endif /* _INC_LAYOUT_H */

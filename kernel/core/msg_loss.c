@@ -7,19 +7,19 @@
 #include "core/msg_loss.h"
 
 /**
- * inc_gap_init() - nothing has come
+ * inc_msg_loss_init() - nothing has come
  * @g: gap state
  * @first: first message ID
  */
-void inc_gap_init(struct inc_gap *g, u32 first)
+void inc_msg_loss_init(struct inc_msg_loss *g, u32 first)
 {
 	g->next = first;
 	g->looked = first;
-	g->late = INC_GAP_MIN_LATE;
+	g->late = INC_MSG_LOSS_MIN_LATE;
 }
 
 /**
- * inc_gap_came() - a message has come for the first time
+ * inc_msg_loss_came() - a message has come for the first time
  * @g: gap state
  * @msg_id: its ID, within the slots' window
  * @overtaken: its packet's PSN is older than that of another that came before:
@@ -27,18 +27,18 @@ void inc_gap_init(struct inc_gap *g, u32 first)
  *
  * Context: the QP's receive lock is held.
  */
-void inc_gap_came(struct inc_gap *g, u32 msg_id, bool overtaken)
+void inc_msg_loss_came(struct inc_msg_loss *g, u32 msg_id, bool overtaken)
 {
 	s32 ahead = msg_id - g->next;
 
 	if (ahead >= 0)
 		g->next = msg_id + 1;
 	else if (overtaken && -ahead > g->late)
-		g->late = min(-ahead, INC_GAP_MAX_LATE);
+		g->late = min(-ahead, INC_MSG_LOSS_MAX_LATE);
 }
 
 /**
- * inc_gap_judge() - a message that should have come by now
+ * inc_msg_loss_judge() - a message that should have come by now
  * @g: gap state
  * @msg_id: its ID
  *
@@ -47,7 +47,7 @@ void inc_gap_came(struct inc_gap *g, u32 msg_id, bool overtaken)
  * Context: the QP's receive lock is held.
  * Return: true if there is one.
  */
-bool inc_gap_judge(struct inc_gap *g, u32 *msg_id)
+bool inc_msg_loss_judge(struct inc_msg_loss *g, u32 *msg_id)
 {
 	if (g->next - g->looked <= g->late)
 		return false;

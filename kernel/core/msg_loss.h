@@ -10,23 +10,23 @@
 #include <linux/types.h>
 
 /* Messages that may overtake one before it is taken for lost. */
-#define INC_GAP_MIN_LATE	3
-#define INC_GAP_MAX_LATE	64
+#define INC_MSG_LOSS_MIN_LATE	3
+#define INC_MSG_LOSS_MAX_LATE	64
 
 /**
- * struct inc_gap - what came of a member's messages, by message ID
+ * struct inc_msg_loss - what came of a member's messages, by message ID
  * @next: behind the newest that came
  * @looked: oldest that was not judged yet
  * @late: messages that may overtake another
  */
-struct inc_gap {
+struct inc_msg_loss {
 	u32	next;
 	u32	looked;
 	u16	late;
 };
 
-void inc_gap_init(struct inc_gap *g, u32 first);
-void inc_gap_came(struct inc_gap *g, u32 msg_id, bool overtaken);
-bool inc_gap_judge(struct inc_gap *g, u32 *msg_id);
+void inc_msg_loss_init(struct inc_msg_loss *g, u32 first);
+void inc_msg_loss_came(struct inc_msg_loss *g, u32 msg_id, bool overtaken);
+bool inc_msg_loss_judge(struct inc_msg_loss *g, u32 *msg_id);
 
 #endif /* _INC_MSG_LOSS_H */

@@ -36,7 +36,7 @@ static void fetch(const struct inc_slot *s, u16 rank, u32 chunk, bool data)
 }
 
 /**
- * inc_ahead_fetch() - fetch what the packets after this one will meet
+ * inc_prefetch_next() - fetch what the packets after this one will meet
  * @s: slot that has begun a message
  * @rank: rank whose packet has come
  * @chunk: its chunk
@@ -45,7 +45,7 @@ static void fetch(const struct inc_slot *s, u16 rank, u32 chunk, bool data)
  *
  * Context: the slot's lock is held.
  */
-void inc_ahead_fetch(const struct inc_slot *s, u16 rank, u16 chunk)
+void inc_prefetch_next(const struct inc_slot *s, u16 rank, u16 chunk)
 {
 	if (s->geom->at)
 		return;

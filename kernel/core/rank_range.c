@@ -11,14 +11,14 @@ static u16 ranks_of(u16 below)
 }
 
 /**
- * inc_span_sum() - ranks of all members together
+ * inc_rank_range_sum() - ranks of all members together
  * @below: for each member how many ranks are below it, 0 if it is a host
  * @members: how many members
  *
  * Context: any.
  * Return: number of ranks.
  */
-u32 inc_span_sum(const u16 *below, u16 members)
+u32 inc_rank_range_sum(const u16 *below, u16 members)
 {
 	u32 sum = 0;
 	u16 i;
@@ -39,11 +39,11 @@ static bool aligned(u32 pos, u16 n, bool last)
 }
 
 /**
- * inc_span_fill() - number the ranks
+ * inc_rank_range_fill() - number the ranks
  * @span: takes for each member its ranks
  * @at: takes for each rank from @first on the member whose first one it is, 0 if
  *	it is no member's
- * @below: as in inc_span_sum()
+ * @below: as in inc_rank_range_sum()
  * @members: how many members
  * @first: first rank of the first member
  *
@@ -51,8 +51,8 @@ static bool aligned(u32 pos, u16 n, bool last)
  * Return: true if all members have aligned blocks of a power of two of ranks, the
  * last one perhaps less: the binary tree over ranks has a place for each of them.
  */
-bool inc_span_fill(struct inc_span *span, u16 *at, const u16 *below,
-		   u16 members, u16 first)
+bool inc_rank_range_fill(struct inc_rank_range *span, u16 *at, const u16 *below,
+			 u16 members, u16 first)
 {
 	bool all_aligned = true;
 	u32 pos = 0;
@@ -61,7 +61,8 @@ bool inc_span_fill(struct inc_span *span, u16 *at, const u16 *below,
 	for (i = 0; i < members; i++) {
 		u16 n = ranks_of(below[i]);
 
-		span[i] = (struct inc_span) { .first = first + pos, .n = n };
+		span[i].first = first + pos;
+		span[i].n = n;
 		at[pos] = i;
 		if (!aligned(pos, n, i == members - 1))
 			all_aligned = false;

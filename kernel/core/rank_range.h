@@ -9,8 +9,8 @@
 
 #include "core/layout.h"
 
-u32 inc_span_sum(const u16 *below, u16 members);
-bool inc_span_fill(struct inc_span *span, u16 *at, const u16 *below,
-		   u16 members, u16 first);
+u32 inc_rank_range_sum(const u16 *below, u16 members);
+bool inc_rank_range_fill(struct inc_rank_range *span, u16 *at, const u16 *below,
+			 u16 members, u16 first);
 
 #endif /* _INC_RANK_RANGE_H */

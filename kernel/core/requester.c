@@ -43,22 +43,22 @@ static const u32 rnr_time[32] = {
 	40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520,
 };
 
-static struct inc_wqe *wqe(struct inc_req *r, u32 psn)
+static struct inc_wqe *wqe(struct inc_requester *r, u32 psn)
 {
 	return &r->ring[psn % INC_REQ_MAX_WINDOW];
 }
 
-static u32 in_flight(const struct inc_req *r)
+static u32 in_flight(const struct inc_requester *r)
 {
 	return inc_psn_diff(r->max, r->una);
 }
 
 /**
- * inc_req_init() - a requester that has sent nothing
+ * inc_requester_init() - a requester that has sent nothing
  * @r: requester, to be tuned before use
  * @psn: first PSN
  */
-void inc_req_init(struct inc_req *r, u32 psn)
+void inc_requester_init(struct inc_requester *r, u32 psn)
 {
 	memset(r, 0, sizeof(*r));
 	r->una = psn;
@@ -69,14 +69,15 @@ void inc_req_init(struct inc_req *r, u32 psn)
 }
 
 /**
- * inc_req_tune() - settings that may change at any time
+ * inc_requester_tune() - settings that may change at any time
  * @r: requester
  * @window: most packets in flight, 1 ... INC_REQ_MAX_WINDOW
  * @min_rto_us: lower limit of the time-out, microseconds
  * @dead_us: time without progress after which the member is dead, microseconds,
  *	if it was asked at least 5 times meanwhile
  */
-void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us)
+void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
+			u32 dead_us)
 {
 	r->window = window;
 	r->cwnd = window;
@@ -86,14 +87,14 @@ void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us)
 }
 
 /**
- * inc_req_push() - take the next PSN for a new packet
+ * inc_requester_push() - take the next PSN for a new packet
  * @r: requester
  *
  * Context: the QP's transmit lock is held.
  * Return: what the caller describes the packet in, or NULL when the window is
  * full.
  */
-struct inc_wqe *inc_req_push(struct inc_req *r)
+struct inc_wqe *inc_requester_push(struct inc_requester *r)
 {
 	struct inc_wqe *w;
 
@@ -104,13 +105,13 @@ struct inc_wqe *inc_req_push(struct inc_req *r)
 	return w;
 }
 
-static bool any_asked(const struct inc_req *r)
+static bool any_asked(const struct inc_requester *r)
 {
 	return inc_psn_diff(r->asked, r->una) > 0;
 }
 
 /* The packet with this PSN asks. */
-static void ask(struct inc_req *r, u32 psn, u64 now)
+static void ask(struct inc_requester *r, u32 psn, u64 now)
 {
 	/* Nobody answers before. */
 	if (!any_asked(r))
@@ -121,7 +122,7 @@ static void ask(struct inc_req *r, u32 psn, u64 now)
 	r->since_ackreq = 0;
 }
 
-static void start_timing(struct inc_req *r, u32 psn, u64 now)
+static void start_timing(struct inc_requester *r, u32 psn, u64 now)
 {
 	if (r->timing)
 		return;
@@ -135,14 +136,15 @@ static void start_timing(struct inc_req *r, u32 psn, u64 now)
  * does if the last that did is as old as the least time-out, so that some short
  * operations in a row share one, and a lone one has its own.
  */
-static bool must_ask(const struct inc_req *r, enum inc_req_end end, u64 now)
+static bool must_ask(const struct inc_requester *r, enum inc_requester_end end,
+		     u64 now)
 {
 	return end == INC_REQ_END ||
 	       (end == INC_REQ_END_SHARED && now - r->asked_at >= r->min_rto);
 }
 
 /* The newest packet once more, only to ask. */
-static struct inc_wqe *ask_alone(struct inc_req *r, u64 now, u32 *psn)
+static struct inc_wqe *ask_alone(struct inc_requester *r, u64 now, u32 *psn)
 {
 	r->asking = false;
 	/* What is new asks by itself. */
@@ -156,7 +158,7 @@ static struct inc_wqe *ask_alone(struct inc_req *r, u64 now, u32 *psn)
 }
 
 /**
- * inc_req_next() - which packet to send now
+ * inc_requester_next() - which packet to send now
  * @r: requester
  * @now: time
  * @end: what follows the newest packet
@@ -168,14 +170,14 @@ static struct inc_wqe *ask_alone(struct inc_req *r, u64 now, u32 *psn)
  * the window closes, often enough in between, and every few milliseconds.
  *
  * After a time-out only the oldest packet is sent, until its acknowledgment
- * says whether the others are lost, too: see inc_req_timeout().
+ * says whether the others are lost, too: see inc_requester_timeout().
  *
  * Context: the QP's transmit lock is held.
  * Return: the packet, or NULL if there is none to send now.
  */
-struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
-			     enum inc_req_end end, u32 *psn, bool *ackreq,
-			     enum inc_req_kind *kind)
+struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
+				   enum inc_requester_end end, u32 *psn,
+				   bool *ackreq, enum inc_requester_kind *kind)
 {
 	u32 every = min_t(u32, ACKREQ_EVERY, max_t(u32, r->cwnd / 2, 1));
 	bool again, tail, closes;
@@ -220,7 +222,7 @@ struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
 }
 
 /* RFC 6298, in integers. */
-static void measured(struct inc_req *r, u32 rtt)
+static void measured(struct inc_requester *r, u32 rtt)
 {
 	u32 dev;
 
@@ -235,7 +237,7 @@ static void measured(struct inc_req *r, u32 rtt)
 }
 
 /* A packet was lost, and with it all that followed. */
-static void shrink(struct inc_req *r)
+static void shrink(struct inc_requester *r)
 {
 	r->cwnd = max_t(u16, r->cwnd * 3 / 4, min_t(u16, MIN_CWND, r->window));
 	r->grown = 0;
@@ -245,7 +247,7 @@ static void shrink(struct inc_req *r)
  * So many packets arrived. The window grows if it is what holds packets back,
  * or has just held these back.
  */
-static void grow(struct inc_req *r, u32 packets)
+static void grow(struct inc_requester *r, u32 packets)
 {
 	if (r->cwnd >= r->window || in_flight(r) < r->cwnd)
 		return;
@@ -256,7 +258,7 @@ static void grow(struct inc_req *r, u32 packets)
 	}
 }
 
-static void go_back(struct inc_req *r)
+static void go_back(struct inc_requester *r)
 {
 	r->probing = false;
 	r->next = r->una;
@@ -267,7 +269,7 @@ static void go_back(struct inc_req *r)
 }
 
 /* Everything before @psn has arrived. */
-static void progress(struct inc_req *r, u32 psn, u64 now)
+static void progress(struct inc_requester *r, u32 psn, u64 now)
 {
 	bool alone;
 
@@ -304,7 +306,7 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
 }
 
 /**
- * inc_req_known() - is a response about a packet in flight
+ * inc_requester_known() - is a response about a packet in flight
  * @r: requester
  * @psn: PSN that it names
  *
@@ -313,7 +315,8 @@ static void progress(struct inc_req *r, u32 psn, u64 now)
  * Context: the QP's transmit lock is held.
  * Return: INC_REQ_OLD, INC_REQ_PROGRESS or INC_REQ_BAD.
  */
-enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn)
+enum inc_requester_verdict inc_requester_known(const struct inc_requester *r,
+					       u32 psn)
 {
 	if (inc_psn_diff(psn, r->fresh) >= 0)
 		return INC_REQ_BAD;
@@ -323,7 +326,7 @@ enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn)
 }
 
 /**
- * inc_req_ack() - an acknowledgment came
+ * inc_requester_ack() - an acknowledgment came
  * @r: requester
  * @psn: last PSN that it acknowledges
  * @now: time
@@ -332,9 +335,10 @@ enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn)
  * Return: INC_REQ_OLD, INC_REQ_PROGRESS or INC_REQ_BAD.
  * Spec: IBTA 1.x section 9.7.5.1.2, coalesced acknowledgments.
  */
-enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now)
+enum inc_requester_verdict inc_requester_ack(struct inc_requester *r, u32 psn,
+					     u64 now)
 {
-	enum inc_req_verdict known = inc_req_known(r, psn);
+	enum inc_requester_verdict known = inc_requester_known(r, psn);
 
 	if (known != INC_REQ_PROGRESS)
 		return known;
@@ -344,7 +348,7 @@ enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now)
 }
 
 /**
- * inc_req_nak_seq() - a NAK - PSN sequence error came
+ * inc_requester_nak_seq() - a NAK - PSN sequence error came
  * @r: requester
  * @psn: PSN that the member expects
  * @now: time
@@ -356,9 +360,10 @@ enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now)
  * Return: INC_REQ_OLD, INC_REQ_BACK or INC_REQ_BAD.
  * Spec: IBTA 1.x section 9.7.5.1.2 and C9-114.
  */
-enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now)
+enum inc_requester_verdict inc_requester_nak_seq(struct inc_requester *r,
+						 u32 psn, u64 now)
 {
-	enum inc_req_verdict known = inc_req_known(r, psn);
+	enum inc_requester_verdict known = inc_requester_known(r, psn);
 
 	if (known != INC_REQ_PROGRESS)
 		return known;
@@ -377,7 +382,7 @@ enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now)
 }
 
 /**
- * inc_req_rnr_nak() - an RNR NAK came
+ * inc_requester_rnr_nak() - an RNR NAK came
  * @r: requester
  * @psn: PSN of the packet that the member could not take
  * @timer: encoded time to wait
@@ -392,10 +397,10 @@ enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now)
  * Return: INC_REQ_OLD, INC_REQ_WAIT or INC_REQ_BAD.
  * Spec: IBTA 1.x section 9.7.5.2.8.
  */
-enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
-				     u64 now)
+enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
+						 u32 psn, u8 timer, u64 now)
 {
-	enum inc_req_verdict known = inc_req_known(r, psn);
+	enum inc_requester_verdict known = inc_requester_known(r, psn);
 
 	if (known != INC_REQ_PROGRESS)
 		return known;
@@ -414,13 +419,13 @@ enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
 }
 
 /**
- * inc_req_rto() - how soon an answer is due, by the round trips measured
+ * inc_requester_rto() - how soon an answer is due, by the round trips measured
  * @r: requester
  *
  * Context: the QP's transmit lock is held, or an old answer is good enough.
  * Return: time-out before it backs off, microseconds.
  */
-u64 inc_req_rto(const struct inc_req *r)
+u64 inc_requester_rto(const struct inc_requester *r)
 {
 	u32 srtt = READ_ONCE(r->srtt);
 	u64 t = srtt ? srtt + 4 * READ_ONCE(r->rttvar) : INITIAL_RTO;
@@ -429,13 +434,13 @@ u64 inc_req_rto(const struct inc_req *r)
 }
 
 /**
- * inc_req_deadline() - when to look at inc_req_timeout()
+ * inc_requester_deadline() - when to look at inc_requester_timeout()
  * @r: requester
  *
  * Context: the QP's transmit lock is held.
  * Return: time, or 0 when nothing is in flight.
  */
-u64 inc_req_deadline(const struct inc_req *r)
+u64 inc_requester_deadline(const struct inc_requester *r)
 {
 	if (r->rnr)
 		return r->resume;
@@ -445,12 +450,12 @@ u64 inc_req_deadline(const struct inc_req *r)
 	if (!any_asked(r) && r->next == r->fresh)
 		return r->sent_at + r->min_rto;
 	/* However it backs off, some repetitions fit into the dead time. */
-	return r->sent_at + min_t(u64, inc_req_rto(r) << r->backoff,
+	return r->sent_at + min_t(u64, inc_requester_rto(r) << r->backoff,
 				  max_t(u64, r->dead / 5, 2 * r->srtt));
 }
 
 /**
- * inc_req_alive() - there was a sign of life
+ * inc_requester_alive() - there was a sign of life
  * @r: requester
  * @at: when: the dead time does not begin before that
  *
@@ -458,26 +463,26 @@ u64 inc_req_deadline(const struct inc_req *r)
  *
  * Context: the QP's transmit lock is held.
  */
-void inc_req_alive(struct inc_req *r, u64 at)
+void inc_requester_alive(struct inc_requester *r, u64 at)
 {
 	if (at > r->progress_at)
 		r->progress_at = at;
 }
 
 /**
- * inc_req_reprieve() - a peer that was found dead has a part of that time more
+ * inc_requester_reprieve() - a peer that was found dead has a part of that time more
  * @r: requester
  * @now: time
  *
  * Context: the QP's transmit lock is held.
  */
-void inc_req_reprieve(struct inc_req *r, u64 now)
+void inc_requester_reprieve(struct inc_requester *r, u64 now)
 {
-	inc_req_alive(r, now - r->dead + r->dead / 5);
+	inc_requester_alive(r, now - r->dead + r->dead / 5);
 }
 
 /**
- * inc_req_heard() - the first packet of a peer has come
+ * inc_requester_heard() - the first packet of a peer has come
  * @r: requester
  * @now: time
  *
@@ -485,7 +490,7 @@ void inc_req_reprieve(struct inc_req *r, u64 now)
  *
  * Context: the QP's transmit lock is held.
  */
-void inc_req_heard(struct inc_req *r, u64 now)
+void inc_requester_heard(struct inc_requester *r, u64 now)
 {
 	r->backoff = 0;
 	r->progress_at = now;
@@ -500,7 +505,7 @@ void inc_req_heard(struct inc_req *r, u64 now)
  * its answers may lie in a queue, and nobody was asked meanwhile. So that time does
  * not count.
  */
-static void excuse(struct inc_req *r, u64 deadline, u64 now)
+static void excuse(struct inc_requester *r, u64 deadline, u64 now)
 {
 	u64 late = now - deadline;
 
@@ -509,7 +514,7 @@ static void excuse(struct inc_req *r, u64 deadline, u64 now)
 }
 
 /**
- * inc_req_timeout() - the timer ran
+ * inc_requester_timeout() - the timer ran
  * @r: requester
  * @now: time
  *
@@ -523,14 +528,14 @@ static void excuse(struct inc_req *r, u64 deadline, u64 now)
  * NAK costs here must not be a whole window.
  *
  * Context: the QP's transmit lock is held.
- * Return: enum inc_req_timer; after INC_REQ_TIMER_BACK, INC_REQ_TIMER_RESUME
- * and INC_REQ_TIMER_ASK inc_req_next() has packets.
+ * Return: enum inc_requester_timer; after INC_REQ_TIMER_BACK, INC_REQ_TIMER_RESUME
+ * and INC_REQ_TIMER_ASK inc_requester_next() has packets.
  * Spec: IBTA 1.x section 9.7.6.1.3 (local ACK time-out) with a time-out that
  * follows the measured round trip, and a time instead of a number of retries.
  */
-enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now)
+enum inc_requester_timer inc_requester_timeout(struct inc_requester *r, u64 now)
 {
-	u64 deadline = inc_req_deadline(r);
+	u64 deadline = inc_requester_deadline(r);
 
 	if (!deadline)
 		return INC_REQ_TIMER_IDLE;

@@ -41,7 +41,7 @@ struct inc_wqe {
 };
 
 /**
- * struct inc_req - state of the requester half of a QP
+ * struct inc_requester - state of the requester half of a QP
  * @una: oldest PSN that is not acknowledged
  * @next: PSN to send next; goes back to @una to repeat
  * @fresh: first PSN that was never sent
@@ -76,7 +76,7 @@ struct inc_wqe {
  * @resume: when sending may go on after an RNR NAK
  * @ring: packets in flight, by PSN
  */
-struct inc_req {
+struct inc_requester {
 	u32		una;
 	u32		next;
 	u32		fresh;
@@ -110,14 +110,14 @@ struct inc_req {
 };
 
 /**
- * enum inc_req_verdict - what a response meant
+ * enum inc_requester_verdict - what a response meant
  * @INC_REQ_OLD: nothing that was not known
  * @INC_REQ_PROGRESS: packets were acknowledged
  * @INC_REQ_BACK: go back to the PSN that the member waits for
  * @INC_REQ_WAIT: go back, after the RNR time
  * @INC_REQ_BAD: a PSN that was never sent; drop it
  */
-enum inc_req_verdict {
+enum inc_requester_verdict {
 	INC_REQ_OLD,
 	INC_REQ_PROGRESS,
 	INC_REQ_BACK,
@@ -126,40 +126,40 @@ enum inc_req_verdict {
 };
 
 /**
- * enum inc_req_end - what follows the newest packet
+ * enum inc_requester_end - what follows the newest packet
  * @INC_REQ_MORE: more, very soon
  * @INC_REQ_END_SHARED: nothing; some of these may share an acknowledgment
  * @INC_REQ_END: nothing; it has to ask for an acknowledgment
  */
-enum inc_req_end {
+enum inc_requester_end {
 	INC_REQ_MORE,
 	INC_REQ_END_SHARED,
 	INC_REQ_END,
 };
 
 /**
- * enum inc_req_kind - what kind of packet it is
+ * enum inc_requester_kind - what kind of packet it is
  * @INC_REQ_FRESH: it is sent for the first time
  * @INC_REQ_AGAIN: it was or may be lost
  * @INC_REQ_ASK: it is sent again because no packet in flight has asked for an
  *	acknowledgment
  */
-enum inc_req_kind {
+enum inc_requester_kind {
 	INC_REQ_FRESH,
 	INC_REQ_AGAIN,
 	INC_REQ_ASK,
 };
 
 /**
- * enum inc_req_timer - what became of the time-out
+ * enum inc_requester_timer - what became of the time-out
  * @INC_REQ_TIMER_IDLE: nothing is in flight
- * @INC_REQ_TIMER_LATER: not due yet; look again at inc_req_deadline()
+ * @INC_REQ_TIMER_LATER: not due yet; look again at inc_requester_deadline()
  * @INC_REQ_TIMER_BACK: expired: repeat the oldest
  * @INC_REQ_TIMER_RESUME: the RNR time is over
  * @INC_REQ_TIMER_ASK: nothing in flight has asked for an acknowledgment
  * @INC_REQ_TIMER_DEAD: the member did not answer for the dead time
  */
-enum inc_req_timer {
+enum inc_requester_timer {
 	INC_REQ_TIMER_IDLE,
 	INC_REQ_TIMER_LATER,
 	INC_REQ_TIMER_BACK,
@@ -168,22 +168,27 @@ enum inc_req_timer {
 	INC_REQ_TIMER_DEAD,
 };
 
-void inc_req_init(struct inc_req *r, u32 psn);
-void inc_req_heard(struct inc_req *r, u64 now);
-void inc_req_reprieve(struct inc_req *r, u64 now);
-void inc_req_alive(struct inc_req *r, u64 at);
-void inc_req_tune(struct inc_req *r, u16 window, u32 min_rto_us, u32 dead_us);
-struct inc_wqe *inc_req_push(struct inc_req *r);
-struct inc_wqe *inc_req_next(struct inc_req *r, u64 now,
-			     enum inc_req_end end, u32 *psn, bool *ackreq,
-			     enum inc_req_kind *kind);
-enum inc_req_verdict inc_req_known(const struct inc_req *r, u32 psn);
-enum inc_req_verdict inc_req_ack(struct inc_req *r, u32 psn, u64 now);
-enum inc_req_verdict inc_req_nak_seq(struct inc_req *r, u32 psn, u64 now);
-enum inc_req_verdict inc_req_rnr_nak(struct inc_req *r, u32 psn, u8 timer,
-				     u64 now);
-enum inc_req_timer inc_req_timeout(struct inc_req *r, u64 now);
-u64 inc_req_rto(const struct inc_req *r);
-u64 inc_req_deadline(const struct inc_req *r);
+void inc_requester_init(struct inc_requester *r, u32 psn);
+void inc_requester_heard(struct inc_requester *r, u64 now);
+void inc_requester_reprieve(struct inc_requester *r, u64 now);
+void inc_requester_alive(struct inc_requester *r, u64 at);
+void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
+			u32 dead_us);
+struct inc_wqe *inc_requester_push(struct inc_requester *r);
+struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
+				   enum inc_requester_end end, u32 *psn,
+				   bool *ackreq, enum inc_requester_kind *kind);
+enum inc_requester_verdict inc_requester_known(const struct inc_requester *r,
+					       u32 psn);
+enum inc_requester_verdict inc_requester_ack(struct inc_requester *r, u32 psn,
+					     u64 now);
+enum inc_requester_verdict inc_requester_nak_seq(struct inc_requester *r,
+						 u32 psn, u64 now);
+enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
+						 u32 psn, u8 timer, u64 now);
+enum inc_requester_timer inc_requester_timeout(struct inc_requester *r,
+					       u64 now);
+u64 inc_requester_rto(const struct inc_requester *r);
+u64 inc_requester_deadline(const struct inc_requester *r);
 
 #endif /* _INC_REQUESTER_H */

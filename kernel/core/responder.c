@@ -15,7 +15,8 @@
  * IBTA C9-81 ... C9-84: which opcode may follow which. Each packet of a result
  * is a message.
  */
-static bool sequence_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
+static bool sequence_ok(const struct inc_responder *r,
+			const struct inc_pkt *pkt)
 {
 	const u8 only = INC_PKT_FIRST | INC_PKT_LAST;
 
@@ -25,11 +26,11 @@ static bool sequence_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
 }
 
 /* IBTA C9-88 ... C9-93: FIRST and MIDDLE are full, LAST is not empty. */
-static bool length_ok(const struct inc_resp *r, const struct inc_pkt *pkt,
+static bool length_ok(const struct inc_responder *r, const struct inc_pkt *pkt,
 		      u32 dmalen, u32 done)
 {
 	/* A write of no bytes is good for nothing, but legal (IBTA C9-88). */
-	if (inc_resp_is_empty(pkt))
+	if (inc_responder_is_empty(pkt))
 		return true;
 	/* Every other message opens with an INC header; nobody looks again. */
 	if (dmalen < INC_HDR_LEN && !r->results)
@@ -51,7 +52,7 @@ static bool length_ok(const struct inc_resp *r, const struct inc_pkt *pkt,
  * beginning of a slot and stays within it, but that wide elements of a switch
  * take twice the room. A result lies anywhere in a slot.
  */
-static bool key_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
+static bool key_ok(const struct inc_responder *r, const struct inc_pkt *pkt)
 {
 	u32 off;
 
@@ -66,19 +67,19 @@ static bool key_ok(const struct inc_resp *r, const struct inc_pkt *pkt)
 }
 
 /**
- * inc_resp_check() - judge a request packet
+ * inc_responder_check() - judge a request packet
  * @r: responder
  * @pkt: parsed packet, a request
  *
  * Changes nothing but that a NAK for the expected PSN was sent; an
- * INC_RESP_NEW packet that is taken in has to be given to inc_resp_accept().
+ * INC_RESP_NEW packet that is taken in has to be given to inc_responder_accept().
  *
  * Context: the QP's receive lock is held.
- * Return: enum inc_resp_verdict.
+ * Return: enum inc_responder_verdict.
  * Spec: IBTA 1.x section 9.7.4 and 9.7.5.1; C9-114 for one NAK per hole.
  */
-enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
-				     const struct inc_pkt *pkt)
+enum inc_responder_verdict inc_responder_check(struct inc_responder *r,
+					       const struct inc_pkt *pkt)
 {
 	s32 diff = inc_psn_diff(pkt->psn, r->epsn);
 	u32 dmalen, done;
@@ -87,19 +88,19 @@ enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 		return INC_RESP_DUP;
 	if (diff > 0) {
 		if (r->nak_sent)
-			return INC_RESP_AHEAD;
+			return INC_RESP_OOO;
 		r->nak_sent = true;
-		return INC_RESP_AHEAD_NAK;
+		return INC_RESP_OOO_NAK;
 	}
 
 	if (!(pkt->flags & INC_PKT_SUPPORTED) || !sequence_ok(r, pkt))
 		return INC_RESP_INVALID;
 	/* A request without an Immediate would never be answered. */
 	if (!r->results && pkt->flags & INC_PKT_LAST && !(pkt->flags & INC_PKT_IMM) &&
-	    !inc_resp_is_empty(pkt))
+	    !inc_responder_is_empty(pkt))
 		return INC_RESP_INVALID;
 
-	if (pkt->flags & INC_PKT_FIRST && !inc_resp_is_empty(pkt) &&
+	if (pkt->flags & INC_PKT_FIRST && !inc_responder_is_empty(pkt) &&
 	    !key_ok(r, pkt))
 		return INC_RESP_ACCESS;
 
@@ -109,8 +110,8 @@ enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
 }
 
 /* The message whose packet @psn is the first of those with @left bytes. */
-static void run_from(const struct inc_resp *r, u32 psn, u32 left,
-		     struct inc_resp_run *run)
+static void run_from(const struct inc_responder *r, u32 psn, u32 left,
+		     struct inc_responder_run *run)
 {
 	u32 packets = max(DIV_ROUND_UP(left, r->pmtu), 1U);
 
@@ -119,23 +120,24 @@ static void run_from(const struct inc_resp *r, u32 psn, u32 left,
 }
 
 /**
- * inc_resp_run() - the message in progress
+ * inc_responder_run() - the message in progress
  * @r: responder
  * @run: takes what is known of it; it ends at the expected PSN if there is none
  *
  * Context: the QP's receive lock is held.
  */
-void inc_resp_run(const struct inc_resp *r, struct inc_resp_run *run)
+void inc_responder_run(const struct inc_responder *r,
+		       struct inc_responder_run *run)
 {
 	if (r->in_msg)
 		run_from(r, r->epsn, r->dmalen - r->done, run);
 	else
-		*run = (struct inc_resp_run) { .end = r->epsn };
+		*run = (struct inc_responder_run) { .end = r->epsn };
 }
 
 /* MIDDLE or LAST: they have no key, but a place in a message that has. */
-static bool continues(const struct inc_resp *r, const struct inc_pkt *pkt,
-		      const struct inc_resp_run *run)
+static bool continues(const struct inc_responder *r, const struct inc_pkt *pkt,
+		      const struct inc_responder_run *run)
 {
 	bool last = pkt->psn == inc_psn_add(run->end, -1);
 
@@ -149,9 +151,9 @@ static bool continues(const struct inc_resp *r, const struct inc_pkt *pkt,
 }
 
 /* FIRST or ONLY, and no other way to begin. */
-static bool opens(const struct inc_resp *r, const struct inc_pkt *pkt)
+static bool opens(const struct inc_responder *r, const struct inc_pkt *pkt)
 {
-	if (inc_resp_is_empty(pkt))
+	if (inc_responder_is_empty(pkt))
 		return true;
 	if (pkt->flags & INC_PKT_LAST ?
 	    !r->results && !(pkt->flags & INC_PKT_IMM) : r->results)
@@ -160,39 +162,39 @@ static bool opens(const struct inc_resp *r, const struct inc_pkt *pkt)
 }
 
 /**
- * inc_resp_ahead() - judge a request packet beyond a hole
+ * inc_responder_ooo() - judge a request packet beyond a hole
  * @r: responder
  * @pkt: parsed packet, a request
  * @run: what the nearest packet before it belongs to that is kept, or else
- *	inc_resp_run(); takes what this one belongs to
+ *	inc_responder_run(); takes what this one belongs to
  *
  * What is kept will be believed when the hole is filled. So whatever can be known
  * of it has to be right: the key of a packet that has one, and of the others that
  * a message whose key was right has room for them in this very place.
  *
  * Context: the QP's receive lock is held.
- * Return: enum inc_resp_ahead.
+ * Return: enum inc_responder_ooo.
  */
-enum inc_resp_ahead inc_resp_ahead(const struct inc_resp *r,
-				   const struct inc_pkt *pkt,
-				   struct inc_resp_run *run)
+enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,
+					 const struct inc_pkt *pkt,
+					 struct inc_responder_run *run)
 {
 	if (!(pkt->flags & INC_PKT_SUPPORTED))
-		return INC_RESP_AHEAD_WRONG;
+		return INC_RESP_OOO_WRONG;
 	if (inc_psn_diff(pkt->psn, run->end) < 0)
-		return continues(r, pkt, run) ? INC_RESP_AHEAD_GOOD :
-						INC_RESP_AHEAD_WRONG;
+		return continues(r, pkt, run) ? INC_RESP_OOO_GOOD :
+						INC_RESP_OOO_WRONG;
 	if (!(pkt->flags & INC_PKT_FIRST))
-		return pkt->psn == run->end ? INC_RESP_AHEAD_WRONG :
-					      INC_RESP_AHEAD_UNKNOWN;
+		return pkt->psn == run->end ? INC_RESP_OOO_WRONG :
+					      INC_RESP_OOO_UNKNOWN;
 	if (!opens(r, pkt))
-		return INC_RESP_AHEAD_WRONG;
+		return INC_RESP_OOO_WRONG;
 	run_from(r, pkt->psn, pkt->dmalen, run);
-	return INC_RESP_AHEAD_GOOD;
+	return INC_RESP_OOO_GOOD;
 }
 
 /**
- * inc_resp_check_uc() - judge a request packet of a UC member
+ * inc_responder_check_uc() - judge a request packet of a UC member
  * @r: responder
  * @pkt: parsed packet, a request
  *
@@ -203,23 +205,24 @@ enum inc_resp_ahead inc_resp_ahead(const struct inc_resp *r,
  * Return: true if it is a request within the member's slots.
  * Spec: IBTA 1.x section 9.8.
  */
-bool inc_resp_check_uc(const struct inc_resp *r, const struct inc_pkt *pkt)
+bool inc_responder_check_uc(const struct inc_responder *r,
+			    const struct inc_pkt *pkt)
 {
 	const u8 need = INC_PKT_FIRST | INC_PKT_LAST | INC_PKT_IMM |
 			INC_PKT_SUPPORTED;
 
-	return (pkt->flags & need) == need && !inc_resp_is_empty(pkt) &&
+	return (pkt->flags & need) == need && !inc_responder_is_empty(pkt) &&
 	       key_ok(r, pkt) && length_ok(r, pkt, pkt->dmalen, 0);
 }
 
 /**
- * inc_resp_accept() - go on to the next PSN
+ * inc_responder_accept() - go on to the next PSN
  * @r: responder
- * @pkt: packet that inc_resp_check() called new and whose payload is safe
+ * @pkt: packet that inc_responder_check() called new and whose payload is safe
  *
  * Context: the QP's receive lock is held.
  */
-void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt)
+void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt)
 {
 	if (pkt->flags & INC_PKT_FIRST) {
 		r->dmalen = pkt->dmalen;
@@ -234,7 +237,7 @@ void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt)
 }
 
 /**
- * inc_resp_silence() - nothing came for a while
+ * inc_responder_silence() - nothing came for a while
  * @r: responder
  * @waited: others wait for what the member has not begun to send
  *
@@ -245,11 +248,12 @@ void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt)
  * whether the member has sent anything, it leaves the NAK for a hole to come.
  *
  * Context: the QP's receive lock is held.
- * Return: enum inc_resp_ask.
+ * Return: enum inc_responder_ask.
  */
-enum inc_resp_ask inc_resp_silence(struct inc_resp *r, bool waited)
+enum inc_responder_ask inc_responder_silence(struct inc_responder *r,
+					     bool waited)
 {
-	if (!inc_resp_owed(r))
+	if (!inc_responder_owed(r))
 		return waited ? INC_RESP_ASK_RNR : INC_RESP_ASK_NOTHING;
 	if (r->nak_sent)
 		return INC_RESP_ASK_RNR;
@@ -258,7 +262,7 @@ enum inc_resp_ask inc_resp_silence(struct inc_resp *r, bool waited)
 }
 
 /**
- * inc_resp_ack_due() - is an acknowledgment due after one more request
+ * inc_responder_ack_due() - is an acknowledgment due after one more request
  * @r: responder
  * @ackreq: the request asked for one
  *
@@ -268,7 +272,7 @@ enum inc_resp_ask inc_resp_silence(struct inc_resp *r, bool waited)
  * Context: the QP's receive lock is held.
  * Return: true if an acknowledgment has to be sent now.
  */
-bool inc_resp_ack_due(struct inc_resp *r, bool ackreq)
+bool inc_responder_ack_due(struct inc_responder *r, bool ackreq)
 {
 	if (!ackreq && ++r->unacked < INC_RESP_ACK_EVERY)
 		return false;

@@ -14,7 +14,7 @@
 #define INC_RESP_ACK_EVERY	16
 
 /**
- * struct inc_resp - state of the responder half of a QP
+ * struct inc_responder - state of the responder half of a QP
  * @epsn: expected PSN
  * @msn: message sequence number, as the AETH carries it
  * @rkey: R_Key that requests must carry
@@ -30,7 +30,7 @@
  * @kept: packets beyond a hole are kept
  * @unacked: requests taken in since the last acknowledgment
  */
-struct inc_resp {
+struct inc_responder {
 	u32	epsn;
 	u32	msn;
 	u32	rkey;
@@ -48,73 +48,73 @@ struct inc_resp {
 };
 
 /**
- * struct inc_resp_run - message that a packet beyond a hole belongs to
+ * struct inc_responder_run - message that a packet beyond a hole belongs to
  * @end: PSN behind its last packet
  * @tail: bytes of the last packet
  */
-struct inc_resp_run {
+struct inc_responder_run {
 	u32	end;
 	u16	tail;
 };
 
 /**
- * enum inc_resp_ahead - what a packet beyond a hole is worth
- * @INC_RESP_AHEAD_GOOD: it may be kept
- * @INC_RESP_AHEAD_UNKNOWN: what opens its message has not come
- * @INC_RESP_AHEAD_WRONG: it can't be what comes there: a wrong key, length or
+ * enum inc_responder_ooo - what a packet beyond a hole is worth
+ * @INC_RESP_OOO_GOOD: it may be kept
+ * @INC_RESP_OOO_UNKNOWN: what opens its message has not come
+ * @INC_RESP_OOO_WRONG: it can't be what comes there: a wrong key, length or
  *	place
  */
-enum inc_resp_ahead {
-	INC_RESP_AHEAD_GOOD,
-	INC_RESP_AHEAD_UNKNOWN,
-	INC_RESP_AHEAD_WRONG,
+enum inc_responder_ooo {
+	INC_RESP_OOO_GOOD,
+	INC_RESP_OOO_UNKNOWN,
+	INC_RESP_OOO_WRONG,
 };
 
 /**
- * enum inc_resp_verdict - what a request packet is
+ * enum inc_responder_verdict - what a request packet is
  * @INC_RESP_NEW: the expected one, and valid
  * @INC_RESP_DUP: a duplicate: acknowledge, change nothing
- * @INC_RESP_AHEAD: beyond a hole, NAK already sent: keep or drop
- * @INC_RESP_AHEAD_NAK: beyond a hole: keep or drop, and send
+ * @INC_RESP_OOO: beyond a hole, NAK already sent: keep or drop
+ * @INC_RESP_OOO_NAK: beyond a hole: keep or drop, and send
  *	NAK - PSN sequence error
  * @INC_RESP_INVALID: NAK - invalid request, then error state
  * @INC_RESP_ACCESS: NAK - remote access error, then error state
  */
-enum inc_resp_verdict {
+enum inc_responder_verdict {
 	INC_RESP_NEW,
 	INC_RESP_DUP,
-	INC_RESP_AHEAD,
-	INC_RESP_AHEAD_NAK,
+	INC_RESP_OOO,
+	INC_RESP_OOO_NAK,
 	INC_RESP_INVALID,
 	INC_RESP_ACCESS,
 };
 
 /**
- * enum inc_resp_ask - how to ask a silent member for what it owes
+ * enum inc_responder_ask - how to ask a silent member for what it owes
  * @INC_RESP_ASK_NOTHING: nothing is known to be due
  * @INC_RESP_ASK_NAK: by a NAK - PSN sequence error, the first for that PSN
  * @INC_RESP_ASK_RNR: by an RNR NAK, since a NAK was sent already, or nothing is
  *	known to be lost
  */
-enum inc_resp_ask {
+enum inc_responder_ask {
 	INC_RESP_ASK_NOTHING,
 	INC_RESP_ASK_NAK,
 	INC_RESP_ASK_RNR,
 };
 
 /**
- * inc_resp_owed() - is more to come from the member
+ * inc_responder_owed() - is more to come from the member
  * @r: responder
  *
  * Return: true in the middle of a message and behind a hole.
  */
-static inline bool inc_resp_owed(const struct inc_resp *r)
+static inline bool inc_responder_owed(const struct inc_responder *r)
 {
 	return r->in_msg || r->nak_sent || r->kept;
 }
 
 /**
- * inc_resp_is_empty() - is a request a write of no bytes
+ * inc_responder_is_empty() - is a request a write of no bytes
  * @pkt: parsed packet, a request
  *
  * It is acknowledged, and nothing else happens. A member may use it to see
@@ -123,7 +123,7 @@ static inline bool inc_resp_owed(const struct inc_resp *r)
  *
  * Return: true if so.
  */
-static inline bool inc_resp_is_empty(const struct inc_pkt *pkt)
+static inline bool inc_responder_is_empty(const struct inc_pkt *pkt)
 {
 	const u8 only = INC_PKT_FIRST | INC_PKT_LAST | INC_PKT_RETH;
 
@@ -131,15 +131,18 @@ static inline bool inc_resp_is_empty(const struct inc_pkt *pkt)
 	       !pkt->dmalen && !pkt->payload_len;
 }
 
-enum inc_resp_verdict inc_resp_check(struct inc_resp *r,
-				     const struct inc_pkt *pkt);
-void inc_resp_run(const struct inc_resp *r, struct inc_resp_run *run);
-enum inc_resp_ahead inc_resp_ahead(const struct inc_resp *r,
-				   const struct inc_pkt *pkt,
-				   struct inc_resp_run *run);
-bool inc_resp_check_uc(const struct inc_resp *r, const struct inc_pkt *pkt);
-void inc_resp_accept(struct inc_resp *r, const struct inc_pkt *pkt);
-enum inc_resp_ask inc_resp_silence(struct inc_resp *r, bool waited);
-bool inc_resp_ack_due(struct inc_resp *r, bool ackreq);
+enum inc_responder_verdict inc_responder_check(struct inc_responder *r,
+					       const struct inc_pkt *pkt);
+void inc_responder_run(const struct inc_responder *r,
+		       struct inc_responder_run *run);
+enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,
+					 const struct inc_pkt *pkt,
+					 struct inc_responder_run *run);
+bool inc_responder_check_uc(const struct inc_responder *r,
+			    const struct inc_pkt *pkt);
+void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt);
+enum inc_responder_ask inc_responder_silence(struct inc_responder *r,
+					     bool waited);
+bool inc_responder_ack_due(struct inc_responder *r, bool ackreq);
 
 #endif /* _INC_RESPONDER_H */

@@ -85,7 +85,7 @@ static u8 parse_terms(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
  * Return: true if so.
  */
 bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
-		  struct inc_span from)
+		  struct inc_rank_range from)
 {
 	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
 
@@ -97,7 +97,7 @@ bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
 static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
 			const struct inc_layout *l, struct inc_msg *msg)
 {
-	struct inc_span span = inc_geom_span(g, rank);
+	struct inc_rank_range span = inc_geom_span(g, rank);
 	u32 off;
 
 	msg->in_len = inc_layout_in(l, span);
@@ -525,12 +525,12 @@ static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
 		    struct inc_part *part)
 {
 	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->ranks;
-	struct inc_span own = inc_geom_own(s->geom);
+	struct inc_rank_range own = inc_geom_own(s->geom);
 	u32 n = s->geom->ranks, idx = rank;
 
 	part->level = 0;
 	if (s->geom->at) {
-		struct inc_span span = s->geom->span[rank];
+		struct inc_rank_range span = s->geom->span[rank];
 
 		n = own.n;
 		while (1U << part->level < span.n)
@@ -655,7 +655,7 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 	}
 	chunk = s->got[rank] - 1;
 	s->got[rank]++;
-	inc_ahead_fetch(s, rank, chunk);
+	inc_prefetch_next(s, rank, chunk);
 	if (passes(s))
 		return pass_on(s, rank, chunk, part);
 	if (!s->ops) {

@@ -72,8 +72,8 @@ struct inc_slot_geom {
 	bool	by_arrival;
 	bool	leaf;
 	u16	all;
-	struct inc_span		own;
-	const struct inc_span	*span;
+	struct inc_rank_range	own;
+	const struct inc_rank_range	*span;
 	const u16		*at;
 };
 
@@ -196,11 +196,14 @@ enum inc_slot_verdict {
 };
 
 /* Ranks that a member stands for. */
-static inline struct inc_span inc_geom_span(const struct inc_slot_geom *g,
-					    u16 member)
+static inline struct inc_rank_range inc_geom_span(const struct inc_slot_geom *g,
+						  u16 member)
 {
-	return g->span ? g->span[member] :
-	       (struct inc_span) { .first = g->own.first + member, .n = 1 };
+	const struct inc_rank_range one = {
+		.first = g->own.first + member, .n = 1,
+	};
+
+	return g->span ? g->span[member] : one;
 }
 
 /* Number of ranks of the job. */
@@ -210,9 +213,9 @@ static inline u16 inc_geom_all(const struct inc_slot_geom *g)
 }
 
 /* Ranks below this switch. */
-static inline struct inc_span inc_geom_own(const struct inc_slot_geom *g)
+static inline struct inc_rank_range inc_geom_own(const struct inc_slot_geom *g)
 {
-	return g->all ? g->own : (struct inc_span) { .n = g->ranks };
+	return g->all ? g->own : (struct inc_rank_range) { .n = g->ranks };
 }
 
 /* Packets that it takes to send so many bytes of elements behind a header. */
@@ -253,7 +256,7 @@ static inline u64 inc_wide_len(const struct inc_slot_geom *g, u64 data_len)
 }
 
 bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
-		  struct inc_span from);
+		  struct inc_rank_range from);
 u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg);
 size_t inc_slot_size(const struct inc_slot_geom *g);

@@ -123,7 +123,7 @@ static void nak(struct inc_qp *qp, struct verdict *v, u8 syndrome)
 static void gathered(struct inc_tree *tree, u16 slot,
 		     const struct inc_progress *p, struct verdict *v)
 {
-	inc_deliver_gathered(tree, slot, p);
+	inc_fanout_gathered(tree, slot, p);
 	if (tree->geom.leaf)
 		v->up = true;
 	else
@@ -139,7 +139,7 @@ static bool opens(const struct inc_slot *s, enum inc_slot_verdict verdict)
 /* The member has broken the window rule; if that can't be told now, it comes again. */
 static enum take stray(struct inc_qp *qp, u32 msg_id)
 {
-	return inc_send_stray(qp, msg_id, INC_STATUS_MSG_ID) ? TAKEN : NOT_NOW;
+	return inc_txq_stray(qp, msg_id, INC_STATUS_MSG_ID) ? TAKEN : NOT_NOW;
 }
 
 /* A message fails with this rank's request: those that have begun it are told. */
@@ -150,8 +150,8 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 
 	inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
 	WRITE_ONCE(qp->next_msg_id, msg_id + 1);
-	inc_deliver_status(tree, slot, msg_id, status);
-	inc_up_fail(tree, slot, msg_id, status);
+	inc_fanout_status(tree, slot, msg_id, status);
+	inc_uplink_fail(tree, slot, msg_id, status);
 	v->up = true;
 }
 
@@ -181,11 +181,11 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		if (opens(&ts->m, verdict)) {
 			atomic_inc(&tree->opened);
 			WRITE_ONCE(tree->used, true);
-			inc_deliver_begin(ts);
+			inc_fanout_begin(ts);
 		}
 		/* Chunks of others may have waited for the last to begin. */
 		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->told)
-			due = inc_deliver_due(tree, ts, &p);
+			due = inc_fanout_due(tree, ts, &p);
 	}
 	begun = ts->m.begun;
 	spin_unlock(&ts->lock);
@@ -198,8 +198,8 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			gathered(tree, slot, &p, v);
 		break;
 	case INC_SLOT_WAIT:
-		inc_scan_kick(tree);
-		inc_send_close(qp, msg->msg_id);
+		inc_liveness_kick(tree);
+		inc_txq_close(qp, msg->msg_id);
 		return NOT_NOW;
 	case INC_SLOT_FAIL:
 		fail_msg(qp, slot, msg->msg_id, status, v);
@@ -208,16 +208,16 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		break;
 	case INC_SLOT_FAILED:
 		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
-		inc_send_status(qp, slot, msg->msg_id, status);
+		inc_txq_status(qp, slot, msg->msg_id, status);
 		break;
 	case INC_SLOT_REPEAT:
 		/* Begun by an earlier QP of this rank. */
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
-		inc_send_close(qp, msg->msg_id);
+		inc_txq_close(qp, msg->msg_id);
 		break;
 	case INC_SLOT_REFUSE:
 		/* Told apart from the slot, where its turn may yet come. */
-		inc_send_close(qp, msg->msg_id);
+		inc_txq_close(qp, msg->msg_id);
 		return stray(qp, msg->msg_id);
 	}
 	return TAKEN;
@@ -241,9 +241,9 @@ static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
 		      enum take *t)
 {
 	*t = TAKEN;
-	switch (inc_send_open(qp, msg, be64_to_cpu(hdr->result_va),
-			      be32_to_cpu(hdr->result_rkey),
-			      size_of(qp, msg, pkt))) {
+	switch (inc_txq_open(qp, msg, be64_to_cpu(hdr->result_va),
+			     be32_to_cpu(hdr->result_rkey),
+			     size_of(qp, msg, pkt))) {
 	case INC_OPEN_OK:
 		return true;
 	case INC_OPEN_HELD:
@@ -288,7 +288,7 @@ static enum take begin_msg(struct inc_qp *qp, const struct inc_msg *msg,
 		return TAKEN;
 	}
 
-	inc_scan_kick(qp->tree);
+	inc_liveness_kick(qp->tree);
 	WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
 	trace_inc_request(qp, msg);
 	return TAKEN;
@@ -339,9 +339,9 @@ static void take_empty(struct inc_qp *qp, const struct inc_pkt *pkt,
 		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
 	else if (status >= INC_STATUS_TREE_MIN && status <= INC_STATUS_TREE_MAX)
 		inc_tree_fail(tree, status);
-	else if (inc_up_probe(tree))
+	else if (inc_uplink_probe(tree))
 		v->up = true;
-	else if (inc_scan_probe_members(tree))
+	else if (inc_liveness_probe_members(tree))
 		v->kick = true;
 }
 
@@ -349,14 +349,14 @@ static void take_empty(struct inc_qp *qp, const struct inc_pkt *pkt,
 static enum take take_result(struct inc_qp *qp, struct sk_buff *skb,
 			     const struct inc_pkt *pkt, struct verdict *v)
 {
-	if (!inc_up_result(qp, pkt, skb->data + pkt->hdr_len))
+	if (!inc_uplink_result(qp, pkt, skb->data + pkt->hdr_len))
 		return INVALID;
-	inc_resp_accept(&qp->resp, pkt);
+	inc_responder_accept(&qp->resp, pkt);
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
 	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
 	if (pkt->flags & INC_PKT_IMM)
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
-	if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
+	if (inc_responder_ack_due(&qp->resp, pkt->ackreq))
 		ack(qp, v, pkt->psn);
 	v->kick = true;
 	v->up = true;
@@ -381,7 +381,7 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 
 	spin_lock(&ts->lock);
 	due = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part) &&
-	      inc_deliver_due(qp->tree, ts, &p);
+	      inc_fanout_due(qp->tree, ts, &p);
 	spin_unlock(&ts->lock);
 
 	if (due)
@@ -400,7 +400,7 @@ static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
 		return skb;
 	copy = skb_copy_expand(skb, 0, 0, GFP_ATOMIC);
 	if (!copy) {
-		inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_RX_NO_MEMORY);
 		return NULL;
 	}
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_COPIED);
@@ -412,11 +412,11 @@ static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
 static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 		      const struct inc_pkt *pkt, struct verdict *v)
 {
-	bool empty = inc_resp_is_empty(pkt);
+	bool empty = inc_responder_is_empty(pkt);
 	struct sk_buff *skb;
 	enum take t;
 
-	if (qp->up)
+	if (qp->uplink)
 		return take_result(qp, *skbp, pkt, v);
 	skb = own(qp, *skbp);
 	if (!skb)
@@ -432,11 +432,11 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 	    pkt->imm != (qp->rx_msg_id & INC_IMM_MSG_ID_MASK))
 		return INVALID;
 
-	inc_resp_accept(&qp->resp, pkt);
+	inc_responder_accept(&qp->resp, pkt);
 	qp->asks = 0;
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
 	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
-	if (inc_resp_ack_due(&qp->resp, pkt->ackreq)) {
+	if (inc_responder_ack_due(&qp->resp, pkt->ackreq)) {
 		if (pkt->flags & INC_PKT_FIRST && pkt->flags & INC_PKT_LAST &&
 		    !empty)
 			ack_later(qp, v, pkt->psn);
@@ -503,19 +503,19 @@ static void take_kept(struct inc_qp *qp, struct verdict *v)
 
 	while (t == TAKEN && (skb = skb_peek(&qp->kept)) &&
 	       inc_psn_diff(inc_cb(skb)->psn, qp->resp.epsn) <= 0) {
-		inc_keep_next(qp);
+		inc_ooo_next(qp);
 		if (inc_cb(skb)->psn != qp->resp.epsn) {
 			consume_skb(skb);
 			continue;
 		}
 		inc_wire_parse(skb->data, skb->len, &pkt);
-		if (inc_resp_check(&qp->resp, &pkt) != INC_RESP_NEW) {
+		if (inc_responder_check(&qp->resp, &pkt) != INC_RESP_NEW) {
 			/*
 			 * The member has renumbered its packets since: what is
 			 * kept is worth nothing, and it all comes again.
 			 */
 			consume_skb(skb);
-			inc_keep_forget(qp);
+			inc_ooo_forget(qp);
 			break;
 		}
 		t = take(qp, &skb, &pkt, v);
@@ -534,25 +534,26 @@ static void take_kept(struct inc_qp *qp, struct verdict *v)
 static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
 		       const struct inc_pkt *pkt, struct verdict *v)
 {
-	enum inc_resp_verdict verdict = inc_resp_check(&qp->resp, pkt);
+	enum inc_responder_verdict verdict =
+		inc_responder_check(&qp->resp, pkt);
 	enum take t;
 
 	switch (verdict) {
 	case INC_RESP_DUP:
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DUPLICATES);
 		/* Its own PSN: see take_kept(). */
-		if (inc_resp_ack_due(&qp->resp, pkt->ackreq))
+		if (inc_responder_ack_due(&qp->resp, pkt->ackreq))
 			ack(qp, v, pkt->psn);
 		consume_skb(skb);
 		return;
-	case INC_RESP_AHEAD_NAK:
+	case INC_RESP_OOO_NAK:
 		nak(qp, v, IB_NAK_PSN_ERROR);
 		fallthrough;
-	case INC_RESP_AHEAD:
-		inc_keep(qp, skb, pkt);
+	case INC_RESP_OOO:
+		inc_ooo_keep(qp, skb, pkt);
 		return;
 	case INC_RESP_NEW:
-		inc_keep_port(qp, skb, pkt);
+		inc_rx_learn_port(qp, skb, pkt);
 		t = take(qp, &skb, pkt, v);
 		if (t == TAKEN) {
 			if (!skb_queue_empty(&qp->kept))
@@ -612,7 +613,7 @@ static void rx_uc(struct inc_qp *qp, struct sk_buff *skb,
 
 	switch (inc_uc_judge(qp, skb, pkt, &hdr, &overtaken)) {
 	case INC_UC_NEW:
-		inc_keep_port(qp, skb, pkt);
+		inc_rx_learn_port(qp, skb, pkt);
 		take_uc(qp, skb, pkt, &hdr, overtaken, v);
 		v->kick_own = true;
 		return;
@@ -638,11 +639,11 @@ static void finish(struct inc_qp *qp, const struct verdict *v)
 	if (v->error)
 		inc_qp_error(qp, v->error);
 	if (v->kick)
-		inc_deliver_kick(qp->tree);
+		inc_fanout_kick(qp->tree);
 	else if (v->kick_own)
-		inc_send_kick(qp);
+		inc_txq_kick(qp);
 	if (v->up)
-		inc_up_kick(qp->tree);
+		inc_uplink_kick(qp->tree);
 }
 
 /**
@@ -710,7 +711,7 @@ static u8 nak_error(u8 syndrome)
 static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 {
 	unsigned int cnt = INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
-	enum inc_req_verdict verdict = INC_REQ_BAD;
+	enum inc_requester_verdict verdict = INC_REQ_BAD;
 	u8 error = INC_MEMBER_ERROR_NONE;
 	u64 now = inc_now();
 
@@ -724,21 +725,21 @@ static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	switch (pkt->syndrome >> 5) {
 	case 0:
 		cnt = INC_A_MEMBER_STATS_RX_ACKS;
-		verdict = inc_req_ack(&qp->req, pkt->psn, now);
+		verdict = inc_requester_ack(&qp->req, pkt->psn, now);
 		break;
 	case 1:
 		cnt = INC_A_MEMBER_STATS_RX_RNR_NAKS;
-		verdict = inc_req_rnr_nak(&qp->req, pkt->psn, pkt->syndrome, now);
+		verdict = inc_requester_rnr_nak(&qp->req, pkt->psn, pkt->syndrome, now);
 		break;
 	case 3:
 		cnt = INC_A_MEMBER_STATS_RX_NAKS;
 		if (pkt->syndrome != IB_NAK_PSN_ERROR) {
-			verdict = inc_req_known(&qp->req, pkt->psn);
+			verdict = inc_requester_known(&qp->req, pkt->psn);
 			if (verdict == INC_REQ_PROGRESS)
 				error = nak_error(pkt->syndrome);
 			break;
 		}
-		verdict = inc_req_nak_seq(&qp->req, pkt->psn, now);
+		verdict = inc_requester_nak_seq(&qp->req, pkt->psn, now);
 		break;
 	}
 	spin_unlock(&qp->tx_lock);
@@ -749,7 +750,7 @@ static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	if (error)
 		inc_qp_error(qp, error);
 	else if (verdict != INC_REQ_BAD && verdict != INC_REQ_OLD)
-		inc_send_kick(qp);
+		inc_txq_kick(qp);
 }
 
 /*
@@ -785,7 +786,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 {
 	struct verdict v = {};
 
-	if (!inc_keep_out(qp, skb))
+	if (!inc_ooo_out(qp, skb))
 		return;
 	if (READ_ONCE(qp->state) != INC_MEMBER_STATE_RTS) {
 		rx_in_error(qp, pkt);
@@ -793,7 +794,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		return;
 	}
 	if (unlikely(!READ_ONCE(qp->heard)))
-		inc_send_heard(qp);
+		inc_txq_heard(qp);
 	if (!(pkt->flags & INC_PKT_REQUEST)) {
 		rx_response(qp, pkt);
 		consume_skb(skb);
@@ -805,7 +806,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		rx_uc(qp, skb, pkt, &v);
 	} else {
 		rx_request(qp, skb, pkt, &v);
-		inc_ask_watch(qp);
+		inc_solicit_watch(qp);
 	}
 	spin_unlock(&qp->rx_lock);
 	finish(qp, &v);

@@ -40,18 +40,18 @@ static void ended(struct inc_tree_slot *ts, u32 msg_id)
 }
 
 /**
- * inc_deliver_status() - tell the ranks that a message failed
+ * inc_fanout_status() - tell the ranks that a message failed
  * @tree: tree
  * @slot: slot
  * @msg_id: message
  * @status: enum inc_status
  *
  * Only ranks whose request has begun are told; the others will be when theirs
- * does. inc_deliver_kick() sends it.
+ * does. inc_fanout_kick() sends it.
  *
  * Context: BH off or process, RCU read side, no slot's lock held.
  */
-void inc_deliver_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
+void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 {
 	u16 rank;
 
@@ -59,18 +59,18 @@ void inc_deliver_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
 		if (qp)
-			inc_send_status(qp, slot, msg_id, status);
+			inc_txq_status(qp, slot, msg_id, status);
 	}
 	ended(&tree->slot[slot], msg_id);
 }
 
 /**
- * inc_deliver_kick() - let all members' QPs send what they have
+ * inc_fanout_kick() - let all members' QPs send what they have
  * @tree: tree
  *
  * Context: any but hard interrupt, RCU read side, no lock held.
  */
-void inc_deliver_kick(struct inc_tree *tree)
+void inc_fanout_kick(struct inc_tree *tree)
 {
 	u16 rank;
 
@@ -78,23 +78,23 @@ void inc_deliver_kick(struct inc_tree *tree)
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
 		if (qp)
-			inc_send_kick(qp);
+			inc_txq_kick(qp);
 	}
 }
 
 /**
- * inc_deliver_result() - more of a result is there
+ * inc_fanout_result() - more of a result is there
  * @tree: tree
  * @slot: slot
  * @msg: message
  * @ready: chunks that are there now
  *
- * Each member gets of it what it is to have. inc_deliver_kick() sends it.
+ * Each member gets of it what it is to have. inc_fanout_kick() sends it.
  *
  * Context: BH off, RCU read side, no slot's lock held.
  */
-void inc_deliver_result(struct inc_tree *tree, u16 slot,
-			const struct inc_msg *msg, u16 ready)
+void inc_fanout_result(struct inc_tree *tree, u16 slot,
+		       const struct inc_msg *msg, u16 ready)
 {
 	u16 rank;
 
@@ -106,19 +106,19 @@ void inc_deliver_result(struct inc_tree *tree, u16 slot,
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
 		if (qp)
-			inc_send_result(qp, slot, msg, ready);
+			inc_txq_result(qp, slot, msg, ready);
 	}
 	if (ready == msg->nchunks)
 		ended(&tree->slot[slot], msg->msg_id);
 }
 
 /**
- * inc_deliver_begin() - a slot has begun a message
+ * inc_fanout_begin() - a slot has begun a message
  * @ts: slot
  *
  * Context: the slot's lock is held.
  */
-void inc_deliver_begin(struct inc_tree_slot *ts)
+void inc_fanout_begin(struct inc_tree_slot *ts)
 {
 	ts->told = 0;
 	ts->late = false;
@@ -138,7 +138,7 @@ static bool may_wait(struct inc_tree_slot *ts)
 		ts->quick = now - ts->done_at > QUICK_US ? 0 :
 			    min(ts->quick + 1, QUICK_RUN);
 	ts->done_at = now;
-	return ts->quick == QUICK_RUN && s->gathered - ts->told < INC_BURST_MAX;
+	return ts->quick == QUICK_RUN && s->gathered - ts->told < INC_GSO_MAX;
 }
 
 static void put_off(struct inc_tree *tree, struct inc_tree_slot *ts)
@@ -167,16 +167,16 @@ static void take_progress(struct inc_tree_slot *ts, struct inc_progress *p)
 }
 
 /**
- * inc_deliver_due() - chunks have come from all ranks: are they passed on now
+ * inc_fanout_due() - chunks have come from all ranks: are they passed on now
  * @tree: tree
  * @ts: its slot
- * @p: takes what inc_deliver_gathered() is to pass on
+ * @p: takes what inc_fanout_gathered() is to pass on
  *
  * Context: softirq, the slot's lock is held.
  * Return: false if they wait for others, or for the timer.
  */
-bool inc_deliver_due(struct inc_tree *tree, struct inc_tree_slot *ts,
-		     struct inc_progress *p)
+bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
+		    struct inc_progress *p)
 {
 	if (may_wait(ts)) {
 		put_off(tree, ts);
@@ -187,17 +187,17 @@ bool inc_deliver_due(struct inc_tree *tree, struct inc_tree_slot *ts,
 }
 
 /**
- * inc_deliver_gathered() - pass on what has come from all ranks
+ * inc_fanout_gathered() - pass on what has come from all ranks
  * @tree: tree
  * @slot: slot
- * @p: what inc_deliver_due() said
+ * @p: what inc_fanout_due() said
  *
- * inc_deliver_kick(), or at a leaf inc_up_kick(), sends it.
+ * inc_fanout_kick(), or at a leaf inc_uplink_kick(), sends it.
  *
  * Context: BH off, RCU read side, no slot's lock held.
  */
-void inc_deliver_gathered(struct inc_tree *tree, u16 slot,
-			  const struct inc_progress *p)
+void inc_fanout_gathered(struct inc_tree *tree, u16 slot,
+			 const struct inc_progress *p)
 {
 	const struct inc_msg *msg = &p->msg;
 	u32 len = 0;
@@ -212,21 +212,21 @@ void inc_deliver_gathered(struct inc_tree *tree, u16 slot,
 	else
 		inc_stats_add(tree->stats, INC_A_TREE_STATS_PASSED_BYTES, len);
 	if (!tree->geom.leaf) {
-		inc_deliver_result(tree, slot, msg, p->to);
+		inc_fanout_result(tree, slot, msg, p->to);
 		return;
 	}
 	if (p->to == msg->up_chunks)
 		WRITE_ONCE(tree->slot[slot].gathered_at, jiffies);
-	inc_up_gathered(tree, slot, msg, p->to, p->wanted);
+	inc_uplink_gathered(tree, slot, msg, p->to, p->wanted);
 }
 
 /**
- * inc_deliver_late() - chunks have waited long enough
+ * inc_fanout_late() - chunks have waited long enough
  * @t: inc_tree.late
  *
  * Context: softirq.
  */
-void inc_deliver_late(struct timer_list *t)
+void inc_fanout_late(struct timer_list *t)
 {
 	struct inc_tree *tree = timer_container_of(tree, t, late);
 	struct llist_node *list = llist_del_all(&tree->late_slots);
@@ -243,10 +243,10 @@ void inc_deliver_late(struct timer_list *t)
 			take_progress(ts, &p);
 		spin_unlock(&ts->lock);
 		if (due)
-			inc_deliver_gathered(tree, ts - tree->slot, &p);
+			inc_fanout_gathered(tree, ts - tree->slot, &p);
 		any |= due;
 	}
 	if (any)
-		inc_deliver_kick(tree);
+		inc_fanout_kick(tree);
 	rcu_read_unlock();
 }

@@ -28,15 +28,15 @@ struct inc_progress {
 	u16		from, to;
 };
 
-void inc_deliver_begin(struct inc_tree_slot *ts);
-bool inc_deliver_due(struct inc_tree *tree, struct inc_tree_slot *ts,
-		     struct inc_progress *p);
-void inc_deliver_gathered(struct inc_tree *tree, u16 slot,
-			  const struct inc_progress *p);
-void inc_deliver_late(struct timer_list *t);
-void inc_deliver_result(struct inc_tree *tree, u16 slot,
-			const struct inc_msg *msg, u16 ready);
-void inc_deliver_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);
-void inc_deliver_kick(struct inc_tree *tree);
+void inc_fanout_begin(struct inc_tree_slot *ts);
+bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
+		    struct inc_progress *p);
+void inc_fanout_gathered(struct inc_tree *tree, u16 slot,
+			 const struct inc_progress *p);
+void inc_fanout_late(struct timer_list *t);
+void inc_fanout_result(struct inc_tree *tree, u16 slot,
+		       const struct inc_msg *msg, u16 ready);
+void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);
+void inc_fanout_kick(struct inc_tree *tree);
 
 #endif /* _INC_FANOUT_H */

@@ -30,7 +30,7 @@ static unsigned int hook_ipv4(void *priv, struct sk_buff *skb,
 	if (ip_hdr(skb)->protocol != IPPROTO_UDP)
 		return NF_ACCEPT;
 	qpn = inc_rx_qpn(skb, udp_off);
-	if (!qpn || !inc_rx(inc_net_get(state->net), skb, udp_off, qpn,
+	if (!qpn || !inc_rx(inc_switch_get(state->net), skb, udp_off, qpn,
 			    udp_off == sizeof(struct iphdr)))
 		return NF_ACCEPT;
 	return NF_STOLEN;
@@ -57,10 +57,10 @@ static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
 	if (frag_off)
 		return NF_ACCEPT;
 	if (flags & IP6_FH_F_FRAG &&
-	    inc_rx_cut(inc_net_get(state->net), skb, udp_off))
+	    inc_rx_cut(inc_switch_get(state->net), skb, udp_off))
 		return NF_DROP;
 	qpn = inc_rx_qpn(skb, udp_off);
-	if (!qpn || !inc_rx(inc_net_get(state->net), skb, udp_off, qpn,
+	if (!qpn || !inc_rx(inc_switch_get(state->net), skb, udp_off, qpn,
 			    udp_off == sizeof(struct ipv6hdr)))
 		return NF_ACCEPT;
 	return NF_STOLEN;
@@ -127,7 +127,8 @@ static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
 	if (!udp_off)
 		return NF_ACCEPT;
 	qpn = inc_rx_qpn(skb, udp_off);
-	if (!qpn || !inc_rx_early(inc_net_get(state->net), skb, udp_off, qpn))
+	if (!qpn ||
+	    !inc_rx_early(inc_switch_get(state->net), skb, udp_off, qpn))
 		return NF_ACCEPT;
 	return NF_STOLEN;
 }
@@ -159,33 +160,33 @@ static const struct nf_hook_ops hooks[] = {
 
 /**
  * inc_hook_register() - begin to take packets in a namespace
- * @inet: its switch
+ * @sw: its switch
  *
  * Done with the first tree, so that a namespace without one pays nothing.
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  * Return: 0, or -ENOMEM.
  */
-int inc_hook_register(struct inc_net *inet)
+int inc_hook_register(struct inc_switch *sw)
 {
 	int err;
 
-	if (inet->hooked)
+	if (sw->hooked)
 		return 0;
-	err = nf_register_net_hooks(inet->net, hooks, ARRAY_SIZE(hooks));
-	inet->hooked = !err;
+	err = nf_register_net_hooks(sw->net, hooks, ARRAY_SIZE(hooks));
+	sw->hooked = !err;
 	return err;
 }
 
 /**
  * inc_hook_unregister() - take no more packets
- * @inet: switch of a namespace
+ * @sw: switch of a namespace
  *
  * Context: process. A grace period later no packet is under way.
  */
-void inc_hook_unregister(struct inc_net *inet)
+void inc_hook_unregister(struct inc_switch *sw)
 {
-	if (inet->hooked)
-		nf_unregister_net_hooks(inet->net, hooks, ARRAY_SIZE(hooks));
-	inet->hooked = false;
+	if (sw->hooked)
+		nf_unregister_net_hooks(sw->net, hooks, ARRAY_SIZE(hooks));
+	sw->hooked = false;
 }

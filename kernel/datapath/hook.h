@@ -5,9 +5,9 @@
 #ifndef _INC_HOOK_H
 #define _INC_HOOK_H
 
-struct inc_net;
+struct inc_switch;
 
-int inc_hook_register(struct inc_net *inet);
-void inc_hook_unregister(struct inc_net *inet);
+int inc_hook_register(struct inc_switch *sw);
+void inc_hook_unregister(struct inc_switch *sw);
 
 #endif /* _INC_HOOK_H */

@@ -44,7 +44,7 @@ static bool leads_ipv4(const struct inc_qp *qp, const struct net_device *dev,
 	struct fib_result res;
 	int err;
 
-	err = fib_lookup(qp->inet->net, &fl4, &res,
+	err = fib_lookup(qp->sw->net, &fl4, &res,
 			 FIB_LOOKUP_IGNORE_LINKSTATE);
 	if (err || res.type != RTN_UNICAST)
 		return false;
@@ -71,7 +71,7 @@ static bool leads_ipv6(const struct inc_qp *qp, const struct net_device *dev,
 	struct rt6_info *rt;
 	bool ok;
 
-	dst = ip6_route_lookup(qp->inet->net, &fl6, skb,
+	dst = ip6_route_lookup(qp->sw->net, &fl6, skb,
 			       RT6_LOOKUP_F_HAS_SADDR);
 	rt = dst_rt6_info(dst);
 	ok = !dst->error && rt->rt6i_idev &&
@@ -94,7 +94,7 @@ static bool leads(const struct inc_qp *qp, const struct sk_buff *skb, int iif)
 	struct net_device *dev;
 	bool loose;
 
-	dev = dev_get_by_index_rcu(qp->inet->net, iif);
+	dev = dev_get_by_index_rcu(qp->sw->net, iif);
 	if (!dev)
 		return false;
 	in_dev = __in_dev_get_rcu(dev);
@@ -124,7 +124,7 @@ bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb)
 	if (skb->dev->ifindex != READ_ONCE(qp->iif))
 		return false;
 #ifdef CONFIG_XFRM
-	return __xfrm_check_nopolicy(qp->inet->net, skb, XFRM_POLICY_IN);
+	return __xfrm_check_nopolicy(qp->sw->net, skb, XFRM_POLICY_IN);
 #else
 	return true;
 #endif

@@ -37,28 +37,28 @@ static unsigned long probe_interval(const struct inc_tree *tree)
 }
 
 /**
- * inc_scan_kick() - somebody waits: keep an eye on who is missing
+ * inc_liveness_kick() - somebody waits: keep an eye on who is missing
  * @tree: tree
  *
  * Context: softirq.
  */
-void inc_scan_kick(struct inc_tree *tree)
+void inc_liveness_kick(struct inc_tree *tree)
 {
 	if (!timer_pending(&tree->scan))
-		mod_timer(&tree->scan, jiffies + inc_ask_least(tree));
+		mod_timer(&tree->scan, jiffies + inc_solicit_least(tree));
 }
 
 /**
- * inc_scan_probe_members() - find out whether all members live
+ * inc_liveness_probe_members() - find out whether all members live
  * @tree: tree
  *
  * For who waits behind another switch, and not more often than if one waited
- * here. inc_deliver_kick() sends it.
+ * here. inc_fanout_kick() sends it.
  *
  * Context: BH, RCU read side.
  * Return: true if they are to be asked.
  */
-bool inc_scan_probe_members(struct inc_tree *tree)
+bool inc_liveness_probe_members(struct inc_tree *tree)
 {
 	unsigned long next = READ_ONCE(tree->probed) + probe_interval(tree) / 2;
 	u16 rank;
@@ -67,12 +67,12 @@ bool inc_scan_probe_members(struct inc_tree *tree)
 		return false;
 	WRITE_ONCE(tree->probed, jiffies);
 	WRITE_ONCE(tree->wanted, true);
-	inc_scan_kick(tree);
+	inc_liveness_kick(tree);
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
 		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
 
 		if (qp)
-			inc_send_probe(qp);
+			inc_txq_probe(qp);
 	}
 	return true;
 }
@@ -107,13 +107,13 @@ static bool look_at(struct inc_tree *tree, struct inc_qp *qp)
 
 	watch(&qp->wait, lacks, begun);
 	if (probe_due(&qp->wait, probe_interval(tree))) {
-		inc_send_probe(qp);
-		inc_send_kick(qp);
+		inc_txq_probe(qp);
+		inc_txq_kick(qp);
 	}
 	if (tree->scan_all ||
 	    (lacks && time_after_eq(jiffies,
-				    qp->wait.since + inc_ask_least(tree))))
-		inc_ask_waited(qp);
+				    qp->wait.since + inc_solicit_least(tree))))
+		inc_solicit_waited(qp);
 	return lacks;
 }
 
@@ -124,18 +124,18 @@ static bool look_up(struct inc_tree *tree)
 	bool waits = tree->geom.leaf && atomic_read(&tree->opened) != answers;
 
 	watch(&tree->up_wait, waits, answers);
-	if (probe_due(&tree->up_wait, probe_interval(tree)) && inc_up_probe(tree))
-		inc_up_kick(tree);
+	if (probe_due(&tree->up_wait, probe_interval(tree)) && inc_uplink_probe(tree))
+		inc_uplink_kick(tree);
 	return waits;
 }
 
 /**
- * inc_scan_timer() - look for members that keep others waiting
+ * inc_liveness_timer() - look for members that keep others waiting
  * @t: inc_tree.scan
  *
  * Context: softirq.
  */
-void inc_scan_timer(struct timer_list *t)
+void inc_liveness_timer(struct timer_list *t)
 {
 	struct inc_tree *tree = timer_container_of(tree, t, scan);
 	u16 rank = tree->scan_next, end;
@@ -159,7 +159,7 @@ void inc_scan_timer(struct timer_list *t)
 	if (tree->scan_next)
 		mod_timer(t, jiffies + 1);
 	else if (tree->scan_waits)
-		mod_timer(t, jiffies + inc_ask_least(tree));
+		mod_timer(t, jiffies + inc_solicit_least(tree));
 }
 
 /* Have all other members that should answer been silent since then? */
@@ -191,13 +191,13 @@ static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
 
 		if (!qp || qp == who)
 			continue;
-		inc_send_probe(qp);
-		inc_send_kick(qp);
+		inc_txq_probe(qp);
+		inc_txq_kick(qp);
 	}
 }
 
 /**
- * inc_scan_doubt() - a member seems dead: is it, or does this switch hear nobody
+ * inc_liveness_doubt() - a member seems dead: is it, or does this switch hear nobody
  * @qp: its QP
  *
  * If nobody else was heard lately either all are asked; and if nobody answers, it is
@@ -206,13 +206,13 @@ static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
  * Context: softirq, @qp's timer, no lock held.
  * Return: true if its death is to be put off, by a part of the dead time.
  */
-bool inc_scan_doubt(struct inc_qp *qp)
+bool inc_liveness_doubt(struct inc_qp *qp)
 {
 	unsigned long dead = msecs_to_jiffies(READ_ONCE(qp->tree->cfg.dead_time));
 	struct inc_tree *tree = qp->tree;
 	bool doubt;
 
-	if (qp->up || qp->is_switch)
+	if (qp->uplink || qp->is_switch)
 		return false;
 	rcu_read_lock();
 	if (qp->doubted && time_after_eq(READ_ONCE(qp->last_rx), qp->doubted_at))

@@ -26,11 +26,11 @@ struct inc_wait {
 	unsigned long	probed;
 };
 
-void inc_scan_timer(struct timer_list *t);
+void inc_liveness_timer(struct timer_list *t);
 
 /* Data path: RCU read side. */
-void inc_scan_kick(struct inc_tree *tree);
-bool inc_scan_probe_members(struct inc_tree *tree);
-bool inc_scan_doubt(struct inc_qp *qp);
+void inc_liveness_kick(struct inc_tree *tree);
+bool inc_liveness_probe_members(struct inc_tree *tree);
+bool inc_liveness_doubt(struct inc_qp *qp);
 
 #endif /* _INC_LIVENESS_H */

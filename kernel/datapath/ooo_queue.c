@@ -23,7 +23,7 @@ static __be16 port_of(const struct sk_buff *skb)
 }
 
 /**
- * inc_keep_port() - learn a member's UDP source port
+ * inc_rx_learn_port() - learn a member's UDP source port
  * @qp: QP
  * @skb: packet, skb->data at its BTH
  * @pkt: the packet, parsed, a request whose R_Key, if it has one, is right
@@ -33,10 +33,11 @@ static __be16 port_of(const struct sk_buff *skb)
  *
  * Context: qp->rx_lock held.
  */
-void inc_keep_port(struct inc_qp *qp, const struct sk_buff *skb,
-		   const struct inc_pkt *pkt)
+void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
+		       const struct inc_pkt *pkt)
 {
-	if (!qp->port && pkt->flags & INC_PKT_FIRST && !inc_resp_is_empty(pkt))
+	if (!qp->port && pkt->flags & INC_PKT_FIRST &&
+	    !inc_responder_is_empty(pkt))
 		WRITE_ONCE(qp->port, port_of(skb));
 }
 
@@ -48,14 +49,14 @@ static void distrust(struct inc_qp *qp, struct sk_buff *skb)
 }
 
 /**
- * inc_keep_out() - keep out what does not come from the member's port
+ * inc_ooo_out() - keep out what does not come from the member's port
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed if false
  *
  * Context: softirq.
  * Return: true if it may come in.
  */
-bool inc_keep_out(struct inc_qp *qp, struct sk_buff *skb)
+bool inc_ooo_out(struct inc_qp *qp, struct sk_buff *skb)
 {
 	__be16 port = READ_ONCE(qp->port);
 
@@ -68,16 +69,16 @@ bool inc_keep_out(struct inc_qp *qp, struct sk_buff *skb)
 static void charge(struct inc_qp *qp, s64 bytes)
 {
 	qp->kept_size += bytes;
-	inc_hold_of_all(qp->inet, bytes);
+	inc_hold_of_all(qp->sw, bytes);
 }
 
 /**
- * inc_keep_forget() - drop what is kept beyond a hole
+ * inc_ooo_forget() - drop what is kept beyond a hole
  * @qp: QP
  *
  * Context: qp->rx_lock held, or nobody can find the QP any more.
  */
-void inc_keep_forget(struct inc_qp *qp)
+void inc_ooo_forget(struct inc_qp *qp)
 {
 	__skb_queue_purge(&qp->kept);
 	charge(qp, -(s64)qp->kept_size);
@@ -85,13 +86,13 @@ void inc_keep_forget(struct inc_qp *qp)
 }
 
 /**
- * inc_keep_next() - take the first packet out of those that are kept
+ * inc_ooo_next() - take the first packet out of those that are kept
  * @qp: QP that keeps any
  *
  * Context: qp->rx_lock held.
  * Return: the packet.
  */
-struct sk_buff *inc_keep_next(struct inc_qp *qp)
+struct sk_buff *inc_ooo_next(struct inc_qp *qp)
 {
 	struct sk_buff *skb = __skb_dequeue(&qp->kept);
 
@@ -123,7 +124,7 @@ static struct sk_buff *fit(struct inc_qp *qp, struct sk_buff *skb)
 		consume_skb(skb);
 		skb = copy;
 		if (!skb) {
-			inc_stats_inc(qp->inet->stats,
+			inc_stats_inc(qp->sw->stats,
 				      INC_A_SWITCH_STATS_RX_NO_MEMORY);
 			return NULL;
 		}
@@ -136,7 +137,7 @@ static struct sk_buff *fit(struct inc_qp *qp, struct sk_buff *skb)
 }
 
 /**
- * inc_keep() - keep a packet beyond a hole, sorted, each once
+ * inc_ooo_keep() - keep a packet beyond a hole, sorted, each once
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed
  * @pkt: the packet, parsed, a request
@@ -146,15 +147,16 @@ static struct sk_buff *fit(struct inc_qp *qp, struct sk_buff *skb)
  *
  * Context: softirq, qp->rx_lock held.
  */
-void inc_keep(struct inc_qp *qp, struct sk_buff *skb, const struct inc_pkt *pkt)
+void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb,
+		  const struct inc_pkt *pkt)
 {
-	struct inc_resp_run run;
+	struct inc_responder_run run;
 	struct sk_buff *prev;
 
 	if (inc_psn_diff(pkt->psn, qp->resp.epsn) > INC_QP_MAX_KEPT)
 		goto drop;
 
-	inc_resp_run(&qp->resp, &run);
+	inc_responder_run(&qp->resp, &run);
 	/* It nearly always belongs at the end. */
 	skb_queue_reverse_walk(&qp->kept, prev) {
 		s32 diff = inc_psn_diff(pkt->psn, inc_cb(prev)->psn);
@@ -162,7 +164,7 @@ void inc_keep(struct inc_qp *qp, struct sk_buff *skb, const struct inc_pkt *pkt)
 		if (!diff && same(skb, prev))
 			goto drop;
 		if (!diff) {
-			inc_keep_forget(qp);
+			inc_ooo_forget(qp);
 			distrust(qp, skb);
 			return;
 		}
@@ -171,17 +173,17 @@ void inc_keep(struct inc_qp *qp, struct sk_buff *skb, const struct inc_pkt *pkt)
 			break;
 		}
 	}
-	switch (inc_resp_ahead(&qp->resp, pkt, &run)) {
-	case INC_RESP_AHEAD_GOOD:
+	switch (inc_responder_ooo(&qp->resp, pkt, &run)) {
+	case INC_RESP_OOO_GOOD:
 		break;
-	case INC_RESP_AHEAD_UNKNOWN:
+	case INC_RESP_OOO_UNKNOWN:
 		goto drop;
-	case INC_RESP_AHEAD_WRONG:
+	case INC_RESP_OOO_WRONG:
 		distrust(qp, skb);
 		return;
 	}
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
-	inc_keep_port(qp, skb, pkt);
+	inc_rx_learn_port(qp, skb, pkt);
 	skb = fit(qp, skb);
 	if (!skb)
 		return;

@@ -12,11 +12,11 @@ struct inc_pkt;
 struct inc_qp;
 struct sk_buff;
 
-void inc_keep(struct inc_qp *qp, struct sk_buff *skb, const struct inc_pkt *pkt);
-struct sk_buff *inc_keep_next(struct inc_qp *qp);
-void inc_keep_forget(struct inc_qp *qp);
-void inc_keep_port(struct inc_qp *qp, const struct sk_buff *skb,
-		   const struct inc_pkt *pkt);
-bool inc_keep_out(struct inc_qp *qp, struct sk_buff *skb);
+void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb, const struct inc_pkt *pkt);
+struct sk_buff *inc_ooo_next(struct inc_qp *qp);
+void inc_ooo_forget(struct inc_qp *qp);
+void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
+		       const struct inc_pkt *pkt);
+bool inc_ooo_out(struct inc_qp *qp, struct sk_buff *skb);
 
 #endif /* _INC_OOO_QUEUE_H */

@@ -143,11 +143,11 @@ static unsigned int check(struct inc_qp *qp, struct sk_buff *skb,
 	return 0;
 }
 
-static void drop(struct inc_net *inet, struct sk_buff *skb,
+static void drop(struct inc_switch *sw, struct sk_buff *skb,
 		 const struct inc_pkt *pkt, unsigned int why)
 {
-	inc_stats_inc(inet->stats, why);
-	trace_inc_drop(inet, pkt, why);
+	inc_stats_inc(sw->stats, why);
+	trace_inc_drop(sw, pkt, why);
 	kfree_skb_reason(skb, SKB_DROP_REASON_NETFILTER_DROP);
 }
 
@@ -159,7 +159,7 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 
 	err = check(qp, skb, udp_off, &pkt);
 	if (err) {
-		drop(qp->inet, skb, &pkt, err);
+		drop(qp->sw, skb, &pkt, err);
 		return;
 	}
 
@@ -181,12 +181,12 @@ static void rx_segment(struct inc_qp *qp, struct sk_buff *skb,
 		       unsigned int udp_off)
 {
 	struct inc_pkt pkt = { .qpn = inc_rx_qpn(skb, udp_off) };
-	struct inc_net *inet = qp->inet;
+	struct inc_switch *sw = qp->sw;
 
 	if (pkt.qpn != qp->qpn) {
-		qp = inc_qp_lookup(inet, pkt.qpn);
+		qp = inc_qp_lookup(sw, pkt.qpn);
 		if (!qp || !from_member(skb, qp)) {
-			drop(inet, skb, &pkt, qp ?
+			drop(sw, skb, &pkt, qp ?
 			     INC_A_SWITCH_STATS_RX_SOURCE :
 			     INC_A_SWITCH_STATS_RX_NO_QP);
 			return;
@@ -209,7 +209,7 @@ static void rx_burst(struct inc_qp *qp, struct sk_buff *skb,
 	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_IP_CSUM |
 				 NETIF_F_IPV6_CSUM, false);
 	if (IS_ERR_OR_NULL(segs)) {
-		drop(qp->inet, skb, &pkt, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		drop(qp->sw, skb, &pkt, INC_A_SWITCH_STATS_RX_NO_MEMORY);
 		return;
 	}
 	consume_skb(skb);
@@ -237,7 +237,7 @@ static unsigned int admit(const struct inc_qp *qp, struct sk_buff *skb,
 
 /**
  * inc_rx() - take a packet to an INC QPN
- * @inet: switch
+ * @sw: switch
  * @skb: packet, skb->data at its IP header; consumed if true
  * @udp_off: offset of its UDP header
  * @qpn: what inc_rx_qpn() said
@@ -247,20 +247,20 @@ static unsigned int admit(const struct inc_qp *qp, struct sk_buff *skb,
  * Context: softirq, RCU read side.
  * Return: false if there is no such QP: then it is somebody else's.
  */
-bool inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
+bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
 	    u32 qpn, bool plain)
 {
-	struct inc_qp *qp = inc_qp_lookup(inet, qpn);
+	struct inc_qp *qp = inc_qp_lookup(sw, qpn);
 	struct inc_pkt pkt = { .qpn = qpn };
 	unsigned int err;
 
 	if (!qp) {
-		inc_stats_inc(inet->stats, INC_A_SWITCH_STATS_RX_NO_QP);
+		inc_stats_inc(sw->stats, INC_A_SWITCH_STATS_RX_NO_QP);
 		return false;
 	}
 	err = admit(qp, skb, plain);
 	if (err)
-		drop(inet, skb, &pkt, err);
+		drop(sw, skb, &pkt, err);
 	else if (skb_is_gso(skb))
 		rx_burst(qp, skb, udp_off);
 	else
@@ -270,7 +270,7 @@ bool inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
 
 /**
  * inc_rx_early() - take a packet before IP has seen it, if a QP here has it
- * @inet: switch
+ * @sw: switch
  * @skb: packet, skb->data at its IP header, which is plain and right; consumed
  *	if true
  * @udp_off: offset of its UDP header
@@ -279,10 +279,10 @@ bool inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
  * Context: softirq, RCU read side.
  * Return: false if it is to go on to IP.
  */
-bool inc_rx_early(struct inc_net *inet, struct sk_buff *skb,
+bool inc_rx_early(struct inc_switch *sw, struct sk_buff *skb,
 		  unsigned int udp_off, u32 qpn)
 {
-	struct inc_qp *qp = inc_qp_lookup(inet, qpn);
+	struct inc_qp *qp = inc_qp_lookup(sw, qpn);
 
 	/* Its address is one of ours, or the route to this member was not found. */
 	if (!qp || !from_member(skb, qp) || !inc_ingress_early(qp, skb))
@@ -293,7 +293,7 @@ bool inc_rx_early(struct inc_net *inet, struct sk_buff *skb,
 
 /**
  * inc_rx_cut() - drop an IPv6 fragment of which nobody can say whose it is
- * @inet: switch
+ * @sw: switch
  * @skb: packet with a fragment header, skb->data at its IP header
  * @udp_off: offset of its UDP header
  *
@@ -304,7 +304,7 @@ bool inc_rx_early(struct inc_net *inet, struct sk_buff *skb,
  * Context: softirq, RCU read side.
  * Return: whether it is such a fragment, and counted.
  */
-bool inc_rx_cut(struct inc_net *inet, const struct sk_buff *skb,
+bool inc_rx_cut(struct inc_switch *sw, const struct sk_buff *skb,
 		unsigned int udp_off)
 {
 	struct udphdr buf, *uh;
@@ -313,6 +313,6 @@ bool inc_rx_cut(struct inc_net *inet, const struct sk_buff *skb,
 	if (!uh || uh->dest != htons(INC_UDP_PORT) ||
 	    skb->len >= udp_off + QPN_END)
 		return false;
-	inc_stats_inc(inet->stats, INC_A_SWITCH_STATS_RX_IP_OPTIONS);
+	inc_stats_inc(sw->stats, INC_A_SWITCH_STATS_RX_IP_OPTIONS);
 	return true;
 }

@@ -11,7 +11,7 @@
 #include "core/slot.h"
 #include "core/wire.h"
 
-struct inc_net;
+struct inc_switch;
 
 /**
  * struct inc_cb - what the module keeps in skb->cb
@@ -22,7 +22,7 @@ struct inc_net;
 struct inc_cb {
 	struct inc_part		part;
 	u32			psn;
-	struct inc_resp_run	run;
+	struct inc_responder_run	run;
 };
 
 static inline struct inc_cb *inc_cb(struct sk_buff *skb)
@@ -32,11 +32,11 @@ static inline struct inc_cb *inc_cb(struct sk_buff *skb)
 }
 
 u32 inc_rx_qpn(const struct sk_buff *skb, unsigned int udp_off);
-bool inc_rx_early(struct inc_net *inet, struct sk_buff *skb,
+bool inc_rx_early(struct inc_switch *sw, struct sk_buff *skb,
 		  unsigned int udp_off, u32 qpn);
-bool inc_rx(struct inc_net *inet, struct sk_buff *skb, unsigned int udp_off,
+bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
 	    u32 qpn, bool plain);
-bool inc_rx_cut(struct inc_net *inet, const struct sk_buff *skb,
+bool inc_rx_cut(struct inc_switch *sw, const struct sk_buff *skb,
 		unsigned int udp_off);
 
 #endif /* _INC_RX_H */

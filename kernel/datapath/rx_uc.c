@@ -38,14 +38,14 @@ static enum inc_uc_verdict asked(struct inc_qp *qp, u32 msg_id)
 	u8 status = READ_ONCE(qp->tree->error);
 
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_ASKED);
-	switch (inc_send_again(qp, msg_id)) {
+	switch (inc_txq_again(qp, msg_id)) {
 	case INC_AGAIN_QUEUED:
 		return INC_UC_ANSWER;
 	case INC_AGAIN_OPEN:
-		inc_send_stray(qp, msg_id, INC_STATUS_WAIT);
+		inc_txq_stray(qp, msg_id, INC_STATUS_WAIT);
 		return INC_UC_ANSWER;
 	case INC_AGAIN_UNKNOWN:
-		inc_send_stray(qp, msg_id, status ?: INC_STATUS_AGAIN);
+		inc_txq_stray(qp, msg_id, status ?: INC_STATUS_AGAIN);
 		return INC_UC_ANSWER;
 	case INC_AGAIN_OLD:
 		break;
@@ -55,7 +55,7 @@ static enum inc_uc_verdict asked(struct inc_qp *qp, u32 msg_id)
 
 static enum inc_uc_verdict requested(struct inc_qp *qp, u32 msg_id)
 {
-	enum inc_again_verdict verdict = inc_send_again(qp, msg_id);
+	enum inc_again_verdict verdict = inc_txq_again(qp, msg_id);
 
 	if (verdict == INC_AGAIN_UNKNOWN)
 		return INC_UC_NEW;
@@ -84,7 +84,7 @@ enum inc_uc_verdict inc_uc_judge(struct inc_qp *qp, const struct sk_buff *skb,
 
 	lockdep_assert_held(&qp->rx_lock);
 	/* A stranger's packet changes nothing, the expected PSN included. */
-	if (!inc_resp_check_uc(&qp->resp, pkt))
+	if (!inc_responder_check_uc(&qp->resp, pkt))
 		goto bad;
 	memcpy(hdr, skb->data + pkt->hdr_len, sizeof(*hdr));
 	msg_id = be32_to_cpu(hdr->msg_id);
@@ -107,14 +107,14 @@ bad:
  * @msg_id: message, which its slot has taken
  * @overtaken: what inc_uc_judge() said
  *
- * Context: BH; qp->rx_lock held. inc_send_kick() sends it.
+ * Context: BH; qp->rx_lock held. inc_txq_kick() sends it.
  */
 void inc_uc_came(struct inc_qp *qp, u32 msg_id, bool overtaken)
 {
 	u32 missing;
 
 	lockdep_assert_held(&qp->rx_lock);
-	inc_gap_came(&qp->gap, msg_id, overtaken);
-	while (inc_gap_judge(&qp->gap, &missing))
-		inc_send_missing(qp, missing);
+	inc_msg_loss_came(&qp->gap, msg_id, overtaken);
+	while (inc_msg_loss_judge(&qp->gap, &missing))
+		inc_txq_missing(qp, missing);
 }

@@ -16,7 +16,7 @@ struct sk_buff;
 /**
  * enum inc_uc_verdict - what a packet of a UC member is
  * @INC_UC_DROP: nothing that needs an answer
- * @INC_UC_ANSWER: the member is told something, once inc_send_kick() is called
+ * @INC_UC_ANSWER: the member is told something, once inc_txq_kick() is called
  * @INC_UC_NEW: a request that has not come before
  */
 enum inc_uc_verdict {

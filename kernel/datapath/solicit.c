@@ -32,62 +32,62 @@
 static unsigned long ask_at(const struct inc_qp *qp)
 {
 	u64 us = max_t(u64, ASK_MIN_RTOS * qp->req.min_rto,
-		       2 * inc_req_rto(&qp->req));
+		       2 * inc_requester_rto(&qp->req));
 
 	return qp->rx_at + usecs_to_jiffies(us << qp->asks) + 1;
 }
 
 /**
- * inc_ask_least() - the shortest silence after which a member is asked
+ * inc_solicit_least() - the shortest silence after which a member is asked
  * @tree: tree
  *
  * Context: any.
  * Return: jiffies.
  */
-unsigned long inc_ask_least(const struct inc_tree *tree)
+unsigned long inc_solicit_least(const struct inc_tree *tree)
 {
 	return msecs_to_jiffies(ASK_MIN_RTOS * READ_ONCE(tree->cfg.min_rto)) + 1;
 }
 
 /**
- * inc_ask_watch() - a request came: be there when what belongs to it does not
+ * inc_solicit_watch() - a request came: be there when what belongs to it does not
  * @qp: QP of the member
  *
  * Context: softirq, qp->rx_lock held.
  */
-void inc_ask_watch(struct inc_qp *qp)
+void inc_solicit_watch(struct inc_qp *qp)
 {
 	qp->rx_at = jiffies;
 	WRITE_ONCE(qp->spoke_at, jiffies);
 	WRITE_ONCE(qp->spoke, true);
 	qp->waited = false;
-	if (inc_resp_owed(&qp->resp) && !timer_pending(&qp->ask_timer))
+	if (inc_responder_owed(&qp->resp) && !timer_pending(&qp->ask_timer))
 		mod_timer(&qp->ask_timer, ask_at(qp));
 }
 
 /* Ask if it is time to. Returns false if the member owes nothing, or does not care. */
 static bool ask(struct inc_qp *qp, bool waited)
 {
-	enum inc_resp_ask how = INC_RESP_ASK_NOTHING;
+	enum inc_responder_ask how = INC_RESP_ASK_NOTHING;
 	u32 psn, msn;
 	bool owes;
 
 	spin_lock(&qp->rx_lock);
 	owes = qp->state == INC_MEMBER_STATE_RTS && qp->asks < MAX_ASKS &&
-	       (waited || inc_resp_owed(&qp->resp));
+	       (waited || inc_responder_owed(&qp->resp));
 	/* Only now is anything expected of it. */
-	if (waited && !qp->waited && !inc_resp_owed(&qp->resp)) {
+	if (waited && !qp->waited && !inc_responder_owed(&qp->resp)) {
 		qp->waited = true;
 		qp->rx_at = jiffies;
 	}
 	if (owes && time_after_eq(jiffies, ask_at(qp))) {
 		qp->asks++;
 		qp->rx_at = jiffies;
-		how = inc_resp_silence(&qp->resp, waited);
+		how = inc_responder_silence(&qp->resp, waited);
 	}
 	/* It was asked in vain: what is kept for it has grown old. */
 	if (!waited && qp->asks >= MAX_ASKS && !owes)
-		inc_keep_forget(qp);
+		inc_ooo_forget(qp);
 	psn = qp->resp.epsn;
 	msn = qp->resp.msn;
 	spin_unlock(&qp->rx_lock);
@@ -103,12 +103,12 @@ static bool ask(struct inc_qp *qp, bool waited)
 }
 
 /**
- * inc_ask_timer() - a member may be silent though it owes packets
+ * inc_solicit_timer() - a member may be silent though it owes packets
  * @t: inc_qp.ask_timer
  *
  * Context: softirq.
  */
-void inc_ask_timer(struct timer_list *t)
+void inc_solicit_timer(struct timer_list *t)
 {
 	struct inc_qp *qp = timer_container_of(qp, t, ask_timer);
 
@@ -117,7 +117,7 @@ void inc_ask_timer(struct timer_list *t)
 }
 
 /**
- * inc_ask_waited() - others wait for a member
+ * inc_solicit_waited() - others wait for a member
  * @qp: its QP
  *
  * A switch has short time-outs of its own, and over UC members ask. Who has sent
@@ -125,7 +125,7 @@ void inc_ask_timer(struct timer_list *t)
  *
  * Context: softirq, RCU read side, no lock held.
  */
-void inc_ask_waited(struct inc_qp *qp)
+void inc_solicit_waited(struct inc_qp *qp)
 {
 	if (qp->cfg.transport == INC_TRANSPORT_RC && !qp->is_switch &&
 	    READ_ONCE(qp->spoke))

@@ -10,9 +10,9 @@
 struct inc_qp;
 struct inc_tree;
 
-void inc_ask_watch(struct inc_qp *qp);
-void inc_ask_timer(struct timer_list *t);
-void inc_ask_waited(struct inc_qp *qp);
-unsigned long inc_ask_least(const struct inc_tree *tree);
+void inc_solicit_watch(struct inc_qp *qp);
+void inc_solicit_timer(struct timer_list *t);
+void inc_solicit_waited(struct inc_qp *qp);
+unsigned long inc_solicit_least(const struct inc_tree *tree);
 
 #endif /* _INC_SOLICIT_H */

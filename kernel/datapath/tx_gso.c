@@ -27,10 +27,10 @@
 #define LEN_MAX	60000
 
 /**
- * inc_burst_init() - an empty burst
+ * inc_gso_init() - an empty burst
  * @b: burst
  */
-void inc_burst_init(struct inc_burst *b)
+void inc_gso_init(struct inc_gso *b)
 {
 	__skb_queue_head_init(&b->packets);
 	b->dst = NULL;
@@ -38,10 +38,10 @@ void inc_burst_init(struct inc_burst *b)
 }
 
 /**
- * inc_burst_end() - undo inc_burst_init()
+ * inc_gso_end() - undo inc_gso_init()
  * @b: burst, its packets sent
  */
-void inc_burst_end(struct inc_burst *b)
+void inc_gso_end(struct inc_gso *b)
 {
 	dst_release(b->dst);
 }
@@ -102,20 +102,20 @@ static struct sk_buff *join(struct sk_buff_head *packets)
  * puts headers in front by itself (MPLS, segment routing) may need more room
  * for them than there is (TX_LIST_ROOM).
  */
-static bool may_join(const struct inc_burst *b)
+static bool may_join(const struct inc_gso *b)
 {
 	return skb_queue_len(&b->packets) > 1 && !b->apart &&
 	       !inc_fault_enabled() && !b->dst->lwtstate;
 }
 
 /**
- * inc_burst_send() - send what is in a burst
+ * inc_gso_send() - send what is in a burst
  * @b: burst; empty afterwards
  * @qp: the member's QP
  *
  * Context: BH off; no lock held.
  */
-void inc_burst_send(struct inc_burst *b, struct inc_qp *qp)
+void inc_gso_send(struct inc_gso *b, struct inc_qp *qp)
 {
 	struct sk_buff *skb;
 

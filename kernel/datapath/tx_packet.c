@@ -55,7 +55,7 @@ static struct dst_entry *route_ipv4(struct inc_qp *qp)
 	};
 	struct rtable *rt;
 
-	rt = ip_route_output_flow(qp->inet->net, &fl4, NULL);
+	rt = ip_route_output_flow(qp->sw->net, &fl4, NULL);
 	if (IS_ERR(rt))
 		return NULL;
 	if (!qp->cfg.local.s6_addr32[3])
@@ -77,7 +77,7 @@ static struct dst_entry *route_ipv6(struct inc_qp *qp)
 	};
 	struct dst_entry *dst;
 
-	dst = ip6_dst_lookup_flow(qp->inet->net, NULL, &fl6, NULL);
+	dst = ip6_dst_lookup_flow(qp->sw->net, NULL, &fl6, NULL);
 	if (IS_ERR(dst))
 		return NULL;
 	if (ipv6_addr_any(&qp->cfg.local))
@@ -283,7 +283,7 @@ static u8 *add_copy(struct sk_buff *skb, const void *payload, unsigned int len,
  * One more packet of a burst, but for its pad and ICRC, which belong to what is
  * returned, or NULL. @crc takes the CRC of the headers.
  */
-static u8 *build(struct inc_burst *b, struct inc_qp *qp,
+static u8 *build(struct inc_gso *b, struct inc_qp *qp,
 		 const struct inc_pkt *pkt, const void *payload, u32 *crc)
 {
 	unsigned int payload_len = pkt->payload_len;
@@ -317,10 +317,10 @@ static u8 *build(struct inc_burst *b, struct inc_qp *qp,
 		       add_copy(skb, payload, payload_len, trailer_len);
 
 err_mem:
-	inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_TX_NO_MEMORY);
+	inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_TX_NO_MEMORY);
 	return NULL;
 err_route:
-	inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_TX_ROUTE);
+	inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_TX_ROUTE);
 	return NULL;
 }
 
@@ -352,8 +352,8 @@ static const void *result(struct inc_qp *qp, struct inc_wqe *w, u32 *crc)
 	*crc = 0;
 	if (!w->len)
 		return NULL;
-	if (qp->up)
-		return alone(w, inc_up_payload(qp, w), crc);
+	if (qp->uplink)
+		return alone(w, inc_uplink_payload(qp, w), crc);
 	if (!inc_slot_has(s, w->msg_id))
 		return NULL;
 	if (!w->shared)
@@ -382,7 +382,7 @@ static u32 shift(const struct inc_tree *tree, u32 crc, unsigned int len)
  *
  * Context: BH off; qp->tx_lock held.
  */
-void inc_tx_request(struct inc_burst *b, struct inc_qp *qp, struct inc_wqe *wqe,
+void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 		    u32 psn, bool ackreq)
 {
 	struct inc_pkt pkt = {
@@ -397,7 +397,8 @@ void inc_tx_request(struct inc_burst *b, struct inc_qp *qp, struct inc_wqe *wqe,
 		.psn		= psn,
 		.va		= wqe->va,
 		.rkey		= wqe->rkey,
-		.dmalen		= qp->up ? inc_up_dmalen(qp, wqe) : wqe->len,
+		.dmalen		= qp->uplink ? inc_uplink_dmalen(qp, wqe) :
+					       wqe->len,
 		.imm		= wqe->imm,
 	};
 	u32 payload_crc, crc;
@@ -432,16 +433,16 @@ void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
 		.syndrome	= syndrome,
 		.msn		= msn,
 	};
-	struct inc_burst b;
+	struct inc_gso b;
 	u8 *trailer;
 	u32 crc;
 
-	inc_burst_init(&b);
+	inc_gso_init(&b);
 	trailer = build(&b, qp, &pkt, NULL, &crc);
 	if (trailer)
 		put_unaligned_le32(~crc, trailer);
-	inc_burst_send(&b, qp);
-	inc_burst_end(&b);
+	inc_gso_send(&b, qp);
+	inc_gso_end(&b);
 }
 
 /* From the IP header on, of all packets that it is. */
@@ -483,9 +484,9 @@ void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
 	int err;
 
 	if (skb->protocol == htons(ETH_P_IP))
-		err = ip_local_out(qp->inet->net, NULL, skb);
+		err = ip_local_out(qp->sw->net, NULL, skb);
 	else
-		err = ip6_local_out(qp->inet->net, NULL, skb);
+		err = ip6_local_out(qp->sw->net, NULL, skb);
 	if (net_xmit_eval(err))
-		inc_stats_inc(qp->inet->stats, INC_A_SWITCH_STATS_TX_ERROR);
+		inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_TX_ERROR);
 }

@@ -7,12 +7,12 @@
 
 #include <linux/types.h>
 
-struct inc_burst;
+struct inc_gso;
 struct inc_qp;
 struct inc_wqe;
 struct sk_buff;
 
-void inc_tx_request(struct inc_burst *b, struct inc_qp *qp, struct inc_wqe *wqe,
+void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 		    u32 psn, bool ackreq);
 void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn);
 void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb);

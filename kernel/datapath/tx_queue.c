@@ -54,7 +54,7 @@ static bool stale(const struct inc_out *out)
 }
 
 /**
- * inc_send_open() - a request begins: remember where its result goes
+ * inc_txq_open() - a request begins: remember where its result goes
  * @qp: the member's QP
  * @msg: what the request's header says
  * @va: where the member wants the result
@@ -64,9 +64,9 @@ static bool stale(const struct inc_out *out)
  * Context: BH; qp->rx_lock held, takes qp->tx_lock.
  * Return: enum inc_open_verdict.
  */
-enum inc_open_verdict inc_send_open(struct inc_qp *qp,
-				    const struct inc_msg *msg, u64 va,
-				    u32 rkey, u32 size)
+enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
+				   const struct inc_msg *msg, u64 va,
+				   u32 rkey, u32 size)
 {
 	enum inc_open_verdict verdict;
 	struct inc_out *out;
@@ -107,14 +107,14 @@ enum inc_open_verdict inc_send_open(struct inc_qp *qp,
 }
 
 /**
- * inc_send_again() - a UC member wants to know what became of a message
+ * inc_txq_again() - a UC member wants to know what became of a message
  * @qp: its QP
  * @msg_id: message
  *
  * Context: BH; takes qp->tx_lock.
  * Return: enum inc_again_verdict.
  */
-enum inc_again_verdict inc_send_again(struct inc_qp *qp, u32 msg_id)
+enum inc_again_verdict inc_txq_again(struct inc_qp *qp, u32 msg_id)
 {
 	u16 slot = msg_id & (qp->tree->cfg.slots - 1);
 	struct inc_out *out = &qp->out[slot];
@@ -137,16 +137,16 @@ enum inc_again_verdict inc_send_again(struct inc_qp *qp, u32 msg_id)
 }
 
 /**
- * inc_send_close() - a request turned out to be no business of its slot
+ * inc_txq_close() - a request turned out to be no business of its slot
  * @qp: QP of the member
- * @msg_id: message that inc_send_open() was called for
+ * @msg_id: message that inc_txq_open() was called for
  *
  * The message may be opened again. What another CPU has queued for it in the
  * meantime is sent all the same.
  *
  * Context: BH; takes qp->tx_lock.
  */
-void inc_send_close(struct inc_qp *qp, u32 msg_id)
+void inc_txq_close(struct inc_qp *qp, u32 msg_id)
 {
 	struct inc_out *out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
 
@@ -177,18 +177,18 @@ static u16 out_ready(const struct inc_slot_geom *g, const struct inc_out *out,
 }
 
 /**
- * inc_send_result() - more of a result is ready
+ * inc_txq_result() - more of a result is ready
  * @qp: QP of a member
  * @slot: slot
  * @msg: message
  * @ready: chunks of it that are ready now
  *
- * What is queued is sent by inc_send_kick().
+ * What is queued is sent by inc_txq_kick().
  *
  * Context: BH; takes qp->tx_lock.
  */
-void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
-		     u16 ready)
+void inc_txq_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
+		    u16 ready)
 {
 	struct inc_out *out = &qp->out[slot];
 
@@ -209,7 +209,7 @@ void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
 }
 
 /**
- * inc_send_status() - a message has ended with an error
+ * inc_txq_status() - a message has ended with an error
  * @qp: QP of a member
  * @slot: slot
  * @msg_id: message; nothing happens if the member's request has not begun
@@ -217,7 +217,7 @@ void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
  *
  * Context: BH; takes qp->tx_lock.
  */
-void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status)
+void inc_txq_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status)
 {
 	struct inc_out *out = &qp->out[slot];
 
@@ -243,7 +243,7 @@ static bool add_stray(struct inc_qp *qp, u32 msg_id, u8 status, u8 spare)
 }
 
 /**
- * inc_send_stray() - refuse a message that no slot knows of
+ * inc_txq_stray() - refuse a message that no slot knows of
  * @qp: QP of the member
  * @msg_id: message
  * @status: enum inc_status
@@ -252,7 +252,7 @@ static bool add_stray(struct inc_qp *qp, u32 msg_id, u8 status, u8 spare)
  * Return: false if too many wait to be told. Then the member breaks the rules faster
  * than it reads, and the message is to come again.
  */
-bool inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status)
+bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 {
 	bool added;
 
@@ -263,13 +263,13 @@ bool inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 }
 
 /**
- * inc_send_missing() - tell a UC member to send a message again, if it was lost
+ * inc_txq_missing() - tell a UC member to send a message again, if it was lost
  * @qp: its QP
  * @msg_id: message that should have come by now
  *
  * Context: BH; takes qp->tx_lock.
  */
-void inc_send_missing(struct inc_qp *qp, u32 msg_id)
+void inc_txq_missing(struct inc_qp *qp, u32 msg_id)
 {
 	const struct inc_out *out;
 
@@ -281,7 +281,7 @@ void inc_send_missing(struct inc_qp *qp, u32 msg_id)
 }
 
 /**
- * inc_send_farewell() - tell a member that its tree is of no use any more
+ * inc_txq_farewell() - tell a member that its tree is of no use any more
  * @qp: QP of the member
  * @status: enum inc_status
  *
@@ -290,7 +290,7 @@ void inc_send_missing(struct inc_qp *qp, u32 msg_id)
  *
  * Context: process; takes qp->tx_lock.
  */
-void inc_send_farewell(struct inc_qp *qp, u8 status)
+void inc_txq_farewell(struct inc_qp *qp, u8 status)
 {
 	u32 next = READ_ONCE(qp->next_msg_id);
 	bool waits = false;
@@ -306,7 +306,7 @@ void inc_send_farewell(struct inc_qp *qp, u8 status)
 }
 
 /**
- * inc_send_probe() - find out whether a silent member lives
+ * inc_txq_probe() - find out whether a silent member lives
  * @qp: its QP
  *
  * A zero-length RDMA WRITE touches no memory (IBTA C9-88) and completes
@@ -314,11 +314,11 @@ void inc_send_farewell(struct inc_qp *qp, u8 status)
  *
  * Context: BH; takes qp->tx_lock.
  */
-void inc_send_probe(struct inc_qp *qp)
+void inc_txq_probe(struct inc_qp *qp)
 {
 	/* A UC member would not answer; nor would one whose QP is not up yet. */
 	if (qp->cfg.transport == INC_TRANSPORT_UC ||
-	    !(qp->up || READ_ONCE(qp->heard)))
+	    !(qp->uplink || READ_ONCE(qp->heard)))
 		return;
 	spin_lock_bh(&qp->tx_lock);
 	/* What is in flight is as good as a probe. */
@@ -328,14 +328,14 @@ void inc_send_probe(struct inc_qp *qp)
 }
 
 /**
- * inc_send_idle() - has a member acknowledged everything
+ * inc_txq_idle() - has a member acknowledged everything
  * @qp: its QP
  *
  * Context: BH; takes qp->tx_lock.
  * Return: true if so, or if it never will because its QP is in error, or may not
  * because nothing was ever heard of it.
  */
-bool inc_send_idle(struct inc_qp *qp)
+bool inc_txq_idle(struct inc_qp *qp)
 {
 	bool idle;
 
@@ -349,8 +349,8 @@ bool inc_send_idle(struct inc_qp *qp)
 
 static bool anything_queued(const struct inc_qp *qp)
 {
-	if (qp->up && inc_up_under_way(qp))
-		return inc_up_sendable(qp);
+	if (qp->uplink && inc_uplink_under_way(qp))
+		return inc_uplink_sendable(qp);
 	return !fifo_empty(qp) || qp->nstray || qp->probe;
 }
 
@@ -430,13 +430,13 @@ static void fill_one(struct inc_qp *qp)
 
 	if (!anything_queued(qp))
 		return;
-	w = inc_req_push(&qp->req);
+	w = inc_requester_push(&qp->req);
 	if (!w)
 		return;
 
 	qp->tx_end = INC_REQ_END;
-	if (qp->up && inc_up_under_way(qp)) {
-		qp->tx_end = inc_up_fill(qp, w);
+	if (qp->uplink && inc_uplink_under_way(qp)) {
+		qp->tx_end = inc_uplink_fill(qp, w);
 		return;
 	}
 	if (qp->nstray) {
@@ -450,8 +450,8 @@ static void fill_one(struct inc_qp *qp)
 		return;
 	}
 
-	if (qp->up) {
-		qp->tx_end = inc_up_fill(qp, w);
+	if (qp->uplink) {
+		qp->tx_end = inc_uplink_fill(qp, w);
 		return;
 	}
 	slot = qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)];
@@ -469,7 +469,7 @@ static void fill_one(struct inc_qp *qp)
 }
 
 static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
-		       enum inc_req_kind kind)
+		       enum inc_requester_kind kind)
 {
 	switch (kind) {
 	case INC_REQ_FRESH:
@@ -489,7 +489,7 @@ static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
 
 static void arm(struct inc_qp *qp, u64 now)
 {
-	u64 deadline = inc_req_deadline(&qp->req);
+	u64 deadline = inc_requester_deadline(&qp->req);
 	unsigned long at;
 
 	if (!deadline)
@@ -508,7 +508,7 @@ static void arm(struct inc_qp *qp, u64 now)
  * The same for a UC member, whose requests are in no flight: they are forgotten
  * when they are sent. Returns false if nothing waits.
  */
-static bool fill_uc(struct inc_qp *qp, struct inc_wqe *w, enum inc_req_kind *kind)
+static bool fill_uc(struct inc_qp *qp, struct inc_wqe *w, enum inc_requester_kind *kind)
 {
 	*kind = INC_REQ_FRESH;
 	if (qp->nstray) {
@@ -537,12 +537,12 @@ static bool fill_uc(struct inc_qp *qp, struct inc_wqe *w, enum inc_req_kind *kin
 	return false;
 }
 
-static bool make_batch_uc(struct inc_qp *qp, struct inc_burst *b)
+static bool make_batch_uc(struct inc_qp *qp, struct inc_gso *b)
 {
 	int i;
 
-	for (i = 0; i < INC_BURST_MAX; i++) {
-		enum inc_req_kind kind;
+	for (i = 0; i < INC_GSO_MAX; i++) {
+		enum inc_requester_kind kind;
 		struct inc_wqe w;
 
 		if (!fill_uc(qp, &w, &kind))
@@ -553,11 +553,11 @@ static bool make_batch_uc(struct inc_qp *qp, struct inc_burst *b)
 		inc_tx_request(b, qp, &w, qp->uc_psn, false);
 		qp->uc_psn = inc_psn_add(qp->uc_psn, 1);
 	}
-	return i == INC_BURST_MAX;
+	return i == INC_GSO_MAX;
 }
 
 /* Make up to a batch of packets. Returns whether there may be more. */
-static bool make_batch(struct inc_qp *qp, struct inc_burst *b)
+static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 {
 	u64 now = inc_now();
 	int i;
@@ -568,17 +568,17 @@ static bool make_batch(struct inc_qp *qp, struct inc_burst *b)
 	if (qp->cfg.transport == INC_TRANSPORT_UC)
 		return make_batch_uc(qp, b);
 
-	for (i = 0; i < INC_BURST_MAX; i++) {
-		enum inc_req_kind kind;
+	for (i = 0; i < INC_GSO_MAX; i++) {
+		enum inc_requester_kind kind;
 		struct inc_wqe *w;
 		bool ackreq;
 		u32 psn;
 
 		if (qp->req.next == qp->req.max)
 			fill_one(qp);
-		w = inc_req_next(&qp->req, now,
-				 anything_queued(qp) ? INC_REQ_MORE : qp->tx_end,
-				 &psn, &ackreq, &kind);
+		w = inc_requester_next(&qp->req, now,
+				       anything_queued(qp) ? INC_REQ_MORE : qp->tx_end,
+				       &psn, &ackreq, &kind);
 		if (!w)
 			break;
 		count_sent(qp, w, psn, kind);
@@ -587,17 +587,17 @@ static bool make_batch(struct inc_qp *qp, struct inc_burst *b)
 		inc_tx_request(b, qp, w, psn, ackreq);
 	}
 	arm(qp, now);
-	return i == INC_BURST_MAX;
+	return i == INC_GSO_MAX;
 }
 
 /*
  * Batches that one turn of a CPU may send. That is more than the largest window;
  * others that come meanwhile could keep it at it for ever.
  */
-#define MAX_BATCHES	(2 * INC_REQ_MAX_WINDOW / INC_BURST_MAX)
+#define MAX_BATCHES	(2 * INC_REQ_MAX_WINDOW / INC_GSO_MAX)
 
 /* Send all there is, or have @more go on where this one had its turn. */
-static void transmit(struct inc_qp *qp, struct inc_burst *b)
+static void transmit(struct inc_qp *qp, struct inc_gso *b)
 {
 	int left = MAX_BATCHES;
 	bool more;
@@ -611,7 +611,7 @@ static void transmit(struct inc_qp *qp, struct inc_burst *b)
 		qp->tx_again = false;
 		more = make_batch(qp, b);
 		spin_unlock(&qp->tx_lock);
-		inc_burst_send(b, qp);
+		inc_gso_send(b, qp);
 		spin_lock(&qp->tx_lock);
 		qp->tx_again |= more;
 	}
@@ -619,7 +619,7 @@ static void transmit(struct inc_qp *qp, struct inc_burst *b)
 }
 
 /**
- * inc_send_kick() - send what can be sent
+ * inc_txq_kick() - send what can be sent
  * @qp: QP
  *
  * One CPU transmits for a QP at a time, so that PSNs leave in order without a
@@ -627,12 +627,12 @@ static void transmit(struct inc_qp *qp, struct inc_burst *b)
  *
  * Context: any but hard interrupt, RCU read side or a reference to the QP.
  */
-void inc_send_kick(struct inc_qp *qp)
+void inc_txq_kick(struct inc_qp *qp)
 {
-	struct inc_burst burst;
+	struct inc_gso burst;
 	bool lone = false;
 
-	inc_burst_init(&burst);
+	inc_gso_init(&burst);
 	local_bh_disable();
 	spin_lock(&qp->tx_lock);
 	qp->tx_again = true;
@@ -642,45 +642,45 @@ void inc_send_kick(struct inc_qp *qp)
 		lone = !qp->nopen;
 	}
 	spin_unlock(&qp->tx_lock);
-	inc_burst_end(&burst);
+	inc_gso_end(&burst);
 	if (lone)
 		inc_engine_ack_lone(qp);
 	local_bh_enable();
 }
 
 /**
- * inc_send_more() - a CPU has had its turn, and there was more to send
+ * inc_txq_more() - a CPU has had its turn, and there was more to send
  * @work: inc_qp.more; inc_qp.tx_busy is still set for it
  *
  * Context: softirq.
  */
-void inc_send_more(struct work_struct *work)
+void inc_txq_more(struct work_struct *work)
 {
 	struct inc_qp *qp = container_of(work, struct inc_qp, more);
-	struct inc_burst burst;
+	struct inc_gso burst;
 
-	inc_burst_init(&burst);
+	inc_gso_init(&burst);
 	spin_lock(&qp->tx_lock);
 	transmit(qp, &burst);
 	spin_unlock(&qp->tx_lock);
-	inc_burst_end(&burst);
+	inc_gso_end(&burst);
 }
 
 /**
- * inc_send_heard() - the first packet of a member has come
+ * inc_txq_heard() - the first packet of a member has come
  * @qp: its QP
  *
  * What could not reach it may do so now, without waiting for the timer.
  *
  * Context: softirq, no lock held.
  */
-void inc_send_heard(struct inc_qp *qp)
+void inc_txq_heard(struct inc_qp *qp)
 {
 	spin_lock(&qp->tx_lock);
 	WRITE_ONCE(qp->heard, true);
-	inc_req_heard(&qp->req, inc_now());
+	inc_requester_heard(&qp->req, inc_now());
 	spin_unlock(&qp->tx_lock);
-	inc_send_kick(qp);
+	inc_txq_kick(qp);
 }
 
 /*
@@ -690,17 +690,18 @@ void inc_send_heard(struct inc_qp *qp)
  */
 static void look_for_life(struct inc_qp *qp, u64 now)
 {
-	if (!qp->heard && !qp->up)
-		inc_req_alive(&qp->req, now);
+	if (!qp->heard && !qp->uplink)
+		inc_requester_alive(&qp->req, now);
 	else if (READ_ONCE(qp->spoke) && !qp->req.rnr)
-		inc_req_alive(&qp->req, now - jiffies_to_usecs(jiffies -
+		inc_requester_alive(&qp->req, now - jiffies_to_usecs(jiffies -
 						READ_ONCE(qp->spoke_at)));
 }
 
 /* @rnr: takes whether the member was waited for because it asked for that. */
-static enum inc_req_timer timed_out(struct inc_qp *qp, bool reprieve, bool *rnr)
+static enum inc_requester_timer timed_out(struct inc_qp *qp, bool reprieve,
+					  bool *rnr)
 {
-	enum inc_req_timer what = INC_REQ_TIMER_LATER;
+	enum inc_requester_timer what = INC_REQ_TIMER_LATER;
 	u64 now = inc_now();
 
 	spin_lock(&qp->tx_lock);
@@ -708,10 +709,10 @@ static enum inc_req_timer timed_out(struct inc_qp *qp, bool reprieve, bool *rnr)
 	if (qp->state != INC_MEMBER_STATE_RTS)
 		goto out;
 	if (reprieve)
-		inc_req_reprieve(&qp->req, now);
+		inc_requester_reprieve(&qp->req, now);
 	else
 		look_for_life(qp, now);
-	what = inc_req_timeout(&qp->req, now);
+	what = inc_requester_timeout(&qp->req, now);
 	if (what == INC_REQ_TIMER_LATER)
 		arm(qp, now);
 	else if (what == INC_REQ_TIMER_BACK)
@@ -722,23 +723,23 @@ out:
 }
 
 /**
- * inc_send_timer() - a QP's retransmission timer ran
+ * inc_txq_timer() - a QP's retransmission timer ran
  * @t: inc_qp.rto
  *
  * Context: softirq.
  */
-void inc_send_timer(struct timer_list *t)
+void inc_txq_timer(struct timer_list *t)
 {
 	struct inc_qp *qp = timer_container_of(qp, t, rto);
-	enum inc_req_timer what;
+	enum inc_requester_timer what;
 	bool rnr;
 
 	what = timed_out(qp, false, &rnr);
-	if (what == INC_REQ_TIMER_DEAD && !rnr && inc_scan_doubt(qp))
+	if (what == INC_REQ_TIMER_DEAD && !rnr && inc_liveness_doubt(qp))
 		what = timed_out(qp, true, &rnr);
 	if (what == INC_REQ_TIMER_DEAD)
 		inc_qp_error(qp, rnr ? INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :
 				       INC_MEMBER_ERROR_RETRY_EXCEEDED);
 	else if (what != INC_REQ_TIMER_LATER && what != INC_REQ_TIMER_IDLE)
-		inc_send_kick(qp);
+		inc_txq_kick(qp);
 }

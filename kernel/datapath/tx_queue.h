@@ -48,22 +48,22 @@ enum inc_again_verdict {
 	INC_AGAIN_OLD,
 };
 
-enum inc_open_verdict inc_send_open(struct inc_qp *qp,
-				    const struct inc_msg *msg, u64 va,
-				    u32 rkey, u32 size);
-enum inc_again_verdict inc_send_again(struct inc_qp *qp, u32 msg_id);
-void inc_send_missing(struct inc_qp *qp, u32 msg_id);
-void inc_send_close(struct inc_qp *qp, u32 msg_id);
-void inc_send_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
-		     u16 ready);
-void inc_send_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status);
-bool inc_send_stray(struct inc_qp *qp, u32 msg_id, u8 status);
-void inc_send_farewell(struct inc_qp *qp, u8 status);
-void inc_send_probe(struct inc_qp *qp);
-void inc_send_kick(struct inc_qp *qp);
-void inc_send_more(struct work_struct *work);
-bool inc_send_idle(struct inc_qp *qp);
-void inc_send_heard(struct inc_qp *qp);
-void inc_send_timer(struct timer_list *t);
+enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
+				   const struct inc_msg *msg, u64 va,
+				   u32 rkey, u32 size);
+enum inc_again_verdict inc_txq_again(struct inc_qp *qp, u32 msg_id);
+void inc_txq_missing(struct inc_qp *qp, u32 msg_id);
+void inc_txq_close(struct inc_qp *qp, u32 msg_id);
+void inc_txq_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
+		    u16 ready);
+void inc_txq_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status);
+bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status);
+void inc_txq_farewell(struct inc_qp *qp, u8 status);
+void inc_txq_probe(struct inc_qp *qp);
+void inc_txq_kick(struct inc_qp *qp);
+void inc_txq_more(struct work_struct *work);
+bool inc_txq_idle(struct inc_qp *qp);
+void inc_txq_heard(struct inc_qp *qp);
+void inc_txq_timer(struct timer_list *t);
 
 #endif /* _INC_TX_QUEUE_H */

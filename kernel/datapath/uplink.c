@@ -26,27 +26,28 @@
 #include "report/trace.h"
 
 /**
- * inc_up_memory() - what inc_up_alloc() takes
+ * inc_uplink_memory() - what inc_uplink_alloc() takes
  * @tree: tree
  *
  * Return: bytes.
  */
-u64 inc_up_memory(const struct inc_tree *tree)
+u64 inc_uplink_memory(const struct inc_tree *tree)
 {
-	return inc_mem_kvmalloc(sizeof(struct inc_up)) +
-	       inc_mem_kvmalloc(tree->cfg.slots * sizeof(struct inc_up_out));
+	return inc_mem_kvmalloc(sizeof(struct inc_uplink)) +
+	       inc_mem_kvmalloc(tree->cfg.slots *
+				sizeof(struct inc_uplink_out));
 }
 
 /**
- * inc_up_alloc() - make what a QP to the parent needs
+ * inc_uplink_alloc() - make what a QP to the parent needs
  * @tree: tree of the leaf
  *
  * Context: process.
  * Return: it, or NULL.
  */
-struct inc_up *inc_up_alloc(const struct inc_tree *tree)
+struct inc_uplink *inc_uplink_alloc(const struct inc_tree *tree)
 {
-	struct inc_up *up = kzalloc_obj(*up, GFP_KERNEL_ACCOUNT);
+	struct inc_uplink *up = kzalloc_obj(*up, GFP_KERNEL_ACCOUNT);
 	u16 i;
 
 	if (!up)
@@ -64,12 +65,12 @@ struct inc_up *inc_up_alloc(const struct inc_tree *tree)
 }
 
 /**
- * inc_up_free() - undo inc_up_alloc()
+ * inc_uplink_free() - undo inc_uplink_alloc()
  * @up: it, or NULL
  *
  * Context: process.
  */
-void inc_up_free(struct inc_up *up)
+void inc_uplink_free(struct inc_uplink *up)
 {
 	if (!up)
 		return;
@@ -77,11 +78,11 @@ void inc_up_free(struct inc_up *up)
 	kfree(up);
 }
 
-static struct inc_up_out *head(const struct inc_qp *qp)
+static struct inc_uplink_out *head(const struct inc_qp *qp)
 {
 	if (qp->fifo_head == qp->fifo_tail)
 		return NULL;
-	return &qp->up->out[qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)]];
+	return &qp->uplink->out[qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)]];
 }
 
 /* The INC header stands in front of the elements, as on the wire. */
@@ -97,7 +98,7 @@ static void fill_hdr(const struct inc_qp *qp, u16 slot, u32 msg_id)
 	*hdr_of(qp, slot) = (struct inc_hdr) {
 		.version	= INC_VERSION,
 		.collective	= INC_COLL_BARRIER,
-		.tree_id	= cpu_to_be32(qp->up->tree_id),
+		.tree_id	= cpu_to_be32(qp->uplink->tree_id),
 		.msg_id		= cpu_to_be32(msg_id),
 		.result_rkey	= cpu_to_be32(qp->resp.rkey),
 		.result_va	= cpu_to_be64(va),
@@ -105,14 +106,14 @@ static void fill_hdr(const struct inc_qp *qp, u16 slot, u32 msg_id)
 }
 
 /* A new request of a slot, of the header alone so far. NULL if it is not new. */
-static struct inc_up_out *open_out(struct inc_qp *qp, u16 slot, u32 msg_id)
+static struct inc_uplink_out *open_out(struct inc_qp *qp, u16 slot, u32 msg_id)
 {
-	struct inc_up_out *out = &qp->up->out[slot];
+	struct inc_uplink_out *out = &qp->uplink->out[slot];
 
 	lockdep_assert_held(&qp->tx_lock);
 	if ((s32)(msg_id - out->msg_id) <= 0)
 		return NULL;
-	*out = (struct inc_up_out) {
+	*out = (struct inc_uplink_out) {
 		.msg_id		= msg_id,
 		.dmalen		= INC_HDR_LEN,
 		.packets	= 1,
@@ -124,8 +125,9 @@ static struct inc_up_out *open_out(struct inc_qp *qp, u16 slot, u32 msg_id)
 	return out;
 }
 
-static void describe(const struct inc_qp *qp, u16 slot, struct inc_up_out *out,
-		     const struct inc_msg *msg, bool wanted)
+static void describe(const struct inc_qp *qp, u16 slot,
+		     struct inc_uplink_out *out, const struct inc_msg *msg,
+		     bool wanted)
 {
 	const struct inc_slot_geom *g = &qp->tree->geom;
 	struct inc_hdr *hdr = hdr_of(qp, slot);
@@ -149,22 +151,22 @@ static void describe(const struct inc_qp *qp, u16 slot, struct inc_up_out *out,
 }
 
 /**
- * inc_up_gathered() - chunks have come from all ranks of a leaf
+ * inc_uplink_gathered() - chunks have come from all ranks of a leaf
  * @tree: tree
  * @slot: slot
  * @msg: message
  * @gathered: chunks of it that are gathered now, from 1: all ranks have begun
  * @wanted: some rank wants elements of the result
  *
- * inc_up_kick() sends it.
+ * inc_uplink_kick() sends it.
  *
  * Context: BH off, RCU read side; takes the uplink's tx_lock.
  */
-void inc_up_gathered(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,
-		     u16 gathered, bool wanted)
+void inc_uplink_gathered(struct inc_tree *tree, u16 slot,
+			 const struct inc_msg *msg, u16 gathered, bool wanted)
 {
 	struct inc_qp *qp = rcu_dereference(tree->parent);
-	struct inc_up_out *out;
+	struct inc_uplink_out *out;
 	u16 ready;
 
 	if (!qp)
@@ -173,7 +175,7 @@ void inc_up_gathered(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,
 	out = open_out(qp, slot, msg->msg_id);
 	if (out)
 		describe(qp, slot, out, msg, wanted);
-	out = &qp->up->out[slot];
+	out = &qp->uplink->out[slot];
 	ready = out->wide ? 2 * gathered : gathered;
 	/* Two CPUs may come here in the other order. */
 	if (out->open && out->msg_id == msg->msg_id && ready > out->ready)
@@ -182,7 +184,7 @@ void inc_up_gathered(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,
 }
 
 /**
- * inc_up_fail() - a message has failed at a leaf, or the parent says so
+ * inc_uplink_fail() - a message has failed at a leaf, or the parent says so
  * @tree: tree
  * @slot: slot
  * @msg_id: message
@@ -193,10 +195,10 @@ void inc_up_gathered(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,
  *
  * Context: BH off, RCU read side; takes the uplink's tx_lock.
  */
-void inc_up_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
+void inc_uplink_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 {
 	struct inc_qp *qp = rcu_dereference(tree->parent);
-	struct inc_up_out *out;
+	struct inc_uplink_out *out;
 
 	if (!qp)
 		return;
@@ -204,24 +206,24 @@ void inc_up_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 	out = open_out(qp, slot, msg_id);
 	if (out)
 		out->status = status;
-	out = &qp->up->out[slot];
+	out = &qp->uplink->out[slot];
 	if (out->msg_id == msg_id)
 		out->ready = out->packets;
 	spin_unlock_bh(&qp->tx_lock);
 }
 
 /**
- * inc_up_abort() - a leaf's tree is of no use any more
+ * inc_uplink_abort() - a leaf's tree is of no use any more
  * @tree: tree
  *
  * The request under way has to end, others need not begin.
  *
  * Context: BH off or process, RCU read side; takes the uplink's tx_lock.
  */
-void inc_up_abort(struct inc_tree *tree)
+void inc_uplink_abort(struct inc_tree *tree)
 {
 	struct inc_qp *qp = rcu_dereference(tree->parent);
-	struct inc_up_out *out;
+	struct inc_uplink_out *out;
 
 	if (!qp)
 		return;
@@ -237,38 +239,38 @@ void inc_up_abort(struct inc_tree *tree)
 }
 
 /**
- * inc_up_kick() - let a leaf's uplink send what it has
+ * inc_uplink_kick() - let a leaf's uplink send what it has
  * @tree: any tree
  *
  * Context: any but hard interrupt, RCU read side, no lock held.
  */
-void inc_up_kick(struct inc_tree *tree)
+void inc_uplink_kick(struct inc_tree *tree)
 {
 	struct inc_qp *qp = rcu_dereference(tree->parent);
 
 	if (qp)
-		inc_send_kick(qp);
+		inc_txq_kick(qp);
 }
 
 /**
- * inc_up_probe() - find out whether the parent lives, and all behind it
+ * inc_uplink_probe() - find out whether the parent lives, and all behind it
  * @tree: any tree
  *
  * Context: BH, RCU read side; takes the uplink's tx_lock.
  * Return: false if the tree has no parent.
  */
-bool inc_up_probe(struct inc_tree *tree)
+bool inc_uplink_probe(struct inc_tree *tree)
 {
 	struct inc_qp *qp = rcu_dereference(tree->parent);
 
 	if (!qp)
 		return false;
-	inc_send_probe(qp);
+	inc_txq_probe(qp);
 	return true;
 }
 
 /**
- * inc_up_under_way() - is a request half sent
+ * inc_uplink_under_way() - is a request half sent
  * @qp: QP to the parent
  *
  * Then nothing else may be sent.
@@ -276,23 +278,23 @@ bool inc_up_probe(struct inc_tree *tree)
  * Context: qp->tx_lock held.
  * Return: true if so.
  */
-bool inc_up_under_way(const struct inc_qp *qp)
+bool inc_uplink_under_way(const struct inc_qp *qp)
 {
-	const struct inc_up_out *out = head(qp);
+	const struct inc_uplink_out *out = head(qp);
 
 	return out && out->sent;
 }
 
 /**
- * inc_up_sendable() - is a packet of a request ready
+ * inc_uplink_sendable() - is a packet of a request ready
  * @qp: QP to the parent
  *
  * Context: qp->tx_lock held.
  * Return: true if so.
  */
-bool inc_up_sendable(const struct inc_qp *qp)
+bool inc_uplink_sendable(const struct inc_qp *qp)
 {
-	const struct inc_up_out *out = head(qp);
+	const struct inc_uplink_out *out = head(qp);
 
 	return out && out->sent < out->ready;
 }
@@ -307,26 +309,26 @@ static u8 opcode(bool first, bool last)
 }
 
 /**
- * inc_up_fill() - the next packet of the requests becomes one in flight
- * @qp: QP to the parent; inc_up_sendable()
+ * inc_uplink_fill() - the next packet of the requests becomes one in flight
+ * @qp: QP to the parent; inc_uplink_sendable()
  * @w: takes what it is; its off is from the header before inc_slot.up
  *
  * Context: qp->tx_lock held.
  * Return: what follows it.
  */
-enum inc_req_end inc_up_fill(struct inc_qp *qp, struct inc_wqe *w)
+enum inc_requester_end inc_uplink_fill(struct inc_qp *qp, struct inc_wqe *w)
 {
 	const struct inc_slot_geom *g = &qp->tree->geom;
 	u16 slot = qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)];
 	struct inc_slot *s = &qp->tree->slot[slot].m;
-	struct inc_up_out *out = &qp->up->out[slot];
+	struct inc_uplink_out *out = &qp->uplink->out[slot];
 	u16 n = out->sent++;
 	u16 chunk = out->wide ? n / 2 : n;
 	bool last = out->sent == out->packets;
 
 	*w = (struct inc_wqe) {
 		.va	= (u64)slot * qp->tree->cfg.msg_size,
-		.rkey	= qp->up->rkey,
+		.rkey	= qp->uplink->rkey,
 		.msg_id	= out->msg_id,
 		.imm	= (u32)out->status << INC_IMM_STATUS_SHIFT |
 			  (out->msg_id & INC_IMM_MSG_ID_MASK),
@@ -347,20 +349,20 @@ enum inc_req_end inc_up_fill(struct inc_qp *qp, struct inc_wqe *w)
 }
 
 /**
- * inc_up_dmalen() - length for a packet's RETH
+ * inc_uplink_dmalen() - length for a packet's RETH
  * @qp: QP to the parent
  * @w: packet
  *
  * Context: qp->tx_lock held.
  * Return: bytes of its message.
  */
-u32 inc_up_dmalen(const struct inc_qp *qp, const struct inc_wqe *w)
+u32 inc_uplink_dmalen(const struct inc_qp *qp, const struct inc_wqe *w)
 {
-	return w->len ? qp->up->out[w->slot].dmalen : 0;
+	return w->len ? qp->uplink->out[w->slot].dmalen : 0;
 }
 
 /**
- * inc_up_payload() - payload of a request packet
+ * inc_uplink_payload() - payload of a request packet
  * @qp: QP to the parent
  * @w: packet
  *
@@ -372,11 +374,11 @@ u32 inc_up_dmalen(const struct inc_qp *qp, const struct inc_wqe *w)
  * Context: qp->tx_lock held.
  * Return: the payload, or NULL for zeros.
  */
-const void *inc_up_payload(const struct inc_qp *qp, const struct inc_wqe *w)
+const void *inc_uplink_payload(const struct inc_qp *qp, const struct inc_wqe *w)
 {
 	const struct inc_slot *s = &qp->tree->slot[w->slot].m;
 
-	if (qp->up->out[w->slot].msg_id != w->msg_id ||
+	if (qp->uplink->out[w->slot].msg_id != w->msg_id ||
 	    !inc_slot_has(s, w->msg_id))
 		return NULL;
 	return s->up + w->off - INC_HDR_LEN;
@@ -433,28 +435,28 @@ static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
 	if (a.first)
 		WRITE_ONCE(tree->answers, tree->answers + 1);
 	if (a.to > a.from)
-		inc_deliver_result(tree, slot, &a.msg, a.to);
+		inc_fanout_result(tree, slot, &a.msg, a.to);
 	if (a.failed) {
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
-		inc_up_fail(tree, slot, a.msg.msg_id, a.status);
-		inc_deliver_status(tree, slot, a.msg.msg_id, a.status);
+		inc_uplink_fail(tree, slot, a.msg.msg_id, a.status);
+		inc_fanout_status(tree, slot, a.msg.msg_id, a.status);
 	}
 	return ok;
 }
 
 /**
- * inc_up_result() - the parent has sent a write
+ * inc_uplink_result() - the parent has sent a write
  * @qp: QP to the parent
- * @pkt: packet, checked by inc_resp_check()
+ * @pkt: packet, checked by inc_responder_check()
  * @payload: its payload
  *
- * What members get of it is sent by inc_deliver_kick().
+ * What members get of it is sent by inc_fanout_kick().
  *
  * Context: BH off, RCU read side, qp->rx_lock held.
  * Return: false if it makes no sense: the QP has to go to error.
  */
-bool inc_up_result(struct inc_qp *qp, const struct inc_pkt *pkt,
-		   const void *payload)
+bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
+		       const void *payload)
 {
 	struct inc_tree *tree = qp->tree;
 
@@ -466,6 +468,6 @@ bool inc_up_result(struct inc_qp *qp, const struct inc_pkt *pkt,
 	if (pkt->payload_len || pkt->flags & INC_PKT_IMM)
 		return take_slot(tree, pkt, payload);
 	/* Somebody waits, perhaps for one of our members. */
-	inc_scan_probe_members(tree);
+	inc_liveness_probe_members(tree);
 	return true;
 }

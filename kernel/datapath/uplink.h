@@ -17,7 +17,7 @@ struct inc_qp;
 struct inc_tree;
 
 /**
- * struct inc_up_out - request of one slot on its way to the parent
+ * struct inc_uplink_out - request of one slot on its way to the parent
  * @msg_id: message, the newest of this slot
  * @dmalen: bytes of the request
  * @len: bytes of its elements, of one plane if they are in two
@@ -28,7 +28,7 @@ struct inc_tree;
  * @wide: elements are in two planes
  * @open: not all packets were given to the requester
  */
-struct inc_up_out {
+struct inc_uplink_out {
 	u32		msg_id;
 	u32		dmalen;
 	u32		len;
@@ -41,37 +41,38 @@ struct inc_up_out {
 };
 
 /**
- * struct inc_up - what a QP to the parent has, and those to members have not
+ * struct inc_uplink - what a QP to the parent has, and those to members have not
  * @tree_id: the parent's tree
  * @rkey: R_Key of its slots
  * @out: requests, by slot; inc_qp.fifo has those that are open, in order, and
  *	the first of them may be under way
  */
-struct inc_up {
+struct inc_uplink {
 	u32			tree_id;
 	u32			rkey;
-	struct inc_up_out	*out;
+	struct inc_uplink_out	*out;
 };
 
-struct inc_up *inc_up_alloc(const struct inc_tree *tree);
-void inc_up_free(struct inc_up *up);
-u64 inc_up_memory(const struct inc_tree *tree);
+struct inc_uplink *inc_uplink_alloc(const struct inc_tree *tree);
+void inc_uplink_free(struct inc_uplink *up);
+u64 inc_uplink_memory(const struct inc_tree *tree);
 
 /* Data path: RCU read side. */
-void inc_up_gathered(struct inc_tree *tree, u16 slot, const struct inc_msg *msg,
-		     u16 gathered, bool wanted);
-void inc_up_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);
-void inc_up_abort(struct inc_tree *tree);
-void inc_up_kick(struct inc_tree *tree);
-bool inc_up_probe(struct inc_tree *tree);
-bool inc_up_result(struct inc_qp *qp, const struct inc_pkt *pkt,
-		   const void *payload);
+void inc_uplink_gathered(struct inc_tree *tree, u16 slot,
+			 const struct inc_msg *msg, u16 gathered, bool wanted);
+void inc_uplink_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);
+void inc_uplink_abort(struct inc_tree *tree);
+void inc_uplink_kick(struct inc_tree *tree);
+bool inc_uplink_probe(struct inc_tree *tree);
+bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
+		       const void *payload);
 
 /* For tx_queue.c and tx_packet.c: inc_qp.tx_lock is held. */
-bool inc_up_under_way(const struct inc_qp *qp);
-bool inc_up_sendable(const struct inc_qp *qp);
-enum inc_req_end inc_up_fill(struct inc_qp *qp, struct inc_wqe *w);
-u32 inc_up_dmalen(const struct inc_qp *qp, const struct inc_wqe *w);
-const void *inc_up_payload(const struct inc_qp *qp, const struct inc_wqe *w);
+bool inc_uplink_under_way(const struct inc_qp *qp);
+bool inc_uplink_sendable(const struct inc_qp *qp);
+enum inc_requester_end inc_uplink_fill(struct inc_qp *qp, struct inc_wqe *w);
+u32 inc_uplink_dmalen(const struct inc_qp *qp, const struct inc_wqe *w);
+const void *inc_uplink_payload(const struct inc_qp *qp,
+			       const struct inc_wqe *w);
 
 #endif /* _INC_UPLINK_H */

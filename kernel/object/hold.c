@@ -31,30 +31,30 @@
 
 /**
  * inc_hold_init() - nothing is held in a namespace
- * @inet: its switch
+ * @sw: its switch
  *
  * Return: 0 or -ENOMEM.
  */
-int inc_hold_init(struct inc_net *inet)
+int inc_hold_init(struct inc_switch *sw)
 {
-	return percpu_counter_init(&inet->held, 0, GFP_KERNEL);
+	return percpu_counter_init(&sw->held, 0, GFP_KERNEL);
 }
 
 /**
  * inc_hold_exit() - undo inc_hold_init()
- * @inet: switch
+ * @sw: switch
  */
-void inc_hold_exit(struct inc_net *inet)
+void inc_hold_exit(struct inc_switch *sw)
 {
-	percpu_counter_destroy(&inet->held);
+	percpu_counter_destroy(&sw->held);
 }
 
 /* What a member may hold as far as others of its namespace leave it room. */
-static u64 share(struct inc_net *inet)
+static u64 share(struct inc_switch *sw)
 {
 	u64 memory = (u64)totalram_pages() << PAGE_SHIFT;
-	u64 limit = min(memory, READ_ONCE(inet->mem_limit)) >> SHARE_SHIFT;
-	u64 held = percpu_counter_read_positive(&inet->held);
+	u64 limit = min(memory, READ_ONCE(sw->mem_limit)) >> SHARE_SHIFT;
+	u64 held = percpu_counter_read_positive(&sw->held);
 
 	return held < limit ? (limit - held) >> MEMBER_SHIFT : 0;
 }
@@ -83,7 +83,7 @@ static u64 limit_of(const struct inc_qp *qp)
 
 	if (qp->is_switch)
 		return limit * 2 * inc_geom_span(&qp->tree->geom, qp->cfg.rank).n;
-	return min(limit, share(qp->inet));
+	return min(limit, share(qp->sw));
 }
 
 /**
@@ -122,14 +122,14 @@ u64 inc_hold_room(const struct inc_qp *qp)
 
 /**
  * inc_hold_of_all() - what all members of a namespace hold has changed
- * @inet: switch
+ * @sw: switch
  * @bytes: by how much
  *
  * Context: any.
  */
-void inc_hold_of_all(struct inc_net *inet, s64 bytes)
+void inc_hold_of_all(struct inc_switch *sw, s64 bytes)
 {
-	percpu_counter_add_batch(&inet->held, bytes, BATCH);
+	percpu_counter_add_batch(&sw->held, bytes, BATCH);
 }
 
 /**
@@ -160,7 +160,7 @@ void inc_hold_add(struct inc_qp *qp, s64 bytes)
 	if (!bytes)
 		return;
 	qp->held += bytes;
-	inc_hold_of_all(qp->inet, bytes);
+	inc_hold_of_all(qp->sw, bytes);
 }
 
 /**

@@ -9,7 +9,7 @@
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
 
-struct inc_net;
+struct inc_switch;
 struct inc_qp;
 
 /**
@@ -25,11 +25,11 @@ static inline bool inc_hold_oversized(const struct sk_buff *skb)
 	return skb->truesize > max_t(u32, 2 * SKB_TRUESIZE(skb->len), PAGE_SIZE);
 }
 
-int inc_hold_init(struct inc_net *inet);
-void inc_hold_exit(struct inc_net *inet);
+int inc_hold_init(struct inc_switch *sw);
+void inc_hold_exit(struct inc_switch *sw);
 void inc_hold_drop(struct inc_qp *qp);
 
-void inc_hold_of_all(struct inc_net *inet, s64 bytes);
+void inc_hold_of_all(struct inc_switch *sw, s64 bytes);
 u64 inc_hold_room(const struct inc_qp *qp);
 
 /* Data path: inc_qp.rx_lock held. */

@@ -62,15 +62,15 @@ const struct rhashtable_params inc_qpn_params = {
 
 /**
  * inc_qp_lookup() - find a QP by its number
- * @inet: switch
+ * @sw: switch
  * @qpn: QPN
  *
  * Context: RCU read side, which is how long the QP stays.
  * Return: the QP, or NULL; a leaf's is found when it has its parent.
  */
-struct inc_qp *inc_qp_lookup(struct inc_net *inet, u32 qpn)
+struct inc_qp *inc_qp_lookup(struct inc_switch *sw, u32 qpn)
 {
-	struct inc_qp *qp = rhashtable_lookup(&inet->qps, &qpn, inc_qpn_params);
+	struct inc_qp *qp = rhashtable_lookup(&sw->qps, &qpn, inc_qpn_params);
 
 	/* Pairs with inc_qp_connect(). */
 	if (!qp || smp_load_acquire(&qp->state) == INC_MEMBER_STATE_INIT)
@@ -83,7 +83,7 @@ struct inc_qp *inc_qp_lookup(struct inc_net *inet, u32 qpn)
  * @tree: tree
  * @rank: rank, any value
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  * Return: its QP, or NULL.
  */
 struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank)
@@ -91,31 +91,31 @@ struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank)
 	if (rank >= tree->cfg.ranks)
 		return NULL;
 	return rcu_dereference_protected(tree->member[rank],
-					 lockdep_is_held(&tree->inet->lock));
+					 lockdep_is_held(&tree->sw->lock));
 }
 
 /**
  * inc_qp_memory() - bytes that a member takes
- * @inet: switch
+ * @sw: switch
  * @slots: slots of its tree
  *
  * Context: any.
  * Return: bytes.
  */
-u64 inc_qp_memory(const struct inc_net *inet, u16 slots)
+u64 inc_qp_memory(const struct inc_switch *sw, u16 slots)
 {
 	return inc_mem_kvmalloc(sizeof(struct inc_qp)) +
 	       inc_mem_kvmalloc(slots * sizeof(struct inc_out)) +
 	       inc_mem_kvmalloc(slots * sizeof(u16)) +
 	       inc_mem_percpu(sizeof(struct inc_stats)) +
 	       inc_mem_percpu(DST_CACHE_PCPU) + QPN_BUCKETS * sizeof(void *) +
-	       inc_debugfs_member_memory(inet);
+	       inc_debugfs_member_memory(sw);
 }
 
 static void qp_free(struct inc_qp *qp)
 {
 	dst_cache_destroy(&qp->dst);
-	inc_up_free(qp->up);
+	inc_uplink_free(qp->uplink);
 	free_percpu(qp->stats);
 	kvfree(qp->out);
 	kvfree(qp->fifo);
@@ -142,9 +142,9 @@ static struct inc_qp *qp_alloc(struct inc_tree *tree)
 }
 
 /* Also by a leaf's QP that has no parent yet, which inc_qp_lookup() passes by. */
-static bool taken(struct inc_net *inet, u32 qpn)
+static bool taken(struct inc_switch *sw, u32 qpn)
 {
-	return rhashtable_lookup_fast(&inet->qps, &qpn, inc_qpn_params);
+	return rhashtable_lookup_fast(&sw->qps, &qpn, inc_qpn_params);
 }
 
 /*
@@ -152,32 +152,32 @@ static bool taken(struct inc_net *inet, u32 qpn)
  * to, and old packets find nobody. At most half of the range is used, so a few
  * draws are enough.
  */
-static int draw_qpn(struct inc_net *inet, struct inc_qp *qp)
+static int draw_qpn(struct inc_switch *sw, struct inc_qp *qp)
 {
 	int draws;
 
 	for (draws = 0; draws < MAX_DRAWS; draws++) {
 		qp->qpn = get_random_u32_inclusive(INC_QPN_MIN, INC_QPN_MAX);
-		if (!taken(inet, qp->qpn))
+		if (!taken(sw, qp->qpn))
 			return 0;
 	}
 	return -EBUSY;
 }
 
-/* The number asked for, or one at random; free until inc_net.lock is released. */
-static int choose_qpn(struct inc_net *inet, struct inc_qp *qp,
+/* The number asked for, or one at random; free until inc_switch.lock is released. */
+static int choose_qpn(struct inc_switch *sw, struct inc_qp *qp,
 		      struct netlink_ext_ack *extack)
 {
 	int err;
 
 	if (qp->cfg.qpn) {
 		qp->qpn = qp->cfg.qpn;
-		if (!taken(inet, qp->qpn))
+		if (!taken(sw, qp->qpn))
 			return 0;
 		NL_SET_ERR_MSG_MOD(extack, "the QPN is in use");
 		return -EADDRINUSE;
 	}
-	err = draw_qpn(inet, qp);
+	err = draw_qpn(sw, qp);
 	if (err)
 		NL_SET_ERR_MSG_MOD(extack, "no QPN is left");
 	return err;
@@ -207,7 +207,7 @@ static int check_transport(const struct inc_tree *tree,
 static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 		    const struct inc_member_cfg *cfg)
 {
-	qp->inet = tree->inet;
+	qp->sw = tree->sw;
 	qp->tree = tree;
 	qp->cfg = *cfg;
 	qp->state = INC_MEMBER_STATE_RTS;
@@ -223,19 +223,19 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	spin_lock_init(&qp->rx_lock);
 	spin_lock_init(&qp->tx_lock);
 	__skb_queue_head_init(&qp->kept);
-	INIT_WORK(&qp->more, inc_send_more);
-	timer_setup(&qp->rto, inc_send_timer, 0);
+	INIT_WORK(&qp->more, inc_txq_more);
+	timer_setup(&qp->rto, inc_txq_timer, 0);
 	timer_setup(&qp->ack_timer, inc_engine_ack_timer, 0);
-	timer_setup(&qp->ask_timer, inc_ask_timer, 0);
+	timer_setup(&qp->ask_timer, inc_solicit_timer, 0);
 
 	qp->resp.epsn = cfg->peer_psn;
 	qp->resp.rkey = get_random_u32();
 	qp->resp.stride = tree->cfg.msg_size;
 	qp->resp.slots = tree->cfg.slots;
 	qp->resp.pmtu = tree->cfg.pmtu;
-	inc_gap_init(&qp->gap, tree->cfg.first_msg_id);
+	inc_msg_loss_init(&qp->gap, tree->cfg.first_msg_id);
 	qp->uc_psn = qp->cfg.psn;
-	inc_req_init(&qp->req, qp->cfg.psn);
+	inc_requester_init(&qp->req, qp->cfg.psn);
 	inc_qp_tune(qp);
 }
 
@@ -250,8 +250,8 @@ void inc_qp_tune(struct inc_qp *qp)
 	const struct inc_tree_cfg *cfg = &qp->tree->cfg;
 
 	spin_lock_bh(&qp->tx_lock);
-	inc_req_tune(&qp->req, cfg->window, cfg->min_rto * 1000,
-		     cfg->dead_time * 1000);
+	inc_requester_tune(&qp->req, cfg->window, cfg->min_rto * 1000,
+			   cfg->dead_time * 1000);
 	spin_unlock_bh(&qp->tx_lock);
 }
 
@@ -261,7 +261,7 @@ void inc_qp_tune(struct inc_qp *qp)
  * @cfg: what the administrator said, checked for form; a rank of the tree
  * @extack: says why not
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  * Return: the QP, or ERR_PTR: -EEXIST rank taken, -EADDRINUSE QPN taken,
  * -EPIPE tree failed, -EMSGSIZE messages too long for UC, -EOPNOTSUPP UC for a
  * switch, -ENETUNREACH no route to the member, -ENOBUFS over the memory limit,
@@ -271,12 +271,12 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 			  const struct inc_member_cfg *cfg,
 			  struct netlink_ext_ack *extack)
 {
-	struct inc_net *inet = tree->inet;
-	u64 memory = inc_qp_memory(inet, tree->cfg.slots);
+	struct inc_switch *sw = tree->sw;
+	u64 memory = inc_qp_memory(sw, tree->cfg.slots);
 	struct inc_qp *qp;
 	int err;
 
-	lockdep_assert_held(&inet->lock);
+	lockdep_assert_held(&sw->lock);
 	if (inc_qp_find(tree, cfg->rank)) {
 		NL_SET_ERR_MSG_MOD(extack, "rank has a member already");
 		return ERR_PTR(-EEXIST);
@@ -288,7 +288,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	err = check_transport(tree, cfg, extack);
 	if (err)
 		return ERR_PTR(err);
-	err = inc_net_charge(inet, memory, extack);
+	err = inc_switch_charge(sw, memory, extack);
 	if (err)
 		return ERR_PTR(err);
 
@@ -301,7 +301,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	qp->is_switch = tree->below && tree->below[cfg->rank];
 	if (qp->is_switch)
 		qp->resp.max_len = 2 * tree->geom.max_chunks * tree->geom.pmtu;
-	err = choose_qpn(inet, qp, extack);
+	err = choose_qpn(sw, qp, extack);
 	if (err)
 		goto err_free;
 	/* RoCEv2 entropy for ECMP, as rxe does: 0xc000 ... 0xffff by QPN. */
@@ -311,7 +311,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 		NL_SET_ERR_MSG_MOD(extack, "no route to the member's address");
 		goto err_free;
 	}
-	err = rhashtable_insert_fast(&inet->qps, &qp->node, inc_qpn_params);
+	err = rhashtable_insert_fast(&sw->qps, &qp->node, inc_qpn_params);
 	if (err)
 		goto err_free;
 
@@ -330,7 +330,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 err_free:
 	qp_free(qp);
 err_charge:
-	inc_net_uncharge(inet, memory);
+	inc_switch_uncharge(sw, memory);
 	return ERR_PTR(err);
 }
 
@@ -339,7 +339,7 @@ err_charge:
  * @tree: tree that nobody knows of yet
  * @extack: says why not
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  * Return: the QP, to be connected by inc_qp_connect(), or ERR_PTR: -ENOBUFS over
  * the memory limit, -EBUSY no QPN is left, -ENOMEM.
  */
@@ -347,13 +347,13 @@ struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
 				 struct netlink_ext_ack *extack)
 {
 	const struct inc_member_cfg cfg = { .rank = U16_MAX };
-	struct inc_net *inet = tree->inet;
+	struct inc_switch *sw = tree->sw;
 	struct inc_qp *qp;
 	u64 memory;
 	int err;
 
-	memory = inc_qp_memory(inet, tree->cfg.slots) + inc_up_memory(tree);
-	err = inc_net_charge(inet, memory, extack);
+	memory = inc_qp_memory(sw, tree->cfg.slots) + inc_uplink_memory(tree);
+	err = inc_switch_charge(sw, memory, extack);
 	if (err)
 		return ERR_PTR(err);
 	err = -ENOMEM;
@@ -364,13 +364,13 @@ struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
 	qp->state = INC_MEMBER_STATE_INIT;
 	qp->resp.results = true;
 	qp->req.patient = true;
-	qp->up = inc_up_alloc(tree);
-	if (!qp->up)
+	qp->uplink = inc_uplink_alloc(tree);
+	if (!qp->uplink)
 		goto err_free;
-	err = choose_qpn(inet, qp, extack);
+	err = choose_qpn(sw, qp, extack);
 	if (err)
 		goto err_free;
-	err = rhashtable_insert_fast(&inet->qps, &qp->node, inc_qpn_params);
+	err = rhashtable_insert_fast(&sw->qps, &qp->node, inc_qpn_params);
 	if (err)
 		goto err_free;
 	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
@@ -383,7 +383,7 @@ struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
 err_free:
 	qp_free(qp);
 err_charge:
-	inc_net_uncharge(inet, memory);
+	inc_switch_uncharge(sw, memory);
 	return ERR_PTR(err);
 }
 
@@ -395,7 +395,7 @@ err_charge:
  *
  * Requests that have waited for that go there now.
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  * Return: 0; -EISCONN: it is connected, or was; -ENETUNREACH: no route.
  */
 int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
@@ -404,7 +404,7 @@ int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	u32 psn = qp->cfg.psn;
 	int err;
 
-	lockdep_assert_held(&qp->inet->lock);
+	lockdep_assert_held(&qp->sw->lock);
 	if (qp->state != INC_MEMBER_STATE_INIT) {
 		NL_SET_ERR_MSG_MOD(extack, "the tree has its parent already");
 		return -EISCONN;
@@ -413,8 +413,8 @@ int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	qp->cfg.rank = U16_MAX;
 	qp->cfg.psn = psn;
 	qp->resp.epsn = cfg->peer_psn;
-	qp->up->rkey = cfg->peer_rkey;
-	qp->up->tree_id = cfg->peer_tree_id;
+	qp->uplink->rkey = cfg->peer_rkey;
+	qp->uplink->tree_id = cfg->peer_tree_id;
 	err = inc_tx_source(qp);
 	if (err) {
 		NL_SET_ERR_MSG_MOD(extack, "no route to the parent's address");
@@ -424,7 +424,7 @@ int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	/* Who finds it sees all of the above: pairs with inc_qp_lookup(). */
 	smp_store_release(&qp->state, INC_MEMBER_STATE_RTS);
 	spin_unlock_bh(&qp->tx_lock);
-	inc_send_kick(qp);
+	inc_txq_kick(qp);
 	return 0;
 }
 
@@ -435,7 +435,7 @@ int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
  *
  * Its tree has failed with that: no collective can complete without a rank.
  *
- * Context: any but hard interrupt, RCU read side or inc_net.lock held; no
+ * Context: any but hard interrupt, RCU read side or inc_switch.lock held; no
  * other lock.
  */
 void inc_qp_error(struct inc_qp *qp, u8 error)
@@ -459,7 +459,7 @@ static void end_qp(struct inc_parting *p)
 {
 	struct inc_qp *qp = container_of(p, struct inc_qp, parting);
 	struct inc_tree *tree = qp->tree;
-	struct inc_net *inet = qp->inet;
+	struct inc_switch *sw = qp->sw;
 
 	timer_shutdown_sync(&qp->rto);
 	timer_shutdown_sync(&qp->ack_timer);
@@ -467,14 +467,14 @@ static void end_qp(struct inc_parting *p)
 	/* A packet that was held back may still come in. */
 	inc_fault_free(qp);
 	cancel_work_sync(&qp->more);
-	inc_keep_forget(qp);
+	inc_ooo_forget(qp);
 	inc_hold_drop(qp);
-	mutex_lock(&inet->lock);
+	mutex_lock(&sw->lock);
 	inc_stats_sum(qp->stats, tree->gone);
 	list_del(&qp->parted);
 	tree->memory -= qp->memory;
-	inc_net_uncharge(inet, qp->memory);
-	mutex_unlock(&inet->lock);
+	inc_switch_uncharge(sw, qp->memory);
+	mutex_unlock(&sw->lock);
 	qp_free(qp);
 	inc_tree_put(tree);
 }
@@ -483,16 +483,16 @@ static void end_qp(struct inc_parting *p)
  * inc_qp_unpublish() - let nobody find a QP any more
  * @qp: QP
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  */
 void inc_qp_unpublish(struct inc_qp *qp)
 {
 	struct inc_tree *tree = qp->tree;
 
-	lockdep_assert_held(&qp->inet->lock);
-	rhashtable_remove_fast(&qp->inet->qps, &qp->node, inc_qpn_params);
+	lockdep_assert_held(&qp->sw->lock);
+	rhashtable_remove_fast(&qp->sw->qps, &qp->node, inc_qpn_params);
 	inc_debugfs_member_del(qp);
-	if (qp->up) {
+	if (qp->uplink) {
 		RCU_INIT_POINTER(tree->parent, NULL);
 	} else {
 		RCU_INIT_POINTER(tree->member[qp->cfg.rank], NULL);
@@ -507,7 +507,7 @@ void inc_qp_unpublish(struct inc_qp *qp)
 	spin_unlock(&qp->tx_lock);
 	spin_unlock_bh(&qp->rx_lock);
 	list_add_tail(&qp->parted, &tree->parted);
-	inc_part(qp->inet, &qp->parting, end_qp);
+	inc_part(qp->sw, &qp->parting, end_qp);
 }
 
 /**
@@ -517,7 +517,7 @@ void inc_qp_unpublish(struct inc_qp *qp)
  * Once a message began, ranks are not exchangeable: the others get
  * INC_STATUS_MEMBER_LEFT.
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  */
 void inc_qp_del(struct inc_qp *qp)
 {

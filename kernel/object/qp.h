@@ -24,9 +24,9 @@
 #include "object/stats.h"
 
 struct inc_fault;
-struct inc_net;
+struct inc_switch;
 struct inc_tree;
-struct inc_up;
+struct inc_uplink;
 
 /* Packets kept beyond a hole; rxe has at most 128 unacknowledged. */
 #define INC_QP_MAX_KEPT		128
@@ -105,8 +105,8 @@ struct inc_out {
 
 /**
  * struct inc_qp - a member's QP
- * @node: in inc_net.qps
- * @inet: switch
+ * @node: in inc_switch.qps
+ * @sw: switch
  * @tree: tree; holds a reference
  * @cfg: what the administrator said, defaults filled in
  * @qpn: its number
@@ -168,7 +168,7 @@ struct inc_out {
  * @memory: bytes charged to the tree
  * @last_rx: jiffies when the last packet came in, or when it was made
  * @fault: with CONFIG_INC_FAULT: faults made on purpose, or NULL
- * @up: of a QP to the parent, else NULL
+ * @uplink: of a QP to the parent, else NULL
  * @is_switch: the member is a switch
  * @doubted: it seemed dead, but so did all others
  * @doubted_at: jiffies since then
@@ -179,7 +179,7 @@ struct inc_out {
 struct inc_qp {
 	struct rhash_head		node;
 	u32				qpn;
-	struct inc_net			*inet;
+	struct inc_switch		*sw;
 	struct inc_tree			*tree;
 	struct inc_member_cfg		cfg;
 	u8				state;
@@ -195,7 +195,7 @@ struct inc_qp {
 #if IS_ENABLED(CONFIG_INC_FAULT)
 	struct inc_fault		*fault;
 #endif
-	struct inc_up			*up;
+	struct inc_uplink		*uplink;
 	bool				is_switch;
 	bool				heard;
 	bool				doubted;
@@ -204,7 +204,7 @@ struct inc_qp {
 	struct inc_parting		parting;
 
 	spinlock_t			rx_lock ____cacheline_aligned_in_smp;
-	struct inc_resp			resp;
+	struct inc_responder		resp;
 	struct sk_buff_head		kept;
 	u32				kept_size;
 	__be16				port;
@@ -225,12 +225,12 @@ struct inc_qp {
 	unsigned long			spoke_at;
 	struct timer_list		ask_timer;
 	u32				next_msg_id;
-	struct inc_gap			gap;
+	struct inc_msg_loss		gap;
 
 	spinlock_t			tx_lock ____cacheline_aligned_in_smp;
 	bool				tx_busy;
 	bool				tx_again;
-	enum inc_req_end		tx_end;
+	enum inc_requester_end		tx_end;
 	bool				probe;
 	u8				nstray;
 	u16				fifo_head;
@@ -245,12 +245,12 @@ struct inc_qp {
 	struct inc_wait			wait;
 	struct work_struct		more;
 	struct timer_list		rto;
-	struct inc_req			req;
+	struct inc_requester		req;
 };
 
-/* Configuration: process context, inc_net.lock held. */
+/* Configuration: process context, inc_switch.lock held. */
 struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank);
-u64 inc_qp_memory(const struct inc_net *inet, u16 slots);
+u64 inc_qp_memory(const struct inc_switch *sw, u16 slots);
 struct inc_qp *inc_qp_new(struct inc_tree *tree,
 			  const struct inc_member_cfg *cfg,
 			  struct netlink_ext_ack *extack);
@@ -267,7 +267,7 @@ void inc_qp_del(struct inc_qp *qp);
 /* Data path: RCU read side. */
 extern const struct rhashtable_params inc_qpn_params;
 
-struct inc_qp *inc_qp_lookup(struct inc_net *inet, u32 qpn);
+struct inc_qp *inc_qp_lookup(struct inc_switch *sw, u32 qpn);
 
 /* What a switch says that a message has failed with there: a status, else 0. */
 static inline u8 inc_qp_failure(const struct inc_qp *qp,

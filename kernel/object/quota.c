@@ -14,24 +14,24 @@
 
 /**
  * inc_quota_check() - may a tree be made
- * @inet: switch
+ * @sw: switch
  * @cfg: settings of the tree, defaults filled in
  * @memory: bytes that it takes with all its members
  * @extack: says which quota it would exceed, and by what
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  * Return: 0 or -EDQUOT.
  */
-int inc_quota_check(const struct inc_net *inet, const struct inc_tree_cfg *cfg,
+int inc_quota_check(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 		    u64 memory, struct netlink_ext_ack *extack)
 {
-	const struct inc_quota *q = &inet->quota;
+	const struct inc_quota *q = &sw->quota;
 
-	lockdep_assert_held(&inet->lock);
-	if (q->trees && inet->ntrees >= q->trees) {
+	lockdep_assert_held(&sw->lock);
+	if (q->trees && sw->ntrees >= q->trees) {
 		NL_SET_ERR_MSG_FMT_MOD(extack,
 				       "max-trees: %u trees are there, %u are allowed",
-				       inet->ntrees, q->trees);
+				       sw->ntrees, q->trees);
 		return -EDQUOT;
 	}
 	if (q->ranks && cfg->ranks > q->ranks) {

@@ -7,7 +7,7 @@
 
 #include <linux/types.h>
 
-struct inc_net;
+struct inc_switch;
 struct inc_tree_cfg;
 struct netlink_ext_ack;
 
@@ -25,7 +25,7 @@ struct inc_quota {
 	u64	tree_memory;
 };
 
-int inc_quota_check(const struct inc_net *inet, const struct inc_tree_cfg *cfg,
+int inc_quota_check(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 		    u64 memory, struct netlink_ext_ack *extack);
 
 #endif /* _INC_QUOTA_H */

@@ -13,15 +13,15 @@
 #include "object/tree.h"
 
 /**
- * inc_slot_view_alloc() - memory for a copy of a slot
+ * inc_slot_snapshot_alloc() - memory for a copy of a slot
  * @ranks: most ranks that the tree can have
  *
  * Context: process; may sleep. Freed by kfree().
  * Return: the memory, or NULL.
  */
-struct inc_slot_view *inc_slot_view_alloc(u16 ranks)
+struct inc_slot_snapshot *inc_slot_snapshot_alloc(u16 ranks)
 {
-	struct inc_slot_view *v;
+	struct inc_slot_snapshot *v;
 
 	v = kzalloc(struct_size(v, got, ranks), GFP_KERNEL_ACCOUNT);
 	if (v)
@@ -38,16 +38,16 @@ static u32 first_msg_id(const struct inc_tree *tree, u16 index)
 }
 
 /**
- * inc_slot_view_get() - copy a slot
+ * inc_slot_snapshot_get() - copy a slot
  * @tree: tree
  * @index: slot, less than the tree's slots
- * @v: made by inc_slot_view_alloc() with at least the tree's ranks
+ * @v: made by inc_slot_snapshot_alloc() with at least the tree's ranks
  *
  * Context: any but hard interrupt; takes the slot's lock. The tree must not
  * go away meanwhile.
  */
-void inc_slot_view_get(struct inc_tree *tree, u16 index,
-		       struct inc_slot_view *v)
+void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
+			   struct inc_slot_snapshot *v)
 {
 	struct inc_tree_slot *slot = &tree->slot[index];
 	const struct inc_slot *m = &slot->m;
@@ -82,21 +82,21 @@ void inc_slot_view_get(struct inc_tree *tree, u16 index,
 }
 
 /**
- * inc_slot_view_wants() - how many packets a slot's message wants of a rank
+ * inc_slot_snapshot_wants() - how many packets a slot's message wants of a rank
  * @v: view of the slot, while its tree is there
  * @rank: rank
  *
  * Context: any.
  * Return: their number; 0 if it has not begun, or has ended.
  */
-u16 inc_slot_view_wants(const struct inc_slot_view *v, u16 rank)
+u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 rank)
 {
 	return v->state == INC_SLOT_STATE_BUSY ?
 	       inc_msg_wants(v->geom, &v->msg, rank) : 0;
 }
 
 /**
- * inc_qp_view_get() - copy the state of a QP
+ * inc_qp_snapshot_get() - copy the state of a QP
  * @qp: QP; must not go away meanwhile
  * @v: where to
  *
@@ -104,7 +104,7 @@ u16 inc_slot_view_wants(const struct inc_slot_view *v, u16 rank)
  *
  * Context: any but hard interrupt; takes the QP's locks.
  */
-void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v)
+void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 {
 	spin_lock_bh(&qp->rx_lock);
 	v->epsn = qp->resp.epsn;

@@ -14,7 +14,7 @@ struct inc_qp;
 struct inc_tree;
 
 /**
- * struct inc_slot_view - a slot at one moment
+ * struct inc_slot_snapshot - a slot at one moment
  * @index: which
  * @state: enum inc_slot_state
  * @status: enum inc_status of a failed message
@@ -30,7 +30,7 @@ struct inc_tree;
  * @geom: geometry of the tree
  * @got: for each rank, packets received + 1, or 0 before its request began
  */
-struct inc_slot_view {
+struct inc_slot_snapshot {
 	u16		index;
 	u8		state;
 	u8		status;
@@ -47,7 +47,7 @@ struct inc_slot_view {
 };
 
 /**
- * struct inc_qp_view - a QP at one moment
+ * struct inc_qp_snapshot - a QP at one moment
  * @state: enum inc_member_state
  * @error: enum inc_member_error
  * @in_msg: a request message has begun and not ended
@@ -69,7 +69,7 @@ struct inc_slot_view {
  * @queued: slots that have results to send
  * @last_rx_ms: for how long nothing has come from the member
  */
-struct inc_qp_view {
+struct inc_qp_snapshot {
 	u8	state;
 	u8	error;
 	bool	in_msg;
@@ -92,18 +92,18 @@ struct inc_qp_view {
 	u32	last_rx_ms;
 };
 
-struct inc_slot_view *inc_slot_view_alloc(u16 ranks);
-void inc_slot_view_get(struct inc_tree *tree, u16 index,
-		       struct inc_slot_view *v);
-void inc_qp_view_get(struct inc_qp *qp, struct inc_qp_view *v);
+struct inc_slot_snapshot *inc_slot_snapshot_alloc(u16 ranks);
+void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
+			   struct inc_slot_snapshot *v);
+void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v);
 
-u16 inc_slot_view_wants(const struct inc_slot_view *v, u16 rank);
+u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 rank);
 
-static inline bool inc_slot_view_missing(const struct inc_slot_view *v,
-					 u16 rank)
+static inline bool inc_slot_snapshot_missing(const struct inc_slot_snapshot *v,
+					     u16 rank)
 {
 	return v->state == INC_SLOT_STATE_BUSY &&
-	       v->got[rank] <= inc_slot_view_wants(v, rank);
+	       v->got[rank] <= inc_slot_snapshot_wants(v, rank);
 }
 
 #endif /* _INC_SNAPSHOT_H */

@@ -27,7 +27,7 @@ struct netlink_ext_ack;
 #define INC_MEMORY_LIMIT	BIT_ULL(30)
 
 /**
- * struct inc_net - the switch of one network namespace
+ * struct inc_switch - the switch of one network namespace
  * @net: the namespace
  * @lock: guards the set of trees and members, @mem_limit, @mem_used, @quota,
  *	@epoch, @leaving, @parting, @parted; outermost of the module's locks
@@ -49,7 +49,7 @@ struct netlink_ext_ack;
  * @stats: counters of packets that reached no QP
  * @debugfs: directory, or NULL
  */
-struct inc_net {
+struct inc_switch {
 	struct net			*net;
 	struct mutex			lock;	/* see above */
 	struct rhashtable		qps;
@@ -71,12 +71,12 @@ struct inc_net {
 	struct dentry			*debugfs;
 };
 
-struct inc_net *inc_net_get(const struct net *net);
-int inc_net_charge(struct inc_net *inet, u64 bytes,
-		   struct netlink_ext_ack *extack);
-void inc_net_uncharge(struct inc_net *inet, u64 bytes);
-u64 inc_net_ceiling(void);
-bool inc_net_may_have_trees(const struct inc_net *inet);
+struct inc_switch *inc_switch_get(const struct net *net);
+int inc_switch_charge(struct inc_switch *sw, u64 bytes,
+		      struct netlink_ext_ack *extack);
+void inc_switch_uncharge(struct inc_switch *sw, u64 bytes);
+u64 inc_switch_ceiling(void);
+bool inc_switch_may_have_trees(const struct inc_switch *sw);
 
 /* Works of the data path; empty before the module's text goes away. */
 extern struct workqueue_struct *inc_wq;

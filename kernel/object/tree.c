@@ -23,28 +23,28 @@
 
 /**
  * inc_tree_find() - find a tree by its ID
- * @inet: switch
+ * @sw: switch
  * @id: tree ID
  *
- * Context: inc_net.lock held, or RCU read side.
+ * Context: inc_switch.lock held, or RCU read side.
  * Return: the tree, or NULL.
  */
-struct inc_tree *inc_tree_find(struct inc_net *inet, u32 id)
+struct inc_tree *inc_tree_find(struct inc_switch *sw, u32 id)
 {
-	return xa_load(&inet->trees, id);
+	return xa_load(&sw->trees, id);
 }
 
 /**
  * inc_tree_parent() - a leaf's QP to its parent
  * @tree: tree
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  * Return: the QP, or NULL if this switch is the root.
  */
 struct inc_qp *inc_tree_parent(struct inc_tree *tree)
 {
 	return rcu_dereference_protected(tree->parent,
-					 lockdep_is_held(&tree->inet->lock));
+					 lockdep_is_held(&tree->sw->lock));
 }
 
 static void tree_free(struct inc_tree *tree)
@@ -66,21 +66,21 @@ static void tree_free(struct inc_tree *tree)
  * The last one is that of a tree that was left, see teardown.c. So no reader is there
  * any more, and no timer.
  *
- * Context: process, inc_net.lock not held; may sleep. Any, if it is not the last.
+ * Context: process, inc_switch.lock not held; may sleep. Any, if it is not the last.
  */
 void inc_tree_put(struct inc_tree *tree)
 {
-	struct inc_net *inet = tree->inet;
+	struct inc_switch *sw = tree->sw;
 
 	if (!refcount_dec_and_test(&tree->ref))
 		return;
-	mutex_lock(&inet->lock);
-	inc_net_uncharge(inet, tree->memory);
+	mutex_lock(&sw->lock);
+	inc_switch_uncharge(sw, tree->memory);
 	inc_nl_notify_tree(tree, INC_CMD_TREE_DEL_NTF);
-	mutex_unlock(&inet->lock);
+	mutex_unlock(&sw->lock);
 	tree_free(tree);
-	if (atomic_dec_and_test(&inet->live))
-		wake_up_var(&inet->live);
+	if (atomic_dec_and_test(&sw->live))
+		wake_up_var(&sw->live);
 }
 
 static u16 default_window(u16 ranks)
@@ -170,7 +170,7 @@ static void init_slots(struct inc_tree *tree, size_t slot_size)
 }
 
 /* What tree_alloc() takes, and what the tree takes elsewhere. */
-static u64 tree_memory(const struct inc_net *inet,
+static u64 tree_memory(const struct inc_switch *sw,
 		       const struct inc_tree_cfg *cfg, size_t slot_size, u16 own)
 {
 	const struct inc_tree *tree;
@@ -181,7 +181,7 @@ static u64 tree_memory(const struct inc_net *inet,
 		inc_mem_kvmalloc(cfg->slots * sizeof(*tree->slot)) +
 		inc_mem_vmalloc((u64)slot_size * cfg->slots) +
 		inc_mem_percpu(sizeof(*tree->stats)) + inc_mem_xarray() +
-		inc_debugfs_tree_memory(inet);
+		inc_debugfs_tree_memory(sw);
 	if (cfg->below)
 		bytes += inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->below)) +
 			 inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->spans)) +
@@ -190,11 +190,11 @@ static u64 tree_memory(const struct inc_net *inet,
 }
 
 /* The ID is taken; the tree is found by it when it is stored there. */
-static int choose_id(struct inc_net *inet, struct inc_tree *tree)
+static int choose_id(struct inc_switch *sw, struct inc_tree *tree)
 {
 	u32 id = tree->cfg.id;
 
-	return xa_alloc(&inet->trees, &tree->cfg.id, NULL,
+	return xa_alloc(&sw->trees, &tree->cfg.id, NULL,
 			id ? XA_LIMIT(id, id) : XA_LIMIT(1, INT_MAX),
 			GFP_KERNEL);
 }
@@ -217,7 +217,7 @@ static void init_geom(struct inc_slot_geom *geom,
 	if (!cfg->all && !cfg->below)
 		return;
 	geom->own.first = cfg->first;
-	geom->own.n = cfg->below ? inc_span_sum(cfg->below, cfg->ranks) :
+	geom->own.n = cfg->below ? inc_rank_range_sum(cfg->below, cfg->ranks) :
 				   cfg->ranks;
 	geom->all = cfg->all ?: geom->own.n;
 }
@@ -227,25 +227,25 @@ static void init_spans(struct inc_tree *tree)
 {
 	if (!tree->below)
 		return;
-	if (inc_span_fill(tree->spans, tree->at, tree->below, tree->cfg.ranks,
-			  tree->cfg.first))
+	if (inc_rank_range_fill(tree->spans, tree->at, tree->below,
+				tree->cfg.ranks, tree->cfg.first))
 		tree->geom.at = tree->at;
 	tree->geom.span = tree->spans;
 }
 
-static void tree_init(struct inc_tree *tree, struct inc_net *inet,
+static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 		      const struct inc_tree_cfg *cfg,
 		      const struct inc_slot_geom *geom, size_t slot_size)
 {
-	tree->inet = inet;
+	tree->sw = sw;
 	tree->cfg = *cfg;
 	tree->cfg.below = NULL;
 	tree->state = INC_TREE_STATE_FORMING;
 	tree->probed = jiffies;
 	INIT_LIST_HEAD(&tree->parted);
 	INIT_WORK(&tree->fail_work, fail_work);
-	timer_setup(&tree->scan, inc_scan_timer, 0);
-	timer_setup(&tree->late, inc_deliver_late, 0);
+	timer_setup(&tree->scan, inc_liveness_timer, 0);
+	timer_setup(&tree->late, inc_fanout_late, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg->pmtu - INC_HDR_LEN);
 	inc_crc_shift_init(&tree->crc_shift[1], cfg->pmtu);
 	tree->geom = *geom;
@@ -256,14 +256,14 @@ static void tree_init(struct inc_tree *tree, struct inc_net *inet,
 /* From here on it is there, and ends by inc_tree_leave() alone. */
 static void publish(struct inc_tree *tree)
 {
-	struct inc_net *inet = tree->inet;
+	struct inc_switch *sw = tree->sw;
 
 	tree->geom.tree_id = tree->cfg.id;
-	tree->epoch = ++inet->epoch;
-	inet->ntrees++;
-	atomic_inc(&inet->live);
+	tree->epoch = ++sw->epoch;
+	sw->ntrees++;
+	atomic_inc(&sw->live);
 	/* Its place was reserved, so this can't fail. */
-	xa_store(&inet->trees, tree->cfg.id, tree, GFP_KERNEL);
+	xa_store(&sw->trees, tree->cfg.id, tree, GFP_KERNEL);
 	inc_debugfs_tree_add(tree);
 	if (tree->geom.leaf)
 		inc_debugfs_member_add(inc_tree_parent(tree));
@@ -272,15 +272,15 @@ static void publish(struct inc_tree *tree)
 
 /**
  * inc_tree_new() - make a tree
- * @inet: switch
+ * @sw: switch
  * @user_cfg: settings, in range; an ID that is free
  * @extack: says why not
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  * Return: the tree, or ERR_PTR: -EDQUOT it exceeds a quota, -ENOBUFS it does not
  * fit into the memory limit, -EBUSY no ID is left, -ENOMEM.
  */
-struct inc_tree *inc_tree_new(struct inc_net *inet,
+struct inc_tree *inc_tree_new(struct inc_switch *sw,
 			      const struct inc_tree_cfg *user_cfg,
 			      struct netlink_ext_ack *extack)
 {
@@ -291,19 +291,19 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	u64 memory;
 	int err;
 
-	lockdep_assert_held(&inet->lock);
+	lockdep_assert_held(&sw->lock);
 	fill_defaults(&cfg);
 	init_geom(&geom, &cfg);
 	slot_size = inc_slot_size(&geom);
-	memory = tree_memory(inet, &cfg, slot_size, geom.own.n);
+	memory = tree_memory(sw, &cfg, slot_size, geom.own.n);
 
-	err = inc_quota_check(inet, &cfg, memory + cfg.ranks *
-			      inc_qp_memory(inet, cfg.slots), extack);
+	err = inc_quota_check(sw, &cfg, memory + cfg.ranks *
+			      inc_qp_memory(sw, cfg.slots), extack);
 	if (!err)
-		err = inc_net_charge(inet, memory, extack);
+		err = inc_switch_charge(sw, memory, extack);
 	if (err)
 		return ERR_PTR(err);
-	err = inc_hook_register(inet);
+	err = inc_hook_register(sw);
 	if (err)
 		goto err_charge;
 	err = -ENOMEM;
@@ -311,9 +311,9 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	if (!tree)
 		goto err_charge;
 
-	tree_init(tree, inet, &cfg, &geom, slot_size);
+	tree_init(tree, sw, &cfg, &geom, slot_size);
 	tree->memory = memory;
-	err = choose_id(inet, tree);
+	err = choose_id(sw, tree);
 	if (err)
 		goto err_tree;
 	if (geom.leaf) {
@@ -327,11 +327,11 @@ struct inc_tree *inc_tree_new(struct inc_net *inet,
 	return tree;
 
 err_id:
-	xa_erase(&inet->trees, tree->cfg.id);
+	xa_erase(&sw->trees, tree->cfg.id);
 err_tree:
 	tree_free(tree);
 err_charge:
-	inc_net_uncharge(inet, memory);
+	inc_switch_uncharge(sw, memory);
 	return ERR_PTR(err);
 }
 
@@ -340,14 +340,14 @@ err_charge:
  * @tree: tree
  * @cfg: window, hold, min_rto, dead_time; 0 leaves one as it is
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  */
 void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg)
 {
 	struct inc_qp *parent = inc_tree_parent(tree);
 	u16 rank;
 
-	lockdep_assert_held(&tree->inet->lock);
+	lockdep_assert_held(&tree->sw->lock);
 	if (cfg->window)
 		WRITE_ONCE(tree->cfg.window, cfg->window);
 	if (cfg->hold)
@@ -401,14 +401,14 @@ static void fail_slots(struct inc_tree *tree, u8 status)
 		local_bh_disable();
 		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
 		local_bh_enable();
-		inc_deliver_status(tree, i, msg_id, status);
+		inc_fanout_status(tree, i, msg_id, status);
 	}
 }
 
 static void report(struct inc_qp *qp, u8 status, bool farewell)
 {
 	if (farewell)
-		inc_send_farewell(qp, status);
+		inc_txq_farewell(qp, status);
 	if (qp->report) {
 		qp->report = false;
 		inc_nl_notify_member(qp, INC_CMD_MEMBER_ERROR_NTF);
@@ -438,26 +438,26 @@ static void fail_work(struct work_struct *work)
 	u8 status = READ_ONCE(tree->error);
 	bool first;
 
-	mutex_lock(&tree->inet->lock);
+	mutex_lock(&tree->sw->lock);
 	first = tree->state != INC_TREE_STATE_FAILED;
 	WRITE_ONCE(tree->state, INC_TREE_STATE_FAILED);
 	if (first) {
 		rcu_read_lock();
 		fail_slots(tree, status);
-		inc_up_abort(tree);
+		inc_uplink_abort(tree);
 		rcu_read_unlock();
 	}
 	report_members(tree, status, first);
 	/* A tree that is dismantled here is reported as such. */
 	if (first && (status != INC_STATUS_TREE_GONE ||
-		      inc_tree_find(tree->inet, tree->cfg.id) == tree))
+		      inc_tree_find(tree->sw, tree->cfg.id) == tree))
 		inc_nl_notify_tree(tree, INC_CMD_TREE_FAILED_NTF);
 	rcu_read_lock();
-	inc_deliver_kick(tree);
-	inc_up_kick(tree);
+	inc_fanout_kick(tree);
+	inc_uplink_kick(tree);
 	rcu_read_unlock();
 	tree->told = true;
-	mutex_unlock(&tree->inet->lock);
+	mutex_unlock(&tree->sw->lock);
 	inc_tree_put(tree);
 }
 
@@ -487,7 +487,7 @@ u32 inc_tree_mark(struct inc_tree *tree)
  * @tree_sum: INC_STATS_MAX numbers, by INC_A_TREE_STATS_*; added to
  * @member_sum: INC_STATS_MAX numbers, by INC_A_MEMBER_STATS_*; added to
  *
- * Context: process, inc_net.lock held.
+ * Context: process, inc_switch.lock held.
  */
 void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum)
 {
@@ -504,6 +504,6 @@ void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum)
 			inc_stats_sum(qp->stats, member_sum);
 	}
 	list_for_each_entry(qp, &tree->parted, parted)
-		if (!qp->up)
+		if (!qp->uplink)
 			inc_stats_sum(qp->stats, member_sum);
 }

@@ -19,7 +19,7 @@
 #include "datapath/liveness.h"
 #include "object/stats.h"
 
-struct inc_net;
+struct inc_switch;
 struct inc_qp;
 
 #define INC_TREE_SLOTS		256
@@ -107,18 +107,18 @@ struct inc_tree_slot {
 
 /**
  * struct inc_tree - an aggregation tree
- * @inet: switch that it belongs to
+ * @sw: switch that it belongs to
  * @cfg: settings, defaults filled in; window, hold, min_rto and dead_time may
  *	change at any time (READ_ONCE), the others never do
  * @geom: what the slot machine needs of @cfg
  * @crc_shift: move a CRC over the payload of the first chunk, of a later one
  * @epoch: which tree of the namespace this is
- * @state: enum inc_tree_state; written under inc_net.lock or by @fail_work
+ * @state: enum inc_tree_state; written under inc_switch.lock or by @fail_work
  * @error: enum inc_status of a failed tree; set once, before @fail_work runs
  * @used: a message began; set under the inc_qp.rx_lock of whose it was
- * @told: @fail_work has told the members; under inc_net.lock
+ * @told: @fail_work has told the members; under inc_switch.lock
  * @mark: all messages before this one have ended; moved by inc_tree_mark()
- * @nmembers: ranks that have a member; under inc_net.lock
+ * @nmembers: ranks that have a member; under inc_switch.lock
  * @below: as in &struct inc_tree_cfg, a copy; NULL
  * @spans: memory of @geom.span
  * @at: memory of @geom.at
@@ -132,12 +132,12 @@ struct inc_tree_slot {
  * @scan_next: rank that @scan goes on with
  * @scan_waits: it has found that somebody waits
  * @scan_all: it is to ask everybody
- * @member: QP by rank; written under inc_net.lock, read under RCU
+ * @member: QP by rank; written under inc_switch.lock, read under RCU
  * @slot: slots
  * @slot_mem: memory of the slots; its pages may outlive it, in packets
- * @memory: bytes charged to the namespace, members included; under inc_net.lock
+ * @memory: bytes charged to the namespace, members included; under inc_switch.lock
  * @stats: counters of the tree
- * @gone: sum of the counters of members that are gone; under inc_net.lock
+ * @gone: sum of the counters of members that are gone; under inc_switch.lock
  * @scan: looks for members that keep others waiting, while a slot is busy
  * @late_slots: slots with chunks that may have to be passed on by @late
  * @late: does so, see fanout.c
@@ -145,7 +145,7 @@ struct inc_tree_slot {
  * @ref: references: the set of trees, or what is done after it was in there; each
  *	QP, works under way
  * @parted: QPs that nobody finds any more and that are not freed yet
- * @leaving: in inc_net.leaving
+ * @leaving: in inc_switch.leaving
  * @left_at: jiffies when nobody found it any more
  * @until: jiffies until which its members are waited for
  * @linger: waits for them
@@ -154,7 +154,7 @@ struct inc_tree_slot {
  * @debugfs_fault: with CONFIG_INC_FAULT: directory of faults in it, or NULL
  */
 struct inc_tree {
-	struct inc_net			*inet;
+	struct inc_switch		*sw;
 	struct inc_tree_cfg		cfg;
 	struct inc_slot_geom		geom;
 	struct inc_crc_shift		crc_shift[2];
@@ -166,7 +166,7 @@ struct inc_tree {
 	u32				mark;
 	u16				nmembers;
 	u16				*below;
-	struct inc_span			*spans;
+	struct inc_rank_range		*spans;
 	u16				*at;
 	struct inc_qp __rcu		*parent;
 	unsigned long			probed;
@@ -201,16 +201,16 @@ struct inc_tree {
 };
 
 /*
- * Configuration: process context, inc_net.lock held. Errors are explained in
+ * Configuration: process context, inc_switch.lock held. Errors are explained in
  * @extack, where the attribute is not named by the caller.
  */
 struct inc_qp *inc_tree_parent(struct inc_tree *tree);
-struct inc_tree *inc_tree_find(struct inc_net *inet, u32 id);
-struct inc_tree *inc_tree_new(struct inc_net *inet,
+struct inc_tree *inc_tree_find(struct inc_switch *sw, u32 id);
+struct inc_tree *inc_tree_new(struct inc_switch *sw,
 			      const struct inc_tree_cfg *cfg,
 			      struct netlink_ext_ack *extack);
 void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg);
-/* Process context, inc_net.lock not held. */
+/* Process context, inc_switch.lock not held. */
 void inc_tree_put(struct inc_tree *tree);
 
 /* Any context. The first reason wins. */

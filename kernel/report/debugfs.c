@@ -9,7 +9,7 @@
  *				uplink too: parent-rx, -tx; with CONFIG_INC_FAULT
  *
  * Readers take no lock but those of slots and QPs, one at a time: removing a
- * directory waits for them, and that may happen under inc_net.lock.
+ * directory waits for them, and that may happen under inc_switch.lock.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -148,10 +148,10 @@ static void member_stop(struct seq_file *m, void *v)
 
 static void show_qp(struct seq_file *m, struct inc_qp *qp)
 {
-	struct inc_qp_view v;
+	struct inc_qp_snapshot v;
 
-	inc_qp_view_get(qp, &v);
-	if (qp->up)
+	inc_qp_snapshot_get(qp, &v);
+	if (qp->uplink)
 		seq_puts(m, "parent: ");
 	else
 		seq_printf(m, "rank %u: ", qp->cfg.rank);
@@ -246,17 +246,17 @@ static void slot_stop(struct seq_file *m, void *v)
 }
 
 /* "ranks 1-3 (0 of 64 packets) 7 (12)": those that others wait for. */
-static void show_missing(struct seq_file *m, const struct inc_slot_view *v)
+static void show_missing(struct seq_file *m, const struct inc_slot_snapshot *v)
 {
 	u16 rank, end;
 
 	seq_puts(m, "\twaits for rank");
 	for (rank = 0; rank < v->ranks; rank = end) {
 		end = rank + 1;
-		if (!inc_slot_view_missing(v, rank))
+		if (!inc_slot_snapshot_missing(v, rank))
 			continue;
 		while (end < v->ranks && v->got[end] == v->got[rank] &&
-		       inc_slot_view_missing(v, end))
+		       inc_slot_snapshot_missing(v, end))
 			end++;
 		if (end - rank > 1)
 			seq_printf(m, " %u-%u", rank, end - 1);
@@ -265,14 +265,14 @@ static void show_missing(struct seq_file *m, const struct inc_slot_view *v)
 		if (v->got[rank])
 			seq_printf(m, " (%u of %u packets came)",
 				   v->got[rank] - 1,
-				   inc_slot_view_wants(v, rank));
+				   inc_slot_snapshot_wants(v, rank));
 		else
 			seq_puts(m, " (nothing came)");
 	}
 	seq_putc(m, '\n');
 }
 
-static void show_slot(struct seq_file *m, const struct inc_slot_view *v)
+static void show_slot(struct seq_file *m, const struct inc_slot_snapshot *v)
 {
 	if (v->state != INC_SLOT_STATE_BUSY &&
 	    v->state != INC_SLOT_STATE_FAILED)
@@ -296,7 +296,7 @@ static void show_slot(struct seq_file *m, const struct inc_slot_view *v)
 static int slot_show(struct seq_file *m, void *v)
 {
 	struct inc_tree *tree = m->private;
-	struct inc_slot_view *view;
+	struct inc_slot_snapshot *view;
 
 	if (v == SEQ_START_TOKEN) {
 		static const char *const states[] = {
@@ -314,10 +314,10 @@ static int slot_show(struct seq_file *m, void *v)
 		return 0;
 	}
 
-	view = inc_slot_view_alloc(tree->cfg.ranks);
+	view = inc_slot_snapshot_alloc(tree->cfg.ranks);
 	if (!view)
 		return -ENOMEM;
-	inc_slot_view_get(tree, *(loff_t *)v - 1, view);
+	inc_slot_snapshot_get(tree, *(loff_t *)v - 1, view);
 	show_slot(m, view);
 	kfree(view);
 	return 0;
@@ -357,15 +357,15 @@ static void add_wait(struct wait *w, u32 msg_id, u32 age_ms)
 }
 
 /* @wait: one for each rank, and one behind them for the parent. */
-static void collect(struct inc_tree *tree, struct inc_slot_view *view,
+static void collect(struct inc_tree *tree, struct inc_slot_snapshot *view,
 		    struct wait *wait)
 {
 	u16 index, rank;
 
 	for (index = 0; index < tree->cfg.slots; index++) {
-		inc_slot_view_get(tree, index, view);
+		inc_slot_snapshot_get(tree, index, view);
 		for (rank = 0; rank < view->ranks; rank++) {
-			if (inc_slot_view_missing(view, rank))
+			if (inc_slot_snapshot_missing(view, rank))
 				add_wait(&wait[rank], view->msg.msg_id,
 					 view->age_ms);
 		}
@@ -379,7 +379,7 @@ static void collect(struct inc_tree *tree, struct inc_slot_view *view,
 static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 rank,
 		      const struct wait *w)
 {
-	struct inc_qp_view v;
+	struct inc_qp_snapshot v;
 	struct inc_qp *qp;
 
 	if (rank < tree->cfg.ranks)
@@ -395,7 +395,7 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 rank,
 	if (!qp) {
 		seq_puts(m, "it has no member\n");
 	} else {
-		inc_qp_view_get(qp, &v);
+		inc_qp_snapshot_get(qp, &v);
 		if (v.state == INC_MEMBER_STATE_INIT)
 			seq_puts(m, "it is not connected (parent-set)\n");
 		else if (v.state == INC_MEMBER_STATE_ERROR)
@@ -418,13 +418,13 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 rank,
 static int missing_show(struct seq_file *m, void *unused)
 {
 	struct inc_tree *tree = m->private;
-	struct inc_slot_view *view;
+	struct inc_slot_snapshot *view;
 	unsigned int shown = 0;
 	struct wait *wait;
 	int err = -ENOMEM;
 	u16 rank;
 
-	view = inc_slot_view_alloc(tree->cfg.ranks);
+	view = inc_slot_snapshot_alloc(tree->cfg.ranks);
 	wait = kvcalloc(tree->cfg.ranks + 1, sizeof(*wait), GFP_KERNEL_ACCOUNT);
 	if (!view || !wait)
 		goto out;
@@ -453,14 +453,14 @@ DEFINE_SHOW_ATTRIBUTE(missing);
 
 static int memory_show(struct seq_file *m, void *unused)
 {
-	struct inc_net *inet = m->private;
+	struct inc_switch *sw = m->private;
 	struct inc_tree *tree;
 	unsigned long id;
 
 	seq_printf(m, "limit %llu bytes, used %llu\n",
-		   READ_ONCE(inet->mem_limit), READ_ONCE(inet->mem_used));
+		   READ_ONCE(sw->mem_limit), READ_ONCE(sw->mem_used));
 	rcu_read_lock();
-	xa_for_each(&inet->trees, id, tree)
+	xa_for_each(&sw->trees, id, tree)
 		seq_printf(m, "tree %lu: %llu\n", id, READ_ONCE(tree->memory));
 	rcu_read_unlock();
 	return 0;
@@ -476,33 +476,33 @@ DEFINE_SHOW_ATTRIBUTE(memory);
 
 /**
  * inc_debugfs_tree_memory() - what it takes to show a tree
- * @inet: switch
+ * @sw: switch
  *
  * Context: any.
  * Return: bytes.
  */
-u64 inc_debugfs_tree_memory(const struct inc_net *inet)
+u64 inc_debugfs_tree_memory(const struct inc_switch *sw)
 {
-	return inet->debugfs ? TREE_ENTRIES * ENTRY_SIZE : 0;
+	return sw->debugfs ? TREE_ENTRIES * ENTRY_SIZE : 0;
 }
 
 /**
  * inc_debugfs_member_memory() - what it takes to offer a member's faults
- * @inet: switch
+ * @sw: switch
  *
  * Context: any.
  * Return: bytes.
  */
-u64 inc_debugfs_member_memory(const struct inc_net *inet)
+u64 inc_debugfs_member_memory(const struct inc_switch *sw)
 {
-	return inet->debugfs ? MEMBER_ENTRIES * ENTRY_SIZE : 0;
+	return sw->debugfs ? MEMBER_ENTRIES * ENTRY_SIZE : 0;
 }
 
 /**
  * inc_debugfs_tree_add() - show a tree
  * @tree: tree, set up
  *
- * Context: process; may sleep; inc_net.lock held.
+ * Context: process; may sleep; inc_switch.lock held.
  */
 void inc_debugfs_tree_add(struct inc_tree *tree)
 {
@@ -510,10 +510,10 @@ void inc_debugfs_tree_add(struct inc_tree *tree)
 	struct dentry *dir;
 
 	/* A NULL parent would be the root of debugfs. */
-	if (!tree->inet->debugfs)
+	if (!tree->sw->debugfs)
 		return;
 	snprintf(name, sizeof(name), "tree-%u", tree->cfg.id);
-	dir = debugfs_create_dir(name, tree->inet->debugfs);
+	dir = debugfs_create_dir(name, tree->sw->debugfs);
 	if (IS_ERR(dir))
 		return;
 	tree->debugfs = dir;
@@ -530,7 +530,7 @@ void inc_debugfs_tree_add(struct inc_tree *tree)
  * inc_debugfs_tree_del() - stop showing a tree
  * @tree: tree; whoever reads about it has ended when this returns
  *
- * Context: process; may sleep. inc_net.lock may be held.
+ * Context: process; may sleep. inc_switch.lock may be held.
  */
 void inc_debugfs_tree_del(struct inc_tree *tree)
 {
@@ -548,7 +548,7 @@ void inc_debugfs_tree_del(struct inc_tree *tree)
 
 static void fault_name(char *name, const struct inc_qp *qp, const char *dir)
 {
-	if (qp->up)
+	if (qp->uplink)
 		snprintf(name, FAULT_NAME_LEN, "parent-%s", dir);
 	else
 		snprintf(name, FAULT_NAME_LEN, "rank-%u-%s", qp->cfg.rank, dir);
@@ -558,7 +558,7 @@ static void fault_name(char *name, const struct inc_qp *qp, const char *dir)
  * inc_debugfs_member_add() - offer a member's faults, or those of an uplink
  * @qp: its QP
  *
- * Context: process; may sleep; inc_net.lock held.
+ * Context: process; may sleep; inc_switch.lock held.
  */
 void inc_debugfs_member_add(struct inc_qp *qp)
 {
@@ -577,7 +577,7 @@ void inc_debugfs_member_add(struct inc_qp *qp)
  * inc_debugfs_member_del() - offer them no more
  * @qp: its QP; whoever writes about it has ended when this returns
  *
- * Context: process; may sleep; inc_net.lock held. The tree's directory may be
+ * Context: process; may sleep; inc_switch.lock held. The tree's directory may be
  * gone already.
  */
 void inc_debugfs_member_del(struct inc_qp *qp)
@@ -597,33 +597,33 @@ void inc_debugfs_member_del(struct inc_qp *qp)
 
 /**
  * inc_debugfs_net_init() - show the switch of a namespace
- * @inet: switch
+ * @sw: switch
  *
  * Context: process; may sleep.
  */
-void inc_debugfs_net_init(struct inc_net *inet)
+void inc_debugfs_net_init(struct inc_switch *sw)
 {
 	char name[sizeof("net-4294967295")];
 	struct dentry *dir;
 
-	snprintf(name, sizeof(name), "net-%u", inet->net->ns.inum);
+	snprintf(name, sizeof(name), "net-%u", sw->net->ns.inum);
 	dir = debugfs_create_dir(name, root);
 	if (IS_ERR(dir))
 		return;
-	inet->debugfs = dir;
-	debugfs_create_file("memory", 0400, dir, inet, &memory_fops);
+	sw->debugfs = dir;
+	debugfs_create_file("memory", 0400, dir, sw, &memory_fops);
 }
 
 /**
  * inc_debugfs_net_exit() - stop showing a switch and its trees
- * @inet: switch
+ * @sw: switch
  *
  * Context: process; may sleep.
  */
-void inc_debugfs_net_exit(struct inc_net *inet)
+void inc_debugfs_net_exit(struct inc_switch *sw)
 {
-	debugfs_remove_recursive(inet->debugfs);
-	inet->debugfs = NULL;
+	debugfs_remove_recursive(sw->debugfs);
+	sw->debugfs = NULL;
 }
 
 /**

@@ -8,18 +8,18 @@
 
 #include <linux/types.h>
 
-struct inc_net;
+struct inc_switch;
 struct inc_qp;
 struct inc_tree;
 
 void inc_debugfs_init(void);
 void inc_debugfs_exit(void);
-void inc_debugfs_net_init(struct inc_net *inet);
-void inc_debugfs_net_exit(struct inc_net *inet);
+void inc_debugfs_net_init(struct inc_switch *sw);
+void inc_debugfs_net_exit(struct inc_switch *sw);
 void inc_debugfs_tree_add(struct inc_tree *tree);
 void inc_debugfs_tree_del(struct inc_tree *tree);
-u64 inc_debugfs_tree_memory(const struct inc_net *inet);
-u64 inc_debugfs_member_memory(const struct inc_net *inet);
+u64 inc_debugfs_tree_memory(const struct inc_switch *sw);
+u64 inc_debugfs_member_memory(const struct inc_switch *sw);
 
 #if IS_ENABLED(CONFIG_INC_FAULT)
 void inc_debugfs_member_add(struct inc_qp *qp);

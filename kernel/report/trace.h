@@ -116,9 +116,9 @@ TRACE_EVENT(inc_retransmit,
 );
 
 TRACE_EVENT(inc_drop,
-	TP_PROTO(const struct inc_net *inet, const struct inc_pkt *pkt,
+	TP_PROTO(const struct inc_switch *sw, const struct inc_pkt *pkt,
 		 unsigned int reason),
-	TP_ARGS(inet, pkt, reason),
+	TP_ARGS(sw, pkt, reason),
 	TP_STRUCT__entry(
 		__field(unsigned int, netns)
 		__field(u32, qpn)
@@ -127,7 +127,7 @@ TRACE_EVENT(inc_drop,
 		__field(unsigned int, reason)
 	),
 	TP_fast_assign(
-		__entry->netns = inet->net->ns.inum;
+		__entry->netns = sw->net->ns.inum;
 		__entry->qpn = pkt->qpn;
 		__entry->psn = pkt->psn;
 		__entry->opcode = pkt->opcode;

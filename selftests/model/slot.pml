@@ -174,7 +174,7 @@ chan down[MEMBERS] = [WINDOW] of { byte, byte, mtype, bit };
 			 qp[r].epsn >= qp[r].acked && \
 			 (qp[r].epsn % CHUNKS != 0 || !NOT_NOW(r, ARRIVING(r))))
 
-/* inc_send_open(); opens, or sets discard. */
+/* inc_txq_open(); opens, or sets discard. */
 inline send_open(r, id)
 {
 	if
@@ -195,7 +195,7 @@ inline send_open(r, id)
 	fi
 }
 
-/* inc_send_close() */
+/* inc_txq_close() */
 inline send_close(r, id)
 {
 	OUT(r, id).begun = 0;
@@ -208,7 +208,7 @@ inline send_close(r, id)
 	fi
 }
 
-/* inc_send_result() */
+/* inc_txq_result() */
 inline send_result(r, id, upto)
 {
 	if
@@ -225,7 +225,7 @@ inline send_result(r, id, upto)
 	fi
 }
 
-/* inc_send_status() */
+/* inc_txq_status() */
 inline send_status(r, id, what)
 {
 	if
@@ -411,7 +411,7 @@ inline slot_add(n, r, id)
 	fi
 }
 
-/* For each rank, under a lock of its own: inc_deliver_status(), inc_deliver_result(). */
+/* For each rank, under a lock of its own: inc_fanout_status(), inc_fanout_result(). */
 #ifdef BUG_TELL
 #define FORGOTTEN(i)	((i) == 1)
 #else
@@ -446,7 +446,7 @@ inline result(n, id, ready)
 	od
 }
 
-/* inc_resp_accept(), and the acknowledgment of finish(). */
+/* inc_responder_accept(), and the acknowledgment of finish(). */
 inline accept()
 {
 	atomic {
@@ -557,7 +557,7 @@ add:		if
 		id = 0;
 #endif
 		}
-	/* INC_RESP_AHEAD */
+	/* INC_RESP_OOO */
 	:: atomic { faults_left && !qp[r].error && qp[r].epsn + 1 < h[r].nreq * CHUNKS ->
 		faults_left--;
 #ifdef BUG_HOLE
@@ -568,7 +568,7 @@ add:		if
 	od
 }
 
-/* inc_send_kick() */
+/* inc_txq_kick() */
 proctype tx(byte r)
 {
 	byte k;

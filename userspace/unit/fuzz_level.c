@@ -35,7 +35,7 @@ struct sw {
 
 static struct job {
 	uint16_t	n, members, below[MAX_MEMBERS], at[MAX_RANKS];
-	struct inc_span	span[MAX_MEMBERS];
+	struct inc_rank_range	span[MAX_MEMBERS];
 	struct inc_hdr	hdr;
 	uint32_t	id;
 	uint8_t		data[MAX_RANKS][ROOM];
@@ -112,10 +112,10 @@ static void setup(void)
 		j.below[i] = byte() % (left < 4 ? left + 1 : 5);
 		first += j.below[i] ? j.below[i] : 1;
 	}
-	j.n = inc_span_sum(j.below, j.members);
+	j.n = inc_rank_range_sum(j.below, j.members);
 	require(j.n == first && j.n <= MAX_RANKS);
 	sw_init(&j.flat, &(struct inc_slot_geom) { .ranks = j.n });
-	aligned = inc_span_fill(j.span, j.at, j.below, j.members, 0);
+	aligned = inc_rank_range_fill(j.span, j.at, j.below, j.members, 0);
 	sw_init(&j.root, &(struct inc_slot_geom) {
 		.ranks = j.members, .all = j.n, .own.n = j.n, .span = j.span,
 		.at = aligned ? j.at : NULL,

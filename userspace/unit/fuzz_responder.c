@@ -30,7 +30,7 @@ struct request {
 } __attribute__((__packed__));
 
 /* Through the codec, so that flags are those of the opcode. */
-static bool make(const struct inc_resp *r, const struct request *q,
+static bool make(const struct inc_responder *r, const struct request *q,
 		 struct inc_pkt *pkt)
 {
 	static uint8_t bytes[65536 + 64];
@@ -48,7 +48,7 @@ static bool make(const struct inc_resp *r, const struct request *q,
 	return !inc_wire_parse(bytes, len + q->payload_len + p.pad + 4, pkt);
 }
 
-static void take(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t *mem)
+static void take(const struct inc_responder *r, const struct inc_pkt *pkt, uint8_t *mem)
 {
 	static uint64_t va;
 
@@ -64,16 +64,16 @@ static void take(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t *m
 }
 
 /* What may be kept has a key, or a place in a message that has one. */
-static void keep(const struct inc_resp *r, const struct inc_pkt *pkt,
-		 struct inc_resp_run *run)
+static void keep(const struct inc_responder *r, const struct inc_pkt *pkt,
+		 struct inc_responder_run *run)
 {
-	struct inc_resp_run before = *run;
+	struct inc_responder_run before = *run;
 
-	if (inc_resp_ahead(r, pkt, run) != INC_RESP_AHEAD_GOOD)
+	if (inc_responder_ooo(r, pkt, run) != INC_RESP_OOO_GOOD)
 		return;
 	require(pkt->payload_len <= r->pmtu);
 	require(inc_psn_diff(pkt->psn, run->end) < 0 && run->tail <= r->pmtu);
-	if (inc_resp_is_empty(pkt))
+	if (inc_responder_is_empty(pkt))
 		return;
 	if (pkt->flags & INC_PKT_FIRST)
 		require(pkt->rkey == r->rkey && inc_psn_diff(pkt->psn, before.end) >= 0);
@@ -82,9 +82,9 @@ static void keep(const struct inc_resp *r, const struct inc_pkt *pkt,
 }
 
 /* What UC lets through is a whole request; nothing else of the responder matters. */
-static void take_uc(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t *mem)
+static void take_uc(const struct inc_responder *r, const struct inc_pkt *pkt, uint8_t *mem)
 {
-	if (!inc_resp_check_uc(r, pkt))
+	if (!inc_responder_check_uc(r, pkt))
 		return;
 	require(pkt->opcode == (UC_OPCODE | 0x0b) && pkt->rkey == r->rkey);
 	require(pkt->payload_len == pkt->dmalen && pkt->payload_len <= r->pmtu);
@@ -94,13 +94,14 @@ static void take_uc(const struct inc_resp *r, const struct inc_pkt *pkt, uint8_t
 }
 
 /* Each message that is told of is told once, in order, and not too soon. */
-static void come(struct inc_gap *g, int8_t ahead, bool overtaken)
+static void come(struct inc_msg_loss *g, int8_t ahead, bool overtaken)
 {
 	uint32_t looked = g->looked, id;
 
-	inc_gap_came(g, g->next + ahead, overtaken);
-	require(g->late >= INC_GAP_MIN_LATE && g->late <= INC_GAP_MAX_LATE);
-	while (inc_gap_judge(g, &id)) {
+	inc_msg_loss_came(g, g->next + ahead, overtaken);
+	require(g->late >= INC_MSG_LOSS_MIN_LATE &&
+		g->late <= INC_MSG_LOSS_MAX_LATE);
+	while (inc_msg_loss_judge(g, &id)) {
 		require(id == looked++);
 		require((int32_t)(g->next - id) > g->late);
 	}
@@ -109,16 +110,16 @@ static void come(struct inc_gap *g, int8_t ahead, bool overtaken)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct inc_resp_run run = { .end = 0xfffff8 };
-	struct inc_gap gap;
-	struct inc_resp r = {
+	struct inc_responder_run run = { .end = 0xfffff8 };
+	struct inc_msg_loss gap;
+	struct inc_responder r = {
 		.epsn = 0xfffff8, .rkey = 7, .stride = STRIDE, .slots = SLOTS,
 		.pmtu = 256,
 	};
 	uint8_t *mem = malloc(STRIDE * SLOTS);
 	bool ok = true;
 
-	inc_gap_init(&gap, ~0U - 20);
+	inc_msg_loss_init(&gap, ~0U - 20);
 	for (; ok && size >= sizeof(struct request);
 	     data += sizeof(struct request), size -= sizeof(struct request)) {
 		struct request q;
@@ -132,23 +133,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			come(&gap, q.psn, q.ackreq_pad & 0x20);
 			continue;
 		}
-		switch (inc_resp_check(&r, &pkt)) {
+		switch (inc_responder_check(&r, &pkt)) {
 		case INC_RESP_NEW:
-			if (!inc_resp_is_empty(&pkt))
+			if (!inc_responder_is_empty(&pkt))
 				take(&r, &pkt, mem);
-			inc_resp_accept(&r, &pkt);
+			inc_responder_accept(&r, &pkt);
 			require(r.done <= r.dmalen && r.dmalen <= STRIDE);
 			require(r.in_msg || r.done == r.dmalen);
-			inc_resp_ack_due(&r, pkt.ackreq);
-			inc_resp_run(&r, &run);
+			inc_responder_ack_due(&r, pkt.ackreq);
+			inc_responder_run(&r, &run);
 			break;
 		case INC_RESP_INVALID:
 		case INC_RESP_ACCESS:
 			/* The QP goes to error. */
 			ok = false;
 			break;
-		case INC_RESP_AHEAD:
-		case INC_RESP_AHEAD_NAK:
+		case INC_RESP_OOO:
+		case INC_RESP_OOO_NAK:
 			keep(&r, &pkt, &run);
 			break;
 		case INC_RESP_DUP:

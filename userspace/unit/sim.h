@@ -80,13 +80,13 @@ struct out {
 struct kept {
 	struct inc_pkt	pkt;
 	struct buf	*buf;
-	struct inc_resp_run run;
+	struct inc_responder_run run;
 };
 
 struct qp {
-	struct inc_resp	resp;
-	struct inc_req	req;
-	enum inc_req_end end;
+	struct inc_responder	resp;
+	struct inc_requester	req;
+	enum inc_requester_end end;
 	u32		rx_msg_id;
 	bool		rx_take;
 	struct out	out[SLOTS];
@@ -97,7 +97,7 @@ struct qp {
 	u64		timer;
 	bool		uc;
 	u32		psn;
-	struct inc_gap	gap;
+	struct inc_msg_loss	gap;
 };
 
 /* As in uplink.h. */
@@ -177,7 +177,7 @@ void sw_tell(u16 slot, u32 msg_id, u8 status);
 void sw_deliver(u16 slot);
 void sw_kick_all(void);
 void arm_timer(struct qp *q, enum dest dest);
-void answered(struct inc_req *req, const struct inc_pkt *pkt);
+void answered(struct inc_requester *req, const struct inc_pkt *pkt);
 bool timed_out(struct qp *q, u64 deadline);
 
 /* sim_up.c */

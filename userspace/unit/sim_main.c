@@ -217,14 +217,15 @@ static void make_message(unsigned int i)
 
 static void setup_qp(struct qp *q, u32 up, u32 down)
 {
-	q->resp = (struct inc_resp) {
+	q->resp = (struct inc_responder) {
 		.epsn = up, .rkey = 7, .stride = MSG_SIZE,
 		.slots = SLOTS, .pmtu = PMTU,
 	};
-	inc_req_init(&q->req, down);
-	inc_req_tune(&q->req, 1 + below(below(2) ? 8 : 64), 2500, 60 * FNS);
+	inc_requester_init(&q->req, down);
+	inc_requester_tune(&q->req, 1 + below(below(2) ? 8 : 64), 2500,
+			   60 * FNS);
 	q->psn = down;
-	inc_gap_init(&q->gap, first_msg);
+	inc_msg_loss_init(&q->gap, first_msg);
 }
 
 static void setup_sw(struct sw *sw)
@@ -273,7 +274,7 @@ static void setup_leaf(struct sw *root, int at, int first, int n)
 /* One switch; or a root, and leaves of a power of two of the ranks each. */
 static void setup_switches(void)
 {
-	static struct inc_span span[MAX_RANKS];
+	static struct inc_rank_range span[MAX_RANKS];
 	static u16 at[MAX_RANKS];
 	int size = 1 << below(3), n = (ranks + size - 1) / size;
 	u16 below_it[MAX_LEAVES];
@@ -287,7 +288,7 @@ static void setup_switches(void)
 	}
 	for (int i = 0; i < n; i++)
 		below_it[i] = min(size, ranks - i * size);
-	require(inc_span_fill(span, at, below_it, n, 0));
+	require(inc_rank_range_fill(span, at, below_it, n, 0));
 	sws[0].geom = (struct inc_slot_geom) {
 		.ranks = n, .all = ranks, .own.n = ranks, .span = span, .at = at,
 	};

@@ -26,7 +26,7 @@ static void fill_one(struct qp *q)
 
 	if (q->head == q->tail)
 		return;
-	w = inc_req_push(&q->req);
+	w = inc_requester_push(&q->req);
 	if (!w)
 		return;
 	slot = q->fifo[q->head % SLOTS];
@@ -62,7 +62,8 @@ static void sw_kick(int rank)
 		return;
 	}
 	for (;;) {
-		enum inc_req_kind kind;
+		enum inc_requester_kind kind;
+		enum inc_requester_end end;
 		bool ackreq;
 		struct inc_wqe *w;
 		struct inc_pkt pkt;
@@ -71,8 +72,8 @@ static void sw_kick(int rank)
 
 		if (q->req.next == q->req.max)
 			fill_one(q);
-		w = inc_req_next(&q->req, now, q->head == q->tail ? q->end :
-				 INC_REQ_MORE, &psn, &ackreq, &kind);
+		end = q->head == q->tail ? q->end : INC_REQ_MORE;
+		w = inc_requester_next(&q->req, now, end, &psn, &ackreq, &kind);
 		if (!w)
 			break;
 		n_sent++;
@@ -93,7 +94,7 @@ static void sw_kick(int rank)
 
 void arm_timer(struct qp *q, enum dest dest)
 {
-	u64 deadline = inc_req_deadline(&q->req);
+	u64 deadline = inc_requester_deadline(&q->req);
 
 	if (!deadline || deadline == q->timer)
 		return;
@@ -215,8 +216,8 @@ static bool sw_take(struct qp *q, const struct inc_pkt *pkt, struct buf *b,
 		free_buf(b);
 		return false;
 	}
-	inc_resp_accept(&q->resp, pkt);
-	*ack |= inc_resp_ack_due(&q->resp, pkt->ackreq);
+	inc_responder_accept(&q->resp, pkt);
+	*ack |= inc_responder_ack_due(&q->resp, pkt->ackreq);
 	if (q->rx_take)
 		sw_add(q, pkt, b);
 	else
@@ -227,8 +228,8 @@ static bool sw_take(struct qp *q, const struct inc_pkt *pkt, struct buf *b,
 static void sw_keep(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
 	unsigned int i = q->nkept;
-	enum inc_resp_ahead ahead;
-	struct inc_resp_run run;
+	enum inc_responder_ooo ahead;
+	struct inc_responder_run run;
 
 	while (i && inc_psn_diff(q->kept[i - 1].pkt.psn, pkt->psn) >= 0)
 		i--;
@@ -237,13 +238,13 @@ static void sw_keep(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 		free_buf(b);
 		return;
 	}
-	inc_resp_run(&q->resp, &run);
+	inc_responder_run(&q->resp, &run);
 	if (i)
 		run = q->kept[i - 1].run;
 	/* Members send what is right, but what opens a message may be lost. */
-	ahead = inc_resp_ahead(&q->resp, pkt, &run);
-	require(ahead != INC_RESP_AHEAD_WRONG);
-	if (ahead != INC_RESP_AHEAD_GOOD) {
+	ahead = inc_responder_ooo(&q->resp, pkt, &run);
+	require(ahead != INC_RESP_OOO_WRONG);
+	if (ahead != INC_RESP_OOO_GOOD) {
 		free_buf(b);
 		return;
 	}
@@ -262,7 +263,7 @@ static void sw_take_kept(struct qp *q, bool *ack)
 			free_buf(k.buf);
 			continue;
 		}
-		require(inc_resp_check(&q->resp, &k.pkt) == INC_RESP_NEW);
+		require(inc_responder_check(&q->resp, &k.pkt) == INC_RESP_NEW);
 		*ack = true;
 		if (!sw_take(q, &k.pkt, k.buf, ack)) {
 			*ack = false;
@@ -290,19 +291,19 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
 	bool ack = false;
 
-	switch (inc_resp_check(&q->resp, pkt)) {
+	switch (inc_responder_check(&q->resp, pkt)) {
 	case INC_RESP_NEW:
 		if (sw_take(q, pkt, b, &ack))
 			sw_take_kept(q, &ack);
 		break;
 	case INC_RESP_DUP:
-		ack = inc_resp_ack_due(&q->resp, pkt->ackreq);
+		ack = inc_responder_ack_due(&q->resp, pkt->ackreq);
 		free_buf(b);
 		break;
-	case INC_RESP_AHEAD_NAK:
+	case INC_RESP_OOO_NAK:
 		respond(TO_MEMBER, 0x60, q->resp.epsn);
 		/* fallthrough */
-	case INC_RESP_AHEAD:
+	case INC_RESP_OOO:
 		sw_keep(q, pkt, b);
 		break;
 	default:
@@ -315,16 +316,16 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 }
 
 /* An acknowledgement or a NAK has come. */
-void answered(struct inc_req *req, const struct inc_pkt *pkt)
+void answered(struct inc_requester *req, const struct inc_pkt *pkt)
 {
-	enum inc_req_verdict v;
+	enum inc_requester_verdict v;
 
 	if (pkt->syndrome >> 5 == 0)
-		v = inc_req_ack(req, pkt->psn, now);
+		v = inc_requester_ack(req, pkt->psn, now);
 	else if (pkt->syndrome >> 5 == 1)
-		v = inc_req_rnr_nak(req, pkt->psn, pkt->syndrome, now);
+		v = inc_requester_rnr_nak(req, pkt->psn, pkt->syndrome, now);
 	else
-		v = inc_req_nak_seq(req, pkt->psn, now);
+		v = inc_requester_nak_seq(req, pkt->psn, now);
 	require(v != INC_REQ_BAD);
 }
 
@@ -353,12 +354,12 @@ void sw_kick_all(void)
 /* A timer has fired. Says whether it was not set anew since. */
 bool timed_out(struct qp *q, u64 deadline)
 {
-	enum inc_req_timer what;
+	enum inc_requester_timer what;
 
 	if (q->timer != deadline)
 		return false;
 	q->timer = 0;
-	what = inc_req_timeout(&q->req, now);
+	what = inc_requester_timeout(&q->req, now);
 	require(what != INC_REQ_TIMER_DEAD);
 	n_timeouts += what == INC_REQ_TIMER_BACK;
 	return true;

@@ -72,7 +72,7 @@ void uc_send(struct qp *q)
 	}
 }
 
-/* As inc_send_again(). Returns false if the message has not come. */
+/* As inc_txq_again(). Returns false if the message has not come. */
 static bool known(struct qp *q, u32 msg_id, bool asked)
 {
 	struct out *out = &q->out[msg_id % SLOTS];
@@ -99,7 +99,7 @@ bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 	struct inc_hdr hdr;
 	u32 msg_id;
 
-	require(inc_resp_check_uc(&q->resp, pkt));
+	require(inc_responder_check_uc(&q->resp, pkt));
 	memcpy(&hdr, b->data, sizeof(hdr));
 	msg_id = be32_to_cpu(hdr.msg_id);
 	if (!(hdr.flags & cpu_to_be16(INC_HDR_F_ASK)))
@@ -117,8 +117,8 @@ void uc_came(struct qp *q, u32 msg_id, u32 psn)
 
 	if (ahead >= 0)
 		q->resp.epsn = inc_psn_add(psn, 1);
-	inc_gap_came(&q->gap, msg_id, ahead < 0);
-	while (inc_gap_judge(&q->gap, &missing)) {
+	inc_msg_loss_came(&q->gap, msg_id, ahead < 0);
+	while (inc_msg_loss_judge(&q->gap, &missing)) {
 		const struct out *out = &q->out[missing % SLOTS];
 
 		if (!out->begun || (s32)(missing - out->msg_id) > 0)

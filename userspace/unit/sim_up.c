@@ -105,20 +105,20 @@ void up_kick(void)
 	for (;;) {
 		struct up_out *out = head();
 		bool more = out && out->sent < out->ready, ackreq;
-		enum inc_req_kind kind;
+		enum inc_requester_kind kind;
 		struct inc_wqe *w;
 		struct inc_pkt pkt;
 		u32 psn;
 
 		if (q->req.next == q->req.max && more) {
-			w = inc_req_push(&q->req);
+			w = inc_requester_push(&q->req);
 			if (w)
 				fill(w);
 			out = head();
 			more = out && out->sent < out->ready;
 		}
-		w = inc_req_next(&q->req, now, more ? INC_REQ_MORE : q->end, &psn,
-				 &ackreq, &kind);
+		w = inc_requester_next(&q->req, now, more ? INC_REQ_MORE : q->end, &psn,
+				       &ackreq, &kind);
 		if (!w)
 			break;
 		n_sent++;
@@ -161,23 +161,23 @@ static void answer(const struct inc_pkt *pkt, const struct buf *b)
 
 static void request(const struct inc_pkt *pkt, const struct buf *b)
 {
-	struct inc_resp *r = &at_sw->up->qp.resp;
+	struct inc_responder *r = &at_sw->up->qp.resp;
 
-	switch (inc_resp_check(r, pkt)) {
+	switch (inc_responder_check(r, pkt)) {
 	case INC_RESP_NEW:
 		answer(pkt, b);
-		inc_resp_accept(r, pkt);
-		if (inc_resp_ack_due(r, pkt->ackreq))
+		inc_responder_accept(r, pkt);
+		if (inc_responder_ack_due(r, pkt->ackreq))
 			respond(TO_LEAF, 0x1f, pkt->psn);
 		break;
 	case INC_RESP_DUP:
-		if (inc_resp_ack_due(r, pkt->ackreq))
+		if (inc_responder_ack_due(r, pkt->ackreq))
 			respond(TO_LEAF, 0x1f, inc_psn_add(r->epsn, -1));
 		break;
-	case INC_RESP_AHEAD_NAK:
+	case INC_RESP_OOO_NAK:
 		respond(TO_LEAF, 0x60, r->epsn);
 		break;
-	case INC_RESP_AHEAD:
+	case INC_RESP_OOO:
 		break;
 	default:
 		die("result PSN 0x%x refused", pkt->psn);

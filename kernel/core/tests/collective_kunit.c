@@ -86,7 +86,7 @@ static struct kunit_case coll_cases[] = {
 };
 
 static struct kunit_suite coll_suite = {
-	.name = "rdma_inc_coll",
+	.name = "rdma_inc_collective",
 	.test_cases = coll_cases,
 };
 

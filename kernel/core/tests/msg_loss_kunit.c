@@ -10,11 +10,11 @@
 #include "core/msg_loss.h"
 
 /* What is judged, as a string of digits: IDs from @first on. */
-static void judge(struct inc_gap *g, u32 first, char *out)
+static void judge(struct inc_msg_loss *g, u32 first, char *out)
 {
 	u32 id;
 
-	while (inc_gap_judge(g, &id))
+	while (inc_msg_loss_judge(g, &id))
 		*out++ = '0' + (id - first);
 	*out = 0;
 }
@@ -22,78 +22,79 @@ static void judge(struct inc_gap *g, u32 first, char *out)
 static void in_order(struct kunit *test)
 {
 	const u32 first = 0xfffffffe;
-	struct inc_gap g;
+	struct inc_msg_loss g;
 	char out[16];
 
-	inc_gap_init(&g, first);
+	inc_msg_loss_init(&g, first);
 	for (u32 i = 0; i < 6; i++) {
-		inc_gap_came(&g, first + i, false);
+		inc_msg_loss_came(&g, first + i, false);
 		judge(&g, first, out);
 		/* Each once, when three later ones have come. */
-		if (i < INC_GAP_MIN_LATE)
+		if (i < INC_MSG_LOSS_MIN_LATE)
 			KUNIT_EXPECT_STREQ(test, out, "");
 		else
-			KUNIT_EXPECT_EQ(test, out[0], (char)('0' + i - INC_GAP_MIN_LATE));
+			KUNIT_EXPECT_EQ(test, out[0], (char)('0' + i - INC_MSG_LOSS_MIN_LATE));
 	}
 }
 
 static void hole(struct kunit *test)
 {
-	struct inc_gap g;
+	struct inc_msg_loss g;
 	char out[16];
 
-	inc_gap_init(&g, 0);
-	inc_gap_came(&g, 4, false);
+	inc_msg_loss_init(&g, 0);
+	inc_msg_loss_came(&g, 4, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "01");
 	/* One that was sent again is judged no second time. */
-	inc_gap_came(&g, 0, false);
+	inc_msg_loss_came(&g, 0, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "");
 	KUNIT_EXPECT_EQ(test, g.next, 5U);
-	KUNIT_EXPECT_EQ(test, g.late, INC_GAP_MIN_LATE);
+	KUNIT_EXPECT_EQ(test, g.late, INC_MSG_LOSS_MIN_LATE);
 }
 
 static void overtaken(struct kunit *test)
 {
-	struct inc_gap g;
+	struct inc_msg_loss g;
 	char out[16];
 
-	inc_gap_init(&g, 0);
-	inc_gap_came(&g, 6, false);
+	inc_msg_loss_init(&g, 0);
+	inc_msg_loss_came(&g, 6, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "0123");
-	inc_gap_came(&g, 0, true);
+	inc_msg_loss_came(&g, 0, true);
 	KUNIT_EXPECT_EQ(test, g.late, 7);
-	inc_gap_came(&g, 5, true);
+	inc_msg_loss_came(&g, 5, true);
 	KUNIT_EXPECT_EQ(test, g.late, 7);
-	inc_gap_came(&g, 10, false);
+	inc_msg_loss_came(&g, 10, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "");
-	inc_gap_came(&g, 11, false);
+	inc_msg_loss_came(&g, 11, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "4");
-	inc_gap_came(&g, 1000, false);
-	inc_gap_came(&g, 13, true);
-	KUNIT_EXPECT_EQ(test, g.late, INC_GAP_MAX_LATE);
+	inc_msg_loss_came(&g, 1000, false);
+	inc_msg_loss_came(&g, 13, true);
+	KUNIT_EXPECT_EQ(test, g.late, INC_MSG_LOSS_MAX_LATE);
 }
 
 /* Any order: each ID is judged at most once, in order, never too early. */
 static void any_order(struct kunit *test)
 {
 	unsigned int rounds = inc_test_rounds(20000);
-	struct inc_gap g;
+	struct inc_msg_loss g;
 	u32 expect = 0xffffff00, id;
 	struct inc_rng rng;
 
 	inc_rng_init(&rng, test);
-	inc_gap_init(&g, expect);
+	inc_msg_loss_init(&g, expect);
 	while (rounds--) {
-		inc_gap_came(&g, g.next + inc_rnd_below(&rng, 12) - 8,
-			     inc_rnd_below(&rng, 2));
-		while (inc_gap_judge(&g, &id)) {
+		inc_msg_loss_came(&g, g.next + inc_rnd_below(&rng, 12) - 8,
+				  inc_rnd_below(&rng, 2));
+		while (inc_msg_loss_judge(&g, &id)) {
 			KUNIT_ASSERT_EQ(test, id, expect);
-			KUNIT_ASSERT_GT(test, g.next - id, INC_GAP_MIN_LATE);
+			KUNIT_ASSERT_GT(test, g.next - id,
+					INC_MSG_LOSS_MIN_LATE);
 			expect++;
 		}
 		KUNIT_ASSERT_LE(test, g.next - g.looked, g.late);
@@ -109,7 +110,7 @@ static struct kunit_case gap_cases[] = {
 };
 
 static struct kunit_suite gap_suite = {
-	.name = "rdma_inc_gap",
+	.name = "rdma_inc_msg_loss",
 	.test_cases = gap_cases,
 };
 

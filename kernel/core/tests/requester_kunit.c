@@ -14,34 +14,36 @@ static void window(struct kunit *test)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++) {
 		u16 w = windows[i];
-		struct inc_req *r = setup(test, 0xfffff0, w);
+		struct inc_requester *r = setup(test, 0xfffff0, w);
 
 		KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 		send(test, w);
-		KUNIT_EXPECT_NULL_MSG(test, inc_req_push(r), "size %u", w);
+		KUNIT_EXPECT_NULL_MSG(test, inc_requester_push(r), "size %u",
+				      w);
 		KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 		/* One is acknowledged, there is room for one. */
-		KUNIT_EXPECT_EQ(test, inc_req_ack(r, 0xfffff0, START + 10),
+		KUNIT_EXPECT_EQ(test,
+				inc_requester_ack(r, 0xfffff0, START + 10),
 				INC_REQ_PROGRESS);
-		KUNIT_EXPECT_NOT_NULL(test, inc_req_push(r));
-		KUNIT_EXPECT_NULL(test, inc_req_push(r));
+		KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
+		KUNIT_EXPECT_NULL(test, inc_requester_push(r));
 	}
 }
 
 static void window_shrinks(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 10, 64);
+	struct inc_requester *r = setup(test, 10, 64);
 
 	send(test, 40);
-	inc_req_tune(r, 8, MIN_RTO, DEAD);
-	KUNIT_EXPECT_NULL(test, inc_req_push(r));
-	inc_req_ack(r, 10 + 31, START + 1);		/* 8 left */
-	KUNIT_EXPECT_NULL(test, inc_req_push(r));
-	inc_req_ack(r, 10 + 32, START + 2);
-	KUNIT_EXPECT_NOT_NULL(test, inc_req_push(r));
-	KUNIT_EXPECT_NULL(test, inc_req_push(r));
-	inc_req_tune(r, 9, MIN_RTO, DEAD);
-	KUNIT_EXPECT_NOT_NULL(test, inc_req_push(r));
+	inc_requester_tune(r, 8, MIN_RTO, DEAD);
+	KUNIT_EXPECT_NULL(test, inc_requester_push(r));
+	inc_requester_ack(r, 10 + 31, START + 1);		/* 8 left */
+	KUNIT_EXPECT_NULL(test, inc_requester_push(r));
+	inc_requester_ack(r, 10 + 32, START + 2);
+	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
+	KUNIT_EXPECT_NULL(test, inc_requester_push(r));
+	inc_requester_tune(r, 9, MIN_RTO, DEAD);
+	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 }
 
 /* No stretch without AckReq is longer than min(16, window / 2) packets. */
@@ -51,10 +53,10 @@ static void ackreq_distance(struct kunit *test)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(windows); i++) {
 		u32 limit = max(min(16, windows[i] / 2), 1), since = 0;
-		struct inc_req *r = setup(test, 0xffff00, windows[i]);
+		struct inc_requester *r = setup(test, 0xffff00, windows[i]);
 
 		for (unsigned int n = 0; n < 1000; n++) {
-			struct inc_wqe *w = inc_req_push(r);
+			struct inc_wqe *w = inc_requester_push(r);
 			struct sent s;
 
 			KUNIT_ASSERT_NOT_NULL(test, w);
@@ -66,7 +68,7 @@ static void ackreq_distance(struct kunit *test)
 			/* rxe answers what asked, and nothing else. */
 			if (s.ackreq) {
 				since = 0;
-				inc_req_ack(r, s.psn, START + n);
+				inc_requester_ack(r, s.psn, START + n);
 			}
 		}
 	}
@@ -74,12 +76,12 @@ static void ackreq_distance(struct kunit *test)
 
 static void ackreq_at_end(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 
 	/* The last of what there is asks, the others need not. */
 	for (unsigned int n = 1; n <= 5; n++) {
 		for (unsigned int i = 0; i < n; i++)
-			inc_req_push(r);
+			inc_requester_push(r);
 		for (unsigned int i = 0; i < n; i++)
 			KUNIT_EXPECT_EQ_MSG(test, next(test, true).ackreq, i == n - 1,
 					    "%u of %u", i, n);
@@ -87,17 +89,17 @@ static void ackreq_at_end(struct kunit *test)
 	/* There is more to come: it need not, until the window closes. */
 	r = setup(test, 0, 5);
 	for (unsigned int i = 0; i < 5; i++)
-		inc_req_push(r);
+		inc_requester_push(r);
 	for (unsigned int i = 1; i <= 5; i++)
 		KUNIT_EXPECT_EQ_MSG(test, next(test, false).ackreq,
 				    i % 2 == 0 || i == 5, "packet %u", i);
 	r = setup(test, 0, 64);
-	inc_req_push(r);
+	inc_requester_push(r);
 	KUNIT_EXPECT_FALSE(test, next(test, false).ackreq);
 	/* The end of a repetition asks, too. */
 	r = setup(test, 0, 64);
 	send(test, 5);
-	inc_req_nak_seq(r, 2, START + 1);
+	inc_requester_nak_seq(r, 2, START + 1);
 	KUNIT_EXPECT_FALSE(test, next(test, true).ackreq);
 	KUNIT_EXPECT_FALSE(test, next(test, true).ackreq);
 	KUNIT_EXPECT_TRUE(test, next(test, true).ackreq);
@@ -105,70 +107,77 @@ static void ackreq_at_end(struct kunit *test)
 
 static void coalesced_ack(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xfffffa, 64);
+	struct inc_requester *r = setup(test, 0xfffffa, 64);
 
 	send(test, 12);				/* wraps: up to PSN 5 */
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 0xfffffd, START + 5), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 0xfffffd, START + 5), INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, r->una, 0xfffffeU);
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 1, START + 6), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 1, START + 6),
+			INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, r->una, 2U);
-	KUNIT_EXPECT_NE(test, inc_req_deadline(r), 0ULL);
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 5, START + 7), INC_REQ_PROGRESS);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), 0ULL);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, START + 8), INC_REQ_TIMER_IDLE);
+	KUNIT_EXPECT_NE(test, inc_requester_deadline(r), 0ULL);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 5, START + 7),
+			INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), 0ULL);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, START + 8), INC_REQ_TIMER_IDLE);
 }
 
 /* rxe acknowledges every duplicate: that is no progress and moves no timer. */
 static void old_ack(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 100, 64);
+	struct inc_requester *r = setup(test, 100, 64);
 
 	send(test, 10);
-	inc_req_ack(r, 104, START + 5);
+	inc_requester_ack(r, 104, START + 5);
 	remember(test);
 	for (u32 psn = 90; psn <= 104; psn++)
-		KUNIT_EXPECT_EQ_MSG(test, inc_req_ack(r, psn, START + 900),
+		KUNIT_EXPECT_EQ_MSG(test,
+				    inc_requester_ack(r, psn, START + 900),
 				    INC_REQ_OLD, "PSN %u", psn);
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, inc_psn_add(104, -0x7fff00), START),
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, inc_psn_add(104, -0x7fff00), START),
 			INC_REQ_OLD);
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 104, START + 900), INC_REQ_OLD);
-	KUNIT_EXPECT_EQ(test, inc_req_rnr_nak(r, 104, 14, START + 900), INC_REQ_OLD);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 104, START + 900), INC_REQ_OLD);
+	KUNIT_EXPECT_EQ(test, inc_requester_rnr_nak(r, 104, 14, START + 900), INC_REQ_OLD);
 	KUNIT_EXPECT_TRUE(test, unchanged(test));
 }
 
 static void never_sent(struct kunit *test)
 {
 	static const u32 psns[] = { 110, 111, 112, 0x700000 };
-	struct inc_req *r = setup(test, 100, 64);
+	struct inc_requester *r = setup(test, 100, 64);
 
 	send(test, 10);
-	inc_req_push(r);			/* 110: has a PSN, was not sent */
-	inc_req_push(r);
+	inc_requester_push(r);			/* 110: has a PSN, was not sent */
+	inc_requester_push(r);
 	remember(test);
 	for (unsigned int i = 0; i < ARRAY_SIZE(psns); i++) {
-		KUNIT_EXPECT_EQ(test, inc_req_known(r, psns[i]), INC_REQ_BAD);
-		KUNIT_EXPECT_EQ(test, inc_req_ack(r, psns[i], START + 5), INC_REQ_BAD);
-		KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, psns[i], START + 5),
+		KUNIT_EXPECT_EQ(test, inc_requester_known(r, psns[i]),
 				INC_REQ_BAD);
-		KUNIT_EXPECT_EQ(test, inc_req_rnr_nak(r, psns[i], 1, START + 5),
+		KUNIT_EXPECT_EQ(test, inc_requester_ack(r, psns[i], START + 5), INC_REQ_BAD);
+		KUNIT_EXPECT_EQ(test,
+				inc_requester_nak_seq(r, psns[i], START + 5),
+				INC_REQ_BAD);
+		KUNIT_EXPECT_EQ(test,
+				inc_requester_rnr_nak(r, psns[i], 1, START + 5),
 				INC_REQ_BAD);
 	}
 	KUNIT_EXPECT_TRUE(test, unchanged(test));
-	KUNIT_EXPECT_EQ(test, inc_req_known(r, 109), INC_REQ_PROGRESS);
-	KUNIT_EXPECT_EQ(test, inc_req_known(r, 99), INC_REQ_OLD);
+	KUNIT_EXPECT_EQ(test, inc_requester_known(r, 109), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_known(r, 99), INC_REQ_OLD);
 	/* During a repetition, what is ahead of it was sent all the same. */
-	inc_req_nak_seq(r, 100, START + 5);
-	KUNIT_EXPECT_EQ(test, inc_req_known(r, 109), INC_REQ_PROGRESS);
-	KUNIT_EXPECT_EQ(test, inc_req_known(r, 110), INC_REQ_BAD);
+	inc_requester_nak_seq(r, 100, START + 5);
+	KUNIT_EXPECT_EQ(test, inc_requester_known(r, 109), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_known(r, 110), INC_REQ_BAD);
 }
 
 static void nak_goes_back(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xfffffc, 64);
+	struct inc_requester *r = setup(test, 0xfffffc, 64);
 
 	send(test, 10);
 	/* Names what it waits for: all before that has arrived. */
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 1, START + 5), INC_REQ_BACK);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 1, START + 5),
+			INC_REQ_BACK);
 	KUNIT_EXPECT_EQ(test, r->una, 1U);
 	expect_again(test, 1, 5);
 	/* Fresh packets follow. */
@@ -178,43 +187,48 @@ static void nak_goes_back(struct kunit *test)
 
 static void nak_once(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 50, 64);
+	struct inc_requester *r = setup(test, 50, 64);
 
 	send(test, 10);
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 53, START + 5), INC_REQ_BACK);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 53, START + 5),
+			INC_REQ_BACK);
 	next(test, true);
 	remember(test);
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 53, START + 6), INC_REQ_OLD);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 53, START + 6),
+			INC_REQ_OLD);
 	KUNIT_EXPECT_TRUE(test, unchanged(test));
 	expect_again(test, 54, 6);
 
 	/* Another hole is another NAK. */
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 55, START + 7), INC_REQ_BACK);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 55, START + 7),
+			INC_REQ_BACK);
 	expect_again(test, 55, 5);
 	/* A time-out repeats it, and after that the same NAK counts again. */
-	*clock(test) = inc_req_deadline(r);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
+	*clock(test) = inc_requester_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
 	expect_again(test, 55, 1);
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 55, *clock(test) + 5), INC_REQ_BACK);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 55, *clock(test) + 5), INC_REQ_BACK);
 	expect_again(test, 55, 5);
 }
 
 /* An ACK from ahead of a repetition makes it skip. */
 static void ack_during_repetition(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 
 	send(test, 20);
-	inc_req_nak_seq(r, 2, START + 5);
+	inc_requester_nak_seq(r, 2, START + 5);
 	next(test, true);
 	next(test, true);
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 15, START + 9), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 15, START + 9),
+			INC_REQ_PROGRESS);
 	expect_again(test, 16, 4);
 	/* Behind the repetition's position it does not move it. */
-	inc_req_nak_seq(r, 17, START + 10);
+	inc_requester_nak_seq(r, 17, START + 10);
 	next(test, true);
 	next(test, true);
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 17, START + 11), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 17, START + 11),
+			INC_REQ_PROGRESS);
 	expect_again(test, 19, 1);
 }
 
@@ -228,18 +242,18 @@ static const u32 rnr_units[32] = {
 static void rnr_times(struct kunit *test)
 {
 	for (unsigned int code = 0; code < 32; code++) {
-		struct inc_req *r = setup(test, 7, 64);
+		struct inc_requester *r = setup(test, 7, 64);
 		u64 at = START + 5 + rnr_units[code] * 10;
 
 		send(test, 3);
 		/* The syndrome's upper bits say that it is an RNR NAK. */
-		KUNIT_EXPECT_EQ(test, inc_req_rnr_nak(r, 7, 0x20 | code, START + 5),
+		KUNIT_EXPECT_EQ(test, inc_requester_rnr_nak(r, 7, 0x20 | code, START + 5),
 				INC_REQ_WAIT);
 		KUNIT_EXPECT_NULL(test, next(test, true).wqe);
-		KUNIT_EXPECT_EQ_MSG(test, inc_req_deadline(r), at, "code %u", code);
-		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, at - 1), INC_REQ_TIMER_LATER);
+		KUNIT_EXPECT_EQ_MSG(test, inc_requester_deadline(r), at, "code %u", code);
+		KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at - 1), INC_REQ_TIMER_LATER);
 		KUNIT_EXPECT_NULL(test, next(test, true).wqe);
-		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, at), INC_REQ_TIMER_RESUME);
+		KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at), INC_REQ_TIMER_RESUME);
 		*clock(test) = at;
 		expect_again(test, 7, 1);
 	}
@@ -247,16 +261,16 @@ static void rnr_times(struct kunit *test)
 
 static void rnr_acknowledges(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xfffffe, 64);
+	struct inc_requester *r = setup(test, 0xfffffe, 64);
 
 	send(test, 6);
-	KUNIT_EXPECT_EQ(test, inc_req_rnr_nak(r, 1, 1, START + 5), INC_REQ_WAIT);
+	KUNIT_EXPECT_EQ(test, inc_requester_rnr_nak(r, 1, 1, START + 5), INC_REQ_WAIT);
 	KUNIT_EXPECT_EQ(test, r->una, 1U);
-	*clock(test) = inc_req_deadline(r);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_RESUME);
+	*clock(test) = inc_requester_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_RESUME);
 	/* The refused one alone, then, without any loss, what followed it. */
 	expect_again(test, 1, 1);
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 1, *clock(test)), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 1, *clock(test)), INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, r->cwnd, 64);
 	expect_again(test, 2, 2);
 }
@@ -264,41 +278,45 @@ static void rnr_acknowledges(struct kunit *test)
 /* What follows the refused packet is out of sequence, and NAKed: no loss. */
 static void rnr_then_nak(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 20, 64);
+	struct inc_requester *r = setup(test, 20, 64);
 
 	send(test, 6);
-	KUNIT_EXPECT_EQ(test, inc_req_rnr_nak(r, 22, 14, START + 5), INC_REQ_WAIT);
+	KUNIT_EXPECT_EQ(test, inc_requester_rnr_nak(r, 22, 14, START + 5), INC_REQ_WAIT);
 	remember(test);
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 22, START + 6), INC_REQ_OLD);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 22, START + 6),
+			INC_REQ_OLD);
 	KUNIT_EXPECT_TRUE(test, unchanged(test));
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 	/* New packets wait, too. */
-	KUNIT_EXPECT_NOT_NULL(test, inc_req_push(r));
+	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 	/* A late ACK says that it was taken after all. */
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 22, START + 9), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 22, START + 9),
+			INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, next(test, true).psn, 23U);
 }
 
 static void window_of_one(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xfffffe, 1);
+	struct inc_requester *r = setup(test, 0xfffffe, 1);
 
 	for (u32 i = 0; i < 10; i++) {
 		u32 psn = inc_psn_add(0xfffffe, i);
 		struct sent s;
 
-		KUNIT_ASSERT_NOT_NULL(test, inc_req_push(r));
-		KUNIT_ASSERT_NULL(test, inc_req_push(r));
+		KUNIT_ASSERT_NOT_NULL(test, inc_requester_push(r));
+		KUNIT_ASSERT_NULL(test, inc_requester_push(r));
 		s = next(test, false);
 		KUNIT_ASSERT_NOT_NULL(test, s.wqe);
 		KUNIT_EXPECT_EQ(test, s.psn, psn);
 		KUNIT_EXPECT_TRUE(test, s.ackreq);
-		KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, psn, *clock(test)),
+		KUNIT_EXPECT_EQ(test,
+				inc_requester_nak_seq(r, psn, *clock(test)),
 				INC_REQ_BACK);
 		s = next(test, false);
 		KUNIT_EXPECT_TRUE(test, s.ackreq && s.again && s.psn == psn);
-		KUNIT_EXPECT_EQ(test, inc_req_ack(r, psn, *clock(test) += 10),
+		KUNIT_EXPECT_EQ(test,
+				inc_requester_ack(r, psn, *clock(test) += 10),
 				INC_REQ_PROGRESS);
 	}
 }
@@ -306,36 +324,38 @@ static void window_of_one(struct kunit *test)
 /* The ring holds what is in flight, and only that, past the wrap of PSNs. */
 static void ring_reuse(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xffff00, INC_REQ_MAX_WINDOW);
+	struct inc_requester *r = setup(test, 0xffff00, INC_REQ_MAX_WINDOW);
 	struct inc_rng rng;
 
 	inc_rng_init(&rng, test);
 	for (unsigned int round = 0; round < 500; round++) {
 		u32 flight = inc_psn_diff(r->max, r->una);
 		u32 n = inc_rnd_below(&rng, INC_REQ_MAX_WINDOW + 1 - flight);
+		u32 psn;
 
 		send(test, n);
 		flight += n;
 		if (!flight)
 			continue;
 		/* Everything in flight is still what it was. */
-		KUNIT_ASSERT_EQ(test, inc_req_nak_seq(r, r->una, *clock(test)),
+		KUNIT_ASSERT_EQ(test,
+				inc_requester_nak_seq(r, r->una, *clock(test)),
 				INC_REQ_BACK);
-		inc_req_tune(r, INC_REQ_MAX_WINDOW, MIN_RTO, DEAD);
+		inc_requester_tune(r, INC_REQ_MAX_WINDOW, MIN_RTO, DEAD);
 		expect_again(test, r->una, flight);
-		inc_req_ack(r, inc_psn_add(r->una, inc_rnd_below(&rng, flight)),
-			    *clock(test) += 10);
+		psn = inc_psn_add(r->una, inc_rnd_below(&rng, flight));
+		inc_requester_ack(r, psn, *clock(test) += 10);
 	}
 }
 
 /* Packets that may be sent now, from r->una on; the last one asks. */
-static u32 fills(struct kunit *test, struct inc_req *r)
+static u32 fills(struct kunit *test, struct inc_requester *r)
 {
 	struct sent s, last = {};
 	u32 n = 0;
 
 	for (;;) {
-		if (r->next == r->max && !inc_req_push(r))
+		if (r->next == r->max && !inc_requester_push(r))
 			break;
 		s = next(test, false);
 		if (!s.wqe)
@@ -351,54 +371,57 @@ static u32 fills(struct kunit *test, struct inc_req *r)
 /* Each loss takes a quarter of the window, down to 2. */
 static void loss_shrinks(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xfffff0, 64);
+	struct inc_requester *r = setup(test, 0xfffff0, 64);
 
 	KUNIT_EXPECT_EQ(test, fills(test, r), 64U);
 	for (u32 w = 48, i = 0; i < 16; i++) {
 		/* One is there, the next one is lost. */
-		KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, inc_psn_add(r->una, 1),
+		KUNIT_EXPECT_EQ(test,
+				inc_requester_nak_seq(r, inc_psn_add(r->una, 1),
 						      *clock(test) += 10),
 				INC_REQ_BACK);
 		KUNIT_EXPECT_EQ_MSG(test, fills(test, r), w, "loss %u", i);
 		w = max(w * 3 / 4, 2U);
 	}
 	/* A NAK that is repeated is no loss. */
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, r->una, *clock(test)), INC_REQ_OLD);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, r->una, *clock(test)), INC_REQ_OLD);
 	KUNIT_EXPECT_EQ(test, fills(test, r), 0U);
 
 	/* A tree's window of 1 stays one of 1. */
 	r = setup(test, 7, 1);
 	KUNIT_EXPECT_EQ(test, fills(test, r), 1U);
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 7, *clock(test)), INC_REQ_BACK);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 7, *clock(test)), INC_REQ_BACK);
 	KUNIT_EXPECT_EQ(test, fills(test, r), 1U);
 }
 
 /* By one packet with each window that is acknowledged, up to the tree's. */
 static void window_recovers(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xffffc0, 16);
+	struct inc_requester *r = setup(test, 0xffffc0, 16);
 	u32 w;
 
 	fills(test, r);
-	inc_req_nak_seq(r, r->una, *clock(test));
+	inc_requester_nak_seq(r, r->una, *clock(test));
 	KUNIT_EXPECT_EQ(test, fills(test, r), 12U);
-	inc_req_ack(r, inc_psn_add(r->una, 11), *clock(test) += 10);
+	inc_requester_ack(r, inc_psn_add(r->una, 11), *clock(test) += 10);
 	for (w = 13; w <= 16; w++) {
 		KUNIT_EXPECT_EQ(test, fills(test, r), w);
-		inc_req_ack(r, inc_psn_add(r->una, w - 1), *clock(test) += 10);
+		inc_requester_ack(r, inc_psn_add(r->una, w - 1),
+				  *clock(test) += 10);
 	}
 	KUNIT_EXPECT_EQ(test, fills(test, r), 16U);
 
 	/* Not if it is not what holds packets back. */
 	r = setup(test, 0xffffc0, 16);
 	send(test, 4);
-	inc_req_nak_seq(r, r->una, *clock(test));
+	inc_requester_nak_seq(r, r->una, *clock(test));
 	expect_again(test, r->una, 4);
 	for (u32 i = 0; i < 100; i++) {
-		inc_req_ack(r, inc_psn_add(r->una, 3), *clock(test) += 10);
+		inc_requester_ack(r, inc_psn_add(r->una, 3),
+				  *clock(test) += 10);
 		send(test, 4);
 	}
-	inc_req_ack(r, inc_psn_add(r->una, 3), *clock(test) += 10);
+	inc_requester_ack(r, inc_psn_add(r->una, 3), *clock(test) += 10);
 	KUNIT_EXPECT_EQ(test, fills(test, r), 12U);
 }
 
@@ -424,7 +447,7 @@ static struct kunit_case req_cases[] = {
 };
 
 static struct kunit_suite req_suite = {
-	.name = "rdma_inc_req",
+	.name = "rdma_inc_requester",
 	.init = req_init,
 	.test_cases = req_cases,
 };

@@ -55,7 +55,7 @@ struct link {
 struct model {
 	struct inc_rng	rng;
 	struct link	link;
-	struct inc_req	r;
+	struct inc_requester	r;
 	u64		now, timer, wire_free;
 	u32		first_psn;
 	/* The switch. */
@@ -145,18 +145,19 @@ static void kick(struct kunit *test, struct model *m)
 	for (;;) {
 		struct event e = { .what = ARRIVAL };
 		struct inc_wqe *w;
-		enum inc_req_kind kind;
-		enum inc_req_end end;
+		enum inc_requester_kind kind;
+		enum inc_requester_end end;
 
 		if (m->r.next == m->r.max && m->pushed < m->may_push) {
-			w = inc_req_push(&m->r);
+			w = inc_requester_push(&m->r);
 			if (w)
 				w->imm = m->pushed++;
 		}
 		end = m->lazy ? INC_REQ_END_SHARED : INC_REQ_END;
-		w = inc_req_next(&m->r, m->now,
-				 m->pushed < m->may_push ? INC_REQ_MORE : end,
-				 &e.psn, &e.ackreq, &kind);
+		w = inc_requester_next(&m->r, m->now,
+				       m->pushed < m->may_push ? INC_REQ_MORE :
+								 end,
+				       &e.psn, &e.ackreq, &kind);
 		if (!w)
 			break;
 		KUNIT_ASSERT_EQ(test, inc_psn_add(m->first_psn, w->imm), e.psn);
@@ -168,7 +169,7 @@ static void kick(struct kunit *test, struct model *m)
 		transmit(m, e);
 	}
 	KUNIT_ASSERT_LE(test, inc_psn_diff(m->r.max, m->r.una), m->r.window);
-	deadline = inc_req_deadline(&m->r);
+	deadline = inc_requester_deadline(&m->r);
 	m->timer = deadline ? max(deadline, m->now) +
 			      inc_rnd_below(&m->rng, TICK) : 0;
 }
@@ -192,17 +193,17 @@ static void work(struct model *m)
 
 static void respond(struct kunit *test, struct model *m, const struct event *e)
 {
-	enum inc_req_verdict v = INC_REQ_OLD;
+	enum inc_requester_verdict v = INC_REQ_OLD;
 
 	switch (e->what) {
 	case ACK:
-		v = inc_req_ack(&m->r, e->psn, m->now);
+		v = inc_requester_ack(&m->r, e->psn, m->now);
 		break;
 	case NAK:
-		v = inc_req_nak_seq(&m->r, e->psn, m->now);
+		v = inc_requester_nak_seq(&m->r, e->psn, m->now);
 		break;
 	case RNR:
-		v = inc_req_rnr_nak(&m->r, e->psn, 0x20 | 12, m->now);
+		v = inc_requester_rnr_nak(&m->r, e->psn, 0x20 | 12, m->now);
 		break;
 	case WORK:
 		work(m);
@@ -218,7 +219,7 @@ static void respond(struct kunit *test, struct model *m, const struct event *e)
 
 static void expire(struct kunit *test, struct model *m)
 {
-	enum inc_req_timer what = inc_req_timeout(&m->r, m->now);
+	enum inc_requester_timer what = inc_requester_timeout(&m->r, m->now);
 
 	m->timer = 0;
 	KUNIT_ASSERT_NE_MSG(test, what, INC_REQ_TIMER_DEAD, "at %u of %u",
@@ -255,7 +256,7 @@ static void simulate(struct kunit *test, struct model *m)
 	}
 	KUNIT_ASSERT_EQ(test, m->delivered, (unsigned int)NPKT);
 	KUNIT_ASSERT_EQ(test, m->r.una, inc_psn_add(m->first_psn, NPKT));
-	KUNIT_ASSERT_EQ(test, inc_req_deadline(&m->r), 0ULL);
+	KUNIT_ASSERT_EQ(test, inc_requester_deadline(&m->r), 0ULL);
 }
 
 static void prepare(struct model *m, u64 seed, u16 window)
@@ -266,8 +267,8 @@ static void prepare(struct model *m, u64 seed, u16 window)
 		       0xffffff - inc_rnd_below(&m->rng, NPKT);
 	m->epsn = m->first_psn;
 	m->now = 1000000;
-	inc_req_init(&m->r, m->first_psn);
-	inc_req_tune(&m->r, window, 2500, 10000000);
+	inc_requester_init(&m->r, m->first_psn);
+	inc_requester_tune(&m->r, window, 2500, 10000000);
 }
 
 static u16 some_window(struct model *m)
@@ -293,7 +294,7 @@ static void nothing_twice(struct kunit *test)
 	inc_rng_init(&rng, test);
 	for (unsigned int i = 0; i < n; i++) {
 		prepare(m, inc_rnd(&rng), 64);
-		inc_req_tune(&m->r, some_window(m), 2500, 10000000);
+		inc_requester_tune(&m->r, some_window(m), 2500, 10000000);
 		m->link.delay = delays[inc_rnd_below(&rng, ARRAY_SIZE(delays))];
 		m->link.serial = serials[inc_rnd_below(&rng, ARRAY_SIZE(serials))];
 		simulate(test, m);
@@ -321,7 +322,7 @@ static void burst_after_quiet(struct kunit *test)
 	inc_rng_init(&rng, test);
 	for (unsigned int i = 0; i < n; i++) {
 		prepare(m, inc_rnd(&rng), 64);
-		inc_req_tune(&m->r, some_window(m), 2500, 10000000);
+		inc_requester_tune(&m->r, some_window(m), 2500, 10000000);
 		m->link.delay = 10 + inc_rnd_below(&m->rng, 1000);
 		m->link.serial = serials[inc_rnd_below(&rng, ARRAY_SIZE(serials))];
 		m->singles = 100;
@@ -346,7 +347,7 @@ static void faults(struct kunit *test)
 		unsigned int cost;
 
 		prepare(m, inc_rnd(&rng), 64);
-		inc_req_tune(&m->r, some_window(m), 2500, 10000000);
+		inc_requester_tune(&m->r, some_window(m), 2500, 10000000);
 		m->lazy = i & 1;
 		m->link.delay = 20 + inc_rnd_below(&m->rng, 500);
 		m->link.serial = 1 + inc_rnd_below(&m->rng, 100);
@@ -381,7 +382,7 @@ static void reordering(struct kunit *test)
 	inc_rng_init(&rng, test);
 	for (unsigned int i = 0; i < n; i++) {
 		prepare(m, inc_rnd(&rng), 64);
-		inc_req_tune(&m->r, some_window(m), 2500, 10000000);
+		inc_requester_tune(&m->r, some_window(m), 2500, 10000000);
 		m->lazy = i & 1;
 		m->link.delay = 100;
 		m->link.serial = 10;
@@ -400,7 +401,7 @@ static struct kunit_case req_model_cases[] = {
 };
 
 static struct kunit_suite req_model_suite = {
-	.name = "rdma_inc_req_model",
+	.name = "rdma_inc_requester_model",
 	.test_cases = req_model_cases,
 };
 

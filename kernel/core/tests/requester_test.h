@@ -16,18 +16,19 @@
 #define INITIAL_RTO	50000		/* what requester.c says */
 
 struct req_test {
-	struct inc_req	r;
-	struct inc_req	before;
+	struct inc_requester	r;
+	struct inc_requester	before;
 	u64		now;
 };
 
-static inline struct inc_req *setup(struct kunit *test, u32 psn, u16 window)
+static inline struct inc_requester *setup(struct kunit *test, u32 psn,
+					  u16 window)
 {
 	struct req_test *t = test->priv;
 
 	t->now = START;
-	inc_req_init(&t->r, psn);
-	inc_req_tune(&t->r, window, MIN_RTO, DEAD);
+	inc_requester_init(&t->r, psn);
+	inc_requester_tune(&t->r, window, MIN_RTO, DEAD);
 	return &t->r;
 }
 
@@ -56,13 +57,15 @@ struct sent {
 	bool		ackreq, again, asks;
 };
 
-static inline struct sent next_end(struct kunit *test, enum inc_req_end end)
+static inline struct sent next_end(struct kunit *test,
+				   enum inc_requester_end end)
 {
 	struct req_test *t = test->priv;
-	enum inc_req_kind kind;
+	enum inc_requester_kind kind;
 	struct sent s = {};
 
-	s.wqe = inc_req_next(&t->r, t->now, end, &s.psn, &s.ackreq, &kind);
+	s.wqe = inc_requester_next(&t->r, t->now, end, &s.psn, &s.ackreq,
+				   &kind);
 	s.again = s.wqe && kind == INC_REQ_AGAIN;
 	s.asks = s.wqe && kind == INC_REQ_ASK;
 	return s;
@@ -79,7 +82,7 @@ static inline void send(struct kunit *test, unsigned int n)
 	struct req_test *t = test->priv;
 
 	for (unsigned int i = 0; i < n; i++) {
-		struct inc_wqe *w = inc_req_push(&t->r);
+		struct inc_wqe *w = inc_requester_push(&t->r);
 
 		KUNIT_ASSERT_NOT_NULL(test, w);
 		w->imm = inc_psn_add(t->r.max, -1);

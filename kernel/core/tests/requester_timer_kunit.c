@@ -10,22 +10,24 @@
 
 static void timeout_backs_off(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 5, 64);
+	struct inc_requester *r = setup(test, 5, 64);
 	u64 interval = INITIAL_RTO, at = START;
 	unsigned int n = 0;
 
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, START), INC_REQ_TIMER_IDLE);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, START),
+			INC_REQ_TIMER_IDLE);
 	send(test, 4);
 	for (;;) {
-		enum inc_req_timer what;
+		enum inc_requester_timer what;
 
-		KUNIT_ASSERT_EQ_MSG(test, inc_req_deadline(r), at + interval,
-				    "time-out %u", n);
-		KUNIT_ASSERT_EQ(test, inc_req_timeout(r, at + interval - 1),
+		KUNIT_ASSERT_EQ_MSG(test, inc_requester_deadline(r),
+				    at + interval, "time-out %u", n);
+		KUNIT_ASSERT_EQ(test,
+				inc_requester_timeout(r, at + interval - 1),
 				INC_REQ_TIMER_LATER);
 		at += interval;
 		*clock(test) = at;
-		what = inc_req_timeout(r, at);
+		what = inc_requester_timeout(r, at);
 		if (what == INC_REQ_TIMER_DEAD)
 			break;
 		KUNIT_ASSERT_EQ(test, what, INC_REQ_TIMER_BACK);
@@ -42,68 +44,69 @@ static void timeout_backs_off(struct kunit *test)
 /* However long the round trip: neither spurious nor never. */
 static void timeout_caps(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 	u64 at;
 
 	/* A round trip of 300 ms: two of them, not the fifth of the dead time. */
 	send(test, 1);
 	*clock(test) += 300000;
-	inc_req_ack(r, 0, *clock(test));
+	inc_requester_ack(r, 0, *clock(test));
 	send(test, 1);
 	at = *clock(test);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), at + 600000);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), at + 600000);
 	/* One of 10 us: the floor. */
 	r = setup(test, 0, 64);
 	send(test, 1);
 	*clock(test) += 10;
-	inc_req_ack(r, 0, *clock(test));
+	inc_requester_ack(r, 0, *clock(test));
 	send(test, 1);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *clock(test) + MIN_RTO);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r),
+			*clock(test) + MIN_RTO);
 }
 
 /* Only a measured round trip ends the back-off, or a NAK. */
 static void backoff_ends(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 	u64 *now = clock(test);
 
 	send(test, 1);
-	inc_req_ack(r, 0, *now += 10);
+	inc_requester_ack(r, 0, *now += 10);
 	/* Only the first of these two is timed. */
 	send(test, 1);
 	send(test, 1);
-	*now = inc_req_deadline(r);
-	inc_req_timeout(r, *now);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + 2 * MIN_RTO);
+	*now = inc_requester_deadline(r);
+	inc_requester_timeout(r, *now);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now + 2 * MIN_RTO);
 	expect_again(test, 1, 1);
 	/* Progress by what was repeated says nothing of the round trip. */
-	inc_req_ack(r, 1, *now += 5);
+	inc_requester_ack(r, 1, *now += 5);
 	expect_again(test, 2, 1);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + 2 * MIN_RTO);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now + 2 * MIN_RTO);
 	send(test, 1);
-	inc_req_ack(r, 3, *now += 10);
+	inc_requester_ack(r, 3, *now += 10);
 	send(test, 1);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + MIN_RTO);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now + MIN_RTO);
 
-	*now = inc_req_deadline(r);
-	inc_req_timeout(r, *now);
+	*now = inc_requester_deadline(r);
+	inc_requester_timeout(r, *now);
 	expect_again(test, 4, 1);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + 2 * MIN_RTO);
-	inc_req_nak_seq(r, 4, *now += 5);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now + 2 * MIN_RTO);
+	inc_requester_nak_seq(r, 4, *now += 5);
 	expect_again(test, 4, 1);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now + MIN_RTO);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now + MIN_RTO);
 }
 
 /* Ten in flight, and a time-out: the oldest goes out again, nothing else. */
-static struct inc_req *probing(struct kunit *test)
+static struct inc_requester *probing(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xfffffc, 16);
+	struct inc_requester *r = setup(test, 0xfffffc, 16);
 	struct sent s;
 
 	send(test, 10);
-	*clock(test) = inc_req_deadline(r);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
-	KUNIT_EXPECT_NOT_NULL(test, inc_req_push(r));
+	*clock(test) = inc_requester_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
+	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 	s = next(test, false);
 	KUNIT_EXPECT_TRUE(test, s.wqe && s.psn == 0xfffffc && s.again && s.ackreq);
 	/* New packets wait, too. */
@@ -117,11 +120,12 @@ static struct inc_req *probing(struct kunit *test)
  */
 static void probe_finds_loss(struct kunit *test)
 {
-	struct inc_req *r = probing(test);
+	struct inc_requester *r = probing(test);
 
 	/* Three quarters of it are not enough for all. */
 	r->cwnd = 11;
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 0xfffffc, *clock(test) += 10),
+	KUNIT_EXPECT_EQ(test,
+			inc_requester_ack(r, 0xfffffc, *clock(test) += 10),
 			INC_REQ_PROGRESS);
 	for (u32 i = 1; i < 11; i++) {
 		struct sent s = next(test, true);
@@ -132,7 +136,7 @@ static void probe_finds_loss(struct kunit *test)
 			continue;
 		KUNIT_EXPECT_TRUE(test, s.ackreq);
 		KUNIT_EXPECT_NULL(test, next(test, true).wqe);
-		inc_req_ack(r, s.psn, *clock(test) += 10);
+		inc_requester_ack(r, s.psn, *clock(test) += 10);
 	}
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 }
@@ -140,21 +144,21 @@ static void probe_finds_loss(struct kunit *test)
 /* The member has them all, and was slow: nothing else is repeated. */
 static void probe_finds_delay(struct kunit *test)
 {
-	struct inc_req *r = probing(test);
+	struct inc_requester *r = probing(test);
 	struct sent s;
 
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 5, *clock(test) += 10), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 5, *clock(test) += 10), INC_REQ_PROGRESS);
 	s = next(test, true);
 	KUNIT_EXPECT_TRUE(test, s.wqe && s.psn == 6 && !s.again);
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 
 	/* Some of them: the others are still on their way, or time out. */
 	r = probing(test);
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 2, *clock(test) += 10), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 2, *clock(test) += 10), INC_REQ_PROGRESS);
 	s = next(test, true);
 	KUNIT_EXPECT_TRUE(test, s.wqe && s.psn == 6 && !s.again);
-	*clock(test) = inc_req_deadline(r);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
+	*clock(test) = inc_requester_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
 	KUNIT_EXPECT_EQ(test, next(test, true).psn, 3U);
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 }
@@ -162,34 +166,34 @@ static void probe_finds_delay(struct kunit *test)
 /* A probe that is lost is sent again, alone; a NAK or RNR NAK ends it. */
 static void probe_ends(struct kunit *test)
 {
-	struct inc_req *r = probing(test);
+	struct inc_requester *r = probing(test);
 
 	r->cwnd = 11;
-	*clock(test) = inc_req_deadline(r);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
+	*clock(test) = inc_requester_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
 	KUNIT_EXPECT_EQ(test, next(test, true).psn, 0xfffffcU);
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 	/* An old ACK tells nothing. */
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 0xfffffb, *clock(test)), INC_REQ_OLD);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 0xfffffb, *clock(test)), INC_REQ_OLD);
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 0xfffffc, *clock(test)), INC_REQ_BACK);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 0xfffffc, *clock(test)), INC_REQ_BACK);
 	for (u32 i = 0; i < 8; i++)
 		KUNIT_EXPECT_EQ(test, next(test, true).psn, inc_psn_add(0xfffffc, i));
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 
 	r = probing(test);
-	KUNIT_EXPECT_EQ(test, inc_req_nak_seq(r, 1, *clock(test)), INC_REQ_BACK);
+	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 1, *clock(test)), INC_REQ_BACK);
 	for (u32 i = 1; i < 7; i++)
 		KUNIT_EXPECT_EQ(test, next(test, true).psn, i);
 
 	r = probing(test);
-	KUNIT_EXPECT_EQ(test, inc_req_rnr_nak(r, 0xfffffc, 1, *clock(test)), INC_REQ_WAIT);
+	KUNIT_EXPECT_EQ(test, inc_requester_rnr_nak(r, 0xfffffc, 1, *clock(test)), INC_REQ_WAIT);
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
-	*clock(test) = inc_req_deadline(r);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_RESUME);
+	*clock(test) = inc_requester_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_RESUME);
 	expect_again(test, 0xfffffc, 1);
 	/* Nothing was lost. */
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 0xfffffc, *clock(test)), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 0xfffffc, *clock(test)), INC_REQ_PROGRESS);
 	for (u32 i = 1; i < 11; i++)
 		KUNIT_EXPECT_EQ(test, next(test, true).psn, inc_psn_add(0xfffffc, i));
 }
@@ -198,13 +202,13 @@ static void probe_ends(struct kunit *test)
  * However late the timer is at first, the member is asked some times before it is
  * dead. Returns when it is.
  */
-static u64 expect_dead(struct kunit *test, struct inc_req *r, u64 now)
+static u64 expect_dead(struct kunit *test, struct inc_requester *r, u64 now)
 {
-	enum inc_req_timer what;
+	enum inc_requester_timer what;
 	unsigned int n = 0;
 
-	while ((what = inc_req_timeout(r, now)) == INC_REQ_TIMER_BACK && n++ < 100)
-		now = inc_req_deadline(r);
+	while ((what = inc_requester_timeout(r, now)) == INC_REQ_TIMER_BACK && n++ < 100)
+		now = inc_requester_deadline(r);
 	KUNIT_EXPECT_EQ(test, what, INC_REQ_TIMER_DEAD);
 	KUNIT_EXPECT_GE(test, r->tries, 5);
 	return now;
@@ -213,16 +217,16 @@ static u64 expect_dead(struct kunit *test, struct inc_req *r, u64 now)
 /* Time in which the timer should have run, and did not, is nobody's silence. */
 static void dead_not_by_late_timers(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 	u64 now, stood = 0;
 
 	send(test, 1);
 	for (int i = 0; i < 4; i++) {
-		now = inc_req_deadline(r) + 2 * DEAD;
+		now = inc_requester_deadline(r) + 2 * DEAD;
 		stood += 2 * DEAD;
-		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, now), INC_REQ_TIMER_BACK);
+		KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, now), INC_REQ_TIMER_BACK);
 	}
-	now = expect_dead(test, r, inc_req_deadline(r));
+	now = expect_dead(test, r, inc_requester_deadline(r));
 	KUNIT_EXPECT_GE(test, now - stood, (u64)START + DEAD);
 	KUNIT_EXPECT_LE(test, now - stood, (u64)START + DEAD + DEAD / 5);
 }
@@ -230,17 +234,17 @@ static void dead_not_by_late_timers(struct kunit *test)
 /* The dead time begins anew with each sign of life, and not with an old one. */
 static void dead_not_with_signs_of_life(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 	u64 now;
 
 	send(test, 1);
 	for (int i = 0; i < 100; i++) {
-		now = inc_req_deadline(r);
-		inc_req_alive(r, now - DEAD / 2);
-		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, now), INC_REQ_TIMER_BACK);
+		now = inc_requester_deadline(r);
+		inc_requester_alive(r, now - DEAD / 2);
+		KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, now), INC_REQ_TIMER_BACK);
 	}
-	inc_req_alive(r, START);
-	now = expect_dead(test, r, inc_req_deadline(r)) - now;
+	inc_requester_alive(r, START);
+	now = expect_dead(test, r, inc_requester_deadline(r)) - now;
 	KUNIT_EXPECT_GE(test, now, (u64)DEAD / 2);
 	KUNIT_EXPECT_LE(test, now, (u64)DEAD);
 }
@@ -248,50 +252,51 @@ static void dead_not_with_signs_of_life(struct kunit *test)
 /* It was found dead, but there is doubt: it is asked again, and has a fifth more. */
 static void dead_with_a_reprieve(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 	u64 now, end;
 
 	send(test, 1);
-	now = expect_dead(test, r, inc_req_deadline(r));
+	now = expect_dead(test, r, inc_requester_deadline(r));
 	for (int i = 0; i < 3; i++) {
-		inc_req_reprieve(r, now);
+		inc_requester_reprieve(r, now);
 		end = now + DEAD / 5;
 		do {
-			KUNIT_ASSERT_EQ(test, inc_req_timeout(r, now),
+			KUNIT_ASSERT_EQ(test, inc_requester_timeout(r, now),
 					INC_REQ_TIMER_BACK);
-			now = inc_req_deadline(r);
+			now = inc_requester_deadline(r);
 		} while (now < end);
-		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, now), INC_REQ_TIMER_DEAD);
+		KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, now), INC_REQ_TIMER_DEAD);
 	}
 }
 
 /* The first packet of a peer: what was sent before is sent again, at once. */
 static void heard(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 
-	inc_req_heard(r, START);
+	inc_requester_heard(r, START);
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 	send(test, 3);
-	*clock(test) = inc_req_deadline(r);
-	inc_req_timeout(r, *clock(test));
+	*clock(test) = inc_requester_deadline(r);
+	inc_requester_timeout(r, *clock(test));
 	expect_again(test, 0, 1);
-	inc_req_heard(r, *clock(test) += 1000);
+	inc_requester_heard(r, *clock(test) += 1000);
 	expect_again(test, 0, 3);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *clock(test) + INITIAL_RTO);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r),
+			*clock(test) + INITIAL_RTO);
 }
 
 static void dead_counts_from_progress(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 
 	send(test, 10);
 	/* Half the dead time before each ACK: it lives. */
 	for (u32 psn = 0; psn < 9; psn++) {
 		*clock(test) += DEAD / 2;
-		KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)),
+		KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)),
 				INC_REQ_TIMER_BACK);
-		inc_req_ack(r, psn, *clock(test));
+		inc_requester_ack(r, psn, *clock(test));
 	}
 	expect_dead(test, r, *clock(test) + DEAD);
 }
@@ -299,14 +304,14 @@ static void dead_counts_from_progress(struct kunit *test)
 /* An idle hour is no silence; what is sent after it has all its time. */
 static void dead_not_by_idleness(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 
 	send(test, 1);
-	inc_req_ack(r, 0, START + 100);
+	inc_requester_ack(r, 0, START + 100);
 	*clock(test) += 3600ULL * 1000000;
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_IDLE);
-	inc_req_push(r);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_IDLE);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_IDLE);
+	inc_requester_push(r);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_IDLE);
 	next(test, true);
 	expect_dead(test, r, *clock(test) + DEAD - 1);
 }
@@ -314,16 +319,16 @@ static void dead_not_by_idleness(struct kunit *test)
 /* A member that refuses and refuses is dead, too. */
 static void dead_by_rnr(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
-	enum inc_req_timer what;
+	struct inc_requester *r = setup(test, 0, 64);
+	enum inc_requester_timer what;
 
 	send(test, 2);
 	for (;;) {
 		u64 *now = clock(test);
 
-		KUNIT_ASSERT_EQ(test, inc_req_rnr_nak(r, 0, 21, *now), INC_REQ_WAIT);
-		*now = inc_req_deadline(r);
-		what = inc_req_timeout(r, *now);
+		KUNIT_ASSERT_EQ(test, inc_requester_rnr_nak(r, 0, 21, *now), INC_REQ_WAIT);
+		*now = inc_requester_deadline(r);
+		what = inc_requester_timeout(r, *now);
 		if (what == INC_REQ_TIMER_DEAD)
 			break;
 		KUNIT_ASSERT_EQ(test, what, INC_REQ_TIMER_RESUME);
@@ -337,34 +342,34 @@ static void dead_by_rnr(struct kunit *test)
 /* One that says so again and again before it is asked again is no better off. */
 static void dead_by_early_rnr(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
-	enum inc_req_timer what = INC_REQ_TIMER_LATER;
+	struct inc_requester *r = setup(test, 0, 64);
+	enum inc_requester_timer what = INC_REQ_TIMER_LATER;
 	u64 *now = clock(test);
 
 	send(test, 2);
-	inc_req_rnr_nak(r, 0, 27, *now);
+	inc_requester_rnr_nak(r, 0, 27, *now);
 	while (what != INC_REQ_TIMER_DEAD) {
 		*now += 10000;
 		KUNIT_ASSERT_LT(test, *now, (u64)START + 2 * DEAD);
-		what = inc_req_timeout(r, *now);
+		what = inc_requester_timeout(r, *now);
 		if (what == INC_REQ_TIMER_RESUME)
 			expect_again(test, 0, 1);
-		inc_req_rnr_nak(r, 0, 27, *now);
+		inc_requester_rnr_nak(r, 0, 27, *now);
 	}
 }
 
 /* A parent may, but not be silent. */
 static void patience(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 	u64 *now = clock(test);
 
 	r->patient = true;
 	send(test, 2);
 	for (int i = 0; i < 200; i++) {
-		KUNIT_ASSERT_EQ(test, inc_req_rnr_nak(r, 0, 21, *now), INC_REQ_WAIT);
-		*now = inc_req_deadline(r);
-		KUNIT_ASSERT_EQ(test, inc_req_timeout(r, *now), INC_REQ_TIMER_RESUME);
+		KUNIT_ASSERT_EQ(test, inc_requester_rnr_nak(r, 0, 21, *now), INC_REQ_WAIT);
+		*now = inc_requester_deadline(r);
+		KUNIT_ASSERT_EQ(test, inc_requester_timeout(r, *now), INC_REQ_TIMER_RESUME);
 		expect_again(test, 0, 1);
 	}
 	KUNIT_EXPECT_GE(test, *now, (u64)START + 3 * DEAD);
@@ -390,7 +395,7 @@ static void naks_cost_little(struct kunit *test)
 
 	for (int i = 0; i < 4; i++) {
 		bool rnr = i & 1, advances = i & 2;
-		struct inc_req *r = setup(test, 0, window);
+		struct inc_requester *r = setup(test, 0, window);
 		unsigned int n = 0;
 
 		send(test, window);
@@ -398,12 +403,12 @@ static void naks_cost_little(struct kunit *test)
 			u32 psn = advances ? nak : 0;
 
 			if (rnr)
-				inc_req_rnr_nak(r, psn, 1, *clock(test));
+				inc_requester_rnr_nak(r, psn, 1, *clock(test));
 			else
-				inc_req_nak_seq(r, psn, *clock(test));
+				inc_requester_nak_seq(r, psn, *clock(test));
 			*clock(test) += 1000;
 			if (rnr)
-				inc_req_timeout(r, *clock(test));
+				inc_requester_timeout(r, *clock(test));
 			n += drain(test);
 		}
 		KUNIT_EXPECT_LE_MSG(test, n, rnr ? 112 : 5 * window,
@@ -414,7 +419,7 @@ static void naks_cost_little(struct kunit *test)
 /* RFC 6298 in 1/1024 microseconds, to compare the integers with. */
 static void rtt_estimate(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 	s64 srtt = 0, rttvar = 0;
 	struct inc_rng rng;
 
@@ -425,7 +430,7 @@ static void rtt_estimate(struct kunit *test)
 
 		send(test, 1);
 		*clock(test) += rtt;
-		inc_req_ack(r, i, *clock(test));
+		inc_requester_ack(r, i, *clock(test));
 		if (!i) {
 			srtt = x;
 			rttvar = x / 2;
@@ -446,72 +451,72 @@ static void rtt_estimate(struct kunit *test)
 /* Karn: a packet that was repeated measures nothing. */
 static void karn(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0, 64);
+	struct inc_requester *r = setup(test, 0, 64);
 
 	send(test, 3);
 	*clock(test) += 40000;
-	inc_req_nak_seq(r, 1, *clock(test));
+	inc_requester_nak_seq(r, 1, *clock(test));
 	expect_again(test, 1, 2);
 	*clock(test) += 7;
-	inc_req_ack(r, 2, *clock(test));
+	inc_requester_ack(r, 2, *clock(test));
 	KUNIT_EXPECT_EQ(test, r->srtt, 0U);
 	/* The next one that is not repeated does. */
 	send(test, 1);
 	*clock(test) += 300;
-	inc_req_ack(r, 3, *clock(test));
+	inc_requester_ack(r, 3, *clock(test));
 	KUNIT_EXPECT_EQ(test, r->srtt, 300U);
 	KUNIT_EXPECT_EQ(test, r->rttvar, 150U);
 	/* After a time-out neither. */
 	send(test, 1);
-	*clock(test) = inc_req_deadline(r);
-	inc_req_timeout(r, *clock(test));
+	*clock(test) = inc_requester_deadline(r);
+	inc_requester_timeout(r, *clock(test));
 	expect_again(test, 4, 1);
-	inc_req_ack(r, 4, *clock(test) + 1);
+	inc_requester_ack(r, 4, *clock(test) + 1);
 	KUNIT_EXPECT_EQ(test, r->srtt, 300U);
 }
 
 /* Has just had an acknowledgment. */
-static struct inc_req *asking(struct kunit *test)
+static struct inc_requester *asking(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xffffff, 64);
+	struct inc_requester *r = setup(test, 0xffffff, 64);
 
 	send(test, 1);
-	inc_req_ack(r, 0xffffff, *clock(test) += 10);
+	inc_requester_ack(r, 0xffffff, *clock(test) += 10);
 	return r;
 }
 
 /* Some short results in a row share an acknowledgment, one alone has its own. */
 static void asks_with_others(struct kunit *test)
 {
-	struct inc_req *r = setup(test, 0xfffffe, 64);
+	struct inc_requester *r = setup(test, 0xfffffe, 64);
 	u64 *now = clock(test);
 
 	for (u32 i = 0; i < 9; i++) {
 		struct sent s;
 
-		inc_req_push(r);
+		inc_requester_push(r);
 		s = next_end(test, INC_REQ_END_SHARED);
 		KUNIT_EXPECT_EQ_MSG(test, s.ackreq, i % 7 == 0, "packet %u", i);
 		KUNIT_EXPECT_FALSE(test, s.again || s.asks);
 		if (s.ackreq)
-			inc_req_ack(r, s.psn, *now + 10);
+			inc_requester_ack(r, s.psn, *now + 10);
 		*now += 400;
 	}
 	/* The last one asks for itself, after a time. */
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *now - 400 + MIN_RTO);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now - 400 + MIN_RTO);
 }
 
 /* The time-out runs from when it asked. */
 static void asks_later(struct kunit *test)
 {
-	struct inc_req *r = asking(test);
+	struct inc_requester *r = asking(test);
 	struct sent s;
 
 	*clock(test) += MIN_RTO - 1;
 	send(test, 1);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), START + 10 + 2 * MIN_RTO - 1);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), START + 10 + 2 * MIN_RTO - 1);
 	*clock(test) += 1;
-	inc_req_push(r);
+	inc_requester_push(r);
 	s = next_end(test, INC_REQ_END_SHARED);
 	KUNIT_EXPECT_FALSE(test, s.ackreq);
 }
@@ -519,56 +524,61 @@ static void asks_later(struct kunit *test)
 /* Nobody asked, nothing follows: the newest goes out again, to ask. */
 static void asks_alone(struct kunit *test)
 {
-	struct inc_req *r = asking(test);
+	struct inc_requester *r = asking(test);
 	struct sent s;
 	u64 at;
 
 	for (u32 i = 0; i < 3; i++) {
-		inc_req_push(r);
+		inc_requester_push(r);
 		KUNIT_EXPECT_FALSE(test, next_end(test, INC_REQ_END_SHARED).ackreq);
 	}
-	at = inc_req_deadline(r);
+	at = inc_requester_deadline(r);
 	KUNIT_EXPECT_EQ(test, at, START + 10 + MIN_RTO);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, at - 1), INC_REQ_TIMER_LATER);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at - 1),
+			INC_REQ_TIMER_LATER);
 	*clock(test) = at;
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, at), INC_REQ_TIMER_ASK);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at), INC_REQ_TIMER_ASK);
 	s = next_end(test, INC_REQ_END_SHARED);
 	KUNIT_EXPECT_TRUE(test, s.wqe && s.psn == 2 && s.asks && s.ackreq);
 	KUNIT_EXPECT_NULL(test, next_end(test, INC_REQ_END_SHARED).wqe);
 	/* New packets do not wait for the answer, which measures the round trip. */
-	inc_req_push(r);
+	inc_requester_push(r);
 	s = next_end(test, INC_REQ_END_SHARED);
 	KUNIT_EXPECT_TRUE(test, s.psn == 3 && !s.asks && !s.again && !s.ackreq);
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 2, at + 70), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 2, at + 70),
+			INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, r->srtt, 10U - 10 / 8 + 70 / 8);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), at + 70 + MIN_RTO);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), at + 70 + MIN_RTO);
 	/* It came too late: everything is acknowledged. */
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, at + 9000), INC_REQ_TIMER_ASK);
-	KUNIT_EXPECT_EQ(test, inc_req_ack(r, 3, at + 9001), INC_REQ_PROGRESS);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at + 9000),
+			INC_REQ_TIMER_ASK);
+	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 3, at + 9001),
+			INC_REQ_PROGRESS);
 	KUNIT_EXPECT_NULL(test, next_end(test, INC_REQ_END_SHARED).wqe);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), 0ULL);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), 0ULL);
 }
 
 /* What asked is lost, too: from there on it is as any other time-out. */
 static void asks_in_vain(struct kunit *test)
 {
-	struct inc_req *r = asking(test);
+	struct inc_requester *r = asking(test);
 
 	for (u32 i = 0; i < 3; i++) {
-		inc_req_push(r)->imm = i;
+		inc_requester_push(r)->imm = i;
 		next_end(test, INC_REQ_END_SHARED);
 	}
-	*clock(test) = inc_req_deadline(r);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_ASK);
+	*clock(test) = inc_requester_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_ASK);
 	KUNIT_EXPECT_TRUE(test, next_end(test, INC_REQ_END_SHARED).asks);
-	KUNIT_EXPECT_EQ(test, inc_req_deadline(r), *clock(test) + MIN_RTO);
-	*clock(test) = inc_req_deadline(r);
-	KUNIT_EXPECT_EQ(test, inc_req_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
+	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r),
+			*clock(test) + MIN_RTO);
+	*clock(test) = inc_requester_deadline(r);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
 	expect_again(test, 0, 1);
 	/* The member has the oldest alone. */
-	inc_req_ack(r, 0, *clock(test) += 10);
+	inc_requester_ack(r, 0, *clock(test) += 10);
 	expect_again(test, 1, 2);
-	*clock(test) = inc_req_deadline(r);
+	*clock(test) = inc_requester_deadline(r);
 	expect_dead(test, r, *clock(test) + DEAD);
 }
 
@@ -599,7 +609,7 @@ static struct kunit_case req_timer_cases[] = {
 };
 
 static struct kunit_suite req_timer_suite = {
-	.name = "rdma_inc_req_timer",
+	.name = "rdma_inc_requester_timer",
 	.init = req_init,
 	.test_cases = req_timer_cases,
 };

@@ -18,7 +18,7 @@
 #define SLOTS	16
 #define RKEY	0xcafe0001
 
-static const struct inc_resp fresh = {
+static const struct inc_responder fresh = {
 	.epsn	= 100,
 	.rkey	= RKEY,
 	.stride	= STRIDE,
@@ -35,9 +35,9 @@ static struct inc_pkt mk(u8 opcode, u32 psn, u16 payload_len, u32 dmalen)
 }
 
 /* A responder in the middle of a message of @dmalen bytes, @done of them in. */
-static struct inc_resp in_message(u32 dmalen, u32 done)
+static struct inc_responder in_message(u32 dmalen, u32 done)
 {
-	struct inc_resp r = fresh;
+	struct inc_responder r = fresh;
 
 	r.in_msg = true;
 	r.dmalen = dmalen;
@@ -46,21 +46,21 @@ static struct inc_resp in_message(u32 dmalen, u32 done)
 }
 
 /* The verdict, and that nothing but nak_sent was touched. */
-static enum inc_resp_verdict judge(struct kunit *test, struct inc_resp *r,
-				   const struct inc_pkt *pkt)
+static enum inc_responder_verdict
+judge(struct kunit *test, struct inc_responder *r, const struct inc_pkt *pkt)
 {
-	struct inc_resp before = *r;
-	enum inc_resp_verdict v = inc_resp_check(r, pkt);
+	struct inc_responder before = *r;
+	enum inc_responder_verdict v = inc_responder_check(r, pkt);
 
-	if (v == INC_RESP_AHEAD_NAK)
+	if (v == INC_RESP_OOO_NAK)
 		before.nak_sent = true;
 	KUNIT_EXPECT_EQ(test, memcmp(r, &before, sizeof(before)), 0);
 	return v;
 }
 
 /* One packet at the expected PSN, to a copy of @r. */
-static enum inc_resp_verdict one(struct kunit *test, struct inc_resp r, u8 opcode,
-				 u16 payload_len, u32 dmalen)
+static enum inc_responder_verdict one(struct kunit *test, struct inc_responder r, u8 opcode,
+				      u16 payload_len, u32 dmalen)
 {
 	struct inc_pkt pkt = mk(opcode, r.epsn, payload_len, dmalen);
 
@@ -69,11 +69,11 @@ static enum inc_resp_verdict one(struct kunit *test, struct inc_resp r, u8 opcod
 
 static void only(struct kunit *test)
 {
-	struct inc_resp r = fresh;
+	struct inc_responder r = fresh;
 	struct inc_pkt pkt = mk(OP_ONLY_IMM, 100, 60, 60);
 
 	KUNIT_ASSERT_EQ(test, judge(test, &r, &pkt), INC_RESP_NEW);
-	inc_resp_accept(&r, &pkt);
+	inc_responder_accept(&r, &pkt);
 	KUNIT_EXPECT_EQ(test, r.epsn, 101U);
 	KUNIT_EXPECT_EQ(test, r.msn, 1U);
 	KUNIT_EXPECT_FALSE(test, r.in_msg);
@@ -83,7 +83,7 @@ static void only(struct kunit *test)
 
 static void long_message(struct kunit *test)
 {
-	struct inc_resp r = fresh;
+	struct inc_responder r = fresh;
 
 	for (unsigned int i = 0; i < 32; i++) {
 		struct inc_pkt pkt = mk(i == 0 ? OP_FIRST : i == 31 ?
@@ -93,7 +93,7 @@ static void long_message(struct kunit *test)
 		KUNIT_ASSERT_EQ_MSG(test, judge(test, &r, &pkt), INC_RESP_NEW,
 				    "packet %u", i);
 		KUNIT_EXPECT_EQ(test, r.msn, 0U);
-		inc_resp_accept(&r, &pkt);
+		inc_responder_accept(&r, &pkt);
 		KUNIT_EXPECT_EQ(test, r.done, (i + 1) * PMTU);
 		KUNIT_EXPECT_EQ(test, r.in_msg, i < 31);
 	}
@@ -116,7 +116,7 @@ static void opcode_order(struct kunit *test)
 	unsigned int taken = 0;
 
 	for (u32 n = 0; n < 1 << 3 * depth; n++) {
-		struct inc_resp r = fresh;
+		struct inc_responder r = fresh;
 		bool in_msg = false;
 
 		for (unsigned int i = 0; i < depth; i++) {
@@ -138,7 +138,7 @@ static void opcode_order(struct kunit *test)
 					    "sequence 0%o at %u", n, i);
 			if (!want)
 				break;
-			inc_resp_accept(&r, &pkt);
+			inc_responder_accept(&r, &pkt);
 			in_msg = op == OP_FIRST || op == OP_MIDDLE;
 			taken++;
 		}
@@ -163,7 +163,7 @@ struct key_row {
 	u32	rkey;
 	u64	va;
 	u32	dmalen;
-	enum inc_resp_verdict want;
+	enum inc_responder_verdict want;
 };
 
 static void key_and_address(struct kunit *test)
@@ -189,7 +189,7 @@ static void key_and_address(struct kunit *test)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct inc_pkt pkt = mk(OP_ONLY_IMM, 100, 64, rows[i].dmalen);
-		struct inc_resp r = fresh;
+		struct inc_responder r = fresh;
 
 		pkt.rkey = rows[i].rkey;
 		pkt.va = rows[i].va;
@@ -201,7 +201,7 @@ static void key_and_address(struct kunit *test)
 /* 4096 slots of 64 KiB: the whole range of addresses, 2^28. */
 static void largest_tree(struct kunit *test)
 {
-	struct inc_resp r = fresh;
+	struct inc_responder r = fresh;
 	struct inc_pkt pkt;
 
 	r.stride = 65536;
@@ -246,7 +246,7 @@ static void message_length(struct kunit *test)
 
 static void later_length(struct kunit *test)
 {
-	struct inc_resp r = in_message(3 * PMTU + 5, PMTU);
+	struct inc_responder r = in_message(3 * PMTU + 5, PMTU);
 
 	KUNIT_EXPECT_EQ(test, one(test, r, OP_MIDDLE, PMTU, 0), INC_RESP_NEW);
 	KUNIT_EXPECT_EQ(test, one(test, r, OP_MIDDLE, PMTU - 4, 0), INC_RESP_INVALID);
@@ -290,13 +290,13 @@ static void empty_write(struct kunit *test)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(ops); i++) {
 		struct inc_pkt pkt = test_pkt(ops[i], 100, 0, 0);
-		struct inc_resp r = fresh;
+		struct inc_responder r = fresh;
 
 		pkt.rkey = ~RKEY;
 		pkt.va = ~0ULL;
-		KUNIT_EXPECT_TRUE(test, inc_resp_is_empty(&pkt));
+		KUNIT_EXPECT_TRUE(test, inc_responder_is_empty(&pkt));
 		KUNIT_ASSERT_EQ(test, judge(test, &r, &pkt), INC_RESP_NEW);
-		inc_resp_accept(&r, &pkt);
+		inc_responder_accept(&r, &pkt);
 		KUNIT_EXPECT_EQ(test, r.epsn, 101U);
 		KUNIT_EXPECT_EQ(test, r.msn, 1U);
 		KUNIT_EXPECT_FALSE(test, r.in_msg);
@@ -315,7 +315,7 @@ static void empty_write(struct kunit *test)
 
 static void pad_only_at_end(struct kunit *test)
 {
-	struct inc_resp r = fresh;
+	struct inc_responder r = fresh;
 	struct inc_pkt pkt;
 
 	for (u8 pad = 0; pad < 4; pad++) {
@@ -345,7 +345,7 @@ static void psn_window(struct kunit *test)
 	static const s32 ahead[] = { 1, 2, 127, 128, 65536, 0x7ffffe, 0x7fffff };
 	static const u32 epsn[] = { 0, 1, 100, 0x7fffff, 0x800000, 0xfffffe, 0xffffff };
 	static const u8 ops[] = { OP_ONLY_IMM, OP_MIDDLE, OP_LAST, OP_READ, OP_SEND_ONLY };
-	struct inc_resp r;
+	struct inc_responder r;
 	struct inc_pkt pkt;
 
 	for (unsigned int e = 0; e < ARRAY_SIZE(epsn); e++) {
@@ -364,7 +364,7 @@ static void psn_window(struct kunit *test)
 			pkt = mk(ops[i % ARRAY_SIZE(ops)],
 				 (epsn[e] + ahead[i]) & 0xffffff, 9, 77);
 			KUNIT_EXPECT_EQ_MSG(test, judge(test, &r, &pkt),
-					    INC_RESP_AHEAD_NAK, "0x%x + 0x%x",
+					    INC_RESP_OOO_NAK, "0x%x + 0x%x",
 					    epsn[e], ahead[i]);
 		}
 	}
@@ -375,61 +375,68 @@ static void nak_once_per_hole(struct kunit *test)
 	struct inc_pkt ahead = mk(OP_ONLY_IMM, 105, 64, 64);
 	struct inc_pkt next = mk(OP_ONLY_IMM, 100, 64, 64);
 	struct inc_pkt dup = mk(OP_ONLY_IMM, 99, 64, 64);
-	struct inc_resp r = fresh;
+	struct inc_responder r = fresh;
 
-	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_AHEAD_NAK);
-	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_AHEAD);
+	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO_NAK);
+	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO);
 	/* A duplicate fills no hole. */
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &dup), INC_RESP_DUP);
 	ahead.psn = 101;
-	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_AHEAD);
+	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO);
 	/* Looking at the missing one does not either, taking it in does. */
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &next), INC_RESP_NEW);
 	ahead.psn = 102;
-	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_AHEAD);
-	inc_resp_accept(&r, &next);
-	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_AHEAD_NAK);
-	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_AHEAD);
+	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO);
+	inc_responder_accept(&r, &next);
+	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO_NAK);
+	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO);
 }
 
 /* Who is silent is asked if it owes something, by a NAK once for each PSN. */
 static void silence(struct kunit *test)
 {
-	struct inc_resp r = fresh, before = r;
+	struct inc_responder r = fresh, before = r;
 	struct inc_pkt pkt = mk(IB_OPCODE_RC_RDMA_WRITE_FIRST, 100, PMTU, 3 * PMTU);
 
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_NOTHING);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false), INC_RESP_ASK_NOTHING);
 	KUNIT_EXPECT_EQ(test, memcmp(&r, &before, sizeof(r)), 0);
 	/* Whom others wait for is asked, and a NAK is left for a hole. */
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, true), INC_RESP_ASK_RNR);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, true), INC_RESP_ASK_RNR);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, true),
+			INC_RESP_ASK_RNR);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, true),
+			INC_RESP_ASK_RNR);
 	KUNIT_EXPECT_EQ(test, memcmp(&r, &before, sizeof(r)), 0);
 
 	/* The rest of a message. */
-	inc_resp_accept(&r, &pkt);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_NAK);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_RNR);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_RNR);
+	inc_responder_accept(&r, &pkt);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false),
+			INC_RESP_ASK_NAK);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false),
+			INC_RESP_ASK_RNR);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false),
+			INC_RESP_ASK_RNR);
 	pkt = mk(IB_OPCODE_RC_RDMA_WRITE_MIDDLE, 102, PMTU, 0);
-	KUNIT_EXPECT_EQ(test, inc_resp_check(&r, &pkt), INC_RESP_AHEAD);
+	KUNIT_EXPECT_EQ(test, inc_responder_check(&r, &pkt), INC_RESP_OOO);
 	pkt.psn = 101;
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &pkt), INC_RESP_NEW);
-	inc_resp_accept(&r, &pkt);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_NAK);
+	inc_responder_accept(&r, &pkt);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false),
+			INC_RESP_ASK_NAK);
 	pkt = mk(IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE, 102, PMTU, 0);
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &pkt), INC_RESP_NEW);
-	inc_resp_accept(&r, &pkt);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_NOTHING);
+	inc_responder_accept(&r, &pkt);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false), INC_RESP_ASK_NOTHING);
 
 	/* What fills a hole before the first packet of a message. */
 	pkt = mk(IB_OPCODE_RC_RDMA_WRITE_FIRST, 104, PMTU, 3 * PMTU);
-	KUNIT_EXPECT_EQ(test, inc_resp_check(&r, &pkt), INC_RESP_AHEAD_NAK);
-	KUNIT_EXPECT_EQ(test, inc_resp_silence(&r, false), INC_RESP_ASK_RNR);
+	KUNIT_EXPECT_EQ(test, inc_responder_check(&r, &pkt), INC_RESP_OOO_NAK);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false),
+			INC_RESP_ASK_RNR);
 }
 
 static void psn_wrap(struct kunit *test)
 {
-	struct inc_resp r = fresh;
+	struct inc_responder r = fresh;
 	u32 psn = 0xfffff0;
 
 	r.epsn = psn;
@@ -439,7 +446,7 @@ static void psn_wrap(struct kunit *test)
 
 		KUNIT_ASSERT_EQ_MSG(test, judge(test, &r, &pkt), INC_RESP_NEW,
 				    "PSN 0x%x", psn);
-		inc_resp_accept(&r, &pkt);
+		inc_responder_accept(&r, &pkt);
 		psn = (psn + 1) & 0xffffff;
 		KUNIT_ASSERT_EQ(test, r.epsn, psn);
 		KUNIT_ASSERT_EQ(test, judge(test, &r, &pkt), INC_RESP_DUP);
@@ -448,34 +455,36 @@ static void psn_wrap(struct kunit *test)
 
 static void msn_wrap(struct kunit *test)
 {
-	struct inc_resp r = fresh;
+	struct inc_responder r = fresh;
 
 	r.msn = 0xfffffe;
 	for (u32 i = 0; i < 4; i++) {
 		struct inc_pkt pkt = mk(OP_ONLY_IMM, 100 + i, 64, 64);
 
 		KUNIT_ASSERT_EQ(test, judge(test, &r, &pkt), INC_RESP_NEW);
-		inc_resp_accept(&r, &pkt);
+		inc_responder_accept(&r, &pkt);
 		KUNIT_EXPECT_EQ(test, r.msn, (0xffffff + i) & 0xffffff);
 	}
 }
 
 static void ack_coalescing(struct kunit *test)
 {
-	struct inc_resp r = fresh;
+	struct inc_responder r = fresh;
 
 	for (unsigned int round = 0; round < 3; round++)
 		for (unsigned int i = 1; i <= INC_RESP_ACK_EVERY; i++)
-			KUNIT_EXPECT_EQ_MSG(test, inc_resp_ack_due(&r, false),
-					    i == INC_RESP_ACK_EVERY, "packet %u", i);
+			KUNIT_EXPECT_EQ_MSG(test,
+					    inc_responder_ack_due(&r, false),
+					    i == INC_RESP_ACK_EVERY,
+					    "packet %u", i);
 	/* One that is asked for starts the count again. */
 	for (unsigned int i = 1; i < INC_RESP_ACK_EVERY; i++)
-		KUNIT_EXPECT_FALSE(test, inc_resp_ack_due(&r, false));
-	KUNIT_EXPECT_TRUE(test, inc_resp_ack_due(&r, true));
-	KUNIT_EXPECT_TRUE(test, inc_resp_ack_due(&r, true));
+		KUNIT_EXPECT_FALSE(test, inc_responder_ack_due(&r, false));
+	KUNIT_EXPECT_TRUE(test, inc_responder_ack_due(&r, true));
+	KUNIT_EXPECT_TRUE(test, inc_responder_ack_due(&r, true));
 	for (unsigned int i = 1; i < INC_RESP_ACK_EVERY; i++)
-		KUNIT_EXPECT_FALSE(test, inc_resp_ack_due(&r, false));
-	KUNIT_EXPECT_TRUE(test, inc_resp_ack_due(&r, false));
+		KUNIT_EXPECT_FALSE(test, inc_responder_ack_due(&r, false));
+	KUNIT_EXPECT_TRUE(test, inc_responder_ack_due(&r, false));
 	/* rxe stops at 128 that are not acknowledged. */
 	KUNIT_EXPECT_LT(test, INC_RESP_ACK_EVERY, 128);
 }
@@ -487,7 +496,7 @@ static void uc(struct kunit *test)
 		0, 1, INC_HDR_LEN - 1, INC_HDR_LEN, INC_HDR_LEN + 3, PMTU - 1, PMTU,
 		PMTU + 1, STRIDE,
 	};
-	const struct inc_resp r = fresh;
+	const struct inc_responder r = fresh;
 
 	for (unsigned int op = 0; op < 0x18; op++) {
 		for (unsigned int i = 0; i < ARRAY_SIZE(lens); i++) {
@@ -495,20 +504,24 @@ static void uc(struct kunit *test)
 			bool want = op == OP_ONLY_IMM && lens[i] >= INC_HDR_LEN &&
 				    lens[i] <= PMTU;
 
-			KUNIT_EXPECT_EQ_MSG(test, inc_resp_check_uc(&r, &pkt), want,
+			KUNIT_EXPECT_EQ_MSG(test, inc_responder_check_uc(&r, &pkt), want,
 					    "opcode 0x%x, %u bytes", op, lens[i]);
 			pkt.dmalen++;
-			KUNIT_EXPECT_FALSE(test, inc_resp_check_uc(&r, &pkt));
+			KUNIT_EXPECT_FALSE(test,
+					   inc_responder_check_uc(&r, &pkt));
 			pkt.dmalen--;
 			pkt.rkey++;
-			KUNIT_EXPECT_FALSE(test, inc_resp_check_uc(&r, &pkt));
+			KUNIT_EXPECT_FALSE(test,
+					   inc_responder_check_uc(&r, &pkt));
 			pkt.rkey--;
 			pkt.va = (u64)STRIDE * SLOTS;
-			KUNIT_EXPECT_FALSE(test, inc_resp_check_uc(&r, &pkt));
+			KUNIT_EXPECT_FALSE(test,
+					   inc_responder_check_uc(&r, &pkt));
 			pkt.va = (u64)STRIDE * (SLOTS - 1);
-			KUNIT_EXPECT_EQ(test, inc_resp_check_uc(&r, &pkt), want);
+			KUNIT_EXPECT_EQ(test, inc_responder_check_uc(&r, &pkt), want);
 			pkt.pad ^= 1;
-			KUNIT_EXPECT_FALSE(test, inc_resp_check_uc(&r, &pkt));
+			KUNIT_EXPECT_FALSE(test,
+					   inc_responder_check_uc(&r, &pkt));
 		}
 	}
 }
@@ -528,22 +541,22 @@ static void ahead(struct kunit *test)
 	};
 
 	for (unsigned int done = 0; done < 3; done++) {
-		struct inc_resp r = done ? in_message(2 * PMTU + 40, done * PMTU) :
+		struct inc_responder r = done ? in_message(2 * PMTU + 40, done * PMTU) :
 					   fresh;
-		struct inc_resp_run run;
+		struct inc_responder_run run;
 
-		inc_resp_run(&r, &run);
+		inc_responder_run(&r, &run);
 		KUNIT_EXPECT_EQ(test, run.end, done ? 103 - done : 100);
 		for (unsigned int at = done; at < 5; at++) {
 			for (unsigned int i = 0; i < ARRAY_SIZE(pkts); i++) {
 				bool opens = pkts[i].flags & INC_PKT_FIRST;
 				bool good = at < 3 && done ? i == at : opens;
-				struct inc_resp_run its = run;
+				struct inc_responder_run its = run;
 
 				pkts[i].psn = 100 + at - done;
 				KUNIT_EXPECT_EQ_MSG(test, good,
-						    inc_resp_ahead(&r, &pkts[i], &its) ==
-						    INC_RESP_AHEAD_GOOD,
+						    inc_responder_ooo(&r, &pkts[i], &its) ==
+						    INC_RESP_OOO_GOOD,
 						    "packet %u at %u, %u are in", i, at,
 						    done);
 			}
@@ -558,27 +571,27 @@ static void ahead_runs(struct kunit *test)
 	struct inc_pkt middle = mk(OP_MIDDLE, 111, PMTU, 0);
 	struct inc_pkt last = mk(OP_LAST_IMM, 112, PMTU, 0);
 	struct inc_pkt next = mk(OP_ONLY_IMM, 113, 33, 33);
-	struct inc_resp r = fresh;
-	struct inc_resp_run run;
+	struct inc_responder r = fresh;
+	struct inc_responder_run run;
 
-	inc_resp_run(&r, &run);
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &middle, &run),
-			INC_RESP_AHEAD_UNKNOWN);
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &first, &run), INC_RESP_AHEAD_GOOD);
+	inc_responder_run(&r, &run);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &middle, &run),
+			INC_RESP_OOO_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &first, &run), INC_RESP_OOO_GOOD);
 	KUNIT_EXPECT_EQ(test, run.end, 113U);
 	KUNIT_EXPECT_EQ(test, run.tail, PMTU);
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &last, &run), INC_RESP_AHEAD_GOOD);
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &middle, &run), INC_RESP_AHEAD_GOOD);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &last, &run), INC_RESP_OOO_GOOD);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &middle, &run), INC_RESP_OOO_GOOD);
 	first.psn = 111;
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &first, &run), INC_RESP_AHEAD_WRONG);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &first, &run), INC_RESP_OOO_WRONG);
 	last.psn = 113;
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &last, &run), INC_RESP_AHEAD_WRONG);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &last, &run), INC_RESP_OOO_WRONG);
 	last.psn = 114;
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &last, &run), INC_RESP_AHEAD_UNKNOWN);
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &next, &run), INC_RESP_AHEAD_GOOD);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &last, &run), INC_RESP_OOO_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &next, &run), INC_RESP_OOO_GOOD);
 	KUNIT_EXPECT_EQ(test, run.end, 114U);
 	next.rkey++;
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &next, &run), INC_RESP_AHEAD_WRONG);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &next, &run), INC_RESP_OOO_WRONG);
 }
 
 /* A parent sends messages of one packet, with or without Immediate. */
@@ -586,15 +599,15 @@ static void ahead_results(struct kunit *test)
 {
 	struct inc_pkt only = mk(OP_ONLY, 105, PMTU, PMTU);
 	struct inc_pkt first = mk(OP_FIRST, 105, PMTU, 2 * PMTU);
-	struct inc_resp r = fresh;
-	struct inc_resp_run run;
+	struct inc_responder r = fresh;
+	struct inc_responder_run run;
 
 	r.results = true;
-	inc_resp_run(&r, &run);
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &first, &run), INC_RESP_AHEAD_WRONG);
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &only, &run), INC_RESP_AHEAD_GOOD);
+	inc_responder_run(&r, &run);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &first, &run), INC_RESP_OOO_WRONG);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &only, &run), INC_RESP_OOO_GOOD);
 	only.rkey ^= 1;
-	KUNIT_EXPECT_EQ(test, inc_resp_ahead(&r, &only, &run), INC_RESP_AHEAD_WRONG);
+	KUNIT_EXPECT_EQ(test, inc_responder_ooo(&r, &only, &run), INC_RESP_OOO_WRONG);
 }
 
 static struct kunit_case resp_cases[] = {
@@ -623,7 +636,7 @@ static struct kunit_case resp_cases[] = {
 };
 
 static struct kunit_suite resp_suite = {
-	.name = "rdma_inc_resp",
+	.name = "rdma_inc_responder",
 	.test_cases = resp_cases,
 };
 

@@ -42,7 +42,7 @@ struct model {
 	struct inc_rng	rng;
 	struct sender	s;
 	struct channel	c;
-	struct inc_resp	r;
+	struct inc_responder	r;
 	u32		first_psn;
 	unsigned int	delivered, messages, naks;
 	unsigned int	loss, dup, reorder;	/* permille */
@@ -104,16 +104,16 @@ static void respond(struct kunit *test, struct model *m)
 {
 	unsigned int i = pick(m, m->c.npkt);
 	struct inc_pkt pkt = m->c.pkt[i];
-	enum inc_resp_verdict v;
+	enum inc_responder_verdict v;
 
 	memmove(&m->c.pkt[i], &m->c.pkt[i + 1],
 		(--m->c.npkt - i) * sizeof(m->c.pkt[0]));
-	v = inc_resp_check(&m->r, &pkt);
+	v = inc_responder_check(&m->r, &pkt);
 	switch (v) {
 	case INC_RESP_NEW:
 		KUNIT_ASSERT_EQ_MSG(test, pkt.psn, m->s.pkt[m->delivered].psn,
 				    "packet %u", m->delivered);
-		inc_resp_accept(&m->r, &pkt);
+		inc_responder_accept(&m->r, &pkt);
 		m->naks = 0;
 		m->delivered++;
 		m->messages += !!(pkt.flags & INC_PKT_LAST);
@@ -121,19 +121,19 @@ static void respond(struct kunit *test, struct model *m)
 	case INC_RESP_DUP:
 		KUNIT_ASSERT_LT(test, inc_psn_diff(pkt.psn, m->r.epsn), 0);
 		break;
-	case INC_RESP_AHEAD_NAK:
+	case INC_RESP_OOO_NAK:
 		KUNIT_ASSERT_EQ_MSG(test, ++m->naks, 1U, "NAKs for 0x%x",
 				    m->r.epsn);
 		put_resp(m, true, m->r.epsn);
 		return;
-	case INC_RESP_AHEAD:
+	case INC_RESP_OOO:
 		KUNIT_ASSERT_EQ(test, m->naks, 1U);
 		return;
 	case INC_RESP_INVALID:
 	case INC_RESP_ACCESS:
 		KUNIT_FAIL_AND_ABORT(test, "packet %u refused: %d", m->delivered, v);
 	}
-	if (inc_resp_ack_due(&m->r, pkt.ackreq))
+	if (inc_responder_ack_due(&m->r, pkt.ackreq))
 		put_resp(m, false, inc_psn_add(m->r.epsn, -1));
 }
 
@@ -208,7 +208,7 @@ static void lossy_channel(struct kunit *test)
 		/* The wrap falls somewhere into every second run. */
 		m->first_psn = i & 1 ? inc_rnd_below(&m->rng, 1 << 24) :
 			       0x1000000 - 1 - inc_rnd_below(&m->rng, NPKT);
-		m->r = (struct inc_resp) {
+		m->r = (struct inc_responder) {
 			.epsn = m->first_psn, .rkey = 1, .stride = MAX_MSG,
 			.slots = 4, .pmtu = PMTU,
 		};
@@ -231,7 +231,7 @@ static struct kunit_case resp_model_cases[] = {
 };
 
 static struct kunit_suite resp_model_suite = {
-	.name = "rdma_inc_resp_model",
+	.name = "rdma_inc_responder_model",
 	.test_cases = resp_model_cases,
 };
 

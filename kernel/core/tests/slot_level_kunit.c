@@ -60,7 +60,7 @@ struct job {
 	u16		n;
 	u16		members;
 	u16		below[MAX_RANKS];
-	struct inc_span	span[MAX_RANKS];
+	struct inc_rank_range	span[MAX_RANKS];
 	u16		at[MAX_RANKS];
 	struct inc_hdr	hdr;
 	u8		data[MAX_RANKS][ROOM];
@@ -104,9 +104,9 @@ static void divide(struct kunit *test, struct job *j)
 		.ranks = j->members, .all = j->n, .own.n = j->n,
 		.span = j->span,
 	};
-	if (inc_span_fill(j->span, j->at, j->below, j->members, 0))
+	if (inc_rank_range_fill(j->span, j->at, j->below, j->members, 0))
 		j->root.geom.at = j->at;
-	KUNIT_ASSERT_EQ(test, inc_span_sum(j->below, j->members), j->n);
+	KUNIT_ASSERT_EQ(test, inc_rank_range_sum(j->below, j->members), j->n);
 	sw_init(test, &j->flat);
 	sw_init(test, &j->root);
 	for (i = 0; i < j->members; i++) {
