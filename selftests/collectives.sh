@@ -100,6 +100,7 @@ t_loss()
 	local r
 
 	topo_bursts off
+	topo_neigh
 	for ((r = 0; r < TOPO_N; r++)); do
 		host "$r" tc qdisc replace dev eth0 root netem delay 100us 100us \
 			loss 1% duplicate 1% corrupt 0.5% limit 10000

@@ -207,6 +207,7 @@ t_loss()
 	local r name
 
 	levels_up 2 2 && serves_up || return
+	topo_neigh
 	for ((r = 0; r < TOPO_N; r++)); do
 		host "$r" tc qdisc replace dev eth0 root netem loss 1% limit 10000
 		at "${HOSTS_AT[r]}" tc qdisc replace dev "v$r" root netem loss 1% \

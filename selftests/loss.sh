@@ -21,6 +21,7 @@ impair()
 	local r
 
 	topo_bursts off
+	[[ " $* " != *" corrupt "* ]] || topo_neigh
 	for ((r = 0; r < TOPO_N; r++)); do
 		host "$r" tc qdisc replace dev eth0 root netem "$@" limit 10000
 		sw tc qdisc replace dev "v$r" root netem "$@" limit 10000

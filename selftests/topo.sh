@@ -12,6 +12,7 @@
 #   topo_bursts on|off  what the module sends together crosses the bridge as one
 #                       packet (as it does by default), or packet by packet: for
 #                       what counts single packets, or loses them
+#   topo_neigh          all know each other's MAC addresses, for good
 #   topo_ip4 R, topo_ip6 R            address of host R; of the bridge host: sw
 
 TOPO=${TOPO:-inc$$}
@@ -113,6 +114,31 @@ topo_bursts()
 
 	[ "$1" = off ] || segs=65535
 	sw ip link set br0 gso_max_segs "$segs"
+}
+
+# netem corrupts what has no checksum, too. On a real link the Ethernet FCS finds a
+# corrupted ARP packet; here it would leave a neighbour with a MAC address that nobody
+# has, until it is looked at again: up to a minute in which nothing arrives.
+topo_neigh()
+{
+	local ns dev addr mac a b all=()
+
+	for ns in $(ip netns list | grep -o "^$TOPO-[^ ]*"); do
+		while read -r _ dev _ addr _; do
+			mac=$(ip -n "$ns" -o link show dev "$dev" |
+				sed 's/.*ether \([^ ]*\).*/\1/')
+			all+=("$ns $dev ${addr%/*} $mac")
+		done < <(ip -n "$ns" -o -4 addr show scope global)
+	done
+	for a in "${all[@]}"; do
+		read -r ns dev _ <<<"$a"
+		for b in "${all[@]}"; do
+			read -r _ _ addr mac <<<"$b"
+			[ "$a" = "$b" ] ||
+				echo "neigh replace $addr lladdr $mac" \
+					"dev $dev nud permanent"
+		done | ip -n "$ns" -batch -
+	done
 }
 
 topo_down()

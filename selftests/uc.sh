@@ -40,6 +40,7 @@ impair()
 	local r
 
 	topo_bursts off
+	[[ " $* " != *" corrupt "* ]] || topo_neigh
 	for ((r = 0; r < TOPO_N; r++)); do
 		one_end eth0 "$@" | host "$r" tc -batch - || return 1
 		one_end "v$r" "$@" | sw tc -batch - || return 1
