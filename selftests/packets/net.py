@@ -14,6 +14,7 @@ from ktap import SLOW
 
 ETH_P_ALL, ETH_P_IP, ETH_P_IPV6 = 3, 0x0800, 0x86dd
 PACKET_OUTGOING = 4
+SO_TIMESTAMPNS = 35
 ADDRS = 100              # per port and version of IP
 
 
@@ -84,6 +85,7 @@ class Port:
         self.sock.bind((dev, ETH_P_ALL))
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUFFORCE
                              if hasattr(socket, "SO_RCVBUFFORCE") else 33, 8 << 20)
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.sock.setblocking(False)
         self.mac = self.sock.getsockname()[4]
         self.peer_mac = peer_mac
@@ -96,15 +98,17 @@ class Port:
         self.sock.send(self.peer_mac + self.mac + struct.pack("!H", kind) + packet)
 
     def recv(self):
-        """IP packets that wait."""
+        """IP packets that wait, and when the kernel had them."""
         out = []
+        epoch = time.time() - time.monotonic()
         while True:
             try:
-                frame, addr = self.sock.recvfrom(65536)
+                frame, extra, _, addr = self.sock.recvmsg(65536, 64)
             except BlockingIOError:
                 return out
             if addr[2] != PACKET_OUTGOING and addr[1] in (ETH_P_IP, ETH_P_IPV6):
-                out.append(frame[14:])
+                sec, ns = struct.unpack_from("=qq", extra[0][2])
+                out.append((frame[14:], sec + ns / 1e9 - epoch))
 
 
 class CsumPort(Port):
@@ -213,17 +217,16 @@ class Lab:
         """Hands out what has come; waits at most @timeout seconds for it."""
         if not self.poll_set.poll(timeout * 1000):
             return False
-        now = time.monotonic()
         for port in self.ports + [self.other_port, self.guest_port]:
-            for packet in port.recv():
-                self.deliver(packet, now)
+            for packet, at in port.recv():
+                self.deliver(packet, at)
         return True
 
-    def deliver(self, packet, now):
+    def deliver(self, packet, at):
         p = roce.parse(packet)
         member = self.members.get(p.qpn) if p else None
         if member and member.addr == p.dst:
-            p.at = now
+            p.at = at
             member.rx(p)
         else:
             self.strangers.append(packet)

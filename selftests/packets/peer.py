@@ -21,6 +21,9 @@ RC, UC = 0, 1                   # as in the netlink spec
 ASK = 4                         # flag of the header
 MARK = 0x80                     # in the status of a result to a UC member
 
+# No time-outs, and nobody is asked for what he owes: not every test's business.
+PATIENT = {"min_rto": 2000, "dead_time": 20000}
+
 MR_BASE = 0x7f1234560000
 MR_SIZE = 1 << 20
 HDR = struct.Struct("!BBBBIIHHIIQ")

@@ -12,12 +12,11 @@ import struct
 import counters
 import roce
 from ktap import expect, test
-from peer import ASK, RC, UC
+from peer import ASK, PATIENT, RC, UC
 from roce import build, udp_offset
 
 TOTAL, BATCH = 20000, 80
 UC_LIFE = 60            # packets
-PATIENT = {"min_rto": 2000, "dead_time": 20000}
 
 
 def original_uc(rng, m):
@@ -120,9 +119,9 @@ class Victim:
 
     def make(self):
         self.tree = self.lab.tree(family=self.family, ranks=2, pmtu=256,
-                                  slots=4, dead_time=5000,
-                                  transports=(self.kind, RC),
-                                  msg_size=256 if self.kind == UC else 1024)
+                                  slots=4, transports=(self.kind, RC),
+                                  msg_size=256 if self.kind == UC else 1024,
+                                  **PATIENT)
         self.m = self.tree.m[0]
         self.kept = self.answered = self.sent = 0
         self.m.take_uc = lambda p: None
@@ -137,6 +136,13 @@ class Victim:
         m.ack()
 
     def count(self):
+        """What read() says when nothing moves."""
+        last, now = None, self.read()
+        while now != last:
+            last, now = now, self.read()
+        return now
+
+    def read(self):
         """(drops of the switch, packets of the QP, those kept, those taken)"""
         self.lab.quiet(0.0)
         stats = self.m.stats()

@@ -8,12 +8,8 @@ import counters
 import peer
 import roce
 from ktap import check, expect, test, timed
-from peer import PEER_DEAD, ints
+from peer import PATIENT, PEER_DEAD, ints
 from roce import NAK_PSN, SYN_ACK, SYN_RNR, psn_add
-
-
-# No time-outs: they are not every test's business.
-PATIENT = {"min_rto": 2000, "dead_time": 20000}
 
 
 def deaf(m):

@@ -4,8 +4,13 @@ import counters
 import peer
 import roce
 from ktap import check, expect, test
-from peer import ints
+from peer import PATIENT, ints
 from roce import (NAK_ACCESS, NAK_INVALID, NAK_PSN, SYN_ACK, SYN_RNR, psn_add)
+
+
+def patient(lab, **kw):
+    """A tree that asks for nothing, so that all answers are to what was sent."""
+    return lab.tree(**PATIENT, **kw)
 
 
 def answers(m, *want):
@@ -39,7 +44,7 @@ def reacknowledged(m, dup, latest, msn):
 
 @test("responder: out of sequence")
 def out_of_sequence(lab, family):
-    with lab.tree(family=family, slots=8) as t:
+    with patient(lab, family=family, slots=8) as t:
         a, b = t.m
         pkts = [a.request(n, ints([n]))[0] for n in range(4)]
         with counters.member(a, rx_out_of_sequence=2, rx_kept=2, rx_packets=0,
@@ -63,7 +68,7 @@ def out_of_sequence(lab, family):
 
 @test("responder: a hole in a long message, each packet once")
 def hole_in_message(lab, family):
-    with lab.tree(family=family, pmtu=256) as t:
+    with patient(lab, family=family, pmtu=256) as t:
         values = list(range(1000))
         pkts = t.m[0].request(0, ints(values))
         t.m[1].allreduce(0, values)
@@ -84,7 +89,7 @@ def hole_in_message(lab, family):
 
 @test("responder: two holes, one NAK each")
 def two_holes(lab, family):
-    with lab.tree(family=family, slots=16) as t:
+    with patient(lab, family=family, slots=16) as t:
         a, b = t.m
         pkts = [a.request(n, ints([n]))[0] for n in range(7)]
         a.send(pkts[1], pkts[2], pkts[4], pkts[5])
@@ -102,7 +107,7 @@ def two_holes(lab, family):
 
 @test("responder: duplicates")
 def duplicates(lab, family):
-    with lab.tree(family=family, slots=8) as t:
+    with patient(lab, family=family, slots=8) as t:
         a, b = t.m
         pkts = [a.request(n, ints([n + 1]))[0] for n in range(3)]
         a.send(*pkts)
@@ -129,7 +134,7 @@ def duplicates(lab, family):
 
 @test("responder: no more than 128 packets are kept")
 def kept(lab, family):
-    with lab.tree(family=family, slots=256, msg_size=64) as t:
+    with patient(lab, family=family, slots=256, msg_size=64) as t:
         a, b = t.m
         pkts = [a.request(n, ints([n]))[0] for n in range(141)]
         with counters.member(a, rx_out_of_sequence=140, rx_kept=128, tx_naks=1):
@@ -146,8 +151,8 @@ def kept(lab, family):
 
 @test("responder: PSN wrap")
 def psn_wrap(lab, family):
-    with lab.tree(family=family, slots=8, pmtu=256, psn=0xfffffe,
-                  peer_psn=0xfffffd) as t:
+    with patient(lab, family=family, slots=8, pmtu=256, psn=0xfffffe,
+                 peer_psn=0xfffffd) as t:
         a, b = t.m
         values = list(range(300))
         pkts = a.request(0, ints(values))       # 0xfffffd ... 0x000001
@@ -175,7 +180,7 @@ def psn_wrap(lab, family):
 @test("responder: message IDs wrap", cases={
     "24 bits": (0xfffffe,), "32 bits": (0xfffffffe,)})
 def msg_id_wrap(lab, family, first):
-    with lab.tree(family=family, first_msg_id=first) as t:
+    with patient(lab, family=family, first_msg_id=first) as t:
         for n in range(8):
             msg_id = first + n & 0xffffffff
             for m in t.m:
@@ -185,7 +190,7 @@ def msg_id_wrap(lab, family, first):
 
 @test("responder: acknowledgements are coalesced")
 def coalesced(lab, family):
-    with lab.tree(family=family, pmtu=256) as t:
+    with patient(lab, family=family, pmtu=256) as t:
         a = t.m[0]
         pkts = a.request(0, ints(range(4000)), ackreq=False)
         check(len(pkts) == 63, "%d packets" % len(pkts))
@@ -303,7 +308,7 @@ ORDER = {
 
 @test("responder: order", cases={k: v for k, v in ORDER.items()})
 def order(lab, family, *steps):
-    with lab.tree(family=family, ranks=3) as t:
+    with patient(lab, family=family, ranks=3) as t:
         pkts = ordered(*steps)(t.m[0])
         dies(lab, t, pkts, NAK_INVALID, [0] * (1024 - 8))
     lab.good(family)
@@ -325,7 +330,7 @@ ACCESS = {
 
 @test("responder: access", cases={k: (v,) for k, v in ACCESS.items()})
 def access(lab, family, make):
-    with lab.tree(family=family, ranks=3) as t:
+    with patient(lab, family=family, ranks=3) as t:
         dies(lab, t, make(t.m[0]), NAK_ACCESS)
     lab.good(family)
 
@@ -377,7 +382,7 @@ LENGTH = {
 
 @test("responder: length", cases={k: (v,) for k, v in LENGTH.items()})
 def length(lab, family, make):
-    with lab.tree(family=family, ranks=3) as t:
+    with patient(lab, family=family, ranks=3) as t:
         pkts = make(t.m[0])
         dies(lab, t, pkts, NAK_INVALID,
              range(600) if len(pkts) > 1 else (1, 2, 3))
@@ -395,7 +400,7 @@ IMM = {
 
 @test("responder: Immediate", cases={k: (v,) for k, v in IMM.items()})
 def immediate(lab, family, make):
-    with lab.tree(family=family, ranks=3) as t:
+    with patient(lab, family=family, ranks=3) as t:
         pkts = make(t.m[0])
         dies(lab, t, pkts, NAK_INVALID,
              range(600) if len(pkts) > 1 else (1, 2, 3))
@@ -406,7 +411,7 @@ def immediate(lab, family, make):
     "%d bytes" % n: (n,) for n in (1, 4, 16, 20, 24, 28, 31)})
 def short(lab, family, size):
     """Whatever lies behind such a packet must not be taken for its header."""
-    with lab.tree(family=family, ranks=3) as t:
+    with patient(lab, family=family, ranks=3) as t:
         a = t.m[0]
         # element counts that, with 32 bytes missing, agree modulo 2^32
         head = a.header(0, b"", nelem=(1 << 32) + size - 32 >> 2)
@@ -422,7 +427,7 @@ def short(lab, family, size):
     "of any key, with Immediate": (roce.WRITE_ONLY_IMM, dict(rkey=1, imm=99))})
 def no_bytes(lab, family, opcode, fields):
     """Legal (IBTA C9-88), acknowledged, and of no effect."""
-    with lab.tree(family=family) as t:
+    with patient(lab, family=family) as t:
         t.good()
         a = t.m[0]
         lab.until(lambda: a.acks)       # put off, until now
@@ -441,7 +446,7 @@ def no_bytes(lab, family, opcode, fields):
 @test("responder: a write of no bytes in the middle of a message", cases={
     "ONLY": (roce.WRITE_ONLY,), "ONLY with Immediate": (roce.WRITE_ONLY_IMM,)})
 def no_bytes_inside(lab, family, opcode):
-    with lab.tree(family=family, ranks=3) as t:
+    with patient(lab, family=family, ranks=3) as t:
         a = t.m[0]
         first = a.request(0, ints(range(600)))[0]
         dies(lab, t, [first, a.pkt(opcode=opcode, rkey=a.rkey, ackreq=1,
@@ -470,7 +475,7 @@ def asked(lab, family):
 
 @test("responder: RNR NAK when a member is far ahead")
 def rnr(lab, family):
-    with lab.tree(family=family, slots=16, pmtu=1024) as t:
+    with patient(lab, family=family, slots=16, pmtu=1024) as t:
         a, b = t.m
         values = list(range(4000))
         pkts = [p for n in range(6) for p in a.request(n, ints(values))]
