@@ -255,20 +255,8 @@ WATCH_PID=
 
 watch_start()
 {
-	: >"$LAB_OUT/watched"
-	# A short job can end before a process of its own priority has its turn.
-	(
-		chrt -r -p 1 "$BASHPID"
-		while :; do
-			for name in "${SWITCHES[@]:-sw}"; do
-				echo "{\"switch\":\"$name\",\"members\":$(
-					ip netns exec "$TOPO-$name" inc-tool -j -s member show)}" |
-					tr -d '\n'
-				echo
-			done
-			sleep 0.05
-		done
-	) >>"$LAB_OUT/watched" 2>/dev/null &
+	"$ROOT/selftests/sample.py" "$TOPO-" "${SWITCHES[@]:-sw}" \
+		>"$LAB_OUT/watched" 2>/dev/null &
 	WATCH_PID=$!
 	netem_total >"$LAB_OUT/netem.before"
 	rxe_total >"$LAB_OUT/rxe.before"
