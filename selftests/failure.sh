@@ -7,21 +7,17 @@
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-now_ms()
-{
-	date +%s%3N
-}
-
 # The ranks of $JOB_PIDS but $1 end within $2 ms, with an error.
 others_fail()
 {
-	local victim=$1 limit=$(($2 * SLOW)) name=$3 start=$4 r rc took
+	local victim=$1 limit=$(($2 * SLOW)) name=$3 start=$4 r rc now took
 
 	for r in "${!JOB_PIDS[@]}"; do
 		[ "$r" = "$victim" ] && continue
 		wait "${JOB_PIDS[$r]}"
 		rc=$?
-		took=$(($(now_ms) - start))
+		now_ms now
+		took=$((now - start))
 		[ $rc != 0 ]
 		ktap $? "$name: rank $r got an error" "status $rc"
 		[ $took -le $limit ]
@@ -55,7 +51,7 @@ t_killed()
 	local start
 
 	long_job 4
-	start=$(now_ms)
+	now_ms start
 	kill -9 "${JOB_PIDS[2]}"
 	others_fail 2 1000 "rank killed" "$start"
 	nothing_left "rank killed"
@@ -72,7 +68,7 @@ t_cut()
 
 	exec {cutter}> >(sw bridge -batch -)
 	long_job 4
-	start=$(now_ms)
+	now_ms start
 	echo "link set dev v1 state 0" >&$cutter
 	exec {cutter}>&-
 	others_fail_but_cut "$start"
@@ -93,7 +89,7 @@ t_cut_uc()
 	export INC_TRANSPORT=uc
 	exec {cutter}> >(sw bridge -batch -)
 	long_job 4
-	start=$(now_ms)
+	now_ms start
 	echo "link set dev v1 state 0" >&$cutter
 	exec {cutter}>&-
 	others_fail -1 1000 "UC, link cut" "$start"
@@ -105,12 +101,13 @@ t_cut_uc()
 
 others_fail_but_cut()
 {
-	local start=$1 r rc took
+	local start=$1 r rc now took
 
 	for r in 0 2 3; do
 		wait "${JOB_PIDS[$r]}"
 		rc=$?
-		took=$(($(now_ms) - start))
+		now_ms now
+		took=$((now - start))
 		[ $rc != 0 ] && [ $took -le $((1000 * SLOW)) ]
 		ktap $? "link cut: rank $r got an error within $((1000 * SLOW)) ms" \
 			"status $rc after $took ms"
@@ -132,7 +129,7 @@ t_tree_del()
 	pid=$!
 	long_job 3
 	id=$(sw inc-tool -j tree show | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["id"])')
-	start=$(now_ms)
+	now_ms start
 	echo "tree del $id" >&"$tool"
 	exec {tool}>&-
 	wait "$pid"
@@ -146,7 +143,7 @@ t_daemon()
 	local start
 
 	long_job 3
-	start=$(now_ms)
+	now_ms start
 	kill -TERM $SERVE_PID
 	wait $SERVE_PID
 	ktap $? "daemon terminated: exit status"
@@ -157,23 +154,25 @@ t_daemon()
 
 t_timeout()
 {
-	local start took
+	local start now took
 
-	start=$(now_ms)
+	now_ms start
 	# Rank 1 never comes: rank 0's own time limit ends the call.
 	host 0 inc-perf --server "$(topo_ip4 sw)" --job lonely --rank 0 \
 		--ranks 2 --dev "${TOPO}0" allreduce --timeout 700 \
 		>"$LAB_OUT/lonely" 2>&1
 	rc=$?
-	took=$(($(now_ms) - start))
+	now_ms now
+	took=$((now - start))
 	[ $rc != 0 ] && [ $took -lt $((3000 * SLOW)) ]
 	ktap $? "a rank that nobody joins gives up in time" "status $rc, $took ms"
 	nothing_left "lonely rank"
 }
 
-trap 'serve_down; topo_down; inc_unload' EXIT
+trap 'clock_down; serve_down; topo_down; inc_unload' EXIT
 inc_load && topo_up 4 || exit 1
 serve_up || exit 1
+clock_up
 [ $# -gt 0 ] || set -- killed cut cut_uc tree_del daemon timeout
 for t in "$@"; do
 	"t_$t"

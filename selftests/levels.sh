@@ -234,11 +234,6 @@ t_loss()
 	levels_down
 }
 
-now_ms()
-{
-	date +%s%3N
-}
-
 uplink_bytes()
 {
 	at "$1" cat /sys/class/net/uplink/statistics/tx_bytes
@@ -285,14 +280,15 @@ t_uplink()
 # others_fail NAME START VICTIM...: all ranks but the victims get an error in time.
 others_fail()
 {
-	local name=$1 start=$2 limit=$((1000 * SLOW)) r rc took
+	local name=$1 start=$2 limit=$((1000 * SLOW)) r rc now took
 
 	shift 2
 	for r in "${!JOB_PIDS[@]}"; do
 		[[ " $* " != *" $r "* ]] || continue
 		wait "${JOB_PIDS[$r]}"
 		rc=$?
-		took=$(($(now_ms) - start))
+		now_ms now
+		took=$((now - start))
 		[ $rc != 0 ] && [ $took -le $limit ]
 		ktap $? "$name: rank $r has an error within $limit ms" \
 			"status $rc after $took ms"
@@ -330,7 +326,7 @@ delete_tree()
 
 	exec {tool}> >(at "$1" inc-tool -b -)
 	long_job
-	start=$(now_ms)
+	now_ms start
 	echo "tree del 1" >&"$tool"
 	exec {tool}>&-
 	others_fail "$2" "$start"
@@ -343,14 +339,14 @@ t_death()
 	levels_up 2 2 && serves_up || return
 
 	long_job
-	start=$(now_ms)
+	now_ms start
 	kill -9 "${JOB_PIDS[1]}"
 	others_fail "a rank killed" "$start" 1
 	nothing_left "a rank killed"
 
 	exec {cutter}> >(at l0 bridge -batch -)
 	long_job
-	start=$(now_ms)
+	now_ms start
 	cut_port "$cutter" v1 0
 	others_fail "a rank's link cut" "$start" 1
 	cut_port "$cutter" v1 3
@@ -358,7 +354,7 @@ t_death()
 
 	exec {upcutter}> >(at sw bridge -batch -)
 	long_job
-	start=$(now_ms)
+	now_ms start
 	cut_port "$upcutter" "down${NUMBER[l1]}" 0
 	others_fail "an uplink cut" "$start"
 	cut_port "$upcutter" "down${NUMBER[l1]}" 3
@@ -372,7 +368,7 @@ t_death()
 	nothing_left "a leaf's tree deleted"
 
 	long_job
-	start=$(now_ms)
+	now_ms start
 	kill "${SERVE[sw]}"
 	others_fail "the root's daemon ended" "$start"
 	nothing_left "the root's daemon ended"
@@ -406,7 +402,7 @@ t_gone()
 			levels_up 2 2 && serves_up || return
 		fi
 		long_job
-		start=$(now_ms)
+		now_ms start
 		switch_dies "$name"
 		others_fail "$name gone" "$start"
 		nothing_left "$name gone"
@@ -469,9 +465,10 @@ t_bits()
 }
 
 echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
-trap 'levels_down; inc_unload' EXIT
+trap 'clock_down; levels_down; inc_unload' EXIT
 [ $# -gt 0 ] || set -- two mismatch uc odd types loss
 inc_load || exit 1
+clock_up
 for t in "$@"; do
 	"t_$t"
 done

@@ -95,6 +95,53 @@ changes()
 	done
 }
 
+STILL_PID=
+
+# A process that goes before all others naps again and again. What its naps take
+# longer than they should this machine stood still: others had its CPU.
+clock_up()
+{
+	STILL=$(mktemp -d)
+	mkfifo "$STILL/nap"
+	echo 0 >"$STILL/us"
+	(
+		chrt -r -p 1 "$BASHPID"
+		exec {nap}<>"$STILL/nap"
+		last=${EPOCHREALTIME/./} still=0
+		while :; do
+			read -rt 0.01 -u "$nap"
+			now=${EPOCHREALTIME/./}
+			# one tick for the timer, one for the turn
+			if ((now - last > 12000)); then
+				((still += now - last - 12000))
+				echo "$still" >"$STILL/us"
+			fi
+			last=${EPOCHREALTIME/./}
+		done
+	) &
+	STILL_PID=$!
+}
+
+clock_down()
+{
+	[ -n "$STILL_PID" ] || return 0
+	kill "$STILL_PID" 2>/dev/null
+	wait "$STILL_PID" 2>/dev/null
+	rm -rf "$STILL"
+	STILL_PID=
+}
+
+# now_ms VAR: milliseconds, without those in which this machine stood still since
+# clock_up: limits hold for one that runs. By no process, as its start takes time.
+now_ms()
+{
+	local us
+
+	# empty while it is written
+	until read -r us <"$STILL/us"; do :; done
+	printf -v "$1" %d $(((${EPOCHREALTIME/./} - us) / 1000))
+}
+
 # Did this test load the module?
 INC_LOADED=
 
