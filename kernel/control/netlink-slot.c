@@ -39,8 +39,50 @@ static int put_missing(struct sk_buff *skb, const struct inc_slot_snapshot *v)
 	return 0;
 }
 
+static int put_wrong(struct sk_buff *skb, u16 wrong, u16 unlike)
+{
+	if ((wrong != INC_SLOT_NOBODY &&
+	     nla_put_u16(skb, INC_A_SLOT_WRONG_RANK, wrong)) ||
+	    (unlike != INC_SLOT_NOBODY &&
+	     nla_put_u16(skb, INC_A_SLOT_UNLIKE_RANK, unlike)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/**
+ * inc_nl_fill_blamed() - append a message about a message that failed
+ * @skb: where to
+ * @info: what genl_info_init_ntf() made
+ * @tree: tree
+ * @b: whose fault it was
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int inc_nl_fill_blamed(struct sk_buff *skb, const struct genl_info *info,
+		       const struct inc_tree *tree, const struct inc_blamed *b)
+{
+	void *hdr;
+
+	hdr = __genlmsg_iput(skb, info, 0);
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, INC_A_SLOT_TREE_ID, tree->cfg.id) ||
+	    nla_put_u32(skb, INC_A_SLOT_EPOCH, tree->epoch) ||
+	    nla_put_u16(skb, INC_A_SLOT_INDEX, b->slot) ||
+	    nla_put_u8(skb, INC_A_SLOT_STATE, INC_SLOT_STATE_FAILED) ||
+	    nla_put_u32(skb, INC_A_SLOT_MSG_ID, b->msg_id) ||
+	    nla_put_u8(skb, INC_A_SLOT_STATUS, b->status) ||
+	    put_wrong(skb, b->wrong, b->unlike)) {
+		genlmsg_cancel(skb, hdr);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+}
+
 static int fill_slot(struct sk_buff *skb, const struct genl_info *info,
-		     int flags, u32 tree_id, const struct inc_slot_snapshot *v)
+		     int flags, const struct inc_tree *tree,
+		     const struct inc_slot_snapshot *v)
 {
 	void *hdr;
 
@@ -48,7 +90,8 @@ static int fill_slot(struct sk_buff *skb, const struct genl_info *info,
 	if (!hdr)
 		return -EMSGSIZE;
 
-	if (nla_put_u32(skb, INC_A_SLOT_TREE_ID, tree_id) ||
+	if (nla_put_u32(skb, INC_A_SLOT_TREE_ID, tree->cfg.id) ||
+	    nla_put_u32(skb, INC_A_SLOT_EPOCH, tree->epoch) ||
 	    nla_put_u16(skb, INC_A_SLOT_INDEX, v->index) ||
 	    nla_put_u8(skb, INC_A_SLOT_STATE, v->state) ||
 	    nla_put_u32(skb, INC_A_SLOT_MSG_ID, v->msg.msg_id))
@@ -68,6 +111,9 @@ static int fill_slot(struct sk_buff *skb, const struct genl_info *info,
 		goto err_cancel;
 	if (v->waits_parent &&
 	    nla_put_u32(skb, INC_A_SLOT_PARENT_AGE, v->parent_ms))
+		goto err_cancel;
+	if (v->state == INC_SLOT_STATE_FAILED &&
+	    put_wrong(skb, v->wrong, v->unlike))
 		goto err_cancel;
 
 	genlmsg_end(skb, hdr);
@@ -98,7 +144,7 @@ static int get_locked(struct inc_switch *sw, const struct genl_info *info,
 		return -EINVAL;
 	}
 	inc_slot_snapshot_get(tree, index, v);
-	return fill_slot(msg, info, 0, tree->cfg.id, v);
+	return fill_slot(msg, info, 0, tree, v);
 }
 
 /**
@@ -183,8 +229,7 @@ static int dump_slots(struct sk_buff *skb, struct netlink_callback *cb,
 		inc_slot_snapshot_get(tree, d->next, v);
 		if (!v->used)
 			continue;
-		err = fill_slot(skb, genl_info_dump(cb), NLM_F_MULTI,
-				tree->cfg.id, v);
+		err = fill_slot(skb, genl_info_dump(cb), NLM_F_MULTI, tree, v);
 		if (err)
 			return err;
 	}

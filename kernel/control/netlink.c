@@ -378,6 +378,24 @@ void inc_nl_notify_member(struct inc_qp *qp, u8 cmd)
 			   inc_nl_fill_member(msg, &info, 0, qp));
 }
 
+/**
+ * inc_nl_notify_blamed() - tell who listens whose request made a message fail
+ * @tree: tree; the caller sees to it that it stays
+ * @b: whose
+ *
+ * Context: process; may sleep.
+ */
+void inc_nl_notify_blamed(struct inc_tree *tree, const struct inc_blamed *b)
+{
+	struct net *net = tree->sw->net;
+	struct genl_info info;
+	struct sk_buff *msg;
+
+	msg = event_new(net, &info, INC_CMD_SLOT_FAILED_NTF);
+	if (msg)
+		event_send(net, msg, inc_nl_fill_blamed(msg, &info, tree, b));
+}
+
 /* A daemon that is killed deletes nothing: its trees go with its socket. */
 static int socket_event(struct notifier_block *nb, unsigned long event,
 			void *data)

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 struct genl_info;
+struct inc_blamed;
 struct inc_switch;
 struct inc_qp;
 struct inc_tree;
@@ -20,6 +21,7 @@ int inc_nl_init(void);
 void inc_nl_exit(void);
 void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd);
 void inc_nl_notify_member(struct inc_qp *qp, u8 cmd);
+void inc_nl_notify_blamed(struct inc_tree *tree, const struct inc_blamed *b);
 
 /*
  * The rest is for netlink*.c.
@@ -56,6 +58,10 @@ size_t inc_nl_tree_size(u16 ranks);
 void inc_nl_end_owned(struct inc_switch *sw, u32 portid);
 int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
 		     int flags, struct inc_tree *tree, bool stats);
+
+/* netlink-slot.c */
+int inc_nl_fill_blamed(struct sk_buff *skb, const struct genl_info *info,
+		       const struct inc_tree *tree, const struct inc_blamed *b);
 
 /* netlink-member.c */
 int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,

@@ -23,6 +23,7 @@
 
 #include "control/teardown.h"
 #include "datapath/tx_queue.h"
+#include "object/blame.h"
 #include "object/qp.h"
 #include "object/switch.h"
 #include "object/tree.h"
@@ -98,6 +99,7 @@ static void end_tree(struct inc_parting *p)
 	struct inc_tree *tree = container_of(p, struct inc_tree, parting);
 
 	cancel_delayed_work_sync(&tree->linger);
+	inc_blame_end(&tree->blame);
 	timer_shutdown_sync(&tree->scan);
 	timer_shutdown_sync(&tree->late);
 	inc_tree_put(tree);

@@ -286,6 +286,17 @@ static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
 		s->chunk[i].filled = 0;
 }
 
+/* A rank that has begun, which no other rank has disagreed with. */
+static u16 another(const struct inc_slot *s, u16 rank)
+{
+	u16 r;
+
+	for (r = 0; r < s->geom->ranks; r++)
+		if (r != rank && s->got[r])
+			return r;
+	return INC_SLOT_NOBODY;
+}
+
 /* The next chunk of the result is in its buffer. */
 static void result_done(struct inc_slot *s)
 {
@@ -392,6 +403,8 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 				     const struct inc_msg *msg, u8 status,
 				     u64 now)
 {
+	u16 unlike = INC_SLOT_NOBODY;
+
 	if (msg->msg_id == s->msg.msg_id + s->geom->slots) {
 		if (may_advance(s))
 			expect(s, msg->msg_id);
@@ -408,12 +421,16 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 	if (s->state == INC_SLOT_STATE_FAILED)
 		return INC_SLOT_FAILED;
 
-	if (s->state == INC_SLOT_STATE_IDLE)
+	if (s->state == INC_SLOT_STATE_IDLE) {
 		adopt(s, msg, now);
-	else if (!status && !agrees(&s->msg, msg))
+	} else if (!status && !agrees(&s->msg, msg)) {
 		status = INC_STATUS_MISMATCH;
+		unlike = another(s, rank);
+	}
 	if (status) {
 		inc_slot_fail(s, status);
+		s->wrong = rank;
+		s->unlike = unlike;
 		return INC_SLOT_FAIL;
 	}
 	if (msg->out_len)
@@ -782,6 +799,8 @@ bool inc_slot_fail(struct inc_slot *s, u8 status)
 		return false;
 	s->state = INC_SLOT_STATE_FAILED;
 	s->status = status;
+	s->wrong = INC_SLOT_NOBODY;
+	s->unlike = INC_SLOT_NOBODY;
 
 	for (rank = 0; rank < s->geom->ranks && begun < s->begun; rank++) {
 		if (!s->got[rank])

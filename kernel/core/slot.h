@@ -15,6 +15,9 @@
 
 struct inc_reduce_ops;
 
+/* No rank. */
+#define INC_SLOT_NOBODY	U16_MAX
+
 /**
  * struct inc_part - payload of one packet, or what several were reduced to
  * @data: the elements, or the upper 16 bits of their sums; may be written to
@@ -127,6 +130,8 @@ struct inc_chunk {
  * @msg: message that the slot works on, has done, or expects
  * @state: enum inc_slot_state
  * @status: enum inc_status of a failed message
+ * @wrong: rank whose request made the message fail, or INC_SLOT_NOBODY
+ * @unlike: another that had come, if they disagree, or INC_SLOT_NOBODY
  * @ops: how to reduce @msg, NULL if that is not to be done
  * @wanted: some rank has use for elements of the result
  * @answered: the parent has said how the message ended
@@ -156,6 +161,8 @@ struct inc_slot {
 	bool				wanted;
 	bool				answered;
 	bool				up_busy;
+	u16				wrong;
+	u16				unlike;
 	const struct inc_reduce_ops	*ops;
 	u16				begun;
 	u16				gathered;

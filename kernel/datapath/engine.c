@@ -35,6 +35,7 @@
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink.h"
+#include "object/blame.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/tree.h"
@@ -144,11 +145,19 @@ static enum take stray(struct inc_qp *qp, u32 msg_id)
 
 /* A message fails with this rank's request: those that have begun it are told. */
 static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
-		     struct verdict *v)
+		     u16 unlike, struct verdict *v)
 {
+	const struct inc_blamed b = {
+		.msg_id	= msg_id,
+		.slot	= slot,
+		.wrong	= qp->cfg.rank,
+		.unlike	= unlike,
+		.status	= status,
+	};
 	struct inc_tree *tree = qp->tree;
 
 	inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+	inc_blame(&tree->blame, &b);
 	WRITE_ONCE(qp->next_msg_id, msg_id + 1);
 	inc_fanout_status(tree, slot, msg_id, status);
 	inc_uplink_fail(tree, slot, msg_id, status);
@@ -167,8 +176,8 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	struct inc_tree *tree = qp->tree;
 	u16 slot = ts - tree->slot;
 	struct inc_progress p;
+	u16 begun, unlike;
 	bool due = false;
-	u16 begun;
 
 	spin_lock(&ts->lock);
 	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
@@ -188,6 +197,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			due = inc_fanout_due(tree, ts, &p);
 	}
 	begun = ts->m.begun;
+	unlike = ts->m.unlike;
 	spin_unlock(&ts->lock);
 
 	switch (verdict) {
@@ -202,7 +212,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		inc_txq_close(qp, msg->msg_id);
 		return NOT_NOW;
 	case INC_SLOT_FAIL:
-		fail_msg(qp, slot, msg->msg_id, status, v);
+		fail_msg(qp, slot, msg->msg_id, status, unlike, v);
 		/* The others are told when theirs begins. */
 		v->kick = begun > 1;
 		break;

@@ -62,6 +62,8 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 	spin_lock_bh(&slot->lock);
 	v->state = m->state;
 	v->status = m->status;
+	v->wrong = m->wrong;
+	v->unlike = m->unlike;
 	v->msg = m->msg;
 	v->begun = m->begun;
 	v->ready = m->ready;

@@ -18,6 +18,8 @@ struct inc_tree;
  * @index: which
  * @state: enum inc_slot_state
  * @status: enum inc_status of a failed message
+ * @wrong: rank whose request made it fail, or INC_SLOT_NOBODY
+ * @unlike: another that it disagrees with, or INC_SLOT_NOBODY
  * @used: it ever worked on a message
  * @msg: message that it works on, has done, or expects
  * @begun: ranks whose request began
@@ -34,6 +36,8 @@ struct inc_slot_snapshot {
 	u16		index;
 	u8		state;
 	u8		status;
+	u16		wrong;
+	u16		unlike;
 	bool		used;
 	struct inc_msg	msg;
 	u16		begun;

@@ -244,6 +244,7 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 	tree->probed = jiffies;
 	INIT_LIST_HEAD(&tree->parted);
 	INIT_WORK(&tree->fail_work, fail_work);
+	inc_blame_init(&tree->blame);
 	timer_setup(&tree->scan, inc_liveness_timer, 0);
 	timer_setup(&tree->late, inc_fanout_late, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg->pmtu - INC_HDR_LEN);

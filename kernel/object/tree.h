@@ -17,6 +17,7 @@
 #include "core/icrc.h"
 #include "core/slot.h"
 #include "datapath/liveness.h"
+#include "object/blame.h"
 #include "object/stats.h"
 
 struct inc_switch;
@@ -142,6 +143,7 @@ struct inc_tree_slot {
  * @late_slots: slots with chunks that may have to be passed on by @late
  * @late: does so, see fanout.c
  * @fail_work: tells everybody that the tree failed
+ * @blame: whose request made a message fail, for the event group
  * @ref: references: the set of trees, or what is done after it was in there; each
  *	QP, works under way
  * @parted: QPs that nobody finds any more and that are not freed yet
@@ -187,6 +189,7 @@ struct inc_tree {
 	struct llist_head		late_slots;
 	struct timer_list		late;
 	struct work_struct		fail_work;
+	struct inc_blame		blame;
 	refcount_t			ref;
 	struct list_head		parted;
 	struct list_head		leaving;

@@ -272,6 +272,16 @@ static void show_missing(struct seq_file *m, const struct inc_slot_snapshot *v)
 	seq_putc(m, '\n');
 }
 
+static void show_failed(struct seq_file *m, const struct inc_slot_snapshot *v)
+{
+	seq_printf(m, "\tFAILED with status %u", v->status);
+	if (v->wrong != INC_SLOT_NOBODY)
+		seq_printf(m, " by the request of rank %u", v->wrong);
+	if (v->unlike != INC_SLOT_NOBODY)
+		seq_printf(m, ", which is not like that of rank %u", v->unlike);
+	seq_putc(m, '\n');
+}
+
 static void show_slot(struct seq_file *m, const struct inc_slot_snapshot *v)
 {
 	if (v->state != INC_SLOT_STATE_BUSY &&
@@ -286,7 +296,7 @@ static void show_slot(struct seq_file *m, const struct inc_slot_snapshot *v)
 	seq_printf(m, ", began %u ms ago; %u of %u ranks began, %u of %u packets done\n",
 		   v->age_ms, v->begun, v->ranks, v->ready, v->msg.nchunks);
 	if (v->state == INC_SLOT_STATE_FAILED)
-		seq_printf(m, "\tFAILED with status %u\n", v->status);
+		show_failed(m, v);
 	else if (v->waits_parent)
 		seq_printf(m, "\twaits for the parent, for %u ms\n", v->parent_ms);
 	else

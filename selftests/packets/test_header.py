@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """INC headers: every wrong one ends its message, for all ranks, and no more."""
+import time
+
 import counters
 import peer
 from ktap import check, expect, test
@@ -283,3 +285,63 @@ def msg_size(lab, family, nelem, status):
         if not status:
             expect("result", t.m[0].result(5, 8 * nelem),
                    ints([0] * nelem + [1] * nelem))
+
+
+def blamed(lab):
+    return [e for name, e in lab.sw.events() if name == "slot-failed-ntf"]
+
+
+def one_blamed(lab):
+    """The event of a failure; there is one."""
+    got = []
+    check(lab.until(lambda: got.extend(blamed(lab)) or got, 2), "no event")
+    expect("events", len(got), 1)
+    return got[0]
+
+
+@test("whose request made a message fail")
+def whose(lab, family):
+    with lab.tree(ranks=3, family=family) as t:
+        lab.sw.events()
+        for msg_id, (op, version, status) in enumerate((
+                (MAX, 1, MISMATCH), (peer.SUM, 2, VERSION))):
+            t.m[2].allreduce(msg_id, [1])
+            t.m[1].allreduce(msg_id, [1], op=op, version=version)
+            t.m[0].allreduce(msg_id, [1])
+            statuses(lab, t, msg_id, status)
+            e = one_blamed(lab)
+            expect("tree", e["tree-id"], t.id)
+            expect("epoch", e["epoch"], t.get()["epoch"])
+            expect("message", e["msg-id"], msg_id)
+            expect("status", e["status"], status)
+            expect("wrong rank", e["wrong-rank"], 1)
+            slot = lab.sw.do("slot-get", tree_id=t.id, index=msg_id)
+            expect("wrong rank of the slot", slot["wrong-rank"], 1)
+            for where in e, slot:
+                expect("the one that it is not like", where.get("unlike-rank"),
+                       2 if status == MISMATCH else None)
+        t.next_id = 2
+        t.good()
+        expect("events of what is right", blamed(lab), [])
+
+
+@test("failures are told of ten times a second at most")
+def bounded(lab, family):
+    with lab.tree(ranks=2, family=family, slots=64) as t:
+        start = time.monotonic()
+        n = 0
+        got = []
+        while time.monotonic() < start + 1:
+            for m in t.m:
+                m.allreduce(n, [1], op=MAX if m.rank else peer.SUM)
+            statuses(lab, t, n, MISMATCH)
+            got += blamed(lab)
+            n += 1
+        lab.until(lambda: False, 0.3)
+        got += blamed(lab)
+        took = time.monotonic() - start
+        check(n > 20, "%d failures" % n)
+        check(2 <= len(got) <= 2 + took * 10, "%d events of %d failures in %.1f s" %
+              (len(got), n, took))
+        for e in got:
+            check(e["wrong-rank"] in (0, 1), "%r" % e)

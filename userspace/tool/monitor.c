@@ -11,17 +11,19 @@
 #include "tool.h"
 
 static const char usage[] =
-"Usage: inc-tool monitor [ all | tree | member ]\n"
+"Usage: inc-tool monitor [ all | tree | member | slot ]\n"
 "With -t, each event has the time when it was received.\n";
 
 /**
  * struct wanted - which events to print
  * @trees: those about trees
  * @members: those about members
+ * @slots: those about slots
  */
 struct wanted {
 	bool	trees;
 	bool	members;
+	bool	slots;
 };
 
 static void show_time(void)
@@ -44,19 +46,25 @@ static bool is_tree_event(uint8_t cmd)
 	       cmd == INC_CMD_TREE_READY_NTF || cmd == INC_CMD_TREE_FAILED_NTF;
 }
 
+static bool wants(const struct wanted *wanted, uint8_t cmd)
+{
+	if (is_tree_event(cmd))
+		return wanted->trees;
+	return cmd == INC_CMD_SLOT_FAILED_NTF ? wanted->slots : wanted->members;
+}
+
 static int show_event(const struct inc_nl_event *ev, void *arg)
 {
-	const struct wanted *wanted = arg;
-	bool tree = is_tree_event(ev->cmd);
-
-	if (tree ? !wanted->trees : !wanted->members)
+	if (!wants(arg, ev->cmd))
 		return 0;
 	pr_open_object(NULL);
 	if (conf.timestamp)
 		show_time();
 	pr_enum("event", "", ev->cmd, inc_nl_event_name);
-	if (tree)
+	if (is_tree_event(ev->cmd))
 		show_tree(&ev->tree);
+	else if (ev->cmd == INC_CMD_SLOT_FAILED_NTF)
+		show_slot(&ev->slot);
 	else
 		show_member(&ev->member);
 	pr_endl();
@@ -109,7 +117,9 @@ static int monitor_all(int argc, char **argv)
 {
 	if (argc)
 		return too_much(argv[0]);
-	return monitor((struct wanted){ .trees = true, .members = true });
+	return monitor((struct wanted){
+		.trees = true, .members = true, .slots = true,
+	});
 }
 
 static int monitor_tree(int argc, char **argv)
@@ -126,12 +136,20 @@ static int monitor_member(int argc, char **argv)
 	return monitor((struct wanted){ .members = true });
 }
 
+static int monitor_slot(int argc, char **argv)
+{
+	if (argc)
+		return too_much(argv[0]);
+	return monitor((struct wanted){ .slots = true });
+}
+
 int cmd_monitor(int argc, char **argv)
 {
 	static const struct cmd cmds[] = {
 		{ "all", monitor_all },
 		{ "tree", monitor_tree },
 		{ "member", monitor_member },
+		{ "slot", monitor_slot },
 		{ NULL, NULL },
 	};
 

@@ -126,6 +126,7 @@ static const char *const events[] = {
 	[INC_CMD_MEMBER_NEW_NTF] = "member-new",
 	[INC_CMD_MEMBER_DEL_NTF] = "member-del",
 	[INC_CMD_MEMBER_ERROR_NTF] = "member-error",
+	[INC_CMD_SLOT_FAILED_NTF] = "slot-failed",
 };
 
 static const char *const statuses[] = {

@@ -120,6 +120,9 @@ static const struct field slot_fields[] = {
 	F(MISSING, "missing", missing, FIELD_UINT16_LIST),
 	F(MISSING_CHUNKS, "missing-chunks", missing_chunks, FIELD_UINT16_LIST),
 	F(PARENT_AGE, "parent-age", parent_age, FIELD_UINT32),
+	F(WRONG_RANK, "wrong-rank", wrong_rank, FIELD_UINT16),
+	F(UNLIKE_RANK, "unlike-rank", unlike_rank, FIELD_UINT16),
+	F(EPOCH, "epoch", epoch, FIELD_UINT32),
 #undef F
 };
 

@@ -491,6 +491,9 @@ static int on_event(struct nl_msg *msg, void *arg)
 	case INC_CMD_MEMBER_ERROR_NTF:
 		nl_decode(nlh, &nl_member, &ev.member);
 		break;
+	case INC_CMD_SLOT_FAILED_NTF:
+		nl_decode(nlh, &nl_slot, &ev.slot);
+		break;
 	default:
 		return NL_SKIP;
 	}

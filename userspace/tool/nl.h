@@ -186,18 +186,23 @@ struct inc_nl_slot {
 	uint16_t	nmissing_chunks;
 	uint16_t	missing_chunks[INC_MAX_RANKS];
 	uint32_t	parent_age;
+	uint16_t	wrong_rank;
+	uint16_t	unlike_rank;
+	uint32_t	epoch;
 };
 
 /**
  * struct inc_nl_event - something happened
- * @cmd: INC_CMD_TREE_*_NTF or INC_CMD_MEMBER_*_NTF
- * @tree: if it is one of the former
- * @member: if it is one of the latter
+ * @cmd: INC_CMD_TREE_*_NTF, INC_CMD_MEMBER_*_NTF or INC_CMD_SLOT_*_NTF
+ * @tree: if it is one of the first
+ * @member: if it is one of the second
+ * @slot: if it is one of the third
  */
 struct inc_nl_event {
 	uint8_t			cmd;
 	struct inc_nl_tree	tree;
 	struct inc_nl_member	member;
+	struct inc_nl_slot	slot;
 };
 
 /* If -ENOENT: the module is not loaded; the error text says so. */

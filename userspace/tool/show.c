@@ -241,6 +241,13 @@ void show_slot(const struct inc_nl_slot *slot)
 	pr_uint("msg-id", "msg-id", slot->msg_id);
 	if (INC_NL_HAS(slot, INC_A_SLOT_COLLECTIVE))
 		show_msg(slot);
+	else if (INC_NL_HAS(slot, INC_A_SLOT_STATUS))
+		pr_enum("status", "status", slot->status, inc_nl_status_name);
+	if (INC_NL_HAS(slot, INC_A_SLOT_WRONG_RANK))
+		pr_uint("wrong-rank", "wrong-rank", slot->wrong_rank);
+	if (INC_NL_HAS(slot, INC_A_SLOT_UNLIKE_RANK))
+		pr_uint("unlike-rank", "unlike-rank", slot->unlike_rank);
+	pr_uint("epoch", NULL, slot->epoch);
 }
 
 /**

@@ -329,6 +329,8 @@ static void mismatch(struct kunit *test)
 				    "row %u", i);
 		KUNIT_EXPECT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_FAILED);
 		KUNIT_EXPECT_EQ(test, t->s.status, (u8)INC_STATUS_MISMATCH);
+		KUNIT_EXPECT_EQ(test, t->s.wrong, 2);
+		KUNIT_EXPECT_EQ(test, t->s.unlike, 0);
 		KUNIT_EXPECT_EQ(test, test_parts_live, 0);
 		/* What they still send is discarded. */
 		KUNIT_EXPECT_FALSE(test, test_add(t, 0, &msg));
@@ -360,6 +362,8 @@ static void bad_header_fails(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, inc_slot_begin(&t->s, 0, &bad, status, 1),
 				INC_SLOT_FAIL);
 		KUNIT_EXPECT_EQ(test, t->s.status, status);
+		KUNIT_EXPECT_EQ(test, t->s.wrong, 0);
+		KUNIT_EXPECT_EQ(test, t->s.unlike, INC_SLOT_NOBODY);
 		KUNIT_EXPECT_EQ(test, test_begin(t, 1, &msg), INC_SLOT_FAILED);
 		/* The first status stays. */
 		KUNIT_EXPECT_FALSE(test, inc_slot_fail(&t->s, INC_STATUS_PEER_DEAD));
