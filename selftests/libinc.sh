@@ -8,7 +8,7 @@
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals cache
-#	memory many stopped events huge
+#	memory many stopped events wrong huge
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -18,7 +18,7 @@ while [[ ${1:-} == *=* ]]; do
 	shift
 done
 
-PARTS=${*:-device persistent wait window query log threads tsan fork signals cache memory many stopped events}
+PARTS=${*:-device persistent wait window query log threads tsan fork signals cache memory many stopped events wrong}
 RANKS=${RANKS:-3}
 THREADS=${THREADS:-4}
 ROUNDS=${ROUNDS:-3}
@@ -311,6 +311,43 @@ part_cache()
 		--count 20000 --check=20 --root each --reg cache "${PERF[@]}"
 	job "registrations kept, 8 at once" "$RANKS" allreduce -t fp32 \
 		--count 50000 --check=10 --outstanding 8 --reg cache "${PERF[@]}"
+}
+
+# One rank calls another operation than the others: all know which rank that is. Who
+# comes first is right, as far as the switch knows.
+part_wrong()
+{
+	local r rcs="" rc=0 op pid log=$LAB_OUT/monitor
+	local it='request of rank (1 is not like that of rank [02]|[02] is not like that of rank 1)'
+
+	ip netns exec "$TOPO-sw" inc-tool monitor >"$log" &
+	pid=$!
+	seen_by "$TOPO-sw" "$log"
+	JOB_SEQ=$((JOB_SEQ + 1))
+	JOB_LOG=$LAB_OUT/wrong$JOB_SEQ
+	JOB_PIDS=()
+	for r in 0 1 2; do
+		op=sum
+		[ $r != 1 ] || op=max
+		ip netns exec "$TOPO-h$r" inc-perf --server "$(topo_ip4 sw)" \
+			--job wrong$JOB_SEQ --rank $r --ranks 3 --dev "$TOPO$r" \
+			allreduce -t int32 -o $op --count 100 -i 1 -x 0 \
+			--timeout $((20000 * SLOW)) >"$JOB_LOG.$r" 2>&1 &
+		JOB_PIDS+=($!)
+	done
+	for r in 0 1 2; do
+		wait "${JOB_PIDS[r]}"
+		rcs+=" $?"
+		grep -qE "^inc-perf: rank $r: .*disagree.*$it" "$JOB_LOG.$r" || rc=1
+	done
+	ktap "$(grep -c ' 0' <<<"$rcs")" "an operation that the ranks disagree about fails for all" \
+		"$rcs"
+	ktap $rc "each rank knows which one it was" "$(job_why)"
+	wait_for "$LIMIT" grep -qE "^slot-failed tree .*status mismatch wrong-rank [012] unlike-rank [012]" "$log"
+	ktap $? "inc-tool monitor shows it" "$(tail -n 1 "$log")"
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	wait_for "$LIMIT" no_tree
 }
 
 # By hand, with memory for it: lab run --mem 7G.

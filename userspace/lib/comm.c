@@ -391,7 +391,8 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 	do {
 		ret = inc_conn_recv(&comm->watch.conn, msg, deadline_ms, err,
 				    sizeof(err));
-	} while (!ret && msg->type == INC_RDV_ALIVE);
+	} while (!ret && (msg->type == INC_RDV_ALIVE ||
+			  msg->type == INC_RDV_WRONG));
 	if (ret == -ETIMEDOUT && type == INC_RDV_READY)
 		return opt_error(o, ret, "not all %d ranks of job \"%s\" came within %u ms",
 				 o->nranks, o->job, o->join_timeout_ms);
@@ -415,6 +416,7 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 	case INC_RDV_READY:
 	case INC_RDV_BYE:
 	case INC_RDV_ALIVE:
+	case INC_RDV_WRONG:
 	case INC_RDV_GATHER:
 	case INC_RDV_RETRACT:
 	case INC_RDV_LINK:
@@ -439,6 +441,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			.mtu	= comm->dev.mtu,
 			.uc	= comm->uc,
 			.rts	= true,
+			.wrong	= true,
 			.tree = {
 				.slots		= o->tree.slots,
 				.msg_size	= o->tree.msg_size,

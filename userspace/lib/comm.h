@@ -152,6 +152,8 @@ struct inc_bounce {
  * @nranks: number of ranks
  * @err: 0, or the negative errno value that it failed with
  * @errtext: why it failed, or why the operation did that failed last
+ * @ask_wrong: the daemon may know whose request that was
+ * @wrong_id: message that failed then
  * @who: who it is, for the log
  *
  * @dev: verbs device
@@ -215,6 +217,8 @@ struct inc_comm {
 	int			nranks;
 	int			err;
 	char			errtext[INC_RDV_TEXT_MAX];
+	bool			ask_wrong;
+	uint32_t		wrong_id;
 	struct inc_who		who;
 
 	struct inc_dev		dev;

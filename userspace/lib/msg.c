@@ -137,6 +137,7 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(comm->errtext, sizeof(comm->errtext), fmt, ap);
 	va_end(ap);
+	comm->ask_wrong = false;
 	inc_err(&comm->who, "%s", comm->errtext);
 	return err;
 }
@@ -630,6 +631,8 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 		if (!req->err) {
 			req->err = inc_comm_note(comm, inc_status_errno(status),
 						 "%s", inc_status_str(status));
+			comm->ask_wrong = comm->tree.wrong;
+			comm->wrong_id = id;
 		}
 	} else {
 		comm->info.rx_bytes += msg->len;
@@ -658,6 +661,24 @@ static void unexpected(struct inc_comm *comm, uint32_t imm)
 		      inc_seg_imm(comm->next_id - 1));
 }
 
+/* The switch does not say which rank it was. The daemon does, at about this time. */
+static void tree_failed(struct inc_comm *comm, unsigned int status)
+{
+	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
+	char text[INC_RDV_TEXT_MAX] = "";
+	int tries;
+
+	for (tries = 0; !text[0] && tries < CAUSE_TRIES; tries++) {
+		if (tries)
+			nanosleep(&pause, NULL);
+		pthread_mutex_lock(&comm->watch.lock);
+		memcpy(text, comm->watch.said, sizeof(text));
+		pthread_mutex_unlock(&comm->watch.lock);
+	}
+	inc_comm_fail(comm, inc_status_errno(status), "%s%s%s",
+		      inc_status_str(status), text[0] ? ": " : "", text);
+}
+
 static void take_result(struct inc_comm *comm, uint32_t imm)
 {
 	unsigned int status = imm >> INC_IMM_STATUS_SHIFT;
@@ -674,8 +695,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 	if (status > INC_STATUS_TREE_MAX && status <= INC_STATUS_NOTE_MAX)
 		return;
 	if (status >= INC_STATUS_TREE_MIN) {
-		inc_comm_fail(comm, inc_status_errno(status), "%s",
-			      inc_status_str(status));
+		tree_failed(comm, status);
 		return;
 	}
 	if (dist < flight) {

@@ -6,8 +6,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "comm.h"
+
+/* How long the daemon may take to say what it knows of a failure. */
+#define TOLD_TRIES	50
+#define TOLD_PAUSE_MS	1
 
 /**
  * inc_comm_rank() - rank of the caller
@@ -120,9 +125,30 @@ int inc_query(struct inc_comm *comm, struct inc_comm_info *info)
 	return 0;
 }
 
+/* Is it known whose request made the message fail that is the cause? Then add that. */
+static bool add_wrong(struct inc_comm *comm)
+{
+	struct inc_watch *w = &comm->watch;
+	size_t len = strlen(comm->errtext);
+	uint32_t slots = comm->tree.slots;
+	bool known;
+
+	pthread_mutex_lock(&w->lock);
+	/* Of several that fail at about the same time one is told of. */
+	known = w->wrong[0] && w->wrong_id - comm->wrong_id + slots < 2 * slots;
+	if (known)
+		snprintf(comm->errtext + len, sizeof(comm->errtext) - len, ": %s",
+			 w->wrong);
+	pthread_mutex_unlock(&w->lock);
+	return known;
+}
+
 /**
  * inc_comm_strerror() - what went wrong last, in words
  * @comm: communicator
+ *
+ * Which rank it was is told by another way than that it went wrong: if that is still
+ * to come, this waits for it, for 50 ms at most, once for each error.
  *
  * Return: why the communicator failed; if it has not, why the operation that
  * failed last did so; "success" if none did. The string is valid until the next
@@ -130,5 +156,14 @@ int inc_query(struct inc_comm *comm, struct inc_comm_info *info)
  */
 const char *inc_comm_strerror(struct inc_comm *comm)
 {
+	const struct timespec pause = { .tv_nsec = TOLD_PAUSE_MS * 1000000L };
+	int tries;
+
+	for (tries = 0; comm->ask_wrong && !comm->forked; tries++) {
+		if (tries)
+			nanosleep(&pause, NULL);
+		if (add_wrong(comm) || tries == TOLD_TRIES)
+			comm->ask_wrong = false;
+	}
 	return comm->errtext[0] ? comm->errtext : "success";
 }

@@ -38,6 +38,7 @@ static const struct {
 	[INC_RDV_BYE]		= { "event", "bye" },
 	[INC_RDV_ERROR]		= { "event", "error" },
 	[INC_RDV_ALIVE]		= { "event", "alive" },
+	[INC_RDV_WRONG]		= { "event", "wrong" },
 	[INC_RDV_GATHER]	= { "cmd", "gather" },
 	[INC_RDV_RETRACT]	= { "cmd", "retract" },
 	[INC_RDV_LINK]		= { "cmd", "link" },
@@ -266,6 +267,7 @@ static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 		parse_qp(p, obj, join);
 	join->mtu = get_num(p, obj, "mtu", 256, 4096, false);
 	join->uc = parse_transport(p, obj);
+	join->wrong = get_bool(p, obj, "wrong");
 	parse_tree(p, obj, &join->tree);
 }
 
@@ -288,6 +290,7 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 	j->ops = get_num(p, obj, "ops", 0, UINT32_MAX, true);
 	j->traffic_class = get_num(p, obj, "traffic_class", 0, UINT8_MAX, false);
 	j->rts = get_bool(p, obj, "rts");
+	j->wrong = get_bool(p, obj, "wrong");
 	if (!p->ret && (j->slots & (j->slots - 1)))
 		fail(p, -EPROTO, "\"slots\" is %u, no power of two", j->slots);
 }
@@ -335,6 +338,9 @@ static void parse_body(struct parse *p, struct json_object *obj,
 	case INC_RDV_LINKED:
 		parse_joined(p, obj, &msg->joined);
 		break;
+	case INC_RDV_WRONG:
+		msg->msg_id = get_num(p, obj, "msg_id", 0, UINT32_MAX, true);
+		/* fall through */
 	case INC_RDV_FAILED:
 		msg->status = get_num(p, obj, "status", 1, UINT8_MAX, true);
 		get_text(p, obj, "reason", msg->text, sizeof(msg->text));
@@ -478,6 +484,8 @@ static void format_join(struct json_object *obj, bool qp,
 		add_num(obj, "mtu", join->mtu);
 	if (join->uc)
 		add_str(obj, "transport", "uc");
+	if (join->wrong)
+		add_true(obj, "wrong");
 	format_tree(obj, &join->tree);
 }
 
@@ -504,6 +512,8 @@ static void format_joined(struct json_object *obj,
 		add_num(obj, "traffic_class", j->traffic_class);
 	if (j->rts)
 		add_true(obj, "rts");
+	if (j->wrong)
+		add_true(obj, "wrong");
 }
 
 static void format_error(struct json_object *obj, const struct inc_rdv_msg *msg)
@@ -538,6 +548,9 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 	case INC_RDV_LINKED:
 		format_joined(obj, &msg->joined);
 		break;
+	case INC_RDV_WRONG:
+		add_num(obj, "msg_id", msg->msg_id);
+		/* fall through */
 	case INC_RDV_FAILED:
 		add_num(obj, "status", msg->status);
 		add_str(obj, "reason", msg->text);

@@ -66,6 +66,7 @@ struct inc_rdv_tree {
  * @mtu: active MTU of its port, bytes; 0: not said
  * @uc: its queue pair is UC, else RC
  * @rts: it will say INC_RDV_RTS
+ * @wrong: it knows INC_RDV_WRONG
  * @tree: what it wants the tree to be
  */
 struct inc_rdv_join {
@@ -78,6 +79,7 @@ struct inc_rdv_join {
 	uint32_t		mtu;
 	bool			uc;
 	bool			rts;
+	bool			wrong;
 	struct inc_rdv_tree	tree;
 };
 
@@ -98,6 +100,7 @@ struct inc_rdv_join {
  * @ops: mask of offered operations
  * @traffic_class: of the switch's packets to the rank, and the rank's to it
  * @rts: the daemon waits for INC_RDV_RTS, if the rank said that it will come
+ * @wrong: it says INC_RDV_WRONG, if the rank knows that
  */
 struct inc_rdv_joined {
 	uint32_t		tree_id;
@@ -115,6 +118,7 @@ struct inc_rdv_joined {
 	uint32_t		ops;
 	uint32_t		traffic_class;
 	bool			rts;
+	bool			wrong;
 };
 
 /**
@@ -143,6 +147,7 @@ enum inc_rdv_type {
 	INC_RDV_BYE,
 	INC_RDV_ERROR,
 	INC_RDV_ALIVE,
+	INC_RDV_WRONG,
 	/* a leaf's daemon to the parent's */
 	INC_RDV_GATHER,
 	INC_RDV_RETRACT,
@@ -159,10 +164,13 @@ enum inc_rdv_type {
  *	psn; INC_RDV_LINK: these three and rts alone
  * @joined: if INC_RDV_JOINED or INC_RDV_LINKED
  * @placed: if INC_RDV_PLACED
- * @rank: if INC_RDV_LEFT or INC_RDV_FAILED: which rank; -1: none in particular
- * @status: if INC_RDV_FAILED: enum inc_status that the tree answers with
+ * @rank: if INC_RDV_LEFT, INC_RDV_FAILED or INC_RDV_WRONG: which rank; -1: none in
+ *	particular
+ * @status: if INC_RDV_FAILED: enum inc_status that the tree answers with; if
+ *	INC_RDV_WRONG: that @msg_id has ended with
+ * @msg_id: if INC_RDV_WRONG: message
  * @err: if INC_RDV_ERROR: positive errno value
- * @text: if INC_RDV_FAILED or INC_RDV_ERROR: what happened
+ * @text: if INC_RDV_FAILED, INC_RDV_ERROR or INC_RDV_WRONG: what happened
  */
 struct inc_rdv_msg {
 	enum inc_rdv_type	type;
@@ -173,6 +181,7 @@ struct inc_rdv_msg {
 		struct {
 			int		rank;
 			unsigned int	status;
+			uint32_t	msg_id;
 			int		err;
 			char		text[INC_RDV_TEXT_MAX];
 		};

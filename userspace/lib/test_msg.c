@@ -147,6 +147,46 @@ static void status(void)
 	end();
 }
 
+/* Which rank it was comes by another way, a little later or not at all. */
+static void whose_request(void)
+{
+	begin();
+	fill();
+	sw.status = INC_STATUS_MISMATCH;
+	sw.status_for = 2;
+	comm->tree.wrong = true;
+	EQ(reduce(2000), -EBADE);
+	strcpy(comm->watch.wrong, "rank 1 it was");
+	comm->watch.wrong_id = comm->wrong_id;
+	OK(strstr(inc_comm_strerror(comm), "disagree"));
+	OK(strstr(inc_comm_strerror(comm), ": rank 1 it was"));
+	EQ(strlen(strstr(comm->errtext, "rank 1")), strlen("rank 1 it was"));
+	fill();
+	EQ(reduce(2000), 0);
+
+	/* What is told is about another one, long ago. */
+	sw.status = INC_STATUS_MISMATCH;
+	sw.status_for = 2 + sw.sent;
+	comm->watch.wrong_id -= comm->tree.slots + 1;
+	fill();
+	reduce(2000);
+	OK(!strstr(inc_comm_strerror(comm), "rank 1"));
+	end();
+}
+
+/* The daemon knows why the tree has failed. */
+static void tree_failed(void)
+{
+	begin();
+	fill();
+	sw.status = INC_STATUS_PEER_DEAD;
+	sw.status_for = 1;
+	strcpy(comm->watch.said, "rank 1: connection lost");
+	OK(reduce(2000) < 0);
+	OK(strstr(inc_comm_strerror(comm), ": rank 1: connection lost"));
+	end();
+}
+
 /* Statuses that have no name yet mean what their ranges mean. */
 static void status_to_come(void)
 {
@@ -547,6 +587,8 @@ static const struct test_case cases[] = {
 	{ "nonblocking", nonblocking },
 	{ "in_place_and_orphan", in_place_and_orphan },
 	{ "status", status },
+	{ "whose_request", whose_request },
+	{ "tree_failed", tree_failed },
 	{ "status_to_come", status_to_come },
 	{ "early_status", early_status },
 	{ "dead_peer", dead_peer },

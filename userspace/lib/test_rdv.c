@@ -30,6 +30,7 @@ static void join(void)
 		.join = {
 			.job = "a \"job\" / x", .ranks = 65535, .rank = 65534,
 			.qpn = 0xffffff, .psn = 0, .mtu = 4096, .rts = true,
+			.wrong = true,
 			.tree = { .slots = 256, .msg_size = 65536, .pmtu = 1024,
 				  .has_first_msg_id = true,
 				  .first_msg_id = 0xfffffff0 },
@@ -43,6 +44,7 @@ static void join(void)
 	EQ(r.join.rank, 65534);
 	EQ(r.join.qpn, 0xffffff);
 	OK(r.join.rts);
+	OK(r.join.wrong);
 	EQ(r.join.addr.len, 4);
 	OK(!memcmp(r.join.addr.bytes, "\n\1\2\3", 4));
 	OK(!memcmp(&r.join.tree, &m.join.tree, sizeof(r.join.tree)));
@@ -64,7 +66,7 @@ static void joined(void)
 			.rkey = 0xdeadbeef, .slots = 4096, .msg_size = 65536,
 			.pmtu = 4096, .first_msg_id = 7, .dead_time = 600,
 			.collectives = 0x1ff, .dtypes = 0xfff, .ops = 0x1fff,
-			.traffic_class = 0xb8, .rts = true,
+			.traffic_class = 0xb8, .rts = true, .wrong = true,
 		},
 	}, r;
 
@@ -96,6 +98,23 @@ static void events(void)
 	EQ(r.rank, -1);
 	EQ(r.status, 17);
 	OK(!strcmp(r.text, "gone \\ ?"));
+}
+
+static void whose_request(void)
+{
+	struct inc_rdv_msg m = {
+		.type = INC_RDV_WRONG, .rank = 2, .status = 7, .msg_id = 0xffffffff,
+	}, r;
+
+	strcpy(m.text, "the request of rank 2 is not like that of rank 0");
+	r = again(&m);
+	EQ(r.rank, 2);
+	EQ(r.status, 7);
+	EQ(r.msg_id, 0xffffffff);
+	OK(!strcmp(r.text, m.text));
+	m.rank = -1;
+	r = again(&m);
+	EQ(r.rank, -1);
 }
 
 static void errors(void)
@@ -264,6 +283,7 @@ static const struct test_case cases[] = {
 	{ "join", join },
 	{ "joined", joined },
 	{ "events", events },
+	{ "whose request", whose_request },
 	{ "errors", errors },
 	{ "wrong", wrong },
 	{ "mangled", mangled },

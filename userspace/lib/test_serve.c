@@ -548,6 +548,85 @@ static void kernel_events(void)
 	EQ(daemon_end(), 0);
 }
 
+static struct inc_nl_event slot_failed(uint32_t id, uint16_t wrong)
+{
+	struct inc_nl_event ev = { .cmd = INC_CMD_SLOT_FAILED_NTF };
+
+	ev.slot.tree_id = id;
+	ev.slot.epoch = id;
+	ev.slot.msg_id = 5;
+	ev.slot.status = INC_STATUS_MISMATCH;
+	ev.slot.wrong_rank = wrong;
+	return ev;
+}
+
+/* Whose request made a message fail is told to those who know the line. */
+static void whose_request(void)
+{
+	struct inc_nl_event ev = slot_failed(12345, 1);
+	struct inc_rdv_msg msg;
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = dial();
+	say(&a, "{\"cmd\":\"join\",\"version\":1,\"job\":\"x\",\"ranks\":2,\"rank\":0,\"addr\":\"10.0.0.1\",\"qpn\":17,\"psn\":5,\"wrong\":true}\n");
+	EQ(hear(&a, &msg), INC_RDV_JOINED);
+	OK(msg.joined.wrong);
+	b = join("x", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));	/* not ours */
+	ev = slot_failed(1, 2);					/* nor is that rank */
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	ev = slot_failed(1, 1);
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	EQ(hear(&a, &msg), INC_RDV_WRONG);
+	EQ(msg.rank, 1);
+	EQ(msg.msg_id, 5);
+	EQ(msg.status, INC_STATUS_MISMATCH);
+	OK(strstr(msg.text, "rank 1 is wrong (mismatch)"));
+	INC_NL_SET(&ev.slot, INC_A_SLOT_UNLIKE_RANK, unlike_rank, 0);
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	EQ(hear(&a, &msg), INC_RDV_WRONG);
+	OK(strstr(msg.text, "rank 1 is not like that of rank 0"));
+	/* b heard nothing of it. */
+	leave(&a);
+	EQ(hear_type(&b), INC_RDV_LEFT);
+	leave(&b);
+	EQ(daemon_end(), 0);
+}
+
+/* Which member it was the kernel says before it says that the tree has failed. */
+static void who_died(void)
+{
+	struct inc_nl_event ev = { .cmd = INC_CMD_MEMBER_ERROR_NTF };
+	struct inc_rdv_msg msg;
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = join("x", 0, 2);
+	b = join("x", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	INC_NL_SET(&ev.member, INC_A_MEMBER_TREE_ID, tree_id, 1);
+	INC_NL_SET(&ev.member, INC_A_MEMBER_RANK, rank, 1);
+	ev.member.error = INC_MEMBER_ERROR_RETRY_EXCEEDED;
+	/* Of a tree that had the same ID before. */
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	kernel_event(INC_CMD_TREE_NEW_NTF, 1);
+	ev.member.rank = 0;
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	kernel_event(INC_CMD_TREE_FAILED_NTF, 1);
+	EQ(hear(&b, &msg), INC_RDV_FAILED);
+	EQ(msg.rank, 0);
+	EQ(msg.status, INC_STATUS_PEER_DEAD);
+	OK(strstr(msg.text, "rank 0: the switch has lost it (retry-exceeded)"));
+	EQ(hear_type(&a), INC_RDV_FAILED);
+	leave(&a);
+	leave(&b);
+	EQ(daemon_end(), 0);
+}
+
 static void told_of_the_end(void)
 {
 	struct inc_rdv_msg msg;
@@ -715,6 +794,8 @@ static const struct test_case cases[] = {
 	{ "killed", killed },
 	{ "one_leaves", one_leaves },
 	{ "kernel_events", kernel_events },
+	{ "whose_request", whose_request },
+	{ "who_died", who_died },
 	{ "told_of_the_end", told_of_the_end },
 	{ "given_tree", given_tree },
 	{ "once", once },

@@ -148,12 +148,28 @@ static void daemon_says(void)
 	end();
 }
 
+/* A message that failed does not end anything. */
+static void daemon_says_who(void)
+{
+	static const char line[] =
+		"{\"event\":\"wrong\",\"rank\":2,\"status\":7,\"msg_id\":5,\"reason\":\"rank 2 it is\"}\n";
+
+	begin();
+	OK(write(daemon_fd, line, strlen(line)) > 0);
+	run(1000);
+	EQ(inc_watch_error(&w), 0);
+	EQ(w.wrong_id, 5);
+	OK(!strcmp(w.wrong, "rank 2 it is"));
+	end();
+}
+
 static const struct test_case cases[] = {
 	{ "watch: a call is late", call_is_late },
 	{ "watch: a process stood still", stood_still },
 	{ "watch: turns of others", turns_of_others },
 	{ "watch: hangs up", hangs_up },
 	{ "watch: what the daemon says", daemon_says },
+	{ "watch: whose fault it was", daemon_says_who },
 };
 
 TEST_MAIN(cases)

@@ -50,7 +50,7 @@ void inc_watch_fire(struct inc_watch *w, int err, const char *text)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void set_verdict(const struct inc_watch *w, struct inc_watch_seen *s, int err,
+static void set_verdict(struct inc_watch *w, struct inc_watch_seen *s, int err,
 			const char *text)
 {
 	if (s->verdict)
@@ -59,6 +59,19 @@ static void set_verdict(const struct inc_watch *w, struct inc_watch_seen *s, int
 	s->verdict_at = s->now + GRACE_MS;
 	snprintf(s->text, sizeof(s->text), "%s", text);
 	inc_info(w->who, "%s", text);
+	pthread_mutex_lock(&w->lock);
+	snprintf(w->said, sizeof(w->said), "%s", text);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Whose request made a message fail: its status is not told to be that. */
+static void note_wrong(struct inc_watch *w, const struct inc_rdv_msg *msg)
+{
+	inc_err(w->who, "%s", msg->text);
+	pthread_mutex_lock(&w->lock);
+	w->wrong_id = msg->msg_id;
+	snprintf(w->wrong, sizeof(w->wrong), "%s", msg->text);
+	pthread_mutex_unlock(&w->lock);
 }
 
 static void close_conn(struct inc_watch *w)
@@ -98,6 +111,9 @@ static bool hear(struct inc_watch *w, struct inc_watch_seen *s)
 		break;
 	case INC_RDV_ERROR:
 		set_verdict(w, s, -msg.err, msg.text);
+		break;
+	case INC_RDV_WRONG:
+		note_wrong(w, &msg);
 		break;
 	case INC_RDV_JOIN:
 	case INC_RDV_RTS:

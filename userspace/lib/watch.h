@@ -80,9 +80,12 @@ struct inc_watch_seen {
  * @loss: where that comes from; belongs to the watcher
  * @lost: the daemon is to be told that the switch does not answer
  * @err: 0, or the negative errno value that the watch found; set once
- * @lock: protects @qp and @text, and the closing of @conn
+ * @lock: protects @qp and all texts, and the closing of @conn
  * @qp: queue pair to move to ERROR; NULL: there is none any more
  * @text: what happened, if @err
+ * @said: what the daemon says of the tree's end; empty: nothing yet
+ * @wrong: what it said last of a message that failed; empty: nothing yet
+ * @wrong_id: that message
  */
 struct inc_watch {
 	struct inc_watch *next;
@@ -106,6 +109,9 @@ struct inc_watch {
 	pthread_mutex_t	lock;
 	struct ibv_qp	*qp;
 	char		text[INC_RDV_TEXT_MAX];
+	char		said[INC_RDV_TEXT_MAX];
+	char		wrong[INC_RDV_TEXT_MAX];
+	uint32_t	wrong_id;
 };
 
 /* watcher.c */

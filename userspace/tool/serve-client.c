@@ -178,6 +178,7 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 	if (!addr_believed(c, &join->addr))
 		return;
 	c->role = ROLE_RANK;
+	c->wrong = join->wrong;
 	if (gather_wants(c->server, join))
 		gather_join(c, join);
 	else

@@ -402,16 +402,100 @@ static void tree_is_gone(struct job *job)
 		job_end(job);
 }
 
+/* Who a member is: a rank, or those below a switch. Returns the rank, or -1. */
+static int member_text(const struct job *job, uint32_t member, char *text,
+		       size_t len)
+{
+	uint32_t first = job->ranks[member].first;
+	uint32_t n = job->tree.nbelow ? job->tree.below[member] : 0;
+
+	if (!n) {
+		snprintf(text, len, "rank %u", first);
+		return (int)first;
+	}
+	snprintf(text, len, "one of the ranks %u to %u, at another switch", first,
+		 first + n - 1);
+	return -1;
+}
+
 static void tree_has_failed(struct job *job, uint8_t error)
 {
+	const struct inc_nl_member *m = &job->group.server->dead;
+	const char *why = inc_nl_member_error_name(m->error);
+	char who[64];
+	int rank;
+
 	if (job->ending)
 		return;
 	job_begin_end(job);
 	server_log(job->group.server, "job \"%s\": tree failed", job->name);
-	job_tell_failed(job, -1, error ? error : INC_STATUS_PEER_DEAD,
-			"the switch's tree has failed");
+	if (!error)
+		error = INC_STATUS_PEER_DEAD;
+	if (m->tree_id == job->tree.id && m->rank < job->nranks) {
+		rank = member_text(job, m->rank, who, sizeof(who));
+		job_tell_failed(job, rank, error, "%s: the switch has lost it (%s)",
+				who, why ? why : "error");
+	} else {
+		job_tell_failed(job, -1, error, "the switch's tree has failed");
+	}
 	if (!job->present)
 		job_end(job);
+}
+
+/* What the ranks know of a failure is its status: they are told whose it is. */
+static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
+{
+	struct inc_rdv_msg msg = {
+		.type	= INC_RDV_WRONG,
+		.status	= slot->status,
+		.msg_id	= slot->msg_id,
+	};
+	const char *status = inc_nl_status_name(slot->status);
+	char wrong[64], unlike[64];
+	uint32_t i;
+
+	if (slot->wrong_rank >= job->nranks || slot->unlike_rank >= job->nranks)
+		return;
+	msg.rank = member_text(job, slot->wrong_rank, wrong, sizeof(wrong));
+	member_text(job, slot->unlike_rank, unlike, sizeof(unlike));
+	if (INC_NL_HAS(slot, INC_A_SLOT_UNLIKE_RANK))
+		snprintf(msg.text, sizeof(msg.text),
+			 "message %u: the request of %s is not like that of %s",
+			 slot->msg_id, wrong, unlike);
+	else
+		snprintf(msg.text, sizeof(msg.text),
+			 "message %u: the request of %s is wrong (%s)",
+			 slot->msg_id, wrong, status ? status : "?");
+	server_log(job->group.server, "job \"%s\": %s", job->name, msg.text);
+	for (i = 0; i < job->nranks; i++)
+		if (job->ranks[i].state == RANK_PRESENT &&
+		    job->ranks[i].client->wrong)
+			client_send(job->ranks[i].client, &msg);
+}
+
+static struct job *job_by_tree(const struct server *s, uint32_t id,
+			       uint32_t epoch)
+{
+	struct job *job;
+
+	for (job = s->jobs; job; job = job->next)
+		if (job->tree.id == id && job->tree.epoch == epoch)
+			return job;
+	return NULL;
+}
+
+/*
+ * Which member it was is said before the tree has failed, and without the tree's
+ * epoch: what is said of a tree that is gone is forgotten with it.
+ */
+static void note_dead(struct server *s, const struct inc_nl_event *ev)
+{
+	if (ev->cmd != INC_CMD_MEMBER_ERROR_NTF)
+		s->dead.tree_id = ev->tree.id == s->dead.tree_id ? 0 :
+				  s->dead.tree_id;
+	else if (INC_NL_HAS(&ev->member, INC_A_MEMBER_RANK) &&
+		 ev->member.tree_id != s->dead.tree_id)
+		s->dead = ev->member;
 }
 
 /**
@@ -419,24 +503,38 @@ static void tree_has_failed(struct job *job, uint8_t error)
  * @s: daemon
  * @ev: what
  *
- * Trees that fail, or that an administrator deletes, end their jobs.
+ * Trees that fail, or that an administrator deletes, end their jobs. Of messages
+ * that fail the ranks are told.
  */
 void job_event(struct server *s, const struct inc_nl_event *ev)
 {
 	struct job *job;
 
-	if (ev->cmd != INC_CMD_TREE_FAILED_NTF && ev->cmd != INC_CMD_TREE_DEL_NTF)
-		return;
-	for (job = s->jobs; job; job = job->next)
-		if (job->tree.id == ev->tree.id &&
-		    job->tree.epoch == ev->tree.epoch)
-			break;
-	if (!job)
-		return;
-	if (ev->cmd == INC_CMD_TREE_DEL_NTF)
-		tree_is_gone(job);
-	else
-		tree_has_failed(job, ev->tree.error);
+	switch (ev->cmd) {
+	case INC_CMD_SLOT_FAILED_NTF:
+		job = job_by_tree(s, ev->slot.tree_id, ev->slot.epoch);
+		if (job && !job->over)
+			tell_wrong(job, &ev->slot);
+		break;
+	case INC_CMD_TREE_DEL_NTF:
+		job = job_by_tree(s, ev->tree.id, ev->tree.epoch);
+		if (job)
+			tree_is_gone(job);
+		note_dead(s, ev);
+		break;
+	case INC_CMD_TREE_FAILED_NTF:
+		job = job_by_tree(s, ev->tree.id, ev->tree.epoch);
+		if (job)
+			tree_has_failed(job, ev->tree.error);
+		note_dead(s, ev);
+		break;
+	case INC_CMD_TREE_NEW_NTF:
+	case INC_CMD_MEMBER_ERROR_NTF:
+		note_dead(s, ev);
+		break;
+	default:
+		break;
+	}
 }
 
 /**

@@ -290,6 +290,7 @@ static int member_new(struct client *c, struct job *job,
 		.ops		= job->tree.ops,
 		.traffic_class	= job->tree.traffic_class,
 		.rts		= true,
+		.wrong		= true,
 	};
 	memcpy(joined->addr.bytes, reply.local_addr.bytes, reply.local_addr.len);
 	return 0;

@@ -90,6 +90,7 @@ enum role {
  *	0: no limit
  * @alive_at: milliseconds; when it is told again that the daemon lives
  * @alive_ms: how often; 0: it is not
+ * @wrong: it wants to be told whose request made a message fail
  * @bye: it has left, and is told so when its job's tree is gone
  * @closing: to be closed when @out is sent
  * @in: bytes that came
@@ -111,6 +112,7 @@ struct client {
 	int64_t			deadline;
 	int64_t			alive_at;
 	uint32_t		alive_ms;
+	bool			wrong;
 	bool			bye;
 	bool			closing;
 	struct inc_rdv_lines	in;
@@ -173,6 +175,8 @@ struct limits {
  *	a tree of its own
  * @has_psn: @psn is given
  * @psn: first PSN of all queue pairs
+ * @dead: the last member of which the kernel said that its QP is in error; tree_id
+ *	0: none
  * @once: end after the first job
  * @verbose: say what happens
  * @now: milliseconds
@@ -199,6 +203,7 @@ struct server {
 	uint32_t		tree_id;
 	bool			has_psn;
 	uint32_t		psn;
+	struct inc_nl_member	dead;
 	bool			once;
 	bool			verbose;
 	int64_t			now;
