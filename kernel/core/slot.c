@@ -282,7 +282,7 @@ static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
 	s->started = now;
 	s->ops = coll && coll->reduce && msg->up_len ?
 		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
-	for (i = 0; i < msg->up_chunks; i++)
+	for (i = 0; i < msg->up_chunks && !s->ops; i++)
 		s->chunk[i].filled = 0;
 }
 

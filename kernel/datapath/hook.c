@@ -30,8 +30,8 @@ static unsigned int hook_ipv4(void *priv, struct sk_buff *skb,
 	if (ip_hdr(skb)->protocol != IPPROTO_UDP)
 		return NF_ACCEPT;
 	qpn = inc_rx_qpn(skb, udp_off);
-	if (!qpn || !inc_rx(inc_switch_get(state->net), skb, udp_off, qpn,
-			    udp_off == sizeof(struct iphdr)))
+	if (!qpn ||
+	    !inc_rx(priv, skb, udp_off, qpn, udp_off == sizeof(struct iphdr)))
 		return NF_ACCEPT;
 	return NF_STOLEN;
 }
@@ -56,11 +56,10 @@ static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
 	 */
 	if (frag_off)
 		return NF_ACCEPT;
-	if (flags & IP6_FH_F_FRAG &&
-	    inc_rx_cut(inc_switch_get(state->net), skb, udp_off))
+	if (flags & IP6_FH_F_FRAG && inc_rx_cut(priv, skb, udp_off))
 		return NF_DROP;
 	qpn = inc_rx_qpn(skb, udp_off);
-	if (!qpn || !inc_rx(inc_switch_get(state->net), skb, udp_off, qpn,
+	if (!qpn || !inc_rx(priv, skb, udp_off, qpn,
 			    udp_off == sizeof(struct ipv6hdr)))
 		return NF_ACCEPT;
 	return NF_STOLEN;
@@ -127,8 +126,7 @@ static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
 	if (!udp_off)
 		return NF_ACCEPT;
 	qpn = inc_rx_qpn(skb, udp_off);
-	if (!qpn ||
-	    !inc_rx_early(inc_switch_get(state->net), skb, udp_off, qpn))
+	if (!qpn || !inc_rx_early(priv, skb, udp_off, qpn))
 		return NF_ACCEPT;
 	return NF_STOLEN;
 }
@@ -169,11 +167,17 @@ static const struct nf_hook_ops hooks[] = {
  */
 int inc_hook_register(struct inc_switch *sw)
 {
+	unsigned int i;
 	int err;
 
+	BUILD_BUG_ON(ARRAY_SIZE(hooks) > INC_HOOKS);
 	if (sw->hooked)
 		return 0;
-	err = nf_register_net_hooks(sw->net, hooks, ARRAY_SIZE(hooks));
+	for (i = 0; i < ARRAY_SIZE(hooks); i++) {
+		sw->hooks[i] = hooks[i];
+		sw->hooks[i].priv = sw;
+	}
+	err = nf_register_net_hooks(sw->net, sw->hooks, ARRAY_SIZE(hooks));
 	sw->hooked = !err;
 	return err;
 }
@@ -187,6 +191,7 @@ int inc_hook_register(struct inc_switch *sw)
 void inc_hook_unregister(struct inc_switch *sw)
 {
 	if (sw->hooked)
-		nf_unregister_net_hooks(sw->net, hooks, ARRAY_SIZE(hooks));
+		nf_unregister_net_hooks(sw->net, sw->hooks,
+					ARRAY_SIZE(hooks));
 	sw->hooked = false;
 }

@@ -53,7 +53,23 @@ void inc_part_free(struct inc_part *part)
 /* What a dst_cache has for each CPU, as near as can be told from outside. */
 #define DST_CACHE_PCPU	48
 
+/* A QPN is drawn at random: no hash of it is more even. */
+static u32 qpn_hash(const void *data, u32 len, u32 seed)
+{
+	return *(const u32 *)data;
+}
+
+static int qpn_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct inc_qp *qp = obj;
+
+	return qp->qpn != *(const u32 *)arg->key;
+}
+
+/* With functions that the compiler sees, a look-up has no call. */
 const struct rhashtable_params inc_qpn_params = {
+	.hashfn			= qpn_hash,
+	.obj_cmpfn		= qpn_cmp,
 	.key_len		= sizeof(u32),
 	.key_offset		= offsetof(struct inc_qp, qpn),
 	.head_offset		= offsetof(struct inc_qp, node),

@@ -177,27 +177,28 @@ struct inc_out {
  * @parting: waits for the readers
  */
 struct inc_qp {
+	/* What each packet reads comes first in each part. */
 	struct rhash_head		node;
 	u32				qpn;
-	struct inc_switch		*sw;
-	struct inc_tree			*tree;
-	struct inc_member_cfg		cfg;
+	int				iif;
 	u8				state;
-	u8				error;
-	bool				report;
+	bool				is_switch;
+	bool				heard;
 	u8				traffic_class;
 	__be16				sport;
-	int				iif;
+	struct inc_switch		*sw;
+	struct inc_tree			*tree;
+	struct inc_uplink		*uplink;
 	struct inc_stats __percpu	*stats;
-	struct dst_cache		dst;
-	u64				memory;
+	struct inc_member_cfg		cfg;
 	unsigned long			last_rx;
 #if IS_ENABLED(CONFIG_INC_FAULT)
 	struct inc_fault		*fault;
 #endif
-	struct inc_uplink		*uplink;
-	bool				is_switch;
-	bool				heard;
+	struct dst_cache		dst;
+	u64				memory;
+	u8				error;
+	bool				report;
 	bool				doubted;
 	unsigned long			doubted_at;
 	struct list_head		parted;
@@ -216,15 +217,15 @@ struct inc_qp {
 	u8				ack_put_off;
 	u8				ack_eager;
 	u8				ack_waits;
-	u32				ack_psn;
-	struct timer_list		ack_timer;
 	u8				asks;
 	bool				waited;
 	bool				spoke;
+	u32				ack_psn;
+	u32				next_msg_id;
 	unsigned long			rx_at;
 	unsigned long			spoke_at;
+	struct timer_list		ack_timer;
 	struct timer_list		ask_timer;
-	u32				next_msg_id;
 	struct inc_msg_loss		gap;
 
 	spinlock_t			tx_lock ____cacheline_aligned_in_smp;
@@ -235,17 +236,17 @@ struct inc_qp {
 	u8				nstray;
 	u16				fifo_head;
 	u16				fifo_tail;
-	u16				*fifo;
-	u64				held;
-	u32				begun;
 	u16				nopen;
+	u32				begun;
+	u16				*fifo;
 	struct inc_out			*out;
-	u32				stray[INC_QP_MAX_STRAY];
+	u64				held;
 	u32				uc_psn;
-	struct inc_wait			wait;
-	struct work_struct		more;
 	struct timer_list		rto;
 	struct inc_requester		req;
+	struct inc_wait			wait;
+	struct work_struct		more;
+	u32				stray[INC_QP_MAX_STRAY];
 };
 
 /* Configuration: process context, inc_switch.lock held. */

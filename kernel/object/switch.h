@@ -9,6 +9,7 @@
 #include <linux/bits.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/netfilter.h>
 #include <linux/percpu_counter.h>
 #include <linux/rhashtable-types.h>
 #include <linux/workqueue.h>
@@ -26,6 +27,9 @@ struct netlink_ext_ack;
 /* Default of the memory that all trees of a namespace may take. */
 #define INC_MEMORY_LIMIT	BIT_ULL(30)
 
+/* Bridge, IPv4, IPv6. */
+#define INC_HOOKS	3
+
 /**
  * struct inc_switch - the switch of one network namespace
  * @net: the namespace
@@ -39,7 +43,8 @@ struct netlink_ext_ack;
  * @epoch: number of trees made so far
  * @ntrees: number of trees now
  * @live: trees that are not freed, those included that nobody finds any more
- * @hooked: the netfilter hooks are registered
+ * @hooks: the netfilter hooks, which know the switch by them
+ * @hooked: they are registered
  * @dying: the namespace goes away; nothing is added any more
  * @held: bytes of packets that wait for other ranks, see hold.c
  * @leaving: trees whose members are being told that they are gone
@@ -60,6 +65,7 @@ struct inc_switch {
 	u32				epoch;
 	u32				ntrees;
 	atomic_t			live;
+	struct nf_hook_ops		hooks[INC_HOOKS];
 	bool				hooked;
 	bool				dying;
 	struct percpu_counter		held;
