@@ -35,7 +35,7 @@ modules:
 	@release=$$(cat '$(KDIR)/include/config/kernel.release' 2>/dev/null); \
 	if [ -n "$$release" ] && [ -f $(KO) ] && \
 	   grep -qa "vermagic=$$release " $(KO) && \
-	   [ -z "$$(find Kbuild kernel -newer $(KO) -type f)" ]; then \
+	   [ -z "$$(find Kbuild VERSION kernel -newer $(KO) -type f)" ]; then \
 		echo 'make: $(KO) is up to date'; \
 	else \
 		$(MAKE) --no-print-directory modules-build; \
@@ -44,7 +44,7 @@ modules:
 modules-build:
 	@[ -d '$(KDIR)' ] || { echo 'make: no kernel headers in $(KDIR); install them, or give KDIR=' >&2; exit 1; }
 	@mkdir -p $(BUILD)/host
-	@cp -ru Kbuild kernel $(BUILD)/host/
+	@cp -ru Kbuild VERSION kernel $(BUILD)/host/
 	@cd $(BUILD)/host && find kernel -type f \( -name '*.[ch]' -o -name '*.mk' \) \
 		! -name '*.mod.c' | while read -r f; do \
 			[ -e '$(CURDIR)'/"$$f" ] || rm "$$f"; \

@@ -167,7 +167,7 @@ shell_check()
 }
 
 for k in $KINDS; do
-	check "builds for $k, W=1, without a warning" build "$k" CONFIG_INC_FAULT=n
+	check "builds for $k, W=1, without a warning" build "$k" CONFIG_INFINIBAND_INC_FAULT=n
 	check "has no faults on purpose" no_faults "$k"
 done
 if [ -n "$BUILDS" ]; then

@@ -64,7 +64,7 @@ def version(files):
     now = read("VERSION").strip()
     for path in files:
         if path in ("VERSION", "CHANGELOG.md") or \
-           path.startswith(("LICENSES/", "selftests/lab/", "kernel/")):
+           path.startswith(("LICENSES/", "selftests/lab/")):
             continue
         page = path.startswith("Documentation/")
         for m in re.finditer(r"(?:%sVERSION|rdma_inc|inc-tool)\b[^\n]{0,12}?"

@@ -3,7 +3,7 @@
  * Faults on purpose, for tests and for administrators who want to see what
  * loss does: packets of one QP are dropped, doubled, swapped or damaged on
  * their way in or out. Set through debugfs; costs a no-op while nobody does.
- * Only in a module that was made with CONFIG_INC_FAULT=y.
+ * Only in a module that was made with CONFIG_INFINIBAND_INC_FAULT=y.
  */
 #ifndef _INC_FAULT_H
 #define _INC_FAULT_H
@@ -15,7 +15,7 @@ struct file_operations;
 struct inc_qp;
 struct sk_buff;
 
-#if IS_ENABLED(CONFIG_INC_FAULT)
+#if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 
 DECLARE_STATIC_KEY_FALSE(inc_fault_key);
 
@@ -63,6 +63,6 @@ static inline void inc_fault_free(struct inc_qp *qp)
 {
 }
 
-#endif /* CONFIG_INC_FAULT */
+#endif /* CONFIG_INFINIBAND_INC_FAULT */
 
 #endif /* _INC_FAULT_H */

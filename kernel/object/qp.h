@@ -167,7 +167,7 @@ struct inc_out {
  * @stats: counters
  * @memory: bytes charged to the tree
  * @last_rx: jiffies when the last packet came in, or when it was made
- * @fault: with CONFIG_INC_FAULT: faults made on purpose, or NULL
+ * @fault: with CONFIG_INFINIBAND_INC_FAULT: faults made on purpose, or NULL
  * @uplink: of a QP to the parent, else NULL
  * @is_switch: the member is a switch
  * @doubted: it seemed dead, but so did all others
@@ -192,7 +192,7 @@ struct inc_qp {
 	struct inc_stats __percpu	*stats;
 	struct inc_member_cfg		cfg;
 	unsigned long			last_rx;
-#if IS_ENABLED(CONFIG_INC_FAULT)
+#if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	struct inc_fault		*fault;
 #endif
 	struct dst_cache		dst;

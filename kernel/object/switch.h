@@ -22,8 +22,6 @@
 struct dentry;
 struct netlink_ext_ack;
 
-#define INC_MODULE_VERSION	"0.1.0"
-
 /* Default of the memory that all trees of a namespace may take. */
 #define INC_MEMORY_LIMIT	BIT_ULL(30)
 

@@ -153,7 +153,7 @@ struct inc_tree_slot {
  * @linger: waits for them
  * @parting: waits for the readers
  * @debugfs: directory, or NULL
- * @debugfs_fault: with CONFIG_INC_FAULT: directory of faults in it, or NULL
+ * @debugfs_fault: with CONFIG_INFINIBAND_INC_FAULT: directory of faults in it, or NULL
  */
 struct inc_tree {
 	struct inc_switch		*sw;
@@ -198,7 +198,7 @@ struct inc_tree {
 	struct delayed_work		linger;
 	struct inc_parting		parting;
 	struct dentry			*debugfs;
-#if IS_ENABLED(CONFIG_INC_FAULT)
+#if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	struct dentry			*debugfs_fault;
 #endif
 };

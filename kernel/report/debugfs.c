@@ -6,7 +6,7 @@
  *	tree-<ID>/slots		slots that work on a message, or failed
  *	tree-<ID>/missing	who keeps others waiting
  *	tree-<ID>/fault/rank-<R>-rx, -tx	faults made on purpose, of a leaf's
- *				uplink too: parent-rx, -tx; with CONFIG_INC_FAULT
+ *				uplink too: parent-rx, -tx; with CONFIG_INFINIBAND_INC_FAULT
  *
  * Readers take no lock but those of slots and QPs, one at a time: removing a
  * directory waits for them, and that may happen under inc_switch.lock.
@@ -481,8 +481,8 @@ DEFINE_SHOW_ATTRIBUTE(memory);
 /* A directory or file: its dentry and inode, with what debugfs has in front of it. */
 #define ENTRY_SIZE	(sizeof(struct dentry) + sizeof(struct inode) + 64)
 /* "tree-1", and what is in it; rank-0-rx, rank-0-tx. */
-#define TREE_ENTRIES	(4 + IS_ENABLED(CONFIG_INC_FAULT))
-#define MEMBER_ENTRIES	(2 * IS_ENABLED(CONFIG_INC_FAULT))
+#define TREE_ENTRIES	(4 + IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT))
+#define MEMBER_ENTRIES	(2 * IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT))
 
 /**
  * inc_debugfs_tree_memory() - what it takes to show a tree
@@ -530,7 +530,7 @@ void inc_debugfs_tree_add(struct inc_tree *tree)
 	debugfs_create_file("members", 0400, dir, tree, &members_fops);
 	debugfs_create_file("slots", 0400, dir, tree, &slots_fops);
 	debugfs_create_file("missing", 0400, dir, tree, &missing_fops);
-#if IS_ENABLED(CONFIG_INC_FAULT)
+#if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	dir = debugfs_create_dir("fault", dir);
 	tree->debugfs_fault = IS_ERR(dir) ? NULL : dir;
 #endif
@@ -546,12 +546,12 @@ void inc_debugfs_tree_del(struct inc_tree *tree)
 {
 	debugfs_remove_recursive(tree->debugfs);
 	tree->debugfs = NULL;
-#if IS_ENABLED(CONFIG_INC_FAULT)
+#if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	tree->debugfs_fault = NULL;
 #endif
 }
 
-#if IS_ENABLED(CONFIG_INC_FAULT)
+#if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 
 /* "rank-1023-rx" */
 #define FAULT_NAME_LEN	sizeof("rank-65535-rx")
@@ -603,7 +603,7 @@ void inc_debugfs_member_del(struct inc_qp *qp)
 	debugfs_lookup_and_remove(name, dir);
 }
 
-#endif /* CONFIG_INC_FAULT */
+#endif /* CONFIG_INFINIBAND_INC_FAULT */
 
 /**
  * inc_debugfs_net_init() - show the switch of a namespace

@@ -21,7 +21,7 @@ void inc_debugfs_tree_del(struct inc_tree *tree);
 u64 inc_debugfs_tree_memory(const struct inc_switch *sw);
 u64 inc_debugfs_member_memory(const struct inc_switch *sw);
 
-#if IS_ENABLED(CONFIG_INC_FAULT)
+#if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 void inc_debugfs_member_add(struct inc_qp *qp);
 void inc_debugfs_member_del(struct inc_qp *qp);
 #else

@@ -7,8 +7,8 @@ help_modules()
 	cat <<EOF
 Usage: lab modules KIND DIR [MAKE-ARGS...]
 
-Copies Kbuild and kernel/ of the tree to DIR and builds the module there, with
-W=1 and CONFIG_INC_FAULT=y, for KIND: uml, uml-smp, uml-debug, 6.12 and 7.2 (Debian's headers; 7.2 means the
+Copies Kbuild, VERSION and kernel/ of the tree to DIR and builds the module there, with
+W=1 and CONFIG_INFINIBAND_INC_FAULT=y, for KIND: uml, uml-smp, uml-debug, 6.12 and 7.2 (Debian's headers; 7.2 means the
 newest at hand), or host (the running kernel). Only warnings and errors are
 shown; everything is in DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
 EOF
@@ -42,13 +42,13 @@ modules_build()
 		--exclude='*.mod.c' --exclude='.*.cmd' --exclude='*.d' \
 		--exclude=Module.symvers --exclude=modules.order \
 		--exclude=/make.log --exclude=/.kernel --exclude='.module-common.o' \
-		"$LAB_TREE/Kbuild" "$LAB_TREE/kernel" "$dir/" || return
+		"$LAB_TREE"/{Kbuild,VERSION,kernel} "$dir/" || return
 	# objects of another kernel are of no use
 	if [[ $(cat "$dir/.kernel" 2>/dev/null) != "$kdir" ]]; then
 		find "$dir" \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' -o -name '*.mod*' \) -delete
 		echo "$kdir" >"$dir/.kernel"
 	fi
-	make -s -C "$kdir" "${arch[@]}" M="$dir" W=1 CONFIG_INC_FAULT=y -j"$(nproc)" "$@" modules \
+	make -s -C "$kdir" "${arch[@]}" M="$dir" W=1 CONFIG_INFINIBAND_INC_FAULT=y -j"$(nproc)" "$@" modules \
 		>"$dir/make.log" 2>&1 || rc=$?
 	grep -vE '^(Skipping BTF generation|warning: the compiler differs|  (The kernel was built|You are using)|make(\[[0-9]+\])?: (Entering|Leaving|Warning: File .* in the future|warning:  Clock skew))' "$dir/make.log" |
 		sed "s|$dir/||g"

@@ -204,7 +204,8 @@ static __always_inline u64 fp_pack(struct fp_parts p, unsigned int prec,
 static __always_inline u64 fp_mul(u64 a, u64 b, unsigned int prec,
 				  unsigned int width)
 {
-	const u64 inf = fp_inf(prec, width), sign = (a ^ b) & fp_sign(width);
+	const u64 inf = fp_inf(prec, width);
+	const u64 sign = fp_sign(width) & (a ^ b);
 	const u64 x = a & ~fp_sign(width), y = b & ~fp_sign(width);
 	struct fp_parts p, q;
 	u64 low;

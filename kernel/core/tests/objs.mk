@@ -1,12 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Included by Kbuild two directories up, for make INC_KUNIT=1: instead of the
-# module itself, rdma_inc_kunit.ko with the core's files and their tests.
-
-ifndef CONFIG_KUNIT
-$(error INC_KUNIT=1: this kernel has no KUnit (CONFIG_KUNIT))
-endif
-
-obj-m := rdma_inc_kunit.o
+# Included by Kbuild two directories up: rdma_inc_kunit.ko, which has the core's
+# files and their tests. It is made instead of the module (make INC_KUNIT=1).
 
 inc-tests := main parts reduce_ref
 inc-tests += collective_kunit icrc_kunit msg_loss_kunit psn_kunit

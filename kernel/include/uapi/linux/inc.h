@@ -17,8 +17,8 @@
 /**
  * enum inc_role - What a switch is in an aggregation tree (draft, section 4).
  * @INC_ROLE_ROOT: Sends the result to its members.
- * @INC_ROLE_LEAF: Sends what its members' data were reduced to to its parent,
- *   and passes the parent's result on.
+ * @INC_ROLE_LEAF: Sends its parent what its members' data were reduced to, and
+ *   passes the parent's result on.
  */
 enum inc_role {
 	INC_ROLE_ROOT,
