@@ -13,8 +13,6 @@
 #include "object/switch.h"
 #include "report/debugfs.h"
 
-struct workqueue_struct *inc_wq;
-
 static int __init inc_init(void)
 {
 	int err;

@@ -6,20 +6,10 @@
 #ifndef _INC_TEARDOWN_H
 #define _INC_TEARDOWN_H
 
-#include <linux/list.h>
+#include "object/parting.h"
 
 struct inc_switch;
 struct inc_tree;
-
-/**
- * struct inc_parting - in what is freed after a grace period
- * @node: in inc_switch.parting, then in inc_switch.parted
- * @end: frees it; process context, may sleep, no lock held
- */
-struct inc_parting {
-	struct list_head	node;
-	void			(*end)(struct inc_parting *p);
-};
 
 /* inc_switch.lock held. */
 void inc_part(struct inc_switch *sw, struct inc_parting *p,

@@ -5,19 +5,12 @@
 #ifndef _INC_TX_QUEUE_H
 #define _INC_TX_QUEUE_H
 
-#include <linux/ktime.h>
 #include <linux/types.h>
 
 struct inc_msg;
 struct inc_qp;
 struct timer_list;
 struct work_struct;
-
-/* The clock of requester and slots, microseconds. */
-static inline u64 inc_now(void)
-{
-	return ktime_to_us(ktime_get());
-}
 
 /**
  * enum inc_open_verdict - may a request begin, as its member's results go

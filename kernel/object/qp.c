@@ -13,6 +13,7 @@
 
 #include "compat.h"
 #include "control/netlink.h"
+#include "control/teardown.h"
 #include "core/psn.h"
 #include "datapath/engine.h"
 #include "datapath/fault.h"

@@ -16,12 +16,12 @@
 #include <net/dst_cache.h>
 #include <uapi/linux/inc_proto.h>
 
-#include "control/teardown.h"
 #include "core/msg_loss.h"
 #include "core/requester.h"
 #include "core/responder.h"
-#include "datapath/liveness.h"
+#include "object/parting.h"
 #include "object/stats.h"
+#include "object/wait.h"
 
 struct inc_fault;
 struct inc_switch;

@@ -7,10 +7,10 @@
 #include <linux/slab.h>
 
 #include "core/psn.h"
-#include "datapath/tx_queue.h"
 #include "object/qp.h"
 #include "object/snapshot.h"
 #include "object/tree.h"
+#include "object/wait.h"
 
 /**
  * inc_slot_snapshot_alloc() - memory for a copy of a slot

@@ -79,8 +79,11 @@ struct inc_switch *inc_switch_get(const struct net *net);
 int inc_switch_charge(struct inc_switch *sw, u64 bytes,
 		      struct netlink_ext_ack *extack);
 void inc_switch_uncharge(struct inc_switch *sw, u64 bytes);
+void inc_switch_init_ceiling(void);
 u64 inc_switch_ceiling(void);
 bool inc_switch_may_have_trees(const struct inc_switch *sw);
+
+extern unsigned int inc_netns_id;
 
 /* Works of the data path; empty before the module's text goes away. */
 extern struct workqueue_struct *inc_wq;

@@ -8,6 +8,7 @@
 
 #include "compat.h"
 #include "control/netlink.h"
+#include "control/teardown.h"
 #include "core/collective.h"
 #include "core/rank_range.h"
 #include "datapath/fanout.h"

@@ -13,12 +13,12 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 
-#include "control/teardown.h"
 #include "core/icrc.h"
 #include "core/slot.h"
-#include "datapath/liveness.h"
 #include "object/blame.h"
+#include "object/parting.h"
 #include "object/stats.h"
+#include "object/wait.h"
 
 struct inc_switch;
 struct inc_qp;

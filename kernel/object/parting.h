@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What ends with a grace period.
+ */
+#ifndef _INC_PARTING_H
+#define _INC_PARTING_H
+
+#include <linux/list.h>
+
+/**
+ * struct inc_parting - in what is freed after a grace period
+ * @node: in inc_switch.parting, then in inc_switch.parted
+ * @end: frees it; process context, may sleep, no lock held
+ */
+struct inc_parting {
+	struct list_head	node;
+	void			(*end)(struct inc_parting *p);
+};
+
+#endif /* _INC_PARTING_H */
