@@ -12,6 +12,7 @@
 #include "object/snapshot.h"
 #include "object/switch.h"
 #include "object/tree.h"
+#include "report/notify.h"
 
 /* Anybody may ask; in all slots looked at without a break there are so many. */
 #define RANKS_PER_TURN		4096
@@ -36,47 +37,6 @@ static int put_missing(struct sk_buff *skb, const struct inc_slot_snapshot *v)
 				got ? got - 1 : 0))
 			return -EMSGSIZE;
 	}
-	return 0;
-}
-
-static int put_wrong(struct sk_buff *skb, u16 wrong, u16 unlike)
-{
-	if ((wrong != INC_SLOT_NOBODY &&
-	     nla_put_u16(skb, INC_A_SLOT_WRONG_RANK, wrong)) ||
-	    (unlike != INC_SLOT_NOBODY &&
-	     nla_put_u16(skb, INC_A_SLOT_UNLIKE_RANK, unlike)))
-		return -EMSGSIZE;
-	return 0;
-}
-
-/**
- * inc_nl_fill_blamed() - append a message about a message that failed
- * @skb: where to
- * @info: what genl_info_init_ntf() made
- * @tree: tree
- * @b: whose fault it was
- *
- * Return: 0 or -EMSGSIZE.
- */
-int inc_nl_fill_blamed(struct sk_buff *skb, const struct genl_info *info,
-		       const struct inc_tree *tree, const struct inc_blamed *b)
-{
-	void *hdr;
-
-	hdr = __genlmsg_iput(skb, info, 0);
-	if (!hdr)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, INC_A_SLOT_TREE_ID, tree->cfg.id) ||
-	    nla_put_u32(skb, INC_A_SLOT_EPOCH, tree->epoch) ||
-	    nla_put_u16(skb, INC_A_SLOT_INDEX, b->slot) ||
-	    nla_put_u8(skb, INC_A_SLOT_STATE, INC_SLOT_STATE_FAILED) ||
-	    nla_put_u32(skb, INC_A_SLOT_MSG_ID, b->msg_id) ||
-	    nla_put_u8(skb, INC_A_SLOT_STATUS, b->status) ||
-	    put_wrong(skb, b->wrong, b->unlike)) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
 	return 0;
 }
 
@@ -113,7 +73,7 @@ static int fill_slot(struct sk_buff *skb, const struct genl_info *info,
 	    nla_put_u32(skb, INC_A_SLOT_PARENT_AGE, v->parent_ms))
 		goto err_cancel;
 	if (v->state == INC_SLOT_STATE_FAILED &&
-	    put_wrong(skb, v->wrong, v->unlike))
+	    inc_nl_put_wrong(skb, v->wrong, v->unlike))
 		goto err_cancel;
 
 	genlmsg_end(skb, hdr);

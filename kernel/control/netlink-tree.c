@@ -15,104 +15,17 @@
 #include "core/rank_range.h"
 #include "object/switch.h"
 #include "object/tree.h"
+#include "report/notify.h"
 
 /* Slots have to begin on a cache line of the members' view, too. */
 #define MSG_SIZE_ALIGN	64
 /* So that a tree fits into a message of a dump. */
 #define MAX_BELOW	256U
 
-static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
-{
-	if (nla_put_u16(skb, INC_A_TREE_SLOTS, cfg->slots) ||
-	    nla_put_u32(skb, INC_A_TREE_MSG_SIZE, cfg->msg_size) ||
-	    nla_put_u16(skb, INC_A_TREE_PMTU, cfg->pmtu) ||
-	    nla_put_u32(skb, INC_A_TREE_FIRST_MSG_ID, cfg->first_msg_id) ||
-	    nla_put_u32(skb, INC_A_TREE_COLLECTIVES, cfg->collectives) ||
-	    nla_put_u32(skb, INC_A_TREE_DTYPES, cfg->dtypes) ||
-	    nla_put_u32(skb, INC_A_TREE_OPS, cfg->ops) ||
-	    nla_put_u8(skb, INC_A_TREE_ORDER, cfg->order) ||
-	    nla_put_u8(skb, INC_A_TREE_TRAFFIC_CLASS, cfg->traffic_class) ||
-	    nla_put_u16(skb, INC_A_TREE_WINDOW, READ_ONCE(cfg->window)) ||
-	    nla_put_u32(skb, INC_A_TREE_HOLD, READ_ONCE(cfg->hold)) ||
-	    nla_put_u32(skb, INC_A_TREE_MIN_RTO, READ_ONCE(cfg->min_rto)) ||
-	    nla_put_u32(skb, INC_A_TREE_DEAD_TIME, READ_ONCE(cfg->dead_time)))
-		return -EMSGSIZE;
-	return 0;
-}
-
-/* Its place among the switches of the job, and whose it is. */
-static int put_levels(struct sk_buff *skb, const struct inc_tree *tree)
-{
-	u16 i;
-
-	if (tree->geom.leaf &&
-	    (nla_put_u16(skb, INC_A_TREE_ALL_RANKS, tree->cfg.all) ||
-	     nla_put_u16(skb, INC_A_TREE_FIRST_RANK, tree->cfg.first)))
-		return -EMSGSIZE;
-	for (i = 0; tree->below && i < tree->cfg.ranks; i++)
-		if (nla_put_u16(skb, INC_A_TREE_BELOW, tree->below[i]))
-			return -EMSGSIZE;
-	return nla_put_u8(skb, INC_A_TREE_OWNED, !!tree->cfg.owner);
-}
-
-static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
-{
-	u64 member_sum[INC_STATS_MAX] = {};
-	u64 tree_sum[INC_STATS_MAX] = {};
-
-	inc_tree_stats(tree, tree_sum, member_sum);
-	return inc_nl_put_stats(skb, INC_A_TREE_STATS, tree_sum,
-				INC_A_TREE_STATS_MAX) ?:
-	       inc_nl_put_stats(skb, INC_A_TREE_MEMBER_STATS, member_sum,
-				INC_A_MEMBER_STATS_MAX);
-}
-
-/**
- * inc_nl_tree_size() - room for a message about a tree
- * @ranks: number of its members
- *
- * Return: bytes.
- */
-size_t inc_nl_tree_size(u16 ranks)
+/* Room for a message about a tree of so many members. */
+static size_t tree_size(u16 ranks)
 {
 	return GENLMSG_DEFAULT_SIZE + ranks * nla_total_size(sizeof(u16));
-}
-
-/**
- * inc_nl_fill_tree() - append a message about a tree
- * @skb: where to
- * @info: request, or what genl_info_init_ntf() made
- * @flags: of the message
- * @tree: tree
- * @stats: with counters; inc_switch.lock is held then
- *
- * Return: 0 or -EMSGSIZE.
- */
-int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
-		     int flags, struct inc_tree *tree, bool stats)
-{
-	void *hdr;
-
-	hdr = __genlmsg_iput(skb, info, flags);
-	if (!hdr)
-		return -EMSGSIZE;
-
-	if (nla_put_u32(skb, INC_A_TREE_ID, tree->cfg.id) ||
-	    nla_put_u8(skb, INC_A_TREE_ROLE,
-		       tree->geom.leaf ? INC_ROLE_LEAF : INC_ROLE_ROOT) ||
-	    nla_put_u8(skb, INC_A_TREE_STATE, READ_ONCE(tree->state)) ||
-	    nla_put_u8(skb, INC_A_TREE_ERROR, READ_ONCE(tree->error)) ||
-	    nla_put_u16(skb, INC_A_TREE_RANKS, tree->cfg.ranks) ||
-	    nla_put_u16(skb, INC_A_TREE_MEMBERS, READ_ONCE(tree->nmembers)) ||
-	    put_tree_cfg(skb, &tree->cfg) ||
-	    nla_put_uint(skb, INC_A_TREE_MEMORY, tree->memory) ||
-	    nla_put_u32(skb, INC_A_TREE_EPOCH, tree->epoch) ||
-	    (stats && (put_levels(skb, tree) || put_tree_stats(skb, tree)))) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
 }
 
 static bool pmtu_valid(u16 pmtu)
@@ -379,7 +292,7 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		goto out;
 	err = -ENOMEM;
-	msg = genlmsg_new(inc_nl_tree_size(cfg.ranks), GFP_KERNEL);
+	msg = genlmsg_new(tree_size(cfg.ranks), GFP_KERNEL);
 	if (!msg)
 		goto out;
 
@@ -506,7 +419,7 @@ int inc_nl_tree_get_doit(struct sk_buff *skb, struct genl_info *info)
 	struct sk_buff *msg;
 	int err;
 
-	msg = genlmsg_new(inc_nl_tree_size(INC_MAX_RANKS), GFP_KERNEL);
+	msg = genlmsg_new(tree_size(INC_MAX_RANKS), GFP_KERNEL);
 	if (!msg)
 		return -ENOMEM;
 

@@ -24,11 +24,9 @@
 #include "object/stats.h"
 #include "object/switch.h"
 #include "object/tree.h"
+#include "report/notify.h"
 
 MODULE_ALIAS_GENL_FAMILY(INC_FAMILY_NAME);
-
-/* Events may still arise while the family is already gone. */
-static bool registered;
 
 /**
  * inc_nl_find_tree() - tree that an attribute names
@@ -56,33 +54,6 @@ struct inc_tree *inc_nl_find_tree(struct inc_switch *sw,
 		return ERR_PTR(-ENOENT);
 	}
 	return tree;
-}
-
-/**
- * inc_nl_put_stats() - append counters as a nest
- * @skb: message
- * @attr: attribute of the nest
- * @sum: counters, by attribute
- * @max: last attribute
- *
- * Return: 0 or -EMSGSIZE.
- */
-int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max)
-{
-	struct nlattr *nest;
-	int i;
-
-	nest = nla_nest_start(skb, attr);
-	if (!nest)
-		return -EMSGSIZE;
-	for (i = 1; i <= max; i++) {
-		if (nla_put_uint(skb, i, sum[i])) {
-			nla_nest_cancel(skb, nest);
-			return -EMSGSIZE;
-		}
-	}
-	nla_nest_end(skb, nest);
-	return 0;
 }
 
 static int dump_filter(struct netlink_callback *cb, struct inc_switch *sw,
@@ -321,81 +292,6 @@ int inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static struct sk_buff *event_new(struct net *net, struct genl_info *info, u8 cmd)
-{
-	if (!READ_ONCE(registered) ||
-	    !genl_has_listeners(&inc_nl_family, net, INC_NLGRP_EVENTS))
-		return NULL;
-	genl_info_init_ntf(info, &inc_nl_family, cmd);
-	return genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-}
-
-static void event_send(struct net *net, struct sk_buff *msg, int err)
-{
-	if (err)
-		nlmsg_free(msg);
-	else
-		genlmsg_multicast_netns(&inc_nl_family, net, msg, 0,
-					INC_NLGRP_EVENTS, GFP_KERNEL);
-}
-
-/**
- * inc_nl_notify_tree() - tell who listens that something happened to a tree
- * @tree: tree; the caller sees to it that it stays
- * @cmd: INC_CMD_TREE_*_NTF
- *
- * Context: process; may sleep. inc_switch.lock may be held and need not be.
- */
-void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd)
-{
-	struct net *net = tree->sw->net;
-	struct genl_info info;
-	struct sk_buff *msg;
-
-	msg = event_new(net, &info, cmd);
-	if (msg)
-		event_send(net, msg,
-			   inc_nl_fill_tree(msg, &info, 0, tree, false));
-}
-
-/**
- * inc_nl_notify_member() - tell who listens that something happened to a member
- * @qp: its QP; the caller sees to it that it stays
- * @cmd: INC_CMD_MEMBER_*_NTF
- *
- * Context: process; may sleep. inc_switch.lock may be held and need not be; no
- * lock of the QP is held.
- */
-void inc_nl_notify_member(struct inc_qp *qp, u8 cmd)
-{
-	struct net *net = qp->sw->net;
-	struct genl_info info;
-	struct sk_buff *msg;
-
-	msg = event_new(net, &info, cmd);
-	if (msg)
-		event_send(net, msg,
-			   inc_nl_fill_member(msg, &info, 0, qp));
-}
-
-/**
- * inc_nl_notify_blamed() - tell who listens whose request made a message fail
- * @tree: tree; the caller sees to it that it stays
- * @b: whose
- *
- * Context: process; may sleep.
- */
-void inc_nl_notify_blamed(struct inc_tree *tree, const struct inc_blamed *b)
-{
-	struct net *net = tree->sw->net;
-	struct genl_info info;
-	struct sk_buff *msg;
-
-	msg = event_new(net, &info, INC_CMD_SLOT_FAILED_NTF);
-	if (msg)
-		event_send(net, msg, inc_nl_fill_blamed(msg, &info, tree, b));
-}
-
 /* A daemon that is killed deletes nothing: its trees go with its socket. */
 static int socket_event(struct notifier_block *nb, unsigned long event,
 			void *data)
@@ -421,6 +317,7 @@ int __init inc_nl_init(void)
 {
 	int err;
 
+	BUILD_BUG_ON(INC_NL_EVENTS != INC_NLGRP_EVENTS);
 	err = netlink_register_notifier(&socket_nb);
 	if (err)
 		return err;
@@ -428,7 +325,7 @@ int __init inc_nl_init(void)
 	if (err)
 		netlink_unregister_notifier(&socket_nb);
 	else
-		WRITE_ONCE(registered, true);
+		inc_nl_set_family(&inc_nl_family);
 	return err;
 }
 
@@ -439,7 +336,7 @@ int __init inc_nl_init(void)
  */
 void inc_nl_exit(void)
 {
-	WRITE_ONCE(registered, false);
+	inc_nl_set_family(NULL);
 	genl_unregister_family(&inc_nl_family);
 	netlink_unregister_notifier(&socket_nb);
 }

@@ -9,9 +9,7 @@
 #include <linux/types.h>
 
 struct genl_info;
-struct inc_blamed;
 struct inc_switch;
-struct inc_qp;
 struct inc_tree;
 struct netlink_callback;
 struct sk_buff;
@@ -19,9 +17,6 @@ struct sk_buff;
 /* netlink.c */
 int inc_nl_init(void);
 void inc_nl_exit(void);
-void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd);
-void inc_nl_notify_member(struct inc_qp *qp, u8 cmd);
-void inc_nl_notify_blamed(struct inc_tree *tree, const struct inc_blamed *b);
 
 /*
  * The rest is for netlink*.c.
@@ -51,20 +46,8 @@ int inc_nl_dump_trees(struct sk_buff *skb, struct netlink_callback *cb,
 		      inc_nl_dump_fn fn);
 struct inc_tree *inc_nl_find_tree(struct inc_switch *sw,
 				  const struct genl_info *info, int attr);
-int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max);
 
 /* netlink-tree.c */
-size_t inc_nl_tree_size(u16 ranks);
 void inc_nl_end_owned(struct inc_switch *sw, u32 portid);
-int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
-		     int flags, struct inc_tree *tree, bool stats);
-
-/* netlink-slot.c */
-int inc_nl_fill_blamed(struct sk_buff *skb, const struct genl_info *info,
-		       const struct inc_tree *tree, const struct inc_blamed *b);
-
-/* netlink-member.c */
-int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
-		       int flags, struct inc_qp *qp);
 
 #endif /* _INC_NETLINK_H */

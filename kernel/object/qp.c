@@ -12,7 +12,6 @@
 #include <net/ipv6.h>
 
 #include "compat.h"
-#include "control/netlink.h"
 #include "control/teardown.h"
 #include "core/psn.h"
 #include "datapath/engine.h"
@@ -29,6 +28,7 @@
 #include "object/switch.h"
 #include "object/tree.h"
 #include "report/debugfs.h"
+#include "report/notify.h"
 
 /* In a range that is half used, 64 draws in vain are a matter of 2^-64. */
 #define MAX_DRAWS	64

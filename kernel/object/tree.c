@@ -7,7 +7,6 @@
 #include <linux/vmalloc.h>
 
 #include "compat.h"
-#include "control/netlink.h"
 #include "control/teardown.h"
 #include "core/collective.h"
 #include "core/rank_range.h"
@@ -21,6 +20,7 @@
 #include "object/switch.h"
 #include "object/tree.h"
 #include "report/debugfs.h"
+#include "report/notify.h"
 
 /**
  * inc_tree_find() - find a tree by its ID

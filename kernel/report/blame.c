@@ -9,10 +9,10 @@
  */
 #include <linux/jiffies.h>
 
-#include "control/netlink.h"
 #include "object/blame.h"
 #include "object/switch.h"
 #include "object/tree.h"
+#include "report/notify.h"
 
 #define TELL_MS	100
 
