@@ -11,6 +11,7 @@
 
 #include "control/netlink-gen.h"
 #include "control/netlink.h"
+#include "control/teardown.h"
 #include "core/collective.h"
 #include "core/rank_range.h"
 #include "object/switch.h"

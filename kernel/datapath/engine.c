@@ -22,19 +22,20 @@
  */
 #include <linux/skbuff.h>
 
-#include "compat.h"
 #include "core/psn.h"
 #include "core/wire.h"
+#include "datapath/ack.h"
+#include "datapath/cb.h"
 #include "datapath/engine.h"
 #include "datapath/fanout.h"
 #include "datapath/liveness.h"
 #include "datapath/ooo_queue.h"
-#include "datapath/rx.h"
 #include "datapath/rx_uc.h"
 #include "datapath/solicit.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
-#include "datapath/uplink.h"
+#include "datapath/uplink_rx.h"
+#include "datapath/uplink_tx.h"
 #include "object/blame.h"
 #include "object/hold.h"
 #include "object/qp.h"
@@ -43,12 +44,6 @@
 
 /* AETH syndromes (IBTA table 45): ACK without credits, RNR NAK with a time. */
 #define SYNDROME_ACK	IB_AETH_CREDIT_INVAL
-/* How long the acknowledgment of a short message may be put off. */
-#define ACK_DELAY_MS	2
-/* Lone messages of which it is not put off, when somebody has waited so long. */
-#define ACK_EAGER	U8_MAX
-/* So often, one after the other: it was no machine that stood still. */
-#define ACK_WAITS	4
 /* 1.28 ms: time for the ranks that are behind to come closer. */
 #define SYNDROME_RNR	(IB_RNR_NAK | 14)
 /* 20.48 ms: time for members to be added. */
@@ -92,25 +87,6 @@ static void ack(struct inc_qp *qp, struct verdict *v, u32 psn)
 	v->psn = psn;
 	v->msn = qp->resp.msn;
 	qp->ack_put_off = 0;
-}
-
-/*
- * Short messages come one by one, each asking for an acknowledgment, which
- * would be a packet in four. One for several is as good: the result tells the
- * member more, and sooner (coalescing: IBTA C9-112). The delay is well below
- * any local ACK timeout in use.
- */
-static void ack_later(struct inc_qp *qp, struct verdict *v, u32 psn)
-{
-	qp->ack_psn = psn;
-	/* It does not wait for that of the one before. */
-	if (qp->ack_put_off)
-		qp->ack_waits = 0;
-	if (++qp->ack_put_off >= INC_RESP_ACK_EVERY)
-		ack(qp, v, psn);
-	else if (!timer_pending(&qp->ack_timer))
-		mod_timer(&qp->ack_timer,
-			  jiffies + msecs_to_jiffies(ACK_DELAY_MS));
 }
 
 static void nak(struct inc_qp *qp, struct verdict *v, u8 syndrome)
@@ -349,7 +325,7 @@ static void take_empty(struct inc_qp *qp, const struct inc_pkt *pkt,
 		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
 	else if (status >= INC_STATUS_TREE_MIN && status <= INC_STATUS_TREE_MAX)
 		inc_tree_fail(tree, status);
-	else if (inc_uplink_probe(tree))
+	else if (inc_txq_probe_parent(tree))
 		v->up = true;
 	else if (inc_liveness_probe_members(tree))
 		v->kick = true;
@@ -396,6 +372,22 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 
 	if (due)
 		gathered(qp->tree, ts - qp->tree->slot, &p, v);
+}
+
+/**
+ * inc_part_free() - give up a packet's payload
+ * @part: part in the packet's control block
+ *
+ * Its buffer's description goes to where that of the next packet to send is taken
+ * from (napi_build_skb()).
+ *
+ * Context: BH off.
+ */
+void inc_part_free(struct inc_part *part)
+{
+	struct inc_cb *cb = container_of(part, struct inc_cb, part);
+
+	napi_consume_skb(container_of((char (*)[48])cb, struct sk_buff, cb), 1);
 }
 
 /*
@@ -447,10 +439,10 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
 	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
 	if (inc_responder_ack_due(&qp->resp, pkt->ackreq)) {
-		if (pkt->flags & INC_PKT_FIRST && pkt->flags & INC_PKT_LAST &&
-		    !empty)
-			ack_later(qp, v, pkt->psn);
-		else
+		bool small = pkt->flags & INC_PKT_FIRST &&
+			     pkt->flags & INC_PKT_LAST && !empty;
+
+		if (!small || inc_ack_put_off(qp, pkt->psn))
 			ack(qp, v, pkt->psn);
 	}
 	if (empty) {
@@ -653,57 +645,7 @@ static void finish(struct inc_qp *qp, const struct verdict *v)
 	else if (v->kick_own)
 		inc_txq_kick(qp);
 	if (v->up)
-		inc_uplink_kick(qp->tree);
-}
-
-/**
- * inc_engine_ack_timer() - an acknowledgment has been put off long enough
- * @t: inc_qp.ack_timer
- *
- * Context: softirq.
- */
-void inc_engine_ack_timer(struct timer_list *t)
-{
-	struct inc_qp *qp = timer_container_of(qp, t, ack_timer);
-	struct verdict v = {};
-
-	spin_lock(&qp->rx_lock);
-	if (qp->ack_put_off && qp->state == INC_MEMBER_STATE_RTS) {
-		if (qp->ack_put_off == 1 && ++qp->ack_waits == ACK_WAITS) {
-			qp->ack_eager = ACK_EAGER;
-			qp->ack_waits--;
-		}
-		ack(qp, &v, qp->ack_psn);
-	}
-	spin_unlock(&qp->rx_lock);
-	finish(qp, &v);
-}
-
-/**
- * inc_engine_ack_lone() - a member has been sent all that it waited for
- * @qp: its QP
- *
- * A member that has one message in flight at a time may wait for its acknowledgment
- * before it sends the next one, as plain verbs programs do. One that does is silent
- * until the timer has sent it; from then on it goes along, for some messages. All
- * others would get an acknowledgment each for nothing.
- *
- * Context: BH off, RCU read side, no lock held.
- */
-void inc_engine_ack_lone(struct inc_qp *qp)
-{
-	struct verdict v = {};
-
-	if (READ_ONCE(qp->ack_put_off) != 1 || !READ_ONCE(qp->ack_eager))
-		return;
-	spin_lock(&qp->rx_lock);
-	if (qp->ack_put_off == 1 && qp->ack_eager &&
-	    qp->state == INC_MEMBER_STATE_RTS) {
-		qp->ack_eager--;
-		ack(qp, &v, qp->ack_psn);
-	}
-	spin_unlock(&qp->rx_lock);
-	finish(qp, &v);
+		inc_txq_kick_parent(qp->tree);
 }
 
 static u8 nak_error(u8 syndrome)

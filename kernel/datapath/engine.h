@@ -6,16 +6,11 @@
 #ifndef _INC_ENGINE_H
 #define _INC_ENGINE_H
 
-#include <linux/types.h>
-
 struct inc_pkt;
 struct inc_qp;
 struct sk_buff;
-struct timer_list;
 
 void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		   const struct inc_pkt *pkt);
-void inc_engine_ack_timer(struct timer_list *t);
-void inc_engine_ack_lone(struct inc_qp *qp);
 
 #endif /* _INC_ENGINE_H */

@@ -17,7 +17,7 @@
 #include "datapath/fanout.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_queue.h"
-#include "datapath/uplink.h"
+#include "datapath/uplink_tx.h"
 #include "object/qp.h"
 #include "object/tree.h"
 #include "report/trace.h"
@@ -192,7 +192,7 @@ bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
  * @slot: slot
  * @p: what inc_fanout_due() said
  *
- * inc_fanout_kick(), or at a leaf inc_uplink_kick(), sends it.
+ * inc_fanout_kick(), or at a leaf inc_txq_kick_parent(), sends it.
  *
  * Context: BH off, RCU read side, no slot's lock held.
  */

@@ -21,11 +21,9 @@
 #include <linux/udp.h>
 
 #include "compat.h"
-#include "core/wire.h"
-#include "datapath/engine.h"
 #include "datapath/fault.h"
-#include "datapath/tx_packet.h"
 #include "object/qp.h"
+#include "object/tree.h"
 
 #define PPM		1000000
 /* How long a packet is held back if none follows that could overtake it. */
@@ -60,7 +58,7 @@ static const char *const kind_names[NKINDS] = {
  * @rnd: random numbers
  * @held: packet that waits for the next one to overtake it
  * @timer: lets @held go if none comes
- * @pass: where packets go
+ * @pass: where packets go that have met their faults
  * @qp: whose they are
  */
 struct fault_dir {
@@ -72,7 +70,7 @@ struct fault_dir {
 	struct rnd_state	rnd;
 	struct sk_buff		*held;
 	struct timer_list	timer;
-	void			(*pass)(struct inc_qp *qp, struct sk_buff *skb);
+	inc_fault_pass_fn	pass;
 	struct inc_qp		*qp;
 };
 
@@ -123,17 +121,6 @@ static void damage(struct fault_dir *d, struct sk_buff *skb, unsigned int off)
 	skb->data[off + (r >> 3) % (skb->len - off)] ^= 1 << (r & 7);
 }
 
-static void pass_rx(struct inc_qp *qp, struct sk_buff *skb)
-{
-	struct inc_pkt pkt = {};
-
-	/* It has been parsed before; all that can have changed is damage. */
-	if (inc_wire_parse(skb->data, skb->len, &pkt) == INC_WIRE_OK)
-		inc_engine_rx(qp, skb, &pkt);
-	else
-		kfree_skb(skb);
-}
-
 /* BH off, RCU read side, no lock. */
 static void release(struct fault_dir *d)
 {
@@ -157,12 +144,13 @@ static void release_timer(struct timer_list *t)
 }
 
 /* What becomes of a packet. Consumes it. BH off, RCU read side, no lock. */
-static void run(struct fault_dir *d, struct sk_buff *skb)
+static void run(struct fault_dir *d, struct sk_buff *skb, inc_fault_pass_fn pass)
 {
 	struct sk_buff *twin = NULL, *after = NULL;
 	bool dropped;
 
 	spin_lock_bh(&d->lock);
+	d->pass = pass;
 	d->packets++;
 	dropped = chance(d, DROP);
 	if (!dropped && chance(d, DUPLICATE))
@@ -182,11 +170,11 @@ static void run(struct fault_dir *d, struct sk_buff *skb)
 		return;
 	}
 	if (skb)
-		d->pass(d->qp, skb);
+		pass(d->qp, skb);
 	if (twin)
-		d->pass(d->qp, twin);
+		pass(d->qp, twin);
 	if (after)
-		d->pass(d->qp, after);
+		pass(d->qp, after);
 }
 
 /**
@@ -210,17 +198,19 @@ void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
  * inc_fault_rx() - perhaps do something to a packet that has come
  * @qp: QP that it is for
  * @skb: packet, skb->data at its BTH; consumed if true
+ * @pass: takes what has met its faults, now or later
  *
  * Context: softirq, RCU read side.
  * Return: whether the packet was taken care of.
  */
-bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb)
+bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb,
+		  inc_fault_pass_fn pass)
 {
 	struct inc_fault *f = READ_ONCE(qp->fault);
 
 	if (!f)
 		return false;
-	run(&f->rx, skb);
+	run(&f->rx, skb, pass);
 	return true;
 }
 
@@ -228,11 +218,13 @@ bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb)
  * inc_fault_tx() - perhaps do something to a packet that is to be sent
  * @qp: QP that sends it
  * @skb: whole packet, skb->data at its IP header; consumed if true
+ * @pass: takes what has met its faults, now or later
  *
  * Context: BH off, RCU read side, no lock held.
  * Return: whether the packet was taken care of.
  */
-bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb)
+bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb,
+		  inc_fault_pass_fn pass)
 {
 	struct inc_fault *f = READ_ONCE(qp->fault);
 
@@ -240,7 +232,7 @@ bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb)
 		return false;
 	damage(&f->tx, skb, skb_transport_offset(skb) + sizeof(struct udphdr) +
 	       BTH_PSN_OFF);
-	run(&f->tx, skb);
+	run(&f->tx, skb, pass);
 	return true;
 }
 
@@ -255,13 +247,11 @@ static void seed(struct fault_dir *d, u32 value)
 		prandom_u32_state(&d->rnd);
 }
 
-static void dir_init(struct fault_dir *d, struct inc_qp *qp,
-		     void (*pass)(struct inc_qp *qp, struct sk_buff *skb))
+static void dir_init(struct fault_dir *d, struct inc_qp *qp)
 {
 	spin_lock_init(&d->lock);
 	seed(d, get_random_u32());
 	timer_setup(&d->timer, release_timer, 0);
-	d->pass = pass;
 	d->qp = qp;
 }
 
@@ -275,8 +265,8 @@ static struct inc_fault *fault_get(struct inc_qp *qp)
 	f = kzalloc_obj(*f, GFP_KERNEL_ACCOUNT);
 	if (!f)
 		return NULL;
-	dir_init(&f->rx, qp, pass_rx);
-	dir_init(&f->tx, qp, inc_tx_output);
+	dir_init(&f->rx, qp);
+	dir_init(&f->tx, qp);
 	/* Pairs with the dependency of who reads the pointer. */
 	smp_store_release(&qp->fault, f);
 	return f;
@@ -485,7 +475,7 @@ static ssize_t tx_write(struct file *file, const char __user *buf, size_t len,
 	return fault_write(file_inode(file)->i_private, true, buf, len);
 }
 
-const struct file_operations inc_fault_rx_fops = {
+static const struct file_operations rx_fops = {
 	.owner		= THIS_MODULE,
 	.open		= rx_open,
 	.read		= seq_read,
@@ -494,7 +484,7 @@ const struct file_operations inc_fault_rx_fops = {
 	.release	= single_release,
 };
 
-const struct file_operations inc_fault_tx_fops = {
+static const struct file_operations tx_fops = {
 	.owner		= THIS_MODULE,
 	.open		= tx_open,
 	.read		= seq_read,
@@ -502,3 +492,53 @@ const struct file_operations inc_fault_tx_fops = {
 	.llseek		= seq_lseek,
 	.release	= single_release,
 };
+
+/* "rank-1023-rx" */
+#define FAULT_NAME_LEN	sizeof("rank-65535-rx")
+
+static void fault_name(char *name, const struct inc_qp *qp, const char *dir)
+{
+	if (qp->uplink)
+		snprintf(name, FAULT_NAME_LEN, "parent-%s", dir);
+	else
+		snprintf(name, FAULT_NAME_LEN, "rank-%u-%s", qp->cfg.rank, dir);
+}
+
+/**
+ * inc_fault_show() - offer a member's faults, or those of an uplink
+ * @qp: its QP
+ *
+ * Context: process; may sleep; inc_switch.lock held.
+ */
+void inc_fault_show(struct inc_qp *qp)
+{
+	struct dentry *dir = qp->tree->debugfs_fault;
+	char name[FAULT_NAME_LEN];
+
+	if (!dir)
+		return;
+	fault_name(name, qp, "rx");
+	debugfs_create_file(name, 0600, dir, qp, &rx_fops);
+	fault_name(name, qp, "tx");
+	debugfs_create_file(name, 0600, dir, qp, &tx_fops);
+}
+
+/**
+ * inc_fault_hide() - offer them no more
+ * @qp: its QP; whoever writes about it has ended when this returns
+ *
+ * Context: process; may sleep; inc_switch.lock held. The tree's directory may be
+ * gone already.
+ */
+void inc_fault_hide(struct inc_qp *qp)
+{
+	struct dentry *dir = qp->tree->debugfs_fault;
+	char name[FAULT_NAME_LEN];
+
+	if (!dir)
+		return;
+	fault_name(name, qp, "rx");
+	debugfs_lookup_and_remove(name, dir);
+	fault_name(name, qp, "tx");
+	debugfs_lookup_and_remove(name, dir);
+}

@@ -11,9 +11,11 @@
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
-struct file_operations;
 struct inc_qp;
 struct sk_buff;
+
+/* Where a packet goes on. BH off, RCU read side, no lock held. */
+typedef void (*inc_fault_pass_fn)(struct inc_qp *qp, struct sk_buff *skb);
 
 #if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 
@@ -28,14 +30,14 @@ static inline bool inc_fault_enabled(void)
 /* The data path, if inc_fault_enabled(). */
 void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
 			 unsigned int bth_off);
-bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb);
-bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb);
+bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb,
+		  inc_fault_pass_fn pass);
+bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb,
+		  inc_fault_pass_fn pass);
 
 void inc_fault_free(struct inc_qp *qp);
-
-/* debugfs; the file's private data is the QP. */
-extern const struct file_operations inc_fault_rx_fops;
-extern const struct file_operations inc_fault_tx_fops;
+void inc_fault_show(struct inc_qp *qp);
+void inc_fault_hide(struct inc_qp *qp);
 
 #else
 
@@ -49,17 +51,27 @@ static inline void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
 {
 }
 
-static inline bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb)
+static inline bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb,
+				inc_fault_pass_fn pass)
 {
 	return false;
 }
 
-static inline bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb)
+static inline bool inc_fault_tx(struct inc_qp *qp, struct sk_buff *skb,
+				inc_fault_pass_fn pass)
 {
 	return false;
 }
 
 static inline void inc_fault_free(struct inc_qp *qp)
+{
+}
+
+static inline void inc_fault_show(struct inc_qp *qp)
+{
+}
+
+static inline void inc_fault_hide(struct inc_qp *qp)
 {
 }
 

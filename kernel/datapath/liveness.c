@@ -18,7 +18,7 @@
 #include "datapath/liveness.h"
 #include "datapath/solicit.h"
 #include "datapath/tx_queue.h"
-#include "datapath/uplink.h"
+#include "datapath/uplink_tx.h"
 #include "object/qp.h"
 #include "object/tree.h"
 
@@ -124,8 +124,8 @@ static bool look_up(struct inc_tree *tree)
 	bool waits = tree->geom.leaf && atomic_read(&tree->opened) != answers;
 
 	watch(&tree->up_wait, waits, answers);
-	if (probe_due(&tree->up_wait, probe_interval(tree)) && inc_uplink_probe(tree))
-		inc_uplink_kick(tree);
+	if (probe_due(&tree->up_wait, probe_interval(tree)) && inc_txq_probe_parent(tree))
+		inc_txq_kick_parent(tree);
 	return waits;
 }
 

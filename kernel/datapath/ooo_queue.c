@@ -9,8 +9,8 @@
 #include <linux/udp.h>
 
 #include "core/psn.h"
+#include "datapath/cb.h"
 #include "datapath/ooo_queue.h"
-#include "datapath/rx.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/switch.h"

@@ -16,6 +16,7 @@
 #include <net/ipv6.h>
 
 #include "core/icrc.h"
+#include "core/wire.h"
 #include "datapath/engine.h"
 #include "datapath/fault.h"
 #include "datapath/ingress.h"
@@ -151,6 +152,17 @@ static void drop(struct inc_switch *sw, struct sk_buff *skb,
 	kfree_skb_reason(skb, SKB_DROP_REASON_NETFILTER_DROP);
 }
 
+/* Faults may have damaged what was parsed before. */
+static void rx_faulty(struct inc_qp *qp, struct sk_buff *skb)
+{
+	struct inc_pkt pkt = {};
+
+	if (inc_wire_parse(skb->data, skb->len, &pkt) == INC_WIRE_OK)
+		inc_engine_rx(qp, skb, &pkt);
+	else
+		kfree_skb(skb);
+}
+
 /* One packet, plain, that comes from the member of @qp. */
 static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 {
@@ -171,7 +183,7 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 	/* IPsec's states, for one, are not to wait until a slot is done. */
 	skb_ext_reset(skb);
 	__skb_pull(skb, udp_off + sizeof(struct udphdr));
-	if (inc_fault_enabled() && inc_fault_rx(qp, skb))
+	if (inc_fault_enabled() && inc_fault_rx(qp, skb, rx_faulty))
 		return;
 	inc_engine_rx(qp, skb, &pkt);
 }

@@ -20,7 +20,7 @@
 
 #include "datapath/fault.h"
 #include "datapath/tx_gso.h"
-#include "datapath/tx_packet.h"
+#include "datapath/tx_output.h"
 #include "object/qp.h"
 
 /* IP header to ICRC; more would not fit the length fields of IP and UDP. */

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Transmit: the whole packet, ICRC included, is made here; then it takes the
- * ordinary way out, through routing, netfilter, bridge and queueing
- * disciplines.
+ * Transmit: the route is found, and the whole packet is made, ICRC included.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -18,14 +16,12 @@
 #include "compat.h"
 #include "core/icrc.h"
 #include "core/wire.h"
-#include "datapath/fault.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_packet.h"
-#include "datapath/uplink.h"
+#include "datapath/uplink_tx.h"
 #include "object/qp.h"
 #include "object/switch.h"
 #include "object/tree.h"
-#include "report/trace.h"
 
 #define TX_TTL	64
 
@@ -443,50 +439,4 @@ void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
 		put_unaligned_le32(~crc, trailer);
 	inc_gso_send(&b, qp);
 	inc_gso_end(&b);
-}
-
-/* From the IP header on, of all packets that it is. */
-static unsigned int wire_bytes(const struct sk_buff *skb)
-{
-	unsigned int hdr = skb_transport_offset(skb) + sizeof(struct udphdr);
-
-	if (!skb_is_gso(skb))
-		return skb->len;
-	return skb->len + (skb_shinfo(skb)->gso_segs - 1) * hdr;
-}
-
-/**
- * inc_tx_xmit() - give a packet to the IP stack
- * @qp: QP
- * @skb: packet, or several to be segmented; has its route; consumed
- *
- * Context: BH off; no lock held.
- */
-void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb)
-{
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_WIRE_BYTES,
-		      wire_bytes(skb));
-	if (inc_fault_enabled() && inc_fault_tx(qp, skb))
-		return;
-	inc_tx_output(qp, skb);
-}
-
-/**
- * inc_tx_output() - the same for a packet that was counted, and has met its
- *	faults
- * @qp: QP
- * @skb: packet; consumed
- *
- * Context: BH off; no lock held.
- */
-void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
-{
-	int err;
-
-	if (skb->protocol == htons(ETH_P_IP))
-		err = ip_local_out(qp->sw->net, NULL, skb);
-	else
-		err = ip6_local_out(qp->sw->net, NULL, skb);
-	if (net_xmit_eval(err))
-		inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_TX_ERROR);
 }

@@ -10,13 +10,10 @@
 struct inc_gso;
 struct inc_qp;
 struct inc_wqe;
-struct sk_buff;
 
 void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 		    u32 psn, bool ackreq);
 void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn);
-void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb);
-void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb);
 int inc_tx_source(struct inc_qp *qp);
 
 #endif /* _INC_TX_PACKET_H */

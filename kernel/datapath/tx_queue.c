@@ -8,14 +8,12 @@
  * result would block all other slots; hence each packet is a WRITE ONLY, and
  * the last one of the result has the Immediate.
  */
-#include "compat.h"
 #include "core/psn.h"
-#include "datapath/engine.h"
-#include "datapath/liveness.h"
+#include "datapath/ack.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
-#include "datapath/uplink.h"
+#include "datapath/uplink_tx.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/tree.h"
@@ -487,7 +485,14 @@ static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
 	}
 }
 
-static void arm(struct inc_qp *qp, u64 now)
+/**
+ * inc_txq_arm() - have the retransmission timer run when it has to
+ * @qp: QP
+ * @now: time
+ *
+ * Context: BH; qp->tx_lock held.
+ */
+void inc_txq_arm(struct inc_qp *qp, u64 now)
 {
 	u64 deadline = inc_requester_deadline(&qp->req);
 	unsigned long at;
@@ -586,7 +591,7 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 		/* Without memory it counts as lost; the timer repeats it. */
 		inc_tx_request(b, qp, w, psn, ackreq);
 	}
-	arm(qp, now);
+	inc_txq_arm(qp, now);
 	return i == INC_GSO_MAX;
 }
 
@@ -644,7 +649,7 @@ void inc_txq_kick(struct inc_qp *qp)
 	spin_unlock(&qp->tx_lock);
 	inc_gso_end(&burst);
 	if (lone)
-		inc_engine_ack_lone(qp);
+		inc_ack_lone(qp);
 	local_bh_enable();
 }
 
@@ -667,6 +672,37 @@ void inc_txq_more(struct work_struct *work)
 }
 
 /**
+ * inc_txq_kick_parent() - let a leaf's uplink send what it has
+ * @tree: any tree
+ *
+ * Context: any but hard interrupt, RCU read side, no lock held.
+ */
+void inc_txq_kick_parent(struct inc_tree *tree)
+{
+	struct inc_qp *qp = rcu_dereference(tree->parent);
+
+	if (qp)
+		inc_txq_kick(qp);
+}
+
+/**
+ * inc_txq_probe_parent() - find out whether the parent lives, and all behind it
+ * @tree: any tree
+ *
+ * Context: BH, RCU read side; takes the uplink's tx_lock.
+ * Return: false if the tree has no parent.
+ */
+bool inc_txq_probe_parent(struct inc_tree *tree)
+{
+	struct inc_qp *qp = rcu_dereference(tree->parent);
+
+	if (!qp)
+		return false;
+	inc_txq_probe(qp);
+	return true;
+}
+
+/**
  * inc_txq_heard() - the first packet of a member has come
  * @qp: its QP
  *
@@ -681,65 +717,4 @@ void inc_txq_heard(struct inc_qp *qp)
 	inc_requester_heard(&qp->req, inc_now());
 	spin_unlock(&qp->tx_lock);
 	inc_txq_kick(qp);
-}
-
-/*
- * A member that sends requests lives, whatever it does not answer; but one that
- * answers by RNR NAKs alone is given the dead time for that. A member of which
- * nothing was ever heard may not be up yet. A parent was, before its leaf knew it.
- */
-static void look_for_life(struct inc_qp *qp, u64 now)
-{
-	if (!qp->heard && !qp->uplink)
-		inc_requester_alive(&qp->req, now);
-	else if (READ_ONCE(qp->spoke) && !qp->req.rnr)
-		inc_requester_alive(&qp->req, now - jiffies_to_usecs(jiffies -
-						READ_ONCE(qp->spoke_at)));
-}
-
-/* @rnr: takes whether the member was waited for because it asked for that. */
-static enum inc_requester_timer timed_out(struct inc_qp *qp, bool reprieve,
-					  bool *rnr)
-{
-	enum inc_requester_timer what = INC_REQ_TIMER_LATER;
-	u64 now = inc_now();
-
-	spin_lock(&qp->tx_lock);
-	*rnr = qp->req.rnr;
-	if (qp->state != INC_MEMBER_STATE_RTS)
-		goto out;
-	if (reprieve)
-		inc_requester_reprieve(&qp->req, now);
-	else
-		look_for_life(qp, now);
-	what = inc_requester_timeout(&qp->req, now);
-	if (what == INC_REQ_TIMER_LATER)
-		arm(qp, now);
-	else if (what == INC_REQ_TIMER_BACK)
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_TIMEOUTS);
-out:
-	spin_unlock(&qp->tx_lock);
-	return what;
-}
-
-/**
- * inc_txq_timer() - a QP's retransmission timer ran
- * @t: inc_qp.rto
- *
- * Context: softirq.
- */
-void inc_txq_timer(struct timer_list *t)
-{
-	struct inc_qp *qp = timer_container_of(qp, t, rto);
-	enum inc_requester_timer what;
-	bool rnr;
-
-	what = timed_out(qp, false, &rnr);
-	if (what == INC_REQ_TIMER_DEAD && !rnr && inc_liveness_doubt(qp))
-		what = timed_out(qp, true, &rnr);
-	if (what == INC_REQ_TIMER_DEAD)
-		inc_qp_error(qp, rnr ? INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :
-				       INC_MEMBER_ERROR_RETRY_EXCEEDED);
-	else if (what != INC_REQ_TIMER_LATER && what != INC_REQ_TIMER_IDLE)
-		inc_txq_kick(qp);
 }

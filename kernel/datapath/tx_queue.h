@@ -9,7 +9,7 @@
 
 struct inc_msg;
 struct inc_qp;
-struct timer_list;
+struct inc_tree;
 struct work_struct;
 
 /**
@@ -54,9 +54,11 @@ bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status);
 void inc_txq_farewell(struct inc_qp *qp, u8 status);
 void inc_txq_probe(struct inc_qp *qp);
 void inc_txq_kick(struct inc_qp *qp);
+void inc_txq_kick_parent(struct inc_tree *tree);
+bool inc_txq_probe_parent(struct inc_tree *tree);
 void inc_txq_more(struct work_struct *work);
 bool inc_txq_idle(struct inc_qp *qp);
 void inc_txq_heard(struct inc_qp *qp);
-void inc_txq_timer(struct timer_list *t);
+void inc_txq_arm(struct inc_qp *qp, u64 now);
 
 #endif /* _INC_TX_QUEUE_H */

@@ -14,14 +14,14 @@
 #include "compat.h"
 #include "control/teardown.h"
 #include "core/psn.h"
-#include "datapath/engine.h"
+#include "datapath/ack.h"
 #include "datapath/fault.h"
 #include "datapath/ooo_queue.h"
-#include "datapath/rx.h"
 #include "datapath/solicit.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
-#include "datapath/uplink.h"
+#include "datapath/tx_timer.h"
+#include "datapath/uplink_tx.h"
 #include "object/hold.h"
 #include "object/mem.h"
 #include "object/qp.h"
@@ -32,22 +32,6 @@
 
 /* In a range that is half used, 64 draws in vain are a matter of 2^-64. */
 #define MAX_DRAWS	64
-
-/**
- * inc_part_free() - give up a packet's payload
- * @part: part in the packet's control block
- *
- * Its buffer's description goes to where that of the next packet to send is taken
- * from (napi_build_skb()).
- *
- * Context: BH off.
- */
-void inc_part_free(struct inc_part *part)
-{
-	struct inc_cb *cb = container_of(part, struct inc_cb, part);
-
-	napi_consume_skb(container_of((char (*)[48])cb, struct sk_buff, cb), 1);
-}
 
 /* Buckets for each QP in the table of QPNs, while it grows. */
 #define QPN_BUCKETS	4
@@ -241,8 +225,8 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	spin_lock_init(&qp->tx_lock);
 	__skb_queue_head_init(&qp->kept);
 	INIT_WORK(&qp->more, inc_txq_more);
-	timer_setup(&qp->rto, inc_txq_timer, 0);
-	timer_setup(&qp->ack_timer, inc_engine_ack_timer, 0);
+	timer_setup(&qp->rto, inc_tx_timer, 0);
+	timer_setup(&qp->ack_timer, inc_ack_timer, 0);
 	timer_setup(&qp->ask_timer, inc_solicit_timer, 0);
 
 	qp->resp.epsn = cfg->peer_psn;
@@ -336,7 +320,7 @@ struct inc_qp *inc_qp_new(struct inc_tree *tree,
 	tree->memory += memory;
 	refcount_inc(&tree->ref);
 	rcu_assign_pointer(tree->member[cfg->rank], qp);
-	inc_debugfs_member_add(qp);
+	inc_fault_show(qp);
 	inc_nl_notify_member(qp, INC_CMD_MEMBER_NEW_NTF);
 	if (++tree->nmembers == tree->cfg.ranks) {
 		WRITE_ONCE(tree->state, INC_TREE_STATE_READY);
@@ -508,7 +492,7 @@ void inc_qp_unpublish(struct inc_qp *qp)
 
 	lockdep_assert_held(&qp->sw->lock);
 	rhashtable_remove_fast(&qp->sw->qps, &qp->node, inc_qpn_params);
-	inc_debugfs_member_del(qp);
+	inc_fault_hide(qp);
 	if (qp->uplink) {
 		RCU_INIT_POINTER(tree->parent, NULL);
 	} else {

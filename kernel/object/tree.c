@@ -11,10 +11,11 @@
 #include "core/collective.h"
 #include "core/rank_range.h"
 #include "datapath/fanout.h"
+#include "datapath/fault.h"
 #include "datapath/hook.h"
 #include "datapath/liveness.h"
 #include "datapath/tx_queue.h"
-#include "datapath/uplink.h"
+#include "datapath/uplink_tx.h"
 #include "object/mem.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -268,7 +269,7 @@ static void publish(struct inc_tree *tree)
 	xa_store(&sw->trees, tree->cfg.id, tree, GFP_KERNEL);
 	inc_debugfs_tree_add(tree);
 	if (tree->geom.leaf)
-		inc_debugfs_member_add(inc_tree_parent(tree));
+		inc_fault_show(inc_tree_parent(tree));
 	inc_nl_notify_tree(tree, INC_CMD_TREE_NEW_NTF);
 }
 
@@ -456,7 +457,7 @@ static void fail_work(struct work_struct *work)
 		inc_nl_notify_tree(tree, INC_CMD_TREE_FAILED_NTF);
 	rcu_read_lock();
 	inc_fanout_kick(tree);
-	inc_uplink_kick(tree);
+	inc_txq_kick_parent(tree);
 	rcu_read_unlock();
 	tree->told = true;
 	mutex_unlock(&tree->sw->lock);

@@ -17,7 +17,6 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
-#include "datapath/fault.h"
 #include "object/qp.h"
 #include "object/snapshot.h"
 #include "object/switch.h"
@@ -550,60 +549,6 @@ void inc_debugfs_tree_del(struct inc_tree *tree)
 	tree->debugfs_fault = NULL;
 #endif
 }
-
-#if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
-
-/* "rank-1023-rx" */
-#define FAULT_NAME_LEN	sizeof("rank-65535-rx")
-
-static void fault_name(char *name, const struct inc_qp *qp, const char *dir)
-{
-	if (qp->uplink)
-		snprintf(name, FAULT_NAME_LEN, "parent-%s", dir);
-	else
-		snprintf(name, FAULT_NAME_LEN, "rank-%u-%s", qp->cfg.rank, dir);
-}
-
-/**
- * inc_debugfs_member_add() - offer a member's faults, or those of an uplink
- * @qp: its QP
- *
- * Context: process; may sleep; inc_switch.lock held.
- */
-void inc_debugfs_member_add(struct inc_qp *qp)
-{
-	struct dentry *dir = qp->tree->debugfs_fault;
-	char name[FAULT_NAME_LEN];
-
-	if (!dir)
-		return;
-	fault_name(name, qp, "rx");
-	debugfs_create_file(name, 0600, dir, qp, &inc_fault_rx_fops);
-	fault_name(name, qp, "tx");
-	debugfs_create_file(name, 0600, dir, qp, &inc_fault_tx_fops);
-}
-
-/**
- * inc_debugfs_member_del() - offer them no more
- * @qp: its QP; whoever writes about it has ended when this returns
- *
- * Context: process; may sleep; inc_switch.lock held. The tree's directory may be
- * gone already.
- */
-void inc_debugfs_member_del(struct inc_qp *qp)
-{
-	struct dentry *dir = qp->tree->debugfs_fault;
-	char name[FAULT_NAME_LEN];
-
-	if (!dir)
-		return;
-	fault_name(name, qp, "rx");
-	debugfs_lookup_and_remove(name, dir);
-	fault_name(name, qp, "tx");
-	debugfs_lookup_and_remove(name, dir);
-}
-
-#endif /* CONFIG_INFINIBAND_INC_FAULT */
 
 /**
  * inc_debugfs_net_init() - show the switch of a namespace

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A leaf's link to its parent: what is gathered here goes up as the request of a
- * member, what the parent sends is the result.
+ * member.
  */
-#ifndef _INC_UPLINK_H
-#define _INC_UPLINK_H
+#ifndef _INC_UPLINK_TX_H
+#define _INC_UPLINK_TX_H
 
 #include <linux/types.h>
 #include <uapi/linux/inc_proto.h>
@@ -12,7 +12,6 @@
 #include "core/requester.h"
 
 struct inc_msg;
-struct inc_pkt;
 struct inc_qp;
 struct inc_tree;
 
@@ -62,10 +61,6 @@ void inc_uplink_gathered(struct inc_tree *tree, u16 slot,
 			 const struct inc_msg *msg, u16 gathered, bool wanted);
 void inc_uplink_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);
 void inc_uplink_abort(struct inc_tree *tree);
-void inc_uplink_kick(struct inc_tree *tree);
-bool inc_uplink_probe(struct inc_tree *tree);
-bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
-		       const void *payload);
 
 /* For tx_queue.c and tx_packet.c: inc_qp.tx_lock is held. */
 bool inc_uplink_under_way(const struct inc_qp *qp);
@@ -75,4 +70,4 @@ u32 inc_uplink_dmalen(const struct inc_qp *qp, const struct inc_wqe *w);
 const void *inc_uplink_payload(const struct inc_qp *qp,
 			       const struct inc_wqe *w);
 
-#endif /* _INC_UPLINK_H */
+#endif /* _INC_UPLINK_TX_H */

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Acknowledgments that are put off.
+ */
+#ifndef _INC_ACK_H
+#define _INC_ACK_H
+
+#include <linux/types.h>
+
+struct inc_qp;
+struct timer_list;
+
+bool inc_ack_put_off(struct inc_qp *qp, u32 psn);
+void inc_ack_timer(struct timer_list *t);
+void inc_ack_lone(struct inc_qp *qp);
+
+#endif /* _INC_ACK_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What is noted in a packet.
+ */
+#ifndef _INC_CB_H
+#define _INC_CB_H
+
+#include <linux/skbuff.h>
+
+#include "core/responder.h"
+#include "core/slot.h"
+
+/**
+ * struct inc_cb - what the module keeps in skb->cb
+ * @part: payload, once the packet's message is known
+ * @psn: PSN, while the packet is kept beyond a hole
+ * @run: message that it belongs to, meanwhile
+ */
+struct inc_cb {
+	struct inc_part		part;
+	u32			psn;
+	struct inc_responder_run	run;
+};
+
+static inline struct inc_cb *inc_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct inc_cb) > sizeof(skb->cb));
+	return (struct inc_cb *)skb->cb;
+}
+
+#endif /* _INC_CB_H */

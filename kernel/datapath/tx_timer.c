@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A QP's retransmission timer: what was not acknowledged is sent again, until its
+ * member is dead.
+ */
+#include <linux/jiffies.h>
+
+#include "compat.h"
+#include "datapath/liveness.h"
+#include "datapath/tx_queue.h"
+#include "datapath/tx_timer.h"
+#include "object/qp.h"
+
+/*
+ * A member that sends requests lives, whatever it does not answer; but one that
+ * answers by RNR NAKs alone is given the dead time for that. A member of which
+ * nothing was ever heard may not be up yet. A parent was, before its leaf knew it.
+ */
+static void look_for_life(struct inc_qp *qp, u64 now)
+{
+	if (!qp->heard && !qp->uplink)
+		inc_requester_alive(&qp->req, now);
+	else if (READ_ONCE(qp->spoke) && !qp->req.rnr)
+		inc_requester_alive(&qp->req, now - jiffies_to_usecs(jiffies -
+						READ_ONCE(qp->spoke_at)));
+}
+
+/* @rnr: takes whether the member was waited for because it asked for that. */
+static enum inc_requester_timer timed_out(struct inc_qp *qp, bool reprieve,
+					  bool *rnr)
+{
+	enum inc_requester_timer what = INC_REQ_TIMER_LATER;
+	u64 now = inc_now();
+
+	spin_lock(&qp->tx_lock);
+	*rnr = qp->req.rnr;
+	if (qp->state != INC_MEMBER_STATE_RTS)
+		goto out;
+	if (reprieve)
+		inc_requester_reprieve(&qp->req, now);
+	else
+		look_for_life(qp, now);
+	what = inc_requester_timeout(&qp->req, now);
+	if (what == INC_REQ_TIMER_LATER)
+		inc_txq_arm(qp, now);
+	else if (what == INC_REQ_TIMER_BACK)
+		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_TIMEOUTS);
+out:
+	spin_unlock(&qp->tx_lock);
+	return what;
+}
+
+/**
+ * inc_tx_timer() - a QP's retransmission timer ran
+ * @t: inc_qp.rto
+ *
+ * Context: softirq.
+ */
+void inc_tx_timer(struct timer_list *t)
+{
+	struct inc_qp *qp = timer_container_of(qp, t, rto);
+	enum inc_requester_timer what;
+	bool rnr;
+
+	what = timed_out(qp, false, &rnr);
+	if (what == INC_REQ_TIMER_DEAD && !rnr && inc_liveness_doubt(qp))
+		what = timed_out(qp, true, &rnr);
+	if (what == INC_REQ_TIMER_DEAD)
+		inc_qp_error(qp, rnr ? INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :
+				       INC_MEMBER_ERROR_RETRY_EXCEEDED);
+	else if (what != INC_REQ_TIMER_LATER && what != INC_REQ_TIMER_IDLE)
+		inc_txq_kick(qp);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A leaf's link to its parent, the way down: the parent's results come into the
+ * slot's result buffer, and from there they go to the members as a root's do.
+ */
+#include "core/slot.h"
+#include "core/wire.h"
+#include "datapath/fanout.h"
+#include "datapath/liveness.h"
+#include "datapath/uplink_rx.h"
+#include "datapath/uplink_tx.h"
+#include "object/qp.h"
+#include "object/tree.h"
+
+/* The parent speaks of a message: its slot, and how much of it is there now. */
+struct answer {
+	struct inc_msg	msg;
+	u16		from, to;
+	u8		status;
+	bool		failed;
+	bool		first;
+};
+
+static bool take_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
+			const void *payload, struct answer *a)
+{
+	bool ok = true, answered = s->answered;
+	u8 state = s->state;
+
+	a->status = pkt->flags & INC_PKT_IMM ?
+		    pkt->imm >> INC_IMM_STATUS_SHIFT : INC_STATUS_OK;
+	if (pkt->flags & INC_PKT_IMM &&
+	    (pkt->imm ^ s->msg.msg_id) & INC_IMM_MSG_ID_MASK)
+		/* A status may speak of what was not asked for. */
+		return a->status;
+	a->from = s->ready;
+	if (pkt->payload_len)
+		ok = inc_slot_result(s, off, payload, pkt->payload_len);
+	if (ok && pkt->flags & INC_PKT_IMM)
+		ok = inc_slot_answer(s, a->status);
+	a->to = s->ready;
+	a->first = s->answered && !answered;
+	a->msg = s->msg;
+	a->failed = state == INC_SLOT_STATE_BUSY &&
+		    s->state == INC_SLOT_STATE_FAILED;
+	return ok;
+}
+
+static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
+		      const void *payload)
+{
+	u32 off = pkt->payload_len ? (u32)pkt->va % tree->cfg.msg_size : 0;
+	u16 slot = pkt->payload_len ? (u32)pkt->va / tree->cfg.msg_size :
+				      pkt->imm & (tree->cfg.slots - 1);
+	struct inc_tree_slot *ts = &tree->slot[slot];
+	struct answer a = {};
+	bool ok;
+
+	spin_lock(&ts->lock);
+	ok = take_answer(&ts->m, pkt, off, payload, &a);
+	spin_unlock(&ts->lock);
+
+	if (a.first)
+		WRITE_ONCE(tree->answers, tree->answers + 1);
+	if (a.to > a.from)
+		inc_fanout_result(tree, slot, &a.msg, a.to);
+	if (a.failed) {
+		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+		inc_uplink_fail(tree, slot, a.msg.msg_id, a.status);
+		inc_fanout_status(tree, slot, a.msg.msg_id, a.status);
+	}
+	return ok;
+}
+
+/**
+ * inc_uplink_result() - the parent has sent a write
+ * @qp: QP to the parent
+ * @pkt: packet, checked by inc_responder_check()
+ * @payload: its payload
+ *
+ * What members get of it is sent by inc_fanout_kick().
+ *
+ * Context: BH off, RCU read side, qp->rx_lock held.
+ * Return: false if it makes no sense: the QP has to go to error.
+ */
+bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
+		       const void *payload)
+{
+	struct inc_tree *tree = qp->tree;
+
+	if (pkt->flags & INC_PKT_IMM &&
+	    pkt->imm >> INC_IMM_STATUS_SHIFT >= INC_STATUS_PEER_DEAD) {
+		inc_tree_fail(tree, pkt->imm >> INC_IMM_STATUS_SHIFT);
+		return true;
+	}
+	if (pkt->payload_len || pkt->flags & INC_PKT_IMM)
+		return take_slot(tree, pkt, payload);
+	/* Somebody waits, perhaps for one of our members. */
+	inc_liveness_probe_members(tree);
+	return true;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A leaf's link to its parent: what the parent sends is the result.
+ */
+#ifndef _INC_UPLINK_RX_H
+#define _INC_UPLINK_RX_H
+
+#include <linux/types.h>
+
+struct inc_pkt;
+struct inc_qp;
+
+bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
+		       const void *payload);
+
+#endif /* _INC_UPLINK_RX_H */
