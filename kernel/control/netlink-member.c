@@ -11,6 +11,7 @@
 #include <net/route.h>
 #include <uapi/linux/inc.h>
 
+#include "control/member.h"
 #include "control/netlink-gen.h"
 #include "control/netlink.h"
 #include "core/wire.h"
@@ -201,7 +202,7 @@ static struct inc_qp *find_member(struct inc_switch *sw,
 	return qp;
 }
 
-/* inc_qp_new() has said why; name the attribute, too. */
+/* inc_member_new() has said why; name the attribute, too. */
 static void blame(const struct genl_info *info, int err)
 {
 	struct nlattr **attrs = info->attrs;
@@ -229,7 +230,7 @@ static struct inc_qp *new_locked(struct inc_switch *sw,
 	tree = find_ranked(sw, info, &cfg->rank);
 	if (IS_ERR(tree))
 		return ERR_CAST(tree);
-	qp = inc_qp_new(tree, cfg, info->extack);
+	qp = inc_member_new(tree, cfg, info->extack);
 	/* Can't fail: the message is large enough for any member. */
 	if (IS_ERR(qp))
 		blame(info, PTR_ERR(qp));
@@ -275,7 +276,7 @@ int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 		msg = NULL;
 		/* There was no room for it: nobody would know QPN and R_Key. */
 		if (err)
-			inc_qp_del(qp);
+			inc_member_del(qp);
 	}
 	mutex_unlock(&sw->lock);
 	nlmsg_free(msg);
@@ -298,7 +299,7 @@ int inc_nl_member_del_doit(struct sk_buff *skb, struct genl_info *info)
 	mutex_lock(&sw->lock);
 	qp = find_member(sw, info);
 	if (!IS_ERR(qp))
-		inc_qp_del(qp);
+		inc_member_del(qp);
 	mutex_unlock(&sw->lock);
 	return PTR_ERR_OR_ZERO(qp);
 }
@@ -413,7 +414,7 @@ static int connect_locked(struct inc_switch *sw,
 
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
-	err = inc_qp_connect(qp, cfg, info->extack);
+	err = inc_member_connect(qp, cfg, info->extack);
 	if (err == -EISCONN)
 		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_TREE_ID]);
 	else if (err == -ENETUNREACH)

@@ -12,6 +12,7 @@
 #include "control/netlink-gen.h"
 #include "control/netlink.h"
 #include "control/teardown.h"
+#include "control/tree_new.h"
 #include "core/collective.h"
 #include "core/rank_range.h"
 #include "object/switch.h"

@@ -7,8 +7,8 @@
  *	linger()		until they know, or for so long
  *	inc_part()		its QPs are out of reach; so is a member that is
  *				deleted alone
- *	reap()			a grace period later: timers are stopped, memory is
- *				given back
+ *	end_qp(), end_tree()	a grace period later (parting.c): timers are
+ *				stopped, memory is given back
  *	inc_tree_put()		the last reference: an event says that it is over
  *
  * Whatever comes while a grace period runs shares the next one. So a thousand
@@ -21,9 +21,12 @@
 #include <linux/wait_bit.h>
 #include <linux/workqueue.h>
 
+#include "control/member.h"
 #include "control/teardown.h"
+#include "control/tree_mem.h"
 #include "datapath/tx_queue.h"
 #include "object/blame.h"
+#include "object/parting.h"
 #include "object/qp.h"
 #include "object/switch.h"
 #include "object/tree.h"
@@ -33,49 +36,6 @@
 #define LOOKS		8
 /* And once in so many milliseconds at least. */
 #define LOOK_MAX_MS	50
-
-static void reap_next(struct inc_switch *sw)
-{
-	if (list_empty(&sw->parting) || !list_empty(&sw->parted))
-		return;
-	list_splice_tail_init(&sw->parting, &sw->parted);
-	queue_rcu_work(inc_wq, &sw->reap);
-}
-
-static void reap(struct work_struct *work)
-{
-	struct inc_switch *sw =
-		container_of(to_rcu_work(work), struct inc_switch, reap);
-	struct inc_parting *p, *next;
-	LIST_HEAD(now);
-
-	mutex_lock(&sw->lock);
-	list_splice_init(&sw->parted, &now);
-	reap_next(sw);
-	mutex_unlock(&sw->lock);
-
-	list_for_each_entry_safe(p, next, &now, node) {
-		p->end(p);
-		cond_resched();
-	}
-}
-
-/**
- * inc_part() - have something freed when nobody reads it any more
- * @sw: switch
- * @p: in what nobody finds any more
- * @end: frees it; in a process, without a lock
- *
- * Context: process, inc_switch.lock held; does not sleep.
- */
-void inc_part(struct inc_switch *sw, struct inc_parting *p,
-	      void (*end)(struct inc_parting *p))
-{
-	lockdep_assert_held(&sw->lock);
-	p->end = end;
-	list_add_tail(&p->node, &sw->parting);
-	reap_next(sw);
-}
 
 static bool all_idle(struct inc_tree *tree)
 {
@@ -112,11 +72,11 @@ static void part_tree(struct inc_tree *tree)
 
 	list_del_init(&tree->leaving);
 	if (qp)
-		inc_qp_unpublish(qp);
+		inc_member_unpublish(qp);
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
 		qp = inc_qp_find(tree, rank);
 		if (qp)
-			inc_qp_unpublish(qp);
+			inc_member_unpublish(qp);
 	}
 	inc_part(tree->sw, &tree->parting, end_tree);
 }
@@ -197,9 +157,7 @@ void inc_teardown_hurry(struct inc_switch *sw)
 void inc_teardown_init(struct inc_switch *sw)
 {
 	INIT_LIST_HEAD(&sw->leaving);
-	INIT_LIST_HEAD(&sw->parting);
-	INIT_LIST_HEAD(&sw->parted);
-	INIT_RCU_WORK(&sw->reap, reap);
+	inc_parting_init(sw);
 	atomic_set(&sw->live, 0);
 }
 

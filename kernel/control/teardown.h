@@ -6,14 +6,10 @@
 #ifndef _INC_TEARDOWN_H
 #define _INC_TEARDOWN_H
 
-#include "object/parting.h"
-
 struct inc_switch;
 struct inc_tree;
 
 /* inc_switch.lock held. */
-void inc_part(struct inc_switch *sw, struct inc_parting *p,
-	      void (*end)(struct inc_parting *p));
 void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms);
 void inc_teardown_hurry(struct inc_switch *sw);
 

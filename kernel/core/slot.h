@@ -135,7 +135,8 @@ struct inc_chunk {
  * @ops: how to reduce @msg, NULL if that is not to be done
  * @wanted: some rank has use for elements of the result
  * @answered: the parent has said how the message ended
- * @up_busy: the request to the parent is not given to its QP yet; of uplink.c
+ * @up_busy: the request to the parent is not given to its QP yet; of
+ *	uplink_tx.c
  * @begun: ranks whose request began
  * @gathered: chunks that have come from all ranks; they complete in order
  * @ready: chunks of the result that are complete; the same but at a leaf

@@ -9,7 +9,7 @@
  *     finish()          outside all locks: acknowledge, send what got ready
  *
  * What is complete in the slot goes to the members (fanout.c), at a leaf to the
- * parent (uplink.c), and members get what comes from there: take_result().
+ * parent (uplink_tx.c), and members get what comes from there: take_result().
  *
  * A request is acknowledged after its payload is in the slot, never before:
  * what the member does not repeat must not be lost here.
@@ -256,7 +256,7 @@ static enum take begin_msg(struct inc_qp *qp, const struct inc_msg *msg,
 	qp->rx_take = false;
 	qp->rx_size = skb->truesize;
 	/*
-	 * The QP was taken out of reach while this packet came. inc_qp_del() is
+	 * The QP was taken out of reach while this packet came. inc_member_del() is
 	 * to see all that began before, in inc_tree.used; both have the rx_lock.
 	 */
 	if (READ_ONCE(qp->state) == INC_MEMBER_STATE_ERROR)

@@ -3,6 +3,8 @@
  * A leaf's link to its parent, the way down: the parent's results come into the
  * slot's result buffer, and from there they go to the members as a root's do.
  */
+#include <linux/spinlock.h>
+
 #include "core/slot.h"
 #include "core/wire.h"
 #include "datapath/fanout.h"

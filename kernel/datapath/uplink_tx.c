@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leaf's link to its parent.
+ * A leaf's link to its parent, the way up.
  *
- * Up go requests as hosts send them, packet by packet as chunks are gathered. The
+ * Requests go as hosts send them, packet by packet as chunks are gathered. The
  * packets of a message follow each other on a QP, so messages go one after the
  * other, in the order in which their first chunks were gathered. Their bytes lie
  * in the slot (inc_slot.up) until the slot's next message is gathered there, and
  * by then the parent has answered this one.
- * */
+ */
 #include <linux/mm.h>
 #include <linux/slab.h>
 

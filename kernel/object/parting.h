@@ -7,6 +7,8 @@
 
 #include <linux/list.h>
 
+struct inc_switch;
+
 /**
  * struct inc_parting - in what is freed after a grace period
  * @node: in inc_switch.parting, then in inc_switch.parted
@@ -16,5 +18,10 @@ struct inc_parting {
 	struct list_head	node;
 	void			(*end)(struct inc_parting *p);
 };
+
+void inc_parting_init(struct inc_switch *sw);
+/* inc_switch.lock held. */
+void inc_part(struct inc_switch *sw, struct inc_parting *p,
+	      void (*end)(struct inc_parting *p));
 
 #endif /* _INC_PARTING_H */

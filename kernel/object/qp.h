@@ -251,19 +251,7 @@ struct inc_qp {
 
 /* Configuration: process context, inc_switch.lock held. */
 struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank);
-u64 inc_qp_memory(const struct inc_switch *sw, u16 slots);
-struct inc_qp *inc_qp_new(struct inc_tree *tree,
-			  const struct inc_member_cfg *cfg,
-			  struct netlink_ext_ack *extack);
-struct inc_qp *inc_qp_new_parent(struct inc_tree *tree,
-				 struct netlink_ext_ack *extack);
-int inc_qp_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
-		   struct netlink_ext_ack *extack);
 void inc_qp_tune(struct inc_qp *qp);
-/* Nobody finds it any more; freed by itself, a grace period later. */
-void inc_qp_unpublish(struct inc_qp *qp);
-/* One member leaves: the above, and the tree fails if it was used. */
-void inc_qp_del(struct inc_qp *qp);
 
 /* Data path: RCU read side. */
 extern const struct rhashtable_params inc_qpn_params;

@@ -203,18 +203,9 @@ struct inc_tree {
 #endif
 };
 
-/*
- * Configuration: process context, inc_switch.lock held. Errors are explained in
- * @extack, where the attribute is not named by the caller.
- */
+/* Configuration: process context, inc_switch.lock held. */
 struct inc_qp *inc_tree_parent(struct inc_tree *tree);
 struct inc_tree *inc_tree_find(struct inc_switch *sw, u32 id);
-struct inc_tree *inc_tree_new(struct inc_switch *sw,
-			      const struct inc_tree_cfg *cfg,
-			      struct netlink_ext_ack *extack);
-void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg);
-/* Process context, inc_switch.lock not held. */
-void inc_tree_put(struct inc_tree *tree);
 
 /* Any context. The first reason wins. */
 void inc_tree_fail(struct inc_tree *tree, u8 status);

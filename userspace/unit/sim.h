@@ -2,7 +2,7 @@
 /*
  * Whole switches in one process: the responder, the slot machine and the
  * requester, put together as engine.c and tx_queue.c do it (sim_switch.c), one switch or
- * a root with leaves, which have an uplink as uplink.c has it (sim_up.c), and
+ * a root with leaves, which have an uplink as uplink_tx.c has it (sim_up.c), and
  * members that behave as stock rxe does (sim_member.c), or over UC (sim_uc.c), over
  * links that lose, double and reorder, in simulated time (sim_main.c).
  */
@@ -100,7 +100,7 @@ struct qp {
 	struct inc_msg_loss	gap;
 };
 
-/* As in uplink.h. */
+/* As in uplink_tx.h. */
 struct up_out {
 	u32	msg_id, dmalen;
 	u16	packets, ready, sent;

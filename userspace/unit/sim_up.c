@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leaf's link to the root, as uplink.c and engine.c have it. Results that come out of
+ * A leaf's link to the root, as uplink_tx.c and uplink_rx.c have it. Results that come out of
  * sequence are not kept: the root repeats them.
  */
 #include "sim.h"

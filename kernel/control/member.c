@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Members' QPs, and leaves' QPs to their parents: making, connecting, ending.
+ *
+ * Teardown: unpublish, wait for the readers (object/parting.c), shut the timers
+ * down, free. Who may hold a QP is said in object/qp.c.
+ */
+#include <linux/random.h>
+#include <linux/rhashtable.h>
+#include <net/ipv6.h>
+
+#include "compat.h"
+#include "control/member.h"
+#include "control/tree_mem.h"
+#include "core/psn.h"
+#include "datapath/ack.h"
+#include "datapath/fault.h"
+#include "datapath/ooo_queue.h"
+#include "datapath/solicit.h"
+#include "datapath/tx_packet.h"
+#include "datapath/tx_queue.h"
+#include "datapath/tx_timer.h"
+#include "datapath/uplink_tx.h"
+#include "object/hold.h"
+#include "object/mem.h"
+#include "object/parting.h"
+#include "object/qp.h"
+#include "object/switch.h"
+#include "object/tree.h"
+#include "report/debugfs.h"
+#include "report/notify.h"
+
+/* In a range that is half used, 64 draws in vain are a matter of 2^-64. */
+#define MAX_DRAWS	64
+
+/* Buckets for each QP in the table of QPNs, while it grows. */
+#define QPN_BUCKETS	4
+/* What a dst_cache has for each CPU, as near as can be told from outside. */
+#define DST_CACHE_PCPU	48
+
+/**
+ * inc_member_memory() - bytes that a member takes
+ * @sw: switch
+ * @slots: slots of its tree
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_member_memory(const struct inc_switch *sw, u16 slots)
+{
+	return inc_mem_kvmalloc(sizeof(struct inc_qp)) +
+	       inc_mem_kvmalloc(slots * sizeof(struct inc_out)) +
+	       inc_mem_kvmalloc(slots * sizeof(u16)) +
+	       inc_mem_percpu(sizeof(struct inc_stats)) +
+	       inc_mem_percpu(DST_CACHE_PCPU) + QPN_BUCKETS * sizeof(void *) +
+	       inc_debugfs_member_memory(sw);
+}
+
+static void qp_free(struct inc_qp *qp)
+{
+	dst_cache_destroy(&qp->dst);
+	inc_uplink_free(qp->uplink);
+	free_percpu(qp->stats);
+	kvfree(qp->out);
+	kvfree(qp->fifo);
+	kvfree(qp);
+}
+
+static struct inc_qp *qp_alloc(struct inc_tree *tree)
+{
+	struct inc_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+
+	if (!qp)
+		return NULL;
+	qp->out = kvcalloc(tree->cfg.slots, sizeof(*qp->out),
+			   GFP_KERNEL_ACCOUNT);
+	qp->fifo = kvcalloc(tree->cfg.slots, sizeof(*qp->fifo),
+			    GFP_KERNEL_ACCOUNT);
+	qp->stats = inc_stats_alloc();
+	if (!qp->out || !qp->fifo || !qp->stats ||
+	    dst_cache_init(&qp->dst, GFP_KERNEL_ACCOUNT)) {
+		qp_free(qp);
+		return NULL;
+	}
+	return qp;
+}
+
+/* Also by a leaf's QP that has no parent yet, which inc_qp_lookup() passes by. */
+static bool taken(struct inc_switch *sw, u32 qpn)
+{
+	return rhashtable_lookup_fast(&sw->qps, &qpn, inc_qpn_params);
+}
+
+/*
+ * Numbers that nobody can guess: whoever wants to take part in a member's name has
+ * to, and old packets find nobody. At most half of the range is used, so a few
+ * draws are enough.
+ */
+static int draw_qpn(struct inc_switch *sw, struct inc_qp *qp)
+{
+	int draws;
+
+	for (draws = 0; draws < MAX_DRAWS; draws++) {
+		qp->qpn = get_random_u32_inclusive(INC_QPN_MIN, INC_QPN_MAX);
+		if (!taken(sw, qp->qpn))
+			return 0;
+	}
+	return -EBUSY;
+}
+
+/* The number asked for, or one at random; free until inc_switch.lock is released. */
+static int choose_qpn(struct inc_switch *sw, struct inc_qp *qp,
+		      struct netlink_ext_ack *extack)
+{
+	int err;
+
+	if (qp->cfg.qpn) {
+		qp->qpn = qp->cfg.qpn;
+		if (!taken(sw, qp->qpn))
+			return 0;
+		NL_SET_ERR_MSG_MOD(extack, "the QPN is in use");
+		return -EADDRINUSE;
+	}
+	err = draw_qpn(sw, qp);
+	if (err)
+		NL_SET_ERR_MSG_MOD(extack, "no QPN is left");
+	return err;
+}
+
+/* May a member have the transport that it wants? */
+static int check_transport(const struct inc_tree *tree,
+			   const struct inc_member_cfg *cfg,
+			   struct netlink_ext_ack *extack)
+{
+	if (cfg->transport != INC_TRANSPORT_UC)
+		return 0;
+	if (tree->below && tree->below[cfg->rank]) {
+		NL_SET_ERR_MSG_MOD(extack,
+				   "this member is a switch (below): it needs transport rc");
+		return -EOPNOTSUPP;
+	}
+	if (tree->cfg.msg_size > tree->cfg.pmtu) {
+		NL_SET_ERR_MSG_FMT_MOD(extack,
+				       "UC needs messages of one packet: msg-size is %u, pmtu %u",
+				       tree->cfg.msg_size, tree->cfg.pmtu);
+		return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
+		    const struct inc_member_cfg *cfg)
+{
+	qp->sw = tree->sw;
+	qp->tree = tree;
+	qp->cfg = *cfg;
+	qp->state = INC_MEMBER_STATE_RTS;
+	qp->traffic_class = tree->cfg.traffic_class;
+	qp->next_msg_id = tree->cfg.first_msg_id;
+	qp->oldest = tree->cfg.first_msg_id;
+	qp->newest = tree->cfg.first_msg_id;
+	qp->last_rx = jiffies;
+	qp->rx_at = jiffies;
+	if (!cfg->has_psn)
+		qp->cfg.psn = get_random_u32() & INC_PSN_MASK;
+
+	spin_lock_init(&qp->rx_lock);
+	spin_lock_init(&qp->tx_lock);
+	__skb_queue_head_init(&qp->kept);
+	INIT_WORK(&qp->more, inc_txq_more);
+	timer_setup(&qp->rto, inc_tx_timer, 0);
+	timer_setup(&qp->ack_timer, inc_ack_timer, 0);
+	timer_setup(&qp->ask_timer, inc_solicit_timer, 0);
+
+	qp->resp.epsn = cfg->peer_psn;
+	qp->resp.rkey = get_random_u32();
+	qp->resp.stride = tree->cfg.msg_size;
+	qp->resp.slots = tree->cfg.slots;
+	qp->resp.pmtu = tree->cfg.pmtu;
+	inc_msg_loss_init(&qp->gap, tree->cfg.first_msg_id);
+	qp->uc_psn = qp->cfg.psn;
+	inc_requester_init(&qp->req, qp->cfg.psn);
+	inc_qp_tune(qp);
+}
+
+/**
+ * inc_member_new() - add a member to a tree
+ * @tree: tree
+ * @cfg: what the administrator said, checked for form; a rank of the tree
+ * @extack: says why not
+ *
+ * Context: process, inc_switch.lock held.
+ * Return: the QP, or ERR_PTR: -EEXIST rank taken, -EADDRINUSE QPN taken,
+ * -EPIPE tree failed, -EMSGSIZE messages too long for UC, -EOPNOTSUPP UC for a
+ * switch, -ENETUNREACH no route to the member, -ENOBUFS over the memory limit,
+ * -ENOMEM.
+ */
+struct inc_qp *inc_member_new(struct inc_tree *tree,
+			      const struct inc_member_cfg *cfg,
+			      struct netlink_ext_ack *extack)
+{
+	struct inc_switch *sw = tree->sw;
+	u64 memory = inc_member_memory(sw, tree->cfg.slots);
+	struct inc_qp *qp;
+	int err;
+
+	lockdep_assert_held(&sw->lock);
+	if (inc_qp_find(tree, cfg->rank)) {
+		NL_SET_ERR_MSG_MOD(extack, "rank has a member already");
+		return ERR_PTR(-EEXIST);
+	}
+	if (READ_ONCE(tree->error)) {
+		NL_SET_ERR_MSG_MOD(extack, "tree has failed, make a new one");
+		return ERR_PTR(-EPIPE);
+	}
+	err = check_transport(tree, cfg, extack);
+	if (err)
+		return ERR_PTR(err);
+	err = inc_switch_charge(sw, memory, extack);
+	if (err)
+		return ERR_PTR(err);
+
+	qp = qp_alloc(tree);
+	if (!qp) {
+		err = -ENOMEM;
+		goto err_charge;
+	}
+	qp_init(qp, tree, cfg);
+	qp->is_switch = tree->below && tree->below[cfg->rank];
+	if (qp->is_switch)
+		qp->resp.max_len = 2 * tree->geom.max_chunks * tree->geom.pmtu;
+	err = choose_qpn(sw, qp, extack);
+	if (err)
+		goto err_free;
+	/* RoCEv2 entropy for ECMP, as rxe does: 0xc000 ... 0xffff by QPN. */
+	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
+	err = inc_tx_source(qp);
+	if (err) {
+		NL_SET_ERR_MSG_MOD(extack, "no route to the member's address");
+		goto err_free;
+	}
+	err = rhashtable_insert_fast(&sw->qps, &qp->node, inc_qpn_params);
+	if (err)
+		goto err_free;
+
+	qp->memory = memory;
+	tree->memory += memory;
+	refcount_inc(&tree->ref);
+	rcu_assign_pointer(tree->member[cfg->rank], qp);
+	inc_fault_show(qp);
+	inc_nl_notify_member(qp, INC_CMD_MEMBER_NEW_NTF);
+	if (++tree->nmembers == tree->cfg.ranks) {
+		WRITE_ONCE(tree->state, INC_TREE_STATE_READY);
+		inc_nl_notify_tree(tree, INC_CMD_TREE_READY_NTF);
+	}
+	return qp;
+
+err_free:
+	qp_free(qp);
+err_charge:
+	inc_switch_uncharge(sw, memory);
+	return ERR_PTR(err);
+}
+
+/**
+ * inc_member_new_parent() - make a leaf's QP to its parent
+ * @tree: tree that nobody knows of yet
+ * @extack: says why not
+ *
+ * Context: process, inc_switch.lock held.
+ * Return: the QP, to be connected by inc_member_connect(), or ERR_PTR: -ENOBUFS over
+ * the memory limit, -EBUSY no QPN is left, -ENOMEM.
+ */
+struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
+				     struct netlink_ext_ack *extack)
+{
+	const struct inc_member_cfg cfg = { .rank = U16_MAX };
+	struct inc_switch *sw = tree->sw;
+	struct inc_qp *qp;
+	u64 memory;
+	int err;
+
+	memory = inc_member_memory(sw, tree->cfg.slots) + inc_uplink_memory(tree);
+	err = inc_switch_charge(sw, memory, extack);
+	if (err)
+		return ERR_PTR(err);
+	err = -ENOMEM;
+	qp = qp_alloc(tree);
+	if (!qp)
+		goto err_charge;
+	qp_init(qp, tree, &cfg);
+	qp->state = INC_MEMBER_STATE_INIT;
+	qp->resp.results = true;
+	qp->req.patient = true;
+	qp->uplink = inc_uplink_alloc(tree);
+	if (!qp->uplink)
+		goto err_free;
+	err = choose_qpn(sw, qp, extack);
+	if (err)
+		goto err_free;
+	err = rhashtable_insert_fast(&sw->qps, &qp->node, inc_qpn_params);
+	if (err)
+		goto err_free;
+	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
+	qp->memory = memory;
+	tree->memory += memory;
+	refcount_inc(&tree->ref);
+	rcu_assign_pointer(tree->parent, qp);
+	return qp;
+
+err_free:
+	qp_free(qp);
+err_charge:
+	inc_switch_uncharge(sw, memory);
+	return ERR_PTR(err);
+}
+
+/**
+ * inc_member_connect() - tell a leaf's QP who its parent is
+ * @qp: what inc_member_new_parent() made
+ * @cfg: what the administrator said, checked for form; the parent is the peer
+ * @extack: says why not
+ *
+ * Requests that have waited for that go there now.
+ *
+ * Context: process, inc_switch.lock held.
+ * Return: 0; -EISCONN: it is connected, or was; -ENETUNREACH: no route.
+ */
+int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
+		       struct netlink_ext_ack *extack)
+{
+	u32 psn = qp->cfg.psn;
+	int err;
+
+	lockdep_assert_held(&qp->sw->lock);
+	if (qp->state != INC_MEMBER_STATE_INIT) {
+		NL_SET_ERR_MSG_MOD(extack, "the tree has its parent already");
+		return -EISCONN;
+	}
+	qp->cfg = *cfg;
+	qp->cfg.rank = U16_MAX;
+	qp->cfg.psn = psn;
+	qp->resp.epsn = cfg->peer_psn;
+	qp->uplink->rkey = cfg->peer_rkey;
+	qp->uplink->tree_id = cfg->peer_tree_id;
+	err = inc_tx_source(qp);
+	if (err) {
+		NL_SET_ERR_MSG_MOD(extack, "no route to the parent's address");
+		return err;
+	}
+	spin_lock_bh(&qp->tx_lock);
+	/* Who finds it sees all of the above: pairs with inc_qp_lookup(). */
+	smp_store_release(&qp->state, INC_MEMBER_STATE_RTS);
+	spin_unlock_bh(&qp->tx_lock);
+	inc_txq_kick(qp);
+	return 0;
+}
+
+/* Nobody finds it any more, and who did has ended. */
+static void end_qp(struct inc_parting *p)
+{
+	struct inc_qp *qp = container_of(p, struct inc_qp, parting);
+	struct inc_tree *tree = qp->tree;
+	struct inc_switch *sw = qp->sw;
+
+	timer_shutdown_sync(&qp->rto);
+	timer_shutdown_sync(&qp->ack_timer);
+	timer_shutdown_sync(&qp->ask_timer);
+	/* A packet that was held back may still come in. */
+	inc_fault_free(qp);
+	cancel_work_sync(&qp->more);
+	inc_ooo_forget(qp);
+	inc_hold_drop(qp);
+	mutex_lock(&sw->lock);
+	inc_stats_sum(qp->stats, tree->gone);
+	list_del(&qp->parted);
+	tree->memory -= qp->memory;
+	inc_switch_uncharge(sw, qp->memory);
+	mutex_unlock(&sw->lock);
+	qp_free(qp);
+	inc_tree_put(tree);
+}
+
+/**
+ * inc_member_unpublish() - let nobody find a QP any more
+ * @qp: QP
+ *
+ * Context: process, inc_switch.lock held.
+ */
+void inc_member_unpublish(struct inc_qp *qp)
+{
+	struct inc_tree *tree = qp->tree;
+
+	lockdep_assert_held(&qp->sw->lock);
+	rhashtable_remove_fast(&qp->sw->qps, &qp->node, inc_qpn_params);
+	inc_fault_hide(qp);
+	if (qp->uplink) {
+		RCU_INIT_POINTER(tree->parent, NULL);
+	} else {
+		RCU_INIT_POINTER(tree->member[qp->cfg.rank], NULL);
+		tree->nmembers--;
+		inc_nl_notify_member(qp, INC_CMD_MEMBER_DEL_NTF);
+	}
+
+	/* Pairs with begin_msg() of engine.c. */
+	spin_lock_bh(&qp->rx_lock);
+	spin_lock(&qp->tx_lock);
+	WRITE_ONCE(qp->state, INC_MEMBER_STATE_ERROR);
+	spin_unlock(&qp->tx_lock);
+	spin_unlock_bh(&qp->rx_lock);
+	list_add_tail(&qp->parted, &tree->parted);
+	inc_part(qp->sw, &qp->parting, end_qp);
+}
+
+/**
+ * inc_member_del() - remove one member from a tree that goes on
+ * @qp: its QP
+ *
+ * Once a message began, ranks are not exchangeable: the others get
+ * INC_STATUS_MEMBER_LEFT.
+ *
+ * Context: process, inc_switch.lock held.
+ */
+void inc_member_del(struct inc_qp *qp)
+{
+	struct inc_tree *tree = qp->tree;
+
+	inc_member_unpublish(qp);
+	if (READ_ONCE(tree->used) && tree->nmembers)
+		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
+	else if (!READ_ONCE(tree->error))
+		WRITE_ONCE(tree->state, INC_TREE_STATE_FORMING);
+}

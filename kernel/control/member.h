@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Making and ending QPs. Process context, inc_switch.lock held.
+ */
+#ifndef _INC_MEMBER_H
+#define _INC_MEMBER_H
+
+#include <linux/types.h>
+
+struct inc_member_cfg;
+struct inc_qp;
+struct inc_switch;
+struct inc_tree;
+struct netlink_ext_ack;
+
+u64 inc_member_memory(const struct inc_switch *sw, u16 slots);
+struct inc_qp *inc_member_new(struct inc_tree *tree,
+			      const struct inc_member_cfg *cfg,
+			      struct netlink_ext_ack *extack);
+struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
+				     struct netlink_ext_ack *extack);
+int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
+		       struct netlink_ext_ack *extack);
+/* Nobody finds it any more; freed by itself, a grace period later. */
+void inc_member_unpublish(struct inc_qp *qp);
+/* One member leaves: the above, and the tree fails if it was used. */
+void inc_member_del(struct inc_qp *qp);
+
+#endif /* _INC_MEMBER_H */

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of trees, and their last reference.
+ */
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+#include <linux/wait_bit.h>
+
+#include "compat.h"
+#include "control/tree_mem.h"
+#include "core/rank_range.h"
+#include "object/mem.h"
+#include "object/stats.h"
+#include "object/switch.h"
+#include "object/tree.h"
+#include "report/debugfs.h"
+#include "report/notify.h"
+
+/**
+ * inc_tree_free() - undo inc_tree_alloc()
+ * @tree: tree that nobody finds, now or ever
+ *
+ * Context: process.
+ */
+void inc_tree_free(struct inc_tree *tree)
+{
+	free_percpu(tree->stats);
+	vfree(tree->slot_mem);
+	kvfree(tree->slot);
+	kvfree(tree->member);
+	kvfree(tree->below);
+	kvfree(tree->spans);
+	kvfree(tree->at);
+	kfree(tree);
+}
+
+/**
+ * inc_tree_put() - give up a reference
+ * @tree: tree
+ *
+ * The last one is that of a tree that was left, see teardown.c. So no reader is there
+ * any more, and no timer.
+ *
+ * Context: process, inc_switch.lock not held; may sleep. Any, if it is not the last.
+ */
+void inc_tree_put(struct inc_tree *tree)
+{
+	struct inc_switch *sw = tree->sw;
+
+	if (!refcount_dec_and_test(&tree->ref))
+		return;
+	mutex_lock(&sw->lock);
+	inc_switch_uncharge(sw, tree->memory);
+	inc_nl_notify_tree(tree, INC_CMD_TREE_DEL_NTF);
+	mutex_unlock(&sw->lock);
+	inc_tree_free(tree);
+	if (atomic_dec_and_test(&sw->live))
+		wake_up_var(&sw->live);
+}
+
+/* Memory for the ranks of members that are switches, and @below copied. */
+static bool alloc_spans(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
+			u16 ranks)
+{
+	if (!cfg->below)
+		return true;
+	tree->below = kvmemdup(cfg->below, cfg->ranks * sizeof(*cfg->below),
+			       GFP_KERNEL_ACCOUNT);
+	tree->spans = kvcalloc(cfg->ranks, sizeof(*tree->spans),
+			       GFP_KERNEL_ACCOUNT);
+	tree->at = kvcalloc(ranks, sizeof(*tree->at), GFP_KERNEL_ACCOUNT);
+	return tree->below && tree->spans && tree->at;
+}
+
+/**
+ * inc_tree_alloc() - memory for a tree
+ * @cfg: settings, defaults filled in
+ * @slot_size: bytes of a slot
+ * @own: ranks below this switch, if members are switches
+ *
+ * Context: process.
+ * Return: the tree, with one reference, or NULL.
+ */
+struct inc_tree *inc_tree_alloc(const struct inc_tree_cfg *cfg,
+				size_t slot_size, u16 own)
+{
+	struct inc_tree *tree = kzalloc_obj(*tree, GFP_KERNEL_ACCOUNT);
+
+	if (!tree)
+		return NULL;
+	refcount_set(&tree->ref, 1);
+	tree->member = kvcalloc(cfg->ranks, sizeof(*tree->member),
+				GFP_KERNEL_ACCOUNT);
+	tree->slot = kvcalloc(cfg->slots, sizeof(*tree->slot),
+			      GFP_KERNEL_ACCOUNT);
+	/* Pages of their own: packets refer to them. */
+	tree->slot_mem = __vmalloc(slot_size * cfg->slots,
+				   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	tree->stats = inc_stats_alloc();
+	if (!tree->member || !tree->slot || !tree->slot_mem || !tree->stats ||
+	    !alloc_spans(tree, cfg, own)) {
+		inc_tree_free(tree);
+		return NULL;
+	}
+	return tree;
+}
+
+/**
+ * inc_tree_memory() - what inc_tree_alloc() takes, and the tree elsewhere
+ * @sw: switch
+ * @cfg: as in inc_tree_alloc()
+ * @slot_size: likewise
+ * @own: likewise
+ *
+ * Return: bytes.
+ */
+u64 inc_tree_memory(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
+		    size_t slot_size, u16 own)
+{
+	const struct inc_tree *tree;
+	u64 bytes;
+
+	bytes = inc_mem_kvmalloc(sizeof(*tree)) +
+		inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->member)) +
+		inc_mem_kvmalloc(cfg->slots * sizeof(*tree->slot)) +
+		inc_mem_vmalloc((u64)slot_size * cfg->slots) +
+		inc_mem_percpu(sizeof(*tree->stats)) + inc_mem_xarray() +
+		inc_debugfs_tree_memory(sw);
+	if (cfg->below)
+		bytes += inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->below)) +
+			 inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->spans)) +
+			 inc_mem_kvmalloc(own * sizeof(*tree->at));
+	return bytes;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Aggregation trees: making them, changing their settings. How they fail is in
+ * tree_fail.c, how they end in teardown.c.
+ */
+#include <linux/jiffies.h>
+#include <linux/timer.h>
+#include <linux/xarray.h>
+
+#include "control/member.h"
+#include "control/tree_fail.h"
+#include "control/tree_mem.h"
+#include "control/tree_new.h"
+#include "core/collective.h"
+#include "core/rank_range.h"
+#include "datapath/fanout.h"
+#include "datapath/fault.h"
+#include "datapath/hook.h"
+#include "datapath/liveness.h"
+#include "object/qp.h"
+#include "object/switch.h"
+#include "object/tree.h"
+#include "report/debugfs.h"
+#include "report/notify.h"
+
+static u16 default_window(u16 ranks)
+{
+	return clamp(INC_TREE_SUM_WINDOW / ranks, 1, INC_TREE_MAX_WINDOW);
+}
+
+static void fill_defaults(struct inc_tree_cfg *cfg)
+{
+	if (!cfg->slots)
+		cfg->slots = INC_TREE_SLOTS;
+	if (!cfg->msg_size)
+		cfg->msg_size = INC_TREE_MSG_SIZE;
+	if (!cfg->pmtu)
+		cfg->pmtu = INC_TREE_PMTU;
+	if (!cfg->collectives)
+		cfg->collectives = inc_coll_mask();
+	if (!cfg->dtypes)
+		cfg->dtypes = inc_coll_dtype_mask();
+	if (!cfg->ops)
+		cfg->ops = inc_coll_op_mask();
+	if (!cfg->window)
+		cfg->window = default_window(cfg->ranks);
+	if (!cfg->hold)
+		cfg->hold = INC_TREE_HOLD * max(cfg->pmtu / INC_TREE_PMTU, 1);
+	if (!cfg->min_rto)
+		cfg->min_rto = INC_TREE_MIN_RTO_MS;
+	if (!cfg->dead_time)
+		cfg->dead_time = INC_TREE_DEAD_TIME_MS;
+}
+
+static void init_slots(struct inc_tree *tree, size_t slot_size)
+{
+	const struct inc_tree_cfg *cfg = &tree->cfg;
+	u32 i;
+
+	for (i = 0; i < cfg->slots; i++) {
+		u32 msg_id = cfg->first_msg_id + i;
+		struct inc_tree_slot *ts = inc_tree_slot(tree, msg_id);
+
+		spin_lock_init(&ts->lock);
+		inc_slot_init(&ts->m, &tree->geom, msg_id,
+			      tree->slot_mem + (ts - tree->slot) * slot_size);
+		ts->ended = msg_id - cfg->slots;
+	}
+	tree->mark = cfg->first_msg_id;
+}
+
+/* The ID is taken; the tree is found by it when it is stored there. */
+static int choose_id(struct inc_switch *sw, struct inc_tree *tree)
+{
+	u32 id = tree->cfg.id;
+
+	return xa_alloc(&sw->trees, &tree->cfg.id, NULL,
+			id ? XA_LIMIT(id, id) : XA_LIMIT(1, INT_MAX),
+			GFP_KERNEL);
+}
+
+static void init_geom(struct inc_slot_geom *geom,
+		      const struct inc_tree_cfg *cfg)
+{
+	*geom = (struct inc_slot_geom) {
+		.ranks		= cfg->ranks,
+		.slots		= cfg->slots,
+		.pmtu		= cfg->pmtu,
+		.max_chunks	= DIV_ROUND_UP(cfg->msg_size, cfg->pmtu),
+		.msg_size	= cfg->msg_size,
+		.collectives	= cfg->collectives,
+		.dtypes		= cfg->dtypes,
+		.ops		= cfg->ops,
+		.by_arrival	= cfg->order == INC_ORDER_ARRIVAL,
+		.leaf		= cfg->all,
+	};
+	if (!cfg->all && !cfg->below)
+		return;
+	geom->own.first = cfg->first;
+	geom->own.n = cfg->below ? inc_rank_range_sum(cfg->below, cfg->ranks) :
+				   cfg->ranks;
+	geom->all = cfg->all ?: geom->own.n;
+}
+
+/* Now that there is memory for them. */
+static void init_spans(struct inc_tree *tree)
+{
+	if (!tree->below)
+		return;
+	if (inc_rank_range_fill(tree->spans, tree->at, tree->below,
+				tree->cfg.ranks, tree->cfg.first))
+		tree->geom.at = tree->at;
+	tree->geom.span = tree->spans;
+}
+
+static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
+		      const struct inc_tree_cfg *cfg,
+		      const struct inc_slot_geom *geom, size_t slot_size)
+{
+	tree->sw = sw;
+	tree->cfg = *cfg;
+	tree->cfg.below = NULL;
+	tree->state = INC_TREE_STATE_FORMING;
+	tree->probed = jiffies;
+	INIT_LIST_HEAD(&tree->parted);
+	INIT_WORK(&tree->fail_work, inc_tree_fail_work);
+	inc_blame_init(&tree->blame);
+	timer_setup(&tree->scan, inc_liveness_timer, 0);
+	timer_setup(&tree->late, inc_fanout_late, 0);
+	inc_crc_shift_init(&tree->crc_shift[0], cfg->pmtu - INC_HDR_LEN);
+	inc_crc_shift_init(&tree->crc_shift[1], cfg->pmtu);
+	tree->geom = *geom;
+	init_spans(tree);
+	init_slots(tree, slot_size);
+}
+
+/* From here on it is there, and ends by inc_tree_leave() alone. */
+static void publish(struct inc_tree *tree)
+{
+	struct inc_switch *sw = tree->sw;
+
+	tree->geom.tree_id = tree->cfg.id;
+	tree->epoch = ++sw->epoch;
+	sw->ntrees++;
+	atomic_inc(&sw->live);
+	/* Its place was reserved, so this can't fail. */
+	xa_store(&sw->trees, tree->cfg.id, tree, GFP_KERNEL);
+	inc_debugfs_tree_add(tree);
+	if (tree->geom.leaf)
+		inc_fault_show(inc_tree_parent(tree));
+	inc_nl_notify_tree(tree, INC_CMD_TREE_NEW_NTF);
+}
+
+/**
+ * inc_tree_new() - make a tree
+ * @sw: switch
+ * @user_cfg: settings, in range; an ID that is free
+ * @extack: says why not
+ *
+ * Context: process, inc_switch.lock held.
+ * Return: the tree, or ERR_PTR: -EDQUOT it exceeds a quota, -ENOBUFS it does not
+ * fit into the memory limit, -EBUSY no ID is left, -ENOMEM.
+ */
+struct inc_tree *inc_tree_new(struct inc_switch *sw,
+			      const struct inc_tree_cfg *user_cfg,
+			      struct netlink_ext_ack *extack)
+{
+	struct inc_tree_cfg cfg = *user_cfg;
+	struct inc_slot_geom geom;
+	struct inc_tree *tree;
+	size_t slot_size;
+	u64 memory;
+	int err;
+
+	lockdep_assert_held(&sw->lock);
+	fill_defaults(&cfg);
+	init_geom(&geom, &cfg);
+	slot_size = inc_slot_size(&geom);
+	memory = inc_tree_memory(sw, &cfg, slot_size, geom.own.n);
+
+	err = inc_quota_check(sw, &cfg, memory + cfg.ranks *
+			      inc_member_memory(sw, cfg.slots), extack);
+	if (!err)
+		err = inc_switch_charge(sw, memory, extack);
+	if (err)
+		return ERR_PTR(err);
+	err = inc_hook_register(sw);
+	if (err)
+		goto err_charge;
+	err = -ENOMEM;
+	tree = inc_tree_alloc(&cfg, slot_size, geom.own.n);
+	if (!tree)
+		goto err_charge;
+
+	tree_init(tree, sw, &cfg, &geom, slot_size);
+	tree->memory = memory;
+	err = choose_id(sw, tree);
+	if (err)
+		goto err_tree;
+	if (geom.leaf) {
+		struct inc_qp *qp = inc_member_new_parent(tree, extack);
+
+		err = PTR_ERR_OR_ZERO(qp);
+		if (err)
+			goto err_id;
+	}
+	publish(tree);
+	return tree;
+
+err_id:
+	xa_erase(&sw->trees, tree->cfg.id);
+err_tree:
+	inc_tree_free(tree);
+err_charge:
+	inc_switch_uncharge(sw, memory);
+	return ERR_PTR(err);
+}
+
+/**
+ * inc_tree_set() - change what may change while a tree works
+ * @tree: tree
+ * @cfg: window, hold, min_rto, dead_time; 0 leaves one as it is
+ *
+ * Context: process, inc_switch.lock held.
+ */
+void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg)
+{
+	struct inc_qp *parent = inc_tree_parent(tree);
+	u16 rank;
+
+	lockdep_assert_held(&tree->sw->lock);
+	if (cfg->window)
+		WRITE_ONCE(tree->cfg.window, cfg->window);
+	if (cfg->hold)
+		WRITE_ONCE(tree->cfg.hold, cfg->hold);
+	if (cfg->min_rto)
+		WRITE_ONCE(tree->cfg.min_rto, cfg->min_rto);
+	if (cfg->dead_time)
+		WRITE_ONCE(tree->cfg.dead_time, cfg->dead_time);
+
+	for (rank = 0; rank < tree->cfg.ranks; rank++) {
+		struct inc_qp *qp = inc_qp_find(tree, rank);
+
+		if (qp)
+			inc_qp_tune(qp);
+	}
+	if (parent)
+		inc_qp_tune(parent);
+}
