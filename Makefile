@@ -21,6 +21,8 @@ help:
 	@echo '  make check      the tests; TESTS="name..." for some of them'
 	@echo '  make check-all  the tests that take longer, too'
 	@echo '  make bench      how fast it is, beside its alternatives; REPS=5'
+	@echo '  make patch-series KDIR=linux-7.x'
+	@echo '                  the module as patches for that kernel, in build/patch-series'
 	@echo 'On a machine with kernel headers:'
 	@echo '  make            module and user space'
 	@echo '  make modules    the module alone; KDIR=kernel build directory'
@@ -87,8 +89,11 @@ check-all:
 bench:
 	@selftests/bench/bench
 
+patch-series:
+	@selftests/upstream/series.sh $(KDIR) $(BUILD)/patch-series
+
 clean:
 	rm -rf $(BUILD)
 
 .PHONY: all help modules modules-build userspace lab-user install install-modules \
-	install-user demo check check-all bench clean
+	install-user demo check check-all bench patch-series clean
