@@ -3,7 +3,7 @@
 # Kbuild two directories up, for the module and for its unit tests, and by
 # userspace/unit/Makefile, which compiles the same files in user space.
 
-inc-core-objs := core/collective.o core/icrc.o core/layout.o core/msg_loss.o
+inc-core-objs := core/collective.o core/icrc.o core/layout.o core/message.o core/msg_loss.o
 inc-core-objs += core/prefetch.o core/rank_range.o core/requester.o
 inc-core-objs += core/responder.o core/slot.o core/wire.o
 

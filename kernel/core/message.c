@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the INC header of a request says (draft, section 6).
+ */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "core/collective.h"
+#include "core/layout.h"
+#include "core/message.h"
+#include "core/reduce/reduce.h"
+
+/**
+ * inc_msg_layout() - how the elements of a message lie
+ * @g: geometry of the tree
+ * @msg: message, its terms known
+ * @l: takes it
+ *
+ * Context: any.
+ */
+void inc_msg_layout(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		    struct inc_layout *l)
+{
+	*l = (struct inc_layout) {
+		.coll	= inc_coll_lookup(msg->collective),
+		.all	= inc_geom_all(g),
+		.own	= inc_geom_own(g),
+		.root	= msg->root,
+	};
+	if (l->coll->from != INC_FROM_NONE)
+		l->block = (u64)msg->nelem * inc_dtype_size(msg->dtype);
+}
+
+/* Types, operation and root of a header, as its collective wants them. */
+static u8 parse_terms(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
+		      const struct inc_coll *coll, struct inc_msg *msg)
+{
+	if (coll->reduce) {
+		if (!inc_reduce_lookup(hdr->dtype, hdr->op) ||
+		    !(g->dtypes & BIT(hdr->dtype)) || !(g->ops & BIT(hdr->op)))
+			return INC_STATUS_DTYPE;
+		msg->op = hdr->op;
+	}
+	if (coll->from != INC_FROM_NONE) {
+		if (!inc_dtype_size(hdr->dtype))
+			return INC_STATUS_DTYPE;
+		msg->dtype = hdr->dtype;
+	} else if (hdr->nelem) {
+		return INC_STATUS_LENGTH;
+	}
+	msg->nelem = be32_to_cpu(hdr->nelem);
+	msg->root = be16_to_cpu(hdr->root);
+	if (coll->rooted ? msg->root >= inc_geom_all(g) : msg->root)
+		return INC_STATUS_ROOT;
+	return INC_STATUS_OK;
+}
+
+/**
+ * inc_msg_wide() - are a request's elements binary32 sums in two planes
+ * @g: geometry of the tree
+ * @msg: message
+ * @from: ranks that the sender stands for
+ *
+ * So are the sums, products and averages of 16-bit floats that a switch sends to
+ * its parent, for they are rounded when all ranks are in.
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  struct inc_rank_range from)
+{
+	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
+
+	return from.n > 1 && msg->up_len && coll->reduce &&
+	       inc_reduce_lookup(msg->dtype, msg->op)->wide;
+}
+
+/* Bytes here, and the member's part of them. */
+static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
+			const struct inc_layout *l, struct inc_msg *msg)
+{
+	struct inc_rank_range span = inc_geom_span(g, rank);
+	u32 off;
+
+	msg->in_len = inc_layout_in(l, span);
+	msg->up_len = inc_layout_in(l, l->own);
+	msg->up_chunks = inc_chunks_of(g, msg->up_len);
+	msg->data_len = g->leaf ? inc_layout_out(l, l->own, l->own, &off) :
+				  msg->up_len;
+	msg->nchunks = inc_chunks_of(g, msg->data_len);
+	msg->out_len = inc_layout_out(l, l->own, span, &msg->out_off);
+}
+
+/* Bytes of the request message of a rank, header included. */
+static u64 request_len(const struct inc_slot_geom *g, u16 rank,
+		       const struct inc_msg *msg)
+{
+	return inc_msg_wide(g, msg, inc_geom_span(g, rank)) ?
+	       inc_wide_len(g, msg->in_len) : INC_HDR_LEN + msg->in_len;
+}
+
+/**
+ * inc_msg_parse() - check an INC header
+ * @g: geometry of the tree
+ * @rank: rank that sent it
+ * @hdr: header, as it came
+ * @len: bytes of the whole request message, at least INC_HDR_LEN
+ * @msg: filled in; its msg_id is valid whatever the return value
+ *
+ * Context: any.
+ * Return: enum inc_status, INC_STATUS_OK if the message can be worked on.
+ * Spec: draft section 6, (1) to (4).
+ */
+u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
+		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg)
+{
+	u16 flags = be16_to_cpu(hdr->flags);
+	const struct inc_coll *coll;
+	struct inc_msg sized;
+	struct inc_layout l;
+	u8 status;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->msg_id = be32_to_cpu(hdr->msg_id);
+	msg->nchunks = 1;
+	msg->up_chunks = 1;
+
+	if (hdr->version != INC_VERSION || flags & ~INC_HDR_F_MASK)
+		return INC_STATUS_VERSION;
+	if (be32_to_cpu(hdr->tree_id) != g->tree_id)
+		return INC_STATUS_TREE_ID;
+	coll = inc_coll_lookup(hdr->collective);
+	if (!coll || !(g->collectives & BIT(hdr->collective)))
+		return INC_STATUS_COLLECTIVE;
+	msg->collective = hdr->collective;
+	status = parse_terms(g, hdr, coll, msg);
+	if (status)
+		return status;
+
+	inc_msg_layout(g, msg, &l);
+	if (inc_layout_len(&l) > g->msg_size - INC_HDR_LEN)
+		return INC_STATUS_LENGTH;
+	sized = *msg;
+	parse_sizes(g, rank, &l, &sized);
+	if (inc_msg_wide(g, &sized, inc_geom_span(g, rank)) !=
+	    !!(flags & INC_HDR_F_WIDE))
+		return INC_STATUS_VERSION;
+	if (request_len(g, rank, &sized) != len)
+		return INC_STATUS_LENGTH;
+	if (flags & INC_HDR_F_NO_DATA)
+		sized.out_len = 0;
+	*msg = sized;
+	return INC_STATUS_OK;
+}
+
+/**
+ * inc_msg_wants() - how many packets a rank's request has
+ * @g: geometry of the tree
+ * @msg: message of a slot that has begun it
+ * @rank: rank
+ *
+ * Context: any.
+ * Return: their number.
+ */
+u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		  u16 rank)
+{
+	struct inc_layout l;
+
+	inc_msg_layout(g, msg, &l);
+	return inc_chunks_of(g, inc_layout_in(&l, inc_geom_span(g, rank)));
+}
