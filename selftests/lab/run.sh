@@ -3,7 +3,7 @@
 # Sourced by lab: run, modules, detect.
 
 # What in a kernel log means that a run has failed.
-LAB_REPORTS='BUG:|WARNING:|Oops|KASAN: |UBSAN|possible circular|inconsistent lock state|possible recursive locking|possible irq lock inversion|suspicious RCU usage|Invalid wait context|held lock freed|lock held when returning|INFO: task .* blocked|rcu.*stall|kmemleak: .* new suspected|general protection|Kernel panic|sleeping function called|scheduling while atomic|refcount_t:|unregister_netdevice: waiting|ODEBUG:|ref_tracker: .*leaked|list_(add|del) corruption|segfault in kernel|Segfault with no mm|Kernel mode fault'
+LAB_REPORTS='BUG:|WARNING:|Oops|KASAN: |UBSAN|possible circular|inconsistent lock state|possible recursive locking|possible irq lock inversion|suspicious RCU usage|Invalid wait context|held lock freed|lock held when returning|INFO: task .* blocked|rcu.*stall|general protection|Kernel panic|sleeping function called|scheduling while atomic|refcount_t:|unregister_netdevice: waiting|ODEBUG:|ref_tracker: .*leaked|list_(add|del) corruption|segfault in kernel|Segfault with no mm|Kernel mode fault'
 
 # enter ROOTFS CMD...: in the foreground, with our standard input.
 enter()
@@ -300,7 +300,8 @@ check_log()
 	part=$(tr -d '\r' <"$log" | sed -n "/$LAB_MARK/,\$p")
 	# the mark was pushed out of a full buffer
 	[[ -n $part || $log != *dmesg ]] || part=$(<"$log")
-	grep -qE "$LAB_REPORTS" <<<"$part" || return 0
+	[[ -s $LAB_OUT/kmemleak ]] || grep -qE "$LAB_REPORTS" <<<"$part" ||
+		return 0
 	grep -nE -A 30 "$LAB_REPORTS" <<<"$part" >"$LAB_OUT/report"
 	say "run: the kernel reports a problem ($LAB_OUT/report):"
 	[[ ! -s $LAB_OUT/kmemleak ]] || cat "$LAB_OUT/kmemleak" >>"$LAB_OUT/report"
