@@ -21,14 +21,14 @@ def c_string(text):
 
 TABLES = (
     ("switch-stats", "Of the switch, of packets to an INC QPN that reached no "
-                     "member, at the first check\nthat failed, or that could "
+                     "member, at the first\ncheck that failed, or that could "
                      "not be sent"),
     ("tree-stats", "Of a tree"),
     ("member-stats", "Of a member's QP"),
 )
 BEGIN = ".. counters: made from specs/inc.yaml by selftests/ynl-regen.sh\n"
 END = ".. end of counters\n"
-WIDTH = 83
+WIDTH = 80
 
 
 def table(attributes):
