@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Acknowledgments that are put off. Short messages come one by one, each asking
- * for one, which would be a packet in four. One for several is as good: the result
- * tells the member more, and sooner (coalescing: IBTA C9-112). The delay is well
- * below any local ACK timeout in use.
+ * Delayed acknowledgments. Short messages arrive one by one, each with AckReq,
+ * so a quarter of all packets would be ACKs. One ACK for several messages is as
+ * good: the result tells the member more, and sooner (coalescing: IBTA C9-112).
+ * The delay is well below any local ACK timeout in use.
  */
 #include <linux/jiffies.h>
 
@@ -12,25 +12,25 @@
 #include "datapath/tx_packet.h"
 #include "object/qp.h"
 
-/* How long the acknowledgment of a short message may be put off. */
+/* How long the acknowledgment of a short message may be delayed. */
 #define ACK_DELAY_MS	2
-/* Lone messages of which it is not put off, when somebody has waited so long. */
+/* Lone messages acknowledged at once after a member waited for the timer. */
 #define ACK_EAGER	U8_MAX
-/* So often, one after the other: it was no machine that stood still. */
+/* Waits in a row that show a habit, not a machine that stalled once. */
 #define ACK_WAITS	4
 
 /**
- * inc_ack_put_off() - put the acknowledgment of a short message off
+ * inc_ack_put_off() - delay the acknowledgment of a short message
  * @qp: QP
  * @psn: the message's PSN
  *
  * Context: softirq, qp->rx_lock held.
- * Return: true if enough were put off: this one is to be sent.
+ * Return: true if enough acknowledgments were delayed: send this one now.
  */
 bool inc_ack_put_off(struct inc_qp *qp, u32 psn)
 {
 	qp->ack_psn = psn;
-	/* It does not wait for that of the one before. */
+	/* The member did not wait for the previous acknowledgment. */
 	if (qp->ack_put_off)
 		qp->ack_waits = 0;
 	if (++qp->ack_put_off >= INC_RESP_ACK_EVERY)
@@ -48,7 +48,7 @@ static void send_ack(struct inc_qp *qp, u32 psn, u32 msn)
 }
 
 /**
- * inc_ack_timer() - an acknowledgment has been put off long enough
+ * inc_ack_timer() - send an acknowledgment that was delayed long enough
  * @t: inc_qp.ack_timer
  *
  * Context: softirq.
@@ -75,13 +75,14 @@ void inc_ack_timer(struct timer_list *t)
 }
 
 /**
- * inc_ack_lone() - a member has been sent all that it waited for
+ * inc_ack_lone() - acknowledge a member that has been sent all its results
  * @qp: its QP
  *
- * A member that has one message in flight at a time may wait for its acknowledgment
- * before it sends the next one, as plain verbs programs do. One that does is silent
- * until the timer has sent it; from then on it goes along, for some messages. All
- * others would get an acknowledgment each for nothing.
+ * A member with one message in flight at a time may wait for its acknowledgment
+ * before it sends the next one, as plain verbs programs do. Such a member stays
+ * silent until the timer has sent the acknowledgment. Once that is seen, the
+ * acknowledgment is sent along with the result for some messages. Any other
+ * member would only get an extra ACK per message.
  *
  * Context: BH off, RCU read side, no lock held.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Acknowledgments that are put off.
+ * Delayed acknowledgments.
  */
 #ifndef _INC_ACK_H
 #define _INC_ACK_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is noted in a packet.
+ * Per-packet state in skb->cb.
  */
 #ifndef _INC_CB_H
 #define _INC_CB_H
@@ -11,10 +11,10 @@
 #include "core/slot.h"
 
 /**
- * struct inc_cb - what the module keeps in skb->cb
+ * struct inc_cb - the module's data in skb->cb
  * @part: payload, once the packet's message is known
- * @psn: PSN, while the packet is kept beyond a hole
- * @run: message that it belongs to, meanwhile
+ * @psn: PSN, while the packet is queued beyond a gap
+ * @run: message that it belongs to, while it is queued
  */
 struct inc_cb {
 	struct inc_part		part;

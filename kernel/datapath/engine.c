@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The packet's walk.
+ * The path of a packet through the switch.
  *
  *   inc_engine_rx()     a response changes the requester, done; a request
- *     rx_request()      is new, duplicate, beyond a hole, or wrong
+ *     rx_request()      is new, duplicate, beyond a gap, or wrong
  *       take()          begin the message if it opens one, then
  *         add()         put its payload into the slot; was it the last one?
- *     finish()          outside all locks: acknowledge, send what got ready
+ *     finish()          outside all locks: acknowledge, send what is ready
  *
- * What is complete in the slot goes to the members (fanout.c), at a leaf to the
- * parent (uplink_tx.c), and members get what comes from there: take_result().
+ * Chunks that are complete in the slot go to the members (fanout.c), or at a
+ * leaf to the parent (uplink_tx.c). The parent's results go to the members:
+ * take_result().
  *
- * A request is acknowledged after its payload is in the slot, never before:
- * what the member does not repeat must not be lost here.
+ * A request is acknowledged only after its payload is in the slot: the member
+ * does not retransmit an acknowledged packet, so it must not be lost here.
  *
- * DOC: locks of the data path
+ * DOC: locking of the data path
  *
  * inc_qp.rx_lock > inc_tree_slot.lock, and inc_qp.rx_lock > inc_qp.tx_lock of
- * any QP. A slot's lock and a transmit lock are never held together, nor two
- * locks of one kind. No lock is held across ip_local_out().
+ * any QP. A slot's lock and a transmit lock are never held together, nor are
+ * two locks of one kind. No lock is held across ip_local_out().
  */
 #include <linux/skbuff.h>
 
@@ -44,21 +45,21 @@
 
 /* AETH syndromes (IBTA table 45): ACK without credits, RNR NAK with a time. */
 #define SYNDROME_ACK	IB_AETH_CREDIT_INVAL
-/* 1.28 ms: time for the ranks that are behind to come closer. */
+/* 1.28 ms: time for slower ranks to catch up. */
 #define SYNDROME_RNR	(IB_RNR_NAK | 14)
 /* 20.48 ms: time for members to be added. */
 #define SYNDROME_FORMING	(IB_RNR_NAK | 22)
 
 /**
- * struct verdict - what a request packet leaves to do outside the locks
+ * struct verdict - work that a request packet leaves to do outside the locks
  * @reply: an acknowledgment or NAK has to be sent
  * @kick: members have something to send
- * @up: so has the QP to the parent
- * @kick_own: this member has
+ * @up: the QP to the parent has something to send
+ * @kick_own: this member has something to send
  * @syndrome: of the reply
- * @psn: that it is about
- * @msn: message sequence number
- * @error: enum inc_member_error that the QP has to go to
+ * @psn: PSN of the reply
+ * @msn: message sequence number of the reply
+ * @error: enum inc_member_error with which the QP enters the error state
  */
 struct verdict {
 	bool	reply;
@@ -73,9 +74,9 @@ struct verdict {
 
 enum take {
 	TAKEN,
-	NOT_NOW,	/* RNR NAK; the packet is to come again */
-	FORMING,	/* the same, and not that soon */
-	LOST,		/* no memory; as if it had not come */
+	NOT_NOW,	/* RNR NAK; the member retransmits */
+	FORMING,	/* the same, but after a longer delay */
+	LOST,		/* no memory; treat as lost on the wire */
 	INVALID,
 	ACCESS,
 };
@@ -113,13 +114,18 @@ static bool opens(const struct inc_slot *s, enum inc_slot_verdict verdict)
 	       (verdict == INC_SLOT_TAKE || verdict == INC_SLOT_FAIL);
 }
 
-/* The member has broken the window rule; if that can't be told now, it comes again. */
+/*
+ * The member has broken the window rule. If there is no room to tell it so now,
+ * it has to retransmit.
+ */
 static enum take stray(struct inc_qp *qp, u32 msg_id)
 {
 	return inc_txq_stray(qp, msg_id, INC_STATUS_MSG_ID) ? TAKEN : NOT_NOW;
 }
 
-/* A message fails with this rank's request: those that have begun it are told. */
+/*
+ * This rank's request makes a message fail: tell the ranks that have begun it.
+ */
 static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 		     u16 unlike, struct verdict *v)
 {
@@ -141,8 +147,8 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 }
 
 /*
- * Begin in the slot. If its chunks are not to be taken the member has been
- * told why, or need not be.
+ * Begin the message in its slot. If its chunks are not to be taken, the member
+ * has been told why or need not be.
  */
 static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			    u8 status, struct verdict *v)
@@ -168,7 +174,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			WRITE_ONCE(tree->used, true);
 			inc_fanout_begin(ts);
 		}
-		/* Chunks of others may have waited for the last to begin. */
+		/* Others' chunks may have waited for the last rank to begin. */
 		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->told)
 			due = inc_fanout_due(tree, ts, &p);
 	}
@@ -189,7 +195,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		return NOT_NOW;
 	case INC_SLOT_FAIL:
 		fail_msg(qp, slot, msg->msg_id, status, unlike, v);
-		/* The others are told when theirs begins. */
+		/* Ranks that have not begun it are told when they do. */
 		v->kick = begun > 1;
 		break;
 	case INC_SLOT_FAILED:
@@ -202,7 +208,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		inc_txq_close(qp, msg->msg_id);
 		break;
 	case INC_SLOT_REFUSE:
-		/* Told apart from the slot, where its turn may yet come. */
+		/* Answered without the slot, where its turn may yet come. */
 		inc_txq_close(qp, msg->msg_id);
 		return stray(qp, msg->msg_id);
 	}
@@ -213,7 +219,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 static u32 size_of(const struct inc_qp *qp, const struct inc_msg *msg,
 		   const struct inc_pkt *pkt)
 {
-	/* What has no elements does not wait. */
+	/* A request without elements does not wait. */
 	if (!msg->in_len)
 		return 0;
 	if (pkt->flags & INC_PKT_LAST)
@@ -221,7 +227,7 @@ static u32 size_of(const struct inc_qp *qp, const struct inc_msg *msg,
 	return DIV_ROUND_UP(pkt->dmalen, qp->tree->cfg.pmtu) * qp->rx_size;
 }
 
-/* Is there a way for the result? If not, the member is told, but if held. */
+/* Can the result be sent? If not, tell the member, unless too much is held. */
 static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
 		      const struct inc_hdr *hdr, const struct inc_pkt *pkt,
 		      enum take *t)
@@ -245,7 +251,7 @@ static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
 	return false;
 }
 
-/* The header is read, its slot found: begin there. */
+/* The header is parsed and the slot found: begin the message there. */
 static enum take begin_msg(struct inc_qp *qp, const struct inc_msg *msg,
 			   const struct inc_hdr *hdr, u8 status,
 			   const struct sk_buff *skb, const struct inc_pkt *pkt,
@@ -256,12 +262,12 @@ static enum take begin_msg(struct inc_qp *qp, const struct inc_msg *msg,
 	qp->rx_take = false;
 	qp->rx_size = skb->truesize;
 	/*
-	 * The QP was taken out of reach while this packet came. inc_member_del() is
-	 * to see all that began before, in inc_tree.used; both have the rx_lock.
+	 * The QP was unpublished while this packet arrived. inc_member_del()
+	 * must see all that began before, in inc_tree.used; both hold rx_lock.
 	 */
 	if (READ_ONCE(qp->state) == INC_MEMBER_STATE_ERROR)
 		return LOST;
-	/* It would wait for whom nobody waits for. */
+	/* It would wait for members that do not exist yet. */
 	if (READ_ONCE(qp->tree->state) == INC_TREE_STATE_FORMING)
 		return FORMING;
 	if (begin_out(qp, msg, hdr, pkt, &t))
@@ -280,7 +286,7 @@ static enum take begin_msg(struct inc_qp *qp, const struct inc_msg *msg,
 	return TAKEN;
 }
 
-/* A packet opens a message: read its header, find its slot. */
+/* A packet opens a message: parse its header, find its slot. */
 static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct inc_pkt *pkt, struct verdict *v)
 {
@@ -308,8 +314,8 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 }
 
 /*
- * A packet without elements. A switch tells by it that its tree is of no use any
- * more, or that somebody behind it waits, perhaps for one of our members.
+ * A zero-length packet. A switch sends it to say that its tree has failed, or
+ * that a member behind it waits, perhaps for one of our members.
  */
 static void take_empty(struct inc_qp *qp, const struct inc_pkt *pkt,
 		       struct verdict *v)
@@ -331,7 +337,7 @@ static void take_empty(struct inc_qp *qp, const struct inc_pkt *pkt,
 		v->kick = true;
 }
 
-/* A packet of a result, from the parent. As take(). */
+/* A packet of a result from the parent. As take(). */
 static enum take take_result(struct inc_qp *qp, struct sk_buff *skb,
 			     const struct inc_pkt *pkt, struct verdict *v)
 {
@@ -375,11 +381,11 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 }
 
 /**
- * inc_part_free() - give up a packet's payload
+ * inc_part_free() - release a packet's payload
  * @part: part in the packet's control block
  *
- * Its buffer's description goes to where that of the next packet to send is taken
- * from (napi_build_skb()).
+ * The sk_buff goes to the cache that the next packet to send is taken from
+ * (napi_build_skb()).
  *
  * Context: BH off.
  */
@@ -391,8 +397,8 @@ void inc_part_free(struct inc_part *part)
 }
 
 /*
- * The slot reduces in place: nobody else may hold the data. It may keep them for
- * long: no more than they need may be in their memory.
+ * The slot reduces in place, so nobody else may hold the data. The slot may
+ * keep it for long, so the buffer must not be much larger than the data.
  */
 static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
 {
@@ -410,7 +416,7 @@ static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
 	return copy;
 }
 
-/* Take the expected packet in. Consumes @skb if TAKEN, else it is left. */
+/* Accept the expected packet. Consumes @skb if TAKEN, else leaves it. */
 static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 		      const struct inc_pkt *pkt, struct verdict *v)
 {
@@ -471,7 +477,7 @@ static void refuse(struct inc_qp *qp, struct verdict *v, enum take t)
 	case NOT_NOW:
 	case FORMING:
 		nak(qp, v, t == NOT_NOW ? SYNDROME_RNR : SYNDROME_FORMING);
-		/* What follows is out of sequence, but nothing is lost. */
+		/* Packets that follow are out of sequence, but none is lost. */
 		qp->resp.nak_sent = true;
 		break;
 	case INVALID:
@@ -488,13 +494,13 @@ static void refuse(struct inc_qp *qp, struct verdict *v, enum take t)
 }
 
 /*
- * A hole was filled: take what was kept behind it, and acknowledge it all.
+ * A gap is closed: accept the packets queued behind it and acknowledge them.
  *
- * All but the last packet of a message that has several, which is acknowledged
- * when it comes again: the member was sent back by our NAK, and an rxe that
- * learns in the middle of repeating a message that all of it has arrived loses
- * its place if it has to go back once more (it repeats the message from behind
- * its end, and everything that follows has a wrong PSN).
+ * The last packet of a multi-packet message is the exception: it is
+ * acknowledged when it is retransmitted. Our NAK made the member go back. An
+ * rxe that learns in the middle of retransmitting a message that all of it has
+ * arrived loses its place if it has to go back once more: it retransmits the
+ * message from behind its end, and all that follows has a wrong PSN.
  */
 static void take_kept(struct inc_qp *qp, struct verdict *v)
 {
@@ -513,8 +519,9 @@ static void take_kept(struct inc_qp *qp, struct verdict *v)
 		inc_wire_parse(skb->data, skb->len, &pkt);
 		if (inc_responder_check(&qp->resp, &pkt) != INC_RESP_NEW) {
 			/*
-			 * The member has renumbered its packets since: what is
-			 * kept is worth nothing, and it all comes again.
+			 * The member has renumbered its packets since. The
+			 * queued ones are worthless, and it retransmits them
+			 * all.
 			 */
 			consume_skb(skb);
 			inc_ooo_forget(qp);
@@ -543,7 +550,7 @@ static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
 	switch (verdict) {
 	case INC_RESP_DUP:
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DUPLICATES);
-		/* Its own PSN: see take_kept(). */
+		/* Acknowledge its own PSN: see take_kept(). */
 		if (inc_responder_ack_due(&qp->resp, pkt->ackreq))
 			ack(qp, v, pkt->psn);
 		consume_skb(skb);
@@ -574,7 +581,7 @@ static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
 	consume_skb(skb);
 }
 
-/* A UC member's request that is new. Consumes @skb. */
+/* A new request of a UC member. Consumes @skb. */
 static void take_uc(struct inc_qp *qp, struct sk_buff *skb,
 		    const struct inc_pkt *pkt, const struct inc_hdr *hdr,
 		    bool overtaken, struct verdict *v)
@@ -589,7 +596,7 @@ static void take_uc(struct inc_qp *qp, struct sk_buff *skb,
 	}
 	status = inc_msg_parse(&qp->tree->geom, qp->cfg.rank, hdr, pkt->dmalen,
 			       &msg);
-	/* What can't be taken now comes again: the member asks. */
+	/* If it cannot be accepted now, the member queries and resends. */
 	if (begin_msg(qp, &msg, hdr, status, mine, pkt, v) != TAKEN) {
 		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DEFERRED);
 		consume_skb(mine);
@@ -706,8 +713,9 @@ static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 }
 
 /*
- * A member whose QP here is in error is told so for each of its requests. Its own QP
- * ends by that, if it does not know yet. What was taken in before is acknowledged.
+ * Answer each request of a member whose QP here is in error with a NAK, which
+ * ends its own QP if it does not know yet. Packets accepted before are
+ * acknowledged.
  */
 static void rx_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 {
@@ -726,7 +734,7 @@ static void rx_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 }
 
 /**
- * inc_engine_rx() - a checked packet for a QP
+ * inc_engine_rx() - process a checked packet for a QP
  * @qp: QP
  * @skb: packet, skb->data at its BTH, linear, nothing behind its ICRC; consumed
  * @pkt: the packet, parsed

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The packet's walk: responder, slot and requester are brought together here
- * and nowhere else.
+ * The path of a packet: the only place where responder, slot and requester
+ * meet.
  */
 #ifndef _INC_ENGINE_H
 #define _INC_ENGINE_H

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a slot to the members: what is gathered goes to those that wait for it,
- * or, at a leaf, to the parent; what has failed is told.
+ * From a slot to the members: send what is gathered to the members that wait
+ * for it, or at a leaf to the parent, and report failures.
  *
- * A member learns that it has a result from the result's last packet; the
- * others are sent before only so that the link is not idle meanwhile. So while
- * chunks complete much faster than a slow link could carry them, several are
- * passed on at a time: members' QPs are looked at once for all of them, and
- * their packets take the way out together (tx_gso.c). The end of a message never
- * waits, nor does anything when chunks come one by one; if those that should
- * follow stay away, a timer passes on what is there.
+ * A member learns that it has a result from the result's last packet. Earlier
+ * packets only keep the link from idling. So while chunks complete much faster
+ * than a slow link could carry them, several are passed on at a time: each
+ * member's QP is handled once for all of them, and their packets leave together
+ * (tx_gso.c). The end of a message never waits, nor does anything when chunks
+ * arrive one by one. If further chunks do not arrive, a timer passes on what is
+ * there.
  */
 #include <linux/llist.h>
 
@@ -22,14 +22,16 @@
 #include "object/tree.h"
 #include "report/trace.h"
 
-/* Chunks are quick if one follows another within this time, microseconds ... */
+/*
+ * Chunks are quick if one follows another within this time in microseconds ...
+ */
 #define QUICK_US	20
-/* ... and so many have done so without a break. As many wait as one burst has. */
+/* ... and this many did so in a row. Up to INC_GSO_MAX chunks then wait. */
 #define QUICK_RUN	3
 
 /*
- * All that it takes to tell the members of a message's end is queued: now others
- * may be told that it has ended. A CPU that comes late may find a newer one here.
+ * Everything that tells the members of a message's end is queued, so others may
+ * now be told that it has ended. A slow CPU may find a newer message here.
  */
 static void ended(struct inc_tree_slot *ts, u32 msg_id)
 {
@@ -46,8 +48,8 @@ static void ended(struct inc_tree_slot *ts, u32 msg_id)
  * @msg_id: message
  * @status: enum inc_status
  *
- * Only ranks whose request has begun are told; the others will be when theirs
- * does. inc_fanout_kick() sends it.
+ * Only ranks whose request has begun are told now; each other rank is told when
+ * its request begins. inc_fanout_kick() sends the status.
  *
  * Context: BH off or process, RCU read side, no slot's lock held.
  */
@@ -65,7 +67,7 @@ void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 }
 
 /**
- * inc_fanout_kick() - let all members' QPs send what they have
+ * inc_fanout_kick() - let all members' QPs send what is queued
  * @tree: tree
  *
  * Context: any but hard interrupt, RCU read side, no lock held.
@@ -83,13 +85,13 @@ void inc_fanout_kick(struct inc_tree *tree)
 }
 
 /**
- * inc_fanout_result() - more of a result is there
+ * inc_fanout_result() - queue more of a result to the members
  * @tree: tree
  * @slot: slot
  * @msg: message
- * @ready: chunks that are there now
+ * @ready: chunks that are complete now
  *
- * Each member gets of it what it is to have. inc_fanout_kick() sends it.
+ * Each member gets its share of the result. inc_fanout_kick() sends it.
  *
  * Context: BH off, RCU read side, no slot's lock held.
  */
@@ -113,7 +115,7 @@ void inc_fanout_result(struct inc_tree *tree, u16 slot,
 }
 
 /**
- * inc_fanout_begin() - a slot has begun a message
+ * inc_fanout_begin() - reset progress when a slot begins a message
  * @ts: slot
  *
  * Context: the slot's lock is held.
@@ -125,7 +127,7 @@ void inc_fanout_begin(struct inc_tree_slot *ts)
 	ts->done_at = 0;
 }
 
-/* Another chunk of a message is there: will the next one be soon? */
+/* Another chunk of a message is complete: will the next one be soon? */
 static bool may_wait(struct inc_tree_slot *ts)
 {
 	const struct inc_slot *s = &ts->m;
@@ -147,7 +149,7 @@ static void put_off(struct inc_tree *tree, struct inc_tree_slot *ts)
 	if (ts->listed)
 		return;
 	ts->listed = true;
-	/* Before the timer is looked at, which takes the whole list. */
+	/* Before the timer_pending() check: the timer takes the whole list. */
 	llist_add(&ts->late_node, &tree->late_slots);
 	if (!timer_pending(&tree->late))
 		mod_timer(&tree->late, jiffies + 1);
@@ -167,13 +169,13 @@ static void take_progress(struct inc_tree_slot *ts, struct inc_progress *p)
 }
 
 /**
- * inc_fanout_due() - chunks have come from all ranks: are they passed on now
+ * inc_fanout_due() - decide whether to pass on gathered chunks now
  * @tree: tree
  * @ts: its slot
- * @p: takes what inc_fanout_gathered() is to pass on
+ * @p: filled with what inc_fanout_gathered() is to pass on
  *
  * Context: softirq, the slot's lock is held.
- * Return: false if they wait for others, or for the timer.
+ * Return: false if they wait for more chunks, or for the timer.
  */
 bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
 		    struct inc_progress *p)
@@ -187,10 +189,10 @@ bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
 }
 
 /**
- * inc_fanout_gathered() - pass on what has come from all ranks
+ * inc_fanout_gathered() - pass on chunks that all ranks have contributed to
  * @tree: tree
  * @slot: slot
- * @p: what inc_fanout_due() said
+ * @p: progress from inc_fanout_due()
  *
  * inc_fanout_kick(), or at a leaf inc_txq_kick_parent(), sends it.
  *
@@ -221,7 +223,7 @@ void inc_fanout_gathered(struct inc_tree *tree, u16 slot,
 }
 
 /**
- * inc_fanout_late() - chunks have waited long enough
+ * inc_fanout_late() - pass on chunks that have waited long enough
  * @t: inc_tree.late
  *
  * Context: softirq.

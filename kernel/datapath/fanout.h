@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From a slot to the members: what it has gathered, what it has failed with.
+ * From a slot to the members: gathered data and failures.
  */
 #ifndef _INC_FANOUT_H
 #define _INC_FANOUT_H
@@ -14,12 +14,12 @@ struct inc_tree_slot;
 struct timer_list;
 
 /**
- * struct inc_progress - what a slot has gathered, copied under its lock
+ * struct inc_progress - progress of a slot, copied under its lock
  * @msg: message
- * @reduced: its elements are reduced, else they pass through
- * @wanted: some rank has use for elements of the result
+ * @reduced: its elements are reduced, else they pass through unchanged
+ * @wanted: some rank wants elements of the result
  * @from: chunks that were passed on before
- * @to: chunks that are there now
+ * @to: chunks that are complete now
  */
 struct inc_progress {
 	struct inc_msg	msg;

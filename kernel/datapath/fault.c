@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Faults on purpose. A direction of a QP has a chance per packet, in parts per
- * million, for each kind of fault, a random generator of its own with a seed,
- * so that a run can be repeated, and counts what it did.
+ * Fault injection. Each direction of a QP has a chance per packet, in parts per
+ * million, for each kind of fault, and a random generator of its own with a
+ * seed, so that a run can be reproduced. It counts the faults that it injects.
  *
- * On the way in, a packet has passed all checks but the ICRC when it is
- * damaged, so that the ICRC finds it; the other faults come after the last
- * check. On the way out, the packet is complete. So the counters of the QP see
- * what a bad network would have made of its packets: what is dropped on the
- * way in has not come, what is dropped on the way out has been sent.
+ * On receive, a packet is damaged when it has passed all checks but the ICRC,
+ * so that the ICRC finds it. The other faults come after the last check. On
+ * transmit, the packet is complete. So the counters of the QP see what a bad
+ * network would have made of its packets: one dropped on receive has never
+ * arrived, one dropped on transmit has been sent.
  */
 #include <linux/debugfs.h>
 #include <linux/mutex.h>
@@ -26,11 +26,11 @@
 #include "object/tree.h"
 
 #define PPM		1000000
-/* How long a packet is held back if none follows that could overtake it. */
+/* How long a packet is held back if none arrives to overtake it. */
 #define REORDER_MS	2
 /* The ICRC does not cover byte 4 of the BTH; from the PSN on it covers all. */
 #define BTH_PSN_OFF	8
-/* Longest line that sets faults. */
+/* Longest line that may be written to set faults. */
 #define LINE_MAX_LEN	256
 
 enum kind {
@@ -50,16 +50,16 @@ static const char *const kind_names[NKINDS] = {
 
 /**
  * struct fault_dir - faults of one direction of a QP
- * @lock: guards what follows; a leaf: no packet is passed on under it
+ * @lock: guards the members below; a leaf: no packet is passed on under it
  * @ppm: chance of each fault
- * @count: how often it was done
- * @packets: packets that were looked at
- * @seed: what @rnd began with
- * @rnd: random numbers
+ * @count: injected faults of each kind
+ * @packets: packets seen
+ * @seed: seed of @rnd
+ * @rnd: random number generator
  * @held: packet that waits for the next one to overtake it
- * @timer: lets @held go if none comes
- * @pass: where packets go that have met their faults
- * @qp: whose they are
+ * @timer: releases @held if none comes
+ * @pass: takes packets after fault injection
+ * @qp: QP that the faults belong to
  */
 struct fault_dir {
 	spinlock_t		lock;	/* see above */
@@ -76,9 +76,9 @@ struct fault_dir {
 
 /**
  * struct inc_fault - faults of a QP
- * @rx: on the way in
- * @tx: on the way out
- * @keyed: it is counted in inc_fault_key; under keys
+ * @rx: on receive
+ * @tx: on transmit
+ * @keyed: counted in inc_fault_key; guarded by keys
  */
 struct inc_fault {
 	struct fault_dir	rx;
@@ -88,14 +88,17 @@ struct inc_fault {
 
 DEFINE_STATIC_KEY_FALSE(inc_fault_key);
 
-/* Serializes changes of the settings, and with them of the key. */
+/* Serializes changes of the settings and of the static key. */
 static DEFINE_MUTEX(keys);
 
 static bool chance(struct fault_dir *d, enum kind kind)
 {
 	u64 r;
 
-	/* No number is drawn for what is off: the others keep their row. */
+	/*
+	 * Draw no number for a fault that is off: the others keep their
+	 * sequence.
+	 */
 	if (!d->ppm[kind])
 		return false;
 	r = prandom_u32_state(&d->rnd);
@@ -105,7 +108,7 @@ static bool chance(struct fault_dir *d, enum kind kind)
 	return true;
 }
 
-/* Turns one bit that the ICRC covers, at or after @off; in skb->data. */
+/* Flip one bit that the ICRC covers, at or after @off in skb->data. */
 static void damage(struct fault_dir *d, struct sk_buff *skb, unsigned int off)
 {
 	bool hit;
@@ -115,7 +118,7 @@ static void damage(struct fault_dir *d, struct sk_buff *skb, unsigned int off)
 	hit = off < skb->len && chance(d, CORRUPT);
 	r = hit ? prandom_u32_state(&d->rnd) : 0;
 	spin_unlock_bh(&d->lock);
-	/* Others who see the packet are not to see this. */
+	/* Others that share the packet must not see the damage. */
 	if (!hit || skb_ensure_writable(skb, skb->len))
 		return;
 	skb->data[off + (r >> 3) % (skb->len - off)] ^= 1 << (r & 7);
@@ -143,7 +146,7 @@ static void release_timer(struct timer_list *t)
 	rcu_read_unlock();
 }
 
-/* What becomes of a packet. Consumes it. BH off, RCU read side, no lock. */
+/* Inject faults into a packet. Consumes it. BH off, RCU read side, no lock. */
 static void run(struct fault_dir *d, struct sk_buff *skb, inc_fault_pass_fn pass)
 {
 	struct sk_buff *twin = NULL, *after = NULL;
@@ -178,7 +181,7 @@ static void run(struct fault_dir *d, struct sk_buff *skb, inc_fault_pass_fn pass
 }
 
 /**
- * inc_fault_rx_damage() - perhaps damage a packet that has come
+ * inc_fault_rx_damage() - perhaps damage a received packet
  * @qp: QP that it is for
  * @skb: packet, linear, skb->data at its IP header, nothing behind the ICRC
  * @bth_off: offset of its BTH
@@ -195,7 +198,7 @@ void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
 }
 
 /**
- * inc_fault_rx() - perhaps do something to a packet that has come
+ * inc_fault_rx() - perhaps drop, duplicate or reorder a received packet
  * @qp: QP that it is for
  * @skb: packet, skb->data at its BTH; consumed if true
  * @pass: takes what has met its faults, now or later
@@ -215,7 +218,7 @@ bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb,
 }
 
 /**
- * inc_fault_tx() - perhaps do something to a packet that is to be sent
+ * inc_fault_tx() - perhaps inject faults into a packet to send
  * @qp: QP that sends it
  * @skb: whole packet, skb->data at its IP header; consumed if true
  * @pass: takes what has met its faults, now or later
@@ -255,7 +258,7 @@ static void dir_init(struct fault_dir *d, struct inc_qp *qp)
 	d->qp = qp;
 }
 
-/* With keys held. Most QPs never have any. */
+/* With keys held. Most QPs never have faults. */
 static struct inc_fault *fault_get(struct inc_qp *qp)
 {
 	struct inc_fault *f = qp->fault;
@@ -267,7 +270,7 @@ static struct inc_fault *fault_get(struct inc_qp *qp)
 		return NULL;
 	dir_init(&f->rx, qp);
 	dir_init(&f->tx, qp);
-	/* Pairs with the dependency of who reads the pointer. */
+	/* Pairs with the address dependency of readers of the pointer. */
 	smp_store_release(&qp->fault, f);
 	return f;
 }
@@ -279,8 +282,8 @@ static void dir_free(struct fault_dir *d)
 }
 
 /**
- * inc_fault_free() - end a QP's faults
- * @qp: QP that nobody can find, in debugfs either
+ * inc_fault_free() - free a QP's fault injection
+ * @qp: QP that is unpublished, in debugfs too
  *
  * Context: process; may sleep; a grace period after the QP was unpublished.
  */
@@ -324,10 +327,10 @@ static void update_key(struct inc_fault *f)
 }
 
 /**
- * struct setting - what a line asks for
+ * struct setting - settings parsed from a line
  * @ppm: chances
  * @seed: seed, if @has_seed
- * @has_seed: a seed was given
+ * @has_seed: @seed was given
  */
 struct setting {
 	u32	ppm[NKINDS];
@@ -335,7 +338,7 @@ struct setting {
 	bool	has_seed;
 };
 
-/* One word and its number. */
+/* Parse one word and its number. */
 static int parse_pair(struct setting *s, const char *word, const char *number)
 {
 	u32 value;
@@ -505,7 +508,7 @@ static void fault_name(char *name, const struct inc_qp *qp, const char *dir)
 }
 
 /**
- * inc_fault_show() - offer a member's faults, or those of an uplink
+ * inc_fault_show() - create the fault files of a member or an uplink
  * @qp: its QP
  *
  * Context: process; may sleep; inc_switch.lock held.
@@ -524,8 +527,8 @@ void inc_fault_show(struct inc_qp *qp)
 }
 
 /**
- * inc_fault_hide() - offer them no more
- * @qp: its QP; whoever writes about it has ended when this returns
+ * inc_fault_hide() - remove the fault files of a member or an uplink
+ * @qp: its QP; writers to its files have finished when this returns
  *
  * Context: process; may sleep; inc_switch.lock held. The tree's directory may be
  * gone already.

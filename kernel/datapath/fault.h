@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Faults on purpose, for tests and for administrators who want to see what
- * loss does: packets of one QP are dropped, doubled, swapped or damaged on
- * their way in or out. Set through debugfs; costs a no-op while nobody does.
- * Only in a module that was made with CONFIG_INFINIBAND_INC_FAULT=y.
+ * Fault injection, for tests and for administrators who want to see the effects
+ * of loss: packets of one QP are dropped, duplicated, reordered or damaged on
+ * receive or transmit. Set through debugfs; costs a no-op while unused. Only in
+ * a module built with CONFIG_INFINIBAND_INC_FAULT=y.
  */
 #ifndef _INC_FAULT_H
 #define _INC_FAULT_H
@@ -14,20 +14,20 @@
 struct inc_qp;
 struct sk_buff;
 
-/* Where a packet goes on. BH off, RCU read side, no lock held. */
+/* Passes a packet on. BH off, RCU read side, no lock held. */
 typedef void (*inc_fault_pass_fn)(struct inc_qp *qp, struct sk_buff *skb);
 
 #if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 
 DECLARE_STATIC_KEY_FALSE(inc_fault_key);
 
-/* Some QP of some namespace has faults set. */
+/* Does any QP of any namespace have faults set? */
 static inline bool inc_fault_enabled(void)
 {
 	return static_branch_unlikely(&inc_fault_key);
 }
 
-/* The data path, if inc_fault_enabled(). */
+/* For the data path, if inc_fault_enabled(). */
 void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
 			 unsigned int bth_off);
 bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb,

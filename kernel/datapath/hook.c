@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Netfilter hooks. Packets to a QPN of the switch end here; every other packet
- * goes on untouched, to rdma_rxe's socket or whoever wants it.
+ * continues untouched, to rdma_rxe's socket or any other receiver.
  *
- * IP's local input, before everybody else, is where all of them come by. What a
- * bridge has brought, which is most, is taken in the bridge's local input already,
- * after everybody else there: what a member sends to its QP need not climb through
- * the bridge's device and IP to get here. Whatever is unusual about it, it does.
+ * IP's local input, ahead of all other hooks, sees all of these packets.
+ * Packets from a bridge, which most are, are already taken in the bridge's
+ * local input, after all other hooks there: they need not climb through the
+ * bridge's device and IP to get here. Anything unusual still takes the long way
+ * through IP.
  */
 #include <linux/ip.h>
 #include <linux/netfilter.h>
@@ -67,7 +68,7 @@ static unsigned int hook_ipv6(void *priv, struct sk_buff *skb,
 
 #if IS_ENABLED(CONFIG_BRIDGE) && IS_ENABLED(CONFIG_NETFILTER_FAMILY_BRIDGE)
 
-/* Offset of the UDP header behind an IP header that is plain and right, or 0. */
+/* Offset of the UDP header after a plain and valid IP header, or 0. */
 static unsigned int plain_ipv4(const struct sk_buff *skb)
 {
 	const struct iphdr *ih = ip_hdr(skb);
@@ -95,7 +96,7 @@ static unsigned int plain_ipv6(const struct sk_buff *skb)
 	return sizeof(*ih);
 }
 
-/* Somebody looks at, or filters, what comes to the bridge's own device. */
+/* Is the traffic to the bridge's own device captured or filtered? */
 static bool watched(struct net_device *dev)
 {
 #ifdef CONFIG_NET_XGRESS
@@ -115,7 +116,7 @@ static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
 	unsigned int udp_off = 0;
 	u32 qpn;
 
-	/* Of a VLAN, for somebody else, several at a time, or watched. */
+	/* VLAN-tagged, for another host, GSO, or watched. */
 	if (skb_vlan_tag_present(skb) || skb->pkt_type != PACKET_HOST ||
 	    skb_is_gso(skb) || watched(skb->dev))
 		return NF_ACCEPT;
@@ -157,10 +158,10 @@ static const struct nf_hook_ops hooks[] = {
 };
 
 /**
- * inc_hook_register() - begin to take packets in a namespace
+ * inc_hook_register() - start taking packets in a namespace
  * @sw: its switch
  *
- * Done with the first tree, so that a namespace without one pays nothing.
+ * Called with the first tree, so that a namespace without one pays nothing.
  *
  * Context: process, inc_switch.lock held.
  * Return: 0, or -ENOMEM.
@@ -183,10 +184,10 @@ int inc_hook_register(struct inc_switch *sw)
 }
 
 /**
- * inc_hook_unregister() - take no more packets
+ * inc_hook_unregister() - stop taking packets
  * @sw: switch of a namespace
  *
- * Context: process. A grace period later no packet is under way.
+ * Context: process. A grace period later no packet is being processed.
  */
 void inc_hook_unregister(struct inc_switch *sw)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Where packets are taken out of the stack.
+ * Netfilter hooks that take packets out of the stack.
  */
 #ifndef _INC_HOOK_H
 #define _INC_HOOK_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What IP and UDP would ask before they hand a packet to a socket, and the
- * hooks are too early for: has it come from where its sender is, and does the
- * IPsec policy of the namespace allow it as it is?
+ * Checks that IP and UDP make before they hand a packet to a socket, and that
+ * the hooks run too early for: did it arrive on a device that leads to its
+ * sender, and does the IPsec policy of the namespace allow it as it is?
  *
- * A member is where the route to it goes. No packet is looked up for that, as
- * rp_filter would: the route in use has said which device it is (inc_qp.iif).
- * Only what comes by another one is worth a look-up: several devices may lead
- * to a member, and routes change while nothing is sent.
+ * A member is reached by the device of its route. No lookup per packet is made,
+ * unlike rp_filter: the route in use has told the device (inc_qp.iif). Only a
+ * packet from another device is worth a lookup: several devices may lead to a
+ * member, and routes change while nothing is sent.
  */
 #include <linux/inetdevice.h>
 #include <linux/ipv6.h>
@@ -25,7 +25,7 @@
 #include "object/qp.h"
 #include "object/switch.h"
 
-/* rp_filter's value that accepts a source that some device leads to. */
+/* rp_filter's value that accepts a source reachable over any device. */
 #define RP_FILTER_LOOSE	2
 
 static bool leads_ipv4(const struct inc_qp *qp, const struct net_device *dev,
@@ -58,7 +58,7 @@ static bool leads_ipv6(const struct inc_qp *qp, const struct net_device *dev,
 	struct flowi6 fl6 = {
 		.flowi6_iif	= LOOPBACK_IFINDEX,
 		.flowi6_l3mdev	= l3mdev_master_ifindex_rcu(dev),
-		/* Of several, the route over this device. */
+		/* If there are several routes, the one over this device. */
 		.flowi6_oif	= loose ? 0 : dev->ifindex,
 		.daddr		= qp->cfg.peer,
 		.saddr		= qp->cfg.local,
@@ -84,10 +84,7 @@ static bool leads_ipv6(const struct inc_qp *qp, const struct net_device *dev,
 #endif
 }
 
-/*
- * IPv6 has no setting of its own for what comes by another device than the
- * route to its sender: that of IPv4 counts for both.
- */
+/* IPv6 has no rp_filter setting of its own: IPv4's counts for both. */
 static bool leads(const struct inc_qp *qp, const struct sk_buff *skb, int iif)
 {
 	const struct in_device *in_dev;
@@ -103,7 +100,7 @@ static bool leads(const struct inc_qp *qp, const struct sk_buff *skb, int iif)
 					   leads_ipv6(qp, dev, skb, loose);
 }
 
-/* The device itself, where skb->dev is the VRF that it belongs to. */
+/* The ingress device itself, where skb->dev is the VRF that it belongs to. */
 static int ingress(const struct inc_qp *qp, const struct sk_buff *skb)
 {
 	int sdif = qp->cfg.family == AF_INET ? inet_sdif(skb) : inet6_sdif(skb);
@@ -112,12 +109,12 @@ static int ingress(const struct inc_qp *qp, const struct sk_buff *skb)
 }
 
 /**
- * inc_ingress_early() - may a packet be taken before IP has seen it
+ * inc_ingress_early() - check whether a packet may skip IP's input
  * @qp: QP that it is for, whose addresses it has
  * @skb: packet
  *
  * Context: softirq, RCU read side.
- * Return: false if IP is to look at it first.
+ * Return: false if IP has to process it first.
  */
 bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb)
 {
@@ -131,12 +128,12 @@ bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb)
 }
 
 /**
- * inc_ingress_check() - may a packet come as it came
+ * inc_ingress_check() - check the device and IPsec policy of a packet
  * @qp: QP that it is for, whose addresses it has
  * @skb: packet in IP's local input
  *
  * Context: softirq, RCU read side.
- * Return: 0, or the counter that says why not.
+ * Return: 0, or the counter of the reason to drop it.
  */
 unsigned int inc_ingress_check(const struct inc_qp *qp, struct sk_buff *skb)
 {

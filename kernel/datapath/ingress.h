@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whether a member's packet may come the way that it came.
+ * Checks on the device and the policy by which a member's packet arrives.
  */
 #ifndef _INC_INGRESS_H
 #define _INC_INGRESS_H

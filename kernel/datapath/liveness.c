@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who keeps others waiting.
+ * Detection of members that keep others waiting.
  *
- * A tree counts the messages that begin in it, and each QP those that its member
- * has begun. No slot goes on to its next message before all members have begun this
- * one, be it done or failed. So the members that some message lacks are those that
- * have begun less than there is, and those that are in the middle of one. Slots are
- * not looked at, however many there are.
+ * A tree counts the messages that begin in it, and each QP those that its
+ * member has begun. No slot moves on to its next message before all members
+ * have begun this one, whether it is done or failed. So the members that a
+ * message is missing are those that have begun fewer messages than the tree,
+ * and those in the middle of one. Slots are not examined, however many there
+ * are.
  *
- * While there is such a member a timer looks at all of them now and then, a bounded
- * number at a time. Those whose count does not move are asked for what they
- * owe (solicit.c), and later whether they live.
+ * While there is such a member, a timer checks all members periodically, a
+ * bounded number at a time. A member whose count does not move is solicited for
+ * what it owes (solicit.c), and later probed for life.
  */
 #include <linux/jiffies.h>
 
@@ -22,14 +23,14 @@
 #include "object/qp.h"
 #include "object/tree.h"
 
-/* The dead time is looked at this many times while it runs. */
+/* Checks per dead time. */
 #define SCANS_PER_DEAD_TIME	5
-/* If all members are silent each has so many dead times more. */
+/* Extra dead times for each member if all members are silent. */
 #define DOUBT	3
-/* Members that are looked at without a break. */
+/* Members checked in one timer run. */
 #define RANKS_PER_RUN		256
 
-/* How often those that keep others waiting are asked whether they live. */
+/* Interval between probes of a member that keeps others waiting. */
 static unsigned long probe_interval(const struct inc_tree *tree)
 {
 	return 1 + msecs_to_jiffies(READ_ONCE(tree->cfg.dead_time) /
@@ -37,7 +38,7 @@ static unsigned long probe_interval(const struct inc_tree *tree)
 }
 
 /**
- * inc_liveness_kick() - somebody waits: keep an eye on who is missing
+ * inc_liveness_kick() - watch for missing members while a message waits
  * @tree: tree
  *
  * Context: softirq.
@@ -49,14 +50,14 @@ void inc_liveness_kick(struct inc_tree *tree)
 }
 
 /**
- * inc_liveness_probe_members() - find out whether all members live
+ * inc_liveness_probe_members() - probe all members for life
  * @tree: tree
  *
- * For who waits behind another switch, and not more often than if one waited
- * here. inc_fanout_kick() sends it.
+ * Called for members that wait behind another switch, and no more often than if
+ * a member waited here. inc_fanout_kick() sends the probes.
  *
  * Context: BH, RCU read side.
- * Return: true if they are to be asked.
+ * Return: true if probes are queued.
  */
 bool inc_liveness_probe_members(struct inc_tree *tree)
 {
@@ -96,8 +97,8 @@ static bool probe_due(struct inc_wait *w, unsigned long interval)
 }
 
 /*
- * A member that is missing and has nothing in flight to it would never be
- * found dead: nothing is due from it. So it is asked. Returns if it is missing.
+ * A missing member with nothing in flight owes no ACK, so no timer would ever
+ * find it dead. Probe it. Returns whether it is missing.
  */
 static bool look_at(struct inc_tree *tree, struct inc_qp *qp)
 {
@@ -117,7 +118,7 @@ static bool look_at(struct inc_tree *tree, struct inc_qp *qp)
 	return lacks;
 }
 
-/* The parent is the one behind whom somebody may be missing. */
+/* Members behind the parent may be missing. */
 static bool look_up(struct inc_tree *tree)
 {
 	u32 answers = READ_ONCE(tree->answers);
@@ -130,7 +131,7 @@ static bool look_up(struct inc_tree *tree)
 }
 
 /**
- * inc_liveness_timer() - look for members that keep others waiting
+ * inc_liveness_timer() - check for members that keep others waiting
  * @t: inc_tree.scan
  *
  * Context: softirq.
@@ -197,14 +198,14 @@ static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
 }
 
 /**
- * inc_liveness_doubt() - a member seems dead: is it, or does this switch hear nobody
+ * inc_liveness_doubt() - tell a dead member from a dead network
  * @qp: its QP
  *
- * If nobody else was heard lately either all are asked; and if nobody answers, it is
- * the network or this machine that stands still, for which there is some more time.
+ * If no other member was heard lately either, all are probed. If none answers,
+ * the network or this machine has stalled, and every member gets more time.
  *
  * Context: softirq, @qp's timer, no lock held.
- * Return: true if its death is to be put off, by a part of the dead time.
+ * Return: true if the verdict is to be put off by part of the dead time.
  */
 bool inc_liveness_doubt(struct inc_qp *qp)
 {
@@ -219,7 +220,10 @@ bool inc_liveness_doubt(struct inc_qp *qp)
 		qp->doubted = false;
 	if (qp->doubted) {
 		doubt = time_before(jiffies, qp->doubted_at + DOUBT * dead);
-		/* If the network is back this one has not been asked since. */
+		/*
+		 * The network may be back, but this member has not been probed
+		 * since.
+		 */
 		qp->doubted = silent(tree, qp, qp->doubted_at);
 	} else {
 		doubt = silent(tree, qp, jiffies - dead / 2);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who keeps others waiting.
+ * Detection of members that keep others waiting.
  */
 #ifndef _INC_LIVENESS_H
 #define _INC_LIVENESS_H

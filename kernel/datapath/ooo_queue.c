@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets beyond a hole. They are taken in when the hole is filled, and then they
- * are believed as if they came at that time. Most have no key. So only those are
- * kept that fit to what is known, in memory that is charged to the member; they
- * are dropped when two contradict each other, and when the hole stays open.
+ * Packets beyond a gap in the PSN sequence. They are accepted when the gap is
+ * closed, and are then trusted as if they had arrived in order. Most carry no
+ * R_Key. So only packets that fit what is known are kept, in memory charged to
+ * the member. All are dropped if two contradict each other, or if the gap stays
+ * open.
  */
 #include <linux/skbuff.h>
 #include <linux/udp.h>
@@ -16,7 +17,7 @@
 #include "object/switch.h"
 #include "object/tree.h"
 
-/* UDP source port of a packet; its UDP header is in front of its BTH. */
+/* UDP source port of a packet; its UDP header precedes its BTH. */
 static __be16 port_of(const struct sk_buff *skb)
 {
 	return ((const struct udphdr *)skb->data - 1)->source;
@@ -28,8 +29,9 @@ static __be16 port_of(const struct sk_buff *skb)
  * @skb: packet, skb->data at its BTH
  * @pkt: the packet, parsed, a request whose R_Key, if it has one, is right
  *
- * Who knows the R_Key is the member. A QP has one source port all its life, so
- * from here on others that know the numbers in the BTH need that, too.
+ * A sender that knows the R_Key is the member. A QP uses one source port all
+ * its life, so from here on a forged packet needs that port in addition to the
+ * numbers in the BTH.
  *
  * Context: qp->rx_lock held.
  */
@@ -41,7 +43,7 @@ void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
 		WRITE_ONCE(qp->port, port_of(skb));
 }
 
-/* A packet that is not what it pretends to be, or another one is not. */
+/* A packet that is forged, or contradicts one that is. */
 static void distrust(struct inc_qp *qp, struct sk_buff *skb)
 {
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_UNTRUSTED);
@@ -49,12 +51,12 @@ static void distrust(struct inc_qp *qp, struct sk_buff *skb)
 }
 
 /**
- * inc_ooo_out() - keep out what does not come from the member's port
+ * inc_ooo_out() - reject packets that are not from the member's port
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed if false
  *
  * Context: softirq.
- * Return: true if it may come in.
+ * Return: true if the packet is accepted.
  */
 bool inc_ooo_out(struct inc_qp *qp, struct sk_buff *skb)
 {
@@ -73,7 +75,7 @@ static void charge(struct inc_qp *qp, s64 bytes)
 }
 
 /**
- * inc_ooo_forget() - drop what is kept beyond a hole
+ * inc_ooo_forget() - drop all packets queued beyond a gap
  * @qp: QP
  *
  * Context: qp->rx_lock held, or nobody can find the QP any more.
@@ -86,8 +88,8 @@ void inc_ooo_forget(struct inc_qp *qp)
 }
 
 /**
- * inc_ooo_next() - take the first packet out of those that are kept
- * @qp: QP that keeps any
+ * inc_ooo_next() - dequeue the first queued packet
+ * @qp: QP with a non-empty queue
  *
  * Context: qp->rx_lock held.
  * Return: the packet.
@@ -102,8 +104,8 @@ struct sk_buff *inc_ooo_next(struct inc_qp *qp)
 }
 
 /*
- * Do two packets say the same? A repetition may differ in what the network marks,
- * in AckReq, and in the ICRC, which covers IP's ID.
+ * Are two packets the same? A retransmission may differ in what the network
+ * marks, in AckReq, and in the ICRC, which covers IP's ID.
  */
 static bool same(const struct sk_buff *a, const struct sk_buff *b)
 {
@@ -113,8 +115,8 @@ static bool same(const struct sk_buff *a, const struct sk_buff *b)
 }
 
 /*
- * A kept packet may stay for long, and be a small one in a large buffer: then it
- * moves to one of its own size. Returns NULL if it may not stay.
+ * A queued packet may stay for long. If it is a small one in a large buffer,
+ * copy it to a buffer of its own size. Returns NULL if it may not stay.
  */
 static struct sk_buff *fit(struct inc_qp *qp, struct sk_buff *skb)
 {
@@ -137,13 +139,14 @@ static struct sk_buff *fit(struct inc_qp *qp, struct sk_buff *skb)
 }
 
 /**
- * inc_ooo_keep() - keep a packet beyond a hole, sorted, each once
+ * inc_ooo_keep() - queue a packet beyond a gap, sorted by PSN, each once
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed
  * @pkt: the packet, parsed, a request
  *
- * If two differ that have one PSN nobody knows which is the member's: then nothing
- * that is kept is believed, and it all comes again.
+ * If two packets with one PSN differ, there is no telling which is the
+ * member's. Then none in the queue is trusted, and the member retransmits them
+ * all.
  *
  * Context: softirq, qp->rx_lock held.
  */
@@ -157,7 +160,7 @@ void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb,
 		goto drop;
 
 	inc_responder_run(&qp->resp, &run);
-	/* It nearly always belongs at the end. */
+	/* It nearly always belongs at the tail. */
 	skb_queue_reverse_walk(&qp->kept, prev) {
 		s32 diff = inc_psn_diff(pkt->psn, inc_cb(prev)->psn);
 
@@ -191,7 +194,7 @@ void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb,
 	inc_cb(skb)->run = run;
 	charge(qp, skb->truesize);
 	qp->resp.kept = true;
-	/* At the head of the queue if none is before it. */
+	/* At the head of the queue if none precedes it. */
 	__skb_queue_after(&qp->kept, prev, skb);
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_KEPT);
 	return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What is believed of a member before its turn has come: packets beyond a hole,
- * and where they come from.
+ * Trust in a member's packets before their turn: packets beyond a gap, and the
+ * port that they come from.
  */
 #ifndef _INC_OOO_QUEUE_H
 #define _INC_OOO_QUEUE_H

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Receive border: nobody has looked at the UDP header yet, so its length and
- * checksum are checked here, then everything up to the ICRC. What passes
- * belongs to a QP of this switch, comes from its member and is undamaged.
+ * Receive border: the UDP header has not been checked yet, so its length and
+ * checksum are checked here, then everything up to the ICRC. A packet that
+ * passes belongs to a QP of this switch, comes from its member and is
+ * undamaged.
  *
- * Whose it is and who sent it is found out first, with no more than a look at
- * the headers: a stranger's packet is not worth a copy or a CRC.
+ * The QP and the sender are found first, from the headers alone: a stranger's
+ * packet is not worth a copy or a CRC.
  */
 #include <linux/crc32.h>
 #include <linux/ip.h>
@@ -29,11 +30,12 @@
 #define QPN_END	(sizeof(struct udphdr) + 8)
 
 /**
- * inc_rx_qpn() - does a UDP packet go to an INC QPN
+ * inc_rx_qpn() - get the INC QPN that a UDP packet is for
  * @skb: packet, skb->data at its IP header
  * @udp_off: offset of its UDP header
  *
- * A packet too short to say is not ours: rxe, or nobody, deals with it.
+ * A packet too short to tell is not ours: it is left to rxe or any other
+ * receiver.
  *
  * Context: the netfilter hook.
  * Return: the QPN, if it and the destination port are the switch's, else 0.
@@ -53,7 +55,7 @@ u32 inc_rx_qpn(const struct sk_buff *skb, unsigned int udp_off)
 	return qpn >= INC_QPN_MIN && qpn <= INC_QPN_MAX ? qpn : 0;
 }
 
-/* Returns 0, or the counter of what is wrong with the UDP datagram. */
+/* Returns 0, or the counter of the UDP datagram's error. */
 static unsigned int check_udp(struct sk_buff *skb, unsigned int udp_off)
 {
 	const struct udphdr *uh;
@@ -121,7 +123,7 @@ static u8 transport_of(const struct inc_pkt *pkt)
 	return pkt->uc ? INC_TRANSPORT_UC : INC_TRANSPORT_RC;
 }
 
-/* What takes a look at all of a packet, which comes from its QP's member. */
+/* Checks that read all of a packet, which comes from its QP's member. */
 static unsigned int check(struct inc_qp *qp, struct sk_buff *skb,
 			  unsigned int udp_off, struct inc_pkt *pkt)
 {
@@ -152,7 +154,7 @@ static void drop(struct inc_switch *sw, struct sk_buff *skb,
 	kfree_skb_reason(skb, SKB_DROP_REASON_NETFILTER_DROP);
 }
 
-/* Faults may have damaged what was parsed before. */
+/* Faults may have damaged headers that were parsed before. */
 static void rx_faulty(struct inc_qp *qp, struct sk_buff *skb)
 {
 	struct inc_pkt pkt = {};
@@ -163,7 +165,7 @@ static void rx_faulty(struct inc_qp *qp, struct sk_buff *skb)
 		kfree_skb(skb);
 }
 
-/* One packet, plain, that comes from the member of @qp. */
+/* One plain packet from the member of @qp. */
 static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 {
 	struct inc_pkt pkt = { .qpn = qp->qpn };
@@ -180,7 +182,7 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
-	/* IPsec's states, for one, are not to wait until a slot is done. */
+	/* Do not hold IPsec states, for one, until the slot is done. */
 	skb_ext_reset(skb);
 	__skb_pull(skb, udp_off + sizeof(struct udphdr));
 	if (inc_fault_enabled() && inc_fault_rx(qp, skb, rx_faulty))
@@ -188,7 +190,7 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 	inc_engine_rx(qp, skb, &pkt);
 }
 
-/* One of a burst. Ports are the same in all of them, QPNs need not be. */
+/* One packet of a burst. All have the same ports, but QPNs may differ. */
 static void rx_segment(struct inc_qp *qp, struct sk_buff *skb,
 		       unsigned int udp_off)
 {
@@ -208,8 +210,8 @@ static void rx_segment(struct inc_qp *qp, struct sk_buff *skb,
 }
 
 /*
- * Several packets that another switch on this machine has sent as one, or GRO
- * has put together.
+ * Several packets that another switch on this machine sent as one, or that GRO
+ * merged.
  */
 static void rx_burst(struct inc_qp *qp, struct sk_buff *skb,
 		     unsigned int udp_off)
@@ -233,15 +235,15 @@ static void rx_burst(struct inc_qp *qp, struct sk_buff *skb,
 }
 
 /*
- * Who is not the member gets no further than this, whatever he sends.
- * Returns 0, or the counter of what is wrong.
+ * Packets that are not from the member get no further than this. Returns 0, or
+ * the counter of the reason.
  */
 static unsigned int admit(const struct inc_qp *qp, struct sk_buff *skb,
 			  bool plain)
 {
 	if (!from_member(skb, qp))
 		return INC_A_SWITCH_STATS_RX_SOURCE;
-	/* The ICRC is not defined over options, no RoCEv2 host sends any. */
+	/* The ICRC is not defined over options; no RoCEv2 host sends any. */
 	if (!plain)
 		return INC_A_SWITCH_STATS_RX_IP_OPTIONS;
 	return inc_ingress_check(qp, skb);
@@ -257,7 +259,7 @@ static unsigned int admit(const struct inc_qp *qp, struct sk_buff *skb,
  *	fragment
  *
  * Context: softirq, RCU read side.
- * Return: false if there is no such QP: then it is somebody else's.
+ * Return: false if there is no such QP: the packet is not for this switch.
  */
 bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
 	    u32 qpn, bool plain)
@@ -281,7 +283,7 @@ bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
 }
 
 /**
- * inc_rx_early() - take a packet before IP has seen it, if a QP here has it
+ * inc_rx_early() - take a packet to one of our QPs before IP has seen it
  * @sw: switch
  * @skb: packet, skb->data at its IP header, which is plain and right; consumed
  *	if true
@@ -289,14 +291,17 @@ bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
  * @qpn: what inc_rx_qpn() said
  *
  * Context: softirq, RCU read side.
- * Return: false if it is to go on to IP.
+ * Return: false if it has to continue to IP.
  */
 bool inc_rx_early(struct inc_switch *sw, struct sk_buff *skb,
 		  unsigned int udp_off, u32 qpn)
 {
 	struct inc_qp *qp = inc_qp_lookup(sw, qpn);
 
-	/* Its address is one of ours, or the route to this member was not found. */
+	/*
+	 * Its address is ours, or no route from it to the member would be
+	 * known.
+	 */
 	if (!qp || !from_member(skb, qp) || !inc_ingress_early(qp, skb))
 		return false;
 	rx_one(qp, skb, udp_off);
@@ -304,17 +309,17 @@ bool inc_rx_early(struct inc_switch *sw, struct sk_buff *skb,
 }
 
 /**
- * inc_rx_cut() - drop an IPv6 fragment of which nobody can say whose it is
+ * inc_rx_cut() - recognize an IPv6 fragment too short to hold a QPN
  * @sw: switch
  * @skb: packet with a fragment header, skb->data at its IP header
  * @udp_off: offset of its UDP header
  *
- * IP puts fragments together behind the hook. If the first ends before the QPN,
- * what becomes of it would get past the switch. IP itself drops one that ends
- * in the UDP header.
+ * IP reassembles fragments after the hook. If the first one ends before the
+ * QPN, the reassembled packet would get past the switch. IP itself drops one
+ * that ends in the UDP header.
  *
  * Context: softirq, RCU read side.
- * Return: whether it is such a fragment, and counted.
+ * Return: true if it is such a fragment, which is counted; drop it.
  */
 bool inc_rx_cut(struct inc_switch *sw, const struct sk_buff *skb,
 		unsigned int udp_off)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * UC: nothing is acknowledged, everything may be lost. The member repeats and
- * asks; what the switch remembers of each slot's message (struct inc_out) says
- * what to answer:
+ * UC: nothing is acknowledged, everything may be lost. The member retransmits
+ * and queries. What the switch remembers of each slot's message (struct
+ * inc_out) determines the answer:
  *
  *   not begun                 INC_STATUS_AGAIN: the request was lost
  *   begun, not ended          INC_STATUS_WAIT
  *   ended                     the result or status once more
  *
  * The result is still in the slot: its bytes change when all ranks have begun
- * the slot's next message, and a member that has not had its result does not.
+ * the slot's next message, and a member without its result does not begin it.
  */
 #include <linux/skbuff.h>
 
@@ -20,7 +20,7 @@
 #include "object/qp.h"
 #include "object/tree.h"
 
-/* Expected PSN follows what comes: a gap is loss, or a packet that is late. */
+/* The expected PSN follows each packet: a gap means loss, or a late packet. */
 static bool psn_came(struct inc_qp *qp, u32 psn)
 {
 	s32 ahead = inc_psn_diff(psn, qp->resp.epsn);
@@ -64,12 +64,12 @@ static enum inc_uc_verdict requested(struct inc_qp *qp, u32 msg_id)
 }
 
 /**
- * inc_uc_judge() - see what a packet of a UC member is, answer what can be
+ * inc_uc_judge() - classify a UC member's packet, answer it if possible
  * @qp: its QP
  * @skb: packet, skb->data at its BTH
  * @pkt: the packet, parsed, a request
- * @hdr: takes the INC header if INC_UC_NEW
- * @overtaken: if INC_UC_NEW set if a packet sent later came before this one
+ * @hdr: filled with the INC header if INC_UC_NEW
+ * @overtaken: set, if INC_UC_NEW, when a packet sent later arrived earlier
  *
  * Context: BH; qp->rx_lock held.
  * Return: enum inc_uc_verdict.
@@ -102,12 +102,12 @@ bad:
 }
 
 /**
- * inc_uc_came() - a message has come: name those before it that have not
+ * inc_uc_came() - record a message that arrived and report missing ones
  * @qp: the member's QP
- * @msg_id: message, which its slot has taken
- * @overtaken: what inc_uc_judge() said
+ * @msg_id: message that its slot has taken
+ * @overtaken: from inc_uc_judge()
  *
- * Context: BH; qp->rx_lock held. inc_txq_kick() sends it.
+ * Context: BH; qp->rx_lock held. inc_txq_kick() sends the reports.
  */
 void inc_uc_came(struct inc_qp *qp, u32 msg_id, bool overtaken)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Members whose QP is UC: what their packets are, and what they are told of
- * their own messages.
+ * Members with a UC QP: their packets, and the answers about their messages.
  */
 #ifndef _INC_RX_UC_H
 #define _INC_RX_UC_H
@@ -14,10 +13,10 @@ struct inc_qp;
 struct sk_buff;
 
 /**
- * enum inc_uc_verdict - what a packet of a UC member is
- * @INC_UC_DROP: nothing that needs an answer
- * @INC_UC_ANSWER: the member is told something, once inc_txq_kick() is called
- * @INC_UC_NEW: a request that has not come before
+ * enum inc_uc_verdict - kind of a UC member's packet
+ * @INC_UC_DROP: needs no answer
+ * @INC_UC_ANSWER: an answer is queued; inc_txq_kick() sends it
+ * @INC_UC_NEW: a request that has not arrived before
  */
 enum inc_uc_verdict {
 	INC_UC_DROP,

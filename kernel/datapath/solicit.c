@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asking silent RC members. If the end of what a member had to send was lost, or
- * the only packet of a message, the member finds out by its own local ACK timeout.
- * That is long, and has to be: an rxe whose timer expires while the path or a busy
- * CPU holds its packets back repeats what is not lost, and may lose its place.
- * So it is the switch that looks at the clock, since it knows what others wait for.
+ * Solicit silent RC members. If the end of a member's data is lost, or the only
+ * packet of a message, the member finds out by its own local ACK timeout. That
+ * is long, and has to be: an rxe whose timer expires while the path or a busy
+ * CPU holds its packets back retransmits packets that are not lost, and may
+ * lose its place. So the switch keeps the time, since it knows what others wait
+ * for.
  *
- * A member that has nothing in flight ignores the question (IBTA 9.7.5.1.2: it is
- * about no request of it).
+ * A member that has nothing in flight ignores the NAK (IBTA 9.7.5.1.2: it is
+ * about no request of the member).
  */
 #include <linux/jiffies.h>
 
@@ -19,16 +20,16 @@
 #include "object/qp.h"
 #include "object/tree.h"
 
-/* 0.01 ms: go back at once. */
+/* 0.01 ms: retransmit at once. */
 #define SYNDROME_AGAIN	(IB_RNR_NAK | 1)
 /*
- * A member is asked after twice its time-out, but not before this many of the least
- * time-outs; later each time, a few times.
+ * A member is solicited after twice its timeout, but not before this many
+ * minimum timeouts. The interval doubles each time, up to MAX_ASKS times.
  */
 #define ASK_MIN_RTOS	3
 #define MAX_ASKS	5
 
-/* When a silent member is asked, or asked again; jiffies. */
+/* When to solicit a silent member, the first time or again; jiffies. */
 static unsigned long ask_at(const struct inc_qp *qp)
 {
 	u64 us = max_t(u64, ASK_MIN_RTOS * qp->req.min_rto,
@@ -38,7 +39,7 @@ static unsigned long ask_at(const struct inc_qp *qp)
 }
 
 /**
- * inc_solicit_least() - the shortest silence after which a member is asked
+ * inc_solicit_least() - get the minimum silence before a member is solicited
  * @tree: tree
  *
  * Context: any.
@@ -50,7 +51,7 @@ unsigned long inc_solicit_least(const struct inc_tree *tree)
 }
 
 /**
- * inc_solicit_watch() - a request came: be there when what belongs to it does not
+ * inc_solicit_watch() - start the timer for the rest of a member's request
  * @qp: QP of the member
  *
  * Context: softirq, qp->rx_lock held.
@@ -65,7 +66,10 @@ void inc_solicit_watch(struct inc_qp *qp)
 		mod_timer(&qp->ask_timer, ask_at(qp));
 }
 
-/* Ask if it is time to. Returns false if the member owes nothing, or does not care. */
+/*
+ * Solicit if it is time to. Returns false if the member owes nothing, or does
+ * not respond.
+ */
 static bool ask(struct inc_qp *qp, bool waited)
 {
 	enum inc_responder_ask how = INC_RESP_ASK_NOTHING;
@@ -75,7 +79,7 @@ static bool ask(struct inc_qp *qp, bool waited)
 	spin_lock(&qp->rx_lock);
 	owes = qp->state == INC_MEMBER_STATE_RTS && qp->asks < MAX_ASKS &&
 	       (waited || inc_responder_owed(&qp->resp));
-	/* Only now is anything expected of it. */
+	/* Only now does the member owe anything. */
 	if (waited && !qp->waited && !inc_responder_owed(&qp->resp)) {
 		qp->waited = true;
 		qp->rx_at = jiffies;
@@ -85,7 +89,7 @@ static bool ask(struct inc_qp *qp, bool waited)
 		qp->rx_at = jiffies;
 		how = inc_responder_silence(&qp->resp, waited);
 	}
-	/* It was asked in vain: what is kept for it has grown old. */
+	/* Soliciting was in vain: the packets queued for it are stale. */
 	if (!waited && qp->asks >= MAX_ASKS && !owes)
 		inc_ooo_forget(qp);
 	psn = qp->resp.epsn;
@@ -103,7 +107,7 @@ static bool ask(struct inc_qp *qp, bool waited)
 }
 
 /**
- * inc_solicit_timer() - a member may be silent though it owes packets
+ * inc_solicit_timer() - solicit a silent member that owes packets
  * @t: inc_qp.ask_timer
  *
  * Context: softirq.
@@ -117,11 +121,12 @@ void inc_solicit_timer(struct timer_list *t)
 }
 
 /**
- * inc_solicit_waited() - others wait for a member
+ * inc_solicit_waited() - solicit a member that others wait for
  * @qp: its QP
  *
- * A switch has short time-outs of its own, and over UC members ask. Who has sent
- * nothing yet may not be able to: its QP need not take what comes.
+ * A switch has short timeouts of its own, and UC members query by themselves. A
+ * member that has sent nothing yet may be unable to answer: its QP need not be
+ * ready to receive.
  *
  * Context: softirq, RCU read side, no lock held.
  */

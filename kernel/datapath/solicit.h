@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RC members that are silent are asked for what they owe.
+ * Solicit silent RC members for what they owe.
  */
 #ifndef _INC_SOLICIT_H
 #define _INC_SOLICIT_H

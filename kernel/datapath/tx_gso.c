@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets to one member that are sent in one go take their way together.
+ * Packets to one member that are sent in one go leave together.
  *
- * Packets of the same length become one that is to be segmented: routing,
- * netfilter, the bridge and the queues see one instead of up to sixteen. Who
- * can't pass it on as it is takes it apart: a device without
- * NETIF_F_GSO_FRAGLIST as any real one, a shaper, or the receiver's UDP. Nothing
- * is made then: each packet is a buffer of its own, headers and ICRC included,
- * as in the lists that GRO makes of forwarded packets (SKB_GSO_FRAGLIST). The
- * last may be shorter.
+ * Packets of the same length become one GSO packet: routing, netfilter, the
+ * bridge and the queues see one instead of up to sixteen. A stage that cannot
+ * pass it on as it is segments it: a device without NETIF_F_GSO_FRAGLIST, as
+ * any real one, a shaper, or the receiver's UDP. No packet has to be built
+ * then: each is a buffer of its own, headers and ICRC included, as in the lists
+ * that GRO makes of forwarded packets (SKB_GSO_FRAGLIST). The last may be
+ * shorter.
  *
- * The one thing that segmentation changes and the ICRC covers is the ID of the
- * IPv4 header, which counts up from the first packet's. So packets have these IDs
- * from the beginning.
+ * The one field covered by the ICRC that segmentation changes is the ID of the
+ * IPv4 header, which counts up from the first packet's. So packets get these
+ * IDs from the beginning.
  */
 #include <linux/ip.h>
 #include <linux/udp.h>
@@ -27,7 +27,7 @@
 #define LEN_MAX	60000
 
 /**
- * inc_gso_init() - an empty burst
+ * inc_gso_init() - initialize an empty burst
  * @b: burst
  */
 void inc_gso_init(struct inc_gso *b)
@@ -46,13 +46,13 @@ void inc_gso_end(struct inc_gso *b)
 	dst_release(b->dst);
 }
 
-/* What a packet adds to the length of the one that it joins. */
+/* Bytes that a packet adds to the one that it joins. */
 static unsigned int udp_payload(const struct sk_buff *skb)
 {
 	return skb->len - skb_transport_offset(skb) - sizeof(struct udphdr);
 }
 
-/* @skb follows @last in the packet that begins with @head. */
+/* Append @skb after @last in the packet that begins with @head. */
 static void append(struct sk_buff *head, struct sk_buff *last,
 		   struct sk_buff *skb)
 {
@@ -67,7 +67,7 @@ static void append(struct sk_buff *head, struct sk_buff *last,
 	skb_shinfo(head)->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
 }
 
-/* Takes the packets from the queue that can go together. Returns them as one. */
+/* Dequeue the packets that can be sent together. Returns them as one. */
 static struct sk_buff *join(struct sk_buff_head *packets)
 {
 	struct sk_buff *head = __skb_dequeue(packets), *last = head, *skb;
@@ -90,17 +90,17 @@ static struct sk_buff *join(struct sk_buff_head *packets)
 	skb_shinfo(head)->gso_size = size;
 	skb_shinfo(head)->gso_segs = segs;
 	skb_shinfo(head)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
-	/* There is none: nobody has to compute it. */
+	/* There is no UDP checksum to compute. */
 	head->ip_summed = CHECKSUM_UNNECESSARY;
 	udp_hdr(head)->len = htons(head->len - skb_transport_offset(head));
 	return head;
 }
 
 /*
- * Faults happen to packets one by one. Packets that are repeated may have been
- * lost because something on their way can't take them apart. And a route that
- * puts headers in front by itself (MPLS, segment routing) may need more room
- * for them than there is (TX_LIST_ROOM).
+ * Faults are injected packet by packet. Retransmitted packets may have been
+ * lost because a device on the path cannot segment them. And a route that
+ * prepends headers by itself (MPLS, segment routing) may need more room for
+ * them than TX_LIST_ROOM.
  */
 static bool may_join(const struct inc_gso *b)
 {
@@ -109,7 +109,7 @@ static bool may_join(const struct inc_gso *b)
 }
 
 /**
- * inc_gso_send() - send what is in a burst
+ * inc_gso_send() - send the packets of a burst
  * @b: burst; empty afterwards
  * @qp: the member's QP
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packets to one member that are made and sent in one go.
+ * Packets to one member that are built and sent in one go.
  */
 #ifndef _INC_TX_GSO_H
 #define _INC_TX_GSO_H
@@ -10,14 +10,14 @@
 struct dst_entry;
 struct inc_qp;
 
-/* Most packets of one. */
+/* Maximum number of packets in a burst. */
 #define INC_GSO_MAX	16
 
 /**
  * struct inc_gso - packets to one member
- * @packets: they, in order of PSN
+ * @packets: the packets, in order of PSN
  * @dst: route, a reference; NULL before the first packet
- * @apart: some are repeated: none goes together with another
+ * @apart: some are retransmissions: send each on its own
  */
 struct inc_gso {
 	struct sk_buff_head	packets;

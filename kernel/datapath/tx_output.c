@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whole packets take the ordinary way out, through netfilter, bridge and queueing
- * disciplines.
+ * Complete packets take the ordinary way out, through netfilter, bridge and
+ * queueing disciplines.
  */
 #include <linux/skbuff.h>
 #include <linux/udp.h>
@@ -13,7 +13,7 @@
 #include "object/qp.h"
 #include "object/switch.h"
 
-/* From the IP header on, of all packets that it is. */
+/* Bytes from the IP header on, of all packets in a GSO packet. */
 static unsigned int wire_bytes(const struct sk_buff *skb)
 {
 	unsigned int hdr = skb_transport_offset(skb) + sizeof(struct udphdr);
@@ -26,7 +26,7 @@ static unsigned int wire_bytes(const struct sk_buff *skb)
 /**
  * inc_tx_xmit() - give a packet to the IP stack
  * @qp: QP
- * @skb: packet, or several to be segmented; has its route; consumed
+ * @skb: packet, or several as one GSO packet; has its route; consumed
  *
  * Context: BH off; no lock held.
  */
@@ -40,8 +40,7 @@ void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb)
 }
 
 /**
- * inc_tx_output() - the same for a packet that was counted, and has met its
- *	faults
+ * inc_tx_output() - output a packet that has been counted and fault-injected
  * @qp: QP
  * @skb: packet; consumed
  *

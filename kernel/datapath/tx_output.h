@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packets leave.
+ * Packet output.
  */
 #ifndef _INC_TX_OUTPUT_H
 #define _INC_TX_OUTPUT_H

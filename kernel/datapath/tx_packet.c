@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Transmit: the route is found, and the whole packet is made, ICRC included.
+ * Transmit: find the route and build the whole packet, ICRC included.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -25,17 +25,17 @@
 
 #define TX_TTL	64
 
-/* A payload up to this is copied: less work than a reference to its page. */
+/* A payload up to this size is copied: cheaper than a reference to its page. */
 #define TX_COPY_MAX	256
 /* Pad and ICRC. */
 #define TX_TRAILER_MAX	8
 /*
- * In front of a packet that may be one of several in a list. Who takes the list
- * apart (skb_segment_list()) puts a copy of all headers of the first in front
- * of each and does not ask whether there is room. That happens at the last
- * device, so these may be the headers of bridges, VLANs, labels and tunnels
- * that no route here knows of. This is more than drivers give to what they
- * receive, and GRO lists.
+ * Headroom of a packet that may be one of several in a list. skb_segment_list()
+ * copies all headers of the first packet in front of each other one and does
+ * not check for room. That happens at the last device, so these may include
+ * headers of bridges, VLANs, labels and tunnels that the route does not know
+ * of. This is more headroom than drivers give to received packets, which GRO
+ * lists.
  */
 #define TX_LIST_ROOM	192
 
@@ -86,8 +86,8 @@ static struct dst_entry *route_ipv6(struct inc_qp *qp)
 }
 
 /*
- * A reference to the route, or NULL. BH are off. The first route that is found
- * chooses our address, if the administrator did not.
+ * Returns a reference to the route, or NULL. BH are off. The first route found
+ * determines our address, unless the administrator has set one.
  */
 static struct dst_entry *route(struct inc_qp *qp)
 {
@@ -111,8 +111,8 @@ static struct dst_entry *route(struct inc_qp *qp)
 }
 
 /**
- * inc_tx_source() - find the route to a new member, and with it our address
- * @qp: QP that nobody knows of yet; its cfg.local is filled in if unspecified
+ * inc_tx_source() - find the route to a new member, and thereby our address
+ * @qp: unpublished QP; its cfg.local is filled in if unspecified
  *
  * Context: process.
  * Return: 0, or -ENETUNREACH if there is no route.
@@ -136,7 +136,7 @@ static unsigned int ip_hdr_len(const struct inc_qp *qp)
 					   sizeof(struct ipv6hdr);
 }
 
-/* @len: of what the IP header precedes. */
+/* @len: bytes after the IP header */
 static void put_ipv4(struct sk_buff *skb, const struct inc_qp *qp,
 		     unsigned int len, u16 id)
 {
@@ -174,10 +174,10 @@ static void put_ipv6(struct sk_buff *skb, const struct inc_qp *qp,
 }
 
 /*
- * Headers for @pkt behind each other in @skb, which has room for them. The UDP
- * checksum is 0, as RoCEv2 allows for both versions of IP: the ICRC protects
- * more. The IP header is final, for the ICRC covers its length, ID and fragment
- * field. @id: see tx_gso.c. Returns their CRC.
+ * Put the headers of @pkt into @skb, which has room for them. The UDP checksum
+ * is 0, as RoCEv2 allows for both versions of IP: the ICRC protects more. The
+ * IP header is final, for the ICRC covers its length, ID and fragment field.
+ * @id: see tx_gso.c. Returns their CRC.
  */
 static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
 		       struct sk_buff *skb, u16 id)
@@ -209,11 +209,10 @@ static u32 put_headers(const struct inc_qp *qp, const struct inc_pkt *pkt,
 #define SHINFO_SIZE	SKB_DATA_ALIGN(sizeof(struct skb_shared_info))
 
 /*
- * A packet whose payload will be a page that others have, too: its own are the
- * headers, and a trailer of pad and ICRC, which is behind the end of its buffer.
- * If that makes no difference to the allocator the buffer has room for the
- * payload: then a receiver on this machine that wants it linear need not find
- * another.
+ * Allocate a packet whose payload is in shared pages: its own are the headers,
+ * and a trailer of pad and ICRC, which lies after the end of its buffer. If the
+ * allocator does not care, the buffer has room for the payload: then a receiver
+ * on this machine that linearizes it need not allocate another.
  */
 static struct sk_buff *alloc_paged(unsigned int size, unsigned int payload_len)
 {
@@ -240,8 +239,8 @@ static void add_page(struct sk_buff *skb, struct page *page, unsigned int off,
 }
 
 /*
- * The payload, by reference, and the trailer. Returns the trailer. What is one
- * member's alone may lie across a border of pages.
+ * Add the payload by reference, and the trailer. Returns the trailer. A payload
+ * that only one member gets may cross a page boundary.
  */
 static u8 *ref_pages(struct sk_buff *skb, const void *payload, unsigned int len,
 		     unsigned int trailer_len)
@@ -259,12 +258,12 @@ static u8 *ref_pages(struct sk_buff *skb, const void *payload, unsigned int len,
 	}
 	page = virt_to_head_page(trailer);
 	add_page(skb, page, trailer - (u8 *)page_address(page), trailer_len);
-	/* Who wants to change the payload has to copy it. */
+	/* Anyone that changes the payload has to copy it. */
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	return trailer;
 }
 
-/* The same by copying. @payload is NULL for one of zeros. */
+/* The same by copying. @payload is NULL for zeros. */
 static u8 *add_copy(struct sk_buff *skb, const void *payload, unsigned int len,
 		    unsigned int trailer_len)
 {
@@ -276,8 +275,8 @@ static u8 *add_copy(struct sk_buff *skb, const void *payload, unsigned int len,
 }
 
 /*
- * One more packet of a burst, but for its pad and ICRC, which belong to what is
- * returned, or NULL. @crc takes the CRC of the headers.
+ * Build one more packet of a burst, except its pad and ICRC. Returns where they
+ * belong, or NULL. @crc takes the CRC of the headers.
  */
 static u8 *build(struct inc_gso *b, struct inc_qp *qp,
 		 const struct inc_pkt *pkt, const void *payload, u32 *crc)
@@ -320,7 +319,7 @@ err_route:
 	return NULL;
 }
 
-/* A payload that nobody else gets, or NULL, with its CRC from 0. */
+/* A payload that no other member gets, or NULL, with its CRC from 0. */
 static const void *alone(struct inc_wqe *w, const void *payload, u32 *crc)
 {
 	if (!payload)
@@ -334,11 +333,11 @@ static const void *alone(struct inc_wqe *w, const void *payload, u32 *crc)
 }
 
 /*
- * The payload of a result, with its CRC from 0: the slot's own memory, which
- * stays as it is until all ranks have begun the slot's next message. Then the
- * member has had the result, only an acknowledgment was lost, what is in the
- * repetition does not matter, and zeros do; but its ICRC has to be right, or it is
- * repeated until the member is taken for dead.
+ * The payload of a result, with its CRC from 0. It is the slot's own memory,
+ * which stays as it is until all ranks have begun the slot's next message. By
+ * then the member has had the result and only an acknowledgment was lost, so
+ * the bytes of the retransmission do not matter and zeros do. But its ICRC has
+ * to be right, or it is retransmitted until the member is declared dead.
  */
 static const void *result(struct inc_qp *qp, struct inc_wqe *w, u32 *crc)
 {
@@ -369,12 +368,12 @@ static u32 shift(const struct inc_tree *tree, u32 crc, unsigned int len)
 }
 
 /**
- * inc_tx_request() - make the packet of a request in flight
- * @b: takes it; without memory or route it is lost, and counted
+ * inc_tx_request() - build the packet of a request in flight
+ * @b: burst that takes the packet; lost and counted without memory or route
  * @qp: QP
  * @wqe: what to send; keeps the CRC of its payload
  * @psn: its PSN
- * @ackreq: ask for an acknowledgment
+ * @ackreq: set AckReq
  *
  * Context: BH off; qp->tx_lock held.
  */
@@ -414,7 +413,7 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
  * inc_tx_ack() - send an acknowledgment or NAK
  * @qp: QP
  * @syndrome: AETH syndrome
- * @psn: PSN that it is about
+ * @psn: PSN of the acknowledgment
  * @msn: message sequence number
  *
  * Context: BH off; no lock held.

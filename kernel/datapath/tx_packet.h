@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packets to members: headers, ICRC, IP output.
+ * Build packets to members: route, headers, ICRC.
  */
 #ifndef _INC_TX_PACKET_H
 #define _INC_TX_PACKET_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester's side of a QP: results and statuses that are ready become
- * requests in flight, requests become packets.
+ * The requester side of a QP: results and statuses that are ready become
+ * requests in flight, and requests become packets.
  *
- * A result streams: what is complete of it is sent while the rest is missing.
- * Packets of one WRITE message must follow each other on a QP, so a streaming
- * result would block all other slots; hence each packet is a WRITE ONLY, and
- * the last one of the result has the Immediate.
+ * A result streams: chunks that are complete are sent while the rest is
+ * missing. Packets of one WRITE message must follow each other on a QP, so a
+ * streaming result would block all other slots. Hence each packet is a WRITE
+ * ONLY, and the last one of the result has the Immediate.
  */
 #include "core/psn.h"
 #include "datapath/ack.h"
@@ -42,8 +42,8 @@ static bool fifo_empty(const struct inc_qp *qp)
 }
 
 /*
- * A slot in the fifo that has nothing to send any more: the result was to be
- * repeated, but meanwhile the member went on, so it has had it.
+ * Does a slot in the fifo have nothing left to send? Its result was to be
+ * resent, but the member has moved on since, so it has had it.
  */
 static bool stale(const struct inc_out *out)
 {
@@ -52,12 +52,12 @@ static bool stale(const struct inc_out *out)
 }
 
 /**
- * inc_txq_open() - a request begins: remember where its result goes
+ * inc_txq_open() - record where the result of a new request goes
  * @qp: the member's QP
- * @msg: what the request's header says
+ * @msg: the request's parsed header
  * @va: where the member wants the result
  * @rkey: key of that memory
- * @size: bytes of its packets, if they have to wait
+ * @size: bytes that its packets hold if they have to wait
  *
  * Context: BH; qp->rx_lock held, takes qp->tx_lock.
  * Return: enum inc_open_verdict.
@@ -72,7 +72,7 @@ enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
 	out = &qp->out[msg->msg_id & (qp->tree->cfg.slots - 1)];
 	spin_lock_bh(&qp->tx_lock);
 	if (out->begun && out->msg_id == msg->msg_id) {
-		/* Opened again it would be answered again. */
+		/* If opened again, it would be answered again. */
 		verdict = INC_OPEN_REPEAT;
 	} else if (out->open ||
 		   (out->begun && (s32)(msg->msg_id - out->msg_id) < 0)) {
@@ -105,7 +105,7 @@ enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
 }
 
 /**
- * inc_txq_again() - a UC member wants to know what became of a message
+ * inc_txq_again() - look up a UC member's message and resend its result
  * @qp: its QP
  * @msg_id: message
  *
@@ -135,12 +135,12 @@ enum inc_again_verdict inc_txq_again(struct inc_qp *qp, u32 msg_id)
 }
 
 /**
- * inc_txq_close() - a request turned out to be no business of its slot
+ * inc_txq_close() - undo inc_txq_open() for a request its slot did not take
  * @qp: QP of the member
- * @msg_id: message that inc_txq_open() was called for
+ * @msg_id: message that was opened
  *
- * The message may be opened again. What another CPU has queued for it in the
- * meantime is sent all the same.
+ * The message may be opened again. Anything that another CPU has queued for it
+ * meanwhile is still sent.
  *
  * Context: BH; takes qp->tx_lock.
  */
@@ -159,7 +159,7 @@ void inc_txq_close(struct inc_qp *qp, u32 msg_id)
 	spin_unlock_bh(&qp->tx_lock);
 }
 
-/* How many packets of a member's part are ready if so many chunks are. */
+/* Number of packets of a member's part that are ready with @ready chunks. */
 static u16 out_ready(const struct inc_slot_geom *g, const struct inc_out *out,
 		     const struct inc_msg *msg, u16 ready)
 {
@@ -175,13 +175,13 @@ static u16 out_ready(const struct inc_slot_geom *g, const struct inc_out *out,
 }
 
 /**
- * inc_txq_result() - more of a result is ready
+ * inc_txq_result() - queue more of a result
  * @qp: QP of a member
  * @slot: slot
  * @msg: message
  * @ready: chunks of it that are ready now
  *
- * What is queued is sent by inc_txq_kick().
+ * inc_txq_kick() sends it.
  *
  * Context: BH; takes qp->tx_lock.
  */
@@ -193,7 +193,7 @@ void inc_txq_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
 	spin_lock_bh(&qp->tx_lock);
 	if (out->open && out->msg_id == msg->msg_id) {
 		ready = out_ready(&qp->tree->geom, out, msg, ready);
-		/* Two CPUs may come here in the other order. */
+		/* Two CPUs may get here out of order. */
 		if (ready > out->ready) {
 			out->ready = ready;
 			if (ready == out->nchunks) {
@@ -207,7 +207,7 @@ void inc_txq_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
 }
 
 /**
- * inc_txq_status() - a message has ended with an error
+ * inc_txq_status() - queue the error that a message has ended with
  * @qp: QP of a member
  * @slot: slot
  * @msg_id: message; nothing happens if the member's request has not begun
@@ -231,7 +231,7 @@ void inc_txq_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status)
 	spin_unlock_bh(&qp->tx_lock);
 }
 
-/* @spare: leave so many places to others. Returns false if there is no room. */
+/* @spare: entries to leave for others. Returns false if there is no room. */
 static bool add_stray(struct inc_qp *qp, u32 msg_id, u8 status, u8 spare)
 {
 	if (qp->nstray + spare >= INC_QP_MAX_STRAY)
@@ -241,14 +241,14 @@ static bool add_stray(struct inc_qp *qp, u32 msg_id, u8 status, u8 spare)
 }
 
 /**
- * inc_txq_stray() - refuse a message that no slot knows of
+ * inc_txq_stray() - queue a status for a message that no slot knows
  * @qp: QP of the member
  * @msg_id: message
  * @status: enum inc_status
  *
  * Context: BH; takes qp->tx_lock.
- * Return: false if too many wait to be told. Then the member breaks the rules faster
- * than it reads, and the message is to come again.
+ * Return: false if too many are queued. Then the member breaks the rules faster
+ * than it reads, and has to retransmit the message.
  */
 bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 {
@@ -261,9 +261,9 @@ bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 }
 
 /**
- * inc_txq_missing() - tell a UC member to send a message again, if it was lost
+ * inc_txq_missing() - tell a UC member to resend a message, if it was lost
  * @qp: its QP
- * @msg_id: message that should have come by now
+ * @msg_id: message that should have arrived by now
  *
  * Context: BH; takes qp->tx_lock.
  */
@@ -279,12 +279,13 @@ void inc_txq_missing(struct inc_qp *qp, u32 msg_id)
 }
 
 /**
- * inc_txq_farewell() - tell a member that its tree is of no use any more
+ * inc_txq_farewell() - tell a member that its tree has failed
  * @qp: QP of the member
  * @status: enum inc_status
  *
- * A member that waits for a message learns it from that message's status;
- * one that waits for none gets it with the message ID that it would use next.
+ * A member that waits for a message learns of it from that message's status. A
+ * member that waits for none gets a status with the message ID that it would
+ * use next.
  *
  * Context: process; takes qp->tx_lock.
  */
@@ -297,14 +298,14 @@ void inc_txq_farewell(struct inc_qp *qp, u8 status)
 	spin_lock_bh(&qp->tx_lock);
 	for (slot = 0; slot < qp->tree->cfg.slots && !waits; slot++)
 		waits = qp->out[slot].open;
-	/* The place that was left for it: this is said once, and never lost. */
+	/* Uses the entry left free for it: sent once, and never lost. */
 	if (!waits)
 		add_stray(qp, next, status, 0);
 	spin_unlock_bh(&qp->tx_lock);
 }
 
 /**
- * inc_txq_probe() - find out whether a silent member lives
+ * inc_txq_probe() - probe a silent member for life
  * @qp: its QP
  *
  * A zero-length RDMA WRITE touches no memory (IBTA C9-88) and completes
@@ -314,24 +315,24 @@ void inc_txq_farewell(struct inc_qp *qp, u8 status)
  */
 void inc_txq_probe(struct inc_qp *qp)
 {
-	/* A UC member would not answer; nor would one whose QP is not up yet. */
+	/* A UC member would not answer, nor would one whose QP is not up. */
 	if (qp->cfg.transport == INC_TRANSPORT_UC ||
 	    !(qp->uplink || READ_ONCE(qp->heard)))
 		return;
 	spin_lock_bh(&qp->tx_lock);
-	/* What is in flight is as good as a probe. */
+	/* A packet in flight is as good as a probe. */
 	if (qp->req.una == qp->req.max)
 		qp->probe = true;
 	spin_unlock_bh(&qp->tx_lock);
 }
 
 /**
- * inc_txq_idle() - has a member acknowledged everything
+ * inc_txq_idle() - check whether a member has acknowledged everything
  * @qp: its QP
  *
  * Context: BH; takes qp->tx_lock.
- * Return: true if so, or if it never will because its QP is in error, or may not
- * because nothing was ever heard of it.
+ * Return: true if so; also if it never will because its QP is in error, or may
+ * not because it was never heard from.
  */
 bool inc_txq_idle(struct inc_qp *qp)
 {
@@ -370,7 +371,7 @@ static void fill_status(struct inc_qp *qp, struct inc_wqe *w, u32 imm)
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
 }
 
-/* A UC member learns with each result which of its messages have ended. */
+/* Each result tells a UC member which of its messages have ended. */
 static u8 ok_status(struct inc_qp *qp, u32 msg_id)
 {
 	s32 behind;
@@ -419,7 +420,7 @@ static void fill_stray(struct inc_qp *qp, struct inc_wqe *w)
 	memmove(qp->stray, qp->stray + 1, qp->nstray * sizeof(qp->stray[0]));
 }
 
-/* The next thing that waits becomes a request in flight, if the window has room. */
+/* Turn the next queued item into a request in flight, if the window allows. */
 static void fill_one(struct inc_qp *qp)
 {
 	struct inc_out *out;
@@ -486,7 +487,7 @@ static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
 }
 
 /**
- * inc_txq_arm() - have the retransmission timer run when it has to
+ * inc_txq_arm() - arm the retransmission timer for the next deadline
  * @qp: QP
  * @now: time
  *
@@ -502,16 +503,17 @@ void inc_txq_arm(struct inc_qp *qp, u64 now)
 	at = jiffies + 1 +
 	     (deadline > now ? usecs_to_jiffies(deadline - now) : 0);
 	/*
-	 * A pending timer that is early looks again and re-arms itself, which
-	 * saves touching it with every packet; one that is late is moved.
+	 * A pending timer that fires early checks again and re-arms itself,
+	 * which saves touching it with every packet. One that would fire late
+	 * is moved.
 	 */
 	if (!timer_pending(&qp->rto) || time_before(at, qp->rto.expires))
 		mod_timer(&qp->rto, at);
 }
 
 /*
- * The same for a UC member, whose requests are in no flight: they are forgotten
- * when they are sent. Returns false if nothing waits.
+ * The same for a UC member. Its requests are never in flight: they are
+ * forgotten once sent. Returns false if nothing is queued.
  */
 static bool fill_uc(struct inc_qp *qp, struct inc_wqe *w, enum inc_requester_kind *kind)
 {
@@ -554,14 +556,14 @@ static bool make_batch_uc(struct inc_qp *qp, struct inc_gso *b)
 			break;
 		count_sent(qp, &w, qp->uc_psn, kind);
 		b->apart |= kind == INC_REQ_AGAIN;
-		/* Without memory it is lost; the member asks for it. */
+		/* Without memory it is lost; the member queries. */
 		inc_tx_request(b, qp, &w, qp->uc_psn, false);
 		qp->uc_psn = inc_psn_add(qp->uc_psn, 1);
 	}
 	return i == INC_GSO_MAX;
 }
 
-/* Make up to a batch of packets. Returns whether there may be more. */
+/* Build up to a batch of packets. Returns whether there may be more. */
 static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 {
 	u64 now = inc_now();
@@ -588,7 +590,7 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 			break;
 		count_sent(qp, w, psn, kind);
 		b->apart |= kind == INC_REQ_AGAIN;
-		/* Without memory it counts as lost; the timer repeats it. */
+		/* Without memory it counts as lost; the timer resends it. */
 		inc_tx_request(b, qp, w, psn, ackreq);
 	}
 	inc_txq_arm(qp, now);
@@ -596,12 +598,12 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 }
 
 /*
- * Batches that one turn of a CPU may send. That is more than the largest window;
- * others that come meanwhile could keep it at it for ever.
+ * Batches that a CPU may send in one turn. That is more than the largest
+ * window; without a limit, packets queued meanwhile could keep it busy forever.
  */
 #define MAX_BATCHES	(2 * INC_REQ_MAX_WINDOW / INC_GSO_MAX)
 
-/* Send all there is, or have @more go on where this one had its turn. */
+/* Send everything queued, or have inc_qp.more continue after this turn. */
 static void transmit(struct inc_qp *qp, struct inc_gso *b)
 {
 	int left = MAX_BATCHES;
@@ -624,7 +626,7 @@ static void transmit(struct inc_qp *qp, struct inc_gso *b)
 }
 
 /**
- * inc_txq_kick() - send what can be sent
+ * inc_txq_kick() - send what is ready
  * @qp: QP
  *
  * One CPU transmits for a QP at a time, so that PSNs leave in order without a
@@ -654,7 +656,7 @@ void inc_txq_kick(struct inc_qp *qp)
 }
 
 /**
- * inc_txq_more() - a CPU has had its turn, and there was more to send
+ * inc_txq_more() - continue sending after a CPU's turn
  * @work: inc_qp.more; inc_qp.tx_busy is still set for it
  *
  * Context: softirq.
@@ -672,7 +674,7 @@ void inc_txq_more(struct work_struct *work)
 }
 
 /**
- * inc_txq_kick_parent() - let a leaf's uplink send what it has
+ * inc_txq_kick_parent() - let a leaf's uplink send what is queued
  * @tree: any tree
  *
  * Context: any but hard interrupt, RCU read side, no lock held.
@@ -686,7 +688,7 @@ void inc_txq_kick_parent(struct inc_tree *tree)
 }
 
 /**
- * inc_txq_probe_parent() - find out whether the parent lives, and all behind it
+ * inc_txq_probe_parent() - probe the parent, and through it all behind it
  * @tree: any tree
  *
  * Context: BH, RCU read side; takes the uplink's tx_lock.
@@ -703,10 +705,11 @@ bool inc_txq_probe_parent(struct inc_tree *tree)
 }
 
 /**
- * inc_txq_heard() - the first packet of a member has come
+ * inc_txq_heard() - note the first packet received from a member
  * @qp: its QP
  *
- * What could not reach it may do so now, without waiting for the timer.
+ * Packets that could not reach it before may now, without waiting for the
+ * timer.
  *
  * Context: softirq, no lock held.
  */

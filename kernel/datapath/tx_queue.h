@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What waits to be sent to a member, and its way into packets.
+ * Data queued for a member, and its way into packets.
  */
 #ifndef _INC_TX_QUEUE_H
 #define _INC_TX_QUEUE_H
@@ -13,12 +13,12 @@ struct inc_tree;
 struct work_struct;
 
 /**
- * enum inc_open_verdict - may a request begin, as its member's results go
- * @INC_OPEN_OK: yes; its result has a place to go to now
- * @INC_OPEN_BUSY: no: the slot's last result is not on its way yet, or the
- *	member is past this message
+ * enum inc_open_verdict - whether a request may begin
+ * @INC_OPEN_OK: yes; where its result goes is recorded
+ * @INC_OPEN_BUSY: no: the slot's last result is not sent yet, or the member is
+ *	past this message
  * @INC_OPEN_REPEAT: no: this message has been opened before
- * @INC_OPEN_HELD: not now: too much is held of this member
+ * @INC_OPEN_HELD: not now: too much of this member's data is held
  */
 enum inc_open_verdict {
 	INC_OPEN_OK,
@@ -28,11 +28,11 @@ enum inc_open_verdict {
 };
 
 /**
- * enum inc_again_verdict - what is known of a message that a UC member repeats
+ * enum inc_again_verdict - state of a message that a UC member retransmits
  * @INC_AGAIN_UNKNOWN: nothing
  * @INC_AGAIN_OPEN: it has begun and not ended
- * @INC_AGAIN_QUEUED: it has ended, and its result or status is queued once more
- * @INC_AGAIN_OLD: the member has begun a later message of that slot
+ * @INC_AGAIN_QUEUED: it has ended; its result or status is queued again
+ * @INC_AGAIN_OLD: the member has begun a later message in that slot
  */
 enum inc_again_verdict {
 	INC_AGAIN_UNKNOWN,

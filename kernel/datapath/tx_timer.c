@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A QP's retransmission timer: what was not acknowledged is sent again, until its
+ * A QP's retransmission timer: retransmit unacknowledged packets until the
  * member is dead.
  */
 #include <linux/jiffies.h>
@@ -12,9 +12,10 @@
 #include "object/qp.h"
 
 /*
- * A member that sends requests lives, whatever it does not answer; but one that
- * answers by RNR NAKs alone is given the dead time for that. A member of which
- * nothing was ever heard may not be up yet. A parent was, before its leaf knew it.
+ * A member that sends requests is alive, whatever it leaves unacknowledged. But
+ * one that answers with RNR NAKs alone gets only the dead time for that. A
+ * member that was never heard from may not be up yet. A parent was up before
+ * its leaf knew it.
  */
 static void look_for_life(struct inc_qp *qp, u64 now)
 {
@@ -25,7 +26,7 @@ static void look_for_life(struct inc_qp *qp, u64 now)
 						READ_ONCE(qp->spoke_at)));
 }
 
-/* @rnr: takes whether the member was waited for because it asked for that. */
+/* @rnr: set if the switch was waiting because of the member's RNR NAK */
 static enum inc_requester_timer timed_out(struct inc_qp *qp, bool reprieve,
 					  bool *rnr)
 {
@@ -51,7 +52,7 @@ out:
 }
 
 /**
- * inc_tx_timer() - a QP's retransmission timer ran
+ * inc_tx_timer() - handle expiry of a QP's retransmission timer
  * @t: inc_qp.rto
  *
  * Context: softirq.

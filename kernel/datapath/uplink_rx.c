@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leaf's link to its parent, the way down: the parent's results come into the
- * slot's result buffer, and from there they go to the members as a root's do.
+ * A leaf's link to its parent, downwards: the parent's results arrive in the
+ * slot's result buffer. From there they go to the members as a root's do.
  */
 #include <linux/spinlock.h>
 
@@ -14,7 +14,7 @@
 #include "object/qp.h"
 #include "object/tree.h"
 
-/* The parent speaks of a message: its slot, and how much of it is there now. */
+/* An answer of the parent: its message, and how much of it is complete. */
 struct answer {
 	struct inc_msg	msg;
 	u16		from, to;
@@ -33,7 +33,7 @@ static bool take_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 		    pkt->imm >> INC_IMM_STATUS_SHIFT : INC_STATUS_OK;
 	if (pkt->flags & INC_PKT_IMM &&
 	    (pkt->imm ^ s->msg.msg_id) & INC_IMM_MSG_ID_MASK)
-		/* A status may speak of what was not asked for. */
+		/* A status may be about another message. */
 		return a->status;
 	a->from = s->ready;
 	if (pkt->payload_len)
@@ -75,15 +75,15 @@ static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
 }
 
 /**
- * inc_uplink_result() - the parent has sent a write
+ * inc_uplink_result() - process a write from the parent
  * @qp: QP to the parent
  * @pkt: packet, checked by inc_responder_check()
  * @payload: its payload
  *
- * What members get of it is sent by inc_fanout_kick().
+ * inc_fanout_kick() sends it on to the members.
  *
  * Context: BH off, RCU read side, qp->rx_lock held.
- * Return: false if it makes no sense: the QP has to go to error.
+ * Return: false if it is invalid: the QP has to enter the error state.
  */
 bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
 		       const void *payload)
@@ -97,7 +97,7 @@ bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
 	}
 	if (pkt->payload_len || pkt->flags & INC_PKT_IMM)
 		return take_slot(tree, pkt, payload);
-	/* Somebody waits, perhaps for one of our members. */
+	/* A member somewhere waits, perhaps for one of our members. */
 	inc_liveness_probe_members(tree);
 	return true;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leaf's link to its parent, the way up.
+ * A leaf's link to its parent, upwards.
  *
- * Requests go as hosts send them, packet by packet as chunks are gathered. The
- * packets of a message follow each other on a QP, so messages go one after the
- * other, in the order in which their first chunks were gathered. Their bytes lie
- * in the slot (inc_slot.up) until the slot's next message is gathered there, and
- * by then the parent has answered this one.
+ * Requests are sent as hosts send them, packet by packet as chunks are
+ * gathered. The packets of a message follow each other on a QP, so messages are
+ * sent one after the other, in the order in which their first chunks were
+ * gathered. Their bytes stay in the slot (inc_slot.up) until the slot's next
+ * message is gathered there, and by then the parent has answered this one.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -18,7 +18,7 @@
 #include "object/tree.h"
 
 /**
- * inc_uplink_memory() - what inc_uplink_alloc() takes
+ * inc_uplink_memory() - compute the memory that inc_uplink_alloc() takes
  * @tree: tree
  *
  * Return: bytes.
@@ -31,11 +31,11 @@ u64 inc_uplink_memory(const struct inc_tree *tree)
 }
 
 /**
- * inc_uplink_alloc() - make what a QP to the parent needs
+ * inc_uplink_alloc() - allocate the uplink state of a QP to the parent
  * @tree: tree of the leaf
  *
  * Context: process.
- * Return: it, or NULL.
+ * Return: the uplink, or NULL.
  */
 struct inc_uplink *inc_uplink_alloc(const struct inc_tree *tree)
 {
@@ -58,7 +58,7 @@ struct inc_uplink *inc_uplink_alloc(const struct inc_tree *tree)
 
 /**
  * inc_uplink_free() - undo inc_uplink_alloc()
- * @up: it, or NULL
+ * @up: uplink, or NULL
  *
  * Context: process.
  */
@@ -77,7 +77,7 @@ static struct inc_uplink_out *head(const struct inc_qp *qp)
 	return &qp->uplink->out[qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)]];
 }
 
-/* The INC header stands in front of the elements, as on the wire. */
+/* The INC header precedes the elements, as on the wire. */
 static struct inc_hdr *hdr_of(const struct inc_qp *qp, u16 slot)
 {
 	return (struct inc_hdr *)(qp->tree->slot[slot].m.up - INC_HDR_LEN);
@@ -97,7 +97,10 @@ static void fill_hdr(const struct inc_qp *qp, u16 slot, u32 msg_id)
 	};
 }
 
-/* A new request of a slot, of the header alone so far. NULL if it is not new. */
+/*
+ * Open a new request of a slot, of the header alone so far. Returns NULL if it
+ * is not new.
+ */
 static struct inc_uplink_out *open_out(struct inc_qp *qp, u16 slot, u32 msg_id)
 {
 	struct inc_uplink_out *out = &qp->uplink->out[slot];
@@ -143,11 +146,11 @@ static void describe(const struct inc_qp *qp, u16 slot,
 }
 
 /**
- * inc_uplink_gathered() - chunks have come from all ranks of a leaf
+ * inc_uplink_gathered() - queue chunks that all ranks of a leaf contributed to
  * @tree: tree
  * @slot: slot
  * @msg: message
- * @gathered: chunks of it that are gathered now, from 1: all ranks have begun
+ * @gathered: chunks gathered now, at least 1: all ranks have begun
  * @wanted: some rank wants elements of the result
  *
  * inc_txq_kick_parent() sends it.
@@ -169,21 +172,21 @@ void inc_uplink_gathered(struct inc_tree *tree, u16 slot,
 		describe(qp, slot, out, msg, wanted);
 	out = &qp->uplink->out[slot];
 	ready = out->wide ? 2 * gathered : gathered;
-	/* Two CPUs may come here in the other order. */
+	/* Two CPUs may get here out of order. */
 	if (out->open && out->msg_id == msg->msg_id && ready > out->ready)
 		out->ready = ready;
 	spin_unlock_bh(&qp->tx_lock);
 }
 
 /**
- * inc_uplink_fail() - a message has failed at a leaf, or the parent says so
+ * inc_uplink_fail() - finish the request of a failed message
  * @tree: tree
  * @slot: slot
  * @msg_id: message
  * @status: enum inc_status
  *
- * The parent is told, if it does not know of the message yet. Else what is left of
- * the request goes there all the same: it has to end before another can begin.
+ * Tell the parent, if it does not know of the message yet. Otherwise send the
+ * rest of the request all the same: it has to end before another can begin.
  *
  * Context: BH off, RCU read side; takes the uplink's tx_lock.
  */
@@ -205,10 +208,10 @@ void inc_uplink_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 }
 
 /**
- * inc_uplink_abort() - a leaf's tree is of no use any more
+ * inc_uplink_abort() - drop the requests of a failed tree
  * @tree: tree
  *
- * The request under way has to end, others need not begin.
+ * The request in flight has to end; the others are dropped.
  *
  * Context: BH off or process, RCU read side; takes the uplink's tx_lock.
  */
@@ -231,10 +234,10 @@ void inc_uplink_abort(struct inc_tree *tree)
 }
 
 /**
- * inc_uplink_under_way() - is a request half sent
+ * inc_uplink_under_way() - check whether a request is partly sent
  * @qp: QP to the parent
  *
- * Then nothing else may be sent.
+ * If so, nothing else may be sent.
  *
  * Context: qp->tx_lock held.
  * Return: true if so.
@@ -247,7 +250,7 @@ bool inc_uplink_under_way(const struct inc_qp *qp)
 }
 
 /**
- * inc_uplink_sendable() - is a packet of a request ready
+ * inc_uplink_sendable() - check whether a packet of a request is ready
  * @qp: QP to the parent
  *
  * Context: qp->tx_lock held.
@@ -270,12 +273,12 @@ static u8 opcode(bool first, bool last)
 }
 
 /**
- * inc_uplink_fill() - the next packet of the requests becomes one in flight
+ * inc_uplink_fill() - turn the next request packet into a work request
  * @qp: QP to the parent; inc_uplink_sendable()
- * @w: takes what it is; its off is from the header before inc_slot.up
+ * @w: filled in; its off counts from the header before inc_slot.up
  *
  * Context: qp->tx_lock held.
- * Return: what follows it.
+ * Return: what follows the packet.
  */
 enum inc_requester_end inc_uplink_fill(struct inc_qp *qp, struct inc_wqe *w)
 {
@@ -310,7 +313,7 @@ enum inc_requester_end inc_uplink_fill(struct inc_qp *qp, struct inc_wqe *w)
 }
 
 /**
- * inc_uplink_dmalen() - length for a packet's RETH
+ * inc_uplink_dmalen() - get the length for a packet's RETH
  * @qp: QP to the parent
  * @w: packet
  *
@@ -323,14 +326,15 @@ u32 inc_uplink_dmalen(const struct inc_qp *qp, const struct inc_wqe *w)
 }
 
 /**
- * inc_uplink_payload() - payload of a request packet
+ * inc_uplink_payload() - get the payload of a request packet
  * @qp: QP to the parent
  * @w: packet
  *
- * It is the slot's own memory, as a result is. If the slot is at its next message,
- * or all ranks have begun that one, the parent has had this one, and only the
- * acknowledgment was lost: what is in the repetition does not matter. Nor does
- * what follows a short chunk in a packet that has to be full.
+ * It is the slot's own memory, as for a result. If the slot is at its next
+ * message, or all ranks have begun that one, the parent has had this one and
+ * only the acknowledgment was lost: the bytes of the retransmission do not
+ * matter. Nor do the bytes that follow a short chunk in a packet that has to be
+ * full.
  *
  * Context: qp->tx_lock held.
  * Return: the payload, or NULL for zeros.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A leaf's link to its parent: what is gathered here goes up as the request of a
- * member.
+ * A leaf's link to its parent: gathered data is sent as a member's request.
  */
 #ifndef _INC_UPLINK_TX_H
 #define _INC_UPLINK_TX_H
@@ -19,13 +18,13 @@ struct inc_tree;
  * struct inc_uplink_out - request of one slot on its way to the parent
  * @msg_id: message, the newest of this slot
  * @dmalen: bytes of the request
- * @len: bytes of its elements, of one plane if they are in two
+ * @len: bytes of its elements, of one plane if there are two
  * @packets: its packets
  * @ready: packets that may be sent
  * @sent: packets that were given to the requester
- * @status: enum inc_status that the message has failed with here
+ * @status: enum inc_status with which the message failed here
  * @wide: elements are in two planes
- * @open: not all packets were given to the requester
+ * @open: some packets were not yet given to the requester
  */
 struct inc_uplink_out {
 	u32		msg_id;
@@ -40,11 +39,11 @@ struct inc_uplink_out {
 };
 
 /**
- * struct inc_uplink - what a QP to the parent has, and those to members have not
+ * struct inc_uplink - state that only a QP to the parent has
  * @tree_id: the parent's tree
  * @rkey: R_Key of its slots
- * @out: requests, by slot; inc_qp.fifo has those that are open, in order, and
- *	the first of them may be under way
+ * @out: requests, by slot; inc_qp.fifo has the open ones, in order, and the
+ *	first of them may be partly sent
  */
 struct inc_uplink {
 	u32			tree_id;
