@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Names of 7.2 for kernels back to 6.12. Nothing else may ask for a version.
+ * Names of 7.2 for kernels back to 6.12. No other file may check the version.
  */
 #ifndef _INC_COMPAT_H
 #define _INC_COMPAT_H
@@ -18,7 +18,7 @@
 #define kzalloc_obj(obj, gfp) kzalloc(sizeof(obj), gfp)
 #endif
 
-/* A DSCP is a TOS without ECN's bits, and was in a field of that name. */
+/* A DSCP is a TOS without ECN bits. The field was called flowi4_tos. */
 #ifndef flowi4_dscp
 #define flowi4_dscp flowi4_tos
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rdma_inc: in-network computing for RoCEv2 (draft-liu-nfsv4-rocev2).
- * Loading and unloading, in order and in reverse order.
+ * rdma_inc: in-network computing for RoCEv2 (draft-liu-nfsv4-rocev2). Module
+ * load, and unload in reverse order.
  */
 #include <linux/module.h>
 #include <linux/workqueue.h>

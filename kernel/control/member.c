@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Members' QPs, and leaves' QPs to their parents: making, connecting, ending.
+ * Members' QPs, and leaves' QPs to their parents: creation, connection,
+ * teardown.
  *
  * Teardown: unpublish, wait for the readers (object/parting.c), shut the timers
- * down, free. Who may hold a QP is said in object/qp.c.
+ * down, free. object/qp.c lists who may hold a QP.
  */
 #include <linux/random.h>
 #include <linux/rhashtable.h>
@@ -30,16 +31,16 @@
 #include "report/debugfs.h"
 #include "report/notify.h"
 
-/* In a range that is half used, 64 draws in vain are a matter of 2^-64. */
+/* In a range half in use, 64 draws all fail with a chance of 2^-64. */
 #define MAX_DRAWS	64
 
-/* Buckets for each QP in the table of QPNs, while it grows. */
+/* Buckets for each QP in the hash table of QPNs, while it grows. */
 #define QPN_BUCKETS	4
-/* What a dst_cache has for each CPU, as near as can be told from outside. */
+/* Size of a dst_cache on each CPU, as near as can be told from outside. */
 #define DST_CACHE_PCPU	48
 
 /**
- * inc_member_memory() - bytes that a member takes
+ * inc_member_memory() - compute the memory that a member takes
  * @sw: switch
  * @slots: slots of its tree
  *
@@ -85,16 +86,16 @@ static struct inc_qp *qp_alloc(struct inc_tree *tree)
 	return qp;
 }
 
-/* Also by a leaf's QP that has no parent yet, which inc_qp_lookup() passes by. */
+/* True also for a leaf's QP without a parent, which inc_qp_lookup() skips. */
 static bool taken(struct inc_switch *sw, u32 qpn)
 {
 	return rhashtable_lookup_fast(&sw->qps, &qpn, inc_qpn_params);
 }
 
 /*
- * Numbers that nobody can guess: whoever wants to take part in a member's name has
- * to, and old packets find nobody. At most half of the range is used, so a few
- * draws are enough.
+ * Draw a number that cannot be guessed: a forger of a member's packets has to
+ * know it, and old packets find no QP. At most half of the range is in use, so
+ * a few draws are enough.
  */
 static int draw_qpn(struct inc_switch *sw, struct inc_qp *qp)
 {
@@ -108,7 +109,10 @@ static int draw_qpn(struct inc_switch *sw, struct inc_qp *qp)
 	return -EBUSY;
 }
 
-/* The number asked for, or one at random; free until inc_switch.lock is released. */
+/*
+ * Use the requested number, or a random one. It stays free until
+ * inc_switch.lock is released.
+ */
 static int choose_qpn(struct inc_switch *sw, struct inc_qp *qp,
 		      struct netlink_ext_ack *extack)
 {
@@ -127,7 +131,7 @@ static int choose_qpn(struct inc_switch *sw, struct inc_qp *qp,
 	return err;
 }
 
-/* May a member have the transport that it wants? */
+/* May a member have the requested transport? */
 static int check_transport(const struct inc_tree *tree,
 			   const struct inc_member_cfg *cfg,
 			   struct netlink_ext_ack *extack)
@@ -186,7 +190,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 /**
  * inc_member_new() - add a member to a tree
  * @tree: tree
- * @cfg: what the administrator said, checked for form; a rank of the tree
+ * @cfg: settings, checked for form; a rank of the tree
  * @extack: says why not
  *
  * Context: process, inc_switch.lock held.
@@ -263,13 +267,13 @@ err_charge:
 }
 
 /**
- * inc_member_new_parent() - make a leaf's QP to its parent
- * @tree: tree that nobody knows of yet
+ * inc_member_new_parent() - create a leaf's QP to its parent
+ * @tree: tree that is not published yet
  * @extack: says why not
  *
  * Context: process, inc_switch.lock held.
- * Return: the QP, to be connected by inc_member_connect(), or ERR_PTR: -ENOBUFS over
- * the memory limit, -EBUSY no QPN is left, -ENOMEM.
+ * Return: the QP, to be connected by inc_member_connect(), or ERR_PTR: -ENOBUFS
+ * over the memory limit, -EBUSY no QPN left, -ENOMEM.
  */
 struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 				     struct netlink_ext_ack *extack)
@@ -316,15 +320,15 @@ err_charge:
 }
 
 /**
- * inc_member_connect() - tell a leaf's QP who its parent is
- * @qp: what inc_member_new_parent() made
- * @cfg: what the administrator said, checked for form; the parent is the peer
+ * inc_member_connect() - connect a leaf's QP to its parent
+ * @qp: QP made by inc_member_new_parent()
+ * @cfg: settings, checked for form; the parent is the peer
  * @extack: says why not
  *
- * Requests that have waited for that go there now.
+ * Requests that have waited for the connection are sent now.
  *
  * Context: process, inc_switch.lock held.
- * Return: 0; -EISCONN: it is connected, or was; -ENETUNREACH: no route.
+ * Return: 0; -EISCONN: it is or was connected; -ENETUNREACH: no route.
  */
 int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		       struct netlink_ext_ack *extack)
@@ -349,14 +353,17 @@ int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		return err;
 	}
 	spin_lock_bh(&qp->tx_lock);
-	/* Who finds it sees all of the above: pairs with inc_qp_lookup(). */
+	/*
+	 * A reader that finds the QP sees all of the above: pairs with
+	 * inc_qp_lookup().
+	 */
 	smp_store_release(&qp->state, INC_MEMBER_STATE_RTS);
 	spin_unlock_bh(&qp->tx_lock);
 	inc_txq_kick(qp);
 	return 0;
 }
 
-/* Nobody finds it any more, and who did has ended. */
+/* The QP is unpublished, and its readers are done. */
 static void end_qp(struct inc_parting *p)
 {
 	struct inc_qp *qp = container_of(p, struct inc_qp, parting);
@@ -366,7 +373,7 @@ static void end_qp(struct inc_parting *p)
 	timer_shutdown_sync(&qp->rto);
 	timer_shutdown_sync(&qp->ack_timer);
 	timer_shutdown_sync(&qp->ask_timer);
-	/* A packet that was held back may still come in. */
+	/* A packet that was held back may still be delivered. */
 	inc_fault_free(qp);
 	cancel_work_sync(&qp->more);
 	inc_ooo_forget(qp);
@@ -382,7 +389,7 @@ static void end_qp(struct inc_parting *p)
 }
 
 /**
- * inc_member_unpublish() - let nobody find a QP any more
+ * inc_member_unpublish() - hide a QP from new readers
  * @qp: QP
  *
  * Context: process, inc_switch.lock held.
@@ -413,10 +420,10 @@ void inc_member_unpublish(struct inc_qp *qp)
 }
 
 /**
- * inc_member_del() - remove one member from a tree that goes on
+ * inc_member_del() - remove one member from a tree that stays
  * @qp: its QP
  *
- * Once a message began, ranks are not exchangeable: the others get
+ * Once a message has begun, ranks cannot be replaced: the others get
  * INC_STATUS_MEMBER_LEFT.
  *
  * Context: process, inc_switch.lock held.

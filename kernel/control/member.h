@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Making and ending QPs. Process context, inc_switch.lock held.
+ * Creation and teardown of QPs. Process context, inc_switch.lock held.
  */
 #ifndef _INC_MEMBER_H
 #define _INC_MEMBER_H
@@ -21,9 +21,9 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 				     struct netlink_ext_ack *extack);
 int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		       struct netlink_ext_ack *extack);
-/* Nobody finds it any more; freed by itself, a grace period later. */
+/* Hides a QP, which is freed by itself a grace period later. */
 void inc_member_unpublish(struct inc_qp *qp);
-/* One member leaves: the above, and the tree fails if it was used. */
+/* Removes one member as above; the tree fails if it was used. */
 void inc_member_del(struct inc_qp *qp);
 
 #endif /* _INC_MEMBER_H */

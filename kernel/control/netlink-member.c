@@ -36,8 +36,8 @@ static const char *addr_fault(const struct in6_addr *addr, bool v4)
 }
 
 /*
- * An address is that of a GID: 4 bytes, or 16, where a mapped IPv4 address
- * stands for IPv4.
+ * An address has the format of a GID: 4 bytes, or 16, where a mapped IPv4
+ * address stands for IPv4.
  */
 static int parse_addr(const struct genl_info *info, int attr,
 		      struct in6_addr *addr, u8 *family)
@@ -109,7 +109,7 @@ static int parse_addrs(const struct genl_info *info, struct inc_member_cfg *cfg)
 	return 0;
 }
 
-/* The other end of a QP. */
+/* Parse the other end of a QP. */
 static int parse_peer(const struct genl_info *info, struct inc_member_cfg *cfg)
 {
 	struct nlattr **attrs = info->attrs;
@@ -202,7 +202,7 @@ static struct inc_qp *find_member(struct inc_switch *sw,
 	return qp;
 }
 
-/* inc_member_new() has said why; name the attribute, too. */
+/* inc_member_new() has set the message; name the attribute, too. */
 static void blame(const struct genl_info *info, int err)
 {
 	struct nlattr **attrs = info->attrs;
@@ -231,7 +231,7 @@ static struct inc_qp *new_locked(struct inc_switch *sw,
 	if (IS_ERR(tree))
 		return ERR_CAST(tree);
 	qp = inc_member_new(tree, cfg, info->extack);
-	/* Can't fail: the message is large enough for any member. */
+	/* Cannot fail: the message is large enough for any member. */
 	if (IS_ERR(qp))
 		blame(info, PTR_ERR(qp));
 	else
@@ -245,12 +245,11 @@ static struct inc_qp *new_locked(struct inc_switch *sw,
  * @info: parsed
  *
  * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
- * -ENOENT: no such tree; -EEXIST: the rank is taken; -EADDRINUSE: the QPN is;
- * -ENOBUFS: over the memory
- * limit; -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no route
- * to the host; -EPIPE: the tree has failed; -EMSGSIZE: its messages are too long
- * for UC; -EOPNOTSUPP: UC for a switch; -EAGAIN: there is no room for the reply;
- * -ENOMEM.
+ * -ENOENT: no such tree; -EEXIST: the rank is taken; -EADDRINUSE: the QPN is
+ * taken; -ENOBUFS: over the memory limit; -EADDRNOTAVAIL: the local address is
+ * not ours; -ENETUNREACH: no route to the host; -EPIPE: the tree has failed;
+ * -EMSGSIZE: its messages are too long for UC; -EOPNOTSUPP: UC for a switch;
+ * -EAGAIN: no room for the reply; -ENOMEM.
  */
 int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -274,7 +273,9 @@ int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!err) {
 		err = genlmsg_reply(msg, info);
 		msg = NULL;
-		/* There was no room for it: nobody would know QPN and R_Key. */
+		/*
+		 * Without room for the reply, QPN and R_Key would be unknown.
+		 */
 		if (err)
 			inc_member_del(qp);
 	}
@@ -398,7 +399,7 @@ static struct inc_qp *find_parent(struct inc_switch *sw,
  * @info: parsed
  *
  * Return: 0 after the reply; -EINVAL: the tree is not named; -ENOENT: no such
- * tree, or no leaf; -ENOMEM.
+ * tree, or not a leaf; -ENOMEM.
  */
 int inc_nl_parent_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -427,9 +428,10 @@ static int connect_locked(struct inc_switch *sw,
  * @skb: request
  * @info: parsed
  *
- * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong; -ENOENT:
- * no such tree, or no leaf; -EISCONN: it has its parent; -EADDRNOTAVAIL: the local
- * address is not ours; -ENETUNREACH: no route to the parent; -ENOMEM.
+ * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
+ * -ENOENT: no such tree, or not a leaf; -EISCONN: it has its parent;
+ * -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no route to the
+ * parent; -ENOMEM.
  */
 int inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info)
 {

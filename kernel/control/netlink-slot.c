@@ -14,10 +14,12 @@
 #include "object/tree.h"
 #include "report/notify.h"
 
-/* Anybody may ask; in all slots looked at without a break there are so many. */
+/*
+ * Any user may dump slots: limit on the ranks read under one hold of the lock.
+ */
 #define RANKS_PER_TURN		4096
 
-/* Room for a slot's message when all of so many ranks are missing. */
+/* Size of a slot's message when all ranks are missing. */
 #define SLOT_MSG_SIZE(ranks)	(256 + (ranks) * 2 * nla_total_size(sizeof(u16)))
 
 static int put_missing(struct sk_buff *skb, const struct inc_slot_snapshot *v)
@@ -57,7 +59,7 @@ static int fill_slot(struct sk_buff *skb, const struct genl_info *info,
 	    nla_put_u32(skb, INC_A_SLOT_MSG_ID, v->msg.msg_id))
 		goto err_cancel;
 
-	/* An idle slot knows no more than what it waits for. */
+	/* An idle slot knows only which message it expects. */
 	if (v->state != INC_SLOT_STATE_IDLE &&
 	    (nla_put_u8(skb, INC_A_SLOT_COLLECTIVE, v->msg.collective) ||
 	     nla_put_u8(skb, INC_A_SLOT_DTYPE, v->msg.dtype) ||
@@ -147,7 +149,7 @@ int inc_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * inc_nl_slot_get_dump_start() - before a dump of slots
+ * inc_nl_slot_get_dump_start() - prepare a dump of slots
  * @cb: dump
  *
  * Return: 0 or -ENOMEM.
@@ -162,7 +164,7 @@ int inc_nl_slot_get_dump_start(struct netlink_callback *cb)
 }
 
 /**
- * inc_nl_slot_get_dump_done() - after a dump of slots, or when it is given up
+ * inc_nl_slot_get_dump_done() - clean up after a dump of slots
  * @cb: dump
  *
  * Return: 0.

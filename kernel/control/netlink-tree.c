@@ -19,12 +19,12 @@
 #include "object/tree.h"
 #include "report/notify.h"
 
-/* Slots have to begin on a cache line of the members' view, too. */
+/* Slots have to begin on a cache line in the members' addresses, too. */
 #define MSG_SIZE_ALIGN	64
-/* So that a tree fits into a message of a dump. */
+/* Limit, so that a tree fits into a message of a dump. */
 #define MAX_BELOW	256U
 
-/* Room for a message about a tree of so many members. */
+/* Size of a message about a tree with @ranks members. */
 static size_t tree_size(u16 ranks)
 {
 	return GENLMSG_DEFAULT_SIZE + ranks * nla_total_size(sizeof(u16));
@@ -35,7 +35,7 @@ static bool pmtu_valid(u16 pmtu)
 	return pmtu >= 256 && pmtu <= 4096 && is_power_of_2(pmtu);
 }
 
-/* A mask has to name something, and nothing that is not offered. */
+/* A mask must not be empty, nor name anything that is not offered. */
 static int parse_mask(const struct genl_info *info, int attr, u32 offered,
 		      u32 *mask)
 {
@@ -117,7 +117,10 @@ static int parse_geometry(const struct genl_info *info,
 	return 0;
 }
 
-/* Who says that he obeys ECN's marks is marked where others would be dropped. */
+/*
+ * A sender that declares ECN gets marks where others get drops. This one does
+ * not obey them, so ECN's bits have to be 0.
+ */
 static int parse_traffic_class(const struct genl_info *info,
 			       struct inc_tree_cfg *cfg)
 {
@@ -134,7 +137,7 @@ static int parse_traffic_class(const struct genl_info *info,
 	return -EINVAL;
 }
 
-/* As many entries of below as there are members, or none. */
+/* Parse below: one entry per member, or none at all. */
 static int parse_below(const struct genl_info *info, struct inc_tree_cfg *cfg)
 {
 	struct nlattr *nla;
@@ -169,7 +172,7 @@ static int parse_below(const struct genl_info *info, struct inc_tree_cfg *cfg)
 	return -EINVAL;
 }
 
-/* Where the switch is among others. */
+/* Parse the place of the switch among others. */
 static int parse_levels(const struct genl_info *info, struct inc_tree_cfg *cfg)
 {
 	struct nlattr **attrs = info->attrs;
@@ -209,7 +212,7 @@ static int parse_levels(const struct genl_info *info, struct inc_tree_cfg *cfg)
 	return 0;
 }
 
-/* What may change while a tree works. */
+/* Parse settings that may change while a tree works. */
 static int parse_tunables(const struct genl_info *info,
 			  struct inc_tree_cfg *cfg)
 {
@@ -257,7 +260,7 @@ static struct inc_tree *new_locked(struct inc_switch *sw,
 		return ERR_PTR(-EEXIST);
 	}
 	tree = inc_tree_new(sw, cfg, info->extack);
-	/* Can't fail: the message is large enough for any tree. */
+	/* Cannot fail: the message is large enough for any tree. */
 	if (!IS_ERR(tree))
 		WARN_ON_ONCE(inc_nl_fill_tree(msg, info, 0, tree, true));
 	return tree;
@@ -268,10 +271,10 @@ static struct inc_tree *new_locked(struct inc_switch *sw,
  * @skb: request
  * @info: parsed
  *
- * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
- * -EPERM: a user namespace may not have trees; -EOPNOTSUPP: something is not
- * offered; -EEXIST: the ID is taken; -EDQUOT: over a quota; -ENOBUFS: over the
- * memory limit; -EAGAIN: there is no room for the reply; -ENOMEM.
+ * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong; -EPERM:
+ * a user namespace may not have trees; -EOPNOTSUPP: something is not offered;
+ * -EEXIST: the ID is taken; -EDQUOT: over a quota; -ENOBUFS: over the memory
+ * limit; -EAGAIN: no room for the reply; -ENOMEM.
  */
 int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -304,7 +307,7 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (!err) {
 		err = genlmsg_reply(msg, info);
 		msg = NULL;
-		/* There was no room for it: nobody would know the ID. */
+		/* Without room for the reply, nobody would learn the ID. */
 		if (err)
 			inc_tree_leave(tree, 0);
 	}
@@ -343,7 +346,8 @@ static int set_locked(struct inc_switch *sw, const struct genl_info *info)
  * @skb: request
  * @info: parsed
  *
- * Return: 0; -EINVAL: nothing to change, or wrong; -ENOENT: no such tree.
+ * Return: 0; -EINVAL: nothing to change, or a wrong value; -ENOENT: no such
+ * tree.
  */
 int inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
@@ -369,8 +373,8 @@ int inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
  * @skb: request
  * @info: parsed
  *
- * Nobody can find the tree any more then, and its ID is free. INC_CMD_TREE_DEL_NTF
- * follows when its members know and its memory is given back.
+ * The tree is unpublished then, and its ID is free. INC_CMD_TREE_DEL_NTF
+ * follows when its members know and its memory is released.
  *
  * Return: 0; -EINVAL: the ID is missing; -ENOENT: no such tree.
  */
@@ -388,7 +392,7 @@ int inc_nl_tree_del_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * inc_nl_end_owned() - a netlink socket is gone, and its trees go
+ * inc_nl_end_owned() - delete the trees of a netlink socket that is gone
  * @sw: switch
  * @portid: the socket's port ID, not 0
  *

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family "inc": the switch itself, events, and what the
- * commands on trees, members and slots have in common. The policy comes from
- * Documentation/netlink/specs/inc.yaml; only what it cannot say is checked by
- * hand.
+ * Generic netlink family "inc": the switch itself, events, and the common parts
+ * of the commands on trees, members and slots. The policy comes from
+ * Documentation/netlink/specs/inc.yaml; only what it cannot express is checked
+ * by hand.
  *
- * All commands but the reading of slots work under inc_switch.lock, so that
- * objects found there stay until it is dropped. None waits for a member or for a
- * grace period: while a module with a family comes or goes, whoever waits here
- * would stop generic netlink for the whole host.
+ * All commands except reads of slots run under inc_switch.lock, so that objects
+ * found there stay until it is dropped. None waits for a member or a grace
+ * period: registering or unregistering any family would wait for it, and so
+ * stop generic netlink for the whole host.
  */
 #include <linux/capability.h>
 #include <linux/netlink.h>
@@ -29,13 +29,13 @@
 MODULE_ALIAS_GENL_FAMILY(INC_FAMILY_NAME);
 
 /**
- * inc_nl_find_tree() - tree that an attribute names
+ * inc_nl_find_tree() - find the tree that an attribute names
  * @sw: switch; its lock is held
  * @info: request
  * @attr: the attribute
  *
- * Return: the tree, or an ERR_PTR with the extended ACK filled in:
- * -EINVAL: the attribute is missing, -ENOENT: there is no such tree.
+ * Return: the tree, or an ERR_PTR with the extended ACK filled in: -EINVAL: the
+ * attribute is missing, -ENOENT: no such tree.
  */
 struct inc_tree *inc_nl_find_tree(struct inc_switch *sw,
 				  const struct genl_info *info, int attr)
@@ -74,14 +74,14 @@ static int dump_filter(struct netlink_callback *cb, struct inc_switch *sw,
 }
 
 /**
- * inc_nl_dump_trees() - dump something of every tree, or of one
+ * inc_nl_dump_trees() - dump objects of every tree, or of one
  * @skb: message
  * @cb: dump
- * @fn: dumps one tree; -EAGAIN if it has taken long, to go on when others have had
- *	the lock
+ * @fn: dumps one tree; -EAGAIN if it has taken long, to continue after others
+ *	have had the lock
  *
  * Context: process; may sleep; takes inc_switch.lock.
- * Return: bytes in @skb, 0 at the end; -ENOENT: the tree asked for does not
+ * Return: bytes in @skb, 0 at the end; -ENOENT: the requested tree does not
  * exist; -EMSGSIZE: not even one object fits.
  */
 int inc_nl_dump_trees(struct sk_buff *skb, struct netlink_callback *cb,
@@ -100,7 +100,7 @@ again:
 	mutex_lock(&sw->lock);
 	err = dump_filter(cb, sw, &only);
 	if (err) {
-		/* Gone since the dump began: that is its end. */
+		/* The tree is gone since the dump began: end the dump. */
 		if (d->begun)
 			err = 0;
 		goto out;
@@ -218,15 +218,16 @@ static void parse_limits(struct nlattr **attrs, u64 *mem_limit,
 		q->tree_memory = nla_get_uint(attrs[INC_A_SWITCH_MAX_TREE_MEMORY]);
 }
 
-/* No limit, 0, is the highest one. */
+/* 0 means no limit, and so is the highest value. */
 static bool raises(u64 old, u64 new)
 {
 	return old && (!new || new > old);
 }
 
 /*
- * Limits keep whoever administers a namespace, which may be any user, from taking
- * the whole host's memory. So only the host's administrator raises them.
+ * Limits keep the administrator of a namespace, which may be any user, from
+ * taking the whole host's memory. So only the host's administrator may raise
+ * them.
  */
 static int may_set(struct sk_buff *skb, const struct genl_info *info,
 		   const struct inc_switch *sw, u64 mem_limit,
@@ -258,10 +259,10 @@ static int may_set(struct sk_buff *skb, const struct genl_info *info,
  * @skb: request
  * @info: parsed
  *
- * A limit below what is used refuses new trees and members, and takes nothing
- * from those that are there.
+ * A limit below the memory in use prevents new trees and members, and takes
+ * nothing from existing ones.
  *
- * Quotas hold for trees made later.
+ * Quotas apply to trees made later.
  *
  * Return: 0; -EINVAL: nothing to change; -EPERM: a limit would be raised.
  */
@@ -292,7 +293,7 @@ int inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-/* A daemon that is killed deletes nothing: its trees go with its socket. */
+/* A killed daemon cannot delete its trees: delete them with its socket. */
 static int socket_event(struct notifier_block *nb, unsigned long event,
 			void *data)
 {
@@ -310,7 +311,7 @@ static struct notifier_block socket_nb = {
 /**
  * inc_nl_init() - register the family
  *
- * Context: process; may sleep. The namespaces' switches exist already.
+ * Context: process; may sleep. The namespaces' switches must exist already.
  * Return: 0 or -errno.
  */
 int __init inc_nl_init(void)
@@ -330,7 +331,7 @@ int __init inc_nl_init(void)
 }
 
 /**
- * inc_nl_exit() - unregister the family; no command runs after that
+ * inc_nl_exit() - unregister the family; no command runs after this
  *
  * Context: process; may sleep.
  */

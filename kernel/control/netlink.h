@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Generic netlink family "inc": what the rest of the module calls, and what
- * the family's own files share.
+ * Generic netlink family "inc": interface to the rest of the module, and among
+ * the family's own files.
  */
 #ifndef _INC_NETLINK_H
 #define _INC_NETLINK_H
@@ -23,11 +23,11 @@ void inc_nl_exit(void);
  */
 
 /**
- * struct inc_nl_dump - where a dump goes on, in netlink_callback.ctx
- * @tree: ID of the tree that comes next; IDs only grow during a dump, so that
- *	no tree comes twice and none that stays is left out
- * @next: rank or slot of it that comes next
- * @begun: something of the dump was sent already
+ * struct inc_nl_dump - position of a dump, in netlink_callback.ctx
+ * @tree: ID of the next tree; IDs only grow during a dump, so that no tree is
+ *	dumped twice and none that stays is left out
+ * @next: next rank or slot of that tree
+ * @begun: part of the dump was sent already
  * @scratch: memory of the dump
  */
 struct inc_nl_dump {
@@ -37,7 +37,7 @@ struct inc_nl_dump {
 	void	*scratch;
 };
 
-/* Dumps @tree from d->next on; 0 when all of it is done, or -EMSGSIZE. */
+/* Dump @tree from d->next on. Returns 0 when it is complete, or -EMSGSIZE. */
 typedef int (*inc_nl_dump_fn)(struct sk_buff *skb, struct netlink_callback *cb,
 			      struct inc_tree *tree, struct inc_nl_dump *d);
 

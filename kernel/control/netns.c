@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of the switch of a network namespace.
+ * Creation and teardown of the switch of a network namespace.
  */
 #include <linux/mutex.h>
 #include <linux/rhashtable.h>
@@ -42,7 +42,7 @@ err_stats:
 	return -ENOMEM;
 }
 
-/* Members are told, but nobody waits for them: their network goes away too. */
+/* Tell the members, but do not wait for them: their network is going, too. */
 static void __net_exit net_pre_exit(struct net *net)
 {
 	struct inc_switch *sw = inc_switch_get(net);
@@ -59,8 +59,8 @@ static void __net_exit net_pre_exit(struct net *net)
 }
 
 /*
- * All namespaces that go away do so in the same grace periods: first each is
- * hurried (above), then all are waited for.
+ * All namespaces that go away share the same grace periods: first hurry each
+ * (above), then wait for all.
  */
 static void __net_exit net_exit_batch(struct list_head *nets)
 {
@@ -87,7 +87,7 @@ static struct pernet_operations net_ops = {
 };
 
 /**
- * inc_netns_init() - make a switch in every namespace, present and future
+ * inc_netns_init() - create a switch in every namespace, present and future
  *
  * Return: 0 or a negative errno.
  */
@@ -98,7 +98,7 @@ int inc_netns_init(void)
 }
 
 /**
- * inc_netns_exit() - end all switches, trees and QPs
+ * inc_netns_exit() - remove all switches, trees and QPs
  */
 void inc_netns_exit(void)
 {

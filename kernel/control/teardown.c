@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of trees and QPs. Who deletes one takes it out of reach and goes on;
- * the rest is done here, by works:
+ * Teardown of trees and QPs. Deleting one only unpublishes it; works do the
+ * rest here:
  *
- *	inc_tree_leave()	nobody finds the tree any more; its members are told
- *	linger()		until they know, or for so long
- *	inc_part()		its QPs are out of reach; so is a member that is
+ *	inc_tree_leave()	unpublishes the tree; its members are told
+ *	linger()		waits until they know, for a limited time
+ *	inc_part()		its QPs are unpublished; so is a member that is
  *				deleted alone
  *	end_qp(), end_tree()	a grace period later (parting.c): timers are
- *				stopped, memory is given back
- *	inc_tree_put()		the last reference: an event says that it is over
+ *				stopped, memory is released
+ *	inc_tree_put()		drops the last reference and sends the event
  *
- * Whatever comes while a grace period runs shares the next one. So a thousand
- * members, trees or namespaces that go at a time take two of them.
+ * Objects added while a grace period runs share the next one. So a thousand
+ * members, trees or namespaces that are deleted at a time need two of them.
  */
 #include <linux/jiffies.h>
 #include <linux/list.h>
@@ -32,9 +32,9 @@
 #include "object/tree.h"
 #include "report/debugfs.h"
 
-/* Members are looked at so many times while they are waited for, or less often. */
+/* Interval between checks of members: the time waited so far over this ... */
 #define LOOKS		8
-/* And once in so many milliseconds at least. */
+/* ... but at most this many milliseconds. */
 #define LOOK_MAX_MS	50
 
 static bool all_idle(struct inc_tree *tree)
@@ -42,7 +42,7 @@ static bool all_idle(struct inc_tree *tree)
 	struct inc_qp *qp = inc_tree_parent(tree);
 	u16 rank;
 
-	/* Without members it is not worth waiting for. */
+	/* Without members the parent is not worth waiting for. */
 	if (qp && tree->nmembers && !inc_txq_idle(qp))
 		return false;
 	for (rank = 0; rank < tree->cfg.ranks; rank++) {
@@ -53,7 +53,7 @@ static bool all_idle(struct inc_tree *tree)
 	return true;
 }
 
-/* Readers and timers of the tree's QPs may go on for a grace period. */
+/* Readers and timers of the tree's QPs may run for a grace period. */
 static void end_tree(struct inc_parting *p)
 {
 	struct inc_tree *tree = container_of(p, struct inc_tree, parting);
@@ -94,7 +94,7 @@ static void linger(struct work_struct *work)
 	struct inc_switch *sw = tree->sw;
 
 	mutex_lock(&sw->lock);
-	/* Hurried while it did the last look. */
+	/* It was hurried during the last check. */
 	if (list_empty(&tree->leaving))
 		goto out;
 	if (!tree->told ||
@@ -107,13 +107,13 @@ out:
 }
 
 /**
- * inc_tree_leave() - a tree ends
- * @tree: tree; nobody finds it any more when this returns, and its ID is free
- * @linger_ms: how long its members have to acknowledge that they were told
+ * inc_tree_leave() - unpublish a tree and start its teardown
+ * @tree: tree; unpublished when this returns, and its ID is free
+ * @linger_ms: how long its members have to acknowledge the final status
  *
- * The memory is given back later, which INC_CMD_TREE_DEL_NTF tells.
+ * The memory is released later, which INC_CMD_TREE_DEL_NTF reports.
  *
- * Context: process, inc_switch.lock held; waits for nobody.
+ * Context: process, inc_switch.lock held; does not wait.
  */
 void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
 {
@@ -132,7 +132,7 @@ void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
 }
 
 /**
- * inc_teardown_hurry() - wait for no member any more
+ * inc_teardown_hurry() - stop waiting for members to acknowledge
  * @sw: switch
  *
  * Context: process, inc_switch.lock held.
@@ -149,7 +149,7 @@ void inc_teardown_hurry(struct inc_switch *sw)
 }
 
 /**
- * inc_teardown_init() - make a switch ready for trees that end
+ * inc_teardown_init() - initialize a switch for teardown of its trees
  * @sw: switch
  *
  * Context: process.
@@ -163,13 +163,14 @@ void inc_teardown_init(struct inc_switch *sw)
 
 /**
  * inc_teardown_wait() - wait until all trees of a switch are gone
- * @sw: switch; all its trees were left, and are hurried
+ * @sw: switch; inc_tree_leave() and inc_teardown_hurry() were called for its
+ *	trees
  *
  * Context: process, no lock held; may sleep.
  */
 void inc_teardown_wait(struct inc_switch *sw)
 {
 	wait_var_event(&sw->live, !atomic_read(&sw->live));
-	/* The last tree may have been freed by it. */
+	/* It may have freed the last tree. */
 	flush_rcu_work(&sw->reap);
 }

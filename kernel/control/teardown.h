@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The end of trees and QPs, which nobody waits for but who takes their
- * namespace or the module away.
+ * Teardown of trees and QPs. Only the removal of a namespace or of the module
+ * waits for it.
  */
 #ifndef _INC_TEARDOWN_H
 #define _INC_TEARDOWN_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A tree that has failed: its messages end, its members and its parent are told.
+ * Failure of a tree: end its messages, tell its members and its parent.
  */
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -65,7 +65,7 @@ static void report_members(struct inc_tree *tree, u8 status, bool farewell)
 }
 
 /**
- * inc_tree_fail_work() - tell everybody that a tree has failed
+ * inc_tree_fail_work() - report a tree's failure to members and parent
  * @work: inc_tree.fail_work; runs once per reason, and only the first one changes
  *	the tree
  *
@@ -87,7 +87,7 @@ void inc_tree_fail_work(struct work_struct *work)
 		rcu_read_unlock();
 	}
 	report_members(tree, status, first);
-	/* A tree that is dismantled here is reported as such. */
+	/* A tree that is deleted here is reported as such. */
 	if (first && (status != INC_STATUS_TREE_GONE ||
 		      inc_tree_find(tree->sw, tree->cfg.id) == tree))
 		inc_nl_notify_tree(tree, INC_CMD_TREE_FAILED_NTF);

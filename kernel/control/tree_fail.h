@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What follows inc_tree_fail().
+ * Work that inc_tree_fail() queues.
  */
 #ifndef _INC_TREE_FAIL_H
 #define _INC_TREE_FAIL_H

@@ -18,7 +18,7 @@
 
 /**
  * inc_tree_free() - undo inc_tree_alloc()
- * @tree: tree that nobody finds, now or ever
+ * @tree: tree that is not published, now or later
  *
  * Context: process.
  */
@@ -35,11 +35,11 @@ void inc_tree_free(struct inc_tree *tree)
 }
 
 /**
- * inc_tree_put() - give up a reference
+ * inc_tree_put() - drop a reference
  * @tree: tree
  *
- * The last one is that of a tree that was left, see teardown.c. So no reader is there
- * any more, and no timer.
+ * The last reference is that of a tree under teardown, see teardown.c. So no
+ * reader or timer is left.
  *
  * Context: process, inc_switch.lock not held; may sleep. Any, if it is not the last.
  */
@@ -58,7 +58,7 @@ void inc_tree_put(struct inc_tree *tree)
 		wake_up_var(&sw->live);
 }
 
-/* Memory for the ranks of members that are switches, and @below copied. */
+/* Allocate the rank ranges of members that are switches, and copy @below. */
 static bool alloc_spans(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 			u16 ranks)
 {
@@ -73,7 +73,7 @@ static bool alloc_spans(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 }
 
 /**
- * inc_tree_alloc() - memory for a tree
+ * inc_tree_alloc() - allocate a tree
  * @cfg: settings, defaults filled in
  * @slot_size: bytes of a slot
  * @own: ranks below this switch, if members are switches
@@ -93,7 +93,7 @@ struct inc_tree *inc_tree_alloc(const struct inc_tree_cfg *cfg,
 				GFP_KERNEL_ACCOUNT);
 	tree->slot = kvcalloc(cfg->slots, sizeof(*tree->slot),
 			      GFP_KERNEL_ACCOUNT);
-	/* Pages of their own: packets refer to them. */
+	/* Whole pages: packets refer to them. */
 	tree->slot_mem = __vmalloc(slot_size * cfg->slots,
 				   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	tree->stats = inc_stats_alloc();
@@ -106,11 +106,11 @@ struct inc_tree *inc_tree_alloc(const struct inc_tree_cfg *cfg,
 }
 
 /**
- * inc_tree_memory() - what inc_tree_alloc() takes, and the tree elsewhere
+ * inc_tree_memory() - compute the memory that a tree takes
  * @sw: switch
  * @cfg: as in inc_tree_alloc()
- * @slot_size: likewise
- * @own: likewise
+ * @slot_size: as in inc_tree_alloc()
+ * @own: as in inc_tree_alloc()
  *
  * Return: bytes.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Aggregation trees: making them, changing their settings. How they fail is in
- * tree_fail.c, how they end in teardown.c.
+ * Aggregation trees: creation, changes of settings. tree_fail.c has their
+ * failure, teardown.c their end.
  */
 #include <linux/jiffies.h>
 #include <linux/timer.h>
@@ -69,7 +69,7 @@ static void init_slots(struct inc_tree *tree, size_t slot_size)
 	tree->mark = cfg->first_msg_id;
 }
 
-/* The ID is taken; the tree is found by it when it is stored there. */
+/* Reserve an ID. The tree is found by it once stored there. */
 static int choose_id(struct inc_switch *sw, struct inc_tree *tree)
 {
 	u32 id = tree->cfg.id;
@@ -102,7 +102,7 @@ static void init_geom(struct inc_slot_geom *geom,
 	geom->all = cfg->all ?: geom->own.n;
 }
 
-/* Now that there is memory for them. */
+/* Fill in the rank ranges, now that there is memory for them. */
 static void init_spans(struct inc_tree *tree)
 {
 	if (!tree->below)
@@ -134,7 +134,7 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 	init_slots(tree, slot_size);
 }
 
-/* From here on it is there, and ends by inc_tree_leave() alone. */
+/* From here on the tree is visible, and only inc_tree_leave() ends it. */
 static void publish(struct inc_tree *tree)
 {
 	struct inc_switch *sw = tree->sw;
@@ -143,7 +143,7 @@ static void publish(struct inc_tree *tree)
 	tree->epoch = ++sw->epoch;
 	sw->ntrees++;
 	atomic_inc(&sw->live);
-	/* Its place was reserved, so this can't fail. */
+	/* Its entry is reserved, so this cannot fail. */
 	xa_store(&sw->trees, tree->cfg.id, tree, GFP_KERNEL);
 	inc_debugfs_tree_add(tree);
 	if (tree->geom.leaf)
@@ -154,12 +154,12 @@ static void publish(struct inc_tree *tree)
 /**
  * inc_tree_new() - make a tree
  * @sw: switch
- * @user_cfg: settings, in range; an ID that is free
+ * @user_cfg: settings, in range; a free ID
  * @extack: says why not
  *
  * Context: process, inc_switch.lock held.
- * Return: the tree, or ERR_PTR: -EDQUOT it exceeds a quota, -ENOBUFS it does not
- * fit into the memory limit, -EBUSY no ID is left, -ENOMEM.
+ * Return: the tree, or ERR_PTR: -EDQUOT over a quota, -ENOBUFS over the memory
+ * limit, -EBUSY no ID left, -ENOMEM.
  */
 struct inc_tree *inc_tree_new(struct inc_switch *sw,
 			      const struct inc_tree_cfg *user_cfg,
@@ -217,9 +217,9 @@ err_charge:
 }
 
 /**
- * inc_tree_set() - change what may change while a tree works
+ * inc_tree_set() - change settings of a working tree
  * @tree: tree
- * @cfg: window, hold, min_rto, dead_time; 0 leaves one as it is
+ * @cfg: window, hold, min_rto, dead_time; 0 leaves one unchanged
  *
  * Context: process, inc_switch.lock held.
  */

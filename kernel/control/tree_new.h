@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Making trees. Process context, inc_switch.lock held. Errors are explained in
- * @extack, where the attribute is not named by the caller.
+ * Creation of trees. Process context, inc_switch.lock held. Errors are
+ * explained in @extack; the caller names the attribute.
  */
 #ifndef _INC_TREE_NEW_H
 #define _INC_TREE_NEW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who made a message fail, for the event group.
+ * The rank that made a message fail, for the event group.
  */
 #ifndef _INC_BLAME_H
 #define _INC_BLAME_H
@@ -9,7 +9,7 @@
 #include <linux/workqueue.h>
 
 /**
- * struct inc_blamed - a message that a request has made fail
+ * struct inc_blamed - a message that a rank's request has made fail
  * @msg_id: message
  * @slot: its slot
  * @wrong: rank of the request
@@ -25,11 +25,11 @@ struct inc_blamed {
 };
 
 /**
- * struct inc_blame - what a tree has to tell of that
- * @taken: bit 0: @next is of somebody who writes it, or of @work
- * @next: what is to be told
- * @told_at: jiffies when something was told last
- * @work: tells it
+ * struct inc_blame - a tree's pending report of failed messages
+ * @taken: bit 0: @next is being written, or belongs to @work
+ * @next: message to report
+ * @told_at: jiffies of the last report
+ * @work: sends the report
  */
 struct inc_blame {
 	unsigned long		taken;

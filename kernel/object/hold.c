@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of packets that wait for other ranks. A message is charged when it begins
- * with what its packets take if all have buffers as large as the first one's, and
- * with the difference when a larger one comes. It is charged until all ranks' are
- * there.
+ * Memory of packets that wait for other ranks. When a message begins, it is
+ * charged with the memory that its packets take if all have buffers as large as
+ * the first one's. A larger packet charges the difference when it arrives. The
+ * charge lasts until all ranks' packets have arrived.
  *
- * There are two limits. "hold" is that of one member. And what all members of a
- * namespace hold is limited, too, as there may be many: each may have a quarter of
- * what is left. So when many take much all get less, and those that come later
- * find as much as those that came first.
+ * There are two limits. "hold" is that of one member. All members of a
+ * namespace together are limited, too, as there may be many: each may hold a
+ * quarter of what is left. So when many hold a lot, all get less, and a late
+ * member gets as much as an early one.
  *
- * A member's oldest message that has not ended is taken whatever the limits say. For
- * the tree's oldest one is the oldest of each member that lacks it; so there is
- * always a message that gets on.
+ * A member's oldest message that has not ended is accepted whatever the limits
+ * say: the tree's oldest message is the oldest of each member that has yet to
+ * send it. So there is always a message that makes progress.
  */
 #include <linux/mm.h>
 #include <linux/percpu_counter.h>
@@ -22,15 +22,15 @@
 #include "object/switch.h"
 #include "object/tree.h"
 
-/* A namespace's limit is this part of its memory limit, or of the memory. */
+/* A namespace may hold 2^-3 of its memory limit, or of the memory if less. */
 #define SHARE_SHIFT	3
-/* A member's limit is this part of what is left of that. */
+/* A member may hold 2^-2 of what is left of that. */
 #define MEMBER_SHIFT	2
-/* Bytes that a CPU may not have told the others. */
+/* Bytes that a CPU may keep to itself before it updates the sum. */
 #define BATCH		SZ_64K
 
 /**
- * inc_hold_init() - nothing is held in a namespace
+ * inc_hold_init() - initialize accounting of held packets in a namespace
  * @sw: its switch
  *
  * Return: 0 or -ENOMEM.
@@ -49,7 +49,7 @@ void inc_hold_exit(struct inc_switch *sw)
 	percpu_counter_destroy(&sw->held);
 }
 
-/* What a member may hold as far as others of its namespace leave it room. */
+/* A member's share of what the others of its namespace leave. */
 static u64 share(struct inc_switch *sw)
 {
 	u64 memory = (u64)totalram_pages() << PAGE_SHIFT;
@@ -68,7 +68,7 @@ static bool waits(const struct inc_qp *qp, u32 msg_id)
 	       out->ready < out->nchunks;
 }
 
-/* Has the member none that waits and is older? */
+/* Does the member have no older message that waits? */
 static bool oldest(struct inc_qp *qp, u32 msg_id)
 {
 	while (qp->oldest != qp->newest && !waits(qp, qp->oldest))
@@ -76,7 +76,7 @@ static bool oldest(struct inc_qp *qp, u32 msg_id)
 	return (s32)(msg_id - qp->oldest) <= 0;
 }
 
-/* What one member may hold. */
+/* Bytes that one member may hold. */
 static u64 limit_of(const struct inc_qp *qp)
 {
 	u64 limit = READ_ONCE(qp->tree->cfg.hold);
@@ -87,18 +87,18 @@ static u64 limit_of(const struct inc_qp *qp)
 }
 
 /**
- * inc_hold_full() - does a member hold too much to begin another message
+ * inc_hold_full() - check whether a member holds too much to begin a message
  * @qp: its QP
  * @msg_id: message
- * @bytes: what it would be charged with
+ * @bytes: charge of the message
  *
- * A switch is sent what it holds of its own members, so it has the limits of all
- * of them. It is not told how little is left of the namespace's: switches may begin
- * messages in different orders, and those that wait for each other would wait for
- * ever.
+ * A member that is a switch sends what it holds of its own members, so it has
+ * twice the sum of their limits. The namespace's limit does not apply to it:
+ * switches may begin messages in different orders, and those that wait for each
+ * other would wait forever.
  *
  * Context: BH; qp->rx_lock and qp->tx_lock held.
- * Return: true if it has to come again.
+ * Return: true if the member has to retransmit it later.
  */
 bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
 {
@@ -107,7 +107,7 @@ bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
 }
 
 /**
- * inc_hold_room() - what else a member may hold
+ * inc_hold_room() - get the bytes that a member may still hold
  * @qp: its QP
  *
  * Context: any.
@@ -121,7 +121,7 @@ u64 inc_hold_room(const struct inc_qp *qp)
 }
 
 /**
- * inc_hold_of_all() - what all members of a namespace hold has changed
+ * inc_hold_of_all() - account bytes held by all members of a namespace
  * @sw: switch
  * @bytes: by how much
  *
@@ -133,7 +133,7 @@ void inc_hold_of_all(struct inc_switch *sw, s64 bytes)
 }
 
 /**
- * inc_hold_began() - a member's message has begun
+ * inc_hold_began() - note that a member's message has begun
  * @qp: its QP
  * @msg_id: message
  *
@@ -148,9 +148,9 @@ void inc_hold_began(struct inc_qp *qp, u32 msg_id)
 }
 
 /**
- * inc_hold_add() - charge a member, or give back
+ * inc_hold_add() - charge or uncharge a member
  * @qp: its QP
- * @bytes: how much
+ * @bytes: bytes to charge; negative to uncharge
  *
  * Context: BH; qp->tx_lock held.
  */
@@ -164,7 +164,7 @@ void inc_hold_add(struct inc_qp *qp, s64 bytes)
 }
 
 /**
- * inc_hold_more() - a packet is larger than the first one of its message
+ * inc_hold_more() - charge for a packet larger than its message's first one
  * @qp: QP of the member
  * @msg_id: message
  * @bytes: by how much
@@ -184,10 +184,10 @@ void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes)
 }
 
 /**
- * inc_hold_drop() - a QP ends
- * @qp: QP that nobody can find
+ * inc_hold_drop() - uncharge a QP that ends
+ * @qp: unpublished QP
  *
- * What its tree's slots still have of it goes with them.
+ * This includes packets that its tree's slots still hold.
  *
  * Context: process.
  */

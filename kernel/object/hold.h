@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of packets that wait for other ranks, and how much of it a member may
- * take.
+ * Memory of packets that wait for other ranks, and the limits on it.
  */
 #ifndef _INC_HOLD_H
 #define _INC_HOLD_H
@@ -13,10 +12,11 @@ struct inc_switch;
 struct inc_qp;
 
 /**
- * inc_hold_oversized() - is a packet in a much larger buffer than it needs
+ * inc_hold_oversized() - check whether a packet's buffer is far too large
  * @skb: packet that may have to wait
  *
- * What the largest ordinary buffer is worth does not matter: it is charged for.
+ * Waste up to the size of the largest ordinary buffer does not matter: it is
+ * charged for.
  *
  * Return: true if a copy of it should wait instead.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What an allocation takes, which is more than what was asked for: budgets are
- * charged that. All memory of trees and members is accounted to the memory
- * cgroup of who makes them, too.
+ * The memory that an allocation really takes, which is more than its size: this
+ * is what budgets are charged with. All memory of trees and members is also
+ * accounted to the memory cgroup of the task that makes them.
  */
 #ifndef _INC_MEM_H
 #define _INC_MEM_H
@@ -12,14 +12,14 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
-/* Kept by the kernel for each area of vmalloc(), beside its pages. */
+/* The kernel's bookkeeping for each area of vmalloc(), besides its pages. */
 #define INC_MEM_VMALLOC		192
 
 /**
- * inc_mem_vmalloc() - what vmalloc() takes
+ * inc_mem_vmalloc() - compute the memory that vmalloc() takes
  * @size: bytes asked for
  *
- * Return: bytes, those of the list of pages and of page tables included.
+ * Return: bytes, including the list of pages and page tables.
  */
 static inline u64 inc_mem_vmalloc(u64 size)
 {
@@ -29,10 +29,10 @@ static inline u64 inc_mem_vmalloc(u64 size)
 }
 
 /**
- * inc_mem_kvmalloc() - what kmalloc() and kvmalloc() take
+ * inc_mem_kvmalloc() - compute the memory that kmalloc() and kvmalloc() take
  * @size: bytes asked for
  *
- * Return: bytes, those included by which the object knows its memory cgroup.
+ * Return: bytes, including the object's reference to its memory cgroup.
  */
 static inline u64 inc_mem_kvmalloc(u64 size)
 {
@@ -44,10 +44,10 @@ static inline u64 inc_mem_kvmalloc(u64 size)
 }
 
 /**
- * inc_mem_percpu() - what alloc_percpu() takes
+ * inc_mem_percpu() - compute the memory that alloc_percpu() takes
  * @size: bytes for each CPU
  *
- * Return: bytes for all of them; the memory cgroup is noted for every four bytes.
+ * Return: bytes for all CPUs; the memory cgroup is noted for every four bytes.
  */
 static inline u64 inc_mem_percpu(size_t size)
 {
@@ -57,7 +57,7 @@ static inline u64 inc_mem_percpu(size_t size)
 }
 
 /**
- * inc_mem_xarray() - what a node of an xarray takes
+ * inc_mem_xarray() - get the memory that a node of an xarray takes
  *
  * Return: bytes.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What nobody finds any more ends when those that found it before are done.
- * Whatever comes while a grace period runs shares the next one.
+ * Unpublished objects are freed when their last readers are done. Objects added
+ * while a grace period runs share the next one.
  */
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -37,10 +37,10 @@ static void reap(struct work_struct *work)
 }
 
 /**
- * inc_part() - have something freed when nobody reads it any more
+ * inc_part() - free an unpublished object after its last readers
  * @sw: switch
- * @p: in what nobody finds any more
- * @end: frees it; in a process, without a lock
+ * @p: in the unpublished object
+ * @end: frees it; called in process context, without a lock
  *
  * Context: process, inc_switch.lock held; does not sleep.
  */
@@ -54,7 +54,7 @@ void inc_part(struct inc_switch *sw, struct inc_parting *p,
 }
 
 /**
- * inc_parting_init() - nothing waits for a grace period
+ * inc_parting_init() - initialize a switch's queue for grace periods
  * @sw: switch
  *
  * Context: process.

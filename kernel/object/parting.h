@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What ends with a grace period.
+ * Freeing objects after a grace period.
  */
 #ifndef _INC_PARTING_H
 #define _INC_PARTING_H
@@ -10,7 +10,7 @@
 struct inc_switch;
 
 /**
- * struct inc_parting - in what is freed after a grace period
+ * struct inc_parting - member of an object that is freed after a grace period
  * @node: in inc_switch.parting, then in inc_switch.parted
  * @end: frees it; process context, may sleep, no lock held
  */

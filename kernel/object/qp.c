@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * QPs: finding, error state.
+ * QPs: lookup, error state.
  *
- * Who may hold a QP: a reader under RCU, who found it by its QPN or in its
- * tree (packets, timers of other members, works), its own timer, and a
+ * A QP may be held by: a reader under RCU, which found it by its QPN or in its
+ * tree (packets, timers of other members, works); its own timer; and a
  * transmitter, which is one of those.
  */
 #include <linux/rhashtable.h>
@@ -12,7 +12,7 @@
 #include "object/switch.h"
 #include "object/tree.h"
 
-/* A QPN is drawn at random: no hash of it is more even. */
+/* A QPN is random: no hash of it is more even. */
 static u32 qpn_hash(const void *data, u32 len, u32 seed)
 {
 	return *(const u32 *)data;
@@ -25,7 +25,7 @@ static int qpn_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 	return qp->qpn != *(const u32 *)arg->key;
 }
 
-/* With functions that the compiler sees, a look-up has no call. */
+/* Constant parameters let the compiler inline the lookup. */
 const struct rhashtable_params inc_qpn_params = {
 	.hashfn			= qpn_hash,
 	.obj_cmpfn		= qpn_cmp,
@@ -41,7 +41,7 @@ const struct rhashtable_params inc_qpn_params = {
  * @qpn: QPN
  *
  * Context: RCU read side, which is how long the QP stays.
- * Return: the QP, or NULL; a leaf's is found when it has its parent.
+ * Return: the QP, or NULL; a leaf's uplink is found once it has its parent.
  */
 struct inc_qp *inc_qp_lookup(struct inc_switch *sw, u32 qpn)
 {
@@ -70,7 +70,7 @@ struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank)
 }
 
 /**
- * inc_qp_tune() - let a QP work with the tree's present settings
+ * inc_qp_tune() - apply the tree's present settings to a QP
  * @qp: QP
  *
  * Context: process; takes qp->tx_lock.
@@ -86,11 +86,11 @@ void inc_qp_tune(struct inc_qp *qp)
 }
 
 /**
- * inc_qp_error() - a QP goes to the error state
+ * inc_qp_error() - move a QP to the error state
  * @qp: QP
  * @error: enum inc_member_error; the first one counts
  *
- * Its tree has failed with that: no collective can complete without a rank.
+ * Its tree fails as well: no collective can complete without a rank.
  *
  * Context: any but hard interrupt, RCU read side or inc_switch.lock held; no
  * other lock.

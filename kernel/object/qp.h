@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A member's QP on the switch: the place where responder, requester and the
- * results that wait for them meet.
+ * A member's QP on the switch: the responder, the requester and the results
+ * that are queued for them.
  */
 #ifndef _INC_QP_H
 #define _INC_QP_H
@@ -28,27 +28,27 @@ struct inc_switch;
 struct inc_tree;
 struct inc_uplink;
 
-/* Packets kept beyond a hole; rxe has at most 128 unacknowledged. */
+/* Packets queued beyond a gap; rxe has at most 128 unacknowledged. */
 #define INC_QP_MAX_KEPT		128
-/* Statuses that belong to no slot and wait to be sent. */
+/* Statuses that belong to no slot and are queued. */
 #define INC_QP_MAX_STRAY	64
 
 /**
- * struct inc_member_cfg - what an administrator says about a member
+ * struct inc_member_cfg - settings of a member
  * @rank: rank
  * @transport: enum inc_transport
  * @family: AF_INET or AF_INET6
  * @has_local: @local was given
  * @has_psn: @psn was given
  * @peer: address of the host; IPv4 as a mapped address
- * @local: address of the switch towards it, likewise
+ * @local: address of the switch towards it, in the same form
  * @peer_qpn: the host's QPN
  * @peer_psn: first PSN that the host sends
  * @psn: first PSN that the switch sends
  * @qpn: the switch's QPN, 0 to have one chosen
  * @pkey: P_Key
- * @peer_tree_id: tree at the parent, of a QP to it
- * @peer_rkey: R_Key of its slots there
+ * @peer_tree_id: for a QP to the parent: the tree there
+ * @peer_rkey: for a QP to the parent: R_Key of its slots
  */
 struct inc_member_cfg {
 	u16		rank;
@@ -73,17 +73,17 @@ struct inc_member_cfg {
  * @rkey: key of that memory
  * @msg_id: message
  * @held: bytes of the request's packets, for inc_qp.held
- * @off: where in the slot's result buffer it begins
- * @len: its bytes
+ * @off: its offset in the slot's result buffer
+ * @len: its length in bytes
  * @nchunks: its packets
  * @ready: packets that may be sent
  * @sent: packets that were given to the requester
- * @whole: it is all of the result buffer, in the same chunks
+ * @whole: it is the whole result buffer, in the same chunks
  * @status: error status to send instead, or 0
- * @open: a request began and its Immediate was not given to the requester
+ * @open: a request has begun and its Immediate is not yet with the requester
  * @queued: the slot is in inc_qp.fifo
  * @begun: @msg_id is a message that the slot knows of this member
- * @again: UC: it was sent, and is to be sent once more
+ * @again: UC: it was sent, and is to be sent again
  */
 struct inc_out {
 	u64	va;
@@ -108,57 +108,60 @@ struct inc_out {
  * @node: in inc_switch.qps
  * @sw: switch
  * @tree: tree; holds a reference
- * @cfg: what the administrator said, defaults filled in
+ * @cfg: settings, defaults filled in
  * @qpn: its number
- * @state: enum inc_member_state; goes to error once, under @tx_lock
+ * @state: enum inc_member_state; enters error once, under @tx_lock
  * @error: enum inc_member_error
- * @report: the error was not told to the event group yet
- * @rx_lock: guards @resp, @kept, @kept_size, @port and the message in progress: @rx_msg_id,
- *	@rx_take, @ack_psn, @ack_put_off, @ack_eager, @ack_waits, @asks, @rx_at,
- *	@waited, @gap. Outermost of the data path: a slot's lock, then any QP's @tx_lock,
- *	may be taken inside, not both at a time
+ * @report: the error is not yet reported to the event group
+ * @rx_lock: guards @resp, @kept, @kept_size, @port and the message in progress:
+ *	@rx_msg_id, @rx_take, @ack_psn, @ack_put_off, @ack_eager, @ack_waits,
+ *	@asks, @rx_at, @waited, @gap. Outermost of the data path: a slot's lock
+ *	or any QP's @tx_lock may be taken inside it, but not both at a time
  * @resp: responder
- * @kept: packets beyond a hole, by PSN
+ * @kept: packets beyond a gap, by PSN
  * @kept_size: memory that they take
- * @port: UDP source port of the member, learnt with its first right R_Key;
- *	0 before that
+ * @port: UDP source port of the member, learned with its first valid R_Key; 0
+ *	before that
  * @rx_msg_id: message in progress
- * @rx_take: its chunks go to the slot; else they are discarded
+ * @rx_take: its chunks go to the slot; otherwise they are discarded
  * @rx_size: memory that its first packet takes
- * @ack_psn: newest request whose acknowledgment is put off
- * @ack_put_off: how many are
- * @ack_eager: of how many lone messages it is not put off
- * @ack_waits: how often it was waited for, one time after the other
- * @ack_timer: sends it
- * @oldest: no message before this one that the member has begun waits for others; may
- *	be behind
- * @newest: after the newest message that it has begun
- * @asks: times that the member was asked for what it owes since it sent some
- * @rx_at: when it last sent a packet, was asked, or was first waited for
+ * @ack_psn: newest request whose acknowledgment is delayed
+ * @ack_put_off: number of delayed acknowledgments
+ * @ack_eager: number of lone messages still to acknowledge at once
+ * @ack_waits: times in a row that the member waited for @ack_timer
+ * @ack_timer: sends a delayed acknowledgment
+ * @oldest: no message before this one that the member has begun waits for
+ *	others; may lag behind
+ * @newest: one after the newest message that it has begun
+ * @asks: times that the member was solicited since it last sent something
+ * @rx_at: jiffies when it last sent a packet, was solicited, or was first
+ *	waited for
  * @waited: others have waited for it since it last sent a packet
- * @ask_timer: asks
- * @gap: UC: messages that have not come
- * @spoke: a request of it came
- * @spoke_at: when the last one did, jiffies
- * @next_msg_id: message ID that should come next, for a person to see
+ * @ask_timer: solicits the member
+ * @gap: UC: messages that have not arrived
+ * @spoke: a request of it has arrived
+ * @spoke_at: jiffies when the last one did
+ * @next_msg_id: message ID expected next, for diagnosis
  * @tx_lock: guards the fields below; innermost
- * @tx_busy: somebody transmits; who finds it set leaves his packets to him
- * @tx_again: he has to look again
- * @more: goes on with it if he has had his turn
+ * @tx_busy: a CPU is transmitting for this QP; others queue and leave it to
+ *	that CPU
+ * @tx_again: that CPU has to check again
+ * @more: continues when that CPU has had its turn
  * @tx_end: what follows the newest request in flight if nothing is queued
  * @uc_psn: UC: PSN of the next packet
  * @req: requester
  * @out: results, by slot
- * @fifo: slots that have something to send, in the order of becoming ready
+ * @fifo: slots that have something to send, in the order in which they became
+ *	ready
  * @fifo_head: first entry, free running
  * @fifo_tail: after the last entry
  * @stray: Immediates of statuses that belong to no slot
- * @nstray: number of those
- * @probe: send a zero-length write, to see whether the member lives
- * @held: bytes of packets of requests that began and are not complete
- * @nopen: how many these are
- * @begun: messages that the member has begun, of all time
- * @wait: how long others have waited for it; of the tree's timer scan
+ * @nstray: number of entries in @stray
+ * @probe: send a zero-length write to see whether the member is alive
+ * @held: bytes of packets of requests that have begun and are not complete
+ * @nopen: number of such requests
+ * @begun: messages that the member has ever begun
+ * @wait: how long others have waited for it; used by the tree's scan timer
  * @dst: cached route
  * @rto: retransmission and RNR timer; runs lazily, re-arms itself
  * @sport: UDP source port
@@ -166,18 +169,18 @@ struct inc_out {
  * @iif: device over which the route to the member goes
  * @stats: counters
  * @memory: bytes charged to the tree
- * @last_rx: jiffies when the last packet came in, or when it was made
- * @fault: with CONFIG_INFINIBAND_INC_FAULT: faults made on purpose, or NULL
- * @uplink: of a QP to the parent, else NULL
+ * @last_rx: jiffies when the last packet arrived, or the QP was made
+ * @fault: with CONFIG_INFINIBAND_INC_FAULT: fault injection, or NULL
+ * @uplink: state of a QP to the parent, else NULL
  * @is_switch: the member is a switch
- * @doubted: it seemed dead, but so did all others
- * @doubted_at: jiffies since then
- * @heard: a packet of it came; before that nobody takes it for dead
+ * @doubted: it seemed dead, but so did all other members
+ * @doubted_at: jiffies when @doubted was set
+ * @heard: a packet of it has arrived; before that it is never declared dead
  * @parted: in inc_tree.parted
  * @parting: waits for the readers
  */
 struct inc_qp {
-	/* What each packet reads comes first in each part. */
+	/* Each part begins with the members that every packet reads. */
 	struct rhash_head		node;
 	u32				qpn;
 	int				iif;
@@ -258,7 +261,7 @@ extern const struct rhashtable_params inc_qpn_params;
 
 struct inc_qp *inc_qp_lookup(struct inc_switch *sw, u32 qpn);
 
-/* What a switch says that a message has failed with there: a status, else 0. */
+/* The status with which a switch says that a message failed there, or 0. */
 static inline u8 inc_qp_failure(const struct inc_qp *qp,
 				const struct inc_pkt *pkt)
 {

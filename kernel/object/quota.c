@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Quotas: several trees share a switch, and none may take what the others need.
- * They are checked when a tree is made, for all its members, so
- * that a job is refused at once and not when its last rank comes.
+ * They are checked when a tree is made, for all its members, so that a job is
+ * refused at once and not when its last rank joins.
  */
 #include <linux/errno.h>
 #include <linux/lockdep.h>
@@ -13,10 +13,10 @@
 #include "object/tree.h"
 
 /**
- * inc_quota_check() - may a tree be made
+ * inc_quota_check() - check a new tree against the quotas
  * @sw: switch
  * @cfg: settings of the tree, defaults filled in
- * @memory: bytes that it takes with all its members
+ * @memory: bytes that the tree takes with all its members
  * @extack: says which quota it would exceed, and by what
  *
  * Context: process, inc_switch.lock held.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What one tree may take of a switch that several share.
+ * Limits on what one tree may take of a shared switch.
  */
 #ifndef _INC_QUOTA_H
 #define _INC_QUOTA_H
@@ -13,9 +13,9 @@ struct netlink_ext_ack;
 
 /**
  * struct inc_quota - limits for new trees; 0 is no limit
- * @trees: how many there may be
- * @ranks: of a tree
- * @slots: of a tree
+ * @trees: number of trees
+ * @ranks: ranks of a tree
+ * @slots: slots of a tree
  * @tree_memory: bytes of a tree with all its members
  */
 struct inc_quota {

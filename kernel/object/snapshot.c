@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Copies of slots and QPs. The locks are those of the data path and are held
- * only for copying; nothing is allocated or printed under them.
+ * Copies of slots and QPs. They take the locks of the data path, and only for
+ * copying: nothing is allocated or printed under them.
  */
 #include <linux/math64.h>
 #include <linux/slab.h>
@@ -13,8 +13,8 @@
 #include "object/wait.h"
 
 /**
- * inc_slot_snapshot_alloc() - memory for a copy of a slot
- * @ranks: most ranks that the tree can have
+ * inc_slot_snapshot_alloc() - allocate a copy of a slot
+ * @ranks: maximum number of ranks of the tree
  *
  * Context: process; may sleep. Freed by kfree().
  * Return: the memory, or NULL.
@@ -29,7 +29,7 @@ struct inc_slot_snapshot *inc_slot_snapshot_alloc(u16 ranks)
 	return v;
 }
 
-/* The first message ID at or after the tree's first one that is this slot's. */
+/* The first message ID at or after the tree's first one that uses this slot. */
 static u32 first_msg_id(const struct inc_tree *tree, u16 index)
 {
 	u32 first = tree->cfg.first_msg_id;
@@ -78,18 +78,18 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 		  v->msg.msg_id != first_msg_id(tree, index);
 	v->age_ms = v->state == INC_SLOT_STATE_IDLE || now <= started ? 0 :
 		    min_t(u64, div_u64(now - started, USEC_PER_MSEC), U32_MAX);
-	/* It is set a moment after the last request came. */
+	/* It is set a moment after the last request arrived. */
 	v->parent_ms = v->waits_parent ?
 		       min(jiffies_to_msecs(jiffies - gathered_at), v->age_ms) : 0;
 }
 
 /**
- * inc_slot_snapshot_wants() - how many packets a slot's message wants of a rank
- * @v: view of the slot, while its tree is there
+ * inc_slot_snapshot_wants() - count the packets that a slot needs of a rank
+ * @v: snapshot of the slot, while its tree exists
  * @rank: rank
  *
  * Context: any.
- * Return: their number; 0 if it has not begun, or has ended.
+ * Return: their number; 0 if the message has not begun, or has ended.
  */
 u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 rank)
 {
@@ -100,7 +100,7 @@ u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 rank)
 /**
  * inc_qp_snapshot_get() - copy the state of a QP
  * @qp: QP; must not go away meanwhile
- * @v: where to
+ * @v: filled in
  *
  * The two halves are copied one after the other, each under its lock.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Copies of what the data path works on, each taken whole under its lock, for
+ * Copies of the data path's state, each taken as a whole under its lock, for
  * netlink and debugfs to show at leisure.
  */
 #ifndef _INC_SNAPSHOT_H
@@ -15,19 +15,19 @@ struct inc_tree;
 
 /**
  * struct inc_slot_snapshot - a slot at one moment
- * @index: which
+ * @index: index of the slot
  * @state: enum inc_slot_state
  * @status: enum inc_status of a failed message
  * @wrong: rank whose request made it fail, or INC_SLOT_NOBODY
- * @unlike: another that it disagrees with, or INC_SLOT_NOBODY
- * @used: it ever worked on a message
+ * @unlike: another rank that it disagrees with, or INC_SLOT_NOBODY
+ * @used: it has ever worked on a message
  * @msg: message that it works on, has done, or expects
  * @begun: ranks whose request began
  * @ready: chunks that are complete
- * @age_ms: time since the first request of the message came
+ * @age_ms: time since the first request of the message arrived
  * @waits_parent: a leaf has all of its members' requests, and the parent is
  *	still to answer
- * @parent_ms: for how long
+ * @parent_ms: how long it has waited for the parent
  * @ranks: ranks of the tree
  * @geom: geometry of the tree
  * @got: for each rank, packets received + 1, or 0 before its request began
@@ -55,23 +55,23 @@ struct inc_slot_snapshot {
  * @state: enum inc_member_state
  * @error: enum inc_member_error
  * @in_msg: a request message has begun and not ended
- * @rnr: waits after an RNR NAK
- * @backoff: time-outs in a row
- * @nstray: error statuses that wait to be sent
+ * @rnr: the switch waits after an RNR NAK
+ * @backoff: timeouts in a row
+ * @nstray: statuses queued that belong to no slot
  * @epsn: expected PSN
- * @kept: packets kept beyond a hole
+ * @kept: packets queued beyond a gap
  * @rx_msg_id: request message in progress, if @in_msg
- * @next_msg_id: message that should come next
+ * @next_msg_id: message expected next
  * @una: oldest PSN not acknowledged
- * @next: PSN to send next; of UC all others are 0
+ * @next: PSN to send next; for UC @una and @max stay at the first PSN
  * @max: first PSN never sent
  * @pending: packets sent and not acknowledged
  * @held: bytes of packets of requests that are not complete
  * @srtt: smoothed round trip, microseconds
  * @rttvar: its mean deviation
- * @window: most packets in flight
+ * @window: maximum number of packets in flight
  * @queued: slots that have results to send
- * @last_rx_ms: for how long nothing has come from the member
+ * @last_rx_ms: time since the last packet from the member
  */
 struct inc_qp_snapshot {
 	u8	state;

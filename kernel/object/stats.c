@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Per-CPU counters: allocation and summing up.
+ * Per-CPU counters: allocation and sums.
  */
 #include <linux/netdevice.h>
 
@@ -18,7 +18,7 @@ struct inc_stats __percpu *inc_stats_alloc(void)
 }
 
 /**
- * inc_stats_sum() - add a set's counters of all CPUs to an array
+ * inc_stats_sum() - add the sum of a counter set over all CPUs to an array
  * @stats: the per-CPU counters
  * @sum: INC_STATS_MAX numbers, added to
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Per-CPU counters. The YNL spec defines which there are and what each counts;
- * a counter's netlink attribute number is its index here.
+ * Per-CPU counters. The YNL spec defines them; a counter's netlink attribute
+ * number is its index here.
  */
 #ifndef _INC_STATS_H
 #define _INC_STATS_H
@@ -18,7 +18,7 @@ static_assert(INC_A_TREE_STATS_MAX < INC_STATS_MAX);
 
 /**
  * struct inc_stats - one CPU's counters of a switch, a tree or a QP
- * @syncp: makes 64-bit reads whole on 32-bit machines
+ * @syncp: makes 64-bit reads consistent on 32-bit machines
  * @cnt: counters, by netlink attribute
  */
 struct inc_stats {
@@ -30,7 +30,7 @@ struct inc_stats {
  * inc_stats_add() - add to a counter of this CPU
  * @stats: the per-CPU counters
  * @idx: INC_A_*_STATS_* attribute
- * @n: what to add
+ * @n: value to add
  *
  * Context: bottom halves disabled.
  */

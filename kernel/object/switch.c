@@ -22,20 +22,20 @@ module_param(user_namespaces, bool, 0644);
 MODULE_PARM_DESC(user_namespaces,
 		 "Network namespaces of user namespaces other than the first may have trees; off by default");
 
-/* Works of the data path; empty before the module's text goes away. */
+/* Works of the data path; drained before the module is unloaded. */
 struct workqueue_struct *inc_wq;
 
-/* Of what a namespace has for this module: its switch. */
+/* Index of the switch in a namespace's generic data. */
 unsigned int inc_netns_id __read_mostly;
 
-/* What all namespaces are charged together. */
+/* Bytes charged to all namespaces together. */
 static atomic64_t charged;
 
 /**
- * inc_switch_get() - the switch of a namespace
+ * inc_switch_get() - get the switch of a namespace
  * @net: the namespace
  *
- * Context: any, while the namespace lives.
+ * Context: any, while the namespace exists.
  * Return: the switch.
  */
 struct inc_switch *inc_switch_get(const struct net *net)
@@ -44,7 +44,7 @@ struct inc_switch *inc_switch_get(const struct net *net)
 }
 
 /**
- * inc_switch_ceiling() - most memory of all namespaces together
+ * inc_switch_ceiling() - get the memory limit of all namespaces together
  *
  * Context: any.
  * Return: bytes.
@@ -57,9 +57,9 @@ u64 inc_switch_ceiling(void)
 }
 
 /**
- * inc_switch_init_ceiling() - what is the most if the administrator says nothing
+ * inc_switch_init_ceiling() - set the default memory limit of all namespaces
  *
- * Context: process, before there is a switch.
+ * Context: process, before any switch exists.
  */
 void inc_switch_init_ceiling(void)
 {
@@ -68,11 +68,11 @@ void inc_switch_init_ceiling(void)
 }
 
 /**
- * inc_switch_may_have_trees() - does the administrator allow a namespace to have any
+ * inc_switch_may_have_trees() - check whether a namespace may have trees
  * @sw: its switch
  *
- * Whoever has a user namespace of his own, and that may be any user, is the
- * administrator of the network namespaces that he makes.
+ * Any user may have a user namespace, and thereby administers the network
+ * namespaces made in it. So the host's administrator has to allow it.
  *
  * Context: any.
  * Return: true if so.
@@ -83,14 +83,14 @@ bool inc_switch_may_have_trees(const struct inc_switch *sw)
 }
 
 /**
- * inc_switch_charge() - take memory from a namespace's budget
+ * inc_switch_charge() - charge memory to a namespace's budget
  * @sw: switch
  * @bytes: how much
  * @extack: says what would be needed
  *
  * Context: process, inc_switch.lock held.
- * Return: 0; -ENOBUFS if it is too much, for this namespace or for all of them,
- * -ENODEV if the namespace goes away.
+ * Return: 0; -ENOBUFS over the limit of this namespace or of all of them,
+ * -ENODEV if the namespace is going away.
  */
 int inc_switch_charge(struct inc_switch *sw, u64 bytes,
 		      struct netlink_ext_ack *extack)
@@ -121,7 +121,7 @@ int inc_switch_charge(struct inc_switch *sw, u64 bytes,
 }
 
 /**
- * inc_switch_uncharge() - give memory back to a namespace's budget
+ * inc_switch_uncharge() - return memory to a namespace's budget
  * @sw: switch
  * @bytes: how much
  *

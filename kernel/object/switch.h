@@ -35,20 +35,20 @@ struct netlink_ext_ack;
  *	@epoch, @leaving, @parting, @parted; outermost of the module's locks
  * @qps: QPs by QPN; written under @lock, read under RCU
  * @trees: trees by ID; written under @lock, read under RCU
- * @mem_limit: most bytes that trees may allocate
+ * @mem_limit: maximum number of bytes that trees may allocate
  * @mem_used: bytes that they have allocated
- * @quota: what a tree may take
+ * @quota: limits of a tree
  * @epoch: number of trees made so far
  * @ntrees: number of trees now
- * @live: trees that are not freed, those included that nobody finds any more
- * @hooks: the netfilter hooks, which know the switch by them
+ * @live: trees that are not freed, including unpublished ones
+ * @hooks: the netfilter hooks, which refer to the switch
  * @hooked: they are registered
- * @dying: the namespace goes away; nothing is added any more
+ * @dying: the namespace is going away; nothing is added any more
  * @held: bytes of packets that wait for other ranks, see hold.c
- * @leaving: trees whose members are being told that they are gone
- * @parting: what is out of reach, and waits for the next grace period
- * @parted: what waits for the one that runs
- * @reap: runs after that, and frees it
+ * @leaving: deleted trees whose members are being told
+ * @parting: unpublished objects that wait for the next grace period
+ * @parted: objects that wait for the running grace period
+ * @reap: runs after that grace period and frees @parted
  * @stats: counters of packets that reached no QP
  * @debugfs: directory, or NULL
  */
@@ -85,7 +85,7 @@ bool inc_switch_may_have_trees(const struct inc_switch *sw);
 
 extern unsigned int inc_netns_id;
 
-/* Works of the data path; empty before the module's text goes away. */
+/* Works of the data path; drained before the module is unloaded. */
 extern struct workqueue_struct *inc_wq;
 
 #endif /* _INC_SWITCH_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Aggregation trees: finding them, having them fail, how far they have got.
+ * Aggregation trees: lookup, failure, progress.
  */
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -23,7 +23,7 @@ struct inc_tree *inc_tree_find(struct inc_switch *sw, u32 id)
 }
 
 /**
- * inc_tree_parent() - a leaf's QP to its parent
+ * inc_tree_parent() - get a leaf's QP to its parent
  * @tree: tree
  *
  * Context: process, inc_switch.lock held.
@@ -36,9 +36,9 @@ struct inc_qp *inc_tree_parent(struct inc_tree *tree)
 }
 
 /**
- * inc_tree_fail() - a tree is of no use any more
+ * inc_tree_fail() - move a tree to the failed state
  * @tree: tree
- * @status: enum inc_status that its members get; the first reason counts
+ * @status: enum inc_status that its members get; the first one counts
  *
  * Context: any but hard interrupt.
  */
@@ -47,17 +47,17 @@ void inc_tree_fail(struct inc_tree *tree, u8 status)
 	/* Pairs with begin_slot(): a message that begins sees it, or is failed. */
 	cmpxchg(&tree->error, 0, status);
 	refcount_inc(&tree->ref);
-	/* It is queued already, and not the last reference: that is the caller's. */
+	/* It is queued already. Not the last reference: the caller has one. */
 	if (!queue_work(inc_wq, &tree->fail_work))
 		refcount_dec(&tree->ref);
 }
 
 /**
- * inc_tree_mark() - how far messages have ended
+ * inc_tree_mark() - get the low mark of ended messages
  * @tree: tree
  *
  * Context: any.
- * Return: message ID before which all have.
+ * Return: message ID before which all messages have ended.
  */
 u32 inc_tree_mark(struct inc_tree *tree)
 {
@@ -66,14 +66,14 @@ u32 inc_tree_mark(struct inc_tree *tree)
 	while (mark - old < tree->cfg.slots &&
 	       (s32)(READ_ONCE(inc_tree_slot(tree, mark)->ended) - mark) >= 0)
 		mark++;
-	/* Who loses knows less than the winner, which is right, too. */
+	/* The loser of a race has an older mark, which is right, too. */
 	if (mark != old)
 		cmpxchg(&tree->mark, old, mark);
 	return mark;
 }
 
 /**
- * inc_tree_stats() - sum a tree's counters up
+ * inc_tree_stats() - sum up a tree's counters
  * @tree: tree
  * @tree_sum: INC_STATS_MAX numbers, by INC_A_TREE_STATS_*; added to
  * @member_sum: INC_STATS_MAX numbers, by INC_A_MEMBER_STATS_*; added to

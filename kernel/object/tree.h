@@ -30,31 +30,32 @@ struct inc_qp;
 #define INC_TREE_MIN_RTO_MS	4
 #define INC_TREE_DEAD_TIME_MS	350
 #define INC_TREE_MAX_WINDOW	128
-/* The windows of all members together; below netdev_max_backlog (1,000). */
+/* Sum of the windows of all members; below netdev_max_backlog (1,000). */
 #define INC_TREE_SUM_WINDOW	768
 
 /**
- * struct inc_tree_cfg - what an administrator can choose; 0 for the default,
- *	unless said otherwise
+ * struct inc_tree_cfg - settings of a tree; 0 for the default, unless noted
  * @id: tree ID, 0 to have one chosen
  * @ranks: number of ranks, at least 1
  * @slots: number of slots, a power of two
- * @msg_size: longest message, bytes, INC header included
+ * @msg_size: maximum message size in bytes, INC header included
  * @pmtu: path MTU, bytes
- * @first_msg_id: first message ID, 0 is what it says
+ * @first_msg_id: first message ID; 0 is no default
  * @collectives: mask
  * @dtypes: mask
  * @ops: mask
  * @order: enum inc_order
- * @window: result packets in flight to a member
- * @hold: bytes of packets held of one member
+ * @window: maximum number of result packets in flight to a member
+ * @hold: maximum number of bytes held of one member
  * @min_rto: milliseconds
  * @dead_time: milliseconds
  * @first: a leaf's first rank
  * @all: ranks of the job, if this switch is a leaf
- * @below: for each member the ranks below it, 0 if it is a host; NULL if all are
- * @owner: port ID of the netlink socket that it ends with, or 0
- * @traffic_class: of packets to members and the parent, ECN's bits 0
+ * @below: number of ranks below each member, 0 if it is a host; NULL if all
+ *	members are hosts
+ * @owner: port ID of the netlink socket that the tree ends with, or 0
+ * @traffic_class: traffic class of packets to members and the parent, ECN bits
+ *	0
  */
 struct inc_tree_cfg {
 	u32	id;
@@ -80,18 +81,18 @@ struct inc_tree_cfg {
 
 /**
  * struct inc_tree_slot - a slot and its lock
- * @lock: guards @m and what delays its chunks; nests in inc_qp.rx_lock; no lock nests in it
+ * @lock: guards @m and @told to @done_at; nests in inc_qp.rx_lock; no lock
+ *	nests in it
  * @m: the slot
  * @ended: newest message that has ended, its results or statuses queued
  * @told: chunks of the message that were passed on
- * @quick: how many of its chunks have followed each other quickly
- * @late: some wait to be passed on
- * @listed: it is in inc_tree.late_slots
- * @late_node: there
- * @done_at: when the last chunk completed, microseconds, or 0; like all since
- *	@told guarded by @lock
- * @gathered_at: jiffies when all requests of a leaf's message had come, for a
- *	person to see
+ * @quick: number of its chunks that followed each other quickly
+ * @late: some chunks wait to be passed on
+ * @listed: the slot is in inc_tree.late_slots
+ * @late_node: entry in inc_tree.late_slots
+ * @done_at: time when the last chunk completed, microseconds, or 0
+ * @gathered_at: jiffies when all requests of a leaf's message had arrived, for
+ *	diagnosis
  */
 struct inc_tree_slot {
 	spinlock_t		lock;	/* see above */
@@ -111,49 +112,51 @@ struct inc_tree_slot {
  * @sw: switch that it belongs to
  * @cfg: settings, defaults filled in; window, hold, min_rto and dead_time may
  *	change at any time (READ_ONCE), the others never do
- * @geom: what the slot machine needs of @cfg
- * @crc_shift: move a CRC over the payload of the first chunk, of a later one
- * @epoch: which tree of the namespace this is
+ * @geom: the part of @cfg that the slot machine needs
+ * @crc_shift: shifts a CRC over the payload of the first chunk, and of a later
+ *	one
+ * @epoch: serial number of the tree in its namespace
  * @state: enum inc_tree_state; written under inc_switch.lock or by @fail_work
  * @error: enum inc_status of a failed tree; set once, before @fail_work runs
- * @used: a message began; set under the inc_qp.rx_lock of whose it was
+ * @used: a message has begun; set under the inc_qp.rx_lock of its member
  * @told: @fail_work has told the members; under inc_switch.lock
- * @mark: all messages before this one have ended; moved by inc_tree_mark()
+ * @mark: all messages before this one have ended; advanced by inc_tree_mark()
  * @nmembers: ranks that have a member; under inc_switch.lock
- * @below: as in &struct inc_tree_cfg, a copy; NULL
+ * @below: copy of the one in &struct inc_tree_cfg, or NULL
  * @spans: memory of @geom.span
  * @at: memory of @geom.at
- * @parent: a leaf's QP to its parent; as @member
- * @probed: jiffies when all members were last asked whether they live
- * @wanted: somebody behind another switch waits
- * @opened: messages that began, of all time; a member that has begun less keeps
+ * @parent: a leaf's QP to its parent; access as for @member
+ * @probed: jiffies when all members were last probed
+ * @wanted: a member behind another switch waits
+ * @opened: messages that have ever begun; a member that has begun fewer keeps
  *	others waiting
  * @answers: messages that a leaf's parent has answered; under that QP's rx_lock
- * @up_wait: how long it has not
- * @scan_next: rank that @scan goes on with
- * @scan_waits: it has found that somebody waits
- * @scan_all: it is to ask everybody
+ * @up_wait: how long the parent has kept members waiting
+ * @scan_next: rank at which @scan continues
+ * @scan_waits: the scan has found a member that keeps others waiting
+ * @scan_all: the scan solicits all members
  * @member: QP by rank; written under inc_switch.lock, read under RCU
  * @slot: slots
  * @slot_mem: memory of the slots; its pages may outlive it, in packets
  * @memory: bytes charged to the namespace, members included; under inc_switch.lock
  * @stats: counters of the tree
- * @gone: sum of the counters of members that are gone; under inc_switch.lock
+ * @gone: sum of the counters of removed members; under inc_switch.lock
  * @scan: looks for members that keep others waiting, while a slot is busy
- * @late_slots: slots with chunks that may have to be passed on by @late
- * @late: does so, see fanout.c
- * @fail_work: tells everybody that the tree failed
- * @blame: whose request made a message fail, for the event group
- * @ref: references: the set of trees, or what is done after it was in there; each
- *	QP, works under way
- * @parted: QPs that nobody finds any more and that are not freed yet
+ * @late_slots: slots with chunks that @late may have to pass on
+ * @late: passes on chunks that have waited long enough, see fanout.c
+ * @fail_work: tells members and parent that the tree has failed
+ * @blame: report of ranks that made messages fail, for the event group
+ * @ref: references: the set of trees, or what follows once the tree has left
+ *	it; each QP; queued works
+ * @parted: QPs that are unpublished and not yet freed
  * @leaving: in inc_switch.leaving
- * @left_at: jiffies when nobody found it any more
- * @until: jiffies until which its members are waited for
- * @linger: waits for them
+ * @left_at: jiffies when the tree was unpublished
+ * @until: jiffies until which to wait for its members
+ * @linger: waits for its members
  * @parting: waits for the readers
  * @debugfs: directory, or NULL
- * @debugfs_fault: with CONFIG_INFINIBAND_INC_FAULT: directory of faults in it, or NULL
+ * @debugfs_fault: with CONFIG_INFINIBAND_INC_FAULT: directory for fault
+ *	injection in @debugfs, or NULL
  */
 struct inc_tree {
 	struct inc_switch		*sw;

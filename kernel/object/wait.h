@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Somebody waits: for what, and since when.
+ * Waiting for a count to grow, and since when.
  */
 #ifndef _INC_WAIT_H
 #define _INC_WAIT_H
@@ -15,12 +15,12 @@ static inline u64 inc_now(void)
 }
 
 /**
- * struct inc_wait - a count that has to grow, as somebody waits for that
- * @seen: what it was when last looked at
- * @waits: somebody waits
+ * struct inc_wait - a count that has to grow, and its last progress
+ * @seen: value when last checked
+ * @waits: a member waits for it
  * @since: jiffies since when it has not grown
- * @probed: jiffies when who has to do something about it was last asked whether he
- *	lives, or @since
+ * @probed: jiffies when the peer that has to make it grow was last probed, or
+ *	@since
  */
 struct inc_wait {
 	u32		seen;
