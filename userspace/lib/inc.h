@@ -9,19 +9,19 @@
  *
  * Conventions
  *
- * - Functions return 0 or a negative errno value unless said otherwise; nothing
- *   is printed, and the process is never ended.
+ * - Functions return 0 or a negative errno value unless said otherwise. The
+ *   library prints nothing and never ends the process.
  * - All ranks of a communicator call the same collectives, in the same order,
  *   with the same count, type and operation.
  * - A communicator and its requests are used by one thread at a time; different
- *   communicators are independent. A communicator has one thread of its own,
- *   which only watches over time limits and the connection to the daemon.
- *   libinc(7) has the rules, and what holds for fork() and signals.
- * - In a child of fork() calls on the parent's communicators return -ESTALE.
- * - Every call ends: after the communicator's time limit at the latest it
+ *   communicators are independent. All communicators of a process share one
+ *   thread, which only watches time limits and the connections to the daemon.
+ *   libinc(7) has the rules, including those for fork() and signals.
+ * - In a child of fork(), calls on the parent's communicators return -ESTALE.
+ * - No call blocks forever: when the communicator's time limit expires, it
  *   returns -ETIMEDOUT. Once a communicator has failed (time limit, dead peer,
- *   switch gone) no more data comes into the caller's buffers, and every later
- *   call returns the same error until it is destroyed.
+ *   switch gone), nothing more is written to the caller's buffers, and every
+ *   later call returns the same error until the communicator is destroyed.
  */
 #ifndef INC_INC_H
 #define INC_INC_H
@@ -42,23 +42,25 @@ struct inc_comm;
 struct inc_req;
 
 /*
- * As send buffer: the data is in the receive buffer, where MPI has it. As receive
- * buffer of the root of a Scatter: its block stays where it is.
+ * As a send buffer: the data is in the receive buffer, laid out as for
+ * MPI_IN_PLACE. As the receive buffer of a Scatter's root: its block stays
+ * where it is.
  */
 #define INC_IN_PLACE	((void *)-1)
 
 /**
- * enum inc_reg_mode - what is done with user memory that was not registered
- *	by inc_mem_reg()
+ * enum inc_reg_mode - how to treat user memory that inc_mem_reg() has not
+ *	registered
  * @INC_REG_DEFAULT: environment INC_REG ("each" or "cache"), else INC_REG_EACH
- * @INC_REG_EACH: register for each operation; always right
- * @INC_REG_CACHE: keep registrations, oldest out first. The caller promises to
- *	call inc_mem_invalidate() before memory that took part in a collective
- *	goes back to the system (munmap(), and free() of what malloc() mapped):
- *	else a later buffer at the same address would silently be taken for the
- *	old pages
+ * @INC_REG_EACH: register for each operation; always safe
+ * @INC_REG_CACHE: cache registrations and evict the least recently used. The
+ *	caller must call inc_mem_invalidate() before memory used in a collective
+ *	is returned to the system (by munmap(), or free() of a mapped chunk).
+ *	Otherwise a later buffer at the same address would silently use the old
+ *	pages
  *
- * Short operations (INC_EAGER_MAX bytes or less) are copied and register nothing.
+ * Short operations (INC_EAGER_MAX bytes or less) are copied and register
+ * nothing.
  */
 enum inc_reg_mode {
 	INC_REG_DEFAULT	= 0,
@@ -69,10 +71,10 @@ enum inc_reg_mode {
 /**
  * enum inc_qp_type - the transport of the rank's queue pair
  * @INC_QP_DEFAULT: environment INC_TRANSPORT ("rc" or "uc"), else INC_QP_RC
- * @INC_QP_RC: reliable connection: the device repeats what is lost
- * @INC_QP_UC: unreliable connection: libinc repeats what is lost, and only
- *	that. For links that lose packets. Messages are one packet, all data is
- *	copied, and progress is made in calls of the library only
+ * @INC_QP_RC: reliable connection: the device retransmits
+ * @INC_QP_UC: unreliable connection: libinc retransmits lost messages, and only
+ *	those. For links that lose packets. A message is one packet, all data is
+ *	copied, and progress is made only inside calls to the library
  */
 enum inc_qp_type {
 	INC_QP_DEFAULT	= 0,
@@ -80,53 +82,54 @@ enum inc_qp_type {
 	INC_QP_UC	= 2,
 };
 
-/* Operations of up to so many bytes are copied instead of registered. */
+/* Operations of up to this many bytes are copied instead of registered. */
 #define INC_EAGER_MAX	4096
 
 /**
- * struct inc_comm_opts - what a communicator is to be
+ * struct inc_comm_opts - options of a communicator
  * @size: sizeof(struct inc_comm_opts), set by INC_COMM_OPTS_INIT
  * @server: "host", "host:port" or "[addr]:port" of the rendezvous daemon;
  *	NULL: environment INC_SERVER
- * @job: name that the ranks of this communicator share, at most
- *	INC_JOB_MAX printable characters; NULL: INC_JOB
+ * @job: name shared by the ranks of this communicator, at most INC_JOB_MAX
+ *	printable characters; NULL: INC_JOB
  * @rank: rank of the caller, 0 ... @nranks - 1; -1: INC_RANK
  * @nranks: number of ranks; -1: INC_NRANKS
- * @dev: verbs device; NULL: INC_DEV, else the one that has the address
- *	from which the daemon was reached
+ * @dev: verbs device; NULL: INC_DEV, else the device that has the local address
+ *	of the connection to the daemon
  * @port: port of the device; 0: INC_IB_PORT, else the first that fits
- * @gid_index: index into the port's GID table, of the device where the address
- *	from which the daemon was reached is there, if one is not named; -1:
- *	INC_GID_INDEX, else the RoCEv2 GID with that address
+ * @gid_index: index into the port's GID table; -1: INC_GID_INDEX, else the
+ *	RoCEv2 GID with the local address of the connection to the daemon. If
+ *	@dev is not given, a device where the index holds that address is
+ *	preferred
  * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0:
  *	INC_QP_TIMEOUT, else 18
  * @reg: how user memory is registered
- * @window: most messages in flight; 0: INC_WINDOW, else what the path takes, 3 to
- *	32 over RC, from 64 on over UC. Never more than the tree's slots, nor, over
- *	UC, than half of the network device's queue
+ * @window: maximum number of messages in flight; 0: INC_WINDOW, else adapted to
+ *	the path, 3 to 32 over RC, 64 or more over UC. Never more than the
+ *	tree's slots or, over UC, half of the network device's queue
  * @timeout_ms: time limit of each blocking call in milliseconds; 0:
  *	INC_TIMEOUT_MS, else 30000
- * @join_timeout_ms: time limit of inc_comm_create(), that is how long to wait
- *	for the other ranks; 0: INC_JOIN_TIMEOUT_MS, else @timeout_ms
+ * @join_timeout_ms: time limit of inc_comm_create(), which waits for the other
+ *	ranks; 0: INC_JOIN_TIMEOUT_MS, else @timeout_ms
  * @flags: INC_COMM_F_PSN: @psn is given
  * @psn: first PSN that this rank sends, 24 bits; random if not given
  * @tree: settings of the tree to make. 0 leaves the choice to the daemon. If
- *	the tree is there already (another rank came first) a setting that
- *	differs from it is an error
+ *	another rank joined first, the tree exists already, and a setting that
+ *	differs from the tree's is an error
  * @tree.slots: number of slots, a power of two, 1 ... 4096
- * @tree.msg_size: longest message in bytes, INC header of 32 bytes included;
- *	a multiple of 64, 64 ... 65536
+ * @tree.msg_size: maximum message size in bytes, including the INC header of
+ *	32 bytes; a multiple of 64, 64 ... 65536
  * @tree.pmtu: path MTU in bytes, 256, 512, 1024, 2048 or 4096
  * @tree.flags: INC_TREE_F_FIRST_MSG_ID: @tree.first_msg_id is given
  * @tree.first_msg_id: message ID of the first message
- * @errbuf: NULL, or where inc_comm_create() writes what went wrong
+ * @errbuf: NULL, or where inc_comm_create() writes an error message
  * @errbuf_len: size of @errbuf in bytes
  * @qp_type: transport of the queue pair
- * @retries: over UC: times that the switch is asked in vain for a message before
- *	it is given up; 0: INC_RETRIES, else 20
+ * @retries: over UC: unanswered queries about a message before the
+ *	communicator fails; 0: INC_RETRIES, else 20
  *
- * Start from INC_COMM_OPTS_INIT. Members that later versions add are 0 by
- * default; a library that does not know a member that is not 0 answers -E2BIG.
+ * Start from INC_COMM_OPTS_INIT. Members that later versions add default to 0.
+ * A library that does not know a nonzero member returns -E2BIG.
  */
 struct inc_comm_opts {
 	size_t		size;
@@ -172,10 +175,10 @@ struct inc_comm_opts {
 	}
 
 /**
- * enum inc_state - what a communicator is about
- * @INC_STATE_IDLE: no operation is under way
- * @INC_STATE_BUSY: at least one is
- * @INC_STATE_FAILED: it has failed, and does nothing any more
+ * enum inc_state - state of a communicator
+ * @INC_STATE_IDLE: no operation is in progress
+ * @INC_STATE_BUSY: at least one operation is in progress
+ * @INC_STATE_FAILED: the communicator has failed for good
  */
 enum inc_state {
 	INC_STATE_IDLE		= 0,
@@ -184,47 +187,48 @@ enum inc_state {
 };
 
 /**
- * struct inc_comm_info - what a communicator is
- * @size: sizeof(struct inc_comm_info), set by the caller; so much is written
+ * struct inc_comm_info - state and statistics of a communicator
+ * @size: sizeof(struct inc_comm_info), set by the caller; this many bytes are
+ *	written
  * @rank: rank of the caller
  * @nranks: number of ranks
  * @status: 0, or the negative errno value that the communicator failed with
  * @tree_id: tree on the switch
  * @qpn: QPN of the caller's queue pair
- * @switch_qpn: QPN of the switch's
+ * @switch_qpn: QPN of the switch's queue pair
  * @slots: slots of the tree
- * @msg_size: longest message in bytes, INC header included
+ * @msg_size: maximum message size in bytes, including the INC header
  * @pmtu: path MTU in bytes
- * @window: most messages in flight; for now, if it was not fixed
+ * @window: maximum number of messages in flight; the current value if it adapts
  * @timeout_ms: time limit of a blocking call
- * @next_msg_id: message ID that the next message will have
+ * @next_msg_id: message ID of the next message
  * @collectives: mask of offered collectives (1 << enum inc_collective)
  * @dtypes: mask of offered data types (1 << enum inc_dtype)
  * @ops: mask of offered operations (1 << enum inc_op)
  * @dev: name of the verbs device
  * @addr: address of the caller's GID
  * @switch_addr: address of the switch
- * @operations: collectives completed, failed ones included
+ * @operations: collectives completed, including failed ones
  * @messages: messages sent
- * @tx_bytes: payload bytes sent, INC headers included
+ * @tx_bytes: payload bytes sent, including INC headers
  * @rx_bytes: payload bytes of results
  * @errors: messages that ended with a status other than INC_STATUS_OK
  * @sleeps: times that a call slept for a completion
  * @mem_regs: registrations of user memory made
- * @mem_hits: operations' buffers that were registered already
+ * @mem_hits: buffers of operations that were already registered
  * @qp_type: enum inc_qp_type
- * @resent: over UC: messages sent again
- * @asked: over UC: times that the switch was asked what became of a message
- * @job: name of the job: with @tree_id, the task's identification; with @rank, the
- *	caller's identity
+ * @resent: over UC: messages retransmitted
+ * @asked: over UC: queries sent to the switch about a message's status
+ * @job: name of the job; together with @tree_id it identifies the task,
+ *	together with @rank the caller
  * @state: enum inc_state, the task's status
- * @begun: collectives begun; less @operations: those under way
- * @collective: enum inc_collective of the oldest one under way; if none is, of
- *	that begun last; -1: none was
- * @block: its data block: bytes of what @count of the call says
- * @op_messages: messages that the oldest operation under way takes; 0: none is
- * @op_results: messages of it whose result or error has come
- * @results: messages whose result or error has come, of all operations
+ * @begun: collectives begun; less @operations: those in progress
+ * @collective: enum inc_collective of the oldest operation in progress, or else
+ *	of the last one begun; -1: none yet
+ * @block: its data block: size in bytes of the call's @count elements
+ * @op_messages: messages of the oldest operation in progress; 0: none
+ * @op_results: of these, messages whose result or error has arrived
+ * @results: messages whose result or error has arrived, of all operations
  */
 struct inc_comm_info {
 	size_t		size;
@@ -372,11 +376,11 @@ const char *inc_strerror(int err);
 const char *inc_version(void);
 
 /**
- * enum inc_log_level - how much is logged
+ * enum inc_log_level - how much to log
  * @INC_LOG_NONE: nothing
- * @INC_LOG_ERROR: what makes a call or a communicator fail
- * @INC_LOG_WARN: what is odd but goes on
- * @INC_LOG_INFO: communicators made and ended
+ * @INC_LOG_ERROR: failures of calls and communicators
+ * @INC_LOG_WARN: oddities that stop nothing
+ * @INC_LOG_INFO: communicators created and destroyed
  * @INC_LOG_DEBUG: operations, registrations, lines from and to the daemon
  */
 enum inc_log_level {
@@ -388,10 +392,10 @@ enum inc_log_level {
 };
 
 /**
- * enum inc_log_format - what a line of the log looks like
+ * enum inc_log_format - format of a log line
  * @INC_LOG_TEXT: job "x", rank 0 of 2, tree 1: what happened
  * @INC_LOG_JSON: an object with the members time (RFC 3339, UTC), level, pid,
- *	job, rank, ranks, tree (those four as far as they are known) and message
+ *	job, rank, ranks, tree (these four only if known) and message
  */
 enum inc_log_format {
 	INC_LOG_TEXT	= 0,
@@ -399,8 +403,8 @@ enum inc_log_format {
 };
 
 /*
- * Gets one line without newline; may be called from any thread. Must call neither
- * libinc nor fork().
+ * Takes one line without a newline. May be called from any thread. Must call
+ * neither libinc nor fork().
  */
 typedef void (*inc_log_fn)(enum inc_log_level level, const char *line,
 			   void *arg);
