@@ -29,7 +29,7 @@ static const struct inc_coll colls[INC_COLL_COUNT] = {
 };
 
 /**
- * inc_coll_lookup() - find a collective
+ * inc_coll_lookup() - look up a collective
  * @collective: enum inc_collective, any value
  *
  * Return: its row, or NULL if the switch does not offer it.
@@ -42,7 +42,7 @@ const struct inc_coll *inc_coll_lookup(u8 collective)
 }
 
 /**
- * inc_coll_mask() - collectives offered
+ * inc_coll_mask() - get the collectives offered
  *
  * Return: mask of 1 << enum inc_collective.
  */
@@ -71,7 +71,7 @@ static u32 reduce_mask(bool ops)
 }
 
 /**
- * inc_coll_dtype_mask() - data types that some operation takes
+ * inc_coll_dtype_mask() - get the data types that some operation takes
  *
  * Return: mask of 1 << enum inc_dtype.
  */
@@ -81,7 +81,7 @@ u32 inc_coll_dtype_mask(void)
 }
 
 /**
- * inc_coll_op_mask() - operations that some data type takes
+ * inc_coll_op_mask() - get the operations that some data type takes
  *
  * Return: mask of 1 << enum inc_op.
  */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The collectives, as rows of a table: what a request carries and what is
- * done with it.
+ * Table of the collectives: what a request carries and what is done with it.
  */
 #ifndef _INC_COLLECTIVE_H
 #define _INC_COLLECTIVE_H
@@ -9,10 +8,10 @@
 #include <linux/types.h>
 
 /**
- * enum inc_coll_from - whose requests carry elements
- * @INC_FROM_NONE: nobody's
- * @INC_FROM_ALL: each rank's
- * @INC_FROM_ROOT: the root's
+ * enum inc_coll_from - ranks whose requests carry elements
+ * @INC_FROM_NONE: none
+ * @INC_FROM_ALL: all ranks
+ * @INC_FROM_ROOT: the root
  */
 enum inc_coll_from {
 	INC_FROM_NONE,
@@ -21,12 +20,12 @@ enum inc_coll_from {
 };
 
 /**
- * enum inc_coll_to - who gets what of the result
- * @INC_TO_NONE: nobody anything
- * @INC_TO_ALL: each rank all of it
- * @INC_TO_ROOT: the root all of it
- * @INC_TO_OTHERS: each rank but the root all of it
- * @INC_TO_EACH: each rank its part, in the order of the ranks
+ * enum inc_coll_to - distribution of the result
+ * @INC_TO_NONE: nothing to any rank
+ * @INC_TO_ALL: all of it to each rank
+ * @INC_TO_ROOT: all of it to the root
+ * @INC_TO_OTHERS: all of it to each rank except the root
+ * @INC_TO_EACH: its part to each rank, in the order of the ranks
  */
 enum inc_coll_to {
 	INC_TO_NONE,
@@ -38,9 +37,9 @@ enum inc_coll_to {
 
 /**
  * struct inc_coll - a collective
- * @offered: this switch has it
+ * @offered: this switch offers it
  * @reduce: elements are reduced, so that type and operation matter
- * @rooted: the header's root means something; else it has to be 0
+ * @rooted: the header's root is used; else it has to be 0
  * @blocks: a request with elements has a block for each rank
  * @from: enum inc_coll_from
  * @to: enum inc_coll_to

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Invariant CRC: what routers may change is taken as ones, the rest goes
+ * Invariant CRC: fields that routers may change count as ones, the rest goes
  * through CRC-32, least significant bit first. All of it is crc32_le(); only
- * the combination of a header's and a payload's CRC is made here.
+ * the combination of a header's and a payload's CRC is computed here.
  */
 #include <linux/cache.h>
 #include <linux/crc32.h>
@@ -21,11 +21,11 @@
 /* The polynomial of CRC-32, most significant coefficient in bit 0. */
 #define CRC_POLY	0xedb88320U
 
-/* Lengths of payloads that are powers of two: 4 to 4096. */
+/* Payload lengths that are powers of two: 4 to 4096. */
 #define POWER_MIN	2
 #define POWERS		11
 
-/* Moves over each of these lengths. */
+/* Shifts over each of these lengths. */
 static struct inc_crc_shift power[POWERS] __ro_after_init;
 
 /* a * b modulo the polynomial; 1 is bit 31. */
@@ -43,7 +43,7 @@ static u32 gf2_mul(u32 a, u32 b)
 }
 
 /**
- * inc_crc_shift_init() - prepare to move CRCs over a number of bytes
+ * inc_crc_shift_init() - build the table that shifts CRCs over a length
  * @s: table to fill
  * @len: bytes
  *
@@ -69,9 +69,9 @@ void inc_crc_shift_init(struct inc_crc_shift *s, u32 len)
 }
 
 /**
- * inc_icrc_init() - make the tables that inc_crc_shift_any() needs
+ * inc_icrc_init() - build the tables that inc_crc_shift_any() needs
  *
- * Context: before anything else of this file is called.
+ * Context: before any other function of this file.
  */
 void inc_icrc_init(void)
 {
@@ -82,12 +82,12 @@ void inc_icrc_init(void)
 }
 
 /**
- * inc_crc_shift_any() - move a CRC over any number of bytes
- * @crc: CRC of what stands before these bytes
+ * inc_crc_shift_any() - shift a CRC over any number of bytes
+ * @crc: CRC of the bytes before these
  * @len: their number, a multiple of 4, less than 8192
  *
- * As inc_crc_shift() with a table for @len, but as many times slower as @len
- * has bits set.
+ * As inc_crc_shift() with a table for @len, but slower by a factor of the
+ * number of bits set in @len.
  *
  * Context: any.
  * Return: what crc32_le(crc, bytes, len) would be if all bytes were zero.
@@ -103,9 +103,9 @@ u32 inc_crc_shift_any(u32 crc, unsigned int len)
 }
 
 /**
- * inc_crc_payload() - a payload's part of the ICRC
+ * inc_crc_payload() - compute a payload's part of the ICRC
  * @data: payload
- * @len: bytes; what they lack to a multiple of 4 counts as bytes of zero
+ * @len: bytes; padded with zeros to a multiple of 4
  *
  * Context: any.
  * Return: CRC from 0, to be combined by inc_crc_shift().
@@ -118,8 +118,8 @@ u32 inc_crc_payload(const void *data, unsigned int len)
 }
 
 /*
- * UDP header to the last extended header. Of sizes that the compiler knows this
- * takes a few instructions, and nearly all packets have one of these.
+ * Copy the UDP header to the last extended header. With a constant size this
+ * takes a few instructions, and nearly all packets have one of these sizes.
  */
 static void copy_transport(void *dst, const void *src, unsigned int len)
 {
@@ -135,15 +135,15 @@ static void copy_transport(void *dst, const void *src, unsigned int len)
 }
 
 /**
- * inc_icrc_hdr() - CRC of a packet's headers, variant fields masked
+ * inc_icrc_hdr() - compute the CRC of a packet's headers, variant fields masked
  * @ip: IPv4 header without options, or IPv6 header
  * @ip_len: its length, which tells the two apart
  * @udp: UDP header, followed by BTH and extended headers, nothing in between
  * @transport_len: bytes of BTH and extended headers
  *
  * Context: any.
- * Return: CRC to go on from with the payload and pad; the ICRC is the
- * complement of the end, little-endian.
+ * Return: CRC to continue with over payload and pad; the ICRC is the complement
+ * of the final value, little-endian.
  * Spec: IBTA annex A17.3.1.
  */
 u32 inc_icrc_hdr(const void *ip, unsigned int ip_len, const void *udp,

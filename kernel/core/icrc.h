@@ -12,11 +12,11 @@
 #define INC_CRC_NIBBLES	8
 
 /**
- * struct inc_crc_shift - moves a CRC over a number of bytes
+ * struct inc_crc_shift - table that shifts a CRC over a number of bytes
  * @len: number of bytes
- * @tab: for each nibble of the CRC and each value of it, what it becomes
+ * @tab: shifted CRC for each nibble of the CRC and each value of it
  *
- * A CRC register is linear: the CRC of A|B is the CRC of A, moved over the
+ * A CRC register is linear: the CRC of A|B is the CRC of A, shifted over the
  * bytes of B, plus (exclusive or) the CRC of B from 0.
  */
 struct inc_crc_shift {
@@ -27,9 +27,9 @@ struct inc_crc_shift {
 void inc_crc_shift_init(struct inc_crc_shift *s, u32 len);
 
 /**
- * inc_crc_shift() - move a CRC over @s->len bytes
+ * inc_crc_shift() - shift a CRC over @s->len bytes
  * @s: the table
- * @crc: CRC of what stands before these bytes
+ * @crc: CRC of the bytes before these
  *
  * Return: what crc32_le(crc, bytes, len) would be if all bytes were zero.
  */

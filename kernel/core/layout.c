@@ -8,10 +8,10 @@
  *	ReduceScatter			n b	a block per rank
  *	AllToAll			n n b	per receiver, a block per sender
  *
- * A switch that has a parent gathers what its own ranks send, in the same
- * order, and that is its request: of Gather and AllGather the blocks of its
- * ranks, of AllToAll per receiver those of its ranks. It gets what its ranks
- * need: of Scatter, ReduceScatter and AllToAll their part of the result.
+ * The request of a switch with a parent is what it gathers of its own ranks, in
+ * the same order: for Gather and AllGather the blocks of its ranks, for
+ * AllToAll those of its ranks for each receiver. It gets what its ranks need:
+ * for Scatter, ReduceScatter and AllToAll their part of the result.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -25,7 +25,7 @@ static bool has(struct inc_rank_range span, u16 rank)
 }
 
 /**
- * inc_layout_in() - bytes of elements that a request carries
+ * inc_layout_in() - compute the bytes of elements that a request carries
  * @l: layout
  * @from: ranks that the sender stands for
  *
@@ -46,7 +46,7 @@ u64 inc_layout_in(const struct inc_layout *l, struct inc_rank_range from)
 }
 
 /**
- * inc_layout_len() - bytes of the whole result
+ * inc_layout_len() - compute the length of the whole result
  * @l: layout
  *
  * Context: any.
@@ -58,11 +58,11 @@ u64 inc_layout_len(const struct inc_layout *l)
 }
 
 /**
- * inc_layout_out() - what somebody gets
+ * inc_layout_out() - locate a receiver's share of the result
  * @l: layout, of a message that fits into the buffer
- * @within: ranks whose part of the result the buffer has
+ * @within: ranks whose part of the result is in the buffer
  * @to: ranks that the receiver stands for, some of @within
- * @off: takes where it begins in the buffer
+ * @off: set to the offset of the share in the buffer
  *
  * Context: any.
  * Return: bytes.
@@ -89,15 +89,15 @@ u32 inc_layout_out(const struct inc_layout *l, struct inc_rank_range within,
 }
 
 /**
- * inc_layout_run() - where elements of a request go that is not reduced
+ * inc_layout_run() - locate elements of a request that is not reduced
  * @l: layout, of a message that fits into the buffer
  * @from: ranks that the sender stands for, some of @l->own
  * @off: offset into its elements
  * @len: bytes, from 1
- * @to: takes the offset into what is gathered here
+ * @to: set to their offset in the gathered data
  *
  * Context: any.
- * Return: how many of the bytes lie there side by side.
+ * Return: number of the bytes that are contiguous there.
  */
 u32 inc_layout_run(const struct inc_layout *l, struct inc_rank_range from,
 		   u32 off, u32 len, u32 *to)
@@ -108,7 +108,7 @@ u32 inc_layout_run(const struct inc_layout *l, struct inc_rank_range from,
 		*to = off;
 		return len;
 	}
-	/* One row, or for each receiver one. */
+	/* One row, or one row per receiver. */
 	in_row = off % row;
 	*to = off / row * whole + (from.first - l->own.first) * (u32)l->block +
 	      in_row;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Where the elements of each rank lie in a message's result buffer, and which
- * part of that buffer each rank gets: what the collectives differ in.
+ * part of that buffer each rank gets. Here the collectives differ.
  */
 #ifndef _INC_LAYOUT_H
 #define _INC_LAYOUT_H
@@ -11,9 +11,9 @@
 struct inc_coll;
 
 /**
- * struct inc_rank_range - ranks that somebody stands for
- * @first: the first of them
- * @n: how many
+ * struct inc_rank_range - ranks that a member or switch stands for
+ * @first: first rank
+ * @n: number of ranks
  */
 struct inc_rank_range {
 	u16	first;
@@ -21,12 +21,12 @@ struct inc_rank_range {
 };
 
 /**
- * struct inc_layout - what the layout of a message depends on
+ * struct inc_layout - parameters of a message's layout
  * @coll: its collective
  * @all: number of ranks that take part
- * @own: those of them below this switch, the whole of them at the root
+ * @own: those of them below this switch; all of them at the root
  * @root: root rank
- * @block: bytes of the header's element count
+ * @block: bytes of as many elements as the header says
  */
 struct inc_layout {
 	const struct inc_coll	*coll;

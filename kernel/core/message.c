@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the INC header of a request says (draft, section 6).
+ * Parsing of a request's INC header (draft, section 6).
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
@@ -11,10 +11,10 @@
 #include "core/reduce/reduce.h"
 
 /**
- * inc_msg_layout() - how the elements of a message lie
+ * inc_msg_layout() - get the layout of a message's elements
  * @g: geometry of the tree
- * @msg: message, its terms known
- * @l: takes it
+ * @msg: message with collective, type, operation and root parsed
+ * @l: filled in
  *
  * Context: any.
  */
@@ -31,7 +31,7 @@ void inc_msg_layout(const struct inc_slot_geom *g, const struct inc_msg *msg,
 		l->block = (u64)msg->nelem * inc_dtype_size(msg->dtype);
 }
 
-/* Types, operation and root of a header, as its collective wants them. */
+/* Parse type, operation and root of a header, as its collective needs them. */
 static u8 parse_terms(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
 		      const struct inc_coll *coll, struct inc_msg *msg)
 {
@@ -56,13 +56,13 @@ static u8 parse_terms(const struct inc_slot_geom *g, const struct inc_hdr *hdr,
 }
 
 /**
- * inc_msg_wide() - are a request's elements binary32 sums in two planes
+ * inc_msg_wide() - check whether elements are binary32 sums in two planes
  * @g: geometry of the tree
  * @msg: message
  * @from: ranks that the sender stands for
  *
- * So are the sums, products and averages of 16-bit floats that a switch sends to
- * its parent, for they are rounded when all ranks are in.
+ * This holds for sums, products and averages of 16-bit floats that a switch
+ * sends to its parent, for they are rounded only when all ranks are in.
  *
  * Context: any.
  * Return: true if so.
@@ -76,7 +76,7 @@ bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
 	       inc_reduce_lookup(msg->dtype, msg->op)->wide;
 }
 
-/* Bytes here, and the member's part of them. */
+/* Compute the bytes gathered here, and the member's part of them. */
 static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
 			const struct inc_layout *l, struct inc_msg *msg)
 {
@@ -104,7 +104,7 @@ static u64 request_len(const struct inc_slot_geom *g, u16 rank,
  * inc_msg_parse() - check an INC header
  * @g: geometry of the tree
  * @rank: rank that sent it
- * @hdr: header, as it came
+ * @hdr: header, as received
  * @len: bytes of the whole request message, at least INC_HDR_LEN
  * @msg: filled in; its msg_id is valid whatever the return value
  *
@@ -155,7 +155,7 @@ u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 }
 
 /**
- * inc_msg_wants() - how many packets a rank's request has
+ * inc_msg_wants() - count the packets of a rank's request
  * @g: geometry of the tree
  * @msg: message of a slot that has begun it
  * @rank: rank

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages: what the INC header of a request says, and how long and where that
- * makes its elements in a tree.
+ * Messages: the contents of a request's INC header, and the size and place of
+ * its elements in a tree.
  */
 #ifndef _INC_MESSAGE_H
 #define _INC_MESSAGE_H
@@ -13,25 +13,26 @@
 #include "core/layout.h"
 
 /**
- * struct inc_slot_geom - what all slots of a tree have in common
+ * struct inc_slot_geom - geometry shared by all slots of a tree
  * @ranks: number of ranks
  * @slots: number of slots, a power of two
  * @pmtu: payload bytes of a full packet
  * @max_chunks: packets of the longest message
- * @msg_size: its bytes, INC header included
+ * @msg_size: bytes of the longest message, INC header included
  * @tree_id: tree ID that requests must name
- * @collectives: mask of collectives taken
- * @dtypes: mask of data types taken
- * @ops: mask of operations taken
- * @by_arrival: ranks are reduced as they come
- * @leaf: what is gathered goes to a parent, which sends the result
- * @all: ranks of the job, below other switches too; 0 if there are no others
+ * @collectives: mask of collectives accepted
+ * @dtypes: mask of data types accepted
+ * @ops: mask of operations accepted
+ * @by_arrival: ranks are reduced in order of arrival
+ * @leaf: gathered data goes to a parent, which sends the result
+ * @all: ranks of the job, including those below other switches; 0 if there are
+ *	no other switches
  * @own: ranks below this switch, if @all
- * @span: for each member the ranks that it stands for; NULL if one each
- * @at: for each of @own the member whose ranks begin there, if all members
- *	have aligned blocks of a power of two of them; else NULL
+ * @span: ranks that each member stands for; NULL if one each
+ * @at: member whose ranks begin at each of @own, if all members have aligned
+ *	blocks of a power of two of them; else NULL
  *
- * Where members are switches, "rank" is a member's place among the members.
+ * If members are switches, "rank" is a member's index among the members.
  */
 struct inc_slot_geom {
 	u16	ranks;
@@ -52,7 +53,7 @@ struct inc_slot_geom {
 };
 
 /**
- * struct inc_msg - a message, as the request of one rank says
+ * struct inc_msg - a message, as one rank's request describes it
  * @msg_id: message ID, 32 bits
  * @collective: enum inc_collective
  * @dtype: enum inc_dtype
@@ -60,14 +61,14 @@ struct inc_slot_geom {
  * @root: root rank
  * @nelem: number of elements
  * @data_len: bytes of the result, as it lies in the result buffer
- * @nchunks: packets' worth of it
- * @up_len: bytes of what is gathered here: of the result, or of a leaf's request
- * @up_chunks: packets' worth of it
+ * @nchunks: number of chunks in it, each one packet's worth
+ * @up_len: bytes gathered here: of the result, or of a leaf's request
+ * @up_chunks: number of chunks in it
  * @in_len: bytes of elements in this rank's request
- * @out_off: where in the result buffer this rank's part of it begins
+ * @out_off: offset of this rank's part in the result buffer
  * @out_len: bytes of that part
  *
- * All ranks must agree on all but the last three.
+ * All ranks must agree on all fields except the last three.
  */
 struct inc_msg {
 	u32	msg_id;
@@ -108,7 +109,7 @@ static inline struct inc_rank_range inc_geom_own(const struct inc_slot_geom *g)
 	return g->all ? g->own : (struct inc_rank_range) { .n = g->ranks };
 }
 
-/* Packets that it takes to send so many bytes of elements behind a header. */
+/* Number of packets for this many bytes of elements after a header. */
 static inline u32 inc_chunks_of(const struct inc_slot_geom *g, u64 data_len)
 {
 	return (INC_HDR_LEN + data_len + g->pmtu - 1) / g->pmtu;
@@ -136,9 +137,10 @@ static inline u32 inc_chunk_len(const struct inc_slot_geom *g, u16 chunk,
 }
 
 /*
- * Bytes of a request whose elements go as two planes of so many bytes, packet by
- * packet in turns. Both planes are as if the header stood before them, and all
- * packets but the last are full, whatever their chunk has.
+ * Bytes of a request whose elements are sent as two planes of @data_len bytes,
+ * with their packets alternating. Each plane counts as if the header preceded
+ * it, and all packets except the last are full, whatever the size of their
+ * chunk.
  */
 static inline u64 inc_wide_len(const struct inc_slot_geom *g, u64 data_len)
 {

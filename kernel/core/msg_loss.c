@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Holes in a UC member's messages.
+ * Detection of lost messages of a UC member.
  */
 #include <linux/kernel.h>
 
 #include "core/msg_loss.h"
 
 /**
- * inc_msg_loss_init() - nothing has come
+ * inc_msg_loss_init() - initialize loss detection
  * @g: gap state
  * @first: first message ID
  */
@@ -19,11 +19,11 @@ void inc_msg_loss_init(struct inc_msg_loss *g, u32 first)
 }
 
 /**
- * inc_msg_loss_came() - a message has come for the first time
+ * inc_msg_loss_came() - record a message that arrived for the first time
  * @g: gap state
  * @msg_id: its ID, within the slots' window
- * @overtaken: its packet's PSN is older than that of another that came before:
- *	it was not sent again, but was overtaken
+ * @overtaken: its packet's PSN is older than that of a packet that arrived
+ *	earlier: it was not retransmitted, but reordered
  *
  * Context: the QP's receive lock is held.
  */
@@ -38,11 +38,11 @@ void inc_msg_loss_came(struct inc_msg_loss *g, u32 msg_id, bool overtaken)
 }
 
 /**
- * inc_msg_loss_judge() - a message that should have come by now
+ * inc_msg_loss_judge() - get a message that should have arrived by now
  * @g: gap state
  * @msg_id: its ID
  *
- * Each message is named once. The caller knows whether it has come.
+ * Each message is returned once. The caller knows whether it has arrived.
  *
  * Context: the QP's receive lock is held.
  * Return: true if there is one.

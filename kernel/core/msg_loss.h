@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Which of a UC member's messages were lost on their way to the switch: those
- * whose successors have come. A network that reorders makes it wait for more of
- * them.
+ * whose successors have arrived. If the network reorders, more successors are
+ * needed.
  */
 #ifndef _INC_MSG_LOSS_H
 #define _INC_MSG_LOSS_H
 
 #include <linux/types.h>
 
-/* Messages that may overtake one before it is taken for lost. */
+/* Minimum number of messages that overtake one before it counts as lost. */
 #define INC_MSG_LOSS_MIN_LATE	3
 #define INC_MSG_LOSS_MAX_LATE	64
 
 /**
- * struct inc_msg_loss - what came of a member's messages, by message ID
- * @next: behind the newest that came
- * @looked: oldest that was not judged yet
- * @late: messages that may overtake another
+ * struct inc_msg_loss - arrival of a member's messages, by message ID
+ * @next: one after the newest that arrived
+ * @looked: oldest that is not judged yet
+ * @late: number of messages that may overtake another
  */
 struct inc_msg_loss {
 	u32	next;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Parts wait long enough to leave the caches, and a rank's packets come one
- * after the other: bring what the next ones will meet while this one is sent on.
- * Nothing here changes anything.
+ * Parts wait long enough to leave the caches, and a rank's packets arrive one
+ * after the other: prefetch what the next ones need while this one is sent on.
+ * Nothing here changes any state.
  */
 #include <linux/cache.h>
 #include <linux/kernel.h>
@@ -11,7 +11,10 @@
 #include "core/prefetch.h"
 #include "core/slot.h"
 
-/* What would a packet of @rank meet in a chunk? Fetch descriptions, or data. */
+/*
+ * Prefetch the descriptions or the data that a packet of @rank needs in a
+ * chunk.
+ */
 static void fetch(const struct inc_slot *s, u16 rank, u32 chunk, bool data)
 {
 	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->ranks;
@@ -36,12 +39,12 @@ static void fetch(const struct inc_slot *s, u16 rank, u32 chunk, bool data)
 }
 
 /**
- * inc_prefetch_next() - fetch what the packets after this one will meet
+ * inc_prefetch_next() - prefetch what the next packets need
  * @s: slot that has begun a message
- * @rank: rank whose packet has come
+ * @rank: rank whose packet has arrived
  * @chunk: its chunk
  *
- * A tree whose members are not single ranks in order goes without.
+ * Does nothing in a tree whose members are not single ranks in order.
  *
  * Context: the slot's lock is held.
  */

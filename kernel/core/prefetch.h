@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the next packets will need, into the caches.
+ * Prefetch of the data that the next packets need.
  */
 #ifndef _INC_PREFETCH_H
 #define _INC_PREFETCH_H

@@ -10,7 +10,7 @@
 #define INC_PSN_MASK	0xffffffU
 
 /**
- * inc_psn_add() - PSN @n packets after @psn
+ * inc_psn_add() - add a number of packets to a PSN
  * @psn: a PSN
  * @n: number of packets, may be negative
  *
@@ -22,7 +22,8 @@ static inline u32 inc_psn_add(u32 psn, s32 n)
 }
 
 /**
- * inc_psn_diff() - signed distance from @b to @a on the circle of PSNs
+ * inc_psn_diff() - compute the signed distance from @b to @a on the circle of
+ *	PSNs
  * @a: a PSN
  * @b: a PSN
  *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ranks of members: each stands for those that follow the previous one's.
+ * Ranks of members: each member stands for the ranks that follow those of the
+ * previous one.
  */
 #include "core/rank_range.h"
 
@@ -11,9 +12,9 @@ static u16 ranks_of(u16 below)
 }
 
 /**
- * inc_rank_range_sum() - ranks of all members together
- * @below: for each member how many ranks are below it, 0 if it is a host
- * @members: how many members
+ * inc_rank_range_sum() - count the ranks of all members
+ * @below: number of ranks below each member, 0 if it is a host
+ * @members: number of members
  *
  * Context: any.
  * Return: number of ranks.
@@ -39,17 +40,18 @@ static bool aligned(u32 pos, u16 n, bool last)
 }
 
 /**
- * inc_rank_range_fill() - number the ranks
- * @span: takes for each member its ranks
- * @at: takes for each rank from @first on the member whose first one it is, 0 if
- *	it is no member's
+ * inc_rank_range_fill() - assign ranks to members
+ * @span: set to the ranks of each member
+ * @at: set, for each rank from @first on, to the member whose first rank it is,
+ *	or 0
  * @below: as in inc_rank_range_sum()
  * @members: how many members
  * @first: first rank of the first member
  *
  * Context: any.
- * Return: true if all members have aligned blocks of a power of two of ranks, the
- * last one perhaps less: the binary tree over ranks has a place for each of them.
+ * Return: true if all members have aligned blocks of a power of two of ranks,
+ * the last one perhaps fewer: then each has a node in the binary tree over
+ * ranks.
  */
 bool inc_rank_range_fill(struct inc_rank_range *span, u16 *at, const u16 *below,
 			 u16 members, u16 first)

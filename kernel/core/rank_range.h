@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which ranks the members of a tree stand for, where switches are among them.
+ * Ranks that the members of a tree stand for, if some are switches.
  */
 #ifndef _INC_RANK_RANGE_H
 #define _INC_RANK_RANGE_H

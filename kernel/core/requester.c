@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC requester: go-back-N with an adaptive time-out and an adaptive window. Every
- * packet is a message of its own (WRITE ONLY), so a PSN names a packet, and the
- * packet's description is kept in a ring until it is acknowledged.
+ * RC requester: go-back-N with an adaptive timeout and an adaptive window.
+ * Every packet is a message of its own (WRITE ONLY), so a PSN names a packet,
+ * and the packet's description is kept in a ring until it is acknowledged.
  *
  * The peer may drop all that follows a lost packet (rxe does), so a loss costs
- * what is in flight. If packets are lost at random, the window that loses a quarter
- * with each loss and grows by one packet with each window acknowledged settles where
- * that cost is small (some fifteen packets at 1 %, fifty at 0.1 %); without loss it
- * is what the tree allows. To halve it would be too much: acknowledgments wait
+ * what is in flight. The window loses a quarter with each loss and grows by one
+ * packet with each window acknowledged. With random loss it settles where that
+ * cost is small (some fifteen packets at 1 %, fifty at 0.1 %); without loss it
+ * reaches the tree's limit. Halving would be too much: acknowledgments wait
  * behind what the member sends, and the link would be idle meanwhile.
  */
 #include <linux/kernel.h>
@@ -18,21 +18,23 @@
 #include "core/requester.h"
 
 /*
- * Before the first measured round trip, microseconds: above what the queue of
- * a shaped link holds back, below a tenth of the default dead time.
+ * Timeout before the first measured round trip, microseconds: above what the
+ * queue of a shaped link holds back, below a tenth of the default dead time.
  */
 #define INITIAL_RTO	50000
-/* Most packets between two that ask for an acknowledgment. */
+/* Maximum number of packets from one with AckReq to the next. */
 #define ACKREQ_EVERY	16
 #define MAX_BACKOFF	10
-/* However many packets are lost. */
+/* Minimum window, however many packets are lost. */
 #define MIN_CWND	2
 /*
- * A member is not dead before it was asked that often: if this machine stood
- * still for the dead time, everybody else seems to have been silent.
+ * Minimum number of tries before a member is dead: if this machine stalled for
+ * the dead time, all members seem to have been silent.
  */
 #define MIN_TRIES	5
-/* A timer that runs so much after it was due is late; two ticks of 100 Hz. */
+/*
+ * A timer that runs this long after its deadline is late; two ticks of 100 Hz.
+ */
 #define LATE		20000
 
 /* IBTA table 46: encoded RNR NAK timer, microseconds. */
@@ -54,7 +56,7 @@ static u32 in_flight(const struct inc_requester *r)
 }
 
 /**
- * inc_requester_init() - a requester that has sent nothing
+ * inc_requester_init() - initialize a requester that has sent nothing
  * @r: requester, to be tuned before use
  * @psn: first PSN
  */
@@ -69,12 +71,12 @@ void inc_requester_init(struct inc_requester *r, u32 psn)
 }
 
 /**
- * inc_requester_tune() - settings that may change at any time
+ * inc_requester_tune() - change settings, at any time
  * @r: requester
- * @window: most packets in flight, 1 ... INC_REQ_MAX_WINDOW
- * @min_rto_us: lower limit of the time-out, microseconds
+ * @window: maximum number of packets in flight, 1 ... INC_REQ_MAX_WINDOW
+ * @min_rto_us: lower limit of the timeout, microseconds
  * @dead_us: time without progress after which the member is dead, microseconds,
- *	if it was asked at least 5 times meanwhile
+ *	if it was tried at least 5 times meanwhile
  */
 void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
 			u32 dead_us)
@@ -91,8 +93,8 @@ void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
  * @r: requester
  *
  * Context: the QP's transmit lock is held.
- * Return: what the caller describes the packet in, or NULL when the window is
- * full.
+ * Return: entry for the caller to describe the packet in, or NULL when the
+ * window is full.
  */
 struct inc_wqe *inc_requester_push(struct inc_requester *r)
 {
@@ -110,10 +112,10 @@ static bool any_asked(const struct inc_requester *r)
 	return inc_psn_diff(r->asked, r->una) > 0;
 }
 
-/* The packet with this PSN asks. */
+/* The packet with this PSN has AckReq. */
 static void ask(struct inc_requester *r, u32 psn, u64 now)
 {
-	/* Nobody answers before. */
+	/* No answer is due before. */
 	if (!any_asked(r))
 		r->sent_at = now;
 	if (inc_psn_diff(psn, r->asked) >= 0)
@@ -132,9 +134,9 @@ static void start_timing(struct inc_requester *r, u32 psn, u64 now)
 }
 
 /*
- * Has the newest packet to ask? Of those that may share an acknowledgment one
- * does if the last that did is as old as the least time-out, so that some short
- * operations in a row share one, and a lone one has its own.
+ * Does the newest packet need AckReq? Packets that may share an acknowledgment
+ * need it if the last AckReq is at least the minimum timeout ago: so a few
+ * short operations in a row share one, and a lone one has its own.
  */
 static bool must_ask(const struct inc_requester *r, enum inc_requester_end end,
 		     u64 now)
@@ -143,11 +145,11 @@ static bool must_ask(const struct inc_requester *r, enum inc_requester_end end,
 	       (end == INC_REQ_END_SHARED && now - r->asked_at >= r->min_rto);
 }
 
-/* The newest packet once more, only to ask. */
+/* Retransmit the newest packet, only for its AckReq. */
 static struct inc_wqe *ask_alone(struct inc_requester *r, u64 now, u32 *psn)
 {
 	r->asking = false;
-	/* What is new asks by itself. */
+	/* New packets have AckReq by themselves. */
 	if (r->una == r->fresh || r->next != r->fresh || r->next != r->max ||
 	    any_asked(r))
 		return NULL;
@@ -158,19 +160,19 @@ static struct inc_wqe *ask_alone(struct inc_requester *r, u64 now, u32 *psn)
 }
 
 /**
- * inc_requester_next() - which packet to send now
+ * inc_requester_next() - pick the packet to send now
  * @r: requester
  * @now: time
  * @end: what follows the newest packet
- * @psn: takes the packet's PSN
- * @ackreq: takes whether the packet has to ask
- * @kind: takes what kind of packet it is
+ * @psn: set to the packet's PSN
+ * @ackreq: set if the packet needs AckReq
+ * @kind: set to the kind of packet
  *
- * rxe acknowledges only where it is asked to: where the caller wants it, where
+ * rxe acknowledges only packets with AckReq: where the caller wants it, where
  * the window closes, often enough in between, and every few milliseconds.
  *
- * After a time-out only the oldest packet is sent, until its acknowledgment
- * says whether the others are lost, too: see inc_requester_timeout().
+ * After a timeout only the oldest packet is sent, until its acknowledgment
+ * tells whether the others are lost, too: see inc_requester_timeout().
  *
  * Context: the QP's transmit lock is held.
  * Return: the packet, or NULL if there is none to send now.
@@ -244,7 +246,7 @@ static void shrink(struct inc_requester *r)
 }
 
 /*
- * So many packets arrived. The window grows if it is what holds packets back,
+ * Account for packets that arrived. The window grows if it holds packets back,
  * or has just held these back.
  */
 static void grow(struct inc_requester *r, u32 packets)
@@ -264,7 +266,7 @@ static void go_back(struct inc_requester *r)
 	r->next = r->una;
 	r->asked = r->una;
 	r->since_ackreq = 0;
-	/* Karn: a repeated packet's acknowledgment measures nothing. */
+	/* Karn: the acknowledgment of a retransmission measures nothing. */
 	r->timing = false;
 }
 
@@ -277,13 +279,15 @@ static void progress(struct inc_requester *r, u32 psn, u64 now)
 		measured(r, now - r->timed_at);
 		r->timing = false;
 		/*
-		 * Not by any other progress (Karn): if the round trip has got
-		 * longer than the time-out, all that is acknowledged has been
-		 * repeated, and nothing would ever be measured.
+		 * Not by any other progress (Karn): if the round trip has
+		 * become longer than the timeout, all that is acknowledged has
+		 * been retransmitted, and no round trip would ever be measured.
 		 */
 		r->backoff = 0;
 	}
-	/* The oldest packet alone: what follows it is lost, too. */
+	/*
+	 * Only the oldest packet is acknowledged: what follows it is lost, too.
+	 */
 	alone = psn == inc_psn_add(r->una, 1);
 	grow(r, inc_psn_diff(psn, r->una));
 	r->una = psn;
@@ -306,11 +310,11 @@ static void progress(struct inc_requester *r, u32 psn, u64 now)
 }
 
 /**
- * inc_requester_known() - is a response about a packet in flight
+ * inc_requester_known() - check whether a response is about a packet in flight
  * @r: requester
  * @psn: PSN that it names
  *
- * A NAK that ends the QP is believed only then.
+ * A NAK that ends the QP is only trusted if it is.
  *
  * Context: the QP's transmit lock is held.
  * Return: INC_REQ_OLD, INC_REQ_PROGRESS or INC_REQ_BAD.
@@ -326,7 +330,7 @@ enum inc_requester_verdict inc_requester_known(const struct inc_requester *r,
 }
 
 /**
- * inc_requester_ack() - an acknowledgment came
+ * inc_requester_ack() - process an acknowledgment
  * @r: requester
  * @psn: last PSN that it acknowledges
  * @now: time
@@ -348,12 +352,12 @@ enum inc_requester_verdict inc_requester_ack(struct inc_requester *r, u32 psn,
 }
 
 /**
- * inc_requester_nak_seq() - a NAK - PSN sequence error came
+ * inc_requester_nak_seq() - process a NAK - PSN sequence error
  * @r: requester
  * @psn: PSN that the member expects
  * @now: time
  *
- * While an RNR NAK is waited for, what follows the refused packet is out of
+ * During the wait after an RNR NAK, packets after the refused one are out of
  * sequence to the member: that is no loss, and no reason to go back now.
  *
  * Context: the QP's transmit lock is held.
@@ -374,7 +378,7 @@ enum inc_requester_verdict inc_requester_nak_seq(struct inc_requester *r,
 		progress(r, psn, now);
 	r->nak_seen = true;
 	r->nak_psn = psn;
-	/* A true loss: the round trip is not to blame. */
+	/* A real loss: the round trip is not to blame. */
 	r->backoff = 0;
 	shrink(r);
 	go_back(r);
@@ -382,16 +386,16 @@ enum inc_requester_verdict inc_requester_nak_seq(struct inc_requester *r,
 }
 
 /**
- * inc_requester_rnr_nak() - an RNR NAK came
+ * inc_requester_rnr_nak() - process an RNR NAK
  * @r: requester
- * @psn: PSN of the packet that the member could not take
+ * @psn: PSN of the packet that the member refused
  * @timer: encoded time to wait
  * @now: time
  *
- * Nothing is sent before the time is over, so another one that says the same is
- * about the same packet: it does not make the wait longer, or a member could put
- * its death off for ever. What a parent refuses is another matter: it may wait for
- * a rank of another switch.
+ * Nothing is sent before the wait is over, so another RNR NAK for the same PSN
+ * is about the same packet. It does not extend the wait, or a member could put
+ * off its death forever. A parent is different: it may wait for a rank of
+ * another switch.
  *
  * Context: the QP's transmit lock is held.
  * Return: INC_REQ_OLD, INC_REQ_WAIT or INC_REQ_BAD.
@@ -419,11 +423,11 @@ enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
 }
 
 /**
- * inc_requester_rto() - how soon an answer is due, by the round trips measured
+ * inc_requester_rto() - compute the timeout from the measured round trips
  * @r: requester
  *
- * Context: the QP's transmit lock is held, or an old answer is good enough.
- * Return: time-out before it backs off, microseconds.
+ * Context: the QP's transmit lock is held, unless a stale answer will do.
+ * Return: timeout before backoff, microseconds.
  */
 u64 inc_requester_rto(const struct inc_requester *r)
 {
@@ -434,7 +438,7 @@ u64 inc_requester_rto(const struct inc_requester *r)
 }
 
 /**
- * inc_requester_deadline() - when to look at inc_requester_timeout()
+ * inc_requester_deadline() - get the time to call inc_requester_timeout()
  * @r: requester
  *
  * Context: the QP's transmit lock is held.
@@ -446,20 +450,20 @@ u64 inc_requester_deadline(const struct inc_requester *r)
 		return r->resume;
 	if (r->una == r->fresh)
 		return 0;
-	/* So a loss is found out as soon as if every packet had asked. */
+	/* So a loss is detected as soon as if every packet had AckReq. */
 	if (!any_asked(r) && r->next == r->fresh)
 		return r->sent_at + r->min_rto;
-	/* However it backs off, some repetitions fit into the dead time. */
+	/* Whatever the backoff, some retransmissions fit into the dead time. */
 	return r->sent_at + min_t(u64, inc_requester_rto(r) << r->backoff,
 				  max_t(u64, r->dead / 5, 2 * r->srtt));
 }
 
 /**
- * inc_requester_alive() - there was a sign of life
+ * inc_requester_alive() - note a sign of life
  * @r: requester
- * @at: when: the dead time does not begin before that
+ * @at: time of the sign; the dead time does not begin before it
  *
- * It changes nothing else: what is due is repeated as before.
+ * It changes nothing else: retransmissions are due as before.
  *
  * Context: the QP's transmit lock is held.
  */
@@ -470,7 +474,7 @@ void inc_requester_alive(struct inc_requester *r, u64 at)
 }
 
 /**
- * inc_requester_reprieve() - a peer that was found dead has a part of that time more
+ * inc_requester_reprieve() - give a dead peer part of the dead time again
  * @r: requester
  * @now: time
  *
@@ -482,11 +486,11 @@ void inc_requester_reprieve(struct inc_requester *r, u64 now)
 }
 
 /**
- * inc_requester_heard() - the first packet of a peer has come
+ * inc_requester_heard() - process the first packet from a peer
  * @r: requester
  * @now: time
  *
- * Whatever was sent before may have reached nobody: it is sent again, at once.
+ * All that was sent before may have been lost: retransmit it at once.
  *
  * Context: the QP's transmit lock is held.
  */
@@ -501,9 +505,8 @@ void inc_requester_heard(struct inc_requester *r, u64 now)
 }
 
 /*
- * A timer that runs late is that of a machine that stood still, or had no time:
- * its answers may lie in a queue, and nobody was asked meanwhile. So that time does
- * not count.
+ * If a timer runs late, the machine stalled or had no time: answers may still
+ * be queued, and nothing was sent meanwhile. So that time does not count.
  */
 static void excuse(struct inc_requester *r, u64 deadline, u64 now)
 {
@@ -514,23 +517,23 @@ static void excuse(struct inc_requester *r, u64 deadline, u64 now)
 }
 
 /**
- * inc_requester_timeout() - the timer ran
+ * inc_requester_timeout() - process expiry of the timer
  * @r: requester
  * @now: time
  *
- * A time-out may be a loss, or a member that was busy. So the oldest packet is
- * repeated alone: if it was lost, the member acknowledges just that one, and
- * the rest follows; if not, it acknowledges all that it has, and nothing else
- * is sent twice. Without this, members that share one busy CPU spend a third of
- * it on repetitions without any loss.
+ * A timeout may be a loss, or a busy member. So only the oldest packet is
+ * retransmitted. If it was lost, the member acknowledges just that one, and the
+ * rest follows. If not, the member acknowledges all that it has, and nothing
+ * else is sent twice. Without this, members that share one busy CPU spend a
+ * third of it on retransmissions without any loss.
  *
- * After an RNR NAK likewise: the member may refuse that packet again, and what a
- * NAK costs here must not be a whole window.
+ * The same holds after an RNR NAK: the member may refuse that packet again, and
+ * a NAK must not cost a whole window.
  *
  * Context: the QP's transmit lock is held.
  * Return: enum inc_requester_timer; after INC_REQ_TIMER_BACK, INC_REQ_TIMER_RESUME
  * and INC_REQ_TIMER_ASK inc_requester_next() has packets.
- * Spec: IBTA 1.x section 9.7.6.1.3 (local ACK time-out) with a time-out that
+ * Spec: IBTA 1.x section 9.7.6.1.3 (local ACK timeout) with a timeout that
  * follows the measured round trip, and a time instead of a number of retries.
  */
 enum inc_requester_timer inc_requester_timeout(struct inc_requester *r, u64 now)

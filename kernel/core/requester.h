@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RC requester: what is in flight to a member, what to send next, what an
- * acknowledgment, a NAK or a time-out changes (IBTA 1.x, sections 9.7.5 and
+ * RC requester: packets in flight to a member, what to send next, and the
+ * effect of acknowledgments, NAKs and timeouts (IBTA 1.x, sections 9.7.5 and
  * 9.7.6), without packets, locks, timers or memory. Times are microseconds of
  * the caller's clock.
  */
@@ -14,17 +14,17 @@
 
 /**
  * struct inc_wqe - one request packet: WRITE ONLY, with or without Immediate
- * @va: where it goes in the member's memory
+ * @va: address in the member's memory
  * @rkey: key of that memory
  * @msg_id: message whose result it carries
  * @imm: Immediate, status and message ID, host order
- * @off: where in the slot's result buffer the payload is
+ * @off: offset of the payload in the slot's result buffer
  * @slot: slot of that message
- * @shared: the payload is a chunk that others get, too
+ * @shared: the payload is a chunk that other members get, too
  * @len: bytes of payload
  * @opcode: IB_OPCODE_RC_RDMA_WRITE_ONLY or ..._WITH_IMMEDIATE
  * @summed: @crc is valid
- * @crc: CRC of a payload that is this member's alone, see inc_crc_payload()
+ * @crc: CRC of a payload that only this member gets, see inc_crc_payload()
  */
 struct inc_wqe {
 	u64	va;
@@ -43,37 +43,38 @@ struct inc_wqe {
 /**
  * struct inc_requester - state of the requester half of a QP
  * @una: oldest PSN that is not acknowledged
- * @next: PSN to send next; goes back to @una to repeat
+ * @next: PSN to send next; goes back to @una to retransmit
  * @fresh: first PSN that was never sent
- * @max: first PSN that no packet has taken yet
- * @asked: first PSN after the last packet that asked for an acknowledgment
+ * @max: first PSN that is not given to a packet yet
+ * @asked: first PSN after the last packet with AckReq
  * @nak_psn: PSN of the last NAK obeyed, to obey each once
- * @window: most packets in flight that the tree allows
- * @cwnd: most packets in flight for now: a loss takes a quarter, it grows with what
- *	is acknowledged
+ * @window: maximum number of packets in flight that the tree allows
+ * @cwnd: present maximum number of packets in flight: a loss takes a quarter,
+ *	it grows with acknowledgments
  * @grown: packets acknowledged since @cwnd grew
- * @since_ackreq: packets sent since one that asked for an acknowledgment
- * @backoff: time-outs since a round trip was measured or a loss was reported,
- *	each doubles the time-out
- * @tries: time-outs and RNR waits since the last progress
+ * @since_ackreq: packets sent since the last with AckReq
+ * @backoff: timeouts since a round trip was measured or a loss was reported;
+ *	each doubles the timeout
+ * @tries: timeouts and RNR waits since the last progress
  * @rnr: waiting for @resume after an RNR NAK
- * @probing: only the oldest packet is repeated, after a time-out or an RNR NAK
- * @refused: it was refused by an RNR NAK, and not lost
+ * @probing: only the oldest packet is retransmitted, after a timeout or an RNR
+ *	NAK
+ * @refused: that packet was refused by an RNR NAK, and not lost
  * @patient: the peer may send RNR NAKs for as long as it likes
- * @asking: the newest packet is to be sent again, to ask
+ * @asking: the newest packet is to be retransmitted with AckReq
  * @nak_seen: @nak_psn is valid
  * @timing: a round trip is being measured
- * @timed_psn: by the acknowledgment of this PSN
- * @timed_at: sent at this time
+ * @timed_psn: ... by the acknowledgment of this PSN
+ * @timed_at: ... which was sent at this time
  * @srtt: smoothed round trip, 0 before the first
  * @rttvar: its mean deviation
- * @min_rto: lower limit of the time-out
+ * @min_rto: lower limit of the timeout
  * @dead: time without progress after which the member is dead
- * @asked_at: when a packet last asked for an acknowledgment
- * @sent_at: when the oldest packet was sent, the first one that asked was
- *	sent, or the last progress came: whatever was last
- * @progress_at: when the last progress came, or a packet first became due
- * @resume: when sending may go on after an RNR NAK
+ * @asked_at: when the last packet with AckReq was sent
+ * @sent_at: latest of: when the oldest packet was sent, when the first one with
+ *	AckReq was sent, when the last progress was made
+ * @progress_at: when the last progress was made, or a packet first became due
+ * @resume: when sending may continue after an RNR NAK
  * @ring: packets in flight, by PSN
  */
 struct inc_requester {
@@ -110,10 +111,10 @@ struct inc_requester {
 };
 
 /**
- * enum inc_requester_verdict - what a response meant
- * @INC_REQ_OLD: nothing that was not known
+ * enum inc_requester_verdict - effect of a response
+ * @INC_REQ_OLD: nothing new
  * @INC_REQ_PROGRESS: packets were acknowledged
- * @INC_REQ_BACK: go back to the PSN that the member waits for
+ * @INC_REQ_BACK: go back to the PSN that the member expects
  * @INC_REQ_WAIT: go back, after the RNR time
  * @INC_REQ_BAD: a PSN that was never sent; drop it
  */
@@ -127,9 +128,10 @@ enum inc_requester_verdict {
 
 /**
  * enum inc_requester_end - what follows the newest packet
- * @INC_REQ_MORE: more, very soon
- * @INC_REQ_END_SHARED: nothing; some of these may share an acknowledgment
- * @INC_REQ_END: nothing; it has to ask for an acknowledgment
+ * @INC_REQ_MORE: more packets, very soon
+ * @INC_REQ_END_SHARED: nothing; several such packets may share an
+ *	acknowledgment
+ * @INC_REQ_END: nothing; it needs AckReq
  */
 enum inc_requester_end {
 	INC_REQ_MORE,
@@ -138,11 +140,10 @@ enum inc_requester_end {
 };
 
 /**
- * enum inc_requester_kind - what kind of packet it is
- * @INC_REQ_FRESH: it is sent for the first time
- * @INC_REQ_AGAIN: it was or may be lost
- * @INC_REQ_ASK: it is sent again because no packet in flight has asked for an
- *	acknowledgment
+ * enum inc_requester_kind - kind of packet
+ * @INC_REQ_FRESH: sent for the first time
+ * @INC_REQ_AGAIN: retransmitted, as it was or may be lost
+ * @INC_REQ_ASK: retransmitted because no packet in flight has AckReq
  */
 enum inc_requester_kind {
 	INC_REQ_FRESH,
@@ -151,12 +152,12 @@ enum inc_requester_kind {
 };
 
 /**
- * enum inc_requester_timer - what became of the time-out
+ * enum inc_requester_timer - result of the timer
  * @INC_REQ_TIMER_IDLE: nothing is in flight
- * @INC_REQ_TIMER_LATER: not due yet; look again at inc_requester_deadline()
- * @INC_REQ_TIMER_BACK: expired: repeat the oldest
+ * @INC_REQ_TIMER_LATER: not due yet; call again at inc_requester_deadline()
+ * @INC_REQ_TIMER_BACK: expired: retransmit the oldest packet
  * @INC_REQ_TIMER_RESUME: the RNR time is over
- * @INC_REQ_TIMER_ASK: nothing in flight has asked for an acknowledgment
+ * @INC_REQ_TIMER_ASK: no packet in flight has AckReq
  * @INC_REQ_TIMER_DEAD: the member did not answer for the dead time
  */
 enum inc_requester_timer {

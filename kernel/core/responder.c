@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RC responder. Order of the checks as in IBTA 1.x, figure 78: PSN, opcode
- * sequence, R_Key and address, length.
+ * RC responder. The order of the checks is that of IBTA 1.x, figure 78: PSN,
+ * opcode sequence, R_Key and address, length.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -13,7 +13,7 @@
 
 /*
  * IBTA C9-81 ... C9-84: which opcode may follow which. Each packet of a result
- * is a message.
+ * is a message of its own.
  */
 static bool sequence_ok(const struct inc_responder *r,
 			const struct inc_pkt *pkt)
@@ -29,10 +29,10 @@ static bool sequence_ok(const struct inc_responder *r,
 static bool length_ok(const struct inc_responder *r, const struct inc_pkt *pkt,
 		      u32 dmalen, u32 done)
 {
-	/* A write of no bytes is good for nothing, but legal (IBTA C9-88). */
+	/* A zero-length write is useless but legal (IBTA C9-88). */
 	if (inc_responder_is_empty(pkt))
 		return true;
-	/* Every other message opens with an INC header; nobody looks again. */
+	/* Every other message opens with an INC header; checked only here. */
 	if (dmalen < INC_HDR_LEN && !r->results)
 		return false;
 	/* IBTA 9.2.4: the pad makes a multiple of 4, and no more. */
@@ -48,9 +48,9 @@ static bool length_ok(const struct inc_responder *r, const struct inc_pkt *pkt,
 }
 
 /*
- * A member may write to its slots and nothing else: one message starts at the
- * beginning of a slot and stays within it, but that wide elements of a switch
- * take twice the room. A result lies anywhere in a slot.
+ * A member may write only to its slots: a message starts at the beginning of a
+ * slot and stays within it, except that wide elements of a switch take twice
+ * the room. A result lies anywhere in a slot.
  */
 static bool key_ok(const struct inc_responder *r, const struct inc_pkt *pkt)
 {
@@ -67,16 +67,17 @@ static bool key_ok(const struct inc_responder *r, const struct inc_pkt *pkt)
 }
 
 /**
- * inc_responder_check() - judge a request packet
+ * inc_responder_check() - classify a request packet
  * @r: responder
  * @pkt: parsed packet, a request
  *
- * Changes nothing but that a NAK for the expected PSN was sent; an
- * INC_RESP_NEW packet that is taken in has to be given to inc_responder_accept().
+ * Changes nothing except the note that a NAK for the expected PSN was sent. An
+ * INC_RESP_NEW packet that is accepted has to be given to
+ * inc_responder_accept().
  *
  * Context: the QP's receive lock is held.
  * Return: enum inc_responder_verdict.
- * Spec: IBTA 1.x section 9.7.4 and 9.7.5.1; C9-114 for one NAK per hole.
+ * Spec: IBTA 1.x section 9.7.4 and 9.7.5.1; C9-114 for one NAK per gap.
  */
 enum inc_responder_verdict inc_responder_check(struct inc_responder *r,
 					       const struct inc_pkt *pkt)
@@ -109,7 +110,7 @@ enum inc_responder_verdict inc_responder_check(struct inc_responder *r,
 	return length_ok(r, pkt, dmalen, done) ? INC_RESP_NEW : INC_RESP_INVALID;
 }
 
-/* The message whose packet @psn is the first of those with @left bytes. */
+/* Describe the message of which @left bytes remain from packet @psn on. */
 static void run_from(const struct inc_responder *r, u32 psn, u32 left,
 		     struct inc_responder_run *run)
 {
@@ -120,9 +121,9 @@ static void run_from(const struct inc_responder *r, u32 psn, u32 left,
 }
 
 /**
- * inc_responder_run() - the message in progress
+ * inc_responder_run() - describe the message in progress
  * @r: responder
- * @run: takes what is known of it; it ends at the expected PSN if there is none
+ * @run: filled in; it ends at the expected PSN if there is no message
  *
  * Context: the QP's receive lock is held.
  */
@@ -135,7 +136,7 @@ void inc_responder_run(const struct inc_responder *r,
 		*run = (struct inc_responder_run) { .end = r->epsn };
 }
 
-/* MIDDLE or LAST: they have no key, but a place in a message that has. */
+/* MIDDLE or LAST: no key, but a place in a message that has one. */
 static bool continues(const struct inc_responder *r, const struct inc_pkt *pkt,
 		      const struct inc_responder_run *run)
 {
@@ -150,7 +151,7 @@ static bool continues(const struct inc_responder *r, const struct inc_pkt *pkt,
 	return pkt->payload_len == r->pmtu && !pkt->pad;
 }
 
-/* FIRST or ONLY, and no other way to begin. */
+/* FIRST or ONLY, and valid as the beginning of a message. */
 static bool opens(const struct inc_responder *r, const struct inc_pkt *pkt)
 {
 	if (inc_responder_is_empty(pkt))
@@ -162,15 +163,15 @@ static bool opens(const struct inc_responder *r, const struct inc_pkt *pkt)
 }
 
 /**
- * inc_responder_ooo() - judge a request packet beyond a hole
+ * inc_responder_ooo() - check a request packet beyond a gap
  * @r: responder
  * @pkt: parsed packet, a request
- * @run: what the nearest packet before it belongs to that is kept, or else
- *	inc_responder_run(); takes what this one belongs to
+ * @run: message of the nearest queued packet before it, or else from
+ *	inc_responder_run(); set to the message of this packet
  *
- * What is kept will be believed when the hole is filled. So whatever can be known
- * of it has to be right: the key of a packet that has one, and of the others that
- * a message whose key was right has room for them in this very place.
+ * Queued packets will be trusted when the gap is closed. So all that can be
+ * checked has to be right: the key of a packet that has one, and for the others
+ * that a message with a valid key has room for them in this very place.
  *
  * Context: the QP's receive lock is held.
  * Return: enum inc_responder_ooo.
@@ -194,12 +195,12 @@ enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,
 }
 
 /**
- * inc_responder_check_uc() - judge a request packet of a UC member
+ * inc_responder_check_uc() - check a request packet of a UC member
  * @r: responder
  * @pkt: parsed packet, a request
  *
- * A request is one packet here, and nobody is told of one that is wrong: it is
- * dropped (IBTA 1.x, section 9.8.3). Its PSN does not matter.
+ * A request is one packet here. A wrong one is dropped silently (IBTA 1.x,
+ * section 9.8.3). Its PSN does not matter.
  *
  * Context: the QP's receive lock is held.
  * Return: true if it is a request within the member's slots.
@@ -216,7 +217,7 @@ bool inc_responder_check_uc(const struct inc_responder *r,
 }
 
 /**
- * inc_responder_accept() - go on to the next PSN
+ * inc_responder_accept() - advance to the next PSN
  * @r: responder
  * @pkt: packet that inc_responder_check() called new and whose payload is safe
  *
@@ -237,15 +238,15 @@ void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt)
 }
 
 /**
- * inc_responder_silence() - nothing came for a while
+ * inc_responder_silence() - choose how to solicit a silent member
  * @r: responder
- * @waited: others wait for what the member has not begun to send
+ * @waited: others wait for data that the member has not begun to send
  *
- * If the end of what the member had to send was lost, or our NAK, or what was
- * repeated for it, the member finds out by its own time-out, which is long.
- * A second NAK for one PSN would not help: a requester may obey one until there
- * is progress (rxe does). An RNR NAK it obeys each time; and where nobody knows
- * whether the member has sent anything, it leaves the NAK for a hole to come.
+ * If the end of the member's data was lost, or our NAK, or its retransmission,
+ * the member finds out by its own timeout, which is long. A second NAK for one
+ * PSN would not help: a requester may obey only one until there is progress
+ * (rxe does). It obeys every RNR NAK. And where it is unknown whether the
+ * member has sent anything, an RNR NAK saves the one NAK for a later gap.
  *
  * Context: the QP's receive lock is held.
  * Return: enum inc_responder_ask.
@@ -262,12 +263,12 @@ enum inc_responder_ask inc_responder_silence(struct inc_responder *r,
 }
 
 /**
- * inc_responder_ack_due() - is an acknowledgment due after one more request
+ * inc_responder_ack_due() - check whether to acknowledge one more request
  * @r: responder
- * @ackreq: the request asked for one
+ * @ackreq: the request has AckReq
  *
- * Acknowledgments are coalesced (IBTA C9-112): the requester asks where it
- * wants one, and does not stall in between.
+ * Acknowledgments are coalesced (IBTA C9-112): the requester sets AckReq where
+ * it wants one, and does not stall in between.
  *
  * Context: the QP's receive lock is held.
  * Return: true if an acknowledgment has to be sent now.

@@ -10,7 +10,7 @@
 
 #include "core/wire.h"
 
-/* Requests taken in without an acknowledgment; rxe stalls at 128. */
+/* Requests accepted without an acknowledgment; rxe stalls at 128. */
 #define INC_RESP_ACK_EVERY	16
 
 /**
@@ -18,17 +18,17 @@
  * @epsn: expected PSN
  * @msn: message sequence number, as the AETH carries it
  * @rkey: R_Key that requests must carry
- * @stride: bytes of a slot in the member's view
- * @max_len: longest message, 0: @stride
+ * @stride: distance of slots in the addresses that the member uses
+ * @max_len: maximum message length; 0 means @stride
  * @slots: number of slots
  * @pmtu: path MTU
  * @dmalen: length of the message in progress, from its RETH
- * @done: bytes of it that have come
- * @in_msg: a FIRST came and its LAST did not
+ * @done: bytes of it that have arrived
+ * @in_msg: a FIRST has arrived and its LAST has not
  * @results: the other end is a parent, and writes results
- * @nak_sent: a NAK for @epsn is out; there is one per hole (IBTA C9-114)
- * @kept: packets beyond a hole are kept
- * @unacked: requests taken in since the last acknowledgment
+ * @nak_sent: a NAK for @epsn was sent; there is one per gap (IBTA C9-114)
+ * @kept: packets beyond a gap are queued
+ * @unacked: requests accepted since the last acknowledgment
  */
 struct inc_responder {
 	u32	epsn;
@@ -48,8 +48,8 @@ struct inc_responder {
 };
 
 /**
- * struct inc_responder_run - message that a packet beyond a hole belongs to
- * @end: PSN behind its last packet
+ * struct inc_responder_run - message that a packet beyond a gap belongs to
+ * @end: PSN after its last packet
  * @tail: bytes of the last packet
  */
 struct inc_responder_run {
@@ -58,11 +58,10 @@ struct inc_responder_run {
 };
 
 /**
- * enum inc_responder_ooo - what a packet beyond a hole is worth
- * @INC_RESP_OOO_GOOD: it may be kept
- * @INC_RESP_OOO_UNKNOWN: what opens its message has not come
- * @INC_RESP_OOO_WRONG: it can't be what comes there: a wrong key, length or
- *	place
+ * enum inc_responder_ooo - check of a packet beyond a gap
+ * @INC_RESP_OOO_GOOD: it may be queued
+ * @INC_RESP_OOO_UNKNOWN: the packet that opens its message has not arrived
+ * @INC_RESP_OOO_WRONG: it cannot belong there: wrong key, length or place
  */
 enum inc_responder_ooo {
 	INC_RESP_OOO_GOOD,
@@ -71,12 +70,12 @@ enum inc_responder_ooo {
 };
 
 /**
- * enum inc_responder_verdict - what a request packet is
+ * enum inc_responder_verdict - class of a request packet
  * @INC_RESP_NEW: the expected one, and valid
  * @INC_RESP_DUP: a duplicate: acknowledge, change nothing
- * @INC_RESP_OOO: beyond a hole, NAK already sent: keep or drop
- * @INC_RESP_OOO_NAK: beyond a hole: keep or drop, and send
- *	NAK - PSN sequence error
+ * @INC_RESP_OOO: beyond a gap, NAK already sent: queue or drop
+ * @INC_RESP_OOO_NAK: beyond a gap: queue or drop, and send NAK - PSN sequence
+ *	error
  * @INC_RESP_INVALID: NAK - invalid request, then error state
  * @INC_RESP_ACCESS: NAK - remote access error, then error state
  */
@@ -90,8 +89,8 @@ enum inc_responder_verdict {
 };
 
 /**
- * enum inc_responder_ask - how to ask a silent member for what it owes
- * @INC_RESP_ASK_NOTHING: nothing is known to be due
+ * enum inc_responder_ask - how to solicit a silent member
+ * @INC_RESP_ASK_NOTHING: not at all: nothing is known to be due
  * @INC_RESP_ASK_NAK: by a NAK - PSN sequence error, the first for that PSN
  * @INC_RESP_ASK_RNR: by an RNR NAK, since a NAK was sent already, or nothing is
  *	known to be lost
@@ -103,10 +102,10 @@ enum inc_responder_ask {
 };
 
 /**
- * inc_responder_owed() - is more to come from the member
+ * inc_responder_owed() - check whether the member still owes packets
  * @r: responder
  *
- * Return: true in the middle of a message and behind a hole.
+ * Return: true in the middle of a message and before a gap is closed.
  */
 static inline bool inc_responder_owed(const struct inc_responder *r)
 {
@@ -114,12 +113,12 @@ static inline bool inc_responder_owed(const struct inc_responder *r)
 }
 
 /**
- * inc_responder_is_empty() - is a request a write of no bytes
+ * inc_responder_is_empty() - check whether a request is a zero-length write
  * @pkt: parsed packet, a request
  *
  * It is acknowledged, and nothing else happens. A member may use it to see
- * whether the switch lives; and an rxe that is told that a message has arrived
- * while it repeats that message may send one by mistake.
+ * whether the switch is alive. And an rxe may send one by mistake if a message
+ * is acknowledged while it retransmits that message.
  *
  * Return: true if so.
  */

@@ -2,26 +2,26 @@
 /*
  * The slot machine.
  *
- * A message goes idle -> busy -> done, or to failed from idle or busy; the
- * slot's next message begins when the last one is done, or has failed for
- * every rank.
+ * A message goes idle -> busy -> done, or to failed from idle or busy. The
+ * slot's next message begins when the last one is done, or has failed for every
+ * rank.
  *
  * The reduction of a chunk is *defined* as the balanced binary tree over the
- * ranks, whatever the order in which they come: (r0 + r1) + (r2 + r3) ...; a
- * rank or subtree without a sibling goes up as it is. A part waits, where it
- * is, until its sibling has come; then the right one is added to the left one
- * in place. Only the last pairing writes to the result buffer, which is the
- * one copy that a payload byte sees. As long as a rank is missing the slot's
- * previous result thus stays whole, and can be repeated to who lost it.
+ * ranks, whatever the order of arrival: (r0 + r1) + (r2 + r3) ...; a rank or
+ * subtree without a sibling moves up as it is. A part waits, where it is, until
+ * its sibling arrives; then the right one is added to the left one in place.
+ * Only the last pairing writes to the result buffer, which is the one copy of
+ * each payload byte. So as long as a rank is missing, the slot's previous
+ * result stays whole, and can be resent to a rank that lost it.
  *
- * A tree may choose the order of arrival instead; then one part at a time waits
+ * A tree may use the order of arrival instead; then one part at a time waits
  * per chunk.
  *
  * Members that are switches stand for several ranks, and their parts enter the
- * binary tree at the height that those have made: so the bits are the same as
- * those of one switch with all ranks. At a leaf, what the ranks were reduced to
- * lies apart from the result, which the parent sends: ranks may still need the
- * previous one.
+ * binary tree at the height that their ranks have reached: so the result has
+ * the same bits as on one switch with all ranks. At a leaf, the reduction of
+ * its ranks is stored apart from the result, which the parent sends: ranks may
+ * still need the previous one.
  */
 #include <linux/bug.h>
 #include <linux/build_bug.h>
@@ -51,7 +51,7 @@ static size_t chunk_size(const struct inc_slot_geom *g)
 }
 
 /**
- * inc_slot_size() - memory that a slot needs
+ * inc_slot_size() - compute the memory that a slot needs
  * @g: geometry of the tree
  *
  * Return: bytes, a multiple of the path MTU.
@@ -64,10 +64,10 @@ size_t inc_slot_size(const struct inc_slot_geom *g)
 }
 
 /**
- * inc_slot_init() - set up a slot
+ * inc_slot_init() - initialize a slot
  * @s: slot
- * @g: geometry of the tree; has to live as long as the slot
- * @msg_id: message that it expects first
+ * @g: geometry of the tree; has to outlive the slot
+ * @msg_id: first message that it expects
  * @mem: inc_slot_size() bytes of zeros, aligned to the path MTU
  *
  * Each chunk's result lies within one multiple of the path MTU, and so within
@@ -99,7 +99,7 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 	s->got = mem;
 }
 
-/* Where a part of a rank's chunk waits. */
+/* Where a part of a rank's chunk is parked. */
 static struct inc_part **part_at(const struct inc_slot *s, u16 rank, u16 chunk)
 {
 	return &s->parked[(size_t)chunk * s->geom->ranks + rank];
@@ -121,7 +121,7 @@ static void expect(struct inc_slot *s, u32 msg_id)
 	memset(s->got, 0, s->geom->ranks * sizeof(*s->got));
 }
 
-/* A leaf's parent has to be told of a failure, and to have told the others. */
+/* A leaf's parent has to know of a failure, and to have told the others. */
 static bool may_advance(const struct inc_slot *s)
 {
 	return s->state == INC_SLOT_STATE_DONE ||
@@ -150,7 +150,7 @@ static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
 		s->chunk[i].filled = 0;
 }
 
-/* A rank that has begun, which no other rank has disagreed with. */
+/* A rank that has begun and that no other rank has disagreed with. */
 static u16 another(const struct inc_slot *s, u16 rank)
 {
 	u16 r;
@@ -161,7 +161,7 @@ static u16 another(const struct inc_slot *s, u16 rank)
 	return INC_SLOT_NOBODY;
 }
 
-/* The next chunk of the result is in its buffer. */
+/* The next chunk of the result is complete in its buffer. */
 static void result_done(struct inc_slot *s)
 {
 	u16 chunk = s->ready++;
@@ -202,7 +202,7 @@ static void fill(struct inc_slot *s, u32 off, u32 len)
 	}
 }
 
-/* Copy a part to where it belongs: the one copy that its bytes see. */
+/* Copy a part to its place: the one copy of its bytes. */
 static void place(struct inc_slot *s, u16 rank, u16 chunk,
 		  struct inc_part *part)
 {
@@ -222,7 +222,7 @@ static void place(struct inc_slot *s, u16 rank, u16 chunk,
 	inc_part_free(part);
 }
 
-/* Chunks complete in order: see which do. */
+/* Chunks complete in order: find out how far. */
 static void advance(struct inc_slot *s)
 {
 	while (s->gathered < s->msg.up_chunks &&
@@ -232,8 +232,8 @@ static void advance(struct inc_slot *s)
 }
 
 /*
- * The last rank has begun. Until then what is not reduced is parked: a rank
- * that has not begun may still need the slot's previous result.
+ * The last rank has begun: place parked parts. Until then unreduced parts are
+ * parked: a rank that has not begun may still need the slot's previous result.
  */
 static void place_parked(struct inc_slot *s)
 {
@@ -252,15 +252,15 @@ static void place_parked(struct inc_slot *s)
 }
 
 /**
- * inc_slot_begin() - a rank's request begins
+ * inc_slot_begin() - begin a rank's request
  * @s: slot of the message ID
  * @rank: rank
- * @msg: what its header says
- * @status: what inc_msg_parse() said of it
+ * @msg: its parsed header
+ * @status: from inc_msg_parse()
  * @now: time, kept in @s->started if this is the first rank
  *
  * Context: the slot's lock is held.
- * Return: enum inc_slot_verdict; the status to tell is @s->status, or
+ * Return: enum inc_slot_verdict; the status to send is @s->status, or
  * INC_STATUS_MSG_ID for INC_SLOT_REFUSE.
  */
 enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
@@ -300,7 +300,7 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 	if (msg->out_len)
 		s->wanted = true;
 	if (s->begun == s->geom->ranks) {
-		/* Whatever the buffers have is nobody's need any more. */
+		/* No rank needs the content of the buffers any more. */
 		WRITE_ONCE(s->owner, s->msg.msg_id);
 		if (passes(s))
 			place_parked(s);
@@ -352,8 +352,8 @@ static void merge(struct inc_slot *s, struct inc_part *left,
 }
 
 /*
- * The last two: their reduction is the result, or a leaf's request, which is
- * neither divided nor rounded.
+ * Reduce the last two parts: they make the result, or a leaf's request, which
+ * is neither divided nor rounded.
  */
 static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
 		       struct inc_part *right)
@@ -380,7 +380,7 @@ static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
 	part_drop(right);
 }
 
-/* The only member: nothing to reduce with. */
+/* Take the part of the only member: nothing to reduce it with. */
 static void take_only(struct inc_slot *s, u16 chunk, struct inc_part *part)
 {
 	u32 off = inc_chunk_off(s->geom, chunk);
@@ -446,7 +446,7 @@ static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
 }
 
 /*
- * In order of arrival: what has come so far is one part. Returns true when all
+ * In order of arrival: all that has arrived is one part. Returns true when all
  * ranks are gathered.
  */
 static bool pile_up(struct inc_slot *s, u16 chunk, struct inc_part *part)
@@ -486,8 +486,9 @@ static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
 }
 
 /*
- * Packets of a wide request come in pairs, upper halves first; each has room for
- * the chunk at least. Returns the pair as one part, or NULL if half is missing.
+ * Packets of a wide request arrive in pairs, upper halves first; each has room
+ * for the chunk at least. Returns the pair as one part, or NULL if half is
+ * missing.
  */
 static struct inc_part *join_halves(struct inc_slot *s, u16 rank,
 				    struct inc_part *part)
@@ -500,7 +501,7 @@ static struct inc_part *join_halves(struct inc_slot *s, u16 rank,
 	}
 	s->half[rank] = NULL;
 	hi->lo = part;
-	/* Where the header is in the other half. */
+	/* Skip the place of the header, which is in the other half. */
 	if (s->got[rank] == 1)
 		part->data += INC_HDR_LEN;
 	hi->len = inc_chunk_len(s->geom, s->got[rank] - 1, s->msg.up_len);
@@ -508,9 +509,9 @@ static struct inc_part *join_halves(struct inc_slot *s, u16 rank,
 }
 
 /**
- * inc_slot_add() - a rank's next chunk has come
+ * inc_slot_add() - add a rank's next chunk
  * @s: slot
- * @rank: rank whose message inc_slot_begin() said to take
+ * @rank: rank for which inc_slot_begin() returned INC_SLOT_TAKE
  * @msg_id: that message
  * @part: the chunk's elements; the slot owns it from here on
  *
@@ -523,7 +524,7 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 	u16 chunk;
 
 	part->lo = NULL;
-	/* The message failed after it began, or needed nothing of this rank. */
+	/* The message failed after it began, or needs nothing of this rank. */
 	if (s->state != INC_SLOT_STATE_BUSY || s->msg.msg_id != msg_id) {
 		inc_part_free(part);
 		return false;
@@ -552,14 +553,14 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 }
 
 /**
- * inc_slot_result() - the parent sent more of the result
+ * inc_slot_result() - store more of the parent's result
  * @s: slot of a leaf
- * @off: where in the result buffer it begins
+ * @off: offset in the result buffer
  * @data: the elements
  * @len: bytes, from 1
  *
  * Context: the slot's lock is held.
- * Return: false if the parent has no business to write there now.
+ * Return: false if the parent must not write there now.
  */
 bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
 {
@@ -569,7 +570,7 @@ bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
 	if (s->state != INC_SLOT_STATE_BUSY || !s->gathered || off != s->came ||
 	    len > s->msg.data_len - off)
 		return false;
-	/* All of it can't be there before all of the request is. */
+	/* The result cannot be complete before the request is. */
 	if (len == s->msg.data_len - off && s->gathered < s->msg.up_chunks)
 		return false;
 	memcpy(s->result + off, data, len);
@@ -582,14 +583,14 @@ bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
 }
 
 /**
- * inc_slot_answer() - the parent said how the message ended
+ * inc_slot_answer() - end a message with the parent's status
  * @s: slot of a leaf
  * @status: enum inc_status
  *
  * Context: the slot's lock is held.
- * Return: false if that makes no sense, as elements are missing. The message
- * has ended otherwise; INC_SLOT_STATE_FAILED are those that the ranks have to
- * be told of, if it was not in that state before.
+ * Return: false if the answer is invalid, as elements are missing. Otherwise
+ * the message has ended; if it is now in INC_SLOT_STATE_FAILED and was not
+ * before, the ranks have to be told.
  */
 bool inc_slot_answer(struct inc_slot *s, u8 status)
 {
@@ -600,7 +601,7 @@ bool inc_slot_answer(struct inc_slot *s, u8 status)
 	}
 	if (s->state != INC_SLOT_STATE_BUSY)
 		return s->state != INC_SLOT_STATE_IDLE;
-	/* Results without elements, or whose elements nobody wants. */
+	/* Results without elements, or whose elements no rank wants. */
 	if (s->gathered < s->msg.up_chunks || (s->wanted && s->msg.data_len))
 		return false;
 	s->ready = s->msg.nchunks;
@@ -612,7 +613,7 @@ static void unpark(struct inc_slot *s, u16 rank, u16 chunks)
 {
 	u16 chunk;
 
-	/* What is gathered has been used up; what passes through is placed then. */
+	/* Parts of gathered chunks are used up, or placed if not reduced. */
 	for (chunk = s->gathered; chunk < chunks; chunk++) {
 		struct inc_part **part = part_at(s, rank, chunk);
 
@@ -630,9 +631,9 @@ static void unpark(struct inc_slot *s, u16 rank, u16 chunks)
  * @s: slot
  * @status: enum inc_status
  *
- * Looks only where the packets that came can have left something: a part that
- * covers several ranks is parked at the first of them, which has sent its own; in
- * order of arrival the pile of a chunk is at rank 0.
+ * Looks only where packets can have left a part: a part that covers several
+ * ranks is parked at the first of them, which has sent its own; in order of
+ * arrival the part of a chunk is at rank 0.
  *
  * Context: the slot's lock is held.
  * Return: true if a message was busy: the ranks that began it have to be told.

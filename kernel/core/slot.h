@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The slot machine: what the ranks of a tree contributed to one message, and
- * what became of it (draft, section 5.2 and figure 4). It knows no packet, no
- * QP and no lock: the caller holds the slot's lock and owns all memory.
+ * The slot machine: the contributions of a tree's ranks to one message, and
+ * their result (draft, section 5.2 and figure 4). It knows no packet, no QP and
+ * no lock: the caller holds the slot's lock and owns all memory.
  */
 #ifndef _INC_SLOT_H
 #define _INC_SLOT_H
@@ -19,14 +19,14 @@ struct inc_reduce_ops;
 #define INC_SLOT_NOBODY	U16_MAX
 
 /**
- * struct inc_part - payload of one packet, or what several were reduced to
+ * struct inc_part - payload of one packet, or the reduction of several
  * @data: the elements, or the upper 16 bits of their sums; may be written to
- * @lo: what has the sums' lower 16 bits, if they are wide (see struct
+ * @lo: part with the lower 16 bits of the sums, if they are wide (see struct
  *	inc_operand), else NULL; belongs to this part
  * @len: bytes
- * @level: how many pairings it went through; it covers the ranks
- *	first ... first + 2^level - 1, as many of them as there are; in order of
- *	arrival, how many other ranks were added to it
+ * @level: number of pairings it went through; it covers the ranks first ...
+ *	first + 2^level - 1, as many of them as exist; in order of arrival,
+ *	number of other ranks added to it
  */
 struct inc_part {
 	void		*data;
@@ -36,15 +36,15 @@ struct inc_part {
 };
 
 /**
- * inc_part_free() - give up a part; supplied by whoever owns parts
+ * inc_part_free() - free a part; supplied by the owner of parts
  * @part: the part
  */
 void inc_part_free(struct inc_part *part);
 
 /**
- * struct inc_chunk - result of one packet's worth of a message
+ * struct inc_chunk - result of a chunk, one packet's worth of a message
  * @crc: CRC-32 of its bytes and their pad, from 0, for the ICRC
- * @filled: bytes of what is gathered that are there, if it is not reduced
+ * @filled: bytes of it gathered so far, if it is not reduced
  */
 struct inc_chunk {
 	u32	crc;
@@ -58,28 +58,29 @@ struct inc_chunk {
  * @state: enum inc_slot_state
  * @status: enum inc_status of a failed message
  * @wrong: rank whose request made the message fail, or INC_SLOT_NOBODY
- * @unlike: another that had come, if they disagree, or INC_SLOT_NOBODY
- * @ops: how to reduce @msg, NULL if that is not to be done
- * @wanted: some rank has use for elements of the result
- * @answered: the parent has said how the message ended
- * @up_busy: the request to the parent is not given to its QP yet; of
- *	uplink_tx.c
- * @begun: ranks whose request began
- * @gathered: chunks that have come from all ranks; they complete in order
- * @ready: chunks of the result that are complete; the same but at a leaf
- * @came: bytes of the result that the parent has sent
- * @arrived: ranks that came, for a message without data
- * @owner: message to which the bytes of the buffers belong, or soon will: the
- *	newest that all ranks have begun; set before any of them changes
- * @started: when the first request came, in the caller's clock
+ * @unlike: earlier rank, if they disagree, or INC_SLOT_NOBODY
+ * @ops: how to reduce @msg, NULL if it is not reduced
+ * @wanted: some rank wants elements of the result
+ * @answered: the parent has sent the message's final status
+ * @up_busy: the request to the parent is not completely given to its QP; owned
+ *	by uplink_tx.c
+ * @begun: number of ranks whose request has begun
+ * @gathered: chunks that all ranks have contributed to; they complete in order
+ * @ready: chunks of the result that are complete; same as @gathered except at a
+ *	leaf
+ * @came: bytes of the result received from the parent
+ * @arrived: number of ranks that have arrived, for a message without data
+ * @owner: message that the buffers' bytes belong to, or soon will: the newest
+ *	that all ranks have begun; set before any byte changes
+ * @started: when the first request arrived, in the caller's clock
  * @got: for each rank, chunks received + 1, or 0 before its request began
  * @parked: for each chunk and rank, a part that waits for its sibling, or for
  *	the last rank to begin; parts that cover several ranks are at the first
  * @half: for each rank, the first half of a wide chunk that waits for the other
  * @chunk: for each chunk, its result
  * @result: result buffer
- * @up: what is gathered: @result, or at a leaf the request's elements
- * @up_lo: at a leaf, the lower 16 bits of wide ones
+ * @up: gathered data: @result, or at a leaf the request's elements
+ * @up_lo: at a leaf, the lower 16 bits of wide elements
  */
 struct inc_slot {
 	const struct inc_slot_geom	*geom;
@@ -109,16 +110,16 @@ struct inc_slot {
 };
 
 /**
- * enum inc_slot_verdict - what to do about a request that begins
+ * enum inc_slot_verdict - what to do with a request that begins
  * @INC_SLOT_TAKE: take its chunks
  * @INC_SLOT_FAIL: the message has failed now, for all ranks: tell those that
  *	have begun, this one included, and discard its chunks
- * @INC_SLOT_FAILED: the message had failed before: tell this rank, discard
+ * @INC_SLOT_FAILED: the message failed before: tell this rank, discard
  * @INC_SLOT_REPEAT: this rank's request for this message has begun before:
  *	discard its chunks
  * @INC_SLOT_WAIT: the slot's next message, while ranks are still to be told
- *	that this one failed: not now, let it come again
- * @INC_SLOT_REFUSE: the request is no business of the slot: tell this rank
+ *	that this one failed: not now, it has to be retransmitted
+ * @INC_SLOT_REFUSE: the slot does not expect this message: tell this rank
  *	alone, discard
  */
 enum inc_slot_verdict {
@@ -144,8 +145,8 @@ bool inc_slot_answer(struct inc_slot *s, u8 status);
 
 /*
  * Are the bytes of a message that was sent, a result or a leaf's request, still
- * there, to be sent again? Needs no lock: if they change at this moment, all ranks
- * have begun the slot's next message, so nobody needs them.
+ * there to be resent? Needs no lock: if they change at this moment, all ranks
+ * have begun the slot's next message, so no rank needs them.
  */
 static inline bool inc_slot_has(const struct inc_slot *s, u32 msg_id)
 {

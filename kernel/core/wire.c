@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RoCEv2 transport headers: the border where lengths are checked. Below it
- * sizes are facts.
+ * RoCEv2 transport headers: all lengths are checked here, and trusted beyond.
  */
 #include <linux/bits.h>
 #include <linux/string.h>
@@ -76,7 +75,7 @@ static void parse_ext(struct ib_other_headers *oh, struct inc_pkt *pkt)
 				       oh->u.rc.imm_data : oh->u.imm_data);
 }
 
-/* What an opcode says; 0 if it is none of RC or UC. */
+/* Flags of an opcode; 0 if it is neither RC nor UC. */
 static u8 flags_of(u8 opcode)
 {
 	u8 op = opcode & OP_MASK;
@@ -85,7 +84,7 @@ static u8 flags_of(u8 opcode)
 	case IB_OPCODE_RC:
 		return opcode_flags[op];
 	case IB_OPCODE_UC:
-		/* UC has SEND and RDMA WRITE alone. */
+		/* UC has only SEND and RDMA WRITE. */
 		return op <= IB_OPCODE_RDMA_WRITE_ONLY_WITH_IMMEDIATE ?
 		       opcode_flags[op] : 0;
 	}
@@ -96,9 +95,9 @@ static u8 flags_of(u8 opcode)
  * inc_wire_parse() - parse and check a transport packet
  * @bth: its BTH, any alignment
  * @len: bytes from there to the end of the UDP datagram, ICRC included
- * @pkt: filled in when the packet is good
+ * @pkt: filled in when the packet is valid
  *
- * Whether the packet suits the QP's state is not judged here.
+ * Does not check whether the packet suits the QP's state.
  *
  * Context: any.
  * Return: enum inc_wire_error.
@@ -142,11 +141,11 @@ enum inc_wire_error inc_wire_parse(const void *bth, unsigned int len,
 
 /**
  * inc_wire_build() - write BTH and extended headers
- * @bth: where to; has room for INC_MAX_TRANSPORT_HDR bytes
- * @pkt: opcode, pkey, pad, ackreq, qpn, psn and what the opcode carries
+ * @bth: destination with room for INC_MAX_TRANSPORT_HDR bytes
+ * @pkt: opcode, pkey, pad, ackreq, qpn, psn and the opcode's other fields
  *
- * A packet with Immediate gets the solicited event bit, so that hosts can arm
- * their completion queue for results alone.
+ * A packet with Immediate has the solicited event bit set, so that hosts can
+ * arm their completion queue for results alone.
  *
  * Context: any.
  * Return: bytes written.

@@ -10,10 +10,10 @@
 #include <rdma/ib_hdrs.h>
 #include <rdma/ib_pack.h>
 
-/* Longest transport header sent here: BTH, RETH, ImmDt. */
+/* Longest transport header sent: BTH, RETH, ImmDt. */
 #define INC_MAX_TRANSPORT_HDR	(IB_BTH_BYTES + sizeof(struct ib_reth) + 4)
 
-/* BTH P_Key that stock rxe uses, the default. */
+/* Default P_Key, as stock rxe uses. */
 #define INC_PKEY_DEFAULT	0xffff
 
 /* enum inc_pkt_flags - what a packet's opcode says, see inc_opcode() */
@@ -30,14 +30,14 @@
  * struct inc_pkt - a parsed transport packet, integers in host order
  * @opcode: BTH opcode
  * @flags: INC_PKT_* of the opcode
- * @uc: the opcode is one of UC, else of RC
- * @ackreq: the requester wants an acknowledgment
+ * @uc: the opcode is a UC one, else RC
+ * @ackreq: AckReq of the BTH
  * @qpn: destination QPN
  * @psn: PSN
  * @pkey: P_Key
  * @pad: pad bytes after the payload
  * @hdr_len: bytes of BTH and extended headers
- * @payload_len: bytes of payload, pad and ICRC not counted
+ * @payload_len: bytes of payload, without pad and ICRC
  * @va: RETH virtual address
  * @rkey: RETH R_Key
  * @dmalen: RETH length of the message
@@ -71,11 +71,11 @@ struct inc_pkt {
 };
 
 /**
- * enum inc_wire_error - why a packet could not be parsed
- * @INC_WIRE_OK: it could
+ * enum inc_wire_error - result of parsing a packet
+ * @INC_WIRE_OK: the packet is valid
  * @INC_WIRE_SHORT: headers, pad or ICRC do not fit
  * @INC_WIRE_OPCODE: not an RC or UC opcode, or one that IBTA reserves
- * @INC_WIRE_TVER: transport header version is not 0
+ * @INC_WIRE_TVER: the transport header version is not 0
  */
 enum inc_wire_error {
 	INC_WIRE_OK,
