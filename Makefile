@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # rdma_inc: in-network computing for RoCEv2 on a Linux bridge.
-# "make help" lists what can be made.
+# "make help" lists the targets.
 
 KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
@@ -30,8 +30,8 @@ help:
 	@echo '  make install    all of it; DESTDIR, PREFIX'
 	@echo '  make clean'
 
-# The module is built from a copy, so that several kernels do not meet. What is
-# up to date, and for this kernel, is left alone; what the tree has no more goes.
+# Build the module from a copy, so that builds for several kernels do not mix.
+# Leave alone what is up to date and for this kernel; remove what left the tree.
 KO	:= $(BUILD)/host/kernel/rdma_inc.ko
 modules:
 	@release=$$(cat '$(KDIR)/include/config/kernel.release' 2>/dev/null); \
@@ -56,7 +56,7 @@ modules-build:
 userspace:
 	@$(MAKE) -C userspace O=$(USER)
 
-# The same, for the root file system of the lab; what tests need besides.
+# The same for the lab's root file system, and what the tests need on top.
 ASAN	:= -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 lab-user:
 	@$(LABCMD) exec -- $(MAKE) -s -C userspace O=$(BUILD)/user all

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# End to end: AllReduce and Barrier of stock rxe hosts, every byte compared
-# with a reference that each rank computes on its own.
+# End to end: AllReduce and Barrier between stock rxe hosts. Every byte is
+# compared with a reference that each rank computes by itself.
 #
 #   allreduce.sh [VAR=VALUE]... [ranks | types | special | ipv6 | two | repeat |
 #	rxe | bursts | class]...
@@ -15,7 +15,7 @@ while [[ ${1:-} == *=* ]]; do
 	shift
 done
 
-# Lists come with commas where they are words of a table.
+# Lists use commas where they are words of a table.
 RANKS=${RANKS//,/ }
 COUNTS=${COUNTS//,/ }
 RANKS=${RANKS:-"1 2 3 4 7 8 16"}
@@ -51,7 +51,7 @@ t_ranks()
 	done
 }
 
-# ops TYPE: the operations that there are for it.
+# ops TYPE: the operations defined for the type.
 ops()
 {
 	case $1 in
@@ -133,8 +133,8 @@ rtt_listens()
 	sw ss -Hltn "sport = :18792" | grep -q .
 }
 
-# The module takes its own packets and no others: stock rxe on the bridge
-# device and between two hosts works while a job runs.
+# The module takes its own packets only: stock rxe on the bridge device and
+# between two hosts works while a job runs.
 t_rxe()
 {
 	local pid rc
@@ -156,7 +156,7 @@ t_rxe()
 	ktap $? "and the job beside it is right" "$(job_why)"
 }
 
-# to_host_0 NAME: packets that the bridge host's end of a link carries during a job.
+# to_host_0 NAME: packets on the bridge host's end of a link during a job.
 to_host_0()
 {
 	local count=/sys/class/net/v0/statistics/tx_packets before
@@ -166,9 +166,9 @@ to_host_0()
 	PACKETS=$(($(sw cat $count) - before))
 }
 
-# What is sent together goes together, and arrives packet by packet. With a small
-# window there is something to send together however slow the kernel is: as much as
-# an acknowledgment makes room for.
+# The switch sends bursts, which arrive as single packets. With a small window
+# there is something to send together however slow the kernel is: as much as one
+# acknowledgment makes room for.
 t_bursts()
 {
 	local addr single
@@ -188,13 +188,13 @@ t_bursts()
 	JOB_ADDR=topo_ip4
 }
 
-# seen FILTER: INC packets in the capture that match; the mark is shorter.
+# seen FILTER: INC packets in the capture that match; the end marker is shorter.
 seen()
 {
 	tcpdump -r "$LAB_OUT/pcap" "udp port 4791 and greater 60 and ($1)" 2>/dev/null | grep -c .
 }
 
-# Every packet on the wire has the traffic class, whoever sends it.
+# Every packet on the wire has the traffic class, in both directions.
 t_class()
 {
 	local addr class dir all other

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# End to end: all nine collectives between stock rxe hosts, any root, blocks of
-# any size, in place, one after the other and many at once; every byte compared
-# with MPI's definition, what must not change, too.
+# End to end: all nine collectives between stock rxe hosts, with any root,
+# blocks of any size, in place, one after the other and many at once. Every byte
+# is compared with MPI's definition, including bytes that must not change.
 #
 #   collectives.sh [VAR=VALUE]... [each | place | mix | arrival | wide | loss]...
 
@@ -15,7 +15,7 @@ while [[ ${1:-} == *=* ]]; do
 	shift
 done
 
-# Lists come with commas where they are words of a table.
+# Lists use commas where they are words of a table.
 RANKS=${RANKS:-2,3,5,8}
 COUNTS=${COUNTS:-0,1,7,300,5000,40001}
 SEED=${SEED:-$RANDOM}

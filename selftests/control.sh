@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What configuring costs others: what trees take is what they are charged, and
-# accounted to who made them; deleting waits for nobody and is over in time.
-# Needs no RDMA device.
+# What configuration costs others: trees are charged for the memory they take,
+# and it is accounted to their creator; deleting a tree blocks nobody and ends
+# in time. Needs no RDMA device.
 #
 # control.sh [PART...]: only some of memory, big, ceiling, del, many, gone.
 
@@ -28,7 +28,7 @@ cleanup()
 }
 trap cleanup EXIT
 
-# of KEY: a number of the switch
+# of KEY: an attribute of the switch that is a number
 of()
 {
 	tool -j switch show | python3 -c \
@@ -61,12 +61,12 @@ near()
 	echo "# $1: charged $(($2 >> 10)) KiB, taken $(($3 >> 10)) KiB"
 }
 
-# charged NAME FILE: what a batch of commands makes.
+# charged NAME FILE: check what a batch of commands is charged.
 charged()
 {
 	local before used
 
-	# What the first command of a group allocates for it is not ours.
+	# The first command of a cgroup allocates memory that is not ours.
 	sh -c "echo \$\$ >$GROUP/inc/cgroup.procs; ip netns exec $NS inc-tool switch" >/dev/null
 	before=$(kernel_memory)
 	used=$(of memory-used)
@@ -160,14 +160,14 @@ part_ceiling()
 	echo "$old" >$PARAM/memory_ceiling
 }
 
-# owed TREE DEAD_TIME: a tree with members that are not there.
+# owed TREE DEAD_TIME: a tree with members that do not exist.
 owed()
 {
 	tool tree add id "$1" ranks 2 slots 4 msg-size 1K dead-time "$2" min-rto 5 >/dev/null
 	members "$1" 2 | tool -b - >/dev/null
 }
 
-# at_most MS CMD...: it succeeds within that time
+# at_most MS CMD...: CMD succeeds within that time
 at_most()
 {
 	local from=${EPOCHREALTIME/./} limit=$1
@@ -192,8 +192,8 @@ part_del()
 	wait_for 10 is leaving 0
 	ktap $? "who was never heard is not waited for"
 
-	# Who registers or unregisters a family waits for all who are in one, and
-	# who comes after him waits for him.
+	# Registering or unregistering a family waits for all commands in
+	# progress, and later commands wait for the registration.
 	owed 3 60000
 	tool tree del 3 &
 	rmmod rdma_inc &
@@ -236,7 +236,7 @@ part_gone()
 	owed 1000 60000
 	tool tree del 1000 nowait
 	ip netns del "$NS"
-	# The next namespace that goes away is cleaned up after this one.
+	# The next namespace to go is cleaned up after this one.
 	ip netns add "$NS-2"
 	ip netns del "$NS-2"
 	at_most 1000 inc_unload

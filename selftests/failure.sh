@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What happens when somebody dies: the others get an error, soon, everything
-# comes back, and the next job runs.
+# A member dies: the other ranks get an error soon, all resources are freed, and
+# the next job runs.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# The ranks of $JOB_PIDS but $1 end within $2 ms, with an error.
+# All ranks of $JOB_PIDS except $1 end with an error within $2 ms.
 others_fail()
 {
 	local victim=$1 limit=$(($2 * SLOW)) name=$3 start=$4 r rc now took
@@ -45,7 +45,7 @@ long_job()
 	wait_for $((20 * SLOW)) busy 50
 }
 
-# The daemon sees the connection break, and removes the member.
+# The daemon sees the connection break and removes the member.
 t_killed()
 {
 	local start
@@ -58,10 +58,10 @@ t_killed()
 	job "rank killed: the next job runs" 4 allreduce --count 1000 -i 5 --check
 }
 
-# Nobody tells: the module has to find out by itself. The link is cut, so that
-# the connection to the daemon does not break. It is the bridge's port that is
-# disabled, by a process that runs already: on one busy CPU, to start "ip" takes
-# some 400 ms, and "link set down" waits as long for grace periods.
+# Nobody reports the failure: the module has to detect it. Cut the link, so that
+# the connection to the daemon does not break. Disable the bridge port from a
+# process that already runs: on one busy CPU starting "ip" takes some 400 ms,
+# and "link set down" waits as long for grace periods.
 t_cut()
 {
 	local start cutter
@@ -80,8 +80,8 @@ t_cut()
 	job "link cut: the next job runs" 4 allreduce --count 1000 -i 5 --check
 }
 
-# The same over UC, where nobody acknowledges anything: all ranks, the one that is cut
-# off, too, have to find out.
+# The same over UC, where nobody acknowledges anything: all ranks, including the
+# one that is cut off, have to detect it.
 t_cut_uc()
 {
 	local start cutter
@@ -124,7 +124,8 @@ t_tree_del()
 {
 	local tool pid start id
 
-	# By a process that runs already: to begin one takes its time under traffic.
+	# Use a process that already runs: starting one takes long under
+	# traffic.
 	exec {tool}> >(sw inc-tool -b -)
 	pid=$!
 	long_job 3
@@ -157,7 +158,7 @@ t_timeout()
 	local start now took
 
 	now_ms start
-	# Rank 1 never comes: rank 0's own time limit ends the call.
+	# Rank 1 never joins: rank 0's own time limit ends the call.
 	host 0 inc-perf --server "$(topo_ip4 sw)" --job lonely --rank 0 \
 		--ranks 2 --dev "${TOPO}0" allreduce --timeout 700 \
 		>"$LAB_OUT/lonely" 2>&1

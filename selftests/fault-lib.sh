@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# A job whose packets are given faults on purpose. Sourced after lib.sh.
+# A job with faults injected into its packets. Sourced after lib.sh.
 
-# faults_done NAME LEAST MOST TEXT COUNTER STAT DONE...: the job that was stopped until
-# its faults were set goes on. "DONE..." prints how often the fault was done, of how
-# many packets: LEAST to MOST per mille; "STAT COUNTER" has seen it, which is case TEXT.
+# faults_done NAME MIN MAX TEXT COUNTER STAT DONE...: continue the job that was
+# stopped until its faults were set. "DONE..." prints how often the fault was
+# injected, and into how many packets: MIN to MAX per mille. "STAT COUNTER" has
+# counted it, which is case TEXT.
 faults_done()
 {
 	local name=$1 least=$2 most=$3 text=$4 counter=$5 stat=$6
@@ -13,7 +14,7 @@ faults_done()
 
 	shift 6
 	kill -CONT "${JOB_PIDS[@]}"
-	# The counters go with their tree.
+	# The counters disappear with their tree.
 	while kill -0 "${JOB_PIDS[0]}" 2>/dev/null; do
 		s=$("$stat" "$counter") && now=$("$@") && [ -n "$now" ] || continue
 		read -r n of <<<"$now"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Faults on purpose, through debugfs: each kind, in each direction, is done as
-# often as it was asked for, is seen by the counters of the QP, and results are
-# right all the same. Wrong settings are refused; a seed repeats a run.
+# Fault injection through debugfs: each kind, in each direction, is injected as
+# often as requested, shows in the counters of the QP, and leaves results right.
+# Wrong settings are refused; a seed reproduces a run.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh
@@ -30,7 +30,7 @@ set_all()
 	done
 }
 
-# done_of DIR KIND: how often it was done, of how many packets, over all ranks.
+# done_of DIR KIND: number of injected faults and of packets, over all ranks.
 done_of()
 {
 	cat "$(fault_dir)"/rank-*-"$1" 2>/dev/null | awk -v kind="$2" '
@@ -44,7 +44,7 @@ members_there()
 	[ "$(sw inc-tool member show | wc -l)" = $RANKS ]
 }
 
-# A job that is stopped until its faults are set.
+# Stop a job until its faults are set.
 # faulty NAME DIR KIND OPERATIONS COUNTER: 2 % of the packets.
 faulty()
 {
@@ -69,7 +69,7 @@ import json, sys
 print(json.load(sys.stdin)["stats"][sys.argv[1]])' "$1"
 }
 
-# refused TEXT: is no setting.
+# refused TEXT: TEXT is not a valid setting.
 refused()
 {
 	! echo "$1" 2>/dev/null >"$(fault_dir)/rank-0-rx"

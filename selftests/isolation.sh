@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Two trees on one switch: what happens to one tree's member is nothing to the
-# other. A job of hosts 0 and 1 is timed alone, and beside a job of hosts 2 and
-# 3 of which one member is stopped, far away, cut off or dead. The ratio is
-# printed; the limit is loose, since other load must not fail the test, but far
-# below what any wait for the sick tree would cost.
+# Two trees on one switch: trouble with a member of one tree does not affect the
+# other. Time a job of hosts 0 and 1 alone, and beside a job of hosts 2 and 3 of
+# which one member is stopped, far away, cut off or dead. Print the ratio. The
+# limit is loose, since other load must not fail the test, but far below the
+# cost of any wait for the sick tree.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -15,7 +15,7 @@ LIMIT=4			# times as slow
 SICK_PIDS=()
 SICK_LOG=
 
-# The control job: microseconds of an operation of 8 bytes, and of 256 KiB.
+# The control job: microseconds per operation of 8 bytes, and of 256 KiB.
 control()
 {
 	JOB_FIRST=0
@@ -31,7 +31,7 @@ print(*[round(min(r["samples_us"])) for r in json.load(open(sys.argv[1]))["resul
 ' "$JOB_LOG.0"
 }
 
-# sick_start: the other job, under way.
+# sick_start: start the other job.
 sick_start()
 {
 	JOB_FIRST=2
@@ -59,7 +59,7 @@ times_ok()
 	[ -n "$n256" ] || return
 	echo "# $name: 8 B $b8 us alone, $n8 us now, ratio $(ratio "$n8" "$b8")"
 	echo "# $name: 256 KiB $b256 us alone, $n256 us now, ratio $(ratio "$n256" "$b256")"
-	# A kernel full of checks, on shared CPUs, tells nothing about time.
+	# Times mean nothing in a debug kernel on shared CPUs.
 	[ "$SLOW" = 1 ] || return
 	[ "$n8" -le $((LIMIT * b8)) ]
 	ktap $? "$name: its latency" "$n8 us, alone $b8 us"
@@ -95,7 +95,7 @@ s = s[0] if isinstance(s, list) else s
 sys.exit(s["trees"] != 0 or s["memory-used"] != 0)'
 }
 
-# A process that is stopped is not dead: its QP acknowledges. Nobody reads.
+# A stopped process is not dead: its QP still acknowledges, but nobody reads.
 do_stopped() { kill -STOP "${SICK_PIDS[1]}"; }
 undo_stopped() { :; }
 
@@ -117,7 +117,7 @@ undo_cut() { sw bridge link set dev v3 state 3; }
 do_killed() { kill -9 "${SICK_PIDS[1]}"; }
 undo_killed() { :; }
 
-# Is the sick tree's end told within twice the dead time, and a second of slack?
+# Is the sick tree reported within twice the dead time plus a second of slack?
 ends_in_time()
 {
 	local name=$1 start=$2 before=$3 took
@@ -134,7 +134,7 @@ more_events()
 	[ "$(events tree-failed)" -gt "$1" ]
 }
 
-# one CASE BASE: do it, look at the end if it is one, and at the other tree.
+# one CASE BASE: run the case, check its end if it has one, and the other tree.
 one()
 {
 	local name=$1 base=$2 start before now

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# KTAP output, for whatever says of cases how they end.
+# KTAP output.
 
 KTAP_N=0
 KTAP_FAILED=0
 
-# ktap STATUS NAME [DIAGNOSIS]: one test case; STATUS is 0 for a success.
+# ktap STATUS NAME [DIAGNOSIS]: report a test case; STATUS is 0 for success.
 ktap()
 {
 	KTAP_N=$((KTAP_N + 1))
@@ -24,7 +24,7 @@ ktap_skip()
 	echo "ok $KTAP_N - $1 # SKIP $2"
 }
 
-# ktap_plan: how many there were; fails if one failed, or there was none.
+# ktap_plan: print the number of cases; fail if one failed or there was none.
 ktap_plan()
 {
 	echo "1..$KTAP_N"

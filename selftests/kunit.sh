@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# kunit.sh [MODULE]: loads rdma_inc_kunit.ko (build/mod-kunit/kernel of the tree
-# by default), which runs all unit tests, and prints one line per test case; with
-# them the kernel's own tests of its CRCs, on which ours stand, if it has any.
+# kunit.sh [MODULE]: load rdma_inc_kunit.ko (build/mod-kunit/kernel of the tree
+# by default), which runs all unit tests, and print one line per test case. Run
+# the kernel's own CRC tests too, if it has any, since ours depend on them.
 # In the lab:
 #
 #   selftests/lab/lab modules uml build/mod-kunit INC_KUNIT=1
@@ -32,7 +32,7 @@ fi
 
 modprobe crc_kunit 2>/dev/null
 
-# One process: in a kernel with all checks each costs seconds.
+# Use one process: in a kernel with all checks each one costs seconds.
 awk -f "$dir/ktap-flat.awk" "$results"/{rdma_inc_*,crc}/results 2>/dev/null
 rc=$?
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# Switches of several levels, as namespaces of one kernel: a root, leaves, hosts at
-# the leaves, and switches in the middle; instead of topo_up, serve_up and job_start
-# of lib.sh, which comes first.
+# Several levels of switches, as namespaces of one kernel: a root, leaves, hosts
+# at the leaves, and switches in the middle. Replaces topo_up, serve_up and
+# job_start of lib.sh, which is sourced first.
 #
 #   levels_up LEAVES HOSTS [MIDS]    levels_down     serves_up, serves_down
 #   at SWITCH CMD...                 job_start N ARGS...
 
-# Switches by name, the root is sw; each one's number, and who its parent is.
+# Switches by name, the root is sw; the number and the parent of each.
 SWITCHES=()
 declare -A NUMBER PARENT SERVE
 HOSTS_AT=()
@@ -26,8 +26,8 @@ switch_ip4()
 	echo "10.$TOPO_NET.0.$((1 + NUMBER[$1]))"
 }
 
-# switch_up NAME [PARENT]: a bridge; up$NUMBER of the parent leads to it, and its
-# own port up to the parent.
+# switch_up NAME [PARENT]: a bridge; up$NUMBER of the parent leads to it, and
+# its own port leads up to the parent.
 switch_up()
 {
 	local name=$1 parent=${2:-} n=${#SWITCHES[@]}
@@ -65,7 +65,7 @@ host_up()
 	topo_host "$r"
 }
 
-# levels_up LEAVES HOSTS [MIDS]: HOSTS of each leaf, or a list with commas.
+# levels_up LEAVES HOSTS [MIDS]: HOSTS per leaf, or a list with commas.
 levels_up()
 {
 	local leaves=$1 hosts=$2 mids=${3:-0} i r=0 n parent k
@@ -103,7 +103,7 @@ levels_down()
 	return 0
 }
 
-# The daemon of each switch.
+# Start the daemon of each switch.
 serves_up()
 {
 	local name parent log
@@ -134,10 +134,10 @@ serves_down()
 	SERVE=()
 }
 
-# What a rank of the next job is told in particular.
+# Extra options of single ranks in the next job.
 declare -A JOB_ODD=()
 
-# As that of lib.sh; each rank meets the daemon of its own leaf.
+# As in lib.sh; each rank joins the daemon of its own leaf.
 job_start()
 {
 	local n=$1 r

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Switches of several levels, as namespaces of one kernel: a root, leaves, hosts at
-# the leaves, and a switch in the middle. A topology is its leaves, LEAVES, with
-# HOSTS hosts each; with MIDS, so many switches between root and leaves.
+# Several levels of switches, as namespaces of one kernel: a root, leaves, hosts
+# at the leaves, and switches in the middle. A topology has LEAVES leaves with
+# HOSTS hosts each, and MIDS switches between root and leaves.
 #
 #   levels.sh [VAR=VALUE]... [two | mismatch | uc | odd | sixteen | three | types | bits | loss |
 #                             uplink | death | gone]...
@@ -41,7 +41,7 @@ nothing_left()
 	ktap $? "$1: no tree is left"
 }
 
-# The switches really are leaves and root of one job.
+# The switches really are the leaves and the root of one job.
 roles()
 {
 	local name
@@ -100,14 +100,15 @@ nobody_succeeded()
 	[[ " $1 " != *" 0 "* ]]
 }
 
-# On a slow kernel some may hear of those that have left before they hear why.
+# On a slow kernel some may hear that others left before they hear why.
 all_know()
 {
 	[ "$(grep -il "disagree\|mismatch" "$JOB_LOG".* | wc -l)" -ge $(($1 / (SLOW > 1 ? $1 : 1))) ]
 }
 
-# A message that the ranks disagree about ends for all of them, wherever they are:
-# the odd one at a leaf with others, at a leaf of its own, and leaves that disagree.
+# A message that the ranks disagree about fails for all of them, at any switch:
+# the odd rank at a leaf with others, at a leaf of its own, and leaves that
+# disagree.
 t_mismatch()
 {
 	local odd r rcs name
@@ -140,7 +141,7 @@ t_mismatch()
 	levels_down
 }
 
-# Members over RC and UC at one leaf; between switches it is RC.
+# RC and UC members at one leaf; links between switches are RC.
 t_uc()
 {
 	levels_up 2 2 && serves_up || return
@@ -151,11 +152,11 @@ t_uc()
 	levels_down
 }
 
-# Leaves of different sizes, one of them with one host.
+# Leaves of different sizes, one of them with a single host.
 t_odd()
 {
 	levels_up 3 3,1,2 && serves_up || return
-	# Not aligned: the order of sums is another.
+	# Blocks are not aligned, so sums are added in another order.
 	SUM=int32 collectives "leaves of 3, 1 and 2" 6
 	job "all ranks at one leaf" 3 mix -t int32 --count 900 --check=4 \
 		"${PERF[@]}"
@@ -179,7 +180,7 @@ t_three()
 	levels_down
 }
 
-# All types that are reduced; 16-bit floats are rounded once, at the root.
+# All types that can be reduced; 16-bit floats are rounded once, at the root.
 t_types()
 {
 	local t
@@ -201,7 +202,7 @@ t_types()
 	levels_down
 }
 
-# netem on each link; on those between switches more.
+# netem on each link, with more loss between switches.
 t_loss()
 {
 	local r name
@@ -249,8 +250,8 @@ hosts_bytes()
 	echo $sum
 }
 
-# share TYPE TIMES: bytes on the wire of an uplink, headers and acknowledgments and
-# all, over those that its 4 hosts send.
+# share TYPE TIMES: bytes on the wire of an uplink, including headers and
+# acknowledgments, divided by the bytes that its 4 hosts send.
 share()
 {
 	local type=$1 times=$2 up hosts
@@ -268,7 +269,7 @@ share()
 t_uplink()
 {
 	levels_up 2 4 && serves_up || return
-	# Headers that packets sent together share there would not be counted.
+	# Headers that a burst shares would not be counted there.
 	at l0 ip link set uplink gso_max_segs 1
 	share fp32 1
 	share fp16 2
@@ -277,7 +278,7 @@ t_uplink()
 	levels_down
 }
 
-# others_fail NAME START VICTIM...: all ranks but the victims get an error in time.
+# others_fail NAME START VICTIM...: all ranks except the victims fail in time.
 others_fail()
 {
 	local name=$1 start=$2 limit=$((1000 * SLOW)) r rc now took
@@ -313,13 +314,14 @@ import json, sys
 print(sum(m["stats"]["rx-messages"] for m in json.load(sys.stdin)))')" -gt 50 ]
 }
 
-# cut SWITCH PORT STATE: a port of its bridge; by a process that runs already.
+# cut SWITCH PORT STATE: set a port of its bridge, from a process that already
+# runs.
 cut_port()
 {
 	echo "link set dev $2 state $3" >&"$1"
 }
 
-# delete_tree SWITCH NAME: by a process that runs already.
+# delete_tree SWITCH NAME: from a process that already runs.
 delete_tree()
 {
 	local tool start
@@ -381,7 +383,7 @@ t_death()
 	levels_down
 }
 
-# switch_dies NAME: its daemon and its namespace, QPs and all, without a word.
+# switch_dies NAME: its daemon and its namespace with all QPs go, unannounced.
 switch_dies()
 {
 	kill -9 "${SERVE[$1]}"
@@ -390,7 +392,7 @@ switch_dies()
 	ip netns del "$TOPO-$1"
 }
 
-# A whole switch is gone, while ranks work: each rank knows, nothing is left.
+# A whole switch disappears while ranks work: all ranks hear, nothing is left.
 t_gone()
 {
 	local start name
@@ -418,7 +420,7 @@ t_gone()
 	inc_load
 }
 
-# Packets late, lost and out of order on all links.
+# Packets are late, lost and out of order on all links.
 shuffle()
 {
 	local r name
@@ -433,7 +435,7 @@ shuffle()
 	done
 }
 
-# hash_of LEAVES HOSTS N: of a sum, which is the same on every run.
+# hash_of LEAVES HOSTS N: hash of a sum, which is the same in every run.
 hash_of()
 {
 	local n=$3
@@ -447,7 +449,7 @@ hash_of()
 	levels_down
 }
 
-# The bits are those of one switch with all ranks, whatever arrives when.
+# The bits equal those of one switch with all ranks, in any order of arrival.
 t_bits()
 {
 	local flat

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the tests share: where the built parts are, KTAP output, and jobs of
+# Shared by the tests: paths of the built parts, KTAP output, and jobs of
 # ordinary verbs processes on the hosts of a topology.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -32,7 +32,8 @@ esac
 # shellcheck source=selftests/ktap.sh
 . "$ROOT/selftests/ktap.sh"
 
-# What a test has set up, but the module; one with more says so itself.
+# Take down what a test set up, except the module; a test with more overrides
+# it.
 test_down()
 {
 	serve_down
@@ -40,7 +41,7 @@ test_down()
 	topo_down
 }
 
-# ktap_end: the last line of a test. Whatever happened, the module unloads.
+# ktap_end: end a test. The module unloads, whatever happened.
 ktap_end()
 {
 	if [ -n "$INC_LOADED" ] && [ -d /sys/module/rdma_inc ]; then
@@ -65,7 +66,7 @@ wait_for()
 	done
 }
 
-# steady SECONDS CMD...: until CMD prints the same three times, moments apart.
+# steady SECONDS CMD...: until CMD prints the same three times in a row.
 steady()
 {
 	local until=$((SECONDS + $1)) same=0 last now
@@ -97,8 +98,8 @@ changes()
 
 STILL_PID=
 
-# A process that goes before all others naps again and again. What its naps take
-# longer than they should this machine stood still: others had its CPU.
+# A real-time process naps again and again. Where its naps take longer than they
+# should, this machine stood still: others had its CPU.
 clock_up()
 {
 	STILL=$(mktemp -d)
@@ -131,13 +132,14 @@ clock_down()
 	STILL_PID=
 }
 
-# now_ms VAR: milliseconds, without those in which this machine stood still since
-# clock_up: limits hold for one that runs. By no process, as its start takes time.
+# now_ms VAR: milliseconds without those in which this machine stood still since
+# clock_up: time limits assume a running machine. Starts no process, since that
+# takes time.
 now_ms()
 {
 	local us
 
-	# empty while it is written
+	# The file is empty while it is being written.
 	until read -r us <"$STILL/us"; do :; done
 	printf -v "$1" %d $(((${EPOCHREALTIME/./} - us) / 1000))
 }
@@ -161,7 +163,7 @@ SERVE_PID=
 # serve_up ARGS...: the rendezvous daemon on the bridge host.
 serve_up()
 {
-	# Who is slow is not dead; an option that is given again wins.
+	# Slow is not dead; if an option is repeated the last one counts.
 	ip netns exec "$TOPO-sw" inc-tool serve --dead-time $((350 * SLOW)) "$@" >"$LAB_OUT/serve.log" 2>&1 &
 	SERVE_PID=$!
 	wait_for $((20 * SLOW)) grep -q listening "$LAB_OUT/serve.log" || {
@@ -181,12 +183,12 @@ serve_down()
 
 JOB_SEQ=0
 JOB_PIDS=()
-# Which address of the bridge host the ranks use: topo_ip4 or topo_ip6, and
-# which port, if not that of inc-tool serve.
+# Address of the bridge host that the ranks use, topo_ip4 or topo_ip6, and the
+# port, if not that of inc-tool serve.
 JOB_ADDR=topo_ip4
 JOB_PORT=
 
-# job_start N ARGS...: ranks 0 ... N-1 of a new job, one on each host, or in
+# job_start N ARGS...: start ranks 0 ... N-1 of a new job, one per host, or in
 # turns if there are fewer hosts. Logs in $JOB_LOG.RANK.
 job_start()
 {
@@ -201,7 +203,7 @@ job_start()
 	[ "$JOB_ADDR" = topo_ip6 ] && addr="[$addr]"
 	for ((r = 0; r < n; r++)); do
 		h=$(((JOB_FIRST + r) % TOPO_N))
-		# No function here: the job's PID is to be the program's.
+		# No function here: the job's PID has to be the program's.
 		ip netns exec "$TOPO-h$h" env ${JOB_ENV[r]:+"${JOB_ENV[r]}"} inc-perf \
 			--server "${JOB_SERVER[r]:-$addr}${JOB_PORT:+:$JOB_PORT}" \
 			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
@@ -213,11 +215,11 @@ job_start()
 
 # First host of the next job.
 JOB_FIRST=0
-# Of each rank of it: VAR=VALUE, and where it finds the daemon, if elsewhere.
+# For each of its ranks: VAR=VALUE, and the daemon's address, if elsewhere.
 JOB_ENV=()
 JOB_SERVER=()
 
-# job_wait: until all ranks have ended; fails if one of them failed.
+# job_wait: until all ranks end; fails if one of them failed.
 job_wait()
 {
 	local pid rc=0
@@ -249,8 +251,7 @@ job()
 	return $rc
 }
 
-# stat_sum COUNTER: sum of a member counter over all trees there ever were in
-# a job's time; reads the live trees.
+# stat_sum COUNTER: sum of a member counter over the live trees.
 stat_sum()
 {
 	sw inc-tool -j -s member show | python3 -c '
@@ -258,14 +259,15 @@ import json, sys
 print(sum(m.get("stats", {}).get(sys.argv[1], 0) for m in json.load(sys.stdin)))' "$1"
 }
 
-# busy N: more than N messages have come to the switch.
+# busy N: the switch has received more than N messages.
 busy()
 {
 	[ "$(stat_sum rx-messages)" -gt "$1" ]
 }
 
-# seen_by NAMESPACE FILE: until a monitor there, which writes to FILE, listens. What
-# happened before that it does not tell: trees 999 come and go until it tells of one.
+# seen_by NAMESPACE FILE: wait until a monitor there, which writes to FILE,
+# listens. It does not report earlier events, so add and delete trees 999 until
+# it reports one.
 seen_by()
 {
 	local ns=$1 file=$2 until=$((SECONDS + 10 * SLOW))
@@ -296,8 +298,8 @@ counts()
 
 # --- What the network did --------------------------------------------------------
 
-# Counters of all members of all switches there were since watch_start: by samples,
-# since a tree's counters go with it.
+# Counters of all members of all switches since watch_start, sampled, since a
+# tree's counters disappear with it.
 WATCH_PID=
 
 watch_start()
@@ -319,7 +321,7 @@ watch_end()
 	switch_total >"$LAB_OUT/switch.after"
 }
 
-# All queueing disciplines.
+# Sum over all queueing disciplines.
 netem_total()
 {
 	local name r
@@ -332,7 +334,7 @@ netem_total()
 	done
 }
 
-# What the hosts' devices count.
+# Counters of the hosts' devices.
 rxe_total()
 {
 	local r
@@ -342,7 +344,7 @@ rxe_total()
 	done
 }
 
-# Packets that the switches dropped.
+# Packets dropped by the switches.
 switch_total()
 {
 	local name
@@ -353,9 +355,9 @@ switch_total()
 }
 
 # watched NAME P WHAT...: one case for each WHAT that the network did since
-# watch_start, with a probability of P for each packet: lost, doubled, reordered,
-# corrupted. netem says that it did it, the counters of the switch and of the hosts
-# that they have met it. Where few packets went it may not have happened.
+# watch_start, with a probability of P per packet: lost, doubled, reordered,
+# corrupted. netem confirms that it did it, the counters of the switch and of
+# the hosts that they noticed. With few packets it may not have happened.
 watched()
 {
 	local name=$1 p=$2 what out rc
@@ -383,12 +385,12 @@ captured()
 	grep -q 'listening on' "$CAPTURE_DIR/tcpdump"
 }
 
-# capture DIR: INC packets of the bridge, from now on, in DIR/pcap.
+# capture DIR: capture INC packets of the bridge from now on, in DIR/pcap.
 capture()
 {
 	CAPTURE_DIR=$1
 	: >"$CAPTURE_DIR/tcpdump"
-	# No function here: the PID is to be the program's.
+	# No function here: the PID has to be the program's.
 	ip netns exec "$TOPO-sw" tcpdump -i br0 -s 0 -B 16384 -Z root -U \
 		-w "$CAPTURE_DIR/pcap" udp port 4791 2>"$CAPTURE_DIR/tcpdump" &
 	CAPTURE_PID=$!
@@ -404,8 +406,8 @@ marked()
 
 capture_end()
 {
-	# What the jobs have sent last is on its way through the kernel's buffer, and so
-	# is this, behind it.
+	# The jobs' last packets are still on their way through the kernel's
+	# buffer; this one is behind them.
 	wait_for $((10 * SLOW)) marked
 	kill "$CAPTURE_PID"
 	wait "$CAPTURE_PID"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # libinc over stock rxe and the module: what its users may rely on besides right
-# results. Requests that are begun again, waits with a time limit, queries that agree
-# with the switch's own view, a log that Python can parse, threads (under
-# ThreadSanitizer, too), fork(), signals, the cache of registrations.
+# results. Persistent requests, waits with a time limit, queries that agree with
+# the switch's own view, a log that Python can parse, threads (under
+# ThreadSanitizer, too), fork(), signals, the registration cache.
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals cache
@@ -27,7 +27,7 @@ LIMIT=$((60 * SLOW))
 LIVE=$INC_USER/lib/live
 PERF=(-i 0 --seed "$SEED" --timeout $((20000 * SLOW)))
 
-# live_start N ARGS...: a rank on each of the first N hosts.
+# live_start N ARGS...: start a rank on each of the first N hosts.
 live_start()
 {
 	local n=$1 r
@@ -46,10 +46,11 @@ live_start()
 	done
 }
 
-# What each rank runs under.
+# Wrapper command of each rank.
 LIVE_UNDER=()
 
-# live_end NAME [RANK...]: these ranks (default: all) ended well, and said "ok".
+# live_end NAME [RANK...]: these ranks (default: all) ended well and printed
+# "ok".
 live_end()
 {
 	local name=$1 r rc bad=
@@ -76,7 +77,7 @@ live()
 	live_end "$name"
 }
 
-# pair NAME [VAR=VALUE]...: a Barrier of two ranks that are told no device.
+# pair NAME [VAR=VALUE]...: a Barrier of two ranks that have no device set.
 pair()
 {
 	local job=$1 pids=() r rc=0
@@ -95,7 +96,7 @@ pair()
 	return $rc
 }
 
-# refused NAME TEXT VAR=VALUE...: the ranks say why they can't.
+# refused NAME TEXT VAR=VALUE...: the ranks say why they cannot run.
 refused()
 {
 	local name=$1 text=$2
@@ -106,7 +107,7 @@ refused()
 	ktap $? "device: $name" "$(tail -n 1 "$LAB_OUT/refused.0")"
 }
 
-# All hosts' devices are there, and GID tables are long: which one is taken.
+# All hosts' devices exist and GID tables are long: check which one is chosen.
 part_device()
 {
 	local r gid
@@ -156,7 +157,7 @@ part_wait()
 	INC_TRANSPORT=uc live "given up by a rank, UC" "$RANKS" gives_up
 }
 
-# From one message at a time to all slots of the tree, and no more than it has.
+# From one message at a time to all slots of the tree, and never more.
 part_window()
 {
 	local w t
@@ -172,14 +173,14 @@ part_window()
 		--check=9 --window 256 --slots 4 "${PERF[@]}"
 }
 
-# What query.py compares.
+# The fields that query.py compares.
 messages()
 {
 	stat_sum rx-messages
 	stat_sum tx-messages
 }
 
-# The ranks stop where their state is looked at from both sides.
+# The ranks stop where both sides report their state.
 part_query()
 {
 	local dir fifo r
@@ -270,7 +271,7 @@ part_signals()
 	INC_TRANSPORT=uc live "a storm of signals, UC" 2 signals
 }
 
-# What a process has once, and what for each communicator.
+# What exists once per process, and what once per communicator.
 part_many()
 {
 	live "many communicators" 2 many
@@ -283,7 +284,7 @@ part_stopped()
 	INC_TRANSPORT=uc live "stopped, UC" 2 stopped
 }
 
-# A device's events are read: the port that goes down is in the log.
+# Device events are read: the log reports a port that goes down.
 part_events()
 {
 	INC_LOG=info job_start 2 barrier -i 1000000 --timeout "$LIMIT"000
@@ -297,7 +298,7 @@ part_events()
 	wait_for "$LIMIT" no_tree
 }
 
-# One rank has little memory to register, as an ordinary user has.
+# One rank may register little memory, as an ordinary user.
 part_memory()
 {
 	live "memory that can't be registered" "$RANKS" memory "$LAB_OUT"
@@ -313,8 +314,8 @@ part_cache()
 		--count 50000 --check=10 --outstanding 8 --reg cache "${PERF[@]}"
 }
 
-# One rank calls another operation than the others: all know which rank that is. Who
-# comes first is right, as far as the switch knows.
+# One rank calls another operation than the others: all learn which rank that
+# is. The switch takes the first to arrive for right.
 part_wrong()
 {
 	local r rcs="" rc=0 op pid log=$LAB_OUT/monitor
@@ -350,7 +351,7 @@ part_wrong()
 	wait_for "$LIMIT" no_tree
 }
 
-# By hand, with memory for it: lab run --mem 7G.
+# Run by hand, with memory for it: lab run --mem 7G.
 part_huge()
 {
 	LIMIT=$((900 * SLOW))
@@ -363,7 +364,7 @@ echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
 trap 'serve_down; topo_down; inc_unload' EXIT
 n=$RANKS
 [ "$n" -ge 2 ] || n=2
-# Many threads on one CPU, under ThreadSanitizer: they are slow, not dead.
+# Many threads on one CPU, under ThreadSanitizer, are slow, not dead.
 inc_load && topo_up "$n" && serve_up --dead-time $((3000 * SLOW)) || exit 1
 for p in $PARTS; do
 	"part_$p"

@@ -15,7 +15,7 @@ done
 RANKS=${RANKS:-4}
 SEED=${SEED:-$RANDOM}
 
-# A queueing discipline on both ends of every link.
+# Set a queueing discipline on both ends of every link.
 impair()
 {
 	local r
@@ -28,8 +28,8 @@ impair()
 	done
 }
 
-# NAME, count of elements, iterations, what has to be seen with which probability,
-# netem's arguments.
+# NAME, number of elements, iterations, effects to be seen and the probability
+# of each, netem's arguments.
 impaired()
 {
 	local name=$1 count=$2 iter=$3 p=$4 what=$5 before
@@ -51,7 +51,7 @@ impaired()
 	ktap $(($(failed_trees) - before)) "$name: no QP error"
 }
 
-# Trees that failed while a rank was still there, in the kernel's own words.
+# Trees that failed while a rank still existed, in the kernel's own words.
 failed_trees()
 {
 	grep -c 'member-error' "$LAB_OUT/events"

@@ -19,8 +19,8 @@ SEED=${SEED:-$RANDOM}
 # shellcheck source=selftests/mpi/lib.sh
 . "$ROOT/selftests/mpi/lib.sh"
 
-# cases NAME STATUS [KNOWN]: its cases are ours. KNOWN: a job of the same program
-# without coll/inc; what fails there is none of ours.
+# cases NAME STATUS [KNOWN]: take over the job's cases as ours. KNOWN: a job of
+# the same program without coll/inc; ignore cases that fail there.
 cases()
 {
 	local name=$1 rc=$2 line
@@ -42,7 +42,7 @@ cases()
 		"status $rc; $(grep -vE '^(ok|1\.\.)' "$LAB_OUT/$name" | head -n 1 | tr '#' ' ')"
 }
 
-# went_all NAME OPERATION...: each of these did.
+# went_all NAME OPERATION...: each operation went through the switch.
 went_all()
 {
 	local name=$1 op
@@ -77,7 +77,7 @@ t_flat()
 	ktap $? "flat: no tree is left"
 }
 
-# Two ranks on each host. Open MPI 5.0.7 gathers types with holes wrongly there.
+# Two ranks per host. Open MPI 5.0.7 gathers types with gaps wrongly there.
 t_hosts()
 {
 	MPI_ARGS=(--mca coll_inc_priority 0)
@@ -92,14 +92,14 @@ t_hosts()
 	ktap $? "hosts: no tree is left"
 }
 
-# One rank can't do its part.
+# One rank cannot do its part.
 t_fail()
 {
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi fail 1 "$RANKS" "$MPI_DIR/fail" flat
 	cases fail $?
 	went_all fail allreduce iallreduce allreduce_init bcast
-	# Open MPI's reduction takes memory at the leader then.
+	# Open MPI's reduction allocates memory at the leader then.
 	MPI_ARGS=(--mca coll_inc_stats 2 --mca coll "^han,sm")
 	mpi fail-hosts 2 "$RANKS" "$MPI_DIR/fail" hosts
 	cases fail-hosts $?
@@ -108,12 +108,12 @@ t_fail()
 	ktap $? "fail: no tree is left"
 }
 
-# Memory of a device, which a component for tests pretends to have. With one rank on
-# each host: what hosts do among themselves is Open MPI's coll/accelerator, which
-# Debian's has not.
+# Device memory, which a test component pretends to have. Use one rank per host:
+# within a host Open MPI would use its coll/accelerator, which Debian's build
+# lacks.
 t_device()
 {
-	# mpirun would have its own path.
+	# mpirun would replace the path with its own.
 	local with=(env "OMPI_MCA_mca_base_component_path=$MPI_DIR:$MPI_DIR/pretend"
 		OMPI_MCA_accelerator=pretend)
 
@@ -133,7 +133,8 @@ t_session()
 	went_all session allreduce
 }
 
-# One host has another parameter than the others, or no coll/inc: all fall through.
+# One host has another parameter than the others, or no coll/inc: all ranks fall
+# through.
 t_params()
 {
 	local p did
@@ -162,7 +163,7 @@ t_params()
 	MPI_LIMIT=120
 }
 
-# losses NAME: the bits of each step's loss.
+# losses NAME: the bits of the loss at each step.
 losses()
 {
 	sed -n 's/.*"bits":"\([0-9a-f]*\)".*/\1/p' "$LAB_OUT/$1"
@@ -175,7 +176,7 @@ same()
 	ktap $? "train: $3" "$(losses "$1" | tr '\n' ' '), $(losses "$2" | tr '\n' ' ')"
 }
 
-# train NAME N ARGS...: training, without coll/inc if not said otherwise.
+# train NAME N ARGS...: train, by default without coll/inc.
 train()
 {
 	local name=$1 n=$2
@@ -185,8 +186,8 @@ train()
 	ktap $? "train: $name, $n ranks, ends" "$(head -n 1 "$LAB_OUT/$name" | tr '#' ' ')"
 }
 
-# An application: the losses have the bits that the order of ranks gives, which is
-# what recursive doubling adds in, too.
+# An application: the losses have the bits of a sum in rank order, which is the
+# order of recursive doubling, too.
 t_train()
 {
 	local n
@@ -210,7 +211,7 @@ t_train()
 	ktap $? "train: no tree is left"
 }
 
-# Without a daemon all falls through.
+# Without a daemon every operation falls through.
 t_off()
 {
 	serve_down
@@ -224,7 +225,7 @@ t_off()
 	serve_up
 }
 
-# What is documented where users of Open MPI look.
+# The documentation is where users of Open MPI look.
 t_info()
 {
 	local p
@@ -245,7 +246,8 @@ t_info()
 	cases terms $?
 }
 
-# --- In the middle of a loop of Allreduce something dies -----------------------
+# --- Failures in the middle of a loop of Allreduce
+# -----------------------------
 
 MPIRUN='^(mpirun|prterun)'	# in one process or in two
 
@@ -254,14 +256,15 @@ going()
 	[ "$(grep -c '^going' "$LAB_OUT/$1")" = "$2" ]
 }
 
-# What the loop is to call, if not Allreduce.
+# What the loop calls, if not Allreduce.
 LOOP_OF=()
 
-# loop_start NAME PER_HOST MPIRUN-ARGS...: the job runs, all ranks are in the loop.
+# loop_start NAME PER_HOST MPIRUN-ARGS...: start the job; all ranks are in the
+# loop.
 loop_start()
 {
 	SHM=$(ls /dev/shm)
-	# Of another run.
+	# Left over from another run.
 	rm -f "$LAB_OUT/$1"
 	MPI_ARGS=(--mca coll_inc_verbose 1 "${@:3}")
 	mpi "$1" "$2" "$RANKS" "$MPI_DIR/loop" 60 "${LOOP_OF[@]}" &
@@ -281,7 +284,7 @@ same_shm()
 	[ "$(ls /dev/shm)" = "$SHM" ]
 }
 
-# loop_end NAME: all ranks end soon, none in good order, and leave nothing.
+# loop_end NAME: all ranks end soon, with an error, and leave nothing.
 loop_end()
 {
 	local rc
@@ -289,7 +292,7 @@ loop_end()
 	wait_for $((20 * SLOW)) no_loop
 	ktap $? "$1: all ranks end" "$(pgrep -c -x loop) are there"
 	echo "# $1: after $((($(date +%s%N) - DIED_AT) / 1000000)) ms: $(grep -c '^error' "$LAB_OUT/$1") ranks told an error"
-	# mpirun itself waits for a host that it can't reach.
+	# mpirun itself waits for a host that it cannot reach.
 	[ "$1" != link ] || kill -KILL "$(pgrep -o "$MPIRUN")"
 	wait_for $((20 * SLOW)) sh -c "! kill -0 $LOOP_PID"
 	ktap $? "$1: mpirun ends"
@@ -298,7 +301,7 @@ loop_end()
 	rc=$?
 	[ $rc != 0 ] && ! grep -qE '^(ended|wrong)' "$LAB_OUT/$1"
 	ktap $? "$1: nobody takes it for success" "status $rc"
-	# That a host is out of reach is noticed by TCP's keepalive.
+	# TCP's keepalive detects an unreachable host.
 	wait_for $((30 * SLOW)) no_tree
 	ktap $? "$1: no tree is left"
 	echo "# $1: no tree after $((($(date +%s%N) - DIED_AT) / 1000000)) ms"
@@ -307,7 +310,7 @@ loop_end()
 	pkill -KILL "$MPIRUN|^(loop|prted)\$"
 }
 
-# A job after that one goes through the switch as ever.
+# A later job goes through the switch as ever.
 works_again()
 {
 	MPI_ARGS=(--mca coll_inc_stats 2)
@@ -322,7 +325,7 @@ trees()
 	sw inc-tool -j tree show | grep -o '"id": *[0-9]*' | grep -o '[0-9]*'
 }
 
-# A rank that stands still for a while is waited for, unless there is a limit.
+# A rank that is stopped for a while is waited for, unless there is a limit.
 late()
 {
 	local pid
@@ -333,7 +336,7 @@ late()
 	wait_for $((60 * SLOW)) going late "$RANKS"
 	pid=$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/late")
 	kill -STOP "$pid"
-	# It is this time that the others have to wait.
+	# The others have to wait this long.
 	sleep 4
 	kill -CONT "$pid"
 	wait "$LOOP_PID"
@@ -375,8 +378,8 @@ t_die()
 	works_again die
 }
 
-# Where hosts have several ranks Scatter is coll/han's, over our tree of the ranks that
-# are the second of their hosts. coll/han does not look at how that ends.
+# With several ranks per host, coll/han does Scatter over our tree of the second
+# ranks of each host. coll/han ignores how that ends.
 t_han()
 {
 	local name
@@ -385,7 +388,7 @@ t_han()
 		LOOP_OF=(scatter)
 		[ $name = han ] || LOOP_OF+=(session)
 		loop_start $name 2
-		# The tree that was needed last.
+		# The last tree used.
 		sw inc-tool tree del "$(trees | tail -n 1)"
 		loop_end $name
 		grep -aq "the job ends" "$LAB_OUT/$name"

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# libnccl-net-inc.so as NCCL's proxy drives it, in each version of the interface.
+# Drive libnccl-net-inc.so as NCCL's proxy does, in each version of the
+# interface.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -10,11 +11,11 @@ RANKS=${RANKS:-4}
 SEED=${SEED:-$RANDOM}
 WORK=$(mktemp -d)
 
-# What NCCL_SOCKET_IFNAME may say, by version: each host has eth0.
+# Values of NCCL_SOCKET_IFNAME, by version: each host has eth0.
 declare -A IFNAME=([8]=eth [10]="^lo,docker" [11]="=eth,eth0")
 
-# proxies_start VERSION [MODE]: one on each host. INC_REG=cache must not matter: nobody
-# says when NCCL's memory goes.
+# proxies_start VERSION [MODE]: one per host. INC_REG=cache must not matter:
+# nobody reports when NCCL frees memory.
 proxies_start()
 {
 	local r dir=$WORK/$1${2:-}
@@ -30,7 +31,7 @@ proxies_start()
 	done
 }
 
-# proxies_end VERSION MODE PID...: their cases are ours.
+# proxies_end VERSION MODE PID...: take over their cases as ours.
 proxies_end()
 {
 	local v=$1 dir=$WORK/$1$2 r=0 rc pid line
@@ -51,7 +52,7 @@ proxies_end()
 	done
 }
 
-# listens WHAT ADDRESS [VAR=VALUE...]: host 0 listens for messages there.
+# listens WHAT ADDRESS [VAR=VALUE...]: host 0 listens for messages at ADDRESS.
 listens()
 {
 	local what=$1 addr=$2 at
@@ -63,14 +64,14 @@ listens()
 	ktap $? "interface: $what" "at $at, not at $addr"
 }
 
-# NCCL's order: its variable, InfiniBand, the net of rank 0, any other but for those of
-# containers and virtual machines, those, and the loopback device.
+# NCCL's order: its variable, InfiniBand, the network of rank 0, any other
+# except those of containers and virtual machines, those, and loopback.
 interfaces()
 {
 	local docker lan=10.88.0.1
 
 	docker=$(topo_ip4 0)
-	# The one that the system lists first.
+	# The system lists this one first.
 	ip -n "$TOPO-h0" -batch - <<-END
 	link set eth0 down
 	link set eth0 name docker0
@@ -97,7 +98,7 @@ interfaces()
 echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
 trap 'serve_down; topo_down; inc_unload; rm -rf "$WORK"' EXIT
 inc_load && topo_up "$RANKS" && serve_up || exit 1
-# It takes half a minute, beside the others.
+# It takes half a minute, in parallel with the others.
 proxies_start 10 late
 LATE=("${PIDS[@]}")
 for v in 8 10 11; do

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Generic netlink, inc-tool and debugfs: right and wrong input, who may do what,
+# Generic netlink, inc-tool and debugfs: right and wrong input, permissions,
 # dumps, events, batches, the memory budget. Needs no RDMA device.
 #
 # netlink.sh [PART...]: only some of errors, tool, class, uc, levels, json, batch, rights, budget,
@@ -40,7 +40,7 @@ cleanup()
 }
 trap cleanup EXIT
 
-# Cases of a program that says PASS and FAIL.
+# Take over the cases of a program that prints PASS and FAIL.
 cases()
 {
 	local line n=0 log=$LAB_OUT/cases rc
@@ -59,7 +59,7 @@ cases()
 	ktap $? "$1: ran to its end" "status $rc"
 }
 
-# says NAME RC TEXT ARGS...: inc-tool has to end with RC and print TEXT.
+# says NAME RC TEXT ARGS...: inc-tool ends with RC and prints TEXT.
 says()
 {
 	local name=$1 rc=$2 text=$3 out got
@@ -119,7 +119,7 @@ part_tool()
 # A tree's traffic class is that of the route to its members, too.
 part_class()
 {
-	# Routes have three bits of the six.
+	# Routes use three of the six bits.
 	in_ns ip route add unreachable 10.9.0.77/32 tos 0x18
 	in_ns ip -6 rule add dsfield 0xb8 to fd00::77 unreachable
 	says "traffic class" 0 "tree 1 " tree add id 1 ranks 2 slots 4 \
@@ -209,7 +209,7 @@ part_levels()
 		"the uplink's memory came back"
 }
 
-# What is saved is what is there again: transport, place among switches, quotas.
+# Saved settings come back: transport, position among switches, quotas.
 part_save()
 {
 	local saved=$LAB_OUT/saved again=$LAB_OUT/saved-again out
@@ -309,14 +309,14 @@ part_batch()
 	ktap $? "and gone again"
 }
 
-# nobody CMD...: without any privilege
+# nobody CMD...: run without any privilege
 nobody()
 {
 	in_ns setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"
 }
 
-# stranger TEXT: what root of a user namespace is told who runs the commands of
-# standard input in a network namespace of his own; nothing ends them.
+# stranger TEXT: error that root of a user namespace gets for the commands on
+# standard input, in a network namespace of its own; -f continues after errors.
 stranger()
 {
 	nobody unshare -Urn inc-tool -f -b - 2>&1
@@ -449,7 +449,7 @@ for line in open(sys.argv[1]):
 	[ "$got" = "$1 " ]
 }
 
-# member_seen: a member has come and gone, and the monitor of members told of it.
+# member_seen: a member came and went, and the monitor of members reported it.
 member_seen()
 {
 	tool tree add id 98 ranks 1 slots 1 dead-time 10 >/dev/null
@@ -462,15 +462,15 @@ part_events()
 {
 	local pid
 
-	# Appended to, so that it can be cut to nothing under the writer.
+	# Append, so that the file can be truncated under the writer.
 	rm -f "$LAB_OUT/events"*
 	tool -j -t monitor >>"$LAB_OUT/events" 2>"$LAB_OUT/events.err" &
 	pid=$!
 	tool monitor member >>"$LAB_OUT/events.text" &
-	# Until they listen, events do not come.
+	# Until the monitors listen, no events arrive.
 	seen_by "$NS" "$LAB_OUT/events"
 	wait_for 5 member_seen
-	# All of that has been told when this has.
+	# When this event is reported, all earlier ones are.
 	tool tree add id 97 ranks 1 slots 1 >/dev/null
 	tool tree del 97
 	wait_for 5 grep -q '"tree-del".*97' "$LAB_OUT/events"
@@ -529,7 +529,7 @@ part_debugfs()
 	[ "$(stat -c %a "$dir/tree-1/members")" = 400 ]
 	ktap $? "for root only"
 
-	# Trees come and go under the readers.
+	# Trees come and go while readers read.
 	while :; do
 		for f in "$dir"/tree-*/*; do
 			cat "$f" 2>/dev/null
@@ -549,7 +549,7 @@ part_debugfs()
 	ktap $? "trees come and go under readers"
 }
 
-# The lines of netlink.rst, as they stand there.
+# The commands of netlink.rst, exactly as printed there.
 part_cli()
 {
 	local ksrc lines

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Other networks than a bridge of veths: one of two hosts is behind VLANs, labels,
-# tunnels, a VRF or MACsec, in front of a device that takes no packet that is to be
-# segmented. Bursts are taken apart there, with all headers in front.
+# Networks other than a bridge of veths: one of two hosts is behind VLANs,
+# labels, tunnels, a VRF or MACsec, reached by a device that does not take
+# packets to be segmented. Bursts are segmented there, with all headers in
+# front.
 #
 #   networks.sh [NETWORK...]      only these
 #
@@ -18,7 +19,7 @@ NETWORKS=(filter vlan qinq act_vlan act_mpls ipip vxlan geneve bridged_vxlan
 PERF=(--check --seed "${SEED:-$RANDOM}" --timeout $((20000 * SLOW)))
 COUNT=100003
 ITERATIONS=3
-# Of h1, where it is not on the bridge.
+# Addresses of h1, where it is not on the bridge.
 FAR4=10.98.0.2
 FAR6=fd00:98::2
 KEY=0123456789abcdef0123456789abcdef
@@ -28,20 +29,20 @@ gw()
 	ip netns exec "$TOPO-gw" "$@"
 }
 
-# in_ns NS: ip commands on standard input.
+# in_ns NS: run the ip commands on standard input.
 in_ns()
 {
 	ip -n "$TOPO-$1" -batch -
 }
 
-# As most real devices: nothing is segmented or tagged by them.
+# Like most real devices: it neither segments nor tags.
 plain_device()
 {
 	ip netns exec "$TOPO-$1" ethtool -K "$2" tx-gso-list off \
 		tx-vlan-hw-insert off tx-vlan-stag-hw-insert off
 }
 
-# The cable between sw and gw, and h1 behind gw.
+# Make the cable between sw and gw, and h1 behind gw.
 cable_up()
 {
 	ip netns add "$TOPO-gw"
@@ -65,13 +66,13 @@ cable_down()
 	ip netns del "$TOPO-gw" 2>/dev/null
 	ip netns del "$TOPO-rt" 2>/dev/null
 	sw ip link set br0 type bridge vlan_filtering 0
-	# What stood on the cable is gone with it; this does not.
+	# Devices on the cable disappear with it; this one does not.
 	sw ip link del vrf0 2>/dev/null
 	sw ip link del tun0 2>/dev/null
 	return 0
 }
 
-# h1 is on br0's network, behind a bridge of gw with the given port.
+# Put h1 on br0's network, behind a bridge of gw with the given port.
 near()
 {
 	in_ns gw <<-END
@@ -87,7 +88,7 @@ near()
 	host 1 rdma link add "${TOPO}1" type rxe netdev eth0
 }
 
-# h1 is on a network of its own, to which gw routes what comes to it by a device.
+# Put h1 on a network of its own; gw routes to it by a device.
 # far DEV SW-DEV: device of gw, and of sw
 far()
 {
@@ -117,7 +118,7 @@ far()
 	host 1 rdma link add "${TOPO}1" type rxe netdev eth0
 }
 
-# Addresses of the cable itself, for what goes through it in tunnels.
+# Addresses of the cable itself, for packets that tunnels carry.
 outer()
 {
 	sw ip addr add 10.96.0.1/24 dev nic
@@ -126,7 +127,7 @@ outer()
 	gw ip addr add fd00:96::2/64 dev wire nodad
 }
 
-# A bridge that filters VLANs and has a tagged port.
+# A VLAN-filtering bridge with a tagged port.
 n_filter()
 {
 	sw ip link set br0 type bridge vlan_filtering 1
@@ -170,8 +171,8 @@ n_act_vlan()
 	near wire.100
 }
 
-# Towards h1 only, and IPv4 only. A kernel that can't segment what has labels drops
-# whole bursts: repeated one by one, the packets arrive.
+# Towards h1 only, and IPv4 only. A kernel that cannot segment labelled packets
+# drops whole bursts: retransmitted one by one, the packets arrive.
 n_act_mpls()
 {
 	sw ip link set nic master br0
@@ -210,7 +211,7 @@ n_geneve()
 	far tun0 tun0
 }
 
-# The bridge's port is a tunnel.
+# A tunnel as the bridge's port.
 n_bridged_vxlan()
 {
 	outer
@@ -222,8 +223,8 @@ n_bridged_vxlan()
 	near tun0
 }
 
-# A router on this machine takes bursts as they are, and sends them through a tunnel
-# in a VLAN that the bridge host does not know of.
+# A router on this machine forwards bursts unsegmented through a tunnel in a
+# VLAN that the bridge host does not know.
 n_behind()
 {
 	local h
@@ -269,7 +270,7 @@ n_behind()
 	END
 }
 
-# h1's network is that of a VRF, which the main table has a route to.
+# h1's network belongs to a VRF; the main table has a route to it.
 n_vrf()
 {
 	sw sysctl -qw net.ipv4.tcp_l3mdev_accept=1
@@ -315,8 +316,8 @@ n_macsec()
 	near sec0
 }
 
-# ipsec NS OWN-ADDRESS ITS-SPI OTHER-ADDRESS ITS-SPI: all between the two is ESP in
-# transport mode, and nothing else is let in.
+# ipsec NS OWN-ADDRESS ITS-SPI OTHER-ADDRESS ITS-SPI: everything between the two
+# is ESP in transport mode, and nothing else gets in.
 ipsec()
 {
 	local esp="proto esp mode transport"
@@ -342,7 +343,7 @@ n_ipsec()
 	done
 }
 
-# Packets of each security association of sw, the least of them.
+# Packets of each security association of sw, the minimum of them.
 t_ipsec()
 {
 	local n
@@ -357,7 +358,8 @@ t_ipsec()
 	host 1 ip xfrm policy flush
 }
 
-# run NETWORK VERSION: an AllReduce; what went to h0 says whether in bursts.
+# run NETWORK VERSION: an AllReduce; packets to h0 show whether bursts were
+# sent.
 run()
 {
 	local net=$1 addr=topo_ip$2 count=/sys/class/net/v0/statistics/tx_packets
@@ -372,7 +374,7 @@ run()
 	job "$net, IPv$2" 2 allreduce -t fp32 -o sum --count $COUNT \
 		-i $ITERATIONS -x 0 --reps 1 "${PERF[@]}"
 	sent=$(($(sw cat $count) - before))
-	# A slow kernel repeats, one by one.
+	# A slow kernel retransmits, one by one.
 	[ "$SLOW" -gt 1 ] || [ $((sent * 10)) -lt $((packets * 9)) ]
 	ktap $? "$net, IPv$2: $packets packets in $sent"
 }
@@ -385,7 +387,8 @@ main()
 	modprobe -qa vxlan geneve
 	inc_load && topo_up 2 || exit 1
 	host 1 rdma link del "${TOPO}1"
-	# It is not to follow its ports: h0 would have to learn it again.
+	# Keep br0's MAC address independent of its ports: h0 would have to
+	# learn it again.
 	sw ip link set br0 address 02:47:00:00:00:01
 	[ $# -gt 0 ] || set -- "${NETWORKS[@]}"
 	for net in "$@"; do

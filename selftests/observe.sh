@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What an administrator of the bridge host sees: counters for Prometheus, who is
-# missing in a slot, the check of a live set-up, the live view, saved settings.
+# The bridge host as its administrator sees it: counters for Prometheus, missing
+# ranks of a slot, the check of a live setup, the live view, saved settings.
 #
 # observe.sh [PART...]: only some of prometheus, slot, check, top, save.
 
@@ -13,7 +13,8 @@
 RANKS=3
 MOUNT=$LAB_OUT/debugfs
 
-# says NAME RC TEXT CMD...: in the bridge host, CMD ends with RC and prints TEXT.
+# says NAME RC TEXT CMD...: on the bridge host, CMD ends with RC and prints
+# TEXT.
 says()
 {
 	local name=$1 rc=$2 text=$3 out got
@@ -33,7 +34,7 @@ tree_up()
 			qpn 0x11 psn 7 >/dev/null
 }
 
-# running [COUNT]: of elements, without end.
+# running [COUNT]: start an endless job, with COUNT elements.
 running()
 {
 	job_start "$RANKS" allreduce -t fp32 -o sum --count "${1:-65536}" -i 1000000 \
@@ -48,7 +49,7 @@ running_down()
 	wait_for $((10 * SLOW)) no_tree
 }
 
-# prometheus_equals_json FILE: its samples are the counters that JSON says, no more, no fewer.
+# prometheus_equals_json FILE: its samples are exactly the counters in JSON.
 prometheus_equals_json()
 {
 	sw inc-tool -j stat show >"$LAB_OUT/stat.json"
@@ -124,7 +125,7 @@ part_slot()
 	out=$(sw inc-tool -j slot show state busy | python3 -c '
 import json, sys
 slots = json.load(sys.stdin)
-# Those behind it may lack others too, whose windows differ.
+# Later messages may lack other ranks, too, whose windows differ.
 s = min(slots, key=lambda s: s["msg-id"])
 assert s["missing"] == [1], s
 for s in slots:
@@ -151,7 +152,7 @@ ages = [s["age"] for s in json.load(sys.stdin)]
 sys.exit(not ages or min(ages) < 500)'
 }
 
-# verdict_of KIND NAME: what selftest says of it, and what it does not like.
+# verdict_of KIND NAME: the verdict of selftest, and its complaints.
 verdict_of()
 {
 	sw inc-tool -j selftest | python3 -c '
@@ -170,7 +171,7 @@ complains()
 	[[ $(verdict_of "$1" "$2") == *"$3"* ]]
 }
 
-# finds NAME KIND OBJECT VERDICT TEXT: selftest says so of it.
+# finds NAME KIND OBJECT VERDICT TEXT: selftest reports this.
 finds()
 {
 	local out
@@ -191,7 +192,7 @@ part_check()
 	ktap $? "check: a job that runs" "$(tr '\n' '|' <<<"$out")"
 	[[ $out == *"port v0"* && $out == *"port v2"* && $out == *"link br0: bridge"* ]]
 	ktap $? "check: it knows the way to the hosts" "$(tr '\n' '|' <<<"$out")"
-	# On one busy CPU a time-out may well be too short now and then.
+	# On one busy CPU a timeout may well be too short now and then.
 	! grep '^FAIL\|^ *warn: \|^ *FAIL: ' <<<"$out" | grep -vq ' % of its '
 	ktap $? "check: nothing to complain of" "$(grep -A3 '^FAIL\|^warn' <<<"$out" | tr '\n' '|')"
 	kill -STOP "${JOB_PIDS[1]}"
@@ -200,7 +201,7 @@ part_check()
 	kill -CONT "${JOB_PIDS[1]}"
 	running_down
 
-	# Or it would follow its ports, and lose IPv6 below 1280.
+	# Otherwise it would follow its ports, and lose IPv6 below 1280.
 	sw ip link set br0 mtu 1400
 	sw ip link set br0 mtu 1500
 	sw inc-tool tree add id 9 ranks 5 slots 4 dead-time 50 >/dev/null
@@ -279,7 +280,8 @@ for d in lines:
 	[ "$(grep -c '^PASS' "$LAB_OUT/top")" = 8 ]
 	ktap $? "top: on a terminal" "$(tail -n 1 "$LAB_OUT/top")"
 	running_down
-	# One sends less ahead than the other: it waits itself. Not at an operation's end.
+	# Rank 0 has a smaller window, so younger messages lack it, too, except
+	# at an operation's end.
 	JOB_ENV=(INC_WINDOW=2 "" INC_WINDOW=16)
 	running 4194304
 	JOB_ENV=()
@@ -318,7 +320,8 @@ part_save()
 	before=$(members_to_keep)
 	sw inc-tool tree del 3
 	sw inc-tool tree del 4
-	# QPNs go on from where they were: without being asked for they differ.
+	# QPNs continue from where they were: without being requested they
+	# differ.
 	serve_down
 	inc_unload && inc_load && serve_up
 	sw inc-tool restore "$LAB_OUT/saved" >/dev/null
@@ -340,7 +343,7 @@ part_save()
 	sw inc-tool tree del 4
 }
 
-# All that does not change from one life to the next, and nothing that does.
+# All settings that persist from one life to the next, and no others.
 members_to_keep()
 {
 	{ sw inc-tool -j member show; sw inc-tool -j tree show; sw inc-tool -j switch; } |
