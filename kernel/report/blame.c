@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who made a message fail is told to the event group, and by the rendezvous
- * daemon to the job's ranks, which get no more than a status on the data path.
+ * The rank that made a message fail is reported to the event group, and by the
+ * rendezvous daemon to the job's ranks, which get only a status on the data
+ * path.
  *
- * Whoever sends requests can make messages fail, so this is bounded: a tree tells
- * of one at once, and of the first of those that follow when a tenth of a second
- * is over. A slot that failed says it as long as it has no other message.
+ * Any member can make messages fail, so reports are limited: a tree reports one
+ * failure at once. Of those in the next tenth of a second it reports the first,
+ * when that time is over. A failed slot shows the rank until it begins another
+ * message.
  */
 #include <linux/jiffies.h>
 
@@ -24,13 +26,13 @@ static void tell(struct work_struct *work)
 	struct inc_blamed b = blame->next;
 
 	WRITE_ONCE(blame->told_at, jiffies);
-	/* Pairs with inc_blame(): it is read before it is written again. */
+	/* Pairs with inc_blame(): @next is read before it is written again. */
 	clear_bit_unlock(0, &blame->taken);
 	inc_nl_notify_blamed(tree, &b);
 }
 
 /**
- * inc_blame_init() - nobody has made a message fail
+ * inc_blame_init() - initialize failure reports
  * @blame: of a new tree
  */
 void inc_blame_init(struct inc_blame *blame)
@@ -40,8 +42,8 @@ void inc_blame_init(struct inc_blame *blame)
 }
 
 /**
- * inc_blame_end() - tell nothing any more
- * @blame: of a tree that no reader has any more
+ * inc_blame_end() - stop failure reports
+ * @blame: of a tree without readers
  *
  * Context: process; may sleep.
  */
@@ -51,9 +53,9 @@ void inc_blame_end(struct inc_blame *blame)
 }
 
 /**
- * inc_blame() - a request has made its message fail
+ * inc_blame() - report that a request has made its message fail
  * @blame: of the tree
- * @b: whose, and which
+ * @b: rank and message
  *
  * Context: any but hard interrupt, RCU read side.
  */

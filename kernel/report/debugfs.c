@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * /sys/kernel/debug/rdma_inc/net-<inode of the namespace>/
- *	memory			what trees may take, and what each takes
+ *	memory			memory budget, and what each tree takes of it
  *	tree-<ID>/members	the QPs
  *	tree-<ID>/slots		slots that work on a message, or failed
- *	tree-<ID>/missing	who keeps others waiting
- *	tree-<ID>/fault/rank-<R>-rx, -tx	faults made on purpose, of a leaf's
- *				uplink too: parent-rx, -tx; with CONFIG_INFINIBAND_INC_FAULT
+ *	tree-<ID>/missing	ranks that keep others waiting
+ *	tree-<ID>/fault/rank-<R>-rx, -tx	fault injection; for a leaf's
+ *				uplink parent-rx, -tx; only with
+ *				CONFIG_INFINIBAND_INC_FAULT
  *
- * Readers take no lock but those of slots and QPs, one at a time: removing a
+ * Readers take only the locks of slots and QPs, one at a time: removing a
  * directory waits for them, and that may happen under inc_switch.lock.
  */
 #include <linux/debugfs.h>
@@ -25,7 +26,7 @@
 
 static struct dentry *root;
 
-/* Numbers beyond a table are shown as such. */
+/* Values beyond a table are shown as numbers. */
 static const char *name_of(const char *const *names, size_t n, u8 i)
 {
 	return i < n && names[i] ? names[i] : "?";
@@ -244,7 +245,7 @@ static void slot_stop(struct seq_file *m, void *v)
 {
 }
 
-/* "ranks 1-3 (0 of 64 packets) 7 (12)": those that others wait for. */
+/* "ranks 1-3 (0 of 64 packets) 7 (12)": ranks that others wait for. */
 static void show_missing(struct seq_file *m, const struct inc_slot_snapshot *v)
 {
 	u16 rank, end;
@@ -346,10 +347,10 @@ DEFINE_SEQ_ATTRIBUTE(slots);
  */
 
 /**
- * struct wait - how a rank keeps others waiting
- * @slots: in so many slots
+ * struct wait - wait of others for a rank
+ * @slots: number of slots that wait
  * @msg_id: message that waits longest
- * @age_ms: for so long
+ * @age_ms: how long
  */
 struct wait {
 	u32	slots;
@@ -365,7 +366,7 @@ static void add_wait(struct wait *w, u32 msg_id, u32 age_ms)
 	w->age_ms = age_ms;
 }
 
-/* @wait: one for each rank, and one behind them for the parent. */
+/* @wait: one for each rank, and one after them for the parent. */
 static void collect(struct inc_tree *tree, struct inc_slot_snapshot *view,
 		    struct wait *wait)
 {
@@ -477,14 +478,14 @@ static int memory_show(struct seq_file *m, void *unused)
 
 DEFINE_SHOW_ATTRIBUTE(memory);
 
-/* A directory or file: its dentry and inode, with what debugfs has in front of it. */
+/* A directory or file: its dentry and inode, with debugfs's own header. */
 #define ENTRY_SIZE	(sizeof(struct dentry) + sizeof(struct inode) + 64)
-/* "tree-1", and what is in it; rank-0-rx, rank-0-tx. */
+/* "tree-1" and its content; rank-0-rx, rank-0-tx. */
 #define TREE_ENTRIES	(4 + IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT))
 #define MEMBER_ENTRIES	(2 * IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT))
 
 /**
- * inc_debugfs_tree_memory() - what it takes to show a tree
+ * inc_debugfs_tree_memory() - compute the memory to show a tree
  * @sw: switch
  *
  * Context: any.
@@ -496,7 +497,7 @@ u64 inc_debugfs_tree_memory(const struct inc_switch *sw)
 }
 
 /**
- * inc_debugfs_member_memory() - what it takes to offer a member's faults
+ * inc_debugfs_member_memory() - compute the memory for a member's fault files
  * @sw: switch
  *
  * Context: any.
@@ -537,7 +538,7 @@ void inc_debugfs_tree_add(struct inc_tree *tree)
 
 /**
  * inc_debugfs_tree_del() - stop showing a tree
- * @tree: tree; whoever reads about it has ended when this returns
+ * @tree: tree; readers of its files have finished when this returns
  *
  * Context: process; may sleep. inc_switch.lock may be held.
  */
@@ -582,9 +583,9 @@ void inc_debugfs_net_exit(struct inc_switch *sw)
 }
 
 /**
- * inc_debugfs_init() - make the module's directory
+ * inc_debugfs_init() - create the module's directory
  *
- * Without debugfs the module works as well.
+ * The module also works without debugfs.
  *
  * Context: process; may sleep; before any namespace's switch exists.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * debugfs: why a collective is stuck, in words. No interface that programs may
- * rely on; they use netlink.
+ * debugfs: why a collective is stuck, in words. Not an interface for programs;
+ * they use netlink.
  */
 #ifndef _INC_DEBUGFS_H
 #define _INC_DEBUGFS_H

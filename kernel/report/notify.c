@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family "inc": what messages say of trees and members, and the
- * events that tell who listens.
+ * Generic netlink family "inc": messages about trees and members, and events to
+ * listeners.
  */
 #include <net/genetlink.h>
 #include <net/ipv6.h>
@@ -17,11 +17,11 @@
 #include "object/tree.h"
 #include "report/notify.h"
 
-/* Events may still arise while the family is already gone. */
+/* Events may still occur when the family is already gone. */
 static const struct genl_family *family;
 
 /**
- * inc_nl_set_family() - events can be sent from now on, or no more
+ * inc_nl_set_family() - enable or disable events
  * @f: the family, registered; or NULL
  *
  * Context: process.
@@ -77,7 +77,7 @@ static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
 	return 0;
 }
 
-/* Its place among the switches of the job, and whose it is. */
+/* Put its place among the switches of the job, and its owner. */
 static int put_levels(struct sk_buff *skb, const struct inc_tree *tree)
 {
 	u16 i;
@@ -106,7 +106,7 @@ static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
 
 /**
  * inc_nl_fill_tree() - append a message about a tree
- * @skb: where to
+ * @skb: message to append to
  * @info: request, or what genl_info_init_ntf() made
  * @flags: of the message
  * @tree: tree
@@ -151,7 +151,7 @@ static int put_addr(struct sk_buff *skb, int attr, const struct inc_qp *qp,
 
 static int put_peer(struct sk_buff *skb, const struct inc_qp *qp)
 {
-	/* A leaf's QP has none before it is connected. */
+	/* A leaf's QP has no peer before it is connected. */
 	if (!qp->cfg.family)
 		return 0;
 	if (put_addr(skb, INC_A_MEMBER_PEER_ADDR, qp, &qp->cfg.peer) ||
@@ -180,7 +180,7 @@ static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 	return 0;
 }
 
-/* Who knows these can write to the member's slots in its name. */
+/* Anyone who knows these can write to the member's slots in its name. */
 static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp,
 			      const struct inc_qp_snapshot *v)
 {
@@ -219,12 +219,12 @@ static int put_member_stats(struct sk_buff *skb, struct inc_qp *qp)
 
 /**
  * inc_nl_fill_member() - append a message about a member
- * @skb: where to
+ * @skb: message to append to
  * @info: request, or what genl_info_init_ntf() made
  * @flags: of the message
  * @qp: its QP
  *
- * Events have no counters, R_Keys and PSNs: these are nobody's business.
+ * Events have no counters, R_Keys or PSNs: listeners must not learn these.
  *
  * Return: 0 or -EMSGSIZE.
  */
@@ -251,7 +251,7 @@ int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
 }
 
 /**
- * inc_nl_put_wrong() - append whose request made a message fail
+ * inc_nl_put_wrong() - append the rank whose request made a message fail
  * @skb: message
  * @wrong: rank, or INC_SLOT_NOBODY
  * @unlike: rank that it disagrees with, or INC_SLOT_NOBODY
@@ -268,7 +268,7 @@ int inc_nl_put_wrong(struct sk_buff *skb, u16 wrong, u16 unlike)
 	return 0;
 }
 
-/* A message about a message that failed. */
+/* Fill a netlink message about a message that failed. */
 static int fill_blamed(struct sk_buff *skb, const struct genl_info *info,
 		       const struct inc_tree *tree, const struct inc_blamed *b)
 {
@@ -312,11 +312,11 @@ static void event_send(struct net *net, const struct genl_info *info,
 }
 
 /**
- * inc_nl_notify_tree() - tell who listens that something happened to a tree
- * @tree: tree; the caller sees to it that it stays
+ * inc_nl_notify_tree() - send an event about a tree
+ * @tree: tree; the caller keeps it from being freed
  * @cmd: INC_CMD_TREE_*_NTF
  *
- * Context: process; may sleep. inc_switch.lock may be held and need not be.
+ * Context: process; may sleep. inc_switch.lock may be held or not.
  */
 void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd)
 {
@@ -331,12 +331,12 @@ void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd)
 }
 
 /**
- * inc_nl_notify_member() - tell who listens that something happened to a member
- * @qp: its QP; the caller sees to it that it stays
+ * inc_nl_notify_member() - send an event about a member
+ * @qp: its QP; the caller keeps it from being freed
  * @cmd: INC_CMD_MEMBER_*_NTF
  *
- * Context: process; may sleep. inc_switch.lock may be held and need not be; no
- * lock of the QP is held.
+ * Context: process; may sleep. inc_switch.lock may be held or not; no lock of
+ * the QP is held.
  */
 void inc_nl_notify_member(struct inc_qp *qp, u8 cmd)
 {
@@ -351,9 +351,9 @@ void inc_nl_notify_member(struct inc_qp *qp, u8 cmd)
 }
 
 /**
- * inc_nl_notify_blamed() - tell who listens whose request made a message fail
- * @tree: tree; the caller sees to it that it stays
- * @b: whose
+ * inc_nl_notify_blamed() - send an event about a rank that made a message fail
+ * @tree: tree; the caller keeps it from being freed
+ * @b: rank and message
  *
  * Context: process; may sleep.
  */

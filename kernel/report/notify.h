@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Generic netlink family "inc": what is said of trees and members.
+ * Generic netlink family "inc": messages and events about trees and members.
  */
 #ifndef _INC_NOTIFY_H
 #define _INC_NOTIFY_H
@@ -22,7 +22,7 @@ void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd);
 void inc_nl_notify_member(struct inc_qp *qp, u8 cmd);
 void inc_nl_notify_blamed(struct inc_tree *tree, const struct inc_blamed *b);
 
-/* For answers, too. */
+/* Also for replies. */
 int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max);
 int inc_nl_put_wrong(struct sk_buff *skb, u16 wrong, u16 unlike);
 int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,

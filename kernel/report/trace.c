@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes the tracepoints of trace.h.
+ * Instantiates the tracepoints of trace.h.
  */
 #define CREATE_TRACE_POINTS
 #include "report/trace.h"

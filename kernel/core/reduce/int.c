@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Integer reductions in plain C: every CPU, every context, no vector
- * registers. This is also what short vectors take where there is SIMD.
+ * Integer reductions in plain C: for every CPU and every context, without
+ * vector registers. Short vectors use this even where there is SIMD.
  */
 #include <linux/compiler.h>
 #include <linux/limits.h>
@@ -13,7 +13,7 @@
 #include "scalar.h"
 
 /*
- * Unsigned, so that wrapping is defined; the product is taken in 64 bits
+ * Unsigned, so that wrapping is defined. The product is computed in 64 bits
  * because two u16 would be promoted to int and overflow it.
  */
 #define DEFINE_WIDTH(w, type)						\
@@ -45,9 +45,9 @@ DEFINE_ORDER(u32, u32)
 DEFINE_ORDER(u64, u64)
 
 /*
- * Quotients of 32 bits are products with the reciprocal, rounded up, of 64 bits:
+ * A quotient of 32 bits is a product with the 64-bit reciprocal, rounded up:
  * exact for all dividends and divisors of 32 bits (Lemire, Kaser, Kurz: Faster
- * remainder by direct computation). The compiler takes it out of the loop.
+ * remainder by direct computation). The compiler hoists it out of the loop.
  */
 static __always_inline u64 divide32(u32 a, u32 div)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Minimum or maximum with its location, of pairs of a value and an index, in
- * plain C. Which of two is taken is decided on a key of 64 bits, which orders
- * as a signed integer like the value does.
+ * plain C. The choice is made on a key of 64 bits, which orders as a signed
+ * integer as the value does.
  */
 #include <linux/compiler.h>
 #include <linux/string.h>
@@ -12,14 +12,14 @@
 #include "scalar.h"
 #include "softfp.h"
 
-/* Is the left pair taken, neither value being a NaN? */
+/* Is the left pair the result? Neither value is a NaN. */
 static __always_inline bool take_left(s64 a, s32 a_idx, s64 b, s32 b_idx,
 				      bool max)
 {
 	return a == b ? a_idx <= b_idx : (a < b) != max;
 }
 
-/* Eight bytes: a pair is one u64, the index its upper half. */
+/* Eight bytes: a pair is one u64 with the index in its upper half. */
 static __always_inline u64 pick_int(u64 a, u64 b, unsigned int width, bool max)
 {
 	const u64 mask = 0xffffffffull << 32 | ((1ull << width) - 1);

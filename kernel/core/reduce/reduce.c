@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The table of reductions by data type and operation, and the choice of the
- * implementation: once per row at load, between SIMD and integer-only code
- * at every call. No arithmetic here, see reduce.h for its rules.
+ * implementation: once per row at load, and between SIMD and integer-only code
+ * at every call. No arithmetic here; reduce.h has its rules.
  */
 #include <linux/bug.h>
 #include <linux/cache.h>
@@ -14,9 +14,10 @@
 #include "reduce_impl.h"
 
 /*
- * Fewest bytes that pay for kernel_fpu_begin() and kernel_fpu_end(): some
- * 50-100 ns when a task's registers have to be saved first, less after that.
- * softfp.c does about 1 byte/ns, and 0.1 of 16-bit floats' sums; int.c about 8.
+ * Minimum number of bytes that pays for kernel_fpu_begin() and
+ * kernel_fpu_end(): some 50-100 ns when a task's registers have to be saved
+ * first, less after that. softfp.c does about 1 byte/ns, and 0.1 for sums of
+ * 16-bit floats; int.c about 8.
  */
 #define INC_REDUCE_BREAK_EVEN_WIDE	32
 #define INC_REDUCE_BREAK_EVEN_FP	128
@@ -54,7 +55,7 @@ static bool is_int(u8 dtype)
 	return dtype <= INC_DTYPE_UINT64;
 }
 
-/* A kernel that @impl does not have leaves the one that is there. */
+/* If @impl lacks a kernel, the present one stays. */
 static void add_row(struct inc_reduce_ops *ops,
 		    const struct inc_reduce_impl *impl)
 {
@@ -74,7 +75,7 @@ static void add_row(struct inc_reduce_ops *ops,
 	}
 }
 
-/* Adds @impl's rows to the table; a later one replaces an earlier one. */
+/* Add @impl's rows to the table; a later one replaces an earlier one. */
 static void add_impl(const struct inc_reduce_impl *impl)
 {
 	inc_reduce_impls[inc_reduce_nr_impls++] = impl;
@@ -125,7 +126,7 @@ void inc_reduce_init(void)
 }
 
 /**
- * inc_reduce_impl() - name the fastest implementation in use
+ * inc_reduce_impl() - get the name of the fastest implementation in use
  *
  * Context: Any, after inc_reduce_init().
  * Return: "avx2", "sse2" or "generic".
@@ -136,7 +137,7 @@ const char *inc_reduce_impl(void)
 }
 
 /**
- * inc_dtype_size() - size of an element
+ * inc_dtype_size() - get the size of an element
  * @dtype: enum inc_dtype, or anything that a peer sent
  *
  * Context: Any.
@@ -148,15 +149,15 @@ unsigned int inc_dtype_size(u8 dtype)
 }
 
 /**
- * inc_reduce_lookup() - find how a data type is reduced by an operation
+ * inc_reduce_lookup() - look up the reduction of a data type by an operation
  * @dtype: enum inc_dtype, or anything that a peer sent
  * @op: enum inc_op, or anything that a peer sent
  *
- * The row may be a wide one (its @wide is set): inc_reduce_wide() then takes
- * the place of inc_reduce(). The result is complete after inc_reduce_finish().
+ * The row may be a wide one (its @wide is set): then use inc_reduce_wide()
+ * instead of inc_reduce(). The result is complete after inc_reduce_finish().
  *
  * Context: Any, after inc_reduce_init().
- * Return: the row, valid as long as the module; NULL if the type or the
+ * Return: the row, valid while the module is loaded; NULL if the type or the
  * operation is unknown, or the operation is not defined for that type.
  */
 const struct inc_reduce_ops *inc_reduce_lookup(u8 dtype, u8 op)
@@ -177,8 +178,9 @@ const struct inc_reduce_ops *inc_reduce_lookup(u8 dtype, u8 op)
  * @b: right operand, @nelem elements
  * @nelem: number of elements, from 0
  *
- * Buffers may be unaligned. One call takes the vector registers at most once,
- * for its whole length and without preemption: a packet, not a megabyte.
+ * Buffers may be unaligned. One call uses the vector registers at most once,
+ * for its whole length and without preemption: call it for a packet, not for a
+ * megabyte.
  *
  * Context: Any that may touch the buffers; does not sleep.
  */
@@ -194,7 +196,7 @@ void inc_reduce(const struct inc_reduce_ops *ops, void *dst, const void *a,
 	}
 }
 
-/* What a result is divided by before it is rounded to 16 bits. */
+/* The divisor of a result before it is rounded to 16 bits. */
 static u32 wide_div(const struct inc_reduce_ops *ops, unsigned int ranks)
 {
 	return ops->op == INC_OP_AVG ? ranks : 1;
@@ -204,12 +206,12 @@ static u32 wide_div(const struct inc_reduce_ops *ops, unsigned int ranks)
  * inc_reduce_wide() - reduce two vectors of a wide row element by element
  * @ops: type and operation, a row whose @wide is set
  * @dst: result; its planes may be any of those of @a and @b, else overlap none.
- *	Narrow: the last result, which is rounded, and for an average divided
+ *	Narrow: the final result, which is rounded, and divided for an average
  * @a: left operand (lower ranks), narrow or wide
  * @b: right operand, narrow or wide
  * @nelem: number of elements, from 0
- * @ranks: how many the average is over, 1 to U16_MAX; only looked at if @dst
- *	is narrow
+ * @ranks: number of ranks of the average, 1 to U16_MAX; only used if @dst is
+ *	narrow
  *
  * All planes have @nelem 16-bit elements and may be unaligned.
  *
@@ -231,14 +233,15 @@ void inc_reduce_wide(const struct inc_reduce_ops *ops, struct inc_operand dst,
 }
 
 /**
- * inc_reduce_finish() - what is left to do when all ranks are in
+ * inc_reduce_finish() - complete a result when all ranks are in
  * @ops: type and operation
  * @dst: the reduction of all ranks, @nelem elements, which becomes the result
  * @nelem: number of elements, from 0
  * @ranks: number of ranks, 1 to U16_MAX
  *
- * Divides the sums of an average. Of a wide row, whose last inc_reduce_wide() has
- * done that, of any other operation and of one rank nothing is left to do.
+ * Divides the sums of an average. Nothing is left to do for a wide row, whose
+ * last inc_reduce_wide() has done that, for any other operation, and for one
+ * rank.
  *
  * Context: Any that may touch the buffer; does not sleep.
  */
@@ -261,7 +264,7 @@ void inc_reduce_finish(const struct inc_reduce_ops *ops, void *dst,
  * @i: index, from 0
  *
  * Context: Any, after inc_reduce_init(). For tests.
- * Return: implementation @i, NULL behind the last one.
+ * Return: implementation @i, NULL after the last one.
  */
 const struct inc_reduce_impl *inc_reduce_impl_at(unsigned int i)
 {
@@ -269,7 +272,7 @@ const struct inc_reduce_impl *inc_reduce_impl_at(unsigned int i)
 }
 
 /**
- * inc_reduce_by() - reduce by a given implementation, whatever the length
+ * inc_reduce_by() - reduce by a given implementation, for any length
  * @impl: implementation that has a kernel for @ops
  * @ops: type and operation, not a wide row
  * @dst: see inc_reduce()
@@ -293,7 +296,7 @@ void inc_reduce_by(const struct inc_reduce_impl *impl,
 }
 
 /**
- * inc_reduce_wide_by() - the same for a wide row
+ * inc_reduce_wide_by() - reduce a wide row by a given implementation
  * @impl: implementation that has a kernel for @ops
  * @ops: type and operation, a row whose @wide is set
  * @dst: see inc_reduce_wide()
@@ -320,7 +323,7 @@ void inc_reduce_wide_by(const struct inc_reduce_impl *impl,
 }
 
 /**
- * inc_reduce_finish_by() - inc_reduce_finish() by a given implementation
+ * inc_reduce_finish_by() - complete a result by a given implementation
  * @impl: implementation that divides @ops' type
  * @ops: type and operation, a row whose @div is set
  * @dst: see inc_reduce_finish()

@@ -12,15 +12,15 @@
 /**
  * DOC: reduction semantics
  *
- * dst[i] = a[i] op b[i] for 0 <= i < nelem. Operand @a is the left one, it
- * comes from the lower ranks. All implementations of a row give the same
- * bits for the same input, whatever the length, alignment and CPU: that is
- * what makes a tree's results reproducible.
+ * dst[i] = a[i] op b[i] for 0 <= i < nelem. Operand @a is the left one: it
+ * comes from the lower ranks. All implementations of a row give the same bits
+ * for the same input, whatever the length, alignment and CPU: this makes a
+ * tree's results reproducible.
  *
- * Elements are little-endian. None of the buffers need be aligned. @dst may
- * be the same pointer as @a or @b; overlap of any other kind is not allowed.
+ * Elements are little-endian. Buffers need not be aligned. @dst may be the same
+ * pointer as @a or @b; any other overlap is not allowed.
  *
- * Which operation goes with which type is MPI's rule:
+ * MPI defines which operation is valid for which type:
  *
  * ===================== =====================================================
  * integers              sum, prod, min, max, avg, logical and bitwise and,
@@ -31,7 +31,7 @@
  * ===================== =====================================================
  *
  * Integers: sum and product wrap modulo 2^width (two's complement). Logical
- * operations take every value but 0 for true and give 0 or 1. The average is
+ * operations take every value except 0 as true and give 0 or 1. The average is
  * the sum, wrapped, divided by the number of ranks at the very end, rounded
  * toward zero.
  *
@@ -39,10 +39,10 @@
  *
  * - sum and product round to nearest, ties to even; subnormals are kept as
  *   operands and results (no FTZ, no DAZ); x + (-x) = +0, (-0) + (-0) = -0.
- * - the average is the sum, and one division by the number of ranks at the
- *   very end, rounded likewise.
+ * - the average is the sum, and one division by the number of ranks at the very
+ *   end, rounded in the same way.
  * - NaN, in all of them: if @a is a NaN the result is @a made quiet (top bit of
- *   the fraction set, sign and payload kept), else if @b is a NaN it is @b made
+ *   the fraction set, sign and payload kept); else if @b is a NaN it is @b made
  *   quiet. Infinities of different sign in a sum, and infinity times 0, give
  *   the default NaN: sign and quiet bit set, payload 0 (binary32: 0xffc00000).
  *   This is what x86 documents for SSE's addps, with @a as first source.
@@ -50,21 +50,19 @@
  *   of the operands only if both are NaNs: IEEE 754-2019 minimum, maximum.
  *
  * Sum, product and average of binary16 and bfloat16 are computed in binary32,
- * by its rules above, and rounded once, to nearest even, when all ranks are
- * in; the average is divided in binary32 before that. An element is converted
- * to binary32 exactly, a NaN's payload moves along with the top bits of the
- * fraction; on the way back the bits that do not fit are cut off, and the NaN
- * is quiet. See &struct inc_operand. Their min and max need no more than 16
- * bits.
+ * by its rules above, and rounded once, to nearest even, when all ranks are in;
+ * the average is divided in binary32 before that. An element is converted to
+ * binary32 exactly, and a NaN's payload moves along with the top bits of the
+ * fraction. On the way back the bits that do not fit are cut off, and the NaN
+ * is quiet. See &struct inc_operand. Their min and max need only 16 bits.
  *
  * Pairs of a value and an index (see enum inc_dtype): minloc's value is min's,
- * maxloc's is max's, NaN and zeros included, with the index that came with it;
- * of equal values (bit for bit, so that -0 and +0 differ) it is the one with
- * the lower index. Of two NaNs it is @a, with @a's index. Padding of the
- * result is 0.
+ * maxloc's is max's, NaN and zeros included, with its index. Of equal values
+ * (bit for bit, so that -0 and +0 differ) the one with the lower index is
+ * taken. Of two NaNs it is @a, with @a's index. Padding of the result is 0.
  *
- * One operand alone, the data of the only rank, is not touched by any of this.
- * No exception flag is reported to anyone.
+ * A single operand, the data of the only rank, is not changed by any of this.
+ * No exception flag is reported.
  */
 
 /**
@@ -73,8 +71,8 @@
  *	binary32 numbers
  * @lo: their lower 16 bits ("wide"), or NULL
  *
- * Two planes of the size of a narrow vector: so what two narrow operands
- * make fits in place of them.
+ * Two planes of the size of a narrow vector: so the sum of two narrow operands
+ * fits in their place.
  */
 struct inc_operand {
 	void	*hi;
@@ -82,7 +80,7 @@ struct inc_operand {
 };
 
 /**
- * typedef inc_reduce_fn - one reduction kernel
+ * typedef inc_reduce_fn - reduction kernel
  * @dst: result, nelem elements
  * @a: left operand, nelem elements
  * @b: right operand, nelem elements
@@ -92,19 +90,19 @@ typedef void (*inc_reduce_fn)(void *dst, const void *a, const void *b,
 			      unsigned int nelem);
 
 /**
- * typedef inc_reduce_wide_fn - one reduction kernel of a wide row
+ * typedef inc_reduce_wide_fn - reduction kernel of a wide row
  * @dst: result
  * @a: left operand
  * @b: right operand
  * @nelem: number of elements, from 0
- * @div: what a narrow result is divided by before it is rounded; 1 if by nothing
+ * @div: divisor of a narrow result before it is rounded, or 1
  */
 typedef void (*inc_reduce_wide_fn)(struct inc_operand dst, struct inc_operand a,
 				   struct inc_operand b, unsigned int nelem,
 				   u32 div);
 
 /**
- * typedef inc_reduce_div_fn - one kernel that divides a sum
+ * typedef inc_reduce_div_fn - kernel that divides a sum
  * @dst: nelem elements, divided in place
  * @nelem: number of elements, from 0
  * @div: divisor, from 2 to U16_MAX
@@ -112,7 +110,7 @@ typedef void (*inc_reduce_wide_fn)(struct inc_operand dst, struct inc_operand a,
 typedef void (*inc_reduce_div_fn)(void *dst, unsigned int nelem, u32 div);
 
 /**
- * struct inc_reduce_ops - how one data type is reduced by one operation
+ * struct inc_reduce_ops - reduction of one data type by one operation
  * @generic: integer instructions only, may be called in any context; NULL in
  *	a wide row
  * @simd: fastest kernel of this CPU, or NULL; only inside an FPU section
@@ -121,7 +119,7 @@ typedef void (*inc_reduce_div_fn)(void *dst, unsigned int nelem, u32 div);
  * @div: integer instructions only; NULL in rows whose sums are not divided,
  *	and in wide ones
  * @div_simd: fastest of this CPU, or NULL; only inside an FPU section
- * @simd_min: fewest elements for which SIMD is worth an FPU section
+ * @simd_min: minimum number of elements for which SIMD is worth an FPU section
  * @size: bytes of an element
  * @dtype: enum inc_dtype
  * @op: enum inc_op

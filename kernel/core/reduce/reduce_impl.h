@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What reduce.c knows of the implementations, one per file, and what the
- * tests need to call a chosen one. Nobody else includes this.
+ * The interface of the implementations, one per file, for reduce.c and for
+ * tests that call a given one. No other file includes this.
  */
 #ifndef _INC_REDUCE_IMPL_H
 #define _INC_REDUCE_IMPL_H
@@ -17,12 +17,12 @@
 #endif
 
 /**
- * struct inc_reduce_impl - one implementation, for some types and operations
- * @name: for people
+ * struct inc_reduce_impl - an implementation for some types and operations
+ * @name: human-readable name
  * @fpu: its kernels use vector registers: only inside an FPU section
- * @fn: kernels by enum inc_dtype and enum inc_op, NULL where it has none
+ * @fn: kernels by enum inc_dtype and enum inc_op, NULL where there is none
  * @wide: kernels of wide rows
- * @div: kernels that divide, of the rows of INC_OP_AVG that are not wide
+ * @div: kernels that divide, for the rows of INC_OP_AVG that are not wide
  */
 struct inc_reduce_impl {
 	const char		*name;
@@ -33,8 +33,9 @@ struct inc_reduce_impl {
 };
 
 /*
- * The rows of an integer type. Only min and max know signs, so the others
- * are named by width (w) and shared by the signed and the unsigned type (t).
+ * The rows of an integer type. Only min and max depend on signedness, so the
+ * others are named by width (w) and shared by the signed and the unsigned type
+ * (t).
  */
 #define INC_REDUCE_INT_ROWS(w, t)		\
 	[INC_OP_SUM]	= w ## _sum,		\
@@ -56,7 +57,7 @@ struct inc_reduce_impl {
 	[INC_OP_MAX]	= t ## _max,		\
 	[INC_OP_AVG]	= t ## _sum
 
-/* 16-bit floats: what needs no more than 16 bits, and what does. */
+/* 16-bit floats: operations on 16 bits, and those that need more. */
 #define INC_REDUCE_HALF_ROWS(t)			\
 	[INC_OP_MIN]	= t ## _min,		\
 	[INC_OP_MAX]	= t ## _max

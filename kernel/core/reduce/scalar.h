@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* One element at a time: the loops that int.c, softfp.c and pair.c share. */
+/*
+ * Loops over single elements, shared by int.c, softfp.c and pair.c.
+ */
 #ifndef _INC_REDUCE_SCALAR_H
 #define _INC_REDUCE_SCALAR_H
 
 #include <linux/unaligned.h>
 
 /*
- * What @name does to two elements of @type, and the kernel @name itself;
- * @expr is of a and b. Written behind "static __always_inline u64".
+ * The operation @name on two elements of @type, and its kernel; @expr is of a
+ * and b. Written after "static __always_inline u64".
  */
 #define ROW(name, type, expr)						\
 name ## _elem(type a, type b)						\

@@ -2,14 +2,14 @@
 /*
  * 16-bit floats: part of the template simd_x86.h.
  *
- * Minimum and maximum are 16-bit integer arithmetic. Sum and product are taken
- * in binary32: a vector of 16-bit elements becomes two of 32 bits by
- * "unpack", and two become one again by "pack". With more than 16 bytes these
- * work within each 16 bytes, so that the two vectors hold the elements in an
- * order of their own; nobody minds as long as all have the same.
+ * Minimum and maximum are 16-bit integer arithmetic. Sum and product are
+ * computed in binary32: "unpack" splits a vector of 16-bit elements into two of
+ * 32 bits, and "pack" joins two into one. With more than 16 bytes these work
+ * within each 16 bytes, so that the two vectors hold the elements in an order
+ * of their own; that does not matter as long as all have the same.
  */
 
-/* Orders as signed integers like the values, -0 below +0. */
+/* Map to signed integers that order as the values do, -0 below +0. */
 static __always_inline vs16 half_key(vs16 x)
 {
 	return x ^ ((x >> 15) & 0x7fff);
@@ -36,7 +36,7 @@ INSN(w16_insn, punpckl, wd)
 INSN(w16_insn, punpckh, wd)
 INSN(w32_insn, packss, dw)
 
-/* Two vectors of binary32, or the two planes of as many. */
+/* Two vectors of binary32, or the two planes of as many elements. */
 struct vec2 {
 	vec	x[2];
 };
@@ -73,7 +73,7 @@ static __always_inline struct vec2 bf16_widen(vec h)
 	return interleave(h, (vec){});
 }
 
-/* To nearest even: half an ulp less one, and one if the last bit is odd. */
+/* To nearest even: add half an ulp less one, and one if the last bit is odd. */
 static __always_inline vec bf16_round(vec v)
 {
 	const vu32 x = (vu32)v;
@@ -92,9 +92,9 @@ static __always_inline vec bf16_narrow(struct vec2 v)
 #if INC_VEC_BYTES == 16
 
 /*
- * SSE2 has no conversion. The bits of a binary16 in the place of those of
- * a binary32 are the number times 2^-112, subnormals too, but for infinity
- * and NaN. A NaN that signals is left to the operation to make quiet.
+ * SSE2 has no conversion. The bits of a binary16 in the place of those of a
+ * binary32 are the number times 2^-112, subnormals included, except infinity
+ * and NaN. The operation makes a signaling NaN quiet.
  */
 static __always_inline vec f16_widen_one(vec h)
 {
@@ -117,8 +117,9 @@ static __always_inline struct vec2 f16_widen(vec h)
 }
 
 /*
- * To nearest even: normal numbers as bf16_round() does it. For what becomes
- * subnormal an addition rounds: the ulp of 0.5 is the least binary16.
+ * To nearest even: normal numbers as in bf16_round(). Results that become
+ * subnormal are rounded by an addition: the ulp of 0.5 is the smallest
+ * binary16.
  */
 static __always_inline vec f16_round(vec v)
 {
@@ -144,7 +145,7 @@ static __always_inline vec f16_narrow(struct vec2 v)
 
 #else
 
-/* F16C takes the elements as they lie, "unpack" the first and third quarter. */
+/* F16C takes the elements in order, "unpack" the first and third quarter. */
 static __always_inline vec swap_quarters(vec v)
 {
 	asm("vpermq $0xd8, %0, %0" : "+x" (v));
@@ -174,7 +175,7 @@ static __always_inline vec f16_narrow(struct vec2 v)
 
 #endif
 
-/* What makes a wide row of one of the types. */
+/* The operations of a wide row of one of the types. */
 struct half_ops {
 	struct vec2 (*widen)(vec h);
 	vec (*narrow)(struct vec2 v);
@@ -189,7 +190,7 @@ static __always_inline struct vec2 wide_load(const struct half_ops *ops,
 	return x.lo ? interleave(hi, load(x.lo + at)) : ops->widen(hi);
 }
 
-/* One vector of each plane; x[1] of what is returned is of no use if narrow. */
+/* Load one vector of each plane; x[1] of the result is unused if narrow. */
 static __always_inline struct vec2 wide_vec(const struct half_ops *ops,
 					    bool narrow, struct inc_operand a,
 					    struct inc_operand b, size_t at,

@@ -3,16 +3,15 @@
  * Pairs of a value and an index: part of the template simd_x86.h, but not for
  * SSE2, which cannot compare 64 bits: integer-only code is faster than that.
  *
- * Of two pairs the one with the lesser key is taken, the keys being signed
- * integers. For a maximum the bits of the value in the keys, @turn, are turned
- * around.
+ * Of two pairs the one with the smaller key is taken, the keys being signed
+ * integers. For a maximum the value bits in the keys, @turn, are inverted.
  */
 
 /* Eight bytes: the key is the value, and below it the index. */
 #define VALUE_TOP	0xffffffff00000000ull
 #define IDX_BIAS	0x0000000080000000ull
 
-/* The lower half of each eight bytes into both. */
+/* Copy the lower half of each eight bytes into both halves. */
 static __always_inline vec both_halves(vec v)
 {
 	v &= 0xffffffff;
@@ -68,7 +67,7 @@ static __always_inline vec ROW_OF(8, s16i_maxloc, vec, s16i_pick(a, b, VALUE_TOP
 static __always_inline vec ROW_OF(8, f32i_minloc, vec, f32i_pick(a, b, 0))
 static __always_inline vec ROW_OF(8, f32i_maxloc, vec, f32i_pick(a, b, VALUE_TOP))
 
-/* Sixteen bytes: keys of value and index lie beside each other, like these. */
+/* Sixteen bytes: keys of value and index lie side by side, like these. */
 static __always_inline vec lanes(u64 val, u64 idx)
 {
 	const vec r = { val, idx, val, idx };
@@ -85,11 +84,11 @@ static __always_inline vec name ## _lanes(vec v)			\
 	return r;							\
 }
 
-/* The two lanes of each sixteen bytes: swapped, and twice the first. */
+/* The two lanes of each sixteen bytes: swapped, and the first one twice. */
 SHUFFLE(swap, 0x4e)
 SHUFFLE(same, 0x44)
 
-/* Which lanes to take from the left pair. */
+/* Mask of the lanes to take from the left pair. */
 static __always_inline vec left_lanes(vec ka, vec kb)
 {
 	const vec less = lesser(ka, kb), equal = (vec)(ka == kb);

@@ -2,15 +2,15 @@
 /*
  * Template of the x86 SIMD reductions: included once by each simd_*.c, which
  * defines INC_VEC_BYTES (16 or 32), INC_VEC_IMPL and INC_VEC_NAME and is
- * compiled with the flags of that level (see objs.mk). Everything here runs
- * between kernel_fpu_begin() and kernel_fpu_end(), which is the caller's
- * business: nothing in these files may be called from outside of them.
+ * compiled with the flags of that level (see objs.mk). All functions here must
+ * run between kernel_fpu_begin() and kernel_fpu_end(), which the caller calls:
+ * no code outside of such a section may call them.
  *
- * Integers are the compiler's vector arithmetic. Floating-point instructions
- * are asm: C leaves open what a NaN becomes and has no word for minps. So there
+ * Integers use the compiler's vector arithmetic. Floating-point instructions
+ * are asm: C leaves open what a NaN becomes and cannot express minps. So there
  * is no float type here either.
  *
- * 64 (AVX-512) would do, too, but gains nothing: every unaligned vector then
+ * 64 (AVX-512) would work, too, but gains nothing: every unaligned vector then
  * crosses a cache line. A Zen 4 took twice the time of AVX2 for 4 KB.
  */
 #include <linux/compiler.h>
@@ -58,7 +58,7 @@ static __always_inline vec pick(vec mask, vec a, vec b)
 }
 
 /*
- * Applies @op to @len bytes, @len being a multiple of the element size.
+ * Apply @op to @len bytes, @len being a multiple of the element size.
  *
  * The last vector overlaps the one before it. It is computed first, since
  * @dst may be @a or @b and the loop overwrites them.
@@ -86,9 +86,9 @@ static __always_inline void vec_loop(void *dst, const void *a, const void *b,
 }
 
 /*
- * What @name does to two vectors, and the kernel @name itself, for elements of
- * @size bytes; @expr is of a and b, vectors of @type. The compiler inlines the
- * former into the loop of the latter: no pointer is followed.
+ * The operation @name on two vectors, and the kernel @name itself, for elements
+ * of @size bytes; @expr is of a and b, vectors of @type. The compiler inlines
+ * the former into the loop of the latter, so there is no indirect call.
  */
 #define ROW_OF(size, name, type, expr)					\
 name ## _vec(vec va, vec vb)						\
@@ -163,12 +163,12 @@ INSN(f64_insn, cmpunord, pd)
 
 /*
  * The sum: where a is a NaN, 0 is added to it, which makes it quiet. addps
- * would take the first of two NaNs by itself, but QEMU's does not: it takes
- * the larger. The product is made the same way.
+ * itself would take the first of two NaNs, but QEMU's does not: it takes the
+ * larger. The product works the same way.
  *
- * minps gives its second source if a NaN is there or both are zeros, so the
- * two orders together hold both zeros: their signs are or-ed (min) or and-ed
- * (max). Where a NaN is, the sum says which.
+ * minps gives its second source if either is a NaN or both are zeros, so the
+ * two orders together give both zeros: their signs are or-ed (min) or and-ed
+ * (max). If there is a NaN, the result is the sum's.
  */
 #define DEFINE_FP(t, type)						\
 static __always_inline vec						\

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Floating-point reductions by integer arithmetic only: every CPU, every
- * context. Bit for bit what the SIMD files compute.
+ * Floating-point reductions by integer arithmetic only: for every CPU and every
+ * context. The results have the same bits as those of the SIMD files.
  */
 #include <linux/compiler.h>
 #include <linux/types.h>

@@ -34,7 +34,7 @@ static __always_inline u64 fp_inf(unsigned int prec, unsigned int width)
 	return fp_sign(width) - (1ull << (prec - 1));
 }
 
-/* The sign bit into bit 0: what results is ordered by magnitude first. */
+/* Rotate the sign bit into bit 0: the result is ordered by magnitude first. */
 static __always_inline u64 fp_rotate(u64 a, unsigned int width)
 {
 	switch (width) {
@@ -65,9 +65,10 @@ static __always_inline u64 fp_add_special(u64 a, u64 b, unsigned int prec,
 /*
  * a + b, rounded to nearest even.
  *
- * The significands are put with their top bit at bit 61 of a u64: one bit is
- * for a carry, one for that of rounding. Signs, sizes and leading zeros of
- * real data are random, so all but the rare cases is arithmetic, not jumps.
+ * The significands are placed with their top bit at bit 61 of a u64: one bit is
+ * left for a carry, one for that of rounding. Signs, magnitudes and leading
+ * zeros of real data are random, so all except the rare cases is arithmetic,
+ * not jumps.
  */
 static __always_inline u64 fp_add(u64 a, u64 b, unsigned int prec,
 				  unsigned int width)
@@ -90,7 +91,7 @@ static __always_inline u64 fp_add(u64 a, u64 b, unsigned int prec,
 
 	/*
 	 * Exponents from 0, which subnormals share with the smallest normal
-	 * numbers. Taking them off leaves a normal number's hidden bit.
+	 * numbers. Subtracting them leaves a normal number's hidden bit.
 	 */
 	ex = x >> (prec - 1);
 	ey = y >> (prec - 1);
@@ -101,8 +102,8 @@ static __always_inline u64 fp_add(u64 a, u64 b, unsigned int prec,
 
 	/*
 	 * Align y. With lift >= prec + 2 no bit of it is lost at the largest
-	 * shift, and a smaller y than that rounds the same. Otherwise, what is
-	 * shifted out is kept as a sticky bit.
+	 * shift, and a smaller y than that rounds the same. Otherwise, the bits
+	 * shifted out are kept as a sticky bit.
 	 */
 	y <<= lift;
 	if (lift >= prec + 2) {
@@ -128,7 +129,7 @@ static __always_inline u64 fp_add(u64 a, u64 b, unsigned int prec,
 	return min(res, inf) | sign;
 }
 
-/* Orders as signed integers like the values of @a, -0 below +0. */
+/* Map to a signed integer that orders as the values of @a do, -0 below +0. */
 static __always_inline s64 fp_key(u64 a, unsigned int width)
 {
 	const s64 key = a << (64 - width);
@@ -136,7 +137,7 @@ static __always_inline s64 fp_key(u64 a, unsigned int width)
 	return key ^ (s64)((u64)(key >> 63) >> 1);
 }
 
-/* Lesser (@max: greater) of a and b, or the NaN of the two. */
+/* Minimum (@max: maximum) of a and b, or the NaN of the two. */
 static __always_inline u64 fp_pick(u64 a, u64 b, bool max, unsigned int prec,
 				   unsigned int width)
 {
@@ -150,9 +151,9 @@ static __always_inline u64 fp_pick(u64 a, u64 b, bool max, unsigned int prec,
 }
 
 /*
- * A finite number, not 0: @sig * 2^(@exp - bias - 62), with the top bit of
- * @sig at bit 62. So @exp is the field of the exponent, but for subnormals,
- * which go on below 1.
+ * A finite number, not 0: @sig * 2^(@exp - bias - 62), with the top bit of @sig
+ * at bit 62. So @exp is the exponent field, except for subnormals, which
+ * continue below 1.
  */
 struct fp_parts {
 	u64	sig;
@@ -179,8 +180,8 @@ static __always_inline struct fp_parts fp_unpack(u64 mag, unsigned int prec)
 }
 
 /*
- * The reverse, rounded to nearest even, up to infinity; what a sig has lost
- * already is in its lowest bit.
+ * The reverse, rounded to nearest even, up to infinity; the lowest bit of @sig
+ * says whether bits were lost already.
  */
 static __always_inline u64 fp_pack(struct fp_parts p, unsigned int prec,
 				   unsigned int width)
