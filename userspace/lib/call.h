@@ -7,14 +7,14 @@
 #include "inc.h"
 
 /**
- * struct inc_call - what the caller of a collective wants
+ * struct inc_call - arguments of a collective
  * @coll: collective
- * @send: his data, or INC_IN_PLACE
- * @recv: room for the result, or INC_IN_PLACE
+ * @send: caller's data, or INC_IN_PLACE
+ * @recv: buffer for the result, or INC_IN_PLACE
  * @count: elements of a block
  * @dtype: their type
- * @op: operation, if it reduces
- * @root: root rank, if it has one
+ * @op: operation, if the collective reduces
+ * @root: root rank, if the collective has one
  */
 struct inc_call {
 	enum inc_collective	coll;

@@ -2,17 +2,17 @@
 /*
  * A communicator and its requests, for the files that make up libinc:
  *
- *	coll.c, persist.c	what the user calls
- *	call.c	calls become requests
- *	arena.c	where messages are made and short results land
- *	msg.c	requests become messages; results become progress
- *	wait.c	sleeping until there are results
+ *	coll.c, persist.c	the public collectives
+ *	call.c	turns calls into requests
+ *	arena.c	memory for outgoing messages and short results
+ *	msg.c	turns requests into messages, and results into progress
+ *	wait.c	sleeps until results arrive
  *	pace.c	the window over RC
- *	uc.c	what a UC queue pair needs besides
- *	comm.c	creation and end
- *	hca.c	open devices, which all communicators of a process share
+ *	uc.c	the UC transport
+ *	comm.c	creation and destruction
+ *	hca.c	open devices, shared by all communicators of a process
  *	watch.c	time limits and the daemon; watcher.c: the thread for that
- *	fork.c	what a child of fork() has of them
+ *	fork.c	communicators in a child of fork()
  *	query.c	queries
  */
 #ifndef INC_LIB_COMM_H
@@ -34,19 +34,20 @@
 #include "verbs.h"
 #include "watch.h"
 
-/* Over RC: to begin with, at least, and at most. */
+/* Over RC: initial value, minimum and maximum. */
 #define INC_WINDOW_RC_DEFAULT	4
 #define INC_WINDOW_RC_MIN	3
 #define INC_WINDOW_RC_MAX	32
-/* Over UC messages are one packet: to begin with, and as far as slots admit. */
+/* Over UC, in messages of one packet: initial value and maximum. */
 #define INC_WINDOW_UC_DEFAULT	64
 #define INC_WINDOW_UC_MAX	1024
 #define INC_RETRIES_DEFAULT	20
 #define INC_TIMEOUT_DEFAULT_MS	30000
 /*
- * 1.07 s, above any round trip and any time that a busy machine may stand still. An
- * rxe that times out while it repeats, because the path holds its packets back,
- * loses count of its PSNs. Losses are repeated on the switch's NAK, or when it asks.
+ * 1.07 s, longer than any round trip and any stall of a busy machine. If rxe
+ * times out during a retransmission that the path delays, it loses count of its
+ * PSNs. Lost packets are retransmitted on the switch's NAK, or when it solicits
+ * them.
  */
 #define INC_QP_TIMEOUT_DEFAULT	18
 #define INC_LEAVE_MS		2000	/* for the daemon's answer to "leave" */
@@ -59,28 +60,28 @@
 /**
  * struct inc_req - an operation
  * @comm: communicator
- * @next: next operation in order of issue, while it is under way
+ * @next: next operation in order of issue, while in progress
  * @all: next of all requests that the communicator has allocated
- * @hdr: what the INC headers of its messages have in common
- * @plan: the steps that it takes
- * @step: the one that messages are sent of
- * @step_no: its number
- * @send: caller's data; NULL: none of this rank
- * @recv: where the caller wants the result; NULL: none for this rank
- * @temp: copy of the data, to be freed in the end
- * @esize: length of an element
- * @posted: bytes of a block at which the next message's part begins
- * @msgs: messages that it takes
+ * @hdr: fields common to the INC headers of its messages
+ * @plan: its steps
+ * @step: the step whose messages are being sent
+ * @step_no: number of @step
+ * @send: caller's data; NULL: this rank sends none
+ * @recv: caller's buffer for the result; NULL: this rank gets none
+ * @temp: copy of the data, freed at the end
+ * @esize: element size in bytes
+ * @posted: offset of the next message's part in a block, bytes
+ * @msgs: number of its messages
  * @msgs_posted: messages sent
- * @msgs_done: messages whose result came
+ * @msgs_done: messages whose result has arrived
  * @last_seq: number of its last send request
  * @smem: registration of @send; NULL: copied
  * @rmem: registration of @recv; NULL: copied
- * @bounces: one of these was refused: long messages are copied, one at a time
+ * @bounces: a registration failed: long messages are copied, one at a time
  * @err: first error
- * @persistent: it can be begun again, and keeps its memory until it is freed
- * @done: nothing is under way, or not yet
- * @orphan: the user has given it back, free it when it is done
+ * @persistent: can be started again, and keeps its memory until it is freed
+ * @done: not in progress: completed, or not started yet
+ * @orphan: the user has freed it; release it when it is done
  */
 struct inc_req {
 	struct inc_comm	*comm;
@@ -109,14 +110,14 @@ struct inc_req {
 };
 
 /**
- * struct inc_msg - a message in flight; the ring's index is its message ID
- * @req: operation that it is a part of; NULL: its result came
- * @to: where its result goes in the end
- * @land: where it is written to, if it is to be copied from there
- * @len: bytes of that
- * @out: bytes sent, header included
- * @seq: send request that reads its entry of the arena; 0: none has to
- * @bounced: it has the bounce buffer
+ * struct inc_msg - a message in flight, indexed by message ID in the ring
+ * @req: its operation; NULL: its result has arrived
+ * @to: final destination of its result
+ * @land: where the switch writes the result, if it must be copied to @to
+ * @len: bytes of the result
+ * @out: bytes sent, including the header
+ * @seq: send request that reads its arena entry; 0: none
+ * @bounced: it uses the bounce buffer
  */
 struct inc_msg {
 	struct inc_req	*req;
@@ -129,11 +130,12 @@ struct inc_msg {
 };
 
 /**
- * struct inc_bounce - room for one long message, of memory that can't be registered
- * @mem: what it sends, and behind that its result; NULL: no message is that long
+ * struct inc_bounce - buffer for one long message, if user memory can't be
+ *	registered
+ * @mem: data to send, followed by the result; NULL: no message is that long
  * @mr: its registration
- * @room: bytes of either
- * @busy: a message has it
+ * @room: bytes of either half
+ * @busy: a message uses it
  * @seq: send request that reads it
  */
 struct inc_bounce {
@@ -146,15 +148,15 @@ struct inc_bounce {
 
 /**
  * struct inc_comm - a communicator
- * @next: in the list of fork.c, which guards it
+ * @next: next in fork.c's list, guarded by its lock
  * @forked: this is a child's copy
- * @rank: of the caller
+ * @rank: rank of the caller
  * @nranks: number of ranks
  * @err: 0, or the negative errno value that it failed with
- * @errtext: why it failed, or why the operation did that failed last
- * @ask_wrong: the daemon may know whose request that was
+ * @errtext: why it failed, or why the last failed operation did
+ * @ask_wrong: the daemon may know which rank's request caused that
  * @wrong_id: message that failed then
- * @who: who it is, for the log
+ * @who: its identity, for the log
  *
  * @dev: verbs device
  * @pd: protection domain, the device's
@@ -162,52 +164,52 @@ struct inc_bounce {
  * @rcq: completion queue of receives
  * @scq: completion queue of sends
  * @qp: queue pair; NULL once the communicator has failed
- * @armed: @rcq will raise an event, or has raised one not taken yet
+ * @armed: @rcq will raise an event, or has an event pending
  * @rcq_events: events of @rcq not acknowledged yet
  * @scq_events: events of @scq not acknowledged yet
  *
- * @unsent: packets that the device had failed to send when all began
+ * @unsent: packets that the device had failed to send before this communicator
  * @qpn: our QPN
- * @tree: what the daemon said of the tree
+ * @tree: the daemon's description of the tree
  *
- * @window: most messages in flight, for now
- * @window_max: ... ever
+ * @window: current maximum number of messages in flight
+ * @window_max: upper bound of @window
  * @next_id: message ID of the next message
- * @head_id: oldest message whose result has not come; @next_id: none
+ * @head_id: oldest message without a result; @next_id: none
  * @ring: messages in flight, at index message ID & @ring_mask
  * @ring_mask: size of the ring - 1
  * @early: statuses of messages not sent yet, at index message ID & (slots - 1)
- * @wr: send requests being built, @window_max
- * @sge: theirs, two each
+ * @wr: send requests being built, @window_max of them
+ * @sge: their gather lists, two entries each
  *
- * @arena: headers and copies of short data, one entry for each of the ring
+ * @arena: headers and copies of short data, one entry per ring entry
  * @arena_mr: its registration
  * @arena_size: its length
- * @entry_data: bytes of data in an entry, for sending; over RC as many for the
+ * @entry_data: bytes of data to send in an entry; over RC as many again for the
  *	result
  * @bounce: for messages that are too long for an entry and must be copied; RC
- * @inline_max: bytes that the queue pair takes inline
+ * @inline_max: maximum inline data of the queue pair, bytes
  *
- * @sq_depth: send requests that fit
- * @sq_posted: send requests made
+ * @sq_depth: send queue size, in requests
+ * @sq_posted: send requests posted
  * @sq_done: send requests known to be complete
- * @sq_signaled: the last of them that will complete by itself
- * @sq_every: one send request of so many completes by itself, at least
- * @sq_full: sending waits for a completion of a send
- * @scq_armed: @scq will raise an event, or has raised one not taken yet
- * @rq_depth: receives that fit
+ * @sq_signaled: the last signaled send request
+ * @sq_every: at least one send request in this many is signaled
+ * @sq_full: sending waits for a send completion
+ * @scq_armed: @scq will raise an event, or has an event pending
+ * @rq_depth: receive queue size, in requests
  * @rq_posted: receives posted
  *
- * @first: operations under way, in order of issue
- * @last: their last
- * @tx: first of them that has not sent all of its messages; NULL: all have
+ * @first: operations in progress, in order of issue
+ * @last: the last of them
+ * @tx: first of them that has messages to send; NULL: none
  * @free: spare requests
  * @all: all requests, spare or not
  *
  * @mem: registered user memory
  * @watch: time limit and daemon
- * @pace: its window if its queue pair is RC
- * @uc: what it has if its queue pair is UC; NULL: RC
+ * @pace: window state if the queue pair is RC
+ * @uc: UC state; NULL: the queue pair is RC
  * @info: counters
  */
 struct inc_comm {
@@ -310,7 +312,7 @@ static inline uint64_t inc_now_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Address that a message is written to: offset of its slot. */
+/* Address to write a message to: offset of its slot. */
 static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)
 {
 	return (uint64_t)(id & (comm->tree.slots - 1)) * comm->tree.msg_size;

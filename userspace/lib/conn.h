@@ -15,9 +15,9 @@ struct inc_who;
 /**
  * struct inc_conn - connection to the daemon
  * @fd: socket, non-blocking
- * @who: whose it is, for the log; NULL: nobody's
+ * @who: its communicator, for the log; NULL: none
  * @local: address of our end
- * @lines: what came and was not taken yet
+ * @lines: received data not processed yet
  */
 struct inc_conn {
 	int			fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Open verbs devices, shared by all communicators of a process: each costs two file
- * descriptors.
+ * Open verbs devices, shared by all communicators of a process, as each device
+ * costs two file descriptors.
  */
 #ifndef INC_LIB_HCA_H
 #define INC_LIB_HCA_H
@@ -10,11 +10,11 @@
 
 /**
  * struct inc_hca - an open device
- * @next: next one; guarded by hca.c's lock, as are @refs and the making of @pd
+ * @next: next one; guarded by hca.c's lock, as are @refs and creation of @pd
  * @refs: users
  * @ctx: device
- * @pd: protection domain of all of them; NULL: not made yet
- * @at: place among what the watcher's thread polls; its own
+ * @pd: protection domain of all users; NULL: not created yet
+ * @at: index in the watcher thread's poll array; that thread's own
  */
 struct inc_hca {
 	struct inc_hca		*next;

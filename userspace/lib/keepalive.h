@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * How both ends of a connection to the rendezvous daemon find out that the other
- * one has vanished.
+ * How each end of a connection to the rendezvous daemon detects that its peer
+ * has vanished.
  */
 #ifndef INC_LIB_KEEPALIVE_H
 #define INC_LIB_KEEPALIVE_H
@@ -15,14 +15,14 @@
 #define INC_KEEP_CNT		3
 
 /*
- * Who waits for other ranks sends nothing: a switch or a host that has vanished, or
- * a link that is cut, is noticed by probes, after 8 s.
+ * A rank that waits for others sends nothing. Probes detect a vanished switch
+ * or host, or a cut link, after 8 s.
  */
 static inline void inc_set_keepalive(int fd)
 {
 	const int on = 1, idle = INC_KEEP_IDLE_S, intvl = INC_KEEP_INTVL_S,
 		  cnt = INC_KEEP_CNT;
-	/* What was sent and not acknowledged keeps probes from being sent. */
+	/* TCP sends no probes while data is unacknowledged. */
 	const unsigned int limit_ms = 1000 * (INC_KEEP_IDLE_S +
 					      INC_KEEP_CNT * INC_KEEP_INTVL_S);
 

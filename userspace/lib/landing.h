@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Where results over UC land. The network may hold a result back, or double it, for
- * as long as it likes. So an entry is written to by one message only: memory comes
- * in parts, and before a part is used again its registration is given up and
- * another one made, at addresses that no message has named before. What comes late
- * finds no such R_Key, or no such address, and the device drops it.
+ * Where results over UC land. The network may delay or duplicate a result
+ * without bound, so only one message may ever write to an entry. The memory is
+ * split into parts. Before a part is reused, its registration is replaced by
+ * one at addresses that no message has named before. A late result names an
+ * unknown R_Key or address, and the device drops it.
  */
 #ifndef INC_LIB_LANDING_H
 #define INC_LIB_LANDING_H
@@ -14,22 +14,22 @@
 
 #include <infiniband/verbs.h>
 
-/* Entries of a part: a registration in so many messages costs nearly nothing. */
+/* Entries of a part: one registration per this many messages is nearly free. */
 #define INC_LANDING_ENTRIES	256
-/* Of 4096 slots. */
+/* For 4096 slots. */
 #define INC_LANDING_PARTS_MAX	17
 
 /**
- * struct inc_landing - a communicator's
+ * struct inc_landing - landing memory of a communicator
  * @pd: protection domain
  * @mem: memory of all parts
  * @stride: bytes of an entry
  * @nparts: number of parts
- * @part: the one that entries are taken from
- * @used: entries of it that are taken
+ * @part: the part that entries are taken from
+ * @used: entries of @part in use
  * @made: registrations made
  * @mr: registration of each part
- * @va: where that begins, to the switch
+ * @va: virtual address of each part, as the switch sees it
  */
 struct inc_landing {
 	struct ibv_pd	*pd;
@@ -45,9 +45,9 @@ struct inc_landing {
 
 /**
  * struct inc_place - an entry, for one message
- * @mem: where it lies
- * @va: what the switch is to call it
- * @rkey: by which R_Key
+ * @mem: its memory
+ * @va: virtual address for the switch
+ * @rkey: R_Key for the switch
  */
 struct inc_place {
 	char		*mem;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The library's log: one line per call, to the hook or, if INC_LOG asks for
- * it, to stderr; as text, or as a JSON object. Costs one load where the level is
- * off.
+ * The library's log: one line per call, to the hook or, if INC_LOG is set, to
+ * stderr; as text, or as a JSON object. A level that is off costs one load.
  */
 #ifndef INC_LIB_LOG_H
 #define INC_LIB_LOG_H
@@ -14,12 +13,12 @@
 #include "inc.h"
 
 /**
- * struct inc_who - of which communicator a line speaks
+ * struct inc_who - the communicator that a line is about
  * @job: name of the job
  * @rank: rank of the caller
  * @nranks: number of ranks
  * @tree_id: tree on the switch, if @has_tree
- * @has_tree: the daemon has said which
+ * @has_tree: the daemon has named the tree
  */
 struct inc_who {
 	char		job[INC_JOB_MAX + 1];
@@ -37,7 +36,7 @@ void inc_log_init(void);
 void inc_log_lock(void);
 void inc_log_unlock(void);
 
-/* @who: communicator; NULL: none yet, or the caller does not know. */
+/* @who: communicator; NULL: none yet, or unknown to the caller. */
 #define inc_log(who, level, ...)					\
 	do {								\
 		if ((int)(level) <= atomic_load_explicit(&inc_log_threshold, \

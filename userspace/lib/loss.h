@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * How much may be in flight on a path that loses packets. rxe goes back to what
- * was lost and sends all that follows again, so a loss costs what is in flight;
- * what it has counted says how often that happens.
+ * How much may be in flight on a path that loses packets. rxe goes back to the
+ * lost packet and retransmits everything from there, so a loss costs all that
+ * is in flight. Its counters tell how often that happens.
  */
 #ifndef INC_LIB_LOSS_H
 #define INC_LIB_LOSS_H
@@ -11,18 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* rxe has hardly more in flight by itself. */
+/* rxe itself hardly keeps more in flight. */
 #define INC_LOSS_FLIGHT_MAX	64
 
 /**
- * struct inc_loss - losses of a device, as its counters show them
- * @fd: somebody's socket to the kernel's RDMA subsystem; -1: there is none
+ * struct inc_loss - losses of a device, from its counters
+ * @fd: caller's socket to the kernel's RDMA subsystem; -1: none
  * @dev: the device's index
  * @port: port
  * @begun: @last_lost and @last_packets are valid
- * @last_lost: losses counted when it was last asked
+ * @last_lost: losses counted at the last reading
  * @last_packets: packets counted then
- * @apart: packets from one loss to the next, of late; 0: there was none
+ * @apart: recent number of packets between losses; 0: no loss yet
  * @since: packets since the last loss
  */
 struct inc_loss {
@@ -37,7 +37,7 @@ struct inc_loss {
 };
 
 /**
- * struct inc_counts - what a device has counted
+ * struct inc_counts - counters of a device
  * @lost: losses
  * @packets: packets sent and received
  * @unsent: packets that it could not send

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Registered user memory: found again by address, kept while it is of use,
- * given up when no send request can read it any more.
+ * Registered user memory: found by address, kept while it is useful, and
+ * deregistered once no send request can still read it.
  */
 #ifndef INC_LIB_MEM_H
 #define INC_LIB_MEM_H
@@ -18,9 +18,9 @@ struct inc_who;
 #define INC_MEM_MAX_BYTES	(1ULL << 30)
 
 /*
- * A range is registered in pieces: devices have a limit (rdma_rxe: 1 GiB, with
- * an allocation of 4 MiB in one go). Each piece reaches a message's length into
- * the next, so that every message lies in one of them.
+ * A range is registered in pieces, as devices have a limit (rdma_rxe: 1 GiB,
+ * with a single allocation of 4 MiB). Each piece overlaps the next by a
+ * message's length, so that every message lies within one piece.
  */
 #define INC_MEM_PIECE		(32UL << 20)
 #define INC_MEM_OVERLAP		65536
@@ -31,10 +31,10 @@ struct inc_who;
  * @addr: first byte
  * @len: bytes
  * @writable: the switch may write to it
- * @pinned: registered by the user: stays until the user says so
- * @refs: operations under way that use it
+ * @pinned: registered by the user, until the user deregisters it
+ * @refs: operations in progress that use it
  * @last_seq: number of the last send request that may read it
- * @who: whose it is, for the log
+ * @who: its communicator, for the log
  * @piece: distance of the pieces' first bytes
  * @nmrs: number of pieces
  * @mr: their registrations
@@ -57,17 +57,17 @@ struct inc_mem {
  * struct inc_mem_cache - all ranges of a communicator
  * @pd: protection domain
  * @keep: keep ranges that no operation uses (INC_REG_CACHE)
- * @who: whose it is, for the log
+ * @who: its communicator, for the log
  * @piece: distance of a range's pieces, bytes
- * @max_count: so many unused ones are kept at most
- * @max_bytes: so many bytes are kept at most
+ * @max_count: maximum number of unused ranges to keep
+ * @max_bytes: maximum number of bytes to keep
  * @list: ranges that can be found, most recently used first
- * @zombies: ranges that can not be found any more, but be read by a send
- *	request that is not complete
+ * @zombies: ranges that can no longer be found, but that an incomplete send
+ *	request may still read
  * @count: ranges in @list
  * @bytes: bytes in @list
  * @regs: registrations made
- * @hits: found instead of made
+ * @hits: lookups that found a registration
  */
 struct inc_mem_cache {
 	struct ibv_pd	*pd;
