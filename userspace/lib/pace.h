@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What a communicator over RC has besides: a window that follows the path.
+ * The window of a communicator over RC, which adapts to the path.
  */
 #ifndef INC_LIB_PACE_H
 #define INC_LIB_PACE_H
@@ -16,14 +16,14 @@ struct inc_req;
 
 /**
  * struct inc_pace - a communicator's window over RC
- * @window: how many messages to have under way
- * @piece: bytes of a block in each message that it was measured with, 0: none
- * @timed_at: when the message was sent whose round trip is measured, in
- *	microseconds; 0: there is none
- * @timed_id: which one
+ * @window: how many messages to keep in flight
+ * @piece: bytes of a block in each measured message; 0: none
+ * @timed_at: when the message whose round trip is measured was sent, in
+ *	microseconds; 0: none
+ * @timed_id: that message
  * @ops: operations, modulo 256
- * @came: results have come since messages were sent
- * @follows: the caller has not fixed it
+ * @came: results have arrived since messages were sent
+ * @follows: the window adapts, as the caller has not fixed it
  */
 struct inc_pace {
 	struct inc_window	window;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * How a collective is carried out: as one step if its blocks fit into a message
- * of the switch, else as many. Pure functions, tested by test_plan.c.
+ * How a collective is executed: in one step if its blocks fit into a message of
+ * the switch, else in several. Pure functions, tested by test_plan.c.
  *
  * All ranks make the same plan: it depends on what they agree on, and each rank
  * takes part in each message, with or without data.
@@ -22,8 +22,8 @@
  * @nranks: number of ranks
  * @root: root rank, 0 if there is none
  * @block: bytes of a block
- * @chunk: most bytes of a block in one message
- * @whole: it is one step, of the collective's own messages
+ * @chunk: maximum bytes of a block in one message
+ * @whole: one step, with messages of the collective itself
  * @steps: number of steps
  */
 struct inc_plan {
@@ -38,13 +38,13 @@ struct inc_plan {
 };
 
 /**
- * struct inc_step - messages with the parts of a block
- * @collective: of the messages
- * @root: of the messages
- * @from: first block of the send buffer that this rank sends of
- * @to: first block of the receive buffer that this rank's result goes to
+ * struct inc_step - the messages that carry the parts of a block
+ * @collective: collective of the messages
+ * @root: root of the messages
+ * @from: first block of the send buffer that this rank sends
+ * @to: first block of the receive buffer that holds this rank's result
  * @nfrom: blocks that it sends; 0: none
- * @nto: blocks that it gets; 0: none
+ * @nto: blocks that it receives; 0: none
  */
 struct inc_step {
 	uint8_t		collective;

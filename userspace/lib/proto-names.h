@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the protocol's collectives, data types and operations are called, and how
- * long the elements are: for libinc and for inc-tool, which does not need the
- * library.
+ * Names of the protocol's collectives, data types and operations, and the sizes
+ * of elements: for libinc and for inc-tool, which does not need the library.
  */
 #ifndef INC_PROTO_NAMES_H
 #define INC_PROTO_NAMES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The lines that ranks and the rendezvous daemon say to each other
+ * The lines that ranks and the rendezvous daemon exchange
  * (Documentation/rendezvous.rst): JSON objects to and from structs. No I/O.
  * Used by libinc and by inc-tool's daemon.
  */
@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 
 #define INC_RDV_VERSION		1
-/* The newest INC header that switches of this source take: INC_VERSION. */
+/* The newest INC header that switches of this source accept: INC_VERSION. */
 #define INC_RDV_HEADER		1
-/* How collectives are cut into messages: Documentation/mapping.rst. */
+/* How collectives are split into messages: Documentation/mapping.rst. */
 #define INC_RDV_MAPPING		1
 #define INC_RDV_PORT		"18791"
 #define INC_RDV_LINE_MAX	2048	/* bytes, newline included */
@@ -23,8 +23,9 @@
 #define INC_RDV_TEXT_MAX	512
 
 /*
- * The daemon says "alive" to a UC rank so many times per dead time. Whoever has not
- * had that many, or their acknowledgment, takes the other one for dead.
+ * The daemon sends "alive" to a UC rank BEATS times per dead time. A rank that
+ * misses BEATS_MISSED of them, or a daemon that misses their acknowledgment,
+ * declares its peer dead.
  */
 #define INC_RDV_BEATS		5
 #define INC_RDV_BEATS_MISSED	5
@@ -40,11 +41,11 @@ struct inc_rdv_addr {
 };
 
 /**
- * struct inc_rdv_tree - wanted settings of the tree, 0: no wish
+ * struct inc_rdv_tree - requested settings of the tree; 0: no preference
  * @slots: number of slots
- * @msg_size: longest message, bytes
+ * @msg_size: maximum message size, bytes
  * @pmtu: path MTU, bytes
- * @has_first_msg_id: @first_msg_id is a wish
+ * @has_first_msg_id: @first_msg_id is requested
  * @first_msg_id: message ID of the first message
  */
 struct inc_rdv_tree {
@@ -56,18 +57,18 @@ struct inc_rdv_tree {
 };
 
 /**
- * struct inc_rdv_join - a rank wants to join a job
+ * struct inc_rdv_join - a rank's request to join a job
  * @job: name of the job
- * @ranks: number of ranks that it will have
+ * @ranks: number of ranks of the job
  * @rank: rank of this one
  * @addr: address of its GID
  * @qpn: its QPN
  * @psn: first PSN that it sends
- * @mtu: active MTU of its port, bytes; 0: not said
+ * @mtu: active MTU of its port, bytes; 0: not given
  * @uc: its queue pair is UC, else RC
- * @rts: it will say INC_RDV_RTS
- * @wrong: it knows INC_RDV_WRONG
- * @tree: what it wants the tree to be
+ * @rts: it will send INC_RDV_RTS
+ * @wrong: it understands INC_RDV_WRONG
+ * @tree: settings that it requests of the tree
  */
 struct inc_rdv_join {
 	char			job[INC_RDV_JOB_MAX + 1];
@@ -84,23 +85,23 @@ struct inc_rdv_join {
 };
 
 /**
- * struct inc_rdv_joined - the daemon's answer: what the rank needs
+ * struct inc_rdv_joined - the daemon's answer to a rank that joins
  * @tree_id: tree
  * @addr: address of the switch
  * @qpn: QPN of the switch's queue pair
  * @psn: first PSN that the switch sends
  * @rkey: R_Key of the slots
  * @slots: number of slots
- * @msg_size: stride of the slots and longest message, bytes
+ * @msg_size: stride of the slots and maximum message size, bytes
  * @pmtu: path MTU, bytes
  * @first_msg_id: message ID of the first message
- * @dead_time: milliseconds after which the switch takes a silent rank for dead
+ * @dead_time: milliseconds after which the switch declares a silent rank dead
  * @collectives: mask of offered collectives
  * @dtypes: mask of offered data types
  * @ops: mask of offered operations
- * @traffic_class: of the switch's packets to the rank, and the rank's to it
- * @rts: the daemon waits for INC_RDV_RTS, if the rank said that it will come
- * @wrong: it says INC_RDV_WRONG, if the rank knows that
+ * @traffic_class: traffic class of packets in both directions
+ * @rts: the daemon waits for INC_RDV_RTS, if the rank has announced it
+ * @wrong: the daemon sends INC_RDV_WRONG, if the rank understands it
  */
 struct inc_rdv_joined {
 	uint32_t		tree_id;
@@ -122,10 +123,10 @@ struct inc_rdv_joined {
 };
 
 /**
- * struct inc_rdv_placed - which ranks a leaf has, and what its tree has to be
+ * struct inc_rdv_placed - ranks of a leaf, and settings of its tree
  * @first: first rank
- * @count: how many
- * @tree: settings, all of them if there are more ranks than that
+ * @count: number of ranks
+ * @tree: settings; all are given if the job has more ranks than @count
  */
 struct inc_rdv_placed {
 	uint32_t		first;
@@ -159,15 +160,15 @@ enum inc_rdv_type {
 
 /**
  * struct inc_rdv_msg - any line
- * @type: which
+ * @type: type of line
  * @join: if INC_RDV_JOIN; INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn and
  *	psn; INC_RDV_LINK: these three and rts alone
  * @joined: if INC_RDV_JOINED or INC_RDV_LINKED
  * @placed: if INC_RDV_PLACED
- * @rank: if INC_RDV_LEFT, INC_RDV_FAILED or INC_RDV_WRONG: which rank; -1: none in
- *	particular
+ * @rank: if INC_RDV_LEFT, INC_RDV_FAILED or INC_RDV_WRONG: which rank; -1: none
+ *	in particular
  * @status: if INC_RDV_FAILED: enum inc_status that the tree answers with; if
- *	INC_RDV_WRONG: that @msg_id has ended with
+ *	INC_RDV_WRONG: enum inc_status that @msg_id ended with
  * @msg_id: if INC_RDV_WRONG: message
  * @err: if INC_RDV_ERROR: positive errno value
  * @text: if INC_RDV_FAILED, INC_RDV_ERROR or INC_RDV_WRONG: what happened
@@ -189,9 +190,9 @@ struct inc_rdv_msg {
 };
 
 /**
- * struct inc_rdv_lines - bytes of a connection, cut into lines
+ * struct inc_rdv_lines - received bytes of a connection, to be split into lines
  * @used: bytes in @data
- * @data: what was received and not yet taken
+ * @data: received data not processed yet
  */
 struct inc_rdv_lines {
 	size_t	used;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What a UC member does about loss: when to ask for which message, and how many
- * messages to have under way. Pure functions over the caller's clock
+ * Loss recovery of a UC member: when to query which message, and how many
+ * messages to have in flight. Pure functions over the caller's clock
  * (microseconds) and message IDs, tested by test_rtx.c.
  *
- * A message is open from when it is sent until its result or an error comes. Its
- * time-out follows the measured round trip. When it expires the switch is
- * asked, not sent the data again, so a time-out that was too short costs a
- * short packet; the switch then says "again", "wait", or repeats the result.
- * What is lost in the middle is known sooner: requests by the switch, which
- * says "again" unasked, results by the mark that later results carry; and the
- * loss of what was sent again, or of a question, by the answers to what was sent
- * after it.
+ * A message is open from when it is sent until its result or an error arrives.
+ * Its timeout follows the measured round trip. When it expires, the member
+ * queries the switch instead of retransmitting the data, so a premature timeout
+ * costs only a short packet. The switch answers "again" or "wait", or
+ * retransmits the result.
+ *
+ * Losses in the middle of the stream are detected sooner. The switch detects
+ * lost requests and sends "again" on its own. The mark in later results reveals
+ * lost results. Answers to later messages reveal lost retransmissions and lost
+ * queries.
  */
 #ifndef INC_LIB_RTX_H
 #define INC_LIB_RTX_H
@@ -19,17 +21,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INC_RTX_BURST	16	/* messages asked for at a time */
+#define INC_RTX_BURST	16	/* messages queried at a time */
 
 /**
  * struct inc_rtx_msg - a message
- * @sent: when it was sent or asked for last
- * @data_at: when it was sent last
- * @due: when it is to be asked for
- * @tries: times that it was asked for and nothing was heard
- * @backoff: doublings of its time-out
- * @open: its result has not come
- * @again: it was sent more than once, or asked for
+ * @sent: when it was last sent or queried
+ * @data_at: when it was last sent
+ * @due: when to query it
+ * @tries: unanswered queries
+ * @backoff: doublings of its timeout
+ * @open: its result has not arrived
+ * @again: it was retransmitted or queried
  * @missed: the switch has sent its result
  * @waiting: the switch waits for other ranks
  */
@@ -50,15 +52,15 @@ struct inc_rtx_msg {
  * @ring: messages, by message ID & @mask
  * @mask: size of the ring - 1
  * @head: oldest open message; @next: none
- * @next: behind the newest message sent
- * @high: behind the newest message whose result came
- * @marked: all results before this message were sent, as last told
- * @next_due: no message is due before
- * @looked: when the messages were last gone through
- * @answered: when the newest message that was answered was sent
+ * @next: one past the newest message sent
+ * @high: one past the newest message whose result has arrived
+ * @marked: latest mark: the switch has sent all results before this message
+ * @next_due: no message is due before this time
+ * @looked: time of the last scan of the messages
+ * @answered: when the newest answered message was sent
  * @srtt: smoothed round trip, 0: none measured
  * @rttvar: its mean deviation
- * @seed: of the jitter
+ * @seed: state of the jitter
  */
 struct inc_rtx {
 	struct inc_rtx_msg	*ring;

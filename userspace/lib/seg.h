@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * How an operation is cut into messages, and arithmetic of message IDs. Pure
+ * How to split an operation into messages, and message ID arithmetic. Pure
  * functions, tested by test_seg.c.
  */
 #ifndef INC_LIB_SEG_H
@@ -12,7 +12,7 @@
 
 #include "inc_proto.h"
 
-/* Bytes of data in a message that is full: whole elements. */
+/* Bytes of data in a full message: whole elements. */
 static inline size_t inc_seg_chunk(uint32_t msg_size, size_t esize)
 {
 	size_t room = msg_size - INC_HDR_LEN;
@@ -20,16 +20,16 @@ static inline size_t inc_seg_chunk(uint32_t msg_size, size_t esize)
 	return esize ? room - room % esize : room;
 }
 
-/* Packets of a message that a block is cut into. */
+/* Maximum packets in a message of a block that is split. */
 #define INC_SEG_PACKETS	16
 
 /**
- * inc_seg_piece() - longest message that a block is cut into
- * @msg_size: longest message of the tree, INC header included
+ * inc_seg_piece() - compute the maximum message size for splitting a block
+ * @msg_size: maximum message size of the tree, including the INC header
  * @pmtu: path MTU
  *
- * A requester that goes back sends again what is in flight, and that is a
- * message at least. Longer ones save little: a post and a completion each.
+ * A go-back-N requester retransmits everything in flight, at least one message.
+ * Longer messages save little: a post and a completion each.
  */
 static inline uint32_t inc_seg_piece(uint32_t msg_size, uint32_t pmtu)
 {
@@ -37,7 +37,7 @@ static inline uint32_t inc_seg_piece(uint32_t msg_size, uint32_t pmtu)
 						   INC_SEG_PACKETS * pmtu;
 }
 
-/* Messages that @bytes take; an operation without data takes one. */
+/* Number of messages for @bytes; an operation without data takes one. */
 static inline uint64_t inc_seg_msgs(size_t bytes, size_t chunk)
 {
 	return bytes ? (bytes - 1) / chunk + 1 : 1;
@@ -50,13 +50,14 @@ static inline size_t inc_seg_len(size_t bytes, size_t off, size_t chunk)
 }
 
 /**
- * inc_seg_even() - bytes of a block that is cut into as few messages as can be
+ * inc_seg_even() - split a block evenly into as few messages as possible
  * @block: bytes of a block, whole elements
- * @msg_size: longest message of the tree, INC header included
+ * @msg_size: maximum message size of the tree, including the INC header
  * @pmtu: path MTU
  * @esize: bytes of an element
  *
- * All parts but the last are as long, in full packets where the elements allow.
+ * Return: bytes of the block in each message except the last; together with the
+ * header they fill whole packets where the element size allows.
  */
 static inline size_t inc_seg_even(size_t block, uint32_t msg_size, uint32_t pmtu,
 				  size_t esize)
@@ -78,7 +79,7 @@ static inline uint32_t inc_seg_imm(uint32_t msg_id)
 }
 
 /**
- * inc_seg_dist() - how far a result's message ID is from the oldest in flight
+ * inc_seg_dist() - compute a result's distance from the oldest message
  * @imm: Immediate of the result, host byte order
  * @head_id: oldest message in flight
  *
@@ -90,11 +91,11 @@ static inline uint32_t inc_seg_dist(uint32_t imm, uint32_t head_id)
 }
 
 /**
- * inc_seg_id() - whole message ID of an Immediate
+ * inc_seg_id() - extend an Immediate to a full message ID
  * @imm: Immediate, host byte order
  * @head_id: oldest message in flight
  *
- * Return: the one nearest to @head_id, before or behind it.
+ * Return: the ID nearest to @head_id, before or after it.
  */
 static inline uint32_t inc_seg_id(uint32_t imm, uint32_t head_id)
 {

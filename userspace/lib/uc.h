@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The UC side of a communicator: what is sent again, what is asked for, and
- * what is heard of that. rtx.h decides, this does it.
+ * The UC side of a communicator: retransmissions, queries and their answers.
+ * rtx.h decides what to send, this file sends it.
  */
 #ifndef INC_LIB_UC_H
 #define INC_LIB_UC_H
@@ -19,16 +19,16 @@
 struct inc_comm;
 
 /**
- * struct inc_uc - what a communicator over UC has besides
- * @rtx: which messages to ask for when
+ * struct inc_uc - additional state of a communicator over UC
+ * @rtx: which messages to query when
  * @ring: its messages
- * @window: how many of them to have under way
+ * @window: how many of them to keep in flight
  * @landing: where results land
- * @asks: headers being sent, one for each send request
+ * @asks: headers of queries being sent, one per send request
  * @mr: their registration
- * @now: microseconds, when the clock was last read
- * @idle: calls since results came
- * @retries: a message may be asked for so often in vain
+ * @now: last reading of the clock, microseconds
+ * @idle: calls since the last results
+ * @retries: maximum unanswered queries of a message
  */
 struct inc_uc {
 	struct inc_rtx		rtx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Verbs devices, GIDs and the states of an RC or UC queue pair. Used by libinc and
- * inc-rtt; knows nothing of trees and messages.
+ * Verbs devices, GIDs and the states of an RC or UC queue pair. Used by libinc
+ * and inc-rtt; independent of trees and messages.
  */
 #ifndef INC_LIB_VERBS_H
 #define INC_LIB_VERBS_H
@@ -15,12 +15,12 @@
 #include "rdv.h"
 
 /**
- * struct inc_dev_sel - which device, port and GID
+ * struct inc_dev_sel - selection of device, port and GID
  * @dev: name, NULL: any
  * @port: port number, 0: any
  * @gid_index: index, -1: any
- * @addr: preferred address of the GID, and else of the same family, unless
- *	@gid_index says otherwise. len 0: any RoCEv2 GID
+ * @addr: preferred address of the GID; failing that, one of the same family is
+ *	preferred. @gid_index takes precedence. len 0: any RoCEv2 GID
  */
 struct inc_dev_sel {
 	const char		*dev;
@@ -32,12 +32,12 @@ struct inc_dev_sel {
 /**
  * struct inc_dev - an open device and the GID in use
  * @hca: device, shared
- * @ctx: the same, to verbs
+ * @ctx: its verbs context
  * @port: port number
  * @gid_index: index of the GID
  * @addr: address in the GID
  * @mtu: active MTU of the port in bytes
- * @queue: packets that the network device's queue takes; 0: not known
+ * @queue: length of the network device's queue in packets; 0: unknown
  */
 struct inc_dev {
 	struct inc_hca		*hca;
@@ -50,14 +50,14 @@ struct inc_dev {
 };
 
 /**
- * struct inc_rc - what a queue pair needs to know of its peer
+ * struct inc_rc - parameters to connect a queue pair to its peer
  * @addr: address of the peer's GID
  * @qpn: peer's QPN
  * @rq_psn: first PSN that the peer sends
  * @sq_psn: first PSN that we send
  * @pmtu: path MTU in bytes
  * @timeout: local ACK timeout exponent; RC
- * @traffic_class: of packets to the peer
+ * @traffic_class: traffic class of packets to the peer
  */
 struct inc_rc {
 	struct inc_rdv_addr	addr;
@@ -69,7 +69,7 @@ struct inc_rc {
 	unsigned int		traffic_class;
 };
 
-/* Why libibverbs made nothing: there are providers that do not say. */
+/* Error of a failed libibverbs call; some providers leave errno unset. */
 static inline int inc_verbs_errno(void)
 {
 	return errno ? -errno : -EIO;
