@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The table of collectives, and the masks made of it.
+ * The table of collectives, and the masks derived from it.
  */
 #include <kunit/test.h>
 #include <linux/bits.h>
@@ -29,7 +29,7 @@ static void rows(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, barrier->rooted);
 }
 
-/* Whatever a peer sends: a row that is offered, or none. */
+/* Whatever byte a peer sends gives an offered row or none. */
 static void any_byte(struct kunit *test)
 {
 	u32 mask = inc_coll_mask();
@@ -48,7 +48,7 @@ static void any_byte(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mask >> INC_COLL_COUNT, 0U);
 }
 
-/* What the first version promises must be in the masks. */
+/* The masks must have what the first version promises. */
 static void promised(struct kunit *test)
 {
 	const u32 colls = BIT(INC_COLL_COUNT) - 1;
@@ -61,7 +61,7 @@ static void promised(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_coll_op_mask() & ops, ops);
 }
 
-/* A bit stands in a mask if and only if something can be reduced by it. */
+/* A bit is set in a mask if and only if something can be reduced by it. */
 static void masks(struct kunit *test)
 {
 	u32 dtypes = inc_coll_dtype_mask(), ops = inc_coll_op_mask();

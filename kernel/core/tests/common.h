@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the unit tests share: random numbers from a seed that is printed, and
+ * Shared by the unit tests: random numbers from a seed that is printed, and
  * buffers that end at a page that faults. main.c is the kernel's part,
- * userspace/unit/common.c the one of user space.
+ * userspace/unit/common.c that of user space.
  */
 #ifndef _INC_TESTS_COMMON_H
 #define _INC_TESTS_COMMON_H
@@ -14,13 +14,15 @@
 
 /**
  * struct inc_rng - random numbers, splitmix64
- * @state: any start will do
+ * @state: any initial value
  */
 struct inc_rng {
 	u64	state;
 };
 
-/* Of the module's parameters, or of the environment's INC_SEED, INC_ROUNDS. */
+/*
+ * From the module's parameters, or INC_SEED and INC_ROUNDS of the environment.
+ */
 u64 inc_test_seed(void);
 unsigned int inc_test_rounds(unsigned int rounds);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The invariant CRC: against packets whose ICRC scapy computed, and a CRC-32
- * that goes bit by bit.
+ * The invariant CRC: against packets whose ICRC scapy computed, and against a
+ * bitwise CRC-32.
  */
 #include <kunit/test.h>
 #include <linux/crc32.h>
@@ -58,7 +58,7 @@ static void scapy_receive(struct kunit *test)
 	}
 }
 
-/* As a sender does: the payload's part once, moved to by a table. */
+/* As a sender does: the payload's part once, combined by a table. */
 static void scapy_send(struct kunit *test)
 {
 	struct inc_crc_shift *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
@@ -90,7 +90,7 @@ static bool variant(const struct golden *g, unsigned int byte, unsigned int bit)
 	return (byte == 0 && bit < 4) || (byte >= 1 && byte <= 3) || byte == 7;
 }
 
-/* Flips every bit of the headers: it matters if and only if it is invariant. */
+/* Flip every bit of the headers: it matters if and only if it is invariant. */
 static void every_header_bit(struct kunit *test)
 {
 	u8 pkt[400];
@@ -114,7 +114,7 @@ static void every_header_bit(struct kunit *test)
 	}
 }
 
-/* All variant fields at once, with anything in them. */
+/* All variant fields at once, with random values. */
 static void rewritten(struct kunit *test)
 {
 	struct inc_rng rng;
@@ -156,7 +156,7 @@ static void alignment(struct kunit *test)
 	}
 }
 
-/* The CRC that all of this builds on, by its known check value. */
+/* The underlying CRC, by its known check value. */
 static void crc_itself(struct kunit *test)
 {
 	static const u8 digits[] = "123456789";
@@ -170,7 +170,7 @@ static void crc_itself(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, crc32_le(i, buf, i), ref_crc(i, buf, i));
 }
 
-/* Every length: what the table makes of some CRCs, and what zeros would. */
+/* Every length: shifts of some CRCs by table, against CRCs over zeros. */
 static void shift_lengths(struct kunit *test)
 {
 	struct inc_crc_shift *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
@@ -238,7 +238,7 @@ static void combine(struct kunit *test)
 	}
 }
 
-/* The pad is zeros, whatever lies behind the payload. */
+/* The pad is zeros, whatever follows the payload. */
 static void payload_pad(struct kunit *test)
 {
 	static const u8 zero[4];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module rdma_inc_kunit: the core of rdma_inc, linked a second time,
- * and their tests. KUnit runs them when it is loaded.
+ * The module rdma_inc_kunit: the core of rdma_inc, linked a second time, and
+ * its tests. KUnit runs them when the module is loaded.
  */
 #include <linux/init.h>
 #include <linux/minmax.h>
@@ -15,13 +15,13 @@ static ulong seed = INC_TEST_SEED;
 module_param(seed, ulong, 0444);
 MODULE_PARM_DESC(seed, "seed of the random tests");
 
-/* Under KASAN every allocation of a test takes its time. */
+/* Under KASAN every allocation of a test is slow. */
 static uint rounds = IS_ENABLED(CONFIG_KASAN) ? 10 : 100;
 module_param(rounds, uint, 0444);
 MODULE_PARM_DESC(rounds, "how often random tests are repeated, percent");
 
 /**
- * inc_test_seed() - where random tests start
+ * inc_test_seed() - get the seed of random tests
  *
  * Return: the seed.
  */
@@ -31,8 +31,8 @@ u64 inc_test_seed(void)
 }
 
 /**
- * inc_test_rounds() - how often to repeat a random test
- * @n: how often by default
+ * inc_test_rounds() - get the number of rounds of a random test
+ * @n: default
  *
  * Return: number of rounds.
  */

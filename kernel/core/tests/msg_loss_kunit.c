@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the holes in a UC member's messages.
+ * KUnit tests of the detection of a UC member's lost messages.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -9,7 +9,7 @@
 #include "common.h"
 #include "core/msg_loss.h"
 
-/* What is judged, as a string of digits: IDs from @first on. */
+/* The IDs judged, as a string of digits, counted from @first on. */
 static void judge(struct inc_msg_loss *g, u32 first, char *out)
 {
 	u32 id;
@@ -29,7 +29,7 @@ static void in_order(struct kunit *test)
 	for (u32 i = 0; i < 6; i++) {
 		inc_msg_loss_came(&g, first + i, false);
 		judge(&g, first, out);
-		/* Each once, when three later ones have come. */
+		/* Each once, when three later ones have arrived. */
 		if (i < INC_MSG_LOSS_MIN_LATE)
 			KUNIT_EXPECT_STREQ(test, out, "");
 		else
@@ -46,7 +46,7 @@ static void hole(struct kunit *test)
 	inc_msg_loss_came(&g, 4, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "01");
-	/* One that was sent again is judged no second time. */
+	/* A retransmitted one is not judged a second time. */
 	inc_msg_loss_came(&g, 0, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "");

@@ -41,7 +41,7 @@ struct inc_part *test_part(const void *data, u16 len)
 }
 
 /**
- * inc_part_free() - give up a part, as the slot machine wants it
+ * inc_part_free() - free a part, as the slot machine requires
  * @part: the part
  */
 void inc_part_free(struct inc_part *part)
@@ -51,7 +51,7 @@ void inc_part_free(struct inc_part *part)
 }
 
 /**
- * slot_test_init() - of each test case
+ * slot_test_init() - set up a test case
  * @test: test
  *
  * Return: 0 or -ENOMEM.
@@ -85,10 +85,10 @@ static void release(struct slot_test *t)
 }
 
 /**
- * slot_test_exit() - of each test case
+ * slot_test_exit() - clean up a test case
  * @test: test
  *
- * Whatever a test did, no part may be left behind.
+ * Whatever a test does, no part may be left behind.
  */
 void slot_test_exit(struct kunit *test)
 {
@@ -100,7 +100,7 @@ void slot_test_exit(struct kunit *test)
 }
 
 /**
- * slot_test_tree() - a tree of four slots, and the slot of a message
+ * slot_test_tree() - make a tree of four slots, and the slot of a message
  * @test: test
  * @ranks: number of ranks
  * @pmtu: payload bytes of a full packet
@@ -137,7 +137,7 @@ void slot_test_tree(struct kunit *test, u16 ranks, u16 pmtu, u16 max_chunks,
 }
 
 /**
- * test_hdr() - an INC header
+ * test_hdr() - make an INC header
  * @t: fixture
  * @collective: enum inc_collective
  * @dtype: enum inc_dtype
@@ -145,7 +145,7 @@ void slot_test_tree(struct kunit *test, u16 ranks, u16 pmtu, u16 max_chunks,
  * @msg_id: message ID
  * @nelem: number of elements
  *
- * Return: the header, as it goes over the wire.
+ * Return: the header, as on the wire.
  */
 struct inc_hdr test_hdr(const struct slot_test *t, u8 collective, u8 dtype,
 			u8 op, u32 msg_id, u32 nelem)
@@ -162,7 +162,7 @@ struct inc_hdr test_hdr(const struct slot_test *t, u8 collective, u8 dtype,
 }
 
 /**
- * test_msg() - a message, through the parser
+ * test_msg() - make a message by the parser
  * @test: test
  * @collective: enum inc_collective
  * @dtype: enum inc_dtype
@@ -187,7 +187,7 @@ struct inc_msg test_msg(struct kunit *test, u8 collective, u8 dtype, u8 op,
 }
 
 /*
- * Bits whose order of summation shows: exponents a few steps apart, so that
+ * Bits that reveal the order of summation: exponents a few steps apart, so that
  * every addition rounds; now and then anything.
  */
 static u64 element(struct slot_test *t, u8 dtype)
@@ -205,7 +205,7 @@ static u64 element(struct slot_test *t, u8 dtype)
 }
 
 /**
- * test_fill() - give every rank something to contribute
+ * test_fill() - fill in every rank's contribution
  * @t: fixture
  * @msg: message
  */
@@ -228,12 +228,12 @@ void test_fill(struct slot_test *t, const struct inc_msg *msg)
 }
 
 /**
- * test_begin() - a rank's request begins
+ * test_begin() - begin a rank's request
  * @t: fixture
  * @rank: rank
  * @msg: message
  *
- * Return: what the slot says.
+ * Return: the slot's verdict.
  */
 enum inc_slot_verdict test_begin(struct slot_test *t, u16 rank,
 				 const struct inc_msg *msg)
@@ -243,7 +243,7 @@ enum inc_slot_verdict test_begin(struct slot_test *t, u16 rank,
 }
 
 /**
- * test_add() - a rank's next chunk
+ * test_add() - add a rank's next chunk
  * @t: fixture
  * @rank: rank
  * @msg: message that it began
@@ -261,8 +261,8 @@ bool test_add(struct slot_test *t, u16 rank, const struct inc_msg *msg)
 }
 
 /*
- * The definition, as it is said: a block of 2^k ranks is the sum of its
- * halves; the right half may be missing. All of the message at once.
+ * The definition, literally: a block of 2^k ranks is the sum of its halves; the
+ * right half may be missing. All of the message at once.
  */
 static void block(struct slot_test *t, const struct inc_msg *msg, u32 first,
 		  u32 level, u8 *to)
@@ -286,10 +286,10 @@ static void block(struct slot_test *t, const struct inc_msg *msg, u32 first,
 }
 
 /**
- * test_reference() - the result of a message
+ * test_reference() - compute the result of a message
  * @t: fixture
  * @msg: message; has data
- * @to: where to, @msg->data_len bytes
+ * @to: result, @msg->data_len bytes
  */
 void test_reference(struct slot_test *t, const struct inc_msg *msg, void *to)
 {
@@ -301,7 +301,7 @@ void test_reference(struct slot_test *t, const struct inc_msg *msg, void *to)
 }
 
 /**
- * test_expect_chunk() - is a chunk complete and right
+ * test_expect_chunk() - check that a chunk is complete and right
  * @test: test
  * @msg: message
  * @chunk: chunk

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Slots of a tree of one's own, with parts that are counted: the memory of a
- * slot ends at a page that faults, each part has an allocation of its own.
+ * Slots of a private tree, with parts that are counted: the memory of a slot
+ * ends at a page that faults, and each part has an allocation of its own.
  */
 #ifndef _INC_TESTS_PARTS_H
 #define _INC_TESTS_PARTS_H
@@ -12,16 +12,16 @@
 #include "core/slot.h"
 
 /**
- * struct slot_test - a slot and what it is to make
+ * struct slot_test - a slot and its expected result
  * @geom: geometry of the tree
  * @s: the slot
  * @rng: random numbers
- * @mem: what the slot's memory is at the end of
- * @data: of each rank, room for the longest message
+ * @mem: area at whose end the slot's memory lies
+ * @data: for each rank, room for the longest message
  * @want: result by the reference
  * @halves: scratch memory of the reference
- * @old: result of the message before
- * @sent: of each rank, chunks that it sent + 1; 0 before it began
+ * @old: result of the previous message
+ * @sent: for each rank, chunks that it sent + 1; 0 before it began
  */
 struct slot_test {
 	struct inc_slot_geom	geom;
@@ -35,7 +35,7 @@ struct slot_test {
 	u16			*sent;
 };
 
-/* Parts that were made and not freed yet. */
+/* Parts allocated and not freed yet. */
 extern int test_parts_live;
 
 struct inc_part *test_part(const void *data, u16 len);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Parsed request packets as the responder's tests want them. */
+/*
+ * Parsed request packets for the responder's tests.
+ */
 #ifndef _INC_TESTS_PKT_H
 #define _INC_TESTS_PKT_H
 
@@ -42,7 +44,7 @@ static inline u8 test_flags(u8 opcode)
 	}
 }
 
-/* A request; @dmalen of those that have a RETH. */
+/* A request; @dmalen if it has a RETH. */
 static inline struct inc_pkt test_pkt(u8 opcode, u32 psn, u16 payload_len,
 				      u32 dmalen)
 {

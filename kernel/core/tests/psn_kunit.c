@@ -117,7 +117,7 @@ static void counters(struct kunit *test)
 	}
 }
 
-/* Before and after: one of two different PSNs, unless they are opposite. */
+/* Of two different PSNs one is before the other, unless they are opposite. */
 static void antisymmetric(struct kunit *test)
 {
 	const unsigned int n = inc_test_rounds(100000);

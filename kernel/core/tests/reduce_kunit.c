@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Tests of the reductions, bit for bit, every implementation that this CPU
- * can run, against reduce_ref.c; known answers keep that honest.
+ * Tests of the reductions, bit for bit: every implementation that this CPU can
+ * run, against reduce_ref.c; known answers check the reference.
  */
 #include <kunit/test.h>
 #include <linux/errno.h>
@@ -25,7 +25,7 @@
 struct reduce_test {
 	u64	rng;
 	u8	*buf[3];	/* dst, a, b; BUF_SIZE bytes each */
-	u8	*a, *b;		/* operands as they are made */
+	u8	*a, *b;		/* operands as generated */
 	u8	*want;
 };
 
@@ -56,8 +56,8 @@ static u32 rnd_below(struct reduce_test *t, u32 n)
 }
 
 /*
- * A random element, and one that makes trouble with it: near cancellation,
- * an exponent close by, a tie, a special value.
+ * A random element, and one that makes trouble with it: near cancellation, an
+ * exponent close by, a tie, a special value.
  */
 static void random_pair(struct reduce_test *t, u8 dtype, u64 *a, u64 *b)
 {
@@ -100,7 +100,7 @@ static void random_pair(struct reduce_test *t, u8 dtype, u64 *a, u64 *b)
 	}
 }
 
-/* Of two pairs: many equal values and equal indices, and something as padding. */
+/* For two pairs: many equal values and equal indices, and random padding. */
 static void random_index(struct reduce_test *t, u8 dtype, unsigned int at,
 			 u64 a, u64 *b)
 {
@@ -134,11 +134,11 @@ static void random_operands(struct reduce_test *t, u8 dtype,
 	}
 }
 
-/* Judges one row; @impl NULL is the module's own choice, inc_reduce(). */
+/* Check one row; @impl NULL is the module's own choice, inc_reduce(). */
 typedef void (*check_fn)(struct kunit *test, const struct inc_reduce_impl *impl,
 			 const struct inc_reduce_ops *ops);
 
-/* Calls @check for every row of every implementation. */
+/* Call @check for every row of every implementation. */
 static void each_row(struct kunit *test, check_fn check)
 {
 	const struct inc_reduce_impl *impl;
@@ -191,7 +191,7 @@ static void expect(struct kunit *test, const struct inc_reduce_impl *impl,
 
 /*
  * Buffer @i (0 dst, 1 a, 2 b) for @len bytes, which end @gap bytes before the
- * guard page; it and what is around it is filled with the canary.
+ * guard page. The buffer and its surroundings are filled with the canary.
  */
 static u8 *place(struct reduce_test *t, int i, size_t len, unsigned int gap)
 {
@@ -246,7 +246,7 @@ static void check_lengths(struct kunit *test,
 			gap[i] = rnd_below(t, 16);
 		check_placed(test, impl, ops, n, gap);
 	}
-	/* All alignments of each buffer, against another for the rest. */
+	/* All alignments of each buffer, with another one for the rest. */
 	for (unsigned int i = 0; i < 3 * 16; i++) {
 		unsigned int gap[3] = { 5, 5, 5 };
 
@@ -327,7 +327,9 @@ static u64 edge(u8 dtype, unsigned int i)
 	if (!f)
 		return ints[i % ARRAY_SIZE(ints)];
 
-	/* 0 and subnormal, least normals, around 1 ulp = 1, 1, top, inf/NaN */
+	/*
+	 * 0 and subnormal, smallest normals, around 1 ulp = 1, 1, top, inf/NaN
+	 */
 	top = (1ull << (f->width - f->prec)) - 1;
 	exps[0] = 0;
 	exps[1] = 1;
@@ -400,7 +402,7 @@ static const struct known known[] = {
 	{ INC_DTYPE_FP32, INC_OP_SUM, 0x3f800000, 0x33800000, 0x3f800000 },
 	{ INC_DTYPE_FP32, INC_OP_SUM, 0x3f800001, 0x33800000, 0x3f800002 },
 	{ INC_DTYPE_FP32, INC_OP_SUM, 0x3f800000, 0x33800001, 0x3f800001 },
-	/* 1 - 2^-25 is a tie too, a hair less is not */
+	/* 1 - 2^-25 is a tie too, slightly less is not */
 	{ INC_DTYPE_FP32, INC_OP_SUM, 0x3f800000, 0xb3000000, 0x3f800000 },
 	{ INC_DTYPE_FP32, INC_OP_SUM, 0x3f800000, 0xb3000001, 0x3f7fffff },
 	/* zeros */
@@ -472,7 +474,7 @@ static const struct known known[] = {
 	  0x000000017fc00001, 0x000000097fc00001 },
 };
 
-/* Both by the reference and by all implementations, in every lane. */
+/* By the reference and by all implementations, in every lane. */
 static void check_known(struct kunit *test, const struct inc_reduce_impl *impl,
 			const struct inc_reduce_ops *ops)
 {
@@ -493,7 +495,7 @@ static void check_known(struct kunit *test, const struct inc_reduce_impl *impl,
 		run(impl, ops, t->buf[0], t->a, t->b, MAX_ELEM);
 		expect(test, impl, ops, t->buf[0], MAX_ELEM, "known");
 
-		/* Too short for SIMD, if inc_reduce() has the choice. */
+		/* Too short for SIMD, if inc_reduce() may choose. */
 		memset(t->buf[0], CANARY, MAX_ELEM * ops->size);
 		run(impl, ops, t->buf[0], t->a, t->b, 3);
 		expect(test, impl, ops, t->buf[0], 3, "known, short");
@@ -506,7 +508,7 @@ static void test_known(struct kunit *test)
 }
 
 /* MPI's rule, written as a table: operations of each type, one bit each. */
-#define OPS_INT		0x13ff	/* all but minloc and maxloc */
+#define OPS_INT		0x13ff	/* all except minloc and maxloc */
 #define OPS_FP		0x100f	/* sum, prod, min, max, avg */
 #define OPS_PAIR	0x0c00	/* minloc, maxloc */
 
@@ -519,7 +521,7 @@ static u32 legal_ops(unsigned int dtype)
 	return dtype <= INC_DTYPE_SHORT_INT ? OPS_PAIR : 0;
 }
 
-/* Rows that a plain inc_reduce() does not do alone. */
+/* Rows that need more than a plain inc_reduce(). */
 static bool not_plain(unsigned int dtype, unsigned int op)
 {
 	const bool half = dtype == INC_DTYPE_FP16 || dtype == INC_DTYPE_BF16;
@@ -548,7 +550,7 @@ static void test_lookup(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, !ops->wide != !ops->generic);
 		KUNIT_EXPECT_EQ(test, !!ops->div, op == INC_OP_AVG && !ops->wide);
 	}
-	/* No element lies in two packets: see the first chunk of a message. */
+	/* No element spans two packets: see the first chunk of a message. */
 	for (unsigned int dtype = 0; dtype < INC_DTYPE_COUNT; dtype++)
 		KUNIT_EXPECT_EQ(test, INC_HDR_LEN % inc_dtype_size(dtype), 0u);
 	KUNIT_EXPECT_EQ(test, inc_dtype_size(INC_DTYPE_COUNT), 0u);
@@ -587,7 +589,7 @@ static int reduce_test_init(struct kunit *test)
 		if (!t->buf[i])
 			return -ENOMEM;
 	}
-	/* The module did it when it was loaded; by itself, nobody did. */
+	/* The module did this at load; in a standalone test nobody did. */
 	if (!inc_reduce_impl_at(0))
 		inc_reduce_init();
 	return t->a && t->b && t->want ? 0 : -ENOMEM;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Reference of the reductions for the KUnit tests: slow, and built differently
- * from what it judges. A floating-point sum, product or quotient is an exact
- * number of some 4,000 bits, rounded once.
+ * from the code under test. A floating-point sum, product or quotient is an
+ * exact number of some 4,000 bits, rounded once.
  */
 #include <linux/compiler.h>
 #include <linux/math64.h>
@@ -35,7 +35,7 @@ const struct fp_format *fp_format(u8 dtype)
 
 /*
  * Fixed point, with as many words as the product of any two numbers needs: 134
- * for binary64, 18 for binary32 and what is shorter.
+ * for binary64, 18 for binary32 and shorter formats.
  */
 #define BIG_WORDS	134
 
@@ -72,13 +72,13 @@ u64 ref_fp_inf(const struct fp_format *f)
 	return ((1ull << (f->width - f->prec)) - 1) << (f->prec - 1);
 }
 
-/* The least subnormal is 2 to the power of minus this. */
+/* The smallest subnormal is 2 to the power of minus this. */
 static int ref_fp_unit(const struct fp_format *f)
 {
 	return (1 << (f->width - f->prec - 1)) - 1 + f->prec - 2;
 }
 
-/* The number times 2^@shift, with the least subnormal as unit. */
+/* The number times 2^@shift, with the smallest subnormal as unit. */
 static void big_from(struct big *x, u64 bits, const struct fp_format *f,
 		     unsigned int shift)
 {
@@ -135,7 +135,7 @@ static u64 big_encode(const struct big *x, const struct fp_format *f, int point)
 		frac >>= 1;
 		cut++;
 	}
-	/* Normal: drop the hidden bit, the least such has exponent 1. */
+	/* Normal: drop the hidden bit; the smallest such has exponent 1. */
 	if (frac >> (f->prec - 1)) {
 		frac &= (1ull << (f->prec - 1)) - 1;
 		frac |= (u64)(cut - point + 1) << (f->prec - 1);
@@ -191,7 +191,7 @@ static noinline u64 ref_fp_prod(u64 a, u64 b, const struct fp_format *f)
 			return 1ull << (f->width - 1) | inf | 1ull << (f->prec - 2);
 		return sign | inf;
 	}
-	/* As by hand: a, moved by the place of each bit of b. */
+	/* As by hand: a, shifted by the position of each bit of b. */
 	big_from(&sum, 0, f, 0);
 	if (exp)
 		frac |= 1ull << (f->prec - 1);
@@ -221,7 +221,7 @@ u64 ref_fp_div(u64 a, u32 div, const struct fp_format *f)
 	return sign | big_encode(&x, f, point);
 }
 
-/* a in another format; of a NaN the top of its fraction, made quiet. */
+/* a in another format; for a NaN the top of its fraction, made quiet. */
 u64 ref_fp_convert(u64 a, const struct fp_format *from, const struct fp_format *to)
 {
 	const u64 sign = a >> (from->width - 1) << (to->width - 1);
@@ -264,7 +264,7 @@ u64 ref_fp(u8 dtype, u8 op, u64 a, u64 b)
 	return ref_fp_less(a, b, f) ? b : a;
 }
 
-/* Both operands are widened to 64 bits as their type says. */
+/* Both operands are extended to 64 bits according to their type. */
 u64 ref_int(u8 dtype, u8 op, u64 a, u64 b)
 {
 	bool is_signed = dtype <= INC_DTYPE_INT64;
@@ -295,7 +295,7 @@ u64 ref_int(u8 dtype, u8 op, u64 a, u64 b)
 	}
 }
 
-/* a / div rounded toward zero, a being widened to 64 bits as its type says. */
+/* a / div rounded toward zero, a being extended to 64 bits by its type. */
 u64 ref_int_div(u8 dtype, u64 a, u32 div)
 {
 	bool negative = dtype <= INC_DTYPE_INT64 && (s64)a < 0;
@@ -329,7 +329,7 @@ u8 ref_value_dtype(u8 dtype)
 	return dtype;
 }
 
-/* Where a pair's index is. */
+/* Offset of a pair's index. */
 unsigned int ref_idx_offset(u8 dtype)
 {
 	return ref_size(dtype) / 2;
@@ -358,7 +358,7 @@ static void ref_pair(u8 dtype, u8 op, u8 *dst, const u8 *a, const u8 *b)
 	ref_store(dst + at, INC_DTYPE_INT32, left ? x_idx : y_idx);
 }
 
-/* One element of any type, but for what is left to do at the end. */
+/* One element of any type, without the final step. */
 void ref_elem(u8 dtype, u8 op, u8 *dst, const u8 *a, const u8 *b)
 {
 	if (ref_value_dtype(dtype) != dtype)
@@ -378,7 +378,10 @@ unsigned int ref_size(u8 dtype)
 	return sizes[dtype];
 }
 
-/* Element as 64 bits, sign-extended if its type has a sign. Of a pair, the first 8 bytes. */
+/*
+ * Element as 64 bits, sign-extended if its type is signed. For a pair, the
+ * first 8 bytes.
+ */
 u64 ref_load(const u8 *p, u8 dtype)
 {
 	unsigned int size = min(ref_size(dtype), 8u);

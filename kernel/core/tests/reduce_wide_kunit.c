@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Tests of wide rows (16-bit floats, added and multiplied in binary32) and of
- * what is left to do at the end (averages), bit for bit, every implementation
- * that this CPU can run.
+ * the final step (averages), bit for bit, for every implementation that this
+ * CPU can run.
  */
 #include <kunit/test.h>
 #include <linux/errno.h>
@@ -18,7 +18,7 @@
 
 #define MAX_ELEM	141
 
-/* Planes end before a page that faults, less a gap; so much of it is looked at. */
+/* Planes end before a page that faults, less a gap; this much is checked. */
 #define BUF_SIZE	PAGE_SIZE
 #define AREA_SIZE	(MAX_ELEM * 8 + 64)
 #define AREA_START	(BUF_SIZE - AREA_SIZE)
@@ -156,7 +156,7 @@ static struct inc_operand place_both(struct wide_test *t, int hi, bool wide,
 	};
 }
 
-/* Nothing around the result was written, and no operand changed. */
+/* Check that nothing around the result was written, and no operand changed. */
 static void untouched(struct kunit *test, int p, const u8 *at, unsigned int len)
 {
 	struct wide_test *t = test->priv;
@@ -190,7 +190,7 @@ static void check_placed(struct kunit *test, const struct wide_call *c)
 
 typedef void (*check_fn)(struct kunit *test, struct wide_call *c);
 
-/* Calls @check for all combinations of narrow and wide of a row. */
+/* Call @check for all combinations of narrow and wide of a row. */
 static void each_form(struct kunit *test, check_fn check, struct wide_call *c)
 {
 	for (int form = 0; form < 8; form++) {
@@ -201,7 +201,7 @@ static void each_form(struct kunit *test, check_fn check, struct wide_call *c)
 	}
 }
 
-/* Calls @check for every form of every wide row of every implementation. */
+/* Call @check for every form of every wide row of every implementation. */
 static void each_wide(struct kunit *test, check_fn check)
 {
 	struct wide_call c = { .ranks = 3 };
@@ -254,7 +254,7 @@ static void test_random(struct kunit *test)
 	each_wide(test, check_random);
 }
 
-/* The result's planes are planes of the operands, any two that there are. */
+/* The result's planes are any two planes of the operands. */
 static void check_alias(struct kunit *test, struct wide_call *c)
 {
 	struct wide_test *t = test->priv;
@@ -286,7 +286,7 @@ static void test_alias(struct kunit *test)
 	each_wide(test, check_alias);
 }
 
-/* Each 16-bit number there is, converted to and fro: x - 0, x * 1. */
+/* Each 16-bit number, converted to binary32 and back: x - 0, x * 1. */
 static void check_all_values(struct kunit *test, struct wide_call *c)
 {
 	const bool prod = c->ops->op == INC_OP_PROD;
@@ -320,11 +320,11 @@ static const struct {
 } known[] = {
 	/* 2048 + 1 + 1 = 2050: rounded twice, it would stay 2048 */
 	{ INC_DTYPE_FP16, INC_OP_SUM, 3, 0x6800, 0x3c00, 0x3c00, 0x6801 },
-	/* 65504 + 65504 - 65504: no overflow on the way, but at the end */
+	/* 65504 + 65504 - 65504: no overflow midway, but at the end */
 	{ INC_DTYPE_FP16, INC_OP_SUM, 3, 0x7bff, 0x7bff, 0xfbff, 0x7bff },
 	{ INC_DTYPE_FP16, INC_OP_SUM, 3, 0x7bff, 0x7bff, 0x7bff, 0x7c00 },
 	{ INC_DTYPE_FP16, INC_OP_AVG, 3, 0x7bff, 0x7bff, 0x7bff, 0x7bff },
-	/* 65504 + 16 is a tie, to infinity; a bit less is not */
+	/* 65504 + 16 is a tie, to infinity; slightly less is not */
 	{ INC_DTYPE_FP16, INC_OP_SUM, 3, 0x7bff, 0x4c00, 0x8000, 0x7c00 },
 	{ INC_DTYPE_FP16, INC_OP_SUM, 3, 0x7bff, 0x4bff, 0x8000, 0x7bff },
 	/* subnormals: 2^-24 + 2^-24, 2^-24 / 2 a tie to even, 3 * 2^-24 / 2 too */
@@ -461,7 +461,10 @@ static void test_finish(struct kunit *test)
 	}
 }
 
-/* Toward zero, of what wrapped; nothing is done to other rows, nor to wide ones. */
+/*
+ * Wrapped sums are divided toward zero; other rows, wide ones included, stay as
+ * they are.
+ */
 static void test_finish_known(struct kunit *test)
 {
 	static const struct {
@@ -509,7 +512,7 @@ static int wide_test_init(struct kunit *test)
 		if (!t->buf[i])
 			return -ENOMEM;
 	}
-	/* The module did it when it was loaded; by itself, nobody did. */
+	/* The module did this at load; in a standalone test nobody did. */
 	if (!inc_reduce_impl_at(0))
 		inc_reduce_init();
 	return 0;

@@ -21,7 +21,7 @@ static void window(struct kunit *test)
 		KUNIT_EXPECT_NULL_MSG(test, inc_requester_push(r), "size %u",
 				      w);
 		KUNIT_EXPECT_NULL(test, next(test, true).wqe);
-		/* One is acknowledged, there is room for one. */
+		/* One is acknowledged: room for one. */
 		KUNIT_EXPECT_EQ(test,
 				inc_requester_ack(r, 0xfffff0, START + 10),
 				INC_REQ_PROGRESS);
@@ -65,7 +65,7 @@ static void ackreq_distance(struct kunit *test)
 			if (!s.ackreq)
 				KUNIT_ASSERT_LT_MSG(test, since, limit,
 						    "window %u", windows[i]);
-			/* rxe answers what asked, and nothing else. */
+			/* rxe answers only packets with AckReq. */
 			if (s.ackreq) {
 				since = 0;
 				inc_requester_ack(r, s.psn, START + n);
@@ -78,7 +78,7 @@ static void ackreq_at_end(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
 
-	/* The last of what there is asks, the others need not. */
+	/* The last queued packet has AckReq, the others need not. */
 	for (unsigned int n = 1; n <= 5; n++) {
 		for (unsigned int i = 0; i < n; i++)
 			inc_requester_push(r);
@@ -86,7 +86,7 @@ static void ackreq_at_end(struct kunit *test)
 			KUNIT_EXPECT_EQ_MSG(test, next(test, true).ackreq, i == n - 1,
 					    "%u of %u", i, n);
 	}
-	/* There is more to come: it need not, until the window closes. */
+	/* More will follow: no AckReq needed until the window closes. */
 	r = setup(test, 0, 5);
 	for (unsigned int i = 0; i < 5; i++)
 		inc_requester_push(r);
@@ -96,7 +96,7 @@ static void ackreq_at_end(struct kunit *test)
 	r = setup(test, 0, 64);
 	inc_requester_push(r);
 	KUNIT_EXPECT_FALSE(test, next(test, false).ackreq);
-	/* The end of a repetition asks, too. */
+	/* The end of a retransmission has AckReq, too. */
 	r = setup(test, 0, 64);
 	send(test, 5);
 	inc_requester_nak_seq(r, 2, START + 1);
@@ -122,7 +122,7 @@ static void coalesced_ack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, START + 8), INC_REQ_TIMER_IDLE);
 }
 
-/* rxe acknowledges every duplicate: that is no progress and moves no timer. */
+/* rxe acknowledges every duplicate: this is no progress and moves no timer. */
 static void old_ack(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 100, 64);
@@ -164,7 +164,7 @@ static void never_sent(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, unchanged(test));
 	KUNIT_EXPECT_EQ(test, inc_requester_known(r, 109), INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, inc_requester_known(r, 99), INC_REQ_OLD);
-	/* During a repetition, what is ahead of it was sent all the same. */
+	/* During a retransmission, packets ahead of it were sent before. */
 	inc_requester_nak_seq(r, 100, START + 5);
 	KUNIT_EXPECT_EQ(test, inc_requester_known(r, 109), INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, inc_requester_known(r, 110), INC_REQ_BAD);
@@ -175,7 +175,7 @@ static void nak_goes_back(struct kunit *test)
 	struct inc_requester *r = setup(test, 0xfffffc, 64);
 
 	send(test, 10);
-	/* Names what it waits for: all before that has arrived. */
+	/* A NAK names the expected PSN: all before it has arrived. */
 	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 1, START + 5),
 			INC_REQ_BACK);
 	KUNIT_EXPECT_EQ(test, r->una, 1U);
@@ -199,11 +199,11 @@ static void nak_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, unchanged(test));
 	expect_again(test, 54, 6);
 
-	/* Another hole is another NAK. */
+	/* Another gap is another NAK. */
 	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, 55, START + 7),
 			INC_REQ_BACK);
 	expect_again(test, 55, 5);
-	/* A time-out repeats it, and after that the same NAK counts again. */
+	/* A timeout retransmits it, and then the same NAK counts again. */
 	*clock(test) = inc_requester_deadline(r);
 	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
 	expect_again(test, 55, 1);
@@ -211,7 +211,7 @@ static void nak_once(struct kunit *test)
 	expect_again(test, 55, 5);
 }
 
-/* An ACK from ahead of a repetition makes it skip. */
+/* An ACK from ahead of a retransmission makes it skip. */
 static void ack_during_repetition(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -223,7 +223,7 @@ static void ack_during_repetition(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 15, START + 9),
 			INC_REQ_PROGRESS);
 	expect_again(test, 16, 4);
-	/* Behind the repetition's position it does not move it. */
+	/* An ACK before the present position does not move it. */
 	inc_requester_nak_seq(r, 17, START + 10);
 	next(test, true);
 	next(test, true);
@@ -246,7 +246,7 @@ static void rnr_times(struct kunit *test)
 		u64 at = START + 5 + rnr_units[code] * 10;
 
 		send(test, 3);
-		/* The syndrome's upper bits say that it is an RNR NAK. */
+		/* The syndrome's upper bits mark an RNR NAK. */
 		KUNIT_EXPECT_EQ(test, inc_requester_rnr_nak(r, 7, 0x20 | code, START + 5),
 				INC_REQ_WAIT);
 		KUNIT_EXPECT_NULL(test, next(test, true).wqe);
@@ -268,14 +268,17 @@ static void rnr_acknowledges(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->una, 1U);
 	*clock(test) = inc_requester_deadline(r);
 	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_RESUME);
-	/* The refused one alone, then, without any loss, what followed it. */
+	/*
+	 * The refused one alone, then, as nothing was lost, those that followed
+	 * it.
+	 */
 	expect_again(test, 1, 1);
 	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 1, *clock(test)), INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, r->cwnd, 64);
 	expect_again(test, 2, 2);
 }
 
-/* What follows the refused packet is out of sequence, and NAKed: no loss. */
+/* Packets after the refused one are out of sequence, and NAKed: no loss. */
 static void rnr_then_nak(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 20, 64);
@@ -290,7 +293,7 @@ static void rnr_then_nak(struct kunit *test)
 	/* New packets wait, too. */
 	KUNIT_EXPECT_NOT_NULL(test, inc_requester_push(r));
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
-	/* A late ACK says that it was taken after all. */
+	/* A late ACK says that it was accepted after all. */
 	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 22, START + 9),
 			INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, next(test, true).psn, 23U);
@@ -321,7 +324,7 @@ static void window_of_one(struct kunit *test)
 	}
 }
 
-/* The ring holds what is in flight, and only that, past the wrap of PSNs. */
+/* The ring holds only what is in flight, past the wrap of PSNs. */
 static void ring_reuse(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0xffff00, INC_REQ_MAX_WINDOW);
@@ -337,7 +340,7 @@ static void ring_reuse(struct kunit *test)
 		flight += n;
 		if (!flight)
 			continue;
-		/* Everything in flight is still what it was. */
+		/* Everything in flight is unchanged. */
 		KUNIT_ASSERT_EQ(test,
 				inc_requester_nak_seq(r, r->una, *clock(test)),
 				INC_REQ_BACK);
@@ -348,7 +351,9 @@ static void ring_reuse(struct kunit *test)
 	}
 }
 
-/* Packets that may be sent now, from r->una on; the last one asks. */
+/*
+ * Number of packets that may be sent now, from r->una on; the last has AckReq.
+ */
 static u32 fills(struct kunit *test, struct inc_requester *r)
 {
 	struct sent s, last = {};
@@ -375,7 +380,7 @@ static void loss_shrinks(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fills(test, r), 64U);
 	for (u32 w = 48, i = 0; i < 16; i++) {
-		/* One is there, the next one is lost. */
+		/* One has arrived, the next one is lost. */
 		KUNIT_EXPECT_EQ(test,
 				inc_requester_nak_seq(r, inc_psn_add(r->una, 1),
 						      *clock(test) += 10),
@@ -383,7 +388,7 @@ static void loss_shrinks(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, fills(test, r), w, "loss %u", i);
 		w = max(w * 3 / 4, 2U);
 	}
-	/* A NAK that is repeated is no loss. */
+	/* A repeated NAK is no loss. */
 	KUNIT_EXPECT_EQ(test, inc_requester_nak_seq(r, r->una, *clock(test)), INC_REQ_OLD);
 	KUNIT_EXPECT_EQ(test, fills(test, r), 0U);
 
@@ -394,7 +399,7 @@ static void loss_shrinks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fills(test, r), 1U);
 }
 
-/* By one packet with each window that is acknowledged, up to the tree's. */
+/* By one packet with each window acknowledged, up to the tree's. */
 static void window_recovers(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0xffffc0, 16);
@@ -411,7 +416,7 @@ static void window_recovers(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, fills(test, r), 16U);
 
-	/* Not if it is not what holds packets back. */
+	/* Not if the window does not hold packets back. */
 	r = setup(test, 0xffffc0, 16);
 	send(test, 4);
 	inc_requester_nak_seq(r, r->una, *clock(test));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The requester against a member that behaves as stock rxe does (one NAK per
- * hole, an ACK where one is asked for and for every duplicate, RNR NAK when
- * no receive is posted), over a link with a rate, a delay and faults, in
- * simulated time.
+ * gap, an ACK for AckReq and for every duplicate, RNR NAK when no receive is
+ * posted), over a link with a rate, a delay and faults, in simulated time.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -16,7 +15,7 @@
 
 #define NPKT	1000
 #define EVENTS	2048
-#define TICK	1000		/* the kernel's timer runs up to that much late */
+#define TICK	1000		/* the kernel's timer is up to this much late */
 
 enum kind {
 	ARRIVAL,		/* of a packet, at the member */
@@ -35,9 +34,9 @@ struct event {
 };
 
 /**
- * struct link - what lies between switch and member
+ * struct link - link between switch and member
  * @delay: one way, microseconds
- * @jitter: at most that much more, by packet; reorders
+ * @jitter: maximum additional delay, by packet; reorders
  * @serial: time that a packet takes on the wire
  * @loss: permille, both ways
  * @dup: permille, both ways
@@ -61,17 +60,17 @@ struct model {
 	/* The switch. */
 	unsigned int	pushed, may_push, sent, again, asks, timeouts, lost, refused;
 	unsigned int	singles;	/* messages of one packet at first */
-	bool		lazy;		/* the end of what there is may share an ACK */
+	bool		lazy;		/* the last packet may share an ACK */
 	/* The member. */
 	u32		epsn;
 	bool		nak_sent;
 	unsigned int	delivered;
-	/* What is under way, by time. */
+	/* Events in flight, by time. */
 	unsigned int	head, tail;
 	struct event	event[EVENTS];
 };
 
-/* Of two at one time the first to be scheduled comes first. */
+/* Of two events at one time the one scheduled first comes first. */
 static void put_event(struct model *m, struct event e)
 {
 	unsigned int i;
@@ -88,7 +87,7 @@ static void put_event(struct model *m, struct event e)
 	m->event[i] = e;
 }
 
-/* Onto the link, in one direction or the other. */
+/* Send onto the link, in either direction. */
 static void transmit(struct model *m, struct event e)
 {
 	unsigned int copies = 1 + inc_rnd_chance(&m->rng, m->link.dup);
@@ -137,7 +136,7 @@ static void member(struct kunit *test, struct model *m, const struct event *e)
 	}
 }
 
-/* The switch sends what it may, and sets its timer. */
+/* The switch sends what it may, and arms its timer. */
 static void kick(struct kunit *test, struct model *m)
 {
 	u64 deadline;
@@ -174,7 +173,7 @@ static void kick(struct kunit *test, struct model *m)
 			      inc_rnd_below(&m->rng, TICK) : 0;
 }
 
-/* More to send, and when there will be more again. */
+/* Queue more to send, and schedule the next time. */
 static void work(struct model *m)
 {
 	struct event e = { .what = WORK, .at = m->now };
@@ -212,7 +211,7 @@ static void respond(struct kunit *test, struct model *m, const struct event *e)
 		break;
 	}
 	KUNIT_ASSERT_NE(test, v, INC_REQ_BAD);
-	/* Nobody forgets what was not delivered. */
+	/* Undelivered packets are not forgotten. */
 	KUNIT_ASSERT_LE(test, inc_psn_diff(m->r.una, m->epsn), 0);
 	kick(test, m);
 }
@@ -229,7 +228,7 @@ static void expire(struct kunit *test, struct model *m)
 	kick(test, m);
 }
 
-/* Runs until nothing is under way; returns whether all was acknowledged. */
+/* Run until nothing is in flight; returns whether all was acknowledged. */
 static void simulate(struct kunit *test, struct model *m)
 {
 	unsigned int steps = 0;
@@ -279,8 +278,8 @@ static u16 some_window(struct model *m)
 }
 
 /*
- * Without faults nothing is sent twice, as long as the packets between two that
- * ask for an acknowledgment take less than the least time-out.
+ * Without faults nothing is sent twice, as long as the packets from one AckReq
+ * to the next take less than the minimum timeout.
  */
 static void nothing_twice(struct kunit *test)
 {
@@ -307,9 +306,9 @@ static void nothing_twice(struct kunit *test)
 }
 
 /*
- * A hundred small messages teach it a short round trip, then long ones fill
- * the queue of a slow link: it has to learn, at the price of a few
- * repetitions, not repeat everything for ever.
+ * A hundred small messages teach it a short round trip, then long ones fill the
+ * queue of a slow link: it has to learn, at the price of a few retransmissions,
+ * and not retransmit everything forever.
  */
 static void burst_after_quiet(struct kunit *test)
 {

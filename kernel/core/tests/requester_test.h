@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A requester, its clock, and what is sent by it. */
+/*
+ * A requester, its clock, and the packets that it sends.
+ */
 #ifndef _INC_TESTS_REQ_TEST_H
 #define _INC_TESTS_REQ_TEST_H
 
@@ -13,7 +15,7 @@
 #define START		1000000		/* microseconds; not 0, as in a kernel */
 #define MIN_RTO		2500
 #define DEAD		1000000
-#define INITIAL_RTO	50000		/* what requester.c says */
+#define INITIAL_RTO	50000		/* as in requester.c */
 
 struct req_test {
 	struct inc_requester	r;
@@ -76,7 +78,7 @@ static inline struct sent next(struct kunit *test, bool last)
 	return next_end(test, last ? INC_REQ_END : INC_REQ_MORE);
 }
 
-/* Push and send @n packets; what they carry is their number. */
+/* Push and send @n packets; each carries its number. */
 static inline void send(struct kunit *test, unsigned int n)
 {
 	struct req_test *t = test->priv;
@@ -95,7 +97,7 @@ static inline void send(struct kunit *test, unsigned int n)
 	}
 }
 
-/* Sends what is to be sent again: from @psn, @n packets. */
+/* Send what is to be retransmitted: from @psn, @n packets. */
 static inline void expect_again(struct kunit *test, u32 psn, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {

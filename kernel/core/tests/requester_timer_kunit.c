@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester's time-out: back-off, dead time, measured round trips.
+ * The requester's timeout: backoff, dead time, measured round trips.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -47,7 +47,7 @@ static void timeout_caps(struct kunit *test)
 	struct inc_requester *r = setup(test, 0, 64);
 	u64 at;
 
-	/* A round trip of 300 ms: two of them, not the fifth of the dead time. */
+	/* A round trip of 300 ms: two of them, not a fifth of the dead time. */
 	send(test, 1);
 	*clock(test) += 300000;
 	inc_requester_ack(r, 0, *clock(test));
@@ -64,7 +64,7 @@ static void timeout_caps(struct kunit *test)
 			*clock(test) + MIN_RTO);
 }
 
-/* Only a measured round trip ends the back-off, or a NAK. */
+/* Only a measured round trip or a NAK ends the backoff. */
 static void backoff_ends(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -79,7 +79,7 @@ static void backoff_ends(struct kunit *test)
 	inc_requester_timeout(r, *now);
 	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now + 2 * MIN_RTO);
 	expect_again(test, 1, 1);
-	/* Progress by what was repeated says nothing of the round trip. */
+	/* Progress by retransmission says nothing of the round trip. */
 	inc_requester_ack(r, 1, *now += 5);
 	expect_again(test, 2, 1);
 	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now + 2 * MIN_RTO);
@@ -97,7 +97,7 @@ static void backoff_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now + MIN_RTO);
 }
 
-/* Ten in flight, and a time-out: the oldest goes out again, nothing else. */
+/* Ten in flight, and a timeout: only the oldest is retransmitted. */
 static struct inc_requester *probing(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0xfffffc, 16);
@@ -116,13 +116,13 @@ static struct inc_requester *probing(struct kunit *test)
 
 /*
  * The member has just that one: all others were lost with it, and the window is
- * half of what it was.
+ * three quarters of what it was.
  */
 static void probe_finds_loss(struct kunit *test)
 {
 	struct inc_requester *r = probing(test);
 
-	/* Three quarters of it are not enough for all. */
+	/* Three quarters of the window do not hold them all. */
 	r->cwnd = 11;
 	KUNIT_EXPECT_EQ(test,
 			inc_requester_ack(r, 0xfffffc, *clock(test) += 10),
@@ -141,7 +141,7 @@ static void probe_finds_loss(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 }
 
-/* The member has them all, and was slow: nothing else is repeated. */
+/* The member has them all, and was slow: nothing else is retransmitted. */
 static void probe_finds_delay(struct kunit *test)
 {
 	struct inc_requester *r = probing(test);
@@ -152,7 +152,7 @@ static void probe_finds_delay(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, s.wqe && s.psn == 6 && !s.again);
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 
-	/* Some of them: the others are still on their way, or time out. */
+	/* Some of them: the others are still in flight, or time out. */
 	r = probing(test);
 	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 2, *clock(test) += 10), INC_REQ_PROGRESS);
 	s = next(test, true);
@@ -163,7 +163,7 @@ static void probe_finds_delay(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, next(test, true).wqe);
 }
 
-/* A probe that is lost is sent again, alone; a NAK or RNR NAK ends it. */
+/* A lost probe is retransmitted alone; a NAK or RNR NAK ends it. */
 static void probe_ends(struct kunit *test)
 {
 	struct inc_requester *r = probing(test);
@@ -199,8 +199,8 @@ static void probe_ends(struct kunit *test)
 }
 
 /*
- * However late the timer is at first, the member is asked some times before it is
- * dead. Returns when it is.
+ * However late the timer is at first, the member is tried several times before
+ * it is dead. Returns the time of death.
  */
 static u64 expect_dead(struct kunit *test, struct inc_requester *r, u64 now)
 {
@@ -214,7 +214,7 @@ static u64 expect_dead(struct kunit *test, struct inc_requester *r, u64 now)
 	return now;
 }
 
-/* Time in which the timer should have run, and did not, is nobody's silence. */
+/* A time in which the timer should have run, and did not, is not silence. */
 static void dead_not_by_late_timers(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -231,7 +231,7 @@ static void dead_not_by_late_timers(struct kunit *test)
 	KUNIT_EXPECT_LE(test, now - stood, (u64)START + DEAD + DEAD / 5);
 }
 
-/* The dead time begins anew with each sign of life, and not with an old one. */
+/* The dead time restarts with each sign of life, but not with an old one. */
 static void dead_not_with_signs_of_life(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -249,7 +249,10 @@ static void dead_not_with_signs_of_life(struct kunit *test)
 	KUNIT_EXPECT_LE(test, now, (u64)DEAD);
 }
 
-/* It was found dead, but there is doubt: it is asked again, and has a fifth more. */
+/*
+ * It is found dead, but there is doubt: it is tried again, and has a fifth
+ * more.
+ */
 static void dead_with_a_reprieve(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -269,7 +272,7 @@ static void dead_with_a_reprieve(struct kunit *test)
 	}
 }
 
-/* The first packet of a peer: what was sent before is sent again, at once. */
+/* The first packet of a peer: all sent before is retransmitted at once. */
 static void heard(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -301,7 +304,7 @@ static void dead_counts_from_progress(struct kunit *test)
 	expect_dead(test, r, *clock(test) + DEAD);
 }
 
-/* An idle hour is no silence; what is sent after it has all its time. */
+/* An idle hour is not silence; a packet sent after it has the full time. */
 static void dead_not_by_idleness(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -316,7 +319,7 @@ static void dead_not_by_idleness(struct kunit *test)
 	expect_dead(test, r, *clock(test) + DEAD - 1);
 }
 
-/* A member that refuses and refuses is dead, too. */
+/* A member that keeps refusing is dead, too. */
 static void dead_by_rnr(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -339,7 +342,9 @@ static void dead_by_rnr(struct kunit *test)
 	KUNIT_EXPECT_LE(test, *clock(test), (u64)START + DEAD + 15360);
 }
 
-/* One that says so again and again before it is asked again is no better off. */
+/*
+ * One that refuses again and again before it is tried again is no better off.
+ */
 static void dead_by_early_rnr(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -358,7 +363,7 @@ static void dead_by_early_rnr(struct kunit *test)
 	}
 }
 
-/* A parent may, but not be silent. */
+/* A parent may keep refusing, but not be silent. */
 static void patience(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -386,8 +391,8 @@ static unsigned int drain(struct kunit *test)
 }
 
 /*
- * What NAKs cost: an RNR NAK a packet each, other NAKs a few windows together,
- * whether they name the same PSN or each the next one.
+ * The cost of NAKs: an RNR NAK costs a packet, other NAKs a few windows in
+ * total, whether they name the same PSN or each the next one.
  */
 static void naks_cost_little(struct kunit *test)
 {
@@ -448,7 +453,7 @@ static void rtt_estimate(struct kunit *test)
 	}
 }
 
-/* Karn: a packet that was repeated measures nothing. */
+/* Karn: a retransmitted packet measures nothing. */
 static void karn(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0, 64);
@@ -460,13 +465,13 @@ static void karn(struct kunit *test)
 	*clock(test) += 7;
 	inc_requester_ack(r, 2, *clock(test));
 	KUNIT_EXPECT_EQ(test, r->srtt, 0U);
-	/* The next one that is not repeated does. */
+	/* The next one that is not retransmitted does. */
 	send(test, 1);
 	*clock(test) += 300;
 	inc_requester_ack(r, 3, *clock(test));
 	KUNIT_EXPECT_EQ(test, r->srtt, 300U);
 	KUNIT_EXPECT_EQ(test, r->rttvar, 150U);
-	/* After a time-out neither. */
+	/* Nor does one after a timeout. */
 	send(test, 1);
 	*clock(test) = inc_requester_deadline(r);
 	inc_requester_timeout(r, *clock(test));
@@ -475,7 +480,7 @@ static void karn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r->srtt, 300U);
 }
 
-/* Has just had an acknowledgment. */
+/* A requester that has just had an acknowledgment. */
 static struct inc_requester *asking(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0xffffff, 64);
@@ -485,7 +490,9 @@ static struct inc_requester *asking(struct kunit *test)
 	return r;
 }
 
-/* Some short results in a row share an acknowledgment, one alone has its own. */
+/*
+ * Some short results in a row share an acknowledgment, a lone one has its own.
+ */
 static void asks_with_others(struct kunit *test)
 {
 	struct inc_requester *r = setup(test, 0xfffffe, 64);
@@ -502,11 +509,11 @@ static void asks_with_others(struct kunit *test)
 			inc_requester_ack(r, s.psn, *now + 10);
 		*now += 400;
 	}
-	/* The last one asks for itself, after a time. */
+	/* The last one gets AckReq by itself, after a time. */
 	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), *now - 400 + MIN_RTO);
 }
 
-/* The time-out runs from when it asked. */
+/* The timeout runs from the AckReq. */
 static void asks_later(struct kunit *test)
 {
 	struct inc_requester *r = asking(test);
@@ -521,7 +528,7 @@ static void asks_later(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, s.ackreq);
 }
 
-/* Nobody asked, nothing follows: the newest goes out again, to ask. */
+/* No AckReq, nothing follows: the newest is retransmitted with AckReq. */
 static void asks_alone(struct kunit *test)
 {
 	struct inc_requester *r = asking(test);
@@ -549,7 +556,7 @@ static void asks_alone(struct kunit *test)
 			INC_REQ_PROGRESS);
 	KUNIT_EXPECT_EQ(test, r->srtt, 10U - 10 / 8 + 70 / 8);
 	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), at + 70 + MIN_RTO);
-	/* It came too late: everything is acknowledged. */
+	/* The timer is too late: everything is acknowledged. */
 	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at + 9000),
 			INC_REQ_TIMER_ASK);
 	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 3, at + 9001),
@@ -558,7 +565,7 @@ static void asks_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), 0ULL);
 }
 
-/* What asked is lost, too: from there on it is as any other time-out. */
+/* The packet with AckReq is lost, too: then it is like any other timeout. */
 static void asks_in_vain(struct kunit *test)
 {
 	struct inc_requester *r = asking(test);
@@ -575,7 +582,7 @@ static void asks_in_vain(struct kunit *test)
 	*clock(test) = inc_requester_deadline(r);
 	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_BACK);
 	expect_again(test, 0, 1);
-	/* The member has the oldest alone. */
+	/* The member has only the oldest. */
 	inc_requester_ack(r, 0, *clock(test) += 10);
 	expect_again(test, 1, 2);
 	*clock(test) = inc_requester_deadline(r);

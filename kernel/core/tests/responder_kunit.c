@@ -34,7 +34,10 @@ static struct inc_pkt mk(u8 opcode, u32 psn, u16 payload_len, u32 dmalen)
 	return pkt;
 }
 
-/* A responder in the middle of a message of @dmalen bytes, @done of them in. */
+/*
+ * A responder in the middle of a message of @dmalen bytes, @done of them
+ * received.
+ */
 static struct inc_responder in_message(u32 dmalen, u32 done)
 {
 	struct inc_responder r = fresh;
@@ -45,7 +48,7 @@ static struct inc_responder in_message(u32 dmalen, u32 done)
 	return r;
 }
 
-/* The verdict, and that nothing but nak_sent was touched. */
+/* Get the verdict, and check that only nak_sent may have changed. */
 static enum inc_responder_verdict
 judge(struct kunit *test, struct inc_responder *r, const struct inc_pkt *pkt)
 {
@@ -77,7 +80,7 @@ static void only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, r.epsn, 101U);
 	KUNIT_EXPECT_EQ(test, r.msn, 1U);
 	KUNIT_EXPECT_FALSE(test, r.in_msg);
-	/* The same once more is a duplicate. */
+	/* The same packet again is a duplicate. */
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &pkt), INC_RESP_DUP);
 }
 
@@ -102,8 +105,8 @@ static void long_message(struct kunit *test)
 }
 
 /*
- * Every sequence of five of these opcodes, lengths always right, up to the
- * first that is refused. In a message comes MIDDLE or LAST with Immediate,
+ * Every sequence of five of these opcodes, with valid lengths, up to the first
+ * that is refused. Within a message MIDDLE or LAST with Immediate may follow,
  * else FIRST or ONLY with Immediate; all others are invalid.
  */
 static void opcode_order(struct kunit *test)
@@ -126,7 +129,7 @@ static void opcode_order(struct kunit *test)
 					     op == OP_FIRST || op == OP_ONLY_IMM;
 			struct inc_pkt pkt;
 
-			/* As long as the MIDDLEs that are to follow make it. */
+			/* Long enough for the MIDDLEs that follow. */
 			if (op == OP_FIRST)
 				for (unsigned int j = i + 1; j < depth &&
 				     ops[n >> 3 * j & 7] == OP_MIDDLE; j++)
@@ -180,7 +183,7 @@ static void key_and_address(struct kunit *test)
 		{ RKEY, (SLOTS - 1) * STRIDE, 64, INC_RESP_NEW },
 		{ RKEY, SLOTS * STRIDE - 1, 64, INC_RESP_ACCESS },
 		{ RKEY, SLOTS * STRIDE, 64, INC_RESP_ACCESS },
-		/* Looked at in 32 bits these would be good. */
+		/* Truncated to 32 bits these would be valid. */
 		{ RKEY, 1ULL << 32, 64, INC_RESP_ACCESS },
 		{ RKEY, 1ULL << 63 | STRIDE, 64, INC_RESP_ACCESS },
 		{ RKEY, -(u64)STRIDE, 64, INC_RESP_ACCESS },
@@ -219,7 +222,7 @@ static void largest_tree(struct kunit *test)
 
 static void message_length(struct kunit *test)
 {
-	/* What RETH says and what comes. */
+	/* The RETH's length against the payload. */
 	KUNIT_EXPECT_EQ(test, one(test, fresh, OP_ONLY_IMM, 64, 63), INC_RESP_INVALID);
 	KUNIT_EXPECT_EQ(test, one(test, fresh, OP_ONLY_IMM, 64, 65), INC_RESP_INVALID);
 	KUNIT_EXPECT_EQ(test, one(test, fresh, OP_ONLY_IMM, 0, 64), INC_RESP_INVALID);
@@ -274,7 +277,7 @@ static void later_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, one(test, r, OP_LAST_IMM, 0, 0), INC_RESP_INVALID);
 }
 
-/* There is an INC header in every message; nobody behind this looks again. */
+/* Every message has an INC header; no later code checks its length. */
 static void room_for_header(struct kunit *test)
 {
 	for (u32 len = 1; len <= INC_HDR_LEN + 4; len++)
@@ -283,7 +286,7 @@ static void room_for_header(struct kunit *test)
 				    "a message of %u bytes", len);
 }
 
-/* A write of no bytes: taken, with any key and address (IBTA C9-88). */
+/* A zero-length write: accepted, with any key and address (IBTA C9-88). */
 static void empty_write(struct kunit *test)
 {
 	static const u8 ops[] = { OP_ONLY, OP_ONLY_IMM };
@@ -303,7 +306,7 @@ static void empty_write(struct kunit *test)
 		/* Not within a message. */
 		KUNIT_EXPECT_EQ(test, one(test, in_message(1000, PMTU), ops[i], 0, 0),
 				INC_RESP_INVALID);
-		/* Empty in one way only. */
+		/* Empty in one respect only. */
 		KUNIT_EXPECT_EQ(test, one(test, fresh, ops[i], 0, 1), INC_RESP_INVALID);
 		KUNIT_EXPECT_EQ(test, one(test, fresh, ops[i], 1, 0), INC_RESP_INVALID);
 	}
@@ -338,7 +341,7 @@ static void pad_only_at_end(struct kunit *test)
 	}
 }
 
-/* PSN first: what is not the expected one is not looked into. */
+/* PSN first: nothing else is checked in an unexpected packet. */
 static void psn_window(struct kunit *test)
 {
 	static const s32 behind[] = { 1, 2, 127, 128, 65536, 0x7fffff, 0x800000 };
@@ -379,11 +382,11 @@ static void nak_once_per_hole(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO_NAK);
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO);
-	/* A duplicate fills no hole. */
+	/* A duplicate closes no gap. */
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &dup), INC_RESP_DUP);
 	ahead.psn = 101;
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO);
-	/* Looking at the missing one does not either, taking it in does. */
+	/* Nor does checking the missing one; accepting it does. */
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &next), INC_RESP_NEW);
 	ahead.psn = 102;
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO);
@@ -392,7 +395,7 @@ static void nak_once_per_hole(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &ahead), INC_RESP_OOO);
 }
 
-/* Who is silent is asked if it owes something, by a NAK once for each PSN. */
+/* A silent member is solicited if it owes something, by one NAK per PSN. */
 static void silence(struct kunit *test)
 {
 	struct inc_responder r = fresh, before = r;
@@ -400,7 +403,10 @@ static void silence(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false), INC_RESP_ASK_NOTHING);
 	KUNIT_EXPECT_EQ(test, memcmp(&r, &before, sizeof(r)), 0);
-	/* Whom others wait for is asked, and a NAK is left for a hole. */
+	/*
+	 * A member that others wait for is solicited, and a NAK is left for a
+	 * gap.
+	 */
 	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, true),
 			INC_RESP_ASK_RNR);
 	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, true),
@@ -427,7 +433,7 @@ static void silence(struct kunit *test)
 	inc_responder_accept(&r, &pkt);
 	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false), INC_RESP_ASK_NOTHING);
 
-	/* What fills a hole before the first packet of a message. */
+	/* The packet that closes a gap before the first packet of a message. */
 	pkt = mk(IB_OPCODE_RC_RDMA_WRITE_FIRST, 104, PMTU, 3 * PMTU);
 	KUNIT_EXPECT_EQ(test, inc_responder_check(&r, &pkt), INC_RESP_OOO_NAK);
 	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false),
@@ -477,7 +483,7 @@ static void ack_coalescing(struct kunit *test)
 					    inc_responder_ack_due(&r, false),
 					    i == INC_RESP_ACK_EVERY,
 					    "packet %u", i);
-	/* One that is asked for starts the count again. */
+	/* One sent for AckReq restarts the count. */
 	for (unsigned int i = 1; i < INC_RESP_ACK_EVERY; i++)
 		KUNIT_EXPECT_FALSE(test, inc_responder_ack_due(&r, false));
 	KUNIT_EXPECT_TRUE(test, inc_responder_ack_due(&r, true));
@@ -485,11 +491,14 @@ static void ack_coalescing(struct kunit *test)
 	for (unsigned int i = 1; i < INC_RESP_ACK_EVERY; i++)
 		KUNIT_EXPECT_FALSE(test, inc_responder_ack_due(&r, false));
 	KUNIT_EXPECT_TRUE(test, inc_responder_ack_due(&r, false));
-	/* rxe stops at 128 that are not acknowledged. */
+	/* rxe stalls at 128 unacknowledged packets. */
 	KUNIT_EXPECT_LT(test, INC_RESP_ACK_EVERY, 128);
 }
 
-/* Every opcode and length: one packet with an Immediate within a slot, or no. */
+/*
+ * Every opcode and length: accepted is one packet with an Immediate within a
+ * slot, nothing else.
+ */
 static void uc(struct kunit *test)
 {
 	static const u16 lens[] = {
@@ -527,8 +536,8 @@ static void uc(struct kunit *test)
 }
 
 /*
- * A long message and a short one behind it, all their packets in every place beyond
- * a hole: each fits into its own alone, whatever is known of what came before.
+ * A long message and a short one after it, all their packets in every place
+ * beyond a gap: each fits only its own, whatever is known of those before.
  */
 static void ahead(struct kunit *test)
 {
@@ -564,7 +573,7 @@ static void ahead(struct kunit *test)
 	}
 }
 
-/* What is kept tells what may be kept behind it. */
+/* A queued packet determines what may be queued after it. */
 static void ahead_runs(struct kunit *test)
 {
 	struct inc_pkt first = mk(OP_FIRST, 110, PMTU, 3 * PMTU);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The responder at the end of a bad link: a go-back-N sender, and a channel
- * that loses, doubles and reorders. Everything has to come out once and in
- * order, with one NAK per hole.
+ * that loses, duplicates and reorders. Everything has to be delivered once and
+ * in order, with one NAK per gap.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -22,7 +22,7 @@
 
 struct sender {
 	struct inc_pkt	pkt[NPKT];
-	unsigned int	una;		/* first that is not acknowledged */
+	unsigned int	una;		/* first unacknowledged */
 	unsigned int	next;
 };
 
@@ -59,7 +59,7 @@ static void write_messages(struct model *m)
 
 		if (first) {
 			left = 32 + inc_rnd_below(&m->rng, MAX_MSG - 31);
-			/* The last one has to end here. */
+			/* The last message has to end here. */
 			if (i + DIV_ROUND_UP(left, PMTU) >= NPKT)
 				left = 32 + inc_rnd_below(&m->rng, PMTU - 31);
 		}
@@ -93,7 +93,7 @@ static void put_resp(struct model *m, bool nak, u32 psn)
 		m->c.resp[m->c.nresp++] = resp;
 }
 
-/* Which of @n in the channel comes out next. */
+/* Which of @n in the channel is delivered next. */
 static unsigned int pick(struct model *m, unsigned int n)
 {
 	return inc_rnd_chance(&m->rng, m->reorder) ?
@@ -181,7 +181,9 @@ static void run(struct kunit *test, struct model *m)
 				take_response(test, m);
 			break;
 		}
-		/* Time-out: nothing moves any more. The end asks for an ACK. */
+		/*
+		 * Timeout: nothing moves any more. The last packet has AckReq.
+		 */
 		if (!m->c.npkt && !m->c.nresp && !may_send)
 			m->s.next = m->s.una;
 	}
@@ -205,7 +207,7 @@ static void lossy_channel(struct kunit *test)
 			m->dup = inc_rnd_below(&m->rng, 200);
 			m->reorder = inc_rnd_below(&m->rng, 300);
 		}
-		/* The wrap falls somewhere into every second run. */
+		/* Every second run has the wrap somewhere in it. */
 		m->first_psn = i & 1 ? inc_rnd_below(&m->rng, 1 << 24) :
 			       0x1000000 - 1 - inc_rnd_below(&m->rng, NPKT);
 		m->r = (struct inc_responder) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All nine collectives in a slot: what each rank gets, against the definition
- * of each collective written out element by element; ranks in any order, any
+ * All nine collectives in a slot: each rank's result against the definition of
+ * each collective, written out element by element; ranks in any order, any
  * root, blocks of any size.
  */
 #include <kunit/test.h>
@@ -18,7 +18,7 @@
 #define MAX_CHUNKS	8
 #define ROOM		(MAX_CHUNKS * PMTU - INC_HDR_LEN)
 
-/* One round: what the ranks say, and their blocks' size. */
+/* One round: the ranks' headers, and the size of their blocks. */
 struct coll_round {
 	u8		collective;
 	u8		dtype;
@@ -94,7 +94,7 @@ static u32 want_each(struct slot_test *t, const struct coll_round *r, u32 block)
 	return t->geom.ranks * r->block;
 }
 
-/* What a rank is to get, in t->want; returns its bytes. */
+/* Put a rank's expected result into t->want; returns its bytes. */
 static u32 want(struct slot_test *t, const struct coll_round *r, u16 rank)
 {
 	switch (r->collective) {
@@ -122,7 +122,7 @@ static u32 want(struct slot_test *t, const struct coll_round *r, u16 rank)
 	return 0;
 }
 
-/* Most blocks that the result buffer takes, over all collectives. */
+/* Maximum number of blocks in the result buffer, over all collectives. */
 static u32 buffer_blocks(const struct slot_test *t, u8 collective)
 {
 	u32 n = t->geom.ranks;
@@ -173,7 +173,7 @@ static void choose(struct kunit *test, struct coll_round *r, u32 msg_id)
 				    r->collective, t->geom.ranks, r->nelem, size);
 		KUNIT_ASSERT_EQ(test, r->msg[rank].in_len, in);
 		KUNIT_ASSERT_TRUE(test, !no_data || !r->msg[rank].out_len);
-		/* A byte more or less is wrong, for this rank. */
+		/* One byte more or less is wrong for this rank. */
 		KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, rank, &hdr,
 						    INC_HDR_LEN + in + 1,
 						    &(struct inc_msg){}),
@@ -184,7 +184,7 @@ static void choose(struct kunit *test, struct coll_round *r, u32 msg_id)
 	memset(t->sent, 0, t->geom.ranks * sizeof(*t->sent));
 }
 
-/* A rank's next step; returns false if it has nothing left to do. */
+/* Do a rank's next step; returns false if it has nothing left to do. */
 static bool step(struct slot_test *t, struct coll_round *r, u16 rank)
 {
 	const struct inc_msg *msg = &r->msg[rank];
@@ -237,7 +237,9 @@ static void run_round(struct kunit *test, struct coll_round *r)
 
 		step(t, r, rank);
 		KUNIT_ASSERT_LT(test, steps++, 100000U);
-		/* Who has not begun may still need what was there before. */
+		/*
+		 * A rank that has not begun may still need the previous result.
+		 */
 		if (r->begun < ranks && !reduces(r->collective))
 			KUNIT_ASSERT_EQ(test, memcmp(t->old, t->s.result, ROOM), 0);
 		if (t->s.state == INC_SLOT_STATE_BUSY) {
@@ -271,7 +273,7 @@ static void any_collective(struct kunit *test)
 	}
 }
 
-/* Ended anywhere: nothing is left, and who comes late is told. */
+/* Ended anywhere: nothing is left, and late ranks are told. */
 static void ends_anywhere(struct kunit *test)
 {
 	const unsigned int n = inc_test_rounds(300);
@@ -306,7 +308,7 @@ static void ends_anywhere(struct kunit *test)
 	}
 }
 
-/* What does not fit into the result buffer is refused at the request. */
+/* A request that does not fit into the result buffer is refused. */
 static void too_long(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
@@ -342,7 +344,7 @@ static void too_long(struct kunit *test)
 	}
 }
 
-/* Of senders the request, of receivers that they begin. */
+/* Senders send a request with data, receivers only begin. */
 static void who_sends_what(struct kunit *test)
 {
 	struct coll_round *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);

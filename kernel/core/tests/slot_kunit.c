@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The slot machine's rules: what a header may say, who may begin what when,
- * how a message fails, and what stays of the one before.
+ * The slot machine's rules: valid headers, which rank may begin which message
+ * when, how a message fails, and what remains of the previous one.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -42,7 +42,7 @@ static void parse_good(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg.data_len, 1000U);
 	KUNIT_EXPECT_EQ(test, msg.nchunks, 2);
 
-	/* A packet less: header and data fill one exactly. */
+	/* One packet less: header and data fill it exactly. */
 	hdr.nelem = cpu_to_be32(124);
 	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 1024, &msg),
 			INC_STATUS_OK);
@@ -54,7 +54,7 @@ static void parse_good(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg.nchunks, 1);
 	KUNIT_EXPECT_EQ(test, msg.data_len, 0U);
 
-	/* A barrier carries nothing, type and operation mean nothing. */
+	/* A barrier carries nothing; type and operation are ignored. */
 	hdr = test_hdr(t, INC_COLL_BARRIER, 0xff, 0xff, 7, 0);
 	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 32, &msg),
 			INC_STATUS_OK);
@@ -64,11 +64,11 @@ static void parse_good(struct kunit *test)
 
 struct bad_row {
 	const char	*what;
-	u8		off, byte;	/* of the header, and what is put there */
+	u8		off, byte;	/* offset in the header, new value */
 	u8		want;
 };
 
-/* A good header of 4 floats, and one byte of it changed. */
+/* A valid header of 4 floats, with one byte changed. */
 static void parse_bad(struct kunit *test)
 {
 	static const struct bad_row rows[] = {
@@ -138,7 +138,7 @@ static void parse_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, parse(t, &hdr, 32), INC_STATUS_LENGTH);
 }
 
-/* What the module has but this tree was not given. */
+/* Features of the module that this tree was not given. */
 static void parse_masks(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
@@ -195,7 +195,7 @@ static struct inc_msg floats(struct kunit *test, u32 msg_id, u32 nelem)
 			msg_id, nelem);
 }
 
-/* All ranks begin and send all that they have, in order. */
+/* All ranks begin and send all their data, in order. */
 static void finish(struct kunit *test, const struct inc_msg *msg)
 {
 	struct slot_test *t = test->priv;
@@ -209,7 +209,7 @@ static void finish(struct kunit *test, const struct inc_msg *msg)
 	KUNIT_ASSERT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_DONE);
 }
 
-/* A message that the slot must not begin leaves it as it is. */
+/* A message that the slot must not begin leaves it unchanged. */
 static void expect_untouched(struct kunit *test, u16 rank,
 			     const struct inc_msg *msg,
 			     enum inc_slot_verdict want)
@@ -246,14 +246,14 @@ static void window(struct kunit *test)
 		other = floats(test, 0x1002 + others[i], 100);
 		expect_refused(test, 1, &other);
 	}
-	/* Busy, still nothing else. */
+	/* Busy: still no other message. */
 	KUNIT_EXPECT_EQ(test, test_begin(t, 0, &msg), INC_SLOT_TAKE);
 	KUNIT_EXPECT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_BUSY);
 	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++) {
 		other = floats(test, 0x1002 + others[i], 100);
 		expect_refused(test, 1, &other);
 	}
-	/* Done: the next of this slot, and only that. */
+	/* Done: only the next message of this slot. */
 	slot_test_tree(test, 3, 256, 4, 0x1002);
 	test_fill(t, &msg);
 	finish(test, &msg);
@@ -302,7 +302,7 @@ static void first_sets_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->s.started, 77ULL);
 }
 
-/* Ranks disagree: all learn it, those that come later, too. */
+/* Ranks disagree: all learn of it, late ones included. */
 static void mismatch(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
@@ -332,7 +332,7 @@ static void mismatch(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, t->s.wrong, 2);
 		KUNIT_EXPECT_EQ(test, t->s.unlike, 0);
 		KUNIT_EXPECT_EQ(test, test_parts_live, 0);
-		/* What they still send is discarded. */
+		/* Data that they still send is discarded. */
 		KUNIT_EXPECT_FALSE(test, test_add(t, 0, &msg));
 		KUNIT_EXPECT_EQ(test, test_parts_live, 0);
 		KUNIT_EXPECT_EQ(test, test_begin(t, 3, &msg), INC_SLOT_FAILED);
@@ -421,7 +421,10 @@ static void nothing_to_fail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_DONE);
 }
 
-/* Anything parked anywhere, then an end: nothing is left, and it goes on. */
+/*
+ * Any parts parked anywhere, then a failure: nothing is left, and the slot goes
+ * on.
+ */
 static void fail_anywhere(struct kunit *test)
 {
 	const unsigned int n = inc_test_rounds(200);
@@ -465,8 +468,8 @@ static void fail_anywhere(struct kunit *test)
 }
 
 /*
- * A message that fails, or whose last rank begins, does not have all ranks' places
- * searched for what nobody has sent: something that lies there stays there.
+ * When a message fails, or its last rank begins, places where no rank has sent
+ * anything are not searched: a part put there by the test stays.
  */
 static void searches_little(struct kunit *test)
 {
@@ -548,7 +551,7 @@ static void old_result_stays(struct kunit *test)
 			bool last = rank == ranks - 1;
 
 			test_begin(t, rank, &msg);
-			/* Bytes stay for longer, but nobody may repeat them. */
+			/* The bytes stay longer, but must not be resent. */
 			KUNIT_ASSERT_EQ(test, inc_slot_has(&t->s, 0), !last);
 			for (u16 c = 0; c < 4; c++) {
 				test_add(t, rank, &msg);
@@ -562,7 +565,7 @@ static void old_result_stays(struct kunit *test)
 	}
 }
 
-/* Message IDs wrap at 2^32; what the Immediate repeats, at 2^24. */
+/* Message IDs wrap at 2^32, their part in the Immediate at 2^24. */
 static void message_id_wrap(struct kunit *test)
 {
 	static const u32 from[] = { 0xffffffe0, 0x00ffffe3, 0x7fffffe1 };

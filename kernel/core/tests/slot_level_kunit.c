@@ -2,8 +2,8 @@
 /*
  * Slots of leaves and of their root, against one slot with all ranks: any
  * collective, any division of the ranks among leaves and hosts, packets in any
- * order that the links allow. Where blocks of ranks are aligned the bits of every
- * type are the same; where they are not, those of integers.
+ * order that the links allow. Where blocks of ranks are aligned, results of
+ * every type have the same bits; elsewhere those of integers do.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -25,11 +25,11 @@
  * struct sw - a switch
  * @geom: geometry of its tree
  * @s: its slot
- * @mem: memory of it
- * @msg: what each member's request says
- * @sent: packets of each member's request that were taken in
- * @delivered: bytes of the result that came from the root
- * @told: the root has said that all of it came
+ * @mem: its memory
+ * @msg: each member's request
+ * @sent: packets of each member's request that were accepted
+ * @delivered: bytes of the result that arrived from the root
+ * @told: the root has reported the end of the message
  */
 struct sw {
 	struct inc_slot_geom	geom;
@@ -42,15 +42,15 @@ struct sw {
 };
 
 /**
- * struct job - a job of several switches, and of one
+ * struct job - a job on several switches, and on one
  * @rng: random numbers
  * @n: ranks
  * @members: of the root
- * @below: as tree-new takes it
+ * @below: as in tree-new
  * @span: ranks of each member
  * @at: see &struct inc_slot_geom
- * @hdr: what all ranks say
- * @data: of each rank
+ * @hdr: header of all ranks
+ * @data: data of each rank
  * @flat: one switch for all
  * @root: the root
  * @leaf: for each member of the root that is a switch
@@ -135,7 +135,7 @@ static void fill(struct job *j, u8 dtype)
 	}
 }
 
-/* What the ranks do; how many elements fit is found out by the parser. */
+/* Choose what the ranks do; the parser tells how many elements fit. */
 static void choose(struct job *j)
 {
 	static const u8 exact[] = { INC_DTYPE_INT32, INC_DTYPE_UINT8 };
@@ -161,7 +161,7 @@ static void choose(struct job *j)
 	fill(j, dtype);
 }
 
-/* Bytes of a rank's elements: what the parser takes, tried out. */
+/* Bytes of a rank's elements: the length that the parser accepts, by trial. */
 static bool parse_rank(const struct sw *sw, const struct inc_hdr *hdr, u16 rank,
 		       struct inc_msg *msg)
 {
@@ -175,7 +175,7 @@ static bool parse_rank(const struct sw *sw, const struct inc_hdr *hdr, u16 rank,
 	return false;
 }
 
-/* A rank's next packet. Returns false if it has sent all. */
+/* Send a rank's next packet. Returns false if it has sent all. */
 static bool step_rank(struct kunit *test, struct sw *sw, u16 member,
 		      const u8 *data)
 {
@@ -194,7 +194,7 @@ static bool step_rank(struct kunit *test, struct sw *sw, u16 member,
 	return true;
 }
 
-/* A leaf's next packet to the root, if it is ready. */
+/* Send a leaf's next packet to the root, if it is ready. */
 static void step_up(struct kunit *test, struct job *j, u16 i)
 {
 	struct sw *leaf = &j->leaf[i], *root = &j->root;
@@ -225,7 +225,7 @@ static void step_up(struct kunit *test, struct job *j, u16 i)
 			       plen));
 }
 
-/* The root's next packet to a leaf. */
+/* Send the root's next packet to a leaf. */
 static void step_down(struct kunit *test, struct job *j, u16 i)
 {
 	struct inc_msg *msg = &j->root.msg[i];
@@ -293,7 +293,10 @@ static void run(struct kunit *test, struct job *j)
 	}
 }
 
-/* Each rank's header at its switch. Returns false if it is too long for a slot. */
+/*
+ * Parse each rank's header at its switch. Returns false if it is too long for a
+ * slot.
+ */
 static bool parse_all(struct kunit *test, struct job *j)
 {
 	struct sw *sw;

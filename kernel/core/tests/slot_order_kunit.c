@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the slot machine computes: bit for bit the balanced binary tree over
- * the ranks, whatever the number of ranks, the size of the message and the
+ * The slot machine's results: bit for bit those of the balanced binary tree
+ * over the ranks, whatever the number of ranks, the size of the message and the
  * order of arrival.
  */
 #include <kunit/test.h>
@@ -40,7 +40,7 @@ static struct inc_msg some_msg(struct kunit *test, u32 msg_id, u16 nchunks,
 	return msg;
 }
 
-/* All ranks' chunks in a random order; checks each chunk as it completes. */
+/* Add all ranks' chunks in a random order; check each chunk as it completes. */
 static void any_order(struct kunit *test, const struct inc_msg *msg)
 {
 	struct slot_test *t = test->priv;
@@ -60,7 +60,7 @@ static void any_order(struct kunit *test, const struct inc_msg *msg)
 		done = test_add(t, rank, msg);
 		for (u16 i = 0; i < t->geom.ranks; i++)
 			least = min(least, t->sent[i]);
-		/* Complete is what all have sent, and nothing else. */
+		/* Only chunks that all have sent are complete. */
 		KUNIT_ASSERT_EQ(test, t->s.ready, max_t(u16, least, 1) - 1);
 		KUNIT_ASSERT_EQ(test, done, least == t->sent[rank]);
 		if (done)
@@ -107,7 +107,7 @@ static void large_message(struct kunit *test)
 	any_order(test, &msg);
 }
 
-/* Order matters in these data, or all of this would prove nothing. */
+/* The order matters with these data, or these tests would prove nothing. */
 static void data_show_order(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
@@ -120,7 +120,10 @@ static void data_show_order(struct kunit *test)
 		sum = inc_reduce_lookup(dtypes[i], INC_OP_SUM);
 		test_fill(t, &msg);
 		test_reference(t, &msg, t->want);
-		/* One after the other, the order of arrival of a naive switch. */
+		/*
+		 * One after the other, in order of arrival, as a naive switch
+		 * does.
+		 */
 		memcpy(t->old, test_data(t, 0), msg.data_len);
 		for (u16 rank = 1; rank < 7; rank++)
 			sum->generic(t->old, t->old, test_data(t, rank), msg.nelem);
@@ -154,7 +157,7 @@ static void left_is_lower(struct kunit *test)
 	}
 }
 
-/* Leaves that cover aligned blocks give the bits that one flat tree gives. */
+/* Leaves with aligned blocks give the same bits as one flat tree. */
 static void two_levels(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
@@ -192,7 +195,7 @@ static void two_levels(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(t->s.result, flat, msg.data_len), 0);
 }
 
-/* Most parts that wait at once: at most one of each rank, of each chunk. */
+/* Maximum number of parts that wait at once: one per rank and chunk. */
 static void parked_parts(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
@@ -224,7 +227,7 @@ static void parked_parts(struct kunit *test)
 	}
 }
 
-/* In order of arrival: a chain of them, whoever they are. */
+/* In order of arrival: a chain of the parts, of any ranks. */
 static void by_arrival(struct kunit *test)
 {
 	const struct inc_reduce_ops *ops = inc_reduce_lookup(INC_DTYPE_FP32,
@@ -256,7 +259,7 @@ static void by_arrival(struct kunit *test)
 				memcpy(t->want, test_data(t, rank), 4 * nelem);
 			done = test_add(t, rank, &msg);
 			KUNIT_ASSERT_EQ(test, done, ++came == ranks);
-			/* One waits, for all that came. */
+			/* One waits, for all that have arrived. */
 			KUNIT_ASSERT_EQ(test, test_parts_live, done ? 0 : 1);
 		}
 		test_expect_chunk(test, &msg, 0, t->want);

@@ -30,7 +30,7 @@ static u8 tree_op(u8 op)
 	return op == INC_OP_AVG ? INC_OP_SUM : op;
 }
 
-/* Ranks @first ... of 2^@level, as they are reduced; may be fewer. */
+/* Reduce 2^@level ranks from @first on as the tree does; there may be fewer. */
 static void tree(const struct slot_test *t, const struct inc_msg *msg, u32 elem,
 		 u32 first, u32 level, u8 *to)
 {
@@ -135,7 +135,7 @@ static void every_type(struct kunit *test)
 	}
 }
 
-/* Sums in two planes are given up, too, when a message fails. */
+/* Sums in two planes are freed, too, when a message fails. */
 static void wide_fails(struct kunit *test)
 {
 	const unsigned int n = inc_test_rounds(100);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The header codec: against a parser that works byte by byte from the layouts
- * of IBTA 1.x sections 9.2 and 9.3, and against packets made by scapy. Every
- * packet ends at a page that faults.
+ * The header codec: against a bytewise parser built from the layouts of IBTA
+ * 1.x sections 9.2 and 9.3, and against packets made by scapy. Every packet
+ * ends at a page that faults.
  */
 #include <kunit/test.h>
 #include <linux/errno.h>
@@ -70,7 +70,7 @@ static u64 get_be(const u8 *p, unsigned int n)
 	return x;
 }
 
-/* The reference: what @p is, by single bytes. */
+/* The reference: parse @p byte by byte. */
 static enum inc_wire_error ref_parse(const u8 *p, unsigned int len,
 				     struct inc_pkt *pkt)
 {
@@ -216,7 +216,7 @@ static void versions(struct kunit *test)
 	}
 }
 
-/* SE, M, FECN, BECN and what is reserved must not change anything. */
+/* SE, M, FECN, BECN and reserved bits must not change anything. */
 static void reserved_bits(struct kunit *test)
 {
 	u8 bytes[64] = { 0x0b, 0x10, 0xff, 0xff, 0, 0x80, 0, 7, 0x80, 1, 2, 3 };
@@ -318,7 +318,7 @@ static void scapy(struct kunit *test)
 	}
 }
 
-/* The numbers that golden.py was given for its first packet, and an ACK's. */
+/* The values that golden.py has for its first packet, and those of an ACK. */
 static void scapy_fields(struct kunit *test)
 {
 	const unsigned int off = 20 + 8;
@@ -347,7 +347,7 @@ static void scapy_fields(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pkt.psn, 3U);
 }
 
-/* Bytes by hand: M set, SE with an Immediate and only then. */
+/* Bytes by hand: M set, SE only with an Immediate. */
 static void build_bytes(struct kunit *test)
 {
 	static const u8 only_imm[32] = {
@@ -390,7 +390,7 @@ static void build_bytes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sizeof(only_imm), INC_MAX_TRANSPORT_HDR);
 }
 
-/* What is built is what both parsers read. */
+/* Both parsers read what was built. */
 static void round_trip(struct kunit *test)
 {
 	static const u8 opcodes[] = { 0x06, 0x07, 0x08, 0x0a, 0x0b, 0x11 };
