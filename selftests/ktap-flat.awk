@@ -1,10 +1,10 @@
 #!/usr/bin/awk -f
 # SPDX-License-Identifier: GPL-2.0
 #
-# Reads KTAP of one or more programs, prints one line per test case,
-# "ok 12 - suite.case", with the diagnostics of those that failed in front;
-# exits with 1 if one failed or there was none. A line "# exit NAME STATUS"
-# ends a program that is not KUnit, or that was killed; so does a file's end.
+# Read the KTAP of one or more programs and print one line per test case, "ok 12
+# - suite.case", preceded by the diagnostics if it failed; exit with 1 if a case
+# failed or there was none. A line "# exit NAME STATUS" ends a program that is
+# not KUnit, or that was killed; so does the end of a file.
 
 function result(ok, name)
 {
@@ -19,7 +19,7 @@ function result(ok, name)
 	fflush()
 }
 
-# Text from the number on: "ok 3 name" -> "name".
+# Text after the number: "ok 3 name" -> "name".
 function rest(line)
 {
 	sub(/^ *(not )?ok [0-9]+ (- )?/, "", line)
@@ -31,7 +31,7 @@ FNR == 1 {
 	suite = ""; seen = bad_here = 0; diag = ""
 }
 /^ *# Subtest: / {
-	# A parameterized case opens one, too: it is no suite.
+	# A parameterized case opens a subtest, too, but is no suite.
 	if ($0 ~ /^    # /)
 		suite = $3
 	next
@@ -52,7 +52,8 @@ FNR == 1 {
 	next
 }
 /^(not )?ok [0-9]+ / {
-	# The sum of a suite says nothing new; a program without suites does.
+	# The result line of a suite adds nothing; that of a program without
+	# suites does.
 	if (suite == "") {
 		seen = 1
 		if ($1 == "not") bad_here = 1

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# A client that was written from Documentation/ alone, with plain verbs, in one job
-# with ranks that use libinc: all collectives, in one message and in many, every
-# element compared on both sides. And how long a lone message takes a client that
-# waits for its acknowledgment, too.
+# A client written from Documentation/ alone, with plain verbs, in one job with
+# ranks that use libinc: all collectives, in one message and in many; every
+# element is compared on both sides. Also the latency of a lone message for a
+# client that waits for its acknowledgment, too.
 #
 #   plain.sh [VAR=VALUE...] [share | odd | lone]...
 
@@ -27,7 +27,7 @@ build()
 			"$ROOT/selftests/plain/lib.c" -L"$INC_USER/lib" -linc
 }
 
-# gid R: index of host R's RoCEv2 GID of its IPv4 address.
+# gid R: index of the RoCEv2 GID of host R's IPv4 address.
 gid()
 {
 	local d=/sys/class/infiniband/$TOPO$1/ports/1 a b c e i want
@@ -43,7 +43,7 @@ gid()
 	done
 }
 
-# shared NAME N PLAIN HOW OP...: PLAIN is the list of ranks that are plain clients.
+# shared NAME N PLAIN HOW OP...: PLAIN lists the ranks that are plain clients.
 shared()
 {
 	local name=$1 n=$2 plain=$3 how=$4 r
@@ -67,7 +67,7 @@ shared()
 	ktap $? "$name" "$(grep -h . "$JOB_LOG".* | grep -v ^time | head -n 3 | tr '\n#' '; ')"
 }
 
-# Operations of each collective with these counts, roots in turns.
+# Operations of each collective with these counts, with changing roots.
 ops()
 {
 	local c n root=0
@@ -88,7 +88,7 @@ part_share()
 	shared "one rank with libinc among three" 3 "0 2" free $(ops 1 5461 40003)
 }
 
-# Trees of other shapes cut otherwise.
+# Trees of other shapes cut messages differently.
 part_odd()
 {
 	local args
@@ -105,7 +105,7 @@ part_odd()
 	serve_up
 }
 
-# median FILE: of the times of the operations in it.
+# median FILE: median time of the operations in it.
 median()
 {
 	grep ^time "$1" | tail -n +4 | awk '{ print $4 }' | sort -n |
@@ -123,7 +123,7 @@ part_lone()
 		t+=("$(median "$JOB_LOG.0")")
 	done
 	echo "# AllReduce of an element: ${t[0]} us with its acknowledgment, ${t[1]} us without"
-	# Late ones come after 2 ms or more.
+	# Late acknowledgments arrive after 2 ms or more.
 	awk -v t="${t[0]}" -v slow="$SLOW" 'BEGIN { exit !(t < 1500 * slow) }'
 	ktap $? "a lone message is acknowledged when it is answered" "${t[*]}"
 }

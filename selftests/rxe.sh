@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The kernel's own tests of rxe (tools/testing/selftests/rdma, copied to
-# build/kselftest), without the module, and with it while it has a tree in
-# the net namespace that they use.
+# build/kselftest), without the module, and with it while it has a tree in the
+# net namespace that they use.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The rendezvous daemon and those who mean it no good: inc-tool serve under
-# AddressSanitizer, over the module, and connections from several hosts that say what no
-# libinc would. Random dialogues last (SEED=N repeats one).
+# The rendezvous daemon under attack: inc-tool serve under AddressSanitizer,
+# over the module, and connections from several hosts with messages that no
+# libinc would send. Random dialogues run last (SEED=N reproduces one).
 #
 #   serve.sh [VAR=VALUE]... [PART...]
 #	PART: belong addresses limits forming many killed segment fuzz
@@ -23,7 +23,7 @@ SEED=${SEED:-$RANDOM}
 TALK=$ROOT/selftests/serve
 export TOPO TOPO_NET ASAN_OPTIONS=detect_leaks=0 WAIT=$((5 * SLOW))
 
-# daemon ARGS...: one under AddressSanitizer.
+# daemon ARGS...: start one under AddressSanitizer.
 daemon()
 {
 	local PATH=$INC_USER/tool-asan:$PATH
@@ -31,7 +31,7 @@ daemon()
 	serve_up -v "$@"
 }
 
-# ends NAME LOG [WHEN]: the daemon ends well; else says what it has reported.
+# ends NAME LOG [WHEN]: the daemon ends well; otherwise print what it reported.
 ends()
 {
 	local rc
@@ -44,7 +44,7 @@ ends()
 	ktap $rc "$1 ends well" "${3:+$3, }status $rc"
 }
 
-# gone NAME: the daemon ends well, and leaves nothing.
+# gone NAME: the daemon ends well and leaves nothing.
 gone()
 {
 	ends "$1: the daemon" "$LAB_OUT/serve.log"
@@ -52,7 +52,7 @@ gone()
 	ktap $? "$1: no tree is left"
 }
 
-# talk NAME CASE ARGS...: a case of talk.py.
+# talk NAME CASE ARGS...: run a case of talk.py.
 talk()
 {
 	local name=$1 out rc case=$2
@@ -72,7 +72,7 @@ part_belong()
 	talk "gather, retract, retract" retract
 	talk "two jobs on one connection" two_jobs
 	talk "lines in another order" order
-	# Its own parent is that one; its switch is the same.
+	# A switch as its own parent: both are the same switch.
 	local parent=$SERVE_PID
 
 	mv "$LAB_OUT/serve.log" "$LAB_OUT/serve-parent.log"
@@ -111,7 +111,7 @@ part_limits()
 	talk "as many trees as fit" trees 5
 	gone "trees"
 	sw inc-tool switch set memory-limit 1G
-	# Without the sanitizer, which needs memory of its own.
+	# Without the sanitizer, which itself needs memory.
 	serve_up || return
 	talk "gathers without end" gathers "$SERVE_PID" 20000
 	gone "gathers"
@@ -137,7 +137,8 @@ trees()
 	[ "$(sw inc-tool tree show | grep -c '^tree')" = "$1" ]
 }
 
-# Killed, not ended: its trees go, those of another daemon and of an administrator stay.
+# Killed, not ended: its trees go; those of another daemon and of an
+# administrator stay.
 part_killed()
 {
 	local other pids=() log=$LAB_OUT/killed
@@ -170,7 +171,7 @@ part_killed()
 	gone killed
 }
 
-# A death that is told together with "ready" is known at once.
+# A death reported in the same segment as "ready" is noticed at once.
 part_segment()
 {
 	local log=$LAB_OUT/segment start rc pids=() r

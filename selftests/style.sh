@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What a reviewer would run: builds without a warning (W=1, sparse) against
-# every kernel that is there, checkpatch --strict, kernel-doc, generated files
-# up to date, layers, shellcheck, SPDX lines.
+# A reviewer's checks: builds without a warning (W=1, sparse) against every
+# kernel that is there, checkpatch --strict, kernel-doc, generated files up to
+# date, layers, shellcheck, SPDX lines.
 #
 #   style.sh                 with the kernel of the lab
 #   style.sh --builds KIND...  only builds, for these kernels (6.12, 7.2)
@@ -56,7 +56,7 @@ kernel_files()
 		grep -vE 'netlink-gen|uapi/linux/inc\.h'
 }
 
-# How trace events are written everywhere, which checkpatch does not know.
+# The common form of trace events, which checkpatch does not know.
 TRACE_HABITS="trace\.h:[0-9]+: CHECK: (Lines should not end with|Alignment should match)"
 
 checkpatch()
@@ -70,7 +70,7 @@ checkpatch()
 	rm -f .checkpatch-camelcase.*
 	left=$(grep -vE "^\$|$TRACE_HABITS" <<<"$out")
 	[ -z "$left" ] || echo "$left"
-	# Its status counts the lines left out, too.
+	# The exit status counts the filtered lines, too.
 	[ $rc = 0 ] || [ -n "$out" ]
 }
 
@@ -80,7 +80,7 @@ kernel_doc()
 	$LAB exec -- "$KSRC/tools/docs/kernel-doc" -none -Wall $(kernel_files)
 }
 
-# Every warning of a build is a failure; the compiler's own lines are not.
+# Every warning of a build is a failure; skip the compiler's own lines.
 build()
 {
 	local kind=$1
@@ -91,7 +91,7 @@ build()
 	[ "${PIPESTATUS[0]}" = 0 ]
 }
 
-# Faults on purpose are no part of what users build.
+# Fault injection is not part of what users build.
 no_faults()
 {
 	$LAB exec -- nm "$OUT/$1/kernel/rdma_inc.ko" | grep -o 'inc_fault[a-z_]*' |
@@ -107,14 +107,14 @@ sparse()
 		return 1
 	}
 	sparse=$($LAB env | sed -n 's/^LAB_SPARSE=//p')
-	# It does not know gcc's vector types.
+	# sparse does not know gcc's vector types.
 	out=$(build uml C=2 "CHECK=$sparse")
 	rc=$?
 	grep -vE '^$|reduce/simd_' <<<"$out"
 	return $rc
 }
 
-# Includes and calls go down only, from folder to folder.
+# Includes and calls only go down, from folder to folder.
 layers()
 {
 	$LAB exec -- selftests/layers.py "$OUT/uml"
@@ -125,7 +125,7 @@ spdx()
 	local f bad=0
 
 	while read -r f; do
-		# A manual page that is only another name of one.
+		# A manual page that is only an alias of another one.
 		[ "$(head -c 4 "$f")" = ".so " ] && continue
 		head -n 3 "$f" | grep -q SPDX-License-Identifier || {
 			echo "$f: no SPDX line"
@@ -140,7 +140,7 @@ tree_check()
 	sources | $LAB exec -- selftests/tree-check.py
 }
 
-# A file of each kind has somebody to send its patch to.
+# MAINTAINERS names somebody for a file of each kind.
 maintainers()
 {
 	local f out

@@ -2,17 +2,17 @@
 # shellcheck shell=bash
 #
 # A bridge host and N hosts, as network namespaces of one kernel: sw has the
-# bridge br0, h0 ... h(N-1) have eth0 and a stock rxe on it. Names carry a
-# prefix of one's own, so that several topologies can stand side by side.
+# bridge br0, h0 ... h(N-1) have eth0 and a stock rxe on it. Names have a prefix
+# of their own, so that several topologies can exist side by side.
 #
 #   topo_up N [MTU]     make it       topo_down   take it away
 #   topo_lone NAME      a bridge host alone
 #   sw CMD...           run in the bridge host
 #   host R CMD...       run in host R
-#   topo_bursts on|off  what the module sends together crosses the bridge as one
-#                       packet (as it does by default), or packet by packet: for
-#                       what counts single packets, or loses them
-#   topo_neigh          all know each other's MAC addresses, for good
+#   topo_bursts on|off  the module's bursts cross the bridge as one packet (the
+#                       default), or packet by packet: for tests that count
+#                       single packets, or lose them
+#   topo_neigh          all know each other's MAC addresses, permanently
 #   topo_ip4 R, topo_ip6 R            address of host R; of the bridge host: sw
 
 TOPO=${TOPO:-inc$$}
@@ -44,7 +44,7 @@ host()
 	ip netns exec "$TOPO-h$r" "$@"
 }
 
-# In batches, since starting a program is what takes long in some kernels.
+# Use batches: in some kernels starting a program takes long.
 topo_host()
 {
 	local r=$1
@@ -73,8 +73,8 @@ topo_bridge()
 	done
 }
 
-# topo_lone NAME: a bridge host, namespace NAME, whose members, 10.9.0.0/24, are not
-# there.
+# topo_lone NAME: a bridge host, namespace NAME, whose members, 10.9.0.0/24, do
+# not exist.
 topo_lone()
 {
 	ip netns add "$1" &&
@@ -102,7 +102,7 @@ topo_up()
 	done
 }
 
-# A stock rxe on the bridge device itself, for traffic that is not the module's.
+# A stock rxe on the bridge device itself, for traffic other than the module's.
 topo_sw_rxe()
 {
 	sw rdma link add "${TOPO}sw" type rxe netdev br0
@@ -116,9 +116,10 @@ topo_bursts()
 	sw ip link set br0 gso_max_segs "$segs"
 }
 
-# netem corrupts what has no checksum, too. On a real link the Ethernet FCS finds a
-# corrupted ARP packet; here it would leave a neighbour with a MAC address that nobody
-# has, until it is looked at again: up to a minute in which nothing arrives.
+# netem also corrupts packets without a checksum. On a real link the Ethernet
+# FCS detects a corrupted ARP packet; here it would leave a neighbour with a MAC
+# address that nobody has until the entry is refreshed: up to a minute in which
+# nothing arrives.
 topo_neigh()
 {
 	local ns dev addr mac a b all=()

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Members over UC: all collectives, beside RC members, and what the network may
-# do to RoCE packets on every link, in both directions: loss, bursts of it,
-# duplication, reordering, corruption. Results are right, every rank is answered,
-# nothing is sent twice without need.
+# Members over UC: all collectives, beside RC members, and everything that the
+# network may do to RoCE packets, on every link in both directions: loss, bursts
+# of loss, duplication, reordering, corruption. Results are right, every rank
+# gets an answer, and nothing is sent twice without need.
 #
 #   uc.sh [VAR=VALUE...] [PART...]	PART: plain mixed net far queue killed silent
 
@@ -21,10 +21,10 @@ RANKS=${RANKS:-3}
 COUNT=${COUNT:-20011}
 SEED=${SEED:-$RANDOM}
 LIMIT=$((60000 * SLOW))
-# Of jobs whose counters are looked at while they run: a second or so.
+# Length of jobs whose counters are read while they run: a second or so.
 ITER=${ITER:-$((SLOW > 1 ? 3 : 20))}
 
-# Only RoCE packets are impaired: the rendezvous is not what is tested.
+# Impair RoCE packets only: the rendezvous is not under test.
 one_end()
 {
 	local dev=$1
@@ -103,7 +103,7 @@ part_plain()
 	quiet
 }
 
-# Without loss nothing comes twice.
+# Without loss nothing arrives twice.
 quiet()
 {
 	job_start "$RANKS" allreduce --count 400000 -i 2 -x 0 --outstanding 2 -j \
@@ -117,7 +117,7 @@ quiet()
 	ktap $? "less than 0.1 % comes twice without loss" "$(job_why)"
 }
 
-# Even ranks RC, odd ones UC.
+# Even ranks use RC, odd ones UC.
 part_mixed()
 {
 	local loss
@@ -156,7 +156,7 @@ part_mixed()
 
 part_net()
 {
-	# So many that some of them are lost.
+	# Enough that some of them are lost.
 	COUNT=$((COUNT * 4)) impaired "loss 0.1 %" 0.001 lost loss 0.1%
 	impaired "loss 1 %" 0.01 lost loss 1%
 	impaired "loss 5 %" 0.05 lost loss 5%
@@ -171,8 +171,8 @@ part_net()
 		delay 1ms 500us loss 2% duplicate 2% corrupt 1% reorder 25%
 }
 
-# far NAME NETEM...: a round trip of 20 ms, which the window has to grow for. The
-# window that it begins with can not be quicker than 64 packets in each.
+# far NAME NETEM...: a round trip of 20 ms, which the window has to grow for.
+# The initial window cannot be faster than 64 packets per round trip.
 far()
 {
 	local name=$1
@@ -200,7 +200,8 @@ part_far()
 	far "a long path, loss 1 %" loss 1%
 }
 
-# The host's own queue takes 1000 packets, not more: rxe ends a QP that meets a full one.
+# The host's own queue holds 1000 packets, no more: rxe ends a QP that finds it
+# full.
 part_queue()
 {
 	local r
@@ -238,7 +239,7 @@ part_killed()
 	ktap $rc "a rank is killed: the others are told" "$(job_why)"
 }
 
-# The network passes no RoCE packet any more: the client gives up, and tells.
+# The network drops all RoCE packets: the client gives up and reports it.
 part_silent()
 {
 	local r rc=0

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The module is unloaded, and the bridge host's namespace deleted, in the
-# middle of traffic; the kernel's log stays clean, the next job runs.
+# Unload the module, and delete the bridge host's namespace, in the middle of
+# traffic; the kernel's log stays clean, and the next job runs.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -47,7 +47,7 @@ for ((i = 1; i <= ROUNDS; i++)); do
 	serve_down
 
 	inc_load && start_traffic || exit 1
-	# The namespace lives as long as a process is in it.
+	# The namespace lives as long as it has a process.
 	kill -9 "$SERVE_PID"
 	ip netns del "$TOPO-sw"
 	ktap $? "round $i: namespace deleted under traffic"

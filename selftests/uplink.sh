@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# What an administrator of a leaf sees of its link to the parent: who is waited for
-# and since when, in netlink, debugfs, inc-tool's views and for Prometheus; the check of
-# a live set-up; faults made on purpose on the uplink.
+# A leaf's link to the parent as the leaf's administrator sees it: whom messages
+# wait for and since when, in netlink, debugfs, inc-tool's views and for
+# Prometheus; the check of a live setup; faults injected on the uplink.
 #
 # uplink.sh [PART...]: only some of waits, counters, check, event, fault.
 
@@ -42,7 +42,7 @@ busy()
 	[ "$(uplink_stat tx-messages)" -gt 50 ]
 }
 
-# Of the uplink of l0, over its trees.
+# Counters of l0's uplink, summed over its trees.
 uplink_stat()
 {
 	at l0 inc-tool -j stat show | python3 -c '
@@ -62,7 +62,7 @@ no_tree()
 	[ "$(at l0 inc-tool -j tree show | tr -d ' \n')" = "[]" ]
 }
 
-# Of the only one at l0.
+# ID of the only tree at l0.
 tree_id()
 {
 	at l0 inc-tool -j tree show | python3 -c '
@@ -82,7 +82,7 @@ leaf_dir()
 	echo "$MOUNT"/rdma_inc/net-"$(at l0 stat -Lc %i /proc/self/ns/net)"/tree-*
 }
 
-# debugfs NAME FILE TEXT: of the leaf's only tree.
+# debugfs NAME FILE TEXT: FILE of the leaf's only tree.
 debugfs()
 {
 	local out
@@ -94,7 +94,7 @@ debugfs()
 	ktap $? "$1" "$(tr '\n' '|' <<<"$out")"
 }
 
-# verdict_of SWITCH KIND NAME: what selftest says of it, and what it does not like.
+# verdict_of SWITCH KIND NAME: the verdict of selftest, and its complaints.
 verdict_of()
 {
 	at "$1" inc-tool -j selftest | python3 -c '
@@ -116,7 +116,7 @@ finds()
 	ktap $? "$1" "$out"
 }
 
-# A rank at the other leaf stands still: all at l0 wait for the parent.
+# A rank at the other leaf is stopped: all at l0 wait for the parent.
 part_waits()
 {
 	local out
@@ -133,7 +133,7 @@ part_waits()
 	out=$(at l0 inc-tool -j slot show state busy | python3 -c '
 import json, sys
 slots = json.load(sys.stdin)
-# Those behind it may lack ranks, whose windows differ.
+# Later messages may lack ranks, whose windows differ.
 s = min(slots, key=lambda s: s["msg-id"])
 assert s["missing"] == [] and 1000 <= s["parent-age"] <= s["age"], s
 for s in slots:
@@ -180,7 +180,8 @@ part_counters()
 	[[ $out == *"tx-psn 0x"*"rx-psn 0x"* || $out == *"rx-psn 0x"*"tx-psn 0x"* ]] &&
 		changes $((5 * SLOW)) psns
 	ktap $? "PSNs move on" "$(tr '\n' '|' <<<"$out")"
-	# Counters only grow: one that was read between two reads lies between these.
+	# Counters only grow: a read between two others lies between their
+	# values.
 	at l0 inc-tool -j stat show >"$LAB_OUT/stat.before"
 	at l0 inc-tool stat show --prometheus >"$LAB_OUT/prom"
 	at l0 inc-tool -j stat show >"$LAB_OUT/stat.after"
@@ -230,7 +231,7 @@ part_check()
 	running_down
 }
 
-# The uplink's error is an event, and has no rank.
+# The uplink's error is an event without a rank.
 part_event()
 {
 	local pid
@@ -240,7 +241,7 @@ part_event()
 	at l0 inc-tool -j monitor >"$LAB_OUT/events" 2>/dev/null &
 	pid=$!
 	seen_by "$TOPO-l0" "$LAB_OUT/events"
-	# Sooner than the daemons find out, whom slow kernels give no more time.
+	# Sooner than the daemons notice, which get no more time on slow kernels.
 	at l0 inc-tool tree set "$(tree_id)" dead-time $((350 * (SLOW > 1 ? 5 : 1)))
 	at sw bridge link set dev "down${NUMBER[l0]}" state 0
 	wait_for $((5 * SLOW)) grep -q member-error "$LAB_OUT/events"
@@ -258,14 +259,15 @@ part_event()
 	running_down
 }
 
-# done_of FILE KIND: how often it was done, of how many packets.
+# done_of FILE KIND: number of injected faults and of packets.
 done_of()
 {
 	awk -v kind="$2" '$1 == kind { n = $NF }
 		$1 == "packets" { print n, $2 }' "$1" 2>/dev/null
 }
 
-# faulty DIR KIND COUNTER: 2 % of the uplink's packets; at the leaf its counter sees it.
+# faulty DIR KIND COUNTER: 2 % of the uplink's packets; the leaf's counter sees
+# it.
 faulty()
 {
 	local dir=$1 kind=$2 counter=$3 name="$2, $1" f

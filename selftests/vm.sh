@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# On a distribution's own kernel: the demo as a user of such a machine runs it
-# (7.2 and later), or what works without rxe in namespaces (6.12): loading,
-# netlink, unloading. The packets' tests come by themselves.
+# A distribution's own kernel: the demo as a user of such a machine runs it (7.2
+# and later), or what works without rxe in namespaces (6.12): loading, netlink,
+# unloading. The packet tests run separately.
 
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=selftests/ktap.sh

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The Wireshark dissector on packets captured from jobs, over IPv4 and IPv6, RC and
-# UC, and between switches: each field of each packet is what its bytes say; filters
-# find what they should.
+# The Wireshark dissector on packets captured from jobs, over IPv4 and IPv6, RC
+# and UC, and between switches: each field of each packet equals its bytes;
+# filters find what they should.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
 RANKS=3
-# Wireshark runs no scripts as root; who runs it has to get at the files.
+# Wireshark runs no scripts as root; its user needs access to the files.
 DIR=$(mktemp -d /tmp/inc-wireshark.XXXXXX)
 chmod 755 "$DIR"
 
@@ -20,8 +20,9 @@ shark()
 		tshark -X "lua_script:$DIR/inc.lua" -r "$DIR/pcap" "$@" 2>"$DIR/err"
 }
 
-# A message that fails for all who have begun it. Rank 1 is stopped first, so that
-# there is little traffic, and none that the capture might lose, when it goes.
+# A message that fails for all that have begun it. Stop rank 1 first, so that
+# there is little traffic, and none that the capture might lose, when it is
+# killed.
 failing()
 {
 	job_start "$RANKS" allreduce -t fp32 -o sum --count 16 -i 1000000 \
@@ -33,7 +34,7 @@ failing()
 	wait "${JOB_PIDS[@]}" 2>/dev/null
 }
 
-# finds NAME FILTER MIN: so many packets pass it, at least.
+# finds NAME FILTER MIN: at least MIN packets match.
 finds()
 {
 	local n rc=0
@@ -50,7 +51,8 @@ command -v tshark >/dev/null || {
 }
 install -m 644 "$ROOT/userspace/wireshark/inc.lua" "$DIR/inc.lua"
 
-# check NAME KIND...: what was captured is read, right, and has these kinds in it.
+# check NAME KIND...: the captured packets are decoded right and have these
+# kinds.
 check()
 {
 	local name=$1 kind rc=0
@@ -90,8 +92,8 @@ part_rc()
 	finds "filter: protocol" "inc" $((20 * RANKS))
 }
 
-# Requests are lost, so the switch asks for them; a rank stands still, so others
-# ask what they wait for.
+# Requests are lost, so the switch queries them; a rank is stopped, so others
+# query what they wait for.
 part_uc()
 {
 	capture "$DIR"
@@ -110,7 +112,7 @@ part_uc()
 	ktap $? "UC: AGAIN and WAIT are no errors"
 }
 
-# A root with two leaves: what they say to each other.
+# Packets between a root and its two leaves.
 part_levels()
 {
 	local name

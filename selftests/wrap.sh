@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# PSN (24 bits, both directions) and message ID (24 bits in the Immediate, 32
+# PSNs (24 bits, both directions) and message IDs (24 bits in the Immediate, 32
 # in the header) start just below their wrap; results stay right across it.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"
 
-# A job of 3 ranks on a tree of its own: NAME, daemon's arguments, job's.
+# A job of 3 ranks on a tree of its own: NAME, options of the daemon, of the
+# job.
 wrap()
 {
 	local name=$1 serve=$2

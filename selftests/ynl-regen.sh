@@ -70,8 +70,8 @@ fi
 [[ -n $python ]] ||
 	die "python3 needs yaml and jsonschema (packages python3-yaml, python3-jsonschema)"
 
-# The generator finds the schema one directory above the spec, and looks for a
-# file MAINTAINERS upwards from where it runs, for ever if there is none.
+# The generator expects the schema one directory above the spec, and looks for a
+# file MAINTAINERS upwards from its working directory, forever if there is none.
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/Documentation/netlink/specs" "$tmp/out"
@@ -89,14 +89,15 @@ make_one()
 	(cd "$tmp" && timeout 120 "$python" "$gen" --mode "$mode" "--$part" \
 		--spec Documentation/netlink/specs/inc.yaml "$@" -o "$file") ||
 		die "$file: the generator failed"
-	# The comment that names the way to generate it again names our script.
+	# The comment that says how to regenerate the file has to name our
+	# script.
 	sed -i 's|tools/net/ynl/ynl-regen.sh|selftests/ynl-regen.sh|' "$tmp/$file"
 }
 
 make_one uapi header kernel/include/uapi/linux/inc.h
 make_one kernel header kernel/control/netlink-gen.h
 make_one kernel source kernel/control/netlink-gen.c
-# Groups have flags in the spec, of which the generator makes nothing.
+# Groups have flags in the spec, which the generator ignores.
 sed -i 's|^\(\t\[INC_NLGRP_EVENTS\] = { "events",\) },|\1 .flags = GENL_MCAST_CAP_NET_ADMIN, },|' \
 	"$tmp/kernel/control/netlink-gen.c"
 grep -q GENL_MCAST_CAP_NET_ADMIN "$tmp/kernel/control/netlink-gen.c" ||
