@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What the bridge host's CPU does, by inc_account.ko: the parts cpu and flat of
+# The bridge host's use of the CPU, by inc_account.ko: the parts cpu and flat of
 # the benchmark. Each sample is two readings in the middle of a run.
 
 ACCOUNT=/sys/kernel/debug/inc_account
@@ -21,7 +21,7 @@ account_off()
 	[ ! -d /sys/module/inc_account ] || rmmod inc_account
 }
 
-# Packets of data since the module was loaded are more than greetings.
+# Enough data packets since the module was loaded: more than the handshake.
 under_way()
 {
 	local n
@@ -30,8 +30,8 @@ under_way()
 	((n > 1000))
 }
 
-# account OUT CMD...: readings while CMD runs. PROFILE: samples per second of
-# where the time goes, or 0.
+# account OUT CMD...: take readings while CMD runs. PROFILE: samples per second
+# of the profile, or 0.
 account()
 {
 	local out=$1 pid
@@ -51,7 +51,7 @@ account()
 	rmmod inc_account
 }
 
-# stream FROM TO OUT: plain RDMA WRITEs, as many as take longer than the readings.
+# stream FROM TO OUT: plain RDMA WRITEs, enough to outlast the readings.
 stream()
 {
 	local dev=$TOPO$1
@@ -60,7 +60,7 @@ stream()
 	ip netns exec "$TOPO-$1" inc-rtt -j --bw --dev "$dev" -i 3500 --reps 4 "$2" >/dev/null
 }
 
-# What the module sends as one is taken apart by whom: the ports or the hosts.
+# Choose who segments the module's bursts: the ports or the hosts.
 apart()
 {
 	local segs=1 r
@@ -88,7 +88,7 @@ part_cpu()
 	account "$S/cpu-forward.$rep" stream 0 h0 "$(topo_ip4 1)"
 }
 
-# Where the time goes; sampling costs some, so nothing else is taken from it.
+# Profile the CPU; sampling has a cost, so use this run for nothing else.
 part_profile()
 {
 	local rep=$1
@@ -98,7 +98,7 @@ part_profile()
 	PROFILE=0
 }
 
-# Makes another topology the present one.
+# Switch to another topology.
 flat_use()
 {
 	TOPO=${FLAT_TOPO[$1]}
@@ -107,7 +107,7 @@ flat_use()
 	TOPO_N=$2
 }
 
-# Trees at rest: two members each, which never say anything.
+# Trees at rest: two members each, which never send anything.
 trees_at_rest()
 {
 	local t a b
@@ -123,8 +123,8 @@ trees_at_rest()
 		die "trees: $(tail -n 1 "$LAB_OUT/trees.log")"
 }
 
-# A bridge host with many trees beside the one that has none but the job's, so
-# that nothing has to be changed between samples.
+# A bridge host with many trees beside one with only the job's, so that nothing
+# has to be changed between samples.
 flat_up()
 {
 	local main_n=$TOPO_N serve=$SERVE_PID
@@ -159,8 +159,9 @@ part_flat()
 	account "$S/flat-trees-$FLAT_TREES.$rep" \
 		allreduce module 2 /dev/null -s 262144 -i 3500 -x 10
 	flat_use 0 "$main_n"
-	# One CPU takes what all members send at once: rxe has 64 packets of a QP
-	# under way. Few members have the same samples as one tree.
+	# One CPU handles what all members send at once: rxe has 64 packets of a
+	# QP in flight. With few members the samples are the same as with one
+	# tree.
 	backlog=$(<"$BACKLOG")
 	echo $((FLAT_MEMBERS * 128)) >"$BACKLOG"
 	account "$S/flat-members-$FLAT_MEMBERS.$rep" \

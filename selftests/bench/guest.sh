@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The benchmark, inside its kernel: takes samples, in turns, into $LAB_OUT.
+# The benchmark, inside its kernel: take samples, in turns, into $LAB_OUT.
 # report.py makes figures of them.
 #
 #   guest.sh REPETITIONS [PART...]	PART: times shaped loss cpu profile flat
@@ -23,7 +23,7 @@ COUNTS=(--count 2 --count 32 --count 256 --count 2048 --count 16384
 SHAPED_RATE=20		# Mb/s
 SERVER_PORT=18793
 ARRIVAL_PORT=18794	# of a daemon whose trees reduce in order of arrival
-# What is measured is not how soon a slow rank is taken for dead.
+# Do not measure how soon a slow rank is taken for dead.
 DEAD_TIME=5000		# ms
 S=$LAB_OUT/samples
 PIDS=()
@@ -84,7 +84,7 @@ unshape()
 	done
 }
 
-# The alternatives, which wait for their clients in all of the run.
+# Start the alternatives, which wait for their clients during the whole run.
 alternatives_up()
 {
 	topo_sw_rxe || return 1
@@ -149,7 +149,8 @@ inc_load && topo_up 8 && alternatives_up &&
 echo "bench: warming up, results checked"
 rtt 8 /dev/null
 for by in module server; do
-	# What is fast has to be right as well; odd numbers of both.
+	# Fast results have to be right as well; odd numbers of ranks and
+	# elements.
 	for n in 3 8; do
 		allreduce $by $n /dev/null --check --seed "$RANDOM" -i 50 -x 0 \
 			--count 2 --count 255 --count 70001

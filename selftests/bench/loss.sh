@@ -3,7 +3,7 @@
 #
 # Goodput under loss: the part loss of the benchmark. Links are shaped where a
 # packet enters them (tbf) and lose packets where it leaves them (netem on an
-# ifb), in both directions: what is lost has used up its share of the link.
+# ifb), in both directions: a lost packet has used up its share of the link.
 #
 #   LOSS_TRANSPORTS	rc uc rxe, or some of them; rxe: WRITEs from host to host
 #   LOSS_RANKS	numbers of ranks
@@ -12,11 +12,12 @@
 LOSS_RATES=${LOSS_RATES:-0 0.1 1 2 5}
 LOSS_RANKS=${LOSS_RANKS:-2 8}
 LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-rc uc rxe}
-# Bytes and operations of a run. RC loses much more time, UC has much less to lose.
+# Bytes and operations of a run. RC loses much more time, UC has much less to
+# lose.
 declare -A LOSS_RUN=([rc]="-s 1048576 -i 3 -x 1" [uc]="-s 1048576 -i 1 -x 0 --outstanding 6")
 
-# at_ends CMD: CMD for both ends of each link, with DEV and IFB set, and what runs
-# a program there as arguments.
+# at_ends CMD: run CMD for both ends of each link, with DEV and IFB set; its
+# arguments run a program at that end.
 at_ends()
 {
 	local r
@@ -47,8 +48,9 @@ lose_end()
 	"$@" tc qdisc change dev "$IFB" root netem loss "$LOSS%" limit 10000
 }
 
-# What two rxe hosts keep, at rates at which that ends. Few messages in flight: their
-# time-out has to be longer than the queue, or the QP dies without any loss.
+# Goodput between two rxe hosts, at rates at which the run ends. Few messages in
+# flight: the timeout has to be longer than the queue, or the QP dies without
+# any loss.
 lossy_rxe()
 {
 	local rep=$1 out
@@ -62,14 +64,14 @@ lossy_rxe()
 		at_ends lose_end
 		host 0 inc-rtt -j --bw --dev "${TOPO}0" -s 4096 --window 8 --qp-timeout 14 --reps 1 \
 			-i 256 "$(topo_ip4 1)" >"$out" 2>"$out.log" || {
-			# Its place lost: see design.rst, limits.
+			# rxe lost its place: see design.rst, limits.
 			echo "bench: two rxe hosts, loss of $LOSS %: $(cat "$out.log")"
 			echo '{"median":0}' >"$out"
 		}
 	done
 }
 
-# Slow, and no bar: one repetition is enough.
+# Slow, and not in the chart: one repetition is enough.
 once()
 {
 	[ "$1" = rc ] && { [ "$LOSS" = 2 ] || [ "$LOSS" = 5 ]; }

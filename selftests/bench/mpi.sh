@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The MPI part of the benchmark, inside its kernel: collectives of Open MPI over
-# the switch, and beside it what Open MPI does without: samples, in turns, into
-# $LAB_OUT. report_mpi.py makes figures of them.
+# the switch, and of Open MPI alone. Takes samples, in turns, into $LAB_OUT;
+# report_mpi.py makes figures of them.
 #
 #   mpi.sh REPETITIONS [PART...]
 #	PART: ranks others latency residence cpu beside train
@@ -16,15 +16,15 @@
 REPS=$1
 shift
 PARTS=${*:-ranks others latency residence cpu beside train}
-# Mb/s of a shaped link. The one CPU, which does all hosts' work, is to have 30 % of
-# its time left: with 16 ranks in "ranks", with 8 in all else.
+# Mb/s of a shaped link. The one CPU, which does all hosts' work, has to keep 30
+# % of its time free: with 16 ranks in "ranks", with 8 elsewhere.
 RANKS_RATE=9
 RATE=18
 BURST=3028		# bytes, two packets
 MOST_RANKS=16
-# What is measured is not how soon a slow rank is taken for dead.
+# Do not measure how soon a slow rank is taken for dead.
 DEAD_TIME=5000		# ms
-# As libinc's, longer than any queue: 4.096 us * 2^18 = 1.1 s.
+# As in libinc, longer than any queue: 4.096 us * 2^18 = 1.1 s.
 QP_TIMEOUT=18
 TRACING=/sys/kernel/tracing
 ACCOUNT_KO=$ROOT/build/bench/account/inc_account.ko
@@ -67,7 +67,8 @@ unshape()
 	done
 }
 
-# Deep queues harm TCP, and dropped packets rxe: each has the queue that suits it.
+# Deep queues harm TCP, and dropped packets harm rxe: give each a suitable
+# queue.
 shape_for()
 {
 	case $1 in
@@ -76,10 +77,10 @@ shape_for()
 	esac
 }
 
-# as WHO: how Open MPI is to work. inc: over the switch; else without:
-# tcp: as it comes; ring: a ring over TCP, everything sent at once; ucx: over the
-# hosts' rxe; ucx-ring: a ring, likewise; doubling: recursive doubling over TCP,
-# which adds in the order of a balanced tree.
+# as WHO: configure Open MPI. inc: over the switch; otherwise without: tcp: the
+# defaults; ring: a ring over TCP, everything sent at once; ucx: over the hosts'
+# rxe; ucx-ring: a ring over rxe; doubling: recursive doubling over TCP, which
+# adds in the order of a balanced tree.
 as()
 {
 	local tcp=(--mca pml ob1 --mca btl "self,sm,tcp" --mca btl_tcp_if_include eth0)
@@ -102,7 +103,7 @@ as()
 	esac
 }
 
-# run WHO N OUT PROGRAM ARGS...: a job of N ranks; its lines of JSON to OUT.
+# run WHO N OUT PROGRAM ARGS...: run a job of N ranks; its lines of JSON to OUT.
 run()
 {
 	local who=$1 n=$2 out=$3 name=job.$1.$2
@@ -127,7 +128,7 @@ bench()
 	run "$who" "$n" "$out" "$MPI_DIR/bench" "$@"
 }
 
-# What each rank is started by: UCX is told which device is its host's, and finds
+# Wrapper that starts each rank: it tells UCX its host's device, which finds
 # that host's eth0 in a sysfs of its namespace.
 rank_program()
 {
@@ -153,7 +154,7 @@ part_ranks()
 	unshape
 }
 
-# Each gets its turn as soon as possible after the others.
+# Run them in turns, as close to each other as possible.
 part_others()
 {
 	local rep=$1 who
@@ -167,8 +168,8 @@ part_others()
 	unshape
 }
 
-# rtt YIELDS OUT: round trips of writes with Immediate, with the bridge host. Their ends
-# sleep until they come, or give way as libinc does before.
+# rtt YIELDS OUT: round trips of writes with Immediate to the bridge host. Both
+# ends sleep until one arrives, or first yield as libinc does.
 rtt()
 {
 	host 0 inc-rtt -j --yield "$1" --dev "${TOPO}0" -s 8 --reps 3 -i 700 \
@@ -190,7 +191,7 @@ part_latency()
 	done
 }
 
-# How long the switch has a message whose last request has come.
+# Time from a message's last request to its end in the switch.
 part_residence()
 {
 	local rep=$1 n
@@ -227,7 +228,7 @@ stream()
 		--reps 3 -i "$2" "$(topo_ip4 1)" >"$1" || die "inc-rtt --bw"
 }
 
-# stream_beside WHO REP: the stream over the same links as an AllReduce of all hosts.
+# stream_beside WHO REP: the stream shares links with an AllReduce of all hosts.
 stream_beside()
 {
 	local who=$1 rep=$2 pid
@@ -241,8 +242,8 @@ stream_beside()
 	wait $pid || exit 1
 }
 
-# Traffic that is not for the switch: without the module, with it and a tree, and
-# beside an AllReduce over the switch, and one without.
+# Traffic that is not for the switch: without the module, with it and a tree,
+# and beside an AllReduce, with and without the switch.
 part_beside()
 {
 	local rep=$1 i who
@@ -277,8 +278,8 @@ part_train()
 	unshape
 }
 
-# Does Open MPI work over rxe here? Else it is compared over TCP alone, and why is
-# in the samples.
+# Does Open MPI work over rxe here? If not, it is compared over TCP alone, and
+# the samples say why.
 try_ucx()
 {
 	UCX=ucx UCX_RING=ucx-ring

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The demo, inside the kernel that it runs in: every command that is shown is
-# run just so.
+# The demo, inside the kernel that it runs in: every command is run exactly as
+# shown.
 #
 #   guest.sh RANKS BYTES DTYPE OP
 
@@ -21,7 +21,7 @@ step()
 	printf '\n\033[1m[%2d.%03d s] %s\033[0m\n' $((ms / 1000)) $((ms % 1000)) "$*"
 }
 
-# Shows a command and runs it; NS is the namespace that it runs in.
+# Show a command and run it; NS is its network namespace.
 show()
 {
 	local ns=$1
@@ -100,7 +100,7 @@ compare()
 	return $bad
 }
 
-# What "tree show -s" shows by rank, in all, against the data of one rank.
+# Compare the totals of "tree show -s" with the data of one rank.
 account()
 {
 	sw inc-tool -j -s member show | python3 -c '

@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# make demo with its most hosts, and with what it has to refuse.
+# make demo with the maximum number of hosts, and with arguments that it
+# refuses.
 
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/ktap.sh
 . selftests/ktap.sh
 
-# refused WORD VAR=VALUE...: at once, by one line that names what is wrong.
+# refused WORD VAR=VALUE...: refused at once, by one line that says what is
+# wrong.
 refused()
 {
 	local word=$1 out

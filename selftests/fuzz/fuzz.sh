@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packets and netlink messages, right and wrong, by the ten thousand, at a switch
-# in use, in a kernel that looks after itself (KASAN, lockdep: a report of it
-# fails the run). Then a job runs, and the module unloads.
+# Packets and netlink messages, right and wrong, by the ten thousand, at a
+# switch in use, in a kernel with checks (KASAN, lockdep: their reports fail the
+# run). Then a job runs, and the module unloads.
 #
 #   fuzz.sh [PACKETS=N] [MESSAGES=N] [SEED=N]
 
@@ -31,7 +31,7 @@ build()
 
 trap 'serve_down; topo_down; inc_unload' EXIT
 build && inc_load && topo_up 3 || exit 1
-# So that each packet finds its way at once.
+# A permanent neighbour entry, so that no packet waits for ARP.
 host 0 ping -c 1 -W 10 "$(topo_ip4 sw)" >/dev/null
 
 "$FUZZ" "$TOPO-sw" "$TOPO-h0" "$(topo_ip4 sw)" "$(topo_ip4 0)" \

@@ -24,8 +24,8 @@ die()
 	exit 1
 }
 
-# Kill a background job with everything below it. Jobs that make namespaces
-# are killed by their parent-death signal, link by link.
+# Kill a background job and all its children. Jobs that make namespaces are
+# killed by their parent-death signal, link by link.
 kill_job()
 {
 	local pid=$1 children child
@@ -52,7 +52,7 @@ lab_cleanup()
 	for tmp in "${LAB_TMPS[@]}"; do
 		rm -rf --one-file-system -- "$tmp"
 	done
-	# and those of killed jobs of ours
+	# Temporary files of killed jobs of ours, too.
 	[[ -n ${LAB_IN_ROOT:-} || $BASHPID != "$$" ]] || rm -rf --one-file-system -- "$LAB_CACHE"/.tmp-*."$$"
 	exit "$rc"
 }
@@ -71,7 +71,7 @@ forget_pid()
 	done
 }
 
-# forget_tmp PATH: PATH has become final, do not remove it at the end.
+# forget_tmp PATH: PATH is final; do not remove it at the end.
 forget_tmp()
 {
 	local i
@@ -81,7 +81,7 @@ forget_tmp()
 	done
 }
 
-# How far a log has got, in a few words.
+# Summarize a log's progress in a few words.
 progress()
 {
 	local log=$1 n
@@ -94,15 +94,15 @@ progress()
 	fi
 }
 
-# doze SECONDS: sleep, and wake up for a signal.
+# doze SECONDS: sleep, but wake up for a signal.
 doze()
 {
 	sleep "$1" &
 	wait $!
 }
 
-# step NAME LOG CMD...: run CMD with its output in LOG, and a sign of life
-# every ten seconds. On failure the log's end is shown.
+# step NAME LOG CMD...: run CMD with its output in LOG, and print a sign of life
+# every ten seconds. On failure show the end of the log.
 step()
 {
 	local name=$1 log=$2 pid rc=0 n=0 t0
@@ -128,7 +128,7 @@ step()
 	say "$name: done in $(($(date +%s) - t0)) s"
 }
 
-# Name the usual causes that a log's end shows.
+# Name the usual causes of the errors at a log's end.
 hint()
 {
 	if grep -qiE 'no space left on device|disk quota|enough free space' "$1"; then
@@ -141,7 +141,7 @@ hint()
 	fi
 }
 
-# with_lock NAME CMD...: CMD alone among all lab processes of this cache.
+# with_lock NAME CMD...: run CMD alone among all lab processes of this cache.
 with_lock()
 {
 	local name=$1 fd rc=0 said=0
@@ -158,7 +158,7 @@ with_lock()
 	return "$rc"
 }
 
-# key STRING|@FILE...: a short hash of what a thing is made from.
+# key STRING|@FILE...: a short hash of the ingredients.
 key()
 {
 	local a
@@ -188,8 +188,8 @@ need_root()
 	((EUID == 0)) || die "root is needed (namespaces, mounts, chroot)"
 }
 
-# in_ns CMD...: CMD in private mount and pid namespaces; all of it dies with us.
-# LAB_NS_MORE: options for unshare, for more namespaces.
+# in_ns CMD...: run CMD in private mount and pid namespaces; all of it dies with
+# us. LAB_NS_MORE: more options for unshare.
 in_ns()
 {
 	# shellcheck disable=SC2086
@@ -197,8 +197,8 @@ in_ns()
 		--kill-child=KILL --propagation private -- "$@"
 }
 
-# in_root ROOTFS [BIND...] -- CMD...: CMD inside ROOTFS, in namespaces. The tree
-# and the cache are there under their own names; so is each BIND, SRC[:DST].
+# in_root ROOTFS [BIND...] -- CMD...: run CMD inside ROOTFS, in namespaces. The
+# tree and the cache have the same names there; so has each BIND, SRC[:DST].
 in_root()
 {
 	in_ns "$LAB_DIR/inroot.sh" "$@"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest.sh [uml|vm|host [JOB]]: runs a job in the guest. As process 1 of a kernel
-# of its own (uml, vm) it also sets the system up and switches it off.
-# JOB (or LAB_JOB) names a file written by run.sh: environment and command.
+# guest.sh [uml|vm|host [JOB]]: run a job in the guest. As process 1 of its own
+# kernel (uml, vm) it also sets up the system and powers it off. JOB (or
+# LAB_JOB) names a file written by run.sh: environment and command.
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/tmp LC_ALL=C.UTF-8 TERM=dumb
@@ -12,7 +12,7 @@ kind=${1:-uml}
 LAB_JOB=${2:-${LAB_JOB:-}}
 job_writable=() job_cmd=() job_timeout=0 job_mark=''	# the job says
 
-# writable DIR: the host's directory, under its own name, for reading and writing
+# writable DIR: bind the host's directory read-write under its own name
 writable()
 {
 	local tag=tree
@@ -30,7 +30,7 @@ setup_system()
 {
 	local dir
 
-	# first of all: the tree may lie where something is mounted now
+	# First of all: mounts made below may hide the tree.
 	# shellcheck disable=SC1090
 	. "$LAB_JOB"
 	mount -t proc proc /proc
@@ -53,7 +53,7 @@ setup_host()
 {
 	# shellcheck disable=SC1090
 	. "$LAB_JOB"
-	# the network namespace is a new one: so must be what shows it
+	# The network namespace is new, so sysfs has to be mounted anew.
 	mount -t sysfs sysfs /sys
 	lsmod | awk '{ print $1 }' >/run/lab-modules
 }
@@ -83,7 +83,8 @@ jiffies()
 	awk '/^jiffies:/ { print $2; exit }' /proc/timer_list
 }
 
-# A little before the time limit: who is stuck where, into the console.
+# A little before the time limit, print to the console which tasks are stuck
+# where.
 watchdog()
 {
 	local pid
@@ -100,15 +101,15 @@ watchdog()
 	cat "$LAB_OUT/stuck" >/dev/console
 }
 
-# Objects younger than five seconds are not looked at, and what only a register
-# or a stale stack holds shows itself in a second scan.
+# kmemleak skips objects younger than five seconds, and a second scan rules out
+# references that only a register or a stale stack held.
 leaks()
 {
 	sleep 5.5
 	echo scan >/sys/kernel/debug/kmemleak
 	sleep 5.5
 	echo scan >/sys/kernel/debug/kmemleak
-	# What was allocated in booting is not the project's business.
+	# Allocations made while booting are not the project's business.
 	awk -v booted="$booted" '
 		/^unreferenced object/ { object = $0; next }
 		object { show = $NF >= booted; if (show) print object; object = "" }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Installs, by apt, what building and running on this machine's own kernel
-# needs and what is missing.
+# Install by apt what is missing for building and running on this machine's own
+# kernel.
 
 PACKAGES="gcc make pkg-config kmod iproute2 procps rdma-core ibverbs-providers
 libibverbs-dev libnl-3-dev libnl-genl-3-dev libjson-c-dev python3"

@@ -33,8 +33,8 @@ bind()
 	mount --rbind "$src" "$root$dst"
 }
 
-# We are process 1 of the namespace, which reaps orphans and takes no signal:
-# CMD is a child, never process 1 itself.
+# We are process 1 of the namespace, which reaps orphans and ignores signals:
+# run CMD as a child, never as process 1.
 if [[ $root == / ]]; then
 	mount -t proc proc /proc
 	cd "${LAB_CWD:-/}"
@@ -49,8 +49,8 @@ mount --rbind /dev "$root/dev"
 mount -t tmpfs -o mode=1777,size=100% tmpfs "$root/tmp"
 mount -t tmpfs -o mode=755 tmpfs "$root/run"
 mkdir -p "$root/run/lock"
-# Shared memory of its own, large and executable: User-Mode Linux keeps its
-# memory there, and a container's /dev/shm is often neither.
+# A /dev/shm of its own, large and executable: User-Mode Linux keeps its memory
+# there, and a container's /dev/shm is often neither.
 mount -t tmpfs -o mode=1777,size=100% tmpfs "$root/dev/shm"
 [[ ! -e /etc/resolv.conf ]] || bind "$(realpath /etc/resolv.conf):/etc/resolv.conf"
 

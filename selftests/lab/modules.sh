@@ -14,7 +14,7 @@ shown; everything is in DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
 EOF
 }
 
-# kdir KIND: the build directory of that kernel, as seen where make runs.
+# kdir KIND: that kernel's build directory, as make sees it.
 kdir()
 {
 	case $1 in
@@ -34,7 +34,7 @@ modules_build()
 
 	[[ $kind != uml* ]] || arch=(ARCH=um)
 	mkdir -p "$dir" || return
-	# what was built stays, what is gone from the tree goes
+	# keep built files, remove those whose source is gone from the tree
 	for folder in "$dir"/kernel/*/; do
 		[[ -d $LAB_TREE/kernel/$(basename "$folder") ]] || rm -rf "$folder"
 	done
@@ -43,7 +43,7 @@ modules_build()
 		--exclude=Module.symvers --exclude=modules.order \
 		--exclude=/make.log --exclude=/.kernel --exclude='.module-common.o' \
 		"$LAB_TREE"/{Kbuild,VERSION,kernel} "$dir/" || return
-	# objects of another kernel are of no use
+	# objects of another kernel are useless
 	if [[ $(cat "$dir/.kernel" 2>/dev/null) != "$kdir" ]]; then
 		find "$dir" \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' -o -name '*.mod*' \) -delete
 		echo "$kdir" >"$dir/.kernel"

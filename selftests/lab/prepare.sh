@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 # Sourced by lab: makes the pieces in the cache.
 #
-# Every piece is a directory NAME-KEY, KEY a hash of what it is made from. It is
-# made under a temporary name and renamed when complete, so what has the right
-# name is whole. Older keys of the same name are removed then.
+# Every piece is a directory NAME-KEY, where KEY is a hash of its ingredients.
+# It is made under a temporary name and renamed when complete, so a piece under
+# its final name is complete. Older keys of the same name are removed then.
 
 LAB_SUITE=trixie		# the root file system; kernel: its backports
 LAB_MIN_KERNEL=7.2		# rxe works in network namespaces from here on
@@ -23,14 +23,14 @@ packages()
 	grep -hvE '^(#|$)' "$LAB_DIR/$1"
 }
 
-# Lines of apt's own configuration that decide whether downloads succeed.
+# The lines of apt's own configuration that downloads depend on.
 apt_net_config()
 {
 	apt-config dump |
 		grep -E '^Acquire::(https?::(Proxy|Timeout)|Retries|Check-)[^"]* "[^"]+"' || :
 }
 
-# Where apt gets Debian from: the first URI of main for the host's own release.
+# Find apt's source of Debian: the first URI of main for the host's own release.
 find_mirror()
 {
 	local codename rel comp uri
@@ -66,7 +66,7 @@ install_host_tools()
 	apt-get update && "${APT_GET[@]}" install --no-install-recommends "$@"
 }
 
-# What the host needs besides Debian's essential packages.
+# Packages that the host needs besides Debian's essential ones.
 prepare_host()
 {
 	local want=()
@@ -84,14 +84,14 @@ prepare_host()
 	step host "$LAB_LOGS/host.log" install_host_tools "${want[@]}"
 }
 
-# have PATH: is that piece complete? Its stamp says when it was last asked for.
+# have PATH: is the piece complete? Its stamp is the time of the last request.
 have()
 {
 	[[ -e $1/.lab-complete ]] && { touch "$1/.lab-complete" 2>/dev/null || :; }
 }
 
-# new_tmp NAME: an empty directory for a piece in the making (in $TMP_DIR);
-# remains of makers that were killed are removed.
+# new_tmp NAME: make an empty directory for a new piece (in $TMP_DIR), and
+# remove remains of killed makers.
 new_tmp()
 {
 	rm -rf --one-file-system -- "$LAB_CACHE"/.tmp-"$1".*
@@ -100,7 +100,7 @@ new_tmp()
 	LAB_TMPS+=("$TMP_DIR")
 }
 
-# publish FINAL: $TMP_DIR is complete.
+# publish FINAL: move the complete $TMP_DIR to FINAL.
 publish()
 {
 	local name=${1##*/} old
@@ -108,7 +108,8 @@ publish()
 	: >"$TMP_DIR/.lab-complete"
 	mv -T "$TMP_DIR" "$1"
 	forget_tmp "$TMP_DIR"
-	# another key in use lately may be that of another branch: it stays for now
+	# another key used recently may be that of another branch: keep it for
+	# now
 	for old in "$LAB_CACHE/${name%-*}"-????????????; do
 		[[ $old == "$1" || -n $(find "$old/.lab-complete" -mmin -120 2>/dev/null) ]] ||
 			rm -rf --one-file-system -- "$old"
@@ -129,7 +130,7 @@ make_rootfs()
 	while read -r line; do
 		opts+=("--aptopt=$line")
 	done < <(apt_net_config)
-	# man pages, documentation and translations cost time and are not read
+	# skip man pages, documentation and translations: nobody reads them
 	for line in doc info locale man; do
 		opts+=("--dpkgopt=path-exclude=/usr/share/$line/*")
 	done
@@ -171,8 +172,8 @@ prepare_rootfs()
 
 # ---------------------------------------------------------------- with
 
-# A copy of the root file system with the packages of packages-$LAB_WITH, where
-# "exec" and "run" work then; kernels and modules are built without.
+# A copy of the root file system with the packages of packages-$LAB_WITH, for
+# "exec" and "run"; kernels and modules are built without it.
 with_path()
 {
 	if [[ -z ${LAB_WITH:-} || $LAB_ROOTFS == / ]]; then
@@ -219,16 +220,16 @@ prepare_with()
 
 # ---------------------------------------------------------------- source
 
-# source_path [newest]: what RDMA_INC_KERNEL says, or linux-image-amd64's; or the
-# newest that there is.
+# source_path [newest]: the version in RDMA_INC_KERNEL, or that of
+# linux-image-amd64; or the newest one available.
 source_path()
 {
 	echo "$LAB_CACHE/source-${1:+$1-}$(key "$LAB_REV_SOURCE" "$LAB_MIN_KERNEL" @<(cat "$LAB_DIR"/patches/*.patch) \
 		${RDMA_INC_KERNEL:+"$RDMA_INC_KERNEL"})"
 }
 
-# aside_apt DIR CMD...: apt with one suite of its own, without touching the
-# host's lists. The suites stand in DIR/sources.list.
+# aside_apt DIR CMD...: apt with a single suite of its own, leaving the host's
+# lists alone. The suites are in DIR/sources.list.
 aside_apt()
 {
 	local dir=$1 cmd=$2
@@ -245,9 +246,9 @@ aside_apt()
 		-o APT::Architectures=amd64 "$@"
 }
 
-# choose_source DIR: the linux-source of the version that linux-image-amd64 has,
-# so that all kernels are of one version (while backports moves on, sources are
-# there before kernels and headers); else, or if asked for, the newest.
+# choose_source DIR: the linux-source of the same version as linux-image-amd64,
+# so that all kernels have one version (while backports moves on, sources arrive
+# before kernels and headers); otherwise, or if requested, the newest.
 choose_source()
 {
 	local all want
@@ -310,7 +311,7 @@ prepare_source()
 	prepare_host && with_lock "source${1:+-$1}" prepare_source_locked "${1:-}"
 }
 
-# In the background, cleaning up after itself alone.
+# Runs in the background and cleans up only after itself.
 prepare_source_job()
 {
 	trap lab_cleanup EXIT
@@ -319,7 +320,7 @@ prepare_source_job()
 	prepare_source
 }
 
-# rootfs and source depend on nothing of each other: both at once.
+# rootfs and source do not depend on each other: make both at once.
 prepare_base()
 {
 	local pid rc=0
@@ -337,7 +338,7 @@ prepare_base()
 
 # ---------------------------------------------------------------- User-Mode Linux
 
-# Which source a kernel is made of: uml-smp of the newest, ahead of Debian's own.
+# Source of a kernel: uml-smp uses the newest, ahead of Debian's own.
 source_of()
 {
 	case $1 in
@@ -345,8 +346,8 @@ source_of()
 	esac
 }
 
-# uml_path up|smp|debug: the key holds the compiler's version, which is known once
-# there is a root file system.
+# uml_path up|smp|debug: the key includes the compiler's version, which is known
+# once the root file system exists.
 uml_path()
 {
 	local gcc=none ksrc
@@ -357,8 +358,8 @@ uml_path()
 		"@$LAB_DIR/config/uml.config" "@$LAB_DIR/config/uml-$1.config")"
 }
 
-# Does each symbol of the fragments have its value? Later lines win. Symbols come
-# and go with versions: one that the source does not know is only mentioned.
+# Check that each symbol of the fragments has its value; later lines win.
+# Symbols come and go with versions: only mention those that the source lacks.
 check_config()
 {
 	local bad=0 sym val
@@ -393,14 +394,14 @@ uml_build()
 	make ARCH=um -j"$(nproc)" linux modules || return
 	make ARCH=um INSTALL_MOD_PATH="$dir/modroot" modules_install || return
 	make -s ARCH=um kernelrelease >.lab-kver
-	# not the source tree's business and large
+	# large, and of no use outside of the source tree
 	rm -f "$dir/modroot/lib/modules/"*/build vmlinux.o
 }
 
 make_uml()
 {
 	LAB_CWD=/ in_root "$LAB_ROOTFS" -- "$LAB_DIR/lab" __uml-build "$1" "$2" || return
-	# the build directory knows its own name in one place
+	# the build directory's own name is stored in one place
 	sed -i "s|$1|$3|g" "$1/Makefile"
 }
 
@@ -432,7 +433,7 @@ sparse_path()
 	echo "$LAB_CACHE/sparse-$(key "$LAB_REV_SPARSE" "$LAB_SUITE")"
 }
 
-# The suite's own is too old for the kernel's sources: sid's, unpacked aside.
+# The suite's own sparse is too old for the kernel source: unpack sid's aside.
 make_sparse()
 {
 	local dir=$1 apt=$1/.apt

@@ -2,10 +2,10 @@
 # shellcheck shell=bash
 # Sourced by lab: run, modules, detect.
 
-# What in a kernel log means that a run has failed.
+# Patterns in a kernel log that make a run fail.
 LAB_REPORTS='BUG:|WARNING:|Oops|KASAN: |UBSAN|possible circular|inconsistent lock state|possible recursive locking|possible irq lock inversion|suspicious RCU usage|Invalid wait context|held lock freed|lock held when returning|INFO: task .* blocked|rcu.*stall|general protection|Kernel panic|sleeping function called|scheduling while atomic|refcount_t:|unregister_netdevice: waiting|ODEBUG:|ref_tracker: .*leaked|list_(add|del) corruption|segfault in kernel|Segfault with no mm|Kernel mode fault'
 
-# enter ROOTFS CMD...: in the foreground, with our standard input.
+# enter ROOTFS CMD...: run CMD in the foreground, with our standard input.
 enter()
 {
 	local root=$1 pid rc=0
@@ -52,7 +52,7 @@ the log had something to report.
 EOF
 }
 
-# The line that says why a machine's own kernel will not do, or nothing.
+# Print why a machine's own kernel will not do, or nothing.
 host_lacks()
 {
 	local kver
@@ -148,7 +148,7 @@ cmd_run()
 	run_backend "$backend" "$timeout" "${cpus:-2}" "$mem" "$pin"
 }
 
-# The guest's memory is a file on a tmpfs, taken as it is touched.
+# The guest's memory is a file on a tmpfs, allocated as it is touched.
 check_memory()
 {
 	local want have
@@ -194,12 +194,12 @@ write_job()
 	} >"$LAB_OUT/job"
 }
 
-# The command that starts each kernel; its output is the console.
+# Start the kernels; their output is the console.
 start_uml()
 {
 	local build=$1 smp=$2 mem=$3 pin=$4 kernel args alone=()
 
-	# what is measured is not what else the machine does
+	# keep the machine's other work out of the measurement
 	[[ $(nproc) = 1 ]] || ! chrt -r 1 true 2>/dev/null || alone=(chrt -r 1)
 	kernel=("$build/linux" "mem=$mem" root=/dev/root rootfstype=hostfs
 		rootflags=/ ro con=null "con0=null,fd:1" loglevel=8
@@ -210,14 +210,15 @@ start_uml()
 	[[ $build != "$(uml_path debug)" ]] || kernel+=(slab_debug=F)
 	args=("$build/modroot/lib/modules:/lib/modules")
 	[[ $LAB_OUT/ == "$LAB_TREE"/* ]] || args+=("$LAB_OUT")
-	# by ptrace a system call costs several times what it does on a real machine
+	# with ptrace a system call costs several times as much as on a real
+	# machine
 	[[ -z $pin ]] || kernel=("${alone[@]}" taskset -c "$pin" "${kernel[@]}" seccomp=auto)
 	# a panic sends SIGTERM to the whole process group
 	kernel=(setsid --wait "${kernel[@]}")
 	LAB_CWD=/ in_root "$(with_path)" "${args[@]}" -- "${kernel[@]}"
 }
 
-# Directly on this machine's kernel, in namespaces of its own (network too).
+# Run directly on this machine's kernel, in new namespaces (network too).
 start_host()
 {
 	local binds=()
@@ -232,7 +233,7 @@ run_backend()
 	local backend=$1 timeout=$2 cpus=$3 mem=$4 pin=$5
 	local start pid tail timer rc report timed_out=0
 
-	# the limit is the script's; booting and looking for leaks come on top
+	# the limit is for the script; booting and the leak check are extra
 	case $backend in
 	uml-debug) ((timeout += 15)) ;;
 	vm*) ((timeout += 30)) ;;
@@ -290,15 +291,15 @@ show_console()
 	tail -n 40 "$LAB_OUT/console" | tr -d '\r' | sed 's/^/    /' >&2
 }
 
-# Look the kernel's log over; what it reports goes to LAB_OUT/report. What came
-# before the run, in booting, is not the project's business.
+# Check the kernel's log; put its reports into LAB_OUT/report. Messages from
+# booting, before the run, are not the project's business.
 check_log()
 {
 	local log=$LAB_OUT/dmesg part
 
 	[[ -s $log ]] || log=$LAB_OUT/console
 	part=$(tr -d '\r' <"$log" | sed -n "/$LAB_MARK/,\$p")
-	# the mark was pushed out of a full buffer
+	# the mark was overwritten in a full buffer
 	[[ -n $part || $log != *dmesg ]] || part=$(<"$log")
 	[[ -s $LAB_OUT/kmemleak ]] || grep -qE "$LAB_REPORTS" <<<"$part" ||
 		return 0

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# selftest.sh [BACKEND]: does the lab notice what goes wrong? Runs on the host,
-# and itself as the script of each run.
+# selftest.sh [BACKEND]: does the lab notice failures? Runs on the host, and is
+# itself the script of each run.
 
 set -u
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Does the lab's kernel do what everything else stands on? Two hosts (network
+# Check the basis of all other tests in the lab's kernel: two hosts (network
 # namespaces) on one bridge, a stock rxe in each, a ping-pong between them.
 # Run by: lab run selftests/lab/smoke.sh
 
@@ -37,8 +37,8 @@ cleanup()
 	ip link del br0 2>/dev/null || :
 }
 
-# Bringing a queue pair to RTR fails now and then right after the link was
-# added, while the address is being resolved: try again.
+# Moving a queue pair to RTR sometimes fails right after the link was added,
+# while the address is being resolved: try again.
 pingpong()
 {
 	local size=$1 n pid

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by lab: Debian's own kernels in QEMU. The root file system is handed to
-# the guest by 9p, read-only; the tree for writing. A small initramfs made for
-# each kernel mounts it and becomes guest.sh.
+# Sourced by lab: Debian's own kernels in QEMU. The guest gets the root file
+# system by 9p, read-only, and the tree writable. A small initramfs made for
+# each kernel mounts it and starts guest.sh.
 
 LAB_REV_VM=1
 
@@ -21,7 +21,7 @@ vm_install()
 	local list
 
 	mapfile -t list < <(packages packages-vm)
-	# nobody boots with the initramfs that this would make
+	# nobody boots the initramfs that this would make
 	dpkg-divert --local --rename --divert /var/lib/initramfs-tools-hook \
 		--add /etc/kernel/postinst.d/initramfs-tools || return
 	apt-get update &&
@@ -73,7 +73,7 @@ vm_initramfs()
 	mkdir -p "$dir"/{bin,proc,sys,dev,mods,newroot}
 	cp /bin/busybox "$dir/bin/"
 	ln -s busybox "$dir/bin/sh"
-	# in the order in which they are to be loaded, each once, not compressed
+	# in loading order, each once, not compressed
 	for line in virtio_pci 9pnet_virtio 9p; do
 		modprobe -S "$kver" --show-depends "$line" || return
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' >"$dir/list"
@@ -143,8 +143,8 @@ start_vm()
 	LAB_CWD=/ in_root "$(vm_path)" "${binds[@]}" -- "${args[@]}"
 }
 
-# Does a kernel truly boot under KVM here? Having /dev/kvm does not say so. The
-# answer is kept until the machine boots again.
+# Does a kernel really boot under KVM here? /dev/kvm alone does not prove it.
+# Remember the answer until the machine reboots.
 vm_kvm_works()
 {
 	local verdict log

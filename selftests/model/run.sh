@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# run.sh [PATTERN]: lets spin look at every state of slot.pml, in variants, and
-# then at variants with a bug, in which it has to find an error. KTAP on standard
-# output. Where an error is found, build/model/N.trail shows the way to it:
+# run.sh [PATTERN]: have spin explore every state of slot.pml, in variants, and
+# then variants with a bug, in which it has to find an error. KTAP on standard
+# output. Where an error is found, build/model/N.trail is the path to it:
 # (cd build/model && spin -t -p FLAGS -k N.trail slot.pml).
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +15,8 @@ N=0
 FAILED=0
 mkdir -p "$OUT" && cd "$OUT" && cp "$here/slot.pml" . || exit 1
 
-# look FLAGS...: 0 no error in any state, 1 an error, 2 it did not get through
+# look FLAGS...: 0 no error in any state, 1 an error, 2 the search did not
+# finish
 look()
 {
 	local errors
@@ -39,7 +40,7 @@ said()
 	     END { print states " states, " mem " MB" why }' log
 }
 
-# variant WANT NAME FLAGS...: WANT is what look() has to return.
+# variant WANT NAME FLAGS...: WANT is the expected return value of look().
 variant()
 {
 	local want=$1 name=$2 rc

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The HPC Challenge benchmark, small, as an application: over coll/inc its own checks
-# have to come out as without it. What it measures is of no interest here.
+# The HPC Challenge benchmark, small, as an application: over coll/inc its own
+# checks have to give the same results as without. Its figures do not matter
+# here.
 #
 #   hpcc.sh
 
@@ -56,7 +57,7 @@ input()
 	END
 }
 
-# hpcc NAME: runs it in a directory of its own.
+# hpcc NAME: run it in a directory of its own.
 hpcc()
 {
 	mkdir -p "$LAB_OUT/hpcc-$1" && cd "$LAB_OUT/hpcc-$1" || return 1
@@ -65,7 +66,7 @@ hpcc()
 	mpi "$1" 1 $RANKS hpcc
 }
 
-# checks NAME: what hpcc says of its results, without its timings.
+# checks NAME: hpcc's verdicts on its results, without its timings.
 checks()
 {
 	grep -hE '^(Success|MPIRandomAccess(_LCG)?_ErrorsFraction|PTRANS_residual|CommWorldProcs|HPL_N)=|tests (completed and )?(passed|failed)|\.\.\.\.\. *(PASSED|FAILED)|^Found ' \

@@ -7,7 +7,7 @@
 MPI_DIR=${MPI_DIR:-$INC_USER/ompi}
 MPI_WORK=$(mktemp -d)
 MPI_ARGS=()
-# How point-to-point messages go.
+# Transport of point-to-point messages.
 MPI_TRANSPORT=(--mca pml ob1 --mca btl "self,sm,tcp" --mca btl_tcp_if_include eth0)
 MPI_LIMIT=120	# seconds for a job
 
@@ -68,8 +68,8 @@ mpi()
 		"${MPI_TRANSPORT[@]}" "${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" 2>&1 </dev/null
 }
 
-# went NAME: operations of all ranks that went through the switch. The job ran with
-# "coll_inc_stats 2".
+# went NAME: number of operations of all ranks that went through the switch. The
+# job ran with "coll_inc_stats 2".
 went()
 {
 	sed -n 's/.*coll\/inc: rank [0-9]*: \([a-z_]*\): \([0-9]*\) through the switch/\1 \2/p' \

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# mpich-build.sh DIR: makes MPICH's collective tests for Open MPI in DIR/coll, unless
-# they are there. Runs in the root file system with Open MPI. The source is that of
-# bookworm's MPICH, whose tests know of no more than Open MPI 5 has.
+# mpich-build.sh DIR: build MPICH's collective tests for Open MPI in DIR/coll,
+# unless they exist. Runs in the root file system with Open MPI. The source is
+# bookworm's MPICH, whose tests use nothing newer than Open MPI 5 provides.
 
 set -eu
 DIR=$1
@@ -24,10 +24,10 @@ apt=(apt-get -o "Dir::Etc::SourceList=$DIR/apt/sources.list" -o Dir::Etc::Source
 mkdir src
 tar xf mpich_*.orig.tar.* -C src --strip-components=1 --wildcards '*/test/mpi' '*/confdb'
 cd src/test/mpi
-# There is no C++ here, and none is wanted.
+# C++ is neither installed nor needed.
 ./configure --with-mpi=/usr CC=mpicc CXX=mpicc CXXCPP='gcc -E -x c' \
 	--disable-fortran --disable-cxx
-# Names that left MPI long ago.
+# Names that were removed from MPI long ago.
 grep -rlE 'MPI_Type_(hvector|hindexed)\(' dtpools |
 	xargs -r sed -i 's/MPI_Type_\(hvector\|hindexed\)(/MPI_Type_create_\1(/'
 make -j"$(nproc)" -C dtpools

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# MPICH's collective tests over coll/inc: what passes without it has to pass with
-# it. Each case says how many operations of all ranks went through the switch. What
-# fails is run again without the component; with STOCK=all, everything is. Cases
-# for more than MAX ranks (6) run with so many: MAX=16 takes them as they are.
+# MPICH's collective tests over coll/inc: tests that pass without it have to
+# pass with it. Each case reports how many operations of all ranks went through
+# the switch. Failed cases run again without the component; with STOCK=all, all
+# do. Cases for more than MAX ranks (6) run with MAX: MAX=16 takes them as they
+# are.
 #
 #   mpich.sh [VAR=VALUE]... [PATTERN]	in a kernel of the lab; those whose name
 #					contains PATTERN
 #
-# mpich-build.sh makes the programs, before. build/mpich is where they are.
+# Run mpich-build.sh first to build the programs, in build/mpich.
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/../lib.sh"
@@ -27,7 +28,7 @@ DIR=$ROOT/build/mpich/coll
 HOSTS=10
 [ "$MAX" -gt "$HOSTS" ] || HOSTS=$MAX
 
-# one NAME RANKS PROGRAM ARGS...: "pass" or "fail".
+# one NAME RANKS PROGRAM ARGS...: run it, print "pass" or "fail".
 one()
 {
 	local name=$1 n=$2

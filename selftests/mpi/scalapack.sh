@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Debian's test programs of ScaLAPACK (PBLAS) and MUMPS as applications: many
-# communicators, types and sizes. What they say of their results with coll/inc has to be
-# what they say without it.
+# communicators, types and sizes. Their verdicts with coll/inc have to equal
+# those without it.
 #
 #   scalapack.sh [PATTERN]	those whose name contains PATTERN
 
@@ -18,8 +18,8 @@ HOSTS=4		# PBLAS's input wants four ranks
 PBLAS=/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/PBLAS
 MUMPS=/usr/lib/mumps
 
-# checks NAME: what the program says of its results; solutions rounded, as the order of
-# sums is another one. Complex numbers are in parentheses, the imaginary parts are 0.
+# checks NAME: the program's results; solutions are rounded, since the order of
+# sums differs. Complex numbers are in parentheses; the imaginary parts are 0.
 checks()
 {
 	grep -aE '\*\*\*\*\* .* check: |^ *\|  P|Solution is' "$LAB_OUT/$1" |
@@ -34,7 +34,7 @@ checks()
 		{ print }'
 }
 
-# good NAME: it says something, and nothing bad.
+# good NAME: there are results, and no bad ones.
 good()
 {
 	checks "$1" | awk '/check:/ && !/PASSED/ { bad = 1 }
@@ -43,7 +43,8 @@ good()
 		END { exit bad || !NR }'
 }
 
-# suite NAME PER_HOST HOSTS DIR PROGRAM [INPUT]: once without coll/inc, once with it.
+# suite NAME PER_HOST HOSTS DIR PROGRAM [INPUT]: run without coll/inc, then with
+# it.
 suite()
 {
 	local name=$1 per=$2 n=$3 dir=$4 prog=$5 input=${6:-} since=$SECONDS cmd

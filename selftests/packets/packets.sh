@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Packet conformance of rdma_inc.ko. A bridge host and three hosts that have
-# no rxe and no address: Python plays every member by raw sockets, as an
-# independent RoCEv2 end point. KTAP on standard output.
+# Packet conformance of rdma_inc.ko. A bridge host and three hosts without rxe
+# and without addresses: Python plays every member by raw sockets, as an
+# independent RoCEv2 endpoint. KTAP on standard output.
 # Run by: lab run selftests/packets/packets.sh [SEED=n] [ONLY=pattern]
 #
 #   INC_MODULE  module to load (default build/BACKEND/kernel/rdma_inc.ko)
@@ -23,7 +23,7 @@ make_ns()
 	ip -n "$NET-$1" link set lo up
 }
 
-# make_switch NAME DEV: addresses that members speak to
+# make_switch NAME DEV: with the addresses that members use
 make_switch()
 {
 	ip -n "$NET-$1" addr add 10.99.0.1/16 dev "$2"
@@ -50,7 +50,7 @@ topology()
 	make_ns sw2
 	ip -n "$NET-sw" link add br0 mtu 9000 type bridge mcast_snooping 0
 	make_switch sw br0
-	# Every packet is looked at by itself.
+	# Examine every packet separately.
 	ip -n "$NET-sw" link set br0 gso_max_segs 1
 	for h in 0 1 2; do
 		make_ns "h$h"

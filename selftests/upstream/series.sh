@@ -3,8 +3,8 @@
 #
 # series.sh KDIR OUT
 #
-# Writes the module as a series of patches for the kernel source KDIR to OUT, with
-# a cover letter: what "make patch-series KDIR=..." does. KDIR is only read. The
+# Write the module as a patch series for the kernel source KDIR to OUT, with a
+# cover letter: this is "make patch-series KDIR=...". KDIR is only read. The
 # author, who signs off, is git's (user.name, user.email).
 
 set -eu
@@ -33,7 +33,8 @@ IDENT=$(cd "$TOP" && git var GIT_AUTHOR_IDENT | sed 's/>.*/>/')
 WORK=$(mktemp -d)
 trap 'rm -rf "$WORK"' EXIT
 
-# A repository of the files that the series changes: patches fit the whole source.
+# A repository with only the files that the series changes: patches fit the
+# whole source.
 cd "$WORK"
 git init -q .
 git config user.name "${IDENT% <*}"
@@ -47,14 +48,14 @@ done
 git add -A
 git commit -q -m base
 
-# take FROM TO: a file or folder of the tree, as it is in the kernel.
+# take FROM TO: copy a file or folder of the tree unchanged.
 take()
 {
 	mkdir -p "$(dirname "$2")"
 	cp -r "$TOP/$1" "$2"
 }
 
-# code FOLDER: a layer. Names of older kernels are not needed there.
+# code FOLDER: copy a layer. Names of older kernels are not needed there.
 code()
 {
 	local f
@@ -66,7 +67,8 @@ code()
 	find "$DEST/$1" -name '*.[ch]' -exec sed -i '/#include "compat.h"/d' {} +
 }
 
-# insert FILE BEFORE TEXT: one line in front of the first one that has BEFORE.
+# insert FILE BEFORE TEXT: a line in front of the first one that contains
+# BEFORE.
 insert()
 {
 	grep -qF "$2" "$1" || die "$1 has no line with \"$2\""
@@ -75,7 +77,7 @@ insert()
 		"$1" >new && cat new >"$1" && rm new
 }
 
-# commit SUBJECT: the text comes from standard input.
+# commit SUBJECT: standard input is the message body.
 commit()
 {
 	git add -A

@@ -2,26 +2,26 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The series of "make patch-series" on the lab's kernel source: checkpatch and
-# get_maintainer of each patch, applied one by one by git am, built as a module
-# after each, and into the kernel; the selftest runs on both, and packets.sh on the
-# module. What is written lies in memory, above source and build of the lab, and is
-# gone at the end.
+# get_maintainer for each patch, applied one by one by git am, built as a module
+# after each, and into the kernel; the selftest runs on both, and packets.sh on
+# the module. All files written are in memory, on top of the lab's source and
+# build, and disappear at the end.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 LAB=$PWD/selftests/lab/lab
 OUT=$PWD/build/patch-series
 DIR=drivers/infiniband/sw/inc
-# What checkpatch cannot know: MAINTAINERS has the folder from the first patch on,
-# how trace events are written everywhere; generated code; that UML's flags of the
-# CPU are in asm/cpufeature.h alone; "state error error REASON" in an example.
+# False positives of checkpatch: MAINTAINERS has the folder from the first patch
+# on; the common form of trace events; generated code; UML's CPU flags are in
+# asm/cpufeature.h alone; "state error error REASON" in an example.
 IGNORE=FILE_PATH_CHANGES
 HABITS='/trace\.h:[0-9]+: CHECK|/netlink-gen\.[ch]:[0-9]+'
 HABITS+='|/fpu\.h:.*cpufeature\.h|/debugging\.rst:.*repeated word: .error'
 N=0
 FAILED=0
 
-# In a mount namespace of its own.
+# Run in a private mount namespace.
 if [ "${1:-}" != inside ]; then
 	exec unshare -m --propagation private "$0" inside
 fi
@@ -123,7 +123,7 @@ KO=$M/rdma_inc.ko
 out=$(kmake M="$M" modules && test -f "$KO")
 case_ $? "builds as a module" "$out"
 
-# guest SCRIPT ARGS...: in the kernel; its cases count as ours.
+# guest SCRIPT ARGS...: run in the kernel; its cases count as ours.
 guest()
 {
 	local line rc before=$N

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# run.sh PROGRAM...: runs test programs, prints one line per test case; status
-# 1 if one failed. VERBOSE=1 shows what those say that pass.
+# run.sh PROGRAM...: run test programs and print one line per test case; status
+# 1 if one failed. VERBOSE=1 shows the output of passed cases, too.
 
 dir=$(dirname "$0")
 
