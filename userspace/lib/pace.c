@@ -2,26 +2,26 @@
 /*
  * The window over RC, see pace.h.
  *
- * What is posted beyond what the path takes waits in the host's queue, and the
- * acknowledgments of results wait behind it, those of others' messages, too: the
- * switch and they have windows as well.
+ * Messages posted beyond the path's capacity wait in the host's queue. The
+ * acknowledgments of results, including those of other ranks' messages, wait
+ * behind them and hold up the windows of the switch and the other ranks.
  *
- * Only operations of many messages are measured, and they not all the time: to read
- * the clock may be a system call. A round trip without a queue is that of a message
- * that was sent when nothing was under way.
+ * Only operations of many messages are measured, and not all the time: reading
+ * the clock may be a system call. A message sent when nothing else was in
+ * flight shows the round trip without queueing.
  */
 #include "comm.h"
 #include "pace.h"
 
-/* Longer than most turns of a process that shares its CPU. */
+/* Longer than most time slices of a process that shares its CPU. */
 #define QUEUE_US	10000
 /*
- * A round trip is measured in so many operations, since ranks come to the first ones at
- * different times, then in one of as many.
+ * Round trips are measured in the first OPS_TIMED operations, as ranks enter
+ * these at different times, and then in one operation out of OPS_TIMED.
  */
 #define OPS_TIMED	8
 
-/* In AllToAll most messages are others': what is under way is not this rank's. */
+/* In AllToAll most messages in flight are other ranks'. */
 static bool is_paced(const struct inc_comm *comm, const struct inc_req *req)
 {
 	return comm->pace.follows && req->msgs > INC_WINDOW_RC_MIN &&
@@ -29,11 +29,11 @@ static bool is_paced(const struct inc_comm *comm, const struct inc_req *req)
 }
 
 /**
- * inc_pace_issue() - an operation begins
+ * inc_pace_issue() - set the window for a new operation
  * @comm: communicator
  * @req: operation
  *
- * Messages of another length take other times: all begins anew.
+ * Messages of another length take other times, so measuring starts over.
  */
 void inc_pace_issue(struct inc_comm *comm, const struct inc_req *req)
 {
@@ -56,7 +56,7 @@ void inc_pace_issue(struct inc_comm *comm, const struct inc_req *req)
 }
 
 /**
- * inc_pace_sent() - a message is sent
+ * inc_pace_sent() - record that a message is sent
  * @comm: communicator
  * @req: its operation
  * @id: message
@@ -74,7 +74,7 @@ void inc_pace_sent(struct inc_comm *comm, const struct inc_req *req, uint32_t id
 }
 
 /**
- * inc_pace_filled() - all messages have been sent that may be
+ * inc_pace_filled() - record that all messages that may be in flight are sent
  * @comm: communicator
  */
 void inc_pace_filled(struct inc_comm *comm)
@@ -90,7 +90,7 @@ void inc_pace_filled(struct inc_comm *comm)
 }
 
 /**
- * inc_pace_done() - a message's result or error has come
+ * inc_pace_done() - record a message's result or error
  * @comm: communicator
  * @req: its operation
  * @id: message

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Repetition over UC, see rtx.h.
+ * Retransmission over UC, see rtx.h.
  */
 #include <string.h>
 
@@ -11,24 +11,24 @@
 #define RTO_MIN_AGAIN	4000
 #define RTO_MAX		200000
 /*
- * What a result waits for other ranks that recover from a loss looks like a round
- * trip. Without a limit each such wait would make the next ones longer.
+ * A result that waits for other ranks to recover from a loss looks like a long
+ * round trip. Without a limit, each such wait would prolong the next ones.
  */
 #define RTT_MAX		100000
 #define BACKOFF_MAX	5
-/* A result may come so much later than one sent after it: part of a round trip. */
+/* How late a result may arrive after a newer one: a share of the round trip. */
 #define LATE_SHARE	8
 #define LATE_MIN	200
-/* "Again" may come twice; so soon it means what is on its way already. */
+/* A second "again" within this time refers to a message already resent. */
 #define TOLD_TWICE	500
 
 /**
- * inc_rtx_init() - nothing was sent
+ * inc_rtx_init() - initialize the state of a member
  * @r: state
- * @ring: @entries of memory
- * @entries: a power of two; so many messages can be open
+ * @ring: memory for @entries messages
+ * @entries: maximum number of open messages, a power of two
  * @first: message ID of the first message
- * @seed: of the jitter
+ * @seed: seed of the jitter
  */
 void inc_rtx_init(struct inc_rtx *r, struct inc_rtx_msg *ring, uint32_t entries,
 		  uint32_t first, uint32_t seed)
@@ -41,7 +41,7 @@ void inc_rtx_init(struct inc_rtx *r, struct inc_rtx_msg *ring, uint32_t entries,
 	};
 }
 
-/* xorshift32; at most an eighth of @time, so that ranks do not ask in step. */
+/* xorshift32; at most an eighth of @time, so that ranks don't query in step. */
 static uint32_t jitter(struct inc_rtx *r, uint32_t time)
 {
 	r->seed ^= r->seed << 13;
@@ -51,8 +51,8 @@ static uint32_t jitter(struct inc_rtx *r, uint32_t time)
 }
 
 /*
- * An answer to a question comes at once, so little more than a round trip is
- * enough; a result may have to wait for other ranks.
+ * The switch answers a query at once, so little more than a round trip is
+ * enough. A result may have to wait for other ranks.
  */
 static uint32_t rto(struct inc_rtx *r, bool again, unsigned int backoff)
 {
@@ -65,7 +65,7 @@ static uint32_t rto(struct inc_rtx *r, bool again, unsigned int backoff)
 			time = min;
 	}
 	time <<= backoff;
-	/* On a longer path questions come too early, which costs little. */
+	/* On a longer path queries are sent too early, which costs little. */
 	if (time > RTO_MAX)
 		time = RTO_MAX;
 	return (uint32_t)time + jitter(r, (uint32_t)time);
@@ -79,12 +79,13 @@ static void set_due(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t due)
 }
 
 /**
- * inc_rtx_may_send() - may one more message be sent
+ * inc_rtx_may_send() - check whether one more message may be sent
  * @r: state
- * @window: most messages under way
+ * @window: maximum number of messages in flight
  *
- * A hole does not hold up what comes behind it: what is under way is counted
- * from the newest result. The ring, that is the switch's slots, is the limit.
+ * A missing result does not hold up later messages: messages in flight are
+ * counted from the newest result. The ring, as large as the switch's slots, is
+ * the limit.
  *
  * Return: true if so.
  */
@@ -94,7 +95,7 @@ bool inc_rtx_may_send(const struct inc_rtx *r, uint32_t window)
 }
 
 /**
- * inc_rtx_sent() - the next message was sent
+ * inc_rtx_sent() - record that the next message was sent
  * @r: state
  * @now: time
  */
@@ -106,10 +107,10 @@ void inc_rtx_sent(struct inc_rtx *r, uint64_t now)
 	set_due(r, m, now + rto(r, false, 0));
 }
 
-/* RFC 6298, 2; repeated messages are not measured (Karn). */
+/* RFC 6298, 2; retransmitted messages are not measured (Karn). */
 static void measure(struct inc_rtx *r, uint64_t time)
 {
-	/* A rank that comes late says nothing about the network. */
+	/* A late rank says nothing about the network. */
 	uint32_t max = r->srtt ? 4 * r->srtt : RTO_MIN;
 	uint32_t rtt, diff;
 
@@ -129,12 +130,12 @@ static void measure(struct inc_rtx *r, uint64_t time)
 }
 
 /**
- * inc_rtx_done() - a message's result has come, or its error
+ * inc_rtx_done() - record a message's result or error
  * @r: state
  * @id: message
  * @now: time
  *
- * Return: false if that was known.
+ * Return: false if the message was not open.
  */
 bool inc_rtx_done(struct inc_rtx *r, uint32_t id, uint64_t now)
 {
@@ -161,12 +162,12 @@ static uint32_t late(const struct inc_rtx *r)
 }
 
 /**
- * inc_rtx_mark() - the switch has sent all results before one
+ * inc_rtx_mark() - record the switch's low-water mark
  * @r: state
- * @mark: that one
+ * @mark: the switch has sent all results before this message
  * @now: time
  *
- * Those that are missing were lost, unless they are just late.
+ * Missing results before @mark were lost, unless they are merely late.
  */
 void inc_rtx_mark(struct inc_rtx *r, uint32_t mark, uint64_t now)
 {
@@ -191,12 +192,13 @@ void inc_rtx_mark(struct inc_rtx *r, uint32_t mark, uint64_t now)
 }
 
 /**
- * inc_rtx_again() - the switch says that it lacks a message
+ * inc_rtx_again() - handle "again": the switch lacks a message
  * @r: state
  * @id: message
  * @now: time
  *
- * Return: true if it is to be sent again now; false if that has been done.
+ * Return: true if the caller must retransmit it now; false if it is not open or
+ * has just been retransmitted.
  */
 bool inc_rtx_again(struct inc_rtx *r, uint32_t id, uint64_t now)
 {
@@ -217,7 +219,7 @@ bool inc_rtx_again(struct inc_rtx *r, uint32_t id, uint64_t now)
 }
 
 /**
- * inc_rtx_wait() - the switch says that it waits for other ranks
+ * inc_rtx_wait() - handle "wait": the switch waits for other ranks
  * @r: state
  * @id: message
  * @now: time
@@ -233,19 +235,18 @@ void inc_rtx_wait(struct inc_rtx *r, uint32_t id, uint64_t now)
 	set_due(r, m, now + rto(r, true, m->backoff));
 }
 
-/* Is it time to ask for a message? If not, @m->due says when it will be. */
+/* Is it time to query a message? If not, @m->due says when it will be. */
 static bool is_due(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t now)
 {
-	/* What was sent later has been answered. */
+	/* Something sent later has been answered. */
 	if (m->again && !m->waiting && m->sent + late(r) < r->answered)
 		return true;
-	/* Round trips have become longer since. */
+	/* The measured round trip may have grown since. */
 	if (!m->again && !m->missed && m->due <= now)
 		m->due = m->sent + rto(r, false, 0);
 	return m->due <= now;
 }
 
-/* One more question. */
 static void note_asked(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t now)
 {
 	set_due(r, m, now + rto(r, true, m->backoff));
@@ -258,13 +259,13 @@ static void note_asked(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t now)
 }
 
 /**
- * inc_rtx_due() - messages to ask for now
+ * inc_rtx_due() - find the messages to query now
  * @r: state
  * @now: time
- * @ids: filled in: the oldest INC_RTX_BURST of those that are due
- * @tries: takes how often one of these was asked for already, in vain
+ * @ids: filled in with the oldest INC_RTX_BURST due messages
+ * @tries: set to the maximum number of unanswered queries of one of these
  *
- * What is due beyond these is put off. @r->next_due says when to come again.
+ * Other due messages are deferred. @r->next_due says when to call again.
  *
  * Return: number of messages.
  */

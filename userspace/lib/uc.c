@@ -2,9 +2,9 @@
 /*
  * The UC side of a communicator, see uc.h.
  *
- * Data and results are always copied: what is sent may have to be sent again, and
- * a result that the network held back or doubled may come once more when the
- * operation has long ended. Where it would go then says landing.h.
+ * Data and results are always copied: data may have to be retransmitted, and a
+ * result that the network delayed or duplicated may arrive long after the
+ * operation has ended. landing.h says where it lands then.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,19 +18,19 @@
 #include "uc.h"
 
 /*
- * Where results keep coming, looking for them now and then costs less than
- * being woken for each: a part of the round trip, if that is long.
+ * While results keep arriving, polling for them now and then costs less than
+ * being woken for each: nap for a share of the round trip, if that is long.
  */
 #define NAP_SHARE	8
 #define NAP_MIN_US	250
 #define NAP_MAX_US	4000
 #define NAP_UNDER_WAY	16
 
-/* Without results the clock is read each so many calls. */
+/* Without results the clock is read once in this many calls. */
 #define IDLE_CALLS	8
 
 /**
- * inc_uc_alloc() - allocate what depends on the tree
+ * inc_uc_alloc() - allocate the UC state that depends on the tree
  * @comm: communicator whose ring has been made
  *
  * Return: 0 or a negative errno value. inc_uc_free() frees.
@@ -80,15 +80,15 @@ void inc_uc_free(struct inc_comm *comm)
 }
 
 /**
- * inc_uc_sent() - the next message is sent
+ * inc_uc_sent() - record that the next message is sent
  * @comm: communicator
- * @first: it is the first of several that are sent together
+ * @first: it is the first of several messages that are sent together
  */
 void inc_uc_sent(struct inc_comm *comm, bool first)
 {
 	struct inc_uc *uc = comm->uc;
 
-	/* If results have just come the clock has been read for them. */
+	/* If results have just arrived, the clock was read for them. */
 	if (first && uc->idle)
 		uc->now = inc_now_us();
 	inc_rtx_sent(&uc->rtx, uc->now);
@@ -97,7 +97,7 @@ void inc_uc_sent(struct inc_comm *comm, bool first)
 }
 
 /**
- * inc_uc_done() - a message's result or error has come
+ * inc_uc_done() - record a message's result or error
  * @comm: communicator
  * @id: message
  * @status: its error, which says nothing about the path
@@ -116,7 +116,7 @@ void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 		comm->window = uc->window.now;
 }
 
-/* What does not fit into the send queue is lost; its time-out comes. */
+/* A message that does not fit into the send queue is lost, and times out. */
 static void post(struct inc_comm *comm, uint32_t id, struct ibv_sge *sge)
 {
 	struct ibv_send_wr wr = {
@@ -174,7 +174,7 @@ static void ask(struct inc_comm *comm, uint32_t id)
 }
 
 /**
- * inc_uc_came() - completions of receives are there
+ * inc_uc_came() - record that receives have completed
  * @comm: communicator
  */
 void inc_uc_came(struct inc_comm *comm)
@@ -184,12 +184,12 @@ void inc_uc_came(struct inc_comm *comm)
 }
 
 /**
- * inc_uc_heard() - take what only a UC member is told
+ * inc_uc_heard() - handle marks and statuses that only UC members get
  * @comm: communicator
  * @id: message
  * @status: status of the Immediate; that of a result becomes INC_STATUS_OK
  *
- * Return: true if there is nothing more to it.
+ * Return: true if nothing is left to do.
  */
 bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 {
@@ -217,7 +217,7 @@ bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 }
 
 /**
- * inc_uc_progress() - ask for what is due
+ * inc_uc_progress() - query due messages
  * @comm: communicator
  */
 void inc_uc_progress(struct inc_comm *comm)
@@ -249,7 +249,7 @@ void inc_uc_progress(struct inc_comm *comm)
 }
 
 /**
- * inc_uc_woke() - no event came
+ * inc_uc_woke() - make the next call read the clock, as no event arrived
  * @comm: communicator
  */
 void inc_uc_woke(struct inc_comm *comm)
@@ -258,10 +258,10 @@ void inc_uc_woke(struct inc_comm *comm)
 }
 
 /**
- * inc_uc_nap() - sleep a little, if much is under way
+ * inc_uc_nap() - sleep briefly if many messages are in flight
  * @comm: communicator
  *
- * Return: true if so: results may be there, whether or not there is an event.
+ * Return: true if it slept: results may have arrived, event or not.
  */
 bool inc_uc_nap(struct inc_comm *comm)
 {
@@ -280,9 +280,9 @@ bool inc_uc_nap(struct inc_comm *comm)
 }
 
 /**
- * inc_uc_patience() - how long to sleep before something is to be asked for
+ * inc_uc_patience() - compute how long to sleep before the next query
  * @comm: communicator
- * @ms: how long to sleep at most, INC_FOREVER: no matter
+ * @ms: maximum time to sleep; INC_FOREVER: unlimited
  *
  * Return: milliseconds, or INC_FOREVER.
  */
@@ -293,7 +293,7 @@ int inc_uc_patience(const struct inc_comm *comm, int ms)
 
 	if (uc->rtx.next_due == UINT64_MAX)
 		return ms;
-	/* The clock was read when the last result came: that is near enough. */
+	/* The reading of the clock for the last result is recent enough. */
 	due = uc->rtx.next_due <= uc->now ? 1 :
 	      (int)((uc->rtx.next_due - uc->now) / 1000) + 1;
 	return ms == INC_FOREVER || due < ms ? due : ms;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The watch over a communicator. It alone looks at the clock and at the connection to
- * the daemon, so that a call's fast path has neither clock nor poll(): it sleeps in
- * the completion channel only. When a time limit is exceeded or the daemon reports the
- * end of the tree, the watch moves the queue pair to ERROR: its receives are
- * flushed, and that wakes the sleeper. One thread (watcher.c) watches over all
- * communicators of a process.
+ * The watch over a communicator. Only the watch reads the clock and the
+ * connection to the daemon, so a call's fast path needs neither clock nor
+ * poll(): it sleeps only in the completion channel. When a time limit expires
+ * or the daemon reports the end of the tree, the watch moves the queue pair to
+ * ERROR. That flushes the receives, which wakes the sleeper. One thread
+ * (watcher.c) watches over all communicators of a process.
  */
 #ifndef INC_LIB_WATCH_H
 #define INC_LIB_WATCH_H
@@ -21,24 +21,24 @@
 #include "verbs.h"
 
 /**
- * struct inc_watch_seen - what the watcher's thread alone knows
- * @now: milliseconds that it has been able to look
- * @before: when time limits were looked at last
- * @not_before: no time limit is over before
- * @calls: odd while the caller is inside a blocking call; as last seen
- * @calls_since: when that was seen first
- * @tests: counter of the same name, as last seen
- * @progress: likewise
- * @fruitless_ms: of inc_test() and inc_wait_for()
- * @loss_at: when losses were looked at last
+ * struct inc_watch_seen - private state of the watcher's thread
+ * @now: milliseconds during which this process could run
+ * @before: last check of the time limits
+ * @not_before: no time limit expires before this time
+ * @calls: inc_watch.calls as last seen
+ * @calls_since: when that value was first seen
+ * @tests: inc_watch.tests as last seen
+ * @progress: inc_watch.progress as last seen
+ * @fruitless_ms: time spent in fruitless inc_test() and inc_wait_for() calls
+ * @loss_at: last reading of the loss counters
  * @loss_progress: results at that time
- * @busy: there were more than before
- * @alive: the daemon says that it lives
- * @missed: times that it should have, and has not
- * @heard_at: when it was heard or missed last
- * @verdict: of the daemon, -errno
- * @verdict_at: when that counts
- * @text: what it says
+ * @busy: there were more results than before
+ * @alive: the daemon sends "alive"
+ * @missed: consecutive "alive" lines missed
+ * @heard_at: when one last arrived or was missed
+ * @verdict: the daemon's verdict, -errno
+ * @verdict_at: when the verdict takes effect
+ * @text: text of the verdict
  */
 struct inc_watch_seen {
 	int64_t		now;
@@ -64,27 +64,27 @@ struct inc_watch_seen {
  * struct inc_watch - state shared between the watch and the caller's thread
  * @next: in the watcher's list, whose lock guards @next, @running, @at and @seen
  * @running: it is in that list
- * @at: place of @conn among what is polled; 0: none yet
+ * @at: index of @conn in the poll array; 0: none yet
  * @hca: device
- * @seen: what the watcher's thread knows
- * @who: whose it is, for the log
+ * @seen: private state of the watcher's thread
+ * @who: its communicator, for the log
  * @conn: connection to the daemon; belongs to the watcher while @running
- * @hung_up: the caller has ended that, it is not to be looked at
+ * @hung_up: the caller has shut down @conn; ignore it
  * @calls: odd while the caller is inside a blocking call; different each time
  * @tests: counts fruitless calls of inc_test(), and those of inc_wait_for()
  * @waits: the caller is inside inc_wait_for()
  * @progress: counts results
  * @timeout_ms: time limit
- * @beat_ms: how often the daemon says that it lives, once it has; 0: never
- * @flight: packets that should be in flight at most; 0: any number
- * @loss: where that comes from; belongs to the watcher
- * @lost: the daemon is to be told that the switch does not answer
+ * @beat_ms: interval of the daemon's "alive", once it has sent one; 0: never
+ * @flight: maximum packets to have in flight; 0: unlimited
+ * @loss: losses that determine @flight; belongs to the watcher
+ * @lost: tell the daemon that the switch does not answer
  * @err: 0, or the negative errno value that the watch found; set once
  * @lock: protects @qp and all texts, and the closing of @conn
- * @qp: queue pair to move to ERROR; NULL: there is none any more
+ * @qp: queue pair to move to ERROR; NULL: destroyed
  * @text: what happened, if @err
- * @said: what the daemon says of the tree's end; empty: nothing yet
- * @wrong: what it said last of a message that failed; empty: nothing yet
+ * @said: the daemon's text on the end of the tree; empty: none yet
+ * @wrong: its last text on a failed message; empty: none yet
  * @wrong_id: that message
  */
 struct inc_watch {
@@ -139,7 +139,7 @@ static inline void inc_watch_waits(struct inc_watch *watch, bool waits)
 	atomic_store_explicit(&watch->waits, waits, memory_order_relaxed);
 }
 
-/* The switch does not answer: the daemon is told so when it is hung up on. */
+/* The switch does not answer: report it to the daemon on hanging up. */
 static inline void inc_watch_lost(struct inc_watch *watch)
 {
 	watch->lost = true;

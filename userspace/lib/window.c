@@ -7,12 +7,13 @@
 #define SECOND		1000000U
 #define GAIN		2
 /*
- * A measurement that shows a lower rate, fewer losses or more of them counts for
- * one of so many. Of 256 messages LOSS_SLACK more than usual may be lost by
- * chance. Losses take a quarter of the window at most, since one that is made
- * good late may make many; it grows again by a LIMIT_SHAREth. What is
- * usual must follow more quickly than that when it becomes less, or a window
- * that is too large would become usual. All found by trying, with test_window.
+ * A measurement that shows a lower rate, fewer losses or more losses has the
+ * weight 1/RATE_SHARE, 1/FEWER_SHARE or 1/MORE_SHARE. LOSS_SLACK more losses
+ * than usual in 256 messages may be chance. Losses cut the window by at most a
+ * quarter, as one loss that is recovered late may cause many; the window grows
+ * back by 1/LIMIT_SHARE at a time. @usual must fall faster than that, or the
+ * losses of a window that is too large would become usual. All values were
+ * found by experiments with test_window.
  */
 #define RATE_SHARE	8
 #define FEWER_SHARE	4
@@ -27,12 +28,12 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /**
- * inc_window_init() - nothing is known of the path
+ * inc_window_init() - initialize a window for an unknown path
  * @w: state
- * @first: the window to begin with
- * @min: the window at least
- * @max: the window at most, which also limits the others
- * @queue: so much time's results are under way at least, microseconds
+ * @first: initial window
+ * @min: minimum window
+ * @max: maximum window, which also limits the others
+ * @queue: the results of this much time are always in flight, microseconds
  */
 void inc_window_init(struct inc_window *w, uint32_t first, uint32_t min,
 		     uint32_t max, uint32_t queue)
@@ -44,9 +45,9 @@ void inc_window_init(struct inc_window *w, uint32_t first, uint32_t min,
 }
 
 /**
- * inc_window_filled() - a message was sent, and no more may be
+ * inc_window_filled() - record that a message has filled the window
  * @w: state
- * @id: message, sent because results had just come
+ * @id: message, sent because results had just arrived
  * @now: time
  */
 void inc_window_filled(struct inc_window *w, uint32_t id, uint64_t now)
@@ -60,7 +61,7 @@ void inc_window_filled(struct inc_window *w, uint32_t id, uint64_t now)
 	w->lost_then = w->lost;
 }
 
-/* Of @done messages some were lost: too many for this window? */
+/* Adapt the limit to the losses among the last @done messages. */
 static void judge_losses(struct inc_window *w, uint32_t done)
 {
 	uint32_t lost = least(w->lost - w->lost_then, done);
@@ -69,7 +70,7 @@ static void judge_losses(struct inc_window *w, uint32_t done)
 	if (w->settle) {
 		w->settle--;
 	} else if (share > w->usual + LOSS_SLACK) {
-		/* As many as came through. */
+		/* As many as got through. */
 		w->limit = w->now - w->now * least(share - w->usual, LOSS_CUT) / 256;
 		w->settle = 1;
 	} else if (w->limit < w->max) {
@@ -99,10 +100,10 @@ static uint32_t clamp(uint64_t n, uint32_t min, uint32_t max)
 }
 
 /**
- * inc_window_done() - a message's result has come
+ * inc_window_done() - record a message's result
  * @w: state
  * @id: message, or one sent later
- * @rtt: its round trip; 0: not known, it was sent more than once
+ * @rtt: its round trip; 0: unknown, for example after a retransmission
  * @now: time, if inc_window_ends()
  *
  * Return: true if @w->now may have changed.

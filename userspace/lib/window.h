@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * How many messages a member has under way: what its path takes. Pure functions
- * over the caller's clock (microseconds) and message IDs, tested by
- * test_window.c. Over UC a message is a packet, over RC some.
+ * The number of messages that a member keeps in flight, adapted to its path.
+ * Pure functions over the caller's clock (microseconds) and message IDs, tested
+ * by test_window.c. Over UC a message is one packet, over RC several.
  *
- * A path holds the rate at which results come times the round trip without any
- * queue; twice that is the window, so that there is always something to send
- * when one of the ranks looks for results a little late. The rate is measured
- * while the window is full only: from when a message fills it until that one's
- * result comes. So it is at most the window in a round trip, and grows with
- * the window as long as that brings more results; then the window stays.
+ * The bandwidth-delay product of a path is the rate of arriving results times
+ * the round trip without queueing. The window is twice that, so that there is
+ * always something to send when a rank polls for results a little late. The
+ * rate is measured only while the window is full: from the message that fills
+ * it until that message's result arrives. The rate is thus at most one window
+ * per round trip, and grows with the window until a larger one brings no more
+ * results. Then the window stays.
  *
- * The round trip is the lowest one ever seen, since all others may hold what
- * queues, and what a result waits for other ranks. If it never was without such
- * waits, the window is too large by as much, but does not go on growing.
+ * The round trip is the lowest one ever seen, as all others may include
+ * queueing and waiting for other ranks. If even the lowest includes such waits,
+ * the window is too large by that much, but does not keep growing.
  *
- * Over RC, what results come in @queue is always under way: where a round trip is
- * shorter than the time in which a process gets its turn, or the ranks share a CPU,
- * it costs less to look after many messages at a time.
+ * Over RC, at least the results of @queue's time are always in flight. Where
+ * the round trip is shorter than a scheduling latency, or ranks share a CPU, it
+ * is cheaper to handle many messages at a time.
  *
- * Losses are no reason for a smaller window, unless there are many more than
- * there were at their fewest lately: then a queue is too short for it.
+ * Losses shrink the window only if there are many more than at their recent
+ * minimum: then a queue is too short for the window.
  */
 #ifndef INC_LIB_WINDOW_H
 #define INC_LIB_WINDOW_H
@@ -30,20 +31,20 @@
 
 /**
  * struct inc_window - state of a member
- * @now: messages that may be under way
- * @min: not fewer than these
- * @max: not more than these
- * @limit: not more than these, because of losses
- * @queue: so much time's results are under way at least
+ * @now: current window, in messages
+ * @min: lower bound of the window
+ * @max: upper bound of the window
+ * @limit: upper bound of the window because of losses
+ * @queue: the results of this much time are always in flight, microseconds
  * @rtt: lowest round trip, 0: none measured
- * @rate: messages per second: up at once, down slowly
- * @usual: messages of 256 that are lost: down soon, up slowly
- * @settle: measurements still to come that tell of losses of the window before
+ * @rate: messages per second: rises at once, falls slowly
+ * @usual: typical loss in 1/256: falls fast, rises slowly
+ * @settle: coming measurements that still show losses of the previous window
  * @done: messages done
  * @lost: messages lost
- * @measures: a measurement is under way
+ * @measures: a measurement is in progress
  * @id: its message, which filled the window
- * @since: when that was sent
+ * @since: when that message was sent
  * @done_then: @done at that time
  * @lost_then: @lost at that time
  */
