@@ -93,7 +93,7 @@ static bool taken(struct inc_switch *sw, u32 qpn)
 }
 
 /*
- * Draw a number that cannot be guessed: a forger of a member's packets has to
+ * Draw a number that cannot be guessed: to forge a member's packets one has to
  * know it, and old packets find no QP. At most half of the range is in use, so
  * a few draws are enough.
  */
@@ -191,7 +191,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
  * inc_member_new() - add a member to a tree
  * @tree: tree
  * @cfg: settings, checked for form; a rank of the tree
- * @extack: says why not
+ * @extack: set to the reason for an error
  *
  * Context: process, inc_switch.lock held.
  * Return: the QP, or ERR_PTR: -EEXIST rank taken, -EADDRINUSE QPN taken,
@@ -269,7 +269,7 @@ err_charge:
 /**
  * inc_member_new_parent() - create a leaf's QP to its parent
  * @tree: tree that is not published yet
- * @extack: says why not
+ * @extack: set to the reason for an error
  *
  * Context: process, inc_switch.lock held.
  * Return: the QP, to be connected by inc_member_connect(), or ERR_PTR: -ENOBUFS
@@ -323,7 +323,7 @@ err_charge:
  * inc_member_connect() - connect a leaf's QP to its parent
  * @qp: QP made by inc_member_new_parent()
  * @cfg: settings, checked for form; the parent is the peer
- * @extack: says why not
+ * @extack: set to the reason for an error
  *
  * Requests that have waited for the connection are sent now.
  *

@@ -155,7 +155,7 @@ static void publish(struct inc_tree *tree)
  * inc_tree_new() - make a tree
  * @sw: switch
  * @user_cfg: settings, in range; a free ID
- * @extack: says why not
+ * @extack: set to the reason for an error
  *
  * Context: process, inc_switch.lock held.
  * Return: the tree, or ERR_PTR: -EDQUOT over a quota, -ENOBUFS over the memory

@@ -285,9 +285,7 @@ static void progress(struct inc_requester *r, u32 psn, u64 now)
 		 */
 		r->backoff = 0;
 	}
-	/*
-	 * Only the oldest packet is acknowledged: what follows it is lost, too.
-	 */
+	/* Only the oldest packet is acknowledged: the rest is lost, too. */
 	alone = psn == inc_psn_add(r->una, 1);
 	grow(r, inc_psn_diff(psn, r->una));
 	r->una = psn;

@@ -674,7 +674,7 @@ static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	u8 error = INC_MEMBER_ERROR_NONE;
 	u64 now = inc_now();
 
-	/* An acknowledgment has nothing behind its AETH. */
+	/* An acknowledgment has nothing after its AETH. */
 	if (pkt->payload_len || pkt->pad) {
 		inc_stats_inc(qp->stats, cnt);
 		return;
@@ -736,7 +736,7 @@ static void rx_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 /**
  * inc_engine_rx() - process a checked packet for a QP
  * @qp: QP
- * @skb: packet, skb->data at its BTH, linear, nothing behind its ICRC; consumed
+ * @skb: packet, skb->data at its BTH, linear, nothing after its ICRC; consumed
  * @pkt: the packet, parsed
  *
  * Context: softirq, RCU read side.

@@ -4,9 +4,9 @@
  * million, for each kind of fault, and a random generator of its own with a
  * seed, so that a run can be reproduced. It counts the faults that it injects.
  *
- * On receive, a packet is damaged when it has passed all checks but the ICRC,
- * so that the ICRC finds it. The other faults come after the last check. On
- * transmit, the packet is complete. So the counters of the QP see what a bad
+ * On receive, a packet is damaged when it has passed all checks except the
+ * ICRC, so that the ICRC finds it. The other faults come after the last check.
+ * On transmit, the packet is complete. So the counters of the QP see what a bad
  * network would have made of its packets: one dropped on receive has never
  * arrived, one dropped on transmit has been sent.
  */
@@ -183,7 +183,7 @@ static void run(struct fault_dir *d, struct sk_buff *skb, inc_fault_pass_fn pass
 /**
  * inc_fault_rx_damage() - perhaps damage a received packet
  * @qp: QP that it is for
- * @skb: packet, linear, skb->data at its IP header, nothing behind the ICRC
+ * @skb: packet, linear, skb->data at its IP header, nothing after the ICRC
  * @bth_off: offset of its BTH
  *
  * Context: softirq, RCU read side.
@@ -201,7 +201,7 @@ void inc_fault_rx_damage(struct inc_qp *qp, struct sk_buff *skb,
  * inc_fault_rx() - perhaps drop, duplicate or reorder a received packet
  * @qp: QP that it is for
  * @skb: packet, skb->data at its BTH; consumed if true
- * @pass: takes what has met its faults, now or later
+ * @pass: takes packets after fault injection, now or later
  *
  * Context: softirq, RCU read side.
  * Return: whether the packet was taken care of.
@@ -221,7 +221,7 @@ bool inc_fault_rx(struct inc_qp *qp, struct sk_buff *skb,
  * inc_fault_tx() - perhaps inject faults into a packet to send
  * @qp: QP that sends it
  * @skb: whole packet, skb->data at its IP header; consumed if true
- * @pass: takes what has met its faults, now or later
+ * @pass: takes packets after fault injection, now or later
  *
  * Context: BH off, RCU read side, no lock held.
  * Return: whether the packet was taken care of.

@@ -78,7 +78,7 @@ static void charge(struct inc_qp *qp, s64 bytes)
  * inc_ooo_forget() - drop all packets queued beyond a gap
  * @qp: QP
  *
- * Context: qp->rx_lock held, or nobody can find the QP any more.
+ * Context: qp->rx_lock held, or the QP is unpublished and has no readers.
  */
 void inc_ooo_forget(struct inc_qp *qp)
 {

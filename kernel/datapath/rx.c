@@ -254,7 +254,7 @@ static unsigned int admit(const struct inc_qp *qp, struct sk_buff *skb,
  * @sw: switch
  * @skb: packet, skb->data at its IP header; consumed if true
  * @udp_off: offset of its UDP header
- * @qpn: what inc_rx_qpn() said
+ * @qpn: QPN from inc_rx_qpn()
  * @plain: the IP header has neither options nor extensions, the packet is no
  *	fragment
  *
@@ -288,7 +288,7 @@ bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
  * @skb: packet, skb->data at its IP header, which is plain and right; consumed
  *	if true
  * @udp_off: offset of its UDP header
- * @qpn: what inc_rx_qpn() said
+ * @qpn: QPN from inc_rx_qpn()
  *
  * Context: softirq, RCU read side.
  * Return: false if it has to continue to IP.

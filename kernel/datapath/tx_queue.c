@@ -170,7 +170,7 @@ static u16 out_ready(const struct inc_slot_geom *g, const struct inc_out *out,
 	bytes = inc_chunk_off(g, ready);
 	if (bytes <= out->off)
 		return 0;
-	/* The last packet says that the whole message is done. */
+	/* The last packet tells that the whole message is done. */
 	return min_t(u32, (bytes - out->off) / g->pmtu, out->nchunks - 1);
 }
 

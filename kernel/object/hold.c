@@ -24,7 +24,7 @@
 
 /* A namespace may hold 2^-3 of its memory limit, or of the memory if less. */
 #define SHARE_SHIFT	3
-/* A member may hold 2^-2 of what is left of that. */
+/* A member may hold 2^-2 of the rest of that. */
 #define MEMBER_SHIFT	2
 /* Bytes that a CPU may keep to itself before it updates the sum. */
 #define BATCH		SZ_64K

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The memory that an allocation really takes, which is more than its size: this
- * is what budgets are charged with. All memory of trees and members is also
+ * The memory that an allocation really takes, which is more than its size:
+ * budgets are charged with this. All memory of trees and members is also
  * accounted to the memory cgroup of the task that makes them.
  */
 #ifndef _INC_MEM_H

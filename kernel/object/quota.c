@@ -17,7 +17,7 @@
  * @sw: switch
  * @cfg: settings of the tree, defaults filled in
  * @memory: bytes that the tree takes with all its members
- * @extack: says which quota it would exceed, and by what
+ * @extack: names the quota that it would exceed, and by how much
  *
  * Context: process, inc_switch.lock held.
  * Return: 0 or -EDQUOT.

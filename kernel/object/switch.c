@@ -86,7 +86,7 @@ bool inc_switch_may_have_trees(const struct inc_switch *sw)
  * inc_switch_charge() - charge memory to a namespace's budget
  * @sw: switch
  * @bytes: how much
- * @extack: says what would be needed
+ * @extack: set to what would be needed
  *
  * Context: process, inc_switch.lock held.
  * Return: 0; -ENOBUFS over the limit of this namespace or of all of them,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /*
- * What a member of an aggregation tree and an INC switch say to each other:
- * the INC header, the Immediate, the numbers of collectives, data types and
+ * The protocol between a member of an aggregation tree and an INC switch: the
+ * INC header, the Immediate, the numbers of collectives, data types and
  * operations (draft-liu-nfsv4-rocev2-00, section 6).
  *
  * A request is an RDMA WRITE with Immediate, a result is one or more
@@ -16,8 +16,8 @@
 #define INC_UDP_PORT		4791
 
 /*
- * QPNs of the switch. rdma_rxe hands out 16 ... 2^20, so the two share a
- * host without meeting.
+ * QPNs of the switch. rdma_rxe allocates 16 ... 2^20, so the two can share a
+ * host.
  */
 #define INC_QPN_MIN		0x800000
 #define INC_QPN_MAX		0xbfffff
@@ -30,15 +30,16 @@
 
 /*
  * A result to a UC member has this bit in its status, and below it a number n:
- * all messages before message ID - n have ended. INC_IMM_MARK_MAX says nothing.
+ * all messages before message ID - n have ended. INC_IMM_MARK_MAX carries no
+ * information.
  */
 #define INC_IMM_MARK		0x80
 #define INC_IMM_MARK_MAX	0x7f
 
-/* Statuses that end the tree, whether they have a name yet or not. */
+/* Statuses that end the tree, including those without a name yet. */
 #define INC_STATUS_TREE_MIN	16
 #define INC_STATUS_TREE_MAX	31
-/* From there to this one they end nothing. */
+/* Statuses after these, up to this one, end nothing. */
 #define INC_STATUS_NOTE_MAX	63
 
 #define INC_HDR_LEN		32
@@ -50,17 +51,17 @@
  * @dtype: enum inc_dtype, type of the elements
  * @op: enum inc_op; ignored by collectives that do not reduce
  * @tree_id: aggregation tree that this request belongs to
- * @msg_id: message ID; its low 24 bits are repeated in the Immediate
+ * @msg_id: message ID; the Immediate has its low 24 bits, too
  * @root: root rank of a rooted collective, else 0
  * @flags: INC_HDR_F_*
- * @nelem: number of elements in a block: what a rank contributes, or gets, or
+ * @nelem: number of elements in a block, which a rank contributes or gets, or
  *	for AllToAll sends to each rank. Scatter's root, and every rank in
  *	AllToAll and ReduceScatter, sends one block for each rank
  * @result_rkey: R_Key of the memory that takes this member's result
  * @result_va: virtual address of that memory
  *
- * All fields are in network byte order. The payload follows at once; its
- * elements are little-endian, as they lie in the memory of the member.
+ * All fields are in network byte order. The payload follows immediately; its
+ * elements are little-endian, as in the memory of the member.
  */
 struct inc_hdr {
 	__u8	version;
@@ -77,18 +78,17 @@ struct inc_hdr {
 } __attribute__((packed));
 
 /*
- * Flags; a request that sets others is refused.
- * INC_HDR_F_NO_DATA: this rank wants to know when the message is done, but has
- * no use for the result's elements: it gets the Immediate alone.
- * INC_HDR_F_WIDE: the elements are binary32, the upper and the lower 16 bits in
- * packets of their own, in turns; so a switch sends the sums of 16-bit floats of
- * several ranks to its parent.
+ * Flags; a request that sets others is refused. INC_HDR_F_NO_DATA: this rank
+ * wants to know when the message is done, but not the result's elements: it
+ * gets only the Immediate. INC_HDR_F_WIDE: the elements are binary32, with the
+ * upper and the lower 16 bits in alternating packets; a switch sends the sums
+ * of 16-bit floats of several ranks to its parent in this form.
  */
 #define INC_HDR_F_NO_DATA	0x0001
 #define INC_HDR_F_WIDE		0x0002
 /*
- * UC: no request, but the question what became of it: the header alone, without
- * its elements.
+ * UC: not a request, but a query for the state of one: the header alone,
+ * without the elements.
  */
 #define INC_HDR_F_ASK		0x0004
 #define INC_HDR_F_MASK		(INC_HDR_F_NO_DATA | INC_HDR_F_WIDE)
@@ -103,7 +103,7 @@ struct inc_hdr {
  * @INC_COLL_REDUCE: reduction of all ranks' data to the root
  * @INC_COLL_ALLREDUCE: reduction of all ranks' data to all
  * @INC_COLL_REDUCE_SCATTER: a block of the reduction to each rank
- * @INC_COLL_BARRIER: no data; completes when all ranks have come
+ * @INC_COLL_BARRIER: no data; completes when all ranks have arrived
  */
 enum inc_collective {
 	INC_COLL_BROADCAST	= 0,
@@ -139,9 +139,9 @@ enum inc_collective {
  * @INC_DTYPE_2INT: 32-bit integer at 0, 32-bit index at 4; 8 bytes
  * @INC_DTYPE_SHORT_INT: 16-bit integer at 0, 32-bit index at 4; 8 bytes
  *
- * The last five are the pairs of MPI, for INC_OP_MINLOC and INC_OP_MAXLOC
- * only, laid out as C does on 64-bit machines. All their members are signed.
- * What is between and behind them is padding, which a reduction sets to 0.
+ * The last five are MPI's pairs, for INC_OP_MINLOC and INC_OP_MAXLOC only, laid
+ * out as C does on 64-bit machines. All their members are signed. A reduction
+ * sets the padding between and after them to 0.
  */
 enum inc_dtype {
 	INC_DTYPE_INT8		= 0,
@@ -202,7 +202,7 @@ enum inc_op {
 /**
  * enum inc_status - how a message ended, in the Immediate's upper 8 bits
  * @INC_STATUS_OK: the result is in the member's memory
- * @INC_STATUS_VERSION: INC header of a version or with flags not known here
+ * @INC_STATUS_VERSION: INC header with an unknown version or unknown flags
  * @INC_STATUS_COLLECTIVE: collective not offered by this tree
  * @INC_STATUS_DTYPE: data type, or operation on it, not offered by this tree
  * @INC_STATUS_TREE_ID: the header names another tree than the QP's
@@ -210,19 +210,19 @@ enum inc_op {
  * @INC_STATUS_LENGTH: element count, type and message length disagree
  * @INC_STATUS_MISMATCH: ranks disagree on collective, type, operation,
  *	root or count
- * @INC_STATUS_ROOT: root rank is no rank of the tree, or not 0 where there is
- *	no root
- * @INC_STATUS_PEER_DEAD: a member's QP went to error or stopped answering
+ * @INC_STATUS_ROOT: root rank is not a rank of the tree, or not 0 where there
+ *	is no root
+ * @INC_STATUS_PEER_DEAD: a member's QP failed or stopped answering
  * @INC_STATUS_TREE_GONE: the tree was dismantled
  * @INC_STATUS_MEMBER_LEFT: a member was removed while the tree was in use
- * @INC_STATUS_AGAIN: UC: this request has not come, send it again
- * @INC_STATUS_WAIT: UC: this request has come, other ranks' have not
+ * @INC_STATUS_AGAIN: UC: this request has not arrived, resend it
+ * @INC_STATUS_WAIT: UC: request arrived, its message has not ended
  *
- * A status that is no success comes in a zero-length RDMA WRITE ONLY with
+ * A status other than success is sent in a zero-length RDMA WRITE ONLY with
  * Immediate. 1 to 15 end the message, for all ranks (INC_STATUS_MSG_ID for its
- * sender alone); INC_STATUS_TREE_MIN to INC_STATUS_TREE_MAX the tree; 32 to 63
- * are no errors and end nothing. From INC_IMM_MARK on it is a success, with the
- * mark in the lower bits.
+ * sender alone); INC_STATUS_TREE_MIN to INC_STATUS_TREE_MAX end the tree; 32 to
+ * 63 are not errors and end nothing. From INC_IMM_MARK on it is success, with
+ * the mark in the lower bits.
  */
 enum inc_status {
 	INC_STATUS_OK		= 0,
