@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Input and expected result of the demo's AllReduce, made by plain C, in a
- * process that knows nothing of RDMA.
+ * Input and expected result of the demo's AllReduce, computed by plain C, in a
+ * process without any RDMA.
  *
  *   reference DIR RANKS BYTES DTYPE OP SEED
  *
- * writes DIR/in.0 ... DIR/in.(RANKS - 1) and DIR/want.
+ * Writes DIR/in.0 ... DIR/in.(RANKS - 1) and DIR/want.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static uint64_t next_random(void)
 	return state;
 }
 
-/* The sum of floats is the balanced binary tree over the ranks. */
+/* Floats are summed in a balanced binary tree over the ranks. */
 #define DEFINE_TYPE(name, type, add, random)				\
 static void name##_fill(void *buf, size_t n)				\
 {									\

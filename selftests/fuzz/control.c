@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Trees to be fuzzed, by right netlink messages. */
+/* Make the trees to be fuzzed, by valid netlink messages. */
 #include <arpa/inet.h>
 #include <netlink/genl/ctrl.h>
 #include <netlink/genl/genl.h>
@@ -18,7 +18,7 @@ static struct nl_sock *sk;
 static int family;
 
 /**
- * control_open() - a netlink socket to the switch
+ * control_open() - open a netlink socket to the switch
  *
  * The caller is in the switch's namespace.
  *
@@ -35,7 +35,7 @@ int control_open(void)
 }
 
 /**
- * control_family() - the family's number
+ * control_family() - get the family's number
  *
  * Return: message type of the family.
  */
@@ -85,7 +85,7 @@ static int refused(struct sockaddr_nl *from, struct nlmsgerr *err, void *arg)
 	return NL_STOP;
 }
 
-/* Sends, frees; attrs points to the answer's until the next call. */
+/* Send and free; attrs points into the reply until the next call. */
 static int ask(struct nl_msg *msg, struct nlattr **attrs)
 {
 	int error = 0;
@@ -98,7 +98,7 @@ static int ask(struct nl_msg *msg, struct nlattr **attrs)
 	if (ended)
 		error = -1;
 	nlmsg_free(msg);
-	/* The answer and its acknowledgment are two datagrams. */
+	/* The reply and its acknowledgment are two datagrams. */
 	while (!ended && nl_recvmsgs_default(sk) >= 0)
 		;
 	return error;
@@ -154,7 +154,7 @@ static int connect_parent(const struct options *o, struct tree *t)
 	return 0;
 }
 
-/* Now and then one of the members is a switch: these may send wide elements. */
+/* Sometimes a member is a switch: switches may send wide elements. */
 static void put_levels(struct nl_msg *msg, struct tree *t)
 {
 	unsigned int all = t->ranks;
@@ -177,7 +177,7 @@ static void put_levels(struct nl_msg *msg, struct tree *t)
  * control_tree() - make a tree with all its members
  * @o: options
  * @t: filled in
- *
+ * Return: 0, or -1 if the switch refused.
  * Return: 0, or -1 if the switch would not.
  */
 int control_tree(const struct options *o, struct tree *t)
@@ -219,7 +219,7 @@ int control_tree(const struct options *o, struct tree *t)
 
 /**
  * control_tree_end() - delete a tree, without waiting for its members
- * @t: tree; may be gone
+ * @t: tree; may not exist any more
  */
 void control_tree_end(const struct tree *t)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * inc-fuzz: packets and netlink messages, right and wrong, at a switch that
- * is in use.
+ * inc-fuzz: packets and netlink messages, right and wrong, sent to a switch
+ * that is in use.
  */
 #ifndef _INC_FUZZ_H
 #define _INC_FUZZ_H
@@ -14,9 +14,9 @@
  * @switch_ns: namespace of the switch, as ip-netns(8) knows it
  * @host_ns: namespace from which packets come
  * @switch_addr: address of the switch, IPv4, network order
- * @host_addr: address of the host
+ * @host_addr: address of the host, network order
  * @count: how many packets or messages
- * @seed: of the random numbers
+ * @seed: seed of the random numbers
  */
 struct options {
 	const char	*switch_ns;
@@ -27,19 +27,19 @@ struct options {
 	uint64_t	seed;
 };
 
-/* What the switch says of a member that was added. */
+/* The switch's reply to adding a member. */
 struct member {
 	uint32_t	qpn;
 	uint32_t	rkey;
 	uint32_t	psn;		/* the switch's next */
 	uint32_t	peer_psn;	/* our next */
 	uint32_t	msg_id;		/* of our next request */
-	bool		fatal;		/* a NAK came that ends the QP */
+	bool		fatal;		/* a fatal NAK arrived */
 	bool		uc;
 };
 
 #define MAX_RANKS	3
-#define OUR_QPN		0x500000	/* of rank 0; the parent's is behind the last rank */
+#define OUR_QPN		0x500000	/* rank 0's; the parent's is last */
 #define FUZZ_MEMORY	(32 << 20)	/* of all trees */
 
 struct tree {
@@ -47,7 +47,7 @@ struct tree {
 	unsigned int	ranks, slots, msg_size, pmtu;
 	struct member	m[MAX_RANKS];
 	bool		leaf;
-	struct member	up;		/* a leaf's QP to its parent, whom we play */
+	struct member	up;		/* a leaf's QP to its parent: us */
 };
 
 void fuzz_seed(uint64_t seed);

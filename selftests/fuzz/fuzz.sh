@@ -31,7 +31,7 @@ build()
 
 trap 'serve_down; topo_down; inc_unload' EXIT
 build && inc_load && topo_up 3 || exit 1
-# A permanent neighbour entry, so that no packet waits for ARP.
+# Resolve the neighbour first, so that no packet waits for ARP.
 host 0 ping -c 1 -W 10 "$(topo_ip4 sw)" >/dev/null
 
 "$FUZZ" "$TOPO-sw" "$TOPO-h0" "$(topo_ip4 sw)" "$(topo_ip4 0)" \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * inc-fuzz: see fuzz.h. Packets and netlink messages at the same time, each from
- * a process of its own.
+ * inc-fuzz: see fuzz.h. Sends packets and netlink messages at the same time,
+ * each from a process of its own.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -19,8 +19,8 @@
 static uint64_t state;
 
 /**
- * fuzz_seed() - begin a sequence of random numbers
- * @seed: which
+ * fuzz_seed() - start a sequence of random numbers
+ * @seed: seed
  */
 void fuzz_seed(uint64_t seed)
 {
@@ -28,8 +28,8 @@ void fuzz_seed(uint64_t seed)
 }
 
 /**
- * rnd() - a random number
- * @below: less than that; 1 ... 2^31
+ * rnd() - return a random number
+ * @below: upper limit, exclusive; 1 ... 2^31
  *
  * Return: the number.
  */
@@ -40,7 +40,7 @@ uint32_t rnd(uint32_t below)
 }
 
 /**
- * enter() - sockets made from here on belong to a namespace
+ * enter() - create later sockets in a namespace
  * @ns: its name
  */
 void enter(const char *ns)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink messages of every command, while packets come in: attributes that are
- * right, wrong, missing, twice, nested, of a wrong length; messages that are cut
- * off. What the answers say is not judged here, only that there are both kinds.
+ * Netlink messages of every command, while packets arrive: attributes that are
+ * right, wrong, missing, duplicate, nested, or of a wrong length; truncated
+ * messages. Replies are not judged here, except that there are both kinds.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -28,7 +28,7 @@ static int sock;
 static struct message msg;
 static unsigned long acks, refusals, answers;
 
-/* Sizes that the family's attributes have, or not. */
+/* Sizes that attributes of the family have, and others. */
 static unsigned int some_len(void)
 {
 	static const uint8_t often[] = { 4, 4, 4, 4, 2, 2, 8, 16, 0, 1, 3, 5, 12, 64 };
@@ -69,7 +69,7 @@ static void add_number(uint16_t type, uint32_t value, unsigned int len)
 {
 	uint8_t data[64] = {};
 
-	/* A limit of the memory is a small one, or this machine has none left. */
+	/* Keep the memory limit small, or this machine runs out of memory. */
 	if (msg.genl.cmd == INC_CMD_SWITCH_SET)
 		value &= (64 << 20) - 1;
 	memcpy(data, &value, len < 4 ? len : 4);
@@ -79,7 +79,7 @@ static void add_number(uint16_t type, uint32_t value, unsigned int len)
 	add_attr(type, data, len);
 }
 
-/* The attributes that a command has, each of its right length. */
+/* The attributes of each command, with their right lengths. */
 static const struct {
 	uint8_t	cmd, type, len;
 } right[] = {
@@ -138,7 +138,7 @@ static const struct {
 static void right_attrs(const struct options *o)
 {
 	for (unsigned int i = 0; i < sizeof(right) / sizeof(*right); i++) {
-		/* An ID or rank has to be there, others may. */
+		/* An ID or rank is required, others are optional. */
 		if (right[i].cmd != msg.genl.cmd || !rnd(right[i].type < 3 ? 12 : 2))
 			continue;
 		add_number(right[i].type, right[i].len == 1 ? rnd(3) : some_value(),
@@ -216,7 +216,7 @@ static void drain(void)
 	}
 }
 
-/* Those that are requests; events are numbered between them. */
+/* Requests only; events are numbered between them. */
 static uint8_t some_cmd(void)
 {
 	if (!rnd(6))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets at the QPs of a tree: mostly what its members would send next, with
- * something changed in some of them. The ICRC is right unless it is to be wrong,
- * so that changes get behind it. Trees are made anew every so often, and when
- * too much of one has ended in errors.
+ * Packets to the QPs of a tree: mostly what its members would send next, some
+ * of them modified. The ICRC is right unless it is the modification, so that
+ * other modifications get past it. Trees are replaced every so often, and when
+ * too many QPs of one are in error.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -63,7 +63,7 @@ static void crc_init(void)
 	}
 }
 
-/* IBTA A17.3.3: with ones for what a router may change. */
+/* IBTA A17.3.3: with ones for fields that a router may change. */
 static uint32_t icrc(const uint8_t *p, unsigned int len)
 {
 	uint32_t crc = 0xdebb20e3;	/* after eight bytes of ones */
@@ -186,7 +186,7 @@ static bool request(struct packet *p, const struct member *m, uint32_t nelem,
 	return last;
 }
 
-/* What became of a message: of this one, an older, or one that is to come. */
+/* Query the status of a message: this one, an older or a future one. */
 static void question(struct packet *p, const struct member *m)
 {
 	struct member asking = *m;
@@ -229,7 +229,7 @@ static void response(struct packet *p, const struct member *m)
 	static const uint8_t syndromes[] = {
 		0x1f, 0x1f, 0x1f, 0x00, 0x60, 0x21, 0x2e, 0x61, 0x62, 0x63, 0x40, 0xff,
 	};
-	/* One that ends the QP is rare. */
+	/* A syndrome that ends the QP is rare. */
 	unsigned int i = rnd(rnd(50) ? 7 : sizeof(syndromes));
 	uint32_t aeth = htonl((uint32_t)syndromes[i] << 24 | rnd(1 << 24));
 
@@ -237,7 +237,7 @@ static void response(struct packet *p, const struct member *m)
 	put(p, &aeth, sizeof(aeth));
 }
 
-/* A field of the BTH or what follows it, by its offset there. */
+/* Change a field of the BTH or behind it, by its offset there. */
 static void change_field(struct packet *p)
 {
 	static const uint8_t at[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 };
@@ -268,7 +268,7 @@ static void change_header(struct packet *p)
 		change_field(p);
 }
 
-/* Not always by 4: pads, and none where one has to be. */
+/* Not always by 4: add pads, and omit required ones. */
 static void change_length(struct packet *p)
 {
 	unsigned int room = p->len - IP_UDP;
@@ -328,7 +328,7 @@ static int transmit(const struct options *o, struct packet *p, bool good)
 	return errno == ENOBUFS || errno == EMSGSIZE ? 0 : -1;
 }
 
-/* What the switch sends us: PSNs to acknowledge, and whether it has given up. */
+/* Packets from the switch: PSNs to acknowledge, and fatal NAKs. */
 static void hear(void)
 {
 	uint8_t b[MAX_PACKET];
@@ -361,11 +361,11 @@ static bool used_up(void)
 
 	for (unsigned int i = 0; i < tree.ranks; i++)
 		fatal += tree.m[i].fatal;
-	/* One in error: the others of a failed tree are worth some packets. */
+	/* One in error: the failed tree's other QPs are worth some packets. */
 	return fatal >= tree.ranks || (fatal && !rnd(100));
 }
 
-/* One more packet of kind @kind, about rank @m; changes are made to results, too. */
+/* Send a packet of kind @kind for rank @m; results are modified, too. */
 static int one(const struct options *o, struct member *m, unsigned int kind,
 	       uint32_t nelem)
 {
@@ -403,7 +403,7 @@ static int one(const struct options *o, struct member *m, unsigned int kind,
 	return transmit(o, &p, good);
 }
 
-/* A whole request, and on to the next; returns packets, or -1. */
+/* Send a whole request and move on; returns packets, or -1. */
 static int whole(const struct options *o, struct member *m, uint32_t nelem)
 {
 	static struct packet p;
@@ -421,7 +421,7 @@ static int whole(const struct options *o, struct member *m, uint32_t nelem)
 	return n;
 }
 
-/* Which change: those that end a QP are rarer than those it has to bear. */
+/* Choose a modification: fatal ones are rarer than harmless ones. */
 static unsigned int some_kind(void)
 {
 	static const uint8_t often[] = {
@@ -439,7 +439,7 @@ static long life(const struct options *o, unsigned long most)
 
 	while (done < most) {
 		struct member *m = &tree.m[rnd(tree.ranks)];
-		/* To a UC member wrong packets do no harm. */
+		/* Wrong packets do no harm to a UC member. */
 		unsigned int kind = m->uc && rnd(2) ? FIELD + rnd(4) : some_kind();
 		int n = rnd(3) ? one(o, m, kind, nelem) ? -1 : 1 :
 				 whole(o, m, nelem);
@@ -473,7 +473,7 @@ static int sockets(const struct options *o)
  * fuzz_packets() - send packets
  * @o: options
  *
- * Return: 0, or -1 if something else than the switch is in the way.
+ * Return: 0, or -1 if something other than the switch is in the way.
  */
 int fuzz_packets(const struct options *o)
 {
@@ -487,7 +487,7 @@ int fuzz_packets(const struct options *o)
 	while (done < o->count) {
 		long n;
 
-		/* Another process may have used up all that there is. */
+		/* Another process may have used up all memory. */
 		if (control_tree(o, &tree)) {
 			if (++refused > 1000)
 				return -1;

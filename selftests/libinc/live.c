@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * live TEST [ARG...]: a rank that uses libinc over a real device and switch. The
- * communicator comes from the environment (INC_SERVER, INC_JOB, INC_RANK ...).
- * Prints what is wrong, and one line "ok WHAT" for each thing that is right; the
- * script libinc.sh counts them.
+ * live TEST [ARG...]: a rank that uses libinc over a real device and switch.
+ * The communicator comes from the environment (INC_SERVER, INC_JOB, INC_RANK
+ * ...). Prints errors, and one line "ok WHAT" for each passed check; the script
+ * libinc.sh counts them.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -100,8 +100,8 @@ static void wait_for(struct inc_comm *comm)
 }
 
 /*
- * The communicator's time limit holds over many short waits as well as in a long one.
- * Rank 0 waits for what the others do not begin.
+ * The communicator's time limit applies to many short waits as well as to a
+ * long one. Rank 0 waits for an operation that the others do not start.
  */
 static void limit(int rank, int nranks)
 {
@@ -133,8 +133,8 @@ static void limit(int rank, int nranks)
 }
 
 /*
- * Rank 1 gives up what the others wait in: all of them hear of it, before and after
- * that operation, and nothing comes any more.
+ * Rank 1 aborts an operation that the others wait for: all of them get the
+ * error, before and after that operation, and nothing arrives any more.
  */
 static void gives_up(struct inc_comm *comm)
 {
@@ -156,7 +156,7 @@ static void gives_up(struct inc_comm *comm)
 		EQ(inc_comm_abort(comm, -ENOMEM), 0);
 		EQ(inc_barrier(comm), -EIO);
 	} else {
-		/* What rank 1 has begun may end, the next one can not. */
+		/* Rank 1 started this one, which may end, but not the next. */
 		ret = inc_allreduce(comm, INC_IN_PLACE, &y, 1, INC_DTYPE_INT32,
 				    INC_OP_SUM);
 		OK(ret == -ECONNRESET || (!ret && y == inc_comm_size(comm)));
@@ -195,7 +195,7 @@ static void print_info(struct inc_comm *comm)
 	fflush(stdout);
 }
 
-/* Prints its state where the script asks for it, by a line on standard input. */
+/* Print the state on each request of the script, a line on standard input. */
 static void query(struct inc_comm *comm)
 {
 	static int32_t data[30000];
@@ -243,7 +243,7 @@ static int sum(struct inc_comm *comm, int32_t *data, size_t count, int32_t base)
 
 #define FORK_COUNT	20000
 
-/* What a child finds: nothing works, nothing hangs, nothing hurts the parent. */
+/* In a child nothing works, nothing hangs, and nothing hurts the parent. */
 static int child(struct inc_comm *comm, struct inc_req *req, int32_t *data)
 {
 	int rank = inc_comm_rank(comm), nranks = inc_comm_size(comm), done;
@@ -265,14 +265,14 @@ static int child(struct inc_comm *comm, struct inc_req *req, int32_t *data)
 	inc_request_free(req);
 	EQ(inc_comm_destroy(comm), 0);
 
-	/* One of its own works. */
+	/* A communicator of its own works. */
 	comm = live_join(".child", rank, nranks);
 	EQ(sum(comm, data, 1000, 3), 0);
 	EQ(inc_comm_destroy(comm), 0);
 	return live_errors ? 1 : 0;
 }
 
-/* With an operation under way and memory registered: both processes write to it. */
+/* Both processes write to registered memory, with an operation in flight. */
 static void forks(struct inc_comm *comm)
 {
 	int32_t *data = malloc(FORK_COUNT * sizeof(*data));
@@ -305,7 +305,7 @@ static void forks(struct inc_comm *comm)
 	live_ok("fork, five times");
 }
 
-/* A rank dies; its child, that lives on, must not keep that from the others. */
+/* A rank dies; its child, which lives on, must not hide that. */
 static void orphan(struct inc_comm *comm)
 {
 	double t;
@@ -381,7 +381,7 @@ static void signals(int rank, int nranks)
 
 /* --- Memory that can't be registered ------------------------------------------------------ */
 
-/* So much memory may be pinned, as for an ordinary user. */
+/* Limit pinned memory, as for an ordinary user. */
 static void limit_memory(size_t bytes)
 {
 	struct __user_cap_header_struct hdr = {
@@ -398,7 +398,7 @@ static void limit_memory(size_t bytes)
 
 #define MIB	((1 << 20) / sizeof(int32_t))
 
-/* Four operations at once, of which one rank can register one at most. */
+/* Four operations at once, of which one rank can register at most one. */
 static void four_at_once(struct inc_comm *comm)
 {
 	int32_t *data = malloc(8 * MIB * sizeof(*data));
@@ -424,7 +424,7 @@ static void four_at_once(struct inc_comm *comm)
 	free(data);
 }
 
-/* Results into a file: no file system lets a device write behind its back. */
+/* Results into a file: no file system lets a device write to it unnoticed. */
 static void into_file(struct inc_comm *comm, const char *dir)
 {
 	char path[256];
@@ -443,7 +443,7 @@ static void into_file(struct inc_comm *comm, const char *dir)
 	close(fd);
 }
 
-/* Rank 1 can't begin, with @buf: nobody gets a result, of this or what follows. */
+/* Rank 1 cannot start, with @buf: nobody gets this result or a later one. */
 static void can_not_begin(struct inc_comm *comm, int32_t *buf)
 {
 	double t = live_now_ms();
@@ -502,7 +502,7 @@ static int open_files(void)
 
 #define MANY	20
 
-/* A device, its events, a thread: once. A socket and a channel: each. */
+/* One device, its events, one thread; a socket and a channel per comm. */
 static void many(int rank, int nranks)
 {
 	struct inc_comm *comm[MANY];

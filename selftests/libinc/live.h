@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* What the parts of live.c share. */
+/* Shared by the parts of live.c. */
 #ifndef LIVE_H
 #define LIVE_H
 
@@ -29,7 +29,7 @@ extern int live_errors;
 		}							\
 	} while (0)
 
-/* There is no going on if this is not 0. */
+/* Exit if this is not 0. */
 #define MUST(ret)							\
 	do {								\
 		int ret_ = (ret);					\

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Threads as libinc(7) allows them: communicators of their own, made and ended side by
- * side, over all ranks or some of them; one communicator that is handed from thread
- * to thread; what may be called at any time by anybody; fork() in the middle of it.
- * Built with ThreadSanitizer as well.
+ * Threads as libinc(7) allows them: communicators of their own, made and ended
+ * concurrently, over all ranks or some of them; one communicator that is handed
+ * from thread to thread; functions that any thread may call at any time; fork()
+ * in the middle of it. Built with ThreadSanitizer as well.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -47,7 +47,7 @@ static unsigned int mix(unsigned int a, unsigned int b, unsigned int c)
 	return x ^ x >> 13;
 }
 
-/* A communicator of every third thread leaves one rank out. Returns the new rank. */
+/* Every third thread's communicator lacks one rank. Returns the new rank. */
 static int rank_in(int t, int round, int *n)
 {
 	int out = t % 3 == 2 && np > 2 ? (t + round) % np : np;
@@ -76,7 +76,7 @@ static void check_sum(const int32_t *data, size_t count, int n, unsigned int sal
 	EQ(i, count);
 }
 
-/* One operation, waited for in one of three ways. */
+/* Run one operation and wait for it in one of three ways. */
 static void one(struct inc_comm *comm, int32_t *data, size_t count,
 		unsigned int salt)
 {
@@ -105,7 +105,7 @@ static void one(struct inc_comm *comm, int32_t *data, size_t count,
 	check_sum(data, count, inc_comm_size(comm), salt);
 }
 
-/* Several at once, some of them persistent, waited for from the last one on. */
+/* Several at once, some of them persistent; wait for the last one first. */
 static void several(struct inc_comm *comm, int32_t (*data)[COUNT],
 		    unsigned int salt)
 {
@@ -138,7 +138,7 @@ static void several(struct inc_comm *comm, int32_t (*data)[COUNT],
 		inc_request_free(req[i]);
 }
 
-/* The thread's turn with the communicator that all of them use. */
+/* Use the communicator that all threads share, in this thread's turn. */
 static void use_shared(int t, int round, int32_t *data)
 {
 	pthread_mutex_lock(&shared.lock);
@@ -191,7 +191,7 @@ static void hook(enum inc_log_level level, const char *line, void *arg)
 		atomic_fetch_add(&log_lines, 1);
 }
 
-/* A child, whatever the other threads are doing: it must neither hang nor hurt. */
+/* Fork while other threads work: the child must neither hang nor do harm. */
 static void fork_once(void)
 {
 	int status = -1;
@@ -206,7 +206,7 @@ static void fork_once(void)
 	EQ(status, 0);
 }
 
-/* What anybody may call at any time. */
+/* Functions that any thread may call at any time. */
 static void *disturb(void *arg)
 {
 	unsigned int i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A device for Open MPI's accelerator framework, where there is none: memory at
- * DEVICE that the CPU can't touch, but by this component's own copying. What is
- * there, tests find at SHADOW.
+ * DEVICE that the CPU cannot touch, except through this component's copy
+ * functions. Tests find the same memory at SHADOW.
  */
 #include <string.h>
 #include <sys/mman.h>

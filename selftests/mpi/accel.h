@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Where accel.c has the memory of its device, and where one can look at it. */
+/* Device memory of accel.c, and where tests can read it. */
 #ifndef SELFTESTS_MPI_ACCEL_H
 #define SELFTESTS_MPI_ACCEL_H
 

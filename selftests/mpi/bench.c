@@ -4,16 +4,16 @@
  *
  *   bench [-d DEVICE] [-a OUT] OP:BYTES:ROUNDS[:BATCH]...
  *
- * OP is a collective, BYTES what the longer of its buffers holds on a rank. A
+ * OP is a collective, BYTES the size of the longer of its buffers on a rank. A
  * round is a barrier, then BATCH operations one after the other. It lasts from
- * the first rank's start to the last rank's end: the ranks' hosts are namespaces
- * of one kernel and have one clock. Before the first round a batch is done that
- * does not count, whose results are checked.
+ * the first rank's start to the last rank's end: the ranks' hosts are
+ * namespaces of one kernel and share a clock. An uncounted batch before the
+ * first round has its results checked.
  *
- * Rank 0 prints a line of JSON for each: microseconds of an operation in each
- * round; the CPU's idle share; bytes that an operation takes on the host's link
- * (DEVICE), of the rank with the most. -a: copies inc_account (see account/) to
- * OUT.begin and OUT.end around the rounds.
+ * Rank 0 prints a line of JSON for each: microseconds per operation in each
+ * round; the CPU's idle share; bytes per operation on the host's link (DEVICE),
+ * of the rank with the most. -a: copy inc_account (see account/) to OUT.begin
+ * and OUT.end around the rounds.
  */
 #include <mpi.h>
 #include <getopt.h>
@@ -36,7 +36,7 @@ struct op {
 	const char	*name;
 	bool		blocks;
 	void		(*run)(float *send, float *recv, int n);
-	/* what element i of (block r of) the data and the result of this rank is */
+	/* element i of (block r of) this rank's data and result */
 	float		(*data)(int r, int i);
 	float		(*result)(int r, int i);
 	/* which ranks have data and results: root alone, or all */
@@ -195,7 +195,7 @@ static void fill(const struct spec *s, float *send, float *recv)
 	}
 }
 
-/* The root of a broadcast has no other result than its data. */
+/* The result of a broadcast is the root's data. */
 static void check(const struct spec *s, const float *recv)
 {
 	const struct op *op = s->op;
@@ -228,7 +228,7 @@ static double now_us(void)
 	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
 }
 
-/* This process's view of network devices is that of its namespace. */
+/* This process sees the network devices of its namespace. */
 static void read_link(struct reading *r)
 {
 	FILE *f = fopen("/proc/self/net/dev", "r");
@@ -245,7 +245,7 @@ static void read_link(struct reading *r)
 		fclose(f);
 }
 
-/* User, nice, system, idle, and so on: their sum is all time, as the kernel has it. */
+/* User, nice, system, idle, and so on: the kernel's sum of all time. */
 static void read_idle(struct reading *r)
 {
 	FILE *f = fopen("/proc/stat", "r");
@@ -281,7 +281,7 @@ static void read_account(const char *suffix)
 	fclose(in);
 }
 
-/* All ranks have come here, none has gone on. */
+/* All ranks have arrived, none has left. */
 static void take(struct reading *r, const char *suffix)
 {
 	memset(r, 0, sizeof(*r));

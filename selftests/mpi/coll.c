@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Each collective of MPI, on sizes, roots, types with holes, in place and not,
- * blocking and not, against what it has to give: every rank's data is a function
- * of rank, block and position. Prints one KTAP line per case on rank 0.
+ * Each collective of MPI, with sizes, roots, types with gaps, in place and not,
+ * blocking and not, against its expected result: every rank's data is a
+ * function of rank, block and position. Prints one KTAP line per case on rank
+ * 0.
  *
  * Nothing in here knows of INC.
  */
@@ -48,7 +49,7 @@ static void finish(MPI_Request *r)
 		MPI_Test(r, &flag, MPI_STATUS_IGNORE);
 }
 
-/* Elements at every other int: a type with holes. */
+/* Elements at every other int: a type with gaps. */
 static MPI_Datatype holes;
 
 static int *ints(size_t n)
@@ -114,7 +115,7 @@ static void reduce(int n, int root, int in_place)
 	free(b);
 }
 
-/* The root sends ints, the others take a type with holes. */
+/* The root sends ints, the others receive a type with gaps. */
 static void bcast(int n, int root)
 {
 	int *a = ints(2 * n), i, bad = 0;
@@ -232,7 +233,7 @@ static void reduce_scatter(int n, int how)
 	free(counts);
 }
 
-/* All at once, completed in another order than begun. */
+/* All at once, completed in another order than started. */
 static void nonblocking(int n)
 {
 	int *a = ints(n), *b = ints(n), *g = ints((size_t)n * np), *c = ints(n);
@@ -268,8 +269,8 @@ static void nonblocking(int n)
 }
 
 /*
- * A send that needs its sender's progress while that is in a collective: the
- * receiver comes to the collective only after it.
+ * A send that needs its sender's progress while the sender is in a collective:
+ * the receiver enters the collective only after the receive.
  */
 static void progress(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Collectives on the memory of a device, which accel.c pretends to have: the CPU can't
- * touch it, the NIC can't either. Some ranks have their data there, others in the
- * host's memory. Prints one KTAP line per case on rank 0.
+ * Collectives on device memory, simulated by accel.c: neither the CPU nor the
+ * NIC can touch it. Some ranks have their data there, others in the host's
+ * memory. Prints one KTAP line per case on rank 0.
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 static int me, np, cases, failed;
 static bool send_there, recv_there;
 
-/* What is sent and what comes, as MPI gets them, and as the CPU sees them. */
+/* Send and receive buffers, as MPI gets them, and as the CPU sees them. */
 static int *send_at, *recv_at, *sent, *came;
 
 static int value(int rank, int i)

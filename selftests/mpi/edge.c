@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What MPI allows and programs seldom do: no elements, parts that differ,
- * persistent operations begun in another order on each rank, a communicator freed
- * before its operation ends, communicators made and freed again and again. Prints
- * one KTAP line per case on rank 0. Nothing in here knows of INC.
+ * Valid but unusual MPI: no elements, parts that differ, persistent operations
+ * started in another order on each rank, a communicator freed before its
+ * operation ends, communicators made and freed again and again. Prints one KTAP
+ * line per case on rank 0. Nothing in here knows of INC.
  */
 #include <dirent.h>
 #include <mpi.h>
@@ -61,7 +61,7 @@ static int *ints(int n)
 	return p;
 }
 
-/* Nothing to do is to be done, and touches nothing. */
+/* An operation on no elements succeeds, and touches nothing. */
 static void nothing(void)
 {
 	int *zero = calloc((size_t)np, sizeof(int)), guard = 4711, bad = 0, i;
@@ -110,7 +110,7 @@ static void parts(int step, int how)
 		bad += b[i] != sum_at(first + i);
 	for (i = 0; i < total; i++)
 		bad += a[i] != value(me, i);
-	/* MPI says nothing of what is behind the result in place. */
+	/* MPI does not define the bytes behind the result in place. */
 	for (i = counts[me]; i < total && how != 1; i++)
 		bad += b[i] != value(me, i);
 	verdict(how == 0 ? "reduce_scatter, parts differ" :
@@ -121,7 +121,7 @@ static void parts(int step, int how)
 	free(counts);
 }
 
-/* A pair's value, in a layout with a hole behind it. */
+/* Set a pair's value, in a layout with a gap behind it. */
 static void pair(void)
 {
 	struct { double v; int at; } in[3], out[3] = { { 0, 0 } };
@@ -148,8 +148,8 @@ static void pair(void)
 }
 
 /*
- * MPI's operations are for predefined types alone. What is derived from them is
- * refused, or done right; a duplicate too.
+ * MPI's operations are defined for predefined types alone. A derived type is
+ * refused, or done right; so is a duplicate.
  */
 static void duplicate(void)
 {
@@ -168,7 +168,7 @@ static void duplicate(void)
 
 enum { NREQ = 10 };
 
-/* Ten at once; each rank begins them in an order of its own. */
+/* Ten at once; each rank starts them in an order of its own. */
 static void persistent(int n, int rounds)
 {
 	int *a[NREQ], *b[NREQ], *counts = calloc((size_t)np, sizeof(int));
@@ -183,7 +183,7 @@ static void persistent(int n, int rounds)
 	}
 	for (r = 0; r < np; r++)
 		counts[r] = n;
-	/* The program may forget the type. */
+	/* The program may free the type. */
 	MPI_Type_contiguous(1, MPI_INT, &t);
 	MPI_Type_commit(&t);
 	MPI_Allreduce_init(a[0], b[0], n, MPI_INT, MPI_SUM, c, MPI_INFO_NULL, &q[0]);
@@ -220,7 +220,7 @@ static void persistent(int n, int rounds)
 				bad += me == 0 && b[7][r * n + i] != value(r, i);
 			}
 		}
-		/* What is there must come anew. */
+		/* Clear the results: each run has to write them anew. */
 		for (k = 0; k < NREQ - 1; k++)
 			if (k != 1 || me != 1)
 				memset(b[k], 0, (size_t)(n * np) * sizeof(int));
@@ -234,7 +234,7 @@ static void persistent(int n, int rounds)
 	verdict("persistent, each rank in its own order", bad);
 }
 
-/* What MPI does not look at may be anything. */
+/* Arguments that MPI calls insignificant may be anything. */
 static void insignificant(int n)
 {
 	int *a = ints(n * np), *b = ints(n * np), i, r, bad = 0;
@@ -276,7 +276,7 @@ static void insignificant(int n)
 	free(b);
 }
 
-/* A buffer goes back to the system, the next one is at the same address. */
+/* A buffer returns to the system, and the next one gets the same address. */
 static void remapped(int n)
 {
 	size_t len = (size_t)n * sizeof(int);
@@ -325,7 +325,7 @@ static void types_in_requests(void)
 	free(all);
 }
 
-/* The first ranks have theirs, and are gone, long before the last one looks. */
+/* The first ranks finish and free theirs long before the last one looks. */
 static void early_free(void)
 {
 	int n = 5000, *a = ints(n), *b = ints(n), i, bad = 0;
@@ -408,7 +408,7 @@ int main(int argc, char **argv)
 	remapped(20480);
 	persistent(1, 3);
 	persistent(3001, 3);
-	/* Open MPI's own non-blocking collectives do not survive that. */
+	/* Open MPI's own non-blocking collectives do not survive this. */
 	if (argc > 2)
 		early_free();
 	again_and_again(30);

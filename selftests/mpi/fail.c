@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One rank can't do its part: memory that can't be written, or no memory. All ranks
- * hear of it, in that operation or in the next one, and nobody takes what is no sum
- * for one. Each case has a communicator of its own. Prints one KTAP line per case on
- * rank 0. Nothing in here knows of INC.
+ * One rank cannot do its part: memory that cannot be written, or no memory. All
+ * ranks get an error, in that operation or in the next one, and none takes a
+ * wrong result for a sum. Each case has a communicator of its own. Prints one
+ * KTAP line per case on rank 0. Nothing in here knows of INC.
  *
  *   fail flat|hosts
  */
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define N	12000	/* ints: no short operation */
+#define N	12000	/* ints: a long operation */
 
 static int me, np, cases, failed;
 
@@ -26,7 +26,7 @@ void *__libc_malloc(size_t size);
 
 static volatile size_t refused_from, refused_to;
 
-/* In place of the C library's, for all libraries of this program. */
+/* Replaces the C library's, for all libraries of this program. */
 void *malloc(size_t size)
 {
 	if (size >= refused_from && size < refused_to) {
@@ -63,7 +63,7 @@ static MPI_Comm begin(void)
 	return c;
 }
 
-/* -1: an error, else the number of wrong elements. */
+/* Returns -1 on error, else the number of wrong elements. */
 static int sum_in(MPI_Comm c)
 {
 	int *a = ints(N), *b = calloc(N, sizeof(int)), i, bad = 0;
@@ -78,8 +78,8 @@ static int sum_in(MPI_Comm c)
 }
 
 /*
- * @ret: how the operation ended here; @culprit's failed for sure. What comes after it
- * fails on all ranks, at the second attempt at the latest.
+ * @ret: status of the operation here; @culprit's failed for sure. Operations
+ * after it fail on all ranks, at the second attempt at the latest.
  */
 static void end(const char *name, MPI_Comm c, int ret, int culprit)
 {
@@ -102,7 +102,7 @@ static void end(const char *name, MPI_Comm c, int ret, int culprit)
 	fflush(stdout);
 }
 
-/* Memory for results; on @culprit nobody may write to it. */
+/* Memory for results; on @culprit it is not writable. */
 static int *results(int culprit)
 {
 	int prot = me == culprit ? PROT_READ : PROT_READ | PROT_WRITE;
@@ -157,7 +157,7 @@ static void no_memory_to_pack(int culprit)
 	free(a);
 }
 
-/* @n elements to the last rank, which leads no host; @culprit leads the second. */
+/* @n elements to the last rank, no leader; @culprit leads the second host. */
 static void no_memory_to_reduce(int culprit, int n, const char *name)
 {
 	int *a = ints(n), *b = ints(n), ret, i, bad = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Allreduce, or Scatter, again and again, until one fails or the time is over. Says
- * "going" when it is under way, and how it ended: "ended" or "error CLASS".
+ * Allreduce, or Scatter, again and again, until one fails or the time is over.
+ * Prints "going" when it runs, and how it ended: "ended" or "error CLASS".
  *
  *   loop SECONDS [scatter [session]]
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that never calls MPI_Init(): MPI_COMM_WORLD does not exist. Prints one KTAP
- * line per case on rank 0.
+ * A program that never calls MPI_Init(): MPI_COMM_WORLD does not exist. Prints
+ * one KTAP line per case on rank 0.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What coll/inc takes MPI's types for, also where they are of other lengths than here:
- * Fortran's INTEGER has 8 bytes where its compiler was told so. Prints one KTAP line
- * per case.
+ * The mapping of MPI's types in coll/inc, also where their lengths differ from
+ * those here: Fortran's INTEGER has 8 bytes with some compiler options. Prints
+ * one KTAP line per case.
  */
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 
 static int cases, failed;
 
-/* INC_DTYPE_COUNT: must not be taken. */
+/* INC_DTYPE_COUNT: unsupported. */
 static void must_be(const char *name, const ompi_datatype_t *like, ptrdiff_t length,
 		    enum inc_dtype want, int op_type)
 {

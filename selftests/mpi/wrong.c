@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A program that breaks MPI's rules: the ranks do not agree about what they call.
- * Through the switch they are told, while Open MPI by itself need not notice. Prints
+ * A program that breaks MPI's rules: the ranks disagree about the operation.
+ * Through the switch they get an error; Open MPI alone need not notice. Prints
  * one KTAP line per case on rank 0.
  */
 #include <mpi.h>
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	failed += right();
 	parts(9001, 0);
 	parts(9001, 1);
-	/* What is wrong is that operation alone. */
+	/* Only that operation is wrong. */
 	failed += right();
 	if (!me)
 		printf("1..%d\n", cases);

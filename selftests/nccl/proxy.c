@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * proxy LIB VERSION RANK RANKS DIR [SEED [MODE]]: drives a NCCL network plugin as
- * NCCL's proxy does, without a GPU: dlopen(), handles carried by files in DIR, up to
- * 32 requests outstanding, a null request tried again. Compares each element; prints
- * one KTAP line per case. MODE:
+ * proxy LIB VERSION RANK RANKS DIR [SEED [MODE]]: drives an NCCL network plugin
+ * as NCCL's proxy does, without a GPU: dlopen(), handles passed by files in
+ * DIR, up to 32 requests outstanding, retries after a null request. Compares
+ * each element; prints one KTAP line per case. MODE:
  *
- *   where   says only where messages are listened for
- *   late    one rank comes half a minute late
- *   abort   NCCL gives up with operations under way
+ *   where   only print where messages are listened for
+ *   late    one rank arrives half a minute late
+ *   abort   NCCL gives up with operations in flight
  *
  * Versions of the interface differ little: the calls go through macros.
  */
@@ -231,7 +231,7 @@ static void ring(void *send, void *recv)
 
 /* --- Strangers ------------------------------------------------------------- */
 
-/* Where the plugin listens: a handle's inside is nobody's business. */
+/* The plugin's listening address: handles are opaque. */
 static socklen_t listening_at(struct sockaddr_storage *addr)
 {
 	int fd, on;
@@ -259,7 +259,7 @@ static int stranger(const void *say, size_t len)
 	return fd;
 }
 
-/* They come before the rank: one says nothing, the others what no rank says. */
+/* Connect before the rank: one is silent, the others send garbage. */
 static void strangers(const unsigned char *handle, int fds[3])
 {
 	unsigned char wrong[NCCL_HANDLE_MAX];
@@ -372,7 +372,7 @@ static void allreduces(void *comm)
 				posted[i] = req[i];
 				again += !req[i];
 			}
-			/* None is tested, and so free again, before that. */
+			/* No test before a null request: it would free one. */
 			if (req[i] && again)
 				left -= coll_done(&req[i], (int)(count[i] * sizeof(float)));
 		}
@@ -430,7 +430,7 @@ static nccl_result ireducescatter(void *comm, void *s, void *r, size_t size,
 					NCCL_SUM, NULL, req);
 }
 
-/* The vector of all ranks in windows that do not care for blocks. */
+/* The vector of all ranks, in windows that ignore block boundaries. */
 static void windows(void *comm, bool gather)
 {
 	size_t per_rank = 30011 * sizeof(int), all = per_rank * (size_t)np;
@@ -447,7 +447,7 @@ static void windows(void *comm, bool gather)
 		size_t first = (size_t)me * per_rank, at;
 
 		size = all - off < win ? all - off : win;
-		/* Where in one's own block the window begins, as NCCL says it. */
+		/* NCCL's offset of the window in one's own block. */
 		at = off > first && off < first + per_rank ? off - first : 0;
 		do {
 			must(gather ?
@@ -475,7 +475,7 @@ static void windows(void *comm, bool gather)
 	free(vec);
 }
 
-/* The memory goes back to the system, other memory takes its place. */
+/* The memory returns to the system, and other memory takes its place. */
 static void remapped(void *comm)
 {
 	size_t n = 20480, i;
@@ -533,7 +533,7 @@ static int threads(void)
 	return n;
 }
 
-/* A thread that was joined stays in /proc until the kernel has taken it away. */
+/* A joined thread stays in /proc until the kernel has removed it. */
 static bool threads_become(int n)
 {
 	int tries;
@@ -544,8 +544,9 @@ static bool threads_become(int n)
 }
 
 /*
- * All but the last rank have an operation under way, with memory that NCCL has registered
- * twice. Then NCCL gives all back, as it does when it aborts, and asks for nothing more.
+ * All but the last rank have an operation in flight, with memory that NCCL
+ * registered twice. Then NCCL frees everything, as it does when it aborts, and
+ * makes no more calls.
  */
 static void aborted(void *comm)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A client that has nothing of libinc: written from protocol.rst, rendezvous.rst and
- * mapping.rst with libibverbs alone, over RC. It takes part in a job whose other
- * ranks use libinc, and checks what it gets:
+ * A client that uses nothing of libinc: written from protocol.rst,
+ * rendezvous.rst and mapping.rst with libibverbs alone, over RC. It takes part
+ * in a job whose other ranks use libinc, and checks its results:
  *
  *   plain DEVICE GID-INDEX ADDR SERVER PORT JOB RANK RANKS wait|free OP...
  *
- * OP is COLLECTIVE:COUNT[:ROOT], elements are int32; rank r sends r * 1000 + i as its
- * element i of an operation. With "wait" it waits for each request's acknowledgment,
- * too. Prints "time COLLECTIVE COUNT MICROSECONDS" for each OP.
+ * OP is COLLECTIVE:COUNT[:ROOT], elements are int32; rank r's element i is r *
+ * 1000 + i. With "wait" it also waits for the acknowledgment of each request.
+ * Prints "time COLLECTIVE COUNT MICROSECONDS" for each OP.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -230,11 +230,11 @@ static void wait_below(uint32_t messages, uint32_t requests)
 	}
 }
 
-/* One message: @len bytes of each of the blocks. NULL: none, or no result wanted. */
+/* One message: @len bytes of each block. NULL: no data, or no result. */
 static void message(enum inc_collective coll, uint32_t root, const char *from, size_t nfrom,
 		    char *to, size_t nelem)
 {
-	/* One in flight at a time where acknowledgments are waited for. */
+	/* One in flight at a time when waiting for acknowledgments. */
 	uint32_t id = next_id++, most = slots < DEPTH / 2 ? slots : DEPTH / 2;
 	struct inc_hdr *h = &hdr[id % DEPTH];
 	struct ibv_sge sge[2] = {
@@ -309,7 +309,7 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* As one message, or with one block as several. */
+/* As one message, or one block in several. */
 static void whole(enum inc_collective coll, uint32_t root, size_t block, size_t part)
 {
 	bool am_root = rank == root, all = buffer_blocks(coll) > 1;
@@ -330,7 +330,7 @@ static void whole(enum inc_collective coll, uint32_t root, size_t block, size_t 
 	} while (off < block);
 }
 
-/* A part of one rank's block to those who want it. */
+/* Send a part of one rank's block to the ranks that want it. */
 static void pass(uint32_t from, size_t from_off, bool wanted, size_t to_off, size_t len)
 {
 	bool mine = rank == from;
@@ -339,7 +339,7 @@ static void pass(uint32_t from, size_t from_off, bool wanted, size_t to_off, siz
 		!mine && wanted ? recvbuf + to_off : NULL, len / ESIZE);
 }
 
-/* A step of a collective that does not fit into messages of its own. */
+/* A step of a collective that is too long for one message per block. */
 static void step(enum inc_collective coll, uint32_t root, size_t i, size_t block, size_t off,
 		 size_t len)
 {
@@ -378,7 +378,7 @@ static void in_steps(enum inc_collective coll, uint32_t root, size_t block, size
 			for (k = i; k < i + turn; k++)
 				step(coll, root, k, block, off,
 				     smaller(part, block - off));
-	/* A rank's block for itself does not travel. */
+	/* A rank's block for itself is not sent. */
 	own = rank * block;
 	if (coll == INC_COLL_ALLGATHER || (coll == INC_COLL_GATHER && rank == root))
 		memcpy(recvbuf + own, sendbuf, block);
@@ -401,7 +401,7 @@ static void operate(enum inc_collective coll, uint32_t root, size_t block)
 	wait_below(1, acked ? 1 : DEPTH);
 }
 
-/* --- What the result has to be ---------------------------------------------------- */
+/* --- The expected result ------------------------------------------------------ */
 
 static int32_t value(uint32_t r, size_t i)
 {

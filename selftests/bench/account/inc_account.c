@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose work a CPU does: every cycle between two loads of this module goes to
- * one account. For the benchmark, where the bridge host and all other hosts
- * are network namespaces of one kernel.
+ * Account CPU time: every cycle between loading and unloading this module is
+ * charged to one account. For the benchmark, where the bridge host and all
+ * other hosts are network namespaces of one kernel.
  *
- * What changes the account is seen by tracepoints:
+ * Tracepoints switch between accounts:
  *
- *	sched_switch		a process works for its network namespace
- *	workqueue_execute_*	a work works for the namespace through whose
- *				devices it sends; that is learnt from the first
+ *	sched_switch		charge the process's network namespace
+ *	workqueue_execute_*	charge the namespace through whose devices the
+ *				work sends; that is learnt from the first
  *				packet, and until then nobody's
  *	softirq_*		nobody's, until
- *	netif_receive_skb	a packet is received: for the namespace of the
- *				device that it came by
+ *	netif_receive_skb	a packet is received: charge the namespace of
+ *				its input device
  *
- * Interrupts are paid by whom they interrupt. Nothing of all that takes a
- * millisecond from one event to the next: where it seems to, the machine has
- * done something else meanwhile, and that time is stolen from all.
+ * Interrupts are charged to the interrupted account. No two events are really a
+ * millisecond apart: where they seem to be, the machine ran something else in
+ * between, and that time counts as stolen.
  *
- * Read inc_account in debugfs. With profile=HZ, that many times a second the
- * function is noted in which a softirq of the bridge host is:
- * inc_account_profile, lines of a count and a symbol.
+ * Read inc_account in debugfs. With profile=HZ, that many times a second record
+ * the function in which a softirq of the bridge host runs: inc_account_profile,
+ * lines of a count and a symbol.
  */
 #include <linux/crc32.h>
 #include <linux/debugfs.h>
@@ -83,18 +83,18 @@ static const char * const account_names[ACCOUNTS] = {
 };
 
 /**
- * struct cpu_state - what a CPU does, and has done
- * @last: when @now began, cycles
- * @now: who pays
- * @below: who pays again when the softirq is over
+ * struct cpu_state - a CPU's current account, and the totals
+ * @last: when @now became current, cycles
+ * @now: account that is charged
+ * @below: account to charge again when the softirq ends
  * @softirq: in a softirq
  * @work: work whose owner is not known yet
- * @cycles: of each account
- * @events: events that led to each
- * @port_big: packets of data that came to ports of the bridge
- * @port_small: other packets that did
- * @host_big: packets of data that came to hosts
- * @host_small: other packets that did
+ * @cycles: cycles of each account
+ * @events: number of switches to each account
+ * @port_big: data packets received by ports of the bridge
+ * @port_small: other packets received there
+ * @host_big: data packets received by hosts
+ * @host_small: other packets received there
  */
 struct cpu_state {
 	u64		last;
@@ -118,7 +118,7 @@ static struct dentry *file, *profile_file;
 
 /*
  * Owners of works, and works of worker threads, by address. Entries are never
- * removed: whoever measures loads the module afresh.
+ * removed: load the module afresh for each measurement.
  */
 static struct entry {
 	void	*key;
@@ -148,7 +148,7 @@ static struct entry *map_find(struct entry *map, void *key)
 	return NULL;
 }
 
-/* With interrupts off. */
+/* Call with interrupts off. */
 static void charge(struct cpu_state *s, enum account to)
 {
 	u64 now = cycles_now(), spent = now - s->last;
@@ -202,7 +202,7 @@ static enum account task_account(struct cpu_state *s, struct task_struct *task)
 	return is_bridge(proxy->net_ns) ? BRIDGE_PROCESS : HOSTS_PROCESS;
 }
 
-/* Places in the code, by hash, and how often a softirq was there. */
+/* Code addresses, by hash, and how often a softirq was there. */
 #define PLACE_BITS	12
 static struct place {
 	unsigned long	ip;
@@ -228,7 +228,7 @@ static enum hrtimer_restart on_profile(struct hrtimer *t)
 {
 	struct pt_regs *regs = get_irq_regs();
 
-	/* No registers: an interrupt that User-Mode Linux had put off. */
+	/* No registers: an interrupt that User-Mode Linux had deferred. */
 	if (this_cpu_read(cpu_state.now) == BRIDGE_SOFTIRQ && regs &&
 	    instruction_pointer(regs))
 		note(instruction_pointer(regs));
@@ -349,7 +349,7 @@ static void on_receive(void *data, struct sk_buff *skb)
 	local_irq_restore(flags);
 }
 
-/* Who sends shows whose he is. */
+/* The device that sends a packet shows the owner. */
 static void on_send(void *data, struct sk_buff *skb)
 {
 	bool bridge = is_bridge(dev_net(skb->dev));
@@ -470,7 +470,7 @@ static u64 __init calibrate_limit(void)
 			 ktime_get_ns() - ns);
 }
 
-/* What one event costs, so that the share of all can be stated. */
+/* Cost of one event, to state the share of all events. */
 static u64 __init calibrate(void)
 {
 	static struct cpu_state s __initdata;
@@ -483,8 +483,8 @@ static u64 __init calibrate(void)
 }
 
 /*
- * What this kernel's CRC of a packet's payload costs, which all RoCE pays: the
- * least of many, so that interrupts do not count.
+ * Cost of this kernel's CRC over a packet's payload, which all RoCE pays: the
+ * minimum of many, so that interrupts do not count.
  */
 static u64 __init calibrate_crc(void)
 {
@@ -497,7 +497,7 @@ static u64 __init calibrate_crc(void)
 		start = cycles_now();
 		for (n = 0; n < CRC_CALIBRATE; n++) {
 			crc = crc32_le(crc, data, sizeof(data));
-			/* Each of them, and here. */
+			/* Keep every call, and keep it here. */
 			asm volatile("" : "+r" (crc));
 		}
 		least = min(least, div_u64(cycles_now() - start, n));

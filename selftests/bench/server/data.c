@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The data path: takes messages, reduces those that all ranks have sent, and
+ * The data path: receives messages, reduces those that all ranks have sent, and
  * writes results into the ranks' memory.
  *
- * Done as libinc does it, so that neither end is favoured: one completion
- * channel, polling in batches, two chances for others before each sleep, data
- * of few bytes inline, few completions of sends. What became complete in one
- * batch goes to a rank by one call.
+ * Works as libinc does, so that neither end has an advantage: one completion
+ * channel, polling in batches, two yields before each sleep, short data inline,
+ * few send completions. All results that one batch completes for a rank go out
+ * in one call.
  *
- * A slot is used again only after all ranks had its result, so neither requests
- * nor results need be kept any longer than that.
+ * A slot is reused only after all ranks got its result, so neither requests nor
+ * results need be kept any longer than that.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -77,7 +77,7 @@ static size_t hdr_bytes(const struct inc_hdr *hdr)
 	return (size_t)ntohl(hdr->nelem) * reduce_size(hdr->dtype);
 }
 
-/* Reduces a slot to which all ranks have written. */
+/* Reduce a slot to which all ranks have written. */
 static int reduce_slot(struct job *job, unsigned int slot)
 {
 	const struct inc_hdr *first = header(&job->rank[0], slot), *hdr;
@@ -105,7 +105,7 @@ static int reduce_slot(struct job *job, unsigned int slot)
 	return 0;
 }
 
-/* Builds the request that takes the result of message @id to @rank. */
+/* Build the request that sends the result of message @id to @rank. */
 static void fill_result(struct job *job, struct rank *rank, uint32_t id,
 			struct ibv_send_wr *wr, struct ibv_sge *sge)
 {
@@ -159,7 +159,7 @@ static int send_results(struct job *job, const uint32_t *ids, unsigned int n)
 	return 0;
 }
 
-/* Takes what has come. Returns how many completions, or -1. */
+/* Process completions. Returns how many, or -1. */
 static int take(struct job *job)
 {
 	unsigned int ndone = 0;
@@ -237,7 +237,7 @@ static void *data_main(void *arg)
 
 /**
  * data_start() - start the data path
- * @job: job whose ranks have all come
+ * @job: job that all ranks have joined
  *
  * Return: 0 or -1.
  */

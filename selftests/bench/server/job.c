@@ -16,10 +16,10 @@
 #define SLOTS_SIZE	((size_t)SLOTS * MSG_SIZE)
 
 /**
- * job_open() - what all ranks share
+ * job_open() - create the objects that all ranks share
  * @job: job, all 0
- * @join: what the first rank said
- * @local: address at which it reached us
+ * @join: join message of the first rank
+ * @local: our address that the rank connected to
  * @dev: verbs device, NULL: any
  *
  * Return: 0 or -1.
@@ -90,8 +90,8 @@ static int make_rank(struct job *job, struct rank *rank, unsigned int r)
 /**
  * job_add() - make a rank's queue pair
  * @job: job
- * @join: what the rank said; it is none that was added before
- * @joined: what it is to be told
+ * @join: join message of the rank, which has not been added before
+ * @joined: reply to the rank, filled in
  *
  * Return: 0 or -1.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rendezvous: speaks to the ranks as inc-tool serve does, so that unchanged
- * programs of libinc are the clients. One job at a time, none of whose ranks
- * may fail: this is for measurements.
+ * Rendezvous: the same protocol as inc-tool serve, so that unchanged programs
+ * of libinc are the clients. One job at a time, in which no rank may fail: this
+ * is for measurements.
  *
  *	inc-server [--dev NAME] [--port PORT]
  */
@@ -23,8 +23,8 @@
 #define STEP_MS		10000	/* for a rank to say what is expected */
 
 /**
- * fail() - complain
- * @what: what did not work
+ * fail() - report an error
+ * @what: operation that failed
  * @err: errno value
  *
  * Return: -1.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * All ranks' vectors to one, by the kernel's own arithmetic (SIMD included),
- * and in its order: a balanced binary tree, so that results are the same bits.
+ * Reduce all ranks' vectors to one, with the kernel's own arithmetic (SIMD
+ * included) and in its order: a balanced binary tree, so that results have the
+ * same bits.
  *
- * In blocks that stay in the first-level cache: each element comes from memory
- * once and goes there once, whatever the number of ranks.
+ * Works in blocks that stay in the first-level cache: each element is read from
+ * memory once and written once, whatever the number of ranks.
  */
 #include <linux/string.h>
 #include <linux/types.h>
@@ -22,7 +23,7 @@ unsigned int reduce_size(unsigned int dtype);
 int reduce_all(unsigned int dtype, unsigned int op, char *dst,
 	       const char *const *src, unsigned int n, unsigned int nelem);
 
-/* Chooses what suits this CPU. */
+/* Choose the implementation that suits this CPU. */
 void reduce_init(void)
 {
 	inc_reduce_init();
@@ -40,7 +41,7 @@ u32 reduce_dtypes(void)
 	return mask;
 }
 
-/* Mask of operations on 32-bit integers, which have most. */
+/* Mask of operations on 32-bit integers, which have the most. */
 u32 reduce_ops(void)
 {
 	u32 mask = 0;
@@ -52,7 +53,7 @@ u32 reduce_ops(void)
 	return mask;
 }
 
-/* Bytes of an element; 0: there is no such type. */
+/* Bytes of an element; 0 for an unknown type. */
 unsigned int reduce_size(unsigned int dtype)
 {
 	return dtype < INC_DTYPE_COUNT ? inc_dtype_size((u8)dtype) : 0;

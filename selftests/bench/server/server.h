@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * inc-server: the same service as rdma_inc.ko's, by a process on the bridge
- * host over stock verbs. What the module is compared with.
+ * inc-server: the same service as rdma_inc.ko, by a process on the bridge host
+ * over stock verbs, for comparison with the module.
  *
  *	main.c		rendezvous: ranks come and go
  *	job.c		verbs objects of a job
@@ -22,15 +22,15 @@
 #include "verbs.h"
 
 #define MAX_RANKS	64
-/* As many as a rank has messages in flight; libinc's window is 8. */
+/* At least the messages that a rank has in flight; libinc's window is 8. */
 #define SLOTS		32
 #define MSG_SIZE	65536
 #define SQ_DEPTH	128
 #define RQ_DEPTH	(2 * SLOTS + 16)
 #define INLINE_MAX	96
 /*
- * 1.07 s, above what waits in the queues of a slow link: an rxe that times out
- * while all is well loses count of its PSNs. Nothing is lost here.
+ * 1.07 s, longer than the queues of a slow link: an rxe that times out without
+ * any loss loses track of its PSNs. Nothing is lost here.
  */
 #define QP_TIMEOUT	18
 
@@ -39,7 +39,7 @@
  * @conn: its connection
  * @qp: our end of its queue pair
  * @mr: its slots, at address 0 for the rank
- * @slots: the same, for us
+ * @slots: the same memory, for us
  * @psn: first PSN that we send
  * @recvs: receives posted
  * @posted: send requests made
@@ -57,10 +57,10 @@ struct rank {
 };
 
 /**
- * struct job - what one run of the ranks takes
+ * struct job - the objects of one run of the ranks
  * @nranks: number of ranks
- * @joined: how many have come
- * @rank: those
+ * @joined: number of ranks that have joined
+ * @rank: those ranks
  * @dev: verbs device
  * @pd: protection domain
  * @chan: completion channel of @rcq
@@ -68,7 +68,7 @@ struct rank {
  * @scq: completion queue of all sends, only polled
  * @mem: results, then the slots of each rank
  * @result_mr: registration of the results
- * @arrived: for each slot, ranks whose message is there
+ * @arrived: for each slot, the ranks whose message has arrived
  * @events: events of @rcq not acknowledged yet
  * @thread: the data path
  * @running: @thread was started
@@ -104,7 +104,7 @@ int data_post_recvs(struct job *job, struct rank *rank);
 int data_start(struct job *job);
 void data_stop(struct job *job);
 
-/* reduce.c; it knows the kernel's headers and none of the above. */
+/* From reduce.c, which includes the kernel's headers and none of the above. */
 void reduce_init(void);
 uint32_t reduce_dtypes(void);
 uint32_t reduce_ops(void);
