@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A call of the user becomes an operation. Arguments are checked here and
- * nowhere else.
+ * Turns user calls into operations. Arguments are checked only here.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +19,7 @@ static bool reduces(enum inc_collective coll)
 
 static int check_offered(struct inc_comm *comm, const struct inc_call *c)
 {
-	/* What blocks that do not fit into a message are carried out with. */
+	/* Includes the collectives used if blocks do not fit into a message. */
 	uint32_t need = 1U << c->coll | 1U << (c->coll == INC_COLL_REDUCE_SCATTER ?
 					       INC_COLL_REDUCE : c->coll);
 
@@ -56,7 +55,7 @@ static int check_offered(struct inc_comm *comm, const struct inc_call *c)
 	return 0;
 }
 
-/* As much as any rank has of it: so all ranks find the same. */
+/* Check the largest size of any rank, so that all ranks get the same result. */
 static int check_size(struct inc_comm *comm, const struct inc_call *c, size_t *block)
 {
 	size_t all;
@@ -81,7 +80,7 @@ static void find_buffers(const struct inc_plan *p, const struct inc_call *c,
 	bool out = p->block && inc_plan_blocks_out(p);
 	size_t own = 0;
 
-	/* In place a rank's block is where it belongs in the result. */
+	/* In place, a rank's block is at its final place in the result. */
 	if (c->coll == INC_COLL_ALLGATHER || c->coll == INC_COLL_GATHER)
 		own = p->rank * p->block;
 	req->recv = out && c->recv != INC_IN_PLACE ? c->recv : NULL;
@@ -128,7 +127,7 @@ static int get_range(struct inc_comm *comm, struct inc_req *req, const char *add
 	ret = inc_mem_get(&comm->mem, addr, len, writable, mem);
 	if (!ret)
 		return 0;
-	/* What nobody uses any more may be what is lacking. */
+	/* Unused cached registrations may hold the missing resources. */
 	inc_msg_reap(comm);
 	if (comm->err)
 		return comm->err;
@@ -144,7 +143,7 @@ static int get_range(struct inc_comm *comm, struct inc_req *req, const char *add
 	return 0;
 }
 
-/* What this holds of a failed call inc_req_put() gives back. */
+/* If this fails, inc_req_put() releases what it has registered. */
 static int get_memory(struct inc_comm *comm, struct inc_req *req, size_t in,
 		      size_t out)
 {
@@ -154,11 +153,11 @@ static int get_memory(struct inc_comm *comm, struct inc_req *req, size_t in,
 	if (comm->uc)
 		return 0;
 	ret = get_range(comm, req, req->recv, out, true, &req->rmem);
-	/* In place this finds what the line above has made. */
+	/* In place, this finds the registration made above. */
 	return ret ? ret : get_range(comm, req, req->send, in, false, &req->smem);
 }
 
-/* A rank's block for itself does not travel, but in a message for all. */
+/* A rank's block for itself is sent only in messages for all ranks. */
 static void copy_own(const struct inc_req *req)
 {
 	const struct inc_plan *p = &req->plan;
@@ -189,7 +188,7 @@ static int prepare(struct inc_comm *comm, const struct inc_call *c,
 		return ret;
 	in = p->block * inc_plan_blocks_in(p);
 	out = p->block * inc_plan_blocks_out(p);
-	/* Blocks come in before those that they replace have gone out. */
+	/* Blocks arrive before the blocks that they replace have been sent. */
 	if (c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && in) {
 		req->temp = malloc(in);
 		if (!req->temp)
@@ -201,8 +200,8 @@ static int prepare(struct inc_comm *comm, const struct inc_call *c,
 }
 
 /*
- * The other ranks begin, or have begun, what this one can't: they are not to wait for
- * it, nor may theirs meet its next operation.
+ * The other ranks begin an operation that this one cannot begin. They must not
+ * wait for it, nor may their operation be matched with this rank's next one.
  */
 static void give_up(struct inc_comm *comm, int err)
 {
@@ -212,7 +211,7 @@ static void give_up(struct inc_comm *comm, int err)
 	inc_comm_fail(comm, err, "%s: so the communicator ends, on all ranks", text);
 }
 
-/* An operation that is ready to begin. */
+/* Make an operation that is ready to begin. */
 static int make(struct inc_comm *comm, const struct inc_call *c,
 		struct inc_req **res)
 {
@@ -266,8 +265,8 @@ static void begin(struct inc_req *req)
 /**
  * inc_call_start() - begin an operation
  * @comm: communicator
- * @c: what the caller wants
- * @res: takes the operation
+ * @c: arguments of the call
+ * @res: set to the operation
  *
  * Return: as inc_iallreduce().
  */
@@ -282,10 +281,10 @@ int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
 }
 
 /**
- * inc_call_init() - make an operation that can be begun again and again
+ * inc_call_init() - make a persistent operation
  * @comm: communicator
- * @c: what the caller wants
- * @res: takes the operation, which is done
+ * @c: arguments of the call
+ * @res: set to the operation, which counts as done
  *
  * Return: as inc_allreduce_init().
  */
@@ -302,7 +301,7 @@ int inc_call_init(struct inc_comm *comm, const struct inc_call *c,
 }
 
 /**
- * inc_call_again() - begin an operation of inc_call_init()
+ * inc_call_again() - start an operation made by inc_call_init()
  * @req: operation
  *
  * Return: as inc_start().
@@ -320,9 +319,9 @@ int inc_call_again(struct inc_req *req)
 }
 
 /**
- * inc_call_run() - carry an operation out
+ * inc_call_run() - execute an operation
  * @comm: communicator
- * @c: what the caller wants
+ * @c: arguments of the call
  *
  * Return: as inc_iallreduce() and inc_wait().
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * From operations to messages and from results to progress.
+ * Turns operations into messages, and results into progress.
  *
- * All ranks have to use the same message IDs for the same operations, so an
- * operation always uses up as many message IDs as its size asks for, even after
- * one of its messages ended with an error: the rest go without data then.
+ * All ranks must use the same message IDs for the same operations. An operation
+ * therefore always sends as many messages as its size requires. After an error,
+ * the remaining ones carry no data.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -25,7 +25,7 @@
 /* --- The end of requests and of the communicator ------------------------ */
 
 /**
- * inc_req_get() - have an empty request
+ * inc_req_get() - allocate an empty request
  * @comm: communicator
  *
  * Return: request, NULL if there is no memory.
@@ -50,7 +50,7 @@ struct inc_req *inc_req_get(struct inc_comm *comm)
 	return req;
 }
 
-/* Gives up the memory that a request holds. */
+/* Release the memory that a request holds. */
 static void release(struct inc_req *req)
 {
 	struct inc_comm *comm = req->comm;
@@ -66,8 +66,8 @@ static void release(struct inc_req *req)
 }
 
 /**
- * inc_req_put() - the user is done with a request that is done
- * @req: request
+ * inc_req_put() - free a request
+ * @req: request that is done
  */
 void inc_req_put(struct inc_req *req)
 {
@@ -89,7 +89,7 @@ static void finish(struct inc_req *req)
 		inc_req_put(req);
 }
 
-/* Takes finished operations off the list's head: they end in order of issue. */
+/* Operations complete in order of issue: take finished ones off the head. */
 static void finish_first(struct inc_comm *comm)
 {
 	struct inc_req *req;
@@ -103,8 +103,8 @@ static void finish_first(struct inc_comm *comm)
 }
 
 /**
- * inc_msg_fail_all() - end all operations under way
- * @comm: communicator; its queue pair does not exist any more
+ * inc_msg_fail_all() - end all operations in progress
+ * @comm: communicator whose queue pair is destroyed
  * @err: negative errno value that they end with
  */
 void inc_msg_fail_all(struct inc_comm *comm, int err)
@@ -123,7 +123,7 @@ void inc_msg_fail_all(struct inc_comm *comm, int err)
 }
 
 /**
- * inc_comm_note() - an operation failed, the communicator did not
+ * inc_comm_note() - record an error that fails only one operation
  * @comm: communicator
  * @err: negative errno value
  * @fmt: what happened
@@ -143,14 +143,14 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 }
 
 /**
- * inc_comm_fail() - the communicator is of no use any more
+ * inc_comm_fail() - move a communicator to the failed state
  * @comm: communicator
  * @err: negative errno value
  * @fmt: what happened
  *
- * The queue pair is destroyed: when this returns, nothing is written to the
- * user's memory any more. The other ranks are told by the daemon, which finds the
- * connection ended: over UC the switch would not miss this one.
+ * The queue pair is destroyed: when this returns, nothing more is written to
+ * the user's memory. The daemon notices that the connection is closed and tells
+ * the other ranks. Over UC the switch would not miss this rank.
  */
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 {
@@ -174,7 +174,7 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	inc_mem_reap(&comm->mem, UINT64_MAX);
 }
 
-/* Takes over what the watch found. */
+/* Take over an error that the watch found. */
 static bool watch_failed(struct inc_comm *comm)
 {
 	char text[INC_RDV_TEXT_MAX];
@@ -189,7 +189,7 @@ static bool watch_failed(struct inc_comm *comm)
 	return true;
 }
 
-/* Finds what went wrong in @cq before the rest was flushed. */
+/* Find the error in @cq that preceded the flushed completions. */
 static bool find_cause(struct ibv_cq *cq, struct ibv_wc *cause)
 {
 	struct ibv_wc wc;
@@ -204,7 +204,7 @@ static bool find_cause(struct ibv_cq *cq, struct ibv_wc *cause)
 	return false;
 }
 
-/* rxe does not say why, but counts. */
+/* rxe does not report the cause, but its counters show it. */
 static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
 {
 	const struct inc_dev *dev = &comm->dev;
@@ -221,10 +221,10 @@ static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
 	struct ibv_wc cause = *wc;
 	int tries;
 
-	/* What is flushed was moved to ERROR: the watch knows why, if it did. */
+	/* A flush means that the QP is in ERROR, perhaps moved by the watch. */
 	if (watch_failed(comm))
 		return;
-	/* Else the device did, and says why in either queue, maybe a little later. */
+	/* Else the device did; the cause appears in either CQ, maybe later. */
 	for (tries = 0; cause.status == IBV_WC_WR_FLUSH_ERR &&
 			tries < CAUSE_TRIES; tries++) {
 		if (tries)
@@ -250,8 +250,8 @@ static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
  * inc_msg_post_recvs() - fill the receive queue
  * @comm: communicator
  *
- * Receives take no data: a result's data goes where the request said, the
- * receive only takes its Immediate.
+ * Receives have no buffers: a result's data is written to the address named in
+ * the request, and the receive takes only the Immediate.
  *
  * Return: 0 or a negative errno value.
  */
@@ -276,7 +276,7 @@ int inc_msg_post_recvs(struct inc_comm *comm)
 
 /* --- Sends ---------------------------------------------------------------- */
 
-/* A message: what it sends and where its result goes, in caller's memory. */
+/* A message's data and its result's destination, in the caller's memory. */
 struct piece {
 	const char	*from;
 	char		*to;
@@ -301,7 +301,7 @@ static void next_piece(const struct inc_req *req, struct piece *p)
 		p->to = req->recv + s->to * block + req->posted;
 }
 
-/* Where a message's result is to be written to; one without any: nowhere. */
+/* Find where the switch is to write a message's result, if it has one. */
 static int find_place(struct inc_comm *comm, const struct inc_req *req,
 		      uint32_t id, const struct piece *p, struct inc_place *place)
 {
@@ -345,7 +345,7 @@ static void fill_hdr(struct inc_comm *comm, const struct inc_req *req,
 	hdr->result_va = htobe64(place->va);
 }
 
-/* Header and copied data lie side by side, registered data is a second SGE. */
+/* Header and copied data are contiguous; registered data is a second SGE. */
 static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
 		     uint32_t id, const struct piece *p, struct ibv_send_wr *wr)
 {
@@ -376,8 +376,8 @@ static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
 }
 
 /*
- * Messages that may be sent and not be acknowledged, on a path that loses
- * packets; 0: any number.
+ * Maximum number of unacknowledged messages, on a path that loses packets; 0:
+ * unlimited.
  */
 static unsigned int flight(const struct inc_comm *comm)
 {
@@ -389,9 +389,10 @@ static unsigned int flight(const struct inc_comm *comm)
 }
 
 /*
- * No more of @req now: wait for a completion, or for a result. An rxe that was
- * told while it repeats a message that all of it has arrived completes that
- * only when a later one is acknowledged: whose result has come is not waited for.
+ * If true, send no more of @req until a completion or a result arrives. If rxe
+ * gets the acknowledgment of a whole message while retransmitting it, it
+ * completes the message only when a later one is acknowledged. So don't wait
+ * for messages whose result has arrived.
  */
 static bool sq_full(const struct inc_comm *comm, const struct inc_req *req)
 {
@@ -405,9 +406,9 @@ static bool sq_full(const struct inc_comm *comm, const struct inc_req *req)
 }
 
 /*
- * A completion each quarter of the send queue, or of the ring, is enough to know
- * what is done; and one at the end of an operation whose data is not copied, or its
- * registration could not be given up.
+ * One completion per quarter of the send queue, or of the ring, is enough to
+ * track progress. An operation whose data is not copied needs another one at
+ * its end, or its registration could not be released.
  */
 static bool wants_completion(const struct inc_comm *comm,
 			     const struct inc_req *req, uint64_t seq)
@@ -418,7 +419,7 @@ static bool wants_completion(const struct inc_comm *comm,
 	       (req->smem && req->msgs_posted == req->msgs);
 }
 
-/* A block's part was sent, perhaps its last: on to the next message. */
+/* Part of a block was sent, perhaps the last one: move to the next message. */
 static void advance(struct inc_req *req)
 {
 	uint64_t before = req->step_no;
@@ -484,7 +485,7 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 }
 
 /**
- * inc_msg_reap() - see which send requests are complete
+ * inc_msg_reap() - poll the completions of send requests
  * @comm: communicator
  */
 void inc_msg_reap(struct inc_comm *comm)
@@ -508,7 +509,7 @@ void inc_msg_reap(struct inc_comm *comm)
 
 static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status);
 
-/* Statuses that came before their messages were sent. Says if there were any. */
+/* Handle statuses that arrived before their messages were sent, if any. */
 static bool take_early(struct inc_comm *comm, uint32_t from)
 {
 	bool any = false;
@@ -526,7 +527,7 @@ static bool take_early(struct inc_comm *comm, uint32_t from)
 	return any;
 }
 
-/* A write of nothing, which is acknowledged, whatever became of those before. */
+/* A zero-length write is acknowledged even if earlier messages failed. */
 static void post_empty(struct inc_comm *comm)
 {
 	struct ibv_send_wr wr = {
@@ -547,9 +548,10 @@ static void post_empty(struct inc_comm *comm)
 }
 
 /*
- * May the device still read what the next message is to be written over? Over RC it
- * may repeat a message whose end is known: one that failed because of others need
- * not have arrived. @alone: nothing has been built that is not posted.
+ * May the device still read memory that the next message would overwrite? Over
+ * RC it may retransmit a message that has already ended: one that failed
+ * because of other ranks may not have arrived. @alone: no message is built but
+ * unposted.
  */
 static bool entry_is_read(struct inc_comm *comm, const struct inc_req *req, bool alone)
 {
@@ -567,7 +569,7 @@ static bool entry_is_read(struct inc_comm *comm, const struct inc_req *req, bool
 	return true;
 }
 
-/* Builds what the window and the send queue admit, as one chain. */
+/* Build all messages that the window and the send queue admit, as a chain. */
 static uint32_t build(struct inc_comm *comm)
 {
 	uint32_t n = 0;
@@ -661,7 +663,7 @@ static void unexpected(struct inc_comm *comm, uint32_t imm)
 		      inc_seg_imm(comm->next_id - 1));
 }
 
-/* The switch does not say which rank it was. The daemon does, at about this time. */
+/* The switch does not name the rank at fault. The daemon does, soon after. */
 static void tree_failed(struct inc_comm *comm, unsigned int status)
 {
 	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
@@ -689,7 +691,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 
 	if (comm->uc && inc_uc_heard(comm, id, &status))
 		return;
-	/* Numbers without a name mean what their range means. */
+	/* Unknown statuses are handled according to their range. */
 	if (status >= INC_IMM_MARK)
 		status = INC_STATUS_OK;
 	if (status > INC_STATUS_TREE_MAX && status <= INC_STATUS_NOTE_MAX)
@@ -701,7 +703,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 	if (dist < flight) {
 		msg = &comm->ring[id & comm->ring_mask];
 		if (!msg->req) {
-			/* Over UC a result may come twice. */
+			/* Over UC a result may arrive twice. */
 			if (!status && !comm->uc)
 				unexpected(comm, imm);
 			return;
@@ -715,10 +717,10 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 		if (!comm->uc)
 			unexpected(comm, imm);
 	} else if (dist < flight + comm->tree.slots) {
-		/* Another rank's error, for a message that is still to be sent. */
+		/* Another rank's error, for a message not sent here yet. */
 		comm->early[id & (comm->tree.slots - 1)] = (uint8_t)status;
 	}
-	/* Else an error repeated for a message that is done. */
+	/* Else a duplicate error for a message that is done. */
 }
 
 static void poll_results(struct inc_comm *comm)
@@ -751,7 +753,7 @@ static void poll_results(struct inc_comm *comm)
 }
 
 /**
- * inc_msg_progress() - take results that are there, send what that allows
+ * inc_msg_progress() - process results, and send what they allow
  * @comm: communicator
  *
  * Does not sleep. Makes no system call if there is nothing to send.
@@ -781,7 +783,7 @@ void inc_msg_progress(struct inc_comm *comm)
 }
 
 /**
- * inc_msg_issue() - put an operation behind those under way and send
+ * inc_msg_issue() - queue an operation and start sending
  * @comm: communicator that has not failed
  * @req: operation
  */

@@ -3,16 +3,16 @@
  * coll/inc: MPI collectives over an INC switch, for Open MPI 5.
  *
  * component.c	parameters, and which communicators get a module
- * module.c	a communicator's module, and what it falls through to
- * params.c	whether all ranks have the same parameters
- * group.c	the ranks of a communicator meet at the switch
- * types.c	MPI's types and operations in the terms of INC
- * copy.c	data of types with holes, or on a device, in the host's memory
- * op.c		one collective under way: its wait, its end
- * request.c	the same as a request: non-blocking, persistent
- * coll.c	the collectives where each host has one rank
- * hosts.c	those that are combined on hosts with several ranks
- * entry.c	what Open MPI calls
+ * module.c	a communicator's module, and its fallbacks
+ * params.c	checks that all ranks have the same parameters
+ * group.c	brings the ranks of a communicator together at the switch
+ * types.c	maps MPI's types and operations to those of INC
+ * copy.c	copies non-contiguous or device data to and from host memory
+ * op.c		a collective in progress: waiting and completion
+ * request.c	collectives as requests: non-blocking, persistent
+ * coll.c	the collectives if each host has one rank
+ * hosts.c	the collectives that are combined on hosts with several ranks
+ * entry.c	entry points for Open MPI
  * stats.c	which operations went through the switch, and why others did not
  */
 #ifndef COLL_INC_H
@@ -33,8 +33,8 @@
 #include <inc/inc.h>
 
 /*
- * The collectives that this component takes, as X(NAME): blocking, non-blocking
- * and persistent.
+ * The collectives that this component implements, as X(NAME): blocking,
+ * non-blocking and persistent.
  */
 #define COLL_INC_NAMES(X)						\
 	X(allgather) X(allreduce) X(alltoall) X(barrier) X(bcast)	\
@@ -67,12 +67,12 @@ enum coll_inc_fn {
  * @COLL_INC_NO_TREE: the ranks did not meet at the daemon
  * @COLL_INC_NOT_YET: a non-blocking operation, before the first blocking one
  * @COLL_INC_HOSTS: it is not combined on hosts with several ranks
- * @COLL_INC_SIZE: it is smaller or larger than what is to go
- * @COLL_INC_TYPE: the switch can't reduce that type, or not in that way
- * @COLL_INC_OP: the operation is the program's own, or of no reduction
+ * @COLL_INC_SIZE: it is smaller or larger than the configured limits
+ * @COLL_INC_TYPE: the switch can't reduce that type, or not with that operation
+ * @COLL_INC_OP: the operation is user-defined, or no reduction
  * @COLL_INC_LANES: there are too many persistent operations
  * @COLL_INC_MEMLOCK: a rank may not register so much memory
- * @COLL_INC_PARAMS: the ranks were given different parameters
+ * @COLL_INC_PARAMS: the ranks have different parameters
  */
 enum coll_inc_why {
 	COLL_INC_GOES,
@@ -92,11 +92,11 @@ enum coll_inc_why {
 };
 
 /**
- * enum coll_inc_state - what is known of a communicator
+ * enum coll_inc_state - state of a communicator
  * @COLL_INC_NEW: its ranks have not tried to meet
- * @COLL_INC_MEETING: they do; what they use for it falls through
+ * @COLL_INC_MEETING: they are meeting; collectives used for that fall through
  * @COLL_INC_READY: its collectives go through the switch
- * @COLL_INC_NONE: they never will
+ * @COLL_INC_NONE: its collectives never go through the switch
  */
 enum coll_inc_state {
 	COLL_INC_NEW,
@@ -124,14 +124,14 @@ struct coll_inc_params {
 extern struct coll_inc_params coll_inc_params;
 extern int coll_inc_output;
 
-/* What the component says at a level of coll_inc_verbose. */
+/* Print a message at a level of coll_inc_verbose. */
 #define coll_inc_say(level, ...)					\
 	do {								\
 		if (coll_inc_params.verbose >= (level))			\
 			opal_output(coll_inc_output, __VA_ARGS__);	\
 	} while (0)
 
-/* What was selected before this component. */
+/* The functions that were selected before this component. */
 struct coll_inc_below {
 #define X(name)								\
 	mca_coll_base_module_##name##_fn_t name;			\
@@ -140,34 +140,34 @@ struct coll_inc_below {
 #undef X
 };
 
-/* A host's result of a Reduce up to so many bytes needs no memory at that time. */
+/* A host's partial result of up to this many bytes needs no allocation. */
 #define COLL_INC_SCRATCH	65536
 
 /* Trees that a communicator may have for persistent operations. */
 #define COLL_INC_MAX_LANES	16
 
 /**
- * struct coll_inc_module - of a communicator
+ * struct coll_inc_module - module of a communicator
  * @super: Open MPI's part
- * @below: what is fallen through to
+ * @below: functions to fall through to
  * @comm: the communicator, which outlives this
  * @state: enum coll_inc_state
  * @why: in COLL_INC_NONE: why
- * @err: 0, or the OMPI_ERR_* that the meeting ended with: it did not come about
- *	on all ranks, and this one can't know what the others do
- * @ended: a rank could not do its part: the trees are given up
- * @inc: the switch; NULL on ranks that their host's leader speaks for
- * @local: the ranks of this host, NULL if each host has one rank
- * @host_of: of each rank, the number of its host; NULL as @local
- * @at: of each rank, its rank in its host's @local; NULL likewise
- * @scratch: of a leader: room for COLL_INC_SCRATCH bytes
- * @untold: an error of this rank that its host has not heard of
- * @broken: an error that all of the host have heard of, and each operation ends with
+ * @err: 0, or the OMPI_ERR_* that the meeting ended with: it failed on some
+ *	ranks, and this one can't know what the others do
+ * @ended: a rank could not do its part: the trees are abandoned
+ * @inc: the switch; NULL on ranks represented by their host's leader
+ * @local: the ranks of this host; NULL if each host has one rank
+ * @host_of: host number of each rank; NULL if @local is
+ * @at: each rank's rank in its host's @local; NULL if @local is
+ * @scratch: on a leader: buffer of COLL_INC_SCRATCH bytes
+ * @untold: an error of this rank that its host does not know of yet
+ * @broken: an error known on the whole host; each operation returns it
  * @lanes: trees for persistent operations
  * @nlanes: their number, the same on all ranks
- * @free_lanes: mask of those that no operation of this rank has
- * @memlock: bytes that each rank may register, of all that is under way
- * @unheard: it is coll/han's, which does not look at how operations end
+ * @free_lanes: mask of lanes that no operation of this rank uses
+ * @memlock: bytes that each rank may register for all operations in progress
+ * @unheard: coll/han made it, and checks no completion status
  */
 struct coll_inc_module {
 	mca_coll_base_module_t	super;
@@ -195,16 +195,16 @@ OBJ_CLASS_DECLARATION(coll_inc_module_t);
 typedef struct coll_inc_module coll_inc_module_t;
 
 /**
- * struct coll_inc_args - what a collective was called with
- * @coll: which one: the blocking one's number
+ * struct coll_inc_args - arguments of a collective
+ * @coll: the collective, as the number of its blocking variant
  * @sbuf: data to send, or MPI_IN_PLACE
- * @scount: elements of it; where there are blocks, of one
+ * @scount: elements of @sbuf, or of one of its blocks
  * @stype: their type
- * @rbuf: where the result goes; of a Bcast, the data
- * @rcount: elements of it, likewise; of a reduction, elements
- * @rtype: their type; of a reduction, all data's
- * @counts: of Reduce_scatter: each rank's part
- * @op: of a reduction
+ * @rbuf: buffer for the result; for a Bcast, the data
+ * @rcount: elements of @rbuf, or of one of its blocks
+ * @rtype: their type; for a reduction, the type of all data
+ * @counts: for Reduce_scatter: elements of each rank's part
+ * @op: operation of a reduction
  * @root: root rank
  */
 struct coll_inc_args {
@@ -221,20 +221,20 @@ struct coll_inc_args {
 };
 
 /**
- * struct coll_inc_op - a collective under way
- * @m: of this module
- * @inc: on this tree of it
- * @req: of libinc; the last one, if there are several
- * @earlier: the others, which end before
+ * struct coll_inc_op - a collective in progress
+ * @m: its module
+ * @inc: its tree
+ * @req: its libinc request; the last one, if there are several
+ * @earlier: the other requests, which complete before
  * @nearlier: their number
  * @send_tmp: packed data to send, or NULL
- * @recv_tmp: where packed data comes, or NULL
- * @recv_at: what of it is wanted
- * @buf: where it goes from there
- * @blocks: in so many blocks
- * @count: of so many elements
- * @type: of this type
- * @bytes: without type: so many bytes
+ * @recv_tmp: buffer for packed results, or NULL
+ * @recv_at: the wanted part of @recv_tmp
+ * @buf: final destination of the result
+ * @blocks: number of blocks to unpack
+ * @count: elements of a block
+ * @type: their type
+ * @bytes: without a type: bytes to copy
  */
 struct coll_inc_op {
 	struct coll_inc_module	*m;
