@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The collectives of the ranks that are ranks of the switch's tree. Each begins
- * an operation, which coll_inc_wait() or a request ends.
+ * The collectives among ranks of the switch's tree. Each begins an operation,
+ * which coll_inc_wait() or a request completes.
  *
- * In-place operations whose type has holes are done out of place.
+ * In-place operations on non-contiguous types are done out of place.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "coll_inc.h"
 
 /*
- * Of Reduce_scatter with different parts: data up to so many bytes is reduced in
- * one, to all ranks; more of it part by part, each to the rank that wants it.
+ * Reduce_scatter with unequal parts: up to this many bytes are reduced at once,
+ * to all ranks; more are reduced part by part, each part to its rank.
  */
 #define PARTS_MIN	16384
 
@@ -189,7 +189,7 @@ static int reduce_parts(struct coll_inc_op *o, const char *data,
 	return 0;
 }
 
-/* Parts that differ. The result comes apart: in place it would meet what is sent. */
+/* Unequal parts. The result goes to a copy: in place it would clobber data. */
 static int begin_parts(struct coll_inc_op *o, const struct coll_inc_args *a,
 		       enum inc_dtype dtype, enum inc_op iop)
 {
@@ -292,13 +292,13 @@ static int begin(struct coll_inc_op *o, const struct coll_inc_args *a)
 
 /**
  * coll_inc_begin() - begin a collective
- * @o: the operation, all 0 but its module and tree
- * @a: what it was called with
+ * @o: the operation, all 0 except its module and tree
+ * @a: arguments
  *
- * What can't begin here the other ranks must not wait for, nor take this rank's next
- * operation for it: it is the end of the communicator's trees.
+ * If an operation can't begin here, the other ranks must not wait for it, nor
+ * match it with this rank's next one. So the communicator's trees are ended.
  *
- * Return: 0 or -errno. Either way coll_inc_finish() gives back what @o holds.
+ * Return: 0 or -errno. In either case coll_inc_finish() frees what @o holds.
  */
 int coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
@@ -314,8 +314,8 @@ int coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a)
 }
 
 /**
- * coll_inc_args_size() - bytes of a rank's data, or of one block of it
- * @a: what was called
+ * coll_inc_args_size() - compute the bytes of a rank's data or block
+ * @a: arguments
  * @rank: caller
  * @nranks: ranks of its communicator
  *
@@ -343,8 +343,8 @@ size_t coll_inc_args_size(const struct coll_inc_args *a, int rank, int nranks)
 }
 
 /**
- * coll_inc_args_total() - bytes of data that pass through a rank at most
- * @a: what was called
+ * coll_inc_args_total() - compute the maximum bytes that pass through a rank
+ * @a: arguments
  * @bytes: coll_inc_args_size()
  * @nranks: ranks of its communicator
  *
@@ -368,8 +368,8 @@ size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes, int nran
 }
 
 /**
- * coll_inc_args_fit() - can the switch do it
- * @a: what was called
+ * coll_inc_args_fit() - check whether the switch supports a collective
+ * @a: arguments
  * @bytes: coll_inc_args_size()
  *
  * Return: COLL_INC_GOES, or why not; the same on all ranks.
@@ -381,6 +381,6 @@ enum coll_inc_why coll_inc_args_fit(const struct coll_inc_args *a, size_t bytes)
 
 	if (a->op)
 		return coll_inc_terms(a->rtype, a->op, &dtype, &iop);
-	/* A block that is packed by Open MPI's int counts can't be longer. */
+	/* Open MPI's int counts can't pack a longer block. */
 	return bytes > INT32_MAX ? COLL_INC_SIZE : COLL_INC_GOES;
 }

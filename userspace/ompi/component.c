@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The component: what Open MPI looks for in mca_coll_inc.so.
+ * The component that Open MPI looks up in mca_coll_inc.so.
  */
 #include "coll_inc.h"
 

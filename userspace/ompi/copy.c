@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What is sent and what comes lies in the host's memory, without holes: where the
- * program's does not, it is copied.
+ * Data and results are contiguous and in host memory. Where the program's
+ * buffers are not, they are copied.
  *
- * Memory of a device is none that the NIC could be given here, nor the CPU could
- * read. Whether a buffer is there may differ between ranks, so that nothing may
- * depend on it but this: it is copied by Open MPI's accelerator framework.
+ * Neither the NIC nor the CPU can access device memory here, so Open MPI's
+ * accelerator framework copies it. Ranks may differ in whether a buffer is on a
+ * device, so nothing else may depend on that.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void *copy_of(const void *from, size_t len)
 	return tmp;
 }
 
-/* Are elements of that type one after the other, without holes? */
+/* Are elements of that type contiguous? */
 static bool dense(const ompi_datatype_t *type, ptrdiff_t *gap)
 {
 	size_t size;
@@ -61,7 +61,7 @@ static bool dense(const ompi_datatype_t *type, ptrdiff_t *gap)
 	       (size_t)span == 2 * size;
 }
 
-/* Open MPI's own copying asks for itself where its data is. */
+/* Open MPI's own copying detects by itself where the data is. */
 static int copy_blocks(struct coll_inc_op *o, char *packed, char *buf, bool pack)
 {
 	size_t len = coll_inc_size(o->type, o->count);
@@ -84,10 +84,10 @@ static int copy_blocks(struct coll_inc_op *o, char *packed, char *buf, bool pack
 }
 
 /**
- * coll_inc_send() - data to send, without holes, in the host's memory
+ * coll_inc_send() - get data to send, contiguous and in host memory
  * @o: operation
  * @buf: user's data
- * @blocks: blocks of it
+ * @blocks: number of blocks
  * @count: elements of each
  * @type: their type
  *
@@ -119,14 +119,14 @@ const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
 }
 
 /**
- * coll_inc_recv() - where data without holes may come, in the host's memory
+ * coll_inc_recv() - get a contiguous result buffer in host memory
  * @o: operation, which unpacks it at its end
- * @buf: where the user wants it
- * @blocks: blocks of it
+ * @buf: user's buffer
+ * @blocks: number of blocks
  * @count: elements of each
  * @type: their type
  *
- * Return: the place, or NULL without memory.
+ * Return: the buffer, or NULL without memory.
  */
 void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
 		    ompi_datatype_t *type)
@@ -158,13 +158,13 @@ void *coll_inc_recv(struct coll_inc_op *o, void *buf, int blocks, int count,
 }
 
 /**
- * coll_inc_stage() - a reduction's buffers, in the host's memory
+ * coll_inc_stage() - get a reduction's buffers in host memory
  * @o: operation, which copies the result at its end
- * @a: what it was called with
- * @send: takes where the data is, or INC_IN_PLACE
- * @in: bytes of it
- * @recv: takes where the result may come
- * @out: bytes of it; 0: this rank gets none, but in place its data is there
+ * @a: arguments
+ * @send: set to the data, or INC_IN_PLACE
+ * @in: bytes of data
+ * @recv: set to the result buffer
+ * @out: bytes of result; 0: none for this rank, but in place its data is there
  *
  * Return: 0 or -ENOMEM.
  */
@@ -192,8 +192,8 @@ int coll_inc_stage(struct coll_inc_op *o, const struct coll_inc_args *a,
 }
 
 /**
- * coll_inc_deliver() - what came goes where the user wants it
- * @o: operation that has ended well
+ * coll_inc_deliver() - copy the result to the user's buffer
+ * @o: operation that has succeeded
  *
  * Return: OMPI_SUCCESS or an error.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What Open MPI calls: each collective in three ways, blocking, non-blocking
- * and persistent. An operation falls through, or begins and is waited for or
- * made a request of.
+ * Entry points for Open MPI: each collective in three variants, blocking,
+ * non-blocking and persistent. An operation either falls through or begins, and
+ * is then waited for or turned into a request.
  */
 #include "coll_inc.h"
 
@@ -29,8 +29,8 @@ static int irun(coll_inc_module_t *m, ompi_communicator_t *comm,
 }
 
 /*
- * PARAMS and ARGS are in parentheses, with a comma at the end; what follows them
- * are members of struct coll_inc_args.
+ * PARAMS and ARGS are in parentheses, with a comma at the end. Members of
+ * struct coll_inc_args follow them.
  */
 #define LIST(...) __VA_ARGS__
 #define ENTRIES(name, params, args, ...)				\

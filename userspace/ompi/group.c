@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The ranks of a communicator meet at the switch.
+ * Brings the ranks of a communicator together at the switch.
  *
- * Where hosts have several ranks, one per host, its leader, is a rank of the
- * switch's tree; the others go through it. Everything that is needed for the
- * meeting is done by the collectives below this component. Any rank that can't
- * take part makes all of them fall through from then on.
+ * If hosts have several ranks, only one per host, its leader, is a rank of the
+ * switch's tree; the others go through the leader. The meeting uses the
+ * collectives below this component. If any rank can't take part, all ranks fall
+ * through from then on.
  *
- * Each rank calls the same of those collectives: what goes wrong with a rank it
- * tells in the next one, and stops where all stop. If such a collective itself
- * fails, nothing is known of the others any more: the operation that the ranks met
- * in then fails, as does each later one.
+ * All ranks call the same collectives: a rank with an error reports it in the
+ * next one, and stops where all stop. If such a collective itself fails, the
+ * state of the other ranks is unknown: the operation in which the ranks met
+ * fails, and so does each later one.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -34,18 +34,18 @@
 /* One operation at a time needs no more slots than libinc's window. */
 #define LANE_SLOTS	32
 
-/* What a communicator made for the meeting is known by. */
+/* This thread is creating a communicator for a meeting. */
 static __thread bool meeting;
 
 /**
- * coll_inc_meeting() - is a communicator being made for our own use
+ * coll_inc_meeting() - check whether a communicator is made for our own use
  */
 bool coll_inc_meeting(void)
 {
 	return meeting;
 }
 
-/* The worst that a rank says, on all of them. */
+/* Agree on the worst reason of any rank. */
 static enum coll_inc_why agree(coll_inc_module_t *m, ompi_communicator_t *comm,
 			       enum coll_inc_why mine)
 {
@@ -77,7 +77,7 @@ static enum coll_inc_why able(void)
 	return n > 0 ? COLL_INC_GOES : COLL_INC_NO_DEVICE;
 }
 
-/* Registered memory counts as locked, but for those who may lock any. */
+/* Registered memory counts as locked, except for the privileged. */
 static unsigned long may_lock(void)
 {
 	struct __user_cap_header_struct hdr = {
@@ -123,7 +123,7 @@ static int number_hosts(coll_inc_module_t *m, const int *leader_of, int size)
 	return hosts;
 }
 
-/* The rank in @comm of the first one on this host; -1 if that is not known. */
+/* Find the lowest rank in @comm on this host; -1 if unknown. */
 static int find_leader(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
 	int zero = 0, leader, ret;
@@ -140,8 +140,8 @@ static int find_leader(coll_inc_module_t *m, ompi_communicator_t *comm)
 }
 
 /*
- * Find out who is on which host. The leader is a host's lowest rank.
- * Returns the number of hosts, -1 if a rank does not know its own.
+ * Find out which ranks are on which host. The leader is a host's lowest rank.
+ * Returns the number of hosts, -1 if a rank does not know its host.
  */
 static int find_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
 		      int *leader_of)
@@ -159,9 +159,9 @@ static int find_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
 }
 
 /*
- * What ranks tell each other before they meet. All get the greatest of each: the
- * worst why, whether any shares its host, the complement of the least that one may
- * lock, and the name, which rank 0 alone has.
+ * Values exchanged before the meeting. All ranks get the maximum of each: the
+ * worst reason, whether any rank shares its host, the complement of the minimum
+ * lock limit, and the name, which only rank 0 has.
  */
 enum {
 	SAY_WHY,
@@ -171,7 +171,7 @@ enum {
 	SAY_N = SAY_NAME + 2,
 };
 
-/* By one operation, as each of them takes a round trip or more. */
+/* Exchange them in one operation, as each takes a round trip or more. */
 static enum coll_inc_why consult(coll_inc_module_t *m, ompi_communicator_t *comm,
 				 uint64_t say[SAY_N])
 {
@@ -186,7 +186,7 @@ static enum coll_inc_why consult(coll_inc_module_t *m, ompi_communicator_t *comm
 	return (enum coll_inc_why)say[SAY_WHY];
 }
 
-/* The job's name is one that no other communicator of any job has. */
+/* The name of the job is unique among all communicators of all jobs. */
 static enum coll_inc_why join(struct inc_comm **inc, const uint64_t say[SAY_N],
 			      int rank, int nranks, unsigned int slots)
 {
@@ -201,7 +201,7 @@ static enum coll_inc_why join(struct inc_comm **inc, const uint64_t say[SAY_N],
 	opts.rank = rank;
 	opts.nranks = nranks;
 	opts.tree.slots = slots;
-	/* Nobody would say when memory goes back to the system. */
+	/* No caller reports when memory is returned to the system. */
 	opts.reg = INC_REG_EACH;
 	opts.timeout_ms = coll_inc_params.timeout_ms > 0 ?
 			  (unsigned int)coll_inc_params.timeout_ms : INT_MAX;
@@ -216,7 +216,7 @@ static enum coll_inc_why join(struct inc_comm **inc, const uint64_t say[SAY_N],
 	return COLL_INC_NO_TREE;
 }
 
-/* On hosts with several ranks: who is a rank of the tree. */
+/* On hosts with several ranks: select the ranks of the tree. */
 static enum coll_inc_why meet_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
 				    int *rank, int *nranks)
 {
@@ -239,7 +239,7 @@ static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 	};
 	enum coll_inc_why why;
 
-	/* Room for what is found out of the hosts, if anybody shares his. */
+	/* Allocate the tables of hosts, needed if any rank shares its host. */
 	m->host_of = calloc((size_t)nranks, sizeof(int));
 	m->at = calloc((size_t)nranks, 2 * sizeof(int));
 	if (!m->host_of || !m->at)
@@ -261,8 +261,8 @@ static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
  * @m: module in state COLL_INC_NEW; goes to COLL_INC_READY or COLL_INC_NONE
  * @comm: its communicator
  *
- * All ranks are in the same call. If the collectives that this takes fail, the state
- * is COLL_INC_READY, and m->err says with which error each operation ends.
+ * All ranks are in the same call. If the collectives used here fail, the state
+ * is COLL_INC_READY, and each operation ends with m->err.
  */
 void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
@@ -319,10 +319,10 @@ static enum coll_inc_why add_lane(coll_inc_module_t *m, ompi_communicator_t *com
  * coll_inc_lane() - find a tree for a persistent operation
  * @m: module in state COLL_INC_READY whose hosts have one rank each
  * @comm: its communicator
- * @lane: takes its number
+ * @lane: set to its number
  *
- * All ranks are in the same call. Trees are kept: one that all ranks have given
- * back, in whichever order, is taken again.
+ * All ranks are in the same call. Trees are kept: once all ranks have returned
+ * a tree, in any order, it is reused.
  *
  * Return: COLL_INC_GOES, unless m->err is set, or why there is none.
  */
@@ -349,7 +349,7 @@ enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
 }
 
 /**
- * coll_inc_part() - give up what coll_inc_meet() has made
+ * coll_inc_part() - release what coll_inc_meet() has made
  * @m: module
  */
 void coll_inc_part(coll_inc_module_t *m)

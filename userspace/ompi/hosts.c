@@ -4,10 +4,10 @@
  * MPI's own collectives, which use shared memory, between the hosts by the
  * switch. The leader of a host is rank 0 of its communicator.
  *
- * A rank of a host whose part goes wrong must not leave the others waiting, nor have
- * its leader hand on what is no sum: all of a host go through the same steps, and
- * tell each other in between how they fared. A leader that has nothing to hand on
- * ends the tree, which the other hosts hear of.
+ * If a rank's part fails, the other ranks of the host must not wait forever,
+ * nor may the leader pass on a wrong result. So all ranks of a host go through
+ * the same steps, and exchange their status in between. A leader without a
+ * result to pass on ends the tree, which notifies the other hosts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static int leave_tree(coll_inc_module_t *m, int ret)
 }
 
 /*
- * What the leaders do among themselves; not on other ranks. @ret is how the host's
- * own part ended.
+ * The leaders' part between hosts; does nothing on other ranks. @ret is the
+ * result of the host's own part.
  */
 static int between_hosts(coll_inc_module_t *m, const struct coll_inc_args *a, int ret)
 {
@@ -66,7 +66,7 @@ static int local_bcast(coll_inc_module_t *m, void *buf, int count,
 				     l->c_coll->coll_bcast_module);
 }
 
-/* What ranks of a host tell each other: the worst of each. */
+/* Status that the ranks of a host exchange: the worst of each. */
 enum { TELL_ERROR, TELL_LOCAL, TELL_N };
 
 static int pass(coll_inc_module_t *m, int *tell, int to)
@@ -82,8 +82,8 @@ static int take(coll_inc_module_t *m, int *tell, int from)
 }
 
 /*
- * The worst of all goes up a tree to the leader, and from there down again. These are
- * messages of our own, since a collective that failed may have left some of its behind.
+ * Pass the worst status up a tree to the leader, and back down. This uses its
+ * own messages, as a failed collective may have left some of its own behind.
  */
 static int tell_all(coll_inc_module_t *m, int tell[TELL_N])
 {
@@ -108,9 +108,9 @@ static int tell_all(coll_inc_module_t *m, int tell[TELL_N])
 }
 
 /*
- * How all of this host fared, @ret on this rank. If a rank's own part failed, which
- * @local says of @ret, the trees end; and the host's ranks do nothing together any
- * more, since messages of that part may be left.
+ * Agree on the status of this host; @ret is this rank's. If a rank's own part
+ * failed (@local), the trees end and the host's ranks stop working together, as
+ * messages of that part may be left.
  */
 static int spread(coll_inc_module_t *m, int ret, bool local)
 {
@@ -130,7 +130,7 @@ static int spread(coll_inc_module_t *m, int ret, bool local)
 	return ret != OMPI_SUCCESS ? ret : tell[TELL_ERROR];
 }
 
-/* The host hears of an error in an operation's last step with the next one. */
+/* An error in an operation's last step reaches the host with the next one. */
 static int last_step(coll_inc_module_t *m, int ret)
 {
 	if (ret != OMPI_SUCCESS)
@@ -160,7 +160,7 @@ static int hosts_allreduce(coll_inc_module_t *m, const struct coll_inc_args *a)
 	return ret;
 }
 
-/* The result is at the leader of the root's host: the root gets it. */
+/* Pass the result from the leader of the root's host to the root. */
 static int hand_over(coll_inc_module_t *m, void *buf, int count,
 		     ompi_datatype_t *type, int at)
 {
@@ -176,9 +176,9 @@ static int hand_over(coll_inc_module_t *m, void *buf, int count,
 }
 
 /*
- * Room for the host's result at a leader that is not the root, and so has none of its
- * own. Where it takes memory, all of the host hear whether there was some before they
- * send what nobody could take.
+ * Get a buffer for the host's result on a leader that is not the root, and so
+ * has none of its own. If it must be allocated, all ranks of the host learn
+ * whether that succeeded before they send data that nobody could receive.
  */
 static int get_room(coll_inc_module_t *m, const struct coll_inc_args *a, char **room)
 {
@@ -275,7 +275,7 @@ static int hosts_barrier(coll_inc_module_t *m, const struct coll_inc_args *a)
 }
 
 /**
- * coll_inc_hosts() - a blocking collective where hosts have several ranks
+ * coll_inc_hosts() - execute a blocking collective on hosts with several ranks
  * @m: module
  * @a: Allreduce, Reduce, Bcast or Barrier
  * @rank: caller's rank in the communicator

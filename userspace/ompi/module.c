@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * A communicator's module, and the decision whether an operation goes through
- * the switch. It must come out the same on all ranks.
+ * the switch. The decision must be the same on all ranks.
  */
 #include <limits.h>
 
@@ -51,7 +51,7 @@ static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 	coll_inc_module_t *m = (coll_inc_module_t *)module;
 
 	m->comm = comm;
-	/* What there is nothing below of is none of ours either. */
+	/* No lower component implements it: without a fallback, don't offer. */
 #define X(name)								\
 	if (comm->c_coll->coll_##name) {				\
 		m->below.name = comm->c_coll->coll_##name;		\
@@ -67,7 +67,7 @@ static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 	return OMPI_SUCCESS;
 }
 
-/* coll/han does not want itself where it has made the communicator. */
+/* coll/han excludes itself from the communicators that it has made. */
 static bool is_of_han(const ompi_communicator_t *comm)
 {
 	opal_cstring_t *wish = NULL;
@@ -85,9 +85,9 @@ static bool is_of_han(const ompi_communicator_t *comm)
 }
 
 /**
- * coll_inc_comm_query() - Open MPI asks whether we want a communicator
- * @comm: it
- * @priority: set if so
+ * coll_inc_comm_query() - offer a module for a communicator to Open MPI
+ * @comm: communicator
+ * @priority: set if there is a module
  *
  * The answer depends on nothing that may differ between ranks.
  *
@@ -130,8 +130,8 @@ static bool is_nonblocking(enum coll_inc_fn fn)
 }
 
 /*
- * The ranks meet at the switch in their first operation that fits and in which
- * they may wait for each other: it is blocking, or the making of a persistent one.
+ * The ranks meet at the switch in their first suitable operation in which they
+ * may wait for each other: a blocking one, or the creation of a persistent one.
  */
 static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
 				enum coll_inc_fn fn, size_t bytes,
@@ -154,11 +154,11 @@ static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
 }
 
 /**
- * coll_inc_goes() - does an operation go through the switch
+ * coll_inc_goes() - decide whether an operation goes through the switch
  * @m: module
  * @comm: its communicator
  * @fn: operation
- * @args: what it was called with
+ * @args: arguments
  *
  * Return: COLL_INC_GOES, or why it does not.
  */
@@ -170,12 +170,13 @@ enum coll_inc_why coll_inc_goes(coll_inc_module_t *m, ompi_communicator_t *comm,
 }
 
 /**
- * coll_inc_goes_apart() - does a persistent operation go through the switch
+ * coll_inc_goes_apart() - decide on an operation that may need its own tree
  * @m: module
  * @comm: its communicator
  * @fn: operation
- * @args: what it was called with
- * @lane: takes the number of a tree for it alone; NULL: it wants none
+ * @args: arguments
+ * @lane: set to the number of a tree for this operation alone; NULL: none
+ *	needed
  *
  * Return: COLL_INC_GOES, or why it does not.
  */
@@ -189,11 +190,11 @@ enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
 					  ompi_comm_size(comm));
 	enum coll_inc_why why;
 
-	/* What is used for meeting, by ourselves; it counts as nothing. */
+	/* Collectives that we use for meeting are not counted. */
 	if (m->state == COLL_INC_MEETING)
 		return COLL_INC_NOT_YET;
 	why = decide(m, comm, fn, bytes, coll_inc_args_fit(args, bytes));
-	/* With that error it ends, as do those that would fall through. */
+	/* All operations end with that error, even those that fall through. */
 	if (m->err)
 		return COLL_INC_GOES;
 	if (!why && coll_inc_args_total(args, bytes, ompi_comm_size(comm)) >

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * One collective under way: its wait, its end.
+ * A collective in progress: waiting and completion.
  *
- * While a blocking collective waits, Open MPI's own progress goes on: another
- * rank may need it to come to the collective at all.
+ * While a blocking collective waits, Open MPI's own progress continues: another
+ * rank may need it to reach the collective at all.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -15,16 +15,17 @@
 #include "ompi/runtime/mpiruntime.h"
 #include "opal/runtime/opal_progress.h"
 
-/* Milliseconds that a blocking collective sleeps between looks at Open MPI. */
+/* Milliseconds that a blocking collective sleeps between polls of Open MPI. */
 #define SLEEP_MIN_MS	1
 #define SLEEP_MAX_MS	8
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /**
- * coll_inc_lock() - libinc may be called
+ * coll_inc_lock() - take the lock for calls to libinc
  *
- * One thread at a time: another one may be in our progress function.
+ * Only one thread at a time may call it: another may be in our progress
+ * function.
  */
 void coll_inc_lock(void)
 {
@@ -32,9 +33,9 @@ void coll_inc_lock(void)
 }
 
 /**
- * coll_inc_trylock() - the same, unless a thread is at it, or this one, below us
+ * coll_inc_trylock() - try to take the lock for calls to libinc
  *
- * Return: whether libinc may be called.
+ * Return: false if another thread holds it, or this one, further up its stack.
  */
 bool coll_inc_trylock(void)
 {
@@ -42,7 +43,7 @@ bool coll_inc_trylock(void)
 }
 
 /**
- * coll_inc_unlock() - it was
+ * coll_inc_unlock() - release the lock for calls to libinc
  */
 void coll_inc_unlock(void)
 {
@@ -63,7 +64,7 @@ static int mpi_error(int rc)
 	}
 }
 
-/* How its earlier parts ended. They end in order, so all of them have. */
+/* Result of the earlier parts. Parts end in order, so all of these have. */
 static int earlier_parts(const struct coll_inc_op *o)
 {
 	int i, rc = 0;
@@ -73,7 +74,7 @@ static int earlier_parts(const struct coll_inc_op *o)
 	return rc;
 }
 
-/* The data that would be passed on is not there, and nobody else would stop. */
+/* There is no data to pass on, and the other ranks would not stop. */
 static void give_up(const struct coll_inc_module *m, int ret)
 {
 	opal_output(coll_inc_output,
@@ -82,8 +83,8 @@ static void give_up(const struct coll_inc_module *m, int ret)
 }
 
 /**
- * coll_inc_end() - a rank can't do its part: nobody may wait for it
- * @m: module; on all ranks each of its operations fails from now on
+ * coll_inc_end() - end the trees, as this rank can't do its part
+ * @m: module; all its operations fail from now on, on all ranks
  * @rc: why, -errno
  *
  * Context: coll_inc_lock() is held.
@@ -102,9 +103,9 @@ void coll_inc_end(struct coll_inc_module *m, int rc)
 }
 
 /**
- * coll_inc_finish() - an operation has ended
- * @o: operation; what it holds is given back
- * @rc: how, or how its last part did: 0 or -errno
+ * coll_inc_finish() - complete an operation
+ * @o: operation; its resources are freed
+ * @rc: its result, or that of its last part: 0 or -errno
  *
  * Context: coll_inc_lock() is held.
  *
@@ -137,9 +138,9 @@ int coll_inc_finish(struct coll_inc_op *o, int rc)
 }
 
 /*
- * How long to sleep before Open MPI gets its turn: not at all while it has
- * something to do, else longer and longer. With other threads in MPI not at all
- * either: they may be waiting for libinc.
+ * How long to sleep before Open MPI's next turn: not at all while it has work,
+ * else increasingly longer. With other threads in MPI don't sleep either: they
+ * may be waiting for libinc.
  */
 static unsigned int next_sleep_ms(unsigned int ms)
 {
@@ -153,9 +154,9 @@ static unsigned int next_sleep_ms(unsigned int ms)
 }
 
 /**
- * coll_inc_wait() - a blocking operation
+ * coll_inc_wait() - wait for a blocking operation
  * @o: operation
- * @rc: what libinc said when it was begun
+ * @rc: result of beginning it
  *
  * Sleeps until there are results, so that other ranks on this CPU can work.
  *

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Whether all ranks decide alike.
+ * Checks that all ranks decide alike.
  *
- * What goes through the switch depends on parameters: ranks to which other ones
- * were given, or which have no coll/inc at all, would call other collectives than
- * the rest, and all would wait for ever. So each process publishes its own when MPI
- * starts, with what Open MPI exchanges then anyhow, and ranks compare them before
- * they meet. That takes no collective, which the odd one would not take part in.
+ * Parameters determine which operations go through the switch. Ranks with other
+ * parameters, or without coll/inc, would call other collectives than the rest,
+ * and all would wait forever. So each process publishes its parameters when MPI
+ * starts, along with the data that Open MPI exchanges anyway, and ranks compare
+ * them before they meet. That needs no collective, in which the odd rank would
+ * not take part.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -25,11 +26,11 @@
 #define TEXT_MAX	256
 #define LIMIT		5	/* seconds to wait for a process's parameters */
 
-/* Processes of this job that are known to have the same, by their numbers. */
+/* Processes of this job known to have the same parameters, by their numbers. */
 static unsigned char *known;
 static uint32_t nknown;
 
-/* What the decisions depend on; the layout of data is that of the machine. */
+/* The decisions depend on this text; data has the machine's layout. */
 static void own_text(char text[TEXT_MAX])
 {
 	const struct coll_inc_params *p = &coll_inc_params;
@@ -62,7 +63,7 @@ void coll_inc_params_tell(void)
 	known = calloc(nknown, 1);
 }
 
-/* Length of the word that both begin with, if they do. */
+/* Length of the first word, if it is the same in both. */
 static size_t same_word(const char *a, const char *b)
 {
 	size_t len = strcspn(a, " ");
@@ -93,7 +94,7 @@ static void complain(ompi_communicator_t *comm, int rank, const char *mine,
 		    mine, rank, (int)strcspn(other, " "), other);
 }
 
-/* What @name has published, to be freed; NULL if there is nothing. */
+/* Get the text that @name has published, to be freed; NULL: none. */
 static char *ask(const opal_process_name_t *name)
 {
 	pmix_value_t *value = NULL;
@@ -134,10 +135,10 @@ static bool same_at(ompi_communicator_t *comm, int rank, const char *mine)
 }
 
 /**
- * coll_inc_params_same() - have all ranks the same parameters
+ * coll_inc_params_same() - check that all ranks have the same parameters
  * @comm: communicator
  *
- * Return: the same on all ranks, as they all differ from an odd one.
+ * Return: the same on all ranks: if one differs, each rank finds a difference.
  */
 bool coll_inc_params_same(ompi_communicator_t *comm)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Collectives as requests: non-blocking and persistent ones. They go on in Open
- * MPI's progress.
+ * Collectives as requests: non-blocking and persistent ones. Open MPI's
+ * progress drives them.
  *
- * Persistent ones are begun in any order that a rank likes (MPI 4.1, section
- * 6.13), while on a tree the order is what tells operations apart. So each has a
- * tree to itself, a lane.
+ * Ranks may start persistent ones in any order (MPI 4.1, section 6.13), while
+ * on a tree operations are matched by order. So each has its own tree, a lane.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,14 +18,15 @@
 
 /*
  * struct coll_inc_request - a collective as a request
- * @super: MPI_Ibcast() and the like keep the program's types in there, whoever
- *	made the request
- * @comm: not freed before the request
- * @op: under way
- * @m: of a persistent one: module
- * @lane: likewise, number of its tree
- * @args: likewise, what it is begun with
- * @counts: likewise, of @args, since Open MPI's own do without the program's array
+ * @super: MPI_Ibcast() and the like keep the program's types here, whichever
+ *	component made the request
+ * @comm: communicator, not freed before the request
+ * @op: operation in progress
+ * @m: if persistent: module
+ * @lane: if persistent: number of its tree
+ * @args: if persistent: arguments to start it with
+ * @counts: if persistent: copy of @args.counts, as the program may free its
+ *	array
  */
 struct coll_inc_request {
 	ompi_coll_base_nbc_request_t super;
@@ -65,7 +65,7 @@ static int progress(void)
 		opal_list_append(&done, &r->super.super.super.super);
 	}
 	coll_inc_unlock();
-	/* Who hears of it may begin the next one. */
+	/* Completion callbacks may begin the next operation. */
 	while ((r = (coll_inc_request_t *)opal_list_remove_first(&done))) {
 		ompi_request_complete(&r->super.super, true);
 		n++;
@@ -98,7 +98,7 @@ static void give_back_args(coll_inc_request_t *r)
 	free(r->counts);
 }
 
-/* The end of request_new(). */
+/* Undo request_new(). */
 static void request_drop(coll_inc_request_t *r)
 {
 	ompi_communicator_t *comm = r->comm;
@@ -148,10 +148,10 @@ static coll_inc_request_t *request_new(ompi_communicator_t *comm, bool persisten
 }
 
 /**
- * coll_inc_request() - a non-blocking operation
+ * coll_inc_request() - make a request of a non-blocking operation
  * @comm: communicator
  * @o: operation, copied
- * @rc: what coll_inc_begin() said
+ * @rc: result of coll_inc_begin()
  * @request: result
  *
  * Return: OMPI_SUCCESS or an error.
@@ -161,7 +161,7 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 {
 	coll_inc_request_t *r = rc ? NULL : request_new(comm, false);
 
-	/* Without a request it ends here, and may not wait for the others. */
+	/* Without a request it ends here, and must not wait for other ranks. */
 	if (!r) {
 		int ret;
 
@@ -196,8 +196,9 @@ static void start_one(coll_inc_request_t *r)
 }
 
 /*
- * MPI_Start(), MPI_Startall(). What can't begin is told by the request's end: MPI_Start()
- * would call MPI_COMM_WORLD's error handler instead of the communicator's.
+ * MPI_Start(), MPI_Startall(). A failure to start is reported by the request's
+ * completion: MPI_Start() would call MPI_COMM_WORLD's error handler instead of
+ * the communicator's.
  */
 static int start(size_t count, ompi_request_t **requests)
 {
@@ -223,7 +224,7 @@ static int keep_counts(coll_inc_request_t *r)
 	return 0;
 }
 
-/* What MPI does not look at on this rank may be anything. */
+/* Arguments that are insignificant on this rank may be anything. */
 static void forget_insignificant(struct coll_inc_args *a, int rank)
 {
 	if (a->sbuf == MPI_IN_PLACE || (a->coll == COLL_INC_scatter && rank != a->root))
@@ -233,7 +234,7 @@ static void forget_insignificant(struct coll_inc_args *a, int rank)
 		a->rtype = NULL;
 }
 
-/* The other ranks have theirs, and would wait for this one. */
+/* The other ranks have their requests, and would wait for this rank. */
 static int persistent_fails(struct coll_inc_module *m)
 {
 	coll_inc_lock();
@@ -243,11 +244,11 @@ static int persistent_fails(struct coll_inc_module *m)
 }
 
 /**
- * coll_inc_persistent() - a persistent operation
+ * coll_inc_persistent() - make a request of a persistent operation
  * @m: module
  * @comm: communicator
- * @lane: tree for this operation, given back with the request
- * @args: what it was called with, copied
+ * @lane: tree for this operation, returned with the request
+ * @args: arguments, copied
  * @request: result, not started
  *
  * Return: OMPI_SUCCESS or an error.
@@ -283,7 +284,7 @@ int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 }
 
 /**
- * coll_inc_progress_end() - no more requests will come
+ * coll_inc_progress_end() - end progress, as there will be no more requests
  */
 void coll_inc_progress_end(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Which operations of this process went through the switch, and why others did
- * not: each, if that is wanted, and their sums at the end.
+ * not: each one, if configured, and their sums at the end.
  */
 #include <stdatomic.h>
 
@@ -35,7 +35,7 @@ static const char *const why_texts[COLL_INC_NWHY] = {
 static atomic_ulong counts[COLL_INC_NFN][COLL_INC_NWHY];
 
 /**
- * coll_inc_why_text() - for messages
+ * coll_inc_why_text() - get the text of a reason
  * @why: reason
  */
 const char *coll_inc_why_text(enum coll_inc_why why)
@@ -44,11 +44,11 @@ const char *coll_inc_why_text(enum coll_inc_why why)
 }
 
 /**
- * coll_inc_count() - an operation goes through the switch, or does not
+ * coll_inc_count() - count an operation
  * @comm: communicator
  * @fn: operation
- * @bytes: of its data on one rank, or of one block
- * @args: what it was called with
+ * @bytes: bytes of its data on one rank, or of one block
+ * @args: arguments
  * @why: COLL_INC_GOES, or why not
  */
 void coll_inc_count(const ompi_communicator_t *comm, enum coll_inc_fn fn,
@@ -70,7 +70,7 @@ static bool shown(void)
 }
 
 /**
- * coll_inc_show_stats() - say the sums, if that is wanted
+ * coll_inc_show_stats() - print the sums, if configured
  */
 void coll_inc_show_stats(void)
 {

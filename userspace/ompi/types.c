@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * MPI's types and operations in the terms of INC.
+ * Maps MPI's types and operations to those of INC.
  *
- * Whether an operation goes through the switch has to come out the same on all
- * ranks. For reductions that is so since MPI wants the same type and count
- * everywhere; elsewhere only the bytes of a block count, which MPI wants equal,
- * while the types may differ from rank to rank.
+ * All ranks must decide alike whether an operation goes through the switch. For
+ * reductions they do, as MPI requires the same type and count everywhere. Other
+ * collectives depend only on the bytes of a block, which MPI requires to be
+ * equal, while the types may differ between ranks.
  */
 #include "coll_inc.h"
 
@@ -19,7 +19,7 @@
 #define INTEGER	(ARITH | LOGIC | BITS)
 #define PAIR	(1u << INC_OP_MINLOC | 1u << INC_OP_MAXLOC)
 
-/* What an element is; how long it is the type itself says. */
+/* Kind of an element; its length comes from the type. */
 enum kind {
 	OTHER,
 	SIGNED,
@@ -38,7 +38,7 @@ struct terms {
 	unsigned int	ops;
 };
 
-/* By ompi_datatype_t.id; what is not here has no ops. */
+/* By ompi_datatype_t.id; types not listed here have no operations. */
 static const struct terms types[OMPI_DATATYPE_MPI_MAX_PREDEFINED] = {
 	[OMPI_DATATYPE_MPI_INT8_T]	= { SIGNED, INTEGER },
 	[OMPI_DATATYPE_MPI_UINT8_T]	= { UNSIGNED, INTEGER },
@@ -67,7 +67,7 @@ static const struct terms types[OMPI_DATATYPE_MPI_MAX_PREDEFINED] = {
 	[OMPI_DATATYPE_MPI_SHORT_INT]	= { SHORT_AND_INT, PAIR },
 };
 
-/* What the switch knows of each kind: of such a length, and no other. */
+/* The lengths of each kind that the switch supports. */
 #define LENGTHS	4
 static const int known[NKINDS][LENGTHS] = {
 	[OTHER]		 = { -1, -1, -1, -1 },
@@ -101,8 +101,8 @@ static const int ops[OMPI_OP_NUM_OF_TYPES] = {
 };
 
 /*
- * Fortran's types are as long as its compiler was told (-fdefault-integer-8), C's as
- * the machine has it.
+ * The lengths of Fortran's types depend on compiler options
+ * (-fdefault-integer-8), those of C's on the machine.
  */
 static int of_length(const ompi_datatype_t *type, enum kind kind)
 {
@@ -120,12 +120,12 @@ static int of_length(const ompi_datatype_t *type, enum kind kind)
  * coll_inc_terms() - find type and operation of a reduction
  * @type: MPI's type
  * @op: MPI's operation
- * @dtype: type, if there is one
- * @iop: operation, likewise
+ * @dtype: set to the type, if there is one
+ * @iop: set to the operation, if there is one
  *
- * MPI has its operations work on predefined types alone (4.1, section 6.9.2),
- * and Open MPI refuses duplicates of them, too: what is derived comes here with
- * operations of the program's own only.
+ * MPI's operations work only on predefined types (4.1, section 6.9.2), and Open
+ * MPI refuses even duplicates of them. Derived types thus occur only with
+ * user-defined operations.
  *
  * Return: COLL_INC_GOES, or why the switch can't reduce that.
  */
@@ -153,9 +153,9 @@ enum coll_inc_why coll_inc_terms(const ompi_datatype_t *type, ompi_op_t *op,
 }
 
 /**
- * coll_inc_bytes() - bytes that pass through as elements
- * @bytes: their number
- * @count: number of elements
+ * coll_inc_bytes() - express a number of bytes as elements
+ * @bytes: number of bytes
+ * @count: set to the number of elements
  *
  * Return: type of the elements.
  */
@@ -170,7 +170,7 @@ enum inc_dtype coll_inc_bytes(size_t bytes, size_t *count)
 }
 
 /**
- * coll_inc_size() - bytes of data
+ * coll_inc_size() - compute the bytes of data
  * @type: type
  * @count: elements
  */
