@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A rank with libinc for a job of plain.c: the same operations on the same data.
+ * A rank with libinc for a job of plain.c: same operations on the same data.
  *
  *   lib OP...	settings from the environment (libinc(7))
  */

@@ -401,7 +401,7 @@ static void operate(enum inc_collective coll, uint32_t root, size_t block)
 	wait_below(1, acked ? 1 : DEPTH);
 }
 
-/* --- The expected result ------------------------------------------------------ */
+/* --- The expected result --------------------------------------------------- */
 
 static int32_t value(uint32_t r, size_t i)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* CRC-32 by a table of 256, made at the first call. */
+/* CRC-32 by a table of 256 entries, built at the first call. */
 #include <linux/crc32.h>
 
 u32 crc32_le(u32 crc, const void *data, size_t len)

@@ -6,11 +6,11 @@
  *   bench_reduce [-j FILE] [BYTES]
  *
  * "hot" reduces one packet of BYTES (default 4096) again and again, "cold"
- * packets from 64 MB per buffer in turn, which come from memory. memcpy() of the
- * same buffers is for comparison; "limit" reads both operands, writes a result and
- * does next to nothing in between, which is what the memory system allows;
- * "scalar" is the integer-only code. All of a row are taken in turns, and the figure is the
- * median of the turns, with the least and the most.
+ * takes packets in turn from 64 MB per buffer, which come from memory. memcpy()
+ * of the same buffers is for comparison; "limit" reads both operands, writes a
+ * result and does next to nothing in between, which is the limit of the memory
+ * system; "scalar" is the integer-only code. The columns of a row take turns,
+ * and the figure is the median of the turns, with minimum and maximum.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@
 #define TURNS		7
 #define MAX_COLUMNS	6
 
-/* What a column of the table measures; @impl NULL: the first ones. */
+/* A column of the table; @impl is NULL for the first ones. */
 struct column {
 	const char			*name;
 	const struct inc_reduce_impl	*impl;
@@ -71,7 +71,7 @@ static void touch(char *dst, const char *a, const char *b)
 		((vec *)dst)[i] = ((const vec *)a)[i] | ((const vec *)b)[i];
 }
 
-/* One packet at @at. Wide rows: two narrow operands and a narrow result. */
+/* Reduce the packet at @at. Wide rows: two narrow operands, a narrow result. */
 static void reduce_packet(const struct column *c,
 			  const struct inc_reduce_ops *ops, size_t at)
 {
@@ -90,7 +90,7 @@ static void reduce_packet(const struct column *c,
 		inc_reduce_by(c->impl, ops, dst, a, b, packet / ops->size);
 }
 
-/* GB/s; keeps on for some 10 ms. */
+/* Measure GB/s, for some 10 ms. */
 static double one_turn(const struct column *c, const struct inc_reduce_ops *ops,
 		       bool cold)
 {
@@ -139,7 +139,7 @@ static void measure(const struct inc_reduce_ops *ops, bool cold,
 	}
 }
 
-/* @bar: the least that is asked for, 0 if nothing is. */
+/* @bar: the required minimum, 0 for none. */
 static void write_json(const char *name, const char *what, struct figure f,
 		       const char *unit, double bar)
 {
@@ -164,8 +164,8 @@ static struct figure over(struct figure a, struct figure b)
 }
 
 /*
- * The fastest implementation's figure against the first columns'. @half and
- * @plain: rows that something is asked of.
+ * Compare the fastest implementation with the first columns. @half and @plain:
+ * rows that have a required minimum.
  */
 static void report(const char *name, bool half, bool plain, bool cold,
 		   const struct figure *figs)
@@ -261,7 +261,7 @@ static bool set_up(int argc, char **argv)
 	}
 	inc_reduce_init();
 	columns[MEMCPY].name = "memcpy";
-	/* The integer-only ones stand for one: each has other types. */
+	/* The integer-only ones share a column: each has other types. */
 	columns[SCALAR] = (struct column){ "scalar", inc_reduce_impl_at(0) };
 	columns[LIMIT].name = "limit";
 	nr_columns = SIMD;
@@ -271,7 +271,7 @@ static bool set_up(int argc, char **argv)
 	return true;
 }
 
-/* The integer-only implementation that has this row. */
+/* Choose the integer-only implementation that has this row. */
 static void choose_scalar(const struct inc_reduce_ops *ops)
 {
 	const struct inc_reduce_impl *impl;

@@ -6,7 +6,7 @@
 #include "core/reduce/reduce.h"
 #include "core/tests/common.h"
 
-/* User space has time for more than a kernel under test. */
+/* User space has more time than a kernel under test. */
 #define DEFAULT_ROUNDS	500	/* percent */
 
 u64 inc_test_seed(void)
@@ -24,7 +24,7 @@ unsigned int inc_test_rounds(unsigned int rounds)
 	return rounds ? rounds : 1;
 }
 
-/* The kernel's module does it when it is loaded. */
+/* The module does this when it is loaded. */
 static void __attribute__((__constructor__)) make_tables(void)
 {
 	inc_reduce_init();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the fuzz targets share.
+ * Shared by the fuzz targets.
  */
 #ifndef _UNIT_FUZZ_H
 #define _UNIT_FUZZ_H

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer: any bytes as the order in which things happen at a root and its
- * leaves: packets of ranks, of leaves to the root, of its results to them, message
- * after message. What each rank gets is compared with one slot for all ranks. A
- * parent that says what it must not say, and messages that fail, must do no harm.
+ * libFuzzer: the bytes are the order of events at a root and its leaves:
+ * packets from ranks, from leaves to the root, results from the root to them,
+ * message after message. Each rank's result is compared with that of one slot
+ * for all ranks. Invalid packets from a parent, and messages that fail, must do
+ * no harm.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #define PMTU		64
 #define ROOM		(MAX_CHUNKS * PMTU - INC_HDR_LEN)
 
-/* A switch at one message. */
+/* A switch and its state in one message. */
 struct sw {
 	struct inc_slot_geom	geom;
 	struct inc_slot		s;
@@ -51,7 +52,7 @@ static uint8_t byte(void)
 	return in < end ? *in++ : 0;
 }
 
-/* The slot may step over what stands before the elements. */
+/* The slot may skip the header in front of the elements. */
 struct owned {
 	struct inc_part	part;
 	void		*mem;
@@ -70,7 +71,7 @@ static struct inc_part *new_part(const uint8_t *data, uint32_t len)
 {
 	struct owned *o = calloc(1, sizeof(*o));
 
-	/* Of exactly that size: AddressSanitizer stands behind it. */
+	/* The exact size, so that AddressSanitizer guards the end. */
 	o->mem = malloc(len);
 	memcpy(o->mem, data, len);
 	o->part.data = o->mem;
@@ -143,7 +144,7 @@ static void teardown(void)
 	require(!live);
 }
 
-/* The switch that a rank is at, and its place there. */
+/* The switch of a rank, and the rank's member index there. */
 static struct sw *place_of(uint16_t rank, uint16_t *member)
 {
 	uint16_t i = 0;
@@ -154,7 +155,7 @@ static struct sw *place_of(uint16_t rank, uint16_t *member)
 	return j.below[i] ? &j.leaf[i] : &j.root;
 }
 
-/* How many blocks a rank sends is known to the parser. */
+/* The parser knows how many blocks a rank sends. */
 static bool parse_rank(const struct sw *sw, uint16_t rank, struct inc_msg *msg)
 {
 	uint32_t blocks[] = { 0, 1, j.n };
@@ -175,10 +176,10 @@ static void start(struct sw *sw)
 	sw->told = false;
 }
 
-/* The next message. Returns false if it is too long for a slot. */
+/* Start the next message. Returns false if it is too long for a slot. */
 static bool next_message(void)
 {
-	/* Only what does not depend on the order, where blocks are not aligned. */
+	/* If blocks are not aligned, use only types without rounding. */
 	static const uint8_t dtypes[] = {
 		INC_DTYPE_INT32, INC_DTYPE_UINT8, INC_DTYPE_FP16, INC_DTYPE_FP32,
 	};
@@ -218,7 +219,7 @@ static bool whole(const struct sw *sw, uint16_t member)
 	return sw->sent[member] == inc_chunks_of(&sw->geom, sw->msg[member].in_len);
 }
 
-/* A rank's next packet at its switch. */
+/* Send a rank's next packet to its switch. */
 static void step_rank(struct sw *sw, uint16_t member, const uint8_t *data)
 {
 	const struct inc_msg *msg = &sw->msg[member];
@@ -239,7 +240,7 @@ static void step_rank(struct sw *sw, uint16_t member, const uint8_t *data)
 			      inc_chunk_len(&sw->geom, chunk, msg->in_len)));
 }
 
-/* A leaf's next packet to the root, if it is ready. */
+/* Send a leaf's next packet to the root, if it is ready. */
 static void step_up(int i)
 {
 	struct sw *leaf = &j.leaf[i], *root = &j.root;
@@ -272,13 +273,13 @@ static void step_up(int i)
 		     new_part(plane + chunk * PMTU - (first ? 0 : INC_HDR_LEN), plen));
 }
 
-/* The slot keeps what was before until the next message begins there. */
+/* The slot keeps its last result until the next message begins there. */
 static bool root_done(void)
 {
 	return j.root.s.state == INC_SLOT_STATE_DONE && j.root.s.msg.msg_id == j.id;
 }
 
-/* The root's next packet to a leaf. */
+/* Send the root's next packet to a leaf. */
 static void step_down(int i, uint8_t how)
 {
 	const struct inc_msg *msg = &j.root.msg[i];
@@ -301,7 +302,7 @@ static void step_down(int i, uint8_t how)
 	require(leaf->s.state == INC_SLOT_STATE_DONE || leaf->lied_to);
 }
 
-/* What a parent must not say. The QP would go to error if it is refused. */
+/* An invalid packet from the parent. If refused, the QP would go to error. */
 static void lie(int i)
 {
 	struct sw *leaf = &j.leaf[i];
@@ -324,7 +325,7 @@ static bool all_done(void)
 	return root_done();
 }
 
-/* Each rank has what one switch with all ranks gives it. */
+/* Each rank's result equals that of one switch with all ranks. */
 static void compare(void)
 {
 	uint16_t m;
@@ -363,7 +364,7 @@ static void step(uint8_t op)
 			step_down(i, byte());
 		break;
 	case 7:
-		/* Rarely, or nothing would ever get done. */
+		/* Rarely, or no message would ever complete. */
 		if (op == 0xff) {
 			sw = place_of(byte() % j.n, &m);
 			inc_slot_fail(&sw->s, INC_STATUS_MISMATCH);

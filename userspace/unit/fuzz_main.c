@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A fuzz target without libFuzzer, for compilers that lack it: each input of a
- * corpus file (one per line, hexadecimal), then mutations of them.
+ * Run a fuzz target without libFuzzer, for compilers that lack it: each input
+ * of a corpus file (one per line, hexadecimal), then mutations of them.
  *
- *   fuzz_NAME CORPUS [SECONDS]         INC_SEED= repeats a run
+ *   fuzz_NAME CORPUS [SECONDS]         INC_SEED= reproduces a run
  */
 #include <signal.h>
 #include <stdint.h>
@@ -61,7 +61,7 @@ static int load(const char *name)
 	return ninputs ? 0 : -1;
 }
 
-/* The head of one input and the tail of another. */
+/* Join the head of one input and the tail of another. */
 static void splice(struct input *in)
 {
 	const struct input *other = &inputs[rnd(ninputs)];
@@ -106,7 +106,7 @@ static void mutate(struct input *in)
 	}
 }
 
-/* A finding: the line that a corpus would have for it. */
+/* Print a finding as a line for the corpus. */
 static void finding(int sig)
 {
 	fputs("# input: ", stdout);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer: any bytes as a sequence of requests to a responder, RC and UC, which
- * takes what the responder lets through into a slot's memory of exact size; and
- * which messages of the UC ones are told to be missing.
+ * libFuzzer: the bytes are a sequence of requests to a responder, RC and UC.
+ * What the responder accepts goes into a slot's memory of exact size. Also
+ * checks which UC messages are reported missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 #define UC_OPCODE	0x20
 
-/* One request of the input, packed: what a peer chooses. */
+/* One request of the input, packed: the fields that a peer chooses. */
 struct request {
 	uint8_t		opcode, ackreq_pad;	/* 0x80 AckReq, 0x40 UC, 0x20 late */
 	int8_t		psn;		/* relative to the expected one */
@@ -29,7 +29,7 @@ struct request {
 	uint16_t	payload_len, dmalen, va;
 } __attribute__((__packed__));
 
-/* Through the codec, so that flags are those of the opcode. */
+/* Through the codec, so that the flags match the opcode. */
 static bool make(const struct inc_responder *r, const struct request *q,
 		 struct inc_pkt *pkt)
 {
@@ -63,7 +63,7 @@ static void take(const struct inc_responder *r, const struct inc_pkt *pkt, uint8
 	       pkt->payload_len);
 }
 
-/* What may be kept has a key, or a place in a message that has one. */
+/* A packet may be queued if it has a key, or its message does. */
 static void keep(const struct inc_responder *r, const struct inc_pkt *pkt,
 		 struct inc_responder_run *run)
 {
@@ -81,7 +81,7 @@ static void keep(const struct inc_responder *r, const struct inc_pkt *pkt,
 		require(run->end == before.end);
 }
 
-/* What UC lets through is a whole request; nothing else of the responder matters. */
+/* UC accepts whole requests only; the rest of the responder does not matter. */
 static void take_uc(const struct inc_responder *r, const struct inc_pkt *pkt, uint8_t *mem)
 {
 	if (!inc_responder_check_uc(r, pkt))
@@ -93,7 +93,7 @@ static void take_uc(const struct inc_responder *r, const struct inc_pkt *pkt, ui
 	memset(mem + pkt->va, 0x55, pkt->payload_len);
 }
 
-/* Each message that is told of is told once, in order, and not too soon. */
+/* Each missing message is reported once, in order, and not too soon. */
 static void come(struct inc_msg_loss *g, int8_t ahead, bool overtaken)
 {
 	uint32_t looked = g->looked, id;

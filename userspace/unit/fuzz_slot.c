@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer: any bytes as calls of the slot machine, by any rank, for any
+ * libFuzzer: the bytes are calls of the slot machine, by any rank, for any
  * message ID, with right and wrong headers, in any order that its callers may
- * use; each answer, the result buffer as a whole and each part's life are
- * compared with what protocol.rst says of a message.
+ * use. Each verdict, the whole result buffer and each part's life are compared
+ * with protocol.rst.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,20 +21,20 @@
 #define TREE_ID		5
 #define ROOM		(MAX_CHUNKS * PMTU)
 
-/* What a message is by the page: who has sent how much of it, how it ended. */
+/* A message by protocol.rst: how much each rank has sent, how it ended. */
 struct oracle {
 	struct inc_slot_geom geom;
 	struct inc_slot s;
 	uint32_t	id;
 	bool		begun[MAX_RANKS];
 	int		sent[MAX_RANKS];	/* chunks */
-	bool		open[MAX_RANKS];	/* was told to go on */
+	bool		open[MAX_RANKS];	/* got INC_SLOT_TAKE */
 	uint32_t	begun_id[MAX_RANKS];
-	struct inc_msg	msg;			/* of the first that began */
+	struct inc_msg	msg;			/* of the first to begin */
 	bool		any, failed;
 	uint8_t		status;
 	uint8_t		result[ROOM];
-	uint32_t	owner;			/* the newest that all have begun */
+	uint32_t	owner;			/* newest that all have begun */
 };
 
 static int live;
@@ -52,7 +52,7 @@ void inc_part_free(struct inc_part *part)
 	free(part);
 }
 
-/* What a rank contributes: known to both sides, different everywhere. */
+/* A rank's contribution: known to both sides, and different everywhere. */
 static uint32_t word(uint32_t id, int rank, uint32_t pos)
 {
 	uint32_t x = (id * 31 + rank) * 1021 + pos + 1;
@@ -66,7 +66,7 @@ static float real(uint32_t x)
 	return (float)(int32_t)x / (float)(1 + (x & 0xfff));
 }
 
-/* 4 bytes of data; fp32 is finite, so that addition is the compiler's. */
+/* 4 bytes of data; fp32 is finite, so that the compiler's addition is right. */
 static void element(const struct inc_msg *msg, int rank, uint32_t pos, uint8_t *to)
 {
 	uint32_t x = word(msg->msg_id, rank, pos);
@@ -78,7 +78,7 @@ static void element(const struct inc_msg *msg, int rank, uint32_t pos, uint8_t *
 		memcpy(to, &x, 4);
 }
 
-/* Ranks first ... first + n - 1, n a power of two or cut off at the last rank. */
+/* Ranks first ... first + n - 1, or to the last rank; n is a power of two. */
 static float tree_sum(const struct oracle *o, int first, int n, uint32_t pos)
 {
 	float left;
@@ -125,7 +125,7 @@ static uint32_t chunk_bytes(const struct inc_msg *msg, int chunk)
 	return (to < msg->data_len ? to : msg->data_len) - from;
 }
 
-/* All ranks have sent the chunk: what it has to be. */
+/* All ranks have sent the chunk: compute its expected result. */
 static void expect_chunk(struct oracle *o, int chunk)
 {
 	uint32_t from = chunk_start(chunk), len = chunk_bytes(&o->msg, chunk);
@@ -164,7 +164,7 @@ static bool done(const struct oracle *o)
 	return o->any && !o->failed && complete(o) == o->msg.nchunks;
 }
 
-/* The slot itself must say what the page says, after every call. */
+/* The slot has to agree with the oracle after every call. */
 static void compare(const struct oracle *o)
 {
 	int want = !o->any ? INC_SLOT_STATE_IDLE :
@@ -181,7 +181,7 @@ static void compare(const struct oracle *o)
 		require(inc_slot_begun(&o->s, rank) == o->begun[rank]);
 }
 
-/* A header by a choice, and the status that the page has for it. */
+/* Choose a header, and return the status that protocol.rst has for it. */
 static uint8_t header(const struct oracle *o, uint8_t choice, uint32_t id,
 		      struct inc_msg *msg)
 {
@@ -273,7 +273,7 @@ static enum inc_slot_verdict expected(struct oracle *o, int rank,
 static void begin(struct oracle *o, int rank)
 {
 	uint8_t choice = byte(), where = byte();
-	/* Mostly this message or the slot's next. */
+	/* Mostly this message or the slot's next one. */
 	int step = where & 0x80 ? (int8_t)(where << 1) / 2 : where & 1;
 	enum inc_slot_verdict want;
 	struct inc_msg msg;
@@ -284,7 +284,7 @@ static void begin(struct oracle *o, int rank)
 	require(inc_slot_begin(&o->s, rank, &msg, status, 1) == want);
 	if (want == INC_SLOT_FAIL || want == INC_SLOT_FAILED)
 		require(o->s.status == o->status);
-	/* A request that comes in is the one that the QP is at. */
+	/* An accepted request becomes the QP's current one. */
 	o->open[rank] = want == INC_SLOT_TAKE;
 	o->begun_id[rank] = msg.msg_id;
 	if (want == INC_SLOT_TAKE)
@@ -297,7 +297,7 @@ static struct inc_part *part(const struct oracle *o, int rank, int chunk)
 	uint32_t from = chunk_start(chunk);
 
 	p->len = chunk_bytes(&o->msg, chunk);
-	/* Of exactly that size: AddressSanitizer stands behind it. */
+	/* The exact size, so that AddressSanitizer guards the end. */
 	p->data = malloc(p->len);
 	for (uint32_t i = 0; i < p->len; i += 4)
 		element(&o->msg, rank, (from + i) / 4, (uint8_t *)p->data + i);
@@ -378,7 +378,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			add(&o, rank);
 			break;
 		case 7:
-			/* Rarely, or nothing would ever get done. */
+			/* Rarely, or no message would ever complete. */
 			if (op == 0xff)
 				fail(&o);
 			else

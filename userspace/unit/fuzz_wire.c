@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* libFuzzer: any bytes as a packet, from its BTH on. */
+/* libFuzzer: the bytes are a packet, from its BTH on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t hdr[INC_MAX_TRANSPORT_HDR], ip[40] = { 0x45 }, udp[8 + 64] = {};
 	struct inc_pkt pkt, again;
-	/* Of exactly that size: AddressSanitizer stands behind it. */
+	/* The exact size, so that AddressSanitizer guards the end. */
 	uint8_t *copy = calloc(1, size);
 
 	if (size)
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		inc_icrc_hdr(ip, size & 1 ? 20 : 40, udp, pkt.hdr_len);
 		inc_crc_payload(copy + pkt.hdr_len, pkt.payload_len);
 	}
-	/* What this side sends. */
+	/* Packets that this side sends. */
 	if (!inc_wire_parse(copy, size, &pkt) &&
 	    (pkt.opcode == 0x0a || pkt.opcode == 0x0b || pkt.opcode == 0x11)) {
 		require(inc_wire_build(hdr, &pkt) == pkt.hdr_len);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Independent reference of the floating-point reductions: GNU MPFR does the
- * arithmetic. Only what it has no word for is said here by hand: which NaN, and
- * how zeros are ordered.
+ * arithmetic. Only what MPFR does not define is coded here: which NaN results,
+ * and how zeros are ordered.
  *
  * Nothing of the kernel's code is included.
  */
@@ -22,7 +22,7 @@ const struct ref_format ref_fp64 = { 53, 64 };
  * ref_format() - format of a data type
  * @dtype: enum inc_dtype
  *
- * Return: format, NULL if the type is none of floating point.
+ * Return: format, NULL if the type is not floating point.
  */
 const struct ref_format *ref_format(uint8_t dtype)
 {
@@ -60,18 +60,18 @@ static uint64_t quiet_bit(const struct ref_format *f)
 }
 
 /**
- * ref_is_nan() - do the bits make a NaN
+ * ref_is_nan() - test for a NaN
  * @f: format
  * @a: bits
  *
- * Return: true if they do.
+ * Return: true for a NaN.
  */
 bool ref_is_nan(const struct ref_format *f, uint64_t a)
 {
 	return (a & ~sign_bit(f)) > infinity(f);
 }
 
-/* No NaN; every number of the four formats is a double. */
+/* For any number except NaN; all numbers of the four formats are doubles. */
 static double to_double(const struct ref_format *f, uint64_t a)
 {
 	const uint64_t frac = a & ((1ull << (f->prec - 1)) - 1);
@@ -88,7 +88,7 @@ static double to_double(const struct ref_format *f, uint64_t a)
 	return a & sign_bit(f) ? -x : x;
 }
 
-/* The reverse, of a number that the format has. */
+/* The reverse, for a number that the format can represent. */
 static uint64_t from_double(const struct ref_format *f, double x)
 {
 	const uint64_t sign = signbit(x) ? sign_bit(f) : 0;
@@ -113,7 +113,7 @@ static void load(mpfr_t x, const struct ref_format *f, uint64_t a)
 	mpfr_set_d(x, to_double(f, a), MPFR_RNDN);
 }
 
-/* Bits of @r, rounded to the format's precision already, with @t as error. */
+/* Bits of @r, rounded to the format's precision with ternary value @t. */
 static uint64_t finish(mpfr_t r, int t, const struct ref_format *f)
 {
 	const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
@@ -141,7 +141,7 @@ static uint64_t order(const struct ref_format *f, uint8_t op, uint64_t a,
 }
 
 /**
- * ref_fp() - one element
+ * ref_fp() - reduce two elements
  * @f: format
  * @op: INC_OP_SUM, INC_OP_PROD, INC_OP_MIN or INC_OP_MAX
  * @a: left operand's bits
@@ -171,7 +171,7 @@ uint64_t ref_fp(const struct ref_format *f, uint8_t op, uint64_t a, uint64_t b)
 }
 
 /**
- * ref_div() - an element divided by a number of ranks
+ * ref_div() - divide an element by the number of ranks
  * @f: format
  * @a: the element's bits
  * @div: divisor
@@ -193,10 +193,10 @@ uint64_t ref_div(const struct ref_format *f, uint64_t a, unsigned int div)
 }
 
 /**
- * ref_convert() - an element in another format
- * @to: that format
- * @from: its own
- * @a: its bits
+ * ref_convert() - convert an element to another format
+ * @to: target format
+ * @from: source format
+ * @a: the element's bits
  *
  * A NaN keeps its sign and the top bits of its fraction, and becomes quiet.
  *

@@ -23,7 +23,7 @@ static inline u64 rnd(void)
 	return z ^ (z >> 31);
 }
 
-/* Says the seed. Returns INC_ROUNDS, or @rounds. */
+/* Print the seed. Returns INC_ROUNDS, or @rounds. */
 static inline unsigned long rnd_init(unsigned long rounds)
 {
 	const char *seed = getenv("INC_SEED"), *n = getenv("INC_ROUNDS");

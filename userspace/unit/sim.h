@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Whole switches in one process: the responder, the slot machine and the
- * requester, put together as engine.c and tx_queue.c do it (sim_switch.c), one switch or
- * a root with leaves, which have an uplink as uplink_tx.c has it (sim_up.c), and
- * members that behave as stock rxe does (sim_member.c), or over UC (sim_uc.c), over
- * links that lose, double and reorder, in simulated time (sim_main.c).
+ * requester, combined as engine.c and tx_queue.c do it (sim_switch.c); one
+ * switch, or a root with leaves, which have an uplink as in uplink_tx.c
+ * (sim_up.c); and members that behave as stock rxe does (sim_member.c), or use
+ * UC (sim_uc.c). Links lose, duplicate and reorder packets, in simulated time
+ * (sim_main.c).
  */
 #ifndef _SIM_H
 #define _SIM_H
@@ -49,7 +50,7 @@
 		die("%s:%d: %s", __FILE__, __LINE__, #cond);		\
 } while (0)
 
-/* A packet's payload, and the part that it becomes. */
+/* A packet's payload, and the part made of it. */
 struct buf {
 	struct inc_part	part;
 	u16		len;
@@ -58,7 +59,7 @@ struct buf {
 
 enum dest { TO_SWITCH, TO_MEMBER, TO_LEAF, SWITCH_TIMER, MEMBER_TIMER, UP_TIMER };
 
-/* @sw: switch; @rank: its member, or of a host the rank */
+/* @sw: switch; @rank: its member; for a host, the rank */
 struct event {
 	u64		at, no;
 	enum dest	dest;
@@ -122,7 +123,7 @@ struct sw {
 	struct sw	*leaf[MAX_RANKS];	/* that is the member, or NULL */
 	int		first;			/* rank of the first member, a host */
 	struct up	*up;
-	/* Which messages have ended here, and before which one all have. */
+	/* Messages that ended here; all messages before the mark have ended. */
 	bool		ended[NMSG];
 	u32		mark;
 };
@@ -141,10 +142,10 @@ struct member {
 	u8		result[NMSG][MSG_SIZE];
 	u8		status[NMSG];
 	bool		done[NMSG];
-	unsigned int	low;		/* all messages before that are done */
-	/* What this one says differently from the others, or NMSG. */
+	unsigned int	low;		/* all messages before it are done */
+	/* Message in which it disagrees with the others, or NMSG. */
 	unsigned int	odd;
-	/* Over UC: next counts packets, and each message has a timer. */
+	/* With UC, next counts packets, and each message has a timer. */
 	bool		uc;
 	u64		due[NMSG];
 };
@@ -168,7 +169,7 @@ void transmit(enum dest dest, const struct inc_pkt *pkt, struct buf *buf);
 void respond(enum dest dest, u8 syndrome, u32 psn);
 struct sw *place_of(int rank);
 
-/* sim_switch.c; at_sw is the switch at which something happens, at_rank its member. */
+/* sim_switch.c; at_sw: switch of the current event, at_rank: its member. */
 extern struct sw *at_sw;
 extern uint64_t n_sent, n_again, n_timeouts;
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b);

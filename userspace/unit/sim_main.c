@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The simulated run: every result has to be right, once, within a time limit.
- *
- * INC_SEED=n runs one seed and says more; INC_RUNS=n, n seeds.
+ * The simulated run: every result has to be right, exactly once, within a time
+ * limit.
  */
 #include "core/rank_range.h"
 #include "sim.h"
@@ -103,7 +102,7 @@ void inc_part_free(struct inc_part *part)
 	free_buf(container_of(part, struct buf, part));
 }
 
-/* The switch that a rank is at. */
+/* The switch of a rank. */
 struct sw *place_of(int rank)
 {
 	for (int i = 1; i < nsw; i++)
@@ -113,8 +112,8 @@ struct sw *place_of(int rank)
 }
 
 /*
- * Who is at the other end: of a rank's link its switch, of a switch's a rank or a
- * leaf, of a leaf's uplink (TO_LEAF here) the root.
+ * Set the other end: a rank sends to its switch, a switch to a rank or a leaf,
+ * a leaf's uplink (TO_LEAF here) to the root.
  */
 static void address(struct event *e)
 {
@@ -139,7 +138,7 @@ static void address(struct event *e)
 	}
 }
 
-/* Onto the link; the payload is copied for each copy. */
+/* Put a packet on the link; each copy has its own payload. */
 void transmit(enum dest dest, const struct inc_pkt *pkt, struct buf *buf)
 {
 	struct event to = { .dest = dest };
@@ -209,7 +208,7 @@ static void make_message(unsigned int i)
 		data[i][r] = malloc(m->data_len + 1);
 		for (u32 k = 0; k < m->data_len; k++)
 			data[i][r][k] = rnd();
-		/* Exponents that meet, or nothing would round. */
+		/* Similar exponents, or nothing would be rounded. */
 		for (u32 k = 3; m->dtype == INC_DTYPE_FP32 && k < m->data_len; k += 4)
 			data[i][r][k] = 0x3f | (data[i][r][k] & 0x80);
 	}
@@ -246,7 +245,7 @@ static void setup_sw(struct sw *sw)
 	}
 }
 
-/* A leaf, and its link to the root. */
+/* Make a leaf and its link to the root. */
 static void setup_leaf(struct sw *root, int at, int first, int n)
 {
 	u32 up = 0xffffff - below(200), down = 0xffffff - below(200);
@@ -271,7 +270,7 @@ static void setup_leaf(struct sw *root, int at, int first, int n)
 	root->qps[at].resp.max_len = 2 * MAX_CHUNKS * PMTU;
 }
 
-/* One switch; or a root, and leaves of a power of two of the ranks each. */
+/* One switch; or a root and leaves, each with a power of two of the ranks. */
 static void setup_switches(void)
 {
 	static struct inc_rank_range span[MAX_RANKS];
@@ -302,7 +301,7 @@ static void setup(void)
 	int odd;
 
 	ranks = 1 + below(MAX_RANKS);
-	/* In some runs all, in some none, in some others. */
+	/* UC members: in some runs all, in some none, in others some. */
 	uc = below(3) ? below(ranks + 1) : 0;
 	loss = below(3) ? below(uc ? 200 : 60) : 0;
 	dup = below(3) ? below(60) : 0;
@@ -332,7 +331,7 @@ static void setup(void)
 		setup_qp(q, up, down);
 		q->uc = members[r].uc = r >= ranks - (int)uc;
 	}
-	/* Now and then a rank disagrees about one message. */
+	/* Sometimes a rank disagrees about one message. */
 	odd = below(ranks);
 	if (ranks > 1 && !below(3)) {
 		unsigned int i = below(NMSG);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A member: stock rxe's requester and responder, as far as they matter, and a
- * program that sends one message after the other.
+ * program that sends messages one after the other.
  */
 #include "sim.h"
 
@@ -57,8 +57,8 @@ static struct buf *mb_payload(struct member *m, unsigned int p)
 }
 
 /*
- * The next message of a slot may be sent when the last one is done, or has
- * failed for all: before that it would be refused.
+ * A slot's next message may be sent when the last one is done, or has failed
+ * for all: earlier it would be refused.
  */
 static bool mb_may_push(const struct member *m)
 {
@@ -89,7 +89,7 @@ void mb_kick(int rank)
 	       m->next < m->una + MEMBER_WINDOW) {
 		struct inc_pkt pkt = m->pkt[m->next];
 
-		/* The window closes here: nothing else would ask. */
+		/* The window closes here: the last chance to request an ACK. */
 		pkt.ackreq |= m->next + 1 == m->una + MEMBER_WINDOW ||
 			      m->next % 16 == 15;
 		transmit(TO_SWITCH, &pkt, mb_payload(m, m->next));
@@ -124,7 +124,7 @@ static void mb_response(struct member *m, const struct inc_pkt *pkt)
 {
 	s32 n = inc_psn_diff(pkt->psn, inc_psn_add(m->first_psn, m->una));
 
-	/* An ACK says up to where, a NAK what is missing. */
+	/* An ACK names the last PSN received, a NAK the first one missing. */
 	if (pkt->syndrome >> 5 == 0)
 		n++;
 	require(n <= MEMBER_WINDOW);

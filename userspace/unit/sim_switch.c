@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The switch: what engine.c and tx_queue.c do with the core, without locks
+ * The switch: combines the core as engine.c and tx_queue.c do, without locks
  * and packets.
  */
 #include "sim.h"
@@ -84,7 +84,7 @@ static void sw_kick(int rank)
 		pkt.ackreq = ackreq;
 		b = new_buf(NULL, 0, at_sw->slots[w->slot].result +
 			    w->off, w->len);
-		/* The part tells the member whether it may believe the bytes. */
+		/* The part tells the member whether the bytes are valid. */
 		b->part.level = inc_slot_has(&at_sw->slots[w->slot], w->msg_id);
 		pkt.rkey = b->part.level || !w->len;
 		transmit(TO_MEMBER, &pkt, b);
@@ -175,7 +175,7 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	return true;
 }
 
-/* More of a result is there. */
+/* Deliver a new piece of a result. */
 void sw_deliver(u16 slot)
 {
 	struct inc_slot *s = &at_sw->slots[slot];
@@ -206,7 +206,7 @@ static void sw_add(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 		sw_deliver(slot);
 }
 
-/* Takes the expected packet in; false if it has to come again. */
+/* Accept the expected packet; false if it has to be retransmitted. */
 static bool sw_take(struct qp *q, const struct inc_pkt *pkt, struct buf *b,
 		    bool *ack)
 {
@@ -241,7 +241,7 @@ static void sw_keep(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 	inc_responder_run(&q->resp, &run);
 	if (i)
 		run = q->kept[i - 1].run;
-	/* Members send what is right, but what opens a message may be lost. */
+	/* Packets are valid, but the first of a message may be lost. */
 	ahead = inc_responder_ooo(&q->resp, pkt, &run);
 	require(ahead != INC_RESP_OOO_WRONG);
 	if (ahead != INC_RESP_OOO_GOOD) {
@@ -272,7 +272,7 @@ static void sw_take_kept(struct qp *q, bool *ack)
 	}
 }
 
-/* As rx_uc(): what can't be taken now is dropped. */
+/* As rx_uc(): drop what cannot be accepted now. */
 static void sw_uc(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
 	if (!uc_request(q, pkt, b) || !sw_begin(q, pkt, b)) {
@@ -315,7 +315,7 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 		respond(TO_MEMBER, 0x1f, inc_psn_add(q->resp.epsn, -1));
 }
 
-/* An acknowledgement or a NAK has come. */
+/* An acknowledgment or a NAK has arrived. */
 void answered(struct inc_requester *req, const struct inc_pkt *pkt)
 {
 	enum inc_requester_verdict v;
@@ -351,7 +351,7 @@ void sw_kick_all(void)
 		up_kick();
 }
 
-/* A timer has fired. Says whether it was not set anew since. */
+/* Handle a timer. Returns whether it was not set anew since. */
 bool timed_out(struct qp *q, u64 deadline)
 {
 	enum inc_requester_timer what;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * UC in the simulation: the switch's side as rx_uc.c and tx_queue.c have it, and a member
- * that repeats, asks, and believes marks.
+ * UC in the simulation: the switch's side as in rx_uc.c and tx_queue.c, and a
+ * member that retransmits, queries, and believes low marks.
  */
 #include "sim.h"
 
-#define TIMEOUT		3000	/* microseconds until a member asks */
-#define SOON		500	/* after which it may ask again */
+#define TIMEOUT		3000	/* microseconds until a member queries */
+#define SOON		500	/* after which it may query again */
 #define ALL_ENDED	0x7f
 #define UC_OPCODE	0x20
 
-/* Messages end in any order; the mark is behind the last one before which all have. */
+/* Messages end in any order; the mark is the first one that has not ended. */
 void uc_ended(u32 msg_id)
 {
 	at_sw->ended[msg_id - first_msg] = true;
@@ -44,14 +44,14 @@ static void sw_result(struct qp *q, u16 slot, const struct out *out)
 
 	if ((s32)behind < 0)
 		behind = 0;
-	/* The slot's next message has not begun there as long as this one may ask. */
+	/* While this one may be queried, the next cannot begin. */
 	require(!out->data_len || inc_slot_has(&at_sw->slots[slot], out->msg_id));
 	pkt.va = out->va;
 	pkt.imm = (0x80 | min(behind, (u32)ALL_ENDED)) << 24 | (out->msg_id & 0xffffff);
 	transmit(TO_MEMBER, &pkt, new_buf(NULL, 0, at_sw->slots[slot].result, out->data_len));
 }
 
-/* What waits for a UC member is sent and forgotten. */
+/* Results queued for a UC member are sent and forgotten. */
 void uc_send(struct qp *q)
 {
 	while (q->head != q->tail) {
@@ -72,7 +72,7 @@ void uc_send(struct qp *q)
 	}
 }
 
-/* As inc_txq_again(). Returns false if the message has not come. */
+/* As inc_txq_again(). Returns false if the message has not arrived. */
 static bool known(struct qp *q, u32 msg_id, bool asked)
 {
 	struct out *out = &q->out[msg_id % SLOTS];
@@ -93,7 +93,7 @@ static bool known(struct qp *q, u32 msg_id, bool asked)
 	return true;
 }
 
-/* A packet of a UC member; true if it is a request that is new. */
+/* A packet from a UC member; true if it is a new request. */
 bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 {
 	struct inc_hdr hdr;
@@ -165,7 +165,7 @@ void uc_timer(struct member *m, unsigned int i, u64 at)
 		mb_send(m, i, true);
 }
 
-/* All before that have ended: what of it has not come was lost. */
+/* All messages before it have ended: results not received yet were lost. */
 static void mb_mark(struct member *m, u32 before)
 {
 	for (unsigned int i = 0; i < before; i++)
@@ -182,7 +182,7 @@ void uc_hear(struct member *m, const struct inc_pkt *pkt, const struct buf *b)
 
 	require(i < m->npushed);
 	if (status == INC_STATUS_AGAIN || status == INC_STATUS_WAIT) {
-		/* Of old, both may come late: the answer is known then. */
+		/* Late ones refer to a message whose result has arrived. */
 		if (!m->done[i] && status == INC_STATUS_AGAIN)
 			mb_send(m, i, false);
 		else if (!m->done[i])

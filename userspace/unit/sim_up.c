@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leaf's link to the root, as uplink_tx.c and uplink_rx.c have it. Results that come out of
- * sequence are not kept: the root repeats them.
+ * A leaf's link to the root, as in uplink_tx.c and uplink_rx.c. Results that
+ * arrive out of sequence are dropped: the root retransmits them.
  */
 #include "sim.h"
 
@@ -41,7 +41,7 @@ void up_gathered(u16 slot)
 	out->ready = s->gathered;
 }
 
-/* The header alone, with a status; or the rest of what is under way, whatever it is. */
+/* Send the header alone, with a status; or the rest of a message in flight. */
 void up_fail(u16 slot, u32 msg_id, u8 status)
 {
 	struct up_out *out = open_out(slot, msg_id);
@@ -90,7 +90,7 @@ static struct buf *payload(const struct inc_wqe *w)
 	};
 	static const u8 zeros[PMTU];
 
-	/* The root has had it: only the acknowledgment was lost. */
+	/* The root has it already: only the acknowledgment was lost. */
 	if (at_sw->up->out[w->slot].msg_id != w->msg_id)
 		return new_buf(NULL, 0, zeros, w->len);
 	if (!w->off)
@@ -124,7 +124,7 @@ void up_kick(void)
 		n_sent++;
 		n_again += kind != INC_REQ_FRESH;
 		pkt = test_pkt(w->opcode, psn, w->len, at_sw->up->out[w->slot].dmalen);
-		/* Of an old one the root looks at the PSN alone. */
+		/* For an old packet the root checks the PSN alone. */
 		pkt.rkey = 7;
 		pkt.va = w->va;
 		pkt.imm = w->imm;
@@ -134,7 +134,7 @@ void up_kick(void)
 	arm_timer(q, UP_TIMER);
 }
 
-/* As take_slot(): a part of a result, its end, or how the message failed. */
+/* As take_slot(): part of a result, its end, or how the message failed. */
 static void answer(const struct inc_pkt *pkt, const struct buf *b)
 {
 	u16 slot = b->len ? pkt->va / MSG_SIZE : pkt->imm % SLOTS;

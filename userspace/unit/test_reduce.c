@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Floating-point reductions of two operands, and divisions, against GNU MPFR:
- * many more pairs than reduce_kunit.c can afford. INC_SEED chooses others,
- * INC_ROUNDS how many (4 K pairs each).
+ * many more pairs than reduce_kunit.c can afford. INC_SEED selects others,
+ * INC_ROUNDS the number of rounds (4 K pairs each).
  */
 #include <stdio.h>
 #include <time.h>
@@ -25,7 +25,7 @@ static const u8 ops[] = { INC_OP_SUM, INC_OP_PROD, INC_OP_MIN, INC_OP_MAX };
 static u64 a[NELEM], b[NELEM], want[NELEM];
 static char va[NELEM * 8], vb[NELEM * 8], dst[NELEM * 8];
 
-/* An exponent of @b for which the product is near 1, or near either end. */
+/* Choose @y's exponent for a product near 1, or near either end of range. */
 static void rnd_pair(const struct ref_format *f, u64 *x, u64 *y)
 {
 	const u64 top = (1ull << (f->width - f->prec)) - 1;
@@ -56,7 +56,7 @@ static void rnd_pair(const struct ref_format *f, u64 *x, u64 *y)
 	}
 }
 
-/* Prints the first element that is wrong. */
+/* Print the first wrong element. */
 static int compare(const char *impl, u8 dtype, const char *what)
 {
 	const unsigned int size = inc_dtype_size(dtype);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whole reductions of 16-bit floats, as a slot does them: balanced trees of 2 to
- * 70 ranks, partial results in two planes in place of their operands, rounded
- * once. GNU MPFR takes the same tree. INC_SEED and INC_ROUNDS choose.
+ * Whole reductions of 16-bit floats, as in a slot: balanced trees of 2 to 70
+ * ranks, partial results in two planes in place of their operands, rounded
+ * once. GNU MPFR uses the same tree. Set INC_SEED and INC_ROUNDS to choose
+ * others.
  */
 #include <stdio.h>
 
@@ -73,7 +74,7 @@ static void pair(const struct inc_reduce_impl *impl,
 		inc_reduce_wide(row, dst, a, b, nelem, ranks);
 }
 
-/* Pairs the parts of a row of the tree, or makes the last result. */
+/* Reduce the parts of a row of the tree, or make the final result. */
 static void tree(const struct inc_reduce_impl *impl,
 		 const struct inc_reduce_ops *row, unsigned int ranks,
 		 unsigned int nelem)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Runs the suites that <kunit/test.h> registered; prints KTAP. */
+/* Run the suites that <kunit/test.h> registered; print KTAP. */
 #include <kunit/test.h>
 
 static struct kunit_suite *suites[32];
@@ -100,7 +100,7 @@ int main(void)
 {
 	bool ok = true;
 
-	/* Nothing may be lost if a sanitizer ends this. */
+	/* Lose no output if a sanitizer aborts. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("KTAP version 1\n1..%u\n", nr_suites);
 	for (unsigned int i = 0; i < nr_suites; i++) {

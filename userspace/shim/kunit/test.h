@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * As much of KUnit as the *_kunit.c files use, for user space. Link main.c:
+ * The part of KUnit that the *_kunit.c files use, for user space. Link main.c:
  * it runs every suite of the program and prints KTAP.
  */
 #ifndef _SHIM_KUNIT_TEST_H

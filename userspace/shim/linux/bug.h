@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A warning is a bug of our own: fail loudly. */
+/* A warning is a bug of ours: fail loudly. */
 #define WARN_ON_ONCE(cond) ({						\
 	int _c = !!(cond);						\
 	if (_c) {							\

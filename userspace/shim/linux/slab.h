@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Exact sizes: AddressSanitizer stands behind every allocation. */
+/* Exact sizes, so that AddressSanitizer guards the end of every allocation. */
 #ifndef _SHIM_LINUX_SLAB_H
 #define _SHIM_LINUX_SLAB_H
 

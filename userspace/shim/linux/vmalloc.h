@@ -15,7 +15,7 @@ static inline size_t shim_page_align(size_t n)
 	return (n + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1);
 }
 
-/* The page in front starts with the length, and is locked after that. */
+/* The first page begins with the length, and is inaccessible after that. */
 static inline void *vmalloc(size_t size)
 {
 	size_t len = shim_page_align(size);

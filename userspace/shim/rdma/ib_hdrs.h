@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The names of the kernel's <rdma/ib_hdrs.h> that the leaf files use, written
- * anew from the layouts of IBTA 1.x, sections 9.2 and 9.3.
+ * The names of the kernel's <rdma/ib_hdrs.h> that the core uses, rewritten from
+ * the layouts of IBTA 1.x, sections 9.2 and 9.3.
  */
 #ifndef _SHIM_RDMA_IB_HDRS_H
 #define _SHIM_RDMA_IB_HDRS_H
@@ -91,7 +91,7 @@ static inline u8 ib_bth_get_ackreq(struct ib_other_headers *oh)
 	return be32_to_cpu(oh->bth[2]) >> 31;
 }
 
-/* All 32 bits, as in the kernel: AckReq and reserved bits are the caller's. */
+/* All 32 bits, as in the kernel: the caller sets AckReq and reserved bits. */
 static inline u32 ib_bth_get_psn(struct ib_other_headers *oh)
 {
 	return be32_to_cpu(oh->bth[2]);
