@@ -5,7 +5,8 @@
 # blocks of any size, in place, one after the other and many at once. Every byte
 # is compared with MPI's definition, including bytes that must not change.
 #
-#   collectives.sh [VAR=VALUE]... [each | place | mix | arrival | wide | loss]...
+#   collectives.sh [VAR=VALUE]...
+#		[each | place | mix | arrival | wide | loss]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"

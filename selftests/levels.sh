@@ -5,8 +5,8 @@
 # at the leaves, and switches in the middle. A topology has LEAVES leaves with
 # HOSTS hosts each, and MIDS switches between root and leaves.
 #
-#   levels.sh [VAR=VALUE]... [two | mismatch | uc | odd | sixteen | three | types | bits | loss |
-#                             uplink | death | gone]...
+#   levels.sh [VAR=VALUE]... [two | mismatch | uc | odd | sixteen | three |
+#			     types | bits | loss | uplink | death | gone]...
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"

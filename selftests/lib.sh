@@ -296,7 +296,7 @@ counts()
 	done
 }
 
-# --- What the network did --------------------------------------------------------
+# --- What the network did ---------------------------------------------------
 
 # Counters of all members of all switches since watch_start, sampled, since a
 # tree's counters disappear with it.
@@ -375,7 +375,7 @@ watched()
 	done
 }
 
-# --- What goes over the wire -------------------------------------------------------
+# --- What goes over the wire ------------------------------------------------
 
 CAPTURE_DIR=
 CAPTURE_PID=

@@ -7,8 +7,8 @@
 # ThreadSanitizer, too), fork(), signals, the registration cache.
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
-#	PART: device persistent wait window query log threads tsan fork signals cache
-#	memory many stopped events wrong huge
+#	PART: device persistent wait window query log threads tsan fork signals
+#	cache memory many stopped events wrong huge
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -4,8 +4,9 @@
 # Generic netlink, inc-tool and debugfs: right and wrong input, permissions,
 # dumps, events, batches, the memory budget. Needs no RDMA device.
 #
-# netlink.sh [PART...]: only some of errors, tool, class, uc, levels, json, batch, rights, budget,
-# quota, save, events, debugfs, cli, dump, reply, failures, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
+# netlink.sh [PART...]: only some of errors, tool, class, uc, levels, json,
+# batch, rights, budget, quota, save, events, debugfs, cli, dump, reply,
+# failures, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib.sh

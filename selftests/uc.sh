@@ -6,7 +6,8 @@
 # of loss, duplication, reordering, corruption. Results are right, every rank
 # gets an answer, and nothing is sent twice without need.
 #
-#   uc.sh [VAR=VALUE...] [PART...]	PART: plain mixed net far queue killed silent
+#   uc.sh [VAR=VALUE...] [PART...]
+#	PART: plain mixed net far queue killed silent
 
 # shellcheck source=selftests/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -241,7 +241,7 @@ part_event()
 	at l0 inc-tool -j monitor >"$LAB_OUT/events" 2>/dev/null &
 	pid=$!
 	seen_by "$TOPO-l0" "$LAB_OUT/events"
-	# Sooner than the daemons notice, which get no more time on slow kernels.
+	# The daemons would notice later, and get no more time on slow kernels.
 	at l0 inc-tool tree set "$(tree_id)" dead-time $((350 * (SLOW > 1 ? 5 : 1)))
 	at sw bridge link set dev "down${NUMBER[l0]}" state 0
 	wait_for $((5 * SLOW)) grep -q member-error "$LAB_OUT/events"

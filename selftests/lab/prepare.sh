@@ -379,7 +379,8 @@ check_config()
 	return "$bad"
 }
 
-# Runs inside the root file system (lab __uml-build): $1 build directory, $2 kind.
+# Runs inside the root file system (lab __uml-build): $1 build directory, $2
+# kind
 uml_build()
 {
 	local dir=$1 conf=$LAB_DIR/config

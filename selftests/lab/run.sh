@@ -204,8 +204,8 @@ start_uml()
 	kernel=("$build/linux" "mem=$mem" root=/dev/root rootfstype=hostfs
 		rootflags=/ ro con=null "con0=null,fd:1" loglevel=8
 		"init=$LAB_DIR/guest.sh" "LAB_JOB=$LAB_OUT/job")
-	# slab_debug: without it the allocator's per-CPU stocks keep stale pointers,
-	# which kmemleak takes for references
+	# slab_debug: without it stale pointers in the allocator's per-CPU lists
+	# look like references to kmemleak
 	((!smp)) || kernel+=("ncpus=$smp" seccomp=on)
 	[[ $build != "$(uml_path debug)" ]] || kernel+=(slab_debug=F)
 	args=("$build/modroot/lib/modules:/lib/modules")

@@ -67,7 +67,7 @@ struct inc_comm *live_join(const char *suffix, int rank, int nranks)
 	return comm;
 }
 
-/* --- Waits with a time limit ----------------------------------------------------- */
+/* --- Waits with a time limit -------------------------------------------- */
 
 static void wait_for(struct inc_comm *comm)
 {
@@ -169,7 +169,7 @@ static void gives_up(struct inc_comm *comm)
 	live_ok("given up");
 }
 
-/* --- Queries ------------------------------------------------------------------------ */
+/* --- Queries ------------------------------------------------------------ */
 
 static void print_info(struct inc_comm *comm)
 {
@@ -221,7 +221,7 @@ static void query(struct inc_comm *comm)
 	OK(fgets(line, sizeof(line), stdin));
 }
 
-/* --- fork() --------------------------------------------------------------------------- */
+/* --- fork() ------------------------------------------------------------- */
 
 static int sum(struct inc_comm *comm, int32_t *data, size_t count, int32_t base)
 {
@@ -331,7 +331,7 @@ static void orphan(struct inc_comm *comm)
 	live_ok("a dead rank whose child lives is missed");
 }
 
-/* --- Signals ---------------------------------------------------------------------------- */
+/* --- Signals ------------------------------------------------------------ */
 
 static volatile sig_atomic_t alarms;
 
@@ -379,7 +379,7 @@ static void signals(int rank, int nranks)
 	live_ok("a storm of signals");
 }
 
-/* --- Memory that can't be registered ------------------------------------------------------ */
+/* --- Memory that can't be registered ------------------------------------ */
 
 /* Limit pinned memory, as for an ordinary user. */
 static void limit_memory(size_t bytes)
@@ -484,7 +484,7 @@ static void memory(int rank, int nranks, const char *dir)
 	live_ok("an operation that can't begin ends all ranks");
 }
 
-/* --- Many communicators ------------------------------------------------------------------- */
+/* --- Many communicators ------------------------------------------------- */
 
 static int open_files(void)
 {
@@ -531,7 +531,7 @@ static void many(int rank, int nranks)
 	live_ok("many communicators");
 }
 
-/* --- Time stands still -------------------------------------------------------------------- */
+/* --- Time stands still -------------------------------------------------- */
 
 /* The parent stands still for longer than its time limit. */
 static pid_t stop_parent(void)
@@ -574,7 +574,7 @@ static void stopped(struct inc_comm *comm)
 	live_ok("stopped for longer than the time limit");
 }
 
-/* --- Size --------------------------------------------------------------------------------- */
+/* --- Size --------------------------------------------------------------- */
 
 #define HUGE	((1ULL << 31) + 5)
 

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The slot protocol, for spin: hosts, the switch's responder, slot machine,
- * requester and end of a tree, and a network that loses, repeats and reorders.
+ * requester and end of a tree, and a network that loses, duplicates and
+ * reorders.
  *
- * Names are those of the code. A step here is what the code does under one lock:
- * the work for each member is a process of its own, as if each had a CPU.
+ * Names are those of the code. A step here is what the code does under one
+ * lock; the work for each member is a process of its own, as if each had a CPU.
  *
  * RC is abstracted. A packet once sent may arrive at any time, in any order:
- * "lost, and repeated after a time-out" is the same as "late". Those that are
- * duplicates or beyond a hole change nothing and are thus bounded by FAULTS, so
- * that runs end; what a host was told to be there it does not send again. Down,
- * a result is read when it arrives, which is the last time that it could have
- * been repeated; hosts take results in the order of their PSNs, each once.
+ * "lost, and retransmitted after a timeout" is the same as "late". Duplicates,
+ * and packets beyond a gap, change nothing and are thus bounded by FAULTS, so
+ * that runs end; a host does not resend what it was told has arrived. On the
+ * way down, a result is read when it arrives, the last time that it could have
+ * been retransmitted; hosts accept results in PSN order, each once.
  *
- * Whoever is alive must have got a result or a status for each message that it
- * began, and begun all, unless it was told that the tree is gone; judged when
- * nothing can happen any more. See run.sh for the variants.
+ * Each live host must have got a result or a status for each message that it
+ * began, and begun all, unless it was told that the tree is gone. This is
+ * judged when no step is possible any more. See run.sh for the variants.
  */
 
 #ifndef MSGS
@@ -31,19 +32,19 @@
 #define HOLD	SLOTS		/* messages held of a member */
 #endif
 #ifndef FAULTS
-#define FAULTS	1		/* duplicates and packets beyond a hole */
+#define FAULTS	1		/* duplicates and packets beyond a gap */
 #endif
 #ifndef BAD
-#define BAD	0		/* requests that the others don't agree with */
+#define BAD	0		/* requests that disagree with the others' */
 #endif
 #ifndef DEATHS
 #define DEATHS	0		/* hosts that vanish */
 #endif
 #ifndef DIES
-#define DIES	(HOSTS - 1)		/* who: ranks are alike, so one may stand for all */
+#define DIES	(HOSTS - 1)		/* one stands for all ranks */
 #endif
 #ifndef REPEATS
-#define REPEATS	0		/* messages repeated whole, under new PSNs */
+#define REPEATS	0		/* messages resent whole, under new PSNs */
 #endif
 
 #define SLOTS	2
@@ -55,7 +56,7 @@
 #define NOBODY	255
 
 #ifdef LEVELS2
-/* Hosts 0 and 1 are at a leaf, which is member 3 of the root; host 2 is at the root. */
+/* Hosts 0 and 1 are at a leaf, member 3 of the root; host 2 is at the root. */
 #define NODES	2
 #define MEMBERS	4
 #define LEAF	3
@@ -78,7 +79,7 @@ mtype = { IDLE, BUSY, DONE, FAILED };
 mtype = { V_TAKE, V_FAIL, V_FAILED, V_REPEAT, V_WAIT, V_REFUSE };
 mtype = { OK, MISMATCH, MSG_ID, PEER_DEAD };
 
-/* struct inc_slot. got: chunks + 1; up: of a leaf's request to its parent. */
+/* struct inc_slot. got: chunks + 1; up: a leaf's request to its parent. */
 typedef slot_t {
 	mtype state = IDLE;
 	mtype status = OK;
@@ -86,8 +87,8 @@ typedef slot_t {
 	byte begun;
 	byte ready;
 	byte got[MEMBERS];
-	byte added[MEMBERS * CHUNKS];	/* for the proof: how often */
-	byte chunk[CHUNKS];		/* whose data the result buffer has */
+	byte added[MEMBERS * CHUNKS];	/* how often, to check */
+	byte chunk[CHUNKS];		/* message whose data it has */
 	byte up;			/* 0 not begun, 1 sent, 2 answered */
 };
 
@@ -115,14 +116,14 @@ typedef qp_t {
 	mtype stray_status[2];
 };
 
-/* A member as it sees itself. q: message and bad * 16, of each request. */
+/* A member's own view. q: message and bad * 16, of each request. */
 typedef host_t {
 	byte next;			/* ordinal of the next message */
 	byte nreq;
 	byte q[MSGS + REPEATS];
 	byte answered;			/* mask, by ordinal */
 	bit dead;
-	bit gone;			/* was told that the tree is */
+	bit gone;			/* was told that the tree is gone */
 };
 
 slot_t slot[NODES * SLOTS];
@@ -140,7 +141,7 @@ chan down[MEMBERS] = [WINDOW] of { byte, byte, mtype, bit };
 #define MEMBER_OF(r, n)	(NODE(r) == (n))
 #define NEXT_OF(id)	(((id) + SLOTS) % IDS)
 
-/* may_advance(); a leaf has to have its parent's answer, too. */
+/* may_advance(); a leaf also needs its parent's answer. */
 #ifdef BUG_ADVANCE
 #define ALL_BEGUN(n, id)	true
 #else
@@ -253,7 +254,7 @@ inline add_stray(r, id, what)
 	fi
 }
 
-/* fill_one(): one more packet, if the window has room. */
+/* fill_one(): send one more packet, if the window has room. */
 inline fill_status(r, id, what)
 {
 	down[r]!id, 0, what, 1
@@ -284,7 +285,7 @@ inline fill_out(r, s)
 		qp[r].out[s].queued = 0
 	:: else
 	fi;
-	/* What is of no use any more is forgotten. */
+	/* Forget a status that nobody needs any more. */
 	if
 	:: !qp[r].out[s].open ->
 		qp[r].out[s].ready = 0;
@@ -358,7 +359,7 @@ inline slot_begin(n, r, id, bad)
 	fi
 }
 
-/* chunk_done(); of a leaf, the part goes up and the slot stays busy. */
+/* chunk_done(); in a leaf, the part goes up and the slot stays busy. */
 inline chunk_done(n, id, c)
 {
 	for (k : 0 .. MEMBERS - 1) {
@@ -411,7 +412,7 @@ inline slot_add(n, r, id)
 	fi
 }
 
-/* For each rank, under a lock of its own: inc_fanout_status(), inc_fanout_result(). */
+/* Per rank, under the rank's lock: inc_fanout_status(), inc_fanout_result(). */
 #ifdef BUG_TELL
 #define FORGOTTEN(i)	((i) == 1)
 #else
@@ -469,7 +470,7 @@ inline accept()
 
 /* inc_engine_rx() of a member's requests, under its rx_lock. */
 #ifdef ONE_CPU
-/* One packet after the other, as if there were one CPU: fewer states. */
+/* One packet at a time, as with one CPU: fewer states. */
 #define PACKET_BEGIN	atomic {
 #define PACKET_END	}
 #else
@@ -599,7 +600,7 @@ end:	do
 	 slot[(n) * SLOTS + (s)].got[r] == 0))
 #endif
 
-/* inc_qp_error(): silence where something is due, or others wait (scan()). */
+/* inc_qp_error(): silence where something is due, or others wait. */
 proctype silence(byte r)
 {
 end:	atomic {
@@ -610,7 +611,7 @@ end:	atomic {
 	}
 }
 
-/* fail_work(). Of a leaf: its QP at the parent ends, too. */
+/* inc_tree_fail_work(). In a leaf its QP at the parent ends, too. */
 proctype fail_work(byte n)
 {
 	byte s, i, id;
@@ -659,14 +660,14 @@ end:	tree_error[n];
 
 #define MAY_BEGIN(o)	((o) < SLOTS || (h[r].answered >> ((o) - SLOTS)) & 1)
 
-/* The Immediate, or data, of a message. */
+/* The host accepts a message's Immediate, or its data. */
 inline host_takes()
 {
 	o = ORDINAL(id);
 	if
 	:: what == OK ->
 		assert(!((h[r].answered >> o) & 1) && o < h[r].next);
-		/* It was repeated until just now: read from the slot. */
+		/* Until now it might have been resent: read the slot. */
 		assert(SLOT(NODE(r), id).chunk[c] == id);
 		if
 		:: last -> h[r].answered = h[r].answered | (1 << o)
@@ -674,11 +675,11 @@ inline host_takes()
 		fi
 	:: what == MISMATCH ->
 		assert(any_bad[o]);
-		/* A farewell and a status for what came just then may be two. */
+		/* After a farewell a message may still get its status. */
 		assert(h[r].gone || (!((h[r].answered >> o) & 1) && o < h[r].next));
 		h[r].answered = h[r].answered | (1 << o)
 	:: what == MSG_ID ->
-		/* Only for what it repeated by mistake. */
+		/* Only for a message that the host retransmitted by mistake. */
 		assert((h[r].answered >> o) & 1)
 	:: what == PEER_DEAD ->
 		assert(deaths_left < DEATHS);
@@ -769,7 +770,7 @@ end:	do
 #define FINISHED(r)	(h[r].answered == (1 << h[r].next) - 1 && \
 			 (h[r].next == MSGS || h[r].gone))
 
-/* Nothing can happen any more: is everybody served who lives? */
+/* No step is possible any more: has each live host been served? */
 proctype judge()
 {
 	byte k;

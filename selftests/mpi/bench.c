@@ -210,7 +210,7 @@ static void check(const struct spec *s, const float *recv)
 			die("wrong result", op->name);
 }
 
-/* --- Readings --------------------------------------------------------------- */
+/* --- Readings ----------------------------------------------------------- */
 
 struct reading {
 	double	us;
@@ -293,7 +293,7 @@ static void take(struct reading *r, const char *suffix)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* --- Rounds ------------------------------------------------------------------- */
+/* --- Rounds ------------------------------------------------------------- */
 
 static void one_round(const struct spec *s, float *send, float *recv,
 		      double *start, double *end)

@@ -20,7 +20,7 @@
 
 static int me, np, cases, failed;
 
-/* --- A rank without memory --------------------------------------------------- */
+/* --- A rank without memory ---------------------------------------------- */
 
 void *__libc_malloc(size_t size);
 
@@ -42,7 +42,7 @@ static void refuse(size_t from, size_t to)
 	refused_to = to;
 }
 
-/* --- Cases -------------------------------------------------------------------- */
+/* --- Cases -------------------------------------------------------------- */
 
 static int *ints(int n)
 {

@@ -22,8 +22,8 @@ mpi_hosts_file()
 	done
 }
 
-# mpi_up N [ARGS...]: topology, module, daemon (with ARGS). Each host is a node of
-# PRRTE, which tells nodes apart by their names.
+# mpi_up N [ARGS...]: topology, module, daemon (with ARGS). Each host is a node
+# of PRRTE, which tells nodes apart by their names.
 mpi_up()
 {
 	local n=$1

@@ -100,7 +100,7 @@ static int value(int rank, int op, size_t i)
 	return (int)(rnd((uint32_t)(rank * 7919 + op * 104729 + (int)i * 31)) % 2001) - 1000;
 }
 
-/* --- Handles --------------------------------------------------------------- */
+/* --- Handles ------------------------------------------------------------ */
 
 static void publish(const char *what, const void *handle)
 {
@@ -136,7 +136,7 @@ static void fetch(const char *what, int rank, void *handle)
 	exit(2);
 }
 
-/* --- Messages in a ring ---------------------------------------------------- */
+/* --- Messages in a ring ------------------------------------------------- */
 
 static nccl_result isend(void *comm, void *data, size_t size, int tag, void **req)
 {
@@ -229,7 +229,7 @@ static void ring(void *send, void *recv)
 	verdict(ok, "32 messages at once around a ring");
 }
 
-/* --- Strangers ------------------------------------------------------------- */
+/* --- Strangers ---------------------------------------------------------- */
 
 /* The plugin's listening address: handles are opaque. */
 static socklen_t listening_at(struct sockaddr_storage *addr)
@@ -309,7 +309,7 @@ static void messages(void *ctx)
 	must(NET(close_listen)(listen), "close listen");
 }
 
-/* --- Collectives ----------------------------------------------------------- */
+/* --- Collectives -------------------------------------------------------- */
 
 static bool coll_done(void **req, int want)
 {

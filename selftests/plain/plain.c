@@ -50,7 +50,7 @@ static void die(const char *what)
 
 #define MUST(x) do { if (!(x)) die(#x); } while (0)
 
-/* --- rendezvous.rst ------------------------------------------------------------ */
+/* --- rendezvous.rst ----------------------------------------------------- */
 
 static FILE *daemon_in, *daemon_out;
 
@@ -109,7 +109,7 @@ static void join(const char *addr, const char *server, const char *port, const c
 	MUST(number(line, "version") == 1 && number(line, "mapping") == 1);
 }
 
-/* --- protocol.rst: the queue pair ---------------------------------------------- */
+/* --- protocol.rst: the queue pair --------------------------------------- */
 
 static void open_device(const char *name)
 {
@@ -185,7 +185,7 @@ static void connect_qp(uint8_t gid_index, uint32_t psn)
 			    IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
-/* --- protocol.rst: messages ------------------------------------------------------ */
+/* --- protocol.rst: messages --------------------------------------------- */
 
 static void poll_cqs(void)
 {
@@ -264,7 +264,7 @@ static void message(enum inc_collective coll, uint32_t root, const char *from, s
 	MUST(!ibv_post_send(qp, &wr, &bad));
 }
 
-/* --- mapping.rst ------------------------------------------------------------------ */
+/* --- mapping.rst -------------------------------------------------------- */
 
 static size_t chunk(size_t len)
 {
@@ -401,7 +401,7 @@ static void operate(enum inc_collective coll, uint32_t root, size_t block)
 	wait_below(1, acked ? 1 : DEPTH);
 }
 
-/* --- The expected result --------------------------------------------------- */
+/* --- The expected result ------------------------------------------------ */
 
 static int32_t value(uint32_t r, size_t i)
 {

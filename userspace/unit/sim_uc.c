@@ -27,7 +27,7 @@ static struct inc_pkt uc_pkt(u32 psn, u32 len)
 	return pkt;
 }
 
-/* --- The switch ---------------------------------------------------------------- */
+/* --- The switch --------------------------------------------------------- */
 
 static void sw_status(struct qp *q, u32 msg_id, u8 status)
 {
@@ -126,7 +126,7 @@ void uc_came(struct qp *q, u32 msg_id, u32 psn)
 	}
 }
 
-/* --- The member ------------------------------------------------------------------- */
+/* --- The member --------------------------------------------------------- */
 
 static void mb_wait(struct member *m, unsigned int i)
 {

@@ -42,7 +42,7 @@
 
 #define MAP_BITS	10
 #define MAP_PROBES	8
-#define BIG		512	/* bytes; a packet of data, not an acknowledgment */
+#define BIG		512	/* bytes; data, not an ACK */
 #define CALIBRATE	100000
 #define CRC_BYTES	1024
 #define CRC_CALIBRATE	50
