@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What a communicator allocates when it knows its tree. Arena: per message a header,
- * room for its data and, over RC, for its result.
+ * Memory that a communicator allocates once it knows its tree. The arena has
+ * for each message a header, room for its data and, over RC, for its result.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static size_t entry_stride(const struct inc_comm *comm)
 }
 
 /**
- * inc_msg_hdr() - header of a message, its copied data behind it
+ * inc_msg_hdr() - find the header of a message, followed by its copied data
  * @comm: communicator
  * @id: message that is in flight or is being made
  *
@@ -30,11 +30,11 @@ struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id)
 }
 
 /**
- * inc_msg_result() - where a short result is written to, over RC
+ * inc_msg_result() - find where a short result is written, over RC
  * @comm: communicator
  * @id: message that is in flight or is being made
  *
- * Return: the place.
+ * Return: the address.
  */
 char *inc_msg_result(const struct inc_comm *comm, uint32_t id)
 {
@@ -60,7 +60,7 @@ static int alloc_arena(struct inc_comm *comm, uint32_t entries)
 	return comm->arena_mr ? 0 : inc_verbs_errno();
 }
 
-/* What can't be registered must not keep the other ranks waiting. */
+/* Memory that can't be registered must not keep the other ranks waiting. */
 static int alloc_bounce(struct inc_comm *comm)
 {
 	struct inc_bounce *b = &comm->bounce;
@@ -81,10 +81,10 @@ static int alloc_bounce(struct inc_comm *comm)
 }
 
 /**
- * inc_msg_alloc() - allocate what depends on the tree
+ * inc_msg_alloc() - allocate the memory that depends on the tree
  * @comm: communicator; the daemon has answered
  *
- * Return: 0 or a negative errno value, -EMSGSIZE if UC can not carry the tree's
+ * Return: 0 or a negative errno value, -EMSGSIZE if UC cannot carry the tree's
  * messages. inc_msg_free() frees in either case.
  */
 int inc_msg_alloc(struct inc_comm *comm)
@@ -92,14 +92,14 @@ int inc_msg_alloc(struct inc_comm *comm)
 	uint32_t entries = 1;
 	int ret;
 
-	/* What is sent over UC is copied, to entries of no more than a packet. */
+	/* Over UC all data is copied, to entries of at most a packet. */
 	if (comm->uc && comm->tree.msg_size > comm->tree.pmtu)
 		return -EMSGSIZE;
 	if (comm->window_max > comm->tree.slots)
 		comm->window_max = comm->tree.slots;
 	if (comm->window > comm->window_max)
 		comm->window = comm->window_max;
-	/* Over UC there may be holes behind what is under way. */
+	/* Over UC, older messages may still lack results: need all slots. */
 	while (entries < (comm->uc ? comm->tree.slots : comm->window_max))
 		entries *= 2;
 	comm->ring_mask = entries - 1;
@@ -122,8 +122,8 @@ int inc_msg_alloc(struct inc_comm *comm)
 }
 
 /**
- * inc_msg_free() - free what inc_msg_alloc() has made, the UC side and all requests
- * @comm: communicator without a queue pair and without operations under way
+ * inc_msg_free() - free the message memory, the UC state and all requests
+ * @comm: communicator without a queue pair and without operations in progress
  *
  * Also if inc_msg_alloc() failed, or was never called.
  */

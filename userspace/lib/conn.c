@@ -19,20 +19,20 @@
 #include "log.h"
 
 /*
- * A daemon that is not there yet is tried again for so long: whoever starts
- * everything at once is not punished, who mistypes the address does not wait
- * for the whole time limit.
+ * How long to retry if no daemon listens yet. Long enough to start everything
+ * at once; short enough that a mistyped address does not take the whole time
+ * limit.
  */
 #define REFUSED_MS	2000
 #define REFUSED_PAUSE_MS 50
-/* An address has so long to answer before the next one is tried as well. */
+/* How long an address has to answer before the next one is tried as well. */
 #define NEXT_MS		250
 #define TRIES_MAX	16
 
 /**
- * inc_now_ms() - milliseconds of CLOCK_MONOTONIC
+ * inc_now_ms() - read CLOCK_MONOTONIC
  *
- * Return: those.
+ * Return: milliseconds.
  */
 int64_t inc_now_ms(void)
 {
@@ -89,7 +89,7 @@ static int wait_fd(int fd, short events, int64_t deadline_ms)
 	}
 }
 
-/* Connections that are being tried, to addresses of one server. */
+/* Connection attempts to the addresses of one server. */
 struct tries {
 	const struct addrinfo	*to[TRIES_MAX];
 	struct pollfd		pfd[TRIES_MAX];
@@ -100,7 +100,7 @@ struct tries {
 	bool			refused;	/* by any */
 };
 
-/* The families take turns, in the resolver's order otherwise (RFC 8305, section 4). */
+/* Alternate families, else keep the resolver's order (RFC 8305, section 4). */
 static void find_addresses(struct tries *t, const struct addrinfo *list)
 {
 	const struct addrinfo *ai, *next;
@@ -137,7 +137,7 @@ static void failed(struct tries *t, unsigned int i, int ret)
 	t->refused |= ret == -ECONNREFUSED;
 }
 
-/* To the next address. */
+/* Start connecting to the next address. */
 static void begin(struct tries *t)
 {
 	unsigned int i = t->begun++;
@@ -153,7 +153,7 @@ static void begin(struct tries *t)
 		failed(t, i, -errno);
 }
 
-/* Waits until the first one is there. Returns its place, -1: none yet. */
+/* Wait for the first connection. Returns its index, -1: none yet. */
 static int wait_for_one(struct tries *t, int ms)
 {
 	socklen_t len = sizeof(int);
@@ -175,8 +175,8 @@ static int wait_for_one(struct tries *t, int ms)
 }
 
 /*
- * An address that does not answer does not keep the next one from being tried
- * (RFC 8305): the first that answers is taken.
+ * An address that does not answer does not delay the next one for long
+ * (RFC 8305). The first to answer is used.
  */
 static int connect_once(const struct addrinfo *list, int64_t deadline_ms, int *fd)
 {
@@ -195,7 +195,7 @@ static int connect_once(const struct addrinfo *list, int64_t deadline_ms, int *f
 		}
 		until = t.begun < t.n && next_at < deadline_ms ? next_at : deadline_ms;
 		at = wait_for_one(&t, (int)(until > now ? until - now : 0));
-		/* One that failed makes room for the next. */
+		/* A failed attempt makes way for the next. */
 		if (t.open < open)
 			next_at = now;
 		now = inc_now_ms();
@@ -234,9 +234,9 @@ static int connect_any(const struct addrinfo *list, int64_t deadline_ms,
 /**
  * inc_conn_open() - connect to the daemon
  * @conn: connection
- * @server: where it is
+ * @server: "host", "host:port" or "[addr]:port"
  * @deadline_ms: how long to try
- * @err: what went wrong
+ * @err: error message
  * @err_len: size of @err in bytes
  *
  * Return: 0 or a negative errno value.
@@ -293,7 +293,7 @@ void inc_conn_close(struct inc_conn *conn)
 /**
  * inc_conn_send() - send a line
  * @conn: connection
- * @msg: what to say
+ * @msg: line to send
  * @deadline_ms: how long to try
  *
  * Return: 0 or a negative errno value.
@@ -323,7 +323,7 @@ int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg,
 	return 0;
 }
 
-/* Next line, received or waited for. */
+/* Get the next line, waiting for it if necessary. */
 static int recv_line(struct inc_conn *conn, char *line, size_t line_len,
 		     int64_t deadline_ms)
 {
@@ -353,9 +353,9 @@ static int recv_line(struct inc_conn *conn, char *line, size_t line_len,
 /**
  * inc_conn_recv() - receive a line
  * @conn: connection
- * @msg: what it says
- * @deadline_ms: how long to wait; one that has passed: take what is there
- * @err: what went wrong
+ * @msg: set to the line
+ * @deadline_ms: how long to wait; if passed, only take what has arrived
+ * @err: error message
  * @err_len: size of @err in bytes
  *
  * Return: 0, -ETIMEDOUT, -ENOTCONN if the daemon closed the connection, or

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Open verbs devices, see hca.h. A device that was taken away and has come back is
- * another one to libibverbs.
+ * Open verbs devices, see hca.h. To libibverbs, a device that was removed and
+ * added again is a different one.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,7 +24,7 @@ static struct inc_hca *open_hca(struct ibv_device *device)
 		free(hca);
 		return NULL;
 	}
-	/* Its events are read by a thread that has other things to do, too. */
+	/* The thread that reads its events has other work: never block it. */
 	flags = fcntl(hca->ctx->async_fd, F_GETFL);
 	if (flags >= 0)
 		fcntl(hca->ctx->async_fd, F_SETFL, flags | O_NONBLOCK);
@@ -34,10 +34,10 @@ static struct inc_hca *open_hca(struct ibv_device *device)
 }
 
 /**
- * inc_hca_get() - have a device open
- * @device: which
+ * inc_hca_get() - open a device, or share an open one
+ * @device: device
  *
- * Return: device, NULL if it can't be opened (errno).
+ * Return: open device, NULL if it can't be opened (errno).
  */
 struct inc_hca *inc_hca_get(struct ibv_device *device)
 {
@@ -55,7 +55,7 @@ struct inc_hca *inc_hca_get(struct ibv_device *device)
 }
 
 /**
- * inc_hca_put() - give a device back
+ * inc_hca_put() - release a device
  * @hca: device, NULL does nothing
  */
 void inc_hca_put(struct inc_hca *hca)
@@ -78,10 +78,10 @@ void inc_hca_put(struct inc_hca *hca)
 }
 
 /**
- * inc_hca_pd() - the protection domain of a device
+ * inc_hca_pd() - get the protection domain of a device
  * @hca: device
  *
- * Return: that, NULL if there can't be one (errno).
+ * Return: protection domain, NULL if it can't be created (errno).
  */
 struct ibv_pd *inc_hca_pd(struct inc_hca *hca)
 {
@@ -93,7 +93,7 @@ struct ibv_pd *inc_hca_pd(struct inc_hca *hca)
 }
 
 /**
- * inc_hca_forked() - in a child of fork(): the devices are the parent's
+ * inc_hca_forked() - forget the parent's devices in a child of fork()
  */
 void inc_hca_forked(void)
 {

@@ -2,9 +2,9 @@
 /*
  * Memory for results over UC, see landing.h.
  *
- * A device may give out an R_Key again that it has taken back. So what tells an
- * old registration from a new one is the address: each begins where none began
- * before. The R_Keys differ as well, as good as always.
+ * A device may reuse an R_Key after its registration has ended. So the address
+ * distinguishes an old registration from a new one: each begins where none
+ * began before. The R_Keys nearly always differ as well.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 /* At least a part, whose entries are of up to a packet. */
 #define VA_SHIFT	24
-/* 256 of them are whole pages: the device's addresses have their offsets, too. */
+/* 256 of these are whole pages: the device's addresses keep page offsets. */
 #define ALIGN		64
 
 static size_t part_size(const struct inc_landing *l)
@@ -36,11 +36,11 @@ static int make(struct inc_landing *l, uint32_t part)
 }
 
 /**
- * inc_landing_init() - allocate and register
+ * inc_landing_init() - allocate and register the landing memory
  * @l: result
  * @pd: protection domain
- * @slots: messages that can be under way
- * @len: bytes of the longest result
+ * @slots: maximum number of messages in flight
+ * @len: maximum size of a result, bytes
  *
  * Return: 0 or a negative errno value. inc_landing_exit() frees in either case.
  */
@@ -51,7 +51,7 @@ int inc_landing_init(struct inc_landing *l, struct ibv_pd *pd, uint32_t slots,
 	void *mem;
 	int ret;
 
-	/* The messages under way are never in the part that is made anew. */
+	/* Messages in flight never use the part that is being re-registered. */
 	*l = (struct inc_landing) {
 		.pd = pd, .stride = (len + ALIGN - 1) / ALIGN * ALIGN,
 	};
@@ -73,8 +73,8 @@ int inc_landing_init(struct inc_landing *l, struct ibv_pd *pd, uint32_t slots,
 }
 
 /**
- * inc_landing_exit() - free
- * @l: whose queue pair is gone
+ * inc_landing_exit() - free the landing memory
+ * @l: landing memory; its queue pair is destroyed
  */
 void inc_landing_exit(struct inc_landing *l)
 {
@@ -88,7 +88,7 @@ void inc_landing_exit(struct inc_landing *l)
 	memset(l, 0, sizeof(*l));
 }
 
-/* On to the next part. All messages that were to land there have ended. */
+/* Move to the next part. All messages that were to land there have ended. */
 static int next_part(struct inc_landing *l)
 {
 	uint32_t part = (l->part + 1) % l->nparts;
@@ -107,8 +107,8 @@ static int next_part(struct inc_landing *l)
 }
 
 /**
- * inc_landing_take() - an entry for the next message that has a result
- * @l: of which not all slots have a message under way
+ * inc_landing_take() - take an entry for the next message that has a result
+ * @l: landing memory; not all slots have a message in flight
  * @place: filled in
  *
  * Return: 0 or a negative errno value.

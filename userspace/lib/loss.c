@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Losses from a device's counters, see loss.h. The names are rdma_rxe's; NICs
- * repeat by themselves what was lost, and no more. They are asked for by
- * netlink, as sysfs has them in the initial network namespace alone.
+ * retransmit only what was lost. The counters are read by netlink, as sysfs
+ * shows them only in the initial network namespace.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 
 /* A loss counts for one of so many, all before it for the rest. */
 #define KEEP	4
-/* What the first loss says about how often there will be others. */
+/* Initial estimate of the distance between losses, after the first one. */
 #define FIRST	1024
-/* One loss is no reason to believe that they are this many times rarer. */
+/* A single loss can't show that losses are this many times rarer. */
 #define RARER	4
 
 /**
- * inc_loss_socket() - have a socket to ask
+ * inc_loss_socket() - open a netlink socket to read counters
  *
  * Return: file descriptor, or a negative number.
  */
@@ -32,9 +32,9 @@ int inc_loss_socket(void)
 }
 
 /**
- * inc_loss_open() - prepare to ask for a device's counters
- * @l: result; good without any counter, too
- * @fd: socket, which one asks at a time
+ * inc_loss_open() - prepare to read a device's counters
+ * @l: result; valid even without any counter
+ * @fd: socket, used for one query at a time
  * @dev: index of the device, negative if it has none
  * @port: port
  */
@@ -61,7 +61,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* So many losses were found after as many packets each. */
+/* @lost losses were found, @each packets apart. */
 static void note(struct inc_loss *l, uint64_t lost, uint64_t each)
 {
 	if (!l->apart) {
@@ -80,18 +80,18 @@ static void note(struct inc_loss *l, uint64_t lost, uint64_t each)
 }
 
 /**
- * inc_loss_add() - what was counted since the last time
+ * inc_loss_add() - add the counts since the last reading
  * @l: losses
  * @lost: packets lost
  * @packets: packets sent and received
  *
- * If one packet in n is lost, to have the root of n in flight costs one packet
- * in as many: TCP's law. Half of it, since all that is in flight is lost with
- * one, in either direction. What n is, recent losses say, or that there was none for
- * longer (as in RFC 5348, section 5): so it is forgotten after some thousand packets,
- * not after some time.
+ * If one packet in n is lost, having sqrt(n) packets in flight costs one packet
+ * in sqrt(n), as with TCP. Use half of that, since one loss costs everything in
+ * flight, in either direction. Recent losses give n, or a longer time without
+ * any (as in RFC 5348, section 5). Losses are thus forgotten after some
+ * thousand packets, not after some time.
  *
- * Return: packets that should be in flight at most, at least 1; 0: any number.
+ * Return: maximum packets to have in flight, at least 1; 0: unlimited.
  */
 unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
 {
@@ -110,7 +110,7 @@ unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
 	return flight ? flight : 1;
 }
 
-/* Attributes within [p, end): the next one, or NULL. */
+/* Find the next attribute within [p, end), or NULL. */
 static const struct nlattr *attr(const char *p, const char *end)
 {
 	const struct nlattr *a = (const struct nlattr *)p;
@@ -130,7 +130,7 @@ static const char *payload(const struct nlattr *a)
 	for (const char *p_ = (from); ((a) = attr(p_, (end)));		\
 	     p_ = (const char *)(a) + NLA_ALIGN((a)->nla_len))
 
-/* One counter: its name and its value. Returns whether it was one of ours. */
+/* Parse a counter's name and value. Returns whether it is one of ours. */
 static int entry(const struct nlattr *counter, struct inc_counts *c)
 {
 	const char *end = (const char *)counter + counter->nla_len, *name = "";
@@ -147,7 +147,7 @@ static int entry(const struct nlattr *counter, struct inc_counts *c)
 			 a->nla_len >= NLA_HDRLEN + sizeof(value))
 			memcpy(&value, payload(a), sizeof(value));
 	}
-	/* NAKs that we got, and that we sent. */
+	/* NAKs received and sent. */
 	if (!strcmp(name, "rcvd_seq_err") || !strcmp(name, "out_of_seq_request"))
 		c->lost += value;
 	else if (!strcmp(name, "sent_pkts") || !strcmp(name, "rcvd_pkts"))
@@ -171,12 +171,12 @@ static int entries(const struct nlattr *counters, struct inc_counts *c)
 }
 
 /**
- * inc_loss_parse() - find the counters in an answer
+ * inc_loss_parse() - find the counters in a netlink reply
  * @msg: netlink message
- * @len: its bytes
+ * @len: its length in bytes
  * @c: filled in
  *
- * Return: false if they are not all there.
+ * Return: false if any is missing.
  */
 bool inc_loss_parse(const void *msg, size_t len, struct inc_counts *c)
 {
@@ -231,7 +231,7 @@ static bool counted(struct inc_loss *l, struct inc_counts *c)
 	n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
 	if (n >= 0 && inc_loss_parse(buf, (size_t)n, c))
 		return true;
-	/* Another device, or a kernel that does not tell. */
+	/* Another type of device, or a kernel that does not report them. */
 	l->fd = -1;
 	return false;
 }
@@ -240,9 +240,9 @@ static bool counted(struct inc_loss *l, struct inc_counts *c)
  * inc_loss_look() - read the counters
  * @l: losses
  *
- * The kernel answers before it returns from the question.
+ * The kernel replies before the send returns.
  *
- * Return: packets that should be in flight at most; 0: any number.
+ * Return: maximum packets to have in flight; 0: unlimited.
  */
 unsigned int inc_loss_look(struct inc_loss *l)
 {
@@ -260,11 +260,11 @@ unsigned int inc_loss_look(struct inc_loss *l)
 }
 
 /**
- * inc_loss_unsent() - how many packets a device could not send
+ * inc_loss_unsent() - read how many packets a device could not send
  * @dev: index of the device, negative if it has none
  * @port: port
  *
- * Return: their number, 0 if it does not tell.
+ * Return: their number, 0 if unknown.
  */
 uint64_t inc_loss_unsent(int dev, unsigned int port)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Plans. A switch's message holds what all ranks get of it in a buffer of one
- * message's size; blocks that do not fit in there side by side go one after
- * the other: AllGather, Gather, Scatter and AllToAll as broadcasts of which not
- * all ranks want the data, ReduceScatter as reductions to one rank each.
+ * Plans. The switch holds the results of a message for all ranks in a buffer of
+ * one message's size. Blocks that do not fit into it side by side are sent one
+ * after the other: AllGather, Gather, Scatter and AllToAll as broadcasts, whose
+ * data not all ranks want, ReduceScatter as reductions to one rank each.
  */
 #include "plan.h"
 #include "seg.h"
 
 /**
- * inc_plan_blocks_in() - blocks in this rank's send buffer
+ * inc_plan_blocks_in() - count the blocks in this rank's send buffer
  * @p: plan
  *
  * Return: their number.
@@ -31,7 +31,7 @@ unsigned int inc_plan_blocks_in(const struct inc_plan *p)
 }
 
 /**
- * inc_plan_blocks_out() - blocks in this rank's receive buffer
+ * inc_plan_blocks_out() - count the blocks in this rank's receive buffer
  * @p: plan
  *
  * Return: their number.
@@ -82,16 +82,15 @@ static uint64_t steps(const struct inc_plan *p)
 }
 
 /**
- * inc_plan_init() - decide how a collective is carried out
+ * inc_plan_init() - decide how to execute a collective
  * @p: plan, filled in up to @p->block
- * @msg_size: longest message of the tree, INC header included
+ * @msg_size: maximum message size of the tree, including the INC header
  * @pmtu: path MTU
  * @esize: bytes of an element
  *
- * In AllToAll a message is of use to two ranks and costs all others a request and
- * a result; and of those that are under way few are a rank's own. So they are as
- * long as can be there, which also outweighs that more has to be sent again of
- * one that loses packets.
+ * In AllToAll a message serves two ranks and costs all others a request and a
+ * result, and few messages in flight are a rank's own. So messages are as long
+ * as possible, which outweighs the longer retransmissions after a loss.
  */
 void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 		   size_t esize)
@@ -99,7 +98,7 @@ void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 	size_t n = buffer_blocks(p);
 
 	p->whole = n == 1 || p->block <= (msg_size - INC_HDR_LEN) / n;
-	/* Blocks that lie side by side can not be cut. */
+	/* Blocks that lie side by side cannot be split. */
 	if (p->whole && n > 1)
 		p->chunk = inc_seg_chunk(msg_size, esize);
 	else if (p->collective == INC_COLL_ALLTOALL)
@@ -109,7 +108,7 @@ void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 	p->steps = p->whole ? 1 : steps(p);
 }
 
-/* One rank's block to those who want it, as a broadcast. */
+/* Broadcast one rank's block to the ranks that want it. */
 static void pass(const struct inc_plan *p, struct inc_step *s, unsigned int root,
 		 bool wanted)
 {
@@ -120,9 +119,9 @@ static void pass(const struct inc_plan *p, struct inc_step *s, unsigned int root
 }
 
 /**
- * inc_plan_step() - a step of a plan
+ * inc_plan_step() - get a step of a plan
  * @p: plan
- * @i: which one, less than @p->steps
+ * @i: number of the step, less than @p->steps
  * @s: filled in
  */
 void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s)
@@ -171,14 +170,14 @@ void inc_plan_step(const struct inc_plan *p, uint64_t i, struct inc_step *s)
 }
 
 /**
- * inc_plan_next() - on to the next message
+ * inc_plan_next() - move to the next message
  * @p: plan
- * @i: step of the message before; updated, to @p->steps behind the last one
- * @off: bytes of a block at which its part begins; updated
+ * @i: step of the previous message; updated, to @p->steps after the last one
+ * @off: offset of the message's part in a block, bytes; updated
  *
- * A block's parts follow each other, but in AllToAll: there all senders of a turn
- * send a part each. Else few senders' parts would fill the window, and the
- * links of the others be idle.
+ * The parts of a block follow each other, except in AllToAll: there each sender
+ * of a turn sends one part. Otherwise the parts of few senders would fill the
+ * window, and the links of the others would be idle.
  */
 void inc_plan_next(const struct inc_plan *p, uint64_t *i, size_t *off)
 {
@@ -195,7 +194,7 @@ void inc_plan_next(const struct inc_plan *p, uint64_t *i, size_t *off)
 }
 
 /**
- * inc_plan_msgs() - messages of a plan
+ * inc_plan_msgs() - count the messages of a plan
  * @p: plan
  *
  * Return: their number.

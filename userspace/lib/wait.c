@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * How a caller sleeps until there are results.
+ * How a caller sleeps until results arrive.
  *
- * A call costs three system calls when it has to sleep: ibv_post_send(), one to
+ * A call that has to sleep costs three system calls: ibv_post_send(), one to
  * arm the completion queue, and the sleep itself, a read() of the completion
- * channel without a time limit. The watch ends that sleep when it must end. Only
- * a caller that has a time limit of its own looks at the clock, and polls.
+ * channel without a time limit. The watch ends that sleep when necessary. Only
+ * a caller with its own time limit reads the clock and polls.
  *
- * Before that it gives way: where ranks, or soft-RoCE's own threads, share a
- * CPU, what it waits for is often done by those that are ready to run now; that
- * saves the latter two calls. On a CPU of its own it costs nearly nothing.
+ * Before it sleeps, the caller yields. Where ranks, or soft-RoCE's own threads,
+ * share a CPU, a thread that is ready to run often produces the result, which
+ * saves the latter two calls. On a CPU of its own, yielding costs nearly
+ * nothing.
  */
 #include <errno.h>
 #include <poll.h>
@@ -25,15 +26,14 @@
 /**
  * struct limit - the caller's own time limit
  * @ms: milliseconds, INC_FOREVER: none
- * @end: when it is over, in the time of inc_now_ms(); 0: the clock does not
- *	run yet
+ * @end: when it expires, in the time of inc_now_ms(); 0: not started yet
  */
 struct limit {
 	int	ms;
 	int64_t	end;
 };
 
-/* Milliseconds left; the clock runs from the first call on. */
+/* Milliseconds left; the first call starts the limit. */
 static int left_ms(struct limit *limit)
 {
 	int64_t now;
@@ -75,8 +75,8 @@ static int poll_events(struct inc_comm *comm, int ms)
 }
 
 /*
- * Sleeps until there is an event, or for @ms milliseconds. RC: if there is no time
- * limit, the watch flushes the receive queue when it is time.
+ * Sleeps until there is an event, or for @ms milliseconds. RC: if there is no
+ * time limit, the watch flushes the receive queue when it is time.
  */
 static int sleep_for_event(struct inc_comm *comm, int ms)
 {
@@ -114,9 +114,9 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
  * inc_msg_wait() - work until an operation is done
  * @comm: communicator
  * @req: operation
- * @ms: milliseconds to sleep at most, not 0; INC_FOREVER: as long as it takes
+ * @ms: maximum milliseconds to sleep, not 0; INC_FOREVER: unlimited
  *
- * Return: true if it is done; false if the time is over.
+ * Return: true if it is done; false if the time has expired.
  */
 bool inc_msg_wait(struct inc_comm *comm, struct inc_req *req, int ms)
 {

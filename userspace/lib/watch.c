@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What is found in a turn of the watch, see watch.h.
+ * The checks in one turn of the watch, see watch.h.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,16 +18,16 @@
 #define LOSS_MS		100
 
 /*
- * The switch tells the ranks of a tree's end too, in order with the results:
- * it is given so much time to do so before the daemon's word counts. So a rank
- * whose last result is still under way when another rank has left gets it.
+ * The switch also reports the end of a tree to its ranks, in order with the
+ * results. It has this much time before the daemon's report takes effect. So a
+ * rank whose last result is still in flight when another rank leaves gets it.
  */
 #define GRACE_MS	400
 #define TELL_MS		100	/* to tell the daemon something */
 
 /*
- * A process that was stopped, or stood still with its machine, takes what has come in
- * the meantime first. A few turns of the scheduler.
+ * A process that was stopped, or stalled with its machine, first handles what
+ * has arrived in the meantime. This is a few turns of the scheduler.
  */
 #define RESUME_MS	500
 
@@ -64,7 +64,7 @@ static void set_verdict(struct inc_watch *w, struct inc_watch_seen *s, int err,
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* Whose request made a message fail: its status is not told to be that. */
+/* Remember which rank's request made a message fail; its status can't tell. */
 static void note_wrong(struct inc_watch *w, const struct inc_rdv_msg *msg)
 {
 	inc_err(w->who, "%s", msg->text);
@@ -81,7 +81,7 @@ static void close_conn(struct inc_watch *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* One line of the daemon. Returns false if there is none. */
+/* Handle one line of the daemon. Returns false if there is none. */
 static bool hear(struct inc_watch *w, struct inc_watch_seen *s)
 {
 	char text[INC_RDV_TEXT_MAX];
@@ -141,8 +141,8 @@ static int tick_ms(unsigned int timeout_ms)
 }
 
 /*
- * A blocking call that was first seen a tick ago may be two ticks old: one tick
- * less than the limit keeps the promise.
+ * A blocking call that was first seen a tick ago may be two ticks old, so fail
+ * it one tick before the limit.
  */
 static bool call_is_late(struct inc_watch *w, struct inc_watch_seen *s,
 			 unsigned int timeout_ms, int tick)
@@ -160,9 +160,8 @@ static bool call_is_late(struct inc_watch *w, struct inc_watch_seen *s,
 }
 
 /*
- * Somebody calls inc_test() or inc_wait_for() again and again, and nothing comes
- * any more. Time in which they are not called does not count: without calls is
- * no progress.
+ * The caller keeps calling inc_test() or inc_wait_for(), and no result arrives.
+ * Time without such calls does not count: without calls there is no progress.
  */
 static bool tests_are_late(struct inc_watch *w, struct inc_watch_seen *s,
 			   unsigned int timeout_ms)
@@ -185,8 +184,8 @@ static bool tests_are_late(struct inc_watch *w, struct inc_watch_seen *s,
 }
 
 /*
- * Nothing comes from the daemon any more, which is at the switch. Turns are
- * counted, not time: who was asleep himself looks at what has come first.
+ * The daemon, which runs on the switch's host, has gone silent. This counts
+ * turns, not time: a process that was stopped first handles what has arrived.
  */
 static void look_for_daemon(struct inc_watch *w, struct inc_watch_seen *s)
 {
@@ -198,7 +197,7 @@ static void look_for_daemon(struct inc_watch *w, struct inc_watch_seen *s)
 		return;
 	set_verdict(w, s, -EHOSTUNREACH,
 		    "the switch's rendezvous daemon is not heard of any more");
-	/* The switch can not tell either, and nobody hears that we leave. */
+	/* The switch can't tell either, and no one would hear that we leave. */
 	s->verdict_at = s->now;
 	close_conn(w);
 }
@@ -245,10 +244,10 @@ static int least(int a, int b)
 }
 
 /**
- * inc_watch_patience() - how long a watch can do without a turn
+ * inc_watch_patience() - compute the time until a watch needs its next turn
  * @w: watch
  *
- * Return: milliseconds, -1: for ever.
+ * Return: milliseconds, -1: forever.
  */
 int inc_watch_patience(struct inc_watch *w)
 {
@@ -268,11 +267,11 @@ int inc_watch_patience(struct inc_watch *w)
 }
 
 /**
- * inc_watch_turn() - look at all there is to see
+ * inc_watch_turn() - run all checks of a watch
  * @w: watch
- * @ms: milliseconds since the last turn in which this process could run
- * @stood: there were others, in which it could not
- * @readable: the daemon may have said something
+ * @ms: milliseconds since the last turn during which this process could run
+ * @stood: for some time since then this process could not run
+ * @readable: the daemon may have sent something
  */
 void inc_watch_turn(struct inc_watch *w, int64_t ms, bool stood, bool readable)
 {
@@ -285,13 +284,13 @@ void inc_watch_turn(struct inc_watch *w, int64_t ms, bool stood, bool readable)
 	if (inc_watch_error(w))
 		return;
 	if (!atomic_load(&w->hung_up)) {
-		/* What came with "ready" is read already: poll() does not know of it. */
+		/* Lines read together with "ready" are invisible to poll(). */
 		if (readable || w->conn.lines.used)
 			while (w->conn.fd >= 0 && hear(w, s))
 				;
 		look_for_daemon(w, s);
 	}
-	/* Other watches may have turns more often. */
+	/* Other watches may need turns more often. */
 	tick = tick_ms(atomic_load_explicit(&w->timeout_ms, memory_order_relaxed));
 	if (s->verdict || s->now - s->before >= tick / 2) {
 		look(w, s, tick);
@@ -301,7 +300,7 @@ void inc_watch_turn(struct inc_watch *w, int64_t ms, bool stood, bool readable)
 }
 
 /**
- * inc_watch_hang_up() - have the daemon find the connection ended
+ * inc_watch_hang_up() - shut down the connection to the daemon
  * @watch: watch, running or not
  */
 void inc_watch_hang_up(struct inc_watch *watch)

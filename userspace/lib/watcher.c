@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The thread that watches over all communicators of a process, see watch.h. It has a
- * socket of each, and the asynchronous events of their devices.
+ * The thread that watches over all communicators of a process, see watch.h. It
+ * polls a socket of each, and the asynchronous events of their devices.
  *
- * Time in which this process could not run, since it was stopped or its machine was,
- * does not count: what it waits for may have come.
+ * Time during which this process could not run, because it or its machine was
+ * stopped, does not count: what it waits for may have arrived.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,12 +18,12 @@
 #include "log.h"
 #include "watch.h"
 
-/* The thread may come so much later than it asked for, on a busy machine. */
+/* How late the thread may wake up on a busy machine. */
 #define SLACK_MS	100
 
 /*
- * life: held by who starts or ends the thread; taken before lock.
- * lock: guards the list and what is polled, and is held while the thread looks.
+ * life: held while starting or stopping the thread; taken before lock.
+ * lock: guards the list and the poll array; held while the thread runs checks.
  */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,7 +47,7 @@ static void make_room(unsigned int n)
 	room = 2 * n;
 }
 
-/* Returns its place; 0: there is none, it is looked at in each turn. */
+/* Returns the index in the poll array; 0: no room, check it in each turn. */
 static unsigned int add(int fd)
 {
 	if (npfds == room)
@@ -56,14 +56,14 @@ static unsigned int add(int fd)
 	return npfds++;
 }
 
-/* What to poll, and for how long; -1: for ever. */
+/* Fill the poll array. Returns milliseconds to poll for; -1: forever. */
 static int prepare(void)
 {
 	struct inc_watch *w;
 	unsigned int n = 1;
 	int wait = -1, ms;
 
-	/* For each watch a socket, and perhaps a device. */
+	/* Each watch has a socket, and perhaps a device. */
 	for (w = watches; w; w = w->next)
 		n += 2;
 	make_room(n);
@@ -82,7 +82,7 @@ static int prepare(void)
 	return wait;
 }
 
-/* Is an event about this one? */
+/* Is an event about this watch? */
 static bool concerns(const struct inc_watch *w, const struct ibv_async_event *ev)
 {
 	switch (ev->event_type) {
@@ -101,8 +101,8 @@ static bool concerns(const struct inc_watch *w, const struct ibv_async_event *ev
 }
 
 /*
- * What a device has to say. A port that went down may come up again in time: that is
- * for the log.
+ * Handle the events of a device. A port that went down may come up again in
+ * time, so it is only logged.
  */
 static void take_events(struct inc_hca *hca)
 {
@@ -130,7 +130,7 @@ static void take_events(struct inc_hca *hca)
 	}
 }
 
-/* @waited: what was asked for; @ms: what it has been. */
+/* @waited: requested time of the poll; @ms: actual time. */
 static void look(int waited, int64_t ms)
 {
 	bool stood = waited >= 0 && ms > waited + SLACK_MS;
@@ -143,7 +143,7 @@ static void look(int waited, int64_t ms)
 			pfds[w->hca->at].revents = 0;
 			take_events(w->hca);
 		}
-		/* What was left in the buffer when the watch began is looked at, too. */
+		/* Also handle lines left in the buffer when the watch began. */
 		inc_watch_turn(w, ms, stood, !w->at || pfds[w->at].revents);
 	}
 }
@@ -203,7 +203,7 @@ static int start_thread(void)
 		return -errno;
 	loss_fd = inc_loss_socket();
 	stop = false;
-	/* The program's signals are for the program's threads. */
+	/* Leave signals to the program's own threads. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	ret = -pthread_create(&thread, NULL, watcher_main, NULL);
@@ -228,7 +228,7 @@ static void stop_thread(void)
 
 /**
  * inc_watch_start() - start the watch
- * @watch: @conn, @timeout_ms, @beat_ms and @lock are initialized, all else is 0
+ * @watch: @conn, @timeout_ms, @beat_ms and @lock are initialized, the rest is 0
  * @qp: queue pair to watch over
  * @hca: its device
  * @port: its port
@@ -250,7 +250,7 @@ int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp, struct inc_hca *
 		hca->at = 0;
 		inc_loss_open(&watch->loss, loss_fd,
 			      ibv_get_device_index(hca->ctx->device), port);
-		/* From here on it counts. */
+		/* Time limits count from here. */
 		inc_loss_look(&watch->loss);
 		watch->next = watches;
 		watches = watch;
@@ -263,7 +263,7 @@ int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp, struct inc_hca *
 }
 
 /**
- * inc_watch_stop() - end the watch
+ * inc_watch_stop() - stop the watch
  * @watch: watch, running or not
  *
  * The connection belongs to the caller again.
@@ -289,7 +289,7 @@ void inc_watch_stop(struct inc_watch *watch)
 }
 
 /**
- * inc_watch_forked() - in a child of fork(), which has no such thread
+ * inc_watch_forked() - reset the state in a child of fork(), without a thread
  */
 void inc_watch_forked(void)
 {
