@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * How a communicator comes to be, is asked about, and ends.
+ * Creation and destruction of a communicator.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +18,7 @@
 static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Says what went wrong with a creation. Returns @ret. */
+/* Report why a creation failed. Returns @ret. */
 static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
 {
 	struct inc_who who = { .rank = o->rank, .nranks = o->nranks };
@@ -35,7 +35,7 @@ static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ..
 	return ret;
 }
 
-/* Number from the environment; leaves @val alone if it is not there. */
+/* Read a number from the environment; leaves @val alone if it is not set. */
 static int env_num(const struct inc_comm_opts *o, const char *name,
 		   unsigned long max, unsigned long *val)
 {
@@ -64,7 +64,7 @@ static int env_uint(const struct inc_comm_opts *o, const char *name,
 	return ret;
 }
 
-/* For settings where -1 says that there is none. */
+/* For settings where -1 means none. */
 static int env_int(const struct inc_comm_opts *o, const char *name, int max,
 		   int *val)
 {
@@ -176,7 +176,7 @@ static int check_opts(const struct inc_comm_opts *o)
 	return 0;
 }
 
-/* The caller's options as this library knows them, with all defaults. */
+/* Convert the caller's options to this library's version, with all defaults. */
 static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
 {
 	const struct inc_comm_opts init = INC_COMM_OPTS_INIT;
@@ -223,7 +223,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* What the caller has not fixed follows the path, see window.h. */
+/* The window adapts to the path unless the caller has fixed it, see window.h. */
 static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 		       uint32_t most)
 {
@@ -239,8 +239,9 @@ static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 			max = least(max, o->tree.slots);
 	}
 	/*
-	 * An rxe that meets a full queue ends the queue pair. Half of the queue is for
-	 * what is sent again and asked for, and for others; rxe holds RC back itself.
+	 * If rxe meets a full queue, it ends the queue pair. Reserve half of
+	 * the queue for retransmissions, queries and other users. rxe itself
+	 * throttles RC.
 	 */
 	if (comm->uc && comm->dev.queue) {
 		if (o->window > comm->dev.queue / 2)
@@ -271,7 +272,7 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 	max = (uint32_t)(attr.max_qp_wr < attr.max_cqe ? attr.max_qp_wr :
 							 attr.max_cqe);
 	set_window(comm, o, max / 4);
-	/* Over UC a send is soon complete, and a longer queue costs cache misses. */
+	/* Over UC sends complete soon; a longer queue costs cache misses. */
 	comm->sq_depth = round_up_pow2(2 * comm->window);
 	if (comm->sq_depth < INC_SQ_DEPTH_MIN)
 		comm->sq_depth = INC_SQ_DEPTH_MIN;
@@ -380,7 +381,7 @@ static void destroy_device(struct inc_comm *comm)
 
 /* --- Rendezvous --------------------------------------------------------------------- */
 
-/* Next line of the daemon, which must be of type @type. */
+/* Receive the daemon's next line, which must be of type @type. */
 static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 		  enum inc_rdv_type type, int64_t deadline_ms,
 		  struct inc_rdv_msg *msg)
@@ -461,8 +462,9 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 }
 
 /*
- * The queue pair takes what comes: nobody is let begin before all say so. Whether it
- * could be said is seen by the answer, or by the error line that came instead.
+ * Report that the queue pair is ready to receive: the daemon lets the ranks
+ * begin only when all have reported. A failure to send shows in the daemon's
+ * answer, or in an error line instead of it.
  */
 static void send_rts(struct inc_comm *comm, int64_t deadline_ms)
 {
@@ -517,7 +519,7 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	return expect(comm, o, INC_RDV_READY, deadline_ms, &msg);
 }
 
-/* Tells the daemon and waits for its answer, so that the name is free again. */
+/* Tell the daemon and wait for its answer, so that the name is free again. */
 static void leave(struct inc_comm *comm)
 {
 	const struct inc_rdv_msg bye = { .type = INC_RDV_LEAVE };
@@ -568,19 +570,19 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 }
 
 /**
- * inc_comm_create() - become a rank of a communicator
+ * inc_comm_create() - join a communicator
  * @comm: result
- * @opts: what it is to be; see struct inc_comm_opts
+ * @opts: options, see struct inc_comm_opts
  *
- * Waits until all ranks of the job have come. Several communicators can be made
- * at the same time by different threads, or one after the other.
+ * Waits until all ranks of the job have joined. Different threads can create
+ * several communicators concurrently.
  *
  * Return: 0; -EINVAL for wrong options; -E2BIG for options that this version
- * does not know; -ECONNREFUSED, -EHOSTUNREACH and the like if the daemon can
- * not be reached; -ENODEV if no verbs device suits; -ETIMEDOUT; -EEXIST if
- * the rank is taken; -ENOBUFS if the tree exceeds the switch's memory limit;
- * -ECONNRESET if a rank left again; or another negative errno value. The text
- * in opts->errbuf says what, in words.
+ * does not know; -ECONNREFUSED, -EHOSTUNREACH and the like if the daemon cannot
+ * be reached; -ENODEV if no verbs device suits; -ETIMEDOUT; -EEXIST if the rank
+ * is taken; -ENOBUFS if the tree exceeds the switch's memory limit; -ECONNRESET
+ * if a rank left again; or another negative errno value. opts->errbuf has the
+ * error message.
  */
 int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 {
@@ -617,12 +619,13 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
  * @comm: communicator
  * @err: negative errno value that its operations end with here
  *
- * For a caller that can not begin, or will not end, an operation which the other
- * ranks take part in: they would wait for it, or combine theirs with its next one.
- * They get -ECONNRESET. When this returns nothing comes into the caller's buffers
- * any more; requests are still to be freed, and the communicator destroyed.
+ * For a caller that cannot begin, or will not finish, an operation in which the
+ * other ranks take part: they would wait for it, or combine their data with its
+ * next operation. The other ranks get -ECONNRESET. Once this returns, nothing
+ * more is written to the caller's buffers. The caller must still free the
+ * requests and destroy the communicator.
  *
- * Return: 0; -EINVAL if @err is none; -ESTALE in a child of fork().
+ * Return: 0; -EINVAL if @err is not negative; -ESTALE in a child of fork().
  */
 int inc_comm_abort(struct inc_comm *comm, int err)
 {
@@ -641,10 +644,9 @@ int inc_comm_abort(struct inc_comm *comm, int err)
  * inc_comm_destroy() - leave a communicator and free it
  * @comm: communicator; NULL does nothing
  *
- * Operations under way are given up, and so are all requests, whether given
- * back or not. Other ranks' operations that this rank has taken part in are not
- * disturbed; those that it has not fail with -ECONNRESET. In a child of fork() this
- * does nothing.
+ * Operations in progress are cancelled, and all requests are freed. Operations
+ * of other ranks in which this rank has taken part are not disturbed; the
+ * others fail with -ECONNRESET. In a child of fork() this does nothing.
  *
  * Return: 0.
  */

@@ -87,8 +87,8 @@ static void note(struct inc_loss *l, uint64_t lost, uint64_t each)
  *
  * If one packet in n is lost, having sqrt(n) packets in flight costs one packet
  * in sqrt(n), as with TCP. Use half of that, since one loss costs everything in
- * flight, in either direction. Recent losses give n, or a longer time without
- * any (as in RFC 5348, section 5). Losses are thus forgotten after some
+ * flight, in either direction. Recent losses give n, or a longer run of packets
+ * without any (as in RFC 5348, section 5). Losses are thus forgotten after some
  * thousand packets, not after some time.
  *
  * Return: maximum packets to have in flight, at least 1; 0: unlimited.

@@ -2,15 +2,15 @@
 /*
  * Cache of registrations.
  *
- * A registration may only be given up when no send request can read through it
- * any more: a packet that was lost is read again when it is repeated, and the
- * result of a message may arrive before the acknowledgement of its request.
- * So a range that is given up becomes a zombie until the send requests up to
- * its @last_seq have completed. The pages stay pinned for so long, whatever the
- * user does with the address.
+ * A range may be deregistered only when no send request can read it any more:
+ * the device reads a lost packet again to retransmit it, and the result of a
+ * message may arrive before the acknowledgment of its request. So a released
+ * range becomes a zombie until the send requests up to its @last_seq have
+ * completed. Until then its pages stay pinned, whatever the user does with the
+ * address.
  *
- * The lists are short (INC_MEM_MAX_COUNT and what operations under way and the
- * user hold) and searched from the most recently used on.
+ * The lists are short (INC_MEM_MAX_COUNT, plus the ranges held by operations in
+ * progress and by the user) and searched from the most recently used entry.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,11 +22,11 @@
 #include "mem.h"
 
 /**
- * inc_mem_init() - begin with nothing registered
+ * inc_mem_init() - initialize an empty cache
  * @cache: cache
  * @pd: protection domain
- * @keep: keep what no operation uses
- * @who: whose it is, for the log; NULL: nobody's
+ * @keep: keep ranges that no operation uses
+ * @who: its communicator, for the log; NULL: none
  */
 void inc_mem_init(struct inc_mem_cache *cache, struct ibv_pd *pd, bool keep,
 		  const struct inc_who *who)
@@ -65,7 +65,7 @@ static void free_list(struct inc_mem *mem)
 }
 
 /**
- * inc_mem_exit() - give everything up
+ * inc_mem_exit() - deregister everything
  * @cache: cache
  *
  * Only after the queue pair was destroyed.
@@ -89,7 +89,7 @@ static bool overlaps(const struct inc_mem *mem, uintptr_t addr, size_t len)
 	return addr < mem->addr + mem->len && mem->addr < addr + len;
 }
 
-/* Takes *@link out of the list of what can be found. */
+/* Remove *@link from the list of ranges that can be found. */
 static struct inc_mem *unlink_mem(struct inc_mem_cache *cache,
 				  struct inc_mem **link)
 {
@@ -117,7 +117,7 @@ static void retire(struct inc_mem_cache *cache, struct inc_mem **link)
 	cache->zombies = mem;
 }
 
-/* Retires the least recently used range that nobody holds. */
+/* Retire the least recently used range without users. */
 static bool evict(struct inc_mem_cache *cache)
 {
 	struct inc_mem **link, **oldest = NULL;
@@ -191,7 +191,7 @@ static int make(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
 }
 
 /**
- * inc_mem_get() - have a range registered and hold it
+ * inc_mem_get() - register a range, or find it registered, and hold it
  * @cache: cache
  * @addr: first byte
  * @len: bytes, not 0
@@ -226,7 +226,7 @@ int inc_mem_get(struct inc_mem_cache *cache, const void *addr, size_t len,
 }
 
 /**
- * inc_mem_put() - an operation does not use a range any more
+ * inc_mem_put() - release an operation's hold on a range
  * @cache: cache
  * @mem: range
  * @last_seq: number of the last send request that may read it

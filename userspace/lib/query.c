@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What a communicator tells of itself.
+ * Queries of a communicator.
  */
 #include <errno.h>
 #include <limits.h>
@@ -10,12 +10,12 @@
 
 #include "comm.h"
 
-/* How long the daemon may take to say what it knows of a failure. */
+/* How long to wait for the daemon's report on a failure. */
 #define TOLD_TRIES	50
 #define TOLD_PAUSE_MS	1
 
 /**
- * inc_comm_rank() - rank of the caller
+ * inc_comm_rank() - get the rank of the caller
  * @comm: communicator
  *
  * Return: 0 ... inc_comm_size() - 1.
@@ -26,7 +26,7 @@ int inc_comm_rank(const struct inc_comm *comm)
 }
 
 /**
- * inc_comm_size() - number of ranks
+ * inc_comm_size() - get the number of ranks
  * @comm: communicator
  *
  * Return: 1 or more.
@@ -40,7 +40,7 @@ int inc_comm_size(const struct inc_comm *comm)
  * inc_comm_set_timeout() - set the time limit of blocking calls
  * @comm: communicator
  * @timeout_ms: milliseconds from the beginning of a call to its end, whatever
- *	the amount of data; not 0. Kept to within a sixteenth, or 500 ms
+ *	the amount of data; not 0. Accurate to a sixteenth, or to 500 ms
  *
  * Return: 0 or -EINVAL.
  */
@@ -52,7 +52,7 @@ int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms)
 	return 0;
 }
 
-/* What is done, and for how much data. */
+/* Report the operation in progress and the size of its data. */
 static void query_operations(const struct inc_comm *comm,
 			     struct inc_comm_info *i)
 {
@@ -84,9 +84,9 @@ static void query_queue_pair(const struct inc_comm *comm,
 }
 
 /**
- * inc_query() - ask what a communicator is and what it has done
+ * inc_query() - query the state and statistics of a communicator
  * @comm: communicator, failed or not
- * @info: result; its @size is set
+ * @info: result; the caller has set its @size
  *
  * This is the draft's interface for querying in-network computing task-related
  * information (section 3.3): task status, data block size, identity, task
@@ -125,7 +125,7 @@ int inc_query(struct inc_comm *comm, struct inc_comm_info *info)
 	return 0;
 }
 
-/* Is it known whose request made the message fail that is the cause? Then add that. */
+/* Add which rank's request made the message fail, if it is known. */
 static bool add_wrong(struct inc_comm *comm)
 {
 	struct inc_watch *w = &comm->watch;
@@ -134,7 +134,7 @@ static bool add_wrong(struct inc_comm *comm)
 	bool known;
 
 	pthread_mutex_lock(&w->lock);
-	/* Of several that fail at about the same time one is told of. */
+	/* Of messages that fail at nearly the same time, one is reported. */
 	known = w->wrong[0] && w->wrong_id - comm->wrong_id + slots < 2 * slots;
 	if (known)
 		snprintf(comm->errtext + len, sizeof(comm->errtext) - len, ": %s",
@@ -144,14 +144,14 @@ static bool add_wrong(struct inc_comm *comm)
 }
 
 /**
- * inc_comm_strerror() - what went wrong last, in words
+ * inc_comm_strerror() - describe the last error
  * @comm: communicator
  *
- * Which rank it was is told by another way than that it went wrong: if that is still
- * to come, this waits for it, for 50 ms at most, once for each error.
+ * The daemon, not the switch, names the rank at fault. If its report has not
+ * arrived, this waits for it, for at most 50 ms, once per error.
  *
- * Return: why the communicator failed; if it has not, why the operation that
- * failed last did so; "success" if none did. The string is valid until the next
+ * Return: why the communicator failed; if it has not, why the last failed
+ * operation did; "success" if none did. The string is valid until the next
  * call.
  */
 const char *inc_comm_strerror(struct inc_comm *comm)

@@ -2,10 +2,10 @@
 /*
  * Collectives of NCCL's CollNet over the switch.
  *
- * The handle that rank 0 made names the job at the switch's daemon, so the ranks
- * need no connection among each other. AllGather and ReduceScatter come as
- * windows over the vector of all ranks: a window is done as a broadcast, or
- * reduction, of each rank's block as far as it is in the window.
+ * The handle made by rank 0 names the job at the switch's daemon, so the ranks
+ * need no connections among each other. NCCL calls AllGather and ReduceScatter
+ * on windows of the vector of all ranks. Each window becomes one broadcast or
+ * reduction for the overlap with each rank's block.
  */
 #include <errno.h>
 #include <limits.h>
@@ -24,9 +24,9 @@
 #define HANDLE_MAGIC	0x636e6931u
 
 /*
- * How long ranks wait for each other when a communicator is made: all of them have
- * come to NCCL's own meeting just before. In operations there is no limit, as in NCCL:
- * a rank may write a checkpoint. Who died is noticed without one.
+ * How long ranks wait for each other when a communicator is made; all have just
+ * left NCCL's own rendezvous. As in NCCL, operations have no time limit: a rank
+ * may be writing a checkpoint. Dead ranks are detected without one.
  */
 #define JOIN_MS		30000
 
@@ -36,12 +36,12 @@ struct handle {
 };
 
 /**
- * struct request - an operation under way
+ * struct request - an operation in progress
  * @coll: communicator
- * @req: of libinc, those that are not done from @next on
+ * @req: its libinc requests; those from @next on are not done
  * @nreq: their number
- * @bytes: that NCCL is told when it is done
- * @used: NCCL has it
+ * @bytes: size reported to NCCL when it is done
+ * @used: NCCL uses it
  */
 struct request {
 	struct coll	*coll;
@@ -53,11 +53,12 @@ struct request {
 };
 
 /**
- * struct memory - what NCCL gets for registered memory
- * @next: of the communicator's
- * @addr: where it is
+ * struct memory - NCCL's handle of registered memory
+ * @next: next one of the communicator
+ * @addr: its address
  * @size: bytes
- * @times: that NCCL has registered it: as what is sent and as what comes, say
+ * @times: times that NCCL has registered it, as send and receive buffer for
+ *	example
  */
 struct memory {
 	struct memory	*next;
@@ -68,10 +69,10 @@ struct memory {
 
 /**
  * struct coll - a communicator
- * @inc: the switch
- * @lock: NCCL's threads call libinc one at a time
- * @memory: what is registered
- * @request: pool
+ * @inc: libinc's communicator
+ * @lock: serializes NCCL's threads in calls to libinc
+ * @memory: registered memory
+ * @request: pool of requests
  */
 struct coll {
 	struct inc_comm	*inc;
@@ -107,10 +108,10 @@ static bool known(int type, int op)
 }
 
 /**
- * inc_coll_devices() - how many devices can do collectives
+ * inc_coll_devices() - count the devices that support collectives
  *
- * Return: 1 if a switch is named and an RDMA device is there, else 0, and NCCL
- * goes on without.
+ * Return: 1 if a switch is configured and an RDMA device exists, else 0, and
+ * NCCL continues without this plugin.
  */
 int inc_coll_devices(void)
 {
@@ -137,7 +138,7 @@ nccl_result inc_coll_listen(void *handle, void **comm)
 		return NCCL_SYSTEM_ERROR;
 	memset(handle, 0, NCCL_HANDLE_MAX);
 	memcpy(handle, &h, sizeof(h));
-	/* Nobody connects to it; NCCL wants something to close. */
+	/* No rank connects to it, but NCCL needs an object to close. */
 	*comm = malloc(1);
 	return *comm ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
 }
@@ -176,7 +177,7 @@ nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 	opts.nranks = nranks;
 	opts.timeout_ms = is_set("INC_TIMEOUT_MS") ? 0 : INT_MAX;
 	opts.join_timeout_ms = is_set("INC_JOIN_TIMEOUT_MS") ? 0 : JOIN_MS;
-	/* Nobody would say when memory goes back to the system. */
+	/* NCCL does not report when memory is returned to the system. */
 	opts.reg = INC_REG_EACH;
 	opts.errbuf = why;
 	opts.errbuf_len = sizeof(why);
@@ -271,9 +272,9 @@ nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
 }
 
 /*
- * Memory that an operation under way uses goes away: NCCL has aborted, and will not ask
- * for that operation any more. It would neither close a communicator whose memory it
- * can't get back.
+ * Memory that an operation in progress uses is deregistered: NCCL has aborted
+ * and will not test that operation again. NCCL would not close a communicator
+ * whose memory it can't deregister.
  */
 static void forget(struct coll *c, const struct memory *mem)
 {
@@ -303,7 +304,7 @@ nccl_result inc_coll_dereg_mr(void *comm, void *mhandle)
 	return NCCL_SUCCESS;
 }
 
-/* A free request with room for @nreq operations; the lock is held. */
+/* Get a free request with room for @nreq operations; the lock is held. */
 static struct request *request_get(struct coll *c, int nreq)
 {
 	int i;
@@ -323,7 +324,7 @@ static struct request *request_get(struct coll *c, int nreq)
 	return NULL;
 }
 
-/* What can't begin here the other ranks must not wait for; the lock is held. */
+/* The other ranks must not wait for what can't begin here; the lock is held. */
 static void give_up(struct coll *c, struct request *r, int ret)
 {
 	inc_comm_abort(c->inc, ret);
@@ -368,7 +369,7 @@ nccl_result inc_coll_iallreduce(void *comm, const void *send, void *recv,
 	return ret ? failed(c, ret) : NCCL_SUCCESS;
 }
 
-/* Where rank @rank's block and the window overlap, from the vector's start. */
+/* Find where @rank's block and the window overlap, from the vector's start. */
 static size_t overlap(int rank, size_t per_rank, size_t offset, size_t bytes,
 		      size_t *from)
 {
@@ -382,7 +383,7 @@ static size_t overlap(int rank, size_t per_rank, size_t offset, size_t bytes,
 	return end > begin ? end - begin : 0;
 }
 
-/* One block of a window: its number, and how it is begun. */
+/* One block of a window: its number, and how to begin its operation. */
 struct block {
 	int	rank;
 	char	*window;	/* the block's part of the window */
@@ -396,7 +397,7 @@ static int begin_gather(struct coll *c, const struct block *b, struct inc_req **
 {
 	bool mine = b->rank == inc_comm_rank(c->inc);
 
-	/* The switch gives the root nothing back. */
+	/* The switch returns nothing to the root. */
 	if (mine && b->own != b->window)
 		memcpy(b->window, b->own, b->bytes);
 	return inc_ibroadcast(c->inc, b->window, b->bytes, INC_DTYPE_UINT8,
@@ -414,8 +415,8 @@ static int begin_scatter(struct coll *c, const struct block *b, struct inc_req *
 }
 
 /*
- * A window, block by block. @own begins where this rank's block and the window
- * first overlap.
+ * Execute a window, block by block. @own begins where this rank's block and the
+ * window first overlap.
  */
 static nccl_result window(struct coll *c, char *win, char *own, size_t per_rank,
 			  size_t offset, size_t bytes, struct block *b,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Messages from host to host over TCP. NCCL takes a plugin's collectives only
- * together with its network, and sends with it what the switch does not do.
+ * Messages between hosts over TCP. NCCL accepts a plugin's collectives only
+ * together with its network, and uses the network for everything that the
+ * switch does not support.
  *
- * On the stream each message has a header with its size. Requests of a
- * communicator are worked off in their order, by whoever tests one of them.
+ * On the stream each message has a header with its size. A test of any request
+ * of a communicator processes the requests in their order.
  *
- * Anybody can connect to a listening socket: who does says first what only the handle
- * says, which NCCL carries to the rank that is meant.
+ * Any host can connect to a listening socket. So a connection begins with a
+ * secret from the handle, which NCCL passes only to the intended rank.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@
 
 #define HANDLE_MAGIC	0x74656e69u
 
-/* Connections that have not said who they are; how long each may keep its place. */
+/* Unauthenticated connections; how long each may keep its place. */
 #define GUESTS		64
 #define GUEST_MS	2000
 
@@ -38,7 +39,7 @@ union address {
 	struct sockaddr_in6	in6;
 };
 
-/* What a connection begins with: of the handle. */
+/* The start of a connection, from the handle. */
 struct hello {
 	uint32_t	magic;
 	uint32_t	reserved;
@@ -46,10 +47,10 @@ struct hello {
 };
 
 /**
- * struct handle - what NCCL carries from the listening to the connecting rank
- * @hello: what to say
- * @fd: on the connecting side, socket under way + 1
- * @addr: where the other listens
+ * struct handle - passed by NCCL from the listening to the connecting rank
+ * @hello: what to send first
+ * @fd: on the connecting side, connecting socket + 1
+ * @addr: address of the listening socket
  */
 struct handle {
 	struct hello	hello;
@@ -75,11 +76,11 @@ struct request {
 };
 
 /**
- * struct guest - who connected, and has not said all of its hello
+ * struct guest - a connection whose hello is incomplete
  * @fd: socket, if @since is not 0
- * @since: when it came, milliseconds
- * @got: bytes of @hello that are there
- * @hello: what it said
+ * @since: when it was accepted, milliseconds
+ * @got: bytes of @hello received
+ * @hello: what it has sent
  */
 struct guest {
 	int		fd;
@@ -91,8 +92,8 @@ struct guest {
 /**
  * struct door - a listening socket
  * @fd: socket
- * @hello: what a rank says
- * @guest: who is at it
+ * @hello: what a rank must send
+ * @guest: connections that have not sent it yet
  */
 struct door {
 	int		fd;
@@ -118,8 +119,8 @@ static socklen_t addr_len(const struct handle *h)
 }
 
 /*
- * Is an interface among those that NCCL_SOCKET_IFNAME lists, as NCCL reads it: by the
- * beginnings of their names, behind "=" by whole names, behind "^" all others.
+ * Does NCCL_SOCKET_IFNAME select an interface? As NCCL reads it, the list has
+ * prefixes of names, after "=" whole names, and "^" selects all others.
  */
 static bool is_wanted(const char *name, const char *list)
 {
@@ -162,7 +163,7 @@ static bool same_net(const struct ifaddrs *i, const union address *near)
 	return true;
 }
 
-/* The first address of an interface on @list, or of one that @near is behind. */
+/* Find an address of an interface on @list, or of one that leads to @near. */
 static bool pick(const struct ifaddrs *all, const char *list, const union address *near,
 		 union address *addr)
 {
@@ -212,9 +213,9 @@ static bool root_address(union address *addr)
 }
 
 /*
- * NCCL's order: what the user wants, and nothing else; InfiniBand; where rank 0 is; then
- * whatever there is, the bridges of containers and virtual machines and the loopback
- * device last.
+ * NCCL's order: the user's choice, and nothing else; InfiniBand; the network of
+ * rank 0; then any interface, with the bridges of containers and virtual
+ * machines and the loopback device last.
  */
 static bool own_address(const struct ifaddrs *all, union address *addr)
 {
@@ -331,7 +332,7 @@ nccl_result inc_net_connect(void *handle, void **comm)
 	h->fd = 0;
 	if (err == EISCONN)
 		err = 0;
-	/* The socket is new, so that all of it goes. */
+	/* The socket is new, so its buffer takes all of it. */
 	if (!err && send(fd, &h->hello, sizeof(h->hello), MSG_NOSIGNAL) !=
 		    sizeof(h->hello))
 		err = errno ? errno : EPIPE;
@@ -361,8 +362,8 @@ static void send_away(struct guest *g)
 }
 
 /*
- * A place for who comes next. A rank says who it is as soon as it can; if it is held up
- * it keeps its place, unless strangers want all of them.
+ * Find a place for the next connection. A rank sends its hello as soon as it
+ * can. If it is delayed, it keeps its place unless other connections need it.
  */
 static struct guest *find_place(struct door *door)
 {
@@ -380,7 +381,7 @@ static struct guest *find_place(struct door *door)
 	return oldest;
 }
 
-/* Let in who is outside. Returns 0 or errno. */
+/* Accept all waiting connections. Returns 0 or errno. */
 static int let_in(struct door *door)
 {
 	struct guest *g;
@@ -397,7 +398,7 @@ static int let_in(struct door *door)
 	return 0;
 }
 
-/* True if it has said all of it, and the right thing. Strangers are sent away. */
+/* True if its hello is complete and correct. A wrong one ends the connection. */
 static bool is_rank(const struct door *door, struct guest *g)
 {
 	ssize_t ret = recv(g->fd, (char *)&g->hello + g->got, sizeof(g->hello) - g->got,
@@ -416,7 +417,7 @@ static bool is_rank(const struct door *door, struct guest *g)
 	return false;
 }
 
-/* Called again until the rank is there. */
+/* Called again until the rank has connected. */
 nccl_result inc_net_accept(void *listen, void **comm)
 {
 	struct door *door = listen;
@@ -463,7 +464,7 @@ static struct request *queue(struct net *n, void *data, size_t size, int tag)
 	return r;
 }
 
-/* Move up to @len bytes at @p of the stream; 0 if none can go now, or -1. */
+/* Send or receive up to @len bytes at @p; 0 if none can now, or -1. */
 static ssize_t move(struct net *n, void *p, size_t len)
 {
 	ssize_t ret;
@@ -488,7 +489,7 @@ static bool header_is_right(const struct net *n, struct request *r)
 	return true;
 }
 
-/* Work the oldest request off as far as it goes. True if it is done. */
+/* Process the oldest request as far as possible. True if it is done. */
 static bool advance(struct net *n, struct request *r)
 {
 	ssize_t ret;

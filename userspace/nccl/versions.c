@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The structures that NCCL looks for in the plugin, by version of the interface.
+ * The structures that NCCL looks up in the plugin, by version of the interface.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #define NAME		"INC"
 #define EXPORT		__attribute__((visibility("default")))
 #define MAX_BYTES	((size_t)1 << 29)
-/* For NCCL's choice of algorithms; what a link can do is not known here. */
+/* For NCCL's choice of algorithms; the speed of links is unknown here. */
 #define SPEED_MBPS	10000
 
 nccl_log_fn inc_nccl_log;
@@ -311,7 +311,7 @@ static nccl_result iallreduce_v8(void *comm, void *send, void *recv, int count,
 			      send_mhandle, recv_mhandle, request);
 }
 
-/* NCCL has one part per call; more would be as many windows. */
+/* NCCL passes one part per call; more would be several windows. */
 #define ALLGATHER(V)							\
 static nccl_result iallgather_##V(void *comm, void *send, int nparts,	\
 				  struct nccl_sge_##V *parts,		\
