@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What the user calls: collectives, requests, memory.
+ * The public functions for collectives, requests and memory.
  */
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 /* --- Collectives ----------------------------------------------------------- */
 
 /**
- * inc_iallreduce() - begin: reduction of all ranks' data to all
+ * inc_iallreduce() - begin to reduce all ranks' data, to all
  * @comm: communicator
  * @sendbuf: @count elements; INC_IN_PLACE: in @recvbuf
  * @recvbuf: room for @count elements of result. The same as @sendbuf, or apart
@@ -21,17 +21,19 @@
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @op: operation
- * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ * @req: the operation, for inc_test() and inc_wait(). To be freed by
  *	inc_request_free()
  *
  * The buffers belong to the library until the operation is done. Operations
- * end in the order in which they were begun. Progress is made in calls of
- * inc_test() and inc_wait(), for any request of the communicator, only.
+ * complete in the order in which they were begun. Only calls to inc_test() and
+ * inc_wait(), for any request of the communicator, and blocking collectives
+ * make progress.
  *
- * Return: 0; -EOPNOTSUPP if the tree does not offer that; -EINVAL for a rank,
- * type or operation that does not exist; -EOVERFLOW; or what the communicator failed
- * with. It fails, on all ranks, if this one can't begin what the others may have
- * begun: -EINVAL for buffers that overlap, -EFAULT, -ENOMEM.
+ * Return: 0; -EOPNOTSUPP if the tree does not offer it; -EINVAL for a rank,
+ * type or operation that does not exist; -EOVERFLOW; or the error that the
+ * communicator failed with. It fails, on all ranks, if this one can't begin an
+ * operation that the others may have begun: -EINVAL for overlapping buffers,
+ * -EFAULT, -ENOMEM.
  */
 int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		   size_t count, enum inc_dtype dtype, enum inc_op op,
@@ -70,7 +72,7 @@ int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 }
 
 /**
- * inc_ireduce() - begin: reduction of all ranks' data to one
+ * inc_ireduce() - begin to reduce all ranks' data, to one
  * @comm: communicator
  * @sendbuf: @count elements; INC_IN_PLACE, at the root: in @recvbuf
  * @recvbuf: at the root: room for @count elements of result. The same as
@@ -79,7 +81,7 @@ int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  * @dtype: their type
  * @op: operation
  * @root: root rank
- * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ * @req: the operation, for inc_test() and inc_wait(). To be freed by
  *	inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
@@ -124,15 +126,15 @@ int inc_reduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 }
 
 /**
- * inc_ireduce_scatter() - begin: reduction of which each rank gets a block
+ * inc_ireduce_scatter() - begin to reduce all ranks' data, a block to each
  * @comm: communicator
  * @sendbuf: a block of @count elements for each rank; INC_IN_PLACE: in @recvbuf
- * @recvbuf: room for @count elements of result, apart from @sendbuf; in place: the
- *	blocks of all ranks, of which the first takes the result
+ * @recvbuf: room for @count elements of result, apart from @sendbuf; in place:
+ *	the blocks of all ranks, of which the first takes the result
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @op: operation
- * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ * @req: the operation, for inc_test() and inc_wait(). To be freed by
  *	inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
@@ -177,13 +179,13 @@ int inc_reduce_scatter(struct inc_comm *comm, const void *sendbuf,
 }
 
 /**
- * inc_ibroadcast() - begin: root's data to all
+ * inc_ibroadcast() - begin to give the root's data to all
  * @comm: communicator
  * @buf: @count elements; at the root the data, elsewhere room for it
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @root: root rank
- * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ * @req: the operation, for inc_test() and inc_wait(). To be freed by
  *	inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
@@ -225,14 +227,14 @@ int inc_broadcast(struct inc_comm *comm, void *buf, size_t count,
 }
 
 /**
- * inc_iallgather() - begin: every rank's data to all
+ * inc_iallgather() - begin to give every rank's data to all
  * @comm: communicator
  * @sendbuf: @count elements; INC_IN_PLACE: in @recvbuf
  * @recvbuf: room for a block of @count elements of each rank, apart from
  *	@sendbuf
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
- * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ * @req: the operation, for inc_test() and inc_wait(). To be freed by
  *	inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
@@ -274,15 +276,15 @@ int inc_allgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 }
 
 /**
- * inc_igather() - begin: every rank's data to one
+ * inc_igather() - begin to give every rank's data to one
  * @comm: communicator
  * @sendbuf: @count elements; INC_IN_PLACE, at the root: in @recvbuf
- * @recvbuf: at the root: room for a block of @count elements of each rank, apart
- *	from @sendbuf. Elsewhere it may be NULL
+ * @recvbuf: at the root: room for a block of @count elements of each rank,
+ *	apart from @sendbuf. Elsewhere it may be NULL
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @root: root rank
- * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ * @req: the operation, for inc_test() and inc_wait(). To be freed by
  *	inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
@@ -326,16 +328,16 @@ int inc_gather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 }
 
 /**
- * inc_iscatter() - begin: a block of one rank's data to each
+ * inc_iscatter() - begin to give each rank a block of the root's data
  * @comm: communicator
- * @sendbuf: at the root: a block of @count elements for each rank. Elsewhere it may
- *	be NULL
+ * @sendbuf: at the root: a block of @count elements for each rank. Elsewhere it
+ *	may be NULL
  * @recvbuf: room for @count elements, apart from @sendbuf; INC_IN_PLACE, at the
  *	root: leave its block where it is
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @root: root rank
- * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ * @req: the operation, for inc_test() and inc_wait(). To be freed by
  *	inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
@@ -379,14 +381,14 @@ int inc_scatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 }
 
 /**
- * inc_ialltoall() - begin: a block of each rank to each rank
+ * inc_ialltoall() - begin to give each rank a block of every rank's data
  * @comm: communicator
  * @sendbuf: a block of @count elements for each rank; INC_IN_PLACE: in @recvbuf
  * @recvbuf: room for a block of @count elements of each rank, apart from
  *	@sendbuf
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
- * @req: the operation, for inc_test() and inc_wait(). To be given back by
+ * @req: the operation, for inc_test() and inc_wait(). To be freed by
  *	inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
@@ -468,7 +470,7 @@ static int end_of(const struct inc_req *req)
 }
 
 /**
- * inc_test() - see whether an operation is done
+ * inc_test() - check whether an operation is done
  * @req: operation
  * @done: 1 if it is, else 0
  *
@@ -496,8 +498,8 @@ int inc_test(struct inc_req *req, int *done)
  * Sleeps, does not spin. May be called again.
  *
  * Return: 0; or, for this operation alone, -EBADE if the ranks disagree about
- * it, -EOPNOTSUPP or -EMSGSIZE if the switch refused it; or, for all that is
- * under way and all that follows, -ETIMEDOUT, -ECONNRESET if a rank died or
+ * it, -EOPNOTSUPP or -EMSGSIZE if the switch refused it; or, for all operations
+ * in progress and all later ones, -ETIMEDOUT, -ECONNRESET if a rank died or
  * left, -ESHUTDOWN if the tree was dismantled, -ENOTCONN if the daemon is gone,
  * -EHOSTUNREACH, -EPROTO or -EIO. inc_comm_strerror() says more.
  */
@@ -514,15 +516,15 @@ int inc_wait(struct inc_req *req)
 }
 
 /**
- * inc_wait_for() - wait until an operation is done, but not for ever
+ * inc_wait_for() - wait for a limited time until an operation is done
  * @req: operation
- * @timeout_ms: milliseconds to sleep at most; 0: as inc_test()
+ * @timeout_ms: maximum milliseconds to sleep; 0: as inc_test()
  *
- * For programs that have other things to look after. Over UC it may take 2 ms
- * longer. If one calls again and again for the communicator's time limit without
- * any result coming, the communicator fails with -ETIMEDOUT.
+ * For programs that have other work. Over UC it may take 2 ms longer. If a
+ * program keeps calling it for the communicator's time limit while no result
+ * arrives, the communicator fails with -ETIMEDOUT.
  *
- * Return: -EAGAIN if the operation is still under way, else as inc_wait().
+ * Return: -EAGAIN if the operation is still in progress, else as inc_wait().
  */
 int inc_wait_for(struct inc_req *req, unsigned int timeout_ms)
 {
@@ -554,10 +556,10 @@ static void reap(struct inc_comm *comm)
 }
 
 /**
- * inc_request_free() - give an operation back
+ * inc_request_free() - free a request
  * @req: operation, done or not; NULL does nothing
  *
- * One that is not done goes on and still needs its buffers.
+ * An operation that is not done continues and still needs its buffers.
  */
 void inc_request_free(struct inc_req *req)
 {
@@ -608,8 +610,8 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
  * @addr: as given to inc_mem_reg()
  * @len: as given to inc_mem_reg()
  *
- * Return: 0, -ENOENT if that was never registered, -EBUSY if an operation under
- * way uses it, or one that can be begun again.
+ * Return: 0, -ENOENT if that was never registered, -EBUSY if an operation in
+ * progress or a persistent one uses it.
  */
 int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
 {
@@ -620,16 +622,16 @@ int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
 }
 
 /**
- * inc_mem_invalidate() - forget what the library has registered in a range
+ * inc_mem_invalidate() - end the library's registrations in a range
  * @comm: communicator
  * @addr: first byte
  * @len: bytes
  *
- * To be called before memory goes back to the system, with INC_REG_CACHE, and
- * for what inc_mem_reg() has registered.
+ * Call it before memory is returned to the system, with INC_REG_CACHE, and for
+ * memory that inc_mem_reg() has registered.
  *
- * Return: 0, -EBUSY if an operation under way uses some of it, or one that can be
- * begun again.
+ * Return: 0, -EBUSY if an operation in progress or a persistent one uses some
+ * of it.
  */
 int inc_mem_invalidate(struct inc_comm *comm, const void *addr, size_t len)
 {

@@ -6,20 +6,20 @@
 #include "comm.h"
 
 /**
- * inc_allreduce_init() - make an operation: reduction of all ranks' data to all
+ * inc_allreduce_init() - make a persistent Allreduce
  * @comm: communicator
  * @sendbuf: as in inc_iallreduce()
  * @recvbuf: as in inc_iallreduce()
  * @count: as in inc_iallreduce()
  * @dtype: as in inc_iallreduce()
  * @op: as in inc_iallreduce()
- * @req: the operation, for inc_start(). To be given back by
+ * @req: the operation, for inc_start(). To be freed by
  *	inc_request_free()
  *
- * Arguments are checked, and buffers registered, once and for all: they must
- * stay where they are until inc_request_free(). Nothing is sent. Any number of
- * such operations may exist; what counts for the order among ranks is when they
- * are begun.
+ * Arguments are checked, and buffers registered, once: the buffers must stay
+ * mapped until inc_request_free(). Nothing is sent. Any number of such
+ * operations may exist; ranks must agree on the order in which they are
+ * started.
  *
  * Return: as inc_iallreduce().
  */
@@ -37,7 +37,7 @@ int inc_allreduce_init(struct inc_comm *comm, const void *sendbuf,
 }
 
 /**
- * inc_reduce_init() - make an operation: reduction of all ranks' data to one
+ * inc_reduce_init() - make a persistent Reduce
  * @comm: communicator
  * @sendbuf: as in inc_ireduce()
  * @recvbuf: as in inc_ireduce()
@@ -63,7 +63,7 @@ int inc_reduce_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 }
 
 /**
- * inc_reduce_scatter_init() - make an operation: reduction of which each rank gets a block
+ * inc_reduce_scatter_init() - make a persistent ReduceScatter
  * @comm: communicator
  * @sendbuf: as in inc_ireduce_scatter()
  * @recvbuf: as in inc_ireduce_scatter()
@@ -88,7 +88,7 @@ int inc_reduce_scatter_init(struct inc_comm *comm, const void *sendbuf,
 }
 
 /**
- * inc_broadcast_init() - make an operation: root's data to all
+ * inc_broadcast_init() - make a persistent Broadcast
  * @comm: communicator
  * @buf: as in inc_ibroadcast()
  * @count: as in inc_ibroadcast()
@@ -111,7 +111,7 @@ int inc_broadcast_init(struct inc_comm *comm, void *buf, size_t count,
 }
 
 /**
- * inc_allgather_init() - make an operation: every rank's data to all
+ * inc_allgather_init() - make a persistent AllGather
  * @comm: communicator
  * @sendbuf: as in inc_iallgather()
  * @recvbuf: as in inc_iallgather()
@@ -135,7 +135,7 @@ int inc_allgather_init(struct inc_comm *comm, const void *sendbuf,
 }
 
 /**
- * inc_gather_init() - make an operation: every rank's data to one
+ * inc_gather_init() - make a persistent Gather
  * @comm: communicator
  * @sendbuf: as in inc_igather()
  * @recvbuf: as in inc_igather()
@@ -160,7 +160,7 @@ int inc_gather_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 }
 
 /**
- * inc_scatter_init() - make an operation: a block of one rank's data to each
+ * inc_scatter_init() - make a persistent Scatter
  * @comm: communicator
  * @sendbuf: as in inc_iscatter()
  * @recvbuf: as in inc_iscatter()
@@ -185,7 +185,7 @@ int inc_scatter_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 }
 
 /**
- * inc_alltoall_init() - make an operation: a block of each rank to each rank
+ * inc_alltoall_init() - make a persistent AllToAll
  * @comm: communicator
  * @sendbuf: as in inc_ialltoall()
  * @recvbuf: as in inc_ialltoall()
@@ -208,7 +208,7 @@ int inc_alltoall_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 }
 
 /**
- * inc_barrier_init() - make an operation: waiting for all ranks
+ * inc_barrier_init() - make a persistent Barrier
  * @comm: communicator
  * @req: as in inc_allreduce_init()
  *
@@ -222,16 +222,16 @@ int inc_barrier_init(struct inc_comm *comm, struct inc_req **req)
 }
 
 /**
- * inc_start() - begin an operation that was made before
- * @req: operation of one of the functions above; not under way
+ * inc_start() - start a persistent operation
+ * @req: operation of one of the functions above; not in progress
  *
- * What is in the buffers now is sent. Then as if inc_iallreduce() and the like had
- * begun it: inc_test(), inc_wait() and inc_wait_for() say when it is done and how
- * it ended, and it may be begun again. Before it is begun for the first time it
- * counts as done.
+ * Sends the current contents of the buffers. From then on the operation is like
+ * one begun by inc_iallreduce() and the like: inc_test(), inc_wait() and
+ * inc_wait_for() report when it is done and how it ended. Then it may be
+ * started again. Before its first start it counts as done.
  *
- * Return: 0; -EINVAL if it can be carried out once only; -EBUSY if it is under way;
- * or what the communicator failed with.
+ * Return: 0; -EINVAL if it is not persistent; -EBUSY if it is in progress; or
+ * the error that the communicator failed with.
  */
 int inc_start(struct inc_req *req)
 {

@@ -398,7 +398,7 @@ static int let_in(struct door *door)
 	return 0;
 }
 
-/* True if its hello is complete and correct. A wrong one ends the connection. */
+/* True if its hello is complete and correct. A wrong one closes the socket. */
 static bool is_rank(const struct door *door, struct guest *g)
 {
 	ssize_t ret = recv(g->fd, (char *)&g->hello + g->got, sizeof(g->hello) - g->got,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The whole switch at one moment, for commands that look at more than one
- * object at a time.
+ * A snapshot of the whole switch, for commands that need several objects at
+ * once.
  */
 #ifndef INC_TOOL_COLLECT_H
 #define INC_TOOL_COLLECT_H

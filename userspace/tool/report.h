@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Verdicts of inc-tool selftest: subjects, what was found of each, and what to
- * do about it; as text and as JSON.
+ * Verdicts of inc-tool selftest: subjects, the findings on each, and hints what
+ * to do; as text and as JSON.
  */
 #ifndef INC_TOOL_REPORT_H
 #define INC_TOOL_REPORT_H
@@ -18,9 +18,9 @@ enum verdict {
 #define MAX_FINDINGS	16
 
 /**
- * struct finding - one thing that was looked at
- * @verdict: how it is
- * @text: what it is
+ * struct finding - the result of one check
+ * @verdict: verdict
+ * @text: description
  * @hint: what to do, or NULL
  */
 struct finding {

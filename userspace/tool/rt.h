@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The little of rtnetlink that tells how a member is reached: route, neighbour,
- * bridge port, and the devices on the way. All of it is read, none changed.
+ * The part of rtnetlink that shows the path to a member: route, neighbour,
+ * bridge port, and the devices on the path. Read-only.
  *
  * Functions return 0 or -errno; -ENOENT: there is none.
  */
@@ -20,7 +20,7 @@
  * @type: RTN_*
  * @ifindex: device
  * @mtu: MTU that the route sets, or 0
- * @next: who the neighbour is: the gateway, or the destination itself
+ * @next: next hop: the gateway, or the destination itself
  */
 struct rt_route {
 	uint8_t			type;
@@ -49,10 +49,10 @@ struct rt_neigh {
  * @flags: IFF_*
  * @mtu: its MTU
  * @master: index of the bridge, bond ... that it belongs to, or 0
- * @rx_packets: packets that came
- * @tx_packets: packets that went
- * @rx_dropped: packets that it dropped when they came
- * @tx_dropped: and when they were to go
+ * @rx_packets: packets received
+ * @tx_packets: packets sent
+ * @rx_dropped: packets dropped on receive
+ * @tx_dropped: packets dropped on transmit
  * @errors: packets that were damaged, missed or not sent
  * @queue_drops: packets that its root queueing discipline dropped
  */

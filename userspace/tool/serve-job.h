@@ -31,7 +31,8 @@ struct rank {
 
 /**
  * struct job - a job
- * @group: connections of its ranks, of switches below, and of the parent's daemon
+ * @group: connections of its ranks, of switches below, and of the parent's
+ *	daemon
  * @next: next of all jobs
  * @name: its name
  * @tree: its tree as the kernel made it; id 0: the tree is gone
@@ -39,15 +40,16 @@ struct rank {
  * @present: ranks that are present
  * @rts: those of them that can send and receive
  * @lost: ranks that are RANK_LOST
- * @ready: all ranks came, and can
+ * @ready: all ranks are present, and can send and receive
  * @ending: a rank is gone
- * @over: nobody is in it any more, or shall be: the tree goes
+ * @over: the job has no ranks, and accepts none: the tree is to be deleted
  * @leave_at: when ranks that left are taken out of the tree; 0: none has left
  * @up: the parent's daemon, or NULL
- * @fixed: all ranks were there when it began; who goes ends it, ready or not
+ * @fixed: all ranks were present at the start; any that leaves ends the job
  * @leaf: the tree has a parent
- * @tell_rts: the parent's daemon is to be told when all ranks can send and receive
- * @parent_ready: all that is above is there, and all below that
+ * @tell_rts: the parent's daemon is to be told when all ranks can send and
+ *	receive
+ * @parent_ready: the switches above, and all ranks below those, are ready
  * @ranks: ranks
  */
 struct job {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the commands of inc-tool share.
+ * Shared by the commands of inc-tool.
  */
 #ifndef INC_TOOL_TOOL_H
 #define INC_TOOL_TOOL_H
@@ -20,8 +20,8 @@ enum {
  * @json: JSON instead of text
  * @pretty: with line breaks and indentation
  * @details: more about each object
- * @force: a batch goes on after an error
- * @timestamp: the monitor says when
+ * @force: continue a batch after an error
+ * @timestamp: the monitor prints the time of each event
  * @stats: how often -s was given
  */
 struct conf {
