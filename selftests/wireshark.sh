@@ -92,8 +92,8 @@ part_rc()
 	finds "filter: protocol" "inc" $((20 * RANKS))
 }
 
-# Requests are lost, so the switch queries them; a rank is stopped, so others
-# query what they wait for.
+# Requests are lost, so the switch asks to resend them; a rank is stopped, so the
+# others query messages that they wait for.
 part_uc()
 {
 	capture "$DIR"

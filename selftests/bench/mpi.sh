@@ -128,8 +128,8 @@ bench()
 	run "$who" "$n" "$out" "$MPI_DIR/bench" "$@"
 }
 
-# Wrapper that starts each rank: it tells UCX its host's device, which finds
-# that host's eth0 in a sysfs of its namespace.
+# Wrapper that starts each rank: it tells UCX the host's device, and mounts a
+# sysfs of the namespace, in which UCX finds that host's eth0.
 rank_program()
 {
 	cat >"$MPI_WORK/rank" <<-'END'
