@@ -223,7 +223,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Unless the caller has fixed it, the window adapts to the path; see window.h */
+/* Unless fixed by the caller, the window adapts to the path: see window.h. */
 static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 		       uint32_t most)
 {

@@ -3,9 +3,9 @@
  * The generic netlink family "inc" for user space: the only place of inc-tool
  * and its daemon that knows netlink. It prints nothing and ends nothing.
  *
- * Every function returns 0 or -errno. After an error, inc_nl.error says in one
- * line what was wrong: the kernel's own words (extended ACK) if it gave any,
- * with the name of the attribute that they are about.
+ * Every function returns 0 or -errno. After an error, inc_nl.error describes it
+ * in one line: the kernel's message (extended ACK) if there is one, with the
+ * name of the attribute that it is about.
  *
  * One struct inc_nl serves one thread at a time. It belongs to the network
  * namespace that the thread was in when it was opened.
@@ -41,8 +41,8 @@ struct inc_nl {
 
 /*
  * In each struct below, @has has the bit 1 << INC_A_..._x set if attribute x
- * was given: in a request by the caller, in a reply by the kernel. What is not
- * given is left to the kernel (in a request) or zero (in a reply).
+ * was given: in a request by the caller, in a reply by the kernel. Other
+ * attributes are left to the kernel (in a request) or zero (in a reply).
  */
 #define INC_NL_HAS(obj, attr)	(((obj)->has >> (attr)) & 1)
 
@@ -164,7 +164,7 @@ struct inc_nl_member {
  * struct inc_nl_slot - a slot, INC_A_SLOT_*
  * @missing: ranks whose request is not complete yet, ascending
  * @nmissing: how many
- * @missing_chunks: packets that came of each of them
+ * @missing_chunks: packets that have arrived from each of them
  * @nmissing_chunks: how many
  */
 struct inc_nl_slot {
@@ -192,7 +192,7 @@ struct inc_nl_slot {
 };
 
 /**
- * struct inc_nl_event - something happened
+ * struct inc_nl_event - an event
  * @cmd: INC_CMD_TREE_*_NTF, INC_CMD_MEMBER_*_NTF or INC_CMD_SLOT_*_NTF
  * @tree: if it is one of the first
  * @member: if it is one of the second
@@ -224,8 +224,9 @@ int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
 int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req);
 int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply);
 /*
- * Waits for nobody: the tree can't be found any more, its members are being told. When
- * they know, at the latest after its dead time, INC_CMD_TREE_DEL_NTF follows.
+ * Waits for nobody: the tree can't be found any more, its members are being
+ * told. When they know, at the latest after its dead time, INC_CMD_TREE_DEL_NTF
+ * follows.
  */
 int inc_nl_tree_del(struct inc_nl *nl, uint32_t id);
 

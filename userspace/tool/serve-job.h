@@ -42,10 +42,11 @@ struct rank {
  * @lost: ranks that are RANK_LOST
  * @ready: all ranks are present, and can send and receive
  * @ending: a rank is gone
- * @over: the job has no ranks, and accepts none: the tree is to be deleted
+ * @over: no rank is left, or none may stay: the tree is to be deleted
  * @leave_at: when ranks that left are taken out of the tree; 0: none has left
  * @up: the parent's daemon, or NULL
- * @fixed: all ranks were present at the start; any that leaves ends the job
+ * @fixed: all ranks were present at the start; one that leaves ends the job,
+ *	ready or not
  * @leaf: the tree has a parent
  * @tell_rts: the parent's daemon is to be told when all ranks can send and
  *	receive

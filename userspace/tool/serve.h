@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The rendezvous daemon: serve.c has the main loop, serve-opt.c the command line,
- * serve-client.c the connections, serve-group.c which of them belong together and what
- * one host may have, serve-addr.c which addresses are believed, serve-job.c the jobs,
- * their trees and who is in them, serve-end.c how they end, serve-level.c jobs of several
- * switches. See Documentation/rendezvous.rst.
+ * The rendezvous daemon: serve.c has the main loop, serve-opt.c the command
+ * line, serve-client.c the connections, serve-group.c groups of connections and
+ * limits per host, serve-addr.c the permitted addresses, serve-job.c the jobs,
+ * their trees and ranks, serve-end.c the end of jobs, serve-level.c jobs of
+ * several switches. See Documentation/rendezvous.rst.
  *
- * Who owns what: the server owns connections, groups and hosts, in one list each. A
- * connection is in one group at most, and group_add() and group_del() alone put it
- * there and take it out; the latter clears whatever the group has that points to it.
- * A connection is freed by clients_sweep() alone, which the main loop calls when
- * nothing else is under way, and after client_close(), which takes it out of its group.
- * A group is freed after all its connections have been taken out.
+ * Who owns what: the server owns connections, groups and hosts, in one list
+ * each. A connection is in one group at most, and group_add() and group_del()
+ * alone put it there and take it out; the latter clears whatever the group has
+ * that points to it. A connection is freed by clients_sweep() alone, which the
+ * main loop calls when nothing else is under way, and after client_close(),
+ * which takes it out of its group. A group is freed after all its connections
+ * have been taken out.
  */
 #ifndef INC_TOOL_SERVE_H
 #define INC_TOOL_SERVE_H
@@ -32,7 +33,7 @@ struct server;
  * @next: next of all of them
  * @addr: IPv4 address, or an IPv6 network of 64 bits
  * @clients: connections
- * @groups: jobs that it was the first of
+ * @groups: jobs whose first rank it was
  * @memory: bytes that their trees take
  */
 struct host {
@@ -55,7 +56,7 @@ enum group_kind {
  * @clients: connections that belong to it
  * @host: the first rank's, which is charged for it
  * @memory: bytes charged
- * @until: milliseconds; when all ranks have to be there
+ * @until: milliseconds; when all ranks must be present
  */
 struct group {
 	enum group_kind		kind;
@@ -86,8 +87,8 @@ enum role {
  * @role: what it is
  * @rank: its place among the members of its job's tree
  * @join: what it said, if it is a rank in a gather
- * @deadline: milliseconds; when it has to have joined, or taken what it was sent.
- *	0: no limit
+ * @deadline: milliseconds; when it has to have joined, or taken what it was
+ *	sent. 0: no limit
  * @alive_at: milliseconds; when it is told again that the daemon lives
  * @alive_ms: how often; 0: it is not
  * @wrong: it wants to be told whose request made a message fail
@@ -121,7 +122,7 @@ struct client {
 };
 
 /**
- * struct allow - addresses that a rank may have although its connection has another
+ * struct allow - permitted addresses that differ from the connection's
  * @next: next of them
  * @addr: network
  * @bits: length of its prefix
@@ -133,7 +134,7 @@ struct allow {
 };
 
 /**
- * struct limits - what may be had at most; 0: not given
+ * struct limits - limits of resources; 0: not given
  * @clients: connections
  * @host_clients: of them, of one host
  * @groups: jobs
@@ -169,16 +170,16 @@ struct limits {
  * @gathers: jobs that have no tree yet
  * @jobs: jobs whose tree exists
  * @jobs_done: jobs that ended
- * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window, hold,
- *	min_rto, dead_time, traffic_class ...), as far as given
+ * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window,
+ *	hold, min_rto, dead_time, traffic_class ...), as far as given
  * @tree_id: tree that the administrator made, for one job; 0: each job gets
  *	a tree of its own
  * @has_psn: @psn is given
  * @psn: first PSN of all queue pairs
- * @dead: the last member of which the kernel said that its QP is in error; tree_id
- *	0: none
+ * @dead: the last member of which the kernel said that its QP is in error;
+ *	tree_id 0: none
  * @once: end after the first job
- * @verbose: say what happens
+ * @verbose: print what happens
  * @now: milliseconds
  * @work_until: milliseconds; what can wait is left to the next turn of the main
  *	loop then
@@ -211,7 +212,7 @@ struct server {
 };
 
 /**
- * struct options - what the command line says besides
+ * struct options - other options of the command line
  * @listen: address to listen on, NULL: all
  * @port: TCP port
  * @parent: the parent's daemon, or NULL
