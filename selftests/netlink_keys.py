@@ -12,7 +12,7 @@ import yaml
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 EXTRA = {"local-gid", "rank-stats"}
-# What a leaf's parent has, and members have not.
+# Attributes of a leaf's parent, which members lack.
 PARENT = {"peer-tree-id", "peer-rkey"}
 
 with open(os.path.join(ROOT, "Documentation/netlink/specs/inc.yaml"),

@@ -37,7 +37,7 @@ def main():
     tools = {name: tool(sys.argv[1] + name) for name in sys.argv[2:]}
     while tools:
         began = time.monotonic()
-        # a switch that is gone has no more to say
+        # a switch that is gone has no more counters
         tools = {name: on for name, on in tools.items() if sample(name, on)}
         time.sleep(max(PAUSE, 4 * (time.monotonic() - began)))
 

@@ -16,11 +16,11 @@ import re
 import sys
 
 BAD = []
-# Pages each literal of which has to be in the tree.
+# Pages whose literals all have to be in the tree.
 PAGES = ["Documentation/%s.rst" % page for page in (
     "index", "architecture", "life-of-a-message", "what-to-touch", "glossary")]
 TAG = "SPDX-License-" "Identifier"
-# Words of the picture's boxes that name no file.
+# Words in the picture's boxes that are not names of files.
 PLAIN = set("make fail and end trees members child timers lookup references locks "
             "core reduce kernel".split())
 
@@ -103,7 +103,7 @@ class Code:
 
     def has(self, word):
         """Does the tree have what this literal names?"""
-        # Of a command, the file.
+        # For a command, the file.
         word = word.split()[0] if re.match(r"\S+/\S+ ", word) else word
         if re.fullmatch(r"[\w.-]+(/[\w.-]+)+|[\w-]+\.\w{1,4}|[A-Z]+\.md", word):
             if "/" in word and (word in self.files or word in self.dirs):
@@ -172,7 +172,7 @@ def picture(files):
     if order != kbuild[::-1]:
         wrong("%s: layers are in the order %s, in kernel/Kbuild %s" % (
             page, " ".join(order), " ".join(kbuild[::-1])))
-    # Other words of a folder's box are files of it, or folders.
+    # Other words in a folder's box are its files, or folders.
     folder = None
     for line in art.splitlines():
         cell = re.search(r"\|([^|+]*)\|$", line)

@@ -13,9 +13,9 @@ import os
 import sys
 
 DIR, P, WHAT = sys.argv[1], float(sys.argv[2]), sys.argv[3]
-# With so many expected none at all is a chance of e^-12.
+# With that many expected, the probability of none at all is e^-12.
 ENOUGH = 12
-# A packet with another content fails one of these checks.
+# A packet with altered contents fails one of these checks.
 BROKEN = ("rx-icrc", "rx-short", "rx-bth", "rx-opcode", "rx-no-qp", "rx-source",
           "rx-pkey", "rx-udp-checksum", "rx-ip-options")
 

@@ -144,7 +144,7 @@ def round_trips(rep):
                           [r * n / 2 for r in yields])
 
 
-# Most of the server's time that the module may take; least of its throughput.
+# Maximum share of the server's time; minimum multiple of its throughput.
 LATENCY_BARS = {2: 0.45, 8: 0.60}
 THROUGHPUT_BARS = {8: 1.9}
 
@@ -179,7 +179,7 @@ def shaped(rep):
         rep.ratio(name + ', throughput over the server\'s', theirs, ours)
 
 
-# Loss in per cent: least share of the throughput without loss.
+# Loss in per cent: minimum share of the throughput without loss.
 LOSS_BARS = {'rc': {'0.1': 0.80, '1': 0.60},
              'uc': {'0.1': 0.99, '1': 0.97, '2': 0.957, '5': 0.90}}
 
@@ -311,7 +311,7 @@ def cpu(rep):
             'share')
 
 
-# Functions by what they do, the first that fits: names end where "$" stands.
+# Functions by purpose, the first match counts: "$" is the end of a name.
 WORK = (
     ('CRC', r'crc32|inc_crc|inc_icrc'),
     ('reduction', r'(int|uint|f|bf|fp)\d+_|inc_reduce|merge'),

@@ -28,7 +28,7 @@ WAYS = {'tcp': 'Open MPI as it comes, TCP',
 TITLES = {'allreduce': 'AllReduce', 'bcast': 'Broadcast', 'reduce': 'Reduce',
           'alltoall': 'AllToAll', 'gather': 'Gather', 'scatter': 'Scatter',
           'allgather': 'AllGather', 'barrier': 'Barrier'}
-# Least share of the ceiling, by size; least gain over the best way.
+# Minimum share of the ceiling, by size; minimum gain over the best alternative.
 CEILING_BARS = {262144: 0.90, 1048576: 0.97}
 GAIN_BARS = {('allreduce', 65536): 1.6, ('allreduce', MIB): 1.8,
              ('bcast', MIB): 2.2, ('reduce', MIB): 2.2}
@@ -137,7 +137,7 @@ def others(rep):
             rep.ratio('%s, N=8, %s, times faster than Open MPI over rxe' %
                       (title(op, MIB), rep.links()), ways['ucx-ring'],
                       rep.us('others.inc.8', op, MIB), 0.95, most=False)
-    # Open MPI polls while it waits: how much it needs can't be told.
+    # Open MPI polls while it waits, which hides how much CPU it needs.
     for op in ('allreduce', 'bcast', 'reduce') + SAME_TRANSPORT:
         rep.add('Idle share of the CPU, %s, N=8, %s, over the switch' %
                 (title(op, MIB), rep.links()),

@@ -8,7 +8,8 @@ import sys
 DIR, SWITCH, HOSTS = sys.argv[1], sys.argv[2], sys.argv[3:5]
 IDLE, BUSY = 0, 1
 HDR = 32
-# allreduce of 30000 int32, broadcast of 100 from rank 0, a barrier; one allreduce more.
+# allreduce of 30000 int32, broadcast of 100 from rank 0, a barrier; an
+# allreduce.
 ELEMS, FEW = 30000 * 4, 100 * 4
 
 
@@ -58,7 +59,7 @@ def main():
             identity(rank, i, member_of("member.idle", rank))
         same("joined", (joined["state"], joined["begun"], joined["collective"],
                         joined["messages"]), (IDLE, 0, "none", 0))
-        # Rank 0 has begun the last one, rank 1 has not.
+        # Rank 0 has started the last one, rank 1 has not.
         busy = rank == 0
         same("state", middle["state"], BUSY if busy else IDLE)
         same("begun", (middle["begun"], middle["operations"]), (3 + busy, 3))

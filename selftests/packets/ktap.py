@@ -9,7 +9,7 @@ import traceback
 
 TESTS = []
 
-# A kernel with all of its checks on, or emulated, takes its time.
+# A kernel with all checks on, or emulated, is slow.
 SLOW = 10 if os.environ.get("LAB_BACKEND", "") in ("uml-debug", "vm", "vm-6.12") else 1
 
 

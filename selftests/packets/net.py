@@ -59,7 +59,7 @@ class Switch:
     def snmp(self, name):
         """A counter of IP or UDP of the namespace, as in UdpNoPorts."""
         with in_ns(self.ns):
-            # of this thread: /proc/net would be the process's
+            # of this thread: /proc/net would be that of the process
             base = "/proc/thread-self/net/"
             with open(base + "snmp", encoding="ascii") as f:
                 lines = f.read().splitlines()
@@ -125,7 +125,7 @@ class CsumPort(Port):
         src, dst = (packet[12:16], packet[16:20]) if kind == ETH_P_IP else \
                    (packet[8:24], packet[24:40])
         length = struct.unpack_from("!H", packet, off + 4)[0]
-        # what a stack leaves for the device: the pseudo header's sum
+        # a stack leaves the pseudo header's sum for the device
         pseudo = ~roce.checksum(src + dst + struct.pack("!HH", 17, length)) & 0xffff
         packet = packet[:off + 6] + struct.pack("!H", pseudo) + packet[off + 8:]
         hdr = struct.pack("<BBHHHH", 1, 5 if gso_size else 0, 14 + off + 8,

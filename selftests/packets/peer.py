@@ -21,7 +21,7 @@ RC, UC = 0, 1                   # as in the netlink spec
 ASK = 4                         # flag of the header
 MARK = 0x80                     # in the status of a result to a UC member
 
-# No time-outs, and nobody is asked for what he owes: not every test's business.
+# No timeouts, and no member is solicited: most tests are about other things.
 PATIENT = {"min_rto": 2000, "dead_time": 20000}
 
 MR_BASE = 0x7f1234560000
@@ -46,10 +46,10 @@ class Member:
         self.key = 0x1000 + self.qpn
         self.hook = None                # hook(pkt) true: leave it alone
         self.log = []                   # requests of the switch, all
-        self.acks = []                  # its acknowledgements and NAKs
+        self.acks = []                  # its acknowledgments and NAKs
         self.results = []               # (status, message ID) of Immediates
         self.marks = {}                 # of results, by message ID
-        self.bad = []                   # what no peer may send
+        self.bad = []                   # packets that no peer may send
         attrs = {"psn": psn} if psn is not None else {}
         if self.uc:
             attrs["transport"] = transport
@@ -62,7 +62,7 @@ class Member:
         self.rx_msn = 0
         lab.members[self.qpn] = self
 
-    # towards the switch
+    # to the switch
 
     def pkt(self, **fields):
         base = dict(src=self.addr, dst=self.lab.sw_addr(self.family),

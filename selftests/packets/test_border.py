@@ -24,7 +24,7 @@ def port_of(out):
 def try_packets(lab, t, make, counter, count=1):
     """@make turns a good Pkt into IP packets; @counter None: accepted."""
     a, b = t.m[0], t.m[1]
-    # An acknowledgement that was put off belongs to what was before.
+    # A deferred acknowledgment belongs to earlier packets.
     lab.quiet()
     for m in t.m:
         m.acks.clear()
@@ -98,7 +98,7 @@ def flip(offset, bits=1, start="bth"):
 
 def checksum_ffff(p):
     """A datagram whose checksum computes to 0, which is sent as 0xffff."""
-    # One byte is not in the ICRC, but in the checksum: BECN and beside it.
+    # One byte is in the checksum but not in the ICRC: BECN and its neighbours.
     for sport in range(0xc000, 0xffff):
         raw = bytearray(build(p.but(sport=sport, udp_check="right")))
         off = udp_offset(raw)
@@ -183,7 +183,7 @@ def source(lab, family):
     with lab.tree(family=family) as t:
         other = lab.new_addr(family, 0)
         try_packets(lab, t, field(src=other), "rx_source")
-        # a member of the same tree, even: rank 1's address, rank 0's QP
+        # even a member of the same tree: rank 1's address, rank 0's QP
         try_packets(lab, t, field(src=t.m[1].addr), "rx_source")
         try_packets(lab, t, field(dst=lab.sw_addr(family, 2)), "rx_source")
 
@@ -351,7 +351,7 @@ def icmp(lab, family):
         t.m[0].send(t.m[0].pkt(qpn=0x7fffff, udp_check="right"))
         check(lab.until(unreachables, 1), "no ICMP for a QPN outside the range")
         lab.strangers.clear()
-        # too short to say whose it is: somebody else's
+        # too short to tell the owner: not ours
         t.m[0].send(cut_checked(15, t.m[0].pkt()))
         check(lab.until(unreachables, 2), "no ICMP for a short packet")
         lab.strangers.clear()

@@ -161,12 +161,12 @@ def window(lab, family, diff):
         wrong = diff & 0xffffffff
         a.allreduce(wrong, [1, 2, 3])
         statuses(lab, t, wrong, MSG_ID, [0])
-        # no business of the others, and of the slot
+        # the others and the slot are not affected
         lab.quiet()
         expect("Immediates of the others", [m.results for m in t.m[1:]], [[], []])
         a.allreduce(0, [1, 2, 3])
         t.check(0, [3, 6, 9])
-        # once more, in a slot that is done
+        # again, in a slot that is done
         a.allreduce(wrong if diff != 4 else 8, [1])
         statuses(lab, t, wrong if diff != 4 else 8, MSG_ID, [0])
         goes_on(lab, t, 1)
@@ -179,7 +179,7 @@ def twice(lab, family):
         a, b, c = t.m
         a.allreduce(0, [1, 2, 3])
         b.allreduce(0, [1, 2, 3])
-        lab.quiet(0.02)         # an acknowledgment may be put off
+        lab.quiet(0.02)         # an acknowledgment may be deferred
         with counters.member(a, rx_discarded=1, rx_repeated=1, tx_acks=1,
                              tx_errors=0):
             a.allreduce(0, [100, 100, 100])     # while it is busy
@@ -230,7 +230,7 @@ def long_failure(lab, family):
         lab.quiet()
         expect("Immediates", [len(m.results) for m in t.m], [1, 1, 1])
         check(lab.until(lambda: a.acks and a.acks[-1].psn == half[-1].psn), "no ACK")
-        # part of the result is out already
+        # part of the result has been sent already
         for m in (a, b):
             m.send(*m.request(1, ints(values)))
         pkts = c.request(1, ints(values))

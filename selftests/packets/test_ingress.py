@@ -99,7 +99,7 @@ def moved(lab, family):
             good, = t.m[0].request(t.take_id(), peer.ints([1]))
             with counters.switch(lab), counters.member(t.m[0], rx_packets=1):
                 lab.guest_port.send(build(good))
-        # not counted: what was sent there has no neighbour
+        # not counted: packets sent there have no neighbour entry
         lab.quiet()
 
 

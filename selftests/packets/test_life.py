@@ -86,13 +86,13 @@ def silent_alive(lab, family):
         a.allreduce(1, [1])
         lab.wait(1.2)
         expect("state", (a.get()["state"], b.get()["state"]), ("rts", "rts"))
-        # one that is answered late comes again
+        # a probe that is answered late is sent again
         probes = {p.psn for p in b.log if not p.dmalen}
         check(3 <= len(probes) <= 40, "%d probes" % len(probes))
         expect("Immediates of the probed", b.results, [(0, 0)])
         b.allreduce(1, [2])
         t.check(1, [3])
-        # a probe just before it may leave the result to be asked about
+        # a probe just before may leave the result to be solicited
         check(lab.until(lambda: not b.get()["tx-pending"]), "not acknowledged")
         known = {p.psn for p in b.log}
         lab.wait(0.3)
@@ -142,7 +142,7 @@ def gone(lab, family):
         t.m[0].allreduce(1, [1])
         lab.quiet()
         start = time.monotonic()
-        # netlink works in the caller's context, the members in this one
+        # netlink works in the caller's context, the members in this thread
         thread = threading.Thread(target=lambda: lab.sw.do("tree-del", id=t.id))
         thread.start()
         check(lab.until(lambda: not thread.is_alive()), "tree-del does not return")
@@ -252,7 +252,7 @@ def outage(lab, family):
         a, b, c = t.m
         for msg_id, end in enumerate(("back", "gone"), 1):
             start = time.monotonic()
-            both(t, msg_id, [1])            # results that nobody acknowledges
+            both(t, msg_id, [1])            # results without acknowledgments
             while time.monotonic() < start + 0.5:
                 lab.wait(0.05)
             expect("states", [m.get()["state"] for m in t.m], ["rts"] * 3)

@@ -147,7 +147,7 @@ class Victim:
         self.lab.quiet(0.0)
         stats = self.m.stats()
         drops = sum(v for k, v in self.lab.sw.stats().items() if k[:3] == "rx-")
-        # An RNR NAK of 0.01 ms answers no packet: it asks for one.
+        # An RNR NAK of 0.01 ms answers no packet: it requests one.
         asked = sum(a.syndrome == roce.SYN_RNR | 1 for a in self.m.acks)
         return drops, counters.arrived(stats) - self.answered - asked, \
             stats["rx-kept"], stats["rx-packets"]
@@ -158,7 +158,7 @@ class Victim:
         self.m.port.send(raw)
         after = self.count()
         moved = sum(after[:2]) - sum(before[:2])
-        # what was kept may have been looked at
+        # packets in the out-of-order queue may have been examined
         more = max(moved - ours(raw), 0)
         if moved < ours(raw) or more > self.kept:
             raise AssertionError("counted %d times, %d were kept: %s" %

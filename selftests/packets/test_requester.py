@@ -34,7 +34,7 @@ def same(a, b):
         raw = bytearray(p.raw[:-4])
         raw[at] &= 0x7f
         if raw[0] >> 4 == 4:
-            # which the checksum covers
+            # the checksum covers it
             expect("checksum", roce.checksum(raw[:udp]), 0)
             raw[4:6] = raw[10:12] = bytes(2)
         return bytes(raw)
@@ -95,7 +95,7 @@ def lost_ack(lab, family):
         a.log.clear()
         with counters.member(a, tx_packets=1):
             both(t, 1, [1, 2, 3])
-            # the first time, perhaps, only to ask for an acknowledgment
+            # the first perhaps only to request an acknowledgment
             check(lab.until(lambda: len(a.log) >= 4), "not repeated")
         check(all(same(p, a.log[0]) for p in a.log), "repetitions differ")
         gap = [q.at - p.at for p, q in zip(a.log, a.log[1:])]
@@ -156,10 +156,10 @@ def nak_seq(lab, family, n):
         expect("repeated", [p.psn for p in a.log], [p.psn for p in pkts[n:]])
         check(all(same(p, q) for p, q in zip(a.log, pkts[n:])), "not the same")
         with counters.member(a, rx_naks=1, tx_retransmits=0):
-            a.nak(NAK_PSN, pkts[n].psn)     # the same once more
+            a.nak(NAK_PSN, pkts[n].psn)     # the same again
         with counters.member(a, rx_naks=1, tx_retransmits=0):
             if n:
-                a.nak(NAK_PSN, pkts[0].psn)     # older than what is known
+                a.nak(NAK_PSN, pkts[0].psn)     # older than the known state
             else:
                 a.nak(NAK_PSN, pkts[0].psn)
         catch_up(a, pkts)
@@ -209,13 +209,13 @@ def rnr_wait(lab, family):
     with in_flight(lab, family) as t:
         a, pkts = t.m[0], t.flight
         a.nak(SYN_RNR | 27, pkts[3].psn)        # 123 ms
-        # what follows the refused packet is out of sequence to the member
+        # packets after the refused one are out of sequence to the member
         a.nak(NAK_PSN, pkts[3].psn)
         for m in t.m:
             m.allreduce(2, [7])                 # more to send
         lab.wait(0.06)
         expect("sent while waiting", len(a.log), 0)
-        # an acknowledgement ends the wait
+        # an acknowledgment ends the wait
         a.hook = None
         for p in pkts:
             a.take(p)
@@ -303,7 +303,7 @@ def nak_fatal(lab, family, syndrome, error):
     timed()
     with in_flight(lab, family, ranks=3) as t:
         a, b, c = t.m
-        # known to be about nothing in flight: not believed
+        # it refers to nothing in flight: ignored
         with counters.member(a, rx_bad_response=1):
             a.nak(syndrome, t.flight[-1].psn + 1)
         a.nak(syndrome, t.flight[0].psn - 1)
@@ -340,7 +340,7 @@ def ack_unsent(lab, family, ahead):
         catch_up(a, pkts)
         expect("pending", a.get()["tx-pending"], 0)
         t.check(1, t.sums)
-        # nothing is in flight: every acknowledgement is old or premature
+        # nothing is in flight: every acknowledgment is old or premature
         with counters.member(a, rx_bad_response=1, tx_packets=0, tx_retransmits=0):
             a.send(a.response(SYN_ACK, a.epsn))
         t.next_id = 2
@@ -423,11 +423,11 @@ def slot_gone_on(lab, family):
         a.log.clear()
         counts = (1, 150, 57, 56)
         for n, count in enumerate(counts, 1):
-            # it has had the result, says its next request
+            # its next request shows that it has the result
             both(t, n, range(1, count + 1))
             check(lab.until(lambda n=n: (roce.WRITE_ONLY_IMM, n) in
                             [(p.opcode, p.imm) for p in a.log]), "no result")
-        # one may have been sent again, to ask for an acknowledgment
+        # one may have been sent again, to request an acknowledgment
         first = list({p.psn: p for p in reversed(a.log)}.values())[::-1]
         a.log = []
         a.nak(NAK_PSN, first[0].psn)
@@ -515,7 +515,7 @@ def strays(lab, family):
         a.results.clear()
         a.log.clear()
         a.epsn = a.first_psn
-        a.nak(NAK_PSN)              # all again, the first included
+        a.nak(NAK_PSN)              # all again, including the first
         check(lab.until(lambda: len(a.results) == 64), "%d told" % len(a.results))
         a.send(*wrong[64:])
         check(lab.until(lambda: len(a.results) == 80), "%d told" % len(a.results))

@@ -54,7 +54,7 @@ def out_of_sequence(lab, family):
             a.send(pkts[2])
             answers(a)
         with counters.member(a, rx_out_of_sequence=1, rx_kept=0):
-            a.send(pkts[2])         # the same once more: kept once
+            a.send(pkts[2])         # the same again: queued once
         answers(a)
         with counters.member(a, rx_packets=3, tx_acks=1):
             a.send(pkts[0])
@@ -96,7 +96,7 @@ def two_holes(lab, family):
         answers(a, (NAK_PSN, pkts[0].psn, 0))
         a.send(pkts[0])
         answers(a, (SYN_ACK, pkts[2].psn, 3))
-        a.send(pkts[6])             # seen beyond the second hole
+        a.send(pkts[6])             # beyond the second gap
         answers(a, (NAK_PSN, pkts[3].psn, 3))
         a.send(pkts[3])
         answers(a, (SYN_ACK, pkts[6].psn, 7))
@@ -116,14 +116,14 @@ def duplicates(lab, family):
             for p in pkts:
                 a.send(p)
                 reacknowledged(a, p, pkts[2].psn, 3)
-        # with other contents, even: not looked at
+        # even with other contents: not looked at
         with counters.member(a, rx_duplicates=2, rx_packets=0, tx_naks=0):
             a.send(pkts[1].but(payload=bytes(44)), pkts[1].but(rkey=0, va=99))
         a.acks.clear()
         for n in range(3):
             b.allreduce(n, [10])
             t.check(n, [n + 11])
-        # and when the messages are long done
+        # and long after the messages are done
         with counters.member(a, rx_duplicates=3, rx_packets=0, tx_packets=0):
             a.send(*pkts)
         for n in range(3, 8):
@@ -160,7 +160,7 @@ def psn_wrap(lab, family):
         a.send(pkts[0], pkts[1], pkts[3], pkts[4])
         answers(a, (NAK_PSN, 0xffffff, 0))
         a.send(pkts[2])
-        # the end of a message may wait for its repetition
+        # the end of a message may wait for its retransmission
         check(lab.until(lambda: a.acks) and a.acks[0].psn in (0, 1), "no ACK")
         a.acks.clear()
         a.send(*pkts[3:])
@@ -239,7 +239,7 @@ def dies(lab, t, pkts, syndrome, values=(1, 2, 3)):
     expect("events", sorted((n, e.get("rank", -1)) for n, e in lab.sw.failures()),
            [("member-error-ntf", 0), ("tree-failed-ntf", -1)])
     expect("tree", (t.get()["state"], t.get()["error"]), ("failed", peer.PEER_DEAD))
-    # every further request is told so, and those of the others fail
+    # every further request gets this NAK, and the others' messages fail
     with counters.member(a, rx_in_error=2, tx_naks=1):
         a.send(bad, a.response(SYN_ACK, 0))
     answers(a, (roce.NAK_OPERATIONAL, bad.psn, msn))
@@ -430,7 +430,7 @@ def no_bytes(lab, family, opcode, fields):
     with patient(lab, family=family) as t:
         t.good()
         a = t.m[0]
-        lab.until(lambda: a.acks)       # put off, until now
+        lab.until(lambda: a.acks)       # deferred, until now
         a.acks.clear()
         p = a.pkt(opcode=opcode, rkey=a.rkey, ackreq=1).but(**fields)
         with counters.member(a, rx_packets=1, rx_repeated=1, rx_messages=0,
@@ -482,7 +482,7 @@ def rnr(lab, family):
         per = len(pkts) // 6
         a.send(*pkts[:per])
         lab.quiet()
-        # memory that this kernel takes for one
+        # memory that this kernel uses for one message
         size = a.get()["held"]
         check(size > 4 * len(values) + per * 500, "%d bytes held" % size)
         lab.sw.do("tree-set", id=t.id, hold=4 * size)

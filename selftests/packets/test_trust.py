@@ -52,7 +52,7 @@ def port(lab, family, n):
         a.send(pkts[0])
         with counters.member(a, rx_untrusted=1, rx_kept=0, rx_packets=0, tx_naks=0):
             a.send(forged(pkts[n], sport=0xd002))
-        # nor does anybody else speak of what was received
+        # ACKs and NAKs from elsewhere are not trusted either
         with counters.member(a, rx_untrusted=2, rx_acks=0, rx_bad_response=0, rx_naks=0):
             a.send(a.response(SYN_ACK, a.epsn, sport=0xd002),
                    a.response(roce.NAK_INVALID, a.epsn, sport=0xd000))
@@ -66,7 +66,7 @@ def learnt(lab, family):
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
         other = dict(sport=0xe001)
-        # neither by a write of no bytes, nor by a wrong key, nor by a response
+        # not learnt from an empty write, a wrong key, or a response
         a.send(pkts[0].but(psn=psn_add(pkts[0].psn, 5), rkey=a.rkey ^ 1, **other),
                a.response(SYN_ACK, a.epsn - 1, **other),
                a.pkt(opcode=roce.WRITE_ONLY, psn=psn_add(pkts[0].psn, 9), **other))
@@ -97,7 +97,7 @@ def twice(lab, family):
         pkts = a.request(0, ints(VALUES))
         a.send(pkts[0])
         with counters.member(a, rx_kept=1, rx_untrusted=0):
-            # another ID, AckReq and mark of the network
+            # another ID, AckReq and ECN mark of the network
             a.send(pkts[2], pkts[2].but(ident=7 if family == 4 else 0, ackreq=1, fecn=1))
         with counters.member(a, rx_packets=2):
             a.send(pkts[1])

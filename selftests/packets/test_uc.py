@@ -67,7 +67,7 @@ def duplicates(lab, family):
         a, b, c = t.m
         pkt, = a.request(0, ints([1, 2, 3]))
         a.send(pkt)
-        # while others are missing: the same PSN, another one, other contents
+        # while others are missing: same PSN, another PSN, other contents
         with counters.member(a, rx_duplicates=3, rx_packets=0, tx_packets=0):
             a.send(pkt, pkt.but(psn=psn_add(pkt.psn, 7)),
                    *a.request(0, ints([9, 9, 9])))
@@ -75,14 +75,15 @@ def duplicates(lab, family):
         b.allreduce(0, [10, 20, 30])
         c.allreduce(0, [100, 200, 300])
         done(t, 0, [111, 222, 333])
-        # when it is done: the result once more
+        # when it is done: the result again
         a.mem[:] = bytes(len(a.mem))
         with counters.member(a, rx_duplicates=1, tx_packets=0, tx_retransmits=1):
             a.send(pkt)
         done(t, 0, [111, 222, 333], a)
         heard(b)
         heard(c)
-        # others have begun the slot's next message, this one has not: still there
+        # others have begun the slot's next message, this one has not: still
+        # available
         b.allreduce(16, [1])
         c.allreduce(16, [1])
         a.mem[:] = bytes(len(a.mem))
@@ -92,7 +93,7 @@ def duplicates(lab, family):
         t.check(16, [3])
         for m in t.m:
             m.results.clear()
-        # and of old, when the slot has gone on: nothing
+        # nothing for an old one, when the slot has moved on
         with counters.member(a, rx_duplicates=1, tx_packets=0, tx_retransmits=0):
             a.send(pkt)
         heard(a)
@@ -108,7 +109,7 @@ def questions(lab, family):
         a.allreduce(0, [1])
         with counters.member(a, rx_asked=2, tx_wait=2, tx_errors=0):
             a.ask(0)
-            a.ask(0, nelem=77)          # of which none come: it is no request
+            a.ask(0, nelem=77)          # without data: it is no request
         heard(a, (WAIT, 0), (WAIT, 0))
         b.allreduce(0, [2])
         c.ask(0)
@@ -150,7 +151,7 @@ def errors(lab, family):
         b.send(*b.request(0, ints([1, 2])))
         heard(a, (MISMATCH, 0))
         heard(b, (MISMATCH, 0))
-        # no RNR NAK: dropped, since one was not told yet
+        # no RNR NAK: dropped, since c was not told yet
         with counters.member(a, rx_deferred=1, rx_packets=0, tx_packets=0):
             a.allreduce(1, [5])
         heard(a)
@@ -242,7 +243,7 @@ def transports(lab, family, kinds, uc):
         good, = a.request(0, ints([1]))
         wrong = [good.but(opcode=op | uc) for op in (
             roce.WRITE_ONLY_IMM, roce.WRITE_ONLY, roce.WRITE_FIRST, roce.SEND_ONLY)]
-        # UC has none of these at all
+        # UC has none of these opcodes
         wrong += [good.but(opcode=op | uc, payload=b"") for op in (
             roce.ACK, roce.READ_REQUEST, roce.FETCH_ADD)]
         with counters.switch(lab, rx_opcode=len(wrong)):
@@ -262,12 +263,13 @@ def gaps(lab, family):
         a.send(pkts[1], pkts[2])
         heard(a)
         with counters.member(a, tx_send_again=1):
-            a.send(pkts[3])             # the third that has overtaken 0
+            a.send(pkts[3])             # the third to overtake 0
         heard(a, (AGAIN, 0))
         a.send(pkts[4], pkts[5])
         heard(a)
         heard(b)
-        # 0 again with a new PSN, as after a loss; 6 and 7 are lost, and 8 ... 10 come
+        # 0 again with a new PSN, as after a loss; 6 and 7 are lost, 8 ... 10
+        # arrive
         a.send(*a.request(0, ints([0])))
         a.send(pkts[8], pkts[9])
         heard(a, (AGAIN, 6))
@@ -289,7 +291,7 @@ def overtaken(lab, family):
         a.send(*pkts[1:6])
         heard(a, (AGAIN, 0))
         a.send(pkts[0])                 # with its old PSN: it was overtaken by 5
-        # so 6 may be overtaken by 6, and is lost when 6 later ones have come
+        # so 6 may be overtaken by 6, and is lost when 6 later ones have arrived
         a.send(*pkts[7:12])
         heard(a)
         a.send(pkts[12])
@@ -394,7 +396,7 @@ def held(lab, family):
 def oldest(lab, family):
     with tree(lab, family, slots=128) as t:
         a, b = t.m
-        # of each the other has lost one
+        # each member has lost a message that the other has
         a.send(*[a.request(n, ints([n] * 248))[0] for n in range(1, 60)])
         b.send(*[b.request(n, ints([n] * 248))[0] for n in range(60) if n != 1])
         lab.quiet()

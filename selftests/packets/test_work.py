@@ -46,7 +46,7 @@ def waiting(lab, family):
               "%d messages taken" % m.stats()["rx-messages"])
         lab.wait(0.05)
         beside = least(busy)
-        # what the switch does would not end; another load of the machine may
+        # the switch's own work would not end; other load of the machine may
         until = time.monotonic() + 5
         while beside >= 1.25 * alone and time.monotonic() < until:
             beside = min(beside, least(busy))
@@ -125,7 +125,7 @@ def forming_uc(lab, family):
 def oversized(lab, family):
     with lab.tree(family=family, slots=64, ranks=2) as t:
         a, b = t.m
-        # within IP, behind the end of UDP
+        # inside the IP packet, behind the end of UDP
         pkts = [a.request(n, peer.ints([n]))[0].but(trail=bytes(8000))
                 for n in range(64)]
         with counters.member(a, rx_messages=64, rx_copied=64):
@@ -177,7 +177,7 @@ def namespace(lab, family):
         held = [t.m[0].get()["held"] for t in trees]
         check(sum(held) <= limit // 8, "%s are held" % held)
         check(min(held) > 2 * len(data), "%s are held" % held)
-        # what one has is another's when it is given back
+        # memory returned by one tree is available to another
         n = held[0] // (held[-1] // 2)
         trees[0].close()
         a = trees[-1].m[0]

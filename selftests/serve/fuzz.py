@@ -21,7 +21,7 @@ import talk
 CONNS = 16
 PORTS = 3
 PARENT_PORT = 19999
-# The daemons are given the CPU: mostly they have answered before the next step.
+# Leave the CPU to the daemons: mostly they answer before the next step.
 PAUSES = [0, 0.002, 0.005]
 
 
@@ -62,7 +62,7 @@ class Fuzz(Case):
         return r.choice([self.ip((n + 1) % 3), "255.255.255.255", "::1", "me",
                          self.where[0]])
 
-    # What goes with what a connection has said before.
+    # Messages that fit the connection's last message.
     SENSE = {"new": ["join", "join", "gather"], "leave": ["leave"],
              "join": ["rts", "rts", "leave", "lost"],
              "gather": ["gather", "gather", "retract", "link", "rts", "leave"]}
@@ -134,7 +134,7 @@ class Fuzz(Case):
         if len(self.conns) >= CONNS:
             return
         n = self.rnd.randrange(3)
-        # Where the leaf is, more often: it has most to do.
+        # Go to the leaf more often: it has the most to do.
         port = self.where[1] + self.rnd.choice([0, 1, 1, 2, 2])
         try:
             conn = Conn(self.host(n), (self.where[0], port))

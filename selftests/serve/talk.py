@@ -281,7 +281,7 @@ class Case:
         conn = self.dial()
         conn.say(rank_line("gather", "one more"))
         conn.error("one too many, gathered", "ENOSPC", "--max-host-trees")
-        # Others' jobs are not counted, nor is who joins one.
+        # Others' jobs are not counted, nor are joins to an existing one.
         keep.append(self.join("t0", rank=1))
         keep.append(self.join("other", 1))
 
@@ -333,7 +333,7 @@ class Case:
         a, b = self.join("r", rts=True), self.join("r", 1, rank=1)
         b.error("one never was ready", "ETIMEDOUT", "1 of 2 ranks")
         a.error("who never was ready", "ETIMEDOUT", "1 of 2 ranks")
-        # What is ready stays.
+        # Ready jobs stay.
         a, b = self.join("s"), self.join("s", 1, rank=1)
         a.expect("all came", "ready")
         check("and stays", a.event(2), "nothing")
