@@ -224,9 +224,9 @@ int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
 int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req);
 int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply);
 /*
- * Waits for nobody: the tree can't be found any more, its members are being
- * told. When they know, at the latest after its dead time, INC_CMD_TREE_DEL_NTF
- * follows.
+ * Does not wait: the tree can no longer be found, and its members are being
+ * told. INC_CMD_TREE_DEL_NTF follows once they have acknowledged it, or after
+ * the dead time.
  */
 int inc_nl_tree_del(struct inc_nl *nl, uint32_t id);
 

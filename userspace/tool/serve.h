@@ -10,7 +10,7 @@
  * each. A connection is in one group at most, and group_add() and group_del()
  * alone put it there and take it out; the latter clears whatever the group has
  * that points to it. A connection is freed by clients_sweep() alone, which the
- * main loop calls when nothing else is under way, and after client_close(),
+ * main loop calls when nothing else is in progress, and after client_close(),
  * which takes it out of its group. A group is freed after all its connections
  * have been taken out.
  */
