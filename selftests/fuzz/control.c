@@ -10,9 +10,8 @@
 
 #include "fuzz.h"
 
-#define MAX_ATTR	((int)INC_A_MEMBER_MAX)
-
-_Static_assert((int)INC_A_MEMBER_MAX >= INC_A_TREE_MAX, "room for both");
+#define MAX_ATTR	((int)INC_A_MEMBER_MAX > (int)INC_A_TREE_MAX ? \
+			 (int)INC_A_MEMBER_MAX : (int)INC_A_TREE_MAX)
 
 static struct nl_sock *sk;
 static int family;
