@@ -41,8 +41,17 @@ bool inc_ack_put_off(struct inc_qp *qp, u32 psn)
 	return false;
 }
 
-static void send_ack(struct inc_qp *qp, u32 psn, u32 msn)
+/* Drop the receive lock, and send the delayed acknowledgment if it is due. */
+static void unlock_and_ack(struct inc_qp *qp, bool due)
+	__releases(&qp->rx_lock)
 {
+	u32 psn = qp->ack_psn, msn = qp->resp.msn;
+
+	if (due)
+		qp->ack_put_off = 0;
+	spin_unlock(&qp->rx_lock);
+	if (!due)
+		return;
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_ACKS);
 	inc_tx_ack(qp, IB_AETH_CREDIT_INVAL, psn, msn);
 }
@@ -56,7 +65,6 @@ static void send_ack(struct inc_qp *qp, u32 psn, u32 msn)
 void inc_ack_timer(struct timer_list *t)
 {
 	struct inc_qp *qp = timer_container_of(qp, t, ack_timer);
-	u32 psn, msn;
 	bool due;
 
 	spin_lock(&qp->rx_lock);
@@ -65,13 +73,7 @@ void inc_ack_timer(struct timer_list *t)
 		qp->ack_eager = ACK_EAGER;
 		qp->ack_waits--;
 	}
-	if (due)
-		qp->ack_put_off = 0;
-	psn = qp->ack_psn;
-	msn = qp->resp.msn;
-	spin_unlock(&qp->rx_lock);
-	if (due)
-		send_ack(qp, psn, msn);
+	unlock_and_ack(qp, due);
 }
 
 /**
@@ -88,7 +90,6 @@ void inc_ack_timer(struct timer_list *t)
  */
 void inc_ack_lone(struct inc_qp *qp)
 {
-	u32 psn, msn;
 	bool due;
 
 	if (READ_ONCE(qp->ack_put_off) != 1 || !READ_ONCE(qp->ack_eager))
@@ -96,13 +97,7 @@ void inc_ack_lone(struct inc_qp *qp)
 	spin_lock(&qp->rx_lock);
 	due = qp->ack_put_off == 1 && qp->ack_eager &&
 	      qp->state == INC_MEMBER_STATE_RTS;
-	if (due) {
-		qp->ack_eager--;
-		qp->ack_put_off = 0;
-	}
-	psn = qp->ack_psn;
-	msn = qp->resp.msn;
-	spin_unlock(&qp->rx_lock);
 	if (due)
-		send_ack(qp, psn, msn);
+		qp->ack_eager--;
+	unlock_and_ack(qp, due);
 }

@@ -406,11 +406,9 @@ static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
 
 	if (!skb_cloned(skb) && !inc_hold_oversized(skb))
 		return skb;
-	copy = skb_copy_expand(skb, 0, 0, GFP_ATOMIC);
-	if (!copy) {
-		inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+	copy = inc_hold_copy(qp, skb);
+	if (!copy)
 		return NULL;
-	}
 	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_COPIED);
 	consume_skb(skb);
 	return copy;

@@ -11,16 +11,14 @@
  */
 #include <linux/inetdevice.h>
 #include <linux/ipv6.h>
-#include <net/inet_dscp.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ip_fib.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
 #include <net/xfrm.h>
-#include <uapi/linux/inc_proto.h>
 
-#include "compat.h"
+#include "datapath/flow.h"
 #include "datapath/ingress.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -31,19 +29,12 @@
 static bool leads_ipv4(const struct inc_qp *qp, const struct net_device *dev,
 		       bool loose)
 {
-	struct flowi4 fl4 = {
-		.flowi4_iif	= LOOPBACK_IFINDEX,
-		.flowi4_l3mdev	= l3mdev_master_ifindex_rcu(dev),
-		.daddr		= qp->cfg.peer.s6_addr32[3],
-		.saddr		= qp->cfg.local.s6_addr32[3],
-		.flowi4_dscp	= inet_dsfield_to_dscp(qp->traffic_class),
-		.flowi4_proto	= IPPROTO_UDP,
-		.fl4_sport	= qp->sport,
-		.fl4_dport	= htons(INC_UDP_PORT),
-	};
+	struct flowi4 fl4 = inc_flow_ipv4(qp);
 	struct fib_result res;
 	int err;
 
+	fl4.flowi4_iif = LOOPBACK_IFINDEX;
+	fl4.flowi4_l3mdev = l3mdev_master_ifindex_rcu(dev);
 	err = fib_lookup(qp->sw->net, &fl4, &res,
 			 FIB_LOOKUP_IGNORE_LINKSTATE);
 	if (err || res.type != RTN_UNICAST)
@@ -55,22 +46,15 @@ static bool leads_ipv6(const struct inc_qp *qp, const struct net_device *dev,
 		       const struct sk_buff *skb, bool loose)
 {
 #if IS_ENABLED(CONFIG_IPV6)
-	struct flowi6 fl6 = {
-		.flowi6_iif	= LOOPBACK_IFINDEX,
-		.flowi6_l3mdev	= l3mdev_master_ifindex_rcu(dev),
-		/* If there are several routes, the one over this device. */
-		.flowi6_oif	= loose ? 0 : dev->ifindex,
-		.daddr		= qp->cfg.peer,
-		.saddr		= qp->cfg.local,
-		.flowlabel	= ip6_make_flowinfo(qp->traffic_class, 0),
-		.flowi6_proto	= IPPROTO_UDP,
-		.fl6_sport	= qp->sport,
-		.fl6_dport	= htons(INC_UDP_PORT),
-	};
+	struct flowi6 fl6 = inc_flow_ipv6(qp);
 	struct dst_entry *dst;
 	struct rt6_info *rt;
 	bool ok;
 
+	fl6.flowi6_iif = LOOPBACK_IFINDEX;
+	fl6.flowi6_l3mdev = l3mdev_master_ifindex_rcu(dev);
+	/* If there are several routes, the one over this device. */
+	fl6.flowi6_oif = loose ? 0 : dev->ifindex;
 	dst = ip6_route_lookup(qp->sw->net, &fl6, skb,
 			       RT6_LOOKUP_F_HAS_SADDR);
 	rt = dst_rt6_info(dst);

@@ -121,15 +121,12 @@ static bool same(const struct sk_buff *a, const struct sk_buff *b)
 static struct sk_buff *fit(struct inc_qp *qp, struct sk_buff *skb)
 {
 	if (inc_hold_oversized(skb)) {
-		struct sk_buff *copy = skb_copy_expand(skb, 0, 0, GFP_ATOMIC);
+		struct sk_buff *copy = inc_hold_copy(qp, skb);
 
 		consume_skb(skb);
 		skb = copy;
-		if (!skb) {
-			inc_stats_inc(qp->sw->stats,
-				      INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		if (!skb)
 			return NULL;
-		}
 	}
 	if (qp->kept_size + skb->truesize > inc_hold_room(qp)) {
 		consume_skb(skb);

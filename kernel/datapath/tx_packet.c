@@ -7,15 +7,14 @@
 #include <linux/mm.h>
 #include <linux/udp.h>
 #include <linux/vmalloc.h>
-#include <net/inet_dscp.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
 #include <net/route.h>
 
-#include "compat.h"
 #include "core/icrc.h"
 #include "core/wire.h"
+#include "datapath/flow.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_packet.h"
 #include "datapath/uplink_tx.h"
@@ -41,14 +40,7 @@
 
 static struct dst_entry *route_ipv4(struct inc_qp *qp)
 {
-	struct flowi4 fl4 = {
-		.daddr		= qp->cfg.peer.s6_addr32[3],
-		.saddr		= qp->cfg.local.s6_addr32[3],
-		.flowi4_dscp	= inet_dsfield_to_dscp(qp->traffic_class),
-		.flowi4_proto	= IPPROTO_UDP,
-		.fl4_sport	= qp->sport,
-		.fl4_dport	= htons(INC_UDP_PORT),
-	};
+	struct flowi4 fl4 = inc_flow_ipv4(qp);
 	struct rtable *rt;
 
 	rt = ip_route_output_flow(qp->sw->net, &fl4, NULL);
@@ -63,14 +55,7 @@ static struct dst_entry *route_ipv4(struct inc_qp *qp)
 static struct dst_entry *route_ipv6(struct inc_qp *qp)
 {
 #if IS_ENABLED(CONFIG_IPV6)
-	struct flowi6 fl6 = {
-		.daddr		= qp->cfg.peer,
-		.saddr		= qp->cfg.local,
-		.flowlabel	= ip6_make_flowinfo(qp->traffic_class, 0),
-		.flowi6_proto	= IPPROTO_UDP,
-		.fl6_sport	= qp->sport,
-		.fl6_dport	= htons(INC_UDP_PORT),
-	};
+	struct flowi6 fl6 = inc_flow_ipv6(qp);
 	struct dst_entry *dst;
 
 	dst = ip6_dst_lookup_flow(qp->sw->net, NULL, &fl6, NULL);

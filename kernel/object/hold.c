@@ -121,6 +121,23 @@ u64 inc_hold_room(const struct inc_qp *qp)
 }
 
 /**
+ * inc_hold_copy() - copy a packet into a buffer of its own size
+ * @qp: its QP
+ * @skb: packet; stays as it is
+ *
+ * Context: softirq.
+ * Return: the copy, or NULL without memory, which is counted.
+ */
+struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb)
+{
+	struct sk_buff *copy = skb_copy_expand(skb, 0, 0, GFP_ATOMIC);
+
+	if (!copy)
+		inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+	return copy;
+}
+
+/**
  * inc_hold_of_all() - account bytes held by all members of a namespace
  * @sw: switch
  * @bytes: by how much

@@ -12,7 +12,6 @@
  * Versions of the interface differ little: the calls go through macros.
  */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <netinet/in.h>
 #include <stdarg.h>
@@ -25,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../procfs.h"
 #include "abi.h"
 
 #define REQUESTS	NCCL_MAX_REQUESTS
@@ -523,14 +523,7 @@ static void late(void *comm)
 
 static int threads(void)
 {
-	DIR *d = opendir("/proc/self/task");
-	int n = 0;
-
-	while (d && readdir(d))
-		n++;
-	if (d)
-		closedir(d);
-	return n;
+	return procfs_entries("/proc/self/task");
 }
 
 /* A joined thread stays in /proc until the kernel has removed it. */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The packets that go to a member, as the routing tables see them.
+ */
+#ifndef _INC_FLOW_H
+#define _INC_FLOW_H
+
+#include <net/flow.h>
+#include <net/inet_dscp.h>
+#include <net/ipv6.h>
+#include <uapi/linux/inc_proto.h>
+
+#include "compat.h"
+#include "object/qp.h"
+
+/**
+ * inc_flow_ipv4() - describe the packets of a QP to an IPv4 route lookup
+ * @qp: QP of a member with an IPv4 address
+ *
+ * Context: any.
+ * Return: the flow, without devices.
+ */
+static inline struct flowi4 inc_flow_ipv4(const struct inc_qp *qp)
+{
+	return (struct flowi4) {
+		.daddr		= qp->cfg.peer.s6_addr32[3],
+		.saddr		= qp->cfg.local.s6_addr32[3],
+		.flowi4_dscp	= inet_dsfield_to_dscp(qp->traffic_class),
+		.flowi4_proto	= IPPROTO_UDP,
+		.fl4_sport	= qp->sport,
+		.fl4_dport	= htons(INC_UDP_PORT),
+	};
+}
+
+/**
+ * inc_flow_ipv6() - describe the packets of a QP to an IPv6 route lookup
+ * @qp: QP of a member with an IPv6 address
+ *
+ * Context: any.
+ * Return: the flow, without devices.
+ */
+static inline struct flowi6 inc_flow_ipv6(const struct inc_qp *qp)
+{
+	return (struct flowi6) {
+		.daddr		= qp->cfg.peer,
+		.saddr		= qp->cfg.local,
+		.flowlabel	= ip6_make_flowinfo(qp->traffic_class, 0),
+		.flowi6_proto	= IPPROTO_UDP,
+		.fl6_sport	= qp->sport,
+		.fl6_dport	= htons(INC_UDP_PORT),
+	};
+}
+
+#endif /* _INC_FLOW_H */
