@@ -2,7 +2,7 @@
 /* Do not edit directly, auto-generated from: */
 /*	Documentation/netlink/specs/inc.yaml */
 /* YNL-GEN kernel source */
-/* To regenerate run: selftests/ynl-regen.sh */
+/* To regenerate run: selftests/style/ynl-regen.sh */
 
 #include <net/netlink.h>
 #include <net/genetlink.h>

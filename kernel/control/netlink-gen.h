@@ -2,7 +2,7 @@
 /* Do not edit directly, auto-generated from: */
 /*	Documentation/netlink/specs/inc.yaml */
 /* YNL-GEN kernel header */
-/* To regenerate run: selftests/ynl-regen.sh */
+/* To regenerate run: selftests/style/ynl-regen.sh */
 
 #ifndef _LINUX_INC_GEN_H
 #define _LINUX_INC_GEN_H

@@ -6,8 +6,8 @@
 #
 #   guest.sh REPETITIONS [PART...]	PART: times shaped loss cpu profile flat
 
-# shellcheck source=selftests/lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/bench/cpu.sh
 . "$(dirname "$0")/cpu.sh"
 # shellcheck source=selftests/bench/loss.sh

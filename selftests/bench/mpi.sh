@@ -8,8 +8,8 @@
 #   mpi.sh REPETITIONS [PART...]
 #	PART: ranks others latency residence cpu beside train
 
-# shellcheck source=selftests/lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/mpi/lib.sh
 . "$ROOT/selftests/mpi/lib.sh"
 

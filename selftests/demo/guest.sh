@@ -6,8 +6,8 @@
 #
 #   guest.sh RANKS BYTES DTYPE OP
 
-# shellcheck source=selftests/lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
 
 N=$1 BYTES=$2 DTYPE=$3 OP=$4
 export PATH="$INC_USER/examples:$PATH"

@@ -5,8 +5,8 @@
 # refuses.
 
 cd "$(dirname "$0")/../.." || exit 1
-# shellcheck source=selftests/ktap.sh
-. selftests/ktap.sh
+# shellcheck source=selftests/lib/ktap.sh
+. selftests/lib/ktap.sh
 
 # refused WORD VAR=VALUE...: refused at once, by one line that says what is
 # wrong.

@@ -7,8 +7,8 @@
 #
 #   fuzz.sh [PACKETS=N] [MESSAGES=N] [SEED=N]
 
-# shellcheck source=selftests/lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
 
 while [[ ${1:-} == *=* ]]; do
 	declare "$1"

@@ -16,7 +16,7 @@
  *
  * Each live host must have got a result or a status for each message that it
  * began, and begun all, unless it was told that the tree is gone. This is
- * judged when no step is possible any more. See run.sh for the variants.
+ * judged when no step is possible any more. See model.sh for the variants.
  */
 
 #ifndef MSGS

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../procfs.h"
+#include "../lib/procfs.h"
 
 static int me, np, cases, failed;
 static int seed = 1;

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # MPI jobs whose ranks are in the hosts' namespaces, mpirun on the bridge host.
-# Sourced after lib.sh.
+# Sourced after lib/suite.sh.
 
 MPI_DIR=${MPI_DIR:-$INC_USER/ompi}
 MPI_WORK=$(mktemp -d)

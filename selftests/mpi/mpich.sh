@@ -12,8 +12,8 @@
 #
 # Run mpich-build.sh first to build the programs, in build/mpich.
 
-# shellcheck source=selftests/lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/mpi/lib.sh
 . "$ROOT/selftests/mpi/lib.sh"
 

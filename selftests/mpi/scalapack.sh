@@ -8,8 +8,8 @@
 #   scalapack.sh [PATTERN]	those whose name contains PATTERN
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
-# shellcheck source=selftests/lib.sh
-. "$(dirname "$0")/../lib.sh"
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/mpi/lib.sh
 . "$ROOT/selftests/mpi/lib.sh"
 

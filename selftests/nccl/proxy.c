@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../procfs.h"
+#include "../lib/procfs.h"
 #include "abi.h"
 
 #define REQUESTS	NCCL_MAX_REQUESTS

@@ -175,7 +175,7 @@ sed -i '/#include "compat.h"/d; /^MODULE_VERSION/d' "$DEST/main.c"
 take kernel/Kconfig "$DEST/Kconfig"
 sed "s/^ccflags-y += -I/INC_VERSION := $VERSION\n&/" "$TOP/kernel/Kbuild" |
 	sed '/^ccflags-y += -DCONFIG_INFINIBAND_INC_FAULT/d
-		s/, which selftests\/layers.py reads\././' >"$DEST/Makefile"
+		s/ selftests\/style\/layers.py reads it\.//' >"$DEST/Makefile"
 commit "make trees and members by netlink" <<END
 Each network namespace is a switch of its own. Memory is charged to a
 budget and to the memory cgroup of whoever makes a tree; commands need

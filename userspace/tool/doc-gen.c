@@ -2,7 +2,7 @@
 /*
  * What the attributes of the family "inc" are, in the words of its YNL spec.
  * Do not edit: made from Documentation/netlink/specs/inc.yaml by
- * selftests/ynl-regen.sh
+ * selftests/style/ynl-regen.sh
  */
 #include "common.h"
 #include "nl.h"

@@ -9,4 +9,4 @@ dir=$(dirname "$0")
 for prog; do
 	"$prog" 2>&1
 	echo "# exit $(basename "$prog") $?"
-done | awk -f "$dir/../../selftests/ktap-flat.awk"
+done | awk -f "$dir/../../selftests/lib/ktap-flat.awk"

@@ -2,7 +2,7 @@
 /* Do not edit directly, auto-generated from: */
 /*	Documentation/netlink/specs/inc.yaml */
 /* YNL-GEN uapi header */
-/* To regenerate run: selftests/ynl-regen.sh */
+/* To regenerate run: selftests/style/ynl-regen.sh */
 
 #ifndef _UAPI_LINUX_INC_H
 #define _UAPI_LINUX_INC_H

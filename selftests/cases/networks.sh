@@ -1,0 +1,412 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Networks other than a bridge of veths: one of two hosts is behind VLANs,
+# labels, tunnels, a VRF or MACsec, reached by a device that does not take
+# packets to be segmented. Bursts are segmented there, with all headers in
+# front.
+#
+#   networks.sh [NETWORK...]      only these
+#
+#   h0 --- br0 of sw --- nic ====== wire of gw --- h1
+
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+
+NETWORKS=(filter vlan qinq act_vlan act_mpls ipip vxlan geneve bridged_vxlan
+	behind vrf macsec ipsec)
+PERF=(--check --seed "${SEED:-$RANDOM}" --timeout $((20000 * SLOW)))
+COUNT=100003
+ITERATIONS=3
+# Addresses of h1, where it is not on the bridge.
+FAR4=10.98.0.2
+FAR6=fd00:98::2
+KEY=0123456789abcdef0123456789abcdef
+
+gw()
+{
+	ip netns exec "$TOPO-gw" "$@"
+}
+
+# in_ns NS: run the ip commands on standard input.
+in_ns()
+{
+	ip -n "$TOPO-$1" -batch -
+}
+
+# Like most real devices: it neither segments nor tags.
+plain_device()
+{
+	ip netns exec "$TOPO-$1" ethtool -K "$2" tx-gso-list off \
+		tx-vlan-hw-insert off tx-vlan-stag-hw-insert off
+}
+
+# Make the cable between sw and gw, and h1 behind gw.
+cable_up()
+{
+	ip netns add "$TOPO-gw"
+	sw ip link del v1 2>/dev/null
+	in_ns gw <<-END
+	link set lo up
+	link add wire mtu 2000 type veth peer name nic mtu 2000 netns $TOPO-sw
+	link add w1 type veth peer name eth0 netns $TOPO-h1
+	link set wire up
+	link set w1 up
+	END
+	sw ip link set nic up
+	plain_device sw nic
+	plain_device gw wire
+	host 1 ip link set eth0 up
+}
+
+cable_down()
+{
+	host 1 rdma link del "${TOPO}1" 2>/dev/null
+	ip netns del "$TOPO-gw" 2>/dev/null
+	ip netns del "$TOPO-rt" 2>/dev/null
+	sw ip link set br0 type bridge vlan_filtering 0
+	# Devices on the cable disappear with it; this one does not.
+	sw ip link del vrf0 2>/dev/null
+	sw ip link del tun0 2>/dev/null
+	return 0
+}
+
+# Put h1 on br0's network, behind a bridge of gw with the given port.
+near()
+{
+	in_ns gw <<-END
+	link add brg type bridge mcast_snooping 0
+	link set brg up
+	link set w1 master brg
+	link set $1 master brg up
+	END
+	ip -n "$TOPO-h1" -batch - <<-END
+	addr add $(topo_ip4 1)/16 dev eth0
+	addr add $(topo_ip6 1)/64 dev eth0 nodad
+	END
+	host 1 rdma link add "${TOPO}1" type rxe netdev eth0
+}
+
+# Put h1 on a network of its own; gw routes to it by a device.
+# far DEV SW-DEV: device of gw, and of sw
+far()
+{
+	gw sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	in_ns gw <<-END
+	addr add 10.98.0.1/24 dev w1
+	addr add fd00:98::1/64 dev w1 nodad
+	addr add 10.97.0.2/24 dev $1
+	addr add fd00:97::2/64 dev $1 nodad
+	link set $1 up
+	route add $(topo_ip4 sw) via 10.97.0.1 dev $1 onlink
+	route add $(topo_ip6 sw) via fd00:97::1 dev $1 onlink
+	END
+	in_ns sw <<-END
+	addr add 10.97.0.1/24 dev $2
+	addr add fd00:97::1/64 dev $2 nodad
+	link set $2 up
+	route add 10.98.0.0/24 via 10.97.0.2 dev $2 onlink
+	route add fd00:98::/64 via fd00:97::2 dev $2 onlink
+	END
+	ip -n "$TOPO-h1" -batch - <<-END
+	addr add $FAR4/24 dev eth0
+	addr add $FAR6/64 dev eth0 nodad
+	route add default via 10.98.0.1
+	route add default via fd00:98::1
+	END
+	host 1 rdma link add "${TOPO}1" type rxe netdev eth0
+}
+
+# Addresses of the cable itself, for packets that tunnels carry.
+outer()
+{
+	sw ip addr add 10.96.0.1/24 dev nic
+	sw ip addr add fd00:96::1/64 dev nic nodad
+	gw ip addr add 10.96.0.2/24 dev wire
+	gw ip addr add fd00:96::2/64 dev wire nodad
+}
+
+# A VLAN-filtering bridge with a tagged port.
+n_filter()
+{
+	sw ip link set br0 type bridge vlan_filtering 1
+	sw ip link set nic master br0
+	sw bridge vlan add dev nic vid 100
+	sw bridge vlan add dev v0 vid 100 pvid untagged
+	sw bridge vlan add dev br0 vid 100 pvid untagged self
+	gw ip link add link wire name wire.100 type vlan id 100
+	near wire.100
+}
+
+# A VLAN device as the bridge's port.
+n_vlan()
+{
+	sw ip link add link nic name nic.100 type vlan id 100
+	sw ip link set nic.100 master br0 up
+	gw ip link add link wire name wire.100 type vlan id 100
+	near wire.100
+}
+
+n_qinq()
+{
+	sw ip link add link nic name nic.s type vlan proto 802.1ad id 200
+	sw ip link set nic.s up
+	sw ip link add link nic.s name nic.c type vlan id 100
+	sw ip link set nic.c master br0 up
+	gw ip link add link wire name wire.s type vlan proto 802.1ad id 200
+	gw ip link set wire.s up
+	gw ip link add link wire.s name wire.c type vlan id 100
+	near wire.c
+}
+
+n_act_vlan()
+{
+	sw ip link set nic master br0
+	sw tc qdisc add dev nic clsact
+	sw tc filter add dev nic egress matchall action vlan push id 100
+	sw tc filter add dev nic ingress protocol 802.1q matchall \
+		action vlan pop
+	gw ip link add link wire name wire.100 type vlan id 100
+	near wire.100
+}
+
+# Towards h1 only, and IPv4 only. A kernel that cannot segment labelled packets
+# drops whole bursts: retransmitted one by one, the packets arrive.
+n_act_mpls()
+{
+	sw ip link set nic master br0
+	sw tc qdisc add dev nic clsact
+	sw tc filter add dev nic egress protocol ip matchall \
+		action mpls push protocol mpls_uc label 100 ttl 64
+	gw tc qdisc add dev wire clsact
+	gw tc filter add dev wire ingress protocol mpls_uc matchall \
+		action mpls pop protocol ip
+	near wire
+}
+
+n_ipip()
+{
+	outer
+	sw ip link add tun0 type ipip local 10.96.0.1 remote 10.96.0.2
+	gw ip link add tun0 type ipip local 10.96.0.2 remote 10.96.0.1
+	far tun0 tun0
+}
+
+n_vxlan()
+{
+	outer
+	sw ip link add tun0 type vxlan id 7 local fd00:96::1 remote fd00:96::2 \
+		dstport 4789 udp6zerocsumtx udp6zerocsumrx
+	gw ip link add tun0 type vxlan id 7 local fd00:96::2 remote fd00:96::1 \
+		dstport 4789 udp6zerocsumtx udp6zerocsumrx
+	far tun0 tun0
+}
+
+n_geneve()
+{
+	outer
+	sw ip link add tun0 type geneve id 7 remote 10.96.0.2
+	gw ip link add tun0 type geneve id 7 remote 10.96.0.1
+	far tun0 tun0
+}
+
+# A tunnel as the bridge's port.
+n_bridged_vxlan()
+{
+	outer
+	sw ip link add tun0 type vxlan id 7 local 10.96.0.1 remote 10.96.0.2 \
+		dstport 4789
+	sw ip link set tun0 master br0 up
+	gw ip link add tun0 type vxlan id 7 local 10.96.0.2 remote 10.96.0.1 \
+		dstport 4789
+	near tun0
+}
+
+# A router on this machine forwards bursts unsegmented through a tunnel in a
+# VLAN that the bridge host does not know.
+n_behind()
+{
+	local h
+
+	far wire nic
+	sw ethtool -K nic tx-gso-list on
+	ip netns add "$TOPO-rt"
+	gw ip link set w1 netns "$TOPO-rt"
+	ip netns exec "$TOPO-rt" sysctl -qw net.ipv4.ip_forward=1 \
+		net.ipv6.conf.all.forwarding=1
+	gw ip link add c type veth peer name c netns "$TOPO-rt"
+	plain_device gw c
+	for h in gw rt; do
+		in_ns $h <<-END
+		link set lo up
+		link set c up
+		link add link c name c.s type vlan proto 802.1ad id 200
+		link set c.s up
+		link add link c.s name c.c type vlan id 100
+		link set c.c up
+		END
+	done
+	in_ns gw <<-END
+	addr add fd00:95::1/64 dev c.c nodad
+	link add tun0 type vxlan id 7 local fd00:95::1 remote fd00:95::2 dstport 4789 udp6zerocsumtx udp6zerocsumrx
+	addr add 10.94.0.1/24 dev tun0
+	addr add fd00:94::1/64 dev tun0 nodad
+	link set tun0 up
+	route add 10.98.0.0/24 via 10.94.0.2
+	route add fd00:98::/64 via fd00:94::2
+	END
+	in_ns rt <<-END
+	addr add fd00:95::2/64 dev c.c nodad
+	link add tun0 type vxlan id 7 local fd00:95::2 remote fd00:95::1 dstport 4789 udp6zerocsumtx udp6zerocsumrx
+	addr add 10.94.0.2/24 dev tun0
+	addr add fd00:94::2/64 dev tun0 nodad
+	link set tun0 up
+	route add default via 10.94.0.1
+	route add default via fd00:94::1
+	addr add 10.98.0.1/24 dev w1
+	addr add fd00:98::1/64 dev w1 nodad
+	link set w1 up
+	END
+}
+
+# h1's network belongs to a VRF; the main table has a route to it.
+n_vrf()
+{
+	sw sysctl -qw net.ipv4.tcp_l3mdev_accept=1
+	in_ns sw <<-END
+	link add vrf0 type vrf table 77
+	link set vrf0 up
+	link set nic master vrf0
+	addr add 10.98.0.1/24 dev nic
+	addr add fd00:98::1/64 dev nic nodad
+	route add 10.98.0.0/24 dev nic
+	route add fd00:98::/64 dev nic
+	END
+	in_ns gw <<-END
+	link add brg type bridge mcast_snooping 0
+	link set brg up
+	link set w1 master brg
+	link set wire master brg
+	link set wire up
+	END
+	ip -n "$TOPO-h1" -batch - <<-END
+	addr add $FAR4/24 dev eth0
+	addr add $FAR6/64 dev eth0 nodad
+	END
+	host 1 rdma link add "${TOPO}1" type rxe netdev eth0
+}
+
+# macsec NS DEV PEER-MAC
+macsec()
+{
+	in_ns "$1" <<-END
+	link add link $2 name sec0 type macsec encrypt on
+	macsec add sec0 tx sa 0 pn 1 on key 01 $KEY
+	macsec add sec0 rx port 1 address $3
+	macsec add sec0 rx port 1 address $3 sa 0 pn 1 on key 02 $KEY
+	END
+}
+
+n_macsec()
+{
+	macsec sw nic "$(gw cat /sys/class/net/wire/address)"
+	macsec gw wire "$(sw cat /sys/class/net/nic/address)"
+	sw ip link set sec0 master br0 up
+	near sec0
+}
+
+# ipsec NS OWN-ADDRESS ITS-SPI OTHER-ADDRESS ITS-SPI: everything between the two
+# is ESP in transport mode, and nothing else gets in.
+ipsec()
+{
+	local esp="proto esp mode transport"
+	local aead="aead rfc4106(gcm(aes)) 0x${KEY}01020304 128"
+
+	in_ns "$1" <<-END
+	xfrm state add src $2 dst $4 spi $3 $esp $aead
+	xfrm state add src $4 dst $2 spi $5 $esp $aead
+	xfrm policy add dir out src $2 dst $4 tmpl src $2 dst $4 $esp
+	xfrm policy add dir in src $4 dst $2 tmpl src $4 dst $2 $esp
+	END
+}
+
+n_ipsec()
+{
+	local of
+
+	sw ip link set nic master br0
+	near wire
+	for of in topo_ip4 topo_ip6; do
+		ipsec sw "$($of sw)" 0x101 "$($of 1)" 0x102
+		ipsec h1 "$($of 1)" 0x102 "$($of sw)" 0x101
+	done
+}
+
+# Packets of each security association of sw, the minimum of them.
+t_ipsec()
+{
+	local n
+
+	n=$(sw ip -s xfrm state | sed -n 's/.*(bytes), \([0-9]*\)(packets)$/\1/p' |
+		sort -n | head -n 1)
+	[ "${n:-0}" -gt 300 ]
+	ktap $? "ipsec: all of it was protected" "$n packets"
+	sw ip xfrm state flush
+	sw ip xfrm policy flush
+	host 1 ip xfrm state flush
+	host 1 ip xfrm policy flush
+}
+
+# run NETWORK VERSION: an AllReduce; packets to h0 show whether bursts were
+# sent.
+run()
+{
+	local net=$1 addr=topo_ip$2 count=/sys/class/net/v0/statistics/tx_packets
+	local before sent packets
+
+	packets=$((COUNT * 4 * ITERATIONS / 1024))
+	before=$(sw cat $count)
+	JOB_ADDR=$addr
+	JOB_SERVER=()
+	[ "$net-$2" != vrf-4 ] || JOB_SERVER[1]=10.98.0.1
+	[ "$net-$2" != vrf-6 ] || JOB_SERVER[1]="[fd00:98::1]"
+	job "$net, IPv$2" 2 allreduce -t fp32 -o sum --count $COUNT \
+		-i $ITERATIONS -x 0 --reps 1 "${PERF[@]}"
+	sent=$(($(sw cat $count) - before))
+	# A slow kernel retransmits, one by one.
+	[ "$SLOW" -gt 1 ] || [ $((sent * 10)) -lt $((packets * 9)) ]
+	ktap $? "$net, IPv$2: $packets packets in $sent"
+}
+
+main()
+{
+	local net
+
+	trap 'serve_down; cable_down; topo_down; inc_unload' EXIT
+	modprobe -qa vxlan geneve
+	inc_load && topo_up 2 || exit 1
+	host 1 rdma link del "${TOPO}1"
+	# Keep br0's MAC address independent of its ports: h0 would have to
+	# learn it again.
+	sw ip link set br0 address 02:47:00:00:00:01
+	[ $# -gt 0 ] || set -- "${NETWORKS[@]}"
+	for net in "$@"; do
+		cable_up
+		"n_$net"
+		serve_up --window 16 --pmtu 1024 || exit 1
+		run "$net" 4
+		[[ $net == act_mpls || $net == ipip ]] || run "$net" 6
+		[ "$net" != ipsec ] || t_ipsec
+		serve_down
+		cable_down
+		host 1 ip link del eth0 2>/dev/null
+	done
+	topo_down
+	inc_unload
+	ktap $? "the module unloads"
+	trap - EXIT
+	ktap_end
+}
+
+main "$@"

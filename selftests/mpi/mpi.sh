@@ -1,0 +1,415 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# MPI programs over coll/inc: ranks in the hosts' namespaces, mpirun on the
+# bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
+#
+#   mpi.sh [VAR=VALUE]... [PART...]
+#	PART: info flat hosts fail device session params train off die han link
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+
+while [[ ${1:-} == *=* ]]; do
+	declare "$1"
+	shift
+done
+RANKS=${RANKS:-4}
+SEED=${SEED:-$RANDOM}
+# shellcheck source=selftests/mpi/lib.sh
+. "$ROOT/selftests/mpi/lib.sh"
+
+# cases NAME STATUS [KNOWN]: take over the job's cases as ours. KNOWN: a job of
+# the same program without coll/inc; ignore cases that fail there.
+cases()
+{
+	local name=$1 rc=$2 line
+
+	while read -r line; do
+		line=${line%% #*}
+		case $line in
+		"ok "*)	    ktap 0 "$name: ${line#* - }" ;;
+		"not ok "*)
+			if [ -n "${3:-}" ] && grep -qF -- "$line #" "$LAB_OUT/$3"; then
+				ktap_skip "$name: ${line#* - }" "fails without coll/inc, too"
+			else
+				ktap 1 "$name: ${line#* - }"
+			fi ;;
+		esac
+	done < <(tr -d '\0' <"$LAB_OUT/$name")
+	[ "$rc" = 0 ] || [ -z "${3:-}" ] || ! grep -q '^1\.\.' "$LAB_OUT/$name" || rc=0
+	ktap "$rc" "$name: the job ends" \
+		"status $rc; $(grep -vE '^(ok|1\.\.)' "$LAB_OUT/$name" | head -n 1 | tr '#' ' ')"
+}
+
+# went_all NAME OPERATION...: each operation went through the switch.
+went_all()
+{
+	local name=$1 op
+
+	shift
+	echo "# $name, through the switch: $(went "$name")"
+	for op in "$@"; do
+		[[ ", $(went "$name")" == *", $op "[1-9]* ]]
+		ktap $? "$name: $op goes through the switch"
+	done
+}
+
+OPS="allgather allreduce alltoall barrier bcast gather reduce reduce_scatter
+	reduce_scatter_block scatter iallgather iallreduce ibarrier ibcast"
+
+t_flat()
+{
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi flat 1 "$RANKS" "$MPI_DIR/coll" "$SEED"
+	cases flat $?
+	# shellcheck disable=SC2086
+	went_all flat $OPS
+	MPI_ARGS+=(-x INC_REG=cache)
+	mpi edge 1 "$RANKS" "$MPI_DIR/edge" "$SEED" early-free
+	cases edge $?
+	went_all edge reduce_scatter ireduce_scatter allreduce_init bcast_init
+	grep -q "barrier_init: .* fell through: more than coll_inc_max_persistent" "$LAB_OUT/edge"
+	ktap $? "edge: there are so many trees for persistent operations"
+	mpi wrong 1 "$RANKS" "$MPI_DIR/wrong"
+	cases wrong $?
+	wait_for 5 no_tree
+	ktap $? "flat: no tree is left"
+}
+
+# Two ranks per host. Open MPI 5.0.7 gathers types with gaps wrongly there.
+t_hosts()
+{
+	MPI_ARGS=(--mca coll_inc_priority 0)
+	mpi stock 2 "$RANKS" "$MPI_DIR/coll" "$SEED"
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi hosts 2 "$RANKS" "$MPI_DIR/coll" "$SEED"
+	cases hosts $? stock
+	went_all hosts allreduce barrier bcast reduce
+	mpi hosts-edge 2 "$RANKS" "$MPI_DIR/edge" "$SEED"
+	cases hosts-edge $?
+	wait_for 5 no_tree
+	ktap $? "hosts: no tree is left"
+}
+
+# One rank cannot do its part.
+t_fail()
+{
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi fail 1 "$RANKS" "$MPI_DIR/fail" flat
+	cases fail $?
+	went_all fail allreduce iallreduce allreduce_init bcast
+	# Open MPI's reduction allocates memory at the leader then.
+	MPI_ARGS=(--mca coll_inc_stats 2 --mca coll "^han,sm")
+	mpi fail-hosts 2 "$RANKS" "$MPI_DIR/fail" hosts
+	cases fail-hosts $?
+	went_all fail-hosts reduce
+	wait_for 5 no_tree
+	ktap $? "fail: no tree is left"
+}
+
+# Device memory, which a test component pretends to have. Use one rank per host:
+# within a host Open MPI would use its coll/accelerator, which Debian's build
+# lacks.
+t_device()
+{
+	# mpirun would replace the path with its own.
+	local with=(env "OMPI_MCA_mca_base_component_path=$MPI_DIR:$MPI_DIR/pretend"
+		OMPI_MCA_accelerator=pretend)
+
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi device 1 "$RANKS" "${with[@]}" "$MPI_DIR/device"
+	cases device $?
+	went_all device allreduce iallreduce allreduce_init reduce reduce_scatter \
+		reduce_scatter_block bcast allgather alltoall gather scatter
+}
+
+# Without MPI_Init().
+t_session()
+{
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi session 1 "$RANKS" "$MPI_DIR/session"
+	cases session $?
+	went_all session allreduce
+}
+
+# One host has another parameter than the others, or no coll/inc: all ranks fall
+# through.
+t_params()
+{
+	local p did
+	local -A others=([min_bytes]=5000 [min_ranks]=99 [priority]=0)
+
+	MPI_LIMIT=40
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	for p in "${!others[@]}" none; do
+		# shellcheck disable=SC2016
+		mpi "params-$p" 1 "$RANKS" sh -c '[ "$(hostname)" != "$1" ] || export "$2"
+			shift 2; exec "$@"' odd "$TOPO-h1" \
+			"$([ "$p" = none ] && echo "OMPI_MCA_coll=^inc" ||
+			   echo "OMPI_MCA_coll_inc_$p=${others[$p]}")" \
+			"$MPI_DIR/loop" 0.2
+		ktap $? "params: another $p on a host: the job runs" "$(tail -n 1 "$LAB_OUT/params-$p" | tr '#' ' ')"
+		did=$(went "params-$p")
+		! grep -q . <<<"$did"
+		ktap $? "params: $p: nothing goes through the switch" "$did"
+		if [ "$p" = none ]; then
+			grep -q "rank 1 has no coll/inc" "$LAB_OUT/params-$p"
+		else
+			grep -q "rank 1 coll_inc_$p=${others[$p]}" "$LAB_OUT/params-$p"
+		fi
+		ktap $? "params: $p: it says why" "$(grep -a 'coll/inc' "$LAB_OUT/params-$p" | head -n 1)"
+	done
+	MPI_LIMIT=120
+}
+
+# losses NAME: the bits of the loss at each step.
+losses()
+{
+	sed -n 's/.*"bits":"\([0-9a-f]*\)".*/\1/p' "$LAB_OUT/$1"
+}
+
+# same NAME OTHER WHAT: the losses of two jobs are the same bits.
+same()
+{
+	losses "$1" | grep -q . && diff <(losses "$1") <(losses "$2") >/dev/null
+	ktap $? "train: $3" "$(losses "$1" | tr '\n' ' '), $(losses "$2" | tr '\n' ' ')"
+}
+
+# train NAME N ARGS...: train, by default without coll/inc.
+train()
+{
+	local name=$1 n=$2
+
+	shift 2
+	mpi "$name" 1 "$n" "$MPI_DIR/mpi-train" -n 8 -w 500 -b 4 -s $((SEED + 1)) "$@"
+	ktap $? "train: $name, $n ranks, ends" "$(head -n 1 "$LAB_OUT/$name" | tr '#' ' ')"
+}
+
+# An application: the losses have the bits of a sum in rank order, which is the
+# order of recursive doubling, too.
+t_train()
+{
+	local n
+
+	for n in 4 3; do
+		MPI_ARGS=(--mca coll_inc_stats 1)
+		train "train.$n" $n
+		went_all "train.$n" allreduce
+		MPI_ARGS=(--mca coll_inc_priority 0)
+		train "train-order.$n" $n -r
+		same "train.$n" "train-order.$n" "$n ranks, losses are those of the defined order"
+	done
+	MPI_ARGS=(--mca coll "^han,inc" --mca coll_tuned_use_dynamic_rules 1
+		--mca coll_tuned_allreduce_algorithm 3)
+	train train-doubling.4 4
+	same train.4 train-doubling.4 "4 ranks, Open MPI's recursive doubling gives the same losses"
+	train train-other.4 4 -s $((SEED + 2))
+	! diff <(losses train.4) <(losses train-other.4) >/dev/null
+	ktap $? "train: another seed gives other losses"
+	wait_for 5 no_tree
+	ktap $? "train: no tree is left"
+}
+
+# Without a daemon every operation falls through.
+t_off()
+{
+	serve_down
+	MPI_ARGS=(--mca coll_inc_stats 2 --mca coll_inc_join_timeout_ms 2000)
+	mpi off 1 "$RANKS" "$MPI_DIR/coll" "$SEED"
+	cases off $?
+	[ -z "$(went off)" ]
+	ktap $? "off: nothing goes through the switch"
+	grep -q 'allreduce: [0-9]* fell through: the ranks did not meet' "$LAB_OUT/off"
+	ktap $? "off: and it says why"
+	serve_up
+}
+
+# The documentation is where users of Open MPI look.
+t_info()
+{
+	local p
+
+	# shellcheck disable=SC2046
+	env $("$MPI_DIR/mpirun-inc" --env) ompi_info --param coll inc --level 9 \
+		>"$LAB_OUT/info" 2>&1
+	for p in server priority min_ranks min_bytes max_bytes max_persistent verbose \
+		 stats timeout_ms join_timeout_ms; do
+		grep -A3 "parameter \"coll_inc_$p\"" "$LAB_OUT/info" | sed 1d | grep -q '[A-Z]'
+		ktap $? "info: coll_inc_$p is documented"
+	done
+	sed 's/  */ /g' "$LAB_OUT/info" | grep -q '"coll_inc_priority" (current value: "90"'
+	ktap $? "info: defaults are shown"
+	"$MPI_DIR/mpirun-inc" -h | grep -q 'Usage: mpirun-inc'
+	ktap $? "info: mpirun-inc helps"
+	"$MPI_DIR/terms" >"$LAB_OUT/terms" 2>&1
+	cases terms $?
+}
+
+# --- Failures in the middle of a loop of Allreduce
+# -----------------------------
+
+MPIRUN='^(mpirun|prterun)'	# in one process or in two
+
+going()
+{
+	[ "$(grep -c '^going' "$LAB_OUT/$1")" = "$2" ]
+}
+
+# What the loop calls, if not Allreduce.
+LOOP_OF=()
+
+# loop_start NAME PER_HOST MPIRUN-ARGS...: start the job; all ranks are in the
+# loop.
+loop_start()
+{
+	SHM=$(ls /dev/shm)
+	# Left over from another run.
+	rm -f "$LAB_OUT/$1"
+	MPI_ARGS=(--mca coll_inc_verbose 1 "${@:3}")
+	mpi "$1" "$2" "$RANKS" "$MPI_DIR/loop" 60 "${LOOP_OF[@]}" &
+	LOOP_PID=$!
+	wait_for $((60 * SLOW)) going "$1" $(($2 * RANKS))
+	ktap $? "$1: under way" "$(head -n 1 "$LAB_OUT/$1" | tr '#' ' ')"
+	DIED_AT=$(date +%s%N)
+}
+
+no_loop()
+{
+	! pgrep -x loop
+}
+
+same_shm()
+{
+	[ "$(ls /dev/shm)" = "$SHM" ]
+}
+
+# loop_end NAME: all ranks end soon, with an error, and leave nothing.
+loop_end()
+{
+	local rc
+
+	wait_for $((20 * SLOW)) no_loop
+	ktap $? "$1: all ranks end" "$(pgrep -c -x loop) are there"
+	echo "# $1: after $((($(date +%s%N) - DIED_AT) / 1000000)) ms: $(grep -c '^error' "$LAB_OUT/$1") ranks told an error"
+	# mpirun itself waits for a host that it cannot reach.
+	[ "$1" != link ] || kill -KILL "$(pgrep -o "$MPIRUN")"
+	wait_for $((20 * SLOW)) sh -c "! kill -0 $LOOP_PID"
+	ktap $? "$1: mpirun ends"
+	kill -KILL "$LOOP_PID" 2>/dev/null
+	wait "$LOOP_PID"
+	rc=$?
+	[ $rc != 0 ] && ! grep -qE '^(ended|wrong)' "$LAB_OUT/$1"
+	ktap $? "$1: nobody takes it for success" "status $rc"
+	# TCP's keepalive detects an unreachable host.
+	wait_for $((30 * SLOW)) no_tree
+	ktap $? "$1: no tree is left"
+	echo "# $1: no tree after $((($(date +%s%N) - DIED_AT) / 1000000)) ms"
+	wait_for 5 same_shm
+	ktap $? "$1: nothing is left in /dev/shm" "$(ls /dev/shm | tr '\n' ' ')"
+	pkill -KILL "$MPIRUN|^(loop|prted)\$"
+}
+
+# A later job goes through the switch as ever.
+works_again()
+{
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi after 1 "$RANKS" "$MPI_DIR/loop" 0.1
+	ktap $? "$1: the next job runs" "$(head -n 1 "$LAB_OUT/after" | tr '#' ' ')"
+	[[ ", $(went after)" == *", allreduce "[1-9]* ]]
+	ktap $? "$1: and goes through the switch"
+}
+
+trees()
+{
+	sw inc-tool -j tree show | grep -o '"id": *[0-9]*' | grep -o '[0-9]*'
+}
+
+# A rank that is stopped for a while is waited for, unless there is a limit.
+late()
+{
+	local pid
+
+	MPI_ARGS=()
+	mpi late 1 "$RANKS" "$MPI_DIR/loop" 5 &
+	LOOP_PID=$!
+	wait_for $((60 * SLOW)) going late "$RANKS"
+	pid=$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/late")
+	kill -STOP "$pid"
+	# The others have to wait this long.
+	sleep 4
+	kill -CONT "$pid"
+	wait "$LOOP_PID"
+	ktap $? "late: the job waits for a rank that stood still" "$(tail -n 1 "$LAB_OUT/late" | tr '#' ' ')"
+
+	loop_start limit 1 --mca coll_inc_timeout_ms $((2000 * SLOW))
+	kill -STOP "$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/limit")"
+	loop_end limit
+}
+
+t_die()
+{
+	local per t
+
+	late
+
+	for per in 1 2; do
+		loop_start "daemon-$per" $per
+		serve_down
+		loop_end "daemon-$per"
+		serve_up
+
+		loop_start "tree-$per" $per
+		for t in $(trees); do
+			sw inc-tool tree del "$t"
+		done
+		loop_end "tree-$per"
+
+		loop_start "rank-$per" $per
+		kill -KILL "$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/rank-$per")"
+		loop_end "rank-$per"
+	done
+	loop_start mpirun-term 1
+	kill -TERM "$(pgrep -o "$MPIRUN")"
+	loop_end mpirun-term
+	loop_start mpirun-kill 1
+	kill -KILL "$(pgrep -o "$MPIRUN")"
+	loop_end mpirun-kill
+	works_again die
+}
+
+# With several ranks per host, coll/han does Scatter over our tree of the second
+# ranks of each host. coll/han ignores how that ends.
+t_han()
+{
+	local name
+
+	for name in han han-session; do
+		LOOP_OF=(scatter)
+		[ $name = han ] || LOOP_OF+=(session)
+		loop_start $name 2
+		# The last tree used.
+		sw inc-tool tree del "$(trees | tail -n 1)"
+		loop_end $name
+		grep -aq "the job ends" "$LAB_OUT/$name"
+		ktap $? "$name: it says why" "$(grep -a coll/inc "$LAB_OUT/$name" | tail -n 1)"
+	done
+	LOOP_OF=()
+}
+
+t_link()
+{
+	loop_start link 1
+	ip -n "$TOPO-h1" link set eth0 down
+	loop_end link
+	ip -n "$TOPO-h1" link set eth0 up
+}
+
+echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
+trap mpi_down EXIT
+[ $# -gt 0 ] || set -- info flat hosts fail device session params train off
+mpi_up "$RANKS" || exit 1
+for t in "$@"; do
+	"t_$t"
+done
+ktap_end

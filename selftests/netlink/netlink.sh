@@ -1,0 +1,627 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Generic netlink, inc-tool and debugfs: right and wrong input, permissions,
+# dumps, events, batches, the memory budget. Needs no RDMA device.
+#
+# netlink.sh [PART...]: only some of errors, tool, class, uc, levels, json,
+# batch, rights, budget, quota, save, events, debugfs, cli, dump, reply,
+# failures, fuzz. FUZZ_SEED, FUZZ_COUNT: of the random messages.
+
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+
+NS=inc-nl-$$
+RAW=$ROOT/selftests/netlink/netlink_raw.py
+KEYS=$ROOT/selftests/netlink/netlink_keys.py
+DBG=$LAB_OUT/debugfs
+
+in_ns()
+{
+	ip netns exec "$NS" "$@"
+}
+
+tool()
+{
+	in_ns inc-tool "$@"
+}
+
+setup()
+{
+	inc_load || return 1
+	topo_lone "$NS" &&
+		ip -n "$NS" addr add fd00::1/64 dev v0 nodad
+}
+
+cleanup()
+{
+	ip netns del "$NS" 2>/dev/null
+	! mountpoint -q "$DBG" || umount "$DBG"
+	inc_unload
+}
+trap cleanup EXIT
+
+# Take over the cases of a program that prints PASS and FAIL.
+cases()
+{
+	local line n=0 log=$LAB_OUT/cases rc
+
+	in_ns python3 "$RAW" "$@" >"$log" 2>&1
+	rc=$?
+	while read -r line; do
+		case $line in
+		PASS*)	ktap 0 "${line#PASS }"; n=$((n + 1)) ;;
+		FAIL*)	line=${line#FAIL }
+			ktap 1 "${line%% # *}" "${line#* # }"; n=$((n + 1)) ;;
+		*)	echo "# $line" ;;
+		esac
+	done <"$log"
+	[ $rc = 0 ] && [ $n -gt 0 ]
+	ktap $? "$1: ran to its end" "status $rc"
+}
+
+# says NAME RC TEXT ARGS...: inc-tool ends with RC and prints TEXT.
+says()
+{
+	local name=$1 rc=$2 text=$3 out got
+
+	shift 3
+	out=$(tool "$@" 2>&1)
+	got=$?
+	[ $got = "$rc" ] && [[ $out == *"$text"* ]]
+	ktap $? "$name" "status $got: $out"
+}
+
+part_tool()
+{
+	says "tree add" 0 "tree 5 role root state forming members 0 of 2" \
+		tree add id 5 ranks 2 slots 16 msg-size 4K pmtu 512 dead-time 50
+	says "tree add chooses an ID" 0 "tree 1 " tree add ranks 3 slots 8 \
+		collectives allreduce dtypes fp32 ops sum,max dead-time 50
+	says "its masks" 0 "collectives allreduce dtypes fp32 ops sum,max" \
+		-d tree show 1
+	says "tree set" 0 "" tree set 5 window 7 hold 1M min-rto 3 dead-time 60ms
+	says "what it set" 0 "window 7 hold 1048576 min-rto 3 dead-time 60" \
+		-d tree show 5
+	says "member add" 0 "gid ::ffff:10.9.0.1" member add tree 5 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 3
+	says "member add, IPv6" 0 "gid fd00::1" member add tree 5 rank 1 \
+		addr fd00::2 qpn 18 psn 4 local fd00::1 local-psn 0xabcdef pkey 0x8001
+	says "the PSN asked for" 0 "psn 0xabcdef" -d member show tree 5 rank 1
+	says "the P_Key asked for" 0 "pkey 0x8001" -d member show tree 5 rank 1
+	says "no traffic class is 0" 0 "traffic-class 0" -d tree show 5
+	says "the tree is ready" 0 "state ready members 2 of 2" tree show 5
+	says "a mapped address is IPv4" 0 "local 10.9.0.1" member add tree 1 \
+		rank 2 addr ::ffff:10.9.0.9 qpn 19 psn 0
+	says "a mapped address is shown so" 0 "addr 10.9.0.9 " member show tree 1
+	says "member show of one tree" 0 "tree 5 rank 1" member show tree 5
+	says "slot show" 0 "slot 3 state idle msg-id 3" slot show tree 5 index 3
+	says "no slot was used" 0 "" slot show
+	says "stat show" 0 "switch" stat show
+	says "stat show of a rank" 0 "tree 5 rank 1" stat show tree 5 rank 1
+	says "tree show -s" 0 "total" -s tree show
+	says "kernel's words" 2 "Error: rdma_inc: there is no tree 9." tree show 9
+	says "name of an attribute" 2 "window, it takes 1 to 256" \
+		tree add ranks 2 window 1000
+	says "missing attribute" 2 "no member" member show tree 1 rank 0
+	says "rank is taken" 2 "rank has a member already" member add tree 5 \
+		rank 1 addr 10.9.0.7 qpn 20 psn 0
+	says "another namespace is another switch" 0 "" \
+		-n /proc/1/ns/net tree show
+	says "member del" 0 "" member del tree 5 rank 0
+	says "member del twice" 2 "has no member" member del tree 5 rank 0
+	says "an unused tree takes another one" 0 "rank 0" member add tree 5 \
+		rank 0 addr 10.9.0.3 qpn 21 psn 0
+	says "tree del" 0 "" tree del 5
+	says "tree del twice" 2 "there is no tree 5" tree del 5
+	says "tree del, id" 0 "" tree del id 1
+}
+
+# A tree's traffic class is that of the route to its members, too.
+part_class()
+{
+	# Routes use three of the six bits.
+	in_ns ip route add unreachable 10.9.0.77/32 tos 0x18
+	in_ns ip -6 rule add dsfield 0xb8 to fd00::77 unreachable
+	says "traffic class" 0 "tree 1 " tree add id 1 ranks 2 slots 4 \
+		traffic-class 0xb8 dead-time 50
+	says "it is shown" 0 "traffic-class 184" -d tree show 1
+	says "a route of that class" 2 "no route" member add tree 1 rank 0 \
+		addr 10.9.0.77 qpn 17 psn 0
+	says "a rule of that class, IPv6" 2 "no route" member add tree 1 rank 0 \
+		addr fd00::77 qpn 17 psn 0
+	says "an address without one" 0 "rank 0" member add tree 1 rank 0 \
+		addr 10.9.0.78 qpn 17 psn 0
+	says "one without, IPv6" 0 "rank 1" member add tree 1 rank 1 \
+		addr fd00::78 qpn 17 psn 0
+	tool tree del 1
+	tool tree add id 1 ranks 2 slots 4 traffic-class 32 dead-time 50 >/dev/null
+	says "another class" 0 "rank 0" member add tree 1 rank 0 \
+		addr 10.9.0.77 qpn 17 psn 0
+	says "another class, IPv6" 0 "rank 1" member add tree 1 rank 1 \
+		addr fd00::77 qpn 17 psn 0
+	tool tree del 1
+	in_ns ip route del unreachable 10.9.0.77/32 tos 0x18
+	in_ns ip -6 rule del dsfield 0xb8 to fd00::77 unreachable
+}
+
+part_uc()
+{
+	tool tree add id 1 ranks 2 slots 4 msg-size 1K pmtu 1024 dead-time 50 >/dev/null
+	tool tree add id 2 ranks 2 slots 4 msg-size 2K pmtu 1024 below 0,2 dead-time 50 >/dev/null
+	says "UC member" 0 "gid ::ffff:10.9.0.1" member add tree 1 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 3 transport uc
+	says "RC beside it" 0 "rank 1" member add tree 1 rank 1 addr 10.9.0.3 \
+		qpn 17 psn 3 transport rc
+	says "it is shown" 0 "transport uc" member show tree 1 rank 0
+	[[ $(tool member show tree 1 rank 1) != *transport* ]]
+	ktap $? "RC goes without saying"
+	[[ $(tool -j member show tree 1 | tr -d '\n ') == *'"transport":"uc"'*'"transport":"rc"'* ]]
+	ktap $? "but not in JSON" "$(tool -j member show tree 1)"
+	says "its PSNs" 0 "tx-psn 0x" -d member show tree 1 rank 0
+	says "and what is expected of it" 0 "rx-psn 0x000003" -d member show tree 1 rank 0
+	says "messages of two packets: what to change" 2 \
+		"UC needs messages of one packet: msg-size is 2048, pmtu 1024" \
+		member add tree 2 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
+	says "which attribute it is" 2 "transport" member add tree 2 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 3 transport uc
+	says "a switch needs RC" 2 "it needs transport rc" member add tree 2 rank 1 \
+		addr 10.9.0.2 qpn 17 psn 3 transport uc
+	says "no such transport" 1 "it takes rc or uc" member add tree 1 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 3 transport ud
+	says "counters of its own" 0 "rx-deferred 0" -d stat show tree 1 rank 0
+	tool tree del 1
+	tool tree del 2
+}
+
+part_levels()
+{
+	local set="parent set tree 1 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 0xbeef"
+
+	says "a leaf" 0 "role leaf" tree add id 1 ranks 2 slots 4 all-ranks 6 \
+		first-rank 2 dead-time 50
+	says "its ranks" 0 "first-rank 2 all-ranks 6" tree show 1
+	tool tree add id 2 ranks 3 slots 4 below 2,2,0 dead-time 50 >/dev/null
+	says "a root with switches below" 0 "below 2,2,0" tree show 2
+	says "its QP is there, not connected" 0 "state init" parent show tree 1
+	says "what the parent has to know" 0 "psn 0x" -d parent show tree 1
+	says "a root has none: what to do" 2 "made without all-ranks" parent show tree 2
+	says "no such tree" 2 "there is no tree 7" parent show tree 7
+	says "the parent's address" 2 "no route to the parent's address" parent set \
+		tree 1 peer-tree 9 addr 192.0.2.1 qpn 0x800003 psn 5 rkey 1
+	says "connected" 0 "state rts" $set
+	says "to whom" 0 "peer-tree 9 state rts" parent show tree 1
+	says "with what" 0 "peer-rkey 0x0000beef" -d parent show tree 1
+	says "where it is" 0 "tx-psn 0x" -d parent show tree 1
+	says "once" 2 "the tree has its parent already" $set
+	says "stat show names it" 0 "tree 1 parent" stat show tree 1
+	says "top names it" 0 "  parent" top -b -n 1 -i 0.1
+	says "the last member but one of a block" 2 "below is given for 1 of 2 members" \
+		tree add ranks 2 all-ranks 8 below 4
+	says "more ranks than there are" 2 "ranks 2 to 4: there are no more than 4" \
+		tree add ranks 3 all-ranks 4 first-rank 2
+	says "quotas hold for leaves" 0 "" switch set max-ranks 2
+	says "with what it wants and may" 2 "max-ranks: 3 ranks wanted, 2 are allowed" \
+		tree add ranks 3 all-ranks 8
+	tool switch set max-ranks 0
+	tool tree del 1
+	tool tree del 2
+	ktap "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \
+		"the uplink's memory came back"
+}
+
+# Saved settings come back: transport, position among switches, quotas.
+part_save()
+{
+	local saved=$LAB_OUT/saved again=$LAB_OUT/saved-again out
+
+	tool -b - >/dev/null <<-'END'
+	switch set memory-limit 64M max-trees 5 max-ranks 6 max-slots 32 max-tree-memory 8M
+	tree add id 1 ranks 3 slots 8 msg-size 512 pmtu 512 dead-time 50 order arrival traffic-class 40
+	member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
+	member add tree 1 rank 2 addr fd00::2 qpn 18 psn 9 pkey 0x8001
+	tree add id 2 ranks 2 slots 4 all-ranks 9 first-rank 4 below 0,3 dead-time 50
+	member add tree 2 rank 1 addr 10.9.0.4 qpn 0x900000 psn 1
+	END
+	ktap $? "a switch to save"
+	tool save >"$saved"
+	ktap $? "saved"
+	out=$(grep -c "transport uc" "$saved")
+	[ "$out" = 1 ] && grep -q "all-ranks 9 first-rank 4" "$saved" &&
+		grep -q "order arrival traffic-class 40" "$saved" &&
+		grep -q "below 0,3" "$saved" && grep -q "max-tree-memory 8388608" "$saved"
+	ktap $? "transport, place, class and quotas are in it" "$(tr '\n' '|' <"$saved")"
+	grep -q "^# it needs parent set" "$saved"
+	ktap $? "it says that the leaf needs its parent"
+	tool tree del 1
+	tool tree del 2
+	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0
+	out=$(tool restore "$saved" 2>&1)
+	ktap $? "restored" "$out"
+	tool save >"$again"
+	out=$(diff "$saved" "$again")
+	ktap $? "saved again it is the same" "$out"
+	says "the leaf's QP is there, and can be connected" 0 "state rts" parent set tree 2 \
+		peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 1
+	tool tree del 1
+	tool tree del 2
+	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0
+}
+
+part_json()
+{
+	local args out
+
+	tool tree add id 3 ranks 2 slots 4 dead-time 50 all-ranks 9 first-rank 4 \
+		below 2,0 >/dev/null
+	tool member add tree 3 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
+	for args in "tree" "-s tree" "-s -s -p tree show 3" "member" \
+		    "-s -d member show tree 3 rank 0" "slot" \
+		    "slot show tree 3 index 1" "parent show tree 3" "stat" "-p stat show tree 3" \
+		    "switch" "-s switch" "tree add ranks 1 slots 1" \
+		    "member add tree 3 rank 1 addr 10.9.0.3 qpn 18 psn 0" \
+		    "top -n 1 -i 0.1" "selftest" \
+		    "parent set tree 3 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 1"; do
+		# shellcheck disable=SC2086 # words
+		out=$(tool -j $args 2>&1 | python3 -m json.tool 2>&1)
+		ktap $? "JSON of inc-tool $args" "$out"
+	done
+	out=$(tool -j -s tree show 3 | python3 "$KEYS" tree 2>&1)
+	ktap $? "keys of a tree are those of the spec" "$out"
+	out=$(tool -j -s member show tree 3 | python3 "$KEYS" member 2>&1)
+	ktap $? "keys of a member are those of the spec" "$out"
+	out=$(tool -j -s switch | python3 "$KEYS" switch 2>&1)
+	ktap $? "keys of the switch are those of the spec" "$out"
+	tool tree del 4 2>/dev/null
+	tool tree del 3
+	tool tree del 1
+}
+
+part_batch()
+{
+	local out rc
+
+	out=$(tool -batch - 2>&1 <<-'END'
+	# two trees
+	tree add id 1 ranks 2 slots 4 \
+		dead-time 50
+	tree add id 2 ranks "1" slots 4
+
+	member add tree 2 rank 0 addr 10.9.0.2 qpn 17 psn 0
+	END
+	)
+	ktap $? "batch" "$out"
+	out=$(printf 'tree del 1\ntree del 77\ntree del 2\n' | tool -b - 2>&1)
+	rc=$?
+	[ $rc = 2 ] && [[ $out == *"Command failed -:2"* ]] &&
+		tool tree show 2 >/dev/null
+	ktap $? "batch stops at an error and says where" "$rc: $out"
+	out=$(printf 'tree del 77\ntree del 2\n' | tool -f -b - 2>&1)
+	rc=$?
+	[ $rc = 2 ] && ! tool tree show 2 >/dev/null 2>&1
+	ktap $? "batch with -force goes on" "$rc: $out"
+	for i in {1..300}; do
+		echo "tree add id $i ranks 2 slots 1 msg-size 64"
+	done >"$LAB_OUT/many"
+	tool -b "$LAB_OUT/many" >/dev/null && [ "$(tool tree | wc -l)" = 300 ]
+	ktap $? "300 trees from a file"
+	sed -i 's/add id \([0-9]*\).*/del \1/' "$LAB_OUT/many"
+	tool -b "$LAB_OUT/many" && [ -z "$(tool tree)" ]
+	ktap $? "and gone again"
+}
+
+# nobody CMD...: run without any privilege
+nobody()
+{
+	in_ns setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"
+}
+
+# stranger TEXT: error that root of a user namespace gets for the commands on
+# standard input, in a network namespace of its own; -f continues after errors.
+stranger()
+{
+	nobody unshare -Urn inc-tool -f -b - 2>&1
+}
+
+part_userns()
+{
+	local par=/sys/module/rdma_inc/parameters/user_namespaces out
+
+	out=$(stranger <<<"tree add ranks 2 slots 1")
+	[[ $out == *"not permitted in a user namespace"* ]]
+	ktap $? "no tree for root of a user namespace" "$out"
+	[ "$(cat $par)" = N ] && ! nobody sh -c "echo 1 >$par" 2>/dev/null &&
+		! nobody unshare -Ur sh -c "echo 1 >$par" 2>/dev/null
+	ktap $? "nor may he change that"
+	echo 1 >$par
+	out=$(stranger <<<"tree add ranks 2 slots 1")
+	[[ $out == "tree 1 "* ]]
+	ktap $? "but if the administrator says so" "$out"
+	out=$(stranger <<-'END'
+	switch set memory-limit 2G
+	switch set memory-limit 1M max-trees 5 max-ranks 8 max-slots 64 max-tree-memory 512K
+	switch set memory-limit 2M
+	switch set max-trees 6
+	switch set max-trees 0
+	switch set max-ranks 9
+	switch set max-ranks 0
+	switch set max-slots 65
+	switch set max-slots 0
+	switch set max-tree-memory 513K
+	switch set max-tree-memory 0
+	switch set max-trees 4 memory-limit 1M max-slots 32
+	switch show
+	END
+	)
+	[ "$(grep -c "only the host's administrator raises limits" <<<"$out")" = 10 ]
+	ktap $? "who may not raise a limit" "$out"
+	[[ $out == *"memory-limit 1048576 "*"max-trees 4 max-ranks 8 max-slots 32 max-tree-memory 524288"* ]]
+	ktap $? "but lower it" "$out"
+	echo 0 >$par
+}
+
+part_rights()
+{
+	local out rc args
+
+	tool tree add id 1 ranks 2 slots 4 dead-time 50 >/dev/null
+	tool member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
+	for args in "parent set tree 1 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 1" \
+		    "tree add ranks 2" "tree set 1 window 3" "tree del 1" \
+		    "member add tree 1 rank 1 addr 10.9.0.3 qpn 17 psn 3" \
+		    "member del tree 1 rank 0" "switch set memory-limit 1M" \
+		    "tree show 1" "tree show" "member show tree 1 rank 0" \
+		    "member show" "parent show tree 1" "slot show tree 1 index 0" \
+		    "slot show" "stat" "switch" "monitor"; do
+		# shellcheck disable=SC2086 # words
+		out=$(nobody timeout 10 inc-tool $args 2>&1)
+		rc=$?
+		[ $rc = 2 ] && [[ $out == *"not permitted"* ]]
+		ktap $? "unprivileged: $args" "$rc: $out"
+	done
+	[[ $(tool -j member show) == *'"rkey"'* ]]
+	ktap $? "root sees R_Keys"
+	if nobody unshare -Urn true 2>/dev/null; then
+		part_userns
+	else
+		ktap_skip "root of a user namespace" "the kernel has none"
+	fi
+	tool tree del 1
+}
+
+part_budget()
+{
+	used() { tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])'; }
+	ktap "$(used)" "nothing used"
+	says "tree beyond the limit" 2 "needs " tree add ranks 1024 slots 4096
+	tool switch set memory-limit 256K
+	says "tree beyond a lower limit" 2 "needs " tree add ranks 4 slots 64
+	says "a smaller one" 0 "tree 1" tree add id 1 ranks 1 slots 1 msg-size 4096 dead-time 50
+	says "member within the limit" 0 "rank 0" member add tree 1 rank 0 \
+		addr 10.9.0.2 qpn 17 psn 0
+	[ "$(used)" -gt 4096 ]
+	ktap $? "it is used"
+	tool switch set memory-limit 1K
+	says "a limit below what is used" 0 "memory-limit 1024" switch show
+	says "refuses more" 2 "needs " tree add ranks 1 slots 1 msg-size 64
+	tool tree del 1
+	ktap "$(used)" "nothing used again"
+	tool switch set memory-limit 1G
+}
+
+part_quota()
+{
+	local add="tree add slots 8 msg-size 4096"
+
+	says "no quotas at first" 0 "max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0" switch show
+	tool switch set max-trees 2 max-ranks 4 max-slots 16 max-tree-memory 1M
+	says "they are shown" 0 "max-trees 2 max-ranks 4 max-slots 16 max-tree-memory 1048576" switch show
+	says "ranks beyond" 2 "max-ranks: 5 ranks wanted, 4 are allowed" $add ranks 5
+	says "slots beyond" 2 "max-slots: 32 slots wanted, 16 are allowed" tree add ranks 2 slots 32
+	says "the default of slots is no exception" 2 "max-slots: 256 slots wanted" tree add ranks 2
+	says "memory beyond, members included" 2 "max-tree-memory: " tree add ranks 4 slots 16 msg-size 65536
+	ktap "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \
+		"nothing is used by what was refused"
+	says "a tree within" 0 "tree 1" $add id 1 ranks 4 dead-time 50
+	says "a second one" 0 "tree 2" $add id 2 ranks 1 dead-time 50
+	says "a third one" 2 "max-trees: 2 trees are there, 2 are allowed" $add ranks 1
+	says "all its members fit" 0 "rank 3" member add tree 1 rank 3 addr 10.9.0.2 qpn 17 psn 0
+	tool switch set max-trees 1
+	says "a lower quota takes nothing away" 0 "tree 2" tree show
+	tool tree del 2
+	says "but holds" 2 "max-trees: 1 trees are there" $add ranks 1
+	tool switch set max-trees 0
+	says "one quota is given up, the others stay" 0 "max-trees 0 max-ranks 4" switch show
+	says "as many as one likes" 0 "tree" $add id 2 ranks 1 dead-time 50
+	tool tree del 2
+	tool tree del 1
+	tool switch set max-ranks 0 max-slots 0 max-tree-memory 0
+}
+
+events_are()
+{
+	local got
+
+	got=$(python3 -c '
+import json, sys
+for line in open(sys.argv[1]):
+    e = json.loads(line)
+    print(e["event"], e.get("rank", ""), sep="", end=" ")' "$LAB_OUT/events")
+	[ "$got" = "$1 " ]
+}
+
+# member_seen: a member came and went, and the monitor of members reported it.
+member_seen()
+{
+	tool tree add id 98 ranks 1 slots 1 dead-time 10 >/dev/null
+	tool member add tree 98 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
+	tool tree del 98
+	grep -q 'member-del tree 98' "$LAB_OUT/events.text"
+}
+
+part_events()
+{
+	local pid
+
+	# Append, so that the file can be truncated under the writer.
+	rm -f "$LAB_OUT/events"*
+	tool -j -t monitor >>"$LAB_OUT/events" 2>"$LAB_OUT/events.err" &
+	pid=$!
+	tool monitor member >>"$LAB_OUT/events.text" &
+	# Until the monitors listen, no events arrive.
+	seen_by "$NS" "$LAB_OUT/events"
+	wait_for 5 member_seen
+	# When this event is reported, all earlier ones are.
+	tool tree add id 97 ranks 1 slots 1 >/dev/null
+	tool tree del 97
+	wait_for 5 grep -q '"tree-del".*97' "$LAB_OUT/events"
+	: >"$LAB_OUT/events"
+	tool -b - >/dev/null <<-'END'
+	tree add id 1 ranks 2 slots 4 dead-time 50
+	member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3
+	member add tree 1 rank 1 addr 10.9.0.3 qpn 17 psn 3
+	member del tree 1 rank 1
+	END
+	wait_for 5 events_are "tree-new member-new0 member-new1 tree-ready member-del1"
+	ktap $? "events of a tree's life" "$(cut -c1-150 "$LAB_OUT/events" | tr '\n' ' ')"
+	! grep -q '"rkey"\|"psn"' "$LAB_OUT/events"
+	ktap $? "no event tells secrets"
+	grep -q '"timestamp":"20' "$LAB_OUT/events"
+	ktap $? "events have a time"
+	tool tree del 1
+	wait_for 5 grep -q '"tree-del"' "$LAB_OUT/events"
+	ktap $? "event of a tree dismantled"
+	wait_for 5 grep -q "member-del tree 1 rank 0" "$LAB_OUT/events.text"
+	ktap $? "events about members only, as text"
+	! grep -q '^tree' "$LAB_OUT/events.text"
+	ktap $? "and none about trees"
+	# shellcheck disable=SC2046 # words
+	kill $(jobs -p) 2>/dev/null
+	wait "$pid" 2>/dev/null
+	[ ! -s "$LAB_OUT/events.err" ]
+	ktap $? "no complaint" "$(cat "$LAB_OUT/events.err")"
+}
+
+part_debugfs()
+{
+	local dir inum f i out
+
+	mkdir -p "$DBG"
+	if ! mount -t debugfs none "$DBG" 2>/dev/null; then
+		ktap_skip "debugfs" "the kernel has none"
+		return
+	fi
+	inum=$(in_ns stat -Lc %i /proc/self/ns/net)
+	dir=$DBG/rdma_inc/net-$inum
+	grep -q "^limit" "$dir/memory"
+	ktap $? "memory of the namespace"
+	tool tree add id 1 ranks 3 slots 4 dead-time 50 >/dev/null
+	tool member add tree 1 rank 1 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
+	tool member add tree 1 rank 2 addr fd00::5 qpn 17 psn 3 >/dev/null
+	out=$(cat "$dir/tree-1/members")
+	[[ $out == *"rank 0: no member"*"rank 1: rts"*"10.9.0.2"*"fd00::5"* ]]
+	ktap $? "members" "$out"
+	grep -q "^tree 1: forming, 2 of 3 ranks" "$dir/tree-1/slots"
+	ktap $? "slots"
+	grep -q "no slot waits" "$dir/tree-1/missing"
+	ktap $? "missing"
+	grep -q "^tree 1: " "$dir/memory"
+	ktap $? "memory of the tree"
+	[ "$(stat -c %a "$dir/tree-1/members")" = 400 ]
+	ktap $? "for root only"
+
+	# Trees come and go while readers read.
+	while :; do
+		for f in "$dir"/tree-*/*; do
+			cat "$f" 2>/dev/null
+		done >/dev/null
+	done &
+	for ((i = 0; i < 30 / SLOW + 2; i++)); do
+		tool -b - >/dev/null <<-'END'
+		tree add id 2 ranks 1 slots 256 dead-time 10 min-rto 1
+		member add tree 2 rank 0 addr 10.9.0.2 qpn 17 psn 3
+		tree del 2
+		END
+	done
+	kill %%
+	wait 2>/dev/null
+	tool tree del 1
+	[ ! -e "$dir/tree-1" ] && [ ! -e "$dir/tree-2" ]
+	ktap $? "trees come and go under readers"
+}
+
+# The commands of netlink.rst, exactly as printed there.
+part_cli()
+{
+	local ksrc lines
+
+	for ksrc in "${KSRC:-}" "${RDMA_INC_CACHE:-}"/source-*; do
+		[ ! -x "$ksrc/tools/net/ynl/pyynl/cli.py" ] || break
+	done
+	[ -x "$ksrc/tools/net/ynl/pyynl/cli.py" ] || {
+		ktap_skip "cli.py, as netlink.rst has it" "no kernel source (KSRC)"
+		return
+	}
+	lines=$(sed -n '/^\tPATH=.*pyynl/,/^$/p' "$ROOT/Documentation/netlink.rst")
+	[ "$(grep -c '^	cli.py' <<<"$lines")" -ge 3 ] &&
+		(cd "$ROOT" && in_ns env KSRC="$ksrc" PYTHONDONTWRITEBYTECODE=1 \
+			sh -ec "$lines") >"$LAB_OUT/cli" 2>&1
+	ktap $? "cli.py, as netlink.rst has it" "$(tail -n 3 "$LAB_OUT/cli" | tr '\n' ' ')"
+	grep -q "'ranks': 4" "$LAB_OUT/cli"
+	ktap $? "and it makes a tree"
+}
+
+part_dump()
+{
+	cases dump
+	cases close
+}
+
+part_reply()
+{
+	cases reply
+}
+
+part_failures()
+{
+	local dir=/sys/kernel/debug/failslab
+
+	if [ ! -d $dir ]; then
+		ktap_skip "allocations fail" "the kernel can't do that"
+		return
+	fi
+	echo N >$dir/ignore-gfp-wait
+	echo 0 >$dir/verbose
+	cases failures
+	echo Y >$dir/ignore-gfp-wait
+	wait_for $((10 * SLOW)) nothing_used
+	ktap $? "nothing is charged for what failed"
+}
+
+nothing_used()
+{
+	[ "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" = 0 ]
+}
+
+part_errors()
+{
+	cases errors
+}
+
+part_fuzz()
+{
+	cases fuzz "${FUZZ_SEED:-$RANDOM$RANDOM}" "${FUZZ_COUNT:-$((20000 / SLOW))}"
+}
+
+setup || exit 1
+[ $# -gt 0 ] || set -- errors tool class uc levels json batch rights budget quota save events debugfs cli dump reply failures fuzz
+for part; do
+	"part_$part"
+	[ -z "$(tool tree show)" ]
+	ktap $? "$part: no tree is left"
+done
+ip netns del "$NS"
+inc_unload
+ktap $? "the module unloads"
+ktap_end

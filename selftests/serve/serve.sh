@@ -1,0 +1,236 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The rendezvous daemon under attack: inc-tool serve under AddressSanitizer,
+# over the module, and connections from several hosts with messages that no
+# libinc would send. Random dialogues run last (SEED=N reproduces one).
+#
+#   serve.sh [VAR=VALUE]... [PART...]
+#	PART: belong addresses limits forming many killed segment fuzz
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+
+while [[ ${1:-} == *=* ]]; do
+	declare "$1"
+	shift
+done
+
+PARTS=${*:-belong addresses limits forming many killed segment fuzz}
+RANKS=${RANKS:-200}
+STEPS=${STEPS:-4000}
+SEED=${SEED:-$RANDOM}
+TALK=$ROOT/selftests/serve
+export TOPO TOPO_NET ASAN_OPTIONS=detect_leaks=0 WAIT=$((5 * SLOW))
+
+# daemon ARGS...: start one under AddressSanitizer.
+daemon()
+{
+	local PATH=$INC_USER/tool-asan:$PATH
+
+	serve_up -v "$@"
+}
+
+# ends NAME LOG [WHEN]: the daemon ends well; otherwise print what it reported.
+ends()
+{
+	local rc
+
+	kill "$SERVE_PID" 2>/dev/null
+	wait "$SERVE_PID"
+	rc=$?
+	SERVE_PID=
+	[ $rc = 0 ] || grep -m 20 -A 12 -E 'ERROR|runtime error' "$2" | sed 's/^/# /'
+	ktap $rc "$1 ends well" "${3:+$3, }status $rc"
+}
+
+# gone NAME: the daemon ends well and leaves nothing.
+gone()
+{
+	ends "$1: the daemon" "$LAB_OUT/serve.log"
+	no_tree
+	ktap $? "$1: no tree is left"
+}
+
+# talk NAME CASE ARGS...: run a case of talk.py.
+talk()
+{
+	local name=$1 out rc case=$2
+
+	shift 2
+	out=$(python3 "$TALK/talk.py" "$case" "$(topo_ip4 sw)$PORT" "$@" 2>&1)
+	rc=$?
+	grep '^#' <<<"$out"
+	ktap $rc "$name" "$(grep -v '^#' <<<"$out" | tail -n 3 | tr '\n#' '; ')"
+}
+
+PORT=
+
+part_belong()
+{
+	daemon --levels || return
+	talk "gather, retract, retract" retract
+	talk "two jobs on one connection" two_jobs
+	talk "lines in another order" order
+	# A switch as its own parent: both are the same switch.
+	local parent=$SERVE_PID
+
+	mv "$LAB_OUT/serve.log" "$LAB_OUT/serve-parent.log"
+	daemon --port 18792 --parent "$(topo_ip4 sw)" || return
+	PORT=:18792 talk "below a leaf: the first gives up" gives_up
+	gone leaf
+	SERVE_PID=$parent
+	mv "$LAB_OUT/serve-parent.log" "$LAB_OUT/serve.log"
+	talk "the parent still gathers" retract
+	gone belong
+}
+
+part_addresses()
+{
+	daemon || return
+	talk "addresses that are not its own" addresses
+	gone addresses
+	daemon --allow "$(topo_ip4 1)" --allow "$(topo_ip6 sw)/64" || return
+	talk "addresses that are allowed" allowed
+	gone allowed
+}
+
+part_limits()
+{
+	daemon --max-host-clients 5 || return
+	talk "connections of one host" host_clients 5
+	gone "connections"
+	daemon --max-host-trees 3 || return
+	talk "jobs of one host" host_trees 3
+	gone "jobs"
+	daemon --max-host-memory 20 || return
+	talk "memory of one host" host_memory
+	gone "memory"
+	sw inc-tool switch set memory-limit 100M
+	daemon --max-host-trees 5 --max-host-memory 100 || return
+	talk "as many trees as fit" trees 5
+	gone "trees"
+	sw inc-tool switch set memory-limit 1G
+	# Without the sanitizer, which itself needs memory.
+	serve_up || return
+	talk "gathers without end" gathers "$SERVE_PID" 20000
+	gone "gathers"
+}
+
+part_forming()
+{
+	daemon --forming-time 1 || return
+	talk "jobs that do not come to be" forming
+	gone forming
+}
+
+part_many()
+{
+	serve_up || return
+	talk "$RANKS ranks of a host die at once" many "$RANKS" $((350 * SLOW))
+	wait_for $((20 * SLOW)) no_tree
+	gone many
+}
+
+trees()
+{
+	[ "$(sw inc-tool tree show | grep -c '^tree')" = "$1" ]
+}
+
+# Killed, not ended: its trees go; those of another daemon and of an
+# administrator stay.
+part_killed()
+{
+	local other pids=() log=$LAB_OUT/killed
+
+	serve_up --port 18792 || return
+	other=$SERVE_PID
+	sw inc-tool tree add id 77 ranks 2 slots 2 msg-size 1024 >/dev/null
+	serve_up || return
+	python3 "$TALK/talk.py" jobs "$(topo_ip4 sw)" >"$log" 2>&1 &
+	pids+=($!)
+	python3 "$TALK/talk.py" jobs "$(topo_ip4 sw):18792" >"$log.other" 2>&1 &
+	pids+=($!)
+	wait_for "$WAIT" grep -q there "$log" && wait_for "$WAIT" grep -q there "$log.other" &&
+		trees 5
+	ktap $? "killed: two daemons have jobs" "$(cat "$log" "$log.other")"
+	kill -9 "$SERVE_PID"
+	wait "$SERVE_PID" 2>/dev/null
+	wait_for "$WAIT" trees 3
+	ktap $? "killed: its trees go with it" "$(sw inc-tool tree show | tr '\n#' '; ')"
+	serve_up || return
+	PORT='' talk "killed: the next one takes jobs" lives
+	trees 3
+	ktap $? "killed: others' trees stay"
+	kill "$other"
+	wait "$other"
+	wait_for "$WAIT" trees 1
+	ktap $? "killed: the administrator's tree stays"
+	sw inc-tool tree del 77
+	wait "${pids[@]}"
+	gone killed
+}
+
+# A death reported in the same segment as "ready" is noticed at once.
+part_segment()
+{
+	local log=$LAB_OUT/segment start rc pids=() r
+
+	daemon || return
+	python3 "$TALK/talk.py" between "$(topo_ip4 sw)" 18799 >"$log" 2>&1 &
+	wait_for "$WAIT" grep -q listening "$log"
+	start=$SECONDS
+	for r in 0 1; do
+		ip netns exec "$TOPO-h$r" inc-perf --job segment --rank $r --ranks 2 \
+			--dev "$TOPO$r" --timeout $((30000 * SLOW)) \
+			--server "$(topo_ip4 sw)$([ $r = 1 ] || echo :18799)" \
+			barrier -i 100000000 >"$log.$r" 2>&1 &
+		pids+=($!)
+	done
+	wait "${pids[0]}"
+	rc=$?
+	[ $rc != 0 ] && grep -q "told at once" "$log.0" &&
+		[ $((SECONDS - start)) -lt $((10 * SLOW)) ]
+	ktap $? "what is told together with \"ready\" is heard" "$(tail -n 1 "$log.0")"
+	wait "${pids[1]}"
+	gone segment
+}
+
+part_fuzz()
+{
+	local name pids=() logs=() rc
+
+	echo "# seed $SEED"
+	for name in flat "levels --levels" "leaf --parent $(topo_ip4 1):19999"; do
+		# shellcheck disable=SC2086	# words
+		set -- $name
+		daemon --port $((18791 + ${#pids[@]})) --forming-time 2 --join-time 2 \
+			--max-trees 12 --max-host-trees 8 --max-host-clients 20 "${@:2}" || return
+		pids+=("$SERVE_PID")
+		mv "$LAB_OUT/serve.log" "$LAB_OUT/serve-$1.log"
+		logs+=("$LAB_OUT/serve-$1.log")
+	done
+	timeout $((150 * SLOW)) python3 "$TALK/fuzz.py" "$(topo_ip4 sw)" "$SEED" "$STEPS" "${pids[@]}" \
+		>"$LAB_OUT/fuzz.log" 2>&1
+	rc=$?
+	grep '^#' "$LAB_OUT/fuzz.log"
+	ktap $rc "random dialogues" "seed $SEED: $(grep -v '^#' "$LAB_OUT/fuzz.log" | tail -n 3 | tr '\n#' '; ')"
+	for name in "${!pids[@]}"; do
+		SERVE_PID=${pids[name]}
+		cp "${logs[name]}" "$LAB_OUT/serve.log"
+		ends "random dialogues: the daemon $name" "${logs[name]}" "seed $SEED"
+	done
+	no_tree
+	ktap $? "random dialogues: no tree is left"
+}
+
+inc_load || exit 1
+topo_up 4 || exit 1
+trap 'serve_down; topo_down; inc_unload' EXIT
+for part in $PARTS; do
+	"part_$part"
+done
+topo_down
+inc_unload
+ktap $? "the module unloads"
+ktap_end

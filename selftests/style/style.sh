@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A reviewer's checks: builds without a warning (W=1, sparse) against every
+# kernel that is there, checkpatch --strict, kernel-doc, generated files up to
+# date, layers, shellcheck, SPDX lines.
+#
+#   style.sh                 with the kernel of the lab
+#   style.sh --builds KIND...  only builds, for these kernels (6.12, 7.2)
+#   style.sh --only PATTERN  only cases whose name has PATTERN (a glob) in it
+
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+LAB=selftests/lab/lab
+OUT=$PWD/build/check/style
+BUILDS=
+ONLY='*'
+[ "${1:-}" = --only ] && ONLY="*$2*" && shift 2
+[ "${1:-}" = --builds ] && BUILDS=1 && shift
+KINDS=${*:-uml}
+N=0
+FAILED=0
+mkdir -p "$OUT"
+KSRC=$($LAB env | sed -n 's/^LAB_KSRC=//p')
+
+# check NAME CMD...: a case passes if CMD succeeds and prints nothing.
+check()
+{
+	local name=$1 rc
+
+	shift
+	# shellcheck disable=SC2053 # a pattern
+	[[ $name == $ONLY ]] || return 0
+	"$@" >"$OUT/log" 2>&1
+	rc=$?
+	N=$((N + 1))
+	if [ $rc = 0 ] && [ ! -s "$OUT/log" ]; then
+		echo "ok $N - $name"
+		return
+	fi
+	FAILED=1
+	echo "not ok $N - $name"
+	sed 's/^/# /' "$OUT/log" | head -n 60
+}
+
+sources()
+{
+	git ls-files -co --exclude-standard "$@" | while read -r f; do
+		[ -f "$f" ] && echo "$f"
+	done
+}
+
+kernel_files()
+{
+	sources 'kernel/*.c' 'kernel/*.h' 'selftests/bench/account/*.c' |
+		grep -vE 'netlink-gen|uapi/linux/inc\.h'
+}
+
+# The common form of trace events, which checkpatch does not know.
+TRACE_HABITS="trace\.h:[0-9]+: CHECK: (Lines should not end with|Alignment should match)"
+
+checkpatch()
+{
+	local out rc left
+
+	# shellcheck disable=SC2046
+	out=$($LAB exec -- "$KSRC/scripts/checkpatch.pl" --no-tree --strict \
+		--terse --no-summary -f $(kernel_files) 2>&1)
+	rc=$?
+	rm -f .checkpatch-camelcase.*
+	left=$(grep -vE "^\$|$TRACE_HABITS" <<<"$out")
+	[ -z "$left" ] || echo "$left"
+	# The exit status counts the filtered lines, too.
+	[ $rc = 0 ] || [ -n "$out" ]
+}
+
+kernel_doc()
+{
+	# shellcheck disable=SC2046
+	$LAB exec -- "$KSRC/tools/docs/kernel-doc" -none -Wall $(kernel_files)
+}
+
+# Every warning of a build is a failure; skip the compiler's own lines.
+build()
+{
+	local kind=$1
+
+	shift
+	$LAB modules "$kind" "$OUT/$kind" "$@" 2>&1 |
+		grep -E 'warning|error|WARNING|ERROR'
+	[ "${PIPESTATUS[0]}" = 0 ]
+}
+
+# Fault injection is not part of what users build.
+no_faults()
+{
+	$LAB exec -- nm "$OUT/$1/kernel/rdma_inc.ko" | grep -o 'inc_fault[a-z_]*' |
+		sort -u
+}
+
+sparse()
+{
+	local sparse out rc
+
+	out=$($LAB prepare sparse 2>&1) || {
+		echo "$out"
+		return 1
+	}
+	sparse=$($LAB env | sed -n 's/^LAB_SPARSE=//p')
+	# sparse does not know gcc's vector types.
+	out=$(build uml C=2 "CHECK=$sparse")
+	rc=$?
+	grep -vE '^$|reduce/simd_' <<<"$out"
+	return $rc
+}
+
+# Includes and calls only go down, from folder to folder.
+layers()
+{
+	$LAB exec -- selftests/style/layers.py "$OUT/uml"
+}
+
+spdx()
+{
+	local f bad=0
+
+	while read -r f; do
+		# A manual page that is only an alias of another one.
+		[ "$(head -c 4 "$f")" = ".so " ] && continue
+		head -n 3 "$f" | grep -q SPDX-License-Identifier || {
+			echo "$f: no SPDX line"
+			bad=1
+		}
+	done < <(sources | grep -vE '\.gitignore$|\.json$|\.svg$|\.patch$|^(COPYING|MAINTAINERS|VERSION|selftests/upstream/maintainers)$|^LICENSES/')
+	return $bad
+}
+
+tree_check()
+{
+	sources | $LAB exec -- selftests/style/tree-check.py
+}
+
+# MAINTAINERS names somebody for a file of each kind.
+maintainers()
+{
+	local f out
+
+	for f in README.md kernel/Kbuild userspace/lib/inc.h selftests/run; do
+		out=$($LAB exec -- "$KSRC/scripts/get_maintainer.pl" --no-tree \
+			--no-git --no-git-fallback -f "$f" 2>&1)
+		[[ $out == *"<"*@*">"* ]] || echo "$f: ${out:-nobody}"
+	done
+}
+
+scripts()
+{
+	sources | while read -r f; do
+		case $f in *.sh) echo "$f"; continue ;; esac
+		head -n 1 "$f" | grep -qE '^#!.*(bash|/sh)' && echo "$f"
+	done
+}
+
+shell_check()
+{
+	# shellcheck disable=SC2046
+	$LAB exec -- shellcheck -x -P SCRIPTDIR -S warning $(scripts)
+}
+
+for k in $KINDS; do
+	check "builds for $k, W=1, without a warning" build "$k" CONFIG_INFINIBAND_INC_FAULT=n
+	check "has no faults on purpose" no_faults "$k"
+done
+if [ -n "$BUILDS" ]; then
+	echo "1..$N"
+	exit $FAILED
+fi
+check "sparse" sparse
+check "checkpatch --strict" checkpatch
+check "kernel-doc" kernel_doc
+check "generated netlink code is up to date" selftests/style/ynl-regen.sh --check
+check "layers" layers
+check "Documentation renders, and says what the headers say" \
+	$LAB exec -- selftests/style/doc-check.py
+check "SPDX lines" spdx
+check "licences, version and maintainers are what the tree says" tree_check
+check "maintainers, as get_maintainer.pl reads them" maintainers
+check "shellcheck" shell_check
+echo "1..$N"
+exit $FAILED
