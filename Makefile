@@ -71,7 +71,7 @@ install-modules: modules
 install-user: userspace
 	$(MAKE) -C userspace O=$(USER) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
 	@if pkg-config 'ompi >= 5' 'ompi < 6' 2>/dev/null; then \
-		$(MAKE) -C userspace/ompi O=$(USER)/ompi LIB=$(USER)/lib \
+		$(MAKE) -C userspace/plugins/ompi O=$(USER)/ompi LIB=$(USER)/lib \
 			DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install; \
 	else \
 		echo 'make: no headers of Open MPI 5: coll/inc is not installed'; \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The core: files without locks, packets, clock or memory of their own. Included by
 # Kbuild two directories up, for the module and for its unit tests, and by
-# userspace/unit/Makefile, which compiles the same files in user space.
+# userspace/core-tests/Makefile, which compiles the same files in user space.
 
 inc-core-objs := core/collective.o core/icrc.o core/layout.o core/message.o core/msg_loss.o
 inc-core-objs += core/prefetch.o core/rank_range.o core/requester.o

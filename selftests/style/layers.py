@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The layers of the module: what a file includes and calls is in its own folder of
-kernel/ or in a lower one, and no files of a folder need each other in a circle.
+"""The layers of the module and of libinc: what a file includes and calls is in its
+own folder of kernel/ or userspace/lib/, or in a lower one, and no files of a folder
+need each other in a circle.
 
-    layers.py [BUILD]    BUILD: where the module was built, for its symbols
+    layers.py [BUILD [LIB]]    BUILD: where the module was built, LIB: where libinc
+                               was, for their symbols
 
-kernel/Kbuild says which folders there are, the lowest first. The file layers
-has the exceptions, each with its reason; one that is not needed is an error,
-too. Nothing is printed if all is well.
+kernel/Kbuild and userspace/lib/Makefile say which folders there are, the lowest
+first. The file layers has the exceptions, each with its reason; one that is not
+needed is an error, too. Nothing is printed if all is well.
 """
 
 import re
@@ -16,87 +18,94 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-KERNEL = TOP / "kernel"
 EXCEPTIONS = TOP / "selftests/style/layers"
 
 
-def kbuild_folders():
-    """The folders of kernel/, the lowest first; "" is main.c's."""
-    text = (KERNEL / "Kbuild").read_text()
-    found = []
-    for line in text.splitlines():
-        if line.startswith("#") or "/tests/" in line:
-            continue
-        found += re.findall(r"\b([a-z]+)/[\w-]+\.(?:o|mk)\b", line)
-    order = list(dict.fromkeys(f for f in found if (KERNEL / f).is_dir()))
-    for folder in KERNEL.iterdir():
-        if folder.is_dir() and folder.name not in order + ["include"]:
-            sys.exit(f"kernel/{folder.name}: Kbuild has nothing of it")
-    return order + [""]
+class Tree:
+    """A tree of sources whose folders are layers: kernel/ or userspace/lib/."""
 
+    def __init__(self, top, makefile, skip, prefix):
+        """@skip: folders that are no layers. @prefix: of its lines in EXCEPTIONS."""
+        self.top = TOP / top
+        self.makefile = self.top / makefile
+        self.skip = skip
+        self.prefix = prefix
 
-def room(path):
-    """A .c and its .h are one: core/slot, main; what is in core/reduce is core/reduce."""
-    parts = path.relative_to(KERNEL).with_suffix("").parts
-    return "/".join(parts[:2])
+    def folders(self):
+        """Its folders, the lowest first; "" is that of files at the top."""
+        text = self.makefile.read_text()
+        found = []
+        for line in text.splitlines():
+            if line.startswith("#") or "tests/" in line:
+                continue
+            found += re.findall(r"\b([a-z]+)/[\w-]+\.(?:o|mk)\b", line)
+        order = list(dict.fromkeys(f for f in found if (self.top / f).is_dir()))
+        for folder in self.top.iterdir():
+            if folder.is_dir() and folder.name not in order + self.skip:
+                sys.exit(f"{folder.relative_to(TOP)}: {self.makefile.name} has nothing of it")
+        return order + [""]
+
+    def room(self, path):
+        """A .c and its .h are one: core/slot, main; what is in core/reduce is core/reduce."""
+        parts = path.relative_to(self.top).with_suffix("").parts
+        return "/".join(parts[:2])
+
+    def sources(self):
+        """All files that are compiled, and their headers."""
+        for path in sorted(self.top.rglob("*.[ch]")):
+            rel = path.relative_to(self.top)
+            if rel.parts[0] not in self.skip and "tests" not in rel.parts:
+                yield path
+
+    def includes(self):
+        """Arrows that are includes: (room, room)."""
+        for path in self.sources():
+            for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
+                target = self.top / name if "/" in name else path.parent / name
+                if target.exists() and name != "compat.h":
+                    yield self.room(path), self.room(target)
+
+    def symbols(self, build):
+        """Arrows that are calls, or uses of data: (room, room)."""
+        objects = [p for p in build.rglob("*.o")
+                   if ".mod" not in p.name and "tests" not in p.parts
+                   and (self.top / p.relative_to(build)).with_suffix(".c").exists()]
+        defined, wanted = {}, []
+        for obj in objects:
+            name = self.room(self.top / obj.relative_to(build))
+            out = subprocess.run(["nm", str(obj)], check=True, text=True,
+                                 capture_output=True).stdout
+            for line in out.splitlines():
+                *_, kind, symbol = line.split()
+                if kind == "U":
+                    wanted.append((name, symbol))
+                elif kind.isupper():
+                    defined[symbol] = name
+        return ((name, defined[s]) for name, s in wanted if s in defined)
+
+    def exceptions(self):
+        """(single arrows that are allowed, circles that are): both with their text."""
+        arrows, circles = {}, []
+        for line in EXCEPTIONS.read_text().splitlines():
+            if not line or line.startswith("#"):
+                continue
+            what, _, reason = line.partition(": ")
+            if not reason:
+                sys.exit(f"selftests/style/layers: no reason: {line}")
+            rooms = what.replace(" > ", " ").split()
+            if any(r.startswith("lib/") for r in rooms) != bool(self.prefix):
+                continue
+            what = re.sub(rf"\b{self.prefix}", "", what) if self.prefix else what
+            if " > " in what:
+                arrows[tuple(what.split(" > "))] = line
+            else:
+                circles.append((set(what.split()), line))
+        return arrows, circles
 
 
 def folder_of(name):
     """The folder of a room."""
     return name.split("/")[0] if "/" in name else ""
-
-
-def sources():
-    """All files that are compiled into the module, and their headers."""
-    for path in sorted(KERNEL.rglob("*.[ch]")):
-        rel = path.relative_to(KERNEL)
-        if rel.parts[0] != "include" and rel.parts[:2] != ("core", "tests"):
-            yield path
-
-
-def includes():
-    """Arrows that are includes: (room, room)."""
-    for path in sources():
-        for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
-            target = KERNEL / name if "/" in name else path.parent / name
-            if name != "compat.h":
-                yield room(path), room(target)
-
-
-def symbols(build):
-    """Arrows that are calls, or uses of data: (room, room)."""
-    objects = [p for p in (build / "kernel").rglob("*.o")
-               if p.with_suffix(".c").exists() and ".mod" not in p.name
-               and (KERNEL / p.relative_to(build / "kernel")).with_suffix(".c").exists()
-               and "tests" not in p.parts]
-    defined, wanted = {}, []
-    for obj in objects:
-        name = room(KERNEL / obj.relative_to(build / "kernel"))
-        out = subprocess.run(["nm", str(obj)], check=True, text=True,
-                             capture_output=True).stdout
-        for line in out.splitlines():
-            *_, kind, symbol = line.split()
-            if kind == "U":
-                wanted.append((name, symbol))
-            elif kind.isupper():
-                defined[symbol] = name
-    return ((name, defined[s]) for name, s in wanted if s in defined)
-
-
-def exceptions():
-    """(single arrows that are allowed, circles that are): both with their text."""
-    arrows, circles = {}, []
-    for line in EXCEPTIONS.read_text().splitlines():
-        if not line or line.startswith("#"):
-            continue
-        what, _, reason = line.partition(": ")
-        if not reason:
-            sys.exit(f"selftests/style/layers: no reason: {line}")
-        if " > " in what:
-            arrows[tuple(what.split(" > "))] = line
-        else:
-            circles.append((set(what.split()), line))
-    return arrows, circles
 
 
 def circle_of(start, graph):
@@ -144,18 +153,26 @@ def check_circles(graph, allowed):
     return used
 
 
-def main():
-    """Returns the exit status."""
-    graph = set(includes())
-    if len(sys.argv) > 1:
-        graph |= set(symbols(Path(sys.argv[1])))
+def check(tree, build):
+    """Says what is wrong in a tree of sources."""
+    graph = set(tree.includes())
+    if build:
+        graph |= set(tree.symbols(build))
     graph = {(a, b) for a, b in graph if a != b}
-    arrows, circles = exceptions()
-    up = check_up(graph, kbuild_folders(), arrows)
+    arrows, circles = tree.exceptions()
+    up = check_up(graph, tree.folders(), arrows)
     known = check_circles(graph, circles)
     for line in [t for a, t in arrows.items() if a not in up] + \
             [t for _, t in circles if t not in known]:
         print(f"selftests/style/layers: not needed any more: {line}")
+
+
+def main():
+    """Checks both trees."""
+    builds = [Path(arg) for arg in sys.argv[1:]] + [None, None]
+    check(Tree("kernel", "Kbuild", ["include"], ""),
+          builds[0] and builds[0] / "kernel")
+    check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/"), builds[1])
 
 
 if __name__ == "__main__":

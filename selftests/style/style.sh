@@ -117,7 +117,7 @@ sparse()
 # Includes and calls only go down, from folder to folder.
 layers()
 {
-	$LAB exec -- selftests/style/layers.py "$OUT/uml"
+	$LAB exec -- selftests/style/layers.py "$OUT/uml" build/user/lib
 }
 
 spdx()

@@ -159,9 +159,9 @@ def picture(files):
     text = read(page)
     art = text[text.index(".. the picture"):]
     art = art[:art.index("\n\nWhat a line")]
-    shown = set(re.findall(r"\b(?:kernel|userspace)/\w+", art))
+    shown = set(re.findall(r"\b(?:kernel|userspace)/[\w-]+", art))
     there = {"/".join(path.split("/")[:2]) for path in files
-             if re.match(r"(kernel|userspace)/\w+/", path)} - {"kernel/include"}
+             if re.match(r"(kernel|userspace)/[\w-]+/", path)} - {"kernel/include"}
     for folder in sorted(shown ^ there):
         wrong("%s: %s is %s" % (page, folder, "in the picture alone"
               if folder in shown else "not in the picture"))

@@ -5,7 +5,7 @@
 #
 # Makes kernel/control/netlink-gen.[ch] and kernel/include/uapi/linux/inc.h from
 # Documentation/netlink/specs/inc.yaml with the generator of a kernel source
-# (DIR, or $LAB_KSRC, or the lab's), and with ynl-doc.py userspace/tool/doc-gen.c
+# (DIR, or $LAB_KSRC, or the lab's), and with ynl-doc.py userspace/nl/doc-gen.c
 # and the tables of counters in Documentation/netlink.rst. --check changes nothing:
 # it says what differs and fails if anything does.
 # Needs python3 with yaml and jsonschema.
@@ -102,16 +102,16 @@ sed -i 's|^\(\t\[INC_NLGRP_EVENTS\] = { "events",\) },|\1 .flags = GENL_MCAST_CA
 	"$tmp/kernel/control/netlink-gen.c"
 grep -q GENL_MCAST_CAP_NET_ADMIN "$tmp/kernel/control/netlink-gen.c" ||
 	die "netlink-gen.c: the group events could be joined by anybody"
-mkdir -p "$tmp/userspace/tool"
+mkdir -p "$tmp/userspace/nl"
 "$python" "$tree/selftests/style/ynl-doc.py" "$tree/Documentation/netlink/specs/inc.yaml" \
-	>"$tmp/userspace/tool/doc-gen.c" || die "ynl-doc.py failed"
+	>"$tmp/userspace/nl/doc-gen.c" || die "ynl-doc.py failed"
 "$python" "$tree/selftests/style/ynl-doc.py" "$tree/Documentation/netlink/specs/inc.yaml" \
 	"$tree/Documentation/netlink.rst" >"$tmp/Documentation/netlink.rst" ||
 	die "ynl-doc.py failed"
 
 rc=0
 for f in kernel/include/uapi/linux/inc.h kernel/control/netlink-gen.h kernel/control/netlink-gen.c \
-	userspace/tool/doc-gen.c Documentation/netlink.rst; do
+	userspace/nl/doc-gen.c Documentation/netlink.rst; do
 	if cmp -s "$tmp/$f" "$tree/$f"; then
 		continue
 	elif [[ $check ]]; then

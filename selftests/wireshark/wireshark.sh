@@ -49,7 +49,7 @@ command -v tshark >/dev/null || {
 	ktap_end
 	exit
 }
-install -m 644 "$ROOT/userspace/wireshark/inc.lua" "$DIR/inc.lua"
+install -m 644 "$ROOT/userspace/plugins/wireshark/inc.lua" "$DIR/inc.lua"
 
 # check NAME KIND...: the captured packets are decoded right and have these
 # kinds.

@@ -23,9 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "conn.h"
+#include "daemon/conn.h"
 #include "inc.h"
-#include "verbs.h"
+#include "device/verbs.h"
 
 #define DEFAULT_PORT	"18792"
 #define QUEUE		128

@@ -20,11 +20,7 @@ static bool connected;
 static const char usage[] =
 "Usage: inc-tool [ OPTIONS ] OBJECT { COMMAND | help }\n"
 "       inc-tool [ OPTIONS ] -batch FILE\n"
-"OBJECT := { tree | member | parent | slot | stat | switch | monitor"
-#ifdef INC_TOOL_SERVE
-" | serve"
-#endif
-" |\n"
+"OBJECT := { tree | member | parent | slot | stat | switch | monitor | serve |\n"
 "            selftest | top | save | restore }\n"
 "OPTIONS := { -j[son] | -p[retty] | -s[tatistics] | -d[etails] | -t[imestamp] |\n"
 "             -f[orce] | -b[atch] FILE | -n[etns] NAME | -V[ersion] | -h[elp] }\n";
@@ -37,9 +33,7 @@ static const struct cmd objects[] = {
 	{ "stat", cmd_stat },
 	{ "switch", cmd_switch },
 	{ "monitor", cmd_monitor },
-#ifdef INC_TOOL_SERVE
 	{ "serve", cmd_serve },
-#endif
 	{ "selftest", cmd_selftest },
 	{ "top", cmd_top },
 	{ "save", cmd_save },

@@ -2,7 +2,7 @@
 /*
  * Shared by the unit tests: random numbers from a seed that is printed, and
  * buffers that end at a page that faults. main.c is the kernel's part,
- * userspace/unit/common.c that of user space.
+ * userspace/core-tests/common.c that of user space.
  */
 #ifndef _INC_TESTS_COMMON_H
 #define _INC_TESTS_COMMON_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Packets from their IP header to their ICRC. Do not edit: made by scapy's
- * contrib/roce, see userspace/unit/golden.py.
+ * contrib/roce, see userspace/core-tests/golden.py.
  */
 #ifndef _INC_GOLDEN_KUNIT_H
 #define _INC_GOLDEN_KUNIT_H

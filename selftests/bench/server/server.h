@@ -18,8 +18,8 @@
 
 #include <infiniband/verbs.h>
 
-#include "conn.h"
-#include "verbs.h"
+#include "daemon/conn.h"
+#include "device/verbs.h"
 
 #define MAX_RANKS	64
 /* At least the messages that a rank has in flight; libinc's window is 8. */

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Turns user calls into operations. Arguments are checked only here.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "engine/comm.h"
+
+static bool reduces(enum inc_collective coll)
+{
+	return coll == INC_COLL_REDUCE || coll == INC_COLL_ALLREDUCE ||
+	       coll == INC_COLL_REDUCE_SCATTER;
+}
+
+static int check_offered(struct inc_comm *comm, const struct inc_call *c)
+{
+	/* Includes the collectives used if blocks do not fit into a message. */
+	uint32_t need = 1U << c->coll | 1U << (c->coll == INC_COLL_REDUCE_SCATTER ?
+					       INC_COLL_REDUCE : c->coll);
+
+	if (c->coll == INC_COLL_ALLGATHER || c->coll == INC_COLL_GATHER ||
+	    c->coll == INC_COLL_SCATTER || c->coll == INC_COLL_ALLTOALL)
+		need |= 1U << INC_COLL_BROADCAST;
+	if (comm->err)
+		return comm->err;
+	if (need & ~comm->tree.collectives)
+		return inc_comm_note(comm, -EOPNOTSUPP,
+				     "the tree does not offer this collective");
+	if (c->root < 0 || c->root >= comm->nranks)
+		return inc_comm_note(comm, -EINVAL, "there is no rank %d",
+				     c->root);
+	if (c->coll == INC_COLL_BARRIER)
+		return 0;
+	if ((unsigned int)c->dtype >= INC_DTYPE_COUNT)
+		return inc_comm_note(comm, -EINVAL, "there is no data type %d",
+				     c->dtype);
+	if (!reduces(c->coll))
+		return 0;
+	if ((unsigned int)c->op >= INC_OP_COUNT)
+		return inc_comm_note(comm, -EINVAL, "there is no operation %d",
+				     c->op);
+	if (!(comm->tree.dtypes >> c->dtype & 1))
+		return inc_comm_note(comm, -EOPNOTSUPP,
+				     "the tree does not offer data type %s",
+				     inc_dtype_name(c->dtype));
+	if (!(comm->tree.ops >> c->op & 1))
+		return inc_comm_note(comm, -EOPNOTSUPP,
+				     "the tree does not offer operation %s",
+				     inc_op_name(c->op));
+	return 0;
+}
+
+/* Check the largest size of any rank, so that all ranks get the same result. */
+static int check_size(struct inc_comm *comm, const struct inc_call *c, size_t *block)
+{
+	size_t all;
+
+	if (c->coll == INC_COLL_BARRIER)
+		return 0;
+	if (__builtin_mul_overflow(c->count, inc_dtype_size(c->dtype), block) ||
+	    __builtin_mul_overflow(*block, c->coll == INC_COLL_BROADCAST ||
+					   c->coll == INC_COLL_REDUCE ||
+					   c->coll == INC_COLL_ALLREDUCE ?
+					   1 : (size_t)comm->nranks, &all))
+		return inc_comm_note(comm, -EOVERFLOW, "%zu elements are too many",
+				     c->count);
+	return 0;
+}
+
+/* Where this rank's data and result are; NULL where it has none. */
+static void find_buffers(const struct inc_plan *p, const struct inc_call *c,
+			 struct inc_req *req)
+{
+	bool in = p->block && inc_plan_blocks_in(p);
+	bool out = p->block && inc_plan_blocks_out(p);
+	size_t own = 0;
+
+	/* In place, a rank's block is at its final place in the result. */
+	if (c->coll == INC_COLL_ALLGATHER || c->coll == INC_COLL_GATHER)
+		own = p->rank * p->block;
+	req->recv = out && c->recv != INC_IN_PLACE ? c->recv : NULL;
+	req->send = !in ? NULL : c->send != INC_IN_PLACE ? c->send :
+		    req->recv ? req->recv + own : NULL;
+}
+
+static int check_buffers(struct inc_comm *comm, const struct inc_plan *p,
+			 const struct inc_call *c, const struct inc_req *req)
+{
+	const char *send = req->send, *recv = req->recv;
+	size_t in = p->block * inc_plan_blocks_in(p);
+	size_t out = p->block * inc_plan_blocks_out(p);
+
+	/* The root of a Scatter may leave its block where it is. */
+	if ((out && c->recv == INC_IN_PLACE &&
+	     !(c->coll == INC_COLL_SCATTER && p->rank == p->root)) ||
+	    (in && c->send == INC_IN_PLACE &&
+	     (c->coll == INC_COLL_SCATTER || c->coll == INC_COLL_BROADCAST)))
+		return inc_comm_note(comm, -EINVAL,
+				     "INC_IN_PLACE does not go with this buffer");
+	if ((in && !send) || (out && !recv && c->recv != INC_IN_PLACE))
+		return inc_comm_note(comm, -EFAULT, "a buffer is NULL");
+	if (!in || !recv || c->send == INC_IN_PLACE)
+		return 0;
+	if (send == recv && in == out && reduces(c->coll))
+		return 0;
+	if (send < recv + out && recv < send + in)
+		return inc_comm_note(comm, -EINVAL, "buffers overlap in part");
+	return 0;
+}
+
+/*
+ * Memory that can't be registered (RLIMIT_MEMLOCK, a mapped file) is copied. The
+ * other ranks begin this operation in any case.
+ */
+static int get_range(struct inc_comm *comm, struct inc_req *req, const char *addr,
+		     size_t len, bool writable, struct inc_mem **mem)
+{
+	int ret;
+
+	if (!addr || len <= INC_EAGER_MAX)
+		return 0;
+	ret = inc_mem_get(&comm->mem, addr, len, writable, mem);
+	if (!ret)
+		return 0;
+	/* Unused cached registrations may hold the missing resources. */
+	inc_msg_reap(comm);
+	if (comm->err)
+		return comm->err;
+	inc_mem_trim(&comm->mem, comm->sq_done);
+	if (!inc_mem_get(&comm->mem, addr, len, writable, mem))
+		return 0;
+	if (!inc_mem_is_there(addr, len, writable))
+		return inc_comm_note(comm, ret, "registering %zu bytes: %s", len,
+				     strerror(-ret));
+	inc_info(&comm->who, "registering %zu bytes: %s: they are copied", len,
+		 strerror(-ret));
+	req->bounces = true;
+	return 0;
+}
+
+/* If this fails, inc_req_put() releases what it has registered. */
+static int get_memory(struct inc_comm *comm, struct inc_req *req, size_t in,
+		      size_t out)
+{
+	int ret;
+
+	/* See uc.c. */
+	if (comm->uc)
+		return 0;
+	ret = get_range(comm, req, req->recv, out, true, &req->rmem);
+	/* In place, this finds the registration made above. */
+	return ret ? ret : get_range(comm, req, req->send, in, false, &req->smem);
+}
+
+/* A rank's block for itself is sent only in messages for all ranks. */
+static void copy_own(const struct inc_req *req)
+{
+	const struct inc_plan *p = &req->plan;
+	const char *from = req->send;
+	char *to = req->recv;
+
+	if (p->whole || !from || !to || p->collective == INC_COLL_REDUCE_SCATTER)
+		return;
+	if (p->collective == INC_COLL_SCATTER || p->collective == INC_COLL_ALLTOALL)
+		from += p->rank * p->block;
+	if (p->collective != INC_COLL_SCATTER)
+		to += p->rank * p->block;
+	if (from != to)
+		memcpy(to, from, p->block);
+}
+
+static int prepare(struct inc_comm *comm, const struct inc_call *c,
+		   struct inc_req *req)
+{
+	struct inc_plan *p = &req->plan;
+	size_t in, out;
+	int ret;
+
+	inc_plan_init(p, comm->tree.msg_size, comm->tree.pmtu, req->esize);
+	find_buffers(p, c, req);
+	ret = check_buffers(comm, p, c, req);
+	if (ret)
+		return ret;
+	in = p->block * inc_plan_blocks_in(p);
+	out = p->block * inc_plan_blocks_out(p);
+	/* Blocks arrive before the blocks that they replace have been sent. */
+	if (c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && in) {
+		req->temp = malloc(in);
+		if (!req->temp)
+			return inc_comm_note(comm, -ENOMEM, "no memory for a copy of %zu bytes",
+					     in);
+		req->send = req->temp;
+	}
+	return get_memory(comm, req, in, out);
+}
+
+/*
+ * The other ranks begin an operation that this one cannot begin. They must not
+ * wait for it, nor may their operation be matched with this rank's next one.
+ */
+static void give_up(struct inc_comm *comm, int err)
+{
+	char text[sizeof(comm->errtext)];
+
+	memcpy(text, comm->errtext, sizeof(text));
+	inc_comm_fail(comm, err, "%s: so the communicator ends, on all ranks", text);
+}
+
+/* Make an operation that is ready to begin. */
+static int make(struct inc_comm *comm, const struct inc_call *c,
+		struct inc_req **res)
+{
+	struct inc_req *req;
+	size_t block = 0;
+	int ret;
+
+	ret = check_offered(comm, c);
+	if (ret)
+		return ret;
+	ret = check_size(comm, c, &block);
+	if (ret)
+		return ret;
+	req = inc_req_get(comm);
+	if (!req) {
+		ret = inc_comm_note(comm, -ENOMEM, "no memory for an operation");
+		give_up(comm, ret);
+		return ret;
+	}
+	req->hdr.version = INC_VERSION;
+	req->hdr.dtype = (uint8_t)c->dtype;
+	req->hdr.op = (uint8_t)c->op;
+	req->hdr.tree_id = htonl(comm->tree.tree_id);
+	req->esize = c->coll == INC_COLL_BARRIER ? 0 : inc_dtype_size(c->dtype);
+	req->plan = (struct inc_plan) {
+		.collective	= (uint8_t)c->coll,
+		.rank		= (unsigned int)comm->rank,
+		.nranks		= (unsigned int)comm->nranks,
+		.root		= (unsigned int)c->root,
+		.block		= block,
+	};
+	ret = prepare(comm, c, req);
+	if (ret) {
+		inc_req_put(req);
+		give_up(comm, ret);
+		return ret;
+	}
+	*res = req;
+	return 0;
+}
+
+static void begin(struct inc_req *req)
+{
+	if (req->temp)
+		memcpy(req->temp, req->recv,
+		       req->plan.block * inc_plan_blocks_in(&req->plan));
+	copy_own(req);
+	inc_msg_issue(req->comm, req);
+}
+
+/**
+ * inc_call_start() - begin an operation
+ * @comm: communicator
+ * @c: arguments of the call
+ * @res: set to the operation
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
+		   struct inc_req **res)
+{
+	int ret = make(comm, c, res);
+
+	if (!ret)
+		begin(*res);
+	return ret;
+}
+
+/**
+ * inc_call_init() - make a persistent operation
+ * @comm: communicator
+ * @c: arguments of the call
+ * @res: set to the operation, which counts as done
+ *
+ * Return: as inc_allreduce_init().
+ */
+int inc_call_init(struct inc_comm *comm, const struct inc_call *c,
+		  struct inc_req **res)
+{
+	int ret = make(comm, c, res);
+
+	if (!ret) {
+		(*res)->persistent = true;
+		(*res)->done = true;
+	}
+	return ret;
+}
+
+/**
+ * inc_call_again() - start an operation made by inc_call_init()
+ * @req: operation
+ *
+ * Return: as inc_start().
+ */
+int inc_call_again(struct inc_req *req)
+{
+	if (!req->persistent)
+		return -EINVAL;
+	if (!req->done)
+		return -EBUSY;
+	if (req->comm->err)
+		return req->comm->err;
+	begin(req);
+	return 0;
+}
+
+/**
+ * inc_call_run() - execute an operation
+ * @comm: communicator
+ * @c: arguments of the call
+ *
+ * Return: as inc_iallreduce() and inc_wait().
+ */
+int inc_call_run(struct inc_comm *comm, const struct inc_call *c)
+{
+	struct inc_req *req;
+	int ret;
+
+	ret = inc_call_start(comm, c, &req);
+	if (ret)
+		return ret;
+	ret = inc_wait(req);
+	inc_req_put(req);
+	return ret;
+}

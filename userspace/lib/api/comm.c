@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Creation and destruction of a communicator.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "engine/comm.h"
+
+/* --- Options -------------------------------------------------------------------- */
+
+static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Report why a creation failed. Returns @ret. */
+static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
+{
+	struct inc_who who = { .rank = o->rank, .nranks = o->nranks };
+	char text[INC_RDV_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(who.job, sizeof(who.job), "%s", o->job ? o->job : "");
+	inc_err(&who, "%s", text);
+	if (o->errbuf && o->errbuf_len)
+		snprintf(o->errbuf, o->errbuf_len, "%s", text);
+	return ret;
+}
+
+/* Read a number from the environment; leaves @val alone if it is not set. */
+static int env_num(const struct inc_comm_opts *o, const char *name,
+		   unsigned long max, unsigned long *val)
+{
+	const char *text = getenv(name);
+	unsigned long num;
+	char *end;
+
+	if (!text || !*text)
+		return 0;
+	errno = 0;
+	num = strtoul(text, &end, 0);
+	if (errno || *end || *text == '-' || num > max)
+		return opt_error(o, -EINVAL, "%s=%s: must be a number, 0 ... %lu",
+				 name, text, max);
+	*val = num;
+	return 0;
+}
+
+static int env_uint(const struct inc_comm_opts *o, const char *name,
+		    unsigned int max, unsigned int *val)
+{
+	unsigned long num = *val;
+	int ret = *val ? 0 : env_num(o, name, max, &num);
+
+	*val = (unsigned int)num;
+	return ret;
+}
+
+/* For settings where -1 means none. */
+static int env_int(const struct inc_comm_opts *o, const char *name, int max,
+		   int *val)
+{
+	unsigned long num = ULONG_MAX;
+	int ret = *val >= 0 ? 0 : env_num(o, name, (unsigned long)max, &num);
+
+	if (num != ULONG_MAX)
+		*val = (int)num;
+	return ret;
+}
+
+static void env_str(const char *name, const char **val)
+{
+	if (!*val || !**val)
+		*val = getenv(name);
+	if (*val && !**val)
+		*val = NULL;
+}
+
+static int env_reg(struct inc_comm_opts *o)
+{
+	const char *text = getenv("INC_REG");
+
+	if (o->reg != INC_REG_DEFAULT)
+		return o->reg == INC_REG_EACH || o->reg == INC_REG_CACHE ? 0 :
+		       opt_error(o, -EINVAL, "registration mode %d", o->reg);
+	o->reg = INC_REG_EACH;
+	if (!text || !*text || !strcmp(text, "each"))
+		return 0;
+	if (strcmp(text, "cache"))
+		return opt_error(o, -EINVAL, "INC_REG=%s: must be each or cache",
+				 text);
+	o->reg = INC_REG_CACHE;
+	return 0;
+}
+
+static int env_transport(struct inc_comm_opts *o)
+{
+	const char *text = getenv("INC_TRANSPORT");
+
+	if (o->qp_type != INC_QP_DEFAULT)
+		return o->qp_type == INC_QP_RC || o->qp_type == INC_QP_UC ? 0 :
+		       opt_error(o, -EINVAL, "queue pair type %d", o->qp_type);
+	o->qp_type = INC_QP_RC;
+	if (!text || !*text || !strcmp(text, "rc"))
+		return 0;
+	if (strcmp(text, "uc"))
+		return opt_error(o, -EINVAL, "INC_TRANSPORT=%s: must be rc or uc",
+				 text);
+	o->qp_type = INC_QP_UC;
+	return 0;
+}
+
+static int fill_from_env(struct inc_comm_opts *o)
+{
+	unsigned int port = o->port > 0 ? (unsigned int)o->port : 0;
+	int ret;
+
+	env_str("INC_SERVER", &o->server);
+	env_str("INC_JOB", &o->job);
+	env_str("INC_DEV", &o->dev);
+	ret = env_int(o, "INC_RANK", UINT16_MAX, &o->rank);
+	if (!ret)
+		ret = env_int(o, "INC_NRANKS", UINT16_MAX, &o->nranks);
+	if (!ret)
+		ret = env_int(o, "INC_GID_INDEX", INT_MAX, &o->gid_index);
+	if (!ret)
+		ret = env_uint(o, "INC_IB_PORT", UINT8_MAX, &port);
+	if (!ret)
+		ret = env_uint(o, "INC_QP_TIMEOUT", 31, &o->qp_timeout);
+	if (!ret)
+		ret = env_uint(o, "INC_WINDOW", UINT16_MAX, &o->window);
+	if (!ret)
+		ret = env_uint(o, "INC_TIMEOUT_MS", INT_MAX, &o->timeout_ms);
+	if (!ret)
+		ret = env_uint(o, "INC_JOIN_TIMEOUT_MS", INT_MAX,
+			       &o->join_timeout_ms);
+	if (!ret)
+		ret = env_uint(o, "INC_RETRIES", UINT16_MAX, &o->retries);
+	if (!ret)
+		ret = env_reg(o);
+	if (!ret)
+		ret = env_transport(o);
+	o->port = (int)port;
+	return ret;
+}
+
+static int check_opts(const struct inc_comm_opts *o)
+{
+	if (!o->server)
+		return opt_error(o, -EINVAL, "no server (INC_SERVER)");
+	if (!o->job)
+		return opt_error(o, -EINVAL, "no name of the job (INC_JOB)");
+	if (strlen(o->job) > INC_JOB_MAX)
+		return opt_error(o, -EINVAL, "job \"%s\": longer than %d characters",
+				 o->job, INC_JOB_MAX);
+	if (o->nranks < 1)
+		return opt_error(o, -EINVAL, "number of ranks is %d (INC_NRANKS)",
+				 o->nranks);
+	if (o->rank < 0 || o->rank >= o->nranks)
+		return opt_error(o, -EINVAL, "rank %d (INC_RANK) of %d", o->rank,
+				 o->nranks);
+	if (o->flags & ~INC_COMM_F_PSN || o->tree.flags & ~INC_TREE_F_FIRST_MSG_ID)
+		return opt_error(o, -EINVAL, "flags that libinc %s does not know",
+				 inc_version());
+	if (o->qp_timeout > 31)
+		return opt_error(o, -EINVAL, "QP timeout %u: must be 1 ... 31",
+				 o->qp_timeout);
+	return 0;
+}
+
+/* Convert the caller's options to this library's version, with all defaults. */
+static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
+{
+	const struct inc_comm_opts init = INC_COMM_OPTS_INIT;
+	const char *extra = (const char *)given + sizeof(*o);
+	size_t size = given->size, i;
+	int ret;
+
+	*o = init;
+	if (size < offsetof(struct inc_comm_opts, tree))
+		return -EINVAL;
+	memcpy(o, given, size < sizeof(*o) ? size : sizeof(*o));
+	o->size = sizeof(*o);
+	for (i = sizeof(*o); i < size; i++, extra++)
+		if (*extra)
+			return opt_error(o, -E2BIG, "options of a newer libinc than %s",
+					 inc_version());
+	ret = fill_from_env(o);
+	if (!ret)
+		ret = check_opts(o);
+	if (!o->qp_timeout)
+		o->qp_timeout = INC_QP_TIMEOUT_DEFAULT;
+	if (!o->retries)
+		o->retries = INC_RETRIES_DEFAULT;
+	if (!o->timeout_ms)
+		o->timeout_ms = INC_TIMEOUT_DEFAULT_MS;
+	if (!o->join_timeout_ms)
+		o->join_timeout_ms = o->timeout_ms;
+	return ret;
+}
+
+/* --- Verbs ------------------------------------------------------------------------ */
+
+static uint32_t round_up_pow2(uint32_t n)
+{
+	uint32_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Unless fixed by the caller, the window adapts to the path: see bdp.h. */
+static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
+		       uint32_t most)
+{
+	uint32_t first = INC_WINDOW_RC_DEFAULT, max = INC_WINDOW_RC_MAX;
+
+	if (o->window) {
+		first = o->window;
+		max = o->window;
+	} else if (comm->uc) {
+		first = INC_WINDOW_UC_DEFAULT;
+		max = INC_WINDOW_UC_MAX;
+		if (o->tree.slots)
+			max = least(max, o->tree.slots);
+	}
+	/*
+	 * If rxe meets a full queue, it ends the queue pair. Reserve half of
+	 * the queue for retransmissions, queries and other users. rxe itself
+	 * throttles RC.
+	 */
+	if (comm->uc && comm->dev.queue) {
+		if (o->window > comm->dev.queue / 2)
+			inc_info(&comm->who, "window %u: the device's queue takes %u packets",
+				 o->window, comm->dev.queue);
+		max = least(max, (comm->dev.queue + 1) / 2);
+	}
+	comm->pace.follows = !comm->uc && !o->window;
+	comm->window_max = least(max, most);
+	comm->window = least(first, comm->window_max);
+}
+
+static int verbs_error(const struct inc_comm_opts *o, const char *what)
+{
+	int ret = inc_verbs_errno();
+
+	return opt_error(o, ret, "%s: %s", what, strerror(-ret));
+}
+
+static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	struct ibv_device_attr attr;
+	uint32_t max;
+
+	if (ibv_query_device(comm->dev.ctx, &attr))
+		return opt_error(o, -EIO, "%s: device does not answer",
+				 ibv_get_device_name(comm->dev.ctx->device));
+	max = (uint32_t)(attr.max_qp_wr < attr.max_cqe ? attr.max_qp_wr :
+							 attr.max_cqe);
+	set_window(comm, o, max / 4);
+	/* Over UC sends complete soon; a longer queue costs cache misses. */
+	comm->sq_depth = round_up_pow2(2 * comm->window);
+	if (comm->sq_depth < INC_SQ_DEPTH_MIN)
+		comm->sq_depth = INC_SQ_DEPTH_MIN;
+	/*
+	 * Half of it is always posted; over RC the window may jump, see
+	 * window_rc.c.
+	 */
+	comm->rq_depth = comm->window_max + INC_RQ_SPARE +
+			 (comm->uc ? comm->window : comm->window_max);
+	if (comm->sq_depth > max || comm->rq_depth > max)
+		return opt_error(o, -EINVAL, "%s: queues of %u requests are too short",
+				 ibv_get_device_name(comm->dev.ctx->device), max);
+
+	comm->pd = inc_hca_pd(comm->dev.hca);
+	if (!comm->pd)
+		return verbs_error(o, "ibv_alloc_pd");
+	comm->chan = ibv_create_comp_channel(comm->dev.ctx);
+	if (!comm->chan)
+		return verbs_error(o, "ibv_create_comp_channel");
+	comm->rcq = ibv_create_cq(comm->dev.ctx, (int)comm->rq_depth, NULL,
+				  comm->chan, 0);
+	if (comm->rcq)
+		comm->scq = ibv_create_cq(comm->dev.ctx, (int)comm->sq_depth,
+					  NULL, comm->chan, 0);
+	if (!comm->scq)
+		return verbs_error(o, "ibv_create_cq");
+	return 0;
+}
+
+static int make_qp(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = comm->scq,
+		.recv_cq = comm->rcq,
+		.qp_type = comm->uc ? IBV_QPT_UC : IBV_QPT_RC,
+		.cap = {
+			.max_send_wr	= comm->sq_depth,
+			.max_recv_wr	= comm->rq_depth,
+			.max_send_sge	= 2,
+			.max_recv_sge	= 1,
+			.max_inline_data = INC_INLINE_MAX,
+		},
+	};
+	int ret;
+
+	comm->qp = ibv_create_qp(comm->pd, &attr);
+	if (!comm->qp) {
+		attr.cap.max_inline_data = 0;
+		comm->qp = ibv_create_qp(comm->pd, &attr);
+	}
+	if (!comm->qp)
+		return verbs_error(o, "ibv_create_qp");
+	comm->qpn = comm->qp->qp_num;
+	comm->inline_max = attr.cap.max_inline_data;
+	ret = inc_qp_to_init(comm->qp, &comm->dev);
+	if (!ret)
+		ret = inc_msg_post_recvs(comm);
+	return ret ? opt_error(o, ret, "queue pair to INIT: %s", strerror(-ret)) :
+		     0;
+}
+
+static int make_device(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	struct inc_dev_sel sel = {
+		.dev		= o->dev,
+		.port		= o->port,
+		.gid_index	= o->gid_index,
+		.addr		= comm->watch.conn.local,
+	};
+	char err[INC_RDV_TEXT_MAX] = "";
+	int ret;
+
+	ret = inc_dev_open(&comm->dev, &sel, err, sizeof(err));
+	if (ret)
+		return opt_error(o, ret, "%s", err);
+	if (o->qp_type == INC_QP_UC) {
+		comm->uc = calloc(1, sizeof(*comm->uc));
+		if (!comm->uc)
+			return -ENOMEM;
+		comm->uc->retries = o->retries;
+	}
+	ret = make_queues(comm, o);
+	if (!ret)
+		ret = make_qp(comm, o);
+	if (!ret)
+		inc_mem_init(&comm->mem, comm->pd, o->reg == INC_REG_CACHE,
+			     &comm->who);
+	return ret;
+}
+
+static void destroy_device(struct inc_comm *comm)
+{
+	if (comm->qp)
+		ibv_destroy_qp(comm->qp);
+	inc_mem_exit(&comm->mem);
+	inc_msg_free(comm);
+	if (comm->rcq) {
+		ibv_ack_cq_events(comm->rcq, comm->rcq_events);
+		ibv_destroy_cq(comm->rcq);
+	}
+	if (comm->scq) {
+		ibv_ack_cq_events(comm->scq, comm->scq_events);
+		ibv_destroy_cq(comm->scq);
+	}
+	if (comm->chan)
+		ibv_destroy_comp_channel(comm->chan);
+	inc_dev_close(&comm->dev);
+}
+
+/* --- Rendezvous --------------------------------------------------------------------- */
+
+/* Receive the daemon's next line, which must be of type @type. */
+static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
+		  enum inc_rdv_type type, int64_t deadline_ms,
+		  struct inc_rdv_msg *msg)
+{
+	char err[INC_RDV_TEXT_MAX] = "";
+	int ret;
+
+	do {
+		ret = inc_conn_recv(&comm->watch.conn, msg, deadline_ms, err,
+				    sizeof(err));
+	} while (!ret && (msg->type == INC_RDV_ALIVE ||
+			  msg->type == INC_RDV_WRONG));
+	if (ret == -ETIMEDOUT && type == INC_RDV_READY)
+		return opt_error(o, ret, "not all %d ranks of job \"%s\" came within %u ms",
+				 o->nranks, o->job, o->join_timeout_ms);
+	if (ret)
+		return opt_error(o, ret, "%s", err);
+	if (msg->type == type)
+		return 0;
+	switch (msg->type) {
+	case INC_RDV_ERROR:
+		return opt_error(o, -msg->err, "%s", msg->text);
+	case INC_RDV_FAILED:
+		return opt_error(o, inc_status_errno(msg->status), "%s",
+				 msg->text);
+	case INC_RDV_LEFT:
+		return opt_error(o, -ECONNRESET, "rank %d has left", msg->rank);
+	case INC_RDV_JOIN:
+	case INC_RDV_RTS:
+	case INC_RDV_LEAVE:
+	case INC_RDV_LOST:
+	case INC_RDV_JOINED:
+	case INC_RDV_READY:
+	case INC_RDV_BYE:
+	case INC_RDV_ALIVE:
+	case INC_RDV_WRONG:
+	case INC_RDV_GATHER:
+	case INC_RDV_RETRACT:
+	case INC_RDV_LINK:
+	case INC_RDV_PLACED:
+	case INC_RDV_LINKED:
+		break;
+	}
+	return opt_error(o, -EPROTO, "rendezvous daemon: unexpected line");
+}
+
+static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
+		     uint32_t psn, int64_t deadline_ms)
+{
+	struct inc_rdv_msg msg = {
+		.type = INC_RDV_JOIN,
+		.join = {
+			.ranks	= (uint32_t)o->nranks,
+			.rank	= (uint32_t)o->rank,
+			.addr	= comm->dev.addr,
+			.qpn	= comm->qpn,
+			.psn	= psn,
+			.mtu	= comm->dev.mtu,
+			.uc	= comm->uc,
+			.rts	= true,
+			.wrong	= true,
+			.tree = {
+				.slots		= o->tree.slots,
+				.msg_size	= o->tree.msg_size,
+				.pmtu		= o->tree.pmtu,
+				.has_first_msg_id = o->tree.flags &
+						INC_TREE_F_FIRST_MSG_ID,
+				.first_msg_id	= o->tree.first_msg_id,
+			},
+		},
+	};
+	int ret;
+
+	snprintf(msg.join.job, sizeof(msg.join.job), "%s", o->job);
+	ret = inc_conn_send(&comm->watch.conn, &msg, deadline_ms);
+	return ret ? opt_error(o, ret, "rendezvous daemon: %s", strerror(-ret)) :
+		     0;
+}
+
+/*
+ * Report that the queue pair is ready to receive: the daemon lets the ranks
+ * begin only when all have reported. A failure to send shows in the daemon's
+ * answer, or in an error line instead of it.
+ */
+static void send_rts(struct inc_comm *comm, int64_t deadline_ms)
+{
+	const struct inc_rdv_msg msg = { .type = INC_RDV_RTS };
+
+	if (comm->tree.rts)
+		inc_conn_send(&comm->watch.conn, &msg, deadline_ms);
+}
+
+static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
+		int64_t deadline_ms)
+{
+	char err[INC_RDV_TEXT_MAX] = "";
+	struct inc_rdv_msg msg;
+	struct inc_rc rc;
+	uint32_t psn;
+	int ret;
+
+	if (getrandom(&psn, sizeof(psn), 0) != sizeof(psn))
+		return opt_error(o, -EIO, "getrandom: %s", strerror(errno));
+	if (o->flags & INC_COMM_F_PSN)
+		psn = o->psn;
+	psn &= 0xffffff;
+	ret = send_join(comm, o, psn, deadline_ms);
+	if (!ret)
+		ret = expect(comm, o, INC_RDV_JOINED, deadline_ms, &msg);
+	if (ret)
+		return ret;
+	comm->tree = msg.joined;
+	comm->who.tree_id = msg.joined.tree_id;
+	comm->who.has_tree = true;
+	if (comm->uc)
+		comm->watch.beat_ms = comm->tree.dead_time / INC_RDV_BEATS;
+	rc = (struct inc_rc){
+		.addr	= msg.joined.addr,
+		.qpn	= msg.joined.qpn,
+		.rq_psn	= msg.joined.psn,
+		.sq_psn	= psn,
+		.pmtu	= msg.joined.pmtu,
+		.timeout = o->qp_timeout,
+		.traffic_class = msg.joined.traffic_class,
+	};
+	ret = inc_qp_to_rts(comm->qp, &comm->dev, &rc, err, sizeof(err));
+	if (ret)
+		return opt_error(o, ret, "%s", err);
+	ret = inc_msg_alloc(comm);
+	if (ret)
+		return opt_error(o, ret, "messages of %u bytes, path MTU %u: %s",
+				 comm->tree.msg_size, comm->tree.pmtu,
+				 strerror(-ret));
+	send_rts(comm, deadline_ms);
+	return expect(comm, o, INC_RDV_READY, deadline_ms, &msg);
+}
+
+/* Tell the daemon and wait for its answer, so that the name is free again. */
+static void leave(struct inc_comm *comm)
+{
+	const struct inc_rdv_msg bye = { .type = INC_RDV_LEAVE };
+	struct inc_conn *conn = &comm->watch.conn;
+	int64_t deadline = inc_now_ms() + INC_LEAVE_MS;
+	char err[INC_RDV_TEXT_MAX];
+	struct inc_rdv_msg msg;
+
+	if (conn->fd < 0 || inc_conn_send(conn, &bye, deadline))
+		return;
+	do {
+		if (inc_conn_recv(conn, &msg, deadline, err, sizeof(err)))
+			return;
+	} while (msg.type != INC_RDV_BYE);
+}
+
+/* --- Public --------------------------------------------------------------------------- */
+
+static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	int64_t deadline_ms = inc_now_ms() + o->join_timeout_ms;
+	char err[INC_RDV_TEXT_MAX] = "";
+	int ret;
+
+	comm->rank = o->rank;
+	comm->nranks = o->nranks;
+	comm->who.rank = o->rank;
+	comm->who.nranks = o->nranks;
+	snprintf(comm->who.job, sizeof(comm->who.job), "%s", o->job);
+	comm->watch.who = &comm->who;
+	atomic_store(&comm->watch.timeout_ms, o->timeout_ms);
+	ret = inc_conn_open(&comm->watch.conn, o->server, deadline_ms, err,
+			    sizeof(err));
+	if (ret)
+		return opt_error(o, ret, "%s", err);
+	comm->watch.conn.who = &comm->who;
+	ret = make_device(comm, o);
+	if (!ret)
+		ret = join(comm, o, deadline_ms);
+	if (ret)
+		return ret;
+	comm->unsent = inc_loss_unsent(ibv_get_device_index(comm->dev.ctx->device),
+				       comm->dev.port);
+	ret = inc_watch_start(&comm->watch, comm->qp, comm->dev.hca, comm->dev.port);
+	if (ret)
+		return opt_error(o, ret, "thread: %s", strerror(-ret));
+	return 0;
+}
+
+/**
+ * inc_comm_create() - join a communicator
+ * @comm: result
+ * @opts: options, see struct inc_comm_opts
+ *
+ * Waits until all ranks of the job have joined. Different threads can create
+ * several communicators concurrently.
+ *
+ * Return: 0; -EINVAL for wrong options; -E2BIG for options that this version
+ * does not know; -ECONNREFUSED, -EHOSTUNREACH and the like if the daemon cannot
+ * be reached; -ENODEV if no verbs device suits; -ETIMEDOUT; -EEXIST if the rank
+ * is taken; -ENOBUFS if the tree exceeds the switch's memory limit; -ECONNRESET
+ * if a rank left again; or another negative errno value. opts->errbuf has the
+ * error message.
+ */
+int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
+{
+	struct inc_comm_opts o;
+	struct inc_comm *c;
+	int ret;
+
+	inc_log_init();
+	*comm = NULL;
+	ret = take_opts(&o, opts);
+	if (ret)
+		return ret;
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return -ENOMEM;
+	c->watch.conn.fd = -1;
+	pthread_mutex_init(&c->watch.lock, NULL);
+	inc_fork_add(c);
+	ret = create(c, &o);
+	if (ret) {
+		inc_comm_destroy(c);
+		return ret;
+	}
+	inc_info(&c->who, "%s, %s QPN 0x%x to 0x%x, %u slots of %u bytes, PMTU %u, window %u",
+		 ibv_get_device_name(c->dev.ctx->device), c->uc ? "UC" : "RC",
+		 c->qpn, c->tree.qpn, c->tree.slots, c->tree.msg_size,
+		 c->tree.pmtu, c->window);
+	*comm = c;
+	return 0;
+}
+
+/**
+ * inc_comm_abort() - end a communicator on all ranks
+ * @comm: communicator
+ * @err: negative errno value that its operations end with here
+ *
+ * For a caller that cannot begin, or will not finish, an operation in which the
+ * other ranks take part: they would wait for it, or combine their data with its
+ * next operation. The other ranks get -ECONNRESET. Once this returns, nothing
+ * more is written to the caller's buffers. The caller must still free the
+ * requests and destroy the communicator.
+ *
+ * Return: 0; -EINVAL if @err is not negative; -ESTALE in a child of fork().
+ */
+int inc_comm_abort(struct inc_comm *comm, int err)
+{
+	if (comm->forked)
+		return -ESTALE;
+	if (err >= 0)
+		return -EINVAL;
+	inc_comm_fail(comm, err, "given up by its user: %s", inc_strerror(err));
+	inc_watch_stop(&comm->watch);
+	leave(comm);
+	inc_conn_close(&comm->watch.conn);
+	return 0;
+}
+
+/**
+ * inc_comm_destroy() - leave a communicator and free it
+ * @comm: communicator; NULL does nothing
+ *
+ * Operations in progress are cancelled, and all requests are freed. Operations
+ * of other ranks in which this rank has taken part are not disturbed; the
+ * others fail with -ECONNRESET. In a child of fork() this does nothing.
+ *
+ * Return: 0.
+ */
+int inc_comm_destroy(struct inc_comm *comm)
+{
+	if (!comm || comm->forked)
+		return 0;
+	inc_fork_del(comm);
+	inc_watch_stop(&comm->watch);
+	leave(comm);
+	if (comm->who.has_tree)
+		inc_info(&comm->who, "left: %llu operations, %llu messages",
+			 (unsigned long long)comm->info.operations,
+			 (unsigned long long)comm->info.messages);
+	if (comm->qp && !ibv_destroy_qp(comm->qp))
+		comm->qp = NULL;
+	inc_msg_fail_all(comm, -ECANCELED);
+	destroy_device(comm);
+	inc_conn_close(&comm->watch.conn);
+	pthread_mutex_destroy(&comm->watch.lock);
+	free(comm);
+	return 0;
+}

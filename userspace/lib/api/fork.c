@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What fork() leaves of a communicator in the child: nothing that could disturb
+ * the parent's. The queue pair, its memory and the daemon's connection are shared
+ * with the parent, so the child's copy is marked, every call on it fails, and
+ * destroying it touches none of them. The child's end of the connection is closed
+ * at once: else a parent that dies would not be missed while a child lives.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/comm.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct inc_comm *comms;		/* guarded by lock */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+	inc_log_lock();
+}
+
+static void in_parent(void)
+{
+	inc_log_unlock();
+	pthread_mutex_unlock(&lock);
+}
+
+/* Another thread may have been at work: nothing but flags can be relied on. */
+static void in_child(void)
+{
+	static const char text[] = "the communicator is that of the parent process";
+	struct inc_comm *comm;
+
+	for (comm = comms; comm; comm = comm->next) {
+		comm->forked = true;
+		comm->err = -ESTALE;
+		memcpy(comm->errtext, text, sizeof(text));
+		inc_conn_close(&comm->watch.conn);
+	}
+	comms = NULL;
+	inc_watch_forked();
+	inc_hca_forked();
+	in_parent();
+}
+
+static void register_handlers(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
+}
+
+/**
+ * inc_fork_add() - a communicator is there
+ * @comm: communicator
+ */
+void inc_fork_add(struct inc_comm *comm)
+{
+	pthread_once(&once, register_handlers);
+	pthread_mutex_lock(&lock);
+	comm->next = comms;
+	comms = comm;
+	pthread_mutex_unlock(&lock);
+}
+
+/**
+ * inc_fork_del() - a communicator goes
+ * @comm: communicator
+ */
+void inc_fork_del(struct inc_comm *comm)
+{
+	struct inc_comm **link;
+
+	pthread_mutex_lock(&lock);
+	for (link = &comms; *link && *link != comm; link = &(*link)->next)
+		;
+	if (*link)
+		*link = comm->next;
+	pthread_mutex_unlock(&lock);
+}

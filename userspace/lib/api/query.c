@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Queries of a communicator.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/comm.h"
+
+/* How long to wait for the daemon's report on a failure. */
+#define TOLD_TRIES	50
+#define TOLD_PAUSE_MS	1
+
+/**
+ * inc_comm_rank() - get the rank of the caller
+ * @comm: communicator
+ *
+ * Return: 0 ... inc_comm_size() - 1.
+ */
+int inc_comm_rank(const struct inc_comm *comm)
+{
+	return comm->rank;
+}
+
+/**
+ * inc_comm_size() - get the number of ranks
+ * @comm: communicator
+ *
+ * Return: 1 or more.
+ */
+int inc_comm_size(const struct inc_comm *comm)
+{
+	return comm->nranks;
+}
+
+/**
+ * inc_comm_set_timeout() - set the time limit of blocking calls
+ * @comm: communicator
+ * @timeout_ms: milliseconds from the beginning of a call to its end, whatever
+ *	the amount of data; not 0. Accurate to a sixteenth, or to 500 ms
+ *
+ * Return: 0 or -EINVAL.
+ */
+int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms)
+{
+	if (!timeout_ms || timeout_ms > INT_MAX)
+		return -EINVAL;
+	atomic_store(&comm->watch.timeout_ms, timeout_ms);
+	return 0;
+}
+
+/* Report the operation in progress and the size of its data. */
+static void query_operations(const struct inc_comm *comm,
+			     struct inc_comm_info *i)
+{
+	const struct inc_req *req = comm->first;
+
+	i->state = i->status ? INC_STATE_FAILED :
+		   req ? INC_STATE_BUSY : INC_STATE_IDLE;
+	if (!i->begun)
+		i->collective = -1;
+	if (!req)
+		return;
+	i->collective = req->plan.collective;
+	i->block = req->plan.block;
+	i->op_messages = req->msgs;
+	i->op_results = req->msgs_done;
+}
+
+static void query_queue_pair(const struct inc_comm *comm,
+			     struct inc_comm_info *i)
+{
+	i->qp_type = comm->uc ? INC_QP_UC : INC_QP_RC;
+	i->qpn = comm->qpn;
+	i->switch_qpn = comm->tree.qpn;
+	snprintf(i->dev, sizeof(i->dev), "%s",
+		 ibv_get_device_name(comm->dev.ctx->device));
+	inc_rdv_addr_str(&comm->dev.addr, i->addr, sizeof(i->addr));
+	inc_rdv_addr_str(&comm->tree.addr, i->switch_addr,
+			 sizeof(i->switch_addr));
+}
+
+/**
+ * inc_query() - query the state and statistics of a communicator
+ * @comm: communicator, failed or not
+ * @info: result; the caller has set its @size
+ *
+ * This is the draft's interface for querying in-network computing task-related
+ * information (section 3.3): task status, data block size, identity, task
+ * identification, QP, message statistics.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int inc_query(struct inc_comm *comm, struct inc_comm_info *info)
+{
+	struct inc_comm_info i = comm->info;
+	size_t size = info->size;
+
+	if (size < offsetof(struct inc_comm_info, tree_id))
+		return -EINVAL;
+	i.size = size;
+	i.rank = comm->rank;
+	i.nranks = comm->nranks;
+	i.status = comm->err ? comm->err : inc_watch_error(&comm->watch);
+	i.tree_id = comm->tree.tree_id;
+	i.slots = comm->tree.slots;
+	i.msg_size = comm->tree.msg_size;
+	i.pmtu = comm->tree.pmtu;
+	i.window = comm->window;
+	i.timeout_ms = atomic_load(&comm->watch.timeout_ms);
+	i.next_msg_id = comm->next_id;
+	i.collectives = comm->tree.collectives;
+	i.dtypes = comm->tree.dtypes;
+	i.ops = comm->tree.ops;
+	i.mem_regs = comm->mem.regs;
+	i.mem_hits = comm->mem.hits;
+	memcpy(i.job, comm->who.job, sizeof(i.job));
+	query_queue_pair(comm, &i);
+	query_operations(comm, &i);
+	memset(info, 0, size);
+	memcpy(info, &i, size < sizeof(i) ? size : sizeof(i));
+	return 0;
+}
+
+/* Add which rank's request made the message fail, if it is known. */
+static bool add_wrong(struct inc_comm *comm)
+{
+	struct inc_watch *w = &comm->watch;
+	size_t len = strlen(comm->errtext);
+	uint32_t slots = comm->tree.slots;
+	bool known;
+
+	pthread_mutex_lock(&w->lock);
+	/* Of messages that fail at nearly the same time, one is reported. */
+	known = w->wrong[0] && w->wrong_id - comm->wrong_id + slots < 2 * slots;
+	if (known)
+		snprintf(comm->errtext + len, sizeof(comm->errtext) - len, ": %s",
+			 w->wrong);
+	pthread_mutex_unlock(&w->lock);
+	return known;
+}
+
+/**
+ * inc_comm_strerror() - describe the last error
+ * @comm: communicator
+ *
+ * The daemon, not the switch, names the rank at fault. If its report has not
+ * arrived, this waits for it, for at most 50 ms, once per error.
+ *
+ * Return: why the communicator failed; if it has not, why the last failed
+ * operation did; "success" if none did. The string is valid until the next
+ * call.
+ */
+const char *inc_comm_strerror(struct inc_comm *comm)
+{
+	const struct timespec pause = { .tv_nsec = TOLD_PAUSE_MS * 1000000L };
+	int tries;
+
+	for (tries = 0; comm->ask_wrong && !comm->forked; tries++) {
+		if (tries)
+			nanosleep(&pause, NULL);
+		if (add_wrong(comm) || tries == TOLD_TRIES)
+			comm->ask_wrong = false;
+	}
+	return comm->errtext[0] ? comm->errtext : "success";
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Retransmission over UC, see uc_rtx.h.
+ */
+#include <string.h>
+
+#include "uc_rtx.h"
+
+#define RTO_FIRST	100000		/* before a round trip was measured */
+#define RTO_MIN		10000
+#define RTO_MIN_AGAIN	4000
+#define RTO_MAX		200000
+/*
+ * A result that waits for other ranks to recover from a loss looks like a long
+ * round trip. Without a limit, each such wait would prolong the next ones.
+ */
+#define RTT_MAX		100000
+#define BACKOFF_MAX	5
+/* How late a result may arrive after a newer one: a share of the round trip. */
+#define LATE_SHARE	8
+#define LATE_MIN	200
+/* A second "again" within this time refers to a message already resent. */
+#define TOLD_TWICE	500
+
+/**
+ * inc_rtx_init() - initialize the state of a member
+ * @r: state
+ * @ring: memory for @entries messages
+ * @entries: maximum number of open messages, a power of two
+ * @first: message ID of the first message
+ * @seed: seed of the jitter
+ */
+void inc_rtx_init(struct inc_rtx *r, struct inc_rtx_msg *ring, uint32_t entries,
+		  uint32_t first, uint32_t seed)
+{
+	memset(ring, 0, entries * sizeof(*ring));
+	*r = (struct inc_rtx) {
+		.ring = ring, .mask = entries - 1,
+		.head = first, .next = first, .high = first, .marked = first,
+		.next_due = UINT64_MAX, .seed = seed | 1,
+	};
+}
+
+/* xorshift32; at most an eighth of @time, so that ranks don't query in step. */
+static uint32_t jitter(struct inc_rtx *r, uint32_t time)
+{
+	r->seed ^= r->seed << 13;
+	r->seed ^= r->seed >> 17;
+	r->seed ^= r->seed << 5;
+	return r->seed % (time / 8 + 1);
+}
+
+/*
+ * The switch answers a query at once, so little more than a round trip is
+ * enough. A result may have to wait for other ranks.
+ */
+static uint32_t rto(struct inc_rtx *r, bool again, unsigned int backoff)
+{
+	uint64_t time = RTO_FIRST, min = again ? RTO_MIN_AGAIN : RTO_MIN;
+
+	if (r->srtt) {
+		time = (again ? r->srtt / 4 : r->srtt) + (uint64_t)r->srtt +
+		       4 * (uint64_t)r->rttvar;
+		if (time < min)
+			time = min;
+	}
+	time <<= backoff;
+	/* On a longer path queries are sent too early, which costs little. */
+	if (time > RTO_MAX)
+		time = RTO_MAX;
+	return (uint32_t)time + jitter(r, (uint32_t)time);
+}
+
+static void set_due(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t due)
+{
+	m->due = due;
+	if (due < r->next_due)
+		r->next_due = due;
+}
+
+/**
+ * inc_rtx_may_send() - check whether one more message may be sent
+ * @r: state
+ * @window: maximum number of messages in flight
+ *
+ * A missing result does not hold up later messages: messages in flight are
+ * counted from the newest result. The ring, as large as the switch's slots, is
+ * the limit.
+ *
+ * Return: true if so.
+ */
+bool inc_rtx_may_send(const struct inc_rtx *r, uint32_t window)
+{
+	return r->next - r->head <= r->mask && r->next - r->high < window;
+}
+
+/**
+ * inc_rtx_sent() - record that the next message was sent
+ * @r: state
+ * @now: time
+ */
+void inc_rtx_sent(struct inc_rtx *r, uint64_t now)
+{
+	struct inc_rtx_msg *m = &r->ring[r->next++ & r->mask];
+
+	*m = (struct inc_rtx_msg) { .sent = now, .data_at = now, .open = true };
+	set_due(r, m, now + rto(r, false, 0));
+}
+
+/* RFC 6298, 2; retransmitted messages are not measured (Karn). */
+static void measure(struct inc_rtx *r, uint64_t time)
+{
+	/* A late rank says nothing about the network. */
+	uint32_t max = r->srtt ? 4 * r->srtt : RTO_MIN;
+	uint32_t rtt, diff;
+
+	if (max > RTT_MAX)
+		max = RTT_MAX;
+	rtt = time > max ? max : time ? (uint32_t)time : 1;
+	if (!r->srtt) {
+		r->srtt = rtt;
+		r->rttvar = rtt / 2;
+		return;
+	}
+	diff = rtt > r->srtt ? rtt - r->srtt : r->srtt - rtt;
+	r->rttvar = (3 * r->rttvar + diff) / 4;
+	r->srtt = (7 * r->srtt + rtt) / 8;
+	if (!r->srtt)
+		r->srtt = 1;
+}
+
+/**
+ * inc_rtx_done() - record a message's result or error
+ * @r: state
+ * @id: message
+ * @now: time
+ *
+ * Return: false if the message was not open.
+ */
+bool inc_rtx_done(struct inc_rtx *r, uint32_t id, uint64_t now)
+{
+	struct inc_rtx_msg *m = &r->ring[id & r->mask];
+
+	if (!inc_rtx_is_open(r, id))
+		return false;
+	m->open = false;
+	if (!m->again) {
+		measure(r, now - m->sent);
+		if (m->sent > r->answered)
+			r->answered = m->sent;
+	}
+	if ((int32_t)(id - r->high) >= 0)
+		r->high = id + 1;
+	while (r->head != r->next && !r->ring[r->head & r->mask].open)
+		r->head++;
+	return true;
+}
+
+static uint32_t late(const struct inc_rtx *r)
+{
+	return r->srtt / LATE_SHARE + LATE_MIN;
+}
+
+/**
+ * inc_rtx_mark() - record the switch's low-water mark
+ * @r: state
+ * @mark: the switch has sent all results before this message
+ * @now: time
+ *
+ * Missing results before @mark were lost, unless they are merely late.
+ */
+void inc_rtx_mark(struct inc_rtx *r, uint32_t mark, uint64_t now)
+{
+	uint64_t due = now + late(r);
+	uint32_t id = r->marked;
+
+	if ((int32_t)(id - r->head) < 0)
+		id = r->head;
+	if ((int32_t)(mark - r->next) > 0)
+		mark = r->next;
+	for (; (int32_t)(mark - id) > 0; id++) {
+		struct inc_rtx_msg *m = &r->ring[id & r->mask];
+
+		if (!m->open)
+			continue;
+		m->missed = true;
+		if (m->due > due)
+			set_due(r, m, due);
+	}
+	if ((int32_t)(mark - r->marked) > 0)
+		r->marked = mark;
+}
+
+/**
+ * inc_rtx_again() - handle "again": the switch lacks a message
+ * @r: state
+ * @id: message
+ * @now: time
+ *
+ * Return: true if the caller must retransmit it now; false if it is not open or
+ * has just been retransmitted.
+ */
+bool inc_rtx_again(struct inc_rtx *r, uint32_t id, uint64_t now)
+{
+	struct inc_rtx_msg *m = &r->ring[id & r->mask];
+
+	if (!inc_rtx_is_open(r, id))
+		return false;
+	m->tries = 0;
+	if (now - m->data_at < TOLD_TWICE)
+		return false;
+	m->sent = now;
+	m->data_at = now;
+	m->again = true;
+	m->waiting = false;
+	m->backoff = 0;
+	set_due(r, m, now + rto(r, true, 0));
+	return true;
+}
+
+/**
+ * inc_rtx_wait() - handle "wait": the switch waits for other ranks
+ * @r: state
+ * @id: message
+ * @now: time
+ */
+void inc_rtx_wait(struct inc_rtx *r, uint32_t id, uint64_t now)
+{
+	struct inc_rtx_msg *m = &r->ring[id & r->mask];
+
+	if (!inc_rtx_is_open(r, id))
+		return;
+	m->tries = 0;
+	m->waiting = true;
+	set_due(r, m, now + rto(r, true, m->backoff));
+}
+
+/* Is it time to query a message? If not, @m->due says when it will be. */
+static bool is_due(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t now)
+{
+	/* Something sent later has been answered. */
+	if (m->again && !m->waiting && m->sent + late(r) < r->answered)
+		return true;
+	/* The measured round trip may have grown since. */
+	if (!m->again && !m->missed && m->due <= now)
+		m->due = m->sent + rto(r, false, 0);
+	return m->due <= now;
+}
+
+static void note_asked(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t now)
+{
+	set_due(r, m, now + rto(r, true, m->backoff));
+	m->sent = now;
+	m->tries++;
+	m->again = true;
+	m->waiting = false;
+	if (m->backoff < BACKOFF_MAX)
+		m->backoff++;
+}
+
+/**
+ * inc_rtx_due() - find the messages to query now
+ * @r: state
+ * @now: time
+ * @ids: filled in with the oldest INC_RTX_BURST due messages
+ * @tries: set to the maximum number of unanswered queries of one of these
+ *
+ * Other due messages are deferred. @r->next_due says when to call again.
+ *
+ * Return: number of messages.
+ */
+unsigned int inc_rtx_due(struct inc_rtx *r, uint64_t now,
+			 uint32_t ids[INC_RTX_BURST], unsigned int *tries)
+{
+	uint64_t look = r->looked + late(r) / 2;
+	unsigned int n = 0;
+	uint32_t id;
+
+	*tries = 0;
+	if (now < r->next_due && (r->head == r->high || now < look))
+		return 0;
+	r->next_due = UINT64_MAX;
+	r->looked = now;
+	for (id = r->head; id != r->next; id++) {
+		struct inc_rtx_msg *m = &r->ring[id & r->mask];
+
+		if (!m->open)
+			continue;
+		if (!is_due(r, m, now)) {
+			set_due(r, m, m->due);
+		} else if (n == INC_RTX_BURST) {
+			set_due(r, m, now + rto(r, true, m->backoff));
+		} else {
+			ids[n++] = id;
+			if (m->tries > *tries)
+				*tries = m->tries;
+			note_asked(r, m, now);
+		}
+	}
+	return n;
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * TCP connection to the rendezvous daemon. Deadlines are milliseconds of
+ * CLOCK_MONOTONIC.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "conn.h"
+#include "rendezvous/keepalive.h"
+
+/*
+ * How long to retry if no daemon listens yet. Long enough to start everything
+ * at once; short enough that a mistyped address does not take the whole time
+ * limit.
+ */
+#define REFUSED_MS	2000
+#define REFUSED_PAUSE_MS 50
+/* How long an address has to answer before the next one is tried as well. */
+#define NEXT_MS		250
+#define TRIES_MAX	16
+
+/**
+ * inc_now_ms() - read CLOCK_MONOTONIC
+ *
+ * Return: milliseconds.
+ */
+int64_t inc_now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* "host", "host:port", "[addr]:port", or an IPv6 address alone. */
+static int split_server(const char *server, char *host, size_t len,
+			const char **port)
+{
+	const char *colon = strrchr(server, ':');
+	size_t n = strlen(server);
+
+	*port = INC_RDV_PORT;
+	if (server[0] == '[') {
+		const char *end = strchr(server, ']');
+
+		if (!end || (end[1] != ':' && end[1] != '\0'))
+			return -EINVAL;
+		if (end[1])
+			*port = end + 2;
+		server++;
+		n = (size_t)(end - server);
+	} else if (colon && colon == strchr(server, ':')) {
+		*port = colon + 1;
+		n = (size_t)(colon - server);
+	}
+	if (!n || n >= len || !**port)
+		return -EINVAL;
+	memcpy(host, server, n);
+	host[n] = '\0';
+	return 0;
+}
+
+static int wait_fd(int fd, short events, int64_t deadline_ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+	int64_t left;
+	int ret;
+
+	for (;;) {
+		left = deadline_ms - inc_now_ms();
+		left = left < 0 ? 0 : left > 60000 ? 60000 : left;
+		ret = poll(&pfd, 1, (int)left);
+		if (ret > 0)
+			return 0;
+		if (ret < 0 && errno != EINTR)
+			return -errno;
+		if (!left)
+			return -ETIMEDOUT;
+	}
+}
+
+/* Connection attempts to the addresses of one server. */
+struct tries {
+	const struct addrinfo	*to[TRIES_MAX];
+	struct pollfd		pfd[TRIES_MAX];
+	unsigned int		n;		/* addresses */
+	unsigned int		begun;		/* of them */
+	unsigned int		open;		/* of these */
+	int			ret;		/* of the last one that failed */
+	bool			refused;	/* by any */
+};
+
+/* Alternate families, else keep the resolver's order (RFC 8305, section 4). */
+static void find_addresses(struct tries *t, const struct addrinfo *list)
+{
+	const struct addrinfo *ai, *next;
+	bool taken[TRIES_MAX] = { false };
+	unsigned int i, at;
+	int last = AF_UNSPEC;
+
+	do {
+		next = NULL;
+		for (ai = list, i = 0; ai && i < TRIES_MAX; ai = ai->ai_next, i++) {
+			if (taken[i] || (next && ai->ai_family == last))
+				continue;
+			if (next && next->ai_family != last)
+				continue;
+			next = ai;
+			at = i;
+		}
+		if (next) {
+			taken[at] = true;
+			last = next->ai_family;
+			t->to[t->n++] = next;
+		}
+	} while (next);
+}
+
+static void failed(struct tries *t, unsigned int i, int ret)
+{
+	if (t->pfd[i].fd >= 0) {
+		close(t->pfd[i].fd);
+		t->open--;
+	}
+	t->pfd[i].fd = -1;
+	t->ret = ret;
+	t->refused |= ret == -ECONNREFUSED;
+}
+
+/* Start connecting to the next address. */
+static void begin(struct tries *t)
+{
+	unsigned int i = t->begun++;
+	const struct addrinfo *ai = t->to[i];
+	int fd;
+
+	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	t->pfd[i] = (struct pollfd) { .fd = fd, .events = POLLOUT };
+	if (fd >= 0)
+		t->open++;
+	if (fd < 0 || (connect(fd, ai->ai_addr, ai->ai_addrlen) &&
+		       errno != EINPROGRESS))
+		failed(t, i, -errno);
+}
+
+/* Wait for the first connection. Returns its index, -1: none yet. */
+static int wait_for_one(struct tries *t, int ms)
+{
+	socklen_t len = sizeof(int);
+	unsigned int i;
+	int err;
+
+	if (poll(t->pfd, t->begun, ms) <= 0)
+		return -1;
+	for (i = 0; i < t->begun; i++) {
+		if (t->pfd[i].fd < 0 || !t->pfd[i].revents)
+			continue;
+		if (getsockopt(t->pfd[i].fd, SOL_SOCKET, SO_ERROR, &err, &len))
+			err = errno;
+		if (!err)
+			return (int)i;
+		failed(t, i, -err);
+	}
+	return -1;
+}
+
+/*
+ * An address that does not answer does not delay the next one for long
+ * (RFC 8305). The first to answer is used.
+ */
+static int connect_once(const struct addrinfo *list, int64_t deadline_ms, int *fd)
+{
+	struct tries t = { .ret = -EHOSTUNREACH };
+	int64_t now = inc_now_ms(), next_at = now, until;
+	unsigned int i, open;
+	int at = -1;
+
+	find_addresses(&t, list);
+	while (at < 0 && (t.open || t.begun < t.n) && now <= deadline_ms) {
+		open = t.open;
+		if (t.begun < t.n && (!open || now >= next_at)) {
+			begin(&t);
+			next_at = now + NEXT_MS;
+			continue;
+		}
+		until = t.begun < t.n && next_at < deadline_ms ? next_at : deadline_ms;
+		at = wait_for_one(&t, (int)(until > now ? until - now : 0));
+		/* A failed attempt makes way for the next. */
+		if (t.open < open)
+			next_at = now;
+		now = inc_now_ms();
+	}
+	for (i = 0; i < t.begun; i++)
+		if (t.pfd[i].fd >= 0 && (int)i != at)
+			close(t.pfd[i].fd);
+	if (at >= 0) {
+		inc_set_keepalive(t.pfd[at].fd);
+		*fd = t.pfd[at].fd;
+		return 0;
+	}
+	return t.open ? -ETIMEDOUT : t.refused ? -ECONNREFUSED : t.ret;
+}
+
+static int connect_any(const struct addrinfo *list, int64_t deadline_ms,
+		       int *fd)
+{
+	int64_t refused_until = inc_now_ms() + REFUSED_MS;
+	const struct timespec pause = {
+		.tv_nsec = REFUSED_PAUSE_MS * 1000000L,
+	};
+	int ret;
+
+	if (refused_until > deadline_ms)
+		refused_until = deadline_ms;
+	for (;;) {
+		ret = connect_once(list, deadline_ms, fd);
+		if (ret != -ECONNREFUSED ||
+		    inc_now_ms() + REFUSED_PAUSE_MS >= refused_until)
+			return ret;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/**
+ * inc_conn_open() - connect to the daemon
+ * @conn: connection
+ * @server: "host", "host:port" or "[addr]:port"
+ * @deadline_ms: how long to try
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_conn_open(struct inc_conn *conn, const char *server,
+		  int64_t deadline_ms, char *err, size_t err_len)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct sockaddr_storage local;
+	socklen_t len = sizeof(local);
+	struct addrinfo *list;
+	const char *port;
+	char host[256];
+	int ret;
+
+	memset(conn, 0, sizeof(*conn));
+	conn->fd = -1;
+	ret = split_server(server, host, sizeof(host), &port);
+	if (ret) {
+		snprintf(err, err_len, "server \"%s\": must be host, host:port or [address]:port",
+			 server);
+		return ret;
+	}
+	ret = getaddrinfo(host, port, &hints, &list);
+	if (ret) {
+		snprintf(err, err_len, "server \"%s\": %s", server,
+			 gai_strerror(ret));
+		return -EHOSTUNREACH;
+	}
+	ret = connect_any(list, deadline_ms, &conn->fd);
+	freeaddrinfo(list);
+	if (ret) {
+		snprintf(err, err_len, "rendezvous daemon at %s, port %s: %s",
+			 host, port, strerror(-ret));
+		return ret;
+	}
+	if (!getsockname(conn->fd, (struct sockaddr *)&local, &len))
+		inc_rdv_addr_from_sockaddr((struct sockaddr *)&local,
+					   &conn->local);
+	return 0;
+}
+
+/**
+ * inc_conn_close() - close the connection, if there is one
+ * @conn: connection
+ */
+void inc_conn_close(struct inc_conn *conn)
+{
+	if (conn->fd >= 0)
+		close(conn->fd);
+	conn->fd = -1;
+}
+
+/**
+ * inc_conn_send() - send a line
+ * @conn: connection
+ * @msg: line to send
+ * @deadline_ms: how long to try
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg,
+		  int64_t deadline_ms)
+{
+	char line[INC_RDV_LINE_MAX + 1];
+	size_t off = 0, len;
+	ssize_t n;
+	int ret;
+
+	ret = inc_rdv_format(msg, line, sizeof(line));
+	if (ret < 0)
+		return ret;
+	inc_dbg(conn->who, "to daemon: %.*s", ret - 1, line);
+	for (len = (size_t)ret; off < len; off += (size_t)n) {
+		ret = wait_fd(conn->fd, POLLOUT, deadline_ms);
+		if (ret)
+			return ret;
+		n = send(conn->fd, line + off, len - off, MSG_NOSIGNAL);
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			n = 0;
+		else if (n < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Get the next line, waiting for it if necessary. */
+static int recv_line(struct inc_conn *conn, char *line, size_t line_len,
+		     int64_t deadline_ms)
+{
+	size_t len;
+	ssize_t n;
+	char *to;
+	int ret;
+
+	for (;;) {
+		ret = inc_rdv_line(&conn->lines, line, line_len);
+		if (ret)
+			return ret < 0 ? -EPROTO : 0;
+		ret = wait_fd(conn->fd, POLLIN, deadline_ms);
+		if (ret)
+			return ret;
+		to = inc_rdv_space(&conn->lines, &len);
+		n = recv(conn->fd, to, len, 0);
+		if (n > 0)
+			inc_rdv_added(&conn->lines, (size_t)n);
+		else if (n == 0)
+			return -ENOTCONN;
+		else if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+	}
+}
+
+/**
+ * inc_conn_recv() - receive a line
+ * @conn: connection
+ * @msg: set to the line
+ * @deadline_ms: how long to wait; if passed, only take what has arrived
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0, -ETIMEDOUT, -ENOTCONN if the daemon closed the connection, or
+ * another negative errno value.
+ */
+int inc_conn_recv(struct inc_conn *conn, struct inc_rdv_msg *msg,
+		  int64_t deadline_ms, char *err, size_t err_len)
+{
+	char line[INC_RDV_LINE_MAX];
+	int ret;
+
+	ret = recv_line(conn, line, sizeof(line), deadline_ms);
+	if (ret) {
+		snprintf(err, err_len, "rendezvous daemon: %s",
+			 ret == -ENOTCONN ? "closed the connection" :
+					    strerror(-ret));
+		return ret;
+	}
+	inc_dbg(conn->who, "from daemon: %s", line);
+	return inc_rdv_parse(line, msg, err, err_len);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * TCP connection to the rendezvous daemon, with a deadline on every step.
+ */
+#ifndef INC_LIB_CONN_H
+#define INC_LIB_CONN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rendezvous/proto.h"
+
+struct inc_who;
+
+/**
+ * struct inc_conn - connection to the daemon
+ * @fd: socket, non-blocking
+ * @who: its communicator, for the log; NULL: none
+ * @local: address of our end
+ * @lines: received data not processed yet
+ */
+struct inc_conn {
+	int			fd;
+	const struct inc_who	*who;
+	struct inc_rdv_addr	local;
+	struct inc_rdv_lines	lines;
+};
+
+int64_t inc_now_ms(void);
+
+int inc_conn_open(struct inc_conn *conn, const char *server,
+		  int64_t deadline_ms, char *err, size_t err_len);
+void inc_conn_close(struct inc_conn *conn);
+int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg,
+		  int64_t deadline_ms);
+int inc_conn_recv(struct inc_conn *conn, struct inc_rdv_msg *msg,
+		  int64_t deadline_ms, char *err, size_t err_len);
+
+#endif /* INC_LIB_CONN_H */

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The checks in one turn of the watch, see watchdog.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "inc.h"
+#include "watchdog.h"
+
+#define TICKS		16	/* per time limit */
+#define TICK_MIN_MS	2
+#define TICK_MAX_MS	500
+/* How often losses are looked at while results come. */
+#define LOSS_MS		100
+
+/*
+ * The switch also reports the end of a tree to its ranks, in order with the
+ * results. It has this much time before the daemon's report takes effect. So a
+ * rank whose last result is still in flight when another rank leaves gets it.
+ */
+#define GRACE_MS	400
+#define TELL_MS		100	/* to tell the daemon something */
+
+/*
+ * A process that was stopped, or stalled with its machine, first handles what
+ * has arrived in the meantime. This is a few turns of the scheduler.
+ */
+#define RESUME_MS	500
+
+/**
+ * inc_watch_fire() - end a communicator
+ * @w: its watch
+ * @err: negative errno value
+ * @text: why
+ */
+void inc_watch_fire(struct inc_watch *w, int err, const char *text)
+{
+	if (inc_watch_error(w))
+		return;
+	inc_err(w->who, "%s", text);
+	pthread_mutex_lock(&w->lock);
+	snprintf(w->text, sizeof(w->text), "%s", text);
+	atomic_store_explicit(&w->err, err, memory_order_release);
+	if (w->qp)
+		inc_qp_to_err(w->qp);
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void set_verdict(struct inc_watch *w, struct inc_watch_seen *s, int err,
+			const char *text)
+{
+	if (s->verdict)
+		return;
+	s->verdict = err;
+	s->verdict_at = s->now + GRACE_MS;
+	snprintf(s->text, sizeof(s->text), "%s", text);
+	inc_info(w->who, "%s", text);
+	pthread_mutex_lock(&w->lock);
+	snprintf(w->said, sizeof(w->said), "%s", text);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Remember which rank's request made a message fail; its status can't tell. */
+static void note_wrong(struct inc_watch *w, const struct inc_rdv_msg *msg)
+{
+	inc_err(w->who, "%s", msg->text);
+	pthread_mutex_lock(&w->lock);
+	w->wrong_id = msg->msg_id;
+	snprintf(w->wrong, sizeof(w->wrong), "%s", msg->text);
+	pthread_mutex_unlock(&w->lock);
+}
+
+static void close_conn(struct inc_watch *w)
+{
+	pthread_mutex_lock(&w->lock);
+	inc_conn_close(&w->conn);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Handle one line of the daemon. Returns false if there is none. */
+static bool hear(struct inc_watch *w, struct inc_watch_seen *s)
+{
+	char text[INC_RDV_TEXT_MAX];
+	struct inc_rdv_msg msg;
+	int ret;
+
+	ret = inc_conn_recv(&w->conn, &msg, 0, text, sizeof(text));
+	if (ret == -ETIMEDOUT)
+		return false;
+	if (ret) {
+		set_verdict(w, s, ret == -ENOTCONN ? ret : -EPROTO, text);
+		close_conn(w);
+		return false;
+	}
+	s->missed = 0;
+	s->heard_at = s->now;
+	switch (msg.type) {
+	case INC_RDV_ALIVE:
+		s->alive = w->beat_ms;
+		break;
+	case INC_RDV_LEFT:
+		snprintf(text, sizeof(text), "rank %d has left", msg.rank);
+		set_verdict(w, s, -ECONNRESET, text);
+		break;
+	case INC_RDV_FAILED:
+		set_verdict(w, s, inc_status_errno(msg.status), msg.text);
+		break;
+	case INC_RDV_ERROR:
+		set_verdict(w, s, -msg.err, msg.text);
+		break;
+	case INC_RDV_WRONG:
+		note_wrong(w, &msg);
+		break;
+	case INC_RDV_JOIN:
+	case INC_RDV_RTS:
+	case INC_RDV_LEAVE:
+	case INC_RDV_LOST:
+	case INC_RDV_JOINED:
+	case INC_RDV_READY:
+	case INC_RDV_BYE:
+	case INC_RDV_GATHER:
+	case INC_RDV_RETRACT:
+	case INC_RDV_LINK:
+	case INC_RDV_PLACED:
+	case INC_RDV_LINKED:
+		break;
+	}
+	return true;
+}
+
+static int tick_ms(unsigned int timeout_ms)
+{
+	unsigned int tick = timeout_ms / TICKS;
+
+	return tick < TICK_MIN_MS ? TICK_MIN_MS :
+	       tick > TICK_MAX_MS ? TICK_MAX_MS : (int)tick;
+}
+
+/*
+ * A blocking call that was first seen a tick ago may be two ticks old, so fail
+ * it one tick before the limit.
+ */
+static bool call_is_late(struct inc_watch *w, struct inc_watch_seen *s,
+			 unsigned int timeout_ms, int tick)
+{
+	unsigned int calls = atomic_load_explicit(&w->calls,
+						  memory_order_relaxed);
+
+	if (calls != s->calls) {
+		s->calls = calls;
+		s->calls_since = s->now;
+		return false;
+	}
+	return (calls & 1) &&
+	       s->now - s->calls_since >= (int64_t)timeout_ms - tick;
+}
+
+/*
+ * The caller keeps calling inc_test() or inc_wait_for(), and no result arrives.
+ * Time without such calls does not count: without calls there is no progress.
+ */
+static bool tests_are_late(struct inc_watch *w, struct inc_watch_seen *s,
+			   unsigned int timeout_ms)
+{
+	unsigned int progress = atomic_load_explicit(&w->progress,
+						     memory_order_relaxed);
+	unsigned int tests = atomic_load_explicit(&w->tests,
+						  memory_order_relaxed);
+	bool called = tests != s->tests ||
+		      atomic_load_explicit(&w->waits, memory_order_relaxed);
+
+	s->tests = tests;
+	if (progress != s->progress) {
+		s->progress = progress;
+		s->fruitless_ms = 0;
+	} else if (called) {
+		s->fruitless_ms += s->now - s->before;
+	}
+	return called && s->fruitless_ms >= (int64_t)timeout_ms;
+}
+
+/*
+ * The daemon, which runs on the switch's host, has gone silent. This counts
+ * turns, not time: a process that was stopped first handles what has arrived.
+ */
+static void look_for_daemon(struct inc_watch *w, struct inc_watch_seen *s)
+{
+	if (!s->alive || s->verdict || w->conn.fd < 0 ||
+	    s->now - s->heard_at < (int64_t)w->beat_ms)
+		return;
+	s->heard_at = s->now;
+	if (++s->missed <= INC_RDV_BEATS_MISSED)
+		return;
+	set_verdict(w, s, -EHOSTUNREACH,
+		    "the switch's rendezvous daemon is not heard of any more");
+	/* The switch can't tell either, and no one would hear that we leave. */
+	s->verdict_at = s->now;
+	close_conn(w);
+}
+
+static void look(struct inc_watch *w, struct inc_watch_seen *s, int tick)
+{
+	unsigned int timeout_ms = atomic_load_explicit(&w->timeout_ms,
+						       memory_order_relaxed);
+	char text[64];
+	bool late;
+
+	if (s->verdict && s->now >= s->verdict_at) {
+		inc_watch_fire(w, s->verdict, s->text);
+		return;
+	}
+	late = call_is_late(w, s, timeout_ms, tick);
+	late |= tests_are_late(w, s, timeout_ms);
+	if (late && s->now >= s->not_before) {
+		snprintf(text, sizeof(text), "nothing done within %u ms",
+			 timeout_ms);
+		inc_watch_fire(w, -ETIMEDOUT, text);
+	}
+}
+
+/* Losses matter while there is traffic. */
+static void look_for_losses(struct inc_watch *w, struct inc_watch_seen *s)
+{
+	unsigned int now = atomic_load_explicit(&w->progress,
+						memory_order_relaxed);
+
+	if (s->now - s->loss_at < LOSS_MS)
+		return;
+	s->loss_at = s->now;
+	s->busy = now != s->loss_progress;
+	s->loss_progress = now;
+	if (s->busy)
+		atomic_store_explicit(&w->flight, inc_loss_look(&w->loss),
+				      memory_order_relaxed);
+}
+
+static int least(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/**
+ * inc_watch_patience() - compute the time until a watch needs its next turn
+ * @w: watch
+ *
+ * Return: milliseconds, -1: forever.
+ */
+int inc_watch_patience(struct inc_watch *w)
+{
+	const struct inc_watch_seen *s = &w->seen;
+	int wait;
+
+	if (inc_watch_error(w))
+		return -1;
+	wait = tick_ms(atomic_load_explicit(&w->timeout_ms, memory_order_relaxed));
+	if (s->verdict)
+		wait = least(wait, GRACE_MS / 8);
+	if (s->busy)
+		wait = least(wait, LOSS_MS);
+	if (s->alive)
+		wait = least(wait, (int)w->beat_ms);
+	return wait;
+}
+
+/**
+ * inc_watch_turn() - run all checks of a watch
+ * @w: watch
+ * @ms: milliseconds since the last turn during which this process could run
+ * @stood: for some time since then this process could not run
+ * @readable: the daemon may have sent something
+ */
+void inc_watch_turn(struct inc_watch *w, int64_t ms, bool stood, bool readable)
+{
+	struct inc_watch_seen *s = &w->seen;
+	int tick;
+
+	s->now += ms;
+	if (stood)
+		s->not_before = s->now + RESUME_MS;
+	if (inc_watch_error(w))
+		return;
+	if (!atomic_load(&w->hung_up)) {
+		/* Lines read together with "ready" are invisible to poll(). */
+		if (readable || w->conn.lines.used)
+			while (w->conn.fd >= 0 && hear(w, s))
+				;
+		look_for_daemon(w, s);
+	}
+	/* Other watches may need turns more often. */
+	tick = tick_ms(atomic_load_explicit(&w->timeout_ms, memory_order_relaxed));
+	if (s->verdict || s->now - s->before >= tick / 2) {
+		look(w, s, tick);
+		s->before = s->now;
+	}
+	look_for_losses(w, s);
+}
+
+/**
+ * inc_watch_hang_up() - shut down the connection to the daemon
+ * @watch: watch, running or not
+ */
+void inc_watch_hang_up(struct inc_watch *watch)
+{
+	const struct inc_rdv_msg msg = { .type = INC_RDV_LOST };
+
+	pthread_mutex_lock(&watch->lock);
+	atomic_store(&watch->hung_up, true);
+	if (watch->conn.fd >= 0) {
+		if (watch->lost &&
+		    inc_conn_send(&watch->conn, &msg, inc_now_ms() + TELL_MS))
+			inc_warn(watch->who, "the daemon can not be told that the switch does not answer");
+		shutdown(watch->conn.fd, SHUT_RDWR);
+	}
+	pthread_mutex_unlock(&watch->lock);
+}

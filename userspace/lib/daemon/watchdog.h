@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The watch over a communicator. Only the watch reads the clock and the
+ * connection to the daemon, so a call's fast path needs neither clock nor
+ * poll(): it sleeps only in the completion channel. When a time limit expires
+ * or the daemon reports the end of the tree, the watch moves the queue pair to
+ * ERROR. That flushes the receives, which wakes the sleeper. One thread
+ * (watchdog_thread.c) watches over all communicators of a process.
+ */
+#ifndef INC_LIB_WATCH_H
+#define INC_LIB_WATCH_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "conn.h"
+#include "device/hca.h"
+#include "device/hw_counters.h"
+#include "device/verbs.h"
+
+/**
+ * struct inc_watch_seen - private state of the watcher's thread
+ * @now: milliseconds during which this process could run
+ * @before: last check of the time limits
+ * @not_before: no time limit expires before this time
+ * @calls: inc_watch.calls as last seen
+ * @calls_since: when that value was first seen
+ * @tests: inc_watch.tests as last seen
+ * @progress: inc_watch.progress as last seen
+ * @fruitless_ms: time spent in fruitless inc_test() and inc_wait_for() calls
+ * @loss_at: last reading of the loss counters
+ * @loss_progress: results at that time
+ * @busy: there were more results than before
+ * @alive: the daemon sends "alive"
+ * @missed: consecutive "alive" lines missed
+ * @heard_at: when one last arrived or was missed
+ * @verdict: the daemon's verdict, -errno
+ * @verdict_at: when the verdict takes effect
+ * @text: text of the verdict
+ */
+struct inc_watch_seen {
+	int64_t		now;
+	int64_t		before;
+	int64_t		not_before;
+	unsigned int	calls;
+	int64_t		calls_since;
+	unsigned int	tests;
+	unsigned int	progress;
+	int64_t		fruitless_ms;
+	int64_t		loss_at;
+	unsigned int	loss_progress;
+	bool		busy;
+	bool		alive;
+	unsigned int	missed;
+	int64_t		heard_at;
+	int		verdict;
+	int64_t		verdict_at;
+	char		text[INC_RDV_TEXT_MAX];
+};
+
+/**
+ * struct inc_watch - state shared between the watch and the caller's thread
+ * @next: in the watcher's list, whose lock guards @next, @running, @at and @seen
+ * @running: it is in that list
+ * @at: index of @conn in the poll array; 0: none yet
+ * @hca: device
+ * @seen: private state of the watcher's thread
+ * @who: its communicator, for the log
+ * @conn: connection to the daemon; belongs to the watcher while @running
+ * @hung_up: the caller has shut down @conn; ignore it
+ * @calls: odd while the caller is inside a blocking call; different each time
+ * @tests: counts fruitless calls of inc_test(), and those of inc_wait_for()
+ * @waits: the caller is inside inc_wait_for()
+ * @progress: counts results
+ * @timeout_ms: time limit
+ * @beat_ms: interval of the daemon's "alive", once it has sent one; 0: never
+ * @flight: maximum packets to have in flight; 0: unlimited
+ * @loss: losses that determine @flight; belongs to the watcher
+ * @lost: tell the daemon that the switch does not answer
+ * @err: 0, or the negative errno value that the watch found; set once
+ * @lock: protects @qp and all texts, and the closing of @conn
+ * @qp: queue pair to move to ERROR; NULL: destroyed
+ * @text: what happened, if @err
+ * @said: the daemon's text on the end of the tree; empty: none yet
+ * @wrong: its last text on a failed message; empty: none yet
+ * @wrong_id: that message
+ */
+struct inc_watch {
+	struct inc_watch *next;
+	bool		running;
+	unsigned int	at;
+	struct inc_hca	*hca;
+	struct inc_watch_seen seen;
+	const struct inc_who *who;
+	struct inc_conn	conn;
+	_Atomic bool	hung_up;
+	_Atomic unsigned int calls;
+	_Atomic unsigned int tests;
+	_Atomic bool	waits;
+	_Atomic unsigned int progress;
+	_Atomic unsigned int timeout_ms;
+	unsigned int	beat_ms;
+	_Atomic unsigned int flight;
+	struct inc_loss	loss;
+	bool		lost;
+	_Atomic int	err;
+	pthread_mutex_t	lock;
+	struct ibv_qp	*qp;
+	char		text[INC_RDV_TEXT_MAX];
+	char		said[INC_RDV_TEXT_MAX];
+	char		wrong[INC_RDV_TEXT_MAX];
+	uint32_t	wrong_id;
+};
+
+/* watchdog_thread.c */
+int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp, struct inc_hca *hca,
+		    unsigned int port);
+void inc_watch_stop(struct inc_watch *watch);
+void inc_watch_forked(void);
+
+/* watchdog.c; for watchdog_thread.c */
+int inc_watch_patience(struct inc_watch *watch);
+void inc_watch_turn(struct inc_watch *watch, int64_t ms, bool stood, bool readable);
+void inc_watch_fire(struct inc_watch *watch, int err, const char *text);
+
+static inline void inc_watch_count(_Atomic unsigned int *counter)
+{
+	/* One writer: no read-modify-write needed. */
+	atomic_store_explicit(counter,
+			      atomic_load_explicit(counter,
+						   memory_order_relaxed) + 1,
+			      memory_order_relaxed);
+}
+
+static inline void inc_watch_waits(struct inc_watch *watch, bool waits)
+{
+	atomic_store_explicit(&watch->waits, waits, memory_order_relaxed);
+}
+
+/* The switch does not answer: report it to the daemon on hanging up. */
+static inline void inc_watch_lost(struct inc_watch *watch)
+{
+	watch->lost = true;
+}
+
+void inc_watch_hang_up(struct inc_watch *watch);
+
+static inline int inc_watch_error(struct inc_watch *watch)
+{
+	return atomic_load_explicit(&watch->err, memory_order_acquire);
+}
+
+#endif /* INC_LIB_WATCH_H */

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The thread that watches over all communicators of a process, see watchdog.h.
+ * It polls a socket of each, and the asynchronous events of their devices.
+ *
+ * Time during which this process could not run, because it or its machine was
+ * stopped, does not count: what it waits for may have arrived.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "watchdog.h"
+
+/* How late the thread may wake up on a busy machine. */
+#define SLACK_MS	100
+
+/*
+ * life: held while starting or stopping the thread; taken before lock.
+ * lock: guards the list and the poll array; held while the thread runs checks.
+ */
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct inc_watch *watches;
+static struct pollfd *pfds;
+static unsigned int npfds, room;
+static pthread_t thread;
+static int wake_fd = -1, loss_fd = -1;
+static bool stop;
+
+static void make_room(unsigned int n)
+{
+	struct pollfd *more;
+
+	if (n <= room)
+		return;
+	more = realloc(pfds, 2 * n * sizeof(*more));
+	if (!more)
+		return;
+	pfds = more;
+	room = 2 * n;
+}
+
+/* Returns the index in the poll array; 0: no room, check it in each turn. */
+static unsigned int add(int fd)
+{
+	if (npfds == room)
+		return 0;
+	pfds[npfds] = (struct pollfd) { .fd = fd, .events = POLLIN };
+	return npfds++;
+}
+
+/* Fill the poll array. Returns milliseconds to poll for; -1: forever. */
+static int prepare(void)
+{
+	struct inc_watch *w;
+	unsigned int n = 1;
+	int wait = -1, ms;
+
+	/* Each watch has a socket, and perhaps a device. */
+	for (w = watches; w; w = w->next)
+		n += 2;
+	make_room(n);
+	npfds = 0;
+	add(wake_fd);
+	for (w = watches; w; w = w->next) {
+		ms = inc_watch_patience(w);
+		if (ms >= 0 && (wait < 0 || ms < wait))
+			wait = ms;
+		w->at = add(ms >= 0 && !atomic_load(&w->hung_up) ? w->conn.fd : -1);
+		w->hca->at = 0;
+	}
+	for (w = watches; w; w = w->next)
+		if (!w->hca->at)
+			w->hca->at = add(w->hca->ctx->async_fd);
+	return wait;
+}
+
+/* Is an event about this watch? */
+static bool concerns(const struct inc_watch *w, const struct ibv_async_event *ev)
+{
+	switch (ev->event_type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+		return w->qp == ev->element.qp;
+	case IBV_EVENT_CQ_ERR:
+		return w->qp && (w->qp->send_cq == ev->element.cq ||
+				 w->qp->recv_cq == ev->element.cq);
+	case IBV_EVENT_DEVICE_FATAL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Handle the events of a device. A port that went down may come up again in
+ * time, so it is only logged.
+ */
+static void take_events(struct inc_hca *hca)
+{
+	struct ibv_async_event ev;
+	struct inc_watch *w;
+	char text[128];
+	bool is;
+
+	while (!ibv_get_async_event(hca->ctx, &ev)) {
+		snprintf(text, sizeof(text), "%s: %s",
+			 ibv_get_device_name(hca->ctx->device),
+			 ibv_event_type_str(ev.event_type));
+		if (ev.event_type == IBV_EVENT_PORT_ERR)
+			inc_warn(NULL, "%s", text);
+		else
+			inc_info(NULL, "%s", text);
+		for (w = watches; w; w = w->next) {
+			pthread_mutex_lock(&w->lock);
+			is = w->hca == hca && concerns(w, &ev);
+			pthread_mutex_unlock(&w->lock);
+			if (is)
+				inc_watch_fire(w, -EIO, text);
+		}
+		ibv_ack_async_event(&ev);
+	}
+}
+
+/* @waited: requested time of the poll; @ms: actual time. */
+static void look(int waited, int64_t ms)
+{
+	bool stood = waited >= 0 && ms > waited + SLACK_MS;
+	struct inc_watch *w;
+
+	if (stood || waited < 0)
+		ms = waited < 0 ? 0 : waited;
+	for (w = watches; w; w = w->next) {
+		if (w->hca->at && pfds[w->hca->at].revents) {
+			pfds[w->hca->at].revents = 0;
+			take_events(w->hca);
+		}
+		/* Also handle lines left in the buffer when the watch began. */
+		inc_watch_turn(w, ms, stood, !w->at || pfds[w->at].revents);
+	}
+}
+
+static void *watcher_main(void *arg)
+{
+	int64_t now = inc_now_ms(), before;
+	unsigned int n;
+	uint64_t count;
+	int wait;
+
+	pthread_mutex_lock(&lock);
+	while (!stop) {
+		wait = prepare();
+		n = npfds;
+		pthread_mutex_unlock(&lock);
+		poll(pfds, n, wait);
+		pthread_mutex_lock(&lock);
+		before = now;
+		now = inc_now_ms();
+		if (pfds[0].revents && read(wake_fd, &count, sizeof(count)) < 0)
+			inc_dbg(NULL, "watcher: %s", strerror(errno));
+		look(wait, now - before);
+	}
+	pthread_mutex_unlock(&lock);
+	return arg;
+}
+
+static void wake(void)
+{
+	const uint64_t one = 1;
+
+	if (write(wake_fd, &one, sizeof(one)) != sizeof(one))
+		inc_warn(NULL, "the watcher can not be woken: %s", strerror(errno));
+}
+
+static void close_fds(void)
+{
+	if (wake_fd >= 0)
+		close(wake_fd);
+	if (loss_fd >= 0)
+		close(loss_fd);
+	wake_fd = -1;
+	loss_fd = -1;
+}
+
+static int start_thread(void)
+{
+	sigset_t all, old;
+	int ret;
+
+	make_room(1);
+	if (!room)
+		return -ENOMEM;
+	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (wake_fd < 0)
+		return -errno;
+	loss_fd = inc_loss_socket();
+	stop = false;
+	/* Leave signals to the program's own threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = -pthread_create(&thread, NULL, watcher_main, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (ret)
+		close_fds();
+	return ret;
+}
+
+static void stop_thread(void)
+{
+	pthread_mutex_lock(&lock);
+	stop = true;
+	pthread_mutex_unlock(&lock);
+	wake();
+	pthread_join(thread, NULL);
+	close_fds();
+	free(pfds);
+	pfds = NULL;
+	room = 0;
+}
+
+/**
+ * inc_watch_start() - start the watch
+ * @watch: @conn, @timeout_ms, @beat_ms and @lock are initialized, the rest is 0
+ * @qp: queue pair to watch over
+ * @hca: its device
+ * @port: its port
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp, struct inc_hca *hca,
+		    unsigned int port)
+{
+	int ret = 0;
+
+	pthread_mutex_lock(&life);
+	if (wake_fd < 0)
+		ret = start_thread();
+	if (!ret) {
+		pthread_mutex_lock(&lock);
+		watch->qp = qp;
+		watch->hca = hca;
+		hca->at = 0;
+		inc_loss_open(&watch->loss, loss_fd,
+			      ibv_get_device_index(hca->ctx->device), port);
+		/* Time limits count from here. */
+		inc_loss_look(&watch->loss);
+		watch->next = watches;
+		watches = watch;
+		watch->running = true;
+		pthread_mutex_unlock(&lock);
+		wake();
+	}
+	pthread_mutex_unlock(&life);
+	return ret;
+}
+
+/**
+ * inc_watch_stop() - stop the watch
+ * @watch: watch, running or not
+ *
+ * The connection belongs to the caller again.
+ */
+void inc_watch_stop(struct inc_watch *watch)
+{
+	struct inc_watch **link;
+	bool last;
+
+	if (!watch->running)
+		return;
+	pthread_mutex_lock(&life);
+	pthread_mutex_lock(&lock);
+	for (link = &watches; *link != watch; link = &(*link)->next)
+		;
+	*link = watch->next;
+	watch->running = false;
+	last = !watches;
+	pthread_mutex_unlock(&lock);
+	if (last)
+		stop_thread();
+	pthread_mutex_unlock(&life);
+}
+
+/**
+ * inc_watch_forked() - reset the state in a child of fork(), without a thread
+ */
+void inc_watch_forked(void)
+{
+	life = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	watches = NULL;
+	close_fds();
+	pfds = NULL;
+	npfds = 0;
+	room = 0;
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Losses from a device's counters, see hw_counters.h. The names are rdma_rxe's;
+ * NICs retransmit only what was lost. The counters are read by netlink, as sysfs
+ * shows them only in the initial network namespace.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+
+#include "hw_counters.h"
+
+/* A loss counts for one of so many, all before it for the rest. */
+#define KEEP	4
+/* Initial estimate of the distance between losses, after the first one. */
+#define FIRST	1024
+/* A single loss can't show that losses are this many times rarer. */
+#define RARER	4
+
+/**
+ * inc_loss_socket() - open a netlink socket to read counters
+ *
+ * Return: file descriptor, or a negative number.
+ */
+int inc_loss_socket(void)
+{
+	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
+}
+
+/**
+ * inc_loss_open() - prepare to read a device's counters
+ * @l: result; valid even without any counter
+ * @fd: socket, used for one query at a time
+ * @dev: index of the device, negative if it has none
+ * @port: port
+ */
+void inc_loss_open(struct inc_loss *l, int fd, int dev, unsigned int port)
+{
+	*l = (struct inc_loss) {
+		.fd = dev < 0 ? -1 : fd, .dev = (uint32_t)dev, .port = port,
+	};
+}
+
+/* The largest number whose square is not larger. */
+static unsigned int root(uint64_t n)
+{
+	unsigned int r = 0, bit;
+
+	for (bit = 1U << 15; bit; bit >>= 1)
+		if ((uint64_t)(r + bit) * (r + bit) <= n)
+			r += bit;
+	return r;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* @lost losses were found, @each packets apart. */
+static void note(struct inc_loss *l, uint64_t lost, uint64_t each)
+{
+	if (!l->apart) {
+		l->apart = least(each, FIRST);
+		lost--;
+	}
+	for (; lost && l->apart != each; lost--) {
+		uint64_t was = l->apart;
+
+		l->apart = (was * (KEEP - 1) + least(each, was * RARER)) / KEEP;
+		if (l->apart == was)
+			break;
+	}
+	if (!l->apart)
+		l->apart = 1;
+}
+
+/**
+ * inc_loss_add() - add the counts since the last reading
+ * @l: losses
+ * @lost: packets lost
+ * @packets: packets sent and received
+ *
+ * If one packet in n is lost, having sqrt(n) packets in flight costs one packet
+ * in sqrt(n), as with TCP. Use half of that, since one loss costs everything in
+ * flight, in either direction. Recent losses give n, or a longer run of packets
+ * without any (as in RFC 5348, section 5). Losses are thus forgotten after some
+ * thousand packets, not after some time.
+ *
+ * Return: maximum packets to have in flight, at least 1; 0: unlimited.
+ */
+unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
+{
+	unsigned int flight;
+
+	l->since += packets;
+	if (lost) {
+		note(l, lost, l->since / lost);
+		l->since = 0;
+	}
+	if (!l->apart)
+		return 0;
+	flight = root(l->apart > l->since ? l->apart : l->since) / 2;
+	if (flight >= INC_LOSS_FLIGHT_MAX)
+		return 0;
+	return flight ? flight : 1;
+}
+
+/* Find the next attribute within [p, end), or NULL. */
+static const struct nlattr *attr(const char *p, const char *end)
+{
+	const struct nlattr *a = (const struct nlattr *)p;
+
+	if (end - p < NLA_HDRLEN || a->nla_len < NLA_HDRLEN ||
+	    a->nla_len > end - p)
+		return NULL;
+	return a;
+}
+
+static const char *payload(const struct nlattr *a)
+{
+	return (const char *)a + NLA_HDRLEN;
+}
+
+#define FOR_EACH_ATTR(a, from, end)					\
+	for (const char *p_ = (from); ((a) = attr(p_, (end)));		\
+	     p_ = (const char *)(a) + NLA_ALIGN((a)->nla_len))
+
+/* Parse a counter's name and value. Returns whether it is one of ours. */
+static int entry(const struct nlattr *counter, struct inc_counts *c)
+{
+	const char *end = (const char *)counter + counter->nla_len, *name = "";
+	const struct nlattr *a;
+	uint64_t value = 0;
+
+	FOR_EACH_ATTR(a, payload(counter), end) {
+		int type = a->nla_type & NLA_TYPE_MASK;
+
+		if (type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME &&
+		    memchr(payload(a), 0, a->nla_len - NLA_HDRLEN))
+			name = payload(a);
+		else if (type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE &&
+			 a->nla_len >= NLA_HDRLEN + sizeof(value))
+			memcpy(&value, payload(a), sizeof(value));
+	}
+	/* NAKs received and sent. */
+	if (!strcmp(name, "rcvd_seq_err") || !strcmp(name, "out_of_seq_request"))
+		c->lost += value;
+	else if (!strcmp(name, "sent_pkts") || !strcmp(name, "rcvd_pkts"))
+		c->packets += value;
+	else if (!strcmp(name, "send_err"))
+		c->unsent = value;
+	else
+		return 0;
+	return 1;
+}
+
+static int entries(const struct nlattr *counters, struct inc_counts *c)
+{
+	const char *end = (const char *)counters + counters->nla_len;
+	const struct nlattr *counter;
+	int found = 0;
+
+	FOR_EACH_ATTR(counter, payload(counters), end)
+		found += entry(counter, c);
+	return found;
+}
+
+/**
+ * inc_loss_parse() - find the counters in a netlink reply
+ * @msg: netlink message
+ * @len: its length in bytes
+ * @c: filled in
+ *
+ * Return: false if any is missing.
+ */
+bool inc_loss_parse(const void *msg, size_t len, struct inc_counts *c)
+{
+	const struct nlmsghdr *nlh = msg;
+	const struct nlattr *a;
+	int found = 0;
+
+	*c = (struct inc_counts) { 0 };
+	if (len < NLMSG_HDRLEN || nlh->nlmsg_len > len ||
+	    nlh->nlmsg_len < NLMSG_HDRLEN ||
+	    nlh->nlmsg_type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
+						RDMA_NLDEV_CMD_STAT_GET))
+		return false;
+	FOR_EACH_ATTR(a, (const char *)msg + NLMSG_HDRLEN,
+		      (const char *)msg + nlh->nlmsg_len)
+		if ((a->nla_type & NLA_TYPE_MASK) == RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
+			found += entries(a, c);
+	return found == 5;
+}
+
+static bool ask(const struct inc_loss *l)
+{
+	struct {
+		struct nlmsghdr	nlh;
+		struct nlattr	dev_hdr;
+		uint32_t	dev;
+		struct nlattr	port_hdr;
+		uint32_t	port;
+	} req = {
+		.nlh = {
+			.nlmsg_len = sizeof(req),
+			.nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
+						       RDMA_NLDEV_CMD_STAT_GET),
+			.nlmsg_flags = NLM_F_REQUEST,
+		},
+		.dev_hdr = { NLA_HDRLEN + 4, RDMA_NLDEV_ATTR_DEV_INDEX },
+		.dev = l->dev,
+		.port_hdr = { NLA_HDRLEN + 4, RDMA_NLDEV_ATTR_PORT_INDEX },
+		.port = l->port,
+	};
+
+	return send(l->fd, &req, sizeof(req), 0) == sizeof(req);
+}
+
+static bool counted(struct inc_loss *l, struct inc_counts *c)
+{
+	uint32_t buf[2048];
+	ssize_t n;
+
+	if (l->fd < 0 || !ask(l))
+		return false;
+	n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
+	if (n >= 0 && inc_loss_parse(buf, (size_t)n, c))
+		return true;
+	/* Another type of device, or a kernel that does not report them. */
+	l->fd = -1;
+	return false;
+}
+
+/**
+ * inc_loss_look() - read the counters
+ * @l: losses
+ *
+ * The kernel replies before the send returns.
+ *
+ * Return: maximum packets to have in flight; 0: unlimited.
+ */
+unsigned int inc_loss_look(struct inc_loss *l)
+{
+	uint64_t new_lost, new_packets;
+	struct inc_counts c;
+
+	if (!counted(l, &c))
+		return 0;
+	new_lost = l->begun ? c.lost - l->last_lost : 0;
+	new_packets = l->begun ? c.packets - l->last_packets : 0;
+	l->begun = true;
+	l->last_lost = c.lost;
+	l->last_packets = c.packets;
+	return inc_loss_add(l, new_lost, new_packets);
+}
+
+/**
+ * inc_loss_unsent() - read how many packets a device could not send
+ * @dev: index of the device, negative if it has none
+ * @port: port
+ *
+ * Return: their number, 0 if unknown.
+ */
+uint64_t inc_loss_unsent(int dev, unsigned int port)
+{
+	struct inc_counts c = { 0 };
+	int fd = inc_loss_socket();
+	struct inc_loss l;
+
+	inc_loss_open(&l, fd, dev, port);
+	if (!counted(&l, &c))
+		c.unsent = 0;
+	if (fd >= 0)
+		close(fd);
+	return c.unsent;
+}

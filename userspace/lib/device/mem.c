@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Cache of registrations.
+ *
+ * A range may be deregistered only when no send request can read it any more:
+ * the device reads a lost packet again to retransmit it, and the result of a
+ * message may arrive before the acknowledgment of its request. So a released
+ * range becomes a zombie until the send requests up to its @last_seq have
+ * completed. Until then its pages stay pinned, whatever the user does with the
+ * address.
+ *
+ * The lists are short (INC_MEM_MAX_COUNT, plus the ranges held by operations in
+ * progress and by the user) and searched from the most recently used entry.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "mem.h"
+
+/**
+ * inc_mem_init() - initialize an empty cache
+ * @cache: cache
+ * @pd: protection domain
+ * @keep: keep ranges that no operation uses
+ * @who: its communicator, for the log; NULL: none
+ */
+void inc_mem_init(struct inc_mem_cache *cache, struct ibv_pd *pd, bool keep,
+		  const struct inc_who *who)
+{
+	memset(cache, 0, sizeof(*cache));
+	cache->pd = pd;
+	cache->keep = keep;
+	cache->who = who;
+	cache->piece = INC_MEM_PIECE;
+	cache->max_count = INC_MEM_MAX_COUNT;
+	cache->max_bytes = INC_MEM_MAX_BYTES;
+}
+
+static void mem_free(struct inc_mem *mem)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < mem->nmrs; i++) {
+		ret = ibv_dereg_mr(mem->mr[i]);
+		if (ret)
+			inc_warn(mem->who, "deregistering %zu bytes at 0x%zx: %s",
+				 mem->len, (size_t)mem->addr, strerror(ret));
+	}
+	free(mem);
+}
+
+static void free_list(struct inc_mem *mem)
+{
+	struct inc_mem *next;
+
+	for (; mem; mem = next) {
+		next = mem->next;
+		mem_free(mem);
+	}
+}
+
+/**
+ * inc_mem_exit() - deregister everything
+ * @cache: cache
+ *
+ * Only after the queue pair was destroyed.
+ */
+void inc_mem_exit(struct inc_mem_cache *cache)
+{
+	free_list(cache->list);
+	free_list(cache->zombies);
+	cache->list = NULL;
+	cache->zombies = NULL;
+}
+
+static bool covers(const struct inc_mem *mem, uintptr_t addr, size_t len)
+{
+	return addr >= mem->addr && addr - mem->addr <= mem->len &&
+	       len <= mem->len - (addr - mem->addr);
+}
+
+static bool overlaps(const struct inc_mem *mem, uintptr_t addr, size_t len)
+{
+	return addr < mem->addr + mem->len && mem->addr < addr + len;
+}
+
+/* Remove *@link from the list of ranges that can be found. */
+static struct inc_mem *unlink_mem(struct inc_mem_cache *cache,
+				  struct inc_mem **link)
+{
+	struct inc_mem *mem = *link;
+
+	*link = mem->next;
+	cache->count--;
+	cache->bytes -= mem->len;
+	return mem;
+}
+
+static void link_first(struct inc_mem_cache *cache, struct inc_mem *mem)
+{
+	mem->next = cache->list;
+	cache->list = mem;
+	cache->count++;
+	cache->bytes += mem->len;
+}
+
+static void retire(struct inc_mem_cache *cache, struct inc_mem **link)
+{
+	struct inc_mem *mem = unlink_mem(cache, link);
+
+	mem->next = cache->zombies;
+	cache->zombies = mem;
+}
+
+/* Retire the least recently used range without users. */
+static bool evict(struct inc_mem_cache *cache)
+{
+	struct inc_mem **link, **oldest = NULL;
+
+	for (link = &cache->list; *link; link = &(*link)->next)
+		if (!(*link)->refs && !(*link)->pinned)
+			oldest = link;
+	if (!oldest)
+		return false;
+	retire(cache, oldest);
+	return true;
+}
+
+static struct inc_mem *find(struct inc_mem_cache *cache, uintptr_t addr,
+			    size_t len, bool writable)
+{
+	struct inc_mem **link, *mem;
+
+	for (link = &cache->list; (mem = *link); link = &mem->next) {
+		if (!covers(mem, addr, len) || (writable && !mem->writable))
+			continue;
+		*link = mem->next;
+		mem->next = cache->list;
+		cache->list = mem;
+		return mem;
+	}
+	return NULL;
+}
+
+static struct ibv_mr *register_piece(struct inc_mem_cache *cache,
+				     const struct inc_mem *mem, size_t off)
+{
+	int access = mem->writable ? IBV_ACCESS_LOCAL_WRITE |
+				     IBV_ACCESS_REMOTE_WRITE : 0;
+	size_t len = mem->len - off;
+
+	if (len > mem->piece + INC_MEM_OVERLAP)
+		len = mem->piece + INC_MEM_OVERLAP;
+	return ibv_reg_mr(cache->pd, (void *)(mem->addr + off), len, access);
+}
+
+static int make(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
+		bool writable, struct inc_mem **res)
+{
+	size_t n = (len - 1) / cache->piece + 1;
+	struct inc_mem *mem;
+
+	mem = calloc(1, sizeof(*mem) + n * sizeof(mem->mr[0]));
+	if (!mem)
+		return -ENOMEM;
+	mem->addr = addr;
+	mem->len = len;
+	mem->writable = writable;
+	mem->piece = cache->piece;
+	mem->who = cache->who;
+	for (; mem->nmrs < n; mem->nmrs++) {
+		mem->mr[mem->nmrs] = register_piece(cache, mem,
+						    mem->nmrs * mem->piece);
+		if (!mem->mr[mem->nmrs]) {
+			int err = errno ? errno : ENOMEM;
+
+			mem_free(mem);
+			return -err;
+		}
+	}
+	cache->regs++;
+	inc_dbg(cache->who, "registered %zu bytes at 0x%zx for %s", len, (size_t)addr,
+		writable ? "results" : "sending");
+	*res = mem;
+	return 0;
+}
+
+/**
+ * inc_mem_get() - register a range, or find it registered, and hold it
+ * @cache: cache
+ * @addr: first byte
+ * @len: bytes, not 0
+ * @writable: the switch writes to it
+ * @mem: result
+ *
+ * Return: 0 or what ibv_reg_mr() said (-EFAULT: no such memory, or read-only;
+ * -ENOMEM: RLIMIT_MEMLOCK).
+ */
+int inc_mem_get(struct inc_mem_cache *cache, const void *addr, size_t len,
+		bool writable, struct inc_mem **mem)
+{
+	struct inc_mem *found;
+	int ret;
+
+	found = find(cache, (uintptr_t)addr, len, writable);
+	if (found) {
+		cache->hits++;
+	} else {
+		ret = make(cache, (uintptr_t)addr, len, writable, &found);
+		if (ret)
+			return ret;
+		link_first(cache, found);
+	}
+	found->refs++;
+	while (cache->count > cache->max_count ||
+	       cache->bytes > cache->max_bytes)
+		if (!evict(cache))
+			break;
+	*mem = found;
+	return 0;
+}
+
+/**
+ * inc_mem_put() - release an operation's hold on a range
+ * @cache: cache
+ * @mem: range
+ * @last_seq: number of the last send request that may read it
+ */
+void inc_mem_put(struct inc_mem_cache *cache, struct inc_mem *mem,
+		 uint64_t last_seq)
+{
+	struct inc_mem **link;
+
+	if (last_seq > mem->last_seq)
+		mem->last_seq = last_seq;
+	if (--mem->refs || mem->pinned || cache->keep)
+		return;
+	for (link = &cache->list; *link != mem; link = &(*link)->next)
+		;
+	retire(cache, link);
+}
+
+/**
+ * inc_mem_pin() - register for the user
+ * @cache: cache
+ * @addr: first byte
+ * @len: bytes, not 0
+ *
+ * Return: 0 or what ibv_reg_mr() said.
+ */
+int inc_mem_pin(struct inc_mem_cache *cache, void *addr, size_t len)
+{
+	struct inc_mem *mem;
+	int ret;
+
+	ret = make(cache, (uintptr_t)addr, len, true, &mem);
+	if (ret)
+		return ret;
+	mem->pinned = true;
+	link_first(cache, mem);
+	return 0;
+}
+
+/**
+ * inc_mem_unpin() - end inc_mem_pin()
+ * @cache: cache
+ * @addr: as given to inc_mem_pin()
+ * @len: as given to inc_mem_pin()
+ *
+ * Return: 0, -ENOENT, or -EBUSY if an operation under way uses it.
+ */
+int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len)
+{
+	struct inc_mem **link, *mem;
+
+	for (link = &cache->list; (mem = *link); link = &mem->next) {
+		if (!mem->pinned || mem->addr != (uintptr_t)addr ||
+		    mem->len != len)
+			continue;
+		if (mem->refs)
+			return -EBUSY;
+		retire(cache, link);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/**
+ * inc_mem_forget() - give up what was registered in a range
+ * @cache: cache
+ * @addr: first byte
+ * @len: bytes
+ *
+ * Return: 0, or -EBUSY if an operation under way uses some of it (what is not
+ * in use is given up all the same).
+ */
+int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len)
+{
+	struct inc_mem **link = &cache->list, *mem;
+	int ret = 0;
+
+	while ((mem = *link)) {
+		if (!overlaps(mem, (uintptr_t)addr, len)) {
+			link = &mem->next;
+		} else if (mem->refs) {
+			ret = -EBUSY;
+			link = &mem->next;
+		} else {
+			retire(cache, link);
+		}
+	}
+	return ret;
+}
+
+/**
+ * inc_mem_reap() - deregister zombies
+ * @cache: cache
+ * @done_seq: number of the last send request that is complete
+ */
+void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq)
+{
+	struct inc_mem **link = &cache->zombies, *mem;
+
+	while ((mem = *link)) {
+		if (mem->last_seq > done_seq) {
+			link = &mem->next;
+			continue;
+		}
+		*link = mem->next;
+		mem_free(mem);
+	}
+}
+
+/**
+ * inc_mem_trim() - give up all that no operation uses
+ * @cache: cache
+ * @done_seq: number of the last send request that is complete
+ */
+void inc_mem_trim(struct inc_mem_cache *cache, uint64_t done_seq)
+{
+	while (evict(cache))
+		;
+	inc_mem_reap(cache, done_seq);
+}
+
+static int populate(uintptr_t start, size_t len, bool writable)
+{
+	return madvise((void *)start, len, writable ? MADV_POPULATE_WRITE :
+						      MADV_POPULATE_READ);
+}
+
+/**
+ * inc_mem_is_there() - may a range be read, or written to, without a signal
+ * @addr: first byte
+ * @len: bytes, not 0
+ * @writable: it is to be written to
+ *
+ * Return: true if so, or if that can't be known (before Linux 5.14).
+ */
+bool inc_mem_is_there(const void *addr, size_t len, bool writable)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start = (uintptr_t)addr & ~(page - 1);
+	char here;
+
+	if (!populate(start, (uintptr_t)addr + len - start, writable))
+		return true;
+	return errno == EINVAL &&
+	       populate((uintptr_t)&here & ~(page - 1), page, false);
+}

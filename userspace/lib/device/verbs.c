@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Choice of device, port and GID; transitions of an RC or UC queue pair.
+ * libibverbs returns positive errno values: here they become negative.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "verbs.h"
+
+#define RETRY_CNT	7	/* rxe: for ever; the time limit is elsewhere */
+#define RNR_RETRY	7	/* for ever */
+#define MIN_RNR_TIMER	1	/* 0.01 ms */
+#define RTR_TRIES	20	/* of a refused transition to RTR */
+#define RTR_TRIES_SLOW	3	/* of one that failed otherwise, maybe slowly */
+#define RTR_PAUSE_MS	10
+
+/* verbs has 8 bits for it. */
+#define GID_INDEX_MAX	255
+
+/* How well a GID suits; the best wins, the first of equals. */
+enum fit {
+	FIT_NONE,
+	FIT_LOCAL,		/* RoCEv2, a link-local address, family as wanted */
+	FIT_OTHER,		/* of the other family, which the switch has as well */
+	FIT_ROUTABLE,		/* family as wanted, and no link-local address */
+	FIT_EXACT,		/* the very address */
+};
+
+static void gid_to_addr(const union ibv_gid *gid, struct inc_rdv_addr *addr)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	memset(addr, 0, sizeof(*addr));
+	if (!memcmp(gid->raw, mapped, sizeof(mapped))) {
+		addr->len = 4;
+		memcpy(addr->bytes, gid->raw + 12, 4);
+	} else {
+		addr->len = 16;
+		memcpy(addr->bytes, gid->raw, 16);
+	}
+}
+
+static void addr_to_gid(const struct inc_rdv_addr *addr, union ibv_gid *gid)
+{
+	memset(gid, 0, sizeof(*gid));
+	if (addr->len == 4) {
+		gid->raw[10] = 0xff;
+		gid->raw[11] = 0xff;
+		memcpy(gid->raw + 12, addr->bytes, 4);
+	} else {
+		memcpy(gid->raw, addr->bytes, 16);
+	}
+}
+
+static int is_link_local(const struct inc_rdv_addr *addr)
+{
+	return addr->len == 16 && addr->bytes[0] == 0xfe &&
+	       (addr->bytes[1] & 0xc0) == 0x80;
+}
+
+static enum fit gid_fit(const struct ibv_gid_entry *entry,
+			const struct inc_dev_sel *sel)
+{
+	struct inc_rdv_addr addr;
+	bool v2 = entry->gid_type == IBV_GID_TYPE_ROCE_V2, family;
+
+	gid_to_addr(&entry->gid, &addr);
+	family = !sel->addr.len || addr.len == sel->addr.len;
+	/* Other devices have one with that index as well. */
+	if (entry->gid_index > GID_INDEX_MAX ||
+	    (sel->gid_index >= 0 && entry->gid_index != (uint32_t)sel->gid_index))
+		return FIT_NONE;
+	if (v2 && sel->addr.len && family &&
+	    !memcmp(addr.bytes, sel->addr.bytes, addr.len))
+		return FIT_EXACT;
+	if (sel->gid_index >= 0)
+		return FIT_LOCAL;
+	if (!v2)
+		return FIT_NONE;
+	if (is_link_local(&addr))
+		return family ? FIT_LOCAL : FIT_NONE;
+	return family ? FIT_ROUTABLE : FIT_OTHER;
+}
+
+/* The best of a port's among @n GIDs of its device. */
+static enum fit port_fit(const struct ibv_gid_entry *entries, ssize_t n, int port,
+			 const struct inc_dev_sel *sel,
+			 const struct ibv_gid_entry **best)
+{
+	enum fit best_fit = FIT_NONE, fit;
+	ssize_t i;
+
+	for (i = 0; i < n && best_fit < FIT_EXACT; i++) {
+		if (entries[i].port_num != (uint32_t)port)
+			continue;
+		fit = gid_fit(&entries[i], sel);
+		if (fit > best_fit) {
+			best_fit = fit;
+			*best = &entries[i];
+		}
+	}
+	return best_fit;
+}
+
+/*
+ * All GIDs of a device, by one call: tables are long (rxe: 1024) and nearly empty.
+ * To be freed. Returns how many, 0 also if they can't be known.
+ */
+static ssize_t get_gids(struct ibv_context *ctx, int ports,
+			struct ibv_gid_entry **entries)
+{
+	struct ibv_port_attr attr;
+	size_t room = 0;
+	ssize_t n;
+	int port;
+
+	for (port = 1; port <= ports; port++) {
+		if (!ibv_query_port(ctx, (uint8_t)port, &attr))
+			room += (size_t)attr.gid_tbl_len;
+	}
+	*entries = calloc(room, sizeof(**entries));
+	if (!*entries)
+		return 0;
+	n = ibv_query_gid_table(ctx, *entries, room, 0);
+	return n < 0 ? 0 : n;
+}
+
+/* Packets that wait in a network device's queue before any is dropped. */
+static unsigned int queue_of(unsigned int ifindex)
+{
+	struct ifreq ifr = { 0 };
+	unsigned int len = 0;
+	int fd;
+
+	if (!if_indextoname(ifindex, ifr.ifr_name))
+		return 0;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return 0;
+	if (!ioctl(fd, SIOCGIFTXQLEN, &ifr) && ifr.ifr_qlen > 0)
+		len = (unsigned int)ifr.ifr_qlen;
+	close(fd);
+	return len;
+}
+
+/* Takes the device's best GID into @dev if it is better than @best_fit. */
+static enum fit dev_fit(struct inc_hca *hca, const struct inc_dev_sel *sel,
+			enum fit best_fit, struct inc_dev *dev)
+{
+	struct ibv_context *ctx = hca->ctx;
+	const struct ibv_gid_entry *entry = NULL;
+	struct ibv_gid_entry *entries;
+	struct ibv_device_attr dattr;
+	struct ibv_port_attr pattr;
+	enum fit fit;
+	ssize_t n;
+	int port;
+
+	if (ibv_query_device(ctx, &dattr))
+		return best_fit;
+	n = get_gids(ctx, dattr.phys_port_cnt, &entries);
+	for (port = 1; port <= dattr.phys_port_cnt; port++) {
+		if (sel->port && port != sel->port)
+			continue;
+		if (ibv_query_port(ctx, (uint8_t)port, &pattr) ||
+		    pattr.state != IBV_PORT_ACTIVE ||
+		    pattr.link_layer != IBV_LINK_LAYER_ETHERNET)
+			continue;
+		fit = port_fit(entries, n, port, sel, &entry);
+		if (fit <= best_fit)
+			continue;
+		best_fit = fit;
+		dev->hca = hca;
+		dev->ctx = ctx;
+		dev->port = (uint8_t)port;
+		dev->gid_index = (int)entry->gid_index;
+		gid_to_addr(&entry->gid, &dev->addr);
+		dev->mtu = 128U << pattr.active_mtu;
+		dev->queue = queue_of(entry->ndev_ifindex);
+	}
+	free(entries);
+	return best_fit;
+}
+
+static int no_device(const struct inc_dev_sel *sel, int seen, char *err,
+		     size_t err_len)
+{
+	char addr[64];
+
+	if (!seen && sel->dev)
+		snprintf(err, err_len, "no verbs device \"%s\"", sel->dev);
+	else if (!seen)
+		snprintf(err, err_len,
+			 "no verbs device (for rdma_rxe: rdma link add rxe0 type rxe netdev ...)");
+	else if (sel->gid_index >= 0)
+		snprintf(err, err_len, "no active RoCE port has a GID %d",
+			 sel->gid_index);
+	else
+		snprintf(err, err_len,
+			 "no active RoCE port has a RoCEv2 GID that suits %s",
+			 inc_rdv_addr_str(&sel->addr, addr, sizeof(addr)));
+	return -ENODEV;
+}
+
+/**
+ * inc_dev_open() - open the device with the GID that suits best
+ * @dev: result
+ * @sel: what is wanted
+ * @err: what went wrong
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0, -ENODEV if nothing suits, or what libibverbs said.
+ */
+int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
+		 size_t err_len)
+{
+	enum fit best = FIT_NONE, fit;
+	struct ibv_device **list;
+	struct inc_hca *hca;
+	int i, n, seen = 0;
+
+	memset(dev, 0, sizeof(*dev));
+	if (sel->gid_index > GID_INDEX_MAX) {
+		snprintf(err, err_len, "GID %d: verbs takes 0 to %d only",
+			 sel->gid_index, GID_INDEX_MAX);
+		return -EINVAL;
+	}
+	list = ibv_get_device_list(&n);
+	if (!list) {
+		n = inc_verbs_errno();
+		snprintf(err, err_len, "list of verbs devices: %s", strerror(-n));
+		return n;
+	}
+	for (i = 0; i < n && best < FIT_EXACT; i++) {
+		struct inc_hca *old = dev->hca;
+
+		if (sel->dev && strcmp(sel->dev, ibv_get_device_name(list[i])))
+			continue;
+		seen++;
+		hca = inc_hca_get(list[i]);
+		if (!hca) {
+			inc_dbg(NULL, "%s: can not be opened: %s",
+				ibv_get_device_name(list[i]), strerror(errno));
+			continue;
+		}
+		fit = dev_fit(hca, sel, best, dev);
+		inc_hca_put(fit > best ? old : hca);
+		best = fit;
+	}
+	ibv_free_device_list(list);
+	return best == FIT_NONE ? no_device(sel, seen, err, err_len) : 0;
+}
+
+/**
+ * inc_dev_close() - give the device back, if there is one
+ * @dev: device
+ */
+void inc_dev_close(struct inc_dev *dev)
+{
+	inc_hca_put(dev->hca);
+	dev->hca = NULL;
+	dev->ctx = NULL;
+}
+
+/**
+ * inc_qp_to_init() - RESET to INIT, for RDMA WRITE by the peer
+ * @qp: queue pair
+ * @dev: its device
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_qp_to_init(struct ibv_qp *qp, const struct inc_dev *dev)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state	= IBV_QPS_INIT,
+		.port_num	= dev->port,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+
+	return -ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+					 IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+static enum ibv_mtu mtu_enum(unsigned int bytes)
+{
+	enum ibv_mtu mtu = IBV_MTU_256;
+
+	while (mtu < IBV_MTU_4096 && (128U << mtu) < bytes)
+		mtu++;
+	return mtu;
+}
+
+static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
+		  const struct inc_rc *rc)
+{
+	const struct timespec pause = { .tv_nsec = RTR_PAUSE_MS * 1000000L };
+	struct ibv_qp_attr attr = {
+		.qp_state	= IBV_QPS_RTR,
+		.path_mtu	= mtu_enum(rc->pmtu),
+		.dest_qp_num	= rc->qpn,
+		.rq_psn		= rc->rq_psn,
+		.min_rnr_timer	= MIN_RNR_TIMER,
+		.ah_attr = {
+			.is_global	= 1,
+			.port_num	= dev->port,
+			.grh = {
+				.sgid_index	= (uint8_t)dev->gid_index,
+				.hop_limit	= 64,
+				.traffic_class	= (uint8_t)rc->traffic_class,
+			},
+		},
+	};
+	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+		   IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	int tries, ret;
+
+	if (qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	addr_to_gid(&rc->addr, &attr.ah_attr.grh.dgid);
+	/*
+	 * Resolving the address fails now and then when the link has just come
+	 * up.
+	 */
+	for (tries = 1;; tries++) {
+		ret = -ibv_modify_qp(qp, &attr, mask);
+		if (!ret || tries >= (ret == -EINVAL ? RTR_TRIES : RTR_TRIES_SLOW))
+			return ret;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/**
+ * inc_qp_to_rts() - INIT to RTR to RTS
+ * @qp: queue pair
+ * @dev: its device
+ * @rc: its peer
+ * @err: what went wrong
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
+		  const struct inc_rc *rc, char *err, size_t err_len)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state	= IBV_QPS_RTS,
+		.timeout	= (uint8_t)rc->timeout,
+		.retry_cnt	= RETRY_CNT,
+		.rnr_retry	= RNR_RETRY,
+		.sq_psn		= rc->sq_psn,
+	};
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+	char addr[64];
+	int ret;
+
+	if (qp->qp_type == IBV_QPT_RC)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
+	if (rc->pmtu > dev->mtu) {
+		snprintf(err, err_len,
+			 "path MTU %u is more than this port's active MTU %u",
+			 rc->pmtu, dev->mtu);
+		return -EMSGSIZE;
+	}
+	ret = to_rtr(qp, dev, rc);
+	if (!ret)
+		ret = -ibv_modify_qp(qp, &attr, mask);
+	if (ret)
+		snprintf(err, err_len, "queue pair to %s, QPN 0x%x: %s",
+			 inc_rdv_addr_str(&rc->addr, addr, sizeof(addr)),
+			 rc->qpn, strerror(-ret));
+	return ret;
+}
+
+/**
+ * inc_qp_to_err() - to ERROR: nothing goes out or comes in any more
+ * @qp: queue pair
+ */
+void inc_qp_to_err(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * A communicator and its requests, for the files of engine/ and api/:
+ *
+ *	arena.c		memory for outgoing messages and short results
+ *	msg.c		turns requests into messages, and results into progress
+ *	wait.c		sleeps until results arrive
+ *	window_rc.c	the window over RC
+ *	uc.c		the UC transport
+ *
+ *	api/coll.c, persist.c	the public collectives
+ *	api/call.c	turns calls into requests
+ *	api/comm.c	creation and destruction
+ *	api/fork.c	communicators in a child of fork()
+ *	api/query.c	queries
+ */
+#ifndef INC_LIB_COMM_H
+#define INC_LIB_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <infiniband/verbs.h>
+
+#include "base/log.h"
+#include "core/plan.h"
+#include "daemon/watchdog.h"
+#include "device/mem.h"
+#include "device/verbs.h"
+#include "inc.h"
+#include "uc.h"
+#include "window_rc.h"
+
+/* Over RC: initial value, minimum and maximum. */
+#define INC_WINDOW_RC_DEFAULT	4
+#define INC_WINDOW_RC_MIN	3
+#define INC_WINDOW_RC_MAX	32
+/* Over UC, in messages of one packet: initial value and maximum. */
+#define INC_WINDOW_UC_DEFAULT	64
+#define INC_WINDOW_UC_MAX	1024
+#define INC_RETRIES_DEFAULT	20
+#define INC_TIMEOUT_DEFAULT_MS	30000
+/*
+ * 1.07 s, longer than any round trip and any stall of a busy machine. If rxe
+ * times out during a retransmission that the path delays, it loses count of its
+ * PSNs. Lost packets are retransmitted on the switch's NAK, or when it solicits
+ * them.
+ */
+#define INC_QP_TIMEOUT_DEFAULT	18
+#define INC_LEAVE_MS		2000	/* for the daemon's answer to "leave" */
+#define INC_SQ_DEPTH_MIN	128	/* send requests */
+#define INC_RQ_SPARE		16	/* receives beyond the window, for statuses */
+#define INC_INLINE_MAX		96	/* bytes; a header and 8 fp64 */
+#define INC_WC_BATCH		16
+#define INC_FOREVER		(-1)	/* instead of milliseconds */
+
+/**
+ * struct inc_req - an operation
+ * @comm: communicator
+ * @next: next operation in order of issue, while in progress
+ * @all: next of all requests that the communicator has allocated
+ * @hdr: fields common to the INC headers of its messages
+ * @plan: its steps
+ * @step: the step whose messages are being sent
+ * @step_no: number of @step
+ * @send: caller's data; NULL: this rank sends none
+ * @recv: caller's buffer for the result; NULL: this rank gets none
+ * @temp: copy of the data, freed at the end
+ * @esize: element size in bytes
+ * @posted: offset of the next message's part in a block, bytes
+ * @msgs: number of its messages
+ * @msgs_posted: messages sent
+ * @msgs_done: messages whose result has arrived
+ * @last_seq: number of its last send request
+ * @smem: registration of @send; NULL: copied
+ * @rmem: registration of @recv; NULL: copied
+ * @bounces: a registration failed: long messages are copied, one at a time
+ * @err: first error
+ * @persistent: can be started again, and keeps its memory until it is freed
+ * @done: not in progress: completed, or not started yet
+ * @orphan: the user has freed it; release it when it is done
+ */
+struct inc_req {
+	struct inc_comm	*comm;
+	struct inc_req	*next;
+	struct inc_req	*all;
+	struct inc_hdr	hdr;
+	struct inc_plan	plan;
+	struct inc_step	step;
+	uint64_t	step_no;
+	const char	*send;
+	char		*recv;
+	void		*temp;
+	size_t		esize;
+	size_t		posted;
+	uint64_t	msgs;
+	uint64_t	msgs_posted;
+	uint64_t	msgs_done;
+	uint64_t	last_seq;
+	struct inc_mem	*smem;
+	struct inc_mem	*rmem;
+	bool		bounces;
+	int		err;
+	bool		persistent;
+	bool		done;
+	bool		orphan;
+};
+
+/**
+ * struct inc_msg - a message in flight, indexed by message ID in the ring
+ * @req: its operation; NULL: its result has arrived
+ * @to: final destination of its result
+ * @land: where the switch writes the result, if it must be copied to @to
+ * @len: bytes of the result
+ * @out: bytes sent, including the header
+ * @seq: send request that reads its arena entry; 0: none
+ * @bounced: it uses the bounce buffer
+ */
+struct inc_msg {
+	struct inc_req	*req;
+	char		*to;
+	const char	*land;
+	size_t		len;
+	uint32_t	out;
+	uint64_t	seq;
+	bool		bounced;
+};
+
+/**
+ * struct inc_bounce - buffer for one long message, if user memory can't be
+ *	registered
+ * @mem: data to send, followed by the result; NULL: no message is that long
+ * @mr: its registration
+ * @room: bytes of either half
+ * @busy: a message uses it
+ * @seq: send request that reads it
+ */
+struct inc_bounce {
+	char		*mem;
+	struct ibv_mr	*mr;
+	size_t		room;
+	bool		busy;
+	uint64_t	seq;
+};
+
+/**
+ * struct inc_comm - a communicator
+ * @next: next in fork.c's list, guarded by its lock
+ * @forked: this is a child's copy
+ * @rank: rank of the caller
+ * @nranks: number of ranks
+ * @err: 0, or the negative errno value that it failed with
+ * @errtext: why it failed, or why the last failed operation did
+ * @ask_wrong: the daemon may know which rank's request caused that
+ * @wrong_id: message that failed then
+ * @who: its identity, for the log
+ *
+ * @dev: verbs device
+ * @pd: protection domain, the device's
+ * @chan: completion channel of both queues
+ * @rcq: completion queue of receives
+ * @scq: completion queue of sends
+ * @qp: queue pair; NULL once the communicator has failed
+ * @armed: @rcq will raise an event, or has an event pending
+ * @rcq_events: events of @rcq not acknowledged yet
+ * @scq_events: events of @scq not acknowledged yet
+ *
+ * @unsent: packets that the device had failed to send before this communicator
+ * @qpn: our QPN
+ * @tree: the daemon's description of the tree
+ *
+ * @window: current maximum number of messages in flight
+ * @window_max: upper bound of @window
+ * @next_id: message ID of the next message
+ * @head_id: oldest message without a result; @next_id: none
+ * @ring: messages in flight, at index message ID & @ring_mask
+ * @ring_mask: size of the ring - 1
+ * @early: statuses of messages not sent yet, at index message ID & (slots - 1)
+ * @wr: send requests being built, @window_max of them
+ * @sge: their gather lists, two entries each
+ *
+ * @arena: headers and copies of short data, one entry per ring entry
+ * @arena_mr: its registration
+ * @arena_size: its length
+ * @entry_data: bytes of data to send in an entry; over RC as many again for the
+ *	result
+ * @bounce: for messages that are too long for an entry and must be copied; RC
+ * @inline_max: maximum inline data of the queue pair, bytes
+ *
+ * @sq_depth: send queue size, in requests
+ * @sq_posted: send requests posted
+ * @sq_done: send requests known to be complete
+ * @sq_signaled: the last signaled send request
+ * @sq_every: at least one send request in this many is signaled
+ * @sq_full: sending waits for a send completion
+ * @scq_armed: @scq will raise an event, or has an event pending
+ * @rq_depth: receive queue size, in requests
+ * @rq_posted: receives posted
+ *
+ * @first: operations in progress, in order of issue
+ * @last: the last of them
+ * @tx: first of them that has messages to send; NULL: none
+ * @free: spare requests
+ * @all: all requests, spare or not
+ *
+ * @mem: registered user memory
+ * @watch: time limit and daemon
+ * @pace: window state if the queue pair is RC
+ * @uc: UC state; NULL: the queue pair is RC
+ * @info: counters
+ */
+struct inc_comm {
+	struct inc_comm		*next;
+	bool			forked;
+	int			rank;
+	int			nranks;
+	int			err;
+	char			errtext[INC_RDV_TEXT_MAX];
+	bool			ask_wrong;
+	uint32_t		wrong_id;
+	struct inc_who		who;
+
+	struct inc_dev		dev;
+	struct ibv_pd		*pd;
+	struct ibv_comp_channel	*chan;
+	struct ibv_cq		*rcq;
+	struct ibv_cq		*scq;
+	struct ibv_qp		*qp;
+	bool			armed;
+	unsigned int		rcq_events;
+	unsigned int		scq_events;
+
+	uint64_t		unsent;
+	uint32_t		qpn;
+	struct inc_rdv_joined	tree;
+
+	uint32_t		window;
+	uint32_t		window_max;
+	uint32_t		next_id;
+	uint32_t		head_id;
+	struct inc_msg		*ring;
+	uint32_t		ring_mask;
+	uint8_t			*early;
+	struct ibv_send_wr	*wr;
+	struct ibv_sge		*sge;
+
+	char			*arena;
+	struct ibv_mr		*arena_mr;
+	size_t			arena_size;
+	size_t			entry_data;
+	struct inc_bounce	bounce;
+	uint32_t		inline_max;
+
+	uint32_t		sq_depth;
+	uint64_t		sq_posted;
+	uint64_t		sq_done;
+	uint64_t		sq_signaled;
+	uint32_t		sq_every;
+	bool			sq_full;
+	bool			scq_armed;
+	uint32_t		rq_depth;
+	uint32_t		rq_posted;
+
+	struct inc_req		*first;
+	struct inc_req		*last;
+	struct inc_req		*tx;
+	struct inc_req		*free;
+	struct inc_req		*all;
+
+	struct inc_mem_cache	mem;
+	struct inc_watch	watch;
+	struct inc_pace		pace;
+	struct inc_uc		*uc;
+	struct inc_comm_info	info;
+};
+
+/* arena.c */
+struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id);
+char *inc_msg_result(const struct inc_comm *comm, uint32_t id);
+int inc_msg_alloc(struct inc_comm *comm);
+void inc_msg_free(struct inc_comm *comm);
+
+/* msg.c */
+int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+int inc_msg_post_recvs(struct inc_comm *comm);
+void inc_msg_issue(struct inc_comm *comm, struct inc_req *req);
+void inc_msg_progress(struct inc_comm *comm);
+void inc_msg_reap(struct inc_comm *comm);
+void inc_msg_fail_all(struct inc_comm *comm, int err);
+struct inc_req *inc_req_get(struct inc_comm *comm);
+void inc_req_put(struct inc_req *req);
+
+/* fork.c */
+void inc_fork_add(struct inc_comm *comm);
+void inc_fork_del(struct inc_comm *comm);
+
+/* wait.c */
+bool inc_msg_wait(struct inc_comm *comm, struct inc_req *req, int ms);
+
+/* Microseconds of CLOCK_MONOTONIC. */
+static inline uint64_t inc_now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Address to write a message to: offset of its slot. */
+static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)
+{
+	return (uint64_t)(id & (comm->tree.slots - 1)) * comm->tree.msg_size;
+}
+
+/* May one more message be in flight? */
+static inline bool inc_msg_may_send(const struct inc_comm *comm)
+{
+	return comm->uc ? inc_rtx_may_send(&comm->uc->rtx, comm->window) :
+			  comm->next_id - comm->head_id < comm->window;
+}
+
+#endif /* INC_LIB_COMM_H */

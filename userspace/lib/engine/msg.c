@@ -1,0 +1,816 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Turns operations into messages, and results into progress.
+ *
+ * All ranks must use the same message IDs for the same operations. An operation
+ * therefore always sends as many messages as its size requires. After an error,
+ * the remaining ones carry no data.
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "comm.h"
+#include "core/seg.h"
+
+#define CAUSE_TRIES		20
+#define CAUSE_PAUSE_MS		1
+
+/* --- The end of requests and of the communicator ------------------------ */
+
+/**
+ * inc_req_get() - allocate an empty request
+ * @comm: communicator
+ *
+ * Return: request, NULL if there is no memory.
+ */
+struct inc_req *inc_req_get(struct inc_comm *comm)
+{
+	struct inc_req *req = comm->free, *all;
+
+	if (req) {
+		comm->free = req->next;
+		all = req->all;
+	} else {
+		req = malloc(sizeof(*req));
+		if (!req)
+			return NULL;
+		all = comm->all;
+		comm->all = req;
+	}
+	memset(req, 0, sizeof(*req));
+	req->all = all;
+	req->comm = comm;
+	return req;
+}
+
+/* Release the memory that a request holds. */
+static void release(struct inc_req *req)
+{
+	struct inc_comm *comm = req->comm;
+
+	if (req->smem)
+		inc_mem_put(&comm->mem, req->smem, req->last_seq);
+	if (req->rmem)
+		inc_mem_put(&comm->mem, req->rmem, 0);
+	req->smem = NULL;
+	req->rmem = NULL;
+	free(req->temp);
+	req->temp = NULL;
+}
+
+/**
+ * inc_req_put() - free a request
+ * @req: request that is done
+ */
+void inc_req_put(struct inc_req *req)
+{
+	release(req);
+	req->next = req->comm->free;
+	req->comm->free = req;
+}
+
+static void finish(struct inc_req *req)
+{
+	if (!req->persistent)
+		release(req);
+	req->done = true;
+	req->comm->info.operations++;
+	inc_dbg(&req->comm->who, "%s ends: %s",
+		inc_collective_name(req->plan.collective),
+		req->err ? inc_strerror(req->err) : "success");
+	if (req->orphan)
+		inc_req_put(req);
+}
+
+/* Operations complete in order of issue: take finished ones off the head. */
+static void finish_first(struct inc_comm *comm)
+{
+	struct inc_req *req;
+
+	while ((req = comm->first) && req->msgs_done == req->msgs) {
+		comm->first = req->next;
+		if (!comm->first)
+			comm->last = NULL;
+		finish(req);
+	}
+}
+
+/**
+ * inc_msg_fail_all() - end all operations in progress
+ * @comm: communicator whose queue pair is destroyed
+ * @err: negative errno value that they end with
+ */
+void inc_msg_fail_all(struct inc_comm *comm, int err)
+{
+	struct inc_req *req;
+
+	while ((req = comm->first)) {
+		comm->first = req->next;
+		if (!req->err)
+			req->err = err;
+		finish(req);
+	}
+	comm->last = NULL;
+	comm->tx = NULL;
+	comm->head_id = comm->next_id;
+}
+
+/**
+ * inc_comm_note() - record an error that fails only one operation
+ * @comm: communicator
+ * @err: negative errno value
+ * @fmt: what happened
+ *
+ * Return: @err.
+ */
+int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(comm->errtext, sizeof(comm->errtext), fmt, ap);
+	va_end(ap);
+	comm->ask_wrong = false;
+	inc_err(&comm->who, "%s", comm->errtext);
+	return err;
+}
+
+/**
+ * inc_comm_fail() - move a communicator to the failed state
+ * @comm: communicator
+ * @err: negative errno value
+ * @fmt: what happened
+ *
+ * The queue pair is destroyed: when this returns, nothing more is written to
+ * the user's memory. The daemon notices that the connection is closed and tells
+ * the other ranks. Over UC the switch would not miss this rank.
+ */
+void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (comm->err)
+		return;
+	comm->err = err;
+	va_start(ap, fmt);
+	vsnprintf(comm->errtext, sizeof(comm->errtext), fmt, ap);
+	va_end(ap);
+	inc_err(&comm->who, "%s", comm->errtext);
+
+	pthread_mutex_lock(&comm->watch.lock);
+	comm->watch.qp = NULL;
+	pthread_mutex_unlock(&comm->watch.lock);
+	if (comm->qp && !ibv_destroy_qp(comm->qp))
+		comm->qp = NULL;
+	inc_watch_hang_up(&comm->watch);
+	inc_msg_fail_all(comm, err);
+	inc_mem_reap(&comm->mem, UINT64_MAX);
+}
+
+/* Take over an error that the watch found. */
+static bool watch_failed(struct inc_comm *comm)
+{
+	char text[INC_RDV_TEXT_MAX];
+	int err = inc_watch_error(&comm->watch);
+
+	if (!err)
+		return false;
+	pthread_mutex_lock(&comm->watch.lock);
+	memcpy(text, comm->watch.text, sizeof(text));
+	pthread_mutex_unlock(&comm->watch.lock);
+	inc_comm_fail(comm, err, "%s", text);
+	return true;
+}
+
+/* Find the error in @cq that preceded the flushed completions. */
+static bool find_cause(struct ibv_cq *cq, struct ibv_wc *cause)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(cq, 1, &wc) > 0) {
+		if (wc.status == IBV_WC_SUCCESS ||
+		    wc.status == IBV_WC_WR_FLUSH_ERR)
+			continue;
+		*cause = wc;
+		return true;
+	}
+	return false;
+}
+
+/* rxe does not report the cause, but its counters show it. */
+static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
+{
+	const struct inc_dev *dev = &comm->dev;
+
+	return (status == IBV_WC_WR_FLUSH_ERR || status == IBV_WC_LOC_QP_OP_ERR) &&
+	       inc_loss_unsent(ibv_get_device_index(dev->ctx->device), dev->port) !=
+	       comm->unsent;
+}
+
+static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
+		      const char *what)
+{
+	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
+	struct ibv_wc cause = *wc;
+	int tries;
+
+	/* A flush means that the QP is in ERROR, perhaps moved by the watch. */
+	if (watch_failed(comm))
+		return;
+	/* Else the device did; the cause appears in either CQ, maybe later. */
+	for (tries = 0; cause.status == IBV_WC_WR_FLUSH_ERR &&
+			tries < CAUSE_TRIES; tries++) {
+		if (tries)
+			nanosleep(&pause, NULL);
+		if (find_cause(comm->scq, &cause))
+			what = "sending";
+		else if (find_cause(comm->rcq, &cause))
+			what = "receiving";
+	}
+	if (is_unsent(comm, cause.status))
+		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
+			      comm->window);
+	else
+		inc_comm_fail(comm, cause.status == IBV_WC_RETRY_EXC_ERR ?
+				    -EHOSTUNREACH : -EIO,
+			      "%s: %s (vendor error %u)", what,
+			      ibv_wc_status_str(cause.status), cause.vendor_err);
+}
+
+/* --- Receives ------------------------------------------------------------ */
+
+/**
+ * inc_msg_post_recvs() - fill the receive queue
+ * @comm: communicator
+ *
+ * Receives have no buffers: a result's data is written to the address named in
+ * the request, and the receive takes only the Immediate.
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_msg_post_recvs(struct inc_comm *comm)
+{
+	struct ibv_recv_wr wr[INC_WC_BATCH] = { 0 }, *bad;
+	unsigned int i, n;
+	int ret;
+
+	while (comm->rq_posted < comm->rq_depth) {
+		n = comm->rq_depth - comm->rq_posted;
+		n = n < INC_WC_BATCH ? n : INC_WC_BATCH;
+		for (i = 0; i < n; i++)
+			wr[i].next = i + 1 < n ? &wr[i + 1] : NULL;
+		ret = -ibv_post_recv(comm->qp, wr, &bad);
+		if (ret)
+			return ret;
+		comm->rq_posted += n;
+	}
+	return 0;
+}
+
+/* --- Sends ---------------------------------------------------------------- */
+
+/* A message's data and its result's destination, in the caller's memory. */
+struct piece {
+	const char	*from;
+	char		*to;
+	size_t		nfrom;
+	size_t		nto;
+	size_t		len;		/* of a block */
+};
+
+static void next_piece(const struct inc_req *req, struct piece *p)
+{
+	const struct inc_step *s = &req->step;
+	size_t block = req->plan.block;
+
+	p->len = req->err ? 0 : inc_seg_len(block, req->posted, req->plan.chunk);
+	p->from = NULL;
+	p->to = NULL;
+	p->nfrom = s->nfrom * p->len;
+	p->nto = req->recv ? s->nto * p->len : 0;
+	if (p->nfrom)
+		p->from = req->send + s->from * block + req->posted;
+	if (p->nto)
+		p->to = req->recv + s->to * block + req->posted;
+}
+
+/* Find where the switch is to write a message's result, if it has one. */
+static int find_place(struct inc_comm *comm, const struct inc_req *req,
+		      uint32_t id, const struct piece *p, struct inc_place *place)
+{
+	struct inc_bounce *b = &comm->bounce;
+
+	*place = (struct inc_place) { 0 };
+	if (!p->nto)
+		return 0;
+	if (comm->uc)
+		return inc_landing_take(&comm->uc->landing, place);
+	if (req->rmem) {
+		place->va = (uintptr_t)p->to;
+		place->rkey = inc_mem_mr(req->rmem, p->to)->rkey;
+		return 0;
+	}
+	if (p->nto > comm->entry_data) {
+		place->mem = b->mem + b->room;
+		place->rkey = b->mr->rkey;
+	} else {
+		place->mem = inc_msg_result(comm, id);
+		place->rkey = comm->arena_mr->rkey;
+	}
+	place->va = (uintptr_t)place->mem;
+	return 0;
+}
+
+static void fill_hdr(struct inc_comm *comm, const struct inc_req *req,
+		     uint32_t id, const struct piece *p,
+		     const struct inc_place *place)
+{
+	struct inc_hdr *hdr = inc_msg_hdr(comm, id);
+
+	*hdr = req->hdr;
+	hdr->collective = req->step.collective;
+	hdr->root = htons((uint16_t)req->step.root);
+	hdr->msg_id = htonl(id);
+	if (!p->nto)
+		hdr->flags = htons(INC_HDR_F_NO_DATA);
+	hdr->nelem = htonl(req->esize ? (uint32_t)(p->len / req->esize) : 0);
+	hdr->result_rkey = htonl(place->rkey);
+	hdr->result_va = htobe64(place->va);
+}
+
+/* Header and copied data are contiguous; registered data is a second SGE. */
+static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
+		     uint32_t id, const struct piece *p, struct ibv_send_wr *wr)
+{
+	struct ibv_sge *sge = wr->sg_list;
+	struct inc_hdr *hdr = inc_msg_hdr(comm, id);
+
+	sge[0].addr = (uintptr_t)hdr;
+	sge[0].length = INC_HDR_LEN;
+	sge[0].lkey = comm->arena_mr->lkey;
+	wr->num_sge = 1;
+	if (p->nfrom && req->smem) {
+		sge[1].addr = (uintptr_t)p->from;
+		sge[1].length = (uint32_t)p->nfrom;
+		sge[1].lkey = inc_mem_mr(req->smem, p->from)->lkey;
+		wr->num_sge = 2;
+	} else if (p->nfrom > comm->entry_data) {
+		memcpy(comm->bounce.mem, p->from, p->nfrom);
+		sge[1].addr = (uintptr_t)comm->bounce.mem;
+		sge[1].length = (uint32_t)p->nfrom;
+		sge[1].lkey = comm->bounce.mr->lkey;
+		wr->num_sge = 2;
+	} else if (p->nfrom) {
+		memcpy(hdr + 1, p->from, p->nfrom);
+		sge[0].length += (uint32_t)p->nfrom;
+	}
+	if (wr->num_sge == 1 && sge[0].length <= comm->inline_max)
+		wr->send_flags |= IBV_SEND_INLINE;
+}
+
+/*
+ * Maximum number of unacknowledged messages, on a path that loses packets; 0:
+ * unlimited.
+ */
+static unsigned int flight(const struct inc_comm *comm)
+{
+	unsigned int packets = atomic_load_explicit(&comm->watch.flight,
+						    memory_order_relaxed);
+	unsigned int msgs = (packets + INC_SEG_PACKETS / 2) / INC_SEG_PACKETS;
+
+	return packets && !msgs ? 1 : msgs;
+}
+
+/*
+ * If true, send no more of @req until a completion or a result arrives. If rxe
+ * gets the acknowledgment of a whole message while retransmitting it, it
+ * completes the message only when a later one is acknowledged. So don't wait
+ * for messages whose result has arrived.
+ */
+static bool sq_full(const struct inc_comm *comm, const struct inc_req *req)
+{
+	uint64_t posted = comm->sq_posted - comm->sq_done;
+	unsigned int limit = flight(comm);
+
+	return posted == comm->sq_depth ||
+	       (limit && req->smem && posted >= limit &&
+		comm->next_id - comm->head_id >= limit &&
+		comm->sq_signaled > comm->sq_done);
+}
+
+/*
+ * One completion per quarter of the send queue, or of the ring, is enough to
+ * track progress. An operation whose data is not copied needs another one at
+ * its end, or its registration could not be released.
+ */
+static bool wants_completion(const struct inc_comm *comm,
+			     const struct inc_req *req, uint64_t seq)
+{
+	if (req->smem && flight(comm))
+		return true;
+	return seq % comm->sq_every == 0 ||
+	       (req->smem && req->msgs_posted == req->msgs);
+}
+
+/* Part of a block was sent, perhaps the last one: move to the next message. */
+static void advance(struct inc_req *req)
+{
+	uint64_t before = req->step_no;
+
+	inc_plan_next(&req->plan, &req->step_no, &req->posted);
+	if (req->step_no != before && req->step_no < req->plan.steps)
+		inc_plan_step(&req->plan, req->step_no, &req->step);
+}
+
+static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
+{
+	struct inc_req *req = comm->tx;
+	uint32_t id = comm->next_id;
+	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
+	struct inc_place place;
+	struct piece p;
+	uint64_t seq;
+	int ret;
+
+	next_piece(req, &p);
+	ret = find_place(comm, req, id, &p, &place);
+	if (ret) {
+		inc_comm_fail(comm, ret, "registering memory for results: %s",
+			      strerror(-ret));
+		return;
+	}
+	comm->next_id++;
+	seq = ++comm->sq_posted;
+	msg->req = req;
+	msg->to = p.to;
+	msg->land = place.mem;
+	msg->len = p.nto;
+	msg->bounced = req->bounces && (p.nfrom > comm->entry_data ||
+					p.nto > comm->entry_data);
+	req->last_seq = seq;
+	fill_hdr(comm, req, id, &p, &place);
+	req->msgs_posted++;
+
+	wr->wr_id = seq;
+	wr->opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	wr->send_flags = 0;
+	if (wants_completion(comm, req, seq)) {
+		wr->send_flags = IBV_SEND_SIGNALED;
+		comm->sq_signaled = seq;
+	}
+	wr->imm_data = htonl(inc_seg_imm(id));
+	wr->wr.rdma.remote_addr = inc_msg_addr(comm, id);
+	wr->wr.rdma.rkey = comm->tree.rkey;
+	fill_sge(comm, req, id, &p, wr);
+	msg->out = wr->sg_list[0].length;
+	msg->seq = comm->uc || wr->send_flags & IBV_SEND_INLINE ? 0 : seq;
+	if (msg->bounced) {
+		comm->bounce.busy = true;
+		comm->bounce.seq = seq;
+	}
+	inc_pace_sent(comm, req, id);
+
+	advance(req);
+	comm->info.messages++;
+	comm->info.tx_bytes += INC_HDR_LEN + p.nfrom;
+	if (req->msgs_posted == req->msgs)
+		comm->tx = req->next;
+}
+
+/**
+ * inc_msg_reap() - poll the completions of send requests
+ * @comm: communicator
+ */
+void inc_msg_reap(struct inc_comm *comm)
+{
+	struct ibv_wc wc[INC_WC_BATCH];
+	int i, n;
+
+	do {
+		n = ibv_poll_cq(comm->scq, INC_WC_BATCH, wc);
+		for (i = 0; i < n; i++) {
+			if (wc[i].status != IBV_WC_SUCCESS) {
+				wc_failed(comm, &wc[i], "sending");
+				return;
+			}
+			comm->sq_done = wc[i].wr_id;
+		}
+	} while (n == INC_WC_BATCH);
+	if (comm->mem.zombies)
+		inc_mem_reap(&comm->mem, comm->sq_done);
+}
+
+static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status);
+
+/* Handle statuses that arrived before their messages were sent, if any. */
+static bool take_early(struct inc_comm *comm, uint32_t from)
+{
+	bool any = false;
+	uint8_t *early;
+	uint32_t id;
+
+	for (id = from; id != comm->next_id; id++) {
+		early = &comm->early[id & (comm->tree.slots - 1)];
+		if (!*early)
+			continue;
+		msg_done(comm, id, *early);
+		*early = 0;
+		any = true;
+	}
+	return any;
+}
+
+/* A zero-length write is acknowledged even if earlier messages failed. */
+static void post_empty(struct inc_comm *comm)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = comm->sq_posted + 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma.rkey = comm->tree.rkey,
+	}, *bad;
+	int ret;
+
+	if (comm->sq_posted - comm->sq_done == comm->sq_depth)
+		return;
+	comm->sq_posted++;
+	comm->sq_signaled = comm->sq_posted;
+	ret = ibv_post_send(comm->qp, &wr, &bad);
+	if (ret)
+		inc_comm_fail(comm, -ret, "ibv_post_send: %s", strerror(ret));
+}
+
+/*
+ * May the device still read memory that the next message would overwrite? Over
+ * RC it may retransmit a message that has already ended: one that failed
+ * because of other ranks may not have arrived. @alone: no message is built but
+ * unposted.
+ */
+static bool entry_is_read(struct inc_comm *comm, const struct inc_req *req, bool alone)
+{
+	uint64_t seq = comm->ring[comm->next_id & comm->ring_mask].seq;
+
+	if (req->bounces && comm->bounce.seq > seq)
+		seq = comm->bounce.seq;
+	if (seq <= comm->sq_done)
+		return false;
+	inc_msg_reap(comm);
+	if (comm->err || seq <= comm->sq_done)
+		return comm->err;
+	if (alone && comm->sq_signaled < seq)
+		post_empty(comm);
+	return true;
+}
+
+/* Build all messages that the window and the send queue admit, as a chain. */
+static uint32_t build(struct inc_comm *comm)
+{
+	uint32_t n = 0;
+
+	comm->sq_full = false;
+	while (comm->tx && inc_msg_may_send(comm)) {
+		if (comm->tx->bounces && comm->bounce.busy)
+			break;
+		if (sq_full(comm, comm->tx) || entry_is_read(comm, comm->tx, !n)) {
+			comm->sq_full = true;
+			break;
+		}
+		comm->wr[n].sg_list = &comm->sge[2 * n];
+		comm->wr[n].next = NULL;
+		if (n)
+			comm->wr[n - 1].next = &comm->wr[n];
+		build_msg(comm, &comm->wr[n]);
+		if (comm->err)
+			return 0;
+		if (comm->uc)
+			inc_uc_sent(comm, n == 0);
+		n++;
+	}
+	return comm->err ? 0 : n;
+}
+
+static void push(struct inc_comm *comm)
+{
+	struct ibv_send_wr *bad;
+	uint32_t from;
+	int ret;
+
+	if (!comm->tx)
+		return;
+	if (comm->sq_posted - comm->sq_done > comm->sq_depth / 2 ||
+	    flight(comm) || comm->mem.zombies)
+		inc_msg_reap(comm);
+	do {
+		from = comm->next_id;
+		if (comm->err || !build(comm))
+			return;
+		ret = ibv_post_send(comm->qp, comm->wr, &bad);
+		if (ret) {
+			inc_comm_fail(comm, -ret, "ibv_post_send: %s",
+				      strerror(ret));
+			return;
+		}
+	} while (take_early(comm, from) && comm->tx);
+	inc_pace_filled(comm);
+}
+
+/* --- Results -------------------------------------------------------------- */
+
+static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
+{
+	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
+	struct inc_req *req = msg->req;
+
+	if (status) {
+		comm->info.errors++;
+		if (!req->err) {
+			req->err = inc_comm_note(comm, inc_status_errno(status),
+						 "%s", inc_status_str(status));
+			comm->ask_wrong = comm->tree.wrong;
+			comm->wrong_id = id;
+		}
+	} else {
+		comm->info.rx_bytes += msg->len;
+	}
+	if (comm->uc)
+		inc_uc_done(comm, id, status);
+	else
+		inc_pace_done(comm, req, id, !status);
+	if (msg->bounced)
+		comm->bounce.busy = false;
+	msg->req = NULL;
+	req->msgs_done++;
+	comm->info.results++;
+	while (comm->head_id != comm->next_id &&
+	       !comm->ring[comm->head_id & comm->ring_mask].req)
+		comm->head_id++;
+	finish_first(comm);
+}
+
+/* A result without error for a message that is not in flight. */
+static void unexpected(struct inc_comm *comm, uint32_t imm)
+{
+	inc_comm_fail(comm, -EPROTO,
+		      "result of message 0x%x, but 0x%x to 0x%x are in flight",
+		      imm & INC_IMM_MSG_ID_MASK, inc_seg_imm(comm->head_id),
+		      inc_seg_imm(comm->next_id - 1));
+}
+
+/* The switch does not name the rank at fault. The daemon does, soon after. */
+static void tree_failed(struct inc_comm *comm, unsigned int status)
+{
+	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
+	char text[INC_RDV_TEXT_MAX] = "";
+	int tries;
+
+	for (tries = 0; !text[0] && tries < CAUSE_TRIES; tries++) {
+		if (tries)
+			nanosleep(&pause, NULL);
+		pthread_mutex_lock(&comm->watch.lock);
+		memcpy(text, comm->watch.said, sizeof(text));
+		pthread_mutex_unlock(&comm->watch.lock);
+	}
+	inc_comm_fail(comm, inc_status_errno(status), "%s%s%s",
+		      inc_status_str(status), text[0] ? ": " : "", text);
+}
+
+static void take_result(struct inc_comm *comm, uint32_t imm)
+{
+	unsigned int status = imm >> INC_IMM_STATUS_SHIFT;
+	uint32_t dist = inc_seg_dist(imm, comm->head_id);
+	uint32_t flight = comm->next_id - comm->head_id;
+	uint32_t id = inc_seg_id(imm, comm->head_id);
+	struct inc_msg *msg;
+
+	if (comm->uc && inc_uc_heard(comm, id, &status))
+		return;
+	/* Unknown statuses are handled according to their range. */
+	if (status >= INC_IMM_MARK)
+		status = INC_STATUS_OK;
+	if (status > INC_STATUS_TREE_MAX && status <= INC_STATUS_NOTE_MAX)
+		return;
+	if (status >= INC_STATUS_TREE_MIN) {
+		tree_failed(comm, status);
+		return;
+	}
+	if (dist < flight) {
+		msg = &comm->ring[id & comm->ring_mask];
+		if (!msg->req) {
+			/* Over UC a result may arrive twice. */
+			if (!status && !comm->uc)
+				unexpected(comm, imm);
+			return;
+		}
+		if (!status && !msg->req->err && msg->land)
+			memcpy(msg->to, msg->land, msg->len);
+		msg_done(comm, id, status);
+		return;
+	}
+	if (!status) {
+		if (!comm->uc)
+			unexpected(comm, imm);
+	} else if (dist < flight + comm->tree.slots) {
+		/* Another rank's error, for a message not sent here yet. */
+		comm->early[id & (comm->tree.slots - 1)] = (uint8_t)status;
+	}
+	/* Else a duplicate error for a message that is done. */
+}
+
+static void poll_results(struct inc_comm *comm)
+{
+	struct ibv_wc wc[INC_WC_BATCH];
+	int i, n;
+
+	do {
+		n = ibv_poll_cq(comm->rcq, INC_WC_BATCH, wc);
+		if (n > 0 && comm->uc)
+			inc_uc_came(comm);
+		for (i = 0; i < n; i++) {
+			if (wc[i].status != IBV_WC_SUCCESS) {
+				wc_failed(comm, &wc[i], "receiving");
+				return;
+			}
+			if (!(wc[i].wc_flags & IBV_WC_WITH_IMM)) {
+				inc_comm_fail(comm, -EPROTO,
+					      "something without Immediate came");
+				return;
+			}
+			comm->rq_posted--;
+			take_result(comm, ntohl(wc[i].imm_data));
+			if (comm->err)
+				return;
+		}
+		if (n > 0)
+			inc_watch_count(&comm->watch.progress);
+	} while (n == INC_WC_BATCH);
+}
+
+/**
+ * inc_msg_progress() - process results, and send what they allow
+ * @comm: communicator
+ *
+ * Does not sleep. Makes no system call if there is nothing to send.
+ */
+void inc_msg_progress(struct inc_comm *comm)
+{
+	int ret;
+
+	if (comm->err)
+		return;
+	poll_results(comm);
+	if (comm->err)
+		return;
+	if (comm->rq_posted <= comm->rq_depth / 2 || comm->rq_posted < comm->window) {
+		ret = inc_msg_post_recvs(comm);
+		if (ret) {
+			inc_comm_fail(comm, ret, "ibv_post_recv: %s",
+				      strerror(-ret));
+			return;
+		}
+	}
+	push(comm);
+	if (comm->uc && !comm->err)
+		inc_uc_progress(comm);
+	if (!comm->err)
+		watch_failed(comm);
+}
+
+/**
+ * inc_msg_issue() - queue an operation and start sending
+ * @comm: communicator that has not failed
+ * @req: operation
+ */
+void inc_msg_issue(struct inc_comm *comm, struct inc_req *req)
+{
+	req->next = NULL;
+	req->err = 0;
+	req->done = false;
+	req->step_no = 0;
+	req->posted = 0;
+	req->msgs = inc_plan_msgs(&req->plan);
+	req->msgs_posted = 0;
+	req->msgs_done = 0;
+	inc_plan_step(&req->plan, 0, &req->step);
+	inc_pace_issue(comm, req);
+	comm->info.begun++;
+	comm->info.collective = req->plan.collective;
+	comm->info.block = req->plan.block;
+	inc_dbg(&comm->who, "%s begins: blocks of %zu bytes, %llu messages",
+		inc_collective_name(req->plan.collective), req->plan.block,
+		(unsigned long long)req->msgs);
+	if (comm->last)
+		comm->last->next = req;
+	else
+		comm->first = req;
+	comm->last = req;
+	if (!comm->tx)
+		comm->tx = req;
+	push(comm);
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The UC side of a communicator, see uc.h.
+ *
+ * Data and results are always copied: data may have to be retransmitted, and a
+ * result that the network delayed or duplicated may arrive long after the
+ * operation has ended. landing.h says where it lands then.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "comm.h"
+#include "core/seg.h"
+#include "uc.h"
+
+/*
+ * While results keep arriving, polling for them now and then costs less than
+ * being woken for each: nap for a share of the round trip, if that is long.
+ */
+#define NAP_SHARE	8
+#define NAP_MIN_US	250
+#define NAP_MAX_US	4000
+#define NAP_UNDER_WAY	16
+
+/* Without results the clock is read once in this many calls. */
+#define IDLE_CALLS	8
+
+/**
+ * inc_uc_alloc() - allocate the UC state that depends on the tree
+ * @comm: communicator whose ring has been made
+ *
+ * Return: 0 or a negative errno value. inc_uc_free() frees.
+ */
+int inc_uc_alloc(struct inc_comm *comm)
+{
+	uint32_t entries = comm->ring_mask + 1, seed;
+	struct inc_uc *uc = comm->uc;
+	int ret;
+
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
+		return -EIO;
+	uc->ring = calloc(entries, sizeof(*uc->ring));
+	uc->asks = calloc(comm->sq_depth, sizeof(*uc->asks));
+	if (!uc->ring || !uc->asks)
+		return -ENOMEM;
+	uc->mr = ibv_reg_mr(comm->pd, uc->asks,
+			    comm->sq_depth * sizeof(*uc->asks), 0);
+	if (!uc->mr)
+		return inc_verbs_errno();
+	ret = inc_landing_init(&uc->landing, comm->pd, entries, comm->entry_data);
+	if (ret)
+		return ret;
+	inc_rtx_init(&uc->rtx, uc->ring, entries, comm->next_id, seed);
+	inc_window_init(&uc->window, comm->window, comm->window,
+			comm->window_max, 0);
+	return 0;
+}
+
+/**
+ * inc_uc_free() - free all of the UC side
+ * @comm: communicator without a queue pair
+ */
+void inc_uc_free(struct inc_comm *comm)
+{
+	struct inc_uc *uc = comm->uc;
+
+	if (!uc)
+		return;
+	inc_landing_exit(&uc->landing);
+	if (uc->mr)
+		ibv_dereg_mr(uc->mr);
+	free(uc->asks);
+	free(uc->ring);
+	free(uc);
+	comm->uc = NULL;
+}
+
+/**
+ * inc_uc_sent() - record that the next message is sent
+ * @comm: communicator
+ * @first: it is the first of several messages that are sent together
+ */
+void inc_uc_sent(struct inc_comm *comm, bool first)
+{
+	struct inc_uc *uc = comm->uc;
+
+	/* If results have just arrived, the clock was read for them. */
+	if (first && uc->idle)
+		uc->now = inc_now_us();
+	inc_rtx_sent(&uc->rtx, uc->now);
+	if (!uc->idle && !inc_rtx_may_send(&uc->rtx, comm->window))
+		inc_window_filled(&uc->window, uc->rtx.next - 1, uc->now);
+}
+
+/**
+ * inc_uc_done() - record a message's result or error
+ * @comm: communicator
+ * @id: message
+ * @status: its error, which says nothing about the path
+ */
+void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status)
+{
+	struct inc_uc *uc = comm->uc;
+	const struct inc_rtx_msg *m = &uc->ring[id & uc->rtx.mask];
+	uint64_t rtt = status || m->again ? 0 : uc->now - m->sent;
+
+	if (!inc_rtx_done(&uc->rtx, id, uc->now))
+		return;
+	if (m->again && m->missed)
+		inc_window_lost(&uc->window);
+	if (inc_window_done(&uc->window, id, rtt, uc->now))
+		comm->window = uc->window.now;
+}
+
+/* A message that does not fit into the send queue is lost, and times out. */
+static void post(struct inc_comm *comm, uint32_t id, struct ibv_sge *sge)
+{
+	struct ibv_send_wr wr = {
+		.sg_list = sge, .num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.imm_data = htonl(inc_seg_imm(id)),
+		.wr.rdma = {
+			.remote_addr = inc_msg_addr(comm, id),
+			.rkey = comm->tree.rkey,
+		},
+	}, *bad;
+	int ret;
+
+	if (comm->sq_posted - comm->sq_done == comm->sq_depth)
+		inc_msg_reap(comm);
+	if (comm->err || comm->sq_posted - comm->sq_done == comm->sq_depth)
+		return;
+	wr.wr_id = ++comm->sq_posted;
+	if (wr.wr_id % (comm->sq_depth / 4) == 0) {
+		wr.send_flags |= IBV_SEND_SIGNALED;
+		comm->sq_signaled = wr.wr_id;
+	}
+	if (sge->length <= comm->inline_max)
+		wr.send_flags |= IBV_SEND_INLINE;
+	ret = ibv_post_send(comm->qp, &wr, &bad);
+	if (ret)
+		inc_comm_fail(comm, -ret, "ibv_post_send: %s", strerror(ret));
+}
+
+static void send_again(struct inc_comm *comm, uint32_t id)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)inc_msg_hdr(comm, id),
+		.length = comm->ring[id & comm->ring_mask].out,
+		.lkey = comm->arena_mr->lkey,
+	};
+
+	comm->info.resent++;
+	post(comm, id, &sge);
+}
+
+static void ask(struct inc_comm *comm, uint32_t id)
+{
+	struct inc_uc *uc = comm->uc;
+	struct inc_hdr *hdr = &uc->asks[comm->sq_posted % comm->sq_depth];
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)hdr, .length = INC_HDR_LEN,
+		.lkey = uc->mr->lkey,
+	};
+
+	*hdr = *inc_msg_hdr(comm, id);
+	hdr->flags |= htons(INC_HDR_F_ASK);
+	comm->info.asked++;
+	post(comm, id, &sge);
+}
+
+/**
+ * inc_uc_came() - record that receives have completed
+ * @comm: communicator
+ */
+void inc_uc_came(struct inc_comm *comm)
+{
+	comm->uc->now = inc_now_us();
+	comm->uc->idle = 0;
+}
+
+/**
+ * inc_uc_heard() - handle marks and statuses that only UC members get
+ * @comm: communicator
+ * @id: message
+ * @status: status of the Immediate; that of a result becomes INC_STATUS_OK
+ *
+ * Return: true if nothing is left to do.
+ */
+bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
+{
+	struct inc_uc *uc = comm->uc;
+	uint32_t behind = *status & INC_IMM_MARK_MAX;
+
+	if (*status & INC_IMM_MARK) {
+		*status = INC_STATUS_OK;
+		if (behind != INC_IMM_MARK_MAX)
+			inc_rtx_mark(&uc->rtx, id - behind, uc->now);
+		return false;
+	}
+	switch (*status) {
+	case INC_STATUS_AGAIN:
+		if (inc_rtx_again(&uc->rtx, id, uc->now)) {
+			inc_window_lost(&uc->window);
+			send_again(comm, id);
+		}
+		return true;
+	case INC_STATUS_WAIT:
+		inc_rtx_wait(&uc->rtx, id, uc->now);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * inc_uc_progress() - query due messages
+ * @comm: communicator
+ */
+void inc_uc_progress(struct inc_comm *comm)
+{
+	struct inc_uc *uc = comm->uc;
+	uint32_t ids[INC_RTX_BURST];
+	unsigned int i, n, tries;
+
+	bool fresh = !uc->idle++;
+
+	if (uc->rtx.head == uc->rtx.next)
+		return;
+	if (!fresh) {
+		if (uc->idle < IDLE_CALLS)
+			return;
+		uc->idle = 1;
+		uc->now = inc_now_us();
+	}
+	n = inc_rtx_due(&uc->rtx, uc->now, ids, &tries);
+	if (tries >= uc->retries) {
+		inc_watch_lost(&comm->watch);
+		inc_comm_fail(comm, -EHOSTUNREACH,
+			      "the switch did not answer %u times, message 0x%x",
+			      tries, ids[0]);
+		return;
+	}
+	for (i = 0; i < n && !comm->err; i++)
+		ask(comm, ids[i]);
+}
+
+/**
+ * inc_uc_woke() - make the next call read the clock, as no event arrived
+ * @comm: communicator
+ */
+void inc_uc_woke(struct inc_comm *comm)
+{
+	comm->uc->idle = IDLE_CALLS;
+}
+
+/**
+ * inc_uc_nap() - sleep briefly if many messages are in flight
+ * @comm: communicator
+ *
+ * Return: true if it slept: results may have arrived, event or not.
+ */
+bool inc_uc_nap(struct inc_comm *comm)
+{
+	const struct inc_rtx *r = &comm->uc->rtx;
+	uint32_t us = r->srtt / NAP_SHARE;
+	struct timespec t;
+
+	if (us < NAP_MIN_US || r->next - r->high < NAP_UNDER_WAY)
+		return false;
+	t = (struct timespec) {
+		.tv_nsec = (us < NAP_MAX_US ? us : NAP_MAX_US) * 1000L,
+	};
+	nanosleep(&t, NULL);
+	inc_uc_woke(comm);
+	return true;
+}
+
+/**
+ * inc_uc_patience() - compute how long to sleep before the next query
+ * @comm: communicator
+ * @ms: maximum time to sleep; INC_FOREVER: unlimited
+ *
+ * Return: milliseconds, or INC_FOREVER.
+ */
+int inc_uc_patience(const struct inc_comm *comm, int ms)
+{
+	const struct inc_uc *uc = comm->uc;
+	int due;
+
+	if (uc->rtx.next_due == UINT64_MAX)
+		return ms;
+	/* The reading of the clock for the last result is recent enough. */
+	due = uc->rtx.next_due <= uc->now ? 1 :
+	      (int)((uc->rtx.next_due - uc->now) / 1000) + 1;
+	return ms == INC_FOREVER || due < ms ? due : ms;
+}

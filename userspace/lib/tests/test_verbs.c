@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Transitions of a queue pair that fail: how often they are tried.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "device/verbs.h"
+#include "test.h"
+
+/* What a device says to each try of RTR, and to all after these. */
+static int answers[64], later;
+static int rtr, rts;
+static unsigned int class;
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	(void)qp;
+	OK(mask & IBV_QP_STATE);
+	if (attr->qp_state == IBV_QPS_RTS) {
+		rts++;
+		return 0;
+	}
+	class = attr->ah_attr.grh.traffic_class;
+	rtr++;
+	if (rtr > 1000) {
+		printf("# it tries for ever\n");
+		exit(1);
+	}
+	return rtr <= 64 && answers[rtr - 1] ? answers[rtr - 1] : later;
+}
+
+static int connect_qp(void)
+{
+	const struct inc_dev dev = { .mtu = 1024 };
+	const struct inc_rc rc = { .addr = { .len = 4 }, .pmtu = 1024,
+				   .traffic_class = 0xb8 };
+	struct ibv_qp qp = { .qp_type = IBV_QPT_RC };
+	char err[128];
+
+	rtr = 0;
+	rts = 0;
+	return inc_qp_to_rts(&qp, &dev, &rc, err, sizeof(err));
+}
+
+/* The first five tries fail for want of an address. */
+static int connect_late(void)
+{
+	int i, ret;
+
+	for (i = 0; i < 5; i++)
+		answers[i] = EINVAL;
+	ret = connect_qp();
+	memset(answers, 0, sizeof(answers));
+	return ret;
+}
+
+static void at_once(void)
+{
+	later = 0;
+	EQ(connect_qp(), 0);
+	EQ(rtr, 1);
+	EQ(rts, 1);
+	EQ(class, 0xb8);
+}
+
+/* The address is resolved in the end. */
+static void after_a_while(void)
+{
+	EQ(connect_late(), 0);
+	EQ(rtr, 6);
+}
+
+static void never(void)
+{
+	later = EINVAL;
+	EQ(connect_qp(), -EINVAL);
+	EQ(rtr, 20);
+	later = ETIMEDOUT;
+	EQ(connect_qp(), -ETIMEDOUT);
+	EQ(rtr, 3);
+	EQ(rts, 0);
+}
+
+/* What fails slowly was quick to fail before. */
+static void for_another_reason(void)
+{
+	later = ETIMEDOUT;
+	EQ(connect_late(), -ETIMEDOUT);
+	EQ(rtr, 6);
+	later = 0;
+}
+
+static void path_mtu(void)
+{
+	const struct inc_dev dev = { .mtu = 1024 };
+	const struct inc_rc rc = { .addr = { .len = 4 }, .pmtu = 4096 };
+	struct ibv_qp qp = { .qp_type = IBV_QPT_RC };
+	char err[128] = "";
+
+	rtr = 0;
+	EQ(inc_qp_to_rts(&qp, &dev, &rc, err, sizeof(err)), -EMSGSIZE);
+	EQ(rtr, 0);
+	OK(strstr(err, "path MTU 4096"));
+}
+
+/* --- Which GID ------------------------------------------------------------------- */
+
+static struct ibv_gid_entry gids[8];
+static unsigned int ngids;
+static struct ibv_device device = { .name = "fake0" };
+static struct ibv_context context = { .device = &device, .async_fd = -1 };
+static int opened, closed;
+
+struct ibv_device **ibv_get_device_list(int *n)
+{
+	static struct ibv_device *list[] = { &device, NULL };
+
+	*n = 1;
+	return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	(void)list;
+}
+
+const char *ibv_get_device_name(struct ibv_device *dev)
+{
+	return dev->name;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *dev)
+{
+	OK(dev == &device);
+	opened++;
+	return &context;
+}
+
+int ibv_close_device(struct ibv_context *ctx)
+{
+	OK(ctx == &context);
+	closed++;
+	return 0;
+}
+
+int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
+{
+	(void)ctx;
+	memset(attr, 0, sizeof(*attr));
+	attr->phys_port_cnt = 1;
+	return 0;
+}
+
+#undef ibv_query_port
+int ibv_query_port(struct ibv_context *ctx, uint8_t port,
+		   struct _compat_ibv_port_attr *compat)
+{
+	struct ibv_port_attr *attr = (void *)compat;
+
+	(void)ctx;
+	(void)port;
+	attr->state = IBV_PORT_ACTIVE;
+	attr->link_layer = IBV_LINK_LAYER_ETHERNET;
+	attr->active_mtu = IBV_MTU_1024;
+	attr->gid_tbl_len = 1024;
+	return 0;
+}
+
+ssize_t _ibv_query_gid_table(struct ibv_context *ctx, struct ibv_gid_entry *entries,
+			     size_t max, uint32_t flags, size_t size)
+{
+	(void)ctx;
+	(void)flags;
+	OK(max >= ngids && size == sizeof(gids[0]));
+	memcpy(entries, gids, ngids * sizeof(gids[0]));
+	return (ssize_t)ngids;
+}
+
+static void add_gid(uint32_t index, const char *text)
+{
+	struct ibv_gid_entry *e = &gids[ngids++];
+	struct inc_rdv_addr addr;
+
+	EQ(inc_rdv_addr_parse(text, &addr), 0);
+	memset(e, 0, sizeof(*e));
+	e->gid_index = index;
+	e->port_num = 1;
+	e->gid_type = IBV_GID_TYPE_ROCE_V2;
+	if (addr.len == 16) {
+		memcpy(e->gid.raw, addr.bytes, 16);
+	} else {
+		memset(e->gid.raw + 10, 0xff, 2);
+		memcpy(e->gid.raw + 12, addr.bytes, 4);
+	}
+}
+
+/* The index that is taken for a connection from this address. */
+static int choose(const char *local, int index)
+{
+	struct inc_dev_sel sel = { .gid_index = index };
+	struct inc_dev dev;
+	char err[256] = "";
+	int ret;
+
+	if (local)
+		EQ(inc_rdv_addr_parse(local, &sel.addr), 0);
+	ret = inc_dev_open(&dev, &sel, err, sizeof(err));
+	if (ret) {
+		OK(*err);
+		return ret;
+	}
+	ret = dev.gid_index;
+	inc_dev_close(&dev);
+	return ret;
+}
+
+static void which_gid(void)
+{
+	ngids = 0;
+	add_gid(0, "fe80::1");
+	EQ(choose("fe80::2", -1), 0);
+	EQ(choose("10.0.0.1", -1), -ENODEV);
+	add_gid(1, "10.0.0.1");
+	EQ(choose("10.0.0.1", -1), 1);
+	EQ(choose("10.0.0.2", -1), 1);
+	/* The daemon was reached by an address that no device has. */
+	EQ(choose("::1", -1), 1);
+	EQ(choose("2001:db8::1", -1), 1);
+	EQ(choose("fe80::1", -1), 0);
+	add_gid(2, "2001:db8::2");
+	EQ(choose("2001:db8::1", -1), 2);
+	EQ(choose("10.0.0.2", -1), 1);
+	EQ(choose(NULL, -1), 1);
+	EQ(choose("10.0.0.1", 2), 2);
+	EQ(choose("10.0.0.1", 3), -ENODEV);
+	EQ(opened, closed);
+}
+
+/* verbs would take 256 for 0. */
+static void large_index(void)
+{
+	ngids = 0;
+	add_gid(0, "10.0.0.9");
+	add_gid(256, "10.0.0.1");
+	EQ(choose("10.0.0.1", -1), 0);
+	EQ(choose("10.0.0.1", 256), -EINVAL);
+	EQ(choose("10.0.0.1", 255), -ENODEV);
+}
+
+/* All of a process's communicators have one device open. */
+static void shared(void)
+{
+	struct inc_dev_sel sel = { .gid_index = -1 };
+	struct inc_dev a, b;
+	char err[256];
+
+	opened = 0;
+	closed = 0;
+	EQ(inc_dev_open(&a, &sel, err, sizeof(err)), 0);
+	EQ(inc_dev_open(&b, &sel, err, sizeof(err)), 0);
+	OK(a.ctx == b.ctx);
+	EQ(opened, 1);
+	inc_dev_close(&a);
+	EQ(closed, 0);
+	inc_dev_close(&b);
+	EQ(closed, 1);
+}
+
+static const struct test_case cases[] = {
+	{ "which GID", which_gid },
+	{ "a GID beyond what verbs takes", large_index },
+	{ "one device for all", shared },
+	{ "at once", at_once },
+	{ "after a while", after_a_while },
+	{ "never", never },
+	{ "never, for another reason than at first", for_another_reason },
+	{ "path MTU", path_mtu },
+};
+
+TEST_MAIN(cases)

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Time limits: a process that could not run is not late. The connection is a pair of
+ * sockets, the device none.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/watchdog.h"
+#include "inc.h"
+#include "test.h"
+
+#define LIMIT	1600	/* a tick is 100 */
+
+static struct inc_watch w;
+static int daemon_fd, to_err;
+
+void inc_qp_to_err(struct ibv_qp *qp)
+{
+	(void)qp;
+	to_err++;
+}
+
+int inc_status_errno(unsigned int status)
+{
+	return status ? -ECONNRESET : 0;
+}
+
+unsigned int inc_loss_look(struct inc_loss *l)
+{
+	(void)l;
+	return 0;
+}
+
+static void begin(void)
+{
+	static struct ibv_qp qp;
+	int fds[2];
+
+	memset(&w, 0, sizeof(w));
+	to_err = 0;
+	OK(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
+	pthread_mutex_init(&w.lock, NULL);
+	w.conn.fd = fds[0];
+	daemon_fd = fds[1];
+	w.qp = &qp;
+	atomic_store(&w.timeout_ms, LIMIT);
+}
+
+static void end(void)
+{
+	inc_conn_close(&w.conn);
+	close(daemon_fd);
+}
+
+/* Turns as often as they are wanted, for @ms. */
+static void run(int ms)
+{
+	int tick;
+
+	for (; ms > 0 && !inc_watch_error(&w); ms -= tick) {
+		tick = inc_watch_patience(&w);
+		OK(tick > 0 && tick <= 100);
+		inc_watch_turn(&w, tick, false, true);
+	}
+}
+
+static void call_is_late(void)
+{
+	begin();
+	run(5000);
+	inc_watch_count(&w.calls);
+	run(LIMIT - 200);
+	EQ(inc_watch_error(&w), 0);
+	run(300);
+	EQ(inc_watch_error(&w), -ETIMEDOUT);
+	EQ(to_err, 1);
+	EQ(inc_watch_patience(&w), -1);
+	end();
+}
+
+/* Just before the limit the process is stopped: it looks at what has come first. */
+static void stood_still(void)
+{
+	begin();
+	inc_watch_count(&w.calls);
+	run(LIMIT - 200);
+	inc_watch_turn(&w, 100, true, true);
+	run(400);
+	EQ(inc_watch_error(&w), 0);
+	inc_watch_count(&w.calls);	/* and finds it */
+	run(5000);
+	EQ(inc_watch_error(&w), 0);
+
+	inc_watch_count(&w.calls);
+	run(LIMIT - 200);
+	inc_watch_turn(&w, 100, true, true);
+	run(800);
+	EQ(inc_watch_error(&w), -ETIMEDOUT);
+	end();
+}
+
+/* Another communicator's turns do not make this one's time longer or shorter. */
+static void turns_of_others(void)
+{
+	int ms;
+
+	begin();
+	for (ms = 0; ms < LIMIT + 200; ms += 2) {
+		if (ms % 10 == 0)
+			inc_watch_count(&w.tests);
+		if (ms == LIMIT - 200)
+			EQ(inc_watch_error(&w), 0);
+		inc_watch_turn(&w, 2, false, false);
+	}
+	EQ(inc_watch_error(&w), -ETIMEDOUT);
+	end();
+}
+
+static void hangs_up(void)
+{
+	char text[128] = "";
+
+	begin();
+	inc_watch_lost(&w);
+	inc_watch_hang_up(&w);
+	OK(recv(daemon_fd, text, sizeof(text) - 1, 0) > 0);
+	OK(strstr(text, "lost"));
+	EQ(recv(daemon_fd, text, sizeof(text), 0), 0);
+	/* What the other end does then is no news. */
+	run(2000);
+	EQ(inc_watch_error(&w), 0);
+	end();
+}
+
+static void daemon_says(void)
+{
+	static const char line[] = "{\"event\":\"left\",\"rank\":2}\n";
+
+	begin();
+	OK(write(daemon_fd, line, strlen(line)) > 0);
+	run(300);
+	EQ(inc_watch_error(&w), 0);
+	run(300);
+	EQ(inc_watch_error(&w), -ECONNRESET);
+	end();
+}
+
+/* A message that failed does not end anything. */
+static void daemon_says_who(void)
+{
+	static const char line[] =
+		"{\"event\":\"wrong\",\"rank\":2,\"status\":7,\"msg_id\":5,\"reason\":\"rank 2 it is\"}\n";
+
+	begin();
+	OK(write(daemon_fd, line, strlen(line)) > 0);
+	run(1000);
+	EQ(inc_watch_error(&w), 0);
+	EQ(w.wrong_id, 5);
+	OK(!strcmp(w.wrong, "rank 2 it is"));
+	end();
+}
+
+static const struct test_case cases[] = {
+	{ "watch: a call is late", call_is_late },
+	{ "watch: a process stood still", stood_still },
+	{ "watch: turns of others", turns_of_others },
+	{ "watch: hangs up", hangs_up },
+	{ "watch: what the daemon says", daemon_says },
+	{ "watch: whose fault it was", daemon_says_who },
+};
+
+TEST_MAIN(cases)

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The rendezvous daemon's connections: lines in, lines out, and who is dropped.
+ */
+#include "nl/common.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "keepalive.h"
+#include "server.h"
+
+#define LINGER_MS	5000	/* to take the last line */
+#define CROWD_JOIN_MS	5000	/* to join when there are many connections */
+#define OUT_MAX		(8 * INC_RDV_LINE_MAX)
+
+/**
+ * client_close() - end a connection
+ * @c: connection, ended already or not
+ * @why: how
+ *
+ * Whoever it was is taken out of its job. clients_sweep() frees it.
+ */
+void client_close(struct client *c, const char *why)
+{
+	if (c->fd < 0)
+		return;
+	close(c->fd);
+	c->fd = -1;
+	if (gather_of(c))
+		gather_lost(c, why);
+	else if (job_of(c) && c->role == ROLE_UP)
+		job_up_lost(c, why);
+	else if (job_of(c))
+		job_lost(c, why);
+	else
+		server_log(c->server, "%s: %s", c->name, why);
+	group_del(c);
+}
+
+/**
+ * client_end() - close a connection when what it was sent is taken
+ * @c: connection
+ *
+ * Nothing more is heard of it.
+ */
+void client_end(struct client *c)
+{
+	if (c->closing)
+		return;
+	c->closing = true;
+	c->deadline = c->server->now + LINGER_MS;
+}
+
+/**
+ * client_wait_join() - a connection that is nobody has to join soon, or go
+ * @c: connection
+ */
+void client_wait_join(struct client *c)
+{
+	const struct server *s = c->server;
+	uint32_t ms = s->max.join_ms;
+
+	if (c->closing || c->role == ROLE_UP)
+		return;
+	/* Those who come then are not to wait behind some who say nothing. */
+	if (s->nclients > s->max.clients / 2 && ms > CROWD_JOIN_MS)
+		ms = CROWD_JOIN_MS;
+	c->deadline = s->now + ms;
+}
+
+static void drop_output(struct client *c)
+{
+	free(c->out);
+	c->out = NULL;
+	c->out_len = 0;
+}
+
+/**
+ * client_flush() - send what the socket takes
+ * @c: connection
+ */
+void client_flush(struct client *c)
+{
+	ssize_t n;
+
+	while (c->out_len && c->fd >= 0) {
+		n = send(c->fd, c->out, c->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == ENOTCONN))
+			return;
+		if (n < 0) {
+			/* Closed by the main loop, not in the caller's midst. */
+			client_end(c);
+			break;
+		}
+		c->out_len -= (size_t)n;
+		memmove(c->out, c->out + n, c->out_len);
+	}
+	drop_output(c);
+}
+
+/**
+ * client_send() - send a line
+ * @c: connection
+ * @msg: what it says
+ *
+ * Does not wait. A connection that reads nothing is dropped in the end.
+ */
+void client_send(struct client *c, const struct inc_rdv_msg *msg)
+{
+	char line[INC_RDV_LINE_MAX + 1];
+	int len = inc_rdv_format(msg, line, sizeof(line));
+	char *out;
+
+	if (c->closing || c->fd < 0)
+		return;
+	if (len < 0 || (size_t)len > OUT_MAX - c->out_len) {
+		client_end(c);
+		return;
+	}
+	out = realloc(c->out, c->out_len + (size_t)len);
+	if (!out) {
+		client_end(c);
+		return;
+	}
+	c->out = out;
+	memcpy(c->out + c->out_len, line, (size_t)len);
+	c->out_len += (size_t)len;
+	client_flush(c);
+}
+
+/**
+ * client_error() - send an error, then close
+ * @c: connection that is no rank
+ * @err: positive errno value
+ * @fmt: what is wrong
+ */
+void client_error(struct client *c, int err, const char *fmt, ...)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_ERROR, .err = err };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg.text, sizeof(msg.text), fmt, ap);
+	va_end(ap);
+	server_log(c->server, "%s: %s", c->name, msg.text);
+	client_send(c, &msg);
+	client_end(c);
+}
+
+/**
+ * client_bye() - a connection has left in order
+ * @c: connection
+ */
+void client_bye(struct client *c)
+{
+	client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_BYE });
+	client_end(c);
+}
+
+static void handle_join(struct client *c, const struct inc_rdv_join *join)
+{
+	if (c->role == ROLE_LEAF) {
+		client_error(c, EBUSY, "this connection is a leaf's: a rank needs one of its own");
+		return;
+	}
+	if (c->group) {
+		client_error(c, EBUSY, "this connection is rank %u of a job already: each needs one of its own",
+			     gather_of(c) ? c->join.rank : c->rank);
+		return;
+	}
+	if (!addr_believed(c, &join->addr))
+		return;
+	c->role = ROLE_RANK;
+	c->wrong = join->wrong;
+	if (gather_wants(c->server, join))
+		gather_join(c, join);
+	else
+		job_join(c, join);
+}
+
+static void handle_gather(struct client *c, const struct inc_rdv_join *join)
+{
+	if (c->role == ROLE_RANK) {
+		client_error(c, EBUSY, "this connection is a rank's: a leaf needs one of its own for each job");
+		return;
+	}
+	if (job_of(c)) {
+		client_error(c, EBUSY, "this connection's job has all its ranks: another one needs another connection");
+		return;
+	}
+	c->role = ROLE_LEAF;
+	gather_join(c, join);
+}
+
+static void handle_link(struct client *c, const struct inc_rdv_join *join)
+{
+	if (c->role != ROLE_LEAF || !job_of(c))
+		client_error(c, EPROTO, "\"link\" before \"placed\": a leaf says \"gather\" for its ranks, and waits for the answer");
+	else if (addr_believed(c, &join->addr))
+		job_link_below(c, join);
+}
+
+/* What the parent's daemon says. What it has to say of failures, the switch says. */
+static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
+{
+	switch (msg->type) {
+	case INC_RDV_PLACED:
+		if (gather_of(c))
+			gather_placed(c, &msg->placed);
+		break;
+	case INC_RDV_LINKED:
+		if (job_of(c) && job_link(job_of(c), &msg->joined))
+			client_end(c);
+		break;
+	case INC_RDV_READY:
+		if (job_of(c))
+			job_parent_ready(job_of(c));
+		break;
+	case INC_RDV_ERROR:
+		if (gather_of(c))
+			gather_error(c, msg->err, msg->text);
+		client_end(c);
+		break;
+	default:
+		break;
+	}
+}
+
+static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
+{
+	switch (msg->type) {
+	case INC_RDV_GATHER:
+		handle_gather(c, &msg->join);
+		return;
+	case INC_RDV_RETRACT:
+		if (gather_of(c) && c->role == ROLE_LEAF)
+			gather_retract(c, &msg->join);
+		/* All may have come meanwhile: then it closes the connection. */
+		else if (!job_of(c) || c->role != ROLE_LEAF)
+			client_error(c, EPROTO, "\"retract\" without \"gather\": a rank says \"leave\"");
+		return;
+	case INC_RDV_LINK:
+		handle_link(c, &msg->join);
+		return;
+	case INC_RDV_JOIN:
+		handle_join(c, &msg->join);
+		return;
+	case INC_RDV_RTS:
+		if (job_of(c))
+			job_rts(c);
+		else
+			client_error(c, EPROTO, "\"rts\" before \"joined\": join, and wait for the answer");
+		return;
+	case INC_RDV_LEAVE:
+		if (job_of(c))
+			job_leave(c);
+		else
+			client_bye(c);
+		return;
+	case INC_RDV_LOST:
+		if (job_of(c))
+			job_lost(c, "the switch does not answer it");
+		client_end(c);
+		return;
+	default:
+		client_error(c, EPROTO, "that is for the daemon to say: a rank says join, rts, leave or lost");
+	}
+}
+
+static void handle_line(struct client *c, const char *line)
+{
+	char err[INC_RDV_TEXT_MAX] = "";
+	struct inc_rdv_msg msg;
+	int ret;
+
+	ret = inc_rdv_parse(line, &msg, err, sizeof(err));
+	if (ret)
+		client_error(c, -ret, "%s", err);
+	else if (c->role == ROLE_UP)
+		handle_up(c, &msg);
+	else
+		handle_msg(c, &msg);
+}
+
+static void handle_lines(struct client *c)
+{
+	char line[INC_RDV_LINE_MAX];
+	int ret;
+
+	while (!c->closing) {
+		ret = inc_rdv_line(&c->in, line, sizeof(line));
+		if (!ret)
+			return;
+		if (ret == -EMSGSIZE)
+			client_error(c, EMSGSIZE, "line longer than %d bytes: each line is one JSON object, ended by a newline",
+				     INC_RDV_LINE_MAX);
+		else if (ret < 0)
+			client_error(c, EINVAL, "line with a NUL byte: each line is one JSON object, as text");
+		else
+			handle_line(c, line);
+	}
+}
+
+/**
+ * client_input() - take what has come
+ * @c: connection that is not closing
+ */
+void client_input(struct client *c)
+{
+	size_t len;
+	ssize_t n;
+	char *to = inc_rdv_space(&c->in, &len);
+
+	n = recv(c->fd, to, len, MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		client_close(c, n ? strerror(errno) : "connection lost");
+		return;
+	}
+	inc_rdv_added(&c->in, (size_t)n);
+	handle_lines(c);
+}
+
+static struct client *client_new(struct server *s, int fd,
+				 const struct sockaddr_storage *sa,
+				 socklen_t len)
+{
+	char host[INET6_ADDRSTRLEN], port[8];
+	struct client *c;
+
+	c = calloc(1, sizeof(*c));
+	if (!c) {
+		close(fd);
+		return NULL;
+	}
+	inc_set_keepalive(fd);
+	inc_rdv_addr_from_sockaddr((const struct sockaddr *)sa, &c->addr);
+	if (getnameinfo((const struct sockaddr *)sa, len, NULL, 0, port,
+			sizeof(port), NI_NUMERICSERV))
+		snprintf(port, sizeof(port), "?");
+	snprintf(c->name, sizeof(c->name), "%s port %s",
+		 inc_rdv_addr_str(&c->addr, host, sizeof(host)), port);
+	c->fd = fd;
+	c->server = s;
+	c->next = s->clients;
+	s->clients = c;
+	s->nclients++;
+	return c;
+}
+
+/**
+ * client_accept() - take a connection
+ * @s: daemon whose listening socket has one
+ */
+void client_accept(struct server *s)
+{
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	struct client *c;
+	int fd;
+
+	fd = accept4(s->listen_fd, (struct sockaddr *)&sa, &len,
+		     SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (fd < 0)
+		return;
+	c = client_new(s, fd, &sa, len);
+	if (!c)
+		return;
+	c->host = host_get(s, &c->addr);
+	client_wait_join(c);
+	if (!c->host)
+		client_close(c, "no memory");
+	else if (c->host->clients > s->max.host_clients)
+		client_error(c, EBUSY, "%u connections are the most that this daemon takes of one host: try later, or raise --max-host-clients",
+			     s->max.host_clients);
+}
+
+/**
+ * client_connect() - connect to the parent's daemon
+ * @s: daemon
+ *
+ * What is sent to it waits until the connection is there.
+ *
+ * Return: the connection, or NULL.
+ */
+struct client *client_connect(struct server *s)
+{
+	struct client *c;
+	int fd;
+
+	fd = socket(s->parent.ss_family,
+		    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return NULL;
+	if (connect(fd, (struct sockaddr *)&s->parent, s->parent_len) &&
+	    errno != EINPROGRESS) {
+		close(fd);
+		return NULL;
+	}
+	c = client_new(s, fd, &s->parent, s->parent_len);
+	if (c)
+		c->role = ROLE_UP;
+	return c;
+}
+
+/**
+ * client_keep_alive() - find out soon if a rank's host vanishes
+ * @c: its connection
+ * @dead_time: of its tree, milliseconds
+ *
+ * For ranks that the switch does not find dead by itself. They are sent lines, for
+ * TCP to have something to be acknowledged; the rank finds out the same of us.
+ */
+void client_keep_alive(struct client *c, uint32_t dead_time)
+{
+	const unsigned int limit = dead_time / INC_RDV_BEATS *
+				   INC_RDV_BEATS_MISSED;
+	const int on = 1;
+
+	c->alive_ms = dead_time / INC_RDV_BEATS;
+	if (!c->alive_ms)
+		return;
+	c->alive_at = c->server->now + c->alive_ms;
+	setsockopt(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
+	/* What is lost is sent again without waiting longer each time. */
+	setsockopt(c->fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on, sizeof(on));
+}
+
+/**
+ * clients_keep_alive() - tell those who want to know that the daemon lives
+ * @s: daemon
+ */
+void clients_keep_alive(struct server *s)
+{
+	struct client *c;
+
+	for (c = s->clients; c; c = c->next) {
+		if (!c->alive_ms || c->alive_at > s->now || c->closing || c->fd < 0)
+			continue;
+		c->alive_at = s->now + c->alive_ms;
+		client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_ALIVE });
+	}
+}
+
+/**
+ * clients_next_deadline() - when is something to be done about a connection
+ * @s: daemon
+ *
+ * Return: milliseconds, INT64_MAX if there is nothing.
+ */
+int64_t clients_next_deadline(const struct server *s)
+{
+	int64_t next = INT64_MAX;
+	const struct client *c;
+
+	for (c = s->clients; c; c = c->next) {
+		if (c->deadline && c->deadline < next)
+			next = c->deadline;
+		if (c->alive_ms && !c->closing && c->alive_at < next)
+			next = c->alive_at;
+	}
+	return next;
+}
+
+/**
+ * clients_sweep() - free the connections that have ended
+ * @s: daemon
+ */
+void clients_sweep(struct server *s)
+{
+	struct client **link = &s->clients, *c;
+
+	while ((c = *link)) {
+		if (c->closing && !c->out_len)
+			client_close(c, "closed");
+		if (c->fd >= 0) {
+			link = &c->next;
+			continue;
+		}
+		*link = c->next;
+		s->nclients--;
+		if (c->host)
+			host_put(s, c->host);
+		drop_output(c);
+		free(c);
+	}
+}
+
+/**
+ * clients_check_deadlines() - drop those that say nothing, or take nothing
+ * @s: daemon
+ */
+void clients_check_deadlines(struct server *s)
+{
+	struct client *c;
+
+	for (c = s->clients; c; c = c->next) {
+		if (!c->deadline || c->deadline > s->now)
+			continue;
+		if (c->closing)
+			client_close(c, "does not read");
+		else
+			client_error(c, ETIMEDOUT, "no \"join\" within %u ms: connect when it can follow",
+				     s->max.join_ms);
+	}
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The rendezvous daemon: which connections belong together, and what those of one
+ * host may have at once. Nobody else sets the pointers between connections and groups.
+ */
+#include "nl/common.h"
+
+#include <arpa/inet.h>
+
+#include "server.h"
+
+/* --- Hosts -------------------------------------------------------------------------- */
+
+/* A host has as many IPv6 addresses as it likes, but rarely more than one network. */
+static struct inc_rdv_addr host_addr(const struct inc_rdv_addr *addr)
+{
+	struct inc_rdv_addr host = *addr;
+
+	if (host.len == 16)
+		memset(host.bytes + 8, 0, 8);
+	return host;
+}
+
+/**
+ * host_get() - the host that a connection comes from
+ * @s: daemon
+ * @addr: its address
+ *
+ * Return: the host, to be given to host_put(); NULL: no memory.
+ */
+struct host *host_get(struct server *s, const struct inc_rdv_addr *addr)
+{
+	struct inc_rdv_addr key = host_addr(addr);
+	struct host *host;
+
+	for (host = s->hosts; host; host = host->next)
+		if (host->addr.len == key.len &&
+		    !memcmp(host->addr.bytes, key.bytes, key.len))
+			break;
+	if (!host) {
+		host = calloc(1, sizeof(*host));
+		if (!host)
+			return NULL;
+		host->addr = key;
+		host->next = s->hosts;
+		s->hosts = host;
+	}
+	host->clients++;
+	return host;
+}
+
+static void host_free_unused(struct server *s, struct host *host)
+{
+	struct host **link = &s->hosts;
+
+	if (host->clients || host->groups)
+		return;
+	while (*link != host)
+		link = &(*link)->next;
+	*link = host->next;
+	free(host);
+}
+
+/**
+ * host_put() - a connection is gone
+ * @s: daemon
+ * @host: where it came from
+ */
+void host_put(struct server *s, struct host *host)
+{
+	host->clients--;
+	host_free_unused(s, host);
+}
+
+/* --- Groups ------------------------------------------------------------------------- */
+
+/**
+ * group_allowed() - may a connection begin another job
+ * @c: it; is told if not
+ *
+ * Return: true if so.
+ */
+bool group_allowed(struct client *c)
+{
+	const struct limits *max = &c->server->max;
+
+	if (c->server->ngroups >= max->groups) {
+		client_error(c, ENOSPC, "%u jobs are the most that this daemon takes: try later, or raise --max-trees",
+			     max->groups);
+		return false;
+	}
+	if (c->host->groups >= max->host_groups) {
+		client_error(c, ENOSPC, "%u jobs are the most that this daemon takes of one host: try later, or raise --max-host-trees",
+			     max->host_groups);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * group_open() - a new group, without connections
+ * @group: group
+ * @kind: what it is part of
+ * @s: daemon
+ * @host: who is charged for it
+ */
+void group_open(struct group *group, enum group_kind kind, struct server *s,
+		struct host *host)
+{
+	group->kind = kind;
+	group->server = s;
+	group->host = host;
+	group->until = s->now + s->max.forming_ms;
+	host->groups++;
+	s->ngroups++;
+}
+
+/**
+ * group_close() - a group ends
+ * @group: group; what it is part of can be freed then
+ */
+void group_close(struct group *group)
+{
+	struct host *host = group->host;
+
+	while (group->clients)
+		group_del(group->clients);
+	host->groups--;
+	host->memory -= group->memory;
+	host_free_unused(group->server, host);
+	group->server->ngroups--;
+}
+
+/**
+ * group_charge() - a group's tree takes memory
+ * @group: group
+ * @memory: bytes
+ *
+ * Return: 0; or -ENOBUFS, and the server's nl.error says why.
+ */
+int group_charge(struct group *group, uint64_t memory)
+{
+	struct server *s = group->server;
+	struct host *host = group->host;
+	uint64_t max = s->max.host_memory;
+
+	if (memory > max || host->memory > max - memory) {
+		snprintf(s->nl.error, sizeof(s->nl.error),
+			 "the tree needs %llu KiB, and the first rank's host has %llu of the %llu KiB that one may have: ask for fewer slots or shorter messages, or raise --max-host-memory",
+			 (unsigned long long)(memory + 1023) >> 10,
+			 (unsigned long long)(host->memory + 1023) >> 10,
+			 (unsigned long long)max >> 10);
+		return -ENOBUFS;
+	}
+	group->memory = memory;
+	host->memory += memory;
+	return 0;
+}
+
+/**
+ * group_add() - a connection belongs to a group
+ * @group: group
+ * @c: connection, in no group or in this one
+ */
+void group_add(struct group *group, struct client *c)
+{
+	if (c->group == group)
+		return;
+	c->group = group;
+	c->group_next = group->clients;
+	group->clients = c;
+	c->deadline = 0;
+}
+
+/**
+ * group_del() - a connection does not belong to its group any more
+ * @c: connection
+ *
+ * Nothing in the group points to it then. It has to join again soon, or go.
+ */
+void group_del(struct client *c)
+{
+	struct group *group = c->group;
+	struct client **link;
+
+	if (!group)
+		return;
+	for (link = &group->clients; *link != c; link = &(*link)->group_next)
+		;
+	*link = c->group_next;
+	c->group = NULL;
+	c->group_next = NULL;
+	if (group->kind == GROUP_GATHER)
+		gather_forget(group, c);
+	else
+		job_forget(group, c);
+	client_wait_join(c);
+}
+
+/**
+ * gather_of() - what a connection is gathered in
+ * @c: connection
+ *
+ * Return: that, or NULL.
+ */
+struct gather *gather_of(const struct client *c)
+{
+	return c->group && c->group->kind == GROUP_GATHER ?
+	       (struct gather *)c->group : NULL;
+}
+
+/**
+ * job_of() - the job of a connection
+ * @c: connection
+ *
+ * Return: the job, or NULL.
+ */
+struct job *job_of(const struct client *c)
+{
+	return c->group && c->group->kind == GROUP_JOB ?
+	       (struct job *)c->group : NULL;
+}

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Jobs of the rendezvous daemon. A job has a name, a tree, and for each rank a
+ * connection. Its life:
+ *
+ *	forming	the first rank's join makes the tree; ranks may come and go
+ *	ready	all ranks came; who goes now ends the job
+ *	ending	a rank has left or died: the name is free for a new job, the
+ *		remaining ranks are told, the tree goes with the last of them
+ *
+ * Here is how they come to be; how they end is in job_end.c.
+ */
+#include "nl/common.h"
+
+#include "job.h"
+
+/* Of trees whose first rank is UC: as much in all slots as RC has in some. */
+#define UC_SLOTS	1024
+#define UC_MSG_SIZE	1024
+
+/**
+ * job_tell_all() - send to all ranks that are present
+ * @job: job
+ * @msg: what to say
+ */
+void job_tell_all(struct job *job, const struct inc_rdv_msg *msg)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->nranks; i++)
+		if (job->ranks[i].state == RANK_PRESENT)
+			client_send(job->ranks[i].client, msg);
+}
+
+/**
+ * job_set_rts() - whether a rank's queue pair takes what comes
+ * @job: job
+ * @rank: its place among the members
+ * @rts: if so
+ */
+void job_set_rts(struct job *job, uint32_t rank, bool rts)
+{
+	job->rts += (uint32_t)rts - job->ranks[rank].rts;
+	job->ranks[rank].rts = rts;
+}
+
+/**
+ * job_forget() - group_del() takes a connection out
+ * @group: group of a job
+ * @c: connection
+ */
+void job_forget(struct group *group, struct client *c)
+{
+	struct job *job = (struct job *)group;
+	struct rank *r = &job->ranks[c->rank];
+
+	if (job->up == c)
+		job->up = NULL;
+	if (c->role == ROLE_UP || c->rank >= job->nranks || r->client != c)
+		return;
+	r->client = NULL;
+	if (r->state != RANK_PRESENT)
+		return;
+	job->present--;
+	job_set_rts(job, c->rank, false);
+	/* If the tree goes now, its members are told on the data path. */
+	r->state = job->over ? RANK_GONE : RANK_LEFT;
+}
+
+/* --- Joining ------------------------------------------------------------------ */
+
+static struct job *find_job(struct server *s, const char *name)
+{
+	struct job *job;
+
+	for (job = s->jobs; job; job = job->next)
+		if (!job->ending && !job->fixed && !strcmp(job->name, name))
+			return job;
+	return NULL;
+}
+
+/**
+ * job_uc_defaults() - settings of a tree with ranks over UC, as far as nobody chose
+ * @tree: its settings; the path MTU is known, or is the kernel's default
+ *
+ * A UC rank's messages are one packet, so it takes more of them.
+ */
+void job_uc_defaults(struct inc_nl_tree *tree)
+{
+	if (!INC_NL_HAS(tree, INC_A_TREE_MSG_SIZE))
+		INC_NL_SET(tree, INC_A_TREE_MSG_SIZE, msg_size,
+			   INC_NL_HAS(tree, INC_A_TREE_PMTU) ? tree->pmtu :
+							       UC_MSG_SIZE);
+	if (!INC_NL_HAS(tree, INC_A_TREE_SLOTS))
+		INC_NL_SET(tree, INC_A_TREE_SLOTS, slots, UC_SLOTS);
+}
+
+/* What the tree is to be: the daemon's settings, then the first rank's wishes. */
+static struct inc_nl_tree wanted_tree(const struct server *s,
+				      const struct inc_rdv_join *join)
+{
+	struct inc_nl_tree tree = s->tree;
+
+	INC_NL_SET(&tree, INC_A_TREE_RANKS, ranks, (uint16_t)join->ranks);
+	/* It goes with this process, however that ends. */
+	INC_NL_SET(&tree, INC_A_TREE_OWNED, owned, 1);
+	if (join->tree.slots)
+		INC_NL_SET(&tree, INC_A_TREE_SLOTS, slots,
+			   (uint16_t)join->tree.slots);
+	if (join->tree.msg_size)
+		INC_NL_SET(&tree, INC_A_TREE_MSG_SIZE, msg_size,
+			   join->tree.msg_size);
+	if (join->tree.has_first_msg_id)
+		INC_NL_SET(&tree, INC_A_TREE_FIRST_MSG_ID, first_msg_id,
+			   join->tree.first_msg_id);
+	if (join->tree.pmtu)
+		INC_NL_SET(&tree, INC_A_TREE_PMTU, pmtu,
+			   (uint16_t)join->tree.pmtu);
+	else if (!INC_NL_HAS(&tree, INC_A_TREE_PMTU) && join->mtu)
+		INC_NL_SET(&tree, INC_A_TREE_PMTU, pmtu, (uint16_t)join->mtu);
+	if (join->uc)
+		job_uc_defaults(&tree);
+	return tree;
+}
+
+/* The tree of a new job: one of its own, or the administrator's. */
+static int job_tree(struct client *c, const struct inc_rdv_join *join,
+		    struct inc_nl_tree *tree)
+{
+	struct server *s = c->server;
+	struct inc_nl_tree want;
+	int ret;
+
+	if (s->tree_id) {
+		ret = inc_nl_tree_get(&s->nl, s->tree_id, tree);
+		if (!ret && tree->ranks == join->ranks)
+			return 0;
+		if (ret)
+			client_error(c, -ret, "job \"%s\": tree %u: %s",
+				     join->job, s->tree_id, s->nl.error);
+		else
+			client_error(c, EINVAL, "job \"%s\": has %u ranks, tree %u has %u",
+				     join->job, join->ranks, s->tree_id,
+				     tree->ranks);
+		return -EINVAL;
+	}
+	want = wanted_tree(s, join);
+	ret = inc_nl_tree_new(&s->nl, &want, tree);
+	if (ret)
+		client_error(c, -ret, "job \"%s\": %s", join->job, s->nl.error);
+	return ret;
+}
+
+/* A job whose tree is there; without memory for it the tree goes again. */
+static struct job *job_alloc(struct server *s, struct host *host,
+			     const char *name, const struct inc_nl_tree *tree,
+			     uint32_t nranks)
+{
+	char why[INC_NL_ERROR_LEN] = "no memory";
+	struct job *job;
+	uint32_t i;
+
+	job = calloc(1, sizeof(*job) + nranks * sizeof(job->ranks[0]));
+	if (!job)
+		goto err_tree;
+	group_open(&job->group, GROUP_JOB, s, host);
+	if (!s->tree_id && group_charge(&job->group, tree->memory)) {
+		memcpy(why, s->nl.error, sizeof(why));
+		goto err_job;
+	}
+	job->tree = *tree;
+	job->nranks = nranks;
+	for (i = 0; i < nranks; i++)
+		job->ranks[i].first = i;
+	snprintf(job->name, sizeof(job->name), "%s", name);
+	job->next = s->jobs;
+	s->jobs = job;
+	server_log(s, "job \"%s\": tree %u for %u ranks, %u slots of %u bytes, path MTU %u",
+		   job->name, job->tree.id, job->nranks, job->tree.slots,
+		   job->tree.msg_size, job->tree.pmtu);
+	return job;
+
+err_job:
+	group_close(&job->group);
+	free(job);
+err_tree:
+	if (!s->tree_id)
+		inc_nl_tree_del(&s->nl, tree->id);
+	memcpy(s->nl.error, why, sizeof(why));
+	return NULL;
+}
+
+static struct job *job_new(struct client *c, const struct inc_rdv_join *join)
+{
+	struct server *s = c->server;
+	struct inc_nl_tree tree;
+	struct job *job;
+
+	if (!group_allowed(c) || job_tree(c, join, &tree))
+		return NULL;
+	job = job_alloc(s, c->host, join->job, &tree, join->ranks);
+	if (!job)
+		client_error(c, ENOBUFS, "job \"%s\": %s", join->job, s->nl.error);
+	return job;
+}
+
+static bool wish_differs(struct client *c, const struct job *job,
+			 const char *what, uint32_t wish, uint32_t is)
+{
+	if (!wish || wish == is)
+		return false;
+	client_error(c, EINVAL, "job \"%s\": %s %u is wanted, but the tree that another rank made has %u",
+		     job->name, what, wish, is);
+	return true;
+}
+
+/* Can this rank be one of the job's? */
+static bool suits(struct client *c, struct job *job,
+		  const struct inc_rdv_join *join)
+{
+	const struct inc_rdv_tree *wish = &join->tree;
+
+	if (join->ranks != job->nranks) {
+		client_error(c, EINVAL, "job \"%s\" has %u ranks, not %u",
+			     job->name, job->nranks, join->ranks);
+		return false;
+	}
+	if (!job_make_room(job, join->rank)) {
+		client_error(c, EEXIST, "job \"%s\": rank %u is taken by %s",
+			     job->name, join->rank,
+			     job->ranks[join->rank].client->name);
+		return false;
+	}
+	if (join->mtu && join->mtu < job->tree.pmtu) {
+		client_error(c, EMSGSIZE, "job \"%s\": the tree's path MTU is %u, this rank's port has %u",
+			     job->name, job->tree.pmtu, join->mtu);
+		return false;
+	}
+	return !wish_differs(c, job, "slots", wish->slots, job->tree.slots) &&
+	       !wish_differs(c, job, "message size", wish->msg_size,
+			     job->tree.msg_size) &&
+	       !wish_differs(c, job, "path MTU", wish->pmtu, job->tree.pmtu) &&
+	       !(wish->has_first_msg_id &&
+		 wish->first_msg_id != job->tree.first_msg_id &&
+		 wish_differs(c, job, "first message ID", wish->first_msg_id ?
+			      wish->first_msg_id : UINT32_MAX,
+			      job->tree.first_msg_id));
+}
+
+/* The kernel's part of a join; the answer's contents. */
+static int member_new(struct client *c, struct job *job,
+		      const struct inc_rdv_join *join,
+		      struct inc_rdv_joined *joined)
+{
+	struct inc_nl_member req = { 0 }, reply;
+	struct server *s = c->server;
+	int ret;
+
+	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
+	INC_NL_SET(&req, INC_A_MEMBER_RANK, rank, (uint16_t)join->rank);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_ADDR, peer_addr.len,
+		   (uint8_t)join->addr.len);
+	memcpy(req.peer_addr.bytes, join->addr.bytes, join->addr.len);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_QPN, peer_qpn, join->qpn);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_PSN, peer_psn, join->psn);
+	if (join->uc)
+		INC_NL_SET(&req, INC_A_MEMBER_TRANSPORT, transport,
+			   INC_TRANSPORT_UC);
+	if (s->has_psn)
+		INC_NL_SET(&req, INC_A_MEMBER_PSN, psn, s->psn);
+	ret = inc_nl_member_new(&s->nl, &req, &reply);
+	if (ret) {
+		client_error(c, -ret, "job \"%s\", rank %u: %s", job->name,
+			     join->rank, s->nl.error);
+		return ret;
+	}
+	*joined = (struct inc_rdv_joined){
+		.tree_id	= job->tree.id,
+		.addr.len	= reply.local_addr.len,
+		.qpn		= reply.qpn,
+		.psn		= reply.psn,
+		.rkey		= reply.rkey,
+		.slots		= job->tree.slots,
+		.msg_size	= job->tree.msg_size,
+		.pmtu		= job->tree.pmtu,
+		.first_msg_id	= job->tree.first_msg_id,
+		.dead_time	= job->tree.dead_time,
+		.collectives	= job->tree.collectives,
+		.dtypes		= job->tree.dtypes,
+		.ops		= job->tree.ops,
+		.traffic_class	= job->tree.traffic_class,
+		.rts		= true,
+		.wrong		= true,
+	};
+	memcpy(joined->addr.bytes, reply.local_addr.bytes, reply.local_addr.len);
+	return 0;
+}
+
+/**
+ * job_add() - add a member to a job's tree
+ * @job: job
+ * @c: its connection
+ * @join: its QP, and its place among the members
+ * @joined: takes what it needs
+ *
+ * Return: 0; or -errno after it was told.
+ */
+int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
+	    struct inc_rdv_joined *joined)
+{
+	int ret = member_new(c, job, join, joined);
+
+	if (ret)
+		return ret;
+	group_add(&job->group, c);
+	c->rank = join->rank;
+	job->ranks[c->rank].state = RANK_PRESENT;
+	job->ranks[c->rank].client = c;
+	job->present++;
+	/* Those who don't know that line are taken at their "join". */
+	job_set_rts(job, c->rank, !join->rts);
+	if (join->uc)
+		client_keep_alive(c, job->tree.dead_time);
+	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks",
+		   job->name, job->ranks[c->rank].first, c->name, job->present,
+		   job->nranks);
+	return 0;
+}
+
+/**
+ * job_check_ready() - let the ranks begin if all are there
+ * @job: job
+ */
+void job_check_ready(struct job *job)
+{
+	if (job->ready || job->ending || job->rts < job->nranks)
+		return;
+	if (job->tell_rts && job->up) {
+		job->tell_rts = false;
+		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_RTS });
+	}
+	if (job->leaf && !job->parent_ready)
+		return;
+	job->ready = true;
+	server_log(job->group.server, "job \"%s\": ready", job->name);
+	job_tell_all(job, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+}
+
+/**
+ * job_rts() - a member can send and receive
+ * @c: its connection
+ */
+void job_rts(struct client *c)
+{
+	struct job *job = job_of(c);
+
+	if (job->ranks[c->rank].state != RANK_PRESENT) {
+		client_error(c, EPROTO, "\"rts\" before \"linked\": link, and wait for the answer");
+		return;
+	}
+	job_set_rts(job, c->rank, true);
+	job_check_ready(job);
+}
+
+/**
+ * job_join() - a client wants to be a rank
+ * @c: client that is no rank
+ * @join: what it wants
+ *
+ * It gets its answer, or an error and its connection's end.
+ */
+void job_join(struct client *c, const struct inc_rdv_join *join)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
+	struct job *job = find_job(c->server, join->job);
+
+	if (join->ranks > INC_MAX_RANKS) {
+		client_error(c, EINVAL, "%u ranks: %u are the most", join->ranks,
+			     INC_MAX_RANKS);
+		return;
+	}
+	if (job && !suits(c, job, join))
+		return;
+	if (!job)
+		job = job_new(c, join);
+	if (!job)
+		return;
+	if (job_add(job, c, join, &msg.joined)) {
+		if (!job->present)
+			job_end(job);
+		return;
+	}
+	client_send(c, &msg);
+	job_check_ready(job);
+}
+
+/* --- Jobs of several switches, made when all ranks are known -------------------- */
+
+/**
+ * job_make() - make a job of ranks that are known
+ * @s: daemon
+ * @host: who is charged for it
+ * @name: its name
+ * @want: its tree
+ * @members: members of the tree
+ * @n: how many
+ *
+ * The members are still to be added.
+ *
+ * Return: the job, or NULL; then @s->nl.error says why.
+ */
+struct job *job_make(struct server *s, struct host *host, const char *name,
+		     const struct inc_nl_tree *want,
+		     const struct job_member *members, uint32_t n)
+{
+	struct inc_nl_tree tree;
+	struct job *job;
+	uint32_t i;
+
+	if (inc_nl_tree_new(&s->nl, want, &tree))
+		return NULL;
+	job = job_alloc(s, host, name, &tree, n);
+	if (!job)
+		return NULL;
+	for (i = 0; i < n; i++)
+		job->ranks[i].first = members[i].first;
+	job->fixed = true;
+	return job;
+}
+
+/**
+ * job_set_up() - a job is that of a leaf
+ * @job: job
+ * @up: the parent's daemon
+ */
+void job_set_up(struct job *job, struct client *up)
+{
+	job->leaf = true;
+	job->up = up;
+	group_add(&job->group, up);
+}
+
+/**
+ * job_tree_of() - the tree of a job
+ * @job: job
+ *
+ * Return: it, as the kernel made it.
+ */
+const struct inc_nl_tree *job_tree_of(const struct job *job)
+{
+	return &job->tree;
+}
+
+/**
+ * job_expect() - a rank, or a switch below, is to become a member
+ * @job: job
+ * @c: its connection
+ * @rank: its place among the members
+ */
+void job_expect(struct job *job, struct client *c, uint32_t rank)
+{
+	group_add(&job->group, c);
+	c->rank = rank;
+	job->ranks[rank].client = c;
+}
+
+/**
+ * job_link_below() - a switch below has its tree
+ * @c: connection of its daemon
+ * @join: its QP
+ */
+void job_link_below(struct client *c, const struct inc_rdv_join *join)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_LINKED };
+	struct inc_rdv_join qp = *join;
+	struct job *job = job_of(c);
+
+	qp.rank = c->rank;
+	if (job->ranks[c->rank].state != RANK_ABSENT) {
+		client_error(c, EBUSY, "\"link\" again: a leaf has one queue pair for each job");
+		return;
+	}
+	if (job_add(job, c, &qp, &msg.joined))
+		return;
+	client_send(c, &msg);
+	job_check_ready(job);
+}
+
+/**
+ * job_link() - the parent has said how it is reached
+ * @job: job of a leaf
+ * @linked: what it said
+ *
+ * Return: 0, or -errno after the ranks were told.
+ */
+int job_link(struct job *job, const struct inc_rdv_joined *linked)
+{
+	struct inc_nl_member req = { 0 };
+	struct server *s = job->group.server;
+	int ret;
+
+	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_TREE_ID, peer_tree_id,
+		   linked->tree_id);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_ADDR, peer_addr.len,
+		   (uint8_t)linked->addr.len);
+	memcpy(req.peer_addr.bytes, linked->addr.bytes, linked->addr.len);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_QPN, peer_qpn, linked->qpn);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_PSN, peer_psn, linked->psn);
+	INC_NL_SET(&req, INC_A_MEMBER_PEER_RKEY, peer_rkey, linked->rkey);
+	ret = inc_nl_parent_set(&s->nl, &req, NULL);
+	if (ret) {
+		job_tell_failed(job, -1, INC_STATUS_TREE_GONE,
+			    "the link to the parent switch: %s", s->nl.error);
+		job_begin_end(job);
+		return ret;
+	}
+	job->tell_rts = linked->rts;
+	job_check_ready(job);
+	return 0;
+}
+
+/**
+ * job_parent_ready() - all switches of the job are there
+ * @job: job of a leaf
+ */
+void job_parent_ready(struct job *job)
+{
+	job->parent_ready = true;
+	job_check_ready(job);
+}

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * How jobs of the rendezvous daemon end.
+ *
+ * A rank that leaves in order is not taken out of the tree at once but after
+ * LEAVE_MS: when a program ends, all its ranks leave at about the same time, and
+ * the slower ones shall not be told of an error.
+ *
+ * Each member that is deleted may take the kernel many milliseconds, and there may be
+ * hundreds, so that is done as far as server_may_work() says, and goes on in the
+ * next turn of the main loop: ranks over UC hear from the daemon meanwhile.
+ */
+#include "nl/common.h"
+
+#include <stdarg.h>
+
+#include "job.h"
+
+/*
+ * Over UC nobody but the rank itself knows that its last result was lost, and it
+ * may take several time-outs until it has it.
+ */
+#define LEAVE_MS	2000
+#define LEAF_MS		300	/* ... of a leaf's tree that has no ranks any more */
+/* Whoever has been told that the tree has failed, and stays, does not keep it. */
+#define ENDING_MS	60000
+
+/**
+ * job_tell_failed() - tell all ranks that are present that the tree is of no use
+ * @job: job
+ * @rank: whose doing that is; -1: nobody's
+ * @status: what requests are answered with
+ * @fmt: why
+ */
+void job_tell_failed(struct job *job, int rank, unsigned int status,
+		     const char *fmt, ...)
+{
+	struct inc_rdv_msg msg = {
+		.type	= INC_RDV_FAILED,
+		.rank	= rank,
+		.status	= status,
+	};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(msg.text, sizeof(msg.text), fmt, ap);
+	va_end(ap);
+	job_tell_all(job, &msg);
+}
+
+/**
+ * job_begin_end() - a job begins to end
+ * @job: job; its name is free then
+ */
+void job_begin_end(struct job *job)
+{
+	if (!job->ending)
+		job->group.until = job->group.server->now + ENDING_MS;
+	job->ending = true;
+}
+
+/* --- Members and trees that go ------------------------------------------------------ */
+
+static void member_del(struct job *job, uint32_t rank)
+{
+	struct server *s = job->group.server;
+	int ret = 0;
+
+	job->lost -= job->ranks[rank].state == RANK_LOST;
+	/* Its place is free again as long as not all have come. */
+	job->ranks[rank].state = job->ready || job->fixed || job->ending ?
+				 RANK_GONE : RANK_ABSENT;
+	if (job->tree.id)
+		ret = inc_nl_member_del(&s->nl, job->tree.id, (uint16_t)rank);
+	if (ret)
+		server_log(s, "job \"%s\": rank %u: member can not be deleted: %s",
+			   job->name, rank, s->nl.error);
+}
+
+/*
+ * Deletes the members of ranks in that state, and says of each that it has left, if
+ * @tell. Returns false if there are more than can be done now.
+ */
+static bool delete_members(struct job *job, enum rank_state state, bool tell)
+{
+	uint32_t i;
+
+	for (i = 0; i < job->nranks; i++) {
+		if (job->ranks[i].state != state)
+			continue;
+		if (!server_may_work(job->group.server))
+			return false;
+		member_del(job, i);
+		if (tell)
+			job_tell_all(job, &(struct inc_rdv_msg){
+				.type = INC_RDV_LEFT,
+				.rank = (int)job->ranks[i].first,
+			});
+	}
+	return true;
+}
+
+/**
+ * job_make_room() - a rank wants to be one of a job's
+ * @job: job that is forming
+ * @rank: which
+ *
+ * Return: false if somebody else is that.
+ */
+bool job_make_room(struct job *job, uint32_t rank)
+{
+	/* Who was that before may still be a member. */
+	if (job->ranks[rank].state == RANK_LOST)
+		member_del(job, rank);
+	return job->ranks[rank].state == RANK_ABSENT;
+}
+
+static void job_free(struct job *job)
+{
+	struct server *s = job->group.server;
+	struct job **link;
+	struct client *c;
+
+	for (c = job->group.clients; c; c = c->group_next) {
+		if (c->bye)
+			client_bye(c);
+		client_end(c);
+	}
+	server_log(s, "job \"%s\": end", job->name);
+	for (link = &s->jobs; *link != job; link = &(*link)->next)
+		;
+	*link = job->next;
+	if (job->ready)
+		s->jobs_done++;
+	group_close(&job->group);
+	free(job);
+}
+
+/*
+ * A part of the end of a job, the last of which frees it. Without members that have
+ * left or died the kernel has nobody to wait for.
+ */
+static void dismantle(struct job *job)
+{
+	struct server *s = job->group.server;
+
+	/* An administrator's tree stays as it is, for him to look at. */
+	if (!s->tree_id) {
+		if (!delete_members(job, RANK_LOST, false) ||
+		    !delete_members(job, RANK_LEFT, false))
+			return;
+		if (job->tree.id && inc_nl_tree_del(&s->nl, job->tree.id))
+			server_log(s, "job \"%s\": tree %u can not be deleted: %s",
+				   job->name, job->tree.id, s->nl.error);
+	}
+	job_free(job);
+}
+
+/**
+ * job_end() - a job ends
+ * @job: job; is freed now or later
+ */
+void job_end(struct job *job)
+{
+	struct client *c, *next;
+
+	job->ending = true;
+	job->over = true;
+	for (c = job->group.clients; c; c = next) {
+		next = c->group_next;
+		if (c->bye)
+			continue;
+		client_end(c);
+		group_del(c);
+	}
+	dismantle(job);
+}
+
+/**
+ * job_refuse() - nothing becomes of a job
+ * @job: job; is freed now or later
+ * @err: positive errno value
+ * @fmt: why
+ */
+void job_refuse(struct job *job, int err, const char *fmt, ...)
+{
+	char text[INC_RDV_TEXT_MAX / 2];
+	struct client *c;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (c = job->group.clients; c; c = c->group_next)
+		if (c->role != ROLE_UP && !c->closing)
+			client_error(c, err, "job \"%s\": %s", job->name, text);
+	job_end(job);
+}
+
+/* --- Ranks that go ------------------------------------------------------------------ */
+
+/* The client is no rank any more. */
+static void detach(struct job *job, struct client *c, enum rank_state state)
+{
+	struct rank *r = &job->ranks[c->rank];
+	bool member = r->state == RANK_PRESENT;
+
+	job_forget(&job->group, c);
+	r->state = member ? state : RANK_GONE;
+	job->lost += r->state == RANK_LOST;
+}
+
+/* A rank goes before all have come: its place is free again. */
+static void unjoin(struct job *job, struct client *c)
+{
+	detach(job, c, RANK_LOST);
+	group_del(c);
+	if (job->present)
+		delete_members(job, RANK_LOST, false);
+	else
+		job_end(job);
+}
+
+/**
+ * job_leave() - a rank leaves in order
+ * @c: client in a job
+ *
+ * It gets its answer, if it is the last one when the tree is gone.
+ */
+void job_leave(struct client *c)
+{
+	struct job *job = job_of(c);
+	struct server *s = c->server;
+
+	server_log(s, "job \"%s\": rank %u leaves", job->name, c->rank);
+	if (!job->ready && !job->fixed) {
+		unjoin(job, c);
+		client_bye(c);
+		return;
+	}
+	detach(job, c, RANK_LEFT);
+	job_begin_end(job);
+	if (!job->leave_at)
+		job->leave_at = s->now + LEAVE_MS;
+	if (!job->present && !job->leaf) {
+		c->bye = true;
+		job_end(job);
+		return;
+	}
+	group_del(c);
+	client_bye(c);
+	if (job->present)
+		return;
+	/* Ranks at other switches may still wait for results. */
+	job->leave_at = s->now + LEAF_MS;
+	if (job->up)
+		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_LEAVE });
+}
+
+/**
+ * job_lost() - a rank's connection is gone, or is to go
+ * @c: client in a job
+ * @why: how
+ */
+void job_lost(struct client *c, const char *why)
+{
+	struct job *job = job_of(c);
+	uint32_t rank = job->ranks[c->rank].first;
+
+	/* It had left, or the job is over. */
+	if (job->over || job->ranks[c->rank].client != c) {
+		group_del(c);
+		return;
+	}
+	server_log(c->server, "job \"%s\": rank %u lost: %s", job->name, rank, why);
+	if (!job->ready && !job->fixed) {
+		unjoin(job, c);
+		return;
+	}
+	detach(job, c, RANK_LOST);
+	group_del(c);
+	job_begin_end(job);
+	delete_members(job, RANK_LOST, false);
+	job_tell_failed(job, (int)rank, INC_STATUS_MEMBER_LEFT, "rank %u: %s",
+			rank, why);
+	if (!job->present)
+		job_end(job);
+}
+
+/**
+ * job_up_lost() - the connection to the parent's daemon is gone
+ * @c: connection
+ * @why: how
+ *
+ * The tree works as long as the switches do.
+ */
+void job_up_lost(struct client *c, const char *why)
+{
+	struct job *job = job_of(c);
+
+	group_del(c);
+	server_log(c->server, "job \"%s\": the parent's daemon: %s", job->name,
+		   why);
+	if (job->ending)
+		return;
+	job_begin_end(job);
+	job_tell_failed(job, -1, INC_STATUS_TREE_GONE,
+			"the parent's rendezvous daemon: %s", why);
+	if (!job->present)
+		job_end(job);
+}
+
+/* --- In time ------------------------------------------------------------------------ */
+
+static int64_t deadline(const struct job *job)
+{
+	int64_t next = INT64_MAX;
+
+	if (job->over || job->lost)
+		return 0;
+	if (job->leave_at)
+		next = job->leave_at;
+	if ((!job->ready || job->ending) && job->group.until < next)
+		next = job->group.until;
+	return next;
+}
+
+/**
+ * job_next_deadline() - when is job_expire() to be called
+ * @s: daemon
+ *
+ * Return: milliseconds, INT64_MAX if it is not.
+ */
+int64_t job_next_deadline(const struct server *s)
+{
+	int64_t next = INT64_MAX, at;
+	const struct job *job;
+
+	for (job = s->jobs; job; job = job->next) {
+		at = deadline(job);
+		if (at < next)
+			next = at;
+	}
+	return next;
+}
+
+/* What is due for one job, which may be freed by it. */
+static void expire(struct job *job)
+{
+	struct server *s = job->group.server;
+
+	if (job->over) {
+		dismantle(job);
+		return;
+	}
+	delete_members(job, RANK_LOST, false);
+	if (!job->ready && !job->ending && job->group.until <= s->now) {
+		job_refuse(job, ETIMEDOUT, "%u of %u %s ready within %u s: start all within that time, or raise --forming-time",
+			   job->rts, job->nranks, job->fixed ? "members were" :
+			   "ranks were", s->max.forming_ms / 1000);
+		return;
+	}
+	if (job->ending && job->group.until <= s->now) {
+		job_end(job);
+		return;
+	}
+	if (!job->leave_at || job->leave_at > s->now)
+		return;
+	if (!job->present)
+		job_end(job);
+	else if (delete_members(job, RANK_LEFT, true))
+		job->leave_at = 0;
+}
+
+/**
+ * job_expire() - do what is due
+ * @s: daemon
+ */
+void job_expire(struct server *s)
+{
+	struct job *job, *next;
+
+	for (job = s->jobs; job; job = next) {
+		next = job->next;
+		if (deadline(job) <= s->now)
+			expire(job);
+	}
+}
+
+/* --- The kernel's events, and the end --------------------------------------------- */
+
+static void tree_is_gone(struct job *job)
+{
+	job->tree.id = 0;
+	server_log(job->group.server, "job \"%s\": tree deleted", job->name);
+	if (job->over)
+		return;
+	job_begin_end(job);
+	job_tell_failed(job, -1, INC_STATUS_TREE_GONE,
+			"the switch's tree was deleted");
+	if (!job->present)
+		job_end(job);
+}
+
+/* Who a member is: a rank, or those below a switch. Returns the rank, or -1. */
+static int member_text(const struct job *job, uint32_t member, char *text,
+		       size_t len)
+{
+	uint32_t first = job->ranks[member].first;
+	uint32_t n = job->tree.nbelow ? job->tree.below[member] : 0;
+
+	if (!n) {
+		snprintf(text, len, "rank %u", first);
+		return (int)first;
+	}
+	snprintf(text, len, "one of the ranks %u to %u, at another switch", first,
+		 first + n - 1);
+	return -1;
+}
+
+static void tree_has_failed(struct job *job, uint8_t error)
+{
+	const struct inc_nl_member *m = &job->group.server->dead;
+	const char *why = inc_nl_member_error_name(m->error);
+	char who[64];
+	int rank;
+
+	if (job->ending)
+		return;
+	job_begin_end(job);
+	server_log(job->group.server, "job \"%s\": tree failed", job->name);
+	if (!error)
+		error = INC_STATUS_PEER_DEAD;
+	if (m->tree_id == job->tree.id && m->rank < job->nranks) {
+		rank = member_text(job, m->rank, who, sizeof(who));
+		job_tell_failed(job, rank, error, "%s: the switch has lost it (%s)",
+				who, why ? why : "error");
+	} else {
+		job_tell_failed(job, -1, error, "the switch's tree has failed");
+	}
+	if (!job->present)
+		job_end(job);
+}
+
+/* What the ranks know of a failure is its status: they are told whose it is. */
+static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
+{
+	struct inc_rdv_msg msg = {
+		.type	= INC_RDV_WRONG,
+		.status	= slot->status,
+		.msg_id	= slot->msg_id,
+	};
+	const char *status = inc_nl_status_name(slot->status);
+	char wrong[64], unlike[64];
+	uint32_t i;
+
+	if (slot->wrong_rank >= job->nranks || slot->unlike_rank >= job->nranks)
+		return;
+	msg.rank = member_text(job, slot->wrong_rank, wrong, sizeof(wrong));
+	member_text(job, slot->unlike_rank, unlike, sizeof(unlike));
+	if (INC_NL_HAS(slot, INC_A_SLOT_UNLIKE_RANK))
+		snprintf(msg.text, sizeof(msg.text),
+			 "message %u: the request of %s is not like that of %s",
+			 slot->msg_id, wrong, unlike);
+	else
+		snprintf(msg.text, sizeof(msg.text),
+			 "message %u: the request of %s is wrong (%s)",
+			 slot->msg_id, wrong, status ? status : "?");
+	server_log(job->group.server, "job \"%s\": %s", job->name, msg.text);
+	for (i = 0; i < job->nranks; i++)
+		if (job->ranks[i].state == RANK_PRESENT &&
+		    job->ranks[i].client->wrong)
+			client_send(job->ranks[i].client, &msg);
+}
+
+static struct job *job_by_tree(const struct server *s, uint32_t id,
+			       uint32_t epoch)
+{
+	struct job *job;
+
+	for (job = s->jobs; job; job = job->next)
+		if (job->tree.id == id && job->tree.epoch == epoch)
+			return job;
+	return NULL;
+}
+
+/*
+ * Which member it was is said before the tree has failed, and without the tree's
+ * epoch: what is said of a tree that is gone is forgotten with it.
+ */
+static void note_dead(struct server *s, const struct inc_nl_event *ev)
+{
+	if (ev->cmd != INC_CMD_MEMBER_ERROR_NTF)
+		s->dead.tree_id = ev->tree.id == s->dead.tree_id ? 0 :
+				  s->dead.tree_id;
+	else if (INC_NL_HAS(&ev->member, INC_A_MEMBER_RANK) &&
+		 ev->member.tree_id != s->dead.tree_id)
+		s->dead = ev->member;
+}
+
+/**
+ * job_event() - the kernel reports something
+ * @s: daemon
+ * @ev: what
+ *
+ * Trees that fail, or that an administrator deletes, end their jobs. Of messages
+ * that fail the ranks are told.
+ */
+void job_event(struct server *s, const struct inc_nl_event *ev)
+{
+	struct job *job;
+
+	switch (ev->cmd) {
+	case INC_CMD_SLOT_FAILED_NTF:
+		job = job_by_tree(s, ev->slot.tree_id, ev->slot.epoch);
+		if (job && !job->over)
+			tell_wrong(job, &ev->slot);
+		break;
+	case INC_CMD_TREE_DEL_NTF:
+		job = job_by_tree(s, ev->tree.id, ev->tree.epoch);
+		if (job)
+			tree_is_gone(job);
+		note_dead(s, ev);
+		break;
+	case INC_CMD_TREE_FAILED_NTF:
+		job = job_by_tree(s, ev->tree.id, ev->tree.epoch);
+		if (job)
+			tree_has_failed(job, ev->tree.error);
+		note_dead(s, ev);
+		break;
+	case INC_CMD_TREE_NEW_NTF:
+	case INC_CMD_MEMBER_ERROR_NTF:
+		note_dead(s, ev);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * job_look_at_trees() - events were lost
+ * @s: daemon
+ */
+void job_look_at_trees(struct server *s)
+{
+	struct inc_nl_tree tree;
+	struct job *job, *next;
+	int ret;
+
+	for (job = s->jobs; job; job = next) {
+		next = job->next;
+		if (!job->tree.id)
+			continue;
+		ret = inc_nl_tree_get(&s->nl, job->tree.id, &tree);
+		if (ret == -ENOENT || (!ret && tree.epoch != job->tree.epoch))
+			tree_is_gone(job);
+		else if (!ret && tree.state == INC_TREE_STATE_FAILED)
+			tree_has_failed(job, tree.error);
+	}
+}
+
+/**
+ * job_end_all() - dismantle all trees
+ * @s: daemon
+ * @why: told to the ranks
+ */
+void job_end_all(struct server *s, const char *why)
+{
+	struct job *job, *next;
+
+	s->work_until = INT64_MAX;
+	for (job = s->jobs; job; job = next) {
+		next = job->next;
+		job_tell_failed(job, -1, INC_STATUS_TREE_GONE, "%s", why);
+		job_end(job);
+	}
+}

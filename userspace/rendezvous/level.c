@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Jobs of several switches, until all their ranks are known. A leaf's daemon tells
+ * the parent's of each rank that joins (gather), and so on up to the root's. When
+ * that has all of them it makes its tree and says who has which ranks (placed);
+ * each daemon below does the same for its part, and asks its parent for a QP of
+ * its own (link). From then on each has a job as any other (job.c), whose
+ * members are hosts and switches.
+ */
+#include "nl/common.h"
+
+#include "server.h"
+
+/**
+ * struct gather - a job some of whose ranks are missing
+ * @group: connections of the ranks, of switches below, and of the parent's daemon
+ * @next: next of all of them
+ * @like: job, number of ranks, and what the tree is to be, as far as anybody said;
+ *	mtu is the smallest; uc if any rank's queue pair is
+ * @up: the parent's daemon, or NULL
+ * @present: ranks that are there, as far as this daemon knows
+ * @at: for each rank its connection, or that of the switch below that has it
+ */
+struct gather {
+	struct group		group;
+	struct gather		*next;
+	struct inc_rdv_join	like;
+	struct client		*up;
+	uint32_t		present;
+	struct client		*at[];
+};
+
+/**
+ * gather_wants() - is a rank's job one of several switches
+ * @s: daemon
+ * @join: what it said
+ *
+ * Return: true if so.
+ */
+bool gather_wants(const struct server *s, const struct inc_rdv_join *join)
+{
+	const struct gather *g;
+
+	if (s->parent_len || s->levels)
+		return true;
+	for (g = s->gathers; g; g = g->next)
+		if (!strcmp(g->like.job, join->job))
+			return true;
+	return false;
+}
+
+/* Ends it; who is in it belongs to nobody then. */
+static void gather_free(struct gather *g)
+{
+	struct gather **link = &g->group.server->gathers;
+
+	while (*link != g)
+		link = &(*link)->next;
+	*link = g->next;
+	group_close(&g->group);
+	free(g);
+}
+
+/**
+ * gather_forget() - group_del() takes a connection out
+ * @group: group of a gather
+ * @c: connection
+ */
+void gather_forget(struct group *group, struct client *c)
+{
+	struct gather *g = (struct gather *)group;
+	uint32_t i;
+
+	if (g->up == c)
+		g->up = NULL;
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->at[i] == c) {
+			g->at[i] = NULL;
+			g->present--;
+		}
+}
+
+/* Nothing becomes of it, and all are told why. */
+static void gather_fail(struct gather *g, int err, const char *text)
+{
+	struct client *c;
+
+	for (c = g->group.clients; c; c = c->group_next) {
+		if (c == g->up)
+			client_end(c);
+		else if (!c->closing)
+			client_error(c, err, "job \"%s\": %s", g->like.job,
+				     text);
+	}
+	gather_free(g);
+}
+
+/**
+ * gather_error() - the parent's daemon refuses
+ * @c: connection to it
+ * @err: positive errno value
+ * @text: why
+ */
+void gather_error(struct client *c, int err, const char *text)
+{
+	gather_fail(gather_of(c), err, text);
+}
+
+static struct gather *gather_find(struct client *c,
+				  const struct inc_rdv_join *join)
+{
+	struct server *s = c->server;
+	struct gather *g;
+
+	for (g = s->gathers; g; g = g->next)
+		if (!strcmp(g->like.job, join->job))
+			return g;
+	if (!group_allowed(c))
+		return NULL;
+	g = calloc(1, sizeof(*g) + join->ranks * sizeof(g->at[0]));
+	if (!g) {
+		client_error(c, ENOMEM, "no memory for job \"%s\"", join->job);
+		return NULL;
+	}
+	group_open(&g->group, GROUP_GATHER, s, c->host);
+	g->like = *join;
+	g->next = s->gathers;
+	s->gathers = g;
+	if (!s->parent_len)
+		return g;
+	g->up = client_connect(s);
+	if (!g->up) {
+		client_error(c, EHOSTUNREACH, "job \"%s\": the parent's daemon: %s",
+			     join->job, strerror(errno));
+		gather_free(g);
+		return NULL;
+	}
+	group_add(&g->group, g->up);
+	return g;
+}
+
+static bool differ(uint32_t is, uint32_t wish)
+{
+	return is && wish && is != wish;
+}
+
+/* A setting that nobody wanted before. */
+static void take(uint32_t *is, uint32_t wish)
+{
+	if (wish)
+		*is = wish;
+}
+
+/* Do a rank's wishes go with those of the others? */
+static bool suits(struct client *c, struct gather *g,
+		  const struct inc_rdv_join *join)
+{
+	struct inc_rdv_tree *tree = &g->like.tree;
+	const struct inc_rdv_tree *wish = &join->tree;
+
+	if (join->ranks != g->like.ranks) {
+		client_error(c, EINVAL, "job \"%s\" has %u ranks, not %u",
+			     join->job, g->like.ranks, join->ranks);
+		return false;
+	}
+	if (g->at[join->rank]) {
+		client_error(c, EEXIST, "job \"%s\": rank %u is taken by %s",
+			     join->job, join->rank, g->at[join->rank]->name);
+		return false;
+	}
+	if (differ(tree->slots, wish->slots) ||
+	    differ(tree->msg_size, wish->msg_size) ||
+	    differ(tree->pmtu, wish->pmtu) ||
+	    (wish->has_first_msg_id && tree->has_first_msg_id &&
+	     wish->first_msg_id != tree->first_msg_id)) {
+		client_error(c, EINVAL, "job \"%s\": rank %u wants another tree than other ranks",
+			     join->job, join->rank);
+		return false;
+	}
+	take(&tree->slots, wish->slots);
+	take(&tree->msg_size, wish->msg_size);
+	take(&tree->pmtu, wish->pmtu);
+	if (wish->has_first_msg_id) {
+		tree->has_first_msg_id = true;
+		tree->first_msg_id = wish->first_msg_id;
+	}
+	if (join->mtu && (!g->like.mtu || join->mtu < g->like.mtu))
+		g->like.mtu = join->mtu;
+	g->like.uc |= join->uc;
+	return true;
+}
+
+/* Says of a rank to the parent's daemon. */
+static void tell_up(struct gather *g, enum inc_rdv_type type,
+		    const struct inc_rdv_join *join)
+{
+	struct inc_rdv_msg msg = { .type = type, .join = *join };
+
+	if (g->up)
+		client_send(g->up, &msg);
+}
+
+static void place(struct gather *g, const struct inc_rdv_placed *placed);
+
+/**
+ * gather_join() - a rank has come, here or at a switch below
+ * @c: its connection, or that of the switch's daemon
+ * @join: what it wants
+ */
+void gather_join(struct client *c, const struct inc_rdv_join *join)
+{
+	struct gather *g;
+
+	if (join->ranks > INC_MAX_RANKS) {
+		client_error(c, EINVAL, "%u ranks: %u are the most", join->ranks,
+			     INC_MAX_RANKS);
+		return;
+	}
+	if (gather_of(c) && strcmp(gather_of(c)->like.job, join->job)) {
+		client_error(c, EBUSY, "this connection gathers for job \"%s\": another one needs another connection",
+			     gather_of(c)->like.job);
+		return;
+	}
+	g = gather_find(c, join);
+	if (!g || !suits(c, g, join))
+		return;
+	group_add(&g->group, c);
+	c->join = *join;
+	g->at[join->rank] = c;
+	g->present++;
+	server_log(c->server, "job \"%s\": rank %u at %s, %u of %u ranks known",
+		   join->job, join->rank, c->name, g->present, join->ranks);
+	tell_up(g, INC_RDV_GATHER, join);
+	if (!g->up && g->present == join->ranks)
+		place(g, &(struct inc_rdv_placed){ .count = join->ranks,
+						   .tree = g->like.tree });
+}
+
+static void drop(struct gather *g, uint32_t rank)
+{
+	struct inc_rdv_join join = g->like;
+
+	join.rank = rank;
+	g->at[rank] = NULL;
+	g->present--;
+	tell_up(g, INC_RDV_RETRACT, &join);
+}
+
+static void free_if_empty(struct gather *g)
+{
+	if (g->present)
+		return;
+	if (g->up)
+		client_end(g->up);
+	gather_free(g);
+}
+
+/**
+ * gather_retract() - a rank below has gone
+ * @c: connection of the switch's daemon
+ * @join: names the rank
+ */
+void gather_retract(struct client *c, const struct inc_rdv_join *join)
+{
+	struct gather *g = gather_of(c);
+	uint32_t i;
+
+	if (strcmp(g->like.job, join->job) || join->rank >= g->like.ranks ||
+	    g->at[join->rank] != c) {
+		client_error(c, EPROTO, "\"retract\": rank %u of job \"%s\" is none that this connection has gathered",
+			     join->rank, join->job);
+		return;
+	}
+	drop(g, join->rank);
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->at[i] == c)
+			return;
+	group_del(c);
+	free_if_empty(g);
+}
+
+/**
+ * gather_lost() - a connection is gone before all ranks have come
+ * @c: it
+ * @why: how
+ */
+void gather_lost(struct client *c, const char *why)
+{
+	struct gather *g = gather_of(c);
+	char text[128];
+	uint32_t i;
+
+	if (c->role == ROLE_UP) {
+		snprintf(text, sizeof(text), "the parent's daemon: %s", why);
+		gather_fail(g, EHOSTUNREACH, text);
+		return;
+	}
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->at[i] == c)
+			drop(g, i);
+	group_del(c);
+	free_if_empty(g);
+}
+
+/**
+ * gather_next_deadline() - when is gather_expire() to be called
+ * @s: daemon
+ *
+ * Return: milliseconds, INT64_MAX if it is not.
+ */
+int64_t gather_next_deadline(const struct server *s)
+{
+	int64_t next = INT64_MAX;
+	const struct gather *g;
+
+	for (g = s->gathers; g; g = g->next)
+		if (g->group.until < next)
+			next = g->group.until;
+	return next;
+}
+
+/**
+ * gather_expire() - give up those whose ranks do not come
+ * @s: daemon
+ */
+void gather_expire(struct server *s)
+{
+	struct gather *g, *next;
+	char text[128];
+
+	for (g = s->gathers; g; g = next) {
+		next = g->next;
+		if (g->group.until > s->now)
+			continue;
+		snprintf(text, sizeof(text),
+			 "%u of %u ranks came within %u s: start all within that time, or raise --forming-time",
+			 g->present, g->like.ranks, s->max.forming_ms / 1000);
+		gather_fail(g, ETIMEDOUT, text);
+	}
+}
+
+/* --- All are known -------------------------------------------------------------- */
+
+/*
+ * The members of this switch's tree, in the order of their ranks. Returns how
+ * many, or 0 if they don't have one block of ranks each.
+ */
+static uint32_t sort_members(const struct gather *g,
+			     const struct inc_rdv_placed *p,
+			     struct job_member *members)
+{
+	uint32_t end = p->first + p->count, n = 0, r;
+
+	if (end > g->like.ranks || p->count != g->present)
+		return 0;
+	for (r = p->first; r < end; r++) {
+		struct client *c = g->at[r];
+		uint32_t i;
+
+		if (!c)
+			return 0;
+		if (n && c->role == ROLE_LEAF && members[n - 1].client == c) {
+			members[n - 1].n++;
+			continue;
+		}
+		for (i = 0; i < n; i++)
+			if (members[i].client == c)
+				return 0;
+		members[n++] = (struct job_member){ .client = c, .first = r, .n = 1 };
+	}
+	return n;
+}
+
+static struct inc_nl_tree wanted(const struct gather *g,
+				 const struct inc_rdv_placed *p,
+				 const struct job_member *members, uint32_t n)
+{
+	struct inc_nl_tree t = g->group.server->tree;
+	bool switches = false;
+	uint32_t i;
+
+	INC_NL_SET(&t, INC_A_TREE_RANKS, ranks, (uint16_t)n);
+	INC_NL_SET(&t, INC_A_TREE_OWNED, owned, 1);
+	if (p->tree.slots)
+		INC_NL_SET(&t, INC_A_TREE_SLOTS, slots, (uint16_t)p->tree.slots);
+	if (p->tree.msg_size)
+		INC_NL_SET(&t, INC_A_TREE_MSG_SIZE, msg_size, p->tree.msg_size);
+	if (p->tree.has_first_msg_id)
+		INC_NL_SET(&t, INC_A_TREE_FIRST_MSG_ID, first_msg_id,
+			   p->tree.first_msg_id);
+	if (p->tree.pmtu)
+		INC_NL_SET(&t, INC_A_TREE_PMTU, pmtu, (uint16_t)p->tree.pmtu);
+	else if (!INC_NL_HAS(&t, INC_A_TREE_PMTU) && g->like.mtu)
+		INC_NL_SET(&t, INC_A_TREE_PMTU, pmtu, (uint16_t)g->like.mtu);
+	if (g->like.uc)
+		job_uc_defaults(&t);
+	if (p->count < g->like.ranks) {
+		INC_NL_SET(&t, INC_A_TREE_ALL_RANKS, all_ranks,
+			   (uint16_t)g->like.ranks);
+		INC_NL_SET(&t, INC_A_TREE_FIRST_RANK, first_rank,
+			   (uint16_t)p->first);
+	}
+	for (i = 0; i < n; i++) {
+		bool leaf = members[i].client->role == ROLE_LEAF;
+
+		t.below[i] = leaf ? (uint16_t)members[i].n : 0;
+		switches |= leaf;
+	}
+	if (switches)
+		INC_NL_SET(&t, INC_A_TREE_BELOW, nbelow, (uint16_t)n);
+	return t;
+}
+
+/* Each switch below gets its part, with the settings of this tree. */
+static void place_below(const struct job_member *m,
+			const struct inc_nl_tree *tree)
+{
+	client_send(m->client, &(struct inc_rdv_msg){
+		.type = INC_RDV_PLACED,
+		.placed = {
+			.first = m->first,
+			.count = m->n,
+			.tree = {
+				.slots = tree->slots,
+				.msg_size = tree->msg_size,
+				.pmtu = tree->pmtu,
+				.has_first_msg_id = true,
+				.first_msg_id = tree->first_msg_id,
+			},
+		},
+	});
+}
+
+static void add_members(struct job *job, const struct job_member *members,
+			uint32_t n)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		job_expect(job, members[i].client, i);
+	for (i = 0; i < n; i++) {
+		struct client *c = members[i].client;
+
+		if (c->role == ROLE_LEAF) {
+			place_below(&members[i], job_tree_of(job));
+			continue;
+		}
+		c->join.rank = i;
+		if (job_add(job, c, &c->join, &msg.joined)) {
+			job_refuse(job, ECANCELED, "rank %u could not be added to the tree",
+				   members[i].first);
+			return;
+		}
+		client_send(c, &msg);
+	}
+	job_check_ready(job);
+}
+
+/* This switch's QP to the parent, for its daemon to add. */
+static void send_link(struct server *s, struct job *job, struct client *up)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_LINK };
+	struct sockaddr_storage sa;
+	socklen_t len = sizeof(sa);
+	struct inc_nl_member qp;
+
+	if (inc_nl_parent_get(&s->nl, job_tree_of(job)->id, &qp) ||
+	    getsockname(up->fd, (struct sockaddr *)&sa, &len)) {
+		client_end(up);
+		return;
+	}
+	inc_rdv_addr_from_sockaddr((struct sockaddr *)&sa, &msg.join.addr);
+	msg.join.qpn = qp.qpn;
+	msg.join.psn = qp.psn;
+	msg.join.rts = true;
+	client_send(up, &msg);
+}
+
+/* All ranks are below one switch: it is the root, and this daemon has no part. */
+static bool hand_down(struct gather *g, const struct inc_rdv_placed *p,
+		      const struct job_member *members, uint32_t n)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_PLACED, .placed = *p };
+	struct client *up = g->up;
+
+	if (n != 1 || p->count != g->like.ranks ||
+	    members[0].client->role != ROLE_LEAF)
+		return false;
+	server_log(g->group.server, "job \"%s\": all ranks are below %s", g->like.job,
+		   members[0].client->name);
+	client_send(members[0].client, &msg);
+	client_end(members[0].client);
+	if (up)
+		client_end(up);
+	gather_free(g);
+	return true;
+}
+
+/* The job's tree is made while the gather is still there, which else could not fail. */
+static void make_job(struct gather *g, const struct inc_rdv_placed *p,
+		     const struct job_member *members, uint32_t n)
+{
+	struct inc_nl_tree want = wanted(g, p, members, n);
+	struct client *up = g->up;
+	struct job *job;
+
+	if (p->count == g->like.ranks && up) {
+		client_end(up);
+		up = NULL;
+	}
+	job = job_make(g->group.server, g->group.host, g->like.job, &want,
+		       members, n);
+	if (!job) {
+		gather_fail(g, ENOSPC, g->group.server->nl.error);
+		return;
+	}
+	gather_free(g);
+	if (up) {
+		job_set_up(job, up);
+		send_link(up->server, job, up);
+	}
+	add_members(job, members, n);
+}
+
+static void place(struct gather *g, const struct inc_rdv_placed *p)
+{
+	struct job_member *members;
+	uint32_t n;
+
+	members = calloc(g->like.ranks, sizeof(*members));
+	if (!members) {
+		gather_fail(g, ENOMEM, "no memory");
+		return;
+	}
+	n = sort_members(g, p, members);
+	if (!n)
+		gather_fail(g, EINVAL, "the ranks at a switch have to follow each other");
+	else if (!hand_down(g, p, members, n))
+		make_job(g, p, members, n);
+	free(members);
+}
+
+/**
+ * gather_placed() - the parent's daemon knows all ranks
+ * @c: connection to it
+ * @placed: which of them this switch has
+ */
+void gather_placed(struct client *c, const struct inc_rdv_placed *placed)
+{
+	place(gather_of(c), placed);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The lines that ranks and the rendezvous daemon exchange
+ * (Documentation/rendezvous.rst): JSON objects to and from structs. No I/O.
+ * Used by libinc and by inc-tool's daemon.
+ */
+#ifndef INC_RENDEZVOUS_PROTO_H
+#define INC_RENDEZVOUS_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#define INC_RDV_VERSION		1
+/* The newest INC header that switches of this source accept: INC_VERSION. */
+#define INC_RDV_HEADER		1
+/* How collectives are split into messages: Documentation/mapping.rst. */
+#define INC_RDV_MAPPING		1
+#define INC_RDV_PORT		"18791"
+#define INC_RDV_LINE_MAX	2048	/* bytes, newline included */
+#define INC_RDV_JOB_MAX		63	/* characters */
+#define INC_RDV_TEXT_MAX	512
+
+/*
+ * The daemon sends "alive" to a UC rank BEATS times per dead time. A rank that
+ * misses BEATS_MISSED of them, or a daemon that misses their acknowledgment,
+ * declares its peer dead.
+ */
+#define INC_RDV_BEATS		5
+#define INC_RDV_BEATS_MISSED	5
+
+/**
+ * struct inc_rdv_addr - address of a GID
+ * @len: 4 (IPv4) or 16 (IPv6); 0: none
+ * @bytes: network byte order
+ */
+struct inc_rdv_addr {
+	unsigned int	len;
+	uint8_t		bytes[16];
+};
+
+/**
+ * struct inc_rdv_tree - requested settings of the tree; 0: no preference
+ * @slots: number of slots
+ * @msg_size: maximum message size, bytes
+ * @pmtu: path MTU, bytes
+ * @has_first_msg_id: @first_msg_id is requested
+ * @first_msg_id: message ID of the first message
+ */
+struct inc_rdv_tree {
+	uint32_t	slots;
+	uint32_t	msg_size;
+	uint32_t	pmtu;
+	bool		has_first_msg_id;
+	uint32_t	first_msg_id;
+};
+
+/**
+ * struct inc_rdv_join - a rank's request to join a job
+ * @job: name of the job
+ * @ranks: number of ranks of the job
+ * @rank: rank of this one
+ * @addr: address of its GID
+ * @qpn: its QPN
+ * @psn: first PSN that it sends
+ * @mtu: active MTU of its port, bytes; 0: not given
+ * @uc: its queue pair is UC, else RC
+ * @rts: it will send INC_RDV_RTS
+ * @wrong: it understands INC_RDV_WRONG
+ * @tree: settings that it requests of the tree
+ */
+struct inc_rdv_join {
+	char			job[INC_RDV_JOB_MAX + 1];
+	uint32_t		ranks;
+	uint32_t		rank;
+	struct inc_rdv_addr	addr;
+	uint32_t		qpn;
+	uint32_t		psn;
+	uint32_t		mtu;
+	bool			uc;
+	bool			rts;
+	bool			wrong;
+	struct inc_rdv_tree	tree;
+};
+
+/**
+ * struct inc_rdv_joined - the daemon's answer to a rank that joins
+ * @tree_id: tree
+ * @addr: address of the switch
+ * @qpn: QPN of the switch's queue pair
+ * @psn: first PSN that the switch sends
+ * @rkey: R_Key of the slots
+ * @slots: number of slots
+ * @msg_size: stride of the slots and maximum message size, bytes
+ * @pmtu: path MTU, bytes
+ * @first_msg_id: message ID of the first message
+ * @dead_time: milliseconds after which the switch declares a silent rank dead
+ * @collectives: mask of offered collectives
+ * @dtypes: mask of offered data types
+ * @ops: mask of offered operations
+ * @traffic_class: traffic class of packets in both directions
+ * @rts: the daemon waits for INC_RDV_RTS, if the rank has announced it
+ * @wrong: the daemon sends INC_RDV_WRONG, if the rank understands it
+ */
+struct inc_rdv_joined {
+	uint32_t		tree_id;
+	struct inc_rdv_addr	addr;
+	uint32_t		qpn;
+	uint32_t		psn;
+	uint32_t		rkey;
+	uint32_t		slots;
+	uint32_t		msg_size;
+	uint32_t		pmtu;
+	uint32_t		first_msg_id;
+	uint32_t		dead_time;
+	uint32_t		collectives;
+	uint32_t		dtypes;
+	uint32_t		ops;
+	uint32_t		traffic_class;
+	bool			rts;
+	bool			wrong;
+};
+
+/**
+ * struct inc_rdv_placed - ranks of a leaf, and settings of its tree
+ * @first: first rank
+ * @count: number of ranks
+ * @tree: settings; all are given if the job has more ranks than @count
+ */
+struct inc_rdv_placed {
+	uint32_t		first;
+	uint32_t		count;
+	struct inc_rdv_tree	tree;
+};
+
+enum inc_rdv_type {
+	/* rank to daemon */
+	INC_RDV_JOIN,
+	INC_RDV_RTS,
+	INC_RDV_LEAVE,
+	INC_RDV_LOST,
+	/* daemon to rank */
+	INC_RDV_JOINED,
+	INC_RDV_READY,
+	INC_RDV_LEFT,
+	INC_RDV_FAILED,
+	INC_RDV_BYE,
+	INC_RDV_ERROR,
+	INC_RDV_ALIVE,
+	INC_RDV_WRONG,
+	/* a leaf's daemon to the parent's */
+	INC_RDV_GATHER,
+	INC_RDV_RETRACT,
+	INC_RDV_LINK,		/* and INC_RDV_RTS */
+	/* and back */
+	INC_RDV_PLACED,
+	INC_RDV_LINKED,
+};
+
+/**
+ * struct inc_rdv_msg - any line
+ * @type: type of line
+ * @join: if INC_RDV_JOIN; INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn and
+ *	psn; INC_RDV_LINK: these three and rts alone
+ * @joined: if INC_RDV_JOINED or INC_RDV_LINKED
+ * @placed: if INC_RDV_PLACED
+ * @rank: if INC_RDV_LEFT, INC_RDV_FAILED or INC_RDV_WRONG: which rank; -1: none
+ *	in particular
+ * @status: if INC_RDV_FAILED: enum inc_status that the tree answers with; if
+ *	INC_RDV_WRONG: enum inc_status that @msg_id ended with
+ * @msg_id: if INC_RDV_WRONG: message
+ * @err: if INC_RDV_ERROR: positive errno value
+ * @text: if INC_RDV_FAILED, INC_RDV_ERROR or INC_RDV_WRONG: what happened
+ */
+struct inc_rdv_msg {
+	enum inc_rdv_type	type;
+	union {
+		struct inc_rdv_join	join;
+		struct inc_rdv_joined	joined;
+		struct inc_rdv_placed	placed;
+		struct {
+			int		rank;
+			unsigned int	status;
+			uint32_t	msg_id;
+			int		err;
+			char		text[INC_RDV_TEXT_MAX];
+		};
+	};
+};
+
+/**
+ * struct inc_rdv_lines - received bytes of a connection, to be split into lines
+ * @used: bytes in @data
+ * @data: received data not processed yet
+ */
+struct inc_rdv_lines {
+	size_t	used;
+	char	data[INC_RDV_LINE_MAX];
+};
+
+int inc_rdv_parse(const char *line, struct inc_rdv_msg *msg, char *err,
+		  size_t err_len);
+int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len);
+
+char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len);
+void inc_rdv_added(struct inc_rdv_lines *lines, size_t len);
+int inc_rdv_line(struct inc_rdv_lines *lines, char *line, size_t len);
+
+const char *inc_rdv_addr_str(const struct inc_rdv_addr *addr, char *buf,
+			     size_t len);
+int inc_rdv_addr_parse(const char *text, struct inc_rdv_addr *addr);
+int inc_rdv_addr_from_sockaddr(const struct sockaddr *sa,
+			       struct inc_rdv_addr *addr);
+
+#endif /* INC_RENDEZVOUS_PROTO_H */

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-tool serve: the rendezvous daemon. One thread, one poll(); a connection
+ * that does not read what it is sent, or sends no sense, is dropped, so that
+ * nobody waits for anybody.
+ */
+#include "nl/common.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server.h"
+
+#define MAX_CLIENTS	4096
+#define SPARE_FILES	16	/* open files that are no clients */
+#define MAX_TREES	48
+#define TREE_MEMORY	(20 << 20)	/* of a tree with default settings, and some */
+#define JOIN_MS		30000
+#define FORMING_MS	300000
+#define WORK_MS		10	/* what can wait takes that much of a turn */
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/**
+ * server_log() - say what happens, if asked to
+ * @s: daemon
+ * @fmt: one line without newline
+ */
+void server_log(const struct server *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!s->verbose)
+		return;
+	fputs("inc-tool serve: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+/**
+ * server_may_work() - is there time for what can wait
+ * @s: daemon
+ *
+ * Return: false: not in this turn of the main loop.
+ */
+bool server_may_work(const struct server *s)
+{
+	return now_ms() < s->work_until;
+}
+
+/* --- Main loop -------------------------------------------------------------------------- */
+
+static int one_event(const struct inc_nl_event *ev, void *arg)
+{
+	job_event(arg, ev);
+	return 0;
+}
+
+static int poll_timeout(const struct server *s)
+{
+	int64_t next = job_next_deadline(s), other = clients_next_deadline(s);
+
+	if (other < next)
+		next = other;
+	other = gather_next_deadline(s);
+	if (other < next)
+		next = other;
+	if (next == INT64_MAX)
+		return -1;
+	next -= now_ms();
+	return next < 0 ? 0 : next > 60000 ? 60000 : (int)next;
+}
+
+enum { POLL_SIGNAL, POLL_LISTEN, POLL_EVENTS, POLL_CLIENTS };
+
+static nfds_t fill_poll(const struct server *s, int sig_fd, struct pollfd *pfd)
+{
+	nfds_t n = POLL_CLIENTS;
+	const struct client *c;
+
+	pfd[POLL_SIGNAL] = (struct pollfd){ .fd = sig_fd, .events = POLLIN };
+	/* When there are too many, those who come wait in the backlog. */
+	pfd[POLL_LISTEN] = (struct pollfd){
+		.fd = s->nclients < s->max.clients ? s->listen_fd : -1,
+		.events = POLLIN,
+	};
+	pfd[POLL_EVENTS] = (struct pollfd){
+		.fd = s->events.sock ? inc_nl_fd(&s->events) : -1,
+		.events = POLLIN,
+	};
+	for (c = s->clients; c; c = c->next, n++)
+		pfd[n] = (struct pollfd){
+			.fd = c->fd,
+			.events = (short)((c->closing ? 0 : POLLIN) |
+					  (c->out_len ? POLLOUT : 0)),
+		};
+	return n;
+}
+
+/* Clients that the poll was about; those accepted since then come later. */
+static void serve_clients(struct server *s, const struct pollfd *pfd, nfds_t n)
+{
+	struct client *c = s->clients;
+	nfds_t i;
+
+	for (i = POLL_CLIENTS; i < n; i++, c = c->next) {
+		if (c->fd < 0 || !pfd[i].revents)
+			continue;
+		if (pfd[i].revents & POLLOUT)
+			client_flush(c);
+		if (c->closing)
+			/* Nothing more is wanted of it. */
+			c->out_len = pfd[i].revents & (POLLERR | POLLHUP) ?
+				     0 : c->out_len;
+		else if (pfd[i].revents & (POLLIN | POLLERR | POLLHUP))
+			client_input(c);
+	}
+}
+
+/* Connections to the parent's daemon come on top of the limit. */
+static struct pollfd *make_room(const struct server *s, struct pollfd *pfd,
+				size_t *room)
+{
+	size_t need = s->nclients + POLL_CLIENTS;
+
+	if (need <= *room)
+		return pfd;
+	*room = 2 * need;
+	return realloc(pfd, *room * sizeof(*pfd));
+}
+
+static void turn(struct server *s, const struct pollfd *pfd, nfds_t n)
+{
+	s->now = now_ms();
+	s->work_until = s->now + WORK_MS;
+	serve_clients(s, pfd, n);
+	if (pfd[POLL_EVENTS].revents &&
+	    inc_nl_events(&s->events, one_event, s) == -ENOBUFS)
+		job_look_at_trees(s);
+	s->work_until = now_ms() + WORK_MS;
+	job_expire(s);
+	gather_expire(s);
+	clients_check_deadlines(s);
+	clients_keep_alive(s);
+	if (pfd[POLL_LISTEN].revents)
+		client_accept(s);
+	clients_sweep(s);
+}
+
+static int main_loop(struct server *s, int sig_fd)
+{
+	struct pollfd *pfd = NULL;
+	size_t room = 0;
+	nfds_t n;
+
+	while (!s->once || !s->jobs_done || s->jobs) {
+		pfd = make_room(s, pfd, &room);
+		if (!pfd)
+			return -ENOMEM;
+		n = fill_poll(s, sig_fd, pfd);
+		if (poll(pfd, n, poll_timeout(s)) < 0) {
+			if (errno == EINTR)
+				continue;
+			free(pfd);
+			return -errno;
+		}
+		if (pfd[POLL_SIGNAL].revents)
+			break;
+		turn(s, pfd, n);
+	}
+	free(pfd);
+	return 0;
+}
+
+static void close_all(struct server *s)
+{
+	struct client *c;
+
+	job_end_all(s, "the rendezvous daemon was ended");
+	for (c = s->clients; c; c = c->next)
+		client_close(c, "daemon ends");
+	clients_sweep(s);
+	addr_forget(s);
+	close(s->listen_fd);
+	inc_nl_close(&s->events);
+	inc_nl_close(&s->nl);
+}
+
+/* --- Start -------------------------------------------------------------------------------- */
+
+static int listen_one(const struct addrinfo *ai)
+{
+	const int on = 1, off = 0;
+	int fd;
+
+	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (ai->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, SOMAXCONN)) {
+		int err = errno;
+
+		close(fd);
+		return -err;
+	}
+	return fd;
+}
+
+/* IPv6 takes IPv4 too, so it is tried first. */
+static int listen_on(const char *addr, const char *port)
+{
+	struct addrinfo hints = {
+		.ai_flags	= AI_PASSIVE,
+		.ai_socktype	= SOCK_STREAM,
+		.ai_family	= addr ? AF_UNSPEC : AF_INET6,
+	};
+	struct addrinfo *list;
+	int ret, fd;
+
+	ret = getaddrinfo(addr, port, &hints, &list);
+	if (ret) {
+		fprintf(stderr, "inc-tool: serve: \"%s\" port \"%s\": %s\n",
+			addr ? addr : "::", port, gai_strerror(ret));
+		return -EINVAL;
+	}
+	fd = listen_one(list);
+	freeaddrinfo(list);
+	if (fd == -EAFNOSUPPORT && !addr)
+		return listen_on("0.0.0.0", port);
+	if (fd < 0)
+		fprintf(stderr, "inc-tool: serve: listening on %s port %s: %s\n",
+			addr ? addr : "all addresses", port, strerror(-fd));
+	return fd;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* So many connections as there can be sockets, those to a parent included. */
+static uint32_t get_max_clients(const struct server *s)
+{
+	uint32_t spare = SPARE_FILES + (s->parent_len ? s->max.groups : 0);
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim))
+		return 64;
+	lim.rlim_cur = lim.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &lim);
+	if (lim.rlim_cur >= MAX_CLIENTS + spare)
+		return MAX_CLIENTS;
+	return lim.rlim_cur > spare ? (uint32_t)lim.rlim_cur - spare : 1;
+}
+
+/*
+ * The limits that nobody gave. Trees with default settings are to fit into the memory
+ * limit all at once; one host gets half of what there is.
+ */
+static void set_limits(struct server *s, const struct inc_nl_switch *sw)
+{
+	struct limits *max = &s->max;
+	uint64_t fit = sw->memory_limit / TREE_MEMORY;
+	uint32_t files;
+
+	if (!max->groups)
+		max->groups = fit && fit < MAX_TREES ? (uint32_t)fit : MAX_TREES;
+	if (!max->host_groups)
+		max->host_groups = (max->groups + 1) / 2;
+	if (!max->host_memory)
+		max->host_memory = sw->memory_limit ? sw->memory_limit / 2 :
+						      UINT64_MAX;
+	files = get_max_clients(s);
+	max->clients = max->clients ? least(max->clients, files) : files;
+	if (!max->host_clients)
+		max->host_clients = (max->clients + 1) / 2;
+	if (!max->join_ms)
+		max->join_ms = JOIN_MS;
+	if (!max->forming_ms)
+		max->forming_ms = FORMING_MS;
+}
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -errno;
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+static int open_netlink(struct server *s)
+{
+	struct inc_nl_switch sw;
+
+	/* Also finds out that the module is loaded. */
+	if (inc_nl_open(&s->nl) || inc_nl_switch_get(&s->nl, &sw)) {
+		fprintf(stderr, "inc-tool: serve: %s\n", s->nl.error);
+		return -1;
+	}
+	set_limits(s, &sw);
+	if (inc_nl_open(&s->events) || inc_nl_subscribe(&s->events)) {
+		fprintf(stderr, "inc-tool: serve: no events: %s\n",
+			s->events.error);
+		inc_nl_close(&s->events);
+		s->events.sock = NULL;
+	}
+	return 0;
+}
+
+static int write_pidfile(const char *path)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f)) {
+		fprintf(stderr, "inc-tool: serve: \"%s\": %s\n", path,
+			strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+/* HOST, HOST:PORT or [ADDRESS]:PORT */
+static int find_parent(struct server *s, const char *text)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	const char *port = INC_RDV_PORT, *colon = strrchr(text, ':');
+	size_t len = strlen(text);
+	struct addrinfo *list;
+	char host[256];
+	int ret;
+
+	if (*text == '[') {
+		len = strcspn(++text, "]");
+		if (text[len] && text[len + 1] == ':')
+			port = text + len + 2;
+	} else if (colon && strchr(text, ':') == colon) {
+		len = (size_t)(colon - text);
+		port = colon + 1;
+	}
+	snprintf(host, sizeof(host), "%.*s", (int)len, text);
+	ret = getaddrinfo(host, port, &hints, &list);
+	if (ret) {
+		fprintf(stderr, "inc-tool: serve: parent \"%s\" port \"%s\": %s\n",
+			host, port, gai_strerror(ret));
+		return -EINVAL;
+	}
+	memcpy(&s->parent, list->ai_addr, list->ai_addrlen);
+	s->parent_len = list->ai_addrlen;
+	freeaddrinfo(list);
+	return 0;
+}
+
+/**
+ * server_run() - be the daemon until a signal ends it
+ * @s: daemon, as the command line has it
+ * @o: what that says besides
+ *
+ * Return: 0; -EINVAL if the parent's address is wrong; -EIO for any other error.
+ * What it is has been printed.
+ */
+int server_run(struct server *s, const struct options *o)
+{
+	int sig_fd, ret;
+
+	if (o->parent && find_parent(s, o->parent))
+		return -EINVAL;
+	if (open_netlink(s))
+		return -EIO;
+	s->listen_fd = listen_on(o->listen, o->port);
+	if (s->listen_fd < 0)
+		return -EIO;
+	sig_fd = open_signals();
+	if (sig_fd < 0 || (o->pidfile && write_pidfile(o->pidfile)))
+		return -EIO;
+	printf("listening on %s port %s\n", o->listen ? o->listen : "all addresses",
+	       o->port);
+	fflush(stdout);
+	s->now = now_ms();
+	ret = main_loop(s, sig_fd);
+	close_all(s);
+	close(sig_fd);
+	if (o->pidfile)
+		unlink(o->pidfile);
+	if (ret)
+		fprintf(stderr, "inc-tool: serve: %s\n", strerror(-ret));
+	return ret ? -EIO : 0;
+}

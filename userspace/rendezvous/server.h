@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The rendezvous daemon: server.c has the main loop, client.c the connections,
+ * group.c groups of connections and limits per host, addr.c the permitted
+ * addresses, job.c the jobs, their trees and ranks, job_end.c the end of jobs,
+ * level.c jobs of several switches. See Documentation/rendezvous.rst; the
+ * command line is inc-tool's (tool/serve.c).
+ *
+ * Who owns what: the server owns connections, groups and hosts, in one list
+ * each. A connection is in one group at most, and group_add() and group_del()
+ * alone put it there and take it out; the latter clears whatever the group has
+ * that points to it. A connection is freed by clients_sweep() alone, which the
+ * main loop calls when nothing else is in progress, and after client_close(),
+ * which takes it out of its group. A group is freed after all its connections
+ * have been taken out.
+ */
+#ifndef INC_RENDEZVOUS_SERVER_H
+#define INC_RENDEZVOUS_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto.h"
+#include "nl/nl.h"
+
+struct client;
+struct gather;
+struct job;
+struct server;
+
+/**
+ * struct host - an address that connections come from, and what it has
+ * @next: next of all of them
+ * @addr: IPv4 address, or an IPv6 network of 64 bits
+ * @clients: connections
+ * @groups: jobs whose first rank it was
+ * @memory: bytes that their trees take
+ */
+struct host {
+	struct host		*next;
+	struct inc_rdv_addr	addr;
+	unsigned int		clients;
+	unsigned int		groups;
+	uint64_t		memory;
+};
+
+enum group_kind {
+	GROUP_GATHER,	/* struct gather */
+	GROUP_JOB,	/* struct job */
+};
+
+/**
+ * struct group - the connections of a job, or of one that has no tree yet
+ * @kind: what it is the first member of
+ * @server: daemon
+ * @clients: connections that belong to it
+ * @host: the first rank's, which is charged for it
+ * @memory: bytes charged
+ * @until: milliseconds; when all ranks must be present
+ */
+struct group {
+	enum group_kind		kind;
+	struct server		*server;
+	struct client		*clients;
+	struct host		*host;
+	uint64_t		memory;
+	int64_t			until;
+};
+
+enum role {
+	ROLE_NEW,	/* has not said */
+	ROLE_RANK,
+	ROLE_LEAF,	/* the daemon of a switch below */
+	ROLE_UP,	/* the daemon of the parent */
+};
+
+/**
+ * struct client - a connection
+ * @next: next of all connections
+ * @server: daemon
+ * @fd: socket; -1: closed, to be freed
+ * @name: address and port of the other end
+ * @addr: address of the other end
+ * @host: who is charged for it; NULL: nobody
+ * @group: what it belongs to, or NULL
+ * @group_next: next of that
+ * @role: what it is
+ * @rank: its place among the members of its job's tree
+ * @join: what it said, if it is a rank in a gather
+ * @deadline: milliseconds; when it has to have joined, or taken what it was
+ *	sent. 0: no limit
+ * @alive_at: milliseconds; when it is told again that the daemon lives
+ * @alive_ms: how often; 0: it is not
+ * @wrong: it wants to be told whose request made a message fail
+ * @bye: it has left, and is told so when its job's tree is gone
+ * @closing: to be closed when @out is sent
+ * @in: bytes that came
+ * @out: bytes to send, NULL if there are none
+ * @out_len: how many
+ */
+struct client {
+	struct client		*next;
+	struct server		*server;
+	int			fd;
+	char			name[64];
+	struct inc_rdv_addr	addr;
+	struct host		*host;
+	struct group		*group;
+	struct client		*group_next;
+	enum role		role;
+	uint32_t		rank;
+	struct inc_rdv_join	join;
+	int64_t			deadline;
+	int64_t			alive_at;
+	uint32_t		alive_ms;
+	bool			wrong;
+	bool			bye;
+	bool			closing;
+	struct inc_rdv_lines	in;
+	char			*out;
+	size_t			out_len;
+};
+
+/**
+ * struct allow - permitted addresses that differ from the connection's
+ * @next: next of them
+ * @addr: network
+ * @bits: length of its prefix
+ */
+struct allow {
+	struct allow		*next;
+	struct inc_rdv_addr	addr;
+	unsigned int		bits;
+};
+
+/**
+ * struct limits - limits of resources; 0: not given
+ * @clients: connections
+ * @host_clients: of them, of one host
+ * @groups: jobs
+ * @host_groups: of them, that one host was the first of
+ * @host_memory: bytes that their trees take
+ * @join_ms: from connecting to joining
+ * @forming_ms: from the first rank to the last
+ */
+struct limits {
+	uint32_t		clients;
+	uint32_t		host_clients;
+	uint32_t		groups;
+	uint32_t		host_groups;
+	uint64_t		host_memory;
+	uint32_t		join_ms;
+	uint32_t		forming_ms;
+};
+
+/**
+ * struct server - the daemon
+ * @nl: netlink, for requests
+ * @events: netlink, for events; @events.sock is NULL if there is none
+ * @listen_fd: listening socket
+ * @clients: connections
+ * @nclients: how many
+ * @hosts: where they come from
+ * @ngroups: gathers and jobs
+ * @max: limits
+ * @allow: addresses that ranks may have besides their connections'
+ * @parent: address of the parent's daemon; addr.ss_family 0: there is none
+ * @parent_len: its length
+ * @levels: switches may be below this one
+ * @gathers: jobs that have no tree yet
+ * @jobs: jobs whose tree exists
+ * @jobs_done: jobs that ended
+ * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window,
+ *	hold, min_rto, dead_time, traffic_class ...), as far as given
+ * @tree_id: tree that the administrator made, for one job; 0: each job gets
+ *	a tree of its own
+ * @has_psn: @psn is given
+ * @psn: first PSN of all queue pairs
+ * @dead: the last member of which the kernel said that its QP is in error;
+ *	tree_id 0: none
+ * @once: end after the first job
+ * @verbose: print what happens
+ * @now: milliseconds
+ * @work_until: milliseconds; what can wait is left to the next turn of the main
+ *	loop then
+ */
+struct server {
+	struct inc_nl		nl;
+	struct inc_nl		events;
+	int			listen_fd;
+	struct client		*clients;
+	unsigned int		nclients;
+	struct host		*hosts;
+	unsigned int		ngroups;
+	struct limits		max;
+	struct allow		*allow;
+	struct sockaddr_storage	parent;
+	socklen_t		parent_len;
+	bool			levels;
+	struct gather		*gathers;
+	struct job		*jobs;
+	unsigned int		jobs_done;
+	struct inc_nl_tree	tree;
+	uint32_t		tree_id;
+	bool			has_psn;
+	uint32_t		psn;
+	struct inc_nl_member	dead;
+	bool			once;
+	bool			verbose;
+	int64_t			now;
+	int64_t			work_until;
+};
+
+/**
+ * struct options - other options of the command line
+ * @listen: address to listen on, NULL: all
+ * @port: TCP port
+ * @parent: the parent's daemon, or NULL
+ * @pidfile: or NULL
+ */
+struct options {
+	const char	*listen;
+	const char	*port;
+	const char	*parent;
+	const char	*pidfile;
+};
+
+/* server.c */
+int server_run(struct server *s, const struct options *o);
+void server_log(const struct server *s, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+bool server_may_work(const struct server *s);
+
+/* client.c */
+void client_send(struct client *c, const struct inc_rdv_msg *msg);
+void client_error(struct client *c, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void client_end(struct client *c);
+void client_bye(struct client *c);
+void client_wait_join(struct client *c);
+struct client *client_connect(struct server *s);
+void client_accept(struct server *s);
+void client_input(struct client *c);
+void client_flush(struct client *c);
+void client_close(struct client *c, const char *why);
+void client_keep_alive(struct client *c, uint32_t dead_time);
+int64_t clients_next_deadline(const struct server *s);
+void clients_check_deadlines(struct server *s);
+void clients_keep_alive(struct server *s);
+void clients_sweep(struct server *s);
+
+/* group.c */
+struct host *host_get(struct server *s, const struct inc_rdv_addr *addr);
+void host_put(struct server *s, struct host *host);
+bool group_allowed(struct client *c);
+void group_open(struct group *group, enum group_kind kind, struct server *s,
+		struct host *host);
+void group_close(struct group *group);
+int group_charge(struct group *group, uint64_t memory);
+void group_add(struct group *group, struct client *c);
+void group_del(struct client *c);
+struct gather *gather_of(const struct client *c);
+struct job *job_of(const struct client *c);
+
+/* addr.c */
+bool addr_allow(struct server *s, const char *text);
+void addr_forget(struct server *s);
+bool addr_believed(struct client *c, const struct inc_rdv_addr *addr);
+
+/* job.c */
+void job_join(struct client *c, const struct inc_rdv_join *join);
+void job_rts(struct client *c);
+void job_forget(struct group *group, struct client *c);
+
+/**
+ * struct job_member - a member of a new job's tree
+ * @client: a rank's connection, or that of the daemon of a switch
+ * @first: its first rank
+ * @n: number of its ranks
+ */
+struct job_member {
+	struct client	*client;
+	uint32_t	first;
+	uint32_t	n;
+};
+
+struct job *job_make(struct server *s, struct host *host, const char *name,
+		     const struct inc_nl_tree *want,
+		     const struct job_member *members, uint32_t n);
+void job_set_up(struct job *job, struct client *up);
+const struct inc_nl_tree *job_tree_of(const struct job *job);
+void job_uc_defaults(struct inc_nl_tree *tree);
+int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
+	    struct inc_rdv_joined *joined);
+void job_expect(struct job *job, struct client *c, uint32_t rank);
+void job_link_below(struct client *c, const struct inc_rdv_join *join);
+void job_check_ready(struct job *job);
+int job_link(struct job *job, const struct inc_rdv_joined *linked);
+void job_parent_ready(struct job *job);
+
+/* end.c */
+void job_leave(struct client *c);
+void job_lost(struct client *c, const char *why);
+void job_up_lost(struct client *c, const char *why);
+void job_refuse(struct job *job, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+int64_t job_next_deadline(const struct server *s);
+void job_expire(struct server *s);
+void job_event(struct server *s, const struct inc_nl_event *ev);
+void job_look_at_trees(struct server *s);
+void job_end_all(struct server *s, const char *why);
+
+/* level.c */
+bool gather_wants(const struct server *s, const struct inc_rdv_join *join);
+void gather_join(struct client *c, const struct inc_rdv_join *join);
+void gather_retract(struct client *c, const struct inc_rdv_join *join);
+void gather_lost(struct client *c, const char *why);
+void gather_forget(struct group *group, struct client *c);
+void gather_placed(struct client *c, const struct inc_rdv_placed *placed);
+void gather_error(struct client *c, int err, const char *text);
+int64_t gather_next_deadline(const struct server *s);
+void gather_expire(struct server *s);
+
+#endif /* INC_RENDEZVOUS_SERVER_H */

@@ -1,0 +1,817 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The rendezvous daemon (inc-tool serve) with a kernel that lives in this file:
+ * the daemon runs in a child process and takes its netlink functions from here,
+ * the test talks to it over TCP.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/tests/test.h"
+#include "nl/nl.h"
+#include "proto.h"
+#include "server.h"
+#include "tool/tool.h"
+
+/* What both processes see. */
+struct shared {
+	int		trees;
+	int		trees_made;
+	int		members;
+	int		links;
+	int		refuse;		/* errno of the next tree-new */
+	uint32_t	psn;
+};
+
+static struct shared *k;
+static char port[8];
+static int event_pipe[2];
+static pid_t daemon_pid;
+
+/* --- The kernel (runs in the daemon's process) --------------------------------- */
+
+static struct nl_sock *const a_socket = (struct nl_sock *)&event_pipe;
+
+int inc_nl_open(struct inc_nl *nl)
+{
+	nl->sock = a_socket;
+	return 0;
+}
+
+void inc_nl_close(struct inc_nl *nl)
+{
+	nl->sock = NULL;
+}
+
+int inc_nl_switch_get(struct inc_nl *nl, struct inc_nl_switch *reply)
+{
+	(void)nl;
+	memset(reply, 0, sizeof(*reply));
+	return 0;
+}
+
+int inc_nl_subscribe(struct inc_nl *nl)
+{
+	(void)nl;
+	return 0;
+}
+
+int inc_nl_fd(const struct inc_nl *nl)
+{
+	(void)nl;
+	return event_pipe[0];
+}
+
+int inc_nl_events(struct inc_nl *nl,
+		  int (*fn)(const struct inc_nl_event *ev, void *arg), void *arg)
+{
+	struct inc_nl_event ev;
+
+	(void)nl;
+	if (read(event_pipe[0], &ev, sizeof(ev)) != sizeof(ev))
+		return -EIO;
+	return fn(&ev, arg);
+}
+
+int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
+		    struct inc_nl_tree *reply)
+{
+	if (k->refuse) {
+		int err = k->refuse;
+
+		k->refuse = 0;
+		strcpy(nl->error, "the kernel says no");
+		return -err;
+	}
+	*reply = *req;
+	k->trees_made++;
+	reply->id = (uint32_t)k->trees_made;
+	reply->epoch = reply->id;
+	if (!reply->slots)
+		reply->slots = 256;
+	if (!reply->msg_size)
+		reply->msg_size = 65536;
+	if (!reply->pmtu)
+		reply->pmtu = 1024;
+	reply->collectives = 1 << 6;
+	reply->dead_time = 600;
+	k->trees++;
+	return 0;
+}
+
+/* The administrator's tree: 77, for two ranks. */
+int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
+{
+	if (id != 77) {
+		strcpy(nl->error, "there is no such tree");
+		return -ENOENT;
+	}
+	memset(reply, 0, sizeof(*reply));
+	reply->id = id;
+	reply->ranks = 2;
+	reply->slots = 16;
+	reply->msg_size = 1024;
+	reply->pmtu = 1024;
+	return 0;
+}
+
+int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
+{
+	(void)nl;
+	(void)id;
+	k->trees--;
+	return 0;
+}
+
+int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply)
+{
+	(void)nl;
+	memset(reply, 0, sizeof(*reply));
+	reply->qpn = 0x800000 + req->rank;
+	reply->psn = INC_NL_HAS(req, INC_A_MEMBER_PSN) ? req->psn : 5;
+	reply->rkey = 99;
+	reply->local_addr.len = 4;
+	memcpy(reply->local_addr.bytes, "\12\0\0\376", 4);
+	k->members++;
+	return 0;
+}
+
+int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,
+		      struct inc_nl_member *reply)
+{
+	(void)nl;
+	memset(reply, 0, sizeof(*reply));
+	reply->qpn = 0x900000 + tree_id;
+	reply->psn = 6;
+	return 0;
+}
+
+int inc_nl_parent_set(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply)
+{
+	(void)nl;
+	(void)req;
+	(void)reply;
+	k->links++;
+	return 0;
+}
+
+int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank)
+{
+	(void)nl;
+	(void)tree_id;
+	(void)rank;
+	k->members--;
+	return 0;
+}
+
+/* --- The test's side ------------------------------------------------------------- */
+
+static void daemon_start(const char *opt, const char *arg)
+{
+	/* All ranks are here, and no queue pair is. */
+	char *argv[] = { "serve", "-l", "127.0.0.1", "-p", port, "--allow",
+			 "10.0.0.1", "--join-time", "1", (char *)opt,
+			 (char *)arg, NULL };
+	int argc = opt ? arg ? 11 : 10 : 9;
+	int ready[2];
+	char c;
+
+	memset(k, 0, sizeof(*k));
+	if (pipe(event_pipe) || pipe(ready))
+		exit(1);
+	daemon_pid = fork();
+	if (!daemon_pid) {
+		dup2(ready[1], 1);
+		close(ready[0]);
+		close(event_pipe[1]);
+		exit(cmd_serve(argc - 1, argv + 1));
+	}
+	close(ready[1]);
+	OK(read(ready[0], &c, 1) == 1);
+	close(ready[0]);
+}
+
+static int daemon_end(void)
+{
+	int status = -1;
+
+	kill(daemon_pid, SIGTERM);
+	waitpid(daemon_pid, &status, 0);
+	close(event_pipe[0]);
+	close(event_pipe[1]);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+struct conn {
+	int			fd;
+	struct inc_rdv_lines	in;
+};
+
+static struct conn dial(void)
+{
+	struct sockaddr_in sin = {
+		.sin_family = AF_INET,
+		.sin_port = htons((uint16_t)atoi(port)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	struct timeval limit = { .tv_sec = 8 };
+	struct conn c = { .fd = socket(AF_INET, SOCK_STREAM, 0) };
+
+	EQ(connect(c.fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
+	setsockopt(c.fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	return c;
+}
+
+static void say(struct conn *c, const char *text)
+{
+	EQ(send(c->fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* Next line; type -1 if the connection ends, -2 if nothing comes. */
+static int hear(struct conn *c, struct inc_rdv_msg *msg)
+{
+	char line[INC_RDV_LINE_MAX], err[INC_RDV_TEXT_MAX];
+	size_t len;
+	ssize_t n;
+	char *to;
+
+	while (!inc_rdv_line(&c->in, line, sizeof(line))) {
+		to = inc_rdv_space(&c->in, &len);
+		n = recv(c->fd, to, len, 0);
+		if (n < 0)
+			return -2;
+		if (!n)
+			return -1;
+		inc_rdv_added(&c->in, (size_t)n);
+	}
+	EQ(inc_rdv_parse(line, msg, err, sizeof(err)), 0);
+	return (int)msg->type;
+}
+
+static int hear_type(struct conn *c)
+{
+	struct inc_rdv_msg msg;
+
+	return hear(c, &msg);
+}
+
+/* An error that says @text, and the connection's end. */
+static void hear_error(struct conn *c, int err, const char *text)
+{
+	struct inc_rdv_msg msg;
+
+	EQ(hear(c, &msg), INC_RDV_ERROR);
+	EQ(msg.err, err);
+	if (!strstr(msg.text, text)) {
+		printf("# \"%s\" does not say \"%s\"\n", msg.text, text);
+		test_errors++;
+	}
+	EQ(hear_type(c), -1);
+	close(c->fd);
+}
+
+static struct inc_rdv_join who(const char *job, unsigned int rank,
+			       unsigned int ranks)
+{
+	struct inc_rdv_join j = { .rank = rank, .ranks = ranks, .qpn = 17 };
+
+	strcpy(j.job, job);
+	inc_rdv_addr_parse("10.0.0.1", &j.addr);
+	return j;
+}
+
+static void say_join(struct conn *c, const struct inc_rdv_join *join)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_JOIN, .join = *join };
+	char line[INC_RDV_LINE_MAX + 1];
+
+	OK(inc_rdv_format(&msg, line, sizeof(line)) > 0);
+	say(c, line);
+}
+
+/* Joins, and has the answer. */
+static struct conn join(const char *job, unsigned int rank, unsigned int ranks)
+{
+	struct inc_rdv_join j = who(job, rank, ranks);
+	struct conn c = dial();
+
+	say_join(&c, &j);
+	EQ(hear_type(&c), INC_RDV_JOINED);
+	return c;
+}
+
+static void leave(struct conn *c)
+{
+	say(c, "{\"cmd\":\"leave\"}\n");
+	EQ(hear_type(c), INC_RDV_BYE);
+	EQ(hear_type(c), -1);
+	close(c->fd);
+}
+
+static void wait_trees(int n)
+{
+	int i;
+
+	for (i = 0; i < 200 && k->trees != n; i++)
+		usleep(10000);
+	EQ(k->trees, n);
+}
+
+/* --- Cases ------------------------------------------------------------------------ */
+
+static void whole_life(void)
+{
+	struct inc_rdv_join j = who("life", 1, 2);
+	struct inc_rdv_msg msg;
+	struct conn a, b;
+
+	daemon_start("--psn", "0xfffff8");
+	a = join("life", 0, 2);
+	EQ(k->trees, 1);
+	b = dial();
+	say_join(&b, &j);
+	EQ(hear(&b, &msg), INC_RDV_JOINED);
+	EQ(msg.joined.qpn, 0x800001);
+	EQ(msg.joined.psn, 0xfffff8);
+	EQ(msg.joined.slots, 256);
+	EQ(msg.joined.addr.len, 4);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	leave(&a);
+	EQ(k->trees, 1);
+	leave(&b);
+	EQ(k->trees, 0);
+	EQ(k->members, 0);
+	EQ(daemon_end(), 0);
+}
+
+static void wrong_input(void)
+{
+	char big[INC_RDV_LINE_MAX * 2 + 1];
+	struct conn c;
+
+	daemon_start(NULL, NULL);
+	c = dial();
+	say(&c, "GET / HTTP/1.1\r\n\r\n");
+	hear_error(&c, EINVAL, "JSON");
+	c = dial();
+	say(&c, "{\"cmd\":\"join\",\"version\":9}\n");
+	hear_error(&c, EPROTONOSUPPORT, "9");
+	c = dial();
+	say(&c, "{\"event\":\"ready\"}\n");
+	hear_error(&c, EPROTO, "daemon to say");
+	c = dial();
+	memset(big, ' ', sizeof(big));
+	big[INC_RDV_LINE_MAX] = '\0';
+	say(&c, big);
+	hear_error(&c, EMSGSIZE, "longer");
+	c = dial();
+	say(&c, "{\"cmd\":\"le");	/* in pieces */
+	usleep(20000);
+	say(&c, "ave\"}\n{\"cmd\":\"leave\"}\n");
+	EQ(hear_type(&c), INC_RDV_BYE);
+	close(c.fd);
+	EQ(k->trees_made, 0);
+	EQ(daemon_end(), 0);
+}
+
+static void does_not_suit(void)
+{
+	struct inc_rdv_join j;
+	struct conn a, c;
+
+	daemon_start("--pmtu", "2048");
+	a = join("x", 0, 3);
+	j = who("x", 0, 3);
+	c = dial();
+	say_join(&c, &j);
+	hear_error(&c, EEXIST, "taken");
+	j = who("x", 1, 4);
+	c = dial();
+	say_join(&c, &j);
+	hear_error(&c, EINVAL, "3 ranks, not 4");
+	j = who("x", 1, 3);
+	j.tree.slots = 16;
+	c = dial();
+	say_join(&c, &j);
+	hear_error(&c, EINVAL, "slots 16");
+	j = who("x", 1, 3);
+	j.mtu = 1024;
+	c = dial();
+	say_join(&c, &j);
+	hear_error(&c, EMSGSIZE, "2048");
+	j = who("y", 1, 3);
+	j.ranks = 2000;
+	c = dial();
+	say_join(&c, &j);
+	hear_error(&c, EINVAL, "1024");
+	say_join(&a, &j);
+	hear_error(&a, EBUSY, "of its own");
+	wait_trees(0);
+	EQ(daemon_end(), 0);
+}
+
+static void kernel_refuses(void)
+{
+	struct inc_rdv_join j = who("x", 0, 3);
+	struct conn c;
+
+	daemon_start("--max-trees", "1");
+	k->refuse = ENOBUFS;
+	c = dial();
+	say_join(&c, &j);
+	hear_error(&c, ENOBUFS, "kernel says no");
+	c = join("x", 0, 3);
+	close(c.fd);
+	wait_trees(0);
+	c = join("x", 0, 3);
+	j = who("y", 0, 1);
+	{
+		struct conn d = dial();
+
+		say_join(&d, &j);
+		hear_error(&d, ENOSPC, "1 jobs");
+	}
+	close(c.fd);
+	EQ(daemon_end(), 0);
+}
+
+/* Before all have come a rank may go and come again. */
+static void comes_again(void)
+{
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = join("x", 0, 2);
+	close(a.fd);
+	wait_trees(0);
+	a = join("x", 0, 2);
+	b = join("x", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	leave(&a);
+	leave(&b);
+	EQ(k->trees, 0);
+	EQ(k->members, 0);
+	EQ(daemon_end(), 0);
+}
+
+static void killed(void)
+{
+	struct inc_rdv_msg msg;
+	struct conn a, b, c;
+
+	daemon_start(NULL, NULL);
+	a = join("x", 0, 2);
+	b = join("x", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	close(b.fd);
+	EQ(hear(&a, &msg), INC_RDV_FAILED);
+	EQ(msg.rank, 1);
+	EQ(msg.status, INC_STATUS_MEMBER_LEFT);
+	EQ(k->members, 1);
+	/* the name is free although rank 0 is still there */
+	c = join("x", 1, 2);
+	EQ(k->trees, 2);
+	close(a.fd);
+	wait_trees(1);
+	close(c.fd);
+	wait_trees(0);
+	EQ(k->members, 0);
+	EQ(daemon_end(), 0);
+}
+
+static void one_leaves(void)
+{
+	struct inc_rdv_msg msg;
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = join("x", 0, 2);
+	b = join("x", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	leave(&a);
+	EQ(k->members, 2);	/* not at once */
+	EQ(hear(&b, &msg), INC_RDV_LEFT);
+	EQ(msg.rank, 0);
+	EQ(k->members, 1);
+	leave(&b);
+	EQ(k->trees, 0);
+	EQ(k->members, 0);
+	EQ(daemon_end(), 0);
+}
+
+static void kernel_event(uint8_t cmd, uint32_t id)
+{
+	struct inc_nl_event ev = { .cmd = cmd };
+
+	ev.tree.id = id;
+	ev.tree.epoch = id;
+	ev.tree.error = INC_STATUS_PEER_DEAD;
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+}
+
+static void kernel_events(void)
+{
+	struct inc_rdv_msg msg;
+	struct conn a;
+
+	daemon_start(NULL, NULL);
+	a = join("x", 0, 1);
+	EQ(hear_type(&a), INC_RDV_READY);
+	kernel_event(INC_CMD_TREE_FAILED_NTF, 12345);	/* not ours */
+	kernel_event(INC_CMD_TREE_FAILED_NTF, 1);
+	EQ(hear(&a, &msg), INC_RDV_FAILED);
+	EQ(msg.status, INC_STATUS_PEER_DEAD);
+	leave(&a);
+	EQ(k->trees, 0);
+	a = join("x", 0, 1);
+	EQ(hear_type(&a), INC_RDV_READY);
+	kernel_event(INC_CMD_TREE_DEL_NTF, 2);
+	EQ(hear(&a, &msg), INC_RDV_FAILED);
+	EQ(msg.status, INC_STATUS_TREE_GONE);
+	leave(&a);
+	EQ(k->trees, 1);	/* somebody else deleted that: nobody did here */
+	EQ(daemon_end(), 0);
+}
+
+static struct inc_nl_event slot_failed(uint32_t id, uint16_t wrong)
+{
+	struct inc_nl_event ev = { .cmd = INC_CMD_SLOT_FAILED_NTF };
+
+	ev.slot.tree_id = id;
+	ev.slot.epoch = id;
+	ev.slot.msg_id = 5;
+	ev.slot.status = INC_STATUS_MISMATCH;
+	ev.slot.wrong_rank = wrong;
+	return ev;
+}
+
+/* Whose request made a message fail is told to those who know the line. */
+static void whose_request(void)
+{
+	struct inc_nl_event ev = slot_failed(12345, 1);
+	struct inc_rdv_msg msg;
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = dial();
+	say(&a, "{\"cmd\":\"join\",\"version\":1,\"job\":\"x\",\"ranks\":2,\"rank\":0,\"addr\":\"10.0.0.1\",\"qpn\":17,\"psn\":5,\"wrong\":true}\n");
+	EQ(hear(&a, &msg), INC_RDV_JOINED);
+	OK(msg.joined.wrong);
+	b = join("x", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));	/* not ours */
+	ev = slot_failed(1, 2);					/* nor is that rank */
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	ev = slot_failed(1, 1);
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	EQ(hear(&a, &msg), INC_RDV_WRONG);
+	EQ(msg.rank, 1);
+	EQ(msg.msg_id, 5);
+	EQ(msg.status, INC_STATUS_MISMATCH);
+	OK(strstr(msg.text, "rank 1 is wrong (mismatch)"));
+	INC_NL_SET(&ev.slot, INC_A_SLOT_UNLIKE_RANK, unlike_rank, 0);
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	EQ(hear(&a, &msg), INC_RDV_WRONG);
+	OK(strstr(msg.text, "rank 1 is not like that of rank 0"));
+	/* b heard nothing of it. */
+	leave(&a);
+	EQ(hear_type(&b), INC_RDV_LEFT);
+	leave(&b);
+	EQ(daemon_end(), 0);
+}
+
+/* Which member it was the kernel says before it says that the tree has failed. */
+static void who_died(void)
+{
+	struct inc_nl_event ev = { .cmd = INC_CMD_MEMBER_ERROR_NTF };
+	struct inc_rdv_msg msg;
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = join("x", 0, 2);
+	b = join("x", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	INC_NL_SET(&ev.member, INC_A_MEMBER_TREE_ID, tree_id, 1);
+	INC_NL_SET(&ev.member, INC_A_MEMBER_RANK, rank, 1);
+	ev.member.error = INC_MEMBER_ERROR_RETRY_EXCEEDED;
+	/* Of a tree that had the same ID before. */
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	kernel_event(INC_CMD_TREE_NEW_NTF, 1);
+	ev.member.rank = 0;
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	kernel_event(INC_CMD_TREE_FAILED_NTF, 1);
+	EQ(hear(&b, &msg), INC_RDV_FAILED);
+	EQ(msg.rank, 0);
+	EQ(msg.status, INC_STATUS_PEER_DEAD);
+	OK(strstr(msg.text, "rank 0: the switch has lost it (retry-exceeded)"));
+	EQ(hear_type(&a), INC_RDV_FAILED);
+	leave(&a);
+	leave(&b);
+	EQ(daemon_end(), 0);
+}
+
+static void told_of_the_end(void)
+{
+	struct inc_rdv_msg msg;
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = join("x", 0, 1);
+	b = join("y", 0, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(daemon_end(), 0);
+	EQ(hear(&a, &msg), INC_RDV_FAILED);
+	EQ(msg.status, INC_STATUS_TREE_GONE);
+	EQ(hear(&b, &msg), INC_RDV_FAILED);
+	EQ(hear_type(&b), -1);
+	close(a.fd);
+	close(b.fd);
+	EQ(k->trees, 0);
+}
+
+/* With a tree that is there already: used, and left alone. */
+static void given_tree(void)
+{
+	struct inc_rdv_join j = who("x", 0, 3);
+	struct conn a, b;
+
+	daemon_start("--tree", "77");
+	a = dial();
+	say_join(&a, &j);
+	hear_error(&a, EINVAL, "77");
+	a = join("x", 0, 2);
+	b = join("x", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	leave(&a);
+	leave(&b);
+	EQ(k->trees, 0);
+	EQ(k->trees_made, 0);
+	EQ(daemon_end(), 0);
+	daemon_start("--tree", "78");
+	a = dial();
+	say_join(&a, &j);
+	hear_error(&a, ENOENT, "no such tree");
+	EQ(daemon_end(), 0);
+}
+
+static void once(void)
+{
+	struct conn a;
+	int status;
+
+	daemon_start("--once", NULL);
+	a = join("x", 0, 1);
+	EQ(hear_type(&a), INC_RDV_READY);
+	leave(&a);
+	waitpid(daemon_pid, &status, 0);
+	EQ(status, 0);
+	close(event_pipe[0]);
+	close(event_pipe[1]);
+}
+
+/* Many at once, who say nothing: others are served; in the end they go. */
+static void silent(void)
+{
+	struct conn c[100], a;
+	int i;
+
+	daemon_start(NULL, NULL);
+	for (i = 0; i < 100; i++)
+		c[i] = dial();
+	a = join("x", 0, 1);
+	EQ(hear_type(&a), INC_RDV_READY);
+	leave(&a);
+	for (i = 0; i < 100; i++)
+		hear_error(&c[i], ETIMEDOUT, "1000 ms");
+	EQ(daemon_end(), 0);
+}
+
+/* A rank that never reads does not hold up anybody. */
+static void deaf(void)
+{
+	struct conn a, b;
+	int i;
+
+	daemon_start(NULL, NULL);
+	a = join("deaf", 0, 1);
+	for (i = 0; i < 50; i++) {
+		b = join("x", 0, 1);
+		EQ(hear_type(&b), INC_RDV_READY);
+		leave(&b);
+	}
+	close(a.fd);
+	wait_trees(0);
+	EQ(daemon_end(), 0);
+}
+
+/* Nobody begins before all queue pairs take what comes. */
+static void waits_for_rts(void)
+{
+	struct inc_rdv_join j = who("rts", 1, 2);
+	struct pollfd pfd = { .events = POLLIN };
+	struct inc_rdv_msg msg;
+	struct conn a, b;
+
+	daemon_start(NULL, NULL);
+	a = join("rts", 0, 2);	/* an older one, which does not know of it */
+	b = dial();
+	j.rts = true;
+	say_join(&b, &j);
+	EQ(hear(&b, &msg), INC_RDV_JOINED);
+	OK(msg.joined.rts);
+	pfd.fd = a.fd;
+	EQ(poll(&pfd, 1, 200), 0);
+	say(&b, "{\"cmd\":\"rts\"}\n");
+	EQ(hear_type(&a), INC_RDV_READY);
+	EQ(hear_type(&b), INC_RDV_READY);
+	leave(&a);
+	leave(&b);
+	b = dial();
+	say(&b, "{\"cmd\":\"rts\"}\n");
+	hear_error(&b, EPROTO, "join");
+	EQ(daemon_end(), 0);
+}
+
+/* The switch finds no UC rank dead: the daemon does, and lets it hear of itself. */
+static void alive(void)
+{
+	struct inc_rdv_join j = who("alive", 0, 2);
+	struct timespec t[2];
+	struct conn uc, rc;
+	int64_t ms;
+	int i;
+
+	daemon_start(NULL, NULL);
+	j.uc = true;
+	uc = dial();
+	say_join(&uc, &j);
+	EQ(hear_type(&uc), INC_RDV_JOINED);
+	for (i = 0; i < 2; i++) {
+		EQ(hear_type(&uc), INC_RDV_ALIVE);
+		clock_gettime(CLOCK_MONOTONIC, &t[i]);
+	}
+	ms = (t[1].tv_sec - t[0].tv_sec) * 1000 +
+	     (t[1].tv_nsec - t[0].tv_nsec) / 1000000;
+	/* 600 ms of dead time; a busy machine may be late. */
+	OK(ms >= 600 / INC_RDV_BEATS / 2);
+	OK(ms < 5000);
+	rc = join("alive", 1, 2);
+	EQ(hear_type(&rc), INC_RDV_READY);
+	do {
+		i = hear_type(&uc);
+	} while (i == INC_RDV_ALIVE);
+	EQ(i, INC_RDV_READY);
+	leave(&rc);
+	close(uc.fd);
+	wait_trees(0);
+	EQ(daemon_end(), 0);
+}
+
+static const struct test_case cases[] = {
+	{ "whole_life", whole_life },
+	{ "wrong_input", wrong_input },
+	{ "does_not_suit", does_not_suit },
+	{ "kernel_refuses", kernel_refuses },
+	{ "comes_again", comes_again },
+	{ "killed", killed },
+	{ "one_leaves", one_leaves },
+	{ "kernel_events", kernel_events },
+	{ "whose_request", whose_request },
+	{ "who_died", who_died },
+	{ "told_of_the_end", told_of_the_end },
+	{ "given_tree", given_tree },
+	{ "once", once },
+	{ "silent", silent },
+	{ "deaf", deaf },
+	{ "waits_for_rts", waits_for_rts },
+	{ "alive", alive },
+};
+
+int main(void)
+{
+	k = mmap(NULL, sizeof(*k), PROT_READ | PROT_WRITE,
+		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (k == MAP_FAILED)
+		return 1;
+	snprintf(port, sizeof(port), "%d", 20000 + (int)getpid() % 10000);
+	return test_run(cases, (int)(sizeof(cases) / sizeof(cases[0])));
+}
