@@ -485,7 +485,7 @@ int inc_test(struct inc_req *req, int *done)
 	if (!is_over(req)) {
 		inc_msg_progress(req->comm);
 		if (!is_over(req))
-			inc_watch_count(&req->comm->watch.tests);
+			inc_watchdog_count(&req->comm->watchdog.tests);
 	}
 	*done = is_over(req);
 	return *done ? end_of(req) : 0;
@@ -505,12 +505,12 @@ int inc_test(struct inc_req *req, int *done)
  */
 int inc_wait(struct inc_req *req)
 {
-	struct inc_watch *watch = &req->comm->watch;
+	struct inc_watchdog *watch = &req->comm->watchdog;
 
 	if (!is_over(req)) {
-		inc_watch_count(&watch->calls);
+		inc_watchdog_count(&watch->calls);
 		inc_msg_wait(req->comm, req, INC_FOREVER);
-		inc_watch_count(&watch->calls);
+		inc_watchdog_count(&watch->calls);
 	}
 	return end_of(req);
 }
@@ -528,7 +528,7 @@ int inc_wait(struct inc_req *req)
  */
 int inc_wait_for(struct inc_req *req, unsigned int timeout_ms)
 {
-	struct inc_watch *watch = &req->comm->watch;
+	struct inc_watchdog *watch = &req->comm->watchdog;
 	int done, ret;
 
 	if (is_over(req))
@@ -537,11 +537,11 @@ int inc_wait_for(struct inc_req *req, unsigned int timeout_ms)
 		ret = inc_test(req, &done);
 		return done ? ret : -EAGAIN;
 	}
-	inc_watch_waits(watch, true);
+	inc_watchdog_waits(watch, true);
 	done = inc_msg_wait(req->comm, req,
 			    timeout_ms < INT_MAX ? (int)timeout_ms : INT_MAX);
-	inc_watch_waits(watch, false);
-	inc_watch_count(&watch->tests);
+	inc_watchdog_waits(watch, false);
+	inc_watchdog_count(&watch->tests);
 	return done ? req->err : -EAGAIN;
 }
 

@@ -249,7 +249,7 @@ static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 				 o->window, comm->dev.queue);
 		max = least(max, (comm->dev.queue + 1) / 2);
 	}
-	comm->pace.follows = !comm->uc && !o->window;
+	comm->window_rc.adapts = !comm->uc && !o->window;
 	comm->window_max = least(max, most);
 	comm->window = least(first, comm->window_max);
 }
@@ -340,7 +340,7 @@ static int make_device(struct inc_comm *comm, const struct inc_comm_opts *o)
 		.dev		= o->dev,
 		.port		= o->port,
 		.gid_index	= o->gid_index,
-		.addr		= comm->watch.conn.local,
+		.addr		= comm->watchdog.conn.local,
 	};
 	char err[INC_RDV_TEXT_MAX] = "";
 	int ret;
@@ -393,7 +393,7 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 	int ret;
 
 	do {
-		ret = inc_conn_recv(&comm->watch.conn, msg, deadline_ms, err,
+		ret = inc_conn_recv(&comm->watchdog.conn, msg, deadline_ms, err,
 				    sizeof(err));
 	} while (!ret && (msg->type == INC_RDV_ALIVE ||
 			  msg->type == INC_RDV_WRONG));
@@ -459,7 +459,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	int ret;
 
 	snprintf(msg.join.job, sizeof(msg.join.job), "%s", o->job);
-	ret = inc_conn_send(&comm->watch.conn, &msg, deadline_ms);
+	ret = inc_conn_send(&comm->watchdog.conn, &msg, deadline_ms);
 	return ret ? opt_error(o, ret, "rendezvous daemon: %s", strerror(-ret)) :
 		     0;
 }
@@ -474,7 +474,7 @@ static void send_rts(struct inc_comm *comm, int64_t deadline_ms)
 	const struct inc_rdv_msg msg = { .type = INC_RDV_RTS };
 
 	if (comm->tree.rts)
-		inc_conn_send(&comm->watch.conn, &msg, deadline_ms);
+		inc_conn_send(&comm->watchdog.conn, &msg, deadline_ms);
 }
 
 static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
@@ -500,7 +500,7 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	comm->who.tree_id = msg.joined.tree_id;
 	comm->who.has_tree = true;
 	if (comm->uc)
-		comm->watch.beat_ms = comm->tree.dead_time / INC_RDV_BEATS;
+		comm->watchdog.beat_ms = comm->tree.dead_time / INC_RDV_BEATS;
 	rc = (struct inc_rc){
 		.addr	= msg.joined.addr,
 		.qpn	= msg.joined.qpn,
@@ -526,7 +526,7 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 static void leave(struct inc_comm *comm)
 {
 	const struct inc_rdv_msg bye = { .type = INC_RDV_LEAVE };
-	struct inc_conn *conn = &comm->watch.conn;
+	struct inc_conn *conn = &comm->watchdog.conn;
 	int64_t deadline = inc_now_ms() + INC_LEAVE_MS;
 	char err[INC_RDV_TEXT_MAX];
 	struct inc_rdv_msg msg;
@@ -552,21 +552,21 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 	comm->who.rank = o->rank;
 	comm->who.nranks = o->nranks;
 	snprintf(comm->who.job, sizeof(comm->who.job), "%s", o->job);
-	comm->watch.who = &comm->who;
-	atomic_store(&comm->watch.timeout_ms, o->timeout_ms);
-	ret = inc_conn_open(&comm->watch.conn, o->server, deadline_ms, err,
+	comm->watchdog.who = &comm->who;
+	atomic_store(&comm->watchdog.timeout_ms, o->timeout_ms);
+	ret = inc_conn_open(&comm->watchdog.conn, o->server, deadline_ms, err,
 			    sizeof(err));
 	if (ret)
 		return opt_error(o, ret, "%s", err);
-	comm->watch.conn.who = &comm->who;
+	comm->watchdog.conn.who = &comm->who;
 	ret = make_device(comm, o);
 	if (!ret)
 		ret = join(comm, o, deadline_ms);
 	if (ret)
 		return ret;
-	comm->unsent = inc_loss_unsent(ibv_get_device_index(comm->dev.ctx->device),
-				       comm->dev.port);
-	ret = inc_watch_start(&comm->watch, comm->qp, comm->dev.hca, comm->dev.port);
+	comm->unsent = inc_hw_counters_unsent(ibv_get_device_index(comm->dev.ctx->device),
+					      comm->dev.port);
+	ret = inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca, comm->dev.port);
 	if (ret)
 		return opt_error(o, ret, "thread: %s", strerror(-ret));
 	return 0;
@@ -601,8 +601,8 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	c->watch.conn.fd = -1;
-	pthread_mutex_init(&c->watch.lock, NULL);
+	c->watchdog.conn.fd = -1;
+	pthread_mutex_init(&c->watchdog.lock, NULL);
 	inc_fork_add(c);
 	ret = create(c, &o);
 	if (ret) {
@@ -637,9 +637,9 @@ int inc_comm_abort(struct inc_comm *comm, int err)
 	if (err >= 0)
 		return -EINVAL;
 	inc_comm_fail(comm, err, "given up by its user: %s", inc_strerror(err));
-	inc_watch_stop(&comm->watch);
+	inc_watchdog_stop(&comm->watchdog);
 	leave(comm);
-	inc_conn_close(&comm->watch.conn);
+	inc_conn_close(&comm->watchdog.conn);
 	return 0;
 }
 
@@ -658,7 +658,7 @@ int inc_comm_destroy(struct inc_comm *comm)
 	if (!comm || comm->forked)
 		return 0;
 	inc_fork_del(comm);
-	inc_watch_stop(&comm->watch);
+	inc_watchdog_stop(&comm->watchdog);
 	leave(comm);
 	if (comm->who.has_tree)
 		inc_info(&comm->who, "left: %llu operations, %llu messages",
@@ -668,8 +668,8 @@ int inc_comm_destroy(struct inc_comm *comm)
 		comm->qp = NULL;
 	inc_msg_fail_all(comm, -ECANCELED);
 	destroy_device(comm);
-	inc_conn_close(&comm->watch.conn);
-	pthread_mutex_destroy(&comm->watch.lock);
+	inc_conn_close(&comm->watchdog.conn);
+	pthread_mutex_destroy(&comm->watchdog.lock);
 	free(comm);
 	return 0;
 }

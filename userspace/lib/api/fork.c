@@ -39,10 +39,10 @@ static void in_child(void)
 		comm->forked = true;
 		comm->err = -ESTALE;
 		memcpy(comm->errtext, text, sizeof(text));
-		inc_conn_close(&comm->watch.conn);
+		inc_conn_close(&comm->watchdog.conn);
 	}
 	comms = NULL;
-	inc_watch_forked();
+	inc_watchdog_forked();
 	inc_hca_forked();
 	in_parent();
 }

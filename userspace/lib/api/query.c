@@ -48,7 +48,7 @@ int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms)
 {
 	if (!timeout_ms || timeout_ms > INT_MAX)
 		return -EINVAL;
-	atomic_store(&comm->watch.timeout_ms, timeout_ms);
+	atomic_store(&comm->watchdog.timeout_ms, timeout_ms);
 	return 0;
 }
 
@@ -104,13 +104,13 @@ int inc_query(struct inc_comm *comm, struct inc_comm_info *info)
 	i.size = size;
 	i.rank = comm->rank;
 	i.nranks = comm->nranks;
-	i.status = comm->err ? comm->err : inc_watch_error(&comm->watch);
+	i.status = comm->err ? comm->err : inc_watchdog_error(&comm->watchdog);
 	i.tree_id = comm->tree.tree_id;
 	i.slots = comm->tree.slots;
 	i.msg_size = comm->tree.msg_size;
 	i.pmtu = comm->tree.pmtu;
 	i.window = comm->window;
-	i.timeout_ms = atomic_load(&comm->watch.timeout_ms);
+	i.timeout_ms = atomic_load(&comm->watchdog.timeout_ms);
 	i.next_msg_id = comm->next_id;
 	i.collectives = comm->tree.collectives;
 	i.dtypes = comm->tree.dtypes;
@@ -128,7 +128,7 @@ int inc_query(struct inc_comm *comm, struct inc_comm_info *info)
 /* Add which rank's request made the message fail, if it is known. */
 static bool add_wrong(struct inc_comm *comm)
 {
-	struct inc_watch *w = &comm->watch;
+	struct inc_watchdog *w = &comm->watchdog;
 	size_t len = strlen(comm->errtext);
 	uint32_t slots = comm->tree.slots;
 	bool known;

@@ -28,29 +28,29 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /**
- * inc_window_init() - initialize a window for an unknown path
+ * inc_bdp_init() - initialize a window for an unknown path
  * @w: state
  * @first: initial window
  * @min: minimum window
  * @max: maximum window, which also limits the others
  * @queue: the results of this much time are always in flight, microseconds
  */
-void inc_window_init(struct inc_window *w, uint32_t first, uint32_t min,
-		     uint32_t max, uint32_t queue)
+void inc_bdp_init(struct inc_bdp *w, uint32_t first, uint32_t min,
+		  uint32_t max, uint32_t queue)
 {
-	*w = (struct inc_window) {
+	*w = (struct inc_bdp) {
 		.now = least(first, max), .min = least(min, max), .max = max,
 		.limit = max, .queue = queue, .usual = 256,
 	};
 }
 
 /**
- * inc_window_filled() - record that a message has filled the window
+ * inc_bdp_filled() - record that a message has filled the window
  * @w: state
  * @id: message, sent because results had just arrived
  * @now: time
  */
-void inc_window_filled(struct inc_window *w, uint32_t id, uint64_t now)
+void inc_bdp_filled(struct inc_bdp *w, uint32_t id, uint64_t now)
 {
 	if (w->measures || w->min == w->max)
 		return;
@@ -62,7 +62,7 @@ void inc_window_filled(struct inc_window *w, uint32_t id, uint64_t now)
 }
 
 /* Adapt the limit to the losses among the last @done messages. */
-static void judge_losses(struct inc_window *w, uint32_t done)
+static void judge_losses(struct inc_bdp *w, uint32_t done)
 {
 	uint32_t lost = least(w->lost - w->lost_then, done);
 	uint32_t share = (uint32_t)(256ULL * lost / done);
@@ -82,7 +82,7 @@ static void judge_losses(struct inc_window *w, uint32_t done)
 		w->usual += (share - w->usual) / MORE_SHARE;
 }
 
-static void judge_rate(struct inc_window *w, uint32_t done, uint64_t time)
+static void judge_rate(struct inc_bdp *w, uint32_t done, uint64_t time)
 {
 	uint64_t rate = (uint64_t)done * SECOND / (time ? time : 1);
 
@@ -100,23 +100,23 @@ static uint32_t clamp(uint64_t n, uint32_t min, uint32_t max)
 }
 
 /**
- * inc_window_done() - record a message's result
+ * inc_bdp_done() - record a message's result
  * @w: state
  * @id: message, or one sent later
  * @rtt: its round trip; 0: unknown, for example after a retransmission
- * @now: time, if inc_window_ends()
+ * @now: time, if inc_bdp_ends()
  *
  * Return: true if @w->now may have changed.
  */
-bool inc_window_done(struct inc_window *w, uint32_t id, uint64_t rtt,
-		     uint64_t now)
+bool inc_bdp_done(struct inc_bdp *w, uint32_t id, uint64_t rtt,
+		  uint64_t now)
 {
 	uint64_t time;
 
 	w->done++;
 	if (rtt && rtt < UINT32_MAX && (!w->rtt || rtt < w->rtt))
 		w->rtt = (uint32_t)rtt;
-	if (!inc_window_ends(w, id))
+	if (!inc_bdp_ends(w, id))
 		return false;
 	w->measures = false;
 	judge_rate(w, w->done - w->done_then, now - w->since);

@@ -23,14 +23,14 @@
  * Losses shrink the window only if there are many more than at their recent
  * minimum: then a queue is too short for the window.
  */
-#ifndef INC_LIB_WINDOW_H
-#define INC_LIB_WINDOW_H
+#ifndef INC_LIB_BDP_H
+#define INC_LIB_BDP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /**
- * struct inc_window - state of a member
+ * struct inc_bdp - state of a member
  * @now: current window, in messages
  * @min: lower bound of the window
  * @max: upper bound of the window
@@ -48,7 +48,7 @@
  * @done_then: @done at that time
  * @lost_then: @lost at that time
  */
-struct inc_window {
+struct inc_bdp {
 	uint32_t	now;
 	uint32_t	min;
 	uint32_t	max;
@@ -67,22 +67,22 @@ struct inc_window {
 	uint32_t	lost_then;
 };
 
-void inc_window_init(struct inc_window *w, uint32_t first, uint32_t min,
-		     uint32_t max, uint32_t queue);
-void inc_window_filled(struct inc_window *w, uint32_t id, uint64_t now);
-bool inc_window_done(struct inc_window *w, uint32_t id, uint64_t rtt,
-		     uint64_t now);
+void inc_bdp_init(struct inc_bdp *w, uint32_t first, uint32_t min,
+		  uint32_t max, uint32_t queue);
+void inc_bdp_filled(struct inc_bdp *w, uint32_t id, uint64_t now);
+bool inc_bdp_done(struct inc_bdp *w, uint32_t id, uint64_t rtt,
+		  uint64_t now);
 
 /* Does a message's result end a measurement? Its time matters only then. */
-static inline bool inc_window_ends(const struct inc_window *w, uint32_t id)
+static inline bool inc_bdp_ends(const struct inc_bdp *w, uint32_t id)
 {
 	return w->measures && (int32_t)(id - w->id) >= 0;
 }
 
 /* A message was lost, or its result. */
-static inline void inc_window_lost(struct inc_window *w)
+static inline void inc_bdp_lost(struct inc_bdp *w)
 {
 	w->lost++;
 }
 
-#endif /* INC_LIB_WINDOW_H */
+#endif /* INC_LIB_BDP_H */

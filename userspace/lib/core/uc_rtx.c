@@ -23,18 +23,18 @@
 #define TOLD_TWICE	500
 
 /**
- * inc_rtx_init() - initialize the state of a member
+ * inc_uc_rtx_init() - initialize the state of a member
  * @r: state
  * @ring: memory for @entries messages
  * @entries: maximum number of open messages, a power of two
  * @first: message ID of the first message
  * @seed: seed of the jitter
  */
-void inc_rtx_init(struct inc_rtx *r, struct inc_rtx_msg *ring, uint32_t entries,
-		  uint32_t first, uint32_t seed)
+void inc_uc_rtx_init(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *ring,
+		     uint32_t entries, uint32_t first, uint32_t seed)
 {
 	memset(ring, 0, entries * sizeof(*ring));
-	*r = (struct inc_rtx) {
+	*r = (struct inc_uc_rtx) {
 		.ring = ring, .mask = entries - 1,
 		.head = first, .next = first, .high = first, .marked = first,
 		.next_due = UINT64_MAX, .seed = seed | 1,
@@ -42,7 +42,7 @@ void inc_rtx_init(struct inc_rtx *r, struct inc_rtx_msg *ring, uint32_t entries,
 }
 
 /* xorshift32; at most an eighth of @time, so that ranks don't query in step. */
-static uint32_t jitter(struct inc_rtx *r, uint32_t time)
+static uint32_t jitter(struct inc_uc_rtx *r, uint32_t time)
 {
 	r->seed ^= r->seed << 13;
 	r->seed ^= r->seed >> 17;
@@ -54,7 +54,7 @@ static uint32_t jitter(struct inc_rtx *r, uint32_t time)
  * The switch answers a query at once, so little more than a round trip is
  * enough. A result may have to wait for other ranks.
  */
-static uint32_t rto(struct inc_rtx *r, bool again, unsigned int backoff)
+static uint32_t rto(struct inc_uc_rtx *r, bool again, unsigned int backoff)
 {
 	uint64_t time = RTO_FIRST, min = again ? RTO_MIN_AGAIN : RTO_MIN;
 
@@ -71,7 +71,8 @@ static uint32_t rto(struct inc_rtx *r, bool again, unsigned int backoff)
 	return (uint32_t)time + jitter(r, (uint32_t)time);
 }
 
-static void set_due(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t due)
+static void set_due(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
+		    uint64_t due)
 {
 	m->due = due;
 	if (due < r->next_due)
@@ -79,7 +80,7 @@ static void set_due(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t due)
 }
 
 /**
- * inc_rtx_may_send() - check whether one more message may be sent
+ * inc_uc_rtx_may_send() - check whether one more message may be sent
  * @r: state
  * @window: maximum number of messages in flight
  *
@@ -89,26 +90,28 @@ static void set_due(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t due)
  *
  * Return: true if so.
  */
-bool inc_rtx_may_send(const struct inc_rtx *r, uint32_t window)
+bool inc_uc_rtx_may_send(const struct inc_uc_rtx *r, uint32_t window)
 {
 	return r->next - r->head <= r->mask && r->next - r->high < window;
 }
 
 /**
- * inc_rtx_sent() - record that the next message was sent
+ * inc_uc_rtx_sent() - record that the next message was sent
  * @r: state
  * @now: time
  */
-void inc_rtx_sent(struct inc_rtx *r, uint64_t now)
+void inc_uc_rtx_sent(struct inc_uc_rtx *r, uint64_t now)
 {
-	struct inc_rtx_msg *m = &r->ring[r->next++ & r->mask];
+	struct inc_uc_rtx_msg *m = &r->ring[r->next++ & r->mask];
 
-	*m = (struct inc_rtx_msg) { .sent = now, .data_at = now, .open = true };
+	*m = (struct inc_uc_rtx_msg) {
+		.sent = now, .data_at = now, .open = true,
+	};
 	set_due(r, m, now + rto(r, false, 0));
 }
 
 /* RFC 6298, 2; retransmitted messages are not measured (Karn). */
-static void measure(struct inc_rtx *r, uint64_t time)
+static void measure(struct inc_uc_rtx *r, uint64_t time)
 {
 	/* A late rank says nothing about the network. */
 	uint32_t max = r->srtt ? 4 * r->srtt : RTO_MIN;
@@ -130,18 +133,18 @@ static void measure(struct inc_rtx *r, uint64_t time)
 }
 
 /**
- * inc_rtx_done() - record a message's result or error
+ * inc_uc_rtx_done() - record a message's result or error
  * @r: state
  * @id: message
  * @now: time
  *
  * Return: false if the message was not open.
  */
-bool inc_rtx_done(struct inc_rtx *r, uint32_t id, uint64_t now)
+bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 {
-	struct inc_rtx_msg *m = &r->ring[id & r->mask];
+	struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
 
-	if (!inc_rtx_is_open(r, id))
+	if (!inc_uc_rtx_is_open(r, id))
 		return false;
 	m->open = false;
 	if (!m->again) {
@@ -156,20 +159,20 @@ bool inc_rtx_done(struct inc_rtx *r, uint32_t id, uint64_t now)
 	return true;
 }
 
-static uint32_t late(const struct inc_rtx *r)
+static uint32_t late(const struct inc_uc_rtx *r)
 {
 	return r->srtt / LATE_SHARE + LATE_MIN;
 }
 
 /**
- * inc_rtx_mark() - record the switch's low-water mark
+ * inc_uc_rtx_mark() - record the switch's low-water mark
  * @r: state
  * @mark: the switch has sent all results before this message
  * @now: time
  *
  * Missing results before @mark were lost, unless they are merely late.
  */
-void inc_rtx_mark(struct inc_rtx *r, uint32_t mark, uint64_t now)
+void inc_uc_rtx_mark(struct inc_uc_rtx *r, uint32_t mark, uint64_t now)
 {
 	uint64_t due = now + late(r);
 	uint32_t id = r->marked;
@@ -179,7 +182,7 @@ void inc_rtx_mark(struct inc_rtx *r, uint32_t mark, uint64_t now)
 	if ((int32_t)(mark - r->next) > 0)
 		mark = r->next;
 	for (; (int32_t)(mark - id) > 0; id++) {
-		struct inc_rtx_msg *m = &r->ring[id & r->mask];
+		struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
 
 		if (!m->open)
 			continue;
@@ -192,7 +195,7 @@ void inc_rtx_mark(struct inc_rtx *r, uint32_t mark, uint64_t now)
 }
 
 /**
- * inc_rtx_again() - handle "again": the switch lacks a message
+ * inc_uc_rtx_again() - handle "again": the switch lacks a message
  * @r: state
  * @id: message
  * @now: time
@@ -200,11 +203,11 @@ void inc_rtx_mark(struct inc_rtx *r, uint32_t mark, uint64_t now)
  * Return: true if the caller must retransmit it now; false if it is not open or
  * has just been retransmitted.
  */
-bool inc_rtx_again(struct inc_rtx *r, uint32_t id, uint64_t now)
+bool inc_uc_rtx_again(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 {
-	struct inc_rtx_msg *m = &r->ring[id & r->mask];
+	struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
 
-	if (!inc_rtx_is_open(r, id))
+	if (!inc_uc_rtx_is_open(r, id))
 		return false;
 	m->tries = 0;
 	if (now - m->data_at < TOLD_TWICE)
@@ -219,16 +222,16 @@ bool inc_rtx_again(struct inc_rtx *r, uint32_t id, uint64_t now)
 }
 
 /**
- * inc_rtx_wait() - handle "wait": the switch waits for other ranks
+ * inc_uc_rtx_wait() - handle "wait": the switch waits for other ranks
  * @r: state
  * @id: message
  * @now: time
  */
-void inc_rtx_wait(struct inc_rtx *r, uint32_t id, uint64_t now)
+void inc_uc_rtx_wait(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 {
-	struct inc_rtx_msg *m = &r->ring[id & r->mask];
+	struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
 
-	if (!inc_rtx_is_open(r, id))
+	if (!inc_uc_rtx_is_open(r, id))
 		return;
 	m->tries = 0;
 	m->waiting = true;
@@ -236,7 +239,7 @@ void inc_rtx_wait(struct inc_rtx *r, uint32_t id, uint64_t now)
 }
 
 /* Is it time to query a message? If not, @m->due says when it will be. */
-static bool is_due(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t now)
+static bool is_due(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m, uint64_t now)
 {
 	/* Something sent later has been answered. */
 	if (m->again && !m->waiting && m->sent + late(r) < r->answered)
@@ -247,7 +250,8 @@ static bool is_due(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t now)
 	return m->due <= now;
 }
 
-static void note_asked(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t now)
+static void note_asked(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
+		       uint64_t now)
 {
 	set_due(r, m, now + rto(r, true, m->backoff));
 	m->sent = now;
@@ -259,18 +263,18 @@ static void note_asked(struct inc_rtx *r, struct inc_rtx_msg *m, uint64_t now)
 }
 
 /**
- * inc_rtx_due() - find the messages to query now
+ * inc_uc_rtx_due() - find the messages to query now
  * @r: state
  * @now: time
- * @ids: filled in with the oldest INC_RTX_BURST due messages
+ * @ids: filled in with the oldest INC_UC_RTX_BURST due messages
  * @tries: set to the maximum number of unanswered queries of one of these
  *
  * Other due messages are deferred. @r->next_due says when to call again.
  *
  * Return: number of messages.
  */
-unsigned int inc_rtx_due(struct inc_rtx *r, uint64_t now,
-			 uint32_t ids[INC_RTX_BURST], unsigned int *tries)
+unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
+			    uint32_t ids[INC_UC_RTX_BURST], unsigned int *tries)
 {
 	uint64_t look = r->looked + late(r) / 2;
 	unsigned int n = 0;
@@ -282,13 +286,13 @@ unsigned int inc_rtx_due(struct inc_rtx *r, uint64_t now,
 	r->next_due = UINT64_MAX;
 	r->looked = now;
 	for (id = r->head; id != r->next; id++) {
-		struct inc_rtx_msg *m = &r->ring[id & r->mask];
+		struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
 
 		if (!m->open)
 			continue;
 		if (!is_due(r, m, now)) {
 			set_due(r, m, m->due);
-		} else if (n == INC_RTX_BURST) {
+		} else if (n == INC_UC_RTX_BURST) {
 			set_due(r, m, now + rto(r, true, m->backoff));
 		} else {
 			ids[n++] = id;

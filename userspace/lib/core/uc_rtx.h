@@ -15,16 +15,16 @@
  * lost results. Answers to later messages reveal lost retransmissions and lost
  * queries.
  */
-#ifndef INC_LIB_RTX_H
-#define INC_LIB_RTX_H
+#ifndef INC_LIB_UC_RTX_H
+#define INC_LIB_UC_RTX_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INC_RTX_BURST	16	/* messages queried at a time */
+#define INC_UC_RTX_BURST	16	/* messages queried at a time */
 
 /**
- * struct inc_rtx_msg - a message
+ * struct inc_uc_rtx_msg - a message
  * @sent: when it was last sent or queried
  * @data_at: when it was last sent
  * @due: when to query it
@@ -35,7 +35,7 @@
  * @missed: the switch has sent its result
  * @waiting: the switch waits for other ranks
  */
-struct inc_rtx_msg {
+struct inc_uc_rtx_msg {
 	uint64_t	sent;
 	uint64_t	data_at;
 	uint64_t	due;
@@ -48,7 +48,7 @@ struct inc_rtx_msg {
 };
 
 /**
- * struct inc_rtx - state of a member
+ * struct inc_uc_rtx - state of a member
  * @ring: messages, by message ID & @mask
  * @mask: size of the ring - 1
  * @head: oldest open message; @next: none
@@ -62,8 +62,8 @@ struct inc_rtx_msg {
  * @rttvar: its mean deviation
  * @seed: state of the jitter
  */
-struct inc_rtx {
-	struct inc_rtx_msg	*ring;
+struct inc_uc_rtx {
+	struct inc_uc_rtx_msg	*ring;
 	uint32_t		mask;
 	uint32_t		head;
 	uint32_t		next;
@@ -77,20 +77,21 @@ struct inc_rtx {
 	uint32_t		seed;
 };
 
-void inc_rtx_init(struct inc_rtx *r, struct inc_rtx_msg *ring, uint32_t entries,
-		  uint32_t first, uint32_t seed);
-bool inc_rtx_may_send(const struct inc_rtx *r, uint32_t window);
-void inc_rtx_sent(struct inc_rtx *r, uint64_t now);
-bool inc_rtx_done(struct inc_rtx *r, uint32_t id, uint64_t now);
-void inc_rtx_mark(struct inc_rtx *r, uint32_t mark, uint64_t now);
-bool inc_rtx_again(struct inc_rtx *r, uint32_t id, uint64_t now);
-void inc_rtx_wait(struct inc_rtx *r, uint32_t id, uint64_t now);
-unsigned int inc_rtx_due(struct inc_rtx *r, uint64_t now,
-			 uint32_t ids[INC_RTX_BURST], unsigned int *tries);
+void inc_uc_rtx_init(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *ring,
+		     uint32_t entries, uint32_t first, uint32_t seed);
+bool inc_uc_rtx_may_send(const struct inc_uc_rtx *r, uint32_t window);
+void inc_uc_rtx_sent(struct inc_uc_rtx *r, uint64_t now);
+bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now);
+void inc_uc_rtx_mark(struct inc_uc_rtx *r, uint32_t mark, uint64_t now);
+bool inc_uc_rtx_again(struct inc_uc_rtx *r, uint32_t id, uint64_t now);
+void inc_uc_rtx_wait(struct inc_uc_rtx *r, uint32_t id, uint64_t now);
+unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
+			    uint32_t ids[INC_UC_RTX_BURST],
+			    unsigned int *tries);
 
-static inline bool inc_rtx_is_open(const struct inc_rtx *r, uint32_t id)
+static inline bool inc_uc_rtx_is_open(const struct inc_uc_rtx *r, uint32_t id)
 {
 	return id - r->head < r->next - r->head && r->ring[id & r->mask].open;
 }
 
-#endif /* INC_LIB_RTX_H */
+#endif /* INC_LIB_UC_RTX_H */

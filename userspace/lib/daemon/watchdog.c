@@ -32,14 +32,14 @@
 #define RESUME_MS	500
 
 /**
- * inc_watch_fire() - end a communicator
+ * inc_watchdog_fire() - end a communicator
  * @w: its watch
  * @err: negative errno value
  * @text: why
  */
-void inc_watch_fire(struct inc_watch *w, int err, const char *text)
+void inc_watchdog_fire(struct inc_watchdog *w, int err, const char *text)
 {
-	if (inc_watch_error(w))
+	if (inc_watchdog_error(w))
 		return;
 	inc_err(w->who, "%s", text);
 	pthread_mutex_lock(&w->lock);
@@ -50,8 +50,8 @@ void inc_watch_fire(struct inc_watch *w, int err, const char *text)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void set_verdict(struct inc_watch *w, struct inc_watch_seen *s, int err,
-			const char *text)
+static void set_verdict(struct inc_watchdog *w, struct inc_watchdog_seen *s,
+			int err, const char *text)
 {
 	if (s->verdict)
 		return;
@@ -65,7 +65,7 @@ static void set_verdict(struct inc_watch *w, struct inc_watch_seen *s, int err,
 }
 
 /* Remember which rank's request made a message fail; its status can't tell. */
-static void note_wrong(struct inc_watch *w, const struct inc_rdv_msg *msg)
+static void note_wrong(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 {
 	inc_err(w->who, "%s", msg->text);
 	pthread_mutex_lock(&w->lock);
@@ -74,7 +74,7 @@ static void note_wrong(struct inc_watch *w, const struct inc_rdv_msg *msg)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static void close_conn(struct inc_watch *w)
+static void close_conn(struct inc_watchdog *w)
 {
 	pthread_mutex_lock(&w->lock);
 	inc_conn_close(&w->conn);
@@ -82,7 +82,7 @@ static void close_conn(struct inc_watch *w)
 }
 
 /* Handle one line of the daemon. Returns false if there is none. */
-static bool hear(struct inc_watch *w, struct inc_watch_seen *s)
+static bool hear(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	char text[INC_RDV_TEXT_MAX];
 	struct inc_rdv_msg msg;
@@ -144,7 +144,7 @@ static int tick_ms(unsigned int timeout_ms)
  * A blocking call that was first seen a tick ago may be two ticks old, so fail
  * it one tick before the limit.
  */
-static bool call_is_late(struct inc_watch *w, struct inc_watch_seen *s,
+static bool call_is_late(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 			 unsigned int timeout_ms, int tick)
 {
 	unsigned int calls = atomic_load_explicit(&w->calls,
@@ -163,7 +163,7 @@ static bool call_is_late(struct inc_watch *w, struct inc_watch_seen *s,
  * The caller keeps calling inc_test() or inc_wait_for(), and no result arrives.
  * Time without such calls does not count: without calls there is no progress.
  */
-static bool tests_are_late(struct inc_watch *w, struct inc_watch_seen *s,
+static bool tests_are_late(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 			   unsigned int timeout_ms)
 {
 	unsigned int progress = atomic_load_explicit(&w->progress,
@@ -187,7 +187,7 @@ static bool tests_are_late(struct inc_watch *w, struct inc_watch_seen *s,
  * The daemon, which runs on the switch's host, has gone silent. This counts
  * turns, not time: a process that was stopped first handles what has arrived.
  */
-static void look_for_daemon(struct inc_watch *w, struct inc_watch_seen *s)
+static void look_for_daemon(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	if (!s->alive || s->verdict || w->conn.fd < 0 ||
 	    s->now - s->heard_at < (int64_t)w->beat_ms)
@@ -202,7 +202,7 @@ static void look_for_daemon(struct inc_watch *w, struct inc_watch_seen *s)
 	close_conn(w);
 }
 
-static void look(struct inc_watch *w, struct inc_watch_seen *s, int tick)
+static void look(struct inc_watchdog *w, struct inc_watchdog_seen *s, int tick)
 {
 	unsigned int timeout_ms = atomic_load_explicit(&w->timeout_ms,
 						       memory_order_relaxed);
@@ -210,7 +210,7 @@ static void look(struct inc_watch *w, struct inc_watch_seen *s, int tick)
 	bool late;
 
 	if (s->verdict && s->now >= s->verdict_at) {
-		inc_watch_fire(w, s->verdict, s->text);
+		inc_watchdog_fire(w, s->verdict, s->text);
 		return;
 	}
 	late = call_is_late(w, s, timeout_ms, tick);
@@ -218,12 +218,12 @@ static void look(struct inc_watch *w, struct inc_watch_seen *s, int tick)
 	if (late && s->now >= s->not_before) {
 		snprintf(text, sizeof(text), "nothing done within %u ms",
 			 timeout_ms);
-		inc_watch_fire(w, -ETIMEDOUT, text);
+		inc_watchdog_fire(w, -ETIMEDOUT, text);
 	}
 }
 
 /* Losses matter while there is traffic. */
-static void look_for_losses(struct inc_watch *w, struct inc_watch_seen *s)
+static void look_for_losses(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 {
 	unsigned int now = atomic_load_explicit(&w->progress,
 						memory_order_relaxed);
@@ -234,7 +234,8 @@ static void look_for_losses(struct inc_watch *w, struct inc_watch_seen *s)
 	s->busy = now != s->loss_progress;
 	s->loss_progress = now;
 	if (s->busy)
-		atomic_store_explicit(&w->flight, inc_loss_look(&w->loss),
+		atomic_store_explicit(&w->flight,
+				      inc_hw_counters_read(&w->counters),
 				      memory_order_relaxed);
 }
 
@@ -244,17 +245,17 @@ static int least(int a, int b)
 }
 
 /**
- * inc_watch_patience() - compute the time until a watch needs its next turn
+ * inc_watchdog_patience() - compute the time until a watch needs its next turn
  * @w: watch
  *
  * Return: milliseconds, -1: forever.
  */
-int inc_watch_patience(struct inc_watch *w)
+int inc_watchdog_patience(struct inc_watchdog *w)
 {
-	const struct inc_watch_seen *s = &w->seen;
+	const struct inc_watchdog_seen *s = &w->seen;
 	int wait;
 
-	if (inc_watch_error(w))
+	if (inc_watchdog_error(w))
 		return -1;
 	wait = tick_ms(atomic_load_explicit(&w->timeout_ms, memory_order_relaxed));
 	if (s->verdict)
@@ -267,21 +268,22 @@ int inc_watch_patience(struct inc_watch *w)
 }
 
 /**
- * inc_watch_turn() - run all checks of a watch
+ * inc_watchdog_turn() - run all checks of a watch
  * @w: watch
  * @ms: milliseconds since the last turn during which this process could run
  * @stood: for some time since then this process could not run
  * @readable: the daemon may have sent something
  */
-void inc_watch_turn(struct inc_watch *w, int64_t ms, bool stood, bool readable)
+void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
+		       bool readable)
 {
-	struct inc_watch_seen *s = &w->seen;
+	struct inc_watchdog_seen *s = &w->seen;
 	int tick;
 
 	s->now += ms;
 	if (stood)
 		s->not_before = s->now + RESUME_MS;
-	if (inc_watch_error(w))
+	if (inc_watchdog_error(w))
 		return;
 	if (!atomic_load(&w->hung_up)) {
 		/* Lines read together with "ready" are invisible to poll(). */
@@ -300,10 +302,10 @@ void inc_watch_turn(struct inc_watch *w, int64_t ms, bool stood, bool readable)
 }
 
 /**
- * inc_watch_hang_up() - shut down the connection to the daemon
+ * inc_watchdog_hang_up() - shut down the connection to the daemon
  * @watch: watch, running or not
  */
-void inc_watch_hang_up(struct inc_watch *watch)
+void inc_watchdog_hang_up(struct inc_watchdog *watch)
 {
 	const struct inc_rdv_msg msg = { .type = INC_RDV_LOST };
 

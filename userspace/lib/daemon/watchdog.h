@@ -7,8 +7,8 @@
  * ERROR. That flushes the receives, which wakes the sleeper. One thread
  * (watchdog_thread.c) watches over all communicators of a process.
  */
-#ifndef INC_LIB_WATCH_H
-#define INC_LIB_WATCH_H
+#ifndef INC_LIB_WATCHDOG_H
+#define INC_LIB_WATCHDOG_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,14 +21,14 @@
 #include "device/verbs.h"
 
 /**
- * struct inc_watch_seen - private state of the watcher's thread
+ * struct inc_watchdog_seen - private state of the watcher's thread
  * @now: milliseconds during which this process could run
  * @before: last check of the time limits
  * @not_before: no time limit expires before this time
- * @calls: inc_watch.calls as last seen
+ * @calls: inc_watchdog.calls as last seen
  * @calls_since: when that value was first seen
- * @tests: inc_watch.tests as last seen
- * @progress: inc_watch.progress as last seen
+ * @tests: inc_watchdog.tests as last seen
+ * @progress: inc_watchdog.progress as last seen
  * @fruitless_ms: time spent in fruitless inc_test() and inc_wait_for() calls
  * @loss_at: last reading of the loss counters
  * @loss_progress: results at that time
@@ -40,7 +40,7 @@
  * @verdict_at: when the verdict takes effect
  * @text: text of the verdict
  */
-struct inc_watch_seen {
+struct inc_watchdog_seen {
 	int64_t		now;
 	int64_t		before;
 	int64_t		not_before;
@@ -61,7 +61,7 @@ struct inc_watch_seen {
 };
 
 /**
- * struct inc_watch - state shared between the watch and the caller's thread
+ * struct inc_watchdog - state shared between the watch and the caller's thread
  * @next: in the watcher's list, whose lock guards @next, @running, @at and @seen
  * @running: it is in that list
  * @at: index of @conn in the poll array; 0: none yet
@@ -77,7 +77,7 @@ struct inc_watch_seen {
  * @timeout_ms: time limit
  * @beat_ms: interval of the daemon's "alive", once it has sent one; 0: never
  * @flight: maximum packets to have in flight; 0: unlimited
- * @loss: losses that determine @flight; belongs to the watcher
+ * @counters: losses that determine @flight; belongs to the watcher
  * @lost: tell the daemon that the switch does not answer
  * @err: 0, or the negative errno value that the watch found; set once
  * @lock: protects @qp and all texts, and the closing of @conn
@@ -87,12 +87,12 @@ struct inc_watch_seen {
  * @wrong: its last text on a failed message; empty: none yet
  * @wrong_id: that message
  */
-struct inc_watch {
-	struct inc_watch *next;
+struct inc_watchdog {
+	struct inc_watchdog *next;
 	bool		running;
 	unsigned int	at;
 	struct inc_hca	*hca;
-	struct inc_watch_seen seen;
+	struct inc_watchdog_seen seen;
 	const struct inc_who *who;
 	struct inc_conn	conn;
 	_Atomic bool	hung_up;
@@ -103,7 +103,7 @@ struct inc_watch {
 	_Atomic unsigned int timeout_ms;
 	unsigned int	beat_ms;
 	_Atomic unsigned int flight;
-	struct inc_loss	loss;
+	struct inc_hw_counters counters;
 	bool		lost;
 	_Atomic int	err;
 	pthread_mutex_t	lock;
@@ -115,17 +115,18 @@ struct inc_watch {
 };
 
 /* watchdog_thread.c */
-int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp, struct inc_hca *hca,
-		    unsigned int port);
-void inc_watch_stop(struct inc_watch *watch);
-void inc_watch_forked(void);
+int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
+		       struct inc_hca *hca, unsigned int port);
+void inc_watchdog_stop(struct inc_watchdog *watch);
+void inc_watchdog_forked(void);
 
 /* watchdog.c; for watchdog_thread.c */
-int inc_watch_patience(struct inc_watch *watch);
-void inc_watch_turn(struct inc_watch *watch, int64_t ms, bool stood, bool readable);
-void inc_watch_fire(struct inc_watch *watch, int err, const char *text);
+int inc_watchdog_patience(struct inc_watchdog *watch);
+void inc_watchdog_turn(struct inc_watchdog *watch, int64_t ms, bool stood,
+		       bool readable);
+void inc_watchdog_fire(struct inc_watchdog *watch, int err, const char *text);
 
-static inline void inc_watch_count(_Atomic unsigned int *counter)
+static inline void inc_watchdog_count(_Atomic unsigned int *counter)
 {
 	/* One writer: no read-modify-write needed. */
 	atomic_store_explicit(counter,
@@ -134,22 +135,22 @@ static inline void inc_watch_count(_Atomic unsigned int *counter)
 			      memory_order_relaxed);
 }
 
-static inline void inc_watch_waits(struct inc_watch *watch, bool waits)
+static inline void inc_watchdog_waits(struct inc_watchdog *watch, bool waits)
 {
 	atomic_store_explicit(&watch->waits, waits, memory_order_relaxed);
 }
 
 /* The switch does not answer: report it to the daemon on hanging up. */
-static inline void inc_watch_lost(struct inc_watch *watch)
+static inline void inc_watchdog_lost(struct inc_watchdog *watch)
 {
 	watch->lost = true;
 }
 
-void inc_watch_hang_up(struct inc_watch *watch);
+void inc_watchdog_hang_up(struct inc_watchdog *watch);
 
-static inline int inc_watch_error(struct inc_watch *watch)
+static inline int inc_watchdog_error(struct inc_watchdog *watch)
 {
 	return atomic_load_explicit(&watch->err, memory_order_acquire);
 }
 
-#endif /* INC_LIB_WATCH_H */
+#endif /* INC_LIB_WATCHDOG_H */

@@ -27,11 +27,11 @@
  */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct inc_watch *watches;
+static struct inc_watchdog *watches;
 static struct pollfd *pfds;
 static unsigned int npfds, room;
 static pthread_t thread;
-static int wake_fd = -1, loss_fd = -1;
+static int wake_fd = -1, counters_fd = -1;
 static bool stop;
 
 static void make_room(unsigned int n)
@@ -59,7 +59,7 @@ static unsigned int add(int fd)
 /* Fill the poll array. Returns milliseconds to poll for; -1: forever. */
 static int prepare(void)
 {
-	struct inc_watch *w;
+	struct inc_watchdog *w;
 	unsigned int n = 1;
 	int wait = -1, ms;
 
@@ -70,7 +70,7 @@ static int prepare(void)
 	npfds = 0;
 	add(wake_fd);
 	for (w = watches; w; w = w->next) {
-		ms = inc_watch_patience(w);
+		ms = inc_watchdog_patience(w);
 		if (ms >= 0 && (wait < 0 || ms < wait))
 			wait = ms;
 		w->at = add(ms >= 0 && !atomic_load(&w->hung_up) ? w->conn.fd : -1);
@@ -83,7 +83,7 @@ static int prepare(void)
 }
 
 /* Is an event about this watch? */
-static bool concerns(const struct inc_watch *w, const struct ibv_async_event *ev)
+static bool concerns(const struct inc_watchdog *w, const struct ibv_async_event *ev)
 {
 	switch (ev->event_type) {
 	case IBV_EVENT_QP_FATAL:
@@ -107,7 +107,7 @@ static bool concerns(const struct inc_watch *w, const struct ibv_async_event *ev
 static void take_events(struct inc_hca *hca)
 {
 	struct ibv_async_event ev;
-	struct inc_watch *w;
+	struct inc_watchdog *w;
 	char text[128];
 	bool is;
 
@@ -124,7 +124,7 @@ static void take_events(struct inc_hca *hca)
 			is = w->hca == hca && concerns(w, &ev);
 			pthread_mutex_unlock(&w->lock);
 			if (is)
-				inc_watch_fire(w, -EIO, text);
+				inc_watchdog_fire(w, -EIO, text);
 		}
 		ibv_ack_async_event(&ev);
 	}
@@ -134,7 +134,7 @@ static void take_events(struct inc_hca *hca)
 static void look(int waited, int64_t ms)
 {
 	bool stood = waited >= 0 && ms > waited + SLACK_MS;
-	struct inc_watch *w;
+	struct inc_watchdog *w;
 
 	if (stood || waited < 0)
 		ms = waited < 0 ? 0 : waited;
@@ -144,7 +144,7 @@ static void look(int waited, int64_t ms)
 			take_events(w->hca);
 		}
 		/* Also handle lines left in the buffer when the watch began. */
-		inc_watch_turn(w, ms, stood, !w->at || pfds[w->at].revents);
+		inc_watchdog_turn(w, ms, stood, !w->at || pfds[w->at].revents);
 	}
 }
 
@@ -184,10 +184,10 @@ static void close_fds(void)
 {
 	if (wake_fd >= 0)
 		close(wake_fd);
-	if (loss_fd >= 0)
-		close(loss_fd);
+	if (counters_fd >= 0)
+		close(counters_fd);
 	wake_fd = -1;
-	loss_fd = -1;
+	counters_fd = -1;
 }
 
 static int start_thread(void)
@@ -201,7 +201,7 @@ static int start_thread(void)
 	wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (wake_fd < 0)
 		return -errno;
-	loss_fd = inc_loss_socket();
+	counters_fd = inc_hw_counters_socket();
 	stop = false;
 	/* Leave signals to the program's own threads. */
 	sigfillset(&all);
@@ -227,7 +227,7 @@ static void stop_thread(void)
 }
 
 /**
- * inc_watch_start() - start the watch
+ * inc_watchdog_start() - start the watch
  * @watch: @conn, @timeout_ms, @beat_ms and @lock are initialized, the rest is 0
  * @qp: queue pair to watch over
  * @hca: its device
@@ -235,8 +235,8 @@ static void stop_thread(void)
  *
  * Return: 0 or a negative errno value.
  */
-int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp, struct inc_hca *hca,
-		    unsigned int port)
+int inc_watchdog_start(struct inc_watchdog *watch, struct ibv_qp *qp,
+		       struct inc_hca *hca, unsigned int port)
 {
 	int ret = 0;
 
@@ -248,10 +248,11 @@ int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp, struct inc_hca *
 		watch->qp = qp;
 		watch->hca = hca;
 		hca->at = 0;
-		inc_loss_open(&watch->loss, loss_fd,
-			      ibv_get_device_index(hca->ctx->device), port);
+		inc_hw_counters_open(&watch->counters, counters_fd,
+				     ibv_get_device_index(hca->ctx->device),
+				     port);
 		/* Time limits count from here. */
-		inc_loss_look(&watch->loss);
+		inc_hw_counters_read(&watch->counters);
 		watch->next = watches;
 		watches = watch;
 		watch->running = true;
@@ -263,14 +264,14 @@ int inc_watch_start(struct inc_watch *watch, struct ibv_qp *qp, struct inc_hca *
 }
 
 /**
- * inc_watch_stop() - stop the watch
+ * inc_watchdog_stop() - stop the watch
  * @watch: watch, running or not
  *
  * The connection belongs to the caller again.
  */
-void inc_watch_stop(struct inc_watch *watch)
+void inc_watchdog_stop(struct inc_watchdog *watch)
 {
-	struct inc_watch **link;
+	struct inc_watchdog **link;
 	bool last;
 
 	if (!watch->running)
@@ -289,9 +290,9 @@ void inc_watch_stop(struct inc_watch *watch)
 }
 
 /**
- * inc_watch_forked() - reset the state in a child of fork(), without a thread
+ * inc_watchdog_forked() - reset the state in a child of fork(): no thread
  */
-void inc_watch_forked(void)
+void inc_watchdog_forked(void)
 {
 	life = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;

@@ -22,25 +22,26 @@
 #define RARER	4
 
 /**
- * inc_loss_socket() - open a netlink socket to read counters
+ * inc_hw_counters_socket() - open a netlink socket to read counters
  *
  * Return: file descriptor, or a negative number.
  */
-int inc_loss_socket(void)
+int inc_hw_counters_socket(void)
 {
 	return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA);
 }
 
 /**
- * inc_loss_open() - prepare to read a device's counters
+ * inc_hw_counters_open() - prepare to read a device's counters
  * @l: result; valid even without any counter
  * @fd: socket, used for one query at a time
  * @dev: index of the device, negative if it has none
  * @port: port
  */
-void inc_loss_open(struct inc_loss *l, int fd, int dev, unsigned int port)
+void inc_hw_counters_open(struct inc_hw_counters *l, int fd, int dev,
+			  unsigned int port)
 {
-	*l = (struct inc_loss) {
+	*l = (struct inc_hw_counters) {
 		.fd = dev < 0 ? -1 : fd, .dev = (uint32_t)dev, .port = port,
 	};
 }
@@ -62,7 +63,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /* @lost losses were found, @each packets apart. */
-static void note(struct inc_loss *l, uint64_t lost, uint64_t each)
+static void note(struct inc_hw_counters *l, uint64_t lost, uint64_t each)
 {
 	if (!l->apart) {
 		l->apart = least(each, FIRST);
@@ -80,7 +81,7 @@ static void note(struct inc_loss *l, uint64_t lost, uint64_t each)
 }
 
 /**
- * inc_loss_add() - add the counts since the last reading
+ * inc_hw_counters_add() - add the counts since the last reading
  * @l: losses
  * @lost: packets lost
  * @packets: packets sent and received
@@ -93,7 +94,8 @@ static void note(struct inc_loss *l, uint64_t lost, uint64_t each)
  *
  * Return: maximum packets to have in flight, at least 1; 0: unlimited.
  */
-unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
+unsigned int inc_hw_counters_add(struct inc_hw_counters *l, uint64_t lost,
+				 uint64_t packets)
 {
 	unsigned int flight;
 
@@ -105,7 +107,7 @@ unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets)
 	if (!l->apart)
 		return 0;
 	flight = root(l->apart > l->since ? l->apart : l->since) / 2;
-	if (flight >= INC_LOSS_FLIGHT_MAX)
+	if (flight >= INC_HW_COUNTERS_FLIGHT_MAX)
 		return 0;
 	return flight ? flight : 1;
 }
@@ -131,7 +133,7 @@ static const char *payload(const struct nlattr *a)
 	     p_ = (const char *)(a) + NLA_ALIGN((a)->nla_len))
 
 /* Parse a counter's name and value. Returns whether it is one of ours. */
-static int entry(const struct nlattr *counter, struct inc_counts *c)
+static int entry(const struct nlattr *counter, struct inc_hw_counts *c)
 {
 	const char *end = (const char *)counter + counter->nla_len, *name = "";
 	const struct nlattr *a;
@@ -159,7 +161,7 @@ static int entry(const struct nlattr *counter, struct inc_counts *c)
 	return 1;
 }
 
-static int entries(const struct nlattr *counters, struct inc_counts *c)
+static int entries(const struct nlattr *counters, struct inc_hw_counts *c)
 {
 	const char *end = (const char *)counters + counters->nla_len;
 	const struct nlattr *counter;
@@ -171,20 +173,20 @@ static int entries(const struct nlattr *counters, struct inc_counts *c)
 }
 
 /**
- * inc_loss_parse() - find the counters in a netlink reply
+ * inc_hw_counters_parse() - find the counters in a netlink reply
  * @msg: netlink message
  * @len: its length in bytes
  * @c: filled in
  *
  * Return: false if any is missing.
  */
-bool inc_loss_parse(const void *msg, size_t len, struct inc_counts *c)
+bool inc_hw_counters_parse(const void *msg, size_t len, struct inc_hw_counts *c)
 {
 	const struct nlmsghdr *nlh = msg;
 	const struct nlattr *a;
 	int found = 0;
 
-	*c = (struct inc_counts) { 0 };
+	*c = (struct inc_hw_counts) { 0 };
 	if (len < NLMSG_HDRLEN || nlh->nlmsg_len > len ||
 	    nlh->nlmsg_len < NLMSG_HDRLEN ||
 	    nlh->nlmsg_type != RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
@@ -197,7 +199,7 @@ bool inc_loss_parse(const void *msg, size_t len, struct inc_counts *c)
 	return found == 5;
 }
 
-static bool ask(const struct inc_loss *l)
+static bool ask(const struct inc_hw_counters *l)
 {
 	struct {
 		struct nlmsghdr	nlh;
@@ -221,7 +223,7 @@ static bool ask(const struct inc_loss *l)
 	return send(l->fd, &req, sizeof(req), 0) == sizeof(req);
 }
 
-static bool counted(struct inc_loss *l, struct inc_counts *c)
+static bool counted(struct inc_hw_counters *l, struct inc_hw_counts *c)
 {
 	uint32_t buf[2048];
 	ssize_t n;
@@ -229,7 +231,7 @@ static bool counted(struct inc_loss *l, struct inc_counts *c)
 	if (l->fd < 0 || !ask(l))
 		return false;
 	n = recv(l->fd, buf, sizeof(buf), MSG_DONTWAIT);
-	if (n >= 0 && inc_loss_parse(buf, (size_t)n, c))
+	if (n >= 0 && inc_hw_counters_parse(buf, (size_t)n, c))
 		return true;
 	/* Another type of device, or a kernel that does not report them. */
 	l->fd = -1;
@@ -237,17 +239,17 @@ static bool counted(struct inc_loss *l, struct inc_counts *c)
 }
 
 /**
- * inc_loss_look() - read the counters
+ * inc_hw_counters_read() - read the counters
  * @l: losses
  *
  * The kernel replies before the send returns.
  *
  * Return: maximum packets to have in flight; 0: unlimited.
  */
-unsigned int inc_loss_look(struct inc_loss *l)
+unsigned int inc_hw_counters_read(struct inc_hw_counters *l)
 {
 	uint64_t new_lost, new_packets;
-	struct inc_counts c;
+	struct inc_hw_counts c;
 
 	if (!counted(l, &c))
 		return 0;
@@ -256,23 +258,23 @@ unsigned int inc_loss_look(struct inc_loss *l)
 	l->begun = true;
 	l->last_lost = c.lost;
 	l->last_packets = c.packets;
-	return inc_loss_add(l, new_lost, new_packets);
+	return inc_hw_counters_add(l, new_lost, new_packets);
 }
 
 /**
- * inc_loss_unsent() - read how many packets a device could not send
+ * inc_hw_counters_unsent() - read how many packets a device could not send
  * @dev: index of the device, negative if it has none
  * @port: port
  *
  * Return: their number, 0 if unknown.
  */
-uint64_t inc_loss_unsent(int dev, unsigned int port)
+uint64_t inc_hw_counters_unsent(int dev, unsigned int port)
 {
-	struct inc_counts c = { 0 };
-	int fd = inc_loss_socket();
-	struct inc_loss l;
+	struct inc_hw_counts c = { 0 };
+	int fd = inc_hw_counters_socket();
+	struct inc_hw_counters l;
 
-	inc_loss_open(&l, fd, dev, port);
+	inc_hw_counters_open(&l, fd, dev, port);
 	if (!counted(&l, &c))
 		c.unsent = 0;
 	if (fd >= 0)

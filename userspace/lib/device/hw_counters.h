@@ -4,18 +4,18 @@
  * lost packet and retransmits everything from there, so a loss costs all that
  * is in flight. Its counters tell how often that happens.
  */
-#ifndef INC_LIB_LOSS_H
-#define INC_LIB_LOSS_H
+#ifndef INC_LIB_HW_COUNTERS_H
+#define INC_LIB_HW_COUNTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* rxe itself hardly keeps more in flight. */
-#define INC_LOSS_FLIGHT_MAX	64
+#define INC_HW_COUNTERS_FLIGHT_MAX	64
 
 /**
- * struct inc_loss - losses of a device, from its counters
+ * struct inc_hw_counters - losses of a device, from its counters
  * @fd: caller's socket to the kernel's RDMA subsystem; -1: none
  * @dev: the device's index
  * @port: port
@@ -25,7 +25,7 @@
  * @apart: recent number of packets between losses; 0: no loss yet
  * @since: packets since the last loss
  */
-struct inc_loss {
+struct inc_hw_counters {
 	int		fd;
 	uint32_t	dev;
 	uint32_t	port;
@@ -37,23 +37,26 @@ struct inc_loss {
 };
 
 /**
- * struct inc_counts - counters of a device
+ * struct inc_hw_counts - counters of a device
  * @lost: losses
  * @packets: packets sent and received
  * @unsent: packets that it could not send
  */
-struct inc_counts {
+struct inc_hw_counts {
 	uint64_t	lost;
 	uint64_t	packets;
 	uint64_t	unsent;
 };
 
-int inc_loss_socket(void);
-void inc_loss_open(struct inc_loss *l, int fd, int dev, unsigned int port);
-unsigned int inc_loss_look(struct inc_loss *l);
-uint64_t inc_loss_unsent(int dev, unsigned int port);
+int inc_hw_counters_socket(void);
+void inc_hw_counters_open(struct inc_hw_counters *l, int fd, int dev,
+			  unsigned int port);
+unsigned int inc_hw_counters_read(struct inc_hw_counters *l);
+uint64_t inc_hw_counters_unsent(int dev, unsigned int port);
 /* For the test. */
-unsigned int inc_loss_add(struct inc_loss *l, uint64_t lost, uint64_t packets);
-bool inc_loss_parse(const void *msg, size_t len, struct inc_counts *c);
+unsigned int inc_hw_counters_add(struct inc_hw_counters *l, uint64_t lost,
+				 uint64_t packets);
+bool inc_hw_counters_parse(const void *msg, size_t len,
+			   struct inc_hw_counts *c);
 
-#endif /* INC_LIB_LOSS_H */
+#endif /* INC_LIB_HW_COUNTERS_H */

@@ -206,8 +206,8 @@ struct inc_bounce {
  * @all: all requests, spare or not
  *
  * @mem: registered user memory
- * @watch: time limit and daemon
- * @pace: window state if the queue pair is RC
+ * @watchdog: time limit and daemon
+ * @window_rc: window state if the queue pair is RC
  * @uc: UC state; NULL: the queue pair is RC
  * @info: counters
  */
@@ -270,8 +270,8 @@ struct inc_comm {
 	struct inc_req		*all;
 
 	struct inc_mem_cache	mem;
-	struct inc_watch	watch;
-	struct inc_pace		pace;
+	struct inc_watchdog	watchdog;
+	struct inc_window_rc		window_rc;
 	struct inc_uc		*uc;
 	struct inc_comm_info	info;
 };
@@ -320,7 +320,7 @@ static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)
 /* May one more message be in flight? */
 static inline bool inc_msg_may_send(const struct inc_comm *comm)
 {
-	return comm->uc ? inc_rtx_may_send(&comm->uc->rtx, comm->window) :
+	return comm->uc ? inc_uc_rtx_may_send(&comm->uc->rtx, comm->window) :
 			  comm->next_id - comm->head_id < comm->window;
 }
 

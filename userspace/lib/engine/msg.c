@@ -164,12 +164,12 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	va_end(ap);
 	inc_err(&comm->who, "%s", comm->errtext);
 
-	pthread_mutex_lock(&comm->watch.lock);
-	comm->watch.qp = NULL;
-	pthread_mutex_unlock(&comm->watch.lock);
+	pthread_mutex_lock(&comm->watchdog.lock);
+	comm->watchdog.qp = NULL;
+	pthread_mutex_unlock(&comm->watchdog.lock);
 	if (comm->qp && !ibv_destroy_qp(comm->qp))
 		comm->qp = NULL;
-	inc_watch_hang_up(&comm->watch);
+	inc_watchdog_hang_up(&comm->watchdog);
 	inc_msg_fail_all(comm, err);
 	inc_mem_reap(&comm->mem, UINT64_MAX);
 }
@@ -178,13 +178,13 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 static bool watch_failed(struct inc_comm *comm)
 {
 	char text[INC_RDV_TEXT_MAX];
-	int err = inc_watch_error(&comm->watch);
+	int err = inc_watchdog_error(&comm->watchdog);
 
 	if (!err)
 		return false;
-	pthread_mutex_lock(&comm->watch.lock);
-	memcpy(text, comm->watch.text, sizeof(text));
-	pthread_mutex_unlock(&comm->watch.lock);
+	pthread_mutex_lock(&comm->watchdog.lock);
+	memcpy(text, comm->watchdog.text, sizeof(text));
+	pthread_mutex_unlock(&comm->watchdog.lock);
 	inc_comm_fail(comm, err, "%s", text);
 	return true;
 }
@@ -210,7 +210,7 @@ static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
 	const struct inc_dev *dev = &comm->dev;
 
 	return (status == IBV_WC_WR_FLUSH_ERR || status == IBV_WC_LOC_QP_OP_ERR) &&
-	       inc_loss_unsent(ibv_get_device_index(dev->ctx->device), dev->port) !=
+	       inc_hw_counters_unsent(ibv_get_device_index(dev->ctx->device), dev->port) !=
 	       comm->unsent;
 }
 
@@ -381,7 +381,7 @@ static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
  */
 static unsigned int flight(const struct inc_comm *comm)
 {
-	unsigned int packets = atomic_load_explicit(&comm->watch.flight,
+	unsigned int packets = atomic_load_explicit(&comm->watchdog.flight,
 						    memory_order_relaxed);
 	unsigned int msgs = (packets + INC_SEG_PACKETS / 2) / INC_SEG_PACKETS;
 
@@ -475,7 +475,7 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 		comm->bounce.busy = true;
 		comm->bounce.seq = seq;
 	}
-	inc_pace_sent(comm, req, id);
+	inc_window_rc_sent(comm, req, id);
 
 	advance(req);
 	comm->info.messages++;
@@ -618,7 +618,7 @@ static void push(struct inc_comm *comm)
 			return;
 		}
 	} while (take_early(comm, from) && comm->tx);
-	inc_pace_filled(comm);
+	inc_window_rc_filled(comm);
 }
 
 /* --- Results -------------------------------------------------------------- */
@@ -642,7 +642,7 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 	if (comm->uc)
 		inc_uc_done(comm, id, status);
 	else
-		inc_pace_done(comm, req, id, !status);
+		inc_window_rc_done(comm, req, id, !status);
 	if (msg->bounced)
 		comm->bounce.busy = false;
 	msg->req = NULL;
@@ -673,9 +673,9 @@ static void tree_failed(struct inc_comm *comm, unsigned int status)
 	for (tries = 0; !text[0] && tries < CAUSE_TRIES; tries++) {
 		if (tries)
 			nanosleep(&pause, NULL);
-		pthread_mutex_lock(&comm->watch.lock);
-		memcpy(text, comm->watch.said, sizeof(text));
-		pthread_mutex_unlock(&comm->watch.lock);
+		pthread_mutex_lock(&comm->watchdog.lock);
+		memcpy(text, comm->watchdog.said, sizeof(text));
+		pthread_mutex_unlock(&comm->watchdog.lock);
 	}
 	inc_comm_fail(comm, inc_status_errno(status), "%s%s%s",
 		      inc_status_str(status), text[0] ? ": " : "", text);
@@ -748,7 +748,7 @@ static void poll_results(struct inc_comm *comm)
 				return;
 		}
 		if (n > 0)
-			inc_watch_count(&comm->watch.progress);
+			inc_watchdog_count(&comm->watchdog.progress);
 	} while (n == INC_WC_BATCH);
 }
 
@@ -798,7 +798,7 @@ void inc_msg_issue(struct inc_comm *comm, struct inc_req *req)
 	req->msgs_posted = 0;
 	req->msgs_done = 0;
 	inc_plan_step(&req->plan, 0, &req->step);
-	inc_pace_issue(comm, req);
+	inc_window_rc_issue(comm, req);
 	comm->info.begun++;
 	comm->info.collective = req->plan.collective;
 	comm->info.block = req->plan.block;

@@ -54,9 +54,9 @@ int inc_uc_alloc(struct inc_comm *comm)
 	ret = inc_landing_init(&uc->landing, comm->pd, entries, comm->entry_data);
 	if (ret)
 		return ret;
-	inc_rtx_init(&uc->rtx, uc->ring, entries, comm->next_id, seed);
-	inc_window_init(&uc->window, comm->window, comm->window,
-			comm->window_max, 0);
+	inc_uc_rtx_init(&uc->rtx, uc->ring, entries, comm->next_id, seed);
+	inc_bdp_init(&uc->bdp, comm->window, comm->window,
+		     comm->window_max, 0);
 	return 0;
 }
 
@@ -91,9 +91,9 @@ void inc_uc_sent(struct inc_comm *comm, bool first)
 	/* If results have just arrived, the clock was read for them. */
 	if (first && uc->idle)
 		uc->now = inc_now_us();
-	inc_rtx_sent(&uc->rtx, uc->now);
-	if (!uc->idle && !inc_rtx_may_send(&uc->rtx, comm->window))
-		inc_window_filled(&uc->window, uc->rtx.next - 1, uc->now);
+	inc_uc_rtx_sent(&uc->rtx, uc->now);
+	if (!uc->idle && !inc_uc_rtx_may_send(&uc->rtx, comm->window))
+		inc_bdp_filled(&uc->bdp, uc->rtx.next - 1, uc->now);
 }
 
 /**
@@ -105,15 +105,15 @@ void inc_uc_sent(struct inc_comm *comm, bool first)
 void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 {
 	struct inc_uc *uc = comm->uc;
-	const struct inc_rtx_msg *m = &uc->ring[id & uc->rtx.mask];
+	const struct inc_uc_rtx_msg *m = &uc->ring[id & uc->rtx.mask];
 	uint64_t rtt = status || m->again ? 0 : uc->now - m->sent;
 
-	if (!inc_rtx_done(&uc->rtx, id, uc->now))
+	if (!inc_uc_rtx_done(&uc->rtx, id, uc->now))
 		return;
 	if (m->again && m->missed)
-		inc_window_lost(&uc->window);
-	if (inc_window_done(&uc->window, id, rtt, uc->now))
-		comm->window = uc->window.now;
+		inc_bdp_lost(&uc->bdp);
+	if (inc_bdp_done(&uc->bdp, id, rtt, uc->now))
+		comm->window = uc->bdp.now;
 }
 
 /* A message that does not fit into the send queue is lost, and times out. */
@@ -199,18 +199,18 @@ bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 	if (*status & INC_IMM_MARK) {
 		*status = INC_STATUS_OK;
 		if (behind != INC_IMM_MARK_MAX)
-			inc_rtx_mark(&uc->rtx, id - behind, uc->now);
+			inc_uc_rtx_mark(&uc->rtx, id - behind, uc->now);
 		return false;
 	}
 	switch (*status) {
 	case INC_STATUS_AGAIN:
-		if (inc_rtx_again(&uc->rtx, id, uc->now)) {
-			inc_window_lost(&uc->window);
+		if (inc_uc_rtx_again(&uc->rtx, id, uc->now)) {
+			inc_bdp_lost(&uc->bdp);
 			send_again(comm, id);
 		}
 		return true;
 	case INC_STATUS_WAIT:
-		inc_rtx_wait(&uc->rtx, id, uc->now);
+		inc_uc_rtx_wait(&uc->rtx, id, uc->now);
 		return true;
 	}
 	return false;
@@ -223,7 +223,7 @@ bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 void inc_uc_progress(struct inc_comm *comm)
 {
 	struct inc_uc *uc = comm->uc;
-	uint32_t ids[INC_RTX_BURST];
+	uint32_t ids[INC_UC_RTX_BURST];
 	unsigned int i, n, tries;
 
 	bool fresh = !uc->idle++;
@@ -236,9 +236,9 @@ void inc_uc_progress(struct inc_comm *comm)
 		uc->idle = 1;
 		uc->now = inc_now_us();
 	}
-	n = inc_rtx_due(&uc->rtx, uc->now, ids, &tries);
+	n = inc_uc_rtx_due(&uc->rtx, uc->now, ids, &tries);
 	if (tries >= uc->retries) {
-		inc_watch_lost(&comm->watch);
+		inc_watchdog_lost(&comm->watchdog);
 		inc_comm_fail(comm, -EHOSTUNREACH,
 			      "the switch did not answer %u times, message 0x%x",
 			      tries, ids[0]);
@@ -265,7 +265,7 @@ void inc_uc_woke(struct inc_comm *comm)
  */
 bool inc_uc_nap(struct inc_comm *comm)
 {
-	const struct inc_rtx *r = &comm->uc->rtx;
+	const struct inc_uc_rtx *r = &comm->uc->rtx;
 	uint32_t us = r->srtt / NAP_SHARE;
 	struct timespec t;
 

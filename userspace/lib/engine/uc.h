@@ -22,7 +22,7 @@ struct inc_comm;
  * struct inc_uc - additional state of a communicator over UC
  * @rtx: which messages to query when
  * @ring: its messages
- * @window: how many of them to keep in flight
+ * @bdp: how many of them to keep in flight
  * @landing: where results land
  * @asks: headers of queries being sent, one per send request
  * @mr: their registration
@@ -31,9 +31,9 @@ struct inc_comm;
  * @retries: maximum unanswered queries of a message
  */
 struct inc_uc {
-	struct inc_rtx		rtx;
-	struct inc_rtx_msg	*ring;
-	struct inc_window	window;
+	struct inc_uc_rtx		rtx;
+	struct inc_uc_rtx_msg	*ring;
+	struct inc_bdp		bdp;
 	struct inc_landing	landing;
 	struct inc_hdr		*asks;
 	struct ibv_mr		*mr;

@@ -22,98 +22,98 @@
 #define OPS_TIMED	8
 
 /* In AllToAll most messages in flight are other ranks'. */
-static bool is_paced(const struct inc_comm *comm, const struct inc_req *req)
+static bool is_measured(const struct inc_comm *comm, const struct inc_req *req)
 {
-	return comm->pace.follows && req->msgs > INC_WINDOW_RC_MIN &&
+	return comm->window_rc.adapts && req->msgs > INC_WINDOW_RC_MIN &&
 	       req->plan.collective != INC_COLL_ALLTOALL;
 }
 
 /**
- * inc_pace_issue() - set the window for a new operation
+ * inc_window_rc_issue() - set the window for a new operation
  * @comm: communicator
  * @req: operation
  *
  * Messages of another length take other times, so measuring starts over.
  */
-void inc_pace_issue(struct inc_comm *comm, const struct inc_req *req)
+void inc_window_rc_issue(struct inc_comm *comm, const struct inc_req *req)
 {
-	struct inc_pace *pace = &comm->pace;
+	struct inc_window_rc *rc = &comm->window_rc;
 
-	if (!pace->follows)
+	if (!rc->adapts)
 		return;
-	if (!is_paced(comm, req)) {
+	if (!is_measured(comm, req)) {
 		comm->window = comm->window_max;
 		return;
 	}
-	if (pace->piece != req->plan.chunk) {
-		inc_window_init(&pace->window, INC_WINDOW_RC_DEFAULT,
-				INC_WINDOW_RC_MIN, comm->window_max, QUEUE_US);
-		pace->piece = req->plan.chunk;
-		pace->timed_at = 0;
-		pace->ops = 0;
+	if (rc->piece != req->plan.chunk) {
+		inc_bdp_init(&rc->bdp, INC_WINDOW_RC_DEFAULT,
+			     INC_WINDOW_RC_MIN, comm->window_max, QUEUE_US);
+		rc->piece = req->plan.chunk;
+		rc->timed_at = 0;
+		rc->ops = 0;
 	}
-	comm->window = pace->window.now;
+	comm->window = rc->bdp.now;
 }
 
 /**
- * inc_pace_sent() - record that a message is sent
+ * inc_window_rc_sent() - record that a message is sent
  * @comm: communicator
  * @req: its operation
  * @id: message
  */
-void inc_pace_sent(struct inc_comm *comm, const struct inc_req *req, uint32_t id)
+void inc_window_rc_sent(struct inc_comm *comm, const struct inc_req *req, uint32_t id)
 {
-	struct inc_pace *pace = &comm->pace;
+	struct inc_window_rc *rc = &comm->window_rc;
 
-	if (id != comm->head_id || pace->timed_at || !is_paced(comm, req))
+	if (id != comm->head_id || rc->timed_at || !is_measured(comm, req))
 		return;
-	if (pace->ops++ >= OPS_TIMED && pace->ops % OPS_TIMED)
+	if (rc->ops++ >= OPS_TIMED && rc->ops % OPS_TIMED)
 		return;
-	pace->timed_id = id;
-	pace->timed_at = inc_now_us();
+	rc->timed_id = id;
+	rc->timed_at = inc_now_us();
 }
 
 /**
- * inc_pace_filled() - record that all messages that may be in flight are sent
+ * inc_window_rc_filled() - record that the window is full
  * @comm: communicator
  */
-void inc_pace_filled(struct inc_comm *comm)
+void inc_window_rc_filled(struct inc_comm *comm)
 {
-	struct inc_pace *pace = &comm->pace;
+	struct inc_window_rc *rc = &comm->window_rc;
 
-	if (!pace->came)
+	if (!rc->came)
 		return;
-	pace->came = false;
-	if (inc_msg_may_send(comm) || pace->window.measures)
+	rc->came = false;
+	if (inc_msg_may_send(comm) || rc->bdp.measures)
 		return;
-	inc_window_filled(&pace->window, comm->next_id - 1, inc_now_us());
+	inc_bdp_filled(&rc->bdp, comm->next_id - 1, inc_now_us());
 }
 
 /**
- * inc_pace_done() - record a message's result or error
+ * inc_window_rc_done() - record a message's result or error
  * @comm: communicator
  * @req: its operation
  * @id: message
  * @ok: it was a result
  */
-void inc_pace_done(struct inc_comm *comm, const struct inc_req *req, uint32_t id,
-		   bool ok)
+void inc_window_rc_done(struct inc_comm *comm, const struct inc_req *req, uint32_t id,
+			bool ok)
 {
-	struct inc_pace *pace = &comm->pace;
-	struct inc_window *w = &pace->window;
+	struct inc_window_rc *rc = &comm->window_rc;
+	struct inc_bdp *bdp = &rc->bdp;
 	uint64_t now = 0, rtt = 0;
 	bool timed;
 
-	if (!is_paced(comm, req))
+	if (!is_measured(comm, req))
 		return;
-	pace->came = true;
-	timed = pace->timed_at && id == pace->timed_id;
-	if (timed || inc_window_ends(w, id))
+	rc->came = true;
+	timed = rc->timed_at && id == rc->timed_id;
+	if (timed || inc_bdp_ends(bdp, id))
 		now = inc_now_us();
 	if (timed && ok)
-		rtt = now - pace->timed_at;
+		rtt = now - rc->timed_at;
 	if (timed)
-		pace->timed_at = 0;
-	if (inc_window_done(w, id, rtt, now))
-		comm->window = w->now;
+		rc->timed_at = 0;
+	if (inc_bdp_done(bdp, id, rtt, now))
+		comm->window = bdp->now;
 }

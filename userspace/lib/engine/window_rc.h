@@ -2,8 +2,8 @@
 /*
  * The window of a communicator over RC, which adapts to the path.
  */
-#ifndef INC_LIB_PACE_H
-#define INC_LIB_PACE_H
+#ifndef INC_LIB_WINDOW_RC_H
+#define INC_LIB_WINDOW_RC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,30 +15,30 @@ struct inc_comm;
 struct inc_req;
 
 /**
- * struct inc_pace - a communicator's window over RC
- * @window: how many messages to keep in flight
+ * struct inc_window_rc - a communicator's window over RC
+ * @bdp: how many messages to keep in flight
  * @piece: bytes of a block in each measured message; 0: none
  * @timed_at: when the message whose round trip is measured was sent, in
  *	microseconds; 0: none
  * @timed_id: that message
  * @ops: operations, modulo 256
  * @came: results have arrived since messages were sent
- * @follows: the window adapts, as the caller has not fixed it
+ * @adapts: the window adapts, as the caller has not fixed it
  */
-struct inc_pace {
-	struct inc_window	window;
+struct inc_window_rc {
+	struct inc_bdp		bdp;
 	size_t			piece;
 	uint64_t		timed_at;
 	uint32_t		timed_id;
 	uint8_t			ops;
 	bool			came;
-	bool			follows;
+	bool			adapts;
 };
 
-void inc_pace_issue(struct inc_comm *comm, const struct inc_req *req);
-void inc_pace_sent(struct inc_comm *comm, const struct inc_req *req, uint32_t id);
-void inc_pace_filled(struct inc_comm *comm);
-void inc_pace_done(struct inc_comm *comm, const struct inc_req *req, uint32_t id,
-		   bool ok);
+void inc_window_rc_issue(struct inc_comm *comm, const struct inc_req *req);
+void inc_window_rc_sent(struct inc_comm *comm, const struct inc_req *req, uint32_t id);
+void inc_window_rc_filled(struct inc_comm *comm);
+void inc_window_rc_done(struct inc_comm *comm, const struct inc_req *req, uint32_t id,
+			bool ok);
 
-#endif /* INC_LIB_PACE_H */
+#endif /* INC_LIB_WINDOW_RC_H */

@@ -201,8 +201,8 @@ int ibv_get_cq_event(struct ibv_comp_channel *ch, struct ibv_cq **cq, void **c)
 	*cq = &rcq;
 	sw.sleeps++;
 	if (sw.watch_fires_at && sw.sleeps == (unsigned int)sw.watch_fires_at) {
-		strcpy(comm->watch.text, "late");
-		atomic_store(&comm->watch.err, -ETIMEDOUT);
+		strcpy(comm->watchdog.text, "late");
+		atomic_store(&comm->watchdog.err, -ETIMEDOUT);
 		sw.wc_status = IBV_WC_WR_FLUSH_ERR;
 		result(0);
 		return 0;
@@ -255,7 +255,7 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
 	(void)n;
 }
 
-uint64_t inc_loss_unsent(int dev, unsigned int port)
+uint64_t inc_hw_counters_unsent(int dev, unsigned int port)
 {
 	(void)dev;
 	(void)port;
@@ -268,9 +268,9 @@ int ibv_get_device_index(struct ibv_device *device)
 	return 0;
 }
 
-void inc_watch_hang_up(struct inc_watch *watch)
+void inc_watchdog_hang_up(struct inc_watchdog *watch)
 {
-	EQ(watch == &comm->watch, 1);
+	EQ(watch == &comm->watchdog, 1);
 	sw.hung_up = true;
 }
 
@@ -371,7 +371,7 @@ static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu, bool u
 		.collectives = ~0U, .dtypes = 0xfff & ~(1U << INC_DTYPE_FP16),
 		.ops = 0x1fff,
 	};
-	pthread_mutex_init(&comm->watch.lock, NULL);
+	pthread_mutex_init(&comm->watchdog.lock, NULL);
 	inc_mem_init(&comm->mem, NULL, false, NULL);
 	EQ(inc_msg_alloc(comm), 0);
 	EQ(inc_msg_post_recvs(comm), 0);

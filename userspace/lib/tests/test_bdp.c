@@ -46,7 +46,7 @@ struct message {
 };
 
 struct member {
-	struct inc_window w;
+	struct inc_bdp w;
 	struct message	ring[SLOTS];
 	double		link_free;
 	uint32_t	next, high, head, end;
@@ -137,7 +137,7 @@ static void send_more(unsigned int member, bool results_came)
 		transmit(member, m->next++);
 		if (results_came && (m->next - m->high >= m->w.now ||
 				     m->next - m->head >= SLOTS))
-			inc_window_filled(&m->w, m->next - 1, sim.now);
+			inc_bdp_filled(&m->w, m->next - 1, sim.now);
 	}
 }
 
@@ -148,7 +148,7 @@ static void result(unsigned int member, uint32_t id)
 
 	msg->open = false;
 	sim.results++;
-	inc_window_done(&m->w, id, msg->again ? 0 : sim.now - msg->sent, sim.now);
+	inc_bdp_done(&m->w, id, msg->again ? 0 : sim.now - msg->sent, sim.now);
 	OK(m->w.now >= m->w.min && m->w.now <= m->w.max);
 	if (m->w.now > sim.most)
 		sim.most = m->w.now;
@@ -186,7 +186,7 @@ static void take(const struct event *e)
 		break;
 	case ASKED:
 		m->ring[e->id % SLOTS].again = true;
-		inc_window_lost(&m->w);
+		inc_bdp_lost(&m->w);
 		sim.again++;
 		transmit(e->member, e->id);
 		break;
@@ -222,9 +222,9 @@ static void begin(struct path p)
 		struct member *m = &sim.m[i];
 
 		if (p.window)
-			inc_window_init(&m->w, p.window, p.window, p.window, 0);
+			inc_bdp_init(&m->w, p.window, p.window, p.window, 0);
 		else
-			inc_window_init(&m->w, MIN, MIN, MAX, 0);
+			inc_bdp_init(&m->w, MIN, MIN, MAX, 0);
 		m->next = m->high = m->head = m->end = FIRST;
 		put(i * p.skew, BEGIN, i, 0);
 	}
@@ -394,25 +394,25 @@ static void fixed(void)
 /* Results that come quickly: so much time's are under way, as far as that goes. */
 static void queue(void)
 {
-	struct inc_window w;
+	struct inc_bdp w;
 	uint32_t id, per_ms;
 
 	for (per_ms = 1; per_ms <= 4; per_ms *= 2) {
-		inc_window_init(&w, 32, 3, 32, 10000);
+		inc_bdp_init(&w, 32, 3, 32, 10000);
 		for (id = 0; id < 4000; id++) {
 			uint64_t now = 1000000 + (uint64_t)id * 1000 / per_ms;
 
 			/* Of a round trip of 0.1 ms. */
-			inc_window_done(&w, id, id ? 0 : 100, now);
-			inc_window_filled(&w, id + w.now, now);
+			inc_bdp_done(&w, id, id ? 0 : 100, now);
+			inc_bdp_filled(&w, id + w.now, now);
 		}
 		EQ(w.now, per_ms * 10 < 32 ? per_ms * 10 : 32);
 		w.queue = 0;
 		for (; id < 4400; id++) {
 			uint64_t now = 1000000 + (uint64_t)id * 1000 / per_ms;
 
-			inc_window_done(&w, id, 0, now);
-			inc_window_filled(&w, id + w.now, now);
+			inc_bdp_done(&w, id, 0, now);
+			inc_bdp_filled(&w, id + w.now, now);
 		}
 		EQ(w.now, 3);
 	}

@@ -61,59 +61,59 @@ static void make_answer(void)
 
 static void steady(unsigned int one_in, unsigned int least, unsigned int most)
 {
-	struct inc_loss l = { 0 };
+	struct inc_hw_counters l = { 0 };
 	unsigned int flight = 0, i;
 
 	for (i = 0; i < 100; i++)
-		flight = inc_loss_add(&l, 1, one_in);
+		flight = inc_hw_counters_add(&l, 1, one_in);
 	OK(flight >= least && flight <= most);
 	/* So it is if several are found at a time, */
 	for (i = 0; i < 20; i++)
-		flight = inc_loss_add(&l, 8, 8 * one_in);
+		flight = inc_hw_counters_add(&l, 8, 8 * one_in);
 	OK(flight >= least && flight <= most);
 	/* or none for a while. */
-	EQ(inc_loss_add(&l, 0, one_in), flight);
+	EQ(inc_hw_counters_add(&l, 0, one_in), flight);
 	/* It is forgotten when there are no losses any more. */
 	for (i = 0; i < 100 && flight; i++)
-		flight = inc_loss_add(&l, 0, 1000);
+		flight = inc_hw_counters_add(&l, 0, 1000);
 	OK(i > 10 && i < 20);
 }
 
 static void law(void)
 {
-	struct inc_loss l = { 0 };
+	struct inc_hw_counters l = { 0 };
 	unsigned int i, flight;
 
 	for (i = 0; i < 1000; i++)
-		EQ(inc_loss_add(&l, 0, 1000000), 0);
+		EQ(inc_hw_counters_add(&l, 0, 1000000), 0);
 	/* The first one counts, however late it comes; rare ones do not for long. */
-	EQ(inc_loss_add(&l, 1, 1000000), 16);
+	EQ(inc_hw_counters_add(&l, 1, 1000000), 16);
 	for (i = 0; i < 10; i++)
-		flight = inc_loss_add(&l, 1, 1000000);
+		flight = inc_hw_counters_add(&l, 1, 1000000);
 	EQ(flight, 0);
 	steady(100, 4, 5);
 	steady(1000, 15, 15);
 	steady(20, 2, 2);
 	/* All are lost: still one. */
-	l = (struct inc_loss) { 0 };
-	EQ(inc_loss_add(&l, 1000, 10), 1);
-	EQ(inc_loss_add(&l, UINT64_MAX, 10), 1);
+	l = (struct inc_hw_counters) { 0 };
+	EQ(inc_hw_counters_add(&l, 1000, 10), 1);
+	EQ(inc_hw_counters_add(&l, UINT64_MAX, 10), 1);
 	/* Numbers as large as a device can have. */
-	l = (struct inc_loss) { 0 };
-	EQ(inc_loss_add(&l, 1, 1ULL << 40), 16);
+	l = (struct inc_hw_counters) { 0 };
+	EQ(inc_hw_counters_add(&l, 1, 1ULL << 40), 16);
 	for (i = 0; i < 100; i++)
-		EQ(inc_loss_add(&l, 0, 1ULL << 40), 0);
+		EQ(inc_hw_counters_add(&l, 0, 1ULL << 40), 0);
 }
 
 static void counters(void)
 {
-	struct inc_counts c;
-	struct inc_loss l;
+	struct inc_hw_counts c;
+	struct inc_hw_counters l;
 	size_t i;
 	int fd;
 
 	make_answer();
-	OK(inc_loss_parse(msg, msg_len, &c));
+	OK(inc_hw_counters_parse(msg, msg_len, &c));
 	EQ(c.lost, 11);
 	EQ(c.packets, (1ULL << 40) + 7);
 	EQ(c.unsent, 3);
@@ -122,21 +122,21 @@ static void counters(void)
 		char *cut = malloc(i);
 
 		memcpy(cut, msg, i);
-		OK(!inc_loss_parse(cut, i, &c));
+		OK(!inc_hw_counters_parse(cut, i, &c));
 		free(cut);
 	}
 	/* Any byte of it may be wrong. */
 	for (i = 0; i < msg_len; i++) {
 		make_answer();
 		msg[i] = (char)~msg[i];
-		inc_loss_parse(msg, msg_len, &c);
+		inc_hw_counters_parse(msg, msg_len, &c);
 	}
 	/* No such device: no limit. */
-	fd = inc_loss_socket();
-	inc_loss_open(&l, fd, -1, 1);
-	EQ(inc_loss_look(&l), 0);
-	inc_loss_open(&l, fd, 0x7fffffff, 1);
-	EQ(inc_loss_look(&l), 0);
+	fd = inc_hw_counters_socket();
+	inc_hw_counters_open(&l, fd, -1, 1);
+	EQ(inc_hw_counters_read(&l), 0);
+	inc_hw_counters_open(&l, fd, 0x7fffffff, 1);
+	EQ(inc_hw_counters_read(&l), 0);
 	if (fd >= 0)
 		close(fd);
 }

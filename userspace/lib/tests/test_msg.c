@@ -156,8 +156,8 @@ static void whose_request(void)
 	sw.status_for = 2;
 	comm->tree.wrong = true;
 	EQ(reduce(2000), -EBADE);
-	strcpy(comm->watch.wrong, "rank 1 it was");
-	comm->watch.wrong_id = comm->wrong_id;
+	strcpy(comm->watchdog.wrong, "rank 1 it was");
+	comm->watchdog.wrong_id = comm->wrong_id;
 	OK(strstr(inc_comm_strerror(comm), "disagree"));
 	OK(strstr(inc_comm_strerror(comm), ": rank 1 it was"));
 	EQ(strlen(strstr(comm->errtext, "rank 1")), strlen("rank 1 it was"));
@@ -167,7 +167,7 @@ static void whose_request(void)
 	/* What is told is about another one, long ago. */
 	sw.status = INC_STATUS_MISMATCH;
 	sw.status_for = 2 + sw.sent;
-	comm->watch.wrong_id -= comm->tree.slots + 1;
+	comm->watchdog.wrong_id -= comm->tree.slots + 1;
 	fill();
 	reduce(2000);
 	OK(!strstr(inc_comm_strerror(comm), "rank 1"));
@@ -181,7 +181,7 @@ static void tree_failed(void)
 	fill();
 	sw.status = INC_STATUS_PEER_DEAD;
 	sw.status_for = 1;
-	strcpy(comm->watch.said, "rank 1: connection lost");
+	strcpy(comm->watchdog.said, "rank 1: connection lost");
 	OK(reduce(2000) < 0);
 	OK(strstr(inc_comm_strerror(comm), ": rank 1: connection lost"));
 	end();

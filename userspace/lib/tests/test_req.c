@@ -26,7 +26,7 @@ static void wait_for(void)
 	EQ(inc_wait_for(r, 10), -EAGAIN);
 	EQ(sw.now_ms, 20);
 	EQ(sw.armed, 1);
-	OK(!atomic_load(&comm->watch.waits));
+	OK(!atomic_load(&comm->watchdog.waits));
 	EQ(inc_wait_for(r, 10), 0);
 	EQ(sw.now_ms, 25);
 	OK(same(3));

@@ -11,22 +11,22 @@
 #define FIRST	0xfffffff0U
 #define RTT	8000U
 
-static struct inc_rtx_msg ring[ENTRIES];
-static uint32_t ids[INC_RTX_BURST];
+static struct inc_uc_rtx_msg ring[ENTRIES];
+static uint32_t ids[INC_UC_RTX_BURST];
 static unsigned int tries;
 
 /* A member with a measured round trip of RTT; the first 16 messages are done. */
-static struct inc_rtx settled(uint64_t *now)
+static struct inc_uc_rtx settled(uint64_t *now)
 {
-	struct inc_rtx r;
+	struct inc_uc_rtx r;
 	uint32_t i;
 
-	inc_rtx_init(&r, ring, ENTRIES, FIRST, 7);
+	inc_uc_rtx_init(&r, ring, ENTRIES, FIRST, 7);
 	*now = 1000000;
 	for (i = 0; i < 64; i++) {
-		inc_rtx_sent(&r, *now);
+		inc_uc_rtx_sent(&r, *now);
 		*now += RTT;
-		OK(inc_rtx_done(&r, FIRST + i, *now));
+		OK(inc_uc_rtx_done(&r, FIRST + i, *now));
 	}
 	OK(r.srtt > RTT - 100 && r.srtt < RTT + 100);
 	return r;
@@ -34,72 +34,72 @@ static struct inc_rtx settled(uint64_t *now)
 
 static void window(void)
 {
-	struct inc_rtx r;
+	struct inc_uc_rtx r;
 	unsigned int i;
 
-	inc_rtx_init(&r, ring, ENTRIES, FIRST, 7);
+	inc_uc_rtx_init(&r, ring, ENTRIES, FIRST, 7);
 	for (i = 0; i < 8; i++) {
-		OK(inc_rtx_may_send(&r, 8));
-		inc_rtx_sent(&r, 1000);
+		OK(inc_uc_rtx_may_send(&r, 8));
+		inc_uc_rtx_sent(&r, 1000);
 	}
-	OK(!inc_rtx_may_send(&r, 8));
+	OK(!inc_uc_rtx_may_send(&r, 8));
 	/* A hole at the head: only the ring is a limit. */
 	for (i = 8; i < ENTRIES; i++) {
-		OK(inc_rtx_done(&r, FIRST + i - 7, 2000));
-		OK(inc_rtx_may_send(&r, 8));
-		inc_rtx_sent(&r, 2000);
+		OK(inc_uc_rtx_done(&r, FIRST + i - 7, 2000));
+		OK(inc_uc_rtx_may_send(&r, 8));
+		inc_uc_rtx_sent(&r, 2000);
 	}
-	OK(inc_rtx_done(&r, FIRST + ENTRIES - 7, 2000));
-	OK(!inc_rtx_may_send(&r, 8));
+	OK(inc_uc_rtx_done(&r, FIRST + ENTRIES - 7, 2000));
+	OK(!inc_uc_rtx_may_send(&r, 8));
 	EQ(r.head, FIRST);
-	OK(inc_rtx_done(&r, FIRST, 3000));
-	OK(!inc_rtx_done(&r, FIRST, 3000));
-	OK(inc_rtx_may_send(&r, 8));
+	OK(inc_uc_rtx_done(&r, FIRST, 3000));
+	OK(!inc_uc_rtx_done(&r, FIRST, 3000));
+	OK(inc_uc_rtx_may_send(&r, 8));
 	EQ(r.head, FIRST + ENTRIES - 6);
 }
 
 static void timeout(void)
 {
 	uint64_t now, sent;
-	struct inc_rtx r = settled(&now);
+	struct inc_uc_rtx r = settled(&now);
 	uint32_t id = r.next;
 	unsigned int n = 0, i;
 
 	sent = now;
-	inc_rtx_sent(&r, now);
-	EQ(inc_rtx_due(&r, now + RTT, ids, &tries), 0);
-	EQ(inc_rtx_due(&r, now + 2 * RTT - 100, ids, &tries), 0);
+	inc_uc_rtx_sent(&r, now);
+	EQ(inc_uc_rtx_due(&r, now + RTT, ids, &tries), 0);
+	EQ(inc_uc_rtx_due(&r, now + 2 * RTT - 100, ids, &tries), 0);
 	/* Asked for again and again, less and less often. */
 	for (i = 0; i < 8; i++) {
-		while (!inc_rtx_due(&r, now, ids, &tries))
+		while (!inc_uc_rtx_due(&r, now, ids, &tries))
 			now += 100;
 		EQ(ids[0], id);
 		EQ(tries, n++);
 	}
 	OK(now - sent > 16 * RTT);
 	/* "Wait" is an answer. */
-	inc_rtx_wait(&r, id, now);
-	while (!inc_rtx_due(&r, now, ids, &tries))
+	inc_uc_rtx_wait(&r, id, now);
+	while (!inc_uc_rtx_due(&r, now, ids, &tries))
 		now += 100;
 	EQ(tries, 0);
-	OK(inc_rtx_done(&r, id, now));
-	EQ(inc_rtx_due(&r, now + 10000000, ids, &tries), 0);
+	OK(inc_uc_rtx_done(&r, id, now));
+	EQ(inc_uc_rtx_due(&r, now + 10000000, ids, &tries), 0);
 }
 
 static void again(void)
 {
 	uint64_t now;
-	struct inc_rtx r = settled(&now);
+	struct inc_uc_rtx r = settled(&now);
 	uint32_t id = r.next;
 
-	OK(!inc_rtx_again(&r, id, now));
-	inc_rtx_sent(&r, now);
-	OK(inc_rtx_again(&r, id, now + RTT));
+	OK(!inc_uc_rtx_again(&r, id, now));
+	inc_uc_rtx_sent(&r, now);
+	OK(inc_uc_rtx_again(&r, id, now + RTT));
 	/* The same told twice. */
-	OK(!inc_rtx_again(&r, id, now + RTT + 100));
-	OK(inc_rtx_again(&r, id, now + 3 * RTT));
-	OK(inc_rtx_done(&r, id, now + 4 * RTT));
-	OK(!inc_rtx_again(&r, id, now + 9 * RTT));
+	OK(!inc_uc_rtx_again(&r, id, now + RTT + 100));
+	OK(inc_uc_rtx_again(&r, id, now + 3 * RTT));
+	OK(inc_uc_rtx_done(&r, id, now + 4 * RTT));
+	OK(!inc_uc_rtx_again(&r, id, now + 9 * RTT));
 	/* Not measured: which one was answered? */
 	OK(r.srtt < RTT + 100);
 }
@@ -107,24 +107,24 @@ static void again(void)
 static void mark(void)
 {
 	uint64_t now;
-	struct inc_rtx r = settled(&now);
+	struct inc_uc_rtx r = settled(&now);
 	uint32_t id = r.next;
 	unsigned int i;
 
 	for (i = 0; i < 4; i++)
-		inc_rtx_sent(&r, now);
+		inc_uc_rtx_sent(&r, now);
 	now += RTT;
-	OK(inc_rtx_done(&r, id + 3, now));
-	inc_rtx_mark(&r, id + 2, now);
-	EQ(inc_rtx_due(&r, now, ids, &tries), 0);
+	OK(inc_uc_rtx_done(&r, id + 3, now));
+	inc_uc_rtx_mark(&r, id + 2, now);
+	EQ(inc_uc_rtx_due(&r, now, ids, &tries), 0);
 	/* Half a round trip later: those before the mark, long before a time-out. */
-	EQ(inc_rtx_due(&r, now + RTT / 2, ids, &tries), 2);
+	EQ(inc_uc_rtx_due(&r, now + RTT / 2, ids, &tries), 2);
 	EQ(ids[0], id);
 	EQ(ids[1], id + 1);
 	/* A mark beyond what was sent, and an old one. */
-	inc_rtx_mark(&r, id + 1000, now);
-	inc_rtx_mark(&r, id - 1000, now);
-	EQ(inc_rtx_due(&r, now + RTT, ids, &tries), 1);
+	inc_uc_rtx_mark(&r, id + 1000, now);
+	inc_uc_rtx_mark(&r, id - 1000, now);
+	EQ(inc_uc_rtx_due(&r, now + RTT, ids, &tries), 1);
 	EQ(ids[0], id + 2);
 }
 
@@ -132,44 +132,44 @@ static void mark(void)
 static void overtaken(void)
 {
 	uint64_t now;
-	struct inc_rtx r = settled(&now);
+	struct inc_uc_rtx r = settled(&now);
 	uint32_t id = r.next;
 
-	inc_rtx_sent(&r, now);
-	inc_rtx_sent(&r, now);
-	inc_rtx_sent(&r, now);
+	inc_uc_rtx_sent(&r, now);
+	inc_uc_rtx_sent(&r, now);
+	inc_uc_rtx_sent(&r, now);
 	now += RTT;
-	OK(inc_rtx_done(&r, id + 1, now));
-	OK(inc_rtx_again(&r, id, now));
+	OK(inc_uc_rtx_done(&r, id + 1, now));
+	OK(inc_uc_rtx_again(&r, id, now));
 	now += 2000;
-	inc_rtx_sent(&r, now);
+	inc_uc_rtx_sent(&r, now);
 	now += RTT / 2;
-	EQ(inc_rtx_due(&r, now, ids, &tries), 0);
-	OK(inc_rtx_done(&r, id + 3, now));
-	EQ(inc_rtx_due(&r, now + RTT / 2, ids, &tries), 1);
+	EQ(inc_uc_rtx_due(&r, now, ids, &tries), 0);
+	OK(inc_uc_rtx_done(&r, id + 3, now));
+	EQ(inc_uc_rtx_due(&r, now + RTT / 2, ids, &tries), 1);
 	EQ(ids[0], id);
 	/* But not if it is known to wait for others. */
-	inc_rtx_wait(&r, id, now + RTT / 2);
-	EQ(inc_rtx_due(&r, now + RTT / 2 + 1500, ids, &tries), 0);
+	inc_uc_rtx_wait(&r, id, now + RTT / 2);
+	EQ(inc_uc_rtx_due(&r, now + RTT / 2 + 1500, ids, &tries), 0);
 }
 
 static void burst(void)
 {
 	uint64_t now;
-	struct inc_rtx r = settled(&now);
+	struct inc_uc_rtx r = settled(&now);
 	unsigned int i, n, sum = 0;
 
-	for (i = 0; i < 3 * INC_RTX_BURST; i++)
-		inc_rtx_sent(&r, now);
-	for (i = 0; i < 200 && sum < 3 * INC_RTX_BURST; i++) {
+	for (i = 0; i < 3 * INC_UC_RTX_BURST; i++)
+		inc_uc_rtx_sent(&r, now);
+	for (i = 0; i < 200 && sum < 3 * INC_UC_RTX_BURST; i++) {
 		now += 1000;
-		n = inc_rtx_due(&r, now, ids, &tries);
-		OK(n <= INC_RTX_BURST);
+		n = inc_uc_rtx_due(&r, now, ids, &tries);
+		OK(n <= INC_UC_RTX_BURST);
 		sum += n;
 		while (n--)
-			OK(inc_rtx_done(&r, ids[n], now));
+			OK(inc_uc_rtx_done(&r, ids[n], now));
 	}
-	EQ(sum, 3 * INC_RTX_BURST);
+	EQ(sum, 3 * INC_UC_RTX_BURST);
 	EQ(r.head, r.next);
 }
 
@@ -186,7 +186,7 @@ static void random_loss(void)
 	printf("# INC_SEED=%u\n", seed);
 	srand(seed);
 	for (loss = 0; loss <= 30; loss += 10) {
-		struct inc_rtx r = settled(&now);
+		struct inc_uc_rtx r = settled(&now);
 		uint64_t due[ENTRIES] = { 0 };
 		uint32_t end = r.next + 5000, id;
 		unsigned int n, ms = 0;
@@ -195,15 +195,15 @@ static void random_loss(void)
 		while (r.head != end && ms++ < 1000000) {
 			now += 500;
 			for (id = r.head; id != r.next; id++)
-				if (inc_rtx_is_open(&r, id) && due[id % ENTRIES] &&
+				if (inc_uc_rtx_is_open(&r, id) && due[id % ENTRIES] &&
 				    due[id % ENTRIES] <= now)
-					inc_rtx_done(&r, id, now);
-			while (r.next != end && inc_rtx_may_send(&r, 16)) {
+					inc_uc_rtx_done(&r, id, now);
+			while (r.next != end && inc_uc_rtx_may_send(&r, 16)) {
 				due[r.next % ENTRIES] = rand() % 100 < (int)loss ?
 							0 : now + RTT;
-				inc_rtx_sent(&r, now);
+				inc_uc_rtx_sent(&r, now);
 			}
-			n = inc_rtx_due(&r, now, ids, &tries);
+			n = inc_uc_rtx_due(&r, now, ids, &tries);
 			asked += n;
 			while (n--)
 				if (!due[ids[n] % ENTRIES] && rand() % 100 >= (int)loss)

@@ -14,7 +14,7 @@
 
 #define LIMIT	1600	/* a tick is 100 */
 
-static struct inc_watch w;
+static struct inc_watchdog w;
 static int daemon_fd, to_err;
 
 void inc_qp_to_err(struct ibv_qp *qp)
@@ -28,7 +28,7 @@ int inc_status_errno(unsigned int status)
 	return status ? -ECONNRESET : 0;
 }
 
-unsigned int inc_loss_look(struct inc_loss *l)
+unsigned int inc_hw_counters_read(struct inc_hw_counters *l)
 {
 	(void)l;
 	return 0;
@@ -60,10 +60,10 @@ static void run(int ms)
 {
 	int tick;
 
-	for (; ms > 0 && !inc_watch_error(&w); ms -= tick) {
-		tick = inc_watch_patience(&w);
+	for (; ms > 0 && !inc_watchdog_error(&w); ms -= tick) {
+		tick = inc_watchdog_patience(&w);
 		OK(tick > 0 && tick <= 100);
-		inc_watch_turn(&w, tick, false, true);
+		inc_watchdog_turn(&w, tick, false, true);
 	}
 }
 
@@ -71,13 +71,13 @@ static void call_is_late(void)
 {
 	begin();
 	run(5000);
-	inc_watch_count(&w.calls);
+	inc_watchdog_count(&w.calls);
 	run(LIMIT - 200);
-	EQ(inc_watch_error(&w), 0);
+	EQ(inc_watchdog_error(&w), 0);
 	run(300);
-	EQ(inc_watch_error(&w), -ETIMEDOUT);
+	EQ(inc_watchdog_error(&w), -ETIMEDOUT);
 	EQ(to_err, 1);
-	EQ(inc_watch_patience(&w), -1);
+	EQ(inc_watchdog_patience(&w), -1);
 	end();
 }
 
@@ -85,20 +85,20 @@ static void call_is_late(void)
 static void stood_still(void)
 {
 	begin();
-	inc_watch_count(&w.calls);
+	inc_watchdog_count(&w.calls);
 	run(LIMIT - 200);
-	inc_watch_turn(&w, 100, true, true);
+	inc_watchdog_turn(&w, 100, true, true);
 	run(400);
-	EQ(inc_watch_error(&w), 0);
-	inc_watch_count(&w.calls);	/* and finds it */
+	EQ(inc_watchdog_error(&w), 0);
+	inc_watchdog_count(&w.calls);	/* and finds it */
 	run(5000);
-	EQ(inc_watch_error(&w), 0);
+	EQ(inc_watchdog_error(&w), 0);
 
-	inc_watch_count(&w.calls);
+	inc_watchdog_count(&w.calls);
 	run(LIMIT - 200);
-	inc_watch_turn(&w, 100, true, true);
+	inc_watchdog_turn(&w, 100, true, true);
 	run(800);
-	EQ(inc_watch_error(&w), -ETIMEDOUT);
+	EQ(inc_watchdog_error(&w), -ETIMEDOUT);
 	end();
 }
 
@@ -110,12 +110,12 @@ static void turns_of_others(void)
 	begin();
 	for (ms = 0; ms < LIMIT + 200; ms += 2) {
 		if (ms % 10 == 0)
-			inc_watch_count(&w.tests);
+			inc_watchdog_count(&w.tests);
 		if (ms == LIMIT - 200)
-			EQ(inc_watch_error(&w), 0);
-		inc_watch_turn(&w, 2, false, false);
+			EQ(inc_watchdog_error(&w), 0);
+		inc_watchdog_turn(&w, 2, false, false);
 	}
-	EQ(inc_watch_error(&w), -ETIMEDOUT);
+	EQ(inc_watchdog_error(&w), -ETIMEDOUT);
 	end();
 }
 
@@ -124,14 +124,14 @@ static void hangs_up(void)
 	char text[128] = "";
 
 	begin();
-	inc_watch_lost(&w);
-	inc_watch_hang_up(&w);
+	inc_watchdog_lost(&w);
+	inc_watchdog_hang_up(&w);
 	OK(recv(daemon_fd, text, sizeof(text) - 1, 0) > 0);
 	OK(strstr(text, "lost"));
 	EQ(recv(daemon_fd, text, sizeof(text), 0), 0);
 	/* What the other end does then is no news. */
 	run(2000);
-	EQ(inc_watch_error(&w), 0);
+	EQ(inc_watchdog_error(&w), 0);
 	end();
 }
 
@@ -142,9 +142,9 @@ static void daemon_says(void)
 	begin();
 	OK(write(daemon_fd, line, strlen(line)) > 0);
 	run(300);
-	EQ(inc_watch_error(&w), 0);
+	EQ(inc_watchdog_error(&w), 0);
 	run(300);
-	EQ(inc_watch_error(&w), -ECONNRESET);
+	EQ(inc_watchdog_error(&w), -ECONNRESET);
 	end();
 }
 
@@ -157,7 +157,7 @@ static void daemon_says_who(void)
 	begin();
 	OK(write(daemon_fd, line, strlen(line)) > 0);
 	run(1000);
-	EQ(inc_watch_error(&w), 0);
+	EQ(inc_watchdog_error(&w), 0);
 	EQ(w.wrong_id, 5);
 	OK(!strcmp(w.wrong, "rank 2 it is"));
 	end();
