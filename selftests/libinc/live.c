@@ -71,7 +71,7 @@ struct inc_comm *live_join(const char *suffix, int rank, int nranks)
 
 static void wait_for(struct inc_comm *comm)
 {
-	struct inc_req *req;
+	struct inc_request *req;
 	double t, cpu;
 	int32_t x = 1;
 	int ret, n = 0;
@@ -83,7 +83,7 @@ static void wait_for(struct inc_comm *comm)
 	cpu = cpu_ms();
 	MUST(inc_iallreduce(comm, INC_IN_PLACE, &x, 1, INC_DTYPE_INT32,
 			    INC_OP_SUM, &req));
-	while ((ret = inc_wait_for(req, 50)) == -EAGAIN)
+	while ((ret = inc_request_wait_for(req, 50)) == -EAGAIN)
 		n++;
 	t = live_now_ms() - t;
 	cpu = cpu_ms() - cpu;
@@ -94,7 +94,7 @@ static void wait_for(struct inc_comm *comm)
 		OK(n >= 2 && n <= (int)(t / 50) + 1);
 		OK(cpu < t / 2);
 	}
-	EQ(inc_wait_for(req, 50), 0);
+	EQ(inc_request_wait_for(req, 50), 0);
 	inc_request_free(req);
 	live_ok("waits with a time limit");
 }
@@ -106,7 +106,7 @@ static void wait_for(struct inc_comm *comm)
 static void limit(int rank, int nranks)
 {
 	struct inc_comm *comm;
-	struct inc_req *req;
+	struct inc_request *req;
 	double t;
 	int k, ret;
 
@@ -118,7 +118,8 @@ static void limit(int rank, int nranks)
 			EQ(inc_comm_set_timeout(comm, 1000), 0);
 			MUST(inc_ibarrier(comm, &req));
 			t = live_now_ms();
-			while ((ret = inc_wait_for(req, k ? 30000 : 50)) == -EAGAIN)
+			while ((ret = inc_request_wait_for(req, k ? 30000 : 50)) ==
+			       -EAGAIN)
 				;
 			t = live_now_ms() - t;
 			printf("# %s: %s after %.0f ms\n", k ? "one wait" : "waits of 50 ms",
@@ -140,7 +141,7 @@ static void gives_up(struct inc_comm *comm)
 {
 	int32_t *x = calloc(SUMMED, sizeof(*x)), y = 1;
 	int me = inc_comm_rank(comm), ret;
-	struct inc_req *req;
+	struct inc_request *req;
 	double t;
 
 	EQ(inc_barrier(comm), 0);
@@ -150,7 +151,7 @@ static void gives_up(struct inc_comm *comm)
 		MUST(inc_iallreduce(comm, INC_IN_PLACE, &y, 1, INC_DTYPE_INT32,
 				    INC_OP_SUM, &req));
 		EQ(inc_comm_abort(comm, -EIO), 0);
-		EQ(inc_wait(req), -EIO);
+		EQ(inc_request_wait(req), -EIO);
 		EQ(y, 1);
 		inc_request_free(req);
 		EQ(inc_comm_abort(comm, -ENOMEM), 0);
@@ -175,7 +176,7 @@ static void print_info(struct inc_comm *comm)
 {
 	struct inc_comm_info i = { .size = sizeof(i) };
 
-	EQ(inc_query(comm, &i), 0);
+	EQ(inc_comm_query(comm, &i), 0);
 	printf("{\"job\":\"%s\",\"rank\":%d,\"nranks\":%d,\"state\":%d,\"status\":%d,"
 	       "\"tree-id\":%u,\"qpn\":%u,\"switch-qpn\":%u,\"slots\":%u,"
 	       "\"msg-size\":%u,\"pmtu\":%u,\"next-msg-id\":%u,\"addr\":\"%s\","
@@ -199,7 +200,7 @@ static void print_info(struct inc_comm *comm)
 static void query(struct inc_comm *comm)
 {
 	static int32_t data[30000];
-	struct inc_req *req = NULL;
+	struct inc_request *req = NULL;
 	char line[16];
 
 	print_info(comm);
@@ -215,7 +216,7 @@ static void query(struct inc_comm *comm)
 	if (!req)
 		MUST(inc_iallreduce(comm, INC_IN_PLACE, data, 30000,
 				    INC_DTYPE_INT32, INC_OP_SUM, &req));
-	EQ(inc_wait(req), 0);
+	EQ(inc_request_wait(req), 0);
 	inc_request_free(req);
 	print_info(comm);
 	OK(fgets(line, sizeof(line), stdin));
@@ -244,22 +245,22 @@ static int sum(struct inc_comm *comm, int32_t *data, size_t count, int32_t base)
 #define FORK_COUNT	20000
 
 /* In a child nothing works, nothing hangs, and nothing hurts the parent. */
-static int child(struct inc_comm *comm, struct inc_req *req, int32_t *data)
+static int child(struct inc_comm *comm, struct inc_request *req, int32_t *data)
 {
 	int rank = inc_comm_rank(comm), nranks = inc_comm_size(comm), done;
 	struct inc_comm_info i = { .size = sizeof(i) };
-	struct inc_req *other;
+	struct inc_request *other;
 
 	EQ(sum(comm, data, 10, 1), -ESTALE);
-	EQ(inc_wait(req), -ESTALE);
-	EQ(inc_wait_for(req, 1000), -ESTALE);
-	EQ(inc_test(req, &done), -ESTALE);
+	EQ(inc_request_wait(req), -ESTALE);
+	EQ(inc_request_wait_for(req, 1000), -ESTALE);
+	EQ(inc_request_test(req, &done), -ESTALE);
 	EQ(done, 1);
 	EQ(inc_barrier(comm), -ESTALE);
 	EQ(inc_ibarrier(comm, &other), -ESTALE);
 	EQ(inc_mem_reg(comm, data, 10000), -ESTALE);
 	inc_mem_dereg(comm, data, FORK_COUNT * sizeof(*data));
-	EQ(inc_query(comm, &i), 0);
+	EQ(inc_comm_query(comm, &i), 0);
 	EQ(i.state, INC_STATE_FAILED);
 	EQ(i.status, -ESTALE);
 	inc_request_free(req);
@@ -276,7 +277,7 @@ static int child(struct inc_comm *comm, struct inc_req *req, int32_t *data)
 static void forks(struct inc_comm *comm)
 {
 	int32_t *data = malloc(FORK_COUNT * sizeof(*data));
-	struct inc_req *req;
+	struct inc_request *req;
 	int round, i, status;
 	pid_t pid;
 
@@ -290,7 +291,7 @@ static void forks(struct inc_comm *comm)
 		pid = fork();
 		if (!pid)
 			exit(child(comm, req, data));
-		EQ(inc_wait(req), 0);
+		EQ(inc_request_wait(req), 0);
 		inc_request_free(req);
 		for (i = 0; i < FORK_COUNT; i++)
 			if (data[i] != 7 * inc_comm_size(comm))
@@ -355,7 +356,7 @@ static void signals(int rank, int nranks)
 {
 	int32_t *data = malloc(FORK_COUNT * sizeof(*data));
 	struct inc_comm *comm;
-	struct inc_req *req;
+	struct inc_request *req;
 	int i, ret;
 
 	alarms_on(true);
@@ -366,7 +367,7 @@ static void signals(int rank, int nranks)
 		if (rank)
 			usleep(2000);
 		MUST(inc_ibarrier(comm, &req));
-		while ((ret = inc_wait_for(req, 3)) == -EAGAIN)
+		while ((ret = inc_request_wait_for(req, 3)) == -EAGAIN)
 			;
 		EQ(ret, 0);
 		inc_request_free(req);
@@ -403,7 +404,7 @@ static void four_at_once(struct inc_comm *comm)
 {
 	int32_t *data = malloc(8 * MIB * sizeof(*data));
 	int32_t want = 0, r;
-	struct inc_req *req[4];
+	struct inc_request *req[4];
 	size_t i, k;
 
 	for (r = 0; r < inc_comm_size(comm); r++)
@@ -414,7 +415,7 @@ static void four_at_once(struct inc_comm *comm)
 		MUST(inc_iallreduce(comm, data + k * MIB, data + (4 + k) * MIB, MIB,
 				    INC_DTYPE_INT32, INC_OP_SUM, &req[k]));
 	for (k = 0; k < 4; k++) {
-		EQ(inc_wait(req[k]), 0);
+		EQ(inc_request_wait(req[k]), 0);
 		inc_request_free(req[k]);
 	}
 	for (i = 0; i < 4 * MIB; i++)

@@ -80,7 +80,7 @@ static void check_sum(const int32_t *data, size_t count, int n, unsigned int sal
 static void one(struct inc_comm *comm, int32_t *data, size_t count,
 		unsigned int salt)
 {
-	struct inc_req *req;
+	struct inc_request *req;
 	int ret, done;
 
 	fill(data, count, inc_comm_rank(comm), salt);
@@ -88,15 +88,15 @@ static void one(struct inc_comm *comm, int32_t *data, size_t count,
 			    INC_OP_SUM, &req));
 	switch (salt % 3) {
 	case 0:
-		ret = inc_wait(req);
+		ret = inc_request_wait(req);
 		break;
 	case 1:
-		while ((ret = inc_wait_for(req, 2)) == -EAGAIN)
+		while ((ret = inc_request_wait_for(req, 2)) == -EAGAIN)
 			;
 		break;
 	default:
 		do {
-			ret = inc_test(req, &done);
+			ret = inc_request_test(req, &done);
 		} while (!done);
 		break;
 	}
@@ -109,7 +109,7 @@ static void one(struct inc_comm *comm, int32_t *data, size_t count,
 static void several(struct inc_comm *comm, int32_t (*data)[COUNT],
 		    unsigned int salt)
 {
-	struct inc_req *req[OUTSTANDING];
+	struct inc_request *req[OUTSTANDING];
 	int i, again;
 
 	for (i = 0; i < OUTSTANDING; i += 2)
@@ -120,14 +120,14 @@ static void several(struct inc_comm *comm, int32_t (*data)[COUNT],
 			fill(data[i], COUNT, inc_comm_rank(comm),
 			     salt + (unsigned int)i);
 			if (i % 2 == 0)
-				MUST(inc_start(req[i]));
+				MUST(inc_request_start(req[i]));
 			else
 				MUST(inc_iallreduce(comm, INC_IN_PLACE, data[i],
 						    COUNT, INC_DTYPE_INT32,
 						    INC_OP_SUM, &req[i]));
 		}
 		for (i = OUTSTANDING - 1; i >= 0; i--) {
-			MUST(inc_wait(req[i]));
+			MUST(inc_request_wait(req[i]));
 			check_sum(data[i], COUNT, inc_comm_size(comm),
 				  salt + (unsigned int)i);
 			if (i % 2)
@@ -174,7 +174,7 @@ static void *work(void *arg)
 		}
 		several(comm, data, mix((unsigned int)t, (unsigned int)round, 77));
 		EQ(inc_barrier(comm), 0);
-		EQ(inc_query(comm, &info), 0);
+		EQ(inc_comm_query(comm, &info), 0);
 		EQ(info.begun, info.operations);
 		EQ(info.messages, info.results);
 		EQ(inc_comm_destroy(comm), 0);

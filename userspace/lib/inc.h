@@ -39,7 +39,7 @@ extern "C" {
 #define INC_LIB_VERSION_MINOR	0
 
 struct inc_comm;
-struct inc_req;
+struct inc_request;
 
 /*
  * As a send buffer: the data is in the receive buffer, laid out as for
@@ -94,6 +94,12 @@ enum inc_qp_type {
  *	printable characters; NULL: INC_JOB
  * @rank: rank of the caller, 0 ... @nranks - 1; -1: INC_RANK
  * @nranks: number of ranks; -1: INC_NRANKS
+ * @timeout_ms: time limit of each blocking call in milliseconds; 0:
+ *	INC_TIMEOUT_MS, else 30000
+ * @join_timeout_ms: time limit of inc_comm_create(), which waits for the other
+ *	ranks; 0: INC_JOIN_TIMEOUT_MS, else @timeout_ms
+ * @errbuf: NULL, or where inc_comm_create() writes an error message
+ * @errbuf_len: size of @errbuf in bytes
  * @dev: verbs device; NULL: INC_DEV, else the device that has the local address
  *	of the connection to the daemon
  * @port: port of the device; 0: INC_IB_PORT, else the first that fits
@@ -101,18 +107,17 @@ enum inc_qp_type {
  *	RoCEv2 GID with the local address of the connection to the daemon. If
  *	@dev is not given, a device where the index holds that address is
  *	preferred
+ * @qp_type: transport of the queue pair
  * @qp_timeout: local ACK timeout exponent (4.096 us * 2^n), 1 ... 31; 0:
  *	INC_QP_TIMEOUT, else 18
- * @reg: how user memory is registered
+ * @retries: over UC: unanswered queries about a message before the
+ *	communicator fails; 0: INC_RETRIES, else 20
+ * @flags: INC_COMM_F_PSN: @psn is given
+ * @psn: first PSN that this rank sends, 24 bits; random if not given
  * @window: maximum number of messages in flight; 0: INC_WINDOW, else adapted to
  *	the path, 3 to 32 over RC, 64 or more over UC. Never more than the
  *	tree's slots or, over UC, half of the network device's queue
- * @timeout_ms: time limit of each blocking call in milliseconds; 0:
- *	INC_TIMEOUT_MS, else 30000
- * @join_timeout_ms: time limit of inc_comm_create(), which waits for the other
- *	ranks; 0: INC_JOIN_TIMEOUT_MS, else @timeout_ms
- * @flags: INC_COMM_F_PSN: @psn is given
- * @psn: first PSN that this rank sends, 24 bits; random if not given
+ * @reg: how user memory is registered
  * @tree: settings of the tree to make. 0 leaves the choice to the daemon. If
  *	another rank joined first, the tree exists already, and a setting that
  *	differs from the tree's is an error
@@ -122,11 +127,6 @@ enum inc_qp_type {
  * @tree.pmtu: path MTU in bytes, 256, 512, 1024, 2048 or 4096
  * @tree.flags: INC_TREE_F_FIRST_MSG_ID: @tree.first_msg_id is given
  * @tree.first_msg_id: message ID of the first message
- * @errbuf: NULL, or where inc_comm_create() writes an error message
- * @errbuf_len: size of @errbuf in bytes
- * @qp_type: transport of the queue pair
- * @retries: over UC: unanswered queries about a message before the
- *	communicator fails; 0: INC_RETRIES, else 20
  *
  * Start from INC_COMM_OPTS_INIT. Members that later versions add default to 0.
  * A library that does not know a nonzero member returns -E2BIG.
@@ -137,16 +137,20 @@ struct inc_comm_opts {
 	const char	*job;
 	int		rank;
 	int		nranks;
+	unsigned int	timeout_ms;
+	unsigned int	join_timeout_ms;
+	char		*errbuf;
+	size_t		errbuf_len;
 	const char	*dev;
 	int		port;
 	int		gid_index;
+	enum inc_qp_type qp_type;
 	unsigned int	qp_timeout;
-	enum inc_reg_mode reg;
-	unsigned int	window;
-	unsigned int	timeout_ms;
-	unsigned int	join_timeout_ms;
+	unsigned int	retries;
 	unsigned int	flags;
 	uint32_t	psn;
+	unsigned int	window;
+	enum inc_reg_mode reg;
 	struct {
 		unsigned int	slots;
 		unsigned int	msg_size;
@@ -154,10 +158,6 @@ struct inc_comm_opts {
 		unsigned int	flags;
 		uint32_t	first_msg_id;
 	} tree;
-	char		*errbuf;
-	size_t		errbuf_len;
-	enum inc_qp_type qp_type;
-	unsigned int	retries;
 };
 
 #define INC_COMM_F_PSN		(1U << 0)
@@ -190,85 +190,85 @@ enum inc_state {
  * struct inc_comm_info - state and statistics of a communicator
  * @size: sizeof(struct inc_comm_info), set by the caller; this many bytes are
  *	written
+ * @job: name of the job; together with @tree_id it identifies the task,
+ *	together with @rank the caller
  * @rank: rank of the caller
  * @nranks: number of ranks
+ * @state: enum inc_state, the task's status
  * @status: 0, or the negative errno value that the communicator failed with
+ * @timeout_ms: time limit of a blocking call
  * @tree_id: tree on the switch
- * @qpn: QPN of the caller's queue pair
- * @switch_qpn: QPN of the switch's queue pair
  * @slots: slots of the tree
  * @msg_size: maximum message size in bytes, including the INC header
  * @pmtu: path MTU in bytes
- * @window: maximum number of messages in flight; the current value if it adapts
- * @timeout_ms: time limit of a blocking call
- * @next_msg_id: message ID of the next message
  * @collectives: mask of offered collectives (1 << enum inc_collective)
  * @dtypes: mask of offered data types (1 << enum inc_dtype)
  * @ops: mask of offered operations (1 << enum inc_op)
+ * @qp_type: enum inc_qp_type
+ * @qpn: QPN of the caller's queue pair
+ * @switch_qpn: QPN of the switch's queue pair
  * @dev: name of the verbs device
  * @addr: address of the caller's GID
  * @switch_addr: address of the switch
- * @operations: collectives completed, including failed ones
- * @messages: messages sent
- * @tx_bytes: payload bytes sent, including INC headers
- * @rx_bytes: payload bytes of results
- * @errors: messages that ended with a status other than INC_STATUS_OK
- * @sleeps: times that a call slept for a completion
- * @mem_regs: registrations of user memory made
- * @mem_hits: buffers of operations that were already registered
- * @qp_type: enum inc_qp_type
- * @resent: over UC: messages retransmitted
- * @asked: over UC: queries sent to the switch about a message's status
- * @job: name of the job; together with @tree_id it identifies the task,
- *	together with @rank the caller
- * @state: enum inc_state, the task's status
- * @begun: collectives begun; less @operations: those in progress
+ * @window: maximum number of messages in flight; the current value if it adapts
+ * @next_msg_id: message ID of the next message
  * @collective: enum inc_collective of the oldest operation in progress, or else
  *	of the last one begun; -1: none yet
  * @block: its data block: size in bytes of the call's @count elements
  * @op_messages: messages of the oldest operation in progress; 0: none
  * @op_results: of these, messages whose result or error has arrived
+ * @begun: collectives begun; less @operations: those in progress
+ * @operations: collectives completed, including failed ones
+ * @messages: messages sent
  * @results: messages whose result or error has arrived, of all operations
+ * @errors: messages that ended with a status other than INC_STATUS_OK
+ * @tx_bytes: payload bytes sent, including INC headers
+ * @rx_bytes: payload bytes of results
+ * @resent: over UC: messages retransmitted
+ * @asked: over UC: queries sent to the switch about a message's status
+ * @sleeps: times that a call slept for a completion
+ * @mem_regs: registrations of user memory made
+ * @mem_hits: buffers of operations that were already registered
  */
 struct inc_comm_info {
 	size_t		size;
+	char		job[INC_JOB_MAX + 1];
 	int		rank;
 	int		nranks;
+	int		state;
 	int		status;
+	uint32_t	timeout_ms;
 	uint32_t	tree_id;
-	uint32_t	qpn;
-	uint32_t	switch_qpn;
 	uint32_t	slots;
 	uint32_t	msg_size;
 	uint32_t	pmtu;
-	uint32_t	window;
-	uint32_t	timeout_ms;
-	uint32_t	next_msg_id;
 	uint32_t	collectives;
 	uint32_t	dtypes;
 	uint32_t	ops;
+	int		qp_type;
+	uint32_t	qpn;
+	uint32_t	switch_qpn;
 	char		dev[64];
 	char		addr[48];
 	char		switch_addr[48];
-	uint64_t	operations;
-	uint64_t	messages;
-	uint64_t	tx_bytes;
-	uint64_t	rx_bytes;
-	uint64_t	errors;
-	uint64_t	sleeps;
-	uint64_t	mem_regs;
-	uint64_t	mem_hits;
-	int		qp_type;
-	uint64_t	resent;
-	uint64_t	asked;
-	char		job[INC_JOB_MAX + 1];
-	int		state;
-	uint64_t	begun;
+	uint32_t	window;
+	uint32_t	next_msg_id;
 	int		collective;
 	uint64_t	block;
 	uint64_t	op_messages;
 	uint64_t	op_results;
+	uint64_t	begun;
+	uint64_t	operations;
+	uint64_t	messages;
 	uint64_t	results;
+	uint64_t	errors;
+	uint64_t	tx_bytes;
+	uint64_t	rx_bytes;
+	uint64_t	resent;
+	uint64_t	asked;
+	uint64_t	sleeps;
+	uint64_t	mem_regs;
+	uint64_t	mem_hits;
 };
 
 /* --- Communicators --------------------------------------------------- */
@@ -279,7 +279,7 @@ int inc_comm_abort(struct inc_comm *comm, int err);
 int inc_comm_rank(const struct inc_comm *comm);
 int inc_comm_size(const struct inc_comm *comm);
 int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms);
-int inc_query(struct inc_comm *comm, struct inc_comm_info *info);
+int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info);
 const char *inc_comm_strerror(struct inc_comm *comm);
 
 /* --- Collectives ------------------------------------------------------ */
@@ -305,56 +305,59 @@ int inc_barrier(struct inc_comm *comm);
 
 int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		   size_t count, enum inc_dtype dtype, enum inc_op op,
-		   struct inc_req **req);
+		   struct inc_request **req);
 int inc_ireduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		size_t count, enum inc_dtype dtype, enum inc_op op, int root,
-		struct inc_req **req);
+		struct inc_request **req);
 int inc_ireduce_scatter(struct inc_comm *comm, const void *sendbuf,
 			void *recvbuf, size_t count, enum inc_dtype dtype,
-			enum inc_op op, struct inc_req **req);
+			enum inc_op op, struct inc_request **req);
 int inc_ibroadcast(struct inc_comm *comm, void *buf, size_t count,
-		   enum inc_dtype dtype, int root, struct inc_req **req);
+		   enum inc_dtype dtype, int root, struct inc_request **req);
 int inc_iallgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		   size_t count, enum inc_dtype dtype, struct inc_req **req);
+		   size_t count, enum inc_dtype dtype,
+		   struct inc_request **req);
 int inc_igather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		size_t count, enum inc_dtype dtype, int root,
-		struct inc_req **req);
+		struct inc_request **req);
 int inc_iscatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		 size_t count, enum inc_dtype dtype, int root,
-		 struct inc_req **req);
+		 struct inc_request **req);
 int inc_ialltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		  size_t count, enum inc_dtype dtype, struct inc_req **req);
-int inc_ibarrier(struct inc_comm *comm, struct inc_req **req);
+		  size_t count, enum inc_dtype dtype, struct inc_request **req);
+int inc_ibarrier(struct inc_comm *comm, struct inc_request **req);
 
 int inc_allreduce_init(struct inc_comm *comm, const void *sendbuf,
 		       void *recvbuf, size_t count, enum inc_dtype dtype,
-		       enum inc_op op, struct inc_req **req);
+		       enum inc_op op, struct inc_request **req);
 int inc_reduce_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		    size_t count, enum inc_dtype dtype, enum inc_op op,
-		    int root, struct inc_req **req);
+		    int root, struct inc_request **req);
 int inc_reduce_scatter_init(struct inc_comm *comm, const void *sendbuf,
 			    void *recvbuf, size_t count, enum inc_dtype dtype,
-			    enum inc_op op, struct inc_req **req);
+			    enum inc_op op, struct inc_request **req);
 int inc_broadcast_init(struct inc_comm *comm, void *buf, size_t count,
-		       enum inc_dtype dtype, int root, struct inc_req **req);
+		       enum inc_dtype dtype, int root,
+		       struct inc_request **req);
 int inc_allgather_init(struct inc_comm *comm, const void *sendbuf,
 		       void *recvbuf, size_t count, enum inc_dtype dtype,
-		       struct inc_req **req);
+		       struct inc_request **req);
 int inc_gather_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		    size_t count, enum inc_dtype dtype, int root,
-		    struct inc_req **req);
+		    struct inc_request **req);
 int inc_scatter_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		     size_t count, enum inc_dtype dtype, int root,
-		     struct inc_req **req);
+		     struct inc_request **req);
 int inc_alltoall_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		      size_t count, enum inc_dtype dtype, struct inc_req **req);
-int inc_barrier_init(struct inc_comm *comm, struct inc_req **req);
-int inc_start(struct inc_req *req);
+		      size_t count, enum inc_dtype dtype,
+		      struct inc_request **req);
+int inc_barrier_init(struct inc_comm *comm, struct inc_request **req);
+int inc_request_start(struct inc_request *req);
 
-int inc_test(struct inc_req *req, int *done);
-int inc_wait(struct inc_req *req);
-int inc_wait_for(struct inc_req *req, unsigned int timeout_ms);
-void inc_request_free(struct inc_req *req);
+int inc_request_test(struct inc_request *req, int *done);
+int inc_request_wait(struct inc_request *req);
+int inc_request_wait_for(struct inc_request *req, unsigned int timeout_ms);
+void inc_request_free(struct inc_request *req);
 
 /* --- Memory ------------------------------------------------------------ */
 

@@ -34,7 +34,7 @@ struct perf {
 	size_t		esize;
 	struct buf	send[MAX_OUTSTANDING];
 	struct buf	recv[MAX_OUTSTANDING];
-	struct inc_req	*made[MAX_OUTSTANDING];	/* --persistent */
+	struct inc_request	*made[MAX_OUTSTANDING];	/* --persistent */
 	struct ref_elem	*vals;		/* one element of each rank */
 	unsigned int	kinds;		/* collectives that were verified, of a size */
 	unsigned int	results;	/* printed so far */
@@ -200,7 +200,7 @@ static struct kind kind_of(const struct perf *p, size_t count, uint64_t number)
 }
 
 static int begin(struct perf *p, size_t count, uint64_t number, long n,
-		 struct inc_req **req)
+		 struct inc_request **req)
 {
 	struct kind k = kind_of(p, count, number);
 	void *send = p->send[n].data, *recv = p->recv[n].data;
@@ -211,13 +211,13 @@ static int begin(struct perf *p, size_t count, uint64_t number, long n,
 	if (!p->made[n])
 		ret = kind_init(&k, p->comm, send, recv, &p->made[n]);
 	*req = p->made[n];
-	return ret ? ret : inc_start(*req);
+	return ret ? ret : inc_request_start(*req);
 }
 
 /* One operation, or as many as are to be outstanding at once, from @number. */
 static int operate(struct perf *p, size_t count, uint64_t number)
 {
-	struct inc_req *req[MAX_OUTSTANDING];
+	struct inc_request *req[MAX_OUTSTANDING];
 	struct kind k;
 	int ret = 0, err;
 	long i, n;
@@ -231,7 +231,7 @@ static int operate(struct perf *p, size_t count, uint64_t number)
 		ret = begin(p, count, number + (uint64_t)n, n, &req[n]);
 	n -= ret ? 1 : 0;
 	for (i = n - 1; i >= 0; i--) {
-		err = inc_wait(req[i]);
+		err = inc_request_wait(req[i]);
 		ret = ret ? ret : err;
 		if (!p->o.persistent)
 			inc_request_free(req[i]);
@@ -565,7 +565,7 @@ static void header(const struct perf *p)
 
 	if (p->rank || p->o.runs)
 		return;
-	inc_query(p->comm, &info);
+	inc_comm_query(p->comm, &info);
 	if (p->o.json) {
 		printf("{\"collective\":\"%s\"", kind_name(p->o.coll));
 		if (p->o.coll != INC_COLL_BARRIER)
@@ -592,7 +592,7 @@ static void footer(const struct perf *p)
 
 	if (p->rank || p->o.runs)
 		return;
-	inc_query(p->comm, &info);
+	inc_comm_query(p->comm, &info);
 	if (p->o.json)
 		printf("\n],\"window\":%u,\"messages\":%" PRIu64 ",\"resent\":%" PRIu64 ",\"asked\":%" PRIu64 "}\n",
 		       info.window, info.messages, info.resent, info.asked);

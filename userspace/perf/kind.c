@@ -199,7 +199,7 @@ static void *recv_arg(const struct kind *k, void *recv)
  * Return: what libinc returned.
  */
 int kind_begin(const struct kind *k, struct inc_comm *comm, void *send,
-	       void *recv, struct inc_req **req)
+	       void *recv, struct inc_request **req)
 {
 	void *s = send_arg(k, send), *r = recv_arg(k, recv);
 
@@ -277,7 +277,7 @@ int kind_run(const struct kind *k, struct inc_comm *comm, void *send, void *recv
  * Return: what libinc returned.
  */
 int kind_init(const struct kind *k, struct inc_comm *comm, void *send,
-	      void *recv, struct inc_req **req)
+	      void *recv, struct inc_request **req)
 {
 	void *s = send_arg(k, send), *r = recv_arg(k, recv);
 	size_t n = k->count;

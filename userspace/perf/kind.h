@@ -56,9 +56,9 @@ size_t kind_out(const struct kind *k);
 bool kind_data_in_recv(const struct kind *k, size_t *block);
 struct source kind_source(const struct kind *k, size_t i);
 int kind_begin(const struct kind *k, struct inc_comm *comm, void *send,
-	       void *recv, struct inc_req **req);
+	       void *recv, struct inc_request **req);
 int kind_init(const struct kind *k, struct inc_comm *comm, void *send,
-	      void *recv, struct inc_req **req);
+	      void *recv, struct inc_request **req);
 int kind_run(const struct kind *k, struct inc_comm *comm, void *send,
 	     void *recv);
 

@@ -74,7 +74,7 @@ static int check_size(struct inc_comm *comm, const struct inc_call *c, size_t *b
 
 /* Where this rank's data and result are; NULL where it has none. */
 static void find_buffers(const struct inc_plan *p, const struct inc_call *c,
-			 struct inc_req *req)
+			 struct inc_request *req)
 {
 	bool in = p->block && inc_plan_blocks_in(p);
 	bool out = p->block && inc_plan_blocks_out(p);
@@ -89,7 +89,8 @@ static void find_buffers(const struct inc_plan *p, const struct inc_call *c,
 }
 
 static int check_buffers(struct inc_comm *comm, const struct inc_plan *p,
-			 const struct inc_call *c, const struct inc_req *req)
+			 const struct inc_call *c,
+			 const struct inc_request *req)
 {
 	const char *send = req->send, *recv = req->recv;
 	size_t in = p->block * inc_plan_blocks_in(p);
@@ -117,8 +118,9 @@ static int check_buffers(struct inc_comm *comm, const struct inc_plan *p,
  * Memory that can't be registered (RLIMIT_MEMLOCK, a mapped file) is copied. The
  * other ranks begin this operation in any case.
  */
-static int get_range(struct inc_comm *comm, struct inc_req *req, const char *addr,
-		     size_t len, bool writable, struct inc_mem **mem)
+static int get_range(struct inc_comm *comm, struct inc_request *req,
+		     const char *addr, size_t len, bool writable,
+		     struct inc_mem **mem)
 {
 	int ret;
 
@@ -143,8 +145,8 @@ static int get_range(struct inc_comm *comm, struct inc_req *req, const char *add
 	return 0;
 }
 
-/* If this fails, inc_req_put() releases what it has registered. */
-static int get_memory(struct inc_comm *comm, struct inc_req *req, size_t in,
+/* If this fails, inc_request_put() releases what it has registered. */
+static int get_memory(struct inc_comm *comm, struct inc_request *req, size_t in,
 		      size_t out)
 {
 	int ret;
@@ -158,7 +160,7 @@ static int get_memory(struct inc_comm *comm, struct inc_req *req, size_t in,
 }
 
 /* A rank's block for itself is sent only in messages for all ranks. */
-static void copy_own(const struct inc_req *req)
+static void copy_own(const struct inc_request *req)
 {
 	const struct inc_plan *p = &req->plan;
 	const char *from = req->send;
@@ -175,7 +177,7 @@ static void copy_own(const struct inc_req *req)
 }
 
 static int prepare(struct inc_comm *comm, const struct inc_call *c,
-		   struct inc_req *req)
+		   struct inc_request *req)
 {
 	struct inc_plan *p = &req->plan;
 	size_t in, out;
@@ -213,9 +215,9 @@ static void give_up(struct inc_comm *comm, int err)
 
 /* Make an operation that is ready to begin. */
 static int make(struct inc_comm *comm, const struct inc_call *c,
-		struct inc_req **res)
+		struct inc_request **res)
 {
-	struct inc_req *req;
+	struct inc_request *req;
 	size_t block = 0;
 	int ret;
 
@@ -225,7 +227,7 @@ static int make(struct inc_comm *comm, const struct inc_call *c,
 	ret = check_size(comm, c, &block);
 	if (ret)
 		return ret;
-	req = inc_req_get(comm);
+	req = inc_request_get(comm);
 	if (!req) {
 		ret = inc_comm_note(comm, -ENOMEM, "no memory for an operation");
 		give_up(comm, ret);
@@ -245,7 +247,7 @@ static int make(struct inc_comm *comm, const struct inc_call *c,
 	};
 	ret = prepare(comm, c, req);
 	if (ret) {
-		inc_req_put(req);
+		inc_request_put(req);
 		give_up(comm, ret);
 		return ret;
 	}
@@ -253,7 +255,7 @@ static int make(struct inc_comm *comm, const struct inc_call *c,
 	return 0;
 }
 
-static void begin(struct inc_req *req)
+static void begin(struct inc_request *req)
 {
 	if (req->temp)
 		memcpy(req->temp, req->recv,
@@ -263,17 +265,17 @@ static void begin(struct inc_req *req)
 }
 
 /**
- * inc_call_start() - begin an operation
+ * inc_call_start() - start an operation
  * @comm: communicator
  * @c: arguments of the call
  * @res: set to the operation
  *
  * Return: as inc_iallreduce().
  */
-int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
-		   struct inc_req **res)
+int inc_call_start(struct inc_comm *comm, struct inc_call c,
+		   struct inc_request **res)
 {
-	int ret = make(comm, c, res);
+	int ret = make(comm, &c, res);
 
 	if (!ret)
 		begin(*res);
@@ -288,10 +290,10 @@ int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
  *
  * Return: as inc_allreduce_init().
  */
-int inc_call_init(struct inc_comm *comm, const struct inc_call *c,
-		  struct inc_req **res)
+int inc_call_init(struct inc_comm *comm, struct inc_call c,
+		  struct inc_request **res)
 {
-	int ret = make(comm, c, res);
+	int ret = make(comm, &c, res);
 
 	if (!ret) {
 		(*res)->persistent = true;
@@ -304,9 +306,9 @@ int inc_call_init(struct inc_comm *comm, const struct inc_call *c,
  * inc_call_again() - start an operation made by inc_call_init()
  * @req: operation
  *
- * Return: as inc_start().
+ * Return: as inc_request_start().
  */
-int inc_call_again(struct inc_req *req)
+int inc_call_again(struct inc_request *req)
 {
 	if (!req->persistent)
 		return -EINVAL;
@@ -319,21 +321,15 @@ int inc_call_again(struct inc_req *req)
 }
 
 /**
- * inc_call_run() - execute an operation
+ * inc_call_reap() - deregister memory that no send request can read any more
  * @comm: communicator
- * @c: arguments of the call
- *
- * Return: as inc_iallreduce() and inc_wait().
  */
-int inc_call_run(struct inc_comm *comm, const struct inc_call *c)
+void inc_call_reap(struct inc_comm *comm)
 {
-	struct inc_req *req;
-	int ret;
-
-	ret = inc_call_start(comm, c, &req);
-	if (ret)
-		return ret;
-	ret = inc_wait(req);
-	inc_req_put(req);
-	return ret;
+	if (comm->forked)
+		return;
+	if (comm->err)
+		inc_mem_reap(&comm->mem, UINT64_MAX);
+	else
+		inc_msg_reap(comm);
 }

@@ -26,11 +26,11 @@ struct inc_call {
 	int			root;
 };
 
-int inc_call_start(struct inc_comm *comm, const struct inc_call *c,
-		   struct inc_req **res);
-int inc_call_init(struct inc_comm *comm, const struct inc_call *c,
-		  struct inc_req **res);
-int inc_call_again(struct inc_req *req);
-int inc_call_run(struct inc_comm *comm, const struct inc_call *c);
+int inc_call_start(struct inc_comm *comm, struct inc_call c,
+		   struct inc_request **res);
+int inc_call_init(struct inc_comm *comm, struct inc_call c,
+		  struct inc_request **res);
+int inc_call_again(struct inc_request *req);
+void inc_call_reap(struct inc_comm *comm);
 
 #endif /* INC_LIB_CALL_H */

@@ -1,19 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The public functions for collectives, requests and memory.
+ * The public collectives, each in three forms: started, blocking, and made to
+ * be started many times. For each collective, a static function of its name
+ * puts the arguments together.
  */
-#include <errno.h>
-#include <limits.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "call.h"
 #include "engine/comm.h"
 
-/* --- Collectives ----------------------------------------------------------- */
+static int run(struct inc_comm *comm, struct inc_call c)
+{
+	struct inc_request *req;
+	int ret;
+
+	ret = inc_call_start(comm, c, &req);
+	if (ret)
+		return ret;
+	ret = inc_request_wait(req);
+	inc_request_put(req);
+	return ret;
+}
+
+/* --- AllReduce ------------------------------------------------------------ */
+
+static struct inc_call allreduce(const void *send, void *recv, size_t count,
+				 enum inc_dtype dtype, enum inc_op op)
+{
+	return (struct inc_call) {
+		.coll = INC_COLL_ALLREDUCE,
+		.send = send, .recv = recv,
+		.count = count, .dtype = dtype, .op = op,
+	};
+}
 
 /**
- * inc_iallreduce() - begin to reduce all ranks' data, to all
+ * inc_iallreduce() - start an AllReduce
  * @comm: communicator
  * @sendbuf: @count elements; INC_IN_PLACE: in @recvbuf
  * @recvbuf: room for @count elements of result. The same as @sendbuf, or apart
@@ -21,13 +41,13 @@
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @op: operation
- * @req: the operation, for inc_test() and inc_wait(). To be freed by
- *	inc_request_free()
+ * @req: the operation, for inc_request_test() and inc_request_wait(); to be
+ *	freed by inc_request_free()
  *
  * The buffers belong to the library until the operation is done. Operations
- * complete in the order in which they were begun. Only calls to inc_test() and
- * inc_wait(), for any request of the communicator, and blocking collectives
- * make progress.
+ * complete in the order in which they were started. Only inc_request_test() and
+ * inc_request_wait(), for any request of the communicator, and blocking
+ * collectives make progress.
  *
  * Return: 0; -EOPNOTSUPP if the tree does not offer it; -EINVAL for a rank,
  * type or operation that does not exist; -EOVERFLOW; or the error that the
@@ -37,19 +57,15 @@
  */
 int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		   size_t count, enum inc_dtype dtype, enum inc_op op,
-		   struct inc_req **req)
+		   struct inc_request **req)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_ALLREDUCE,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .op = op,
-	};
-
-	return inc_call_start(comm, &c, req);
+	return inc_call_start(comm,
+			      allreduce(sendbuf, recvbuf, count, dtype, op),
+			      req);
 }
 
 /**
- * inc_allreduce() - reduce all ranks' data, to all
+ * inc_allreduce() - reduce the data of all ranks, for all ranks
  * @comm: communicator
  * @sendbuf: as in inc_iallreduce()
  * @recvbuf: as in inc_iallreduce()
@@ -57,22 +73,55 @@ int inc_iallreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  * @dtype: as in inc_iallreduce()
  * @op: as in inc_iallreduce()
  *
- * Return: as inc_iallreduce() and inc_wait().
+ * Return: as inc_iallreduce() and inc_request_wait().
  */
 int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		  size_t count, enum inc_dtype dtype, enum inc_op op)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_ALLREDUCE,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .op = op,
-	};
-
-	return inc_call_run(comm, &c);
+	return run(comm, allreduce(sendbuf, recvbuf, count, dtype, op));
 }
 
 /**
- * inc_ireduce() - begin to reduce all ranks' data, to one
+ * inc_allreduce_init() - make a persistent AllReduce
+ * @comm: communicator
+ * @sendbuf: as in inc_iallreduce()
+ * @recvbuf: as in inc_iallreduce()
+ * @count: as in inc_iallreduce()
+ * @dtype: as in inc_iallreduce()
+ * @op: as in inc_iallreduce()
+ * @req: the operation, for inc_request_start(); to be freed by
+ *	inc_request_free()
+ *
+ * Arguments are checked, and buffers registered, once: the buffers must stay
+ * mapped until inc_request_free(). Nothing is sent. Any number of such
+ * operations may exist; ranks must agree on the order in which they are
+ * started.
+ *
+ * Return: as inc_iallreduce().
+ */
+int inc_allreduce_init(struct inc_comm *comm, const void *sendbuf,
+		       void *recvbuf, size_t count, enum inc_dtype dtype,
+		       enum inc_op op, struct inc_request **req)
+{
+	return inc_call_init(comm,
+			     allreduce(sendbuf, recvbuf, count, dtype, op),
+			     req);
+}
+
+/* --- Reduce --------------------------------------------------------------- */
+
+static struct inc_call reduce(const void *send, void *recv, size_t count,
+			      enum inc_dtype dtype, enum inc_op op, int root)
+{
+	return (struct inc_call) {
+		.coll = INC_COLL_REDUCE,
+		.send = send, .recv = recv,
+		.count = count, .dtype = dtype, .op = op, .root = root,
+	};
+}
+
+/**
+ * inc_ireduce() - start a Reduce
  * @comm: communicator
  * @sendbuf: @count elements; INC_IN_PLACE, at the root: in @recvbuf
  * @recvbuf: at the root: room for @count elements of result. The same as
@@ -81,8 +130,8 @@ int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  * @dtype: their type
  * @op: operation
  * @root: root rank
- * @req: the operation, for inc_test() and inc_wait(). To be freed by
- *	inc_request_free()
+ * @req: the operation, for inc_request_test() and inc_request_wait(); to be
+ *	freed by inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
  *
@@ -90,19 +139,15 @@ int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  */
 int inc_ireduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		size_t count, enum inc_dtype dtype, enum inc_op op, int root,
-		struct inc_req **req)
+		struct inc_request **req)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_REDUCE,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .op = op, .root = root,
-	};
-
-	return inc_call_start(comm, &c, req);
+	return inc_call_start(comm,
+			      reduce(sendbuf, recvbuf, count, dtype, op, root),
+			      req);
 }
 
 /**
- * inc_reduce() - reduce all ranks' data, to one
+ * inc_reduce() - reduce the data of all ranks, for the root
  * @comm: communicator
  * @sendbuf: as in inc_ireduce()
  * @recvbuf: as in inc_ireduce()
@@ -111,22 +156,51 @@ int inc_ireduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  * @op: as in inc_ireduce()
  * @root: as in inc_ireduce()
  *
- * Return: as inc_ireduce() and inc_wait().
+ * Return: as inc_ireduce() and inc_request_wait().
  */
 int inc_reduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 	       size_t count, enum inc_dtype dtype, enum inc_op op, int root)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_REDUCE,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .op = op, .root = root,
-	};
-
-	return inc_call_run(comm, &c);
+	return run(comm, reduce(sendbuf, recvbuf, count, dtype, op, root));
 }
 
 /**
- * inc_ireduce_scatter() - begin to reduce all ranks' data, a block to each
+ * inc_reduce_init() - make a persistent Reduce
+ * @comm: communicator
+ * @sendbuf: as in inc_ireduce()
+ * @recvbuf: as in inc_ireduce()
+ * @count: as in inc_ireduce()
+ * @dtype: as in inc_ireduce()
+ * @op: as in inc_ireduce()
+ * @root: as in inc_ireduce()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_ireduce().
+ */
+int inc_reduce_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		    size_t count, enum inc_dtype dtype, enum inc_op op,
+		    int root, struct inc_request **req)
+{
+	return inc_call_init(comm,
+			     reduce(sendbuf, recvbuf, count, dtype, op, root),
+			     req);
+}
+
+/* --- ReduceScatter -------------------------------------------------------- */
+
+static struct inc_call reduce_scatter(const void *send, void *recv,
+				      size_t count, enum inc_dtype dtype,
+				      enum inc_op op)
+{
+	return (struct inc_call) {
+		.coll = INC_COLL_REDUCE_SCATTER,
+		.send = send, .recv = recv,
+		.count = count, .dtype = dtype, .op = op,
+	};
+}
+
+/**
+ * inc_ireduce_scatter() - start a ReduceScatter
  * @comm: communicator
  * @sendbuf: a block of @count elements for each rank; INC_IN_PLACE: in @recvbuf
  * @recvbuf: room for @count elements of result, apart from @sendbuf; in place:
@@ -134,8 +208,8 @@ int inc_reduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @op: operation
- * @req: the operation, for inc_test() and inc_wait(). To be freed by
- *	inc_request_free()
+ * @req: the operation, for inc_request_test() and inc_request_wait(); to be
+ *	freed by inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
  *
@@ -143,19 +217,14 @@ int inc_reduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  */
 int inc_ireduce_scatter(struct inc_comm *comm, const void *sendbuf,
 			void *recvbuf, size_t count, enum inc_dtype dtype,
-			enum inc_op op, struct inc_req **req)
+			enum inc_op op, struct inc_request **req)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_REDUCE_SCATTER,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .op = op,
-	};
-
-	return inc_call_start(comm, &c, req);
+	return inc_call_start(comm, reduce_scatter(sendbuf, recvbuf, count,
+						   dtype, op), req);
 }
 
 /**
- * inc_reduce_scatter() - reduce all ranks' data, a block to each
+ * inc_reduce_scatter() - reduce the data of all ranks, a block for each rank
  * @comm: communicator
  * @sendbuf: as in inc_ireduce_scatter()
  * @recvbuf: as in inc_ireduce_scatter()
@@ -163,120 +232,186 @@ int inc_ireduce_scatter(struct inc_comm *comm, const void *sendbuf,
  * @dtype: as in inc_ireduce_scatter()
  * @op: as in inc_ireduce_scatter()
  *
- * Return: as inc_ireduce_scatter() and inc_wait().
+ * Return: as inc_ireduce_scatter() and inc_request_wait().
  */
 int inc_reduce_scatter(struct inc_comm *comm, const void *sendbuf,
 		       void *recvbuf, size_t count, enum inc_dtype dtype,
 		       enum inc_op op)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_REDUCE_SCATTER,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .op = op,
-	};
-
-	return inc_call_run(comm, &c);
+	return run(comm, reduce_scatter(sendbuf, recvbuf, count, dtype, op));
 }
 
 /**
- * inc_ibroadcast() - begin to give the root's data to all
+ * inc_reduce_scatter_init() - make a persistent ReduceScatter
+ * @comm: communicator
+ * @sendbuf: as in inc_ireduce_scatter()
+ * @recvbuf: as in inc_ireduce_scatter()
+ * @count: as in inc_ireduce_scatter()
+ * @dtype: as in inc_ireduce_scatter()
+ * @op: as in inc_ireduce_scatter()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_ireduce_scatter().
+ */
+int inc_reduce_scatter_init(struct inc_comm *comm, const void *sendbuf,
+			    void *recvbuf, size_t count, enum inc_dtype dtype,
+			    enum inc_op op, struct inc_request **req)
+{
+	return inc_call_init(comm,
+			     reduce_scatter(sendbuf, recvbuf, count, dtype, op),
+			     req);
+}
+
+/* --- Broadcast ------------------------------------------------------------ */
+
+static struct inc_call broadcast(void *buf, size_t count, enum inc_dtype dtype,
+				 int root)
+{
+	return (struct inc_call) {
+		.coll = INC_COLL_BROADCAST,
+		.send = buf, .recv = buf,
+		.count = count, .dtype = dtype, .root = root,
+	};
+}
+
+/**
+ * inc_ibroadcast() - start a Broadcast
  * @comm: communicator
  * @buf: @count elements; at the root the data, elsewhere room for it
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @root: root rank
- * @req: the operation, for inc_test() and inc_wait(). To be freed by
- *	inc_request_free()
+ * @req: the operation, for inc_request_test() and inc_request_wait(); to be
+ *	freed by inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
  *
  * Return: as inc_iallreduce().
  */
 int inc_ibroadcast(struct inc_comm *comm, void *buf, size_t count,
-		   enum inc_dtype dtype, int root, struct inc_req **req)
+		   enum inc_dtype dtype, int root, struct inc_request **req)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_BROADCAST,
-		.send = buf, .recv = buf,
-		.count = count, .dtype = dtype, .root = root,
-	};
-
-	return inc_call_start(comm, &c, req);
+	return inc_call_start(comm, broadcast(buf, count, dtype, root), req);
 }
 
 /**
- * inc_broadcast() - give the root's data to all
+ * inc_broadcast() - send the root's data to all ranks
  * @comm: communicator
  * @buf: as in inc_ibroadcast()
  * @count: as in inc_ibroadcast()
  * @dtype: as in inc_ibroadcast()
  * @root: as in inc_ibroadcast()
  *
- * Return: as inc_ibroadcast() and inc_wait().
+ * Return: as inc_ibroadcast() and inc_request_wait().
  */
 int inc_broadcast(struct inc_comm *comm, void *buf, size_t count,
 		  enum inc_dtype dtype, int root)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_BROADCAST,
-		.send = buf, .recv = buf,
-		.count = count, .dtype = dtype, .root = root,
-	};
-
-	return inc_call_run(comm, &c);
+	return run(comm, broadcast(buf, count, dtype, root));
 }
 
 /**
- * inc_iallgather() - begin to give every rank's data to all
+ * inc_broadcast_init() - make a persistent Broadcast
+ * @comm: communicator
+ * @buf: as in inc_ibroadcast()
+ * @count: as in inc_ibroadcast()
+ * @dtype: as in inc_ibroadcast()
+ * @root: as in inc_ibroadcast()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_ibroadcast().
+ */
+int inc_broadcast_init(struct inc_comm *comm, void *buf, size_t count,
+		       enum inc_dtype dtype, int root, struct inc_request **req)
+{
+	return inc_call_init(comm, broadcast(buf, count, dtype, root), req);
+}
+
+/* --- AllGather ------------------------------------------------------------ */
+
+static struct inc_call allgather(const void *send, void *recv, size_t count,
+				 enum inc_dtype dtype)
+{
+	return (struct inc_call) {
+		.coll = INC_COLL_ALLGATHER,
+		.send = send, .recv = recv,
+		.count = count, .dtype = dtype,
+	};
+}
+
+/**
+ * inc_iallgather() - start an AllGather
  * @comm: communicator
  * @sendbuf: @count elements; INC_IN_PLACE: in @recvbuf
  * @recvbuf: room for a block of @count elements of each rank, apart from
  *	@sendbuf
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
- * @req: the operation, for inc_test() and inc_wait(). To be freed by
- *	inc_request_free()
+ * @req: the operation, for inc_request_test() and inc_request_wait(); to be
+ *	freed by inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
  *
  * Return: as inc_iallreduce().
  */
 int inc_iallgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		   size_t count, enum inc_dtype dtype, struct inc_req **req)
+		   size_t count, enum inc_dtype dtype, struct inc_request **req)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_ALLGATHER,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype,
-	};
-
-	return inc_call_start(comm, &c, req);
+	return inc_call_start(comm,
+			      allgather(sendbuf, recvbuf, count, dtype),
+			      req);
 }
 
 /**
- * inc_allgather() - give every rank's data to all
+ * inc_allgather() - collect a block from each rank, for all ranks
  * @comm: communicator
  * @sendbuf: as in inc_iallgather()
  * @recvbuf: as in inc_iallgather()
  * @count: as in inc_iallgather()
  * @dtype: as in inc_iallgather()
  *
- * Return: as inc_iallgather() and inc_wait().
+ * Return: as inc_iallgather() and inc_request_wait().
  */
 int inc_allgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		  size_t count, enum inc_dtype dtype)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_ALLGATHER,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype,
-	};
-
-	return inc_call_run(comm, &c);
+	return run(comm, allgather(sendbuf, recvbuf, count, dtype));
 }
 
 /**
- * inc_igather() - begin to give every rank's data to one
+ * inc_allgather_init() - make a persistent AllGather
+ * @comm: communicator
+ * @sendbuf: as in inc_iallgather()
+ * @recvbuf: as in inc_iallgather()
+ * @count: as in inc_iallgather()
+ * @dtype: as in inc_iallgather()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_iallgather().
+ */
+int inc_allgather_init(struct inc_comm *comm, const void *sendbuf,
+		       void *recvbuf, size_t count, enum inc_dtype dtype,
+		       struct inc_request **req)
+{
+	return inc_call_init(comm,
+			     allgather(sendbuf, recvbuf, count, dtype),
+			     req);
+}
+
+/* --- Gather --------------------------------------------------------------- */
+
+static struct inc_call gather(const void *send, void *recv, size_t count,
+			      enum inc_dtype dtype, int root)
+{
+	return (struct inc_call) {
+		.coll = INC_COLL_GATHER,
+		.send = send, .recv = recv,
+		.count = count, .dtype = dtype, .root = root,
+	};
+}
+
+/**
+ * inc_igather() - start a Gather
  * @comm: communicator
  * @sendbuf: @count elements; INC_IN_PLACE, at the root: in @recvbuf
  * @recvbuf: at the root: room for a block of @count elements of each rank,
@@ -284,8 +419,8 @@ int inc_allgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @root: root rank
- * @req: the operation, for inc_test() and inc_wait(). To be freed by
- *	inc_request_free()
+ * @req: the operation, for inc_request_test() and inc_request_wait(); to be
+ *	freed by inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
  *
@@ -293,19 +428,15 @@ int inc_allgather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  */
 int inc_igather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		size_t count, enum inc_dtype dtype, int root,
-		struct inc_req **req)
+		struct inc_request **req)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_GATHER,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .root = root,
-	};
-
-	return inc_call_start(comm, &c, req);
+	return inc_call_start(comm,
+			      gather(sendbuf, recvbuf, count, dtype, root),
+			      req);
 }
 
 /**
- * inc_gather() - give every rank's data to one
+ * inc_gather() - collect a block from each rank, for the root
  * @comm: communicator
  * @sendbuf: as in inc_igather()
  * @recvbuf: as in inc_igather()
@@ -313,22 +444,49 @@ int inc_igather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  * @dtype: as in inc_igather()
  * @root: as in inc_igather()
  *
- * Return: as inc_igather() and inc_wait().
+ * Return: as inc_igather() and inc_request_wait().
  */
 int inc_gather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 	       size_t count, enum inc_dtype dtype, int root)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_GATHER,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .root = root,
-	};
-
-	return inc_call_run(comm, &c);
+	return run(comm, gather(sendbuf, recvbuf, count, dtype, root));
 }
 
 /**
- * inc_iscatter() - begin to give each rank a block of the root's data
+ * inc_gather_init() - make a persistent Gather
+ * @comm: communicator
+ * @sendbuf: as in inc_igather()
+ * @recvbuf: as in inc_igather()
+ * @count: as in inc_igather()
+ * @dtype: as in inc_igather()
+ * @root: as in inc_igather()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_igather().
+ */
+int inc_gather_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		    size_t count, enum inc_dtype dtype, int root,
+		    struct inc_request **req)
+{
+	return inc_call_init(comm,
+			     gather(sendbuf, recvbuf, count, dtype, root),
+			     req);
+}
+
+/* --- Scatter -------------------------------------------------------------- */
+
+static struct inc_call scatter(const void *send, void *recv, size_t count,
+			       enum inc_dtype dtype, int root)
+{
+	return (struct inc_call) {
+		.coll = INC_COLL_SCATTER,
+		.send = send, .recv = recv,
+		.count = count, .dtype = dtype, .root = root,
+	};
+}
+
+/**
+ * inc_iscatter() - start a Scatter
  * @comm: communicator
  * @sendbuf: at the root: a block of @count elements for each rank. Elsewhere it
  *	may be NULL
@@ -337,8 +495,8 @@ int inc_gather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
  * @root: root rank
- * @req: the operation, for inc_test() and inc_wait(). To be freed by
- *	inc_request_free()
+ * @req: the operation, for inc_request_test() and inc_request_wait(); to be
+ *	freed by inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
  *
@@ -346,19 +504,15 @@ int inc_gather(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  */
 int inc_iscatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		 size_t count, enum inc_dtype dtype, int root,
-		 struct inc_req **req)
+		 struct inc_request **req)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_SCATTER,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .root = root,
-	};
-
-	return inc_call_start(comm, &c, req);
+	return inc_call_start(comm,
+			      scatter(sendbuf, recvbuf, count, dtype, root),
+			      req);
 }
 
 /**
- * inc_scatter() - give each rank a block of one rank's data
+ * inc_scatter() - send a block of the root to each rank
  * @comm: communicator
  * @sendbuf: as in inc_iscatter()
  * @recvbuf: as in inc_iscatter()
@@ -366,277 +520,144 @@ int inc_iscatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
  * @dtype: as in inc_iscatter()
  * @root: as in inc_iscatter()
  *
- * Return: as inc_iscatter() and inc_wait().
+ * Return: as inc_iscatter() and inc_request_wait().
  */
 int inc_scatter(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		size_t count, enum inc_dtype dtype, int root)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_SCATTER,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype, .root = root,
-	};
-
-	return inc_call_run(comm, &c);
+	return run(comm, scatter(sendbuf, recvbuf, count, dtype, root));
 }
 
 /**
- * inc_ialltoall() - begin to give each rank a block of every rank's data
+ * inc_scatter_init() - make a persistent Scatter
+ * @comm: communicator
+ * @sendbuf: as in inc_iscatter()
+ * @recvbuf: as in inc_iscatter()
+ * @count: as in inc_iscatter()
+ * @dtype: as in inc_iscatter()
+ * @root: as in inc_iscatter()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_iscatter().
+ */
+int inc_scatter_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		     size_t count, enum inc_dtype dtype, int root,
+		     struct inc_request **req)
+{
+	return inc_call_init(comm,
+			     scatter(sendbuf, recvbuf, count, dtype, root),
+			     req);
+}
+
+/* --- AllToAll ------------------------------------------------------------- */
+
+static struct inc_call alltoall(const void *send, void *recv, size_t count,
+				enum inc_dtype dtype)
+{
+	return (struct inc_call) {
+		.coll = INC_COLL_ALLTOALL,
+		.send = send, .recv = recv,
+		.count = count, .dtype = dtype,
+	};
+}
+
+/**
+ * inc_ialltoall() - start an AllToAll
  * @comm: communicator
  * @sendbuf: a block of @count elements for each rank; INC_IN_PLACE: in @recvbuf
  * @recvbuf: room for a block of @count elements of each rank, apart from
  *	@sendbuf
  * @count: number of elements of a block, 0 to the limits of memory
  * @dtype: their type
- * @req: the operation, for inc_test() and inc_wait(). To be freed by
- *	inc_request_free()
+ * @req: the operation, for inc_request_test() and inc_request_wait(); to be
+ *	freed by inc_request_free()
  *
  * Buffers and errors are as with inc_iallreduce().
  *
  * Return: as inc_iallreduce().
  */
 int inc_ialltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
-		  size_t count, enum inc_dtype dtype, struct inc_req **req)
+		  size_t count, enum inc_dtype dtype, struct inc_request **req)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_ALLTOALL,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype,
-	};
-
-	return inc_call_start(comm, &c, req);
+	return inc_call_start(comm,
+			      alltoall(sendbuf, recvbuf, count, dtype),
+			      req);
 }
 
 /**
- * inc_alltoall() - exchange a block with each rank
+ * inc_alltoall() - send a block of each rank to each rank
  * @comm: communicator
  * @sendbuf: as in inc_ialltoall()
  * @recvbuf: as in inc_ialltoall()
  * @count: as in inc_ialltoall()
  * @dtype: as in inc_ialltoall()
  *
- * Return: as inc_ialltoall() and inc_wait().
+ * Return: as inc_ialltoall() and inc_request_wait().
  */
 int inc_alltoall(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		 size_t count, enum inc_dtype dtype)
 {
-	const struct inc_call c = {
-		.coll = INC_COLL_ALLTOALL,
-		.send = sendbuf, .recv = recvbuf,
-		.count = count, .dtype = dtype,
-	};
-
-	return inc_call_run(comm, &c);
+	return run(comm, alltoall(sendbuf, recvbuf, count, dtype));
 }
 
 /**
- * inc_ibarrier() - begin to wait for all ranks
+ * inc_alltoall_init() - make a persistent AllToAll
+ * @comm: communicator
+ * @sendbuf: as in inc_ialltoall()
+ * @recvbuf: as in inc_ialltoall()
+ * @count: as in inc_ialltoall()
+ * @dtype: as in inc_ialltoall()
+ * @req: as in inc_allreduce_init()
+ *
+ * Return: as inc_ialltoall().
+ */
+int inc_alltoall_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
+		      size_t count, enum inc_dtype dtype,
+		      struct inc_request **req)
+{
+	return inc_call_init(comm,
+			     alltoall(sendbuf, recvbuf, count, dtype),
+			     req);
+}
+
+/* --- Barrier -------------------------------------------------------------- */
+
+static struct inc_call barrier(void)
+{
+	return (struct inc_call) { .coll = INC_COLL_BARRIER };
+}
+
+/**
+ * inc_ibarrier() - start a Barrier
  * @comm: communicator
  * @req: the operation, as in inc_iallreduce()
  *
  * Return: 0, -EOPNOTSUPP, -ENOMEM, or what the communicator failed with.
  */
-int inc_ibarrier(struct inc_comm *comm, struct inc_req **req)
+int inc_ibarrier(struct inc_comm *comm, struct inc_request **req)
 {
-	const struct inc_call c = { .coll = INC_COLL_BARRIER };
-
-	return inc_call_start(comm, &c, req);
+	return inc_call_start(comm, barrier(), req);
 }
 
 /**
- * inc_barrier() - wait until all ranks have come here
+ * inc_barrier() - wait until all ranks have called it
  * @comm: communicator
  *
- * Return: as inc_ibarrier() and inc_wait().
+ * Return: as inc_ibarrier() and inc_request_wait().
  */
 int inc_barrier(struct inc_comm *comm)
 {
-	const struct inc_call c = { .coll = INC_COLL_BARRIER };
-
-	return inc_call_run(comm, &c);
-}
-
-/* --- Requests ---------------------------------------------------------------- */
-
-/* A failed communicator has nothing under way; fork()'s copy has it for ever. */
-static bool is_over(const struct inc_req *req)
-{
-	return req->done || req->comm->err;
-}
-
-static int end_of(const struct inc_req *req)
-{
-	return req->done ? req->err : req->comm->err;
+	return run(comm, barrier());
 }
 
 /**
- * inc_test() - check whether an operation is done
- * @req: operation
- * @done: 1 if it is, else 0
- *
- * Makes progress, does not sleep. If one calls again and again for the
- * communicator's time limit without any result coming, the communicator fails
- * with -ETIMEDOUT.
- *
- * Return: 0, or what the operation ended with (see inc_wait()).
- */
-int inc_test(struct inc_req *req, int *done)
-{
-	if (!is_over(req)) {
-		inc_msg_progress(req->comm);
-		if (!is_over(req))
-			inc_watchdog_count(&req->comm->watchdog.tests);
-	}
-	*done = is_over(req);
-	return *done ? end_of(req) : 0;
-}
-
-/**
- * inc_wait() - wait until an operation is done
- * @req: operation
- *
- * Sleeps, does not spin. May be called again.
- *
- * Return: 0; or, for this operation alone, -EBADE if the ranks disagree about
- * it, -EOPNOTSUPP or -EMSGSIZE if the switch refused it; or, for all operations
- * in progress and all later ones, -ETIMEDOUT, -ECONNRESET if a rank died or
- * left, -ESHUTDOWN if the tree was dismantled, -ENOTCONN if the daemon is gone,
- * -EHOSTUNREACH, -EPROTO or -EIO. inc_comm_strerror() says more.
- */
-int inc_wait(struct inc_req *req)
-{
-	struct inc_watchdog *watch = &req->comm->watchdog;
-
-	if (!is_over(req)) {
-		inc_watchdog_count(&watch->calls);
-		inc_msg_wait(req->comm, req, INC_FOREVER);
-		inc_watchdog_count(&watch->calls);
-	}
-	return end_of(req);
-}
-
-/**
- * inc_wait_for() - wait for a limited time until an operation is done
- * @req: operation
- * @timeout_ms: maximum milliseconds to sleep; 0: as inc_test()
- *
- * For programs that have other work. Over UC it may take 2 ms longer. If a
- * program keeps calling it for the communicator's time limit while no result
- * arrives, the communicator fails with -ETIMEDOUT.
- *
- * Return: -EAGAIN if the operation is still in progress, else as inc_wait().
- */
-int inc_wait_for(struct inc_req *req, unsigned int timeout_ms)
-{
-	struct inc_watchdog *watch = &req->comm->watchdog;
-	int done, ret;
-
-	if (is_over(req))
-		return end_of(req);
-	if (!timeout_ms) {
-		ret = inc_test(req, &done);
-		return done ? ret : -EAGAIN;
-	}
-	inc_watchdog_waits(watch, true);
-	done = inc_msg_wait(req->comm, req,
-			    timeout_ms < INT_MAX ? (int)timeout_ms : INT_MAX);
-	inc_watchdog_waits(watch, false);
-	inc_watchdog_count(&watch->tests);
-	return done ? req->err : -EAGAIN;
-}
-
-static void reap(struct inc_comm *comm)
-{
-	if (comm->forked)
-		return;
-	if (comm->err)
-		inc_mem_reap(&comm->mem, UINT64_MAX);
-	else
-		inc_msg_reap(comm);
-}
-
-/**
- * inc_request_free() - free a request
- * @req: operation, done or not; NULL does nothing
- *
- * An operation that is not done continues and still needs its buffers.
- */
-void inc_request_free(struct inc_req *req)
-{
-	bool held;
-
-	if (!req)
-		return;
-	if (!req->done) {
-		req->orphan = true;
-		return;
-	}
-	held = req->persistent;
-	inc_req_put(req);
-	if (held)
-		reap(req->comm);
-}
-
-/* --- Memory -------------------------------------------------------------------- */
-
-/**
- * inc_mem_reg() - register memory once for many operations
+ * inc_barrier_init() - make a persistent Barrier
  * @comm: communicator
- * @addr: first byte; memory that can be written to
- * @len: bytes
+ * @req: as in inc_allreduce_init()
  *
- * Operations on buffers within the range need no registration of their own. The
- * memory must stay mapped until inc_mem_dereg().
- *
- * Return: 0, -EINVAL, -EFAULT, -ENOMEM (also: RLIMIT_MEMLOCK), or what the
- * communicator failed with.
+ * Return: as inc_ibarrier().
  */
-int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
+int inc_barrier_init(struct inc_comm *comm, struct inc_request **req)
 {
-	int ret;
-
-	if (!addr || !len)
-		return -EINVAL;
-	if (comm->err)
-		return comm->err;
-	ret = inc_mem_pin(&comm->mem, addr, len);
-	return ret ? inc_comm_note(comm, ret, "registering %zu bytes: %s", len,
-				   strerror(-ret)) : 0;
-}
-
-/**
- * inc_mem_dereg() - end a registration
- * @comm: communicator
- * @addr: as given to inc_mem_reg()
- * @len: as given to inc_mem_reg()
- *
- * Return: 0, -ENOENT if that was never registered, -EBUSY if an operation in
- * progress or a persistent one uses it.
- */
-int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
-{
-	int ret = inc_mem_unpin(&comm->mem, addr, len);
-
-	reap(comm);
-	return ret;
-}
-
-/**
- * inc_mem_invalidate() - end the library's registrations in a range
- * @comm: communicator
- * @addr: first byte
- * @len: bytes
- *
- * Call it before memory is returned to the system, with INC_REG_CACHE, and for
- * memory that inc_mem_reg() has registered.
- *
- * Return: 0, -EBUSY if an operation in progress or a persistent one uses some
- * of it.
- */
-int inc_mem_invalidate(struct inc_comm *comm, const void *addr, size_t len)
-{
-	int ret = inc_mem_forget(&comm->mem, addr, len);
-
-	reap(comm);
-	return ret;
+	return inc_call_init(comm, barrier(), req);
 }

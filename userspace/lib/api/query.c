@@ -56,7 +56,7 @@ int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms)
 static void query_operations(const struct inc_comm *comm,
 			     struct inc_comm_info *i)
 {
-	const struct inc_req *req = comm->first;
+	const struct inc_request *req = comm->first;
 
 	i->state = i->status ? INC_STATE_FAILED :
 		   req ? INC_STATE_BUSY : INC_STATE_IDLE;
@@ -84,7 +84,7 @@ static void query_queue_pair(const struct inc_comm *comm,
 }
 
 /**
- * inc_query() - query the state and statistics of a communicator
+ * inc_comm_query() - query the state and statistics of a communicator
  * @comm: communicator, failed or not
  * @info: result; the caller has set its @size
  *
@@ -94,7 +94,7 @@ static void query_queue_pair(const struct inc_comm *comm,
  *
  * Return: 0 or -EINVAL.
  */
-int inc_query(struct inc_comm *comm, struct inc_comm_info *info)
+int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 {
 	struct inc_comm_info i = comm->info;
 	size_t size = info->size;

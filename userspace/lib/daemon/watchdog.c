@@ -160,7 +160,8 @@ static bool call_is_late(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 }
 
 /*
- * The caller keeps calling inc_test() or inc_wait_for(), and no result arrives.
+ * The caller keeps calling inc_request_test() or inc_request_wait_for(), and no
+ * result arrives.
  * Time without such calls does not count: without calls there is no progress.
  */
 static bool tests_are_late(struct inc_watchdog *w, struct inc_watchdog_seen *s,

@@ -29,7 +29,8 @@
  * @calls_since: when that value was first seen
  * @tests: inc_watchdog.tests as last seen
  * @progress: inc_watchdog.progress as last seen
- * @fruitless_ms: time spent in fruitless inc_test() and inc_wait_for() calls
+ * @fruitless_ms: time spent in fruitless calls of inc_request_test() and
+ *	inc_request_wait_for()
  * @loss_at: last reading of the loss counters
  * @loss_progress: results at that time
  * @busy: there were more results than before
@@ -71,8 +72,9 @@ struct inc_watchdog_seen {
  * @conn: connection to the daemon; belongs to the watcher while @running
  * @hung_up: the caller has shut down @conn; ignore it
  * @calls: odd while the caller is inside a blocking call; different each time
- * @tests: counts fruitless calls of inc_test(), and those of inc_wait_for()
- * @waits: the caller is inside inc_wait_for()
+ * @tests: counts fruitless calls of inc_request_test(), and those of
+ *	inc_request_wait_for()
+ * @waits: the caller is inside inc_request_wait_for()
  * @progress: counts results
  * @timeout_ms: time limit
  * @beat_ms: interval of the daemon's "alive", once it has sent one; 0: never

@@ -129,7 +129,7 @@ int inc_msg_alloc(struct inc_comm *comm)
  */
 void inc_msg_free(struct inc_comm *comm)
 {
-	struct inc_req *req;
+	struct inc_request *req;
 
 	inc_uc_free(comm);
 	if (comm->arena_mr)

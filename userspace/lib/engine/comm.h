@@ -8,7 +8,9 @@
  *	window_rc.c	the window over RC
  *	uc.c		the UC transport
  *
- *	api/coll.c, persist.c	the public collectives
+ *	api/coll.c	the public collectives
+ *	api/request.c	the public functions for requests
+ *	api/mem_reg.c	the public functions for memory
  *	api/call.c	turns calls into requests
  *	api/comm.c	creation and destruction
  *	api/fork.c	communicators in a child of fork()
@@ -57,7 +59,7 @@
 #define INC_FOREVER		(-1)	/* instead of milliseconds */
 
 /**
- * struct inc_req - an operation
+ * struct inc_request - an operation
  * @comm: communicator
  * @next: next operation in order of issue, while in progress
  * @all: next of all requests that the communicator has allocated
@@ -82,10 +84,10 @@
  * @done: not in progress: completed, or not started yet
  * @orphan: the user has freed it; release it when it is done
  */
-struct inc_req {
+struct inc_request {
 	struct inc_comm	*comm;
-	struct inc_req	*next;
-	struct inc_req	*all;
+	struct inc_request	*next;
+	struct inc_request	*all;
 	struct inc_hdr	hdr;
 	struct inc_plan	plan;
 	struct inc_step	step;
@@ -119,7 +121,7 @@ struct inc_req {
  * @bounced: it uses the bounce buffer
  */
 struct inc_msg {
-	struct inc_req	*req;
+	struct inc_request	*req;
 	char		*to;
 	const char	*land;
 	size_t		len;
@@ -263,11 +265,11 @@ struct inc_comm {
 	uint32_t		rq_depth;
 	uint32_t		rq_posted;
 
-	struct inc_req		*first;
-	struct inc_req		*last;
-	struct inc_req		*tx;
-	struct inc_req		*free;
-	struct inc_req		*all;
+	struct inc_request		*first;
+	struct inc_request		*last;
+	struct inc_request		*tx;
+	struct inc_request		*free;
+	struct inc_request		*all;
 
 	struct inc_mem_cache	mem;
 	struct inc_watchdog	watchdog;
@@ -288,19 +290,19 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int inc_msg_post_recvs(struct inc_comm *comm);
-void inc_msg_issue(struct inc_comm *comm, struct inc_req *req);
+void inc_msg_issue(struct inc_comm *comm, struct inc_request *req);
 void inc_msg_progress(struct inc_comm *comm);
 void inc_msg_reap(struct inc_comm *comm);
 void inc_msg_fail_all(struct inc_comm *comm, int err);
-struct inc_req *inc_req_get(struct inc_comm *comm);
-void inc_req_put(struct inc_req *req);
+struct inc_request *inc_request_get(struct inc_comm *comm);
+void inc_request_put(struct inc_request *req);
 
 /* fork.c */
 void inc_fork_add(struct inc_comm *comm);
 void inc_fork_del(struct inc_comm *comm);
 
 /* wait.c */
-bool inc_msg_wait(struct inc_comm *comm, struct inc_req *req, int ms);
+bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms);
 
 /* Microseconds of CLOCK_MONOTONIC. */
 static inline uint64_t inc_now_us(void)

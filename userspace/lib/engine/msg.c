@@ -25,14 +25,14 @@
 /* --- The end of requests and of the communicator ------------------------ */
 
 /**
- * inc_req_get() - allocate an empty request
+ * inc_request_get() - allocate an empty request
  * @comm: communicator
  *
  * Return: request, NULL if there is no memory.
  */
-struct inc_req *inc_req_get(struct inc_comm *comm)
+struct inc_request *inc_request_get(struct inc_comm *comm)
 {
-	struct inc_req *req = comm->free, *all;
+	struct inc_request *req = comm->free, *all;
 
 	if (req) {
 		comm->free = req->next;
@@ -51,7 +51,7 @@ struct inc_req *inc_req_get(struct inc_comm *comm)
 }
 
 /* Release the memory that a request holds. */
-static void release(struct inc_req *req)
+static void release(struct inc_request *req)
 {
 	struct inc_comm *comm = req->comm;
 
@@ -66,17 +66,17 @@ static void release(struct inc_req *req)
 }
 
 /**
- * inc_req_put() - free a request
+ * inc_request_put() - free a request
  * @req: request that is done
  */
-void inc_req_put(struct inc_req *req)
+void inc_request_put(struct inc_request *req)
 {
 	release(req);
 	req->next = req->comm->free;
 	req->comm->free = req;
 }
 
-static void finish(struct inc_req *req)
+static void finish(struct inc_request *req)
 {
 	if (!req->persistent)
 		release(req);
@@ -86,13 +86,13 @@ static void finish(struct inc_req *req)
 		inc_collective_name(req->plan.collective),
 		req->err ? inc_strerror(req->err) : "success");
 	if (req->orphan)
-		inc_req_put(req);
+		inc_request_put(req);
 }
 
 /* Operations complete in order of issue: take finished ones off the head. */
 static void finish_first(struct inc_comm *comm)
 {
-	struct inc_req *req;
+	struct inc_request *req;
 
 	while ((req = comm->first) && req->msgs_done == req->msgs) {
 		comm->first = req->next;
@@ -109,7 +109,7 @@ static void finish_first(struct inc_comm *comm)
  */
 void inc_msg_fail_all(struct inc_comm *comm, int err)
 {
-	struct inc_req *req;
+	struct inc_request *req;
 
 	while ((req = comm->first)) {
 		comm->first = req->next;
@@ -285,7 +285,7 @@ struct piece {
 	size_t		len;		/* of a block */
 };
 
-static void next_piece(const struct inc_req *req, struct piece *p)
+static void next_piece(const struct inc_request *req, struct piece *p)
 {
 	const struct inc_step *s = &req->step;
 	size_t block = req->plan.block;
@@ -302,7 +302,7 @@ static void next_piece(const struct inc_req *req, struct piece *p)
 }
 
 /* Find where the switch is to write a message's result, if it has one. */
-static int find_place(struct inc_comm *comm, const struct inc_req *req,
+static int find_place(struct inc_comm *comm, const struct inc_request *req,
 		      uint32_t id, const struct piece *p, struct inc_place *place)
 {
 	struct inc_bounce *b = &comm->bounce;
@@ -328,7 +328,7 @@ static int find_place(struct inc_comm *comm, const struct inc_req *req,
 	return 0;
 }
 
-static void fill_hdr(struct inc_comm *comm, const struct inc_req *req,
+static void fill_hdr(struct inc_comm *comm, const struct inc_request *req,
 		     uint32_t id, const struct piece *p,
 		     const struct inc_place *place)
 {
@@ -346,7 +346,7 @@ static void fill_hdr(struct inc_comm *comm, const struct inc_req *req,
 }
 
 /* Header and copied data are contiguous; registered data is a second SGE. */
-static void fill_sge(struct inc_comm *comm, const struct inc_req *req,
+static void fill_sge(struct inc_comm *comm, const struct inc_request *req,
 		     uint32_t id, const struct piece *p, struct ibv_send_wr *wr)
 {
 	struct ibv_sge *sge = wr->sg_list;
@@ -394,7 +394,7 @@ static unsigned int flight(const struct inc_comm *comm)
  * completes the message only when a later one is acknowledged. So don't wait
  * for messages whose result has arrived.
  */
-static bool sq_full(const struct inc_comm *comm, const struct inc_req *req)
+static bool sq_full(const struct inc_comm *comm, const struct inc_request *req)
 {
 	uint64_t posted = comm->sq_posted - comm->sq_done;
 	unsigned int limit = flight(comm);
@@ -411,7 +411,7 @@ static bool sq_full(const struct inc_comm *comm, const struct inc_req *req)
  * its end, or its registration could not be released.
  */
 static bool wants_completion(const struct inc_comm *comm,
-			     const struct inc_req *req, uint64_t seq)
+			     const struct inc_request *req, uint64_t seq)
 {
 	if (req->smem && flight(comm))
 		return true;
@@ -420,7 +420,7 @@ static bool wants_completion(const struct inc_comm *comm,
 }
 
 /* Part of a block was sent, perhaps the last one: move to the next message. */
-static void advance(struct inc_req *req)
+static void advance(struct inc_request *req)
 {
 	uint64_t before = req->step_no;
 
@@ -431,7 +431,7 @@ static void advance(struct inc_req *req)
 
 static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 {
-	struct inc_req *req = comm->tx;
+	struct inc_request *req = comm->tx;
 	uint32_t id = comm->next_id;
 	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
 	struct inc_place place;
@@ -553,7 +553,7 @@ static void post_empty(struct inc_comm *comm)
  * because of other ranks may not have arrived. @alone: no message is built but
  * unposted.
  */
-static bool entry_is_read(struct inc_comm *comm, const struct inc_req *req, bool alone)
+static bool entry_is_read(struct inc_comm *comm, const struct inc_request *req, bool alone)
 {
 	uint64_t seq = comm->ring[comm->next_id & comm->ring_mask].seq;
 
@@ -626,7 +626,7 @@ static void push(struct inc_comm *comm)
 static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 {
 	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
-	struct inc_req *req = msg->req;
+	struct inc_request *req = msg->req;
 
 	if (status) {
 		comm->info.errors++;
@@ -787,7 +787,7 @@ void inc_msg_progress(struct inc_comm *comm)
  * @comm: communicator that has not failed
  * @req: operation
  */
-void inc_msg_issue(struct inc_comm *comm, struct inc_req *req)
+void inc_msg_issue(struct inc_comm *comm, struct inc_request *req)
 {
 	req->next = NULL;
 	req->err = 0;

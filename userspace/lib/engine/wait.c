@@ -118,7 +118,7 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
  *
  * Return: true if it is done; false if the time has expired.
  */
-bool inc_msg_wait(struct inc_comm *comm, struct inc_req *req, int ms)
+bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 {
 	unsigned int yields = YIELDS_BEFORE_SLEEP;
 	struct limit limit = { .ms = ms };

@@ -22,7 +22,8 @@
 #define OPS_TIMED	8
 
 /* In AllToAll most messages in flight are other ranks'. */
-static bool is_measured(const struct inc_comm *comm, const struct inc_req *req)
+static bool is_measured(const struct inc_comm *comm,
+			const struct inc_request *req)
 {
 	return comm->window_rc.adapts && req->msgs > INC_WINDOW_RC_MIN &&
 	       req->plan.collective != INC_COLL_ALLTOALL;
@@ -35,7 +36,7 @@ static bool is_measured(const struct inc_comm *comm, const struct inc_req *req)
  *
  * Messages of another length take other times, so measuring starts over.
  */
-void inc_window_rc_issue(struct inc_comm *comm, const struct inc_req *req)
+void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req)
 {
 	struct inc_window_rc *rc = &comm->window_rc;
 
@@ -61,7 +62,7 @@ void inc_window_rc_issue(struct inc_comm *comm, const struct inc_req *req)
  * @req: its operation
  * @id: message
  */
-void inc_window_rc_sent(struct inc_comm *comm, const struct inc_req *req, uint32_t id)
+void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req, uint32_t id)
 {
 	struct inc_window_rc *rc = &comm->window_rc;
 
@@ -96,7 +97,7 @@ void inc_window_rc_filled(struct inc_comm *comm)
  * @id: message
  * @ok: it was a result
  */
-void inc_window_rc_done(struct inc_comm *comm, const struct inc_req *req, uint32_t id,
+void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req, uint32_t id,
 			bool ok)
 {
 	struct inc_window_rc *rc = &comm->window_rc;

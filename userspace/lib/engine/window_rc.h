@@ -12,7 +12,7 @@
 #include "core/bdp.h"
 
 struct inc_comm;
-struct inc_req;
+struct inc_request;
 
 /**
  * struct inc_window_rc - a communicator's window over RC
@@ -35,10 +35,10 @@ struct inc_window_rc {
 	bool			adapts;
 };
 
-void inc_window_rc_issue(struct inc_comm *comm, const struct inc_req *req);
-void inc_window_rc_sent(struct inc_comm *comm, const struct inc_req *req, uint32_t id);
+void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req);
+void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req, uint32_t id);
 void inc_window_rc_filled(struct inc_comm *comm);
-void inc_window_rc_done(struct inc_comm *comm, const struct inc_req *req, uint32_t id,
+void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req, uint32_t id,
 			bool ok);
 
 #endif /* INC_LIB_WINDOW_RC_H */

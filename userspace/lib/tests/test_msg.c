@@ -85,7 +85,7 @@ static void wrap(void)
 
 static void nonblocking(void)
 {
-	struct inc_req *r[6];
+	struct inc_request *r[6];
 	int i, done;
 
 	begin();
@@ -95,15 +95,15 @@ static void nonblocking(void)
 				  (size_t)(1024 - i), INC_DTYPE_INT32, INC_OP_SUM,
 				  &r[i]), 0);
 	EQ(sw.n, WINDOW);
-	EQ(inc_test(r[5], &done), 0);
+	EQ(inc_request_test(r[5], &done), 0);
 	EQ(done, 0);
 	while (sw.n) {
 		answer(0);
-		EQ(inc_test(r[5], &done), 0);
+		EQ(inc_request_test(r[5], &done), 0);
 	}
 	EQ(done, 1);
 	for (i = 0; i < 6; i++) {
-		EQ(inc_wait(r[i]), 0);
+		EQ(inc_request_wait(r[i]), 0);
 		OK(!memcmp(in + 4096 * i, out + 4096 * i, (size_t)(1024 - i) * 4));
 		inc_request_free(r[i]);
 	}
@@ -114,7 +114,7 @@ static void nonblocking(void)
 
 static void in_place_and_orphan(void)
 {
-	struct inc_req *r, *b;
+	struct inc_request *r, *b;
 
 	begin();
 	fill();
@@ -123,7 +123,7 @@ static void in_place_and_orphan(void)
 			  INC_OP_MAX, &r), 0);
 	inc_request_free(r);
 	EQ(inc_ibarrier(comm, &b), 0);
-	EQ(inc_wait(b), 0);
+	EQ(inc_request_wait(b), 0);
 	inc_request_free(b);
 	OK(!memcmp(in, out, sizeof(out)));
 	end();
@@ -225,15 +225,15 @@ static void early_status(void)
 
 static void dead_peer(void)
 {
-	struct inc_req *a, *b;
+	struct inc_request *a, *b;
 
 	begin();
 	fill();
 	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &a), 0);
 	EQ(inc_ibarrier(comm, &b), 0);
 	result(INC_STATUS_PEER_DEAD << 24 | 0x123456);
-	EQ(inc_wait(b), -ECONNRESET);
-	EQ(inc_wait(a), -ECONNRESET);
+	EQ(inc_request_wait(b), -ECONNRESET);
+	EQ(inc_request_wait(a), -ECONNRESET);
 	OK(sw.qp_gone);
 	EQ(sw.mrs, 1);		/* the arena: the user's memory is free */
 	EQ(reduce(1), -ECONNRESET);
@@ -246,14 +246,14 @@ static void dead_peer(void)
 /* Results that came before the end count. */
 static void last_result_then_end(void)
 {
-	struct inc_req *a;
+	struct inc_request *a;
 
 	begin();
 	fill();
 	EQ(inc_iallreduce(comm, in, out, 3, INC_DTYPE_INT32, INC_OP_SUM, &a), 0);
 	answer(0);
 	result(INC_STATUS_TREE_GONE << 24);
-	EQ(inc_wait(a), 0);
+	EQ(inc_request_wait(a), 0);
 	OK(same(3));
 	EQ(inc_barrier(comm), -ESHUTDOWN);
 	inc_request_free(a);
@@ -404,7 +404,7 @@ static void uc_late_results(void)
 static void refused(void)
 {
 	static const int errors[] = { ENOMEM, EFAULT, EIO };
-	struct inc_req *r[4];
+	struct inc_request *r[4];
 	size_t i;
 
 	for (i = 0; i < 3; i++) {
@@ -426,7 +426,7 @@ static void refused(void)
 		EQ(inc_iallreduce(comm, in + 16384 * i, out + 16384 * i, 4096,
 				  INC_DTYPE_INT32, INC_OP_SUM, &r[i]), 0);
 	for (i = 0; i < 4; i++) {
-		EQ(inc_wait(r[i]), 0);
+		EQ(inc_request_wait(r[i]), 0);
 		inc_request_free(r[i]);
 	}
 	OK(!memcmp(in, out, sizeof(in)));
@@ -457,7 +457,7 @@ static void refused_for_what_is_kept(void)
 static void can_not_begin(void)
 {
 	char *page = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct inc_req *r;
+	struct inc_request *r;
 
 	begin_tree(0, 16384, 1024);
 	sw.refuse = EFAULT;
@@ -473,7 +473,7 @@ static void can_not_begin(void)
 	EQ(inc_allreduce(comm, in, in + 4, 2, INC_DTYPE_INT32, INC_OP_SUM), -EINVAL);
 	OK(strstr(comm->errtext, "overlap"));
 	OK(sw.qp_gone && sw.hung_up);
-	EQ(inc_wait(r), -EINVAL);
+	EQ(inc_request_wait(r), -EINVAL);
 	inc_request_free(r);
 	end();
 
@@ -510,7 +510,7 @@ static void in_place_results(void)
 static void error_before_ack(void)
 {
 	struct sent first = { 0 };
-	struct inc_req *r;
+	struct inc_request *r;
 	unsigned int i, every;
 	int done;
 
@@ -526,18 +526,18 @@ static void error_before_ack(void)
 			if (!i)
 				first = sw.flight[0];
 			answer(0);
-			EQ(inc_test(r, &done), i ? 0 : -EBADE);
+			EQ(inc_request_test(r, &done), i ? 0 : -EBADE);
 			EQ(done, 1);
 			inc_request_free(r);
 		}
 		/* This one would take the entry of the first. */
 		EQ(inc_iallreduce(comm, in + 640, out, 4, INC_DTYPE_INT32, INC_OP_SUM,
 				  &r), 0);
-		EQ(inc_test(r, &done), 0);
+		EQ(inc_request_test(r, &done), 0);
 		EQ(sw.sent, WINDOW);
 		EQ(sw.empty, every > 1);
 		OK(!memcmp(first.data, in, 16));
-		EQ(inc_wait(r), 0);
+		EQ(inc_request_wait(r), 0);
 		OK(!memcmp(in + 640, out, 16));
 		EQ(sw.sent, WINDOW + 1);
 		EQ(sw.empty, every > 1);

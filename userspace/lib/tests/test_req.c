@@ -11,26 +11,26 @@
 /* A wait with a time limit sleeps for so long, and leaves all as it was. */
 static void wait_for(void)
 {
-	struct inc_req *r;
+	struct inc_request *r;
 	int64_t now;
 
 	begin();
 	fill();
 	EQ(inc_iallreduce(comm, in, out, 3, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
-	EQ(inc_wait_for(r, 0), -EAGAIN);
+	EQ(inc_request_wait_for(r, 0), -EAGAIN);
 	EQ(sw.polls, 0);
 	sw.answer_after_ms = 25;
-	EQ(inc_wait_for(r, 10), -EAGAIN);
+	EQ(inc_request_wait_for(r, 10), -EAGAIN);
 	EQ(sw.now_ms, 10);
 	sw.interrupted = 3;
-	EQ(inc_wait_for(r, 10), -EAGAIN);
+	EQ(inc_request_wait_for(r, 10), -EAGAIN);
 	EQ(sw.now_ms, 20);
 	EQ(sw.armed, 1);
 	OK(!atomic_load(&comm->watchdog.waits));
-	EQ(inc_wait_for(r, 10), 0);
+	EQ(inc_request_wait_for(r, 10), 0);
 	EQ(sw.now_ms, 25);
 	OK(same(3));
-	EQ(inc_wait_for(r, 10), 0);
+	EQ(inc_request_wait_for(r, 10), 0);
 	EQ(sw.sleeps, 1);
 	inc_request_free(r);
 
@@ -38,7 +38,8 @@ static void wait_for(void)
 	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &r),
 	   0);
 	sw.answers_every_ms = 4;
-	for (now = sw.now_ms; inc_wait_for(r, 10) == -EAGAIN; now = sw.now_ms)
+	for (now = sw.now_ms; inc_request_wait_for(r, 10) == -EAGAIN;
+	     now = sw.now_ms)
 		EQ(sw.now_ms, now + 10);
 	OK(sw.now_ms - 25 >= 5000 * 4 / DATA * 4 - 4);
 	OK(same(5000));
@@ -46,29 +47,29 @@ static void wait_for(void)
 
 	EQ(inc_iallreduce(comm, in, out, 1, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
 	sw.watch_fires_at = (int)sw.sleeps + 1;
-	EQ(inc_wait_for(r, 10), -ETIMEDOUT);
+	EQ(inc_request_wait_for(r, 10), -ETIMEDOUT);
 	inc_request_free(r);
 	end();
 }
 
 /* Starts @r, has it done, and compares. */
-static void once(struct inc_req *r, size_t count, unsigned char with)
+static void once(struct inc_request *r, size_t count, unsigned char with)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(in); i++)
 		in[i] = (unsigned char)(i * 7 + with);
 	memset(out, 0xee, sizeof(out));
-	EQ(inc_start(r), 0);
-	EQ(inc_start(r), -EBUSY);
-	EQ(inc_wait(r), 0);
+	EQ(inc_request_start(r), 0);
+	EQ(inc_request_start(r), -EBUSY);
+	EQ(inc_request_wait(r), 0);
 	OK(same(count));
 }
 
 /* Begun many times, registered once, and not before it is begun does it send. */
 static void persistent(void)
 {
-	struct inc_req *r, *other;
+	struct inc_request *r, *other;
 	int i, done = 0;
 
 	begin();
@@ -76,9 +77,9 @@ static void persistent(void)
 	   0);
 	EQ(sw.sent, 0);
 	EQ(sw.mrs, 3);			/* arena, to send from, for results */
-	EQ(inc_test(r, &done), 0);
+	EQ(inc_request_test(r, &done), 0);
 	EQ(done, 1);
-	EQ(inc_wait_for(r, 1), 0);
+	EQ(inc_request_wait_for(r, 1), 0);
 	for (i = 0; i < 20; i++) {
 		once(r, 3000, (unsigned char)i);
 		EQ(comm->mem.regs, 2);
@@ -92,8 +93,8 @@ static void persistent(void)
 	EQ(inc_mem_invalidate(comm, out, 1), -EBUSY);
 	EQ(inc_iallreduce(comm, in, out, 1, INC_DTYPE_INT32, INC_OP_SUM, &other),
 	   0);
-	EQ(inc_start(other), -EINVAL);
-	EQ(inc_wait(other), 0);
+	EQ(inc_request_start(other), -EINVAL);
+	EQ(inc_request_wait(other), 0);
 	inc_request_free(other);
 	inc_request_free(r);
 	EQ(sw.mrs, 1);
@@ -103,7 +104,7 @@ static void persistent(void)
 /* Several at once, in another order than they were made; barriers between. */
 static void persistent_several(void)
 {
-	struct inc_req *r[4], *b;
+	struct inc_request *r[4], *b;
 	int i, round;
 
 	begin();
@@ -116,11 +117,11 @@ static void persistent_several(void)
 		fill();
 		sw.reverse = round & 1;
 		for (i = 3; i >= 0; i--)
-			EQ(inc_start(r[i]), 0);
-		EQ(inc_start(b), 0);
-		EQ(inc_wait(b), 0);
+			EQ(inc_request_start(r[i]), 0);
+		EQ(inc_request_start(b), 0);
+		EQ(inc_request_wait(b), 0);
 		for (i = 0; i < 4; i++) {
-			EQ(inc_wait(r[i]), 0);
+			EQ(inc_request_wait(r[i]), 0);
 			OK(!memcmp(in + 16384 * i, out + 16384 * i,
 				   (size_t)(4800 * i)));
 			EQ(out[16384 * i + 4800 * i], 0xee);
@@ -136,7 +137,7 @@ static void persistent_several(void)
 /* The rank's own data is taken anew each time, in place as well. */
 static void persistent_in_place(void)
 {
-	struct inc_req *a, *g;
+	struct inc_request *a, *g;
 	int i;
 
 	begin();
@@ -144,13 +145,13 @@ static void persistent_in_place(void)
 	EQ(inc_allgather_init(comm, in, out, 3000, INC_DTYPE_INT32, &g), 0);
 	for (i = 0; i < 3; i++) {
 		memset(out, i + 1, sizeof(out));
-		EQ(inc_start(a), 0);
-		EQ(inc_wait(a), 0);
+		EQ(inc_request_start(a), 0);
+		EQ(inc_request_wait(a), 0);
 		EQ(out[0], i + 1);
 		EQ(out[11999], i + 1);
 		memset(in, i + 100, sizeof(in));
-		EQ(inc_start(g), 0);
-		EQ(inc_wait(g), 0);
+		EQ(inc_request_start(g), 0);
+		EQ(inc_request_wait(g), 0);
 		OK(!memcmp(in, out, 12000));
 	}
 	inc_request_free(g);
@@ -161,17 +162,17 @@ static void persistent_in_place(void)
 /* One that failed alone goes on; given back under way; the communicator's end. */
 static void persistent_ends(void)
 {
-	struct inc_req *r, *s;
+	struct inc_request *r, *s;
 
 	begin();
 	EQ(inc_allreduce_init(comm, in, out, 2000, INC_DTYPE_INT32, INC_OP_SUM, &r),
 	   0);
 	sw.status = INC_STATUS_MISMATCH;
 	sw.status_for = 2;
-	EQ(inc_start(r), 0);
-	EQ(inc_wait(r), -EBADE);
+	EQ(inc_request_start(r), 0);
+	EQ(inc_request_wait(r), -EBADE);
 	once(r, 2000, 1);
-	EQ(inc_start(r), 0);
+	EQ(inc_request_start(r), 0);
 	inc_request_free(r);
 	EQ(sw.mrs, 3);
 	EQ(inc_barrier(comm), 0);
@@ -181,12 +182,12 @@ static void persistent_ends(void)
 	EQ(inc_allreduce_init(comm, in, out, 2000, INC_DTYPE_INT32, INC_OP_SUM, &r),
 	   0);
 	EQ(inc_allreduce_init(comm, in, out, 2, INC_DTYPE_INT32, INC_OP_SUM, &s), 0);
-	EQ(inc_start(r), 0);
+	EQ(inc_request_start(r), 0);
 	result(INC_STATUS_PEER_DEAD << 24);
-	EQ(inc_wait(r), -ECONNRESET);
-	EQ(inc_start(r), -ECONNRESET);
-	EQ(inc_start(s), -ECONNRESET);
-	EQ(inc_wait(s), 0);
+	EQ(inc_request_wait(r), -ECONNRESET);
+	EQ(inc_request_start(r), -ECONNRESET);
+	EQ(inc_request_start(s), -ECONNRESET);
+	EQ(inc_request_wait(s), 0);
 	inc_request_free(r);
 	EQ(sw.mrs, 1);
 	inc_request_free(s);
@@ -196,7 +197,7 @@ static void persistent_ends(void)
 /* What is refused is refused at once, and holds nothing. */
 static void persistent_arguments(void)
 {
-	struct inc_req *r;
+	struct inc_request *r;
 
 	begin();
 	EQ(inc_allreduce_init(comm, in, out, 1, INC_DTYPE_COUNT, INC_OP_SUM, &r),

@@ -45,7 +45,7 @@ struct handle {
  */
 struct request {
 	struct coll	*coll;
-	struct inc_req	**req;
+	struct inc_request	**req;
 	int		nreq;
 	int		next;
 	size_t		bytes;
@@ -311,7 +311,7 @@ static struct request *request_get(struct coll *c, int nreq)
 
 	for (i = 0; i < NCCL_MAX_REQUESTS; i++) {
 		struct request *r = &c->request[i];
-		struct inc_req **req;
+		struct inc_request **req;
 
 		if (r->used)
 			continue;
@@ -393,7 +393,7 @@ struct block {
 	int	op;
 };
 
-static int begin_gather(struct coll *c, const struct block *b, struct inc_req **req)
+static int begin_gather(struct coll *c, const struct block *b, struct inc_request **req)
 {
 	bool mine = b->rank == inc_comm_rank(c->inc);
 
@@ -404,7 +404,7 @@ static int begin_gather(struct coll *c, const struct block *b, struct inc_req **
 			      b->rank, req);
 }
 
-static int begin_scatter(struct coll *c, const struct block *b, struct inc_req **req)
+static int begin_scatter(struct coll *c, const struct block *b, struct inc_request **req)
 {
 	bool mine = b->rank == inc_comm_rank(c->inc);
 	enum inc_dtype dtype = dtypes[b->type];
@@ -421,7 +421,7 @@ static int begin_scatter(struct coll *c, const struct block *b, struct inc_req *
 static nccl_result window(struct coll *c, char *win, char *own, size_t per_rank,
 			  size_t offset, size_t bytes, struct block *b,
 			  int (*begin)(struct coll *, const struct block *,
-				       struct inc_req **),
+				       struct inc_request **),
 			  void **request)
 {
 	int first = per_rank ? (int)(offset / per_rank) : 0, ret = 0;
@@ -490,7 +490,7 @@ nccl_result inc_coll_test(void *request, int *done, int *size)
 	*done = 0;
 	pthread_mutex_lock(&c->lock);
 	while (r->next < r->nreq && one && !ret) {
-		ret = inc_test(r->req[r->next], &one);
+		ret = inc_request_test(r->req[r->next], &one);
 		if (one || ret)
 			inc_request_free(r->req[r->next++]);
 	}

@@ -239,8 +239,8 @@ struct coll_inc_args {
 struct coll_inc_op {
 	struct coll_inc_module	*m;
 	struct inc_comm		*inc;
-	struct inc_req		*req;
-	struct inc_req		**earlier;
+	struct inc_request		*req;
+	struct inc_request		**earlier;
 	int			nearlier;
 	void			*send_tmp;
 	void			*recv_tmp;

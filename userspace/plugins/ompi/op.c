@@ -70,7 +70,7 @@ static int earlier_parts(const struct coll_inc_op *o)
 	int i, rc = 0;
 
 	for (i = 0; i < o->nearlier && !rc; i++)
-		rc = inc_wait(o->earlier[i]);
+		rc = inc_request_wait(o->earlier[i]);
 	return rc;
 }
 
@@ -168,7 +168,7 @@ int coll_inc_wait(struct coll_inc_op *o, int rc)
 
 	while (!rc) {
 		pthread_mutex_lock(&lock);
-		rc = inc_wait_for(o->req, ms);
+		rc = inc_request_wait_for(o->req, ms);
 		pthread_mutex_unlock(&lock);
 		if (rc != -EAGAIN)
 			break;

@@ -56,7 +56,7 @@ static int progress(void)
 		return 0;
 	OBJ_CONSTRUCT(&done, opal_list_t);
 	OPAL_LIST_FOREACH_SAFE(r, next, &pending, coll_inc_request_t) {
-		int ended = 0, rc = inc_test(r->op.req, &ended);
+		int ended = 0, rc = inc_request_test(r->op.req, &ended);
 
 		if (!rc && !ended)
 			continue;

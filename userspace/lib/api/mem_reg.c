@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The public functions for memory.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "call.h"
+#include "engine/comm.h"
+
+/**
+ * inc_mem_reg() - register memory once for many operations
+ * @comm: communicator
+ * @addr: first byte; memory that can be written to
+ * @len: bytes
+ *
+ * Operations on buffers within the range need no registration of their own. The
+ * memory must stay mapped until inc_mem_dereg().
+ *
+ * Return: 0, -EINVAL, -EFAULT, -ENOMEM (also: RLIMIT_MEMLOCK), or what the
+ * communicator failed with.
+ */
+int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
+{
+	int ret;
+
+	if (!addr || !len)
+		return -EINVAL;
+	if (comm->err)
+		return comm->err;
+	ret = inc_mem_pin(&comm->mem, addr, len);
+	return ret ? inc_comm_note(comm, ret, "registering %zu bytes: %s", len,
+				   strerror(-ret)) : 0;
+}
+
+/**
+ * inc_mem_dereg() - end a registration
+ * @comm: communicator
+ * @addr: as given to inc_mem_reg()
+ * @len: as given to inc_mem_reg()
+ *
+ * Return: 0, -ENOENT if that was never registered, -EBUSY if an operation in
+ * progress or a persistent one uses it.
+ */
+int inc_mem_dereg(struct inc_comm *comm, void *addr, size_t len)
+{
+	int ret = inc_mem_unpin(&comm->mem, addr, len);
+
+	inc_call_reap(comm);
+	return ret;
+}
+
+/**
+ * inc_mem_invalidate() - end the library's registrations in a range
+ * @comm: communicator
+ * @addr: first byte
+ * @len: bytes
+ *
+ * Call it before memory is returned to the system, with INC_REG_CACHE, and for
+ * memory that inc_mem_reg() has registered.
+ *
+ * Return: 0, -EBUSY if an operation in progress or a persistent one uses some
+ * of it.
+ */
+int inc_mem_invalidate(struct inc_comm *comm, const void *addr, size_t len)
+{
+	int ret = inc_mem_forget(&comm->mem, addr, len);
+
+	inc_call_reap(comm);
+	return ret;
+}
