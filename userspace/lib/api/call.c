@@ -133,7 +133,7 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 	inc_msg_reap(comm);
 	if (comm->err)
 		return comm->err;
-	inc_mem_trim(&comm->mem, comm->sq_done);
+	inc_mem_trim(&comm->mem, comm->sq.done);
 	if (!inc_mem_get(&comm->mem, addr, len, writable, mem))
 		return 0;
 	if (!inc_mem_is_there(addr, len, writable))
@@ -207,9 +207,9 @@ static int prepare(struct inc_comm *comm, const struct inc_call *c,
  */
 static void give_up(struct inc_comm *comm, int err)
 {
-	char text[sizeof(comm->errtext)];
+	char text[sizeof(comm->error.text)];
 
-	memcpy(text, comm->errtext, sizeof(text));
+	memcpy(text, comm->error.text, sizeof(text));
 	inc_comm_fail(comm, err, "%s: so the communicator ends, on all ranks", text);
 }
 
@@ -326,7 +326,7 @@ int inc_call_again(struct inc_request *req)
  */
 void inc_call_reap(struct inc_comm *comm)
 {
-	if (comm->forked)
+	if (comm->fork.child)
 		return;
 	if (comm->err)
 		inc_mem_reap(&comm->mem, UINT64_MAX);

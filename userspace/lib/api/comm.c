@@ -249,9 +249,9 @@ static void set_window(struct inc_comm *comm, const struct inc_comm_opts *o,
 				 o->window, comm->dev.queue);
 		max = least(max, (comm->dev.queue + 1) / 2);
 	}
-	comm->window_rc.adapts = !comm->uc && !o->window;
-	comm->window_max = least(max, most);
-	comm->window = least(first, comm->window_max);
+	comm->window.rc.adapts = !comm->uc && !o->window;
+	comm->window.max = least(max, most);
+	comm->window.now = least(first, comm->window.max);
 }
 
 static int verbs_error(const struct inc_comm_opts *o, const char *what)
@@ -273,16 +273,16 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 							 attr.max_cqe);
 	set_window(comm, o, max / 4);
 	/* Over UC sends complete soon; a longer queue costs cache misses. */
-	comm->sq_depth = round_up_pow2(2 * comm->window);
-	if (comm->sq_depth < INC_SQ_DEPTH_MIN)
-		comm->sq_depth = INC_SQ_DEPTH_MIN;
+	comm->sq.depth = round_up_pow2(2 * comm->window.now);
+	if (comm->sq.depth < INC_SQ_DEPTH_MIN)
+		comm->sq.depth = INC_SQ_DEPTH_MIN;
 	/*
 	 * Half of it is always posted; over RC the window may jump, see
 	 * window_rc.c.
 	 */
-	comm->rq_depth = comm->window_max + INC_RQ_SPARE +
-			 (comm->uc ? comm->window : comm->window_max);
-	if (comm->sq_depth > max || comm->rq_depth > max)
+	comm->rq.depth = comm->window.max + INC_RQ_SPARE +
+			 (comm->uc ? comm->window.now : comm->window.max);
+	if (comm->sq.depth > max || comm->rq.depth > max)
 		return opt_error(o, -EINVAL, "%s: queues of %u requests are too short",
 				 ibv_get_device_name(comm->dev.ctx->device), max);
 
@@ -292,12 +292,12 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 	comm->chan = ibv_create_comp_channel(comm->dev.ctx);
 	if (!comm->chan)
 		return verbs_error(o, "ibv_create_comp_channel");
-	comm->rcq = ibv_create_cq(comm->dev.ctx, (int)comm->rq_depth, NULL,
-				  comm->chan, 0);
-	if (comm->rcq)
-		comm->scq = ibv_create_cq(comm->dev.ctx, (int)comm->sq_depth,
-					  NULL, comm->chan, 0);
-	if (!comm->scq)
+	comm->rq.cq = ibv_create_cq(comm->dev.ctx, (int)comm->rq.depth, NULL,
+				    comm->chan, 0);
+	if (comm->rq.cq)
+		comm->sq.cq = ibv_create_cq(comm->dev.ctx, (int)comm->sq.depth,
+					    NULL, comm->chan, 0);
+	if (!comm->sq.cq)
 		return verbs_error(o, "ibv_create_cq");
 	return 0;
 }
@@ -305,12 +305,12 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 static int make_qp(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = comm->scq,
-		.recv_cq = comm->rcq,
+		.send_cq = comm->sq.cq,
+		.recv_cq = comm->rq.cq,
 		.qp_type = comm->uc ? IBV_QPT_UC : IBV_QPT_RC,
 		.cap = {
-			.max_send_wr	= comm->sq_depth,
-			.max_recv_wr	= comm->rq_depth,
+			.max_send_wr	= comm->sq.depth,
+			.max_recv_wr	= comm->rq.depth,
 			.max_send_sge	= 2,
 			.max_recv_sge	= 1,
 			.max_inline_data = INC_INLINE_MAX,
@@ -326,7 +326,7 @@ static int make_qp(struct inc_comm *comm, const struct inc_comm_opts *o)
 	if (!comm->qp)
 		return verbs_error(o, "ibv_create_qp");
 	comm->qpn = comm->qp->qp_num;
-	comm->inline_max = attr.cap.max_inline_data;
+	comm->sq.inline_max = attr.cap.max_inline_data;
 	ret = inc_qp_to_init(comm->qp, &comm->dev);
 	if (!ret)
 		ret = inc_msg_post_recvs(comm);
@@ -369,13 +369,13 @@ static void destroy_device(struct inc_comm *comm)
 		ibv_destroy_qp(comm->qp);
 	inc_mem_exit(&comm->mem);
 	inc_msg_free(comm);
-	if (comm->rcq) {
-		ibv_ack_cq_events(comm->rcq, comm->rcq_events);
-		ibv_destroy_cq(comm->rcq);
+	if (comm->rq.cq) {
+		ibv_ack_cq_events(comm->rq.cq, comm->rq.events);
+		ibv_destroy_cq(comm->rq.cq);
 	}
-	if (comm->scq) {
-		ibv_ack_cq_events(comm->scq, comm->scq_events);
-		ibv_destroy_cq(comm->scq);
+	if (comm->sq.cq) {
+		ibv_ack_cq_events(comm->sq.cq, comm->sq.events);
+		ibv_destroy_cq(comm->sq.cq);
 	}
 	if (comm->chan)
 		ibv_destroy_comp_channel(comm->chan);
@@ -612,7 +612,7 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 	inc_info(&c->who, "%s, %s QPN 0x%x to 0x%x, %u slots of %u bytes, PMTU %u, window %u",
 		 ibv_get_device_name(c->dev.ctx->device), c->uc ? "UC" : "RC",
 		 c->qpn, c->tree.qpn, c->tree.slots, c->tree.msg_size,
-		 c->tree.pmtu, c->window);
+		 c->tree.pmtu, c->window.now);
 	*comm = c;
 	return 0;
 }
@@ -632,7 +632,7 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
  */
 int inc_comm_abort(struct inc_comm *comm, int err)
 {
-	if (comm->forked)
+	if (comm->fork.child)
 		return -ESTALE;
 	if (err >= 0)
 		return -EINVAL;
@@ -655,7 +655,7 @@ int inc_comm_abort(struct inc_comm *comm, int err)
  */
 int inc_comm_destroy(struct inc_comm *comm)
 {
-	if (!comm || comm->forked)
+	if (!comm || comm->fork.child)
 		return 0;
 	inc_fork_del(comm);
 	inc_watchdog_stop(&comm->watchdog);

@@ -35,10 +35,10 @@ static void in_child(void)
 	static const char text[] = "the communicator is that of the parent process";
 	struct inc_comm *comm;
 
-	for (comm = comms; comm; comm = comm->next) {
-		comm->forked = true;
+	for (comm = comms; comm; comm = comm->fork.next) {
+		comm->fork.child = true;
 		comm->err = -ESTALE;
-		memcpy(comm->errtext, text, sizeof(text));
+		memcpy(comm->error.text, text, sizeof(text));
 		inc_conn_close(&comm->watchdog.conn);
 	}
 	comms = NULL;
@@ -60,7 +60,7 @@ void inc_fork_add(struct inc_comm *comm)
 {
 	pthread_once(&once, register_handlers);
 	pthread_mutex_lock(&lock);
-	comm->next = comms;
+	comm->fork.next = comms;
 	comms = comm;
 	pthread_mutex_unlock(&lock);
 }
@@ -74,9 +74,9 @@ void inc_fork_del(struct inc_comm *comm)
 	struct inc_comm **link;
 
 	pthread_mutex_lock(&lock);
-	for (link = &comms; *link && *link != comm; link = &(*link)->next)
+	for (link = &comms; *link && *link != comm; link = &(*link)->fork.next)
 		;
 	if (*link)
-		*link = comm->next;
+		*link = comm->fork.next;
 	pthread_mutex_unlock(&lock);
 }

@@ -56,7 +56,7 @@ int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms)
 static void query_operations(const struct inc_comm *comm,
 			     struct inc_comm_info *i)
 {
-	const struct inc_request *req = comm->first;
+	const struct inc_request *req = comm->ops.first;
 
 	i->state = i->status ? INC_STATE_FAILED :
 		   req ? INC_STATE_BUSY : INC_STATE_IDLE;
@@ -109,9 +109,9 @@ int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 	i.slots = comm->tree.slots;
 	i.msg_size = comm->tree.msg_size;
 	i.pmtu = comm->tree.pmtu;
-	i.window = comm->window;
+	i.window = comm->window.now;
 	i.timeout_ms = atomic_load(&comm->watchdog.timeout_ms);
-	i.next_msg_id = comm->next_id;
+	i.next_msg_id = comm->msgs.next;
 	i.collectives = comm->tree.collectives;
 	i.dtypes = comm->tree.dtypes;
 	i.ops = comm->tree.ops;
@@ -129,16 +129,17 @@ int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info)
 static bool add_wrong(struct inc_comm *comm)
 {
 	struct inc_watchdog *w = &comm->watchdog;
-	size_t len = strlen(comm->errtext);
+	size_t len = strlen(comm->error.text);
 	uint32_t slots = comm->tree.slots;
 	bool known;
 
 	pthread_mutex_lock(&w->lock);
 	/* Of messages that fail at nearly the same time, one is reported. */
-	known = w->wrong[0] && w->wrong_id - comm->wrong_id + slots < 2 * slots;
+	known = w->wrong[0] &&
+		w->wrong_id - comm->error.msg_id + slots < 2 * slots;
 	if (known)
-		snprintf(comm->errtext + len, sizeof(comm->errtext) - len, ": %s",
-			 w->wrong);
+		snprintf(comm->error.text + len,
+			 sizeof(comm->error.text) - len, ": %s", w->wrong);
 	pthread_mutex_unlock(&w->lock);
 	return known;
 }
@@ -159,11 +160,11 @@ const char *inc_comm_strerror(struct inc_comm *comm)
 	const struct timespec pause = { .tv_nsec = TOLD_PAUSE_MS * 1000000L };
 	int tries;
 
-	for (tries = 0; comm->ask_wrong && !comm->forked; tries++) {
+	for (tries = 0; comm->error.ask && !comm->fork.child; tries++) {
 		if (tries)
 			nanosleep(&pause, NULL);
 		if (add_wrong(comm) || tries == TOLD_TRIES)
-			comm->ask_wrong = false;
+			comm->error.ask = false;
 	}
-	return comm->errtext[0] ? comm->errtext : "success";
+	return comm->error.text[0] ? comm->error.text : "success";
 }

@@ -13,7 +13,7 @@
 
 static size_t entry_stride(const struct inc_comm *comm)
 {
-	return (comm->uc ? 1 : 2) * comm->entry_data + ENTRY_ALIGN;
+	return (comm->uc ? 1 : 2) * comm->arena.entry_data + ENTRY_ALIGN;
 }
 
 /**
@@ -25,7 +25,7 @@ static size_t entry_stride(const struct inc_comm *comm)
  */
 struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id)
 {
-	return (struct inc_hdr *)(comm->arena + (id & comm->ring_mask) *
+	return (struct inc_hdr *)(comm->arena.mem + (id & comm->msgs.mask) *
 				  entry_stride(comm));
 }
 
@@ -38,7 +38,8 @@ struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id)
  */
 char *inc_msg_result(const struct inc_comm *comm, uint32_t id)
 {
-	return (char *)inc_msg_hdr(comm, id) + ENTRY_ALIGN + comm->entry_data;
+	return (char *)inc_msg_hdr(comm, id) + ENTRY_ALIGN +
+	       comm->arena.entry_data;
 }
 
 static int alloc_arena(struct inc_comm *comm, uint32_t entries)
@@ -46,18 +47,19 @@ static int alloc_arena(struct inc_comm *comm, uint32_t entries)
 	size_t room = comm->tree.msg_size - INC_HDR_LEN;
 
 	room = room < INC_EAGER_MAX ? room : INC_EAGER_MAX;
-	comm->entry_data = (room + ENTRY_ALIGN - 1) / ENTRY_ALIGN * ENTRY_ALIGN;
-	comm->arena_size = entries * entry_stride(comm);
-	comm->arena = mmap(NULL, comm->arena_size, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (comm->arena == MAP_FAILED) {
-		comm->arena = NULL;
+	comm->arena.entry_data = (room + ENTRY_ALIGN - 1) / ENTRY_ALIGN *
+				 ENTRY_ALIGN;
+	comm->arena.size = entries * entry_stride(comm);
+	comm->arena.mem = mmap(NULL, comm->arena.size, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (comm->arena.mem == MAP_FAILED) {
+		comm->arena.mem = NULL;
 		return -errno;
 	}
-	comm->arena_mr = ibv_reg_mr(comm->pd, comm->arena, comm->arena_size,
+	comm->arena.mr = ibv_reg_mr(comm->pd, comm->arena.mem, comm->arena.size,
 				    comm->uc ? 0 : IBV_ACCESS_LOCAL_WRITE |
 						   IBV_ACCESS_REMOTE_WRITE);
-	return comm->arena_mr ? 0 : inc_verbs_errno();
+	return comm->arena.mr ? 0 : inc_verbs_errno();
 }
 
 /* Memory that can't be registered must not keep the other ranks waiting. */
@@ -67,7 +69,7 @@ static int alloc_bounce(struct inc_comm *comm)
 	size_t room = comm->tree.msg_size - INC_HDR_LEN;
 	void *mem;
 
-	if (comm->uc || room <= comm->entry_data)
+	if (comm->uc || room <= comm->arena.entry_data)
 		return 0;
 	mem = mmap(NULL, 2 * room, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -95,25 +97,26 @@ int inc_msg_alloc(struct inc_comm *comm)
 	/* Over UC all data is copied, to entries of at most a packet. */
 	if (comm->uc && comm->tree.msg_size > comm->tree.pmtu)
 		return -EMSGSIZE;
-	if (comm->window_max > comm->tree.slots)
-		comm->window_max = comm->tree.slots;
-	if (comm->window > comm->window_max)
-		comm->window = comm->window_max;
+	if (comm->window.max > comm->tree.slots)
+		comm->window.max = comm->tree.slots;
+	if (comm->window.now > comm->window.max)
+		comm->window.now = comm->window.max;
 	/* Over UC, older messages may still lack results: need all slots. */
-	while (entries < (comm->uc ? comm->tree.slots : comm->window_max))
+	while (entries < (comm->uc ? comm->tree.slots : comm->window.max))
 		entries *= 2;
-	comm->ring_mask = entries - 1;
-	comm->sq_every = (entries < comm->sq_depth && !comm->uc ? entries :
-							  comm->sq_depth) / 4;
-	if (!comm->sq_every)
-		comm->sq_every = 1;
-	comm->next_id = comm->tree.first_msg_id;
-	comm->head_id = comm->next_id;
-	comm->ring = calloc(entries, sizeof(*comm->ring));
-	comm->early = calloc(comm->tree.slots, 1);
-	comm->wr = calloc(comm->window_max, sizeof(*comm->wr));
-	comm->sge = calloc(comm->window_max * 2, sizeof(*comm->sge));
-	if (!comm->ring || !comm->early || !comm->wr || !comm->sge)
+	comm->msgs.mask = entries - 1;
+	comm->sq.every = (entries < comm->sq.depth && !comm->uc ? entries :
+							  comm->sq.depth) / 4;
+	if (!comm->sq.every)
+		comm->sq.every = 1;
+	comm->msgs.next = comm->tree.first_msg_id;
+	comm->msgs.head = comm->msgs.next;
+	comm->msgs.ring = calloc(entries, sizeof(*comm->msgs.ring));
+	comm->msgs.early = calloc(comm->tree.slots, 1);
+	comm->sq.wr = calloc(comm->window.max, sizeof(*comm->sq.wr));
+	comm->sq.sge = calloc(comm->window.max * 2, sizeof(*comm->sq.sge));
+	if (!comm->msgs.ring || !comm->msgs.early || !comm->sq.wr ||
+	    !comm->sq.sge)
 		return -ENOMEM;
 	ret = alloc_arena(comm, entries);
 	if (!ret)
@@ -132,21 +135,21 @@ void inc_msg_free(struct inc_comm *comm)
 	struct inc_request *req;
 
 	inc_uc_free(comm);
-	if (comm->arena_mr)
-		ibv_dereg_mr(comm->arena_mr);
-	if (comm->arena)
-		munmap(comm->arena, comm->arena_size);
+	if (comm->arena.mr)
+		ibv_dereg_mr(comm->arena.mr);
+	if (comm->arena.mem)
+		munmap(comm->arena.mem, comm->arena.size);
 	if (comm->bounce.mr)
 		ibv_dereg_mr(comm->bounce.mr);
 	if (comm->bounce.mem)
 		munmap(comm->bounce.mem, 2 * comm->bounce.room);
-	while ((req = comm->all)) {
-		comm->all = req->all;
+	while ((req = comm->ops.all)) {
+		comm->ops.all = req->all;
 		free(req->temp);
 		free(req);
 	}
-	free(comm->ring);
-	free(comm->early);
-	free(comm->wr);
-	free(comm->sge);
+	free(comm->msgs.ring);
+	free(comm->msgs.early);
+	free(comm->sq.wr);
+	free(comm->sq.sge);
 }

@@ -149,133 +149,168 @@ struct inc_bounce {
 
 /**
  * struct inc_comm - a communicator
- * @next: next in fork.c's list, guarded by its lock
- * @forked: this is a child's copy
+ * @fork: guarded by fork.c's lock
+ * @fork.next: next in its list
+ * @fork.child: this is a child's copy
+ *
+ * @watchdog: time limit and daemon; its members say which thread they belong to
+ *
+ * Everything else belongs to the thread that calls the library, one at a time:
+ *
  * @rank: rank of the caller
  * @nranks: number of ranks
- * @err: 0, or the negative errno value that it failed with
- * @errtext: why it failed, or why the last failed operation did
- * @ask_wrong: the daemon may know which rank's request caused that
- * @wrong_id: message that failed then
  * @who: its identity, for the log
+ * @tree: the daemon's description of the tree
+ *
+ * @err: 0, or the negative errno value that it failed with
+ * @error: the last failure, of the communicator or of an operation
+ * @error.text: why it failed
+ * @error.ask: the daemon may know which rank's request caused it
+ * @error.msg_id: message that failed then
  *
  * @dev: verbs device
  * @pd: protection domain, the device's
  * @chan: completion channel of both queues
- * @rcq: completion queue of receives
- * @scq: completion queue of sends
  * @qp: queue pair; NULL once the communicator has failed
- * @armed: @rcq will raise an event, or has an event pending
- * @rcq_events: events of @rcq not acknowledged yet
- * @scq_events: events of @scq not acknowledged yet
- *
+ * @qpn: its QPN
  * @unsent: packets that the device had failed to send before this communicator
- * @qpn: our QPN
- * @tree: the daemon's description of the tree
  *
- * @window: current maximum number of messages in flight
- * @window_max: upper bound of @window
- * @next_id: message ID of the next message
- * @head_id: oldest message without a result; @next_id: none
- * @ring: messages in flight, at index message ID & @ring_mask
- * @ring_mask: size of the ring - 1
- * @early: statuses of messages not sent yet, at index message ID & (slots - 1)
- * @wr: send requests being built, @window_max of them
- * @sge: their gather lists, two entries each
+ * @rq: receive queue
+ * @rq.cq: its completion queue
+ * @rq.armed: @rq.cq will raise an event, or has an event pending
+ * @rq.events: events of @rq.cq not acknowledged yet
+ * @rq.depth: size, in requests
+ * @rq.posted: receives posted
+ *
+ * @sq: send queue
+ * @sq.cq: its completion queue
+ * @sq.armed: @sq.cq will raise an event, or has an event pending
+ * @sq.events: events of @sq.cq not acknowledged yet
+ * @sq.depth: size, in requests
+ * @sq.posted: send requests posted
+ * @sq.done: send requests known to be complete
+ * @sq.signaled: the last signaled send request
+ * @sq.every: at least one send request in this many is signaled
+ * @sq.full: sending waits for a send completion
+ * @sq.inline_max: maximum inline data, bytes
+ * @sq.wr: send requests being built, @window.max of them
+ * @sq.sge: their gather lists, two entries each
+ *
+ * @window: messages in flight
+ * @window.now: their current maximum number
+ * @window.max: upper bound of @window.now
+ * @window.rc: how @window.now adapts if the queue pair is RC
+ * @uc: UC state; NULL: the queue pair is RC
+ *
+ * @msgs: messages, by message ID
+ * @msgs.next: the next message
+ * @msgs.head: oldest message without a result; @msgs.next: none
+ * @msgs.ring: messages in flight, at index message ID & @msgs.mask
+ * @msgs.mask: size of the ring - 1
+ * @msgs.early: statuses of messages not sent yet, at index message ID &
+ *	(slots - 1)
  *
  * @arena: headers and copies of short data, one entry per ring entry
- * @arena_mr: its registration
- * @arena_size: its length
- * @entry_data: bytes of data to send in an entry; over RC as many again for the
- *	result
+ * @arena.mem: its memory
+ * @arena.mr: its registration
+ * @arena.size: its length
+ * @arena.entry_data: bytes of data to send in an entry; over RC as many again
+ *	for the result
  * @bounce: for messages that are too long for an entry and must be copied; RC
- * @inline_max: maximum inline data of the queue pair, bytes
- *
- * @sq_depth: send queue size, in requests
- * @sq_posted: send requests posted
- * @sq_done: send requests known to be complete
- * @sq_signaled: the last signaled send request
- * @sq_every: at least one send request in this many is signaled
- * @sq_full: sending waits for a send completion
- * @scq_armed: @scq will raise an event, or has an event pending
- * @rq_depth: receive queue size, in requests
- * @rq_posted: receives posted
- *
- * @first: operations in progress, in order of issue
- * @last: the last of them
- * @tx: first of them that has messages to send; NULL: none
- * @free: spare requests
- * @all: all requests, spare or not
- *
  * @mem: registered user memory
- * @watchdog: time limit and daemon
- * @window_rc: window state if the queue pair is RC
- * @uc: UC state; NULL: the queue pair is RC
+ *
+ * @ops: operations
+ * @ops.first: the first in progress, in order of issue
+ * @ops.last: the last in progress
+ * @ops.tx: the first that has messages to send; NULL: none
+ * @ops.free: spare requests
+ * @ops.all: all requests, spare or not
+ *
  * @info: counters
  */
 struct inc_comm {
-	struct inc_comm		*next;
-	bool			forked;
-	int			rank;
-	int			nranks;
-	int			err;
-	char			errtext[INC_RDV_TEXT_MAX];
-	bool			ask_wrong;
-	uint32_t		wrong_id;
-	struct inc_who		who;
+	struct {
+		struct inc_comm		*next;
+		bool			child;
+	} fork;
 
-	struct inc_dev		dev;
-	struct ibv_pd		*pd;
-	struct ibv_comp_channel	*chan;
-	struct ibv_cq		*rcq;
-	struct ibv_cq		*scq;
-	struct ibv_qp		*qp;
-	bool			armed;
-	unsigned int		rcq_events;
-	unsigned int		scq_events;
+	struct inc_watchdog		watchdog;
 
-	uint64_t		unsent;
-	uint32_t		qpn;
-	struct inc_rdv_joined	tree;
+	int				rank;
+	int				nranks;
+	struct inc_who			who;
+	struct inc_rdv_joined		tree;
 
-	uint32_t		window;
-	uint32_t		window_max;
-	uint32_t		next_id;
-	uint32_t		head_id;
-	struct inc_msg		*ring;
-	uint32_t		ring_mask;
-	uint8_t			*early;
-	struct ibv_send_wr	*wr;
-	struct ibv_sge		*sge;
+	int				err;
+	struct {
+		char			text[INC_RDV_TEXT_MAX];
+		bool			ask;
+		uint32_t		msg_id;
+	} error;
 
-	char			*arena;
-	struct ibv_mr		*arena_mr;
-	size_t			arena_size;
-	size_t			entry_data;
-	struct inc_bounce	bounce;
-	uint32_t		inline_max;
+	struct inc_dev			dev;
+	struct ibv_pd			*pd;
+	struct ibv_comp_channel		*chan;
+	struct ibv_qp			*qp;
+	uint32_t			qpn;
+	uint64_t			unsent;
 
-	uint32_t		sq_depth;
-	uint64_t		sq_posted;
-	uint64_t		sq_done;
-	uint64_t		sq_signaled;
-	uint32_t		sq_every;
-	bool			sq_full;
-	bool			scq_armed;
-	uint32_t		rq_depth;
-	uint32_t		rq_posted;
+	struct {
+		struct ibv_cq		*cq;
+		bool			armed;
+		unsigned int		events;
+		uint32_t		depth;
+		uint32_t		posted;
+	} rq;
 
-	struct inc_request		*first;
-	struct inc_request		*last;
-	struct inc_request		*tx;
-	struct inc_request		*free;
-	struct inc_request		*all;
+	struct {
+		struct ibv_cq		*cq;
+		bool			armed;
+		unsigned int		events;
+		uint32_t		depth;
+		uint64_t		posted;
+		uint64_t		done;
+		uint64_t		signaled;
+		uint32_t		every;
+		bool			full;
+		uint32_t		inline_max;
+		struct ibv_send_wr	*wr;
+		struct ibv_sge		*sge;
+	} sq;
 
-	struct inc_mem_cache	mem;
-	struct inc_watchdog	watchdog;
-	struct inc_window_rc		window_rc;
-	struct inc_uc		*uc;
-	struct inc_comm_info	info;
+	struct {
+		uint32_t		now;
+		uint32_t		max;
+		struct inc_window_rc	rc;
+	} window;
+	struct inc_uc			*uc;
+
+	struct {
+		uint32_t		next;
+		uint32_t		head;
+		struct inc_msg		*ring;
+		uint32_t		mask;
+		uint8_t			*early;
+	} msgs;
+
+	struct {
+		char			*mem;
+		struct ibv_mr		*mr;
+		size_t			size;
+		size_t			entry_data;
+	} arena;
+	struct inc_bounce		bounce;
+	struct inc_mem_cache		mem;
+
+	struct {
+		struct inc_request	*first;
+		struct inc_request	*last;
+		struct inc_request	*tx;
+		struct inc_request	*free;
+		struct inc_request	*all;
+	} ops;
+
+	struct inc_comm_info		info;
 };
 
 /* arena.c */
@@ -322,8 +357,9 @@ static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)
 /* May one more message be in flight? */
 static inline bool inc_msg_may_send(const struct inc_comm *comm)
 {
-	return comm->uc ? inc_uc_rtx_may_send(&comm->uc->rtx, comm->window) :
-			  comm->next_id - comm->head_id < comm->window;
+	if (comm->uc)
+		return inc_uc_rtx_may_send(&comm->uc->rtx, comm->window.now);
+	return comm->msgs.next - comm->msgs.head < comm->window.now;
 }
 
 #endif /* INC_LIB_COMM_H */

@@ -32,17 +32,17 @@
  */
 struct inc_request *inc_request_get(struct inc_comm *comm)
 {
-	struct inc_request *req = comm->free, *all;
+	struct inc_request *req = comm->ops.free, *all;
 
 	if (req) {
-		comm->free = req->next;
+		comm->ops.free = req->next;
 		all = req->all;
 	} else {
 		req = malloc(sizeof(*req));
 		if (!req)
 			return NULL;
-		all = comm->all;
-		comm->all = req;
+		all = comm->ops.all;
+		comm->ops.all = req;
 	}
 	memset(req, 0, sizeof(*req));
 	req->all = all;
@@ -72,8 +72,8 @@ static void release(struct inc_request *req)
 void inc_request_put(struct inc_request *req)
 {
 	release(req);
-	req->next = req->comm->free;
-	req->comm->free = req;
+	req->next = req->comm->ops.free;
+	req->comm->ops.free = req;
 }
 
 static void finish(struct inc_request *req)
@@ -94,10 +94,10 @@ static void finish_first(struct inc_comm *comm)
 {
 	struct inc_request *req;
 
-	while ((req = comm->first) && req->msgs_done == req->msgs) {
-		comm->first = req->next;
-		if (!comm->first)
-			comm->last = NULL;
+	while ((req = comm->ops.first) && req->msgs_done == req->msgs) {
+		comm->ops.first = req->next;
+		if (!comm->ops.first)
+			comm->ops.last = NULL;
 		finish(req);
 	}
 }
@@ -111,15 +111,15 @@ void inc_msg_fail_all(struct inc_comm *comm, int err)
 {
 	struct inc_request *req;
 
-	while ((req = comm->first)) {
-		comm->first = req->next;
+	while ((req = comm->ops.first)) {
+		comm->ops.first = req->next;
 		if (!req->err)
 			req->err = err;
 		finish(req);
 	}
-	comm->last = NULL;
-	comm->tx = NULL;
-	comm->head_id = comm->next_id;
+	comm->ops.last = NULL;
+	comm->ops.tx = NULL;
+	comm->msgs.head = comm->msgs.next;
 }
 
 /**
@@ -135,10 +135,10 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(comm->errtext, sizeof(comm->errtext), fmt, ap);
+	vsnprintf(comm->error.text, sizeof(comm->error.text), fmt, ap);
 	va_end(ap);
-	comm->ask_wrong = false;
-	inc_err(&comm->who, "%s", comm->errtext);
+	comm->error.ask = false;
+	inc_err(&comm->who, "%s", comm->error.text);
 	return err;
 }
 
@@ -160,9 +160,9 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 		return;
 	comm->err = err;
 	va_start(ap, fmt);
-	vsnprintf(comm->errtext, sizeof(comm->errtext), fmt, ap);
+	vsnprintf(comm->error.text, sizeof(comm->error.text), fmt, ap);
 	va_end(ap);
-	inc_err(&comm->who, "%s", comm->errtext);
+	inc_err(&comm->who, "%s", comm->error.text);
 
 	pthread_mutex_lock(&comm->watchdog.lock);
 	comm->watchdog.qp = NULL;
@@ -229,14 +229,14 @@ static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
 			tries < CAUSE_TRIES; tries++) {
 		if (tries)
 			nanosleep(&pause, NULL);
-		if (find_cause(comm->scq, &cause))
+		if (find_cause(comm->sq.cq, &cause))
 			what = "sending";
-		else if (find_cause(comm->rcq, &cause))
+		else if (find_cause(comm->rq.cq, &cause))
 			what = "receiving";
 	}
 	if (is_unsent(comm, cause.status))
 		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
-			      comm->window);
+			      comm->window.now);
 	else
 		inc_comm_fail(comm, cause.status == IBV_WC_RETRY_EXC_ERR ?
 				    -EHOSTUNREACH : -EIO,
@@ -261,15 +261,15 @@ int inc_msg_post_recvs(struct inc_comm *comm)
 	unsigned int i, n;
 	int ret;
 
-	while (comm->rq_posted < comm->rq_depth) {
-		n = comm->rq_depth - comm->rq_posted;
+	while (comm->rq.posted < comm->rq.depth) {
+		n = comm->rq.depth - comm->rq.posted;
 		n = n < INC_WC_BATCH ? n : INC_WC_BATCH;
 		for (i = 0; i < n; i++)
 			wr[i].next = i + 1 < n ? &wr[i + 1] : NULL;
 		ret = -ibv_post_recv(comm->qp, wr, &bad);
 		if (ret)
 			return ret;
-		comm->rq_posted += n;
+		comm->rq.posted += n;
 	}
 	return 0;
 }
@@ -317,12 +317,12 @@ static int find_place(struct inc_comm *comm, const struct inc_request *req,
 		place->rkey = inc_mem_mr(req->rmem, p->to)->rkey;
 		return 0;
 	}
-	if (p->nto > comm->entry_data) {
+	if (p->nto > comm->arena.entry_data) {
 		place->mem = b->mem + b->room;
 		place->rkey = b->mr->rkey;
 	} else {
 		place->mem = inc_msg_result(comm, id);
-		place->rkey = comm->arena_mr->rkey;
+		place->rkey = comm->arena.mr->rkey;
 	}
 	place->va = (uintptr_t)place->mem;
 	return 0;
@@ -354,14 +354,14 @@ static void fill_sge(struct inc_comm *comm, const struct inc_request *req,
 
 	sge[0].addr = (uintptr_t)hdr;
 	sge[0].length = INC_HDR_LEN;
-	sge[0].lkey = comm->arena_mr->lkey;
+	sge[0].lkey = comm->arena.mr->lkey;
 	wr->num_sge = 1;
 	if (p->nfrom && req->smem) {
 		sge[1].addr = (uintptr_t)p->from;
 		sge[1].length = (uint32_t)p->nfrom;
 		sge[1].lkey = inc_mem_mr(req->smem, p->from)->lkey;
 		wr->num_sge = 2;
-	} else if (p->nfrom > comm->entry_data) {
+	} else if (p->nfrom > comm->arena.entry_data) {
 		memcpy(comm->bounce.mem, p->from, p->nfrom);
 		sge[1].addr = (uintptr_t)comm->bounce.mem;
 		sge[1].length = (uint32_t)p->nfrom;
@@ -371,7 +371,7 @@ static void fill_sge(struct inc_comm *comm, const struct inc_request *req,
 		memcpy(hdr + 1, p->from, p->nfrom);
 		sge[0].length += (uint32_t)p->nfrom;
 	}
-	if (wr->num_sge == 1 && sge[0].length <= comm->inline_max)
+	if (wr->num_sge == 1 && sge[0].length <= comm->sq.inline_max)
 		wr->send_flags |= IBV_SEND_INLINE;
 }
 
@@ -396,13 +396,13 @@ static unsigned int flight(const struct inc_comm *comm)
  */
 static bool sq_full(const struct inc_comm *comm, const struct inc_request *req)
 {
-	uint64_t posted = comm->sq_posted - comm->sq_done;
+	uint64_t posted = comm->sq.posted - comm->sq.done;
 	unsigned int limit = flight(comm);
 
-	return posted == comm->sq_depth ||
+	return posted == comm->sq.depth ||
 	       (limit && req->smem && posted >= limit &&
-		comm->next_id - comm->head_id >= limit &&
-		comm->sq_signaled > comm->sq_done);
+		comm->msgs.next - comm->msgs.head >= limit &&
+		comm->sq.signaled > comm->sq.done);
 }
 
 /*
@@ -415,7 +415,7 @@ static bool wants_completion(const struct inc_comm *comm,
 {
 	if (req->smem && flight(comm))
 		return true;
-	return seq % comm->sq_every == 0 ||
+	return seq % comm->sq.every == 0 ||
 	       (req->smem && req->msgs_posted == req->msgs);
 }
 
@@ -431,9 +431,9 @@ static void advance(struct inc_request *req)
 
 static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 {
-	struct inc_request *req = comm->tx;
-	uint32_t id = comm->next_id;
-	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
+	struct inc_request *req = comm->ops.tx;
+	uint32_t id = comm->msgs.next;
+	struct inc_msg *msg = &comm->msgs.ring[id & comm->msgs.mask];
 	struct inc_place place;
 	struct piece p;
 	uint64_t seq;
@@ -446,14 +446,14 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 			      strerror(-ret));
 		return;
 	}
-	comm->next_id++;
-	seq = ++comm->sq_posted;
+	comm->msgs.next++;
+	seq = ++comm->sq.posted;
 	msg->req = req;
 	msg->to = p.to;
 	msg->land = place.mem;
 	msg->len = p.nto;
-	msg->bounced = req->bounces && (p.nfrom > comm->entry_data ||
-					p.nto > comm->entry_data);
+	msg->bounced = req->bounces && (p.nfrom > comm->arena.entry_data ||
+					p.nto > comm->arena.entry_data);
 	req->last_seq = seq;
 	fill_hdr(comm, req, id, &p, &place);
 	req->msgs_posted++;
@@ -463,7 +463,7 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 	wr->send_flags = 0;
 	if (wants_completion(comm, req, seq)) {
 		wr->send_flags = IBV_SEND_SIGNALED;
-		comm->sq_signaled = seq;
+		comm->sq.signaled = seq;
 	}
 	wr->imm_data = htonl(inc_seg_imm(id));
 	wr->wr.rdma.remote_addr = inc_msg_addr(comm, id);
@@ -481,7 +481,7 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 	comm->info.messages++;
 	comm->info.tx_bytes += INC_HDR_LEN + p.nfrom;
 	if (req->msgs_posted == req->msgs)
-		comm->tx = req->next;
+		comm->ops.tx = req->next;
 }
 
 /**
@@ -494,17 +494,17 @@ void inc_msg_reap(struct inc_comm *comm)
 	int i, n;
 
 	do {
-		n = ibv_poll_cq(comm->scq, INC_WC_BATCH, wc);
+		n = ibv_poll_cq(comm->sq.cq, INC_WC_BATCH, wc);
 		for (i = 0; i < n; i++) {
 			if (wc[i].status != IBV_WC_SUCCESS) {
 				wc_failed(comm, &wc[i], "sending");
 				return;
 			}
-			comm->sq_done = wc[i].wr_id;
+			comm->sq.done = wc[i].wr_id;
 		}
 	} while (n == INC_WC_BATCH);
 	if (comm->mem.zombies)
-		inc_mem_reap(&comm->mem, comm->sq_done);
+		inc_mem_reap(&comm->mem, comm->sq.done);
 }
 
 static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status);
@@ -516,8 +516,8 @@ static bool take_early(struct inc_comm *comm, uint32_t from)
 	uint8_t *early;
 	uint32_t id;
 
-	for (id = from; id != comm->next_id; id++) {
-		early = &comm->early[id & (comm->tree.slots - 1)];
+	for (id = from; id != comm->msgs.next; id++) {
+		early = &comm->msgs.early[id & (comm->tree.slots - 1)];
 		if (!*early)
 			continue;
 		msg_done(comm, id, *early);
@@ -531,17 +531,17 @@ static bool take_early(struct inc_comm *comm, uint32_t from)
 static void post_empty(struct inc_comm *comm)
 {
 	struct ibv_send_wr wr = {
-		.wr_id = comm->sq_posted + 1,
+		.wr_id = comm->sq.posted + 1,
 		.opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
 		.wr.rdma.rkey = comm->tree.rkey,
 	}, *bad;
 	int ret;
 
-	if (comm->sq_posted - comm->sq_done == comm->sq_depth)
+	if (comm->sq.posted - comm->sq.done == comm->sq.depth)
 		return;
-	comm->sq_posted++;
-	comm->sq_signaled = comm->sq_posted;
+	comm->sq.posted++;
+	comm->sq.signaled = comm->sq.posted;
 	ret = ibv_post_send(comm->qp, &wr, &bad);
 	if (ret)
 		inc_comm_fail(comm, -ret, "ibv_post_send: %s", strerror(ret));
@@ -555,16 +555,16 @@ static void post_empty(struct inc_comm *comm)
  */
 static bool entry_is_read(struct inc_comm *comm, const struct inc_request *req, bool alone)
 {
-	uint64_t seq = comm->ring[comm->next_id & comm->ring_mask].seq;
+	uint64_t seq = comm->msgs.ring[comm->msgs.next & comm->msgs.mask].seq;
 
 	if (req->bounces && comm->bounce.seq > seq)
 		seq = comm->bounce.seq;
-	if (seq <= comm->sq_done)
+	if (seq <= comm->sq.done)
 		return false;
 	inc_msg_reap(comm);
-	if (comm->err || seq <= comm->sq_done)
+	if (comm->err || seq <= comm->sq.done)
 		return comm->err;
-	if (alone && comm->sq_signaled < seq)
+	if (alone && comm->sq.signaled < seq)
 		post_empty(comm);
 	return true;
 }
@@ -574,19 +574,20 @@ static uint32_t build(struct inc_comm *comm)
 {
 	uint32_t n = 0;
 
-	comm->sq_full = false;
-	while (comm->tx && inc_msg_may_send(comm)) {
-		if (comm->tx->bounces && comm->bounce.busy)
+	comm->sq.full = false;
+	while (comm->ops.tx && inc_msg_may_send(comm)) {
+		if (comm->ops.tx->bounces && comm->bounce.busy)
 			break;
-		if (sq_full(comm, comm->tx) || entry_is_read(comm, comm->tx, !n)) {
-			comm->sq_full = true;
+		if (sq_full(comm, comm->ops.tx) ||
+		    entry_is_read(comm, comm->ops.tx, !n)) {
+			comm->sq.full = true;
 			break;
 		}
-		comm->wr[n].sg_list = &comm->sge[2 * n];
-		comm->wr[n].next = NULL;
+		comm->sq.wr[n].sg_list = &comm->sq.sge[2 * n];
+		comm->sq.wr[n].next = NULL;
 		if (n)
-			comm->wr[n - 1].next = &comm->wr[n];
-		build_msg(comm, &comm->wr[n]);
+			comm->sq.wr[n - 1].next = &comm->sq.wr[n];
+		build_msg(comm, &comm->sq.wr[n]);
 		if (comm->err)
 			return 0;
 		if (comm->uc)
@@ -602,22 +603,22 @@ static void push(struct inc_comm *comm)
 	uint32_t from;
 	int ret;
 
-	if (!comm->tx)
+	if (!comm->ops.tx)
 		return;
-	if (comm->sq_posted - comm->sq_done > comm->sq_depth / 2 ||
+	if (comm->sq.posted - comm->sq.done > comm->sq.depth / 2 ||
 	    flight(comm) || comm->mem.zombies)
 		inc_msg_reap(comm);
 	do {
-		from = comm->next_id;
+		from = comm->msgs.next;
 		if (comm->err || !build(comm))
 			return;
-		ret = ibv_post_send(comm->qp, comm->wr, &bad);
+		ret = ibv_post_send(comm->qp, comm->sq.wr, &bad);
 		if (ret) {
 			inc_comm_fail(comm, -ret, "ibv_post_send: %s",
 				      strerror(ret));
 			return;
 		}
-	} while (take_early(comm, from) && comm->tx);
+	} while (take_early(comm, from) && comm->ops.tx);
 	inc_window_rc_filled(comm);
 }
 
@@ -625,7 +626,7 @@ static void push(struct inc_comm *comm)
 
 static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 {
-	struct inc_msg *msg = &comm->ring[id & comm->ring_mask];
+	struct inc_msg *msg = &comm->msgs.ring[id & comm->msgs.mask];
 	struct inc_request *req = msg->req;
 
 	if (status) {
@@ -633,8 +634,8 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 		if (!req->err) {
 			req->err = inc_comm_note(comm, inc_status_errno(status),
 						 "%s", inc_status_str(status));
-			comm->ask_wrong = comm->tree.wrong;
-			comm->wrong_id = id;
+			comm->error.ask = comm->tree.wrong;
+			comm->error.msg_id = id;
 		}
 	} else {
 		comm->info.rx_bytes += msg->len;
@@ -648,9 +649,9 @@ static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 	msg->req = NULL;
 	req->msgs_done++;
 	comm->info.results++;
-	while (comm->head_id != comm->next_id &&
-	       !comm->ring[comm->head_id & comm->ring_mask].req)
-		comm->head_id++;
+	while (comm->msgs.head != comm->msgs.next &&
+	       !comm->msgs.ring[comm->msgs.head & comm->msgs.mask].req)
+		comm->msgs.head++;
 	finish_first(comm);
 }
 
@@ -659,8 +660,8 @@ static void unexpected(struct inc_comm *comm, uint32_t imm)
 {
 	inc_comm_fail(comm, -EPROTO,
 		      "result of message 0x%x, but 0x%x to 0x%x are in flight",
-		      imm & INC_IMM_MSG_ID_MASK, inc_seg_imm(comm->head_id),
-		      inc_seg_imm(comm->next_id - 1));
+		      imm & INC_IMM_MSG_ID_MASK, inc_seg_imm(comm->msgs.head),
+		      inc_seg_imm(comm->msgs.next - 1));
 }
 
 /* The switch does not name the rank at fault. The daemon does, soon after. */
@@ -684,9 +685,9 @@ static void tree_failed(struct inc_comm *comm, unsigned int status)
 static void take_result(struct inc_comm *comm, uint32_t imm)
 {
 	unsigned int status = imm >> INC_IMM_STATUS_SHIFT;
-	uint32_t dist = inc_seg_dist(imm, comm->head_id);
-	uint32_t flight = comm->next_id - comm->head_id;
-	uint32_t id = inc_seg_id(imm, comm->head_id);
+	uint32_t dist = inc_seg_dist(imm, comm->msgs.head);
+	uint32_t flight = comm->msgs.next - comm->msgs.head;
+	uint32_t id = inc_seg_id(imm, comm->msgs.head);
 	struct inc_msg *msg;
 
 	if (comm->uc && inc_uc_heard(comm, id, &status))
@@ -701,7 +702,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 		return;
 	}
 	if (dist < flight) {
-		msg = &comm->ring[id & comm->ring_mask];
+		msg = &comm->msgs.ring[id & comm->msgs.mask];
 		if (!msg->req) {
 			/* Over UC a result may arrive twice. */
 			if (!status && !comm->uc)
@@ -718,7 +719,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 			unexpected(comm, imm);
 	} else if (dist < flight + comm->tree.slots) {
 		/* Another rank's error, for a message not sent here yet. */
-		comm->early[id & (comm->tree.slots - 1)] = (uint8_t)status;
+		comm->msgs.early[id & (comm->tree.slots - 1)] = (uint8_t)status;
 	}
 	/* Else a duplicate error for a message that is done. */
 }
@@ -729,7 +730,7 @@ static void poll_results(struct inc_comm *comm)
 	int i, n;
 
 	do {
-		n = ibv_poll_cq(comm->rcq, INC_WC_BATCH, wc);
+		n = ibv_poll_cq(comm->rq.cq, INC_WC_BATCH, wc);
 		if (n > 0 && comm->uc)
 			inc_uc_came(comm);
 		for (i = 0; i < n; i++) {
@@ -742,7 +743,7 @@ static void poll_results(struct inc_comm *comm)
 					      "something without Immediate came");
 				return;
 			}
-			comm->rq_posted--;
+			comm->rq.posted--;
 			take_result(comm, ntohl(wc[i].imm_data));
 			if (comm->err)
 				return;
@@ -767,7 +768,8 @@ void inc_msg_progress(struct inc_comm *comm)
 	poll_results(comm);
 	if (comm->err)
 		return;
-	if (comm->rq_posted <= comm->rq_depth / 2 || comm->rq_posted < comm->window) {
+	if (comm->rq.posted <= comm->rq.depth / 2 ||
+	    comm->rq.posted < comm->window.now) {
 		ret = inc_msg_post_recvs(comm);
 		if (ret) {
 			inc_comm_fail(comm, ret, "ibv_post_recv: %s",
@@ -805,12 +807,12 @@ void inc_msg_issue(struct inc_comm *comm, struct inc_request *req)
 	inc_dbg(&comm->who, "%s begins: blocks of %zu bytes, %llu messages",
 		inc_collective_name(req->plan.collective), req->plan.block,
 		(unsigned long long)req->msgs);
-	if (comm->last)
-		comm->last->next = req;
+	if (comm->ops.last)
+		comm->ops.last->next = req;
 	else
-		comm->first = req;
-	comm->last = req;
-	if (!comm->tx)
-		comm->tx = req;
+		comm->ops.first = req;
+	comm->ops.last = req;
+	if (!comm->ops.tx)
+		comm->ops.tx = req;
 	push(comm);
 }

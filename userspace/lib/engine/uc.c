@@ -37,26 +37,27 @@
  */
 int inc_uc_alloc(struct inc_comm *comm)
 {
-	uint32_t entries = comm->ring_mask + 1, seed;
+	uint32_t entries = comm->msgs.mask + 1, seed;
 	struct inc_uc *uc = comm->uc;
 	int ret;
 
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		return -EIO;
 	uc->ring = calloc(entries, sizeof(*uc->ring));
-	uc->asks = calloc(comm->sq_depth, sizeof(*uc->asks));
+	uc->asks = calloc(comm->sq.depth, sizeof(*uc->asks));
 	if (!uc->ring || !uc->asks)
 		return -ENOMEM;
 	uc->mr = ibv_reg_mr(comm->pd, uc->asks,
-			    comm->sq_depth * sizeof(*uc->asks), 0);
+			    comm->sq.depth * sizeof(*uc->asks), 0);
 	if (!uc->mr)
 		return inc_verbs_errno();
-	ret = inc_landing_init(&uc->landing, comm->pd, entries, comm->entry_data);
+	ret = inc_landing_init(&uc->landing, comm->pd, entries,
+			       comm->arena.entry_data);
 	if (ret)
 		return ret;
-	inc_uc_rtx_init(&uc->rtx, uc->ring, entries, comm->next_id, seed);
-	inc_bdp_init(&uc->bdp, comm->window, comm->window,
-		     comm->window_max, 0);
+	inc_uc_rtx_init(&uc->rtx, uc->ring, entries, comm->msgs.next, seed);
+	inc_bdp_init(&uc->bdp, comm->window.now, comm->window.now,
+		     comm->window.max, 0);
 	return 0;
 }
 
@@ -92,7 +93,7 @@ void inc_uc_sent(struct inc_comm *comm, bool first)
 	if (first && uc->idle)
 		uc->now = inc_now_us();
 	inc_uc_rtx_sent(&uc->rtx, uc->now);
-	if (!uc->idle && !inc_uc_rtx_may_send(&uc->rtx, comm->window))
+	if (!uc->idle && !inc_uc_rtx_may_send(&uc->rtx, comm->window.now))
 		inc_bdp_filled(&uc->bdp, uc->rtx.next - 1, uc->now);
 }
 
@@ -113,7 +114,7 @@ void inc_uc_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 	if (m->again && m->missed)
 		inc_bdp_lost(&uc->bdp);
 	if (inc_bdp_done(&uc->bdp, id, rtt, uc->now))
-		comm->window = uc->bdp.now;
+		comm->window.now = uc->bdp.now;
 }
 
 /* A message that does not fit into the send queue is lost, and times out. */
@@ -130,16 +131,16 @@ static void post(struct inc_comm *comm, uint32_t id, struct ibv_sge *sge)
 	}, *bad;
 	int ret;
 
-	if (comm->sq_posted - comm->sq_done == comm->sq_depth)
+	if (comm->sq.posted - comm->sq.done == comm->sq.depth)
 		inc_msg_reap(comm);
-	if (comm->err || comm->sq_posted - comm->sq_done == comm->sq_depth)
+	if (comm->err || comm->sq.posted - comm->sq.done == comm->sq.depth)
 		return;
-	wr.wr_id = ++comm->sq_posted;
-	if (wr.wr_id % (comm->sq_depth / 4) == 0) {
+	wr.wr_id = ++comm->sq.posted;
+	if (wr.wr_id % (comm->sq.depth / 4) == 0) {
 		wr.send_flags |= IBV_SEND_SIGNALED;
-		comm->sq_signaled = wr.wr_id;
+		comm->sq.signaled = wr.wr_id;
 	}
-	if (sge->length <= comm->inline_max)
+	if (sge->length <= comm->sq.inline_max)
 		wr.send_flags |= IBV_SEND_INLINE;
 	ret = ibv_post_send(comm->qp, &wr, &bad);
 	if (ret)
@@ -150,8 +151,8 @@ static void send_again(struct inc_comm *comm, uint32_t id)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)inc_msg_hdr(comm, id),
-		.length = comm->ring[id & comm->ring_mask].out,
-		.lkey = comm->arena_mr->lkey,
+		.length = comm->msgs.ring[id & comm->msgs.mask].out,
+		.lkey = comm->arena.mr->lkey,
 	};
 
 	comm->info.resent++;
@@ -161,7 +162,7 @@ static void send_again(struct inc_comm *comm, uint32_t id)
 static void ask(struct inc_comm *comm, uint32_t id)
 {
 	struct inc_uc *uc = comm->uc;
-	struct inc_hdr *hdr = &uc->asks[comm->sq_posted % comm->sq_depth];
+	struct inc_hdr *hdr = &uc->asks[comm->sq.posted % comm->sq.depth];
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)hdr, .length = INC_HDR_LEN,
 		.lkey = uc->mr->lkey,

@@ -50,19 +50,19 @@ static int arm(struct inc_comm *comm)
 {
 	int ret = 0;
 
-	if (!comm->armed)
-		ret = ibv_req_notify_cq(comm->rcq, 0);
-	comm->armed = true;
-	if (!ret && comm->sq_full && !comm->scq_armed) {
-		ret = ibv_req_notify_cq(comm->scq, 0);
-		comm->scq_armed = true;
+	if (!comm->rq.armed)
+		ret = ibv_req_notify_cq(comm->rq.cq, 0);
+	comm->rq.armed = true;
+	if (!ret && comm->sq.full && !comm->sq.armed) {
+		ret = ibv_req_notify_cq(comm->sq.cq, 0);
+		comm->sq.armed = true;
 	}
 	return -ret;
 }
 
 static bool is_armed(const struct inc_comm *comm)
 {
-	return comm->armed && (!comm->sq_full || comm->scq_armed);
+	return comm->rq.armed && (!comm->sq.full || comm->sq.armed);
 }
 
 /* Returns 1: there is an event; 0: there may be none; or a negative errno value. */
@@ -96,15 +96,15 @@ static int sleep_for_event(struct inc_comm *comm, int ms)
 	}
 	if (ibv_get_cq_event(comm->chan, &cq, &context))
 		return errno == EINTR ? 0 : -errno;
-	if (cq == comm->rcq) {
-		comm->armed = false;
-		if (++comm->rcq_events == EVENTS_UNACKED_MAX) {
-			ibv_ack_cq_events(cq, comm->rcq_events);
-			comm->rcq_events = 0;
+	if (cq == comm->rq.cq) {
+		comm->rq.armed = false;
+		if (++comm->rq.events == EVENTS_UNACKED_MAX) {
+			ibv_ack_cq_events(cq, comm->rq.events);
+			comm->rq.events = 0;
 		}
 	} else {
-		comm->scq_armed = false;
-		comm->scq_events++;
+		comm->sq.armed = false;
+		comm->sq.events++;
 		inc_msg_reap(comm);
 	}
 	return 0;
@@ -132,7 +132,7 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 		if (yields) {
 			sched_yield();
 			yields--;
-		} else if (comm->uc && !comm->sq_full && left_ms(&limit) &&
+		} else if (comm->uc && !comm->sq.full && left_ms(&limit) &&
 			   inc_uc_nap(comm)) {
 			checked = false;
 		} else if (!checked || !is_armed(comm)) {
@@ -143,7 +143,7 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 			if (!ms)
 				break;
 			ret = sleep_for_event(comm, ms);
-			checked = comm->armed;
+			checked = comm->rq.armed;
 		}
 		if (ret)
 			inc_comm_fail(comm, ret, "completion channel: %s",

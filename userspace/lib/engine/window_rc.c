@@ -25,7 +25,7 @@
 static bool is_measured(const struct inc_comm *comm,
 			const struct inc_request *req)
 {
-	return comm->window_rc.adapts && req->msgs > INC_WINDOW_RC_MIN &&
+	return comm->window.rc.adapts && req->msgs > INC_WINDOW_RC_MIN &&
 	       req->plan.collective != INC_COLL_ALLTOALL;
 }
 
@@ -38,22 +38,22 @@ static bool is_measured(const struct inc_comm *comm,
  */
 void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req)
 {
-	struct inc_window_rc *rc = &comm->window_rc;
+	struct inc_window_rc *rc = &comm->window.rc;
 
 	if (!rc->adapts)
 		return;
 	if (!is_measured(comm, req)) {
-		comm->window = comm->window_max;
+		comm->window.now = comm->window.max;
 		return;
 	}
 	if (rc->piece != req->plan.chunk) {
 		inc_bdp_init(&rc->bdp, INC_WINDOW_RC_DEFAULT,
-			     INC_WINDOW_RC_MIN, comm->window_max, QUEUE_US);
+			     INC_WINDOW_RC_MIN, comm->window.max, QUEUE_US);
 		rc->piece = req->plan.chunk;
 		rc->timed_at = 0;
 		rc->ops = 0;
 	}
-	comm->window = rc->bdp.now;
+	comm->window.now = rc->bdp.now;
 }
 
 /**
@@ -64,9 +64,9 @@ void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req)
  */
 void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req, uint32_t id)
 {
-	struct inc_window_rc *rc = &comm->window_rc;
+	struct inc_window_rc *rc = &comm->window.rc;
 
-	if (id != comm->head_id || rc->timed_at || !is_measured(comm, req))
+	if (id != comm->msgs.head || rc->timed_at || !is_measured(comm, req))
 		return;
 	if (rc->ops++ >= OPS_TIMED && rc->ops % OPS_TIMED)
 		return;
@@ -80,14 +80,14 @@ void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req, ui
  */
 void inc_window_rc_filled(struct inc_comm *comm)
 {
-	struct inc_window_rc *rc = &comm->window_rc;
+	struct inc_window_rc *rc = &comm->window.rc;
 
 	if (!rc->came)
 		return;
 	rc->came = false;
 	if (inc_msg_may_send(comm) || rc->bdp.measures)
 		return;
-	inc_bdp_filled(&rc->bdp, comm->next_id - 1, inc_now_us());
+	inc_bdp_filled(&rc->bdp, comm->msgs.next - 1, inc_now_us());
 }
 
 /**
@@ -100,7 +100,7 @@ void inc_window_rc_filled(struct inc_comm *comm)
 void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req, uint32_t id,
 			bool ok)
 {
-	struct inc_window_rc *rc = &comm->window_rc;
+	struct inc_window_rc *rc = &comm->window.rc;
 	struct inc_bdp *bdp = &rc->bdp;
 	uint64_t now = 0, rtt = 0;
 	bool timed;
@@ -116,5 +116,5 @@ void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req, ui
 	if (timed)
 		rc->timed_at = 0;
 	if (inc_bdp_done(bdp, id, rtt, now))
-		comm->window = bdp->now;
+		comm->window.now = bdp->now;
 }

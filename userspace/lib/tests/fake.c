@@ -359,12 +359,12 @@ static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu, bool u
 	comm->qp = &qp;
 	comm->dev.ctx = &ctx;
 	comm->chan = &chan;
-	comm->rcq = &rcq;
-	comm->scq = &scq;
-	comm->window = WINDOW;
-	comm->window_max = WINDOW;
-	comm->sq_depth = 16;
-	comm->rq_depth = 2 * WINDOW + INC_RQ_SPARE;
+	comm->rq.cq = &rcq;
+	comm->sq.cq = &scq;
+	comm->window.now = WINDOW;
+	comm->window.max = WINDOW;
+	comm->sq.depth = 16;
+	comm->rq.depth = 2 * WINDOW + INC_RQ_SPARE;
 	comm->tree = (struct inc_rdv_joined){
 		.tree_id = 77, .rkey = RKEY, .slots = SLOTS,
 		.msg_size = msg_size, .pmtu = pmtu, .first_msg_id = first_msg_id,

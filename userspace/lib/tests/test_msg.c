@@ -27,7 +27,7 @@ static void sizes(void)
 	EQ(sw.most, WINDOW);
 	EQ(sw.n, 0);
 	EQ(comm->info.operations, i);
-	OK(sw.recvs >= comm->rq_depth / 2);
+	OK(sw.recvs >= comm->rq.depth / 2);
 	end();
 }
 
@@ -78,7 +78,7 @@ static void wrap(void)
 		fill();
 		EQ(reduce(16384), 0);
 		OK(same(16384));
-		EQ(comm->next_id, firsts[i] + 65536 / DATA + 1);
+		EQ(comm->msgs.next, firsts[i] + 65536 / DATA + 1);
 		end();
 	}
 }
@@ -140,7 +140,7 @@ static void status(void)
 	EQ(sw.sent, 2000 * 4 / DATA + 1);
 	OK(sw.header_only > 0);
 	EQ(comm->err, 0);
-	OK(strstr(comm->errtext, "disagree"));
+	OK(strstr(comm->error.text, "disagree"));
 	fill();
 	EQ(reduce(2000), 0);
 	OK(same(2000));
@@ -157,10 +157,10 @@ static void whose_request(void)
 	comm->tree.wrong = true;
 	EQ(reduce(2000), -EBADE);
 	strcpy(comm->watchdog.wrong, "rank 1 it was");
-	comm->watchdog.wrong_id = comm->wrong_id;
+	comm->watchdog.wrong_id = comm->error.msg_id;
 	OK(strstr(inc_comm_strerror(comm), "disagree"));
 	OK(strstr(inc_comm_strerror(comm), ": rank 1 it was"));
-	EQ(strlen(strstr(comm->errtext, "rank 1")), strlen("rank 1 it was"));
+	EQ(strlen(strstr(comm->error.text, "rank 1")), strlen("rank 1 it was"));
 	fill();
 	EQ(reduce(2000), 0);
 
@@ -280,7 +280,7 @@ static void time_limit(void)
 	sw.watch_fires_at = 3;
 	fill();
 	EQ(reduce(5000), -ETIMEDOUT);
-	OK(strstr(comm->errtext, "late"));
+	OK(strstr(comm->error.text, "late"));
 	OK(sw.qp_gone);
 	EQ(inc_barrier(comm), -ETIMEDOUT);
 	end();
@@ -292,7 +292,7 @@ static void broken_qp(void)
 	sw.wc_status = IBV_WC_WR_FLUSH_ERR;
 	result(0);
 	EQ(reduce(1), -EIO);
-	OK(strstr(comm->errtext, "flushed"));
+	OK(strstr(comm->error.text, "flushed"));
 	end();
 	begin();
 	sw.post_error = ENOMEM;
@@ -342,7 +342,7 @@ static void arguments(void)
 	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_COUNT, INC_OP_SUM), -EINVAL);
 	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_INT8, (enum inc_op)-1), -EINVAL);
 	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_FP16, INC_OP_SUM), -EOPNOTSUPP);
-	OK(strstr(comm->errtext, "fp16"));
+	OK(strstr(comm->error.text, "fp16"));
 	EQ(inc_allreduce(comm, in, out, SIZE_MAX / 2, INC_DTYPE_INT32, INC_OP_SUM),
 	   -EOVERFLOW);
 	EQ(inc_allreduce(comm, NULL, NULL, 0, INC_DTYPE_INT32, INC_OP_SUM), 0);
@@ -471,7 +471,7 @@ static void can_not_begin(void)
 	begin();
 	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
 	EQ(inc_allreduce(comm, in, in + 4, 2, INC_DTYPE_INT32, INC_OP_SUM), -EINVAL);
-	OK(strstr(comm->errtext, "overlap"));
+	OK(strstr(comm->error.text, "overlap"));
 	OK(sw.qp_gone && sw.hung_up);
 	EQ(inc_request_wait(r), -EINVAL);
 	inc_request_free(r);
@@ -517,7 +517,7 @@ static void error_before_ack(void)
 	for (every = 1; every <= 16; every += 15) {
 		begin();
 		fill();
-		comm->sq_every = every;
+		comm->sq.every = every;
 		sw.hold_sends = true;
 		sw.status = INC_STATUS_MISMATCH;
 		for (i = 0; i < WINDOW; i++) {
@@ -556,7 +556,7 @@ static void first_error(void)
 	sw.cause = IBV_WC_LOC_QP_OP_ERR;
 	sw.cause_after = 5;
 	EQ(reduce(1), -EIO);
-	OK(strstr(comm->errtext, "sending: operation"));
+	OK(strstr(comm->error.text, "sending: operation"));
 	end();
 }
 
@@ -564,7 +564,7 @@ static void first_error(void)
 static void uc_messages(void)
 {
 	struct inc_comm c = {
-		.window = WINDOW, .window_max = WINDOW, .sq_depth = 16,
+		.window = { .now = WINDOW, .max = WINDOW }, .sq = { .depth = 16 },
 		.tree = { .slots = SLOTS, .msg_size = MSG_SIZE, .pmtu = 128 },
 	};
 
