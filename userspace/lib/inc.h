@@ -271,7 +271,7 @@ struct inc_comm_info {
 	uint64_t	mem_hits;
 };
 
-/* --- Communicators --------------------------------------------------- */
+/* --- Communicators ----------------------------------------------------- */
 
 int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts);
 int inc_comm_destroy(struct inc_comm *comm);
@@ -282,7 +282,7 @@ int inc_comm_set_timeout(struct inc_comm *comm, unsigned int timeout_ms);
 int inc_comm_query(struct inc_comm *comm, struct inc_comm_info *info);
 const char *inc_comm_strerror(struct inc_comm *comm);
 
-/* --- Collectives ------------------------------------------------------ */
+/* --- Collectives ------------------------------------------------------- */
 
 int inc_allreduce(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 		  size_t count, enum inc_dtype dtype, enum inc_op op);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-perf: how long collectives take, in the manner of the OSU tables, and
- * whether their results are right. One process per rank; uses libinc only.
+ * inc-perf: measures the latency of collectives, with output like that of the
+ * OSU benchmarks, and verifies their results. One process per rank; uses libinc
+ * only.
  *
- * The clock is read twice per repetition, not per operation: where a system call
- * is dear, reading the clock would be most of what is measured.
+ * The clock is read twice per repetition, not per operation: where system calls
+ * are slow, reading the clock would dominate the measurement.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +37,7 @@ struct perf {
 	struct buf	recv[MAX_OUTSTANDING];
 	struct inc_request	*made[MAX_OUTSTANDING];	/* --persistent */
 	struct ref_elem	*vals;		/* one element of each rank */
-	unsigned int	kinds;		/* collectives that were verified, of a size */
+	unsigned int	kinds;		/* verified collectives of a size */
 	unsigned int	results;	/* printed so far */
 };
 
@@ -55,7 +56,7 @@ static void complain(const struct perf *p, const char *fmt, ...)
 	fputc('\n', stderr);
 }
 
-/* Says that a libinc call failed. Returns @err. */
+/* Report that a libinc call failed. Returns @err. */
 static int failed(const struct perf *p, const char *what, int err)
 {
 	const char *text = inc_strerror(err), *more = inc_comm_strerror(p->comm);
@@ -75,7 +76,7 @@ static double now_us(void)
 	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
-/* --- Buffers ------------------------------------------------------------------------ */
+/* --- Buffers ----------------------------------------------------------- */
 
 static int buf_alloc(struct perf *p, struct buf *b, size_t len)
 {
@@ -109,7 +110,7 @@ static void buf_free(struct perf *p, struct buf *b)
 	b->mem = NULL;
 }
 
-/* Blocks that the largest buffer of a rank has. */
+/* Number of blocks in the largest buffer of a rank. */
 static size_t most_blocks(const struct perf *p)
 {
 	switch (p->o.coll) {
@@ -157,7 +158,7 @@ static bool guard_ok(const struct buf *b)
 	return true;
 }
 
-/* --- Operations --------------------------------------------------------------------- */
+/* --- Operations -------------------------------------------------------- */
 
 static uint64_t scramble(uint64_t x)
 {
@@ -166,7 +167,7 @@ static uint64_t scramble(uint64_t x)
 	return x ^ x >> 33;
 }
 
-/* Mixed: each nine operations have all nine collectives, in an order of their own. */
+/* Mixed: every nine operations are all nine collectives, in varying order. */
 static enum inc_collective mixed(const struct perf *p, uint64_t number)
 {
 	static const uint8_t strides[] = { 1, 2, 4, 5, 7, 8 };
@@ -177,7 +178,7 @@ static enum inc_collective mixed(const struct perf *p, uint64_t number)
 				     INC_COLL_COUNT);
 }
 
-/* The operation that has this number, on all ranks. */
+/* Get the operation of this number, the same on all ranks. */
 static struct kind kind_of(const struct perf *p, size_t count, uint64_t number)
 {
 	uint64_t r;
@@ -187,7 +188,7 @@ static struct kind kind_of(const struct perf *p, size_t count, uint64_t number)
 		.dtype = p->o.dtype, .op = p->o.op,
 	};
 
-	/* A request that is begun again is the same operation. */
+	/* Starting a request again runs the same operation. */
 	if (p->o.persistent)
 		number %= (uint64_t)p->o.outstanding;
 	r = scramble(p->o.seed + number + 1);
@@ -214,7 +215,7 @@ static int begin(struct perf *p, size_t count, uint64_t number, long n,
 	return ret ? ret : inc_request_start(*req);
 }
 
-/* One operation, or as many as are to be outstanding at once, from @number. */
+/* Run one operation, or all that are outstanding at once, from @number on. */
 static int operate(struct perf *p, size_t count, uint64_t number)
 {
 	struct inc_request *req[MAX_OUTSTANDING];
@@ -239,14 +240,14 @@ static int operate(struct perf *p, size_t count, uint64_t number)
 	return ret ? failed(p, "operation", ret) : 0;
 }
 
-/* --- Check ------------------------------------------------------------------------------ */
+/* --- Check ------------------------------------------------------------- */
 
 static bool same(struct ref_elem a, struct ref_elem b)
 {
 	return a.lo == b.lo && a.hi == b.hi;
 }
 
-/* "0x" and the element's digits, the last byte first. */
+/* "0x" and the element's digits, most significant byte first. */
 static const char *digits(const struct perf *p, struct ref_elem e, char text[40])
 {
 	if (p->esize > 8)
@@ -261,7 +262,7 @@ static struct ref_elem input(const struct perf *p, uint64_t seed, int rank, size
 	return ref_input(p->o.dtype, p->o.pattern, seed, (unsigned int)rank, i);
 }
 
-/* This rank's data where it belongs, everything else marked. */
+/* Fill in this rank's data, and mark everything else. */
 static void fill(const struct perf *p, long i, const struct kind *k,
 		 uint64_t seed)
 {
@@ -318,7 +319,7 @@ static bool untouched(const struct buf *b, size_t from)
 	return true;
 }
 
-/* Nothing but the result has changed. */
+/* Check that nothing except the result has changed. */
 static int check_rest(struct perf *p, long i, const struct kind *k,
 		      uint64_t seed)
 {
@@ -332,7 +333,7 @@ static int check_rest(struct perf *p, long i, const struct kind *k,
 				 kind_name((int)k->coll), n, len);
 			return -EILSEQ;
 		}
-	/* In place, a reduction's other blocks are the rank's data. */
+	/* In place, the other blocks of a reduction are the rank's data. */
 	if (in_recv && out < at + len)
 		out = at + len;
 	if (!guard_ok(&p->recv[i]) || !guard_ok(&p->send[i]) ||
@@ -345,7 +346,7 @@ static int check_rest(struct perf *p, long i, const struct kind *k,
 	return 0;
 }
 
-/* Do all ranks agree that all is well? */
+/* Did all ranks get the right result? */
 static int agree(struct perf *p, int ret)
 {
 	int32_t bad = ret ? 1 : 0;
@@ -360,7 +361,7 @@ static int agree(struct perf *p, int ret)
 	return bad ? -EILSEQ : 0;
 }
 
-/* Rounds of verified operations; mixed, as many as have each collective at least. */
+/* Rounds of verified operations; if mixed, enough to run each collective. */
 static long check_rounds(const struct perf *p)
 {
 	long least = (INC_COLL_COUNT + p->o.outstanding - 1) / p->o.outstanding;
@@ -369,7 +370,7 @@ static long check_rounds(const struct perf *p)
 	       p->o.checks < least ? least : p->o.checks;
 }
 
-/* Verified operations, each with other data. */
+/* Run and verify operations, each with different data. */
 static int check_size(struct perf *p, size_t count)
 {
 	struct kind k;
@@ -402,7 +403,7 @@ static int check_size(struct perf *p, size_t count)
 	return 0;
 }
 
-/* --- Many runs, one bit pattern ------------------------------------------------------ */
+/* --- Many runs, one bit pattern ---------------------------------------- */
 
 static int repeat_hash(struct perf *p, size_t count)
 {
@@ -438,9 +439,9 @@ static int repeat_hash(struct perf *p, size_t count)
 	return 0;
 }
 
-/* --- Measurement ---------------------------------------------------------------------- */
+/* --- Measurement ------------------------------------------------------- */
 
-/* Latencies of all ranks in one repetition, microseconds. */
+/* Latencies of all ranks in one repetition, in microseconds. */
 struct sample {
 	double	avg;
 	double	min;

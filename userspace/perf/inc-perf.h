@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the command line of inc-perf says.
+ * The command line of inc-perf.
  */
 #ifndef INC_PERF_H
 #define INC_PERF_H
@@ -23,7 +23,7 @@ enum reg { REG_PIN, REG_EACH, REG_CACHE };
 struct options {
 	struct inc_comm_opts	comm;
 	int			coll;		/* or KIND_MIX */
-	int			root;		/* -1: another one each time */
+	int			root;		/* -1: varies */
 	enum inc_dtype		dtype;
 	enum inc_op		op;
 	size_t			min;		/* bytes */
@@ -34,7 +34,7 @@ struct options {
 	long			warmup;		/* -1: by size */
 	long			reps;
 	long			checks;		/* verified operations per size */
-	long			runs;		/* times the same, hash compared */
+	long			runs;		/* with the same data */
 	long			outstanding;
 	uint64_t		seed;
 	enum ref_pattern	pattern;
@@ -59,7 +59,7 @@ struct options {
 		.seed = 1,			\
 	}
 
-/* Returns an exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 int options_parse(struct options *o, int argc, char **argv);
 
 #endif /* INC_PERF_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * inc-rtt: round trip and throughput of RDMA WRITE between two stock RC queue
- * pairs, without any INC switch: what collectives are compared with.
+ * pairs, without an INC switch: the baseline for collectives.
  *
- * Works as libinc does (completion events, sparse send completions, inline
- * data, three system calls per message), so that the two compare.
+ * It uses verbs as libinc does (completion events, sparse send completions,
+ * inline data, three system calls per message), so that the two are comparable.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -35,7 +35,7 @@
 #define LINE		256
 
 struct options {
-	const char	*server;	/* NULL: be the server */
+	const char	*server;	/* NULL: this is the server */
 	const char	*port;
 	const char	*dev;
 	int		gid_index;
@@ -52,7 +52,7 @@ struct options {
 	unsigned int	qp_timeout;
 };
 
-/* What the two ends tell each other. */
+/* Exchanged by the two ends. */
 struct hello {
 	struct inc_rdv_addr	addr;
 	uint32_t		qpn;
@@ -104,7 +104,7 @@ static double now_us(void)
 	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
-/* --- TCP ---------------------------------------------------------------------------- */
+/* --- TCP --------------------------------------------------------------- */
 
 static int send_line(struct end *e, const char *line)
 {
@@ -114,7 +114,7 @@ static int send_line(struct end *e, const char *line)
 	       0 : fail("TCP", errno);
 }
 
-/* The socket blocks; alarm() ends what takes too long. */
+/* The socket blocks; alarm() is the time limit. */
 static int recv_line(struct end *e, char *line)
 {
 	size_t len;
@@ -156,7 +156,7 @@ static int recv_hello(struct end *e, struct hello *h)
 	return 0;
 }
 
-/* --- Verbs --------------------------------------------------------------------------- */
+/* --- Verbs ------------------------------------------------------------- */
 
 static int post_recvs(struct end *e)
 {
@@ -232,7 +232,7 @@ static void free_verbs(struct end *e)
 	free(e->buf);
 }
 
-/* Exchanges and connects; on return both ends are in RTS. */
+/* Exchange addresses and connect; on return both ends are in RTS. */
 static int connect_ends(struct end *e, struct hello *mine)
 {
 	char err[INC_RDV_TEXT_MAX], line[INC_RDV_LINE_MAX];
@@ -264,7 +264,7 @@ static int connect_ends(struct end *e, struct hello *mine)
 		fprintf(stderr, "inc-rtt: %s\n", err);
 		return -1;
 	}
-	/* Nobody sends before both are ready. */
+	/* Neither end sends before both are ready. */
 	return send_line(e, "ready\n") || recv_line(e, line) ? -1 : 0;
 }
 
@@ -285,7 +285,7 @@ static int reap_sends(struct end *e)
 	return 0;
 }
 
-/* Sleeps for an event of @cq, which was found empty. */
+/* Sleep until an event of @cq, which was found empty. */
 static int sleep_for(struct end *e, struct ibv_cq *cq, bool *armed)
 {
 	struct ibv_cq *ev;
@@ -326,7 +326,7 @@ static int post_write(struct end *e, bool imm, bool signal)
 	return ibv_post_send(e->qp, &wr, &bad) ? fail("ibv_post_send", errno) : 0;
 }
 
-/* Waits for one message of the other end. */
+/* Wait for one message of the other end. */
 static int wait_recv(struct end *e)
 {
 	unsigned int yields = e->yields;
@@ -358,7 +358,7 @@ static int ping(struct end *e)
 	return post_write(e, true, signal);
 }
 
-/* --- Round trip ---------------------------------------------------------------------- */
+/* --- Round trip -------------------------------------------------------- */
 
 static int pong_all(struct end *e)
 {
@@ -422,14 +422,14 @@ static int run_rtt(struct end *e)
 	return 0;
 }
 
-/* --- Throughput ---------------------------------------------------------------------- */
+/* --- Throughput -------------------------------------------------------- */
 
 static char pattern(unsigned int i)
 {
 	return (char)(i * 7 + (i >> 8) * 13 + 5);
 }
 
-/* Sends @n messages, of which the last tells the other end. */
+/* Send @n messages; the last one notifies the other end. */
 static int stream(struct end *e, unsigned int n)
 {
 	uint64_t last = e->posted + n, before;
@@ -475,7 +475,7 @@ static int run_bw(struct end *e)
 	return 0;
 }
 
-/* The last message of each repetition comes with Immediate. */
+/* The last message of each repetition has an Immediate. */
 static int sink(struct end *e)
 {
 	const char *in = e->buf + e->size;
@@ -490,7 +490,7 @@ static int sink(struct end *e)
 	return send_line(e, "data ok\n");
 }
 
-/* --- Both ends ------------------------------------------------------------------------- */
+/* --- Both ends --------------------------------------------------------- */
 
 static int local_addr(int fd, struct inc_rdv_addr *addr)
 {
@@ -516,7 +516,7 @@ static int serve_one(struct options *o, int fd)
 		if (e.size && e.size <= 1 << 26 && !make_verbs(&e, &local) &&
 		    !connect_ends(&e, &mine))
 			ret = e.peer.bw ? sink(&e) : pong_all(&e);
-		/* The other end has all before the queue pair goes. */
+		/* Keep the queue pair until the other end has everything. */
 		if (!ret) {
 			char line[INC_RDV_LINE_MAX];
 
@@ -585,7 +585,7 @@ static int run_client(struct options *o)
 		fprintf(stderr, "inc-rtt: %s\n", err);
 		return -1;
 	}
-	/* From here on it blocks; alarm() watches. */
+	/* It blocks from here on; alarm() is the time limit. */
 	e.fd = conn.fd;
 	if (!fcntl(e.fd, F_SETFL, 0) && !make_verbs(&e, &conn.local) &&
 	    !connect_ends(&e, &mine))
@@ -597,7 +597,7 @@ static int run_client(struct options *o)
 	return ret;
 }
 
-/* --- Command line --------------------------------------------------------------------- */
+/* --- Command line ------------------------------------------------------ */
 
 static void usage(FILE *out)
 {
@@ -678,9 +678,9 @@ static bool take_option(struct options *o, int opt, const char *arg)
 	case 's':
 		return get_num(arg, 1, 1 << 26, &o->size);
 	case OPT_SERVER:
-		return true;	/* which is what it is without an address */
+		return true;	/* the default without an address */
 	case 'i':
-	case 'n':	/* as ibv_rc_pingpong has it */
+	case 'n':	/* as in ibv_rc_pingpong */
 		return get_num(arg, 1, 1 << 20, &o->iterations);
 	case OPT_REPS:
 		return get_num(arg, 1, MAX_REPS, &o->reps);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The collectives, from MPI's definition of each.
+ * The collectives, as MPI defines them.
  */
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "kind.h"
 
 /**
- * kind_by_name() - collective of that name
+ * kind_by_name() - look up a collective
  * @name: name
  *
  * Return: enum inc_collective, KIND_MIX, or -1.
@@ -24,7 +24,7 @@ int kind_by_name(const char *name)
 }
 
 /**
- * kind_name() - name of a collective
+ * kind_name() - get the name of a collective
  * @coll: enum inc_collective, or KIND_MIX
  *
  * Return: its name.
@@ -36,7 +36,7 @@ const char *kind_name(int coll)
 }
 
 /**
- * kind_rooted() - has a collective a root
+ * kind_rooted() - check whether a collective has a root
  * @coll: collective
  *
  * Return: true if so.
@@ -48,7 +48,7 @@ bool kind_rooted(enum inc_collective coll)
 }
 
 /**
- * kind_reduces() - does a collective reduce
+ * kind_reduces() - check whether a collective reduces
  * @coll: collective
  *
  * Return: true if so.
@@ -60,7 +60,7 @@ bool kind_reduces(enum inc_collective coll)
 }
 
 /**
- * kind_in() - elements that this rank gives
+ * kind_in() - count the elements of this rank's data
  * @k: operation
  *
  * Return: their number.
@@ -83,10 +83,10 @@ size_t kind_in(const struct kind *k)
 }
 
 /**
- * kind_out() - elements that this rank gets
+ * kind_out() - count the elements of this rank's result
  * @k: operation
  *
- * A broadcast's root counts as getting what it gives.
+ * The root of a broadcast counts as receiving its own data.
  *
  * Return: their number.
  */
@@ -110,9 +110,9 @@ size_t kind_out(const struct kind *k)
 }
 
 /**
- * kind_data_in_recv() - is this rank's data in its receive buffer
+ * kind_data_in_recv() - check whether this rank's data is in its receive buffer
  * @k: operation
- * @at: takes the element where it begins
+ * @at: set to its first element
  *
  * Return: true if so, false if it is in the send buffer.
  */
@@ -138,7 +138,7 @@ bool kind_data_in_recv(const struct kind *k, size_t *at)
 }
 
 /**
- * kind_source() - what an element of this rank's result is made of
+ * kind_source() - find the source of an element of this rank's result
  * @k: operation
  * @i: element of the receive buffer
  *
@@ -189,7 +189,7 @@ static void *recv_arg(const struct kind *k, void *recv)
 }
 
 /**
- * kind_begin() - begin an operation
+ * kind_begin() - start an operation
  * @k: operation
  * @comm: communicator
  * @send: send buffer
@@ -230,7 +230,7 @@ int kind_begin(const struct kind *k, struct inc_comm *comm, void *send,
 }
 
 /**
- * kind_run() - carry an operation out
+ * kind_run() - run an operation
  * @k: operation
  * @comm: communicator
  * @send: send buffer
@@ -267,7 +267,7 @@ int kind_run(const struct kind *k, struct inc_comm *comm, void *send, void *recv
 }
 
 /**
- * kind_init() - make an operation that can be begun again and again
+ * kind_init() - make a persistent operation
  * @k: operation
  * @comm: communicator
  * @send: send buffer

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The collectives as inc-perf sees them: how many blocks a rank sends and gets,
- * how each is called, and which elements of whose data the result is made of.
+ * The collectives as inc-perf sees them: the number of blocks that a rank sends
+ * and receives, the libinc calls, and the source of each element of a result.
  */
 #ifndef INC_PERF_KIND_H
 #define INC_PERF_KIND_H
@@ -12,7 +12,7 @@
 
 #include <inc/inc.h>
 
-/* Instead of a collective: another one each time. */
+/* Instead of a collective: a different one each time. */
 #define KIND_MIX	((int)INC_COLL_COUNT)
 
 /**
@@ -21,7 +21,7 @@
  * @root: root rank, 0 if it has none
  * @nranks: number of ranks
  * @rank: this rank
- * @in_place: data is in the receive buffer, where MPI has it
+ * @in_place: data is in the receive buffer, laid out as for MPI_IN_PLACE
  * @count: elements of a block
  * @dtype: their type
  * @op: operation, if it reduces
@@ -38,9 +38,9 @@ struct kind {
 };
 
 /**
- * struct source - what an element of a result is made of
- * @from: rank whose data it is of; -1: reduction over all ranks
- * @index: element of that data, or of each rank's
+ * struct source - source of an element of a result
+ * @from: rank whose data it is; -1: reduction over all ranks
+ * @index: element of that rank's data, or of each rank's
  */
 struct source {
 	int	from;

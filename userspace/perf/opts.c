@@ -247,7 +247,7 @@ static bool get_transport(struct inc_comm_opts *c, const char *text)
 	return true;
 }
 
-/* What the communicator and its tree are to be. */
+/* Options of the communicator and its tree. */
 static bool comm_option(struct inc_comm_opts *c, int opt, const char *arg)
 {
 	switch (opt) {
@@ -292,7 +292,7 @@ static bool comm_option(struct inc_comm_opts *c, int opt, const char *arg)
 	return false;
 }
 
-/* What is done. */
+/* Options of the measurement. */
 static bool run_option(struct options *o, int opt, const char *arg)
 {
 	uint64_t n;

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Reference of reductions. Meant to be evidently right, not quick.
+ * Reference implementation of reductions: obviously right rather than fast.
  *
- * Sums and the like of more than two operands are the balanced binary tree over
- * ranks: pairs, then pairs of pairs; one without a partner goes up as it is.
+ * More than two operands are reduced as a balanced binary tree over the ranks:
+ * pairs, then pairs of pairs; an operand without a partner moves up unchanged.
  *
- * 16-bit floats are added and multiplied as C floats, and rounded when all ranks
- * are in; averages are divided before that.
+ * 16-bit floats are added and multiplied as C floats and rounded once, at the
+ * end; averages are divided before that.
  *
- * NaN as x86's SSE has it: the first operand that is a NaN, made quiet; where
- * numbers give none (infinity less infinity) the default NaN, whose sign is
- * set. Minimum and maximum: a NaN if there is one, and -0 is less than +0.
+ * NaNs are those of x86's SSE: the first operand that is a NaN, made quiet; if
+ * the operands are numbers without a result (infinity minus infinity), the
+ * default NaN, whose sign is set. Minimum and maximum: NaN if there is one, and
+ * -0 is less than +0.
  *
- * Pairs: the value is that of minimum or maximum, the index comes with it, of
- * equal values the lower one. Padding is 0.
+ * Pairs: the minimum or maximum with its index; of equal values, the lower
+ * index. Padding is 0.
  */
 #include <math.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static bool is_signed(enum inc_dtype dtype)
 	       dtype == INC_DTYPE_INT32 || dtype == INC_DTYPE_INT64;
 }
 
-/* Type of a pair's value; INC_DTYPE_COUNT if the type is no pair. */
+/* Type of a pair's value; INC_DTYPE_COUNT if the type is not a pair. */
 static enum inc_dtype value_type(enum inc_dtype dtype)
 {
 	switch ((int)dtype) {
@@ -61,11 +62,11 @@ static bool is_pair(enum inc_dtype dtype)
 }
 
 /**
- * ref_knows() - is there a reference for that
+ * ref_knows() - check whether there is a reference
  * @dtype: data type
  * @op: operation
  *
- * Return: true if there is.
+ * Return: true if so.
  */
 bool ref_knows(enum inc_dtype dtype, enum inc_op op)
 {
@@ -76,7 +77,7 @@ bool ref_knows(enum inc_dtype dtype, enum inc_op op)
 	return dtype < INC_DTYPE_COUNT && (op <= INC_OP_BXOR || op == INC_OP_AVG);
 }
 
-/* --- Inputs ---------------------------------------------------------------------- */
+/* --- Inputs ------------------------------------------------------------ */
 
 static uint64_t mix(uint64_t x)
 {
@@ -91,7 +92,7 @@ static uint64_t truncate_to(uint64_t bits, size_t esize)
 	return esize == 8 ? bits : bits & ((1ULL << (8 * esize)) - 1);
 }
 
-/* Numbers of about the same size, so that nearly all sums are rounded. */
+/* Numbers of similar magnitude, so that nearly all sums are rounded. */
 static uint64_t random_float(enum inc_dtype dtype, uint64_t r)
 {
 	uint64_t exp = (r >> 56) % 12;
@@ -129,9 +130,9 @@ static uint64_t special_float(enum inc_dtype dtype, uint64_t r)
 		0xfbff, 0x3c00, 0xbc00, 0x1000,
 	};
 
-	if (r >> 61 == 0)	/* any bits at all, one in eight */
+	if (r >> 61 == 0)	/* one in eight: random bits */
 		return truncate_to(mix(r), inc_dtype_size(dtype));
-	if (r >> 61 < 4)	/* half of the rest: a number */
+	if (r >> 61 < 4)	/* three in eight: a number */
 		return random_float(dtype, mix(r));
 	if (dtype == INC_DTYPE_FP64)
 		return f64[r % (sizeof(f64) / sizeof(f64[0]))];
@@ -175,7 +176,7 @@ static uint64_t input(enum inc_dtype dtype, enum ref_pattern pattern, uint64_t r
 			   esize);
 }
 
-/* One value in two is one of a few, so that indices decide; padding is anything. */
+/* Half of the values are from a small set: indices decide. Random padding. */
 static struct ref_elem pair_input(enum inc_dtype dtype, enum ref_pattern pattern,
 				  uint64_t r)
 {
@@ -190,7 +191,7 @@ static struct ref_elem pair_input(enum inc_dtype dtype, enum ref_pattern pattern
 }
 
 /**
- * ref_input() - an element of a rank's data
+ * ref_input() - compute an element of a rank's data
  * @dtype: data type
  * @pattern: kind of data
  * @seed: the same for all ranks
@@ -209,7 +210,7 @@ struct ref_elem ref_input(enum inc_dtype dtype, enum ref_pattern pattern,
 	return (struct ref_elem){ input(dtype, pattern, r), 0 };
 }
 
-/* --- Operations -------------------------------------------------------------------- */
+/* --- Operations -------------------------------------------------------- */
 
 static uint64_t int_op(enum inc_op op, size_t esize, bool sign, uint64_t a,
 		       uint64_t b)
@@ -293,7 +294,7 @@ static uint64_t fp64_op(enum inc_op op, uint64_t a, uint64_t b)
 	return (br & abs) > inf ? 0xfffULL << 52 | quiet : br;
 }
 
-/* --- 16-bit floats: sign, exponent, and @frac bits of fraction ------------------------ */
+/* --- 16-bit floats: sign, exponent, and @frac bits of fraction --------- */
 
 static int half_frac(enum inc_dtype dtype)
 {
@@ -327,7 +328,7 @@ static uint64_t half_to_fp32(enum inc_dtype dtype, uint64_t h)
 	return sign | bits_of(ldexpf((float)low, (exp ? exp : 1) - bias - frac));
 }
 
-/* A whole number of the result's ulps is what rint() makes, to nearest even. */
+/* rint() rounds to a whole number of the result's ulps, to nearest even. */
 static uint64_t fp32_to_half(enum inc_dtype dtype, uint64_t bits)
 {
 	int frac = half_frac(dtype), bias = half_bias(dtype), exp;
@@ -347,12 +348,12 @@ static uint64_t fp32_to_half(enum inc_dtype dtype, uint64_t bits)
 	memcpy(&f, &abs32, 4);
 	exp = ilogbf(f) < 1 - bias ? 1 - bias : ilogbf(f);
 	ulps = rint(ldexp(f, frac - exp));
-	/* With its hidden bit the number of ulps adds 1 to the exponent. */
+	/* The hidden bit in the number of ulps adds 1 to the exponent. */
 	bits = ((uint64_t)(exp + bias - 1) << frac) + (uint64_t)ulps;
 	return sign | (bits > inf ? inf : bits);
 }
 
-/* --- All types ---------------------------------------------------------------------------- */
+/* --- All types --------------------------------------------------------- */
 
 static uint64_t apply(enum inc_dtype dtype, enum inc_op op, uint64_t a,
 		      uint64_t b)
@@ -373,7 +374,7 @@ static bool is_nan(enum inc_dtype type, uint64_t val)
 	return type == INC_DTYPE_FP64 && val << 1 > 0x7ffULL << 53;
 }
 
-/* The pair with the lesser or greater value, or of the first NaN. */
+/* The pair with the lower or higher value, or with the first NaN. */
 static struct ref_elem apply_pair(enum inc_dtype dtype, enum inc_op op,
 				  struct ref_elem a, struct ref_elem b)
 {
@@ -403,7 +404,7 @@ static struct ref_elem apply_pair(enum inc_dtype dtype, enum inc_op op,
 	return ref_load(mr, 2 * half, 0);
 }
 
-/* A sum of @n ranks, none of the 16-bit floats, divided by their number. */
+/* Divide a sum of @n ranks by @n; not for 16-bit floats. */
 static uint64_t average(enum inc_dtype dtype, uint64_t sum, unsigned int n)
 {
 	unsigned int shift = 64 - 8 * (unsigned int)inc_dtype_size(dtype);
@@ -455,7 +456,7 @@ static struct ref_elem tree(enum inc_dtype dtype, enum inc_op op,
  * @vals: elements by rank; overwritten
  * @n: number of ranks
  *
- * Return: the result's bits; of one rank its own.
+ * Return: the result's bits; those of the element if @n is 1.
  */
 struct ref_elem ref_reduce(enum inc_dtype dtype, enum inc_op op,
 			   struct ref_elem *vals, unsigned int n)
@@ -477,10 +478,10 @@ struct ref_elem ref_reduce(enum inc_dtype dtype, enum inc_op op,
 	return res;
 }
 
-/* --- Buffers ---------------------------------------------------------------------------- */
+/* --- Buffers ----------------------------------------------------------- */
 
 /**
- * ref_load() - element of a buffer
+ * ref_load() - read an element of a buffer
  * @buf: buffer, little-endian elements
  * @esize: length of an element
  * @index: which
@@ -499,7 +500,7 @@ struct ref_elem ref_load(const void *buf, size_t esize, size_t index)
 }
 
 /**
- * ref_store() - set an element of a buffer
+ * ref_store() - write an element of a buffer
  * @buf: buffer, little-endian elements
  * @esize: length of an element
  * @index: which
@@ -515,7 +516,7 @@ void ref_store(void *buf, size_t esize, size_t index, struct ref_elem e)
 }
 
 /**
- * ref_hash() - FNV-1a of a buffer
+ * ref_hash() - compute FNV-1a over a buffer
  * @buf: buffer
  * @len: bytes
  *

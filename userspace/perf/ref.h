@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What a reduction has to give, bit for bit: an implementation of its own,
- * that shares nothing with the switch's.
+ * Bit-exact reference of reductions: an independent implementation, which
+ * shares no code with the switch.
  */
 #ifndef INC_PERF_REF_H
 #define INC_PERF_REF_H
@@ -13,11 +13,11 @@
 #include <inc/inc.h>
 
 enum ref_pattern {
-	REF_RANDOM,	/* integers of all sizes, floats whose sums are rounded */
+	REF_RANDOM,	/* any integers, floats with rounded sums */
 	REF_SPECIAL,	/* NaN, infinity, signed zero, subnormal, limits */
 };
 
-/* Bits of an element: its first 8 bytes, and those that follow. */
+/* Bits of an element: its first 8 bytes, and the remaining ones. */
 struct ref_elem {
 	uint64_t	lo;
 	uint64_t	hi;

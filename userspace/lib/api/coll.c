@@ -20,7 +20,7 @@ static int run(struct inc_comm *comm, struct inc_call c)
 	return ret;
 }
 
-/* --- AllReduce ------------------------------------------------------------ */
+/* --- AllReduce --------------------------------------------------------- */
 
 static struct inc_call allreduce(const void *send, void *recv, size_t count,
 				 enum inc_dtype dtype, enum inc_op op)
@@ -108,7 +108,7 @@ int inc_allreduce_init(struct inc_comm *comm, const void *sendbuf,
 			     req);
 }
 
-/* --- Reduce --------------------------------------------------------------- */
+/* --- Reduce ------------------------------------------------------------ */
 
 static struct inc_call reduce(const void *send, void *recv, size_t count,
 			      enum inc_dtype dtype, enum inc_op op, int root)
@@ -186,7 +186,7 @@ int inc_reduce_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			     req);
 }
 
-/* --- ReduceScatter -------------------------------------------------------- */
+/* --- ReduceScatter ----------------------------------------------------- */
 
 static struct inc_call reduce_scatter(const void *send, void *recv,
 				      size_t count, enum inc_dtype dtype,
@@ -262,7 +262,7 @@ int inc_reduce_scatter_init(struct inc_comm *comm, const void *sendbuf,
 			     req);
 }
 
-/* --- Broadcast ------------------------------------------------------------ */
+/* --- Broadcast --------------------------------------------------------- */
 
 static struct inc_call broadcast(void *buf, size_t count, enum inc_dtype dtype,
 				 int root)
@@ -327,7 +327,7 @@ int inc_broadcast_init(struct inc_comm *comm, void *buf, size_t count,
 	return inc_call_init(comm, broadcast(buf, count, dtype, root), req);
 }
 
-/* --- AllGather ------------------------------------------------------------ */
+/* --- AllGather --------------------------------------------------------- */
 
 static struct inc_call allgather(const void *send, void *recv, size_t count,
 				 enum inc_dtype dtype)
@@ -398,7 +398,7 @@ int inc_allgather_init(struct inc_comm *comm, const void *sendbuf,
 			     req);
 }
 
-/* --- Gather --------------------------------------------------------------- */
+/* --- Gather ------------------------------------------------------------ */
 
 static struct inc_call gather(const void *send, void *recv, size_t count,
 			      enum inc_dtype dtype, int root)
@@ -473,7 +473,7 @@ int inc_gather_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			     req);
 }
 
-/* --- Scatter -------------------------------------------------------------- */
+/* --- Scatter ----------------------------------------------------------- */
 
 static struct inc_call scatter(const void *send, void *recv, size_t count,
 			       enum inc_dtype dtype, int root)
@@ -549,7 +549,7 @@ int inc_scatter_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			     req);
 }
 
-/* --- AllToAll ------------------------------------------------------------- */
+/* --- AllToAll ---------------------------------------------------------- */
 
 static struct inc_call alltoall(const void *send, void *recv, size_t count,
 				enum inc_dtype dtype)
@@ -620,7 +620,7 @@ int inc_alltoall_init(struct inc_comm *comm, const void *sendbuf, void *recvbuf,
 			     req);
 }
 
-/* --- Barrier -------------------------------------------------------------- */
+/* --- Barrier ----------------------------------------------------------- */
 
 static struct inc_call barrier(void)
 {

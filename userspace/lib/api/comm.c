@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "engine/comm.h"
 
-/* --- Options -------------------------------------------------------------------- */
+/* --- Options ----------------------------------------------------------- */
 
 static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -207,7 +207,7 @@ static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
 	return ret;
 }
 
-/* --- Verbs ------------------------------------------------------------------------ */
+/* --- Verbs ------------------------------------------------------------- */
 
 static uint32_t round_up_pow2(uint32_t n)
 {
@@ -382,7 +382,7 @@ static void destroy_device(struct inc_comm *comm)
 	inc_dev_close(&comm->dev);
 }
 
-/* --- Rendezvous --------------------------------------------------------------------- */
+/* --- Rendezvous -------------------------------------------------------- */
 
 /* Receive the daemon's next line, which must be of type @type. */
 static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
@@ -539,7 +539,7 @@ static void leave(struct inc_comm *comm)
 	} while (msg.type != INC_RDV_BYE);
 }
 
-/* --- Public --------------------------------------------------------------------------- */
+/* --- Public ------------------------------------------------------------ */
 
 static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 {

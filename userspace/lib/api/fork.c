@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What fork() leaves of a communicator in the child: nothing that could disturb
- * the parent's. The queue pair, its memory and the daemon's connection are shared
- * with the parent, so the child's copy is marked, every call on it fails, and
- * destroying it touches none of them. The child's end of the connection is closed
- * at once: else a parent that dies would not be missed while a child lives.
+ * Communicators in a child of fork(). The child shares the queue pair, its
+ * memory and the daemon's connection with the parent and must not disturb them.
+ * So the child's copy is marked: every call on it fails, and destroying it
+ * touches nothing. The child's file descriptor of the connection is closed at
+ * once. Otherwise the daemon would not notice that the parent has died while
+ * the child lives.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,7 +30,10 @@ static void in_parent(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Another thread may have been at work: nothing but flags can be relied on. */
+/*
+ * Another thread may have been inside the library when the process forked: rely
+ * on flags only.
+ */
 static void in_child(void)
 {
 	static const char text[] = "the communicator is that of the parent process";
@@ -53,7 +57,7 @@ static void register_handlers(void)
 }
 
 /**
- * inc_fork_add() - a communicator is there
+ * inc_fork_add() - add a communicator to the list for fork()
  * @comm: communicator
  */
 void inc_fork_add(struct inc_comm *comm)
@@ -66,7 +70,7 @@ void inc_fork_add(struct inc_comm *comm)
 }
 
 /**
- * inc_fork_del() - a communicator goes
+ * inc_fork_del() - remove a communicator from the list
  * @comm: communicator
  */
 void inc_fork_del(struct inc_comm *comm)

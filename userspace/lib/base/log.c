@@ -15,7 +15,7 @@
 
 #include "log.h"
 
-#define LINE_MAX_LEN	2560	/* a line of the daemon, and what is around it */
+#define LINE_MAX_LEN	2560	/* a line of the daemon, and its prefix */
 #define TIME_LEN	40
 
 _Atomic int inc_log_threshold = INC_LOG_NONE;
@@ -49,14 +49,15 @@ void inc_log_init(void)
 }
 
 /**
- * inc_log_set() - say where the log goes
+ * inc_log_set() - set the destination and the level of the log
  * @fn: called with each line, one at a time; NULL: back to stderr
  * @arg: passed to @fn
  * @level: most detailed level that is logged; INC_LOG_NONE: nothing
  *
- * Without this call lines of the level that the environment INC_LOG names
- * ("error", "warn", "info" or "debug") go to stderr, and without INC_LOG none.
- * @fn must call neither libinc nor fork(). Any thread may call this at any time.
+ * Without this call, the environment variable INC_LOG ("error", "warn", "info"
+ * or "debug") sets the level, and lines go to stderr; without INC_LOG, nothing
+ * is logged. @fn must call neither libinc nor fork(). Any thread may call this
+ * at any time.
  */
 void inc_log_set(inc_log_fn fn, void *arg, enum inc_log_level level)
 {
@@ -69,11 +70,11 @@ void inc_log_set(inc_log_fn fn, void *arg, enum inc_log_level level)
 }
 
 /**
- * inc_log_set_format() - say what the log's lines look like
+ * inc_log_set_format() - set the format of log lines
  * @form: INC_LOG_TEXT or INC_LOG_JSON
  *
- * Without this call the environment INC_LOG_FORMAT ("text" or "json") does, and
- * without that it is text. Any thread may call this at any time.
+ * Without this call, the environment variable INC_LOG_FORMAT ("text" or "json")
+ * sets it; the default is text. Any thread may call this at any time.
  */
 void inc_log_set_format(enum inc_log_format form)
 {
@@ -99,9 +100,9 @@ void inc_log_unlock(void)
 	pthread_mutex_unlock(&hook_lock);
 }
 
-/* --- JSON ------------------------------------------------------------------------ */
+/* --- JSON -------------------------------------------------------------- */
 
-/* Bytes of the UTF-8 sequence at @s; 0: it is none. */
+/* Length of the UTF-8 sequence at @s; 0: invalid. */
 static size_t utf8_len(const unsigned char *s)
 {
 	size_t i, n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 :
@@ -117,7 +118,7 @@ static size_t utf8_len(const unsigned char *s)
 	return n;
 }
 
-/* Names and texts come from outside: JSON is UTF-8. */
+/* Names and texts are not under our control, and JSON must be UTF-8. */
 static void make_utf8(char *text)
 {
 	unsigned char *s = (unsigned char *)text;
@@ -174,7 +175,7 @@ static struct json_object *line_object(const struct inc_who *who,
 	return obj;
 }
 
-/* --- Lines ----------------------------------------------------------------------- */
+/* --- Lines ------------------------------------------------------------- */
 
 static void put_line(enum inc_log_level level, const char *line, bool named)
 {

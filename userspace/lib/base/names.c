@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What the protocol's numbers are called, how long elements are, and which
- * errno a status stands for.
+ * Names of the protocol's numbers, sizes of elements, and errno values of
+ * statuses.
  */
 #include <errno.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static const struct {
 };
 
 /**
- * inc_dtype_size() - length of an element
+ * inc_dtype_size() - get the size of an element
  * @dtype: data type
  *
  * Return: bytes, 0 for a type that does not exist.
@@ -83,7 +83,7 @@ size_t inc_dtype_size(enum inc_dtype dtype)
 }
 
 /**
- * inc_dtype_name() - name of a data type, such as "fp32"
+ * inc_dtype_name() - get the name of a data type, such as "fp32"
  * @dtype: data type
  *
  * Return: a constant string, NULL for a type that does not exist.
@@ -94,7 +94,7 @@ const char *inc_dtype_name(enum inc_dtype dtype)
 }
 
 /**
- * inc_op_name() - name of an operation, such as "sum"
+ * inc_op_name() - get the name of an operation, such as "sum"
  * @op: operation
  *
  * Return: a constant string, NULL for an operation that does not exist.
@@ -105,7 +105,7 @@ const char *inc_op_name(enum inc_op op)
 }
 
 /**
- * inc_collective_name() - name of a collective, such as "allreduce"
+ * inc_collective_name() - get the name of a collective, such as "allreduce"
  * @coll: collective
  *
  * Return: a constant string, NULL for a collective that does not exist.
@@ -117,8 +117,8 @@ const char *inc_collective_name(enum inc_collective coll)
 }
 
 /**
- * inc_dtype_by_name() - data type of a name
- * @name: as inc_dtype_name() gives it
+ * inc_dtype_by_name() - look up a data type
+ * @name: name, as of inc_dtype_name()
  *
  * Return: enum inc_dtype, or -EINVAL.
  */
@@ -133,8 +133,8 @@ int inc_dtype_by_name(const char *name)
 }
 
 /**
- * inc_op_by_name() - operation of a name
- * @name: as inc_op_name() gives it
+ * inc_op_by_name() - look up an operation
+ * @name: name, as of inc_op_name()
  *
  * Return: enum inc_op, or -EINVAL.
  */
@@ -149,7 +149,7 @@ int inc_op_by_name(const char *name)
 }
 
 /**
- * inc_status_errno() - errno value of a status that the switch sent
+ * inc_status_errno() - convert a status of the switch to an errno value
  * @status: enum inc_status
  *
  * Return: 0 for INC_STATUS_OK, else a negative errno value; -EPROTO for a
@@ -163,7 +163,7 @@ int inc_status_errno(unsigned int status)
 }
 
 /**
- * inc_status_str() - what a status that the switch sent means
+ * inc_status_str() - describe a status of the switch
  * @status: enum inc_status
  *
  * Return: a constant string.
@@ -176,11 +176,11 @@ const char *inc_status_str(unsigned int status)
 }
 
 /**
- * inc_strerror() - what an error that the library returned means
+ * inc_strerror() - describe an error of the library
  * @err: return value of a function, negative (or 0)
  *
- * For the errors to which libinc gives a meaning of its own; any other is
- * described as strerror() does.
+ * Errors with a specific meaning in libinc have a text of their own; for any
+ * other this is strerror().
  *
  * Return: a string that is constant, or belongs to the calling thread until
  * its next call of strerror().
@@ -196,7 +196,7 @@ const char *inc_strerror(int err)
 }
 
 /**
- * inc_version() - version of the library that runs
+ * inc_version() - get the version of the loaded library
  *
  * Return: "major.minor", a constant string.
  */

@@ -14,7 +14,7 @@
 #define TICKS		16	/* per time limit */
 #define TICK_MIN_MS	2
 #define TICK_MAX_MS	500
-/* How often losses are looked at while results come. */
+/* How often to read the loss counters while results arrive. */
 #define LOSS_MS		100
 
 /*

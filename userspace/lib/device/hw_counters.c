@@ -14,7 +14,7 @@
 
 #include "hw_counters.h"
 
-/* A loss counts for one of so many, all before it for the rest. */
+/* A loss has the weight 1/KEEP in the average. */
 #define KEEP	4
 /* Initial estimate of the distance between losses, after the first one. */
 #define FIRST	1024
@@ -46,7 +46,7 @@ void inc_hw_counters_open(struct inc_hw_counters *l, int fd, int dev,
 	};
 }
 
-/* The largest number whose square is not larger. */
+/* Integer square root, rounded down. */
 static unsigned int root(uint64_t n)
 {
 	unsigned int r = 0, bit;
@@ -90,7 +90,7 @@ static void note(struct inc_hw_counters *l, uint64_t lost, uint64_t each)
  * in sqrt(n), as with TCP. Use half of that, since one loss costs everything in
  * flight, in either direction. Recent losses give n, or a longer run of packets
  * without any (as in RFC 5348, section 5). Losses are thus forgotten after some
- * thousand packets, not after some time.
+ * thousand packets, not with time.
  *
  * Return: maximum packets to have in flight, at least 1; 0: unlimited.
  */

@@ -198,8 +198,8 @@ static int make(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
  * @writable: the switch writes to it
  * @mem: result
  *
- * Return: 0 or what ibv_reg_mr() said (-EFAULT: no such memory, or read-only;
- * -ENOMEM: RLIMIT_MEMLOCK).
+ * Return: 0 or the error of ibv_reg_mr() (-EFAULT: unmapped or read-only
+ * memory; -ENOMEM: RLIMIT_MEMLOCK).
  */
 int inc_mem_get(struct inc_mem_cache *cache, const void *addr, size_t len,
 		bool writable, struct inc_mem **mem)
@@ -246,12 +246,12 @@ void inc_mem_put(struct inc_mem_cache *cache, struct inc_mem *mem,
 }
 
 /**
- * inc_mem_pin() - register for the user
+ * inc_mem_pin() - register a range until the user deregisters it
  * @cache: cache
  * @addr: first byte
  * @len: bytes, not 0
  *
- * Return: 0 or what ibv_reg_mr() said.
+ * Return: 0 or the error of ibv_reg_mr().
  */
 int inc_mem_pin(struct inc_mem_cache *cache, void *addr, size_t len)
 {
@@ -272,7 +272,7 @@ int inc_mem_pin(struct inc_mem_cache *cache, void *addr, size_t len)
  * @addr: as given to inc_mem_pin()
  * @len: as given to inc_mem_pin()
  *
- * Return: 0, -ENOENT, or -EBUSY if an operation under way uses it.
+ * Return: 0, -ENOENT, or -EBUSY if an operation in progress uses it.
  */
 int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len)
 {
@@ -291,13 +291,13 @@ int inc_mem_unpin(struct inc_mem_cache *cache, void *addr, size_t len)
 }
 
 /**
- * inc_mem_forget() - give up what was registered in a range
+ * inc_mem_forget() - retire the registrations that overlap a range
  * @cache: cache
  * @addr: first byte
  * @len: bytes
  *
- * Return: 0, or -EBUSY if an operation under way uses some of it (what is not
- * in use is given up all the same).
+ * Return: 0, or -EBUSY if an operation in progress uses some of them; the
+ * others are retired in any case.
  */
 int inc_mem_forget(struct inc_mem_cache *cache, const void *addr, size_t len)
 {
@@ -337,7 +337,7 @@ void inc_mem_reap(struct inc_mem_cache *cache, uint64_t done_seq)
 }
 
 /**
- * inc_mem_trim() - give up all that no operation uses
+ * inc_mem_trim() - retire all ranges that no operation uses
  * @cache: cache
  * @done_seq: number of the last send request that is complete
  */
@@ -355,12 +355,12 @@ static int populate(uintptr_t start, size_t len, bool writable)
 }
 
 /**
- * inc_mem_is_there() - may a range be read, or written to, without a signal
+ * inc_mem_is_there() - check that a range can be accessed without a signal
  * @addr: first byte
  * @len: bytes, not 0
- * @writable: it is to be written to
+ * @writable: check write access
  *
- * Return: true if so, or if that can't be known (before Linux 5.14).
+ * Return: true if so, or if the kernel cannot tell (before Linux 5.14).
  */
 bool inc_mem_is_there(const void *addr, size_t len, bool writable)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Choice of device, port and GID; transitions of an RC or UC queue pair.
- * libibverbs returns positive errno values: here they become negative.
+ * Selection of device, port and GID; state transitions of RC and UC queue
+ * pairs. libibverbs returns positive errno values; here they become negative.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -17,23 +17,23 @@
 #include "base/log.h"
 #include "verbs.h"
 
-#define RETRY_CNT	7	/* rxe: for ever; the time limit is elsewhere */
-#define RNR_RETRY	7	/* for ever */
+#define RETRY_CNT	7	/* rxe: forever; the watchdog ends it */
+#define RNR_RETRY	7	/* forever */
 #define MIN_RNR_TIMER	1	/* 0.01 ms */
-#define RTR_TRIES	20	/* of a refused transition to RTR */
-#define RTR_TRIES_SLOW	3	/* of one that failed otherwise, maybe slowly */
+#define RTR_TRIES	20	/* if the transition to RTR is refused */
+#define RTR_TRIES_SLOW	3	/* if it fails otherwise, maybe slowly */
 #define RTR_PAUSE_MS	10
 
-/* verbs has 8 bits for it. */
+/* verbs has an 8-bit field for it. */
 #define GID_INDEX_MAX	255
 
-/* How well a GID suits; the best wins, the first of equals. */
+/* How well a GID fits, worst first; among equals the first is taken. */
 enum fit {
 	FIT_NONE,
-	FIT_LOCAL,		/* RoCEv2, a link-local address, family as wanted */
-	FIT_OTHER,		/* of the other family, which the switch has as well */
-	FIT_ROUTABLE,		/* family as wanted, and no link-local address */
-	FIT_EXACT,		/* the very address */
+	FIT_LOCAL,		/* RoCEv2, link-local, wanted address family */
+	FIT_OTHER,		/* the other family; the switch has both */
+	FIT_ROUTABLE,		/* wanted family, not link-local */
+	FIT_EXACT,		/* the wanted address */
 };
 
 static void gid_to_addr(const union ibv_gid *gid, struct inc_rdv_addr *addr)
@@ -76,7 +76,7 @@ static enum fit gid_fit(const struct ibv_gid_entry *entry,
 
 	gid_to_addr(&entry->gid, &addr);
 	family = !sel->addr.len || addr.len == sel->addr.len;
-	/* Other devices have one with that index as well. */
+	/* Other devices may have a GID of that index, too. */
 	if (entry->gid_index > GID_INDEX_MAX ||
 	    (sel->gid_index >= 0 && entry->gid_index != (uint32_t)sel->gid_index))
 		return FIT_NONE;
@@ -92,7 +92,7 @@ static enum fit gid_fit(const struct ibv_gid_entry *entry,
 	return family ? FIT_ROUTABLE : FIT_OTHER;
 }
 
-/* The best of a port's among @n GIDs of its device. */
+/* Find a port's best GID among @n GIDs of its device. */
 static enum fit port_fit(const struct ibv_gid_entry *entries, ssize_t n, int port,
 			 const struct inc_dev_sel *sel,
 			 const struct ibv_gid_entry **best)
@@ -113,8 +113,8 @@ static enum fit port_fit(const struct ibv_gid_entry *entries, ssize_t n, int por
 }
 
 /*
- * All GIDs of a device, by one call: tables are long (rxe: 1024) and nearly empty.
- * To be freed. Returns how many, 0 also if they can't be known.
+ * Get all GIDs of a device in one call: tables are long (rxe: 1024) and nearly
+ * empty. The caller frees them. Returns their number, 0 if they are unknown.
  */
 static ssize_t get_gids(struct ibv_context *ctx, int ports,
 			struct ibv_gid_entry **entries)
@@ -135,7 +135,7 @@ static ssize_t get_gids(struct ibv_context *ctx, int ports,
 	return n < 0 ? 0 : n;
 }
 
-/* Packets that wait in a network device's queue before any is dropped. */
+/* Length of a network device's queue in packets. */
 static unsigned int queue_of(unsigned int ifindex)
 {
 	struct ifreq ifr = { 0 };
@@ -153,7 +153,7 @@ static unsigned int queue_of(unsigned int ifindex)
 	return len;
 }
 
-/* Takes the device's best GID into @dev if it is better than @best_fit. */
+/* Store the device's best GID in @dev if it is better than @best_fit. */
 static enum fit dev_fit(struct inc_hca *hca, const struct inc_dev_sel *sel,
 			enum fit best_fit, struct inc_dev *dev)
 {
@@ -213,13 +213,13 @@ static int no_device(const struct inc_dev_sel *sel, int seen, char *err,
 }
 
 /**
- * inc_dev_open() - open the device with the GID that suits best
+ * inc_dev_open() - open the device with the best GID
  * @dev: result
- * @sel: what is wanted
- * @err: what went wrong
+ * @sel: selection
+ * @err: error message
  * @err_len: size of @err in bytes
  *
- * Return: 0, -ENODEV if nothing suits, or what libibverbs said.
+ * Return: 0, -ENODEV if no GID fits, or an error of libibverbs.
  */
 int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 		 size_t err_len)
@@ -262,7 +262,7 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 }
 
 /**
- * inc_dev_close() - give the device back, if there is one
+ * inc_dev_close() - release the device, if there is one
  * @dev: device
  */
 void inc_dev_close(struct inc_dev *dev)
@@ -273,7 +273,7 @@ void inc_dev_close(struct inc_dev *dev)
 }
 
 /**
- * inc_qp_to_init() - RESET to INIT, for RDMA WRITE by the peer
+ * inc_qp_to_init() - move a queue pair to INIT; the peer may RDMA WRITE
  * @qp: queue pair
  * @dev: its device
  *
@@ -328,8 +328,7 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	addr_to_gid(&rc->addr, &attr.ah_attr.grh.dgid);
 	/*
-	 * Resolving the address fails now and then when the link has just come
-	 * up.
+	 * Address resolution may fail for a moment after the link came up.
 	 */
 	for (tries = 1;; tries++) {
 		ret = -ibv_modify_qp(qp, &attr, mask);
@@ -340,11 +339,11 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 }
 
 /**
- * inc_qp_to_rts() - INIT to RTR to RTS
+ * inc_qp_to_rts() - connect a queue pair: INIT to RTR to RTS
  * @qp: queue pair
  * @dev: its device
  * @rc: its peer
- * @err: what went wrong
+ * @err: error message
  * @err_len: size of @err in bytes
  *
  * Return: 0 or a negative errno value.
@@ -383,7 +382,7 @@ int inc_qp_to_rts(struct ibv_qp *qp, const struct inc_dev *dev,
 }
 
 /**
- * inc_qp_to_err() - to ERROR: nothing goes out or comes in any more
+ * inc_qp_to_err() - move a queue pair to ERROR, which flushes its queues
  * @qp: queue pair
  */
 void inc_qp_to_err(struct ibv_qp *qp)

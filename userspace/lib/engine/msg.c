@@ -22,7 +22,7 @@
 #define CAUSE_TRIES		20
 #define CAUSE_PAUSE_MS		1
 
-/* --- The end of requests and of the communicator ------------------------ */
+/* --- The end of requests and of the communicator ----------------------- */
 
 /**
  * inc_request_get() - allocate an empty request
@@ -244,7 +244,7 @@ static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
 			      ibv_wc_status_str(cause.status), cause.vendor_err);
 }
 
-/* --- Receives ------------------------------------------------------------ */
+/* --- Receives ---------------------------------------------------------- */
 
 /**
  * inc_msg_post_recvs() - fill the receive queue
@@ -274,7 +274,7 @@ int inc_msg_post_recvs(struct inc_comm *comm)
 	return 0;
 }
 
-/* --- Sends ---------------------------------------------------------------- */
+/* --- Sends ------------------------------------------------------------- */
 
 /* A message's data and its result's destination, in the caller's memory. */
 struct piece {
@@ -622,7 +622,7 @@ static void push(struct inc_comm *comm)
 	inc_window_rc_filled(comm);
 }
 
-/* --- Results -------------------------------------------------------------- */
+/* --- Results ----------------------------------------------------------- */
 
 static void msg_done(struct inc_comm *comm, uint32_t id, unsigned int status)
 {

@@ -82,9 +82,9 @@ void inc_window_rc_filled(struct inc_comm *comm)
 {
 	struct inc_window_rc *rc = &comm->window.rc;
 
-	if (!rc->came)
+	if (!rc->results)
 		return;
-	rc->came = false;
+	rc->results = false;
 	if (inc_msg_may_send(comm) || rc->bdp.measures)
 		return;
 	inc_bdp_filled(&rc->bdp, comm->msgs.next - 1, inc_now_us());
@@ -107,7 +107,7 @@ void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req, ui
 
 	if (!is_measured(comm, req))
 		return;
-	rc->came = true;
+	rc->results = true;
 	timed = rc->timed_at && id == rc->timed_id;
 	if (timed || inc_bdp_ends(bdp, id))
 		now = inc_now_us();

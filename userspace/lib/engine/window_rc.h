@@ -22,7 +22,7 @@ struct inc_request;
  *	microseconds; 0: none
  * @timed_id: that message
  * @ops: operations, modulo 256
- * @came: results have arrived since messages were sent
+ * @results: results have arrived since messages were sent
  * @adapts: the window adapts, as the caller has not fixed it
  */
 struct inc_window_rc {
@@ -31,7 +31,7 @@ struct inc_window_rc {
 	uint64_t		timed_at;
 	uint32_t		timed_id;
 	uint8_t			ops;
-	bool			came;
+	bool			results;
 	bool			adapts;
 };
 

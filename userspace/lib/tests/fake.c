@@ -19,7 +19,7 @@ static struct ibv_comp_channel chan = { .fd = -1 };
 static struct ibv_cq rcq, scq;
 static struct ibv_qp qp;
 
-/* --- Verbs ------------------------------------------------------------------ */
+/* --- Verbs ------------------------------------------------------------- */
 
 static void check_sent(const struct sent *s, const struct ibv_send_wr *wr)
 {
@@ -338,7 +338,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	return 0;
 }
 
-/* --- Communicator ------------------------------------------------------------- */
+/* --- Communicator ------------------------------------------------------ */
 
 static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu, bool uc)
 {

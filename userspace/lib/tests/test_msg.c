@@ -10,7 +10,7 @@
 
 #include "fake.h"
 
-/* --- Cases -------------------------------------------------------------------- */
+/* --- Cases ------------------------------------------------------------- */
 
 static void sizes(void)
 {
@@ -354,7 +354,7 @@ static void arguments(void)
 	end();
 }
 
-/* --- Results that come again ----------------------------------------------------- */
+/* --- Results that come again ------------------------------------------- */
 
 static struct sent old[4000];
 static unsigned int nold, hits;
@@ -398,7 +398,7 @@ static void uc_late_results(void)
 	}
 }
 
-/* --- Operations that can't begin as they should ------------------------------------ */
+/* --- Operations that can't begin as they should ------------------------ */
 
 /* Nothing can be registered: what is long is copied. */
 static void refused(void)

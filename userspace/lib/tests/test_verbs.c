@@ -104,7 +104,7 @@ static void path_mtu(void)
 	OK(strstr(err, "path MTU 4096"));
 }
 
-/* --- Which GID ------------------------------------------------------------------- */
+/* --- Which GID --------------------------------------------------------- */
 
 static struct ibv_gid_entry gids[8];
 static unsigned int ngids;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * NCCL's plugin interface, versions 8, 10 and 11, as far as a network plugin has
- * to know it: order and types of members, and the numbers. NCCL finds a plugin's
- * functions by their place in these structures, so nothing here may be moved.
+ * NCCL's plugin interface, versions 8, 10 and 11, as far as a network plugin
+ * needs it: order and types of members, and the numbers. NCCL finds a plugin's
+ * functions by their offset in these structures, so no member may move.
  */
 #ifndef INC_NCCL_ABI_H
 #define INC_NCCL_ABI_H

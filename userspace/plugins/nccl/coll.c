@@ -45,7 +45,7 @@ struct handle {
  */
 struct request {
 	struct coll	*coll;
-	struct inc_request	**req;
+	struct inc_request **req;
 	int		nreq;
 	int		next;
 	size_t		bytes;
@@ -324,7 +324,10 @@ static struct request *request_get(struct coll *c, int nreq)
 	return NULL;
 }
 
-/* The other ranks must not wait for what can't begin here; the lock is held. */
+/*
+ * The other ranks must not wait for an operation that can't start here; the
+ * lock is held.
+ */
 static void give_up(struct coll *c, struct request *r, int ret)
 {
 	inc_comm_abort(c->inc, ret);
@@ -383,11 +386,11 @@ static size_t overlap(int rank, size_t per_rank, size_t offset, size_t bytes,
 	return end > begin ? end - begin : 0;
 }
 
-/* One block of a window: its number, and how to begin its operation. */
+/* One block of a window: its number, and how to start its operation. */
 struct block {
 	int	rank;
 	char	*window;	/* the block's part of the window */
-	char	*own;		/* this rank's memory, if it is its block */
+	char	*own;		/* own memory, if the block is own */
 	size_t	bytes;
 	int	type;
 	int	op;

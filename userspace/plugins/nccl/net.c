@@ -108,7 +108,7 @@ struct net {
 	bool		broken;
 	unsigned int	head, tail;
 	struct msg_hdr	hdr;
-	size_t		at;		/* bytes of header and data gone so far */
+	size_t		at;		/* bytes sent or received */
 	struct request	request[NCCL_MAX_REQUESTS];
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The NCCL plugin, whatever the version of the interface.
+ * The NCCL plugin, independent of the interface's version.
  *
  * coll.c	collectives over the switch
- * net.c	messages from host to host, which NCCL wants of every plugin
- * versions.c	the structures that NCCL looks for
+ * net.c	messages between hosts, which NCCL requires of every plugin
+ * versions.c	the structures that NCCL looks up
  *
- * Functions are called by NCCL's proxy threads: those of one communicator by one
- * thread at a time, those of others beside it. None of them blocks but connect.
+ * NCCL's proxy threads call these functions: for one communicator one thread at
+ * a time, for different ones concurrently. Only connect blocks.
  */
 #ifndef INC_NCCL_PLUGIN_H
 #define INC_NCCL_PLUGIN_H
@@ -29,7 +29,7 @@ extern nccl_log_fn inc_nccl_log;
 				     __func__, __LINE__, "INC: " __VA_ARGS__); \
 	} while (0)
 
-/* A piece of memory of a rank that a window is in. */
+/* A piece of a rank's memory that contains a window. */
 struct inc_nccl_part {
 	char	*addr;
 	size_t	size;
