@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Members' QPs, and leaves' QPs to their parents: creation, connection,
+ * Members' QPs, and child switches' QPs to their parents: creation, connection,
  * teardown.
  *
  * Teardown: unpublish, wait for the readers (object/parting.c), shut the timers
@@ -86,7 +86,7 @@ static struct inc_qp *qp_alloc(struct inc_tree *tree)
 	return qp;
 }
 
-/* True also for a leaf's QP without a parent, which inc_qp_lookup() skips. */
+/* True also for a child's QP without a parent, which inc_qp_lookup() skips. */
 static bool taken(struct inc_switch *sw, u32 qpn)
 {
 	return rhashtable_lookup_fast(&sw->qps, &qpn, inc_qpn_params);
@@ -136,9 +136,9 @@ static int check_transport(const struct inc_tree *tree,
 			   const struct inc_member_cfg *cfg,
 			   struct netlink_ext_ack *extack)
 {
-	if (cfg->transport != INC_TRANSPORT_UC)
+	if (cfg->transport != RDMA_INC_TRANSPORT_UC)
 		return 0;
-	if (tree->below && tree->below[cfg->rank]) {
+	if (tree->below && tree->below[cfg->index]) {
 		NL_SET_ERR_MSG_MOD(extack,
 				   "this member is a switch (below): it needs transport rc");
 		return -EOPNOTSUPP;
@@ -158,7 +158,7 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	qp->sw = tree->sw;
 	qp->tree = tree;
 	qp->cfg = *cfg;
-	qp->state = INC_MEMBER_STATE_RTS;
+	qp->state = RDMA_INC_MEMBER_STATE_RTS;
 	qp->traffic_class = tree->cfg.traffic_class;
 	qp->next_msg_id = tree->cfg.first_msg_id;
 	qp->oldest = tree->cfg.first_msg_id;
@@ -209,7 +209,7 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	int err;
 
 	lockdep_assert_held(&sw->lock);
-	if (inc_qp_find(tree, cfg->rank)) {
+	if (inc_qp_find(tree, cfg->index)) {
 		NL_SET_ERR_MSG_MOD(extack, "rank has a member already");
 		return ERR_PTR(-EEXIST);
 	}
@@ -230,7 +230,7 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 		goto err_charge;
 	}
 	qp_init(qp, tree, cfg);
-	qp->is_switch = tree->below && tree->below[cfg->rank];
+	qp->is_switch = tree->below && tree->below[cfg->index];
 	if (qp->is_switch)
 		qp->resp.max_len = 2 * tree->geom.max_chunks * tree->geom.pmtu;
 	err = choose_qpn(sw, qp, extack);
@@ -250,12 +250,12 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	qp->memory = memory;
 	tree->memory += memory;
 	refcount_inc(&tree->ref);
-	rcu_assign_pointer(tree->member[cfg->rank], qp);
+	rcu_assign_pointer(tree->member_qp[cfg->index], qp);
 	inc_fault_show(qp);
-	inc_nl_notify_member(qp, INC_CMD_MEMBER_NEW_NTF);
-	if (++tree->nmembers == tree->cfg.ranks) {
-		WRITE_ONCE(tree->state, INC_TREE_STATE_READY);
-		inc_nl_notify_tree(tree, INC_CMD_TREE_READY_NTF);
+	inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_NEW_NTF);
+	if (++tree->nmembers == tree->cfg.members) {
+		WRITE_ONCE(tree->state, RDMA_INC_TREE_STATE_READY);
+		inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_READY_NTF);
 	}
 	return qp;
 
@@ -267,7 +267,7 @@ err_charge:
 }
 
 /**
- * inc_member_new_parent() - create a leaf's QP to its parent
+ * inc_member_new_parent() - create a child's QP to its parent
  * @tree: tree that is not published yet
  * @extack: set to the reason for an error
  *
@@ -278,7 +278,7 @@ err_charge:
 struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 				     struct netlink_ext_ack *extack)
 {
-	const struct inc_member_cfg cfg = { .rank = U16_MAX };
+	const struct inc_member_cfg cfg = { .index = U16_MAX };
 	struct inc_switch *sw = tree->sw;
 	struct inc_qp *qp;
 	u64 memory;
@@ -293,7 +293,7 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 	if (!qp)
 		goto err_charge;
 	qp_init(qp, tree, &cfg);
-	qp->state = INC_MEMBER_STATE_INIT;
+	qp->state = RDMA_INC_MEMBER_STATE_INIT;
 	qp->resp.results = true;
 	qp->req.patient = true;
 	qp->uplink = inc_uplink_alloc(tree);
@@ -320,7 +320,7 @@ err_charge:
 }
 
 /**
- * inc_member_connect() - connect a leaf's QP to its parent
+ * inc_member_connect() - connect a child's QP to its parent
  * @qp: QP made by inc_member_new_parent()
  * @cfg: settings, checked for form; the parent is the peer
  * @extack: set to the reason for an error
@@ -337,12 +337,12 @@ int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	int err;
 
 	lockdep_assert_held(&qp->sw->lock);
-	if (qp->state != INC_MEMBER_STATE_INIT) {
+	if (qp->state != RDMA_INC_MEMBER_STATE_INIT) {
 		NL_SET_ERR_MSG_MOD(extack, "the tree has its parent already");
 		return -EISCONN;
 	}
 	qp->cfg = *cfg;
-	qp->cfg.rank = U16_MAX;
+	qp->cfg.index = U16_MAX;
 	qp->cfg.psn = psn;
 	qp->resp.epsn = cfg->peer_psn;
 	qp->uplink->rkey = cfg->peer_rkey;
@@ -357,7 +357,7 @@ int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	 * A reader that finds the QP sees all of the above: pairs with
 	 * inc_qp_lookup().
 	 */
-	smp_store_release(&qp->state, INC_MEMBER_STATE_RTS);
+	smp_store_release(&qp->state, RDMA_INC_MEMBER_STATE_RTS);
 	spin_unlock_bh(&qp->tx_lock);
 	inc_txq_kick(qp);
 	return 0;
@@ -404,15 +404,15 @@ void inc_member_unpublish(struct inc_qp *qp)
 	if (qp->uplink) {
 		RCU_INIT_POINTER(tree->parent, NULL);
 	} else {
-		RCU_INIT_POINTER(tree->member[qp->cfg.rank], NULL);
+		RCU_INIT_POINTER(tree->member_qp[qp->cfg.index], NULL);
 		tree->nmembers--;
-		inc_nl_notify_member(qp, INC_CMD_MEMBER_DEL_NTF);
+		inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_DEL_NTF);
 	}
 
 	/* Pairs with begin_msg() of engine.c. */
 	spin_lock_bh(&qp->rx_lock);
 	spin_lock(&qp->tx_lock);
-	WRITE_ONCE(qp->state, INC_MEMBER_STATE_ERROR);
+	WRITE_ONCE(qp->state, RDMA_INC_MEMBER_STATE_ERROR);
 	spin_unlock(&qp->tx_lock);
 	spin_unlock_bh(&qp->rx_lock);
 	list_add_tail(&qp->parted, &tree->parted);
@@ -436,5 +436,5 @@ void inc_member_del(struct inc_qp *qp)
 	if (READ_ONCE(tree->used) && tree->nmembers)
 		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
 	else if (!READ_ONCE(tree->error))
-		WRITE_ONCE(tree->state, INC_TREE_STATE_FORMING);
+		WRITE_ONCE(tree->state, RDMA_INC_TREE_STATE_FORMING);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family "inc": commands on members.
+ * Generic netlink family "rdma-inc": commands on members.
  */
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -9,7 +9,7 @@
 #include <net/ipv6.h>
 #include <net/netlink.h>
 #include <net/route.h>
-#include <uapi/linux/inc.h>
+#include <uapi/linux/rdma_inc.h>
 
 #include "control/member.h"
 #include "control/netlink-gen.h"
@@ -81,16 +81,17 @@ static bool is_ours(const struct genl_info *info, const struct in6_addr *addr,
 
 static int parse_addrs(const struct genl_info *info, struct inc_member_cfg *cfg)
 {
-	const struct nlattr *local = info->attrs[INC_A_MEMBER_LOCAL_ADDR];
+	const struct nlattr *local = info->attrs[RDMA_INC_A_MEMBER_LOCAL_ADDR];
 	u8 family;
 	int err;
 
-	err = parse_addr(info, INC_A_MEMBER_PEER_ADDR, &cfg->peer,
+	err = parse_addr(info, RDMA_INC_A_MEMBER_PEER_ADDR, &cfg->peer,
 			 &cfg->family);
 	if (err || !local)
 		return err;
 
-	err = parse_addr(info, INC_A_MEMBER_LOCAL_ADDR, &cfg->local, &family);
+	err = parse_addr(info, RDMA_INC_A_MEMBER_LOCAL_ADDR, &cfg->local,
+			 &family);
 	if (err)
 		return err;
 	if (family != cfg->family) {
@@ -114,20 +115,21 @@ static int parse_peer(const struct genl_info *info, struct inc_member_cfg *cfg)
 {
 	struct nlattr **attrs = info->attrs;
 
-	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_TREE_ID) ||
-	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_ADDR) ||
-	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_QPN) ||
-	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_PSN))
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_ADDR) ||
+	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_QPN) ||
+	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_PSN))
 		return -EINVAL;
 
-	cfg->peer_qpn = nla_get_u32(attrs[INC_A_MEMBER_PEER_QPN]);
-	cfg->peer_psn = nla_get_u32(attrs[INC_A_MEMBER_PEER_PSN]);
+	cfg->peer_qpn = nla_get_u32(attrs[RDMA_INC_A_MEMBER_PEER_QPN]);
+	cfg->peer_psn = nla_get_u32(attrs[RDMA_INC_A_MEMBER_PEER_PSN]);
 	cfg->pkey = INC_PKEY_DEFAULT;
-	if (attrs[INC_A_MEMBER_PKEY]) {
-		cfg->pkey = nla_get_u16(attrs[INC_A_MEMBER_PKEY]);
+	if (attrs[RDMA_INC_A_MEMBER_PKEY]) {
+		cfg->pkey = nla_get_u16(attrs[RDMA_INC_A_MEMBER_PKEY]);
 		/* IBTA section 10.9.1.1: the low 15 bits are not all zero. */
 		if (!(cfg->pkey & 0x7fff)) {
-			NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_PKEY]);
+			NL_SET_BAD_ATTR(info->extack,
+					attrs[RDMA_INC_A_MEMBER_PKEY]);
 			NL_SET_ERR_MSG_MOD(info->extack,
 					   "pkey is invalid: its low 15 bits are 0");
 			return -EINVAL;
@@ -141,17 +143,17 @@ static int parse_member(const struct genl_info *info,
 {
 	struct nlattr **attrs = info->attrs;
 
-	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_RANK))
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_RANK))
 		return -EINVAL;
-	cfg->rank = nla_get_u16(attrs[INC_A_MEMBER_RANK]);
-	if (attrs[INC_A_MEMBER_TRANSPORT])
-		cfg->transport = nla_get_u8(attrs[INC_A_MEMBER_TRANSPORT]);
-	if (attrs[INC_A_MEMBER_PSN]) {
-		cfg->psn = nla_get_u32(attrs[INC_A_MEMBER_PSN]);
+	cfg->index = nla_get_u16(attrs[RDMA_INC_A_MEMBER_RANK]);
+	if (attrs[RDMA_INC_A_MEMBER_TRANSPORT])
+		cfg->transport = nla_get_u8(attrs[RDMA_INC_A_MEMBER_TRANSPORT]);
+	if (attrs[RDMA_INC_A_MEMBER_PSN]) {
+		cfg->psn = nla_get_u32(attrs[RDMA_INC_A_MEMBER_PSN]);
 		cfg->has_psn = true;
 	}
-	if (attrs[INC_A_MEMBER_QPN])
-		cfg->qpn = nla_get_u32(attrs[INC_A_MEMBER_QPN]);
+	if (attrs[RDMA_INC_A_MEMBER_QPN])
+		cfg->qpn = nla_get_u32(attrs[RDMA_INC_A_MEMBER_QPN]);
 	return parse_peer(info, cfg);
 }
 
@@ -161,20 +163,21 @@ static struct inc_tree *find_ranked(struct inc_switch *sw,
 {
 	struct inc_tree *tree;
 
-	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_TREE_ID) ||
-	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_RANK))
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_RANK))
 		return ERR_PTR(-EINVAL);
 
-	tree = inc_nl_find_tree(sw, info, INC_A_MEMBER_TREE_ID);
+	tree = inc_nl_find_tree(sw, info, RDMA_INC_A_MEMBER_TREE_ID);
 	if (IS_ERR(tree))
 		return tree;
-	*rank = nla_get_u16(info->attrs[INC_A_MEMBER_RANK]);
-	if (*rank >= tree->cfg.ranks) {
-		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_RANK]);
+	*rank = nla_get_u16(info->attrs[RDMA_INC_A_MEMBER_RANK]);
+	if (*rank >= tree->cfg.members) {
+		NL_SET_BAD_ATTR(info->extack,
+				info->attrs[RDMA_INC_A_MEMBER_RANK]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack,
 				       "rank %u: tree %u has ranks 0 to %u",
 				       *rank, tree->cfg.id,
-				       tree->cfg.ranks - 1);
+				       tree->cfg.members - 1);
 		return ERR_PTR(-EINVAL);
 	}
 	return tree;
@@ -193,7 +196,8 @@ static struct inc_qp *find_member(struct inc_switch *sw,
 		return ERR_CAST(tree);
 	qp = inc_qp_find(tree, rank);
 	if (!qp) {
-		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_RANK]);
+		NL_SET_BAD_ATTR(info->extack,
+				info->attrs[RDMA_INC_A_MEMBER_RANK]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack,
 				       "rank %u of tree %u has no member",
 				       rank, tree->cfg.id);
@@ -208,15 +212,17 @@ static void blame(const struct genl_info *info, int err)
 	struct nlattr **attrs = info->attrs;
 
 	if (err == -EEXIST)
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_RANK]);
+		NL_SET_BAD_ATTR(info->extack, attrs[RDMA_INC_A_MEMBER_RANK]);
 	else if (err == -EADDRINUSE)
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_QPN]);
+		NL_SET_BAD_ATTR(info->extack, attrs[RDMA_INC_A_MEMBER_QPN]);
 	else if (err == -EPIPE)
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TREE_ID]);
+		NL_SET_BAD_ATTR(info->extack, attrs[RDMA_INC_A_MEMBER_TREE_ID]);
 	else if (err == -EMSGSIZE || err == -EOPNOTSUPP)
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_TRANSPORT]);
+		NL_SET_BAD_ATTR(info->extack,
+				attrs[RDMA_INC_A_MEMBER_TRANSPORT]);
 	else if (err == -ENETUNREACH)
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_MEMBER_PEER_ADDR]);
+		NL_SET_BAD_ATTR(info->extack,
+				attrs[RDMA_INC_A_MEMBER_PEER_ADDR]);
 }
 
 static struct inc_qp *new_locked(struct inc_switch *sw,
@@ -227,7 +233,7 @@ static struct inc_qp *new_locked(struct inc_switch *sw,
 	struct inc_tree *tree;
 	struct inc_qp *qp;
 
-	tree = find_ranked(sw, info, &cfg->rank);
+	tree = find_ranked(sw, info, &cfg->index);
 	if (IS_ERR(tree))
 		return ERR_CAST(tree);
 	qp = inc_member_new(tree, cfg, info->extack);
@@ -240,7 +246,7 @@ static struct inc_qp *new_locked(struct inc_switch *sw,
 }
 
 /**
- * inc_nl_member_new_doit() - INC_CMD_MEMBER_NEW
+ * rdma_inc_nl_member_new_doit() - RDMA_INC_CMD_MEMBER_NEW
  * @skb: request
  * @info: parsed
  *
@@ -251,7 +257,7 @@ static struct inc_qp *new_locked(struct inc_switch *sw,
  * -EMSGSIZE: its messages are too long for UC; -EOPNOTSUPP: UC for a switch;
  * -EAGAIN: no room for the reply; -ENOMEM.
  */
-int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_member_cfg cfg = {};
@@ -285,14 +291,14 @@ int inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * inc_nl_member_del_doit() - INC_CMD_MEMBER_DEL
+ * rdma_inc_nl_member_del_doit() - RDMA_INC_CMD_MEMBER_DEL
  * @skb: request
  * @info: parsed
  *
  * Return: 0; -EINVAL: an attribute is missing or wrong; -ENOENT: no such tree
  * or member.
  */
-int inc_nl_member_del_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_member_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_qp *qp;
@@ -331,14 +337,14 @@ static int reply_qp(struct sk_buff *skb, struct genl_info *info,
 }
 
 /**
- * inc_nl_member_get_doit() - INC_CMD_MEMBER_GET for one member
+ * rdma_inc_nl_member_get_doit() - RDMA_INC_CMD_MEMBER_GET for one member
  * @skb: request
  * @info: parsed
  *
  * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
  * -ENOENT: no such tree or member; -ENOMEM.
  */
-int inc_nl_member_get_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_member_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return reply_qp(skb, info, find_member);
 }
@@ -346,7 +352,7 @@ int inc_nl_member_get_doit(struct sk_buff *skb, struct genl_info *info)
 static int dump_members(struct sk_buff *skb, struct netlink_callback *cb,
 			struct inc_tree *tree, struct inc_nl_dump *d)
 {
-	for (; d->next < tree->cfg.ranks; d->next++) {
+	for (; d->next < tree->cfg.members; d->next++) {
 		struct inc_qp *qp = inc_qp_find(tree, d->next);
 		int err;
 
@@ -361,13 +367,14 @@ static int dump_members(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * inc_nl_member_get_dumpit() - INC_CMD_MEMBER_GET for all members
+ * rdma_inc_nl_member_get_dumpit() - RDMA_INC_CMD_MEMBER_GET for all members
  * @skb: message
  * @cb: dump
  *
  * Return: bytes in @skb, 0 at the end, or -errno.
  */
-int inc_nl_member_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+int rdma_inc_nl_member_get_dumpit(struct sk_buff *skb,
+				  struct netlink_callback *cb)
 {
 	return inc_nl_dump_trees(skb, cb, dump_members);
 }
@@ -379,29 +386,30 @@ static struct inc_qp *find_parent(struct inc_switch *sw,
 	struct inc_tree *tree;
 	struct inc_qp *qp;
 
-	tree = inc_nl_find_tree(sw, info, INC_A_MEMBER_TREE_ID);
+	tree = inc_nl_find_tree(sw, info, RDMA_INC_A_MEMBER_TREE_ID);
 	if (IS_ERR(tree))
 		return ERR_CAST(tree);
 	qp = inc_tree_parent(tree);
 	if (!qp) {
-		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_TREE_ID]);
+		NL_SET_BAD_ATTR(info->extack,
+				info->attrs[RDMA_INC_A_MEMBER_TREE_ID]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack,
-				       "tree %u has no parent: it was made without all-ranks",
-				       tree->cfg.id);
+				       "tree %u has no parent: it was made without job-ranks",
+			tree->cfg.id);
 		return ERR_PTR(-ENOENT);
 	}
 	return qp;
 }
 
 /**
- * inc_nl_parent_get_doit() - INC_CMD_PARENT_GET
+ * rdma_inc_nl_parent_get_doit() - RDMA_INC_CMD_PARENT_GET
  * @skb: request
  * @info: parsed
  *
  * Return: 0 after the reply; -EINVAL: the tree is not named; -ENOENT: no such
- * tree, or not a leaf; -ENOMEM.
+ * tree, or not a child switch; -ENOMEM.
  */
-int inc_nl_parent_get_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_parent_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	return reply_qp(skb, info, find_parent);
 }
@@ -417,37 +425,40 @@ static int connect_locked(struct inc_switch *sw,
 		return PTR_ERR(qp);
 	err = inc_member_connect(qp, cfg, info->extack);
 	if (err == -EISCONN)
-		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_TREE_ID]);
+		NL_SET_BAD_ATTR(info->extack,
+				info->attrs[RDMA_INC_A_MEMBER_TREE_ID]);
 	else if (err == -ENETUNREACH)
-		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_MEMBER_PEER_ADDR]);
+		NL_SET_BAD_ATTR(info->extack,
+				info->attrs[RDMA_INC_A_MEMBER_PEER_ADDR]);
 	return err ?: inc_nl_fill_member(msg, info, 0, qp);
 }
 
 /**
- * inc_nl_parent_set_doit() - INC_CMD_PARENT_SET
+ * rdma_inc_nl_parent_set_doit() - RDMA_INC_CMD_PARENT_SET
  * @skb: request
  * @info: parsed
  *
  * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
- * -ENOENT: no such tree, or not a leaf; -EISCONN: it has its parent;
+ * -ENOENT: no such tree, or not a child switch; -EISCONN: it has its parent;
  * -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no route to the
  * parent; -ENOMEM.
  */
-int inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_member_cfg cfg = {};
 	struct sk_buff *msg;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_TREE_ID) ||
-	    GENL_REQ_ATTR_CHECK(info, INC_A_MEMBER_PEER_RKEY))
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_RKEY))
 		return -EINVAL;
 	err = parse_peer(info, &cfg);
 	if (err)
 		return err;
-	cfg.peer_tree_id = nla_get_u32(info->attrs[INC_A_MEMBER_PEER_TREE_ID]);
-	cfg.peer_rkey = nla_get_u32(info->attrs[INC_A_MEMBER_PEER_RKEY]);
+	cfg.peer_tree_id =
+		nla_get_u32(info->attrs[RDMA_INC_A_MEMBER_PEER_TREE_ID]);
+	cfg.peer_rkey = nla_get_u32(info->attrs[RDMA_INC_A_MEMBER_PEER_RKEY]);
 
 	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!msg)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family "inc": commands on trees.
+ * Generic netlink family "rdma-inc": commands on trees.
  */
 #include <linux/log2.h>
 #include <net/genetlink.h>
 #include <net/inet_ecn.h>
 #include <net/netlink.h>
-#include <uapi/linux/inc.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "control/netlink-gen.h"
 #include "control/netlink.h"
@@ -62,11 +62,12 @@ static int parse_mask(const struct genl_info *info, int attr, u32 offered,
 
 static int parse_masks(const struct genl_info *info, struct inc_tree_cfg *cfg)
 {
-	return parse_mask(info, INC_A_TREE_COLLECTIVES, inc_coll_mask(),
+	return parse_mask(info, RDMA_INC_A_TREE_COLLECTIVES, inc_coll_mask(),
 			  &cfg->collectives) ?:
-	       parse_mask(info, INC_A_TREE_DTYPES, inc_coll_dtype_mask(),
+	       parse_mask(info, RDMA_INC_A_TREE_DTYPES, inc_coll_dtype_mask(),
 			  &cfg->dtypes) ?:
-	       parse_mask(info, INC_A_TREE_OPS, inc_coll_op_mask(), &cfg->ops);
+	       parse_mask(info, RDMA_INC_A_TREE_OPS, inc_coll_op_mask(),
+			  &cfg->ops);
 }
 
 static int parse_geometry(const struct genl_info *info,
@@ -75,9 +76,9 @@ static int parse_geometry(const struct genl_info *info,
 	struct nlattr **attrs = info->attrs;
 	const struct nlattr *nla;
 
-	cfg->ranks = nla_get_u16(attrs[INC_A_TREE_RANKS]);
+	cfg->members = nla_get_u16(attrs[RDMA_INC_A_TREE_RANKS]);
 
-	nla = attrs[INC_A_TREE_SLOTS];
+	nla = attrs[RDMA_INC_A_TREE_SLOTS];
 	if (nla) {
 		cfg->slots = nla_get_u16(nla);
 		if (!is_power_of_2(cfg->slots)) {
@@ -88,7 +89,7 @@ static int parse_geometry(const struct genl_info *info,
 		}
 	}
 
-	nla = attrs[INC_A_TREE_MSG_SIZE];
+	nla = attrs[RDMA_INC_A_TREE_MSG_SIZE];
 	if (nla) {
 		cfg->msg_size = nla_get_u32(nla);
 		if (cfg->msg_size % MSG_SIZE_ALIGN) {
@@ -99,7 +100,7 @@ static int parse_geometry(const struct genl_info *info,
 		}
 	}
 
-	nla = attrs[INC_A_TREE_PMTU];
+	nla = attrs[RDMA_INC_A_TREE_PMTU];
 	if (nla) {
 		cfg->pmtu = nla_get_u16(nla);
 		if (!pmtu_valid(cfg->pmtu)) {
@@ -110,10 +111,11 @@ static int parse_geometry(const struct genl_info *info,
 		}
 	}
 
-	if (attrs[INC_A_TREE_FIRST_MSG_ID])
-		cfg->first_msg_id = nla_get_u32(attrs[INC_A_TREE_FIRST_MSG_ID]);
-	if (attrs[INC_A_TREE_ORDER])
-		cfg->order = nla_get_u8(attrs[INC_A_TREE_ORDER]);
+	if (attrs[RDMA_INC_A_TREE_FIRST_MSG_ID])
+		cfg->first_msg_id =
+			nla_get_u32(attrs[RDMA_INC_A_TREE_FIRST_MSG_ID]);
+	if (attrs[RDMA_INC_A_TREE_ORDER])
+		cfg->order = nla_get_u8(attrs[RDMA_INC_A_TREE_ORDER]);
 	return 0;
 }
 
@@ -124,7 +126,7 @@ static int parse_geometry(const struct genl_info *info,
 static int parse_traffic_class(const struct genl_info *info,
 			       struct inc_tree_cfg *cfg)
 {
-	const struct nlattr *nla = info->attrs[INC_A_TREE_TRAFFIC_CLASS];
+	const struct nlattr *nla = info->attrs[RDMA_INC_A_TREE_TRAFFIC_CLASS];
 
 	if (!nla)
 		return 0;
@@ -144,31 +146,32 @@ static int parse_below(const struct genl_info *info, struct inc_tree_cfg *cfg)
 	u16 n = 0, *below;
 	int rem;
 
-	if (!info->attrs[INC_A_TREE_BELOW])
+	if (!info->attrs[RDMA_INC_A_TREE_BELOW])
 		return 0;
-	if (cfg->ranks > MAX_BELOW) {
-		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_BELOW]);
+	if (cfg->members > MAX_BELOW) {
+		NL_SET_BAD_ATTR(info->extack,
+				info->attrs[RDMA_INC_A_TREE_BELOW]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack,
 				       "no more than %u members if switches are among them",
 				       MAX_BELOW);
 		return -EINVAL;
 	}
-	below = kvcalloc(cfg->ranks, sizeof(*below), GFP_KERNEL_ACCOUNT);
+	below = kvcalloc(cfg->members, sizeof(*below), GFP_KERNEL_ACCOUNT);
 	if (!below)
 		return -ENOMEM;
 	cfg->below = below;
 	nlmsg_for_each_attr(nla, info->nlhdr, GENL_HDRLEN, rem) {
-		if (nla_type(nla) != INC_A_TREE_BELOW)
+		if (nla_type(nla) != RDMA_INC_A_TREE_BELOW)
 			continue;
-		if (n < cfg->ranks)
+		if (n < cfg->members)
 			below[n] = nla_get_u16(nla);
 		n++;
 	}
-	if (n == cfg->ranks)
+	if (n == cfg->members)
 		return 0;
-	NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_BELOW]);
+	NL_SET_BAD_ATTR(info->extack, info->attrs[RDMA_INC_A_TREE_BELOW]);
 	NL_SET_ERR_MSG_FMT_MOD(info->extack, "below is given for %u of %u members",
-			       n, cfg->ranks);
+			       n, cfg->members);
 	return -EINVAL;
 }
 
@@ -179,32 +182,36 @@ static int parse_levels(const struct genl_info *info, struct inc_tree_cfg *cfg)
 	u32 own;
 	int err;
 
-	if (attrs[INC_A_TREE_ALL_RANKS])
-		cfg->all = nla_get_u16(attrs[INC_A_TREE_ALL_RANKS]);
-	if (attrs[INC_A_TREE_FIRST_RANK])
-		cfg->first = nla_get_u16(attrs[INC_A_TREE_FIRST_RANK]);
+	if (attrs[RDMA_INC_A_TREE_JOB_RANKS])
+		cfg->job_ranks = nla_get_u16(attrs[RDMA_INC_A_TREE_JOB_RANKS]);
+	if (attrs[RDMA_INC_A_TREE_FIRST_RANK])
+		cfg->first_rank =
+			nla_get_u16(attrs[RDMA_INC_A_TREE_FIRST_RANK]);
 	err = parse_below(info, cfg);
 	if (err)
 		return err;
-	own = cfg->below ? inc_rank_range_sum(cfg->below, cfg->ranks) :
-			   cfg->ranks;
-	if (cfg->first && !cfg->all) {
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_FIRST_RANK]);
+	own = cfg->below ? inc_rank_range_sum(cfg->below, cfg->members) :
+			   cfg->members;
+	if (cfg->first_rank && !cfg->job_ranks) {
+		NL_SET_BAD_ATTR(info->extack,
+				attrs[RDMA_INC_A_TREE_FIRST_RANK]);
 		NL_SET_ERR_MSG_MOD(info->extack,
-				   "first-rank is for leaves: give all-ranks, too");
+				   "first-rank needs job-ranks, too");
 		return -EINVAL;
 	}
-	if (cfg->first + own > (cfg->all ?: INC_MAX_RANKS)) {
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_ALL_RANKS] ?:
-				attrs[INC_A_TREE_BELOW]);
+	if (cfg->first_rank + own > (cfg->job_ranks ?: RDMA_INC_MAX_RANKS)) {
+		NL_SET_BAD_ATTR(info->extack,
+				attrs[RDMA_INC_A_TREE_JOB_RANKS] ?:
+					attrs[RDMA_INC_A_TREE_BELOW]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack,
 				       "ranks %u to %u: there are no more than %u",
-				       cfg->first, cfg->first + own - 1,
-				       cfg->all ?: INC_MAX_RANKS);
+				       cfg->first_rank,
+				       cfg->first_rank + own - 1,
+				       cfg->job_ranks ?: RDMA_INC_MAX_RANKS);
 		return -EINVAL;
 	}
-	if (cfg->below && !cfg->all && cfg->ranks < 2) {
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_BELOW]);
+	if (cfg->below && !cfg->job_ranks && cfg->members < 2) {
+		NL_SET_BAD_ATTR(info->extack, attrs[RDMA_INC_A_TREE_BELOW]);
 		NL_SET_ERR_MSG_MOD(info->extack,
 				   "a root with switches below it has two members at least");
 		return -EINVAL;
@@ -219,20 +226,21 @@ static int parse_tunables(const struct genl_info *info,
 	struct nlattr **attrs = info->attrs;
 	u32 dead_time, min_rto;
 
-	if (attrs[INC_A_TREE_WINDOW])
-		cfg->window = nla_get_u16(attrs[INC_A_TREE_WINDOW]);
-	if (attrs[INC_A_TREE_HOLD])
-		cfg->hold = nla_get_u32(attrs[INC_A_TREE_HOLD]);
-	if (attrs[INC_A_TREE_MIN_RTO])
-		cfg->min_rto = nla_get_u32(attrs[INC_A_TREE_MIN_RTO]);
-	if (attrs[INC_A_TREE_DEAD_TIME])
-		cfg->dead_time = nla_get_u32(attrs[INC_A_TREE_DEAD_TIME]);
+	if (attrs[RDMA_INC_A_TREE_WINDOW])
+		cfg->window = nla_get_u16(attrs[RDMA_INC_A_TREE_WINDOW]);
+	if (attrs[RDMA_INC_A_TREE_HOLD])
+		cfg->hold = nla_get_u32(attrs[RDMA_INC_A_TREE_HOLD]);
+	if (attrs[RDMA_INC_A_TREE_MIN_RTO])
+		cfg->min_rto_ms = nla_get_u32(attrs[RDMA_INC_A_TREE_MIN_RTO]);
+	if (attrs[RDMA_INC_A_TREE_DEAD_TIME])
+		cfg->dead_time_ms =
+			nla_get_u32(attrs[RDMA_INC_A_TREE_DEAD_TIME]);
 
-	min_rto = cfg->min_rto ?: INC_TREE_MIN_RTO_MS;
-	dead_time = cfg->dead_time ?: INC_TREE_DEAD_TIME_MS;
+	min_rto = cfg->min_rto_ms ?: INC_TREE_MIN_RTO_MS;
+	dead_time = cfg->dead_time_ms ?: INC_TREE_DEAD_TIME_MS;
 	if (min_rto >= dead_time) {
-		NL_SET_BAD_ATTR(info->extack, attrs[INC_A_TREE_MIN_RTO] ?:
-				attrs[INC_A_TREE_DEAD_TIME]);
+		NL_SET_BAD_ATTR(info->extack, attrs[RDMA_INC_A_TREE_MIN_RTO] ?:
+				attrs[RDMA_INC_A_TREE_DEAD_TIME]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack,
 				       "min-rto, %u ms, has to be below dead-time, %u ms",
 				       min_rto, dead_time);
@@ -253,7 +261,7 @@ static struct inc_tree *new_locked(struct inc_switch *sw,
 		return ERR_PTR(-EPERM);
 	}
 	if (cfg->id && inc_tree_find(sw, cfg->id)) {
-		NL_SET_BAD_ATTR(info->extack, info->attrs[INC_A_TREE_ID]);
+		NL_SET_BAD_ATTR(info->extack, info->attrs[RDMA_INC_A_TREE_ID]);
 		NL_SET_ERR_MSG_FMT_MOD(info->extack,
 				       "tree %u exists; without id one is chosen",
 				       cfg->id);
@@ -267,7 +275,7 @@ static struct inc_tree *new_locked(struct inc_switch *sw,
 }
 
 /**
- * inc_nl_tree_new_doit() - INC_CMD_TREE_NEW
+ * rdma_inc_nl_tree_new_doit() - RDMA_INC_CMD_TREE_NEW
  * @skb: request
  * @info: parsed
  *
@@ -276,7 +284,7 @@ static struct inc_tree *new_locked(struct inc_switch *sw,
  * -EEXIST: the ID is taken; -EDQUOT: over a quota; -ENOBUFS: over the memory
  * limit; -EAGAIN: no room for the reply; -ENOMEM.
  */
-int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_tree_cfg cfg = {};
@@ -284,12 +292,12 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 	struct sk_buff *msg;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, INC_A_TREE_RANKS))
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_TREE_RANKS))
 		return -EINVAL;
-	if (info->attrs[INC_A_TREE_ID])
-		cfg.id = nla_get_u32(info->attrs[INC_A_TREE_ID]);
-	if (info->attrs[INC_A_TREE_OWNED] &&
-	    nla_get_u8(info->attrs[INC_A_TREE_OWNED]))
+	if (info->attrs[RDMA_INC_A_TREE_ID])
+		cfg.id = nla_get_u32(info->attrs[RDMA_INC_A_TREE_ID]);
+	if (info->attrs[RDMA_INC_A_TREE_OWNED] &&
+	    nla_get_u8(info->attrs[RDMA_INC_A_TREE_OWNED]))
 		cfg.owner = info->snd_portid;
 	err = parse_geometry(info, &cfg) ?: parse_masks(info, &cfg) ?:
 	      parse_tunables(info, &cfg) ?: parse_traffic_class(info, &cfg) ?:
@@ -297,7 +305,7 @@ int inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		goto out;
 	err = -ENOMEM;
-	msg = genlmsg_new(tree_size(cfg.ranks), GFP_KERNEL);
+	msg = genlmsg_new(tree_size(cfg.members), GFP_KERNEL);
 	if (!msg)
 		goto out;
 
@@ -320,9 +328,10 @@ out:
 
 static bool sets_something(const struct genl_info *info)
 {
-	return info->attrs[INC_A_TREE_WINDOW] || info->attrs[INC_A_TREE_HOLD] ||
-	       info->attrs[INC_A_TREE_MIN_RTO] ||
-	       info->attrs[INC_A_TREE_DEAD_TIME];
+	return info->attrs[RDMA_INC_A_TREE_WINDOW] ||
+	       info->attrs[RDMA_INC_A_TREE_HOLD] ||
+	       info->attrs[RDMA_INC_A_TREE_MIN_RTO] ||
+	       info->attrs[RDMA_INC_A_TREE_DEAD_TIME];
 }
 
 static int set_locked(struct inc_switch *sw, const struct genl_info *info)
@@ -331,7 +340,7 @@ static int set_locked(struct inc_switch *sw, const struct genl_info *info)
 	struct inc_tree *tree;
 	int err;
 
-	tree = inc_nl_find_tree(sw, info, INC_A_TREE_ID);
+	tree = inc_nl_find_tree(sw, info, RDMA_INC_A_TREE_ID);
 	if (IS_ERR(tree))
 		return PTR_ERR(tree);
 	cfg = tree->cfg;
@@ -342,19 +351,19 @@ static int set_locked(struct inc_switch *sw, const struct genl_info *info)
 }
 
 /**
- * inc_nl_tree_set_doit() - INC_CMD_TREE_SET
+ * rdma_inc_nl_tree_set_doit() - RDMA_INC_CMD_TREE_SET
  * @skb: request
  * @info: parsed
  *
  * Return: 0; -EINVAL: nothing to change, or a wrong value; -ENOENT: no such
  * tree.
  */
-int inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, INC_A_TREE_ID))
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_TREE_ID))
 		return -EINVAL;
 	if (!sets_something(info)) {
 		NL_SET_ERR_MSG_MOD(info->extack,
@@ -369,24 +378,24 @@ int inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * inc_nl_tree_del_doit() - INC_CMD_TREE_DEL
+ * rdma_inc_nl_tree_del_doit() - RDMA_INC_CMD_TREE_DEL
  * @skb: request
  * @info: parsed
  *
- * The tree is unpublished then, and its ID is free. INC_CMD_TREE_DEL_NTF
+ * The tree is unpublished then, and its ID is free. RDMA_INC_CMD_TREE_DEL_NTF
  * follows when its members know and its memory is released.
  *
  * Return: 0; -EINVAL: the ID is missing; -ENOENT: no such tree.
  */
-int inc_nl_tree_del_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_tree_del_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_tree *tree;
 
 	mutex_lock(&sw->lock);
-	tree = inc_nl_find_tree(sw, info, INC_A_TREE_ID);
+	tree = inc_nl_find_tree(sw, info, RDMA_INC_A_TREE_ID);
 	if (!IS_ERR(tree))
-		inc_tree_leave(tree, tree->cfg.dead_time);
+		inc_tree_leave(tree, tree->cfg.dead_time_ms);
 	mutex_unlock(&sw->lock);
 	return PTR_ERR_OR_ZERO(tree);
 }
@@ -406,31 +415,31 @@ void inc_nl_end_owned(struct inc_switch *sw, u32 portid)
 	mutex_lock(&sw->lock);
 	xa_for_each(&sw->trees, id, tree)
 		if (tree->cfg.owner == portid)
-			inc_tree_leave(tree, tree->cfg.dead_time);
+			inc_tree_leave(tree, tree->cfg.dead_time_ms);
 	mutex_unlock(&sw->lock);
 }
 
 /**
- * inc_nl_tree_get_doit() - INC_CMD_TREE_GET for one tree
+ * rdma_inc_nl_tree_get_doit() - RDMA_INC_CMD_TREE_GET for one tree
  * @skb: request
  * @info: parsed
  *
  * Return: 0 after the reply; -EINVAL: the ID is missing; -ENOENT: no such
  * tree; -ENOMEM.
  */
-int inc_nl_tree_get_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_tree_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_tree *tree;
 	struct sk_buff *msg;
 	int err;
 
-	msg = genlmsg_new(tree_size(INC_MAX_RANKS), GFP_KERNEL);
+	msg = genlmsg_new(tree_size(RDMA_INC_MAX_RANKS), GFP_KERNEL);
 	if (!msg)
 		return -ENOMEM;
 
 	mutex_lock(&sw->lock);
-	tree = inc_nl_find_tree(sw, info, INC_A_TREE_ID);
+	tree = inc_nl_find_tree(sw, info, RDMA_INC_A_TREE_ID);
 	err = IS_ERR(tree) ? PTR_ERR(tree) :
 	      inc_nl_fill_tree(msg, info, 0, tree, true);
 	mutex_unlock(&sw->lock);
@@ -449,13 +458,14 @@ static int dump_tree(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /**
- * inc_nl_tree_get_dumpit() - INC_CMD_TREE_GET for all trees
+ * rdma_inc_nl_tree_get_dumpit() - RDMA_INC_CMD_TREE_GET for all trees
  * @skb: message
  * @cb: dump
  *
  * Return: bytes in @skb, 0 at the end, or -errno.
  */
-int inc_nl_tree_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+int rdma_inc_nl_tree_get_dumpit(struct sk_buff *skb,
+				struct netlink_callback *cb)
 {
 	return inc_nl_dump_trees(skb, cb, dump_tree);
 }

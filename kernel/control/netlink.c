@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family "inc": the switch itself, events, and the common parts
+ * Generic netlink family "rdma-inc": the switch itself, events, and the common parts
  * of the commands on trees, members and slots. The policy comes from
- * Documentation/netlink/specs/inc.yaml; only what it cannot express is checked
+ * Documentation/netlink/specs/rdma-inc.yaml; only what it cannot express is checked
  * by hand.
  *
  * All commands except reads of slots run under inc_switch.lock, so that objects
@@ -14,7 +14,7 @@
 #include <linux/netlink.h>
 #include <net/genetlink.h>
 #include <net/netlink.h>
-#include <uapi/linux/inc.h>
+#include <uapi/linux/rdma_inc.h>
 
 #include "control/netlink-gen.h"
 #include "control/netlink.h"
@@ -26,7 +26,7 @@
 #include "object/tree.h"
 #include "report/notify.h"
 
-MODULE_ALIAS_GENL_FAMILY(INC_FAMILY_NAME);
+MODULE_ALIAS_GENL_FAMILY(RDMA_INC_FAMILY_NAME);
 
 /**
  * inc_nl_find_tree() - find the tree that an attribute names
@@ -63,7 +63,8 @@ static int dump_filter(struct netlink_callback *cb, struct inc_switch *sw,
 	struct inc_tree *tree;
 
 	/* Attribute 1 is the tree ID in all sets that a dump can filter by. */
-	BUILD_BUG_ON(INC_A_MEMBER_TREE_ID != 1 || INC_A_SLOT_TREE_ID != 1);
+	BUILD_BUG_ON(RDMA_INC_A_MEMBER_TREE_ID != 1 ||
+		     RDMA_INC_A_SLOT_TREE_ID != 1);
 
 	*only = 0;
 	if (!info->attrs || !info->attrs[1])
@@ -134,10 +135,11 @@ out:
 
 static int put_quota(struct sk_buff *skb, const struct inc_quota *q)
 {
-	if (nla_put_u32(skb, INC_A_SWITCH_MAX_TREES, q->trees) ||
-	    nla_put_u16(skb, INC_A_SWITCH_MAX_RANKS, q->ranks) ||
-	    nla_put_u16(skb, INC_A_SWITCH_MAX_SLOTS, q->slots) ||
-	    nla_put_uint(skb, INC_A_SWITCH_MAX_TREE_MEMORY, q->tree_memory))
+	if (nla_put_u32(skb, RDMA_INC_A_SWITCH_MAX_TREES, q->trees) ||
+	    nla_put_u16(skb, RDMA_INC_A_SWITCH_MAX_RANKS, q->ranks) ||
+	    nla_put_u16(skb, RDMA_INC_A_SWITCH_MAX_SLOTS, q->slots) ||
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MAX_TREE_MEMORY,
+			 q->tree_memory))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -153,21 +155,23 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 		return -EMSGSIZE;
 
 	inc_stats_sum(sw->stats, sum);
-	if (nla_put_string(skb, INC_A_SWITCH_VERSION, INC_MODULE_VERSION) ||
-	    nla_put_string(skb, INC_A_SWITCH_REDUCE_IMPL, inc_reduce_impl()) ||
-	    nla_put_u32(skb, INC_A_SWITCH_COLLECTIVES, inc_coll_mask()) ||
-	    nla_put_u32(skb, INC_A_SWITCH_DTYPES, inc_coll_dtype_mask()) ||
-	    nla_put_u32(skb, INC_A_SWITCH_OPS, inc_coll_op_mask()) ||
-	    nla_put_u32(skb, INC_A_SWITCH_TREES, sw->ntrees) ||
-	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_LIMIT, sw->mem_limit) ||
-	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_USED, sw->mem_used) ||
-	    inc_nl_put_stats(skb, INC_A_SWITCH_STATS, sum,
-			     INC_A_SWITCH_STATS_MAX) ||
-	    nla_put_u8(skb, INC_A_SWITCH_HOOKED, sw->hooked) ||
+	if (nla_put_string(skb, RDMA_INC_A_SWITCH_VERSION,
+			   INC_MODULE_VERSION) ||
+	    nla_put_string(skb, RDMA_INC_A_SWITCH_REDUCE_IMPL,
+			   inc_reduce_impl()) ||
+	    nla_put_u32(skb, RDMA_INC_A_SWITCH_COLLECTIVES, inc_coll_mask()) ||
+	    nla_put_u32(skb, RDMA_INC_A_SWITCH_DTYPES, inc_coll_dtype_mask()) ||
+	    nla_put_u32(skb, RDMA_INC_A_SWITCH_OPS, inc_coll_op_mask()) ||
+	    nla_put_u32(skb, RDMA_INC_A_SWITCH_TREES, sw->ntrees) ||
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_LIMIT, sw->mem_limit) ||
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_USED, sw->mem_used) ||
+	    inc_nl_put_stats(skb, RDMA_INC_A_SWITCH_STATS, sum,
+			     RDMA_INC_A_SWITCH_STATS_MAX) ||
+	    nla_put_u8(skb, RDMA_INC_A_SWITCH_HOOKED, sw->hooked) ||
 	    put_quota(skb, &sw->quota) ||
-	    nla_put_uint(skb, INC_A_SWITCH_MEMORY_CEILING,
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_CEILING,
 			 inc_switch_ceiling()) ||
-	    nla_put_u32(skb, INC_A_SWITCH_LEAVING,
+	    nla_put_u32(skb, RDMA_INC_A_SWITCH_LEAVING,
 			atomic_read(&sw->live) - sw->ntrees)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
@@ -177,13 +181,13 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 }
 
 /**
- * inc_nl_switch_get_doit() - INC_CMD_SWITCH_GET
+ * rdma_inc_nl_switch_get_doit() - RDMA_INC_CMD_SWITCH_GET
  * @skb: request
  * @info: parsed
  *
  * Return: 0, or -ENOMEM.
  */
-int inc_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct sk_buff *msg;
@@ -206,16 +210,18 @@ int inc_nl_switch_get_doit(struct sk_buff *skb, struct genl_info *info)
 static void parse_limits(struct nlattr **attrs, u64 *mem_limit,
 			 struct inc_quota *q)
 {
-	if (attrs[INC_A_SWITCH_MEMORY_LIMIT])
-		*mem_limit = nla_get_uint(attrs[INC_A_SWITCH_MEMORY_LIMIT]);
-	if (attrs[INC_A_SWITCH_MAX_TREES])
-		q->trees = nla_get_u32(attrs[INC_A_SWITCH_MAX_TREES]);
-	if (attrs[INC_A_SWITCH_MAX_RANKS])
-		q->ranks = nla_get_u16(attrs[INC_A_SWITCH_MAX_RANKS]);
-	if (attrs[INC_A_SWITCH_MAX_SLOTS])
-		q->slots = nla_get_u16(attrs[INC_A_SWITCH_MAX_SLOTS]);
-	if (attrs[INC_A_SWITCH_MAX_TREE_MEMORY])
-		q->tree_memory = nla_get_uint(attrs[INC_A_SWITCH_MAX_TREE_MEMORY]);
+	if (attrs[RDMA_INC_A_SWITCH_MEMORY_LIMIT])
+		*mem_limit =
+			nla_get_uint(attrs[RDMA_INC_A_SWITCH_MEMORY_LIMIT]);
+	if (attrs[RDMA_INC_A_SWITCH_MAX_TREES])
+		q->trees = nla_get_u32(attrs[RDMA_INC_A_SWITCH_MAX_TREES]);
+	if (attrs[RDMA_INC_A_SWITCH_MAX_RANKS])
+		q->ranks = nla_get_u16(attrs[RDMA_INC_A_SWITCH_MAX_RANKS]);
+	if (attrs[RDMA_INC_A_SWITCH_MAX_SLOTS])
+		q->slots = nla_get_u16(attrs[RDMA_INC_A_SWITCH_MAX_SLOTS]);
+	if (attrs[RDMA_INC_A_SWITCH_MAX_TREE_MEMORY])
+		q->tree_memory =
+			nla_get_uint(attrs[RDMA_INC_A_SWITCH_MAX_TREE_MEMORY]);
 }
 
 /* 0 means no limit, and so is the highest value. */
@@ -237,15 +243,15 @@ static int may_set(struct sk_buff *skb, const struct genl_info *info,
 	int attr = 0;
 
 	if (mem_limit > sw->mem_limit)
-		attr = INC_A_SWITCH_MEMORY_LIMIT;
+		attr = RDMA_INC_A_SWITCH_MEMORY_LIMIT;
 	else if (raises(old->trees, q->trees))
-		attr = INC_A_SWITCH_MAX_TREES;
+		attr = RDMA_INC_A_SWITCH_MAX_TREES;
 	else if (raises(old->ranks, q->ranks))
-		attr = INC_A_SWITCH_MAX_RANKS;
+		attr = RDMA_INC_A_SWITCH_MAX_RANKS;
 	else if (raises(old->slots, q->slots))
-		attr = INC_A_SWITCH_MAX_SLOTS;
+		attr = RDMA_INC_A_SWITCH_MAX_SLOTS;
 	else if (raises(old->tree_memory, q->tree_memory))
-		attr = INC_A_SWITCH_MAX_TREE_MEMORY;
+		attr = RDMA_INC_A_SWITCH_MAX_TREE_MEMORY;
 	if (!attr || netlink_capable(skb, CAP_NET_ADMIN))
 		return 0;
 	NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
@@ -255,7 +261,7 @@ static int may_set(struct sk_buff *skb, const struct genl_info *info,
 }
 
 /**
- * inc_nl_switch_set_doit() - INC_CMD_SWITCH_SET
+ * rdma_inc_nl_switch_set_doit() - RDMA_INC_CMD_SWITCH_SET
  * @skb: request
  * @info: parsed
  *
@@ -266,18 +272,18 @@ static int may_set(struct sk_buff *skb, const struct genl_info *info,
  *
  * Return: 0; -EINVAL: nothing to change; -EPERM: a limit would be raised.
  */
-int inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
+int rdma_inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_quota quota;
 	u64 mem_limit;
 	int err;
 
-	if (!info->attrs[INC_A_SWITCH_MAX_TREES] &&
-	    !info->attrs[INC_A_SWITCH_MAX_RANKS] &&
-	    !info->attrs[INC_A_SWITCH_MAX_SLOTS] &&
-	    !info->attrs[INC_A_SWITCH_MAX_TREE_MEMORY] &&
-	    GENL_REQ_ATTR_CHECK(info, INC_A_SWITCH_MEMORY_LIMIT))
+	if (!info->attrs[RDMA_INC_A_SWITCH_MAX_TREES] &&
+	    !info->attrs[RDMA_INC_A_SWITCH_MAX_RANKS] &&
+	    !info->attrs[RDMA_INC_A_SWITCH_MAX_SLOTS] &&
+	    !info->attrs[RDMA_INC_A_SWITCH_MAX_TREE_MEMORY] &&
+	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_SWITCH_MEMORY_LIMIT))
 		return -EINVAL;
 
 	mutex_lock(&sw->lock);
@@ -318,15 +324,15 @@ int __init inc_nl_init(void)
 {
 	int err;
 
-	BUILD_BUG_ON(INC_NL_EVENTS != INC_NLGRP_EVENTS);
+	BUILD_BUG_ON(INC_NL_EVENTS != RDMA_INC_NLGRP_EVENTS);
 	err = netlink_register_notifier(&socket_nb);
 	if (err)
 		return err;
-	err = genl_register_family(&inc_nl_family);
+	err = genl_register_family(&rdma_inc_nl_family);
 	if (err)
 		netlink_unregister_notifier(&socket_nb);
 	else
-		inc_nl_set_family(&inc_nl_family);
+		inc_nl_set_family(&rdma_inc_nl_family);
 	return err;
 }
 
@@ -338,6 +344,6 @@ int __init inc_nl_init(void)
 void inc_nl_exit(void)
 {
 	inc_nl_set_family(NULL);
-	genl_unregister_family(&inc_nl_family);
+	genl_unregister_family(&rdma_inc_nl_family);
 	netlink_unregister_notifier(&socket_nb);
 }

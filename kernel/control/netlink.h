@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Generic netlink family "inc": interface to the rest of the module, and among
+ * Generic netlink family "rdma-inc": interface to the rest of the module, and among
  * the family's own files.
  */
 #ifndef _INC_NETLINK_H

@@ -40,13 +40,13 @@
 static bool all_idle(struct inc_tree *tree)
 {
 	struct inc_qp *qp = inc_tree_parent(tree);
-	u16 rank;
+	u16 member;
 
 	/* Without members the parent is not worth waiting for. */
 	if (qp && tree->nmembers && !inc_txq_idle(qp))
 		return false;
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		qp = inc_qp_find(tree, rank);
+	for (member = 0; member < tree->cfg.members; member++) {
+		qp = inc_qp_find(tree, member);
 		if (qp && !inc_txq_idle(qp))
 			return false;
 	}
@@ -68,13 +68,13 @@ static void end_tree(struct inc_parting *p)
 static void part_tree(struct inc_tree *tree)
 {
 	struct inc_qp *qp = inc_tree_parent(tree);
-	u16 rank;
+	u16 member;
 
 	list_del_init(&tree->leaving);
 	if (qp)
 		inc_member_unpublish(qp);
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		qp = inc_qp_find(tree, rank);
+	for (member = 0; member < tree->cfg.members; member++) {
+		qp = inc_qp_find(tree, member);
 		if (qp)
 			inc_member_unpublish(qp);
 	}
@@ -97,7 +97,7 @@ static void linger(struct work_struct *work)
 	/* It was hurried during the last check. */
 	if (list_empty(&tree->leaving))
 		goto out;
-	if (!tree->told ||
+	if (!tree->members_told ||
 	    (time_before(jiffies, tree->until) && !all_idle(tree)))
 		queue_delayed_work(inc_wq, &tree->linger, next_look(tree));
 	else
@@ -111,7 +111,7 @@ out:
  * @tree: tree; unpublished when this returns, and its ID is free
  * @linger_ms: how long its members have to acknowledge the final status
  *
- * The memory is released later, which INC_CMD_TREE_DEL_NTF reports.
+ * The memory is released later, which RDMA_INC_CMD_TREE_DEL_NTF reports.
  *
  * Context: process, inc_switch.lock held; does not wait.
  */

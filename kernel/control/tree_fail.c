@@ -32,7 +32,7 @@ static void fail_slots(struct inc_tree *tree, u8 status)
 		if (!busy)
 			continue;
 		local_bh_disable();
-		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+		inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 		local_bh_enable();
 		inc_fanout_status(tree, i, msg_id, status);
 	}
@@ -44,20 +44,20 @@ static void report(struct inc_qp *qp, u8 status, bool farewell)
 		inc_txq_farewell(qp, status);
 	if (qp->report) {
 		qp->report = false;
-		inc_nl_notify_member(qp, INC_CMD_MEMBER_ERROR_NTF);
+		inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_ERROR_NTF);
 	}
 }
 
 static void report_members(struct inc_tree *tree, u8 status, bool farewell)
 {
 	struct inc_qp *parent = inc_tree_parent(tree);
-	u16 rank;
+	u16 member;
 
 	if (parent)
 		report(parent, status, farewell);
 
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = inc_qp_find(tree, rank);
+	for (member = 0; member < tree->cfg.members; member++) {
+		struct inc_qp *qp = inc_qp_find(tree, member);
 
 		if (qp)
 			report(qp, status, farewell);
@@ -78,8 +78,8 @@ void inc_tree_fail_work(struct work_struct *work)
 	bool first;
 
 	mutex_lock(&tree->sw->lock);
-	first = tree->state != INC_TREE_STATE_FAILED;
-	WRITE_ONCE(tree->state, INC_TREE_STATE_FAILED);
+	first = tree->state != RDMA_INC_TREE_STATE_FAILED;
+	WRITE_ONCE(tree->state, RDMA_INC_TREE_STATE_FAILED);
 	if (first) {
 		rcu_read_lock();
 		fail_slots(tree, status);
@@ -90,12 +90,12 @@ void inc_tree_fail_work(struct work_struct *work)
 	/* A tree that is deleted here is reported as such. */
 	if (first && (status != INC_STATUS_TREE_GONE ||
 		      inc_tree_find(tree->sw, tree->cfg.id) == tree))
-		inc_nl_notify_tree(tree, INC_CMD_TREE_FAILED_NTF);
+		inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_FAILED_NTF);
 	rcu_read_lock();
 	inc_fanout_kick(tree);
 	inc_txq_kick_parent(tree);
 	rcu_read_unlock();
-	tree->told = true;
+	tree->members_told = true;
 	mutex_unlock(&tree->sw->lock);
 	inc_tree_put(tree);
 }

@@ -27,7 +27,7 @@ void inc_tree_free(struct inc_tree *tree)
 	free_percpu(tree->stats);
 	vfree(tree->slot_mem);
 	kvfree(tree->slot);
-	kvfree(tree->member);
+	kvfree(tree->member_qp);
 	kvfree(tree->below);
 	kvfree(tree->spans);
 	kvfree(tree->at);
@@ -51,7 +51,7 @@ void inc_tree_put(struct inc_tree *tree)
 		return;
 	mutex_lock(&sw->lock);
 	inc_switch_uncharge(sw, tree->memory);
-	inc_nl_notify_tree(tree, INC_CMD_TREE_DEL_NTF);
+	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_DEL_NTF);
 	mutex_unlock(&sw->lock);
 	inc_tree_free(tree);
 	if (atomic_dec_and_test(&sw->live))
@@ -64,9 +64,9 @@ static bool alloc_spans(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 {
 	if (!cfg->below)
 		return true;
-	tree->below = kvmemdup(cfg->below, cfg->ranks * sizeof(*cfg->below),
+	tree->below = kvmemdup(cfg->below, cfg->members * sizeof(*cfg->below),
 			       GFP_KERNEL_ACCOUNT);
-	tree->spans = kvcalloc(cfg->ranks, sizeof(*tree->spans),
+	tree->spans = kvcalloc(cfg->members, sizeof(*tree->spans),
 			       GFP_KERNEL_ACCOUNT);
 	tree->at = kvcalloc(ranks, sizeof(*tree->at), GFP_KERNEL_ACCOUNT);
 	return tree->below && tree->spans && tree->at;
@@ -89,16 +89,16 @@ struct inc_tree *inc_tree_alloc(const struct inc_tree_cfg *cfg,
 	if (!tree)
 		return NULL;
 	refcount_set(&tree->ref, 1);
-	tree->member = kvcalloc(cfg->ranks, sizeof(*tree->member),
-				GFP_KERNEL_ACCOUNT);
+	tree->member_qp = kvcalloc(cfg->members, sizeof(*tree->member_qp),
+				   GFP_KERNEL_ACCOUNT);
 	tree->slot = kvcalloc(cfg->slots, sizeof(*tree->slot),
 			      GFP_KERNEL_ACCOUNT);
 	/* Whole pages: packets refer to them. */
 	tree->slot_mem = __vmalloc(slot_size * cfg->slots,
 				   GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	tree->stats = inc_stats_alloc();
-	if (!tree->member || !tree->slot || !tree->slot_mem || !tree->stats ||
-	    !alloc_spans(tree, cfg, own)) {
+	if (!tree->member_qp || !tree->slot || !tree->slot_mem ||
+	    !tree->stats || !alloc_spans(tree, cfg, own)) {
 		inc_tree_free(tree);
 		return NULL;
 	}
@@ -121,14 +121,14 @@ u64 inc_tree_memory(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 	u64 bytes;
 
 	bytes = inc_mem_kvmalloc(sizeof(*tree)) +
-		inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->member)) +
+		inc_mem_kvmalloc(cfg->members * sizeof(*tree->member_qp)) +
 		inc_mem_kvmalloc(cfg->slots * sizeof(*tree->slot)) +
 		inc_mem_vmalloc((u64)slot_size * cfg->slots) +
 		inc_mem_percpu(sizeof(*tree->stats)) + inc_mem_xarray() +
 		inc_debugfs_tree_memory(sw);
 	if (cfg->below)
-		bytes += inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->below)) +
-			 inc_mem_kvmalloc(cfg->ranks * sizeof(*tree->spans)) +
+		bytes += inc_mem_kvmalloc(cfg->members * sizeof(*tree->below)) +
+			 inc_mem_kvmalloc(cfg->members * sizeof(*tree->spans)) +
 			 inc_mem_kvmalloc(own * sizeof(*tree->at));
 	return bytes;
 }

@@ -43,13 +43,13 @@ static void fill_defaults(struct inc_tree_cfg *cfg)
 	if (!cfg->ops)
 		cfg->ops = inc_coll_op_mask();
 	if (!cfg->window)
-		cfg->window = default_window(cfg->ranks);
+		cfg->window = default_window(cfg->members);
 	if (!cfg->hold)
 		cfg->hold = INC_TREE_HOLD * max(cfg->pmtu / INC_TREE_PMTU, 1);
-	if (!cfg->min_rto)
-		cfg->min_rto = INC_TREE_MIN_RTO_MS;
-	if (!cfg->dead_time)
-		cfg->dead_time = INC_TREE_DEAD_TIME_MS;
+	if (!cfg->min_rto_ms)
+		cfg->min_rto_ms = INC_TREE_MIN_RTO_MS;
+	if (!cfg->dead_time_ms)
+		cfg->dead_time_ms = INC_TREE_DEAD_TIME_MS;
 }
 
 static void init_slots(struct inc_tree *tree, size_t slot_size)
@@ -66,7 +66,7 @@ static void init_slots(struct inc_tree *tree, size_t slot_size)
 			      tree->slot_mem + (ts - tree->slot) * slot_size);
 		ts->ended = msg_id - cfg->slots;
 	}
-	tree->mark = cfg->first_msg_id;
+	tree->low_mark = cfg->first_msg_id;
 }
 
 /* Reserve an ID. The tree is found by it once stored there. */
@@ -83,7 +83,7 @@ static void init_geom(struct inc_slot_geom *geom,
 		      const struct inc_tree_cfg *cfg)
 {
 	*geom = (struct inc_slot_geom) {
-		.ranks		= cfg->ranks,
+		.members		= cfg->members,
 		.slots		= cfg->slots,
 		.pmtu		= cfg->pmtu,
 		.max_chunks	= DIV_ROUND_UP(cfg->msg_size, cfg->pmtu),
@@ -91,15 +91,16 @@ static void init_geom(struct inc_slot_geom *geom,
 		.collectives	= cfg->collectives,
 		.dtypes		= cfg->dtypes,
 		.ops		= cfg->ops,
-		.by_arrival	= cfg->order == INC_ORDER_ARRIVAL,
-		.leaf		= cfg->all,
+		.by_arrival	= cfg->order == RDMA_INC_ORDER_ARRIVAL,
+		.child		= cfg->job_ranks,
 	};
-	if (!cfg->all && !cfg->below)
+	if (!cfg->job_ranks && !cfg->below)
 		return;
-	geom->own.first = cfg->first;
-	geom->own.n = cfg->below ? inc_rank_range_sum(cfg->below, cfg->ranks) :
-				   cfg->ranks;
-	geom->all = cfg->all ?: geom->own.n;
+	geom->own.first = cfg->first_rank;
+	geom->own.n = cfg->below ?
+			      inc_rank_range_sum(cfg->below, cfg->members) :
+			      cfg->members;
+	geom->job_ranks = cfg->job_ranks ?: geom->own.n;
 }
 
 /* Fill in the rank ranges, now that there is memory for them. */
@@ -108,7 +109,7 @@ static void init_spans(struct inc_tree *tree)
 	if (!tree->below)
 		return;
 	if (inc_rank_range_fill(tree->spans, tree->at, tree->below,
-				tree->cfg.ranks, tree->cfg.first))
+				tree->cfg.members, tree->cfg.first_rank))
 		tree->geom.at = tree->at;
 	tree->geom.span = tree->spans;
 }
@@ -120,7 +121,7 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 	tree->sw = sw;
 	tree->cfg = *cfg;
 	tree->cfg.below = NULL;
-	tree->state = INC_TREE_STATE_FORMING;
+	tree->state = RDMA_INC_TREE_STATE_FORMING;
 	tree->probed = jiffies;
 	INIT_LIST_HEAD(&tree->parted);
 	INIT_WORK(&tree->fail_work, inc_tree_fail_work);
@@ -146,9 +147,9 @@ static void publish(struct inc_tree *tree)
 	/* Its entry is reserved, so this cannot fail. */
 	xa_store(&sw->trees, tree->cfg.id, tree, GFP_KERNEL);
 	inc_debugfs_tree_add(tree);
-	if (tree->geom.leaf)
+	if (tree->geom.child)
 		inc_fault_show(inc_tree_parent(tree));
-	inc_nl_notify_tree(tree, INC_CMD_TREE_NEW_NTF);
+	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_NEW_NTF);
 }
 
 /**
@@ -178,7 +179,7 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 	slot_size = inc_slot_size(&geom);
 	memory = inc_tree_memory(sw, &cfg, slot_size, geom.own.n);
 
-	err = inc_quota_check(sw, &cfg, memory + cfg.ranks *
+	err = inc_quota_check(sw, &cfg, memory + cfg.members *
 			      inc_member_memory(sw, cfg.slots), extack);
 	if (!err)
 		err = inc_switch_charge(sw, memory, extack);
@@ -197,7 +198,7 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 	err = choose_id(sw, tree);
 	if (err)
 		goto err_tree;
-	if (geom.leaf) {
+	if (geom.child) {
 		struct inc_qp *qp = inc_member_new_parent(tree, extack);
 
 		err = PTR_ERR_OR_ZERO(qp);
@@ -226,20 +227,20 @@ err_charge:
 void inc_tree_set(struct inc_tree *tree, const struct inc_tree_cfg *cfg)
 {
 	struct inc_qp *parent = inc_tree_parent(tree);
-	u16 rank;
+	u16 member;
 
 	lockdep_assert_held(&tree->sw->lock);
 	if (cfg->window)
 		WRITE_ONCE(tree->cfg.window, cfg->window);
 	if (cfg->hold)
 		WRITE_ONCE(tree->cfg.hold, cfg->hold);
-	if (cfg->min_rto)
-		WRITE_ONCE(tree->cfg.min_rto, cfg->min_rto);
-	if (cfg->dead_time)
-		WRITE_ONCE(tree->cfg.dead_time, cfg->dead_time);
+	if (cfg->min_rto_ms)
+		WRITE_ONCE(tree->cfg.min_rto_ms, cfg->min_rto_ms);
+	if (cfg->dead_time_ms)
+		WRITE_ONCE(tree->cfg.dead_time_ms, cfg->dead_time_ms);
 
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = inc_qp_find(tree, rank);
+	for (member = 0; member < tree->cfg.members; member++) {
+		struct inc_qp *qp = inc_qp_find(tree, member);
 
 		if (qp)
 			inc_qp_tune(qp);

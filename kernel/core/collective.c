@@ -3,7 +3,7 @@
  * The collectives that the switch offers (draft, section 1).
  */
 #include <linux/bits.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/collective.h"
 #include "core/reduce/reduce.h"

@@ -72,7 +72,7 @@ bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
 {
 	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
 
-	return from.n > 1 && msg->up_len && coll->reduce &&
+	return from.n > 1 && msg->gather_len && coll->reduce &&
 	       inc_reduce_lookup(msg->dtype, msg->op)->wide;
 }
 
@@ -84,10 +84,10 @@ static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
 	u32 off;
 
 	msg->in_len = inc_layout_in(l, span);
-	msg->up_len = inc_layout_in(l, l->own);
-	msg->up_chunks = inc_chunks_of(g, msg->up_len);
-	msg->data_len = g->leaf ? inc_layout_out(l, l->own, l->own, &off) :
-				  msg->up_len;
+	msg->gather_len = inc_layout_in(l, l->own);
+	msg->gather_chunks = inc_chunks_of(g, msg->gather_len);
+	msg->data_len = g->child ? inc_layout_out(l, l->own, l->own, &off) :
+				  msg->gather_len;
 	msg->nchunks = inc_chunks_of(g, msg->data_len);
 	msg->out_len = inc_layout_out(l, l->own, span, &msg->out_off);
 }
@@ -124,7 +124,7 @@ u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 	memset(msg, 0, sizeof(*msg));
 	msg->msg_id = be32_to_cpu(hdr->msg_id);
 	msg->nchunks = 1;
-	msg->up_chunks = 1;
+	msg->gather_chunks = 1;
 
 	if (hdr->version != INC_VERSION || flags & ~INC_HDR_F_MASK)
 		return INC_STATUS_VERSION;

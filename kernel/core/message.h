@@ -7,14 +7,14 @@
 #define _INC_MESSAGE_H
 
 #include <linux/types.h>
-#include <uapi/linux/inc.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/layout.h"
 
 /**
  * struct inc_slot_geom - geometry shared by all slots of a tree
- * @ranks: number of ranks
+ * @members: number of members, hosts or switches
  * @slots: number of slots, a power of two
  * @pmtu: payload bytes of a full packet
  * @max_chunks: packets of the longest message
@@ -24,10 +24,10 @@
  * @dtypes: mask of data types accepted
  * @ops: mask of operations accepted
  * @by_arrival: ranks are reduced in order of arrival
- * @leaf: gathered data goes to a parent, which sends the result
- * @all: ranks of the job, including those below other switches; 0 if there are
- *	no other switches
- * @own: ranks below this switch, if @all
+ * @child: gathered data goes to a parent, which sends the result
+ * @job_ranks: ranks of the job, including those below other switches; 0 if
+ *	there are no other switches
+ * @own: ranks below this switch, if @job_ranks
  * @span: ranks that each member stands for; NULL if one each
  * @at: member whose ranks begin at each of @own, if all members have aligned
  *	blocks of a power of two of them; else NULL
@@ -35,7 +35,7 @@
  * If members are switches, "rank" is a member's index among the members.
  */
 struct inc_slot_geom {
-	u16	ranks;
+	u16	members;
 	u16	slots;
 	u16	pmtu;
 	u16	max_chunks;
@@ -45,8 +45,8 @@ struct inc_slot_geom {
 	u32	dtypes;
 	u32	ops;
 	bool	by_arrival;
-	bool	leaf;
-	u16	all;
+	bool	child;
+	u16	job_ranks;
 	struct inc_rank_range	own;
 	const struct inc_rank_range	*span;
 	const u16		*at;
@@ -62,8 +62,8 @@ struct inc_slot_geom {
  * @nelem: number of elements
  * @data_len: bytes of the result, as it lies in the result buffer
  * @nchunks: number of chunks in it, each one packet's worth
- * @up_len: bytes gathered here: of the result, or of a leaf's request
- * @up_chunks: number of chunks in it
+ * @gather_len: bytes gathered here: of the result, or of a child's request
+ * @gather_chunks: number of chunks in it
  * @in_len: bytes of elements in this rank's request
  * @out_off: offset of this rank's part in the result buffer
  * @out_len: bytes of that part
@@ -79,8 +79,8 @@ struct inc_msg {
 	u32	nelem;
 	u32	data_len;
 	u16	nchunks;
-	u16	up_chunks;
-	u32	up_len;
+	u16	gather_chunks;
+	u32	gather_len;
 	u32	in_len;
 	u32	out_off;
 	u32	out_len;
@@ -100,13 +100,14 @@ static inline struct inc_rank_range inc_geom_span(const struct inc_slot_geom *g,
 /* Number of ranks of the job. */
 static inline u16 inc_geom_all(const struct inc_slot_geom *g)
 {
-	return g->all ? g->all : g->ranks;
+	return g->job_ranks ? g->job_ranks : g->members;
 }
 
 /* Ranks below this switch. */
 static inline struct inc_rank_range inc_geom_own(const struct inc_slot_geom *g)
 {
-	return g->all ? g->own : (struct inc_rank_range) { .n = g->ranks };
+	return g->job_ranks ? g->own :
+			      (struct inc_rank_range){ .n = g->members };
 }
 
 /* Number of packets for this many bytes of elements after a header. */

@@ -15,18 +15,18 @@
  * Prefetch the descriptions or the data that a packet of @rank needs in a
  * chunk.
  */
-static void fetch(const struct inc_slot *s, u16 rank, u32 chunk, bool data)
+static void fetch(const struct inc_slot *s, u16 member, u32 chunk, bool data)
 {
-	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->ranks;
-	u32 idx = s->geom->by_arrival ? 1 : rank, level, i;
+	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->members;
+	u32 idx = s->geom->by_arrival ? 1 : member, level, i;
 
 	if (chunk >= s->msg.nchunks)
 		return;
-	for (level = 0; 1U << level < s->geom->ranks; level++, idx >>= 1) {
+	for (level = 0; 1U << level < s->geom->members; level++, idx >>= 1) {
 		u32 sibling = (idx ^ 1) << level;
 		const struct inc_part *part;
 
-		if (sibling >= s->geom->ranks)
+		if (sibling >= s->geom->members)
 			continue;
 		part = parked[sibling];
 		if (!part)
@@ -41,18 +41,19 @@ static void fetch(const struct inc_slot *s, u16 rank, u32 chunk, bool data)
 /**
  * inc_prefetch_next() - prefetch what the next packets need
  * @s: slot that has begun a message
- * @rank: rank whose packet has arrived
+ * @member: rank whose packet has arrived
  * @chunk: its chunk
  *
  * Does nothing in a tree whose members are not single ranks in order.
  *
  * Context: the slot's lock is held.
  */
-void inc_prefetch_next(const struct inc_slot *s, u16 rank, u16 chunk)
+void inc_prefetch_next(const struct inc_slot *s, u16 member, u16 chunk)
 {
 	if (s->geom->at)
 		return;
-	prefetch(s->parked + (size_t)(chunk + 3) * s->geom->ranks + (rank ^ 1));
-	fetch(s, rank, chunk + 2, false);
-	fetch(s, rank, chunk + 1, true);
+	prefetch(s->parked + (size_t)(chunk + 3) * s->geom->members +
+		 (member ^ 1));
+	fetch(s, member, chunk + 2, false);
+	fetch(s, member, chunk + 1, true);
 }

@@ -9,6 +9,6 @@
 
 struct inc_slot;
 
-void inc_prefetch_next(const struct inc_slot *s, u16 rank, u16 chunk);
+void inc_prefetch_next(const struct inc_slot *s, u16 member, u16 chunk);
 
 #endif /* _INC_PREFETCH_H */

@@ -84,7 +84,7 @@ void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
 	r->window = window;
 	r->cwnd = window;
 	r->grown = 0;
-	r->min_rto = min_rto_us;
+	r->min_rto_us = min_rto_us;
 	r->dead = dead_us;
 }
 
@@ -141,8 +141,8 @@ static void start_timing(struct inc_requester *r, u32 psn, u64 now)
 static bool must_ask(const struct inc_requester *r, enum inc_requester_end end,
 		     u64 now)
 {
-	return end == INC_REQ_END ||
-	       (end == INC_REQ_END_SHARED && now - r->asked_at >= r->min_rto);
+	return end == INC_REQ_END || (end == INC_REQ_END_SHARED &&
+				      now - r->asked_at >= r->min_rto_us);
 }
 
 /* Retransmit the newest packet, only for its AckReq. */
@@ -432,7 +432,7 @@ u64 inc_requester_rto(const struct inc_requester *r)
 	u32 srtt = READ_ONCE(r->srtt);
 	u64 t = srtt ? srtt + 4 * READ_ONCE(r->rttvar) : INITIAL_RTO;
 
-	return max_t(u64, t, r->min_rto);
+	return max_t(u64, t, r->min_rto_us);
 }
 
 /**
@@ -450,7 +450,7 @@ u64 inc_requester_deadline(const struct inc_requester *r)
 		return 0;
 	/* So a loss is detected as soon as if every packet had AckReq. */
 	if (!any_asked(r) && r->next == r->fresh)
-		return r->sent_at + r->min_rto;
+		return r->sent_at + r->min_rto_us;
 	/* Whatever the backoff, some retransmissions fit into the dead time. */
 	return r->sent_at + min_t(u64, inc_requester_rto(r) << r->backoff,
 				  max_t(u64, r->dead / 5, 2 * r->srtt));

@@ -68,7 +68,7 @@ struct inc_wqe {
  * @timed_at: ... which was sent at this time
  * @srtt: smoothed round trip, 0 before the first
  * @rttvar: its mean deviation
- * @min_rto: lower limit of the timeout
+ * @min_rto_us: lower limit of the timeout
  * @dead: time without progress after which the member is dead
  * @asked_at: when the last packet with AckReq was sent
  * @sent_at: latest of: when the oldest packet was sent, when the first one with
@@ -101,7 +101,7 @@ struct inc_requester {
 	u64		timed_at;
 	u32		srtt;
 	u32		rttvar;
-	u32		min_rto;
+	u32		min_rto_us;
 	u32		dead;
 	u64		asked_at;
 	u64		sent_at;

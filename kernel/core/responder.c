@@ -5,7 +5,7 @@
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/psn.h"
 #include "core/responder.h"

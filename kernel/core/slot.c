@@ -19,7 +19,7 @@
  *
  * Members that are switches stand for several ranks, and their parts enter the
  * binary tree at the height that their ranks have reached: so the result has
- * the same bits as on one switch with all ranks. At a leaf, the reduction of
+ * the same bits as on one switch with all ranks. At a child, the reduction of
  * its ranks is stored apart from the result, which the parent sends: ranks may
  * still need the previous one.
  */
@@ -42,7 +42,7 @@ static size_t result_size(const struct inc_slot_geom *g)
 
 static size_t parked_size(const struct inc_slot_geom *g)
 {
-	return (size_t)g->max_chunks * g->ranks * sizeof(struct inc_part *);
+	return (size_t)g->max_chunks * g->members * sizeof(struct inc_part *);
 }
 
 static size_t chunk_size(const struct inc_slot_geom *g)
@@ -58,9 +58,9 @@ static size_t chunk_size(const struct inc_slot_geom *g)
  */
 size_t inc_slot_size(const struct inc_slot_geom *g)
 {
-	return result_size(g) * (g->leaf ? 3 : 1) +
-	       ALIGN(parked_size(g) + g->ranks * sizeof(struct inc_part *) +
-		     chunk_size(g) + g->ranks * sizeof(u16), g->pmtu);
+	return result_size(g) * (g->child ? 3 : 1) +
+	       ALIGN(parked_size(g) + g->members * sizeof(struct inc_part *) +
+		     chunk_size(g) + g->members * sizeof(u16), g->pmtu);
 }
 
 /**
@@ -78,56 +78,58 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 {
 	memset(s, 0, sizeof(*s));
 	s->geom = g;
-	s->state = INC_SLOT_STATE_IDLE;
+	s->state = RDMA_INC_SLOT_STATE_IDLE;
 	s->msg.msg_id = msg_id;
 	s->owner = msg_id - g->slots;
 	s->result = mem + INC_HDR_LEN;
-	s->up = s->result;
+	s->partial = s->result;
 	mem += result_size(g);
-	if (g->leaf) {
-		s->up = mem + INC_HDR_LEN;
+	if (g->child) {
+		s->partial = mem + INC_HDR_LEN;
 		mem += result_size(g);
-		s->up_lo = mem + INC_HDR_LEN;
+		s->partial_lo = mem + INC_HDR_LEN;
 		mem += result_size(g);
 	}
 	s->parked = mem;
 	mem += parked_size(g);
 	s->half = mem;
-	mem += g->ranks * sizeof(*s->half);
+	mem += g->members * sizeof(*s->half);
 	s->chunk = mem;
 	mem += chunk_size(g);
 	s->got = mem;
 }
 
 /* Where a part of a rank's chunk is parked. */
-static struct inc_part **part_at(const struct inc_slot *s, u16 rank, u16 chunk)
+static struct inc_part **part_at(const struct inc_slot *s, u16 member,
+				 u16 chunk)
 {
-	return &s->parked[(size_t)chunk * s->geom->ranks + rank];
+	return &s->parked[(size_t)chunk * s->geom->members + member];
 }
 
 static void expect(struct inc_slot *s, u32 msg_id)
 {
 	memset(&s->msg, 0, sizeof(s->msg));
 	s->msg.msg_id = msg_id;
-	s->state = INC_SLOT_STATE_IDLE;
+	s->state = RDMA_INC_SLOT_STATE_IDLE;
 	s->status = INC_STATUS_OK;
-	s->wanted = false;
-	s->answered = false;
+	s->result_wanted = false;
+	s->parent_answered = false;
 	s->begun = 0;
 	s->gathered = 0;
 	s->ready = 0;
-	s->came = 0;
+	s->rx_bytes = 0;
 	s->arrived = 0;
-	memset(s->got, 0, s->geom->ranks * sizeof(*s->got));
+	memset(s->got, 0, s->geom->members * sizeof(*s->got));
 }
 
-/* A leaf's parent has to know of a failure, and to have told the others. */
+/* A child's parent has to know of a failure, and to have told the others. */
 static bool may_advance(const struct inc_slot *s)
 {
-	return s->state == INC_SLOT_STATE_DONE ||
-	       (s->state == INC_SLOT_STATE_FAILED &&
-		s->begun == s->geom->ranks &&
-		(!s->geom->leaf || (s->answered && !READ_ONCE(s->up_busy))));
+	return s->state == RDMA_INC_SLOT_STATE_DONE ||
+	       (s->state == RDMA_INC_SLOT_STATE_FAILED &&
+		s->begun == s->geom->members &&
+		(!s->geom->child ||
+		 (s->parent_answered && !READ_ONCE(s->uplink_busy))));
 }
 
 static bool agrees(const struct inc_msg *a, const struct inc_msg *b)
@@ -142,21 +144,21 @@ static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
 	u16 i;
 
 	s->msg = *msg;
-	s->state = INC_SLOT_STATE_BUSY;
+	s->state = RDMA_INC_SLOT_STATE_BUSY;
 	s->started = now;
-	s->ops = coll && coll->reduce && msg->up_len ?
+	s->ops = coll && coll->reduce && msg->gather_len ?
 		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
-	for (i = 0; i < msg->up_chunks && !s->ops; i++)
+	for (i = 0; i < msg->gather_chunks && !s->ops; i++)
 		s->chunk[i].filled = 0;
 }
 
 /* A rank that has begun and that no other rank has disagreed with. */
-static u16 another(const struct inc_slot *s, u16 rank)
+static u16 another(const struct inc_slot *s, u16 member)
 {
 	u16 r;
 
-	for (r = 0; r < s->geom->ranks; r++)
-		if (r != rank && s->got[r])
+	for (r = 0; r < s->geom->members; r++)
+		if (r != member && s->got[r])
 			return r;
 	return INC_SLOT_NOBODY;
 }
@@ -170,21 +172,21 @@ static void result_done(struct inc_slot *s)
 
 	s->chunk[chunk].crc = inc_crc_payload(s->result + off, len);
 	if (s->ready == s->msg.nchunks)
-		s->state = INC_SLOT_STATE_DONE;
+		s->state = RDMA_INC_SLOT_STATE_DONE;
 }
 
 static void chunk_done(struct inc_slot *s, u16 chunk)
 {
 	WARN_ON_ONCE(s->gathered != chunk);
 	s->gathered = chunk + 1;
-	if (!s->geom->leaf)
+	if (!s->geom->child)
 		result_done(s);
 }
 
 /* Do the elements pass through, unreduced? */
 static bool passes(const struct inc_slot *s)
 {
-	return !s->ops && s->msg.up_len;
+	return !s->ops && s->msg.gather_len;
 }
 
 /* Bytes from @off on have been gathered. */
@@ -203,7 +205,7 @@ static void fill(struct inc_slot *s, u32 off, u32 len)
 }
 
 /* Copy a part to its place: the one copy of its bytes. */
-static void place(struct inc_slot *s, u16 rank, u16 chunk,
+static void place(struct inc_slot *s, u16 member, u16 chunk,
 		  struct inc_part *part)
 {
 	u32 off = inc_chunk_off(s->geom, chunk), done = 0;
@@ -213,9 +215,9 @@ static void place(struct inc_slot *s, u16 rank, u16 chunk,
 	while (done < part->len) {
 		u32 to, run;
 
-		run = inc_layout_run(&l, inc_geom_span(s->geom, rank), off + done,
-				     part->len - done, &to);
-		memcpy(s->up + to, part->data + done, run);
+		run = inc_layout_run(&l, inc_geom_span(s->geom, member),
+				     off + done, part->len - done, &to);
+		memcpy(s->partial + to, part->data + done, run);
 		fill(s, to, run);
 		done += run;
 	}
@@ -225,9 +227,9 @@ static void place(struct inc_slot *s, u16 rank, u16 chunk,
 /* Chunks complete in order: find out how far. */
 static void advance(struct inc_slot *s)
 {
-	while (s->gathered < s->msg.up_chunks &&
+	while (s->gathered < s->msg.gather_chunks &&
 	       s->chunk[s->gathered].filled ==
-	       inc_chunk_len(s->geom, s->gathered, s->msg.up_len))
+	       inc_chunk_len(s->geom, s->gathered, s->msg.gather_len))
 		chunk_done(s, s->gathered);
 }
 
@@ -237,14 +239,14 @@ static void advance(struct inc_slot *s)
  */
 static void place_parked(struct inc_slot *s)
 {
-	u16 rank, chunk;
+	u16 member, chunk;
 
-	for (rank = 0; rank < s->geom->ranks; rank++) {
-		for (chunk = 0; chunk + 1 < s->got[rank]; chunk++) {
-			struct inc_part **part = part_at(s, rank, chunk);
+	for (member = 0; member < s->geom->members; member++) {
+		for (chunk = 0; chunk + 1 < s->got[member]; chunk++) {
+			struct inc_part **part = part_at(s, member, chunk);
 
 			if (*part)
-				place(s, rank, chunk, *part);
+				place(s, member, chunk, *part);
 			*part = NULL;
 		}
 	}
@@ -254,7 +256,7 @@ static void place_parked(struct inc_slot *s)
 /**
  * inc_slot_begin() - begin a rank's request
  * @s: slot of the message ID
- * @rank: rank
+ * @member: index of the member
  * @msg: its parsed header
  * @status: from inc_msg_parse()
  * @now: time, kept in @s->started if this is the first rank
@@ -263,7 +265,7 @@ static void place_parked(struct inc_slot *s)
  * Return: enum inc_slot_verdict; the status to send is @s->status, or
  * INC_STATUS_MSG_ID for INC_SLOT_REFUSE.
  */
-enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
+enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 				     const struct inc_msg *msg, u8 status,
 				     u64 now)
 {
@@ -272,34 +274,34 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
 	if (msg->msg_id == s->msg.msg_id + s->geom->slots) {
 		if (may_advance(s))
 			expect(s, msg->msg_id);
-		else if (s->state == INC_SLOT_STATE_FAILED)
+		else if (s->state == RDMA_INC_SLOT_STATE_FAILED)
 			return INC_SLOT_WAIT;
 	}
 	if (msg->msg_id != s->msg.msg_id)
 		return INC_SLOT_REFUSE;
-	if (s->got[rank])
+	if (s->got[member])
 		return INC_SLOT_REPEAT;
 
-	s->got[rank] = 1;
+	s->got[member] = 1;
 	s->begun++;
-	if (s->state == INC_SLOT_STATE_FAILED)
+	if (s->state == RDMA_INC_SLOT_STATE_FAILED)
 		return INC_SLOT_FAILED;
 
-	if (s->state == INC_SLOT_STATE_IDLE) {
+	if (s->state == RDMA_INC_SLOT_STATE_IDLE) {
 		adopt(s, msg, now);
 	} else if (!status && !agrees(&s->msg, msg)) {
 		status = INC_STATUS_MISMATCH;
-		unlike = another(s, rank);
+		unlike = another(s, member);
 	}
 	if (status) {
 		inc_slot_fail(s, status);
-		s->wrong = rank;
+		s->wrong = member;
 		s->unlike = unlike;
 		return INC_SLOT_FAIL;
 	}
 	if (msg->out_len)
-		s->wanted = true;
-	if (s->begun == s->geom->ranks) {
+		s->result_wanted = true;
+	if (s->begun == s->geom->members) {
 		/* No rank needs the content of the buffers any more. */
 		WRITE_ONCE(s->owner, s->msg.msg_id);
 		if (passes(s))
@@ -352,7 +354,7 @@ static void merge(struct inc_slot *s, struct inc_part *left,
 }
 
 /*
- * Reduce the last two parts: they make the result, or a leaf's request, which
+ * Reduce the last two parts: they make the result, or a child's request, which
  * is neither divided nor rounded.
  */
 static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
@@ -361,20 +363,21 @@ static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
 	u32 off = inc_chunk_off(s->geom, chunk);
 	u32 nelem = left->len / s->ops->size;
 	u16 all = inc_geom_all(s->geom);
-	bool leaf = s->geom->leaf;
+	bool child = s->geom->child;
 
 	if (s->ops->wide) {
 		struct inc_operand dst = {
-			.hi = s->up + off,
-			.lo = leaf ? s->up_lo + off : NULL,
+			.hi = s->partial + off,
+			.lo = child ? s->partial_lo + off : NULL,
 		};
 
 		inc_reduce_wide(s->ops, dst, operand(left), operand(right),
 				nelem, all);
 	} else {
-		inc_reduce(s->ops, s->up + off, left->data, right->data, nelem);
-		if (!leaf)
-			inc_reduce_finish(s->ops, s->up + off, nelem, all);
+		inc_reduce(s->ops, s->partial + off, left->data, right->data,
+			   nelem);
+		if (!child)
+			inc_reduce_finish(s->ops, s->partial + off, nelem, all);
 	}
 	part_drop(left);
 	part_drop(right);
@@ -385,9 +388,9 @@ static void take_only(struct inc_slot *s, u16 chunk, struct inc_part *part)
 {
 	u32 off = inc_chunk_off(s->geom, chunk);
 
-	memcpy(s->up + off, part->data, part->len);
+	memcpy(s->partial + off, part->data, part->len);
 	if (part->lo)
-		memcpy(s->up_lo + off, part->lo->data, part->len);
+		memcpy(s->partial_lo + off, part->lo->data, part->len);
 	part_drop(part);
 }
 
@@ -402,16 +405,16 @@ static u16 parked_at(const struct inc_slot *s, u32 place)
  * so on. Returns true when all ranks are gathered, false when the part now
  * waits.
  */
-static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
+static bool pair_up(struct inc_slot *s, u16 member, u16 chunk,
 		    struct inc_part *part)
 {
-	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->ranks;
+	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->members;
 	struct inc_rank_range own = inc_geom_own(s->geom);
-	u32 n = s->geom->ranks, idx = rank;
+	u32 n = s->geom->members, idx = member;
 
 	part->level = 0;
 	if (s->geom->at) {
-		struct inc_rank_range span = s->geom->span[rank];
+		struct inc_rank_range span = s->geom->span[member];
 
 		n = own.n;
 		while (1U << part->level < span.n)
@@ -451,15 +454,15 @@ static bool pair_up(struct inc_slot *s, u16 rank, u16 chunk,
  */
 static bool pile_up(struct inc_slot *s, u16 chunk, struct inc_part *part)
 {
-	struct inc_part **pile = &s->parked[(size_t)chunk * s->geom->ranks];
+	struct inc_part **pile = &s->parked[(size_t)chunk * s->geom->members];
 	struct inc_part *sum = *pile;
 
 	part->level = 0;
-	if (s->geom->ranks == 1) {
+	if (s->geom->members == 1) {
 		take_only(s, chunk, part);
 	} else if (!sum) {
 		*pile = part;
-	} else if (++sum->level + 1 < s->geom->ranks) {
+	} else if (++sum->level + 1 < s->geom->members) {
 		merge(s, sum, part);
 	} else {
 		*pile = NULL;
@@ -469,17 +472,17 @@ static bool pile_up(struct inc_slot *s, u16 chunk, struct inc_part *part)
 }
 
 /* Returns whether chunks have completed. */
-static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
+static bool pass_on(struct inc_slot *s, u16 member, u16 chunk,
 		    struct inc_part *part)
 {
 	u16 gathered = s->gathered;
 
 	if (!part->len) {
 		inc_part_free(part);
-	} else if (s->begun < s->geom->ranks) {
-		*part_at(s, rank, chunk) = part;
+	} else if (s->begun < s->geom->members) {
+		*part_at(s, member, chunk) = part;
 	} else {
-		place(s, rank, chunk, part);
+		place(s, member, chunk, part);
 		advance(s);
 	}
 	return s->gathered > gathered;
@@ -490,62 +493,62 @@ static bool pass_on(struct inc_slot *s, u16 rank, u16 chunk,
  * for the chunk at least. Returns the pair as one part, or NULL if half is
  * missing.
  */
-static struct inc_part *join_halves(struct inc_slot *s, u16 rank,
+static struct inc_part *join_halves(struct inc_slot *s, u16 member,
 				    struct inc_part *part)
 {
-	struct inc_part *hi = s->half[rank];
+	struct inc_part *hi = s->half[member];
 
 	if (!hi) {
-		s->half[rank] = part;
+		s->half[member] = part;
 		return NULL;
 	}
-	s->half[rank] = NULL;
+	s->half[member] = NULL;
 	hi->lo = part;
 	/* Skip the place of the header, which is in the other half. */
-	if (s->got[rank] == 1)
+	if (s->got[member] == 1)
 		part->data += INC_HDR_LEN;
-	hi->len = inc_chunk_len(s->geom, s->got[rank] - 1, s->msg.up_len);
+	hi->len = inc_chunk_len(s->geom, s->got[member] - 1, s->msg.gather_len);
 	return hi;
 }
 
 /**
  * inc_slot_add() - add a rank's next chunk
  * @s: slot
- * @rank: rank for which inc_slot_begin() returned INC_SLOT_TAKE
+ * @member: index of a member for which inc_slot_begin() returned INC_SLOT_TAKE
  * @msg_id: that message
  * @part: the chunk's elements; the slot owns it from here on
  *
  * Context: the slot's lock is held.
  * Return: true if chunks have completed, and @s->gathered has grown.
  */
-bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
+bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		  struct inc_part *part)
 {
 	u16 chunk;
 
 	part->lo = NULL;
 	/* The message failed after it began, or needs nothing of this rank. */
-	if (s->state != INC_SLOT_STATE_BUSY || s->msg.msg_id != msg_id) {
+	if (s->state != RDMA_INC_SLOT_STATE_BUSY || s->msg.msg_id != msg_id) {
 		inc_part_free(part);
 		return false;
 	}
 
-	if (inc_msg_wide(s->geom, &s->msg, inc_geom_span(s->geom, rank))) {
-		part = join_halves(s, rank, part);
+	if (inc_msg_wide(s->geom, &s->msg, inc_geom_span(s->geom, member))) {
+		part = join_halves(s, member, part);
 		if (!part)
 			return false;
 	}
-	chunk = s->got[rank] - 1;
-	s->got[rank]++;
-	inc_prefetch_next(s, rank, chunk);
+	chunk = s->got[member] - 1;
+	s->got[member]++;
+	inc_prefetch_next(s, member, chunk);
 	if (passes(s))
-		return pass_on(s, rank, chunk, part);
+		return pass_on(s, member, chunk, part);
 	if (!s->ops) {
 		inc_part_free(part);
-		if (++s->arrived < s->geom->ranks)
+		if (++s->arrived < s->geom->members)
 			return false;
 	} else if (s->geom->by_arrival ? !pile_up(s, chunk, part) :
-					 !pair_up(s, rank, chunk, part)) {
+					 !pair_up(s, member, chunk, part)) {
 		return false;
 	}
 	chunk_done(s, chunk);
@@ -554,7 +557,7 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 
 /**
  * inc_slot_result() - store more of the parent's result
- * @s: slot of a leaf
+ * @s: slot of a child switch
  * @off: offset in the result buffer
  * @data: the elements
  * @len: bytes, from 1
@@ -565,18 +568,18 @@ bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
 bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
 {
 	/* It failed here meanwhile, for a reason that ends the tree. */
-	if (s->state == INC_SLOT_STATE_FAILED)
+	if (s->state == RDMA_INC_SLOT_STATE_FAILED)
 		return true;
-	if (s->state != INC_SLOT_STATE_BUSY || !s->gathered || off != s->came ||
-	    len > s->msg.data_len - off)
+	if (s->state != RDMA_INC_SLOT_STATE_BUSY || !s->gathered ||
+	    off != s->rx_bytes || len > s->msg.data_len - off)
 		return false;
 	/* The result cannot be complete before the request is. */
-	if (len == s->msg.data_len - off && s->gathered < s->msg.up_chunks)
+	if (len == s->msg.data_len - off && s->gathered < s->msg.gather_chunks)
 		return false;
 	memcpy(s->result + off, data, len);
-	s->came += len;
+	s->rx_bytes += len;
 	while (s->ready < s->msg.nchunks &&
-	       s->came >= inc_chunk_off(s->geom, s->ready) +
+	       s->rx_bytes >= inc_chunk_off(s->geom, s->ready) +
 			  inc_chunk_len(s->geom, s->ready, s->msg.data_len))
 		result_done(s);
 	return true;
@@ -584,46 +587,47 @@ bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len)
 
 /**
  * inc_slot_answer() - end a message with the parent's status
- * @s: slot of a leaf
+ * @s: slot of a child switch
  * @status: enum inc_status
  *
  * Context: the slot's lock is held.
  * Return: false if the answer is invalid, as elements are missing. Otherwise
- * the message has ended; if it is now in INC_SLOT_STATE_FAILED and was not
+ * the message has ended; if it is now in RDMA_INC_SLOT_STATE_FAILED and was not
  * before, the ranks have to be told.
  */
 bool inc_slot_answer(struct inc_slot *s, u8 status)
 {
-	s->answered = true;
+	s->parent_answered = true;
 	if (status) {
 		inc_slot_fail(s, status);
 		return true;
 	}
-	if (s->state != INC_SLOT_STATE_BUSY)
-		return s->state != INC_SLOT_STATE_IDLE;
+	if (s->state != RDMA_INC_SLOT_STATE_BUSY)
+		return s->state != RDMA_INC_SLOT_STATE_IDLE;
 	/* Results without elements, or whose elements no rank wants. */
-	if (s->gathered < s->msg.up_chunks || (s->wanted && s->msg.data_len))
+	if (s->gathered < s->msg.gather_chunks ||
+	    (s->result_wanted && s->msg.data_len))
 		return false;
 	s->ready = s->msg.nchunks;
-	s->state = INC_SLOT_STATE_DONE;
+	s->state = RDMA_INC_SLOT_STATE_DONE;
 	return true;
 }
 
-static void unpark(struct inc_slot *s, u16 rank, u16 chunks)
+static void unpark(struct inc_slot *s, u16 member, u16 chunks)
 {
 	u16 chunk;
 
 	/* Parts of gathered chunks are used up, or placed if not reduced. */
 	for (chunk = s->gathered; chunk < chunks; chunk++) {
-		struct inc_part **part = part_at(s, rank, chunk);
+		struct inc_part **part = part_at(s, member, chunk);
 
 		if (*part)
 			part_drop(*part);
 		*part = NULL;
 	}
-	if (s->half[rank])
-		inc_part_free(s->half[rank]);
-	s->half[rank] = NULL;
+	if (s->half[member])
+		inc_part_free(s->half[member]);
+	s->half[member] = NULL;
 }
 
 /**
@@ -640,21 +644,22 @@ static void unpark(struct inc_slot *s, u16 rank, u16 chunks)
  */
 bool inc_slot_fail(struct inc_slot *s, u8 status)
 {
-	u16 rank, begun = 0, most = 0;
+	u16 member, begun = 0, most = 0;
 
-	if (s->state != INC_SLOT_STATE_BUSY)
+	if (s->state != RDMA_INC_SLOT_STATE_BUSY)
 		return false;
-	s->state = INC_SLOT_STATE_FAILED;
+	s->state = RDMA_INC_SLOT_STATE_FAILED;
 	s->status = status;
 	s->wrong = INC_SLOT_NOBODY;
 	s->unlike = INC_SLOT_NOBODY;
 
-	for (rank = 0; rank < s->geom->ranks && begun < s->begun; rank++) {
-		if (!s->got[rank])
+	for (member = 0; member < s->geom->members && begun < s->begun;
+	     member++) {
+		if (!s->got[member])
 			continue;
 		begun++;
-		most = max(most, s->got[rank]);
-		unpark(s, rank, s->got[rank] - 1);
+		most = max(most, s->got[member]);
+		unpark(s, member, s->got[member] - 1);
 	}
 	if (most && s->geom->by_arrival)
 		unpark(s, 0, most - 1);

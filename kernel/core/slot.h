@@ -8,8 +8,8 @@
 #define _INC_SLOT_H
 
 #include <linux/types.h>
-#include <uapi/linux/inc.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/message.h"
 
@@ -55,20 +55,20 @@ struct inc_chunk {
  * struct inc_slot - a slot
  * @geom: the tree's geometry
  * @msg: message that the slot works on, has done, or expects
- * @state: enum inc_slot_state
+ * @state: enum rdma_inc_slot_state
  * @status: enum inc_status of a failed message
  * @wrong: rank whose request made the message fail, or INC_SLOT_NOBODY
  * @unlike: earlier rank, if they disagree, or INC_SLOT_NOBODY
  * @ops: how to reduce @msg, NULL if it is not reduced
- * @wanted: some rank wants elements of the result
- * @answered: the parent has sent the message's final status
- * @up_busy: the request to the parent is not completely given to its QP; owned
- *	by uplink_tx.c
+ * @result_wanted: some rank wants elements of the result
+ * @parent_answered: the parent has sent the message's final status
+ * @uplink_busy: the request to the parent is not completely given to its QP;
+ *	owned by uplink_tx.c
  * @begun: number of ranks whose request has begun
  * @gathered: chunks that all ranks have contributed to; they complete in order
  * @ready: chunks of the result that are complete; same as @gathered except at a
- *	leaf
- * @came: bytes of the result received from the parent
+ *	child
+ * @rx_bytes: bytes of the result received from the parent
  * @arrived: number of ranks that have arrived, for a message without data
  * @owner: message that the buffers' bytes belong to, or soon will: the newest
  *	that all ranks have begun; set before any byte changes
@@ -79,24 +79,24 @@ struct inc_chunk {
  * @half: for each rank, the first half of a wide chunk that waits for the other
  * @chunk: for each chunk, its result
  * @result: result buffer
- * @up: gathered data: @result, or at a leaf the request's elements
- * @up_lo: at a leaf, the lower 16 bits of wide elements
+ * @partial: gathered data: @result, or at a child switch the request's elements
+ * @partial_lo: at a child switch, the lower 16 bits of wide elements
  */
 struct inc_slot {
 	const struct inc_slot_geom	*geom;
 	struct inc_msg			msg;
 	u8				state;
 	u8				status;
-	bool				wanted;
-	bool				answered;
-	bool				up_busy;
+	bool				result_wanted;
+	bool				parent_answered;
+	bool				uplink_busy;
 	u16				wrong;
 	u16				unlike;
 	const struct inc_reduce_ops	*ops;
 	u16				begun;
 	u16				gathered;
 	u16				ready;
-	u32				came;
+	u32				rx_bytes;
 	u16				arrived;
 	u32				owner;
 	u64				started;
@@ -105,8 +105,8 @@ struct inc_slot {
 	struct inc_part			**half;
 	struct inc_chunk		*chunk;
 	u8				*result;
-	u8				*up;
-	u8				*up_lo;
+	u8				*partial;
+	u8				*partial_lo;
 };
 
 /**
@@ -134,28 +134,28 @@ enum inc_slot_verdict {
 size_t inc_slot_size(const struct inc_slot_geom *g);
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id, void *mem);
-enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 rank,
+enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 				     const struct inc_msg *msg, u8 status,
 				     u64 now);
-bool inc_slot_add(struct inc_slot *s, u16 rank, u32 msg_id,
+bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		  struct inc_part *part);
 bool inc_slot_fail(struct inc_slot *s, u8 status);
 bool inc_slot_result(struct inc_slot *s, u32 off, const void *data, u32 len);
 bool inc_slot_answer(struct inc_slot *s, u8 status);
 
 /*
- * Are the bytes of a message that was sent, a result or a leaf's request, still
- * there to be resent? Needs no lock: if they change at this moment, all ranks
- * have begun the slot's next message, so no rank needs them.
+ * Are the bytes of a message that was sent, a result or a child's request,
+ * still there to be resent? Needs no lock: if they change at this moment, all
+ * ranks have begun the slot's next message, so no rank needs them.
  */
 static inline bool inc_slot_has(const struct inc_slot *s, u32 msg_id)
 {
 	return (s32)(READ_ONCE(s->owner) - msg_id) <= 0;
 }
 
-static inline bool inc_slot_begun(const struct inc_slot *s, u16 rank)
+static inline bool inc_slot_begun(const struct inc_slot *s, u16 member)
 {
-	return s->got[rank];
+	return s->got[member];
 }
 
 #endif /* _INC_SLOT_H */

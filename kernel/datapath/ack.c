@@ -52,7 +52,7 @@ static void unlock_and_ack(struct inc_qp *qp, bool due)
 	spin_unlock(&qp->rx_lock);
 	if (!due)
 		return;
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_ACKS);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_ACKS);
 	inc_tx_ack(qp, IB_AETH_CREDIT_INVAL, psn, msn);
 }
 
@@ -68,7 +68,7 @@ void inc_ack_timer(struct timer_list *t)
 	bool due;
 
 	spin_lock(&qp->rx_lock);
-	due = qp->ack_put_off && qp->state == INC_MEMBER_STATE_RTS;
+	due = qp->ack_put_off && qp->state == RDMA_INC_MEMBER_STATE_RTS;
 	if (due && qp->ack_put_off == 1 && ++qp->ack_waits == ACK_WAITS) {
 		qp->ack_eager = ACK_EAGER;
 		qp->ack_waits--;
@@ -96,7 +96,7 @@ void inc_ack_lone(struct inc_qp *qp)
 		return;
 	spin_lock(&qp->rx_lock);
 	due = qp->ack_put_off == 1 && qp->ack_eager &&
-	      qp->state == INC_MEMBER_STATE_RTS;
+	      qp->state == RDMA_INC_MEMBER_STATE_RTS;
 	if (due)
 		qp->ack_eager--;
 	unlock_and_ack(qp, due);

@@ -9,7 +9,7 @@
  *     finish()          outside all locks: acknowledge, send what is ready
  *
  * Chunks that are complete in the slot go to the members (fanout.c), or at a
- * leaf to the parent (uplink_tx.c). The parent's results go to the members:
+ * child to the parent (uplink_tx.c). The parent's results go to the members:
  * take_result().
  *
  * A request is acknowledged only after its payload is in the slot: the member
@@ -59,7 +59,7 @@
  * @syndrome: of the reply
  * @psn: PSN of the reply
  * @msn: message sequence number of the reply
- * @error: enum inc_member_error with which the QP enters the error state
+ * @error: enum rdma_inc_member_error with which the QP enters the error state
  */
 struct verdict {
 	bool	reply;
@@ -102,7 +102,7 @@ static void gathered(struct inc_tree *tree, u16 slot,
 		     const struct inc_progress *p, struct verdict *v)
 {
 	inc_fanout_gathered(tree, slot, p);
-	if (tree->geom.leaf)
+	if (tree->geom.child)
 		v->up = true;
 	else
 		v->kick = true;
@@ -132,13 +132,13 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 	const struct inc_blamed b = {
 		.msg_id	= msg_id,
 		.slot	= slot,
-		.wrong	= qp->cfg.rank,
+		.wrong	= qp->cfg.index,
 		.unlike	= unlike,
 		.status	= status,
 	};
 	struct inc_tree *tree = qp->tree;
 
-	inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+	inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 	inc_blame(&tree->blame, &b);
 	WRITE_ONCE(qp->next_msg_id, msg_id + 1);
 	inc_fanout_status(tree, slot, msg_id, status);
@@ -166,7 +166,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	if (READ_ONCE(tree->error)) {
 		status = READ_ONCE(tree->error);
 	} else {
-		verdict = inc_slot_begin(&ts->m, qp->cfg.rank, msg, status,
+		verdict = inc_slot_begin(&ts->m, qp->cfg.index, msg, status,
 					 inc_now());
 		status = ts->m.status;
 		if (opens(&ts->m, verdict)) {
@@ -175,7 +175,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			inc_fanout_begin(ts);
 		}
 		/* Others' chunks may have waited for the last rank to begin. */
-		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->told)
+		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->forwarded)
 			due = inc_fanout_due(tree, ts, &p);
 	}
 	begun = ts->m.begun;
@@ -204,7 +204,7 @@ static enum take begin_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		break;
 	case INC_SLOT_REPEAT:
 		/* Begun by an earlier QP of this rank. */
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
 		inc_txq_close(qp, msg->msg_id);
 		break;
 	case INC_SLOT_REFUSE:
@@ -242,7 +242,7 @@ static bool begin_out(struct inc_qp *qp, const struct inc_msg *msg,
 		*t = NOT_NOW;
 		break;
 	case INC_OPEN_REPEAT:
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
 		break;
 	case INC_OPEN_BUSY:
 		*t = stray(qp, msg->msg_id);
@@ -265,10 +265,10 @@ static enum take begin_msg(struct inc_qp *qp, const struct inc_msg *msg,
 	 * The QP was unpublished while this packet arrived. inc_member_del()
 	 * must see all that began before, in inc_tree.used; both hold rx_lock.
 	 */
-	if (READ_ONCE(qp->state) == INC_MEMBER_STATE_ERROR)
+	if (READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_ERROR)
 		return LOST;
 	/* It would wait for members that do not exist yet. */
-	if (READ_ONCE(qp->tree->state) == INC_TREE_STATE_FORMING)
+	if (READ_ONCE(qp->tree->state) == RDMA_INC_TREE_STATE_FORMING)
 		return FORMING;
 	if (begin_out(qp, msg, hdr, pkt, &t))
 		t = begin_slot(qp, msg, status, v);
@@ -302,10 +302,10 @@ static enum take begin(struct inc_qp *qp, const struct sk_buff *skb,
 		msg = (struct inc_msg) {
 			.msg_id		= be32_to_cpu(hdr.msg_id),
 			.nchunks	= 1,
-			.up_chunks	= 1,
+			.gather_chunks	= 1,
 		};
 	else
-		status = inc_msg_parse(&tree->geom, qp->cfg.rank, &hdr,
+		status = inc_msg_parse(&tree->geom, qp->cfg.index, &hdr,
 				       pkt->dmalen, &msg);
 	slot = msg.msg_id & (tree->cfg.slots - 1);
 	if (pkt->va != (u64)slot * tree->cfg.msg_size)
@@ -324,7 +324,7 @@ static void take_empty(struct inc_qp *qp, const struct inc_pkt *pkt,
 	u8 status = pkt->flags & INC_PKT_IMM ?
 		    pkt->imm >> INC_IMM_STATUS_SHIFT : INC_STATUS_OK;
 
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_REPEATED);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
 	if (!qp->is_switch)
 		return;
 	if (status == INC_STATUS_TREE_GONE)
@@ -344,10 +344,11 @@ static enum take take_result(struct inc_qp *qp, struct sk_buff *skb,
 	if (!inc_uplink_result(qp, pkt, skb->data + pkt->hdr_len))
 		return INVALID;
 	inc_responder_accept(&qp->resp, pkt);
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_BYTES,
+		      pkt->payload_len);
 	if (pkt->flags & INC_PKT_IMM)
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (inc_responder_ack_due(&qp->resp, pkt->ackreq))
 		ack(qp, v, pkt->psn);
 	v->kick = true;
@@ -372,7 +373,7 @@ static void add(struct inc_qp *qp, struct sk_buff *skb,
 		inc_hold_more(qp, qp->rx_msg_id, skb->truesize - qp->rx_size);
 
 	spin_lock(&ts->lock);
-	due = inc_slot_add(&ts->m, qp->cfg.rank, qp->rx_msg_id, part) &&
+	due = inc_slot_add(&ts->m, qp->cfg.index, qp->rx_msg_id, part) &&
 	      inc_fanout_due(qp->tree, ts, &p);
 	spin_unlock(&ts->lock);
 
@@ -409,7 +410,7 @@ static struct sk_buff *own(struct inc_qp *qp, struct sk_buff *skb)
 	copy = inc_hold_copy(qp, skb);
 	if (!copy)
 		return NULL;
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_COPIED);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_COPIED);
 	consume_skb(skb);
 	return copy;
 }
@@ -440,8 +441,9 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 
 	inc_responder_accept(&qp->resp, pkt);
 	qp->asks = 0;
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_BYTES,
+		      pkt->payload_len);
 	if (inc_responder_ack_due(&qp->resp, pkt->ackreq)) {
 		bool small = pkt->flags & INC_PKT_FIRST &&
 			     pkt->flags & INC_PKT_LAST && !empty;
@@ -456,11 +458,11 @@ static enum take take(struct inc_qp *qp, struct sk_buff **skbp,
 	}
 
 	if (pkt->flags & INC_PKT_LAST)
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (qp->rx_take) {
 		add(qp, skb, pkt, v);
 	} else {
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DISCARDED);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DISCARDED);
 		consume_skb(skb);
 	}
 	return TAKEN;
@@ -480,15 +482,16 @@ static void refuse(struct inc_qp *qp, struct verdict *v, enum take t)
 		break;
 	case INVALID:
 		nak(qp, v, IB_NAK_INVALID_REQUEST);
-		v->error = INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST;
+		v->error = RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST;
 		break;
 	case ACCESS:
 		nak(qp, v, IB_NAK_REMOTE_ACCESS_ERROR);
-		v->error = INC_MEMBER_ERROR_LOCAL_ACCESS;
+		v->error = RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS;
 		break;
 	}
 	if (v->error)
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_BAD_REQUEST);
+		inc_stats_inc(qp->stats,
+			      RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
 }
 
 /*
@@ -547,7 +550,7 @@ static void rx_request(struct inc_qp *qp, struct sk_buff *skb,
 
 	switch (verdict) {
 	case INC_RESP_DUP:
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DUPLICATES);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
 		/* Acknowledge its own PSN: see take_kept(). */
 		if (inc_responder_ack_due(&qp->resp, pkt->ackreq))
 			ack(qp, v, pkt->psn);
@@ -592,22 +595,23 @@ static void take_uc(struct inc_qp *qp, struct sk_buff *skb,
 		consume_skb(skb);
 		return;
 	}
-	status = inc_msg_parse(&qp->tree->geom, qp->cfg.rank, hdr, pkt->dmalen,
+	status = inc_msg_parse(&qp->tree->geom, qp->cfg.index, hdr, pkt->dmalen,
 			       &msg);
 	/* If it cannot be accepted now, the member queries and resends. */
 	if (begin_msg(qp, &msg, hdr, status, mine, pkt, v) != TAKEN) {
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DEFERRED);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DEFERRED);
 		consume_skb(mine);
 		return;
 	}
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_PACKETS);
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_BYTES, pkt->payload_len);
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_MESSAGES);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_BYTES,
+		      pkt->payload_len);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (qp->rx_take) {
 		inc_uc_came(qp, msg.msg_id, overtaken);
 		add(qp, mine, pkt, v);
 	} else {
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DISCARDED);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DISCARDED);
 		consume_skb(mine);
 	}
 }
@@ -637,10 +641,10 @@ static void finish(struct inc_qp *qp, const struct verdict *v)
 {
 	if (v->reply) {
 		inc_stats_inc(qp->stats, v->syndrome == SYNDROME_ACK ?
-			      INC_A_MEMBER_STATS_TX_ACKS :
+			      RDMA_INC_A_MEMBER_STATS_TX_ACKS :
 			      v->syndrome >> 5 == IB_RNR_NAK >> 5 ?
-			      INC_A_MEMBER_STATS_TX_RNR_NAKS :
-			      INC_A_MEMBER_STATS_TX_NAKS);
+			      RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS :
+			      RDMA_INC_A_MEMBER_STATS_TX_NAKS);
 		inc_tx_ack(qp, v->syndrome, v->psn, v->msn);
 	}
 	if (v->error)
@@ -657,19 +661,19 @@ static u8 nak_error(u8 syndrome)
 {
 	switch (syndrome) {
 	case IB_NAK_REMOTE_ACCESS_ERROR:
-		return INC_MEMBER_ERROR_REMOTE_ACCESS;
+		return RDMA_INC_MEMBER_ERROR_REMOTE_ACCESS;
 	case IB_NAK_REMOTE_OPERATIONAL_ERROR:
-		return INC_MEMBER_ERROR_REMOTE_OPERATIONAL;
+		return RDMA_INC_MEMBER_ERROR_REMOTE_OPERATIONAL;
 	default:
-		return INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST;
+		return RDMA_INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST;
 	}
 }
 
 static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 {
-	unsigned int cnt = INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
+	unsigned int cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
 	enum inc_requester_verdict verdict = INC_REQ_BAD;
-	u8 error = INC_MEMBER_ERROR_NONE;
+	u8 error = RDMA_INC_MEMBER_ERROR_NONE;
 	u64 now = inc_now();
 
 	/* An acknowledgment has nothing after its AETH. */
@@ -681,15 +685,15 @@ static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	spin_lock(&qp->tx_lock);
 	switch (pkt->syndrome >> 5) {
 	case 0:
-		cnt = INC_A_MEMBER_STATS_RX_ACKS;
+		cnt = RDMA_INC_A_MEMBER_STATS_RX_ACKS;
 		verdict = inc_requester_ack(&qp->req, pkt->psn, now);
 		break;
 	case 1:
-		cnt = INC_A_MEMBER_STATS_RX_RNR_NAKS;
+		cnt = RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS;
 		verdict = inc_requester_rnr_nak(&qp->req, pkt->psn, pkt->syndrome, now);
 		break;
 	case 3:
-		cnt = INC_A_MEMBER_STATS_RX_NAKS;
+		cnt = RDMA_INC_A_MEMBER_STATS_RX_NAKS;
 		if (pkt->syndrome != IB_NAK_PSN_ERROR) {
 			verdict = inc_requester_known(&qp->req, pkt->psn);
 			if (verdict == INC_REQ_PROGRESS)
@@ -702,7 +706,7 @@ static void rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 	spin_unlock(&qp->tx_lock);
 
 	if (verdict == INC_REQ_BAD)
-		cnt = INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
+		cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
 	inc_stats_inc(qp->stats, cnt);
 	if (error)
 		inc_qp_error(qp, error);
@@ -719,9 +723,9 @@ static void rx_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 {
 	struct verdict v = {};
 
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_IN_ERROR);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR);
 	if (!(pkt->flags & INC_PKT_REQUEST) || pkt->uc ||
-	    READ_ONCE(qp->state) != INC_MEMBER_STATE_ERROR)
+	    READ_ONCE(qp->state) != RDMA_INC_MEMBER_STATE_ERROR)
 		return;
 	spin_lock(&qp->rx_lock);
 	nak(qp, &v, IB_NAK_REMOTE_OPERATIONAL_ERROR);
@@ -746,7 +750,7 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 
 	if (!inc_ooo_out(qp, skb))
 		return;
-	if (READ_ONCE(qp->state) != INC_MEMBER_STATE_RTS) {
+	if (READ_ONCE(qp->state) != RDMA_INC_MEMBER_STATE_RTS) {
 		rx_in_error(qp, pkt);
 		kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 		return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * From a slot to the members: send what is gathered to the members that wait
- * for it, or at a leaf to the parent, and report failures.
+ * for it, or at a child switch to the parent, and report failures.
  *
  * A member learns that it has a result from the result's last packet. Earlier
  * packets only keep the link from idling. So while chunks complete much faster
@@ -55,10 +55,10 @@ static void ended(struct inc_tree_slot *ts, u32 msg_id)
  */
 void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 {
-	u16 rank;
+	u16 member;
 
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+	for (member = 0; member < tree->cfg.members; member++) {
+		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
 
 		if (qp)
 			inc_txq_status(qp, slot, msg_id, status);
@@ -74,10 +74,10 @@ void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
  */
 void inc_fanout_kick(struct inc_tree *tree)
 {
-	u16 rank;
+	u16 member;
 
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+	for (member = 0; member < tree->cfg.members; member++) {
+		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
 
 		if (qp)
 			inc_txq_kick(qp);
@@ -98,14 +98,14 @@ void inc_fanout_kick(struct inc_tree *tree)
 void inc_fanout_result(struct inc_tree *tree, u16 slot,
 		       const struct inc_msg *msg, u16 ready)
 {
-	u16 rank;
+	u16 member;
 
 	if (ready == msg->nchunks)
-		inc_stats_inc(tree->stats, INC_A_TREE_STATS_MESSAGES);
+		inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_MESSAGES);
 	trace_inc_complete(tree, slot, msg, ready);
 
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+	for (member = 0; member < tree->cfg.members; member++) {
+		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
 
 		if (qp)
 			inc_txq_result(qp, slot, msg, ready);
@@ -122,7 +122,7 @@ void inc_fanout_result(struct inc_tree *tree, u16 slot,
  */
 void inc_fanout_begin(struct inc_tree_slot *ts)
 {
-	ts->told = 0;
+	ts->forwarded = 0;
 	ts->late = false;
 	ts->done_at = 0;
 }
@@ -133,14 +133,15 @@ static bool may_wait(struct inc_tree_slot *ts)
 	const struct inc_slot *s = &ts->m;
 	u64 now;
 
-	if (s->geom->leaf || s->gathered == s->msg.nchunks)
+	if (s->geom->child || s->gathered == s->msg.nchunks)
 		return false;
 	now = inc_now();
 	if (ts->done_at)
 		ts->quick = now - ts->done_at > QUICK_US ? 0 :
 			    min(ts->quick + 1, QUICK_RUN);
 	ts->done_at = now;
-	return ts->quick == QUICK_RUN && s->gathered - ts->told < INC_GSO_MAX;
+	return ts->quick == QUICK_RUN &&
+	       s->gathered - ts->forwarded < INC_GSO_MAX;
 }
 
 static void put_off(struct inc_tree *tree, struct inc_tree_slot *ts)
@@ -161,10 +162,10 @@ static void take_progress(struct inc_tree_slot *ts, struct inc_progress *p)
 
 	p->msg = s->msg;
 	p->reduced = s->ops;
-	p->wanted = s->wanted;
-	p->from = ts->told;
+	p->result_wanted = s->result_wanted;
+	p->from = ts->forwarded;
 	p->to = s->gathered;
-	ts->told = s->gathered;
+	ts->forwarded = s->gathered;
 	ts->late = false;
 }
 
@@ -194,7 +195,7 @@ bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
  * @slot: slot
  * @p: progress from inc_fanout_due()
  *
- * inc_fanout_kick(), or at a leaf inc_txq_kick_parent(), sends it.
+ * inc_fanout_kick(), or at a child switch inc_txq_kick_parent(), sends it.
  *
  * Context: BH off, RCU read side, no slot's lock held.
  */
@@ -206,20 +207,22 @@ void inc_fanout_gathered(struct inc_tree *tree, u16 slot,
 	u16 i;
 
 	for (i = p->from; i < p->to; i++)
-		len += inc_chunk_len(&tree->geom, i, msg->up_len);
-	inc_stats_add(tree->stats, INC_A_TREE_STATS_CHUNKS, p->to - p->from);
+		len += inc_chunk_len(&tree->geom, i, msg->gather_len);
+	inc_stats_add(tree->stats, RDMA_INC_A_TREE_STATS_CHUNKS,
+		      p->to - p->from);
 	if (p->reduced)
-		inc_stats_add(tree->stats, INC_A_TREE_STATS_REDUCED_BYTES,
-			      (u64)len * tree->cfg.ranks);
+		inc_stats_add(tree->stats, RDMA_INC_A_TREE_STATS_REDUCED_BYTES,
+			      (u64)len * tree->cfg.members);
 	else
-		inc_stats_add(tree->stats, INC_A_TREE_STATS_PASSED_BYTES, len);
-	if (!tree->geom.leaf) {
+		inc_stats_add(tree->stats, RDMA_INC_A_TREE_STATS_PASSED_BYTES,
+			      len);
+	if (!tree->geom.child) {
 		inc_fanout_result(tree, slot, msg, p->to);
 		return;
 	}
-	if (p->to == msg->up_chunks)
+	if (p->to == msg->gather_chunks)
 		WRITE_ONCE(tree->slot[slot].gathered_at, jiffies);
-	inc_uplink_gathered(tree, slot, msg, p->to, p->wanted);
+	inc_uplink_gathered(tree, slot, msg, p->to, p->result_wanted);
 }
 
 /**
@@ -240,7 +243,7 @@ void inc_fanout_late(struct timer_list *t)
 	llist_for_each_entry_safe(ts, next, list, late_node) {
 		spin_lock(&ts->lock);
 		ts->listed = false;
-		due = ts->late && ts->m.state == INC_SLOT_STATE_BUSY;
+		due = ts->late && ts->m.state == RDMA_INC_SLOT_STATE_BUSY;
 		if (due)
 			take_progress(ts, &p);
 		spin_unlock(&ts->lock);

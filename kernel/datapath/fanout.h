@@ -17,14 +17,14 @@ struct timer_list;
  * struct inc_progress - progress of a slot, copied under its lock
  * @msg: message
  * @reduced: its elements are reduced, else they pass through unchanged
- * @wanted: some rank wants elements of the result
+ * @result_wanted: some rank wants elements of the result
  * @from: chunks that were passed on before
  * @to: chunks that are complete now
  */
 struct inc_progress {
 	struct inc_msg	msg;
 	bool		reduced;
-	bool		wanted;
+	bool		result_wanted;
 	u16		from, to;
 };
 

@@ -50,7 +50,7 @@ static const char *const kind_names[NKINDS] = {
 
 /**
  * struct fault_dir - faults of one direction of a QP
- * @lock: guards the members below; a leaf: no packet is passed on under it
+ * @lock: guards the members below; innermost: no packet is passed on under it
  * @ppm: chance of each fault
  * @count: injected faults of each kind
  * @packets: packets seen
@@ -504,7 +504,8 @@ static void fault_name(char *name, const struct inc_qp *qp, const char *dir)
 	if (qp->uplink)
 		snprintf(name, FAULT_NAME_LEN, "parent-%s", dir);
 	else
-		snprintf(name, FAULT_NAME_LEN, "rank-%u-%s", qp->cfg.rank, dir);
+		snprintf(name, FAULT_NAME_LEN, "rank-%u-%s", qp->cfg.index,
+			 dir);
 }
 
 /**

@@ -8,7 +8,7 @@
 #include <net/flow.h>
 #include <net/inet_dscp.h>
 #include <net/ipv6.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "compat.h"
 #include "object/qp.h"

@@ -124,8 +124,8 @@ unsigned int inc_ingress_check(const struct inc_qp *qp, struct sk_buff *skb)
 	int iif = ingress(qp, skb);
 
 	if (iif != READ_ONCE(qp->iif) && !leads(qp, skb, iif))
-		return INC_A_SWITCH_STATS_RX_INGRESS;
+		return RDMA_INC_A_SWITCH_STATS_RX_INGRESS;
 	if (!xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, qp->cfg.family))
-		return INC_A_SWITCH_STATS_RX_POLICY;
+		return RDMA_INC_A_SWITCH_STATS_RX_POLICY;
 	return 0;
 }

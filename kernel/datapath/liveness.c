@@ -33,7 +33,7 @@
 /* Interval between probes of a member that keeps others waiting. */
 static unsigned long probe_interval(const struct inc_tree *tree)
 {
-	return 1 + msecs_to_jiffies(READ_ONCE(tree->cfg.dead_time) /
+	return 1 + msecs_to_jiffies(READ_ONCE(tree->cfg.dead_time_ms) /
 				    SCANS_PER_DEAD_TIME);
 }
 
@@ -62,15 +62,15 @@ void inc_liveness_kick(struct inc_tree *tree)
 bool inc_liveness_probe_members(struct inc_tree *tree)
 {
 	unsigned long next = READ_ONCE(tree->probed) + probe_interval(tree) / 2;
-	u16 rank;
+	u16 member;
 
 	if (time_before(jiffies, next))
 		return false;
 	WRITE_ONCE(tree->probed, jiffies);
-	WRITE_ONCE(tree->wanted, true);
+	WRITE_ONCE(tree->member_waits, true);
 	inc_liveness_kick(tree);
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+	for (member = 0; member < tree->cfg.members; member++) {
+		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
 
 		if (qp)
 			inc_txq_probe(qp);
@@ -122,7 +122,7 @@ static bool look_at(struct inc_tree *tree, struct inc_qp *qp)
 static bool look_up(struct inc_tree *tree)
 {
 	u32 answers = READ_ONCE(tree->answers);
-	bool waits = tree->geom.leaf && atomic_read(&tree->opened) != answers;
+	bool waits = tree->geom.child && atomic_read(&tree->opened) != answers;
 
 	watch(&tree->up_wait, waits, answers);
 	if (probe_due(&tree->up_wait, probe_interval(tree)) && inc_txq_probe_parent(tree))
@@ -139,24 +139,24 @@ static bool look_up(struct inc_tree *tree)
 void inc_liveness_timer(struct timer_list *t)
 {
 	struct inc_tree *tree = timer_container_of(tree, t, scan);
-	u16 rank = tree->scan_next, end;
+	u16 member = tree->scan_next, end;
 
 	if (READ_ONCE(tree->error))
 		return;
-	end = min(rank + RANKS_PER_RUN, tree->cfg.ranks);
+	end = min(member + RANKS_PER_RUN, tree->cfg.members);
 	rcu_read_lock();
-	if (!rank) {
+	if (!member) {
 		tree->scan_waits = look_up(tree);
-		tree->scan_all = xchg(&tree->wanted, false);
+		tree->scan_all = xchg(&tree->member_waits, false);
 	}
-	for (; rank < end; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+	for (; member < end; member++) {
+		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
 
 		if (qp && look_at(tree, qp))
 			tree->scan_waits = true;
 	}
 	rcu_read_unlock();
-	tree->scan_next = end < tree->cfg.ranks ? end : 0;
+	tree->scan_next = end < tree->cfg.members ? end : 0;
 	if (tree->scan_next)
 		mod_timer(t, jiffies + 1);
 	else if (tree->scan_waits)
@@ -168,13 +168,13 @@ static bool silent(struct inc_tree *tree, const struct inc_qp *who,
 		   unsigned long since)
 {
 	bool any = false;
-	u16 rank;
+	u16 member;
 
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+	for (member = 0; member < tree->cfg.members; member++) {
+		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
 
 		if (!qp || qp == who || !READ_ONCE(qp->heard) ||
-		    qp->cfg.transport == INC_TRANSPORT_UC)
+		    qp->cfg.transport == RDMA_INC_TRANSPORT_UC)
 			continue;
 		if (time_after_eq(READ_ONCE(qp->last_rx), since))
 			return false;
@@ -185,10 +185,10 @@ static bool silent(struct inc_tree *tree, const struct inc_qp *who,
 
 static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
 {
-	u16 rank;
+	u16 member;
 
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		struct inc_qp *qp = rcu_dereference(tree->member[rank]);
+	for (member = 0; member < tree->cfg.members; member++) {
+		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
 
 		if (!qp || qp == who)
 			continue;
@@ -209,7 +209,8 @@ static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
  */
 bool inc_liveness_doubt(struct inc_qp *qp)
 {
-	unsigned long dead = msecs_to_jiffies(READ_ONCE(qp->tree->cfg.dead_time));
+	unsigned long dead =
+		msecs_to_jiffies(READ_ONCE(qp->tree->cfg.dead_time_ms));
 	struct inc_tree *tree = qp->tree;
 	bool doubt;
 

@@ -46,7 +46,7 @@ void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
 /* A packet that is forged, or contradicts one that is. */
 static void distrust(struct inc_qp *qp, struct sk_buff *skb)
 {
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_UNTRUSTED);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED);
 	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 }
 
@@ -182,7 +182,7 @@ void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb,
 		distrust(qp, skb);
 		return;
 	}
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
 	inc_rx_learn_port(qp, skb, pkt);
 	skb = fit(qp, skb);
 	if (!skb)
@@ -193,9 +193,9 @@ void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb,
 	qp->resp.kept = true;
 	/* At the head of the queue if none precedes it. */
 	__skb_queue_after(&qp->kept, prev, skb);
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_KEPT);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED);
 	return;
 drop:
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
 	consume_skb(skb);
 }

@@ -62,19 +62,19 @@ static unsigned int check_udp(struct sk_buff *skb, unsigned int udp_off)
 	unsigned int len;
 
 	if (skb_linearize(skb))
-		return INC_A_SWITCH_STATS_RX_NO_MEMORY;
+		return RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY;
 
 	uh = (struct udphdr *)(skb->data + udp_off);
 	len = ntohs(uh->len);
 	if (len < sizeof(*uh) || len > skb->len - udp_off)
-		return INC_A_SWITCH_STATS_RX_SHORT;
+		return RDMA_INC_A_SWITCH_STATS_RX_SHORT;
 	/* Bytes that IP carried beyond the datagram. */
 	if (pskb_trim_rcsum(skb, udp_off + len))
-		return INC_A_SWITCH_STATS_RX_NO_MEMORY;
+		return RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY;
 	if (uh->check &&
 	    nf_checksum(skb, NF_INET_LOCAL_IN, udp_off, IPPROTO_UDP,
 			skb->protocol == htons(ETH_P_IP) ? AF_INET : AF_INET6))
-		return INC_A_SWITCH_STATS_RX_UDP_CHECKSUM;
+		return RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM;
 	return 0;
 }
 
@@ -85,13 +85,13 @@ static unsigned int parse(const struct sk_buff *skb, unsigned int bth_off,
 	case INC_WIRE_OK:
 		return 0;
 	case INC_WIRE_SHORT:
-		return INC_A_SWITCH_STATS_RX_SHORT;
+		return RDMA_INC_A_SWITCH_STATS_RX_SHORT;
 	case INC_WIRE_OPCODE:
-		return INC_A_SWITCH_STATS_RX_OPCODE;
+		return RDMA_INC_A_SWITCH_STATS_RX_OPCODE;
 	case INC_WIRE_TVER:
-		return INC_A_SWITCH_STATS_RX_BTH;
+		return RDMA_INC_A_SWITCH_STATS_RX_BTH;
 	}
-	return INC_A_SWITCH_STATS_RX_OPCODE;
+	return RDMA_INC_A_SWITCH_STATS_RX_OPCODE;
 }
 
 static bool from_member(const struct sk_buff *skb, const struct inc_qp *qp)
@@ -120,7 +120,7 @@ static bool icrc_ok(const struct sk_buff *skb, unsigned int udp_off,
 
 static u8 transport_of(const struct inc_pkt *pkt)
 {
-	return pkt->uc ? INC_TRANSPORT_UC : INC_TRANSPORT_RC;
+	return pkt->uc ? RDMA_INC_TRANSPORT_UC : RDMA_INC_TRANSPORT_RC;
 }
 
 /* Checks that read all of a packet, which comes from its QP's member. */
@@ -136,13 +136,13 @@ static unsigned int check(struct inc_qp *qp, struct sk_buff *skb,
 	if (err)
 		return err;
 	if (transport_of(pkt) != qp->cfg.transport)
-		return INC_A_SWITCH_STATS_RX_OPCODE;
+		return RDMA_INC_A_SWITCH_STATS_RX_OPCODE;
 	if (pkt->pkey != qp->cfg.pkey)
-		return INC_A_SWITCH_STATS_RX_PKEY;
+		return RDMA_INC_A_SWITCH_STATS_RX_PKEY;
 	if (inc_fault_enabled())
 		inc_fault_rx_damage(qp, skb, udp_off + sizeof(struct udphdr));
 	if (!icrc_ok(skb, udp_off, pkt))
-		return INC_A_SWITCH_STATS_RX_ICRC;
+		return RDMA_INC_A_SWITCH_STATS_RX_ICRC;
 	return 0;
 }
 
@@ -178,7 +178,8 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 	}
 
 	WRITE_ONCE(qp->last_rx, jiffies);
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_WIRE_BYTES, skb->len);
+	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES,
+		      skb->len);
 	skb_orphan(skb);
 	skb_dst_drop(skb);
 	nf_reset_ct(skb);
@@ -201,8 +202,8 @@ static void rx_segment(struct inc_qp *qp, struct sk_buff *skb,
 		qp = inc_qp_lookup(sw, pkt.qpn);
 		if (!qp || !from_member(skb, qp)) {
 			drop(sw, skb, &pkt, qp ?
-			     INC_A_SWITCH_STATS_RX_SOURCE :
-			     INC_A_SWITCH_STATS_RX_NO_QP);
+			     RDMA_INC_A_SWITCH_STATS_RX_SOURCE :
+			     RDMA_INC_A_SWITCH_STATS_RX_NO_QP);
 			return;
 		}
 	}
@@ -223,7 +224,7 @@ static void rx_burst(struct inc_qp *qp, struct sk_buff *skb,
 	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_IP_CSUM |
 				 NETIF_F_IPV6_CSUM, false);
 	if (IS_ERR_OR_NULL(segs)) {
-		drop(qp->sw, skb, &pkt, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		drop(qp->sw, skb, &pkt, RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
 		return;
 	}
 	consume_skb(skb);
@@ -242,10 +243,10 @@ static unsigned int admit(const struct inc_qp *qp, struct sk_buff *skb,
 			  bool plain)
 {
 	if (!from_member(skb, qp))
-		return INC_A_SWITCH_STATS_RX_SOURCE;
+		return RDMA_INC_A_SWITCH_STATS_RX_SOURCE;
 	/* The ICRC is not defined over options; no RoCEv2 host sends any. */
 	if (!plain)
-		return INC_A_SWITCH_STATS_RX_IP_OPTIONS;
+		return RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS;
 	return inc_ingress_check(qp, skb);
 }
 
@@ -269,7 +270,7 @@ bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
 	unsigned int err;
 
 	if (!qp) {
-		inc_stats_inc(sw->stats, INC_A_SWITCH_STATS_RX_NO_QP);
+		inc_stats_inc(sw->stats, RDMA_INC_A_SWITCH_STATS_RX_NO_QP);
 		return false;
 	}
 	err = admit(qp, skb, plain);
@@ -330,6 +331,6 @@ bool inc_rx_cut(struct inc_switch *sw, const struct sk_buff *skb,
 	if (!uh || uh->dest != htons(INC_UDP_PORT) ||
 	    skb->len >= udp_off + QPN_END)
 		return false;
-	inc_stats_inc(sw->stats, INC_A_SWITCH_STATS_RX_IP_OPTIONS);
+	inc_stats_inc(sw->stats, RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS);
 	return true;
 }

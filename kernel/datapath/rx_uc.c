@@ -4,8 +4,8 @@
  * and queries. What the switch remembers of each slot's message (struct
  * inc_out) determines the answer:
  *
- *   not begun                 INC_STATUS_AGAIN: the request was lost
- *   begun, not ended          INC_STATUS_WAIT
+ *   not begun                 INC_STATUS_RESEND: the request was lost
+ *   begun, not ended          INC_STATUS_PENDING
  *   ended                     the result or status once more
  *
  * The result is still in the slot: its bytes change when all ranks have begun
@@ -28,7 +28,8 @@ static bool psn_came(struct inc_qp *qp, u32 psn)
 	if (ahead < 0)
 		return true;
 	if (ahead)
-		inc_stats_add(qp->stats, INC_A_MEMBER_STATS_RX_GAPS, ahead);
+		inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_GAPS,
+			      ahead);
 	qp->resp.epsn = inc_psn_add(psn, 1);
 	return false;
 }
@@ -37,15 +38,15 @@ static enum inc_uc_verdict asked(struct inc_qp *qp, u32 msg_id)
 {
 	u8 status = READ_ONCE(qp->tree->error);
 
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_ASKED);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_QUERIES);
 	switch (inc_txq_again(qp, msg_id)) {
 	case INC_AGAIN_QUEUED:
 		return INC_UC_ANSWER;
 	case INC_AGAIN_OPEN:
-		inc_txq_stray(qp, msg_id, INC_STATUS_WAIT);
+		inc_txq_stray(qp, msg_id, INC_STATUS_PENDING);
 		return INC_UC_ANSWER;
 	case INC_AGAIN_UNKNOWN:
-		inc_txq_stray(qp, msg_id, status ?: INC_STATUS_AGAIN);
+		inc_txq_stray(qp, msg_id, status ?: INC_STATUS_RESEND);
 		return INC_UC_ANSWER;
 	case INC_AGAIN_OLD:
 		break;
@@ -59,7 +60,7 @@ static enum inc_uc_verdict requested(struct inc_qp *qp, u32 msg_id)
 
 	if (verdict == INC_AGAIN_UNKNOWN)
 		return INC_UC_NEW;
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_DUPLICATES);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
 	return verdict == INC_AGAIN_QUEUED ? INC_UC_ANSWER : INC_UC_DROP;
 }
 
@@ -92,12 +93,12 @@ enum inc_uc_verdict inc_uc_judge(struct inc_qp *qp, const struct sk_buff *skb,
 	    pkt->imm != (msg_id & INC_IMM_MSG_ID_MASK))
 		goto bad;
 	*overtaken = psn_came(qp, pkt->psn);
-	if (hdr->flags & cpu_to_be16(INC_HDR_F_ASK))
+	if (hdr->flags & cpu_to_be16(INC_HDR_F_QUERY))
 		return asked(qp, msg_id);
 	return requested(qp, msg_id);
 
 bad:
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_RX_BAD_REQUEST);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
 	return INC_UC_DROP;
 }
 

@@ -32,7 +32,7 @@
 /* When to solicit a silent member, the first time or again; jiffies. */
 static unsigned long ask_at(const struct inc_qp *qp)
 {
-	u64 us = max_t(u64, ASK_MIN_RTOS * qp->req.min_rto,
+	u64 us = max_t(u64, ASK_MIN_RTOS * qp->req.min_rto_us,
 		       2 * inc_requester_rto(&qp->req));
 
 	return qp->rx_at + usecs_to_jiffies(us << qp->asks) + 1;
@@ -47,7 +47,9 @@ static unsigned long ask_at(const struct inc_qp *qp)
  */
 unsigned long inc_solicit_least(const struct inc_tree *tree)
 {
-	return msecs_to_jiffies(ASK_MIN_RTOS * READ_ONCE(tree->cfg.min_rto)) + 1;
+	return msecs_to_jiffies(ASK_MIN_RTOS *
+				READ_ONCE(tree->cfg.min_rto_ms)) +
+	       1;
 }
 
 /**
@@ -77,7 +79,7 @@ static bool ask(struct inc_qp *qp, bool waited)
 	bool owes;
 
 	spin_lock(&qp->rx_lock);
-	owes = qp->state == INC_MEMBER_STATE_RTS && qp->asks < MAX_ASKS &&
+	owes = qp->state == RDMA_INC_MEMBER_STATE_RTS && qp->asks < MAX_ASKS &&
 	       (waited || inc_responder_owed(&qp->resp));
 	/* Only now does the member owe anything. */
 	if (waited && !qp->waited && !inc_responder_owed(&qp->resp)) {
@@ -99,8 +101,8 @@ static bool ask(struct inc_qp *qp, bool waited)
 	if (how == INC_RESP_ASK_NOTHING)
 		return owes;
 	inc_stats_inc(qp->stats, how == INC_RESP_ASK_NAK ?
-		      INC_A_MEMBER_STATS_TX_NAKS :
-		      INC_A_MEMBER_STATS_TX_RNR_NAKS);
+		      RDMA_INC_A_MEMBER_STATS_TX_NAKS :
+		      RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS);
 	inc_tx_ack(qp, how == INC_RESP_ASK_NAK ? IB_NAK_PSN_ERROR :
 						 SYNDROME_AGAIN, psn, msn);
 	return owes;
@@ -132,7 +134,7 @@ void inc_solicit_timer(struct timer_list *t)
  */
 void inc_solicit_waited(struct inc_qp *qp)
 {
-	if (qp->cfg.transport == INC_TRANSPORT_RC && !qp->is_switch &&
+	if (qp->cfg.transport == RDMA_INC_TRANSPORT_RC && !qp->is_switch &&
 	    READ_ONCE(qp->spoke))
 		ask(qp, true);
 }

@@ -32,7 +32,7 @@ static unsigned int wire_bytes(const struct sk_buff *skb)
  */
 void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb)
 {
-	inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_WIRE_BYTES,
+	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES,
 		      wire_bytes(skb));
 	if (inc_fault_enabled() && inc_fault_tx(qp, skb, inc_tx_output))
 		return;
@@ -55,5 +55,5 @@ void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
 	else
 		err = ip6_local_out(qp->sw->net, NULL, skb);
 	if (net_xmit_eval(err))
-		inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_TX_ERROR);
+		inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_TX_ERROR);
 }

@@ -297,10 +297,10 @@ static u8 *build(struct inc_gso *b, struct inc_qp *qp,
 		       add_copy(skb, payload, payload_len, trailer_len);
 
 err_mem:
-	inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_TX_NO_MEMORY);
+	inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY);
 	return NULL;
 err_route:
-	inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_TX_ROUTE);
+	inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_TX_ROUTE);
 	return NULL;
 }
 
@@ -367,7 +367,7 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 {
 	struct inc_pkt pkt = {
 		.opcode		= wqe->opcode |
-				  (qp->cfg.transport == INC_TRANSPORT_UC ?
+				  (qp->cfg.transport == RDMA_INC_TRANSPORT_UC ?
 				   IB_OPCODE_UC : 0),
 		.ackreq		= ackreq,
 		.pad		= -wqe->len & 3,

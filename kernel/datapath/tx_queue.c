@@ -274,7 +274,7 @@ void inc_txq_missing(struct inc_qp *qp, u32 msg_id)
 	out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
 	spin_lock_bh(&qp->tx_lock);
 	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
-		add_stray(qp, msg_id, INC_STATUS_AGAIN, 1);
+		add_stray(qp, msg_id, INC_STATUS_RESEND, 1);
 	spin_unlock_bh(&qp->tx_lock);
 }
 
@@ -316,7 +316,7 @@ void inc_txq_farewell(struct inc_qp *qp, u8 status)
 void inc_txq_probe(struct inc_qp *qp)
 {
 	/* A UC member would not answer, nor would one whose QP is not up. */
-	if (qp->cfg.transport == INC_TRANSPORT_UC ||
+	if (qp->cfg.transport == RDMA_INC_TRANSPORT_UC ||
 	    !(qp->uplink || READ_ONCE(qp->heard)))
 		return;
 	spin_lock_bh(&qp->tx_lock);
@@ -339,7 +339,7 @@ bool inc_txq_idle(struct inc_qp *qp)
 	bool idle;
 
 	spin_lock_bh(&qp->tx_lock);
-	idle = qp->state != INC_MEMBER_STATE_RTS || !qp->heard ||
+	idle = qp->state != RDMA_INC_MEMBER_STATE_RTS || !qp->heard ||
 	       (qp->req.una == qp->req.max && fifo_empty(qp) && !qp->nstray &&
 		!qp->probe);
 	spin_unlock_bh(&qp->tx_lock);
@@ -361,14 +361,14 @@ static void fill_status(struct inc_qp *qp, struct inc_wqe *w, u32 imm)
 		.imm	= imm,
 		.opcode	= IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE,
 	};
-	if (status == INC_STATUS_AGAIN || status == INC_STATUS_WAIT) {
-		inc_stats_inc(qp->stats, status == INC_STATUS_AGAIN ?
-			      INC_A_MEMBER_STATS_TX_SEND_AGAIN :
-			      INC_A_MEMBER_STATS_TX_WAIT);
+	if (status == INC_STATUS_RESEND || status == INC_STATUS_PENDING) {
+		inc_stats_inc(qp->stats, status == INC_STATUS_RESEND ?
+			      RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES :
+			      RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES);
 		return;
 	}
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_ERRORS);
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_ERRORS);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
 }
 
 /* Each result tells a UC member which of its messages have ended. */
@@ -376,10 +376,10 @@ static u8 ok_status(struct inc_qp *qp, u32 msg_id)
 {
 	s32 behind;
 
-	if (qp->cfg.transport != INC_TRANSPORT_UC)
+	if (qp->cfg.transport != RDMA_INC_TRANSPORT_UC)
 		return INC_STATUS_OK;
-	behind = msg_id - inc_tree_mark(qp->tree);
-	return INC_IMM_MARK | clamp(behind, 0, INC_IMM_MARK_MAX);
+	behind = msg_id - inc_tree_low_mark(qp->tree);
+	return INC_IMM_LOWMARK | clamp(behind, 0, INC_IMM_LOWMARK_MAX);
 }
 
 static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
@@ -409,7 +409,7 @@ static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
 		qp->tx_end = INC_REQ_END_SHARED;
 	if (last) {
 		out->open = false;
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
 	}
 }
 
@@ -445,7 +445,7 @@ static void fill_one(struct inc_qp *qp)
 	if (fifo_empty(qp)) {
 		qp->probe = false;
 		*w = (struct inc_wqe) { .opcode = IB_OPCODE_RC_RDMA_WRITE_ONLY };
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PROBES);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_PROBES);
 		return;
 	}
 
@@ -472,16 +472,18 @@ static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
 {
 	switch (kind) {
 	case INC_REQ_FRESH:
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PACKETS);
-		inc_stats_add(qp->stats, INC_A_MEMBER_STATS_TX_BYTES, w->len);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_PACKETS);
+		inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_BYTES,
+			      w->len);
 		trace_inc_tx_result(qp, psn, w);
 		break;
 	case INC_REQ_AGAIN:
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_RETRANSMITS);
+		inc_stats_inc(qp->stats,
+			      RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS);
 		trace_inc_retransmit(qp, psn);
 		break;
 	case INC_REQ_ASK:
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_PROBES);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_PROBES);
 		break;
 	}
 }
@@ -570,9 +572,9 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 	int i;
 
 	lockdep_assert_held(&qp->tx_lock);
-	if (qp->state != INC_MEMBER_STATE_RTS)
+	if (qp->state != RDMA_INC_MEMBER_STATE_RTS)
 		return false;
-	if (qp->cfg.transport == INC_TRANSPORT_UC)
+	if (qp->cfg.transport == RDMA_INC_TRANSPORT_UC)
 		return make_batch_uc(qp, b);
 
 	for (i = 0; i < INC_GSO_MAX; i++) {
@@ -674,7 +676,7 @@ void inc_txq_more(struct work_struct *work)
 }
 
 /**
- * inc_txq_kick_parent() - let a leaf's uplink send what is queued
+ * inc_txq_kick_parent() - let a child's uplink send what is queued
  * @tree: any tree
  *
  * Context: any but hard interrupt, RCU read side, no lock held.

@@ -15,7 +15,7 @@
  * A member that sends requests is alive, whatever it leaves unacknowledged. But
  * one that answers with RNR NAKs alone gets only the dead time for that. A
  * member that was never heard from may not be up yet. A parent was up before
- * its leaf knew it.
+ * its child switch knew it.
  */
 static void look_for_life(struct inc_qp *qp, u64 now)
 {
@@ -35,7 +35,7 @@ static enum inc_requester_timer timed_out(struct inc_qp *qp, bool reprieve,
 
 	spin_lock(&qp->tx_lock);
 	*rnr = qp->req.rnr;
-	if (qp->state != INC_MEMBER_STATE_RTS)
+	if (qp->state != RDMA_INC_MEMBER_STATE_RTS)
 		goto out;
 	if (reprieve)
 		inc_requester_reprieve(&qp->req, now);
@@ -45,7 +45,7 @@ static enum inc_requester_timer timed_out(struct inc_qp *qp, bool reprieve,
 	if (what == INC_REQ_TIMER_LATER)
 		inc_txq_arm(qp, now);
 	else if (what == INC_REQ_TIMER_BACK)
-		inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_TIMEOUTS);
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS);
 out:
 	spin_unlock(&qp->tx_lock);
 	return what;
@@ -67,8 +67,9 @@ void inc_tx_timer(struct timer_list *t)
 	if (what == INC_REQ_TIMER_DEAD && !rnr && inc_liveness_doubt(qp))
 		what = timed_out(qp, true, &rnr);
 	if (what == INC_REQ_TIMER_DEAD)
-		inc_qp_error(qp, rnr ? INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :
-				       INC_MEMBER_ERROR_RETRY_EXCEEDED);
+		inc_qp_error(qp,
+			     rnr ? RDMA_INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :
+				   RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED);
 	else if (what != INC_REQ_TIMER_LATER && what != INC_REQ_TIMER_IDLE)
 		inc_txq_kick(qp);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leaf's link to its parent, downwards: the parent's results arrive in the
+ * A child's link to its parent, downwards: the parent's results arrive in the
  * slot's result buffer. From there they go to the members as a root's do.
  */
 #include <linux/spinlock.h>
@@ -26,7 +26,7 @@ struct answer {
 static bool take_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 			const void *payload, struct answer *a)
 {
-	bool ok = true, answered = s->answered;
+	bool ok = true, answered = s->parent_answered;
 	u8 state = s->state;
 
 	a->status = pkt->flags & INC_PKT_IMM ?
@@ -41,10 +41,10 @@ static bool take_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 	if (ok && pkt->flags & INC_PKT_IMM)
 		ok = inc_slot_answer(s, a->status);
 	a->to = s->ready;
-	a->first = s->answered && !answered;
+	a->first = s->parent_answered && !answered;
 	a->msg = s->msg;
-	a->failed = state == INC_SLOT_STATE_BUSY &&
-		    s->state == INC_SLOT_STATE_FAILED;
+	a->failed = state == RDMA_INC_SLOT_STATE_BUSY &&
+		    s->state == RDMA_INC_SLOT_STATE_FAILED;
 	return ok;
 }
 
@@ -67,7 +67,7 @@ static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
 	if (a.to > a.from)
 		inc_fanout_result(tree, slot, &a.msg, a.to);
 	if (a.failed) {
-		inc_stats_inc(tree->stats, INC_A_TREE_STATS_FAILED);
+		inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 		inc_uplink_fail(tree, slot, a.msg.msg_id, a.status);
 		inc_fanout_status(tree, slot, a.msg.msg_id, a.status);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A leaf's link to its parent: results that the parent sends.
+ * A child's link to its parent: results that the parent sends.
  */
 #ifndef _INC_UPLINK_RX_H
 #define _INC_UPLINK_RX_H

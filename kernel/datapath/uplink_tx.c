@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leaf's link to its parent, upwards.
+ * A child's link to its parent, upwards.
  *
  * Requests are sent as hosts send them, packet by packet as chunks are
  * gathered. The packets of a message follow each other on a QP, so messages are
@@ -32,7 +32,7 @@ u64 inc_uplink_memory(const struct inc_tree *tree)
 
 /**
  * inc_uplink_alloc() - allocate the uplink state of a QP to the parent
- * @tree: tree of the leaf
+ * @tree: tree of the child switch
  *
  * Context: process.
  * Return: the uplink, or NULL.
@@ -80,7 +80,7 @@ static struct inc_uplink_out *head(const struct inc_qp *qp)
 /* The INC header precedes the elements, as on the wire. */
 static struct inc_hdr *hdr_of(const struct inc_qp *qp, u16 slot)
 {
-	return (struct inc_hdr *)(qp->tree->slot[slot].m.up - INC_HDR_LEN);
+	return (struct inc_hdr *)(qp->tree->slot[slot].m.partial - INC_HDR_LEN);
 }
 
 static void fill_hdr(const struct inc_qp *qp, u16 slot, u32 msg_id)
@@ -115,7 +115,7 @@ static struct inc_uplink_out *open_out(struct inc_qp *qp, u16 slot, u32 msg_id)
 		.open		= true,
 	};
 	fill_hdr(qp, slot, msg_id);
-	WRITE_ONCE(qp->tree->slot[slot].m.up_busy, true);
+	WRITE_ONCE(qp->tree->slot[slot].m.uplink_busy, true);
 	qp->fifo[qp->fifo_tail++ & (qp->tree->cfg.slots - 1)] = slot;
 	return out;
 }
@@ -129,10 +129,10 @@ static void describe(const struct inc_qp *qp, u16 slot,
 	u16 flags = 0;
 
 	out->wide = inc_msg_wide(g, msg, inc_geom_own(g));
-	out->len = msg->up_len;
-	out->packets = out->wide ? 2 * msg->up_chunks : msg->up_chunks;
-	out->dmalen = out->wide ? inc_wide_len(g, msg->up_len) :
-				  INC_HDR_LEN + msg->up_len;
+	out->len = msg->gather_len;
+	out->packets = out->wide ? 2 * msg->gather_chunks : msg->gather_chunks;
+	out->dmalen = out->wide ? inc_wide_len(g, msg->gather_len) :
+				  INC_HDR_LEN + msg->gather_len;
 	if (out->wide)
 		flags |= INC_HDR_F_WIDE;
 	if (!wanted)
@@ -146,7 +146,7 @@ static void describe(const struct inc_qp *qp, u16 slot,
 }
 
 /**
- * inc_uplink_gathered() - queue chunks that all ranks of a leaf contributed to
+ * inc_uplink_gathered() - queue chunks that all members contributed to
  * @tree: tree
  * @slot: slot
  * @msg: message
@@ -302,13 +302,13 @@ enum inc_requester_end inc_uplink_fill(struct inc_qp *qp, struct inc_wqe *w)
 		.opcode	= opcode(!n, last),
 	};
 	if (out->wide && n & 1)
-		w->off += s->up_lo - s->up;
+		w->off += s->partial_lo - s->partial;
 	if (!last)
 		return INC_REQ_MORE;
 	qp->fifo_head++;
 	out->open = false;
-	WRITE_ONCE(s->up_busy, false);
-	inc_stats_inc(qp->stats, INC_A_MEMBER_STATS_TX_MESSAGES);
+	WRITE_ONCE(s->uplink_busy, false);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
 	return out->packets == 1 ? INC_REQ_END_SHARED : INC_REQ_END;
 }
 
@@ -346,5 +346,5 @@ const void *inc_uplink_payload(const struct inc_qp *qp, const struct inc_wqe *w)
 	if (qp->uplink->out[w->slot].msg_id != w->msg_id ||
 	    !inc_slot_has(s, w->msg_id))
 		return NULL;
-	return s->up + w->off - INC_HDR_LEN;
+	return s->partial + w->off - INC_HDR_LEN;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A leaf's link to its parent: gathered data is sent as a member's request.
+ * A child's link to its parent: gathered data is sent as a member's request.
  */
 #ifndef _INC_UPLINK_TX_H
 #define _INC_UPLINK_TX_H
 
 #include <linux/types.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/requester.h"
 

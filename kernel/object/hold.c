@@ -82,7 +82,8 @@ static u64 limit_of(const struct inc_qp *qp)
 	u64 limit = READ_ONCE(qp->tree->cfg.hold);
 
 	if (qp->is_switch)
-		return limit * 2 * inc_geom_span(&qp->tree->geom, qp->cfg.rank).n;
+		return limit * 2 *
+		       inc_geom_span(&qp->tree->geom, qp->cfg.index).n;
 	return min(limit, share(qp->sw));
 }
 
@@ -133,7 +134,8 @@ struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb)
 	struct sk_buff *copy = skb_copy_expand(skb, 0, 0, GFP_ATOMIC);
 
 	if (!copy)
-		inc_stats_inc(qp->sw->stats, INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		inc_stats_inc(qp->sw->stats,
+			      RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
 	return copy;
 }
 

@@ -41,14 +41,14 @@ const struct rhashtable_params inc_qpn_params = {
  * @qpn: QPN
  *
  * Context: RCU read side, which is how long the QP stays.
- * Return: the QP, or NULL; a leaf's uplink is found once it has its parent.
+ * Return: the QP, or NULL; a child's uplink is found once it has its parent.
  */
 struct inc_qp *inc_qp_lookup(struct inc_switch *sw, u32 qpn)
 {
 	struct inc_qp *qp = rhashtable_lookup(&sw->qps, &qpn, inc_qpn_params);
 
 	/* Pairs with inc_member_connect(). */
-	if (!qp || smp_load_acquire(&qp->state) == INC_MEMBER_STATE_INIT)
+	if (!qp || smp_load_acquire(&qp->state) == RDMA_INC_MEMBER_STATE_INIT)
 		return NULL;
 	return qp;
 }
@@ -56,16 +56,16 @@ struct inc_qp *inc_qp_lookup(struct inc_switch *sw, u32 qpn)
 /**
  * inc_qp_find() - find a member by its rank
  * @tree: tree
- * @rank: rank, any value
+ * @member: rank, any value
  *
  * Context: process, inc_switch.lock held.
  * Return: its QP, or NULL.
  */
-struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank)
+struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 member)
 {
-	if (rank >= tree->cfg.ranks)
+	if (member >= tree->cfg.members)
 		return NULL;
-	return rcu_dereference_protected(tree->member[rank],
+	return rcu_dereference_protected(tree->member_qp[member],
 					 lockdep_is_held(&tree->sw->lock));
 }
 
@@ -80,15 +80,15 @@ void inc_qp_tune(struct inc_qp *qp)
 	const struct inc_tree_cfg *cfg = &qp->tree->cfg;
 
 	spin_lock_bh(&qp->tx_lock);
-	inc_requester_tune(&qp->req, cfg->window, cfg->min_rto * 1000,
-			   cfg->dead_time * 1000);
+	inc_requester_tune(&qp->req, cfg->window, cfg->min_rto_ms * 1000,
+			   cfg->dead_time_ms * 1000);
 	spin_unlock_bh(&qp->tx_lock);
 }
 
 /**
  * inc_qp_error() - move a QP to the error state
  * @qp: QP
- * @error: enum inc_member_error; the first one counts
+ * @error: enum rdma_inc_member_error; the first one counts
  *
  * Its tree fails as well: no collective can complete without a rank.
  *
@@ -100,9 +100,9 @@ void inc_qp_error(struct inc_qp *qp, u8 error)
 	bool first;
 
 	spin_lock_bh(&qp->tx_lock);
-	first = qp->state != INC_MEMBER_STATE_ERROR;
+	first = qp->state != RDMA_INC_MEMBER_STATE_ERROR;
 	if (first) {
-		WRITE_ONCE(qp->state, INC_MEMBER_STATE_ERROR);
+		WRITE_ONCE(qp->state, RDMA_INC_MEMBER_STATE_ERROR);
 		qp->error = error;
 		qp->report = true;
 	}

@@ -14,7 +14,7 @@
 #include <linux/timer.h>
 #include <linux/workqueue.h>
 #include <net/dst_cache.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/msg_loss.h"
 #include "core/requester.h"
@@ -35,8 +35,8 @@ struct inc_uplink;
 
 /**
  * struct inc_member_cfg - settings of a member
- * @rank: rank
- * @transport: enum inc_transport
+ * @index: place among the tree's members
+ * @transport: enum rdma_inc_transport
  * @family: AF_INET or AF_INET6
  * @has_local: @local was given
  * @has_psn: @psn was given
@@ -51,7 +51,7 @@ struct inc_uplink;
  * @peer_rkey: for a QP to the parent: R_Key of its slots
  */
 struct inc_member_cfg {
-	u16		rank;
+	u16		index;
 	u8		transport;
 	u8		family;
 	bool		has_local;
@@ -110,8 +110,8 @@ struct inc_out {
  * @tree: tree; holds a reference
  * @cfg: settings, defaults filled in
  * @qpn: its number
- * @state: enum inc_member_state; enters error once, under @tx_lock
- * @error: enum inc_member_error
+ * @state: enum rdma_inc_member_state; enters error once, under @tx_lock
+ * @error: enum rdma_inc_member_error
  * @report: the error is not yet reported to the event group
  * @rx_lock: guards @resp, @kept, @kept_size, @port and the message in progress:
  *	@rx_msg_id, @rx_take, @ack_psn, @ack_put_off, @ack_eager, @ack_waits,
@@ -253,7 +253,7 @@ struct inc_qp {
 };
 
 /* Configuration: process context, inc_switch.lock held. */
-struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 rank);
+struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 member);
 void inc_qp_tune(struct inc_qp *qp);
 
 /* Data path: RCU read side. */

@@ -34,10 +34,10 @@ int inc_quota_check(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 				       sw->ntrees, q->trees);
 		return -EDQUOT;
 	}
-	if (q->ranks && cfg->ranks > q->ranks) {
+	if (q->ranks && cfg->members > q->ranks) {
 		NL_SET_ERR_MSG_FMT_MOD(extack,
 				       "max-ranks: %u ranks wanted, %u are allowed",
-				       cfg->ranks, q->ranks);
+				       cfg->members, q->ranks);
 		return -EDQUOT;
 	}
 	if (q->slots && cfg->slots > q->slots) {

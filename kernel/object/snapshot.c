@@ -25,7 +25,7 @@ struct inc_slot_snapshot *inc_slot_snapshot_alloc(u16 ranks)
 
 	v = kzalloc(struct_size(v, got, ranks), GFP_KERNEL_ACCOUNT);
 	if (v)
-		v->ranks = ranks;
+		v->members = ranks;
 	return v;
 }
 
@@ -56,7 +56,7 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 	u64 started;
 
 	v->index = index;
-	v->ranks = tree->cfg.ranks;
+	v->members = tree->cfg.members;
 	v->geom = &tree->geom;
 
 	spin_lock_bh(&slot->lock);
@@ -68,15 +68,16 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 	v->begun = m->begun;
 	v->ready = m->ready;
 	started = m->started;
-	v->waits_parent = m->geom->leaf && m->state == INC_SLOT_STATE_BUSY &&
-			  m->gathered == m->msg.up_chunks && !m->answered;
+	v->waits_parent =
+		m->geom->child && m->state == RDMA_INC_SLOT_STATE_BUSY &&
+		m->gathered == m->msg.gather_chunks && !m->parent_answered;
 	gathered_at = READ_ONCE(slot->gathered_at);
-	memcpy(v->got, m->got, v->ranks * sizeof(*v->got));
+	memcpy(v->got, m->got, v->members * sizeof(*v->got));
 	spin_unlock_bh(&slot->lock);
 
-	v->used = v->state != INC_SLOT_STATE_IDLE ||
+	v->used = v->state != RDMA_INC_SLOT_STATE_IDLE ||
 		  v->msg.msg_id != first_msg_id(tree, index);
-	v->age_ms = v->state == INC_SLOT_STATE_IDLE || now <= started ? 0 :
+	v->age_ms = v->state == RDMA_INC_SLOT_STATE_IDLE || now <= started ? 0 :
 		    min_t(u64, div_u64(now - started, USEC_PER_MSEC), U32_MAX);
 	/* It is set a moment after the last request arrived. */
 	v->parent_ms = v->waits_parent ?
@@ -86,15 +87,15 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 /**
  * inc_slot_snapshot_wants() - count the packets that a slot needs of a rank
  * @v: snapshot of the slot, while its tree exists
- * @rank: rank
+ * @member: index of the member
  *
  * Context: any.
  * Return: their number; 0 if the message has not begun, or has ended.
  */
-u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 rank)
+u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 member)
 {
-	return v->state == INC_SLOT_STATE_BUSY ?
-	       inc_msg_wants(v->geom, &v->msg, rank) : 0;
+	return v->state == RDMA_INC_SLOT_STATE_BUSY ?
+	       inc_msg_wants(v->geom, &v->msg, member) : 0;
 }
 
 /**
@@ -122,7 +123,7 @@ void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 	v->rnr = qp->req.rnr;
 	v->backoff = qp->req.backoff;
 	v->una = qp->req.una;
-	v->next = qp->cfg.transport == INC_TRANSPORT_UC ? qp->uc_psn :
+	v->next = qp->cfg.transport == RDMA_INC_TRANSPORT_UC ? qp->uc_psn :
 							  qp->req.next;
 	v->max = qp->req.max;
 	v->srtt = qp->req.srtt;

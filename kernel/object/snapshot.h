@@ -16,7 +16,7 @@ struct inc_tree;
 /**
  * struct inc_slot_snapshot - a slot at one moment
  * @index: index of the slot
- * @state: enum inc_slot_state
+ * @state: enum rdma_inc_slot_state
  * @status: enum inc_status of a failed message
  * @wrong: rank whose request made it fail, or INC_SLOT_NOBODY
  * @unlike: another rank that it disagrees with, or INC_SLOT_NOBODY
@@ -25,10 +25,10 @@ struct inc_tree;
  * @begun: ranks whose request began
  * @ready: chunks that are complete
  * @age_ms: time since the first request of the message arrived
- * @waits_parent: a leaf has all of its members' requests, and the parent is
+ * @waits_parent: a child has all of its members' requests, and the parent is
  *	still to answer
  * @parent_ms: how long it has waited for the parent
- * @ranks: ranks of the tree
+ * @members: ranks of the tree
  * @geom: geometry of the tree
  * @got: for each rank, packets received + 1, or 0 before its request began
  */
@@ -45,15 +45,15 @@ struct inc_slot_snapshot {
 	u32		age_ms;
 	bool		waits_parent;
 	u32		parent_ms;
-	u16		ranks;
+	u16		members;
 	const struct inc_slot_geom *geom;
 	u16		got[] __counted_by(ranks);
 };
 
 /**
  * struct inc_qp_snapshot - a QP at one moment
- * @state: enum inc_member_state
- * @error: enum inc_member_error
+ * @state: enum rdma_inc_member_state
+ * @error: enum rdma_inc_member_error
  * @in_msg: a request message has begun and not ended
  * @rnr: the switch waits after an RNR NAK
  * @backoff: timeouts in a row
@@ -101,13 +101,13 @@ void inc_slot_snapshot_get(struct inc_tree *tree, u16 index,
 			   struct inc_slot_snapshot *v);
 void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v);
 
-u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 rank);
+u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 member);
 
 static inline bool inc_slot_snapshot_missing(const struct inc_slot_snapshot *v,
-					     u16 rank)
+					     u16 member)
 {
-	return v->state == INC_SLOT_STATE_BUSY &&
-	       v->got[rank] <= inc_slot_snapshot_wants(v, rank);
+	return v->state == RDMA_INC_SLOT_STATE_BUSY &&
+	       v->got[member] <= inc_slot_snapshot_wants(v, member);
 }
 
 #endif /* _INC_SNAPSHOT_H */

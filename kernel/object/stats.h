@@ -8,13 +8,13 @@
 
 #include <linux/percpu.h>
 #include <linux/u64_stats_sync.h>
-#include <uapi/linux/inc.h>
+#include <uapi/linux/rdma_inc.h>
 
 /* Index 0 is unused, as attribute 0 is. */
-#define INC_STATS_MAX	(INC_A_MEMBER_STATS_MAX + 1)
+#define INC_STATS_MAX	(RDMA_INC_A_MEMBER_STATS_MAX + 1)
 
-static_assert(INC_A_SWITCH_STATS_MAX < INC_STATS_MAX);
-static_assert(INC_A_TREE_STATS_MAX < INC_STATS_MAX);
+static_assert(RDMA_INC_A_SWITCH_STATS_MAX < INC_STATS_MAX);
+static_assert(RDMA_INC_A_TREE_STATS_MAX < INC_STATS_MAX);
 
 /**
  * struct inc_stats - one CPU's counters of a switch, a tree or a QP
@@ -29,7 +29,7 @@ struct inc_stats {
 /**
  * inc_stats_add() - add to a counter of this CPU
  * @stats: the per-CPU counters
- * @idx: INC_A_*_STATS_* attribute
+ * @idx: RDMA_INC_A_*_STATS_* attribute
  * @n: value to add
  *
  * Context: bottom halves disabled.

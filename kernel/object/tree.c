@@ -23,7 +23,7 @@ struct inc_tree *inc_tree_find(struct inc_switch *sw, u32 id)
 }
 
 /**
- * inc_tree_parent() - get a leaf's QP to its parent
+ * inc_tree_parent() - get a child's QP to its parent
  * @tree: tree
  *
  * Context: process, inc_switch.lock held.
@@ -53,44 +53,44 @@ void inc_tree_fail(struct inc_tree *tree, u8 status)
 }
 
 /**
- * inc_tree_mark() - get the low mark of ended messages
+ * inc_tree_low_mark() - get the low mark of ended messages
  * @tree: tree
  *
  * Context: any.
  * Return: message ID before which all messages have ended.
  */
-u32 inc_tree_mark(struct inc_tree *tree)
+u32 inc_tree_low_mark(struct inc_tree *tree)
 {
-	u32 old = READ_ONCE(tree->mark), mark = old;
+	u32 old = READ_ONCE(tree->low_mark), mark = old;
 
 	while (mark - old < tree->cfg.slots &&
 	       (s32)(READ_ONCE(inc_tree_slot(tree, mark)->ended) - mark) >= 0)
 		mark++;
 	/* The loser of a race has an older mark, which is right, too. */
 	if (mark != old)
-		cmpxchg(&tree->mark, old, mark);
+		cmpxchg(&tree->low_mark, old, mark);
 	return mark;
 }
 
 /**
  * inc_tree_stats() - sum up a tree's counters
  * @tree: tree
- * @tree_sum: INC_STATS_MAX numbers, by INC_A_TREE_STATS_*; added to
- * @member_sum: INC_STATS_MAX numbers, by INC_A_MEMBER_STATS_*; added to
+ * @tree_sum: INC_STATS_MAX numbers, by RDMA_INC_A_TREE_STATS_*; added to
+ * @member_sum: INC_STATS_MAX numbers, by RDMA_INC_A_MEMBER_STATS_*; added to
  *
  * Context: process, inc_switch.lock held.
  */
 void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum)
 {
 	struct inc_qp *qp;
-	u16 rank;
+	u16 member;
 	int i;
 
 	inc_stats_sum(tree->stats, tree_sum);
 	for (i = 0; i < INC_STATS_MAX; i++)
 		member_sum[i] += tree->gone[i];
-	for (rank = 0; rank < tree->cfg.ranks; rank++) {
-		qp = inc_qp_find(tree, rank);
+	for (member = 0; member < tree->cfg.members; member++) {
+		qp = inc_qp_find(tree, member);
 		if (qp)
 			inc_stats_sum(qp->stats, member_sum);
 	}

@@ -36,7 +36,7 @@ struct inc_qp;
 /**
  * struct inc_tree_cfg - settings of a tree; 0 for the default, unless noted
  * @id: tree ID, 0 to have one chosen
- * @ranks: number of ranks, at least 1
+ * @members: number of members, hosts or switches, at least 1
  * @slots: number of slots, a power of two
  * @msg_size: maximum message size in bytes, INC header included
  * @pmtu: path MTU, bytes
@@ -44,13 +44,13 @@ struct inc_qp;
  * @collectives: mask
  * @dtypes: mask
  * @ops: mask
- * @order: enum inc_order
+ * @order: enum rdma_inc_order
  * @window: maximum number of result packets in flight to a member
  * @hold: maximum number of bytes held of one member
- * @min_rto: milliseconds
- * @dead_time: milliseconds
- * @first: a leaf's first rank
- * @all: ranks of the job, if this switch is a leaf
+ * @min_rto_ms: minimum retransmission timeout
+ * @dead_time_ms: a member that acknowledges nothing for so long is dead
+ * @first_rank: a child's first rank
+ * @job_ranks: ranks of the job, if this switch is a child switch
  * @below: number of ranks below each member, 0 if it is a host; NULL if all
  *	members are hosts
  * @owner: port ID of the netlink socket that the tree ends with, or 0
@@ -59,7 +59,7 @@ struct inc_qp;
  */
 struct inc_tree_cfg {
 	u32	id;
-	u16	ranks;
+	u16	members;
 	u16	slots;
 	u32	msg_size;
 	u16	pmtu;
@@ -70,10 +70,10 @@ struct inc_tree_cfg {
 	u8	order;
 	u16	window;
 	u32	hold;
-	u32	min_rto;
-	u32	dead_time;
-	u16	first;
-	u16	all;
+	u32	min_rto_ms;
+	u32	dead_time_ms;
+	u16	first_rank;
+	u16	job_ranks;
 	const u16	*below;
 	u32	owner;
 	u8	traffic_class;
@@ -81,24 +81,24 @@ struct inc_tree_cfg {
 
 /**
  * struct inc_tree_slot - a slot and its lock
- * @lock: guards @m and @told to @done_at; nests in inc_qp.rx_lock; no lock
+ * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx_lock; no lock
  *	nests in it
  * @m: the slot
  * @ended: newest message that has ended, its results or statuses queued
- * @told: chunks of the message that were passed on
+ * @forwarded: chunks of the message that were passed on
  * @quick: number of its chunks that followed each other quickly
  * @late: some chunks wait to be passed on
  * @listed: the slot is in inc_tree.late_slots
  * @late_node: entry in inc_tree.late_slots
  * @done_at: time when the last chunk completed, microseconds, or 0
- * @gathered_at: jiffies when all requests of a leaf's message had arrived, for
+ * @gathered_at: jiffies when all requests of a child's message had arrived, for
  *	diagnosis
  */
 struct inc_tree_slot {
 	spinlock_t		lock;	/* see above */
 	struct inc_slot		m;
 	u32			ended;
-	u16			told;
+	u16			forwarded;
 	u8			quick;
 	bool			late;
 	bool			listed;
@@ -116,26 +116,28 @@ struct inc_tree_slot {
  * @crc_shift: shifts a CRC over the payload of the first chunk, and of a later
  *	one
  * @epoch: serial number of the tree in its namespace
- * @state: enum inc_tree_state; written under inc_switch.lock or by @fail_work
+ * @state: enum rdma_inc_tree_state; written under inc_switch.lock or by @fail_work
  * @error: enum inc_status of a failed tree; set once, before @fail_work runs
  * @used: a message has begun; set under the inc_qp.rx_lock of its member
- * @told: @fail_work has told the members; under inc_switch.lock
- * @mark: all messages before this one have ended; advanced by inc_tree_mark()
+ * @members_told: @fail_work has told the members; under inc_switch.lock
+ * @low_mark: all messages before this one have ended; advanced by
+ *	inc_tree_low_mark()
  * @nmembers: ranks that have a member; under inc_switch.lock
  * @below: copy of the one in &struct inc_tree_cfg, or NULL
  * @spans: memory of @geom.span
  * @at: memory of @geom.at
- * @parent: a leaf's QP to its parent; access as for @member
+ * @parent: a child's QP to its parent; access as for @member
  * @probed: jiffies when all members were last probed
- * @wanted: a member behind another switch waits
+ * @member_waits: a member behind another switch waits
  * @opened: messages that have ever begun; a member that has begun fewer keeps
  *	others waiting
- * @answers: messages that a leaf's parent has answered; under that QP's rx_lock
+ * @answers: messages that a child's parent has answered; under that QP's
+ *	rx_lock
  * @up_wait: how long the parent has kept members waiting
  * @scan_next: rank at which @scan continues
  * @scan_waits: the scan has found a member that keeps others waiting
  * @scan_all: the scan solicits all members
- * @member: QP by rank; written under inc_switch.lock, read under RCU
+ * @member_qp: QP of each member; written under inc_switch.lock, read under RCU
  * @slot: slots
  * @slot_mem: memory of the slots; its pages may outlive it, in packets
  * @memory: bytes charged to the namespace, members included; under inc_switch.lock
@@ -167,21 +169,21 @@ struct inc_tree {
 	u32				error;
 	u8				state;
 	bool				used;
-	bool				told;
-	u32				mark;
+	bool				members_told;
+	u32				low_mark;
 	u16				nmembers;
 	u16				*below;
 	struct inc_rank_range		*spans;
 	u16				*at;
 	struct inc_qp __rcu		*parent;
 	unsigned long			probed;
-	bool				wanted;
+	bool				member_waits;
 	bool				scan_waits;
 	bool				scan_all;
 	u16				scan_next;
 	u32				answers;
 	struct inc_wait			up_wait;
-	struct inc_qp __rcu		**member;
+	struct inc_qp __rcu		**member_qp;
 	struct inc_tree_slot		*slot;
 	void				*slot_mem;
 	u64				memory;
@@ -212,7 +214,7 @@ struct inc_tree *inc_tree_find(struct inc_switch *sw, u32 id);
 
 /* Any context. The first reason wins. */
 void inc_tree_fail(struct inc_tree *tree, u8 status);
-u32 inc_tree_mark(struct inc_tree *tree);
+u32 inc_tree_low_mark(struct inc_tree *tree);
 void inc_tree_stats(struct inc_tree *tree, u64 *tree_sum, u64 *member_sum);
 
 static inline struct inc_tree_slot *inc_tree_slot(struct inc_tree *tree,

@@ -5,7 +5,7 @@
  *	tree-<ID>/members	the QPs
  *	tree-<ID>/slots		slots that work on a message, or failed
  *	tree-<ID>/missing	ranks that keep others waiting
- *	tree-<ID>/fault/rank-<R>-rx, -tx	fault injection; for a leaf's
+ *	tree-<ID>/fault/rank-<R>-rx, -tx	fault injection; for a child's
  *				uplink parent-rx, -tx; only with
  *				CONFIG_INFINIBAND_INC_FAULT
  *
@@ -101,32 +101,36 @@ static const char *op_name(u8 op)
 static const char *member_error_name(u8 error)
 {
 	static const char *const names[] = {
-		[INC_MEMBER_ERROR_NONE] = "none",
-		[INC_MEMBER_ERROR_RETRY_EXCEEDED] = "retry-exceeded",
-		[INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED] = "rnr-retry-exceeded",
-		[INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST] = "remote-invalid-request",
-		[INC_MEMBER_ERROR_REMOTE_ACCESS] = "remote-access",
-		[INC_MEMBER_ERROR_REMOTE_OPERATIONAL] = "remote-operational",
-		[INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] = "local-invalid-request",
-		[INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
+		[RDMA_INC_MEMBER_ERROR_NONE] = "none",
+		[RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED] = "retry-exceeded",
+		[RDMA_INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED] =
+			"rnr-retry-exceeded",
+		[RDMA_INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST] =
+			"remote-invalid-request",
+		[RDMA_INC_MEMBER_ERROR_REMOTE_ACCESS] = "remote-access",
+		[RDMA_INC_MEMBER_ERROR_REMOTE_OPERATIONAL] =
+			"remote-operational",
+		[RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] =
+			"local-invalid-request",
+		[RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
 	};
 
 	return name_of(names, ARRAY_SIZE(names), error);
 }
 
 /* The QP of a rank; under rcu_read_lock(). */
-static struct inc_qp *member_rcu(struct inc_tree *tree, u16 rank)
+static struct inc_qp *member_rcu(struct inc_tree *tree, u16 member)
 {
-	return rcu_dereference(tree->member[rank]);
+	return rcu_dereference(tree->member_qp[member]);
 }
 
 /*
- * members: one paragraph per rank, and one for a leaf's parent
+ * members: one paragraph per rank, and one for a child's parent
  */
 
 static bool member_at(const struct inc_tree *tree, loff_t pos)
 {
-	return pos <= tree->cfg.ranks + tree->geom.leaf;
+	return pos <= tree->cfg.members + tree->geom.child;
 }
 
 static void *member_start(struct seq_file *m, loff_t *pos)
@@ -154,16 +158,17 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 	if (qp->uplink)
 		seq_puts(m, "parent: ");
 	else
-		seq_printf(m, "rank %u: ", qp->cfg.rank);
-	if (v.state == INC_MEMBER_STATE_INIT) {
+		seq_printf(m, "rank %u: ", qp->cfg.index);
+	if (v.state == RDMA_INC_MEMBER_STATE_INIT) {
 		seq_printf(m, "not connected (parent-set), qpn 0x%06x\n", qp->qpn);
 		return;
 	}
-	if (v.state == INC_MEMBER_STATE_ERROR)
+	if (v.state == RDMA_INC_MEMBER_STATE_ERROR)
 		seq_printf(m, "ERROR %s", member_error_name(v.error));
 	else
-		seq_puts(m, qp->cfg.transport == INC_TRANSPORT_UC ? "rts, uc" :
-								    "rts");
+		seq_puts(m, qp->cfg.transport == RDMA_INC_TRANSPORT_UC ?
+				    "rts, uc" :
+				    "rts");
 	if (qp->cfg.family == AF_INET)
 		seq_printf(m, ", qpn 0x%06x, peer %pI4 qpn 0x%06x\n", qp->qpn,
 			   &qp->cfg.peer.s6_addr32[3], qp->cfg.peer_qpn);
@@ -191,22 +196,22 @@ static int member_show(struct seq_file *m, void *v)
 {
 	struct inc_tree *tree = m->private;
 	struct inc_qp *qp;
-	u16 rank;
+	u16 member;
 
 	if (v == SEQ_START_TOKEN) {
 		seq_printf(m, "%u of %u ranks have a member\n",
-			   READ_ONCE(tree->nmembers), tree->cfg.ranks);
+			   READ_ONCE(tree->nmembers), tree->cfg.members);
 		return 0;
 	}
 
-	rank = *(loff_t *)v - 1;
+	member = *(loff_t *)v - 1;
 	rcu_read_lock();
-	qp = rank < tree->cfg.ranks ? member_rcu(tree, rank) :
+	qp = member < tree->cfg.members ? member_rcu(tree, member) :
 				      rcu_dereference(tree->parent);
 	if (qp)
 		show_qp(m, qp);
-	else if (rank < tree->cfg.ranks)
-		seq_printf(m, "rank %u: no member\n", rank);
+	else if (member < tree->cfg.members)
+		seq_printf(m, "rank %u: no member\n", member);
 	rcu_read_unlock();
 	return 0;
 }
@@ -248,24 +253,24 @@ static void slot_stop(struct seq_file *m, void *v)
 /* "ranks 1-3 (0 of 64 packets) 7 (12)": ranks that others wait for. */
 static void show_missing(struct seq_file *m, const struct inc_slot_snapshot *v)
 {
-	u16 rank, end;
+	u16 member, end;
 
 	seq_puts(m, "\twaits for rank");
-	for (rank = 0; rank < v->ranks; rank = end) {
-		end = rank + 1;
-		if (!inc_slot_snapshot_missing(v, rank))
+	for (member = 0; member < v->members; member = end) {
+		end = member + 1;
+		if (!inc_slot_snapshot_missing(v, member))
 			continue;
-		while (end < v->ranks && v->got[end] == v->got[rank] &&
+		while (end < v->members && v->got[end] == v->got[member] &&
 		       inc_slot_snapshot_missing(v, end))
 			end++;
-		if (end - rank > 1)
-			seq_printf(m, " %u-%u", rank, end - 1);
+		if (end - member > 1)
+			seq_printf(m, " %u-%u", member, end - 1);
 		else
-			seq_printf(m, " %u", rank);
-		if (v->got[rank])
+			seq_printf(m, " %u", member);
+		if (v->got[member])
 			seq_printf(m, " (%u of %u packets came)",
-				   v->got[rank] - 1,
-				   inc_slot_snapshot_wants(v, rank));
+				   v->got[member] - 1,
+				   inc_slot_snapshot_wants(v, member));
 		else
 			seq_puts(m, " (nothing came)");
 	}
@@ -284,8 +289,8 @@ static void show_failed(struct seq_file *m, const struct inc_slot_snapshot *v)
 
 static void show_slot(struct seq_file *m, const struct inc_slot_snapshot *v)
 {
-	if (v->state != INC_SLOT_STATE_BUSY &&
-	    v->state != INC_SLOT_STATE_FAILED)
+	if (v->state != RDMA_INC_SLOT_STATE_BUSY &&
+	    v->state != RDMA_INC_SLOT_STATE_FAILED)
 		return;
 
 	seq_printf(m, "slot %u: message %u, %s", v->index, v->msg.msg_id,
@@ -294,8 +299,8 @@ static void show_slot(struct seq_file *m, const struct inc_slot_snapshot *v)
 		seq_printf(m, " of %u %s, %s", v->msg.nelem,
 			   dtype_name(v->msg.dtype), op_name(v->msg.op));
 	seq_printf(m, ", began %u ms ago; %u of %u ranks began, %u of %u packets done\n",
-		   v->age_ms, v->begun, v->ranks, v->ready, v->msg.nchunks);
-	if (v->state == INC_SLOT_STATE_FAILED)
+		   v->age_ms, v->begun, v->members, v->ready, v->msg.nchunks);
+	if (v->state == RDMA_INC_SLOT_STATE_FAILED)
 		show_failed(m, v);
 	else if (v->waits_parent)
 		seq_printf(m, "\twaits for the parent, for %u ms\n", v->parent_ms);
@@ -310,21 +315,21 @@ static int slot_show(struct seq_file *m, void *v)
 
 	if (v == SEQ_START_TOKEN) {
 		static const char *const states[] = {
-			[INC_TREE_STATE_FORMING] = "forming",
-			[INC_TREE_STATE_READY] = "ready",
-			[INC_TREE_STATE_FAILED] = "FAILED",
+			[RDMA_INC_TREE_STATE_FORMING] = "forming",
+			[RDMA_INC_TREE_STATE_READY] = "ready",
+			[RDMA_INC_TREE_STATE_FAILED] = "FAILED",
 		};
 
 		seq_printf(m, "tree %u: %s, %u of %u ranks, %u slots; idle and completed slots are not shown\n",
 			   tree->cfg.id,
 			   name_of(states, ARRAY_SIZE(states),
 				   READ_ONCE(tree->state)),
-			   READ_ONCE(tree->nmembers), tree->cfg.ranks,
+			   READ_ONCE(tree->nmembers), tree->cfg.members,
 			   tree->cfg.slots);
 		return 0;
 	}
 
-	view = inc_slot_snapshot_alloc(tree->cfg.ranks);
+	view = inc_slot_snapshot_alloc(tree->cfg.members);
 	if (!view)
 		return -ENOMEM;
 	inc_slot_snapshot_get(tree, *(loff_t *)v - 1, view);
@@ -343,7 +348,7 @@ static const struct seq_operations slots_sops = {
 DEFINE_SEQ_ATTRIBUTE(slots);
 
 /*
- * missing: the ranks that keep others waiting, and a leaf's parent
+ * missing: the ranks that keep others waiting, and a child's parent
  */
 
 /**
@@ -370,45 +375,45 @@ static void add_wait(struct wait *w, u32 msg_id, u32 age_ms)
 static void collect(struct inc_tree *tree, struct inc_slot_snapshot *view,
 		    struct wait *wait)
 {
-	u16 index, rank;
+	u16 index, member;
 
 	for (index = 0; index < tree->cfg.slots; index++) {
 		inc_slot_snapshot_get(tree, index, view);
-		for (rank = 0; rank < view->ranks; rank++) {
-			if (inc_slot_snapshot_missing(view, rank))
-				add_wait(&wait[rank], view->msg.msg_id,
+		for (member = 0; member < view->members; member++) {
+			if (inc_slot_snapshot_missing(view, member))
+				add_wait(&wait[member], view->msg.msg_id,
 					 view->age_ms);
 		}
 		if (view->waits_parent)
-			add_wait(&wait[view->ranks], view->msg.msg_id,
+			add_wait(&wait[view->members], view->msg.msg_id,
 				 view->parent_ms);
 		cond_resched();
 	}
 }
 
-static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 rank,
+static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 member,
 		      const struct wait *w)
 {
 	struct inc_qp_snapshot v;
 	struct inc_qp *qp;
 
-	if (rank < tree->cfg.ranks)
-		seq_printf(m, "rank %u: ", rank);
+	if (member < tree->cfg.members)
+		seq_printf(m, "rank %u: ", member);
 	else
 		seq_puts(m, "parent: ");
 	seq_printf(m, "%u slots wait for it, longest message %u, %u ms; ",
 		   w->slots, w->msg_id, w->age_ms);
 
 	rcu_read_lock();
-	qp = rank < tree->cfg.ranks ? member_rcu(tree, rank) :
+	qp = member < tree->cfg.members ? member_rcu(tree, member) :
 				      rcu_dereference(tree->parent);
 	if (!qp) {
 		seq_puts(m, "it has no member\n");
 	} else {
 		inc_qp_snapshot_get(qp, &v);
-		if (v.state == INC_MEMBER_STATE_INIT)
+		if (v.state == RDMA_INC_MEMBER_STATE_INIT)
 			seq_puts(m, "it is not connected (parent-set)\n");
-		else if (v.state == INC_MEMBER_STATE_ERROR)
+		else if (v.state == RDMA_INC_MEMBER_STATE_ERROR)
 			seq_printf(m, "its QP is in error: %s\n",
 				   member_error_name(v.error));
 		else if (v.kept)
@@ -432,17 +437,18 @@ static int missing_show(struct seq_file *m, void *unused)
 	unsigned int shown = 0;
 	struct wait *wait;
 	int err = -ENOMEM;
-	u16 rank;
+	u16 member;
 
-	view = inc_slot_snapshot_alloc(tree->cfg.ranks);
-	wait = kvcalloc(tree->cfg.ranks + 1, sizeof(*wait), GFP_KERNEL_ACCOUNT);
+	view = inc_slot_snapshot_alloc(tree->cfg.members);
+	wait = kvcalloc(tree->cfg.members + 1, sizeof(*wait),
+			GFP_KERNEL_ACCOUNT);
 	if (!view || !wait)
 		goto out;
 
 	collect(tree, view, wait);
-	for (rank = 0; rank <= tree->cfg.ranks; rank++) {
-		if (wait[rank].slots) {
-			show_wait(m, tree, rank, &wait[rank]);
+	for (member = 0; member <= tree->cfg.members; member++) {
+		if (wait[member].slots) {
+			show_wait(m, tree, member, &wait[member]);
 			shown++;
 		}
 	}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family "inc": messages about trees and members, and events to
+ * Generic netlink family "rdma-inc": messages about trees and members, and events to
  * listeners.
  */
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 #include <net/netlink.h>
-#include <uapi/linux/inc.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "object/blame.h"
 #include "object/qp.h"
@@ -60,19 +60,22 @@ int inc_nl_put_stats(struct sk_buff *skb, int attr, const u64 *sum, int max)
 
 static int put_tree_cfg(struct sk_buff *skb, const struct inc_tree_cfg *cfg)
 {
-	if (nla_put_u16(skb, INC_A_TREE_SLOTS, cfg->slots) ||
-	    nla_put_u32(skb, INC_A_TREE_MSG_SIZE, cfg->msg_size) ||
-	    nla_put_u16(skb, INC_A_TREE_PMTU, cfg->pmtu) ||
-	    nla_put_u32(skb, INC_A_TREE_FIRST_MSG_ID, cfg->first_msg_id) ||
-	    nla_put_u32(skb, INC_A_TREE_COLLECTIVES, cfg->collectives) ||
-	    nla_put_u32(skb, INC_A_TREE_DTYPES, cfg->dtypes) ||
-	    nla_put_u32(skb, INC_A_TREE_OPS, cfg->ops) ||
-	    nla_put_u8(skb, INC_A_TREE_ORDER, cfg->order) ||
-	    nla_put_u8(skb, INC_A_TREE_TRAFFIC_CLASS, cfg->traffic_class) ||
-	    nla_put_u16(skb, INC_A_TREE_WINDOW, READ_ONCE(cfg->window)) ||
-	    nla_put_u32(skb, INC_A_TREE_HOLD, READ_ONCE(cfg->hold)) ||
-	    nla_put_u32(skb, INC_A_TREE_MIN_RTO, READ_ONCE(cfg->min_rto)) ||
-	    nla_put_u32(skb, INC_A_TREE_DEAD_TIME, READ_ONCE(cfg->dead_time)))
+	if (nla_put_u16(skb, RDMA_INC_A_TREE_SLOTS, cfg->slots) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_MSG_SIZE, cfg->msg_size) ||
+	    nla_put_u16(skb, RDMA_INC_A_TREE_PMTU, cfg->pmtu) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_FIRST_MSG_ID, cfg->first_msg_id) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_COLLECTIVES, cfg->collectives) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_DTYPES, cfg->dtypes) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_OPS, cfg->ops) ||
+	    nla_put_u8(skb, RDMA_INC_A_TREE_ORDER, cfg->order) ||
+	    nla_put_u8(skb, RDMA_INC_A_TREE_TRAFFIC_CLASS,
+		       cfg->traffic_class) ||
+	    nla_put_u16(skb, RDMA_INC_A_TREE_WINDOW, READ_ONCE(cfg->window)) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_HOLD, READ_ONCE(cfg->hold)) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_MIN_RTO,
+			READ_ONCE(cfg->min_rto_ms)) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_DEAD_TIME,
+			READ_ONCE(cfg->dead_time_ms)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -82,14 +85,15 @@ static int put_levels(struct sk_buff *skb, const struct inc_tree *tree)
 {
 	u16 i;
 
-	if (tree->geom.leaf &&
-	    (nla_put_u16(skb, INC_A_TREE_ALL_RANKS, tree->cfg.all) ||
-	     nla_put_u16(skb, INC_A_TREE_FIRST_RANK, tree->cfg.first)))
+	if (tree->geom.child &&
+	    (nla_put_u16(skb, RDMA_INC_A_TREE_JOB_RANKS, tree->cfg.job_ranks) ||
+	     nla_put_u16(skb, RDMA_INC_A_TREE_FIRST_RANK,
+			 tree->cfg.first_rank)))
 		return -EMSGSIZE;
-	for (i = 0; tree->below && i < tree->cfg.ranks; i++)
-		if (nla_put_u16(skb, INC_A_TREE_BELOW, tree->below[i]))
+	for (i = 0; tree->below && i < tree->cfg.members; i++)
+		if (nla_put_u16(skb, RDMA_INC_A_TREE_BELOW, tree->below[i]))
 			return -EMSGSIZE;
-	return nla_put_u8(skb, INC_A_TREE_OWNED, !!tree->cfg.owner);
+	return nla_put_u8(skb, RDMA_INC_A_TREE_OWNED, !!tree->cfg.owner);
 }
 
 static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
@@ -98,10 +102,10 @@ static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
 	u64 tree_sum[INC_STATS_MAX] = {};
 
 	inc_tree_stats(tree, tree_sum, member_sum);
-	return inc_nl_put_stats(skb, INC_A_TREE_STATS, tree_sum,
-				INC_A_TREE_STATS_MAX) ?:
-	       inc_nl_put_stats(skb, INC_A_TREE_MEMBER_STATS, member_sum,
-				INC_A_MEMBER_STATS_MAX);
+	return inc_nl_put_stats(skb, RDMA_INC_A_TREE_STATS, tree_sum,
+				RDMA_INC_A_TREE_STATS_MAX) ?:
+	       inc_nl_put_stats(skb, RDMA_INC_A_TREE_MEMBER_STATS, member_sum,
+				RDMA_INC_A_MEMBER_STATS_MAX);
 }
 
 /**
@@ -123,16 +127,18 @@ int inc_nl_fill_tree(struct sk_buff *skb, const struct genl_info *info,
 	if (!hdr)
 		return -EMSGSIZE;
 
-	if (nla_put_u32(skb, INC_A_TREE_ID, tree->cfg.id) ||
-	    nla_put_u8(skb, INC_A_TREE_ROLE,
-		       tree->geom.leaf ? INC_ROLE_LEAF : INC_ROLE_ROOT) ||
-	    nla_put_u8(skb, INC_A_TREE_STATE, READ_ONCE(tree->state)) ||
-	    nla_put_u8(skb, INC_A_TREE_ERROR, READ_ONCE(tree->error)) ||
-	    nla_put_u16(skb, INC_A_TREE_RANKS, tree->cfg.ranks) ||
-	    nla_put_u16(skb, INC_A_TREE_MEMBERS, READ_ONCE(tree->nmembers)) ||
+	if (nla_put_u32(skb, RDMA_INC_A_TREE_ID, tree->cfg.id) ||
+	    nla_put_u8(skb, RDMA_INC_A_TREE_ROLE,
+		       tree->geom.child ? RDMA_INC_ROLE_CHILD :
+					 RDMA_INC_ROLE_ROOT) ||
+	    nla_put_u8(skb, RDMA_INC_A_TREE_STATE, READ_ONCE(tree->state)) ||
+	    nla_put_u8(skb, RDMA_INC_A_TREE_ERROR, READ_ONCE(tree->error)) ||
+	    nla_put_u16(skb, RDMA_INC_A_TREE_RANKS, tree->cfg.members) ||
+	    nla_put_u16(skb, RDMA_INC_A_TREE_MEMBERS,
+			READ_ONCE(tree->nmembers)) ||
 	    put_tree_cfg(skb, &tree->cfg) ||
-	    nla_put_uint(skb, INC_A_TREE_MEMORY, tree->memory) ||
-	    nla_put_u32(skb, INC_A_TREE_EPOCH, tree->epoch) ||
+	    nla_put_uint(skb, RDMA_INC_A_TREE_MEMORY, tree->memory) ||
+	    nla_put_u32(skb, RDMA_INC_A_TREE_EPOCH, tree->epoch) ||
 	    (stats && (put_levels(skb, tree) || put_tree_stats(skb, tree)))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
@@ -151,14 +157,14 @@ static int put_addr(struct sk_buff *skb, int attr, const struct inc_qp *qp,
 
 static int put_peer(struct sk_buff *skb, const struct inc_qp *qp)
 {
-	/* A leaf's QP has no peer before it is connected. */
+	/* A child's QP has no peer before it is connected. */
 	if (!qp->cfg.family)
 		return 0;
-	if (put_addr(skb, INC_A_MEMBER_PEER_ADDR, qp, &qp->cfg.peer) ||
-	    nla_put_u32(skb, INC_A_MEMBER_PEER_QPN, qp->cfg.peer_qpn) ||
-	    put_addr(skb, INC_A_MEMBER_LOCAL_ADDR, qp, &qp->cfg.local))
+	if (put_addr(skb, RDMA_INC_A_MEMBER_PEER_ADDR, qp, &qp->cfg.peer) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_PEER_QPN, qp->cfg.peer_qpn) ||
+	    put_addr(skb, RDMA_INC_A_MEMBER_LOCAL_ADDR, qp, &qp->cfg.local))
 		return -EMSGSIZE;
-	return qp->uplink ? nla_put_u32(skb, INC_A_MEMBER_PEER_TREE_ID,
+	return qp->uplink ? nla_put_u32(skb, RDMA_INC_A_MEMBER_PEER_TREE_ID,
 					qp->cfg.peer_tree_id) : 0;
 }
 
@@ -166,16 +172,16 @@ static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 {
 	const struct inc_tree_cfg *tree = &qp->tree->cfg;
 
-	if (nla_put_u32(skb, INC_A_MEMBER_TREE_ID, tree->id) ||
+	if (nla_put_u32(skb, RDMA_INC_A_MEMBER_TREE_ID, tree->id) ||
 	    (!qp->uplink &&
-	     nla_put_u16(skb, INC_A_MEMBER_RANK, qp->cfg.rank)) ||
-	    nla_put_u32(skb, INC_A_MEMBER_QPN, qp->qpn) ||
-	    nla_put_u16(skb, INC_A_MEMBER_PKEY, qp->cfg.pkey) ||
+	     nla_put_u16(skb, RDMA_INC_A_MEMBER_RANK, qp->cfg.index)) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_QPN, qp->qpn) ||
+	    nla_put_u16(skb, RDMA_INC_A_MEMBER_PKEY, qp->cfg.pkey) ||
 	    put_peer(skb, qp) ||
-	    nla_put_u16(skb, INC_A_MEMBER_SLOTS, tree->slots) ||
-	    nla_put_u32(skb, INC_A_MEMBER_MSG_SIZE, tree->msg_size) ||
-	    nla_put_u16(skb, INC_A_MEMBER_PMTU, tree->pmtu) ||
-	    nla_put_u8(skb, INC_A_MEMBER_TRANSPORT, qp->cfg.transport))
+	    nla_put_u16(skb, RDMA_INC_A_MEMBER_SLOTS, tree->slots) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_MSG_SIZE, tree->msg_size) ||
+	    nla_put_u16(skb, RDMA_INC_A_MEMBER_PMTU, tree->pmtu) ||
+	    nla_put_u8(skb, RDMA_INC_A_MEMBER_TRANSPORT, qp->cfg.transport))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -184,26 +190,26 @@ static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp,
 			      const struct inc_qp_snapshot *v)
 {
-	if (nla_put_u32(skb, INC_A_MEMBER_PSN, qp->cfg.psn) ||
-	    nla_put_u32(skb, INC_A_MEMBER_TX_PSN, v->next) ||
-	    nla_put_u32(skb, INC_A_MEMBER_RX_PSN, v->epsn) ||
-	    nla_put_u32(skb, INC_A_MEMBER_RKEY, qp->resp.rkey) ||
-	    nla_put_u32(skb, INC_A_MEMBER_PEER_PSN, qp->cfg.peer_psn))
+	if (nla_put_u32(skb, RDMA_INC_A_MEMBER_PSN, qp->cfg.psn) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_TX_PSN, v->next) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_RX_PSN, v->epsn) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_RKEY, qp->resp.rkey) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_PEER_PSN, qp->cfg.peer_psn))
 		return -EMSGSIZE;
-	return qp->uplink ? nla_put_u32(skb, INC_A_MEMBER_PEER_RKEY,
+	return qp->uplink ? nla_put_u32(skb, RDMA_INC_A_MEMBER_PEER_RKEY,
 					qp->cfg.peer_rkey) : 0;
 }
 
 static int put_member_state(struct sk_buff *skb,
 			    const struct inc_qp_snapshot *v)
 {
-	if (nla_put_u8(skb, INC_A_MEMBER_STATE, v->state) ||
-	    nla_put_u8(skb, INC_A_MEMBER_ERROR, v->error) ||
-	    nla_put_u32(skb, INC_A_MEMBER_NEXT_MSG_ID, v->next_msg_id) ||
-	    nla_put_u32(skb, INC_A_MEMBER_TX_PENDING, v->pending) ||
-	    nla_put_u32(skb, INC_A_MEMBER_HELD, v->held) ||
-	    nla_put_u32(skb, INC_A_MEMBER_SRTT, v->srtt) ||
-	    nla_put_u32(skb, INC_A_MEMBER_LAST_RX, v->last_rx_ms))
+	if (nla_put_u8(skb, RDMA_INC_A_MEMBER_STATE, v->state) ||
+	    nla_put_u8(skb, RDMA_INC_A_MEMBER_ERROR, v->error) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_NEXT_MSG_ID, v->next_msg_id) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_TX_IN_FLIGHT, v->pending) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_HELD, v->held) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_SRTT, v->srtt) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_LAST_RX, v->last_rx_ms))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -213,8 +219,8 @@ static int put_member_stats(struct sk_buff *skb, struct inc_qp *qp)
 	u64 sum[INC_STATS_MAX] = {};
 
 	inc_stats_sum(qp->stats, sum);
-	return inc_nl_put_stats(skb, INC_A_MEMBER_STATS, sum,
-				INC_A_MEMBER_STATS_MAX);
+	return inc_nl_put_stats(skb, RDMA_INC_A_MEMBER_STATS, sum,
+				RDMA_INC_A_MEMBER_STATS_MAX);
 }
 
 /**
@@ -261,9 +267,9 @@ int inc_nl_fill_member(struct sk_buff *skb, const struct genl_info *info,
 int inc_nl_put_wrong(struct sk_buff *skb, u16 wrong, u16 unlike)
 {
 	if ((wrong != INC_SLOT_NOBODY &&
-	     nla_put_u16(skb, INC_A_SLOT_WRONG_RANK, wrong)) ||
+	     nla_put_u16(skb, RDMA_INC_A_SLOT_WRONG_RANK, wrong)) ||
 	    (unlike != INC_SLOT_NOBODY &&
-	     nla_put_u16(skb, INC_A_SLOT_UNLIKE_RANK, unlike)))
+	     nla_put_u16(skb, RDMA_INC_A_SLOT_UNLIKE_RANK, unlike)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -277,12 +283,13 @@ static int fill_blamed(struct sk_buff *skb, const struct genl_info *info,
 	hdr = __genlmsg_iput(skb, info, 0);
 	if (!hdr)
 		return -EMSGSIZE;
-	if (nla_put_u32(skb, INC_A_SLOT_TREE_ID, tree->cfg.id) ||
-	    nla_put_u32(skb, INC_A_SLOT_EPOCH, tree->epoch) ||
-	    nla_put_u16(skb, INC_A_SLOT_INDEX, b->slot) ||
-	    nla_put_u8(skb, INC_A_SLOT_STATE, INC_SLOT_STATE_FAILED) ||
-	    nla_put_u32(skb, INC_A_SLOT_MSG_ID, b->msg_id) ||
-	    nla_put_u8(skb, INC_A_SLOT_STATUS, b->status) ||
+	if (nla_put_u32(skb, RDMA_INC_A_SLOT_TREE_ID, tree->cfg.id) ||
+	    nla_put_u32(skb, RDMA_INC_A_SLOT_EPOCH, tree->epoch) ||
+	    nla_put_u16(skb, RDMA_INC_A_SLOT_INDEX, b->slot) ||
+	    nla_put_u8(skb, RDMA_INC_A_SLOT_STATE,
+		       RDMA_INC_SLOT_STATE_FAILED) ||
+	    nla_put_u32(skb, RDMA_INC_A_SLOT_MSG_ID, b->msg_id) ||
+	    nla_put_u8(skb, RDMA_INC_A_SLOT_STATUS, b->status) ||
 	    inc_nl_put_wrong(skb, b->wrong, b->unlike)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
@@ -314,7 +321,7 @@ static void event_send(struct net *net, const struct genl_info *info,
 /**
  * inc_nl_notify_tree() - send an event about a tree
  * @tree: tree; the caller keeps it from being freed
- * @cmd: INC_CMD_TREE_*_NTF
+ * @cmd: RDMA_INC_CMD_TREE_*_NTF
  *
  * Context: process; may sleep. inc_switch.lock may be held or not.
  */
@@ -333,7 +340,7 @@ void inc_nl_notify_tree(struct inc_tree *tree, u8 cmd)
 /**
  * inc_nl_notify_member() - send an event about a member
  * @qp: its QP; the caller keeps it from being freed
- * @cmd: INC_CMD_MEMBER_*_NTF
+ * @cmd: RDMA_INC_CMD_MEMBER_*_NTF
  *
  * Context: process; may sleep. inc_switch.lock may be held or not; no lock of
  * the QP is held.
@@ -363,7 +370,7 @@ void inc_nl_notify_blamed(struct inc_tree *tree, const struct inc_blamed *b)
 	struct genl_info info;
 	struct sk_buff *msg;
 
-	msg = event_new(net, &info, INC_CMD_SLOT_FAILED_NTF);
+	msg = event_new(net, &info, RDMA_INC_CMD_SLOT_FAILED_NTF);
 	if (msg)
 		event_send(net, &info, msg, fill_blamed(msg, &info, tree, b));
 }

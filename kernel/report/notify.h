@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Generic netlink family "inc": messages and events about trees and members.
+ * Generic netlink family "rdma-inc": messages and events about trees and members.
  */
 #ifndef _INC_NOTIFY_H
 #define _INC_NOTIFY_H

@@ -30,7 +30,7 @@ TRACE_EVENT(inc_request,
 	),
 	TP_fast_assign(
 		__entry->tree = qp->tree->cfg.id;
-		__entry->rank = qp->cfg.rank;
+		__entry->rank = qp->cfg.index;
 		__entry->qpn = qp->qpn;
 		__entry->msg_id = msg->msg_id;
 		__entry->collective = msg->collective;
@@ -81,7 +81,7 @@ TRACE_EVENT(inc_tx_result,
 	),
 	TP_fast_assign(
 		__entry->tree = qp->tree->cfg.id;
-		__entry->rank = qp->cfg.rank;
+		__entry->rank = qp->cfg.index;
 		__entry->qpn = qp->qpn;
 		__entry->psn = psn;
 		__entry->imm = wqe->imm;
@@ -105,7 +105,7 @@ TRACE_EVENT(inc_retransmit,
 	),
 	TP_fast_assign(
 		__entry->tree = qp->tree->cfg.id;
-		__entry->rank = qp->cfg.rank;
+		__entry->rank = qp->cfg.index;
 		__entry->qpn = qp->qpn;
 		__entry->psn = psn;
 		__entry->backoff = qp->req.backoff;
@@ -136,16 +136,18 @@ TRACE_EVENT(inc_drop,
 	TP_printk("netns=%u qpn=0x%06x psn=0x%06x opcode=0x%02x reason=%s",
 		  __entry->netns, __entry->qpn, __entry->psn, __entry->opcode,
 		  __print_symbolic(__entry->reason,
-			{ INC_A_SWITCH_STATS_RX_SHORT, "short" },
-			{ INC_A_SWITCH_STATS_RX_UDP_CHECKSUM, "udp-checksum" },
-			{ INC_A_SWITCH_STATS_RX_IP_OPTIONS, "ip-options" },
-			{ INC_A_SWITCH_STATS_RX_ICRC, "icrc" },
-			{ INC_A_SWITCH_STATS_RX_OPCODE, "opcode" },
-			{ INC_A_SWITCH_STATS_RX_BTH, "bth" },
-			{ INC_A_SWITCH_STATS_RX_NO_QP, "no-qp" },
-			{ INC_A_SWITCH_STATS_RX_SOURCE, "source" },
-			{ INC_A_SWITCH_STATS_RX_PKEY, "pkey" },
-			{ INC_A_SWITCH_STATS_RX_NO_MEMORY, "no-memory" }))
+			{ RDMA_INC_A_SWITCH_STATS_RX_SHORT, "short" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS, "ip-options" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM, "udp-csum" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_ICRC, "icrc" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_OPCODE, "opcode" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_BTH, "bth" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_NO_QP, "no-qp" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_SOURCE, "source" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_INGRESS, "ingress" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_POLICY, "policy" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_PKEY, "pkey" },
+			{ RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY, "no-memory" }))
 );
 
 #endif /* _INC_TRACE_H */

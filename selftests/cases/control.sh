@@ -111,7 +111,7 @@ part_memory()
 	charged "$((n / 4)) trees of 2 members" "$f"
 	del_all
 	for ((i = 1; i <= n / 4; i++)); do
-		echo "tree add id $i ranks 3 slots 4 msg-size 1024 all-ranks 9 first-rank 3 below 2,2,0"
+		echo "tree add id $i ranks 3 slots 4 msg-size 1024 job-ranks 9 first-rank 3 below 2,2,0"
 	done >"$f"
 	charged "$((n / 4)) leaves" "$f"
 	del_all
@@ -128,7 +128,7 @@ part_big()
 		members 1 8
 		echo "tree add id 2 ranks 64 slots 256 msg-size 1024 pmtu 1024"
 		members 2 64
-		echo "tree add id 3 ranks 2 slots 1024 msg-size 16K pmtu 4096 all-ranks 4"
+		echo "tree add id 3 ranks 2 slots 1024 msg-size 16K pmtu 4096 job-ranks 4"
 		members 3 2
 	} >"$f"
 	charged "three big trees" "$f"

@@ -131,7 +131,7 @@ faulty "drop in" rx drop 80 tx-naks
 faulty "drop out" tx drop 80 tx-retransmits
 faulty "duplicate in" rx duplicate 300 rx-duplicates
 faulty "duplicate out" tx duplicate 300 rx-acks
-faulty "reorder in" rx reorder 300 rx-kept
+faulty "reorder in" rx reorder 300 rx-ooo-queued
 faulty "reorder out" tx reorder 80 rx-naks
 before=$(switch_stat rx-icrc)
 faulty "corrupt in" rx corrupt 80 tx-naks

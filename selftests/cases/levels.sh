@@ -50,7 +50,7 @@ roles()
 		echo "$name $(at "$name" inc-tool -j tree show | python3 -c '
 import json, sys
 for t in json.load(sys.stdin):
-    print(t["role"], t["members"], t.get("first-rank", 0), t.get("all-ranks", 0),
+    print(t["role"], t["members"], t.get("first-rank", 0), t.get("job-ranks", 0),
           t.get("below", ""))')"
 	done
 }
@@ -85,8 +85,8 @@ t_two()
 	wait "${JOB_PIDS[@]}" 2>/dev/null
 	diff "$LAB_OUT/roles" - <<-END | sed 's/^/# /'
 	sw root 2 0 0 [2, 2]
-	l0 leaf 2 0 4 
-	l1 leaf 2 2 4 
+	l0 child 2 0 4 
+	l1 child 2 2 4 
 	END
 	ktap "${PIPESTATUS[0]}" "1-2-4: roles and ranks"
 	nothing_left "1-2-4, killed"

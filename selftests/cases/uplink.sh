@@ -209,7 +209,7 @@ part_counters()
 
 part_check()
 {
-	at l0 inc-tool tree add id 9 ranks 2 slots 4 all-ranks 4 dead-time 50 >/dev/null
+	at l0 inc-tool tree add id 9 ranks 2 slots 4 job-ranks 4 dead-time 50 >/dev/null
 	finds "check: not connected" l0 uplink "tree 9 uplink" warn "not connected to its parent"
 	says "top: not connected" 0 "not connected" inc-tool top -b -n 1 -i 0.1
 	debugfs "debugfs: not connected" members "parent: not connected (parent-set)"
@@ -295,7 +295,7 @@ part_fault()
 	faulty tx drop tx-retransmits
 	faulty rx duplicate rx-duplicates
 	faulty tx duplicate rx-acks
-	faulty rx reorder rx-kept
+	faulty rx reorder rx-ooo-queued
 	faulty tx reorder rx-naks
 	faulty rx corrupt tx-naks
 	faulty tx corrupt tx-retransmits

@@ -6,12 +6,14 @@
 #include <netlink/netlink.h>
 #include <string.h>
 
-#include <linux/inc.h>
+#include <linux/rdma_inc.h>
 
 #include "fuzz.h"
 
-#define MAX_ATTR	((int)INC_A_MEMBER_MAX > (int)INC_A_TREE_MAX ? \
-			 (int)INC_A_MEMBER_MAX : (int)INC_A_TREE_MAX)
+#define MAX_ATTR                                                 \
+	((int)RDMA_INC_A_MEMBER_MAX > (int)RDMA_INC_A_TREE_MAX ? \
+		 (int)RDMA_INC_A_MEMBER_MAX :                    \
+		 (int)RDMA_INC_A_TREE_MAX)
 
 static struct nl_sock *sk;
 static int family;
@@ -29,7 +31,7 @@ int control_open(void)
 	if (!sk || genl_connect(sk))
 		return -1;
 	nl_socket_disable_seq_check(sk);
-	family = genl_ctrl_resolve(sk, INC_FAMILY_NAME);
+	family = genl_ctrl_resolve(sk, RDMA_INC_FAMILY_NAME);
 	return family < 0 ? -1 : 0;
 }
 
@@ -49,7 +51,8 @@ static struct nl_msg *request(uint8_t cmd)
 
 	if (msg)
 		genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0,
-			    NLM_F_REQUEST | NLM_F_ACK, cmd, INC_FAMILY_VERSION);
+			    NLM_F_REQUEST | NLM_F_ACK, cmd,
+			    RDMA_INC_FAMILY_VERSION);
 	return msg;
 }
 
@@ -107,25 +110,27 @@ static int add_member(const struct options *o, struct tree *t, unsigned int rank
 {
 	struct nlattr *a[MAX_ATTR + 1];
 	struct member *m = &t->m[rank];
-	struct nl_msg *msg = request(INC_CMD_MEMBER_NEW);
+	struct nl_msg *msg = request(RDMA_INC_CMD_MEMBER_NEW);
 
 	*m = (struct member) {
 		.psn = rnd(4) ? rnd(1 << 24) : 0xfffffd,
 		.peer_psn = rnd(1 << 24), .uc = m->uc,
 	};
-	nla_put_u32(msg, INC_A_MEMBER_TREE_ID, t->id);
-	nla_put_u16(msg, INC_A_MEMBER_RANK, rank);
-	nla_put_u32(msg, INC_A_MEMBER_PSN, m->psn);
-	nla_put(msg, INC_A_MEMBER_PEER_ADDR, 4, &o->host_addr);
-	nla_put(msg, INC_A_MEMBER_LOCAL_ADDR, 4, &o->switch_addr);
-	nla_put_u32(msg, INC_A_MEMBER_PEER_QPN, OUR_QPN + rank);
+	nla_put_u32(msg, RDMA_INC_A_MEMBER_TREE_ID, t->id);
+	nla_put_u16(msg, RDMA_INC_A_MEMBER_RANK, rank);
+	nla_put_u32(msg, RDMA_INC_A_MEMBER_PSN, m->psn);
+	nla_put(msg, RDMA_INC_A_MEMBER_PEER_ADDR, 4, &o->host_addr);
+	nla_put(msg, RDMA_INC_A_MEMBER_LOCAL_ADDR, 4, &o->switch_addr);
+	nla_put_u32(msg, RDMA_INC_A_MEMBER_PEER_QPN, OUR_QPN + rank);
 	if (m->uc)
-		nla_put_u8(msg, INC_A_MEMBER_TRANSPORT, INC_TRANSPORT_UC);
-	nla_put_u32(msg, INC_A_MEMBER_PEER_PSN, m->peer_psn);
-	if (ask(msg, a) || !a[INC_A_MEMBER_QPN] || !a[INC_A_MEMBER_RKEY])
+		nla_put_u8(msg, RDMA_INC_A_MEMBER_TRANSPORT,
+			   RDMA_INC_TRANSPORT_UC);
+	nla_put_u32(msg, RDMA_INC_A_MEMBER_PEER_PSN, m->peer_psn);
+	if (ask(msg, a) || !a[RDMA_INC_A_MEMBER_QPN] ||
+	    !a[RDMA_INC_A_MEMBER_RKEY])
 		return -1;
-	m->qpn = nla_get_u32(a[INC_A_MEMBER_QPN]);
-	m->rkey = nla_get_u32(a[INC_A_MEMBER_RKEY]);
+	m->qpn = nla_get_u32(a[RDMA_INC_A_MEMBER_QPN]);
+	m->rkey = nla_get_u32(a[RDMA_INC_A_MEMBER_RKEY]);
 	return 0;
 }
 
@@ -134,22 +139,22 @@ static int connect_parent(const struct options *o, struct tree *t)
 {
 	struct nlattr *a[MAX_ATTR + 1];
 	struct member *m = &t->up;
-	struct nl_msg *msg = request(INC_CMD_PARENT_SET);
+	struct nl_msg *msg = request(RDMA_INC_CMD_PARENT_SET);
 
 	*m = (struct member){ .peer_psn = rnd(1 << 24) };
-	nla_put_u32(msg, INC_A_MEMBER_TREE_ID, t->id);
-	nla_put_u32(msg, INC_A_MEMBER_PEER_TREE_ID, 1 + rnd(9));
-	nla_put(msg, INC_A_MEMBER_PEER_ADDR, 4, &o->host_addr);
-	nla_put(msg, INC_A_MEMBER_LOCAL_ADDR, 4, &o->switch_addr);
-	nla_put_u32(msg, INC_A_MEMBER_PEER_QPN, OUR_QPN + t->ranks);
-	nla_put_u32(msg, INC_A_MEMBER_PEER_PSN, m->peer_psn);
-	nla_put_u32(msg, INC_A_MEMBER_PEER_RKEY, rnd(1 << 30));
-	if (ask(msg, a) || !a[INC_A_MEMBER_QPN] || !a[INC_A_MEMBER_RKEY] ||
-	    !a[INC_A_MEMBER_PSN])
+	nla_put_u32(msg, RDMA_INC_A_MEMBER_TREE_ID, t->id);
+	nla_put_u32(msg, RDMA_INC_A_MEMBER_PEER_TREE_ID, 1 + rnd(9));
+	nla_put(msg, RDMA_INC_A_MEMBER_PEER_ADDR, 4, &o->host_addr);
+	nla_put(msg, RDMA_INC_A_MEMBER_LOCAL_ADDR, 4, &o->switch_addr);
+	nla_put_u32(msg, RDMA_INC_A_MEMBER_PEER_QPN, OUR_QPN + t->ranks);
+	nla_put_u32(msg, RDMA_INC_A_MEMBER_PEER_PSN, m->peer_psn);
+	nla_put_u32(msg, RDMA_INC_A_MEMBER_PEER_RKEY, rnd(1 << 30));
+	if (ask(msg, a) || !a[RDMA_INC_A_MEMBER_QPN] ||
+	    !a[RDMA_INC_A_MEMBER_RKEY] || !a[RDMA_INC_A_MEMBER_PSN])
 		return -1;
-	m->qpn = nla_get_u32(a[INC_A_MEMBER_QPN]);
-	m->rkey = nla_get_u32(a[INC_A_MEMBER_RKEY]);
-	m->psn = nla_get_u32(a[INC_A_MEMBER_PSN]);
+	m->qpn = nla_get_u32(a[RDMA_INC_A_MEMBER_QPN]);
+	m->rkey = nla_get_u32(a[RDMA_INC_A_MEMBER_RKEY]);
+	m->psn = nla_get_u32(a[RDMA_INC_A_MEMBER_PSN]);
 	return 0;
 }
 
@@ -162,14 +167,14 @@ static void put_levels(struct nl_msg *msg, struct tree *t)
 	for (unsigned int i = 0; below && i < t->ranks; i++) {
 		unsigned int n = t->m[i].uc ? 0 : rnd(4);
 
-		nla_put_u16(msg, INC_A_TREE_BELOW, n);
+		nla_put_u16(msg, RDMA_INC_A_TREE_BELOW, n);
 		all += n ? n - 1 : 0;
 	}
 	t->leaf = !rnd(3);
 	if (!t->leaf)
 		return;
-	nla_put_u16(msg, INC_A_TREE_FIRST_RANK, 2);
-	nla_put_u16(msg, INC_A_TREE_ALL_RANKS, 2 + all + rnd(3));
+	nla_put_u16(msg, RDMA_INC_A_TREE_FIRST_RANK, 2);
+	nla_put_u16(msg, RDMA_INC_A_TREE_JOB_RANKS, 2 + all + rnd(3));
 }
 
 /**
@@ -182,7 +187,7 @@ static void put_levels(struct nl_msg *msg, struct tree *t)
 int control_tree(const struct options *o, struct tree *t)
 {
 	struct nlattr *a[MAX_ATTR + 1];
-	struct nl_msg *msg = request(INC_CMD_TREE_NEW);
+	struct nl_msg *msg = request(RDMA_INC_CMD_TREE_NEW);
 
 	*t = (struct tree) {
 		.ranks = 1 + rnd(MAX_RANKS), .slots = 1 << rnd(4),
@@ -192,17 +197,17 @@ int control_tree(const struct options *o, struct tree *t)
 	if (t->msg_size == t->pmtu)
 		for (unsigned int rank = 0; rank < t->ranks; rank++)
 			t->m[rank].uc = rnd(3);
-	nla_put_u16(msg, INC_A_TREE_RANKS, t->ranks);
-	nla_put_u16(msg, INC_A_TREE_SLOTS, t->slots);
-	nla_put_u16(msg, INC_A_TREE_PMTU, t->pmtu);
-	nla_put_u32(msg, INC_A_TREE_MSG_SIZE, t->msg_size);
-	nla_put_u32(msg, INC_A_TREE_HOLD, 65536);
-	nla_put_u32(msg, INC_A_TREE_DEAD_TIME, 20000);
-	nla_put_u32(msg, INC_A_TREE_MIN_RTO, rnd(2) ? 1 : 1000);
+	nla_put_u16(msg, RDMA_INC_A_TREE_RANKS, t->ranks);
+	nla_put_u16(msg, RDMA_INC_A_TREE_SLOTS, t->slots);
+	nla_put_u16(msg, RDMA_INC_A_TREE_PMTU, t->pmtu);
+	nla_put_u32(msg, RDMA_INC_A_TREE_MSG_SIZE, t->msg_size);
+	nla_put_u32(msg, RDMA_INC_A_TREE_HOLD, 65536);
+	nla_put_u32(msg, RDMA_INC_A_TREE_DEAD_TIME, 20000);
+	nla_put_u32(msg, RDMA_INC_A_TREE_MIN_RTO, rnd(2) ? 1 : 1000);
 	put_levels(msg, t);
-	if (ask(msg, a) || !a[INC_A_TREE_ID])
+	if (ask(msg, a) || !a[RDMA_INC_A_TREE_ID])
 		return -1;
-	t->id = nla_get_u32(a[INC_A_TREE_ID]);
+	t->id = nla_get_u32(a[RDMA_INC_A_TREE_ID]);
 	for (unsigned int rank = 0; rank < t->ranks; rank++) {
 		if (add_member(o, t, rank)) {
 			control_tree_end(t);
@@ -223,14 +228,14 @@ int control_tree(const struct options *o, struct tree *t)
 void control_tree_end(const struct tree *t)
 {
 	struct nlattr *a[MAX_ATTR + 1];
-	struct nl_msg *msg = request(INC_CMD_TREE_SET);
+	struct nl_msg *msg = request(RDMA_INC_CMD_TREE_SET);
 
-	nla_put_u32(msg, INC_A_TREE_ID, t->id);
-	nla_put_u32(msg, INC_A_TREE_DEAD_TIME, 10);
-	nla_put_u32(msg, INC_A_TREE_MIN_RTO, 1);
+	nla_put_u32(msg, RDMA_INC_A_TREE_ID, t->id);
+	nla_put_u32(msg, RDMA_INC_A_TREE_DEAD_TIME, 10);
+	nla_put_u32(msg, RDMA_INC_A_TREE_MIN_RTO, 1);
 	ask(msg, a);
-	msg = request(INC_CMD_TREE_DEL);
-	nla_put_u32(msg, INC_A_TREE_ID, t->id);
+	msg = request(RDMA_INC_CMD_TREE_DEL);
+	nla_put_u32(msg, RDMA_INC_A_TREE_ID, t->id);
 	ask(msg, a);
 }
 
@@ -243,13 +248,13 @@ void control_tree_end(const struct tree *t)
 int control_limit(uint64_t bytes)
 {
 	struct nlattr *a[MAX_ATTR + 1];
-	struct nl_msg *msg = request(INC_CMD_SWITCH_SET);
+	struct nl_msg *msg = request(RDMA_INC_CMD_SWITCH_SET);
 
-	nla_put_u64(msg, INC_A_SWITCH_MEMORY_LIMIT, bytes);
-	nla_put_u32(msg, INC_A_SWITCH_MAX_TREES, 0);
-	nla_put_u16(msg, INC_A_SWITCH_MAX_RANKS, 0);
-	nla_put_u16(msg, INC_A_SWITCH_MAX_SLOTS, 0);
-	nla_put_u64(msg, INC_A_SWITCH_MAX_TREE_MEMORY, 0);
+	nla_put_u64(msg, RDMA_INC_A_SWITCH_MEMORY_LIMIT, bytes);
+	nla_put_u32(msg, RDMA_INC_A_SWITCH_MAX_TREES, 0);
+	nla_put_u16(msg, RDMA_INC_A_SWITCH_MAX_RANKS, 0);
+	nla_put_u16(msg, RDMA_INC_A_SWITCH_MAX_SLOTS, 0);
+	nla_put_u64(msg, RDMA_INC_A_SWITCH_MAX_TREE_MEMORY, 0);
 	return ask(msg, a);
 }
 
@@ -258,7 +263,8 @@ static unsigned int nfound;
 
 static int collect(struct nl_msg *msg, void *arg)
 {
-	struct nlattr *id = nlmsg_find_attr(nlmsg_hdr(msg), GENL_HDRLEN, INC_A_TREE_ID);
+	struct nlattr *id = nlmsg_find_attr(nlmsg_hdr(msg), GENL_HDRLEN,
+					    RDMA_INC_A_TREE_ID);
 
 	(void)arg;
 	if (id && nfound < sizeof(found) / sizeof(*found))
@@ -271,7 +277,7 @@ static int collect(struct nl_msg *msg, void *arg)
  */
 void control_purge(void)
 {
-	struct nl_msg *msg = request(INC_CMD_TREE_GET);
+	struct nl_msg *msg = request(RDMA_INC_CMD_TREE_GET);
 
 	nlmsg_hdr(msg)->nlmsg_flags |= NLM_F_DUMP;
 	nfound = 0;

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <linux/inc.h>
+#include <linux/rdma_inc.h>
 
 #include "fuzz.h"
 
@@ -70,10 +70,10 @@ static void add_number(uint16_t type, uint32_t value, unsigned int len)
 	uint8_t data[64] = {};
 
 	/* Keep the memory limit small, or this machine runs out of memory. */
-	if (msg.genl.cmd == INC_CMD_SWITCH_SET)
+	if (msg.genl.cmd == RDMA_INC_CMD_SWITCH_SET)
 		value &= (64 << 20) - 1;
 	memcpy(data, &value, len < 4 ? len : 4);
-	if (msg.genl.cmd != INC_CMD_SWITCH_SET)
+	if (msg.genl.cmd != RDMA_INC_CMD_SWITCH_SET)
 		for (unsigned int i = 4; i < len; i++)
 			data[i] = rnd(256);
 	add_attr(type, data, len);
@@ -83,56 +83,56 @@ static void add_number(uint16_t type, uint32_t value, unsigned int len)
 static const struct {
 	uint8_t	cmd, type, len;
 } right[] = {
-	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MEMORY_LIMIT, 4 },
-	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MAX_TREES, 4 },
-	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MAX_RANKS, 2 },
-	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MAX_SLOTS, 2 },
-	{ INC_CMD_SWITCH_SET, INC_A_SWITCH_MAX_TREE_MEMORY, 4 },
-	{ INC_CMD_TREE_GET, INC_A_TREE_ID, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_ID, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_RANKS, 2 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_SLOTS, 2 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_MSG_SIZE, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_PMTU, 2 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_FIRST_MSG_ID, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_COLLECTIVES, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_DTYPES, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_OPS, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_WINDOW, 2 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_HOLD, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_MIN_RTO, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_DEAD_TIME, 4 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_ORDER, 1 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_TRAFFIC_CLASS, 1 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_ALL_RANKS, 2 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_FIRST_RANK, 2 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_BELOW, 2 },
-	{ INC_CMD_TREE_NEW, INC_A_TREE_BELOW, 2 },
-	{ INC_CMD_TREE_SET, INC_A_TREE_ID, 4 },
-	{ INC_CMD_TREE_SET, INC_A_TREE_WINDOW, 2 },
-	{ INC_CMD_TREE_SET, INC_A_TREE_HOLD, 4 },
-	{ INC_CMD_TREE_SET, INC_A_TREE_MIN_RTO, 4 },
-	{ INC_CMD_TREE_DEL, INC_A_TREE_ID, 4 },
-	{ INC_CMD_MEMBER_GET, INC_A_MEMBER_TREE_ID, 4 },
-	{ INC_CMD_MEMBER_GET, INC_A_MEMBER_RANK, 2 },
-	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_TREE_ID, 4 },
-	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_RANK, 2 },
-	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_PSN, 4 },
-	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_PKEY, 2 },
-	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_PEER_QPN, 4 },
-	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_PEER_PSN, 4 },
-	{ INC_CMD_MEMBER_NEW, INC_A_MEMBER_TRANSPORT, 1 },
-	{ INC_CMD_PARENT_GET, INC_A_MEMBER_TREE_ID, 4 },
-	{ INC_CMD_PARENT_SET, INC_A_MEMBER_TREE_ID, 4 },
-	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PKEY, 2 },
-	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PEER_QPN, 4 },
-	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PEER_PSN, 4 },
-	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PEER_TREE_ID, 4 },
-	{ INC_CMD_PARENT_SET, INC_A_MEMBER_PEER_RKEY, 4 },
-	{ INC_CMD_MEMBER_DEL, INC_A_MEMBER_TREE_ID, 4 },
-	{ INC_CMD_MEMBER_DEL, INC_A_MEMBER_RANK, 2 },
-	{ INC_CMD_SLOT_GET, INC_A_SLOT_TREE_ID, 4 },
-	{ INC_CMD_SLOT_GET, INC_A_SLOT_INDEX, 2 },
+	{ RDMA_INC_CMD_SWITCH_SET, RDMA_INC_A_SWITCH_MEMORY_LIMIT, 4 },
+	{ RDMA_INC_CMD_SWITCH_SET, RDMA_INC_A_SWITCH_MAX_TREES, 4 },
+	{ RDMA_INC_CMD_SWITCH_SET, RDMA_INC_A_SWITCH_MAX_RANKS, 2 },
+	{ RDMA_INC_CMD_SWITCH_SET, RDMA_INC_A_SWITCH_MAX_SLOTS, 2 },
+	{ RDMA_INC_CMD_SWITCH_SET, RDMA_INC_A_SWITCH_MAX_TREE_MEMORY, 4 },
+	{ RDMA_INC_CMD_TREE_GET, RDMA_INC_A_TREE_ID, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_ID, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_RANKS, 2 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_SLOTS, 2 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_MSG_SIZE, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_PMTU, 2 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_FIRST_MSG_ID, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_COLLECTIVES, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_DTYPES, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_OPS, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_WINDOW, 2 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_HOLD, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_MIN_RTO, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_DEAD_TIME, 4 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_ORDER, 1 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_TRAFFIC_CLASS, 1 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_JOB_RANKS, 2 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_FIRST_RANK, 2 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_BELOW, 2 },
+	{ RDMA_INC_CMD_TREE_NEW, RDMA_INC_A_TREE_BELOW, 2 },
+	{ RDMA_INC_CMD_TREE_SET, RDMA_INC_A_TREE_ID, 4 },
+	{ RDMA_INC_CMD_TREE_SET, RDMA_INC_A_TREE_WINDOW, 2 },
+	{ RDMA_INC_CMD_TREE_SET, RDMA_INC_A_TREE_HOLD, 4 },
+	{ RDMA_INC_CMD_TREE_SET, RDMA_INC_A_TREE_MIN_RTO, 4 },
+	{ RDMA_INC_CMD_TREE_DEL, RDMA_INC_A_TREE_ID, 4 },
+	{ RDMA_INC_CMD_MEMBER_GET, RDMA_INC_A_MEMBER_TREE_ID, 4 },
+	{ RDMA_INC_CMD_MEMBER_GET, RDMA_INC_A_MEMBER_RANK, 2 },
+	{ RDMA_INC_CMD_MEMBER_NEW, RDMA_INC_A_MEMBER_TREE_ID, 4 },
+	{ RDMA_INC_CMD_MEMBER_NEW, RDMA_INC_A_MEMBER_RANK, 2 },
+	{ RDMA_INC_CMD_MEMBER_NEW, RDMA_INC_A_MEMBER_PSN, 4 },
+	{ RDMA_INC_CMD_MEMBER_NEW, RDMA_INC_A_MEMBER_PKEY, 2 },
+	{ RDMA_INC_CMD_MEMBER_NEW, RDMA_INC_A_MEMBER_PEER_QPN, 4 },
+	{ RDMA_INC_CMD_MEMBER_NEW, RDMA_INC_A_MEMBER_PEER_PSN, 4 },
+	{ RDMA_INC_CMD_MEMBER_NEW, RDMA_INC_A_MEMBER_TRANSPORT, 1 },
+	{ RDMA_INC_CMD_PARENT_GET, RDMA_INC_A_MEMBER_TREE_ID, 4 },
+	{ RDMA_INC_CMD_PARENT_SET, RDMA_INC_A_MEMBER_TREE_ID, 4 },
+	{ RDMA_INC_CMD_PARENT_SET, RDMA_INC_A_MEMBER_PKEY, 2 },
+	{ RDMA_INC_CMD_PARENT_SET, RDMA_INC_A_MEMBER_PEER_QPN, 4 },
+	{ RDMA_INC_CMD_PARENT_SET, RDMA_INC_A_MEMBER_PEER_PSN, 4 },
+	{ RDMA_INC_CMD_PARENT_SET, RDMA_INC_A_MEMBER_PEER_TREE_ID, 4 },
+	{ RDMA_INC_CMD_PARENT_SET, RDMA_INC_A_MEMBER_PEER_RKEY, 4 },
+	{ RDMA_INC_CMD_MEMBER_DEL, RDMA_INC_A_MEMBER_TREE_ID, 4 },
+	{ RDMA_INC_CMD_MEMBER_DEL, RDMA_INC_A_MEMBER_RANK, 2 },
+	{ RDMA_INC_CMD_SLOT_GET, RDMA_INC_A_SLOT_TREE_ID, 4 },
+	{ RDMA_INC_CMD_SLOT_GET, RDMA_INC_A_SLOT_INDEX, 2 },
 };
 
 static void right_attrs(const struct options *o)
@@ -144,9 +144,9 @@ static void right_attrs(const struct options *o)
 		add_number(right[i].type, right[i].len == 1 ? rnd(3) : some_value(),
 			   right[i].len);
 	}
-	if ((msg.genl.cmd == INC_CMD_MEMBER_NEW ||
-	     msg.genl.cmd == INC_CMD_PARENT_SET) && rnd(10))
-		add_attr(INC_A_MEMBER_PEER_ADDR, &o->host_addr, 4);
+	if ((msg.genl.cmd == RDMA_INC_CMD_MEMBER_NEW ||
+	     msg.genl.cmd == RDMA_INC_CMD_PARENT_SET) && rnd(10))
+		add_attr(RDMA_INC_A_MEMBER_PEER_ADDR, &o->host_addr, 4);
 }
 
 static void wrong_attr(void)
@@ -182,11 +182,12 @@ static void damage(void)
 		msg.nlh.nlmsg_len = sizeof(msg.nlh) + rnd(room + 1);
 		break;
 	case 1:			/* an attribute's length */
-		if (room > sizeof(msg.genl) && msg.genl.cmd != INC_CMD_SWITCH_SET)
+		if (room > sizeof(msg.genl) &&
+		    msg.genl.cmd != RDMA_INC_CMD_SWITCH_SET)
 			msg.attrs[0] = rnd(256);
 		break;
 	case 2:
-		if (msg.genl.cmd == INC_CMD_SWITCH_SET)
+		if (msg.genl.cmd == RDMA_INC_CMD_SWITCH_SET)
 			break;
 		for (unsigned int i = 1 + rnd(6); i && room > sizeof(msg.genl); i--)
 			msg.attrs[rnd(room - sizeof(msg.genl))] ^= 1 << rnd(8);
@@ -220,8 +221,9 @@ static void drain(void)
 static uint8_t some_cmd(void)
 {
 	if (!rnd(6))
-		return rnd(3) ? INC_CMD_PARENT_SET : INC_CMD_PARENT_GET;
-	return 1 + rnd(INC_CMD_SLOT_GET);
+		return rnd(3) ? RDMA_INC_CMD_PARENT_SET :
+				RDMA_INC_CMD_PARENT_GET;
+	return 1 + rnd(RDMA_INC_CMD_SLOT_GET);
 }
 
 static int one(const struct options *o)
@@ -231,7 +233,7 @@ static int one(const struct options *o)
 	msg.nlh.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
 	msg.nlh.nlmsg_len = sizeof(msg.nlh) + sizeof(msg.genl);
 	msg.genl.cmd = rnd(20) ? some_cmd() : rnd(256);
-	msg.genl.version = INC_FAMILY_VERSION;
+	msg.genl.version = RDMA_INC_FAMILY_VERSION;
 	if (!rnd(10))
 		msg.nlh.nlmsg_flags |= NLM_F_DUMP;
 	right_attrs(o);

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include <linux/inc_proto.h>
+#include <linux/rdma_inc_proto.h>
 
 #include "fuzz.h"
 
@@ -190,7 +190,7 @@ static bool request(struct packet *p, const struct member *m, uint32_t nelem,
 static void question(struct packet *p, const struct member *m)
 {
 	struct member asking = *m;
-	uint16_t flags = htons(INC_HDR_F_ASK);
+	uint16_t flags = htons(INC_HDR_F_QUERY);
 
 	asking.msg_id += rnd(2 * tree.slots + 4) - tree.slots - 2;
 	asking.peer_psn += rnd(8) - 4;

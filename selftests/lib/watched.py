@@ -91,8 +91,8 @@ def main():
     if WHAT == "lost":
         met += [drops["in"], drops["out"]]
         says.append("netem dropped %d and %d" % (drops["in"], drops["out"]))
-        found = m["rx-out-of-sequence"] + m["rx-gaps"] + m["tx-rnr-naks"] + m["rx-asked"]
-        again = m["tx-retransmits"] + m["tx-send-again"] + hosts["rcvd_seq_err"]
+        found = m["rx-out-of-sequence"] + m["rx-gaps"] + m["tx-rnr-naks"] + m["rx-queries"]
+        again = m["tx-retransmits"] + m["tx-resend-replies"] + hosts["rcvd_seq_err"]
         met += [found, again]
         says.append("holes found %d, sent again %d" % (found, again))
     elif WHAT == "doubled":

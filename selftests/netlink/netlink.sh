@@ -179,14 +179,14 @@ part_levels()
 {
 	local set="parent set tree 1 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 0xbeef"
 
-	says "a leaf" 0 "role leaf" tree add id 1 ranks 2 slots 4 all-ranks 6 \
+	says "a leaf" 0 "role child" tree add id 1 ranks 2 slots 4 job-ranks 6 \
 		first-rank 2 dead-time 50
-	says "its ranks" 0 "first-rank 2 all-ranks 6" tree show 1
+	says "its ranks" 0 "first-rank 2 job-ranks 6" tree show 1
 	tool tree add id 2 ranks 3 slots 4 below 2,2,0 dead-time 50 >/dev/null
 	says "a root with switches below" 0 "below 2,2,0" tree show 2
 	says "its QP is there, not connected" 0 "state init" parent show tree 1
 	says "what the parent has to know" 0 "psn 0x" -d parent show tree 1
-	says "a root has none: what to do" 2 "made without all-ranks" parent show tree 2
+	says "a root has none: what to do" 2 "made without job-ranks" parent show tree 2
 	says "no such tree" 2 "there is no tree 7" parent show tree 7
 	says "the parent's address" 2 "no route to the parent's address" parent set \
 		tree 1 peer-tree 9 addr 192.0.2.1 qpn 0x800003 psn 5 rkey 1
@@ -198,12 +198,12 @@ part_levels()
 	says "stat show names it" 0 "tree 1 parent" stat show tree 1
 	says "top names it" 0 "  parent" top -b -n 1 -i 0.1
 	says "the last member but one of a block" 2 "below is given for 1 of 2 members" \
-		tree add ranks 2 all-ranks 8 below 4
+		tree add ranks 2 job-ranks 8 below 4
 	says "more ranks than there are" 2 "ranks 2 to 4: there are no more than 4" \
-		tree add ranks 3 all-ranks 4 first-rank 2
+		tree add ranks 3 job-ranks 4 first-rank 2
 	says "quotas hold for leaves" 0 "" switch set max-ranks 2
 	says "with what it wants and may" 2 "max-ranks: 3 ranks wanted, 2 are allowed" \
-		tree add ranks 3 all-ranks 8
+		tree add ranks 3 job-ranks 8
 	tool switch set max-ranks 0
 	tool tree del 1
 	tool tree del 2
@@ -221,14 +221,14 @@ part_save()
 	tree add id 1 ranks 3 slots 8 msg-size 512 pmtu 512 dead-time 50 order arrival traffic-class 40
 	member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
 	member add tree 1 rank 2 addr fd00::2 qpn 18 psn 9 pkey 0x8001
-	tree add id 2 ranks 2 slots 4 all-ranks 9 first-rank 4 below 0,3 dead-time 50
+	tree add id 2 ranks 2 slots 4 job-ranks 9 first-rank 4 below 0,3 dead-time 50
 	member add tree 2 rank 1 addr 10.9.0.4 qpn 0x900000 psn 1
 	END
 	ktap $? "a switch to save"
 	tool save >"$saved"
 	ktap $? "saved"
 	out=$(grep -c "transport uc" "$saved")
-	[ "$out" = 1 ] && grep -q "all-ranks 9 first-rank 4" "$saved" &&
+	[ "$out" = 1 ] && grep -q "job-ranks 9 first-rank 4" "$saved" &&
 		grep -q "order arrival traffic-class 40" "$saved" &&
 		grep -q "below 0,3" "$saved" && grep -q "max-tree-memory 8388608" "$saved"
 	ktap $? "transport, place, class and quotas are in it" "$(tr '\n' '|' <"$saved")"
@@ -253,7 +253,7 @@ part_json()
 {
 	local args out
 
-	tool tree add id 3 ranks 2 slots 4 dead-time 50 all-ranks 9 first-rank 4 \
+	tool tree add id 3 ranks 2 slots 4 dead-time 50 job-ranks 9 first-rank 4 \
 		below 2,0 >/dev/null
 	tool member add tree 3 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
 	for args in "tree" "-s tree" "-s -s -p tree show 3" "member" \

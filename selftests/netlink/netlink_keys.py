@@ -15,7 +15,7 @@ EXTRA = {"local-gid", "rank-stats"}
 # Attributes of a leaf's parent, which members lack.
 PARENT = {"peer-tree-id", "peer-rkey"}
 
-with open(os.path.join(ROOT, "Documentation/netlink/specs/inc.yaml"),
+with open(os.path.join(ROOT, "Documentation/netlink/specs/rdma-inc.yaml"),
           encoding="utf-8") as f:
     SETS = {s["name"]: {a["name"]: a for a in s["attributes"]}
             for s in yaml.safe_load(f)["attribute-sets"]}

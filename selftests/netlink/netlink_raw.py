@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-The generic netlink family "inc" from the other side: messages made by hand from
+The generic netlink family "rdma-inc" from the other side: messages made by hand from
 the YNL spec, right, wrong and broken ones. Knows nothing of inc-tool.
 
 netlink_raw.py errors | dump | close | reply | failures | fuzz [SEED [COUNT]]
@@ -18,7 +18,7 @@ import sys
 import yaml
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-SPEC = os.path.join(ROOT, "Documentation/netlink/specs/inc.yaml")
+SPEC = os.path.join(ROOT, "Documentation/netlink/specs/rdma-inc.yaml")
 
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP = 1, 4, 0x300
 NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
@@ -94,7 +94,7 @@ class Conn:
         self.s.settimeout(30)
         self.s.bind((0, 0))
         self.seq = 0
-        name = nla(CTRL_ATTR_FAMILY_NAME, b"inc\0")
+        name = nla(CTRL_ATTR_FAMILY_NAME, b"rdma-inc\0")
         reply = self.call(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, name)
         self.family = struct.unpack("=H", dict(reply[0])[CTRL_ATTR_FAMILY_ID])[0]
 
@@ -373,12 +373,12 @@ def errors_parent(c):
                text, attr)
 
     c.inc("tree-new", "tree", [("id", 4), ("ranks", 2), ("slots", 4),
-                               ("all-ranks", 4), ("dead-time", 50)])
+                               ("job-ranks", 4), ("dead-time", 50)])
     for name, _ in good:
         bad(f"no {name}", [a for a in good if a[0] != name], errno.EINVAL,
             missing=name)
     bad("no such tree", but("tree-id", 77), errno.ENOENT, "no tree 77", "tree-id")
-    bad("no leaf", but("tree-id", 1), errno.ENOENT, "made without all-ranks",
+    bad("no leaf", but("tree-id", 1), errno.ENOENT, "made without job-ranks",
         "tree-id")
     bad("peer-tree-id 0", but("peer-tree-id", 0), errno.ERANGE, "range",
         "peer-tree-id")
@@ -396,7 +396,7 @@ def errors_parent(c):
         "no route to the parent", "peer-addr")
     for name, value, why in (("rank", 0, "Unsupported"), ("psn", 1, "Unsupported"),
                              ("qpn", 0x800005, "Unsupported"),
-                             ("transport", 1, "Unknown")):
+                             ("transport", 1, "Unsupported")):
         bad(f"{name} is not for it", good + [(name, value)], errno.EINVAL, why,
             name)
     state = SP.sets["member"]["state"][0]
@@ -418,20 +418,20 @@ def errors_parent(c):
     c.inc("tree-del", "tree", [("id", 4)])
 
     levels("first-rank of a root", [("ranks", 2), ("first-rank", 1)],
-           "give all-ranks", "first-rank")
+           "needs job-ranks", "first-rank")
     levels("more ranks than all", [("ranks", 3), ("first-rank", 2),
-                                   ("all-ranks", 4)],
-           "ranks 2 to 4: there are no more than 4", "all-ranks")
-    levels("below of some", [("ranks", 3), ("all-ranks", 9), ("below", 2)],
+                                   ("job-ranks", 4)],
+           "ranks 2 to 4: there are no more than 4", "job-ranks")
+    levels("below of some", [("ranks", 3), ("job-ranks", 9), ("below", 2)],
            "below is given for 1 of 3 members", "below")
-    levels("below of more", [("ranks", 1), ("all-ranks", 9), ("below", 2),
+    levels("below of more", [("ranks", 1), ("job-ranks", 9), ("below", 2),
                              ("below", 2)],
            "below is given for 2 of 1 members", "below")
-    levels("more below than all", [("ranks", 2), ("all-ranks", 5), ("below", 4),
-                                   ("below", 4)], "no more than 5", "all-ranks")
+    levels("more below than all", [("ranks", 2), ("job-ranks", 5), ("below", 4),
+                                   ("below", 4)], "no more than 5", "job-ranks")
     levels("a root with one switch", [("ranks", 1), ("below", 4)],
            "two members at least", "below")
-    for name, n in (("all-ranks", 0), ("all-ranks", 1025), ("first-rank", 1024),
+    for name, n in (("job-ranks", 0), ("job-ranks", 1025), ("first-rank", 1024),
                     ("below", 1025)):
         expect(c, f"tree-new: {name} {n}", "tree-new", "tree",
                [("ranks", 2), (name, n)], errno.ERANGE, "range", name)
@@ -657,7 +657,7 @@ def there(cmd, space, wanted):
 
 def failures():
     """Each allocation of a request fails once: what was made is told."""
-    tree = [("ranks", 3), ("slots", 2), ("all-ranks", 9), ("below", 0),
+    tree = [("ranks", 3), ("slots", 2), ("job-ranks", 9), ("below", 0),
             ("below", 2), ("below", 0)]
     bad = reached = made = 0
     for nth in range(1, 500):

@@ -54,4 +54,4 @@ def arrived(stats):
     return sum(stats[k] for k in (
         "rx-packets", "rx-duplicates", "rx-out-of-sequence", "rx-acks",
         "rx-naks", "rx-rnr-naks", "rx-bad-request", "rx-bad-response",
-        "rx-in-error", "tx-rnr-naks", "rx-asked", "rx-deferred", "rx-untrusted"))
+        "rx-in-error", "tx-rnr-naks", "rx-queries", "rx-deferred", "rx-untrusted"))

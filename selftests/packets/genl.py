@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Generic netlink by the YNL spec: names and types come from inc.yaml.
+"""Generic netlink by the YNL spec: names and types come from rdma-inc.yaml.
 
 tools/net/ynl's library does the same for any family, 20 times slower, and is
 in no package.

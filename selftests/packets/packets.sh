@@ -89,7 +89,7 @@ if [[ ! -d /sys/module/rdma_inc ]]; then
 	loaded=1
 fi
 topology
-export INC_NET=$NET INC_SPEC=Documentation/netlink/specs/inc.yaml
+export INC_NET=$NET INC_SPEC=Documentation/netlink/specs/rdma-inc.yaml
 rc=0
 PYTHONDONTWRITEBYTECODE=1 python3 selftests/packets/run.py "$@" || rc=$?
 ((loaded)) || exit "$rc"

@@ -180,12 +180,12 @@ def twice(lab, family):
         a.allreduce(0, [1, 2, 3])
         b.allreduce(0, [1, 2, 3])
         lab.quiet(0.02)         # an acknowledgment may be deferred
-        with counters.member(a, rx_discarded=1, rx_repeated=1, tx_acks=1,
+        with counters.member(a, rx_discarded=1, rx_redundant=1, tx_acks=1,
                              tx_errors=0):
             a.allreduce(0, [100, 100, 100])     # while it is busy
         c.allreduce(0, [1, 2, 3])
         t.check(0, [3, 6, 9])
-        with counters.member(a, rx_discarded=1, rx_repeated=1, tx_acks=1,
+        with counters.member(a, rx_discarded=1, rx_redundant=1, tx_acks=1,
                              tx_errors=0, tx_packets=0):
             a.allreduce(0, [100, 100, 100])     # when it is done
         expect("result", a.result(0, 12), ints([3, 6, 9]))

@@ -93,7 +93,7 @@ def silent_alive(lab, family):
         b.allreduce(1, [2])
         t.check(1, [3])
         # a probe just before may leave the result to be solicited
-        check(lab.until(lambda: not b.get()["tx-pending"]), "not acknowledged")
+        check(lab.until(lambda: not b.get()["tx-in-flight"]), "not acknowledged")
         known = {p.psn for p in b.log}
         lab.wait(0.3)
         expect("probes when nobody waits", {p.psn for p in b.log} - known, set())

@@ -150,7 +150,7 @@ class Victim:
         # An RNR NAK of 0.01 ms answers no packet: it requests one.
         asked = sum(a.syndrome == roce.SYN_RNR | 1 for a in self.m.acks)
         return drops, counters.arrived(stats) - self.answered - asked, \
-            stats["rx-kept"], stats["rx-packets"]
+            stats["rx-ooo-queued"], stats["rx-packets"]
 
     def send(self, raw):
         """One packet, which has to be counted once if it is the switch's."""

@@ -336,9 +336,9 @@ def ack_unsent(lab, family, ahead):
             with counters.member(a, rx_bad_response=1, rx_acks=0, rx_naks=0,
                                  rx_rnr_naks=0, tx_retransmits=0):
                 a.send(a.response(syndrome, never))
-        expect("pending", a.get()["tx-pending"], 10)
+        expect("pending", a.get()["tx-in-flight"], 10)
         catch_up(a, pkts)
-        expect("pending", a.get()["tx-pending"], 0)
+        expect("pending", a.get()["tx-in-flight"], 0)
         t.check(1, t.sums)
         # nothing is in flight: every acknowledgment is old or premature
         with counters.member(a, rx_bad_response=1, tx_packets=0, tx_retransmits=0):
@@ -358,7 +358,7 @@ def odd_response(lab, family, fields):
         p = a.response(0, pkts[4].psn).but(**fields)
         with counters.member(a, rx_bad_response=1, tx_retransmits=0):
             a.send(p)
-        expect("pending", a.get()["tx-pending"], 10)
+        expect("pending", a.get()["tx-in-flight"], 10)
         catch_up(a, pkts)
         t.check(1, t.sums)
         t.next_id = 2
@@ -374,7 +374,7 @@ def ack_partial(lab, family):
             psn = psn_add(pkts[0].psn, n)
             with counters.member(a, rx_acks=1, rx_bad_response=0, tx_retransmits=0):
                 a.ack(psn)
-            expect("pending", a.get()["tx-pending"], left)
+            expect("pending", a.get()["tx-in-flight"], left)
         catch_up(a, pkts)
         t.check(1, t.sums)
         t.next_id = 2

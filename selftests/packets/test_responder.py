@@ -47,13 +47,13 @@ def out_of_sequence(lab, family):
     with patient(lab, family=family, slots=8) as t:
         a, b = t.m
         pkts = [a.request(n, ints([n]))[0] for n in range(4)]
-        with counters.member(a, rx_out_of_sequence=2, rx_kept=2, rx_packets=0,
+        with counters.member(a, rx_out_of_sequence=2, rx_ooo_queued=2, rx_packets=0,
                              tx_naks=1):
             a.send(pkts[1])
             answers(a, (NAK_PSN, pkts[0].psn, 0))
             a.send(pkts[2])
             answers(a)
-        with counters.member(a, rx_out_of_sequence=1, rx_kept=0):
+        with counters.member(a, rx_out_of_sequence=1, rx_ooo_queued=0):
             a.send(pkts[2])         # the same again: queued once
         answers(a)
         with counters.member(a, rx_packets=3, tx_acks=1):
@@ -137,7 +137,7 @@ def kept(lab, family):
     with patient(lab, family=family, slots=256, msg_size=64) as t:
         a, b = t.m
         pkts = [a.request(n, ints([n]))[0] for n in range(141)]
-        with counters.member(a, rx_out_of_sequence=140, rx_kept=128, tx_naks=1):
+        with counters.member(a, rx_out_of_sequence=140, rx_ooo_queued=128, tx_naks=1):
             a.send(*pkts[1:])
         answers(a, (NAK_PSN, pkts[0].psn, 0))
         a.send(pkts[0])
@@ -433,7 +433,7 @@ def no_bytes(lab, family, opcode, fields):
         lab.until(lambda: a.acks)       # deferred, until now
         a.acks.clear()
         p = a.pkt(opcode=opcode, rkey=a.rkey, ackreq=1).but(**fields)
-        with counters.member(a, rx_packets=1, rx_repeated=1, rx_messages=0,
+        with counters.member(a, rx_packets=1, rx_redundant=1, rx_messages=0,
                              tx_packets=0):
             a.send(p)
             answers(a, (SYN_ACK, p.psn, 2))

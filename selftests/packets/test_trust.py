@@ -38,7 +38,7 @@ def before_first(lab, family, n):
     with lab.tree(family=family) as t:
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
-        with counters.member(a, rx_kept=0, rx_out_of_sequence=1, rx_packets=0):
+        with counters.member(a, rx_ooo_queued=0, rx_out_of_sequence=1, rx_packets=0):
             a.send(forged(pkts[n]))
         a.send(*pkts)
         whole(t)
@@ -50,7 +50,7 @@ def port(lab, family, n):
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
         a.send(pkts[0])
-        with counters.member(a, rx_untrusted=1, rx_kept=0, rx_packets=0, tx_naks=0):
+        with counters.member(a, rx_untrusted=1, rx_ooo_queued=0, rx_packets=0, tx_naks=0):
             a.send(forged(pkts[n], sport=0xd002))
         # ACKs and NAKs from elsewhere are not trusted either
         with counters.member(a, rx_untrusted=2, rx_acks=0, rx_bad_response=0, rx_naks=0):
@@ -82,7 +82,7 @@ def contradict(lab, family, n):
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
         a.send(pkts[0])
-        with counters.member(a, rx_kept=1, rx_untrusted=1, tx_naks=1):
+        with counters.member(a, rx_ooo_queued=1, rx_untrusted=1, tx_naks=1):
             a.send(forged(pkts[n]), pkts[n])
         a.acks.clear()
         a.send(pkts[1])
@@ -96,7 +96,7 @@ def twice(lab, family):
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
         a.send(pkts[0])
-        with counters.member(a, rx_kept=1, rx_untrusted=0):
+        with counters.member(a, rx_ooo_queued=1, rx_untrusted=0):
             # another ID, AckReq and ECN mark of the network
             a.send(pkts[2], pkts[2].but(ident=7 if family == 4 else 0, ackreq=1, fecn=1))
         with counters.member(a, rx_packets=2):
@@ -137,7 +137,7 @@ def ahead(lab, family, n, change):
         lost = a.request(0, ints([1]))
         pkts = a.request(1, ints(VALUES))
         a.send(*pkts[:n])
-        with counters.member(a, rx_kept=0, rx_untrusted=1, rx_out_of_sequence=0):
+        with counters.member(a, rx_ooo_queued=0, rx_untrusted=1, rx_out_of_sequence=0):
             a.send(change(pkts[n]))
         a.send(*lost)
         a.send(*pkts)
@@ -155,7 +155,7 @@ def charged(lab, family):
         pkts = [a.request(n, ints(values))[0] for n in range(100)]
         a.send(*pkts[1:])
         lab.quiet()
-        kept = a.stats()["rx-kept"]
+        kept = a.stats()["rx-ooo-queued"]
         check(4 <= kept <= 16, "%d packets of 4 KiB within 64 KiB" % kept)
         a.send(*pkts[:8])
         b.send(*[b.request(n, ints(values))[0] for n in range(8)])

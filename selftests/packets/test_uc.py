@@ -103,11 +103,11 @@ def duplicates(lab, family):
 def questions(lab, family):
     with tree(lab, family, ranks=3, slots=1) as t:
         a, b, c = t.m
-        with counters.member(a, rx_asked=1, tx_send_again=1, rx_packets=0):
+        with counters.member(a, rx_queries=1, tx_resend_replies=1, rx_packets=0):
             a.ask(0)
         heard(a, (AGAIN, 0))
         a.allreduce(0, [1])
-        with counters.member(a, rx_asked=2, tx_wait=2, tx_errors=0):
+        with counters.member(a, rx_queries=2, tx_pending_replies=2, tx_errors=0):
             a.ask(0)
             a.ask(0, nelem=77)          # without data: it is no request
         heard(a, (WAIT, 0), (WAIT, 0))
@@ -116,11 +116,11 @@ def questions(lab, family):
         heard(c, (AGAIN, 0))
         c.allreduce(0, [3])
         done(t, 0, [6])
-        with counters.member(a, rx_asked=1, tx_retransmits=1):
+        with counters.member(a, rx_queries=1, tx_retransmits=1):
             a.ask(0)
         done(t, 0, [6], a)
         a.allreduce(1, [1])
-        with counters.member(a, rx_asked=1, tx_packets=0, tx_retransmits=0):
+        with counters.member(a, rx_queries=1, tx_packets=0, tx_retransmits=0):
             a.ask(0)                    # it is at the slot's next message
         heard(a)
         a.ask(2)
@@ -224,7 +224,7 @@ def dropped(lab, family, change):
         a, b = t.m
         good, = a.request(0, ints([1]))
         with counters.member(a, rx_bad_request=1, rx_packets=0, tx_packets=0,
-                             rx_duplicates=0, rx_asked=0):
+                             rx_duplicates=0, rx_queries=0):
             a.send(good.but(**change))
         heard(a)
         expect("state", a.get()["state"], "rts")
@@ -262,7 +262,7 @@ def gaps(lab, family):
         pkts = [a.request(n, ints([n]))[0] for n in range(12)]
         a.send(pkts[1], pkts[2])
         heard(a)
-        with counters.member(a, tx_send_again=1):
+        with counters.member(a, tx_resend_replies=1):
             a.send(pkts[3])             # the third to overtake 0
         heard(a, (AGAIN, 0))
         a.send(pkts[4], pkts[5])

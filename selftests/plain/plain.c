@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "linux/inc_proto.h"
+#include "linux/rdma_inc_proto.h"
 
 #define ESIZE	4
 #define DEPTH	64		/* messages in flight */
@@ -201,7 +201,7 @@ static void poll_cqs(void)
 
 		if (wc.status)
 			die(ibv_wc_status_str(wc.status));
-		if (status && status < INC_IMM_MARK) {
+		if (status && status < INC_IMM_LOWMARK) {
 			fprintf(stderr, "plain: message %u ended with status %u\n",
 				imm & INC_IMM_MSG_ID_MASK, status);
 			exit(1);

@@ -198,7 +198,7 @@ class Case:
                  "EPROTO", "placed"),
                 ("rts alone", [{"cmd": "rts"}], "EPROTO", "join"),
                 ("a rank gathers", [join_line("o", ip),
-                                    rank_line("gather", "o", 1)], "EBUSY", "leaf"),
+                                    rank_line("gather", "o", 1)], "EBUSY", "child"),
                 ("a leaf joins", [rank_line("gather", "o", 1),
                                   join_line("p", ip)], "EBUSY", "rank"),
                 ("join again", [join_line("o", ip), join_line("o", ip, 1)],

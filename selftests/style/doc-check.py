@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 What a reader of Documentation/ relies on: every page renders without a warning,
-the numbers of protocol.rst are those of inc_proto.h, and its worked example is
+the numbers of protocol.rst are those of rdma_inc_proto.h, and its worked example is
 what its own program prints. Says what is wrong; silent if nothing is.
 
     doc-check.py [TOP]
@@ -18,7 +18,7 @@ import docutils.core
 import docutils.nodes
 
 PROTO = "Documentation/protocol.rst"
-HEADER = "kernel/include/uapi/linux/inc_proto.h"
+HEADER = "kernel/include/uapi/linux/rdma_inc_proto.h"
 BAD = []
 
 

@@ -26,7 +26,7 @@ TABLES = (
     ("tree-stats", "Of a tree"),
     ("member-stats", "Of a member's QP"),
 )
-BEGIN = ".. counters: made from specs/inc.yaml by selftests/style/ynl-regen.sh\n"
+BEGIN = ".. counters: made from specs/rdma-inc.yaml by selftests/style/ynl-regen.sh\n"
 END = ".. end of counters\n"
 WIDTH = 80
 
@@ -59,8 +59,8 @@ if len(sys.argv) > 2:
 print("""\
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What the attributes of the family "inc" are, in the words of its YNL spec.
- * Do not edit: made from Documentation/netlink/specs/inc.yaml by
+ * What the attributes of the family "rdma-inc" are, as its YNL spec says.
+ * Do not edit: made from Documentation/netlink/specs/rdma-inc.yaml by
  * selftests/style/ynl-regen.sh
  */
 #include "common.h"
@@ -70,7 +70,7 @@ for name in SETS:
     print(f"\nstatic const char *const {table}[] = {{")
     for a in sets[name]["attributes"]:
         upper = f"{name}-{a['name']}".replace("-", "_").upper()
-        print(f"\t[INC_A_{upper}] =\n\t\t{c_string(a['doc'])},")
+        print(f"\t[RDMA_INC_A_{upper}] =\n\t\t{c_string(a['doc'])},")
     print("};")
 for name in SETS:
     table = name.replace("-", "_") + "_docs"

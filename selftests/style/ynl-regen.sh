@@ -3,8 +3,8 @@
 #
 # ynl-regen.sh [--check] [--ksrc DIR]
 #
-# Makes kernel/control/netlink-gen.[ch] and kernel/include/uapi/linux/inc.h from
-# Documentation/netlink/specs/inc.yaml with the generator of a kernel source
+# Makes kernel/control/netlink-gen.[ch] and kernel/include/uapi/linux/rdma_inc.h from
+# Documentation/netlink/specs/rdma-inc.yaml with the generator of a kernel source
 # (DIR, or $LAB_KSRC, or the lab's), and with ynl-doc.py userspace/nl/doc-gen.c
 # and the tables of counters in Documentation/netlink.rst. --check changes nothing:
 # it says what differs and fails if anything does.
@@ -77,7 +77,7 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/Documentation/netlink/specs" "$tmp/out"
 : >"$tmp/MAINTAINERS"
 cp "$schema" "$tmp/Documentation/netlink/"
-cp "$tree/Documentation/netlink/specs/inc.yaml" "$tmp/Documentation/netlink/specs/"
+cp "$tree/Documentation/netlink/specs/rdma-inc.yaml" "$tmp/Documentation/netlink/specs/"
 
 # make_one MODE PART FILE [OPTION...]
 make_one()
@@ -87,30 +87,30 @@ make_one()
 
 	mkdir -p "$tmp/${file%/*}"
 	(cd "$tmp" && timeout 120 "$python" "$gen" --mode "$mode" "--$part" \
-		--spec Documentation/netlink/specs/inc.yaml "$@" -o "$file") ||
+		--spec Documentation/netlink/specs/rdma-inc.yaml "$@" -o "$file") ||
 		die "$file: the generator failed"
 	# The comment that says how to regenerate the file has to name our
 	# script.
 	sed -i 's|tools/net/ynl/ynl-regen.sh|selftests/style/ynl-regen.sh|' "$tmp/$file"
 }
 
-make_one uapi header kernel/include/uapi/linux/inc.h
+make_one uapi header kernel/include/uapi/linux/rdma_inc.h
 make_one kernel header kernel/control/netlink-gen.h
 make_one kernel source kernel/control/netlink-gen.c
 # Groups have flags in the spec, which the generator ignores.
-sed -i 's|^\(\t\[INC_NLGRP_EVENTS\] = { "events",\) },|\1 .flags = GENL_MCAST_CAP_NET_ADMIN, },|' \
+sed -i 's|^\(\t\[RDMA_INC_NLGRP_EVENTS\] = { "events",\) },|\1 .flags = GENL_MCAST_CAP_NET_ADMIN, },|' \
 	"$tmp/kernel/control/netlink-gen.c"
 grep -q GENL_MCAST_CAP_NET_ADMIN "$tmp/kernel/control/netlink-gen.c" ||
 	die "netlink-gen.c: the group events could be joined by anybody"
 mkdir -p "$tmp/userspace/nl"
-"$python" "$tree/selftests/style/ynl-doc.py" "$tree/Documentation/netlink/specs/inc.yaml" \
+"$python" "$tree/selftests/style/ynl-doc.py" "$tree/Documentation/netlink/specs/rdma-inc.yaml" \
 	>"$tmp/userspace/nl/doc-gen.c" || die "ynl-doc.py failed"
-"$python" "$tree/selftests/style/ynl-doc.py" "$tree/Documentation/netlink/specs/inc.yaml" \
+"$python" "$tree/selftests/style/ynl-doc.py" "$tree/Documentation/netlink/specs/rdma-inc.yaml" \
 	"$tree/Documentation/netlink.rst" >"$tmp/Documentation/netlink.rst" ||
 	die "ynl-doc.py failed"
 
 rc=0
-for f in kernel/include/uapi/linux/inc.h kernel/control/netlink-gen.h kernel/control/netlink-gen.c \
+for f in kernel/include/uapi/linux/rdma_inc.h kernel/control/netlink-gen.h kernel/control/netlink-gen.c \
 	userspace/nl/doc-gen.c Documentation/netlink.rst; do
 	if cmp -s "$tmp/$f" "$tree/$f"; then
 		continue

@@ -86,7 +86,7 @@ def namespace(nl):
 
 def family():
     """The family inc of this namespace."""
-    return YnlFamily((SPEC_PATH / "inc.yaml").as_posix(), schema="")
+    return YnlFamily((SPEC_PATH / "rdma-inc.yaml").as_posix(), schema="")
 
 
 def main():

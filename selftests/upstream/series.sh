@@ -85,9 +85,9 @@ commit()
 }
 
 # --- the interfaces
-take kernel/include/uapi/linux/inc.h include/uapi/linux/inc.h
-take kernel/include/uapi/linux/inc_proto.h include/uapi/linux/inc_proto.h
-take Documentation/netlink/specs/inc.yaml Documentation/netlink/specs/inc.yaml
+take kernel/include/uapi/linux/rdma_inc.h include/uapi/linux/rdma_inc.h
+take kernel/include/uapi/linux/rdma_inc_proto.h include/uapi/linux/rdma_inc_proto.h
+take Documentation/netlink/specs/rdma-inc.yaml Documentation/netlink/specs/rdma-inc.yaml
 LC_ALL=C awk -v section="$HERE/maintainers" '
 	!done && last == "" && /^I[^:]/ && $0 > "IN-NETWORK" {
 		while ((getline line < section) > 0) print line
@@ -101,7 +101,7 @@ A switch for in-network computing reduces what the hosts of a job send it
 by RDMA WRITE, and writes the result into the memory of each. Begin with
 what others see of it: the header of its messages and the numbers on the
 wire, as draft-liu-nfsv4-rocev2 has them, and the netlink family that
-makes trees and members. include/uapi/linux/inc.h is generated from the
+makes trees and members. include/uapi/linux/rdma_inc.h is generated from the
 spec.
 END
 

@@ -14,11 +14,11 @@ FIELDS = ("frame.number", "inc.kind", "inc.version", "inc.collective",
           "inc.dtype", "inc.op", "inc.tree", "inc.msg_id", "inc.root",
           "inc.flags", "inc.nelem", "inc.result_rkey", "inc.result_va",
           "inc.imm.status", "inc.imm.msg_id", "inc.data", "inc.flags.no_data",
-          "inc.flags.wide", "inc.flags.ask", "inc.imm.mark")
+          "inc.flags.wide", "inc.flags.query", "inc.imm.low_mark")
 HEADER = FIELDS[2:13]
 FIRST, MIDDLE, LAST_IMM, ONLY, ONLY_IMM = 6, 7, 9, 10, 11
 UC_ONLY_IMM = 0x2b
-FLAGS = {"inc.flags.no_data": 1, "inc.flags.wide": 2, "inc.flags.ask": 4}
+FLAGS = {"inc.flags.no_data": 1, "inc.flags.wide": 2, "inc.flags.query": 4}
 
 
 def packets(path):
@@ -57,8 +57,8 @@ def request(opcode, payload, want):
         return payload
     want.update(zip(HEADER, struct.unpack("!4B2I2H2IQ", payload[:32])))
     want.update({k: want["inc.flags"] // v % 2 for k, v in FLAGS.items()})
-    if want["inc.flags.ask"]:
-        want["inc.kind"] = "question"
+    if want["inc.flags.query"]:
+        want["inc.kind"] = "query"
     return payload[32:]
 
 
@@ -92,7 +92,7 @@ def expect(frame, hosts):
         payload = request(opcode, payload, want)
     elif only and ((src, dst) in hosts or (to_switch and not payload)):
         if opcode == UC_ONLY_IMM and imm >> 31:
-            want["inc.imm.mark"] = imm >> 24 & 0x7f
+            want["inc.imm.low_mark"] = imm >> 24 & 0x7f
             want["inc.imm.status"] = 0
         want["inc.kind"] = "status" if want.get("inc.imm.status") else \
             "probe" if opcode == ONLY and not payload else "result"

@@ -103,9 +103,9 @@ part_uc()
 	host 0 tc qdisc del dev eth0 root
 	failing --transport uc
 	capture_end
-	check "UC" request result status question
-	finds "filter: marks" "inc.imm.mark" $((20 * RANKS))
-	finds "filter: questions" "inc.flags.ask == 1" 1
+	check "UC" request result status query
+	finds "filter: marks" "inc.imm.low_mark" $((20 * RANKS))
+	finds "filter: queries" "inc.flags.query == 1" 1
 	finds "filter: send it again" "inc.imm.status == 32" 1
 	finds "filter: wait" "inc.imm.status == 33" 1
 	! shark -Y '_ws.expert && inc.imm.status >= 32' | grep -q .

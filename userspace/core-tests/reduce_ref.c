@@ -9,7 +9,7 @@
 #include <math.h>
 #include <mpfr.h>
 
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "reduce_ref.h"
 

@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inc_proto.h"
+#include "rdma_inc_proto.h"
 
 #ifdef __cplusplus
 extern "C" {

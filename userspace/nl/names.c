@@ -1,132 +1,135 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Names of counters, states and numbers on the wire: those of the YNL spec and
- * of <linux/inc_proto.h>.
+ * of <linux/rdma_inc_proto.h>.
  */
 #include "common.h"
 #include "nl.h"
 #include "lib/base/proto-names.h"
 
 static const char *const switch_stats[] = {
-	[INC_A_SWITCH_STATS_RX_SHORT] = "rx-short",
-	[INC_A_SWITCH_STATS_RX_UDP_CHECKSUM] = "rx-udp-checksum",
-	[INC_A_SWITCH_STATS_RX_IP_OPTIONS] = "rx-ip-options",
-	[INC_A_SWITCH_STATS_RX_ICRC] = "rx-icrc",
-	[INC_A_SWITCH_STATS_RX_OPCODE] = "rx-opcode",
-	[INC_A_SWITCH_STATS_RX_BTH] = "rx-bth",
-	[INC_A_SWITCH_STATS_RX_NO_QP] = "rx-no-qp",
-	[INC_A_SWITCH_STATS_RX_SOURCE] = "rx-source",
-	[INC_A_SWITCH_STATS_RX_PKEY] = "rx-pkey",
-	[INC_A_SWITCH_STATS_RX_NO_MEMORY] = "rx-no-memory",
-	[INC_A_SWITCH_STATS_TX_NO_MEMORY] = "tx-no-memory",
-	[INC_A_SWITCH_STATS_TX_ROUTE] = "tx-route",
-	[INC_A_SWITCH_STATS_TX_ERROR] = "tx-error",
-	[INC_A_SWITCH_STATS_RX_INGRESS] = "rx-ingress",
-	[INC_A_SWITCH_STATS_RX_POLICY] = "rx-policy",
+	[RDMA_INC_A_SWITCH_STATS_RX_SHORT] = "rx-short",
+	[RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM] = "rx-udp-checksum",
+	[RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS] = "rx-ip-options",
+	[RDMA_INC_A_SWITCH_STATS_RX_ICRC] = "rx-icrc",
+	[RDMA_INC_A_SWITCH_STATS_RX_OPCODE] = "rx-opcode",
+	[RDMA_INC_A_SWITCH_STATS_RX_BTH] = "rx-bth",
+	[RDMA_INC_A_SWITCH_STATS_RX_NO_QP] = "rx-no-qp",
+	[RDMA_INC_A_SWITCH_STATS_RX_SOURCE] = "rx-source",
+	[RDMA_INC_A_SWITCH_STATS_RX_PKEY] = "rx-pkey",
+	[RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY] = "rx-no-memory",
+	[RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY] = "tx-no-memory",
+	[RDMA_INC_A_SWITCH_STATS_TX_ROUTE] = "tx-route",
+	[RDMA_INC_A_SWITCH_STATS_TX_ERROR] = "tx-error",
+	[RDMA_INC_A_SWITCH_STATS_RX_INGRESS] = "rx-ingress",
+	[RDMA_INC_A_SWITCH_STATS_RX_POLICY] = "rx-policy",
 };
 
 static const char *const tree_stats[] = {
-	[INC_A_TREE_STATS_MESSAGES] = "messages",
-	[INC_A_TREE_STATS_FAILED] = "failed",
-	[INC_A_TREE_STATS_CHUNKS] = "chunks",
-	[INC_A_TREE_STATS_REDUCED_BYTES] = "reduced-bytes",
-	[INC_A_TREE_STATS_PASSED_BYTES] = "passed-bytes",
+	[RDMA_INC_A_TREE_STATS_MESSAGES] = "messages",
+	[RDMA_INC_A_TREE_STATS_FAILED] = "failed",
+	[RDMA_INC_A_TREE_STATS_CHUNKS] = "chunks",
+	[RDMA_INC_A_TREE_STATS_REDUCED_BYTES] = "reduced-bytes",
+	[RDMA_INC_A_TREE_STATS_PASSED_BYTES] = "passed-bytes",
 };
 
 static const char *const member_stats[] = {
-	[INC_A_MEMBER_STATS_RX_PACKETS] = "rx-packets",
-	[INC_A_MEMBER_STATS_RX_BYTES] = "rx-bytes",
-	[INC_A_MEMBER_STATS_RX_MESSAGES] = "rx-messages",
-	[INC_A_MEMBER_STATS_RX_WIRE_BYTES] = "rx-wire-bytes",
-	[INC_A_MEMBER_STATS_RX_DUPLICATES] = "rx-duplicates",
-	[INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE] = "rx-out-of-sequence",
-	[INC_A_MEMBER_STATS_RX_KEPT] = "rx-kept",
-	[INC_A_MEMBER_STATS_RX_DISCARDED] = "rx-discarded",
-	[INC_A_MEMBER_STATS_RX_ACKS] = "rx-acks",
-	[INC_A_MEMBER_STATS_RX_NAKS] = "rx-naks",
-	[INC_A_MEMBER_STATS_RX_RNR_NAKS] = "rx-rnr-naks",
-	[INC_A_MEMBER_STATS_RX_BAD_REQUEST] = "rx-bad-request",
-	[INC_A_MEMBER_STATS_RX_BAD_RESPONSE] = "rx-bad-response",
-	[INC_A_MEMBER_STATS_RX_IN_ERROR] = "rx-in-error",
-	[INC_A_MEMBER_STATS_RX_COPIED] = "rx-copied",
-	[INC_A_MEMBER_STATS_TX_PACKETS] = "tx-packets",
-	[INC_A_MEMBER_STATS_TX_BYTES] = "tx-bytes",
-	[INC_A_MEMBER_STATS_TX_MESSAGES] = "tx-messages",
-	[INC_A_MEMBER_STATS_TX_WIRE_BYTES] = "tx-wire-bytes",
-	[INC_A_MEMBER_STATS_TX_RETRANSMITS] = "tx-retransmits",
-	[INC_A_MEMBER_STATS_TX_TIMEOUTS] = "tx-timeouts",
-	[INC_A_MEMBER_STATS_TX_ACKS] = "tx-acks",
-	[INC_A_MEMBER_STATS_TX_NAKS] = "tx-naks",
-	[INC_A_MEMBER_STATS_TX_RNR_NAKS] = "tx-rnr-naks",
-	[INC_A_MEMBER_STATS_TX_PROBES] = "tx-probes",
-	[INC_A_MEMBER_STATS_TX_ERRORS] = "tx-errors",
-	[INC_A_MEMBER_STATS_RX_REPEATED] = "rx-repeated",
-	[INC_A_MEMBER_STATS_RX_GAPS] = "rx-gaps",
-	[INC_A_MEMBER_STATS_RX_ASKED] = "rx-asked",
-	[INC_A_MEMBER_STATS_TX_SEND_AGAIN] = "tx-send-again",
-	[INC_A_MEMBER_STATS_TX_WAIT] = "tx-wait",
-	[INC_A_MEMBER_STATS_RX_DEFERRED] = "rx-deferred",
-	[INC_A_MEMBER_STATS_RX_UNTRUSTED] = "rx-untrusted",
+	[RDMA_INC_A_MEMBER_STATS_RX_PACKETS] = "rx-packets",
+	[RDMA_INC_A_MEMBER_STATS_RX_BYTES] = "rx-bytes",
+	[RDMA_INC_A_MEMBER_STATS_RX_MESSAGES] = "rx-messages",
+	[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES] = "rx-wire-bytes",
+	[RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES] = "rx-duplicates",
+	[RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE] = "rx-out-of-sequence",
+	[RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED] = "rx-ooo-queued",
+	[RDMA_INC_A_MEMBER_STATS_RX_DISCARDED] = "rx-discarded",
+	[RDMA_INC_A_MEMBER_STATS_RX_ACKS] = "rx-acks",
+	[RDMA_INC_A_MEMBER_STATS_RX_NAKS] = "rx-naks",
+	[RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS] = "rx-rnr-naks",
+	[RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST] = "rx-bad-request",
+	[RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE] = "rx-bad-response",
+	[RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR] = "rx-in-error",
+	[RDMA_INC_A_MEMBER_STATS_RX_COPIED] = "rx-copied",
+	[RDMA_INC_A_MEMBER_STATS_TX_PACKETS] = "tx-packets",
+	[RDMA_INC_A_MEMBER_STATS_TX_BYTES] = "tx-bytes",
+	[RDMA_INC_A_MEMBER_STATS_TX_MESSAGES] = "tx-messages",
+	[RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES] = "tx-wire-bytes",
+	[RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS] = "tx-retransmits",
+	[RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS] = "tx-timeouts",
+	[RDMA_INC_A_MEMBER_STATS_TX_ACKS] = "tx-acks",
+	[RDMA_INC_A_MEMBER_STATS_TX_NAKS] = "tx-naks",
+	[RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS] = "tx-rnr-naks",
+	[RDMA_INC_A_MEMBER_STATS_TX_PROBES] = "tx-probes",
+	[RDMA_INC_A_MEMBER_STATS_TX_ERRORS] = "tx-errors",
+	[RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT] = "rx-redundant",
+	[RDMA_INC_A_MEMBER_STATS_RX_GAPS] = "rx-gaps",
+	[RDMA_INC_A_MEMBER_STATS_RX_QUERIES] = "rx-queries",
+	[RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES] = "tx-resend-replies",
+	[RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES] = "tx-pending-replies",
+	[RDMA_INC_A_MEMBER_STATS_RX_DEFERRED] = "rx-deferred",
+	[RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED] = "rx-untrusted",
 };
 
-_Static_assert(ARRAY_SIZE(switch_stats) == INC_A_SWITCH_STATS_MAX + 1, "spec");
-_Static_assert(ARRAY_SIZE(tree_stats) == INC_A_TREE_STATS_MAX + 1, "spec");
-_Static_assert(ARRAY_SIZE(member_stats) == INC_A_MEMBER_STATS_MAX + 1, "spec");
+_Static_assert(ARRAY_SIZE(switch_stats) == RDMA_INC_A_SWITCH_STATS_MAX + 1,
+	       "spec");
+_Static_assert(ARRAY_SIZE(tree_stats) == RDMA_INC_A_TREE_STATS_MAX + 1, "spec");
+_Static_assert(ARRAY_SIZE(member_stats) == RDMA_INC_A_MEMBER_STATS_MAX + 1,
+	       "spec");
 
 static const char *const transports[] = {
-	[INC_TRANSPORT_RC] = "rc",
-	[INC_TRANSPORT_UC] = "uc",
+	[RDMA_INC_TRANSPORT_RC] = "rc",
+	[RDMA_INC_TRANSPORT_UC] = "uc",
 };
 
 static const char *const orders[] = {
-	[INC_ORDER_RANKS] = "ranks",
-	[INC_ORDER_ARRIVAL] = "arrival",
+	[RDMA_INC_ORDER_RANKS] = "ranks",
+	[RDMA_INC_ORDER_ARRIVAL] = "arrival",
 };
 
 static const char *const roles[] = {
-	[INC_ROLE_ROOT] = "root",
-	[INC_ROLE_LEAF] = "leaf",
+	[RDMA_INC_ROLE_ROOT] = "root",
+	[RDMA_INC_ROLE_CHILD] = "child",
 };
 
 static const char *const tree_states[] = {
-	[INC_TREE_STATE_FORMING] = "forming",
-	[INC_TREE_STATE_READY] = "ready",
-	[INC_TREE_STATE_FAILED] = "failed",
+	[RDMA_INC_TREE_STATE_FORMING] = "forming",
+	[RDMA_INC_TREE_STATE_READY] = "ready",
+	[RDMA_INC_TREE_STATE_FAILED] = "failed",
 };
 
 static const char *const member_states[] = {
-	[INC_MEMBER_STATE_RTS] = "rts",
-	[INC_MEMBER_STATE_ERROR] = "error",
-	[INC_MEMBER_STATE_INIT] = "init",
+	[RDMA_INC_MEMBER_STATE_RTS] = "rts",
+	[RDMA_INC_MEMBER_STATE_ERROR] = "error",
+	[RDMA_INC_MEMBER_STATE_INIT] = "init",
 };
 
 static const char *const member_errors[] = {
-	[INC_MEMBER_ERROR_NONE] = "none",
-	[INC_MEMBER_ERROR_RETRY_EXCEEDED] = "retry-exceeded",
-	[INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED] = "rnr-retry-exceeded",
-	[INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST] = "remote-invalid-request",
-	[INC_MEMBER_ERROR_REMOTE_ACCESS] = "remote-access",
-	[INC_MEMBER_ERROR_REMOTE_OPERATIONAL] = "remote-operational",
-	[INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] = "local-invalid-request",
-	[INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
+	[RDMA_INC_MEMBER_ERROR_NONE] = "none",
+	[RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED] = "retry-exceeded",
+	[RDMA_INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED] = "rnr-retry-exceeded",
+	[RDMA_INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST] =
+		"remote-invalid-request",
+	[RDMA_INC_MEMBER_ERROR_REMOTE_ACCESS] = "remote-access",
+	[RDMA_INC_MEMBER_ERROR_REMOTE_OPERATIONAL] = "remote-operational",
+	[RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] = "local-invalid-request",
+	[RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
 };
 
 static const char *const slot_states[] = {
-	[INC_SLOT_STATE_IDLE] = "idle",
-	[INC_SLOT_STATE_BUSY] = "busy",
-	[INC_SLOT_STATE_DONE] = "done",
-	[INC_SLOT_STATE_FAILED] = "failed",
+	[RDMA_INC_SLOT_STATE_IDLE] = "idle",
+	[RDMA_INC_SLOT_STATE_BUSY] = "busy",
+	[RDMA_INC_SLOT_STATE_DONE] = "done",
+	[RDMA_INC_SLOT_STATE_FAILED] = "failed",
 };
 
 static const char *const events[] = {
-	[INC_CMD_TREE_NEW_NTF] = "tree-new",
-	[INC_CMD_TREE_DEL_NTF] = "tree-del",
-	[INC_CMD_TREE_READY_NTF] = "tree-ready",
-	[INC_CMD_TREE_FAILED_NTF] = "tree-failed",
-	[INC_CMD_MEMBER_NEW_NTF] = "member-new",
-	[INC_CMD_MEMBER_DEL_NTF] = "member-del",
-	[INC_CMD_MEMBER_ERROR_NTF] = "member-error",
-	[INC_CMD_SLOT_FAILED_NTF] = "slot-failed",
+	[RDMA_INC_CMD_TREE_NEW_NTF] = "tree-new",
+	[RDMA_INC_CMD_TREE_DEL_NTF] = "tree-del",
+	[RDMA_INC_CMD_TREE_READY_NTF] = "tree-ready",
+	[RDMA_INC_CMD_TREE_FAILED_NTF] = "tree-failed",
+	[RDMA_INC_CMD_MEMBER_NEW_NTF] = "member-new",
+	[RDMA_INC_CMD_MEMBER_DEL_NTF] = "member-del",
+	[RDMA_INC_CMD_MEMBER_ERROR_NTF] = "member-error",
+	[RDMA_INC_CMD_SLOT_FAILED_NTF] = "slot-failed",
 };
 
 static const char *const statuses[] = {
@@ -142,8 +145,8 @@ static const char *const statuses[] = {
 	[INC_STATUS_PEER_DEAD] = "peer-dead",
 	[INC_STATUS_TREE_GONE] = "tree-gone",
 	[INC_STATUS_MEMBER_LEFT] = "member-left",
-	[INC_STATUS_AGAIN] = "again",
-	[INC_STATUS_WAIT] = "wait",
+	[INC_STATUS_RESEND] = "resend",
+	[INC_STATUS_PENDING] = "pending",
 };
 
 #define NAME_OF(fn, table)						\

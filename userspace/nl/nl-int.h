@@ -56,7 +56,7 @@ extern const struct object nl_switch, nl_tree, nl_member, nl_slot;
 
 /**
  * struct request - a request and what becomes of it
- * @cmd: INC_CMD_*
+ * @cmd: RDMA_INC_CMD_*
  * @dump: ask for all objects
  * @obj: what the request, the replies and their errors speak of
  * @req: the attributes to send, or NULL

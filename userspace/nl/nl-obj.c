@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The objects of the family "inc": which attribute lies where in which struct,
+ * The objects of the family "rdma-inc": which attribute lies where in which struct,
  * and the requests about them.
  */
 #include "common.h"
@@ -12,11 +12,12 @@
 
 #include "nl-int.h"
 
-#define FIELD(_obj, _ATTR, _name, _member, _type)				\
-	{									\
-		.name = _name, .attr = INC_A_##_ATTR, .type = _type,		\
-		.off = offsetof(struct inc_nl_##_obj, _member),			\
-		.size = sizeof(((struct inc_nl_##_obj *)NULL)->_member),	\
+#define FIELD(_obj, _ATTR, _name, _member, _type)			\
+	{								\
+		.name = _name, .attr = RDMA_INC_A_##_ATTR,		\
+		.type = _type,						\
+		.off = offsetof(struct inc_nl_##_obj, _member),		\
+		.size = sizeof(((struct inc_nl_##_obj *)NULL)->_member), \
 	}
 
 static const struct field switch_fields[] = {
@@ -26,28 +27,33 @@ static const struct field switch_fields[] = {
 	F(COLLECTIVES, "collectives", collectives, FIELD_UINT32),
 	F(DTYPES, "dtypes", dtypes, FIELD_UINT32),
 	F(OPS, "ops", ops, FIELD_UINT32),
-	F(TREES, "trees", trees, FIELD_UINT32),
-	F(MEMORY_LIMIT, "memory-limit", memory_limit, FIELD_UINT),
-	F(MEMORY_USED, "memory-used", memory_used, FIELD_UINT),
-	F(STATS, "stats", stats, FIELD_STATS),
 	F(HOOKED, "hooked", hooked, FIELD_UINT8),
+	F(TREES, "trees", trees, FIELD_UINT32),
+	F(LEAVING, "leaving", leaving, FIELD_UINT32),
 	F(MAX_TREES, "max-trees", max_trees, FIELD_UINT32),
 	F(MAX_RANKS, "max-ranks", max_ranks, FIELD_UINT16),
 	F(MAX_SLOTS, "max-slots", max_slots, FIELD_UINT16),
 	F(MAX_TREE_MEMORY, "max-tree-memory", max_tree_memory, FIELD_UINT),
+	F(MEMORY_LIMIT, "memory-limit", memory_limit, FIELD_UINT),
 	F(MEMORY_CEILING, "memory-ceiling", memory_ceiling, FIELD_UINT),
-	F(LEAVING, "leaving", leaving, FIELD_UINT32),
+	F(MEMORY_USED, "memory-used", memory_used, FIELD_UINT),
+	F(STATS, "stats", stats, FIELD_STATS),
 #undef F
 };
 
 static const struct field tree_fields[] = {
 #define F(A, _name, f, type) FIELD(tree, TREE_##A, _name, f, type)
 	F(ID, "id", id, FIELD_UINT32),
+	F(EPOCH, "epoch", epoch, FIELD_UINT32),
 	F(ROLE, "role", role, FIELD_UINT8),
 	F(STATE, "state", state, FIELD_UINT8),
 	F(ERROR, "error", error, FIELD_UINT8),
+	F(OWNED, "owned", owned, FIELD_UINT8),
 	F(RANKS, "ranks", ranks, FIELD_UINT16),
 	F(MEMBERS, "members", members, FIELD_UINT16),
+	F(JOB_RANKS, "job-ranks", job_ranks, FIELD_UINT16),
+	F(FIRST_RANK, "first-rank", first_rank, FIELD_UINT16),
+	F(BELOW, "below", below, FIELD_UINT16_LIST),
 	F(SLOTS, "slots", slots, FIELD_UINT16),
 	F(MSG_SIZE, "msg-size", msg_size, FIELD_UINT32),
 	F(PMTU, "pmtu", pmtu, FIELD_UINT16),
@@ -56,19 +62,14 @@ static const struct field tree_fields[] = {
 	F(DTYPES, "dtypes", dtypes, FIELD_UINT32),
 	F(OPS, "ops", ops, FIELD_UINT32),
 	F(ORDER, "order", order, FIELD_UINT8),
+	F(TRAFFIC_CLASS, "traffic-class", traffic_class, FIELD_UINT8),
 	F(WINDOW, "window", window, FIELD_UINT16),
 	F(HOLD, "hold", hold, FIELD_UINT32),
 	F(MIN_RTO, "min-rto", min_rto, FIELD_UINT32),
 	F(DEAD_TIME, "dead-time", dead_time, FIELD_UINT32),
 	F(MEMORY, "memory", memory, FIELD_UINT),
-	F(EPOCH, "epoch", epoch, FIELD_UINT32),
 	F(STATS, "stats", stats, FIELD_STATS),
 	F(MEMBER_STATS, "member-stats", member_stats, FIELD_STATS),
-	F(ALL_RANKS, "all-ranks", all_ranks, FIELD_UINT16),
-	F(FIRST_RANK, "first-rank", first_rank, FIELD_UINT16),
-	F(BELOW, "below", below, FIELD_UINT16_LIST),
-	F(OWNED, "owned", owned, FIELD_UINT8),
-	F(TRAFFIC_CLASS, "traffic-class", traffic_class, FIELD_UINT8),
 #undef F
 };
 
@@ -78,51 +79,51 @@ static const struct field member_fields[] = {
 	F(RANK, "rank", rank, FIELD_UINT16),
 	F(STATE, "state", state, FIELD_UINT8),
 	F(ERROR, "error", error, FIELD_UINT8),
+	F(TRANSPORT, "transport", transport, FIELD_UINT8),
 	F(QPN, "qpn", qpn, FIELD_UINT32),
 	F(PSN, "psn", psn, FIELD_UINT32),
 	F(RKEY, "rkey", rkey, FIELD_UINT32),
 	F(PKEY, "pkey", pkey, FIELD_UINT16),
+	F(LOCAL_ADDR, "local-addr", local_addr, FIELD_ADDR),
 	F(PEER_ADDR, "peer-addr", peer_addr, FIELD_ADDR),
 	F(PEER_QPN, "peer-qpn", peer_qpn, FIELD_UINT32),
 	F(PEER_PSN, "peer-psn", peer_psn, FIELD_UINT32),
-	F(LOCAL_ADDR, "local-addr", local_addr, FIELD_ADDR),
+	F(PEER_TREE_ID, "peer-tree-id", peer_tree_id, FIELD_UINT32),
+	F(PEER_RKEY, "peer-rkey", peer_rkey, FIELD_UINT32),
 	F(SLOTS, "slots", slots, FIELD_UINT16),
 	F(MSG_SIZE, "msg-size", msg_size, FIELD_UINT32),
 	F(PMTU, "pmtu", pmtu, FIELD_UINT16),
 	F(NEXT_MSG_ID, "next-msg-id", next_msg_id, FIELD_UINT32),
-	F(TX_PENDING, "tx-pending", tx_pending, FIELD_UINT32),
+	F(RX_PSN, "rx-psn", rx_psn, FIELD_UINT32),
+	F(TX_PSN, "tx-psn", tx_psn, FIELD_UINT32),
+	F(TX_IN_FLIGHT, "tx-in-flight", tx_in_flight, FIELD_UINT32),
 	F(HELD, "held", held, FIELD_UINT32),
 	F(SRTT, "srtt", srtt, FIELD_UINT32),
-	F(TRANSPORT, "transport", transport, FIELD_UINT8),
-	F(STATS, "stats", stats, FIELD_STATS),
 	F(LAST_RX, "last-rx", last_rx, FIELD_UINT32),
-	F(PEER_TREE_ID, "peer-tree-id", peer_tree_id, FIELD_UINT32),
-	F(PEER_RKEY, "peer-rkey", peer_rkey, FIELD_UINT32),
-	F(TX_PSN, "tx-psn", tx_psn, FIELD_UINT32),
-	F(RX_PSN, "rx-psn", rx_psn, FIELD_UINT32),
+	F(STATS, "stats", stats, FIELD_STATS),
 #undef F
 };
 
 static const struct field slot_fields[] = {
 #define F(A, _name, f, type) FIELD(slot, SLOT_##A, _name, f, type)
 	F(TREE_ID, "tree-id", tree_id, FIELD_UINT32),
+	F(EPOCH, "epoch", epoch, FIELD_UINT32),
 	F(INDEX, "index", index, FIELD_UINT16),
 	F(STATE, "state", state, FIELD_UINT8),
 	F(MSG_ID, "msg-id", msg_id, FIELD_UINT32),
+	F(STATUS, "status", status, FIELD_UINT8),
 	F(COLLECTIVE, "collective", collective, FIELD_UINT8),
 	F(DTYPE, "dtype", dtype, FIELD_UINT8),
 	F(OP, "op", op, FIELD_UINT8),
-	F(STATUS, "status", status, FIELD_UINT8),
 	F(NELEM, "nelem", nelem, FIELD_UINT32),
 	F(CHUNKS, "chunks", chunks, FIELD_UINT16),
 	F(CHUNKS_DONE, "chunks-done", chunks_done, FIELD_UINT16),
 	F(AGE, "age", age, FIELD_UINT32),
+	F(PARENT_AGE, "parent-age", parent_age, FIELD_UINT32),
 	F(MISSING, "missing", missing, FIELD_UINT16_LIST),
 	F(MISSING_CHUNKS, "missing-chunks", missing_chunks, FIELD_UINT16_LIST),
-	F(PARENT_AGE, "parent-age", parent_age, FIELD_UINT32),
 	F(WRONG_RANK, "wrong-rank", wrong_rank, FIELD_UINT16),
 	F(UNLIKE_RANK, "unlike-rank", unlike_rank, FIELD_UINT16),
-	F(EPOCH, "epoch", epoch, FIELD_UINT32),
 #undef F
 };
 
@@ -139,10 +140,10 @@ OBJECT(tree);
 OBJECT(member);
 OBJECT(slot);
 
-_Static_assert(ARRAY_SIZE(switch_fields) == INC_A_SWITCH_MAX, "switch");
-_Static_assert(ARRAY_SIZE(tree_fields) == INC_A_TREE_MAX, "tree");
-_Static_assert(ARRAY_SIZE(member_fields) == INC_A_MEMBER_MAX, "member");
-_Static_assert(ARRAY_SIZE(slot_fields) == INC_A_SLOT_MAX, "slot");
+_Static_assert(ARRAY_SIZE(switch_fields) == RDMA_INC_A_SWITCH_MAX, "switch");
+_Static_assert(ARRAY_SIZE(tree_fields) == RDMA_INC_A_TREE_MAX, "tree");
+_Static_assert(ARRAY_SIZE(member_fields) == RDMA_INC_A_MEMBER_MAX, "member");
+_Static_assert(ARRAY_SIZE(slot_fields) == RDMA_INC_A_SLOT_MAX, "slot");
 _Static_assert(offsetof(struct inc_nl_tree, below) ==
 	       offsetof(struct inc_nl_tree, nbelow) + sizeof(uint16_t),
 	       "the count lies before the list");
@@ -365,45 +366,45 @@ static int ask(struct inc_nl *nl, uint8_t cmd, const struct object *obj,
 
 int inc_nl_switch_get(struct inc_nl *nl, struct inc_nl_switch *reply)
 {
-	return ask(nl, INC_CMD_SWITCH_GET, &nl_switch, NULL, reply);
+	return ask(nl, RDMA_INC_CMD_SWITCH_GET, &nl_switch, NULL, reply);
 }
 
 int inc_nl_switch_set(struct inc_nl *nl, const struct inc_nl_switch *req)
 {
-	return ask(nl, INC_CMD_SWITCH_SET, &nl_switch, req, NULL);
+	return ask(nl, RDMA_INC_CMD_SWITCH_SET, &nl_switch, req, NULL);
 }
 
 int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
 		    struct inc_nl_tree *reply)
 {
-	return ask(nl, INC_CMD_TREE_NEW, &nl_tree, req, reply);
+	return ask(nl, RDMA_INC_CMD_TREE_NEW, &nl_tree, req, reply);
 }
 
 int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req)
 {
-	return ask(nl, INC_CMD_TREE_SET, &nl_tree, req, NULL);
+	return ask(nl, RDMA_INC_CMD_TREE_SET, &nl_tree, req, NULL);
 }
 
 int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
 {
 	struct inc_nl_tree req = { .has = 0 };
 
-	INC_NL_SET(&req, INC_A_TREE_ID, id, id);
-	return ask(nl, INC_CMD_TREE_GET, &nl_tree, &req, reply);
+	INC_NL_SET(&req, RDMA_INC_A_TREE_ID, id, id);
+	return ask(nl, RDMA_INC_CMD_TREE_GET, &nl_tree, &req, reply);
 }
 
 int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
 {
 	struct inc_nl_tree req = { .has = 0 };
 
-	INC_NL_SET(&req, INC_A_TREE_ID, id, id);
-	return ask(nl, INC_CMD_TREE_DEL, &nl_tree, &req, NULL);
+	INC_NL_SET(&req, RDMA_INC_A_TREE_ID, id, id);
+	return ask(nl, RDMA_INC_CMD_TREE_DEL, &nl_tree, &req, NULL);
 }
 
 int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply)
 {
-	return ask(nl, INC_CMD_MEMBER_NEW, &nl_member, req, reply);
+	return ask(nl, RDMA_INC_CMD_MEMBER_NEW, &nl_member, req, reply);
 }
 
 static int member_ask(struct inc_nl *nl, uint8_t cmd, uint32_t tree_id,
@@ -411,20 +412,20 @@ static int member_ask(struct inc_nl *nl, uint8_t cmd, uint32_t tree_id,
 {
 	struct inc_nl_member req = { .has = 0 };
 
-	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, tree_id);
-	INC_NL_SET(&req, INC_A_MEMBER_RANK, rank, rank);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_RANK, rank, rank);
 	return ask(nl, cmd, &nl_member, &req, reply);
 }
 
 int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
 		      struct inc_nl_member *reply)
 {
-	return member_ask(nl, INC_CMD_MEMBER_GET, tree_id, rank, reply);
+	return member_ask(nl, RDMA_INC_CMD_MEMBER_GET, tree_id, rank, reply);
 }
 
 int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank)
 {
-	return member_ask(nl, INC_CMD_MEMBER_DEL, tree_id, rank, NULL);
+	return member_ask(nl, RDMA_INC_CMD_MEMBER_DEL, tree_id, rank, NULL);
 }
 
 int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,
@@ -432,14 +433,14 @@ int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,
 {
 	struct inc_nl_member req = { .has = 0 };
 
-	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, tree_id);
-	return ask(nl, INC_CMD_PARENT_GET, &nl_member, &req, reply);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, tree_id);
+	return ask(nl, RDMA_INC_CMD_PARENT_GET, &nl_member, &req, reply);
 }
 
 int inc_nl_parent_set(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply)
 {
-	return ask(nl, INC_CMD_PARENT_SET, &nl_member, req, reply);
+	return ask(nl, RDMA_INC_CMD_PARENT_SET, &nl_member, req, reply);
 }
 
 int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
@@ -447,9 +448,9 @@ int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
 {
 	struct inc_nl_slot req = { .has = 0 };
 
-	INC_NL_SET(&req, INC_A_SLOT_TREE_ID, tree_id, tree_id);
-	INC_NL_SET(&req, INC_A_SLOT_INDEX, index, index);
-	return ask(nl, INC_CMD_SLOT_GET, &nl_slot, &req, reply);
+	INC_NL_SET(&req, RDMA_INC_A_SLOT_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(&req, RDMA_INC_A_SLOT_INDEX, index, index);
+	return ask(nl, RDMA_INC_CMD_SLOT_GET, &nl_slot, &req, reply);
 }
 
 /* A dump: the object type is known by which of the functions is set. */
@@ -488,7 +489,7 @@ int inc_nl_tree_dump(struct inc_nl *nl,
 {
 	struct dump d = { .tree = fn, .arg = arg };
 	const struct request r = {
-		.cmd = INC_CMD_TREE_GET, .dump = true, .obj = &nl_tree,
+		.cmd = RDMA_INC_CMD_TREE_GET, .dump = true, .obj = &nl_tree,
 		.reply = dump_one, .arg = &d,
 	};
 
@@ -502,12 +503,12 @@ int inc_nl_member_dump(struct inc_nl *nl, uint32_t tree_id,
 	struct dump d = { .member = fn, .arg = arg };
 	struct inc_nl_member req = { .has = 0 };
 	const struct request r = {
-		.cmd = INC_CMD_MEMBER_GET, .dump = true, .obj = &nl_member,
+		.cmd = RDMA_INC_CMD_MEMBER_GET, .dump = true, .obj = &nl_member,
 		.req = &req, .reply = dump_one, .arg = &d,
 	};
 
 	if (tree_id)
-		INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, tree_id);
+		INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, tree_id);
 	return nl_request(nl, &r);
 }
 
@@ -518,11 +519,11 @@ int inc_nl_slot_dump(struct inc_nl *nl, uint32_t tree_id,
 	struct dump d = { .slot = fn, .arg = arg };
 	struct inc_nl_slot req = { .has = 0 };
 	const struct request r = {
-		.cmd = INC_CMD_SLOT_GET, .dump = true, .obj = &nl_slot,
+		.cmd = RDMA_INC_CMD_SLOT_GET, .dump = true, .obj = &nl_slot,
 		.req = &req, .reply = dump_one, .arg = &d,
 	};
 
 	if (tree_id)
-		INC_NL_SET(&req, INC_A_SLOT_TREE_ID, tree_id, tree_id);
+		INC_NL_SET(&req, RDMA_INC_A_SLOT_TREE_ID, tree_id, tree_id);
 	return nl_request(nl, &r);
 }

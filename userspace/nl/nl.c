@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The connection to the generic netlink family "inc": sending, receiving,
+ * The connection to the generic netlink family "rdma-inc": sending, receiving,
  * events, and making the kernel's extended ACK into one line of text.
  */
 #include "common.h"
@@ -391,15 +391,15 @@ static int connect_family(struct inc_nl *nl)
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_CAP_ACK,
 		   &one, sizeof(one));
 
-	rc = genl_ctrl_resolve(nl->sock, INC_FAMILY_NAME);
+	rc = genl_ctrl_resolve(nl->sock, RDMA_INC_FAMILY_NAME);
 	if (rc == -NLE_OBJ_NOTFOUND)
 		return fail(nl, -ENOENT,
 			    "the module is not loaded: try \"modprobe rdma_inc\"");
 	if (rc < 0)
 		return fail(nl, nle_errno(rc), "netlink family %s: %s",
-			    INC_FAMILY_NAME, nl_geterror(rc));
+			    RDMA_INC_FAMILY_NAME, nl_geterror(rc));
 	nl->family = rc;
-	nl->version = INC_FAMILY_VERSION;
+	nl->version = RDMA_INC_FAMILY_VERSION;
 	return 0;
 }
 
@@ -428,11 +428,11 @@ int inc_nl_subscribe(struct inc_nl *nl)
 	if (!nl->sock)
 		return fail(nl, -ENOTCONN, "netlink is not open");
 
-	grp = genl_ctrl_resolve_grp(nl->sock, INC_FAMILY_NAME,
-				    INC_MCGRP_EVENTS);
+	grp = genl_ctrl_resolve_grp(nl->sock, RDMA_INC_FAMILY_NAME,
+				    RDMA_INC_MCGRP_EVENTS);
 	if (grp < 0)
 		return fail(nl, nle_errno(grp), "multicast group %s: %s",
-			    INC_MCGRP_EVENTS, nl_geterror(grp));
+			    RDMA_INC_MCGRP_EVENTS, nl_geterror(grp));
 
 	nl_socket_set_buffer_size(nl->sock, EVENT_BUF, 0);
 	rc = nl_socket_add_membership(nl->sock, grp);
@@ -480,18 +480,18 @@ static int on_event(struct nl_msg *msg, void *arg)
 
 	ev.cmd = ((struct genlmsghdr *)nlmsg_data(nlh))->cmd;
 	switch (ev.cmd) {
-	case INC_CMD_TREE_NEW_NTF:
-	case INC_CMD_TREE_DEL_NTF:
-	case INC_CMD_TREE_READY_NTF:
-	case INC_CMD_TREE_FAILED_NTF:
+	case RDMA_INC_CMD_TREE_NEW_NTF:
+	case RDMA_INC_CMD_TREE_DEL_NTF:
+	case RDMA_INC_CMD_TREE_READY_NTF:
+	case RDMA_INC_CMD_TREE_FAILED_NTF:
 		nl_decode(nlh, &nl_tree, &ev.tree);
 		break;
-	case INC_CMD_MEMBER_NEW_NTF:
-	case INC_CMD_MEMBER_DEL_NTF:
-	case INC_CMD_MEMBER_ERROR_NTF:
+	case RDMA_INC_CMD_MEMBER_NEW_NTF:
+	case RDMA_INC_CMD_MEMBER_DEL_NTF:
+	case RDMA_INC_CMD_MEMBER_ERROR_NTF:
 		nl_decode(nlh, &nl_member, &ev.member);
 		break;
-	case INC_CMD_SLOT_FAILED_NTF:
+	case RDMA_INC_CMD_SLOT_FAILED_NTF:
 		nl_decode(nlh, &nl_slot, &ev.slot);
 		break;
 	default:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The generic netlink family "inc" for user space: the only place of inc-tool
+ * The generic netlink family "rdma-inc" for user space: the only place of inc-tool
  * and its daemon that knows netlink. It prints nothing and ends nothing.
  *
  * Every function returns 0 or -errno. After an error, inc_nl.error describes it
@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <linux/inc.h>
-#include <linux/inc_proto.h>
+#include <linux/rdma_inc.h>
+#include <linux/rdma_inc_proto.h>
 
 struct nl_sock;
 
@@ -40,13 +40,13 @@ struct inc_nl {
 };
 
 /*
- * In each struct below, @has has the bit 1 << INC_A_..._x set if attribute x
+ * In each struct below, @has has the bit 1 << RDMA_INC_A_..._x set if attribute x
  * was given: in a request by the caller, in a reply by the kernel. Other
  * attributes are left to the kernel (in a request) or zero (in a reply).
  */
 #define INC_NL_HAS(obj, attr)	(((obj)->has >> (attr)) & 1)
 
-/* Gives an attribute: INC_NL_SET(&tree, INC_A_TREE_RANKS, ranks, 4); */
+/* Gives an attribute: INC_NL_SET(&tree, RDMA_INC_A_TREE_RANKS, ranks, 4); */
 #define INC_NL_SET(obj, attr, field, value)		\
 	do {						\
 		(obj)->field = (value);			\
@@ -64,8 +64,8 @@ struct inc_nl_addr {
 };
 
 /**
- * struct inc_nl_switch - the switch of the namespace, INC_A_SWITCH_*
- * @stats: by INC_A_SWITCH_STATS_*
+ * struct inc_nl_switch - the switch of the namespace, RDMA_INC_A_SWITCH_*
+ * @stats: by RDMA_INC_A_SWITCH_STATS_*
  */
 struct inc_nl_switch {
 	uint64_t	has;
@@ -84,15 +84,15 @@ struct inc_nl_switch {
 	uint64_t	memory_ceiling;
 	uint32_t	leaving;
 	uint8_t		hooked;
-	uint64_t	stats[INC_A_SWITCH_STATS_MAX + 1];
+	uint64_t	stats[RDMA_INC_A_SWITCH_STATS_MAX + 1];
 };
 
 /**
- * struct inc_nl_tree - a tree, INC_A_TREE_*
+ * struct inc_nl_tree - a tree, RDMA_INC_A_TREE_*
  * @below: for each member the ranks below it, 0 if it is a host
  * @nbelow: how many
- * @stats: by INC_A_TREE_STATS_*
- * @member_stats: sum over the members, by INC_A_MEMBER_STATS_*
+ * @stats: by RDMA_INC_A_TREE_STATS_*
+ * @member_stats: sum over the members, by RDMA_INC_A_MEMBER_STATS_*
  */
 struct inc_nl_tree {
 	uint64_t	has;
@@ -116,19 +116,19 @@ struct inc_nl_tree {
 	uint32_t	dead_time;
 	uint64_t	memory;
 	uint32_t	epoch;
-	uint16_t	all_ranks;
+	uint16_t	job_ranks;
 	uint16_t	first_rank;
 	uint16_t	nbelow;
-	uint16_t	below[INC_MAX_RANKS];
+	uint16_t	below[RDMA_INC_MAX_RANKS];
 	uint8_t		owned;
 	uint8_t		traffic_class;
-	uint64_t	stats[INC_A_TREE_STATS_MAX + 1];
-	uint64_t	member_stats[INC_A_MEMBER_STATS_MAX + 1];
+	uint64_t	stats[RDMA_INC_A_TREE_STATS_MAX + 1];
+	uint64_t	member_stats[RDMA_INC_A_MEMBER_STATS_MAX + 1];
 };
 
 /**
- * struct inc_nl_member - a member and its QP, INC_A_MEMBER_*
- * @stats: by INC_A_MEMBER_STATS_*
+ * struct inc_nl_member - a member and its QP, RDMA_INC_A_MEMBER_*
+ * @stats: by RDMA_INC_A_MEMBER_STATS_*
  */
 struct inc_nl_member {
 	uint64_t		has;
@@ -148,7 +148,7 @@ struct inc_nl_member {
 	uint32_t		msg_size;
 	uint16_t		pmtu;
 	uint32_t		next_msg_id;
-	uint32_t		tx_pending;
+	uint32_t		tx_in_flight;
 	uint32_t		held;
 	uint32_t		srtt;
 	uint32_t		last_rx;
@@ -157,11 +157,11 @@ struct inc_nl_member {
 	uint8_t			transport;
 	uint32_t		tx_psn;
 	uint32_t		rx_psn;
-	uint64_t		stats[INC_A_MEMBER_STATS_MAX + 1];
+	uint64_t		stats[RDMA_INC_A_MEMBER_STATS_MAX + 1];
 };
 
 /**
- * struct inc_nl_slot - a slot, INC_A_SLOT_*
+ * struct inc_nl_slot - a slot, RDMA_INC_A_SLOT_*
  * @missing: ranks whose request is not complete yet, ascending
  * @nmissing: how many
  * @missing_chunks: packets that have arrived from each of them
@@ -182,9 +182,9 @@ struct inc_nl_slot {
 	uint16_t	chunks_done;
 	uint32_t	age;
 	uint16_t	nmissing;
-	uint16_t	missing[INC_MAX_RANKS];
+	uint16_t	missing[RDMA_INC_MAX_RANKS];
 	uint16_t	nmissing_chunks;
-	uint16_t	missing_chunks[INC_MAX_RANKS];
+	uint16_t	missing_chunks[RDMA_INC_MAX_RANKS];
 	uint32_t	parent_age;
 	uint16_t	wrong_rank;
 	uint16_t	unlike_rank;
@@ -193,7 +193,7 @@ struct inc_nl_slot {
 
 /**
  * struct inc_nl_event - an event
- * @cmd: INC_CMD_TREE_*_NTF, INC_CMD_MEMBER_*_NTF or INC_CMD_SLOT_*_NTF
+ * @cmd: RDMA_INC_CMD_TREE_*_NTF, RDMA_INC_CMD_MEMBER_*_NTF or RDMA_INC_CMD_SLOT_*_NTF
  * @tree: if it is one of the first
  * @member: if it is one of the second
  * @slot: if it is one of the third
@@ -225,7 +225,7 @@ int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req);
 int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply);
 /*
  * Does not wait: the tree can no longer be found, and its members are being
- * told. INC_CMD_TREE_DEL_NTF follows once they have acknowledged it, or after
+ * told. RDMA_INC_CMD_TREE_DEL_NTF follows once they have acknowledged it, or after
  * the dead time.
  */
 int inc_nl_tree_del(struct inc_nl *nl, uint32_t id);
@@ -236,7 +236,7 @@ int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
 		      struct inc_nl_member *reply);
 int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank);
 
-/* A leaf's QP to its parent; as a member without rank. */
+/* A child's QP to its parent; as a member without rank. */
 int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,
 		      struct inc_nl_member *reply);
 int inc_nl_parent_set(struct inc_nl *nl, const struct inc_nl_member *req,
@@ -273,7 +273,7 @@ int inc_nl_events(struct inc_nl *nl,
 
 /*
  * The names that the YNL spec gives to things, NULL for numbers beyond it.
- * Counters are by attribute, from 1 to INC_A_..._STATS_MAX.
+ * Counters are by attribute, from 1 to RDMA_INC_A_..._STATS_MAX.
  */
 const char *inc_nl_switch_stat_name(unsigned int attr);
 const char *inc_nl_tree_stat_name(unsigned int attr);
@@ -293,7 +293,7 @@ const char *inc_nl_tree_doc(unsigned int attr);
 const char *inc_nl_tree_stat_doc(unsigned int attr);
 const char *inc_nl_member_doc(unsigned int attr);
 const char *inc_nl_member_stat_doc(unsigned int attr);
-/* Those of <linux/inc_proto.h>, in lower case. */
+/* Those of <linux/rdma_inc_proto.h>, in lower case. */
 const char *inc_nl_collective_name(unsigned int collective);
 const char *inc_nl_dtype_name(unsigned int dtype);
 const char *inc_nl_op_name(unsigned int op);

@@ -167,7 +167,7 @@ void client_bye(struct client *c)
 static void handle_join(struct client *c, const struct inc_rdv_join *join)
 {
 	if (c->role == ROLE_LEAF) {
-		client_error(c, EBUSY, "this connection is a leaf's: a rank needs one of its own");
+		client_error(c, EBUSY, "this connection is a child switch's: a rank needs one of its own");
 		return;
 	}
 	if (c->group) {
@@ -188,7 +188,7 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 static void handle_gather(struct client *c, const struct inc_rdv_join *join)
 {
 	if (c->role == ROLE_RANK) {
-		client_error(c, EBUSY, "this connection is a rank's: a leaf needs one of its own for each job");
+		client_error(c, EBUSY, "this connection is a rank's: a child switch needs one of its own for each job");
 		return;
 	}
 	if (job_of(c)) {
@@ -202,7 +202,7 @@ static void handle_gather(struct client *c, const struct inc_rdv_join *join)
 static void handle_link(struct client *c, const struct inc_rdv_join *join)
 {
 	if (c->role != ROLE_LEAF || !job_of(c))
-		client_error(c, EPROTO, "\"link\" before \"placed\": a leaf says \"gather\" for its ranks, and waits for the answer");
+		client_error(c, EPROTO, "\"link\" before \"placed\": a child switch says \"gather\" for its ranks, and waits for the answer");
 	else if (addr_believed(c, &join->addr))
 		job_link_below(c, join);
 }

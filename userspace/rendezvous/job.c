@@ -87,12 +87,12 @@ static struct job *find_job(struct server *s, const char *name)
  */
 void job_uc_defaults(struct inc_nl_tree *tree)
 {
-	if (!INC_NL_HAS(tree, INC_A_TREE_MSG_SIZE))
-		INC_NL_SET(tree, INC_A_TREE_MSG_SIZE, msg_size,
-			   INC_NL_HAS(tree, INC_A_TREE_PMTU) ? tree->pmtu :
+	if (!INC_NL_HAS(tree, RDMA_INC_A_TREE_MSG_SIZE))
+		INC_NL_SET(tree, RDMA_INC_A_TREE_MSG_SIZE, msg_size,
+			   INC_NL_HAS(tree, RDMA_INC_A_TREE_PMTU) ? tree->pmtu :
 							       UC_MSG_SIZE);
-	if (!INC_NL_HAS(tree, INC_A_TREE_SLOTS))
-		INC_NL_SET(tree, INC_A_TREE_SLOTS, slots, UC_SLOTS);
+	if (!INC_NL_HAS(tree, RDMA_INC_A_TREE_SLOTS))
+		INC_NL_SET(tree, RDMA_INC_A_TREE_SLOTS, slots, UC_SLOTS);
 }
 
 /* What the tree is to be: the daemon's settings, then the first rank's wishes. */
@@ -101,23 +101,24 @@ static struct inc_nl_tree wanted_tree(const struct server *s,
 {
 	struct inc_nl_tree tree = s->tree;
 
-	INC_NL_SET(&tree, INC_A_TREE_RANKS, ranks, (uint16_t)join->ranks);
+	INC_NL_SET(&tree, RDMA_INC_A_TREE_RANKS, ranks, (uint16_t)join->ranks);
 	/* It goes with this process, however that ends. */
-	INC_NL_SET(&tree, INC_A_TREE_OWNED, owned, 1);
+	INC_NL_SET(&tree, RDMA_INC_A_TREE_OWNED, owned, 1);
 	if (join->tree.slots)
-		INC_NL_SET(&tree, INC_A_TREE_SLOTS, slots,
+		INC_NL_SET(&tree, RDMA_INC_A_TREE_SLOTS, slots,
 			   (uint16_t)join->tree.slots);
 	if (join->tree.msg_size)
-		INC_NL_SET(&tree, INC_A_TREE_MSG_SIZE, msg_size,
+		INC_NL_SET(&tree, RDMA_INC_A_TREE_MSG_SIZE, msg_size,
 			   join->tree.msg_size);
 	if (join->tree.has_first_msg_id)
-		INC_NL_SET(&tree, INC_A_TREE_FIRST_MSG_ID, first_msg_id,
+		INC_NL_SET(&tree, RDMA_INC_A_TREE_FIRST_MSG_ID, first_msg_id,
 			   join->tree.first_msg_id);
 	if (join->tree.pmtu)
-		INC_NL_SET(&tree, INC_A_TREE_PMTU, pmtu,
+		INC_NL_SET(&tree, RDMA_INC_A_TREE_PMTU, pmtu,
 			   (uint16_t)join->tree.pmtu);
-	else if (!INC_NL_HAS(&tree, INC_A_TREE_PMTU) && join->mtu)
-		INC_NL_SET(&tree, INC_A_TREE_PMTU, pmtu, (uint16_t)join->mtu);
+	else if (!INC_NL_HAS(&tree, RDMA_INC_A_TREE_PMTU) && join->mtu)
+		INC_NL_SET(&tree, RDMA_INC_A_TREE_PMTU, pmtu,
+			   (uint16_t)join->mtu);
 	if (join->uc)
 		job_uc_defaults(&tree);
 	return tree;
@@ -256,18 +257,18 @@ static int member_new(struct client *c, struct job *job,
 	struct server *s = c->server;
 	int ret;
 
-	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
-	INC_NL_SET(&req, INC_A_MEMBER_RANK, rank, (uint16_t)join->rank);
-	INC_NL_SET(&req, INC_A_MEMBER_PEER_ADDR, peer_addr.len,
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_RANK, rank, (uint16_t)join->rank);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_ADDR, peer_addr.len,
 		   (uint8_t)join->addr.len);
 	memcpy(req.peer_addr.bytes, join->addr.bytes, join->addr.len);
-	INC_NL_SET(&req, INC_A_MEMBER_PEER_QPN, peer_qpn, join->qpn);
-	INC_NL_SET(&req, INC_A_MEMBER_PEER_PSN, peer_psn, join->psn);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_QPN, peer_qpn, join->qpn);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_PSN, peer_psn, join->psn);
 	if (join->uc)
-		INC_NL_SET(&req, INC_A_MEMBER_TRANSPORT, transport,
-			   INC_TRANSPORT_UC);
+		INC_NL_SET(&req, RDMA_INC_A_MEMBER_TRANSPORT, transport,
+			   RDMA_INC_TRANSPORT_UC);
 	if (s->has_psn)
-		INC_NL_SET(&req, INC_A_MEMBER_PSN, psn, s->psn);
+		INC_NL_SET(&req, RDMA_INC_A_MEMBER_PSN, psn, s->psn);
 	ret = inc_nl_member_new(&s->nl, &req, &reply);
 	if (ret) {
 		client_error(c, -ret, "job \"%s\", rank %u: %s", job->name,
@@ -339,7 +340,7 @@ void job_check_ready(struct job *job)
 		job->tell_rts = false;
 		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_RTS });
 	}
-	if (job->leaf && !job->parent_ready)
+	if (job->child && !job->parent_ready)
 		return;
 	job->ready = true;
 	server_log(job->group.server, "job \"%s\": ready", job->name);
@@ -374,9 +375,9 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
 	struct job *job = find_job(c->server, join->job);
 
-	if (join->ranks > INC_MAX_RANKS) {
+	if (join->ranks > RDMA_INC_MAX_RANKS) {
 		client_error(c, EINVAL, "%u ranks: %u are the most", join->ranks,
-			     INC_MAX_RANKS);
+			     RDMA_INC_MAX_RANKS);
 		return;
 	}
 	if (job && !suits(c, job, join))
@@ -429,13 +430,13 @@ struct job *job_make(struct server *s, struct host *host, const char *name,
 }
 
 /**
- * job_set_up() - a job is that of a leaf
+ * job_set_up() - a job is that of a child switch
  * @job: job
  * @up: the parent's daemon
  */
 void job_set_up(struct job *job, struct client *up)
 {
-	job->leaf = true;
+	job->child = true;
 	job->up = up;
 	group_add(&job->group, up);
 }
@@ -477,7 +478,7 @@ void job_link_below(struct client *c, const struct inc_rdv_join *join)
 
 	qp.rank = c->rank;
 	if (job->ranks[c->rank].state != RANK_ABSENT) {
-		client_error(c, EBUSY, "\"link\" again: a leaf has one queue pair for each job");
+		client_error(c, EBUSY, "\"link\" again: a child switch has one queue pair for each job");
 		return;
 	}
 	if (job_add(job, c, &qp, &msg.joined))
@@ -488,7 +489,7 @@ void job_link_below(struct client *c, const struct inc_rdv_join *join)
 
 /**
  * job_link() - the parent has said how it is reached
- * @job: job of a leaf
+ * @job: job of a child switch
  * @linked: what it said
  *
  * Return: 0, or -errno after the ranks were told.
@@ -499,15 +500,15 @@ int job_link(struct job *job, const struct inc_rdv_joined *linked)
 	struct server *s = job->group.server;
 	int ret;
 
-	INC_NL_SET(&req, INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
-	INC_NL_SET(&req, INC_A_MEMBER_PEER_TREE_ID, peer_tree_id,
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_TREE_ID, peer_tree_id,
 		   linked->tree_id);
-	INC_NL_SET(&req, INC_A_MEMBER_PEER_ADDR, peer_addr.len,
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_ADDR, peer_addr.len,
 		   (uint8_t)linked->addr.len);
 	memcpy(req.peer_addr.bytes, linked->addr.bytes, linked->addr.len);
-	INC_NL_SET(&req, INC_A_MEMBER_PEER_QPN, peer_qpn, linked->qpn);
-	INC_NL_SET(&req, INC_A_MEMBER_PEER_PSN, peer_psn, linked->psn);
-	INC_NL_SET(&req, INC_A_MEMBER_PEER_RKEY, peer_rkey, linked->rkey);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_QPN, peer_qpn, linked->qpn);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_PSN, peer_psn, linked->psn);
+	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_RKEY, peer_rkey, linked->rkey);
 	ret = inc_nl_parent_set(&s->nl, &req, NULL);
 	if (ret) {
 		job_tell_failed(job, -1, INC_STATUS_TREE_GONE,
@@ -522,7 +523,7 @@ int job_link(struct job *job, const struct inc_rdv_joined *linked)
 
 /**
  * job_parent_ready() - all switches of the job are there
- * @job: job of a leaf
+ * @job: job of a child switch
  */
 void job_parent_ready(struct job *job)
 {

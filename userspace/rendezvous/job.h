@@ -47,7 +47,7 @@ struct rank {
  * @up: the parent's daemon, or NULL
  * @fixed: all ranks were present at the start; one that leaves ends the job,
  *	ready or not
- * @leaf: the tree has a parent
+ * @child: the tree has a parent
  * @tell_rts: the parent's daemon is to be told when all ranks can send and
  *	receive
  * @parent_ready: the switches above, and all ranks below those, are ready
@@ -68,7 +68,7 @@ struct job {
 	int64_t			leave_at;
 	struct client		*up;
 	bool			fixed;
-	bool			leaf;
+	bool			child;
 	bool			tell_rts;
 	bool			parent_ready;
 	struct rank		ranks[];

@@ -21,7 +21,7 @@
  * may take several time-outs until it has it.
  */
 #define LEAVE_MS	2000
-#define LEAF_MS		300	/* ... of a leaf's tree that has no ranks any more */
+#define CHILD_MS		300 /* ... of a child's tree that has no ranks any more */
 /* Whoever has been told that the tree has failed, and stays, does not keep it. */
 #define ENDING_MS	60000
 
@@ -242,7 +242,7 @@ void job_leave(struct client *c)
 	job_begin_end(job);
 	if (!job->leave_at)
 		job->leave_at = s->now + LEAVE_MS;
-	if (!job->present && !job->leaf) {
+	if (!job->present && !job->child) {
 		c->bye = true;
 		job_end(job);
 		return;
@@ -252,7 +252,7 @@ void job_leave(struct client *c)
 	if (job->present)
 		return;
 	/* Ranks at other switches may still wait for results. */
-	job->leave_at = s->now + LEAF_MS;
+	job->leave_at = s->now + CHILD_MS;
 	if (job->up)
 		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_LEAVE });
 }
@@ -458,7 +458,7 @@ static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
 		return;
 	msg.rank = member_text(job, slot->wrong_rank, wrong, sizeof(wrong));
 	member_text(job, slot->unlike_rank, unlike, sizeof(unlike));
-	if (INC_NL_HAS(slot, INC_A_SLOT_UNLIKE_RANK))
+	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_UNLIKE_RANK))
 		snprintf(msg.text, sizeof(msg.text),
 			 "message %u: the request of %s is not like that of %s",
 			 slot->msg_id, wrong, unlike);
@@ -490,10 +490,10 @@ static struct job *job_by_tree(const struct server *s, uint32_t id,
  */
 static void note_dead(struct server *s, const struct inc_nl_event *ev)
 {
-	if (ev->cmd != INC_CMD_MEMBER_ERROR_NTF)
+	if (ev->cmd != RDMA_INC_CMD_MEMBER_ERROR_NTF)
 		s->dead.tree_id = ev->tree.id == s->dead.tree_id ? 0 :
 				  s->dead.tree_id;
-	else if (INC_NL_HAS(&ev->member, INC_A_MEMBER_RANK) &&
+	else if (INC_NL_HAS(&ev->member, RDMA_INC_A_MEMBER_RANK) &&
 		 ev->member.tree_id != s->dead.tree_id)
 		s->dead = ev->member;
 }
@@ -511,25 +511,25 @@ void job_event(struct server *s, const struct inc_nl_event *ev)
 	struct job *job;
 
 	switch (ev->cmd) {
-	case INC_CMD_SLOT_FAILED_NTF:
+	case RDMA_INC_CMD_SLOT_FAILED_NTF:
 		job = job_by_tree(s, ev->slot.tree_id, ev->slot.epoch);
 		if (job && !job->over)
 			tell_wrong(job, &ev->slot);
 		break;
-	case INC_CMD_TREE_DEL_NTF:
+	case RDMA_INC_CMD_TREE_DEL_NTF:
 		job = job_by_tree(s, ev->tree.id, ev->tree.epoch);
 		if (job)
 			tree_is_gone(job);
 		note_dead(s, ev);
 		break;
-	case INC_CMD_TREE_FAILED_NTF:
+	case RDMA_INC_CMD_TREE_FAILED_NTF:
 		job = job_by_tree(s, ev->tree.id, ev->tree.epoch);
 		if (job)
 			tree_has_failed(job, ev->tree.error);
 		note_dead(s, ev);
 		break;
-	case INC_CMD_TREE_NEW_NTF:
-	case INC_CMD_MEMBER_ERROR_NTF:
+	case RDMA_INC_CMD_TREE_NEW_NTF:
+	case RDMA_INC_CMD_MEMBER_ERROR_NTF:
 		note_dead(s, ev);
 		break;
 	default:
@@ -554,7 +554,7 @@ void job_look_at_trees(struct server *s)
 		ret = inc_nl_tree_get(&s->nl, job->tree.id, &tree);
 		if (ret == -ENOENT || (!ret && tree.epoch != job->tree.epoch))
 			tree_is_gone(job);
-		else if (!ret && tree.state == INC_TREE_STATE_FAILED)
+		else if (!ret && tree.state == RDMA_INC_TREE_STATE_FAILED)
 			tree_has_failed(job, tree.error);
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Jobs of several switches, until all their ranks are known. A leaf's daemon tells
- * the parent's of each rank that joins (gather), and so on up to the root's. When
+ * Jobs of several switches, until all their ranks are known. A child's daemon
+ * tells the parent's of each rank that joins (gather), and so on up to the root's. When
  * that has all of them it makes its tree and says who has which ranks (placed);
  * each daemon below does the same for its part, and asks its parent for a QP of
  * its own (link). From then on each has a job as any other (job.c), whose
@@ -211,9 +211,9 @@ void gather_join(struct client *c, const struct inc_rdv_join *join)
 {
 	struct gather *g;
 
-	if (join->ranks > INC_MAX_RANKS) {
+	if (join->ranks > RDMA_INC_MAX_RANKS) {
 		client_error(c, EINVAL, "%u ranks: %u are the most", join->ranks,
-			     INC_MAX_RANKS);
+			     RDMA_INC_MAX_RANKS);
 		return;
 	}
 	if (gather_of(c) && strcmp(gather_of(c)->like.job, join->job)) {
@@ -379,35 +379,39 @@ static struct inc_nl_tree wanted(const struct gather *g,
 	bool switches = false;
 	uint32_t i;
 
-	INC_NL_SET(&t, INC_A_TREE_RANKS, ranks, (uint16_t)n);
-	INC_NL_SET(&t, INC_A_TREE_OWNED, owned, 1);
+	INC_NL_SET(&t, RDMA_INC_A_TREE_RANKS, ranks, (uint16_t)n);
+	INC_NL_SET(&t, RDMA_INC_A_TREE_OWNED, owned, 1);
 	if (p->tree.slots)
-		INC_NL_SET(&t, INC_A_TREE_SLOTS, slots, (uint16_t)p->tree.slots);
+		INC_NL_SET(&t, RDMA_INC_A_TREE_SLOTS, slots,
+			   (uint16_t)p->tree.slots);
 	if (p->tree.msg_size)
-		INC_NL_SET(&t, INC_A_TREE_MSG_SIZE, msg_size, p->tree.msg_size);
+		INC_NL_SET(&t, RDMA_INC_A_TREE_MSG_SIZE, msg_size,
+			   p->tree.msg_size);
 	if (p->tree.has_first_msg_id)
-		INC_NL_SET(&t, INC_A_TREE_FIRST_MSG_ID, first_msg_id,
+		INC_NL_SET(&t, RDMA_INC_A_TREE_FIRST_MSG_ID, first_msg_id,
 			   p->tree.first_msg_id);
 	if (p->tree.pmtu)
-		INC_NL_SET(&t, INC_A_TREE_PMTU, pmtu, (uint16_t)p->tree.pmtu);
-	else if (!INC_NL_HAS(&t, INC_A_TREE_PMTU) && g->like.mtu)
-		INC_NL_SET(&t, INC_A_TREE_PMTU, pmtu, (uint16_t)g->like.mtu);
+		INC_NL_SET(&t, RDMA_INC_A_TREE_PMTU, pmtu,
+			   (uint16_t)p->tree.pmtu);
+	else if (!INC_NL_HAS(&t, RDMA_INC_A_TREE_PMTU) && g->like.mtu)
+		INC_NL_SET(&t, RDMA_INC_A_TREE_PMTU, pmtu,
+			   (uint16_t)g->like.mtu);
 	if (g->like.uc)
 		job_uc_defaults(&t);
 	if (p->count < g->like.ranks) {
-		INC_NL_SET(&t, INC_A_TREE_ALL_RANKS, all_ranks,
+		INC_NL_SET(&t, RDMA_INC_A_TREE_JOB_RANKS, job_ranks,
 			   (uint16_t)g->like.ranks);
-		INC_NL_SET(&t, INC_A_TREE_FIRST_RANK, first_rank,
+		INC_NL_SET(&t, RDMA_INC_A_TREE_FIRST_RANK, first_rank,
 			   (uint16_t)p->first);
 	}
 	for (i = 0; i < n; i++) {
-		bool leaf = members[i].client->role == ROLE_LEAF;
+		bool child = members[i].client->role == ROLE_LEAF;
 
-		t.below[i] = leaf ? (uint16_t)members[i].n : 0;
-		switches |= leaf;
+		t.below[i] = child ? (uint16_t)members[i].n : 0;
+		switches |= child;
 	}
 	if (switches)
-		INC_NL_SET(&t, INC_A_TREE_BELOW, nbelow, (uint16_t)n);
+		INC_NL_SET(&t, RDMA_INC_A_TREE_BELOW, nbelow, (uint16_t)n);
 	return t;
 }
 

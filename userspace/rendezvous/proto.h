@@ -123,7 +123,7 @@ struct inc_rdv_joined {
 };
 
 /**
- * struct inc_rdv_placed - ranks of a leaf, and settings of its tree
+ * struct inc_rdv_placed - ranks of a child switch, and settings of its tree
  * @first: first rank
  * @count: number of ranks
  * @tree: settings; all are given if the job has more ranks than @count
@@ -149,7 +149,7 @@ enum inc_rdv_type {
 	INC_RDV_ERROR,
 	INC_RDV_ALIVE,
 	INC_RDV_WRONG,
-	/* a leaf's daemon to the parent's */
+	/* a child's daemon to the parent's */
 	INC_RDV_GATHER,
 	INC_RDV_RETRACT,
 	INC_RDV_LINK,		/* and INC_RDV_RTS */

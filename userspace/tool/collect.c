@@ -79,7 +79,7 @@ static int add_waits(const struct inc_nl_slot *slot, void *arg)
 
 	for (i = 0; i < slot->nmissing; i++)
 		add_wait(snap, slot, slot->missing[i], slot->age);
-	if (INC_NL_HAS(slot, INC_A_SLOT_PARENT_AGE))
+	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_PARENT_AGE))
 		add_wait(snap, slot, RANK_PARENT, slot->parent_age);
 	return 0;
 }
@@ -92,7 +92,7 @@ static int add_parents(struct inc_nl *nl, struct snapshot *snap)
 	int rc;
 
 	for (i = 0; i < snap->ntrees; i++) {
-		if (snap->trees[i].role != INC_ROLE_LEAF)
+		if (snap->trees[i].role != RDMA_INC_ROLE_CHILD)
 			continue;
 		rc = inc_nl_parent_get(nl, snap->trees[i].id, &parent);
 		if (rc == -ENOENT)
@@ -233,11 +233,11 @@ const struct inc_nl_member *snapshot_member(const struct snapshot *snap,
 }
 
 /**
- * snapshot_parent() - find a leaf's QP to its parent
+ * snapshot_parent() - find a child's QP to its parent
  * @snap: snapshot
  * @tree_id: tree
  *
- * Return: it, or NULL if the tree is no leaf.
+ * Return: it, or NULL if the tree is no child switch.
  */
 const struct inc_nl_member *snapshot_parent(const struct snapshot *snap,
 					    uint32_t tree_id)

@@ -10,7 +10,7 @@
 #include "nl.h"
 
 /**
- * struct wait - how a rank, or a leaf's parent, keeps others waiting
+ * struct wait - how a rank, or a child's parent, keeps others waiting
  * @tree_id: tree
  * @rank: rank, or RANK_PARENT
  * @slots: slots that wait for it
@@ -32,7 +32,7 @@ struct wait {
  * @ntrees: how many
  * @members: their members, by tree and rank
  * @nmembers: how many
- * @parents: of trees that are leaves, their QPs to their parents, by tree
+ * @parents: QPs of child trees to their parents, by tree
  * @nparents: how many
  * @waits: ranks that keep others waiting, by tree and rank
  * @nwaits: how many

@@ -23,28 +23,28 @@ static const char usage[] =
 
 #define KW_WHO								\
 	KW("tree", "tree-id", "a tree ID, from 1", parse_uint,		\
-	   INC_A_MEMBER_TREE_ID, tree_id),				\
+	   RDMA_INC_A_MEMBER_TREE_ID, tree_id),				\
 	KW("rank", NULL, "a rank, from 0", parse_uint,			\
-	   INC_A_MEMBER_RANK, rank)
+	   RDMA_INC_A_MEMBER_RANK, rank)
 
 static const struct keyword add_keywords[] = {
 	KW_WHO,
 	KW("addr", "peer-addr", "an IPv4 or IPv6 address", parse_addr,
-	   INC_A_MEMBER_PEER_ADDR, peer_addr),
+	   RDMA_INC_A_MEMBER_PEER_ADDR, peer_addr),
 	KW("qpn", "peer-qpn", "the number of the host's QP", parse_uint,
-	   INC_A_MEMBER_PEER_QPN, peer_qpn),
+	   RDMA_INC_A_MEMBER_PEER_QPN, peer_qpn),
 	KW("psn", "peer-psn", "the host's first PSN", parse_uint,
-	   INC_A_MEMBER_PEER_PSN, peer_psn),
+	   RDMA_INC_A_MEMBER_PEER_PSN, peer_psn),
 	KW("local", "local-addr", "an IPv4 or IPv6 address", parse_addr,
-	   INC_A_MEMBER_LOCAL_ADDR, local_addr),
+	   RDMA_INC_A_MEMBER_LOCAL_ADDR, local_addr),
 	KW("local-qpn", NULL, "the switch's QPN, from 0x800000", parse_uint,
-	   INC_A_MEMBER_QPN, qpn),
+	   RDMA_INC_A_MEMBER_QPN, qpn),
 	KW("local-psn", NULL, "the switch's first PSN", parse_uint,
-	   INC_A_MEMBER_PSN, psn),
+	   RDMA_INC_A_MEMBER_PSN, psn),
 	KW("pkey", NULL, "a P_Key, as 0xffff", parse_uint,
-	   INC_A_MEMBER_PKEY, pkey),
+	   RDMA_INC_A_MEMBER_PKEY, pkey),
 	KEYWORD(struct inc_nl_member, "transport", NULL, "rc or uc", parse_enum,
-		inc_nl_transport_name, INC_A_MEMBER_TRANSPORT, transport),
+		inc_nl_transport_name, RDMA_INC_A_MEMBER_TRANSPORT, transport),
 	{ .name = NULL },
 };
 
@@ -126,7 +126,7 @@ static int show_one(const struct inc_nl_member *m, void *arg)
 	pr_open_object(NULL);
 	show_member(m);
 	if (conf.stats)
-		show_stats("stats", m->stats, INC_A_MEMBER_STATS_MAX,
+		show_stats("stats", m->stats, RDMA_INC_A_MEMBER_STATS_MAX,
 			   inc_nl_member_stat_name);
 	pr_endl();
 	pr_close_object();
@@ -144,7 +144,7 @@ static int member_show(int argc, char **argv)
 		return TOOL_OK;
 	}
 	rc = parse_keywords(who_keywords, "member show", &req, argc, argv);
-	if (!rc && INC_NL_HAS(&req, INC_A_MEMBER_RANK))
+	if (!rc && INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK))
 		rc = need("member show", who_keywords, &req, 0);
 	if (rc)
 		return rc;
@@ -152,7 +152,7 @@ static int member_show(int argc, char **argv)
 	if (!nl)
 		return TOOL_KERNEL;
 
-	if (INC_NL_HAS(&req, INC_A_MEMBER_RANK)) {
+	if (INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK)) {
 		if (inc_nl_member_get(nl, req.tree_id, req.rank, &member))
 			return tool_nl_fail(nl);
 		pr_open_array(NULL);

@@ -42,15 +42,18 @@ static void show_time(void)
 
 static bool is_tree_event(uint8_t cmd)
 {
-	return cmd == INC_CMD_TREE_NEW_NTF || cmd == INC_CMD_TREE_DEL_NTF ||
-	       cmd == INC_CMD_TREE_READY_NTF || cmd == INC_CMD_TREE_FAILED_NTF;
+	return cmd == RDMA_INC_CMD_TREE_NEW_NTF ||
+	       cmd == RDMA_INC_CMD_TREE_DEL_NTF ||
+	       cmd == RDMA_INC_CMD_TREE_READY_NTF ||
+	       cmd == RDMA_INC_CMD_TREE_FAILED_NTF;
 }
 
 static bool wants(const struct wanted *wanted, uint8_t cmd)
 {
 	if (is_tree_event(cmd))
 		return wanted->trees;
-	return cmd == INC_CMD_SLOT_FAILED_NTF ? wanted->slots : wanted->members;
+	return cmd == RDMA_INC_CMD_SLOT_FAILED_NTF ? wanted->slots :
+						     wanted->members;
 }
 
 static int show_event(const struct inc_nl_event *ev, void *arg)
@@ -63,7 +66,7 @@ static int show_event(const struct inc_nl_event *ev, void *arg)
 	pr_enum("event", "", ev->cmd, inc_nl_event_name);
 	if (is_tree_event(ev->cmd))
 		show_tree(&ev->tree);
-	else if (ev->cmd == INC_CMD_SLOT_FAILED_NTF)
+	else if (ev->cmd == RDMA_INC_CMD_SLOT_FAILED_NTF)
 		show_slot(&ev->slot);
 	else
 		show_member(&ev->member);

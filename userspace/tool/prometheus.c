@@ -81,13 +81,13 @@ static void put_tree(const struct metric *m, const struct inc_nl_tree *tree,
 	printf("{tree=\"%u\"} %" PRIu64 "\n", tree->id, value);
 }
 
-/* A leaf's QP to its parent has no rank. */
+/* A child's QP to its parent has no rank. */
 static void put_member(const struct metric *m,
 		       const struct inc_nl_member *member, uint64_t value)
 {
 	put_name(m->set, m->name, m->suffix);
 	printf("{tree=\"%u\",", member->tree_id);
-	if (INC_NL_HAS(member, INC_A_MEMBER_RANK))
+	if (INC_NL_HAS(member, RDMA_INC_A_MEMBER_RANK))
 		printf("rank=\"%u\",", member->rank);
 	printf("qpn=\"0x%06x\"} %" PRIu64 "\n", member->qpn, value);
 }
@@ -111,15 +111,15 @@ static void put_switch(const struct snapshot *snap)
 		unsigned int	attr;
 		uint64_t	value;
 	} gauges[] = {
-		{ "trees", "", INC_A_SWITCH_TREES, snap->sw.trees },
-		{ "memory-limit", "_bytes", INC_A_SWITCH_MEMORY_LIMIT,
+		{ "trees", "", RDMA_INC_A_SWITCH_TREES, snap->sw.trees },
+		{ "memory-limit", "_bytes", RDMA_INC_A_SWITCH_MEMORY_LIMIT,
 		  snap->sw.memory_limit },
-		{ "memory-used", "_bytes", INC_A_SWITCH_MEMORY_USED,
+		{ "memory-used", "_bytes", RDMA_INC_A_SWITCH_MEMORY_USED,
 		  snap->sw.memory_used },
-		{ "memory-ceiling", "_bytes", INC_A_SWITCH_MEMORY_CEILING,
+		{ "memory-ceiling", "_bytes", RDMA_INC_A_SWITCH_MEMORY_CEILING,
 		  snap->sw.memory_ceiling },
-		{ "leaving", "", INC_A_SWITCH_LEAVING, snap->sw.leaving },
-		{ "hooked", "", INC_A_SWITCH_HOOKED, snap->sw.hooked },
+		{ "leaving", "", RDMA_INC_A_SWITCH_LEAVING, snap->sw.leaving },
+		{ "hooked", "", RDMA_INC_A_SWITCH_HOOKED, snap->sw.hooked },
 	};
 	struct metric m = { .set = "switch", .type = "gauge" };
 	unsigned int i;
@@ -134,7 +134,7 @@ static void put_switch(const struct snapshot *snap)
 	}
 	m.type = "counter";
 	m.suffix = "_total";
-	for (i = 1; i <= INC_A_SWITCH_STATS_MAX; i++) {
+	for (i = 1; i <= RDMA_INC_A_SWITCH_STATS_MAX; i++) {
 		m.name = inc_nl_switch_stat_name(i);
 		m.doc = inc_nl_switch_stat_doc(i);
 		put_head(&m);
@@ -185,11 +185,12 @@ static uint64_t gauge_value(const struct gauge *g, const void *obj)
 static void put_trees(const struct snapshot *snap)
 {
 	static const struct gauge gauges[] = {
-		GAUGE(tree, "state", "", INC_A_TREE_STATE, state,
+		GAUGE(tree, "state", "", RDMA_INC_A_TREE_STATE, state,
 		      inc_nl_tree_state_name),
-		GAUGE(tree, "ranks", "", INC_A_TREE_RANKS, ranks, NULL),
-		GAUGE(tree, "members", "", INC_A_TREE_MEMBERS, members, NULL),
-		GAUGE(tree, "memory", "_bytes", INC_A_TREE_MEMORY, memory,
+		GAUGE(tree, "ranks", "", RDMA_INC_A_TREE_RANKS, ranks, NULL),
+		GAUGE(tree, "members", "", RDMA_INC_A_TREE_MEMBERS, members,
+		      NULL),
+		GAUGE(tree, "memory", "_bytes", RDMA_INC_A_TREE_MEMORY, memory,
 		      NULL),
 	};
 	struct metric m = { .set = "tree", .type = "gauge" };
@@ -209,7 +210,7 @@ static void put_trees(const struct snapshot *snap)
 				 gauge_value(&gauges[i], &snap->trees[t]));
 	}
 	m = (struct metric){ .set = "tree", .type = "counter", .suffix = "_total" };
-	for (i = 1; i <= INC_A_TREE_STATS_MAX; i++) {
+	for (i = 1; i <= RDMA_INC_A_TREE_STATS_MAX; i++) {
 		m.name = inc_nl_tree_stat_name(i);
 		m.doc = inc_nl_tree_stat_doc(i);
 		put_head(&m);
@@ -218,22 +219,23 @@ static void put_trees(const struct snapshot *snap)
 	}
 }
 
-/* Members, or QPs of leaves to their parents. */
+/* Members, or QPs of child switches to their parents. */
 static void put_members(const char *set, const struct inc_nl_member *members,
 			size_t n)
 {
 	static const struct gauge gauges[] = {
-		GAUGE(member, "state", "", INC_A_MEMBER_STATE, state,
+		GAUGE(member, "state", "", RDMA_INC_A_MEMBER_STATE, state,
 		      inc_nl_member_state_name),
-		GAUGE(member, "error", "", INC_A_MEMBER_ERROR, error,
+		GAUGE(member, "error", "", RDMA_INC_A_MEMBER_ERROR, error,
 		      inc_nl_member_error_name),
-		GAUGE(member, "tx-pending", "", INC_A_MEMBER_TX_PENDING,
-		      tx_pending, NULL),
-		GAUGE(member, "held", "_bytes", INC_A_MEMBER_HELD, held, NULL),
-		GAUGE(member, "srtt", "_microseconds", INC_A_MEMBER_SRTT, srtt,
+		GAUGE(member, "tx-in-flight", "",
+		      RDMA_INC_A_MEMBER_TX_IN_FLIGHT, tx_in_flight, NULL),
+		GAUGE(member, "held", "_bytes", RDMA_INC_A_MEMBER_HELD, held,
 		      NULL),
-		GAUGE(member, "last-rx", "_milliseconds", INC_A_MEMBER_LAST_RX,
-		      last_rx, NULL),
+		GAUGE(member, "srtt", "_microseconds", RDMA_INC_A_MEMBER_SRTT,
+		      srtt, NULL),
+		GAUGE(member, "last-rx", "_milliseconds",
+		      RDMA_INC_A_MEMBER_LAST_RX, last_rx, NULL),
 	};
 	struct metric m = { .set = set, .type = "gauge" };
 	unsigned int i;
@@ -252,7 +254,7 @@ static void put_members(const char *set, const struct inc_nl_member *members,
 				   gauge_value(&gauges[i], &members[r]));
 	}
 	m = (struct metric){ .set = set, .type = "counter", .suffix = "_total" };
-	for (i = 1; i <= INC_A_MEMBER_STATS_MAX; i++) {
+	for (i = 1; i <= RDMA_INC_A_MEMBER_STATS_MAX; i++) {
 		m.name = inc_nl_member_stat_name(i);
 		m.doc = inc_nl_member_stat_doc(i);
 		put_head(&m);
@@ -261,7 +263,7 @@ static void put_members(const char *set, const struct inc_nl_member *members,
 	}
 }
 
-/* How leaves wait for their parents. */
+/* How child switches wait for their parents. */
 static void put_uplink_waits(const struct snapshot *snap)
 {
 	const struct metric slots = {

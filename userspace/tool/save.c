@@ -36,13 +36,13 @@ static void put_tree(const struct inc_nl_tree *t)
 	       inc_nl_order_name(t->order));
 	if (t->traffic_class)
 		printf(" traffic-class %u", t->traffic_class);
-	if (INC_NL_HAS(t, INC_A_TREE_ALL_RANKS))
-		printf(" \\\n\tall-ranks %u first-rank %u", t->all_ranks,
+	if (INC_NL_HAS(t, RDMA_INC_A_TREE_JOB_RANKS))
+		printf(" \\\n\tjob-ranks %u first-rank %u", t->job_ranks,
 		       t->first_rank);
 	for (i = 0; i < t->nbelow; i++)
 		printf("%s%u", i ? "," : " \\\n\tbelow ", t->below[i]);
 	putchar('\n');
-	if (INC_NL_HAS(t, INC_A_TREE_ALL_RANKS))
+	if (INC_NL_HAS(t, RDMA_INC_A_TREE_JOB_RANKS))
 		printf("# it needs parent set, with what its parent says then\n");
 }
 
@@ -61,8 +61,8 @@ static void put_member(const struct inc_nl_member *m)
 	       m->tree_id, m->rank, addr_text(&m->peer_addr, peer),
 	       m->peer_qpn, m->peer_psn, addr_text(&m->local_addr, local),
 	       m->qpn, m->psn, m->pkey,
-	       m->transport == INC_TRANSPORT_UC ? " transport uc" : "");
-	if (m->stats[INC_A_MEMBER_STATS_RX_PACKETS])
+	       m->transport == RDMA_INC_TRANSPORT_UC ? " transport uc" : "");
+	if (m->stats[RDMA_INC_A_MEMBER_STATS_RX_PACKETS])
 		printf("# it was used: its host's QP has to begin again, too\n");
 }
 
@@ -78,7 +78,7 @@ static int put_all(const struct snapshot *snap)
 	for (t = 0; t < snap->ntrees; t++) {
 		const struct inc_nl_tree *tree = &snap->trees[t];
 
-		if (tree->state == INC_TREE_STATE_FAILED) {
+		if (tree->state == RDMA_INC_TREE_STATE_FAILED) {
 			printf("# tree %u has failed and is left out\n",
 			       tree->id);
 			continue;
@@ -89,7 +89,7 @@ static int put_all(const struct snapshot *snap)
 
 			if (m->tree_id != tree->id)
 				continue;
-			if (!INC_NL_HAS(m, INC_A_MEMBER_PSN)) {
+			if (!INC_NL_HAS(m, RDMA_INC_A_MEMBER_PSN)) {
 				fputs("inc-tool: save: PSNs are not shown; CAP_NET_ADMIN is needed\n",
 				      stderr);
 				return TOOL_KERNEL;

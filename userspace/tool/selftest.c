@@ -21,9 +21,9 @@
 
 static const char usage[] =
 "Usage: inc-tool selftest [ tree ID ]\n"
-"Looks at the module, at each tree, at each member and the way to it, at a leaf's\n"
-"way to its parent, and at the devices on these ways. Exit status: 0 if all is ok or a warning, 1 if anything is\n"
-"FAIL.\n";
+"Looks at the module, at each tree, at each member and the path to it, at a\n"
+"child's path to its parent, and at the devices on these paths. Exit status: 1 if\n"
+"anything is FAIL, else 0.\n";
 
 /* IP, UDP, the longest RoCE headers and the ICRC around a packet's payload. */
 #define OVERHEAD_IPV4	64
@@ -114,18 +114,30 @@ static void check_switch(const struct check *c)
 		unsigned int	attr;
 		const char	*hint;
 	} bad[] = {
-		{ INC_A_SWITCH_STATS_RX_ICRC, "damaged or rewritten on the way: cables, NAT" },
-		{ INC_A_SWITCH_STATS_RX_UDP_CHECKSUM, "damaged on the way" },
-		{ INC_A_SWITCH_STATS_RX_SOURCE, "a host sends from another address than its member's: GID index (INC_GID_INDEX), NAT" },
-		{ INC_A_SWITCH_STATS_RX_PKEY, "P_Key of a host's QP and of member add differ" },
-		{ INC_A_SWITCH_STATS_RX_SHORT, "who sends that? tracepoint inc_drop, tcpdump" },
-		{ INC_A_SWITCH_STATS_RX_BTH, "who sends that? tracepoint inc_drop, tcpdump" },
-		{ INC_A_SWITCH_STATS_RX_OPCODE, "who sends that? tracepoint inc_drop, tcpdump" },
-		{ INC_A_SWITCH_STATS_RX_IP_OPTIONS, "fragments: a path MTU is too large for the network" },
-		{ INC_A_SWITCH_STATS_RX_NO_MEMORY, "the machine is short of memory" },
-		{ INC_A_SWITCH_STATS_TX_NO_MEMORY, "the machine is short of memory" },
-		{ INC_A_SWITCH_STATS_TX_ROUTE, "ip route get ADDR; the MTU has to fit" },
-		{ INC_A_SWITCH_STATS_TX_ERROR, "a full queue (tc -s qdisc) or an OUTPUT rule" },
+		{ RDMA_INC_A_SWITCH_STATS_RX_ICRC,
+		  "damaged or rewritten on the way: cables, NAT" },
+		{ RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM,
+		  "damaged on the way" },
+		{ RDMA_INC_A_SWITCH_STATS_RX_SOURCE,
+		  "a host sends from another address than its member's: GID index (INC_GID_INDEX), NAT" },
+		{ RDMA_INC_A_SWITCH_STATS_RX_PKEY,
+		  "P_Key of a host's QP and of member add differ" },
+		{ RDMA_INC_A_SWITCH_STATS_RX_SHORT,
+		  "who sends that? tracepoint inc_drop, tcpdump" },
+		{ RDMA_INC_A_SWITCH_STATS_RX_BTH,
+		  "who sends that? tracepoint inc_drop, tcpdump" },
+		{ RDMA_INC_A_SWITCH_STATS_RX_OPCODE,
+		  "who sends that? tracepoint inc_drop, tcpdump" },
+		{ RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS,
+		  "fragments: a path MTU is too large for the network" },
+		{ RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY,
+		  "the machine is short of memory" },
+		{ RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY,
+		  "the machine is short of memory" },
+		{ RDMA_INC_A_SWITCH_STATS_TX_ROUTE,
+		  "ip route get ADDR; the MTU has to fit" },
+		{ RDMA_INC_A_SWITCH_STATS_TX_ERROR,
+		  "a full queue (tc -s qdisc) or an OUTPUT rule" },
 	};
 	const uint64_t *stats = c->snap.sw.stats;
 	struct subject s;
@@ -156,7 +168,7 @@ static void check_tree(const struct check *c, const struct inc_nl_tree *t)
 	report_find(&s, VERDICT_OK, NULL, "%s, %u of %u ranks, PMTU %u",
 		    inc_nl_tree_state_name(t->state) ?: "?", t->members,
 		    t->ranks, t->pmtu);
-	if (t->state == INC_TREE_STATE_FAILED)
+	if (t->state == RDMA_INC_TREE_STATE_FAILED)
 		report_find(&s, VERDICT_FAIL,
 			    "the job has to begin again; see the ranks below, and inc-tool tree del",
 			    "it has failed: %s",
@@ -175,11 +187,11 @@ static void check_tree(const struct check *c, const struct inc_nl_tree *t)
 			    "these ranks have not joined: does their program run, with the same INC_JOB and INC_SERVER?",
 			    "%u ranks have no member: %s%s", n, missing,
 			    n > 8 ? " ..." : "");
-	if (t->stats[INC_A_TREE_STATS_FAILED])
+	if (t->stats[RDMA_INC_A_TREE_STATS_FAILED])
 		report_find(&s, VERDICT_WARN,
 			    "the statuses that the ranks got say why",
 			    "%" PRIu64 " messages ended with an error",
-			    t->stats[INC_A_TREE_STATS_FAILED]);
+			    t->stats[RDMA_INC_A_TREE_STATS_FAILED]);
 	report_put(&s);
 }
 
@@ -272,7 +284,7 @@ static void check_traffic(struct subject *s, const struct inc_nl_tree *t,
 {
 	const uint64_t *stats = m->stats;
 
-	if (!stats[INC_A_MEMBER_STATS_RX_WIRE_BYTES])
+	if (!stats[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES])
 		report_find(s, w ? VERDICT_FAIL : VERDICT_WARN,
 			    "tcpdump -ni any udp port 4791; firewall, GID, the host's dest_qp_num",
 			    "nothing ever came from it, for %u ms", m->last_rx);
@@ -283,20 +295,20 @@ static void check_traffic(struct subject *s, const struct inc_nl_tree *t,
 		report_find(s, w->age >= WAIT_FAIL ? VERDICT_FAIL : VERDICT_WARN,
 			    hint, "%u messages wait for it, the oldest for %u ms",
 			    w->slots, w->age);
-	if (m->tx_pending && m->last_rx > t->dead_time)
+	if (m->tx_in_flight && m->last_rx > t->dead_time)
 		report_find(s, VERDICT_WARN, "is it alive? is there a way back from it?",
-			    "%u packets are not acknowledged", m->tx_pending);
+			    "%u packets are not acknowledged", m->tx_in_flight);
 	check_share(s, "packets had to be sent again",
-		    stats[INC_A_MEMBER_STATS_TX_RETRANSMITS],
-		    stats[INC_A_MEMBER_STATS_TX_PACKETS],
+		    stats[RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS],
+		    stats[RDMA_INC_A_MEMBER_STATS_TX_PACKETS],
 		    "packets are lost on the way to it: ip -s link, tc -s qdisc, ethtool -S");
 	check_share(s, "packets came again",
-		    stats[INC_A_MEMBER_STATS_RX_DUPLICATES],
-		    stats[INC_A_MEMBER_STATS_RX_PACKETS],
+		    stats[RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES],
+		    stats[RDMA_INC_A_MEMBER_STATS_RX_PACKETS],
 		    "acknowledgments are lost or late, or its QP's timeout is too short (INC_QP_TIMEOUT)");
 	check_share(s, "packets came out of sequence",
-		    stats[INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE],
-		    stats[INC_A_MEMBER_STATS_RX_PACKETS],
+		    stats[RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE],
+		    stats[RDMA_INC_A_MEMBER_STATS_RX_PACKETS],
 		    "packets are lost on the way from it: the host's device, the network");
 }
 
@@ -306,16 +318,20 @@ static void check_errors(struct subject *s, const struct inc_nl_member *m)
 		unsigned int	attr;
 		const char	*hint;
 	} bad[] = {
-		{ INC_A_MEMBER_STATS_RX_BAD_REQUEST, "it broke the protocol: R_Key, address, length, path MTU of the host's QP" },
-		{ INC_A_MEMBER_STATS_RX_BAD_RESPONSE, "wrong PSN on the host's side, or somebody else's packets" },
-		{ INC_A_MEMBER_STATS_RX_IN_ERROR, "it goes on sending to a QP in error: begin a new job" },
-		{ INC_A_MEMBER_STATS_RX_RNR_NAKS, "its program posts too few receives, or is slow to poll" },
+		{ RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST,
+		  "it broke the protocol: R_Key, address, length, path MTU of the host's QP" },
+		{ RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE,
+		  "wrong PSN on the host's side, or somebody else's packets" },
+		{ RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR,
+		  "it goes on sending to a QP in error: begin a new job" },
+		{ RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS,
+		  "its program posts too few receives, or is slow to poll" },
 	};
-	/* A parent puts a request off while other leaves are behind. */
-	size_t i, n = INC_NL_HAS(m, INC_A_MEMBER_RANK) ? ARRAY_SIZE(bad) :
+	/* A parent puts a request off while other child switches are behind. */
+	size_t i, n = INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK) ? ARRAY_SIZE(bad) :
 							ARRAY_SIZE(bad) - 1;
 
-	if (m->state == INC_MEMBER_STATE_ERROR)
+	if (m->state == RDMA_INC_MEMBER_STATE_ERROR)
 		report_find(s, VERDICT_FAIL,
 			    "debugging.rst, \"A QP in error\"; the job has to begin again",
 			    "its QP is in error: %s",
@@ -356,7 +372,7 @@ static void check_member(struct check *c, const struct inc_nl_tree *t,
 	report_put(&s);
 }
 
-/* A leaf's way to its parent. */
+/* A child's way to its parent. */
 static void check_uplink(struct check *c, const struct inc_nl_tree *t)
 {
 	const struct inc_nl_member *m = snapshot_parent(&c->snap, t->id);
@@ -369,7 +385,7 @@ static void check_uplink(struct check *c, const struct inc_nl_tree *t)
 	addr_text(m, addr);
 	report_subject(&s, "uplink", "tree %u uplink, %s", t->id, addr);
 	s.tree_id = t->id;
-	if (m->state == INC_MEMBER_STATE_INIT) {
+	if (m->state == RDMA_INC_MEMBER_STATE_INIT) {
 		report_find(&s, w ? VERDICT_FAIL : VERDICT_WARN,
 			    "inc-tool serve --parent connects it, or inc-tool parent set; does the parent's daemon run?",
 			    "it is not connected to its parent");

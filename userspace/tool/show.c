@@ -70,9 +70,9 @@ static void show_levels(const struct inc_nl_tree *tree)
 {
 	unsigned int i;
 
-	if (INC_NL_HAS(tree, INC_A_TREE_ALL_RANKS)) {
+	if (INC_NL_HAS(tree, RDMA_INC_A_TREE_JOB_RANKS)) {
 		pr_uint("first-rank", "first-rank", tree->first_rank);
-		pr_uint("all-ranks", "all-ranks", tree->all_ranks);
+		pr_uint("job-ranks", "job-ranks", tree->job_ranks);
 	}
 	if (!tree->nbelow)
 		return;
@@ -107,7 +107,7 @@ void show_tree(const struct inc_nl_tree *tree)
 static void show_member_state(const struct inc_nl_member *m)
 {
 	pr_uint("next-msg-id", "next-msg-id", m->next_msg_id);
-	pr_uint("tx-pending", "tx-pending", m->tx_pending);
+	pr_uint("tx-in-flight", "tx-in-flight", m->tx_in_flight);
 	pr_uint("held", "held", m->held);
 	pr_uint("srtt", "srtt", m->srtt);
 	pr_uint("last-rx", "last-rx", m->last_rx);
@@ -116,22 +116,22 @@ static void show_member_state(const struct inc_nl_member *m)
 /* PSNs and keys come only if we may see them. */
 static void show_member_secrets(const struct inc_nl_member *m)
 {
-	if (INC_NL_HAS(m, INC_A_MEMBER_PSN))
+	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_PSN))
 		pr_hex("psn", "psn", m->psn, 6);
-	if (INC_NL_HAS(m, INC_A_MEMBER_PEER_PSN))
+	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_PEER_PSN))
 		pr_hex("peer-psn", "peer-psn", m->peer_psn, 6);
-	if (INC_NL_HAS(m, INC_A_MEMBER_TX_PSN))
+	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_TX_PSN))
 		pr_hex("tx-psn", "tx-psn", m->tx_psn, 6);
-	if (INC_NL_HAS(m, INC_A_MEMBER_RX_PSN))
+	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_RX_PSN))
 		pr_hex("rx-psn", "rx-psn", m->rx_psn, 6);
-	if (INC_NL_HAS(m, INC_A_MEMBER_RKEY))
+	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_RKEY))
 		pr_hex("rkey", "rkey", m->rkey, 8);
-	if (INC_NL_HAS(m, INC_A_MEMBER_PEER_RKEY))
+	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_PEER_RKEY))
 		pr_hex("peer-rkey", "peer-rkey", m->peer_rkey, 8);
 }
 
 /**
- * show_member() - a member, or a leaf's parent, without counters
+ * show_member() - a member, or a child's parent, without counters
  * @m: the member
  *
  * In JSON the caller opens and closes the object.
@@ -139,14 +139,14 @@ static void show_member_secrets(const struct inc_nl_member *m)
 void show_member(const struct inc_nl_member *m)
 {
 	pr_uint("tree-id", "tree", m->tree_id);
-	if (INC_NL_HAS(m, INC_A_MEMBER_RANK))
+	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK))
 		pr_uint("rank", "rank", m->rank);
-	if (INC_NL_HAS(m, INC_A_MEMBER_PEER_TREE_ID))
+	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_PEER_TREE_ID))
 		pr_uint("peer-tree-id", "peer-tree", m->peer_tree_id);
 	pr_enum("state", "state", m->state, inc_nl_member_state_name);
 	pr_enum("error", m->error ? "error" : NULL, m->error,
 		inc_nl_member_error_name);
-	pr_enum("transport", m->transport == INC_TRANSPORT_RC ? NULL :
+	pr_enum("transport", m->transport == RDMA_INC_TRANSPORT_RC ? NULL :
 		"transport", m->transport, inc_nl_transport_name);
 	pr_hex("qpn", "qpn", m->qpn, 6);
 	pr_addr("peer-addr", "addr", &m->peer_addr);
@@ -222,7 +222,7 @@ static void show_msg(const struct inc_nl_slot *slot)
 	pr_uint("age", "age", slot->age);
 	pr_enum("status", slot->status ? "status" : NULL, slot->status,
 		inc_nl_status_name);
-	if (INC_NL_HAS(slot, INC_A_SLOT_PARENT_AGE))
+	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_PARENT_AGE))
 		pr_uint("parent-age", "waits-for-parent", slot->parent_age);
 	show_missing(slot);
 }
@@ -239,13 +239,13 @@ void show_slot(const struct inc_nl_slot *slot)
 	pr_uint("index", "slot", slot->index);
 	pr_enum("state", "state", slot->state, inc_nl_slot_state_name);
 	pr_uint("msg-id", "msg-id", slot->msg_id);
-	if (INC_NL_HAS(slot, INC_A_SLOT_COLLECTIVE))
+	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_COLLECTIVE))
 		show_msg(slot);
-	else if (INC_NL_HAS(slot, INC_A_SLOT_STATUS))
+	else if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_STATUS))
 		pr_enum("status", "status", slot->status, inc_nl_status_name);
-	if (INC_NL_HAS(slot, INC_A_SLOT_WRONG_RANK))
+	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_WRONG_RANK))
 		pr_uint("wrong-rank", "wrong-rank", slot->wrong_rank);
-	if (INC_NL_HAS(slot, INC_A_SLOT_UNLIKE_RANK))
+	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_UNLIKE_RANK))
 		pr_uint("unlike-rank", "unlike-rank", slot->unlike_rank);
 	pr_uint("epoch", NULL, slot->epoch);
 }
@@ -281,9 +281,9 @@ void show_switch(const struct inc_nl_switch *sw)
 }
 
 static const uint16_t columns[] = {
-	INC_A_MEMBER_STATS_RX_PACKETS, INC_A_MEMBER_STATS_RX_BYTES,
-	INC_A_MEMBER_STATS_TX_PACKETS, INC_A_MEMBER_STATS_TX_BYTES,
-	INC_A_MEMBER_STATS_TX_RETRANSMITS,
+	RDMA_INC_A_MEMBER_STATS_RX_PACKETS, RDMA_INC_A_MEMBER_STATS_RX_BYTES,
+	RDMA_INC_A_MEMBER_STATS_TX_PACKETS, RDMA_INC_A_MEMBER_STATS_TX_BYTES,
+	RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS,
 };
 
 static void show_row(const char *what, const uint64_t *stats)
@@ -301,7 +301,7 @@ static void show_row(const char *what, const uint64_t *stats)
  * @sum: of those seen so far
  */
 struct ranks {
-	uint64_t	sum[INC_A_MEMBER_STATS_MAX + 1];
+	uint64_t	sum[RDMA_INC_A_MEMBER_STATS_MAX + 1];
 };
 
 static int show_rank(const struct inc_nl_member *m, void *arg)
@@ -310,7 +310,7 @@ static int show_rank(const struct inc_nl_member *m, void *arg)
 	char rank[8];
 	size_t i;
 
-	for (i = 1; i <= INC_A_MEMBER_STATS_MAX; i++)
+	for (i = 1; i <= RDMA_INC_A_MEMBER_STATS_MAX; i++)
 		r->sum[i] += m->stats[i];
 	snprintf(rank, sizeof(rank), "%u", m->rank);
 	if (!conf.json)
@@ -319,7 +319,7 @@ static int show_rank(const struct inc_nl_member *m, void *arg)
 	pr_open_object(NULL);
 	pr_uint("rank", NULL, m->rank);
 	if (conf.json || conf.stats > 1)
-		show_stats("stats", m->stats, INC_A_MEMBER_STATS_MAX,
+		show_stats("stats", m->stats, RDMA_INC_A_MEMBER_STATS_MAX,
 			   inc_nl_member_stat_name);
 	pr_close_object();
 	return 0;
@@ -328,12 +328,12 @@ static int show_rank(const struct inc_nl_member *m, void *arg)
 /* What members that are gone have counted, and the total. */
 static void show_totals(const struct inc_nl_tree *tree, const struct ranks *r)
 {
-	uint64_t gone[INC_A_MEMBER_STATS_MAX + 1] = { 0 };
-	uint64_t total[INC_A_MEMBER_STATS_MAX + 1] = { 0 };
+	uint64_t gone[RDMA_INC_A_MEMBER_STATS_MAX + 1] = { 0 };
+	uint64_t total[RDMA_INC_A_MEMBER_STATS_MAX + 1] = { 0 };
 	bool any = false;
 	size_t i;
 
-	for (i = 1; i <= INC_A_MEMBER_STATS_MAX; i++) {
+	for (i = 1; i <= RDMA_INC_A_MEMBER_STATS_MAX; i++) {
 		if (tree->member_stats[i] > r->sum[i])
 			gone[i] = tree->member_stats[i] - r->sum[i];
 		total[i] = r->sum[i] + gone[i];

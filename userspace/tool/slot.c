@@ -15,7 +15,7 @@ static const char usage[] =
 "Without index, those slots are shown that ever worked on a message.\n"
 "age is in milliseconds. Of a busy slot's missing ranks, the first 8 have a\n"
 "line each, with -d all: what came of their message, and when they were last\n"
-"heard of. A leaf's slot that waits for its parent has a line for that.\n";
+"heard of. A child's slot that waits for its parent has a line for that.\n";
 
 /* Missing ranks that are explained without being asked to. */
 #define MAX_EXPLAINED	8
@@ -41,11 +41,11 @@ static int parse_state(const struct keyword *k, const char *text, void *dst)
 
 static const struct keyword keywords[] = {
 	KW("tree", "tree-id", "a tree ID, from 1", parse_uint,
-	   INC_A_SLOT_TREE_ID, tree_id),
+	   RDMA_INC_A_SLOT_TREE_ID, tree_id),
 	KW("index", "slot", "a slot, from 0", parse_uint,
-	   INC_A_SLOT_INDEX, index),
+	   RDMA_INC_A_SLOT_INDEX, index),
 	KW("state", NULL, "idle, busy, done or failed", parse_state,
-	   INC_A_SLOT_STATE, state),
+	   RDMA_INC_A_SLOT_STATE, state),
 	{ .name = NULL },
 };
 
@@ -72,13 +72,13 @@ static void explain(const struct show *s, const struct inc_nl_slot *slot,
 		pr_text("has no member");
 		return;
 	}
-	if (m->state == INC_MEMBER_STATE_ERROR)
+	if (m->state == RDMA_INC_MEMBER_STATE_ERROR)
 		pr_text("its QP is in error (%s), ",
 			inc_nl_member_error_name(m->error) ?: "?");
 	if (i < slot->nmissing_chunks)
 		pr_text("%u of %u packets came, ", slot->missing_chunks[i],
 			slot->chunks);
-	if (m->stats[INC_A_MEMBER_STATS_RX_WIRE_BYTES])
+	if (m->stats[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES])
 		pr_text("last heard of %u ms ago", m->last_rx);
 	else
 		pr_text("never heard of in its %u ms", m->last_rx);
@@ -93,13 +93,14 @@ static void explain_parent(const struct show *s, const struct inc_nl_slot *slot)
 		return;
 	pr_indent();
 	pr_text("    parent: ");
-	if (p->state == INC_MEMBER_STATE_INIT)
+	if (p->state == RDMA_INC_MEMBER_STATE_INIT)
 		pr_text("not connected (parent set), ");
-	else if (p->state == INC_MEMBER_STATE_ERROR)
+	else if (p->state == RDMA_INC_MEMBER_STATE_ERROR)
 		pr_text("the QP to it is in error (%s), ",
 			inc_nl_member_error_name(p->error) ?: "?");
-	else if (p->tx_pending)
-		pr_text("%u packets to it are not acknowledged, ", p->tx_pending);
+	else if (p->tx_in_flight)
+		pr_text("%u packets to it are not acknowledged, ",
+			p->tx_in_flight);
 	pr_text("all requests came %u ms ago, it was last heard of %u ms ago",
 		slot->parent_age, p->last_rx);
 }
@@ -113,7 +114,7 @@ static void explain_missing(const struct show *s,
 		n = MAX_EXPLAINED;
 	for (i = 0; i < n; i++)
 		explain(s, slot, i);
-	if (INC_NL_HAS(slot, INC_A_SLOT_PARENT_AGE))
+	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_PARENT_AGE))
 		explain_parent(s, slot);
 	if (n < slot->nmissing) {
 		pr_indent();
@@ -125,7 +126,7 @@ static int show_one(const struct inc_nl_slot *slot, void *arg)
 {
 	const struct show *s = arg;
 
-	if (INC_NL_HAS(&s->req, INC_A_SLOT_STATE) &&
+	if (INC_NL_HAS(&s->req, RDMA_INC_A_SLOT_STATE) &&
 	    slot->state != s->req.state)
 		return 0;
 	pr_open_object(NULL);
@@ -151,21 +152,21 @@ static int slot_show(int argc, char **argv)
 	rc = parse_keywords(keywords, "slot show", &s.req, argc, argv);
 	if (rc)
 		return rc;
-	if (INC_NL_HAS(&s.req, INC_A_SLOT_INDEX) &&
-	    !INC_NL_HAS(&s.req, INC_A_SLOT_TREE_ID))
+	if (INC_NL_HAS(&s.req, RDMA_INC_A_SLOT_INDEX) &&
+	    !INC_NL_HAS(&s.req, RDMA_INC_A_SLOT_TREE_ID))
 		return tool_fail("slot show: tree is missing");
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;
 
 	rc = conf.json ? 0 : snapshot_take(nl, s.req.tree_id, 0, &s.snap);
-	if (rc || (INC_NL_HAS(&s.req, INC_A_SLOT_INDEX) &&
+	if (rc || (INC_NL_HAS(&s.req, RDMA_INC_A_SLOT_INDEX) &&
 		   inc_nl_slot_get(nl, s.req.tree_id, s.req.index, &slot))) {
 		snapshot_free(&s.snap);
 		return tool_nl_fail(nl);
 	}
 	pr_open_array(NULL);
-	if (INC_NL_HAS(&s.req, INC_A_SLOT_INDEX))
+	if (INC_NL_HAS(&s.req, RDMA_INC_A_SLOT_INDEX))
 		rc = show_one(&slot, &s);
 	else
 		rc = inc_nl_slot_dump(nl, s.req.tree_id, show_one, &s);

@@ -18,12 +18,12 @@ static const char usage[] =
 static const struct keyword keywords[] = {
 	{
 		.name = "tree", .alias = "tree-id", .takes = "a tree ID, from 1",
-		.parse = parse_uint, .attr = INC_A_MEMBER_TREE_ID,
+		.parse = parse_uint, .attr = RDMA_INC_A_MEMBER_TREE_ID,
 		.off = offsetof(struct inc_nl_member, tree_id), .size = 4,
 	},
 	{
 		.name = "rank", .takes = "a rank, from 0",
-		.parse = parse_uint, .attr = INC_A_MEMBER_RANK,
+		.parse = parse_uint, .attr = RDMA_INC_A_MEMBER_RANK,
 		.off = offsetof(struct inc_nl_member, rank), .size = 2,
 	},
 	{ .name = NULL },
@@ -33,15 +33,15 @@ static int stat_member(const struct inc_nl_member *m, void *arg)
 {
 	const struct inc_nl_member *req = arg;
 
-	if (INC_NL_HAS(req, INC_A_MEMBER_RANK) && m->rank != req->rank)
+	if (INC_NL_HAS(req, RDMA_INC_A_MEMBER_RANK) && m->rank != req->rank)
 		return 0;
 	pr_open_object(NULL);
 	pr_uint("tree-id", "tree", m->tree_id);
-	if (INC_NL_HAS(m, INC_A_MEMBER_RANK))
+	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK))
 		pr_uint("rank", "rank", m->rank);
 	else
 		pr_text(" parent");
-	show_stats("stats", m->stats, INC_A_MEMBER_STATS_MAX,
+	show_stats("stats", m->stats, RDMA_INC_A_MEMBER_STATS_MAX,
 		   inc_nl_member_stat_name);
 	pr_endl();
 	pr_close_object();
@@ -53,12 +53,12 @@ static int stat_tree(const struct inc_nl_tree *tree, void *arg)
 	(void)arg;
 	pr_open_object(NULL);
 	pr_uint("id", "tree", tree->id);
-	show_stats("stats", tree->stats, INC_A_TREE_STATS_MAX,
+	show_stats("stats", tree->stats, RDMA_INC_A_TREE_STATS_MAX,
 		   inc_nl_tree_stat_name);
 	pr_indent();
 	pr_text("all members:");
-	show_stats("member-stats", tree->member_stats, INC_A_MEMBER_STATS_MAX,
-		   inc_nl_member_stat_name);
+	show_stats("member-stats", tree->member_stats,
+		   RDMA_INC_A_MEMBER_STATS_MAX, inc_nl_member_stat_name);
 	pr_endl();
 	pr_close_object();
 	return 0;
@@ -74,7 +74,7 @@ static int stat_switch(struct inc_nl *nl)
 		return rc;
 	pr_open_object("switch");
 	pr_text("switch");
-	show_stats("stats", sw.stats, INC_A_SWITCH_STATS_MAX,
+	show_stats("stats", sw.stats, RDMA_INC_A_SWITCH_STATS_MAX,
 		   inc_nl_switch_stat_name);
 	pr_endl();
 	pr_close_object();
@@ -87,7 +87,7 @@ static int stat_trees(struct inc_nl *nl, const struct inc_nl_member *req)
 	int rc;
 
 	pr_open_array("trees");
-	if (INC_NL_HAS(req, INC_A_MEMBER_TREE_ID)) {
+	if (INC_NL_HAS(req, RDMA_INC_A_MEMBER_TREE_ID)) {
 		rc = inc_nl_tree_get(nl, req->tree_id, &tree);
 		if (!rc)
 			stat_tree(&tree, NULL);
@@ -98,7 +98,7 @@ static int stat_trees(struct inc_nl *nl, const struct inc_nl_member *req)
 	return rc;
 }
 
-/* Of leaves, the QPs to their parents. */
+/* Of child switches, the QPs to their parents. */
 static int stat_parents(struct inc_nl *nl, struct inc_nl_member *req)
 {
 	struct snapshot snap;
@@ -139,9 +139,10 @@ static int stat_prometheus(struct inc_nl *nl, const struct inc_nl_member *req)
 	if (rc) {
 		rc = tool_nl_fail(nl);
 	} else {
-		if (INC_NL_HAS(req, INC_A_MEMBER_RANK))
+		if (INC_NL_HAS(req, RDMA_INC_A_MEMBER_RANK))
 			keep_rank(&snap, req->rank);
-		prometheus_show(&snap, !INC_NL_HAS(req, INC_A_MEMBER_TREE_ID));
+		prometheus_show(&snap,
+				!INC_NL_HAS(req, RDMA_INC_A_MEMBER_TREE_ID));
 	}
 	snapshot_free(&snap);
 	return rc;
@@ -175,8 +176,8 @@ static int stat_show(int argc, char **argv)
 	rc = parse_keywords(keywords, "stat show", &req, argc, argv);
 	if (rc)
 		return rc;
-	if (INC_NL_HAS(&req, INC_A_MEMBER_RANK) &&
-	    !INC_NL_HAS(&req, INC_A_MEMBER_TREE_ID))
+	if (INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK) &&
+	    !INC_NL_HAS(&req, RDMA_INC_A_MEMBER_TREE_ID))
 		return tool_fail("stat show: tree is missing");
 	nl = tool_nl();
 	if (!nl)
@@ -185,10 +186,10 @@ static int stat_show(int argc, char **argv)
 		return stat_prometheus(nl, &req);
 
 	pr_open_object(NULL);
-	rc = INC_NL_HAS(&req, INC_A_MEMBER_TREE_ID) ? 0 : stat_switch(nl);
-	if (!rc && !INC_NL_HAS(&req, INC_A_MEMBER_RANK))
+	rc = INC_NL_HAS(&req, RDMA_INC_A_MEMBER_TREE_ID) ? 0 : stat_switch(nl);
+	if (!rc && !INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK))
 		rc = stat_trees(nl, &req);
-	if (!rc && !INC_NL_HAS(&req, INC_A_MEMBER_RANK))
+	if (!rc && !INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK))
 		rc = stat_parents(nl, &req);
 	if (!rc) {
 		pr_open_array("members");

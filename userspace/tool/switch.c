@@ -16,31 +16,31 @@ static const char usage[] =
 static const struct keyword set_keywords[] = {
 	{
 		.name = "memory-limit", .takes = "bytes, as 512M or 2G",
-		.parse = parse_uint, .attr = INC_A_SWITCH_MEMORY_LIMIT,
+		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MEMORY_LIMIT,
 		.off = offsetof(struct inc_nl_switch, memory_limit),
 		.size = sizeof(uint64_t),
 	},
 	{
 		.name = "max-trees", .takes = "a number, 0 for no limit",
-		.parse = parse_uint, .attr = INC_A_SWITCH_MAX_TREES,
+		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MAX_TREES,
 		.off = offsetof(struct inc_nl_switch, max_trees),
 		.size = sizeof(uint32_t),
 	},
 	{
 		.name = "max-ranks", .takes = "a number, 0 for no limit",
-		.parse = parse_uint, .attr = INC_A_SWITCH_MAX_RANKS,
+		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MAX_RANKS,
 		.off = offsetof(struct inc_nl_switch, max_ranks),
 		.size = sizeof(uint16_t),
 	},
 	{
 		.name = "max-slots", .takes = "a number, 0 for no limit",
-		.parse = parse_uint, .attr = INC_A_SWITCH_MAX_SLOTS,
+		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MAX_SLOTS,
 		.off = offsetof(struct inc_nl_switch, max_slots),
 		.size = sizeof(uint16_t),
 	},
 	{
 		.name = "max-tree-memory", .takes = "bytes, 0 for no limit",
-		.parse = parse_uint, .attr = INC_A_SWITCH_MAX_TREE_MEMORY,
+		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MAX_TREE_MEMORY,
 		.off = offsetof(struct inc_nl_switch, max_tree_memory),
 		.size = sizeof(uint64_t),
 	},
@@ -90,7 +90,7 @@ static int switch_show(int argc, char **argv)
 	pr_open_object(NULL);
 	show_switch(&sw);
 	if (conf.stats)
-		show_stats("stats", sw.stats, INC_A_SWITCH_STATS_MAX,
+		show_stats("stats", sw.stats, RDMA_INC_A_SWITCH_STATS_MAX,
 			   inc_nl_switch_stat_name);
 	pr_endl();
 	pr_close_object();

@@ -43,20 +43,26 @@ static struct rates rates_of(const struct snapshot *before,
 			     const struct snapshot *now,
 			     const struct inc_nl_member *m)
 {
-	const struct inc_nl_member *was = INC_NL_HAS(m, INC_A_MEMBER_RANK) ?
-		snapshot_member(before, m->tree_id, m->rank) :
-		snapshot_parent(before, m->tree_id);
+	const struct inc_nl_member *was =
+		INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK) ?
+			snapshot_member(before, m->tree_id, m->rank) :
+			snapshot_parent(before, m->tree_id);
 	const uint64_t *old = was && was->qpn == m->qpn ? was->stats : NULL;
 	double secs = now->time - before->time;
 
 	if (secs <= 0)
 		secs = 1;
 	return (struct rates){
-		.msgs = rate(old, m->stats, INC_A_MEMBER_STATS_RX_MESSAGES, secs),
-		.in = rate(old, m->stats, INC_A_MEMBER_STATS_RX_WIRE_BYTES, secs),
-		.out = rate(old, m->stats, INC_A_MEMBER_STATS_TX_WIRE_BYTES, secs),
-		.again = rate(old, m->stats, INC_A_MEMBER_STATS_TX_RETRANSMITS, secs),
-		.timeouts = rate(old, m->stats, INC_A_MEMBER_STATS_TX_TIMEOUTS, secs),
+		.msgs = rate(old, m->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES,
+			     secs),
+		.in = rate(old, m->stats, RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES,
+			   secs),
+		.out = rate(old, m->stats,
+			    RDMA_INC_A_MEMBER_STATS_TX_WIRE_BYTES, secs),
+		.again = rate(old, m->stats,
+			      RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS, secs),
+		.timeouts = rate(old, m->stats,
+				 RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS, secs),
 	};
 }
 
@@ -139,9 +145,9 @@ static void show_member(struct page *p, const struct snapshot *before,
 		snprintf(who, sizeof(who), "  rank %u", rank);
 	if (!m)
 		strcpy(rest, "no member");
-	else if (m->state == INC_MEMBER_STATE_INIT)
+	else if (m->state == RDMA_INC_MEMBER_STATE_INIT)
 		strcpy(rest, "not connected");
-	else if (m->state == INC_MEMBER_STATE_ERROR)
+	else if (m->state == RDMA_INC_MEMBER_STATE_ERROR)
 		snprintf(rest, sizeof(rest), "ERROR %s",
 			 inc_nl_member_error_name(m->error) ?: "?");
 	else
@@ -234,7 +240,7 @@ static struct json_object *json_member(const struct snapshot *before,
 				       const struct snapshot *now,
 				       const struct inc_nl_member *m)
 {
-	bool up = !INC_NL_HAS(m, INC_A_MEMBER_RANK);
+	bool up = !INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK);
 	const struct wait *w = snapshot_wait(now, m->tree_id,
 					     up ? RANK_PARENT : m->rank);
 	struct rates r = rates_of(before, now, m);

@@ -16,7 +16,7 @@ static const char usage[] =
 "       inc-tool tree add [ id ID ] ranks N [ slots N ] [ msg-size SIZE ]\n"
 "                [ pmtu BYTES ] [ first-msg-id N ] [ collectives LIST ]\n"
 "                [ dtypes LIST ] [ ops LIST ] [ order ranks | arrival ]\n"
-"                [ all-ranks N [ first-rank R ] ] [ below LIST ]\n"
+"                [ job-ranks N [ first-rank R ] ] [ below LIST ]\n"
 "                [ traffic-class N ] [ SETTING ... ]\n"
 "       inc-tool tree set ID SETTING ...\n"
 "       inc-tool tree del ID [ nowait ]\n"
@@ -33,46 +33,46 @@ static const char usage[] =
 
 #define KW_ID								\
 	KW("id", NULL, "a tree ID, from 1", parse_uint, NULL,		\
-	   INC_A_TREE_ID, id)
+	   RDMA_INC_A_TREE_ID, id)
 
-#define KW_SETTINGS							\
-	KW("window", NULL, "a number of packets", parse_uint, NULL,	\
-	   INC_A_TREE_WINDOW, window),					\
-	KW("hold", NULL, "bytes, as 4M", parse_uint, NULL,		\
-	   INC_A_TREE_HOLD, hold),					\
-	KW("min-rto", NULL, "milliseconds", parse_msec, NULL,		\
-	   INC_A_TREE_MIN_RTO, min_rto),				\
-	KW("dead-time", NULL, "milliseconds", parse_msec, NULL,		\
-	   INC_A_TREE_DEAD_TIME, dead_time)
+#define KW_SETTINGS                                                     \
+	KW("window", NULL, "a number of packets", parse_uint, NULL,     \
+	   RDMA_INC_A_TREE_WINDOW, window),                             \
+		KW("hold", NULL, "bytes, as 4M", parse_uint, NULL,      \
+		   RDMA_INC_A_TREE_HOLD, hold),                         \
+		KW("min-rto", NULL, "milliseconds", parse_msec, NULL,   \
+		   RDMA_INC_A_TREE_MIN_RTO, min_rto),                   \
+		KW("dead-time", NULL, "milliseconds", parse_msec, NULL, \
+		   RDMA_INC_A_TREE_DEAD_TIME, dead_time)
 
 static const struct keyword add_keywords[] = {
 	KW_ID,
 	KW("ranks", NULL, "a number of ranks", parse_uint, NULL,
-	   INC_A_TREE_RANKS, ranks),
+	   RDMA_INC_A_TREE_RANKS, ranks),
 	KW("slots", NULL, "a number of slots, a power of two", parse_uint,
-	   NULL, INC_A_TREE_SLOTS, slots),
+	   NULL, RDMA_INC_A_TREE_SLOTS, slots),
 	KW("msg-size", NULL, "bytes, as 64K", parse_uint, NULL,
-	   INC_A_TREE_MSG_SIZE, msg_size),
+	   RDMA_INC_A_TREE_MSG_SIZE, msg_size),
 	KW("pmtu", NULL, "256, 512, 1024, 2048 or 4096", parse_uint, NULL,
-	   INC_A_TREE_PMTU, pmtu),
+	   RDMA_INC_A_TREE_PMTU, pmtu),
 	KW("first-msg-id", NULL, "a message ID", parse_uint, NULL,
-	   INC_A_TREE_FIRST_MSG_ID, first_msg_id),
+	   RDMA_INC_A_TREE_FIRST_MSG_ID, first_msg_id),
 	KW("collectives", NULL, "a list as allreduce,barrier", parse_mask,
-	   inc_nl_collective_name, INC_A_TREE_COLLECTIVES, collectives),
+	   inc_nl_collective_name, RDMA_INC_A_TREE_COLLECTIVES, collectives),
 	KW("dtypes", NULL, "a list as int32,fp32", parse_mask,
-	   inc_nl_dtype_name, INC_A_TREE_DTYPES, dtypes),
+	   inc_nl_dtype_name, RDMA_INC_A_TREE_DTYPES, dtypes),
 	KW("ops", NULL, "a list as sum,min,max", parse_mask,
-	   inc_nl_op_name, INC_A_TREE_OPS, ops),
+	   inc_nl_op_name, RDMA_INC_A_TREE_OPS, ops),
 	KW("order", NULL, "ranks or arrival", parse_enum, inc_nl_order_name,
-	   INC_A_TREE_ORDER, order),
-	KW("all-ranks", NULL, "the number of ranks of all switches", parse_uint,
-	   NULL, INC_A_TREE_ALL_RANKS, all_ranks),
+	   RDMA_INC_A_TREE_ORDER, order),
+	KW("job-ranks", NULL, "the number of ranks of all switches", parse_uint,
+	   NULL, RDMA_INC_A_TREE_JOB_RANKS, job_ranks),
 	KW("first-rank", NULL, "a rank, from 0", parse_uint, NULL,
-	   INC_A_TREE_FIRST_RANK, first_rank),
+	   RDMA_INC_A_TREE_FIRST_RANK, first_rank),
 	KW("below", NULL, "a number of ranks for each member as 4,4,0, 0 for a host",
-	   parse_list, NULL, INC_A_TREE_BELOW, below),
+	   parse_list, NULL, RDMA_INC_A_TREE_BELOW, below),
 	KW("traffic-class", NULL, "a DSCP times 4", parse_uint, NULL,
-	   INC_A_TREE_TRAFFIC_CLASS, traffic_class),
+	   RDMA_INC_A_TREE_TRAFFIC_CLASS, traffic_class),
 	KW_SETTINGS,
 	{ .name = NULL },
 };
@@ -97,7 +97,7 @@ static int parse_with_id(const struct keyword *table, const char *what,
 
 		if (id->parse(id, argv[0], (char *)req + id->off))
 			return TOOL_USAGE;
-		req->has |= 1ULL << INC_A_TREE_ID;
+		req->has |= 1ULL << RDMA_INC_A_TREE_ID;
 		argc--;
 		argv++;
 	}
@@ -117,7 +117,7 @@ static int tree_add(int argc, char **argv)
 	rc = parse_keywords(add_keywords, "tree add", &req, argc, argv);
 	if (rc)
 		return rc;
-	if (!INC_NL_HAS(&req, INC_A_TREE_RANKS))
+	if (!INC_NL_HAS(&req, RDMA_INC_A_TREE_RANKS))
 		return tool_fail("tree add: ranks is missing");
 
 	nl = tool_nl();
@@ -145,9 +145,9 @@ static int tree_set(int argc, char **argv)
 	rc = parse_with_id(set_keywords, "tree set", &req, argc, argv);
 	if (rc)
 		return rc;
-	if (!INC_NL_HAS(&req, INC_A_TREE_ID))
+	if (!INC_NL_HAS(&req, RDMA_INC_A_TREE_ID))
 		return tool_fail("tree set: the tree's ID is missing");
-	if (req.has == 1ULL << INC_A_TREE_ID)
+	if (req.has == 1ULL << RDMA_INC_A_TREE_ID)
 		return tool_fail("tree set: nothing to change: it takes window, hold, min-rto, dead-time");
 
 	nl = tool_nl();
@@ -160,8 +160,8 @@ static int is_gone(const struct inc_nl_event *ev, void *arg)
 {
 	const struct inc_nl_tree *tree = arg;
 
-	return ev->cmd == INC_CMD_TREE_DEL_NTF && ev->tree.id == tree->id &&
-	       ev->tree.epoch == tree->epoch;
+	return ev->cmd == RDMA_INC_CMD_TREE_DEL_NTF &&
+	       ev->tree.id == tree->id && ev->tree.epoch == tree->epoch;
 }
 
 static int64_t now_ms(void)
@@ -236,7 +236,7 @@ static int tree_del(int argc, char **argv)
 	rc = parse_with_id(id_keywords, "tree del", &req, argc, argv);
 	if (rc)
 		return rc;
-	if (!INC_NL_HAS(&req, INC_A_TREE_ID))
+	if (!INC_NL_HAS(&req, RDMA_INC_A_TREE_ID))
 		return tool_fail("tree del: the tree's ID is missing");
 
 	nl = tool_nl();
@@ -255,11 +255,11 @@ static int show_one(const struct inc_nl_tree *tree, void *arg)
 	pr_open_object(NULL);
 	show_tree(tree);
 	if (conf.stats) {
-		show_stats("stats", tree->stats, INC_A_TREE_STATS_MAX,
+		show_stats("stats", tree->stats, RDMA_INC_A_TREE_STATS_MAX,
 			   inc_nl_tree_stat_name);
 		if (conf.json)
 			show_stats("member-stats", tree->member_stats,
-				   INC_A_MEMBER_STATS_MAX,
+				   RDMA_INC_A_MEMBER_STATS_MAX,
 				   inc_nl_member_stat_name);
 		rc = show_ranks(nl, tree);
 	}
@@ -286,7 +286,7 @@ static int tree_show(int argc, char **argv)
 	if (!nl)
 		return TOOL_KERNEL;
 
-	if (INC_NL_HAS(&req, INC_A_TREE_ID)) {
+	if (INC_NL_HAS(&req, RDMA_INC_A_TREE_ID)) {
 		if (inc_nl_tree_get(nl, req.id, &tree))
 			return tool_nl_fail(nl);
 		pr_open_array(NULL);

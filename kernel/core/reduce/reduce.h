@@ -2,7 +2,7 @@
 /*
  * Element-wise reduction of two vectors, the arithmetic of a collective.
  *
- * Leaf layer: no locks, no allocation, no skb. Also compiled in user space.
+ * Core layer: no locks, no allocation, no skb. Also compiled in user space.
  */
 #ifndef _INC_REDUCE_H
 #define _INC_REDUCE_H

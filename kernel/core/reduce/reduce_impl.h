@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "reduce.h"
 

@@ -115,7 +115,7 @@ void slot_test_tree(struct kunit *test, u16 ranks, u16 pmtu, u16 max_chunks,
 
 	release(t);
 	t->geom = (struct inc_slot_geom) {
-		.ranks = ranks, .slots = 4, .pmtu = pmtu,
+		.members = ranks, .slots = 4, .pmtu = pmtu,
 		.max_chunks = max_chunks, .msg_size = max_chunks * pmtu,
 		.tree_id = 0x12345678,
 		.collectives = ~0U, .dtypes = ~0U, .ops = ~0U,
@@ -213,10 +213,10 @@ void test_fill(struct slot_test *t, const struct inc_msg *msg)
 {
 	unsigned int size = inc_dtype_size(msg->dtype);
 
-	memset(t->sent, 0, t->geom.ranks * sizeof(*t->sent));
+	memset(t->sent, 0, t->geom.members * sizeof(*t->sent));
 	if (!msg->data_len)
 		return;
-	for (u16 rank = 0; rank < t->geom.ranks; rank++) {
+	for (u16 rank = 0; rank < t->geom.members; rank++) {
 		for (u32 i = 0; i < msg->nelem; i++) {
 			u64 x = element(t, msg->dtype);
 
@@ -278,7 +278,7 @@ static void block(struct slot_test *t, const struct inc_msg *msg, u32 first,
 	level--;
 	half = 1U << level;
 	block(t, msg, first, level, to);
-	if (first + half >= t->geom.ranks)
+	if (first + half >= t->geom.members)
 		return;
 	right = t->halves + (size_t)level * t->geom.max_chunks * t->geom.pmtu;
 	block(t, msg, first + half, level, right);
@@ -295,7 +295,7 @@ void test_reference(struct slot_test *t, const struct inc_msg *msg, void *to)
 {
 	u32 level = 0;
 
-	while (1U << level < t->geom.ranks)
+	while (1U << level < t->geom.members)
 		level++;
 	block(t, msg, 0, level, to);
 }
@@ -317,7 +317,7 @@ void test_expect_chunk(struct kunit *test, const struct inc_msg *msg,
 
 	KUNIT_ASSERT_EQ_MSG(test, memcmp(t->s.result + off, want + off, len), 0,
 			    "%u ranks, chunk %u of %u, type %u, op %u",
-			    t->geom.ranks, chunk, msg->nchunks, msg->dtype,
+			    t->geom.members, chunk, msg->nchunks, msg->dtype,
 			    msg->op);
 	KUNIT_ASSERT_EQ(test, t->s.chunk[chunk].crc,
 			crc32_le(crc32_le(0, want + off, len), zero, -len & 3));

@@ -9,7 +9,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "reduce_ref.h"
 

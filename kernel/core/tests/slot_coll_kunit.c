@@ -51,10 +51,10 @@ static u32 blocks_in(const struct slot_test *t, const struct coll_round *r,
 	case INC_COLL_BROADCAST:
 		return rank == r->root;
 	case INC_COLL_SCATTER:
-		return rank == r->root ? t->geom.ranks : 0;
+		return rank == r->root ? t->geom.members : 0;
 	case INC_COLL_ALLTOALL:
 	case INC_COLL_REDUCE_SCATTER:
-		return t->geom.ranks;
+		return t->geom.members;
 	case INC_COLL_BARRIER:
 		return 0;
 	}
@@ -65,7 +65,7 @@ static u32 sum_at(const struct slot_test *t, u32 off)
 {
 	u32 sum = 0;
 
-	for (u16 rank = 0; rank < t->geom.ranks; rank++) {
+	for (u16 rank = 0; rank < t->geom.members; rank++) {
 		const u8 *p = test_data(t, rank) + off;
 
 		sum += p[0] | p[1] << 8 | p[2] << 16 | (u32)p[3] << 24;
@@ -88,10 +88,10 @@ static u32 want_sums(struct slot_test *t, const struct coll_round *r, u32 first)
 /* Block @block of each rank. */
 static u32 want_each(struct slot_test *t, const struct coll_round *r, u32 block)
 {
-	for (u16 from = 0; from < t->geom.ranks; from++)
+	for (u16 from = 0; from < t->geom.members; from++)
 		memcpy(t->want + from * r->block,
 		       test_data(t, from) + block * r->block, r->block);
-	return t->geom.ranks * r->block;
+	return t->geom.members * r->block;
 }
 
 /* Put a rank's expected result into t->want; returns its bytes. */
@@ -125,7 +125,7 @@ static u32 want(struct slot_test *t, const struct coll_round *r, u16 rank)
 /* Maximum number of blocks in the result buffer, over all collectives. */
 static u32 buffer_blocks(const struct slot_test *t, u8 collective)
 {
-	u32 n = t->geom.ranks;
+	u32 n = t->geom.members;
 
 	switch (collective) {
 	case INC_COLL_BROADCAST:
@@ -149,7 +149,9 @@ static void choose(struct kunit *test, struct coll_round *r, u32 msg_id)
 	r->collective = inc_rnd_below(&t->rng, INC_COLL_COUNT);
 	r->dtype = reduces(r->collective) ? INC_DTYPE_INT32 :
 		   any[inc_rnd_below(&t->rng, ARRAY_SIZE(any))];
-	r->root = rooted(r->collective) ? inc_rnd_below(&t->rng, t->geom.ranks) : 0;
+	r->root = rooted(r->collective) ?
+			  inc_rnd_below(&t->rng, t->geom.members) :
+			  0;
 	size = inc_dtype_size(r->dtype);
 	most = ROOM / buffer_blocks(t, r->collective) / size;
 	r->nelem = r->collective == INC_COLL_BARRIER ? 0 :
@@ -158,7 +160,7 @@ static void choose(struct kunit *test, struct coll_round *r, u32 msg_id)
 	r->block = r->nelem * size;
 	r->begun = 0;
 
-	for (u16 rank = 0; rank < t->geom.ranks; rank++) {
+	for (u16 rank = 0; rank < t->geom.members; rank++) {
 		struct inc_hdr hdr = test_hdr(t, r->collective, r->dtype,
 					      INC_OP_SUM, msg_id, r->nelem);
 		u32 in = blocks_in(t, r, rank) * r->block;
@@ -166,11 +168,14 @@ static void choose(struct kunit *test, struct coll_round *r, u32 msg_id)
 
 		hdr.root = cpu_to_be16(r->root);
 		hdr.flags = cpu_to_be16(no_data ? INC_HDR_F_NO_DATA : 0);
-		KUNIT_ASSERT_EQ_MSG(test, inc_msg_parse(&t->geom, rank, &hdr,
-							INC_HDR_LEN + in,
-							&r->msg[rank]),
-				    INC_STATUS_OK, "collective %u, %u ranks, %u x %u",
-				    r->collective, t->geom.ranks, r->nelem, size);
+		KUNIT_ASSERT_EQ_MSG(test,
+				    inc_msg_parse(&t->geom, rank, &hdr,
+						  INC_HDR_LEN + in,
+						  &r->msg[rank]),
+				    INC_STATUS_OK,
+				    "collective %u, %u ranks, %u x %u",
+				    r->collective, t->geom.members, r->nelem,
+				    size);
 		KUNIT_ASSERT_EQ(test, r->msg[rank].in_len, in);
 		KUNIT_ASSERT_TRUE(test, !no_data || !r->msg[rank].out_len);
 		/* One byte more or less is wrong for this rank. */
@@ -181,7 +186,7 @@ static void choose(struct kunit *test, struct coll_round *r, u32 msg_id)
 		for (u32 i = 0; i < in; i++)
 			test_data(t, rank)[i] = inc_rnd(&t->rng);
 	}
-	memset(t->sent, 0, t->geom.ranks * sizeof(*t->sent));
+	memset(t->sent, 0, t->geom.members * sizeof(*t->sent));
 }
 
 /* Do a rank's next step; returns false if it has nothing left to do. */
@@ -209,29 +214,31 @@ static void check_ranks(struct kunit *test, const struct coll_round *r)
 {
 	struct slot_test *t = test->priv;
 
-	for (u16 rank = 0; rank < t->geom.ranks; rank++) {
+	for (u16 rank = 0; rank < t->geom.members; rank++) {
 		const struct inc_msg *msg = &r->msg[rank];
 		u32 len = want(t, r, rank);
 
 		if (msg->out_len != len)
 			KUNIT_ASSERT_EQ_MSG(test, msg->out_len, 0U,
 					    "collective %u", r->collective);
-		KUNIT_ASSERT_EQ_MSG(test, memcmp(t->s.result + msg->out_off,
-						 t->want, msg->out_len), 0,
+		KUNIT_ASSERT_EQ_MSG(test,
+				    memcmp(t->s.result + msg->out_off, t->want,
+					   msg->out_len),
+				    0,
 				    "collective %u, %u ranks, rank %u, root %u, %u bytes",
-				    r->collective, t->geom.ranks, rank, r->root,
-				    r->block);
+				    r->collective, t->geom.members, rank,
+				    r->root, r->block);
 	}
 }
 
 static void run_round(struct kunit *test, struct coll_round *r)
 {
 	struct slot_test *t = test->priv;
-	u16 ranks = t->geom.ranks, ready = 0;
+	u16 ranks = t->geom.members, ready = 0;
 	u32 steps = 0;
 
 	memcpy(t->old, t->s.result, ROOM);
-	while (t->s.state != INC_SLOT_STATE_DONE || steps == 0 ||
+	while (t->s.state != RDMA_INC_SLOT_STATE_DONE || steps == 0 ||
 	       r->begun < ranks) {
 		u16 rank = inc_rnd_below(&t->rng, ranks);
 
@@ -242,7 +249,7 @@ static void run_round(struct kunit *test, struct coll_round *r)
 		 */
 		if (r->begun < ranks && !reduces(r->collective))
 			KUNIT_ASSERT_EQ(test, memcmp(t->old, t->s.result, ROOM), 0);
-		if (t->s.state == INC_SLOT_STATE_BUSY) {
+		if (t->s.state == RDMA_INC_SLOT_STATE_BUSY) {
 			KUNIT_ASSERT_GE(test, t->s.ready, ready);
 			ready = t->s.ready;
 		}
@@ -287,16 +294,16 @@ static void ends_anywhere(struct kunit *test)
 		slot_test_tree(test, 1 + inc_rnd_below(&t->rng, MAX_RANKS), PMTU,
 			       MAX_CHUNKS, 0);
 		choose(test, r, 0);
-		steps = inc_rnd_below(&t->rng, t->geom.ranks * MAX_CHUNKS);
+		steps = inc_rnd_below(&t->rng, t->geom.members * MAX_CHUNKS);
 		while (steps--)
-			step(t, r, inc_rnd_below(&t->rng, t->geom.ranks));
+			step(t, r, inc_rnd_below(&t->rng, t->geom.members));
 		if (!inc_slot_fail(&t->s, INC_STATUS_PEER_DEAD)) {
 			KUNIT_ASSERT_NE(test, t->s.state,
-					(u8)INC_SLOT_STATE_BUSY);
+					(u8)RDMA_INC_SLOT_STATE_BUSY);
 			continue;
 		}
 		KUNIT_ASSERT_EQ(test, test_parts_live, 0);
-		for (u16 rank = 0; rank < t->geom.ranks; rank++) {
+		for (u16 rank = 0; rank < t->geom.members; rank++) {
 			if (!t->sent[rank])
 				KUNIT_ASSERT_EQ(test, test_begin(t, rank,
 								 &r->msg[rank]),
@@ -362,7 +369,7 @@ static void who_sends_what(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, inc_msg_wants(&t->geom, &t->s.msg, rank),
 				rank == r->root ?
 				(u16)inc_chunks_of(&t->geom, r->block) : 1);
-	while (t->s.state == INC_SLOT_STATE_BUSY)
+	while (t->s.state == RDMA_INC_SLOT_STATE_BUSY)
 		step(t, r, r->root);
 	step(t, r, 0);
 	step(t, r, 1);

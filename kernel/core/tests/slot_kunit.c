@@ -200,13 +200,13 @@ static void finish(struct kunit *test, const struct inc_msg *msg)
 {
 	struct slot_test *t = test->priv;
 
-	for (u16 rank = 0; rank < t->geom.ranks; rank++) {
+	for (u16 rank = 0; rank < t->geom.members; rank++) {
 		KUNIT_ASSERT_EQ(test, test_begin(t, rank, msg), INC_SLOT_TAKE);
 		for (u16 c = 0; c < msg->nchunks; c++)
 			KUNIT_ASSERT_EQ(test, test_add(t, rank, msg),
-					rank == t->geom.ranks - 1);
+					rank == t->geom.members - 1);
 	}
-	KUNIT_ASSERT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_DONE);
+	KUNIT_ASSERT_EQ(test, t->s.state, (u8)RDMA_INC_SLOT_STATE_DONE);
 }
 
 /* A message that the slot must not begin leaves it unchanged. */
@@ -248,7 +248,7 @@ static void window(struct kunit *test)
 	}
 	/* Busy: still no other message. */
 	KUNIT_EXPECT_EQ(test, test_begin(t, 0, &msg), INC_SLOT_TAKE);
-	KUNIT_EXPECT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_BUSY);
+	KUNIT_EXPECT_EQ(test, t->s.state, (u8)RDMA_INC_SLOT_STATE_BUSY);
 	for (unsigned int i = 0; i < ARRAY_SIZE(others); i++) {
 		other = floats(test, 0x1002 + others[i], 100);
 		expect_refused(test, 1, &other);
@@ -327,7 +327,8 @@ static void mismatch(struct kunit *test)
 		test_add(t, 1, &msg);
 		KUNIT_EXPECT_EQ_MSG(test, test_begin(t, 2, &bad[i]), INC_SLOT_FAIL,
 				    "row %u", i);
-		KUNIT_EXPECT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_FAILED);
+		KUNIT_EXPECT_EQ(test, t->s.state,
+				(u8)RDMA_INC_SLOT_STATE_FAILED);
 		KUNIT_EXPECT_EQ(test, t->s.status, (u8)INC_STATUS_MISMATCH);
 		KUNIT_EXPECT_EQ(test, t->s.wrong, 2);
 		KUNIT_EXPECT_EQ(test, t->s.unlike, 0);
@@ -413,12 +414,12 @@ static void nothing_to_fail(struct kunit *test)
 
 	slot_test_tree(test, 2, 256, 4, 0);
 	KUNIT_EXPECT_FALSE(test, inc_slot_fail(&t->s, INC_STATUS_TREE_GONE));
-	KUNIT_EXPECT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_IDLE);
+	KUNIT_EXPECT_EQ(test, t->s.state, (u8)RDMA_INC_SLOT_STATE_IDLE);
 	msg = floats(test, 0, 200);
 	test_fill(t, &msg);
 	finish(test, &msg);
 	KUNIT_EXPECT_FALSE(test, inc_slot_fail(&t->s, INC_STATUS_TREE_GONE));
-	KUNIT_EXPECT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_DONE);
+	KUNIT_EXPECT_EQ(test, t->s.state, (u8)RDMA_INC_SLOT_STATE_DONE);
 }
 
 /*
@@ -440,7 +441,7 @@ static void fail_anywhere(struct kunit *test)
 			msg_id = 0;
 			slot_test_tree(test, 1 + inc_rnd_below(&t->rng, 17), 256, 4, 0);
 		}
-		ranks = t->geom.ranks;
+		ranks = t->geom.members;
 		msg = floats(test, msg_id, 1 + inc_rnd_below(&t->rng, 248));
 		test_fill(t, &msg);
 		steps = inc_rnd_below(&t->rng, ranks * (msg.nchunks + 1));
@@ -452,7 +453,8 @@ static void fail_anywhere(struct kunit *test)
 			else if (t->sent[rank] <= msg.nchunks)
 				test_add(t, rank, &msg);
 		}
-		if (t->s.msg.msg_id == msg_id && t->s.state != INC_SLOT_STATE_DONE)
+		if (t->s.msg.msg_id == msg_id &&
+		    t->s.state != RDMA_INC_SLOT_STATE_DONE)
 			inc_slot_fail(&t->s, INC_STATUS_MISMATCH);
 		KUNIT_ASSERT_EQ(test, test_parts_live, 0);
 		for (u16 rank = 0; rank < ranks; rank++) {
@@ -463,7 +465,7 @@ static void fail_anywhere(struct kunit *test)
 		}
 		KUNIT_ASSERT_EQ(test, test_parts_live, 0);
 		KUNIT_ASSERT_EQ(test, t->s.msg.msg_id, msg_id);
-		KUNIT_ASSERT_GE(test, t->s.state, (u8)INC_SLOT_STATE_DONE);
+		KUNIT_ASSERT_GE(test, t->s.state, (u8)RDMA_INC_SLOT_STATE_DONE);
 	}
 }
 
@@ -525,7 +527,8 @@ static void without_data(struct kunit *test)
 						k == ranks - 1);
 				KUNIT_ASSERT_EQ(test, test_parts_live, 0);
 			}
-			KUNIT_ASSERT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_DONE);
+			KUNIT_ASSERT_EQ(test, t->s.state,
+					(u8)RDMA_INC_SLOT_STATE_DONE);
 			test_expect_chunk(test, &msg, 0, "");
 		}
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Slots of leaves and of their root, against one slot with all ranks: any
- * collective, any division of the ranks among leaves and hosts, packets in any
- * order that the links allow. Where blocks of ranks are aligned, results of
+ * Slots of children and of their root, against one slot with all ranks: any
+ * collective, any division of the ranks among children and hosts, packets in
+ * any order that the links allow. Where blocks of ranks are aligned, results of
  * every type have the same bits; elsewhere those of integers do.
  */
 #include <kunit/test.h>
@@ -53,7 +53,7 @@ struct sw {
  * @data: data of each rank
  * @flat: one switch for all
  * @root: the root
- * @leaf: for each member of the root that is a switch
+ * @child: for each member of the root that is a switch
  */
 struct job {
 	struct inc_rng	rng;
@@ -66,7 +66,7 @@ struct job {
 	u8		data[MAX_RANKS][ROOM];
 	struct sw	flat;
 	struct sw	root;
-	struct sw	leaf[MAX_RANKS];
+	struct sw	child[MAX_RANKS];
 };
 
 static void sw_init(struct kunit *test, struct sw *sw)
@@ -99,9 +99,9 @@ static void divide(struct kunit *test, struct job *j)
 				       0 : n;
 		rank += n;
 	}
-	j->flat.geom = (struct inc_slot_geom) { .ranks = j->n };
+	j->flat.geom = (struct inc_slot_geom) { .members = j->n };
 	j->root.geom = (struct inc_slot_geom) {
-		.ranks = j->members, .all = j->n, .own.n = j->n,
+		.members = j->members, .job_ranks = j->n, .own.n = j->n,
 		.span = j->span,
 	};
 	if (inc_rank_range_fill(j->span, j->at, j->below, j->members, 0))
@@ -112,11 +112,11 @@ static void divide(struct kunit *test, struct job *j)
 	for (i = 0; i < j->members; i++) {
 		if (!j->below[i])
 			continue;
-		j->leaf[i].geom = (struct inc_slot_geom) {
-			.ranks = j->span[i].n, .all = j->n,
-			.own = j->span[i], .leaf = true,
+		j->child[i].geom = (struct inc_slot_geom) {
+			.members = j->span[i].n, .job_ranks = j->n,
+			.own = j->span[i], .child = true,
 		};
-		sw_init(test, &j->leaf[i]);
+		sw_init(test, &j->child[i]);
 	}
 }
 
@@ -194,22 +194,25 @@ static bool step_rank(struct kunit *test, struct sw *sw, u16 member,
 	return true;
 }
 
-/* Send a leaf's next packet to the root, if it is ready. */
+/* Send a child's next packet to the root, if it is ready. */
 static void step_up(struct kunit *test, struct job *j, u16 i)
 {
-	struct sw *leaf = &j->leaf[i], *root = &j->root;
-	bool wide = inc_msg_wide(&leaf->geom, &leaf->s.msg, j->span[i]);
-	u16 n = root->sent[i], packets = leaf->s.msg.up_chunks * (wide ? 2 : 1);
-	u32 chunk = wide ? n / 2 : n, len = INC_HDR_LEN + leaf->s.msg.up_len;
-	const u8 *plane = wide && n & 1 ? leaf->s.up_lo : leaf->s.up;
+	struct sw *child = &j->child[i], *root = &j->root;
+	bool wide = inc_msg_wide(&child->geom, &child->s.msg, j->span[i]);
+	u16 n = root->sent[i],
+	    packets = child->s.msg.gather_chunks * (wide ? 2 : 1);
+	u32 chunk = wide ? n / 2 : n,
+	    len = INC_HDR_LEN + child->s.msg.gather_len;
+	const u8 *plane = wide && n & 1 ? child->s.partial_lo :
+					  child->s.partial;
 	struct inc_hdr hdr = j->hdr;
 	bool first = !chunk && !(wide && n & 1);
 	u32 plen;
 
-	if (n == packets || chunk >= leaf->s.gathered)
+	if (n == packets || chunk >= child->s.gathered)
 		return;
 	if (wide) {
-		len = inc_wide_len(&leaf->geom, leaf->s.msg.up_len);
+		len = inc_wide_len(&child->geom, child->s.msg.gather_len);
 		hdr.flags = cpu_to_be16(INC_HDR_F_WIDE);
 	}
 	if (!n) {
@@ -225,28 +228,29 @@ static void step_up(struct kunit *test, struct job *j, u16 i)
 			       plen));
 }
 
-/* Send the root's next packet to a leaf. */
+/* Send the root's next packet to a child switch. */
 static void step_down(struct kunit *test, struct job *j, u16 i)
 {
 	struct inc_msg *msg = &j->root.msg[i];
-	struct sw *leaf = &j->leaf[i];
-	u32 left = msg->out_len - leaf->delivered;
+	struct sw *child = &j->child[i];
+	u32 left = msg->out_len - child->delivered;
 	u32 len = min_t(u32, left, 1 + inc_rnd_below(&j->rng, PMTU));
 
-	if (leaf->told || j->root.s.state != INC_SLOT_STATE_DONE)
+	if (child->told || j->root.s.state != RDMA_INC_SLOT_STATE_DONE)
 		return;
-	KUNIT_ASSERT_EQ(test, msg->out_len, leaf->s.msg.data_len);
+	KUNIT_ASSERT_EQ(test, msg->out_len, child->s.msg.data_len);
 	if (len)
-		KUNIT_ASSERT_TRUE(test, inc_slot_result(&leaf->s, leaf->delivered,
-							j->root.s.result +
-							msg->out_off +
-							leaf->delivered, len));
-	leaf->delivered += len;
-	if (leaf->delivered < msg->out_len)
+		KUNIT_ASSERT_TRUE(test,
+				  inc_slot_result(&child->s, child->delivered,
+						  j->root.s.result +
+						  msg->out_off +
+						  child->delivered, len));
+	child->delivered += len;
+	if (child->delivered < msg->out_len)
 		return;
-	leaf->told = true;
-	KUNIT_ASSERT_TRUE(test, inc_slot_answer(&leaf->s, INC_STATUS_OK));
-	KUNIT_ASSERT_EQ(test, leaf->s.state, (u8)INC_SLOT_STATE_DONE);
+	child->told = true;
+	KUNIT_ASSERT_TRUE(test, inc_slot_answer(&child->s, INC_STATUS_OK));
+	KUNIT_ASSERT_EQ(test, child->s.state, (u8)RDMA_INC_SLOT_STATE_DONE);
 }
 
 static bool all_done(const struct job *j)
@@ -254,9 +258,9 @@ static bool all_done(const struct job *j)
 	u16 i;
 
 	for (i = 0; i < j->members; i++)
-		if (j->below[i] && !j->leaf[i].told)
+		if (j->below[i] && !j->child[i].told)
 			return false;
-	return j->root.s.state == INC_SLOT_STATE_DONE;
+	return j->root.s.state == RDMA_INC_SLOT_STATE_DONE;
 }
 
 /* The switch that a rank is at, and its place there. */
@@ -267,7 +271,7 @@ static struct sw *place_of(struct job *j, u16 rank, u16 *member)
 	while (rank >= j->span[i].first + j->span[i].n)
 		i++;
 	*member = j->below[i] ? rank - j->span[i].first : i;
-	return j->below[i] ? &j->leaf[i] : &j->root;
+	return j->below[i] ? &j->child[i] : &j->root;
 }
 
 static void run(struct kunit *test, struct job *j)
@@ -278,7 +282,7 @@ static void run(struct kunit *test, struct job *j)
 	for (r = 0; r < j->n; r++)
 		while (step_rank(test, &j->flat, r, j->data[r]))
 			;
-	KUNIT_ASSERT_EQ(test, j->flat.s.state, (u8)INC_SLOT_STATE_DONE);
+	KUNIT_ASSERT_EQ(test, j->flat.s.state, (u8)RDMA_INC_SLOT_STATE_DONE);
 	while (!all_done(j)) {
 		r = inc_rnd_below(&j->rng, j->n);
 		sw = place_of(j, r, &m);
@@ -286,7 +290,7 @@ static void run(struct kunit *test, struct job *j)
 		i = inc_rnd_below(&j->rng, j->members);
 		if (!j->below[i])
 			continue;
-		if (j->leaf[i].s.gathered)
+		if (j->child[i].s.gathered)
 			step_up(test, j, i);
 		if (j->root.sent[i])
 			step_down(test, j, i);
@@ -351,7 +355,7 @@ static void like_one_switch(struct kunit *test)
 		vfree(j->flat.mem);
 		vfree(j->root.mem);
 		for (u16 m = 0; m < j->members; m++)
-			vfree(j->leaf[m].mem);
+			vfree(j->child[m].mem);
 		vfree(j);
 	}
 }

@@ -44,10 +44,11 @@ static struct inc_msg some_msg(struct kunit *test, u32 msg_id, u16 nchunks,
 static void any_order(struct kunit *test, const struct inc_msg *msg)
 {
 	struct slot_test *t = test->priv;
-	u32 left = (u32)t->geom.ranks * (msg->nchunks + 1);
+	u32 left = (u32)t->geom.members * (msg->nchunks + 1);
 
 	while (left) {
-		u16 rank = inc_rnd_below(&t->rng, t->geom.ranks), least = U16_MAX;
+		u16 rank = inc_rnd_below(&t->rng, t->geom.members),
+		    least = U16_MAX;
 		bool done;
 
 		if (t->sent[rank] == msg->nchunks + 1)
@@ -58,7 +59,7 @@ static void any_order(struct kunit *test, const struct inc_msg *msg)
 			continue;
 		}
 		done = test_add(t, rank, msg);
-		for (u16 i = 0; i < t->geom.ranks; i++)
+		for (u16 i = 0; i < t->geom.members; i++)
 			least = min(least, t->sent[i]);
 		/* Only chunks that all have sent are complete. */
 		KUNIT_ASSERT_EQ(test, t->s.ready, max_t(u16, least, 1) - 1);
@@ -66,7 +67,7 @@ static void any_order(struct kunit *test, const struct inc_msg *msg)
 		if (done)
 			test_expect_chunk(test, msg, t->s.ready - 1, t->want);
 	}
-	KUNIT_ASSERT_EQ(test, t->s.state, (u8)INC_SLOT_STATE_DONE);
+	KUNIT_ASSERT_EQ(test, t->s.state, (u8)RDMA_INC_SLOT_STATE_DONE);
 	KUNIT_ASSERT_EQ(test, test_parts_live, 0);
 }
 
@@ -157,15 +158,15 @@ static void left_is_lower(struct kunit *test)
 	}
 }
 
-/* Leaves with aligned blocks give the same bits as one flat tree. */
+/* Child switches with aligned blocks give the same bits as one flat tree. */
 static void two_levels(struct kunit *test)
 {
 	struct slot_test *t = test->priv;
-	u8 *leaf = kunit_kzalloc(test, 4 * 4096, GFP_KERNEL);
+	u8 *child = kunit_kzalloc(test, 4 * 4096, GFP_KERNEL);
 	u8 *flat = kunit_kzalloc(test, 4096, GFP_KERNEL);
 	struct inc_msg msg;
 
-	KUNIT_ASSERT_TRUE(test, leaf && flat);
+	KUNIT_ASSERT_TRUE(test, child && flat);
 	slot_test_tree(test, 14, 256, 4, 0);
 	msg = some_msg(test, 0, 4, INC_DTYPE_FP32, INC_OP_SUM);
 	test_fill(t, &msg);
@@ -173,23 +174,23 @@ static void two_levels(struct kunit *test)
 	any_order(test, &msg);
 	memcpy(flat, t->s.result, msg.data_len);
 
-	/* Four leaves of 4, 4, 4 and 2 ranks. */
+	/* Four child switches of 4, 4, 4 and 2 ranks. */
 	for (u16 l = 0; l < 4; l++) {
 		u8 *all = t->data;
 
 		t->data = NULL;
 		slot_test_tree(test, l < 3 ? 4 : 2, 256, 4, 0);
 		memcpy(t->data, all + (size_t)l * 4 * 4 * 256,
-		       (size_t)t->geom.ranks * 4 * 256);
+		       (size_t)t->geom.members * 4 * 256);
 		test_reference(t, &msg, t->want);
 		any_order(test, &msg);
-		memcpy(leaf + l * 4096, t->s.result, msg.data_len);
+		memcpy(child + l * 4096, t->s.result, msg.data_len);
 		vfree(t->data);
 		t->data = all;
 	}
 	slot_test_tree(test, 4, 256, 4, 0);
 	for (u16 l = 0; l < 4; l++)
-		memcpy(test_data(t, l), leaf + l * 4096, msg.data_len);
+		memcpy(test_data(t, l), child + l * 4096, msg.data_len);
 	test_reference(t, &msg, t->want);
 	any_order(test, &msg);
 	KUNIT_EXPECT_EQ(test, memcmp(t->s.result, flat, msg.data_len), 0);

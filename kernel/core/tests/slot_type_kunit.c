@@ -42,7 +42,7 @@ static void tree(const struct slot_test *t, const struct inc_msg *msg, u32 elem,
 		return;
 	}
 	tree(t, msg, elem, first, --level, to);
-	if (first + (1U << level) >= t->geom.ranks)
+	if (first + (1U << level) >= t->geom.members)
 		return;
 	tree(t, msg, elem, first + (1U << level), level, right);
 	ref_elem(msg->dtype, tree_op(msg->op), to, to, right);
@@ -58,7 +58,7 @@ static u64 wide_tree(const struct slot_test *t, const struct inc_msg *msg,
 					       msg->dtype),
 				      fp_format(msg->dtype), &ref_fp32);
 	left = wide_tree(t, msg, elem, first, --level);
-	if (first + (1U << level) >= t->geom.ranks)
+	if (first + (1U << level) >= t->geom.members)
 		return left;
 	right = wide_tree(t, msg, elem, first + (1U << level), level);
 	return ref_fp(INC_DTYPE_FP32, tree_op(msg->op), left, right);
@@ -67,7 +67,7 @@ static u64 wide_tree(const struct slot_test *t, const struct inc_msg *msg,
 static void want_elem(const struct slot_test *t, const struct inc_msg *msg,
 		      u32 elem, u8 *to)
 {
-	u16 ranks = t->geom.ranks;
+	u16 ranks = t->geom.members;
 	u32 level = 0;
 	u64 x;
 
@@ -93,8 +93,8 @@ static void want_elem(const struct slot_test *t, const struct inc_msg *msg,
 
 static void run_slot(struct slot_test *t, const struct inc_msg *msg)
 {
-	while (t->s.state != INC_SLOT_STATE_DONE) {
-		u16 rank = inc_rnd_below(&t->rng, t->geom.ranks);
+	while (t->s.state != RDMA_INC_SLOT_STATE_DONE) {
+		u16 rank = inc_rnd_below(&t->rng, t->geom.members);
 
 		if (!t->sent[rank])
 			test_begin(t, rank, msg);
@@ -127,10 +127,13 @@ static void every_type(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, test_parts_live, 0);
 		for (u32 e = 0; e < msg.nelem; e++) {
 			want_elem(t, &msg, e, want);
-			KUNIT_ASSERT_EQ_MSG(test, memcmp(t->s.result + e * size,
-							 want, size), 0,
+			KUNIT_ASSERT_EQ_MSG(test,
+					    memcmp(t->s.result + e * size, want,
+						   size),
+					    0,
 					    "type %u, op %u, %u ranks, element %u of %u",
-					    dtype, op, t->geom.ranks, e, msg.nelem);
+					    dtype, op, t->geom.members, e,
+					    msg.nelem);
 		}
 	}
 }
@@ -151,9 +154,9 @@ static void wide_fails(struct kunit *test)
 		msg = test_msg(test, INC_COLL_ALLREDUCE, INC_DTYPE_BF16,
 			       INC_OP_SUM, 0, 300);
 		test_fill(t, &msg);
-		steps = inc_rnd_below(&t->rng, 4 * t->geom.ranks);
-		while (steps-- && t->s.state != INC_SLOT_STATE_DONE) {
-			u16 rank = inc_rnd_below(&t->rng, t->geom.ranks);
+		steps = inc_rnd_below(&t->rng, 4 * t->geom.members);
+		while (steps-- && t->s.state != RDMA_INC_SLOT_STATE_DONE) {
+			u16 rank = inc_rnd_below(&t->rng, t->geom.members);
 
 			if (!t->sent[rank])
 				test_begin(t, rank, &msg);

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inc_proto.h"
+#include "rdma_inc_proto.h"
 #include "server.h"
 
 #define BATCH			32

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#include "inc_proto.h"
+#include "rdma_inc_proto.h"
 #include "server.h"
 
 #define SLOTS_SIZE	((size_t)SLOTS * MSG_SIZE)

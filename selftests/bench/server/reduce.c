@@ -11,7 +11,7 @@
 #include <linux/types.h>
 
 #include "core/reduce/reduce.h"
-#include "uapi/linux/inc_proto.h"
+#include "uapi/linux/rdma_inc_proto.h"
 
 #define BLOCK		2048	/* bytes of each vector */
 #define MAX_RANKS	64

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer: the bytes are the order of events at a root and its leaves:
- * packets from ranks, from leaves to the root, results from the root to them,
+ * libFuzzer: the bytes are the order of events at a root and its children:
+ * packets from ranks, from children to the root, results from the root to them,
  * message after message. Each rank's result is compared with that of one slot
  * for all ranks. Invalid packets from a parent, and messages that fail, must do
  * no harm.
@@ -40,7 +40,7 @@ static struct job {
 	struct inc_hdr	hdr;
 	uint32_t	id;
 	uint8_t		data[MAX_RANKS][ROOM];
-	struct sw	flat, root, leaf[MAX_MEMBERS];
+	struct sw	flat, root, child[MAX_MEMBERS];
 	bool		failed;
 } j;
 
@@ -115,17 +115,20 @@ static void setup(void)
 	}
 	j.n = inc_rank_range_sum(j.below, j.members);
 	require(j.n == first && j.n <= MAX_RANKS);
-	sw_init(&j.flat, &(struct inc_slot_geom) { .ranks = j.n });
+	sw_init(&j.flat, &(struct inc_slot_geom) { .members = j.n });
 	aligned = inc_rank_range_fill(j.span, j.at, j.below, j.members, 0);
-	sw_init(&j.root, &(struct inc_slot_geom) {
-		.ranks = j.members, .all = j.n, .own.n = j.n, .span = j.span,
-		.at = aligned ? j.at : NULL,
-	});
+	sw_init(&j.root, &(struct inc_slot_geom){
+				 .members = j.members,
+				 .job_ranks = j.n,
+				 .own.n = j.n,
+				 .span = j.span,
+				 .at = aligned ? j.at : NULL,
+			 });
 	for (int i = 0; i < j.members; i++)
 		if (j.below[i])
-			sw_init(&j.leaf[i], &(struct inc_slot_geom) {
-				.ranks = j.span[i].n, .all = j.n,
-				.own = j.span[i], .leaf = true,
+			sw_init(&j.child[i], &(struct inc_slot_geom) {
+				.members = j.span[i].n, .job_ranks = j.n,
+				.own = j.span[i], .child = true,
 			});
 }
 
@@ -138,8 +141,8 @@ static void teardown(void)
 	for (int i = 0; i < j.members; i++) {
 		if (!j.below[i])
 			continue;
-		inc_slot_fail(&j.leaf[i].s, INC_STATUS_TREE_GONE);
-		free(j.leaf[i].mem);
+		inc_slot_fail(&j.child[i].s, INC_STATUS_TREE_GONE);
+		free(j.child[i].mem);
 	}
 	require(!live);
 }
@@ -152,7 +155,7 @@ static struct sw *place_of(uint16_t rank, uint16_t *member)
 	while (rank >= j.span[i].first + j.span[i].n)
 		i++;
 	*member = j.below[i] ? rank - j.span[i].first : i;
-	return j.below[i] ? &j.leaf[i] : &j.root;
+	return j.below[i] ? &j.child[i] : &j.root;
 }
 
 /* The parser knows how many blocks a rank sends. */
@@ -202,7 +205,7 @@ static bool next_message(void)
 	start(&j.flat);
 	start(&j.root);
 	for (int i = 0; i < j.members; i++)
-		start(&j.leaf[i]);
+		start(&j.child[i]);
 	for (int r = 0; r < j.n; r++) {
 		struct sw *sw = place_of(r, &m);
 
@@ -240,22 +243,25 @@ static void step_rank(struct sw *sw, uint16_t member, const uint8_t *data)
 			      inc_chunk_len(&sw->geom, chunk, msg->in_len)));
 }
 
-/* Send a leaf's next packet to the root, if it is ready. */
+/* Send a child's next packet to the root, if it is ready. */
 static void step_up(int i)
 {
-	struct sw *leaf = &j.leaf[i], *root = &j.root;
-	const struct inc_msg *msg = &leaf->s.msg;
-	bool wide = inc_msg_wide(&leaf->geom, msg, j.span[i]);
-	uint16_t n = root->sent[i], packets = msg->up_chunks * (wide ? 2 : 1);
-	uint32_t chunk = wide ? n / 2 : n, len = INC_HDR_LEN + msg->up_len, plen;
-	const uint8_t *plane = wide && n & 1 ? leaf->s.up_lo : leaf->s.up;
+	struct sw *child = &j.child[i], *root = &j.root;
+	const struct inc_msg *msg = &child->s.msg;
+	bool wide = inc_msg_wide(&child->geom, msg, j.span[i]);
+	uint16_t n = root->sent[i],
+		 packets = msg->gather_chunks * (wide ? 2 : 1);
+	uint32_t chunk = wide ? n / 2 : n, len = INC_HDR_LEN + msg->gather_len,
+		 plen;
+	const uint8_t *plane = wide && n & 1 ? child->s.partial_lo :
+					       child->s.partial;
 	bool first = !n;
 
-	if (leaf->s.state != INC_SLOT_STATE_BUSY || n == packets ||
-	    chunk >= leaf->s.gathered)
+	if (child->s.state != RDMA_INC_SLOT_STATE_BUSY || n == packets ||
+	    chunk >= child->s.gathered)
 		return;
 	if (wide)
-		len = inc_wide_len(&leaf->geom, msg->up_len);
+		len = inc_wide_len(&child->geom, msg->gather_len);
 	if (first) {
 		struct inc_hdr hdr = j.hdr;
 
@@ -276,51 +282,56 @@ static void step_up(int i)
 /* The slot keeps its last result until the next message begins there. */
 static bool root_done(void)
 {
-	return j.root.s.state == INC_SLOT_STATE_DONE && j.root.s.msg.msg_id == j.id;
+	return j.root.s.state == RDMA_INC_SLOT_STATE_DONE &&
+	       j.root.s.msg.msg_id == j.id;
 }
 
-/* Send the root's next packet to a leaf. */
+/* Send the root's next packet to a child switch. */
 static void step_down(int i, uint8_t how)
 {
 	const struct inc_msg *msg = &j.root.msg[i];
-	struct sw *leaf = &j.leaf[i];
-	uint32_t left = msg->out_len - leaf->delivered;
+	struct sw *child = &j.child[i];
+	uint32_t left = msg->out_len - child->delivered;
 	uint32_t len = left < 1 + how % PMTU ? left : 1 + how % PMTU;
 
-	if (leaf->told || !root_done() ||
-	    leaf->s.state != INC_SLOT_STATE_BUSY)
+	if (child->told || !root_done() ||
+	    child->s.state != RDMA_INC_SLOT_STATE_BUSY)
 		return;
 	if (len)
-		require(inc_slot_result(&leaf->s, leaf->delivered, j.root.s.result +
-					msg->out_off + leaf->delivered, len) ||
-			leaf->lied_to);
-	leaf->delivered += len;
-	if (leaf->delivered < msg->out_len)
+		require(inc_slot_result(&child->s, child->delivered,
+					j.root.s.result + msg->out_off +
+						child->delivered,
+					len) ||
+			child->lied_to);
+	child->delivered += len;
+	if (child->delivered < msg->out_len)
 		return;
-	leaf->told = true;
-	require(inc_slot_answer(&leaf->s, INC_STATUS_OK) || leaf->lied_to);
-	require(leaf->s.state == INC_SLOT_STATE_DONE || leaf->lied_to);
+	child->told = true;
+	require(inc_slot_answer(&child->s, INC_STATUS_OK) || child->lied_to);
+	require(child->s.state == RDMA_INC_SLOT_STATE_DONE || child->lied_to);
 }
 
 /* An invalid packet from the parent. If refused, the QP would go to error. */
 static void lie(int i)
 {
-	struct sw *leaf = &j.leaf[i];
+	struct sw *child = &j.child[i];
 	static const uint8_t junk[2 * PMTU];
 	uint32_t off = byte() * 8, len = 1 + byte() % PMTU;
 
-	leaf->lied_to = true;
+	child->lied_to = true;
 	j.failed = true;
 	if (off & 8)
-		inc_slot_answer(&leaf->s, off >> 4 & 3 ? 0 : INC_STATUS_MISMATCH);
+		inc_slot_answer(&child->s,
+				off >> 4 & 3 ? 0 : INC_STATUS_MISMATCH);
 	else
-		inc_slot_result(&leaf->s, off & 16 ? leaf->s.came : off, junk, len);
+		inc_slot_result(&child->s, off & 16 ? child->s.rx_bytes : off,
+				junk, len);
 }
 
 static bool all_done(void)
 {
 	for (int i = 0; i < j.members; i++)
-		if (j.below[i] && !j.leaf[i].told)
+		if (j.below[i] && !j.child[i].told)
 			return false;
 	return root_done();
 }
@@ -333,7 +344,7 @@ static void compare(void)
 	for (int r = 0; r < j.n; r++)
 		while (!whole(&j.flat, r))
 			step_rank(&j.flat, r, j.data[r]);
-	require(j.flat.s.state == INC_SLOT_STATE_DONE);
+	require(j.flat.s.state == RDMA_INC_SLOT_STATE_DONE);
 	for (int r = 0; r < j.n; r++) {
 		const struct inc_msg *want = &j.flat.msg[r];
 		const struct sw *sw = place_of(r, &m);

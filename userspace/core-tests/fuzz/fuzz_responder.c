@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include <linux/kernel.h>
-#include <uapi/linux/inc_proto.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/msg_loss.h"
 #include "core/psn.h"

@@ -86,7 +86,7 @@ static float tree_sum(const struct oracle *o, int first, int n, uint32_t pos)
 	if (n == 1)
 		return real(word(o->msg.msg_id, first, pos));
 	left = tree_sum(o, first, n / 2, pos);
-	if (first + n / 2 >= o->geom.ranks)
+	if (first + n / 2 >= o->geom.members)
 		return left;
 	return left + tree_sum(o, first + n / 2, n / 2, pos);
 }
@@ -95,7 +95,7 @@ static uint32_t fold(const struct oracle *o, uint32_t pos)
 {
 	uint32_t acc = word(o->msg.msg_id, 0, pos);
 
-	for (int rank = 1; rank < o->geom.ranks; rank++) {
+	for (int rank = 1; rank < o->geom.members; rank++) {
 		uint32_t x = word(o->msg.msg_id, rank, pos);
 
 		switch (o->msg.op) {
@@ -146,14 +146,14 @@ static int complete(const struct oracle *o)
 {
 	int least = MAX_CHUNKS + 1;
 
-	for (int rank = 0; rank < o->geom.ranks; rank++)
+	for (int rank = 0; rank < o->geom.members; rank++)
 		least = o->sent[rank] < least ? o->sent[rank] : least;
 	return least;
 }
 
 static bool all_begun(const struct oracle *o)
 {
-	for (int rank = 0; rank < o->geom.ranks; rank++)
+	for (int rank = 0; rank < o->geom.members; rank++)
 		if (!o->begun[rank])
 			return false;
 	return true;
@@ -167,17 +167,18 @@ static bool done(const struct oracle *o)
 /* The slot has to agree with the oracle after every call. */
 static void compare(const struct oracle *o)
 {
-	int want = !o->any ? INC_SLOT_STATE_IDLE :
-		   o->failed ? INC_SLOT_STATE_FAILED :
-		   done(o) ? INC_SLOT_STATE_DONE : INC_SLOT_STATE_BUSY;
+	int want = !o->any   ? RDMA_INC_SLOT_STATE_IDLE :
+		   o->failed ? RDMA_INC_SLOT_STATE_FAILED :
+		   done(o)   ? RDMA_INC_SLOT_STATE_DONE :
+			       RDMA_INC_SLOT_STATE_BUSY;
 
 	require(o->s.state == want && o->s.msg.msg_id == o->id);
-	require(want != INC_SLOT_STATE_BUSY || o->s.ready == complete(o));
-	require(want == INC_SLOT_STATE_BUSY || !live);
+	require(want != RDMA_INC_SLOT_STATE_BUSY || o->s.ready == complete(o));
+	require(want == RDMA_INC_SLOT_STATE_BUSY || !live);
 	require(!memcmp(o->s.result, o->result,
 			o->geom.max_chunks * PMTU - INC_HDR_LEN));
 	require(o->s.owner == o->owner);
-	for (int rank = 0; rank < o->geom.ranks; rank++)
+	for (int rank = 0; rank < o->geom.members; rank++)
 		require(inc_slot_begun(&o->s, rank) == o->begun[rank]);
 }
 
@@ -343,7 +344,7 @@ static void *setup(struct oracle *o)
 	void *mem;
 
 	o->geom = (struct inc_slot_geom) {
-		.ranks = 1 + byte() % MAX_RANKS, .slots = 1 << (shape & 3),
+		.members = 1 + byte() % MAX_RANKS, .slots = 1 << (shape & 3),
 		.pmtu = PMTU, .max_chunks = 1 + (shape >> 2) % MAX_CHUNKS,
 		.tree_id = TREE_ID, .collectives = ~0, .dtypes = ~0, .ops = ~0,
 	};
@@ -368,7 +369,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mem = setup(&o);
 	while (in < end) {
 		uint8_t op = byte();
-		int rank = op / 8 % o.geom.ranks;
+		int rank = op / 8 % o.geom.members;
 
 		switch (op & 7) {
 		case 0: case 1: case 2:

@@ -2,7 +2,7 @@
 /*
  * Whole switches in one process: the responder, the slot machine and the
  * requester, combined as engine.c and tx_queue.c do it (sim_switch.c); one
- * switch, or a root with leaves, which have an uplink as in uplink_tx.c
+ * switch, or a root with children, which have an uplink as in uplink_tx.c
  * (sim_up.c); and members that behave as stock rxe does (sim_member.c), or use
  * UC (sim_uc.c). Links lose, duplicate and reorder packets, in simulated time
  * (sim_main.c).
@@ -108,19 +108,19 @@ struct up_out {
 	u8	status;
 };
 
-/* A leaf's QP to the root. */
+/* A child's QP to the root. */
 struct up {
 	struct qp	qp;
 	struct up_out	out[SLOTS];
 	int		at;		/* its place at the root */
 };
 
-/* A switch: the only one, the root, or a leaf with a block of the ranks. */
+/* A switch: the only one, the root, or a child with a block of the ranks. */
 struct sw {
 	struct inc_slot_geom geom;
 	struct inc_slot	slots[SLOTS];
 	struct qp	qps[MAX_RANKS];		/* by member */
-	struct sw	*leaf[MAX_RANKS];	/* that is the member, or NULL */
+	struct sw *child[MAX_RANKS]; /* that is the member, or NULL */
 	int		first;			/* rank of the first member, a host */
 	struct up	*up;
 	/* Messages that ended here; all messages before the mark have ended. */

@@ -106,18 +106,19 @@ void inc_part_free(struct inc_part *part)
 struct sw *place_of(int rank)
 {
 	for (int i = 1; i < nsw; i++)
-		if (rank >= sws[i].first && rank < sws[i].first + sws[i].geom.ranks)
+		if (rank >= sws[i].first &&
+		    rank < sws[i].first + sws[i].geom.members)
 			return &sws[i];
 	return &sws[0];
 }
 
 /*
- * Set the other end: a rank sends to its switch, a switch to a rank or a leaf,
- * a leaf's uplink (TO_LEAF here) to the root.
+ * Set the other end: a rank sends to its switch, a switch to a rank or a child,
+ * a child's uplink (TO_LEAF here) to the root.
  */
 static void address(struct event *e)
 {
-	struct sw *leaf;
+	struct sw *child;
 
 	switch (e->dest) {
 	case TO_SWITCH:
@@ -125,10 +126,10 @@ static void address(struct event *e)
 		e->rank = at_rank - e->sw->first;
 		break;
 	case TO_MEMBER:
-		leaf = at_sw->leaf[at_rank];
-		e->dest = leaf ? TO_LEAF : TO_MEMBER;
-		e->sw = leaf;
-		e->rank = leaf ? 0 : at_sw->first + at_rank;
+		child = at_sw->child[at_rank];
+		e->dest = child ? TO_LEAF : TO_MEMBER;
+		e->sw = child;
+		e->rank = child ? 0 : at_sw->first + at_rank;
 		break;
 	default:
 		e->dest = TO_SWITCH;
@@ -245,32 +246,36 @@ static void setup_sw(struct sw *sw)
 	}
 }
 
-/* Make a leaf and its link to the root. */
+/* Make a child switch and its link to the root. */
 static void setup_leaf(struct sw *root, int at, int first, int n)
 {
 	u32 up = 0xffffff - below(200), down = 0xffffff - below(200);
-	struct sw *leaf = &sws[nsw++];
+	struct sw *child = &sws[nsw++];
 	struct qp *q;
 
-	leaf->first = first;
-	leaf->geom = (struct inc_slot_geom) {
-		.ranks = n, .all = ranks, .own = { first, n }, .leaf = true,
+	child->first = first;
+	child->geom = (struct inc_slot_geom){
+		.members = n,
+		.job_ranks = ranks,
+		.own = { first, n },
+		.child = true,
 	};
-	setup_sw(leaf);
-	leaf->up = calloc(1, sizeof(*leaf->up));
-	leaf->up->at = at;
+	setup_sw(child);
+	child->up = calloc(1, sizeof(*child->up));
+	child->up->at = at;
 	for (unsigned int i = 0; i < SLOTS; i++)
-		leaf->up->out[(first_msg + i) % SLOTS].msg_id = first_msg + i - SLOTS;
-	q = &leaf->up->qp;
+		child->up->out[(first_msg + i) % SLOTS].msg_id =
+			first_msg + i - SLOTS;
+	q = &child->up->qp;
 	setup_qp(q, down, up);
 	q->resp.rkey = 1;
 	q->resp.results = true;
-	root->leaf[at] = leaf;
+	root->child[at] = child;
 	setup_qp(&root->qps[at], up, down);
 	root->qps[at].resp.max_len = 2 * MAX_CHUNKS * PMTU;
 }
 
-/* One switch; or a root and leaves, each with a power of two of the ranks. */
+/* One switch; or a root and children, each with a power of two of the ranks. */
 static void setup_switches(void)
 {
 	static struct inc_rank_range span[MAX_RANKS];
@@ -281,15 +286,19 @@ static void setup_switches(void)
 	memset(sws, 0, sizeof(sws));
 	nsw = 1;
 	if (below(2) || n < 2 || n > MAX_LEAVES) {
-		sws[0].geom.ranks = ranks;
+		sws[0].geom.members = ranks;
 		setup_sw(&sws[0]);
 		return;
 	}
 	for (int i = 0; i < n; i++)
 		below_it[i] = min(size, ranks - i * size);
 	require(inc_rank_range_fill(span, at, below_it, n, 0));
-	sws[0].geom = (struct inc_slot_geom) {
-		.ranks = n, .all = ranks, .own.n = ranks, .span = span, .at = at,
+	sws[0].geom = (struct inc_slot_geom){
+		.members = n,
+		.job_ranks = ranks,
+		.own.n = ranks,
+		.span = span,
+		.at = at,
 	};
 	setup_sw(&sws[0]);
 	for (int i = 0; i < n; i++)
@@ -346,7 +355,7 @@ static void setup(void)
 static void free_kept(void)
 {
 	for (int i = 0; i < nsw; i++)
-		for (int r = 0; r < sws[i].geom.ranks; r++)
+		for (int r = 0; r < sws[i].geom.members; r++)
 			for (unsigned int k = 0; k < sws[i].qps[r].nkept; k++)
 				free_buf(sws[i].qps[r].kept[k].buf);
 }
@@ -378,7 +387,7 @@ static void check(void)
 		const struct up *up = sws[i].up;
 
 		require(!up || up->qp.req.una == up->qp.req.max);
-		for (int r = 0; r < sws[i].geom.ranks; r++)
+		for (int r = 0; r < sws[i].geom.members; r++)
 			require(sws[i].qps[r].req.una == sws[i].qps[r].req.max);
 	}
 	require(!live);

@@ -110,7 +110,7 @@ void arm_timer(struct qp *q, enum dest dest)
 void sw_tell(u16 slot, u32 msg_id, u8 status)
 {
 	uc_ended(msg_id);
-	for (int r = 0; r < at_sw->geom.ranks; r++) {
+	for (int r = 0; r < at_sw->geom.members; r++) {
 		struct out *out = &at_sw->qps[r].out[slot];
 
 		if (out->open && out->msg_id == msg_id && !out->status) {
@@ -130,11 +130,13 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 
 	require(pkt->payload_len >= INC_HDR_LEN && b->len == pkt->payload_len);
 	memcpy(&hdr, b->data, sizeof(hdr));
-	status = at_sw->leaf[at_rank] && pkt->payload_len == pkt->dmalen ?
+	status = at_sw->child[at_rank] && pkt->payload_len == pkt->dmalen ?
 		 pkt->imm >> 24 : 0;
 	if (status)
-		msg = (struct inc_msg) {
-			.msg_id = be32_to_cpu(hdr.msg_id), .nchunks = 1, .up_chunks = 1,
+		msg = (struct inc_msg){
+			.msg_id = be32_to_cpu(hdr.msg_id),
+			.nchunks = 1,
+			.gather_chunks = 1,
 		};
 	else
 		status = inc_msg_parse(&at_sw->geom, at_rank, &hdr, pkt->dmalen, &msg);
@@ -180,9 +182,9 @@ void sw_deliver(u16 slot)
 {
 	struct inc_slot *s = &at_sw->slots[slot];
 
-	if (s->state == INC_SLOT_STATE_DONE)
+	if (s->state == RDMA_INC_SLOT_STATE_DONE)
 		uc_ended(s->msg.msg_id);
-	for (int r = 0; r < at_sw->geom.ranks; r++) {
+	for (int r = 0; r < at_sw->geom.members; r++) {
 		struct out *out = &at_sw->qps[r].out[slot];
 
 		require(out->open && out->msg_id == s->msg.msg_id);
@@ -345,7 +347,7 @@ void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b)
 
 void sw_kick_all(void)
 {
-	for (int r = 0; r < at_sw->geom.ranks; r++)
+	for (int r = 0; r < at_sw->geom.members; r++)
 		sw_kick(r);
 	if (at_sw->up)
 		up_kick();

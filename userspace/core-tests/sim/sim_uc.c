@@ -82,7 +82,7 @@ static bool known(struct qp *q, u32 msg_id, bool asked)
 	if (msg_id != out->msg_id)
 		return true;
 	if (out->open && asked)
-		sw_status(q, msg_id, INC_STATUS_WAIT);
+		sw_status(q, msg_id, INC_STATUS_PENDING);
 	if (out->open)
 		return true;
 	out->again = true;
@@ -102,10 +102,10 @@ bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 	require(inc_responder_check_uc(&q->resp, pkt));
 	memcpy(&hdr, b->data, sizeof(hdr));
 	msg_id = be32_to_cpu(hdr.msg_id);
-	if (!(hdr.flags & cpu_to_be16(INC_HDR_F_ASK)))
+	if (!(hdr.flags & cpu_to_be16(INC_HDR_F_QUERY)))
 		return !known(q, msg_id, false);
 	if (!known(q, msg_id, true))
-		sw_status(q, msg_id, INC_STATUS_AGAIN);
+		sw_status(q, msg_id, INC_STATUS_RESEND);
 	return false;
 }
 
@@ -122,7 +122,7 @@ void uc_came(struct qp *q, u32 msg_id, u32 psn)
 		const struct out *out = &q->out[missing % SLOTS];
 
 		if (!out->begun || (s32)(missing - out->msg_id) > 0)
-			sw_status(q, missing, INC_STATUS_AGAIN);
+			sw_status(q, missing, INC_STATUS_RESEND);
 	}
 }
 
@@ -144,7 +144,7 @@ static void mb_send(struct member *m, unsigned int i, bool ask)
 	struct inc_pkt pkt = uc_pkt(m->first_psn + m->next++, len);
 
 	if (ask)
-		hdr.flags |= cpu_to_be16(INC_HDR_F_ASK);
+		hdr.flags |= cpu_to_be16(INC_HDR_F_QUERY);
 	pkt.rkey = 7;
 	pkt.va = (u64)(msgs[i].msg_id % SLOTS) * MSG_SIZE;
 	pkt.imm = msgs[i].msg_id & 0xffffff;
@@ -181,9 +181,9 @@ void uc_hear(struct member *m, const struct inc_pkt *pkt, const struct buf *b)
 	u8 status = pkt->imm >> 24;
 
 	require(i < m->npushed);
-	if (status == INC_STATUS_AGAIN || status == INC_STATUS_WAIT) {
+	if (status == INC_STATUS_RESEND || status == INC_STATUS_PENDING) {
 		/* Late ones refer to a message whose result has arrived. */
-		if (!m->done[i] && status == INC_STATUS_AGAIN)
+		if (!m->done[i] && status == INC_STATUS_RESEND)
 			mb_send(m, i, false);
 		else if (!m->done[i])
 			mb_wait(m, i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A leaf's link to the root, as in uplink_tx.c and uplink_rx.c. Results that
+ * A child's link to the root, as in uplink_tx.c and uplink_rx.c. Results that
  * arrive out of sequence are dropped: the root retransmits them.
  */
 #include "sim.h"
@@ -22,7 +22,7 @@ static struct up_out *open_out(u16 slot, u32 msg_id)
 	*out = (struct up_out) {
 		.msg_id = msg_id, .dmalen = INC_HDR_LEN, .packets = 1,
 	};
-	at_sw->slots[slot].up_busy = true;
+	at_sw->slots[slot].uplink_busy = true;
 	q->fifo[q->tail++ % SLOTS] = slot;
 	return out;
 }
@@ -33,8 +33,8 @@ void up_gathered(u16 slot)
 	struct up_out *out = open_out(slot, s->msg.msg_id);
 
 	if (out) {
-		out->packets = s->msg.up_chunks;
-		out->dmalen = INC_HDR_LEN + s->msg.up_len;
+		out->packets = s->msg.gather_chunks;
+		out->dmalen = INC_HDR_LEN + s->msg.gather_len;
 	}
 	out = &at_sw->up->out[slot];
 	require(out->msg_id == s->msg.msg_id && !out->status);
@@ -73,7 +73,7 @@ static void fill(struct inc_wqe *w)
 	if (!last)
 		return;
 	q->head++;
-	at_sw->slots[slot].up_busy = false;
+	at_sw->slots[slot].uplink_busy = false;
 	q->end = out->packets == 1 ? INC_REQ_END_SHARED : INC_REQ_END;
 }
 
@@ -94,8 +94,9 @@ static struct buf *payload(const struct inc_wqe *w)
 	if (at_sw->up->out[w->slot].msg_id != w->msg_id)
 		return new_buf(NULL, 0, zeros, w->len);
 	if (!w->off)
-		return new_buf(&hdr, sizeof(hdr), s->up, w->len - sizeof(hdr));
-	return new_buf(NULL, 0, s->up + w->off - INC_HDR_LEN, w->len);
+		return new_buf(&hdr, sizeof(hdr), s->partial,
+			       w->len - sizeof(hdr));
+	return new_buf(NULL, 0, s->partial + w->off - INC_HDR_LEN, w->len);
 }
 
 void up_kick(void)
@@ -153,7 +154,8 @@ static void answer(const struct inc_pkt *pkt, const struct buf *b)
 		require(inc_slot_answer(s, status));
 	if (s->ready > ready)
 		sw_deliver(slot);
-	if (state == INC_SLOT_STATE_BUSY && s->state == INC_SLOT_STATE_FAILED) {
+	if (state == RDMA_INC_SLOT_STATE_BUSY &&
+	    s->state == RDMA_INC_SLOT_STATE_FAILED) {
 		up_fail(slot, s->msg.msg_id, status);
 		sw_tell(slot, s->msg.msg_id, status);
 	}

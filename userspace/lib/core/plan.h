@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inc_proto.h"
+#include "rdma_inc_proto.h"
 
 /**
  * struct inc_plan - a collective, as one rank sees it

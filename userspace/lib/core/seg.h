@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "inc_proto.h"
+#include "rdma_inc_proto.h"
 
 /* Bytes of data in a full message: whole elements. */
 static inline size_t inc_seg_chunk(uint32_t msg_size, size_t esize)

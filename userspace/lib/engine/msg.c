@@ -693,7 +693,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 	if (comm->uc && inc_uc_heard(comm, id, &status))
 		return;
 	/* Unknown statuses are handled according to their range. */
-	if (status >= INC_IMM_MARK)
+	if (status >= INC_IMM_LOWMARK)
 		status = INC_STATUS_OK;
 	if (status > INC_STATUS_TREE_MAX && status <= INC_STATUS_NOTE_MAX)
 		return;

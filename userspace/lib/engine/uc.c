@@ -169,7 +169,7 @@ static void ask(struct inc_comm *comm, uint32_t id)
 	};
 
 	*hdr = *inc_msg_hdr(comm, id);
-	hdr->flags |= htons(INC_HDR_F_ASK);
+	hdr->flags |= htons(INC_HDR_F_QUERY);
 	comm->info.asked++;
 	post(comm, id, &sge);
 }
@@ -195,22 +195,22 @@ void inc_uc_came(struct inc_comm *comm)
 bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 {
 	struct inc_uc *uc = comm->uc;
-	uint32_t behind = *status & INC_IMM_MARK_MAX;
+	uint32_t behind = *status & INC_IMM_LOWMARK_MAX;
 
-	if (*status & INC_IMM_MARK) {
+	if (*status & INC_IMM_LOWMARK) {
 		*status = INC_STATUS_OK;
-		if (behind != INC_IMM_MARK_MAX)
+		if (behind != INC_IMM_LOWMARK_MAX)
 			inc_uc_rtx_mark(&uc->rtx, id - behind, uc->now);
 		return false;
 	}
 	switch (*status) {
-	case INC_STATUS_AGAIN:
+	case INC_STATUS_RESEND:
 		if (inc_uc_rtx_again(&uc->rtx, id, uc->now)) {
 			inc_bdp_lost(&uc->bdp);
 			send_again(comm, id);
 		}
 		return true;
-	case INC_STATUS_WAIT:
+	case INC_STATUS_PENDING:
 		inc_uc_rtx_wait(&uc->rtx, id, uc->now);
 		return true;
 	}

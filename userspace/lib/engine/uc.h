@@ -14,7 +14,7 @@
 #include "core/bdp.h"
 #include "core/uc_rtx.h"
 #include "device/landing.h"
-#include "inc_proto.h"
+#include "rdma_inc_proto.h"
 
 struct inc_comm;
 

@@ -73,7 +73,7 @@ static bool is_question(const struct ibv_send_wr *wr)
 	if (!wr->num_sge)
 		return false;
 	hdr = (const void *)wr->sg_list[0].addr;
-	return hdr->flags & htons(INC_HDR_F_ASK);
+	return hdr->flags & htons(INC_HDR_F_QUERY);
 }
 
 static int post_send(struct ibv_qp *q, struct ibv_send_wr *wr,

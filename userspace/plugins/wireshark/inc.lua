@@ -8,7 +8,7 @@
 -- A request is an RDMA WRITE to a QPN of the switch (0x800000-0xbfffff): its
 -- first packet begins with the INC header. A result is a WRITE ONLY from a
 -- switch that such a request went to, back to that host; the last one's
--- Immediate is status and message ID. A host may itself be a switch, a leaf of
+-- Immediate is status and message ID. A host may itself be a switch, a child of
 -- the other one: then both QPNs are of that range. See Documentation/protocol.rst.
 
 local QPN_MIN, QPN_MAX = 0x800000, 0xbfffff
@@ -16,10 +16,10 @@ local HDR_LEN = 32
 local FIRST, MIDDLE, LAST_IMM, ONLY, ONLY_IMM = 0x06, 0x07, 0x09, 0x0a, 0x0b
 local UC_ONLY_IMM = 0x2b
 local VERSION = 1
-local ASK = 0x0004
+local QUERY = 0x0004
 -- A result's status over UC: 0x80, and how many messages have not all ended.
-local MARK = 0x80
-local AGAIN = 32
+local LOWMARK = 0x80
+local RESEND = 32
 
 local collectives = {
 	[0] = "Broadcast", [1] = "AllGather", [2] = "AllToAll", [3] = "Scatter",
@@ -42,7 +42,7 @@ local statuses = {
 	[0] = "ok", [1] = "version", [2] = "collective", [3] = "dtype",
 	[4] = "tree-id", [5] = "msg-id", [6] = "length", [7] = "mismatch",
 	[8] = "root", [16] = "peer-dead", [17] = "tree-gone",
-	[18] = "member-left", [32] = "again", [33] = "wait",
+	[18] = "member-left", [32] = "resend", [33] = "pending",
 }
 
 local inc = Proto("inc", "In-Network Computing")
@@ -58,12 +58,12 @@ local f = {
 	flags = ProtoField.uint16("inc.flags", "Flags", base.HEX),
 	no_data = ProtoField.bool("inc.flags.no_data", "Wants no data", 16, nil, 0x0001),
 	wide = ProtoField.bool("inc.flags.wide", "Wide elements, in two planes", 16, nil, 0x0002),
-	ask = ProtoField.bool("inc.flags.ask", "Question what became of it", 16, nil, ASK),
+	query = ProtoField.bool("inc.flags.query", "Query for its state", 16, nil, QUERY),
 	nelem = ProtoField.uint32("inc.nelem", "Elements"),
 	rkey = ProtoField.uint32("inc.result_rkey", "Result R_Key", base.HEX),
 	va = ProtoField.uint64("inc.result_va", "Result address", base.HEX),
 	imm_status = ProtoField.uint8("inc.imm.status", "Status (Immediate)", base.DEC, statuses),
-	mark = ProtoField.uint8("inc.imm.mark", "Mark: not all ended of so many messages up to this one"),
+	low_mark = ProtoField.uint8("inc.imm.low_mark", "Low mark: not all ended of so many messages up to this one"),
 	imm_msg_id = ProtoField.uint24("inc.imm.msg_id", "Message ID, low 24 bits (Immediate)"),
 	data = ProtoField.bytes("inc.data", "Data"),
 }
@@ -105,13 +105,13 @@ end
 local function add_immediate(tree, imm, marked)
 	local status = bit.rshift(imm, 24) % 256
 
-	if marked and status >= MARK then
-		tree:add(f.mark, status - MARK):set_generated()
+	if marked and status >= LOWMARK then
+		tree:add(f.low_mark, status - LOWMARK):set_generated()
 		status = 0
 	end
 	tree:add(f.imm_status, status):set_generated()
 	tree:add(f.imm_msg_id, imm % 0x1000000):set_generated()
-	if status ~= 0 and status < AGAIN then
+	if status ~= 0 and status < RESEND then
 		tree:add_proto_expert_info(expert_status)
 	end
 	return status
@@ -131,7 +131,7 @@ local function add_header(tvb, tree)
 	tree:add(f.flags, tvb(14, 2))
 	tree:add(f.no_data, tvb(14, 2))
 	tree:add(f.wide, tvb(14, 2))
-	tree:add(f.ask, tvb(14, 2))
+	tree:add(f.query, tvb(14, 2))
 	tree:add(f.nelem, tvb(16, 4))
 	tree:add(f.rkey, tvb(20, 4))
 	tree:add(f.va, tvb(24, 8))
@@ -156,8 +156,8 @@ local function request(tvb, len, opcode, tree, imm)
 		end
 		text = add_header(tvb, tree)
 		off = HDR_LEN
-		if bit.band(tvb(14, 2):uint(), ASK) ~= 0 then
-			kind = "question"
+		if bit.band(tvb(14, 2):uint(), QUERY) ~= 0 then
+			kind = "query"
 			text = "what became of " .. text
 		end
 	end

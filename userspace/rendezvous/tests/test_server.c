@@ -140,7 +140,7 @@ int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 	(void)nl;
 	memset(reply, 0, sizeof(*reply));
 	reply->qpn = 0x800000 + req->rank;
-	reply->psn = INC_NL_HAS(req, INC_A_MEMBER_PSN) ? req->psn : 5;
+	reply->psn = INC_NL_HAS(req, RDMA_INC_A_MEMBER_PSN) ? req->psn : 5;
 	reply->rkey = 99;
 	reply->local_addr.len = 4;
 	memcpy(reply->local_addr.bytes, "\12\0\0\376", 4);
@@ -533,15 +533,15 @@ static void kernel_events(void)
 	daemon_start(NULL, NULL);
 	a = join("x", 0, 1);
 	EQ(hear_type(&a), INC_RDV_READY);
-	kernel_event(INC_CMD_TREE_FAILED_NTF, 12345);	/* not ours */
-	kernel_event(INC_CMD_TREE_FAILED_NTF, 1);
+	kernel_event(RDMA_INC_CMD_TREE_FAILED_NTF, 12345);	/* not ours */
+	kernel_event(RDMA_INC_CMD_TREE_FAILED_NTF, 1);
 	EQ(hear(&a, &msg), INC_RDV_FAILED);
 	EQ(msg.status, INC_STATUS_PEER_DEAD);
 	leave(&a);
 	EQ(k->trees, 0);
 	a = join("x", 0, 1);
 	EQ(hear_type(&a), INC_RDV_READY);
-	kernel_event(INC_CMD_TREE_DEL_NTF, 2);
+	kernel_event(RDMA_INC_CMD_TREE_DEL_NTF, 2);
 	EQ(hear(&a, &msg), INC_RDV_FAILED);
 	EQ(msg.status, INC_STATUS_TREE_GONE);
 	leave(&a);
@@ -551,7 +551,7 @@ static void kernel_events(void)
 
 static struct inc_nl_event slot_failed(uint32_t id, uint16_t wrong)
 {
-	struct inc_nl_event ev = { .cmd = INC_CMD_SLOT_FAILED_NTF };
+	struct inc_nl_event ev = { .cmd = RDMA_INC_CMD_SLOT_FAILED_NTF };
 
 	ev.slot.tree_id = id;
 	ev.slot.epoch = id;
@@ -586,7 +586,7 @@ static void whose_request(void)
 	EQ(msg.msg_id, 5);
 	EQ(msg.status, INC_STATUS_MISMATCH);
 	OK(strstr(msg.text, "rank 1 is wrong (mismatch)"));
-	INC_NL_SET(&ev.slot, INC_A_SLOT_UNLIKE_RANK, unlike_rank, 0);
+	INC_NL_SET(&ev.slot, RDMA_INC_A_SLOT_UNLIKE_RANK, unlike_rank, 0);
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
 	EQ(hear(&a, &msg), INC_RDV_WRONG);
 	OK(strstr(msg.text, "rank 1 is not like that of rank 0"));
@@ -600,7 +600,7 @@ static void whose_request(void)
 /* Which member it was the kernel says before it says that the tree has failed. */
 static void who_died(void)
 {
-	struct inc_nl_event ev = { .cmd = INC_CMD_MEMBER_ERROR_NTF };
+	struct inc_nl_event ev = { .cmd = RDMA_INC_CMD_MEMBER_ERROR_NTF };
 	struct inc_rdv_msg msg;
 	struct conn a, b;
 
@@ -609,15 +609,15 @@ static void who_died(void)
 	b = join("x", 1, 2);
 	EQ(hear_type(&a), INC_RDV_READY);
 	EQ(hear_type(&b), INC_RDV_READY);
-	INC_NL_SET(&ev.member, INC_A_MEMBER_TREE_ID, tree_id, 1);
-	INC_NL_SET(&ev.member, INC_A_MEMBER_RANK, rank, 1);
-	ev.member.error = INC_MEMBER_ERROR_RETRY_EXCEEDED;
+	INC_NL_SET(&ev.member, RDMA_INC_A_MEMBER_TREE_ID, tree_id, 1);
+	INC_NL_SET(&ev.member, RDMA_INC_A_MEMBER_RANK, rank, 1);
+	ev.member.error = RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED;
 	/* Of a tree that had the same ID before. */
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
-	kernel_event(INC_CMD_TREE_NEW_NTF, 1);
+	kernel_event(RDMA_INC_CMD_TREE_NEW_NTF, 1);
 	ev.member.rank = 0;
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
-	kernel_event(INC_CMD_TREE_FAILED_NTF, 1);
+	kernel_event(RDMA_INC_CMD_TREE_FAILED_NTF, 1);
 	EQ(hear(&b, &msg), INC_RDV_FAILED);
 	EQ(msg.rank, 0);
 	EQ(msg.status, INC_STATUS_PEER_DEAD);

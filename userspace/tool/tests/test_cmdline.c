@@ -226,14 +226,14 @@ static const struct test {
 	{ USAGE, "parent set tree 1 peer-tree 2 peer-tree-id 2", "twice", NULL },
 	{ KERNEL, "parent set tree 4000000000 peer-tree 2 addr 10.0.0.1 qpn 0x800000 psn 0 rkey 7", NULL, NULL },
 	{ KERNEL, "parent set tree-id 4000000000 peer-tree-id 2 peer-addr ::1 peer-qpn 0x800000 peer-psn 0 peer-rkey 7 local-addr ::2 pkey 0x8001", NULL, NULL },
-	{ USAGE, "tree add ranks 2 all-ranks x", "\"x\"", NULL },
-	{ USAGE, "tree add ranks 2 all-ranks 65536", "\"65536\"", NULL },
+	{ USAGE, "tree add ranks 2 job-ranks x", "\"x\"", NULL },
+	{ USAGE, "tree add ranks 2 job-ranks 65536", "\"65536\"", NULL },
 	{ USAGE, "tree add ranks 2 below", "\"below\"", NULL },
 	{ USAGE, "tree add ranks 2 below 2,", "\"2,\"", NULL },
 	{ USAGE, "tree add ranks 2 below 2,x", "\"2,x\"", NULL },
 	{ USAGE, "tree add ranks 2 below 2 below 2", "twice", NULL },
-	{ KERNEL, "tree add ranks 0 all-ranks 4 first-rank 2", NULL, NULL },
-	{ KERNEL, "tree add ranks 0 all-ranks 9 below 2,0,4", NULL, NULL },
+	{ KERNEL, "tree add ranks 0 job-ranks 4 first-rank 2", NULL, NULL },
+	{ KERNEL, "tree add ranks 0 job-ranks 9 below 2,0,4", NULL, NULL },
 
 	/* slot, stat, switch, monitor */
 	{ USAGE, "slot show index 1", "tree is missing", NULL },

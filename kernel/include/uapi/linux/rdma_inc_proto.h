@@ -7,8 +7,8 @@
  * A request is an RDMA WRITE with Immediate, a result is one or more
  * RDMA WRITEs, the last with Immediate; see Documentation/protocol.rst.
  */
-#ifndef _UAPI_LINUX_INC_PROTO_H
-#define _UAPI_LINUX_INC_PROTO_H
+#ifndef _UAPI_LINUX_RDMA_INC_PROTO_H
+#define _UAPI_LINUX_RDMA_INC_PROTO_H
 
 #include <linux/types.h>
 
@@ -30,11 +30,11 @@
 
 /*
  * A result to a UC member has this bit in its status, and below it a number n:
- * all messages before message ID - n have ended. INC_IMM_MARK_MAX carries no
+ * all messages before message ID - n have ended. INC_IMM_LOWMARK_MAX carries no
  * information.
  */
-#define INC_IMM_MARK		0x80
-#define INC_IMM_MARK_MAX	0x7f
+#define INC_IMM_LOWMARK		0x80
+#define INC_IMM_LOWMARK_MAX	0x7f
 
 /* Statuses that end the tree, including those without a name yet. */
 #define INC_STATUS_TREE_MIN	16
@@ -90,7 +90,7 @@ struct inc_hdr {
  * UC: not a request, but a query for the state of one: the header alone,
  * without the elements.
  */
-#define INC_HDR_F_ASK		0x0004
+#define INC_HDR_F_QUERY		0x0004
 #define INC_HDR_F_MASK		(INC_HDR_F_NO_DATA | INC_HDR_F_WIDE)
 
 /**
@@ -215,13 +215,13 @@ enum inc_op {
  * @INC_STATUS_PEER_DEAD: a member's QP failed or stopped answering
  * @INC_STATUS_TREE_GONE: the tree was dismantled
  * @INC_STATUS_MEMBER_LEFT: a member was removed while the tree was in use
- * @INC_STATUS_AGAIN: UC: this request has not arrived, resend it
- * @INC_STATUS_WAIT: UC: request arrived, its message has not ended
+ * @INC_STATUS_RESEND: UC: this request has not arrived, resend it
+ * @INC_STATUS_PENDING: UC: request arrived, its message has not ended
  *
  * A status other than success is sent in a zero-length RDMA WRITE ONLY with
  * Immediate. 1 to 15 end the message, for all ranks (INC_STATUS_MSG_ID for its
  * sender alone); INC_STATUS_TREE_MIN to INC_STATUS_TREE_MAX end the tree; 32 to
- * 63 are not errors and end nothing. From INC_IMM_MARK on it is success, with
+ * 63 are not errors and end nothing. From INC_IMM_LOWMARK on it is success, with
  * the mark in the lower bits.
  */
 enum inc_status {
@@ -237,8 +237,8 @@ enum inc_status {
 	INC_STATUS_PEER_DEAD	= 16,
 	INC_STATUS_TREE_GONE	= 17,
 	INC_STATUS_MEMBER_LEFT	= 18,
-	INC_STATUS_AGAIN	= 32,
-	INC_STATUS_WAIT		= 33,
+	INC_STATUS_RESEND	= 32,
+	INC_STATUS_PENDING		= 33,
 };
 
-#endif /* _UAPI_LINUX_INC_PROTO_H */
+#endif /* _UAPI_LINUX_RDMA_INC_PROTO_H */
