@@ -296,14 +296,15 @@ cleanup()
 {
 	kill "${PIDS[@]}" 2>/dev/null
 	[ ! -d /sys/module/inc_account ] || rmmod inc_account
-	mpi_down
+	suite_clear
+	inc_unload
 }
 
 trap cleanup EXIT
 rm -rf "$S"
 mkdir -p "$S"
 echo "{\"ranks\": $RANKS_RATE, \"others\": $RATE}" >"$S/rates"
-mpi_up $MOST_RANKS --dead-time $DEAD_TIME && topo_sw_rxe && rank_program || die "no topology"
+inc_load && mpi_up $MOST_RANKS --dead-time $DEAD_TIME && topo_sw_rxe && rank_program || die "no topology"
 for h in sw h1; do
 	ip netns exec "$TOPO-$h" inc-rtt --server --dev "$TOPO${h#h}" >"$LAB_OUT/rtt.$h" 2>&1 &
 	PIDS+=($!)

@@ -4,16 +4,11 @@
 # End to end: AllReduce and Barrier between stock rxe hosts. Every byte is
 # compared with a reference that each rank computes by itself.
 #
-#   allreduce.sh [VAR=VALUE]... [ranks | types | special | ipv6 | two | repeat |
-#	rxe | bursts | class]...
+#   allreduce.sh [VAR=VALUE]... [PART...]
+#	PART: ranks types special ipv6 two repeat rxe bursts class
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
-
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
 
 # Lists use commas where they are words of a table.
 RANKS=${RANKS//,/ }
@@ -24,8 +19,7 @@ TYPES=${TYPES:-"int8 int16 int32 int64 uint8 uint16 uint32 uint64 fp16 bf16 fp32
 	fp64 float-int double-int long-int 2int short-int"}
 COUNTS=${COUNTS:-"0 1 3 255 4097 1048576"}
 RUNS=${RUNS:-1000}
-SEED=${SEED:-$RANDOM}
-PERF=(--check --seed "$SEED" --timeout $((20000 * SLOW)))
+PERF=(--check --seed "$SEED")
 
 max_ranks()
 {
@@ -37,7 +31,7 @@ max_ranks()
 	echo "$max"
 }
 
-t_ranks()
+part_ranks()
 {
 	local n c
 
@@ -47,7 +41,7 @@ t_ranks()
 				-t fp32 -o sum --count "$c" -i 2 -x 0 --reps 1 \
 				"${PERF[@]}"
 		done
-		job "barrier, $n ranks" "$n" barrier -i 20 --timeout $((20000 * SLOW))
+		job "barrier, $n ranks" "$n" barrier -i 20
 	done
 }
 
@@ -61,7 +55,7 @@ ops()
 	esac
 }
 
-t_types()
+part_types()
 {
 	local t o
 
@@ -79,7 +73,7 @@ t_types()
 		-i 3 -x 0 "${PERF[@]}"
 }
 
-t_special()
+part_special()
 {
 	local t o
 
@@ -93,7 +87,7 @@ t_special()
 	done
 }
 
-t_ipv6()
+part_ipv6()
 {
 	local c
 
@@ -105,7 +99,7 @@ t_ipv6()
 	JOB_ADDR=topo_ip4
 }
 
-t_two()
+part_two()
 {
 	local pids log
 
@@ -122,7 +116,7 @@ t_two()
 	ktap $? "two trees at once, the first" "$(job_why)"
 }
 
-t_repeat()
+part_repeat()
 {
 	job "$RUNS runs give one bit pattern" 7 allreduce -t fp32 -o sum \
 		--count 1500 --repeat-hash --runs "$RUNS" "${PERF[@]}"
@@ -135,7 +129,7 @@ rtt_listens()
 
 # The module takes its own packets only: stock rxe on the bridge device and
 # between two hosts works while a job runs.
-t_rxe()
+part_rxe()
 {
 	local pid rc
 
@@ -144,7 +138,7 @@ t_rxe()
 		"${PERF[@]}"
 	sw inc-rtt --dev "${TOPO}sw" >"$LAB_OUT/rtt-server" 2>&1 &
 	pid=$!
-	wait_for $((10 * SLOW)) rtt_listens
+	wait_for 10 rtt_listens
 	host 0 inc-rtt --dev "${TOPO}0" -i 300 "$(topo_ip4 sw)" \
 		>"$LAB_OUT/rtt-client" 2>&1
 	rc=$?
@@ -169,7 +163,7 @@ to_host_0()
 # The switch sends bursts, which arrive as single packets. With a small window
 # there is something to send together however slow the kernel is: as much as one
 # acknowledgment makes room for.
-t_bursts()
+part_bursts()
 {
 	local addr single
 
@@ -195,7 +189,7 @@ seen()
 }
 
 # Every packet on the wire has the traffic class, in both directions.
-t_class()
+part_class()
 {
 	local addr class dir all other
 
@@ -220,26 +214,19 @@ t_class()
 	JOB_ADDR=topo_ip4
 }
 
-main()
+suite_up()
 {
-	local t mtu=${MTU:-1500}
+	local mtu=${MTU:-1500} pmtu=1024
 
-	echo "# seed $SEED, MTU $mtu, kernel $(uname -r), $LAB_BACKEND"
-	trap 'serve_down; topo_down; inc_unload' EXIT
-	inc_load && topo_up "$(max_ranks)" "$mtu" || exit 1
-	serve_up --pmtu "$([ "$mtu" -ge 4400 ] && echo 4096 || echo 1024)" \
-		${SERVE_ARGS:+$SERVE_ARGS} || exit 1
-	for t in "$@"; do
-		"t_$t"
-	done
-	ktap "$(stat_sum rx-bad-request)" "no request was refused"
-	serve_down
-	ktap "$(sw inc-tool -j tree show | grep -c '"id"')" "no tree is left"
-	topo_down
-	inc_unload
-	ktap $? "the module unloads"
-	trap - EXIT
-	ktap_end
+	[ "$mtu" -lt 4400 ] || pmtu=4096
+	echo "# MTU $mtu"
+	topo_up "$(max_ranks)" "$mtu" && serve_up --pmtu "$pmtu"
 }
 
-main "$@"
+suite_part()
+{
+	"part_$1"
+	ktap "$(stat_sum rx-bad-request)" "$1: no request was refused"
+}
+
+suite "ranks types special ipv6 two repeat rxe bursts class" "$@"

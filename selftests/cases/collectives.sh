@@ -5,25 +5,19 @@
 # blocks of any size, in place, one after the other and many at once. Every byte
 # is compared with MPI's definition, including bytes that must not change.
 #
-#   collectives.sh [VAR=VALUE]...
-#		[each | place | mix | arrival | wide | loss]...
+#   collectives.sh [VAR=VALUE]... [PART...]
+#	PART: each place mix arrival wide loss
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
-
 # Lists use commas where they are words of a table.
 RANKS=${RANKS:-2,3,5,8}
 COUNTS=${COUNTS:-0,1,7,300,5000,40001}
-SEED=${SEED:-$RANDOM}
-PERF=(-i 0 --root each --seed "$SEED" --timeout $((20000 * SLOW)))
+PERF=(-i 0 --root each --seed "$SEED")
 ALL="broadcast allgather gather scatter alltoall reduce reduce-scatter"
 
-t_each()
+part_each()
 {
 	local c n
 
@@ -40,7 +34,7 @@ t_each()
 	done
 }
 
-t_place()
+part_place()
 {
 	local c
 
@@ -53,7 +47,7 @@ t_place()
 	done
 }
 
-t_mix()
+part_mix()
 {
 	job_start 3 mix -t int32 --count 77 --check -j "${PERF[@]}"
 	job_wait && python3 -c '
@@ -74,19 +68,19 @@ sys.exit(result["checked_collectives"] != 9)' "$JOB_LOG.0"
 		--msg-size 2048 "${PERF[@]}"
 }
 
-t_arrival()
+part_arrival()
 {
 	serve_down
 	serve_up --order arrival
 	job "order of arrival" 4 allreduce -t int32 --count 1 --count 300 \
-		--count 40001 --check=4 -i 0 --timeout $((20000 * SLOW))
+		--count 40001 --check=4 -i 0
 	job "order of arrival, mixed, 8 at once" 3 mix -t int32 --count 3 \
 		--count 900 --check=20 --outstanding 8 "${PERF[@]}"
 	serve_down
 	serve_up
 }
 
-t_wide()
+part_wide()
 {
 	local c
 
@@ -96,7 +90,7 @@ t_wide()
 	done
 }
 
-t_loss()
+part_loss()
 {
 	local r
 
@@ -118,13 +112,11 @@ t_loss()
 	watched "mixed" 0.005 lost doubled reordered corrupted
 }
 
-echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
-trap 'serve_down; topo_down; inc_unload' EXIT
-[ $# -gt 0 ] || set -- each place mix arrival loss
-n=8
-[[ " $* " != *" wide "* ]] || n=16
-inc_load && topo_up $n && serve_up || exit 1
-for t in "$@"; do
-	"t_$t"
-done
-ktap_end
+suite_up()
+{
+	topo_up "$HOSTS" && serve_up
+}
+
+HOSTS=8
+[[ " $* " != *" wide "* ]] || HOSTS=16
+suite "each place mix arrival loss" "$@"

@@ -11,33 +11,22 @@
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-NS=inc-ctl-$$
 GROUP=/tmp/inc-cgroup
 PARAM=/sys/module/rdma_inc/parameters
 
 tool()
 {
-	ip netns exec "$NS" inc-tool "$@"
+	sw inc-tool "$@"
 }
 
-cleanup()
+suite_up()
 {
-	ip netns del "$NS" 2>/dev/null
+	topo_lone
+}
+
+suite_down()
+{
 	! mountpoint -q "$GROUP" || umount "$GROUP"
-	inc_unload
-}
-trap cleanup EXIT
-
-# of KEY: an attribute of the switch that is a number
-of()
-{
-	tool -j switch show | python3 -c \
-		'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
-}
-
-is()
-{
-	[ "$(of "$1")" = "$2" ]
 }
 
 kernel_memory()
@@ -67,12 +56,12 @@ charged()
 	local before used
 
 	# The first command of a cgroup allocates memory that is not ours.
-	sh -c "echo \$\$ >$GROUP/inc/cgroup.procs; ip netns exec $NS inc-tool switch" >/dev/null
+	sh -c "echo \$\$ >$GROUP/inc/cgroup.procs; ip netns exec $TOPO-sw inc-tool switch" >/dev/null
 	before=$(kernel_memory)
-	used=$(of memory-used)
-	sh -c "echo \$\$ >$GROUP/inc/cgroup.procs; exec ip netns exec $NS inc-tool -b $2" >/dev/null
+	used=$(switch_attr memory-used)
+	sh -c "echo \$\$ >$GROUP/inc/cgroup.procs; exec ip netns exec $TOPO-sw inc-tool -b $2" >/dev/null
 	ktap $? "$1: they are made"
-	near "$1" $(($(of memory-used) - used)) $(($(kernel_memory) - before))
+	near "$1" $(($(switch_attr memory-used) - used)) $(($(kernel_memory) - before))
 }
 
 # members TREE N: N members for a batch.
@@ -91,7 +80,7 @@ del_all()
 import json, sys
 for t in json.load(sys.stdin):
     print("tree del", t["id"], "nowait")' | tool -b -
-	wait_for $((20 * SLOW)) is leaving 0
+	wait_for 20 switch_has leaving 0
 }
 
 part_memory()
@@ -115,7 +104,7 @@ part_memory()
 	done >"$f"
 	charged "$((n / 4)) leaves" "$f"
 	del_all
-	ktap "$(of memory-used)" "nothing is charged any more"
+	ktap "$(switch_attr memory-used)" "nothing is charged any more"
 }
 
 part_big()
@@ -133,15 +122,15 @@ part_big()
 	} >"$f"
 	charged "three big trees" "$f"
 	del_all
-	ktap "$(of memory-used)" "nothing is charged any more"
+	ktap "$(switch_attr memory-used)" "nothing is charged any more"
 }
 
 part_ceiling()
 {
-	local other=$NS-2 old out
+	local other=$TOPO-other old out
 
 	old=$(cat $PARAM/memory_ceiling)
-	[ "$(of memory-ceiling)" = $((old << 20)) ]
+	[ "$(switch_attr memory-ceiling)" = $((old << 20)) ]
 	ktap $? "the ceiling is shown"
 	topo_lone "$other"
 	echo 8 >$PARAM/memory_ceiling
@@ -189,7 +178,7 @@ part_del()
 	ktap $? "the ID is free" "$TOOK ms"
 	at_most 300 tool tree del 1
 	ktap $? "and can go, too"
-	wait_for 10 is leaving 0
+	wait_for 10 switch_has leaving 0
 	ktap $? "who was never heard is not waited for"
 
 	# Registering or unregistering a family waits for all commands in
@@ -221,7 +210,7 @@ part_many()
 	ktap $? "and there is room for others"
 	at_most 1000 tool tree del 1
 	ktap $? "and all go with their tree" "$TOOK ms"
-	wait_for 10 is memory-used 0
+	wait_for 10 switch_has memory-used 0
 	ktap $? "nothing is charged any more"
 }
 
@@ -235,14 +224,14 @@ part_gone()
 	tool -b "$LAB_OUT/many" >/dev/null
 	owed 1000 60000
 	tool tree del 1000 nowait
-	ip netns del "$NS"
+	ip netns del "$TOPO-sw"
 	# The next namespace to go is cleaned up after this one.
-	ip netns add "$NS-2"
-	ip netns del "$NS-2"
+	ip netns add "$TOPO-other"
+	ip netns del "$TOPO-other"
 	at_most 1000 inc_unload
 	ktap $? "400 trees go with their namespace, and the module" "$TOOK ms"
 	echo "# 400 trees: $TOOK ms"
-	inc_load && topo_lone "$NS"
+	inc_load && topo_lone
 	tool -b "$LAB_OUT/many" >/dev/null
 	owed 1000 60000
 	tool tree del 1000 nowait
@@ -251,10 +240,4 @@ part_gone()
 	echo "# 400 trees: $TOOK ms"
 }
 
-inc_load && topo_lone "$NS" || exit 1
-[ $# -gt 0 ] || set -- memory big ceiling del many gone
-for part; do
-	"part_$part"
-done
-cleanup
-ktap_end
+suite "memory big ceiling del many gone" "$@"

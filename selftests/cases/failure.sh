@@ -3,6 +3,9 @@
 #
 # A member dies: the other ranks get an error soon, all resources are freed, and
 # the next job runs.
+#
+#   failure.sh [PART...]
+#	PART: killed cut cut_uc tree_del daemon timeout
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -28,25 +31,20 @@ others_fail()
 
 nothing_left()
 {
-	wait_for $((5 * SLOW)) no_tree
+	wait_for 5 no_tree
 	ktap $? "$1: the tree is gone" "$(sw inc-tool tree show)"
-	[ "$(sw inc-tool -j switch show | python3 -c '
-import json, sys
-s = json.load(sys.stdin)
-s = s[0] if isinstance(s, list) else s
-print(s["memory-used"])')" = 0 ]
+	switch_has memory-used 0
 	ktap $? "$1: its memory came back"
 }
 
 long_job()
 {
-	job_start "$1" allreduce -t fp32 -o sum --count 262144 -i 1000000 \
-		--timeout $((60000 * SLOW))
-	wait_for $((20 * SLOW)) busy 50
+	job_start "$1" allreduce -t fp32 -o sum --count 262144 -i 1000000
+	wait_for 20 busy 50
 }
 
 # The daemon sees the connection break and removes the member.
-t_killed()
+part_killed()
 {
 	local start
 
@@ -62,7 +60,7 @@ t_killed()
 # the connection to the daemon does not break. Disable the bridge port from a
 # process that already runs: on one busy CPU starting "ip" takes some 400 ms,
 # and "link set down" waits as long for grace periods.
-t_cut()
+part_cut()
 {
 	local start cutter
 
@@ -75,14 +73,14 @@ t_cut()
 	kill -9 "${JOB_PIDS[1]}" 2>/dev/null
 	wait "${JOB_PIDS[1]}" 2>/dev/null
 	sw bridge link set dev v1 state 3
-	wait_for $((5 * SLOW)) no_tree || serve_restart
+	wait_for 5 no_tree || serve_restart
 	nothing_left "link cut"
 	job "link cut: the next job runs" 4 allreduce --count 1000 -i 5 --check
 }
 
 # The same over UC, where nobody acknowledges anything: all ranks, including the
 # one that is cut off, have to detect it.
-t_cut_uc()
+part_cut_uc()
 {
 	local start cutter
 
@@ -101,15 +99,16 @@ t_cut_uc()
 
 others_fail_but_cut()
 {
-	local start=$1 r rc now took
+	local start=$1 limit r rc now took
 
+	limit=$(scaled 1000)
 	for r in 0 2 3; do
 		wait "${JOB_PIDS[$r]}"
 		rc=$?
 		now_ms now
 		took=$((now - start))
-		[ $rc != 0 ] && [ $took -le $((1000 * SLOW)) ]
-		ktap $? "link cut: rank $r got an error within $((1000 * SLOW)) ms" \
+		[ $rc != 0 ] && [ $took -le "$limit" ]
+		ktap $? "link cut: rank $r got an error within $limit ms" \
 			"status $rc after $took ms"
 	done
 }
@@ -120,7 +119,7 @@ serve_restart()
 	serve_up
 }
 
-t_tree_del()
+part_tree_del()
 {
 	local tool pid start id
 
@@ -139,7 +138,7 @@ t_tree_del()
 	nothing_left "tree deleted"
 }
 
-t_daemon()
+part_daemon()
 {
 	local start
 
@@ -153,7 +152,7 @@ t_daemon()
 	serve_up
 }
 
-t_timeout()
+part_timeout()
 {
 	local start now took
 
@@ -165,17 +164,14 @@ t_timeout()
 	rc=$?
 	now_ms now
 	took=$((now - start))
-	[ $rc != 0 ] && [ $took -lt $((3000 * SLOW)) ]
+	[ $rc != 0 ] && [ $took -lt "$(scaled 3000)" ]
 	ktap $? "a rank that nobody joins gives up in time" "status $rc, $took ms"
 	nothing_left "lonely rank"
 }
 
-trap 'clock_down; serve_down; topo_down; inc_unload' EXIT
-inc_load && topo_up 4 || exit 1
-serve_up || exit 1
-clock_up
-[ $# -gt 0 ] || set -- killed cut cut_uc tree_del daemon timeout
-for t in "$@"; do
-	"t_$t"
-done
-ktap_end
+suite_up()
+{
+	topo_up 4 && serve_up && clock_up
+}
+
+suite "killed cut cut_uc tree_del daemon timeout" "$@"

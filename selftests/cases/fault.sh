@@ -4,6 +4,9 @@
 # Fault injection through debugfs: each kind, in each direction, is injected as
 # often as requested, shows in the counters of the QP, and leaves results right.
 # Wrong settings are refused; a seed reproduces a run.
+#
+#   fault.sh [VAR=VALUE]... [PART...]
+#	PART: settings drop duplicate reorder corrupt
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -12,12 +15,10 @@
 . "$(dirname "$0")/../lib/faults.sh"
 
 RANKS=3
-SEED=${SEED:-$RANDOM}
-MOUNT=$LAB_OUT/debugfs
 
 fault_dir()
 {
-	echo "$MOUNT"/rdma_inc/net-"$(sw stat -Lc %i /proc/self/ns/net)"/tree-*/fault
+	echo "$(debugfs_switch "$TOPO-sw")"/tree-*/fault
 }
 
 # set_all DIR SETTING: for all ranks of the only tree.
@@ -51,15 +52,14 @@ faulty()
 	local name=$1 dir=$2 kind=$3 ops=$4 counter=$5
 
 	job_start $RANKS allreduce -t fp32 -o sum --count 65537 -i 10 -x 0 \
-		--reps 1 --check=$((ops / SLOW + 1)) --seed "$SEED" \
-		--timeout $((60000 * SLOW))
-	wait_for $((20 * SLOW)) members_there
+		--reps 1 --check=$((ops / SLOW + 1)) --seed "$SEED"
+	wait_for 20 members_there
 	kill -STOP "${JOB_PIDS[@]}"
 	set_all "$dir" "$kind 20000 seed $SEED"
 	ktap $? "$name: set"
 	faults_done "$name" 10 32 "the counters see it" "$counter" stat_sum \
 		done_of "$dir" "$kind"
-	wait_for $((10 * SLOW)) no_tree
+	wait_for 10 no_tree
 }
 
 switch_stat()
@@ -76,7 +76,7 @@ refused()
 	ktap $? "refused: $1"
 }
 
-t_settings()
+part_settings()
 {
 	local f
 
@@ -116,32 +116,43 @@ t_settings()
 	ktap $? "tree deleted while all is dropped"
 }
 
-trap 'kill $(jobs -p) 2>/dev/null; umount "$MOUNT" 2>/dev/null; serve_down; topo_down; inc_unload' EXIT
-mkdir -p "$MOUNT"
-if ! mount -t debugfs none "$MOUNT" 2>/dev/null; then
+part_drop()
+{
+	faulty "drop in" rx drop 80 tx-naks
+	faulty "drop out" tx drop 80 tx-retransmits
+}
+
+part_duplicate()
+{
+	faulty "duplicate in" rx duplicate 300 rx-duplicates
+	faulty "duplicate out" tx duplicate 300 rx-acks
+}
+
+part_reorder()
+{
+	faulty "reorder in" rx reorder 300 rx-ooo-queued
+	faulty "reorder out" tx reorder 80 rx-naks
+}
+
+part_corrupt()
+{
+	local before
+
+	before=$(switch_stat rx-icrc)
+	faulty "corrupt in" rx corrupt 80 tx-naks
+	[ "$(switch_stat rx-icrc)" -gt "$before" ]
+	ktap $? "corrupt in: found by the ICRC" "$before, $(switch_stat rx-icrc)"
+	faulty "corrupt out" tx corrupt 80 tx-retransmits
+}
+
+suite_up()
+{
+	topo_up $RANKS && serve_up --dead-time "$(scaled 2000)"
+}
+
+debugfs_up || {
 	ktap_skip "faults" "the kernel has no debugfs"
-	ktap_end
+	ktap_plan
 	exit
-fi
-echo "# seed $SEED"
-inc_load && topo_up $RANKS || exit 1
-t_settings
-serve_up --dead-time $((2000 * SLOW)) || exit 1
-faulty "drop in" rx drop 80 tx-naks
-faulty "drop out" tx drop 80 tx-retransmits
-faulty "duplicate in" rx duplicate 300 rx-duplicates
-faulty "duplicate out" tx duplicate 300 rx-acks
-faulty "reorder in" rx reorder 300 rx-ooo-queued
-faulty "reorder out" tx reorder 80 rx-naks
-before=$(switch_stat rx-icrc)
-faulty "corrupt in" rx corrupt 80 tx-naks
-[ "$(switch_stat rx-icrc)" -gt "$before" ]
-ktap $? "corrupt in: found by the ICRC" "$before, $(switch_stat rx-icrc)"
-faulty "corrupt out" tx corrupt 80 tx-retransmits
-serve_down
-topo_down
-umount "$MOUNT"
-inc_unload
-ktap $? "the module unloads"
-trap - EXIT
-ktap_end
+}
+suite "settings drop duplicate reorder corrupt" "$@"

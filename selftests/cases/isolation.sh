@@ -6,11 +6,14 @@
 # which one member is stopped, far away, cut off or dead. Print the ratio. The
 # limit is loose, since other load must not fail the test, but far below the
 # cost of any wait for the sick tree.
+#
+#   isolation.sh [PART...]
+#	PART: stopped slow cut killed
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-DEAD_TIME=$((350 * SLOW))
+DEAD_TIME=$(scaled 350)
 LIMIT=4			# times as slow
 SICK_PIDS=()
 SICK_LOG=
@@ -20,7 +23,7 @@ control()
 {
 	JOB_FIRST=0
 	job_start 2 allreduce -t fp32 -o sum -j --reps 3 -x 20 -i 150 \
-		--count 2 --count 65536 --timeout $((20000 * SLOW)) || return 1
+		--count 2 --count 65536 || return 1
 	job_wait || {
 		echo "# control: $(job_why)"
 		return 1
@@ -36,10 +39,10 @@ sick_start()
 {
 	JOB_FIRST=2
 	job_start 2 allreduce -t fp32 -o sum --count 262144 -i 1000000 \
-		--timeout $((8000 * SLOW))
+		--timeout "$(scaled 8000)"
 	SICK_PIDS=("${JOB_PIDS[@]}")
 	SICK_LOG=$JOB_LOG
-	wait_for $((20 * SLOW)) busy 20
+	wait_for 20 busy 20
 }
 
 events()
@@ -82,47 +85,38 @@ sick_end()
 		wait "$pid" 2>/dev/null
 	done
 	rm -f "$SICK_LOG".*
-	wait_for $((10 * SLOW)) nothing_left
+	wait_for 10 switch_has trees 0 && wait_for 10 switch_has memory-used 0
 	ktap $? "$name: nothing is left of either tree" "$(sw inc-tool tree show)"
 }
 
-nothing_left()
-{
-	sw inc-tool -j switch show | python3 -c '
-import json, sys
-s = json.load(sys.stdin)
-s = s[0] if isinstance(s, list) else s
-sys.exit(s["trees"] != 0 or s["memory-used"] != 0)'
-}
-
 # A stopped process is not dead: its QP still acknowledges, but nobody reads.
-do_stopped() { kill -STOP "${SICK_PIDS[1]}"; }
-undo_stopped() { :; }
+hurt_stopped() { kill -STOP "${SICK_PIDS[1]}"; }
+heal_stopped() { :; }
 
-do_slow()
+hurt_slow()
 {
 	host 3 tc qdisc add dev eth0 root netem delay 100ms limit 10000
 	sw tc qdisc add dev v3 root netem delay 100ms limit 10000
 }
 
-undo_slow()
+heal_slow()
 {
 	host 3 tc qdisc del dev eth0 root
 	sw tc qdisc del dev v3 root
 }
 
-do_cut() { sw bridge link set dev v3 state 0; }
-undo_cut() { sw bridge link set dev v3 state 3; }
+hurt_cut() { sw bridge link set dev v3 state 0; }
+heal_cut() { sw bridge link set dev v3 state 3; }
 
-do_killed() { kill -9 "${SICK_PIDS[1]}"; }
-undo_killed() { :; }
+hurt_killed() { kill -9 "${SICK_PIDS[1]}"; }
+heal_killed() { :; }
 
 # Is the sick tree reported within twice the dead time plus a second of slack?
 ends_in_time()
 {
 	local name=$1 start=$2 before=$3 took
 
-	wait_for $((10 * SLOW)) more_events "$before"
+	wait_for 10 more_events "$before"
 	ktap $? "$name: the tree ends"
 	took=$(($(date +%s%3N) - start))
 	[ $took -le $((2 * DEAD_TIME + 1000 * SLOW)) ]
@@ -134,41 +128,42 @@ more_events()
 	[ "$(events tree-failed)" -gt "$1" ]
 }
 
-# one CASE BASE: run the case, check its end if it has one, and the other tree.
-one()
+# suite_part TROUBLE: check the end of the tree in trouble, if it has one, and
+# the other tree.
+suite_part()
 {
-	local name=$1 base=$2 start before now
+	local name=$1 start before now
 
 	sick_start
 	ktap $? "$name: the tree that gets into trouble works"
 	before=$(events tree-failed)
 	start=$(date +%s%3N)
-	"do_$name"
+	"hurt_$name"
 	case $name in
 	cut | killed)	ends_in_time "$name" "$start" "$before" ;;
 	esac
 	before=$(events member-error)
 	now=$(control)
-	times_ok "$name" "$base" "$now"
+	times_ok "$name" "$BASE" "$now"
 	case $name in
 	slow | stopped)
 		ktap $(($(events member-error) - before)) \
 			"$name: nobody was taken for dead" ;;
 	esac
-	"undo_$name"
+	"heal_$name"
 	sick_end "$name"
 }
 
-trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload' EXIT
-inc_load && topo_up 4 || exit 1
-sw inc-tool monitor >"$LAB_OUT/events" 2>&1 &
-serve_up || exit 1
-control >/dev/null
-BASE=$(control)
-[ -n "$BASE" ]
-ktap $? "alone" || exit 1
-[ $# -gt 0 ] || set -- stopped slow cut killed
-for t in "$@"; do
-	one "$t" "$BASE"
-done
-ktap_end
+suite_up()
+{
+	topo_up 4 || return 1
+	sw inc-tool monitor >"$LAB_OUT/events" 2>&1 &
+	serve_up || return 1
+	control >/dev/null
+	BASE=$(control)
+	[ -n "$BASE" ]
+	ktap $? "alone"
+	[ -n "$BASE" ]
+}
+
+suite "stopped slow cut killed" "$@"

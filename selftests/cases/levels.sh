@@ -5,39 +5,22 @@
 # at the leaves, and switches in the middle. A topology has LEAVES leaves with
 # HOSTS hosts each, and MIDS switches between root and leaves.
 #
-#   levels.sh [VAR=VALUE]... [two | mismatch | uc | odd | sixteen | three |
-#			     types | bits | loss | uplink | death | gone]...
+#   levels.sh [VAR=VALUE]... [PART...]
+#	PART: two mismatch uc odd sixteen three types bits loss uplink death gone
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/lib/levels.sh
 . "$(dirname "$0")/../lib/levels.sh"
 
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
-
-SEED=${SEED:-$RANDOM}
 RUNS=${RUNS:-1000}
 COUNTS=${COUNTS:-0,1,7,300,5000,40001}
-PERF=(-i 0 --seed "$SEED" --timeout $((20000 * SLOW)))
+PERF=(-i 0 --seed "$SEED")
 ALL="broadcast allgather gather scatter alltoall reduce reduce-scatter"
-
-no_trees()
-{
-	local name
-
-	for name in "${SWITCHES[@]}"; do
-		ip netns list | grep -q "^$TOPO-$name\b" || continue
-		[ "$(at "$name" inc-tool -j tree show | tr -d ' \n')" = "[]" ] ||
-			return 1
-	done
-}
 
 nothing_left()
 {
-	wait_for $((5 * SLOW)) no_trees
+	wait_for 5 no_tree
 	ktap $? "$1: no tree is left"
 }
 
@@ -74,12 +57,11 @@ collectives()
 		--count 900 --check=4 --outstanding 8 "${PERF[@]}" "$@"
 }
 
-t_two()
+part_two()
 {
 	levels_up 2 2 && serves_up || return
-	job_start 4 allreduce -t fp32 --count 100000 -i 1000000 \
-		--timeout $((60000 * SLOW))
-	wait_for $((20 * SLOW)) grep -q ready "$LAB_OUT/serve-l1.log"
+	job_start 4 allreduce -t fp32 --count 100000 -i 1000000
+	wait_for 20 grep -q ready "$LAB_OUT/serve-l1.log"
 	roles >"$LAB_OUT/roles"
 	kill "${JOB_PIDS[@]}"
 	wait "${JOB_PIDS[@]}" 2>/dev/null
@@ -109,7 +91,7 @@ all_know()
 # A message that the ranks disagree about fails for all of them, at any switch:
 # the odd rank at a leaf with others, at a leaf of its own, and leaves that
 # disagree.
-t_mismatch()
+part_mismatch()
 {
 	local odd r rcs name
 
@@ -122,8 +104,7 @@ t_mismatch()
 		for r in $odd; do
 			JOB_ODD[$r]="--count 5001"
 		done
-		job_start 5 allreduce -t int32 -i 3 \
-			--timeout $((20000 * SLOW))
+		job_start 5 allreduce -t int32 -i 3
 		rcs=
 		for r in "${JOB_PIDS[@]}"; do
 			wait "$r"
@@ -142,7 +123,7 @@ t_mismatch()
 }
 
 # RC and UC members at one leaf; links between switches are RC.
-t_uc()
+part_uc()
 {
 	levels_up 2 2 && serves_up || return
 	JOB_ODD=([1]="--transport uc" [2]="--transport uc")
@@ -153,7 +134,7 @@ t_uc()
 }
 
 # Leaves of different sizes, one of them with a single host.
-t_odd()
+part_odd()
 {
 	levels_up 3 3,1,2 && serves_up || return
 	# Blocks are not aligned, so sums are added in another order.
@@ -164,7 +145,7 @@ t_odd()
 	levels_down
 }
 
-t_sixteen()
+part_sixteen()
 {
 	COUNTS=7,5000 levels_up 4 4 && serves_up || return
 	COUNTS=7,5000 collectives "1-4-16" 16
@@ -172,7 +153,7 @@ t_sixteen()
 	levels_down
 }
 
-t_three()
+part_three()
 {
 	levels_up 4 2 2 && serves_up || return
 	COUNTS=0,7,5000 collectives "1-2-4-8" 8
@@ -181,7 +162,7 @@ t_three()
 }
 
 # All types that can be reduced; 16-bit floats are rounded once, at the root.
-t_types()
+part_types()
 {
 	local t
 
@@ -203,7 +184,7 @@ t_types()
 }
 
 # netem on each link, with more loss between switches.
-t_loss()
+part_loss()
 {
 	local r name
 
@@ -258,15 +239,14 @@ share()
 
 	up=$(uplink_bytes l0)
 	hosts=$(hosts_bytes)
-	job "1-2-8, $type" 8 allreduce -t "$type" --count 262144 -i 20 --check \
-		--timeout $((60000 * SLOW))
+	job "1-2-8, $type" 8 allreduce -t "$type" --count 262144 -i 20 --check
 	up=$(($(uplink_bytes l0) - up))
 	hosts=$(($(hosts_bytes) - hosts))
 	[ $((up * 4 * 100)) -le $((hosts * times * 105)) ] && [ "$up" -gt 1000000 ]
 	ktap $? "$type: the uplink carries $up bytes, its 4 hosts send $hosts: $((up * 1000 / hosts)) per mille"
 }
 
-t_uplink()
+part_uplink()
 {
 	levels_up 2 4 && serves_up || return
 	# Headers that a burst shares would not be counted there.
@@ -281,9 +261,10 @@ t_uplink()
 # others_fail NAME START VICTIM...: all ranks except the victims fail in time.
 others_fail()
 {
-	local name=$1 start=$2 limit=$((1000 * SLOW)) r rc now took
+	local name=$1 start=$2 limit r rc now took
 
 	shift 2
+	limit=$(scaled 1000)
 	for r in "${!JOB_PIDS[@]}"; do
 		[[ " $* " != *" $r "* ]] || continue
 		wait "${JOB_PIDS[$r]}"
@@ -302,9 +283,8 @@ others_fail()
 
 long_job()
 {
-	job_start 4 allreduce -t fp32 --count 262144 -i 1000000 \
-		--timeout $((60000 * SLOW))
-	wait_for $((20 * SLOW)) busy
+	job_start 4 allreduce -t fp32 --count 262144 -i 1000000
+	wait_for 20 busy
 }
 
 busy()
@@ -334,7 +314,7 @@ delete_tree()
 	others_fail "$2" "$start"
 }
 
-t_death()
+part_death()
 {
 	local start cutter upcutter
 
@@ -393,7 +373,7 @@ switch_dies()
 }
 
 # A whole switch disappears while ranks work: all ranks hear, nothing is left.
-t_gone()
+part_gone()
 {
 	local start name
 
@@ -442,7 +422,7 @@ hash_of()
 
 	levels_up "$1" "$2" && serves_up && shuffle || return
 	job_start "$n" allreduce -t fp32 -o sum --count 300 --repeat-hash \
-		--runs "$RUNS" --seed 7 --timeout $((60000 * SLOW))
+		--runs "$RUNS" --seed 7
 	job_wait
 	ktap $? "$1 leaves, $n ranks: $RUNS runs give one bit pattern" "$(job_why)"
 	HASH=$(sed -n 's/.*hash \([0-9a-f]*\).*/\1/p' "$JOB_LOG.0")
@@ -450,7 +430,7 @@ hash_of()
 }
 
 # The bits equal those of one switch with all ranks, in any order of arrival.
-t_bits()
+part_bits()
 {
 	local flat
 
@@ -466,12 +446,9 @@ t_bits()
 	ktap $? "1-4-16 gives the bits of one switch, $flat" "$HASH"
 }
 
-echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
-trap 'clock_down; levels_down; inc_unload' EXIT
-[ $# -gt 0 ] || set -- two mismatch uc odd types loss
-inc_load || exit 1
-clock_up
-for t in "$@"; do
-	"t_$t"
-done
-ktap_end
+suite_up()
+{
+	clock_up
+}
+
+suite "two mismatch uc odd types loss" "$@"

@@ -3,17 +3,14 @@
 #
 # Loss, duplication and reordering on every link, in both directions: results
 # are right, no QP goes to error, nothing hangs.
+#
+#   loss.sh [VAR=VALUE]... [PART...]
+#	PART: lost doubled reordered corrupted all
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
-
 RANKS=${RANKS:-4}
-SEED=${SEED:-$RANDOM}
 
 # Set a queueing discipline on both ends of every link.
 impair()
@@ -39,12 +36,10 @@ impaired()
 	watch_start
 	before=$(failed_trees)
 	job "$name, short" "$RANKS" allreduce -t fp32 -o sum --count 255 \
-		-i 20 -x 0 --reps 1 --check --seed "$SEED" \
-		--timeout $((60000 * SLOW))
+		-i 20 -x 0 --reps 1 --check --seed "$SEED"
 	job "$name" "$RANKS" allreduce -t fp32 -o sum --count "$count" \
-		-i "$iter" -x 0 --reps 1 --check --seed "$SEED" \
-		--timeout $((60000 * SLOW))
-	job "$name, barrier" "$RANKS" barrier -i 30 --timeout $((60000 * SLOW))
+		-i "$iter" -x 0 --reps 1 --check --seed "$SEED"
+	job "$name, barrier" "$RANKS" barrier -i 30
 	watch_end
 	# shellcheck disable=SC2086	# words
 	watched "$name" "$p" $what
@@ -57,29 +52,40 @@ failed_trees()
 	grep -c 'member-error' "$LAB_OUT/events"
 }
 
-main()
+suite_up()
 {
-	local events
-
-	echo "# seed $SEED"
-	trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload' EXIT
-	inc_load && topo_up "$RANKS" || exit 1
+	topo_up "$RANKS" || return 1
 	sw inc-tool monitor >"$LAB_OUT/events" 2>&1 &
-	events=$!
-	serve_up --dead-time $((2000 * SLOW)) || exit 1
+	serve_up --dead-time "$(scaled 2000)"
+}
+
+part_lost()
+{
 	impaired "loss 0.1 %" 262144 4 0.001 lost loss 0.1%
 	impaired "loss 1 %" 262144 3 0.01 lost loss 1%
 	impaired "loss 5 %" 65536 3 0.05 lost loss 5%
-	impaired "duplication 5 %" 262144 3 0.05 doubled duplicate 5%
-	impaired "reordering 25 %" 65536 3 0.05 reordered delay 1ms reorder 25% 50%
-	impaired "jitter" 65536 3 0.05 reordered delay 2ms 1ms
-	impaired "corruption 1 %" 65536 3 0.01 corrupted corrupt 1%
-	impaired "all of it" 65536 2 0.005 "lost doubled reordered corrupted" \
-		delay 1ms 500us loss 1% duplicate 1% corrupt 0.5%
-	serve_down
-	kill $events
-	wait $events 2>/dev/null
-	ktap_end
 }
 
-main
+part_doubled()
+{
+	impaired "duplication 5 %" 262144 3 0.05 doubled duplicate 5%
+}
+
+part_reordered()
+{
+	impaired "reordering 25 %" 65536 3 0.05 reordered delay 1ms reorder 25% 50%
+	impaired "jitter" 65536 3 0.05 reordered delay 2ms 1ms
+}
+
+part_corrupted()
+{
+	impaired "corruption 1 %" 65536 3 0.01 corrupted corrupt 1%
+}
+
+part_all()
+{
+	impaired "all of it" 65536 2 0.005 "lost doubled reordered corrupted" \
+		delay 1ms 500us loss 1% duplicate 1% corrupt 0.5%
+}
+
+suite "lost doubled reordered corrupted all" "$@"

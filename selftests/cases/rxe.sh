@@ -15,7 +15,7 @@ run_all()
 	local t rc
 
 	for t in "$ROOT"/build/kselftest/rdma/*.sh; do
-		(cd "${t%/*}" && timeout $((60 * SLOW)) bash "./${t##*/}") \
+		(cd "${t%/*}" && timeout "$(scaled 60)" bash "./${t##*/}") \
 			>"$LAB_OUT/${t##*/}.$1" 2>&1
 		rc=$?
 		if [ $rc = $SKIP ]; then
@@ -26,12 +26,21 @@ run_all()
 	done
 }
 
-trap 'inc_unload' EXIT
-run_all without
-modprobe rdma_rxe
-inc_load && inc-tool tree add id 1 ranks 2 >/dev/null
-ktap $? "a tree in their net namespace"
-run_all with
-inc-tool tree show id 1 >/dev/null
-ktap $? "the tree is still there"
-ktap_end
+part_without()
+{
+	inc_unload
+	run_all without
+	modprobe rdma_rxe
+	inc_load
+}
+
+part_with()
+{
+	inc-tool tree add id 1 ranks 2 >/dev/null
+	ktap $? "a tree in their net namespace"
+	run_all with
+	inc-tool tree show id 1 >/dev/null
+	ktap $? "the tree is still there"
+}
+
+suite "without with" "$@"

@@ -12,16 +12,8 @@
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
-
-PARTS=${*:-plain mixed net far queue killed silent}
 RANKS=${RANKS:-3}
 COUNT=${COUNT:-20011}
-SEED=${SEED:-$RANDOM}
-LIMIT=$((60000 * SLOW))
 # Length of jobs whose counters are read while they run: a second or so.
 ITER=${ITER:-$((SLOW > 1 ? 3 : 20))}
 
@@ -64,7 +56,7 @@ uc_job()
 	local name=$1 n=$2
 
 	shift 2
-	job "$name" "$n" "$@" -x 0 --seed "$SEED" --timeout "$LIMIT"
+	job "$name" "$n" "$@" -x 0 --seed "$SEED"
 }
 
 # impaired NAME P WHAT NETEM...: WHAT has to be seen, with a probability of P.
@@ -107,8 +99,7 @@ part_plain()
 # Without loss nothing arrives twice.
 quiet()
 {
-	job_start "$RANKS" allreduce --count 400000 -i 2 -x 0 --outstanding 2 -j \
-		--timeout "$LIMIT"
+	job_start "$RANKS" allreduce --count 400000 -i 2 -x 0 --outstanding 2 -j
 	job_wait && python3 - "$JOB_LOG.0" <<-'END'
 	import json, sys
 	run = json.load(open(sys.argv[1]))
@@ -121,38 +112,27 @@ quiet()
 # Even ranks use RC, odd ones UC.
 part_mixed()
 {
-	local loss
+	local loss r
 
-	job_start_mixed()
-	{
-		local n=$1 r
-
-		shift
-		JOB_SEQ=$((JOB_SEQ + 1)) JOB_NAME=job$JOB_SEQ.$RANDOM JOB_PIDS=()
-		JOB_LOG=$LAB_OUT/$JOB_NAME
-		for ((r = 0; r < n; r++)); do
-			INC_TRANSPORT=$( ((r % 2)) && echo uc || echo rc) \
-				ip netns exec "$TOPO-h$r" inc-perf \
-				--server "$(topo_ip4 sw)" --job "$JOB_NAME" --rank "$r" \
-				--ranks "$n" --dev "$TOPO$r" "$@" >"$JOB_LOG.$r" 2>&1 &
-			JOB_PIDS+=($!)
-		done
-	}
+	for ((r = 0; r < TOPO_N; r += 2)); do
+		JOB_ENV[r]=INC_TRANSPORT=rc
+	done
 	for loss in 0% 1%; do
 		impair loss "$loss"
 		watch_start
-		job_start_mixed "$TOPO_N" mix -t int32 --count 1001 -i $((9 * ITER)) --check \
-			--root each --seed "$SEED" --timeout "$LIMIT" --msg-size 1024 --pmtu 1024
+		job_start "$TOPO_N" mix -t int32 --count 1001 -i $((9 * ITER)) --check \
+			--root each --seed "$SEED" --msg-size 1024 --pmtu 1024
 		job_wait
 		ktap $? "RC and UC in one tree, loss $loss" "$(job_why)"
 		watch_end
 		[ "$loss" = 0% ] || watched "RC and UC in one tree" 0.01 lost
 		repair
 	done
-	job_start_mixed 2 allreduce --count 10 --msg-size 65536 --timeout "$LIMIT" \
-		--join-timeout $((3000 * SLOW))
+	job_start 2 allreduce --count 10 --msg-size 65536 \
+		--join-timeout "$(scaled 3000)"
 	! job_wait && grep -q "of one packet" "$JOB_LOG.1"
 	ktap $? "UC is refused where messages are longer than a packet" "$(job_why)"
+	JOB_ENV=()
 }
 
 part_net()
@@ -180,8 +160,7 @@ far()
 
 	shift
 	impair delay 10ms "$@"
-	job_start "$RANKS" allreduce --count 524288 -i 2 -x 1 -j --check --seed "$SEED" \
-		--timeout "$LIMIT"
+	job_start "$RANKS" allreduce --count 524288 -i 2 -x 1 -j --check --seed "$SEED"
 	job_wait && python3 - "$JOB_LOG.0" "$SLOW" <<-'END'
 	import json, sys
 	run = json.load(open(sys.argv[1]))
@@ -216,7 +195,7 @@ part_queue()
 	for ((r = 0; r < TOPO_N; r++)); do
 		host "$r" tc qdisc replace dev eth0 root netem delay 20ms limit 20
 	done
-	job_start "$RANKS" allreduce --count 524288 -i 2 --timeout "$LIMIT"
+	job_start "$RANKS" allreduce --count 524288 -i 2
 	! job_wait && grep -q "queue full" "$JOB_LOG".*
 	ktap $? "a queue that is too short is named" "$(job_why)"
 	for ((r = 0; r < TOPO_N; r++)); do
@@ -228,8 +207,8 @@ part_killed()
 {
 	local r rc=0
 
-	job_start "$RANKS" allreduce --count "$COUNT" -i 1000000 --timeout "$LIMIT"
-	wait_for $((20 * SLOW)) sw sh -c \
+	job_start "$RANKS" allreduce --count "$COUNT" -i 1000000
+	wait_for 20 sw sh -c \
 		'inc-tool -s member show | grep -q "rx-messages [1-9]"'
 	kill -9 "${JOB_PIDS[0]}"
 	for ((r = 1; r < RANKS; r++)); do
@@ -247,9 +226,8 @@ part_silent()
 
 	sw inc-tool monitor >"$LAB_OUT/events" 2>&1 &
 	r=$!
-	INC_RETRIES=5 job_start "$RANKS" allreduce --count "$COUNT" -i 1000000 \
-		--timeout "$LIMIT"
-	wait_for $((20 * SLOW)) sw sh -c \
+	INC_RETRIES=5 job_start "$RANKS" allreduce --count "$COUNT" -i 1000000
+	wait_for 20 sw sh -c \
 		'inc-tool -s member show | grep -q "rx-messages [1-9]"'
 	impair loss 100%
 	job_wait && rc=1
@@ -262,19 +240,9 @@ part_silent()
 	repair
 }
 
-main()
+suite_up()
 {
-	local part
-
-	echo "# seed $SEED"
-	trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload' EXIT
-	inc_load && topo_up "$RANKS" || exit 1
-	serve_up || exit 1
-	export INC_TRANSPORT=uc
-	for part in $PARTS; do
-		"part_$part"
-	done
-	ktap_end
+	topo_up "$RANKS" && serve_up && export INC_TRANSPORT=uc
 }
 
-main
+suite "plain mixed net far queue killed silent" "$@"

@@ -15,8 +15,6 @@
 # shellcheck source=selftests/lib/faults.sh
 . "$(dirname "$0")/../lib/faults.sh"
 
-SEED=${SEED:-$RANDOM}
-MOUNT=$LAB_OUT/debugfs
 
 # says NAME RC TEXT CMD...: at the leaf l0, CMD ends with RC and prints TEXT.
 says()
@@ -32,9 +30,8 @@ says()
 
 running()
 {
-	job_start 4 allreduce -t fp32 -o sum --count 65536 -i 1000000 \
-		--timeout $((60000 * SLOW))
-	wait_for $((20 * SLOW)) busy
+	job_start 4 allreduce -t fp32 -o sum --count 65536 -i 1000000
+	wait_for 20 busy
 }
 
 busy()
@@ -54,12 +51,7 @@ running_down()
 {
 	kill "${JOB_PIDS[@]}" 2>/dev/null
 	wait "${JOB_PIDS[@]}" 2>/dev/null
-	wait_for $((10 * SLOW)) no_tree
-}
-
-no_tree()
-{
-	[ "$(at l0 inc-tool -j tree show | tr -d ' \n')" = "[]" ]
+	wait_for 10 no_tree
 }
 
 # ID of the only tree at l0.
@@ -79,7 +71,7 @@ sys.exit(not any(s.get("parent-age", 0) >= 1100 for s in json.load(sys.stdin)))'
 
 leaf_dir()
 {
-	echo "$MOUNT"/rdma_inc/net-"$(at l0 stat -Lc %i /proc/self/ns/net)"/tree-*
+	echo "$(debugfs_switch "$TOPO-l0")"/tree-*
 }
 
 # debugfs NAME FILE TEXT: FILE of the leaf's only tree.
@@ -126,7 +118,7 @@ part_waits()
 	[[ $out == *"uplink, $(switch_ip4 sw)"* && $out == *"port uplink"* ]]
 	ktap $? "check: it knows the way to the parent" "$(tr '\n' '|' <<<"$out")"
 	kill -STOP "${JOB_PIDS[2]}"
-	wait_for $((15 * SLOW)) waits_long
+	wait_for 15 waits_long
 	ktap $? "slot: a leaf waits for its parent"
 	says "slot: since when" 0 "waits-for-parent " inc-tool slot show state busy
 	says "slot: what is known of the parent" 0 "    parent: " inc-tool slot show state busy
@@ -178,7 +170,7 @@ part_counters()
 	running
 	out=$(psns)
 	[[ $out == *"tx-psn 0x"*"rx-psn 0x"* || $out == *"rx-psn 0x"*"tx-psn 0x"* ]] &&
-		changes $((5 * SLOW)) psns
+		changes 5 psns
 	ktap $? "PSNs move on" "$(tr '\n' '|' <<<"$out")"
 	# Counters only grow: a read between two others lies between their
 	# values.
@@ -244,7 +236,7 @@ part_event()
 	# The daemons would notice later, and get no more time on slow kernels.
 	at l0 inc-tool tree set "$(tree_id)" dead-time $((350 * (SLOW > 1 ? 5 : 1)))
 	at sw bridge link set dev "down${NUMBER[l0]}" state 0
-	wait_for $((5 * SLOW)) grep -q member-error "$LAB_OUT/events"
+	wait_for 5 grep -q member-error "$LAB_OUT/events"
 	python3 - "$LAB_OUT/events" <<-'END'
 	import json, sys
 	e = [json.loads(line) for line in open(sys.argv[1])]
@@ -273,15 +265,15 @@ faulty()
 	local dir=$1 kind=$2 counter=$3 name="$2, $1" f
 
 	job_start 4 allreduce -t fp32 -o sum --count 65537 -i 10 -x 0 --reps 1 \
-		--check=$((200 / SLOW + 1)) --seed "$SEED" --timeout $((60000 * SLOW))
-	wait_for $((20 * SLOW)) connected
+		--check=$((200 / SLOW + 1)) --seed "$SEED"
+	wait_for 20 connected
 	kill -STOP "${JOB_PIDS[@]}"
 	f=$(leaf_dir)/fault/parent-$dir
 	echo "$kind 20000 seed $SEED" >"$f" && grep -q "^$kind 20000 ppm" "$f"
 	ktap $? "$name: set"
 	faults_done "$name" 8 35 "the uplink's counters see it" "$counter" uplink_stat \
 		done_of "$f" "$kind"
-	wait_for $((10 * SLOW)) no_tree
+	wait_for 10 no_tree
 }
 
 connected()
@@ -301,24 +293,14 @@ part_fault()
 	faulty tx corrupt tx-retransmits
 }
 
-trap 'kill $(jobs -p) 2>/dev/null; umount "$MOUNT" 2>/dev/null; levels_down; inc_unload' EXIT
-mkdir -p "$MOUNT"
-if ! mount -t debugfs none "$MOUNT" 2>/dev/null; then
+suite_up()
+{
+	levels_up 2 2 && serves_up
+}
+
+debugfs_up || {
 	ktap_skip "uplink" "the kernel has no debugfs"
-	ktap_end
+	ktap_plan
 	exit
-fi
-echo "# seed $SEED"
-inc_load && levels_up 2 2 && serves_up || exit 1
-[ $# -gt 0 ] || set -- waits counters check event fault
-for part; do
-	"part_$part"
-	wait_for $((5 * SLOW)) no_tree
-	ktap $? "$part: no tree is left" "$(at l0 inc-tool tree show)"
-done
-levels_down
-umount "$MOUNT"
-inc_unload
-ktap $? "the module unloads"
-trap - EXIT
-ktap_end
+}
+suite "waits counters check event fault" "$@"

@@ -17,16 +17,31 @@ wrap()
 	# shellcheck disable=SC2086
 	serve_up $serve || { ktap 1 "$name" "no daemon"; return; }
 	job "$name" 3 allreduce -t fp32 -o sum --count 20000 -i 40 --reps 1 \
-		--check --timeout $((20000 * SLOW)) "$@"
+		--check "$@"
 	serve_down
 }
 
-trap 'serve_down; topo_down; inc_unload' EXIT
-inc_load && topo_up 3 || exit 1
-wrap "message ID across 2^24" "" --first-msg-id 0xfffff0
-wrap "message ID across 2^32" "" --first-msg-id 0xfffffff0
-wrap "message ID across 2^32 with 4 slots" "" --first-msg-id 0xfffffffd --slots 4
-wrap "PSN of the switch across 2^24" "--psn 0xfffff8"
-wrap "PSN of the hosts across 2^24" "" --psn 0xfffff8
-wrap "1 slot" "--slots 1"
-ktap_end
+part_msg_id()
+{
+	wrap "message ID across 2^24" "" --first-msg-id 0xfffff0
+	wrap "message ID across 2^32" "" --first-msg-id 0xfffffff0
+	wrap "message ID across 2^32 with 4 slots" "" --first-msg-id 0xfffffffd --slots 4
+}
+
+part_psn()
+{
+	wrap "PSN of the switch across 2^24" "--psn 0xfffff8"
+	wrap "PSN of the hosts across 2^24" "" --psn 0xfffff8
+}
+
+part_slot()
+{
+	wrap "1 slot" "--slots 1"
+}
+
+suite_up()
+{
+	topo_up 3
+}
+
+suite "msg_id psn slot" "$@"

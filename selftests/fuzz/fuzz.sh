@@ -10,14 +10,8 @@
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
-
 PACKETS=${PACKETS:-100000}
 MESSAGES=${MESSAGES:-50000}
-SEED=${SEED:-$RANDOM$RANDOM}
 DIR=$ROOT/selftests/fuzz
 FUZZ=$LAB_OUT/inc-fuzz
 
@@ -29,27 +23,34 @@ build()
 		$(pkg-config --libs libnl-genl-3.0)
 }
 
-trap 'serve_down; topo_down; inc_unload' EXIT
-build && inc_load && topo_up 3 || exit 1
-# Resolve the neighbour first, so that no packet waits for ARP.
-host 0 ping -c 1 -W 10 "$(topo_ip4 sw)" >/dev/null
+suite_up()
+{
+	build && topo_up 3
+}
 
-"$FUZZ" "$TOPO-sw" "$TOPO-h0" "$(topo_ip4 sw)" "$(topo_ip4 0)" \
-	"$PACKETS" "$MESSAGES" "$SEED"
-ktap $? "$PACKETS packets, $MESSAGES netlink messages"
+part_bytes()
+{
+	local tree
 
-sw inc-tool -s switch show | sed 's/^/# /'
-for tree in $(sw inc-tool -j tree show | python3 -c '
+	# Resolve the neighbour first, so that no packet waits for ARP.
+	host 0 ping -c 1 -W 10 "$(topo_ip4 sw)" >/dev/null
+	"$FUZZ" "$TOPO-sw" "$TOPO-h0" "$(topo_ip4 sw)" "$(topo_ip4 0)" \
+		"$PACKETS" "$MESSAGES" "$SEED"
+	ktap $? "$PACKETS packets, $MESSAGES netlink messages"
+	sw inc-tool -s switch show | sed 's/^/# /'
+	for tree in $(sw inc-tool -j tree show | python3 -c '
 import json, sys
 print(*(t["id"] for t in json.load(sys.stdin)))'); do
-	sw inc-tool tree del "$tree"
-done
-no_tree
-ktap $? "all trees can be deleted"
+		sw inc-tool tree del "$tree"
+	done
+	no_tree
+	ktap $? "all trees can be deleted"
+}
 
-serve_up || exit 1
-job "a job is right afterwards" 3 allreduce --count 10000 -i 5 --check
-serve_down
-rmmod rdma_inc
-ktap $? "the module unloads"
-ktap_end
+part_after()
+{
+	serve_up
+	job "a job is right afterwards" 3 allreduce --count 10000 -i 5 --check
+}
+
+suite "bytes after" "$@"

@@ -24,6 +24,23 @@ ktap_skip()
 	echo "ok $KTAP_N - $1 # SKIP $2"
 }
 
+# ktap_take: take over the cases on standard input as ours.
+ktap_take()
+{
+	local line name
+
+	while IFS= read -r line; do
+		name=${line#* - }
+		case $line in
+		"ok "*" # SKIP "*) ktap_skip "${name% # SKIP *}" "${name#* # SKIP }" ;;
+		"ok "*)		   ktap 0 "$name" ;;
+		"not ok "*)	   ktap 1 "${name%% # *}" "${name#* # }" ;;
+		"1.."* | "KTAP "*) ;;
+		*)		   echo "$line" ;;
+		esac
+	done
+}
+
 # ktap_plan: print the number of cases; fail if one failed or there was none.
 ktap_plan()
 {

@@ -2,11 +2,12 @@
 # shellcheck shell=bash
 #
 # Several levels of switches, as namespaces of one kernel: a root, leaves, hosts
-# at the leaves, and switches in the middle. Replaces topo_up, serve_up and
-# job_start of suite.sh, which is sourced first.
+# at the leaves, and switches in the middle. Replaces topo_up and serve_up of
+# suite.sh, which is sourced first. A job's ranks join the daemons of their
+# leaves.
 #
 #   levels_up LEAVES HOSTS [MIDS]    levels_down     serves_up, serves_down
-#   at SWITCH CMD...                 job_start N ARGS...
+#   at SWITCH CMD...
 
 # Switches by name, the root is sw; the number and the parent of each.
 SWITCHES=()
@@ -61,6 +62,7 @@ host_up()
 	link set v$r master br0 up
 	END
 	HOSTS_AT[r]=$name
+	JOB_SERVER[r]=$(switch_ip4 "$name")
 	TOPO_N=$((r + 1))
 	topo_host "$r"
 }
@@ -70,7 +72,9 @@ levels_up()
 {
 	local leaves=$1 hosts=$2 mids=${3:-0} i r=0 n parent k
 
-	SWITCHES=() HOSTS_AT=()
+	SWITCHES=()
+	# shellcheck disable=SC2034	# the tests'
+	HOSTS_AT=()
 	switch_up sw || return 1
 	for ((i = 0; i < mids; i++)); do
 		switch_up "m$i" sw || return 1
@@ -100,6 +104,8 @@ levels_down()
 		ip netns del "$TOPO-$name" 2>/dev/null
 	done
 	SWITCHES=() TOPO_N=0
+	# shellcheck disable=SC2034	# job.sh's
+	JOB_SERVER=()
 	return 0
 }
 
@@ -112,11 +118,11 @@ serves_up()
 		parent=${PARENT[$name]}
 		log=$LAB_OUT/serve-$name.log
 		ip netns exec "$TOPO-$name" inc-tool serve -v \
-			--dead-time $((350 * SLOW)) \
+			--dead-time "$(scaled 350)" \
 			${parent:+--parent "$(switch_ip4 "$parent")"} \
 			>"$log" 2>&1 &
 		SERVE[$name]=$!
-		wait_for $((20 * SLOW)) grep -q listening "$log" || {
+		wait_for 20 grep -q listening "$log" || {
 			echo "# inc-tool serve of $name did not come up: $(cat "$log")"
 			return 1
 		}
@@ -132,28 +138,4 @@ serves_down()
 		wait "${SERVE[$name]}" 2>/dev/null
 	done
 	SERVE=()
-}
-
-# Extra options of single ranks in the next job.
-declare -A JOB_ODD=()
-
-# As in suite.sh; each rank joins the daemon of its own leaf.
-job_start()
-{
-	local n=$1 r
-
-	shift
-	JOB_SEQ=$((JOB_SEQ + 1))
-	JOB_NAME=job$JOB_SEQ.$RANDOM
-	JOB_LOG=$LAB_OUT/$JOB_NAME
-	JOB_PIDS=()
-	for ((r = 0; r < n; r++)); do
-		# shellcheck disable=SC2086	# words
-		ip netns exec "$TOPO-h$r" inc-perf \
-			--server "$(switch_ip4 "${HOSTS_AT[r]}")" \
-			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
-			--dev "$TOPO$r" "$@" ${JOB_ODD[$r]:-} \
-			>"$JOB_LOG.$r" 2>&1 &
-		JOB_PIDS+=($!)
-	done
 }

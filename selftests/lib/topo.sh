@@ -6,7 +6,7 @@
 # of their own, so that several topologies can exist side by side.
 #
 #   topo_up N [MTU]     make it       topo_down   take it away
-#   topo_lone NAME      a bridge host alone
+#   topo_lone [NETNS]   a bridge host alone
 #   sw CMD...           run in the bridge host
 #   host R CMD...       run in host R
 #   topo_bursts on|off  the module's bursts cross the bridge as one packet (the
@@ -73,16 +73,20 @@ topo_bridge()
 	done
 }
 
-# topo_lone NAME: a bridge host, namespace NAME, whose members, 10.9.0.0/24, do
+# topo_lone [NETNS]: a bridge host whose members, 10.9.0.0/24 and fd00::/64, do
 # not exist.
 topo_lone()
 {
-	ip netns add "$1" &&
-		ip -n "$1" link set lo up &&
-		ip -n "$1" link add v0 type veth peer name v1 &&
-		ip -n "$1" addr add 10.9.0.1/24 dev v0 &&
-		ip -n "$1" link set v0 up &&
-		ip -n "$1" link set v1 up
+	local ns=${1:-$TOPO-sw}
+
+	ip netns add "$ns" && ip -n "$ns" -batch - <<-END
+	link set lo up
+	link add v0 type veth peer name v1
+	addr add 10.9.0.1/24 dev v0
+	addr add fd00::1/64 dev v0 nodad
+	link set v0 up
+	link set v1 up
+	END
 }
 
 topo_up()

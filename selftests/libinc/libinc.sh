@@ -13,19 +13,12 @@
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
-
-PARTS=${*:-device persistent wait window query log threads tsan fork signals cache memory many stopped events wrong}
 RANKS=${RANKS:-3}
 THREADS=${THREADS:-4}
 ROUNDS=${ROUNDS:-3}
-SEED=${SEED:-$RANDOM}
-LIMIT=$((60 * SLOW))
+LIMIT=$(scaled 60)
 LIVE=$INC_USER/lib/live
-PERF=(-i 0 --seed "$SEED" --timeout $((20000 * SLOW)))
+PERF=(-i 0 --seed "$SEED")
 
 # live_start N ARGS...: start a rank on each of the first N hosts.
 live_start()
@@ -195,12 +188,12 @@ part_query()
 		JOB_PIDS[r]=$!
 	done
 	exec 7>"$dir/in.0" 8>"$dir/in.1"
-	wait_for "$LIMIT" lines_are 2 "$dir"
+	wait_for 60 lines_are 2 "$dir"
 	steady 10 messages
 	sw inc-tool -j -s member show >"$dir/member.busy"
 	echo >&7
 	echo >&8
-	wait_for "$LIMIT" lines_are 3 "$dir"
+	wait_for 60 lines_are 3 "$dir"
 	steady 10 messages
 	sw inc-tool -j -s member show >"$dir/member.idle"
 	sw inc-tool -j -s tree show >"$dir/tree"
@@ -287,15 +280,15 @@ part_stopped()
 # Device events are read: the log reports a port that goes down.
 part_events()
 {
-	INC_LOG=info job_start 2 barrier -i 1000000 --timeout "$LIMIT"000
-	wait_for "$LIMIT" busy 10
+	INC_LOG=info job_start 2 barrier -i 1000000
+	wait_for 60 busy 10
 	host 0 ip link set eth0 down
-	wait_for "$LIMIT" grep -q "${TOPO}0: port error" "$JOB_LOG.0"
+	wait_for 60 grep -q "${TOPO}0: port error" "$JOB_LOG.0"
 	ktap $? "a port's end is in the log"
 	host 0 ip link set eth0 up
 	kill "${JOB_PIDS[@]}"
 	wait "${JOB_PIDS[@]}" 2>/dev/null
-	wait_for "$LIMIT" no_tree
+	wait_for 60 no_tree
 }
 
 # One rank may register little memory, as an ordinary user.
@@ -333,7 +326,7 @@ part_wrong()
 		ip netns exec "$TOPO-h$r" inc-perf --server "$(topo_ip4 sw)" \
 			--job wrong$JOB_SEQ --rank $r --ranks 3 --dev "$TOPO$r" \
 			allreduce -t int32 -o $op --count 100 -i 1 -x 0 \
-			--timeout $((20000 * SLOW)) >"$JOB_LOG.$r" 2>&1 &
+			--timeout "$(scaled 20000)" >"$JOB_LOG.$r" 2>&1 &
 		JOB_PIDS+=($!)
 	done
 	for r in 0 1 2; do
@@ -344,30 +337,29 @@ part_wrong()
 	ktap "$(grep -c ' 0' <<<"$rcs")" "an operation that the ranks disagree about fails for all" \
 		"$rcs"
 	ktap $rc "each rank knows which one it was" "$(job_why)"
-	wait_for "$LIMIT" grep -qE "^slot-failed tree .*status mismatch wrong-rank [012] unlike-rank [012]" "$log"
+	wait_for 60 grep -qE "^slot-failed tree .*status mismatch wrong-rank [012] unlike-rank [012]" "$log"
 	ktap $? "inc-tool monitor shows it" "$(tail -n 1 "$log")"
 	kill "$pid"
 	wait "$pid" 2>/dev/null
-	wait_for "$LIMIT" no_tree
+	wait_for 60 no_tree
 }
 
 # Run by hand, with memory for it: lab run --mem 7G.
 part_huge()
 {
-	LIMIT=$((900 * SLOW))
-	export INC_TIMEOUT_MS=$((800000 * SLOW))
+	LIMIT=$(scaled 900)
+	INC_TIMEOUT_MS=$(scaled 800000)
+	export INC_TIMEOUT_MS
 	live "2^31 + 5 elements, 2 ranks" 2 huge
 	unset INC_TIMEOUT_MS
 }
 
-echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
-trap 'serve_down; topo_down; inc_unload' EXIT
-n=$RANKS
-[ "$n" -ge 2 ] || n=2
-# Many threads on one CPU, under ThreadSanitizer, are slow, not dead.
-inc_load && topo_up "$n" && serve_up --dead-time $((3000 * SLOW)) || exit 1
-for p in $PARTS; do
-	"part_$p"
-done
-ktap "$(sw inc-tool -j tree show | grep -c '"id"')" "no tree is left"
-ktap_end
+suite_up()
+{
+	# Many threads on one CPU, under ThreadSanitizer, are slow, not dead.
+	topo_up "$((RANKS < 2 ? 2 : RANKS))" &&
+		serve_up --dead-time "$(scaled 3000)"
+}
+
+suite "device persistent wait window query log threads tsan fork signals cache
+	memory many stopped events wrong" "$@"

@@ -73,25 +73,37 @@ checks()
 		"$LAB_OUT/hpcc-$1/hpccoutf.txt" | sed 's/[0-9.e+-]* \.\.\.\.\.*//; s/PTRANS_residual=.*/PTRANS_residual/'
 }
 
+part_stock()
+{
+	MPI_ARGS=(--mca coll_inc_priority 0)
+	hpcc stock
+	ktap $? "hpcc without coll/inc" "$(head -n 1 "$LAB_OUT/stock" | tr '#' ' ')"
+	echo "# $SECONDS s"
+	checks stock >"$LAB_OUT/stock.checks"
+}
+
+part_ours()
+{
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	hpcc ours
+	ktap $? "hpcc with coll/inc" "$(grep -v 'coll/inc: rank' "$LAB_OUT/ours" | head -n 1 | tr '#' ' ')"
+	echo "# $SECONDS s; through the switch: $(went ours)"
+	sed -n 's/.*coll\/inc: rank 0: \(.*fell through.*\)/# \1/p' "$LAB_OUT/ours"
+	checks ours >"$LAB_OUT/ours.checks"
+	sed 's/^/# /' "$LAB_OUT/ours.checks"
+	grep -q '^Success=1' "$LAB_OUT/ours.checks" &&
+		! grep -q FAILED "$LAB_OUT/ours.checks"
+	ktap $? "hpcc: its checks pass"
+	cmp -s "$LAB_OUT/stock.checks" "$LAB_OUT/ours.checks"
+	ktap $? "hpcc: they are as without coll/inc"
+	[[ ", $(went ours)" == *", allreduce "[1-9]* ]]
+	ktap $? "hpcc: operations go through the switch"
+}
+
+suite_up()
+{
+	mpi_up $RANKS
+}
+
 MPI_LIMIT=300
-trap mpi_down EXIT
-mpi_up $RANKS || exit 1
-MPI_ARGS=(--mca coll_inc_priority 0)
-hpcc stock
-ktap $? "hpcc without coll/inc" "$(head -n 1 "$LAB_OUT/stock" | tr '#' ' ')"
-echo "# $SECONDS s"
-MPI_ARGS=(--mca coll_inc_stats 2)
-hpcc ours
-ktap $? "hpcc with coll/inc" "$(grep -v 'coll/inc: rank' "$LAB_OUT/ours" | head -n 1 | tr '#' ' ')"
-echo "# $SECONDS s; through the switch: $(went ours)"
-sed -n 's/.*coll\/inc: rank 0: \(.*fell through.*\)/# \1/p' "$LAB_OUT/ours"
-checks stock >"$LAB_OUT/stock.checks"
-checks ours >"$LAB_OUT/ours.checks"
-sed 's/^/# /' "$LAB_OUT/ours.checks"
-grep -q '^Success=1' "$LAB_OUT/ours.checks" && ! grep -q FAILED "$LAB_OUT/ours.checks"
-ktap $? "hpcc: its checks pass"
-cmp -s "$LAB_OUT/stock.checks" "$LAB_OUT/ours.checks"
-ktap $? "hpcc: they are as without coll/inc"
-[[ ", $(went ours)" == *", allreduce "[1-9]* ]]
-ktap $? "hpcc: operations go through the switch"
-ktap_end
+suite "stock ours" "$@"

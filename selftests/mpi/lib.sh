@@ -22,7 +22,7 @@ mpi_hosts_file()
 	done
 }
 
-# mpi_up N [ARGS...]: topology, module, daemon (with ARGS). Each host is a node
+# mpi_up N [ARGS...]: topology and daemon (with ARGS). Each host is a node
 # of PRRTE, which tells nodes apart by their names.
 mpi_up()
 {
@@ -36,15 +36,12 @@ mpi_up()
 	exec nsenter --net=/run/netns/$h unshare --uts /bin/sh -c "hostname $h; $*"
 	END
 	chmod +x "$MPI_WORK/agent"
-	inc_load && topo_up "$n" && serve_up "$@" && mpi_hosts_file >"$MPI_WORK/hosts" &&
+	topo_up "$n" && serve_up "$@" && mpi_hosts_file >"$MPI_WORK/hosts" &&
 		mount --bind "$MPI_WORK/hosts" /etc/hosts
 }
 
-mpi_down()
+suite_down()
 {
-	serve_down
-	topo_down
-	inc_unload
 	umount /etc/hosts 2>/dev/null
 	rm -rf "$MPI_WORK"
 }

@@ -10,14 +10,14 @@
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
 RANKS=${RANKS:-4}
-SEED=${SEED:-$RANDOM}
 # shellcheck source=selftests/mpi/lib.sh
 . "$ROOT/selftests/mpi/lib.sh"
+
+suite_up()
+{
+	mpi_up "$RANKS"
+}
 
 # cases NAME STATUS [KNOWN]: take over the job's cases as ours. KNOWN: a job of
 # the same program without coll/inc; ignore cases that fail there.
@@ -58,7 +58,7 @@ went_all()
 OPS="allgather allreduce alltoall barrier bcast gather reduce reduce_scatter
 	reduce_scatter_block scatter iallgather iallreduce ibarrier ibcast"
 
-t_flat()
+part_flat()
 {
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi flat 1 "$RANKS" "$MPI_DIR/coll" "$SEED"
@@ -78,7 +78,7 @@ t_flat()
 }
 
 # Two ranks per host. Open MPI 5.0.7 gathers types with gaps wrongly there.
-t_hosts()
+part_hosts()
 {
 	MPI_ARGS=(--mca coll_inc_priority 0)
 	mpi stock 2 "$RANKS" "$MPI_DIR/coll" "$SEED"
@@ -93,7 +93,7 @@ t_hosts()
 }
 
 # One rank cannot do its part.
-t_fail()
+part_fail()
 {
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi fail 1 "$RANKS" "$MPI_DIR/fail" flat
@@ -111,7 +111,7 @@ t_fail()
 # Device memory, which a test component pretends to have. Use one rank per host:
 # within a host Open MPI would use its coll/accelerator, which Debian's build
 # lacks.
-t_device()
+part_device()
 {
 	# mpirun would replace the path with its own.
 	local with=(env "OMPI_MCA_mca_base_component_path=$MPI_DIR:$MPI_DIR/pretend"
@@ -125,7 +125,7 @@ t_device()
 }
 
 # Without MPI_Init().
-t_session()
+part_session()
 {
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi session 1 "$RANKS" "$MPI_DIR/session"
@@ -135,7 +135,7 @@ t_session()
 
 # One host has another parameter than the others, or no coll/inc: all ranks fall
 # through.
-t_params()
+part_params()
 {
 	local p did
 	local -A others=([min_bytes]=5000 [min_ranks]=99 [priority]=0)
@@ -188,7 +188,7 @@ train()
 
 # An application: the losses have the bits of a sum in rank order, which is the
 # order of recursive doubling, too.
-t_train()
+part_train()
 {
 	local n
 
@@ -212,7 +212,7 @@ t_train()
 }
 
 # Without a daemon every operation falls through.
-t_off()
+part_off()
 {
 	serve_down
 	MPI_ARGS=(--mca coll_inc_stats 2 --mca coll_inc_join_timeout_ms 2000)
@@ -226,7 +226,7 @@ t_off()
 }
 
 # The documentation is where users of Open MPI look.
-t_info()
+part_info()
 {
 	local p
 
@@ -269,7 +269,7 @@ loop_start()
 	MPI_ARGS=(--mca coll_inc_verbose 1 "${@:3}")
 	mpi "$1" "$2" "$RANKS" "$MPI_DIR/loop" 60 "${LOOP_OF[@]}" &
 	LOOP_PID=$!
-	wait_for $((60 * SLOW)) going "$1" $(($2 * RANKS))
+	wait_for 60 going "$1" $(($2 * RANKS))
 	ktap $? "$1: under way" "$(head -n 1 "$LAB_OUT/$1" | tr '#' ' ')"
 	DIED_AT=$(date +%s%N)
 }
@@ -289,12 +289,12 @@ loop_end()
 {
 	local rc
 
-	wait_for $((20 * SLOW)) no_loop
+	wait_for 20 no_loop
 	ktap $? "$1: all ranks end" "$(pgrep -c -x loop) are there"
 	echo "# $1: after $((($(date +%s%N) - DIED_AT) / 1000000)) ms: $(grep -c '^error' "$LAB_OUT/$1") ranks told an error"
 	# mpirun itself waits for a host that it cannot reach.
 	[ "$1" != link ] || kill -KILL "$(pgrep -o "$MPIRUN")"
-	wait_for $((20 * SLOW)) sh -c "! kill -0 $LOOP_PID"
+	wait_for 20 sh -c "! kill -0 $LOOP_PID"
 	ktap $? "$1: mpirun ends"
 	kill -KILL "$LOOP_PID" 2>/dev/null
 	wait "$LOOP_PID"
@@ -302,7 +302,7 @@ loop_end()
 	[ $rc != 0 ] && ! grep -qE '^(ended|wrong)' "$LAB_OUT/$1"
 	ktap $? "$1: nobody takes it for success" "status $rc"
 	# TCP's keepalive detects an unreachable host.
-	wait_for $((30 * SLOW)) no_tree
+	wait_for 30 no_tree
 	ktap $? "$1: no tree is left"
 	echo "# $1: no tree after $((($(date +%s%N) - DIED_AT) / 1000000)) ms"
 	wait_for 5 same_shm
@@ -333,7 +333,7 @@ late()
 	MPI_ARGS=()
 	mpi late 1 "$RANKS" "$MPI_DIR/loop" 5 &
 	LOOP_PID=$!
-	wait_for $((60 * SLOW)) going late "$RANKS"
+	wait_for 60 going late "$RANKS"
 	pid=$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/late")
 	kill -STOP "$pid"
 	# The others have to wait this long.
@@ -342,12 +342,12 @@ late()
 	wait "$LOOP_PID"
 	ktap $? "late: the job waits for a rank that stood still" "$(tail -n 1 "$LAB_OUT/late" | tr '#' ' ')"
 
-	loop_start limit 1 --mca coll_inc_timeout_ms $((2000 * SLOW))
+	loop_start limit 1 --mca coll_inc_timeout_ms "$(scaled 2000)"
 	kill -STOP "$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/limit")"
 	loop_end limit
 }
 
-t_die()
+part_die()
 {
 	local per t
 
@@ -380,7 +380,7 @@ t_die()
 
 # With several ranks per host, coll/han does Scatter over our tree of the second
 # ranks of each host. coll/han ignores how that ends.
-t_han()
+part_han()
 {
 	local name
 
@@ -397,7 +397,7 @@ t_han()
 	LOOP_OF=()
 }
 
-t_link()
+part_link()
 {
 	loop_start link 1
 	ip -n "$TOPO-h1" link set eth0 down
@@ -405,11 +405,4 @@ t_link()
 	ip -n "$TOPO-h1" link set eth0 up
 }
 
-echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
-trap mpi_down EXIT
-[ $# -gt 0 ] || set -- info flat hosts fail device session params train off
-mpi_up "$RANKS" || exit 1
-for t in "$@"; do
-	"t_$t"
-done
-ktap_end
+suite "info flat hosts fail device session params train off" "$@"

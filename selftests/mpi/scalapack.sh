@@ -43,9 +43,9 @@ good()
 		END { exit bad || !NR }'
 }
 
-# suite NAME PER_HOST HOSTS DIR PROGRAM [INPUT]: run without coll/inc, then with
+# compare NAME PER_HOST HOSTS DIR PROGRAM [INPUT]: run without coll/inc, then with
 # it.
-suite()
+compare()
 {
 	local name=$1 per=$2 n=$3 dir=$4 prog=$5 input=${6:-} since=$SECONDS cmd
 
@@ -63,21 +63,36 @@ suite()
 	ktap $? "$name: through the switch: $(went "$name")($((SECONDS - since)) s)"
 }
 
-trap mpi_down EXIT
-mpi_up $HOSTS || exit 1
-for t in s d c z; do
-	for level in 1 2 3; do
-		# One rank per host, or two.
-		case $t in
-		[sz]) suite "pblas-$t$level" 1 4 $PBLAS "${t}pb${level}tst" ;;
-		*)    suite "pblas-$t$level" 2 2 $PBLAS "${t}pb${level}tst" ;;
-		esac
+part_pblas()
+{
+	local t level
+
+	for t in s d c z; do
+		for level in 1 2 3; do
+			# One rank per host, or two.
+			case $t in
+			[sz]) compare "pblas-$t$level" 1 4 $PBLAS "${t}pb${level}tst" ;;
+			*)    compare "pblas-$t$level" 2 2 $PBLAS "${t}pb${level}tst" ;;
+			esac
+		done
 	done
-done
-for t in s d; do
-	suite "mumps-$t" 1 4 $MUMPS "${t}simpletest" input_simpletest_real
-done
-for t in c z; do
-	suite "mumps-$t" 2 4 $MUMPS "${t}simpletest" input_simpletest_cmplx
-done
-ktap_end
+}
+
+part_mumps()
+{
+	local t
+
+	for t in s d; do
+		compare "mumps-$t" 1 4 $MUMPS "${t}simpletest" input_simpletest_real
+	done
+	for t in c z; do
+		compare "mumps-$t" 2 4 $MUMPS "${t}simpletest" input_simpletest_cmplx
+	done
+}
+
+suite_up()
+{
+	mpi_up $HOSTS
+}
+
+suite "pblas mumps"

@@ -3,12 +3,14 @@
 #
 # Drive libnccl-net-inc.so as NCCL's proxy does, in each version of the
 # interface.
+#
+#   nccl.sh [VAR=VALUE]... [PART...]
+#	PART: jobs interfaces
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
 RANKS=${RANKS:-4}
-SEED=${SEED:-$RANDOM}
 WORK=$(mktemp -d)
 
 # Values of NCCL_SOCKET_IFNAME, by version: each host has eth0.
@@ -24,7 +26,7 @@ proxies_start()
 	PIDS=()
 	for ((r = 0; r < RANKS; r++)); do
 		INC_SERVER=$(topo_ip4 sw) INC_DEV=$TOPO$r NCCL_SOCKET_IFNAME=${IFNAME[$1]} \
-			INC_REG=cache ip netns exec "$TOPO-h$r" timeout $((60 * SLOW)) \
+			INC_REG=cache ip netns exec "$TOPO-h$r" timeout "$(scaled 60)" \
 			"$INC_USER/nccl/proxy" "$INC_USER/nccl/libnccl-net-inc.so" \
 			"$1" "$r" "$RANKS" "$dir" "$SEED" "${2:-}" >"$dir/out.$r" 2>&1 &
 		PIDS+=($!)
@@ -66,7 +68,7 @@ listens()
 
 # NCCL's order: its variable, InfiniBand, the network of rank 0, any other
 # except those of containers and virtual machines, those, and loopback.
-interfaces()
+part_interfaces()
 {
 	local docker lan=10.88.0.1
 
@@ -95,20 +97,30 @@ interfaces()
 	listens "ib0 before all others" $lan NCCL_COMM_ID="$(topo_ip4 sw):4000"
 }
 
-echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
-trap 'serve_down; topo_down; inc_unload; rm -rf "$WORK"' EXIT
-inc_load && topo_up "$RANKS" && serve_up || exit 1
-# It takes half a minute, in parallel with the others.
-proxies_start 10 late
-LATE=("${PIDS[@]}")
-for v in 8 10 11; do
-	proxies_start $v
-	proxies_end $v "" "${PIDS[@]}"
-done
-proxies_start 11 abort
-proxies_end 11 abort "${PIDS[@]}"
-proxies_end 10 late "${LATE[@]}"
-interfaces
-wait_for 5 no_tree
-ktap $? "no tree is left"
-ktap_end
+# The late job takes half a minute, in parallel with the others.
+part_jobs()
+{
+	local v late
+
+	proxies_start 10 late
+	late=("${PIDS[@]}")
+	for v in 8 10 11; do
+		proxies_start $v
+		proxies_end $v "" "${PIDS[@]}"
+	done
+	proxies_start 11 abort
+	proxies_end 11 abort "${PIDS[@]}"
+	proxies_end 10 late "${late[@]}"
+}
+
+suite_up()
+{
+	topo_up "$RANKS" && serve_up
+}
+
+suite_down()
+{
+	rm -rf "$WORK"
+}
+
+suite "jobs interfaces" "$@"

@@ -12,42 +12,25 @@
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-NS=inc-nl-$$
 RAW=$ROOT/selftests/netlink/netlink_raw.py
 KEYS=$ROOT/selftests/netlink/netlink_keys.py
-DBG=$LAB_OUT/debugfs
-
-in_ns()
-{
-	ip netns exec "$NS" "$@"
-}
 
 tool()
 {
-	in_ns inc-tool "$@"
+	sw inc-tool "$@"
 }
 
-setup()
+suite_up()
 {
-	inc_load || return 1
-	topo_lone "$NS" &&
-		ip -n "$NS" addr add fd00::1/64 dev v0 nodad
+	topo_lone
 }
-
-cleanup()
-{
-	ip netns del "$NS" 2>/dev/null
-	! mountpoint -q "$DBG" || umount "$DBG"
-	inc_unload
-}
-trap cleanup EXIT
 
 # Take over the cases of a program that prints PASS and FAIL.
 cases()
 {
 	local line n=0 log=$LAB_OUT/cases rc
 
-	in_ns python3 "$RAW" "$@" >"$log" 2>&1
+	sw python3 "$RAW" "$@" >"$log" 2>&1
 	rc=$?
 	while read -r line; do
 		case $line in
@@ -122,8 +105,8 @@ part_tool()
 part_class()
 {
 	# Routes use three of the six bits.
-	in_ns ip route add unreachable 10.9.0.77/32 tos 0x18
-	in_ns ip -6 rule add dsfield 0xb8 to fd00::77 unreachable
+	sw ip route add unreachable 10.9.0.77/32 tos 0x18
+	sw ip -6 rule add dsfield 0xb8 to fd00::77 unreachable
 	says "traffic class" 0 "tree 1 " tree add id 1 ranks 2 slots 4 \
 		traffic-class 0xb8 dead-time 50
 	says "it is shown" 0 "traffic-class 184" -d tree show 1
@@ -142,8 +125,8 @@ part_class()
 	says "another class, IPv6" 0 "rank 1" member add tree 1 rank 1 \
 		addr fd00::77 qpn 17 psn 0
 	tool tree del 1
-	in_ns ip route del unreachable 10.9.0.77/32 tos 0x18
-	in_ns ip -6 rule del dsfield 0xb8 to fd00::77 unreachable
+	sw ip route del unreachable 10.9.0.77/32 tos 0x18
+	sw ip -6 rule del dsfield 0xb8 to fd00::77 unreachable
 }
 
 part_uc()
@@ -314,7 +297,7 @@ part_batch()
 # nobody CMD...: run without any privilege
 nobody()
 {
-	in_ns setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"
+	sw setpriv --reuid 65534 --regid 65534 --clear-groups -- "$@"
 }
 
 # stranger TEXT: error that root of a user namespace gets for the commands on
@@ -470,7 +453,7 @@ part_events()
 	pid=$!
 	tool monitor member >>"$LAB_OUT/events.text" &
 	# Until the monitors listen, no events arrive.
-	seen_by "$NS" "$LAB_OUT/events"
+	seen_by "$TOPO-sw" "$LAB_OUT/events"
 	wait_for 5 member_seen
 	# When this event is reported, all earlier ones are.
 	tool tree add id 97 ranks 1 slots 1 >/dev/null
@@ -505,15 +488,13 @@ part_events()
 
 part_debugfs()
 {
-	local dir inum f i out
+	local dir f i out
 
-	mkdir -p "$DBG"
-	if ! mount -t debugfs none "$DBG" 2>/dev/null; then
+	if ! debugfs_up; then
 		ktap_skip "debugfs" "the kernel has none"
 		return
 	fi
-	inum=$(in_ns stat -Lc %i /proc/self/ns/net)
-	dir=$DBG/rdma_inc/net-$inum
+	dir=$(debugfs_switch "$TOPO-sw")
 	grep -q "^limit" "$dir/memory"
 	ktap $? "memory of the namespace"
 	tool tree add id 1 ranks 3 slots 4 dead-time 50 >/dev/null
@@ -565,7 +546,7 @@ part_cli()
 	}
 	lines=$(sed -n '/^\tPATH=.*pyynl/,/^$/p' "$ROOT/Documentation/netlink.rst")
 	[ "$(grep -c '^	cli.py' <<<"$lines")" -ge 3 ] &&
-		(cd "$ROOT" && in_ns env KSRC="$ksrc" PYTHONDONTWRITEBYTECODE=1 \
+		(cd "$ROOT" && sw env KSRC="$ksrc" PYTHONDONTWRITEBYTECODE=1 \
 			sh -ec "$lines") >"$LAB_OUT/cli" 2>&1
 	ktap $? "cli.py, as netlink.rst has it" "$(tail -n 3 "$LAB_OUT/cli" | tr '\n' ' ')"
 	grep -q "'ranks': 4" "$LAB_OUT/cli"
@@ -595,13 +576,8 @@ part_failures()
 	echo 0 >$dir/verbose
 	cases failures
 	echo Y >$dir/ignore-gfp-wait
-	wait_for $((10 * SLOW)) nothing_used
+	wait_for 10 switch_has memory-used 0
 	ktap $? "nothing is charged for what failed"
-}
-
-nothing_used()
-{
-	[ "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" = 0 ]
 }
 
 part_errors()
@@ -614,14 +590,5 @@ part_fuzz()
 	cases fuzz "${FUZZ_SEED:-$RANDOM$RANDOM}" "${FUZZ_COUNT:-$((20000 / SLOW))}"
 }
 
-setup || exit 1
-[ $# -gt 0 ] || set -- errors tool class uc levels json batch rights budget quota save events debugfs cli dump reply failures fuzz
-for part; do
-	"part_$part"
-	[ -z "$(tool tree show)" ]
-	ktap $? "$part: no tree is left"
-done
-ip netns del "$NS"
-inc_unload
-ktap $? "the module unloads"
-ktap_end
+suite "errors tool class uc levels json batch rights budget quota save events
+	debugfs cli dump reply failures fuzz" "$@"

@@ -11,7 +11,6 @@
 . "$(dirname "$0")/../lib/suite.sh"
 
 RANKS=3
-MOUNT=$LAB_OUT/debugfs
 
 # says NAME RC TEXT CMD...: on the bridge host, CMD ends with RC and prints
 # TEXT.
@@ -37,16 +36,15 @@ tree_up()
 # running [COUNT]: start an endless job, with COUNT elements.
 running()
 {
-	job_start "$RANKS" allreduce -t fp32 -o sum --count "${1:-65536}" -i 1000000 \
-		--timeout $((60000 * SLOW))
-	wait_for $((20 * SLOW)) busy 50
+	job_start "$RANKS" allreduce -t fp32 -o sum --count "${1:-65536}" -i 1000000
+	wait_for 20 busy 50
 }
 
 running_down()
 {
 	kill "${JOB_PIDS[@]}" 2>/dev/null
 	wait "${JOB_PIDS[@]}" 2>/dev/null
-	wait_for $((10 * SLOW)) no_tree
+	wait_for 10 no_tree
 }
 
 # prometheus_equals_json FILE: its samples are exactly the counters in JSON.
@@ -117,7 +115,7 @@ part_slot()
 
 	running
 	kill -STOP "${JOB_PIDS[1]}"
-	wait_for $((10 * SLOW)) waits_long
+	wait_for 10 waits_long
 	ktap $? "slot: others wait for the rank that is stopped"
 	out=$(sw inc-tool slot show state busy)
 	[[ $out == *"missing 1"* && $out == *"rank 1: "*" packets came, last heard of "*" ms ago"* ]]
@@ -132,11 +130,11 @@ for s in slots:
     assert 1 in s["missing"] and len(s["missing-chunks"]) == len(s["missing"]), s
     assert 0 <= s["missing-chunks"][0] < s["chunks"] and s["age"] >= 500, s' 2>&1)
 	ktap $? "slot: the same in JSON; the oldest lacks no other rank" "$out"
-	if mkdir -p "$MOUNT" && mount -t debugfs none "$MOUNT" 2>/dev/null; then
-		out=$(cat "$MOUNT/rdma_inc/net-$(sw stat -Lc %i /proc/self/ns/net)"/tree-*/missing)
+	if debugfs_up; then
+		out=$(cat "$(debugfs_switch "$TOPO-sw")"/tree-*/missing)
 		[[ $out == *"rank 1: "*"no packet came from it for "*" ms"* ]]
 		ktap $? "slot: debugfs says it, too" "$(tr '\n' '|' <<<"$out")"
-		umount "$MOUNT"
+		debugfs_down
 	else
 		ktap_skip "slot: debugfs says it, too" "the kernel has none"
 	fi
@@ -196,7 +194,7 @@ part_check()
 	! grep '^FAIL\|^ *warn: \|^ *FAIL: ' <<<"$out" | grep -vq ' % of its '
 	ktap $? "check: nothing to complain of" "$(grep -A3 '^FAIL\|^warn' <<<"$out" | tr '\n' '|')"
 	kill -STOP "${JOB_PIDS[1]}"
-	wait_for $((10 * SLOW)) complains rank "rank 1," "messages wait for it"
+	wait_for 10 complains rank "rank 1," "messages wait for it"
 	finds "check: who keeps others waiting" rank "rank 1," warn "messages wait for it"
 	kill -CONT "${JOB_PIDS[1]}"
 	running_down
@@ -286,7 +284,7 @@ for d in lines:
 	running 4194304
 	JOB_ENV=()
 	kill -STOP "${JOB_PIDS[1]}"
-	wait_for $((10 * SLOW)) waits_long
+	wait_for 10 waits_long
 	[[ $(sw inc-tool slot show state busy) == *"missing 0-1"* ]]
 	ktap $? "top: younger messages lack another rank, too" "$(sw inc-tool slot show state busy | tr '\n' '|')"
 	out=$(sw inc-tool top -b -n 1 -i 0.1)
@@ -357,18 +355,9 @@ for t in trees:
 print(members, trees, sw["memory-limit"])'
 }
 
-trap 'kill $(jobs -p) 2>/dev/null; serve_down; topo_down; inc_unload' EXIT
-inc_load && topo_up $RANKS || exit 1
-serve_up || exit 1
-[ $# -gt 0 ] || set -- prometheus slot check top save
-for part; do
-	"part_$part"
-	wait_for 5 no_tree
-	ktap $? "$part: no tree is left" "$(sw inc-tool tree show)"
-done
-serve_down
-topo_down
-inc_unload
-ktap $? "the module unloads"
-trap - EXIT
-ktap_end
+suite_up()
+{
+	topo_up $RANKS && serve_up
+}
+
+suite "prometheus slot check top save" "$@"

@@ -11,11 +11,6 @@
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
-
 DIR=$(mktemp -d)
 ALL="broadcast allgather alltoall scatter gather reduce allreduce reduce-scatter"
 
@@ -53,13 +48,13 @@ shared()
 	JOB_NAME=plain$JOB_SEQ JOB_LOG=$DIR/plain$JOB_SEQ JOB_PIDS=()
 	for ((r = 0; r < n; r++)); do
 		if [[ " $plain " == *" $r "* ]]; then
-			host "$r" timeout $((15 * SLOW)) "$DIR/plain" "$TOPO$r" "$(gid "$r")" \
+			host "$r" timeout "$(scaled 15)" "$DIR/plain" "$TOPO$r" "$(gid "$r")" \
 				"$(topo_ip4 "$r")" "$(topo_ip4 sw)" 18791 "$JOB_NAME" \
 				"$r" "$n" "$how" "$@"
 		else
 			INC_SERVER=$(topo_ip4 sw) INC_JOB=$JOB_NAME INC_RANK=$r \
 				INC_NRANKS=$n INC_DEV=$TOPO$r host "$r" \
-				timeout $((15 * SLOW)) "$DIR/lib" "$@"
+				timeout "$(scaled 15)" "$DIR/lib" "$@"
 		fi >"$JOB_LOG.$r" 2>&1 &
 		JOB_PIDS+=($!)
 	done
@@ -128,10 +123,14 @@ part_lone()
 	ktap $? "a lone message is acknowledged when it is answered" "${t[*]}"
 }
 
-trap 'test_down; inc_unload; rm -rf "$DIR"' EXIT
-[ $# -gt 0 ] || set -- share odd lone
-build && inc_load && topo_up 3 && serve_up || exit 1
-for part; do
-	"part_$part"
-done
-ktap_end
+suite_up()
+{
+	build && topo_up 3 && serve_up
+}
+
+suite_down()
+{
+	rm -rf "$DIR"
+}
+
+suite "share odd lone" "$@"

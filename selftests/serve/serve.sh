@@ -11,17 +11,11 @@
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 
-while [[ ${1:-} == *=* ]]; do
-	declare "$1"
-	shift
-done
-
-PARTS=${*:-belong addresses limits forming many killed segment fuzz}
 RANKS=${RANKS:-200}
 STEPS=${STEPS:-4000}
-SEED=${SEED:-$RANDOM}
 TALK=$ROOT/selftests/serve
-export TOPO TOPO_NET ASAN_OPTIONS=detect_leaks=0 WAIT=$((5 * SLOW))
+WAIT=$(scaled 5)
+export TOPO TOPO_NET ASAN_OPTIONS=detect_leaks=0 WAIT
 
 # daemon ARGS...: start one under AddressSanitizer.
 daemon()
@@ -127,8 +121,8 @@ part_forming()
 part_many()
 {
 	serve_up || return
-	talk "$RANKS ranks of a host die at once" many "$RANKS" $((350 * SLOW))
-	wait_for $((20 * SLOW)) no_tree
+	talk "$RANKS ranks of a host die at once" many "$RANKS" "$(scaled 350)"
+	wait_for 20 no_tree
 	gone many
 }
 
@@ -151,12 +145,12 @@ part_killed()
 	pids+=($!)
 	python3 "$TALK/talk.py" jobs "$(topo_ip4 sw):18792" >"$log.other" 2>&1 &
 	pids+=($!)
-	wait_for "$WAIT" grep -q there "$log" && wait_for "$WAIT" grep -q there "$log.other" &&
+	wait_for 5 grep -q there "$log" && wait_for 5 grep -q there "$log.other" &&
 		trees 5
 	ktap $? "killed: two daemons have jobs" "$(cat "$log" "$log.other")"
 	kill -9 "$SERVE_PID"
 	wait "$SERVE_PID" 2>/dev/null
-	wait_for "$WAIT" trees 3
+	wait_for 5 trees 3
 	ktap $? "killed: its trees go with it" "$(sw inc-tool tree show | tr '\n#' '; ')"
 	serve_up || return
 	PORT='' talk "killed: the next one takes jobs" lives
@@ -164,7 +158,7 @@ part_killed()
 	ktap $? "killed: others' trees stay"
 	kill "$other"
 	wait "$other"
-	wait_for "$WAIT" trees 1
+	wait_for 5 trees 1
 	ktap $? "killed: the administrator's tree stays"
 	sw inc-tool tree del 77
 	wait "${pids[@]}"
@@ -178,11 +172,11 @@ part_segment()
 
 	daemon || return
 	python3 "$TALK/talk.py" between "$(topo_ip4 sw)" 18799 >"$log" 2>&1 &
-	wait_for "$WAIT" grep -q listening "$log"
+	wait_for 5 grep -q listening "$log"
 	start=$SECONDS
 	for r in 0 1; do
 		ip netns exec "$TOPO-h$r" inc-perf --job segment --rank $r --ranks 2 \
-			--dev "$TOPO$r" --timeout $((30000 * SLOW)) \
+			--dev "$TOPO$r" --timeout "$(scaled 30000)" \
 			--server "$(topo_ip4 sw)$([ $r = 1 ] || echo :18799)" \
 			barrier -i 100000000 >"$log.$r" 2>&1 &
 		pids+=($!)
@@ -190,7 +184,7 @@ part_segment()
 	wait "${pids[0]}"
 	rc=$?
 	[ $rc != 0 ] && grep -q "told at once" "$log.0" &&
-		[ $((SECONDS - start)) -lt $((10 * SLOW)) ]
+		[ $((SECONDS - start)) -lt "$(scaled 10)" ]
 	ktap $? "what is told together with \"ready\" is heard" "$(tail -n 1 "$log.0")"
 	wait "${pids[1]}"
 	gone segment
@@ -210,7 +204,7 @@ part_fuzz()
 		mv "$LAB_OUT/serve.log" "$LAB_OUT/serve-$1.log"
 		logs+=("$LAB_OUT/serve-$1.log")
 	done
-	timeout $((150 * SLOW)) python3 "$TALK/fuzz.py" "$(topo_ip4 sw)" "$SEED" "$STEPS" "${pids[@]}" \
+	timeout "$(scaled 150)" python3 "$TALK/fuzz.py" "$(topo_ip4 sw)" "$SEED" "$STEPS" "${pids[@]}" \
 		>"$LAB_OUT/fuzz.log" 2>&1
 	rc=$?
 	grep '^#' "$LAB_OUT/fuzz.log"
@@ -224,13 +218,9 @@ part_fuzz()
 	ktap $? "random dialogues: no tree is left"
 }
 
-inc_load || exit 1
-topo_up 4 || exit 1
-trap 'serve_down; topo_down; inc_unload' EXIT
-for part in $PARTS; do
-	"part_$part"
-done
-topo_down
-inc_unload
-ktap $? "the module unloads"
-ktap_end
+suite_up()
+{
+	topo_up 4
+}
+
+suite "belong addresses limits forming many killed segment fuzz" "$@"

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# Waiting, and measuring time. SECONDS are those of a fast kernel: a slow one
+# gets more.
+
+# scaled N: as much for a fast kernel, in this one.
+scaled()
+{
+	echo $(($1 * SLOW))
+}
+
+# wait_for SECONDS CMD...: until CMD succeeds.
+wait_for()
+{
+	local until=$((SECONDS + $1 * SLOW))
+
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		sleep 0.05
+	done
+}
+
+# steady SECONDS CMD...: until CMD prints the same three times in a row.
+steady()
+{
+	local until=$((SECONDS + $1 * SLOW)) same=0 last now
+
+	shift
+	last=$("$@" 2>/dev/null)
+	while [ "$same" -lt 2 ]; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		sleep 0.1
+		now=$("$@" 2>/dev/null)
+		same=$((same + 1))
+		[ "$now" = "$last" ] || same=0
+		last=$now
+	done
+}
+
+# changes SECONDS CMD...: until CMD prints something else.
+changes()
+{
+	local until=$((SECONDS + $1 * SLOW)) first
+
+	shift
+	first=$("$@" 2>/dev/null)
+	while [ "$("$@" 2>/dev/null)" = "$first" ]; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		sleep 0.05
+	done
+}
+
+# seen_by NAMESPACE FILE: wait until a monitor there, which writes to FILE,
+# listens. It does not report earlier events, so add and delete trees 999 until
+# it reports one.
+seen_by()
+{
+	local ns=$1 file=$2 until=$((SECONDS + 10 * SLOW))
+
+	while ! grep -q . "$file" 2>/dev/null; do
+		[ "$SECONDS" -lt "$until" ] || return 1
+		ip netns exec "$ns" inc-tool tree add id 999 ranks 1 slots 1 \
+			dead-time 10 >/dev/null
+		ip netns exec "$ns" inc-tool tree del 999
+		sleep 0.02
+	done
+}
+
+STILL_PID=
+
+# A real-time process naps again and again. Where its naps take longer than they
+# should, this machine stood still: others had its CPU.
+clock_up()
+{
+	STILL=$(mktemp -d)
+	mkfifo "$STILL/nap"
+	echo 0 >"$STILL/us"
+	(
+		chrt -r -p 1 "$BASHPID"
+		exec {nap}<>"$STILL/nap"
+		last=${EPOCHREALTIME/./} still=0
+		while :; do
+			read -rt 0.01 -u "$nap"
+			now=${EPOCHREALTIME/./}
+			# one tick for the timer, one for the turn
+			if ((now - last > 12000)); then
+				((still += now - last - 12000))
+				echo "$still" >"$STILL/us"
+			fi
+			last=${EPOCHREALTIME/./}
+		done
+	) &
+	STILL_PID=$!
+}
+
+clock_down()
+{
+	[ -n "$STILL_PID" ] || return 0
+	kill "$STILL_PID" 2>/dev/null
+	wait "$STILL_PID" 2>/dev/null
+	rm -rf "$STILL"
+	STILL_PID=
+}
+
+# now_ms VAR: milliseconds without those in which this machine stood still since
+# clock_up: time limits assume a running machine. Starts no process, since that
+# takes time.
+now_ms()
+{
+	local us
+
+	# The file is empty while it is being written.
+	until read -r us <"$STILL/us"; do :; done
+	printf -v "$1" %d $(((${EPOCHREALTIME/./} - us) / 1000))
+}
