@@ -57,11 +57,12 @@ userspace:
 	@$(MAKE) -C userspace O=$(USER)
 
 # The same for the lab's root file system, and what the tests need on top.
+NJOBS	:= -j$(shell nproc)
 ASAN	:= -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 lab-user:
-	@$(LABCMD) exec -- $(MAKE) -s -C userspace O=$(BUILD)/user all
-	@$(LABCMD) exec -- $(MAKE) -s -C userspace/lib O=$(BUILD)/user/lib live
-	@$(LABCMD) exec -- $(MAKE) -s -C userspace/tool O=$(BUILD)/user/tool-asan CFLAGS='$(ASAN)'
+	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user all
+	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace/lib O=$(BUILD)/user/lib live
+	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace/tool O=$(BUILD)/user/tool-asan CFLAGS='$(ASAN)'
 
 install: install-modules install-user
 
