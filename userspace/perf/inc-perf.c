@@ -545,7 +545,10 @@ static void report(struct perf *p, size_t count, struct sample *s)
 	if (p->rank)
 		return;
 	if (s) {
-		/* Median of the averages; the extremes of ranks and repetitions. */
+		/*
+		 * Median of the averages; the extremes of ranks and
+		 * repetitions.
+		 */
 		qsort(s, (size_t)p->o.reps, sizeof(*s), by_avg);
 		total = s[p->o.reps / 2];
 		for (i = 0; i < p->o.reps; i++) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The rendezvous daemon: which addresses are believed. The switch sends results and
- * probes to the address that a rank names, so that must be the rank's own: the one that
- * its connection comes from, which TCP has checked, or one that the administrator said
- * that ranks may have besides. It is never one that is nobody's or everybody's, nor the
- * bridge host's.
+ * Addresses that the rendezvous daemon accepts. The switch sends results and
+ * probes to the address that a rank names, so it must be the rank's own: the
+ * source address of its connection, which TCP has verified, or one that the
+ * administrator permits in addition. Unspecified, multicast and broadcast
+ * addresses and those of the bridge host are never accepted.
  */
 #include "nl/common.h"
 
@@ -16,11 +16,11 @@
 #include "server.h"
 
 /**
- * addr_allow() - --allow ADDRESS[/PREFIX]
+ * addr_allow() - permit a network: --allow ADDRESS[/PREFIX]
  * @s: daemon
  * @text: the argument
  *
- * Return: false if it is wrong, which is said.
+ * Return: false if it is invalid; an error was printed.
  */
 bool addr_allow(struct server *s, const char *text)
 {
@@ -53,7 +53,7 @@ bool addr_allow(struct server *s, const char *text)
 }
 
 /**
- * addr_forget() - free what addr_allow() made
+ * addr_forget() - free the list of permitted networks
  * @s: daemon
  */
 void addr_forget(struct server *s)
@@ -82,7 +82,7 @@ static bool within(const struct inc_rdv_addr *addr, const struct allow *net)
 	return !mask || !((addr->bytes[bytes] ^ net->addr.bytes[bytes]) & mask);
 }
 
-/* What no host has, by its form alone. */
+/* Addresses that cannot be those of a host. */
 static const char *never(const struct inc_rdv_addr *addr)
 {
 	static const uint8_t zero[15];
@@ -104,7 +104,7 @@ static const char *never(const struct inc_rdv_addr *addr)
 	return b[15] == 1 ? "a loopback address" : b[15] ? NULL : "no host's";
 }
 
-/* The broadcast address of a network that the bridge host is in. */
+/* Is it the broadcast address of one of the bridge host's networks? */
 static bool is_broadcast(const struct inc_rdv_addr *addr, const struct ifaddrs *ifa)
 {
 	struct inc_rdv_addr own, mask;
@@ -117,13 +117,13 @@ static bool is_broadcast(const struct inc_rdv_addr *addr, const struct ifaddrs *
 	memcpy(&a, addr->bytes, 4);
 	memcpy(&o, own.bytes, 4);
 	memcpy(&m, mask.bytes, 4);
-	/* A network of two, or of one, has none. */
+	/* Networks of one or two addresses have none. */
 	if (ntohl(~m) < 3 || (a & m) != (o & m))
 		return false;
 	return (a | m) == UINT32_MAX || a == (o & m);
 }
 
-/* What this bridge host knows better. */
+/* Addresses that belong to the bridge host or its networks. */
 static const char *never_here(const struct inc_rdv_addr *addr)
 {
 	struct ifaddrs *list, *ifa;
@@ -146,9 +146,9 @@ static const char *never_here(const struct inc_rdv_addr *addr)
 }
 
 /**
- * addr_believed() - may a rank, or a switch below, have this address
- * @c: its connection; is told if not
- * @addr: what it says
+ * addr_believed() - check the address of a rank, or of a switch below
+ * @c: its connection, which gets an error if it is not accepted
+ * @addr: the address that it names
  *
  * Return: true if so.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The rendezvous daemon's connections: lines in, lines out, and who is dropped.
+ * The rendezvous daemon's connections: input, output, and time limits.
  */
 #include "nl/common.h"
 
@@ -14,16 +14,16 @@
 #include "keepalive.h"
 #include "server.h"
 
-#define LINGER_MS	5000	/* to take the last line */
-#define CROWD_JOIN_MS	5000	/* to join when there are many connections */
+#define LINGER_MS	5000	/* to read the last line */
+#define CROWD_JOIN_MS	5000	/* to join while there are many connections */
 #define OUT_MAX		(8 * INC_RDV_LINE_MAX)
 
 /**
  * client_close() - end a connection
- * @c: connection, ended already or not
- * @why: how
+ * @c: connection, closed already or not
+ * @why: reason, for the log
  *
- * Whoever it was is taken out of its job. clients_sweep() frees it.
+ * Also removes the client from its job. clients_sweep() frees it.
  */
 void client_close(struct client *c, const char *why)
 {
@@ -43,10 +43,10 @@ void client_close(struct client *c, const char *why)
 }
 
 /**
- * client_end() - close a connection when what it was sent is taken
+ * client_end() - close a connection when its output is sent
  * @c: connection
  *
- * Nothing more is heard of it.
+ * Further input is ignored.
  */
 void client_end(struct client *c)
 {
@@ -57,7 +57,7 @@ void client_end(struct client *c)
 }
 
 /**
- * client_wait_join() - a connection that is nobody has to join soon, or go
+ * client_wait_join() - start the time limit for joining
  * @c: connection
  */
 void client_wait_join(struct client *c)
@@ -67,7 +67,7 @@ void client_wait_join(struct client *c)
 
 	if (c->closing || c->role == ROLE_UP)
 		return;
-	/* Those who come then are not to wait behind some who say nothing. */
+	/* Silent connections must not keep others out. */
 	if (s->nclients > s->max.clients / 2 && ms > CROWD_JOIN_MS)
 		ms = CROWD_JOIN_MS;
 	c->deadline = s->now + ms;
@@ -81,7 +81,7 @@ static void drop_output(struct client *c)
 }
 
 /**
- * client_flush() - send what the socket takes
+ * client_flush() - send as much output as the socket takes
  * @c: connection
  */
 void client_flush(struct client *c)
@@ -95,7 +95,7 @@ void client_flush(struct client *c)
 		if (n < 0 && (errno == EAGAIN || errno == ENOTCONN))
 			return;
 		if (n < 0) {
-			/* Closed by the main loop, not in the caller's midst. */
+			/* The main loop closes it: the caller still uses it. */
 			client_end(c);
 			break;
 		}
@@ -108,9 +108,9 @@ void client_flush(struct client *c)
 /**
  * client_send() - send a line
  * @c: connection
- * @msg: what it says
+ * @msg: line
  *
- * Does not wait. A connection that reads nothing is dropped in the end.
+ * Does not block. A peer that reads nothing is dropped in the end.
  */
 void client_send(struct client *c, const struct inc_rdv_msg *msg)
 {
@@ -136,10 +136,10 @@ void client_send(struct client *c, const struct inc_rdv_msg *msg)
 }
 
 /**
- * client_error() - send an error, then close
- * @c: connection that is no rank
+ * client_error() - send an error, then close the connection
+ * @c: connection that is not a rank
  * @err: positive errno value
- * @fmt: what is wrong
+ * @fmt: error message
  */
 void client_error(struct client *c, int err, const char *fmt, ...)
 {
@@ -155,7 +155,7 @@ void client_error(struct client *c, int err, const char *fmt, ...)
 }
 
 /**
- * client_bye() - a connection has left in order
+ * client_bye() - confirm that a rank has left
  * @c: connection
  */
 void client_bye(struct client *c)
@@ -207,7 +207,7 @@ static void handle_link(struct client *c, const struct inc_rdv_join *join)
 		job_link_below(c, join);
 }
 
-/* What the parent's daemon says. What it has to say of failures, the switch says. */
+/* Handle a line of the parent's daemon. The switch reports failures itself. */
 static void handle_up(struct client *c, const struct inc_rdv_msg *msg)
 {
 	switch (msg->type) {
@@ -242,7 +242,9 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 	case INC_RDV_RETRACT:
 		if (gather_of(c) && c->role == ROLE_LEAF)
 			gather_retract(c, &msg->join);
-		/* All may have come meanwhile: then it closes the connection. */
+		/*
+		 * If all ranks are present by now, this closes the connection.
+		 */
 		else if (!job_of(c) || c->role != ROLE_LEAF)
 			client_error(c, EPROTO, "\"retract\" without \"gather\": a rank says \"leave\"");
 		return;
@@ -309,7 +311,7 @@ static void handle_lines(struct client *c)
 }
 
 /**
- * client_input() - take what has come
+ * client_input() - read and process input
  * @c: connection that is not closing
  */
 void client_input(struct client *c)
@@ -357,8 +359,8 @@ static struct client *client_new(struct server *s, int fd,
 }
 
 /**
- * client_accept() - take a connection
- * @s: daemon whose listening socket has one
+ * client_accept() - accept a connection
+ * @s: daemon whose listening socket is readable
  */
 void client_accept(struct server *s)
 {
@@ -387,7 +389,7 @@ void client_accept(struct server *s)
  * client_connect() - connect to the parent's daemon
  * @s: daemon
  *
- * What is sent to it waits until the connection is there.
+ * Output waits until the connection is established.
  *
  * Return: the connection, or NULL.
  */
@@ -412,12 +414,13 @@ struct client *client_connect(struct server *s)
 }
 
 /**
- * client_keep_alive() - find out soon if a rank's host vanishes
+ * client_keep_alive() - start to detect that a rank's host has vanished
  * @c: its connection
- * @dead_time: of its tree, milliseconds
+ * @dead_time: dead time of its tree, milliseconds
  *
- * For ranks that the switch does not find dead by itself. They are sent lines, for
- * TCP to have something to be acknowledged; the rank finds out the same of us.
+ * For ranks whose death the switch cannot detect. The daemon sends them lines,
+ * so that TCP has data to be acknowledged; the rank detects a dead daemon by
+ * the same lines.
  */
 void client_keep_alive(struct client *c, uint32_t dead_time)
 {
@@ -430,12 +433,12 @@ void client_keep_alive(struct client *c, uint32_t dead_time)
 		return;
 	c->alive_at = c->server->now + c->alive_ms;
 	setsockopt(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
-	/* What is lost is sent again without waiting longer each time. */
+	/* Retransmit without exponential backoff. */
 	setsockopt(c->fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on, sizeof(on));
 }
 
 /**
- * clients_keep_alive() - tell those who want to know that the daemon lives
+ * clients_keep_alive() - send "alive" to the ranks that are due
  * @s: daemon
  */
 void clients_keep_alive(struct server *s)
@@ -451,7 +454,7 @@ void clients_keep_alive(struct server *s)
 }
 
 /**
- * clients_next_deadline() - when is something to be done about a connection
+ * clients_next_deadline() - get the next deadline of a connection
  * @s: daemon
  *
  * Return: milliseconds, INT64_MAX if there is nothing.
@@ -471,7 +474,7 @@ int64_t clients_next_deadline(const struct server *s)
 }
 
 /**
- * clients_sweep() - free the connections that have ended
+ * clients_sweep() - free closed connections
  * @s: daemon
  */
 void clients_sweep(struct server *s)
@@ -495,7 +498,7 @@ void clients_sweep(struct server *s)
 }
 
 /**
- * clients_check_deadlines() - drop those that say nothing, or take nothing
+ * clients_check_deadlines() - drop connections whose deadline has passed
  * @s: daemon
  */
 void clients_check_deadlines(struct server *s)

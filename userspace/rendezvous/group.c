@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The rendezvous daemon: which connections belong together, and what those of one
- * host may have at once. Nobody else sets the pointers between connections and groups.
+ * Groups of connections of the rendezvous daemon, and limits per host. Only
+ * this file sets the pointers between connections and groups.
  */
 #include "nl/common.h"
 
@@ -9,9 +9,9 @@
 
 #include "server.h"
 
-/* --- Hosts -------------------------------------------------------------------------- */
+/* --- Hosts ------------------------------------------------------------- */
 
-/* A host has as many IPv6 addresses as it likes, but rarely more than one network. */
+/* A host can have any number of IPv6 addresses, but rarely several networks. */
 static struct inc_rdv_addr host_addr(const struct inc_rdv_addr *addr)
 {
 	struct inc_rdv_addr host = *addr;
@@ -22,7 +22,7 @@ static struct inc_rdv_addr host_addr(const struct inc_rdv_addr *addr)
 }
 
 /**
- * host_get() - the host that a connection comes from
+ * host_get() - get the host of a connection
  * @s: daemon
  * @addr: its address
  *
@@ -62,9 +62,9 @@ static void host_free_unused(struct server *s, struct host *host)
 }
 
 /**
- * host_put() - a connection is gone
+ * host_put() - release the host of a connection
  * @s: daemon
- * @host: where it came from
+ * @host: host
  */
 void host_put(struct server *s, struct host *host)
 {
@@ -72,11 +72,11 @@ void host_put(struct server *s, struct host *host)
 	host_free_unused(s, host);
 }
 
-/* --- Groups ------------------------------------------------------------------------- */
+/* --- Groups ------------------------------------------------------------ */
 
 /**
- * group_allowed() - may a connection begin another job
- * @c: it; is told if not
+ * group_allowed() - check whether a host may start another job
+ * @c: its connection, which gets an error if not
  *
  * Return: true if so.
  */
@@ -98,11 +98,11 @@ bool group_allowed(struct client *c)
 }
 
 /**
- * group_open() - a new group, without connections
+ * group_open() - initialize a group without connections
  * @group: group
- * @kind: what it is part of
+ * @kind: the struct that it is part of
  * @s: daemon
- * @host: who is charged for it
+ * @host: host that is charged for it
  */
 void group_open(struct group *group, enum group_kind kind, struct server *s,
 		struct host *host)
@@ -116,8 +116,8 @@ void group_open(struct group *group, enum group_kind kind, struct server *s,
 }
 
 /**
- * group_close() - a group ends
- * @group: group; what it is part of can be freed then
+ * group_close() - end a group
+ * @group: group, whose struct can be freed after that
  */
 void group_close(struct group *group)
 {
@@ -132,11 +132,11 @@ void group_close(struct group *group)
 }
 
 /**
- * group_charge() - a group's tree takes memory
+ * group_charge() - charge the memory of a group's tree
  * @group: group
  * @memory: bytes
  *
- * Return: 0; or -ENOBUFS, and the server's nl.error says why.
+ * Return: 0, or -ENOBUFS with a message in the server's nl.error.
  */
 int group_charge(struct group *group, uint64_t memory)
 {
@@ -158,7 +158,7 @@ int group_charge(struct group *group, uint64_t memory)
 }
 
 /**
- * group_add() - a connection belongs to a group
+ * group_add() - add a connection to a group
  * @group: group
  * @c: connection, in no group or in this one
  */
@@ -173,10 +173,11 @@ void group_add(struct group *group, struct client *c)
 }
 
 /**
- * group_del() - a connection does not belong to its group any more
+ * group_del() - remove a connection from its group
  * @c: connection
  *
- * Nothing in the group points to it then. It has to join again soon, or go.
+ * After that, nothing in the group points to it, and the time limit for joining
+ * starts again.
  */
 void group_del(struct client *c)
 {
@@ -198,10 +199,10 @@ void group_del(struct client *c)
 }
 
 /**
- * gather_of() - what a connection is gathered in
+ * gather_of() - get the gather of a connection
  * @c: connection
  *
- * Return: that, or NULL.
+ * Return: the gather, or NULL.
  */
 struct gather *gather_of(const struct client *c)
 {
@@ -210,7 +211,7 @@ struct gather *gather_of(const struct client *c)
 }
 
 /**
- * job_of() - the job of a connection
+ * job_of() - get the job of a connection
  * @c: connection
  *
  * Return: the job, or NULL.

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Jobs of the rendezvous daemon. A job has a name, a tree, and for each rank a
- * connection. Its life:
+ * Jobs of the rendezvous daemon. A job has a name, a tree, and a connection for
+ * each rank. Its states:
  *
- *	forming	the first rank's join makes the tree; ranks may come and go
- *	ready	all ranks came; who goes now ends the job
+ *	forming	the first rank's join creates the tree; ranks may join and leave
+ *	ready	all ranks are present; the first that leaves ends the job
  *	ending	a rank has left or died: the name is free for a new job, the
- *		remaining ranks are told, the tree goes with the last of them
+ *		remaining ranks are notified, and the last one takes the tree
+ *		with it
  *
- * Here is how they come to be; how they end is in job_end.c.
+ * This file creates jobs, job_end.c ends them.
  */
 #include "nl/common.h"
 
 #include "job.h"
 
-/* Of trees whose first rank is UC: as much in all slots as RC has in some. */
+/* Of trees whose first rank is UC: as many bytes in flight as over RC. */
 #define UC_SLOTS	1024
 #define UC_MSG_SIZE	1024
 
 /**
- * job_tell_all() - send to all ranks that are present
+ * job_tell_all() - send a line to all ranks that are present
  * @job: job
- * @msg: what to say
+ * @msg: line
  */
 void job_tell_all(struct job *job, const struct inc_rdv_msg *msg)
 {
@@ -33,10 +34,10 @@ void job_tell_all(struct job *job, const struct inc_rdv_msg *msg)
 }
 
 /**
- * job_set_rts() - whether a rank's queue pair takes what comes
+ * job_set_rts() - record whether a rank's queue pair is ready
  * @job: job
  * @rank: its place among the members
- * @rts: if so
+ * @rts: it is
  */
 void job_set_rts(struct job *job, uint32_t rank, bool rts)
 {
@@ -45,7 +46,7 @@ void job_set_rts(struct job *job, uint32_t rank, bool rts)
 }
 
 /**
- * job_forget() - group_del() takes a connection out
+ * job_forget() - clear pointers to a connection, for group_del()
  * @group: group of a job
  * @c: connection
  */
@@ -63,11 +64,11 @@ void job_forget(struct group *group, struct client *c)
 		return;
 	job->present--;
 	job_set_rts(job, c->rank, false);
-	/* If the tree goes now, its members are told on the data path. */
+	/* If the tree is deleted now, its members learn it on the data path. */
 	r->state = job->over ? RANK_GONE : RANK_LEFT;
 }
 
-/* --- Joining ------------------------------------------------------------------ */
+/* --- Joining ----------------------------------------------------------- */
 
 static struct job *find_job(struct server *s, const char *name)
 {
@@ -80,10 +81,10 @@ static struct job *find_job(struct server *s, const char *name)
 }
 
 /**
- * job_uc_defaults() - settings of a tree with ranks over UC, as far as nobody chose
+ * job_uc_defaults() - fill in settings for UC that were not chosen
  * @tree: its settings; the path MTU is known, or is the kernel's default
  *
- * A UC rank's messages are one packet, so it takes more of them.
+ * A message of a UC rank is one packet, so more slots are needed.
  */
 void job_uc_defaults(struct inc_nl_tree *tree)
 {
@@ -95,14 +96,16 @@ void job_uc_defaults(struct inc_nl_tree *tree)
 		INC_NL_SET(tree, RDMA_INC_A_TREE_SLOTS, slots, UC_SLOTS);
 }
 
-/* What the tree is to be: the daemon's settings, then the first rank's wishes. */
+/* Settings of the tree: the daemon's, then the first rank's requests. */
 static struct inc_nl_tree wanted_tree(const struct server *s,
 				      const struct inc_rdv_join *join)
 {
 	struct inc_nl_tree tree = s->tree;
 
 	INC_NL_SET(&tree, RDMA_INC_A_TREE_RANKS, ranks, (uint16_t)join->ranks);
-	/* It goes with this process, however that ends. */
+	/*
+	 * The kernel deletes it when this process ends, however that happens.
+	 */
 	INC_NL_SET(&tree, RDMA_INC_A_TREE_OWNED, owned, 1);
 	if (join->tree.slots)
 		INC_NL_SET(&tree, RDMA_INC_A_TREE_SLOTS, slots,
@@ -124,7 +127,7 @@ static struct inc_nl_tree wanted_tree(const struct server *s,
 	return tree;
 }
 
-/* The tree of a new job: one of its own, or the administrator's. */
+/* Get the tree of a new job: one of its own, or the administrator's. */
 static int job_tree(struct client *c, const struct inc_rdv_join *join,
 		    struct inc_nl_tree *tree)
 {
@@ -152,7 +155,7 @@ static int job_tree(struct client *c, const struct inc_rdv_join *join,
 	return ret;
 }
 
-/* A job whose tree is there; without memory for it the tree goes again. */
+/* Make a job for a tree. If there is no memory, the tree is deleted. */
 static struct job *job_alloc(struct server *s, struct host *host,
 			     const char *name, const struct inc_nl_tree *tree,
 			     uint32_t nranks)
@@ -215,7 +218,7 @@ static bool wish_differs(struct client *c, const struct job *job,
 	return true;
 }
 
-/* Can this rank be one of the job's? */
+/* Check whether this rank fits into the job. */
 static bool suits(struct client *c, struct job *job,
 		  const struct inc_rdv_join *join)
 {
@@ -248,7 +251,7 @@ static bool suits(struct client *c, struct job *job,
 			      job->tree.first_msg_id));
 }
 
-/* The kernel's part of a join; the answer's contents. */
+/* Add the member in the kernel, and fill in the answer. */
 static int member_new(struct client *c, struct job *job,
 		      const struct inc_rdv_join *join,
 		      struct inc_rdv_joined *joined)
@@ -302,9 +305,9 @@ static int member_new(struct client *c, struct job *job,
  * @job: job
  * @c: its connection
  * @join: its QP, and its place among the members
- * @joined: takes what it needs
+ * @joined: filled in
  *
- * Return: 0; or -errno after it was told.
+ * Return: 0, or -errno after it was sent an error.
  */
 int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	    struct inc_rdv_joined *joined)
@@ -318,7 +321,7 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	job->ranks[c->rank].state = RANK_PRESENT;
 	job->ranks[c->rank].client = c;
 	job->present++;
-	/* Those who don't know that line are taken at their "join". */
+	/* Clients that don't know "rts" count as ready when they join. */
 	job_set_rts(job, c->rank, !join->rts);
 	if (join->uc)
 		client_keep_alive(c, job->tree.dead_time);
@@ -329,7 +332,7 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 }
 
 /**
- * job_check_ready() - let the ranks begin if all are there
+ * job_check_ready() - let the ranks begin if all are present and ready
  * @job: job
  */
 void job_check_ready(struct job *job)
@@ -348,7 +351,7 @@ void job_check_ready(struct job *job)
 }
 
 /**
- * job_rts() - a member can send and receive
+ * job_rts() - handle "rts": a member is ready
  * @c: its connection
  */
 void job_rts(struct client *c)
@@ -364,11 +367,11 @@ void job_rts(struct client *c)
 }
 
 /**
- * job_join() - a client wants to be a rank
- * @c: client that is no rank
- * @join: what it wants
+ * job_join() - handle "join"
+ * @c: client that is not a rank
+ * @join: its request
  *
- * It gets its answer, or an error and its connection's end.
+ * The client gets an answer, or an error and is closed.
  */
 void job_join(struct client *c, const struct inc_rdv_join *join)
 {
@@ -395,20 +398,20 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 	job_check_ready(job);
 }
 
-/* --- Jobs of several switches, made when all ranks are known -------------------- */
+/* --- Jobs of several switches, made when all ranks are known ------------- */
 
 /**
- * job_make() - make a job of ranks that are known
+ * job_make() - make a job whose ranks are known
  * @s: daemon
- * @host: who is charged for it
+ * @host: host that is charged for it
  * @name: its name
- * @want: its tree
+ * @want: settings of its tree
  * @members: members of the tree
- * @n: how many
+ * @n: their number
  *
- * The members are still to be added.
+ * Does not add the members.
  *
- * Return: the job, or NULL; then @s->nl.error says why.
+ * Return: the job, or NULL with a message in @s->nl.error.
  */
 struct job *job_make(struct server *s, struct host *host, const char *name,
 		     const struct inc_nl_tree *want,
@@ -430,7 +433,7 @@ struct job *job_make(struct server *s, struct host *host, const char *name,
 }
 
 /**
- * job_set_up() - a job is that of a child switch
+ * job_set_up() - make a job that of a child switch
  * @job: job
  * @up: the parent's daemon
  */
@@ -442,10 +445,10 @@ void job_set_up(struct job *job, struct client *up)
 }
 
 /**
- * job_tree_of() - the tree of a job
+ * job_tree_of() - get the tree of a job
  * @job: job
  *
- * Return: it, as the kernel made it.
+ * Return: the tree, as the kernel made it.
  */
 const struct inc_nl_tree *job_tree_of(const struct job *job)
 {
@@ -453,7 +456,7 @@ const struct inc_nl_tree *job_tree_of(const struct job *job)
 }
 
 /**
- * job_expect() - a rank, or a switch below, is to become a member
+ * job_expect() - reserve a place for a rank or a switch below
  * @job: job
  * @c: its connection
  * @rank: its place among the members
@@ -466,7 +469,7 @@ void job_expect(struct job *job, struct client *c, uint32_t rank)
 }
 
 /**
- * job_link_below() - a switch below has its tree
+ * job_link_below() - handle "link": a switch below has its tree
  * @c: connection of its daemon
  * @join: its QP
  */
@@ -488,11 +491,11 @@ void job_link_below(struct client *c, const struct inc_rdv_join *join)
 }
 
 /**
- * job_link() - the parent has said how it is reached
+ * job_link() - connect a child switch to its parent
  * @job: job of a child switch
- * @linked: what it said
+ * @linked: the parent's answer
  *
- * Return: 0, or -errno after the ranks were told.
+ * Return: 0, or -errno after the ranks were notified.
  */
 int job_link(struct job *job, const struct inc_rdv_joined *linked)
 {
@@ -522,7 +525,7 @@ int job_link(struct job *job, const struct inc_rdv_joined *linked)
 }
 
 /**
- * job_parent_ready() - all switches of the job are there
+ * job_parent_ready() - record that all switches of the job are ready
  * @job: job of a child switch
  */
 void job_parent_ready(struct job *job)

@@ -10,15 +10,15 @@
 enum rank_state {
 	RANK_ABSENT,
 	RANK_PRESENT,
-	RANK_LEFT,	/* in order; the tree still has its member */
-	RANK_LOST,	/* likewise, which has to go soon */
+	RANK_LEFT,	/* in order; its member still exists */
+	RANK_LOST,	/* lost; its member must be deleted soon */
 	RANK_GONE,
 };
 
 /**
  * struct rank - a rank of a job
- * @state: what it is
- * @rts: its queue pair can send and receive, as far as it would tell
+ * @state: its state
+ * @rts: its queue pair can send and receive, or it does not report that
  * @client: its connection, if present or expected
  * @first: its rank in the job, or the first of those below a switch
  */
@@ -33,24 +33,23 @@ struct rank {
  * struct job - a job
  * @group: connections of its ranks, of switches below, and of the parent's
  *	daemon
- * @next: next of all jobs
+ * @next: next job
  * @name: its name
- * @tree: its tree as the kernel made it; id 0: the tree is gone
+ * @tree: its tree as the kernel made it; id 0: deleted
  * @nranks: number of members of the tree, hosts or switches
- * @present: ranks that are present
- * @rts: those of them that can send and receive
- * @lost: ranks that are RANK_LOST
+ * @present: number of ranks that are present
+ * @rts: number of these that can send and receive
+ * @lost: number of ranks that are RANK_LOST
  * @ready: all ranks are present, and can send and receive
- * @ending: a rank is gone
- * @over: no rank is left, or none may stay: the tree is to be deleted
- * @leave_at: when ranks that left are taken out of the tree; 0: none has left
+ * @ending: a rank has left or died
+ * @over: no rank is left, or none may stay: delete the tree
+ * @leave_at: when members of ranks that left are deleted; 0: none has left
  * @up: the parent's daemon, or NULL
  * @fixed: all ranks were present at the start; one that leaves ends the job,
  *	ready or not
  * @child: the tree has a parent
- * @tell_rts: the parent's daemon is to be told when all ranks can send and
- *	receive
- * @parent_ready: the switches above, and all ranks below those, are ready
+ * @tell_rts: tell the parent's daemon when all ranks can send and receive
+ * @parent_ready: the switches above and all ranks below them are ready
  * @ranks: ranks
  */
 struct job {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * How jobs of the rendezvous daemon end.
+ * The end of jobs.
  *
- * A rank that leaves in order is not taken out of the tree at once but after
- * LEAVE_MS: when a program ends, all its ranks leave at about the same time, and
- * the slower ones shall not be told of an error.
+ * A rank that leaves in order stays in the tree for LEAVE_MS: when a program
+ * ends, all its ranks leave at about the same time, and the slower ones must
+ * not see an error.
  *
- * Each member that is deleted may take the kernel many milliseconds, and there may be
- * hundreds, so that is done as far as server_may_work() says, and goes on in the
- * next turn of the main loop: ranks over UC hear from the daemon meanwhile.
+ * The kernel may need many milliseconds to delete a member, and there may be
+ * hundreds. So deletion continues in later turns of the main loop, as far as
+ * server_may_work() permits: ranks over UC need a sign of life in the meantime.
  */
 #include "nl/common.h"
 
@@ -17,20 +17,20 @@
 #include "job.h"
 
 /*
- * Over UC nobody but the rank itself knows that its last result was lost, and it
- * may take several time-outs until it has it.
+ * Over UC only the rank itself knows that its last result was lost, and it may
+ * need several timeouts to recover it.
  */
 #define LEAVE_MS	2000
-#define CHILD_MS		300 /* ... of a child's tree that has no ranks any more */
-/* Whoever has been told that the tree has failed, and stays, does not keep it. */
+#define CHILD_MS	300	/* ... if a child's tree has no ranks any more */
+/* A rank that stays after the failure of its tree does not keep the tree. */
 #define ENDING_MS	60000
 
 /**
- * job_tell_failed() - tell all ranks that are present that the tree is of no use
+ * job_tell_failed() - tell all ranks that are present that the tree has failed
  * @job: job
- * @rank: whose doing that is; -1: nobody's
- * @status: what requests are answered with
- * @fmt: why
+ * @rank: rank that caused it; -1: none
+ * @status: status that requests are answered with
+ * @fmt: reason
  */
 void job_tell_failed(struct job *job, int rank, unsigned int status,
 		     const char *fmt, ...)
@@ -49,8 +49,8 @@ void job_tell_failed(struct job *job, int rank, unsigned int status,
 }
 
 /**
- * job_begin_end() - a job begins to end
- * @job: job; its name is free then
+ * job_begin_end() - start to end a job
+ * @job: job, whose name is free after that
  */
 void job_begin_end(struct job *job)
 {
@@ -59,7 +59,7 @@ void job_begin_end(struct job *job)
 	job->ending = true;
 }
 
-/* --- Members and trees that go ------------------------------------------------------ */
+/* --- Deletion of members and trees --------------------------------------- */
 
 static void member_del(struct job *job, uint32_t rank)
 {
@@ -67,7 +67,7 @@ static void member_del(struct job *job, uint32_t rank)
 	int ret = 0;
 
 	job->lost -= job->ranks[rank].state == RANK_LOST;
-	/* Its place is free again as long as not all have come. */
+	/* Its place is free again until all ranks are present. */
 	job->ranks[rank].state = job->ready || job->fixed || job->ending ?
 				 RANK_GONE : RANK_ABSENT;
 	if (job->tree.id)
@@ -78,8 +78,8 @@ static void member_del(struct job *job, uint32_t rank)
 }
 
 /*
- * Deletes the members of ranks in that state, and says of each that it has left, if
- * @tell. Returns false if there are more than can be done now.
+ * Delete the members of ranks in @state; if @tell, tell the others that they
+ * have left. Returns false if some are left for the next turn.
  */
 static bool delete_members(struct job *job, enum rank_state state, bool tell)
 {
@@ -101,15 +101,15 @@ static bool delete_members(struct job *job, enum rank_state state, bool tell)
 }
 
 /**
- * job_make_room() - a rank wants to be one of a job's
+ * job_make_room() - free the place of a rank that was lost
  * @job: job that is forming
- * @rank: which
+ * @rank: rank
  *
- * Return: false if somebody else is that.
+ * Return: false if the place is taken.
  */
 bool job_make_room(struct job *job, uint32_t rank)
 {
-	/* Who was that before may still be a member. */
+	/* A previous client may still be a member. */
 	if (job->ranks[rank].state == RANK_LOST)
 		member_del(job, rank);
 	return job->ranks[rank].state == RANK_ABSENT;
@@ -137,14 +137,14 @@ static void job_free(struct job *job)
 }
 
 /*
- * A part of the end of a job, the last of which frees it. Without members that have
- * left or died the kernel has nobody to wait for.
+ * Do a part of a job's end; the last part frees it. Members that have left or
+ * died are deleted first, so that the kernel does not wait for them.
  */
 static void dismantle(struct job *job)
 {
 	struct server *s = job->group.server;
 
-	/* An administrator's tree stays as it is, for him to look at. */
+	/* An administrator's tree is kept, for inspection. */
 	if (!s->tree_id) {
 		if (!delete_members(job, RANK_LOST, false) ||
 		    !delete_members(job, RANK_LEFT, false))
@@ -157,7 +157,7 @@ static void dismantle(struct job *job)
 }
 
 /**
- * job_end() - a job ends
+ * job_end() - end a job
  * @job: job; is freed now or later
  */
 void job_end(struct job *job)
@@ -177,7 +177,7 @@ void job_end(struct job *job)
 }
 
 /**
- * job_refuse() - nothing becomes of a job
+ * job_refuse() - end a job that could not be formed
  * @job: job; is freed now or later
  * @err: positive errno value
  * @fmt: why
@@ -197,9 +197,9 @@ void job_refuse(struct job *job, int err, const char *fmt, ...)
 	job_end(job);
 }
 
-/* --- Ranks that go ------------------------------------------------------------------ */
+/* --- Ranks that leave -------------------------------------------------- */
 
-/* The client is no rank any more. */
+/* The client is not a rank any more. */
 static void detach(struct job *job, struct client *c, enum rank_state state)
 {
 	struct rank *r = &job->ranks[c->rank];
@@ -210,7 +210,7 @@ static void detach(struct job *job, struct client *c, enum rank_state state)
 	job->lost += r->state == RANK_LOST;
 }
 
-/* A rank goes before all have come: its place is free again. */
+/* A rank leaves before all are present: its place is free again. */
 static void unjoin(struct job *job, struct client *c)
 {
 	detach(job, c, RANK_LOST);
@@ -222,10 +222,10 @@ static void unjoin(struct job *job, struct client *c)
 }
 
 /**
- * job_leave() - a rank leaves in order
+ * job_leave() - handle "leave"
  * @c: client in a job
  *
- * It gets its answer, if it is the last one when the tree is gone.
+ * The client gets an answer; the last one gets it after the tree is deleted.
  */
 void job_leave(struct client *c)
 {
@@ -258,16 +258,16 @@ void job_leave(struct client *c)
 }
 
 /**
- * job_lost() - a rank's connection is gone, or is to go
+ * job_lost() - handle the loss of a rank's connection
  * @c: client in a job
- * @why: how
+ * @why: reason
  */
 void job_lost(struct client *c, const char *why)
 {
 	struct job *job = job_of(c);
 	uint32_t rank = job->ranks[c->rank].first;
 
-	/* It had left, or the job is over. */
+	/* It had left before, or the job is over. */
 	if (job->over || job->ranks[c->rank].client != c) {
 		group_del(c);
 		return;
@@ -288,9 +288,9 @@ void job_lost(struct client *c, const char *why)
 }
 
 /**
- * job_up_lost() - the connection to the parent's daemon is gone
+ * job_up_lost() - handle the loss of the connection to the parent's daemon
  * @c: connection
- * @why: how
+ * @why: reason
  *
  * The tree works as long as the switches do.
  */
@@ -310,7 +310,7 @@ void job_up_lost(struct client *c, const char *why)
 		job_end(job);
 }
 
-/* --- In time ------------------------------------------------------------------------ */
+/* --- Timers ------------------------------------------------------------ */
 
 static int64_t deadline(const struct job *job)
 {
@@ -326,10 +326,10 @@ static int64_t deadline(const struct job *job)
 }
 
 /**
- * job_next_deadline() - when is job_expire() to be called
+ * job_next_deadline() - get the time when job_expire() must be called
  * @s: daemon
  *
- * Return: milliseconds, INT64_MAX if it is not.
+ * Return: milliseconds, INT64_MAX if never.
  */
 int64_t job_next_deadline(const struct server *s)
 {
@@ -344,7 +344,7 @@ int64_t job_next_deadline(const struct server *s)
 	return next;
 }
 
-/* What is due for one job, which may be freed by it. */
+/* Do the work that is due for a job; it may be freed. */
 static void expire(struct job *job)
 {
 	struct server *s = job->group.server;
@@ -373,7 +373,7 @@ static void expire(struct job *job)
 }
 
 /**
- * job_expire() - do what is due
+ * job_expire() - do the work that is due
  * @s: daemon
  */
 void job_expire(struct server *s)
@@ -387,7 +387,7 @@ void job_expire(struct server *s)
 	}
 }
 
-/* --- The kernel's events, and the end --------------------------------------------- */
+/* --- Kernel events, and the daemon's end ------------------------------- */
 
 static void tree_is_gone(struct job *job)
 {
@@ -402,7 +402,10 @@ static void tree_is_gone(struct job *job)
 		job_end(job);
 }
 
-/* Who a member is: a rank, or those below a switch. Returns the rank, or -1. */
+/*
+ * Describe a member: a rank, or the ranks below a switch. Returns the rank or
+ * -1.
+ */
 static int member_text(const struct job *job, uint32_t member, char *text,
 		       size_t len)
 {
@@ -442,7 +445,7 @@ static void tree_has_failed(struct job *job, uint8_t error)
 		job_end(job);
 }
 
-/* What the ranks know of a failure is its status: they are told whose it is. */
+/* The ranks know only the status of a failure: tell them the rank at fault. */
 static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
 {
 	struct inc_rdv_msg msg = {
@@ -485,8 +488,8 @@ static struct job *job_by_tree(const struct server *s, uint32_t id,
 }
 
 /*
- * Which member it was is said before the tree has failed, and without the tree's
- * epoch: what is said of a tree that is gone is forgotten with it.
+ * The kernel names the member before it reports that the tree has failed, and
+ * without the tree's epoch. So forget the name when its tree is deleted.
  */
 static void note_dead(struct server *s, const struct inc_nl_event *ev)
 {
@@ -499,12 +502,12 @@ static void note_dead(struct server *s, const struct inc_nl_event *ev)
 }
 
 /**
- * job_event() - the kernel reports something
+ * job_event() - handle an event of the kernel
  * @s: daemon
- * @ev: what
+ * @ev: event
  *
- * Trees that fail, or that an administrator deletes, end their jobs. Of messages
- * that fail the ranks are told.
+ * A tree that fails or is deleted by an administrator ends its job. Ranks are
+ * notified of failed messages.
  */
 void job_event(struct server *s, const struct inc_nl_event *ev)
 {
@@ -538,7 +541,7 @@ void job_event(struct server *s, const struct inc_nl_event *ev)
 }
 
 /**
- * job_look_at_trees() - events were lost
+ * job_look_at_trees() - check all trees, as events were lost
  * @s: daemon
  */
 void job_look_at_trees(struct server *s)
@@ -562,7 +565,7 @@ void job_look_at_trees(struct server *s)
 /**
  * job_end_all() - dismantle all trees
  * @s: daemon
- * @why: told to the ranks
+ * @why: reason, for the ranks
  */
 void job_end_all(struct server *s, const char *why)
 {

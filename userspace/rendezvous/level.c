@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Jobs of several switches, until all their ranks are known. A child's daemon
- * tells the parent's of each rank that joins (gather), and so on up to the root's. When
- * that has all of them it makes its tree and says who has which ranks (placed);
- * each daemon below does the same for its part, and asks its parent for a QP of
- * its own (link). From then on each has a job as any other (job.c), whose
- * members are hosts and switches.
+ * reports each rank that joins to the parent's daemon (gather), and so on up to
+ * the root's. When the root's daemon knows all ranks, it makes its tree and
+ * tells each daemon below which ranks it has (placed). Each daemon below does
+ * the same for its part and requests a QP of its parent (link). From then on
+ * each daemon has an ordinary job (job.c), whose members are hosts and
+ * switches.
  */
 #include "nl/common.h"
 
 #include "server.h"
 
 /**
- * struct gather - a job some of whose ranks are missing
- * @group: connections of the ranks, of switches below, and of the parent's daemon
- * @next: next of all of them
- * @like: job, number of ranks, and what the tree is to be, as far as anybody said;
- *	mtu is the smallest; uc if any rank's queue pair is
+ * struct gather - a job with missing ranks
+ * @group: connections of the ranks, of switches below, and of the parent's
+ *	daemon
+ * @next: next gather
+ * @like: job, number of ranks, and the settings requested of the tree so far;
+ *	mtu is the lowest; uc if any rank's queue pair is UC
  * @up: the parent's daemon, or NULL
- * @present: ranks that are there, as far as this daemon knows
- * @at: for each rank its connection, or that of the switch below that has it
+ * @present: number of ranks that are present, as far as this daemon knows
+ * @at: for each rank its connection, or that of the switch below it
  */
 struct gather {
 	struct group		group;
@@ -31,9 +33,9 @@ struct gather {
 };
 
 /**
- * gather_wants() - is a rank's job one of several switches
+ * gather_wants() - check whether a rank's job spans several switches
  * @s: daemon
- * @join: what it said
+ * @join: its request
  *
  * Return: true if so.
  */
@@ -49,7 +51,7 @@ bool gather_wants(const struct server *s, const struct inc_rdv_join *join)
 	return false;
 }
 
-/* Ends it; who is in it belongs to nobody then. */
+/* End a gather; its connections are in no group after that. */
 static void gather_free(struct gather *g)
 {
 	struct gather **link = &g->group.server->gathers;
@@ -62,7 +64,7 @@ static void gather_free(struct gather *g)
 }
 
 /**
- * gather_forget() - group_del() takes a connection out
+ * gather_forget() - clear pointers to a connection, for group_del()
  * @group: group of a gather
  * @c: connection
  */
@@ -80,7 +82,7 @@ void gather_forget(struct group *group, struct client *c)
 		}
 }
 
-/* Nothing becomes of it, and all are told why. */
+/* End a gather that cannot be placed, and send all its clients an error. */
 static void gather_fail(struct gather *g, int err, const char *text)
 {
 	struct client *c;
@@ -96,10 +98,10 @@ static void gather_fail(struct gather *g, int err, const char *text)
 }
 
 /**
- * gather_error() - the parent's daemon refuses
+ * gather_error() - handle an error of the parent's daemon
  * @c: connection to it
  * @err: positive errno value
- * @text: why
+ * @text: error message
  */
 void gather_error(struct client *c, int err, const char *text)
 {
@@ -144,14 +146,14 @@ static bool differ(uint32_t is, uint32_t wish)
 	return is && wish && is != wish;
 }
 
-/* A setting that nobody wanted before. */
+/* Does this request a setting that no rank requested before? */
 static void take(uint32_t *is, uint32_t wish)
 {
 	if (wish)
 		*is = wish;
 }
 
-/* Do a rank's wishes go with those of the others? */
+/* Are a rank's requests compatible with those of the others? */
 static bool suits(struct client *c, struct gather *g,
 		  const struct inc_rdv_join *join)
 {
@@ -190,7 +192,7 @@ static bool suits(struct client *c, struct gather *g,
 	return true;
 }
 
-/* Says of a rank to the parent's daemon. */
+/* Report a rank to the parent's daemon. */
 static void tell_up(struct gather *g, enum inc_rdv_type type,
 		    const struct inc_rdv_join *join)
 {
@@ -203,9 +205,9 @@ static void tell_up(struct gather *g, enum inc_rdv_type type,
 static void place(struct gather *g, const struct inc_rdv_placed *placed);
 
 /**
- * gather_join() - a rank has come, here or at a switch below
+ * gather_join() - add a rank of this switch, or of one below
  * @c: its connection, or that of the switch's daemon
- * @join: what it wants
+ * @join: its request
  */
 void gather_join(struct client *c, const struct inc_rdv_join *join)
 {
@@ -256,7 +258,7 @@ static void free_if_empty(struct gather *g)
 }
 
 /**
- * gather_retract() - a rank below has gone
+ * gather_retract() - remove a rank of a switch below
  * @c: connection of the switch's daemon
  * @join: names the rank
  */
@@ -280,9 +282,9 @@ void gather_retract(struct client *c, const struct inc_rdv_join *join)
 }
 
 /**
- * gather_lost() - a connection is gone before all ranks have come
- * @c: it
- * @why: how
+ * gather_lost() - handle the loss of a connection before all ranks are present
+ * @c: connection
+ * @why: reason
  */
 void gather_lost(struct client *c, const char *why)
 {
@@ -303,10 +305,10 @@ void gather_lost(struct client *c, const char *why)
 }
 
 /**
- * gather_next_deadline() - when is gather_expire() to be called
+ * gather_next_deadline() - get the time when gather_expire() must be called
  * @s: daemon
  *
- * Return: milliseconds, INT64_MAX if it is not.
+ * Return: milliseconds, INT64_MAX if never.
  */
 int64_t gather_next_deadline(const struct server *s)
 {
@@ -320,7 +322,7 @@ int64_t gather_next_deadline(const struct server *s)
 }
 
 /**
- * gather_expire() - give up those whose ranks do not come
+ * gather_expire() - end gathers whose time limit has passed
  * @s: daemon
  */
 void gather_expire(struct server *s)
@@ -339,11 +341,11 @@ void gather_expire(struct server *s)
 	}
 }
 
-/* --- All are known -------------------------------------------------------------- */
+/* --- All ranks are known ----------------------------------------------- */
 
 /*
- * The members of this switch's tree, in the order of their ranks. Returns how
- * many, or 0 if they don't have one block of ranks each.
+ * List the members of this switch's tree in the order of their ranks. Returns
+ * their number, or 0 if the ranks of a member are not consecutive.
  */
 static uint32_t sort_members(const struct gather *g,
 			     const struct inc_rdv_placed *p,
@@ -415,7 +417,7 @@ static struct inc_nl_tree wanted(const struct gather *g,
 	return t;
 }
 
-/* Each switch below gets its part, with the settings of this tree. */
+/* Send a switch below its part, with the settings of this tree. */
 static void place_below(const struct job_member *m,
 			const struct inc_nl_tree *tree)
 {
@@ -461,7 +463,7 @@ static void add_members(struct job *job, const struct job_member *members,
 	job_check_ready(job);
 }
 
-/* This switch's QP to the parent, for its daemon to add. */
+/* Send this switch's QP to the parent's daemon, which adds it. */
 static void send_link(struct server *s, struct job *job, struct client *up)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_LINK };
@@ -481,7 +483,10 @@ static void send_link(struct server *s, struct job *job, struct client *up)
 	client_send(up, &msg);
 }
 
-/* All ranks are below one switch: it is the root, and this daemon has no part. */
+/*
+ * If all ranks are below one switch, it is the root, and this one takes no
+ * part.
+ */
 static bool hand_down(struct gather *g, const struct inc_rdv_placed *p,
 		      const struct job_member *members, uint32_t n)
 {
@@ -501,7 +506,7 @@ static bool hand_down(struct gather *g, const struct inc_rdv_placed *p,
 	return true;
 }
 
-/* The job's tree is made while the gather is still there, which else could not fail. */
+/* Make the job's tree before the gather ends, so that an error can end it. */
 static void make_job(struct gather *g, const struct inc_rdv_placed *p,
 		     const struct job_member *members, uint32_t n)
 {
@@ -546,9 +551,9 @@ static void place(struct gather *g, const struct inc_rdv_placed *p)
 }
 
 /**
- * gather_placed() - the parent's daemon knows all ranks
+ * gather_placed() - handle "placed": the parent's daemon knows all ranks
  * @c: connection to it
- * @placed: which of them this switch has
+ * @placed: ranks of this switch
  */
 void gather_placed(struct client *c, const struct inc_rdv_placed *placed)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Codec of the rendezvous protocol. What comes in is not trusted: every number
- * has its range, every string its length, and what is wrong is said in words
- * that name the member of the object.
+ * Codec of the rendezvous protocol. Input is not trusted: every number has a
+ * range and every string a maximum length, and an error message names the
+ * member of the object.
  */
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -18,7 +18,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-#define DEPTH_MAX	4	/* of nested objects */
+#define DEPTH_MAX	4	/* nesting of objects */
 #define QPN_MAX		0xffffff
 #define PSN_MAX		0xffffff
 
@@ -46,7 +46,7 @@ static const struct {
 	[INC_RDV_LINKED]	= { "event", "linked" },
 };
 
-/* errno values differ between architectures: names travel. */
+/* errno values differ between architectures, so names are sent. */
 static const struct {
 	int		err;
 	const char	*name;
@@ -73,7 +73,7 @@ static const struct {
 	{ ETIMEDOUT, "ETIMEDOUT" },
 };
 
-/* Where a parse stands: the first error is kept, what follows does nothing. */
+/* State of a parse: after the first error, further calls do nothing. */
 struct parse {
 	int	ret;
 	char	*err;
@@ -136,7 +136,7 @@ static bool get_bool(struct parse *p, struct json_object *obj, const char *key)
 	return json_object_get_boolean(get(p, obj, key, json_type_boolean, false));
 }
 
-/* A name: what can't be printed is an error. */
+/* Get a name; unprintable characters are an error. */
 static void get_str(struct parse *p, struct json_object *obj, const char *key,
 		    char *buf, size_t len, bool need)
 {
@@ -165,7 +165,9 @@ static void get_str(struct parse *p, struct json_object *obj, const char *key,
 	buf[n] = '\0';
 }
 
-/* Text for people: cut off if too long, and what can't be printed replaced. */
+/*
+ * Get a message: truncate it if too long, and replace unprintable characters.
+ */
 static void get_text(struct parse *p, struct json_object *obj, const char *key,
 		     char *buf, size_t len)
 {
@@ -228,8 +230,8 @@ static void parse_qp(struct parse *p, struct json_object *obj,
 }
 
 /*
- * The newest version of a side and the oldest that it takes: the newest that both know
- * is spoken. A mapping is known or not: all ranks have to have the same.
+ * Each side sends the newest and the oldest version that it knows; the newest
+ * common version is used. All ranks must have the same mapping.
  */
 static void parse_versions(struct parse *p, struct json_object *obj)
 {
@@ -385,10 +387,10 @@ static void parse_type(struct parse *p, struct json_object *obj,
 }
 
 /**
- * inc_rdv_parse() - read a line
+ * inc_rdv_parse() - parse a line
  * @line: one line, without newline
- * @msg: what it says
- * @err: what is wrong with it, if something is
+ * @msg: result
+ * @err: error message
  * @err_len: size of @err, bytes
  *
  * Return: 0, or -EINVAL (no JSON, a member missing or out of range),
@@ -573,9 +575,9 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 }
 
 /**
- * inc_rdv_format() - write a line
- * @msg: what it is to say
- * @line: where it goes, newline included, terminated by 0
+ * inc_rdv_format() - format a line
+ * @msg: message
+ * @line: result, newline included, terminated by 0
  * @len: size of @line, bytes; INC_RDV_LINE_MAX + 1 is enough for any
  *
  * Return: length of the line, -ENOMEM or -EMSGSIZE.
@@ -597,11 +599,11 @@ int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len)
 }
 
 /**
- * inc_rdv_space() - where to receive to
- * @lines: connection's bytes
- * @len: how much fits; 0: there is a line to take out first, or it is too long
+ * inc_rdv_space() - get the room for received bytes
+ * @lines: received bytes of a connection
+ * @len: its size; 0: take a line out first, or the line is too long
  *
- * Return: the place.
+ * Return: its address.
  */
 char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len)
 {
@@ -610,9 +612,9 @@ char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len)
 }
 
 /**
- * inc_rdv_added() - so much was received to inc_rdv_space()
- * @lines: connection's bytes
- * @len: bytes
+ * inc_rdv_added() - add bytes that were received to inc_rdv_space()
+ * @lines: received bytes of a connection
+ * @len: their number
  */
 void inc_rdv_added(struct inc_rdv_lines *lines, size_t len)
 {
@@ -621,8 +623,8 @@ void inc_rdv_added(struct inc_rdv_lines *lines, size_t len)
 
 /**
  * inc_rdv_line() - take a line out
- * @lines: connection's bytes
- * @line: where it goes, without newline, terminated by 0
+ * @lines: received bytes of a connection
+ * @line: result, without newline, terminated by 0
  * @len: size of @line, at least INC_RDV_LINE_MAX
  *
  * Return: 1 with a line, 0 if none is complete, -EMSGSIZE if it is too long,
@@ -646,9 +648,9 @@ int inc_rdv_line(struct inc_rdv_lines *lines, char *line, size_t len)
 }
 
 /**
- * inc_rdv_addr_str() - address as text
+ * inc_rdv_addr_str() - format an address
  * @addr: address
- * @buf: where to
+ * @buf: result
  * @len: size of @buf, at least INET6_ADDRSTRLEN
  *
  * Return: @buf.
@@ -675,8 +677,8 @@ static void set_in6(struct inc_rdv_addr *addr, const struct in6_addr *in6)
 }
 
 /**
- * inc_rdv_addr_parse() - text as address
- * @text: IPv4 or IPv6 address in figures
+ * inc_rdv_addr_parse() - parse an address
+ * @text: numeric IPv4 or IPv6 address
  * @addr: result
  *
  * Return: 0 or -EINVAL.
@@ -697,7 +699,7 @@ int inc_rdv_addr_parse(const char *text, struct inc_rdv_addr *addr)
 }
 
 /**
- * inc_rdv_addr_from_sockaddr() - address of a socket address
+ * inc_rdv_addr_from_sockaddr() - get the address of a socket address
  * @sa: AF_INET or AF_INET6
  * @addr: result
  *

@@ -161,8 +161,8 @@ enum inc_rdv_type {
 /**
  * struct inc_rdv_msg - any line
  * @type: type of line
- * @join: if INC_RDV_JOIN; INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn and
- *	psn; INC_RDV_LINK: these three and rts alone
+ * @join: if INC_RDV_JOIN; INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn
+ *	and psn; INC_RDV_LINK: these three and rts alone
  * @joined: if INC_RDV_JOINED or INC_RDV_LINKED
  * @placed: if INC_RDV_PLACED
  * @rank: if INC_RDV_LEFT, INC_RDV_FAILED or INC_RDV_WRONG: which rank; -1: none

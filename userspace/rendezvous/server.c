@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-tool serve: the rendezvous daemon. One thread, one poll(); a connection
- * that does not read what it is sent, or sends no sense, is dropped, so that
- * nobody waits for anybody.
+ * The rendezvous daemon: one thread and one poll(). A connection that does not
+ * read its input, or that sends invalid lines, is dropped, so that no client
+ * waits for another.
  */
 #include "nl/common.h"
 
@@ -21,12 +21,12 @@
 #include "server.h"
 
 #define MAX_CLIENTS	4096
-#define SPARE_FILES	16	/* open files that are no clients */
+#define SPARE_FILES	16	/* open files other than clients */
 #define MAX_TREES	48
-#define TREE_MEMORY	(20 << 20)	/* of a tree with default settings, and some */
+#define TREE_MEMORY	(20 << 20)	/* of a default tree, rounded up */
 #define JOIN_MS		30000
 #define FORMING_MS	300000
-#define WORK_MS		10	/* what can wait takes that much of a turn */
+#define WORK_MS		10	/* time per turn for work that can wait */
 
 static int64_t now_ms(void)
 {
@@ -37,7 +37,7 @@ static int64_t now_ms(void)
 }
 
 /**
- * server_log() - say what happens, if asked to
+ * server_log() - print a line if --verbose was given
  * @s: daemon
  * @fmt: one line without newline
  */
@@ -55,17 +55,17 @@ void server_log(const struct server *s, const char *fmt, ...)
 }
 
 /**
- * server_may_work() - is there time for what can wait
+ * server_may_work() - check whether there is time for work that can wait
  * @s: daemon
  *
- * Return: false: not in this turn of the main loop.
+ * Return: false if not in this turn of the main loop.
  */
 bool server_may_work(const struct server *s)
 {
 	return now_ms() < s->work_until;
 }
 
-/* --- Main loop -------------------------------------------------------------------------- */
+/* --- Main loop --------------------------------------------------------- */
 
 static int one_event(const struct inc_nl_event *ev, void *arg)
 {
@@ -96,7 +96,7 @@ static nfds_t fill_poll(const struct server *s, int sig_fd, struct pollfd *pfd)
 	const struct client *c;
 
 	pfd[POLL_SIGNAL] = (struct pollfd){ .fd = sig_fd, .events = POLLIN };
-	/* When there are too many, those who come wait in the backlog. */
+	/* If there are too many, new connections wait in the backlog. */
 	pfd[POLL_LISTEN] = (struct pollfd){
 		.fd = s->nclients < s->max.clients ? s->listen_fd : -1,
 		.events = POLLIN,
@@ -114,7 +114,7 @@ static nfds_t fill_poll(const struct server *s, int sig_fd, struct pollfd *pfd)
 	return n;
 }
 
-/* Clients that the poll was about; those accepted since then come later. */
+/* Handle the clients that were polled, not those accepted since. */
 static void serve_clients(struct server *s, const struct pollfd *pfd, nfds_t n)
 {
 	struct client *c = s->clients;
@@ -126,7 +126,7 @@ static void serve_clients(struct server *s, const struct pollfd *pfd, nfds_t n)
 		if (pfd[i].revents & POLLOUT)
 			client_flush(c);
 		if (c->closing)
-			/* Nothing more is wanted of it. */
+			/* It is closing: ignore input. */
 			c->out_len = pfd[i].revents & (POLLERR | POLLHUP) ?
 				     0 : c->out_len;
 		else if (pfd[i].revents & (POLLIN | POLLERR | POLLHUP))
@@ -134,7 +134,7 @@ static void serve_clients(struct server *s, const struct pollfd *pfd, nfds_t n)
 	}
 }
 
-/* Connections to the parent's daemon come on top of the limit. */
+/* Connections to the parent's daemon do not count towards the limit. */
 static struct pollfd *make_room(const struct server *s, struct pollfd *pfd,
 				size_t *room)
 {
@@ -203,7 +203,7 @@ static void close_all(struct server *s)
 	inc_nl_close(&s->nl);
 }
 
-/* --- Start -------------------------------------------------------------------------------- */
+/* --- Start ------------------------------------------------------------- */
 
 static int listen_one(const struct addrinfo *ai)
 {
@@ -225,7 +225,7 @@ static int listen_one(const struct addrinfo *ai)
 	return fd;
 }
 
-/* IPv6 takes IPv4 too, so it is tried first. */
+/* An IPv6 socket also accepts IPv4, so try it first. */
 static int listen_on(const char *addr, const char *port)
 {
 	struct addrinfo hints = {
@@ -257,7 +257,9 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* So many connections as there can be sockets, those to a parent included. */
+/*
+ * Limit connections, including those to a parent, by the number of open files.
+ */
 static uint32_t get_max_clients(const struct server *s)
 {
 	uint32_t spare = SPARE_FILES + (s->parent_len ? s->max.groups : 0);
@@ -273,8 +275,8 @@ static uint32_t get_max_clients(const struct server *s)
 }
 
 /*
- * The limits that nobody gave. Trees with default settings are to fit into the memory
- * limit all at once; one host gets half of what there is.
+ * Set limits that were not given. Trees with default settings must fit into the
+ * memory limit at the same time; one host gets half of everything.
  */
 static void set_limits(struct server *s, const struct inc_nl_switch *sw)
 {
@@ -315,7 +317,7 @@ static int open_netlink(struct server *s)
 {
 	struct inc_nl_switch sw;
 
-	/* Also finds out that the module is loaded. */
+	/* This also checks that the module is loaded. */
 	if (inc_nl_open(&s->nl) || inc_nl_switch_get(&s->nl, &sw)) {
 		fprintf(stderr, "inc-tool: serve: %s\n", s->nl.error);
 		return -1;
@@ -374,12 +376,12 @@ static int find_parent(struct server *s, const char *text)
 }
 
 /**
- * server_run() - be the daemon until a signal ends it
- * @s: daemon, as the command line has it
- * @o: what that says besides
+ * server_run() - run the daemon until a signal ends it
+ * @s: daemon, with the settings of the command line
+ * @o: other options of the command line
  *
- * Return: 0; -EINVAL if the parent's address is wrong; -EIO for any other error.
- * What it is has been printed.
+ * Return: 0; -EINVAL if the parent's address is invalid; -EIO for any other
+ * error. A message was printed.
  */
 int server_run(struct server *s, const struct options *o)
 {

@@ -6,13 +6,12 @@
  * level.c jobs of several switches. See Documentation/rendezvous.rst; the
  * command line is inc-tool's (tool/serve.c).
  *
- * Who owns what: the server owns connections, groups and hosts, in one list
- * each. A connection is in one group at most, and group_add() and group_del()
- * alone put it there and take it out; the latter clears whatever the group has
- * that points to it. A connection is freed by clients_sweep() alone, which the
- * main loop calls when nothing else is in progress, and after client_close(),
- * which takes it out of its group. A group is freed after all its connections
- * have been taken out.
+ * Ownership: the server owns connections, groups and hosts, in one list each. A
+ * connection is in one group at most. Only group_add() and group_del() add and
+ * remove it; the latter clears all pointers to it in the group. Only
+ * clients_sweep() frees a connection. The main loop calls it when nothing else
+ * is in progress, after client_close() has removed the connection from its
+ * group. A group is freed after all its connections have been removed.
  */
 #ifndef INC_RENDEZVOUS_SERVER_H
 #define INC_RENDEZVOUS_SERVER_H
@@ -29,12 +28,12 @@ struct job;
 struct server;
 
 /**
- * struct host - an address that connections come from, and what it has
- * @next: next of all of them
+ * struct host - source address of connections, and its use of resources
+ * @next: next host
  * @addr: IPv4 address, or an IPv6 network of 64 bits
  * @clients: connections
  * @groups: jobs whose first rank it was
- * @memory: bytes that their trees take
+ * @memory: bytes of their trees
  */
 struct host {
 	struct host		*next;
@@ -51,10 +50,10 @@ enum group_kind {
 
 /**
  * struct group - the connections of a job, or of one that has no tree yet
- * @kind: what it is the first member of
+ * @kind: the struct that it is the first member of
  * @server: daemon
  * @clients: connections that belong to it
- * @host: the first rank's, which is charged for it
+ * @host: host of the first rank, which is charged
  * @memory: bytes charged
  * @until: milliseconds; when all ranks must be present
  */
@@ -68,7 +67,7 @@ struct group {
 };
 
 enum role {
-	ROLE_NEW,	/* has not said */
+	ROLE_NEW,	/* not known yet */
 	ROLE_RANK,
 	ROLE_LEAF,	/* the daemon of a switch below */
 	ROLE_UP,	/* the daemon of the parent */
@@ -76,27 +75,27 @@ enum role {
 
 /**
  * struct client - a connection
- * @next: next of all connections
+ * @next: next connection
  * @server: daemon
  * @fd: socket; -1: closed, to be freed
  * @name: address and port of the other end
  * @addr: address of the other end
- * @host: who is charged for it; NULL: nobody
- * @group: what it belongs to, or NULL
- * @group_next: next of that
- * @role: what it is
+ * @host: host that is charged for it; NULL: none
+ * @group: group that it belongs to, or NULL
+ * @group_next: next in the group
+ * @role: role of the peer
  * @rank: its place among the members of its job's tree
- * @join: what it said, if it is a rank in a gather
- * @deadline: milliseconds; when it has to have joined, or taken what it was
- *	sent. 0: no limit
- * @alive_at: milliseconds; when it is told again that the daemon lives
- * @alive_ms: how often; 0: it is not
- * @wrong: it wants to be told whose request made a message fail
- * @bye: it has left, and is told so when its job's tree is gone
- * @closing: to be closed when @out is sent
- * @in: bytes that came
+ * @join: its request, if it is a rank in a gather
+ * @deadline: milliseconds; when it must have joined, or read its output. 0: no
+ *	limit
+ * @alive_at: milliseconds; when to send the next "alive"
+ * @alive_ms: interval of "alive"; 0: none
+ * @wrong: it understands INC_RDV_WRONG
+ * @bye: it has left; confirm that when its job's tree is deleted
+ * @closing: close it when @out is sent
+ * @in: received bytes
  * @out: bytes to send, NULL if there are none
- * @out_len: how many
+ * @out_len: their number
  */
 struct client {
 	struct client		*next;
@@ -123,7 +122,7 @@ struct client {
 
 /**
  * struct allow - permitted addresses that differ from the connection's
- * @next: next of them
+ * @next: next one
  * @addr: network
  * @bits: length of its prefix
  */
@@ -136,12 +135,12 @@ struct allow {
 /**
  * struct limits - limits of resources; 0: not given
  * @clients: connections
- * @host_clients: of them, of one host
+ * @host_clients: connections of one host
  * @groups: jobs
- * @host_groups: of them, that one host was the first of
- * @host_memory: bytes that their trees take
- * @join_ms: from connecting to joining
- * @forming_ms: from the first rank to the last
+ * @host_groups: jobs whose first rank is of one host
+ * @host_memory: bytes of the trees of these
+ * @join_ms: time from connecting to joining
+ * @forming_ms: time from the first rank to the last
  */
 struct limits {
 	uint32_t		clients;
@@ -159,30 +158,30 @@ struct limits {
  * @events: netlink, for events; @events.sock is NULL if there is none
  * @listen_fd: listening socket
  * @clients: connections
- * @nclients: how many
- * @hosts: where they come from
- * @ngroups: gathers and jobs
+ * @nclients: their number
+ * @hosts: their hosts
+ * @ngroups: number of gathers and jobs
  * @max: limits
  * @allow: addresses that ranks may have besides their connections'
  * @parent: address of the parent's daemon; addr.ss_family 0: there is none
  * @parent_len: its length
- * @levels: switches may be below this one
+ * @levels: this switch may have others below it
  * @gathers: jobs that have no tree yet
  * @jobs: jobs whose tree exists
- * @jobs_done: jobs that ended
+ * @jobs_done: number of jobs that ended
  * @tree: settings for all trees (slots, msg_size, pmtu, first_msg_id, window,
  *	hold, min_rto, dead_time, traffic_class ...), as far as given
  * @tree_id: tree that the administrator made, for one job; 0: each job gets
  *	a tree of its own
  * @has_psn: @psn is given
  * @psn: first PSN of all queue pairs
- * @dead: the last member of which the kernel said that its QP is in error;
- *	tree_id 0: none
+ * @dead: the last member whose QP the kernel reported to be in error; tree_id
+ *	0: none
  * @once: end after the first job
- * @verbose: print what happens
+ * @verbose: print events
  * @now: milliseconds
- * @work_until: milliseconds; what can wait is left to the next turn of the main
- *	loop then
+ * @work_until: milliseconds; later work that can wait is left to the next turn
+ *	of the main loop
  */
 struct server {
 	struct inc_nl		nl;
@@ -298,7 +297,7 @@ void job_check_ready(struct job *job);
 int job_link(struct job *job, const struct inc_rdv_joined *linked);
 void job_parent_ready(struct job *job);
 
-/* end.c */
+/* job_end.c */
 void job_leave(struct client *c);
 void job_lost(struct client *c, const char *why);
 void job_up_lost(struct client *c, const char *why);

@@ -129,7 +129,7 @@ static bool get_num(const char *text, uint32_t min, uint32_t max, uint32_t *num)
 	return true;
 }
 
-/* The range that the option's attribute has; the kernel knows what is sensible. */
+/* The range of the option's attribute; the kernel checks the rest. */
 static uint32_t option_min(int opt)
 {
 	return opt != OPT_FIRST_MSG_ID && opt != OPT_PSN &&
@@ -155,7 +155,7 @@ static uint32_t option_max(int opt)
 	}
 }
 
-/* A limit. False if it is none. */
+/* Take a limit. Returns false if the option is none. */
 static bool limit_option(struct limits *max, int opt, uint32_t num)
 {
 	switch (opt) {
@@ -184,7 +184,7 @@ static bool limit_option(struct limits *max, int opt, uint32_t num)
 	return false;
 }
 
-/* An option with a number. False if it is none, or the number is wrong. */
+/* Take a number. Returns false if the option has none, or it is invalid. */
 static bool number_option(struct server *s, int opt, const char *text)
 {
 	struct inc_nl_tree *t = &s->tree;
@@ -250,10 +250,9 @@ static bool order_option(struct server *s, const char *text)
 }
 
 /**
- * cmd_serve() - inc-tool serve
+ * cmd_serve() - run inc-tool serve
  * @argc: number of arguments
- * @argv: arguments, that is, what follows the word "serve"; that word is before
- *	them in the same array
+ * @argv: arguments after the word "serve", which is before them in the array
  *
  * Return: exit status.
  */
@@ -263,7 +262,7 @@ int cmd_serve(int argc, char **argv)
 	struct options o = { .port = INC_RDV_PORT };
 	int opt;
 
-	/* getopt_long() begins behind the first word. */
+	/* getopt_long() begins after the first word. */
 	argc++;
 	argv--;
 	optind = 0;

@@ -115,8 +115,8 @@ static int check_buffers(struct inc_comm *comm, const struct inc_plan *p,
 }
 
 /*
- * Memory that can't be registered (RLIMIT_MEMLOCK, a mapped file) is copied. The
- * other ranks begin this operation in any case.
+ * Memory that can't be registered (RLIMIT_MEMLOCK, a mapped file) is copied.
+ * The other ranks begin this operation in any case.
  */
 static int get_range(struct inc_comm *comm, struct inc_request *req,
 		     const char *addr, size_t len, bool writable,

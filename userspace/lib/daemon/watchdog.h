@@ -63,7 +63,8 @@ struct inc_watchdog_seen {
 
 /**
  * struct inc_watchdog - state shared between the watch and the caller's thread
- * @next: in the watcher's list, whose lock guards @next, @running, @at and @seen
+ * @next: in the watcher's list, whose lock guards @next, @running, @at and
+ *	@seen
  * @running: it is in that list
  * @at: index of @conn in the poll array; 0: none yet
  * @hca: device

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Losses from a device's counters, see hw_counters.h. The names are rdma_rxe's;
- * NICs retransmit only what was lost. The counters are read by netlink, as sysfs
- * shows them only in the initial network namespace.
+ * NICs retransmit only what was lost. The counters are read by netlink, as
+ * sysfs shows them only in the initial network namespace.
  */
 #include <errno.h>
 #include <string.h>

@@ -65,7 +65,10 @@ static bool is_armed(const struct inc_comm *comm)
 	return comm->rq.armed && (!comm->sq.full || comm->sq.armed);
 }
 
-/* Returns 1: there is an event; 0: there may be none; or a negative errno value. */
+/*
+ * Returns 1: there is an event; 0: there may be none; or a negative errno
+ * value.
+ */
 static int poll_events(struct inc_comm *comm, int ms)
 {
 	struct pollfd pfd = { .fd = comm->chan->fd, .events = POLLIN };

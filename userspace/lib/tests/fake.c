@@ -33,7 +33,7 @@ static void check_sent(const struct sent *s, const struct ibv_send_wr *wr)
 	OK(s->len <= comm->tree.msg_size - INC_HDR_LEN);
 }
 
-/* What the device finds for a key and an address; NULL: it refuses. */
+/* Look up a key and an address as the device does; NULL: access denied. */
 char *place(uint32_t key, uint64_t va, size_t len)
 {
 	const struct ibv_mr *mr = key < MAX_MRS ? sw.mr[key] : NULL;
@@ -52,7 +52,7 @@ static void take(struct sent *s, const struct ibv_send_wr *wr)
 	s->imm = ntohl(wr->imm_data);
 	s->data = (char *)sge[0].addr + INC_HDR_LEN;
 	s->len = sge[0].length - INC_HDR_LEN;
-	/* Data is copied behind the header, or all of it is a second range. */
+	/* Data is either copied behind the header, or a second SGE. */
 	if (wr->num_sge > 1) {
 		EQ(s->len, 0);
 		s->data = (char *)sge[1].addr;
@@ -65,7 +65,10 @@ static void take(struct sent *s, const struct ibv_send_wr *wr)
 		sw.looks(s);
 }
 
-/* Over UC, where this machine was slow. The message is answered in its turn. */
+/*
+ * A query over UC, sent because this machine was slow. The message is answered
+ * later.
+ */
 static bool is_question(const struct ibv_send_wr *wr)
 {
 	const struct inc_hdr *hdr;
@@ -163,7 +166,7 @@ void result(uint32_t imm)
 	sw.imms[sw.nimms++] = imm;
 }
 
-/* Answers one message. */
+/* Answer one message. */
 void answer(unsigned int i)
 {
 	struct sent s = sw.flight[i];
@@ -193,7 +196,7 @@ void answer(unsigned int i)
 	result(comm->uc ? 0xff000000 | s.imm : s.imm);
 }
 
-/* While the host sleeps the switch works. */
+/* The switch works while the host sleeps. */
 int ibv_get_cq_event(struct ibv_comp_channel *ch, struct ibv_cq **cq, void **c)
 {
 	EQ(ch == &chan, 1);
@@ -221,7 +224,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *ch, struct ibv_cq **cq, void **c)
 	return 0;
 }
 
-/* The clock stands still but while the host polls. */
+/* The clock advances only while the host polls. */
 int64_t inc_now_ms(void)
 {
 	return sw.now_ms;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A switch that lives in the test's process: verbs functions of our own take what
- * is posted and give what a test wants. The tree has one rank, so that the result
- * of a message is its data.
+ * A switch in the test's process: fake verbs functions take what is posted and
+ * deliver what the test wants. The tree has one rank, so the result of a
+ * message is its data.
  */
 #ifndef INC_LIB_FAKE_H
 #define INC_LIB_FAKE_H
@@ -33,10 +33,10 @@ struct fake {
 	unsigned int	most;			/* most at once */
 	unsigned int	sent;
 	unsigned int	header_only;
-	uint32_t	imms[MAX_FLIGHT];	/* results in the receive queue */
+	uint32_t	imms[MAX_FLIGHT];	/* in the receive queue */
 	unsigned int	nimms;
 	enum ibv_wc_status wc_status;
-	enum ibv_wc_status cause;		/* what sending ended with ... */
+	enum ibv_wc_status cause;		/* sending ends with ... */
 	unsigned int	cause_after;		/* ... after so many polls */
 	uint64_t	signaled[MAX_FLIGHT];	/* completions of sends */
 	unsigned int	nsignaled;
@@ -49,7 +49,7 @@ struct fake {
 	unsigned int	armed, send_armed;
 	unsigned int	recvs;
 	int		mrs;
-	struct ibv_mr	*mr[MAX_MRS];		/* by R_Key, the lowest that is free */
+	struct ibv_mr	*mr[MAX_MRS];		/* by R_Key, lowest first */
 	uint64_t	iova[MAX_MRS];
 	int		refuse;			/* registrations: errno ... */
 	int		refuse_from;		/* ... if so many are there */
@@ -61,8 +61,8 @@ struct fake {
 	bool		hung_up;
 	int		watch_fires_at;		/* sleep number */
 	int64_t		now_ms;
-	int		answer_after_ms;	/* what a poll must wait for ... */
-	int		answers_every_ms;	/* ... and the one after it */
+	int		answer_after_ms;	/* delay of a poll ... */
+	int		answers_every_ms;	/* ... and of the next one */
 	unsigned int	polls;
 	int		interrupted;		/* polls that a signal ends */
 };

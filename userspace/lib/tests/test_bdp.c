@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The window on simulated paths. Two members send operations of many messages
- * each to a switch, over links with a rate, a delay, a queue and losses. A result
- * goes to both when the message has come from both. What is lost is asked for
- * by the switch when the next packet but two has come, and sent again.
+ * each to a switch, over links with a rate, a delay, a queue and losses. When a
+ * message has arrived from both members, the result is sent to both. The switch
+ * solicits a lost message when the third packet after it arrives, and the
+ * member retransmits it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +19,14 @@
 #define EVENTS	16384
 #define SECOND	1000000U
 
-/* A path, and what is done on it. Times in microseconds. */
+/* A path, and the traffic on it. Times in microseconds. */
 struct path {
 	double		rate;		/* packets per microsecond */
 	uint64_t	delay;		/* one way */
 	uint32_t	queue;		/* packets */
 	double		loss;
-	uint64_t	skew;		/* the second member begins so much later */
-	uint64_t	nap;		/* results are looked at so often */
+	uint64_t	skew;		/* delay of the second member's start */
+	uint64_t	nap;		/* interval of polls */
 	uint32_t	messages;	/* of an operation */
 	uint32_t	window;		/* fixed; 0: none */
 };
@@ -162,7 +163,7 @@ static void result(unsigned int member, uint32_t id)
 		send_more(member, true);
 }
 
-/* When the member looks: all that came since is there then. */
+/* When the member polls next: it finds all results since then. */
 static uint64_t seen(uint64_t at)
 {
 	return sim.p.nap ? (at / sim.p.nap + 1) * sim.p.nap : at;
@@ -230,7 +231,7 @@ static void begin(struct path p)
 	}
 }
 
-/* Messages done per one that the link takes. */
+/* Messages done, as a share of what the link can carry. */
 static double goodput(uint64_t time)
 {
 	return (double)sim.results / 2 / (sim.p.rate * (double)time);
@@ -250,7 +251,7 @@ static double measure(const char *name, struct path p, uint64_t time)
 	return good;
 }
 
-/* 20 Mb/s without delay, and as fast as a CPU: what it was is enough. */
+/* 20 Mb/s without delay, and as fast as a CPU: the initial window is enough. */
 static void short_path(void)
 {
 	OK(measure("20 Mb/s", (struct path) {
@@ -275,7 +276,7 @@ static void long_path(void)
 	p.window = 0;
 	OK(fixed < 0.4);
 	OK(measure("80 Mb/s, 20 ms", p, 5 * SECOND) > 0.98);
-	/* Not more than twice what the path holds, 182 packets. */
+	/* At most twice the bandwidth-delay product, 182 packets. */
 	OK(sim.most < 400);
 	p.nap = 4000;
 	OK(measure("... looked at each 4 ms", p, 5 * SECOND) > 0.98);
@@ -288,20 +289,20 @@ static void long_path(void)
 	EQ(sim.most, MAX);
 }
 
-/* How soon: each round trip or two doubles it. */
+/* How soon: it doubles every one or two round trips. */
 static void growth(void)
 {
 	begin((struct path) { .rate = 0.0091, .delay = 10000, .queue = 10000 });
 	run(200000);
 	OK(sim.m[0].w.now > 250);
-	/* Less than a window in an operation says nothing. */
+	/* An operation shorter than the window measures nothing. */
 	begin((struct path) { .rate = 0.0091, .delay = 10000, .queue = 10000,
 			      .messages = MIN });
 	run(5 * SECOND);
 	EQ(sim.most, MIN);
 }
 
-/* The first member waits for the second, always. */
+/* The first member always waits for the second. */
 static void skewed(void)
 {
 	struct path p = { .rate = 0.00227, .delay = 50, .queue = 1000,
@@ -339,8 +340,8 @@ static void random_loss(void)
 }
 
 /*
- * What the queue does not take is lost: there is more under way than before,
- * but not as much as if nothing had been lost.
+ * The queue drops what exceeds it: the window grows, but less than without
+ * losses.
  */
 static void shallow_queue(void)
 {
@@ -365,7 +366,7 @@ static void shallow_queue(void)
 	OK(sim.again < sim.sent / 4);
 }
 
-/* A path becomes slower, and quick again. */
+/* A path becomes slower, then fast again. */
 static void change(void)
 {
 	begin((struct path) { .rate = 0.0091, .delay = 10000, .queue = 10000 });
@@ -381,7 +382,7 @@ static void change(void)
 	OK(goodput(5 * SECOND) > 0.95);
 }
 
-/* What the user has fixed is not touched. */
+/* A window fixed by the user does not change. */
 static void fixed(void)
 {
 	begin((struct path) { .rate = 0.0091, .delay = 10000, .queue = 10000,
@@ -391,7 +392,7 @@ static void fixed(void)
 	EQ(sim.m[1].w.now, 100);
 }
 
-/* Results that come quickly: so much time's are under way, as far as that goes. */
+/* Fast results: those of the given time are in flight, up to the limits. */
 static void queue(void)
 {
 	struct inc_bdp w;
@@ -402,7 +403,7 @@ static void queue(void)
 		for (id = 0; id < 4000; id++) {
 			uint64_t now = 1000000 + (uint64_t)id * 1000 / per_ms;
 
-			/* Of a round trip of 0.1 ms. */
+			/* With a round trip of 0.1 ms. */
 			inc_bdp_done(&w, id, id ? 0 : 100, now);
 			inc_bdp_filled(&w, id + w.now, now);
 		}

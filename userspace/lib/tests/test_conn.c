@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Connecting to a server of several addresses, some of which do not answer: the
- * resolver is the test's. A port whose queue of connections is full is one that
- * drops what comes.
+ * Connecting to a server with several addresses, some of which do not answer.
+ * The resolver is the test's. A port whose backlog is full drops all packets.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -56,7 +55,7 @@ static int open_port(unsigned int i, int backlog)
 	return fd;
 }
 
-/* Takes all connections that this one has room for: no more are answered. */
+/* Fill the backlog of a listening socket, so that it answers no more. */
 static void fill(unsigned int i)
 {
 	unsigned int k;
@@ -93,7 +92,7 @@ static void unanswered(void)
 	fill(0);
 	EQ(try(1000, &took), -ETIMEDOUT);
 	OK(took >= 990);
-	/* The second refuses, the third is there. */
+	/* The second address refuses, the third accepts. */
 	fd[1] = open_port(1, -1);
 	fd[2] = open_port(2, 5);
 	EQ(try(5000, &took), 0);

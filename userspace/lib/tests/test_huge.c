@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Operations around and beyond 2^31 and 2^32 elements and bytes, up to 16 GiB, against
- * the switch of fake.h, which looks at each message: where its data is, where its
- * result goes, which registrations cover them, against a reference of 128 bits. The
+ * Operations around and beyond 2^31 and 2^32 elements and bytes, up to 16 GiB,
+ * on the switch of fake.h. It checks each message against a 128-bit reference:
+ * the addresses of data and result, and the registrations that cover them. The
  * memory is address space only: nothing is written.
  */
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 
 typedef unsigned __int128 u128;
 
-/* What is being carried out. */
+/* The operation in progress. */
 static struct {
 	enum inc_collective	coll;
 	unsigned int		rank;
@@ -27,7 +27,7 @@ static struct {
 	size_t			esize;
 	char			*buf;
 	u128			done[MAX_RANKS];	/* of each root's block */
-	unsigned int		steps[MAX_RANKS];	/* blocks that a root gave */
+	unsigned int		steps[MAX_RANKS];	/* blocks sent, by root */
 	u128			msgs;
 } x;
 
@@ -37,9 +37,9 @@ static size_t room(void)
 }
 
 /*
- * Block of the buffer that the root's message is about. AllToAll: the @n-th that a
- * root gives is for the rank that is n + 1 behind it; this rank takes from the
- * others what is for it, and the buffers are one, as in place.
+ * Block of the buffer that holds the root's message. AllToAll: the @n-th block
+ * of a root is for the rank n + 1 after it; this rank takes its own from the
+ * others. Send and receive buffer are the same, as in place.
  */
 static unsigned int sends_of(unsigned int root)
 {
@@ -57,7 +57,7 @@ static void at(uint64_t addr, const void *base, u128 off)
 	OK((u128)addr == (u128)(uintptr_t)base + off);
 }
 
-/* A message: the next part of its root's block, and nothing else. */
+/* Check that a message is the next part of its root's block. */
 static void look(const struct sent *s)
 {
 	unsigned int root = ntohs(s->hdr.root);
@@ -120,7 +120,7 @@ static void start(enum inc_collective coll, unsigned int rank, unsigned int nran
 	sw.looks = look;
 }
 
-/* Each root has given as many blocks as it had to. */
+/* Check that each root has sent all of its blocks. */
 static void finish(unsigned int blocks)
 {
 	u128 per_block = (x.block + room() - 1) / room();
@@ -161,7 +161,7 @@ static void reductions(void)
 	allreduce(0x80000003, INC_DTYPE_FP64);
 }
 
-/* Blocks of more than 2 GiB and 4 GiB, one behind the other. */
+/* Consecutive blocks of more than 2 GiB and 4 GiB. */
 static void blocks(void)
 {
 	static const size_t counts[] = { 0x80000005, 0x100000003 };
@@ -178,7 +178,7 @@ static void blocks(void)
 	}
 }
 
-/* A rank's own block is copied: blocks are short here, their sum is not. */
+/* A rank's own block is copied, so blocks are short here, but not their sum. */
 static void exchange(void)
 {
 	size_t count = 0x1000001, total;
@@ -191,7 +191,7 @@ static void exchange(void)
 	finish(MAX_RANKS - 1);
 }
 
-/* Products that 64 bits do not hold are refused, whichever of them it is. */
+/* Every product that overflows 64 bits is refused. */
 static void overflows(void)
 {
 	char *p = space(4096);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* How much may be in flight, from counters in answers made here. */
+/*
+ * The maximum in flight, from counters in netlink replies that the test makes.
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -67,13 +69,13 @@ static void steady(unsigned int one_in, unsigned int least, unsigned int most)
 	for (i = 0; i < 100; i++)
 		flight = inc_hw_counters_add(&l, 1, one_in);
 	OK(flight >= least && flight <= most);
-	/* So it is if several are found at a time, */
+	/* The same if several losses are found at once, */
 	for (i = 0; i < 20; i++)
 		flight = inc_hw_counters_add(&l, 8, 8 * one_in);
 	OK(flight >= least && flight <= most);
-	/* or none for a while. */
+	/* or none for some time. */
 	EQ(inc_hw_counters_add(&l, 0, one_in), flight);
-	/* It is forgotten when there are no losses any more. */
+	/* Losses are forgotten when there are no more. */
 	for (i = 0; i < 100 && flight; i++)
 		flight = inc_hw_counters_add(&l, 0, 1000);
 	OK(i > 10 && i < 20);
@@ -86,7 +88,10 @@ static void law(void)
 
 	for (i = 0; i < 1000; i++)
 		EQ(inc_hw_counters_add(&l, 0, 1000000), 0);
-	/* The first one counts, however late it comes; rare ones do not for long. */
+	/*
+	 * The first loss counts, however late; rare losses do not count for
+	 * long.
+	 */
 	EQ(inc_hw_counters_add(&l, 1, 1000000), 16);
 	for (i = 0; i < 10; i++)
 		flight = inc_hw_counters_add(&l, 1, 1000000);
@@ -94,11 +99,11 @@ static void law(void)
 	steady(100, 4, 5);
 	steady(1000, 15, 15);
 	steady(20, 2, 2);
-	/* All are lost: still one. */
+	/* All packets are lost: still one in flight. */
 	l = (struct inc_hw_counters) { 0 };
 	EQ(inc_hw_counters_add(&l, 1000, 10), 1);
 	EQ(inc_hw_counters_add(&l, UINT64_MAX, 10), 1);
-	/* Numbers as large as a device can have. */
+	/* The largest numbers of a device. */
 	l = (struct inc_hw_counters) { 0 };
 	EQ(inc_hw_counters_add(&l, 1, 1ULL << 40), 16);
 	for (i = 0; i < 100; i++)
@@ -117,7 +122,7 @@ static void counters(void)
 	EQ(c.lost, 11);
 	EQ(c.packets, (1ULL << 40) + 7);
 	EQ(c.unsent, 3);
-	/* No part of it will do, and nothing beyond it is read. */
+	/* A truncated reply is refused, and nothing beyond it is read. */
 	for (i = 0; i < msg_len; i++) {
 		char *cut = malloc(i);
 
@@ -125,13 +130,13 @@ static void counters(void)
 		OK(!inc_hw_counters_parse(cut, i, &c));
 		free(cut);
 	}
-	/* Any byte of it may be wrong. */
+	/* Any byte may be wrong. */
 	for (i = 0; i < msg_len; i++) {
 		make_answer();
 		msg[i] = (char)~msg[i];
 		inc_hw_counters_parse(msg, msg_len, &c);
 	}
-	/* No such device: no limit. */
+	/* Without such a device: no limit. */
 	fd = inc_hw_counters_socket();
 	inc_hw_counters_open(&l, fd, -1, 1);
 	EQ(inc_hw_counters_read(&l), 0);

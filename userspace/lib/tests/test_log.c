@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The log: levels, both formats, and what may be in a text. Python's parser
- * reads the JSON.
+ * The log: levels, both formats, special characters. Python's parser reads the
+ * JSON.
  */
 #include <string.h>
 #include <unistd.h>
@@ -91,7 +91,7 @@ static void json(void)
 	OK(f);
 	fputs(script, f);
 	fclose(f);
-	/* exec: the parser's parent is this process. */
+	/* exec, so that the parser's parent is this process. */
 	snprintf(cmd, sizeof(cmd), "exec python3 %s", path);
 	to = popen(cmd, "w");
 	OK(to);
@@ -100,7 +100,7 @@ static void json(void)
 	inc_err(NULL, "plain");
 	inc_warn(&who, "q\" b\\ s/ \t\x01\x7f");
 	inc_info(&joining, "gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80");
-	/* Not UTF-8: a stray byte, overlong, a surrogate, cut off at the end. */
+	/* Not UTF-8: a stray byte, overlong, a surrogate, truncated. */
 	inc_dbg(&who, "a\xff \xc0\x80" "b \xed\xa0\x80 \xf4 \xc3\xa4\xe2");
 	memset(big, 'x', sizeof(big));
 	inc_err(&who, "%.*s", (int)sizeof(big), big);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Cache of registrations, on verbs of our own that count. */
+/* Cache of registrations, on fake verbs that count. */
 #include <errno.h>
 #include <string.h>
 
@@ -95,7 +95,7 @@ static void read_only_is_not_written(void)
 	EQ(live, 0);
 }
 
-/* Not kept: given up, but only when no send can read it any more. */
+/* Not kept: retired, but only when no send can read it any more. */
 static void each(void)
 {
 	struct inc_mem_cache c;
@@ -215,7 +215,7 @@ static void forget(void)
 	EQ(live, 0);
 }
 
-/* Wherever a message lies, one registration has all of it. */
+/* One registration covers all of a message, wherever it is. */
 static void pieces(void)
 {
 	static char large[10 * INC_MEM_OVERLAP];

@@ -41,7 +41,7 @@ static void barrier(void)
 	end();
 }
 
-/* A short operation costs one arming and one sleep. */
+/* A short operation arms the completion queue once and sleeps once. */
 static void cheap(void)
 {
 	unsigned int i;
@@ -129,7 +129,7 @@ static void in_place_and_orphan(void)
 	end();
 }
 
-/* An error of one message: the operation ends with it, IDs stay in step. */
+/* A message fails: the operation ends with its error, and IDs stay in step. */
 static void status(void)
 {
 	begin();
@@ -147,7 +147,7 @@ static void status(void)
 	end();
 }
 
-/* Which rank it was comes by another way, a little later or not at all. */
+/* The rank at fault is reported by the daemon, a little later or not at all. */
 static void whose_request(void)
 {
 	begin();
@@ -164,7 +164,7 @@ static void whose_request(void)
 	fill();
 	EQ(reduce(2000), 0);
 
-	/* What is told is about another one, long ago. */
+	/* The report is about an older message. */
 	sw.status = INC_STATUS_MISMATCH;
 	sw.status_for = 2 + sw.sent;
 	comm->watchdog.wrong_id -= comm->tree.slots + 1;
@@ -174,7 +174,7 @@ static void whose_request(void)
 	end();
 }
 
-/* The daemon knows why the tree has failed. */
+/* The daemon knows why the tree failed. */
 static void tree_failed(void)
 {
 	begin();
@@ -187,7 +187,7 @@ static void tree_failed(void)
 	end();
 }
 
-/* Statuses that have no name yet mean what their ranges mean. */
+/* Unknown statuses are handled according to their range. */
 static void status_to_come(void)
 {
 	begin();
@@ -206,7 +206,7 @@ static void status_to_come(void)
 	end();
 }
 
-/* An error that comes before this rank has sent the message. */
+/* An error that arrives before this rank has sent the message. */
 static void early_status(void)
 {
 	begin();
@@ -214,9 +214,9 @@ static void early_status(void)
 	result(INC_STATUS_VERSION << 24 | 1);
 	EQ(reduce(1), 0);	/* message 0 */
 	EQ(reduce(1), -EPROTONOSUPPORT);
-	sw.n = 0;		/* the switch does not answer it again */
+	sw.n = 0;		/* the switch does not answer it any more */
 	EQ(reduce(1), 0);
-	/* answered again all the same: ignored */
+	/* a duplicate answer: ignored */
 	result(INC_STATUS_VERSION << 24 | 1);
 	EQ(reduce(1), 0);
 	EQ(comm->err, 0);
@@ -235,7 +235,7 @@ static void dead_peer(void)
 	EQ(inc_request_wait(b), -ECONNRESET);
 	EQ(inc_request_wait(a), -ECONNRESET);
 	OK(sw.qp_gone);
-	EQ(sw.mrs, 1);		/* the arena: the user's memory is free */
+	EQ(sw.mrs, 1);		/* arena; the user's memory is deregistered */
 	EQ(reduce(1), -ECONNRESET);
 	EQ(inc_barrier(comm), -ECONNRESET);
 	inc_request_free(a);
@@ -243,7 +243,7 @@ static void dead_peer(void)
 	end();
 }
 
-/* Results that came before the end count. */
+/* Results that arrived before the end count. */
 static void last_result_then_end(void)
 {
 	struct inc_request *a;
@@ -301,7 +301,7 @@ static void broken_qp(void)
 	end();
 }
 
-/* The send queue is full because nothing is acknowledged. */
+/* The send queue is full, as nothing is acknowledged. */
 static void full_send_queue(void)
 {
 	begin();
@@ -313,14 +313,14 @@ static void full_send_queue(void)
 	end();
 }
 
-/* Registrations are given up when their last send has completed. */
+/* Registrations end when their last send has completed. */
 static void registrations(void)
 {
 	begin_tree(0, 16384, 1024);
 	fill();
 	sw.hold_sends = true;
 	EQ(reduce(1100), 0);
-	EQ(sw.mrs, 3);		/* arena, for bouncing, sent from */
+	EQ(sw.mrs, 3);		/* arena, bounce buffer, send buffer */
 	sw.hold_sends = false;
 	EQ(reduce(1), 0);
 	EQ(sw.mrs, 2);
@@ -359,7 +359,7 @@ static void arguments(void)
 static struct sent old[4000];
 static unsigned int nold, hits;
 
-/* What came before comes once more, with other contents, when this one has come. */
+/* An older result arrives again, with different contents, after this one. */
 static void come_again(const struct sent *s)
 {
 	unsigned int i;
@@ -393,14 +393,14 @@ static void uc_late_results(void)
 			OK(same(count));
 		}
 		OK(comm->uc->landing.made > 10);
-		OK(hits > 1000);	/* there, where nobody looks any more */
+		OK(hits > 1000);	/* to unused memory */
 		end();
 	}
 }
 
 /* --- Operations that can't begin as they should ------------------------ */
 
-/* Nothing can be registered: what is long is copied. */
+/* Nothing can be registered: long messages are copied. */
 static void refused(void)
 {
 	static const int errors[] = { ENOMEM, EFAULT, EIO };
@@ -433,7 +433,7 @@ static void refused(void)
 	end();
 }
 
-/* What was kept for later makes room first. */
+/* Unused registrations in the cache make room first. */
 static void refused_for_what_is_kept(void)
 {
 	size_t i;
@@ -453,7 +453,7 @@ static void refused_for_what_is_kept(void)
 	end();
 }
 
-/* Memory that is not there ends the communicator, since the others have begun. */
+/* Unmapped memory ends the communicator, as the other ranks have begun. */
 static void can_not_begin(void)
 {
 	char *page = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -504,8 +504,8 @@ static void in_place_results(void)
 }
 
 /*
- * A message ended with an error before it was acknowledged: what it was sent from
- * stays as it is until then.
+ * A message ends with an error before it is acknowledged: its buffer must not
+ * change until then.
  */
 static void error_before_ack(void)
 {
@@ -530,7 +530,7 @@ static void error_before_ack(void)
 			EQ(done, 1);
 			inc_request_free(r);
 		}
-		/* This one would take the entry of the first. */
+		/* This one would reuse the entry of the first. */
 		EQ(inc_iallreduce(comm, in + 640, out, 4, INC_DTYPE_INT32, INC_OP_SUM,
 				  &r), 0);
 		EQ(inc_request_test(r, &done), 0);
@@ -547,7 +547,7 @@ static void error_before_ack(void)
 	}
 }
 
-/* The other queue says why, and says it later. */
+/* The cause appears in the other queue, later. */
 static void first_error(void)
 {
 	begin();
@@ -560,7 +560,7 @@ static void first_error(void)
 	end();
 }
 
-/* UC copies what it sends to entries of a packet's length. */
+/* UC copies data to entries of a packet's length. */
 static void uc_messages(void)
 {
 	struct inc_comm c = {

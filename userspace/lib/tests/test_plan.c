@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Plans, carried out for all ranks at once on numbered blocks: whatever the
- * size of a block, each rank ends up with what the collective is defined to
- * give it, and all ranks agree on every message.
+ * Plans, executed for all ranks at once on numbered blocks. For any size of a
+ * block, each rank gets the result that the collective defines, and all ranks
+ * agree on every message.
  */
 #include <string.h>
 
@@ -12,12 +12,12 @@
 
 #define MAX_RANKS	7
 #define MSG_SIZE	1056	/* 1024 bytes of data */
-/* Pieces are as long as a message, or shorter. */
+/* Pieces are as long as a message or shorter. */
 #define PMTU		(MSG_SIZE / INC_SEG_PACKETS)
 #define SMALL_PMTU	(PMTU / 4)
 
 static int got[MAX_RANKS][MAX_RANKS];
-/* Bytes of a block that messages of a step had, so far. */
+/* Bytes of a block in the messages of a step so far. */
 static size_t sent[MAX_RANKS * MAX_RANKS];
 
 /* Block @b of rank @r's data; the reduction of all ranks' blocks @b. */
@@ -37,7 +37,7 @@ static int reduces(int coll)
 	       coll == INC_COLL_REDUCE_SCATTER;
 }
 
-/* What rank @r is to have in block @b; 0: nothing. */
+/* Expected contents of rank @r's block @b; 0: nothing. */
 static int want(int coll, unsigned int n, unsigned int root, unsigned int r,
 		unsigned int b)
 {
@@ -80,7 +80,7 @@ static void deliver(const struct inc_step *s, unsigned int n, unsigned int r)
 	}
 }
 
-/* As call.c does for blocks that do not travel. */
+/* As in call.c, for blocks that are not sent. */
 static void own_block(const struct inc_plan *p)
 {
 	unsigned int r = p->rank;
@@ -97,8 +97,8 @@ static void own_block(const struct inc_plan *p)
 }
 
 /*
- * A message of step @i with a part at @off. The parts of a step are in order and
- * make up the block.
+ * A message of step @i with a part at @off. The parts of a step are in order
+ * and make up the block.
  */
 static void take_part(const struct inc_plan *p, uint64_t i, size_t off)
 {
@@ -189,7 +189,7 @@ static void few_messages(void)
 		.collective = INC_COLL_ALLGATHER, .nranks = 4, .block = 256,
 	};
 
-	/* What fits into one message is one; the next element more is four. */
+	/* What fits into one message is one; one element more makes four. */
 	inc_plan_init(&p, MSG_SIZE, PMTU, 4);
 	EQ(inc_plan_msgs(&p), 1);
 	p.block = 260;
@@ -198,7 +198,7 @@ static void few_messages(void)
 	p.block = 2048;
 	inc_plan_init(&p, MSG_SIZE, PMTU, 4);
 	EQ(inc_plan_msgs(&p), 8);
-	/* Shorter pieces: what has to be in one message still is. */
+	/* Shorter pieces: blocks that must be in one message still are. */
 	p.block = 256;
 	inc_plan_init(&p, MSG_SIZE, SMALL_PMTU, 4);
 	EQ(inc_plan_msgs(&p), 1);
@@ -206,13 +206,13 @@ static void few_messages(void)
 	inc_plan_init(&p, MSG_SIZE, SMALL_PMTU, 4);
 	EQ(inc_plan_msgs(&p), 2);
 	p.collective = INC_COLL_ALLGATHER;
-	/* Nothing is one, too, as ranks have to meet. */
+	/* No data is one message, too, as the ranks must synchronize. */
 	p.block = 0;
 	inc_plan_init(&p, MSG_SIZE, PMTU, 4);
 	EQ(inc_plan_msgs(&p), 1);
 }
 
-/* Blocks of AllToAll are not cut into short pieces, nor have they a short rest. */
+/* Blocks of AllToAll are cut into few, even pieces. */
 static void long_pieces(void)
 {
 	struct inc_plan p = {

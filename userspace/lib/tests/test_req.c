@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Requests against the switch of fake.h: waits with a time limit, and operations
- * that are made once and begun again and again.
+ * Requests on the switch of fake.h: waits with a time limit, and persistent
+ * operations.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "fake.h"
 
-/* A wait with a time limit sleeps for so long, and leaves all as it was. */
+/* A wait with a time limit sleeps that long and changes nothing. */
 static void wait_for(void)
 {
 	struct inc_request *r;
@@ -34,7 +34,9 @@ static void wait_for(void)
 	EQ(sw.sleeps, 1);
 	inc_request_free(r);
 
-	/* Results that do not end the operation do not make it longer. */
+	/*
+	 * Results that do not end the operation do not extend the time limit.
+	 */
 	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &r),
 	   0);
 	sw.answers_every_ms = 4;
@@ -52,7 +54,7 @@ static void wait_for(void)
 	end();
 }
 
-/* Starts @r, has it done, and compares. */
+/* Start @r, let it complete, and compare. */
 static void once(struct inc_request *r, size_t count, unsigned char with)
 {
 	size_t i;
@@ -66,7 +68,7 @@ static void once(struct inc_request *r, size_t count, unsigned char with)
 	OK(same(count));
 }
 
-/* Begun many times, registered once, and not before it is begun does it send. */
+/* Registered once, started many times; sends only when started. */
 static void persistent(void)
 {
 	struct inc_request *r, *other;
@@ -87,7 +89,7 @@ static void persistent(void)
 	EQ(sw.mrs, 3);
 	EQ(comm->info.operations, 20);
 	EQ(sw.sent, 20U * (3000 * 4 / DATA + 1));
-	/* Others find its registrations, and it outlives theirs. */
+	/* Other operations use its registrations, and it outlives them. */
 	EQ(reduce(2000), 0);
 	EQ(comm->mem.regs, 2);
 	EQ(inc_mem_invalidate(comm, out, 1), -EBUSY);
@@ -101,7 +103,9 @@ static void persistent(void)
 	end();
 }
 
-/* Several at once, in another order than they were made; barriers between. */
+/*
+ * Several at once, in another order than they were made, with barriers between.
+ */
 static void persistent_several(void)
 {
 	struct inc_request *r[4], *b;
@@ -134,7 +138,7 @@ static void persistent_several(void)
 	end();
 }
 
-/* The rank's own data is taken anew each time, in place as well. */
+/* The rank's own data is copied at each start, in place as well. */
 static void persistent_in_place(void)
 {
 	struct inc_request *a, *g;
@@ -155,11 +159,14 @@ static void persistent_in_place(void)
 		OK(!memcmp(in, out, 12000));
 	}
 	inc_request_free(g);
-	/* @a is left to the communicator's end. */
+	/* @a is freed with the communicator. */
 	end();
 }
 
-/* One that failed alone goes on; given back under way; the communicator's end. */
+/*
+ * A failed operation can be started again; free one in progress; end the
+ * communicator.
+ */
 static void persistent_ends(void)
 {
 	struct inc_request *r, *s;
@@ -194,7 +201,7 @@ static void persistent_ends(void)
 	end();
 }
 
-/* What is refused is refused at once, and holds nothing. */
+/* Invalid arguments are refused at once, and nothing is allocated. */
 static void persistent_arguments(void)
 {
 	struct inc_request *r;
@@ -208,7 +215,7 @@ static void persistent_arguments(void)
 	EQ(inc_reduce_scatter_init(comm, in, out, 1, INC_DTYPE_FP16, INC_OP_SUM, &r),
 	   -EOPNOTSUPP);
 	EQ(sw.mrs, 1);
-	/* This one may be another rank's fault, or not: the others may start theirs. */
+	/* Other ranks may have started this one, so the communicator fails. */
 	EQ(inc_gather_init(comm, in, in + 1, 5000, INC_DTYPE_INT8, 0, &r), -EINVAL);
 	EQ(comm->err, -EINVAL);
 	end();

@@ -26,7 +26,7 @@ static void msgs(void)
 	EQ(inc_seg_msgs((size_t)1 << 34, 65504), (((size_t)1 << 34) + 65503) / 65504);
 }
 
-/* The pieces make up the whole, and each is a number of elements. */
+/* The pieces make up the whole, each of whole elements. */
 static void whole(void)
 {
 	static const size_t counts[] = { 0, 1, 3, 255, 4097, 1048576, 2147483648 };
@@ -57,7 +57,7 @@ static void whole(void)
 			}
 }
 
-/* No more parts than needed, none much shorter than another, in full packets. */
+/* As few parts as possible, of similar length, in full packets. */
 static void even(void)
 {
 	static const size_t counts[] = { 0, 1, 8188, 8189, 16376, 16377, 32768, 10000019 };
@@ -74,10 +74,15 @@ static void even(void)
 			OK(len + INC_HDR_LEN <= msg_size);
 			EQ(n, inc_seg_msgs(block, inc_seg_chunk(msg_size, esize)));
 			OK((len + INC_HDR_LEN) % pmtu == 0);
-			/* What a part has more than the last one, all parts' roundings. */
+			/*
+			 * Difference of a part and the last one: the rounding
+			 * of all parts.
+			 */
 			OK(n == 1 || n * len - block < n * (pmtu + esize));
 		}
-	/* Elements that do not fill packets, messages that packets do not fill. */
+	/*
+	 * Elements that do not fill packets, messages that packets do not fill.
+	 */
 	EQ(inc_seg_even(131064, 65536, 1024, 12), 43992);
 	EQ(inc_seg_even(2000, 1056, 1024, 4), 1024);
 	EQ(inc_seg_even(10000, 1056, 64, 4), 1024);

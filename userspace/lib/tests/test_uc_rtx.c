@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Repetition over UC: when is asked for what, and how much may be under way.
+ * Retransmission over UC: when to query which message, and how many may be in
+ * flight.
  */
 #include <stdlib.h>
 
@@ -15,7 +16,9 @@ static struct inc_uc_rtx_msg ring[ENTRIES];
 static uint32_t ids[INC_UC_RTX_BURST];
 static unsigned int tries;
 
-/* A member with a measured round trip of RTT; the first 16 messages are done. */
+/*
+ * A member with a measured round trip of RTT; the first 16 messages are done.
+ */
 static struct inc_uc_rtx settled(uint64_t *now)
 {
 	struct inc_uc_rtx r;
@@ -43,7 +46,7 @@ static void window(void)
 		inc_uc_rtx_sent(&r, 1000);
 	}
 	OK(!inc_uc_rtx_may_send(&r, 8));
-	/* A hole at the head: only the ring is a limit. */
+	/* A gap at the head: only the ring is a limit. */
 	for (i = 8; i < ENTRIES; i++) {
 		OK(inc_uc_rtx_done(&r, FIRST + i - 7, 2000));
 		OK(inc_uc_rtx_may_send(&r, 8));
@@ -69,7 +72,7 @@ static void timeout(void)
 	inc_uc_rtx_sent(&r, now);
 	EQ(inc_uc_rtx_due(&r, now + RTT, ids, &tries), 0);
 	EQ(inc_uc_rtx_due(&r, now + 2 * RTT - 100, ids, &tries), 0);
-	/* Asked for again and again, less and less often. */
+	/* Queried repeatedly, with growing intervals. */
 	for (i = 0; i < 8; i++) {
 		while (!inc_uc_rtx_due(&r, now, ids, &tries))
 			now += 100;
@@ -77,7 +80,7 @@ static void timeout(void)
 		EQ(tries, n++);
 	}
 	OK(now - sent > 16 * RTT);
-	/* "Wait" is an answer. */
+	/* "Wait" counts as an answer. */
 	inc_uc_rtx_wait(&r, id, now);
 	while (!inc_uc_rtx_due(&r, now, ids, &tries))
 		now += 100;
@@ -95,12 +98,12 @@ static void again(void)
 	OK(!inc_uc_rtx_again(&r, id, now));
 	inc_uc_rtx_sent(&r, now);
 	OK(inc_uc_rtx_again(&r, id, now + RTT));
-	/* The same told twice. */
+	/* The same status twice. */
 	OK(!inc_uc_rtx_again(&r, id, now + RTT + 100));
 	OK(inc_uc_rtx_again(&r, id, now + 3 * RTT));
 	OK(inc_uc_rtx_done(&r, id, now + 4 * RTT));
 	OK(!inc_uc_rtx_again(&r, id, now + 9 * RTT));
-	/* Not measured: which one was answered? */
+	/* Not measured: it is unknown which transmission was answered. */
 	OK(r.srtt < RTT + 100);
 }
 
@@ -117,7 +120,10 @@ static void mark(void)
 	OK(inc_uc_rtx_done(&r, id + 3, now));
 	inc_uc_rtx_mark(&r, id + 2, now);
 	EQ(inc_uc_rtx_due(&r, now, ids, &tries), 0);
-	/* Half a round trip later: those before the mark, long before a time-out. */
+	/*
+	 * Half a round trip later: messages before the mark, long before a
+	 * timeout.
+	 */
 	EQ(inc_uc_rtx_due(&r, now + RTT / 2, ids, &tries), 2);
 	EQ(ids[0], id);
 	EQ(ids[1], id + 1);
@@ -128,7 +134,7 @@ static void mark(void)
 	EQ(ids[0], id + 2);
 }
 
-/* A question is lost: what was sent after it is answered. */
+/* A query is lost: messages sent after it are answered. */
 static void overtaken(void)
 {
 	uint64_t now;
@@ -148,7 +154,7 @@ static void overtaken(void)
 	OK(inc_uc_rtx_done(&r, id + 3, now));
 	EQ(inc_uc_rtx_due(&r, now + RTT / 2, ids, &tries), 1);
 	EQ(ids[0], id);
-	/* But not if it is known to wait for others. */
+	/* But not if the switch waits for other ranks. */
 	inc_uc_rtx_wait(&r, id, now + RTT / 2);
 	EQ(inc_uc_rtx_due(&r, now + RTT / 2 + 1500, ids, &tries), 0);
 }
@@ -174,8 +180,8 @@ static void burst(void)
 }
 
 /*
- * Messages and questions are lost at random, in a network of one round trip:
- * every message ends, and those that are not lost are asked for by nobody.
+ * Messages and queries are lost at random, with a constant round trip: every
+ * message completes, and only lost messages are queried.
  */
 static void random_loss(void)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Transitions of a queue pair that fail: how often they are tried.
+ * Failing transitions of a queue pair: how often they are retried. Selection of
+ * GIDs.
  */
 #include <errno.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "device/verbs.h"
 #include "test.h"
 
-/* What a device says to each try of RTR, and to all after these. */
+/* Results of the attempts to move to RTR; the last one is repeated. */
 static int answers[64], later;
 static int rtr, rts;
 static unsigned int class;
@@ -43,7 +44,7 @@ static int connect_qp(void)
 	return inc_qp_to_rts(&qp, &dev, &rc, err, sizeof(err));
 }
 
-/* The first five tries fail for want of an address. */
+/* The first five attempts fail, as the address is unresolved. */
 static int connect_late(void)
 {
 	int i, ret;
@@ -82,7 +83,7 @@ static void never(void)
 	EQ(rts, 0);
 }
 
-/* What fails slowly was quick to fail before. */
+/* Another error, after so many attempts, is not retried. */
 static void for_another_reason(void)
 {
 	later = ETIMEDOUT;
@@ -195,7 +196,7 @@ static void add_gid(uint32_t index, const char *text)
 	}
 }
 
-/* The index that is taken for a connection from this address. */
+/* The index chosen for a connection from this address. */
 static int choose(const char *local, int index)
 {
 	struct inc_dev_sel sel = { .gid_index = index };
@@ -224,7 +225,7 @@ static void which_gid(void)
 	add_gid(1, "10.0.0.1");
 	EQ(choose("10.0.0.1", -1), 1);
 	EQ(choose("10.0.0.2", -1), 1);
-	/* The daemon was reached by an address that no device has. */
+	/* The daemon was reached from an address that no device has. */
 	EQ(choose("::1", -1), 1);
 	EQ(choose("2001:db8::1", -1), 1);
 	EQ(choose("fe80::1", -1), 0);
@@ -248,7 +249,7 @@ static void large_index(void)
 	EQ(choose("10.0.0.1", 255), -ENODEV);
 }
 
-/* All of a process's communicators have one device open. */
+/* All communicators of a process share one open device. */
 static void shared(void)
 {
 	struct inc_dev_sel sel = { .gid_index = -1 };

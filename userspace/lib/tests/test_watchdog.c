@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Time limits: a process that could not run is not late. The connection is a pair of
- * sockets, the device none.
+ * Time limits: a process that could not run is not late. The connection is a
+ * socket pair; there is no device.
  */
 #include <errno.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static void end(void)
 	close(daemon_fd);
 }
 
-/* Turns as often as they are wanted, for @ms. */
+/* Run turns when they are due, for @ms. */
 static void run(int ms)
 {
 	int tick;
@@ -81,7 +81,10 @@ static void call_is_late(void)
 	end();
 }
 
-/* Just before the limit the process is stopped: it looks at what has come first. */
+/*
+ * The process is stopped just before the limit: it first handles what has
+ * arrived.
+ */
 static void stood_still(void)
 {
 	begin();
@@ -102,7 +105,7 @@ static void stood_still(void)
 	end();
 }
 
-/* Another communicator's turns do not make this one's time longer or shorter. */
+/* Turns of another communicator do not change this one's time limit. */
 static void turns_of_others(void)
 {
 	int ms;
@@ -129,7 +132,7 @@ static void hangs_up(void)
 	OK(recv(daemon_fd, text, sizeof(text) - 1, 0) > 0);
 	OK(strstr(text, "lost"));
 	EQ(recv(daemon_fd, text, sizeof(text), 0), 0);
-	/* What the other end does then is no news. */
+	/* After that, the other end's actions are ignored. */
 	run(2000);
 	EQ(inc_watchdog_error(&w), 0);
 	end();
@@ -148,7 +151,7 @@ static void daemon_says(void)
 	end();
 }
 
-/* A message that failed does not end anything. */
+/* A failed message does not end the communicator. */
 static void daemon_says_who(void)
 {
 	static const char line[] =

@@ -117,7 +117,7 @@ static nccl_result reg_mr_dma_buf(void *comm, void *data, size_t size, int type,
 	return NCCL_INVALID_USAGE;
 }
 
-/* --- Network --------------------------------------------------------------- */
+/* --- Network ----------------------------------------------------------- */
 
 static nccl_result net_listen(int dev, void *handle, void **comm)
 {
@@ -272,7 +272,7 @@ EXPORT const struct nccl_net_v11 ncclNetPlugin_v11 = {
 	.finalize = finalize, .set_net_attr = set_net_attr,
 };
 
-/* --- Collective network ---------------------------------------------------- */
+/* --- Collective network ------------------------------------------------ */
 
 static nccl_result coll_listen(int dev, void *handle, void **comm)
 {
