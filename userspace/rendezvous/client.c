@@ -166,7 +166,7 @@ void client_bye(struct client *c)
 
 static void handle_join(struct client *c, const struct inc_rdv_join *join)
 {
-	if (c->role == ROLE_LEAF) {
+	if (c->role == ROLE_CHILD) {
 		client_error(c, EBUSY, "this connection is a child switch's: a rank needs one of its own");
 		return;
 	}
@@ -195,13 +195,13 @@ static void handle_gather(struct client *c, const struct inc_rdv_join *join)
 		client_error(c, EBUSY, "this connection's job has all its ranks: another one needs another connection");
 		return;
 	}
-	c->role = ROLE_LEAF;
+	c->role = ROLE_CHILD;
 	gather_join(c, join);
 }
 
 static void handle_link(struct client *c, const struct inc_rdv_join *join)
 {
-	if (c->role != ROLE_LEAF || !job_of(c))
+	if (c->role != ROLE_CHILD || !job_of(c))
 		client_error(c, EPROTO, "\"link\" before \"placed\": a child switch says \"gather\" for its ranks, and waits for the answer");
 	else if (addr_believed(c, &join->addr))
 		job_link_below(c, join);
@@ -240,12 +240,12 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 		handle_gather(c, &msg->join);
 		return;
 	case INC_RDV_RETRACT:
-		if (gather_of(c) && c->role == ROLE_LEAF)
+		if (gather_of(c) && c->role == ROLE_CHILD)
 			gather_retract(c, &msg->join);
 		/*
 		 * If all ranks are present by now, this closes the connection.
 		 */
-		else if (!job_of(c) || c->role != ROLE_LEAF)
+		else if (!job_of(c) || c->role != ROLE_CHILD)
 			client_error(c, EPROTO, "\"retract\" without \"gather\": a rank says \"leave\"");
 		return;
 	case INC_RDV_LINK:

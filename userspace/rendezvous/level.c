@@ -361,7 +361,7 @@ static uint32_t sort_members(const struct gather *g,
 
 		if (!c)
 			return 0;
-		if (n && c->role == ROLE_LEAF && members[n - 1].client == c) {
+		if (n && c->role == ROLE_CHILD && members[n - 1].client == c) {
 			members[n - 1].n++;
 			continue;
 		}
@@ -407,7 +407,7 @@ static struct inc_nl_tree wanted(const struct gather *g,
 			   (uint16_t)p->first);
 	}
 	for (i = 0; i < n; i++) {
-		bool child = members[i].client->role == ROLE_LEAF;
+		bool child = members[i].client->role == ROLE_CHILD;
 
 		t.below[i] = child ? (uint16_t)members[i].n : 0;
 		switches |= child;
@@ -448,7 +448,7 @@ static void add_members(struct job *job, const struct job_member *members,
 	for (i = 0; i < n; i++) {
 		struct client *c = members[i].client;
 
-		if (c->role == ROLE_LEAF) {
+		if (c->role == ROLE_CHILD) {
 			place_below(&members[i], job_tree_of(job));
 			continue;
 		}
@@ -494,7 +494,7 @@ static bool hand_down(struct gather *g, const struct inc_rdv_placed *p,
 	struct client *up = g->up;
 
 	if (n != 1 || p->count != g->like.ranks ||
-	    members[0].client->role != ROLE_LEAF)
+	    members[0].client->role != ROLE_CHILD)
 		return false;
 	server_log(g->group.server, "job \"%s\": all ranks are below %s", g->like.job,
 		   members[0].client->name);

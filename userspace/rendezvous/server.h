@@ -69,7 +69,7 @@ struct group {
 enum role {
 	ROLE_NEW,	/* not known yet */
 	ROLE_RANK,
-	ROLE_LEAF,	/* the daemon of a switch below */
+	ROLE_CHILD,	/* the daemon of a switch below */
 	ROLE_UP,	/* the daemon of the parent */
 };
 
