@@ -30,6 +30,8 @@ static inline size_t inc_seg_chunk(uint32_t msg_size, size_t esize)
  *
  * A go-back-N requester retransmits everything in flight, at least one message.
  * Longer messages save little: a post and a completion each.
+ *
+ * Return: bytes, including the INC header.
  */
 static inline uint32_t inc_seg_piece(uint32_t msg_size, uint32_t pmtu)
 {

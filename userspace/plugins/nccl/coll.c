@@ -38,8 +38,9 @@ struct handle {
 /**
  * struct request - an operation in progress
  * @coll: communicator
- * @req: its libinc requests; those from @next on are not done
+ * @req: its libinc requests
  * @nreq: their number
+ * @next: the first of them that is not done
  * @bytes: size reported to NCCL when it is done
  * @used: NCCL uses it
  */
@@ -130,6 +131,13 @@ int inc_coll_devices(void)
 	return n > 0;
 }
 
+/**
+ * inc_coll_listen() - make a handle that names a job
+ * @handle: result, NCCL_HANDLE_MAX bytes, which NCCL passes to all ranks
+ * @comm: set to an object to close
+ *
+ * Return: NCCL_SUCCESS or NCCL_SYSTEM_ERROR.
+ */
 nccl_result inc_coll_listen(void *handle, void **comm)
 {
 	struct handle h = { .magic = HANDLE_MAGIC };
@@ -143,6 +151,12 @@ nccl_result inc_coll_listen(void *handle, void **comm)
 	return *comm ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
 }
 
+/**
+ * inc_coll_close_listen() - free the object of inc_coll_listen()
+ * @comm: object
+ *
+ * Return: NCCL_SUCCESS.
+ */
 nccl_result inc_coll_close_listen(void *comm)
 {
 	free(comm);
@@ -156,6 +170,17 @@ static bool is_set(const char *name)
 	return text && *text;
 }
 
+/**
+ * inc_coll_connect() - join the job of a handle
+ * @handles: handles of all ranks; that of rank 0 is used
+ * @nranks: number of ranks
+ * @rank: rank of the caller
+ * @comm: set to the communicator
+ *
+ * Waits for the other ranks.
+ *
+ * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or NCCL_SYSTEM_ERROR.
+ */
 nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 {
 	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
@@ -194,6 +219,12 @@ nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 	return NCCL_SUCCESS;
 }
 
+/**
+ * inc_coll_close() - leave a communicator and free it
+ * @comm: communicator
+ *
+ * Return: NCCL_SUCCESS.
+ */
 nccl_result inc_coll_close(void *comm)
 {
 	struct coll *c = comm;
@@ -212,6 +243,14 @@ nccl_result inc_coll_close(void *comm)
 	return NCCL_SUCCESS;
 }
 
+/**
+ * inc_coll_reduce_support() - check whether a reduction is supported
+ * @type: NCCL's data type
+ * @op: NCCL's operation
+ * @supported: set to 1 if so, else to 0
+ *
+ * Return: NCCL_SUCCESS.
+ */
 nccl_result inc_coll_reduce_support(int type, int op, int *supported)
 {
 	*supported = known(type, op);
@@ -246,6 +285,17 @@ static int memory_new(struct coll *c, void *addr, size_t size, struct memory **r
 	return 0;
 }
 
+/**
+ * inc_coll_reg_mr() - register memory, or find it registered
+ * @comm: communicator
+ * @data: first byte
+ * @size: bytes
+ * @type: NCCL_PTR_HOST
+ * @mhandle: set to the handle of the registration
+ *
+ * Return: NCCL_SUCCESS, NCCL_INVALID_USAGE for memory of a GPU, or
+ * NCCL_SYSTEM_ERROR.
+ */
 nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
 			    void **mhandle)
 {
@@ -285,6 +335,13 @@ static void forget(struct coll *c, const struct memory *mem)
 	inc_mem_dereg(c->inc, mem->addr, mem->size);
 }
 
+/**
+ * inc_coll_dereg_mr() - end a registration
+ * @comm: communicator
+ * @mhandle: handle of the registration; NULL does nothing
+ *
+ * Return: NCCL_SUCCESS.
+ */
 nccl_result inc_coll_dereg_mr(void *comm, void *mhandle)
 {
 	struct memory *mem = mhandle, **link;
@@ -344,6 +401,18 @@ static nccl_result failed(struct coll *c, int ret)
 	return NCCL_REMOTE_ERROR;
 }
 
+/**
+ * inc_coll_iallreduce() - start an AllReduce
+ * @comm: communicator
+ * @send: data of this rank
+ * @recv: buffer for the result; may be @send
+ * @count: number of elements
+ * @type: their NCCL data type
+ * @op: NCCL's operation
+ * @request: set to the request; NULL: all requests are in use, try again
+ *
+ * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or NCCL_REMOTE_ERROR.
+ */
 nccl_result inc_coll_iallreduce(void *comm, const void *send, void *recv,
 				size_t count, int type, int op, void **request)
 {
@@ -458,6 +527,18 @@ static nccl_result window(struct coll *c, char *win, char *own, size_t per_rank,
 	return ret ? failed(c, ret) : NCCL_SUCCESS;
 }
 
+/**
+ * inc_coll_iallgather() - start an AllGather of a window
+ * @comm: communicator
+ * @send: this rank's part of the window
+ * @recv: memory for the window
+ * @bytes_per_rank: bytes of a rank's block
+ * @offset: where the window begins in the vector of all blocks, bytes
+ * @bytes: bytes of the window
+ * @request: set to the request; NULL: all requests are in use, try again
+ *
+ * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or NCCL_REMOTE_ERROR.
+ */
 nccl_result inc_coll_iallgather(void *comm, char *send,
 				const struct inc_nccl_part *recv,
 				size_t bytes_per_rank, size_t offset,
@@ -471,6 +552,20 @@ nccl_result inc_coll_iallgather(void *comm, char *send,
 		      begin_gather, request);
 }
 
+/**
+ * inc_coll_ireducescatter() - start a ReduceScatter of a window
+ * @comm: communicator
+ * @send: the window, in the data of this rank
+ * @recv: buffer for this rank's part of the window
+ * @bytes_per_rank: bytes of a rank's block
+ * @offset: where the window begins in the vector of all blocks, bytes
+ * @bytes: bytes of the window
+ * @type: NCCL's data type
+ * @op: NCCL's operation
+ * @request: set to the request; NULL: all requests are in use, try again
+ *
+ * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or NCCL_REMOTE_ERROR.
+ */
 nccl_result inc_coll_ireducescatter(void *comm, const struct inc_nccl_part *send,
 				    char *recv, size_t bytes_per_rank,
 				    size_t offset, size_t bytes, int type,
@@ -484,6 +579,14 @@ nccl_result inc_coll_ireducescatter(void *comm, const struct inc_nccl_part *send
 		      begin_scatter, request);
 }
 
+/**
+ * inc_coll_test() - check whether a request is done, and free it if so
+ * @request: request
+ * @done: set to 1 if so, else to 0
+ * @size: NULL, or set to its bytes if it is done
+ *
+ * Return: NCCL_SUCCESS or NCCL_REMOTE_ERROR.
+ */
 nccl_result inc_coll_test(void *request, int *done, int *size)
 {
 	struct request *r = request;

@@ -249,6 +249,13 @@ static bool find_address(union address *addr)
 	return found;
 }
 
+/**
+ * inc_net_listen() - listen for a connection
+ * @handle: result, NCCL_HANDLE_MAX bytes, for the connecting rank
+ * @comm: set to the listening object
+ *
+ * Return: NCCL_SUCCESS or NCCL_SYSTEM_ERROR.
+ */
 nccl_result inc_net_listen(void *handle, void **comm)
 {
 	struct handle h = { .hello.magic = HANDLE_MAGIC };
@@ -283,6 +290,12 @@ nccl_result inc_net_listen(void *handle, void **comm)
 	return NCCL_SUCCESS;
 }
 
+/**
+ * inc_net_close_listen() - stop listening
+ * @comm: listening object
+ *
+ * Return: NCCL_SUCCESS.
+ */
 nccl_result inc_net_close_listen(void *comm)
 {
 	struct door *door = comm;
@@ -309,7 +322,14 @@ static struct net *net_new(int fd, bool sends)
 	return n;
 }
 
-/* Called again until it is connected; the handle remembers the socket. */
+/**
+ * inc_net_connect() - connect to a listening rank
+ * @handle: its handle, which also remembers the socket
+ * @comm: set to the sending end; NULL: not connected yet, call again
+ *
+ * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT, NCCL_SYSTEM_ERROR or
+ * NCCL_REMOTE_ERROR.
+ */
 nccl_result inc_net_connect(void *handle, void **comm)
 {
 	struct handle *h = handle;
@@ -417,7 +437,13 @@ static bool is_rank(const struct door *door, struct guest *g)
 	return false;
 }
 
-/* Called again until the rank has connected. */
+/**
+ * inc_net_accept() - accept the connection of the intended rank
+ * @listen: listening object
+ * @comm: set to the receiving end; NULL: not connected yet, call again
+ *
+ * Return: NCCL_SUCCESS or NCCL_SYSTEM_ERROR.
+ */
 nccl_result inc_net_accept(void *listen, void **comm)
 {
 	struct door *door = listen;
@@ -441,6 +467,12 @@ nccl_result inc_net_accept(void *listen, void **comm)
 	return err && !*comm ? NCCL_SYSTEM_ERROR : NCCL_SUCCESS;
 }
 
+/**
+ * inc_net_close() - close a connection
+ * @comm: either end; NULL does nothing
+ *
+ * Return: NCCL_SUCCESS.
+ */
 nccl_result inc_net_close(void *comm)
 {
 	struct net *n = comm;
@@ -532,6 +564,16 @@ static void progress(struct net *n)
 		n->head++;
 }
 
+/**
+ * inc_net_isend() - start to send a message
+ * @comm: sending end
+ * @data: its data
+ * @size: bytes
+ * @tag: tag that the receiver must expect
+ * @request: set to the request; NULL: all requests are in use, try again
+ *
+ * Return: NCCL_SUCCESS or NCCL_REMOTE_ERROR.
+ */
 nccl_result inc_net_isend(void *comm, const void *data, size_t size, int tag,
 			  void **request)
 {
@@ -542,6 +584,16 @@ nccl_result inc_net_isend(void *comm, const void *data, size_t size, int tag,
 	return n->broken ? NCCL_REMOTE_ERROR : NCCL_SUCCESS;
 }
 
+/**
+ * inc_net_irecv() - start to receive a message
+ * @comm: receiving end
+ * @data: buffer
+ * @size: its size in bytes
+ * @tag: tag of the message
+ * @request: set to the request; NULL: all requests are in use, try again
+ *
+ * Return: NCCL_SUCCESS or NCCL_REMOTE_ERROR.
+ */
 nccl_result inc_net_irecv(void *comm, void *data, size_t size, int tag,
 			  void **request)
 {
@@ -551,6 +603,14 @@ nccl_result inc_net_irecv(void *comm, void *data, size_t size, int tag,
 	return n->broken ? NCCL_REMOTE_ERROR : NCCL_SUCCESS;
 }
 
+/**
+ * inc_net_test() - check whether a request is done, and free it if so
+ * @request: request
+ * @done: set to 1 if so, else to 0
+ * @size: NULL, or set to the bytes of the message if it is done
+ *
+ * Return: NCCL_SUCCESS or NCCL_REMOTE_ERROR.
+ */
 nccl_result inc_net_test(void *request, int *done, int *size)
 {
 	struct request *r = request;
