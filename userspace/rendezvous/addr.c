@@ -105,7 +105,8 @@ static const char *never(const struct inc_rdv_addr *addr)
 }
 
 /* Is it the broadcast address of one of the bridge host's networks? */
-static bool is_broadcast(const struct inc_rdv_addr *addr, const struct ifaddrs *ifa)
+static bool is_broadcast(const struct inc_rdv_addr *addr,
+			 const struct ifaddrs *ifa)
 {
 	struct inc_rdv_addr own, mask;
 	uint32_t a, o, m;

@@ -21,7 +21,7 @@
  * need several timeouts to recover it.
  */
 #define LEAVE_MS	2000
-#define CHILD_MS	300	/* ... if a child's tree has no ranks any more */
+#define CHILD_MS	300	/* ... if a child's tree has no ranks left */
 /* A rank that stays after the failure of its tree does not keep the tree. */
 #define ENDING_MS	60000
 

@@ -448,7 +448,8 @@ static void add_addr(struct json_object *obj, const struct inc_rdv_addr *addr)
 	add_str(obj, "addr", inc_rdv_addr_str(addr, text, sizeof(text)));
 }
 
-static void format_tree(struct json_object *obj, const struct inc_rdv_tree *tree)
+static void format_tree(struct json_object *obj,
+			const struct inc_rdv_tree *tree)
 {
 	struct json_object *t = json_object_new_object();
 

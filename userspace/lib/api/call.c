@@ -56,7 +56,8 @@ static int check_offered(struct inc_comm *comm, const struct inc_call *c)
 }
 
 /* Check the largest size of any rank, so that all ranks get the same result. */
-static int check_size(struct inc_comm *comm, const struct inc_call *c, size_t *block)
+static int check_size(struct inc_comm *comm, const struct inc_call *c,
+		      size_t *block)
 {
 	size_t all;
 
@@ -156,7 +157,9 @@ static int get_memory(struct inc_comm *comm, struct inc_request *req, size_t in,
 		return 0;
 	ret = get_range(comm, req, req->recv, out, true, &req->rmem);
 	/* In place, this finds the registration made above. */
-	return ret ? ret : get_range(comm, req, req->send, in, false, &req->smem);
+	if (!ret)
+		ret = get_range(comm, req, req->send, in, false, &req->smem);
+	return ret;
 }
 
 /* A rank's block for itself is sent only in messages for all ranks. */
@@ -166,9 +169,11 @@ static void copy_own(const struct inc_request *req)
 	const char *from = req->send;
 	char *to = req->recv;
 
-	if (p->whole || !from || !to || p->collective == INC_COLL_REDUCE_SCATTER)
+	if (p->whole || !from || !to ||
+	    p->collective == INC_COLL_REDUCE_SCATTER)
 		return;
-	if (p->collective == INC_COLL_SCATTER || p->collective == INC_COLL_ALLTOALL)
+	if (p->collective == INC_COLL_SCATTER ||
+	    p->collective == INC_COLL_ALLTOALL)
 		from += p->rank * p->block;
 	if (p->collective != INC_COLL_SCATTER)
 		to += p->rank * p->block;

@@ -15,11 +15,13 @@
 
 /* --- Options ----------------------------------------------------------- */
 
-static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
+static int opt_error(const struct inc_comm_opts *o, int ret,
+		     const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Report why a creation failed. Returns @ret. */
-static int opt_error(const struct inc_comm_opts *o, int ret, const char *fmt, ...)
+static int opt_error(const struct inc_comm_opts *o, int ret,
+		     const char *fmt, ...)
 {
 	struct inc_who who = { .rank = o->rank, .nranks = o->nranks };
 	char text[INC_RDV_TEXT_MAX];
@@ -167,7 +169,8 @@ static int check_opts(const struct inc_comm_opts *o)
 	if (o->rank < 0 || o->rank >= o->nranks)
 		return opt_error(o, -EINVAL, "rank %d (INC_RANK) of %d", o->rank,
 				 o->nranks);
-	if (o->flags & ~INC_COMM_F_PSN || o->tree.flags & ~INC_TREE_F_FIRST_MSG_ID)
+	if (o->flags & ~INC_COMM_F_PSN ||
+	    o->tree.flags & ~INC_TREE_F_FIRST_MSG_ID)
 		return opt_error(o, -EINVAL, "flags that libinc %s does not know",
 				 inc_version());
 	if (o->qp_timeout > 31)
@@ -564,9 +567,10 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 		ret = join(comm, o, deadline_ms);
 	if (ret)
 		return ret;
-	comm->unsent = inc_hw_counters_unsent(ibv_get_device_index(comm->dev.ctx->device),
-					      comm->dev.port);
-	ret = inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca, comm->dev.port);
+	comm->unsent = inc_hw_counters_unsent(
+		ibv_get_device_index(comm->dev.ctx->device), comm->dev.port);
+	ret = inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
+				 comm->dev.port);
 	if (ret)
 		return opt_error(o, ret, "thread: %s", strerror(-ret));
 	return 0;

@@ -178,7 +178,8 @@ static int wait_for_one(struct tries *t, int ms)
  * An address that does not answer does not delay the next one for long
  * (RFC 8305). The first to answer is used.
  */
-static int connect_once(const struct addrinfo *list, int64_t deadline_ms, int *fd)
+static int connect_once(const struct addrinfo *list, int64_t deadline_ms,
+			int *fd)
 {
 	struct tries t = { .ret = -EHOSTUNREACH };
 	int64_t now = inc_now_ms(), next_at = now, until;

@@ -73,7 +73,8 @@ static int prepare(void)
 		ms = inc_watchdog_patience(w);
 		if (ms >= 0 && (wait < 0 || ms < wait))
 			wait = ms;
-		w->at = add(ms >= 0 && !atomic_load(&w->hung_up) ? w->conn.fd : -1);
+		w->at = add(ms >= 0 && !atomic_load(&w->hung_up) ? w->conn.fd :
+								   -1);
 		w->hca->at = 0;
 	}
 	for (w = watches; w; w = w->next)
@@ -83,7 +84,8 @@ static int prepare(void)
 }
 
 /* Is an event about this watch? */
-static bool concerns(const struct inc_watchdog *w, const struct ibv_async_event *ev)
+static bool concerns(const struct inc_watchdog *w,
+		     const struct ibv_async_event *ev)
 {
 	switch (ev->event_type) {
 	case IBV_EVENT_QP_FATAL:

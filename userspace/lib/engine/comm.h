@@ -53,7 +53,7 @@
 #define INC_QP_TIMEOUT_DEFAULT	18
 #define INC_LEAVE_MS		2000	/* for the daemon's answer to "leave" */
 #define INC_SQ_DEPTH_MIN	128	/* send requests */
-#define INC_RQ_SPARE		16	/* receives beyond the window, for statuses */
+#define INC_RQ_SPARE		16	/* more receives, for statuses */
 #define INC_INLINE_MAX		96	/* bytes; a header and 8 fp64 */
 #define INC_WC_BATCH		16
 #define INC_FOREVER		(-1)	/* instead of milliseconds */

@@ -207,11 +207,11 @@ static bool find_cause(struct ibv_cq *cq, struct ibv_wc *cause)
 /* rxe does not report the cause, but its counters show it. */
 static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
 {
-	const struct inc_dev *dev = &comm->dev;
+	int dev = ibv_get_device_index(comm->dev.ctx->device);
 
-	return (status == IBV_WC_WR_FLUSH_ERR || status == IBV_WC_LOC_QP_OP_ERR) &&
-	       inc_hw_counters_unsent(ibv_get_device_index(dev->ctx->device), dev->port) !=
-	       comm->unsent;
+	if (status != IBV_WC_WR_FLUSH_ERR && status != IBV_WC_LOC_QP_OP_ERR)
+		return false;
+	return inc_hw_counters_unsent(dev, comm->dev.port) != comm->unsent;
 }
 
 static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
@@ -303,7 +303,8 @@ static void next_piece(const struct inc_request *req, struct piece *p)
 
 /* Find where the switch is to write a message's result, if it has one. */
 static int find_place(struct inc_comm *comm, const struct inc_request *req,
-		      uint32_t id, const struct piece *p, struct inc_place *place)
+		      uint32_t id, const struct piece *p,
+		      struct inc_place *place)
 {
 	struct inc_bounce *b = &comm->bounce;
 
@@ -553,7 +554,8 @@ static void post_empty(struct inc_comm *comm)
  * because of other ranks may not have arrived. @alone: no message is built but
  * unposted.
  */
-static bool entry_is_read(struct inc_comm *comm, const struct inc_request *req, bool alone)
+static bool entry_is_read(struct inc_comm *comm, const struct inc_request *req,
+			  bool alone)
 {
 	uint64_t seq = comm->msgs.ring[comm->msgs.next & comm->msgs.mask].seq;
 

@@ -62,7 +62,8 @@ void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req)
  * @req: its operation
  * @id: message
  */
-void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req, uint32_t id)
+void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req,
+			uint32_t id)
 {
 	struct inc_window_rc *rc = &comm->window.rc;
 
@@ -97,8 +98,8 @@ void inc_window_rc_filled(struct inc_comm *comm)
  * @id: message
  * @ok: it was a result
  */
-void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req, uint32_t id,
-			bool ok)
+void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req,
+			uint32_t id, bool ok)
 {
 	struct inc_window_rc *rc = &comm->window.rc;
 	struct inc_bdp *bdp = &rc->bdp;

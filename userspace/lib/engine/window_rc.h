@@ -36,9 +36,10 @@ struct inc_window_rc {
 };
 
 void inc_window_rc_issue(struct inc_comm *comm, const struct inc_request *req);
-void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req, uint32_t id);
+void inc_window_rc_sent(struct inc_comm *comm, const struct inc_request *req,
+			uint32_t id);
 void inc_window_rc_filled(struct inc_comm *comm);
-void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req, uint32_t id,
-			bool ok);
+void inc_window_rc_done(struct inc_comm *comm, const struct inc_request *req,
+			uint32_t id, bool ok);
 
 #endif /* INC_LIB_WINDOW_RC_H */

@@ -465,7 +465,8 @@ struct block {
 	int	op;
 };
 
-static int begin_gather(struct coll *c, const struct block *b, struct inc_request **req)
+static int begin_gather(struct coll *c, const struct block *b,
+			struct inc_request **req)
 {
 	bool mine = b->rank == inc_comm_rank(c->inc);
 
@@ -476,14 +477,18 @@ static int begin_gather(struct coll *c, const struct block *b, struct inc_reques
 			      b->rank, req);
 }
 
-static int begin_scatter(struct coll *c, const struct block *b, struct inc_request **req)
+static int begin_scatter(struct coll *c, const struct block *b,
+			 struct inc_request **req)
 {
 	bool mine = b->rank == inc_comm_rank(c->inc);
 	enum inc_dtype dtype = dtypes[b->type];
 
-	return inc_ireduce(c->inc, mine && b->own == b->window ? INC_IN_PLACE : b->window,
-			   mine ? b->own : NULL, b->bytes / inc_dtype_size(dtype),
-			   dtype, ops[b->op], b->rank, req);
+	return inc_ireduce(c->inc,
+			   mine && b->own == b->window ? INC_IN_PLACE :
+							 b->window,
+			   mine ? b->own : NULL,
+			   b->bytes / inc_dtype_size(dtype), dtype,
+			   ops[b->op], b->rank, req);
 }
 
 /*
