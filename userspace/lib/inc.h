@@ -225,7 +225,7 @@ enum inc_state {
  * @tx_bytes: payload bytes sent, including INC headers
  * @rx_bytes: payload bytes of results
  * @resent: over UC: messages retransmitted
- * @asked: over UC: queries sent to the switch about a message's status
+ * @queries: over UC: queries sent to the switch about a message's status
  * @sleeps: times that a call slept for a completion
  * @mem_regs: registrations of user memory made
  * @mem_hits: buffers of operations that were already registered
@@ -265,7 +265,7 @@ struct inc_comm_info {
 	uint64_t	tx_bytes;
 	uint64_t	rx_bytes;
 	uint64_t	resent;
-	uint64_t	asked;
+	uint64_t	queries;
 	uint64_t	sleeps;
 	uint64_t	mem_regs;
 	uint64_t	mem_hits;

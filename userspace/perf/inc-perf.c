@@ -598,11 +598,11 @@ static void footer(const struct perf *p)
 		return;
 	inc_comm_query(p->comm, &info);
 	if (p->o.json)
-		printf("\n],\"window\":%u,\"messages\":%" PRIu64 ",\"resent\":%" PRIu64 ",\"asked\":%" PRIu64 "}\n",
-		       info.window, info.messages, info.resent, info.asked);
+		printf("\n],\"window\":%u,\"messages\":%" PRIu64 ",\"resent\":%" PRIu64 ",\"queries\":%" PRIu64 "}\n",
+		       info.window, info.messages, info.resent, info.queries);
 	else if (info.qp_type == INC_QP_UC)
 		printf("# %" PRIu64 " messages, %" PRIu64 " sent again, %" PRIu64 " asked for, window %u\n",
-		       info.messages, info.resent, info.asked, info.window);
+		       info.messages, info.resent, info.queries, info.window);
 }
 
 static int one_size(struct perf *p, size_t count)

@@ -19,7 +19,7 @@
 /* How late a result may arrive after a newer one: a share of the round trip. */
 #define LATE_SHARE	8
 #define LATE_MIN	200
-/* A second "again" within this time refers to a message already resent. */
+/* A second RESEND within this time refers to a message already resent. */
 #define TOLD_TWICE	500
 
 /**
@@ -195,7 +195,7 @@ void inc_uc_rtx_mark(struct inc_uc_rtx *r, uint32_t mark, uint64_t now)
 }
 
 /**
- * inc_uc_rtx_again() - handle "again": the switch lacks a message
+ * inc_uc_rtx_resend() - handle RESEND: the switch lacks a message
  * @r: state
  * @id: message
  * @now: time
@@ -203,7 +203,7 @@ void inc_uc_rtx_mark(struct inc_uc_rtx *r, uint32_t mark, uint64_t now)
  * Return: true if the caller must retransmit it now; false if it is not open or
  * has just been retransmitted.
  */
-bool inc_uc_rtx_again(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
+bool inc_uc_rtx_resend(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 {
 	struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
 
@@ -222,12 +222,12 @@ bool inc_uc_rtx_again(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 }
 
 /**
- * inc_uc_rtx_wait() - handle "wait": the switch waits for other ranks
+ * inc_uc_rtx_pending() - handle PENDING: the switch waits for other ranks
  * @r: state
  * @id: message
  * @now: time
  */
-void inc_uc_rtx_wait(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
+void inc_uc_rtx_pending(struct inc_uc_rtx *r, uint32_t id, uint64_t now)
 {
 	struct inc_uc_rtx_msg *m = &r->ring[id & r->mask];
 
@@ -250,7 +250,7 @@ static bool is_due(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m, uint64_t now)
 	return m->due <= now;
 }
 
-static void note_asked(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
+static void note_queried(struct inc_uc_rtx *r, struct inc_uc_rtx_msg *m,
 		       uint64_t now)
 {
 	set_due(r, m, now + rto(r, true, m->backoff));
@@ -298,7 +298,7 @@ unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 			ids[n++] = id;
 			if (m->tries > *tries)
 				*tries = m->tries;
-			note_asked(r, m, now);
+			note_queried(r, m, now);
 		}
 	}
 	return n;

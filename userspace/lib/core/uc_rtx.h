@@ -7,13 +7,13 @@
  * A message is open from when it is sent until its result or an error arrives.
  * Its timeout follows the measured round trip. When it expires, the member
  * queries the switch instead of retransmitting the data, so a premature timeout
- * costs only a short packet. The switch answers "again" or "wait", or
+ * costs only a short packet. The switch answers RESEND or PENDING, or
  * retransmits the result.
  *
  * Losses in the middle of the stream are detected sooner. The switch detects
- * lost requests and sends "again" on its own. The mark in later results reveals
- * lost results. Answers to later messages reveal lost retransmissions and lost
- * queries.
+ * lost requests and sends RESEND on its own. The low mark in later results
+ * reveals lost results. Answers to later messages reveal lost retransmissions
+ * and lost queries.
  */
 #ifndef INC_LIB_UC_RTX_H
 #define INC_LIB_UC_RTX_H
@@ -83,8 +83,8 @@ bool inc_uc_rtx_may_send(const struct inc_uc_rtx *r, uint32_t window);
 void inc_uc_rtx_sent(struct inc_uc_rtx *r, uint64_t now);
 bool inc_uc_rtx_done(struct inc_uc_rtx *r, uint32_t id, uint64_t now);
 void inc_uc_rtx_mark(struct inc_uc_rtx *r, uint32_t mark, uint64_t now);
-bool inc_uc_rtx_again(struct inc_uc_rtx *r, uint32_t id, uint64_t now);
-void inc_uc_rtx_wait(struct inc_uc_rtx *r, uint32_t id, uint64_t now);
+bool inc_uc_rtx_resend(struct inc_uc_rtx *r, uint32_t id, uint64_t now);
+void inc_uc_rtx_pending(struct inc_uc_rtx *r, uint32_t id, uint64_t now);
 unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 			    uint32_t ids[INC_UC_RTX_BURST],
 			    unsigned int *tries);

@@ -24,7 +24,7 @@
 #define NAP_SHARE	8
 #define NAP_MIN_US	250
 #define NAP_MAX_US	4000
-#define NAP_UNDER_WAY	16
+#define NAP_IN_FLIGHT	16
 
 /* Without results the clock is read once in this many calls. */
 #define IDLE_CALLS	8
@@ -44,11 +44,11 @@ int inc_uc_alloc(struct inc_comm *comm)
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		return -EIO;
 	uc->ring = calloc(entries, sizeof(*uc->ring));
-	uc->asks = calloc(comm->sq.depth, sizeof(*uc->asks));
-	if (!uc->ring || !uc->asks)
+	uc->queries = calloc(comm->sq.depth, sizeof(*uc->queries));
+	if (!uc->ring || !uc->queries)
 		return -ENOMEM;
-	uc->mr = ibv_reg_mr(comm->pd, uc->asks,
-			    comm->sq.depth * sizeof(*uc->asks), 0);
+	uc->mr = ibv_reg_mr(comm->pd, uc->queries,
+			    comm->sq.depth * sizeof(*uc->queries), 0);
 	if (!uc->mr)
 		return inc_verbs_errno();
 	ret = inc_landing_init(&uc->landing, comm->pd, entries,
@@ -74,7 +74,7 @@ void inc_uc_free(struct inc_comm *comm)
 	inc_landing_exit(&uc->landing);
 	if (uc->mr)
 		ibv_dereg_mr(uc->mr);
-	free(uc->asks);
+	free(uc->queries);
 	free(uc->ring);
 	free(uc);
 	comm->uc = NULL;
@@ -147,7 +147,7 @@ static void post(struct inc_comm *comm, uint32_t id, struct ibv_sge *sge)
 		inc_comm_fail(comm, -ret, "ibv_post_send: %s", strerror(ret));
 }
 
-static void send_again(struct inc_comm *comm, uint32_t id)
+static void retransmit(struct inc_comm *comm, uint32_t id)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)inc_msg_hdr(comm, id),
@@ -159,10 +159,10 @@ static void send_again(struct inc_comm *comm, uint32_t id)
 	post(comm, id, &sge);
 }
 
-static void ask(struct inc_comm *comm, uint32_t id)
+static void send_query(struct inc_comm *comm, uint32_t id)
 {
 	struct inc_uc *uc = comm->uc;
-	struct inc_hdr *hdr = &uc->asks[comm->sq.posted % comm->sq.depth];
+	struct inc_hdr *hdr = &uc->queries[comm->sq.posted % comm->sq.depth];
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)hdr, .length = INC_HDR_LEN,
 		.lkey = uc->mr->lkey,
@@ -170,7 +170,7 @@ static void ask(struct inc_comm *comm, uint32_t id)
 
 	*hdr = *inc_msg_hdr(comm, id);
 	hdr->flags |= htons(INC_HDR_F_QUERY);
-	comm->info.asked++;
+	comm->info.queries++;
 	post(comm, id, &sge);
 }
 
@@ -205,13 +205,13 @@ bool inc_uc_heard(struct inc_comm *comm, uint32_t id, unsigned int *status)
 	}
 	switch (*status) {
 	case INC_STATUS_RESEND:
-		if (inc_uc_rtx_again(&uc->rtx, id, uc->now)) {
+		if (inc_uc_rtx_resend(&uc->rtx, id, uc->now)) {
 			inc_bdp_lost(&uc->bdp);
-			send_again(comm, id);
+			retransmit(comm, id);
 		}
 		return true;
 	case INC_STATUS_PENDING:
-		inc_uc_rtx_wait(&uc->rtx, id, uc->now);
+		inc_uc_rtx_pending(&uc->rtx, id, uc->now);
 		return true;
 	}
 	return false;
@@ -246,7 +246,7 @@ void inc_uc_progress(struct inc_comm *comm)
 		return;
 	}
 	for (i = 0; i < n && !comm->err; i++)
-		ask(comm, ids[i]);
+		send_query(comm, ids[i]);
 }
 
 /**
@@ -270,7 +270,7 @@ bool inc_uc_nap(struct inc_comm *comm)
 	uint32_t us = r->srtt / NAP_SHARE;
 	struct timespec t;
 
-	if (us < NAP_MIN_US || r->next - r->high < NAP_UNDER_WAY)
+	if (us < NAP_MIN_US || r->next - r->high < NAP_IN_FLIGHT)
 		return false;
 	t = (struct timespec) {
 		.tv_nsec = (us < NAP_MAX_US ? us : NAP_MAX_US) * 1000L,

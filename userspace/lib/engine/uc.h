@@ -24,7 +24,7 @@ struct inc_comm;
  * @ring: its messages
  * @bdp: how many of them to keep in flight
  * @landing: where results land
- * @asks: headers of queries being sent, one per send request
+ * @queries: headers of queries being sent, one per send request
  * @mr: their registration
  * @now: last reading of the clock, microseconds
  * @idle: calls since the last results
@@ -35,7 +35,7 @@ struct inc_uc {
 	struct inc_uc_rtx_msg	*ring;
 	struct inc_bdp		bdp;
 	struct inc_landing	landing;
-	struct inc_hdr		*asks;
+	struct inc_hdr		*queries;
 	struct ibv_mr		*mr;
 	uint64_t		now;
 	unsigned int		idle;

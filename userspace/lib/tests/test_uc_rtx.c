@@ -81,7 +81,7 @@ static void timeout(void)
 	}
 	OK(now - sent > 16 * RTT);
 	/* "Wait" counts as an answer. */
-	inc_uc_rtx_wait(&r, id, now);
+	inc_uc_rtx_pending(&r, id, now);
 	while (!inc_uc_rtx_due(&r, now, ids, &tries))
 		now += 100;
 	EQ(tries, 0);
@@ -95,14 +95,14 @@ static void again(void)
 	struct inc_uc_rtx r = settled(&now);
 	uint32_t id = r.next;
 
-	OK(!inc_uc_rtx_again(&r, id, now));
+	OK(!inc_uc_rtx_resend(&r, id, now));
 	inc_uc_rtx_sent(&r, now);
-	OK(inc_uc_rtx_again(&r, id, now + RTT));
+	OK(inc_uc_rtx_resend(&r, id, now + RTT));
 	/* The same status twice. */
-	OK(!inc_uc_rtx_again(&r, id, now + RTT + 100));
-	OK(inc_uc_rtx_again(&r, id, now + 3 * RTT));
+	OK(!inc_uc_rtx_resend(&r, id, now + RTT + 100));
+	OK(inc_uc_rtx_resend(&r, id, now + 3 * RTT));
 	OK(inc_uc_rtx_done(&r, id, now + 4 * RTT));
-	OK(!inc_uc_rtx_again(&r, id, now + 9 * RTT));
+	OK(!inc_uc_rtx_resend(&r, id, now + 9 * RTT));
 	/* Not measured: it is unknown which transmission was answered. */
 	OK(r.srtt < RTT + 100);
 }
@@ -146,7 +146,7 @@ static void overtaken(void)
 	inc_uc_rtx_sent(&r, now);
 	now += RTT;
 	OK(inc_uc_rtx_done(&r, id + 1, now));
-	OK(inc_uc_rtx_again(&r, id, now));
+	OK(inc_uc_rtx_resend(&r, id, now));
 	now += 2000;
 	inc_uc_rtx_sent(&r, now);
 	now += RTT / 2;
@@ -155,7 +155,7 @@ static void overtaken(void)
 	EQ(inc_uc_rtx_due(&r, now + RTT / 2, ids, &tries), 1);
 	EQ(ids[0], id);
 	/* But not if the switch waits for other ranks. */
-	inc_uc_rtx_wait(&r, id, now + RTT / 2);
+	inc_uc_rtx_pending(&r, id, now + RTT / 2);
 	EQ(inc_uc_rtx_due(&r, now + RTT / 2 + 1500, ids, &tries), 0);
 }
 
