@@ -101,8 +101,8 @@ A switch for in-network computing reduces what the hosts of a job send it
 by RDMA WRITE, and writes the result into the memory of each. Begin with
 what others see of it: the header of its messages and the numbers on the
 wire, as draft-liu-nfsv4-rocev2 has them, and the netlink family that
-makes trees and members. include/uapi/linux/rdma_inc.h is generated from the
-spec.
+makes trees and members. include/uapi/linux/rdma_inc.h is generated
+from the spec.
 END
 
 # --- the arithmetic
