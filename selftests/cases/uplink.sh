@@ -86,10 +86,10 @@ debugfs()
 	ktap $? "$1" "$(tr '\n' '|' <<<"$out")"
 }
 
-# verdict_of SWITCH KIND NAME: the verdict of selftest, and its complaints.
+# verdict_of SWITCH KIND NAME: the verdict of inc-tool check, and its complaints.
 verdict_of()
 {
-	at "$1" inc-tool -j selftest | python3 -c '
+	at "$1" inc-tool -j check | python3 -c '
 import json, sys
 for c in json.load(sys.stdin)["checks"]:
     if c["kind"] == sys.argv[1] and sys.argv[2] in c["name"]:
@@ -114,7 +114,7 @@ part_waits()
 	local out
 
 	running
-	out=$(at l0 inc-tool selftest 2>&1)
+	out=$(at l0 inc-tool check 2>&1)
 	[[ $out == *"uplink, $(switch_ip4 sw)"* && $out == *"port uplink"* ]]
 	ktap $? "check: it knows the way to the parent" "$(tr '\n' '|' <<<"$out")"
 	kill -STOP "${JOB_PIDS[2]}"
@@ -213,7 +213,7 @@ part_check()
 	finds "check: it does not answer" l0 uplink "tree 9" FAIL "does not answer ARP"
 	at l0 ip route del 10.99.0.0/24
 	finds "check: no route" l0 uplink "tree 9" FAIL "no route to it"
-	says "check: a failure is an exit status" 1 "verdict FAIL" inc-tool selftest
+	says "check: a failure is an exit status" 1 "verdict FAIL" inc-tool check
 	at l0 inc-tool tree del 9
 
 	running

@@ -244,7 +244,7 @@ part_json()
 		    "slot show tree 3 index 1" "parent show tree 3" "stat" "-p stat show tree 3" \
 		    "switch" "-s switch" "tree add ranks 1 slots 1" \
 		    "member add tree 3 rank 1 addr 10.9.0.3 qpn 18 psn 0" \
-		    "top -n 1 -i 0.1" "selftest" \
+		    "top -n 1 -i 0.1" "check" \
 		    "parent set tree 3 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 1"; do
 		# shellcheck disable=SC2086 # words
 		out=$(tool -j $args 2>&1 | python3 -m json.tool 2>&1)

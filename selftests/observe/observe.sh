@@ -150,10 +150,10 @@ ages = [s["age"] for s in json.load(sys.stdin)]
 sys.exit(not ages or min(ages) < 500)'
 }
 
-# verdict_of KIND NAME: the verdict of selftest, and its complaints.
+# verdict_of KIND NAME: the verdict of inc-tool check, and its complaints.
 verdict_of()
 {
-	sw inc-tool -j selftest | python3 -c '
+	sw inc-tool -j check | python3 -c '
 import json, sys
 d = json.load(sys.stdin)
 for c in d["checks"]:
@@ -169,7 +169,7 @@ complains()
 	[[ $(verdict_of "$1" "$2") == *"$3"* ]]
 }
 
-# finds NAME KIND OBJECT VERDICT TEXT: selftest reports this.
+# finds NAME KIND OBJECT VERDICT TEXT: inc-tool check reports this.
 finds()
 {
 	local out
@@ -184,9 +184,9 @@ part_check()
 	local out
 
 	says "check: no tree is worth a warning" 0 "verdict warn" \
-		inc-tool selftest
+		inc-tool check
 	running
-	out=$(sw inc-tool selftest 2>&1)
+	out=$(sw inc-tool check 2>&1)
 	ktap $? "check: a job that runs" "$(tr '\n' '|' <<<"$out")"
 	[[ $out == *"port v0"* && $out == *"port v2"* && $out == *"link br0: bridge"* ]]
 	ktap $? "check: it knows the way to the hosts" "$(tr '\n' '|' <<<"$out")"
@@ -216,7 +216,7 @@ part_check()
 	finds "check: nothing ever came" rank "rank 0," warn "nothing ever came from it"
 	sw ip link set v0 mtu 1000
 	finds "check: MTU of a port" link "link v0" FAIL "its MTU is 1000, the path MTU needs 1088"
-	says "check: a failure is an exit status" 1 "verdict FAIL" inc-tool selftest
+	says "check: a failure is an exit status" 1 "verdict FAIL" inc-tool check
 	sw ip link set v0 mtu 1500
 	finds "check: MTU of a route" rank "rank 3," FAIL "the route's MTU is 1000, path MTU 1024 needs 1088"
 	sw ping -c 1 -W 1 10.99.0.1 >/dev/null 2>&1
@@ -235,12 +235,12 @@ part_check()
 	for out in 0 1 2; do
 		host "$out" ip link set eth0 up
 	done
-	says "check: no such tree" 2 "there is no tree 10" inc-tool selftest tree 10
+	says "check: no such tree" 2 "there is no tree 10" inc-tool check tree 10
 	sw ip route del 10.98.0.0/24
 	sw inc-tool tree del 9
 	serve_down
 	inc_unload
-	says "check: no module" 1 "module is not loaded" inc-tool selftest
+	says "check: no module" 1 "module is not loaded" inc-tool check
 	inc_load && serve_up
 }
 

@@ -21,7 +21,7 @@ static const char usage[] =
 "Usage: inc-tool [ OPTIONS ] OBJECT { COMMAND | help }\n"
 "       inc-tool [ OPTIONS ] -batch FILE\n"
 "OBJECT := { tree | member | parent | slot | stat | switch | monitor | serve |\n"
-"            selftest | top | save | restore }\n"
+"            check | top | save | restore }\n"
 "OPTIONS := { -j[son] | -p[retty] | -s[tatistics] | -d[etails] | -t[imestamp] |\n"
 "             -f[orce] | -b[atch] FILE | -n[etns] NAME | -V[ersion] | -h[elp] }\n";
 
@@ -34,7 +34,7 @@ static const struct cmd objects[] = {
 	{ "switch", cmd_switch },
 	{ "monitor", cmd_monitor },
 	{ "serve", cmd_serve },
-	{ "selftest", cmd_selftest },
+	{ "check", cmd_check },
 	{ "top", cmd_top },
 	{ "save", cmd_save },
 	{ "restore", cmd_restore },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Verdicts of inc-tool selftest: subjects, the findings on each, and hints what
+ * Verdicts of inc-tool check: subjects, the findings on each, and hints on what
  * to do; as text and as JSON.
  */
 #ifndef INC_TOOL_REPORT_H

@@ -67,7 +67,7 @@ int cmd_stat(int argc, char **argv);
 int cmd_switch(int argc, char **argv);
 int cmd_monitor(int argc, char **argv);
 int cmd_serve(int argc, char **argv);
-int cmd_selftest(int argc, char **argv);
+int cmd_check(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_save(int argc, char **argv);
 int cmd_restore(int argc, char **argv);

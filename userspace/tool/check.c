@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-tool selftest: is this switch, and the way to each of its members, as it
+ * inc-tool check: is this switch, and the way to each of its members, as it
  * should be? Looks only; sends nothing.
  */
 #include "common.h"
@@ -20,7 +20,7 @@
 #include "tool.h"
 
 static const char usage[] =
-"Usage: inc-tool selftest [ tree ID ]\n"
+"Usage: inc-tool check [ tree ID ]\n"
 "Looks at the module, at each tree, at each member and the path to it, at a\n"
 "child's path to its parent, and at the devices on these paths. Exit status: 1 if\n"
 "anything is FAIL, else 0.\n";
@@ -396,7 +396,7 @@ static void check_uplink(struct check *c, const struct inc_nl_tree *t)
 	check_path(c, &s, m);
 	check_errors(&s, m);
 	check_traffic(&s, t, m, w,
-		      "at the parent: inc-tool selftest; inc-tool slot show state busy names the rank that is missing");
+		      "at the parent: inc-tool check; inc-tool slot show state busy names the rank that is missing");
 	report_put(&s);
 }
 
@@ -491,7 +491,7 @@ static int no_module(const struct inc_nl *nl)
 	return TOOL_USAGE;
 }
 
-static int selftest(uint32_t tree_id)
+static int check_run(uint32_t tree_id)
 {
 	struct check c = { .nlinks = 0 };
 	struct inc_nl nl;
@@ -518,7 +518,7 @@ static int selftest(uint32_t tree_id)
 	return rc;
 }
 
-int cmd_selftest(int argc, char **argv)
+int cmd_check(int argc, char **argv)
 {
 	uint64_t id = 0;
 
@@ -527,14 +527,14 @@ int cmd_selftest(int argc, char **argv)
 		return TOOL_OK;
 	}
 	if (argc && strcmp(argv[0], "tree"))
-		return tool_fail("selftest: \"%s\" is unknown: it takes tree",
+		return tool_fail("check: \"%s\" is unknown: it takes tree",
 				 argv[0]);
 	if (argc == 1)
-		return tool_fail("selftest: \"tree\" lacks its value: it takes a tree ID, from 1");
+		return tool_fail("check: \"tree\" lacks its value: it takes a tree ID, from 1");
 	if (argc > 2)
-		return tool_fail("selftest: \"%s\" is too much", argv[2]);
+		return tool_fail("check: \"%s\" is too much", argv[2]);
 	if (argc && (!text_to_uint(argv[1], UINT32_MAX, &id) || !id))
 		return tool_fail("tree: \"%s\" is wrong: it takes a tree ID, from 1",
 				 argv[1]);
-	return selftest((uint32_t)id);
+	return check_run((uint32_t)id);
 }
