@@ -23,100 +23,9 @@
 #include "object/switch.h"
 #include "object/tree.h"
 #include "report/debugfs.h"
+#include "report/names-gen.h"
 
 static struct dentry *root;
-
-/* Values beyond a table are shown as numbers. */
-static const char *name_of(const char *const *names, size_t n, u8 i)
-{
-	return i < n && names[i] ? names[i] : "?";
-}
-
-static const char *collective_name(u8 collective)
-{
-	static const char *const names[] = {
-		[INC_COLL_BROADCAST] = "broadcast",
-		[INC_COLL_ALLGATHER] = "allgather",
-		[INC_COLL_ALLTOALL] = "alltoall",
-		[INC_COLL_SCATTER] = "scatter",
-		[INC_COLL_GATHER] = "gather",
-		[INC_COLL_REDUCE] = "reduce",
-		[INC_COLL_ALLREDUCE] = "allreduce",
-		[INC_COLL_REDUCE_SCATTER] = "reduce-scatter",
-		[INC_COLL_BARRIER] = "barrier",
-	};
-
-	BUILD_BUG_ON(ARRAY_SIZE(names) != INC_COLL_COUNT);
-	return name_of(names, ARRAY_SIZE(names), collective);
-}
-
-static const char *dtype_name(u8 dtype)
-{
-	static const char *const names[] = {
-		[INC_DTYPE_INT8] = "int8",
-		[INC_DTYPE_INT16] = "int16",
-		[INC_DTYPE_INT32] = "int32",
-		[INC_DTYPE_INT64] = "int64",
-		[INC_DTYPE_UINT8] = "uint8",
-		[INC_DTYPE_UINT16] = "uint16",
-		[INC_DTYPE_UINT32] = "uint32",
-		[INC_DTYPE_UINT64] = "uint64",
-		[INC_DTYPE_FP16] = "fp16",
-		[INC_DTYPE_BF16] = "bf16",
-		[INC_DTYPE_FP32] = "fp32",
-		[INC_DTYPE_FP64] = "fp64",
-		[INC_DTYPE_FLOAT_INT] = "float-int",
-		[INC_DTYPE_DOUBLE_INT] = "double-int",
-		[INC_DTYPE_LONG_INT] = "long-int",
-		[INC_DTYPE_2INT] = "2int",
-		[INC_DTYPE_SHORT_INT] = "short-int",
-	};
-
-	BUILD_BUG_ON(ARRAY_SIZE(names) != INC_DTYPE_COUNT);
-	return name_of(names, ARRAY_SIZE(names), dtype);
-}
-
-static const char *op_name(u8 op)
-{
-	static const char *const names[] = {
-		[INC_OP_SUM] = "sum",
-		[INC_OP_PROD] = "prod",
-		[INC_OP_MIN] = "min",
-		[INC_OP_MAX] = "max",
-		[INC_OP_LAND] = "land",
-		[INC_OP_LOR] = "lor",
-		[INC_OP_LXOR] = "lxor",
-		[INC_OP_BAND] = "band",
-		[INC_OP_BOR] = "bor",
-		[INC_OP_BXOR] = "bxor",
-		[INC_OP_MINLOC] = "minloc",
-		[INC_OP_MAXLOC] = "maxloc",
-		[INC_OP_AVG] = "avg",
-	};
-
-	BUILD_BUG_ON(ARRAY_SIZE(names) != INC_OP_COUNT);
-	return name_of(names, ARRAY_SIZE(names), op);
-}
-
-static const char *member_error_name(u8 error)
-{
-	static const char *const names[] = {
-		[RDMA_INC_MEMBER_ERROR_NONE] = "none",
-		[RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED] = "retry-exceeded",
-		[RDMA_INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED] =
-			"rnr-retry-exceeded",
-		[RDMA_INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST] =
-			"remote-invalid-request",
-		[RDMA_INC_MEMBER_ERROR_REMOTE_ACCESS] = "remote-access",
-		[RDMA_INC_MEMBER_ERROR_REMOTE_OPERATIONAL] =
-			"remote-operational",
-		[RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] =
-			"local-invalid-request",
-		[RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
-	};
-
-	return name_of(names, ARRAY_SIZE(names), error);
-}
 
 /* The QP of a rank; under rcu_read_lock(). */
 static struct inc_qp *member_rcu(struct inc_tree *tree, u16 member)
@@ -164,7 +73,7 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 		return;
 	}
 	if (v.state == RDMA_INC_MEMBER_STATE_ERROR)
-		seq_printf(m, "ERROR %s", member_error_name(v.error));
+		seq_printf(m, "ERROR %s", inc_member_error_name(v.error));
 	else
 		seq_puts(m, qp->cfg.transport == RDMA_INC_TRANSPORT_UC ?
 				    "rts, uc" :
@@ -294,10 +203,11 @@ static void show_slot(struct seq_file *m, const struct inc_slot_snapshot *v)
 		return;
 
 	seq_printf(m, "slot %u: message %u, %s", v->index, v->msg.msg_id,
-		   collective_name(v->msg.collective));
+		   inc_collective_name(v->msg.collective));
 	if (v->msg.nelem)
 		seq_printf(m, " of %u %s, %s", v->msg.nelem,
-			   dtype_name(v->msg.dtype), op_name(v->msg.op));
+			   inc_dtype_name(v->msg.dtype),
+			   inc_op_name(v->msg.op));
 	seq_printf(m, ", began %u ms ago; %u of %u ranks began, %u of %u packets done\n",
 		   v->age_ms, v->begun, v->members, v->ready, v->msg.nchunks);
 	if (v->state == RDMA_INC_SLOT_STATE_FAILED)
@@ -314,16 +224,9 @@ static int slot_show(struct seq_file *m, void *v)
 	struct inc_slot_snapshot *view;
 
 	if (v == SEQ_START_TOKEN) {
-		static const char *const states[] = {
-			[RDMA_INC_TREE_STATE_FORMING] = "forming",
-			[RDMA_INC_TREE_STATE_READY] = "ready",
-			[RDMA_INC_TREE_STATE_FAILED] = "FAILED",
-		};
-
 		seq_printf(m, "tree %u: %s, %u of %u ranks, %u slots; idle and completed slots are not shown\n",
 			   tree->cfg.id,
-			   name_of(states, ARRAY_SIZE(states),
-				   READ_ONCE(tree->state)),
+			   inc_tree_state_name(READ_ONCE(tree->state)),
 			   READ_ONCE(tree->nmembers), tree->cfg.members,
 			   tree->cfg.slots);
 		return 0;
@@ -415,7 +318,7 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 member,
 			seq_puts(m, "it is not connected (parent-set)\n");
 		else if (v.state == RDMA_INC_MEMBER_STATE_ERROR)
 			seq_printf(m, "its QP is in error: %s\n",
-				   member_error_name(v.error));
+				   inc_member_error_name(v.error));
 		else if (v.kept)
 			seq_printf(m, "psn %u was lost on the way, %u packets came after it\n",
 				   v.epsn, v.kept);

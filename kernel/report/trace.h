@@ -14,6 +14,7 @@
 #include "object/qp.h"
 #include "object/tree.h"
 #include "core/wire.h"
+#include "report/names-gen.h"
 
 TRACE_EVENT(inc_request,
 	TP_PROTO(const struct inc_qp *qp, const struct inc_msg *msg),
@@ -136,18 +137,7 @@ TRACE_EVENT(inc_drop,
 	TP_printk("netns=%u qpn=0x%06x psn=0x%06x opcode=0x%02x reason=%s",
 		  __entry->netns, __entry->qpn, __entry->psn, __entry->opcode,
 		  __print_symbolic(__entry->reason,
-			{ RDMA_INC_A_SWITCH_STATS_RX_SHORT, "short" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS, "ip-options" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_UDP_CHECKSUM, "udp-csum" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_ICRC, "icrc" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_OPCODE, "opcode" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_BTH, "bth" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_NO_QP, "no-qp" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_SOURCE, "source" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_INGRESS, "ingress" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_POLICY, "policy" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_PKEY, "pkey" },
-			{ RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY, "no-memory" }))
+				   INC_SWITCH_STATS_SYMBOLS))
 );
 
 #endif /* _INC_TRACE_H */

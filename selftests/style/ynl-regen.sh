@@ -3,18 +3,20 @@
 #
 # ynl-regen.sh [--check] [--ksrc DIR]
 #
-# Makes kernel/control/netlink-gen.[ch] and kernel/include/uapi/linux/rdma_inc.h from
-# Documentation/netlink/specs/rdma-inc.yaml with the generator of a kernel source
-# (DIR, or $LAB_KSRC, or the lab's), and with ynl-doc.py userspace/nl/doc-gen.c
-# and the tables of counters in Documentation/netlink.rst. --check changes nothing:
-# it says what differs and fails if anything does.
+# Generates what comes from Documentation/netlink/specs/rdma-inc.yaml and
+# linux/rdma_inc_proto.h. The generator of a kernel source (DIR, or $LAB_KSRC, or
+# the lab's) makes kernel/control/netlink-gen.[ch] and
+# kernel/include/uapi/linux/rdma_inc.h; ynl-tables.py makes the tables of names for
+# the module, for user space and for Wireshark, and the tables of counters in
+# Documentation/netlink.rst. --check changes nothing: it shows what differs and
+# fails if anything does.
 # Needs python3 with yaml and jsonschema.
 
 set -u
 
 usage()
 {
-	sed -n '4,11s/^# \{0,1\}//p' "$0" >&2
+	sed -n '4,13s/^# \{0,1\}//p' "$0" >&2
 	exit "$1"
 }
 
@@ -102,16 +104,12 @@ sed -i 's|^\(\t\[RDMA_INC_NLGRP_EVENTS\] = { "events",\) },|\1 .flags = GENL_MCA
 	"$tmp/kernel/control/netlink-gen.c"
 grep -q GENL_MCAST_CAP_NET_ADMIN "$tmp/kernel/control/netlink-gen.c" ||
 	die "netlink-gen.c: the group events could be joined by anybody"
-mkdir -p "$tmp/userspace/nl"
-"$python" "$tree/selftests/style/ynl-doc.py" "$tree/Documentation/netlink/specs/rdma-inc.yaml" \
-	>"$tmp/userspace/nl/doc-gen.c" || die "ynl-doc.py failed"
-"$python" "$tree/selftests/style/ynl-doc.py" "$tree/Documentation/netlink/specs/rdma-inc.yaml" \
-	"$tree/Documentation/netlink.rst" >"$tmp/Documentation/netlink.rst" ||
-	die "ynl-doc.py failed"
+tables=$("$python" "$tree/selftests/style/ynl-tables.py" "$tree" "$tmp") ||
+	die "ynl-tables.py failed"
 
 rc=0
-for f in kernel/include/uapi/linux/rdma_inc.h kernel/control/netlink-gen.h kernel/control/netlink-gen.c \
-	userspace/nl/doc-gen.c Documentation/netlink.rst; do
+for f in kernel/include/uapi/linux/rdma_inc.h kernel/control/netlink-gen.h \
+	kernel/control/netlink-gen.c $tables; do
 	if cmp -s "$tmp/$f" "$tree/$f"; then
 		continue
 	elif [[ $check ]]; then

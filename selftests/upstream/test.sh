@@ -16,7 +16,7 @@ DIR=drivers/infiniband/sw/inc
 # on; the common form of trace events; generated code; UML's CPU flags are in
 # asm/cpufeature.h alone; "state error error REASON" in an example.
 IGNORE=FILE_PATH_CHANGES
-HABITS='/trace\.h:[0-9]+: CHECK|/netlink-gen\.[ch]:[0-9]+'
+HABITS='/trace\.h:[0-9]+: CHECK|/(netlink|names)-gen\.[ch]:[0-9]+'
 HABITS+='|/fpu\.h:.*cpufeature\.h|/debugging\.rst:.*repeated word: .error'
 N=0
 FAILED=0

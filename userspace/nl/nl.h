@@ -22,6 +22,7 @@
 struct nl_sock;
 
 #define INC_NL_ERROR_LEN	512
+#define INC_NL_STRING_LEN	32
 
 /**
  * struct inc_nl - a connection to the switch of one network namespace
@@ -63,133 +64,8 @@ struct inc_nl_addr {
 	uint8_t	bytes[16];
 };
 
-/**
- * struct inc_nl_switch - the switch of the namespace, RDMA_INC_A_SWITCH_*
- * @stats: by RDMA_INC_A_SWITCH_STATS_*
- */
-struct inc_nl_switch {
-	uint64_t	has;
-	char		version[32];
-	char		reduce_impl[32];
-	uint32_t	collectives;
-	uint32_t	dtypes;
-	uint32_t	ops;
-	uint32_t	trees;
-	uint64_t	memory_limit;
-	uint64_t	max_tree_memory;
-	uint32_t	max_trees;
-	uint16_t	max_ranks;
-	uint16_t	max_slots;
-	uint64_t	memory_used;
-	uint64_t	memory_ceiling;
-	uint32_t	leaving;
-	uint8_t		hooked;
-	uint64_t	stats[RDMA_INC_A_SWITCH_STATS_MAX + 1];
-};
-
-/**
- * struct inc_nl_tree - a tree, RDMA_INC_A_TREE_*
- * @below: for each member the ranks below it, 0 if it is a host
- * @nbelow: how many
- * @stats: by RDMA_INC_A_TREE_STATS_*
- * @member_stats: sum over the members, by RDMA_INC_A_MEMBER_STATS_*
- */
-struct inc_nl_tree {
-	uint64_t	has;
-	uint32_t	id;
-	uint8_t		role;
-	uint8_t		state;
-	uint8_t		error;
-	uint16_t	ranks;
-	uint16_t	members;
-	uint16_t	slots;
-	uint32_t	msg_size;
-	uint16_t	pmtu;
-	uint32_t	first_msg_id;
-	uint32_t	collectives;
-	uint32_t	dtypes;
-	uint32_t	ops;
-	uint8_t		order;
-	uint16_t	window;
-	uint32_t	hold;
-	uint32_t	min_rto;
-	uint32_t	dead_time;
-	uint64_t	memory;
-	uint32_t	epoch;
-	uint16_t	job_ranks;
-	uint16_t	first_rank;
-	uint16_t	nbelow;
-	uint16_t	below[RDMA_INC_MAX_RANKS];
-	uint8_t		owned;
-	uint8_t		traffic_class;
-	uint64_t	stats[RDMA_INC_A_TREE_STATS_MAX + 1];
-	uint64_t	member_stats[RDMA_INC_A_MEMBER_STATS_MAX + 1];
-};
-
-/**
- * struct inc_nl_member - a member and its QP, RDMA_INC_A_MEMBER_*
- * @stats: by RDMA_INC_A_MEMBER_STATS_*
- */
-struct inc_nl_member {
-	uint64_t		has;
-	uint32_t		tree_id;
-	uint16_t		rank;
-	uint8_t			state;
-	uint8_t			error;
-	uint32_t		qpn;
-	uint32_t		psn;
-	uint32_t		rkey;
-	uint16_t		pkey;
-	struct inc_nl_addr	peer_addr;
-	uint32_t		peer_qpn;
-	uint32_t		peer_psn;
-	struct inc_nl_addr	local_addr;
-	uint16_t		slots;
-	uint32_t		msg_size;
-	uint16_t		pmtu;
-	uint32_t		next_msg_id;
-	uint32_t		tx_in_flight;
-	uint32_t		held;
-	uint32_t		srtt;
-	uint32_t		last_rx;
-	uint32_t		peer_tree_id;
-	uint32_t		peer_rkey;
-	uint8_t			transport;
-	uint32_t		tx_psn;
-	uint32_t		rx_psn;
-	uint64_t		stats[RDMA_INC_A_MEMBER_STATS_MAX + 1];
-};
-
-/**
- * struct inc_nl_slot - a slot, RDMA_INC_A_SLOT_*
- * @missing: ranks whose request is not complete yet, ascending
- * @nmissing: how many
- * @missing_chunks: packets that have arrived from each of them
- * @nmissing_chunks: how many
- */
-struct inc_nl_slot {
-	uint64_t	has;
-	uint32_t	tree_id;
-	uint16_t	index;
-	uint8_t		state;
-	uint32_t	msg_id;
-	uint8_t		collective;
-	uint8_t		dtype;
-	uint8_t		op;
-	uint8_t		status;
-	uint32_t	nelem;
-	uint16_t	chunks;
-	uint16_t	chunks_done;
-	uint32_t	age;
-	uint16_t	nmissing;
-	uint16_t	missing[RDMA_INC_MAX_RANKS];
-	uint16_t	nmissing_chunks;
-	uint16_t	missing_chunks[RDMA_INC_MAX_RANKS];
-	uint32_t	parent_age;
-	uint16_t	wrong_rank;
-	uint16_t	unlike_rank;
-	uint32_t	epoch;
-};
+/* struct inc_nl_switch, inc_nl_tree, inc_nl_member and inc_nl_slot */
+#include "objects-gen.h"
 
 /**
  * struct inc_nl_event - an event

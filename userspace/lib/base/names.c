@@ -7,9 +7,31 @@
 #include <string.h>
 
 #include "inc.h"
-#include "proto-names.h"
+#include "proto-names-gen.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+static const unsigned char dtype_sizes[] = {
+	[INC_DTYPE_INT8] = 1,
+	[INC_DTYPE_INT16] = 2,
+	[INC_DTYPE_INT32] = 4,
+	[INC_DTYPE_INT64] = 8,
+	[INC_DTYPE_UINT8] = 1,
+	[INC_DTYPE_UINT16] = 2,
+	[INC_DTYPE_UINT32] = 4,
+	[INC_DTYPE_UINT64] = 8,
+	[INC_DTYPE_FP16] = 2,
+	[INC_DTYPE_BF16] = 2,
+	[INC_DTYPE_FP32] = 4,
+	[INC_DTYPE_FP64] = 8,
+	[INC_DTYPE_FLOAT_INT] = 8,
+	[INC_DTYPE_DOUBLE_INT] = 16,
+	[INC_DTYPE_LONG_INT] = 16,
+	[INC_DTYPE_2INT] = 8,
+	[INC_DTYPE_SHORT_INT] = 8,
+};
+_Static_assert(ARRAY_SIZE(dtype_sizes) == INC_DTYPE_COUNT,
+	       "a type has no size");
 
 static const int status_errnos[] = {
 	[INC_STATUS_OK] = 0,
@@ -79,7 +101,7 @@ static const struct {
  */
 size_t inc_dtype_size(enum inc_dtype dtype)
 {
-	return (size_t)dtype < ARRAY_SIZE(inc_dtypes) ? inc_dtypes[dtype].size : 0;
+	return (size_t)dtype < ARRAY_SIZE(dtype_sizes) ? dtype_sizes[dtype] : 0;
 }
 
 /**
@@ -90,7 +112,7 @@ size_t inc_dtype_size(enum inc_dtype dtype)
  */
 const char *inc_dtype_name(enum inc_dtype dtype)
 {
-	return (size_t)dtype < ARRAY_SIZE(inc_dtypes) ? inc_dtypes[dtype].name : NULL;
+	return (size_t)dtype < ARRAY_SIZE(inc_dtypes) ? inc_dtypes[dtype] : NULL;
 }
 
 /**
@@ -127,7 +149,7 @@ int inc_dtype_by_name(const char *name)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(inc_dtypes); i++)
-		if (!strcmp(name, inc_dtypes[i].name))
+		if (!strcmp(name, inc_dtypes[i]))
 			return (int)i;
 	return -EINVAL;
 }

@@ -21,10 +21,11 @@ local QUERY = 0x0004
 local LOWMARK = 0x80
 local RESEND = 32
 
+-- Generated from linux/rdma_inc_proto.h by selftests/style/ynl-regen.sh:
 local collectives = {
-	[0] = "Broadcast", [1] = "AllGather", [2] = "AllToAll", [3] = "Scatter",
-	[4] = "Gather", [5] = "Reduce", [6] = "AllReduce",
-	[7] = "ReduceScatter", [8] = "Barrier",
+	[0] = "broadcast", [1] = "allgather", [2] = "alltoall", [3] = "scatter",
+	[4] = "gather", [5] = "reduce", [6] = "allreduce",
+	[7] = "reduce-scatter", [8] = "barrier",
 }
 local dtypes = {
 	[0] = "int8", [1] = "int16", [2] = "int32", [3] = "int64",
@@ -44,6 +45,7 @@ local statuses = {
 	[8] = "root", [16] = "peer-dead", [17] = "tree-gone",
 	[18] = "member-left", [32] = "resend", [33] = "pending",
 }
+-- End of the generated tables.
 
 local inc = Proto("inc", "In-Network Computing")
 local f = {
