@@ -247,7 +247,7 @@ int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply)
 {
 	struct inc_nl_tree req = { .has = 0 };
 
-	INC_NL_SET(&req, RDMA_INC_A_TREE_ID, id, id);
+	INC_NL_SET(&req, TREE_ID, id, id);
 	return ask(nl, RDMA_INC_CMD_TREE_GET, &nl_tree, &req, reply);
 }
 
@@ -255,7 +255,7 @@ int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
 {
 	struct inc_nl_tree req = { .has = 0 };
 
-	INC_NL_SET(&req, RDMA_INC_A_TREE_ID, id, id);
+	INC_NL_SET(&req, TREE_ID, id, id);
 	return ask(nl, RDMA_INC_CMD_TREE_DEL, &nl_tree, &req, NULL);
 }
 
@@ -270,8 +270,8 @@ static int member_ask(struct inc_nl *nl, uint8_t cmd, uint32_t tree_id,
 {
 	struct inc_nl_member req = { .has = 0 };
 
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, tree_id);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_RANK, rank, rank);
+	INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(&req, MEMBER_RANK, rank, rank);
 	return ask(nl, cmd, &nl_member, &req, reply);
 }
 
@@ -291,7 +291,7 @@ int inc_nl_parent_get(struct inc_nl *nl, uint32_t tree_id,
 {
 	struct inc_nl_member req = { .has = 0 };
 
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, tree_id);
 	return ask(nl, RDMA_INC_CMD_PARENT_GET, &nl_member, &req, reply);
 }
 
@@ -306,8 +306,8 @@ int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
 {
 	struct inc_nl_slot req = { .has = 0 };
 
-	INC_NL_SET(&req, RDMA_INC_A_SLOT_TREE_ID, tree_id, tree_id);
-	INC_NL_SET(&req, RDMA_INC_A_SLOT_INDEX, index, index);
+	INC_NL_SET(&req, SLOT_TREE_ID, tree_id, tree_id);
+	INC_NL_SET(&req, SLOT_INDEX, index, index);
 	return ask(nl, RDMA_INC_CMD_SLOT_GET, &nl_slot, &req, reply);
 }
 
@@ -366,7 +366,7 @@ int inc_nl_member_dump(struct inc_nl *nl, uint32_t tree_id,
 	};
 
 	if (tree_id)
-		INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, tree_id);
+		INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, tree_id);
 	return nl_request(nl, &r);
 }
 
@@ -382,6 +382,6 @@ int inc_nl_slot_dump(struct inc_nl *nl, uint32_t tree_id,
 	};
 
 	if (tree_id)
-		INC_NL_SET(&req, RDMA_INC_A_SLOT_TREE_ID, tree_id, tree_id);
+		INC_NL_SET(&req, SLOT_TREE_ID, tree_id, tree_id);
 	return nl_request(nl, &r);
 }

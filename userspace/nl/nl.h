@@ -41,17 +41,18 @@ struct inc_nl {
 };
 
 /*
- * In each struct below, @has has the bit 1 << RDMA_INC_A_..._x set if attribute x
- * was given: in a request by the caller, in a reply by the kernel. Other
- * attributes are left to the kernel (in a request) or zero (in a reply).
+ * In each struct of objects-gen.h, has has the bit RDMA_INC_A_... set if that
+ * attribute was given: in a request by the caller, in a reply by the kernel. An
+ * attribute that was not given is left to the kernel in a request, and zero in a
+ * reply.
  */
-#define INC_NL_HAS(obj, attr)	(((obj)->has >> (attr)) & 1)
+#define INC_NL_HAS(obj, attr)	(((obj)->has >> RDMA_INC_A_##attr) & 1)
 
-/* Gives an attribute: INC_NL_SET(&tree, RDMA_INC_A_TREE_RANKS, ranks, 4); */
-#define INC_NL_SET(obj, attr, field, value)		\
-	do {						\
-		(obj)->field = (value);			\
-		(obj)->has |= 1ULL << (attr);		\
+/* Give an attribute: INC_NL_SET(&tree, TREE_RANKS, ranks, 4); */
+#define INC_NL_SET(obj, attr, field, value)			\
+	do {							\
+		(obj)->field = (value);				\
+		(obj)->has |= 1ULL << RDMA_INC_A_##attr;	\
 	} while (0)
 
 /**

@@ -88,12 +88,12 @@ static struct job *find_job(struct server *s, const char *name)
  */
 void job_uc_defaults(struct inc_nl_tree *tree)
 {
-	if (!INC_NL_HAS(tree, RDMA_INC_A_TREE_MSG_SIZE))
-		INC_NL_SET(tree, RDMA_INC_A_TREE_MSG_SIZE, msg_size,
-			   INC_NL_HAS(tree, RDMA_INC_A_TREE_PMTU) ? tree->pmtu :
-							       UC_MSG_SIZE);
-	if (!INC_NL_HAS(tree, RDMA_INC_A_TREE_SLOTS))
-		INC_NL_SET(tree, RDMA_INC_A_TREE_SLOTS, slots, UC_SLOTS);
+	if (!INC_NL_HAS(tree, TREE_MSG_SIZE))
+		INC_NL_SET(tree, TREE_MSG_SIZE, msg_size,
+			   INC_NL_HAS(tree, TREE_PMTU) ? tree->pmtu :
+							 UC_MSG_SIZE);
+	if (!INC_NL_HAS(tree, TREE_SLOTS))
+		INC_NL_SET(tree, TREE_SLOTS, slots, UC_SLOTS);
 }
 
 /* Settings of the tree: the daemon's, then the first rank's requests. */
@@ -102,26 +102,21 @@ static struct inc_nl_tree wanted_tree(const struct server *s,
 {
 	struct inc_nl_tree tree = s->tree;
 
-	INC_NL_SET(&tree, RDMA_INC_A_TREE_RANKS, ranks, (uint16_t)join->ranks);
-	/*
-	 * The kernel deletes it when this process ends, however that happens.
-	 */
-	INC_NL_SET(&tree, RDMA_INC_A_TREE_OWNED, owned, 1);
+	INC_NL_SET(&tree, TREE_RANKS, ranks, (uint16_t)join->ranks);
+	/* The kernel deletes it when this process ends, however that happens. */
+	INC_NL_SET(&tree, TREE_OWNED, owned, 1);
 	if (join->tree.slots)
-		INC_NL_SET(&tree, RDMA_INC_A_TREE_SLOTS, slots,
+		INC_NL_SET(&tree, TREE_SLOTS, slots,
 			   (uint16_t)join->tree.slots);
 	if (join->tree.msg_size)
-		INC_NL_SET(&tree, RDMA_INC_A_TREE_MSG_SIZE, msg_size,
-			   join->tree.msg_size);
+		INC_NL_SET(&tree, TREE_MSG_SIZE, msg_size, join->tree.msg_size);
 	if (join->tree.has_first_msg_id)
-		INC_NL_SET(&tree, RDMA_INC_A_TREE_FIRST_MSG_ID, first_msg_id,
+		INC_NL_SET(&tree, TREE_FIRST_MSG_ID, first_msg_id,
 			   join->tree.first_msg_id);
 	if (join->tree.pmtu)
-		INC_NL_SET(&tree, RDMA_INC_A_TREE_PMTU, pmtu,
-			   (uint16_t)join->tree.pmtu);
-	else if (!INC_NL_HAS(&tree, RDMA_INC_A_TREE_PMTU) && join->mtu)
-		INC_NL_SET(&tree, RDMA_INC_A_TREE_PMTU, pmtu,
-			   (uint16_t)join->mtu);
+		INC_NL_SET(&tree, TREE_PMTU, pmtu, (uint16_t)join->tree.pmtu);
+	else if (!INC_NL_HAS(&tree, TREE_PMTU) && join->mtu)
+		INC_NL_SET(&tree, TREE_PMTU, pmtu, (uint16_t)join->mtu);
 	if (join->uc)
 		job_uc_defaults(&tree);
 	return tree;
@@ -260,18 +255,18 @@ static int member_new(struct client *c, struct job *job,
 	struct server *s = c->server;
 	int ret;
 
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_RANK, rank, (uint16_t)join->rank);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_ADDR, peer_addr.len,
+	INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, job->tree.id);
+	INC_NL_SET(&req, MEMBER_RANK, rank, (uint16_t)join->rank);
+	INC_NL_SET(&req, MEMBER_PEER_ADDR, peer_addr.len,
 		   (uint8_t)join->addr.len);
 	memcpy(req.peer_addr.bytes, join->addr.bytes, join->addr.len);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_QPN, peer_qpn, join->qpn);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_PSN, peer_psn, join->psn);
+	INC_NL_SET(&req, MEMBER_PEER_QPN, peer_qpn, join->qpn);
+	INC_NL_SET(&req, MEMBER_PEER_PSN, peer_psn, join->psn);
 	if (join->uc)
-		INC_NL_SET(&req, RDMA_INC_A_MEMBER_TRANSPORT, transport,
+		INC_NL_SET(&req, MEMBER_TRANSPORT, transport,
 			   RDMA_INC_TRANSPORT_UC);
 	if (s->has_psn)
-		INC_NL_SET(&req, RDMA_INC_A_MEMBER_PSN, psn, s->psn);
+		INC_NL_SET(&req, MEMBER_PSN, psn, s->psn);
 	ret = inc_nl_member_new(&s->nl, &req, &reply);
 	if (ret) {
 		client_error(c, -ret, "job \"%s\", rank %u: %s", job->name,
@@ -503,15 +498,14 @@ int job_link(struct job *job, const struct inc_rdv_joined *linked)
 	struct server *s = job->group.server;
 	int ret;
 
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_TREE_ID, tree_id, job->tree.id);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_TREE_ID, peer_tree_id,
-		   linked->tree_id);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_ADDR, peer_addr.len,
+	INC_NL_SET(&req, MEMBER_TREE_ID, tree_id, job->tree.id);
+	INC_NL_SET(&req, MEMBER_PEER_TREE_ID, peer_tree_id, linked->tree_id);
+	INC_NL_SET(&req, MEMBER_PEER_ADDR, peer_addr.len,
 		   (uint8_t)linked->addr.len);
 	memcpy(req.peer_addr.bytes, linked->addr.bytes, linked->addr.len);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_QPN, peer_qpn, linked->qpn);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_PSN, peer_psn, linked->psn);
-	INC_NL_SET(&req, RDMA_INC_A_MEMBER_PEER_RKEY, peer_rkey, linked->rkey);
+	INC_NL_SET(&req, MEMBER_PEER_QPN, peer_qpn, linked->qpn);
+	INC_NL_SET(&req, MEMBER_PEER_PSN, peer_psn, linked->psn);
+	INC_NL_SET(&req, MEMBER_PEER_RKEY, peer_rkey, linked->rkey);
 	ret = inc_nl_parent_set(&s->nl, &req, NULL);
 	if (ret) {
 		job_tell_failed(job, -1, INC_STATUS_TREE_GONE,

@@ -461,7 +461,7 @@ static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
 		return;
 	msg.rank = member_text(job, slot->wrong_rank, wrong, sizeof(wrong));
 	member_text(job, slot->unlike_rank, unlike, sizeof(unlike));
-	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_UNLIKE_RANK))
+	if (INC_NL_HAS(slot, SLOT_UNLIKE_RANK))
 		snprintf(msg.text, sizeof(msg.text),
 			 "message %u: the request of %s is not like that of %s",
 			 slot->msg_id, wrong, unlike);
@@ -496,7 +496,7 @@ static void note_dead(struct server *s, const struct inc_nl_event *ev)
 	if (ev->cmd != RDMA_INC_CMD_MEMBER_ERROR_NTF)
 		s->dead.tree_id = ev->tree.id == s->dead.tree_id ? 0 :
 				  s->dead.tree_id;
-	else if (INC_NL_HAS(&ev->member, RDMA_INC_A_MEMBER_RANK) &&
+	else if (INC_NL_HAS(&ev->member, MEMBER_RANK) &&
 		 ev->member.tree_id != s->dead.tree_id)
 		s->dead = ev->member;
 }

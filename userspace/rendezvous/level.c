@@ -381,30 +381,25 @@ static struct inc_nl_tree wanted(const struct gather *g,
 	bool switches = false;
 	uint32_t i;
 
-	INC_NL_SET(&t, RDMA_INC_A_TREE_RANKS, ranks, (uint16_t)n);
-	INC_NL_SET(&t, RDMA_INC_A_TREE_OWNED, owned, 1);
+	INC_NL_SET(&t, TREE_RANKS, ranks, (uint16_t)n);
+	INC_NL_SET(&t, TREE_OWNED, owned, 1);
 	if (p->tree.slots)
-		INC_NL_SET(&t, RDMA_INC_A_TREE_SLOTS, slots,
-			   (uint16_t)p->tree.slots);
+		INC_NL_SET(&t, TREE_SLOTS, slots, (uint16_t)p->tree.slots);
 	if (p->tree.msg_size)
-		INC_NL_SET(&t, RDMA_INC_A_TREE_MSG_SIZE, msg_size,
-			   p->tree.msg_size);
+		INC_NL_SET(&t, TREE_MSG_SIZE, msg_size, p->tree.msg_size);
 	if (p->tree.has_first_msg_id)
-		INC_NL_SET(&t, RDMA_INC_A_TREE_FIRST_MSG_ID, first_msg_id,
+		INC_NL_SET(&t, TREE_FIRST_MSG_ID, first_msg_id,
 			   p->tree.first_msg_id);
 	if (p->tree.pmtu)
-		INC_NL_SET(&t, RDMA_INC_A_TREE_PMTU, pmtu,
-			   (uint16_t)p->tree.pmtu);
-	else if (!INC_NL_HAS(&t, RDMA_INC_A_TREE_PMTU) && g->like.mtu)
-		INC_NL_SET(&t, RDMA_INC_A_TREE_PMTU, pmtu,
-			   (uint16_t)g->like.mtu);
+		INC_NL_SET(&t, TREE_PMTU, pmtu, (uint16_t)p->tree.pmtu);
+	else if (!INC_NL_HAS(&t, TREE_PMTU) && g->like.mtu)
+		INC_NL_SET(&t, TREE_PMTU, pmtu, (uint16_t)g->like.mtu);
 	if (g->like.uc)
 		job_uc_defaults(&t);
 	if (p->count < g->like.ranks) {
-		INC_NL_SET(&t, RDMA_INC_A_TREE_JOB_RANKS, job_ranks,
+		INC_NL_SET(&t, TREE_JOB_RANKS, job_ranks,
 			   (uint16_t)g->like.ranks);
-		INC_NL_SET(&t, RDMA_INC_A_TREE_FIRST_RANK, first_rank,
-			   (uint16_t)p->first);
+		INC_NL_SET(&t, TREE_FIRST_RANK, first_rank, (uint16_t)p->first);
 	}
 	for (i = 0; i < n; i++) {
 		bool child = members[i].client->role == ROLE_CHILD;
@@ -413,7 +408,7 @@ static struct inc_nl_tree wanted(const struct gather *g,
 		switches |= child;
 	}
 	if (switches)
-		INC_NL_SET(&t, RDMA_INC_A_TREE_BELOW, nbelow, (uint16_t)n);
+		INC_NL_SET(&t, TREE_BELOW, nbelow, (uint16_t)n);
 	return t;
 }
 

@@ -327,10 +327,11 @@ static void check_errors(struct subject *s, const struct inc_nl_member *m)
 		{ RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS,
 		  "its program posts too few receives, or is slow to poll" },
 	};
-	/* A parent puts a request off while other child switches are behind. */
-	size_t i, n = INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK) ? ARRAY_SIZE(bad) :
-							ARRAY_SIZE(bad) - 1;
+	size_t i, n = ARRAY_SIZE(bad);
 
+	/* A parent sends RNR NAKs while other child switches are behind. */
+	if (!INC_NL_HAS(m, MEMBER_RANK))
+		n--;
 	if (m->state == RDMA_INC_MEMBER_STATE_ERROR)
 		report_find(s, VERDICT_FAIL,
 			    "debugging.rst, \"A QP in error\"; the job has to begin again",

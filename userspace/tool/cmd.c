@@ -78,37 +78,71 @@ static int complain(const struct cmd *cmds, const char *what, const char *word,
 			 ambiguous ? "could be any of" : "is none of", list);
 }
 
+/* The command that a word names, or NULL after saying why there is none. */
+static const struct cmd *choose(const struct cmd *cmds, const char *what,
+				const char *word)
+{
+	bool ambiguous = false;
+	const struct cmd *c;
+
+	c = word[0] ? find(cmds, word, &ambiguous) : NULL;
+	if (!c)
+		complain(cmds, what, word, ambiguous);
+	return c;
+}
+
 /**
  * cmd_select() - run the command that the first argument names
  * @cmds: commands, ended by one without a name
  * @what: what they are commands of, for messages
  * @usage: text of the help
- * @dflt: runs without any argument, or NULL for the help
  * @argc: number of arguments
  * @argv: arguments
  *
  * Return: exit status.
  */
 int cmd_select(const struct cmd *cmds, const char *what, const char *usage,
-	       int (*dflt)(int argc, char **argv), int argc, char **argv)
+	       int argc, char **argv)
 {
 	const struct cmd *c;
-	bool ambiguous;
 
-	if (!argc && dflt)
-		return dflt(argc, argv);
 	if (!argc) {
 		fputs(usage, stderr);
 		return TOOL_USAGE;
 	}
-	if (is_help(argv[0])) {
+	if (wants_help(argc, argv)) {
 		fputs(usage, stdout);
 		return TOOL_OK;
 	}
-	c = argv[0][0] ? find(cmds, argv[0], &ambiguous) : NULL;
-	if (!argv[0][0])
-		ambiguous = false;
-	if (!c)
-		return complain(cmds, what, argv[0], ambiguous);
-	return c->fn(argc - 1, argv + 1);
+	c = choose(cmds, what, argv[0]);
+	return c ? c->fn(argc - 1, argv + 1) : TOOL_USAGE;
+}
+
+/**
+ * cmd_object() - run a command of an object, or print the object's help
+ * @cmds: commands, ended by one without a name
+ * @what: the object, for messages
+ * @usage: text of the help, for the object and for each of its commands
+ * @dflt: runs without any argument
+ * @argc: number of arguments
+ * @argv: arguments
+ *
+ * Return: exit status.
+ */
+int cmd_object(const struct cmd *cmds, const char *what, const char *usage,
+	       int (*dflt)(int argc, char **argv), int argc, char **argv)
+{
+	const struct cmd *c;
+
+	if (!argc)
+		return dflt(argc, argv);
+	if (!wants_help(argc, argv)) {
+		c = choose(cmds, what, argv[0]);
+		if (!c)
+			return TOOL_USAGE;
+		if (!wants_help(argc - 1, argv + 1))
+			return c->fn(argc - 1, argv + 1);
+	}
+	fputs(usage, stdout);
+	return TOOL_OK;
 }

@@ -79,7 +79,7 @@ static int add_waits(const struct inc_nl_slot *slot, void *arg)
 
 	for (i = 0; i < slot->nmissing; i++)
 		add_wait(snap, slot, slot->missing[i], slot->age);
-	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_PARENT_AGE))
+	if (INC_NL_HAS(slot, SLOT_PARENT_AGE))
 		add_wait(snap, slot, RANK_PARENT, slot->parent_age);
 	return 0;
 }

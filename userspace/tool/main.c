@@ -43,7 +43,7 @@ static const struct cmd objects[] = {
 
 int run_command(int argc, char **argv)
 {
-	return cmd_select(objects, "object", usage, NULL, argc, argv);
+	return cmd_select(objects, "object", usage, argc, argv);
 }
 
 struct inc_nl *tool_nl(void)

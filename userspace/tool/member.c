@@ -4,7 +4,7 @@
  */
 #include "common.h"
 
-#include "parse.h"
+#include "member.h"
 #include "print.h"
 #include "tool.h"
 
@@ -17,54 +17,31 @@ static const char usage[] =
 "addr, qpn and psn are the host's: the address of its GID, the number of its\n"
 "QP and the first PSN that it sends. member add prints what the host needs.\n";
 
-#define KW(_name, _alias, _takes, _parse, _attr, _member)		\
-	KEYWORD(struct inc_nl_member, _name, _alias, _takes,		\
-		_parse, NULL, _attr, _member)
-
-#define KW_WHO								\
-	KW("tree", "tree-id", "a tree ID, from 1", parse_uint,		\
-	   RDMA_INC_A_MEMBER_TREE_ID, tree_id),				\
-	KW("rank", NULL, "a rank, from 0", parse_uint,			\
-	   RDMA_INC_A_MEMBER_RANK, rank)
-
 static const struct keyword add_keywords[] = {
-	KW_WHO,
-	KW("addr", "peer-addr", "an IPv4 or IPv6 address", parse_addr,
-	   RDMA_INC_A_MEMBER_PEER_ADDR, peer_addr),
-	KW("qpn", "peer-qpn", "the number of the host's QP", parse_uint,
-	   RDMA_INC_A_MEMBER_PEER_QPN, peer_qpn),
-	KW("psn", "peer-psn", "the host's first PSN", parse_uint,
-	   RDMA_INC_A_MEMBER_PEER_PSN, peer_psn),
-	KW("local", "local-addr", "an IPv4 or IPv6 address", parse_addr,
-	   RDMA_INC_A_MEMBER_LOCAL_ADDR, local_addr),
-	KW("local-qpn", NULL, "the switch's QPN, from 0x800000", parse_uint,
-	   RDMA_INC_A_MEMBER_QPN, qpn),
-	KW("local-psn", NULL, "the switch's first PSN", parse_uint,
-	   RDMA_INC_A_MEMBER_PSN, psn),
-	KW("pkey", NULL, "a P_Key, as 0xffff", parse_uint,
-	   RDMA_INC_A_MEMBER_PKEY, pkey),
+	/* required: */
+	MEMBER_KW_TREE,
+	MEMBER_KW_RANK,
+	MEMBER_KW_ADDR,
+	MEMBER_KW_QPN("the number of the host's QP"),
+	MEMBER_KW_PSN("the host's first PSN"),
+	/* optional: */
+	MEMBER_KW_LOCAL,
+	MEMBER_KW("local-qpn", NULL, "the switch's QPN, from 0x800000",
+		  parse_uint, QPN, qpn),
+	MEMBER_KW("local-psn", NULL, "the switch's first PSN", parse_uint,
+		  PSN, psn),
+	MEMBER_KW_PKEY,
 	KEYWORD(struct inc_nl_member, "transport", NULL, "rc or uc", parse_enum,
 		inc_nl_transport_name, RDMA_INC_A_MEMBER_TRANSPORT, transport),
 	{ .name = NULL },
 };
+#define ADD_REQUIRED	5
 
-static const struct keyword who_keywords[] = {
-	KW_WHO,
+static const struct keyword id_keywords[] = {
+	MEMBER_KW_TREE,
+	MEMBER_KW_RANK,
 	{ .name = NULL },
 };
-
-static int need(const char *what, const struct keyword *table,
-		const struct inc_nl_member *req, unsigned int last)
-{
-	unsigned int i;
-
-	for (i = 0; i <= last; i++) {
-		if (!INC_NL_HAS(req, table[i].attr))
-			return tool_fail("%s: %s is missing", what,
-					 table[i].name);
-	}
-	return TOOL_OK;
-}
 
 static int member_add(int argc, char **argv)
 {
@@ -72,13 +49,10 @@ static int member_add(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	rc = parse_keywords(add_keywords, "member add", &req, argc, argv);
 	if (!rc)
-		rc = need("member add", add_keywords, &req, 4);
+		rc = parse_required(add_keywords, "member add", &req,
+				    ADD_REQUIRED);
 	if (rc)
 		return rc;
 
@@ -103,13 +77,9 @@ static int member_del(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
-	rc = parse_keywords(who_keywords, "member del", &req, argc, argv);
+	rc = parse_keywords(id_keywords, "member del", &req, argc, argv);
 	if (!rc)
-		rc = need("member del", who_keywords, &req, 1);
+		rc = parse_required(id_keywords, "member del", &req, 2);
 	if (rc)
 		return rc;
 
@@ -120,46 +90,30 @@ static int member_del(int argc, char **argv)
 	       tool_nl_fail(nl) : TOOL_OK;
 }
 
-static int show_one(const struct inc_nl_member *m, void *arg)
-{
-	(void)arg;
-	pr_open_object(NULL);
-	show_member(m);
-	if (conf.stats)
-		show_stats("stats", m->stats, RDMA_INC_A_MEMBER_STATS_MAX,
-			   inc_nl_member_stat_name);
-	pr_endl();
-	pr_close_object();
-	return 0;
-}
-
 static int member_show(int argc, char **argv)
 {
 	struct inc_nl_member req = { .has = 0 }, member;
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
-	rc = parse_keywords(who_keywords, "member show", &req, argc, argv);
-	if (!rc && INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK))
-		rc = need("member show", who_keywords, &req, 0);
+	rc = parse_keywords(id_keywords, "member show", &req, argc, argv);
+	if (!rc && INC_NL_HAS(&req, MEMBER_RANK))
+		rc = parse_required(id_keywords, "member show", &req, 1);
 	if (rc)
 		return rc;
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;
 
-	if (INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK)) {
+	if (INC_NL_HAS(&req, MEMBER_RANK)) {
 		if (inc_nl_member_get(nl, req.tree_id, req.rank, &member))
 			return tool_nl_fail(nl);
 		pr_open_array(NULL);
-		rc = show_one(&member, NULL);
+		rc = show_member_stats(&member, NULL);
 	} else {
 		pr_open_array(NULL);
-		rc = inc_nl_member_dump(nl, req.tree_id, show_one, NULL);
+		rc = inc_nl_member_dump(nl, req.tree_id, show_member_stats,
+					NULL);
 	}
 	pr_close_array();
 	return rc ? tool_nl_fail(nl) : TOOL_OK;
@@ -176,5 +130,5 @@ int cmd_member(int argc, char **argv)
 		{ NULL, NULL },
 	};
 
-	return cmd_select(cmds, "member", usage, member_show, argc, argv);
+	return cmd_object(cmds, "member", usage, member_show, argc, argv);
 }

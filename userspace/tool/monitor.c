@@ -156,5 +156,5 @@ int cmd_monitor(int argc, char **argv)
 		{ NULL, NULL },
 	};
 
-	return cmd_select(cmds, "monitor", usage, monitor_all, argc, argv);
+	return cmd_object(cmds, "monitor", usage, monitor_all, argc, argv);
 }

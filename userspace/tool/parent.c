@@ -4,8 +4,7 @@
  */
 #include "common.h"
 
-#include "parse.h"
-#include "print.h"
+#include "member.h"
 #include "tool.h"
 
 static const char usage[] =
@@ -16,48 +15,27 @@ static const char usage[] =
 "show prints its qpn, psn and addr for member add at the parent; set takes what\n"
 "that command prints.\n";
 
-#define KW(_name, _alias, _takes, _parse, _attr, _member)		\
-	KEYWORD(struct inc_nl_member, _name, _alias, _takes,		\
-		_parse, NULL, _attr, _member)
-
-#define KW_TREE								\
-	KW("tree", "tree-id", "a tree ID, from 1", parse_uint,		\
-	   RDMA_INC_A_MEMBER_TREE_ID, tree_id)
-
 static const struct keyword tree_keywords[] = {
-	KW_TREE,
+	MEMBER_KW_TREE,
 	{ .name = NULL },
 };
 
 static const struct keyword set_keywords[] = {
-	KW_TREE,
-	KW("peer-tree", "peer-tree-id", "the ID of the parent's tree",
-	   parse_uint, RDMA_INC_A_MEMBER_PEER_TREE_ID, peer_tree_id),
-	KW("addr", "peer-addr", "an IPv4 or IPv6 address", parse_addr,
-	   RDMA_INC_A_MEMBER_PEER_ADDR, peer_addr),
-	KW("qpn", "peer-qpn", "the number of the parent's QP", parse_uint,
-	   RDMA_INC_A_MEMBER_PEER_QPN, peer_qpn),
-	KW("psn", "peer-psn", "the parent's first PSN", parse_uint,
-	   RDMA_INC_A_MEMBER_PEER_PSN, peer_psn),
-	KW("rkey", "peer-rkey", "the R_Key of the parent's slots", parse_uint,
-	   RDMA_INC_A_MEMBER_PEER_RKEY, peer_rkey),
-	KW("local", "local-addr", "an IPv4 or IPv6 address", parse_addr,
-	   RDMA_INC_A_MEMBER_LOCAL_ADDR, local_addr),
-	KW("pkey", NULL, "a P_Key, as 0xffff", parse_uint,
-	   RDMA_INC_A_MEMBER_PKEY, pkey),
+	/* required: */
+	MEMBER_KW_TREE,
+	MEMBER_KW("peer-tree", "peer-tree-id", "the ID of the parent's tree",
+		  parse_uint, PEER_TREE_ID, peer_tree_id),
+	MEMBER_KW_ADDR,
+	MEMBER_KW_QPN("the number of the parent's QP"),
+	MEMBER_KW_PSN("the parent's first PSN"),
+	MEMBER_KW("rkey", "peer-rkey", "the R_Key of the parent's slots",
+		  parse_uint, PEER_RKEY, peer_rkey),
+	/* optional: */
+	MEMBER_KW_LOCAL,
+	MEMBER_KW_PKEY,
 	{ .name = NULL },
 };
-
-static void show_one(const struct inc_nl_member *m)
-{
-	pr_open_object(NULL);
-	show_member(m);
-	if (conf.stats)
-		show_stats("stats", m->stats, RDMA_INC_A_MEMBER_STATS_MAX,
-			   inc_nl_member_stat_name);
-	pr_endl();
-	pr_close_object();
-}
+#define SET_REQUIRED	6
 
 static int parent_show(int argc, char **argv)
 {
@@ -65,48 +43,37 @@ static int parent_show(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	rc = parse_keywords(tree_keywords, "parent show", &req, argc, argv);
+	if (!rc)
+		rc = parse_required(tree_keywords, "parent show", &req, 1);
 	if (rc)
 		return rc;
-	if (!INC_NL_HAS(&req, RDMA_INC_A_MEMBER_TREE_ID))
-		return tool_fail("parent show: tree is missing");
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;
 	if (inc_nl_parent_get(nl, req.tree_id, &parent))
 		return tool_nl_fail(nl);
-	show_one(&parent);
-	return TOOL_OK;
+	return show_member_stats(&parent, NULL);
 }
 
 static int parent_set(int argc, char **argv)
 {
 	struct inc_nl_member req = { .has = 0 }, parent;
-	const struct keyword *k;
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	rc = parse_keywords(set_keywords, "parent set", &req, argc, argv);
+	if (!rc)
+		rc = parse_required(set_keywords, "parent set", &req,
+				    SET_REQUIRED);
 	if (rc)
 		return rc;
-	for (k = set_keywords; k->attr != RDMA_INC_A_MEMBER_LOCAL_ADDR; k++)
-		if (!INC_NL_HAS(&req, k->attr))
-			return tool_fail("parent set: %s is missing", k->name);
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;
 	if (inc_nl_parent_set(nl, &req, &parent))
 		return tool_nl_fail(nl);
-	show_one(&parent);
-	return TOOL_OK;
+	return show_member_stats(&parent, NULL);
 }
 
 int cmd_parent(int argc, char **argv)
@@ -117,5 +84,5 @@ int cmd_parent(int argc, char **argv)
 		{ NULL, NULL },
 	};
 
-	return cmd_select(cmds, "parent", usage, parent_show, argc, argv);
+	return cmd_object(cmds, "parent", usage, parent_show, argc, argv);
 }

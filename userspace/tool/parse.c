@@ -313,3 +313,27 @@ int parse_keywords(const struct keyword *table, const char *what, void *req,
 	}
 	return TOOL_OK;
 }
+
+/**
+ * parse_required() - check that keywords were given
+ * @table: the keywords
+ * @what: the command, for messages
+ * @req: the request that parse_keywords() has filled in
+ * @n: how many of them are required, the first in the table
+ *
+ * Return: exit status, after a message if it is not TOOL_OK.
+ */
+int parse_required(const struct keyword *table, const char *what,
+		   const void *req, unsigned int n)
+{
+	unsigned int i;
+	uint64_t has;
+
+	memcpy(&has, req, sizeof(has));
+	for (i = 0; i < n; i++) {
+		if (!((has >> table[i].attr) & 1))
+			return tool_fail("%s: %s is missing", what,
+					 table[i].name);
+	}
+	return TOOL_OK;
+}

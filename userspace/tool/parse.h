@@ -42,6 +42,9 @@ struct keyword {
 int parse_keywords(const struct keyword *table, const char *what, void *req,
 		   int argc, char **argv);
 
+int parse_required(const struct keyword *table, const char *what,
+		   const void *req, unsigned int n);
+
 bool text_to_uint(const char *text, uint64_t max, uint64_t *value);
 
 /* For struct keyword. */

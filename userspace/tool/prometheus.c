@@ -87,7 +87,7 @@ static void put_member(const struct metric *m,
 {
 	put_name(m->set, m->name, m->suffix);
 	printf("{tree=\"%u\",", member->tree_id);
-	if (INC_NL_HAS(member, RDMA_INC_A_MEMBER_RANK))
+	if (INC_NL_HAS(member, MEMBER_RANK))
 		printf("rank=\"%u\",", member->rank);
 	printf("qpn=\"0x%06x\"} %" PRIu64 "\n", member->qpn, value);
 }

@@ -36,13 +36,13 @@ static void put_tree(const struct inc_nl_tree *t)
 	       inc_nl_order_name(t->order));
 	if (t->traffic_class)
 		printf(" traffic-class %u", t->traffic_class);
-	if (INC_NL_HAS(t, RDMA_INC_A_TREE_JOB_RANKS))
+	if (INC_NL_HAS(t, TREE_JOB_RANKS))
 		printf(" \\\n\tjob-ranks %u first-rank %u", t->job_ranks,
 		       t->first_rank);
 	for (i = 0; i < t->nbelow; i++)
 		printf("%s%u", i ? "," : " \\\n\tbelow ", t->below[i]);
 	putchar('\n');
-	if (INC_NL_HAS(t, RDMA_INC_A_TREE_JOB_RANKS))
+	if (INC_NL_HAS(t, TREE_JOB_RANKS))
 		printf("# it needs parent set, with what its parent says then\n");
 }
 
@@ -89,7 +89,7 @@ static int put_all(const struct snapshot *snap)
 
 			if (m->tree_id != tree->id)
 				continue;
-			if (!INC_NL_HAS(m, RDMA_INC_A_MEMBER_PSN)) {
+			if (!INC_NL_HAS(m, MEMBER_PSN)) {
 				fputs("inc-tool: save: PSNs are not shown; CAP_NET_ADMIN is needed\n",
 				      stderr);
 				return TOOL_KERNEL;

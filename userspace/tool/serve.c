@@ -196,16 +196,16 @@ static bool number_option(struct server *s, int opt, const char *text)
 		return true;
 	switch (opt) {
 	case OPT_PMTU:
-		INC_NL_SET(t, RDMA_INC_A_TREE_PMTU, pmtu, (uint16_t)num);
+		INC_NL_SET(t, TREE_PMTU, pmtu, (uint16_t)num);
 		return true;
 	case OPT_SLOTS:
-		INC_NL_SET(t, RDMA_INC_A_TREE_SLOTS, slots, (uint16_t)num);
+		INC_NL_SET(t, TREE_SLOTS, slots, (uint16_t)num);
 		return true;
 	case OPT_MSG_SIZE:
-		INC_NL_SET(t, RDMA_INC_A_TREE_MSG_SIZE, msg_size, num);
+		INC_NL_SET(t, TREE_MSG_SIZE, msg_size, num);
 		return true;
 	case OPT_FIRST_MSG_ID:
-		INC_NL_SET(t, RDMA_INC_A_TREE_FIRST_MSG_ID, first_msg_id, num);
+		INC_NL_SET(t, TREE_FIRST_MSG_ID, first_msg_id, num);
 		return true;
 	case OPT_TREE:
 		s->tree_id = num;
@@ -215,20 +215,19 @@ static bool number_option(struct server *s, int opt, const char *text)
 		s->psn = num;
 		return true;
 	case OPT_WINDOW:
-		INC_NL_SET(t, RDMA_INC_A_TREE_WINDOW, window, (uint16_t)num);
+		INC_NL_SET(t, TREE_WINDOW, window, (uint16_t)num);
 		return true;
 	case OPT_HOLD:
-		INC_NL_SET(t, RDMA_INC_A_TREE_HOLD, hold, num);
+		INC_NL_SET(t, TREE_HOLD, hold, num);
 		return true;
 	case OPT_MIN_RTO:
-		INC_NL_SET(t, RDMA_INC_A_TREE_MIN_RTO, min_rto, num);
+		INC_NL_SET(t, TREE_MIN_RTO, min_rto, num);
 		return true;
 	case OPT_DEAD_TIME:
-		INC_NL_SET(t, RDMA_INC_A_TREE_DEAD_TIME, dead_time, num);
+		INC_NL_SET(t, TREE_DEAD_TIME, dead_time, num);
 		return true;
 	case OPT_TRAFFIC_CLASS:
-		INC_NL_SET(t, RDMA_INC_A_TREE_TRAFFIC_CLASS, traffic_class,
-			   (uint8_t)num);
+		INC_NL_SET(t, TREE_TRAFFIC_CLASS, traffic_class, (uint8_t)num);
 		return true;
 	}
 	return false;
@@ -242,7 +241,7 @@ static bool order_option(struct server *s, const char *text)
 	for (i = 0; (name = inc_nl_order_name(i)); i++) {
 		if (strcmp(name, text))
 			continue;
-		INC_NL_SET(&s->tree, RDMA_INC_A_TREE_ORDER, order, (uint8_t)i);
+		INC_NL_SET(&s->tree, TREE_ORDER, order, (uint8_t)i);
 		return true;
 	}
 	fprintf(stderr, "inc-tool: serve: \"%s\" must be ranks or arrival\n", text);

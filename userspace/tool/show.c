@@ -70,7 +70,7 @@ static void show_levels(const struct inc_nl_tree *tree)
 {
 	unsigned int i;
 
-	if (INC_NL_HAS(tree, RDMA_INC_A_TREE_JOB_RANKS)) {
+	if (INC_NL_HAS(tree, TREE_JOB_RANKS)) {
 		pr_uint("first-rank", "first-rank", tree->first_rank);
 		pr_uint("job-ranks", "job-ranks", tree->job_ranks);
 	}
@@ -116,17 +116,17 @@ static void show_member_state(const struct inc_nl_member *m)
 /* PSNs and keys come only if we may see them. */
 static void show_member_secrets(const struct inc_nl_member *m)
 {
-	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_PSN))
+	if (INC_NL_HAS(m, MEMBER_PSN))
 		pr_hex("psn", "psn", m->psn, 6);
-	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_PEER_PSN))
+	if (INC_NL_HAS(m, MEMBER_PEER_PSN))
 		pr_hex("peer-psn", "peer-psn", m->peer_psn, 6);
-	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_TX_PSN))
+	if (INC_NL_HAS(m, MEMBER_TX_PSN))
 		pr_hex("tx-psn", "tx-psn", m->tx_psn, 6);
-	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_RX_PSN))
+	if (INC_NL_HAS(m, MEMBER_RX_PSN))
 		pr_hex("rx-psn", "rx-psn", m->rx_psn, 6);
-	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_RKEY))
+	if (INC_NL_HAS(m, MEMBER_RKEY))
 		pr_hex("rkey", "rkey", m->rkey, 8);
-	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_PEER_RKEY))
+	if (INC_NL_HAS(m, MEMBER_PEER_RKEY))
 		pr_hex("peer-rkey", "peer-rkey", m->peer_rkey, 8);
 }
 
@@ -139,9 +139,9 @@ static void show_member_secrets(const struct inc_nl_member *m)
 void show_member(const struct inc_nl_member *m)
 {
 	pr_uint("tree-id", "tree", m->tree_id);
-	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK))
+	if (INC_NL_HAS(m, MEMBER_RANK))
 		pr_uint("rank", "rank", m->rank);
-	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_PEER_TREE_ID))
+	if (INC_NL_HAS(m, MEMBER_PEER_TREE_ID))
 		pr_uint("peer-tree-id", "peer-tree", m->peer_tree_id);
 	pr_enum("state", "state", m->state, inc_nl_member_state_name);
 	pr_enum("error", m->error ? "error" : NULL, m->error,
@@ -163,6 +163,26 @@ void show_member(const struct inc_nl_member *m)
 	pr_uint("msg-size", "msg-size", m->msg_size);
 	pr_uint("pmtu", "pmtu", m->pmtu);
 	show_member_state(m);
+}
+
+/**
+ * show_member_stats() - a member as an object of its own, with -s its counters
+ * @m: the member
+ * @unused: nothing, for inc_nl_member_dump()
+ *
+ * Return: 0.
+ */
+int show_member_stats(const struct inc_nl_member *m, void *unused)
+{
+	(void)unused;
+	pr_open_object(NULL);
+	show_member(m);
+	if (conf.stats)
+		show_stats("stats", m->stats, RDMA_INC_A_MEMBER_STATS_MAX,
+			   inc_nl_member_stat_name);
+	pr_endl();
+	pr_close_object();
+	return 0;
 }
 
 /**
@@ -222,7 +242,7 @@ static void show_msg(const struct inc_nl_slot *slot)
 	pr_uint("age", "age", slot->age);
 	pr_enum("status", slot->status ? "status" : NULL, slot->status,
 		inc_nl_status_name);
-	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_PARENT_AGE))
+	if (INC_NL_HAS(slot, SLOT_PARENT_AGE))
 		pr_uint("parent-age", "waits-for-parent", slot->parent_age);
 	show_missing(slot);
 }
@@ -239,13 +259,13 @@ void show_slot(const struct inc_nl_slot *slot)
 	pr_uint("index", "slot", slot->index);
 	pr_enum("state", "state", slot->state, inc_nl_slot_state_name);
 	pr_uint("msg-id", "msg-id", slot->msg_id);
-	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_COLLECTIVE))
+	if (INC_NL_HAS(slot, SLOT_COLLECTIVE))
 		show_msg(slot);
-	else if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_STATUS))
+	else if (INC_NL_HAS(slot, SLOT_STATUS))
 		pr_enum("status", "status", slot->status, inc_nl_status_name);
-	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_WRONG_RANK))
+	if (INC_NL_HAS(slot, SLOT_WRONG_RANK))
 		pr_uint("wrong-rank", "wrong-rank", slot->wrong_rank);
-	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_UNLIKE_RANK))
+	if (INC_NL_HAS(slot, SLOT_UNLIKE_RANK))
 		pr_uint("unlike-rank", "unlike-rank", slot->unlike_rank);
 	pr_uint("epoch", NULL, slot->epoch);
 }

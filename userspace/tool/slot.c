@@ -20,32 +20,17 @@ static const char usage[] =
 /* Missing ranks that are explained without being asked to. */
 #define MAX_EXPLAINED	8
 
-static int parse_state(const struct keyword *k, const char *text, void *dst)
-{
-	const char *name;
-	uint8_t i;
-
-	for (i = 0; (name = inc_nl_slot_state_name(i)); i++) {
-		if (!strcmp(name, text)) {
-			*(uint8_t *)dst = i;
-			return TOOL_OK;
-		}
-	}
-	return tool_fail("%s: \"%s\" is unknown: it takes %s", k->name, text,
-			 k->takes);
-}
-
-#define KW(_name, _alias, _takes, _parse, _attr, _member)		\
-	KEYWORD(struct inc_nl_slot, _name, _alias, _takes,		\
-		_parse, NULL, _attr, _member)
+#define KW(_name, _alias, _takes, _parse, _ATTR, _member)		\
+	KEYWORD(struct inc_nl_slot, _name, _alias, _takes, _parse,	\
+		NULL, RDMA_INC_A_SLOT_##_ATTR, _member)
 
 static const struct keyword keywords[] = {
 	KW("tree", "tree-id", "a tree ID, from 1", parse_uint,
-	   RDMA_INC_A_SLOT_TREE_ID, tree_id),
-	KW("index", "slot", "a slot, from 0", parse_uint,
-	   RDMA_INC_A_SLOT_INDEX, index),
-	KW("state", NULL, "idle, busy, done or failed", parse_state,
-	   RDMA_INC_A_SLOT_STATE, state),
+	   TREE_ID, tree_id),
+	KW("index", "slot", "a slot, from 0", parse_uint, INDEX, index),
+	KEYWORD(struct inc_nl_slot, "state", NULL, "idle, busy, done or failed",
+		parse_enum, inc_nl_slot_state_name, RDMA_INC_A_SLOT_STATE,
+		state),
 	{ .name = NULL },
 };
 
@@ -114,7 +99,7 @@ static void explain_missing(const struct show *s,
 		n = MAX_EXPLAINED;
 	for (i = 0; i < n; i++)
 		explain(s, slot, i);
-	if (INC_NL_HAS(slot, RDMA_INC_A_SLOT_PARENT_AGE))
+	if (INC_NL_HAS(slot, SLOT_PARENT_AGE))
 		explain_parent(s, slot);
 	if (n < slot->nmissing) {
 		pr_indent();
@@ -126,8 +111,7 @@ static int show_one(const struct inc_nl_slot *slot, void *arg)
 {
 	const struct show *s = arg;
 
-	if (INC_NL_HAS(&s->req, RDMA_INC_A_SLOT_STATE) &&
-	    slot->state != s->req.state)
+	if (INC_NL_HAS(&s->req, SLOT_STATE) && slot->state != s->req.state)
 		return 0;
 	pr_open_object(NULL);
 	show_slot(slot);
@@ -145,28 +129,23 @@ static int slot_show(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	rc = parse_keywords(keywords, "slot show", &s.req, argc, argv);
+	if (!rc && INC_NL_HAS(&s.req, SLOT_INDEX))
+		rc = parse_required(keywords, "slot show", &s.req, 1);
 	if (rc)
 		return rc;
-	if (INC_NL_HAS(&s.req, RDMA_INC_A_SLOT_INDEX) &&
-	    !INC_NL_HAS(&s.req, RDMA_INC_A_SLOT_TREE_ID))
-		return tool_fail("slot show: tree is missing");
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;
 
 	rc = conf.json ? 0 : snapshot_take(nl, s.req.tree_id, 0, &s.snap);
-	if (rc || (INC_NL_HAS(&s.req, RDMA_INC_A_SLOT_INDEX) &&
+	if (rc || (INC_NL_HAS(&s.req, SLOT_INDEX) &&
 		   inc_nl_slot_get(nl, s.req.tree_id, s.req.index, &slot))) {
 		snapshot_free(&s.snap);
 		return tool_nl_fail(nl);
 	}
 	pr_open_array(NULL);
-	if (INC_NL_HAS(&s.req, RDMA_INC_A_SLOT_INDEX))
+	if (INC_NL_HAS(&s.req, SLOT_INDEX))
 		rc = show_one(&slot, &s);
 	else
 		rc = inc_nl_slot_dump(nl, s.req.tree_id, show_one, &s);
@@ -183,5 +162,5 @@ int cmd_slot(int argc, char **argv)
 		{ NULL, NULL },
 	};
 
-	return cmd_select(cmds, "slot", usage, slot_show, argc, argv);
+	return cmd_object(cmds, "slot", usage, slot_show, argc, argv);
 }

@@ -5,7 +5,7 @@
 #include "common.h"
 
 #include "collect.h"
-#include "parse.h"
+#include "member.h"
 #include "print.h"
 #include "prometheus.h"
 #include "tool.h"
@@ -16,16 +16,8 @@ static const char usage[] =
 "--prometheus: Prometheus' text format, with what each counter means.\n";
 
 static const struct keyword keywords[] = {
-	{
-		.name = "tree", .alias = "tree-id", .takes = "a tree ID, from 1",
-		.parse = parse_uint, .attr = RDMA_INC_A_MEMBER_TREE_ID,
-		.off = offsetof(struct inc_nl_member, tree_id), .size = 4,
-	},
-	{
-		.name = "rank", .takes = "a rank, from 0",
-		.parse = parse_uint, .attr = RDMA_INC_A_MEMBER_RANK,
-		.off = offsetof(struct inc_nl_member, rank), .size = 2,
-	},
+	MEMBER_KW_TREE,
+	MEMBER_KW_RANK,
 	{ .name = NULL },
 };
 
@@ -33,11 +25,11 @@ static int stat_member(const struct inc_nl_member *m, void *arg)
 {
 	const struct inc_nl_member *req = arg;
 
-	if (INC_NL_HAS(req, RDMA_INC_A_MEMBER_RANK) && m->rank != req->rank)
+	if (INC_NL_HAS(req, MEMBER_RANK) && m->rank != req->rank)
 		return 0;
 	pr_open_object(NULL);
 	pr_uint("tree-id", "tree", m->tree_id);
-	if (INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK))
+	if (INC_NL_HAS(m, MEMBER_RANK))
 		pr_uint("rank", "rank", m->rank);
 	else
 		pr_text(" parent");
@@ -87,7 +79,7 @@ static int stat_trees(struct inc_nl *nl, const struct inc_nl_member *req)
 	int rc;
 
 	pr_open_array("trees");
-	if (INC_NL_HAS(req, RDMA_INC_A_MEMBER_TREE_ID)) {
+	if (INC_NL_HAS(req, MEMBER_TREE_ID)) {
 		rc = inc_nl_tree_get(nl, req->tree_id, &tree);
 		if (!rc)
 			stat_tree(&tree, NULL);
@@ -139,10 +131,9 @@ static int stat_prometheus(struct inc_nl *nl, const struct inc_nl_member *req)
 	if (rc) {
 		rc = tool_nl_fail(nl);
 	} else {
-		if (INC_NL_HAS(req, RDMA_INC_A_MEMBER_RANK))
+		if (INC_NL_HAS(req, MEMBER_RANK))
 			keep_rank(&snap, req->rank);
-		prometheus_show(&snap,
-				!INC_NL_HAS(req, RDMA_INC_A_MEMBER_TREE_ID));
+		prometheus_show(&snap, !INC_NL_HAS(req, MEMBER_TREE_ID));
 	}
 	snapshot_free(&snap);
 	return rc;
@@ -161,10 +152,6 @@ static int stat_show(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	if (argc && is_prometheus(argv[0])) {
 		prometheus = true;
 		argc--;
@@ -174,11 +161,10 @@ static int stat_show(int argc, char **argv)
 		argc--;
 	}
 	rc = parse_keywords(keywords, "stat show", &req, argc, argv);
+	if (!rc && INC_NL_HAS(&req, MEMBER_RANK))
+		rc = parse_required(keywords, "stat show", &req, 1);
 	if (rc)
 		return rc;
-	if (INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK) &&
-	    !INC_NL_HAS(&req, RDMA_INC_A_MEMBER_TREE_ID))
-		return tool_fail("stat show: tree is missing");
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;
@@ -186,10 +172,10 @@ static int stat_show(int argc, char **argv)
 		return stat_prometheus(nl, &req);
 
 	pr_open_object(NULL);
-	rc = INC_NL_HAS(&req, RDMA_INC_A_MEMBER_TREE_ID) ? 0 : stat_switch(nl);
-	if (!rc && !INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK))
+	rc = INC_NL_HAS(&req, MEMBER_TREE_ID) ? 0 : stat_switch(nl);
+	if (!rc && !INC_NL_HAS(&req, MEMBER_RANK))
 		rc = stat_trees(nl, &req);
-	if (!rc && !INC_NL_HAS(&req, RDMA_INC_A_MEMBER_RANK))
+	if (!rc && !INC_NL_HAS(&req, MEMBER_RANK))
 		rc = stat_parents(nl, &req);
 	if (!rc) {
 		pr_open_array("members");
@@ -208,5 +194,5 @@ int cmd_stat(int argc, char **argv)
 		{ NULL, NULL },
 	};
 
-	return cmd_select(cmds, "stat", usage, stat_show, argc, argv);
+	return cmd_object(cmds, "stat", usage, stat_show, argc, argv);
 }

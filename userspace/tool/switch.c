@@ -13,37 +13,17 @@ static const char usage[] =
 "       inc-tool switch set [ memory-limit SIZE ] [ max-trees N ]\n"
 "               [ max-ranks N ] [ max-slots N ] [ max-tree-memory SIZE ]\n";
 
+#define KW(_name, _takes, _ATTR, _member)				\
+	KEYWORD(struct inc_nl_switch, _name, NULL, _takes, parse_uint,	\
+		NULL, RDMA_INC_A_SWITCH_##_ATTR, _member)
+
 static const struct keyword set_keywords[] = {
-	{
-		.name = "memory-limit", .takes = "bytes, as 512M or 2G",
-		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MEMORY_LIMIT,
-		.off = offsetof(struct inc_nl_switch, memory_limit),
-		.size = sizeof(uint64_t),
-	},
-	{
-		.name = "max-trees", .takes = "a number, 0 for no limit",
-		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MAX_TREES,
-		.off = offsetof(struct inc_nl_switch, max_trees),
-		.size = sizeof(uint32_t),
-	},
-	{
-		.name = "max-ranks", .takes = "a number, 0 for no limit",
-		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MAX_RANKS,
-		.off = offsetof(struct inc_nl_switch, max_ranks),
-		.size = sizeof(uint16_t),
-	},
-	{
-		.name = "max-slots", .takes = "a number, 0 for no limit",
-		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MAX_SLOTS,
-		.off = offsetof(struct inc_nl_switch, max_slots),
-		.size = sizeof(uint16_t),
-	},
-	{
-		.name = "max-tree-memory", .takes = "bytes, 0 for no limit",
-		.parse = parse_uint, .attr = RDMA_INC_A_SWITCH_MAX_TREE_MEMORY,
-		.off = offsetof(struct inc_nl_switch, max_tree_memory),
-		.size = sizeof(uint64_t),
-	},
+	KW("memory-limit", "bytes, as 512M or 2G", MEMORY_LIMIT, memory_limit),
+	KW("max-trees", "a number, 0 for no limit", MAX_TREES, max_trees),
+	KW("max-ranks", "a number, 0 for no limit", MAX_RANKS, max_ranks),
+	KW("max-slots", "a number, 0 for no limit", MAX_SLOTS, max_slots),
+	KW("max-tree-memory", "bytes, 0 for no limit", MAX_TREE_MEMORY,
+	   max_tree_memory),
 	{ .name = NULL },
 };
 
@@ -53,10 +33,6 @@ static int switch_set(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	rc = parse_keywords(set_keywords, "switch set", &req, argc, argv);
 	if (rc)
 		return rc;
@@ -74,10 +50,6 @@ static int switch_show(int argc, char **argv)
 	struct inc_nl_switch sw;
 	struct inc_nl *nl;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	if (argc)
 		return tool_fail("switch show: \"%s\" is unknown: it takes nothing",
 				 argv[0]);
@@ -106,5 +78,5 @@ int cmd_switch(int argc, char **argv)
 		{ NULL, NULL },
 	};
 
-	return cmd_select(cmds, "switch", usage, switch_show, argc, argv);
+	return cmd_object(cmds, "switch", usage, switch_show, argc, argv);
 }

@@ -47,6 +47,8 @@ struct cmd {
 
 /* cmd.c */
 int cmd_select(const struct cmd *cmds, const char *what, const char *usage,
+	       int argc, char **argv);
+int cmd_object(const struct cmd *cmds, const char *what, const char *usage,
 	       int (*dflt)(int argc, char **argv), int argc, char **argv);
 bool wants_help(int argc, char **argv);
 int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -77,6 +79,7 @@ int batch_run(const char *path);
 void show_tree(const struct inc_nl_tree *tree);
 void show_member(const struct inc_nl_member *member);
 void show_member_host(const struct inc_nl_member *member);
+int show_member_stats(const struct inc_nl_member *member, void *unused);
 void show_slot(const struct inc_nl_slot *slot);
 void show_switch(const struct inc_nl_switch *sw);
 void show_stats(const char *key, const uint64_t *stats, unsigned int max,

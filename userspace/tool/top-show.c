@@ -44,7 +44,7 @@ static struct rates rates_of(const struct snapshot *before,
 			     const struct inc_nl_member *m)
 {
 	const struct inc_nl_member *was =
-		INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK) ?
+		INC_NL_HAS(m, MEMBER_RANK) ?
 			snapshot_member(before, m->tree_id, m->rank) :
 			snapshot_parent(before, m->tree_id);
 	const uint64_t *old = was && was->qpn == m->qpn ? was->stats : NULL;
@@ -240,7 +240,7 @@ static struct json_object *json_member(const struct snapshot *before,
 				       const struct snapshot *now,
 				       const struct inc_nl_member *m)
 {
-	bool up = !INC_NL_HAS(m, RDMA_INC_A_MEMBER_RANK);
+	bool up = !INC_NL_HAS(m, MEMBER_RANK);
 	const struct wait *w = snapshot_wait(now, m->tree_id,
 					     up ? RANK_PARENT : m->rank);
 	struct rates r = rates_of(before, now, m);

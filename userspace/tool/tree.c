@@ -27,52 +27,45 @@ static const char usage[] =
 /* How often it is asked if events were lost. */
 #define DEL_ASK_MS	20
 
-#define KW(_name, _alias, _takes, _parse, _names, _attr, _member)	\
-	KEYWORD(struct inc_nl_tree, _name, _alias, _takes,		\
-		_parse, _names, _attr, _member)
+#define KW_NAMES(_name, _takes, _parse, _names, _ATTR, _member)		\
+	KEYWORD(struct inc_nl_tree, _name, NULL, _takes, _parse,	\
+		_names, RDMA_INC_A_TREE_##_ATTR, _member)
+#define KW(_name, _takes, _parse, _ATTR, _member)			\
+	KW_NAMES(_name, _takes, _parse, NULL, _ATTR, _member)
 
 #define KW_ID								\
-	KW("id", NULL, "a tree ID, from 1", parse_uint, NULL,		\
-	   RDMA_INC_A_TREE_ID, id)
+	KW("id", "a tree ID, from 1", parse_uint, ID, id)
 
-#define KW_SETTINGS                                                     \
-	KW("window", NULL, "a number of packets", parse_uint, NULL,     \
-	   RDMA_INC_A_TREE_WINDOW, window),                             \
-		KW("hold", NULL, "bytes, as 4M", parse_uint, NULL,      \
-		   RDMA_INC_A_TREE_HOLD, hold),                         \
-		KW("min-rto", NULL, "milliseconds", parse_msec, NULL,   \
-		   RDMA_INC_A_TREE_MIN_RTO, min_rto),                   \
-		KW("dead-time", NULL, "milliseconds", parse_msec, NULL, \
-		   RDMA_INC_A_TREE_DEAD_TIME, dead_time)
+#define KW_SETTINGS							\
+	KW("window", "a number of packets", parse_uint, WINDOW, window), \
+	KW("hold", "bytes, as 4M", parse_uint, HOLD, hold),		\
+	KW("min-rto", "milliseconds", parse_msec, MIN_RTO, min_rto),	\
+	KW("dead-time", "milliseconds", parse_msec, DEAD_TIME, dead_time)
 
 static const struct keyword add_keywords[] = {
+	KW("ranks", "a number of ranks", parse_uint, RANKS, ranks),
 	KW_ID,
-	KW("ranks", NULL, "a number of ranks", parse_uint, NULL,
-	   RDMA_INC_A_TREE_RANKS, ranks),
-	KW("slots", NULL, "a number of slots, a power of two", parse_uint,
-	   NULL, RDMA_INC_A_TREE_SLOTS, slots),
-	KW("msg-size", NULL, "bytes, as 64K", parse_uint, NULL,
-	   RDMA_INC_A_TREE_MSG_SIZE, msg_size),
-	KW("pmtu", NULL, "256, 512, 1024, 2048 or 4096", parse_uint, NULL,
-	   RDMA_INC_A_TREE_PMTU, pmtu),
-	KW("first-msg-id", NULL, "a message ID", parse_uint, NULL,
-	   RDMA_INC_A_TREE_FIRST_MSG_ID, first_msg_id),
-	KW("collectives", NULL, "a list as allreduce,barrier", parse_mask,
-	   inc_nl_collective_name, RDMA_INC_A_TREE_COLLECTIVES, collectives),
-	KW("dtypes", NULL, "a list as int32,fp32", parse_mask,
-	   inc_nl_dtype_name, RDMA_INC_A_TREE_DTYPES, dtypes),
-	KW("ops", NULL, "a list as sum,min,max", parse_mask,
-	   inc_nl_op_name, RDMA_INC_A_TREE_OPS, ops),
-	KW("order", NULL, "ranks or arrival", parse_enum, inc_nl_order_name,
-	   RDMA_INC_A_TREE_ORDER, order),
-	KW("job-ranks", NULL, "the number of ranks of all switches", parse_uint,
-	   NULL, RDMA_INC_A_TREE_JOB_RANKS, job_ranks),
-	KW("first-rank", NULL, "a rank, from 0", parse_uint, NULL,
-	   RDMA_INC_A_TREE_FIRST_RANK, first_rank),
-	KW("below", NULL, "a number of ranks for each member as 4,4,0, 0 for a host",
-	   parse_list, NULL, RDMA_INC_A_TREE_BELOW, below),
-	KW("traffic-class", NULL, "a DSCP times 4", parse_uint, NULL,
-	   RDMA_INC_A_TREE_TRAFFIC_CLASS, traffic_class),
+	KW("slots", "a number of slots, a power of two", parse_uint,
+	   SLOTS, slots),
+	KW("msg-size", "bytes, as 64K", parse_uint, MSG_SIZE, msg_size),
+	KW("pmtu", "256, 512, 1024, 2048 or 4096", parse_uint, PMTU, pmtu),
+	KW("first-msg-id", "a message ID", parse_uint,
+	   FIRST_MSG_ID, first_msg_id),
+	KW_NAMES("collectives", "a list as allreduce,barrier", parse_mask,
+		 inc_nl_collective_name, COLLECTIVES, collectives),
+	KW_NAMES("dtypes", "a list as int32,fp32", parse_mask,
+		 inc_nl_dtype_name, DTYPES, dtypes),
+	KW_NAMES("ops", "a list as sum,min,max", parse_mask,
+		 inc_nl_op_name, OPS, ops),
+	KW_NAMES("order", "ranks or arrival", parse_enum,
+		 inc_nl_order_name, ORDER, order),
+	KW("job-ranks", "the number of ranks of all switches", parse_uint,
+	   JOB_RANKS, job_ranks),
+	KW("first-rank", "a rank, from 0", parse_uint, FIRST_RANK, first_rank),
+	KW("below", "a number of ranks for each member as 4,4,0, 0 for a host",
+	   parse_list, BELOW, below),
+	KW("traffic-class", "a DSCP times 4", parse_uint,
+	   TRAFFIC_CLASS, traffic_class),
 	KW_SETTINGS,
 	{ .name = NULL },
 };
@@ -110,15 +103,11 @@ static int tree_add(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	rc = parse_keywords(add_keywords, "tree add", &req, argc, argv);
+	if (!rc)
+		rc = parse_required(add_keywords, "tree add", &req, 1);
 	if (rc)
 		return rc;
-	if (!INC_NL_HAS(&req, RDMA_INC_A_TREE_RANKS))
-		return tool_fail("tree add: ranks is missing");
 
 	nl = tool_nl();
 	if (!nl)
@@ -138,14 +127,10 @@ static int tree_set(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	rc = parse_with_id(set_keywords, "tree set", &req, argc, argv);
 	if (rc)
 		return rc;
-	if (!INC_NL_HAS(&req, RDMA_INC_A_TREE_ID))
+	if (!INC_NL_HAS(&req, TREE_ID))
 		return tool_fail("tree set: the tree's ID is missing");
 	if (req.has == 1ULL << RDMA_INC_A_TREE_ID)
 		return tool_fail("tree set: nothing to change: it takes window, hold, min-rto, dead-time");
@@ -225,10 +210,6 @@ static int tree_del(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	if (argc && !strcmp(argv[argc - 1], "nowait")) {
 		wait = false;
 		argc--;
@@ -236,7 +217,7 @@ static int tree_del(int argc, char **argv)
 	rc = parse_with_id(id_keywords, "tree del", &req, argc, argv);
 	if (rc)
 		return rc;
-	if (!INC_NL_HAS(&req, RDMA_INC_A_TREE_ID))
+	if (!INC_NL_HAS(&req, TREE_ID))
 		return tool_fail("tree del: the tree's ID is missing");
 
 	nl = tool_nl();
@@ -275,10 +256,6 @@ static int tree_show(int argc, char **argv)
 	struct inc_nl *nl;
 	int rc;
 
-	if (wants_help(argc, argv)) {
-		fputs(usage, stdout);
-		return TOOL_OK;
-	}
 	rc = parse_with_id(id_keywords, "tree show", &req, argc, argv);
 	if (rc)
 		return rc;
@@ -286,7 +263,7 @@ static int tree_show(int argc, char **argv)
 	if (!nl)
 		return TOOL_KERNEL;
 
-	if (INC_NL_HAS(&req, RDMA_INC_A_TREE_ID)) {
+	if (INC_NL_HAS(&req, TREE_ID)) {
 		if (inc_nl_tree_get(nl, req.id, &tree))
 			return tool_nl_fail(nl);
 		pr_open_array(NULL);
@@ -311,5 +288,5 @@ int cmd_tree(int argc, char **argv)
 		{ NULL, NULL },
 	};
 
-	return cmd_select(cmds, "tree", usage, tree_show, argc, argv);
+	return cmd_object(cmds, "tree", usage, tree_show, argc, argv);
 }

@@ -140,7 +140,7 @@ int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 	(void)nl;
 	memset(reply, 0, sizeof(*reply));
 	reply->qpn = 0x800000 + req->rank;
-	reply->psn = INC_NL_HAS(req, RDMA_INC_A_MEMBER_PSN) ? req->psn : 5;
+	reply->psn = INC_NL_HAS(req, MEMBER_PSN) ? req->psn : 5;
 	reply->rkey = 99;
 	reply->local_addr.len = 4;
 	memcpy(reply->local_addr.bytes, "\12\0\0\376", 4);
@@ -586,7 +586,7 @@ static void whose_request(void)
 	EQ(msg.msg_id, 5);
 	EQ(msg.status, INC_STATUS_MISMATCH);
 	OK(strstr(msg.text, "rank 1 is wrong (mismatch)"));
-	INC_NL_SET(&ev.slot, RDMA_INC_A_SLOT_UNLIKE_RANK, unlike_rank, 0);
+	INC_NL_SET(&ev.slot, SLOT_UNLIKE_RANK, unlike_rank, 0);
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
 	EQ(hear(&a, &msg), INC_RDV_WRONG);
 	OK(strstr(msg.text, "rank 1 is not like that of rank 0"));
@@ -609,8 +609,8 @@ static void who_died(void)
 	b = join("x", 1, 2);
 	EQ(hear_type(&a), INC_RDV_READY);
 	EQ(hear_type(&b), INC_RDV_READY);
-	INC_NL_SET(&ev.member, RDMA_INC_A_MEMBER_TREE_ID, tree_id, 1);
-	INC_NL_SET(&ev.member, RDMA_INC_A_MEMBER_RANK, rank, 1);
+	INC_NL_SET(&ev.member, MEMBER_TREE_ID, tree_id, 1);
+	INC_NL_SET(&ev.member, MEMBER_RANK, rank, 1);
 	ev.member.error = RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED;
 	/* Of a tree that had the same ID before. */
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
