@@ -87,7 +87,7 @@ static struct inc_qp *qp_alloc(struct inc_tree *tree)
 }
 
 /* True also for a child's QP without a parent, which inc_qp_lookup() skips. */
-static bool taken(struct inc_switch *sw, u32 qpn)
+static bool qpn_taken(struct inc_switch *sw, u32 qpn)
 {
 	return rhashtable_lookup_fast(&sw->qps, &qpn, inc_qpn_params);
 }
@@ -103,7 +103,7 @@ static int draw_qpn(struct inc_switch *sw, struct inc_qp *qp)
 
 	for (draws = 0; draws < MAX_DRAWS; draws++) {
 		qp->qpn = get_random_u32_inclusive(INC_QPN_MIN, INC_QPN_MAX);
-		if (!taken(sw, qp->qpn))
+		if (!qpn_taken(sw, qp->qpn))
 			return 0;
 	}
 	return -EBUSY;
@@ -120,7 +120,7 @@ static int choose_qpn(struct inc_switch *sw, struct inc_qp *qp,
 
 	if (qp->cfg.qpn) {
 		qp->qpn = qp->cfg.qpn;
-		if (!taken(sw, qp->qpn))
+		if (!qpn_taken(sw, qp->qpn))
 			return 0;
 		NL_SET_ERR_MSG_MOD(extack, "the QPN is in use");
 		return -EADDRINUSE;
@@ -376,7 +376,7 @@ static void end_qp(struct inc_parting *p)
 	/* A packet that was held back may still be delivered. */
 	inc_fault_free(qp);
 	cancel_work_sync(&qp->more);
-	inc_ooo_forget(qp);
+	inc_ooo_purge(qp);
 	inc_hold_drop(qp);
 	mutex_lock(&sw->lock);
 	inc_stats_sum(qp->stats, tree->gone);
@@ -409,7 +409,7 @@ void inc_member_unpublish(struct inc_qp *qp)
 		inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_DEL_NTF);
 	}
 
-	/* Pairs with begin_msg() of engine.c. */
+	/* Pairs with start_message() of slot_io.c. */
 	spin_lock_bh(&qp->rx_lock);
 	spin_lock(&qp->tx_lock);
 	WRITE_ONCE(qp->state, RDMA_INC_MEMBER_STATE_ERROR);

@@ -101,6 +101,22 @@ static u64 request_len(const struct inc_slot_geom *g, u16 rank,
 }
 
 /**
+ * inc_msg_unknown() - describe a message of which only the ID is known
+ * @msg_id: message ID
+ * @msg: filled in; a status can be sent for it, nothing else
+ *
+ * Context: any.
+ */
+void inc_msg_unknown(u32 msg_id, struct inc_msg *msg)
+{
+	*msg = (struct inc_msg) {
+		.msg_id		= msg_id,
+		.nchunks	= 1,
+		.gather_chunks	= 1,
+	};
+}
+
+/**
  * inc_msg_parse() - check an INC header
  * @g: geometry of the tree
  * @rank: rank that sent it
@@ -121,11 +137,7 @@ u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 	struct inc_layout l;
 	u8 status;
 
-	memset(msg, 0, sizeof(*msg));
-	msg->msg_id = be32_to_cpu(hdr->msg_id);
-	msg->nchunks = 1;
-	msg->gather_chunks = 1;
-
+	inc_msg_unknown(be32_to_cpu(hdr->msg_id), msg);
 	if (hdr->version != INC_VERSION || flags & ~INC_HDR_F_MASK)
 		return INC_STATUS_VERSION;
 	if (be32_to_cpu(hdr->tree_id) != g->tree_id)

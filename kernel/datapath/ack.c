@@ -20,14 +20,14 @@
 #define ACK_WAITS	4
 
 /**
- * inc_ack_put_off() - delay the acknowledgment of a short message
+ * inc_ack_delay() - delay the acknowledgment of a short message
  * @qp: QP
  * @psn: the message's PSN
  *
  * Context: softirq, qp->rx_lock held.
  * Return: true if enough acknowledgments were delayed: send this one now.
  */
-bool inc_ack_put_off(struct inc_qp *qp, u32 psn)
+bool inc_ack_delay(struct inc_qp *qp, u32 psn)
 {
 	qp->ack_psn = psn;
 	/* The member did not wait for the previous acknowledgment. */

@@ -10,7 +10,7 @@
 struct inc_qp;
 struct timer_list;
 
-bool inc_ack_put_off(struct inc_qp *qp, u32 psn);
+bool inc_ack_delay(struct inc_qp *qp, u32 psn);
 void inc_ack_timer(struct timer_list *t);
 void inc_ack_lone(struct inc_qp *qp);
 

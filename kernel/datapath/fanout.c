@@ -33,7 +33,7 @@
  * Everything that tells the members of a message's end is queued, so others may
  * now be told that it has ended. A slow CPU may find a newer message here.
  */
-static void ended(struct inc_tree_slot *ts, u32 msg_id)
+static void note_ended(struct inc_tree_slot *ts, u32 msg_id)
 {
 	u32 old = READ_ONCE(ts->ended);
 
@@ -63,7 +63,7 @@ void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 		if (qp)
 			inc_txq_status(qp, slot, msg_id, status);
 	}
-	ended(&tree->slot[slot], msg_id);
+	note_ended(&tree->slot[slot], msg_id);
 }
 
 /**
@@ -111,7 +111,7 @@ void inc_fanout_result(struct inc_tree *tree, u16 slot,
 			inc_txq_result(qp, slot, msg, ready);
 	}
 	if (ready == msg->nchunks)
-		ended(&tree->slot[slot], msg->msg_id);
+		note_ended(&tree->slot[slot], msg->msg_id);
 }
 
 /**
@@ -144,7 +144,7 @@ static bool may_wait(struct inc_tree_slot *ts)
 	       s->gathered - ts->forwarded < INC_GSO_MAX;
 }
 
-static void put_off(struct inc_tree *tree, struct inc_tree_slot *ts)
+static void defer_chunks(struct inc_tree *tree, struct inc_tree_slot *ts)
 {
 	ts->late = true;
 	if (ts->listed)
@@ -156,7 +156,7 @@ static void put_off(struct inc_tree *tree, struct inc_tree_slot *ts)
 		mod_timer(&tree->late, jiffies + 1);
 }
 
-static void take_progress(struct inc_tree_slot *ts, struct inc_progress *p)
+static void copy_progress(struct inc_tree_slot *ts, struct inc_progress *p)
 {
 	const struct inc_slot *s = &ts->m;
 
@@ -182,10 +182,10 @@ bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
 		    struct inc_progress *p)
 {
 	if (may_wait(ts)) {
-		put_off(tree, ts);
+		defer_chunks(tree, ts);
 		return false;
 	}
-	take_progress(ts, p);
+	copy_progress(ts, p);
 	return true;
 }
 
@@ -245,7 +245,7 @@ void inc_fanout_late(struct timer_list *t)
 		ts->listed = false;
 		due = ts->late && ts->m.state == RDMA_INC_SLOT_STATE_BUSY;
 		if (due)
-			take_progress(ts, &p);
+			copy_progress(ts, &p);
 		spin_unlock(&ts->lock);
 		if (due)
 			inc_fanout_gathered(tree, ts - tree->slot, &p);

@@ -26,8 +26,8 @@
 /* rp_filter's value that accepts a source reachable over any device. */
 #define RP_FILTER_LOOSE	2
 
-static bool leads_ipv4(const struct inc_qp *qp, const struct net_device *dev,
-		       bool loose)
+static bool dev_leads_ipv4(const struct inc_qp *qp,
+			   const struct net_device *dev, bool loose)
 {
 	struct flowi4 fl4 = inc_flow_ipv4(qp);
 	struct fib_result res;
@@ -42,8 +42,9 @@ static bool leads_ipv4(const struct inc_qp *qp, const struct net_device *dev,
 	return loose || fib_info_nh_uses_dev(res.fi, dev);
 }
 
-static bool leads_ipv6(const struct inc_qp *qp, const struct net_device *dev,
-		       const struct sk_buff *skb, bool loose)
+static bool dev_leads_ipv6(const struct inc_qp *qp,
+			   const struct net_device *dev,
+			   const struct sk_buff *skb, bool loose)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	struct flowi6 fl6 = inc_flow_ipv6(qp);
@@ -69,7 +70,8 @@ static bool leads_ipv6(const struct inc_qp *qp, const struct net_device *dev,
 }
 
 /* IPv6 has no rp_filter setting of its own: IPv4's counts for both. */
-static bool leads(const struct inc_qp *qp, const struct sk_buff *skb, int iif)
+static bool dev_leads(const struct inc_qp *qp, const struct sk_buff *skb,
+		      int iif)
 {
 	const struct in_device *in_dev;
 	struct net_device *dev;
@@ -80,12 +82,12 @@ static bool leads(const struct inc_qp *qp, const struct sk_buff *skb, int iif)
 		return false;
 	in_dev = __in_dev_get_rcu(dev);
 	loose = in_dev && IN_DEV_RPFILTER(in_dev) == RP_FILTER_LOOSE;
-	return qp->cfg.family == AF_INET ? leads_ipv4(qp, dev, loose) :
-					   leads_ipv6(qp, dev, skb, loose);
+	return qp->cfg.family == AF_INET ? dev_leads_ipv4(qp, dev, loose) :
+					   dev_leads_ipv6(qp, dev, skb, loose);
 }
 
 /* The ingress device itself, where skb->dev is the VRF that it belongs to. */
-static int ingress(const struct inc_qp *qp, const struct sk_buff *skb)
+static int ingress_ifindex(const struct inc_qp *qp, const struct sk_buff *skb)
 {
 	int sdif = qp->cfg.family == AF_INET ? inet_sdif(skb) : inet6_sdif(skb);
 
@@ -121,9 +123,9 @@ bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb)
  */
 unsigned int inc_ingress_check(const struct inc_qp *qp, struct sk_buff *skb)
 {
-	int iif = ingress(qp, skb);
+	int iif = ingress_ifindex(qp, skb);
 
-	if (iif != READ_ONCE(qp->iif) && !leads(qp, skb, iif))
+	if (iif != READ_ONCE(qp->iif) && !dev_leads(qp, skb, iif))
 		return RDMA_INC_A_SWITCH_STATS_RX_INGRESS;
 	if (!xfrm_policy_check(NULL, XFRM_POLICY_IN, skb, qp->cfg.family))
 		return RDMA_INC_A_SWITCH_STATS_RX_POLICY;

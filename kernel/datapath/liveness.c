@@ -78,7 +78,7 @@ bool inc_liveness_probe_members(struct inc_tree *tree)
 	return true;
 }
 
-static void watch(struct inc_wait *w, bool waits, u32 count)
+static void watch_wait(struct inc_wait *w, bool waits, u32 count)
 {
 	if (waits && (!w->waits || w->seen != count)) {
 		w->since = jiffies;
@@ -100,13 +100,13 @@ static bool probe_due(struct inc_wait *w, unsigned long interval)
  * A missing member with nothing in flight owes no ACK, so no timer would ever
  * find it dead. Probe it. Returns whether it is missing.
  */
-static bool look_at(struct inc_tree *tree, struct inc_qp *qp)
+static bool check_member(struct inc_tree *tree, struct inc_qp *qp)
 {
 	u32 begun = READ_ONCE(qp->begun);
 	bool lacks = (s32)(atomic_read(&tree->opened) - begun) > 0 ||
 		     READ_ONCE(qp->resp.in_msg);
 
-	watch(&qp->wait, lacks, begun);
+	watch_wait(&qp->wait, lacks, begun);
 	if (probe_due(&qp->wait, probe_interval(tree))) {
 		inc_txq_probe(qp);
 		inc_txq_kick(qp);
@@ -119,13 +119,14 @@ static bool look_at(struct inc_tree *tree, struct inc_qp *qp)
 }
 
 /* Members behind the parent may be missing. */
-static bool look_up(struct inc_tree *tree)
+static bool check_parent(struct inc_tree *tree)
 {
 	u32 answers = READ_ONCE(tree->answers);
 	bool waits = tree->geom.child && atomic_read(&tree->opened) != answers;
 
-	watch(&tree->up_wait, waits, answers);
-	if (probe_due(&tree->up_wait, probe_interval(tree)) && inc_txq_probe_parent(tree))
+	watch_wait(&tree->up_wait, waits, answers);
+	if (probe_due(&tree->up_wait, probe_interval(tree)) &&
+	    inc_txq_probe_parent(tree))
 		inc_txq_kick_parent(tree);
 	return waits;
 }
@@ -146,13 +147,13 @@ void inc_liveness_timer(struct timer_list *t)
 	end = min(member + RANKS_PER_RUN, tree->cfg.members);
 	rcu_read_lock();
 	if (!member) {
-		tree->scan_waits = look_up(tree);
+		tree->scan_waits = check_parent(tree);
 		tree->scan_all = xchg(&tree->member_waits, false);
 	}
 	for (; member < end; member++) {
 		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
 
-		if (qp && look_at(tree, qp))
+		if (qp && check_member(tree, qp))
 			tree->scan_waits = true;
 	}
 	rcu_read_unlock();
@@ -164,8 +165,8 @@ void inc_liveness_timer(struct timer_list *t)
 }
 
 /* Have all other members that should answer been silent since then? */
-static bool silent(struct inc_tree *tree, const struct inc_qp *who,
-		   unsigned long since)
+static bool others_silent(struct inc_tree *tree, const struct inc_qp *who,
+			  unsigned long since)
 {
 	bool any = false;
 	u16 member;
@@ -225,9 +226,9 @@ bool inc_liveness_doubt(struct inc_qp *qp)
 		 * The network may be back, but this member has not been probed
 		 * since.
 		 */
-		qp->doubted = silent(tree, qp, qp->doubted_at);
+		qp->doubted = others_silent(tree, qp, qp->doubted_at);
 	} else {
-		doubt = silent(tree, qp, jiffies - dead / 2);
+		doubt = others_silent(tree, qp, jiffies - dead / 2);
 		qp->doubted = doubt;
 		qp->doubted_at = jiffies;
 		if (doubt)

@@ -18,7 +18,7 @@
 #include "object/tree.h"
 
 /* UDP source port of a packet; its UDP header precedes its BTH. */
-static __be16 port_of(const struct sk_buff *skb)
+static __be16 sender_port(const struct sk_buff *skb)
 {
 	return ((const struct udphdr *)skb->data - 1)->source;
 }
@@ -40,65 +40,65 @@ void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
 {
 	if (!qp->port && pkt->flags & INC_PKT_FIRST &&
 	    !inc_responder_is_empty(pkt))
-		WRITE_ONCE(qp->port, port_of(skb));
+		WRITE_ONCE(qp->port, sender_port(skb));
 }
 
 /* A packet that is forged, or contradicts one that is. */
-static void distrust(struct inc_qp *qp, struct sk_buff *skb)
+static void distrust_packet(struct inc_qp *qp, struct sk_buff *skb)
 {
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_UNTRUSTED);
 	kfree_skb_reason(skb, SKB_DROP_REASON_NOT_SPECIFIED);
 }
 
 /**
- * inc_ooo_out() - reject packets that are not from the member's port
+ * inc_rx_check_port() - reject packets that are not from the member's port
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed if false
  *
  * Context: softirq.
  * Return: true if the packet is accepted.
  */
-bool inc_ooo_out(struct inc_qp *qp, struct sk_buff *skb)
+bool inc_rx_check_port(struct inc_qp *qp, struct sk_buff *skb)
 {
 	__be16 port = READ_ONCE(qp->port);
 
-	if (likely(!port || port_of(skb) == port))
+	if (likely(!port || sender_port(skb) == port))
 		return true;
-	distrust(qp, skb);
+	distrust_packet(qp, skb);
 	return false;
 }
 
-static void charge(struct inc_qp *qp, s64 bytes)
+static void charge_queue(struct inc_qp *qp, s64 bytes)
 {
 	qp->kept_size += bytes;
 	inc_hold_of_all(qp->sw, bytes);
 }
 
 /**
- * inc_ooo_forget() - drop all packets queued beyond a gap
+ * inc_ooo_purge() - drop all packets queued beyond a gap
  * @qp: QP
  *
  * Context: qp->rx_lock held, or the QP is unpublished and has no readers.
  */
-void inc_ooo_forget(struct inc_qp *qp)
+void inc_ooo_purge(struct inc_qp *qp)
 {
 	__skb_queue_purge(&qp->kept);
-	charge(qp, -(s64)qp->kept_size);
+	charge_queue(qp, -(s64)qp->kept_size);
 	qp->resp.kept = false;
 }
 
 /**
- * inc_ooo_next() - dequeue the first queued packet
+ * inc_ooo_dequeue() - dequeue the first queued packet
  * @qp: QP with a non-empty queue
  *
  * Context: qp->rx_lock held.
  * Return: the packet.
  */
-struct sk_buff *inc_ooo_next(struct inc_qp *qp)
+struct sk_buff *inc_ooo_dequeue(struct inc_qp *qp)
 {
 	struct sk_buff *skb = __skb_dequeue(&qp->kept);
 
-	charge(qp, -(s64)skb->truesize);
+	charge_queue(qp, -(s64)skb->truesize);
 	qp->resp.kept = !skb_queue_empty(&qp->kept);
 	return skb;
 }
@@ -107,7 +107,7 @@ struct sk_buff *inc_ooo_next(struct inc_qp *qp)
  * Are two packets the same? A retransmission may differ in what the network
  * marks, in AckReq, and in the ICRC, which covers IP's ID.
  */
-static bool same(const struct sk_buff *a, const struct sk_buff *b)
+static bool same_packet(const struct sk_buff *a, const struct sk_buff *b)
 {
 	return a->len == b->len && !memcmp(a->data, b->data, 4) &&
 	       !memcmp(a->data + 5, b->data + 5, 3) &&
@@ -118,7 +118,7 @@ static bool same(const struct sk_buff *a, const struct sk_buff *b)
  * A queued packet may stay for long. If it is a small one in a large buffer,
  * copy it to a buffer of its own size. Returns NULL if it may not stay.
  */
-static struct sk_buff *fit(struct inc_qp *qp, struct sk_buff *skb)
+static struct sk_buff *fit_buffer(struct inc_qp *qp, struct sk_buff *skb)
 {
 	if (inc_hold_oversized(skb)) {
 		struct sk_buff *copy = inc_hold_copy(qp, skb);
@@ -136,7 +136,7 @@ static struct sk_buff *fit(struct inc_qp *qp, struct sk_buff *skb)
 }
 
 /**
- * inc_ooo_keep() - queue a packet beyond a gap, sorted by PSN, each once
+ * inc_ooo_enqueue() - queue a packet beyond a gap, sorted by PSN, each once
  * @qp: QP
  * @skb: packet, skb->data at its BTH; consumed
  * @pkt: the packet, parsed, a request
@@ -147,8 +147,8 @@ static struct sk_buff *fit(struct inc_qp *qp, struct sk_buff *skb)
  *
  * Context: softirq, qp->rx_lock held.
  */
-void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb,
-		  const struct inc_pkt *pkt)
+void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
+		     const struct inc_pkt *pkt)
 {
 	struct inc_responder_run run;
 	struct sk_buff *prev;
@@ -161,11 +161,11 @@ void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb,
 	skb_queue_reverse_walk(&qp->kept, prev) {
 		s32 diff = inc_psn_diff(pkt->psn, inc_cb(prev)->psn);
 
-		if (!diff && same(skb, prev))
+		if (!diff && same_packet(skb, prev))
 			goto drop;
 		if (!diff) {
-			inc_ooo_forget(qp);
-			distrust(qp, skb);
+			inc_ooo_purge(qp);
+			distrust_packet(qp, skb);
 			return;
 		}
 		if (diff > 0) {
@@ -179,17 +179,17 @@ void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb,
 	case INC_RESP_OOO_UNKNOWN:
 		goto drop;
 	case INC_RESP_OOO_WRONG:
-		distrust(qp, skb);
+		distrust_packet(qp, skb);
 		return;
 	}
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
 	inc_rx_learn_port(qp, skb, pkt);
-	skb = fit(qp, skb);
+	skb = fit_buffer(qp, skb);
 	if (!skb)
 		return;
 	inc_cb(skb)->psn = pkt->psn;
 	inc_cb(skb)->run = run;
-	charge(qp, skb->truesize);
+	charge_queue(qp, skb->truesize);
 	qp->resp.kept = true;
 	/* At the head of the queue if none precedes it. */
 	__skb_queue_after(&qp->kept, prev, skb);

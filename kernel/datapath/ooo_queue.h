@@ -12,11 +12,12 @@ struct inc_pkt;
 struct inc_qp;
 struct sk_buff;
 
-void inc_ooo_keep(struct inc_qp *qp, struct sk_buff *skb, const struct inc_pkt *pkt);
-struct sk_buff *inc_ooo_next(struct inc_qp *qp);
-void inc_ooo_forget(struct inc_qp *qp);
+void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
+		     const struct inc_pkt *pkt);
+struct sk_buff *inc_ooo_dequeue(struct inc_qp *qp);
+void inc_ooo_purge(struct inc_qp *qp);
 void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct inc_pkt *pkt);
-bool inc_ooo_out(struct inc_qp *qp, struct sk_buff *skb);
+bool inc_rx_check_port(struct inc_qp *qp, struct sk_buff *skb);
 
 #endif /* _INC_OOO_QUEUE_H */

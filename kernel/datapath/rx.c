@@ -78,8 +78,8 @@ static unsigned int check_udp(struct sk_buff *skb, unsigned int udp_off)
 	return 0;
 }
 
-static unsigned int parse(const struct sk_buff *skb, unsigned int bth_off,
-			  struct inc_pkt *pkt)
+static unsigned int parse_bth(const struct sk_buff *skb, unsigned int bth_off,
+			      struct inc_pkt *pkt)
 {
 	switch (inc_wire_parse(skb->data + bth_off, skb->len - bth_off, pkt)) {
 	case INC_WIRE_OK:
@@ -118,24 +118,24 @@ static bool icrc_ok(const struct sk_buff *skb, unsigned int udp_off,
 	return get_unaligned_le32(icrc) == ~crc;
 }
 
-static u8 transport_of(const struct inc_pkt *pkt)
+static u8 packet_transport(const struct inc_pkt *pkt)
 {
 	return pkt->uc ? RDMA_INC_TRANSPORT_UC : RDMA_INC_TRANSPORT_RC;
 }
 
 /* Checks that read all of a packet, which comes from its QP's member. */
-static unsigned int check(struct inc_qp *qp, struct sk_buff *skb,
-			  unsigned int udp_off, struct inc_pkt *pkt)
+static unsigned int check_packet(struct inc_qp *qp, struct sk_buff *skb,
+				 unsigned int udp_off, struct inc_pkt *pkt)
 {
 	unsigned int err;
 
 	err = check_udp(skb, udp_off);
 	if (err)
 		return err;
-	err = parse(skb, udp_off + sizeof(struct udphdr), pkt);
+	err = parse_bth(skb, udp_off + sizeof(struct udphdr), pkt);
 	if (err)
 		return err;
-	if (transport_of(pkt) != qp->cfg.transport)
+	if (packet_transport(pkt) != qp->cfg.transport)
 		return RDMA_INC_A_SWITCH_STATS_RX_OPCODE;
 	if (pkt->pkey != qp->cfg.pkey)
 		return RDMA_INC_A_SWITCH_STATS_RX_PKEY;
@@ -146,8 +146,8 @@ static unsigned int check(struct inc_qp *qp, struct sk_buff *skb,
 	return 0;
 }
 
-static void drop(struct inc_switch *sw, struct sk_buff *skb,
-		 const struct inc_pkt *pkt, unsigned int why)
+static void drop_packet(struct inc_switch *sw, struct sk_buff *skb,
+			const struct inc_pkt *pkt, unsigned int why)
 {
 	inc_stats_inc(sw->stats, why);
 	trace_inc_drop(sw, pkt, why);
@@ -171,9 +171,9 @@ static void rx_one(struct inc_qp *qp, struct sk_buff *skb, unsigned int udp_off)
 	struct inc_pkt pkt = { .qpn = qp->qpn };
 	unsigned int err;
 
-	err = check(qp, skb, udp_off, &pkt);
+	err = check_packet(qp, skb, udp_off, &pkt);
 	if (err) {
-		drop(qp->sw, skb, &pkt, err);
+		drop_packet(qp->sw, skb, &pkt, err);
 		return;
 	}
 
@@ -201,7 +201,7 @@ static void rx_segment(struct inc_qp *qp, struct sk_buff *skb,
 	if (pkt.qpn != qp->qpn) {
 		qp = inc_qp_lookup(sw, pkt.qpn);
 		if (!qp || !from_member(skb, qp)) {
-			drop(sw, skb, &pkt, qp ?
+			drop_packet(sw, skb, &pkt, qp ?
 			     RDMA_INC_A_SWITCH_STATS_RX_SOURCE :
 			     RDMA_INC_A_SWITCH_STATS_RX_NO_QP);
 			return;
@@ -224,7 +224,7 @@ static void rx_burst(struct inc_qp *qp, struct sk_buff *skb,
 	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_IP_CSUM |
 				 NETIF_F_IPV6_CSUM, false);
 	if (IS_ERR_OR_NULL(segs)) {
-		drop(qp->sw, skb, &pkt, RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		drop_packet(qp->sw, skb, &pkt, RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
 		return;
 	}
 	consume_skb(skb);
@@ -239,8 +239,8 @@ static void rx_burst(struct inc_qp *qp, struct sk_buff *skb,
  * Packets that are not from the member get no further than this. Returns 0, or
  * the counter of the reason.
  */
-static unsigned int admit(const struct inc_qp *qp, struct sk_buff *skb,
-			  bool plain)
+static unsigned int admit_packet(const struct inc_qp *qp, struct sk_buff *skb,
+				 bool plain)
 {
 	if (!from_member(skb, qp))
 		return RDMA_INC_A_SWITCH_STATS_RX_SOURCE;
@@ -273,9 +273,9 @@ bool inc_rx(struct inc_switch *sw, struct sk_buff *skb, unsigned int udp_off,
 		inc_stats_inc(sw->stats, RDMA_INC_A_SWITCH_STATS_RX_NO_QP);
 		return false;
 	}
-	err = admit(qp, skb, plain);
+	err = admit_packet(qp, skb, plain);
 	if (err)
-		drop(sw, skb, &pkt, err);
+		drop_packet(sw, skb, &pkt, err);
 	else if (skb_is_gso(skb))
 		rx_burst(qp, skb, udp_off);
 	else

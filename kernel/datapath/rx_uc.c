@@ -11,17 +11,28 @@
  * The result is still in the slot: its bytes change when all ranks have begun
  * the slot's next message, and a member without its result does not begin it.
  */
+#include <linux/lockdep.h>
 #include <linux/skbuff.h>
 
 #include "core/psn.h"
 #include "core/wire.h"
+#include "datapath/ooo_queue.h"
 #include "datapath/rx_uc.h"
+#include "datapath/slot_io.h"
 #include "datapath/tx_queue.h"
+#include "datapath/verdict.h"
 #include "object/qp.h"
 #include "object/tree.h"
 
+/* What to do with a packet: nothing, send an answer that is queued, take it. */
+enum uc_verdict {
+	UC_DROP,
+	UC_ANSWER,
+	UC_NEW,
+};
+
 /* The expected PSN follows each packet: a gap means loss, or a late packet. */
-static bool psn_came(struct inc_qp *qp, u32 psn)
+static bool note_psn(struct inc_qp *qp, u32 psn)
 {
 	s32 ahead = inc_psn_diff(psn, qp->resp.epsn);
 
@@ -34,88 +45,127 @@ static bool psn_came(struct inc_qp *qp, u32 psn)
 	return false;
 }
 
-static enum inc_uc_verdict asked(struct inc_qp *qp, u32 msg_id)
+static enum uc_verdict answer_query(struct inc_qp *qp, u32 msg_id)
 {
 	u8 status = READ_ONCE(qp->tree->error);
 
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_QUERIES);
 	switch (inc_txq_again(qp, msg_id)) {
 	case INC_AGAIN_QUEUED:
-		return INC_UC_ANSWER;
+		return UC_ANSWER;
 	case INC_AGAIN_OPEN:
 		inc_txq_stray(qp, msg_id, INC_STATUS_PENDING);
-		return INC_UC_ANSWER;
+		return UC_ANSWER;
 	case INC_AGAIN_UNKNOWN:
 		inc_txq_stray(qp, msg_id, status ?: INC_STATUS_RESEND);
-		return INC_UC_ANSWER;
+		return UC_ANSWER;
 	case INC_AGAIN_OLD:
 		break;
 	}
-	return INC_UC_DROP;
+	return UC_DROP;
 }
 
-static enum inc_uc_verdict requested(struct inc_qp *qp, u32 msg_id)
+static enum uc_verdict check_repeat(struct inc_qp *qp, u32 msg_id)
 {
 	enum inc_again_verdict verdict = inc_txq_again(qp, msg_id);
 
 	if (verdict == INC_AGAIN_UNKNOWN)
-		return INC_UC_NEW;
+		return UC_NEW;
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
-	return verdict == INC_AGAIN_QUEUED ? INC_UC_ANSWER : INC_UC_DROP;
+	return verdict == INC_AGAIN_QUEUED ? UC_ANSWER : UC_DROP;
 }
 
-/**
- * inc_uc_judge() - classify a UC member's packet, answer it if possible
- * @qp: its QP
- * @skb: packet, skb->data at its BTH
- * @pkt: the packet, parsed, a request
- * @hdr: filled with the INC header if INC_UC_NEW
- * @overtaken: set, if INC_UC_NEW, when a packet sent later arrived earlier
- *
- * Context: BH; qp->rx_lock held.
- * Return: enum inc_uc_verdict.
- * Spec: draft section 7; IBTA 1.x section 9.8.
+/*
+ * Classify a packet, and answer it if it needs no more. @overtaken is set, if
+ * UC_NEW, when a packet sent later arrived earlier.
  */
-enum inc_uc_verdict inc_uc_judge(struct inc_qp *qp, const struct sk_buff *skb,
-				 const struct inc_pkt *pkt, struct inc_hdr *hdr,
-				 bool *overtaken)
+static enum uc_verdict judge_packet(struct inc_qp *qp,
+				    const struct sk_buff *skb,
+				    const struct inc_pkt *pkt, bool *overtaken)
 {
 	const struct inc_tree_cfg *cfg = &qp->tree->cfg;
+	struct inc_hdr hdr;
 	u32 msg_id;
 
-	lockdep_assert_held(&qp->rx_lock);
 	/* A stranger's packet changes nothing, the expected PSN included. */
 	if (!inc_responder_check_uc(&qp->resp, pkt))
 		goto bad;
-	memcpy(hdr, skb->data + pkt->hdr_len, sizeof(*hdr));
-	msg_id = be32_to_cpu(hdr->msg_id);
+	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
+	msg_id = be32_to_cpu(hdr.msg_id);
 	if (pkt->va != (u64)(msg_id & (cfg->slots - 1)) * cfg->msg_size ||
 	    pkt->imm != (msg_id & INC_IMM_MSG_ID_MASK))
 		goto bad;
-	*overtaken = psn_came(qp, pkt->psn);
-	if (hdr->flags & cpu_to_be16(INC_HDR_F_QUERY))
-		return asked(qp, msg_id);
-	return requested(qp, msg_id);
+	*overtaken = note_psn(qp, pkt->psn);
+	if (hdr.flags & cpu_to_be16(INC_HDR_F_QUERY))
+		return answer_query(qp, msg_id);
+	return check_repeat(qp, msg_id);
 
 bad:
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
-	return INC_UC_DROP;
+	return UC_DROP;
 }
 
-/**
- * inc_uc_came() - record a message that arrived and report missing ones
- * @qp: the member's QP
- * @msg_id: message that its slot has taken
- * @overtaken: from inc_uc_judge()
- *
- * Context: BH; qp->rx_lock held. inc_txq_kick() sends the reports.
- */
-void inc_uc_came(struct inc_qp *qp, u32 msg_id, bool overtaken)
+/* Record that a message has arrived, and report those that are missing. */
+static void report_missing(struct inc_qp *qp, bool overtaken)
 {
 	u32 missing;
 
-	lockdep_assert_held(&qp->rx_lock);
-	inc_msg_loss_came(&qp->gap, msg_id, overtaken);
+	inc_msg_loss_came(&qp->gap, qp->rx_msg_id, overtaken);
 	while (inc_msg_loss_judge(&qp->gap, &missing))
 		inc_txq_missing(qp, missing);
+}
+
+/* A new request. Consumes @skb. */
+static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
+		      const struct inc_pkt *pkt, bool overtaken,
+		      struct inc_verdict *v)
+{
+	struct sk_buff *mine = inc_slot_io_unshare(qp, skb);
+
+	if (!mine) {
+		consume_skb(skb);
+		return;
+	}
+	/* If it cannot be accepted now, the member queries and resends. */
+	if (inc_slot_io_begin(qp, mine, pkt, v) != INC_TAKE_OK) {
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DEFERRED);
+		consume_skb(mine);
+		return;
+	}
+	inc_qp_count_rx(qp, pkt);
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
+	if (qp->rx_take)
+		report_missing(qp, overtaken);
+	inc_slot_io_contribute(qp, mine, pkt, v);
+}
+
+/**
+ * inc_rx_uc() - process a request packet for a UC QP
+ * @qp: QP
+ * @skb: packet, skb->data at its BTH; consumed
+ * @pkt: the packet, parsed, a request
+ * @v: verdict
+ *
+ * Context: softirq, RCU read side, qp->rx_lock held.
+ * Spec: draft section 7; IBTA 1.x section 9.8.
+ */
+void inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
+	       const struct inc_pkt *pkt, struct inc_verdict *v)
+{
+	bool overtaken;
+
+	lockdep_assert_held(&qp->rx_lock);
+	switch (judge_packet(qp, skb, pkt, &overtaken)) {
+	case UC_NEW:
+		inc_rx_learn_port(qp, skb, pkt);
+		accept_uc(qp, skb, pkt, overtaken, v);
+		v->kick_self = true;
+		return;
+	case UC_ANSWER:
+		v->kick_self = true;
+		break;
+	case UC_DROP:
+		break;
+	}
+	consume_skb(skb);
 }

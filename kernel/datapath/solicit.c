@@ -93,7 +93,7 @@ static bool ask(struct inc_qp *qp, bool waited)
 	}
 	/* Soliciting was in vain: the packets queued for it are stale. */
 	if (!waited && qp->asks >= MAX_ASKS && !owes)
-		inc_ooo_forget(qp);
+		inc_ooo_purge(qp);
 	psn = qp->resp.epsn;
 	msn = qp->resp.msn;
 	spin_unlock(&qp->rx_lock);

@@ -272,6 +272,14 @@ static inline u8 inc_qp_failure(const struct inc_qp *qp,
 	       status < INC_STATUS_PEER_DEAD ? status : 0;
 }
 
+static inline void inc_qp_count_rx(const struct inc_qp *qp,
+				   const struct inc_pkt *pkt)
+{
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_PACKETS);
+	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_BYTES,
+		      pkt->payload_len);
+}
+
 /* Any context; the first reason wins. */
 void inc_qp_error(struct inc_qp *qp, u8 error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Whole switches in one process: the responder, the slot machine and the
- * requester, combined as engine.c and tx_queue.c do it (sim_switch.c); one
+ * requester, combined as kernel/datapath does it (sim_switch.c); one
  * switch, or a root with children, which have an uplink as in uplink_tx.c
  * (sim_up.c); and members that behave as stock rxe does (sim_member.c), or use
  * UC (sim_uc.c). Links lose, duplicate and reorder packets, in simulated time

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The switch: combines the core as engine.c and tx_queue.c do, without locks
- * and packets.
+ * The switch: combines the core as rx_rc.c, slot_io.c and tx_queue.c do, without
+ * locks and packets.
  */
 #include "sim.h"
 
@@ -105,7 +105,7 @@ void arm_timer(struct qp *q, enum dest dest)
 	});
 }
 
-/* As engine.c. */
+/* As rx_rc.c and slot_io.c. */
 
 void sw_tell(u16 slot, u32 msg_id, u8 status)
 {
@@ -133,11 +133,7 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	status = at_sw->child[at_rank] && pkt->payload_len == pkt->dmalen ?
 		 pkt->imm >> 24 : 0;
 	if (status)
-		msg = (struct inc_msg){
-			.msg_id = be32_to_cpu(hdr.msg_id),
-			.nchunks = 1,
-			.gather_chunks = 1,
-		};
+		inc_msg_unknown(be32_to_cpu(hdr.msg_id), &msg);
 	else
 		status = inc_msg_parse(&at_sw->geom, at_rank, &hdr, pkt->dmalen, &msg);
 	slot = msg.msg_id % SLOTS;
@@ -274,7 +270,7 @@ static void sw_take_kept(struct qp *q, bool *ack)
 	}
 }
 
-/* As rx_uc(): drop what cannot be accepted now. */
+/* As accept_uc(): drop what cannot be accepted now. */
 static void sw_uc(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
 	if (!uc_request(q, pkt, b) || !sw_begin(q, pkt, b)) {

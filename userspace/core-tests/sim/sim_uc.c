@@ -109,7 +109,7 @@ bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 	return false;
 }
 
-/* As inc_uc_came(). */
+/* As report_missing(). */
 void uc_came(struct qp *q, u32 msg_id, u32 psn)
 {
 	s32 ahead = inc_psn_diff(psn, q->resp.epsn);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Requests of RC members, and a parent's results.
+ */
+#ifndef _INC_RX_RC_H
+#define _INC_RX_RC_H
+
+struct inc_pkt;
+struct inc_qp;
+struct inc_verdict;
+struct sk_buff;
+
+void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
+	       const struct inc_pkt *pkt, struct inc_verdict *v);
+
+#endif /* _INC_RX_RC_H */

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Responses: ACKs and NAKs of members change the requester, which then sends
+ * more, or again.
+ */
+#include <linux/spinlock.h>
+
+#include "compat.h"
+#include "core/requester.h"
+#include "core/wire.h"
+#include "datapath/rx_response.h"
+#include "datapath/tx_queue.h"
+#include "object/qp.h"
+
+static u8 nak_error(u8 syndrome)
+{
+	switch (syndrome) {
+	case IB_NAK_REMOTE_ACCESS_ERROR:
+		return RDMA_INC_MEMBER_ERROR_REMOTE_ACCESS;
+	case IB_NAK_REMOTE_OPERATIONAL_ERROR:
+		return RDMA_INC_MEMBER_ERROR_REMOTE_OPERATIONAL;
+	default:
+		return RDMA_INC_MEMBER_ERROR_REMOTE_INVALID_REQUEST;
+	}
+}
+
+/**
+ * inc_rx_response() - process an acknowledgment or NAK
+ * @qp: QP of the member
+ * @pkt: the packet, parsed
+ *
+ * Context: softirq, RCU read side, no lock held.
+ * Spec: IBTA 1.x section 9.7.5.
+ */
+void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
+{
+	unsigned int cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
+	enum inc_requester_verdict verdict = INC_REQ_BAD;
+	u8 error = RDMA_INC_MEMBER_ERROR_NONE;
+	u64 now = inc_now();
+
+	/* An acknowledgment has nothing after its AETH. */
+	if (pkt->payload_len || pkt->pad) {
+		inc_stats_inc(qp->stats, cnt);
+		return;
+	}
+
+	spin_lock(&qp->tx_lock);
+	switch (pkt->syndrome >> 5) {
+	case 0:
+		cnt = RDMA_INC_A_MEMBER_STATS_RX_ACKS;
+		verdict = inc_requester_ack(&qp->req, pkt->psn, now);
+		break;
+	case 1:
+		cnt = RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS;
+		verdict = inc_requester_rnr_nak(&qp->req, pkt->psn,
+						pkt->syndrome, now);
+		break;
+	case 3:
+		cnt = RDMA_INC_A_MEMBER_STATS_RX_NAKS;
+		if (pkt->syndrome != IB_NAK_PSN_ERROR) {
+			verdict = inc_requester_known(&qp->req, pkt->psn);
+			if (verdict == INC_REQ_PROGRESS)
+				error = nak_error(pkt->syndrome);
+			break;
+		}
+		verdict = inc_requester_nak_seq(&qp->req, pkt->psn, now);
+		break;
+	}
+	spin_unlock(&qp->tx_lock);
+
+	if (verdict == INC_REQ_BAD)
+		cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;
+	inc_stats_inc(qp->stats, cnt);
+	if (error)
+		inc_qp_error(qp, error);
+	else if (verdict != INC_REQ_BAD && verdict != INC_REQ_OLD)
+		inc_txq_kick(qp);
+}

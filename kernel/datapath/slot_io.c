@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a member's request to the slot of its message:
+ *
+ *   inc_slot_io_begin()       a packet opens a message
+ *     parse_header()            find its slot
+ *     start_message()           may it begin now?
+ *       open_result()             remember where the result goes
+ *       join_slot()               the member has begun it
+ *   inc_slot_io_contribute()  put a packet's payload into the slot
+ *     forward_gathered()        it was the last one: send what is complete
+ *
+ * Chunks that are complete in the slot go to the members (fanout.c), or at a
+ * child to the parent (uplink_tx.c).
+ */
+#include <linux/lockdep.h>
+#include <linux/skbuff.h>
+
+#include "core/wire.h"
+#include "datapath/cb.h"
+#include "datapath/fanout.h"
+#include "datapath/liveness.h"
+#include "datapath/slot_io.h"
+#include "datapath/tx_queue.h"
+#include "datapath/uplink_tx.h"
+#include "datapath/verdict.h"
+#include "object/blame.h"
+#include "object/hold.h"
+#include "object/qp.h"
+#include "object/tree.h"
+#include "report/trace.h"
+
+static void forward_gathered(struct inc_tree *tree, u16 slot,
+			     const struct inc_progress *p, struct inc_verdict *v)
+{
+	inc_fanout_gathered(tree, slot, p);
+	if (tree->geom.child)
+		v->kick_parent = true;
+	else
+		v->kick_members = true;
+}
+
+static bool opens_slot(const struct inc_slot *s, enum inc_slot_verdict verdict)
+{
+	return s->begun == 1 &&
+	       (verdict == INC_SLOT_TAKE || verdict == INC_SLOT_FAIL);
+}
+
+/*
+ * The member has broken the window rule. If there is no room to tell it so now,
+ * it has to retransmit.
+ */
+static enum inc_take refuse_msg_id(struct inc_qp *qp, u32 msg_id)
+{
+	return inc_txq_stray(qp, msg_id, INC_STATUS_MSG_ID) ? INC_TAKE_OK :
+							      INC_TAKE_RNR;
+}
+
+/*
+ * This rank's request makes a message fail: tell the ranks that have begun it.
+ */
+static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
+		     u16 unlike, struct inc_verdict *v)
+{
+	const struct inc_blamed b = {
+		.msg_id	= msg_id,
+		.slot	= slot,
+		.wrong	= qp->cfg.index,
+		.unlike	= unlike,
+		.status	= status,
+	};
+	struct inc_tree *tree = qp->tree;
+
+	inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
+	inc_blame(&tree->blame, &b);
+	WRITE_ONCE(qp->next_msg_id, msg_id + 1);
+	inc_fanout_status(tree, slot, msg_id, status);
+	inc_uplink_fail(tree, slot, msg_id, status);
+	v->kick_parent = true;
+}
+
+/*
+ * Begin the message in its slot. If its chunks are not to be taken, the member
+ * has been told why or need not be.
+ */
+static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
+			       u8 status, struct inc_verdict *v)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, msg->msg_id);
+	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
+	struct inc_tree *tree = qp->tree;
+	u16 slot = ts - tree->slot;
+	struct inc_progress p;
+	u16 begun, unlike;
+	bool due = false;
+
+	spin_lock(&ts->lock);
+	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
+	if (READ_ONCE(tree->error)) {
+		status = READ_ONCE(tree->error);
+	} else {
+		verdict = inc_slot_begin(&ts->m, qp->cfg.index, msg, status,
+					 inc_now());
+		status = ts->m.status;
+		if (opens_slot(&ts->m, verdict)) {
+			atomic_inc(&tree->opened);
+			WRITE_ONCE(tree->used, true);
+			inc_fanout_begin(ts);
+		}
+		/* Others' chunks may have waited for the last rank to begin. */
+		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->forwarded)
+			due = inc_fanout_due(tree, ts, &p);
+	}
+	begun = ts->m.begun;
+	unlike = ts->m.unlike;
+	spin_unlock(&ts->lock);
+
+	switch (verdict) {
+	case INC_SLOT_TAKE:
+		qp->rx_take = true;
+		inc_hold_began(qp, msg->msg_id);
+		if (due)
+			forward_gathered(tree, slot, &p, v);
+		break;
+	case INC_SLOT_WAIT:
+		inc_liveness_kick(tree);
+		inc_txq_close(qp, msg->msg_id);
+		return INC_TAKE_RNR;
+	case INC_SLOT_FAIL:
+		fail_msg(qp, slot, msg->msg_id, status, unlike, v);
+		/* Ranks that have not begun it are told when they do. */
+		v->kick_members |= begun > 1;
+		break;
+	case INC_SLOT_FAILED:
+		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
+		inc_txq_status(qp, slot, msg->msg_id, status);
+		break;
+	case INC_SLOT_REPEAT:
+		/* Begun by an earlier QP of this rank. */
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
+		inc_txq_close(qp, msg->msg_id);
+		break;
+	case INC_SLOT_REFUSE:
+		/* Answered without the slot, where its turn may yet come. */
+		inc_txq_close(qp, msg->msg_id);
+		return refuse_msg_id(qp, msg->msg_id);
+	}
+	return INC_TAKE_OK;
+}
+
+/* Memory of a message's packets, if all are as large as the first one. */
+static u32 request_memory(const struct inc_qp *qp, const struct inc_msg *msg,
+			  const struct inc_pkt *pkt)
+{
+	/* A request without elements does not wait. */
+	if (!msg->in_len)
+		return 0;
+	if (pkt->flags & INC_PKT_LAST)
+		return qp->rx_size;
+	return DIV_ROUND_UP(pkt->dmalen, qp->tree->cfg.pmtu) * qp->rx_size;
+}
+
+/* Can the result be sent? If not, tell the member, unless too much is held. */
+static bool open_result(struct inc_qp *qp, const struct inc_msg *msg,
+			const struct inc_hdr *hdr, const struct inc_pkt *pkt,
+			enum inc_take *t)
+{
+	*t = INC_TAKE_OK;
+	switch (inc_txq_open(qp, msg, be64_to_cpu(hdr->result_va),
+			     be32_to_cpu(hdr->result_rkey),
+			     request_memory(qp, msg, pkt))) {
+	case INC_OPEN_OK:
+		return true;
+	case INC_OPEN_HELD:
+		*t = INC_TAKE_RNR;
+		break;
+	case INC_OPEN_REPEAT:
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
+		break;
+	case INC_OPEN_BUSY:
+		*t = refuse_msg_id(qp, msg->msg_id);
+		break;
+	}
+	return false;
+}
+
+/* The header is parsed and the slot found: begin the message there. */
+static enum inc_take start_message(struct inc_qp *qp,
+				   const struct inc_msg *msg,
+				   const struct inc_hdr *hdr, u8 status,
+				   const struct inc_pkt *pkt,
+				   struct inc_verdict *v)
+{
+	enum inc_take t;
+
+	/*
+	 * The QP was unpublished while this packet arrived. inc_member_del()
+	 * must see all that began before, in inc_tree.used; both hold rx_lock.
+	 */
+	if (READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_ERROR)
+		return INC_TAKE_LOST;
+	/* It would wait for members that do not exist yet. */
+	if (READ_ONCE(qp->tree->state) == RDMA_INC_TREE_STATE_FORMING)
+		return INC_TAKE_FORMING;
+	if (open_result(qp, msg, hdr, pkt, &t))
+		t = join_slot(qp, msg, status, v);
+	if (t != INC_TAKE_OK)
+		return t;
+	qp->rx_msg_id = msg->msg_id;
+	if (!qp->rx_take) {
+		v->kick_self = true;
+		return INC_TAKE_OK;
+	}
+
+	inc_liveness_kick(qp->tree);
+	WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
+	trace_inc_request(qp, msg);
+	return INC_TAKE_OK;
+}
+
+/*
+ * Parse the header of a message's first packet. A switch may say in it that the
+ * message failed there; then its terms are not known.
+ */
+static u8 parse_header(const struct inc_qp *qp, const struct inc_pkt *pkt,
+		       const struct inc_hdr *hdr, struct inc_msg *msg)
+{
+	u8 status = inc_qp_failure(qp, pkt);
+
+	if (!status)
+		return inc_msg_parse(&qp->tree->geom, qp->cfg.index, hdr,
+				     pkt->dmalen, msg);
+	inc_msg_unknown(be32_to_cpu(hdr->msg_id), msg);
+	return status;
+}
+
+/**
+ * inc_slot_io_begin() - begin the message that a packet opens
+ * @qp: QP of the member
+ * @skb: packet, skb->data at its BTH
+ * @pkt: the packet, parsed, the first of its message
+ * @v: verdict
+ *
+ * Context: softirq, RCU read side, qp->rx_lock held.
+ * Return: enum inc_take. If INC_TAKE_OK, @qp->rx_msg_id is the message, and
+ * @qp->rx_take says whether the slot takes its chunks.
+ */
+enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
+				const struct inc_pkt *pkt,
+				struct inc_verdict *v)
+{
+	const struct inc_tree_cfg *cfg = &qp->tree->cfg;
+	struct inc_msg msg;
+	struct inc_hdr hdr;
+	u8 status;
+	u32 slot;
+
+	lockdep_assert_held(&qp->rx_lock);
+	qp->rx_take = false;
+	qp->rx_size = skb->truesize;
+	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
+	status = parse_header(qp, pkt, &hdr, &msg);
+	slot = msg.msg_id & (cfg->slots - 1);
+	if (pkt->va != (u64)slot * cfg->msg_size)
+		return INC_TAKE_ACCESS;
+	return start_message(qp, &msg, &hdr, status, pkt, v);
+}
+
+/**
+ * inc_slot_io_contribute() - put a packet's payload into the slot
+ * @qp: QP of the member
+ * @skb: packet, skb->data at its BTH, unshared; consumed
+ * @pkt: the packet, parsed, of the message in progress
+ * @v: verdict
+ *
+ * The payload is discarded if the slot does not take the message's chunks.
+ *
+ * Context: softirq, RCU read side, qp->rx_lock held.
+ */
+void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
+			    const struct inc_pkt *pkt, struct inc_verdict *v)
+{
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx_msg_id);
+	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
+	struct inc_part *part = &inc_cb(skb)->part;
+	struct inc_progress p;
+	bool due;
+
+	lockdep_assert_held(&qp->rx_lock);
+	if (!qp->rx_take) {
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DISCARDED);
+		consume_skb(skb);
+		return;
+	}
+	part->data = skb->data + pkt->hdr_len + hdr;
+	part->len = pkt->payload_len - hdr;
+	if (unlikely(skb->truesize > qp->rx_size))
+		inc_hold_more(qp, qp->rx_msg_id, skb->truesize - qp->rx_size);
+
+	spin_lock(&ts->lock);
+	due = inc_slot_add(&ts->m, qp->cfg.index, qp->rx_msg_id, part) &&
+	      inc_fanout_due(qp->tree, ts, &p);
+	spin_unlock(&ts->lock);
+
+	if (due)
+		forward_gathered(qp->tree, ts - qp->tree->slot, &p, v);
+}
+
+/**
+ * inc_part_free() - release a packet's payload
+ * @part: part in the packet's control block
+ *
+ * The sk_buff goes to the cache that the next packet to send is taken from
+ * (napi_build_skb()).
+ *
+ * Context: BH off.
+ */
+void inc_part_free(struct inc_part *part)
+{
+	struct inc_cb *cb = container_of(part, struct inc_cb, part);
+
+	napi_consume_skb(container_of((char (*)[48])cb, struct sk_buff, cb), 1);
+}
+
+/**
+ * inc_slot_io_unshare() - make a packet's buffer fit to stay in a slot
+ * @qp: QP of the member
+ * @skb: packet; consumed if another one is returned
+ *
+ * The slot reduces in place, so nobody else may hold the data. The slot may
+ * keep it for long, so the buffer must not be much larger than the data.
+ *
+ * Context: softirq.
+ * Return: @skb or a copy; NULL without memory, and @skb stays.
+ */
+struct sk_buff *inc_slot_io_unshare(struct inc_qp *qp, struct sk_buff *skb)
+{
+	struct sk_buff *copy;
+
+	if (!skb_cloned(skb) && !inc_hold_oversized(skb))
+		return skb;
+	copy = inc_hold_copy(qp, skb);
+	if (!copy)
+		return NULL;
+	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_COPIED);
+	consume_skb(skb);
+	return copy;
+}

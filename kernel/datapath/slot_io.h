@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * From a member's request to the slot of its message.
+ */
+#ifndef _INC_SLOT_IO_H
+#define _INC_SLOT_IO_H
+
+struct inc_pkt;
+struct inc_qp;
+struct inc_verdict;
+struct sk_buff;
+
+/**
+ * enum inc_take - whether a packet is accepted
+ * @INC_TAKE_OK: it is
+ * @INC_TAKE_RNR: not now: RNR NAK; the member retransmits
+ * @INC_TAKE_FORMING: the same, but after a longer delay
+ * @INC_TAKE_LOST: no memory; treat as lost on the wire
+ * @INC_TAKE_INVALID: no: NAK - invalid request, then error state
+ * @INC_TAKE_ACCESS: no: NAK - remote access error, then error state
+ */
+enum inc_take {
+	INC_TAKE_OK,
+	INC_TAKE_RNR,
+	INC_TAKE_FORMING,
+	INC_TAKE_LOST,
+	INC_TAKE_INVALID,
+	INC_TAKE_ACCESS,
+};
+
+struct sk_buff *inc_slot_io_unshare(struct inc_qp *qp, struct sk_buff *skb);
+enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
+				const struct inc_pkt *pkt,
+				struct inc_verdict *v);
+void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
+			    const struct inc_pkt *pkt, struct inc_verdict *v);
+
+#endif /* _INC_SLOT_IO_H */

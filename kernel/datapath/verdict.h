@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a request leaves to do once the locks are dropped: the answer to its
+ * sender, and the QPs that have something to send.
+ */
+#ifndef _INC_VERDICT_H
+#define _INC_VERDICT_H
+
+#include <linux/types.h>
+
+struct inc_qp;
+
+/**
+ * struct inc_verdict - what a request leaves to do outside the locks
+ * @reply: an acknowledgment or NAK has to be sent
+ * @kick_members: all members may have something to send
+ * @kick_self: this member has something to send
+ * @kick_parent: the QP to the parent has something to send
+ * @syndrome: of the reply
+ * @error: enum rdma_inc_member_error with which the QP enters the error state
+ * @psn: PSN of the reply
+ * @msn: message sequence number of the reply
+ */
+struct inc_verdict {
+	bool	reply;
+	bool	kick_members;
+	bool	kick_self;
+	bool	kick_parent;
+	u8	syndrome;
+	u8	error;
+	u32	psn;
+	u32	msn;
+};
+
+void inc_verdict_ack(struct inc_verdict *v, struct inc_qp *qp, u32 psn);
+void inc_verdict_nak(struct inc_verdict *v, const struct inc_qp *qp,
+		     u8 syndrome);
+void inc_verdict_flush(const struct inc_verdict *v, struct inc_qp *qp);
+
+#endif /* _INC_VERDICT_H */
