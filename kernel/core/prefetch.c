@@ -9,13 +9,14 @@
 #include <linux/prefetch.h>
 
 #include "core/prefetch.h"
-#include "core/slot.h"
+#include "core/slot_state.h"
 
 /*
- * Prefetch the descriptions or the data that a packet of @rank needs in a
+ * Prefetch the descriptions or the data that a packet of @member needs in a
  * chunk.
  */
-static void fetch(const struct inc_slot *s, u16 member, u32 chunk, bool data)
+static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
+			   bool data)
 {
 	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->members;
 	u32 idx = s->geom->by_arrival ? 1 : member, level, i;
@@ -41,7 +42,7 @@ static void fetch(const struct inc_slot *s, u16 member, u32 chunk, bool data)
 /**
  * inc_prefetch_next() - prefetch what the next packets need
  * @s: slot that has begun a message
- * @member: rank whose packet has arrived
+ * @member: index of the member whose packet has arrived
  * @chunk: its chunk
  *
  * Does nothing in a tree whose members are not single ranks in order.
@@ -54,6 +55,6 @@ void inc_prefetch_next(const struct inc_slot *s, u16 member, u16 chunk)
 		return;
 	prefetch(s->parked + (size_t)(chunk + 3) * s->geom->members +
 		 (member ^ 1));
-	fetch(s, member, chunk + 2, false);
-	fetch(s, member, chunk + 1, true);
+	prefetch_parts(s, member, chunk + 2, false);
+	prefetch_parts(s, member, chunk + 1, true);
 }

@@ -137,8 +137,8 @@ void inc_responder_run(const struct inc_responder *r,
 }
 
 /* MIDDLE or LAST: no key, but a place in a message that has one. */
-static bool continues(const struct inc_responder *r, const struct inc_pkt *pkt,
-		      const struct inc_responder_run *run)
+static bool continues_run(const struct inc_responder *r, const struct inc_pkt *pkt,
+			  const struct inc_responder_run *run)
 {
 	bool last = pkt->psn == inc_psn_add(run->end, -1);
 
@@ -152,7 +152,7 @@ static bool continues(const struct inc_responder *r, const struct inc_pkt *pkt,
 }
 
 /* FIRST or ONLY, and valid as the beginning of a message. */
-static bool opens(const struct inc_responder *r, const struct inc_pkt *pkt)
+static bool opens_message(const struct inc_responder *r, const struct inc_pkt *pkt)
 {
 	if (inc_responder_is_empty(pkt))
 		return true;
@@ -183,12 +183,12 @@ enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,
 	if (!(pkt->flags & INC_PKT_SUPPORTED))
 		return INC_RESP_OOO_WRONG;
 	if (inc_psn_diff(pkt->psn, run->end) < 0)
-		return continues(r, pkt, run) ? INC_RESP_OOO_GOOD :
+		return continues_run(r, pkt, run) ? INC_RESP_OOO_GOOD :
 						INC_RESP_OOO_WRONG;
 	if (!(pkt->flags & INC_PKT_FIRST))
 		return pkt->psn == run->end ? INC_RESP_OOO_WRONG :
 					      INC_RESP_OOO_UNKNOWN;
-	if (!opens(r, pkt))
+	if (!opens_message(r, pkt))
 		return INC_RESP_OOO_WRONG;
 	run_from(r, pkt->psn, pkt->dmalen, run);
 	return INC_RESP_OOO_GOOD;

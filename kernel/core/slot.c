@@ -6,22 +6,8 @@
  * slot's next message begins when the last one is done, or has failed for every
  * rank.
  *
- * The reduction of a chunk is *defined* as the balanced binary tree over the
- * ranks, whatever the order of arrival: (r0 + r1) + (r2 + r3) ...; a rank or
- * subtree without a sibling moves up as it is. A part waits, where it is, until
- * its sibling arrives; then the right one is added to the left one in place.
- * Only the last pairing writes to the result buffer, which is the one copy of
- * each payload byte. So as long as a rank is missing, the slot's previous
- * result stays whole, and can be resent to a rank that lost it.
- *
- * A tree may use the order of arrival instead; then one part at a time waits
- * per chunk.
- *
- * Members that are switches stand for several ranks, and their parts enter the
- * binary tree at the height that their ranks have reached: so the result has
- * the same bits as on one switch with all ranks. At a child, the reduction of
- * its ranks is stored apart from the result, which the parent sends: ranks may
- * still need the previous one.
+ * Chunks that are reduced pass through reduce_tree.c; the others are put into
+ * their places here.
  */
 #include <linux/bug.h>
 #include <linux/build_bug.h>
@@ -33,6 +19,7 @@
 #include "core/layout.h"
 #include "core/prefetch.h"
 #include "core/reduce/reduce.h"
+#include "core/reduce_tree.h"
 #include "core/slot.h"
 
 static size_t result_size(const struct inc_slot_geom *g)
@@ -106,7 +93,7 @@ static struct inc_part **part_at(const struct inc_slot *s, u16 member,
 	return &s->parked[(size_t)chunk * s->geom->members + member];
 }
 
-static void expect(struct inc_slot *s, u32 msg_id)
+static void expect_message(struct inc_slot *s, u32 msg_id)
 {
 	memset(&s->msg, 0, sizeof(s->msg));
 	s->msg.msg_id = msg_id;
@@ -132,13 +119,13 @@ static bool may_advance(const struct inc_slot *s)
 		 (s->parent_answered && !READ_ONCE(s->uplink_busy))));
 }
 
-static bool agrees(const struct inc_msg *a, const struct inc_msg *b)
+static bool same_terms(const struct inc_msg *a, const struct inc_msg *b)
 {
 	return a->collective == b->collective && a->dtype == b->dtype &&
 	       a->op == b->op && a->root == b->root && a->nelem == b->nelem;
 }
 
-static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
+static void adopt_terms(struct inc_slot *s, const struct inc_msg *msg, u64 now)
 {
 	const struct inc_coll *coll = inc_coll_lookup(msg->collective);
 	u16 i;
@@ -153,7 +140,7 @@ static void adopt(struct inc_slot *s, const struct inc_msg *msg, u64 now)
 }
 
 /* A rank that has begun and that no other rank has disagreed with. */
-static u16 another(const struct inc_slot *s, u16 member)
+static u16 find_other(const struct inc_slot *s, u16 member)
 {
 	u16 r;
 
@@ -184,13 +171,13 @@ static void chunk_done(struct inc_slot *s, u16 chunk)
 }
 
 /* Do the elements pass through, unreduced? */
-static bool passes(const struct inc_slot *s)
+static bool is_gather(const struct inc_slot *s)
 {
 	return !s->ops && s->msg.gather_len;
 }
 
 /* Bytes from @off on have been gathered. */
-static void fill(struct inc_slot *s, u32 off, u32 len)
+static void count_filled(struct inc_slot *s, u32 off, u32 len)
 {
 	const struct inc_slot_geom *g = s->geom;
 	u16 chunk = inc_chunk_at(g, off);
@@ -205,8 +192,8 @@ static void fill(struct inc_slot *s, u32 off, u32 len)
 }
 
 /* Copy a part to its place: the one copy of its bytes. */
-static void place(struct inc_slot *s, u16 member, u16 chunk,
-		  struct inc_part *part)
+static void place_part(struct inc_slot *s, u16 member, u16 chunk,
+		       struct inc_part *part)
 {
 	u32 off = inc_chunk_off(s->geom, chunk), done = 0;
 	struct inc_layout l;
@@ -218,14 +205,14 @@ static void place(struct inc_slot *s, u16 member, u16 chunk,
 		run = inc_layout_run(&l, inc_geom_span(s->geom, member),
 				     off + done, part->len - done, &to);
 		memcpy(s->partial + to, part->data + done, run);
-		fill(s, to, run);
+		count_filled(s, to, run);
 		done += run;
 	}
 	inc_part_free(part);
 }
 
 /* Chunks complete in order: find out how far. */
-static void advance(struct inc_slot *s)
+static void advance_gathered(struct inc_slot *s)
 {
 	while (s->gathered < s->msg.gather_chunks &&
 	       s->chunk[s->gathered].filled ==
@@ -246,11 +233,11 @@ static void place_parked(struct inc_slot *s)
 			struct inc_part **part = part_at(s, member, chunk);
 
 			if (*part)
-				place(s, member, chunk, *part);
+				place_part(s, member, chunk, *part);
 			*part = NULL;
 		}
 	}
-	advance(s);
+	advance_gathered(s);
 }
 
 /**
@@ -273,7 +260,7 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 
 	if (msg->msg_id == s->msg.msg_id + s->geom->slots) {
 		if (may_advance(s))
-			expect(s, msg->msg_id);
+			expect_message(s, msg->msg_id);
 		else if (s->state == RDMA_INC_SLOT_STATE_FAILED)
 			return INC_SLOT_WAIT;
 	}
@@ -288,10 +275,10 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 		return INC_SLOT_FAILED;
 
 	if (s->state == RDMA_INC_SLOT_STATE_IDLE) {
-		adopt(s, msg, now);
-	} else if (!status && !agrees(&s->msg, msg)) {
+		adopt_terms(s, msg, now);
+	} else if (!status && !same_terms(&s->msg, msg)) {
 		status = INC_STATUS_MISMATCH;
-		unlike = another(s, member);
+		unlike = find_other(s, member);
 	}
 	if (status) {
 		inc_slot_fail(s, status);
@@ -304,176 +291,15 @@ enum inc_slot_verdict inc_slot_begin(struct inc_slot *s, u16 member,
 	if (s->begun == s->geom->members) {
 		/* No rank needs the content of the buffers any more. */
 		WRITE_ONCE(s->owner, s->msg.msg_id);
-		if (passes(s))
+		if (is_gather(s))
 			place_parked(s);
 	}
 	return INC_SLOT_TAKE;
 }
 
-static void part_drop(struct inc_part *part)
-{
-	if (part->lo)
-		inc_part_free(part->lo);
-	inc_part_free(part);
-}
-
-static struct inc_operand operand(const struct inc_part *part)
-{
-	return (struct inc_operand) {
-		.hi = part->data,
-		.lo = part->lo ? part->lo->data : NULL,
-	};
-}
-
-/*
- * Reduce @right into @left. Two vectors of 16-bit floats make one of binary32:
- * the right one's memory keeps the lower halves.
- */
-static void merge(struct inc_slot *s, struct inc_part *left,
-		  struct inc_part *right)
-{
-	u32 nelem = left->len / s->ops->size;
-	struct inc_operand a = operand(left), b = operand(right), dst = a;
-
-	if (!s->ops->wide) {
-		inc_reduce(s->ops, left->data, left->data, right->data, nelem);
-		inc_part_free(right);
-		return;
-	}
-	if (!dst.lo)
-		dst.lo = b.lo ?: b.hi;
-	inc_reduce_wide(s->ops, dst, a, b, nelem, inc_geom_all(s->geom));
-	if (left->lo) {
-		part_drop(right);
-	} else if (right->lo) {
-		left->lo = right->lo;
-		inc_part_free(right);
-	} else {
-		left->lo = right;
-	}
-}
-
-/*
- * Reduce the last two parts: they make the result, or a child's request, which
- * is neither divided nor rounded.
- */
-static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
-		       struct inc_part *right)
-{
-	u32 off = inc_chunk_off(s->geom, chunk);
-	u32 nelem = left->len / s->ops->size;
-	u16 all = inc_geom_all(s->geom);
-	bool child = s->geom->child;
-
-	if (s->ops->wide) {
-		struct inc_operand dst = {
-			.hi = s->partial + off,
-			.lo = child ? s->partial_lo + off : NULL,
-		};
-
-		inc_reduce_wide(s->ops, dst, operand(left), operand(right),
-				nelem, all);
-	} else {
-		inc_reduce(s->ops, s->partial + off, left->data, right->data,
-			   nelem);
-		if (!child)
-			inc_reduce_finish(s->ops, s->partial + off, nelem, all);
-	}
-	part_drop(left);
-	part_drop(right);
-}
-
-/* Take the part of the only member: nothing to reduce it with. */
-static void take_only(struct inc_slot *s, u16 chunk, struct inc_part *part)
-{
-	u32 off = inc_chunk_off(s->geom, chunk);
-
-	memcpy(s->partial + off, part->data, part->len);
-	if (part->lo)
-		memcpy(s->partial_lo + off, part->lo->data, part->len);
-	part_drop(part);
-}
-
-/* Where a part that begins at this place of the binary tree is parked. */
-static u16 parked_at(const struct inc_slot *s, u32 place)
-{
-	return s->geom->at ? s->geom->at[place] : place;
-}
-
-/*
- * Pair @part, of rank @rank, with its sibling, the pair with its sibling, and
- * so on. Returns true when all ranks are gathered, false when the part now
- * waits.
- */
-static bool pair_up(struct inc_slot *s, u16 member, u16 chunk,
-		    struct inc_part *part)
-{
-	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->members;
-	struct inc_rank_range own = inc_geom_own(s->geom);
-	u32 n = s->geom->members, idx = member;
-
-	part->level = 0;
-	if (s->geom->at) {
-		struct inc_rank_range span = s->geom->span[member];
-
-		n = own.n;
-		while (1U << part->level < span.n)
-			part->level++;
-		idx = (u32)(span.first - own.first) >> part->level;
-	}
-	for (; 1U << part->level < n; part->level++, idx >>= 1) {
-		u32 place = (idx ^ 1) << part->level;
-		struct inc_part *left, *right;
-		u16 sibling;
-
-		if (place >= n)
-			continue;
-		sibling = parked_at(s, place);
-		if (!parked[sibling] || parked[sibling]->level != part->level) {
-			parked[parked_at(s, idx << part->level)] = part;
-			return false;
-		}
-		left = idx & 1 ? parked[sibling] : part;
-		right = idx & 1 ? part : parked[sibling];
-		parked[sibling] = NULL;
-		if (2U << part->level >= n) {
-			merge_last(s, chunk, left, right);
-			return true;
-		}
-		left->level = part->level;
-		merge(s, left, right);
-		part = left;
-	}
-	take_only(s, chunk, part);
-	return true;
-}
-
-/*
- * In order of arrival: all that has arrived is one part. Returns true when all
- * ranks are gathered.
- */
-static bool pile_up(struct inc_slot *s, u16 chunk, struct inc_part *part)
-{
-	struct inc_part **pile = &s->parked[(size_t)chunk * s->geom->members];
-	struct inc_part *sum = *pile;
-
-	part->level = 0;
-	if (s->geom->members == 1) {
-		take_only(s, chunk, part);
-	} else if (!sum) {
-		*pile = part;
-	} else if (++sum->level + 1 < s->geom->members) {
-		merge(s, sum, part);
-	} else {
-		*pile = NULL;
-		merge_last(s, chunk, sum, part);
-	}
-	return !*pile;
-}
-
 /* Returns whether chunks have completed. */
-static bool pass_on(struct inc_slot *s, u16 member, u16 chunk,
-		    struct inc_part *part)
+static bool gather_part(struct inc_slot *s, u16 member, u16 chunk,
+			struct inc_part *part)
 {
 	u16 gathered = s->gathered;
 
@@ -482,8 +308,8 @@ static bool pass_on(struct inc_slot *s, u16 member, u16 chunk,
 	} else if (s->begun < s->geom->members) {
 		*part_at(s, member, chunk) = part;
 	} else {
-		place(s, member, chunk, part);
-		advance(s);
+		place_part(s, member, chunk, part);
+		advance_gathered(s);
 	}
 	return s->gathered > gathered;
 }
@@ -541,14 +367,14 @@ bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 	chunk = s->got[member] - 1;
 	s->got[member]++;
 	inc_prefetch_next(s, member, chunk);
-	if (passes(s))
-		return pass_on(s, member, chunk, part);
+	if (is_gather(s))
+		return gather_part(s, member, chunk, part);
 	if (!s->ops) {
 		inc_part_free(part);
 		if (++s->arrived < s->geom->members)
 			return false;
-	} else if (s->geom->by_arrival ? !pile_up(s, chunk, part) :
-					 !pair_up(s, member, chunk, part)) {
+	} else if (s->geom->by_arrival ? !inc_reduce_by_arrival(s, chunk, part) :
+					 !inc_reduce_pairwise(s, member, chunk, part)) {
 		return false;
 	}
 	chunk_done(s, chunk);
@@ -613,7 +439,7 @@ bool inc_slot_answer(struct inc_slot *s, u8 status)
 	return true;
 }
 
-static void unpark(struct inc_slot *s, u16 member, u16 chunks)
+static void drop_parked(struct inc_slot *s, u16 member, u16 chunks)
 {
 	u16 chunk;
 
@@ -622,7 +448,7 @@ static void unpark(struct inc_slot *s, u16 member, u16 chunks)
 		struct inc_part **part = part_at(s, member, chunk);
 
 		if (*part)
-			part_drop(*part);
+			inc_part_drop(*part);
 		*part = NULL;
 	}
 	if (s->half[member])
@@ -659,9 +485,9 @@ bool inc_slot_fail(struct inc_slot *s, u8 status)
 			continue;
 		begun++;
 		most = max(most, s->got[member]);
-		unpark(s, member, s->got[member] - 1);
+		drop_parked(s, member, s->got[member] - 1);
 	}
 	if (most && s->geom->by_arrival)
-		unpark(s, 0, most - 1);
+		drop_parked(s, 0, most - 1);
 	return true;
 }

@@ -447,7 +447,7 @@ inline result(n, id, ready)
 	od
 }
 
-/* inc_responder_accept(), and the acknowledgment of finish(). */
+/* inc_responder_accept(), and the acknowledgment of inc_verdict_flush(). */
 inline accept()
 {
 	atomic {

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A slot and the parts that wait in it, as slot.c, reduce_tree.c and prefetch.c
+ * see them.
+ */
+#ifndef _INC_SLOT_STATE_H
+#define _INC_SLOT_STATE_H
+
+#include <linux/types.h>
+
+#include "core/message.h"
+
+struct inc_reduce_ops;
+
+/* No rank. */
+#define INC_SLOT_NOBODY	U16_MAX
+
+/**
+ * struct inc_part - payload of one packet, or the reduction of several
+ * @data: the elements, or the upper 16 bits of their sums; may be written to
+ * @lo: part with the lower 16 bits of the sums, if they are wide (see struct
+ *	inc_operand), else NULL; belongs to this part
+ * @len: bytes
+ * @level: number of pairings it went through; it covers the ranks first ...
+ *	first + 2^level - 1, as many of them as exist; in order of arrival,
+ *	number of other ranks added to it
+ */
+struct inc_part {
+	void		*data;
+	struct inc_part	*lo;
+	u16		len;
+	u16		level;
+};
+
+/**
+ * inc_part_free() - free a part; supplied by the owner of parts
+ * @part: the part
+ */
+void inc_part_free(struct inc_part *part);
+
+/* Free a part and the lower halves that belong to it. */
+static inline void inc_part_drop(struct inc_part *part)
+{
+	if (part->lo)
+		inc_part_free(part->lo);
+	inc_part_free(part);
+}
+
+/**
+ * struct inc_chunk - result of a chunk, one packet's worth of a message
+ * @crc: CRC-32 of its bytes and their pad, from 0, for the ICRC
+ * @filled: bytes of it gathered so far, if it is not reduced
+ */
+struct inc_chunk {
+	u32	crc;
+	u32	filled;
+};
+
+/**
+ * struct inc_slot - a slot
+ * @geom: the tree's geometry
+ * @msg: message that the slot works on, has done, or expects
+ * @state: enum rdma_inc_slot_state
+ * @status: enum inc_status of a failed message
+ * @wrong: rank whose request made the message fail, or INC_SLOT_NOBODY
+ * @unlike: earlier rank, if they disagree, or INC_SLOT_NOBODY
+ * @ops: how to reduce @msg, NULL if it is not reduced
+ * @result_wanted: some rank wants elements of the result
+ * @parent_answered: the parent has sent the message's final status
+ * @uplink_busy: the request to the parent is not completely given to its QP;
+ *	owned by uplink_tx.c
+ * @begun: number of ranks whose request has begun
+ * @gathered: chunks that all ranks have contributed to; they complete in order
+ * @ready: chunks of the result that are complete; same as @gathered except at a
+ *	child
+ * @rx_bytes: bytes of the result received from the parent
+ * @arrived: number of ranks that have arrived, for a message without data
+ * @owner: message that the buffers' bytes belong to, or soon will: the newest
+ *	that all ranks have begun; set before any byte changes
+ * @started: when the first request arrived, in the caller's clock
+ * @got: for each rank, chunks received + 1, or 0 before its request began
+ * @parked: for each chunk and rank, a part that waits for its sibling, or for
+ *	the last rank to begin; parts that cover several ranks are at the first
+ * @half: for each rank, the first half of a wide chunk that waits for the other
+ * @chunk: for each chunk, its result
+ * @result: result buffer
+ * @partial: gathered data: @result, or at a child switch the request's elements
+ * @partial_lo: at a child switch, the lower 16 bits of wide elements
+ */
+struct inc_slot {
+	const struct inc_slot_geom	*geom;
+	struct inc_msg			msg;
+	u8				state;
+	u8				status;
+	bool				result_wanted;
+	bool				parent_answered;
+	bool				uplink_busy;
+	u16				wrong;
+	u16				unlike;
+	const struct inc_reduce_ops	*ops;
+	u16				begun;
+	u16				gathered;
+	u16				ready;
+	u32				rx_bytes;
+	u16				arrived;
+	u32				owner;
+	u64				started;
+	u16				*got;
+	struct inc_part			**parked;
+	struct inc_part			**half;
+	struct inc_chunk		*chunk;
+	u8				*result;
+	u8				*partial;
+	u8				*partial_lo;
+};
+
+#endif /* _INC_SLOT_STATE_H */
