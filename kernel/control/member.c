@@ -57,7 +57,7 @@ u64 inc_member_memory(const struct inc_switch *sw, u16 slots)
 	       inc_debugfs_member_memory(sw);
 }
 
-static void qp_free(struct inc_qp *qp)
+static void free_qp(struct inc_qp *qp)
 {
 	dst_cache_destroy(&qp->dst);
 	inc_uplink_free(qp->uplink);
@@ -67,7 +67,7 @@ static void qp_free(struct inc_qp *qp)
 	kvfree(qp);
 }
 
-static struct inc_qp *qp_alloc(struct inc_tree *tree)
+static struct inc_qp *alloc_qp(struct inc_tree *tree)
 {
 	struct inc_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 
@@ -80,7 +80,7 @@ static struct inc_qp *qp_alloc(struct inc_tree *tree)
 	qp->stats = inc_stats_alloc();
 	if (!qp->out || !qp->fifo || !qp->stats ||
 	    dst_cache_init(&qp->dst, GFP_KERNEL_ACCOUNT)) {
-		qp_free(qp);
+		free_qp(qp);
 		return NULL;
 	}
 	return qp;
@@ -118,16 +118,18 @@ static int choose_qpn(struct inc_switch *sw, struct inc_qp *qp,
 {
 	int err;
 
-	if (qp->cfg.qpn) {
+	if (!qp->cfg.qpn) {
+		err = draw_qpn(sw, qp);
+		if (err)
+			NL_SET_ERR_MSG_MOD(extack, "no QPN is left");
+	} else {
 		qp->qpn = qp->cfg.qpn;
-		if (!qpn_taken(sw, qp->qpn))
-			return 0;
-		NL_SET_ERR_MSG_MOD(extack, "the QPN is in use");
-		return -EADDRINUSE;
+		err = qpn_taken(sw, qp->qpn) ? -EADDRINUSE : 0;
+		if (err)
+			NL_SET_ERR_MSG_MOD(extack, "the QPN is in use");
 	}
-	err = draw_qpn(sw, qp);
-	if (err)
-		NL_SET_ERR_MSG_MOD(extack, "no QPN is left");
+	/* RoCEv2 entropy for ECMP, as rxe does: 0xc000 ... 0xffff by QPN. */
+	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
 	return err;
 }
 
@@ -152,7 +154,7 @@ static int check_transport(const struct inc_tree *tree,
 	return 0;
 }
 
-static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
+static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 		    const struct inc_member_cfg *cfg)
 {
 	qp->sw = tree->sw;
@@ -187,6 +189,48 @@ static void qp_init(struct inc_qp *qp, struct inc_tree *tree,
 	inc_qp_tune(qp);
 }
 
+/* Charge for a QP and make it, but for its number. */
+static struct inc_qp *make_qp(struct inc_tree *tree,
+			      const struct inc_member_cfg *cfg, u64 memory,
+			      struct netlink_ext_ack *extack)
+{
+	struct inc_qp *qp;
+	int err;
+
+	err = inc_switch_charge(tree->sw, memory, extack);
+	if (err)
+		return ERR_PTR(err);
+	qp = alloc_qp(tree);
+	if (!qp) {
+		inc_switch_uncharge(tree->sw, memory);
+		return ERR_PTR(-ENOMEM);
+	}
+	init_qp(qp, tree, cfg);
+	qp->memory = memory;
+	return qp;
+}
+
+/* Undo make_qp(). */
+static void discard_qp(struct inc_qp *qp)
+{
+	inc_switch_uncharge(qp->sw, qp->memory);
+	free_qp(qp);
+}
+
+/* Let packets find the QP by its number; the tree has one more reference. */
+static int publish_qp(struct inc_qp *qp)
+{
+	struct inc_tree *tree = qp->tree;
+	int err;
+
+	err = rhashtable_insert_fast(&qp->sw->qps, &qp->node, inc_qpn_params);
+	if (err)
+		return err;
+	tree->memory += qp->memory;
+	refcount_inc(&tree->ref);
+	return 0;
+}
+
 /**
  * inc_member_new() - add a member to a tree
  * @tree: tree
@@ -204,7 +248,6 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 			      struct netlink_ext_ack *extack)
 {
 	struct inc_switch *sw = tree->sw;
-	u64 memory = inc_member_memory(sw, tree->cfg.slots);
 	struct inc_qp *qp;
 	int err;
 
@@ -220,36 +263,25 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	err = check_transport(tree, cfg, extack);
 	if (err)
 		return ERR_PTR(err);
-	err = inc_switch_charge(sw, memory, extack);
-	if (err)
-		return ERR_PTR(err);
 
-	qp = qp_alloc(tree);
-	if (!qp) {
-		err = -ENOMEM;
-		goto err_charge;
-	}
-	qp_init(qp, tree, cfg);
+	qp = make_qp(tree, cfg, inc_member_memory(sw, tree->cfg.slots), extack);
+	if (IS_ERR(qp))
+		return qp;
 	qp->is_switch = tree->below && tree->below[cfg->index];
 	if (qp->is_switch)
 		qp->resp.max_len = 2 * tree->geom.max_chunks * tree->geom.pmtu;
 	err = choose_qpn(sw, qp, extack);
 	if (err)
-		goto err_free;
-	/* RoCEv2 entropy for ECMP, as rxe does: 0xc000 ... 0xffff by QPN. */
-	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
+		goto err_discard;
 	err = inc_tx_source(qp);
 	if (err) {
 		NL_SET_ERR_MSG_MOD(extack, "no route to the member's address");
-		goto err_free;
+		goto err_discard;
 	}
-	err = rhashtable_insert_fast(&sw->qps, &qp->node, inc_qpn_params);
+	err = publish_qp(qp);
 	if (err)
-		goto err_free;
+		goto err_discard;
 
-	qp->memory = memory;
-	tree->memory += memory;
-	refcount_inc(&tree->ref);
 	rcu_assign_pointer(tree->member_qp[cfg->index], qp);
 	inc_fault_show(qp);
 	inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_NEW_NTF);
@@ -259,10 +291,8 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	}
 	return qp;
 
-err_free:
-	qp_free(qp);
-err_charge:
-	inc_switch_uncharge(sw, memory);
+err_discard:
+	discard_qp(qp);
 	return ERR_PTR(err);
 }
 
@@ -284,38 +314,29 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 	u64 memory;
 	int err;
 
-	memory = inc_member_memory(sw, tree->cfg.slots) + inc_uplink_memory(tree);
-	err = inc_switch_charge(sw, memory, extack);
-	if (err)
-		return ERR_PTR(err);
-	err = -ENOMEM;
-	qp = qp_alloc(tree);
-	if (!qp)
-		goto err_charge;
-	qp_init(qp, tree, &cfg);
+	memory = inc_member_memory(sw, tree->cfg.slots) +
+		 inc_uplink_memory(tree);
+	qp = make_qp(tree, &cfg, memory, extack);
+	if (IS_ERR(qp))
+		return qp;
 	qp->state = RDMA_INC_MEMBER_STATE_INIT;
 	qp->resp.results = true;
 	qp->req.patient = true;
+	err = -ENOMEM;
 	qp->uplink = inc_uplink_alloc(tree);
 	if (!qp->uplink)
-		goto err_free;
+		goto err_discard;
 	err = choose_qpn(sw, qp, extack);
 	if (err)
-		goto err_free;
-	err = rhashtable_insert_fast(&sw->qps, &qp->node, inc_qpn_params);
+		goto err_discard;
+	err = publish_qp(qp);
 	if (err)
-		goto err_free;
-	qp->sport = htons(0xc000 | (qp->qpn & 0x3fff));
-	qp->memory = memory;
-	tree->memory += memory;
-	refcount_inc(&tree->ref);
+		goto err_discard;
 	rcu_assign_pointer(tree->parent, qp);
 	return qp;
 
-err_free:
-	qp_free(qp);
-err_charge:
-	inc_switch_uncharge(sw, memory);
+err_discard:
+	discard_qp(qp);
 	return ERR_PTR(err);
 }
 
@@ -384,7 +405,7 @@ static void end_qp(struct inc_parting *p)
 	tree->memory -= qp->memory;
 	inc_switch_uncharge(sw, qp->memory);
 	mutex_unlock(&sw->lock);
-	qp_free(qp);
+	free_qp(qp);
 	inc_tree_put(tree);
 }
 

@@ -55,14 +55,10 @@ static void note_ended(struct inc_tree_slot *ts, u32 msg_id)
  */
 void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 {
-	u16 member;
+	struct inc_qp *qp;
 
-	for (member = 0; member < tree->cfg.members; member++) {
-		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
-
-		if (qp)
-			inc_txq_status(qp, slot, msg_id, status);
-	}
+	inc_tree_for_each_member(tree, qp)
+		inc_txq_status(qp, slot, msg_id, status);
 	note_ended(&tree->slot[slot], msg_id);
 }
 
@@ -74,14 +70,10 @@ void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
  */
 void inc_fanout_kick(struct inc_tree *tree)
 {
-	u16 member;
+	struct inc_qp *qp;
 
-	for (member = 0; member < tree->cfg.members; member++) {
-		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
-
-		if (qp)
-			inc_txq_kick(qp);
-	}
+	inc_tree_for_each_member(tree, qp)
+		inc_txq_kick(qp);
 }
 
 /**
@@ -98,18 +90,14 @@ void inc_fanout_kick(struct inc_tree *tree)
 void inc_fanout_result(struct inc_tree *tree, u16 slot,
 		       const struct inc_msg *msg, u16 ready)
 {
-	u16 member;
+	struct inc_qp *qp;
 
 	if (ready == msg->nchunks)
 		inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_MESSAGES);
 	trace_inc_complete(tree, slot, msg, ready);
 
-	for (member = 0; member < tree->cfg.members; member++) {
-		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
-
-		if (qp)
-			inc_txq_result(qp, slot, msg, ready);
-	}
+	inc_tree_for_each_member(tree, qp)
+		inc_txq_result(qp, slot, msg, ready);
 	if (ready == msg->nchunks)
 		note_ended(&tree->slot[slot], msg->msg_id);
 }

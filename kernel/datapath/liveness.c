@@ -62,19 +62,15 @@ void inc_liveness_kick(struct inc_tree *tree)
 bool inc_liveness_probe_members(struct inc_tree *tree)
 {
 	unsigned long next = READ_ONCE(tree->probed) + probe_interval(tree) / 2;
-	u16 member;
+	struct inc_qp *qp;
 
 	if (time_before(jiffies, next))
 		return false;
 	WRITE_ONCE(tree->probed, jiffies);
 	WRITE_ONCE(tree->member_waits, true);
 	inc_liveness_kick(tree);
-	for (member = 0; member < tree->cfg.members; member++) {
-		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
-
-		if (qp)
-			inc_txq_probe(qp);
-	}
+	inc_tree_for_each_member(tree, qp)
+		inc_txq_probe(qp);
 	return true;
 }
 
@@ -168,13 +164,11 @@ void inc_liveness_timer(struct timer_list *t)
 static bool others_silent(struct inc_tree *tree, const struct inc_qp *who,
 			  unsigned long since)
 {
+	struct inc_qp *qp;
 	bool any = false;
-	u16 member;
 
-	for (member = 0; member < tree->cfg.members; member++) {
-		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
-
-		if (!qp || qp == who || !READ_ONCE(qp->heard) ||
+	inc_tree_for_each_member(tree, qp) {
+		if (qp == who || !READ_ONCE(qp->heard) ||
 		    qp->cfg.transport == RDMA_INC_TRANSPORT_UC)
 			continue;
 		if (time_after_eq(READ_ONCE(qp->last_rx), since))
@@ -186,12 +180,10 @@ static bool others_silent(struct inc_tree *tree, const struct inc_qp *who,
 
 static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
 {
-	u16 member;
+	struct inc_qp *qp;
 
-	for (member = 0; member < tree->cfg.members; member++) {
-		struct inc_qp *qp = rcu_dereference(tree->member_qp[member]);
-
-		if (!qp || qp == who)
+	inc_tree_for_each_member(tree, qp) {
+		if (qp == who)
 			continue;
 		inc_txq_probe(qp);
 		inc_txq_kick(qp);

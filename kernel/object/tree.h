@@ -8,6 +8,7 @@
 #include <linux/atomic.h>
 #include <linux/llist.h>
 #include <linux/netlink.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
@@ -222,5 +223,26 @@ static inline struct inc_tree_slot *inc_tree_slot(struct inc_tree *tree,
 {
 	return &tree->slot[msg_id & (tree->cfg.slots - 1)];
 }
+
+/* The next member from *@index on that has a QP, or NULL; RCU read side. */
+static inline struct inc_qp *inc_tree_next_member(const struct inc_tree *tree,
+						  u16 *index)
+{
+	struct inc_qp *qp = NULL;
+
+	while (!qp && *index < tree->cfg.members)
+		qp = rcu_dereference(tree->member_qp[(*index)++]);
+	return qp;
+}
+
+/**
+ * inc_tree_for_each_member() - iterate over the QPs of a tree's members
+ * @tree: tree
+ * @qp: cursor, struct inc_qp *
+ *
+ * Context: RCU read side.
+ */
+#define inc_tree_for_each_member(tree, qp) \
+	for (u16 inc_next = 0; ((qp) = inc_tree_next_member(tree, &inc_next));)
 
 #endif /* _INC_TREE_H */
