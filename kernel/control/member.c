@@ -162,28 +162,30 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	qp->cfg = *cfg;
 	qp->state = RDMA_INC_MEMBER_STATE_RTS;
 	qp->traffic_class = tree->cfg.traffic_class;
-	qp->next_msg_id = tree->cfg.first_msg_id;
-	qp->oldest = tree->cfg.first_msg_id;
-	qp->newest = tree->cfg.first_msg_id;
+	qp->rx.next_msg_id = tree->cfg.first_msg_id;
+	qp->rx.oldest = tree->cfg.first_msg_id;
+	qp->rx.newest = tree->cfg.first_msg_id;
 	qp->last_rx = jiffies;
-	qp->rx_at = jiffies;
+	qp->rx.silent_since = jiffies;
 	if (!cfg->has_psn)
 		qp->cfg.psn = get_random_u32() & INC_PSN_MASK;
 
-	spin_lock_init(&qp->rx_lock);
+	spin_lock_init(&qp->rx.lock);
 	spin_lock_init(&qp->tx_lock);
-	__skb_queue_head_init(&qp->kept);
+	__skb_queue_head_init(&qp->rx.ooo);
 	INIT_WORK(&qp->more, inc_txq_more);
 	timer_setup(&qp->rto, inc_tx_timer, 0);
-	timer_setup(&qp->ack_timer, inc_ack_timer, 0);
-	timer_setup(&qp->ask_timer, inc_solicit_timer, 0);
+	timer_setup(&qp->rx.ack_timer, inc_ack_timer, 0);
+	timer_setup(&qp->rx.solicit_timer, inc_solicit_timer, 0);
 
-	qp->resp.epsn = cfg->peer_psn;
-	qp->resp.rkey = get_random_u32();
-	qp->resp.stride = tree->cfg.msg_size;
-	qp->resp.slots = tree->cfg.slots;
-	qp->resp.pmtu = tree->cfg.pmtu;
-	inc_msg_loss_init(&qp->gap, tree->cfg.first_msg_id);
+	qp->rx.responder = (struct inc_responder) {
+		.epsn	= cfg->peer_psn,
+		.rkey	= get_random_u32(),
+		.stride	= tree->cfg.msg_size,
+		.slots	= tree->cfg.slots,
+		.pmtu	= tree->cfg.pmtu,
+	};
+	inc_msg_loss_init(&qp->rx.loss, tree->cfg.first_msg_id);
 	qp->uc_psn = qp->cfg.psn;
 	inc_requester_init(&qp->req, qp->cfg.psn);
 	inc_qp_tune(qp);
@@ -269,7 +271,8 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 		return qp;
 	qp->is_switch = tree->below && tree->below[cfg->index];
 	if (qp->is_switch)
-		qp->resp.max_len = 2 * tree->geom.max_chunks * tree->geom.pmtu;
+		qp->rx.responder.max_len = 2 * tree->geom.max_chunks *
+					   tree->geom.pmtu;
 	err = choose_qpn(sw, qp, extack);
 	if (err)
 		goto err_discard;
@@ -320,7 +323,7 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 	if (IS_ERR(qp))
 		return qp;
 	qp->state = RDMA_INC_MEMBER_STATE_INIT;
-	qp->resp.results = true;
+	qp->rx.responder.results = true;
 	qp->req.patient = true;
 	err = -ENOMEM;
 	qp->uplink = inc_uplink_alloc(tree);
@@ -365,7 +368,7 @@ int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	qp->cfg = *cfg;
 	qp->cfg.index = U16_MAX;
 	qp->cfg.psn = psn;
-	qp->resp.epsn = cfg->peer_psn;
+	qp->rx.responder.epsn = cfg->peer_psn;
 	qp->uplink->rkey = cfg->peer_rkey;
 	qp->uplink->tree_id = cfg->peer_tree_id;
 	err = inc_tx_source(qp);
@@ -392,8 +395,8 @@ static void end_qp(struct inc_parting *p)
 	struct inc_switch *sw = qp->sw;
 
 	timer_shutdown_sync(&qp->rto);
-	timer_shutdown_sync(&qp->ack_timer);
-	timer_shutdown_sync(&qp->ask_timer);
+	timer_shutdown_sync(&qp->rx.ack_timer);
+	timer_shutdown_sync(&qp->rx.solicit_timer);
 	/* A packet that was held back may still be delivered. */
 	inc_fault_free(qp);
 	cancel_work_sync(&qp->more);
@@ -431,11 +434,11 @@ void inc_member_unpublish(struct inc_qp *qp)
 	}
 
 	/* Pairs with start_message() of slot_io.c. */
-	spin_lock_bh(&qp->rx_lock);
+	spin_lock_bh(&qp->rx.lock);
 	spin_lock(&qp->tx_lock);
 	WRITE_ONCE(qp->state, RDMA_INC_MEMBER_STATE_ERROR);
 	spin_unlock(&qp->tx_lock);
-	spin_unlock_bh(&qp->rx_lock);
+	spin_unlock_bh(&qp->rx.lock);
 	list_add_tail(&qp->parted, &tree->parted);
 	inc_part(qp->sw, &qp->parting, end_qp);
 }

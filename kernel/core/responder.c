@@ -137,7 +137,8 @@ void inc_responder_run(const struct inc_responder *r,
 }
 
 /* MIDDLE or LAST: no key, but a place in a message that has one. */
-static bool continues_run(const struct inc_responder *r, const struct inc_pkt *pkt,
+static bool continues_run(const struct inc_responder *r,
+			  const struct inc_pkt *pkt,
 			  const struct inc_responder_run *run)
 {
 	bool last = pkt->psn == inc_psn_add(run->end, -1);
@@ -152,7 +153,8 @@ static bool continues_run(const struct inc_responder *r, const struct inc_pkt *p
 }
 
 /* FIRST or ONLY, and valid as the beginning of a message. */
-static bool opens_message(const struct inc_responder *r, const struct inc_pkt *pkt)
+static bool opens_message(const struct inc_responder *r,
+			  const struct inc_pkt *pkt)
 {
 	if (inc_responder_is_empty(pkt))
 		return true;
@@ -184,7 +186,7 @@ enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,
 		return INC_RESP_OOO_WRONG;
 	if (inc_psn_diff(pkt->psn, run->end) < 0)
 		return continues_run(r, pkt, run) ? INC_RESP_OOO_GOOD :
-						INC_RESP_OOO_WRONG;
+						    INC_RESP_OOO_WRONG;
 	if (!(pkt->flags & INC_PKT_FIRST))
 		return pkt->psn == run->end ? INC_RESP_OOO_WRONG :
 					      INC_RESP_OOO_UNKNOWN;
@@ -249,17 +251,17 @@ void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt)
  * member has sent anything, an RNR NAK saves the one NAK for a later gap.
  *
  * Context: the QP's receive lock is held.
- * Return: enum inc_responder_ask.
+ * Return: enum inc_responder_solicit.
  */
-enum inc_responder_ask inc_responder_silence(struct inc_responder *r,
-					     bool waited)
+enum inc_responder_solicit inc_responder_silence(struct inc_responder *r,
+						 bool waited)
 {
 	if (!inc_responder_owed(r))
-		return waited ? INC_RESP_ASK_RNR : INC_RESP_ASK_NOTHING;
+		return waited ? INC_RESP_SOLICIT_RNR : INC_RESP_SOLICIT_NOTHING;
 	if (r->nak_sent)
-		return INC_RESP_ASK_RNR;
+		return INC_RESP_SOLICIT_RNR;
 	r->nak_sent = true;
-	return INC_RESP_ASK_NAK;
+	return INC_RESP_SOLICIT_NAK;
 }
 
 /**

@@ -27,7 +27,7 @@
  * @in_msg: a FIRST has arrived and its LAST has not
  * @results: the other end is a parent, and writes results
  * @nak_sent: a NAK for @epsn was sent; there is one per gap (IBTA C9-114)
- * @kept: packets beyond a gap are queued
+ * @ooo_queued: packets beyond a gap are queued
  * @unacked: requests accepted since the last acknowledgment
  */
 struct inc_responder {
@@ -43,7 +43,7 @@ struct inc_responder {
 	bool	in_msg;
 	bool	results;
 	bool	nak_sent;
-	bool	kept;
+	bool	ooo_queued;
 	u8	unacked;
 };
 
@@ -89,16 +89,16 @@ enum inc_responder_verdict {
 };
 
 /**
- * enum inc_responder_ask - how to solicit a silent member
- * @INC_RESP_ASK_NOTHING: not at all: nothing is known to be due
- * @INC_RESP_ASK_NAK: by a NAK - PSN sequence error, the first for that PSN
- * @INC_RESP_ASK_RNR: by an RNR NAK, since a NAK was sent already, or nothing is
- *	known to be lost
+ * enum inc_responder_solicit - how to solicit a silent member
+ * @INC_RESP_SOLICIT_NOTHING: not at all: nothing is known to be due
+ * @INC_RESP_SOLICIT_NAK: by a NAK - PSN sequence error, the first for that PSN
+ * @INC_RESP_SOLICIT_RNR: by an RNR NAK, since a NAK was sent already, or
+ *	nothing is known to be lost
  */
-enum inc_responder_ask {
-	INC_RESP_ASK_NOTHING,
-	INC_RESP_ASK_NAK,
-	INC_RESP_ASK_RNR,
+enum inc_responder_solicit {
+	INC_RESP_SOLICIT_NOTHING,
+	INC_RESP_SOLICIT_NAK,
+	INC_RESP_SOLICIT_RNR,
 };
 
 /**
@@ -109,7 +109,7 @@ enum inc_responder_ask {
  */
 static inline bool inc_responder_owed(const struct inc_responder *r)
 {
-	return r->in_msg || r->nak_sent || r->kept;
+	return r->in_msg || r->nak_sent || r->ooo_queued;
 }
 
 /**
@@ -140,8 +140,8 @@ enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,
 bool inc_responder_check_uc(const struct inc_responder *r,
 			    const struct inc_pkt *pkt);
 void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt);
-enum inc_responder_ask inc_responder_silence(struct inc_responder *r,
-					     bool waited);
+enum inc_responder_solicit inc_responder_silence(struct inc_responder *r,
+						 bool waited);
 bool inc_responder_ack_due(struct inc_responder *r, bool ackreq);
 
 #endif /* _INC_RESPONDER_H */

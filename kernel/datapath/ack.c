@@ -6,6 +6,7 @@
  * The delay is well below any local ACK timeout in use.
  */
 #include <linux/jiffies.h>
+#include <linux/lockdep.h>
 
 #include "compat.h"
 #include "datapath/ack.h"
@@ -24,32 +25,33 @@
  * @qp: QP
  * @psn: the message's PSN
  *
- * Context: softirq, qp->rx_lock held.
+ * Context: softirq, qp->rx.lock held.
  * Return: true if enough acknowledgments were delayed: send this one now.
  */
 bool inc_ack_delay(struct inc_qp *qp, u32 psn)
 {
-	qp->ack_psn = psn;
+	lockdep_assert_held(&qp->rx.lock);
+	qp->rx.ack_psn = psn;
 	/* The member did not wait for the previous acknowledgment. */
-	if (qp->ack_put_off)
-		qp->ack_waits = 0;
-	if (++qp->ack_put_off >= INC_RESP_ACK_EVERY)
+	if (qp->rx.acks_delayed)
+		qp->rx.ack_waits = 0;
+	if (++qp->rx.acks_delayed >= INC_RESP_ACK_EVERY)
 		return true;
-	if (!timer_pending(&qp->ack_timer))
-		mod_timer(&qp->ack_timer,
+	if (!timer_pending(&qp->rx.ack_timer))
+		mod_timer(&qp->rx.ack_timer,
 			  jiffies + msecs_to_jiffies(ACK_DELAY_MS));
 	return false;
 }
 
 /* Drop the receive lock, and send the delayed acknowledgment if it is due. */
 static void unlock_and_ack(struct inc_qp *qp, bool due)
-	__releases(&qp->rx_lock)
+	__releases(&qp->rx.lock)
 {
-	u32 psn = qp->ack_psn, msn = qp->resp.msn;
+	u32 psn = qp->rx.ack_psn, msn = qp->rx.responder.msn;
 
 	if (due)
-		qp->ack_put_off = 0;
-	spin_unlock(&qp->rx_lock);
+		qp->rx.acks_delayed = 0;
+	spin_unlock(&qp->rx.lock);
 	if (!due)
 		return;
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_ACKS);
@@ -58,20 +60,20 @@ static void unlock_and_ack(struct inc_qp *qp, bool due)
 
 /**
  * inc_ack_timer() - send an acknowledgment that was delayed long enough
- * @t: inc_qp.ack_timer
+ * @t: inc_qp.rx.ack_timer
  *
  * Context: softirq.
  */
 void inc_ack_timer(struct timer_list *t)
 {
-	struct inc_qp *qp = timer_container_of(qp, t, ack_timer);
+	struct inc_qp *qp = timer_container_of(qp, t, rx.ack_timer);
 	bool due;
 
-	spin_lock(&qp->rx_lock);
-	due = qp->ack_put_off && qp->state == RDMA_INC_MEMBER_STATE_RTS;
-	if (due && qp->ack_put_off == 1 && ++qp->ack_waits == ACK_WAITS) {
-		qp->ack_eager = ACK_EAGER;
-		qp->ack_waits--;
+	spin_lock(&qp->rx.lock);
+	due = qp->rx.acks_delayed && qp->state == RDMA_INC_MEMBER_STATE_RTS;
+	if (due && qp->rx.acks_delayed == 1 && ++qp->rx.ack_waits == ACK_WAITS) {
+		qp->rx.ack_eager = ACK_EAGER;
+		qp->rx.ack_waits--;
 	}
 	unlock_and_ack(qp, due);
 }
@@ -92,12 +94,12 @@ void inc_ack_lone(struct inc_qp *qp)
 {
 	bool due;
 
-	if (READ_ONCE(qp->ack_put_off) != 1 || !READ_ONCE(qp->ack_eager))
+	if (READ_ONCE(qp->rx.acks_delayed) != 1 || !READ_ONCE(qp->rx.ack_eager))
 		return;
-	spin_lock(&qp->rx_lock);
-	due = qp->ack_put_off == 1 && qp->ack_eager &&
+	spin_lock(&qp->rx.lock);
+	due = qp->rx.acks_delayed == 1 && qp->rx.ack_eager &&
 	      qp->state == RDMA_INC_MEMBER_STATE_RTS;
 	if (due)
-		qp->ack_eager--;
+		qp->rx.ack_eager--;
 	unlock_and_ack(qp, due);
 }

@@ -7,7 +7,7 @@
  *
  * DOC: locking of the data path
  *
- * inc_qp.rx_lock > inc_tree_slot.lock, and inc_qp.rx_lock > inc_qp.tx_lock of
+ * inc_qp.rx.lock > inc_tree_slot.lock, and inc_qp.rx.lock > inc_qp.tx_lock of
  * any QP. A slot's lock and a transmit lock are never held together, nor are
  * two locks of one kind. No lock is held across ip_local_out().
  */
@@ -38,11 +38,11 @@ static void refuse_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 	if (!(pkt->flags & INC_PKT_REQUEST) || pkt->uc ||
 	    READ_ONCE(qp->state) != RDMA_INC_MEMBER_STATE_ERROR)
 		return;
-	spin_lock(&qp->rx_lock);
+	spin_lock(&qp->rx.lock);
 	inc_verdict_nak(&v, qp, IB_NAK_REMOTE_OPERATIONAL_ERROR);
 	if (inc_psn_diff(pkt->psn, v.psn) < 0)
 		v.psn = pkt->psn;
-	spin_unlock(&qp->rx_lock);
+	spin_unlock(&qp->rx.lock);
 	inc_verdict_flush(&v, qp);
 }
 
@@ -74,13 +74,13 @@ void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		return;
 	}
 
-	spin_lock(&qp->rx_lock);
+	spin_lock(&qp->rx.lock);
 	if (pkt->uc) {
 		inc_rx_uc(qp, skb, pkt, &v);
 	} else {
 		inc_rx_rc(qp, skb, pkt, &v);
 		inc_solicit_watch(qp);
 	}
-	spin_unlock(&qp->rx_lock);
+	spin_unlock(&qp->rx.lock);
 	inc_verdict_flush(&v, qp);
 }

@@ -12,6 +12,7 @@
  * there.
  */
 #include <linux/llist.h>
+#include <linux/lockdep.h>
 
 #include "compat.h"
 #include "datapath/fanout.h"
@@ -110,6 +111,7 @@ void inc_fanout_result(struct inc_tree *tree, u16 slot,
  */
 void inc_fanout_begin(struct inc_tree_slot *ts)
 {
+	lockdep_assert_held(&ts->lock);
 	ts->forwarded = 0;
 	ts->late = false;
 	ts->done_at = 0;
@@ -169,6 +171,7 @@ static void copy_progress(struct inc_tree_slot *ts, struct inc_progress *p)
 bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
 		    struct inc_progress *p)
 {
+	lockdep_assert_held(&ts->lock);
 	if (may_wait(ts)) {
 		defer_chunks(tree, ts);
 		return false;

@@ -100,7 +100,7 @@ static bool check_member(struct inc_tree *tree, struct inc_qp *qp)
 {
 	u32 begun = READ_ONCE(qp->begun);
 	bool lacks = (s32)(atomic_read(&tree->opened) - begun) > 0 ||
-		     READ_ONCE(qp->resp.in_msg);
+		     READ_ONCE(qp->rx.responder.in_msg);
 
 	watch_wait(&qp->wait, lacks, begun);
 	if (probe_due(&qp->wait, probe_interval(tree))) {

@@ -6,6 +6,7 @@
  * the member. All are dropped if two contradict each other, or if the gap stays
  * open.
  */
+#include <linux/lockdep.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 
@@ -33,14 +34,15 @@ static __be16 sender_port(const struct sk_buff *skb)
  * its life, so from here on a forged packet needs that port in addition to the
  * numbers in the BTH.
  *
- * Context: qp->rx_lock held.
+ * Context: qp->rx.lock held.
  */
 void inc_rx_learn_port(struct inc_qp *qp, const struct sk_buff *skb,
 		       const struct inc_pkt *pkt)
 {
-	if (!qp->port && pkt->flags & INC_PKT_FIRST &&
+	lockdep_assert_held(&qp->rx.lock);
+	if (!qp->rx.port && pkt->flags & INC_PKT_FIRST &&
 	    !inc_responder_is_empty(pkt))
-		WRITE_ONCE(qp->port, sender_port(skb));
+		WRITE_ONCE(qp->rx.port, sender_port(skb));
 }
 
 /* A packet that is forged, or contradicts one that is. */
@@ -60,7 +62,7 @@ static void distrust_packet(struct inc_qp *qp, struct sk_buff *skb)
  */
 bool inc_rx_check_port(struct inc_qp *qp, struct sk_buff *skb)
 {
-	__be16 port = READ_ONCE(qp->port);
+	__be16 port = READ_ONCE(qp->rx.port);
 
 	if (likely(!port || sender_port(skb) == port))
 		return true;
@@ -70,7 +72,7 @@ bool inc_rx_check_port(struct inc_qp *qp, struct sk_buff *skb)
 
 static void charge_queue(struct inc_qp *qp, s64 bytes)
 {
-	qp->kept_size += bytes;
+	qp->rx.ooo_size += bytes;
 	inc_hold_of_all(qp->sw, bytes);
 }
 
@@ -78,28 +80,30 @@ static void charge_queue(struct inc_qp *qp, s64 bytes)
  * inc_ooo_purge() - drop all packets queued beyond a gap
  * @qp: QP
  *
- * Context: qp->rx_lock held, or the QP is unpublished and has no readers.
+ * Context: qp->rx.lock held, or the QP is unpublished and has no readers.
  */
 void inc_ooo_purge(struct inc_qp *qp)
 {
-	__skb_queue_purge(&qp->kept);
-	charge_queue(qp, -(s64)qp->kept_size);
-	qp->resp.kept = false;
+	__skb_queue_purge(&qp->rx.ooo);
+	charge_queue(qp, -(s64)qp->rx.ooo_size);
+	qp->rx.responder.ooo_queued = false;
 }
 
 /**
  * inc_ooo_dequeue() - dequeue the first queued packet
  * @qp: QP with a non-empty queue
  *
- * Context: qp->rx_lock held.
+ * Context: qp->rx.lock held.
  * Return: the packet.
  */
 struct sk_buff *inc_ooo_dequeue(struct inc_qp *qp)
 {
-	struct sk_buff *skb = __skb_dequeue(&qp->kept);
+	struct sk_buff *skb;
 
+	lockdep_assert_held(&qp->rx.lock);
+	skb = __skb_dequeue(&qp->rx.ooo);
 	charge_queue(qp, -(s64)skb->truesize);
-	qp->resp.kept = !skb_queue_empty(&qp->kept);
+	qp->rx.responder.ooo_queued = !skb_queue_empty(&qp->rx.ooo);
 	return skb;
 }
 
@@ -128,7 +132,7 @@ static struct sk_buff *fit_buffer(struct inc_qp *qp, struct sk_buff *skb)
 		if (!skb)
 			return NULL;
 	}
-	if (qp->kept_size + skb->truesize > inc_hold_room(qp)) {
+	if (qp->rx.ooo_size + skb->truesize > inc_hold_room(qp)) {
 		consume_skb(skb);
 		return NULL;
 	}
@@ -145,7 +149,7 @@ static struct sk_buff *fit_buffer(struct inc_qp *qp, struct sk_buff *skb)
  * member's. Then none in the queue is trusted, and the member retransmits them
  * all.
  *
- * Context: softirq, qp->rx_lock held.
+ * Context: softirq, qp->rx.lock held.
  */
 void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 		     const struct inc_pkt *pkt)
@@ -153,12 +157,13 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 	struct inc_responder_run run;
 	struct sk_buff *prev;
 
-	if (inc_psn_diff(pkt->psn, qp->resp.epsn) > INC_QP_MAX_KEPT)
+	lockdep_assert_held(&qp->rx.lock);
+	if (inc_psn_diff(pkt->psn, qp->rx.responder.epsn) > INC_QP_MAX_OOO)
 		goto drop;
 
-	inc_responder_run(&qp->resp, &run);
+	inc_responder_run(&qp->rx.responder, &run);
 	/* It nearly always belongs at the tail. */
-	skb_queue_reverse_walk(&qp->kept, prev) {
+	skb_queue_reverse_walk(&qp->rx.ooo, prev) {
 		s32 diff = inc_psn_diff(pkt->psn, inc_cb(prev)->psn);
 
 		if (!diff && same_packet(skb, prev))
@@ -173,7 +178,7 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 			break;
 		}
 	}
-	switch (inc_responder_ooo(&qp->resp, pkt, &run)) {
+	switch (inc_responder_ooo(&qp->rx.responder, pkt, &run)) {
 	case INC_RESP_OOO_GOOD:
 		break;
 	case INC_RESP_OOO_UNKNOWN:
@@ -190,9 +195,9 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 	inc_cb(skb)->psn = pkt->psn;
 	inc_cb(skb)->run = run;
 	charge_queue(qp, skb->truesize);
-	qp->resp.kept = true;
+	qp->rx.responder.ooo_queued = true;
 	/* At the head of the queue if none precedes it. */
-	__skb_queue_after(&qp->kept, prev, skb);
+	__skb_queue_after(&qp->rx.ooo, prev, skb);
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED);
 	return;
 drop:

@@ -66,11 +66,11 @@ static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 {
 	if (!inc_uplink_result(qp, pkt, skb->data + pkt->hdr_len))
 		return INC_TAKE_INVALID;
-	inc_responder_accept(&qp->resp, pkt);
+	inc_responder_accept(&qp->rx.responder, pkt);
 	inc_qp_count_rx(qp, pkt);
 	if (pkt->flags & INC_PKT_IMM)
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
-	if (inc_responder_ack_due(&qp->resp, pkt->ackreq))
+	if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
 		inc_verdict_ack(v, qp, pkt->psn);
 	v->kick_members = true;
 	v->kick_parent = true;
@@ -100,13 +100,13 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	}
 	/* The Immediate: status 0, and the header's message ID. */
 	if (pkt->flags & INC_PKT_LAST && !empty && !inc_qp_failure(qp, pkt) &&
-	    pkt->imm != (qp->rx_msg_id & INC_IMM_MSG_ID_MASK))
+	    pkt->imm != (qp->rx.msg_id & INC_IMM_MSG_ID_MASK))
 		return INC_TAKE_INVALID;
 
-	inc_responder_accept(&qp->resp, pkt);
-	qp->asks = 0;
+	inc_responder_accept(&qp->rx.responder, pkt);
+	qp->rx.solicits = 0;
 	inc_qp_count_rx(qp, pkt);
-	if (inc_responder_ack_due(&qp->resp, pkt->ackreq)) {
+	if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq)) {
 		bool small = pkt->flags & INC_PKT_FIRST &&
 			     pkt->flags & INC_PKT_LAST && !empty;
 
@@ -137,7 +137,7 @@ static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
 		inc_verdict_nak(v, qp, t == INC_TAKE_RNR ? SYNDROME_RNR :
 							   SYNDROME_FORMING);
 		/* Packets that follow are out of sequence, but none is lost. */
-		qp->resp.nak_sent = true;
+		qp->rx.responder.nak_sent = true;
 		break;
 	case INC_TAKE_INVALID:
 		inc_verdict_nak(v, qp, IB_NAK_INVALID_REQUEST);
@@ -167,17 +167,17 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 	enum inc_take t = INC_TAKE_OK;
 	struct sk_buff *skb;
 	struct inc_pkt pkt;
-	u32 psn = qp->resp.epsn;
+	u32 psn = qp->rx.responder.epsn;
 
-	while (t == INC_TAKE_OK && (skb = skb_peek(&qp->kept)) &&
-	       inc_psn_diff(inc_cb(skb)->psn, qp->resp.epsn) <= 0) {
+	while (t == INC_TAKE_OK && (skb = skb_peek(&qp->rx.ooo)) &&
+	       inc_psn_diff(inc_cb(skb)->psn, qp->rx.responder.epsn) <= 0) {
 		inc_ooo_dequeue(qp);
-		if (inc_cb(skb)->psn != qp->resp.epsn) {
+		if (inc_cb(skb)->psn != qp->rx.responder.epsn) {
 			consume_skb(skb);
 			continue;
 		}
 		inc_wire_parse(skb->data, skb->len, &pkt);
-		if (inc_responder_check(&qp->resp, &pkt) != INC_RESP_NEW) {
+		if (inc_responder_check(&qp->rx.responder, &pkt) != INC_RESP_NEW) {
 			/*
 			 * The member has renumbered its packets since. The
 			 * queued ones are worthless, and it retransmits them
@@ -192,7 +192,7 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 			consume_skb(skb);
 		else if (!(pkt.flags & INC_PKT_LAST) ||
 			 pkt.flags & INC_PKT_FIRST)
-			psn = qp->resp.epsn;
+			psn = qp->rx.responder.epsn;
 	}
 	if (t != INC_TAKE_OK)
 		refuse_packet(qp, v, t);
@@ -207,7 +207,7 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
  * @pkt: the packet, parsed, a request
  * @v: verdict
  *
- * Context: softirq, RCU read side, qp->rx_lock held.
+ * Context: softirq, RCU read side, qp->rx.lock held.
  * Spec: IBTA 1.x section 9.7.4.
  */
 void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
@@ -215,12 +215,12 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 {
 	enum inc_take t;
 
-	lockdep_assert_held(&qp->rx_lock);
-	switch (inc_responder_check(&qp->resp, pkt)) {
+	lockdep_assert_held(&qp->rx.lock);
+	switch (inc_responder_check(&qp->rx.responder, pkt)) {
 	case INC_RESP_DUP:
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
 		/* Acknowledge its own PSN: see drain_ooo(). */
-		if (inc_responder_ack_due(&qp->resp, pkt->ackreq))
+		if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
 			inc_verdict_ack(v, qp, pkt->psn);
 		consume_skb(skb);
 		return;
@@ -234,7 +234,7 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 		inc_rx_learn_port(qp, skb, pkt);
 		t = accept_packet(qp, &skb, pkt, v);
 		if (t == INC_TAKE_OK) {
-			if (!skb_queue_empty(&qp->kept))
+			if (!skb_queue_empty(&qp->rx.ooo))
 				drain_ooo(qp, v);
 			return;
 		}

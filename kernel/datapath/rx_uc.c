@@ -34,14 +34,14 @@ enum uc_verdict {
 /* The expected PSN follows each packet: a gap means loss, or a late packet. */
 static bool note_psn(struct inc_qp *qp, u32 psn)
 {
-	s32 ahead = inc_psn_diff(psn, qp->resp.epsn);
+	s32 ahead = inc_psn_diff(psn, qp->rx.responder.epsn);
 
 	if (ahead < 0)
 		return true;
 	if (ahead)
 		inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_GAPS,
 			      ahead);
-	qp->resp.epsn = inc_psn_add(psn, 1);
+	qp->rx.responder.epsn = inc_psn_add(psn, 1);
 	return false;
 }
 
@@ -88,7 +88,7 @@ static enum uc_verdict judge_packet(struct inc_qp *qp,
 	u32 msg_id;
 
 	/* A stranger's packet changes nothing, the expected PSN included. */
-	if (!inc_responder_check_uc(&qp->resp, pkt))
+	if (!inc_responder_check_uc(&qp->rx.responder, pkt))
 		goto bad;
 	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
 	msg_id = be32_to_cpu(hdr.msg_id);
@@ -110,8 +110,8 @@ static void report_missing(struct inc_qp *qp, bool overtaken)
 {
 	u32 missing;
 
-	inc_msg_loss_came(&qp->gap, qp->rx_msg_id, overtaken);
-	while (inc_msg_loss_judge(&qp->gap, &missing))
+	inc_msg_loss_came(&qp->rx.loss, qp->rx.msg_id, overtaken);
+	while (inc_msg_loss_judge(&qp->rx.loss, &missing))
 		inc_txq_missing(qp, missing);
 }
 
@@ -134,7 +134,7 @@ static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
 	}
 	inc_qp_count_rx(qp, pkt);
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
-	if (qp->rx_take)
+	if (qp->rx.to_slot)
 		report_missing(qp, overtaken);
 	inc_slot_io_contribute(qp, mine, pkt, v);
 }
@@ -146,7 +146,7 @@ static void accept_uc(struct inc_qp *qp, struct sk_buff *skb,
  * @pkt: the packet, parsed, a request
  * @v: verdict
  *
- * Context: softirq, RCU read side, qp->rx_lock held.
+ * Context: softirq, RCU read side, qp->rx.lock held.
  * Spec: draft section 7; IBTA 1.x section 9.8.
  */
 void inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
@@ -154,7 +154,7 @@ void inc_rx_uc(struct inc_qp *qp, struct sk_buff *skb,
 {
 	bool overtaken;
 
-	lockdep_assert_held(&qp->rx_lock);
+	lockdep_assert_held(&qp->rx.lock);
 	switch (judge_packet(qp, skb, pkt, &overtaken)) {
 	case UC_NEW:
 		inc_rx_learn_port(qp, skb, pkt);

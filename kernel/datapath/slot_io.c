@@ -73,7 +73,7 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 
 	inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 	inc_blame(&tree->blame, &b);
-	WRITE_ONCE(qp->next_msg_id, msg_id + 1);
+	WRITE_ONCE(qp->rx.next_msg_id, msg_id + 1);
 	inc_fanout_status(tree, slot, msg_id, status);
 	inc_uplink_fail(tree, slot, msg_id, status);
 	v->kick_parent = true;
@@ -117,7 +117,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 
 	switch (verdict) {
 	case INC_SLOT_TAKE:
-		qp->rx_take = true;
+		qp->rx.to_slot = true;
 		inc_hold_began(qp, msg->msg_id);
 		if (due)
 			forward_gathered(tree, slot, &p, v);
@@ -132,7 +132,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		v->kick_members |= begun > 1;
 		break;
 	case INC_SLOT_FAILED:
-		WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
+		WRITE_ONCE(qp->rx.next_msg_id, msg->msg_id + 1);
 		inc_txq_status(qp, slot, msg->msg_id, status);
 		break;
 	case INC_SLOT_REPEAT:
@@ -156,8 +156,8 @@ static u32 request_memory(const struct inc_qp *qp, const struct inc_msg *msg,
 	if (!msg->in_len)
 		return 0;
 	if (pkt->flags & INC_PKT_LAST)
-		return qp->rx_size;
-	return DIV_ROUND_UP(pkt->dmalen, qp->tree->cfg.pmtu) * qp->rx_size;
+		return qp->rx.truesize;
+	return DIV_ROUND_UP(pkt->dmalen, qp->tree->cfg.pmtu) * qp->rx.truesize;
 }
 
 /* Can the result be sent? If not, tell the member, unless too much is held. */
@@ -195,7 +195,7 @@ static enum inc_take start_message(struct inc_qp *qp,
 
 	/*
 	 * The QP was unpublished while this packet arrived. inc_member_del()
-	 * must see all that began before, in inc_tree.used; both hold rx_lock.
+	 * must see all that began before, in inc_tree.used; both hold rx.lock.
 	 */
 	if (READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_ERROR)
 		return INC_TAKE_LOST;
@@ -206,14 +206,14 @@ static enum inc_take start_message(struct inc_qp *qp,
 		t = join_slot(qp, msg, status, v);
 	if (t != INC_TAKE_OK)
 		return t;
-	qp->rx_msg_id = msg->msg_id;
-	if (!qp->rx_take) {
+	qp->rx.msg_id = msg->msg_id;
+	if (!qp->rx.to_slot) {
 		v->kick_self = true;
 		return INC_TAKE_OK;
 	}
 
 	inc_liveness_kick(qp->tree);
-	WRITE_ONCE(qp->next_msg_id, msg->msg_id + 1);
+	WRITE_ONCE(qp->rx.next_msg_id, msg->msg_id + 1);
 	trace_inc_request(qp, msg);
 	return INC_TAKE_OK;
 }
@@ -241,9 +241,9 @@ static u8 parse_header(const struct inc_qp *qp, const struct inc_pkt *pkt,
  * @pkt: the packet, parsed, the first of its message
  * @v: verdict
  *
- * Context: softirq, RCU read side, qp->rx_lock held.
- * Return: enum inc_take. If INC_TAKE_OK, @qp->rx_msg_id is the message, and
- * @qp->rx_take says whether the slot takes its chunks.
+ * Context: softirq, RCU read side, qp->rx.lock held.
+ * Return: enum inc_take. If INC_TAKE_OK, @qp->rx.msg_id is the message, and
+ * @qp->rx.to_slot says whether the slot takes its chunks.
  */
 enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 				const struct inc_pkt *pkt,
@@ -255,9 +255,9 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 	u8 status;
 	u32 slot;
 
-	lockdep_assert_held(&qp->rx_lock);
-	qp->rx_take = false;
-	qp->rx_size = skb->truesize;
+	lockdep_assert_held(&qp->rx.lock);
+	qp->rx.to_slot = false;
+	qp->rx.truesize = skb->truesize;
 	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
 	status = parse_header(qp, pkt, &hdr, &msg);
 	slot = msg.msg_id & (cfg->slots - 1);
@@ -275,30 +275,30 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
  *
  * The payload is discarded if the slot does not take the message's chunks.
  *
- * Context: softirq, RCU read side, qp->rx_lock held.
+ * Context: softirq, RCU read side, qp->rx.lock held.
  */
 void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 			    const struct inc_pkt *pkt, struct inc_verdict *v)
 {
-	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx_msg_id);
+	struct inc_tree_slot *ts = inc_tree_slot(qp->tree, qp->rx.msg_id);
 	unsigned int hdr = pkt->flags & INC_PKT_FIRST ? INC_HDR_LEN : 0;
 	struct inc_part *part = &inc_cb(skb)->part;
 	struct inc_progress p;
 	bool due;
 
-	lockdep_assert_held(&qp->rx_lock);
-	if (!qp->rx_take) {
+	lockdep_assert_held(&qp->rx.lock);
+	if (!qp->rx.to_slot) {
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DISCARDED);
 		consume_skb(skb);
 		return;
 	}
 	part->data = skb->data + pkt->hdr_len + hdr;
 	part->len = pkt->payload_len - hdr;
-	if (unlikely(skb->truesize > qp->rx_size))
-		inc_hold_more(qp, qp->rx_msg_id, skb->truesize - qp->rx_size);
+	if (unlikely(skb->truesize > qp->rx.truesize))
+		inc_hold_more(qp, qp->rx.msg_id, skb->truesize - qp->rx.truesize);
 
 	spin_lock(&ts->lock);
-	due = inc_slot_add(&ts->m, qp->cfg.index, qp->rx_msg_id, part) &&
+	due = inc_slot_add(&ts->m, qp->cfg.index, qp->rx.msg_id, part) &&
 	      inc_fanout_due(qp->tree, ts, &p);
 	spin_unlock(&ts->lock);
 

@@ -11,6 +11,7 @@
  * about no request of the member).
  */
 #include <linux/jiffies.h>
+#include <linux/lockdep.h>
 
 #include "compat.h"
 #include "core/responder.h"
@@ -35,7 +36,7 @@ static unsigned long ask_at(const struct inc_qp *qp)
 	u64 us = max_t(u64, ASK_MIN_RTOS * qp->req.min_rto_us,
 		       2 * inc_requester_rto(&qp->req));
 
-	return qp->rx_at + usecs_to_jiffies(us << qp->asks) + 1;
+	return qp->rx.silent_since + usecs_to_jiffies(us << qp->rx.solicits) + 1;
 }
 
 /**
@@ -56,16 +57,18 @@ unsigned long inc_solicit_least(const struct inc_tree *tree)
  * inc_solicit_watch() - start the timer for the rest of a member's request
  * @qp: QP of the member
  *
- * Context: softirq, qp->rx_lock held.
+ * Context: softirq, qp->rx.lock held.
  */
 void inc_solicit_watch(struct inc_qp *qp)
 {
-	qp->rx_at = jiffies;
-	WRITE_ONCE(qp->spoke_at, jiffies);
-	WRITE_ONCE(qp->spoke, true);
-	qp->waited = false;
-	if (inc_responder_owed(&qp->resp) && !timer_pending(&qp->ask_timer))
-		mod_timer(&qp->ask_timer, ask_at(qp));
+	lockdep_assert_held(&qp->rx.lock);
+	qp->rx.silent_since = jiffies;
+	WRITE_ONCE(qp->rx.sent_at, jiffies);
+	WRITE_ONCE(qp->rx.has_sent, true);
+	qp->rx.waited_for = false;
+	if (inc_responder_owed(&qp->rx.responder) &&
+	    !timer_pending(&qp->rx.solicit_timer))
+		mod_timer(&qp->rx.solicit_timer, ask_at(qp));
 }
 
 /*
@@ -74,49 +77,49 @@ void inc_solicit_watch(struct inc_qp *qp)
  */
 static bool ask(struct inc_qp *qp, bool waited)
 {
-	enum inc_responder_ask how = INC_RESP_ASK_NOTHING;
+	enum inc_responder_solicit how = INC_RESP_SOLICIT_NOTHING;
 	u32 psn, msn;
 	bool owes;
 
-	spin_lock(&qp->rx_lock);
-	owes = qp->state == RDMA_INC_MEMBER_STATE_RTS && qp->asks < MAX_ASKS &&
-	       (waited || inc_responder_owed(&qp->resp));
+	spin_lock(&qp->rx.lock);
+	owes = qp->state == RDMA_INC_MEMBER_STATE_RTS && qp->rx.solicits < MAX_ASKS &&
+	       (waited || inc_responder_owed(&qp->rx.responder));
 	/* Only now does the member owe anything. */
-	if (waited && !qp->waited && !inc_responder_owed(&qp->resp)) {
-		qp->waited = true;
-		qp->rx_at = jiffies;
+	if (waited && !qp->rx.waited_for && !inc_responder_owed(&qp->rx.responder)) {
+		qp->rx.waited_for = true;
+		qp->rx.silent_since = jiffies;
 	}
 	if (owes && time_after_eq(jiffies, ask_at(qp))) {
-		qp->asks++;
-		qp->rx_at = jiffies;
-		how = inc_responder_silence(&qp->resp, waited);
+		qp->rx.solicits++;
+		qp->rx.silent_since = jiffies;
+		how = inc_responder_silence(&qp->rx.responder, waited);
 	}
 	/* Soliciting was in vain: the packets queued for it are stale. */
-	if (!waited && qp->asks >= MAX_ASKS && !owes)
+	if (!waited && qp->rx.solicits >= MAX_ASKS && !owes)
 		inc_ooo_purge(qp);
-	psn = qp->resp.epsn;
-	msn = qp->resp.msn;
-	spin_unlock(&qp->rx_lock);
+	psn = qp->rx.responder.epsn;
+	msn = qp->rx.responder.msn;
+	spin_unlock(&qp->rx.lock);
 
-	if (how == INC_RESP_ASK_NOTHING)
+	if (how == INC_RESP_SOLICIT_NOTHING)
 		return owes;
-	inc_stats_inc(qp->stats, how == INC_RESP_ASK_NAK ?
+	inc_stats_inc(qp->stats, how == INC_RESP_SOLICIT_NAK ?
 		      RDMA_INC_A_MEMBER_STATS_TX_NAKS :
 		      RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS);
-	inc_tx_ack(qp, how == INC_RESP_ASK_NAK ? IB_NAK_PSN_ERROR :
+	inc_tx_ack(qp, how == INC_RESP_SOLICIT_NAK ? IB_NAK_PSN_ERROR :
 						 SYNDROME_AGAIN, psn, msn);
 	return owes;
 }
 
 /**
  * inc_solicit_timer() - solicit a silent member that owes packets
- * @t: inc_qp.ask_timer
+ * @t: inc_qp.rx.solicit_timer
  *
  * Context: softirq.
  */
 void inc_solicit_timer(struct timer_list *t)
 {
-	struct inc_qp *qp = timer_container_of(qp, t, ask_timer);
+	struct inc_qp *qp = timer_container_of(qp, t, rx.solicit_timer);
 
 	if (ask(qp, false))
 		mod_timer(t, ask_at(qp));
@@ -135,6 +138,6 @@ void inc_solicit_timer(struct timer_list *t)
 void inc_solicit_waited(struct inc_qp *qp)
 {
 	if (qp->cfg.transport == RDMA_INC_TRANSPORT_RC && !qp->is_switch &&
-	    READ_ONCE(qp->spoke))
+	    READ_ONCE(qp->rx.has_sent))
 		ask(qp, true);
 }

@@ -59,7 +59,7 @@ static bool stale(const struct inc_out *out)
  * @rkey: key of that memory
  * @size: bytes that its packets hold if they have to wait
  *
- * Context: BH; qp->rx_lock held, takes qp->tx_lock.
+ * Context: BH; qp->rx.lock held, takes qp->tx_lock.
  * Return: enum inc_open_verdict.
  */
 enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
@@ -291,7 +291,7 @@ void inc_txq_missing(struct inc_qp *qp, u32 msg_id)
  */
 void inc_txq_farewell(struct inc_qp *qp, u8 status)
 {
-	u32 next = READ_ONCE(qp->next_msg_id);
+	u32 next = READ_ONCE(qp->rx.next_msg_id);
 	bool waits = false;
 	u16 slot;
 

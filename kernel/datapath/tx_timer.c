@@ -21,9 +21,9 @@ static void look_for_life(struct inc_qp *qp, u64 now)
 {
 	if (!qp->heard && !qp->uplink)
 		inc_requester_alive(&qp->req, now);
-	else if (READ_ONCE(qp->spoke) && !qp->req.rnr)
+	else if (READ_ONCE(qp->rx.has_sent) && !qp->req.rnr)
 		inc_requester_alive(&qp->req, now - jiffies_to_usecs(jiffies -
-						READ_ONCE(qp->spoke_at)));
+						READ_ONCE(qp->rx.sent_at)));
 }
 
 /* @rnr: set if the switch was waiting because of the member's RNR NAK */

@@ -82,7 +82,7 @@ static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
  *
  * inc_fanout_kick() sends it on to the members.
  *
- * Context: BH off, RCU read side, qp->rx_lock held.
+ * Context: BH off, RCU read side, qp->rx.lock held.
  * Return: false if it is invalid: the QP has to enter the error state.
  */
 bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,

@@ -92,7 +92,7 @@ static void fill_hdr(const struct inc_qp *qp, u16 slot, u32 msg_id)
 		.collective	= INC_COLL_BARRIER,
 		.tree_id	= cpu_to_be32(qp->uplink->tree_id),
 		.msg_id		= cpu_to_be32(msg_id),
-		.result_rkey	= cpu_to_be32(qp->resp.rkey),
+		.result_rkey	= cpu_to_be32(qp->rx.responder.rkey),
 		.result_va	= cpu_to_be64(va),
 	};
 }

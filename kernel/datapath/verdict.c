@@ -21,16 +21,16 @@
  * @qp: QP of the member
  * @psn: PSN to acknowledge
  *
- * Context: softirq, qp->rx_lock held.
+ * Context: softirq, qp->rx.lock held.
  */
 void inc_verdict_ack(struct inc_verdict *v, struct inc_qp *qp, u32 psn)
 {
-	lockdep_assert_held(&qp->rx_lock);
+	lockdep_assert_held(&qp->rx.lock);
 	v->reply = true;
 	v->syndrome = SYNDROME_ACK;
 	v->psn = psn;
-	v->msn = qp->resp.msn;
-	qp->ack_put_off = 0;
+	v->msn = qp->rx.responder.msn;
+	qp->rx.acks_delayed = 0;
 }
 
 /**
@@ -39,16 +39,16 @@ void inc_verdict_ack(struct inc_verdict *v, struct inc_qp *qp, u32 psn)
  * @qp: QP of the member
  * @syndrome: AETH syndrome
  *
- * Context: softirq, qp->rx_lock held.
+ * Context: softirq, qp->rx.lock held.
  */
 void inc_verdict_nak(struct inc_verdict *v, const struct inc_qp *qp,
 		     u8 syndrome)
 {
-	lockdep_assert_held(&qp->rx_lock);
+	lockdep_assert_held(&qp->rx.lock);
 	v->reply = true;
 	v->syndrome = syndrome;
-	v->psn = qp->resp.epsn;
-	v->msn = qp->resp.msn;
+	v->psn = qp->rx.responder.epsn;
+	v->msn = qp->rx.responder.msn;
 }
 
 static unsigned int reply_counter(u8 syndrome)

@@ -71,9 +71,9 @@ static bool waits(const struct inc_qp *qp, u32 msg_id)
 /* Does the member have no older message that waits? */
 static bool oldest(struct inc_qp *qp, u32 msg_id)
 {
-	while (qp->oldest != qp->newest && !waits(qp, qp->oldest))
-		qp->oldest++;
-	return (s32)(msg_id - qp->oldest) <= 0;
+	while (qp->rx.oldest != qp->rx.newest && !waits(qp, qp->rx.oldest))
+		qp->rx.oldest++;
+	return (s32)(msg_id - qp->rx.oldest) <= 0;
 }
 
 /* Bytes that one member may hold. */
@@ -98,11 +98,12 @@ static u64 limit_of(const struct inc_qp *qp)
  * switches may begin messages in different orders, and those that wait for each
  * other would wait forever.
  *
- * Context: BH; qp->rx_lock and qp->tx_lock held.
+ * Context: BH; qp->rx.lock and qp->tx_lock held.
  * Return: true if the member has to retransmit it later.
  */
 bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
 {
+	lockdep_assert_held(&qp->rx.lock);
 	return bytes && qp->held && qp->held + bytes > limit_of(qp) &&
 	       !oldest(qp, msg_id);
 }
@@ -156,14 +157,15 @@ void inc_hold_of_all(struct inc_switch *sw, s64 bytes)
  * @qp: its QP
  * @msg_id: message
  *
- * Context: qp->rx_lock held.
+ * Context: qp->rx.lock held.
  */
 void inc_hold_began(struct inc_qp *qp, u32 msg_id)
 {
-	if ((s32)(msg_id - qp->oldest) < 0)
-		qp->oldest = msg_id;
-	if ((s32)(msg_id - qp->newest) >= 0)
-		qp->newest = msg_id + 1;
+	lockdep_assert_held(&qp->rx.lock);
+	if ((s32)(msg_id - qp->rx.oldest) < 0)
+		qp->rx.oldest = msg_id;
+	if ((s32)(msg_id - qp->rx.newest) >= 0)
+		qp->rx.newest = msg_id + 1;
 }
 
 /**

@@ -33,7 +33,7 @@ void inc_hold_of_all(struct inc_switch *sw, s64 bytes);
 u64 inc_hold_room(const struct inc_qp *qp);
 struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb);
 
-/* Data path: inc_qp.rx_lock held. */
+/* Data path: inc_qp.rx.lock held. */
 void inc_hold_began(struct inc_qp *qp, u32 msg_id);
 void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes);
 

@@ -29,7 +29,7 @@ struct inc_tree;
 struct inc_uplink;
 
 /* Packets queued beyond a gap; rxe has at most 128 unacknowledged. */
-#define INC_QP_MAX_KEPT		128
+#define INC_QP_MAX_OOO		128
 /* Statuses that belong to no slot and are queued. */
 #define INC_QP_MAX_STRAY	64
 
@@ -113,35 +113,35 @@ struct inc_out {
  * @state: enum rdma_inc_member_state; enters error once, under @tx_lock
  * @error: enum rdma_inc_member_error
  * @report: the error is not yet reported to the event group
- * @rx_lock: guards @resp, @kept, @kept_size, @port and the message in progress:
- *	@rx_msg_id, @rx_take, @ack_psn, @ack_put_off, @ack_eager, @ack_waits,
- *	@asks, @rx_at, @waited, @gap. Outermost of the data path: a slot's lock
- *	or any QP's @tx_lock may be taken inside it, but not both at a time
- * @resp: responder
- * @kept: packets beyond a gap, by PSN
- * @kept_size: memory that they take
- * @port: UDP source port of the member, learned with its first valid R_Key; 0
- *	before that
- * @rx_msg_id: message in progress
- * @rx_take: its chunks go to the slot; otherwise they are discarded
- * @rx_size: memory that its first packet takes
- * @ack_psn: newest request whose acknowledgment is delayed
- * @ack_put_off: number of delayed acknowledgments
- * @ack_eager: number of lone messages still to acknowledge at once
- * @ack_waits: times in a row that the member waited for @ack_timer
- * @ack_timer: sends a delayed acknowledgment
- * @oldest: no message before this one that the member has begun waits for
+ * @rx: the receive half
+ * @rx.lock: guards @rx. Outermost of the data path: a slot's lock or any QP's
+ *	@tx_lock may be taken inside it, but not both at a time
+ * @rx.responder: responder
+ * @rx.ooo: packets beyond a gap, by PSN
+ * @rx.ooo_size: memory that they take
+ * @rx.port: UDP source port of the member, learned with its first valid R_Key;
+ *	0 before that; read without the lock, too
+ * @rx.msg_id: message in progress
+ * @rx.to_slot: its chunks go to the slot; otherwise they are discarded
+ * @rx.truesize: memory that its first packet takes
+ * @rx.oldest: no message before this one that the member has begun waits for
  *	others; may lag behind
- * @newest: one after the newest message that it has begun
- * @asks: times that the member was solicited since it last sent something
- * @rx_at: jiffies when it last sent a packet, was solicited, or was first
- *	waited for
- * @waited: others have waited for it since it last sent a packet
- * @ask_timer: solicits the member
- * @gap: UC: messages that have not arrived
- * @spoke: a request of it has arrived
- * @spoke_at: jiffies when the last one did
- * @next_msg_id: message ID expected next, for diagnosis
+ * @rx.newest: one after the newest message that it has begun
+ * @rx.acks_delayed: number of delayed acknowledgments
+ * @rx.ack_eager: number of lone messages still to acknowledge at once
+ * @rx.ack_waits: times in a row that the member waited for @rx.ack_timer
+ * @rx.solicits: times that the member was solicited since it last sent
+ *	something
+ * @rx.waited_for: others have waited for it since it last sent a packet
+ * @rx.has_sent: a request of it has arrived; read without the lock, too
+ * @rx.ack_psn: newest request whose acknowledgment is delayed
+ * @rx.next_msg_id: message ID expected next, for diagnosis
+ * @rx.silent_since: jiffies when it last sent a packet, was solicited, or was
+ *	first waited for
+ * @rx.sent_at: jiffies when its last request arrived; as @rx.has_sent
+ * @rx.ack_timer: sends a delayed acknowledgment
+ * @rx.solicit_timer: solicits the member
+ * @rx.loss: UC: messages that have not arrived
  * @tx_lock: guards the fields below; innermost
  * @tx_busy: a CPU is transmitting for this QP; others queue and leave it to
  *	that CPU
@@ -207,29 +207,31 @@ struct inc_qp {
 	struct list_head		parted;
 	struct inc_parting		parting;
 
-	spinlock_t			rx_lock ____cacheline_aligned_in_smp;
-	struct inc_responder		resp;
-	struct sk_buff_head		kept;
-	u32				kept_size;
-	__be16				port;
-	u32				rx_msg_id;
-	bool				rx_take;
-	u32				rx_size;
-	u32				oldest;
-	u32				newest;
-	u8				ack_put_off;
-	u8				ack_eager;
-	u8				ack_waits;
-	u8				asks;
-	bool				waited;
-	bool				spoke;
-	u32				ack_psn;
-	u32				next_msg_id;
-	unsigned long			rx_at;
-	unsigned long			spoke_at;
-	struct timer_list		ack_timer;
-	struct timer_list		ask_timer;
-	struct inc_msg_loss		gap;
+	struct {
+		spinlock_t		lock;	/* see above */
+		struct inc_responder	responder;
+		struct sk_buff_head	ooo;
+		u32			ooo_size;
+		__be16			port;
+		u32			msg_id;
+		bool			to_slot;
+		u32			truesize;
+		u32			oldest;
+		u32			newest;
+		u8			acks_delayed;
+		u8			ack_eager;
+		u8			ack_waits;
+		u8			solicits;
+		bool			waited_for;
+		bool			has_sent;
+		u32			ack_psn;
+		u32			next_msg_id;
+		unsigned long		silent_since;
+		unsigned long		sent_at;
+		struct timer_list	ack_timer;
+		struct timer_list	solicit_timer;
+		struct inc_msg_loss	loss;
+	} rx ____cacheline_aligned_in_smp;
 
 	spinlock_t			tx_lock ____cacheline_aligned_in_smp;
 	bool				tx_busy;

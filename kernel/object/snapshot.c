@@ -109,13 +109,13 @@ u16 inc_slot_snapshot_wants(const struct inc_slot_snapshot *v, u16 member)
  */
 void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 {
-	spin_lock_bh(&qp->rx_lock);
-	v->epsn = qp->resp.epsn;
-	v->in_msg = qp->resp.in_msg;
-	v->rx_msg_id = qp->rx_msg_id;
-	v->next_msg_id = qp->next_msg_id;
-	v->kept = skb_queue_len(&qp->kept);
-	spin_unlock_bh(&qp->rx_lock);
+	spin_lock_bh(&qp->rx.lock);
+	v->epsn = qp->rx.responder.epsn;
+	v->in_msg = qp->rx.responder.in_msg;
+	v->rx_msg_id = qp->rx.msg_id;
+	v->next_msg_id = qp->rx.next_msg_id;
+	v->ooo = skb_queue_len(&qp->rx.ooo);
+	spin_unlock_bh(&qp->rx.lock);
 
 	spin_lock_bh(&qp->tx_lock);
 	v->state = qp->state;

@@ -59,7 +59,7 @@ struct inc_slot_snapshot {
  * @backoff: timeouts in a row
  * @nstray: statuses queued that belong to no slot
  * @epsn: expected PSN
- * @kept: packets queued beyond a gap
+ * @ooo: packets queued beyond a gap
  * @rx_msg_id: request message in progress, if @in_msg
  * @next_msg_id: message expected next
  * @una: oldest PSN not acknowledged
@@ -81,7 +81,7 @@ struct inc_qp_snapshot {
 	u8	backoff;
 	u8	nstray;
 	u32	epsn;
-	u32	kept;
+	u32	ooo;
 	u32	rx_msg_id;
 	u32	next_msg_id;
 	u32	una;

@@ -82,7 +82,7 @@ struct inc_tree_cfg {
 
 /**
  * struct inc_tree_slot - a slot and its lock
- * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx_lock; no lock
+ * @lock: guards @m and @forwarded to @done_at; nests in inc_qp.rx.lock; no lock
  *	nests in it
  * @m: the slot
  * @ended: newest message that has ended, its results or statuses queued
@@ -119,7 +119,7 @@ struct inc_tree_slot {
  * @epoch: serial number of the tree in its namespace
  * @state: enum rdma_inc_tree_state; written under inc_switch.lock or by @fail_work
  * @error: enum inc_status of a failed tree; set once, before @fail_work runs
- * @used: a message has begun; set under the inc_qp.rx_lock of its member
+ * @used: a message has begun; set under the inc_qp.rx.lock of its member
  * @members_told: @fail_work has told the members; under inc_switch.lock
  * @low_mark: all messages before this one have ended; advanced by
  *	inc_tree_low_mark()
@@ -133,7 +133,7 @@ struct inc_tree_slot {
  * @opened: messages that have ever begun; a member that has begun fewer keeps
  *	others waiting
  * @answers: messages that a child's parent has answered; under that QP's
- *	rx_lock
+ *	rx.lock
  * @up_wait: how long the parent has kept members waiting
  * @scan_next: rank at which @scan continues
  * @scan_waits: the scan has found a member that keeps others waiting

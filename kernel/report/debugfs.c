@@ -87,7 +87,7 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 
 	seq_printf(m, "\tin: nothing came for %u ms\n", v.last_rx_ms);
 	seq_printf(m, "\tin: expected psn %u, %u packets kept beyond a hole, %u bytes held, ",
-		   v.epsn, v.kept, v.held);
+		   v.epsn, v.ooo, v.held);
 	if (v.in_msg)
 		seq_printf(m, "message %u half received\n", v.rx_msg_id);
 	else
@@ -319,9 +319,9 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 member,
 		else if (v.state == RDMA_INC_MEMBER_STATE_ERROR)
 			seq_printf(m, "its QP is in error: %s\n",
 				   inc_member_error_name(v.error));
-		else if (v.kept)
+		else if (v.ooo)
 			seq_printf(m, "psn %u was lost on the way, %u packets came after it\n",
-				   v.epsn, v.kept);
+				   v.epsn, v.ooo);
 		else if (v.pending >= v.window || v.backoff)
 			seq_printf(m, "%u packets to it are not acknowledged\n",
 				   v.pending);

@@ -193,7 +193,7 @@ static int put_member_secrets(struct sk_buff *skb, const struct inc_qp *qp,
 	if (nla_put_u32(skb, RDMA_INC_A_MEMBER_PSN, qp->cfg.psn) ||
 	    nla_put_u32(skb, RDMA_INC_A_MEMBER_TX_PSN, v->next) ||
 	    nla_put_u32(skb, RDMA_INC_A_MEMBER_RX_PSN, v->epsn) ||
-	    nla_put_u32(skb, RDMA_INC_A_MEMBER_RKEY, qp->resp.rkey) ||
+	    nla_put_u32(skb, RDMA_INC_A_MEMBER_RKEY, qp->rx.responder.rkey) ||
 	    nla_put_u32(skb, RDMA_INC_A_MEMBER_PEER_PSN, qp->cfg.peer_psn))
 		return -EMSGSIZE;
 	return qp->uplink ? nla_put_u32(skb, RDMA_INC_A_MEMBER_PEER_RKEY,

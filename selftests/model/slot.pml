@@ -468,7 +468,7 @@ inline accept()
 	}
 }
 
-/* inc_engine_rx() of a member's requests, under its rx_lock. */
+/* inc_engine_rx() of a member's requests, under its rx.lock. */
 #ifdef ONE_CPU
 /* One packet at a time, as with one CPU: fewer states. */
 #define PACKET_BEGIN	atomic {
