@@ -9,6 +9,7 @@
 #include "core/layout.h"
 #include "core/message.h"
 #include "core/reduce/reduce.h"
+#include "core/wire.h"
 
 /**
  * inc_msg_layout() - get the layout of a message's elements
@@ -114,6 +115,25 @@ void inc_msg_unknown(u32 msg_id, struct inc_msg *msg)
 		.nchunks	= 1,
 		.gather_chunks	= 1,
 	};
+}
+
+/**
+ * inc_msg_failure() - get the status with which a switch says it has failed
+ * @pkt: parsed packet of a member that is a switch
+ *
+ * A request of nothing but a header, whose Immediate has a status, says that
+ * the message has failed at that switch.
+ *
+ * Context: any.
+ * Return: enum inc_status, 0 for any other packet.
+ */
+u8 inc_msg_failure(const struct inc_pkt *pkt)
+{
+	u8 status = pkt->imm >> INC_IMM_STATUS_SHIFT;
+
+	return pkt->flags & INC_PKT_IMM && pkt->flags & INC_PKT_FIRST &&
+	       pkt->payload_len == INC_HDR_LEN &&
+	       status < INC_STATUS_PEER_DEAD ? status : 0;
 }
 
 /**

@@ -12,6 +12,8 @@
 
 #include "core/layout.h"
 
+struct inc_pkt;
+
 /**
  * struct inc_slot_geom - geometry shared by all slots of a tree
  * @members: number of members, hosts or switches
@@ -153,6 +155,7 @@ void inc_msg_layout(const struct inc_slot_geom *g, const struct inc_msg *msg,
 bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
 		  struct inc_rank_range from);
 void inc_msg_unknown(u32 msg_id, struct inc_msg *msg);
+u8 inc_msg_failure(const struct inc_pkt *pkt);
 u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg);
 u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,

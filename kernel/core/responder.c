@@ -197,6 +197,24 @@ enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,
 }
 
 /**
+ * inc_responder_queued() - check whether a queued packet's turn has come
+ * @r: responder
+ * @psn: PSN of the first packet queued beyond a gap
+ *
+ * Context: the QP's receive lock is held.
+ * Return: enum inc_responder_queued.
+ */
+enum inc_responder_queued inc_responder_queued(const struct inc_responder *r,
+					       u32 psn)
+{
+	s32 diff = inc_psn_diff(psn, r->epsn);
+
+	if (diff > 0)
+		return INC_RESP_QUEUED_LATER;
+	return diff ? INC_RESP_QUEUED_PAST : INC_RESP_QUEUED_NEXT;
+}
+
+/**
  * inc_responder_check_uc() - check a request packet of a UC member
  * @r: responder
  * @pkt: parsed packet, a request

@@ -70,6 +70,18 @@ enum inc_responder_ooo {
 };
 
 /**
+ * enum inc_responder_queued - turn of a packet queued beyond a gap
+ * @INC_RESP_QUEUED_LATER: the gap before it is open
+ * @INC_RESP_QUEUED_NEXT: it is the expected one: check and accept it
+ * @INC_RESP_QUEUED_PAST: it has been retransmitted and accepted: drop it
+ */
+enum inc_responder_queued {
+	INC_RESP_QUEUED_LATER,
+	INC_RESP_QUEUED_NEXT,
+	INC_RESP_QUEUED_PAST,
+};
+
+/**
  * enum inc_responder_verdict - class of a request packet
  * @INC_RESP_NEW: the expected one, and valid
  * @INC_RESP_DUP: a duplicate: acknowledge, change nothing
@@ -137,6 +149,8 @@ void inc_responder_run(const struct inc_responder *r,
 enum inc_responder_ooo inc_responder_ooo(const struct inc_responder *r,
 					 const struct inc_pkt *pkt,
 					 struct inc_responder_run *run);
+enum inc_responder_queued inc_responder_queued(const struct inc_responder *r,
+					       u32 psn);
 bool inc_responder_check_uc(const struct inc_responder *r,
 			    const struct inc_pkt *pkt);
 void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt);

@@ -164,20 +164,24 @@ static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
  */
 static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 {
+	struct inc_responder *resp = &qp->rx.responder;
+	enum inc_responder_queued turn;
 	enum inc_take t = INC_TAKE_OK;
 	struct sk_buff *skb;
 	struct inc_pkt pkt;
-	u32 psn = qp->rx.responder.epsn;
+	u32 psn = resp->epsn;
 
-	while (t == INC_TAKE_OK && (skb = skb_peek(&qp->rx.ooo)) &&
-	       inc_psn_diff(inc_cb(skb)->psn, qp->rx.responder.epsn) <= 0) {
+	while (t == INC_TAKE_OK && (skb = skb_peek(&qp->rx.ooo))) {
+		turn = inc_responder_queued(resp, inc_cb(skb)->psn);
+		if (turn == INC_RESP_QUEUED_LATER)
+			break;
 		inc_ooo_dequeue(qp);
-		if (inc_cb(skb)->psn != qp->rx.responder.epsn) {
+		if (turn == INC_RESP_QUEUED_PAST) {
 			consume_skb(skb);
 			continue;
 		}
 		inc_wire_parse(skb->data, skb->len, &pkt);
-		if (inc_responder_check(&qp->rx.responder, &pkt) != INC_RESP_NEW) {
+		if (inc_responder_check(resp, &pkt) != INC_RESP_NEW) {
 			/*
 			 * The member has renumbered its packets since. The
 			 * queued ones are worthless, and it retransmits them
@@ -192,7 +196,7 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 			consume_skb(skb);
 		else if (!(pkt.flags & INC_PKT_LAST) ||
 			 pkt.flags & INC_PKT_FIRST)
-			psn = qp->rx.responder.epsn;
+			psn = resp->epsn;
 	}
 	if (t != INC_TAKE_OK)
 		refuse_packet(qp, v, t);

@@ -16,6 +16,7 @@
 #include <net/dst_cache.h>
 #include <uapi/linux/rdma_inc_proto.h>
 
+#include "core/message.h"
 #include "core/msg_loss.h"
 #include "core/requester.h"
 #include "core/responder.h"
@@ -267,11 +268,7 @@ struct inc_qp *inc_qp_lookup(struct inc_switch *sw, u32 qpn);
 static inline u8 inc_qp_failure(const struct inc_qp *qp,
 				const struct inc_pkt *pkt)
 {
-	u8 status = pkt->imm >> INC_IMM_STATUS_SHIFT;
-
-	return qp->is_switch && pkt->flags & INC_PKT_IMM &&
-	       pkt->flags & INC_PKT_FIRST && pkt->payload_len == INC_HDR_LEN &&
-	       status < INC_STATUS_PEER_DEAD ? status : 0;
+	return qp->is_switch ? inc_msg_failure(pkt) : 0;
 }
 
 static inline void inc_qp_count_rx(const struct inc_qp *qp,

@@ -440,6 +440,22 @@ static void silence(struct kunit *test)
 			INC_RESP_SOLICIT_RNR);
 }
 
+/* Packets queued beyond a gap, when it is closed, and after the wrap. */
+static void queued_turn(struct kunit *test)
+{
+	struct inc_responder r = fresh;
+
+	r.epsn = INC_PSN_MASK;
+	KUNIT_EXPECT_EQ(test, inc_responder_queued(&r, INC_PSN_MASK - 1),
+			INC_RESP_QUEUED_PAST);
+	KUNIT_EXPECT_EQ(test, inc_responder_queued(&r, INC_PSN_MASK),
+			INC_RESP_QUEUED_NEXT);
+	KUNIT_EXPECT_EQ(test, inc_responder_queued(&r, 0),
+			INC_RESP_QUEUED_LATER);
+	KUNIT_EXPECT_EQ(test, inc_responder_queued(&r, 127),
+			INC_RESP_QUEUED_LATER);
+}
+
 static void psn_wrap(struct kunit *test)
 {
 	struct inc_responder r = fresh;
@@ -640,6 +656,7 @@ static struct kunit_case resp_cases[] = {
 	KUNIT_CASE(uc),
 	KUNIT_CASE(ahead),
 	KUNIT_CASE(ahead_runs),
+	KUNIT_CASE(queued_turn),
 	KUNIT_CASE(ahead_results),
 	{}
 };

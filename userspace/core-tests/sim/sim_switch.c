@@ -130,8 +130,7 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 
 	require(pkt->payload_len >= INC_HDR_LEN && b->len == pkt->payload_len);
 	memcpy(&hdr, b->data, sizeof(hdr));
-	status = at_sw->child[at_rank] && pkt->payload_len == pkt->dmalen ?
-		 pkt->imm >> 24 : 0;
+	status = at_sw->child[at_rank] ? inc_msg_failure(pkt) : 0;
 	if (status)
 		inc_msg_unknown(be32_to_cpu(hdr.msg_id), &msg);
 	else
@@ -252,12 +251,15 @@ static void sw_keep(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 
 static void sw_take_kept(struct qp *q, bool *ack)
 {
-	while (q->nkept &&
-	       inc_psn_diff(q->kept[0].pkt.psn, q->resp.epsn) <= 0) {
+	while (q->nkept) {
 		struct kept k = q->kept[0];
+		enum inc_responder_queued turn =
+			inc_responder_queued(&q->resp, k.pkt.psn);
 
+		if (turn == INC_RESP_QUEUED_LATER)
+			return;
 		memmove(&q->kept[0], &q->kept[1], --q->nkept * sizeof(k));
-		if (k.pkt.psn != q->resp.epsn) {
+		if (turn == INC_RESP_QUEUED_PAST) {
 			free_buf(k.buf);
 			continue;
 		}
