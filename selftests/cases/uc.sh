@@ -103,7 +103,7 @@ quiet()
 	job_wait && python3 - "$JOB_LOG.0" <<-'END'
 	import json, sys
 	run = json.load(open(sys.argv[1]))
-	print("# %(messages)d messages, %(resent)d sent again, %(asked)d asked for" % run)
+	print("# %(messages)d messages, %(resent)d sent again, %(queries)d queries" % run)
 	sys.exit(run["resent"] >= run["messages"] / 1000)
 	END
 	ktap $? "less than 0.1 % comes twice without loss" "$(job_why)"
