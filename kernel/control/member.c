@@ -14,6 +14,7 @@
 #include "control/member.h"
 #include "control/tree_mem.h"
 #include "core/psn.h"
+#include "core/uplink_queue.h"
 #include "datapath/ack.h"
 #include "datapath/fault.h"
 #include "datapath/ooo_queue.h"
@@ -62,23 +63,24 @@ static void free_qp(struct inc_qp *qp)
 	dst_cache_destroy(&qp->dst);
 	inc_uplink_free(qp->uplink);
 	free_percpu(qp->stats);
-	kvfree(qp->out);
-	kvfree(qp->fifo);
+	kvfree(qp->results.out);
+	kvfree(qp->results.fifo);
 	kvfree(qp);
 }
 
 static struct inc_qp *alloc_qp(struct inc_tree *tree)
 {
 	struct inc_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	struct inc_out *out;
+	u16 *fifo;
 
 	if (!qp)
 		return NULL;
-	qp->out = kvcalloc(tree->cfg.slots, sizeof(*qp->out),
-			   GFP_KERNEL_ACCOUNT);
-	qp->fifo = kvcalloc(tree->cfg.slots, sizeof(*qp->fifo),
-			    GFP_KERNEL_ACCOUNT);
+	out = kvcalloc(tree->cfg.slots, sizeof(*out), GFP_KERNEL_ACCOUNT);
+	fifo = kvcalloc(tree->cfg.slots, sizeof(*fifo), GFP_KERNEL_ACCOUNT);
+	inc_resultq_init(&qp->results, &tree->geom, out, fifo);
 	qp->stats = inc_stats_alloc();
-	if (!qp->out || !qp->fifo || !qp->stats ||
+	if (!out || !fifo || !qp->stats ||
 	    dst_cache_init(&qp->dst, GFP_KERNEL_ACCOUNT)) {
 		free_qp(qp);
 		return NULL;
@@ -370,6 +372,7 @@ int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	qp->cfg.psn = psn;
 	qp->rx.responder.epsn = cfg->peer_psn;
 	qp->uplink->rkey = cfg->peer_rkey;
+	qp->uplink->result_rkey = qp->rx.responder.rkey;
 	qp->uplink->tree_id = cfg->peer_tree_id;
 	err = inc_tx_source(qp);
 	if (err) {

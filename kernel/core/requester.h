@@ -9,22 +9,36 @@
 #define _INC_REQUESTER_H
 
 #include <linux/types.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #define INC_REQ_MAX_WINDOW	256
 
 /**
- * struct inc_wqe - one request packet: WRITE ONLY, with or without Immediate
+ * enum inc_wqe_source - where in its slot a packet's payload lies
+ * @INC_WQE_RESULT: in the result, and no other member gets the same packet
+ * @INC_WQE_CHUNK: it is a chunk of the result, whose CRC the slot knows
+ * @INC_WQE_REQUEST: in the request to the parent, INC header included
+ */
+enum inc_wqe_source {
+	INC_WQE_RESULT,
+	INC_WQE_CHUNK,
+	INC_WQE_REQUEST,
+};
+
+/**
+ * struct inc_wqe - one request packet, see payload.h for its payload
  * @va: address in the member's memory
  * @rkey: key of that memory
  * @msg_id: message whose result it carries
  * @imm: Immediate, status and message ID, host order
- * @off: offset of the payload in the slot's result buffer
+ * @off: offset of the payload in the slot's result or request
  * @slot: slot of that message
- * @shared: the payload is a chunk that other members get, too
  * @len: bytes of payload
- * @opcode: IB_OPCODE_RC_RDMA_WRITE_ONLY or ..._WITH_IMMEDIATE
+ * @opcode: of the packet: a kind of RDMA WRITE
+ * @source: enum inc_wqe_source
  * @summed: @crc is valid
  * @crc: CRC of a payload that only this member gets, see inc_crc_payload()
+ * @dmalen: bytes that all packets of the RDMA WRITE message have together
  */
 struct inc_wqe {
 	u64	va;
@@ -35,10 +49,18 @@ struct inc_wqe {
 	u16	slot;
 	u16	len;
 	u8	opcode;
-	bool	shared;
+	u8	source;
 	bool	summed;
 	u32	crc;
+	u32	dmalen;
 };
+
+/* The Immediate of a message's last packet. */
+static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
+{
+	return (u32)status << INC_IMM_STATUS_SHIFT |
+	       (msg_id & INC_IMM_MSG_ID_MASK);
+}
 
 /**
  * struct inc_requester - state of the requester half of a QP

@@ -68,7 +68,9 @@ struct inc_chunk {
  * @result_wanted: some rank wants elements of the result
  * @parent_answered: the parent has sent the message's final status
  * @uplink_busy: the request to the parent is not completely given to its QP;
- *	owned by uplink_tx.c
+ *	owned by uplink_queue.c
+ * @uplink_msg_id: message of the newest request to the parent, whose INC header
+ *	precedes @partial; owned by uplink_queue.c
  * @begun: number of ranks whose request has begun
  * @gathered: chunks that all ranks have contributed to; they complete in order
  * @ready: chunks of the result that are complete; same as @gathered except at a
@@ -104,6 +106,7 @@ struct inc_slot {
 	u32				rx_bytes;
 	u16				arrived;
 	u32				owner;
+	u32				uplink_msg_id;
 	u64				started;
 	u16				*got;
 	struct inc_part			**parked;

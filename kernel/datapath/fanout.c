@@ -59,7 +59,7 @@ void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 	struct inc_qp *qp;
 
 	inc_tree_for_each_member(tree, qp)
-		inc_txq_status(qp, slot, msg_id, status);
+		inc_txq_status(qp, msg_id, status);
 	note_ended(&tree->slot[slot], msg_id);
 }
 
@@ -98,7 +98,7 @@ void inc_fanout_result(struct inc_tree *tree, u16 slot,
 	trace_inc_complete(tree, slot, msg, ready);
 
 	inc_tree_for_each_member(tree, qp)
-		inc_txq_result(qp, slot, msg, ready);
+		inc_txq_result(qp, msg, ready);
 	if (ready == msg->nchunks)
 		note_ended(&tree->slot[slot], msg->msg_id);
 }

@@ -50,16 +50,16 @@ static enum uc_verdict answer_query(struct inc_qp *qp, u32 msg_id)
 	u8 status = READ_ONCE(qp->tree->error);
 
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_QUERIES);
-	switch (inc_txq_again(qp, msg_id)) {
-	case INC_AGAIN_QUEUED:
+	switch (inc_txq_resend(qp, msg_id)) {
+	case INC_RESEND_QUEUED:
 		return UC_ANSWER;
-	case INC_AGAIN_OPEN:
+	case INC_RESEND_OPEN:
 		inc_txq_stray(qp, msg_id, INC_STATUS_PENDING);
 		return UC_ANSWER;
-	case INC_AGAIN_UNKNOWN:
+	case INC_RESEND_UNKNOWN:
 		inc_txq_stray(qp, msg_id, status ?: INC_STATUS_RESEND);
 		return UC_ANSWER;
-	case INC_AGAIN_OLD:
+	case INC_RESEND_OLD:
 		break;
 	}
 	return UC_DROP;
@@ -67,12 +67,12 @@ static enum uc_verdict answer_query(struct inc_qp *qp, u32 msg_id)
 
 static enum uc_verdict check_repeat(struct inc_qp *qp, u32 msg_id)
 {
-	enum inc_again_verdict verdict = inc_txq_again(qp, msg_id);
+	enum inc_resend_verdict verdict = inc_txq_resend(qp, msg_id);
 
-	if (verdict == INC_AGAIN_UNKNOWN)
+	if (verdict == INC_RESEND_UNKNOWN)
 		return UC_NEW;
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
-	return verdict == INC_AGAIN_QUEUED ? UC_ANSWER : UC_DROP;
+	return verdict == INC_RESEND_QUEUED ? UC_ANSWER : UC_DROP;
 }
 
 /*

@@ -133,7 +133,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		break;
 	case INC_SLOT_FAILED:
 		WRITE_ONCE(qp->rx.next_msg_id, msg->msg_id + 1);
-		inc_txq_status(qp, slot, msg->msg_id, status);
+		inc_txq_status(qp, msg->msg_id, status);
 		break;
 	case INC_SLOT_REPEAT:
 		/* Begun by an earlier QP of this rank. */

@@ -13,11 +13,11 @@
 #include <net/route.h>
 
 #include "core/icrc.h"
+#include "core/payload.h"
 #include "core/wire.h"
 #include "datapath/flow.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_packet.h"
-#include "datapath/uplink_tx.h"
 #include "object/qp.h"
 #include "object/switch.h"
 #include "object/tree.h"
@@ -304,42 +304,30 @@ err_route:
 	return NULL;
 }
 
-/* A payload that no other member gets, or NULL, with its CRC from 0. */
-static const void *alone(struct inc_wqe *w, const void *payload, u32 *crc)
+/*
+ * The payload of a request and its CRC from 0, or NULL for zeros, whose CRC is
+ * 0. Whatever the bytes, the ICRC has to be right, or the packet is
+ * retransmitted until the member is declared dead.
+ */
+static const void *find_payload(const struct inc_tree *tree, struct inc_wqe *w,
+				u32 *crc)
 {
+	const struct inc_slot *s = &tree->slot[w->slot].m;
+	const void *payload = inc_wqe_payload(s, w);
+
+	*crc = 0;
 	if (!payload)
 		return NULL;
+	if (w->source == INC_WQE_CHUNK) {
+		*crc = s->chunk[inc_chunk_at(&tree->geom, w->off)].crc;
+		return payload;
+	}
 	if (!w->summed) {
 		w->crc = inc_crc_payload(payload, w->len);
 		w->summed = true;
 	}
 	*crc = w->crc;
 	return payload;
-}
-
-/*
- * The payload of a result, with its CRC from 0. It is the slot's own memory,
- * which stays as it is until all ranks have begun the slot's next message. By
- * then the member has had the result and only an acknowledgment was lost, so
- * the bytes of the retransmission do not matter and zeros do. But its ICRC has
- * to be right, or it is retransmitted until the member is declared dead.
- */
-static const void *result(struct inc_qp *qp, struct inc_wqe *w, u32 *crc)
-{
-	struct inc_tree *tree = qp->tree;
-	const struct inc_slot *s = &tree->slot[w->slot].m;
-
-	*crc = 0;
-	if (!w->len)
-		return NULL;
-	if (qp->uplink)
-		return alone(w, inc_uplink_payload(qp, w), crc);
-	if (!inc_slot_has(s, w->msg_id))
-		return NULL;
-	if (!w->shared)
-		return alone(w, s->result + w->off, crc);
-	*crc = s->chunk[inc_chunk_at(&tree->geom, w->off)].crc;
-	return s->result + w->off;
 }
 
 /* Move a CRC over a payload of @len bytes, pad included. */
@@ -366,9 +354,7 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 		    u32 psn, bool ackreq)
 {
 	struct inc_pkt pkt = {
-		.opcode		= wqe->opcode |
-				  (qp->cfg.transport == RDMA_INC_TRANSPORT_UC ?
-				   IB_OPCODE_UC : 0),
+		.opcode		= wqe->opcode,
 		.ackreq		= ackreq,
 		.pad		= -wqe->len & 3,
 		.pkey		= qp->cfg.pkey,
@@ -377,15 +363,14 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 		.psn		= psn,
 		.va		= wqe->va,
 		.rkey		= wqe->rkey,
-		.dmalen		= qp->uplink ? inc_uplink_dmalen(qp, wqe) :
-					       wqe->len,
+		.dmalen		= wqe->dmalen,
 		.imm		= wqe->imm,
 	};
 	u32 payload_crc, crc;
 	const void *payload;
 	u8 *trailer;
 
-	payload = result(qp, wqe, &payload_crc);
+	payload = find_payload(qp->tree, wqe, &payload_crc);
 	trailer = build(b, qp, &pkt, payload, &crc);
 	if (!trailer)
 		return;

@@ -1,54 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The requester side of a QP: results and statuses that are ready become
- * requests in flight, and requests become packets.
- *
- * A result streams: chunks that are complete are sent while the rest is
- * missing. Packets of one WRITE message must follow each other on a QP, so a
- * streaming result would block all other slots. Hence each packet is a WRITE
- * ONLY, and the last one of the result has the Immediate.
+ * The requester side of a QP: what is queued becomes requests in flight, and
+ * requests become packets. The decisions are made in core/result_queue.c,
+ * core/uplink_queue.c and core/requester.c; here are the lock, the counters and
+ * the batches.
  */
 #include "core/psn.h"
+#include "core/uplink_queue.h"
 #include "datapath/ack.h"
 #include "datapath/tx_gso.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
-#include "datapath/uplink_tx.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/tree.h"
 #include "report/trace.h"
 
-static u32 imm_of(u32 msg_id, u8 status)
+/* The namespace's share of what inc_result_queue.held has lost. */
+static void uncharge_switch(struct inc_qp *qp, u32 bytes)
 {
-	return (u32)status << INC_IMM_STATUS_SHIFT |
-	       (msg_id & INC_IMM_MSG_ID_MASK);
-}
-
-static void enqueue(struct inc_qp *qp, u16 slot)
-{
-	struct inc_out *out = &qp->out[slot];
-
-	lockdep_assert_held(&qp->tx_lock);
-	if (out->queued)
-		return;
-	out->queued = true;
-	qp->fifo[qp->fifo_tail++ & (qp->tree->cfg.slots - 1)] = slot;
-}
-
-static bool fifo_empty(const struct inc_qp *qp)
-{
-	return qp->fifo_head == qp->fifo_tail;
-}
-
-/*
- * Does a slot in the fifo have nothing left to send? Its result was to be
- * resent, but the member has moved on since, so it has had it.
- */
-static bool stale(const struct inc_out *out)
-{
-	return !out->again &&
-	       (!out->open || (!out->status && out->sent == out->ready));
+	if (bytes)
+		inc_hold_of_all(qp->sw, -(s64)bytes);
 }
 
 /**
@@ -67,69 +39,33 @@ enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
 				   u32 rkey, u32 size)
 {
 	enum inc_open_verdict verdict;
-	struct inc_out *out;
 
-	out = &qp->out[msg->msg_id & (qp->tree->cfg.slots - 1)];
 	spin_lock_bh(&qp->tx_lock);
-	if (out->begun && out->msg_id == msg->msg_id) {
-		/* If opened again, it would be answered again. */
-		verdict = INC_OPEN_REPEAT;
-	} else if (out->open ||
-		   (out->begun && (s32)(msg->msg_id - out->msg_id) < 0)) {
-		verdict = INC_OPEN_BUSY;
-	} else if (inc_hold_full(qp, msg->msg_id, size)) {
+	verdict = inc_resultq_may_open(&qp->results, msg->msg_id);
+	if (verdict == INC_OPEN_OK && inc_hold_full(qp, msg->msg_id, size))
 		verdict = INC_OPEN_HELD;
-	} else {
-		verdict = INC_OPEN_OK;
-		out->va = va;
-		out->rkey = rkey;
-		out->msg_id = msg->msg_id;
-		out->held = size;
-		out->off = msg->out_off;
-		out->len = msg->out_len;
-		out->whole = out->len == msg->data_len;
-		out->nchunks = out->whole ? msg->nchunks :
-			       max(DIV_ROUND_UP(out->len, qp->tree->cfg.pmtu), 1U);
-		out->ready = 0;
-		out->sent = 0;
-		out->status = INC_STATUS_OK;
-		out->open = true;
-		out->begun = true;
-		out->again = false;
-		inc_hold_add(qp, size);
-		WRITE_ONCE(qp->begun, qp->begun + 1);
-		qp->nopen++;
-	}
+	if (verdict == INC_OPEN_OK)
+		inc_resultq_open(&qp->results, msg, va, rkey, size);
 	spin_unlock_bh(&qp->tx_lock);
+	if (verdict == INC_OPEN_OK && size)
+		inc_hold_of_all(qp->sw, size);
 	return verdict;
 }
 
 /**
- * inc_txq_again() - look up a UC member's message and resend its result
+ * inc_txq_resend() - look up a UC member's message and resend its result
  * @qp: its QP
  * @msg_id: message
  *
  * Context: BH; takes qp->tx_lock.
- * Return: enum inc_again_verdict.
+ * Return: enum inc_resend_verdict.
  */
-enum inc_again_verdict inc_txq_again(struct inc_qp *qp, u32 msg_id)
+enum inc_resend_verdict inc_txq_resend(struct inc_qp *qp, u32 msg_id)
 {
-	u16 slot = msg_id & (qp->tree->cfg.slots - 1);
-	struct inc_out *out = &qp->out[slot];
-	enum inc_again_verdict verdict;
+	enum inc_resend_verdict verdict;
 
 	spin_lock_bh(&qp->tx_lock);
-	if (!out->begun || (s32)(msg_id - out->msg_id) > 0) {
-		verdict = INC_AGAIN_UNKNOWN;
-	} else if (msg_id != out->msg_id) {
-		verdict = INC_AGAIN_OLD;
-	} else if (out->open) {
-		verdict = INC_AGAIN_OPEN;
-	} else {
-		verdict = INC_AGAIN_QUEUED;
-		out->again = true;
-		enqueue(qp, slot);
-	}
+	verdict = inc_resultq_resend(&qp->results, msg_id);
 	spin_unlock_bh(&qp->tx_lock);
 	return verdict;
 }
@@ -139,45 +75,21 @@ enum inc_again_verdict inc_txq_again(struct inc_qp *qp, u32 msg_id)
  * @qp: QP of the member
  * @msg_id: message that was opened
  *
- * The message may be opened again. Anything that another CPU has queued for it
- * meanwhile is still sent.
- *
  * Context: BH; takes qp->tx_lock.
  */
 void inc_txq_close(struct inc_qp *qp, u32 msg_id)
 {
-	struct inc_out *out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
+	u32 freed;
 
 	spin_lock_bh(&qp->tx_lock);
-	out->begun = false;
-	WRITE_ONCE(qp->begun, qp->begun - 1);
-	if (out->open && (!out->queued || stale(out))) {
-		out->open = false;
-		inc_hold_add(qp, -(s64)out->held);
-		qp->nopen--;
-	}
+	freed = inc_resultq_close(&qp->results, msg_id);
 	spin_unlock_bh(&qp->tx_lock);
-}
-
-/* Number of packets of a member's part that are ready with @ready chunks. */
-static u16 out_ready(const struct inc_slot_geom *g, const struct inc_out *out,
-		     const struct inc_msg *msg, u16 ready)
-{
-	u32 bytes;
-
-	if (out->whole || ready == msg->nchunks)
-		return min(ready, out->nchunks);
-	bytes = inc_chunk_off(g, ready);
-	if (bytes <= out->off)
-		return 0;
-	/* The last packet tells that the whole message is done. */
-	return min_t(u32, (bytes - out->off) / g->pmtu, out->nchunks - 1);
+	uncharge_switch(qp, freed);
 }
 
 /**
  * inc_txq_result() - queue more of a result
  * @qp: QP of a member
- * @slot: slot
  * @msg: message
  * @ready: chunks of it that are ready now
  *
@@ -185,59 +97,32 @@ static u16 out_ready(const struct inc_slot_geom *g, const struct inc_out *out,
  *
  * Context: BH; takes qp->tx_lock.
  */
-void inc_txq_result(struct inc_qp *qp, u16 slot, const struct inc_msg *msg,
-		    u16 ready)
+void inc_txq_result(struct inc_qp *qp, const struct inc_msg *msg, u16 ready)
 {
-	struct inc_out *out = &qp->out[slot];
+	u32 freed;
 
 	spin_lock_bh(&qp->tx_lock);
-	if (out->open && out->msg_id == msg->msg_id) {
-		ready = out_ready(&qp->tree->geom, out, msg, ready);
-		/* Two CPUs may get here out of order. */
-		if (ready > out->ready) {
-			out->ready = ready;
-			if (ready == out->nchunks) {
-				inc_hold_add(qp, -(s64)out->held);
-				qp->nopen--;
-			}
-			enqueue(qp, slot);
-		}
-	}
+	freed = inc_resultq_ready(&qp->results, msg, ready);
 	spin_unlock_bh(&qp->tx_lock);
+	uncharge_switch(qp, freed);
 }
 
 /**
  * inc_txq_status() - queue the error that a message has ended with
  * @qp: QP of a member
- * @slot: slot
  * @msg_id: message; nothing happens if the member's request has not begun
  * @status: enum inc_status
  *
  * Context: BH; takes qp->tx_lock.
  */
-void inc_txq_status(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status)
+void inc_txq_status(struct inc_qp *qp, u32 msg_id, u8 status)
 {
-	struct inc_out *out = &qp->out[slot];
+	u32 freed;
 
 	spin_lock_bh(&qp->tx_lock);
-	if (out->open && out->msg_id == msg_id && !out->status) {
-		out->status = status;
-		if (out->ready < out->nchunks) {
-			inc_hold_add(qp, -(s64)out->held);
-			qp->nopen--;
-		}
-		enqueue(qp, slot);
-	}
+	freed = inc_resultq_status(&qp->results, msg_id, status);
 	spin_unlock_bh(&qp->tx_lock);
-}
-
-/* @spare: entries to leave for others. Returns false if there is no room. */
-static bool add_stray(struct inc_qp *qp, u32 msg_id, u8 status, u8 spare)
-{
-	if (qp->nstray + spare >= INC_QP_MAX_STRAY)
-		return false;
-	qp->stray[qp->nstray++] = imm_of(msg_id, status);
-	return true;
+	uncharge_switch(qp, freed);
 }
 
 /**
@@ -255,7 +140,7 @@ bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 	bool added;
 
 	spin_lock_bh(&qp->tx_lock);
-	added = add_stray(qp, msg_id, status, 1);
+	added = inc_resultq_stray(&qp->results, msg_id, status);
 	spin_unlock_bh(&qp->tx_lock);
 	return added;
 }
@@ -269,12 +154,8 @@ bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status)
  */
 void inc_txq_missing(struct inc_qp *qp, u32 msg_id)
 {
-	const struct inc_out *out;
-
-	out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
 	spin_lock_bh(&qp->tx_lock);
-	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
-		add_stray(qp, msg_id, INC_STATUS_RESEND, 1);
+	inc_resultq_missing(&qp->results, msg_id);
 	spin_unlock_bh(&qp->tx_lock);
 }
 
@@ -292,15 +173,9 @@ void inc_txq_missing(struct inc_qp *qp, u32 msg_id)
 void inc_txq_farewell(struct inc_qp *qp, u8 status)
 {
 	u32 next = READ_ONCE(qp->rx.next_msg_id);
-	bool waits = false;
-	u16 slot;
 
 	spin_lock_bh(&qp->tx_lock);
-	for (slot = 0; slot < qp->tree->cfg.slots && !waits; slot++)
-		waits = qp->out[slot].open;
-	/* Uses the entry left free for it: sent once, and never lost. */
-	if (!waits)
-		add_stray(qp, next, status, 0);
+	inc_resultq_farewell(&qp->results, next, status);
 	spin_unlock_bh(&qp->tx_lock);
 }
 
@@ -316,14 +191,32 @@ void inc_txq_farewell(struct inc_qp *qp, u8 status)
 void inc_txq_probe(struct inc_qp *qp)
 {
 	/* A UC member would not answer, nor would one whose QP is not up. */
-	if (qp->cfg.transport == RDMA_INC_TRANSPORT_UC ||
-	    !(qp->uplink || READ_ONCE(qp->heard)))
+	if (qp->cfg.transport == RDMA_INC_TRANSPORT_UC || !inc_qp_was_up(qp))
 		return;
 	spin_lock_bh(&qp->tx_lock);
 	/* A packet in flight is as good as a probe. */
 	if (qp->req.una == qp->req.max)
-		qp->probe = true;
+		qp->results.probe = true;
 	spin_unlock_bh(&qp->tx_lock);
+}
+
+/*
+ * The one place that chooses the queue: a parent's, if it has requests, for
+ * nothing may come between the packets of one; else NULL.
+ */
+static struct inc_uplink_queue *requests_of(const struct inc_qp *qp)
+{
+	struct inc_uplink_queue *q = qp->uplink;
+
+	return q && !inc_uplinkq_empty(q) ? q : NULL;
+}
+
+/* Is something queued that may be sent now? */
+static bool anything_queued(const struct inc_qp *qp)
+{
+	const struct inc_uplink_queue *q = requests_of(qp);
+
+	return q ? inc_uplinkq_sendable(q) : !inc_resultq_empty(&qp->results);
 }
 
 /**
@@ -340,135 +233,40 @@ bool inc_txq_idle(struct inc_qp *qp)
 
 	spin_lock_bh(&qp->tx_lock);
 	idle = qp->state != RDMA_INC_MEMBER_STATE_RTS || !qp->heard ||
-	       (qp->req.una == qp->req.max && fifo_empty(qp) && !qp->nstray &&
-		!qp->probe);
+	       (qp->req.una == qp->req.max && !requests_of(qp) &&
+		inc_resultq_empty(&qp->results));
 	spin_unlock_bh(&qp->tx_lock);
 	return idle;
 }
 
-static bool anything_queued(const struct inc_qp *qp)
+static void count_item(struct inc_qp *qp, enum inc_resultq_item item)
 {
-	if (qp->uplink && inc_uplink_under_way(qp))
-		return inc_uplink_sendable(qp);
-	return !fifo_empty(qp) || qp->nstray || qp->probe;
-}
-
-static void fill_status(struct inc_qp *qp, struct inc_wqe *w, u32 imm)
-{
-	u8 status = imm >> INC_IMM_STATUS_SHIFT;
-
-	*w = (struct inc_wqe) {
-		.imm	= imm,
-		.opcode	= IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE,
-	};
-	if (status == INC_STATUS_RESEND || status == INC_STATUS_PENDING) {
-		inc_stats_inc(qp->stats, status == INC_STATUS_RESEND ?
-			      RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES :
-			      RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES);
-		return;
-	}
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_ERRORS);
-	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
-}
-
-/* Each result tells a UC member which of its messages have ended. */
-static u8 ok_status(struct inc_qp *qp, u32 msg_id)
-{
-	s32 behind;
-
-	if (qp->cfg.transport != RDMA_INC_TRANSPORT_UC)
-		return INC_STATUS_OK;
-	behind = msg_id - inc_tree_low_mark(qp->tree);
-	return INC_IMM_LOWMARK | clamp(behind, 0, INC_IMM_LOWMARK_MAX);
-}
-
-static void fill_chunk(struct inc_qp *qp, struct inc_wqe *w, u16 slot,
-		       struct inc_out *out)
-{
-	const struct inc_slot_geom *g = &qp->tree->geom;
-	u16 n = out->sent++;
-	bool last = out->sent == out->nchunks;
-	u32 off = out->whole ? inc_chunk_off(g, n) : (u32)n * g->pmtu;
-
-	*w = (struct inc_wqe) {
-		.va	= out->va + off,
-		.rkey	= out->rkey,
-		.msg_id	= out->msg_id,
-		.imm	= imm_of(out->msg_id, ok_status(qp, out->msg_id)),
-		.off	= out->off + off,
-		.slot	= slot,
-		.shared	= out->whole,
-		.len	= out->whole ? inc_chunk_len(g, n, out->len) :
-				       min_t(u32, out->len - off, g->pmtu),
-		.opcode	= last ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
-				 IB_OPCODE_RC_RDMA_WRITE_ONLY,
-	};
-	if (!last)
-		qp->tx_end = INC_REQ_MORE;
-	else if (out->nchunks == 1)
-		qp->tx_end = INC_REQ_END_SHARED;
-	if (last) {
-		out->open = false;
+	switch (item) {
+	case INC_RESULTQ_NONE:
+	case INC_RESULTQ_PART:
+		break;
+	case INC_RESULTQ_ERROR:
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_ERRORS);
+		fallthrough;
+	case INC_RESULTQ_LAST:
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
-	}
-}
-
-static void fill_stray(struct inc_qp *qp, struct inc_wqe *w)
-{
-	fill_status(qp, w, qp->stray[0]);
-	qp->nstray--;
-	memmove(qp->stray, qp->stray + 1, qp->nstray * sizeof(qp->stray[0]));
-}
-
-/* Turn the next queued item into a request in flight, if the window allows. */
-static void fill_one(struct inc_qp *qp)
-{
-	struct inc_out *out;
-	struct inc_wqe *w;
-	u16 slot;
-
-	if (!anything_queued(qp))
-		return;
-	w = inc_requester_push(&qp->req);
-	if (!w)
-		return;
-
-	qp->tx_end = INC_REQ_END;
-	if (qp->uplink && inc_uplink_under_way(qp)) {
-		qp->tx_end = inc_uplink_fill(qp, w);
-		return;
-	}
-	if (qp->nstray) {
-		fill_stray(qp, w);
-		return;
-	}
-	if (fifo_empty(qp)) {
-		qp->probe = false;
-		*w = (struct inc_wqe) { .opcode = IB_OPCODE_RC_RDMA_WRITE_ONLY };
+		break;
+	case INC_RESULTQ_RESEND:
+		inc_stats_inc(qp->stats,
+			      RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES);
+		break;
+	case INC_RESULTQ_PENDING:
+		inc_stats_inc(qp->stats,
+			      RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES);
+		break;
+	case INC_RESULTQ_PROBE:
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_PROBES);
-		return;
-	}
-
-	if (qp->uplink) {
-		qp->tx_end = inc_uplink_fill(qp, w);
-		return;
-	}
-	slot = qp->fifo[qp->fifo_head & (qp->tree->cfg.slots - 1)];
-	out = &qp->out[slot];
-	if (out->status) {
-		fill_status(qp, w, imm_of(out->msg_id, out->status));
-		out->open = false;
-	} else {
-		fill_chunk(qp, w, slot, out);
-	}
-	if (!out->open || out->sent == out->ready) {
-		out->queued = false;
-		qp->fifo_head++;
+		break;
 	}
 }
 
-static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
-		       enum inc_requester_kind kind)
+static void count_packet(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
+			 enum inc_requester_kind kind)
 {
 	switch (kind) {
 	case INC_REQ_FRESH:
@@ -488,6 +286,34 @@ static void count_sent(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
 	}
 }
 
+/* Turn the next packet of a request to the parent into a request in flight. */
+static void fill_request(struct inc_qp *qp, struct inc_uplink_queue *q,
+			 struct inc_wqe *w)
+{
+	struct inc_slot *s = &qp->tree->slot[inc_uplinkq_slot(q)].m;
+
+	qp->tx_end = inc_uplinkq_next(q, s, w);
+	if (qp->tx_end != INC_REQ_MORE)
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
+}
+
+/* Turn the next queued item into a request in flight, if the window allows. */
+static void fill_one(struct inc_qp *qp)
+{
+	struct inc_uplink_queue *requests = requests_of(qp);
+	struct inc_wqe *w;
+
+	if (!anything_queued(qp))
+		return;
+	w = inc_requester_push(&qp->req);
+	if (!w)
+		return;
+	if (requests)
+		fill_request(qp, requests, w);
+	else
+		count_item(qp, inc_resultq_next(&qp->results, w, &qp->tx_end));
+}
+
 /**
  * inc_txq_arm() - arm the retransmission timer for the next deadline
  * @qp: QP
@@ -500,6 +326,7 @@ void inc_txq_arm(struct inc_qp *qp, u64 now)
 	u64 deadline = inc_requester_deadline(&qp->req);
 	unsigned long at;
 
+	lockdep_assert_held(&qp->tx_lock);
 	if (!deadline)
 		return;
 	at = jiffies + 1 +
@@ -513,50 +340,21 @@ void inc_txq_arm(struct inc_qp *qp, u64 now)
 		mod_timer(&qp->rto, at);
 }
 
-/*
- * The same for a UC member. Its requests are never in flight: they are
- * forgotten once sent. Returns false if nothing is queued.
- */
-static bool fill_uc(struct inc_qp *qp, struct inc_wqe *w, enum inc_requester_kind *kind)
-{
-	*kind = INC_REQ_FRESH;
-	if (qp->nstray) {
-		fill_stray(qp, w);
-		return true;
-	}
-	while (!fifo_empty(qp)) {
-		u16 slot = qp->fifo[qp->fifo_head++ & (qp->tree->cfg.slots - 1)];
-		struct inc_out *out = &qp->out[slot];
-
-		out->queued = false;
-		if (stale(out))
-			continue;
-		if (out->again) {
-			*kind = INC_REQ_AGAIN;
-			out->again = false;
-			out->sent = 0;
-		}
-		if (out->status)
-			fill_status(qp, w, imm_of(out->msg_id, out->status));
-		else
-			fill_chunk(qp, w, slot, out);
-		out->open = false;
-		return true;
-	}
-	return false;
-}
-
 static bool make_batch_uc(struct inc_qp *qp, struct inc_gso *b)
 {
+	u32 low_mark = inc_tree_low_mark(qp->tree);
 	int i;
 
 	for (i = 0; i < INC_GSO_MAX; i++) {
 		enum inc_requester_kind kind;
+		enum inc_resultq_item item;
 		struct inc_wqe w;
 
-		if (!fill_uc(qp, &w, &kind))
+		item = inc_resultq_next_uc(&qp->results, &w, low_mark, &kind);
+		if (item == INC_RESULTQ_NONE)
 			break;
-		count_sent(qp, &w, qp->uc_psn, kind);
+		count_item(qp, item);
+		count_packet(qp, &w, qp->uc_psn, kind);
 		b->apart |= kind == INC_REQ_AGAIN;
 		/* Without memory it is lost; the member queries. */
 		inc_tx_request(b, qp, &w, qp->uc_psn, false);
@@ -590,7 +388,7 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 				       &psn, &ackreq, &kind);
 		if (!w)
 			break;
-		count_sent(qp, w, psn, kind);
+		count_packet(qp, w, psn, kind);
 		b->apart |= kind == INC_REQ_AGAIN;
 		/* Without memory it counts as lost; the timer resends it. */
 		inc_tx_request(b, qp, w, psn, ackreq);
@@ -648,7 +446,7 @@ void inc_txq_kick(struct inc_qp *qp)
 	if (!qp->tx_busy) {
 		qp->tx_busy = true;
 		transmit(qp, &burst);
-		lone = !qp->nopen;
+		lone = !qp->results.nopen;
 	}
 	spin_unlock(&qp->tx_lock);
 	inc_gso_end(&burst);

@@ -14,12 +14,11 @@
 /*
  * A member that sends requests is alive, whatever it leaves unacknowledged. But
  * one that answers with RNR NAKs alone gets only the dead time for that. A
- * member that was never heard from may not be up yet. A parent was up before
- * its child switch knew it.
+ * member that was never heard from may not be up yet.
  */
 static void look_for_life(struct inc_qp *qp, u64 now)
 {
-	if (!qp->heard && !qp->uplink)
+	if (!inc_qp_was_up(qp))
 		inc_requester_alive(&qp->req, now);
 	else if (READ_ONCE(qp->rx.has_sent) && !qp->req.rnr)
 		inc_requester_alive(&qp->req, now - jiffies_to_usecs(jiffies -

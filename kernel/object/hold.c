@@ -59,19 +59,11 @@ static u64 share(struct inc_switch *sw)
 	return held < limit ? (limit - held) >> MEMBER_SHIFT : 0;
 }
 
-static bool waits(const struct inc_qp *qp, u32 msg_id)
-{
-	const struct inc_out *out;
-
-	out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
-	return out->open && out->msg_id == msg_id && !out->status &&
-	       out->ready < out->nchunks;
-}
-
 /* Does the member have no older message that waits? */
 static bool oldest(struct inc_qp *qp, u32 msg_id)
 {
-	while (qp->rx.oldest != qp->rx.newest && !waits(qp, qp->rx.oldest))
+	while (qp->rx.oldest != qp->rx.newest &&
+	       !inc_resultq_waits(&qp->results, qp->rx.oldest))
 		qp->rx.oldest++;
 	return (s32)(msg_id - qp->rx.oldest) <= 0;
 }
@@ -103,8 +95,11 @@ static u64 limit_of(const struct inc_qp *qp)
  */
 bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
 {
+	u64 held = qp->results.held;
+
 	lockdep_assert_held(&qp->rx.lock);
-	return bytes && qp->held && qp->held + bytes > limit_of(qp) &&
+	lockdep_assert_held(&qp->tx_lock);
+	return bytes && held && held + bytes > limit_of(qp) &&
 	       !oldest(qp, msg_id);
 }
 
@@ -117,7 +112,7 @@ bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
  */
 u64 inc_hold_room(const struct inc_qp *qp)
 {
-	u64 limit = limit_of(qp), held = READ_ONCE(qp->held);
+	u64 limit = limit_of(qp), held = READ_ONCE(qp->results.held);
 
 	return held < limit ? limit - held : 0;
 }
@@ -169,22 +164,6 @@ void inc_hold_began(struct inc_qp *qp, u32 msg_id)
 }
 
 /**
- * inc_hold_add() - charge or uncharge a member
- * @qp: its QP
- * @bytes: bytes to charge; negative to uncharge
- *
- * Context: BH; qp->tx_lock held.
- */
-void inc_hold_add(struct inc_qp *qp, s64 bytes)
-{
-	lockdep_assert_held(&qp->tx_lock);
-	if (!bytes)
-		return;
-	qp->held += bytes;
-	inc_hold_of_all(qp->sw, bytes);
-}
-
-/**
  * inc_hold_more() - charge for a packet larger than its message's first one
  * @qp: QP of the member
  * @msg_id: message
@@ -194,14 +173,13 @@ void inc_hold_add(struct inc_qp *qp, s64 bytes)
  */
 void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes)
 {
-	struct inc_out *out = &qp->out[msg_id & (qp->tree->cfg.slots - 1)];
+	bool held;
 
 	spin_lock_bh(&qp->tx_lock);
-	if (waits(qp, msg_id) && out->held) {
-		out->held += bytes;
-		inc_hold_add(qp, bytes);
-	}
+	held = inc_resultq_hold(&qp->results, msg_id, bytes);
 	spin_unlock_bh(&qp->tx_lock);
+	if (held)
+		inc_hold_of_all(qp->sw, bytes);
 }
 
 /**
@@ -215,6 +193,7 @@ void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes)
 void inc_hold_drop(struct inc_qp *qp)
 {
 	spin_lock_bh(&qp->tx_lock);
-	inc_hold_add(qp, -(s64)qp->held);
+	inc_hold_of_all(qp->sw, -(s64)qp->results.held);
+	qp->results.held = 0;
 	spin_unlock_bh(&qp->tx_lock);
 }

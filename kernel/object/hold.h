@@ -40,7 +40,4 @@ void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes);
 /* The same, with inc_qp.tx_lock. */
 bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes);
 
-/* Data path: inc_qp.tx_lock held. */
-void inc_hold_add(struct inc_qp *qp, s64 bytes);
-
 #endif /* _INC_HOLD_H */

@@ -20,6 +20,7 @@
 #include "core/msg_loss.h"
 #include "core/requester.h"
 #include "core/responder.h"
+#include "core/result_queue.h"
 #include "object/parting.h"
 #include "object/stats.h"
 #include "object/wait.h"
@@ -27,12 +28,10 @@
 struct inc_fault;
 struct inc_switch;
 struct inc_tree;
-struct inc_uplink;
+struct inc_uplink_queue;
 
 /* Packets queued beyond a gap; rxe has at most 128 unacknowledged. */
 #define INC_QP_MAX_OOO		128
-/* Statuses that belong to no slot and are queued. */
-#define INC_QP_MAX_STRAY	64
 
 /**
  * struct inc_member_cfg - settings of a member
@@ -66,42 +65,6 @@ struct inc_member_cfg {
 	u16		pkey;
 	u32		peer_tree_id;
 	u32		peer_rkey;
-};
-
-/**
- * struct inc_out - result of one slot on its way to one member
- * @va: where the member wants it
- * @rkey: key of that memory
- * @msg_id: message
- * @held: bytes of the request's packets, for inc_qp.held
- * @off: its offset in the slot's result buffer
- * @len: its length in bytes
- * @nchunks: its packets
- * @ready: packets that may be sent
- * @sent: packets that were given to the requester
- * @whole: it is the whole result buffer, in the same chunks
- * @status: error status to send instead, or 0
- * @open: a request has begun and its Immediate is not yet with the requester
- * @queued: the slot is in inc_qp.fifo
- * @begun: @msg_id is a message that the slot knows of this member
- * @again: UC: it was sent, and is to be sent again
- */
-struct inc_out {
-	u64	va;
-	u32	rkey;
-	u32	msg_id;
-	u32	held;
-	u32	off;
-	u32	len;
-	u16	nchunks;
-	u16	ready;
-	u16	sent;
-	u8	status;
-	bool	whole;
-	bool	open;
-	bool	queued;
-	bool	begun;
-	bool	again;
 };
 
 /**
@@ -151,17 +114,7 @@ struct inc_out {
  * @tx_end: what follows the newest request in flight if nothing is queued
  * @uc_psn: UC: PSN of the next packet
  * @req: requester
- * @out: results, by slot
- * @fifo: slots that have something to send, in the order in which they became
- *	ready
- * @fifo_head: first entry, free running
- * @fifo_tail: after the last entry
- * @stray: Immediates of statuses that belong to no slot
- * @nstray: number of entries in @stray
- * @probe: send a zero-length write to see whether the member is alive
- * @held: bytes of packets of requests that have begun and are not complete
- * @nopen: number of such requests
- * @begun: messages that the member has ever begun
+ * @results: results that are queued
  * @wait: how long others have waited for it; used by the tree's scan timer
  * @dst: cached route
  * @rto: retransmission and RNR timer; runs lazily, re-arms itself
@@ -172,7 +125,8 @@ struct inc_out {
  * @memory: bytes charged to the tree
  * @last_rx: jiffies when the last packet arrived, or the QP was made
  * @fault: with CONFIG_INFINIBAND_INC_FAULT: fault injection, or NULL
- * @uplink: state of a QP to the parent, else NULL
+ * @uplink: requests that are queued for the parent, under @tx_lock; NULL for a
+ *	QP to a member
  * @is_switch: the member is a switch
  * @doubted: it seemed dead, but so did all other members
  * @doubted_at: jiffies when @doubted was set
@@ -192,7 +146,7 @@ struct inc_qp {
 	__be16				sport;
 	struct inc_switch		*sw;
 	struct inc_tree			*tree;
-	struct inc_uplink		*uplink;
+	struct inc_uplink_queue		*uplink;
 	struct inc_stats __percpu	*stats;
 	struct inc_member_cfg		cfg;
 	unsigned long			last_rx;
@@ -238,21 +192,12 @@ struct inc_qp {
 	bool				tx_busy;
 	bool				tx_again;
 	enum inc_requester_end		tx_end;
-	bool				probe;
-	u8				nstray;
-	u16				fifo_head;
-	u16				fifo_tail;
-	u16				nopen;
-	u32				begun;
-	u16				*fifo;
-	struct inc_out			*out;
-	u64				held;
 	u32				uc_psn;
 	struct timer_list		rto;
 	struct inc_requester		req;
 	struct inc_wait			wait;
 	struct work_struct		more;
-	u32				stray[INC_QP_MAX_STRAY];
+	struct inc_result_queue		results;
 };
 
 /* Configuration: process context, inc_switch.lock held. */
@@ -277,6 +222,12 @@ static inline void inc_qp_count_rx(const struct inc_qp *qp,
 	inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_PACKETS);
 	inc_stats_add(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_BYTES,
 		      pkt->payload_len);
+}
+
+/* Has the member's QP been up? A parent was up before its child knew it. */
+static inline bool inc_qp_was_up(const struct inc_qp *qp)
+{
+	return qp->uplink || READ_ONCE(qp->heard);
 }
 
 /* Any context; the first reason wins. */

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "core/psn.h"
+#include "core/uplink_queue.h"
 #include "object/qp.h"
 #include "object/snapshot.h"
 #include "object/tree.h"
@@ -129,9 +130,10 @@ void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 	v->srtt = qp->req.srtt;
 	v->rttvar = qp->req.rttvar;
 	v->window = qp->req.window;
-	v->held = min_t(u64, qp->held, U32_MAX);
-	v->queued = qp->fifo_tail - qp->fifo_head;
-	v->nstray = qp->nstray;
+	v->held = min_t(u64, qp->results.held, U32_MAX);
+	v->queued = qp->uplink ? qp->uplink->tail - qp->uplink->head :
+				 qp->results.tail - qp->results.head;
+	v->nstray = qp->results.nstray;
 	spin_unlock_bh(&qp->tx_lock);
 
 	v->pending = inc_psn_diff(v->max, v->una);

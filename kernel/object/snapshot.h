@@ -70,7 +70,7 @@ struct inc_slot_snapshot {
  * @srtt: smoothed round trip, microseconds
  * @rttvar: its mean deviation
  * @window: maximum number of packets in flight
- * @queued: slots that have results to send
+ * @queued: slots that have results, or requests to the parent, to send
  * @last_rx_ms: time since the last packet from the member
  */
 struct inc_qp_snapshot {

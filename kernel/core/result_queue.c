@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The results and statuses that are queued for one member.
+ *
+ * A result streams: chunks that are complete are sent while the rest is
+ * missing. Packets of one WRITE message must follow each other on a QP, so a
+ * streaming result would block all other slots. Hence each packet is a WRITE
+ * ONLY, and the last one of the result has the Immediate.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <rdma/ib_pack.h>
+
+#include "core/result_queue.h"
+
+static void enqueue_slot(struct inc_result_queue *q, struct inc_out *out)
+{
+	if (out->queued)
+		return;
+	out->queued = true;
+	q->fifo[q->tail++ & (q->geom->slots - 1)] = out - q->out;
+}
+
+/*
+ * Does a slot in the fifo have nothing left to send? Its result was to be
+ * resent, but the member has moved on since, so it has had it.
+ */
+static bool is_stale(const struct inc_out *out)
+{
+	return !out->resend &&
+	       (!out->open || (!out->status && out->sent == out->ready));
+}
+
+/**
+ * inc_resultq_init() - initialize an empty queue
+ * @q: queue
+ * @g: the tree's geometry
+ * @out: zeroed memory for the results, one for each slot
+ * @fifo: memory for the same number of slots
+ */
+void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g,
+		      struct inc_out *out, u16 *fifo)
+{
+	*q = (struct inc_result_queue) {
+		.geom	= g,
+		.out	= out,
+		.fifo	= fifo,
+	};
+}
+
+/**
+ * inc_resultq_may_open() - check whether a new request may begin
+ * @q: queue
+ * @msg_id: its message
+ *
+ * Context: the queue's lock is held.
+ * Return: enum inc_open_verdict, but never INC_OPEN_HELD.
+ */
+enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
+					   u32 msg_id)
+{
+	const struct inc_out *out = inc_resultq_out(q, msg_id);
+
+	/* If opened again, it would be answered again. */
+	if (out->begun && out->msg_id == msg_id)
+		return INC_OPEN_REPEAT;
+	if (out->open || (out->begun && (s32)(msg_id - out->msg_id) < 0))
+		return INC_OPEN_BUSY;
+	return INC_OPEN_OK;
+}
+
+/**
+ * inc_resultq_open() - record where the result of a new request goes
+ * @q: queue; inc_resultq_may_open()
+ * @msg: the request's parsed header
+ * @va: where the member wants the result
+ * @rkey: key of that memory
+ * @size: bytes that its packets hold if they have to wait
+ *
+ * Context: the queue's lock is held.
+ */
+void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
+		      u64 va, u32 rkey, u32 size)
+{
+	struct inc_out *out = inc_resultq_out(q, msg->msg_id);
+	bool whole = msg->out_len == msg->data_len;
+
+	out->va = va;
+	out->rkey = rkey;
+	out->msg_id = msg->msg_id;
+	out->held = size;
+	out->off = msg->out_off;
+	out->len = msg->out_len;
+	out->whole = whole;
+	out->nchunks = whole ? msg->nchunks :
+		       max(DIV_ROUND_UP(msg->out_len, q->geom->pmtu), 1U);
+	out->ready = 0;
+	out->sent = 0;
+	out->status = INC_STATUS_OK;
+	out->open = true;
+	out->begun = true;
+	out->resend = false;
+	q->held += size;
+	q->nopen++;
+	WRITE_ONCE(q->begun, q->begun + 1);
+}
+
+/* A request is complete. Returns the bytes that it does not hold any more. */
+static u32 release_request(struct inc_result_queue *q,
+			   const struct inc_out *out)
+{
+	q->nopen--;
+	q->held -= out->held;
+	return out->held;
+}
+
+/**
+ * inc_resultq_close() - undo inc_resultq_open(), as the request was not taken
+ * @q: queue
+ * @msg_id: message that was opened
+ *
+ * The message may be opened again. Anything that was queued for it meanwhile is
+ * still sent.
+ *
+ * Context: the queue's lock is held.
+ * Return: bytes that are not held any more.
+ */
+u32 inc_resultq_close(struct inc_result_queue *q, u32 msg_id)
+{
+	struct inc_out *out = inc_resultq_out(q, msg_id);
+
+	out->begun = false;
+	WRITE_ONCE(q->begun, q->begun - 1);
+	if (!out->open || (out->queued && !is_stale(out)))
+		return 0;
+	out->open = false;
+	return release_request(q, out);
+}
+
+/**
+ * inc_resultq_hold() - hold more for a message than it was opened with
+ * @q: queue
+ * @msg_id: message
+ * @bytes: by how much
+ *
+ * Context: the queue's lock is held.
+ * Return: false if the message holds nothing, and still does not.
+ */
+bool inc_resultq_hold(struct inc_result_queue *q, u32 msg_id, u32 bytes)
+{
+	struct inc_out *out = inc_resultq_out(q, msg_id);
+
+	if (!inc_resultq_waits(q, msg_id) || !out->held)
+		return false;
+	out->held += bytes;
+	q->held += bytes;
+	return true;
+}
+
+/* Number of packets of a member's part that are ready with @ready chunks. */
+static u16 packets_ready(const struct inc_slot_geom *g,
+			 const struct inc_out *out, const struct inc_msg *msg,
+			 u16 ready)
+{
+	u32 bytes;
+
+	if (out->whole || ready == msg->nchunks)
+		return min(ready, out->nchunks);
+	bytes = inc_chunk_off(g, ready);
+	if (bytes <= out->off)
+		return 0;
+	/* The last packet tells that the whole message is done. */
+	return min_t(u32, (bytes - out->off) / g->pmtu, out->nchunks - 1);
+}
+
+/**
+ * inc_resultq_ready() - queue more of a result
+ * @q: queue
+ * @msg: message
+ * @ready: chunks of it that are ready now
+ *
+ * Context: the queue's lock is held.
+ * Return: bytes that are not held any more.
+ */
+u32 inc_resultq_ready(struct inc_result_queue *q, const struct inc_msg *msg,
+		      u16 ready)
+{
+	struct inc_out *out = inc_resultq_out(q, msg->msg_id);
+
+	if (!out->open || out->msg_id != msg->msg_id)
+		return 0;
+	ready = packets_ready(q->geom, out, msg, ready);
+	/* Two CPUs may get here out of order. */
+	if (ready <= out->ready)
+		return 0;
+	out->ready = ready;
+	enqueue_slot(q, out);
+	return ready == out->nchunks ? release_request(q, out) : 0;
+}
+
+/**
+ * inc_resultq_status() - queue the error that a message has ended with
+ * @q: queue
+ * @msg_id: message; nothing happens if the member's request has not begun
+ * @status: enum inc_status
+ *
+ * Context: the queue's lock is held.
+ * Return: bytes that are not held any more.
+ */
+u32 inc_resultq_status(struct inc_result_queue *q, u32 msg_id, u8 status)
+{
+	struct inc_out *out = inc_resultq_out(q, msg_id);
+
+	if (!out->open || out->msg_id != msg_id || out->status)
+		return 0;
+	out->status = status;
+	enqueue_slot(q, out);
+	return out->ready < out->nchunks ? release_request(q, out) : 0;
+}
+
+/**
+ * inc_resultq_resend() - look up a UC member's message and resend its result
+ * @q: queue
+ * @msg_id: message
+ *
+ * Context: the queue's lock is held.
+ * Return: enum inc_resend_verdict.
+ */
+enum inc_resend_verdict inc_resultq_resend(struct inc_result_queue *q,
+					   u32 msg_id)
+{
+	struct inc_out *out = inc_resultq_out(q, msg_id);
+
+	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
+		return INC_RESEND_UNKNOWN;
+	if (msg_id != out->msg_id)
+		return INC_RESEND_OLD;
+	if (out->open)
+		return INC_RESEND_OPEN;
+	out->resend = true;
+	enqueue_slot(q, out);
+	return INC_RESEND_QUEUED;
+}
+
+/* @spare: entries to leave for others. Returns false if there is no room. */
+static bool add_stray(struct inc_result_queue *q, u32 msg_id, u8 status,
+		      u8 spare)
+{
+	if (q->nstray + spare >= INC_RESULTQ_MAX_STRAY)
+		return false;
+	q->stray[q->nstray++] = inc_wqe_imm(msg_id, status);
+	return true;
+}
+
+/**
+ * inc_resultq_stray() - queue a status for a message that no slot knows
+ * @q: queue
+ * @msg_id: message
+ * @status: enum inc_status
+ *
+ * Context: the queue's lock is held.
+ * Return: false if too many are queued.
+ */
+bool inc_resultq_stray(struct inc_result_queue *q, u32 msg_id, u8 status)
+{
+	return add_stray(q, msg_id, status, 1);
+}
+
+/**
+ * inc_resultq_missing() - ask a UC member for a message, if it was lost
+ * @q: queue
+ * @msg_id: message that should have arrived by now
+ *
+ * Context: the queue's lock is held.
+ */
+void inc_resultq_missing(struct inc_result_queue *q, u32 msg_id)
+{
+	const struct inc_out *out = inc_resultq_out(q, msg_id);
+
+	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
+		add_stray(q, msg_id, INC_STATUS_RESEND, 1);
+}
+
+/**
+ * inc_resultq_farewell() - queue the status with which a tree has failed
+ * @q: queue
+ * @next_msg_id: message ID that the member would use next
+ * @status: enum inc_status
+ *
+ * Nothing is queued for a member that waits for a message: it learns of the
+ * failure from that message's status.
+ *
+ * Context: the queue's lock is held.
+ */
+void inc_resultq_farewell(struct inc_result_queue *q, u32 next_msg_id,
+			  u8 status)
+{
+	u16 slot;
+
+	for (slot = 0; slot < q->geom->slots; slot++)
+		if (q->out[slot].open)
+			return;
+	/* Uses the entry left free for it: sent once, and never lost. */
+	add_stray(q, next_msg_id, status, 0);
+}
+
+static enum inc_resultq_item fill_status(struct inc_wqe *w, u32 imm)
+{
+	*w = (struct inc_wqe) {
+		.imm	= imm,
+		.opcode	= IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE,
+	};
+	switch (imm >> INC_IMM_STATUS_SHIFT) {
+	case INC_STATUS_RESEND:
+		return INC_RESULTQ_RESEND;
+	case INC_STATUS_PENDING:
+		return INC_RESULTQ_PENDING;
+	default:
+		return INC_RESULTQ_ERROR;
+	}
+}
+
+static enum inc_resultq_item fill_stray(struct inc_result_queue *q,
+					struct inc_wqe *w)
+{
+	u32 imm = q->stray[0];
+
+	q->nstray--;
+	memmove(q->stray, q->stray + 1, q->nstray * sizeof(q->stray[0]));
+	return fill_status(w, imm);
+}
+
+static enum inc_resultq_item fill_chunk(struct inc_result_queue *q,
+					struct inc_wqe *w, struct inc_out *out,
+					u8 status)
+{
+	const struct inc_slot_geom *g = q->geom;
+	u16 n = out->sent++;
+	bool last = out->sent == out->nchunks;
+	u32 off = out->whole ? inc_chunk_off(g, n) : (u32)n * g->pmtu;
+	u16 len = out->whole ? inc_chunk_len(g, n, out->len) :
+			       min_t(u32, out->len - off, g->pmtu);
+
+	*w = (struct inc_wqe) {
+		.va	= out->va + off,
+		.rkey	= out->rkey,
+		.msg_id	= out->msg_id,
+		.imm	= inc_wqe_imm(out->msg_id, status),
+		.off	= out->off + off,
+		.slot	= out - q->out,
+		.len	= len,
+		.dmalen	= len,
+		.source	= out->whole ? INC_WQE_CHUNK : INC_WQE_RESULT,
+		.opcode	= last ? IB_OPCODE_RC_RDMA_WRITE_ONLY_WITH_IMMEDIATE :
+				 IB_OPCODE_RC_RDMA_WRITE_ONLY,
+	};
+	if (!last)
+		return INC_RESULTQ_PART;
+	out->open = false;
+	return INC_RESULTQ_LAST;
+}
+
+static enum inc_resultq_item fill_out(struct inc_result_queue *q,
+				      struct inc_wqe *w, struct inc_out *out,
+				      u8 ok_status)
+{
+	if (!out->status)
+		return fill_chunk(q, w, out, ok_status);
+	out->open = false;
+	return fill_status(w, inc_wqe_imm(out->msg_id, out->status));
+}
+
+/**
+ * inc_resultq_next() - turn the next queued item into a request of an RC member
+ * @q: queue; !inc_resultq_empty()
+ * @w: filled in
+ * @end: set to what follows it
+ *
+ * Context: the queue's lock is held.
+ * Return: what it is.
+ */
+enum inc_resultq_item inc_resultq_next(struct inc_result_queue *q,
+				       struct inc_wqe *w,
+				       enum inc_requester_end *end)
+{
+	enum inc_resultq_item item;
+	struct inc_out *out;
+
+	*end = INC_REQ_END;
+	if (q->nstray)
+		return fill_stray(q, w);
+	if (q->head == q->tail) {
+		q->probe = false;
+		*w = (struct inc_wqe) {
+			.opcode = IB_OPCODE_RC_RDMA_WRITE_ONLY,
+		};
+		return INC_RESULTQ_PROBE;
+	}
+
+	out = &q->out[q->fifo[q->head & (q->geom->slots - 1)]];
+	item = fill_out(q, w, out, INC_STATUS_OK);
+	if (item == INC_RESULTQ_PART)
+		*end = INC_REQ_MORE;
+	else if (item == INC_RESULTQ_LAST && out->nchunks == 1)
+		*end = INC_REQ_END_SHARED;
+	if (!out->open || out->sent == out->ready) {
+		out->queued = false;
+		q->head++;
+	}
+	return item;
+}
+
+/* Each result tells a UC member which of its messages have ended. */
+static u8 low_mark_status(u32 msg_id, u32 low_mark)
+{
+	s32 behind = msg_id - low_mark;
+
+	return INC_IMM_LOWMARK | clamp(behind, 0, INC_IMM_LOWMARK_MAX);
+}
+
+/**
+ * inc_resultq_next_uc() - turn the next queued item into a UC member's packet
+ * @q: queue
+ * @w: filled in; is never in flight: it is forgotten once sent
+ * @low_mark: all messages before this one have ended
+ * @kind: set to whether it was sent before
+ *
+ * Context: the queue's lock is held.
+ * Return: what it is, INC_RESULTQ_NONE if nothing is queued.
+ */
+enum inc_resultq_item inc_resultq_next_uc(struct inc_result_queue *q,
+					  struct inc_wqe *w, u32 low_mark,
+					  enum inc_requester_kind *kind)
+{
+	enum inc_resultq_item item = INC_RESULTQ_NONE;
+
+	*kind = INC_REQ_FRESH;
+	if (q->nstray)
+		item = fill_stray(q, w);
+	while (!item && q->head != q->tail) {
+		u16 slot = q->fifo[q->head++ & (q->geom->slots - 1)];
+		struct inc_out *out = &q->out[slot];
+
+		out->queued = false;
+		if (is_stale(out))
+			continue;
+		if (out->resend) {
+			*kind = INC_REQ_AGAIN;
+			out->resend = false;
+			out->sent = 0;
+		}
+		item = fill_out(q, w, out,
+				low_mark_status(out->msg_id, low_mark));
+		out->open = false;
+	}
+	if (item)
+		w->opcode |= IB_OPCODE_UC;
+	return item;
+}
