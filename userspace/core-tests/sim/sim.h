@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Whole switches in one process: the responder, the slot machine and the
- * requester, combined as kernel/datapath does it (sim_switch.c); one
- * switch, or a root with children, which have an uplink as in uplink_tx.c
- * (sim_up.c); and members that behave as stock rxe does (sim_member.c), or use
+ * Whole switches in one process: the responder, the slot machine, the queues
+ * and the requester, combined as kernel/datapath does it (sim_switch.c); one
+ * switch, or a root with children, which have an uplink (sim_up.c); and
+ * members that behave as stock rxe does (sim_member.c), or use
  * UC (sim_uc.c). Links lose, duplicate and reorder packets, in simulated time
  * (sim_main.c).
  */
@@ -18,12 +18,15 @@
 #include <linux/kernel.h>
 
 #include "core/msg_loss.h"
+#include "core/payload.h"
 #include "core/psn.h"
 #include "core/reduce/reduce.h"
 #include "core/requester.h"
 #include "core/responder.h"
+#include "core/result_queue.h"
 #include "core/slot.h"
 #include "core/tests/pkt.h"
+#include "core/uplink_queue.h"
 
 #define MAX_RANKS	9
 #define SLOTS		8
@@ -69,15 +72,6 @@ struct event {
 	struct buf	*buf;
 };
 
-/* As in qp.h. */
-struct out {
-	u64	va;
-	u32	msg_id, data_len;
-	u16	nchunks, ready, sent;
-	u8	status;
-	bool	open, queued, begun, again;
-};
-
 struct kept {
 	struct inc_pkt	pkt;
 	struct buf	*buf;
@@ -90,9 +84,9 @@ struct qp {
 	enum inc_requester_end end;
 	u32		rx_msg_id;
 	bool		rx_take;
-	struct out	out[SLOTS];
+	struct inc_result_queue	results;
+	struct inc_out	out[SLOTS];
 	u16		fifo[SLOTS];
-	unsigned int	head, tail;
 	struct kept	kept[MAX_KEPT];
 	unsigned int	nkept;
 	u64		timer;
@@ -101,17 +95,12 @@ struct qp {
 	struct inc_msg_loss	gap;
 };
 
-/* As in uplink_tx.h. */
-struct up_out {
-	u32	msg_id, dmalen;
-	u16	packets, ready, sent;
-	u8	status;
-};
-
 /* A child's QP to the root. */
 struct up {
 	struct qp	qp;
-	struct up_out	out[SLOTS];
+	struct inc_uplink_queue	requests;
+	struct inc_uplink_out	out[SLOTS];
+	u16		fifo[SLOTS];
 	int		at;		/* its place at the root */
 };
 
@@ -174,9 +163,10 @@ extern struct sw *at_sw;
 extern uint64_t n_sent, n_again, n_timeouts;
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
 void sw_timer(int rank, u64 deadline);
-void sw_tell(u16 slot, u32 msg_id, u8 status);
+void sw_tell(u32 msg_id, u8 status);
 void sw_deliver(u16 slot);
 void sw_kick_all(void);
+struct buf *wqe_buf(const struct inc_wqe *w);
 void arm_timer(struct qp *q, enum dest dest);
 void answered(struct inc_requester *req, const struct inc_pkt *pkt);
 bool timed_out(struct qp *q, u64 deadline);

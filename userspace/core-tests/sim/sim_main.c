@@ -215,8 +215,9 @@ static void make_message(unsigned int i)
 	}
 }
 
-static void setup_qp(struct qp *q, u32 up, u32 down)
+static void setup_qp(struct sw *sw, struct qp *q, u32 up, u32 down)
 {
+	inc_resultq_init(&q->results, &sw->geom, q->out, q->fifo);
 	q->resp = (struct inc_responder) {
 		.epsn = up, .rkey = 7, .stride = MSG_SIZE,
 		.slots = SLOTS, .pmtu = PMTU,
@@ -263,15 +264,16 @@ static void setup_leaf(struct sw *root, int at, int first, int n)
 	setup_sw(child);
 	child->up = calloc(1, sizeof(*child->up));
 	child->up->at = at;
-	for (unsigned int i = 0; i < SLOTS; i++)
-		child->up->out[(first_msg + i) % SLOTS].msg_id =
-			first_msg + i - SLOTS;
+	inc_uplinkq_init(&child->up->requests, &child->geom, child->up->out,
+			 child->up->fifo);
+	child->up->requests.tree_id = root->geom.tree_id;
+	child->up->requests.rkey = 7;
 	q = &child->up->qp;
-	setup_qp(q, down, up);
+	setup_qp(child, q, down, up);
 	q->resp.rkey = 1;
 	q->resp.results = true;
 	root->child[at] = child;
-	setup_qp(&root->qps[at], up, down);
+	setup_qp(root, &root->qps[at], up, down);
 	root->qps[at].resp.max_len = 2 * MAX_CHUNKS * PMTU;
 }
 
@@ -337,7 +339,7 @@ static void setup(void)
 		members[r].first_psn = up;
 		members[r].epsn = down;
 		members[r].odd = NMSG;
-		setup_qp(q, up, down);
+		setup_qp(sw, q, up, down);
 		q->uc = members[r].uc = r >= ranks - (int)uc;
 	}
 	/* Sometimes a rank disagrees about one message. */

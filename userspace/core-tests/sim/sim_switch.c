@@ -8,48 +8,26 @@
 struct sw *at_sw;
 uint64_t n_sent, n_again, n_timeouts;
 
-/* As tx_queue.c. */
-
-static void enqueue(struct qp *q, u16 slot)
-{
-	if (q->out[slot].queued)
-		return;
-	q->out[slot].queued = true;
-	q->fifo[q->tail++ % SLOTS] = slot;
-}
-
 static void fill_one(struct qp *q)
 {
 	struct inc_wqe *w;
-	struct out *out;
-	u16 slot;
 
-	if (q->head == q->tail)
+	if (inc_resultq_empty(&q->results))
 		return;
 	w = inc_requester_push(&q->req);
-	if (!w)
-		return;
-	slot = q->fifo[q->head % SLOTS];
-	out = &q->out[slot];
-	*w = (struct inc_wqe) { .msg_id = out->msg_id, .slot = slot };
-	q->end = out->status || out->nchunks > 1 ? INC_REQ_END :
-						   INC_REQ_END_SHARED;
-	if (out->status) {
-		w->imm = out->status << 24 | (out->msg_id & 0xffffff);
-		w->opcode = OP_ONLY_IMM;
-		out->open = false;
-	} else {
-		w->off = inc_chunk_off(&at_sw->geom, out->sent);
-		w->va = out->va + w->off;
-		w->len = inc_chunk_len(&at_sw->geom, out->sent++, out->data_len);
-		w->imm = out->msg_id & 0xffffff;
-		w->opcode = out->sent == out->nchunks ? OP_ONLY_IMM : OP_ONLY;
-		out->open = out->sent < out->nchunks;
-	}
-	if (!out->open || out->sent == out->ready) {
-		out->queued = false;
-		q->head++;
-	}
+	if (w)
+		inc_resultq_next(&q->results, w, &q->end);
+}
+
+/* The payload; its part tells the receiver whether the bytes are valid. */
+struct buf *wqe_buf(const struct inc_wqe *w)
+{
+	const void *payload = inc_wqe_payload(&at_sw->slots[w->slot], w);
+	static const u8 zeros[PMTU];
+	struct buf *b = new_buf(NULL, 0, payload ?: zeros, w->len);
+
+	b->part.level = payload || !w->len;
+	return b;
 }
 
 static void sw_kick(int rank)
@@ -72,21 +50,18 @@ static void sw_kick(int rank)
 
 		if (q->req.next == q->req.max)
 			fill_one(q);
-		end = q->head == q->tail ? q->end : INC_REQ_MORE;
+		end = inc_resultq_empty(&q->results) ? q->end : INC_REQ_MORE;
 		w = inc_requester_next(&q->req, now, end, &psn, &ackreq, &kind);
 		if (!w)
 			break;
 		n_sent++;
 		n_again += kind != INC_REQ_FRESH;
-		pkt = test_pkt(w->opcode, psn, w->len, w->len);
+		pkt = test_pkt(w->opcode, psn, w->len, w->dmalen);
 		pkt.va = w->va;
 		pkt.imm = w->imm;
 		pkt.ackreq = ackreq;
-		b = new_buf(NULL, 0, at_sw->slots[w->slot].result +
-			    w->off, w->len);
-		/* The part tells the member whether the bytes are valid. */
-		b->part.level = inc_slot_has(&at_sw->slots[w->slot], w->msg_id);
-		pkt.rkey = b->part.level || !w->len;
+		b = wqe_buf(w);
+		pkt.rkey = b->part.level;
 		transmit(TO_MEMBER, &pkt, b);
 	}
 	arm_timer(q, SWITCH_TIMER);
@@ -107,24 +82,17 @@ void arm_timer(struct qp *q, enum dest dest)
 
 /* As rx_rc.c and slot_io.c. */
 
-void sw_tell(u16 slot, u32 msg_id, u8 status)
+void sw_tell(u32 msg_id, u8 status)
 {
 	uc_ended(msg_id);
-	for (int r = 0; r < at_sw->geom.members; r++) {
-		struct out *out = &at_sw->qps[r].out[slot];
-
-		if (out->open && out->msg_id == msg_id && !out->status) {
-			out->status = status;
-			enqueue(&at_sw->qps[r], slot);
-		}
-	}
+	for (int r = 0; r < at_sw->geom.members; r++)
+		inc_resultq_status(&at_sw->qps[r].results, msg_id, status);
 }
 
 static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 {
 	struct inc_hdr hdr;
 	struct inc_msg msg;
-	struct out *out;
 	u16 slot;
 	u8 status;
 
@@ -139,13 +107,8 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	require(pkt->va == (u64)slot * MSG_SIZE);
 	if (below(1000) < held_back)
 		return false;
-	out = &q->out[slot];
-	require(!out->open);
-	*out = (struct out) {
-		.va = be64_to_cpu(hdr.result_va), .msg_id = msg.msg_id,
-		.data_len = msg.data_len, .nchunks = msg.nchunks, .open = true,
-		.queued = out->queued, .begun = true,
-	};
+	require(inc_resultq_may_open(&q->results, msg.msg_id) == INC_OPEN_OK);
+	inc_resultq_open(&q->results, &msg, be64_to_cpu(hdr.result_va), 1, 0);
 	q->rx_msg_id = msg.msg_id;
 	q->rx_take = false;
 	switch (inc_slot_begin(&at_sw->slots[slot], at_rank, &msg, status, now)) {
@@ -153,17 +116,16 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 		q->rx_take = true;
 		break;
 	case INC_SLOT_FAIL:
-		sw_tell(slot, msg.msg_id, at_sw->slots[slot].status);
+		sw_tell(msg.msg_id, at_sw->slots[slot].status);
 		if (at_sw->up)
 			up_fail(slot, msg.msg_id, at_sw->slots[slot].status);
 		break;
 	case INC_SLOT_FAILED:
-		out->status = at_sw->slots[slot].status;
-		enqueue(q, slot);
+		inc_resultq_status(&q->results, msg.msg_id,
+				   at_sw->slots[slot].status);
 		break;
 	case INC_SLOT_WAIT:
-		out->open = false;
-		out->begun = false;
+		inc_resultq_close(&q->results, msg.msg_id);
 		return false;
 	case INC_SLOT_REPEAT:
 	case INC_SLOT_REFUSE:
@@ -180,11 +142,10 @@ void sw_deliver(u16 slot)
 	if (s->state == RDMA_INC_SLOT_STATE_DONE)
 		uc_ended(s->msg.msg_id);
 	for (int r = 0; r < at_sw->geom.members; r++) {
-		struct out *out = &at_sw->qps[r].out[slot];
+		struct inc_out *out = &at_sw->qps[r].out[slot];
 
 		require(out->open && out->msg_id == s->msg.msg_id);
-		out->ready = s->ready;
-		enqueue(&at_sw->qps[r], slot);
+		inc_resultq_ready(&at_sw->qps[r].results, &s->msg, s->ready);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * UC in the simulation: the switch's side as in rx_uc.c and tx_queue.c, and a
- * member that retransmits, queries, and believes low marks.
+ * UC in the simulation: the switch's side as in rx_uc.c, and a member that
+ * retransmits, queries, and believes low marks.
  */
 #include "sim.h"
 
@@ -29,83 +29,45 @@ static struct inc_pkt uc_pkt(u32 psn, u32 len)
 
 /* --- The switch --------------------------------------------------------- */
 
-static void sw_status(struct qp *q, u32 msg_id, u8 status)
-{
-	struct inc_pkt pkt = uc_pkt(q->psn++, 0);
-
-	pkt.imm = (u32)status << 24 | (msg_id & 0xffffff);
-	transmit(TO_MEMBER, &pkt, new_buf(NULL, 0, NULL, 0));
-}
-
-static void sw_result(struct qp *q, u16 slot, const struct out *out)
-{
-	u32 behind = out->msg_id - first_msg - at_sw->mark;
-	struct inc_pkt pkt = uc_pkt(q->psn++, out->data_len);
-
-	if ((s32)behind < 0)
-		behind = 0;
-	/* While this one may be queried, the next cannot begin. */
-	require(!out->data_len || inc_slot_has(&at_sw->slots[slot], out->msg_id));
-	pkt.va = out->va;
-	pkt.imm = (0x80 | min(behind, (u32)ALL_ENDED)) << 24 | (out->msg_id & 0xffffff);
-	transmit(TO_MEMBER, &pkt, new_buf(NULL, 0, at_sw->slots[slot].result, out->data_len));
-}
-
 /* Results queued for a UC member are sent and forgotten. */
 void uc_send(struct qp *q)
 {
-	while (q->head != q->tail) {
-		u16 slot = q->fifo[q->head++ % SLOTS];
-		struct out *out = &q->out[slot];
+	u32 mark = first_msg + at_sw->mark;
+	enum inc_requester_kind kind;
+	struct inc_wqe w;
 
-		out->queued = false;
-		if (!out->open && !out->again)
-			continue;
+	while (inc_resultq_next_uc(&q->results, &w, mark, &kind)) {
+		struct inc_pkt pkt = uc_pkt(q->psn++, w.len);
+		struct buf *b = wqe_buf(&w);
+
+		require(pkt.opcode == w.opcode && w.dmalen == w.len);
+		/* While this one may be queried, the next cannot begin. */
+		require(b->part.level);
 		n_sent++;
-		n_again += out->again;
-		if (out->status)
-			sw_status(q, out->msg_id, out->status);
-		else
-			sw_result(q, slot, out);
-		out->open = false;
-		out->again = false;
+		n_again += kind != INC_REQ_FRESH;
+		pkt.va = w.va;
+		pkt.imm = w.imm;
+		transmit(TO_MEMBER, &pkt, b);
 	}
-}
-
-/* As inc_txq_again(). Returns false if the message has not arrived. */
-static bool known(struct qp *q, u32 msg_id, bool asked)
-{
-	struct out *out = &q->out[msg_id % SLOTS];
-
-	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
-		return false;
-	if (msg_id != out->msg_id)
-		return true;
-	if (out->open && asked)
-		sw_status(q, msg_id, INC_STATUS_PENDING);
-	if (out->open)
-		return true;
-	out->again = true;
-	if (!out->queued) {
-		out->queued = true;
-		q->fifo[q->tail++ % SLOTS] = msg_id % SLOTS;
-	}
-	return true;
 }
 
 /* A packet from a UC member; true if it is a new request. */
 bool uc_request(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 {
+	enum inc_resend_verdict verdict;
 	struct inc_hdr hdr;
 	u32 msg_id;
 
 	require(inc_responder_check_uc(&q->resp, pkt));
 	memcpy(&hdr, b->data, sizeof(hdr));
 	msg_id = be32_to_cpu(hdr.msg_id);
+	verdict = inc_resultq_resend(&q->results, msg_id);
 	if (!(hdr.flags & cpu_to_be16(INC_HDR_F_QUERY)))
-		return !known(q, msg_id, false);
-	if (!known(q, msg_id, true))
-		sw_status(q, msg_id, INC_STATUS_RESEND);
+		return verdict == INC_RESEND_UNKNOWN;
+	if (verdict == INC_RESEND_UNKNOWN)
+		inc_resultq_stray(&q->results, msg_id, INC_STATUS_RESEND);
+	else if (verdict == INC_RESEND_OPEN)
+		inc_resultq_stray(&q->results, msg_id, INC_STATUS_PENDING);
 	return false;
 }
 
@@ -118,12 +80,8 @@ void uc_came(struct qp *q, u32 msg_id, u32 psn)
 	if (ahead >= 0)
 		q->resp.epsn = inc_psn_add(psn, 1);
 	inc_msg_loss_came(&q->gap, msg_id, ahead < 0);
-	while (inc_msg_loss_judge(&q->gap, &missing)) {
-		const struct out *out = &q->out[missing % SLOTS];
-
-		if (!out->begun || (s32)(missing - out->msg_id) > 0)
-			sw_status(q, missing, INC_STATUS_RESEND);
-	}
+	while (inc_msg_loss_judge(&q->gap, &missing))
+		inc_resultq_missing(&q->results, missing);
 }
 
 /* --- The member --------------------------------------------------------- */

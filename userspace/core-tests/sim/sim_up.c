@@ -1,102 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A child's link to the root, as in uplink_tx.c and uplink_rx.c. Results that
- * arrive out of sequence are dropped: the root retransmits them.
+ * A child's link to the root. Results that arrive out of sequence are dropped:
+ * the root retransmits them.
  */
 #include "sim.h"
 
-static struct up_out *head(void)
-{
-	struct qp *q = &at_sw->up->qp;
-
-	return q->head == q->tail ? NULL : &at_sw->up->out[q->fifo[q->head % SLOTS]];
-}
-
-static struct up_out *open_out(u16 slot, u32 msg_id)
-{
-	struct up_out *out = &at_sw->up->out[slot];
-	struct qp *q = &at_sw->up->qp;
-
-	if ((s32)(msg_id - out->msg_id) <= 0)
-		return NULL;
-	*out = (struct up_out) {
-		.msg_id = msg_id, .dmalen = INC_HDR_LEN, .packets = 1,
-	};
-	at_sw->slots[slot].uplink_busy = true;
-	q->fifo[q->tail++ % SLOTS] = slot;
-	return out;
-}
-
 void up_gathered(u16 slot)
 {
-	const struct inc_slot *s = &at_sw->slots[slot];
-	struct up_out *out = open_out(slot, s->msg.msg_id);
+	struct inc_slot *s = &at_sw->slots[slot];
 
-	if (out) {
-		out->packets = s->msg.gather_chunks;
-		out->dmalen = INC_HDR_LEN + s->msg.gather_len;
-	}
-	out = &at_sw->up->out[slot];
-	require(out->msg_id == s->msg.msg_id && !out->status);
-	out->ready = s->gathered;
+	inc_uplinkq_gathered(&at_sw->up->requests, s, &s->msg, s->gathered,
+			     s->result_wanted);
+	require(s->uplink_msg_id == s->msg.msg_id);
 }
 
-/* Send the header alone, with a status; or the rest of a message in flight. */
 void up_fail(u16 slot, u32 msg_id, u8 status)
 {
-	struct up_out *out = open_out(slot, msg_id);
-
-	if (out)
-		out->status = status;
-	out = &at_sw->up->out[slot];
-	if (out->msg_id == msg_id)
-		out->ready = out->packets;
+	inc_uplinkq_fail(&at_sw->up->requests, &at_sw->slots[slot], msg_id,
+			 status);
 }
 
-static void fill(struct inc_wqe *w)
+static bool more_to_send(void)
 {
-	struct qp *q = &at_sw->up->qp;
-	u16 slot = q->fifo[q->head % SLOTS], n;
-	struct up_out *out = head();
-	bool last;
+	const struct inc_uplink_queue *requests = &at_sw->up->requests;
 
-	n = out->sent++;
-	last = out->sent == out->packets;
-	*w = (struct inc_wqe) {
-		.va = (u64)slot * MSG_SIZE, .msg_id = out->msg_id, .slot = slot,
-		.imm = (u32)out->status << 24 | (out->msg_id & 0xffffff),
-		.off = n * PMTU, .len = last ? out->dmalen - n * PMTU : PMTU,
-		.opcode = !n ? last ? OP_ONLY_IMM : OP_FIRST :
-			  last ? OP_LAST_IMM : OP_MIDDLE,
-	};
-	q->end = INC_REQ_MORE;
-	if (!last)
+	return !inc_uplinkq_empty(requests) && inc_uplinkq_sendable(requests);
+}
+
+static void fill_one(struct qp *q)
+{
+	struct inc_uplink_queue *requests = &at_sw->up->requests;
+	struct inc_slot *s;
+	struct inc_wqe *w;
+
+	if (!more_to_send())
 		return;
-	q->head++;
-	at_sw->slots[slot].uplink_busy = false;
-	q->end = out->packets == 1 ? INC_REQ_END_SHARED : INC_REQ_END;
-}
-
-static struct buf *payload(const struct inc_wqe *w)
-{
-	const struct inc_slot *s = &at_sw->slots[w->slot];
-	struct inc_hdr hdr = {
-		.version = INC_VERSION, .collective = s->msg.collective,
-		.dtype = s->msg.dtype, .op = s->msg.op,
-		.tree_id = cpu_to_be32(at_sw->geom.tree_id),
-		.msg_id = cpu_to_be32(w->msg_id),
-		.nelem = cpu_to_be32(s->msg.nelem),
-		.result_va = cpu_to_be64((u64)w->slot * MSG_SIZE),
-	};
-	static const u8 zeros[PMTU];
-
-	/* The root has it already: only the acknowledgment was lost. */
-	if (at_sw->up->out[w->slot].msg_id != w->msg_id)
-		return new_buf(NULL, 0, zeros, w->len);
-	if (!w->off)
-		return new_buf(&hdr, sizeof(hdr), s->partial,
-			       w->len - sizeof(hdr));
-	return new_buf(NULL, 0, s->partial + w->off - INC_HDR_LEN, w->len);
+	w = inc_requester_push(&q->req);
+	if (!w)
+		return;
+	s = &at_sw->slots[inc_uplinkq_slot(requests)];
+	q->end = inc_uplinkq_next(requests, s, w);
 }
 
 void up_kick(void)
@@ -104,33 +47,27 @@ void up_kick(void)
 	struct qp *q = &at_sw->up->qp;
 
 	for (;;) {
-		struct up_out *out = head();
-		bool more = out && out->sent < out->ready, ackreq;
 		enum inc_requester_kind kind;
 		struct inc_wqe *w;
 		struct inc_pkt pkt;
+		bool ackreq;
 		u32 psn;
 
-		if (q->req.next == q->req.max && more) {
-			w = inc_requester_push(&q->req);
-			if (w)
-				fill(w);
-			out = head();
-			more = out && out->sent < out->ready;
-		}
-		w = inc_requester_next(&q->req, now, more ? INC_REQ_MORE : q->end, &psn,
-				       &ackreq, &kind);
+		if (q->req.next == q->req.max)
+			fill_one(q);
+		w = inc_requester_next(&q->req, now,
+				       more_to_send() ? INC_REQ_MORE : q->end,
+				       &psn, &ackreq, &kind);
 		if (!w)
 			break;
 		n_sent++;
 		n_again += kind != INC_REQ_FRESH;
-		pkt = test_pkt(w->opcode, psn, w->len, at_sw->up->out[w->slot].dmalen);
-		/* For an old packet the root checks the PSN alone. */
-		pkt.rkey = 7;
+		pkt = test_pkt(w->opcode, psn, w->len, w->dmalen);
+		pkt.rkey = w->rkey;
 		pkt.va = w->va;
 		pkt.imm = w->imm;
 		pkt.ackreq = ackreq;
-		transmit(TO_LEAF, &pkt, payload(w));
+		transmit(TO_LEAF, &pkt, wqe_buf(w));
 	}
 	arm_timer(q, UP_TIMER);
 }
@@ -157,7 +94,7 @@ static void answer(const struct inc_pkt *pkt, const struct buf *b)
 	if (state == RDMA_INC_SLOT_STATE_BUSY &&
 	    s->state == RDMA_INC_SLOT_STATE_FAILED) {
 		up_fail(slot, s->msg.msg_id, status);
-		sw_tell(slot, s->msg.msg_id, status);
+		sw_tell(s->msg.msg_id, status);
 	}
 }
 

@@ -17,5 +17,6 @@
 	(a) = (b);							\
 	(b) = _t;							\
 } while (0)
+#define clamp(v, lo, hi)	min(max(v, lo), hi)
 
 #endif
