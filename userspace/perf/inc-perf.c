@@ -59,7 +59,8 @@ static void complain(const struct perf *p, const char *fmt, ...)
 /* Report that a libinc call failed. Returns @err. */
 static int failed(const struct perf *p, const char *what, int err)
 {
-	const char *text = inc_strerror(err), *more = inc_comm_strerror(p->comm);
+	const char *more = inc_comm_strerror(p->comm);
+	const char *text = inc_strerror(err);
 
 	if (strcmp(text, more))
 		complain(p, "%s: error %d: %s (%s)", what, -err, text, more);
@@ -172,10 +173,10 @@ static enum inc_collective mixed(const struct perf *p, uint64_t number)
 {
 	static const uint8_t strides[] = { 1, 2, 4, 5, 7, 8 };
 	uint64_t r = scramble(p->o.seed + number / INC_COLL_COUNT);
+	uint64_t stride = strides[(r >> 32) % sizeof(strides)];
 
 	_Static_assert(INC_COLL_COUNT == 9, "strides have no factor of it");
-	return (enum inc_collective)((r + number * strides[(r >> 32) % sizeof(strides)]) %
-				     INC_COLL_COUNT);
+	return (enum inc_collective)((r + number * stride) % INC_COLL_COUNT);
 }
 
 /* Get the operation of this number, the same on all ranks. */
@@ -248,7 +249,8 @@ static bool same(struct ref_elem a, struct ref_elem b)
 }
 
 /* "0x" and the element's digits, most significant byte first. */
-static const char *digits(const struct perf *p, struct ref_elem e, char text[40])
+static const char *digits(const struct perf *p, struct ref_elem e,
+			  char text[40])
 {
 	if (p->esize > 8)
 		snprintf(text, 40, "0x%016" PRIx64 "%016" PRIx64, e.hi, e.lo);
@@ -257,7 +259,8 @@ static const char *digits(const struct perf *p, struct ref_elem e, char text[40]
 	return text;
 }
 
-static struct ref_elem input(const struct perf *p, uint64_t seed, int rank, size_t i)
+static struct ref_elem input(const struct perf *p, uint64_t seed, int rank,
+			     size_t i)
 {
 	return ref_input(p->o.dtype, p->o.pattern, seed, (unsigned int)rank, i);
 }
@@ -287,7 +290,8 @@ static struct ref_elem expected(struct perf *p, const struct kind *k, size_t i,
 		return input(p, seed, s.from, s.index);
 	for (r = 0; r < p->nranks; r++)
 		p->vals[r] = input(p, seed, r, s.index);
-	return ref_reduce(p->o.dtype, p->o.op, p->vals, (unsigned int)p->nranks);
+	return ref_reduce(p->o.dtype, p->o.op, p->vals,
+			  (unsigned int)p->nranks);
 }
 
 static int compare(struct perf *p, const struct buf *b, const struct kind *k,
@@ -574,7 +578,8 @@ static void header(const struct perf *p)
 		printf("{\"collective\":\"%s\"", kind_name(p->o.coll));
 		if (p->o.coll != INC_COLL_BARRIER)
 			printf(",\"dtype\":\"%s\",\"op\":\"%s\"",
-			       inc_dtype_name(p->o.dtype), inc_op_name(p->o.op));
+			       inc_dtype_name(p->o.dtype),
+			       inc_op_name(p->o.op));
 		printf(",\"ranks\":%d,\"msg_size\":%u,\"pmtu\":%u,\"slots\":%u,\"results\":[",
 		       p->nranks, info.msg_size, info.pmtu, info.slots);
 		return;
@@ -584,8 +589,9 @@ static void header(const struct perf *p)
 		       info.pmtu);
 	else
 		printf("# inc-perf %s %s %s, %d ranks, path MTU %u, messages of %u bytes, window %u\n",
-		       kind_name(p->o.coll), inc_dtype_name(p->o.dtype), inc_op_name(p->o.op),
-		       p->nranks, info.pmtu, info.msg_size, info.window);
+		       kind_name(p->o.coll), inc_dtype_name(p->o.dtype),
+		       inc_op_name(p->o.op), p->nranks, info.pmtu,
+		       info.msg_size, info.window);
 	printf("# %-10s %12s %12s %12s %12s\n", "Size", "Avg(us)", "Min(us)",
 	       "Max(us)", "MB/s");
 }
@@ -623,7 +629,8 @@ static int one_size(struct perf *p, size_t count)
 		ret = repeat_hash(p, count);
 	} else if (!ret) {
 		for (i = 0; iterations && i < p->o.reps && !ret; i++)
-			ret = measure(p, count, iterations, i ? 0 : warmup, &s[i]);
+			ret = measure(p, count, iterations, i ? 0 : warmup,
+				      &s[i]);
 		if (!ret)
 			report(p, count, iterations ? s : NULL);
 	}

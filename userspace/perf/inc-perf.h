@@ -28,12 +28,12 @@ struct options {
 	enum inc_op		op;
 	size_t			min;		/* bytes */
 	size_t			max;
-	size_t			counts[MAX_COUNTS]; /* elements; instead of sizes */
+	size_t			counts[MAX_COUNTS]; /* --count, elements */
 	unsigned int		ncounts;
 	long			iterations;	/* -1: by size */
 	long			warmup;		/* -1: by size */
 	long			reps;
-	long			checks;		/* verified operations per size */
+	long			checks;		/* verified runs per size */
 	long			runs;		/* with the same data */
 	long			outstanding;
 	uint64_t		seed;

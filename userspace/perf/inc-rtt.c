@@ -78,7 +78,7 @@ struct end {
 	struct ibv_cq		*scq;
 	struct ibv_qp		*qp;
 	struct ibv_mr		*mr;
-	char			*buf;		/* first half out, second half in */
+	char			*buf;		/* half out, half in */
 	unsigned int		size;
 	uint32_t		inline_max;
 	struct hello		peer;
@@ -151,7 +151,8 @@ static int recv_hello(struct end *e, struct hello *h)
 		return -1;
 	if (sscanf(line, "inc-rtt1 %63s %u %u %u %" SCNu64 " %u %u %u %u %u",
 		   addr, &h->qpn, &h->psn, &h->rkey, &h->va, &h->mtu, &h->bw,
-		   &h->size, &h->messages, &h->yields) != 10 || inc_rdv_addr_parse(addr, &h->addr))
+		   &h->size, &h->messages, &h->yields) != 10 ||
+	    inc_rdv_addr_parse(addr, &h->addr))
 		return fail("other end", EPROTO);
 	return 0;
 }
@@ -189,7 +190,8 @@ static int make_verbs(struct end *e, const struct inc_rdv_addr *local)
 		fprintf(stderr, "inc-rtt: %s\n", err);
 		return -1;
 	}
-	e->buf = aligned_alloc(4096, (2 * (size_t)e->size + 4095) / 4096 * 4096);
+	e->buf = aligned_alloc(4096,
+			       (2 * (size_t)e->size + 4095) / 4096 * 4096);
 	e->pd = ibv_alloc_pd(e->dev.ctx);
 	e->chan = ibv_create_comp_channel(e->dev.ctx);
 	if (!e->buf || !e->pd || !e->chan)
@@ -293,8 +295,9 @@ static int sleep_for(struct end *e, struct ibv_cq *cq, bool *armed)
 
 	if (!*armed) {
 		*armed = true;
-		return ibv_req_notify_cq(cq, 0) ? fail("ibv_req_notify_cq", errno) :
-						  0;
+		if (ibv_req_notify_cq(cq, 0))
+			return fail("ibv_req_notify_cq", errno);
+		return 0;
 	}
 	*armed = false;
 	if (ibv_get_cq_event(e->chan, &ev, &context))
@@ -323,7 +326,9 @@ static int post_write(struct end *e, bool imm, bool signal)
 		.wr.rdma = { .remote_addr = e->peer.va, .rkey = e->peer.rkey },
 	};
 
-	return ibv_post_send(e->qp, &wr, &bad) ? fail("ibv_post_send", errno) : 0;
+	if (ibv_post_send(e->qp, &wr, &bad))
+		return fail("ibv_post_send", errno);
+	return 0;
 }
 
 /* Wait for one message of the other end. */
@@ -577,11 +582,13 @@ static int run_client(struct options *o)
 	int ret = -1;
 
 	alarm(o->timeout_s);
-	if (strchr(o->server, ':') && strchr(o->server, ':') != strrchr(o->server, ':'))
+	if (strchr(o->server, ':') &&
+	    strchr(o->server, ':') != strrchr(o->server, ':'))
 		snprintf(server, sizeof(server), "[%s]:%s", o->server, o->port);
 	else
 		snprintf(server, sizeof(server), "%s:%s", o->server, o->port);
-	if (inc_conn_open(&conn, server, inc_now_ms() + 10000, err, sizeof(err))) {
+	if (inc_conn_open(&conn, server, inc_now_ms() + 10000, err,
+			  sizeof(err))) {
 		fprintf(stderr, "inc-rtt: %s\n", err);
 		return -1;
 	}
@@ -658,7 +665,8 @@ static bool get_num(const char *text, unsigned int min, unsigned int max,
 
 	errno = 0;
 	n = strtoul(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || n < min || n > max) {
+	if (errno || end == text || *end || *text == '-' || n < min ||
+	    n > max) {
 		fprintf(stderr, "inc-rtt: \"%s\": must be a number, %u ... %u\n",
 			text, min, max);
 		return false;
@@ -724,7 +732,8 @@ int main(int argc, char **argv)
 	};
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "p:s:i:n:jh", long_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "p:s:i:n:jh", long_options,
+				  NULL)) != -1) {
 		if (opt == 'h') {
 			usage(stdout);
 			return 0;

@@ -205,23 +205,27 @@ int kind_begin(const struct kind *k, struct inc_comm *comm, void *send,
 
 	switch (k->coll) {
 	case INC_COLL_BROADCAST:
-		return inc_ibroadcast(comm, r, k->count, k->dtype, k->root, req);
+		return inc_ibroadcast(comm, r, k->count, k->dtype, k->root,
+				      req);
 	case INC_COLL_ALLGATHER:
 		return inc_iallgather(comm, s, r, k->count, k->dtype, req);
 	case INC_COLL_ALLTOALL:
 		return inc_ialltoall(comm, s, r, k->count, k->dtype, req);
 	case INC_COLL_SCATTER:
-		return inc_iscatter(comm, s, r, k->count, k->dtype, k->root, req);
+		return inc_iscatter(comm, s, r, k->count, k->dtype, k->root,
+				    req);
 	case INC_COLL_GATHER:
-		return inc_igather(comm, s, r, k->count, k->dtype, k->root, req);
+		return inc_igather(comm, s, r, k->count, k->dtype, k->root,
+				   req);
 	case INC_COLL_REDUCE:
 		return inc_ireduce(comm, s, r, k->count, k->dtype, k->op,
 				   k->root, req);
 	case INC_COLL_ALLREDUCE:
-		return inc_iallreduce(comm, s, r, k->count, k->dtype, k->op, req);
+		return inc_iallreduce(comm, s, r, k->count, k->dtype, k->op,
+				      req);
 	case INC_COLL_REDUCE_SCATTER:
-		return inc_ireduce_scatter(comm, s, r, k->count, k->dtype, k->op,
-					   req);
+		return inc_ireduce_scatter(comm, s, r, k->count, k->dtype,
+					   k->op, req);
 	case INC_COLL_BARRIER:
 		return inc_ibarrier(comm, req);
 	default:
@@ -238,7 +242,8 @@ int kind_begin(const struct kind *k, struct inc_comm *comm, void *send,
  *
  * Return: what libinc returned.
  */
-int kind_run(const struct kind *k, struct inc_comm *comm, void *send, void *recv)
+int kind_run(const struct kind *k, struct inc_comm *comm, void *send,
+	     void *recv)
 {
 	void *s = send_arg(k, send), *r = recv_arg(k, recv);
 
@@ -254,11 +259,13 @@ int kind_run(const struct kind *k, struct inc_comm *comm, void *send, void *recv
 	case INC_COLL_GATHER:
 		return inc_gather(comm, s, r, k->count, k->dtype, k->root);
 	case INC_COLL_REDUCE:
-		return inc_reduce(comm, s, r, k->count, k->dtype, k->op, k->root);
+		return inc_reduce(comm, s, r, k->count, k->dtype, k->op,
+				  k->root);
 	case INC_COLL_ALLREDUCE:
 		return inc_allreduce(comm, s, r, k->count, k->dtype, k->op);
 	case INC_COLL_REDUCE_SCATTER:
-		return inc_reduce_scatter(comm, s, r, k->count, k->dtype, k->op);
+		return inc_reduce_scatter(comm, s, r, k->count, k->dtype,
+					  k->op);
 	case INC_COLL_BARRIER:
 		return inc_barrier(comm);
 	default:

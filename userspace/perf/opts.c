@@ -202,7 +202,8 @@ static bool get_dtype(struct options *o, const char *text)
 	int dtype = inc_dtype_by_name(text);
 
 	if (dtype < 0)
-		return bad_argument(text, "a data type: int32, int64, fp32, fp64 ...");
+		return bad_argument(text,
+				    "a data type: int32, int64, fp32, fp64 ...");
 	o->dtype = (enum inc_dtype)dtype;
 	return true;
 }
@@ -304,7 +305,8 @@ static bool run_option(struct options *o, int opt, const char *arg)
 		return get_op(o, arg);
 	case OPT_ROOT:
 		o->root = -1;
-		return !strcmp(arg, "each") || get_int(arg, UINT16_MAX, &o->root);
+		return !strcmp(arg, "each") ||
+		       get_int(arg, UINT16_MAX, &o->root);
 	case 'm':
 	case 's':
 		return get_sizes(o, arg);

@@ -74,7 +74,8 @@ bool ref_knows(enum inc_dtype dtype, enum inc_op op)
 		return op == INC_OP_MINLOC || op == INC_OP_MAXLOC;
 	if (is_float(dtype))
 		return op <= INC_OP_MAX || op == INC_OP_AVG;
-	return dtype < INC_DTYPE_COUNT && (op <= INC_OP_BXOR || op == INC_OP_AVG);
+	return dtype < INC_DTYPE_COUNT &&
+	       (op <= INC_OP_BXOR || op == INC_OP_AVG);
 }
 
 /* --- Inputs ------------------------------------------------------------ */
@@ -165,7 +166,8 @@ static uint64_t special_int(size_t esize, uint64_t r)
 	}
 }
 
-static uint64_t input(enum inc_dtype dtype, enum ref_pattern pattern, uint64_t r)
+static uint64_t input(enum inc_dtype dtype, enum ref_pattern pattern,
+		      uint64_t r)
 {
 	size_t esize = inc_dtype_size(dtype);
 
@@ -177,8 +179,8 @@ static uint64_t input(enum inc_dtype dtype, enum ref_pattern pattern, uint64_t r
 }
 
 /* Half of the values are from a small set: indices decide. Random padding. */
-static struct ref_elem pair_input(enum inc_dtype dtype, enum ref_pattern pattern,
-				  uint64_t r)
+static struct ref_elem pair_input(enum inc_dtype dtype,
+				  enum ref_pattern pattern, uint64_t r)
 {
 	struct ref_elem e = { mix(r + 1), mix(r + 2) };
 	uint8_t mem[16];
@@ -325,7 +327,8 @@ static uint64_t half_to_fp32(enum inc_dtype dtype, uint64_t h)
 		       (low ? 0x00400000 : 0);
 	if (exp)
 		low |= 1U << frac;
-	return sign | bits_of(ldexpf((float)low, (exp ? exp : 1) - bias - frac));
+	return sign |
+	       bits_of(ldexpf((float)low, (exp ? exp : 1) - bias - frac));
 }
 
 /* rint() rounds to a whole number of the result's ulps, to nearest even. */

@@ -30,13 +30,15 @@ bool addr_allow(struct server *s, const char *text)
 	struct allow *allow;
 	unsigned long bits;
 	char *end = NULL;
+	bool valid;
 
 	snprintf(num, sizeof(num), "%.*s",
 		 (int)(slash ? (size_t)(slash - text) : strlen(text)), text);
 	if (!inc_rdv_addr_parse(num, &addr)) {
 		bits = slash ? strtoul(slash + 1, &end, 10) : addr.len * 8;
-		if ((!slash || (end != slash + 1 && !*end && slash[1] != '-')) &&
-		    bits <= addr.len * 8) {
+		valid = !slash ||
+			(end != slash + 1 && !*end && slash[1] != '-');
+		if (valid && bits <= addr.len * 8) {
 			allow = calloc(1, sizeof(*allow));
 			if (!allow)
 				return false;
@@ -172,7 +174,8 @@ bool addr_believed(struct client *c, const struct inc_rdv_addr *addr)
 	for (net = c->server->allow; net; net = net->next)
 		if (within(addr, net))
 			return true;
+	inc_rdv_addr_str(&c->addr, peer, sizeof(peer));
 	client_error(c, EACCES, "\"addr\": %s is not the address that this connection comes from, %s: choose the GID of that one (INC_DEV, INC_GID_INDEX), connect from the other, or let the daemon believe it: --allow %s",
-		     text, inc_rdv_addr_str(&c->addr, peer, sizeof(peer)), text);
+		     text, peer, text);
 	return false;
 }

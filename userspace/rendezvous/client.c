@@ -89,7 +89,8 @@ void client_flush(struct client *c)
 	ssize_t n;
 
 	while (c->out_len && c->fd >= 0) {
-		n = send(c->fd, c->out, c->out_len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		n = send(c->fd, c->out, c->out_len,
+			 MSG_NOSIGNAL | MSG_DONTWAIT);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == EAGAIN || errno == ENOTCONN))
@@ -434,7 +435,8 @@ void client_keep_alive(struct client *c, uint32_t dead_time)
 	c->alive_at = c->server->now + c->alive_ms;
 	setsockopt(c->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
 	/* Retransmit without exponential backoff. */
-	setsockopt(c->fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on, sizeof(on));
+	setsockopt(c->fd, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &on,
+		   sizeof(on));
 }
 
 /**
@@ -446,7 +448,8 @@ void clients_keep_alive(struct server *s)
 	struct client *c;
 
 	for (c = s->clients; c; c = c->next) {
-		if (!c->alive_ms || c->alive_at > s->now || c->closing || c->fd < 0)
+		if (!c->alive_ms || c->alive_at > s->now || c->closing ||
+		    c->fd < 0)
 			continue;
 		c->alive_at = s->now + c->alive_ms;
 		client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_ALIVE });

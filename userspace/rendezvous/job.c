@@ -103,7 +103,7 @@ static struct inc_nl_tree wanted_tree(const struct server *s,
 	struct inc_nl_tree tree = s->tree;
 
 	INC_NL_SET(&tree, TREE_RANKS, ranks, (uint16_t)join->ranks);
-	/* The kernel deletes it when this process ends, however that happens. */
+	/* The kernel deletes it when this process ends, for any reason. */
 	INC_NL_SET(&tree, TREE_OWNED, owned, 1);
 	if (join->tree.slots)
 		INC_NL_SET(&tree, TREE_SLOTS, slots,
@@ -291,7 +291,8 @@ static int member_new(struct client *c, struct job *job,
 		.rts		= true,
 		.wrong		= true,
 	};
-	memcpy(joined->addr.bytes, reply.local_addr.bytes, reply.local_addr.len);
+	memcpy(joined->addr.bytes, reply.local_addr.bytes,
+	       reply.local_addr.len);
 	return 0;
 }
 
@@ -336,7 +337,8 @@ void job_check_ready(struct job *job)
 		return;
 	if (job->tell_rts && job->up) {
 		job->tell_rts = false;
-		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_RTS });
+		client_send(job->up,
+			    &(struct inc_rdv_msg){ .type = INC_RDV_RTS });
 	}
 	if (job->child && !job->parent_ready)
 		return;

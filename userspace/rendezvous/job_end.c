@@ -254,7 +254,8 @@ void job_leave(struct client *c)
 	/* Ranks at other switches may still wait for results. */
 	job->leave_at = s->now + CHILD_MS;
 	if (job->up)
-		client_send(job->up, &(struct inc_rdv_msg){ .type = INC_RDV_LEAVE });
+		client_send(job->up,
+			    &(struct inc_rdv_msg){ .type = INC_RDV_LEAVE });
 }
 
 /**
@@ -272,7 +273,8 @@ void job_lost(struct client *c, const char *why)
 		group_del(c);
 		return;
 	}
-	server_log(c->server, "job \"%s\": rank %u lost: %s", job->name, rank, why);
+	server_log(c->server, "job \"%s\": rank %u lost: %s", job->name, rank,
+		   why);
 	if (!job->ready && !job->fixed) {
 		unjoin(job, c);
 		return;

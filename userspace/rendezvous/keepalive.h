@@ -10,7 +10,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#define INC_KEEP_IDLE_S		5	/* until a silent connection is probed */
+/* Seconds until a silent connection is probed. */
+#define INC_KEEP_IDLE_S		5
 #define INC_KEEP_INTVL_S	1
 #define INC_KEEP_CNT		3
 
@@ -31,7 +32,8 @@ static inline void inc_set_keepalive(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &intvl, sizeof(intvl));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &cnt, sizeof(cnt));
-	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof(limit_ms));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms,
+		   sizeof(limit_ms));
 }
 
 #endif /* INC_RENDEZVOUS_KEEPALIVE_H */

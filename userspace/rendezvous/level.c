@@ -368,7 +368,9 @@ static uint32_t sort_members(const struct gather *g,
 		for (i = 0; i < n; i++)
 			if (members[i].client == c)
 				return 0;
-		members[n++] = (struct job_member){ .client = c, .first = r, .n = 1 };
+		members[n++] = (struct job_member){
+			.client = c, .first = r, .n = 1,
+		};
 	}
 	return n;
 }
@@ -491,8 +493,8 @@ static bool hand_down(struct gather *g, const struct inc_rdv_placed *p,
 	if (n != 1 || p->count != g->like.ranks ||
 	    members[0].client->role != ROLE_CHILD)
 		return false;
-	server_log(g->group.server, "job \"%s\": all ranks are below %s", g->like.job,
-		   members[0].client->name);
+	server_log(g->group.server, "job \"%s\": all ranks are below %s",
+		   g->like.job, members[0].client->name);
 	client_send(members[0].client, &msg);
 	client_end(members[0].client);
 	if (up)
@@ -539,7 +541,8 @@ static void place(struct gather *g, const struct inc_rdv_placed *p)
 	}
 	n = sort_members(g, p, members);
 	if (!n)
-		gather_fail(g, EINVAL, "the ranks at a switch have to follow each other");
+		gather_fail(g, EINVAL,
+			    "the ranks at a switch must be consecutive");
 	else if (!hand_down(g, p, members, n))
 		make_job(g, p, members, n);
 	free(members);

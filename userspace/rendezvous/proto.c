@@ -108,7 +108,8 @@ static struct json_object *get(struct parse *p, struct json_object *obj,
 		return NULL;
 	}
 	if (!json_object_is_type(val, type)) {
-		fail(p, -EINVAL, "\"%s\" is no %s", key, json_type_to_name(type));
+		fail(p, -EINVAL, "\"%s\" is no %s", key,
+		     json_type_to_name(type));
 		return NULL;
 	}
 	return val;
@@ -133,7 +134,9 @@ static uint32_t get_num(struct parse *p, struct json_object *obj,
 
 static bool get_bool(struct parse *p, struct json_object *obj, const char *key)
 {
-	return json_object_get_boolean(get(p, obj, key, json_type_boolean, false));
+	struct json_object *val = get(p, obj, key, json_type_boolean, false);
+
+	return json_object_get_boolean(val);
 }
 
 /* Get a name; unprintable characters are an error. */
@@ -237,7 +240,8 @@ static void parse_versions(struct parse *p, struct json_object *obj)
 {
 	uint32_t version = get_num(p, obj, "version", 0, UINT32_MAX, true);
 	uint32_t oldest = json_object_object_get_ex(obj, "oldest", NULL) ?
-			  get_num(p, obj, "oldest", 0, UINT32_MAX, true) : version;
+			  get_num(p, obj, "oldest", 0, UINT32_MAX, true) :
+			  version;
 	uint32_t mapping = json_object_object_get_ex(obj, "mapping", NULL) ?
 			   get_num(p, obj, "mapping", 0, UINT32_MAX, true) :
 			   INC_RDV_MAPPING;
@@ -290,7 +294,8 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 	j->collectives = get_num(p, obj, "collectives", 0, UINT32_MAX, true);
 	j->dtypes = get_num(p, obj, "dtypes", 0, UINT32_MAX, true);
 	j->ops = get_num(p, obj, "ops", 0, UINT32_MAX, true);
-	j->traffic_class = get_num(p, obj, "traffic_class", 0, UINT8_MAX, false);
+	j->traffic_class =
+		get_num(p, obj, "traffic_class", 0, UINT8_MAX, false);
 	j->rts = get_bool(p, obj, "rts");
 	j->wrong = get_bool(p, obj, "wrong");
 	if (!p->ret && (j->slots & (j->slots - 1)))
@@ -379,7 +384,8 @@ static void parse_type(struct parse *p, struct json_object *obj,
 	if (p->ret)
 		return;
 	for (i = 0; i < ARRAY_SIZE(types); i++)
-		if (!strcmp(key, types[i].key) && !strcmp(value, types[i].value)) {
+		if (!strcmp(key, types[i].key) &&
+		    !strcmp(value, types[i].value)) {
 			msg->type = (enum inc_rdv_type)i;
 			return;
 		}
@@ -586,15 +592,16 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len)
 {
 	struct json_object *obj = json_object_new_object();
+	const char *text;
 	int ret;
 
 	if (!obj)
 		return -ENOMEM;
 	add_str(obj, types[msg->type].key, types[msg->type].value);
 	format_body(obj, msg);
-	ret = snprintf(line, len, "%s\n",
-		       json_object_to_json_string_ext(obj, JSON_C_TO_STRING_PLAIN |
-						JSON_C_TO_STRING_NOSLASHESCAPE));
+	text = json_object_to_json_string_ext(obj, JSON_C_TO_STRING_PLAIN |
+					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	ret = snprintf(line, len, "%s\n", text);
 	json_object_put(obj);
 	return ret < 0 || (size_t)ret >= len ? -EMSGSIZE : ret;
 }

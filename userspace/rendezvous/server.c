@@ -210,7 +210,8 @@ static int listen_one(const struct addrinfo *ai)
 	const int on = 1, off = 0;
 	int fd;
 
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+		    0);
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -285,7 +286,8 @@ static void set_limits(struct server *s, const struct inc_nl_switch *sw)
 	uint32_t files;
 
 	if (!max->groups)
-		max->groups = fit && fit < MAX_TREES ? (uint32_t)fit : MAX_TREES;
+		max->groups = fit && fit < MAX_TREES ?
+			      (uint32_t)fit : MAX_TREES;
 	if (!max->host_groups)
 		max->host_groups = (max->groups + 1) / 2;
 	if (!max->host_memory)
