@@ -208,7 +208,7 @@ part_check()
 	at l0 ip route add 10.99.0.0/24 dev br0
 	at l0 inc-tool parent set tree 9 peer-tree 3 addr 10.99.0.1 qpn 0x800001 psn 0 \
 		rkey 1 local "$(switch_ip4 l0)" >/dev/null
-	finds "check: nothing ever came" l0 uplink "tree 9 uplink, 10.99.0.1" warn "nothing ever came from it"
+	finds "check: nothing ever came" l0 uplink "tree 9 uplink, 10.99.0.1" warn "no packet has ever arrived from it"
 	at l0 ping -c 1 -W 1 10.99.0.1 >/dev/null 2>&1
 	finds "check: it does not answer" l0 uplink "tree 9" FAIL "does not answer ARP"
 	at l0 ip route del 10.99.0.0/24

@@ -215,7 +215,7 @@ part_save()
 		grep -q "order arrival traffic-class 40" "$saved" &&
 		grep -q "below 0,3" "$saved" && grep -q "max-tree-memory 8388608" "$saved"
 	ktap $? "transport, place, class and quotas are in it" "$(tr '\n' '|' <"$saved")"
-	grep -q "^# it needs parent set" "$saved"
+	grep -q "^# needs parent set" "$saved"
 	ktap $? "it says that the leaf needs its parent"
 	tool tree del 1
 	tool tree del 2

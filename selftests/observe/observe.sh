@@ -118,7 +118,7 @@ part_slot()
 	wait_for 10 waits_long
 	ktap $? "slot: others wait for the rank that is stopped"
 	out=$(sw inc-tool slot show state busy)
-	[[ $out == *"missing 1"* && $out == *"rank 1: "*" packets came, last heard of "*" ms ago"* ]]
+	[[ $out == *"missing 1"* && $out == *"rank 1: "*" packets arrived, last heard of "*" ms ago"* ]]
 	ktap $? "slot: who, how much of it came, since when" "$(tr '\n' '|' <<<"$out")"
 	out=$(sw inc-tool -j slot show state busy | python3 -c '
 import json, sys
@@ -213,7 +213,7 @@ part_check()
 	sw ip route add 10.98.0.0/24 dev br0 mtu 1000
 	sw inc-tool member add tree 9 rank 3 addr 10.98.0.1 qpn 0x11 psn 0 >/dev/null
 	finds "check: ranks that have not joined" tree "tree 9" warn "1 ranks have no member: 4"
-	finds "check: nothing ever came" rank "rank 0," warn "nothing ever came from it"
+	finds "check: nothing ever came" rank "rank 0," warn "no packet has ever arrived from it"
 	sw ip link set v0 mtu 1000
 	finds "check: MTU of a port" link "link v0" FAIL "its MTU is 1000, the path MTU needs 1088"
 	says "check: a failure is an exit status" 1 "verdict FAIL" inc-tool check

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kernel headers spell them __u8 ...; user code has no business with these. */
+/* Kernel types; user code has those of <stdint.h>. */
 #pragma GCC poison u8 u16 u32 u64
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))

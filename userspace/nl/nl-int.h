@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Between nl.c (messages) and nl-obj.c (what is in them).
+ * Interface between nl.c (messages) and nl-obj.c (their content).
  */
 #ifndef INC_TOOL_NL_INT_H
 #define INC_TOOL_NL_INT_H
@@ -19,7 +19,7 @@ enum field_type {
 	FIELD_STRING,
 	FIELD_ADDR,
 	FIELD_STATS,		/* nest of FIELD_UINT, by attribute */
-	FIELD_UINT16_LIST,	/* repeated attribute; the count lies before it */
+	FIELD_UINT16_LIST,	/* repeated; the count precedes the list */
 };
 
 /**
@@ -55,10 +55,10 @@ struct object {
 extern const struct object nl_switch, nl_tree, nl_member, nl_slot;
 
 /**
- * struct request - a request and what becomes of it
+ * struct request - a request and how to handle the reply
  * @cmd: RDMA_INC_CMD_*
- * @dump: ask for all objects
- * @obj: what the request, the replies and their errors speak of
+ * @dump: request all objects
+ * @obj: type of the objects in the request and in the replies
  * @req: the attributes to send, or NULL
  * @reply: called for each reply, or NULL
  * @arg: its last argument

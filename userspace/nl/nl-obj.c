@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The objects of the family "rdma-inc": which attribute lies where in which struct,
- * and the requests about them.
+ * The objects of the family "rdma-inc": conversion between attributes and
+ * structures, and the requests.
  */
 #include "common.h"
 
@@ -73,7 +73,7 @@ static int encode_field(struct nl_msg *msg, const struct field *f,
 }
 
 /**
- * nl_encode() - append the attributes that an object's has names
+ * nl_encode() - append an object's attributes, those that its has names
  * @msg: message
  * @obj: type of the object
  * @src: the object
@@ -171,7 +171,7 @@ static void decode_field(struct nlattr *a, const struct field *f, char *dst)
 }
 
 /**
- * nl_decode() - make an object from a message; unknown attributes are skipped
+ * nl_decode() - read an object from a message, skipping unknown attributes
  * @nlh: message
  * @obj: type of the object
  * @dst: the object
@@ -311,7 +311,7 @@ int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
 	return ask(nl, RDMA_INC_CMD_SLOT_GET, &nl_slot, &req, reply);
 }
 
-/* A dump: the object type is known by which of the functions is set. */
+/* A dump of the type of object whose function is set. */
 struct dump {
 	int	(*tree)(const struct inc_nl_tree *tree, void *arg);
 	int	(*member)(const struct inc_nl_member *member, void *arg);

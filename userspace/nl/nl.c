@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The connection to the generic netlink family "rdma-inc": sending, receiving,
- * events, and making the kernel's extended ACK into one line of text.
+ * The connection to the generic netlink family "rdma-inc": sends requests,
+ * receives replies and events, and puts the kernel's extended ACK into one line
+ * of text.
  */
 #include "common.h"
 
@@ -21,22 +22,22 @@
 
 #include "nl-int.h"
 
-/* A dump that the kernel says was interrupted is tried again so often. */
+/* Attempts at a dump that the kernel reports as interrupted. */
 #define DUMP_TRIES	8
 
-/* Room for events while nobody reads. */
+/* Buffer for events that have not been read yet. */
 #define EVENT_BUF	(1 << 20)
 
 /**
- * struct call - a request under way
+ * struct call - a request in progress
  * @nl: connection
- * @r: what was asked
- * @msg: as it was sent
- * @err: -errno of the answer
- * @done: the answer is complete
+ * @r: the request
+ * @msg: the message that was sent
+ * @err: -errno of the reply
+ * @done: the reply is complete
  * @interrupted: objects changed during the dump
- * @buf: replies to a dump, one after the other
- * @len: bytes of them
+ * @buf: replies to a dump, in order
+ * @len: bytes used in @buf
  * @room: bytes allocated
  */
 struct call {
@@ -64,7 +65,7 @@ static int fail(struct inc_nl *nl, int err, const char *fmt, ...)
 	return err;
 }
 
-/* libnl's error numbers lose which errno it was; keep those that matter. */
+/* libnl does not keep the errno; restore the values that matter. */
 static int nle_errno(int nle)
 {
 	switch (abs(nle)) {
@@ -100,7 +101,7 @@ static void append(struct inc_nl *nl, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Which attribute of the request lies at this offset. */
+/* The name of the request's attribute at this offset. */
 static const char *attr_at(const struct call *c, uint32_t off)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(c->msg);
@@ -114,7 +115,7 @@ static const char *attr_at(const struct call *c, uint32_t off)
 	return NULL;
 }
 
-/* What the kernel's policy would have taken. */
+/* Add the range that the kernel's policy accepts. */
 static void append_policy(struct inc_nl *nl, struct nlattr *policy)
 {
 	struct nlattr *tb[NL_POLICY_TYPE_ATTR_MAX + 1];
@@ -146,7 +147,7 @@ static const char *reason(int err)
 	}
 }
 
-/* Fills in nl->error from what comes with an error. */
+/* Fill in nl->error from the attributes of an error. */
 static void explain(struct call *c, int err, struct nlattr *attrs, int len)
 {
 	struct nlattr *tb[NLMSGERR_ATTR_MAX + 1] = { NULL };
@@ -168,7 +169,7 @@ static void explain(struct call *c, int err, struct nlattr *attrs, int len)
 				    nla_get_u32(tb[NLMSGERR_ATTR_MISS_TYPE]));
 
 	fail(nl, 0, "%s", text ? text : reason(err));
-	/* That there is none, or one already, says it all. */
+	/* "Does not exist" and "exists already" need no attribute. */
 	if (name && err != -ENOENT && err != -EEXIST &&
 	    !strstr(nl->error, name))
 		append(nl, ": %s", name);
@@ -205,7 +206,7 @@ static int on_ack(struct nl_msg *msg, void *arg)
 	return NL_STOP;
 }
 
-/* The end of a dump carries an error number, which libnl does not look at. */
+/* The end of a dump carries an error number, which libnl ignores. */
 static int on_finish(struct nl_msg *msg, void *arg)
 {
 	struct nlmsghdr *nlh = nlmsg_hdr(msg);
@@ -324,7 +325,7 @@ static int request_once(struct call *c)
 	return rc;
 }
 
-/* Gives the collected objects of a dump to who asked. */
+/* Pass the objects of a dump to the caller. */
 static int deliver(const struct call *c)
 {
 	size_t off = 0;
@@ -341,7 +342,7 @@ static int deliver(const struct call *c)
 }
 
 /**
- * nl_request() - ask, and wait for the whole answer
+ * nl_request() - send a request and wait for the complete reply
  * @nl: connection
  * @r: the request
  *
@@ -385,7 +386,7 @@ static int connect_family(struct inc_nl *nl)
 		return fail(nl, nle_errno(rc), "opening generic netlink: %s",
 			    nl_geterror(rc));
 
-	/* Older kernels lack them; errors have less to say then. */
+	/* Older kernels lack these options; errors say less there. */
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_EXT_ACK,
 		   &one, sizeof(one));
 	setsockopt(nl_socket_get_fd(nl->sock), SOL_NETLINK, NETLINK_CAP_ACK,
@@ -451,9 +452,9 @@ int inc_nl_fd(const struct inc_nl *nl)
 
 /**
  * struct events - a call of inc_nl_events()
- * @fn: who wants them
- * @arg: his argument
- * @rc: what he returned
+ * @fn: called for each event
+ * @arg: its last argument
+ * @rc: its return value
  */
 struct events {
 	int	(*fn)(const struct inc_nl_event *ev, void *arg);
@@ -461,7 +462,7 @@ struct events {
 	int	rc;
 };
 
-/* Events have no sequence number of ours. */
+/* Events do not answer a request, so their sequence number is not ours. */
 static int no_check(struct nl_msg *msg, void *arg)
 {
 	(void)msg;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The generic netlink family "rdma-inc" for user space: the only place of inc-tool
- * and its daemon that knows netlink. It prints nothing and ends nothing.
+ * The generic netlink family "rdma-inc" for user space: the only part of
+ * inc-tool and its daemon that uses it. It neither prints anything nor exits.
  *
  * Every function returns 0 or -errno. After an error, inc_nl.error describes it
  * in one line: the kernel's message (extended ACK) if there is one, with the
- * name of the attribute that it is about.
+ * name of the attribute concerned.
  *
- * One struct inc_nl serves one thread at a time. It belongs to the network
- * namespace that the thread was in when it was opened.
+ * A struct inc_nl may be used by one thread at a time. It belongs to the
+ * network namespace of the thread that opened it.
  */
 #ifndef INC_TOOL_NL_H
 #define INC_TOOL_NL_H
@@ -27,10 +27,10 @@ struct nl_sock;
 /**
  * struct inc_nl - a connection to the switch of one network namespace
  * @sock: libnl's socket
- * @family: number of the family
+ * @family: ID of the family
  * @version: version of the family
- * @error: after an error, what was wrong; no newline
- * @from_kernel: the error came from the module, not from this side
+ * @error: description of the last error, without a newline
+ * @from_kernel: the module reported the error, not this library
  */
 struct inc_nl {
 	struct nl_sock	*sock;
@@ -41,14 +41,14 @@ struct inc_nl {
 };
 
 /*
- * In each struct of objects-gen.h, has has the bit RDMA_INC_A_... set if that
- * attribute was given: in a request by the caller, in a reply by the kernel. An
- * attribute that was not given is left to the kernel in a request, and zero in a
- * reply.
+ * In each struct of objects-gen.h, bit RDMA_INC_A_... of the member "has" tells
+ * that this attribute is present. The caller sets it in a request. The kernel
+ * chooses the value of an attribute that is absent from a request; one that is
+ * absent from a reply is zero.
  */
 #define INC_NL_HAS(obj, attr)	(((obj)->has >> RDMA_INC_A_##attr) & 1)
 
-/* Give an attribute: INC_NL_SET(&tree, TREE_RANKS, ranks, 4); */
+/* Set an attribute: INC_NL_SET(&tree, TREE_RANKS, ranks, 4); */
 #define INC_NL_SET(obj, attr, field, value)			\
 	do {							\
 		(obj)->field = (value);				\
@@ -70,10 +70,10 @@ struct inc_nl_addr {
 
 /**
  * struct inc_nl_event - an event
- * @cmd: RDMA_INC_CMD_TREE_*_NTF, RDMA_INC_CMD_MEMBER_*_NTF or RDMA_INC_CMD_SLOT_*_NTF
- * @tree: if it is one of the first
- * @member: if it is one of the second
- * @slot: if it is one of the third
+ * @cmd: RDMA_INC_CMD_*_NTF
+ * @tree: the tree, after RDMA_INC_CMD_TREE_*_NTF
+ * @member: the member, after RDMA_INC_CMD_MEMBER_*_NTF
+ * @slot: the slot, after RDMA_INC_CMD_SLOT_*_NTF
  */
 struct inc_nl_event {
 	uint8_t			cmd;
@@ -82,19 +82,19 @@ struct inc_nl_event {
 	struct inc_nl_slot	slot;
 };
 
-/* If -ENOENT: the module is not loaded; the error text says so. */
+/* -ENOENT: the module is not loaded, as the error text says. */
 int inc_nl_open(struct inc_nl *nl);
-/* Also after a failed inc_nl_open(), and twice. */
+/* May be called after a failed inc_nl_open(), and twice. */
 void inc_nl_close(struct inc_nl *nl);
 
 int inc_nl_switch_get(struct inc_nl *nl, struct inc_nl_switch *reply);
 int inc_nl_switch_set(struct inc_nl *nl, const struct inc_nl_switch *req);
 
 /*
- * Requests: what is in req->has is sent. Replies may be NULL. The reply to
- * tree_new has the ID chosen and all defaults; that to member_new all that the
- * host needs: qpn, psn, rkey, slots, msg_size (the slots' stride), pmtu,
- * local_addr (its GID), next_msg_id.
+ * The attributes in req->has are sent. reply may be NULL. The reply to tree_new
+ * contains the tree's ID and all defaults; the reply to member_new contains
+ * everything that the host needs: qpn, psn, rkey, slots, msg_size (stride of
+ * the slots), pmtu, local_addr (its GID), next_msg_id.
  */
 int inc_nl_tree_new(struct inc_nl *nl, const struct inc_nl_tree *req,
 		    struct inc_nl_tree *reply);
@@ -102,8 +102,8 @@ int inc_nl_tree_set(struct inc_nl *nl, const struct inc_nl_tree *req);
 int inc_nl_tree_get(struct inc_nl *nl, uint32_t id, struct inc_nl_tree *reply);
 /*
  * Does not wait: the tree can no longer be found, and its members are being
- * told. RDMA_INC_CMD_TREE_DEL_NTF follows once they have acknowledged it, or after
- * the dead time.
+ * notified. RDMA_INC_CMD_TREE_DEL_NTF follows when they have acknowledged that,
+ * or after the dead time.
  */
 int inc_nl_tree_del(struct inc_nl *nl, uint32_t id);
 
@@ -123,9 +123,9 @@ int inc_nl_slot_get(struct inc_nl *nl, uint32_t tree_id, uint16_t index,
 		    struct inc_nl_slot *reply);
 
 /*
- * Dumps: @fn is called for each object after the whole dump has come, so it may
- * use @nl; what it returns other than 0 ends the dump and is returned.
- * @tree_id 0 stands for all trees.
+ * Dumps: @fn is called for each object after the whole dump has been received,
+ * so it may use @nl. If it returns a value other than 0, the dump ends and
+ * returns that value. @tree_id 0 means all trees.
  */
 int inc_nl_tree_dump(struct inc_nl *nl,
 		     int (*fn)(const struct inc_nl_tree *tree, void *arg),
@@ -138,9 +138,9 @@ int inc_nl_slot_dump(struct inc_nl *nl, uint32_t tree_id,
 		     void *arg);
 
 /*
- * Events: after inc_nl_subscribe(), @nl is good for events only. Poll the file
+ * Events: after inc_nl_subscribe(), use @nl for events only. Poll the file
  * descriptor for input, then call inc_nl_events(), which calls @fn for each
- * event that is there and does not wait. -ENOBUFS: events were lost, go on.
+ * pending event and does not block. -ENOBUFS: events were lost; continue.
  */
 int inc_nl_subscribe(struct inc_nl *nl);
 int inc_nl_fd(const struct inc_nl *nl);
@@ -149,8 +149,8 @@ int inc_nl_events(struct inc_nl *nl,
 		  void *arg);
 
 /*
- * The names that the YNL spec gives to things, NULL for numbers beyond it.
- * Counters are by attribute, from 1 to RDMA_INC_A_..._STATS_MAX.
+ * Names in the YNL spec; NULL for numbers that it does not define. Counters are
+ * indexed by attribute, from 1 to RDMA_INC_A_..._STATS_MAX.
  */
 const char *inc_nl_switch_stat_name(unsigned int attr);
 const char *inc_nl_tree_stat_name(unsigned int attr);
@@ -163,14 +163,14 @@ const char *inc_nl_role_name(unsigned int role);
 const char *inc_nl_transport_name(unsigned int transport);
 const char *inc_nl_order_name(unsigned int order);
 const char *inc_nl_event_name(unsigned int cmd);
-/* What attributes and counters are, in the words of the YNL spec. */
+/* Descriptions of attributes and counters in the YNL spec. */
 const char *inc_nl_switch_doc(unsigned int attr);
 const char *inc_nl_switch_stat_doc(unsigned int attr);
 const char *inc_nl_tree_doc(unsigned int attr);
 const char *inc_nl_tree_stat_doc(unsigned int attr);
 const char *inc_nl_member_doc(unsigned int attr);
 const char *inc_nl_member_stat_doc(unsigned int attr);
-/* Those of <linux/rdma_inc_proto.h>, in lower case. */
+/* Names derived from <linux/rdma_inc_proto.h>. */
 const char *inc_nl_collective_name(unsigned int collective);
 const char *inc_nl_dtype_name(unsigned int dtype);
 const char *inc_nl_op_name(unsigned int op);

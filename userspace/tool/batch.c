@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Commands from a file, one per line: words between blanks, "quoted words", #
- * begins a comment, \ at the end continues the line.
+ * Commands from a file, one per line. Blanks separate words, quotation marks
+ * enclose a word with blanks, # begins a comment, and \ at the end of a line
+ * continues it.
  */
 #include "common.h"
 
@@ -20,7 +21,7 @@ static char *grow(char *line, size_t *room)
 	return line;
 }
 
-/* Reads one logical line; counts the physical ones. False at the end. */
+/* Read one logical line, counting physical ones. False at the end. */
 static bool read_line(FILE *f, char **line, size_t *room, unsigned int *lineno)
 {
 	size_t len = 0;
@@ -47,7 +48,7 @@ static bool read_line(FILE *f, char **line, size_t *room, unsigned int *lineno)
 	return c != EOF || len;
 }
 
-/* Cuts a line into words in place. Returns how many, or -1 after a message. */
+/* Split a line in place. Returns the number of words, or -1 after a message. */
 static int split(char *p, char **words)
 {
 	int n = 0;

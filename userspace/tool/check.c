@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-tool check: is this switch, and the way to each of its members, as it
- * should be? Looks only; sends nothing.
+ * inc-tool check: check this switch and the path to each of its members.
+ * Changes nothing and sends nothing.
  */
 #include "common.h"
 
@@ -21,36 +21,36 @@
 
 static const char usage[] =
 "Usage: inc-tool check [ tree ID ]\n"
-"Looks at the module, at each tree, at each member and the path to it, at a\n"
-"child's path to its parent, and at the devices on these paths. Exit status: 1 if\n"
-"anything is FAIL, else 0.\n";
+"Check the module, each tree, each member and the path to it, a child's path to\n"
+"its parent, and the devices on these paths. Exit status: 1 if a check is FAIL,\n"
+"else 0.\n";
 
 /* IP, UDP, the longest RoCE headers and the ICRC around a packet's payload. */
 #define OVERHEAD_IPV4	64
 #define OVERHEAD_IPV6	84
 
-/* Others wait for a rank: milliseconds from which that is worth a word. */
+/* Milliseconds that others wait for a rank before it is reported. */
 #define WAIT_WARN	1000
 #define WAIT_FAIL	10000
-/* Repeated packets, in thousands of all. */
+/* Retransmitted packets, in thousandths of all. */
 #define REPEATED_WARN	10
 #define REPEATED_FAIL	200
-/* Fewer packets say nothing about a share. */
+/* With fewer packets, a share means nothing. */
 #define REPEATED_MIN	100
 
 #define LINKS_MAX	128
 
-/* States of a neighbour in which packets go to it. */
+/* States of a neighbour in which packets are sent to it. */
 #define NUD_USABLE	(NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | \
 			 NUD_PROBE | NUD_STALE | NUD_DELAY)
 
 /**
- * struct check - a run
+ * struct check - a run of the command
  * @snap: the switch
  * @rt: rtnetlink, or NULL
- * @links: devices that packets to members go out by
- * @need: MTU that each of them has to have
- * @nlinks: how many
+ * @links: devices through which packets to members are sent
+ * @need: MTU that each of them needs
+ * @nlinks: number of devices
  */
 struct check {
 	struct snapshot	snap;
@@ -94,20 +94,21 @@ static void check_module(const struct check *c)
 			    (uint64_t)st.st_ino);
 	if (!sw->trees)
 		report_find(&s, VERDICT_WARN,
-			    "no job runs, or its switch is another network namespace (-netns NAME)",
+			    "no job is running, or its switch is another network namespace (-netns NAME)",
 			    "there is no tree in this namespace");
 	else if (sw->hooked)
 		report_find(&s, VERDICT_OK, NULL, "takes packets");
 	else
-		report_find(&s, VERDICT_FAIL, "dmesg; unload and load the module",
-			    "there are trees, but the hook is not registered");
+		report_find(&s, VERDICT_FAIL,
+			    "dmesg; unload and load the module",
+			    "there are trees, but the netfilter hook is not registered");
 	if (sw->memory_used > sw->memory_limit)
 		report_find(&s, VERDICT_WARN, "inc-tool switch set memory-limit",
 			    "more memory in use than the limit allows");
 	report_put(&s);
 }
 
-/* Packets that reached no member, and what makes them. */
+/* Report packets that reached no member, and their likely cause. */
 static void check_switch(const struct check *c)
 {
 	static const struct {
@@ -123,11 +124,11 @@ static void check_switch(const struct check *c)
 		{ RDMA_INC_A_SWITCH_STATS_RX_PKEY,
 		  "P_Key of a host's QP and of member add differ" },
 		{ RDMA_INC_A_SWITCH_STATS_RX_SHORT,
-		  "who sends that? tracepoint inc_drop, tcpdump" },
+		  "who sends them? tracepoint inc_drop, tcpdump" },
 		{ RDMA_INC_A_SWITCH_STATS_RX_BTH,
-		  "who sends that? tracepoint inc_drop, tcpdump" },
+		  "who sends them? tracepoint inc_drop, tcpdump" },
 		{ RDMA_INC_A_SWITCH_STATS_RX_OPCODE,
-		  "who sends that? tracepoint inc_drop, tcpdump" },
+		  "who sends them? tracepoint inc_drop, tcpdump" },
 		{ RDMA_INC_A_SWITCH_STATS_RX_IP_OPTIONS,
 		  "fragments: a path MTU is too large for the network" },
 		{ RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY,
@@ -135,7 +136,7 @@ static void check_switch(const struct check *c)
 		{ RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY,
 		  "the machine is short of memory" },
 		{ RDMA_INC_A_SWITCH_STATS_TX_ROUTE,
-		  "ip route get ADDR; the MTU has to fit" },
+		  "ip route get ADDR; the MTU must fit" },
 		{ RDMA_INC_A_SWITCH_STATS_TX_ERROR,
 		  "a full queue (tc -s qdisc) or an OUTPUT rule" },
 	};
@@ -170,7 +171,7 @@ static void check_tree(const struct check *c, const struct inc_nl_tree *t)
 		    t->ranks, t->pmtu);
 	if (t->state == RDMA_INC_TREE_STATE_FAILED)
 		report_find(&s, VERDICT_FAIL,
-			    "the job has to begin again; see the ranks below, and inc-tool tree del",
+			    "the job must be restarted; see the ranks below, and inc-tool tree del",
 			    "it has failed: %s",
 			    inc_nl_status_name(t->error) ?: "?");
 	for (r = 0; r < t->ranks; r++) {
@@ -189,7 +190,7 @@ static void check_tree(const struct check *c, const struct inc_nl_tree *t)
 			    n > 8 ? " ..." : "");
 	if (t->stats[RDMA_INC_A_TREE_STATS_FAILED])
 		report_find(&s, VERDICT_WARN,
-			    "the statuses that the ranks got say why",
+			    "the statuses that the ranks received say why",
 			    "%" PRIu64 " messages ended with an error",
 			    t->stats[RDMA_INC_A_TREE_STATS_FAILED]);
 	report_put(&s);
@@ -207,7 +208,7 @@ static void check_neigh(struct check *c, struct subject *s,
 		return;
 	rc = rt_neigh_get(c->rt, route->ifindex, &route->next, &neigh);
 	if (rc || !(neigh.state & (NUD_USABLE | NUD_FAILED | NUD_INCOMPLETE))) {
-		report_find(s, VERDICT_WARN, "ping it; none came from it lately",
+		report_find(s, VERDICT_WARN, "ping it; nothing has been heard of it lately",
 			    "%s knows no Ethernet address of it", dev->name);
 		return;
 	}
@@ -230,7 +231,7 @@ static void check_neigh(struct check *c, struct subject *s,
 	note_link(c, ifindex, need);
 }
 
-/* Is there a way to the member, wide enough? */
+/* Check the route to the member, and that its MTU is large enough. */
 static void check_path(struct check *c, struct subject *s,
 		       const struct inc_nl_member *m)
 {
@@ -246,11 +247,13 @@ static void check_path(struct check *c, struct subject *s,
 		report_find(s, VERDICT_FAIL,
 			    "ip route get ADDR; a rank on this host needs a network namespace with a veth",
 			    "no route to it%s",
-			    route.type == RTN_LOCAL ? ": the address is this host's own" : "");
+			    route.type == RTN_LOCAL ?
+			    ": the address is this host's own" : "");
 		return;
 	}
 	if (rt_link_get(c->rt, route.ifindex, &dev)) {
-		report_find(s, VERDICT_FAIL, "ip link", "the route's device is gone");
+		report_find(s, VERDICT_FAIL, "ip link",
+			    "the route's device is gone");
 		return;
 	}
 	note_link(c, route.ifindex, need);
@@ -277,7 +280,7 @@ static void check_share(struct subject *s, const char *what, uint64_t again,
 			    share / 10, share % 10, what);
 }
 
-/* What has come from it, and gone to it? @hint: where to look if others wait. */
+/* Check the traffic with a member. @hint: where to look if others wait. */
 static void check_traffic(struct subject *s, const struct inc_nl_tree *t,
 			  const struct inc_nl_member *m, const struct wait *w,
 			  const char *hint)
@@ -287,26 +290,28 @@ static void check_traffic(struct subject *s, const struct inc_nl_tree *t,
 	if (!stats[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES])
 		report_find(s, w ? VERDICT_FAIL : VERDICT_WARN,
 			    "tcpdump -ni any udp port 4791; firewall, GID, the host's dest_qp_num",
-			    "nothing ever came from it, for %u ms", m->last_rx);
+			    "no packet has ever arrived from it, in %u ms",
+			    m->last_rx);
 	else
 		report_find(s, VERDICT_OK, NULL, "last packet %u ms ago",
 			    m->last_rx);
 	if (w && w->age >= WAIT_WARN)
-		report_find(s, w->age >= WAIT_FAIL ? VERDICT_FAIL : VERDICT_WARN,
+		report_find(s,
+			    w->age >= WAIT_FAIL ? VERDICT_FAIL : VERDICT_WARN,
 			    hint, "%u messages wait for it, the oldest for %u ms",
 			    w->slots, w->age);
 	if (m->tx_in_flight && m->last_rx > t->dead_time)
-		report_find(s, VERDICT_WARN, "is it alive? is there a way back from it?",
+		report_find(s, VERDICT_WARN, "is it alive? is there a route back from it?",
 			    "%u packets are not acknowledged", m->tx_in_flight);
-	check_share(s, "packets had to be sent again",
+	check_share(s, "packets were retransmitted",
 		    stats[RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS],
 		    stats[RDMA_INC_A_MEMBER_STATS_TX_PACKETS],
 		    "packets are lost on the way to it: ip -s link, tc -s qdisc, ethtool -S");
-	check_share(s, "packets came again",
+	check_share(s, "packets arrived twice",
 		    stats[RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES],
 		    stats[RDMA_INC_A_MEMBER_STATS_RX_PACKETS],
 		    "acknowledgments are lost or late, or its QP's timeout is too short (INC_QP_TIMEOUT)");
-	check_share(s, "packets came out of sequence",
+	check_share(s, "packets arrived out of sequence",
 		    stats[RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE],
 		    stats[RDMA_INC_A_MEMBER_STATS_RX_PACKETS],
 		    "packets are lost on the way from it: the host's device, the network");
@@ -321,20 +326,20 @@ static void check_errors(struct subject *s, const struct inc_nl_member *m)
 		{ RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST,
 		  "it broke the protocol: R_Key, address, length, path MTU of the host's QP" },
 		{ RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE,
-		  "wrong PSN on the host's side, or somebody else's packets" },
+		  "wrong PSN on the host's side, or forged packets" },
 		{ RDMA_INC_A_MEMBER_STATS_RX_IN_ERROR,
-		  "it goes on sending to a QP in error: begin a new job" },
+		  "it keeps sending to a QP in error: restart the job" },
 		{ RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS,
-		  "its program posts too few receives, or is slow to poll" },
+		  "its program posts too few receives, or polls too slowly" },
 	};
 	size_t i, n = ARRAY_SIZE(bad);
 
-	/* A parent sends RNR NAKs while other child switches are behind. */
+	/* A parent may send RNR NAKs while other child switches are behind. */
 	if (!INC_NL_HAS(m, MEMBER_RANK))
 		n--;
 	if (m->state == RDMA_INC_MEMBER_STATE_ERROR)
 		report_find(s, VERDICT_FAIL,
-			    "debugging.rst, \"A QP in error\"; the job has to begin again",
+			    "debugging.rst, \"A QP in error\"; the job must be restarted",
 			    "its QP is in error: %s",
 			    inc_nl_member_error_name(m->error) ?: "?");
 	for (i = 0; i < n; i++) {
@@ -373,7 +378,7 @@ static void check_member(struct check *c, const struct inc_nl_tree *t,
 	report_put(&s);
 }
 
-/* A child's way to its parent. */
+/* Check a child's path to its parent. */
 static void check_uplink(struct check *c, const struct inc_nl_tree *t)
 {
 	const struct inc_nl_member *m = snapshot_parent(&c->snap, t->id);
@@ -402,8 +407,8 @@ static void check_uplink(struct check *c, const struct inc_nl_tree *t)
 }
 
 /*
- * A device drops a packet now and then that nobody misses, such as a multicast
- * before its port forwards; one in 10,000 is felt.
+ * Every device drops a packet now and then, such as a multicast before its port
+ * forwards, without harm; a loss of one in 10,000 matters.
  */
 static bool many(uint64_t dropped, uint64_t packets)
 {
@@ -418,12 +423,12 @@ static void check_drops(struct subject *s, const struct rt_link *link)
 	if (many(link->rx_dropped, link->rx_packets))
 		report_find(s, VERDICT_WARN,
 			    "second column of /proc/net/softnet_stat: net.core.netdev_max_backlog, window; does it grow?",
-			    "%" PRIu64 " packets were dropped when they came",
+			    "%" PRIu64 " packets were dropped on receive",
 			    link->rx_dropped);
 	if (many(tx, link->tx_packets))
 		report_find(s, VERDICT_WARN,
 			    "tc -s qdisc; a longer queue, or a smaller window; does it grow?",
-			    "%" PRIu64 " packets were dropped when they were to go, %" PRIu64 " of them by its queue",
+			    "%" PRIu64 " packets were dropped on transmit, %" PRIu64 " of them by its queue",
 			    tx, link->queue_drops);
 }
 
@@ -478,7 +483,7 @@ static enum verdict check_all(struct check *c)
 	return report_end();
 }
 
-/* Nothing works without the module: that is a verdict, too. */
+/* Without the module nothing works: report that as a failure. */
 static int no_module(const struct inc_nl *nl)
 {
 	struct subject s;
@@ -509,7 +514,7 @@ static int check_run(uint32_t tree_id)
 	} else {
 		c.rt = rt_open();
 		if (!c.rt)
-			fputs("inc-tool: rtnetlink does not open; routes and devices are left out\n",
+			fputs("inc-tool: rtnetlink cannot be opened; routes and devices are not checked\n",
 			      stderr);
 		rc = check_all(&c) == VERDICT_FAIL ? TOOL_USAGE : TOOL_OK;
 		rt_close(c.rt);
@@ -533,7 +538,7 @@ int cmd_check(int argc, char **argv)
 	if (argc == 1)
 		return tool_fail("check: \"tree\" lacks its value: it takes a tree ID, from 1");
 	if (argc > 2)
-		return tool_fail("check: \"%s\" is too much", argv[2]);
+		return tool_fail("check: unexpected argument \"%s\"", argv[2]);
 	if (argc && (!text_to_uint(argv[1], UINT32_MAX, &id) || !id))
 		return tool_fail("tree: \"%s\" is wrong: it takes a tree ID, from 1",
 				 argv[1]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Choosing a command by name or unambiguous prefix, and saying that the command
- * line is wrong.
+ * Selects a command by its name or an unambiguous prefix, and reports errors in
+ * the command line.
  */
 #include "common.h"
 
@@ -10,7 +10,7 @@
 #include "tool.h"
 
 /**
- * tool_fail() - say what is wrong with the command line
+ * tool_fail() - report an error in the command line
  *
  * Return: TOOL_USAGE.
  */
@@ -52,7 +52,7 @@ static const struct cmd *find(const struct cmd *cmds, const char *word,
 	for (c = cmds; c->name; c++) {
 		if (strncmp(c->name, word, strlen(word)))
 			continue;
-		/* Two names of one command are no ambiguity. */
+		/* Two names of the same command are not ambiguous. */
 		if (found && found->fn != c->fn)
 			*ambiguous = true;
 		found = c;
@@ -78,7 +78,7 @@ static int complain(const struct cmd *cmds, const char *what, const char *word,
 			 ambiguous ? "could be any of" : "is none of", list);
 }
 
-/* The command that a word names, or NULL after saying why there is none. */
+/* The command that a word names, or NULL after an error message. */
 static const struct cmd *choose(const struct cmd *cmds, const char *what,
 				const char *word)
 {
@@ -94,7 +94,7 @@ static const struct cmd *choose(const struct cmd *cmds, const char *what,
 /**
  * cmd_select() - run the command that the first argument names
  * @cmds: commands, ended by one without a name
- * @what: what they are commands of, for messages
+ * @what: what the commands belong to, for messages
  * @usage: text of the help
  * @argc: number of arguments
  * @argv: arguments

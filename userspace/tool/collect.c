@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The whole switch at one moment. Objects that come or go while it is taken
- * may be in it or not.
+ * A snapshot of the whole switch. It may or may not contain objects that are
+ * created or deleted while it is taken.
  */
 #include "common.h"
 
@@ -9,7 +9,7 @@
 
 #include "collect.h"
 
-/* Room for one object more behind @n of them, doubled when it is full. */
+/* Make room for one more object after @n of them; double it when it is full. */
 static void *room(void *array, size_t n, size_t size)
 {
 	if (n & (n - 1))
@@ -84,7 +84,7 @@ static int add_waits(const struct inc_nl_slot *slot, void *arg)
 	return 0;
 }
 
-/* Of the trees that are there; one that goes meanwhile has none. */
+/* Add the QPs to parents. A tree deleted in the meantime has none. */
 static int add_parents(struct inc_nl *nl, struct snapshot *snap)
 {
 	struct inc_nl_member parent;
@@ -113,9 +113,9 @@ static bool is_older(uint32_t a, uint32_t b)
 }
 
 /*
- * A rank that only younger messages lack does not keep the others waiting: it waits
- * itself, for those whom the tree's oldest message lacks, and has not sent as much
- * ahead as others have.
+ * Keep only the ranks that the oldest message of a tree lacks. A rank that only
+ * younger messages lack is itself waiting for those, and has merely sent less
+ * ahead than others.
  */
 static void drop_followers(struct snapshot *snap)
 {
@@ -124,8 +124,10 @@ static void drop_followers(struct snapshot *snap)
 	for (from = 0; from < snap->nwaits; from = to) {
 		uint32_t oldest = snap->waits[from].msg_id;
 
-		for (to = from; to < snap->nwaits && snap->waits[to].tree_id ==
-						     snap->waits[from].tree_id; to++) {
+		for (to = from; to < snap->nwaits; to++) {
+			if (snap->waits[to].tree_id !=
+			    snap->waits[from].tree_id)
+				break;
 			if (is_older(snap->waits[to].msg_id, oldest))
 				oldest = snap->waits[to].msg_id;
 		}
@@ -138,7 +140,7 @@ static void drop_followers(struct snapshot *snap)
 	snap->nwaits = n;
 }
 
-/* One entry for each rank. */
+/* Merge the entries of each rank into one. */
 static void merge_waits(struct snapshot *snap)
 {
 	size_t i, n = 0;
@@ -164,7 +166,7 @@ static void merge_waits(struct snapshot *snap)
 }
 
 /**
- * snapshot_take() - look at the switch
+ * snapshot_take() - read the state of the switch
  * @nl: connection
  * @tree_id: this tree only, or 0 for all
  * @flags: SNAPSHOT_*
@@ -201,7 +203,7 @@ int snapshot_take(struct inc_nl *nl, uint32_t tree_id, unsigned int flags,
 }
 
 /**
- * snapshot_free() - give it back
+ * snapshot_free() - free the memory of a snapshot
  * @snap: snapshot
  */
 void snapshot_free(struct snapshot *snap)
@@ -237,7 +239,7 @@ const struct inc_nl_member *snapshot_member(const struct snapshot *snap,
  * @snap: snapshot
  * @tree_id: tree
  *
- * Return: it, or NULL if the tree is no child switch.
+ * Return: the QP, or NULL if this switch is not a child in that tree.
  */
 const struct inc_nl_member *snapshot_parent(const struct snapshot *snap,
 					    uint32_t tree_id)
@@ -252,12 +254,12 @@ const struct inc_nl_member *snapshot_parent(const struct snapshot *snap,
 }
 
 /**
- * snapshot_wait() - does a rank keep others waiting
+ * snapshot_wait() - find out whether others wait for a rank
  * @snap: snapshot taken with SNAPSHOT_WAITS
  * @tree_id: tree
  * @rank: rank, or RANK_PARENT
  *
- * Return: how, or NULL.
+ * Return: the entry of the rank, or NULL if nothing waits for it.
  */
 const struct wait *snapshot_wait(const struct snapshot *snap, uint32_t tree_id,
 				 uint16_t rank)

@@ -10,11 +10,11 @@
 #include "nl.h"
 
 /**
- * struct wait - how a rank, or a child's parent, keeps others waiting
+ * struct wait - a rank, or a child's parent, that others wait for
  * @tree_id: tree
  * @rank: rank, or RANK_PARENT
- * @slots: slots that wait for it
- * @age: for how many milliseconds the oldest of them has been at work
+ * @slots: number of slots that wait for it
+ * @age: age of the oldest of them, milliseconds
  * @msg_id: the oldest message among them
  */
 struct wait {
@@ -29,14 +29,14 @@ struct wait {
  * struct snapshot - the switch
  * @sw: the switch itself
  * @trees: its trees, by ID
- * @ntrees: how many
+ * @ntrees: number of trees
  * @members: their members, by tree and rank
- * @nmembers: how many
+ * @nmembers: number of members
  * @parents: QPs of child trees to their parents, by tree
- * @nparents: how many
- * @waits: ranks that keep others waiting, by tree and rank
- * @nwaits: how many
- * @time: when it was taken, monotonic, seconds
+ * @nparents: number of these QPs
+ * @waits: ranks that others wait for, by tree and rank
+ * @nwaits: number of these ranks
+ * @time: time of the snapshot, monotonic, seconds
  */
 struct snapshot {
 	struct inc_nl_switch	sw;
@@ -51,10 +51,10 @@ struct snapshot {
 	double			time;
 };
 
-/* Stands for the parent where a rank is asked for; comes after all ranks. */
+/* The parent, in place of a rank; sorts after all ranks. */
 #define RANK_PARENT	UINT16_MAX
 
-/* Parts of a snapshot that not everybody needs. */
+/* Optional parts of a snapshot. */
 #define SNAPSHOT_WAITS	0x1
 
 int snapshot_take(struct inc_nl *nl, uint32_t tree_id, unsigned int flags,

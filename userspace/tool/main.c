@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-tool: shows and changes the in-network computing switch of a Linux host.
+ * inc-tool: show and change the in-network computing switch of a Linux host.
  */
 #include "common.h"
 
@@ -95,7 +95,7 @@ static int enter_netns(const char *name)
 	return TOOL_OK;
 }
 
-/* Flags count how often they are given; values are kept. */
+/* Options: a count for each flag, and the text of each value. */
 struct option_value {
 	const char	*batch;
 	const char	*netns;

@@ -14,8 +14,8 @@ static const char usage[] =
 "                [ local IP ] [ local-qpn QPN ] [ local-psn PSN ] [ pkey KEY ]\n"
 "                [ transport rc | uc ]\n"
 "       inc-tool member del tree ID rank R\n"
-"addr, qpn and psn are the host's: the address of its GID, the number of its\n"
-"QP and the first PSN that it sends. member add prints what the host needs.\n";
+"addr, qpn and psn are those of the host: the address of its GID, the number of\n"
+"its QP and the first PSN that it sends. member add prints what the host needs.\n";
 
 static const struct keyword add_keywords[] = {
 	/* required: */

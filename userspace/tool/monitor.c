@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-tool monitor: one line per event, until interrupted.
+ * inc-tool monitor: print one line per event until interrupted.
  */
 #include "common.h"
 
@@ -12,7 +12,7 @@
 
 static const char usage[] =
 "Usage: inc-tool monitor [ all | tree | member | slot ]\n"
-"With -t, each event has the time when it was received.\n";
+"With -t, each event has the time at which it was received.\n";
 
 /**
  * struct wanted - which events to print
@@ -91,7 +91,7 @@ static int watch(struct inc_nl *nl, struct wanted *wanted)
 		}
 		if (rc)
 			return tool_nl_fail(nl);
-		/* Whoever read our output is gone. */
+		/* The reader of our output is gone. */
 		if (ferror(stdout))
 			return TOOL_USAGE;
 	}
@@ -102,7 +102,7 @@ static int monitor(struct wanted wanted)
 	struct inc_nl nl;
 	int rc = TOOL_KERNEL;
 
-	/* The shared connection stays good for requests. */
+	/* A connection of its own: the shared one is for requests. */
 	if (inc_nl_open(&nl) || inc_nl_subscribe(&nl))
 		rc = tool_nl_fail(&nl);
 	else
@@ -113,7 +113,7 @@ static int monitor(struct wanted wanted)
 
 static int too_much(const char *word)
 {
-	return tool_fail("monitor: \"%s\" is too much", word);
+	return tool_fail("monitor: unexpected argument \"%s\"", word);
 }
 
 static int monitor_all(int argc, char **argv)

@@ -11,9 +11,9 @@ static const char usage[] =
 "Usage: inc-tool parent [ show ] tree ID\n"
 "       inc-tool parent set tree ID peer-tree ID addr IP qpn QPN psn PSN rkey KEY\n"
 "                [ local IP ] [ pkey KEY ]\n"
-"A tree made with job-ranks is a child and has a QP to its parent from the start.\n"
-"show prints its qpn, psn and addr for member add at the parent; set takes what\n"
-"that command prints.\n";
+"A tree created with job-ranks is a child and has a QP to its parent. show prints\n"
+"the qpn, psn and addr that member add needs at the parent; set takes the values\n"
+"that member add prints there.\n";
 
 static const struct keyword tree_keywords[] = {
 	MEMBER_KW_TREE,

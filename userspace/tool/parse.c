@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Reading numbers, addresses and lists. Ranges are the kernel's business; here
- * a number only has to fit its field.
+ * Reads numbers, addresses and lists. The kernel checks ranges; here a number
+ * only has to fit into its field.
  */
 #include "common.h"
 
@@ -42,10 +42,10 @@ static unsigned int suffix_shift(char c)
 /**
  * text_to_uint() - read a number
  * @text: decimal, or hexadecimal after 0x; then K, M or G for powers of 1024
- * @max: largest that fits
+ * @max: maximum
  * @value: the number
  *
- * Return: whether all of @text is such a number.
+ * Return: true if all of @text is such a number.
  */
 bool text_to_uint(const char *text, uint64_t max, uint64_t *value)
 {
@@ -132,7 +132,7 @@ int parse_msec(const struct keyword *k, const char *text, void *dst)
 	}
 	memcpy(num, text, len);
 	num[len] = '\0';
-	/* 5m is neither minutes nor 5 Mi of anything. */
+	/* 5m means neither minutes nor 5 Mi. */
 	if (!len || suffix_shift(num[len - 1]) ||
 	    !text_to_uint(num, max_of(k->size) / unit, &v))
 		return bad_value(k, text);
@@ -164,7 +164,8 @@ static int unknown_bit(const struct keyword *k, const char *word, size_t len)
 	for (i = 0; (name = k->name_of(i)); i++) {
 		size_t n = strlen(list);
 
-		snprintf(list + n, sizeof(list) - n, "%s%s", n ? "," : "", name);
+		snprintf(list + n, sizeof(list) - n, "%s%s", n ? "," : "",
+			 name);
 	}
 	return tool_fail("%s: \"%.*s\" is unknown: it takes some of %s",
 			 k->name, (int)len, word, list);
@@ -212,7 +213,7 @@ int parse_enum(const struct keyword *k, const char *text, void *dst)
 	return bad_value(k, text);
 }
 
-/* Numbers separated by commas; the count lies before the list. */
+/* Numbers separated by commas; the count precedes the list. */
 int parse_list(const struct keyword *k, const char *text, void *dst)
 {
 	uint16_t *list = dst, n = 0;
@@ -256,7 +257,8 @@ static const struct keyword *find_keyword(const struct keyword *table,
 	const struct keyword *k;
 
 	for (k = table; k->name; k++) {
-		if (!strcmp(k->name, word) || (k->alias && !strcmp(k->alias, word)))
+		if (!strcmp(k->name, word) ||
+		    (k->alias && !strcmp(k->alias, word)))
 			return k;
 	}
 	return NULL;
@@ -274,7 +276,8 @@ static int unknown_keyword(const struct keyword *table, const char *what,
 		snprintf(list + len, sizeof(list) - len, "%s%s",
 			 len ? ", " : "", k->name);
 	}
-	return tool_fail("%s: \"%s\" is unknown: it takes %s", what, word, list);
+	return tool_fail("%s: \"%s\" is unknown: it takes %s", what, word,
+			 list);
 }
 
 /**
@@ -315,11 +318,11 @@ int parse_keywords(const struct keyword *table, const char *what, void *req,
 }
 
 /**
- * parse_required() - check that keywords were given
+ * parse_required() - check that required keywords are there
  * @table: the keywords
  * @what: the command, for messages
  * @req: the request that parse_keywords() has filled in
- * @n: how many of them are required, the first in the table
+ * @n: number of required keywords, which come first in the table
  *
  * Return: exit status, after a message if it is not TOOL_OK.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Text from the command line to the fields of a request, by tables of keywords.
+ * Fills in requests from the command line, by tables of keywords.
  */
 #ifndef INC_TOOL_PARSE_H
 #define INC_TOOL_PARSE_H
@@ -10,13 +10,13 @@
 /**
  * struct keyword - a keyword and its value
  * @name: the word
- * @alias: another one for it, the attribute's name where that differs, or NULL
- * @takes: what its value is, for messages
+ * @alias: the attribute's name if that differs, or NULL
+ * @takes: description of its value, for messages
  * @parse: reads the value; returns an exit status, after a message
- * @name_of: names of the bits of a mask
+ * @name_of: names of the values, or of the bits of a mask
  * @attr: attribute whose bit is set in the request's has
- * @off: where the value goes in the request
- * @size: bytes of it
+ * @off: offset of the value in the request
+ * @size: its size in bytes
  */
 struct keyword {
 	const char	*name;

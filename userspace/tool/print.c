@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Text goes out at once; JSON is gathered and goes out as one document when its
- * outermost object or array is closed.
+ * Text is printed at once. JSON is collected and printed as one document when
+ * its outermost object or array is closed.
  */
 #include "common.h"
 
@@ -19,10 +19,10 @@
 static struct json_object *stack[MAX_DEPTH];
 static unsigned int depth;
 
-/* Text: nothing stands on the line yet. */
+/* Text: the line is empty so far. */
 static bool line_begins = true;
 
-/* Gives a value to the innermost object or array. */
+/* Add a value to the innermost object or array. */
 static void json_add(const char *key, struct json_object *value)
 {
 	struct json_object *top = depth ? stack[depth - 1] : NULL;
@@ -132,7 +132,7 @@ void pr_addr(const char *key, const char *label, const struct inc_nl_addr *addr)
 	pr_string(key, label, text);
 }
 
-/* The GID that goes with an address; IPv4 as a mapped one (annex A17). */
+/* The GID of an address; for IPv4 the mapped address (annex A17). */
 void pr_gid(const char *key, const char *label, const struct inc_nl_addr *addr)
 {
 	struct inc_nl_addr gid = { .len = 16 };

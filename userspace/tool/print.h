@@ -3,8 +3,8 @@
  * Output as text and as JSON from one code path: each value has a key for JSON,
  * the attribute's name in the YNL spec, and a label for text.
  *
- * A label is printed before its value, "" prints the value alone, and NULL
- * leaves it out of the text. In text, values on a line are separated by blanks.
+ * The label precedes the value; "" prints the value alone, and NULL omits it
+ * from the text. In text, blanks separate the values on a line.
  */
 #ifndef INC_TOOL_PRINT_H
 #define INC_TOOL_PRINT_H
@@ -25,7 +25,7 @@ void pr_addr(const char *key, const char *label,
 	     const struct inc_nl_addr *addr);
 void pr_gid(const char *key, const char *label,
 	    const struct inc_nl_addr *addr);
-/* A number by its name, or as it is if it has none. */
+/* The name of a number, or the number if it has no name. */
 void pr_enum(const char *key, const char *label, unsigned int value,
 	     const char *(*name)(unsigned int n));
 void pr_mask(const char *key, const char *label, uint32_t mask,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The counters in Prometheus' text format, version 0.0.4: for the text file
- * collector of its node exporter, or anything that can run a command. All
- * samples of a metric stand together behind its HELP and TYPE.
+ * The counters in Prometheus' text format, version 0.0.4, for the text file
+ * collector of its node exporter, or for anything that can run a command. All
+ * samples of a metric follow its HELP and TYPE lines.
  */
 #include "common.h"
 
@@ -11,7 +11,7 @@
 #include "collect.h"
 #include "prometheus.h"
 
-/* In a label's value a quotation mark is escaped, too. */
+/* In the value of a label, quotation marks must be escaped as well. */
 static void put_escaped(const char *text, bool label)
 {
 	for (; *text; text++) {
@@ -26,7 +26,7 @@ static void put_escaped(const char *text, bool label)
 	}
 }
 
-/* Metrics are named like attributes, with _ for what is no letter or digit. */
+/* Metrics are named after attributes, with _ in place of -. */
 static void put_name(const char *set, const char *name, const char *suffix)
 {
 	printf("inc_%s_", set);
@@ -37,12 +37,12 @@ static void put_name(const char *set, const char *name, const char *suffix)
 
 /**
  * struct metric - one metric
- * @set: what it is of: switch, tree, member or uplink
+ * @set: type of object: switch, tree, member or uplink
  * @name: attribute's name
  * @suffix: "_total", or a unit
  * @type: counter or gauge
- * @doc: what it is
- * @values: names of the numbers, for a state, or NULL
+ * @doc: description
+ * @values: names of the numbers of a state, or NULL
  */
 struct metric {
 	const char	*set;
@@ -94,7 +94,7 @@ static void put_member(const struct metric *m,
 
 static void put_info(const struct snapshot *snap)
 {
-	fputs("# HELP inc_switch_info The module, and how it reduces.\n"
+	fputs("# HELP inc_switch_info Version and implementation of the module.\n"
 	      "# TYPE inc_switch_info gauge\n"
 	      "inc_switch_info{version=\"", stdout);
 	put_escaped(snap->sw.version, true);
@@ -142,7 +142,7 @@ static void put_switch(const struct snapshot *snap)
 	}
 }
 
-/* Gauges that lie in a struct, with 1 to 8 bytes. */
+/* A gauge and its place in a struct; 1 to 8 bytes. */
 struct gauge {
 	const char	*name;
 	const char	*unit;
@@ -209,7 +209,9 @@ static void put_trees(const struct snapshot *snap)
 			put_tree(&m, &snap->trees[t],
 				 gauge_value(&gauges[i], &snap->trees[t]));
 	}
-	m = (struct metric){ .set = "tree", .type = "counter", .suffix = "_total" };
+	m = (struct metric){
+		.set = "tree", .type = "counter", .suffix = "_total",
+	};
 	for (i = 1; i <= RDMA_INC_A_TREE_STATS_MAX; i++) {
 		m.name = inc_nl_tree_stat_name(i);
 		m.doc = inc_nl_tree_stat_doc(i);
@@ -253,7 +255,9 @@ static void put_members(const char *set, const struct inc_nl_member *members,
 			put_member(&m, &members[r],
 				   gauge_value(&gauges[i], &members[r]));
 	}
-	m = (struct metric){ .set = set, .type = "counter", .suffix = "_total" };
+	m = (struct metric){
+		.set = set, .type = "counter", .suffix = "_total",
+	};
 	for (i = 1; i <= RDMA_INC_A_MEMBER_STATS_MAX; i++) {
 		m.name = inc_nl_member_stat_name(i);
 		m.doc = inc_nl_member_stat_doc(i);
@@ -263,7 +267,7 @@ static void put_members(const char *set, const struct inc_nl_member *members,
 	}
 }
 
-/* How child switches wait for their parents. */
+/* Slots of child switches that wait for the parents. */
 static void put_uplink_waits(const struct snapshot *snap)
 {
 	const struct metric slots = {
@@ -274,7 +278,7 @@ static void put_uplink_waits(const struct snapshot *snap)
 	const struct metric age = {
 		.set = "uplink", .name = "waiting", .suffix = "_milliseconds",
 		.type = "gauge",
-		.doc = "For how long the slot that waits longest for the parent has.",
+		.doc = "Longest time that a slot has been waiting for the parent.",
 	};
 	const struct wait *w;
 	size_t i;
@@ -296,7 +300,7 @@ static void put_uplink_waits(const struct snapshot *snap)
 /**
  * prometheus_show() - print a snapshot
  * @snap: snapshot, with waits
- * @all: with the switch's own metrics
+ * @all: include the switch's own metrics
  */
 void prometheus_show(const struct snapshot *snap, bool all)
 {

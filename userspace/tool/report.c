@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A line for each subject with all that is well, and below it a line for each
- * finding that is not, with a hint.
+ * One line per subject with everything that is ok, and below it a line for each
+ * other finding, with a hint.
  */
 #include "common.h"
 
@@ -43,9 +43,9 @@ void report_subject(struct subject *s, const char *kind, const char *fmt, ...)
 /**
  * report_find() - add a finding
  * @s: subject
- * @verdict: how it is
- * @hint: what to do, if it is not well
- * @fmt: what it is
+ * @verdict: verdict
+ * @hint: what to do if it is not ok, or NULL
+ * @fmt: description
  */
 void report_find(struct subject *s, enum verdict verdict, const char *hint,
 		 const char *fmt, ...)
@@ -130,7 +130,7 @@ void report_put(const struct subject *s)
 }
 
 /**
- * report_end() - print the sum
+ * report_end() - print the totals
  *
  * Return: the worst verdict.
  */

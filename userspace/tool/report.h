@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Verdicts of inc-tool check: subjects, the findings on each, and hints on what
- * to do; as text and as JSON.
+ * The report of inc-tool check, as text and as JSON: subjects, the findings on
+ * each, and hints on what to do.
  */
 #ifndef INC_TOOL_REPORT_H
 #define INC_TOOL_REPORT_H
@@ -30,14 +30,14 @@ struct finding {
 };
 
 /**
- * struct subject - what findings are about
+ * struct subject - an object that was checked
  * @kind: module, switch, tree, uplink, rank, link
- * @name: for a person
+ * @name: name for people
  * @tree_id: tree, or 0
  * @rank: rank, or -1
- * @worst: verdict over all findings
+ * @worst: worst verdict of the findings
  * @findings: findings
- * @n: how many
+ * @n: number of findings
  */
 struct subject {
 	const char	*kind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Reading routes, neighbours, bridge ports and devices by rtnetlink.
+ * Reads routes, neighbours, bridge ports and devices through rtnetlink.
  */
 #include "common.h"
 
@@ -19,11 +19,11 @@
 #include "rt.h"
 
 /**
- * struct answer - what becomes of a request
+ * struct answer - the reply to a request
  * @parse: called for each message of the reply
- * @arg: its argument
- * @got: replies
- * @done: the reply has ended
+ * @arg: its last argument
+ * @got: number of messages
+ * @done: the reply is complete
  * @err: -errno
  */
 struct answer {
@@ -62,7 +62,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 	return NL_STOP;
 }
 
-/* Sends @msg, which is freed, and waits until its answer has ended. */
+/* Send @msg and free it; wait for the complete reply. */
 static int ask(struct nl_sock *sk, struct nl_msg *msg,
 	       void (*parse)(struct nlmsghdr *nlh, void *arg), void *arg)
 {
@@ -131,7 +131,7 @@ struct nl_sock *rt_open(void)
 }
 
 /**
- * rt_close() - close it
+ * rt_close() - close a connection
  * @sk: socket, or NULL
  */
 void rt_close(struct nl_sock *sk)
@@ -205,8 +205,8 @@ static void parse_neigh(struct nlmsghdr *nlh, void *arg)
  * @addr: its address
  * @neigh: result
  */
-int rt_neigh_get(struct nl_sock *sk, int ifindex, const struct inc_nl_addr *addr,
-		 struct rt_neigh *neigh)
+int rt_neigh_get(struct nl_sock *sk, int ifindex,
+		 const struct inc_nl_addr *addr, struct rt_neigh *neigh)
 {
 	struct ndmsg ndm = {
 		.ndm_family = family_of(addr), .ndm_ifindex = ifindex,
@@ -291,7 +291,7 @@ static void parse_qdisc(struct nlmsghdr *nlh, void *arg)
 	struct gnet_stats_queue q = { .drops = 0 };
 	struct rt_link *link = arg;
 
-	/* Dumps are of all devices before 4.20, and of all queues ever. */
+	/* A dump has all queues, and before 4.20 those of all devices. */
 	if (tcm->tcm_ifindex != link->ifindex || tcm->tcm_parent != TC_H_ROOT ||
 	    nlmsg_parse(nlh, sizeof(*tcm), tb, TCA_MAX, NULL) ||
 	    !tb[TCA_STATS2] ||
@@ -328,6 +328,6 @@ int rt_link_get(struct nl_sock *sk, int ifindex, struct rt_link *link)
 	if (!msg)
 		return -ENOMEM;
 	rc = ask(sk, msg, parse_qdisc, link);
-	/* A kernel without any queueing discipline has none to show. */
+	/* The kernel may have been built without queueing disciplines. */
 	return rc == -ENOENT || rc == -EOPNOTSUPP ? 0 : rc;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The part of rtnetlink that shows the path to a member: route, neighbour,
- * bridge port, and the devices on the path. Read-only.
+ * The path to a member, read through rtnetlink: route, neighbour, bridge port,
+ * and the devices on the path.
  *
- * Functions return 0 or -errno; -ENOENT: there is none.
+ * Functions return 0 or -errno; -ENOENT if the object does not exist.
  */
 #ifndef INC_TOOL_RT_H
 #define INC_TOOL_RT_H
@@ -77,8 +77,8 @@ struct nl_sock *rt_open(void);
 void rt_close(struct nl_sock *sk);
 int rt_route_get(struct nl_sock *sk, const struct inc_nl_addr *dst,
 		 const struct inc_nl_addr *src, struct rt_route *route);
-int rt_neigh_get(struct nl_sock *sk, int ifindex, const struct inc_nl_addr *addr,
-		 struct rt_neigh *neigh);
+int rt_neigh_get(struct nl_sock *sk, int ifindex,
+		 const struct inc_nl_addr *addr, struct rt_neigh *neigh);
 int rt_port_get(struct nl_sock *sk, int bridge, const uint8_t *lladdr,
 		int *ifindex);
 int rt_link_get(struct nl_sock *sk, int ifindex, struct rt_link *link);

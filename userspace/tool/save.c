@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-tool save and restore: the switch's settings, trees and members as the
- * commands of a batch file that make them again.
+ * inc-tool save and restore: print the switch's settings, trees and members as
+ * the commands of a batch file that creates them again.
  *
- * QPNs, PSNs and all settings come back. R_Keys do not: the kernel lets nobody
- * choose them. Nor do messages: members of a tree that was used have gone on
- * from their first PSN, so theirs is what was agreed on when they were added.
+ * All settings, QPNs and first PSNs are restored. R_Keys are not, since the
+ * kernel always chooses them, nor is the state of messages: if a tree was in
+ * use, its members have advanced beyond the first PSNs that are saved.
  */
 #include "common.h"
 
@@ -17,11 +17,11 @@
 
 static const char save_usage[] =
 "Usage: inc-tool save [ > FILE ]\n"
-"Prints the commands that make this switch again; needs CAP_NET_ADMIN, for PSNs.\n";
+"Print the commands that recreate this switch. PSNs require CAP_NET_ADMIN.\n";
 
 static const char restore_usage[] =
 "Usage: inc-tool restore FILE\n"
-"Runs the commands of a file, as -batch does; \"-\" is standard input.\n";
+"Run the commands of a file, as -batch does; \"-\" is standard input.\n";
 
 static void put_tree(const struct inc_nl_tree *t)
 {
@@ -43,7 +43,7 @@ static void put_tree(const struct inc_nl_tree *t)
 		printf("%s%u", i ? "," : " \\\n\tbelow ", t->below[i]);
 	putchar('\n');
 	if (INC_NL_HAS(t, TREE_JOB_RANKS))
-		printf("# it needs parent set, with what its parent says then\n");
+		printf("# needs parent set, with the values that the parent prints\n");
 }
 
 static const char *addr_text(const struct inc_nl_addr *addr, char *text)
@@ -63,7 +63,7 @@ static void put_member(const struct inc_nl_member *m)
 	       m->qpn, m->psn, m->pkey,
 	       m->transport == RDMA_INC_TRANSPORT_UC ? " transport uc" : "");
 	if (m->stats[RDMA_INC_A_MEMBER_STATS_RX_PACKETS])
-		printf("# it was used: its host's QP has to begin again, too\n");
+		printf("# was in use: the host's QP must start again, too\n");
 }
 
 static int put_all(const struct snapshot *snap)
@@ -90,7 +90,7 @@ static int put_all(const struct snapshot *snap)
 			if (m->tree_id != tree->id)
 				continue;
 			if (!INC_NL_HAS(m, MEMBER_PSN)) {
-				fputs("inc-tool: save: PSNs are not shown; CAP_NET_ADMIN is needed\n",
+				fputs("inc-tool: save: PSNs are not shown without CAP_NET_ADMIN\n",
 				      stderr);
 				return TOOL_KERNEL;
 			}
@@ -111,7 +111,7 @@ int cmd_save(int argc, char **argv)
 		return TOOL_OK;
 	}
 	if (argc)
-		return tool_fail("save: \"%s\" is too much", argv[0]);
+		return tool_fail("save: unexpected argument \"%s\"", argv[0]);
 	nl = tool_nl();
 	if (!nl)
 		return TOOL_KERNEL;

@@ -14,42 +14,44 @@ static void usage(FILE *out)
 	fputs(
 "Usage: inc-tool serve [OPTIONS]\n"
 "\n"
-"Makes trees for programs that use libinc: ranks of one job meet here.\n"
+"Create trees for programs that use libinc: the ranks of a job meet here.\n"
 "\n"
 "  -l, --listen ADDR     address to listen on (default all)\n"
 "  -p, --port PORT       TCP port (default " INC_RDV_PORT ")\n"
-"      --allow ADDR[/N]  ranks may have these addresses, too, besides the one that they\n"
-"                        connect from; can be given several times\n"
-"      --max-trees N     jobs at once (default 48, or as many as fit into the memory\n"
-"                        limit of the switch)\n"
-"      --max-clients N   connections at once (default 4096, or as files can be opened)\n"
+"      --allow ADDR[/N]  accept these addresses of ranks, besides the address that\n"
+"                        a rank connects from; may be repeated\n"
+"      --max-trees N     maximum number of jobs (default 48, or as many as the\n"
+"                        memory limit of the switch admits)\n"
+"      --max-clients N   maximum number of connections (default 4096, or as many\n"
+"                        as files can be opened)\n"
 "      --max-host-trees N, --max-host-clients N, --max-host-memory MIB\n"
-"                        jobs that one host may begin, connections from it, memory\n"
-"                        of those jobs' trees (default: half of what there is)\n"
-"      --join-time S     from connecting to joining (default 30)\n"
-"      --forming-time S  from a job's first rank to its last (default 300)\n"
-"      --pmtu N          path MTU of trees, unless the first rank wants another\n"
-"                        (default: the first rank's port's)\n"
-"      --slots N         slots of trees, likewise\n"
+"                        maximum number of jobs that one host may start and of\n"
+"                        connections from it, maximum memory of these jobs' trees\n"
+"                        (default: half of each total)\n"
+"      --join-time S     seconds from connecting to joining (default 30)\n"
+"      --forming-time S  seconds from a job's first rank to its last (default 300)\n"
+"      --pmtu N          path MTU of trees, unless the first rank requests another\n"
+"                        (default: that of the first rank's port)\n"
+"      --slots N         slots of trees, unless the first rank requests others\n"
 "      --msg-size N      longest message of trees in bytes, likewise\n"
 "      --first-msg-id N  message ID of a tree's first message, likewise\n"
-"      --order ORDER     reduce by ranks (the default: the same bits each time), or\n"
-"                        in order of arrival (less memory)\n"
-"      --window N        result packets in flight to a rank\n"
-"      --hold N          bytes held of a rank that is ahead of others\n"
-"      --min-rto MS      smallest retransmission time-out\n"
-"      --dead-time MS    without acknowledgement, after which a rank is dead\n"
+"      --order ORDER     reduce in order of ranks (default; always the same bits),\n"
+"                        or in order of arrival (less memory)\n"
+"      --window N        maximum number of result packets in flight to a rank\n"
+"      --hold N          maximum number of bytes held of a rank that is ahead\n"
+"      --min-rto MS      minimum retransmission timeout\n"
+"      --dead-time MS    time without acknowledgment after which a rank is dead\n"
 "      --traffic-class N DSCP times 4 of trees' packets, both ways (default 0)\n"
 "      --psn N           first PSN of all queue pairs, for tests (default random)\n"
-"      --tree ID         take this tree, which is there already, for one job, and\n"
-"                        leave it as it is (default: a tree for each job)\n"
-"      --parent HOST[:PORT]  be a child: the daemon of the parent switch, which knows\n"
+"      --tree ID         use this existing tree for one job, and leave it in place\n"
+"                        (default: create a tree for each job)\n"
+"      --parent HOST[:PORT]  be a child of the switch with this daemon, which knows\n"
 "                        the ranks at other switches\n"
-"      --levels          be a parent that has hosts of its own, too\n"
-"      --once            end when the first job has ended\n"
-"      --pidfile FILE    write the process ID there\n"
-"  -v, --verbose         say what happens, on stderr\n"
-"  -h, --help            this text\n",
+"      --levels          be a parent that has hosts of its own as well\n"
+"      --once            exit when the first job has ended\n"
+"      --pidfile FILE    write the process ID to this file\n"
+"  -v, --verbose         log to standard error\n"
+"  -h, --help            show this text\n",
 	      out);
 }
 
@@ -244,7 +246,8 @@ static bool order_option(struct server *s, const char *text)
 		INC_NL_SET(&s->tree, TREE_ORDER, order, (uint8_t)i);
 		return true;
 	}
-	fprintf(stderr, "inc-tool: serve: \"%s\" must be ranks or arrival\n", text);
+	fprintf(stderr, "inc-tool: serve: \"%s\" must be ranks or arrival\n",
+		text);
 	return false;
 }
 
@@ -265,7 +268,8 @@ int cmd_serve(int argc, char **argv)
 	argc++;
 	argv--;
 	optind = 0;
-	while ((opt = getopt_long(argc, argv, "l:p:vh", long_options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "l:p:vh", long_options,
+				  NULL)) != -1) {
 		switch (opt) {
 		case 'l':
 			o.listen = optarg;
@@ -305,7 +309,8 @@ int cmd_serve(int argc, char **argv)
 		}
 	}
 	if (optind != argc) {
-		fprintf(stderr, "inc-tool: serve: what is \"%s\"?\n", argv[optind]);
+		fprintf(stderr, "inc-tool: serve: unexpected argument \"%s\"\n",
+			argv[optind]);
 		return TOOL_USAGE;
 	}
 	switch (server_run(&s, &o)) {

@@ -13,7 +13,7 @@
 #define STATS_PER_LINE	4
 
 /**
- * show_stats() - counters; in text those that are not 0, or all with -d
+ * show_stats() - print counters; in text those that are not 0, or all with -d
  * @key: JSON key
  * @stats: counters by attribute
  * @max: last attribute
@@ -65,7 +65,7 @@ static void show_list(const char *key, const uint16_t *list, unsigned int n)
 	pr_close_array();
 }
 
-/* Where it is among other switches. */
+/* The tree's place among those of other switches. */
 static void show_levels(const struct inc_nl_tree *tree)
 {
 	unsigned int i;
@@ -82,7 +82,7 @@ static void show_levels(const struct inc_nl_tree *tree)
 }
 
 /**
- * show_tree() - a tree, without counters
+ * show_tree() - print a tree, without counters
  * @tree: the tree
  *
  * In JSON the caller opens and closes the object.
@@ -113,7 +113,7 @@ static void show_member_state(const struct inc_nl_member *m)
 	pr_uint("last-rx", "last-rx", m->last_rx);
 }
 
-/* PSNs and keys come only if we may see them. */
+/* The kernel shows PSNs and keys only to callers with CAP_NET_ADMIN. */
 static void show_member_secrets(const struct inc_nl_member *m)
 {
 	if (INC_NL_HAS(m, MEMBER_PSN))
@@ -131,7 +131,7 @@ static void show_member_secrets(const struct inc_nl_member *m)
 }
 
 /**
- * show_member() - a member, or a child's parent, without counters
+ * show_member() - print a member, or a child's parent, without counters
  * @m: the member
  *
  * In JSON the caller opens and closes the object.
@@ -166,9 +166,9 @@ void show_member(const struct inc_nl_member *m)
 }
 
 /**
- * show_member_stats() - a member as an object of its own, with -s its counters
+ * show_member_stats() - print a member as an object, with -s its counters
  * @m: the member
- * @unused: nothing, for inc_nl_member_dump()
+ * @unused: for inc_nl_member_dump()
  *
  * Return: 0.
  */
@@ -186,7 +186,7 @@ int show_member_stats(const struct inc_nl_member *m, void *unused)
 }
 
 /**
- * show_member_host() - what a host needs to know of its new member, in text
+ * show_member_host() - print what a host must know of its new member, in text
  * @m: the member
  */
 void show_member_host(const struct inc_nl_member *m)
@@ -248,7 +248,7 @@ static void show_msg(const struct inc_nl_slot *slot)
 }
 
 /**
- * show_slot() - a slot
+ * show_slot() - print a slot
  * @slot: the slot
  *
  * In JSON the caller opens and closes the object.
@@ -271,7 +271,7 @@ void show_slot(const struct inc_nl_slot *slot)
 }
 
 /**
- * show_switch() - the switch of the namespace, without counters
+ * show_switch() - print the switch of the namespace, without counters
  * @sw: the switch
  *
  * In JSON the caller opens and closes the object.
@@ -318,7 +318,7 @@ static void show_row(const char *what, const uint64_t *stats)
 
 /**
  * struct ranks - counters of the members of a tree
- * @sum: of those seen so far
+ * @sum: sum over the members so far
  */
 struct ranks {
 	uint64_t	sum[RDMA_INC_A_MEMBER_STATS_MAX + 1];
@@ -345,7 +345,7 @@ static int show_rank(const struct inc_nl_member *m, void *arg)
 	return 0;
 }
 
-/* What members that are gone have counted, and the total. */
+/* Counters of deleted members, and the total. */
 static void show_totals(const struct inc_nl_tree *tree, const struct ranks *r)
 {
 	uint64_t gone[RDMA_INC_A_MEMBER_STATS_MAX + 1] = { 0 };
@@ -366,11 +366,11 @@ static void show_totals(const struct inc_nl_tree *tree, const struct ranks *r)
 }
 
 /**
- * show_ranks() - packets and bytes in and out by rank, and their totals
+ * show_ranks() - print packets and bytes by rank, and their totals
  * @nl: connection
  * @tree: tree, with its counters
  *
- * Return: 0 or -errno; -ENOENT: the tree is gone.
+ * Return: 0 or -errno; -ENOENT: the tree was deleted.
  */
 int show_ranks(struct inc_nl *nl, const struct inc_nl_tree *tree)
 {

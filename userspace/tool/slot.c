@@ -12,12 +12,12 @@
 static const char usage[] =
 "Usage: inc-tool slot [ show ] [ tree ID [ index N ] ] [ state STATE ]\n"
 "STATE := { idle | busy | done | failed }\n"
-"Without index, those slots are shown that ever worked on a message.\n"
-"age is in milliseconds. Of a busy slot's missing ranks, the first 8 have a\n"
-"line each, with -d all: what came of their message, and when they were last\n"
-"heard of. A child's slot that waits for its parent has a line for that.\n";
+"Without index, show the slots that have been used. age is in milliseconds.\n"
+"The first 8 missing ranks of a busy slot, with -d all, have a line each: how\n"
+"much of their message has arrived, and when their last packet did. A child's\n"
+"slot that waits for its parent has a line for that.\n";
 
-/* Missing ranks that are explained without being asked to. */
+/* Missing ranks that are explained without -d. */
 #define MAX_EXPLAINED	8
 
 #define KW(_name, _alias, _takes, _parse, _ATTR, _member)		\
@@ -36,15 +36,15 @@ static const struct keyword keywords[] = {
 
 /**
  * struct show - a call of slot show
- * @req: what is asked for
- * @snap: the members, to say more about those that are missing
+ * @req: the request
+ * @snap: the members, to explain which are missing
  */
 struct show {
 	struct inc_nl_slot	req;
 	struct snapshot		snap;
 };
 
-/* What is known of a rank that others wait for. */
+/* Explain a missing rank. */
 static void explain(const struct show *s, const struct inc_nl_slot *slot,
 		    unsigned int i)
 {
@@ -61,19 +61,21 @@ static void explain(const struct show *s, const struct inc_nl_slot *slot,
 		pr_text("its QP is in error (%s), ",
 			inc_nl_member_error_name(m->error) ?: "?");
 	if (i < slot->nmissing_chunks)
-		pr_text("%u of %u packets came, ", slot->missing_chunks[i],
+		pr_text("%u of %u packets arrived, ", slot->missing_chunks[i],
 			slot->chunks);
 	if (m->stats[RDMA_INC_A_MEMBER_STATS_RX_WIRE_BYTES])
 		pr_text("last heard of %u ms ago", m->last_rx);
 	else
-		pr_text("never heard of in its %u ms", m->last_rx);
+		pr_text("not heard of since it was added %u ms ago",
+			m->last_rx);
 }
 
-/* What is known of the parent, which has all requests and is to answer. */
+/* Explain the parent, which has all requests and owes the result. */
 static void explain_parent(const struct show *s, const struct inc_nl_slot *slot)
 {
-	const struct inc_nl_member *p = snapshot_parent(&s->snap, slot->tree_id);
+	const struct inc_nl_member *p;
 
+	p = snapshot_parent(&s->snap, slot->tree_id);
 	if (!p)
 		return;
 	pr_indent();
@@ -86,7 +88,7 @@ static void explain_parent(const struct show *s, const struct inc_nl_slot *slot)
 	else if (p->tx_in_flight)
 		pr_text("%u packets to it are not acknowledged, ",
 			p->tx_in_flight);
-	pr_text("all requests came %u ms ago, it was last heard of %u ms ago",
+	pr_text("all requests arrived %u ms ago, last heard of it %u ms ago",
 		slot->parent_age, p->last_rx);
 }
 

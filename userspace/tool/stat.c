@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-tool stat: all counters of the switch, of its trees and of their members.
+ * inc-tool stat: print all counters of the switch, its trees and their members.
  */
 #include "common.h"
 
@@ -12,8 +12,8 @@
 
 static const char usage[] =
 "Usage: inc-tool stat [ show ] [ --prometheus ] [ tree ID [ rank R ] ]\n"
-"In text, counters that are 0 are left out unless -d is given.\n"
-"--prometheus: Prometheus' text format, with what each counter means.\n";
+"In text, counters that are 0 are omitted unless -d is given.\n"
+"--prometheus: Prometheus' text format, with a description of each counter.\n";
 
 static const struct keyword keywords[] = {
 	MEMBER_KW_TREE,
@@ -90,7 +90,7 @@ static int stat_trees(struct inc_nl *nl, const struct inc_nl_member *req)
 	return rc;
 }
 
-/* Of child switches, the QPs to their parents. */
+/* The QPs of child switches to their parents. */
 static int stat_parents(struct inc_nl *nl, struct inc_nl_member *req)
 {
 	struct snapshot snap;
@@ -106,7 +106,7 @@ static int stat_parents(struct inc_nl *nl, struct inc_nl_member *req)
 	return rc;
 }
 
-/* One rank is its member alone. */
+/* Keep only the member of one rank. */
 static void keep_rank(struct snapshot *snap, uint16_t rank)
 {
 	size_t i, n = 0;

@@ -12,7 +12,7 @@
 enum {
 	TOOL_OK		= 0,
 	TOOL_USAGE	= 1,	/* the command line or a batch file is wrong */
-	TOOL_KERNEL	= 2,	/* the kernel said no, or is not there */
+	TOOL_KERNEL	= 2,	/* the kernel refused, or has no module */
 };
 
 /**
@@ -38,7 +38,7 @@ extern struct conf conf;
 /**
  * struct cmd - a word of the command line
  * @name: the word
- * @fn: called with what follows it; returns an exit status
+ * @fn: called with the arguments after it; returns an exit status
  */
 struct cmd {
 	const char	*name;
@@ -55,9 +55,9 @@ int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* main.c */
 int run_command(int argc, char **argv);
-/* The connection, opened when first asked for; NULL after saying why not. */
+/* The connection, opened by the first call; NULL after an error message. */
 struct inc_nl *tool_nl(void);
-/* Says what a request failed of. */
+/* Report why a request failed. */
 int tool_nl_fail(const struct inc_nl *nl);
 
 /* One per file of that name. */

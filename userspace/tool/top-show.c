@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A picture of top: what has happened between two snapshots, per second.
+ * A picture of top: rates between two snapshots.
  */
 #include "common.h"
 
@@ -17,10 +17,10 @@
 /**
  * struct rates - of a member, or the sum over a tree's members; per second
  * @msgs: request messages
- * @in: bytes on the wire from it
- * @out: bytes on the wire to it
- * @again: result packets sent again
- * @timeouts: retransmission time-outs
+ * @in: bytes received from it, headers included
+ * @out: bytes sent to it, headers included
+ * @again: result packets retransmitted
+ * @timeouts: retransmission timeouts
  */
 struct rates {
 	double	msgs;
@@ -38,7 +38,7 @@ static double rate(const uint64_t *was, const uint64_t *is, unsigned int attr,
 	return is[attr] > from ? (double)(is[attr] - from) / secs : 0;
 }
 
-/* A member that is new has counted from 0; one of another QPN is another. */
+/* A new member has counted from 0; another QPN means another member. */
 static struct rates rates_of(const struct snapshot *before,
 			     const struct snapshot *now,
 			     const struct inc_nl_member *m)
@@ -76,16 +76,16 @@ static void rates_add(struct rates *sum, const struct rates *r)
 }
 
 /**
- * struct page - a picture under way
+ * struct page - a picture that is being printed
  * @screen: where it goes
- * @row: lines that are there
+ * @row: lines printed so far
  */
 struct page {
 	const struct screen	*screen;
 	unsigned int		row;
 };
 
-/* Whether a line more fits; the last one of a screen says that it does not. */
+/* Does another line fit? If not, the last line of the screen says so. */
 static bool fits(struct page *p)
 {
 	if (!p->screen->rows || p->row + 1 < p->screen->rows)
@@ -180,7 +180,7 @@ static struct rates tree_rates(const struct snapshot *before,
 }
 
 /**
- * top_show() - one picture, as text
+ * top_show() - print one picture as text
  * @screen: where it goes
  * @before: the switch some time ago
  * @now: the switch
@@ -293,7 +293,7 @@ static struct json_object *json_tree(const struct snapshot *before,
 }
 
 /**
- * top_json() - one picture, as a line of JSON
+ * top_json() - print one picture as a line of JSON
  * @before: the switch some time ago
  * @now: the switch
  */

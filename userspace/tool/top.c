@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * inc-tool top: the switch at work, again and again. On a terminal each picture
- * takes the place of the last one, on the alternate screen, which is left
- * however this ends.
+ * inc-tool top: show the activity of the switch, periodically. On a terminal,
+ * each picture replaces the previous one on the alternate screen. The normal
+ * screen is restored however the program ends.
  */
 #include "common.h"
 
@@ -21,13 +21,14 @@
 
 static const char usage[] =
 "Usage: inc-tool [ -j ] top [ OPTIONS ]\n"
-"Rates by tree and rank, until q or Ctrl-C.\n"
-"  -i, --interval SECONDS  between two pictures, 0.1 and more (1)\n"
-"  -n, --count N           end after N pictures\n"
-"  -b, --batch             one below the other; always, if not on a terminal\n"
-"  -t, --tree ID           this tree only\n"
-"  -h, --help              this text\n"
-"With -j, each picture is a line of JSON.\n";
+"Show rates by tree and rank until q or Ctrl-C.\n"
+"  -i, --interval SECONDS  time between updates, at least 0.1 (default 1)\n"
+"  -n, --count N           exit after N updates\n"
+"  -b, --batch             print updates one after the other, as if the output\n"
+"                          is not a terminal\n"
+"  -t, --tree ID           show this tree only\n"
+"  -h, --help              show this text\n"
+"With -j, each update is a line of JSON.\n";
 
 #define SCREEN_ENTER	"\033[?1049h\033[?25l\033[2J"
 #define SCREEN_LEAVE	"\033[?25h\033[?1049l"
@@ -37,7 +38,7 @@ static const char usage[] =
 /**
  * struct top - a call
  * @interval: seconds between pictures
- * @count: pictures, 0 for no end
+ * @count: number of pictures, 0 for no limit
  * @tree_id: tree, 0 for all
  * @batch: not on a terminal
  */
@@ -68,7 +69,7 @@ static void screen_leave(void)
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved);
 }
 
-/* Keys come one by one and are not shown. */
+/* Read keys one by one, without echo. */
 static void screen_enter(void)
 {
 	struct termios raw;
@@ -80,7 +81,7 @@ static void screen_enter(void)
 	fputs(SCREEN_ENTER, stdout);
 }
 
-/* Ctrl-Z: give the terminal back until we go on. */
+/* Ctrl-Z: restore the terminal until the program continues. */
 static void suspend(void)
 {
 	suspended = 0;
@@ -128,7 +129,7 @@ static double seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A key, or a signal. */
+/* Wait for a key or a signal. */
 static void look(const struct top *top, const sigset_t *mask, double left)
 {
 	struct pollfd pfd = { .fd = top->batch ? -1 : STDIN_FILENO,
@@ -146,7 +147,7 @@ static void look(const struct top *top, const sigset_t *mask, double left)
 	}
 }
 
-/* Until the next picture is due; the last one is drawn again if need be. */
+/* Wait until the next picture is due; redraw the last one if need be. */
 static void pause_until(const struct top *top, const sigset_t *mask,
 			const struct snapshot *before,
 			const struct snapshot *now)
@@ -186,7 +187,7 @@ static int run(const struct top *top, struct inc_nl *nl, const sigset_t *mask)
 	return rc;
 }
 
-/* Signals come only while we wait, so that no picture is torn. */
+/* Admit signals only while waiting, so that no picture is torn. */
 static void catch_signals(bool batch, sigset_t *old)
 {
 	static const int signals[] = {
@@ -197,7 +198,7 @@ static void catch_signals(bool batch, sigset_t *old)
 	size_t i;
 
 	sigemptyset(&block);
-	/* Without a screen to restore, Ctrl-Z and others do what they do. */
+	/* Without a screen to restore, leave SIGWINCH and SIGTSTP alone. */
 	for (i = 0; i < ARRAY_SIZE(signals) - (batch ? 2 : 0); i++) {
 		sigaddset(&block, signals[i]);
 		sigaction(signals[i], &sa, NULL);
@@ -237,7 +238,7 @@ static int parse_option(struct top *top, int c, const char *text)
 	switch (c) {
 	case 'i':
 		top->interval = strtod(text, &end);
-		/* Not a number is not at least 0.1, either. */
+		/* The comparison must fail for "nan". */
 		if (*end || !(top->interval >= 0.1) || top->interval > 86400)
 			return bad("interval", text, "seconds, 0.1 to 86400");
 		return TOOL_OK;
@@ -273,12 +274,13 @@ int cmd_top(int argc, char **argv)
 		fputs(usage, stdout);
 		return TOOL_OK;
 	}
-	/* getopt takes the word before for the program's name. */
+	/* getopt takes the word before as the program's name. */
 	argc++;
 	argv--;
 	opterr = 0;
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "+i:n:bt:h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "+i:n:bt:h", options,
+				NULL)) != -1) {
 		if (c == 'h') {
 			fputs(usage, stdout);
 			return TOOL_OK;
@@ -290,7 +292,7 @@ int cmd_top(int argc, char **argv)
 			return TOOL_USAGE;
 	}
 	if (optind < argc)
-		return tool_fail("top: \"%s\" is too much", argv[optind]);
+		return tool_fail("top: unexpected argument \"%s\"", argv[optind]);
 	if (conf.json || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		top.batch = true;
 	return top_run(&top);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Between top.c (when) and top-show.c (what).
+ * Interface between top.c (when to show) and top-show.c (what to show).
  */
 #ifndef INC_TOOL_TOP_H
 #define INC_TOOL_TOP_H
@@ -11,9 +11,9 @@ struct snapshot;
 
 /**
  * struct screen - where a picture goes
- * @rows: lines that fit, or 0 for as many as there are
- * @columns: characters that fit in one, or 0
- * @live: a terminal, whose last picture is overwritten
+ * @rows: number of lines, or 0 for no limit
+ * @columns: characters per line, or 0 for no limit
+ * @live: a terminal, on which a picture overwrites the last one
  */
 struct screen {
 	unsigned int	rows;

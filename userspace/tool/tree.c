@@ -22,9 +22,9 @@ static const char usage[] =
 "       inc-tool tree del ID [ nowait ]\n"
 "SETTING := { window PACKETS | hold SIZE | min-rto MS | dead-time MS }\n";
 
-/* How long the kernel may take for what does not depend on members. */
+/* Time that the kernel may take apart from waiting for members. */
 #define DEL_SLACK_MS	10000
-/* How often it is asked if events were lost. */
+/* Interval of polling if events were lost. */
 #define DEL_ASK_MS	20
 
 #define KW_NAMES(_name, _takes, _parse, _names, _ATTR, _member)		\
@@ -157,7 +157,7 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Until the event comes, or if it was lost until no tree is on its way out. */
+/* Wait for the event or, if it was lost, until no tree is being dismantled. */
 static int wait_gone(struct inc_nl *nl, struct inc_nl *events,
 		     struct inc_nl_tree *tree)
 {
@@ -182,7 +182,8 @@ static int wait_gone(struct inc_nl *nl, struct inc_nl *events,
 		if (!sw.leaving)
 			return TOOL_OK;
 	}
-	tool_fail("tree del: tree %u: the kernel is still at it", tree->id);
+	tool_fail("tree del: tree %u: the kernel has not finished yet",
+		  tree->id);
 	return TOOL_KERNEL;
 }
 
@@ -192,7 +193,7 @@ static int del_and_wait(struct inc_nl *nl, uint32_t id)
 	struct inc_nl events;
 	int rc;
 
-	/* Its own connection: the other one is for requests. */
+	/* A connection of its own: the shared one is for requests. */
 	if (inc_nl_open(&events) || inc_nl_subscribe(&events))
 		rc = tool_nl_fail(&events);
 	else if (inc_nl_tree_get(nl, id, &tree) || inc_nl_tree_del(nl, id))
@@ -246,7 +247,7 @@ static int show_one(const struct inc_nl_tree *tree, void *arg)
 	}
 	pr_endl();
 	pr_close_object();
-	/* A tree that vanished meanwhile is no reason to stop. */
+	/* Continue if the tree was deleted in the meantime. */
 	return rc == -ENOENT ? 0 : rc;
 }
 
