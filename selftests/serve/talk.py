@@ -202,7 +202,7 @@ class Case:
                 ("a leaf joins", [rank_line("gather", "o", 1),
                                   join_line("p", ip)], "EBUSY", "rank"),
                 ("join again", [join_line("o", ip), join_line("o", ip, 1)],
-                 "EBUSY", "of its own")):
+                 "EBUSY", "its own connection")):
             conn = self.dial()
             conn.say(*lines)
             while True:

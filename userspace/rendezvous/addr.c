@@ -175,7 +175,7 @@ bool addr_believed(struct client *c, const struct inc_rdv_addr *addr)
 		if (within(addr, net))
 			return true;
 	inc_rdv_addr_str(&c->addr, peer, sizeof(peer));
-	client_error(c, EACCES, "\"addr\": %s is not the address that this connection comes from, %s: choose the GID of that one (INC_DEV, INC_GID_INDEX), connect from the other, or let the daemon believe it: --allow %s",
+	client_error(c, EACCES, "\"addr\": %s is not the address that this connection comes from, %s: choose the GID of that one (INC_DEV, INC_GID_INDEX), connect from the other, or permit it at the daemon: --allow %s",
 		     text, peer, text);
 	return false;
 }

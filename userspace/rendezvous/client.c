@@ -168,11 +168,11 @@ void client_bye(struct client *c)
 static void handle_join(struct client *c, const struct inc_rdv_join *join)
 {
 	if (c->role == ROLE_CHILD) {
-		client_error(c, EBUSY, "this connection is a child switch's: a rank needs one of its own");
+		client_error(c, EBUSY, "this connection belongs to a child switch: a rank needs its own");
 		return;
 	}
 	if (c->group) {
-		client_error(c, EBUSY, "this connection is rank %u of a job already: each needs one of its own",
+		client_error(c, EBUSY, "this connection is rank %u of a job already: each rank needs its own connection",
 			     gather_of(c) ? c->join.rank : c->rank);
 		return;
 	}
@@ -189,11 +189,11 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 static void handle_gather(struct client *c, const struct inc_rdv_join *join)
 {
 	if (c->role == ROLE_RANK) {
-		client_error(c, EBUSY, "this connection is a rank's: a child switch needs one of its own for each job");
+		client_error(c, EBUSY, "this connection belongs to a rank: a child switch needs its own for each job");
 		return;
 	}
 	if (job_of(c)) {
-		client_error(c, EBUSY, "this connection's job has all its ranks: another one needs another connection");
+		client_error(c, EBUSY, "this connection's job has all its ranks: another job needs another connection");
 		return;
 	}
 	c->role = ROLE_CHILD;
@@ -273,7 +273,7 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 		client_end(c);
 		return;
 	default:
-		client_error(c, EPROTO, "that is for the daemon to say: a rank says join, rts, leave or lost");
+		client_error(c, EPROTO, "only the daemon sends that: a rank sends join, rts, leave or lost");
 	}
 }
 
@@ -382,7 +382,7 @@ void client_accept(struct server *s)
 	if (!c->host)
 		client_close(c, "no memory");
 	else if (c->host->clients > s->max.host_clients)
-		client_error(c, EBUSY, "%u connections are the most that this daemon takes of one host: try later, or raise --max-host-clients",
+		client_error(c, EBUSY, "this daemon accepts at most %u connections from one host: try later, or raise --max-host-clients",
 			     s->max.host_clients);
 }
 
@@ -514,7 +514,7 @@ void clients_check_deadlines(struct server *s)
 		if (c->closing)
 			client_close(c, "does not read");
 		else
-			client_error(c, ETIMEDOUT, "no \"join\" within %u ms: connect when it can follow",
+			client_error(c, ETIMEDOUT, "no \"join\" within %u ms of connecting",
 				     s->max.join_ms);
 	}
 }

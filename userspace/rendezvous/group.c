@@ -85,12 +85,12 @@ bool group_allowed(struct client *c)
 	const struct limits *max = &c->server->max;
 
 	if (c->server->ngroups >= max->groups) {
-		client_error(c, ENOSPC, "%u jobs are the most that this daemon takes: try later, or raise --max-trees",
+		client_error(c, ENOSPC, "this daemon accepts at most %u jobs: try later, or raise --max-trees",
 			     max->groups);
 		return false;
 	}
 	if (c->host->groups >= max->host_groups) {
-		client_error(c, ENOSPC, "%u jobs are the most that this daemon takes of one host: try later, or raise --max-host-trees",
+		client_error(c, ENOSPC, "this daemon accepts at most %u jobs from one host: try later, or raise --max-host-trees",
 			     max->host_groups);
 		return false;
 	}

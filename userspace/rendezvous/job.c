@@ -208,7 +208,7 @@ static bool wish_differs(struct client *c, const struct job *job,
 {
 	if (!wish || wish == is)
 		return false;
-	client_error(c, EINVAL, "job \"%s\": %s %u is wanted, but the tree that another rank made has %u",
+	client_error(c, EINVAL, "job \"%s\": %s %u is requested, but the tree that another rank created has %u",
 		     job->name, what, wish, is);
 	return true;
 }
@@ -376,7 +376,7 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 	struct job *job = find_job(c->server, join->job);
 
 	if (join->ranks > RDMA_INC_MAX_RANKS) {
-		client_error(c, EINVAL, "%u ranks: %u are the most", join->ranks,
+		client_error(c, EINVAL, "%u ranks: the maximum is %u", join->ranks,
 			     RDMA_INC_MAX_RANKS);
 		return;
 	}

@@ -73,7 +73,7 @@ static void member_del(struct job *job, uint32_t rank)
 	if (job->tree.id)
 		ret = inc_nl_member_del(&s->nl, job->tree.id, (uint16_t)rank);
 	if (ret)
-		server_log(s, "job \"%s\": rank %u: member can not be deleted: %s",
+		server_log(s, "job \"%s\": rank %u: member cannot be deleted: %s",
 			   job->name, rank, s->nl.error);
 }
 
@@ -150,7 +150,7 @@ static void dismantle(struct job *job)
 		    !delete_members(job, RANK_LEFT, false))
 			return;
 		if (job->tree.id && inc_nl_tree_del(&s->nl, job->tree.id))
-			server_log(s, "job \"%s\": tree %u can not be deleted: %s",
+			server_log(s, "job \"%s\": tree %u cannot be deleted: %s",
 				   job->name, job->tree.id, s->nl.error);
 	}
 	job_free(job);

@@ -175,7 +175,7 @@ static bool suits(struct client *c, struct gather *g,
 	    differ(tree->pmtu, wish->pmtu) ||
 	    (wish->has_first_msg_id && tree->has_first_msg_id &&
 	     wish->first_msg_id != tree->first_msg_id)) {
-		client_error(c, EINVAL, "job \"%s\": rank %u wants another tree than other ranks",
+		client_error(c, EINVAL, "job \"%s\": rank %u requests another tree than other ranks",
 			     join->job, join->rank);
 		return false;
 	}
@@ -214,12 +214,12 @@ void gather_join(struct client *c, const struct inc_rdv_join *join)
 	struct gather *g;
 
 	if (join->ranks > RDMA_INC_MAX_RANKS) {
-		client_error(c, EINVAL, "%u ranks: %u are the most", join->ranks,
+		client_error(c, EINVAL, "%u ranks: the maximum is %u", join->ranks,
 			     RDMA_INC_MAX_RANKS);
 		return;
 	}
 	if (gather_of(c) && strcmp(gather_of(c)->like.job, join->job)) {
-		client_error(c, EBUSY, "this connection gathers for job \"%s\": another one needs another connection",
+		client_error(c, EBUSY, "this connection gathers for job \"%s\": another job needs another connection",
 			     gather_of(c)->like.job);
 		return;
 	}

@@ -108,7 +108,7 @@ static struct json_object *get(struct parse *p, struct json_object *obj,
 		return NULL;
 	}
 	if (!json_object_is_type(val, type)) {
-		fail(p, -EINVAL, "\"%s\" is no %s", key,
+		fail(p, -EINVAL, "\"%s\" is not of type %s", key,
 		     json_type_to_name(type));
 		return NULL;
 	}
@@ -160,7 +160,7 @@ static void get_str(struct parse *p, struct json_object *obj, const char *key,
 	for (i = 0; i < n; i++)
 		if (!isprint((unsigned char)s[i])) {
 			fail(p, -EINVAL,
-			     "\"%s\" has a character that can not be printed",
+			     "\"%s\" contains an unprintable character",
 			     key);
 			return;
 		}
@@ -193,7 +193,7 @@ static void get_addr(struct parse *p, struct json_object *obj,
 
 	get_str(p, obj, "addr", text, sizeof(text), true);
 	if (!p->ret && inc_rdv_addr_parse(text, addr))
-		fail(p, -EINVAL, "\"addr\": \"%s\" is no IP address", text);
+		fail(p, -EINVAL, "\"addr\": \"%s\" is not an IP address", text);
 }
 
 static void parse_tree(struct parse *p, struct json_object *obj,
@@ -248,11 +248,11 @@ static void parse_versions(struct parse *p, struct json_object *obj)
 
 	if (!p->ret && (version < INC_RDV_VERSION || oldest > INC_RDV_VERSION))
 		fail(p, -EPROTONOSUPPORT,
-		     "rendezvous protocol %u is not known here, only %d",
+		     "rendezvous protocol %u is not supported, only %d",
 		     version, INC_RDV_VERSION);
 	if (!p->ret && mapping != INC_RDV_MAPPING)
 		fail(p, -EPROTONOSUPPORT,
-		     "mapping %u of collectives to messages is not known here, only %d",
+		     "mapping %u of collectives to messages is not supported, only %d",
 		     mapping, INC_RDV_MAPPING);
 }
 
@@ -299,7 +299,7 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 	j->rts = get_bool(p, obj, "rts");
 	j->wrong = get_bool(p, obj, "wrong");
 	if (!p->ret && (j->slots & (j->slots - 1)))
-		fail(p, -EPROTO, "\"slots\" is %u, no power of two", j->slots);
+		fail(p, -EPROTO, "\"slots\" is %u, not a power of two", j->slots);
 }
 
 static void parse_placed(struct parse *p, struct json_object *obj,

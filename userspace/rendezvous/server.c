@@ -326,7 +326,7 @@ static int open_netlink(struct server *s)
 	}
 	set_limits(s, &sw);
 	if (inc_nl_open(&s->events) || inc_nl_subscribe(&s->events)) {
-		fprintf(stderr, "inc-tool: serve: no events: %s\n",
+		fprintf(stderr, "inc-tool: serve: cannot receive events: %s\n",
 			s->events.error);
 		inc_nl_close(&s->events);
 		s->events.sock = NULL;

@@ -372,7 +372,7 @@ static void wrong_input(void)
 	hear_error(&c, EPROTONOSUPPORT, "9");
 	c = dial();
 	say(&c, "{\"event\":\"ready\"}\n");
-	hear_error(&c, EPROTO, "daemon to say");
+	hear_error(&c, EPROTO, "only the daemon sends");
 	c = dial();
 	memset(big, ' ', sizeof(big));
 	big[INC_RDV_LINE_MAX] = '\0';
@@ -419,7 +419,7 @@ static void does_not_suit(void)
 	say_join(&c, &j);
 	hear_error(&c, EINVAL, "1024");
 	say_join(&a, &j);
-	hear_error(&a, EBUSY, "of its own");
+	hear_error(&a, EBUSY, "its own connection");
 	wait_trees(0);
 	EQ(daemon_end(), 0);
 }
