@@ -607,7 +607,7 @@ static void footer(const struct perf *p)
 		printf("\n],\"window\":%u,\"messages\":%" PRIu64 ",\"resent\":%" PRIu64 ",\"queries\":%" PRIu64 "}\n",
 		       info.window, info.messages, info.resent, info.queries);
 	else if (info.qp_type == INC_QP_UC)
-		printf("# %" PRIu64 " messages, %" PRIu64 " sent again, %" PRIu64 " asked for, window %u\n",
+		printf("# %" PRIu64 " messages, %" PRIu64 " resent, %" PRIu64 " queries, window %u\n",
 		       info.messages, info.resent, info.queries, info.window);
 }
 

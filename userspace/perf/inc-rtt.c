@@ -612,23 +612,23 @@ static void usage(FILE *out)
 "Usage: inc-rtt [OPTIONS] [--server]    at one end, and\n"
 "       inc-rtt [OPTIONS] SERVER        at the other\n"
 "\n"
-"Round trip of RDMA WRITE with Immediate between two RC queue pairs.\n"
+"Measure the round trip of RDMA WRITE with Immediate between two RC QPs.\n"
 "\n"
 "  -p, --port PORT       TCP port to meet at (" DEFAULT_PORT ")\n"
-"  -s, --size BYTES      of a message (8; --bw 65536)\n"
+"  -s, --size BYTES      size of a message (8; with --bw 65536)\n"
 "  -i, --iterations N    round trips, or messages, per repetition (1000)\n"
 "      --reps N          repetitions (5)\n"
-"      --bw              throughput instead; also checks the data\n"
+"      --bw              measure throughput instead, and check the data\n"
 "      --window N        messages in flight with --bw (8)\n"
-"      --yield N         give way N times before each sleep (0)\n"
+"      --yield N         yield the CPU N times before each sleep (0)\n"
 "      --qp-timeout N    local ACK timeout, 4.096 us * 2^N (10)\n"
 "      --pmtu N          path MTU, at most that of the ports\n"
 "      --dev NAME        verbs device\n"
-"      --gid-index N     GID\n"
-"      --timeout S       end after so many seconds (60)\n"
-"      --once            server: end after one client\n"
-"  -j, --json            JSON\n"
-"  -h, --help            this text\n", out);
+"      --gid-index N     index of the GID\n"
+"      --timeout S       exit after S seconds (60)\n"
+"      --once            server: exit after one client\n"
+"  -j, --json            print JSON\n"
+"  -h, --help            show this text\n", out);
 }
 
 enum {
