@@ -63,8 +63,8 @@ static void free_qp(struct inc_qp *qp)
 	dst_cache_destroy(&qp->dst);
 	inc_uplink_free(qp->uplink);
 	free_percpu(qp->stats);
-	kvfree(qp->results.out);
-	kvfree(qp->results.fifo);
+	kvfree(qp->tx.results.out);
+	kvfree(qp->tx.results.fifo);
 	kvfree(qp);
 }
 
@@ -78,7 +78,7 @@ static struct inc_qp *alloc_qp(struct inc_tree *tree)
 		return NULL;
 	out = kvcalloc(tree->cfg.slots, sizeof(*out), GFP_KERNEL_ACCOUNT);
 	fifo = kvcalloc(tree->cfg.slots, sizeof(*fifo), GFP_KERNEL_ACCOUNT);
-	inc_resultq_init(&qp->results, &tree->geom, out, fifo);
+	inc_resultq_init(&qp->tx.results, &tree->geom, out, fifo);
 	qp->stats = inc_stats_alloc();
 	if (!out || !fifo || !qp->stats ||
 	    dst_cache_init(&qp->dst, GFP_KERNEL_ACCOUNT)) {
@@ -173,10 +173,10 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 		qp->cfg.psn = get_random_u32() & INC_PSN_MASK;
 
 	spin_lock_init(&qp->rx.lock);
-	spin_lock_init(&qp->tx_lock);
+	spin_lock_init(&qp->tx.lock);
 	__skb_queue_head_init(&qp->rx.ooo);
-	INIT_WORK(&qp->more, inc_txq_more);
-	timer_setup(&qp->rto, inc_tx_timer, 0);
+	INIT_WORK(&qp->tx.more, inc_txq_more);
+	timer_setup(&qp->tx.timer, inc_tx_timer, 0);
 	timer_setup(&qp->rx.ack_timer, inc_ack_timer, 0);
 	timer_setup(&qp->rx.solicit_timer, inc_solicit_timer, 0);
 
@@ -188,8 +188,8 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 		.pmtu	= tree->cfg.pmtu,
 	};
 	inc_msg_loss_init(&qp->rx.loss, tree->cfg.first_msg_id);
-	qp->uc_psn = qp->cfg.psn;
-	inc_requester_init(&qp->req, qp->cfg.psn);
+	qp->tx.uc_psn = qp->cfg.psn;
+	inc_requester_init(&qp->tx.requester, qp->cfg.psn);
 	inc_qp_tune(qp);
 }
 
@@ -326,7 +326,7 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 		return qp;
 	qp->state = RDMA_INC_MEMBER_STATE_INIT;
 	qp->rx.responder.results = true;
-	qp->req.patient = true;
+	qp->tx.requester.patient = true;
 	err = -ENOMEM;
 	qp->uplink = inc_uplink_alloc(tree);
 	if (!qp->uplink)
@@ -379,13 +379,13 @@ int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		NL_SET_ERR_MSG_MOD(extack, "no route to the parent's address");
 		return err;
 	}
-	spin_lock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
 	/*
 	 * A reader that finds the QP sees all of the above: pairs with
 	 * inc_qp_lookup().
 	 */
 	smp_store_release(&qp->state, RDMA_INC_MEMBER_STATE_RTS);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_unlock_bh(&qp->tx.lock);
 	inc_txq_kick(qp);
 	return 0;
 }
@@ -397,12 +397,12 @@ static void end_qp(struct inc_parting *p)
 	struct inc_tree *tree = qp->tree;
 	struct inc_switch *sw = qp->sw;
 
-	timer_shutdown_sync(&qp->rto);
+	timer_shutdown_sync(&qp->tx.timer);
 	timer_shutdown_sync(&qp->rx.ack_timer);
 	timer_shutdown_sync(&qp->rx.solicit_timer);
 	/* A packet that was held back may still be delivered. */
 	inc_fault_free(qp);
-	cancel_work_sync(&qp->more);
+	cancel_work_sync(&qp->tx.more);
 	inc_ooo_purge(qp);
 	inc_hold_drop(qp);
 	mutex_lock(&sw->lock);
@@ -438,9 +438,9 @@ void inc_member_unpublish(struct inc_qp *qp)
 
 	/* Pairs with start_message() of slot_io.c. */
 	spin_lock_bh(&qp->rx.lock);
-	spin_lock(&qp->tx_lock);
+	spin_lock(&qp->tx.lock);
 	WRITE_ONCE(qp->state, RDMA_INC_MEMBER_STATE_ERROR);
-	spin_unlock(&qp->tx_lock);
+	spin_unlock(&qp->tx.lock);
 	spin_unlock_bh(&qp->rx.lock);
 	list_add_tail(&qp->parted, &tree->parted);
 	inc_part(qp->sw, &qp->parting, end_qp);

@@ -188,7 +188,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 		struct inc_wqe *w = ask_alone(r, now, psn);
 
 		*ackreq = true;
-		*kind = INC_REQ_ASK;
+		*kind = INC_REQ_SOLICIT;
 		if (w)
 			return w;
 	}
@@ -204,7 +204,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 			r->progress_at = now;
 	}
 	again = inc_psn_diff(r->fresh, r->next) > 0;
-	*kind = again ? INC_REQ_AGAIN : INC_REQ_FRESH;
+	*kind = again ? INC_REQ_RETRANSMIT : INC_REQ_FRESH;
 	r->next = inc_psn_add(r->next, 1);
 	if (!again)
 		r->fresh = r->next;
@@ -530,7 +530,7 @@ static void excuse(struct inc_requester *r, u64 deadline, u64 now)
  *
  * Context: the QP's transmit lock is held.
  * Return: enum inc_requester_timer; after INC_REQ_TIMER_BACK, INC_REQ_TIMER_RESUME
- * and INC_REQ_TIMER_ASK inc_requester_next() has packets.
+ * and INC_REQ_TIMER_SOLICIT inc_requester_next() has packets.
  * Spec: IBTA 1.x section 9.7.6.1.3 (local ACK timeout) with a timeout that
  * follows the measured round trip, and a time instead of a number of retries.
  */
@@ -544,7 +544,7 @@ enum inc_requester_timer inc_requester_timeout(struct inc_requester *r, u64 now)
 		return INC_REQ_TIMER_LATER;
 	if (!r->rnr && !any_asked(r) && r->next == r->fresh) {
 		r->asking = true;
-		return INC_REQ_TIMER_ASK;
+		return INC_REQ_TIMER_SOLICIT;
 	}
 	excuse(r, deadline, now);
 	if (now - r->progress_at >= r->dead && r->tries >= MIN_TRIES)

@@ -164,13 +164,13 @@ enum inc_requester_end {
 /**
  * enum inc_requester_kind - kind of packet
  * @INC_REQ_FRESH: sent for the first time
- * @INC_REQ_AGAIN: retransmitted, as it was or may be lost
- * @INC_REQ_ASK: retransmitted because no packet in flight has AckReq
+ * @INC_REQ_RETRANSMIT: retransmitted, as it was or may be lost
+ * @INC_REQ_SOLICIT: retransmitted because no packet in flight has AckReq
  */
 enum inc_requester_kind {
 	INC_REQ_FRESH,
-	INC_REQ_AGAIN,
-	INC_REQ_ASK,
+	INC_REQ_RETRANSMIT,
+	INC_REQ_SOLICIT,
 };
 
 /**
@@ -179,7 +179,7 @@ enum inc_requester_kind {
  * @INC_REQ_TIMER_LATER: not due yet; call again at inc_requester_deadline()
  * @INC_REQ_TIMER_BACK: expired: retransmit the oldest packet
  * @INC_REQ_TIMER_RESUME: the RNR time is over
- * @INC_REQ_TIMER_ASK: no packet in flight has AckReq
+ * @INC_REQ_TIMER_SOLICIT: no packet in flight has AckReq
  * @INC_REQ_TIMER_DEAD: the member did not answer for the dead time
  */
 enum inc_requester_timer {
@@ -187,7 +187,7 @@ enum inc_requester_timer {
 	INC_REQ_TIMER_LATER,
 	INC_REQ_TIMER_BACK,
 	INC_REQ_TIMER_RESUME,
-	INC_REQ_TIMER_ASK,
+	INC_REQ_TIMER_SOLICIT,
 	INC_REQ_TIMER_DEAD,
 };
 

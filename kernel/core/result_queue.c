@@ -446,7 +446,7 @@ enum inc_resultq_item inc_resultq_next_uc(struct inc_result_queue *q,
 		if (is_stale(out))
 			continue;
 		if (out->resend) {
-			*kind = INC_REQ_AGAIN;
+			*kind = INC_REQ_RETRANSMIT;
 			out->resend = false;
 			out->sent = 0;
 		}

@@ -7,7 +7,7 @@
  *
  * DOC: locking of the data path
  *
- * inc_qp.rx.lock > inc_tree_slot.lock, and inc_qp.rx.lock > inc_qp.tx_lock of
+ * inc_qp.rx.lock > inc_tree_slot.lock, and inc_qp.rx.lock > inc_qp.tx.lock of
  * any QP. A slot's lock and a transmit lock are never held together, nor are
  * two locks of one kind. No lock is held across ip_local_out().
  */

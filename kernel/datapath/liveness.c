@@ -98,7 +98,7 @@ static bool probe_due(struct inc_wait *w, unsigned long interval)
  */
 static bool check_member(struct inc_tree *tree, struct inc_qp *qp)
 {
-	u32 begun = READ_ONCE(qp->results.begun);
+	u32 begun = READ_ONCE(qp->tx.results.begun);
 	bool lacks = (s32)(atomic_read(&tree->opened) - begun) > 0 ||
 		     READ_ONCE(qp->rx.responder.in_msg);
 

@@ -45,29 +45,31 @@ void inc_rx_response(struct inc_qp *qp, const struct inc_pkt *pkt)
 		return;
 	}
 
-	spin_lock(&qp->tx_lock);
+	spin_lock(&qp->tx.lock);
 	switch (pkt->syndrome >> 5) {
 	case 0:
 		cnt = RDMA_INC_A_MEMBER_STATS_RX_ACKS;
-		verdict = inc_requester_ack(&qp->req, pkt->psn, now);
+		verdict = inc_requester_ack(&qp->tx.requester, pkt->psn, now);
 		break;
 	case 1:
 		cnt = RDMA_INC_A_MEMBER_STATS_RX_RNR_NAKS;
-		verdict = inc_requester_rnr_nak(&qp->req, pkt->psn,
+		verdict = inc_requester_rnr_nak(&qp->tx.requester, pkt->psn,
 						pkt->syndrome, now);
 		break;
 	case 3:
 		cnt = RDMA_INC_A_MEMBER_STATS_RX_NAKS;
 		if (pkt->syndrome != IB_NAK_PSN_ERROR) {
-			verdict = inc_requester_known(&qp->req, pkt->psn);
+			verdict = inc_requester_known(&qp->tx.requester,
+						      pkt->psn);
 			if (verdict == INC_REQ_PROGRESS)
 				error = nak_error(pkt->syndrome);
 			break;
 		}
-		verdict = inc_requester_nak_seq(&qp->req, pkt->psn, now);
+		verdict = inc_requester_nak_seq(&qp->tx.requester, pkt->psn,
+						now);
 		break;
 	}
-	spin_unlock(&qp->tx_lock);
+	spin_unlock(&qp->tx.lock);
 
 	if (verdict == INC_REQ_BAD)
 		cnt = RDMA_INC_A_MEMBER_STATS_RX_BAD_RESPONSE;

@@ -33,8 +33,8 @@
 /* When to solicit a silent member, the first time or again; jiffies. */
 static unsigned long ask_at(const struct inc_qp *qp)
 {
-	u64 us = max_t(u64, ASK_MIN_RTOS * qp->req.min_rto_us,
-		       2 * inc_requester_rto(&qp->req));
+	u64 us = max_t(u64, ASK_MIN_RTOS * qp->tx.requester.min_rto_us,
+		       2 * inc_requester_rto(&qp->tx.requester));
 
 	return qp->rx.silent_since + usecs_to_jiffies(us << qp->rx.solicits) + 1;
 }

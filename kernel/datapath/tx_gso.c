@@ -53,8 +53,8 @@ static unsigned int udp_payload(const struct sk_buff *skb)
 }
 
 /* Append @skb after @last in the packet that begins with @head. */
-static void append(struct sk_buff *head, struct sk_buff *last,
-		   struct sk_buff *skb)
+static void append_packet(struct sk_buff *head, struct sk_buff *last,
+			  struct sk_buff *skb)
 {
 	__skb_pull(skb, skb_transport_offset(skb) + sizeof(struct udphdr));
 	if (last == head)
@@ -68,7 +68,7 @@ static void append(struct sk_buff *head, struct sk_buff *last,
 }
 
 /* Dequeue the packets that can be sent together. Returns them as one. */
-static struct sk_buff *join(struct sk_buff_head *packets)
+static struct sk_buff *join_packets(struct sk_buff_head *packets)
 {
 	struct sk_buff *head = __skb_dequeue(packets), *last = head, *skb;
 	unsigned int size = udp_payload(head), len = size;
@@ -80,7 +80,7 @@ static struct sk_buff *join(struct sk_buff_head *packets)
 		if (len > size || head->len + len > LEN_MAX)
 			break;
 		__skb_unlink(skb, packets);
-		append(head, last, skb);
+		append_packet(head, last, skb);
 		last = skb;
 		segs++;
 	}
@@ -120,7 +120,7 @@ void inc_gso_send(struct inc_gso *b, struct inc_qp *qp)
 	struct sk_buff *skb;
 
 	while (!skb_queue_empty(&b->packets)) {
-		skb = may_join(b) ? join(&b->packets) :
+		skb = may_join(b) ? join_packets(&b->packets) :
 				    __skb_dequeue(&b->packets);
 		skb_dst_set(skb, dst_clone(b->dst));
 		inc_tx_xmit(qp, skb);

@@ -38,7 +38,7 @@
  */
 #define TX_LIST_ROOM	192
 
-static struct dst_entry *route_ipv4(struct inc_qp *qp)
+static struct dst_entry *find_route_ipv4(struct inc_qp *qp)
 {
 	struct flowi4 fl4 = inc_flow_ipv4(qp);
 	struct rtable *rt;
@@ -52,7 +52,7 @@ static struct dst_entry *route_ipv4(struct inc_qp *qp)
 	return &rt->dst;
 }
 
-static struct dst_entry *route_ipv6(struct inc_qp *qp)
+static struct dst_entry *find_route_ipv6(struct inc_qp *qp)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	struct flowi6 fl6 = inc_flow_ipv6(qp);
@@ -74,20 +74,20 @@ static struct dst_entry *route_ipv6(struct inc_qp *qp)
  * Returns a reference to the route, or NULL. BH are off. The first route found
  * determines our address, unless the administrator has set one.
  */
-static struct dst_entry *route(struct inc_qp *qp)
+static struct dst_entry *find_route(struct inc_qp *qp)
 {
 	struct dst_entry *dst = dst_cache_get(&qp->dst);
 
 	if (dst)
 		return dst;
 	if (qp->cfg.family == AF_INET) {
-		dst = route_ipv4(qp);
+		dst = find_route_ipv4(qp);
 		if (dst)
 			dst_cache_set_ip4(&qp->dst, dst,
 					  qp->cfg.local.s6_addr32[3]);
 		return dst;
 	}
-	dst = route_ipv6(qp);
+	dst = find_route_ipv6(qp);
 #if IS_ENABLED(CONFIG_IPV6)
 	if (dst)
 		dst_cache_set_ip6(&qp->dst, dst, &qp->cfg.local);
@@ -107,7 +107,7 @@ int inc_tx_source(struct inc_qp *qp)
 	struct dst_entry *dst;
 
 	local_bh_disable();
-	dst = route(qp);
+	dst = find_route(qp);
 	local_bh_enable();
 	if (!dst)
 		return -ENETUNREACH;
@@ -263,8 +263,9 @@ static u8 *add_copy(struct sk_buff *skb, const void *payload, unsigned int len,
  * Build one more packet of a burst, except its pad and ICRC. Returns where they
  * belong, or NULL. @crc takes the CRC of the headers.
  */
-static u8 *build(struct inc_gso *b, struct inc_qp *qp,
-		 const struct inc_pkt *pkt, const void *payload, u32 *crc)
+static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
+			const struct inc_pkt *pkt, const void *payload,
+			u32 *crc)
 {
 	unsigned int payload_len = pkt->payload_len;
 	unsigned int trailer_len = pkt->pad + IB_ICRC_BYTES;
@@ -275,7 +276,7 @@ static u8 *build(struct inc_gso *b, struct inc_qp *qp,
 	struct sk_buff *skb;
 
 	if (!b->dst)
-		b->dst = route(qp);
+		b->dst = find_route(qp);
 	dst = b->dst;
 	if (!dst)
 		goto err_route;
@@ -331,7 +332,7 @@ static const void *find_payload(const struct inc_tree *tree, struct inc_wqe *w,
 }
 
 /* Move a CRC over a payload of @len bytes, pad included. */
-static u32 shift(const struct inc_tree *tree, u32 crc, unsigned int len)
+static u32 shift_crc(const struct inc_tree *tree, u32 crc, unsigned int len)
 {
 	if (len == tree->crc_shift[1].len)
 		return inc_crc_shift(&tree->crc_shift[1], crc);
@@ -348,7 +349,7 @@ static u32 shift(const struct inc_tree *tree, u32 crc, unsigned int len)
  * @psn: its PSN
  * @ackreq: set AckReq
  *
- * Context: BH off; qp->tx_lock held.
+ * Context: BH off; qp->tx.lock held.
  */
 void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 		    u32 psn, bool ackreq)
@@ -370,11 +371,12 @@ void inc_tx_request(struct inc_gso *b, struct inc_qp *qp, struct inc_wqe *wqe,
 	const void *payload;
 	u8 *trailer;
 
+	lockdep_assert_held(&qp->tx.lock);
 	payload = find_payload(qp->tree, wqe, &payload_crc);
-	trailer = build(b, qp, &pkt, payload, &crc);
+	trailer = build_packet(b, qp, &pkt, payload, &crc);
 	if (!trailer)
 		return;
-	crc = shift(qp->tree, crc, wqe->len + pkt.pad) ^ payload_crc;
+	crc = shift_crc(qp->tree, crc, wqe->len + pkt.pad) ^ payload_crc;
 	memset(trailer, 0, pkt.pad);
 	put_unaligned_le32(~crc, trailer + pkt.pad);
 }
@@ -403,7 +405,7 @@ void inc_tx_ack(struct inc_qp *qp, u8 syndrome, u32 psn, u32 msn)
 	u32 crc;
 
 	inc_gso_init(&b);
-	trailer = build(&b, qp, &pkt, NULL, &crc);
+	trailer = build_packet(&b, qp, &pkt, NULL, &crc);
 	if (trailer)
 		put_unaligned_le32(~crc, trailer);
 	inc_gso_send(&b, qp);

@@ -31,7 +31,7 @@ static void uncharge_switch(struct inc_qp *qp, u32 bytes)
  * @rkey: key of that memory
  * @size: bytes that its packets hold if they have to wait
  *
- * Context: BH; qp->rx.lock held, takes qp->tx_lock.
+ * Context: BH; qp->rx.lock held, takes qp->tx.lock.
  * Return: enum inc_open_verdict.
  */
 enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
@@ -40,13 +40,13 @@ enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
 {
 	enum inc_open_verdict verdict;
 
-	spin_lock_bh(&qp->tx_lock);
-	verdict = inc_resultq_may_open(&qp->results, msg->msg_id);
+	spin_lock_bh(&qp->tx.lock);
+	verdict = inc_resultq_may_open(&qp->tx.results, msg->msg_id);
 	if (verdict == INC_OPEN_OK && inc_hold_full(qp, msg->msg_id, size))
 		verdict = INC_OPEN_HELD;
 	if (verdict == INC_OPEN_OK)
-		inc_resultq_open(&qp->results, msg, va, rkey, size);
-	spin_unlock_bh(&qp->tx_lock);
+		inc_resultq_open(&qp->tx.results, msg, va, rkey, size);
+	spin_unlock_bh(&qp->tx.lock);
 	if (verdict == INC_OPEN_OK && size)
 		inc_hold_of_all(qp->sw, size);
 	return verdict;
@@ -57,16 +57,16 @@ enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
  * @qp: its QP
  * @msg_id: message
  *
- * Context: BH; takes qp->tx_lock.
+ * Context: BH; takes qp->tx.lock.
  * Return: enum inc_resend_verdict.
  */
 enum inc_resend_verdict inc_txq_resend(struct inc_qp *qp, u32 msg_id)
 {
 	enum inc_resend_verdict verdict;
 
-	spin_lock_bh(&qp->tx_lock);
-	verdict = inc_resultq_resend(&qp->results, msg_id);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	verdict = inc_resultq_resend(&qp->tx.results, msg_id);
+	spin_unlock_bh(&qp->tx.lock);
 	return verdict;
 }
 
@@ -75,15 +75,15 @@ enum inc_resend_verdict inc_txq_resend(struct inc_qp *qp, u32 msg_id)
  * @qp: QP of the member
  * @msg_id: message that was opened
  *
- * Context: BH; takes qp->tx_lock.
+ * Context: BH; takes qp->tx.lock.
  */
 void inc_txq_close(struct inc_qp *qp, u32 msg_id)
 {
 	u32 freed;
 
-	spin_lock_bh(&qp->tx_lock);
-	freed = inc_resultq_close(&qp->results, msg_id);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	freed = inc_resultq_close(&qp->tx.results, msg_id);
+	spin_unlock_bh(&qp->tx.lock);
 	uncharge_switch(qp, freed);
 }
 
@@ -95,15 +95,15 @@ void inc_txq_close(struct inc_qp *qp, u32 msg_id)
  *
  * inc_txq_kick() sends it.
  *
- * Context: BH; takes qp->tx_lock.
+ * Context: BH; takes qp->tx.lock.
  */
 void inc_txq_result(struct inc_qp *qp, const struct inc_msg *msg, u16 ready)
 {
 	u32 freed;
 
-	spin_lock_bh(&qp->tx_lock);
-	freed = inc_resultq_ready(&qp->results, msg, ready);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	freed = inc_resultq_ready(&qp->tx.results, msg, ready);
+	spin_unlock_bh(&qp->tx.lock);
 	uncharge_switch(qp, freed);
 }
 
@@ -113,15 +113,15 @@ void inc_txq_result(struct inc_qp *qp, const struct inc_msg *msg, u16 ready)
  * @msg_id: message; nothing happens if the member's request has not begun
  * @status: enum inc_status
  *
- * Context: BH; takes qp->tx_lock.
+ * Context: BH; takes qp->tx.lock.
  */
 void inc_txq_status(struct inc_qp *qp, u32 msg_id, u8 status)
 {
 	u32 freed;
 
-	spin_lock_bh(&qp->tx_lock);
-	freed = inc_resultq_status(&qp->results, msg_id, status);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	freed = inc_resultq_status(&qp->tx.results, msg_id, status);
+	spin_unlock_bh(&qp->tx.lock);
 	uncharge_switch(qp, freed);
 }
 
@@ -131,7 +131,7 @@ void inc_txq_status(struct inc_qp *qp, u32 msg_id, u8 status)
  * @msg_id: message
  * @status: enum inc_status
  *
- * Context: BH; takes qp->tx_lock.
+ * Context: BH; takes qp->tx.lock.
  * Return: false if too many are queued. Then the member breaks the rules faster
  * than it reads, and has to retransmit the message.
  */
@@ -139,9 +139,9 @@ bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status)
 {
 	bool added;
 
-	spin_lock_bh(&qp->tx_lock);
-	added = inc_resultq_stray(&qp->results, msg_id, status);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	added = inc_resultq_stray(&qp->tx.results, msg_id, status);
+	spin_unlock_bh(&qp->tx.lock);
 	return added;
 }
 
@@ -150,13 +150,13 @@ bool inc_txq_stray(struct inc_qp *qp, u32 msg_id, u8 status)
  * @qp: its QP
  * @msg_id: message that should have arrived by now
  *
- * Context: BH; takes qp->tx_lock.
+ * Context: BH; takes qp->tx.lock.
  */
 void inc_txq_missing(struct inc_qp *qp, u32 msg_id)
 {
-	spin_lock_bh(&qp->tx_lock);
-	inc_resultq_missing(&qp->results, msg_id);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	inc_resultq_missing(&qp->tx.results, msg_id);
+	spin_unlock_bh(&qp->tx.lock);
 }
 
 /**
@@ -168,15 +168,15 @@ void inc_txq_missing(struct inc_qp *qp, u32 msg_id)
  * member that waits for none gets a status with the message ID that it would
  * use next.
  *
- * Context: process; takes qp->tx_lock.
+ * Context: process; takes qp->tx.lock.
  */
 void inc_txq_farewell(struct inc_qp *qp, u8 status)
 {
 	u32 next = READ_ONCE(qp->rx.next_msg_id);
 
-	spin_lock_bh(&qp->tx_lock);
-	inc_resultq_farewell(&qp->results, next, status);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	inc_resultq_farewell(&qp->tx.results, next, status);
+	spin_unlock_bh(&qp->tx.lock);
 }
 
 /**
@@ -186,18 +186,18 @@ void inc_txq_farewell(struct inc_qp *qp, u8 status)
  * A zero-length RDMA WRITE touches no memory (IBTA C9-88) and completes
  * nothing on the host, but has to be acknowledged.
  *
- * Context: BH; takes qp->tx_lock.
+ * Context: BH; takes qp->tx.lock.
  */
 void inc_txq_probe(struct inc_qp *qp)
 {
 	/* A UC member would not answer, nor would one whose QP is not up. */
 	if (qp->cfg.transport == RDMA_INC_TRANSPORT_UC || !inc_qp_was_up(qp))
 		return;
-	spin_lock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
 	/* A packet in flight is as good as a probe. */
-	if (qp->req.una == qp->req.max)
-		qp->results.probe = true;
-	spin_unlock_bh(&qp->tx_lock);
+	if (qp->tx.requester.una == qp->tx.requester.max)
+		qp->tx.results.probe = true;
+	spin_unlock_bh(&qp->tx.lock);
 }
 
 /*
@@ -208,6 +208,7 @@ static struct inc_uplink_queue *requests_of(const struct inc_qp *qp)
 {
 	struct inc_uplink_queue *q = qp->uplink;
 
+	lockdep_assert_held(&qp->tx.lock);
 	return q && !inc_uplinkq_empty(q) ? q : NULL;
 }
 
@@ -216,26 +217,28 @@ static bool anything_queued(const struct inc_qp *qp)
 {
 	const struct inc_uplink_queue *q = requests_of(qp);
 
-	return q ? inc_uplinkq_sendable(q) : !inc_resultq_empty(&qp->results);
+	return q ? inc_uplinkq_sendable(q) :
+		   !inc_resultq_empty(&qp->tx.results);
 }
 
 /**
  * inc_txq_idle() - check whether a member has acknowledged everything
  * @qp: its QP
  *
- * Context: BH; takes qp->tx_lock.
+ * Context: BH; takes qp->tx.lock.
  * Return: true if so; also if it never will because its QP is in error, or may
  * not because it was never heard from.
  */
 bool inc_txq_idle(struct inc_qp *qp)
 {
+	const struct inc_requester *r = &qp->tx.requester;
 	bool idle;
 
-	spin_lock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
 	idle = qp->state != RDMA_INC_MEMBER_STATE_RTS || !qp->heard ||
-	       (qp->req.una == qp->req.max && !requests_of(qp) &&
-		inc_resultq_empty(&qp->results));
-	spin_unlock_bh(&qp->tx_lock);
+	       (r->una == r->max && !requests_of(qp) &&
+		inc_resultq_empty(&qp->tx.results));
+	spin_unlock_bh(&qp->tx.lock);
 	return idle;
 }
 
@@ -275,12 +278,12 @@ static void count_packet(struct inc_qp *qp, const struct inc_wqe *w, u32 psn,
 			      w->len);
 		trace_inc_tx_result(qp, psn, w);
 		break;
-	case INC_REQ_AGAIN:
+	case INC_REQ_RETRANSMIT:
 		inc_stats_inc(qp->stats,
 			      RDMA_INC_A_MEMBER_STATS_TX_RETRANSMITS);
 		trace_inc_retransmit(qp, psn);
 		break;
-	case INC_REQ_ASK:
+	case INC_REQ_SOLICIT:
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_PROBES);
 		break;
 	}
@@ -292,26 +295,27 @@ static void fill_request(struct inc_qp *qp, struct inc_uplink_queue *q,
 {
 	struct inc_slot *s = &qp->tree->slot[inc_uplinkq_slot(q)].m;
 
-	qp->tx_end = inc_uplinkq_next(q, s, w);
-	if (qp->tx_end != INC_REQ_MORE)
+	qp->tx.end = inc_uplinkq_next(q, s, w);
+	if (qp->tx.end != INC_REQ_MORE)
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_MESSAGES);
 }
 
 /* Turn the next queued item into a request in flight, if the window allows. */
-static void fill_one(struct inc_qp *qp)
+static void push_next(struct inc_qp *qp)
 {
 	struct inc_uplink_queue *requests = requests_of(qp);
 	struct inc_wqe *w;
 
 	if (!anything_queued(qp))
 		return;
-	w = inc_requester_push(&qp->req);
+	w = inc_requester_push(&qp->tx.requester);
 	if (!w)
 		return;
 	if (requests)
 		fill_request(qp, requests, w);
 	else
-		count_item(qp, inc_resultq_next(&qp->results, w, &qp->tx_end));
+		count_item(qp, inc_resultq_next(&qp->tx.results, w,
+						&qp->tx.end));
 }
 
 /**
@@ -319,14 +323,15 @@ static void fill_one(struct inc_qp *qp)
  * @qp: QP
  * @now: time
  *
- * Context: BH; qp->tx_lock held.
+ * Context: BH; qp->tx.lock held.
  */
 void inc_txq_arm(struct inc_qp *qp, u64 now)
 {
-	u64 deadline = inc_requester_deadline(&qp->req);
+	u64 deadline = inc_requester_deadline(&qp->tx.requester);
+	struct timer_list *timer = &qp->tx.timer;
 	unsigned long at;
 
-	lockdep_assert_held(&qp->tx_lock);
+	lockdep_assert_held(&qp->tx.lock);
 	if (!deadline)
 		return;
 	at = jiffies + 1 +
@@ -336,8 +341,8 @@ void inc_txq_arm(struct inc_qp *qp, u64 now)
 	 * which saves touching it with every packet. One that would fire late
 	 * is moved.
 	 */
-	if (!timer_pending(&qp->rto) || time_before(at, qp->rto.expires))
-		mod_timer(&qp->rto, at);
+	if (!timer_pending(timer) || time_before(at, timer->expires))
+		mod_timer(timer, at);
 }
 
 static bool make_batch_uc(struct inc_qp *qp, struct inc_gso *b)
@@ -350,15 +355,16 @@ static bool make_batch_uc(struct inc_qp *qp, struct inc_gso *b)
 		enum inc_resultq_item item;
 		struct inc_wqe w;
 
-		item = inc_resultq_next_uc(&qp->results, &w, low_mark, &kind);
+		item = inc_resultq_next_uc(&qp->tx.results, &w, low_mark,
+					   &kind);
 		if (item == INC_RESULTQ_NONE)
 			break;
 		count_item(qp, item);
-		count_packet(qp, &w, qp->uc_psn, kind);
-		b->apart |= kind == INC_REQ_AGAIN;
+		count_packet(qp, &w, qp->tx.uc_psn, kind);
+		b->apart |= kind == INC_REQ_RETRANSMIT;
 		/* Without memory it is lost; the member queries. */
-		inc_tx_request(b, qp, &w, qp->uc_psn, false);
-		qp->uc_psn = inc_psn_add(qp->uc_psn, 1);
+		inc_tx_request(b, qp, &w, qp->tx.uc_psn, false);
+		qp->tx.uc_psn = inc_psn_add(qp->tx.uc_psn, 1);
 	}
 	return i == INC_GSO_MAX;
 }
@@ -369,7 +375,7 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 	u64 now = inc_now();
 	int i;
 
-	lockdep_assert_held(&qp->tx_lock);
+	lockdep_assert_held(&qp->tx.lock);
 	if (qp->state != RDMA_INC_MEMBER_STATE_RTS)
 		return false;
 	if (qp->cfg.transport == RDMA_INC_TRANSPORT_UC)
@@ -377,19 +383,20 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
 
 	for (i = 0; i < INC_GSO_MAX; i++) {
 		enum inc_requester_kind kind;
+		enum inc_requester_end end;
 		struct inc_wqe *w;
 		bool ackreq;
 		u32 psn;
 
-		if (qp->req.next == qp->req.max)
-			fill_one(qp);
-		w = inc_requester_next(&qp->req, now,
-				       anything_queued(qp) ? INC_REQ_MORE : qp->tx_end,
-				       &psn, &ackreq, &kind);
+		if (qp->tx.requester.next == qp->tx.requester.max)
+			push_next(qp);
+		end = anything_queued(qp) ? INC_REQ_MORE : qp->tx.end;
+		w = inc_requester_next(&qp->tx.requester, now, end, &psn,
+				       &ackreq, &kind);
 		if (!w)
 			break;
 		count_packet(qp, w, psn, kind);
-		b->apart |= kind == INC_REQ_AGAIN;
+		b->apart |= kind == INC_REQ_RETRANSMIT;
 		/* Without memory it counts as lost; the timer resends it. */
 		inc_tx_request(b, qp, w, psn, ackreq);
 	}
@@ -403,26 +410,26 @@ static bool make_batch(struct inc_qp *qp, struct inc_gso *b)
  */
 #define MAX_BATCHES	(2 * INC_REQ_MAX_WINDOW / INC_GSO_MAX)
 
-/* Send everything queued, or have inc_qp.more continue after this turn. */
-static void transmit(struct inc_qp *qp, struct inc_gso *b)
+/* Send everything queued, or have inc_qp.tx.more continue after this turn. */
+static void send_batches(struct inc_qp *qp, struct inc_gso *b)
 {
 	int left = MAX_BATCHES;
 	bool more;
 
-	lockdep_assert_held(&qp->tx_lock);
-	while (qp->tx_again) {
+	lockdep_assert_held(&qp->tx.lock);
+	while (qp->tx.recheck) {
 		if (!left--) {
-			queue_work(system_bh_wq, &qp->more);
+			queue_work(system_bh_wq, &qp->tx.more);
 			return;
 		}
-		qp->tx_again = false;
+		qp->tx.recheck = false;
 		more = make_batch(qp, b);
-		spin_unlock(&qp->tx_lock);
+		spin_unlock(&qp->tx.lock);
 		inc_gso_send(b, qp);
-		spin_lock(&qp->tx_lock);
-		qp->tx_again |= more;
+		spin_lock(&qp->tx.lock);
+		qp->tx.recheck |= more;
 	}
-	qp->tx_busy = false;
+	qp->tx.busy = false;
 }
 
 /**
@@ -441,14 +448,14 @@ void inc_txq_kick(struct inc_qp *qp)
 
 	inc_gso_init(&burst);
 	local_bh_disable();
-	spin_lock(&qp->tx_lock);
-	qp->tx_again = true;
-	if (!qp->tx_busy) {
-		qp->tx_busy = true;
-		transmit(qp, &burst);
-		lone = !qp->results.nopen;
+	spin_lock(&qp->tx.lock);
+	qp->tx.recheck = true;
+	if (!qp->tx.busy) {
+		qp->tx.busy = true;
+		send_batches(qp, &burst);
+		lone = !qp->tx.results.nopen;
 	}
-	spin_unlock(&qp->tx_lock);
+	spin_unlock(&qp->tx.lock);
 	inc_gso_end(&burst);
 	if (lone)
 		inc_ack_lone(qp);
@@ -457,19 +464,19 @@ void inc_txq_kick(struct inc_qp *qp)
 
 /**
  * inc_txq_more() - continue sending after a CPU's turn
- * @work: inc_qp.more; inc_qp.tx_busy is still set for it
+ * @work: inc_qp.tx.more; inc_qp.tx.busy is still set for it
  *
  * Context: softirq.
  */
 void inc_txq_more(struct work_struct *work)
 {
-	struct inc_qp *qp = container_of(work, struct inc_qp, more);
+	struct inc_qp *qp = container_of(work, struct inc_qp, tx.more);
 	struct inc_gso burst;
 
 	inc_gso_init(&burst);
-	spin_lock(&qp->tx_lock);
-	transmit(qp, &burst);
-	spin_unlock(&qp->tx_lock);
+	spin_lock(&qp->tx.lock);
+	send_batches(qp, &burst);
+	spin_unlock(&qp->tx.lock);
 	inc_gso_end(&burst);
 }
 
@@ -491,7 +498,7 @@ void inc_txq_kick_parent(struct inc_tree *tree)
  * inc_txq_probe_parent() - probe the parent, and through it all behind it
  * @tree: any tree
  *
- * Context: BH, RCU read side; takes the uplink's tx_lock.
+ * Context: BH, RCU read side; takes the uplink's tx.lock.
  * Return: false if the tree has no parent.
  */
 bool inc_txq_probe_parent(struct inc_tree *tree)
@@ -515,9 +522,9 @@ bool inc_txq_probe_parent(struct inc_tree *tree)
  */
 void inc_txq_heard(struct inc_qp *qp)
 {
-	spin_lock(&qp->tx_lock);
+	spin_lock(&qp->tx.lock);
 	WRITE_ONCE(qp->heard, true);
-	inc_requester_heard(&qp->req, inc_now());
-	spin_unlock(&qp->tx_lock);
+	inc_requester_heard(&qp->tx.requester, inc_now());
+	spin_unlock(&qp->tx.lock);
 	inc_txq_kick(qp);
 }

@@ -16,55 +16,60 @@
  * one that answers with RNR NAKs alone gets only the dead time for that. A
  * member that was never heard from may not be up yet.
  */
-static void look_for_life(struct inc_qp *qp, u64 now)
+static void note_life(struct inc_qp *qp, u64 now)
 {
-	if (!inc_qp_was_up(qp))
-		inc_requester_alive(&qp->req, now);
-	else if (READ_ONCE(qp->rx.has_sent) && !qp->req.rnr)
-		inc_requester_alive(&qp->req, now - jiffies_to_usecs(jiffies -
-						READ_ONCE(qp->rx.sent_at)));
+	struct inc_requester *r = &qp->tx.requester;
+	unsigned long silent;
+
+	lockdep_assert_held(&qp->tx.lock);
+	if (!inc_qp_was_up(qp)) {
+		inc_requester_alive(r, now);
+	} else if (READ_ONCE(qp->rx.has_sent) && !r->rnr) {
+		silent = jiffies - READ_ONCE(qp->rx.sent_at);
+		inc_requester_alive(r, now - jiffies_to_usecs(silent));
+	}
 }
 
 /* @rnr: set if the switch was waiting because of the member's RNR NAK */
-static enum inc_requester_timer timed_out(struct inc_qp *qp, bool reprieve,
-					  bool *rnr)
+static enum inc_requester_timer handle_timeout(struct inc_qp *qp, bool reprieve,
+					       bool *rnr)
 {
 	enum inc_requester_timer what = INC_REQ_TIMER_LATER;
 	u64 now = inc_now();
 
-	spin_lock(&qp->tx_lock);
-	*rnr = qp->req.rnr;
+	spin_lock(&qp->tx.lock);
+	*rnr = qp->tx.requester.rnr;
 	if (qp->state != RDMA_INC_MEMBER_STATE_RTS)
 		goto out;
 	if (reprieve)
-		inc_requester_reprieve(&qp->req, now);
+		inc_requester_reprieve(&qp->tx.requester, now);
 	else
-		look_for_life(qp, now);
-	what = inc_requester_timeout(&qp->req, now);
+		note_life(qp, now);
+	what = inc_requester_timeout(&qp->tx.requester, now);
 	if (what == INC_REQ_TIMER_LATER)
 		inc_txq_arm(qp, now);
 	else if (what == INC_REQ_TIMER_BACK)
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_TX_TIMEOUTS);
 out:
-	spin_unlock(&qp->tx_lock);
+	spin_unlock(&qp->tx.lock);
 	return what;
 }
 
 /**
  * inc_tx_timer() - handle expiry of a QP's retransmission timer
- * @t: inc_qp.rto
+ * @t: inc_qp.tx.timer
  *
  * Context: softirq.
  */
 void inc_tx_timer(struct timer_list *t)
 {
-	struct inc_qp *qp = timer_container_of(qp, t, rto);
+	struct inc_qp *qp = timer_container_of(qp, t, tx.timer);
 	enum inc_requester_timer what;
 	bool rnr;
 
-	what = timed_out(qp, false, &rnr);
+	what = handle_timeout(qp, false, &rnr);
 	if (what == INC_REQ_TIMER_DEAD && !rnr && inc_liveness_doubt(qp))
-		what = timed_out(qp, true, &rnr);
+		what = handle_timeout(qp, true, &rnr);
 	if (what == INC_REQ_TIMER_DEAD)
 		inc_qp_error(qp,
 			     rnr ? RDMA_INC_MEMBER_ERROR_RNR_RETRY_EXCEEDED :

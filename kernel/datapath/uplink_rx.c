@@ -23,8 +23,8 @@ struct answer {
 	bool		first;
 };
 
-static bool take_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
-			const void *payload, struct answer *a)
+static bool apply_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
+			 const void *payload, struct answer *a)
 {
 	bool ok = true, answered = s->parent_answered;
 	u8 state = s->state;
@@ -48,8 +48,8 @@ static bool take_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 	return ok;
 }
 
-static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
-		      const void *payload)
+static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
+			 const void *payload)
 {
 	u32 off = pkt->payload_len ? (u32)pkt->va % tree->cfg.msg_size : 0;
 	u16 slot = pkt->payload_len ? (u32)pkt->va / tree->cfg.msg_size :
@@ -59,7 +59,7 @@ static bool take_slot(struct inc_tree *tree, const struct inc_pkt *pkt,
 	bool ok;
 
 	spin_lock(&ts->lock);
-	ok = take_answer(&ts->m, pkt, off, payload, &a);
+	ok = apply_answer(&ts->m, pkt, off, payload, &a);
 	spin_unlock(&ts->lock);
 
 	if (a.first)
@@ -96,7 +96,7 @@ bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
 		return true;
 	}
 	if (pkt->payload_len || pkt->flags & INC_PKT_IMM)
-		return take_slot(tree, pkt, payload);
+		return apply_packet(tree, pkt, payload);
 	/* A member somewhere waits, perhaps for one of our members. */
 	inc_liveness_probe_members(tree);
 	return true;

@@ -76,7 +76,7 @@ void inc_uplink_free(struct inc_uplink_queue *q)
  *
  * inc_txq_kick_parent() sends it.
  *
- * Context: BH off, RCU read side; takes the uplink's tx_lock.
+ * Context: BH off, RCU read side; takes the uplink's tx.lock.
  */
 void inc_uplink_gathered(struct inc_tree *tree, u16 slot,
 			 const struct inc_msg *msg, u16 gathered, bool wanted)
@@ -85,10 +85,10 @@ void inc_uplink_gathered(struct inc_tree *tree, u16 slot,
 
 	if (!qp)
 		return;
-	spin_lock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
 	inc_uplinkq_gathered(qp->uplink, &tree->slot[slot].m, msg, gathered,
 			     wanted);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_unlock_bh(&qp->tx.lock);
 }
 
 /**
@@ -98,7 +98,7 @@ void inc_uplink_gathered(struct inc_tree *tree, u16 slot,
  * @msg_id: message
  * @status: enum inc_status
  *
- * Context: BH off, RCU read side; takes the uplink's tx_lock.
+ * Context: BH off, RCU read side; takes the uplink's tx.lock.
  */
 void inc_uplink_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 {
@@ -106,9 +106,9 @@ void inc_uplink_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
 
 	if (!qp)
 		return;
-	spin_lock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
 	inc_uplinkq_fail(qp->uplink, &tree->slot[slot].m, msg_id, status);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_unlock_bh(&qp->tx.lock);
 }
 
 /**
@@ -117,7 +117,7 @@ void inc_uplink_fail(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
  *
  * The request in flight has to end; the others are dropped.
  *
- * Context: BH off or process, RCU read side; takes the uplink's tx_lock.
+ * Context: BH off or process, RCU read side; takes the uplink's tx.lock.
  */
 void inc_uplink_abort(struct inc_tree *tree)
 {
@@ -125,7 +125,7 @@ void inc_uplink_abort(struct inc_tree *tree)
 
 	if (!qp)
 		return;
-	spin_lock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
 	inc_uplinkq_abort(qp->uplink);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_unlock_bh(&qp->tx.lock);
 }

@@ -50,7 +50,7 @@ void inc_hold_exit(struct inc_switch *sw)
 }
 
 /* A member's share of what the others of its namespace leave. */
-static u64 share(struct inc_switch *sw)
+static u64 share_of(struct inc_switch *sw)
 {
 	u64 memory = (u64)totalram_pages() << PAGE_SHIFT;
 	u64 limit = min(memory, READ_ONCE(sw->mem_limit)) >> SHARE_SHIFT;
@@ -60,10 +60,10 @@ static u64 share(struct inc_switch *sw)
 }
 
 /* Does the member have no older message that waits? */
-static bool oldest(struct inc_qp *qp, u32 msg_id)
+static bool is_oldest(struct inc_qp *qp, u32 msg_id)
 {
 	while (qp->rx.oldest != qp->rx.newest &&
-	       !inc_resultq_waits(&qp->results, qp->rx.oldest))
+	       !inc_resultq_waits(&qp->tx.results, qp->rx.oldest))
 		qp->rx.oldest++;
 	return (s32)(msg_id - qp->rx.oldest) <= 0;
 }
@@ -76,7 +76,7 @@ static u64 limit_of(const struct inc_qp *qp)
 	if (qp->is_switch)
 		return limit * 2 *
 		       inc_geom_span(&qp->tree->geom, qp->cfg.index).n;
-	return min(limit, share(qp->sw));
+	return min(limit, share_of(qp->sw));
 }
 
 /**
@@ -90,17 +90,17 @@ static u64 limit_of(const struct inc_qp *qp)
  * switches may begin messages in different orders, and those that wait for each
  * other would wait forever.
  *
- * Context: BH; qp->rx.lock and qp->tx_lock held.
+ * Context: BH; qp->rx.lock and qp->tx.lock held.
  * Return: true if the member has to retransmit it later.
  */
 bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
 {
-	u64 held = qp->results.held;
+	u64 held = qp->tx.results.held;
 
 	lockdep_assert_held(&qp->rx.lock);
-	lockdep_assert_held(&qp->tx_lock);
+	lockdep_assert_held(&qp->tx.lock);
 	return bytes && held && held + bytes > limit_of(qp) &&
-	       !oldest(qp, msg_id);
+	       !is_oldest(qp, msg_id);
 }
 
 /**
@@ -112,7 +112,7 @@ bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
  */
 u64 inc_hold_room(const struct inc_qp *qp)
 {
-	u64 limit = limit_of(qp), held = READ_ONCE(qp->results.held);
+	u64 limit = limit_of(qp), held = READ_ONCE(qp->tx.results.held);
 
 	return held < limit ? limit - held : 0;
 }
@@ -169,15 +169,15 @@ void inc_hold_began(struct inc_qp *qp, u32 msg_id)
  * @msg_id: message
  * @bytes: by how much
  *
- * Context: BH, takes qp->tx_lock.
+ * Context: BH, takes qp->tx.lock.
  */
 void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes)
 {
 	bool held;
 
-	spin_lock_bh(&qp->tx_lock);
-	held = inc_resultq_hold(&qp->results, msg_id, bytes);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	held = inc_resultq_hold(&qp->tx.results, msg_id, bytes);
+	spin_unlock_bh(&qp->tx.lock);
 	if (held)
 		inc_hold_of_all(qp->sw, bytes);
 }
@@ -192,8 +192,8 @@ void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes)
  */
 void inc_hold_drop(struct inc_qp *qp)
 {
-	spin_lock_bh(&qp->tx_lock);
-	inc_hold_of_all(qp->sw, -(s64)qp->results.held);
-	qp->results.held = 0;
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	inc_hold_of_all(qp->sw, -(s64)qp->tx.results.held);
+	qp->tx.results.held = 0;
+	spin_unlock_bh(&qp->tx.lock);
 }

@@ -37,7 +37,7 @@ struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb);
 void inc_hold_began(struct inc_qp *qp, u32 msg_id);
 void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes);
 
-/* The same, with inc_qp.tx_lock. */
+/* The same, with inc_qp.tx.lock. */
 bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes);
 
 #endif /* _INC_HOLD_H */

@@ -73,16 +73,16 @@ struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 member)
  * inc_qp_tune() - apply the tree's present settings to a QP
  * @qp: QP
  *
- * Context: process; takes qp->tx_lock.
+ * Context: process; takes qp->tx.lock.
  */
 void inc_qp_tune(struct inc_qp *qp)
 {
 	const struct inc_tree_cfg *cfg = &qp->tree->cfg;
 
-	spin_lock_bh(&qp->tx_lock);
-	inc_requester_tune(&qp->req, cfg->window, cfg->min_rto_ms * 1000,
-			   cfg->dead_time_ms * 1000);
-	spin_unlock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
+	inc_requester_tune(&qp->tx.requester, cfg->window,
+			   cfg->min_rto_ms * 1000, cfg->dead_time_ms * 1000);
+	spin_unlock_bh(&qp->tx.lock);
 }
 
 /**
@@ -99,14 +99,14 @@ void inc_qp_error(struct inc_qp *qp, u8 error)
 {
 	bool first;
 
-	spin_lock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
 	first = qp->state != RDMA_INC_MEMBER_STATE_ERROR;
 	if (first) {
 		WRITE_ONCE(qp->state, RDMA_INC_MEMBER_STATE_ERROR);
 		qp->error = error;
 		qp->report = true;
 	}
-	spin_unlock_bh(&qp->tx_lock);
+	spin_unlock_bh(&qp->tx.lock);
 	if (first)
 		inc_tree_fail(qp->tree, INC_STATUS_PEER_DEAD);
 }

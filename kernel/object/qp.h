@@ -74,12 +74,12 @@ struct inc_member_cfg {
  * @tree: tree; holds a reference
  * @cfg: settings, defaults filled in
  * @qpn: its number
- * @state: enum rdma_inc_member_state; enters error once, under @tx_lock
+ * @state: enum rdma_inc_member_state; enters error once, under @tx.lock
  * @error: enum rdma_inc_member_error
  * @report: the error is not yet reported to the event group
  * @rx: the receive half
  * @rx.lock: guards @rx. Outermost of the data path: a slot's lock or any QP's
- *	@tx_lock may be taken inside it, but not both at a time
+ *	@tx.lock may be taken inside it, but not both at a time
  * @rx.responder: responder
  * @rx.ooo: packets beyond a gap, by PSN
  * @rx.ooo_size: memory that they take
@@ -106,18 +106,19 @@ struct inc_member_cfg {
  * @rx.ack_timer: sends a delayed acknowledgment
  * @rx.solicit_timer: solicits the member
  * @rx.loss: UC: messages that have not arrived
- * @tx_lock: guards the fields below; innermost
- * @tx_busy: a CPU is transmitting for this QP; others queue and leave it to
+ * @tx: the send half
+ * @tx.lock: guards @tx and @uplink; innermost
+ * @tx.busy: a CPU is transmitting for this QP; others queue and leave it to
  *	that CPU
- * @tx_again: that CPU has to check again
- * @more: continues when that CPU has had its turn
- * @tx_end: what follows the newest request in flight if nothing is queued
- * @uc_psn: UC: PSN of the next packet
- * @req: requester
- * @results: results that are queued
+ * @tx.recheck: that CPU has to check again
+ * @tx.end: what follows the newest request in flight if nothing is queued
+ * @tx.uc_psn: UC: PSN of the next packet
+ * @tx.results: what is queued for the member
+ * @tx.timer: retransmission and RNR timer; runs lazily, re-arms itself
+ * @tx.requester: packets in flight
+ * @tx.more: continues when a CPU has had its turn
  * @wait: how long others have waited for it; used by the tree's scan timer
  * @dst: cached route
- * @rto: retransmission and RNR timer; runs lazily, re-arms itself
  * @sport: UDP source port
  * @traffic_class: that of the tree
  * @iif: device over which the route to the member goes
@@ -125,7 +126,7 @@ struct inc_member_cfg {
  * @memory: bytes charged to the tree
  * @last_rx: jiffies when the last packet arrived, or the QP was made
  * @fault: with CONFIG_INFINIBAND_INC_FAULT: fault injection, or NULL
- * @uplink: requests that are queued for the parent, under @tx_lock; NULL for a
+ * @uplink: requests that are queued for the parent, under @tx.lock; NULL for a
  *	QP to a member
  * @is_switch: the member is a switch
  * @doubted: it seemed dead, but so did all other members
@@ -161,6 +162,7 @@ struct inc_qp {
 	unsigned long			doubted_at;
 	struct list_head		parted;
 	struct inc_parting		parting;
+	struct inc_wait			wait;
 
 	struct {
 		spinlock_t		lock;	/* see above */
@@ -188,16 +190,17 @@ struct inc_qp {
 		struct inc_msg_loss	loss;
 	} rx ____cacheline_aligned_in_smp;
 
-	spinlock_t			tx_lock ____cacheline_aligned_in_smp;
-	bool				tx_busy;
-	bool				tx_again;
-	enum inc_requester_end		tx_end;
-	u32				uc_psn;
-	struct timer_list		rto;
-	struct inc_requester		req;
-	struct inc_wait			wait;
-	struct work_struct		more;
-	struct inc_result_queue		results;
+	struct {
+		spinlock_t		lock;	/* see above */
+		bool			busy;
+		bool			recheck;
+		enum inc_requester_end	end;
+		u32			uc_psn;
+		struct inc_result_queue	results;
+		struct timer_list	timer;
+		struct inc_requester	requester;
+		struct work_struct	more;
+	} tx ____cacheline_aligned_in_smp;
 };
 
 /* Configuration: process context, inc_switch.lock held. */

@@ -118,23 +118,23 @@ void inc_qp_snapshot_get(struct inc_qp *qp, struct inc_qp_snapshot *v)
 	v->ooo = skb_queue_len(&qp->rx.ooo);
 	spin_unlock_bh(&qp->rx.lock);
 
-	spin_lock_bh(&qp->tx_lock);
+	spin_lock_bh(&qp->tx.lock);
 	v->state = qp->state;
 	v->error = qp->error;
-	v->rnr = qp->req.rnr;
-	v->backoff = qp->req.backoff;
-	v->una = qp->req.una;
-	v->next = qp->cfg.transport == RDMA_INC_TRANSPORT_UC ? qp->uc_psn :
-							  qp->req.next;
-	v->max = qp->req.max;
-	v->srtt = qp->req.srtt;
-	v->rttvar = qp->req.rttvar;
-	v->window = qp->req.window;
-	v->held = min_t(u64, qp->results.held, U32_MAX);
+	v->rnr = qp->tx.requester.rnr;
+	v->backoff = qp->tx.requester.backoff;
+	v->una = qp->tx.requester.una;
+	v->next = qp->cfg.transport == RDMA_INC_TRANSPORT_UC ? qp->tx.uc_psn :
+							  qp->tx.requester.next;
+	v->max = qp->tx.requester.max;
+	v->srtt = qp->tx.requester.srtt;
+	v->rttvar = qp->tx.requester.rttvar;
+	v->window = qp->tx.requester.window;
+	v->held = min_t(u64, qp->tx.results.held, U32_MAX);
 	v->queued = qp->uplink ? qp->uplink->tail - qp->uplink->head :
-				 qp->results.tail - qp->results.head;
-	v->nstray = qp->results.nstray;
-	spin_unlock_bh(&qp->tx_lock);
+				 qp->tx.results.tail - qp->tx.results.head;
+	v->nstray = qp->tx.results.nstray;
+	spin_unlock_bh(&qp->tx.lock);
 
 	v->pending = inc_psn_diff(v->max, v->una);
 	v->last_rx_ms = jiffies_to_msecs(jiffies - READ_ONCE(qp->last_rx));

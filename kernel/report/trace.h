@@ -109,7 +109,7 @@ TRACE_EVENT(inc_retransmit,
 		__entry->rank = qp->cfg.index;
 		__entry->qpn = qp->qpn;
 		__entry->psn = psn;
-		__entry->backoff = qp->req.backoff;
+		__entry->backoff = qp->tx.requester.backoff;
 	),
 	TP_printk("tree=%u rank=%u qpn=0x%06x psn=0x%06x backoff=%u",
 		  __entry->tree, __entry->rank, __entry->qpn, __entry->psn,

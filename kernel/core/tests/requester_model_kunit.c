@@ -160,10 +160,10 @@ static void kick(struct kunit *test, struct model *m)
 		if (!w)
 			break;
 		KUNIT_ASSERT_EQ(test, inc_psn_add(m->first_psn, w->imm), e.psn);
-		m->sent += kind != INC_REQ_ASK;
-		m->again += kind == INC_REQ_AGAIN;
-		m->asks += kind == INC_REQ_ASK;
-		KUNIT_ASSERT_TRUE(test, kind != INC_REQ_ASK || e.ackreq);
+		m->sent += kind != INC_REQ_SOLICIT;
+		m->again += kind == INC_REQ_RETRANSMIT;
+		m->asks += kind == INC_REQ_SOLICIT;
+		KUNIT_ASSERT_TRUE(test, kind != INC_REQ_SOLICIT || e.ackreq);
 		e.imm = w->imm;
 		transmit(m, e);
 	}

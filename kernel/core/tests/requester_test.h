@@ -68,8 +68,8 @@ static inline struct sent next_end(struct kunit *test,
 
 	s.wqe = inc_requester_next(&t->r, t->now, end, &s.psn, &s.ackreq,
 				   &kind);
-	s.again = s.wqe && kind == INC_REQ_AGAIN;
-	s.asks = s.wqe && kind == INC_REQ_ASK;
+	s.again = s.wqe && kind == INC_REQ_RETRANSMIT;
+	s.asks = s.wqe && kind == INC_REQ_SOLICIT;
 	return s;
 }
 

@@ -544,7 +544,8 @@ static void asks_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at - 1),
 			INC_REQ_TIMER_LATER);
 	*clock(test) = at;
-	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at), INC_REQ_TIMER_ASK);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at),
+			INC_REQ_TIMER_SOLICIT);
 	s = next_end(test, INC_REQ_END_SHARED);
 	KUNIT_EXPECT_TRUE(test, s.wqe && s.psn == 2 && s.asks && s.ackreq);
 	KUNIT_EXPECT_NULL(test, next_end(test, INC_REQ_END_SHARED).wqe);
@@ -558,7 +559,7 @@ static void asks_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r), at + 70 + MIN_RTO);
 	/* The timer is too late: everything is acknowledged. */
 	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, at + 9000),
-			INC_REQ_TIMER_ASK);
+			INC_REQ_TIMER_SOLICIT);
 	KUNIT_EXPECT_EQ(test, inc_requester_ack(r, 3, at + 9001),
 			INC_REQ_PROGRESS);
 	KUNIT_EXPECT_NULL(test, next_end(test, INC_REQ_END_SHARED).wqe);
@@ -575,7 +576,8 @@ static void asks_in_vain(struct kunit *test)
 		next_end(test, INC_REQ_END_SHARED);
 	}
 	*clock(test) = inc_requester_deadline(r);
-	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)), INC_REQ_TIMER_ASK);
+	KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *clock(test)),
+			INC_REQ_TIMER_SOLICIT);
 	KUNIT_EXPECT_TRUE(test, next_end(test, INC_REQ_END_SHARED).asks);
 	KUNIT_EXPECT_EQ(test, inc_requester_deadline(r),
 			*clock(test) + MIN_RTO);

@@ -292,7 +292,7 @@ static void resend(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_resultq_resend(q, SLOTS), INC_RESEND_QUEUED);
 	KUNIT_EXPECT_EQ(test, inc_resultq_resend(q, SLOTS), INC_RESEND_QUEUED);
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_LAST);
-	KUNIT_EXPECT_EQ(test, kind, INC_REQ_AGAIN);
+	KUNIT_EXPECT_EQ(test, kind, INC_REQ_RETRANSMIT);
 	KUNIT_EXPECT_EQ(test, take_uc(test, &w, &kind), INC_RESULTQ_NONE);
 
 	/* The member has moved on, so it has had the result. */

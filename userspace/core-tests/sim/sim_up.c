@@ -72,7 +72,7 @@ void up_kick(void)
 	arm_timer(q, UP_TIMER);
 }
 
-/* As take_slot(): part of a result, its end, or how the message failed. */
+/* As apply_packet(): part of a result, its end, or how the message failed. */
 static void answer(const struct inc_pkt *pkt, const struct buf *b)
 {
 	u16 slot = b->len ? pkt->va / MSG_SIZE : pkt->imm % SLOTS;
