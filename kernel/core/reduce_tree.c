@@ -80,8 +80,8 @@ static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
 			.lo = child ? s->partial_lo + off : NULL,
 		};
 
-		inc_reduce_wide(s->ops, dst, part_operand(left), part_operand(right),
-				nelem, all);
+		inc_reduce_wide(s->ops, dst, part_operand(left),
+				part_operand(right), nelem, all);
 	} else {
 		inc_reduce(s->ops, s->partial + off, left->data, right->data,
 			   nelem);

@@ -374,8 +374,10 @@ bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		inc_part_free(part);
 		if (++s->arrived < s->geom->members)
 			return false;
-	} else if (s->geom->by_arrival ? !inc_reduce_by_arrival(s, chunk, part) :
-					 !inc_reduce_pairwise(s, member, chunk, part)) {
+	} else if (s->geom->by_arrival) {
+		if (!inc_reduce_by_arrival(s, chunk, part))
+			return false;
+	} else if (!inc_reduce_pairwise(s, member, chunk, part)) {
 		return false;
 	}
 	chunk_done(s, chunk);

@@ -71,7 +71,8 @@ void inc_ack_timer(struct timer_list *t)
 
 	spin_lock(&qp->rx.lock);
 	due = qp->rx.acks_delayed && qp->state == RDMA_INC_MEMBER_STATE_RTS;
-	if (due && qp->rx.acks_delayed == 1 && ++qp->rx.ack_waits == ACK_WAITS) {
+	if (due && qp->rx.acks_delayed == 1 &&
+	    ++qp->rx.ack_waits == ACK_WAITS) {
 		qp->rx.ack_eager = ACK_EAGER;
 		qp->rx.ack_waits--;
 	}

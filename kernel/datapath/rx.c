@@ -224,7 +224,8 @@ static void rx_burst(struct inc_qp *qp, struct sk_buff *skb,
 	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_IP_CSUM |
 				 NETIF_F_IPV6_CSUM, false);
 	if (IS_ERR_OR_NULL(segs)) {
-		drop_packet(qp->sw, skb, &pkt, RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
+		drop_packet(qp->sw, skb, &pkt,
+			    RDMA_INC_A_SWITCH_STATS_RX_NO_MEMORY);
 		return;
 	}
 	consume_skb(skb);

@@ -31,7 +31,8 @@
 #include "report/trace.h"
 
 static void forward_gathered(struct inc_tree *tree, u16 slot,
-			     const struct inc_progress *p, struct inc_verdict *v)
+			     const struct inc_progress *p,
+			     struct inc_verdict *v)
 {
 	inc_fanout_gathered(tree, slot, p);
 	if (tree->geom.child)
@@ -295,7 +296,8 @@ void inc_slot_io_contribute(struct inc_qp *qp, struct sk_buff *skb,
 	part->data = skb->data + pkt->hdr_len + hdr;
 	part->len = pkt->payload_len - hdr;
 	if (unlikely(skb->truesize > qp->rx.truesize))
-		inc_hold_more(qp, qp->rx.msg_id, skb->truesize - qp->rx.truesize);
+		inc_hold_more(qp, qp->rx.msg_id,
+			      skb->truesize - qp->rx.truesize);
 
 	spin_lock(&ts->lock);
 	due = inc_slot_add(&ts->m, qp->cfg.index, qp->rx.msg_id, part) &&

@@ -401,7 +401,8 @@ static void silence(struct kunit *test)
 	struct inc_responder r = fresh, before = r;
 	struct inc_pkt pkt = mk(IB_OPCODE_RC_RDMA_WRITE_FIRST, 100, PMTU, 3 * PMTU);
 
-	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false), INC_RESP_SOLICIT_NOTHING);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false),
+			INC_RESP_SOLICIT_NOTHING);
 	KUNIT_EXPECT_EQ(test, memcmp(&r, &before, sizeof(r)), 0);
 	/*
 	 * A member that others wait for is solicited, and a NAK is left for a
@@ -431,7 +432,8 @@ static void silence(struct kunit *test)
 	pkt = mk(IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE, 102, PMTU, 0);
 	KUNIT_EXPECT_EQ(test, judge(test, &r, &pkt), INC_RESP_NEW);
 	inc_responder_accept(&r, &pkt);
-	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false), INC_RESP_SOLICIT_NOTHING);
+	KUNIT_EXPECT_EQ(test, inc_responder_silence(&r, false),
+			INC_RESP_SOLICIT_NOTHING);
 
 	/* The packet that closes a gap before the first packet of a message. */
 	pkt = mk(IB_OPCODE_RC_RDMA_WRITE_FIRST, 104, PMTU, 3 * PMTU);
