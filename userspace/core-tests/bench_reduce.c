@@ -82,7 +82,8 @@ static void reduce_packet(const struct column *c,
 	else if (c == &columns[LIMIT])
 		touch(dst, a, b);
 	else if (ops->wide)
-		inc_reduce_wide_by(c->impl, ops, (struct inc_operand){ dst, NULL },
+		inc_reduce_wide_by(c->impl, ops,
+				   (struct inc_operand){ dst, NULL },
 				   (struct inc_operand){ a, NULL },
 				   (struct inc_operand){ b, NULL },
 				   packet / ops->size, 2);
@@ -152,7 +153,9 @@ static void write_json(const char *name, const char *what, struct figure f,
 		snprintf(bound, sizeof(bound), "%g", bar);
 	fprintf(json, "%s{\"name\": \"%s %s\", \"value\": %.3f, \"min\": %.3f, \"max\": %.3f, \"unit\": \"%s\", \"bar\": %s, \"ok\": %s}",
 		sep, name, what, f.median, f.min, f.max, unit, bound,
-		!bar ? "null" : f.median >= bar ? "true" : "false");
+		!bar		? "null" :
+		f.median >= bar ? "true" :
+				  "false");
 	sep = ",\n";
 }
 
@@ -212,7 +215,8 @@ static void fill(char *p, u8 dtype)
 
 		if (dtype == INC_DTYPE_FP32 || dtype == INC_DTYPE_FLOAT_INT)
 			memcpy(p + i, &f, 4);
-		else if (dtype == INC_DTYPE_FP64 || dtype == INC_DTYPE_DOUBLE_INT)
+		else if (dtype == INC_DTYPE_FP64 ||
+			 dtype == INC_DTYPE_DOUBLE_INT)
 			memcpy(p + i, &x, 8);
 		else if (dtype == INC_DTYPE_BF16)
 			memcpy(p + i, (char *)&f + 2, 2);
@@ -267,7 +271,8 @@ static bool set_up(int argc, char **argv)
 	nr_columns = SIMD;
 	for (int i = 0; (impl = inc_reduce_impl_at(i)); i++)
 		if (impl->fpu && nr_columns < MAX_COLUMNS)
-			columns[nr_columns++] = (struct column){ impl->name, impl };
+			columns[nr_columns++] =
+				(struct column){ impl->name, impl };
 	return true;
 }
 
@@ -318,8 +323,10 @@ int main(int argc, char **argv)
 	};
 
 	if (!set_up(argc, argv)) {
-		fprintf(stderr, "Usage: bench_reduce [-j FILE] [BYTES]\n"
-			"BYTES: a multiple of 32, from 32 to %u\n", COLD_BYTES / 64);
+		fprintf(stderr,
+			"Usage: bench_reduce [-j FILE] [BYTES]\n"
+			"BYTES: a multiple of 32, from 32 to %u\n",
+			COLD_BYTES / 64);
 		return 2;
 	}
 	printf("GB/s of result, packets of %u bytes\n%-22s", packet, "");

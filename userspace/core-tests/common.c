@@ -20,7 +20,8 @@ unsigned int inc_test_rounds(unsigned int rounds)
 {
 	const char *percent = getenv("INC_ROUNDS");
 
-	rounds = rounds * (percent ? strtoul(percent, NULL, 0) : DEFAULT_ROUNDS) / 100;
+	rounds = rounds *
+		 (percent ? strtoul(percent, NULL, 0) : DEFAULT_ROUNDS) / 100;
 	return rounds ? rounds : 1;
 }
 

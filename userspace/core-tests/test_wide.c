@@ -35,7 +35,8 @@ static void fill(const struct ref_format *f, unsigned int ranks,
 			else if (kind == 1)	/* subnormal, or next to it */
 				data[r][i] = rnd_fp(f, 0);
 			else if (kind < 4)	/* far apart */
-				data[r][i] = rnd_fp(f, exp - rnd() % (2 * f->prec));
+				data[r][i] =
+					rnd_fp(f, exp - rnd() % (2 * f->prec));
 			else			/* products stay near 1 */
 				data[r][i] = rnd_fp(f, middle + rnd() % 4);
 		}
@@ -99,8 +100,8 @@ static void tree(const struct inc_reduce_impl *impl,
 		if (n % 2)
 			part[n / 2] = part[n - 1];
 	}
-	pair(impl, row, (struct inc_operand){ result, NULL }, part[0], part[1], nelem,
-	     ranks);
+	pair(impl, row, (struct inc_operand){ result, NULL }, part[0], part[1],
+	     nelem, ranks);
 }
 
 static int compare(const char *name, const struct inc_reduce_ops *row,

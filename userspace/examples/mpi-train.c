@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * mpi-train - data-parallel training, as an MPI program that knows of no switch:
- * a network of two layers learns a function from seeded data, each rank from its
- * share, and the gradients of all ranks are summed up by one MPI_Allreduce per
- * step.
+ * mpi-train - data-parallel training, as an MPI program that knows of no
+ * switch: a network of two layers learns a function from seeded data, each rank
+ * from its share, and one MPI_Allreduce per step sums up the gradients of all
+ * ranks.
  *
  *   mpi-train [-n STEPS] [-w WIDTH] [-b BATCH] [-s SEED] [-r]
  *
  *	-w  units of the hidden layer; a step's gradients are 66 floats for each
  *	-b  samples of a rank and step
- *	-r  sum up by MPI_Allgather and a balanced binary tree over ranks: what an
- *	    INC switch defines, so that the losses have to be the same bits
+ *	-r  sum up by MPI_Allgather and a balanced binary tree over ranks, as an
+ *	    INC switch does, so that the losses have to be the same bits
  *
  * Rank 0 prints each step's loss, also as bits, and the step's microseconds.
  */
@@ -70,7 +70,8 @@ static void begin(struct net *n, uint64_t seed)
 	size_t i;
 
 	for (i = 0; i < n->size - 1; i++)
-		n->w1[i] = draw(&seed) / (i < (size_t)n->width * INPUTS ? 8 : 16);
+		n->w1[i] =
+			draw(&seed) / (i < (size_t)n->width * INPUTS ? 8 : 16);
 }
 
 /* A sample, and what the network is to say of it. */
@@ -185,8 +186,8 @@ static void train(const struct options *o, int rank, int ranks)
 		if (o->reference)
 			tree_sum(&g, ranks);
 		else
-			MPI_Allreduce(MPI_IN_PLACE, g.w1, (int)g.size, MPI_FLOAT,
-				      MPI_SUM, MPI_COMM_WORLD);
+			MPI_Allreduce(MPI_IN_PLACE, g.w1, (int)g.size,
+				      MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
 		step(&n, &g, o->batch * ranks);
 		if (!rank)
 			show(s, *g.loss / (float)(o->batch * ranks),
@@ -199,7 +200,9 @@ static void train(const struct options *o, int rank, int ranks)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .steps = 10, .width = 256, .batch = 16, .seed = 1 };
+	struct options o = {
+		.steps = 10, .width = 256, .batch = 16, .seed = 1,
+	};
 	int rank, ranks, opt;
 
 	MPI_Init(&argc, &argv);

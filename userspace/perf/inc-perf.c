@@ -426,7 +426,9 @@ static int repeat_hash(struct perf *p, size_t count)
 		if (!n)
 			first = hash;
 		if (hash != first) {
-			complain(p, "run %ld gave hash %016" PRIx64 ", the first %016" PRIx64,
+			complain(p,
+				 "run %ld gave hash %016" PRIx64
+				 ", the first %016" PRIx64,
 				 n, hash, first);
 			ret = -EILSEQ;
 		}
@@ -604,7 +606,8 @@ static void footer(const struct perf *p)
 		return;
 	inc_comm_query(p->comm, &info);
 	if (p->o.json)
-		printf("\n],\"window\":%u,\"messages\":%" PRIu64 ",\"resent\":%" PRIu64 ",\"queries\":%" PRIu64 "}\n",
+		printf("\n],\"window\":%u,\"messages\":%" PRIu64
+		       ",\"resent\":%" PRIu64 ",\"queries\":%" PRIu64 "}\n",
 		       info.window, info.messages, info.resent, info.queries);
 	else if (info.qp_type == INC_QP_UC)
 		printf("# %" PRIu64 " messages, %" PRIu64 " resent, %" PRIu64 " queries, window %u\n",

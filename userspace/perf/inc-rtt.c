@@ -92,7 +92,8 @@ struct end {
 static int fail(const char *what, int err)
 {
 	fflush(stdout);
-	fprintf(stderr, "inc-rtt: %s: %s\n", what, strerror(err < 0 ? -err : err));
+	fprintf(stderr, "inc-rtt: %s: %s\n", what,
+		strerror(err < 0 ? -err : err));
 	return -1;
 }
 
@@ -136,7 +137,8 @@ static int send_hello(struct end *e, const struct hello *h)
 {
 	char line[LINE], addr[64];
 
-	snprintf(line, sizeof(line), "inc-rtt1 %s %u %u %u %" PRIu64 " %u %u %u %u %u\n",
+	snprintf(line, sizeof(line),
+		 "inc-rtt1 %s %u %u %u %" PRIu64 " %u %u %u %u %u\n",
 		 inc_rdv_addr_str(&h->addr, addr, sizeof(addr)), h->qpn, h->psn,
 		 h->rkey, h->va, h->mtu, h->bw, h->size, h->messages,
 		 h->yields);

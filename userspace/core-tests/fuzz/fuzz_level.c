@@ -184,7 +184,8 @@ static bool next_message(void)
 {
 	/* If blocks are not aligned, use only types without rounding. */
 	static const uint8_t dtypes[] = {
-		INC_DTYPE_INT32, INC_DTYPE_UINT8, INC_DTYPE_FP16, INC_DTYPE_FP32,
+		INC_DTYPE_INT32, INC_DTYPE_UINT8,
+		INC_DTYPE_FP16, INC_DTYPE_FP32,
 	};
 	static const uint8_t ops[] = { INC_OP_SUM, INC_OP_MIN, INC_OP_AVG };
 	uint8_t coll = byte() % INC_COLL_COUNT, kind = byte(), count = byte();
@@ -219,7 +220,8 @@ static bool next_message(void)
 
 static bool whole(const struct sw *sw, uint16_t member)
 {
-	return sw->sent[member] == inc_chunks_of(&sw->geom, sw->msg[member].in_len);
+	return sw->sent[member] ==
+	       inc_chunks_of(&sw->geom, sw->msg[member].in_len);
 }
 
 /* Send a rank's next packet to its switch. */
@@ -231,7 +233,8 @@ static void step_rank(struct sw *sw, uint16_t member, const uint8_t *data)
 	if (whole(sw, member))
 		return;
 	if (!chunk) {
-		enum inc_slot_verdict v = inc_slot_begin(&sw->s, member, msg, 0, 1);
+		enum inc_slot_verdict v =
+			inc_slot_begin(&sw->s, member, msg, 0, 1);
 
 		require(v == INC_SLOT_TAKE || j.failed || sw->lied_to);
 		if (v != INC_SLOT_TAKE)
@@ -266,8 +269,10 @@ static void step_up(int i)
 		struct inc_hdr hdr = j.hdr;
 
 		hdr.flags = cpu_to_be16(wide ? INC_HDR_F_WIDE : 0);
-		require(!inc_msg_parse(&root->geom, i, &hdr, len, &root->msg[i]));
-		if (inc_slot_begin(&root->s, i, &root->msg[i], 0, 1) != INC_SLOT_TAKE) {
+		require(!inc_msg_parse(&root->geom, i, &hdr, len,
+				       &root->msg[i]));
+		if (inc_slot_begin(&root->s, i, &root->msg[i], 0, 1) !=
+		    INC_SLOT_TAKE) {
 			require(j.failed);
 			return;
 		}
@@ -276,7 +281,8 @@ static void step_up(int i)
 	plen -= first ? INC_HDR_LEN : 0;
 	root->sent[i]++;
 	inc_slot_add(&root->s, i, j.id,
-		     new_part(plane + chunk * PMTU - (first ? 0 : INC_HDR_LEN), plen));
+		     new_part(plane + chunk * PMTU - (first ? 0 : INC_HDR_LEN),
+			      plen));
 }
 
 /* The slot keeps its last result until the next message begins there. */
@@ -350,7 +356,8 @@ static void compare(void)
 		const struct sw *sw = place_of(r, &m);
 
 		require(!memcmp(sw->s.result + sw->msg[m].out_off,
-				j.flat.s.result + want->out_off, want->out_len));
+				j.flat.s.result + want->out_off,
+				want->out_len));
 	}
 	require(!live);
 }

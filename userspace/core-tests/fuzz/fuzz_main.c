@@ -65,7 +65,8 @@ static int load(const char *name)
 static void splice(struct input *in)
 {
 	const struct input *other = &inputs[rnd(ninputs)];
-	size_t at = rnd(in->len + 1), from = rnd(other->len), n = other->len - from;
+	size_t at = rnd(in->len + 1), from = rnd(other->len),
+	       n = other->len - from;
 
 	if (n > MAX_LEN - at)
 		n = MAX_LEN - at;

@@ -23,7 +23,8 @@
 
 /* One request of the input, packed: the fields that a peer chooses. */
 struct request {
-	uint8_t		opcode, ackreq_pad;	/* 0x80 AckReq, 0x40 UC, 0x20 late */
+	uint8_t		opcode;
+	uint8_t		ackreq_pad;	/* 0x80 AckReq, 0x40 UC, 0x20 late */
 	int8_t		psn;		/* relative to the expected one */
 	uint8_t		rkey;
 	uint16_t	payload_len, dmalen, va;
@@ -35,12 +36,16 @@ static bool make(const struct inc_responder *r, const struct request *q,
 {
 	static uint8_t bytes[65536 + 64];
 	struct inc_pkt p = {
-		.opcode = (q->opcode & 31) | (q->ackreq_pad & 0x40 ? UC_OPCODE : 0),
+		.opcode = (q->opcode & 31) |
+			  (q->ackreq_pad & 0x40 ? UC_OPCODE : 0),
 		.pad = q->ackreq_pad & 3,
-		.ackreq = q->ackreq_pad >> 7, .pkey = 0xffff,
-		.psn = inc_psn_add(r->epsn, q->psn), .rkey = q->rkey,
+		.ackreq = q->ackreq_pad >> 7,
+		.pkey = 0xffff,
+		.psn = inc_psn_add(r->epsn, q->psn),
+		.rkey = q->rkey,
 		.dmalen = q->dmalen,
-		.va = (q->va & 0x8000 ? (uint64_t)(q->va & 7) * STRIDE : q->va) |
+		.va = (q->va & 0x8000 ? (uint64_t)(q->va & 7) * STRIDE :
+					q->va) |
 		      (uint64_t)(q->rkey == 255) << 40,
 	};
 	unsigned int len = inc_wire_build(bytes, &p);
@@ -48,7 +53,8 @@ static bool make(const struct inc_responder *r, const struct request *q,
 	return !inc_wire_parse(bytes, len + q->payload_len + p.pad + 4, pkt);
 }
 
-static void take(const struct inc_responder *r, const struct inc_pkt *pkt, uint8_t *mem)
+static void take(const struct inc_responder *r, const struct inc_pkt *pkt,
+		 uint8_t *mem)
 {
 	static uint64_t va;
 
@@ -76,13 +82,15 @@ static void keep(const struct inc_responder *r, const struct inc_pkt *pkt,
 	if (inc_responder_is_empty(pkt))
 		return;
 	if (pkt->flags & INC_PKT_FIRST)
-		require(pkt->rkey == r->rkey && inc_psn_diff(pkt->psn, before.end) >= 0);
+		require(pkt->rkey == r->rkey &&
+			inc_psn_diff(pkt->psn, before.end) >= 0);
 	else
 		require(run->end == before.end);
 }
 
 /* UC accepts whole requests only; the rest of the responder does not matter. */
-static void take_uc(const struct inc_responder *r, const struct inc_pkt *pkt, uint8_t *mem)
+static void take_uc(const struct inc_responder *r, const struct inc_pkt *pkt,
+		    uint8_t *mem)
 {
 	if (!inc_responder_check_uc(r, pkt))
 		return;

@@ -67,7 +67,8 @@ static float real(uint32_t x)
 }
 
 /* 4 bytes of data; fp32 is finite, so that the compiler's addition is right. */
-static void element(const struct inc_msg *msg, int rank, uint32_t pos, uint8_t *to)
+static void element(const struct inc_msg *msg, int rank, uint32_t pos,
+		    uint8_t *to)
 {
 	uint32_t x = word(msg->msg_id, rank, pos);
 	float f = real(x);
@@ -280,7 +281,8 @@ static void begin(struct oracle *o, int rank)
 	struct inc_msg msg;
 	uint8_t status;
 
-	status = header(o, choice, o->id + step * o->geom.slots + (where == 0xff), &msg);
+	status = header(o, choice,
+			o->id + step * o->geom.slots + (where == 0xff), &msg);
 	want = expected(o, rank, &msg, status);
 	require(inc_slot_begin(&o->s, rank, &msg, status, 1) == want);
 	if (want == INC_SLOT_FAIL || want == INC_SLOT_FAILED)

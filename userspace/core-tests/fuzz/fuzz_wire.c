@@ -21,7 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!inc_wire_parse(copy, size, &pkt)) {
 		require(pkt.hdr_len + pkt.payload_len + pkt.pad + 4u == size);
 		require(pkt.hdr_len <= INC_MAX_TRANSPORT_HDR);
-		require(pkt.pad < 4 && pkt.qpn <= 0xffffff && pkt.psn <= 0xffffff);
+		require(pkt.pad < 4 && pkt.qpn <= 0xffffff &&
+			pkt.psn <= 0xffffff);
 		memcpy(udp + 8, copy, pkt.hdr_len);
 		inc_icrc_hdr(ip, size & 1 ? 20 : 40, udp, pkt.hdr_len);
 		inc_crc_payload(copy + pkt.hdr_len, pkt.payload_len);

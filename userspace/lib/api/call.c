@@ -20,9 +20,10 @@ static bool reduces(enum inc_collective coll)
 static int check_offered(struct inc_comm *comm, const struct inc_call *c)
 {
 	/* Includes the collectives used if blocks do not fit into a message. */
-	uint32_t need = 1U << c->coll | 1U << (c->coll == INC_COLL_REDUCE_SCATTER ?
-					       INC_COLL_REDUCE : c->coll);
+	uint32_t need = 1U << c->coll;
 
+	if (c->coll == INC_COLL_REDUCE_SCATTER)
+		need |= 1U << INC_COLL_REDUCE;
 	if (c->coll == INC_COLL_ALLGATHER || c->coll == INC_COLL_GATHER ||
 	    c->coll == INC_COLL_SCATTER || c->coll == INC_COLL_ALLTOALL)
 		need |= 1U << INC_COLL_BROADCAST;
@@ -68,8 +69,8 @@ static int check_size(struct inc_comm *comm, const struct inc_call *c,
 					   c->coll == INC_COLL_REDUCE ||
 					   c->coll == INC_COLL_ALLREDUCE ?
 					   1 : (size_t)comm->nranks, &all))
-		return inc_comm_note(comm, -EOVERFLOW, "%zu elements are too many",
-				     c->count);
+		return inc_comm_note(comm, -EOVERFLOW,
+				     "%zu elements are too many", c->count);
 	return 0;
 }
 
@@ -138,8 +139,8 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 	if (!inc_mem_get(&comm->mem, addr, len, writable, mem))
 		return 0;
 	if (!inc_mem_is_there(addr, len, writable))
-		return inc_comm_note(comm, ret, "registering %zu bytes: %s", len,
-				     strerror(-ret));
+		return inc_comm_note(comm, ret, "registering %zu bytes: %s",
+				     len, strerror(-ret));
 	inc_info(&comm->who, "registering %zu bytes: %s: they are copied", len,
 		 strerror(-ret));
 	req->bounces = true;
@@ -215,7 +216,8 @@ static void give_up(struct inc_comm *comm, int err)
 	char text[sizeof(comm->error.text)];
 
 	memcpy(text, comm->error.text, sizeof(text));
-	inc_comm_fail(comm, err, "%s: so the communicator ends, on all ranks", text);
+	inc_comm_fail(comm, err, "%s: so the communicator ends, on all ranks",
+		      text);
 }
 
 /* Make an operation that is ready to begin. */
@@ -234,7 +236,8 @@ static int make(struct inc_comm *comm, const struct inc_call *c,
 		return ret;
 	req = inc_request_get(comm);
 	if (!req) {
-		ret = inc_comm_note(comm, -ENOMEM, "no memory for an operation");
+		ret = inc_comm_note(comm, -ENOMEM,
+				    "no memory for an operation");
 		give_up(comm, ret);
 		return ret;
 	}

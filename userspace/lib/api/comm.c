@@ -50,8 +50,9 @@ static int env_num(const struct inc_comm_opts *o, const char *name,
 	errno = 0;
 	num = strtoul(text, &end, 0);
 	if (errno || *end || *text == '-' || num > max)
-		return opt_error(o, -EINVAL, "%s=%s: must be a number, 0 ... %lu",
-				 name, text, max);
+		return opt_error(o, -EINVAL,
+				 "%s=%s: must be a number, 0 ... %lu", name,
+				 text, max);
 	*val = num;
 	return 0;
 }
@@ -97,8 +98,8 @@ static int env_reg(struct inc_comm_opts *o)
 	if (!text || !*text || !strcmp(text, "each"))
 		return 0;
 	if (strcmp(text, "cache"))
-		return opt_error(o, -EINVAL, "INC_REG=%s: must be each or cache",
-				 text);
+		return opt_error(o, -EINVAL,
+				 "INC_REG=%s: must be each or cache", text);
 	o->reg = INC_REG_CACHE;
 	return 0;
 }
@@ -114,8 +115,8 @@ static int env_transport(struct inc_comm_opts *o)
 	if (!text || !*text || !strcmp(text, "rc"))
 		return 0;
 	if (strcmp(text, "uc"))
-		return opt_error(o, -EINVAL, "INC_TRANSPORT=%s: must be rc or uc",
-				 text);
+		return opt_error(o, -EINVAL,
+				 "INC_TRANSPORT=%s: must be rc or uc", text);
 	o->qp_type = INC_QP_UC;
 	return 0;
 }
@@ -161,17 +162,20 @@ static int check_opts(const struct inc_comm_opts *o)
 	if (!o->job)
 		return opt_error(o, -EINVAL, "no name of the job (INC_JOB)");
 	if (strlen(o->job) > INC_JOB_MAX)
-		return opt_error(o, -EINVAL, "job \"%s\": longer than %d characters",
+		return opt_error(o, -EINVAL,
+				 "job \"%s\": longer than %d characters",
 				 o->job, INC_JOB_MAX);
 	if (o->nranks < 1)
-		return opt_error(o, -EINVAL, "number of ranks is %d (INC_NRANKS)",
+		return opt_error(o, -EINVAL,
+				 "number of ranks is %d (INC_NRANKS)",
 				 o->nranks);
 	if (o->rank < 0 || o->rank >= o->nranks)
-		return opt_error(o, -EINVAL, "rank %d (INC_RANK) of %d", o->rank,
-				 o->nranks);
+		return opt_error(o, -EINVAL, "rank %d (INC_RANK) of %d",
+				 o->rank, o->nranks);
 	if (o->flags & ~INC_COMM_F_PSN ||
 	    o->tree.flags & ~INC_TREE_F_FIRST_MSG_ID)
-		return opt_error(o, -EINVAL, "flags that libinc %s does not know",
+		return opt_error(o, -EINVAL,
+				 "flags that libinc %s does not know",
 				 inc_version());
 	if (o->qp_timeout > 31)
 		return opt_error(o, -EINVAL, "QP timeout %u: must be 1 ... 31",
@@ -194,7 +198,8 @@ static int take_opts(struct inc_comm_opts *o, const struct inc_comm_opts *given)
 	o->size = sizeof(*o);
 	for (i = sizeof(*o); i < size; i++, extra++)
 		if (*extra)
-			return opt_error(o, -E2BIG, "options of a newer libinc than %s",
+			return opt_error(o, -E2BIG,
+					 "options of a newer libinc than %s",
 					 inc_version());
 	ret = fill_from_env(o);
 	if (!ret)
@@ -286,8 +291,10 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 	comm->rq.depth = comm->window.max + INC_RQ_SPARE +
 			 (comm->uc ? comm->window.now : comm->window.max);
 	if (comm->sq.depth > max || comm->rq.depth > max)
-		return opt_error(o, -EINVAL, "%s: queues of %u requests are too short",
-				 ibv_get_device_name(comm->dev.ctx->device), max);
+		return opt_error(o, -EINVAL,
+				 "%s: queues of %u requests are too short",
+				 ibv_get_device_name(comm->dev.ctx->device),
+				 max);
 
 	comm->pd = inc_hca_pd(comm->dev.hca);
 	if (!comm->pd)
@@ -333,7 +340,8 @@ static int make_qp(struct inc_comm *comm, const struct inc_comm_opts *o)
 	ret = inc_qp_to_init(comm->qp, &comm->dev);
 	if (!ret)
 		ret = inc_msg_post_recvs(comm);
-	return ret ? opt_error(o, ret, "queue pair to INIT: %s", strerror(-ret)) :
+	return ret ? opt_error(o, ret, "queue pair to INIT: %s",
+			       strerror(-ret)) :
 		     0;
 }
 
@@ -463,7 +471,8 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 
 	snprintf(msg.join.job, sizeof(msg.join.job), "%s", o->job);
 	ret = inc_conn_send(&comm->watchdog.conn, &msg, deadline_ms);
-	return ret ? opt_error(o, ret, "rendezvous daemon: %s", strerror(-ret)) :
+	return ret ? opt_error(o, ret, "rendezvous daemon: %s",
+			       strerror(-ret)) :
 		     0;
 }
 
@@ -518,7 +527,8 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 		return opt_error(o, ret, "%s", err);
 	ret = inc_msg_alloc(comm);
 	if (ret)
-		return opt_error(o, ret, "messages of %u bytes, path MTU %u: %s",
+		return opt_error(o, ret,
+				 "messages of %u bytes, path MTU %u: %s",
 				 comm->tree.msg_size, comm->tree.pmtu,
 				 strerror(-ret));
 	send_rts(comm, deadline_ms);

@@ -36,7 +36,8 @@ static void in_parent(void)
  */
 static void in_child(void)
 {
-	static const char text[] = "the communicator is that of the parent process";
+	static const char text[] =
+		"the communicator is that of the parent process";
 	struct inc_comm *comm;
 
 	for (comm = comms; comm; comm = comm->fork.next) {

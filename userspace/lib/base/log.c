@@ -146,7 +146,8 @@ static void time_now(char text[TIME_LEN])
 	snprintf(text + n, TIME_LEN - n, ".%06ldZ", now.tv_nsec / 1000);
 }
 
-static void add(struct json_object *obj, const char *key, struct json_object *val)
+static void add(struct json_object *obj, const char *key,
+		struct json_object *val)
 {
 	json_object_object_add(obj, key, val);
 }
@@ -190,11 +191,12 @@ static void put_line(enum inc_log_level level, const char *line, bool named)
 static void put_json(const struct inc_who *who, enum inc_log_level level,
 		     char *text)
 {
+	const int flags = JSON_C_TO_STRING_PLAIN |
+			  JSON_C_TO_STRING_NOSLASHESCAPE;
 	struct json_object *obj = line_object(who, level, text);
 
 	if (obj)
-		put_line(level, json_object_to_json_string_ext(obj,
-			 JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
+		put_line(level, json_object_to_json_string_ext(obj, flags),
 			 false);
 	json_object_put(obj);
 }
@@ -210,8 +212,8 @@ static void put_text(const struct inc_who *who, enum inc_log_level level,
 	}
 	if (who->has_tree)
 		snprintf(tree, sizeof(tree), ", tree %u", who->tree_id);
-	snprintf(line, sizeof(line), "job \"%s\", rank %d of %d%s: %s", who->job,
-		 who->rank, who->nranks, tree, text);
+	snprintf(line, sizeof(line), "job \"%s\", rank %d of %d%s: %s",
+		 who->job, who->rank, who->nranks, tree, text);
 	put_line(level, line, true);
 }
 

@@ -39,8 +39,9 @@ void inc_log_unlock(void);
 /* @who: communicator; NULL: none yet, or unknown to the caller. */
 #define inc_log(who, level, ...)					\
 	do {								\
-		if ((int)(level) <= atomic_load_explicit(&inc_log_threshold, \
-							 memory_order_relaxed)) \
+		if ((int)(level) <=					\
+		    atomic_load_explicit(&inc_log_threshold,		\
+					 memory_order_relaxed))		\
 			inc_log_line((who), (level), __VA_ARGS__);	\
 	} while (0)
 

@@ -83,7 +83,8 @@ static const struct {
 } errors[] = {
 	{ EAGAIN, "the operation is still under way" },
 	{ EBADE, "ranks disagree on collective, data type, operation, root or count" },
-	{ ECANCELED, "the communicator was destroyed before the operation ended" },
+	{ ECANCELED,
+	  "the communicator was destroyed before the operation ended" },
 	{ ECONNRESET, "a rank died or left" },
 	{ EHOSTUNREACH, "the switch does not answer" },
 	{ EOPNOTSUPP, "not offered by this tree" },
@@ -112,7 +113,8 @@ size_t inc_dtype_size(enum inc_dtype dtype)
  */
 const char *inc_dtype_name(enum inc_dtype dtype)
 {
-	return (size_t)dtype < ARRAY_SIZE(inc_dtypes) ? inc_dtypes[dtype] : NULL;
+	return (size_t)dtype < ARRAY_SIZE(inc_dtypes) ? inc_dtypes[dtype] :
+							NULL;
 }
 
 /**

@@ -71,7 +71,8 @@ static void judge_losses(struct inc_bdp *w, uint32_t done)
 		w->settle--;
 	} else if (share > w->usual + LOSS_SLACK) {
 		/* As many as got through. */
-		w->limit = w->now - w->now * least(share - w->usual, LOSS_CUT) / 256;
+		w->limit = w->now -
+			   w->now * least(share - w->usual, LOSS_CUT) / 256;
 		w->settle = 1;
 	} else if (w->limit < w->max) {
 		w->limit += w->limit / LIMIT_SHARE + 1;

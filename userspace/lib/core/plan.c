@@ -109,8 +109,8 @@ void inc_plan_init(struct inc_plan *p, uint32_t msg_size, uint32_t pmtu,
 }
 
 /* Broadcast one rank's block to the ranks that want it. */
-static void pass(const struct inc_plan *p, struct inc_step *s, unsigned int root,
-		 bool wanted)
+static void pass(const struct inc_plan *p, struct inc_step *s,
+		 unsigned int root, bool wanted)
 {
 	s->collective = INC_COLL_BROADCAST;
 	s->root = root;

@@ -61,8 +61,8 @@ static inline size_t inc_seg_len(size_t bytes, size_t off, size_t chunk)
  * Return: bytes of the block in each message except the last; together with the
  * header they fill whole packets where the element size allows.
  */
-static inline size_t inc_seg_even(size_t block, uint32_t msg_size, uint32_t pmtu,
-				  size_t esize)
+static inline size_t inc_seg_even(size_t block, uint32_t msg_size,
+				  uint32_t pmtu, size_t esize)
 {
 	size_t most = inc_seg_chunk(msg_size, esize), len;
 	uint64_t n = inc_seg_msgs(block, most);

@@ -96,7 +96,7 @@ struct tries {
 	unsigned int		n;		/* addresses */
 	unsigned int		begun;		/* of them */
 	unsigned int		open;		/* of these */
-	int			ret;		/* of the last one that failed */
+	int			ret;		/* of the last failed one */
 	bool			refused;	/* by any */
 };
 
@@ -110,7 +110,8 @@ static void find_addresses(struct tries *t, const struct addrinfo *list)
 
 	do {
 		next = NULL;
-		for (ai = list, i = 0; ai && i < TRIES_MAX; ai = ai->ai_next, i++) {
+		for (ai = list, i = 0; ai && i < TRIES_MAX;
+		     ai = ai->ai_next, i++) {
 			if (taken[i] || (next && ai->ai_family == last))
 				continue;
 			if (next && next->ai_family != last)
@@ -144,7 +145,8 @@ static void begin(struct tries *t)
 	const struct addrinfo *ai = t->to[i];
 	int fd;
 
-	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+		    0);
 	t->pfd[i] = (struct pollfd) { .fd = fd, .events = POLLOUT };
 	if (fd >= 0)
 		t->open++;
@@ -194,7 +196,8 @@ static int connect_once(const struct addrinfo *list, int64_t deadline_ms,
 			next_at = now + NEXT_MS;
 			continue;
 		}
-		until = t.begun < t.n && next_at < deadline_ms ? next_at : deadline_ms;
+		until = t.begun < t.n && next_at < deadline_ms ? next_at :
+								 deadline_ms;
 		at = wait_for_one(&t, (int)(until > now ? until - now : 0));
 		/* A failed attempt makes way for the next. */
 		if (t.open < open)

@@ -258,7 +258,8 @@ int inc_watchdog_patience(struct inc_watchdog *w)
 
 	if (inc_watchdog_error(w))
 		return -1;
-	wait = tick_ms(atomic_load_explicit(&w->timeout_ms, memory_order_relaxed));
+	wait = tick_ms(atomic_load_explicit(&w->timeout_ms,
+					    memory_order_relaxed));
 	if (s->verdict)
 		wait = least(wait, GRACE_MS / 8);
 	if (s->busy)
@@ -294,7 +295,8 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 		look_for_daemon(w, s);
 	}
 	/* Other watches may need turns more often. */
-	tick = tick_ms(atomic_load_explicit(&w->timeout_ms, memory_order_relaxed));
+	tick = tick_ms(atomic_load_explicit(&w->timeout_ms,
+					    memory_order_relaxed));
 	if (s->verdict || s->now - s->before >= tick / 2) {
 		look(w, s, tick);
 		s->before = s->now;

@@ -179,7 +179,8 @@ static void wake(void)
 	const uint64_t one = 1;
 
 	if (write(wake_fd, &one, sizeof(one)) != sizeof(one))
-		inc_warn(NULL, "the watcher can not be woken: %s", strerror(errno));
+		inc_warn(NULL, "the watcher can not be woken: %s",
+			 strerror(errno));
 }
 
 static void close_fds(void)

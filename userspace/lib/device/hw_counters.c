@@ -150,7 +150,8 @@ static int entry(const struct nlattr *counter, struct inc_hw_counts *c)
 			memcpy(&value, payload(a), sizeof(value));
 	}
 	/* NAKs received and sent. */
-	if (!strcmp(name, "rcvd_seq_err") || !strcmp(name, "out_of_seq_request"))
+	if (!strcmp(name, "rcvd_seq_err") ||
+	    !strcmp(name, "out_of_seq_request"))
 		c->lost += value;
 	else if (!strcmp(name, "sent_pkts") || !strcmp(name, "rcvd_pkts"))
 		c->packets += value;
@@ -194,7 +195,8 @@ bool inc_hw_counters_parse(const void *msg, size_t len, struct inc_hw_counts *c)
 		return false;
 	FOR_EACH_ATTR(a, (const char *)msg + NLMSG_HDRLEN,
 		      (const char *)msg + nlh->nlmsg_len)
-		if ((a->nla_type & NLA_TYPE_MASK) == RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
+		if ((a->nla_type & NLA_TYPE_MASK) ==
+		    RDMA_NLDEV_ATTR_STAT_HWCOUNTERS)
 			found += entries(a, c);
 	return found == 5;
 }

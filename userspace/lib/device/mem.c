@@ -48,7 +48,8 @@ static void mem_free(struct inc_mem *mem)
 	for (i = 0; i < mem->nmrs; i++) {
 		ret = ibv_dereg_mr(mem->mr[i]);
 		if (ret)
-			inc_warn(mem->who, "deregistering %zu bytes at 0x%zx: %s",
+			inc_warn(mem->who,
+				 "deregistering %zu bytes at 0x%zx: %s",
 				 mem->len, (size_t)mem->addr, strerror(ret));
 	}
 	free(mem);
@@ -184,8 +185,8 @@ static int make(struct inc_mem_cache *cache, uintptr_t addr, size_t len,
 		}
 	}
 	cache->regs++;
-	inc_dbg(cache->who, "registered %zu bytes at 0x%zx for %s", len, (size_t)addr,
-		writable ? "results" : "sending");
+	inc_dbg(cache->who, "registered %zu bytes at 0x%zx for %s", len,
+		(size_t)addr, writable ? "results" : "sending");
 	*res = mem;
 	return 0;
 }

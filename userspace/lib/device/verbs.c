@@ -78,7 +78,8 @@ static enum fit gid_fit(const struct ibv_gid_entry *entry,
 	family = !sel->addr.len || addr.len == sel->addr.len;
 	/* Other devices may have a GID of that index, too. */
 	if (entry->gid_index > GID_INDEX_MAX ||
-	    (sel->gid_index >= 0 && entry->gid_index != (uint32_t)sel->gid_index))
+	    (sel->gid_index >= 0 &&
+	     entry->gid_index != (uint32_t)sel->gid_index))
 		return FIT_NONE;
 	if (v2 && sel->addr.len && family &&
 	    !memcmp(addr.bytes, sel->addr.bytes, addr.len))
@@ -93,8 +94,8 @@ static enum fit gid_fit(const struct ibv_gid_entry *entry,
 }
 
 /* Find a port's best GID among @n GIDs of its device. */
-static enum fit port_fit(const struct ibv_gid_entry *entries, ssize_t n, int port,
-			 const struct inc_dev_sel *sel,
+static enum fit port_fit(const struct ibv_gid_entry *entries, ssize_t n,
+			 int port, const struct inc_dev_sel *sel,
 			 const struct ibv_gid_entry **best)
 {
 	enum fit best_fit = FIT_NONE, fit;
@@ -238,7 +239,8 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 	list = ibv_get_device_list(&n);
 	if (!list) {
 		n = inc_verbs_errno();
-		snprintf(err, err_len, "list of verbs devices: %s", strerror(-n));
+		snprintf(err, err_len, "list of verbs devices: %s",
+			 strerror(-n));
 		return n;
 	}
 	for (i = 0; i < n && best < FIT_EXACT; i++) {
@@ -332,7 +334,8 @@ static int to_rtr(struct ibv_qp *qp, const struct inc_dev *dev,
 	 */
 	for (tries = 1;; tries++) {
 		ret = -ibv_modify_qp(qp, &attr, mask);
-		if (!ret || tries >= (ret == -EINVAL ? RTR_TRIES : RTR_TRIES_SLOW))
+		if (!ret ||
+		    tries >= (ret == -EINVAL ? RTR_TRIES : RTR_TRIES_SLOW))
 			return ret;
 		nanosleep(&pause, NULL);
 	}

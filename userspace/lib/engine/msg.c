@@ -219,7 +219,7 @@ static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
 {
 	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
 	struct ibv_wc cause = *wc;
-	int tries;
+	int tries, err;
 
 	/* A flush means that the QP is in ERROR, perhaps moved by the watch. */
 	if (watch_failed(comm))
@@ -234,14 +234,14 @@ static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
 		else if (find_cause(comm->rq.cq, &cause))
 			what = "receiving";
 	}
+	err = cause.status == IBV_WC_RETRY_EXC_ERR ? -EHOSTUNREACH : -EIO;
 	if (is_unsent(comm, cause.status))
 		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
 			      comm->window.now);
 	else
-		inc_comm_fail(comm, cause.status == IBV_WC_RETRY_EXC_ERR ?
-				    -EHOSTUNREACH : -EIO,
-			      "%s: %s (vendor error %u)", what,
-			      ibv_wc_status_str(cause.status), cause.vendor_err);
+		inc_comm_fail(comm, err, "%s: %s (vendor error %u)", what,
+			      ibv_wc_status_str(cause.status),
+			      cause.vendor_err);
 }
 
 /* --- Receives ---------------------------------------------------------- */
@@ -290,7 +290,8 @@ static void next_piece(const struct inc_request *req, struct piece *p)
 	const struct inc_step *s = &req->step;
 	size_t block = req->plan.block;
 
-	p->len = req->err ? 0 : inc_seg_len(block, req->posted, req->plan.chunk);
+	p->len = req->err ? 0 :
+			    inc_seg_len(block, req->posted, req->plan.chunk);
 	p->from = NULL;
 	p->to = NULL;
 	p->nfrom = s->nfrom * p->len;

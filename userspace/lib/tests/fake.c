@@ -184,7 +184,8 @@ void answer(unsigned int i)
 	if (s.hdr.result_va) {
 		len = ntohl(s.hdr.nelem) *
 		      inc_dtype_size((enum inc_dtype)s.hdr.dtype);
-		to = place(ntohl(s.hdr.result_rkey), be64toh(s.hdr.result_va), len);
+		to = place(ntohl(s.hdr.result_rkey), be64toh(s.hdr.result_va),
+			   len);
 		OK(to);
 		if (to && s.len && s.data != to)
 			memcpy(to, s.data, len);
@@ -343,7 +344,8 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 
 /* --- Communicator ------------------------------------------------------ */
 
-static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu, bool uc)
+static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu,
+		 bool uc)
 {
 	memset(&sw, 0, sizeof(sw));
 	ctx.ops.post_send = post_send;
@@ -369,9 +371,14 @@ static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu, bool u
 	comm->sq.depth = 16;
 	comm->rq.depth = 2 * WINDOW + INC_RQ_SPARE;
 	comm->tree = (struct inc_rdv_joined){
-		.tree_id = 77, .rkey = RKEY, .slots = SLOTS,
-		.msg_size = msg_size, .pmtu = pmtu, .first_msg_id = first_msg_id,
-		.collectives = ~0U, .dtypes = 0xfff & ~(1U << INC_DTYPE_FP16),
+		.tree_id = 77,
+		.rkey = RKEY,
+		.slots = SLOTS,
+		.msg_size = msg_size,
+		.pmtu = pmtu,
+		.first_msg_id = first_msg_id,
+		.collectives = ~0U,
+		.dtypes = 0xfff & ~(1U << INC_DTYPE_FP16),
 		.ops = 0x1fff,
 	};
 	pthread_mutex_init(&comm->watchdog.lock, NULL);

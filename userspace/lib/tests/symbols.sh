@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #
-# symbols.sh LIBINC.SO: what the library shows is what libinc.map says, nothing less
+# symbols.sh LIBINC.SO: the library exports what libinc.map says, nothing less
 # and nothing more, each with its version; inc.h declares each; each has a page.
 set -u
 dir=$(dirname "$0")/..
@@ -34,9 +34,11 @@ diff "$tmp/map" "$tmp/lib" >"$tmp/wrong"
 [ -s "$tmp/map" ] || echo "no symbol in the map" >"$tmp/wrong"
 verdict "symbols and versions are those of libinc.map" "$tmp/wrong"
 
-# functions that inc.h declares: a name before a parenthesis, outside of comments
-"${CC:-cc}" -fpreprocessed -dD -E -P "$dir/inc.h" 2>/dev/null | tr '\n' ' ' | tr ';' '\n' |
-	grep -v typedef | grep -oE '\binc_[a-z0-9_]+\(' | tr -d '(' | sort -u >"$tmp/header"
+# functions that inc.h declares: a name before a parenthesis, not in a comment
+"${CC:-cc}" -fpreprocessed -dD -E -P "$dir/inc.h" 2>/dev/null | tr '\n' ' ' |
+	tr ';' '\n' |
+	grep -v typedef | grep -oE '\binc_[a-z0-9_]+\(' | tr -d '(' |
+		sort -u >"$tmp/header"
 diff "$tmp/names" "$tmp/header" >"$tmp/wrong"
 verdict "inc.h declares them, and no other" "$tmp/wrong"
 
@@ -48,7 +50,8 @@ while read -r name; do
 	sed -n '/^\.SH NAME/,/^\.SH SYNOPSIS/p' "$page" 2>/dev/null |
 		grep -qE "\b$name\b" || echo "$name is not in the NAME of $page"
 	sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' "$page" 2>/dev/null |
-		grep -qE "\b$name\(" || echo "$name is not in the SYNOPSIS of $page"
+		grep -qE "\b$name\(" ||
+			echo "$name is not in the SYNOPSIS of $page"
 done <"$tmp/names" >"$tmp/wrong"
 for page in "$dir"/man/inc_*.3; do
 	name=$(basename "$page" .3)

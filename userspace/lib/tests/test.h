@@ -53,7 +53,8 @@ static inline int test_run(const struct test_case *cases, int n)
 #define TEST_MAIN(cases)						\
 	int main(void)							\
 	{								\
-		return test_run(cases, (int)(sizeof(cases) / sizeof((cases)[0]))); \
+		return test_run(cases, (int)(sizeof(cases) /		\
+					     sizeof((cases)[0])));	\
 	}
 
 #endif /* INC_LIB_TEST_H */

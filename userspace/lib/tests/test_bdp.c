@@ -121,7 +121,8 @@ static void transmit(unsigned int member, uint32_t id)
 		m->link_free = start + 1 / sim.p.rate;
 	at = (uint64_t)(start + 1 / sim.p.rate) + sim.p.delay;
 	if (dropped || rand() < sim.p.loss * RAND_MAX)
-		put(at + (uint64_t)(3 / sim.p.rate) + sim.p.delay, ASKED, member, id);
+		put(at + (uint64_t)(3 / sim.p.rate) + sim.p.delay, ASKED,
+		    member, id);
 	else
 		put(at, ARRIVES, member, id);
 }
@@ -254,8 +255,9 @@ static double measure(const char *name, struct path p, uint64_t time)
 /* 20 Mb/s without delay, and as fast as a CPU: the initial window is enough. */
 static void short_path(void)
 {
-	OK(measure("20 Mb/s", (struct path) {
-		.rate = 0.00227, .delay = 50, .queue = 1000 }, 5 * SECOND) > 0.98);
+	OK(measure("20 Mb/s",
+		   (struct path){ .rate = 0.00227, .delay = 50, .queue = 1000 },
+		   5 * SECOND) > 0.98);
 	EQ(sim.most, MIN);
 	OK(measure("700 Mb/s", (struct path) {
 		.rate = 0.08, .delay = 100, .queue = 1000 }, SECOND) > 0.98);
@@ -329,7 +331,8 @@ static void random_loss(void)
 		char name[40];
 
 		p.loss = loss / 100.0;
-		snprintf(name, sizeof(name), "80 Mb/s, 20 ms, loss %u %%", loss);
+		snprintf(name, sizeof(name), "80 Mb/s, 20 ms, loss %u %%",
+			 loss);
 		OK(measure(name, p, 10 * SECOND) > (loss == 5 ? 0.9 : 0.6));
 		OK(loss > 10 || sim.m[0].w.now > 220);
 	}
@@ -356,7 +359,8 @@ static void shallow_queue(void)
 		char name[40];
 
 		p.queue = at[i].queue;
-		snprintf(name, sizeof(name), "80 Mb/s, 20 ms, queue of %u", p.queue);
+		snprintf(name, sizeof(name), "80 Mb/s, 20 ms, queue of %u",
+			 p.queue);
 		OK(measure(name, p, 20 * SECOND) > at[i].good);
 		OK((double)sim.again < at[i].again * (double)sim.sent);
 	}

@@ -19,8 +19,8 @@ static struct addrinfo list[ADDRS];
 static struct sockaddr_in to[ADDRS];
 static int fillers[8];
 
-int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
-		struct addrinfo **res)
+int getaddrinfo(const char *node, const char *service,
+		const struct addrinfo *hints, struct addrinfo **res)
 {
 	(void)node;
 	(void)service;
@@ -39,8 +39,9 @@ static int open_port(unsigned int i, int backlog)
 	socklen_t len = sizeof(to[i]);
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
 
-	to[i] = (struct sockaddr_in) {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	to[i] = (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
 	OK(!bind(fd, (struct sockaddr *)&to[i], sizeof(to[i])));
 	OK(!getsockname(fd, (struct sockaddr *)&to[i], &len));
@@ -62,7 +63,8 @@ static void fill(unsigned int i)
 
 	for (k = 0; k < 8; k++) {
 		fillers[k] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-		(void)!connect(fillers[k], (struct sockaddr *)&to[i], sizeof(to[i]));
+		(void)!connect(fillers[k], (struct sockaddr *)&to[i],
+			       sizeof(to[i]));
 	}
 	usleep(20000);
 }

@@ -26,8 +26,8 @@ static struct {
 	u128			block;		/* bytes */
 	size_t			esize;
 	char			*buf;
-	u128			done[MAX_RANKS];	/* of each root's block */
-	unsigned int		steps[MAX_RANKS];	/* blocks sent, by root */
+	u128			done[MAX_RANKS]; /* of each root's block */
+	unsigned int		steps[MAX_RANKS]; /* blocks sent, by root */
 	u128			msgs;
 } x;
 
@@ -62,8 +62,9 @@ static void look(const struct sent *s)
 {
 	unsigned int root = ntohs(s->hdr.root);
 	u128 len = x.block - x.done[root], off = x.done[root];
-	const char *from = x.coll == INC_COLL_ALLTOALL ? x.buf + x.nranks * x.block :
-							  x.buf;
+	const char *from = x.coll == INC_COLL_ALLTOALL ?
+				   x.buf + x.nranks * x.block :
+				   x.buf;
 	uint64_t to = be64toh(s->hdr.result_va);
 	bool reduces = x.coll == INC_COLL_ALLREDUCE;
 
@@ -105,8 +106,8 @@ static void *space(u128 len)
 	return p;
 }
 
-static void start(enum inc_collective coll, unsigned int rank, unsigned int nranks,
-		  size_t count, enum inc_dtype dtype)
+static void start(enum inc_collective coll, unsigned int rank,
+		  unsigned int nranks, size_t count, enum inc_dtype dtype)
 {
 	begin_tree(0xfffffff0, BIG_MSG, BIG_PMTU);
 	comm->rank = (int)rank;
@@ -132,8 +133,8 @@ static void finish(unsigned int blocks)
 	}
 	OK(x.msgs == per_block * roots * blocks);
 	OK(x.msgs == sw.sent);
-	OK((u128)comm->info.rx_bytes == (x.coll == INC_COLL_ALLREDUCE ? x.block :
-					 x.block * (x.nranks - 1)));
+	OK((u128)comm->info.rx_bytes ==
+	   (x.coll == INC_COLL_ALLREDUCE ? x.block : x.block * (x.nranks - 1)));
 	sw.looks = NULL;
 	end();
 }
@@ -142,7 +143,8 @@ static void allreduce(size_t count, enum inc_dtype dtype)
 {
 	start(INC_COLL_ALLREDUCE, 0, 1, count, dtype);
 	x.buf = space(x.block);
-	EQ(inc_allreduce(comm, INC_IN_PLACE, x.buf, count, dtype, INC_OP_SUM), 0);
+	EQ(inc_allreduce(comm, INC_IN_PLACE, x.buf, count, dtype, INC_OP_SUM),
+	   0);
 	munmap(x.buf, (size_t)x.block);
 	finish(1);
 }
@@ -198,9 +200,11 @@ static void overflows(void)
 
 	start(INC_COLL_ALLTOALL, 0, 4, 1, INC_DTYPE_INT8);
 	sw.looks = NULL;
-	EQ(inc_allreduce(comm, INC_IN_PLACE, p, SIZE_MAX / 8 + 2, INC_DTYPE_FP64,
-			 INC_OP_SUM), -EOVERFLOW);
-	EQ(inc_alltoall(comm, INC_IN_PLACE, p, SIZE_MAX / 4 + 1, INC_DTYPE_INT8),
+	EQ(inc_allreduce(comm, INC_IN_PLACE, p, SIZE_MAX / 8 + 2,
+			 INC_DTYPE_FP64, INC_OP_SUM),
+	   -EOVERFLOW);
+	EQ(inc_alltoall(comm, INC_IN_PLACE, p, SIZE_MAX / 4 + 1,
+			INC_DTYPE_INT8),
 	   -EOVERFLOW);
 	EQ(inc_allgather(comm, p, p, SIZE_MAX / 8 + 1, INC_DTYPE_INT16),
 	   -EOVERFLOW);

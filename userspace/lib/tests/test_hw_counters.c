@@ -33,7 +33,8 @@ static void end(size_t at)
 
 static void put_counter(const char *name, uint64_t value)
 {
-	size_t at = put(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY | NLA_F_NESTED, "", 0);
+	size_t at = put(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY | NLA_F_NESTED,
+			"", 0);
 
 	put(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name, strlen(name) + 1);
 	put(RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, &value, sizeof(value));
@@ -57,7 +58,8 @@ static void make_answer(void)
 	put_counter("rcvd_seq_err", 6);
 	put_counter("send_err", 3);
 	end(at);
-	nlh->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, RDMA_NLDEV_CMD_STAT_GET);
+	nlh->nlmsg_type = RDMA_NL_GET_TYPE(RDMA_NL_NLDEV,
+					   RDMA_NLDEV_CMD_STAT_GET);
 	nlh->nlmsg_len = (uint32_t)msg_len;
 }
 

@@ -92,8 +92,9 @@ static void nonblocking(void)
 	fill();
 	for (i = 0; i < 6; i++)
 		EQ(inc_iallreduce(comm, in + 4096 * i, out + 4096 * i,
-				  (size_t)(1024 - i), INC_DTYPE_INT32, INC_OP_SUM,
-				  &r[i]), 0);
+				  (size_t)(1024 - i), INC_DTYPE_INT32,
+				  INC_OP_SUM, &r[i]),
+		   0);
 	EQ(sw.n, WINDOW);
 	EQ(inc_request_test(r[5], &done), 0);
 	EQ(done, 0);
@@ -104,7 +105,8 @@ static void nonblocking(void)
 	EQ(done, 1);
 	for (i = 0; i < 6; i++) {
 		EQ(inc_request_wait(r[i]), 0);
-		OK(!memcmp(in + 4096 * i, out + 4096 * i, (size_t)(1024 - i) * 4));
+		OK(!memcmp(in + 4096 * i, out + 4096 * i,
+			   (size_t)(1024 - i) * 4));
 		inc_request_free(r[i]);
 	}
 	EQ(sw.sleeps, 0);
@@ -229,7 +231,8 @@ static void dead_peer(void)
 
 	begin();
 	fill();
-	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &a), 0);
+	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &a),
+	   0);
 	EQ(inc_ibarrier(comm, &b), 0);
 	result(INC_STATUS_PEER_DEAD << 24 | 0x123456);
 	EQ(inc_request_wait(b), -ECONNRESET);
@@ -250,7 +253,8 @@ static void last_result_then_end(void)
 
 	begin();
 	fill();
-	EQ(inc_iallreduce(comm, in, out, 3, INC_DTYPE_INT32, INC_OP_SUM, &a), 0);
+	EQ(inc_iallreduce(comm, in, out, 3, INC_DTYPE_INT32, INC_OP_SUM, &a),
+	   0);
 	answer(0);
 	result(INC_STATUS_TREE_GONE << 24);
 	EQ(inc_request_wait(a), 0);
@@ -339,17 +343,22 @@ static void registrations(void)
 static void arguments(void)
 {
 	begin();
-	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_COUNT, INC_OP_SUM), -EINVAL);
-	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_INT8, (enum inc_op)-1), -EINVAL);
-	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_FP16, INC_OP_SUM), -EOPNOTSUPP);
+	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_COUNT, INC_OP_SUM),
+	   -EINVAL);
+	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_INT8, (enum inc_op)-1),
+	   -EINVAL);
+	EQ(inc_allreduce(comm, in, out, 1, INC_DTYPE_FP16, INC_OP_SUM),
+	   -EOPNOTSUPP);
 	OK(strstr(comm->error.text, "fp16"));
-	EQ(inc_allreduce(comm, in, out, SIZE_MAX / 2, INC_DTYPE_INT32, INC_OP_SUM),
+	EQ(inc_allreduce(comm, in, out, SIZE_MAX / 2, INC_DTYPE_INT32,
+			 INC_OP_SUM),
 	   -EOVERFLOW);
 	EQ(inc_allreduce(comm, NULL, NULL, 0, INC_DTYPE_INT32, INC_OP_SUM), 0);
 	EQ(sw.sent, 1);
 	EQ(comm->err, 0);
 	inc_request_free(NULL);
-	EQ(inc_allreduce(comm, in, NULL, 1, INC_DTYPE_INT8, INC_OP_SUM), -EFAULT);
+	EQ(inc_allreduce(comm, in, NULL, 1, INC_DTYPE_INT8, INC_OP_SUM),
+	   -EFAULT);
 	EQ(comm->err, -EFAULT);
 	end();
 }
@@ -456,21 +465,26 @@ static void refused_for_what_is_kept(void)
 /* Unmapped memory ends the communicator, as the other ranks have begun. */
 static void can_not_begin(void)
 {
-	char *page = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *page =
+		mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct inc_request *r;
 
 	begin_tree(0, 16384, 1024);
 	sw.refuse = EFAULT;
-	EQ(inc_allreduce(comm, page, out, 2048, INC_DTYPE_INT32, INC_OP_SUM), 0);
-	EQ(inc_allreduce(comm, in, page, 2048, INC_DTYPE_INT32, INC_OP_SUM), -EFAULT);
+	EQ(inc_allreduce(comm, page, out, 2048, INC_DTYPE_INT32, INC_OP_SUM),
+	   0);
+	EQ(inc_allreduce(comm, in, page, 2048, INC_DTYPE_INT32, INC_OP_SUM),
+	   -EFAULT);
 	OK(sw.qp_gone && sw.hung_up);
 	EQ(inc_barrier(comm), -EFAULT);
 	end();
 	munmap(page, 8192);
 
 	begin();
-	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
-	EQ(inc_allreduce(comm, in, in + 4, 2, INC_DTYPE_INT32, INC_OP_SUM), -EINVAL);
+	EQ(inc_iallreduce(comm, in, out, 5000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
+	EQ(inc_allreduce(comm, in, in + 4, 2, INC_DTYPE_INT32, INC_OP_SUM),
+	   -EINVAL);
 	OK(strstr(comm->error.text, "overlap"));
 	OK(sw.qp_gone && sw.hung_up);
 	EQ(inc_request_wait(r), -EINVAL);
@@ -478,7 +492,8 @@ static void can_not_begin(void)
 	end();
 
 	begin();
-	EQ(inc_allreduce_init(comm, in, NULL, 1, INC_DTYPE_INT8, INC_OP_SUM, &r),
+	EQ(inc_allreduce_init(comm, in, NULL, 1, INC_DTYPE_INT8, INC_OP_SUM,
+			      &r),
 	   -EFAULT);
 	OK(sw.qp_gone && sw.hung_up);
 	end();
@@ -487,12 +502,14 @@ static void can_not_begin(void)
 static void in_place_results(void)
 {
 	begin();
-	EQ(inc_allreduce(comm, in, INC_IN_PLACE, 1, INC_DTYPE_INT32, INC_OP_SUM),
+	EQ(inc_allreduce(comm, in, INC_IN_PLACE, 1, INC_DTYPE_INT32,
+			 INC_OP_SUM),
 	   -EINVAL);
 	EQ(sw.sent, 0);
 	end();
 	begin();
-	EQ(inc_scatter(comm, INC_IN_PLACE, out, 1, INC_DTYPE_INT32, 0), -EINVAL);
+	EQ(inc_scatter(comm, INC_IN_PLACE, out, 1, INC_DTYPE_INT32, 0),
+	   -EINVAL);
 	end();
 	begin();
 	EQ(inc_broadcast(comm, INC_IN_PLACE, 1, INC_DTYPE_INT32, 0), -EINVAL);
@@ -521,8 +538,9 @@ static void error_before_ack(void)
 		sw.hold_sends = true;
 		sw.status = INC_STATUS_MISMATCH;
 		for (i = 0; i < WINDOW; i++) {
-			EQ(inc_iallreduce(comm, in + 64 * i, out, 4, INC_DTYPE_INT32,
-					  INC_OP_SUM, &r), 0);
+			EQ(inc_iallreduce(comm, in + 64 * i, out, 4,
+					  INC_DTYPE_INT32, INC_OP_SUM, &r),
+			   0);
 			if (!i)
 				first = sw.flight[0];
 			answer(0);
@@ -531,8 +549,9 @@ static void error_before_ack(void)
 			inc_request_free(r);
 		}
 		/* This one would reuse the entry of the first. */
-		EQ(inc_iallreduce(comm, in + 640, out, 4, INC_DTYPE_INT32, INC_OP_SUM,
-				  &r), 0);
+		EQ(inc_iallreduce(comm, in + 640, out, 4, INC_DTYPE_INT32,
+				  INC_OP_SUM, &r),
+		   0);
 		EQ(inc_request_test(r, &done), 0);
 		EQ(sw.sent, WINDOW);
 		EQ(sw.empty, every > 1);
@@ -564,7 +583,8 @@ static void first_error(void)
 static void uc_messages(void)
 {
 	struct inc_comm c = {
-		.window = { .now = WINDOW, .max = WINDOW }, .sq = { .depth = 16 },
+		.window = { .now = WINDOW, .max = WINDOW },
+		.sq = { .depth = 16 },
 		.tree = { .slots = SLOTS, .msg_size = MSG_SIZE, .pmtu = 128 },
 	};
 

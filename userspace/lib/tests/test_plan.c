@@ -153,13 +153,14 @@ static void carry_out(int coll, unsigned int n, unsigned int root, size_t block,
 static void all_collectives(void)
 {
 	static const size_t blocks[] = { 4, 20, 60, 100, 1024, 1028, 100000 };
+	const unsigned int nblocks = sizeof(blocks) / sizeof(blocks[0]);
 	unsigned int n, root, k;
 	int coll;
 
 	for (coll = 0; coll < INC_COLL_BARRIER; coll++)
 		for (n = 1; n <= MAX_RANKS; n++)
 			for (root = 0; root < n; root++)
-				for (k = 0; k < sizeof(blocks) / sizeof(blocks[0]); k++)
+				for (k = 0; k < nblocks; k++)
 					carry_out(coll, n, root, blocks[k],
 						  k & 1 ? PMTU : SMALL_PMTU);
 }
@@ -216,7 +217,9 @@ static void few_messages(void)
 static void long_pieces(void)
 {
 	struct inc_plan p = {
-		.collective = INC_COLL_ALLTOALL, .nranks = 8, .block = 128 << 10,
+		.collective = INC_COLL_ALLTOALL,
+		.nranks = 8,
+		.block = 128 << 10,
 	};
 
 	inc_plan_init(&p, 64 << 10, 1024, 4);
@@ -230,8 +233,10 @@ static void long_pieces(void)
 int main(void)
 {
 	static const struct test_case cases[] = {
-		{ "plan: all collectives, ranks, roots, sizes", all_collectives },
-		{ "plan: AllToAll, all ranks send at the same time", all_links_busy },
+		{ "plan: all collectives, ranks, roots, sizes",
+		  all_collectives },
+		{ "plan: AllToAll, all ranks send at the same time",
+		  all_links_busy },
 		{ "plan: number of messages", few_messages },
 		{ "plan: AllToAll, few long messages", long_pieces },
 	};

@@ -16,7 +16,8 @@ static void wait_for(void)
 
 	begin();
 	fill();
-	EQ(inc_iallreduce(comm, in, out, 3, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
+	EQ(inc_iallreduce(comm, in, out, 3, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
 	EQ(inc_request_wait_for(r, 0), -EAGAIN);
 	EQ(sw.polls, 0);
 	sw.answer_after_ms = 25;
@@ -47,7 +48,8 @@ static void wait_for(void)
 	OK(same(5000));
 	inc_request_free(r);
 
-	EQ(inc_iallreduce(comm, in, out, 1, INC_DTYPE_INT32, INC_OP_SUM, &r), 0);
+	EQ(inc_iallreduce(comm, in, out, 1, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	   0);
 	sw.watch_fires_at = (int)sw.sleeps + 1;
 	EQ(inc_request_wait_for(r, 10), -ETIMEDOUT);
 	inc_request_free(r);
@@ -75,7 +77,8 @@ static void persistent(void)
 	int i, done = 0;
 
 	begin();
-	EQ(inc_allreduce_init(comm, in, out, 3000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	EQ(inc_allreduce_init(comm, in, out, 3000, INC_DTYPE_INT32, INC_OP_SUM,
+			      &r),
 	   0);
 	EQ(sw.sent, 0);
 	EQ(sw.mrs, 3);			/* arena, to send from, for results */
@@ -93,7 +96,8 @@ static void persistent(void)
 	EQ(reduce(2000), 0);
 	EQ(comm->mem.regs, 2);
 	EQ(inc_mem_invalidate(comm, out, 1), -EBUSY);
-	EQ(inc_iallreduce(comm, in, out, 1, INC_DTYPE_INT32, INC_OP_SUM, &other),
+	EQ(inc_iallreduce(comm, in, out, 1, INC_DTYPE_INT32, INC_OP_SUM,
+			  &other),
 	   0);
 	EQ(inc_request_start(other), -EINVAL);
 	EQ(inc_request_wait(other), 0);
@@ -145,7 +149,9 @@ static void persistent_in_place(void)
 	int i;
 
 	begin();
-	EQ(inc_alltoall_init(comm, INC_IN_PLACE, out, 3000, INC_DTYPE_INT32, &a), 0);
+	EQ(inc_alltoall_init(comm, INC_IN_PLACE, out, 3000, INC_DTYPE_INT32,
+			     &a),
+	   0);
 	EQ(inc_allgather_init(comm, in, out, 3000, INC_DTYPE_INT32, &g), 0);
 	for (i = 0; i < 3; i++) {
 		memset(out, i + 1, sizeof(out));
@@ -172,7 +178,8 @@ static void persistent_ends(void)
 	struct inc_request *r, *s;
 
 	begin();
-	EQ(inc_allreduce_init(comm, in, out, 2000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	EQ(inc_allreduce_init(comm, in, out, 2000, INC_DTYPE_INT32, INC_OP_SUM,
+			      &r),
 	   0);
 	sw.status = INC_STATUS_MISMATCH;
 	sw.status_for = 2;
@@ -186,9 +193,12 @@ static void persistent_ends(void)
 	EQ(reduce(1), 0);
 	EQ(sw.mrs, 1);
 
-	EQ(inc_allreduce_init(comm, in, out, 2000, INC_DTYPE_INT32, INC_OP_SUM, &r),
+	EQ(inc_allreduce_init(comm, in, out, 2000, INC_DTYPE_INT32, INC_OP_SUM,
+			      &r),
 	   0);
-	EQ(inc_allreduce_init(comm, in, out, 2, INC_DTYPE_INT32, INC_OP_SUM, &s), 0);
+	EQ(inc_allreduce_init(comm, in, out, 2, INC_DTYPE_INT32, INC_OP_SUM,
+			      &s),
+	   0);
 	EQ(inc_request_start(r), 0);
 	result(INC_STATUS_PEER_DEAD << 24);
 	EQ(inc_request_wait(r), -ECONNRESET);
@@ -207,16 +217,20 @@ static void persistent_arguments(void)
 	struct inc_request *r;
 
 	begin();
-	EQ(inc_allreduce_init(comm, in, out, 1, INC_DTYPE_COUNT, INC_OP_SUM, &r),
+	EQ(inc_allreduce_init(comm, in, out, 1, INC_DTYPE_COUNT, INC_OP_SUM,
+			      &r),
 	   -EINVAL);
 	EQ(inc_broadcast_init(comm, out, 5000, INC_DTYPE_INT8, 1, &r), -EINVAL);
-	EQ(inc_scatter_init(comm, in, out, SIZE_MAX / 2, INC_DTYPE_INT64, 0, &r),
+	EQ(inc_scatter_init(comm, in, out, SIZE_MAX / 2, INC_DTYPE_INT64, 0,
+			    &r),
 	   -EOVERFLOW);
-	EQ(inc_reduce_scatter_init(comm, in, out, 1, INC_DTYPE_FP16, INC_OP_SUM, &r),
+	EQ(inc_reduce_scatter_init(comm, in, out, 1, INC_DTYPE_FP16, INC_OP_SUM,
+				   &r),
 	   -EOPNOTSUPP);
 	EQ(sw.mrs, 1);
 	/* Other ranks may have started this one, so the communicator fails. */
-	EQ(inc_gather_init(comm, in, in + 1, 5000, INC_DTYPE_INT8, 0, &r), -EINVAL);
+	EQ(inc_gather_init(comm, in, in + 1, 5000, INC_DTYPE_INT8, 0, &r),
+	   -EINVAL);
 	EQ(comm->err, -EINVAL);
 	end();
 }

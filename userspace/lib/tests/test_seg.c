@@ -23,13 +23,16 @@ static void msgs(void)
 	EQ(inc_seg_msgs(1, 65504), 1);
 	EQ(inc_seg_msgs(65504, 65504), 1);
 	EQ(inc_seg_msgs(65505, 65504), 2);
-	EQ(inc_seg_msgs((size_t)1 << 34, 65504), (((size_t)1 << 34) + 65503) / 65504);
+	EQ(inc_seg_msgs((size_t)1 << 34, 65504),
+	   (((size_t)1 << 34) + 65503) / 65504);
 }
 
 /* The pieces make up the whole, each of whole elements. */
 static void whole(void)
 {
-	static const size_t counts[] = { 0, 1, 3, 255, 4097, 1048576, 2147483648 };
+	static const size_t counts[] = {
+		0, 1, 3, 255, 4097, 1048576, 2147483648,
+	};
 	static const uint32_t sizes[] = { 64, 128, 1024, 4096, 65536 };
 	size_t c, s, esize, bytes, off, len;
 	uint64_t n;
@@ -37,7 +40,8 @@ static void whole(void)
 	for (c = 0; c < sizeof(counts) / sizeof(counts[0]); c++)
 		for (s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
 			for (esize = 1; esize <= 8; esize *= 2) {
-				size_t chunk_len = inc_seg_chunk(sizes[s], esize);
+				size_t chunk_len =
+					inc_seg_chunk(sizes[s], esize);
 
 				if (counts[c] > 1 << 20 && sizes[s] < 65536)
 					continue;
@@ -45,7 +49,8 @@ static void whole(void)
 				off = 0;
 				n = 0;
 				do {
-					len = inc_seg_len(bytes, off, chunk_len);
+					len = inc_seg_len(bytes, off,
+							  chunk_len);
 					OK(len % esize == 0);
 					OK(len + INC_HDR_LEN <= sizes[s]);
 					OK(len || !bytes);
@@ -60,7 +65,9 @@ static void whole(void)
 /* As few parts as possible, of similar length, in full packets. */
 static void even(void)
 {
-	static const size_t counts[] = { 0, 1, 8188, 8189, 16376, 16377, 32768, 10000019 };
+	static const size_t counts[] = {
+		0, 1, 8188, 8189, 16376, 16377, 32768, 10000019,
+	};
 	const uint32_t msg_size = 65536, pmtu = 1024;
 	size_t c, esize, block, len;
 	uint64_t n;
@@ -72,7 +79,8 @@ static void even(void)
 			n = inc_seg_msgs(block, len);
 			EQ(len % esize, 0);
 			OK(len + INC_HDR_LEN <= msg_size);
-			EQ(n, inc_seg_msgs(block, inc_seg_chunk(msg_size, esize)));
+			EQ(n,
+			   inc_seg_msgs(block, inc_seg_chunk(msg_size, esize)));
 			OK((len + INC_HDR_LEN) % pmtu == 0);
 			/*
 			 * Difference of a part and the last one: the rounding

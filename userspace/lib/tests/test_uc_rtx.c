@@ -185,7 +185,8 @@ static void burst(void)
  */
 static void random_loss(void)
 {
-	unsigned int seed = getenv("INC_SEED") ? (unsigned int)atoi(getenv("INC_SEED")) : 1;
+	const char *given = getenv("INC_SEED");
+	unsigned int seed = given ? (unsigned int)atoi(given) : 1;
 	unsigned int loss, asked;
 	uint64_t now;
 
@@ -201,18 +202,21 @@ static void random_loss(void)
 		while (r.head != end && ms++ < 1000000) {
 			now += 500;
 			for (id = r.head; id != r.next; id++)
-				if (inc_uc_rtx_is_open(&r, id) && due[id % ENTRIES] &&
+				if (inc_uc_rtx_is_open(&r, id) &&
+				    due[id % ENTRIES] &&
 				    due[id % ENTRIES] <= now)
 					inc_uc_rtx_done(&r, id, now);
 			while (r.next != end && inc_uc_rtx_may_send(&r, 16)) {
-				due[r.next % ENTRIES] = rand() % 100 < (int)loss ?
-							0 : now + RTT;
+				bool lost = rand() % 100 < (int)loss;
+
+				due[r.next % ENTRIES] = lost ? 0 : now + RTT;
 				inc_uc_rtx_sent(&r, now);
 			}
 			n = inc_uc_rtx_due(&r, now, ids, &tries);
 			asked += n;
 			while (n--)
-				if (!due[ids[n] % ENTRIES] && rand() % 100 >= (int)loss)
+				if (!due[ids[n] % ENTRIES] &&
+				    rand() % 100 >= (int)loss)
 					due[ids[n] % ENTRIES] = now + RTT;
 		}
 		EQ(r.head, end);

@@ -168,8 +168,9 @@ int ibv_query_port(struct ibv_context *ctx, uint8_t port,
 	return 0;
 }
 
-ssize_t _ibv_query_gid_table(struct ibv_context *ctx, struct ibv_gid_entry *entries,
-			     size_t max, uint32_t flags, size_t size)
+ssize_t _ibv_query_gid_table(struct ibv_context *ctx,
+			     struct ibv_gid_entry *entries, size_t max,
+			     uint32_t flags, size_t size)
 {
 	(void)ctx;
 	(void)flags;

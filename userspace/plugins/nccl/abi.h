@@ -124,7 +124,8 @@ struct nccl_net_v8 {
 	nccl_result (*devices)(int *ndev);
 	nccl_result (*get_properties)(int dev, struct nccl_props_v8 *props);
 	nccl_result (*listen)(int dev, void *handle, void **comm);
-	nccl_result (*connect)(int dev, void *handle, void **comm, void **dev_comm);
+	nccl_result (*connect)(int dev, void *handle, void **comm,
+			       void **dev_comm);
 	nccl_result (*accept)(void *listen, void **comm, void **dev_comm);
 	nccl_result (*reg_mr)(void *comm, void *data, size_t size, int type,
 			      void **mhandle);

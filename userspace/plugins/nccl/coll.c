@@ -267,7 +267,8 @@ static struct memory *registered(struct coll *c, const void *addr, size_t size)
 	return mem;
 }
 
-static int memory_new(struct coll *c, void *addr, size_t size, struct memory **res)
+static int memory_new(struct coll *c, void *addr, size_t size,
+		      struct memory **res)
 {
 	struct memory *mem = malloc(sizeof(*mem));
 	int ret;
@@ -279,7 +280,9 @@ static int memory_new(struct coll *c, void *addr, size_t size, struct memory **r
 		free(mem);
 		return ret;
 	}
-	*mem = (struct memory) { .next = c->memory, .addr = addr, .size = size };
+	*mem = (struct memory) {
+		.next = c->memory, .addr = addr, .size = size,
+	};
 	c->memory = mem;
 	*res = mem;
 	return 0;
@@ -502,7 +505,8 @@ static nccl_result window(struct coll *c, char *win, char *own, size_t per_rank,
 			  void **request)
 {
 	int first = per_rank ? (int)(offset / per_rank) : 0, ret = 0;
-	int last = per_rank && bytes ? (int)((offset + bytes - 1) / per_rank) : first;
+	int last = per_rank && bytes ? (int)((offset + bytes - 1) / per_rank) :
+				       first;
 	struct request *r;
 	size_t from;
 
@@ -571,7 +575,8 @@ nccl_result inc_coll_iallgather(void *comm, char *send,
  *
  * Return: NCCL_SUCCESS, NCCL_INVALID_ARGUMENT or NCCL_REMOTE_ERROR.
  */
-nccl_result inc_coll_ireducescatter(void *comm, const struct inc_nccl_part *send,
+nccl_result inc_coll_ireducescatter(void *comm,
+				    const struct inc_nccl_part *send,
 				    char *recv, size_t bytes_per_rank,
 				    size_t offset, size_t bytes, int type,
 				    int op, void **request)

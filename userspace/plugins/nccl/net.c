@@ -127,9 +127,11 @@ static bool is_wanted(const char *name, const char *list)
 	bool others = *list == '^', whole = list[others] == '=', found = false;
 	size_t len;
 
-	for (list += others + whole; *list && !found; list += strspn(list, ",")) {
+	for (list += others + whole; *list && !found;
+	     list += strspn(list, ",")) {
 		len = strcspn(list, ",");
-		found = len && !strncmp(name, list, len) && (!whole || !name[len]);
+		found = len && !strncmp(name, list, len) &&
+			(!whole || !name[len]);
 		list += len;
 	}
 	return found != others;
@@ -141,7 +143,8 @@ static bool family_is_wanted(int family)
 
 	if (family != AF_INET && family != AF_INET6)
 		return false;
-	return !wanted || (strcmp(wanted, "AF_INET") && strcmp(wanted, "AF_INET6")) ||
+	return !wanted ||
+	       (strcmp(wanted, "AF_INET") && strcmp(wanted, "AF_INET6")) ||
 	       !strcmp(wanted, family == AF_INET ? "AF_INET" : "AF_INET6");
 }
 
@@ -157,15 +160,16 @@ static bool same_net(const struct ifaddrs *i, const union address *near)
 		return !((own->in.sin_addr.s_addr ^ near->in.sin_addr.s_addr) &
 			 mask->in.sin_addr.s_addr);
 	for (k = 0; k < 16; k++)
-		if ((own->in6.sin6_addr.s6_addr[k] ^ near->in6.sin6_addr.s6_addr[k]) &
+		if ((own->in6.sin6_addr.s6_addr[k] ^
+		     near->in6.sin6_addr.s6_addr[k]) &
 		    mask->in6.sin6_addr.s6_addr[k])
 			return false;
 	return true;
 }
 
 /* Find an address of an interface on @list, or of one that leads to @near. */
-static bool pick(const struct ifaddrs *all, const char *list, const union address *near,
-		 union address *addr)
+static bool pick(const struct ifaddrs *all, const char *list,
+		 const union address *near, union address *addr)
 {
 	const struct ifaddrs *i;
 	int family;
@@ -274,10 +278,10 @@ nccl_result inc_net_listen(void *handle, void **comm)
 	}
 	door->hello = h.hello;
 	len = addr_len(&h);
-	door->fd = socket(h.addr.sa.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			  0);
-	if (door->fd < 0 || bind(door->fd, &h.addr.sa, len) || listen(door->fd, 128) ||
-	    getsockname(door->fd, &h.addr.sa, &len)) {
+	door->fd = socket(h.addr.sa.sa_family,
+			  SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (door->fd < 0 || bind(door->fd, &h.addr.sa, len) ||
+	    listen(door->fd, 128) || getsockname(door->fd, &h.addr.sa, &len)) {
 		say_warn("listening: %s", strerror(errno));
 		if (door->fd >= 0)
 			close(door->fd);
@@ -408,7 +412,8 @@ static int let_in(struct door *door)
 	int fd;
 
 	while ((g = find_place(door))) {
-		fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		fd = accept4(door->fd, NULL, NULL,
+			     SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
 			continue;
 		if (fd < 0)
@@ -421,8 +426,8 @@ static int let_in(struct door *door)
 /* True if its hello is complete and correct. A wrong one closes the socket. */
 static bool is_rank(const struct door *door, struct guest *g)
 {
-	ssize_t ret = recv(g->fd, (char *)&g->hello + g->got, sizeof(g->hello) - g->got,
-			   MSG_DONTWAIT);
+	ssize_t ret = recv(g->fd, (char *)&g->hello + g->got,
+			   sizeof(g->hello) - g->got, MSG_DONTWAIT);
 
 	if (ret < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
@@ -502,8 +507,10 @@ static ssize_t move(struct net *n, void *p, size_t len)
 	ssize_t ret;
 
 	do {
-		ret = n->sends ? send(n->fd, p, len, MSG_DONTWAIT | MSG_NOSIGNAL) :
-				 recv(n->fd, p, len, MSG_DONTWAIT);
+		if (n->sends)
+			ret = send(n->fd, p, len, MSG_DONTWAIT | MSG_NOSIGNAL);
+		else
+			ret = recv(n->fd, p, len, MSG_DONTWAIT);
 	} while (ret < 0 && errno == EINTR);
 	if (ret < 0)
 		return errno == EAGAIN ? 0 : -1;

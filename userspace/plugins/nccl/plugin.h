@@ -50,7 +50,8 @@ nccl_result inc_net_close_listen(void *comm);
 /* coll.c */
 int inc_coll_devices(void);
 nccl_result inc_coll_listen(void *handle, void **comm);
-nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm);
+nccl_result inc_coll_connect(void *handles[], int nranks, int rank,
+			     void **comm);
 nccl_result inc_coll_reduce_support(int type, int op, int *supported);
 nccl_result inc_coll_reg_mr(void *comm, void *data, size_t size, int type,
 			    void **mhandle);
@@ -61,7 +62,8 @@ nccl_result inc_coll_iallgather(void *comm, char *send,
 				const struct inc_nccl_part *recv,
 				size_t bytes_per_rank, size_t offset,
 				size_t bytes, void **request);
-nccl_result inc_coll_ireducescatter(void *comm, const struct inc_nccl_part *send,
+nccl_result inc_coll_ireducescatter(void *comm,
+				    const struct inc_nccl_part *send,
 				    char *recv, size_t bytes_per_rank,
 				    size_t offset, size_t bytes, int type,
 				    int op, void **request);

@@ -280,7 +280,8 @@ static nccl_result coll_listen(int dev, void *handle, void **comm)
 	return inc_coll_listen(handle, comm);
 }
 
-static nccl_result coll_listen_v11(void *ctx, int dev, void *handle, void **comm)
+static nccl_result coll_listen_v11(void *ctx, int dev, void *handle,
+				   void **comm)
 {
 	(void)ctx;
 	return coll_listen(dev, handle, comm);
@@ -319,7 +320,7 @@ static nccl_result iallgather_##V(void *comm, void *send, int nparts,	\
 				  size_t bytes, void *mhandle,		\
 				  void **request)			\
 {									\
-	struct inc_nccl_part part = { parts[0].address, parts[0].size };	\
+	struct inc_nccl_part part = { parts->address, parts->size };	\
 									\
 	(void)mhandle;							\
 	if (nparts != 1)						\
@@ -334,7 +335,7 @@ static nccl_result ireducescatter_##V(void *comm, int nparts,		\
 				      int type, int op, void *mhandle,	\
 				      void **request)			\
 {									\
-	struct inc_nccl_part part = { parts[0].address, parts[0].size };	\
+	struct inc_nccl_part part = { parts->address, parts->size };	\
 									\
 	(void)mhandle;							\
 	if (nparts != 1)						\

@@ -27,18 +27,18 @@ static char *block_at(void *buf, int rank, int count, ompi_datatype_t *type)
 static int begin_allgather(struct coll_inc_op *o, const struct coll_inc_args *a)
 {
 	int rank = inc_comm_rank(o->inc);
-	const void *send = INC_IN_PLACE;
+	const void *send = INC_IN_PLACE, *own;
 	enum inc_dtype dtype;
 	size_t n;
 	void *recv;
 
 	recv = coll_inc_recv(o, a->rbuf, inc_comm_size(o->inc), a->rcount,
 			     a->rtype);
+	own = block_at(a->rbuf, rank, a->rcount, a->rtype);
 	if (a->sbuf != MPI_IN_PLACE)
 		send = coll_inc_send(o, a->sbuf, 1, a->scount, a->stype);
 	else if (o->recv_tmp)
-		send = coll_inc_send(o, block_at(a->rbuf, rank, a->rcount, a->rtype),
-				     1, a->rcount, a->rtype);
+		send = coll_inc_send(o, own, 1, a->rcount, a->rtype);
 	if (!send || !recv)
 		return -ENOMEM;
 	dtype = coll_inc_bytes(coll_inc_size(a->rtype, a->rcount), &n);
@@ -88,7 +88,8 @@ static int begin_bcast(struct coll_inc_op *o, const struct coll_inc_args *a)
 	void *data;
 
 	if (inc_comm_rank(o->inc) == a->root)
-		data = (void *)coll_inc_send(o, a->rbuf, 1, a->rcount, a->rtype);
+		data = (void *)coll_inc_send(o, a->rbuf, 1, a->rcount,
+					     a->rtype);
 	else
 		data = coll_inc_recv(o, a->rbuf, 1, a->rcount, a->rtype);
 	if (!data)
@@ -235,8 +236,8 @@ static int begin_reduce_scatter(struct coll_inc_op *o,
 	len = (size_t)count * inc_dtype_size(dtype);
 	if (coll_inc_stage(o, a, &send, len * (size_t)n, &recv, len))
 		return -ENOMEM;
-	return inc_ireduce_scatter(o->inc, send, recv, (size_t)count, dtype, iop,
-				   &o->req);
+	return inc_ireduce_scatter(o->inc, send, recv, (size_t)count, dtype,
+				   iop, &o->req);
 }
 
 static int begin_scatter(struct coll_inc_op *o, const struct coll_inc_args *a)
@@ -350,7 +351,8 @@ size_t coll_inc_args_size(const struct coll_inc_args *a, int rank, int nranks)
  *
  * Return: the same on all ranks; not more than SIZE_MAX.
  */
-size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes, int nranks)
+size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes,
+			   int nranks)
 {
 	size_t total;
 

@@ -106,7 +106,7 @@ enum coll_inc_state {
 };
 
 /**
- * struct coll_inc_params - MCA parameters; "ompi_info --param coll inc" explains
+ * struct coll_inc_params - MCA parameters ("ompi_info --param coll inc")
  */
 struct coll_inc_params {
 	int		priority;
@@ -315,8 +315,10 @@ void coll_inc_progress_end(void);
 
 /* coll.c */
 size_t coll_inc_args_size(const struct coll_inc_args *a, int rank, int nranks);
-size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes, int nranks);
-enum coll_inc_why coll_inc_args_fit(const struct coll_inc_args *a, size_t bytes);
+size_t coll_inc_args_total(const struct coll_inc_args *a, size_t bytes,
+			   int nranks);
+enum coll_inc_why coll_inc_args_fit(const struct coll_inc_args *a,
+				    size_t bytes);
 int coll_inc_begin(struct coll_inc_op *o, const struct coll_inc_args *a);
 
 /* hosts.c */

@@ -62,7 +62,8 @@ static bool dense(const ompi_datatype_t *type, ptrdiff_t *gap)
 }
 
 /* Open MPI's own copying detects by itself where the data is. */
-static int copy_blocks(struct coll_inc_op *o, char *packed, char *buf, bool pack)
+static int copy_blocks(struct coll_inc_op *o, char *packed, char *buf,
+		       bool pack)
 {
 	size_t len = coll_inc_size(o->type, o->count);
 	ptrdiff_t lb, extent;
@@ -71,8 +72,9 @@ static int copy_blocks(struct coll_inc_op *o, char *packed, char *buf, bool pack
 	ompi_datatype_get_extent(o->type, &lb, &extent);
 	for (i = 0; i < o->blocks && ret == OMPI_SUCCESS; i++) {
 		if (pack)
-			ret = ompi_datatype_sndrcv(buf, o->count, o->type, packed,
-						   (int)len, &ompi_mpi_packed.dt);
+			ret = ompi_datatype_sndrcv(buf, o->count, o->type,
+						   packed, (int)len,
+						   &ompi_mpi_packed.dt);
 		else
 			ret = ompi_datatype_sndrcv(packed, (int)len,
 						   &ompi_mpi_packed.dt, buf,
@@ -96,7 +98,10 @@ static int copy_blocks(struct coll_inc_op *o, char *packed, char *buf, bool pack
 const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
 			  int count, ompi_datatype_t *type)
 {
-	struct coll_inc_op side = { .blocks = blocks, .count = count, .type = type };
+	struct coll_inc_op side = {
+		.blocks = blocks, .count = count, .type = type,
+	};
+	size_t size = coll_inc_size(type, count) * (size_t)blocks;
 	ptrdiff_t gap = 0;
 
 	/* Without data the user's address may be NULL. */
@@ -105,13 +110,12 @@ const void *coll_inc_send(struct coll_inc_op *o, const void *buf, int blocks,
 	if (dense(type, &gap)) {
 		if (!on_device((const char *)buf + gap))
 			return (const char *)buf + gap;
-		o->send_tmp = copy_of((const char *)buf + gap,
-				      coll_inc_size(type, count) * (size_t)blocks);
+		o->send_tmp = copy_of((const char *)buf + gap, size);
 		return o->send_tmp;
 	}
-	o->send_tmp = malloc(coll_inc_size(type, count) * (size_t)blocks + 1);
-	if (o->send_tmp &&
-	    copy_blocks(&side, o->send_tmp, (char *)buf, true) != OMPI_SUCCESS) {
+	o->send_tmp = malloc(size + 1);
+	if (o->send_tmp && copy_blocks(&side, o->send_tmp, (char *)buf,
+				       true) != OMPI_SUCCESS) {
 		free(o->send_tmp);
 		o->send_tmp = NULL;
 	}

@@ -87,7 +87,8 @@ static unsigned long may_lock(void)
 	struct rlimit limit;
 
 	if (syscall(SYS_capget, &hdr, caps) ||
-	    getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	    getrlimit(RLIMIT_MEMLOCK, &limit) ||
+	    limit.rlim_cur == RLIM_INFINITY ||
 	    caps[0].effective & 1U << CAP_IPC_LOCK)
 		return ULONG_MAX;
 	return limit.rlim_cur;
@@ -172,8 +173,8 @@ enum {
 };
 
 /* Exchange them in one operation, as each takes a round trip or more. */
-static enum coll_inc_why consult(coll_inc_module_t *m, ompi_communicator_t *comm,
-				 uint64_t say[SAY_N])
+static enum coll_inc_why consult(coll_inc_module_t *m,
+				 ompi_communicator_t *comm, uint64_t say[SAY_N])
 {
 	const size_t len = 2 * sizeof(*say);
 
@@ -217,8 +218,9 @@ static enum coll_inc_why join(struct inc_comm **inc, const uint64_t say[SAY_N],
 }
 
 /* On hosts with several ranks: select the ranks of the tree. */
-static enum coll_inc_why meet_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
-				    int *rank, int *nranks)
+static enum coll_inc_why meet_hosts(coll_inc_module_t *m,
+				    ompi_communicator_t *comm, int *rank,
+				    int *nranks)
 {
 	int *leader_of = m->at + ompi_comm_size(comm);
 
@@ -276,13 +278,15 @@ void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 	if (m->err) {
 		coll_inc_part(m);
 		m->state = COLL_INC_READY;
-		opal_output(coll_inc_output, "coll/inc: %s: the ranks could not agree: error %d",
+		opal_output(coll_inc_output,
+			    "coll/inc: %s: the ranks could not agree: error %d",
 			    comm->c_name, m->err);
 		return;
 	}
 	if (!m->why) {
 		m->state = COLL_INC_READY;
-		coll_inc_say(1, "coll/inc: %s: %d ranks%s go through the switch",
+		coll_inc_say(1,
+			     "coll/inc: %s: %d ranks%s go through the switch",
 			     comm->c_name, ompi_comm_size(comm),
 			     m->local ? ", one per host," : "");
 		return;
@@ -293,7 +297,8 @@ void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 		     comm->c_name, coll_inc_why_text(m->why));
 }
 
-static enum coll_inc_why add_lane(coll_inc_module_t *m, ompi_communicator_t *comm)
+static enum coll_inc_why add_lane(coll_inc_module_t *m,
+				  ompi_communicator_t *comm)
 {
 	uint64_t say[SAY_N] = { [SAY_WHY] = m->ended ? COLL_INC_NO_TREE :
 						      COLL_INC_GOES };
@@ -333,8 +338,8 @@ enum coll_inc_why coll_inc_lane(coll_inc_module_t *m, ompi_communicator_t *comm,
 	enum coll_inc_why why;
 
 	m->err = m->below.allreduce(MPI_IN_PLACE, &free_lanes, 1,
-				    &ompi_mpi_int.dt, &ompi_mpi_op_band.op, comm,
-				    m->below.allreduce_module);
+				    &ompi_mpi_int.dt, &ompi_mpi_op_band.op,
+				    comm, m->below.allreduce_module);
 	if (m->err)
 		return COLL_INC_GOES;
 	if (free_lanes) {

@@ -37,7 +37,8 @@ static int leave_tree(coll_inc_module_t *m, int ret)
  * The leaders' part between hosts; does nothing on other ranks. @ret is the
  * result of the host's own part.
  */
-static int between_hosts(coll_inc_module_t *m, const struct coll_inc_args *a, int ret)
+static int between_hosts(coll_inc_module_t *m, const struct coll_inc_args *a,
+			 int ret)
 {
 	struct coll_inc_op o = { .m = m, .inc = m->inc };
 
@@ -87,7 +88,8 @@ static int take(coll_inc_module_t *m, int *tell, int from)
  */
 static int tell_all(coll_inc_module_t *m, int tell[TELL_N])
 {
-	int n = ompi_comm_size(m->local), rank = ompi_comm_rank(m->local), ret = 0;
+	int n = ompi_comm_size(m->local), rank = ompi_comm_rank(m->local),
+	    ret = 0;
 	int other[TELL_N], mask, i;
 
 	for (mask = 1; mask < n && !(rank & mask) && !ret; mask <<= 1) {
@@ -115,7 +117,8 @@ static int tell_all(coll_inc_module_t *m, int tell[TELL_N])
 static int spread(coll_inc_module_t *m, int ret, bool local)
 {
 	int own = ret != OMPI_SUCCESS ? ret : m->untold, failed;
-	int tell[TELL_N] = { own, own != OMPI_SUCCESS && (local || m->untold) ? -1 : 0 };
+	bool part_failed = own != OMPI_SUCCESS && (local || m->untold);
+	int tell[TELL_N] = { own, part_failed ? -1 : 0 };
 
 	failed = tell_all(m, tell);
 	if (failed != OMPI_SUCCESS) {
@@ -145,7 +148,8 @@ static int hosts_allreduce(coll_inc_module_t *m, const struct coll_inc_args *a)
 	int ret;
 
 	if (a->sbuf == MPI_IN_PLACE && !is_leader(m))
-		ret = local_reduce(m, a->rbuf, NULL, a->rcount, a->rtype, a->op);
+		ret = local_reduce(m, a->rbuf, NULL, a->rcount, a->rtype,
+				   a->op);
 	else
 		ret = local_reduce(m, a->sbuf, a->rbuf, a->rcount, a->rtype,
 				   a->op);
@@ -156,7 +160,8 @@ static int hosts_allreduce(coll_inc_module_t *m, const struct coll_inc_args *a)
 	}
 	ret = spread(m, ret, local);
 	if (ret == OMPI_SUCCESS)
-		ret = last_step(m, local_bcast(m, a->rbuf, a->rcount, a->rtype, 0));
+		ret = last_step(m, local_bcast(m, a->rbuf, a->rcount, a->rtype,
+					       0));
 	return ret;
 }
 
@@ -180,10 +185,12 @@ static int hand_over(coll_inc_module_t *m, void *buf, int count,
  * has none of its own. If it must be allocated, all ranks of the host learn
  * whether that succeeded before they send data that nobody could receive.
  */
-static int get_room(coll_inc_module_t *m, const struct coll_inc_args *a, char **room)
+static int get_room(coll_inc_module_t *m, const struct coll_inc_args *a,
+		    char **room)
 {
 	ptrdiff_t gap;
-	size_t span = (size_t)opal_datatype_span(&a->rtype->super, a->rcount, &gap);
+	size_t span =
+		(size_t)opal_datatype_span(&a->rtype->super, a->rcount, &gap);
 	int ret = OMPI_SUCCESS;
 
 	*room = m->scratch;
@@ -197,8 +204,8 @@ static int get_room(coll_inc_module_t *m, const struct coll_inc_args *a, char **
 	return spread(m, ret, ret != OMPI_SUCCESS);
 }
 
-static int reduce_into(coll_inc_module_t *m, const struct coll_inc_args *a, int rank,
-		       char *room)
+static int reduce_into(coll_inc_module_t *m, const struct coll_inc_args *a,
+		       int rank, char *room)
 {
 	bool here = m->host_of[a->root] == m->host_of[rank];
 	struct coll_inc_args between = *a;
@@ -209,20 +216,21 @@ static int reduce_into(coll_inc_module_t *m, const struct coll_inc_args *a, int 
 	if (is_leader(m)) {
 		if (rank != a->root)
 			between.rbuf = room;
-		ret = local_reduce(m, a->sbuf, between.rbuf, a->rcount, a->rtype,
-				   a->op);
+		ret = local_reduce(m, a->sbuf, between.rbuf, a->rcount,
+				   a->rtype, a->op);
 		local = ret != OMPI_SUCCESS;
 		between.sbuf = here ? MPI_IN_PLACE : between.rbuf;
 		ret = between_hosts(m, &between, ret);
 	} else {
-		ret = local_reduce(m, a->sbuf == MPI_IN_PLACE ? a->rbuf : a->sbuf,
+		ret = local_reduce(m,
+				   a->sbuf == MPI_IN_PLACE ? a->rbuf : a->sbuf,
 				   NULL, a->rcount, a->rtype, a->op);
 		local = ret != OMPI_SUCCESS;
 	}
 	ret = spread(m, ret, local);
 	if (ret == OMPI_SUCCESS && here && m->at[a->root])
-		ret = last_step(m, hand_over(m, between.rbuf, a->rcount, a->rtype,
-					     m->at[a->root]));
+		ret = last_step(m, hand_over(m, between.rbuf, a->rcount,
+					     a->rtype, m->at[a->root]));
 	return ret;
 }
 
@@ -259,7 +267,8 @@ static int hosts_bcast(coll_inc_module_t *m, const struct coll_inc_args *a,
 	}
 	ret = spread(m, ret, local);
 	if (ret == OMPI_SUCCESS && !here)
-		ret = last_step(m, local_bcast(m, a->rbuf, a->rcount, a->rtype, 0));
+		ret = last_step(m, local_bcast(m, a->rbuf, a->rcount, a->rtype,
+					       0));
 	return ret;
 }
 
@@ -282,7 +291,8 @@ static int hosts_barrier(coll_inc_module_t *m, const struct coll_inc_args *a)
  *
  * Return: OMPI_SUCCESS or an error.
  */
-int coll_inc_hosts(coll_inc_module_t *m, const struct coll_inc_args *a, int rank)
+int coll_inc_hosts(coll_inc_module_t *m, const struct coll_inc_args *a,
+		   int rank)
 {
 	if (m->broken != OMPI_SUCCESS)
 		return m->broken;

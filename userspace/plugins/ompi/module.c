@@ -9,7 +9,7 @@
 
 #include "opal/util/info.h"
 
-/* Data comes and goes, and packed is there twice: such a part may be one operation's. */
+/* Share of one operation: data comes and goes, and packed is there twice. */
 #define MEMLOCK_PART	4
 
 static void construct(coll_inc_module_t *m)
@@ -141,7 +141,8 @@ static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
 		return m->why;
 	if (fits)
 		return fits;
-	if (bytes < coll_inc_params.min_bytes || bytes > coll_inc_params.max_bytes)
+	if (bytes < coll_inc_params.min_bytes ||
+	    bytes > coll_inc_params.max_bytes)
 		return COLL_INC_SIZE;
 	if (m->state == COLL_INC_NEW) {
 		if (is_nonblocking(fn))

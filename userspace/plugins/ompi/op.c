@@ -150,7 +150,8 @@ static unsigned int next_sleep_ms(unsigned int ms)
 		sched_yield();
 		return 0;
 	}
-	return ms ? (2 * ms < SLEEP_MAX_MS ? 2 * ms : SLEEP_MAX_MS) : SLEEP_MIN_MS;
+	return ms ? (2 * ms < SLEEP_MAX_MS ? 2 * ms : SLEEP_MAX_MS) :
+		    SLEEP_MIN_MS;
 }
 
 /**

@@ -57,7 +57,8 @@ void coll_inc_params_tell(void)
 	if (ret == PMIX_SUCCESS)
 		ret = PMIx_Commit();
 	if (ret != PMIX_SUCCESS)
-		coll_inc_say(1, "coll/inc: parameters can't be published: %d", ret);
+		coll_inc_say(1, "coll/inc: parameters can't be published: %d",
+			     ret);
 	free(known);
 	nknown = opal_process_info.num_procs;
 	known = calloc(nknown, 1);
@@ -116,7 +117,8 @@ static char *ask(const opal_process_name_t *name)
 
 static bool same_at(ompi_communicator_t *comm, int rank, const char *mine)
 {
-	opal_process_name_t name = ompi_comm_peer_lookup(comm, rank)->super.proc_name;
+	opal_process_name_t name =
+		ompi_comm_peer_lookup(comm, rank)->super.proc_name;
 	bool of_job = name.jobid == OPAL_PROC_MY_NAME.jobid &&
 		      name.vpid < nknown && known;
 	char *other;

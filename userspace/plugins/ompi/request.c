@@ -40,7 +40,8 @@ struct coll_inc_request {
 
 typedef struct coll_inc_request coll_inc_request_t;
 OBJ_CLASS_DECLARATION(coll_inc_request_t);
-OBJ_CLASS_INSTANCE(coll_inc_request_t, ompi_coll_base_nbc_request_t, NULL, NULL);
+OBJ_CLASS_INSTANCE(coll_inc_request_t, ompi_coll_base_nbc_request_t, NULL,
+		   NULL);
 
 /* Requests that are not complete, under coll_inc_lock(). */
 static opal_list_t pending;
@@ -61,7 +62,8 @@ static int progress(void)
 		if (!rc && !ended)
 			continue;
 		opal_list_remove_item(&pending, &r->super.super.super.super);
-		r->super.super.req_status.MPI_ERROR = coll_inc_finish(&r->op, rc);
+		r->super.super.req_status.MPI_ERROR =
+			coll_inc_finish(&r->op, rc);
 		opal_list_append(&done, &r->super.super.super.super);
 	}
 	coll_inc_unlock();
@@ -128,7 +130,8 @@ static int request_cancel(ompi_request_t *request, int flag)
 	return MPI_ERR_REQUEST;
 }
 
-static coll_inc_request_t *request_new(ompi_communicator_t *comm, bool persistent)
+static coll_inc_request_t *request_new(ompi_communicator_t *comm,
+				       bool persistent)
 {
 	coll_inc_request_t *r = OBJ_NEW(coll_inc_request_t);
 
@@ -227,7 +230,8 @@ static int keep_counts(coll_inc_request_t *r)
 /* Arguments that are insignificant on this rank may be anything. */
 static void forget_insignificant(struct coll_inc_args *a, int rank)
 {
-	if (a->sbuf == MPI_IN_PLACE || (a->coll == COLL_INC_scatter && rank != a->root))
+	if (a->sbuf == MPI_IN_PLACE ||
+	    (a->coll == COLL_INC_scatter && rank != a->root))
 		a->stype = NULL;
 	if ((a->coll == COLL_INC_scatter && a->rbuf == MPI_IN_PLACE) ||
 	    (a->coll == COLL_INC_gather && rank != a->root))

@@ -87,7 +87,8 @@ void coll_inc_show_stats(void)
 			if (n)
 				opal_output(coll_inc_output,
 					    "coll/inc: rank %u: %s: %lu %s%s",
-					    OPAL_PROC_MY_NAME.vpid, fn_names[fn], n,
+					    OPAL_PROC_MY_NAME.vpid,
+					    fn_names[fn], n,
 					    why ? "fell through: " : "",
 					    why_texts[why]);
 		}

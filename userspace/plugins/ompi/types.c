@@ -70,17 +70,17 @@ static const struct terms types[OMPI_DATATYPE_MPI_MAX_PREDEFINED] = {
 /* The lengths of each kind that the switch supports. */
 #define LENGTHS	4
 static const int known[NKINDS][LENGTHS] = {
-	[OTHER]		 = { -1, -1, -1, -1 },
-	[SIGNED]	 = { INC_DTYPE_INT8, INC_DTYPE_INT16, INC_DTYPE_INT32,
-			     INC_DTYPE_INT64 },
-	[UNSIGNED]	 = { INC_DTYPE_UINT8, INC_DTYPE_UINT16, INC_DTYPE_UINT32,
-			     INC_DTYPE_UINT64 },
-	[FLOATING]	 = { INC_DTYPE_FP32, INC_DTYPE_FP64, -1, -1 },
-	[FLOAT_AND_INT]	 = { INC_DTYPE_FLOAT_INT, -1, -1, -1 },
+	[OTHER] = { -1, -1, -1, -1 },
+	[SIGNED] = { INC_DTYPE_INT8, INC_DTYPE_INT16, INC_DTYPE_INT32,
+		     INC_DTYPE_INT64 },
+	[UNSIGNED] = { INC_DTYPE_UINT8, INC_DTYPE_UINT16, INC_DTYPE_UINT32,
+		       INC_DTYPE_UINT64 },
+	[FLOATING] = { INC_DTYPE_FP32, INC_DTYPE_FP64, -1, -1 },
+	[FLOAT_AND_INT] = { INC_DTYPE_FLOAT_INT, -1, -1, -1 },
 	[DOUBLE_AND_INT] = { INC_DTYPE_DOUBLE_INT, -1, -1, -1 },
-	[LONG_AND_INT]	 = { INC_DTYPE_LONG_INT, -1, -1, -1 },
-	[TWO_INTS]	 = { INC_DTYPE_2INT, -1, -1, -1 },
-	[SHORT_AND_INT]	 = { INC_DTYPE_SHORT_INT, -1, -1, -1 },
+	[LONG_AND_INT] = { INC_DTYPE_LONG_INT, -1, -1, -1 },
+	[TWO_INTS] = { INC_DTYPE_2INT, -1, -1, -1 },
+	[SHORT_AND_INT] = { INC_DTYPE_SHORT_INT, -1, -1, -1 },
 };
 
 static const int ops[OMPI_OP_NUM_OF_TYPES] = {
@@ -111,7 +111,8 @@ static int of_length(const ompi_datatype_t *type, enum kind kind)
 
 	ompi_datatype_get_extent(type, &lb, &extent);
 	for (i = 0; i < LENGTHS && known[kind][i] >= 0; i++)
-		if (inc_dtype_size((enum inc_dtype)known[kind][i]) == (size_t)extent)
+		if (inc_dtype_size((enum inc_dtype)known[kind][i]) ==
+		    (size_t)extent)
 			return known[kind][i];
 	return -1;
 }

@@ -92,7 +92,9 @@ static void events(void)
 	m = (struct inc_rdv_msg){ .type = INC_RDV_LEFT, .rank = 3 };
 	r = again(&m);
 	EQ(r.rank, 3);
-	m = (struct inc_rdv_msg){ .type = INC_RDV_FAILED, .rank = -1, .status = 17 };
+	m = (struct inc_rdv_msg){
+		.type = INC_RDV_FAILED, .rank = -1, .status = 17,
+	};
 	strcpy(m.text, "gone \\ \t");
 	r = again(&m);
 	EQ(r.rank, -1);
@@ -103,7 +105,8 @@ static void events(void)
 static void whose_request(void)
 {
 	struct inc_rdv_msg m = {
-		.type = INC_RDV_WRONG, .rank = 2, .status = 7, .msg_id = 0xffffffff,
+		.type = INC_RDV_WRONG, .rank = 2, .status = 7,
+		.msg_id = 0xffffffff,
 	}, r;
 
 	strcpy(m.text, "the request of rank 2 is not like that of rank 0");
@@ -181,14 +184,16 @@ static void wrong(void)
 	EQ(inc_rdv_parse(GOOD, &msg, err, sizeof(err)), 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		err[0] = '\0';
-		EQ(inc_rdv_parse(bad[i].line, &msg, err, sizeof(err)), bad[i].ret);
+		EQ(inc_rdv_parse(bad[i].line, &msg, err, sizeof(err)),
+		   bad[i].ret);
 		if (!strstr(err, bad[i].says)) {
-			printf("# %s: \"%s\" does not say \"%s\"\n", bad[i].line,
-			       err, bad[i].says);
+			printf("# %s: \"%s\" does not say \"%s\"\n",
+			       bad[i].line, err, bad[i].says);
 			test_errors++;
 		}
 	}
-	snprintf(line, sizeof(line), "{\"cmd\":\"join\",\"version\":1,\"job\":\"%0*d\"}",
+	snprintf(line, sizeof(line),
+		 "{\"cmd\":\"join\",\"version\":1,\"job\":\"%0*d\"}",
 		 INC_RDV_JOB_MAX + 1, 0);
 	EQ(inc_rdv_parse(line, &msg, err, sizeof(err)), -EINVAL);
 }

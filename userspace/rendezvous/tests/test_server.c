@@ -74,7 +74,8 @@ int inc_nl_fd(const struct inc_nl *nl)
 }
 
 int inc_nl_events(struct inc_nl *nl,
-		  int (*fn)(const struct inc_nl_event *ev, void *arg), void *arg)
+		  int (*fn)(const struct inc_nl_event *ev, void *arg),
+		  void *arg)
 {
 	struct inc_nl_event ev;
 
