@@ -110,7 +110,8 @@ int main(int argc, char **argv)
 	size_t type, op;
 
 	if (argc != 7) {
-		fprintf(stderr, "usage: reference DIR RANKS BYTES DTYPE OP SEED\n");
+		fprintf(stderr,
+			"usage: reference DIR RANKS BYTES DTYPE OP SEED\n");
 		return 2;
 	}
 	for (type = 0; type < 4 && strcmp(types[type].name, argv[4]); type++)

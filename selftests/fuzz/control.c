@@ -106,7 +106,8 @@ static int ask(struct nl_msg *msg, struct nlattr **attrs)
 	return error;
 }
 
-static int add_member(const struct options *o, struct tree *t, unsigned int rank)
+static int add_member(const struct options *o, struct tree *t,
+		      unsigned int rank)
 {
 	struct nlattr *a[MAX_ATTR + 1];
 	struct member *m = &t->m[rank];

@@ -95,9 +95,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "inc-fuzz SWITCH-NS HOST-NS SWITCH-ADDR HOST-ADDR PACKETS MESSAGES SEED\n");
 		return 2;
 	}
-	o = (struct options) {
+	o = (struct options){
 		.switch_ns = argv[1], .host_ns = argv[2],
-		.count = strtoul(argv[5], NULL, 0), .seed = strtoull(argv[7], NULL, 0),
+		.count = strtoul(argv[5], NULL, 0),
+		.seed = strtoull(argv[7], NULL, 0),
 	};
 	if (inet_pton(AF_INET, argv[3], &o.switch_addr) != 1 ||
 	    inet_pton(AF_INET, argv[4], &o.host_addr) != 1)

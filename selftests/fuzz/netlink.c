@@ -31,7 +31,9 @@ static unsigned long acks, refusals, answers;
 /* Sizes that attributes of the family have, and others. */
 static unsigned int some_len(void)
 {
-	static const uint8_t often[] = { 4, 4, 4, 4, 2, 2, 8, 16, 0, 1, 3, 5, 12, 64 };
+	static const uint8_t often[] = {
+		4, 4, 4, 4, 2, 2, 8, 16, 0, 1, 3, 5, 12, 64,
+	};
 
 	return often[rnd(sizeof(often))];
 }
@@ -39,8 +41,9 @@ static unsigned int some_len(void)
 static uint32_t some_value(void)
 {
 	static const uint32_t edge[] = {
-		0, 1, 2, 3, 4, 8, 16, 64, 256, 512, 1023, 1024, 1025, 4096, 65535,
-		65536, 0x7fffffff, 0x80000000, 0xffffff, 0x1000000, 0xffffffff,
+		0, 1, 2, 3, 4, 8, 16, 64, 256, 512, 1023, 1024, 1025, 4096,
+		65535, 65536, 0x7fffffff, 0x80000000, 0xffffff, 0x1000000,
+		0xffffffff,
 	};
 
 	switch (rnd(4)) {
@@ -56,7 +59,8 @@ static uint32_t some_value(void)
 static void add_attr(uint16_t type, const void *data, unsigned int len)
 {
 	struct nlattr a = { .nla_len = NLA_HDRLEN + len, .nla_type = type };
-	unsigned int at = msg.nlh.nlmsg_len - sizeof(msg.nlh) - sizeof(msg.genl);
+	unsigned int at =
+		msg.nlh.nlmsg_len - sizeof(msg.nlh) - sizeof(msg.genl);
 
 	if (at + NLA_HDRLEN + NLA_ALIGN(len) > ROOM)
 		return;
@@ -139,9 +143,11 @@ static void right_attrs(const struct options *o)
 {
 	for (unsigned int i = 0; i < sizeof(right) / sizeof(*right); i++) {
 		/* An ID or rank is required, others are optional. */
-		if (right[i].cmd != msg.genl.cmd || !rnd(right[i].type < 3 ? 12 : 2))
+		if (right[i].cmd != msg.genl.cmd ||
+		    !rnd(right[i].type < 3 ? 12 : 2))
 			continue;
-		add_number(right[i].type, right[i].len == 1 ? rnd(3) : some_value(),
+		add_number(right[i].type,
+			   right[i].len == 1 ? rnd(3) : some_value(),
 			   right[i].len);
 	}
 	if ((msg.genl.cmd == RDMA_INC_CMD_MEMBER_NEW ||
@@ -189,7 +195,8 @@ static void damage(void)
 	case 2:
 		if (msg.genl.cmd == RDMA_INC_CMD_SWITCH_SET)
 			break;
-		for (unsigned int i = 1 + rnd(6); i && room > sizeof(msg.genl); i--)
+		for (unsigned int i = 1 + rnd(6); i && room > sizeof(msg.genl);
+		     i--)
 			msg.attrs[rnd(room - sizeof(msg.genl))] ^= 1 << rnd(8);
 		break;
 	case 3:

@@ -26,7 +26,7 @@
 struct bth {
 	uint8_t		opcode, flags;
 	uint16_t	pkey;
-	uint32_t	qpn, psn;		/* AckReq is the top bit of psn */
+	uint32_t	qpn, psn;	/* AckReq is the top bit of psn */
 } __attribute__((__packed__));
 
 struct reth {
@@ -43,11 +43,14 @@ struct packet {
 static int raw, listener;
 static uint32_t crc_table[256];
 static struct tree tree;
-enum { VALID, FIELD, HEADER, LENGTH, BITS, ICRC, RESPONSE, NOISE, ASK, RESULT, KINDS };
+enum {
+	VALID, FIELD, HEADER, LENGTH, BITS, ICRC, RESPONSE, NOISE, ASK, RESULT,
+	KINDS
+};
 
 static const char * const kinds[KINDS] = {
-	"valid", "field", "header", "length", "bits", "icrc", "response", "noise",
-	"question", "result",
+	"valid", "field", "header", "length", "bits", "icrc", "response",
+	"noise", "question", "result",
 };
 
 static unsigned long sent[KINDS], trees, uc_trees, leaves;
@@ -166,8 +169,10 @@ static bool request(struct packet *p, const struct member *m, uint32_t nelem,
 	bool last = from + n == len;
 	uint8_t opcode = !i ? last ? 0x0b : 0x06 : last ? 0x09 : 0x07;
 	struct reth reth = {
-		.va = htobe64((uint64_t)(m->msg_id % tree.slots) * tree.msg_size),
-		.rkey = htonl(m->rkey), .len = htonl(len),
+		.va = htobe64((uint64_t)(m->msg_id % tree.slots) *
+			      tree.msg_size),
+		.rkey = htonl(m->rkey),
+		.len = htonl(len),
 	};
 	uint32_t imm = htonl(m->msg_id & 0xffffff);
 
@@ -227,7 +232,8 @@ static void result(struct packet *p, const struct member *up)
 static void response(struct packet *p, const struct member *m)
 {
 	static const uint8_t syndromes[] = {
-		0x1f, 0x1f, 0x1f, 0x00, 0x60, 0x21, 0x2e, 0x61, 0x62, 0x63, 0x40, 0xff,
+		0x1f, 0x1f, 0x1f, 0x00, 0x60, 0x21,
+		0x2e, 0x61, 0x62, 0x63, 0x40, 0xff,
 	};
 	/* A syndrome that ends the QP is rare. */
 	unsigned int i = rnd(rnd(50) ? 7 : sizeof(syndromes));
@@ -316,7 +322,8 @@ static void noise(struct packet *p, const struct member *m)
 
 static int transmit(const struct options *o, struct packet *p, bool good)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr.s_addr = o->switch_addr };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = o->switch_addr };
 	uint32_t crc;
 
 	ip_udp(o, p);
@@ -440,7 +447,8 @@ static long life(const struct options *o, unsigned long most)
 	while (done < most) {
 		struct member *m = &tree.m[rnd(tree.ranks)];
 		/* Wrong packets do no harm to a UC member. */
-		unsigned int kind = m->uc && rnd(2) ? FIELD + rnd(4) : some_kind();
+		unsigned int kind = m->uc && rnd(2) ? FIELD + rnd(4) :
+						      some_kind();
 		int n = rnd(3) ? one(o, m, kind, nelem) ? -1 : 1 :
 				 whole(o, m, nelem);
 
@@ -456,13 +464,15 @@ static long life(const struct options *o, unsigned long most)
 
 static int sockets(const struct options *o)
 {
-	struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = o->host_addr };
+	struct sockaddr_in any = { .sin_family = AF_INET,
+				   .sin_addr.s_addr = o->host_addr };
 	int room = 4 << 20;
 
 	enter(o->host_ns);
 	raw = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
 	listener = socket(AF_INET, SOCK_RAW, IPPROTO_UDP);
-	if (raw < 0 || listener < 0 || bind(listener, (void *)&any, sizeof(any)))
+	if (raw < 0 || listener < 0 ||
+	    bind(listener, (void *)&any, sizeof(any)))
 		return -1;
 	setsockopt(listener, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
 	enter(o->switch_ns);
@@ -506,8 +516,8 @@ int fuzz_packets(const struct options *o)
 		}
 		done += n;
 	}
-	printf("# packets: %lu, trees: %lu, with UC %lu, leaves %lu", done, trees,
-	       uc_trees, leaves);
+	printf("# packets: %lu, trees: %lu, with UC %lu, leaves %lu", done,
+	       trees, uc_trees, leaves);
 	for (int i = 0; i < KINDS; i++)
 		printf(", %s %lu", kinds[i], sent[i]);
 	puts("");

@@ -90,7 +90,8 @@ static void wait_for(struct inc_comm *comm)
 	EQ(ret, 0);
 	EQ(x, inc_comm_size(comm));
 	if (!inc_comm_rank(comm)) {
-		printf("# %d waits of 50 ms in %.0f ms, CPU %.0f ms\n", n, t, cpu);
+		printf("# %d waits of 50 ms in %.0f ms, CPU %.0f ms\n", n, t,
+		       cpu);
 		OK(n >= 2 && n <= (int)(t / 50) + 1);
 		OK(cpu < t / 2);
 	}
@@ -118,11 +119,12 @@ static void limit(int rank, int nranks)
 			EQ(inc_comm_set_timeout(comm, 1000), 0);
 			MUST(inc_ibarrier(comm, &req));
 			t = live_now_ms();
-			while ((ret = inc_request_wait_for(req, k ? 30000 : 50)) ==
-			       -EAGAIN)
-				;
+			do
+				ret = inc_request_wait_for(req, k ? 30000 : 50);
+			while (ret == -EAGAIN);
 			t = live_now_ms() - t;
-			printf("# %s: %s after %.0f ms\n", k ? "one wait" : "waits of 50 ms",
+			printf("# %s: %s after %.0f ms\n",
+			       k ? "one wait" : "waits of 50 ms",
 			       inc_strerror(ret), t);
 			EQ(ret, -ETIMEDOUT);
 			OK(t > 800);
@@ -186,8 +188,10 @@ static void print_info(struct inc_comm *comm)
 	       "\"tx-bytes\":%llu,\"rx-bytes\":%llu,\"errors\":%llu}\n",
 	       i.job, i.rank, i.nranks, i.state, i.status, i.tree_id, i.qpn,
 	       i.switch_qpn, i.slots, i.msg_size, i.pmtu, i.next_msg_id, i.addr,
-	       i.switch_addr, i.collective < 0 ? "none" :
-	       inc_collective_name((enum inc_collective)i.collective),
+	       i.switch_addr,
+	       i.collective < 0 ?
+		       "none" :
+		       inc_collective_name((enum inc_collective)i.collective),
 	       (unsigned long long)i.block, (unsigned long long)i.op_messages,
 	       (unsigned long long)i.op_results, (unsigned long long)i.begun,
 	       (unsigned long long)i.operations, (unsigned long long)i.messages,
@@ -346,7 +350,7 @@ static void alarms_on(bool on)
 {
 	struct itimerval every = { .it_interval.tv_usec = on ? 700 : 0,
 				   .it_value.tv_usec = on ? 700 : 0 };
-	struct sigaction act = { .sa_handler = on_alarm };	/* no SA_RESTART */
+	struct sigaction act = { .sa_handler = on_alarm }; /* no SA_RESTART */
 
 	sigaction(SIGALRM, &act, NULL);
 	setitimer(ITIMER_REAL, &every, NULL);
@@ -412,8 +416,8 @@ static void four_at_once(struct inc_comm *comm)
 	for (i = 0; i < 4 * MIB; i++)
 		data[i] = (int32_t)(i % 1000) * (inc_comm_rank(comm) + 1);
 	for (k = 0; k < 4; k++)
-		MUST(inc_iallreduce(comm, data + k * MIB, data + (4 + k) * MIB, MIB,
-				    INC_DTYPE_INT32, INC_OP_SUM, &req[k]));
+		MUST(inc_iallreduce(comm, data + k * MIB, data + (4 + k) * MIB,
+				    MIB, INC_DTYPE_INT32, INC_OP_SUM, &req[k]));
 	for (k = 0; k < 4; k++) {
 		EQ(inc_request_wait(req[k]), 0);
 		inc_request_free(req[k]);
@@ -432,7 +436,8 @@ static void into_file(struct inc_comm *comm, const char *dir)
 	int32_t *file;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/live-file.%d", dir, inc_comm_rank(comm));
+	snprintf(path, sizeof(path), "%s/live-file.%d", dir,
+		 inc_comm_rank(comm));
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	MUST(fd < 0 || ftruncate(fd, FORK_COUNT * sizeof(*file)));
 	file = mmap(NULL, FORK_COUNT * sizeof(*file), PROT_READ | PROT_WRITE,
@@ -457,7 +462,9 @@ static void can_not_begin(struct inc_comm *comm, int32_t *buf)
 	t = live_now_ms() - t;
 	printf("# after %.0f ms: %s\n", t, inc_comm_strerror(comm));
 	OK(t < 10000);
-	EQ(inc_allreduce(comm, INC_IN_PLACE, &x, 1, INC_DTYPE_INT32, INC_OP_SUM), ret);
+	EQ(inc_allreduce(comm, INC_IN_PLACE, &x, 1, INC_DTYPE_INT32,
+			 INC_OP_SUM),
+	   ret);
 	inc_comm_destroy(comm);
 }
 
@@ -517,8 +524,8 @@ static void many(int rank, int nranks)
 		if (!i)
 			one = open_files();
 	}
-	printf("# %d files, with one communicator %d, with %d %d\n", before, one, MANY,
-	       open_files());
+	printf("# %d files, with one communicator %d, with %d %d\n", before,
+	       one, MANY, open_files());
 	EQ(open_files(), one + 2 * (MANY - 1));
 	for (i = 0; i < MANY; i++)
 		EQ(sum(comm[i], data, 8, i), 0);
@@ -581,7 +588,8 @@ static void stopped(struct inc_comm *comm)
 
 static uint8_t huge_byte(uint64_t i, int rank)
 {
-	return (uint8_t)(i * 0x9e3779b1 >> 24) ^ (uint8_t)(i >> 29) ^ (uint8_t)rank;
+	return (uint8_t)(i * 0x9e3779b1 >> 24) ^ (uint8_t)(i >> 29) ^
+	       (uint8_t)rank;
 }
 
 static void huge(struct inc_comm *comm)
@@ -623,7 +631,8 @@ static void huge(struct inc_comm *comm)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
-	int rank = atoi(getenv("INC_RANK")), nranks = atoi(getenv("INC_NRANKS"));
+	int rank = atoi(getenv("INC_RANK")),
+	    nranks = atoi(getenv("INC_NRANKS"));
 	struct inc_comm *comm;
 
 	if (!strcmp(what, "threads"))

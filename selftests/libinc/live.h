@@ -35,8 +35,8 @@ extern int live_errors;
 		int ret_ = (ret);					\
 									\
 		if (ret_) {						\
-			printf("%s:%d: %s is %d: %s\n", __FILE__, __LINE__, #ret, \
-			       ret_, inc_strerror(ret_));		\
+			printf("%s:%d: %s is %d: %s\n", __FILE__,	\
+			       __LINE__, #ret, ret_, inc_strerror(ret_)); \
 			exit(1);					\
 		}							\
 	} while (0)

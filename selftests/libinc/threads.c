@@ -40,7 +40,8 @@ static struct {
 /* The same on all ranks. */
 static unsigned int mix(unsigned int a, unsigned int b, unsigned int c)
 {
-	unsigned int x = seed ^ (a * 0x9e3779b1u + b * 0x85ebca6bu + c * 0xc2b2ae35u);
+	unsigned int x = seed ^
+			 (a * 0x9e3779b1u + b * 0x85ebca6bu + c * 0xc2b2ae35u);
 
 	x ^= x >> 15;
 	x *= 0x2c1b3c6du;
@@ -64,7 +65,8 @@ static void fill(int32_t *data, size_t count, int rank, unsigned int salt)
 		data[i] = (int32_t)(salt + i * 3 + (unsigned int)rank);
 }
 
-static void check_sum(const int32_t *data, size_t count, int n, unsigned int salt)
+static void check_sum(const int32_t *data, size_t count, int n,
+		      unsigned int salt)
 {
 	unsigned int base = (unsigned int)(n * (n - 1) / 2);
 	size_t i;
@@ -144,7 +146,8 @@ static void use_shared(int t, int round, int32_t *data)
 	pthread_mutex_lock(&shared.lock);
 	while (shared.turn != round * nthreads + t)
 		pthread_cond_wait(&shared.changed, &shared.lock);
-	one(shared.comm, data, mix(99, (unsigned int)round, (unsigned int)t) % COUNT,
+	one(shared.comm, data,
+	    mix(99, (unsigned int)round, (unsigned int)t) % COUNT,
 	    mix(98, (unsigned int)round, (unsigned int)t));
 	shared.turn++;
 	pthread_cond_broadcast(&shared.changed);
@@ -172,7 +175,8 @@ static void *work(void *arg)
 				   (unsigned int)i);
 			one(comm, data[0], salt % COUNT, salt);
 		}
-		several(comm, data, mix((unsigned int)t, (unsigned int)round, 77));
+		several(comm, data,
+			mix((unsigned int)t, (unsigned int)round, 77));
 		EQ(inc_barrier(comm), 0);
 		EQ(inc_comm_query(comm, &info), 0);
 		EQ(info.begun, info.operations);

@@ -23,9 +23,11 @@ static void *behind(const void *p)
 
 static int check_addr(const void *addr, int *dev, uint64_t *flags)
 {
+	bool on_device = (uintptr_t)addr - DEVICE < DEVICE_SIZE;
+
 	*flags = 0;
-	*dev = (uintptr_t)addr - DEVICE < DEVICE_SIZE ? 0 : MCA_ACCELERATOR_NO_DEVICE_ID;
-	return *dev == 0;
+	*dev = on_device ? 0 : MCA_ACCELERATOR_NO_DEVICE_ID;
+	return on_device;
 }
 
 static int create_stream(int dev, opal_accelerator_stream_t **stream)
@@ -51,15 +53,15 @@ static int query_event(int dev, opal_accelerator_event_t *event)
 	return OPAL_SUCCESS;
 }
 
-static int move(int to_dev, int from_dev, void *to, const void *from, size_t size,
-		opal_accelerator_transfer_type_t type)
+static int move(int to_dev, int from_dev, void *to, const void *from,
+		size_t size, opal_accelerator_transfer_type_t type)
 {
 	memmove(behind(to), behind(from), size);
 	return OPAL_SUCCESS;
 }
 
-static int copy_async(int to_dev, int from_dev, void *to, const void *from, size_t size,
-		      opal_accelerator_stream_t *stream,
+static int copy_async(int to_dev, int from_dev, void *to, const void *from,
+		      size_t size, opal_accelerator_stream_t *stream,
 		      opal_accelerator_transfer_type_t type)
 {
 	return move(to_dev, from_dev, to, from, size, type);
@@ -78,7 +80,8 @@ static int get_device(int *dev)
 	return OPAL_SUCCESS;
 }
 
-static int get_buffer_id(int dev, const void *addr, opal_accelerator_buffer_id_t *id)
+static int get_buffer_id(int dev, const void *addr,
+			 opal_accelerator_buffer_id_t *id)
 {
 	*id = 1;
 	return OPAL_SUCCESS;
@@ -100,8 +103,8 @@ static opal_accelerator_base_module_t module = {
 
 static bool map(int fd, uintptr_t at, int prot)
 {
-	return mmap((void *)at, DEVICE_SIZE, prot, MAP_SHARED | MAP_FIXED_NOREPLACE, fd,
-		    0) == (void *)at;
+	return mmap((void *)at, DEVICE_SIZE, prot,
+		    MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0) == (void *)at;
 }
 
 static opal_accelerator_base_module_t *init(void)
@@ -121,7 +124,8 @@ static void finalize(opal_accelerator_base_module_t *m)
 	munmap((void *)SHADOW, DEVICE_SIZE);
 }
 
-OPAL_DECLSPEC opal_accelerator_base_component_t mca_accelerator_pretend_component = {
+OPAL_DECLSPEC opal_accelerator_base_component_t
+mca_accelerator_pretend_component = {
 	.base_version = {
 		OPAL_ACCELERATOR_BASE_VERSION_1_0_0,
 		.mca_component_name = "pretend",

@@ -176,11 +176,11 @@ static struct spec parse(const char *text)
 
 static float *buffer(const struct spec *s)
 {
+	size_t blocks = s->op->blocks ? (size_t)np : 1;
 	float *p = NULL;
 
 	if (posix_memalign((void **)&p, 4096,
-			   ((size_t)s->n * (s->op->blocks ? (size_t)np : 1) + 1) *
-				   sizeof(*p)))
+			   ((size_t)s->n * blocks + 1) * sizeof(*p)))
 		die("memory", s->op->name);
 	return p;
 }
@@ -320,8 +320,8 @@ static void show(const struct spec *s, const double *first, const double *last,
 	if (me)
 		return;
 	printf("{\"op\":\"%s\",\"size\":%d,\"ranks\":%d,\"idle\":%.4f,\"tx\":%.0f,\"rx\":%.0f,\"us\":[",
-	       s->op->name, s->bytes, np, ticks > 0 ? (b->idle - a->idle) / ticks : 0,
-	       most[0], most[1]);
+	       s->op->name, s->bytes, np,
+	       ticks > 0 ? (b->idle - a->idle) / ticks : 0, most[0], most[1]);
 	for (i = 0; i < s->rounds; i++)
 		printf("%s%.2f", i ? "," : "", (last[i] - first[i]) / s->batch);
 	printf("]}\n");
@@ -345,7 +345,8 @@ static void measure(const struct spec *s)
 	take(&b, "end");
 	MPI_Reduce(start, first, s->rounds, MPI_DOUBLE, MPI_MIN, 0,
 		   MPI_COMM_WORLD);
-	MPI_Reduce(end, last, s->rounds, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+	MPI_Reduce(end, last, s->rounds, MPI_DOUBLE, MPI_MAX, 0,
+		   MPI_COMM_WORLD);
 	show(s, first, last, &a, &b);
 	free(send);
 	free(recv);

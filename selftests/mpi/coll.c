@@ -72,7 +72,8 @@ static void allreduce(int n, int how)
 	if (how == 0)
 		MPI_Allreduce(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	else if (how == 1)
-		MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		MPI_Allreduce(MPI_IN_PLACE, b, n, MPI_INT, MPI_SUM,
+			      MPI_COMM_WORLD);
 	else {
 		MPI_Iallreduce(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
 		finish(&q);
@@ -98,7 +99,8 @@ static void reduce(int n, int root, int in_place)
 		a[i] = value(me, 0, i);
 	if (in_place && me == root) {
 		memcpy(b, a, n * sizeof(int));
-		MPI_Reduce(MPI_IN_PLACE, b, n, MPI_INT, MPI_MAX, root, MPI_COMM_WORLD);
+		MPI_Reduce(MPI_IN_PLACE, b, n, MPI_INT, MPI_MAX, root,
+			   MPI_COMM_WORLD);
 	} else {
 		MPI_Reduce(a, b, n, MPI_INT, MPI_MAX, root, MPI_COMM_WORLD);
 	}
@@ -127,7 +129,8 @@ static void bcast(int n, int root)
 	} else {
 		MPI_Bcast(a, n, holes, root, MPI_COMM_WORLD);
 		for (i = 0; i < n; i++)
-			bad += a[2 * i] != value(root, 0, i) || a[2 * i + 1] != -77777;
+			bad += a[2 * i] != value(root, 0, i) ||
+			       a[2 * i + 1] != -77777;
 	}
 	verdict("bcast, types differ", n, bad);
 	free(a);
@@ -135,7 +138,8 @@ static void bcast(int n, int root)
 
 static void allgather(int n, int how)
 {
-	int *a = ints(n), *b = ints((size_t)2 * n * np), i, r, bad = 0, step = how ? 2 : 1;
+	int *a = ints(n), *b = ints((size_t)2 * n * np), i, r, bad = 0,
+	    step = how ? 2 : 1;
 	MPI_Datatype t = how ? holes : MPI_INT;
 
 	for (i = 0; i < n; i++) {
@@ -143,7 +147,8 @@ static void allgather(int n, int how)
 		b[((size_t)me * n + i) * step] = a[i];
 	}
 	if (how == 2)
-		MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, b, n, t, MPI_COMM_WORLD);
+		MPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, b, n, t,
+			      MPI_COMM_WORLD);
 	else
 		MPI_Allgather(a, n, MPI_INT, b, n, t, MPI_COMM_WORLD);
 	for (r = 0; r < np; r++)
@@ -190,9 +195,11 @@ static void alltoall(int n, int in_place)
 
 	for (r = 0; r < np; r++)
 		for (i = 0; i < n; i++)
-			a[(size_t)r * n + i] = b[(size_t)r * n + i] = value(me, r, i);
+			a[(size_t)r * n + i] = b[(size_t)r * n + i] =
+				value(me, r, i);
 	if (in_place)
-		MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, b, n, MPI_INT, MPI_COMM_WORLD);
+		MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, b, n, MPI_INT,
+			     MPI_COMM_WORLD);
 	else
 		MPI_Alltoall(a, n, MPI_INT, b, n, MPI_INT, MPI_COMM_WORLD);
 	for (r = 0; r < np; r++)
@@ -211,14 +218,18 @@ static void reduce_scatter(int n, int how)
 	for (r = 0; r < np; r++) {
 		counts[r] = n;
 		for (i = 0; i < n; i++)
-			a[(size_t)r * n + i] = b[(size_t)r * n + i] = value(me, r, i);
+			a[(size_t)r * n + i] = b[(size_t)r * n + i] =
+				value(me, r, i);
 	}
 	if (how == 0)
-		MPI_Reduce_scatter_block(a, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		MPI_Reduce_scatter_block(a, b, n, MPI_INT, MPI_SUM,
+					 MPI_COMM_WORLD);
 	else if (how == 1)
-		MPI_Reduce_scatter_block(MPI_IN_PLACE, b, n, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		MPI_Reduce_scatter_block(MPI_IN_PLACE, b, n, MPI_INT, MPI_SUM,
+					 MPI_COMM_WORLD);
 	else
-		MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_SUM,
+				   MPI_COMM_WORLD);
 	for (i = 0; i < n; i++) {
 		int sum = 0;
 
@@ -283,7 +294,8 @@ static void progress(void)
 		MPI_Isend(a, n, MPI_INT, 1, 3, MPI_COMM_WORLD, &q);
 	}
 	if (me == 1)
-		MPI_Recv(a, n, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(a, n, MPI_INT, 0, 3, MPI_COMM_WORLD,
+			 MPI_STATUS_IGNORE);
 	MPI_Allreduce(&x, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 	if (me == 0)
 		MPI_Wait(&q, MPI_STATUS_IGNORE);

@@ -60,9 +60,9 @@ static void verdict(const char *name, int n, int bad)
 	if (me)
 		return;
 	failed += all != 0;
-	printf("%s %d - %s of %d, on a device%s%s%s\n", all ? "not ok" : "ok", cases, name,
-	       n, send_there ? " the data" : "", recv_there ? " the result" : "",
-	       all ? " # wrong" : "");
+	printf("%s %d - %s of %d, on a device%s%s%s\n", all ? "not ok" : "ok",
+	       cases, name, n, send_there ? " the data" : "",
+	       recv_there ? " the result" : "", all ? " # wrong" : "");
 	fflush(stdout);
 }
 
@@ -101,7 +101,8 @@ static void reductions(int n, bool there)
 	MPI_Wait(&q, MPI_STATUS_IGNORE);
 	verdict("iallreduce in place", n, sums(sent, 0, n));
 	place(s, r, n);
-	MPI_Allreduce_init(send_at, recv_at, n, MPI_INT, MPI_SUM, c, MPI_INFO_NULL, &q);
+	MPI_Allreduce_init(send_at, recv_at, n, MPI_INT, MPI_SUM, c,
+			   MPI_INFO_NULL, &q);
 	for (i = 0; i < 2; i++) {
 		MPI_Start(&q);
 		MPI_Wait(&q, MPI_STATUS_IGNORE);
@@ -121,7 +122,8 @@ static void reductions(int n, bool there)
 	}
 	place(s, r, total);
 	MPI_Reduce_scatter(send_at, recv_at, counts, MPI_INT, MPI_SUM, c);
-	verdict("reduce_scatter, parts differ", n, sums(came, first, counts[me]));
+	verdict("reduce_scatter, parts differ", n,
+		sums(came, first, counts[me]));
 	free(counts);
 }
 

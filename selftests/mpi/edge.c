@@ -48,8 +48,8 @@ static void verdict(const char *name, int bad)
 		return;
 	if (all)
 		failed++;
-	printf("%s %d - %s, %d ranks%s\n", all ? "not ok" : "ok", cases, name, np,
-	       all ? " # wrong" : "");
+	printf("%s %d - %s, %d ranks%s\n", all ? "not ok" : "ok", cases, name,
+	       np, all ? " # wrong" : "");
 	fflush(stdout);
 }
 
@@ -69,21 +69,28 @@ static void nothing(void)
 	MPI_Request q[9];
 
 	MPI_Ibcast(NULL, 0, MPI_INT, 0, MPI_COMM_WORLD, &q[0]);
-	MPI_Iallreduce(NULL, &guard, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q[1]);
-	MPI_Iallgather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, MPI_COMM_WORLD, &q[2]);
-	MPI_Ialltoall(NULL, 0, MPI_INT, NULL, 0, MPI_INT, MPI_COMM_WORLD, &q[3]);
-	MPI_Igather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, MPI_COMM_WORLD, &q[4]);
-	MPI_Iscatter(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, MPI_COMM_WORLD, &q[5]);
-	MPI_Ireduce_scatter_block(NULL, NULL, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
-				  &q[6]);
-	MPI_Ireduce(NULL, &guard, 0, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, &q[7]);
-	MPI_Ireduce_scatter(NULL, &guard, zero, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
-			    &q[8]);
+	MPI_Iallreduce(NULL, &guard, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+		       &q[1]);
+	MPI_Iallgather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, MPI_COMM_WORLD,
+		       &q[2]);
+	MPI_Ialltoall(NULL, 0, MPI_INT, NULL, 0, MPI_INT, MPI_COMM_WORLD,
+		      &q[3]);
+	MPI_Igather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, MPI_COMM_WORLD,
+		    &q[4]);
+	MPI_Iscatter(NULL, 0, MPI_INT, NULL, 0, MPI_INT, 0, MPI_COMM_WORLD,
+		     &q[5]);
+	MPI_Ireduce_scatter_block(NULL, NULL, 0, MPI_INT, MPI_SUM,
+				  MPI_COMM_WORLD, &q[6]);
+	MPI_Ireduce(NULL, &guard, 0, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD,
+		    &q[7]);
+	MPI_Ireduce_scatter(NULL, &guard, zero, MPI_INT, MPI_SUM,
+			    MPI_COMM_WORLD, &q[8]);
 	for (i = 0; i < 9; i++)
 		bad += MPI_Wait(&q[i], MPI_STATUS_IGNORE) != MPI_SUCCESS;
 	MPI_Bcast(NULL, 0, MPI_DOUBLE, np - 1, MPI_COMM_WORLD);
 	MPI_Allgather(NULL, 0, MPI_INT, NULL, 0, MPI_INT, MPI_COMM_WORLD);
-	MPI_Reduce_scatter(NULL, &guard, zero, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	MPI_Reduce_scatter(NULL, &guard, zero, MPI_INT, MPI_SUM,
+			   MPI_COMM_WORLD);
 	verdict("no elements", bad + (guard != 4711));
 	free(zero);
 }
@@ -92,19 +99,22 @@ static void nothing(void)
 static void parts(int step, int how)
 {
 	int total = step * np * (np - 1) / 2, first = step * me * (me - 1) / 2;
-	int *a = ints(total), *b = ints(total), *counts = calloc((size_t)np, sizeof(int));
+	int *a = ints(total), *b = ints(total),
+	    *counts = calloc((size_t)np, sizeof(int));
 	int i, bad = 0;
 	MPI_Request q;
 
 	for (i = 0; i < np; i++)
 		counts[i] = step * i;
 	if (how == 0) {
-		MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		MPI_Reduce_scatter(a, b, counts, MPI_INT, MPI_SUM,
+				   MPI_COMM_WORLD);
 	} else if (how == 1) {
 		MPI_Reduce_scatter(MPI_IN_PLACE, b, counts, MPI_INT, MPI_SUM,
 				   MPI_COMM_WORLD);
 	} else {
-		MPI_Ireduce_scatter(a, b, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &q);
+		MPI_Ireduce_scatter(a, b, counts, MPI_INT, MPI_SUM,
+				    MPI_COMM_WORLD, &q);
 		MPI_Wait(&q, MPI_STATUS_IGNORE);
 	}
 	for (i = 0; i < counts[me]; i++)
@@ -136,7 +146,8 @@ static void pair(void)
 	counts[1] = 2;
 	if (np > 64)
 		return;
-	MPI_Reduce_scatter(in, out, counts, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+	MPI_Reduce_scatter(in, out, counts, MPI_DOUBLE_INT, MPI_MAXLOC,
+			   MPI_COMM_WORLD);
 	for (i = 0; i < counts[me]; i++) {
 		int r, best = 0;
 
@@ -163,7 +174,8 @@ static void duplicate(void)
 	bad += ret == MPI_SUCCESS && b != sum_at(0);
 	MPI_Type_free(&t);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
-	verdict(ret == MPI_SUCCESS ? "duplicate type: summed" : "duplicate type: refused",
+	verdict(ret == MPI_SUCCESS ? "duplicate type: summed" :
+				     "duplicate type: refused",
 		bad);
 }
 
@@ -187,17 +199,22 @@ static void persistent(int n, int rounds)
 	/* The program may free the type. */
 	MPI_Type_contiguous(1, MPI_INT, &t);
 	MPI_Type_commit(&t);
-	MPI_Allreduce_init(a[0], b[0], n, MPI_INT, MPI_SUM, c, MPI_INFO_NULL, &q[0]);
+	MPI_Allreduce_init(a[0], b[0], n, MPI_INT, MPI_SUM, c, MPI_INFO_NULL,
+			   &q[0]);
 	MPI_Bcast_init(b[1], n, t, 1, c, MPI_INFO_NULL, &q[1]);
 	MPI_Allgather_init(a[2], n, t, b[2], n, t, c, MPI_INFO_NULL, &q[2]);
-	MPI_Reduce_init(a[3], b[3], n, MPI_INT, MPI_SUM, 1, c, MPI_INFO_NULL, &q[3]);
-	MPI_Reduce_scatter_init(a[4], b[4], counts, MPI_INT, MPI_SUM, c, MPI_INFO_NULL,
-				&q[4]);
-	MPI_Reduce_scatter_block_init(a[5], b[5], n, MPI_INT, MPI_SUM, c, MPI_INFO_NULL,
-				      &q[5]);
-	MPI_Alltoall_init(a[6], n, MPI_INT, b[6], n, MPI_INT, c, MPI_INFO_NULL, &q[6]);
-	MPI_Gather_init(a[7], n, MPI_INT, b[7], n, MPI_INT, 0, c, MPI_INFO_NULL, &q[7]);
-	MPI_Scatter_init(a[8], n, MPI_INT, b[8], n, MPI_INT, 0, c, MPI_INFO_NULL, &q[8]);
+	MPI_Reduce_init(a[3], b[3], n, MPI_INT, MPI_SUM, 1, c, MPI_INFO_NULL,
+			&q[3]);
+	MPI_Reduce_scatter_init(a[4], b[4], counts, MPI_INT, MPI_SUM, c,
+				MPI_INFO_NULL, &q[4]);
+	MPI_Reduce_scatter_block_init(a[5], b[5], n, MPI_INT, MPI_SUM, c,
+				      MPI_INFO_NULL, &q[5]);
+	MPI_Alltoall_init(a[6], n, MPI_INT, b[6], n, MPI_INT, c, MPI_INFO_NULL,
+			  &q[6]);
+	MPI_Gather_init(a[7], n, MPI_INT, b[7], n, MPI_INT, 0, c, MPI_INFO_NULL,
+			&q[7]);
+	MPI_Scatter_init(a[8], n, MPI_INT, b[8], n, MPI_INT, 0, c,
+			 MPI_INFO_NULL, &q[8]);
 	MPI_Barrier_init(c, MPI_INFO_NULL, &q[9]);
 	MPI_Type_free(&t);
 	/* mpi4py keeps no counts. */
@@ -218,7 +235,8 @@ static void persistent(int n, int rounds)
 			for (r = 0; r < np; r++) {
 				bad += b[2][r * n + i] != value(r, i);
 				bad += b[6][r * n + i] != value(r, me * n + i);
-				bad += me == 0 && b[7][r * n + i] != value(r, i);
+				bad += me == 0 &&
+				       b[7][r * n + i] != value(r, i);
 			}
 		}
 		/* Clear the results: each run has to write them anew. */
@@ -244,21 +262,22 @@ static void insignificant(int n)
 	MPI_Request q[4];
 
 	memset(b, 0, (size_t)(n * np) * sizeof(int));
-	MPI_Gather_init(a, n, MPI_INT, me ? NULL : b, me ? -1 : n, me ? junk : MPI_INT, 0,
-			c, MPI_INFO_NULL, &q[0]);
+	MPI_Gather_init(a, n, MPI_INT, me ? NULL : b, me ? -1 : n,
+			me ? junk : MPI_INT, 0, c, MPI_INFO_NULL, &q[0]);
 	MPI_Start(&q[0]);
 	MPI_Wait(&q[0], MPI_STATUS_IGNORE);
 	for (r = 0; r < np && !me; r++)
 		for (i = 0; i < n; i++)
 			bad += b[r * n + i] != value(r, i);
-	MPI_Scatter_init(me ? NULL : a, me ? -1 : n, me ? junk : MPI_INT, b, n, MPI_INT, 0,
-			 c, MPI_INFO_NULL, &q[1]);
+	MPI_Scatter_init(me ? NULL : a, me ? -1 : n, me ? junk : MPI_INT, b, n,
+			 MPI_INT, 0, c, MPI_INFO_NULL, &q[1]);
 	MPI_Start(&q[1]);
 	MPI_Wait(&q[1], MPI_STATUS_IGNORE);
 	for (i = 0; i < n; i++)
 		bad += b[i] != value(0, me * n + i);
 	memcpy(b + me * n, a, (size_t)n * sizeof(int));
-	MPI_Allgather_init(MPI_IN_PLACE, -1, junk, b, n, MPI_INT, c, MPI_INFO_NULL, &q[2]);
+	MPI_Allgather_init(MPI_IN_PLACE, -1, junk, b, n, MPI_INT, c,
+			   MPI_INFO_NULL, &q[2]);
 	MPI_Start(&q[2]);
 	MPI_Wait(&q[2], MPI_STATUS_IGNORE);
 	for (r = 0; r < np; r++)
@@ -286,7 +305,8 @@ static void remapped(int n)
 
 	for (round = 0; round < 4; round++) {
 		at = mmap(at, 2 * len, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+			  MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0),
+			  -1, 0);
 		in = (int *)at;
 		out = (int *)(at + len);
 		for (i = 0; i < n; i++)

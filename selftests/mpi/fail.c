@@ -87,7 +87,8 @@ static void end(const char *name, MPI_Comm c, int ret, int culprit)
 
 	first = sum_in(c);
 	second = sum_in(c);
-	bad = (me == culprit && ret == MPI_SUCCESS) || first > 0 || second != -1;
+	bad = (me == culprit && ret == MPI_SUCCESS) || first > 0 ||
+	      second != -1;
 	if (bad)
 		printf("# rank %d: %s: %s, then %d, %d\n", me, name,
 		       ret == MPI_SUCCESS ? "success" : "error", first, second);
@@ -107,7 +108,8 @@ static int *results(int culprit)
 {
 	int prot = me == culprit ? PROT_READ : PROT_READ | PROT_WRITE;
 
-	return mmap(NULL, N * sizeof(int), prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return mmap(NULL, N * sizeof(int), prot, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
 }
 
 static void unwritable(int culprit, int how)
@@ -123,7 +125,8 @@ static void unwritable(int culprit, int how)
 		if (ret == MPI_SUCCESS)
 			ret = MPI_Wait(&q, MPI_STATUS_IGNORE);
 	} else {
-		MPI_Allreduce_init(a, b, N, MPI_INT, MPI_SUM, c, MPI_INFO_NULL, &q);
+		MPI_Allreduce_init(a, b, N, MPI_INT, MPI_SUM, c, MPI_INFO_NULL,
+				   &q);
 		ret = MPI_Start(&q);
 		if (ret == MPI_SUCCESS)
 			ret = MPI_Wait(&q, MPI_STATUS_IGNORE);
@@ -170,7 +173,8 @@ static void no_memory_to_reduce(int culprit, int n, const char *name)
 	for (i = 0; i < n && ret == MPI_SUCCESS && me == np - 1; i++)
 		bad += b[i] != np * i + np * (np - 1) / 2;
 	if (bad) {
-		printf("# rank %d: %s: a success with %d wrong elements\n", me, name, bad);
+		printf("# rank %d: %s: a success with %d wrong elements\n", me,
+		       name, bad);
 		failed++;
 	}
 	end(name, c, ret, culprit);
@@ -187,7 +191,8 @@ int main(int argc, char **argv)
 	MPI_Comm_size(MPI_COMM_WORLD, &np);
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (argc > 1 && !strcmp(argv[1], "hosts")) {
-		no_memory_to_reduce(2, 4 * N, "reduce, a host's leader has no memory");
+		no_memory_to_reduce(2, 4 * N,
+				    "reduce, a host's leader has no memory");
 		/* So short that nobody waits for the leader to take it. */
 		no_memory_to_reduce(2, 700, "reduce, a host's own part fails");
 	} else {

@@ -76,7 +76,8 @@ int main(int argc, char **argv)
 		a[i] = i + me;
 	end = MPI_Wtime() + (argc > 1 ? atof(argv[1]) : 10);
 	for (rounds = 0; go && !ret; rounds++) {
-		ret = argc > 2 ? scatter(rounds, a, b, n) : allreduce(rounds, a, b, n);
+		ret = argc > 2 ? scatter(rounds, a, b, n) :
+				 allreduce(rounds, a, b, n);
 		if (rounds == 10) {
 			printf("going rank %d pid %d\n", me, (int)getpid());
 			fflush(stdout);

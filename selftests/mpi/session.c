@@ -18,13 +18,15 @@ static void verdict(MPI_Comm c, const char *name, int bad)
 	if (me)
 		return;
 	failed += all != 0;
-	printf("%s %d - %s%s\n", all ? "not ok" : "ok", cases, name, all ? " # wrong" : "");
+	printf("%s %d - %s%s\n", all ? "not ok" : "ok", cases, name,
+	       all ? " # wrong" : "");
 	fflush(stdout);
 }
 
 static void collectives(MPI_Comm c)
 {
-	int n = 5000, *a = calloc((size_t)n, sizeof(int)), *b = calloc((size_t)n, sizeof(int));
+	int n = 5000, *a = calloc((size_t)n, sizeof(int)),
+	    *b = calloc((size_t)n, sizeof(int));
 	int i, round, bad = 0;
 	MPI_Comm half;
 
@@ -39,7 +41,8 @@ static void collectives(MPI_Comm c)
 	MPI_Comm_split(c, me % 2, me, &half);
 	a[0] = 1;
 	MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, half);
-	verdict(c, "session: allreduce of a half", b[0] != (np + 1 - me % 2) / 2);
+	verdict(c, "session: allreduce of a half",
+		b[0] != (np + 1 - me % 2) / 2);
 	MPI_Comm_free(&half);
 	free(a);
 	free(b);
@@ -53,7 +56,8 @@ int main(void)
 
 	MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s);
 	MPI_Group_from_session_pset(s, "mpi://WORLD", &g);
-	MPI_Comm_create_from_group(g, "session", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &c);
+	MPI_Comm_create_from_group(g, "session", MPI_INFO_NULL,
+				   MPI_ERRORS_ARE_FATAL, &c);
 	MPI_Comm_rank(c, &me);
 	MPI_Comm_size(c, &np);
 	collectives(c);

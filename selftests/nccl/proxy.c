@@ -35,21 +35,21 @@ static unsigned int seed = 1;
 static const char *dir, *mode = "";
 static double worst_test_ms;
 
+#define NET_V(v)	((const struct nccl_net_v##v *)net)
+#define COLL_V(v)	((const struct nccl_coll_v##v *)coll)
 #define NET(call)							\
-	(version == 8 ? ((const struct nccl_net_v8 *)net)->call :	\
-	 version == 10 ? ((const struct nccl_net_v10 *)net)->call :	\
-			 ((const struct nccl_net_v11 *)net)->call)
+	(version == 8 ? NET_V(8)->call :				\
+	 version == 10 ? NET_V(10)->call : NET_V(11)->call)
 #define COLL(call)							\
-	(version == 8 ? ((const struct nccl_coll_v8 *)coll)->call :	\
-	 version == 10 ? ((const struct nccl_coll_v10 *)coll)->call :	\
-			 ((const struct nccl_coll_v11 *)coll)->call)
+	(version == 8 ? COLL_V(8)->call :				\
+	 version == 10 ? COLL_V(10)->call : COLL_V(11)->call)
 
 static void verdict(bool ok, const char *name)
 {
 	cases++;
 	failures += !ok;
-	printf("%s %d - v%d rank %d: %s\n", ok ? "ok" : "not ok", cases, version,
-	       me, name);
+	printf("%s %d - v%d rank %d: %s\n", ok ? "ok" : "not ok", cases,
+	       version, me, name);
 	fflush(stdout);
 }
 
@@ -57,8 +57,8 @@ static void must(nccl_result ret, const char *what)
 {
 	if (ret == NCCL_SUCCESS)
 		return;
-	printf("not ok %d - v%d rank %d: %s # error %d\n", cases + 1, version, me,
-	       what, ret);
+	printf("not ok %d - v%d rank %d: %s # error %d\n", cases + 1, version,
+	       me, what, ret);
 	exit(1);
 }
 
@@ -97,7 +97,9 @@ static uint32_t rnd(uint32_t x)
 /* Small, so that sums of floats are exact. */
 static int value(int rank, int op, size_t i)
 {
-	return (int)(rnd((uint32_t)(rank * 7919 + op * 104729 + (int)i * 31)) % 2001) - 1000;
+	int key = rank * 7919 + op * 104729 + (int)i * 31;
+
+	return (int)(rnd((uint32_t)key) % 2001) - 1000;
 }
 
 /* --- Handles ------------------------------------------------------------ */
@@ -138,36 +140,34 @@ static void fetch(const char *what, int rank, void *handle)
 
 /* --- Messages in a ring ------------------------------------------------- */
 
-static nccl_result isend(void *comm, void *data, size_t size, int tag, void **req)
+static nccl_result isend(void *comm, void *data, size_t size, int tag,
+			 void **req)
 {
 	switch (version) {
 	case 8:
-		return ((const struct nccl_net_v8 *)net)->isend(comm, data,
-					(int)size, tag, NULL, req);
+		return NET_V(8)->isend(comm, data, (int)size, tag, NULL, req);
 	case 10:
-		return ((const struct nccl_net_v10 *)net)->isend(comm, data,
-					size, tag, NULL, NULL, req);
+		return NET_V(10)->isend(comm, data, size, tag, NULL, NULL, req);
 	default:
-		return ((const struct nccl_net_v11 *)net)->isend(comm, data,
-					size, tag, NULL, NULL, req);
+		return NET_V(11)->isend(comm, data, size, tag, NULL, NULL, req);
 	}
 }
 
-static nccl_result irecv(void *comm, void *data, size_t size, int tag, void **req)
+static nccl_result irecv(void *comm, void *data, size_t size, int tag,
+			 void **req)
 {
 	int isize = (int)size;
 	void *mh = NULL, *ph = NULL;
 
 	switch (version) {
 	case 8:
-		return ((const struct nccl_net_v8 *)net)->irecv(comm, 1, &data,
-					&isize, &tag, &mh, req);
+		return NET_V(8)->irecv(comm, 1, &data, &isize, &tag, &mh, req);
 	case 10:
-		return ((const struct nccl_net_v10 *)net)->irecv(comm, 1, &data,
-					&size, &tag, &mh, &ph, req);
+		return NET_V(10)->irecv(comm, 1, &data, &size, &tag, &mh, &ph,
+					req);
 	default:
-		return ((const struct nccl_net_v11 *)net)->irecv(comm, 1, &data,
-					&size, &tag, &mh, &ph, req);
+		return NET_V(11)->irecv(comm, 1, &data, &size, &tag, &mh, &ph,
+					req);
 	}
 }
 
@@ -204,14 +204,17 @@ static void ring(void *send, void *recv)
 	}
 	while (left) {
 		for (i = 0; i < REQUESTS; i++) {
-			size_t size = (max / (size_t)(i + 1)) & ~(size_t)(i % 3);
+			size_t size = (max / (size_t)(i + 1)) &
+				      ~(size_t)(i % 3);
 
 			if (!rposted[i] && (!i || rposted[i - 1])) {
-				must(irecv(recv, in[i], max, i, &rreq[i]), "irecv");
+				must(irecv(recv, in[i], max, i, &rreq[i]),
+				     "irecv");
 				rposted[i] = rreq[i];
 			}
 			if (!sposted[i] && (!i || sposted[i - 1])) {
-				must(isend(send, out[i], size, i, &sreq[i]), "isend");
+				must(isend(send, out[i], size, i, &sreq[i]),
+				     "isend");
 				sposted[i] = sreq[i];
 			}
 			left -= net_done(&sreq[i], (int)size);
@@ -240,8 +243,8 @@ static socklen_t listening_at(struct sockaddr_storage *addr)
 		socklen_t len = sizeof(on), alen = sizeof(*addr);
 
 		on = 0;
-		if (!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) && on &&
-		    !getsockname(fd, (struct sockaddr *)addr, &alen))
+		if (!getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &on, &len) &&
+		    on && !getsockname(fd, (struct sockaddr *)addr, &alen))
 			return alen;
 	}
 	exit(2);
@@ -273,6 +276,15 @@ static void strangers(const unsigned char *handle, int fds[3])
 	fds[2] = stranger(wrong, sizeof(wrong));
 }
 
+static nccl_result connect_to(void *ctx, void *handle, void **send, void **dev)
+{
+	if (version == 8)
+		return NET_V(8)->connect(0, handle, send, dev);
+	if (version == 10)
+		return NET_V(10)->connect(0, NULL, handle, send, dev);
+	return NET_V(11)->connect(ctx, 0, handle, send, dev);
+}
+
 static void messages(void *ctx)
 {
 	unsigned char handle[NCCL_HANDLE_MAX];
@@ -281,22 +293,15 @@ static void messages(void *ctx)
 
 	must(NET(devices)(&ndev), "devices");
 	verdict(ndev == 1, "one network device");
-	must(version == 11 ?
-	     ((const struct nccl_net_v11 *)net)->listen(ctx, 0, handle, &listen) :
-	     version == 10 ?
-	     ((const struct nccl_net_v10 *)net)->listen(0, handle, &listen) :
-	     ((const struct nccl_net_v8 *)net)->listen(0, handle, &listen), "listen");
+	must(version == 11 ? NET_V(11)->listen(ctx, 0, handle, &listen) :
+	     version == 10 ? NET_V(10)->listen(0, handle, &listen) :
+			     NET_V(8)->listen(0, handle, &listen), "listen");
 	strangers(handle, fds);
 	publish("net", handle);
 	fetch("net", (me + 1) % np, handle);
 	while (!send || !recv) {
 		if (!send)
-			must(version == 11 ?
-			     ((const struct nccl_net_v11 *)net)->connect(ctx, 0, handle, &send, &dev) :
-			     version == 10 ?
-			     ((const struct nccl_net_v10 *)net)->connect(0, NULL, handle, &send, &dev) :
-			     ((const struct nccl_net_v8 *)net)->connect(0, handle, &send, &dev),
-			     "connect");
+			must(connect_to(ctx, handle, &send, &dev), "connect");
 		if (!recv)
 			must(NET(accept)(listen, &recv, &dev), "accept");
 		usleep(1000);
@@ -332,13 +337,12 @@ static nccl_result iallreduce(void *comm, void *s, void *r, size_t n, int type,
 			      int op, void **req)
 {
 	if (version == 8)
-		return ((const struct nccl_coll_v8 *)coll)->iallreduce(comm, s, r,
-					(int)n, type, op, NULL, NULL, req);
+		return COLL_V(8)->iallreduce(comm, s, r, (int)n, type, op, NULL,
+					     NULL, req);
 	if (version == 10)
-		return ((const struct nccl_coll_v10 *)coll)->iallreduce(comm, s, r,
-					n, type, op, NULL, NULL, req);
-	return ((const struct nccl_coll_v11 *)coll)->iallreduce(comm, s, r, n,
-					type, op, NULL, NULL, req);
+		return COLL_V(10)->iallreduce(comm, s, r, n, type, op, NULL,
+					      NULL, req);
+	return COLL_V(11)->iallreduce(comm, s, r, n, type, op, NULL, NULL, req);
 }
 
 /* More than NCCL has outstanding: those beyond get a null request at first. */
@@ -365,6 +369,8 @@ static void allreduces(void *comm)
 			  &mh[1]), "registering");
 	while (left) {
 		for (i = 0; i < N; i++) {
+			size_t bytes = count[i] * sizeof(float);
+
 			if (!posted[i] && (!i || posted[i - 1])) {
 				must(iallreduce(comm, in[i], out[i], count[i],
 						NCCL_FP32, NCCL_SUM, &req[i]),
@@ -374,7 +380,7 @@ static void allreduces(void *comm)
 			}
 			/* No test before a null request: it would free one. */
 			if (req[i] && again)
-				left -= coll_done(&req[i], (int)(count[i] * sizeof(float)));
+				left -= coll_done(&req[i], (int)bytes);
 		}
 	}
 	must(COLL(dereg_mr)(comm, mh[0]), "deregistering");
@@ -402,13 +408,13 @@ static nccl_result iallgather(void *comm, void *s, void *r, size_t size,
 	struct nccl_sge_v10 p10 = { NULL, r, size };
 
 	if (version == 8)
-		return ((const struct nccl_coll_v8 *)coll)->iallgather(comm, s, 1,
-					&p8, per_rank, off, size, NULL, req);
+		return COLL_V(8)->iallgather(comm, s, 1, &p8, per_rank, off,
+					     size, NULL, req);
 	if (version == 10)
-		return ((const struct nccl_coll_v10 *)coll)->iallgather(comm, s, 1,
-					&p10, per_rank, off, size, NULL, req);
-	return ((const struct nccl_coll_v11 *)coll)->iallgather(comm, s, 1, &p10,
-					per_rank, off, size, NULL, req);
+		return COLL_V(10)->iallgather(comm, s, 1, &p10, per_rank, off,
+					      size, NULL, req);
+	return COLL_V(11)->iallgather(comm, s, 1, &p10, per_rank, off, size,
+				      NULL, req);
 }
 
 static nccl_result ireducescatter(void *comm, void *s, void *r, size_t size,
@@ -418,16 +424,15 @@ static nccl_result ireducescatter(void *comm, void *s, void *r, size_t size,
 	struct nccl_sge_v10 p10 = { NULL, s, size };
 
 	if (version == 8)
-		return ((const struct nccl_coll_v8 *)coll)->ireducescatter(comm, 1,
-					&p8, r, per_rank, off, size, NCCL_INT32,
-					NCCL_SUM, NULL, req);
+		return COLL_V(8)->ireducescatter(comm, 1, &p8, r, per_rank, off,
+						 size, NCCL_INT32, NCCL_SUM,
+						 NULL, req);
 	if (version == 10)
-		return ((const struct nccl_coll_v10 *)coll)->ireducescatter(comm, 1,
-					&p10, r, per_rank, off, size, NCCL_INT32,
-					NCCL_SUM, NULL, req);
-	return ((const struct nccl_coll_v11 *)coll)->ireducescatter(comm, 1, &p10,
-					r, per_rank, off, size, NCCL_INT32,
-					NCCL_SUM, NULL, req);
+		return COLL_V(10)->ireducescatter(comm, 1, &p10, r, per_rank,
+						  off, size, NCCL_INT32,
+						  NCCL_SUM, NULL, req);
+	return COLL_V(11)->ireducescatter(comm, 1, &p10, r, per_rank, off, size,
+					  NCCL_INT32, NCCL_SUM, NULL, req);
 }
 
 /* The vector of all ranks, in windows that ignore block boundaries. */
@@ -436,6 +441,8 @@ static void windows(void *comm, bool gather)
 	size_t per_rank = 30011 * sizeof(int), all = per_rank * (size_t)np;
 	size_t win = 41 * 1024 * sizeof(int), off, size, n, i;
 	int *own = calloc(1, per_rank), *vec = calloc(1, all), r;
+	char *mine, *part;
+	nccl_result ret;
 	bool ok = true;
 	void *req;
 
@@ -449,12 +456,16 @@ static void windows(void *comm, bool gather)
 		size = all - off < win ? all - off : win;
 		/* NCCL's offset of the window in one's own block. */
 		at = off > first && off < first + per_rank ? off - first : 0;
+		mine = (char *)own + at;
+		part = (char *)vec + off;
 		do {
-			must(gather ?
-			     iallgather(comm, (char *)own + at, (char *)vec + off,
-					size, per_rank, off, &req) :
-			     ireducescatter(comm, (char *)vec + off, (char *)own + at,
-					    size, per_rank, off, &req), "window");
+			if (gather)
+				ret = iallgather(comm, mine, part, size,
+						 per_rank, off, &req);
+			else
+				ret = ireducescatter(comm, part, mine, size,
+						     per_rank, off, &req);
+			must(ret, "window");
 		} while (!req);
 		while (!coll_done(&req, (int)size))
 			;
@@ -470,7 +481,8 @@ static void windows(void *comm, bool gather)
 			sum += value(r, 78, (size_t)me * n + i);
 		ok &= own[i] == sum;
 	}
-	verdict(ok, gather ? "allgather in windows" : "reducescatter in windows");
+	verdict(ok,
+		gather ? "allgather in windows" : "reducescatter in windows");
 	free(own);
 	free(vec);
 }
@@ -486,11 +498,13 @@ static void remapped(void *comm)
 
 	for (round = 0; round < 3; round++) {
 		at = mmap(at, n * sizeof(*at), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0), -1, 0);
+			  MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED : 0),
+			  -1, 0);
 		for (i = 0; i < n; i++)
 			at[i] = (float)value(me, round, i);
 		do {
-			must(iallreduce(comm, at, at, n, NCCL_FP32, NCCL_SUM, &req),
+			must(iallreduce(comm, at, at, n, NCCL_FP32, NCCL_SUM,
+					&req),
 			     "iallreduce");
 		} while (!req);
 		while (!coll_done(&req, (int)(n * sizeof(*at))))
@@ -515,10 +529,12 @@ static void late(void *comm)
 
 	if (me == np - 1)
 		sleep(32);
-	must(iallreduce(comm, &x, &x, 1, NCCL_FP32, NCCL_SUM, &req), "iallreduce");
+	must(iallreduce(comm, &x, &x, 1, NCCL_FP32, NCCL_SUM, &req),
+	     "iallreduce");
 	while (!coll_done(&req, sizeof(x)))
 		usleep(10000);
-	verdict(x == (float)(np * (np + 1) / 2), "a rank came half a minute late");
+	verdict(x == (float)(np * (np + 1) / 2),
+		"a rank came half a minute late");
 }
 
 static int threads(void)
@@ -547,11 +563,14 @@ static void aborted(void *comm)
 	float was;
 	void *mh[2], *req = NULL;
 
-	must(COLL(reg_mr)(comm, buf, sizeof(buf), NCCL_PTR_HOST, &mh[0]), "registering");
-	must(COLL(reg_mr)(comm, buf, sizeof(buf), NCCL_PTR_HOST, &mh[1]), "registering");
+	must(COLL(reg_mr)(comm, buf, sizeof(buf), NCCL_PTR_HOST, &mh[0]),
+	     "registering");
+	must(COLL(reg_mr)(comm, buf, sizeof(buf), NCCL_PTR_HOST, &mh[1]),
+	     "registering");
 	buf[0] = was = (float)me;
 	if (me != np - 1)
-		must(iallreduce(comm, buf, buf, 5000, NCCL_FP32, NCCL_SUM, &req),
+		must(iallreduce(comm, buf, buf, 5000, NCCL_FP32, NCCL_SUM,
+				&req),
 		     "iallreduce");
 	usleep(300000);
 	verdict(COLL(dereg_mr)(comm, mh[0]) == NCCL_SUCCESS &&
@@ -562,8 +581,10 @@ static void aborted(void *comm)
 
 static void collectives(void *ctx)
 {
-	unsigned char own[NCCL_HANDLE_MAX], *all = malloc((size_t)np * NCCL_HANDLE_MAX);
-	void **handles = calloc((size_t)np, sizeof(*handles)), *listen, *comm = NULL;
+	unsigned char own[NCCL_HANDLE_MAX],
+		*all = malloc((size_t)np * NCCL_HANDLE_MAX);
+	void **handles = calloc((size_t)np, sizeof(*handles)), *listen,
+	     *comm = NULL;
 	int ndev = 0, yes = 0, no = 1, r, before;
 
 	must(COLL(devices)(&ndev), "devices");
@@ -571,11 +592,9 @@ static void collectives(void *ctx)
 	must(COLL(reduce_support)(NCCL_BF16, NCCL_MAX, &yes), "reduceSupport");
 	must(COLL(reduce_support)(99, NCCL_SUM, &no), "reduceSupport");
 	verdict(yes && !no, "what can be reduced");
-	must(version == 11 ?
-	     ((const struct nccl_coll_v11 *)coll)->listen(ctx, 0, own, &listen) :
-	     version == 10 ?
-	     ((const struct nccl_coll_v10 *)coll)->listen(0, own, &listen) :
-	     ((const struct nccl_coll_v8 *)coll)->listen(0, own, &listen), "listen");
+	must(version == 11 ? COLL_V(11)->listen(ctx, 0, own, &listen) :
+	     version == 10 ? COLL_V(10)->listen(0, own, &listen) :
+			     COLL_V(8)->listen(0, own, &listen), "listen");
 	publish("coll", own);
 	for (r = 0; r < np; r++) {
 		handles[r] = all + (size_t)r * NCCL_HANDLE_MAX;
@@ -596,8 +615,8 @@ static void collectives(void *ctx)
 	must(COLL(close_coll)(comm), "close");
 	must(COLL(close_listen)(listen), "close listen");
 	verdict(threads_become(before), "no thread is left");
-	printf("# v%d rank %d: longest test of a collective %.2f ms\n", version, me,
-	       worst_test_ms);
+	printf("# v%d rank %d: longest test of a collective %.2f ms\n", version,
+	       me, worst_test_ms);
 	free(handles);
 	free(all);
 }
@@ -609,14 +628,14 @@ static void where(void *ctx)
 	char text[INET6_ADDRSTRLEN];
 	void *listen;
 
-	must(((const struct nccl_net_v11 *)net)->listen(ctx, 0, handle, &listen), "listen");
+	must(NET_V(11)->listen(ctx, 0, handle, &listen), "listen");
 	listening_at(&addr);
 	if (addr.ss_family == AF_INET)
-		inet_ntop(AF_INET, &((struct sockaddr_in *)&addr)->sin_addr, text,
-			  sizeof(text));
+		inet_ntop(AF_INET, &((struct sockaddr_in *)&addr)->sin_addr,
+			  text, sizeof(text));
 	else
-		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&addr)->sin6_addr, text,
-			  sizeof(text));
+		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&addr)->sin6_addr,
+			  text, sizeof(text));
 	printf("at %s\n", text);
 	must(NET(close_listen)(listen), "close listen");
 }
@@ -656,16 +675,14 @@ int main(int argc, char **argv)
 	if (!net || !coll)
 		return 1;
 	if (version == 11) {
-		must(((const struct nccl_net_v11 *)net)->init(&net_ctx, 1, NULL,
-							on_log, NULL), "init");
-		must(((const struct nccl_coll_v11 *)coll)->init(&coll_ctx, 1,
-							on_log), "init");
+		must(NET_V(11)->init(&net_ctx, 1, NULL, on_log, NULL), "init");
+		must(COLL_V(11)->init(&coll_ctx, 1, on_log), "init");
 	} else if (version == 10) {
-		must(((const struct nccl_net_v10 *)net)->init(on_log, NULL), "init");
-		must(((const struct nccl_coll_v10 *)coll)->init(on_log), "init");
+		must(NET_V(10)->init(on_log, NULL), "init");
+		must(COLL_V(10)->init(on_log), "init");
 	} else {
-		must(((const struct nccl_net_v8 *)net)->init(on_log), "init");
-		must(((const struct nccl_coll_v8 *)coll)->init(on_log), "init");
+		must(NET_V(8)->init(on_log), "init");
+		must(COLL_V(8)->init(on_log), "init");
 	}
 	if (!strcmp(mode, "where")) {
 		where(net_ctx);

@@ -26,7 +26,8 @@ static int operate(struct inc_comm *c, const char *name, size_t n, int root)
 	const enum inc_dtype t = INC_DTYPE_INT32;
 
 	if (!strcmp(name, "broadcast"))
-		return inc_broadcast(c, rank == root ? sendbuf : recvbuf, n, t, root);
+		return inc_broadcast(c, rank == root ? sendbuf : recvbuf, n, t,
+				     root);
 	if (!strcmp(name, "allgather"))
 		return inc_allgather(c, sendbuf, recvbuf, n, t);
 	if (!strcmp(name, "alltoall"))
@@ -40,7 +41,8 @@ static int operate(struct inc_comm *c, const char *name, size_t n, int root)
 	if (!strcmp(name, "allreduce"))
 		return inc_allreduce(c, sendbuf, recvbuf, n, t, INC_OP_SUM);
 	if (!strcmp(name, "reduce-scatter"))
-		return inc_reduce_scatter(c, sendbuf, recvbuf, n, t, INC_OP_SUM);
+		return inc_reduce_scatter(c, sendbuf, recvbuf, n, t,
+					  INC_OP_SUM);
 	return strcmp(name, "barrier") ? -1 : inc_barrier(c);
 }
 
@@ -65,8 +67,10 @@ static int check(const char *name, size_t n, int root)
 {
 	size_t total = n, i;
 
-	if (!strcmp(name, "barrier") || (!strcmp(name, "broadcast") && rank == root) ||
-	    ((!strcmp(name, "gather") || !strcmp(name, "reduce")) && rank != root))
+	if (!strcmp(name, "barrier") ||
+	    (!strcmp(name, "broadcast") && rank == root) ||
+	    ((!strcmp(name, "gather") || !strcmp(name, "reduce")) &&
+	     rank != root))
 		return 0;
 	if (!strcmp(name, "allgather") || !strcmp(name, "gather") ||
 	    !strcmp(name, "alltoall"))
@@ -74,7 +78,8 @@ static int check(const char *name, size_t n, int root)
 	for (i = 0; i < total; i++)
 		if (recvbuf[i] != expected(name, n, root, i)) {
 			fprintf(stderr, "lib: %s of %zu: element %zu is %d, must be %d\n",
-				name, n, i, recvbuf[i], expected(name, n, root, i));
+				name, n, i, recvbuf[i],
+				expected(name, n, root, i));
 			return 1;
 		}
 	return 0;
@@ -96,11 +101,13 @@ static int run(struct inc_comm *c, const char *text)
 	ret = operate(c, name, n, root);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	if (ret) {
-		fprintf(stderr, "lib: %s of %lu: %s\n", name, n, inc_strerror(ret));
+		fprintf(stderr, "lib: %s of %lu: %s\n", name, n,
+			inc_strerror(ret));
 		return 1;
 	}
-	printf("time %s %lu %.1f\n", name, n, (double)(b.tv_sec - a.tv_sec) * 1e6 +
-	       (double)(b.tv_nsec - a.tv_nsec) / 1e3);
+	printf("time %s %lu %.1f\n", name, n,
+	       (double)(b.tv_sec - a.tv_sec) * 1e6 +
+		       (double)(b.tv_nsec - a.tv_nsec) / 1e3);
 	return check(name, n, root);
 }
 

@@ -37,7 +37,8 @@ static struct ibv_qp *qp;
 static struct ibv_mr *mr_hdr, *mr_send, *mr_recv;
 static struct inc_hdr *hdr;
 static char *sendbuf, *recvbuf;
-static uint32_t rank, ranks, tree_id, rkey, slots, msg_size, pmtu, next_id, sw_qpn, sw_psn;
+static uint32_t rank, ranks, tree_id, rkey, slots, msg_size, pmtu, next_id,
+	sw_qpn, sw_psn;
 static char sw_addr[64];
 static bool acked;
 static uint32_t in_flight, sends;
@@ -79,22 +80,24 @@ static uint32_t number(const char *line, const char *key)
 	return (uint32_t)strtoul(at + strlen(want), NULL, 10);
 }
 
-static void join(const char *addr, const char *server, const char *port, const char *job,
-		 uint32_t psn)
+static void join(const char *addr, const char *server, const char *port,
+		 const char *job, uint32_t psn)
 {
-	struct addrinfo *ai;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *ai;
 	const char *line;
 	int fd;
 
-	MUST(!getaddrinfo(server, port, &(struct addrinfo){ .ai_socktype = SOCK_STREAM }, &ai));
+	MUST(!getaddrinfo(server, port, &hints, &ai));
 	fd = socket(ai->ai_family, SOCK_STREAM, 0);
 	MUST(!connect(fd, ai->ai_addr, ai->ai_addrlen));
 	freeaddrinfo(ai);
 	daemon_in = fdopen(fd, "r");
 	daemon_out = fdopen(dup(fd), "w");
-	fprintf(daemon_out, "{\"cmd\":\"join\",\"version\":1,\"mapping\":1,\"job\":\"%s\","
+	fprintf(daemon_out,
+		"{\"cmd\":\"join\",\"version\":1,\"mapping\":1,\"job\":\"%s\","
 		"\"ranks\":%u,\"rank\":%u,\"addr\":\"%s\",\"qpn\":%u,\"psn\":%u,"
-		"\"mtu\":1024,\"rts\":true}\n", job, ranks, rank, addr, qp->qp_num, psn);
+		"\"mtu\":1024,\"rts\":true}\n",
+		job, ranks, rank, addr, qp->qp_num, psn);
 	fflush(daemon_out);
 	line = daemon_line("joined");
 	tree_id = number(line, "tree_id");
@@ -105,7 +108,8 @@ static void join(const char *addr, const char *server, const char *port, const c
 	msg_size = number(line, "msg_size");
 	pmtu = number(line, "pmtu");
 	next_id = number(line, "first_msg_id");
-	MUST(sscanf(strstr(line, "\"addr\""), "\"addr\":\"%63[^\"]\"", sw_addr) == 1);
+	MUST(sscanf(strstr(line, "\"addr\""), "\"addr\":\"%63[^\"]\"",
+		    sw_addr) == 1);
 	MUST(number(line, "version") == 1 && number(line, "mapping") == 1);
 }
 
@@ -157,15 +161,20 @@ static void connect_qp(uint8_t gid_index, uint32_t psn)
 	struct in_addr v4;
 	int i;
 
-	MUST(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-			    IBV_QP_ACCESS_FLAGS));
+	MUST(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+				    IBV_QP_ACCESS_FLAGS));
 	for (i = 0; i < 2 * DEPTH; i++)
 		post_recv();
 	attr = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTR, .dest_qp_num = sw_qpn, .rq_psn = sw_psn,
+		.qp_state = IBV_QPS_RTR,
+		.dest_qp_num = sw_qpn,
+		.rq_psn = sw_psn,
 		.min_rnr_timer = 1,
-		.ah_attr = { .is_global = 1, .port_num = 1,
-			     .grh = { .sgid_index = gid_index, .hop_limit = 64 } },
+		.ah_attr = { .is_global = 1,
+			     .port_num = 1,
+			     .grh = { .sgid_index = gid_index,
+				      .hop_limit = 64 } },
 	};
 	while ((128U << attr.path_mtu) < pmtu)
 		attr.path_mtu++;
@@ -173,16 +182,22 @@ static void connect_qp(uint8_t gid_index, uint32_t psn)
 	attr.ah_attr.grh.dgid.raw[10] = 0xff;
 	attr.ah_attr.grh.dgid.raw[11] = 0xff;
 	memcpy(attr.ah_attr.grh.dgid.raw + 12, &v4, 4);
-	MUST(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-			    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MIN_RNR_TIMER |
-			    IBV_QP_MAX_DEST_RD_ATOMIC));
+	MUST(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
+				    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				    IBV_QP_MIN_RNR_TIMER |
+				    IBV_QP_MAX_DEST_RD_ATOMIC));
 	attr = (struct ibv_qp_attr){
-		.qp_state = IBV_QPS_RTS, .sq_psn = psn, .timeout = 18, .retry_cnt = 7,
+		.qp_state = IBV_QPS_RTS,
+		.sq_psn = psn,
+		.timeout = 18,
+		.retry_cnt = 7,
 		.rnr_retry = 7,
 	};
-	MUST(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
-			    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			    IBV_QP_MAX_QP_RD_ATOMIC));
+	MUST(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
+				    IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				    IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
 /* --- protocol.rst: messages --------------------------------------------- */
@@ -197,12 +212,14 @@ static void poll_cqs(void)
 		sends--;
 	}
 	while (ibv_poll_cq(rcq, 1, &wc) == 1) {
-		uint32_t imm = ntohl(wc.imm_data), status = imm >> INC_IMM_STATUS_SHIFT;
+		uint32_t imm = ntohl(wc.imm_data),
+			 status = imm >> INC_IMM_STATUS_SHIFT;
 
 		if (wc.status)
 			die(ibv_wc_status_str(wc.status));
 		if (status && status < INC_IMM_LOWMARK) {
-			fprintf(stderr, "plain: message %u ended with status %u\n",
+			fprintf(stderr,
+				"plain: message %u ended with status %u\n",
 				imm & INC_IMM_MSG_ID_MASK, status);
 			exit(1);
 		}
@@ -231,8 +248,8 @@ static void wait_below(uint32_t messages, uint32_t requests)
 }
 
 /* One message: @len bytes of each block. NULL: no data, or no result. */
-static void message(enum inc_collective coll, uint32_t root, const char *from, size_t nfrom,
-		    char *to, size_t nelem)
+static void message(enum inc_collective coll, uint32_t root, const char *from,
+		    size_t nfrom, char *to, size_t nelem)
 {
 	/* One in flight at a time when waiting for acknowledgments. */
 	uint32_t id = next_id++, most = slots < DEPTH / 2 ? slots : DEPTH / 2;
@@ -251,9 +268,13 @@ static void message(enum inc_collective coll, uint32_t root, const char *from, s
 
 	wait_below(acked ? 1 : most, acked ? 1 : most);
 	*h = (struct inc_hdr){
-		.version = INC_VERSION, .collective = (uint8_t)coll,
-		.dtype = INC_DTYPE_INT32, .op = INC_OP_SUM, .tree_id = htonl(tree_id),
-		.msg_id = htonl(id), .root = htons((uint16_t)root),
+		.version = INC_VERSION,
+		.collective = (uint8_t)coll,
+		.dtype = INC_DTYPE_INT32,
+		.op = INC_OP_SUM,
+		.tree_id = htonl(tree_id),
+		.msg_id = htonl(id),
+		.root = htons((uint16_t)root),
 		.flags = htons(to ? 0 : INC_HDR_F_NO_DATA),
 		.nelem = htonl((uint32_t)nelem),
 		.result_rkey = htonl(to ? mr_recv->rkey : 0),
@@ -272,9 +293,11 @@ static size_t chunk(size_t len)
 }
 
 /* Bytes of a part. */
-static size_t part_of(enum inc_collective coll, size_t block, bool whole, size_t n)
+static size_t part_of(enum inc_collective coll, size_t block, bool whole,
+		      size_t n)
 {
-	size_t piece = msg_size < 16 * pmtu ? msg_size : 16 * pmtu, most, parts, len;
+	size_t piece = msg_size < 16 * pmtu ? msg_size : 16 * pmtu;
+	size_t most, parts, len;
 
 	if (whole && n > 1)
 		return chunk(msg_size);
@@ -310,16 +333,19 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /* As one message, or one block in several. */
-static void whole(enum inc_collective coll, uint32_t root, size_t block, size_t part)
+static void whole(enum inc_collective coll, uint32_t root, size_t block,
+		  size_t part)
 {
 	bool am_root = rank == root, all = buffer_blocks(coll) > 1;
-	bool gives = coll == INC_COLL_BROADCAST || coll == INC_COLL_SCATTER ? am_root :
-		     coll != INC_COLL_BARRIER;
-	bool gets = coll == INC_COLL_BROADCAST ? !am_root :
-		    coll == INC_COLL_GATHER || coll == INC_COLL_REDUCE ? am_root :
-		    coll != INC_COLL_BARRIER;
+	bool gives = coll != INC_COLL_BARRIER, gets = gives;
 	size_t off = 0, len, n;
 
+	if (coll == INC_COLL_BROADCAST || coll == INC_COLL_SCATTER)
+		gives = am_root;
+	if (coll == INC_COLL_GATHER || coll == INC_COLL_REDUCE)
+		gets = am_root;
+	else if (coll == INC_COLL_BROADCAST)
+		gets = !am_root;
 	n = coll == INC_COLL_SCATTER || coll == INC_COLL_ALLTOALL ||
 	    coll == INC_COLL_REDUCE_SCATTER ? ranks : 1;
 	do {
@@ -331,7 +357,8 @@ static void whole(enum inc_collective coll, uint32_t root, size_t block, size_t 
 }
 
 /* Send a part of one rank's block to the ranks that want it. */
-static void pass(uint32_t from, size_t from_off, bool wanted, size_t to_off, size_t len)
+static void pass(uint32_t from, size_t from_off, bool wanted, size_t to_off,
+		 size_t len)
 {
 	bool mine = rank == from;
 
@@ -340,8 +367,8 @@ static void pass(uint32_t from, size_t from_off, bool wanted, size_t to_off, siz
 }
 
 /* A step of a collective that is too long for one message per block. */
-static void step(enum inc_collective coll, uint32_t root, size_t i, size_t block, size_t off,
-		 size_t len)
+static void step(enum inc_collective coll, uint32_t root, size_t i,
+		 size_t block, size_t off, size_t len)
 {
 	uint32_t other = (uint32_t)i + (i >= root), sender, receiver;
 
@@ -362,17 +389,19 @@ static void step(enum inc_collective coll, uint32_t root, size_t i, size_t block
 		     sender * block + off, len);
 		break;
 	default:
-		message(INC_COLL_REDUCE, (uint32_t)i, sendbuf + i * block + off, len,
-			rank == i ? recvbuf + off : NULL, len / ESIZE);
+		message(INC_COLL_REDUCE, (uint32_t)i, sendbuf + i * block + off,
+			len, rank == i ? recvbuf + off : NULL, len / ESIZE);
 	}
 }
 
-static void in_steps(enum inc_collective coll, uint32_t root, size_t block, size_t part)
+static void in_steps(enum inc_collective coll, uint32_t root, size_t block,
+		     size_t part)
 {
 	size_t turn = coll == INC_COLL_ALLTOALL ? ranks : 1, n, i, k, off, own;
 
 	n = coll == INC_COLL_ALLTOALL ? (size_t)ranks * (ranks - 1) :
-	    coll == INC_COLL_GATHER || coll == INC_COLL_SCATTER ? ranks - 1 : ranks;
+	    coll == INC_COLL_GATHER || coll == INC_COLL_SCATTER ? ranks - 1 :
+								  ranks;
 	for (i = 0; i < n; i += turn)
 		for (off = 0; off < block; off += smaller(part, block - off))
 			for (k = i; k < i + turn; k++)
@@ -380,7 +409,8 @@ static void in_steps(enum inc_collective coll, uint32_t root, size_t block, size
 				     smaller(part, block - off));
 	/* A rank's block for itself is not sent. */
 	own = rank * block;
-	if (coll == INC_COLL_ALLGATHER || (coll == INC_COLL_GATHER && rank == root))
+	if (coll == INC_COLL_ALLGATHER ||
+	    (coll == INC_COLL_GATHER && rank == root))
 		memcpy(recvbuf + own, sendbuf, block);
 	else if (coll == INC_COLL_ALLTOALL)
 		memcpy(recvbuf + own, sendbuf + own, block);
@@ -419,8 +449,10 @@ static void check(enum inc_collective coll, uint32_t root, size_t count)
 	size_t n = count, i;
 	int32_t want;
 
-	if (coll == INC_COLL_BARRIER || (coll == INC_COLL_BROADCAST && rank == root) ||
-	    ((coll == INC_COLL_GATHER || coll == INC_COLL_REDUCE) && rank != root))
+	if (coll == INC_COLL_BARRIER ||
+	    (coll == INC_COLL_BROADCAST && rank == root) ||
+	    ((coll == INC_COLL_GATHER || coll == INC_COLL_REDUCE) &&
+	     rank != root))
 		return;
 	if (coll == INC_COLL_ALLGATHER || coll == INC_COLL_GATHER ||
 	    coll == INC_COLL_ALLTOALL)
@@ -435,7 +467,8 @@ static void check(enum inc_collective coll, uint32_t root, size_t count)
 			want = value((uint32_t)(i / count), i % count);
 			break;
 		case INC_COLL_ALLTOALL:
-			want = value((uint32_t)(i / count), rank * count + i % count);
+			want = value((uint32_t)(i / count),
+				     rank * count + i % count);
 			break;
 		case INC_COLL_SCATTER:
 			want = value(root, rank * count + i);
@@ -456,8 +489,10 @@ static void check(enum inc_collective coll, uint32_t root, size_t count)
 
 static void run(const char *text)
 {
-	static const char * const names[] = { "broadcast", "allgather", "alltoall", "scatter",
-		"gather", "reduce", "allreduce", "reduce-scatter", "barrier" };
+	static const char * const names[] = {
+		"broadcast", "allgather", "alltoall", "scatter", "gather",
+		"reduce", "allreduce", "reduce-scatter", "barrier",
+	};
 	struct timespec a, b;
 	unsigned int coll;
 	char name[32];
@@ -479,7 +514,8 @@ static void run(const char *text)
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	check(coll, root, count);
 	printf("time %s %lu %.1f\n", name, count,
-	       (double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3);
+	       (double)(b.tv_sec - a.tv_sec) * 1e6 +
+		       (double)(b.tv_nsec - a.tv_nsec) / 1e3);
 }
 
 int main(int argc, char **argv)

@@ -53,7 +53,8 @@ MODULE_PARM_DESC(netns, "inode number of the bridge host's network namespace");
 
 static unsigned int profile;
 module_param(profile, uint, 0444);
-MODULE_PARM_DESC(profile, "samples per second of where the bridge host's time goes");
+MODULE_PARM_DESC(profile,
+		 "samples per second of where the bridge host's time goes");
 
 enum account {
 	IDLE,

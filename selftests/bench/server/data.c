@@ -62,7 +62,8 @@ static int reap_sends(struct job *job)
 				ibv_wc_status_str(wc[i].status));
 			return -1;
 		}
-		job->rank[wc[i].wr_id % MAX_RANKS].done = wc[i].wr_id / MAX_RANKS;
+		job->rank[wc[i].wr_id % MAX_RANKS].done =
+			wc[i].wr_id / MAX_RANKS;
 	}
 	return 0;
 }
@@ -97,9 +98,11 @@ static int reduce_slot(struct job *job, unsigned int slot)
 	if (!first->nelem)
 		return 0;
 	if (hdr_bytes(first) > MSG_SIZE - INC_HDR_LEN ||
-	    reduce_all(first->dtype, first->op, job->mem + (size_t)slot * MSG_SIZE,
-		       src, job->nranks, ntohl(first->nelem))) {
-		fprintf(stderr, "inc-server: a message that can not be reduced\n");
+	    reduce_all(first->dtype, first->op,
+		       job->mem + (size_t)slot * MSG_SIZE, src, job->nranks,
+		       ntohl(first->nelem))) {
+		fprintf(stderr,
+			"inc-server: a message that can not be reduced\n");
 		return -1;
 	}
 	return 0;

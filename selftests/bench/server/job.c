@@ -27,7 +27,9 @@
 int job_open(struct job *job, const struct inc_rdv_join *join,
 	     const struct inc_rdv_addr *local, const char *dev)
 {
-	struct inc_dev_sel sel = { .dev = dev, .gid_index = -1, .addr = *local };
+	struct inc_dev_sel sel = {
+		.dev = dev, .gid_index = -1, .addr = *local,
+	};
 	char err[INC_RDV_TEXT_MAX];
 	int n;
 
@@ -43,12 +45,14 @@ int job_open(struct job *job, const struct inc_rdv_join *join,
 	job->chan = ibv_create_comp_channel(job->dev.ctx);
 	if (!job->pd || !job->chan)
 		return fail("verbs", errno);
-	job->rcq = ibv_create_cq(job->dev.ctx, RQ_DEPTH * n, NULL, job->chan, 0);
+	job->rcq =
+		ibv_create_cq(job->dev.ctx, RQ_DEPTH * n, NULL, job->chan, 0);
 	job->scq = ibv_create_cq(job->dev.ctx, SQ_DEPTH * n, NULL, NULL, 0);
 	if (!job->rcq || !job->scq)
 		return fail("ibv_create_cq", errno);
 	job->mem = mmap(NULL, SLOTS_SIZE * (job->nranks + 1),
-			PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			0);
 	if (job->mem == MAP_FAILED) {
 		job->mem = NULL;
 		return fail("memory", errno);
@@ -129,7 +133,8 @@ int job_add(struct job *job, const struct inc_rdv_join *join,
 		.msg_size	= MSG_SIZE,
 		.pmtu		= pmtu,
 		.dead_time	= 1000,
-		.collectives	= 1U << INC_COLL_ALLREDUCE | 1U << INC_COLL_BARRIER,
+		.collectives	= 1U << INC_COLL_ALLREDUCE |
+				  1U << INC_COLL_BARRIER,
 		.dtypes		= reduce_dtypes(),
 		.ops		= reduce_ops(),
 	};

@@ -40,7 +40,8 @@ static int hear(struct inc_conn *conn, struct inc_rdv_msg *msg)
 	char err[INC_RDV_TEXT_MAX];
 	int ret;
 
-	ret = inc_conn_recv(conn, msg, inc_now_ms() + STEP_MS, err, sizeof(err));
+	ret = inc_conn_recv(conn, msg, inc_now_ms() + STEP_MS, err,
+			    sizeof(err));
 	return ret ? fail("rank", -ret) : 0;
 }
 
