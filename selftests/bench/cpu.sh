@@ -26,7 +26,8 @@ under_way()
 {
 	local n
 
-	n=$(sed 's/.*"port_big":\([0-9]*\).*"host_big":\([0-9]*\).*/\1+\2/' "$ACCOUNT")
+	n=$(sed 's/.*"port_big":\([0-9]*\).*"host_big":\([0-9]*\).*/\1+\2/' \
+		"$ACCOUNT")
 	((n > 1000))
 }
 
@@ -38,7 +39,8 @@ account()
 
 	shift
 	insmod "$LAB_OUT/account/inc_account.ko" profile="$PROFILE" \
-		netns="$(sw stat -L -c %i /proc/self/ns/net)" || die "inc_account.ko"
+		netns="$(sw stat -L -c %i /proc/self/ns/net)" ||
+		die "inc_account.ko"
 	"$@" &
 	pid=$!
 	wait_for 150 under_way || die "${out##*/}: nothing is sent"
@@ -57,7 +59,8 @@ stream()
 	local dev=$TOPO$1
 
 	shift
-	ip netns exec "$TOPO-$1" inc-rtt -j --bw --dev "$dev" -i 3500 --reps 4 "$2" >/dev/null
+	ip netns exec "$TOPO-$1" inc-rtt -j --bw --dev "$dev" -i 3500 --reps 4 \
+		"$2" >/dev/null
 }
 
 # Choose who segments the module's bursts: the ports or the hosts.
@@ -76,13 +79,16 @@ part_cpu()
 	local rep=$1
 
 	apart ports
-	account "$S/cpu-apart.$rep" allreduce module 8 /dev/null -s 1048576 -i 250 -x 2
+	account "$S/cpu-apart.$rep" allreduce module 8 /dev/null -s 1048576 \
+		-i 250 -x 2
 	apart hosts
 	account "$S/cpu-module.$rep" \
 		allreduce module 8 "$S/order-ranks.$rep" -s 1048576 -i 250 -x 2
 	account "$S/cpu-arrival.$rep" \
-		allreduce arrival 8 "$S/order-arrival.$rep" -s 1048576 -i 250 -x 2
-	account "$S/cpu-server.$rep" allreduce server 8 /dev/null -s 1048576 -i 180 -x 2
+		allreduce arrival 8 "$S/order-arrival.$rep" -s 1048576 -i 250 \
+		-x 2
+	account "$S/cpu-server.$rep" allreduce server 8 /dev/null -s 1048576 \
+		-i 180 -x 2
 	account "$S/cpu-in.$rep" stream 0 h0 "$(topo_ip4 sw)"
 	account "$S/cpu-out.$rep" stream sw sw "$(topo_ip4 1)"
 	account "$S/cpu-forward.$rep" stream 0 h0 "$(topo_ip4 1)"
@@ -94,7 +100,8 @@ part_profile()
 	local rep=$1
 
 	PROFILE=$PROFILE_HZ
-	account "$S/profile.$rep" allreduce module 8 /dev/null -s 1048576 -i 250 -x 2
+	account "$S/profile.$rep" allreduce module 8 /dev/null -s 1048576 \
+		-i 250 -x 2
 	PROFILE=0
 }
 
@@ -154,7 +161,8 @@ part_flat()
 {
 	local rep=$1 main_n=$TOPO_N backlog
 
-	account "$S/flat-trees-1.$rep" allreduce module 2 /dev/null -s 262144 -i 3500 -x 10
+	account "$S/flat-trees-1.$rep" allreduce module 2 /dev/null -s 262144 \
+		-i 3500 -x 10
 	flat_use 1 2
 	account "$S/flat-trees-$FLAT_TREES.$rep" \
 		allreduce module 2 /dev/null -s 262144 -i 3500 -x 10

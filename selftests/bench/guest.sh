@@ -38,8 +38,9 @@ rtt()
 {
 	local size=$1 out=$2 yields=${3:-0}
 
-	host 0 inc-rtt -j --yield "$yields" --dev "${TOPO}0" -s "$size" --reps 3 \
-		-i "$((size > 4096 ? 20 : 700))" "$(topo_ip4 sw)" >"$out" 2>"$out.log" ||
+	host 0 inc-rtt -j --yield "$yields" --dev "${TOPO}0" -s "$size" \
+		--reps 3 -i "$((size > 4096 ? 20 : 700))" "$(topo_ip4 sw)" \
+		>"$out" 2>"$out.log" ||
 		die "inc-rtt: $(cat "$out.log")"
 }
 
@@ -54,7 +55,8 @@ allreduce()
 	server)		JOB_PORT=$SERVER_PORT ;;
 	arrival)	JOB_PORT=$ARRIVAL_PORT ;;
 	esac
-	job_start "$n" allreduce -t fp32 -o sum -j --reps 1 --timeout 120000 "$@"
+	job_start "$n" allreduce -t fp32 -o sum -j --reps 1 --timeout 120000 \
+		"$@"
 	job_wait || die "inc-perf, $n ranks, $by: $(job_why)"
 	cp "$JOB_LOG.0" "$out"
 	rm -f "$JOB_LOG".*
@@ -88,15 +90,19 @@ unshape()
 alternatives_up()
 {
 	topo_sw_rxe || return 1
-	ip netns exec "$TOPO-sw" "$INC_USER/bench/inc-server" --dev "${TOPO}sw" \
+	ip netns exec "$TOPO-sw" "$INC_USER/bench/inc-server" \
+		--dev "${TOPO}sw" \
 		--port "$SERVER_PORT" >"$LAB_OUT/server.log" 2>&1 &
 	PIDS+=($!)
-	ip netns exec "$TOPO-sw" inc-tool serve --port "$ARRIVAL_PORT" --order arrival \
+	ip netns exec "$TOPO-sw" inc-tool serve --port "$ARRIVAL_PORT" \
+		--order arrival \
 		--dead-time "$DEAD_TIME" >"$LAB_OUT/arrival.log" 2>&1 &
 	PIDS+=($!)
-	ip netns exec "$TOPO-sw" inc-rtt --server --dev "${TOPO}sw" >"$LAB_OUT/rtt.log" 2>&1 &
+	ip netns exec "$TOPO-sw" inc-rtt --server --dev "${TOPO}sw" \
+		>"$LAB_OUT/rtt.log" 2>&1 &
 	PIDS+=($!)
-	ip netns exec "$TOPO-h1" inc-rtt --server --dev "${TOPO}1" >"$LAB_OUT/rtt1.log" 2>&1 &
+	ip netns exec "$TOPO-h1" inc-rtt --server --dev "${TOPO}1" \
+		>"$LAB_OUT/rtt1.log" 2>&1 &
 	PIDS+=($!)
 	wait_for 20 grep -q listening "$LAB_OUT/server.log" &&
 		wait_for 20 grep -q listening "$LAB_OUT/arrival.log" &&
@@ -125,7 +131,8 @@ part_shaped()
 	shape
 	for n in 2 4 8; do
 		allreduce module "$n" "$S/shaped.$n.$rep" -s 1048576 -i 3 -x 1
-		allreduce server "$n" "$S/shaped-server.$n.$rep" -s 1048576 -i 3 -x 1
+		allreduce server "$n" "$S/shaped-server.$n.$rep" -s 1048576 \
+			-i 3 -x 1
 	done
 	unshape
 }

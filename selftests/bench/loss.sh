@@ -5,7 +5,7 @@
 # packet enters them (tbf) and lose packets where it leaves them (netem on an
 # ifb), in both directions: a lost packet has used up its share of the link.
 #
-#   LOSS_TRANSPORTS	rc uc rxe, or some of them; rxe: WRITEs from host to host
+#   LOSS_TRANSPORTS	rc uc rxe, or some of them; rxe: WRITEs between hosts
 #   LOSS_RANKS	numbers of ranks
 #   LOSS_RATES	per cent, on each link and in each direction
 
@@ -14,7 +14,8 @@ LOSS_RANKS=${LOSS_RANKS:-2 8}
 LOSS_TRANSPORTS=${LOSS_TRANSPORTS:-rc uc rxe}
 # Bytes and operations of a run. RC loses much more time, UC has much less to
 # lose.
-declare -A LOSS_RUN=([rc]="-s 1048576 -i 3 -x 1" [uc]="-s 1048576 -i 1 -x 0 --outstanding 6")
+declare -A LOSS_RUN=([rc]="-s 1048576 -i 3 -x 1"
+	[uc]="-s 1048576 -i 1 -x 0 --outstanding 6")
 
 # at_ends CMD: run CMD for both ends of each link, with DEV and IFB set; its
 # arguments run a program at that end.
@@ -62,7 +63,8 @@ lossy_rxe()
 		*)	continue ;;
 		esac
 		at_ends lose_end
-		host 0 inc-rtt -j --bw --dev "${TOPO}0" -s 4096 --window 8 --qp-timeout 14 --reps 1 \
+		host 0 inc-rtt -j --bw --dev "${TOPO}0" -s 4096 --window 8 \
+			--qp-timeout 14 --reps 1 \
 			-i 256 "$(topo_ip4 1)" >"$out" 2>"$out.log" || {
 			# rxe lost its place: see design.rst, limits.
 			echo "bench: two rxe hosts, loss of $LOSS %: $(cat "$out.log")"
@@ -88,10 +90,12 @@ part_loss()
 		export INC_TRANSPORT=$transport
 		for n in $LOSS_RANKS; do
 			for LOSS in $LOSS_RATES; do
-				once "$transport" && [ "$rep" -gt 1 ] && continue
+				once "$transport" && [ "$rep" -gt 1 ] &&
+					continue
 				at_ends lose_end
 				# shellcheck disable=SC2086
-				allreduce module "$n" "$S/loss-$transport.$n.$LOSS.$rep" \
+				allreduce module "$n" \
+					"$S/loss-$transport.$n.$LOSS.$rep" \
 					${LOSS_RUN[$transport]}
 			done
 		done

@@ -52,7 +52,8 @@ shape()
 	done | tc -n "$TOPO-sw" -batch - || die "no shaped links"
 	for ((r = 0; r < TOPO_N; r++)); do
 		# shellcheck disable=SC2086
-		tc -n "$TOPO-h$r" qdisc replace dev eth0 $how || die "no shaped links"
+		tc -n "$TOPO-h$r" qdisc replace dev eth0 $how ||
+			die "no shaped links"
 	done
 }
 
@@ -83,11 +84,15 @@ shape_for()
 # adds in the order of a balanced tree.
 as()
 {
-	local tcp=(--mca pml ob1 --mca btl "self,sm,tcp" --mca btl_tcp_if_include eth0)
-	local eager=(--mca btl_tcp_eager_limit 262144 --mca btl_tcp_rndv_eager_limit 262144)
-	local ucx=(--mca pml ucx --mca osc ^ucx -x "UCX_TLS=self,rc_verbs,tcp:aux"
+	local tcp=(--mca pml ob1 --mca btl "self,sm,tcp"
+		--mca btl_tcp_if_include eth0)
+	local eager=(--mca btl_tcp_eager_limit 262144
+		--mca btl_tcp_rndv_eager_limit 262144)
+	local ucx=(--mca pml ucx
+		--mca osc ^ucx -x "UCX_TLS=self,rc_verbs,tcp:aux"
 		-x UCX_IB_GID_INDEX=1 -x UCX_RC_TIMEOUT=1s)
-	local algorithm=(--mca coll "^han,inc" --mca coll_tuned_use_dynamic_rules 1
+	local algorithm=(--mca coll "^han,inc"
+		--mca coll_tuned_use_dynamic_rules 1
 		--mca coll_tuned_allreduce_algorithm)
 
 	MPI_TRANSPORT=("${tcp[@]}")
@@ -111,8 +116,10 @@ run()
 	shift 3
 	as "$who"
 	mpi "$name" 1 "$n" "$MPI_WORK/rank" "$@" ||
-		die "$who, $n ranks: $(grep -av '^{' "$LAB_OUT/$name" | head -n 5 | tr '\n' ' ')"
-	[ "$who" != inc ] || went "$name" | grep -qE '(allreduce|bcast|barrier) [1-9]' ||
+		die "$who, $n ranks: $(grep -av '^{' "$LAB_OUT/$name" |
+			head -n 5 | tr '\n' ' ')"
+	[ "$who" != inc ] ||
+		went "$name" | grep -qE '(allreduce|bcast|barrier) [1-9]' ||
 		die "$n ranks: nothing went through the switch"
 	! grep -q 'fell through' "$LAB_OUT/$name" ||
 		die "$n ranks: $(grep -m 1 'fell through' "$LAB_OUT/$name")"
@@ -187,7 +194,8 @@ part_latency()
 		bench inc $n "$S/latency.inc.$n.$rep" $SHORT
 	done
 	for who in tcp $UCX; do
-		bench "$who" 8 "$S/latency.$who.8.$rep" allreduce:8:5:30 barrier:0:5:30
+		bench "$who" 8 "$S/latency.$who.8.$rep" allreduce:8:5:30 \
+			barrier:0:5:30
 	done
 }
 
@@ -203,8 +211,8 @@ part_residence()
 		echo 1 >"$TRACING/events/rdma_inc/inc_tx_result/enable"
 		bench inc $n "$S/residence.inc.$n.$rep" allreduce:8:1:200
 		echo 0 >"$TRACING/events/rdma_inc/enable"
-		grep -oE '[0-9.]+: inc_(request|tx_result): .*' "$TRACING/trace" \
-			>"$S/residence.trace.$n.$rep"
+		grep -oE '[0-9.]+: inc_(request|tx_result): .*' \
+			"$TRACING/trace" >"$S/residence.trace.$n.$rep"
 	done
 }
 
@@ -213,10 +221,11 @@ part_cpu()
 	local rep=$1 who
 
 	for who in inc $UCX_RING; do
-		insmod "$ACCOUNT_KO" netns="$(sw stat -L -c %i /proc/self/ns/net)" ||
+		insmod "$ACCOUNT_KO" \
+			netns="$(sw stat -L -c %i /proc/self/ns/net)" ||
 			die "inc_account.ko"
-		bench "$who" 8 "$S/cpu.$who.8.$rep" -a "$S/cpu.$who.account.$rep" \
-			allreduce:1048576:12
+		bench "$who" 8 "$S/cpu.$who.8.$rep" \
+			-a "$S/cpu.$who.account.$rep" allreduce:1048576:12
 		rmmod inc_account
 	done
 }
@@ -224,7 +233,8 @@ part_cpu()
 # stream OUT MESSAGES: plain RDMA WRITEs of 64 KiB from one host to another.
 stream()
 {
-	host 0 inc-rtt -j --bw --window 8 --qp-timeout $QP_TIMEOUT --dev "${TOPO}0" \
+	host 0 inc-rtt -j --bw --window 8 --qp-timeout $QP_TIMEOUT \
+		--dev "${TOPO}0" \
 		--reps 3 -i "$2" "$(topo_ip4 1)" >"$1" || die "inc-rtt --bw"
 }
 
@@ -234,9 +244,11 @@ stream_beside()
 	local who=$1 rep=$2 pid
 
 	rm -f "$LAB_OUT/job.$who.8"
-	bench "$who" 8 "$S/beside.$who.8.$rep" allreduce:8:1 allreduce:1048576:24 &
+	bench "$who" 8 "$S/beside.$who.8.$rep" allreduce:8:1 \
+		allreduce:1048576:24 &
 	pid=$!
-	wait_for 30 grep -q '^{' "$LAB_OUT/job.$who.8" || die "no job beside the stream"
+	wait_for 30 grep -q '^{' "$LAB_OUT/job.$who.8" ||
+		die "no job beside the stream"
 	stream "$S/beside.busy.$who.$rep" 40
 	kill -0 $pid || die "the job ended before the stream"
 	wait $pid || exit 1
@@ -271,10 +283,12 @@ part_train()
 
 	for who in $SIDES; do
 		shape_for "$who"
-		run "$who" 8 "$S/train.$who.8.$rep" "$MPI_DIR/mpi-train" -n 4 -w 3971 -b 2
+		run "$who" 8 "$S/train.$who.8.$rep" "$MPI_DIR/mpi-train" -n 4 \
+			-w 3971 -b 2
 	done
 	shape_for doubling
-	run doubling 8 "$S/train.doubling.8.$rep" "$MPI_DIR/mpi-train" -n 4 -w 3971 -b 2
+	run doubling 8 "$S/train.doubling.8.$rep" "$MPI_DIR/mpi-train" -n 4 \
+		-w 3971 -b 2
 	unshape
 }
 
@@ -283,7 +297,8 @@ part_train()
 try_ucx()
 {
 	UCX=ucx UCX_RING=ucx-ring
-	if (bench ucx 8 "$S/try" allreduce:8:1 allreduce:1048576:1) >"$S/ucx.log" 2>&1; then
+	if (bench ucx 8 "$S/try" allreduce:8:1 allreduce:1048576:1) \
+	   >"$S/ucx.log" 2>&1; then
 		rm "$S/ucx.log"
 	else
 		cat "$S/ucx.log"
@@ -304,11 +319,14 @@ trap cleanup EXIT
 rm -rf "$S"
 mkdir -p "$S"
 echo "{\"ranks\": $RANKS_RATE, \"others\": $RATE}" >"$S/rates"
-inc_load && mpi_up $MOST_RANKS --dead-time $DEAD_TIME && topo_sw_rxe && rank_program || die "no topology"
+inc_load && mpi_up $MOST_RANKS --dead-time $DEAD_TIME && topo_sw_rxe &&
+	rank_program || die "no topology"
 for h in sw h1; do
-	ip netns exec "$TOPO-$h" inc-rtt --server --dev "$TOPO${h#h}" >"$LAB_OUT/rtt.$h" 2>&1 &
+	ip netns exec "$TOPO-$h" inc-rtt --server --dev "$TOPO${h#h}" \
+		>"$LAB_OUT/rtt.$h" 2>&1 &
 	PIDS+=($!)
-	wait_for 20 grep -q listening "$LAB_OUT/rtt.$h" || die "no inc-rtt on $h"
+	wait_for 20 grep -q listening "$LAB_OUT/rtt.$h" ||
+		die "no inc-rtt on $h"
 done
 echo "bench: mpi: warming up"
 try_ucx

@@ -77,7 +77,8 @@ part_special()
 {
 	local t o
 
-	for t in int32 int64 fp16 bf16 fp32 fp64 float-int double-int short-int; do
+	for t in int32 int64 fp16 bf16 fp32 fp64 float-int double-int \
+		short-int; do
 		for o in $(ops "$t"); do
 			[[ $o != l* && $o != b* ]] || continue
 			job "special values, $t $o, 3 ranks" 3 allreduce -t $t \
@@ -134,8 +135,8 @@ part_rxe()
 	local pid rc
 
 	topo_sw_rxe
-	job_start 4 allreduce -t fp32 -o sum --count 262144 -i $((60 / SLOW + 4)) \
-		"${PERF[@]}"
+	job_start 4 allreduce -t fp32 -o sum --count 262144 \
+		-i $((60 / SLOW + 4)) "${PERF[@]}"
 	sw inc-rtt --dev "${TOPO}sw" >"$LAB_OUT/rtt-server" 2>&1 &
 	pid=$!
 	wait_for 10 rtt_listens
@@ -156,7 +157,8 @@ to_host_0()
 	local count=/sys/class/net/v0/statistics/tx_packets before
 
 	before=$(sw cat $count)
-	job "$1" 3 allreduce -t fp32 -o sum --count 100003 -i 3 -x 0 "${PERF[@]}"
+	job "$1" 3 allreduce -t fp32 -o sum --count 100003 -i 3 -x 0 \
+		"${PERF[@]}"
 	PACKETS=$(($(sw cat $count) - before))
 }
 
@@ -185,7 +187,8 @@ part_bursts()
 # seen FILTER: INC packets in the capture that match; the end marker is shorter.
 seen()
 {
-	tcpdump -r "$LAB_OUT/pcap" "udp port 4791 and greater 60 and ($1)" 2>/dev/null | grep -c .
+	tcpdump -r "$LAB_OUT/pcap" "udp port 4791 and greater 60 and ($1)" \
+		2>/dev/null | grep -c .
 }
 
 # Every packet on the wire has the traffic class, in both directions.
@@ -198,7 +201,8 @@ part_class()
 	for addr in topo_ip4 topo_ip6; do
 		JOB_ADDR=$addr
 		class='ip and ip[1] != 0xb8'
-		[ $addr = topo_ip4 ] || class='ip6 and ip6[0:2] & 0xff0 != 0xb80'
+		[ $addr = topo_ip4 ] ||
+			class='ip6 and ip6[0:2] & 0xff0 != 0xb80'
 		capture "$LAB_OUT"
 		job "${addr#topo_}, traffic class" 3 allreduce -t fp32 -o sum \
 			--count 5003 -i 3 -x 0 "${PERF[@]}"

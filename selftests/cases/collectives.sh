@@ -39,7 +39,8 @@ part_place()
 	local c
 
 	for c in $ALL; do
-		job "$c in place, 4 ranks" 4 "$c" -t fp64 --count 3 --count 700 \
+		job "$c in place, 4 ranks" 4 "$c" -t fp64 --count 3 \
+			--count 700 \
 			--count 20000 --check=4 --in-place "${PERF[@]}"
 		job "$c, odd sizes, 3 ranks" 3 "$c" -t int32 --count 1 \
 			--count 249 --count 251 --count 1361 --count 16377 \
@@ -59,7 +60,8 @@ sys.exit(result["checked_collectives"] != 9)' "$JOB_LOG.0"
 	job "mixed, one after the other" 4 mix -t fp32 --count 3 --count 900 \
 		--count 20000 --check=60 "${PERF[@]}"
 	job "mixed, 16 at once" 4 mix -t int32 --count 3 --count 900 \
-		--count 20000 --check=8 --outstanding 16 --window 32 "${PERF[@]}"
+		--count 20000 --check=8 --outstanding 16 --window 32 \
+		"${PERF[@]}"
 	job "mixed, in place, 8 at once, registered each" 3 mix -t int64 \
 		--count 3 --count 900 --count 20000 --check=8 --outstanding 8 \
 		--in-place --reg each "${PERF[@]}"
@@ -97,15 +99,16 @@ part_loss()
 	topo_bursts off
 	topo_neigh
 	for ((r = 0; r < TOPO_N; r++)); do
-		host "$r" tc qdisc replace dev eth0 root netem delay 100us 100us \
-			loss 1% duplicate 1% corrupt 0.5% limit 10000
+		host "$r" tc qdisc replace dev eth0 root netem delay 100us \
+			100us loss 1% duplicate 1% corrupt 0.5% limit 10000
 		sw tc qdisc replace dev "v$r" root netem delay 100us 100us \
 			loss 1% duplicate 1% corrupt 0.5% limit 10000
 	done
 	watch_start
-	job "mixed, jitter, loss, duplication, corruption" 4 mix -t fp32 --count 3 \
-		--count 900 --count 20000 --check=20 "${PERF[@]}"
-	job "mixed, 8 at once, jitter, loss, duplication, corruption" 4 mix -t fp32 \
+	job "mixed, jitter, loss, duplication, corruption" 4 mix -t fp32 \
+		--count 3 --count 900 --count 20000 --check=20 "${PERF[@]}"
+	job "mixed, 8 at once, jitter, loss, duplication, corruption" 4 mix \
+		-t fp32 \
 		--count 3 --count 900 --count 20000 --check=5 --outstanding 8 \
 		"${PERF[@]}"
 	watch_end

@@ -50,18 +50,25 @@ near()
 	echo "# $1: charged $(($2 >> 10)) KiB, taken $(($3 >> 10)) KiB"
 }
 
+# in_group CMD: run CMD in the cgroup.
+in_group()
+{
+	sh -c "echo \$\$ >$GROUP/inc/cgroup.procs; $1"
+}
+
 # charged NAME FILE: check what a batch of commands is charged.
 charged()
 {
 	local before used
 
 	# The first command of a cgroup allocates memory that is not ours.
-	sh -c "echo \$\$ >$GROUP/inc/cgroup.procs; ip netns exec $TOPO-sw inc-tool switch" >/dev/null
+	in_group "ip netns exec $TOPO-sw inc-tool switch" >/dev/null
 	before=$(kernel_memory)
 	used=$(switch_attr memory-used)
-	sh -c "echo \$\$ >$GROUP/inc/cgroup.procs; exec ip netns exec $TOPO-sw inc-tool -b $2" >/dev/null
+	in_group "exec ip netns exec $TOPO-sw inc-tool -b $2" >/dev/null
 	ktap $? "$1: they are made"
-	near "$1" $(($(switch_attr memory-used) - used)) $(($(kernel_memory) - before))
+	near "$1" $(($(switch_attr memory-used) - used)) \
+		$(($(kernel_memory) - before))
 }
 
 # members TREE N: N members for a batch.
@@ -111,7 +118,10 @@ part_big()
 {
 	local f=$LAB_OUT/big
 
-	mountpoint -q "$GROUP" || group_up || { ktap 1 "a memory cgroup"; return; }
+	mountpoint -q "$GROUP" || group_up || {
+		ktap 1 "a memory cgroup"
+		return
+	}
 	{
 		echo "tree add id 1 ranks 8 slots 64 msg-size 64K"
 		members 1 8
@@ -136,14 +146,16 @@ part_ceiling()
 	echo 8 >$PARAM/memory_ceiling
 	tool tree add ranks 2 slots 64 msg-size 64K >/dev/null
 	ktap $? "a tree below it"
-	out=$(ip netns exec "$other" inc-tool tree add ranks 2 slots 64 msg-size 64K 2>&1)
+	out=$(ip netns exec "$other" inc-tool tree add ranks 2 slots 64 \
+		msg-size 64K 2>&1)
 	[[ $out == *"memory_ceiling of all namespaces is 8 MiB"* ]]
 	ktap $? "but no other one in another namespace" "$out"
 	ktap "$(ip netns exec "$other" inc-tool -j switch | python3 -c \
 		'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \
 		"which is charged nothing"
 	del_all
-	ip netns exec "$other" inc-tool tree add ranks 2 slots 64 msg-size 64K >/dev/null
+	ip netns exec "$other" inc-tool tree add ranks 2 slots 64 msg-size 64K \
+		>/dev/null
 	ktap $? "until the first one is gone"
 	ip netns del "$other"
 	echo "$old" >$PARAM/memory_ceiling
@@ -152,7 +164,8 @@ part_ceiling()
 # owed TREE DEAD_TIME: a tree with members that do not exist.
 owed()
 {
-	tool tree add id "$1" ranks 2 slots 4 msg-size 1K dead-time "$2" min-rto 5 >/dev/null
+	tool tree add id "$1" ranks 2 slots 4 msg-size 1K dead-time "$2" \
+		min-rto 5 >/dev/null
 	members "$1" 2 | tool -b - >/dev/null
 }
 
@@ -188,7 +201,8 @@ part_del()
 	rmmod rdma_inc &
 	pid=$!
 	at_most 500 genl ctrl list
-	ktap $? "generic netlink goes on while a family comes or goes" "$TOOK ms"
+	ktap $? "generic netlink goes on while a family comes or goes" \
+		"$TOOK ms"
 	wait $pid
 	ktap $? "the module unloads"
 	inc_load

@@ -53,7 +53,8 @@ part_killed()
 	kill -9 "${JOB_PIDS[2]}"
 	others_fail 2 1000 "rank killed" "$start"
 	nothing_left "rank killed"
-	job "rank killed: the next job runs" 4 allreduce --count 1000 -i 5 --check
+	job "rank killed: the next job runs" 4 allreduce --count 1000 -i 5 \
+		--check
 }
 
 # Nobody reports the failure: the module has to detect it. Cut the link, so that
@@ -93,7 +94,8 @@ part_cut_uc()
 	others_fail -1 1000 "UC, link cut" "$start"
 	nothing_left "UC, link cut"
 	sw bridge link set dev v1 state 3
-	job "UC, link cut: the next job runs" 4 allreduce --count 1000 -i 5 --check
+	job "UC, link cut: the next job runs" 4 allreduce --count 1000 -i 5 \
+		--check
 	unset INC_TRANSPORT
 }
 
@@ -128,7 +130,8 @@ part_tree_del()
 	exec {tool}> >(sw inc-tool -b -)
 	pid=$!
 	long_job 3
-	id=$(sw inc-tool -j tree show | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["id"])')
+	id=$(sw inc-tool -j tree show | python3 -c \
+		'import json, sys; print(json.load(sys.stdin)[0]["id"])')
 	now_ms start
 	echo "tree del $id" >&"$tool"
 	exec {tool}>&-
@@ -165,7 +168,8 @@ part_timeout()
 	now_ms now
 	took=$((now - start))
 	[ $rc != 0 ] && [ $took -lt "$(scaled 3000)" ]
-	ktap $? "a rank that nobody joins gives up in time" "status $rc, $took ms"
+	ktap $? "a rank that nobody joins gives up in time" \
+		"status $rc, $took ms"
 	nothing_left "lonely rank"
 }
 

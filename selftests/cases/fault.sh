@@ -141,7 +141,8 @@ part_corrupt()
 	before=$(switch_stat rx-icrc)
 	faulty "corrupt in" rx corrupt 80 tx-naks
 	[ "$(switch_stat rx-icrc)" -gt "$before" ]
-	ktap $? "corrupt in: found by the ICRC" "$before, $(switch_stat rx-icrc)"
+	ktap $? "corrupt in: found by the ICRC" \
+		"$before, $(switch_stat rx-icrc)"
 	faulty "corrupt out" tx corrupt 80 tx-retransmits
 }
 

@@ -86,7 +86,8 @@ sick_end()
 	done
 	rm -f "$SICK_LOG".*
 	wait_for 10 switch_has trees 0 && wait_for 10 switch_has memory-used 0
-	ktap $? "$name: nothing is left of either tree" "$(sw inc-tool tree show)"
+	ktap $? "$name: nothing is left of either tree" \
+		"$(sw inc-tool tree show)"
 }
 
 # A stopped process is not dead: its QP still acknowledges, but nobody reads.

@@ -25,7 +25,8 @@ if [[ ! -d $results ]]; then
 fi
 
 # shellcheck disable=SC2086
-if ! insmod "$module" ${INC_SEED:+seed=$INC_SEED} ${INC_ROUNDS:+rounds=$INC_ROUNDS}; then
+if ! insmod "$module" ${INC_SEED:+seed=$INC_SEED} \
+   ${INC_ROUNDS:+rounds=$INC_ROUNDS}; then
 	echo "Bail out! insmod $module failed"
 	exit 1
 fi

@@ -6,7 +6,8 @@
 # HOSTS hosts each, and MIDS switches between root and leaves.
 #
 #   levels.sh [VAR=VALUE]... [PART...]
-#	PART: two mismatch uc odd sixteen three types bits loss uplink death gone
+#	PART: two mismatch uc odd sixteen three types bits loss uplink death
+#	gone
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -85,7 +86,8 @@ nobody_succeeded()
 # On a slow kernel some may hear that others left before they hear why.
 all_know()
 {
-	[ "$(grep -il "disagree\|mismatch" "$JOB_LOG".* | wc -l)" -ge $(($1 / (SLOW > 1 ? $1 : 1))) ]
+	[ "$(grep -il "disagree\|mismatch" "$JOB_LOG".* | wc -l)" \
+		-ge $(($1 / (SLOW > 1 ? $1 : 1))) ]
 }
 
 # A message that the ranks disagree about fails for all of them, at any switch:
@@ -117,8 +119,8 @@ part_mismatch()
 		nothing_left "$name"
 	done
 	JOB_ODD=()
-	job "ranks that agree, after that" 5 allreduce -t int32 --count 5000 --check \
-		"${PERF[@]}"
+	job "ranks that agree, after that" 5 allreduce -t int32 --count 5000 \
+		--check "${PERF[@]}"
 	levels_down
 }
 
@@ -170,15 +172,15 @@ part_types()
 	for t in int8 uint16 int64 fp16 bf16 fp64; do
 		job "$t: sum" 5 allreduce -t "$t" -o sum --count 1 --count 250 \
 			--count 5000 --check=3 "${PERF[@]}"
-		job "$t: avg" 5 allreduce -t "$t" -o avg --count 1 --count 5000 \
-			--check=3 "${PERF[@]}"
+		job "$t: avg" 5 allreduce -t "$t" -o avg --count 1 \
+			--count 5000 --check=3 "${PERF[@]}"
 	done
 	job "fp16: product" 5 allreduce -t fp16 -o prod --count 5000 --check=3 \
 		"${PERF[@]}"
 	job "fp16: sums, in parts" 5 reduce-scatter -t fp16 -o sum --count 1 \
 		--count 1001 --check=3 "${PERF[@]}"
-	job "float-int: maxloc" 5 allreduce -t float-int -o maxloc --count 5000 \
-		--check=3 "${PERF[@]}"
+	job "float-int: maxloc" 5 allreduce -t float-int -o maxloc \
+		--count 5000 --check=3 "${PERF[@]}"
 	nothing_left "types"
 	levels_down
 }
@@ -191,9 +193,10 @@ part_loss()
 	levels_up 2 2 && serves_up || return
 	topo_neigh
 	for ((r = 0; r < TOPO_N; r++)); do
-		host "$r" tc qdisc replace dev eth0 root netem loss 1% limit 10000
-		at "${HOSTS_AT[r]}" tc qdisc replace dev "v$r" root netem loss 1% \
+		host "$r" tc qdisc replace dev eth0 root netem loss 1% \
 			limit 10000
+		at "${HOSTS_AT[r]}" tc qdisc replace dev "v$r" root netem \
+			loss 1% limit 10000
 	done
 	for name in "${SWITCHES[@]:1}"; do
 		at "$name" tc qdisc replace dev uplink root netem loss 3% \
@@ -202,10 +205,10 @@ part_loss()
 			loss 3% duplicate 1% corrupt 0.5% limit 10000
 	done
 	watch_start
-	job "loss: fp32" 4 allreduce -t fp32 --count 3 --count 5000 --count 70000 \
-		--check=10 "${PERF[@]}"
-	job "loss: bf16" 4 allreduce -t bf16 --count 3 --count 5000 --count 70000 \
-		--check=10 "${PERF[@]}"
+	job "loss: fp32" 4 allreduce -t fp32 --count 3 --count 5000 \
+		--count 70000 --check=10 "${PERF[@]}"
+	job "loss: bf16" 4 allreduce -t bf16 --count 3 --count 5000 \
+		--count 70000 --check=10 "${PERF[@]}"
 	job "loss: mixed" 4 mix -t int32 --root each --count 3 --count 900 \
 		--count 9000 --check=10 "${PERF[@]}"
 	job "loss: mixed, 8 at once" 4 mix -t int32 --root each --count 3 \
@@ -242,7 +245,8 @@ share()
 	job "1-2-8, $type" 8 allreduce -t "$type" --count 262144 -i 20 --check
 	up=$(($(uplink_bytes l0) - up))
 	hosts=$(($(hosts_bytes) - hosts))
-	[ $((up * 4 * 100)) -le $((hosts * times * 105)) ] && [ "$up" -gt 1000000 ]
+	[ $((up * 4 * 100)) -le $((hosts * times * 105)) ] &&
+		[ "$up" -gt 1000000 ]
 	ktap $? "$type: the uplink carries $up bytes, its 4 hosts send $hosts: $((up * 1000 / hosts)) per mille"
 }
 
@@ -357,8 +361,8 @@ part_death()
 	serves_down
 	serves_up
 
-	job "after all that the next job runs" 4 allreduce --count 1000 -i 5 --check \
-		"${PERF[@]}"
+	job "after all that the next job runs" 4 allreduce --count 1000 -i 5 \
+		--check "${PERF[@]}"
 	nothing_left "at last"
 	levels_down
 }
@@ -424,7 +428,8 @@ hash_of()
 	job_start "$n" allreduce -t fp32 -o sum --count 300 --repeat-hash \
 		--runs "$RUNS" --seed 7
 	job_wait
-	ktap $? "$1 leaves, $n ranks: $RUNS runs give one bit pattern" "$(job_why)"
+	ktap $? "$1 leaves, $n ranks: $RUNS runs give one bit pattern" \
+		"$(job_why)"
 	HASH=$(sed -n 's/.*hash \([0-9a-f]*\).*/\1/p' "$JOB_LOG.0")
 	levels_down
 }

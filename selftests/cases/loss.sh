@@ -73,7 +73,8 @@ part_doubled()
 
 part_reordered()
 {
-	impaired "reordering 25 %" 65536 3 0.05 reordered delay 1ms reorder 25% 50%
+	impaired "reordering 25 %" 65536 3 0.05 reordered delay 1ms \
+		reorder 25% 50%
 	impaired "jitter" 65536 3 0.05 reordered delay 2ms 1ms
 }
 

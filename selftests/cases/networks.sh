@@ -346,7 +346,8 @@ protected()
 {
 	local n
 
-	n=$(sw ip -s xfrm state | sed -n 's/.*(bytes), \([0-9]*\)(packets)$/\1/p' |
+	n=$(sw ip -s xfrm state |
+		sed -n 's/.*(bytes), \([0-9]*\)(packets)$/\1/p' |
 		sort -n | head -n 1)
 	[ "${n:-0}" -gt 300 ]
 	ktap $? "ipsec: all of it was protected" "$n packets"
@@ -360,7 +361,8 @@ protected()
 # sent.
 run()
 {
-	local net=$1 addr=topo_ip$2 count=/sys/class/net/v0/statistics/tx_packets
+	local net=$1 addr=topo_ip$2 \
+		count=/sys/class/net/v0/statistics/tx_packets
 	local before sent packets
 
 	packets=$((COUNT * 4 * ITERATIONS / 1024))

@@ -81,18 +81,20 @@ part_plain()
 	local n coll
 
 	for n in 2 "$TOPO_N"; do
-		for coll in allreduce reduce reduce-scatter broadcast allgather \
-			gather scatter alltoall; do
-			uc_job "$coll, $n ranks" "$n" "$coll" --root each --count 1 \
+		for coll in allreduce reduce reduce-scatter broadcast \
+			allgather gather scatter alltoall; do
+			uc_job "$coll, $n ranks" "$n" "$coll" --root each \
+				--count 1 \
 				--count 247 --count "$COUNT" -i 2 --check
 		done
 		uc_job "barrier, $n ranks" "$n" barrier -i 50
 	done
-	uc_job "in place, several at once" "$RANKS" allreduce --in-place --count "$COUNT" \
-		-i 4 --outstanding 4 --check
-	uc_job "message ID and PSN wrap" "$RANKS" allreduce --count "$COUNT" -i 2 --check \
-		--first-msg-id 0xfffffff0 --psn 0xfffff0
-	JOB_ADDR=topo_ip6 uc_job "IPv6" "$RANKS" allreduce --count "$COUNT" -i 2 --check
+	uc_job "in place, several at once" "$RANKS" allreduce --in-place \
+		--count "$COUNT" -i 4 --outstanding 4 --check
+	uc_job "message ID and PSN wrap" "$RANKS" allreduce --count "$COUNT" \
+		-i 2 --check --first-msg-id 0xfffffff0 --psn 0xfffff0
+	JOB_ADDR=topo_ip6 uc_job "IPv6" "$RANKS" allreduce --count "$COUNT" \
+		-i 2 --check
 	quiet
 }
 
@@ -120,7 +122,8 @@ part_mixed()
 	for loss in 0% 1%; do
 		impair loss "$loss"
 		watch_start
-		job_start "$TOPO_N" mix -t int32 --count 1001 -i $((9 * ITER)) --check \
+		job_start "$TOPO_N" mix -t int32 --count 1001 -i $((9 * ITER)) \
+			--check \
 			--root each --seed "$SEED" --msg-size 1024 --pmtu 1024
 		job_wait
 		ktap $? "RC and UC in one tree, loss $loss" "$(job_why)"
@@ -131,7 +134,8 @@ part_mixed()
 	job_start 2 allreduce --count 10 --msg-size 65536 \
 		--join-timeout "$(scaled 3000)"
 	! job_wait && grep -q "of one packet" "$JOB_LOG.1"
-	ktap $? "UC is refused where messages are longer than a packet" "$(job_why)"
+	ktap $? "UC is refused where messages are longer than a packet" \
+		"$(job_why)"
 	JOB_ENV=()
 }
 
@@ -160,7 +164,8 @@ far()
 
 	shift
 	impair delay 10ms "$@"
-	job_start "$RANKS" allreduce --count 524288 -i 2 -x 1 -j --check --seed "$SEED"
+	job_start "$RANKS" allreduce --count 524288 -i 2 -x 1 -j --check \
+		--seed "$SEED"
 	job_wait && python3 - "$JOB_LOG.0" "$SLOW" <<-'END'
 	import json, sys
 	run = json.load(open(sys.argv[1]))
@@ -188,12 +193,14 @@ part_queue()
 
 	topo_bursts off
 	for ((r = 0; r < TOPO_N; r++)); do
-		host "$r" tc qdisc replace dev eth0 root netem delay 20ms limit 1000
+		host "$r" tc qdisc replace dev eth0 root netem delay 20ms \
+			limit 1000
 	done
-	uc_job "a window of 1024, a queue of 1000" "$RANKS" allreduce --count 524288 \
-		-i 2 -x 1 --check --window 1024
+	uc_job "a window of 1024, a queue of 1000" "$RANKS" allreduce \
+		--count 524288 -i 2 -x 1 --check --window 1024
 	for ((r = 0; r < TOPO_N; r++)); do
-		host "$r" tc qdisc replace dev eth0 root netem delay 20ms limit 20
+		host "$r" tc qdisc replace dev eth0 root netem delay 20ms \
+			limit 20
 	done
 	job_start "$RANKS" allreduce --count 524288 -i 2
 	! job_wait && grep -q "queue full" "$JOB_LOG".*
@@ -235,7 +242,8 @@ part_silent()
 	wait $r 2>/dev/null
 	grep -q "did not answer 5 times" "$JOB_LOG".* || rc=1
 	ktap $rc "time-outs end in an error" "$(job_why)"
-	grep -q member-del "$LAB_OUT/events" && grep -q tree-failed "$LAB_OUT/events"
+	grep -q member-del "$LAB_OUT/events" &&
+		grep -q tree-failed "$LAB_OUT/events"
 	ktap $? "and in events"
 	repair
 }

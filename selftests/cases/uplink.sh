@@ -86,7 +86,7 @@ debugfs()
 	ktap $? "$1" "$(tr '\n' '|' <<<"$out")"
 }
 
-# verdict_of SWITCH KIND NAME: the verdict of inc-tool check, and its complaints.
+# verdict_of SWITCH KIND NAME: the verdict of inc-tool check and its complaints
 verdict_of()
 {
 	at "$1" inc-tool -j check | python3 -c '
@@ -116,12 +116,15 @@ part_waits()
 	running
 	out=$(at l0 inc-tool check 2>&1)
 	[[ $out == *"uplink, $(switch_ip4 sw)"* && $out == *"port uplink"* ]]
-	ktap $? "check: it knows the way to the parent" "$(tr '\n' '|' <<<"$out")"
+	ktap $? "check: it knows the way to the parent" \
+		"$(tr '\n' '|' <<<"$out")"
 	kill -STOP "${JOB_PIDS[2]}"
 	wait_for 15 waits_long
 	ktap $? "slot: a leaf waits for its parent"
-	says "slot: since when" 0 "waits-for-parent " inc-tool slot show state busy
-	says "slot: what is known of the parent" 0 "    parent: " inc-tool slot show state busy
+	says "slot: since when" 0 "waits-for-parent " \
+		inc-tool slot show state busy
+	says "slot: what is known of the parent" 0 "    parent: " \
+		inc-tool slot show state busy
 	out=$(at l0 inc-tool -j slot show state busy | python3 -c '
 import json, sys
 slots = json.load(sys.stdin)
@@ -134,8 +137,10 @@ for s in slots:
 	out=$(at l1 inc-tool -j slot show state busy)
 	[[ $out == *'"missing"'* && $out != *parent-age* ]]
 	ktap $? "slot: the other leaf waits for its rank" "$out"
-	finds "check: the uplink keeps others waiting" l0 uplink "tree " warn "messages wait for it"
-	finds "check: at the parent it is that leaf" sw rank "rank 1," warn "messages wait for it"
+	finds "check: the uplink keeps others waiting" l0 uplink "tree " warn \
+		"messages wait for it"
+	finds "check: at the parent it is that leaf" \
+		sw rank "rank 1," warn "messages wait for it"
 	out=$(at l0 inc-tool top -b -n 1 -i 0.1)
 	grep -q '^  parent .* slots WAIT for it, [0-9]* ms' <<<"$out" &&
 		! grep -q 'MISSING' <<<"$out"
@@ -149,10 +154,13 @@ assert p["missing-slots"] > 0 and p["missing-age"] >= 500, p' 2>&1)
 	ktap $? "top: the same in JSON" "$out"
 	at l0 inc-tool stat show --prometheus >"$LAB_OUT/prom"
 	grep -q '^inc_uplink_waiting_slots{tree="[0-9]*",qpn="0x[0-9a-f]*"} [1-9]' "$LAB_OUT/prom" &&
-		grep -q '^inc_uplink_waiting_milliseconds{.*} [1-9][0-9][0-9]' "$LAB_OUT/prom"
-	ktap $? "Prometheus: it waits, and for how long" "$(grep waiting "$LAB_OUT/prom" | tr '\n' '|')"
+		grep -q '^inc_uplink_waiting_milliseconds{.*} [1-9][0-9][0-9]' \
+			"$LAB_OUT/prom"
+	ktap $? "Prometheus: it waits, and for how long" \
+		"$(grep waiting "$LAB_OUT/prom" | tr '\n' '|')"
 	debugfs "debugfs: slots" slots "waits for the parent, for [1-9]*"
-	debugfs "debugfs: missing" missing "parent: *slots wait for it, longest message"
+	debugfs "debugfs: missing" missing \
+		"parent: *slots wait for it, longest message"
 	debugfs "debugfs: members" members "parent: rts, qpn"
 	kill -CONT "${JOB_PIDS[2]}"
 	running_down
@@ -160,7 +168,8 @@ assert p["missing-slots"] > 0 and p["missing-age"] >= 500, p' 2>&1)
 
 psns()
 {
-	at l0 inc-tool -d parent show tree "$(tree_id)" | grep -o '[rt]x-psn 0x[0-9a-f]*'
+	at l0 inc-tool -d parent show tree "$(tree_id)" |
+		grep -o '[rt]x-psn 0x[0-9a-f]*'
 }
 
 part_counters()
@@ -169,7 +178,8 @@ part_counters()
 
 	running
 	out=$(psns)
-	[[ $out == *"tx-psn 0x"*"rx-psn 0x"* || $out == *"rx-psn 0x"*"tx-psn 0x"* ]] &&
+	[[ $out == *"tx-psn 0x"*"rx-psn 0x"* ||
+		$out == *"rx-psn 0x"*"tx-psn 0x"* ]] &&
 		changes 5 psns
 	ktap $? "PSNs move on" "$(tr '\n' '|' <<<"$out")"
 	# Counters only grow: a read between two others lies between their
@@ -177,9 +187,11 @@ part_counters()
 	at l0 inc-tool -j stat show >"$LAB_OUT/stat.before"
 	at l0 inc-tool stat show --prometheus >"$LAB_OUT/prom"
 	at l0 inc-tool -j stat show >"$LAB_OUT/stat.after"
-	out=$("$ROOT/selftests/lib/prometheus.py" <"$LAB_OUT/prom" 2>&1 >"$LAB_OUT/samples")
+	out=$("$ROOT/selftests/lib/prometheus.py" <"$LAB_OUT/prom" 2>&1 \
+		>"$LAB_OUT/samples")
 	ktap $? "Prometheus: the format" "$out"
-	out=$(python3 - "$LAB_OUT/stat.before" "$LAB_OUT/samples" "$LAB_OUT/stat.after" <<-'END'
+	out=$(python3 - "$LAB_OUT/stat.before" "$LAB_OUT/samples" \
+		"$LAB_OUT/stat.after" <<-'END'
 	import json, sys
 	least, most = (json.load(open(sys.argv[n]))["parents"][0]["stats"] for n in (1, 3))
 	got = {}
@@ -201,24 +213,31 @@ part_counters()
 
 part_check()
 {
-	at l0 inc-tool tree add id 9 ranks 2 slots 4 job-ranks 4 dead-time 50 >/dev/null
-	finds "check: not connected" l0 uplink "tree 9 uplink" warn "not connected to its parent"
+	at l0 inc-tool tree add id 9 ranks 2 slots 4 job-ranks 4 dead-time 50 \
+		>/dev/null
+	finds "check: not connected" l0 uplink "tree 9 uplink" warn \
+		"not connected to its parent"
 	says "top: not connected" 0 "not connected" inc-tool top -b -n 1 -i 0.1
-	debugfs "debugfs: not connected" members "parent: not connected (parent-set)"
+	debugfs "debugfs: not connected" members \
+		"parent: not connected (parent-set)"
 	at l0 ip route add 10.99.0.0/24 dev br0
-	at l0 inc-tool parent set tree 9 peer-tree 3 addr 10.99.0.1 qpn 0x800001 psn 0 \
-		rkey 1 local "$(switch_ip4 l0)" >/dev/null
-	finds "check: nothing ever came" l0 uplink "tree 9 uplink, 10.99.0.1" warn "no packet has ever arrived from it"
+	at l0 inc-tool parent set tree 9 peer-tree 3 addr 10.99.0.1 \
+		qpn 0x800001 psn 0 rkey 1 local "$(switch_ip4 l0)" >/dev/null
+	finds "check: nothing ever came" l0 uplink "tree 9 uplink, 10.99.0.1" \
+		warn "no packet has ever arrived from it"
 	at l0 ping -c 1 -W 1 10.99.0.1 >/dev/null 2>&1
-	finds "check: it does not answer" l0 uplink "tree 9" FAIL "does not answer ARP"
+	finds "check: it does not answer" l0 uplink "tree 9" FAIL \
+		"does not answer ARP"
 	at l0 ip route del 10.99.0.0/24
 	finds "check: no route" l0 uplink "tree 9" FAIL "no route to it"
-	says "check: a failure is an exit status" 1 "verdict FAIL" inc-tool check
+	says "check: a failure is an exit status" 1 "verdict FAIL" \
+		inc-tool check
 	at l0 inc-tool tree del 9
 
 	running
 	at l0 ip link set uplink mtu 1000
-	finds "check: MTU of the uplink's port" l0 link "link uplink" FAIL "its MTU is 1000, the path MTU needs 1088"
+	finds "check: MTU of the uplink's port" l0 link "link uplink" FAIL \
+		"its MTU is 1000, the path MTU needs 1088"
 	at l0 ip link set uplink mtu 1500
 	running_down
 }
@@ -234,7 +253,8 @@ part_event()
 	pid=$!
 	seen_by "$TOPO-l0" "$LAB_OUT/events"
 	# The daemons would notice later, and get no more time on slow kernels.
-	at l0 inc-tool tree set "$(tree_id)" dead-time $((350 * (SLOW > 1 ? 5 : 1)))
+	at l0 inc-tool tree set "$(tree_id)" \
+		dead-time $((350 * (SLOW > 1 ? 5 : 1)))
 	at sw bridge link set dev "down${NUMBER[l0]}" state 0
 	wait_for 5 grep -q member-error "$LAB_OUT/events"
 	python3 - "$LAB_OUT/events" <<-'END'
@@ -244,7 +264,8 @@ part_event()
 	sys.exit(not (len(up) == 1 and up[0]["error"] == "retry-exceeded" and
 	              up[0]["peer-tree-id"]))
 	END
-	ktap $? "an event tells that the uplink is in error" "$(tr '\n' '|' <"$LAB_OUT/events")"
+	ktap $? "an event tells that the uplink is in error" \
+		"$(tr '\n' '|' <"$LAB_OUT/events")"
 	at sw bridge link set dev "down${NUMBER[l0]}" state 3
 	kill $pid
 	wait $pid 2>/dev/null
@@ -271,8 +292,8 @@ faulty()
 	f=$(leaf_dir)/fault/parent-$dir
 	echo "$kind 20000 seed $SEED" >"$f" && grep -q "^$kind 20000 ppm" "$f"
 	ktap $? "$name: set"
-	faults_done "$name" 8 35 "the uplink's counters see it" "$counter" uplink_stat \
-		done_of "$f" "$kind"
+	faults_done "$name" 8 35 "the uplink's counters see it" "$counter" \
+		uplink_stat done_of "$f" "$kind"
 	wait_for 10 no_tree
 }
 

@@ -20,7 +20,8 @@ load)
 	. selftests/lib/suite.sh
 	insmod "$INC_KO"
 	ktap $? "the module loads on $(uname -r)"
-	inc-tool tree add ranks 2 >/dev/null && inc-tool -j tree show | grep -q '"ranks"'
+	inc-tool tree add ranks 2 >/dev/null &&
+		inc-tool -j tree show | grep -q '"ranks"'
 	ktap $? "inc-tool makes and shows a tree"
 	rmmod rdma_inc
 	ktap $? "the module unloads with a tree"

@@ -25,7 +25,8 @@ part_msg_id()
 {
 	wrap "message ID across 2^24" "" --first-msg-id 0xfffff0
 	wrap "message ID across 2^32" "" --first-msg-id 0xfffffff0
-	wrap "message ID across 2^32 with 4 slots" "" --first-msg-id 0xfffffffd --slots 4
+	wrap "message ID across 2^32 with 4 slots" "" \
+		--first-msg-id 0xfffffffd --slots 4
 }
 
 part_psn()

@@ -18,7 +18,8 @@ step()
 {
 	local ms=$(($(date +%s%3N) - START))
 
-	printf '\n\033[1m[%2d.%03d s] %s\033[0m\n' $((ms / 1000)) $((ms % 1000)) "$*"
+	printf '\n\033[1m[%2d.%03d s] %s\033[0m\n' $((ms / 1000)) \
+		$((ms % 1000)) "$*"
 }
 
 # Show a command and run it; NS is its network namespace.

@@ -53,7 +53,8 @@ lab_cleanup()
 		rm -rf --one-file-system -- "$tmp"
 	done
 	# Temporary files of killed jobs of ours, too.
-	[[ -n ${LAB_IN_ROOT:-} || $BASHPID != "$$" ]] || rm -rf --one-file-system -- "$LAB_CACHE"/.tmp-*."$$"
+	[[ -n ${LAB_IN_ROOT:-} || $BASHPID != "$$" ]] ||
+		rm -rf --one-file-system -- "$LAB_CACHE"/.tmp-*."$$"
 	exit "$rc"
 }
 
@@ -131,7 +132,8 @@ step()
 # Name the usual causes of the errors at a log's end.
 hint()
 {
-	if grep -qiE 'no space left on device|disk quota|enough free space' "$1"; then
+	if grep -qiE 'no space left on device|disk quota|enough free space' \
+	   "$1"; then
 		say "the disk is full: $(df -h --output=avail,target "$LAB_CACHE" |
 			tail -n 1) left; about 8 GB are needed"
 	elif grep -qiE 'could not resolve|temporary failure resolving|unable to connect|failed to fetch|connection (timed out|refused)|could not connect' "$1"; then

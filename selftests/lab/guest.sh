@@ -22,7 +22,8 @@ writable()
 		mount -t hostfs -o "hostfs=$1" none "$1"
 	else
 		[[ $1 == "$LAB_TREE" ]] || tag=out
-		mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 "$tag" "$1"
+		mount -t 9p -o trans=virtio,version=9p2000.L,msize=512000 \
+			"$tag" "$1"
 	fi
 }
 
@@ -63,8 +64,10 @@ setup_common()
 	local mod
 
 	echo "$job_mark" >/dev/kmsg
-	mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
-	mountpoint -q /sys/kernel/tracing || mount -t tracefs tracefs /sys/kernel/tracing
+	mountpoint -q /sys/kernel/debug ||
+		mount -t debugfs debugfs /sys/kernel/debug
+	mountpoint -q /sys/kernel/tracing ||
+		mount -t tracefs tracefs /sys/kernel/tracing
 	hostname lab
 	ip link set lo up
 	ulimit -l unlimited
@@ -74,7 +77,8 @@ setup_common()
 			modprobe "$mod" || echo "lab: modprobe $mod failed" >&2
 		done
 	fi
-	[[ ! -w /sys/kernel/debug/kmemleak ]] || echo clear >/sys/kernel/debug/kmemleak
+	[[ ! -w /sys/kernel/debug/kmemleak ]] ||
+		echo clear >/sys/kernel/debug/kmemleak
 	booted=$(jiffies)
 }
 
@@ -93,7 +97,8 @@ watchdog()
 	{
 		echo "lab: time is nearly up; processes:"
 		ps -o pid,ppid,stat,wchan:24,args --ppid 2 -p 2 --deselect
-		for pid in $(ps -eo pid=,stat= | awk '$2 ~ /^D/ { print $1 }'); do
+		for pid in $(ps -eo pid=,stat= |
+			awk '$2 ~ /^D/ { print $1 }'); do
 			echo "lab: stack of $pid ($(tr '\0' ' ' <"/proc/$pid/cmdline"))"
 			cat "/proc/$pid/stack"
 		done
@@ -121,7 +126,8 @@ finish_host()
 	local mod
 
 	for mod in rdma_inc_kunit rdma_inc rdma_rxe; do
-		if [[ -d /sys/module/$mod ]] && ! grep -qx "$mod" /run/lab-modules; then
+		if [[ -d /sys/module/$mod ]] &&
+		   ! grep -qx "$mod" /run/lab-modules; then
 			rmmod "$mod" || echo "lab: module $mod stays behind" >&2
 		fi
 	done
@@ -131,7 +137,8 @@ finish()
 {
 	if [[ $kind == host ]]; then
 		finish_host
-	elif [[ -w /sys/kernel/debug/kmemleak && -z ${LAB_NO_KMEMLEAK:-} ]]; then
+	elif [[ -w /sys/kernel/debug/kmemleak &&
+		-z ${LAB_NO_KMEMLEAK:-} ]]; then
 		leaks
 	fi
 	dmesg >"$LAB_OUT/dmesg"

@@ -6,11 +6,13 @@
 
 PACKAGES="gcc make pkg-config kmod iproute2 procps rdma-core ibverbs-providers
 libibverbs-dev libnl-3-dev libnl-genl-3-dev libjson-c-dev python3"
-[ -d "/lib/modules/$(uname -r)/build" ] || PACKAGES+=" linux-headers-$(uname -r)"
+[ -d "/lib/modules/$(uname -r)/build" ] ||
+	PACKAGES+=" linux-headers-$(uname -r)"
 
 missing=()
 for p in $PACKAGES; do
-	[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] ||
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" \
+		= installed ] ||
 		missing+=("$p")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0

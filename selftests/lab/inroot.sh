@@ -52,7 +52,8 @@ mkdir -p "$root/run/lock"
 # A /dev/shm of its own, large and executable: User-Mode Linux keeps its memory
 # there, and a container's /dev/shm is often neither.
 mount -t tmpfs -o mode=1777,size=100% tmpfs "$root/dev/shm"
-[[ ! -e /etc/resolv.conf ]] || bind "$(realpath /etc/resolv.conf):/etc/resolv.conf"
+[[ ! -e /etc/resolv.conf ]] ||
+	bind "$(realpath /etc/resolv.conf):/etc/resolv.conf"
 
 for b in "$LAB_CACHE" "$LAB_TREE" "${binds[@]}"; do
 	bind "$b"
@@ -64,4 +65,5 @@ export LAB_IN_ROOT=1
 exec chroot "$root" /usr/bin/env -u TMPDIR \
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 	HOME=/root LC_ALL=C.UTF-8 \
-	/bin/bash -c 'cd "$1" && shift && "$@"; exit $?' bash "${LAB_CWD:-/}" "$@"
+	/bin/bash -c 'cd "$1" && shift && "$@"; exit $?' bash "${LAB_CWD:-/}" \
+	"$@"

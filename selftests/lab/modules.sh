@@ -7,10 +7,11 @@ help_modules()
 	cat <<EOF
 Usage: lab modules KIND DIR [MAKE-ARGS...]
 
-Copies Kbuild, VERSION and kernel/ of the tree to DIR and builds the module there, with
-W=1 and CONFIG_INFINIBAND_INC_FAULT=y, for KIND: uml, uml-smp, uml-debug, 6.12 and 7.2 (Debian's headers; 7.2 means the
-newest at hand), or host (the running kernel). Only warnings and errors are
-shown; everything is in DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
+Copies Kbuild, VERSION and kernel/ of the tree to DIR and builds the module
+there, with W=1 and CONFIG_INFINIBAND_INC_FAULT=y, for KIND: uml, uml-smp,
+uml-debug, 6.12 and 7.2 (Debian's headers; 7.2 means the newest at hand), or
+host (the running kernel). Only warnings and errors are shown; everything is in
+DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
 EOF
 }
 
@@ -36,19 +37,23 @@ modules_build()
 	mkdir -p "$dir" || return
 	# keep built files, remove those whose source is gone from the tree
 	for folder in "$dir"/kernel/*/; do
-		[[ -d $LAB_TREE/kernel/$(basename "$folder") ]] || rm -rf "$folder"
+		[[ -d $LAB_TREE/kernel/$(basename "$folder") ]] ||
+			rm -rf "$folder"
 	done
 	rsync -a --delete --exclude='*.o' --exclude='*.ko' --exclude='*.mod' \
 		--exclude='*.mod.c' --exclude='.*.cmd' --exclude='*.d' \
 		--exclude=Module.symvers --exclude=modules.order \
-		--exclude=/make.log --exclude=/.kernel --exclude='.module-common.o' \
+		--exclude=/make.log --exclude=/.kernel \
+		--exclude='.module-common.o' \
 		"$LAB_TREE"/{Kbuild,VERSION,kernel} "$dir/" || return
 	# objects of another kernel are useless
 	if [[ $(cat "$dir/.kernel" 2>/dev/null) != "$kdir" ]]; then
-		find "$dir" \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' -o -name '*.mod*' \) -delete
+		find "$dir" \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' \
+			-o -name '*.mod*' \) -delete
 		echo "$kdir" >"$dir/.kernel"
 	fi
-	make -s -C "$kdir" "${arch[@]}" M="$dir" W=1 CONFIG_INFINIBAND_INC_FAULT=y -j"$(nproc)" "$@" modules \
+	make -s -C "$kdir" "${arch[@]}" M="$dir" W=1 \
+		CONFIG_INFINIBAND_INC_FAULT=y -j"$(nproc)" "$@" modules \
 		>"$dir/make.log" 2>&1 || rc=$?
 	grep -vE '^(Skipping BTF generation|warning: the compiler differs|  (The kernel was built|You are using)|make(\[[0-9]+\])?: (Entering|Leaving|Warning: File .* in the future|warning:  Clock skew))' "$dir/make.log" |
 		sed "s|$dir/||g"
@@ -76,6 +81,7 @@ cmd_modules()
 	if [[ $kind == host ]]; then
 		modules_build host "$(kdir host)" "$dir" "$@"
 	else
-		enter "$root" "$LAB_DIR/lab" __modules "$kind" "$(kdir "$kind")" "$dir" "$@"
+		enter "$root" "$LAB_DIR/lab" __modules "$kind" \
+			"$(kdir "$kind")" "$dir" "$@"
 	fi
 }

@@ -42,14 +42,17 @@ find_mirror()
 		codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 		while read -r rel comp uri; do
 			[[ $comp == main && $uri != *security* ]] || continue
-			[[ $rel == "$codename" || $rel == sid || $rel == unstable ]] || continue
+			[[ $rel == "$codename" || $rel == sid ||
+				$rel == unstable ]] || continue
 			LAB_MIRROR_URI=$uri
 			break
 		done < <(apt-get indextargets --no-release-info \
-			--format "\$(RELEASE) \$(COMPONENT) \$(REPO_URI)" 'Identifier: Packages')
+			--format "\$(RELEASE) \$(COMPONENT) \$(REPO_URI)" \
+			'Identifier: Packages')
 	fi
 	if [[ $LAB_MIRROR_URI == mirror+file:* ]]; then
-		LAB_MIRROR_URI=$(grep -m1 -oE '(https?|file)://[^[:space:]]+' "${LAB_MIRROR_URI#mirror+file:}")
+		LAB_MIRROR_URI=$(grep -m1 -oE '(https?|file)://[^[:space:]]+' \
+			"${LAB_MIRROR_URI#mirror+file:}")
 	fi
 	[[ -n $LAB_MIRROR_URI ]] ||
 		die "apt's configuration names no Debian mirror; set RDMA_INC_MIRROR to one"
@@ -79,7 +82,8 @@ prepare_host()
 		want+=(debian-archive-keyring)
 	((${#want[@]})) || return 0
 	need_root
-	command -v apt-get >/dev/null || die "Debian's apt is needed on this machine"
+	command -v apt-get >/dev/null ||
+		die "Debian's apt is needed on this machine"
 	say "host: installing ${want[*]}"
 	step host "$LAB_LOGS/host.log" install_host_tools "${want[@]}"
 }
@@ -87,7 +91,9 @@ prepare_host()
 # have PATH: is the piece complete? Its stamp is the time of the last request.
 have()
 {
-	[[ -e $1/.lab-complete ]] && { touch "$1/.lab-complete" 2>/dev/null || :; }
+	[[ -e $1/.lab-complete ]] && {
+		touch "$1/.lab-complete" 2>/dev/null || :
+	}
 }
 
 # new_tmp NAME: make an empty directory for a new piece (in $TMP_DIR), and
@@ -111,7 +117,8 @@ publish()
 	# another key used recently may be that of another branch: keep it for
 	# now
 	for old in "$LAB_CACHE/${name%-*}"-????????????; do
-		[[ $old == "$1" || -n $(find "$old/.lab-complete" -mmin -120 2>/dev/null) ]] ||
+		[[ $old == "$1" || -n $(find "$old/.lab-complete" -mmin -120 \
+			2>/dev/null) ]] ||
 			rm -rf --one-file-system -- "$old"
 	done
 }
@@ -195,7 +202,8 @@ with_install()
 make_with()
 {
 	echo "copying the root file system"
-	cp -a --reflink=auto "$LAB_ROOTFS/." "$1/" && rm -f "$1/.lab-complete" &&
+	cp -a --reflink=auto "$LAB_ROOTFS/." "$1/" &&
+		rm -f "$1/.lab-complete" &&
 		LAB_CWD=/ in_root "$1" -- "$LAB_DIR/lab" __with-install
 }
 
@@ -205,7 +213,8 @@ prepare_with_locked()
 	need_space 2 "the root file system with $LAB_WITH"
 	say "$LAB_WITH: a copy of the root file system with $(packages "packages-$LAB_WITH" | wc -l) packages more"
 	new_tmp "with-$LAB_WITH"
-	step "$LAB_WITH" "$LAB_LOGS/with-$LAB_WITH.log" make_with "$TMP_DIR" || return
+	step "$LAB_WITH" "$LAB_LOGS/with-$LAB_WITH.log" make_with "$TMP_DIR" ||
+		return
 	publish "$(with_path)"
 }
 
@@ -224,7 +233,8 @@ prepare_with()
 # linux-image-amd64; or the newest one available.
 source_path()
 {
-	echo "$LAB_CACHE/source-${1:+$1-}$(key "$LAB_REV_SOURCE" "$LAB_MIN_KERNEL" @<(cat "$LAB_DIR"/patches/*.patch) \
+	echo "$LAB_CACHE/source-${1:+$1-}$(key "$LAB_REV_SOURCE" \
+		"$LAB_MIN_KERNEL" @<(cat "$LAB_DIR"/patches/*.patch) \
 		${RDMA_INC_KERNEL:+"$RDMA_INC_KERNEL"})"
 }
 
@@ -237,8 +247,10 @@ aside_apt()
 
 	mkdir -p "$dir/state/lists/partial" "$dir/cache/archives/partial"
 	: >"$dir/status"
-	"$cmd" -o Dir::Etc::SourceList="$dir/sources.list" -o Dir::Etc::SourceParts=- \
-		-o Dir::Etc::Preferences=/dev/null -o Dir::Etc::PreferencesParts=/dev/null \
+	"$cmd" -o Dir::Etc::SourceList="$dir/sources.list" \
+		-o Dir::Etc::SourceParts=- \
+		-o Dir::Etc::Preferences=/dev/null \
+		-o Dir::Etc::PreferencesParts=/dev/null \
 		-o APT::Update::Error-Mode=any \
 		-o Dir::State="$dir/state" -o Dir::Cache="$dir/cache" \
 		-o Dir::State::status="$dir/status" -o APT::Sandbox::User=root \
@@ -253,10 +265,16 @@ choose_source()
 {
 	local all want
 
-	[[ -z ${RDMA_INC_KERNEL:-} ]] || { echo "linux-source-$RDMA_INC_KERNEL"; return; }
-	all=$(aside_apt "$1" apt-cache search --names-only '^linux-source-[0-9.]+$' | awk '{ print $1 }' | sort -V)
-	[[ $2 == newest ]] || want=$(aside_apt "$1" apt-cache depends linux-image-amd64 |
-		sed -nE 's/.*Depends: linux-image-([0-9]+\.[0-9]+).*/\1/p' | head -n 1)
+	[[ -z ${RDMA_INC_KERNEL:-} ]] || {
+		echo "linux-source-$RDMA_INC_KERNEL"
+		return
+	}
+	all=$(aside_apt "$1" apt-cache search --names-only \
+		'^linux-source-[0-9.]+$' | awk '{ print $1 }' | sort -V)
+	[[ $2 == newest ]] ||
+		want=$(aside_apt "$1" apt-cache depends linux-image-amd64 |
+			sed -nE 's/.*Depends: linux-image-([0-9]+\.[0-9]+).*/\1/p' |
+			head -n 1)
 	grep -xF "linux-source-${want:-none}" <<<"$all" || tail -n 1 <<<"$all"
 }
 
@@ -268,7 +286,8 @@ make_source()
 	echo "deb [signed-by=$(keyring)] $LAB_MIRROR_URI $LAB_SUITE-backports main" >"$apt/sources.list"
 	aside_apt "$apt" apt-get update || return
 	pkg=$(choose_source "$apt" "$which")
-	if [[ -z $pkg ]] || ! printf '%s\n' "$LAB_MIN_KERNEL" "${pkg#linux-source-}" | sort -VC; then
+	if [[ -z $pkg ]] || ! printf '%s\n' "$LAB_MIN_KERNEL" \
+	   "${pkg#linux-source-}" | sort -VC; then
 		echo "no linux-source >= $LAB_MIN_KERNEL in $LAB_SUITE-backports (there: ${pkg:-none})"
 		return 1
 	fi
@@ -279,10 +298,12 @@ make_source()
 	(set -o pipefail
 	 dpkg-deb --fsys-tarfile "$deb" |
 		tar xO --wildcards './usr/src/linux-source-*.tar.xz' |
-		xz -dc -T0 | tar x --no-same-owner -C "$dir" --strip-components=1) || return
+		xz -dc -T0 | tar x --no-same-owner -C "$dir" \
+			--strip-components=1) || return
 	rm -rf "$apt"
 	for patch in "$LAB_DIR"/patches/*.patch; do
-		(cd "$dir" && GIT_CEILING_DIRECTORIES="$LAB_CACHE" git apply --verbose "$patch") || {
+		(cd "$dir" && GIT_CEILING_DIRECTORIES="$LAB_CACHE" git apply \
+			--verbose "$patch") || {
 			echo "patches/${patch##*/} does not fit $pkg"
 			return 1
 		}
@@ -300,7 +321,8 @@ prepare_source_locked()
 	find_mirror
 	say "$name: linux-source of $LAB_SUITE-backports"
 	new_tmp "$name"
-	step "$name" "$LAB_LOGS/$name.log" make_source "$TMP_DIR" "$which" || return
+	step "$name" "$LAB_LOGS/$name.log" make_source "$TMP_DIR" "$which" ||
+		return
 	publish "$final"
 }
 
@@ -308,7 +330,8 @@ prepare_source_locked()
 prepare_source()
 {
 	have "$(source_path "${1:-}")" && return 0
-	prepare_host && with_lock "source${1:+-$1}" prepare_source_locked "${1:-}"
+	prepare_host &&
+		with_lock "source${1:+-$1}" prepare_source_locked "${1:-}"
 }
 
 # Runs in the background and cleans up only after itself.
@@ -325,7 +348,8 @@ prepare_base()
 {
 	local pid rc=0
 
-	have "$LAB_KSRC" && { [[ $LAB_ROOTFS == / ]] || have "$LAB_ROOTFS"; } && return 0
+	have "$LAB_KSRC" && { [[ $LAB_ROOTFS == / ]] || have "$LAB_ROOTFS"; } &&
+		return 0
 	prepare_host || return
 	prepare_source_job &
 	pid=$!
@@ -336,7 +360,7 @@ prepare_base()
 	return "$rc"
 }
 
-# ---------------------------------------------------------------- User-Mode Linux
+# --------------------------------------------------------------- User-Mode Linux
 
 # Source of a kernel: uml-smp uses the newest, ahead of Debian's own.
 source_of()
@@ -366,16 +390,21 @@ check_config()
 
 	while IFS='=' read -r sym val; do
 		if [[ $val == n ]]; then
-			! grep -q "^$sym=" .config || { echo "config: $sym is set"; bad=1; }
+			! grep -q "^$sym=" .config || {
+				echo "config: $sym is set"
+				bad=1
+			}
 		elif grep -qxF "$sym=$val" .config; then
 			:
-		elif ! grep -rqE "^[[:space:]]*(menu)?config ${sym#CONFIG_}\$" "$LAB_KSRC" --include='Kconfig*'; then
+		elif ! grep -rqE "^[[:space:]]*(menu)?config ${sym#CONFIG_}\$" \
+			"$LAB_KSRC" --include='Kconfig*'; then
 			echo "config: $sym is unknown to this kernel"
 		else
 			echo "config: $sym is not $val but $(grep "^$sym=" .config || echo unset)"
 			bad=1
 		fi
-	done < <(grep -hv '^#' "$@" | awk -F= '{ v[$1] = $0 } END { for (s in v) print v[s] }')
+	done < <(grep -hv '^#' "$@" |
+		awk -F= '{ v[$1] = $0 } END { for (s in v) print v[s] }')
 	return "$bad"
 }
 
@@ -401,7 +430,8 @@ uml_build()
 
 make_uml()
 {
-	LAB_CWD=/ in_root "$LAB_ROOTFS" -- "$LAB_DIR/lab" __uml-build "$1" "$2" || return
+	LAB_CWD=/ in_root "$LAB_ROOTFS" -- "$LAB_DIR/lab" __uml-build "$1" \
+		"$2" || return
 	# the build directory's own name is stored in one place
 	sed -i "s|$1|$3|g" "$1/Makefile"
 }
@@ -416,7 +446,8 @@ prepare_uml_locked()
 	need_space 3 "a kernel"
 	say "uml-$kind: Linux $(<"$ksrc/.lab-version") as User-Mode Linux, on $(nproc) CPUs"
 	new_tmp "uml-$kind"
-	step "uml-$kind" "$LAB_LOGS/uml-$kind.log" make_uml "$TMP_DIR" "$kind" "$final" || return
+	step "uml-$kind" "$LAB_LOGS/uml-$kind.log" make_uml "$TMP_DIR" "$kind" \
+		"$final" || return
 	publish "$final"
 }
 
@@ -445,7 +476,8 @@ make_sparse()
 		(cd "$apt" && aside_apt "$apt" apt-get download sparse) &&
 		dpkg-deb -x "$apt"/sparse_*.deb "$dir" &&
 		rm -rf "$apt" &&
-		LAB_CWD=/ in_root "$LAB_ROOTFS" -- "$dir/usr/bin/sparse" --version
+		LAB_CWD=/ in_root "$LAB_ROOTFS" -- "$dir/usr/bin/sparse" \
+			--version
 }
 
 prepare_sparse_locked()

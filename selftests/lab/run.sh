@@ -58,16 +58,31 @@ host_lacks()
 	local kver
 
 	kver=$(uname -r)
-	printf '%s\n' "$LAB_MIN_KERNEL" "$kver" | sort -VC || { echo "kernel $kver is older than $LAB_MIN_KERNEL"; return; }
-	[[ -e /proc/modules ]] || { echo "kernel $kver loads no modules"; return; }
-	[[ -d /lib/modules/$kver/build/. ]] || { echo "no headers in /lib/modules/$kver/build"; return; }
-	[[ -d /sys/module/rdma_rxe ]] || modinfo -k "$kver" rdma_rxe >/dev/null 2>&1 || { echo "kernel $kver has no rdma_rxe"; return; }
+	printf '%s\n' "$LAB_MIN_KERNEL" "$kver" | sort -VC || {
+		echo "kernel $kver is older than $LAB_MIN_KERNEL"
+		return
+	}
+	[[ -e /proc/modules ]] || {
+		echo "kernel $kver loads no modules"
+		return
+	}
+	[[ -d /lib/modules/$kver/build/. ]] || {
+		echo "no headers in /lib/modules/$kver/build"
+		return
+	}
+	[[ -d /sys/module/rdma_rxe ]] ||
+		modinfo -k "$kver" rdma_rxe >/dev/null 2>&1 || {
+		echo "kernel $kver has no rdma_rxe"
+		return
+	}
 }
 
 cmd_detect()
 {
 	case ${1:-} in
-	-h | --help) echo "Usage: lab detect    prints host or uml; on stderr why" ;;
+	-h | --help)
+		echo "Usage: lab detect    prints host or uml; on stderr why"
+		;;
 	*) detect ;;
 	esac
 }
@@ -87,7 +102,8 @@ detect()
 
 cmd_run()
 {
-	local why backend=auto timeout=300 name='' out='' cpus='' mem=2G pin='' env=() no_rxe=''
+	local why backend=auto timeout=300 name='' out='' cpus='' mem=2G \
+		pin='' env=() no_rxe=''
 
 	while (($#)); do
 		case $1 in
@@ -109,12 +125,15 @@ cmd_run()
 	done
 	(($#)) || { help_run >&2; return 2; }
 	need_root
-	[[ $timeout =~ ^[1-9][0-9]*$ ]] || die "run: --timeout wants seconds, not \"$timeout\""
-	[[ $LAB_TREE != *[[:space:]\']* ]] || die "run: the tree's path must not hold spaces or quotes"
+	[[ $timeout =~ ^[1-9][0-9]*$ ]] ||
+		die "run: --timeout wants seconds, not \"$timeout\""
+	[[ $LAB_TREE != *[[:space:]\']* ]] ||
+		die "run: the tree's path must not hold spaces or quotes"
 	[[ -f $1 ]] || die "run: no script $1"
 	[[ $backend != auto ]] || backend=$(detect)
 	set -- "$(realpath "$1")" "${@:2}"
-	[[ $1 == "$LAB_TREE"/* ]] || die "run: the script must lie in the tree ($LAB_TREE)"
+	[[ $1 == "$LAB_TREE"/* ]] ||
+		die "run: the script must lie in the tree ($LAB_TREE)"
 	: "${name:=$(basename "$1" .sh)}"
 	: "${out:=$LAB_TREE/build/lab/$name}"
 	out=$(realpath -m "$out")
@@ -124,7 +143,8 @@ cmd_run()
 	uml-*) prepare_uml "${backend#uml-}" || return ;;
 	vm | vm-6.12)
 		prepare_vm || return
-		vm_kvm_works || say "vm: without KVM: about 15 times slower than native"
+		vm_kvm_works ||
+			say "vm: without KVM: about 15 times slower than native"
 		;;
 	host)
 		prepare_rootfs || return
@@ -139,7 +159,8 @@ cmd_run()
 
 	mkdir -p "$out"
 	exec {LAB_RUN_LOCK}>"$out/.lock"
-	flock -n "$LAB_RUN_LOCK" || die "run: another run writes to $out (--name or --out gives it a place of its own)"
+	flock -n "$LAB_RUN_LOCK" ||
+		die "run: another run writes to $out (--name or --out gives it a place of its own)"
 	rm -f "$out"/{status,output,console,dmesg,kmemleak,report,stuck}
 	touch "$out/output" "$out/console"
 	export LAB_OUT=$out LAB_BACKEND=$backend
@@ -153,7 +174,8 @@ check_memory()
 {
 	local want have
 
-	want=$(numfmt --from=iec "$1" 2>/dev/null) || die "run: --mem wants a size as 2G, not \"$1\""
+	want=$(numfmt --from=iec "$1" 2>/dev/null) ||
+		die "run: --mem wants a size as 2G, not \"$1\""
 	have=$(($(awk '/^MemAvailable:/ { print $2 }' /proc/meminfo) * 1024))
 	((have >= want)) ||
 		say "run: the guest may take $1, but only $((have >> 20)) MiB are free (--mem)"
@@ -170,7 +192,8 @@ write_job()
 		printf 'export RDMA_INC_CACHE=%q\n' "$LAB_CACHE"
 		for v in "${!LAB_@}" "${!INC_@}"; do
 			case $v in
-			LAB_PIDS | LAB_TMPS | LAB_REPORTS | LAB_RUN_LOCK | LAB_CWD | LAB_JOB | LAB_MARK) ;;
+			LAB_PIDS | LAB_TMPS | LAB_REPORTS | LAB_RUN_LOCK) ;;
+			LAB_CWD | LAB_JOB | LAB_MARK) ;;
 			*) printf 'export %s=%q\n' "$v" "${!v}" ;;
 			esac
 		done
@@ -212,7 +235,8 @@ start_uml()
 	[[ $LAB_OUT/ == "$LAB_TREE"/* ]] || args+=("$LAB_OUT")
 	# with ptrace a system call costs several times as much as on a real
 	# machine
-	[[ -z $pin ]] || kernel=("${alone[@]}" taskset -c "$pin" "${kernel[@]}" seccomp=auto)
+	[[ -z $pin ]] || kernel=("${alone[@]}" taskset -c "$pin" "${kernel[@]}"
+		seccomp=auto)
 	# a panic sends SIGTERM to the whole process group
 	kernel=(setsid --wait "${kernel[@]}")
 	LAB_CWD=/ in_root "$(with_path)" "${args[@]}" -- "${kernel[@]}"
@@ -224,8 +248,8 @@ start_host()
 	local binds=()
 
 	[[ ! -d /lib/modules ]] || binds=(/lib/modules)
-	LAB_NS_MORE="--net --uts --ipc" LAB_CWD=/ in_root "$LAB_ROOTFS" "${binds[@]}" -- \
-		"$LAB_DIR/guest.sh" host "$LAB_OUT/job"
+	LAB_NS_MORE="--net --uts --ipc" LAB_CWD=/ in_root "$LAB_ROOTFS" \
+		"${binds[@]}" -- "$LAB_DIR/guest.sh" host "$LAB_OUT/job"
 }
 
 run_backend()
@@ -240,7 +264,10 @@ run_backend()
 	esac
 	case $backend in
 	uml) start=(start_uml "$(uml_path up)" 0 "$mem" "$pin") ;;
-	uml-*) start=(start_uml "$(uml_path "${backend#uml-}")" "$cpus" "$mem" "$pin") ;;
+	uml-*)
+		start=(start_uml "$(uml_path "${backend#uml-}")" "$cpus" "$mem"
+			"$pin")
+		;;
 	vm) start=(start_vm new "$cpus" "$mem" "$pin") ;;
 	vm-6.12) start=(start_vm old "$cpus" "$mem" "$pin") ;;
 	host) start=(start_host) ;;
@@ -305,7 +332,8 @@ check_log()
 		return 0
 	grep -nE -A 30 "$LAB_REPORTS" <<<"$part" >"$LAB_OUT/report"
 	say "run: the kernel reports a problem ($LAB_OUT/report):"
-	[[ ! -s $LAB_OUT/kmemleak ]] || cat "$LAB_OUT/kmemleak" >>"$LAB_OUT/report"
+	[[ ! -s $LAB_OUT/kmemleak ]] ||
+		cat "$LAB_OUT/kmemleak" >>"$LAB_OUT/report"
 	head -n 60 "$LAB_OUT/report" | sed 's/^/    /' >&2
 	return 1
 }

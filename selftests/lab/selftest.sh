@@ -28,8 +28,10 @@ try()
 	local want=$1 rc=0 out
 	shift
 
-	out=$(GREETING="it's \$me" "$dir/lab" run --backend "$backend" --timeout 10 --env GREETING \
-		--no-rxe --name "lab-selftest-$1" "$dir/selftest.sh" "$@" 2>&1) || rc=$?
+	out=$(GREETING="it's \$me" "$dir/lab" run --backend "$backend" \
+		--timeout 10 --env GREETING \
+		--no-rxe --name "lab-selftest-$1" "$dir/selftest.sh" "$@" \
+		2>&1) || rc=$?
 	if ((rc == want)); then
 		echo "ok - $1"
 	else

@@ -44,11 +44,14 @@ pingpong()
 	local size=$1 n pid
 
 	for n in 1 2 3 4 5; do
-		ip netns exec h1 timeout 60 ibv_rc_pingpong -e -d rxe_h1 -g 1 -s "$size" -n 500 >server.log 2>&1 &
+		ip netns exec h1 timeout 60 ibv_rc_pingpong -e -d rxe_h1 -g 1 \
+			-s "$size" -n 500 >server.log 2>&1 &
 		pid=$!
 		sleep 0.3
-		if ip netns exec h2 timeout 60 ibv_rc_pingpong -e -d rxe_h2 -g 1 -s "$size" -n 500 10.7.0.1 >client.log 2>&1; then
-			wait "$pid" || fail "the server of size $size: $(cat server.log)"
+		if ip netns exec h2 timeout 60 ibv_rc_pingpong -e -d rxe_h2 \
+		   -g 1 -s "$size" -n 500 10.7.0.1 >client.log 2>&1; then
+			wait "$pid" || fail \
+				"the server of size $size: $(cat server.log)"
 			grep iters client.log
 			return 0
 		fi
@@ -68,9 +71,11 @@ ip link set br0 up
 add_host h1 10.7.0.1
 add_host h2 10.7.0.2
 sleep 0.5
-ip netns exec h1 ping -c 1 -W 2 10.7.0.2 >/dev/null || fail "no ping between the hosts"
+ip netns exec h1 ping -c 1 -W 2 10.7.0.2 >/dev/null ||
+	fail "no ping between the hosts"
 for h in h1 h2; do
-	ip netns exec "$h" ibv_devices | grep -q "rxe_$h" || fail "no verbs device in $h"
+	ip netns exec "$h" ibv_devices | grep -q "rxe_$h" ||
+		fail "no verbs device in $h"
 done
 pingpong 64
 pingpong 65536

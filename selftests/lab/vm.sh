@@ -25,21 +25,27 @@ vm_install()
 	dpkg-divert --local --rename --divert /var/lib/initramfs-tools-hook \
 		--add /etc/kernel/postinst.d/initramfs-tools || return
 	apt-get update &&
-		"${APT_GET[@]}" install "linux-image-amd64/$LAB_SUITE" "linux-headers-amd64/$LAB_SUITE" "${list[@]}" &&
-		"${APT_GET[@]}" install -t "$LAB_SUITE-backports" linux-image-amd64 linux-headers-amd64 &&
+		"${APT_GET[@]}" install "linux-image-amd64/$LAB_SUITE" \
+			"linux-headers-amd64/$LAB_SUITE" "${list[@]}" &&
+		"${APT_GET[@]}" install -t "$LAB_SUITE-backports" \
+			linux-image-amd64 linux-headers-amd64 &&
 		apt-get clean || return
 	# shellcheck disable=SC2012 # names of kernels
 	ls -v /lib/modules | head -n 1 >/.lab-kver-old
 	# shellcheck disable=SC2012
 	ls -v /lib/modules | tail -n 1 >/.lab-kver-new
 	printf '%s\n' "$LAB_MIN_KERNEL" "$(</.lab-kver-new)" | sort -VC ||
-		{ echo "$LAB_SUITE-backports has no kernel >= $LAB_MIN_KERNEL"; return 1; }
+		{
+			echo "$LAB_SUITE-backports has no kernel >= $LAB_MIN_KERNEL"
+			return 1
+		}
 }
 
 make_vm()
 {
 	echo "copying the root file system"
-	cp -a --reflink=auto "$LAB_ROOTFS/." "$1/" && rm -f "$1/.lab-complete" &&
+	cp -a --reflink=auto "$LAB_ROOTFS/." "$1/" &&
+		rm -f "$1/.lab-complete" &&
 		LAB_CWD=/ in_root "$1" -- "$LAB_DIR/lab" __vm-install
 }
 
@@ -83,7 +89,8 @@ vm_initramfs()
 		*.zst) zstd -qdc "$line" ;;
 		*.gz) gzip -dc "$line" ;;
 		*) cat "$line" ;;
-		esac >"$dir/mods/$(basename "$line" | sed 's/\.ko.*/.ko/')" || return
+		esac >"$dir/mods/$(basename "$line" | sed 's/\.ko.*/.ko/')" ||
+			return
 		basename "$line" | sed 's/\.ko.*/.ko/' >>"$dir/mods/order"
 	done <"$dir/list"
 	cat >"$dir/init" <<'EOF'
@@ -95,24 +102,31 @@ while read -r m; do busybox insmod "/mods/$m"; done </mods/order
 for w in $(busybox cat /proc/cmdline); do
 	case $w in LAB_*=*) export "$w" ;; esac
 done
-[ -z "$LAB_PROBE" ] || { echo "lab: probe passed" >/dev/console; busybox poweroff -f; }
-busybox mount -t 9p -o ro,trans=virtio,version=9p2000.L,cache=loose,msize=512000 root /newroot || exec busybox poweroff -f
+[ -z "$LAB_PROBE" ] || {
+	echo "lab: probe passed" >/dev/console
+	busybox poweroff -f
+}
+opt=ro,trans=virtio,version=9p2000.L,cache=loose,msize=512000
+busybox mount -t 9p -o "$opt" root /newroot || exec busybox poweroff -f
 busybox umount /proc
 busybox mount --move /dev /newroot/dev
 exec busybox switch_root /newroot "$LAB_INIT" vm "$LAB_JOB"
 EOF
 	chmod +x "$dir/init"
-	(cd "$dir" && find . | cpio -o -H newc --quiet) >"$out.tmp" && mv "$out.tmp" "$out"
+	(cd "$dir" && find . | cpio -o -H newc --quiet) >"$out.tmp" &&
+		mv "$out.tmp" "$out"
 }
 
 # start_vm new|old CPUS MEM PIN [PROBE]
 start_vm()
 {
-	local which=$1 cpus=$2 mem=$3 pin=$4 probe=${5:-} kver initrd accel tag args=() kernel binds=()
+	local which=$1 cpus=$2 mem=$3 pin=$4 probe=${5:-} kver initrd accel \
+		tag args=() kernel binds=()
 
 	kver=$(<"$(vm_path)/.lab-kver-$which")
 	initrd=$LAB_CACHE/initramfs-$kver-$(key "@$LAB_DIR/vm.sh")
-	[[ -e $initrd ]] || LAB_CWD=/ in_root "$(vm_path)" -- "$LAB_DIR/lab" __vm-initramfs "$kver" "$initrd" || return
+	[[ -e $initrd ]] || LAB_CWD=/ in_root "$(vm_path)" -- "$LAB_DIR/lab" \
+		__vm-initramfs "$kver" "$initrd" || return
 	if [[ -n $probe ]]; then
 		accel=$probe
 	elif vm_kvm_works; then
@@ -127,9 +141,12 @@ start_vm()
 	else
 		kernel+=" LAB_INIT=$LAB_DIR/guest.sh LAB_JOB=$LAB_OUT/job"
 	fi
-	args+=(qemu-system-x86_64 -machine "q35,accel=$accel" -cpu max -smp "$cpus" -m "$mem"
-		-nodefaults -no-user-config -display none -serial stdio -no-reboot
-		-kernel "/boot/vmlinuz-$kver" -initrd "$initrd" -append "$kernel")
+	args+=(qemu-system-x86_64 -machine "q35,accel=$accel" -cpu max
+		-smp "$cpus" -m "$mem"
+		-nodefaults -no-user-config -display none -serial stdio
+			-no-reboot
+		-kernel "/boot/vmlinuz-$kver" -initrd "$initrd"
+			-append "$kernel")
 	tag=root
 	for dir in / "$LAB_TREE" "$LAB_OUT"; do
 		args+=(-fsdev "local,id=$tag,path=$dir,security_model=none,multidevs=remap"
@@ -155,7 +172,8 @@ vm_kvm_works()
 		rm -f "$LAB_CACHE"/.kvm-*
 		log=$LAB_LOGS/kvm-probe.log
 		say "vm: trying whether KVM works (at most 20 s)"
-		(trap - EXIT; start_vm new 1 512M "" kvm) >"$log" 2>&1 </dev/null &
+		(trap - EXIT; start_vm new 1 512M "" kvm) >"$log" 2>&1 \
+			</dev/null &
 		LAB_PIDS+=("$!")
 		vm_wait "$!" 20
 		if grep -q 'lab: probe passed' "$log"; then

@@ -16,7 +16,8 @@ faults_done()
 	kill -CONT "${JOB_PIDS[@]}"
 	# The counters disappear with their tree.
 	while kill -0 "${JOB_PIDS[0]}" 2>/dev/null; do
-		s=$("$stat" "$counter") && now=$("$@") && [ -n "$now" ] || continue
+		s=$("$stat" "$counter") && now=$("$@") && [ -n "$now" ] ||
+			continue
 		read -r n of <<<"$now"
 		seen=$s
 	done

@@ -38,7 +38,7 @@ JOB_PORT=
 # turns if there are fewer hosts. Logs in $JOB_LOG.RANK.
 job_start()
 {
-	local n=$1 r h addr
+	local n=$1 r h addr server
 
 	shift
 	JOB_SEQ=$((JOB_SEQ + 1))
@@ -49,13 +49,14 @@ job_start()
 	[ "$JOB_ADDR" = topo_ip6 ] && addr="[$addr]"
 	for ((r = 0; r < n; r++)); do
 		h=$(((JOB_FIRST + r) % TOPO_N))
+		server=${JOB_SERVER[r]:-$addr}
 		# No function here: the job's PID has to be the program's.
 		# shellcheck disable=SC2086	# words
-		ip netns exec "$TOPO-h$h" env ${JOB_ENV[r]:+"${JOB_ENV[r]}"} inc-perf \
-			--server "${JOB_SERVER[r]:-$addr}${JOB_PORT:+:$JOB_PORT}" \
+		ip netns exec "$TOPO-h$h" env ${JOB_ENV[r]:+"${JOB_ENV[r]}"} \
+			inc-perf --server "$server${JOB_PORT:+:$JOB_PORT}" \
 			--job "$JOB_NAME" --rank "$r" --ranks "$n" \
-			--dev "$TOPO$h" --timeout "$JOB_TIMEOUT" "$@" ${JOB_ODD[r]:-} \
-			>"$JOB_LOG.$r" 2>&1 &
+			--dev "$TOPO$h" --timeout "$JOB_TIMEOUT" "$@" \
+			${JOB_ODD[r]:-} >"$JOB_LOG.$r" 2>&1 &
 		JOB_PIDS+=($!)
 	done
 }

@@ -32,7 +32,9 @@ ktap_take()
 	while IFS= read -r line; do
 		name=${line#* - }
 		case $line in
-		"ok "*" # SKIP "*) ktap_skip "${name% # SKIP *}" "${name#* # SKIP }" ;;
+		"ok "*" # SKIP "*)
+			ktap_skip "${name% # SKIP *}" "${name#* # SKIP }"
+			;;
 		"ok "*)		   ktap 0 "$name" ;;
 		"not ok "*)	   ktap 1 "${name%% # *}" "${name#* # }" ;;
 		"1.."* | "KTAP "*) ;;

@@ -21,11 +21,13 @@ LAB_OUT=${LAB_OUT:-$ROOT/build/out}
 mkdir -p "$LAB_OUT"
 
 case $LAB_BACKEND in
-host)	INC_KO=$ROOT/build/host/kernel/rdma_inc.ko INC_USER=$ROOT/build/user-host ;;
-vm-*)	INC_KO=$ROOT/build/${LAB_BACKEND#vm-}/kernel/rdma_inc.ko INC_USER=$ROOT/build/user ;;
-vm)	INC_KO=$ROOT/build/7.2/kernel/rdma_inc.ko INC_USER=$ROOT/build/user ;;
-*)	INC_KO=$ROOT/build/$LAB_BACKEND/kernel/rdma_inc.ko INC_USER=$ROOT/build/user ;;
+host)	INC_KO=$ROOT/build/host/kernel/rdma_inc.ko ;;
+vm-*)	INC_KO=$ROOT/build/${LAB_BACKEND#vm-}/kernel/rdma_inc.ko ;;
+vm)	INC_KO=$ROOT/build/7.2/kernel/rdma_inc.ko ;;
+*)	INC_KO=$ROOT/build/$LAB_BACKEND/kernel/rdma_inc.ko ;;
 esac
+INC_USER=$ROOT/build/user
+[ "$LAB_BACKEND" != host ] || INC_USER+=-host
 INC_KO=${INC_MODULE:-$INC_KO}
 export PATH="$INC_USER/tool:$INC_USER/perf:$PATH"
 export LD_LIBRARY_PATH="$INC_USER/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

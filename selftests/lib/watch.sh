@@ -69,13 +69,15 @@ watched()
 
 	shift 2
 	for what; do
-		out=$(python3 "$ROOT/selftests/lib/watched.py" "$LAB_OUT" "$p" "$what")
+		out=$(python3 "$ROOT/selftests/lib/watched.py" "$LAB_OUT" "$p" \
+			"$what")
 		rc=$?
 		if [ $rc = 77 ]; then
 			ktap_skip "$name: $what" "$out"
 		else
 			echo "# $name: $out"
-			ktap $rc "$name: it was seen that packets were $what" "$out"
+			ktap $rc "$name: it was seen that packets were $what" \
+				"$out"
 		fi
 	done
 }
@@ -115,5 +117,6 @@ capture_end()
 	kill "$CAPTURE_PID"
 	wait "$CAPTURE_PID"
 	chmod 644 "$CAPTURE_DIR/pcap"
-	echo "# $(grep -E "captured|dropped" "$CAPTURE_DIR/tcpdump" | tr "\n" " ")"
+	echo "# $(grep -E "captured|dropped" "$CAPTURE_DIR/tcpdump" |
+		tr "\n" " ")"
 }

@@ -57,7 +57,8 @@ live_end()
 		grep -q '^ok' "$JOB_LOG.$r" || bad+=" rank $r: not ok"
 	done
 	sed -n 's/^# /# '"$name"': /p' "$JOB_LOG.0"
-	[ -z "$bad" ] || grep -hv '^ok' "$JOB_LOG".* | head -n 30 | sed 's/^/# /'
+	[ -z "$bad" ] ||
+		grep -hv '^ok' "$JOB_LOG".* | head -n 30 | sed 's/^/# /'
 	ktap "${#bad}" "$name" "$bad"
 }
 
@@ -77,7 +78,8 @@ pair()
 
 	shift
 	for r in 0 1; do
-		ip netns exec "$TOPO-h$r" env INC_LOG=info "$@" timeout "$LIMIT" \
+		ip netns exec "$TOPO-h$r" env INC_LOG=info "$@" \
+			timeout "$LIMIT" \
 			inc-perf --server "$(topo_ip4 sw)" --job "$job" \
 			--rank "$r" --ranks 2 barrier -i 1 -x 0 \
 			>"$LAB_OUT/$job.$r" 2>&1 &
@@ -109,18 +111,22 @@ part_device()
 	ktap $? "device: none is named" "$(tail -n 1 "$LAB_OUT/own.0")"
 	for r in 0 1; do
 		grep -q "$TOPO$r, RC QPN" "$LAB_OUT/own.$r"
-		ktap $? "device: the one with the address, host $r" "$(tail -n 1 "$LAB_OUT/own.$r")"
+		ktap $? "device: the one with the address, host $r" \
+			"$(tail -n 1 "$LAB_OUT/own.$r")"
 	done
 	for gid in 0 1 2 3; do
-		! pair "gid$gid" "INC_GID_INDEX=$gid" INC_JOIN_TIMEOUT_MS=3000 || break
+		! pair "gid$gid" "INC_GID_INDEX=$gid" \
+			INC_JOIN_TIMEOUT_MS=3000 || break
 	done
 	grep -q "${TOPO}0, RC QPN" "$LAB_OUT/gid$gid.0" &&
 		grep -q "${TOPO}1, RC QPN" "$LAB_OUT/gid$gid.1"
 	ktap $? "device: a GID by its index, of the one with the address" \
 		"$(tail -n 1 "$LAB_OUT/gid$gid.1")"
 	refused "no such name" 'no verbs device "nothing"' INC_DEV=nothing
-	refused "no such GID" "no active RoCE port has a GID 250" INC_GID_INDEX=250
-	refused "no such port" "no active RoCE port has a RoCEv2 GID" INC_IB_PORT=2
+	refused "no such GID" "no active RoCE port has a GID 250" \
+		INC_GID_INDEX=250
+	refused "no such port" "no active RoCE port has a RoCEv2 GID" \
+		INC_IB_PORT=2
 }
 
 part_persistent()
@@ -129,11 +135,13 @@ part_persistent()
 
 	for t in rc uc; do
 		job "persistent, mixed, 16 at once, $t" "$RANKS" mix -t int32 \
-			--count 3 --count 900 --count 20000 --check=5 --persistent \
+			--count 3 --count 900 --count 20000 --check=5 \
+			--persistent \
 			--outstanding 16 --reg each --root each --transport $t \
 			"${PERF[@]}"
 	done
-	job "persistent, in place" "$RANKS" mix -t fp64 --count 3 --count 20000 \
+	job "persistent, in place" "$RANKS" mix -t fp64 --count 3 \
+		--count 20000 \
 		--check=6 --persistent --outstanding 24 --in-place --root each \
 		--reg each "${PERF[@]}"
 	job "persistent barriers" "$RANKS" barrier --persistent -i 200
@@ -157,13 +165,14 @@ part_window()
 
 	for t in rc uc; do
 		for w in 1 2 3 256; do
-			job "window of $w, $t" "$RANKS" allreduce -t int32 --count 1 \
-				--count 60000 --check=2 --window $w --transport $t \
-				"${PERF[@]}"
+			job "window of $w, $t" "$RANKS" allreduce -t int32 \
+				--count 1 \
+				--count 60000 --check=2 --window $w \
+				--transport $t "${PERF[@]}"
 		done
 	done
-	job "window of 256, 4 slots" "$RANKS" mix -t int32 --root each --count 20000 \
-		--check=9 --window 256 --slots 4 "${PERF[@]}"
+	job "window of 256, 4 slots" "$RANKS" mix -t int32 --root each \
+		--count 20000 --check=9 --window 256 --slots 4 "${PERF[@]}"
 }
 
 # The fields that query.py compares.
@@ -182,8 +191,8 @@ part_query()
 	for ((r = 0; r < 2; r++)); do
 		fifo=$dir/in.$r
 		mkfifo "$fifo"
-		INC_SERVER=$(topo_ip4 sw) INC_JOB=asked INC_RANK=$r INC_NRANKS=2 \
-			INC_DEV=$TOPO$r ip netns exec "$TOPO-h$r" \
+		INC_SERVER=$(topo_ip4 sw) INC_JOB=asked INC_RANK=$r \
+			INC_NRANKS=2 INC_DEV=$TOPO$r ip netns exec "$TOPO-h$r" \
 			timeout "$LIMIT" "$LIVE" query <"$fifo" >"$dir/out.$r" &
 		JOB_PIDS[r]=$!
 	done
@@ -204,13 +213,15 @@ part_query()
 	ktap $? "queried ranks end well"
 	python3 "$ROOT/selftests/libinc/query.py" "$dir" "$(topo_ip4 sw)" \
 		"$(topo_ip4 0)" "$(topo_ip4 1)" >"$dir/verdict" 2>&1
-	ktap $? "queries agree with the switch's view" "$(tail -n 1 "$dir/verdict")"
+	ktap $? "queries agree with the switch's view" \
+		"$(tail -n 1 "$dir/verdict")"
 	rm -rf "$dir"
 }
 
 lines_are()
 {
-	[ "$(wc -l <"$2/out.0")" -ge "$1" ] && [ "$(wc -l <"$2/out.1")" -ge "$1" ]
+	[ "$(wc -l <"$2/out.0")" -ge "$1" ] &&
+		[ "$(wc -l <"$2/out.1")" -ge "$1" ]
 }
 
 part_log()
@@ -222,8 +233,8 @@ part_log()
 	unset INC_LOG INC_LOG_FORMAT
 	live_end "a job that logs all"
 	for ((r = 0; r < RANKS; r++)); do
-		python3 "$ROOT/selftests/libinc/log.py" "live$JOB_SEQ" "$r" "$RANKS" \
-			<"$JOB_LOG.$r.err" >"$JOB_LOG.$r.log" 2>&1
+		python3 "$ROOT/selftests/libinc/log.py" "live$JOB_SEQ" "$r" \
+			"$RANKS" <"$JOB_LOG.$r.err" >"$JOB_LOG.$r.log" 2>&1
 		ktap $? "rank $r: each line of the log is an object" \
 			"$(tail -n 1 "$JOB_LOG.$r.log")"
 	done
@@ -232,8 +243,8 @@ part_log()
 part_threads()
 {
 	live "$THREADS threads" "$RANKS" threads "$THREADS" "$ROUNDS" "$SEED"
-	INC_TRANSPORT=uc live "$THREADS threads, UC" "$RANKS" threads "$THREADS" 1 \
-		"$SEED"
+	INC_TRANSPORT=uc live "$THREADS threads, UC" "$RANKS" \
+		threads "$THREADS" 1 "$SEED"
 }
 
 part_tsan()
@@ -241,10 +252,10 @@ part_tsan()
 	local LIVE=$LIVE-tsan
 
 	export TSAN_OPTIONS="exitcode=66 second_deadlock_stack=1"
-	live "$THREADS threads under ThreadSanitizer" "$RANKS" threads "$THREADS" \
-		"$ROUNDS" "$SEED"
-	INC_TRANSPORT=uc live "$THREADS threads under ThreadSanitizer, UC" "$RANKS" \
-		threads "$THREADS" 1 "$SEED"
+	live "$THREADS threads under ThreadSanitizer" "$RANKS" \
+		threads "$THREADS" "$ROUNDS" "$SEED"
+	INC_TRANSPORT=uc live "$THREADS threads under ThreadSanitizer, UC" \
+		"$RANKS" threads "$THREADS" 1 "$SEED"
 	live "waits under ThreadSanitizer" "$RANKS" wait_for
 	live "signals under ThreadSanitizer" 2 signals
 	unset TSAN_OPTIONS
@@ -304,7 +315,8 @@ part_cache()
 	job "registrations kept, mixed" "$RANKS" mix -t int32 --count 900 \
 		--count 20000 --check=20 --root each --reg cache "${PERF[@]}"
 	job "registrations kept, 8 at once" "$RANKS" allreduce -t fp32 \
-		--count 50000 --check=10 --outstanding 8 --reg cache "${PERF[@]}"
+		--count 50000 --check=10 --outstanding 8 \
+		--reg cache "${PERF[@]}"
 }
 
 # One rank calls another operation than the others: all learn which rank that
@@ -324,7 +336,8 @@ part_wrong()
 		op=sum
 		[ $r != 1 ] || op=max
 		ip netns exec "$TOPO-h$r" inc-perf --server "$(topo_ip4 sw)" \
-			--job wrong$JOB_SEQ --rank $r --ranks 3 --dev "$TOPO$r" \
+			--job wrong$JOB_SEQ --rank $r --ranks 3 \
+			--dev "$TOPO$r" \
 			allreduce -t int32 -o $op --count 100 -i 1 -x 0 \
 			--timeout "$(scaled 20000)" >"$JOB_LOG.$r" 2>&1 &
 		JOB_PIDS+=($!)
@@ -332,9 +345,11 @@ part_wrong()
 	for r in 0 1 2; do
 		wait "${JOB_PIDS[r]}"
 		rcs+=" $?"
-		grep -qE "^inc-perf: rank $r: .*disagree.*$it" "$JOB_LOG.$r" || rc=1
+		grep -qE "^inc-perf: rank $r: .*disagree.*$it" "$JOB_LOG.$r" ||
+			rc=1
 	done
-	ktap "$(grep -c ' 0' <<<"$rcs")" "an operation that the ranks disagree about fails for all" \
+	ktap "$(grep -c ' 0' <<<"$rcs")" \
+		"an operation that the ranks disagree about fails for all" \
 		"$rcs"
 	ktap $rc "each rank knows which one it was" "$(job_why)"
 	wait_for 60 grep -qE "^slot-failed tree .*status mismatch wrong-rank [012] unlike-rank [012]" "$log"

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # model.sh [PATTERN]: have spin explore every state of slot.pml, in variants,
-# and then variants with a bug, in which it has to find an error. KTAP on standard
-# output. Where an error is found, build/model/N.trail is the path to it:
+# and then variants with a bug, in which it has to find an error. KTAP on
+# standard output. Where an error is found, build/model/N.trail is the path to
+# it:
 # (cd build/model && spin -t -p FLAGS -k N.trail slot.pml).
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -27,7 +28,8 @@ look()
 			-o pan pan.c >>log 2>&1 &&
 		timeout "$LIMIT" ./pan -n -m100000 -w22 >>log 2>&1 || return 2
 	errors=$(sed -n 's/.*errors: \([0-9]*\)$/\1/p' log)
-	[ "$errors" != 0 ] || ! grep -qE 'too small|MEMLIM|not completed' log || return 2
+	[ "$errors" != 0 ] || ! grep -qE 'too small|MEMLIM|not completed' log ||
+		return 2
 	[ -n "$errors" ] || return 2
 	[ "$errors" = 0 ]
 }
@@ -82,7 +84,8 @@ right "3 hosts, one repeats a whole message" -DONE_CPU -DREPEATS=1 -DBAD=1
 right "2 hosts, each with a CPU, a bad request and a death" \
 	-DHOSTS=2 -DBAD=1 -DDEATHS=1 -DFAULTS=0
 right "2 hosts, both slots fail, a death" -DHOSTS=2 -DONE_CPU -DBAD=2 -DDEATHS=1
-right "3 hosts, a bad request and a death" -DONE_CPU -DBAD=1 -DDEATHS=1 -DFAULTS=0
+right "3 hosts, a bad request and a death" -DONE_CPU -DBAD=1 -DDEATHS=1 \
+	-DFAULTS=0
 right "two levels" -DLEVELS2 -DONE_CPU
 right "two levels, one bad request" -DLEVELS2 -DONE_CPU -DBAD=1 -DFAULTS=0
 right "two levels, a death at the leaf" \

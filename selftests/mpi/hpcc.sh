@@ -77,7 +77,8 @@ part_stock()
 {
 	MPI_ARGS=(--mca coll_inc_priority 0)
 	hpcc stock
-	ktap $? "hpcc without coll/inc" "$(head -n 1 "$LAB_OUT/stock" | tr '#' ' ')"
+	ktap $? "hpcc without coll/inc" \
+		"$(head -n 1 "$LAB_OUT/stock" | tr '#' ' ')"
 	echo "# $SECONDS s"
 	checks stock >"$LAB_OUT/stock.checks"
 }
@@ -88,7 +89,8 @@ part_ours()
 	hpcc ours
 	ktap $? "hpcc with coll/inc" "$(grep -v 'coll/inc: rank' "$LAB_OUT/ours" | head -n 1 | tr '#' ' ')"
 	echo "# $SECONDS s; through the switch: $(went ours)"
-	sed -n 's/.*coll\/inc: rank 0: \(.*fell through.*\)/# \1/p' "$LAB_OUT/ours"
+	sed -n 's/.*coll\/inc: rank 0: \(.*fell through.*\)/# \1/p' \
+		"$LAB_OUT/ours"
 	checks ours >"$LAB_OUT/ours.checks"
 	sed 's/^/# /' "$LAB_OUT/ours.checks"
 	grep -q '^Success=1' "$LAB_OUT/ours.checks" &&

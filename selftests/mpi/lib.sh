@@ -8,7 +8,8 @@ MPI_DIR=${MPI_DIR:-$INC_USER/ompi}
 MPI_WORK=$(mktemp -d)
 MPI_ARGS=()
 # Transport of point-to-point messages.
-MPI_TRANSPORT=(--mca pml ob1 --mca btl "self,sm,tcp" --mca btl_tcp_if_include eth0)
+MPI_TRANSPORT=(--mca pml ob1 --mca btl "self,sm,tcp"
+	--mca btl_tcp_if_include eth0)
 MPI_LIMIT=120	# seconds for a job
 
 mpi_hosts_file()
@@ -55,14 +56,17 @@ mpi()
 	for ((r = 0; r < n; r++)); do
 		list+=",$TOPO-h$r:$per"
 	done
-	ip netns exec "$TOPO-sw" unshare --uts sh -c "hostname $TOPO-sw; exec \"\$@\"" mpi \
+	ip netns exec "$TOPO-sw" \
+		unshare --uts sh -c "hostname $TOPO-sw; exec \"\$@\"" mpi \
 		env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 		OMPI_MCA_mpi_yield_when_idle=1 \
-		timeout $((MPI_LIMIT * SLOW)) "$MPI_DIR/mpirun-inc" -S "$(topo_ip4 sw)" \
+		timeout $((MPI_LIMIT * SLOW)) "$MPI_DIR/mpirun-inc" \
+		-S "$(topo_ip4 sw)" \
 		--prtemca plm ssh --prtemca plm_ssh_agent "$MPI_WORK/agent" \
 		--prtemca prte_if_include eth0,br0 --map-by "ppr:$per:node" \
 		-H "${list#,}" -n $((per * n)) --oversubscribe \
-		"${MPI_TRANSPORT[@]}" "${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" 2>&1 </dev/null
+		"${MPI_TRANSPORT[@]}" "${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" \
+		2>&1 </dev/null
 }
 
 # went NAME: number of operations of all ranks that went through the switch. The
@@ -70,5 +74,6 @@ mpi()
 went()
 {
 	sed -n 's/.*coll\/inc: rank [0-9]*: \([a-z_]*\): \([0-9]*\) through the switch/\1 \2/p' \
-		"$LAB_OUT/$1" | awk '{ n[$1] += $2 } END { for (i in n) printf "%s %d, ", i, n[i] }'
+		"$LAB_OUT/$1" | awk \
+		'{ n[$1] += $2 } END { for (i in n) printf "%s %d, ", i, n[i] }'
 }

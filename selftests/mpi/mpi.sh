@@ -30,16 +30,20 @@ cases()
 		case $line in
 		"ok "*)	    ktap 0 "$name: ${line#* - }" ;;
 		"not ok "*)
-			if [ -n "${3:-}" ] && grep -qF -- "$line #" "$LAB_OUT/$3"; then
-				ktap_skip "$name: ${line#* - }" "fails without coll/inc, too"
+			if [ -n "${3:-}" ] &&
+			   grep -qF -- "$line #" "$LAB_OUT/$3"; then
+				ktap_skip "$name: ${line#* - }" \
+					"fails without coll/inc, too"
 			else
 				ktap 1 "$name: ${line#* - }"
 			fi ;;
 		esac
 	done < <(tr -d '\0' <"$LAB_OUT/$name")
-	[ "$rc" = 0 ] || [ -z "${3:-}" ] || ! grep -q '^1\.\.' "$LAB_OUT/$name" || rc=0
+	[ "$rc" = 0 ] || [ -z "${3:-}" ] ||
+		! grep -q '^1\.\.' "$LAB_OUT/$name" || rc=0
 	ktap "$rc" "$name: the job ends" \
-		"status $rc; $(grep -vE '^(ok|1\.\.)' "$LAB_OUT/$name" | head -n 1 | tr '#' ' ')"
+		"status $rc; $(grep -vE '^(ok|1\.\.)' "$LAB_OUT/$name" |
+		head -n 1 | tr '#' ' ')"
 }
 
 # went_all NAME OPERATION...: each operation went through the switch.
@@ -114,13 +118,15 @@ part_fail()
 part_device()
 {
 	# mpirun would replace the path with its own.
-	local with=(env "OMPI_MCA_mca_base_component_path=$MPI_DIR:$MPI_DIR/pretend"
+	local with=(env
+		"OMPI_MCA_mca_base_component_path=$MPI_DIR:$MPI_DIR/pretend"
 		OMPI_MCA_accelerator=pretend)
 
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi device 1 "$RANKS" "${with[@]}" "$MPI_DIR/device"
 	cases device $?
-	went_all device allreduce iallreduce allreduce_init reduce reduce_scatter \
+	went_all device allreduce iallreduce allreduce_init reduce \
+		reduce_scatter \
 		reduce_scatter_block bcast allgather alltoall gather scatter
 }
 
@@ -144,21 +150,25 @@ part_params()
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	for p in "${!others[@]}" none; do
 		# shellcheck disable=SC2016
-		mpi "params-$p" 1 "$RANKS" sh -c '[ "$(hostname)" != "$1" ] || export "$2"
+		mpi "params-$p" 1 "$RANKS" \
+			sh -c '[ "$(hostname)" != "$1" ] || export "$2"
 			shift 2; exec "$@"' odd "$TOPO-h1" \
 			"$([ "$p" = none ] && echo "OMPI_MCA_coll=^inc" ||
 			   echo "OMPI_MCA_coll_inc_$p=${others[$p]}")" \
 			"$MPI_DIR/loop" 0.2
-		ktap $? "params: another $p on a host: the job runs" "$(tail -n 1 "$LAB_OUT/params-$p" | tr '#' ' ')"
+		ktap $? "params: another $p on a host: the job runs" \
+			"$(tail -n 1 "$LAB_OUT/params-$p" | tr '#' ' ')"
 		did=$(went "params-$p")
 		! grep -q . <<<"$did"
 		ktap $? "params: $p: nothing goes through the switch" "$did"
 		if [ "$p" = none ]; then
 			grep -q "rank 1 has no coll/inc" "$LAB_OUT/params-$p"
 		else
-			grep -q "rank 1 coll_inc_$p=${others[$p]}" "$LAB_OUT/params-$p"
+			grep -q "rank 1 coll_inc_$p=${others[$p]}" \
+				"$LAB_OUT/params-$p"
 		fi
-		ktap $? "params: $p: it says why" "$(grep -a 'coll/inc' "$LAB_OUT/params-$p" | head -n 1)"
+		ktap $? "params: $p: it says why" \
+			"$(grep -a 'coll/inc' "$LAB_OUT/params-$p" | head -n 1)"
 	done
 	MPI_LIMIT=120
 }
@@ -173,7 +183,8 @@ losses()
 same()
 {
 	losses "$1" | grep -q . && diff <(losses "$1") <(losses "$2") >/dev/null
-	ktap $? "train: $3" "$(losses "$1" | tr '\n' ' '), $(losses "$2" | tr '\n' ' ')"
+	ktap $? "train: $3" \
+		"$(losses "$1" | tr '\n' ' '), $(losses "$2" | tr '\n' ' ')"
 }
 
 # train NAME N ARGS...: train, by default without coll/inc.
@@ -182,8 +193,10 @@ train()
 	local name=$1 n=$2
 
 	shift 2
-	mpi "$name" 1 "$n" "$MPI_DIR/mpi-train" -n 8 -w 500 -b 4 -s $((SEED + 1)) "$@"
-	ktap $? "train: $name, $n ranks, ends" "$(head -n 1 "$LAB_OUT/$name" | tr '#' ' ')"
+	mpi "$name" 1 "$n" "$MPI_DIR/mpi-train" -n 8 -w 500 -b 4 \
+		-s $((SEED + 1)) "$@"
+	ktap $? "train: $name, $n ranks, ends" \
+		"$(head -n 1 "$LAB_OUT/$name" | tr '#' ' ')"
 }
 
 # An application: the losses have the bits of a sum in rank order, which is the
@@ -198,12 +211,14 @@ part_train()
 		went_all "train.$n" allreduce
 		MPI_ARGS=(--mca coll_inc_priority 0)
 		train "train-order.$n" $n -r
-		same "train.$n" "train-order.$n" "$n ranks, losses are those of the defined order"
+		same "train.$n" "train-order.$n" \
+			"$n ranks, losses are those of the defined order"
 	done
 	MPI_ARGS=(--mca coll "^han,inc" --mca coll_tuned_use_dynamic_rules 1
 		--mca coll_tuned_allreduce_algorithm 3)
 	train train-doubling.4 4
-	same train.4 train-doubling.4 "4 ranks, Open MPI's recursive doubling gives the same losses"
+	same train.4 train-doubling.4 \
+		"4 ranks, Open MPI's recursive doubling gives the same losses"
 	train train-other.4 4 -s $((SEED + 2))
 	! diff <(losses train.4) <(losses train-other.4) >/dev/null
 	ktap $? "train: another seed gives other losses"
@@ -220,7 +235,8 @@ part_off()
 	cases off $?
 	[ -z "$(went off)" ]
 	ktap $? "off: nothing goes through the switch"
-	grep -q 'allreduce: [0-9]* fell through: the ranks did not meet' "$LAB_OUT/off"
+	grep -q 'allreduce: [0-9]* fell through: the ranks did not meet' \
+		"$LAB_OUT/off"
 	ktap $? "off: and it says why"
 	serve_up
 }
@@ -231,14 +247,17 @@ part_info()
 	local p
 
 	# shellcheck disable=SC2046
-	env $("$MPI_DIR/mpirun-inc" --env) ompi_info --param coll inc --level 9 \
-		>"$LAB_OUT/info" 2>&1
-	for p in server priority min_ranks min_bytes max_bytes max_persistent verbose \
+	env $("$MPI_DIR/mpirun-inc" --env) ompi_info --param coll inc \
+		--level 9 >"$LAB_OUT/info" 2>&1
+	for p in server priority min_ranks min_bytes max_bytes max_persistent \
+		verbose \
 		 stats timeout_ms join_timeout_ms; do
-		grep -A3 "parameter \"coll_inc_$p\"" "$LAB_OUT/info" | sed 1d | grep -q '[A-Z]'
+		grep -A3 "parameter \"coll_inc_$p\"" "$LAB_OUT/info" | sed 1d |
+			grep -q '[A-Z]'
 		ktap $? "info: coll_inc_$p is documented"
 	done
-	sed 's/  */ /g' "$LAB_OUT/info" | grep -q '"coll_inc_priority" (current value: "90"'
+	sed 's/  */ /g' "$LAB_OUT/info" |
+		grep -q '"coll_inc_priority" (current value: "90"'
 	ktap $? "info: defaults are shown"
 	"$MPI_DIR/mpirun-inc" -h | grep -q 'Usage: mpirun-inc'
 	ktap $? "info: mpirun-inc helps"
@@ -315,7 +334,8 @@ works_again()
 {
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi after 1 "$RANKS" "$MPI_DIR/loop" 0.1
-	ktap $? "$1: the next job runs" "$(head -n 1 "$LAB_OUT/after" | tr '#' ' ')"
+	ktap $? "$1: the next job runs" \
+		"$(head -n 1 "$LAB_OUT/after" | tr '#' ' ')"
 	[[ ", $(went after)" == *", allreduce "[1-9]* ]]
 	ktap $? "$1: and goes through the switch"
 }
@@ -340,7 +360,8 @@ late()
 	sleep 4
 	kill -CONT "$pid"
 	wait "$LOOP_PID"
-	ktap $? "late: the job waits for a rank that stood still" "$(tail -n 1 "$LAB_OUT/late" | tr '#' ' ')"
+	ktap $? "late: the job waits for a rank that stood still" \
+		"$(tail -n 1 "$LAB_OUT/late" | tr '#' ' ')"
 
 	loop_start limit 1 --mca coll_inc_timeout_ms "$(scaled 2000)"
 	kill -STOP "$(sed -n "s/^going rank 1 pid //p" "$LAB_OUT/limit")"
@@ -392,7 +413,8 @@ part_han()
 		sw inc-tool tree del "$(trees | tail -n 1)"
 		loop_end $name
 		grep -aq "the job ends" "$LAB_OUT/$name"
-		ktap $? "$name: it says why" "$(grep -a coll/inc "$LAB_OUT/$name" | tail -n 1)"
+		ktap $? "$name: it says why" \
+			"$(grep -a coll/inc "$LAB_OUT/$name" | tail -n 1)"
 	done
 	LOOP_OF=()
 }

@@ -16,13 +16,15 @@ cd "$DIR"
 mirror=$(awk '$1 == "deb" { for (i = 2; i <= NF; i++) if ($i ~ /:\//) { print $i; exit } }' \
 	/etc/apt/sources.list)
 echo "deb-src $mirror $SUITE main" >apt/sources.list
-apt=(apt-get -o "Dir::Etc::SourceList=$DIR/apt/sources.list" -o Dir::Etc::SourceParts=-
+apt=(apt-get -o "Dir::Etc::SourceList=$DIR/apt/sources.list"
+	-o Dir::Etc::SourceParts=-
 	-o "Dir::State=$DIR/apt/state" -o "Dir::Cache=$DIR/apt/cache"
 	-o Dir::State::status=/var/lib/dpkg/status -o APT::Sandbox::User=root)
 "${apt[@]}" update
 "${apt[@]}" source --download-only mpich
 mkdir src
-tar xf mpich_*.orig.tar.* -C src --strip-components=1 --wildcards '*/test/mpi' '*/confdb'
+tar xf mpich_*.orig.tar.* -C src --strip-components=1 --wildcards '*/test/mpi' \
+	'*/confdb'
 cd src/test/mpi
 # C++ is neither installed nor needed.
 ./configure --with-mpi=/usr CC=mpicc CXX=mpicc CXXCPP='gcc -E -x c' \

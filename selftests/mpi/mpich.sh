@@ -30,7 +30,8 @@ one()
 	local name=$1 n=$2
 
 	shift 2
-	mpi "$name" $((n > HOSTS ? 2 : 1)) $((n > HOSTS ? (n + 1) / 2 : n)) "$@" &&
+	mpi "$name" $((n > HOSTS ? 2 : 1)) $((n > HOSTS ? (n + 1) / 2 : n)) \
+		"$@" &&
 		grep -q 'No Errors' "$LAB_OUT/$name" && echo pass || echo fail
 }
 
@@ -67,8 +68,12 @@ case_of()
 	name="${name%, } ($((SECONDS - since)) s)"
 	case $ours/$stock in
 	pass/*)	   OURS=$((OURS + 1)); ktap 0 "$name" ;;
-	fail/fail) BOTH=$((BOTH + 1)); ktap_skip "$name" "fails without coll/inc, too" ;;
-	*)	   ktap 1 "$name" "$(grep -v 'coll/inc: rank' "$LAB_OUT/mpich.$CASES" |
+	fail/fail)
+		BOTH=$((BOTH + 1))
+		ktap_skip "$name" "fails without coll/inc, too"
+		;;
+	*)	   ktap 1 "$name" \
+		"$(grep -v 'coll/inc: rank' "$LAB_OUT/mpich.$CASES" |
 			head -n 1 | tr '#' ' ')" ;;
 	esac
 }
@@ -78,7 +83,8 @@ part_list()
 	local line
 
 	while read -r -a line; do
-		[[ ${#line[@]} -ge 2 && ${line[0]} != \#* && ${line[1]} -ge 2 ]] || continue
+		[[ ${#line[@]} -ge 2 && ${line[0]} != \#* &&
+			${line[1]} -ge 2 ]] || continue
 		[[ ${line[0]} == *$PATTERN* ]] || continue
 		case_of "${line[@]}"
 	done <"$DIR/testlist"

@@ -43,8 +43,8 @@ good()
 		END { exit bad || !NR }'
 }
 
-# compare NAME PER_HOST HOSTS DIR PROGRAM [INPUT]: run without coll/inc, then with
-# it.
+# compare NAME PER_HOST HOSTS DIR PROGRAM [INPUT]: run without coll/inc, then
+# with it.
 compare()
 {
 	local name=$1 per=$2 n=$3 dir=$4 prog=$5 input=${6:-} since=$SECONDS cmd
@@ -53,10 +53,12 @@ compare()
 	cmd="cd '$dir' && exec ./$prog${input:+ <$input}"
 	MPI_ARGS=(--mca coll_inc_priority 0)
 	mpi "$name.stock" "$per" "$n" sh -c "$cmd" && good "$name.stock"
-	ktap $? "$name: without coll/inc" "$(tail -n 1 "$LAB_OUT/$name.stock" | tr '#' ' ')"
+	ktap $? "$name: without coll/inc" \
+		"$(tail -n 1 "$LAB_OUT/$name.stock" | tr '#' ' ')"
 	MPI_ARGS=(--mca coll_inc_stats 2)
 	mpi "$name" "$per" "$n" sh -c "$cmd" && good "$name"
-	ktap $? "$name: with it" "$(grep -v 'coll/inc: rank' "$LAB_OUT/$name" | tail -n 1 | tr '#' ' ')"
+	ktap $? "$name: with it" "$(grep -v 'coll/inc: rank' "$LAB_OUT/$name" |
+		tail -n 1 | tr '#' ' ')"
 	cmp -s <(checks "$name.stock") <(checks "$name")
 	ktap $? "$name: it says the same, $(checks "$name" | wc -l) lines"
 	[[ ", $(went "$name")" == *", allreduce "[1-9]* ]]
@@ -71,8 +73,14 @@ part_pblas()
 		for level in 1 2 3; do
 			# One rank per host, or two.
 			case $t in
-			[sz]) compare "pblas-$t$level" 1 4 $PBLAS "${t}pb${level}tst" ;;
-			*)    compare "pblas-$t$level" 2 2 $PBLAS "${t}pb${level}tst" ;;
+			[sz])
+				compare "pblas-$t$level" 1 4 $PBLAS \
+					"${t}pb${level}tst"
+				;;
+			*)
+				compare "pblas-$t$level" 2 2 $PBLAS \
+					"${t}pb${level}tst"
+				;;
 			esac
 		done
 	done
@@ -83,10 +91,12 @@ part_mumps()
 	local t
 
 	for t in s d; do
-		compare "mumps-$t" 1 4 $MUMPS "${t}simpletest" input_simpletest_real
+		compare "mumps-$t" 1 4 $MUMPS "${t}simpletest" \
+			input_simpletest_real
 	done
 	for t in c z; do
-		compare "mumps-$t" 2 4 $MUMPS "${t}simpletest" input_simpletest_cmplx
+		compare "mumps-$t" 2 4 $MUMPS "${t}simpletest" \
+			input_simpletest_cmplx
 	done
 }
 

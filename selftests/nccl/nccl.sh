@@ -25,10 +25,14 @@ proxies_start()
 	mkdir "$dir"
 	PIDS=()
 	for ((r = 0; r < RANKS; r++)); do
-		INC_SERVER=$(topo_ip4 sw) INC_DEV=$TOPO$r NCCL_SOCKET_IFNAME=${IFNAME[$1]} \
-			INC_REG=cache ip netns exec "$TOPO-h$r" timeout "$(scaled 60)" \
-			"$INC_USER/nccl/proxy" "$INC_USER/nccl/libnccl-net-inc.so" \
-			"$1" "$r" "$RANKS" "$dir" "$SEED" "${2:-}" >"$dir/out.$r" 2>&1 &
+		INC_SERVER=$(topo_ip4 sw) INC_DEV=$TOPO$r \
+			NCCL_SOCKET_IFNAME=${IFNAME[$1]} \
+			INC_REG=cache ip netns exec "$TOPO-h$r" \
+			timeout "$(scaled 60)" \
+			"$INC_USER/nccl/proxy" \
+			"$INC_USER/nccl/libnccl-net-inc.so" \
+			"$1" "$r" "$RANKS" "$dir" "$SEED" "${2:-}" \
+			>"$dir/out.$r" 2>&1 &
 		PIDS+=($!)
 	done
 }
@@ -60,7 +64,8 @@ listens()
 	local what=$1 addr=$2 at
 
 	shift 2
-	at=$(host 0 env "$@" "$INC_USER/nccl/proxy" "$INC_USER/nccl/libnccl-net-inc.so" 11 0 1 \
+	at=$(host 0 env "$@" "$INC_USER/nccl/proxy" \
+		"$INC_USER/nccl/libnccl-net-inc.so" 11 0 1 \
 		"$WORK" 1 where | sed -n 's/^at //p')
 	[ "$at" = "$addr" ]
 	ktap $? "interface: $what" "at $at, not at $addr"
@@ -84,7 +89,8 @@ part_interfaces()
 	link set lan0 up
 	END
 	listens "docker0 does not come first" $lan
-	listens "that of rank 0's net" "$docker" NCCL_COMM_ID="$(topo_ip4 sw):4000"
+	listens "that of rank 0's net" "$docker" \
+		NCCL_COMM_ID="$(topo_ip4 sw):4000"
 	listens "as the variable says" "$docker" NCCL_SOCKET_IFNAME=dock
 	listens "of the family wanted" fd00:88::1 NCCL_SOCKET_FAMILY=AF_INET6
 	ip -n "$TOPO-h0" link set lan0 down

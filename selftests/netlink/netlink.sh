@@ -64,27 +64,31 @@ part_tool()
 		collectives allreduce dtypes fp32 ops sum,max dead-time 50
 	says "its masks" 0 "collectives allreduce dtypes fp32 ops sum,max" \
 		-d tree show 1
-	says "tree set" 0 "" tree set 5 window 7 hold 1M min-rto 3 dead-time 60ms
+	says "tree set" 0 "" tree set 5 window 7 hold 1M min-rto 3 \
+		dead-time 60ms
 	says "what it set" 0 "window 7 hold 1048576 min-rto 3 dead-time 60" \
 		-d tree show 5
 	says "member add" 0 "gid ::ffff:10.9.0.1" member add tree 5 rank 0 \
 		addr 10.9.0.2 qpn 17 psn 3
 	says "member add, IPv6" 0 "gid fd00::1" member add tree 5 rank 1 \
-		addr fd00::2 qpn 18 psn 4 local fd00::1 local-psn 0xabcdef pkey 0x8001
+		addr fd00::2 qpn 18 psn 4 local fd00::1 local-psn 0xabcdef \
+		pkey 0x8001
 	says "the PSN asked for" 0 "psn 0xabcdef" -d member show tree 5 rank 1
 	says "the P_Key asked for" 0 "pkey 0x8001" -d member show tree 5 rank 1
 	says "no traffic class is 0" 0 "traffic-class 0" -d tree show 5
 	says "the tree is ready" 0 "state ready members 2 of 2" tree show 5
 	says "a mapped address is IPv4" 0 "local 10.9.0.1" member add tree 1 \
 		rank 2 addr ::ffff:10.9.0.9 qpn 19 psn 0
-	says "a mapped address is shown so" 0 "addr 10.9.0.9 " member show tree 1
+	says "a mapped address is shown so" 0 "addr 10.9.0.9 " member show \
+		tree 1
 	says "member show of one tree" 0 "tree 5 rank 1" member show tree 5
 	says "slot show" 0 "slot 3 state idle msg-id 3" slot show tree 5 index 3
 	says "no slot was used" 0 "" slot show
 	says "stat show" 0 "switch" stat show
 	says "stat show of a rank" 0 "tree 5 rank 1" stat show tree 5 rank 1
 	says "tree show -s" 0 "total" -s tree show
-	says "kernel's words" 2 "Error: rdma_inc: there is no tree 9." tree show 9
+	says "kernel's words" 2 "Error: rdma_inc: there is no tree 9." tree \
+		show 9
 	says "name of an attribute" 2 "window, it takes 1 to 256" \
 		tree add ranks 2 window 1000
 	says "missing attribute" 2 "no member" member show tree 1 rank 0
@@ -112,14 +116,15 @@ part_class()
 	says "it is shown" 0 "traffic-class 184" -d tree show 1
 	says "a route of that class" 2 "no route" member add tree 1 rank 0 \
 		addr 10.9.0.77 qpn 17 psn 0
-	says "a rule of that class, IPv6" 2 "no route" member add tree 1 rank 0 \
-		addr fd00::77 qpn 17 psn 0
+	says "a rule of that class, IPv6" 2 "no route" member add tree 1 \
+		rank 0 addr fd00::77 qpn 17 psn 0
 	says "an address without one" 0 "rank 0" member add tree 1 rank 0 \
 		addr 10.9.0.78 qpn 17 psn 0
 	says "one without, IPv6" 0 "rank 1" member add tree 1 rank 1 \
 		addr fd00::78 qpn 17 psn 0
 	tool tree del 1
-	tool tree add id 1 ranks 2 slots 4 traffic-class 32 dead-time 50 >/dev/null
+	tool tree add id 1 ranks 2 slots 4 traffic-class 32 dead-time 50 \
+		>/dev/null
 	says "another class" 0 "rank 0" member add tree 1 rank 0 \
 		addr 10.9.0.77 qpn 17 psn 0
 	says "another class, IPv6" 0 "rank 1" member add tree 1 rank 1 \
@@ -131,8 +136,10 @@ part_class()
 
 part_uc()
 {
-	tool tree add id 1 ranks 2 slots 4 msg-size 1K pmtu 1024 dead-time 50 >/dev/null
-	tool tree add id 2 ranks 2 slots 4 msg-size 2K pmtu 1024 below 0,2 dead-time 50 >/dev/null
+	tool tree add id 1 ranks 2 slots 4 msg-size 1K pmtu 1024 dead-time 50 \
+		>/dev/null
+	tool tree add id 2 ranks 2 slots 4 msg-size 2K pmtu 1024 below 0,2 \
+		dead-time 50 >/dev/null
 	says "UC member" 0 "gid ::ffff:10.9.0.1" member add tree 1 rank 0 \
 		addr 10.9.0.2 qpn 17 psn 3 transport uc
 	says "RC beside it" 0 "rank 1" member add tree 1 rank 1 addr 10.9.0.3 \
@@ -140,19 +147,21 @@ part_uc()
 	says "it is shown" 0 "transport uc" member show tree 1 rank 0
 	[[ $(tool member show tree 1 rank 1) != *transport* ]]
 	ktap $? "RC goes without saying"
-	[[ $(tool -j member show tree 1 | tr -d '\n ') == *'"transport":"uc"'*'"transport":"rc"'* ]]
+	[[ $(tool -j member show tree 1 | tr -d '\n ') \
+		== *'"transport":"uc"'*'"transport":"rc"'* ]]
 	ktap $? "but not in JSON" "$(tool -j member show tree 1)"
 	says "its PSNs" 0 "tx-psn 0x" -d member show tree 1 rank 0
-	says "and what is expected of it" 0 "rx-psn 0x000003" -d member show tree 1 rank 0
+	says "and what is expected of it" 0 "rx-psn 0x000003" -d member show \
+		tree 1 rank 0
 	says "messages of two packets: what to change" 2 \
 		"UC needs messages of one packet: msg-size is 2048, pmtu 1024" \
 		member add tree 2 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
 	says "which attribute it is" 2 "transport" member add tree 2 rank 0 \
 		addr 10.9.0.2 qpn 17 psn 3 transport uc
-	says "a switch needs RC" 2 "it needs transport rc" member add tree 2 rank 1 \
-		addr 10.9.0.2 qpn 17 psn 3 transport uc
-	says "no such transport" 1 "it takes rc or uc" member add tree 1 rank 0 \
-		addr 10.9.0.2 qpn 17 psn 3 transport ud
+	says "a switch needs RC" 2 "it needs transport rc" member add tree 2 \
+		rank 1 addr 10.9.0.2 qpn 17 psn 3 transport uc
+	says "no such transport" 1 "it takes rc or uc" member add tree 1 \
+		rank 0 addr 10.9.0.2 qpn 17 psn 3 transport ud
 	says "counters of its own" 0 "rx-deferred 0" -d stat show tree 1 rank 0
 	tool tree del 1
 	tool tree del 2
@@ -169,9 +178,11 @@ part_levels()
 	says "a root with switches below" 0 "below 2,2,0" tree show 2
 	says "its QP is there, not connected" 0 "state init" parent show tree 1
 	says "what the parent has to know" 0 "psn 0x" -d parent show tree 1
-	says "a root has none: what to do" 2 "made without job-ranks" parent show tree 2
+	says "a root has none: what to do" 2 "made without job-ranks" parent \
+		show tree 2
 	says "no such tree" 2 "there is no tree 7" parent show tree 7
-	says "the parent's address" 2 "no route to the parent's address" parent set \
+	says "the parent's address" 2 "no route to the parent's address" \
+		parent set \
 		tree 1 peer-tree 9 addr 192.0.2.1 qpn 0x800003 psn 5 rkey 1
 	says "connected" 0 "state rts" $set
 	says "to whom" 0 "peer-tree 9 state rts" parent show tree 1
@@ -180,12 +191,15 @@ part_levels()
 	says "once" 2 "the tree has its parent already" $set
 	says "stat show names it" 0 "tree 1 parent" stat show tree 1
 	says "top names it" 0 "  parent" top -b -n 1 -i 0.1
-	says "the last member but one of a block" 2 "below is given for 1 of 2 members" \
+	says "the last member but one of a block" 2 \
+		"below is given for 1 of 2 members" \
 		tree add ranks 2 job-ranks 8 below 4
-	says "more ranks than there are" 2 "ranks 2 to 4: there are no more than 4" \
+	says "more ranks than there are" 2 \
+		"ranks 2 to 4: there are no more than 4" \
 		tree add ranks 3 job-ranks 4 first-rank 2
 	says "quotas hold for leaves" 0 "" switch set max-ranks 2
-	says "with what it wants and may" 2 "max-ranks: 3 ranks wanted, 2 are allowed" \
+	says "with what it wants and may" 2 \
+		"max-ranks: 3 ranks wanted, 2 are allowed" \
 		tree add ranks 3 job-ranks 8
 	tool switch set max-ranks 0
 	tool tree del 1
@@ -213,35 +227,41 @@ part_save()
 	out=$(grep -c "transport uc" "$saved")
 	[ "$out" = 1 ] && grep -q "job-ranks 9 first-rank 4" "$saved" &&
 		grep -q "order arrival traffic-class 40" "$saved" &&
-		grep -q "below 0,3" "$saved" && grep -q "max-tree-memory 8388608" "$saved"
-	ktap $? "transport, place, class and quotas are in it" "$(tr '\n' '|' <"$saved")"
+		grep -q "below 0,3" "$saved" &&
+			grep -q "max-tree-memory 8388608" "$saved"
+	ktap $? "transport, place, class and quotas are in it" \
+		"$(tr '\n' '|' <"$saved")"
 	grep -q "^# needs parent set" "$saved"
 	ktap $? "it says that the leaf needs its parent"
 	tool tree del 1
 	tool tree del 2
-	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0
+	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 \
+		max-tree-memory 0
 	out=$(tool restore "$saved" 2>&1)
 	ktap $? "restored" "$out"
 	tool save >"$again"
 	out=$(diff "$saved" "$again")
 	ktap $? "saved again it is the same" "$out"
-	says "the leaf's QP is there, and can be connected" 0 "state rts" parent set tree 2 \
+	says "the leaf's QP is there, and can be connected" 0 "state rts" \
+		parent set tree 2 \
 		peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 1
 	tool tree del 1
 	tool tree del 2
-	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0
+	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 \
+		max-tree-memory 0
 }
 
 part_json()
 {
 	local args out
 
-	tool tree add id 3 ranks 2 slots 4 dead-time 50 job-ranks 9 first-rank 4 \
-		below 2,0 >/dev/null
+	tool tree add id 3 ranks 2 slots 4 dead-time 50 job-ranks 9 \
+		first-rank 4 below 2,0 >/dev/null
 	tool member add tree 3 rank 0 addr 10.9.0.2 qpn 17 psn 3 >/dev/null
 	for args in "tree" "-s tree" "-s -s -p tree show 3" "member" \
 		    "-s -d member show tree 3 rank 0" "slot" \
-		    "slot show tree 3 index 1" "parent show tree 3" "stat" "-p stat show tree 3" \
+		    "slot show tree 3 index 1" "parent show tree 3" "stat" \
+		    "-p stat show tree 3" \
 		    "switch" "-s switch" "tree add ranks 1 slots 1" \
 		    "member add tree 3 rank 1 addr 10.9.0.3 qpn 18 psn 0" \
 		    "top -n 1 -i 0.1" "check" \
@@ -337,7 +357,8 @@ part_userns()
 	switch show
 	END
 	)
-	[ "$(grep -c "only the host's administrator raises limits" <<<"$out")" = 10 ]
+	[ "$(grep -c "only the host's administrator raises limits" <<<"$out")" \
+		= 10 ]
 	ktap $? "who may not raise a limit" "$out"
 	[[ $out == *"memory-limit 1048576 "*"max-trees 4 max-ranks 8 max-slots 32 max-tree-memory 524288"* ]]
 	ktap $? "but lower it" "$out"
@@ -355,7 +376,8 @@ part_rights()
 		    "member add tree 1 rank 1 addr 10.9.0.3 qpn 17 psn 3" \
 		    "member del tree 1 rank 0" "switch set memory-limit 1M" \
 		    "tree show 1" "tree show" "member show tree 1 rank 0" \
-		    "member show" "parent show tree 1" "slot show tree 1 index 0" \
+		    "member show" "parent show tree 1" \
+		    "slot show tree 1 index 0" \
 		    "slot show" "stat" "switch" "monitor"; do
 		# shellcheck disable=SC2086 # words
 		out=$(nobody timeout 10 inc-tool $args 2>&1)
@@ -380,7 +402,8 @@ part_budget()
 	says "tree beyond the limit" 2 "needs " tree add ranks 1024 slots 4096
 	tool switch set memory-limit 256K
 	says "tree beyond a lower limit" 2 "needs " tree add ranks 4 slots 64
-	says "a smaller one" 0 "tree 1" tree add id 1 ranks 1 slots 1 msg-size 4096 dead-time 50
+	says "a smaller one" 0 "tree 1" tree add id 1 ranks 1 slots 1 \
+		msg-size 4096 dead-time 50
 	says "member within the limit" 0 "rank 0" member add tree 1 rank 0 \
 		addr 10.9.0.2 qpn 17 psn 0
 	[ "$(used)" -gt 4096 ]
@@ -400,22 +423,29 @@ part_quota()
 	says "no quotas at first" 0 "max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0" switch show
 	tool switch set max-trees 2 max-ranks 4 max-slots 16 max-tree-memory 1M
 	says "they are shown" 0 "max-trees 2 max-ranks 4 max-slots 16 max-tree-memory 1048576" switch show
-	says "ranks beyond" 2 "max-ranks: 5 ranks wanted, 4 are allowed" $add ranks 5
-	says "slots beyond" 2 "max-slots: 32 slots wanted, 16 are allowed" tree add ranks 2 slots 32
-	says "the default of slots is no exception" 2 "max-slots: 256 slots wanted" tree add ranks 2
-	says "memory beyond, members included" 2 "max-tree-memory: " tree add ranks 4 slots 16 msg-size 65536
+	says "ranks beyond" 2 "max-ranks: 5 ranks wanted, 4 are allowed" $add \
+		ranks 5
+	says "slots beyond" 2 "max-slots: 32 slots wanted, 16 are allowed" \
+		tree add ranks 2 slots 32
+	says "the default of slots is no exception" 2 \
+		"max-slots: 256 slots wanted" tree add ranks 2
+	says "memory beyond, members included" 2 "max-tree-memory: " tree add \
+		ranks 4 slots 16 msg-size 65536
 	ktap "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \
 		"nothing is used by what was refused"
 	says "a tree within" 0 "tree 1" $add id 1 ranks 4 dead-time 50
 	says "a second one" 0 "tree 2" $add id 2 ranks 1 dead-time 50
-	says "a third one" 2 "max-trees: 2 trees are there, 2 are allowed" $add ranks 1
-	says "all its members fit" 0 "rank 3" member add tree 1 rank 3 addr 10.9.0.2 qpn 17 psn 0
+	says "a third one" 2 "max-trees: 2 trees are there, 2 are allowed" \
+		$add ranks 1
+	says "all its members fit" 0 "rank 3" member add tree 1 rank 3 \
+		addr 10.9.0.2 qpn 17 psn 0
 	tool switch set max-trees 1
 	says "a lower quota takes nothing away" 0 "tree 2" tree show
 	tool tree del 2
 	says "but holds" 2 "max-trees: 1 trees are there" $add ranks 1
 	tool switch set max-trees 0
-	says "one quota is given up, the others stay" 0 "max-trees 0 max-ranks 4" switch show
+	says "one quota is given up, the others stay" 0 \
+		"max-trees 0 max-ranks 4" switch show
 	says "as many as one likes" 0 "tree" $add id 2 ranks 1 dead-time 50
 	tool tree del 2
 	tool tree del 1
@@ -466,8 +496,10 @@ part_events()
 	member add tree 1 rank 1 addr 10.9.0.3 qpn 17 psn 3
 	member del tree 1 rank 1
 	END
-	wait_for 5 events_are "tree-new member-new0 member-new1 tree-ready member-del1"
-	ktap $? "events of a tree's life" "$(cut -c1-150 "$LAB_OUT/events" | tr '\n' ' ')"
+	wait_for 5 events_are \
+		"tree-new member-new0 member-new1 tree-ready member-del1"
+	ktap $? "events of a tree's life" \
+		"$(cut -c1-150 "$LAB_OUT/events" | tr '\n' ' ')"
 	! grep -q '"rkey"\|"psn"' "$LAB_OUT/events"
 	ktap $? "no event tells secrets"
 	grep -q '"timestamp":"20' "$LAB_OUT/events"
@@ -541,14 +573,17 @@ part_cli()
 		[ ! -x "$ksrc/tools/net/ynl/pyynl/cli.py" ] || break
 	done
 	[ -x "$ksrc/tools/net/ynl/pyynl/cli.py" ] || {
-		ktap_skip "cli.py, as netlink.rst has it" "no kernel source (KSRC)"
+		ktap_skip "cli.py, as netlink.rst has it" \
+			"no kernel source (KSRC)"
 		return
 	}
-	lines=$(sed -n '/^\tPATH=.*pyynl/,/^$/p' "$ROOT/Documentation/netlink.rst")
+	lines=$(sed -n '/^\tPATH=.*pyynl/,/^$/p' \
+		"$ROOT/Documentation/netlink.rst")
 	[ "$(grep -c '^	cli.py' <<<"$lines")" -ge 3 ] &&
 		(cd "$ROOT" && sw env KSRC="$ksrc" PYTHONDONTWRITEBYTECODE=1 \
 			sh -ec "$lines") >"$LAB_OUT/cli" 2>&1
-	ktap $? "cli.py, as netlink.rst has it" "$(tail -n 3 "$LAB_OUT/cli" | tr '\n' ' ')"
+	ktap $? "cli.py, as netlink.rst has it" \
+		"$(tail -n 3 "$LAB_OUT/cli" | tr '\n' ' ')"
 	grep -q "'ranks': 4" "$LAB_OUT/cli"
 	ktap $? "and it makes a tree"
 }
@@ -587,7 +622,8 @@ part_errors()
 
 part_fuzz()
 {
-	cases fuzz "${FUZZ_SEED:-$RANDOM$RANDOM}" "${FUZZ_COUNT:-$((20000 / SLOW))}"
+	cases fuzz "${FUZZ_SEED:-$RANDOM$RANDOM}" \
+		"${FUZZ_COUNT:-$((20000 / SLOW))}"
 }
 
 suite "errors tool class uc levels json batch rights budget quota save events

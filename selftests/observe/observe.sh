@@ -36,7 +36,8 @@ tree_up()
 # running [COUNT]: start an endless job, with COUNT elements.
 running()
 {
-	job_start "$RANKS" allreduce -t fp32 -o sum --count "${1:-65536}" -i 1000000
+	job_start "$RANKS" allreduce -t fp32 -o sum --count "${1:-65536}" \
+		-i 1000000
 	wait_for 20 busy 50
 }
 
@@ -87,18 +88,21 @@ part_prometheus()
 	out=$("$ROOT/selftests/lib/prometheus.py" <"$LAB_OUT/prom" 2>&1)
 	ktap $? "Prometheus: an empty switch" "$out"
 	tree_up
-	job "Prometheus: a job before" "$RANKS" allreduce --count 1000 -i 5 --check
+	job "Prometheus: a job before" "$RANKS" allreduce --count 1000 -i 5 \
+		--check
 	sw inc-tool member add tree 77 rank 1 addr "$(topo_ip4 1)" qpn 0x12 \
 		psn 9 >/dev/null
 	sw inc-tool stat show --prometheus >"$LAB_OUT/prom"
-	"$ROOT/selftests/lib/prometheus.py" <"$LAB_OUT/prom" >"$LAB_OUT/samples" 2>&1
+	"$ROOT/selftests/lib/prometheus.py" <"$LAB_OUT/prom" \
+		>"$LAB_OUT/samples" 2>&1
 	ktap $? "Prometheus: the format" "$(tail -n 1 "$LAB_OUT/samples")"
 	out=$(prometheus_equals_json "$LAB_OUT/samples" 2>&1)
 	ktap $? "Prometheus: all counters, as JSON has them" "$out"
 	grep -q '^# HELP inc_member_tx_retransmits_total Result packets retransmitted\.$' "$LAB_OUT/prom"
 	ktap $? "Prometheus: the spec's words"
 	sw inc-tool stat show tree 77 rank 1 --prometheus >"$LAB_OUT/prom"
-	"$ROOT/selftests/lib/prometheus.py" <"$LAB_OUT/prom" >"$LAB_OUT/samples" 2>&1 &&
+	"$ROOT/selftests/lib/prometheus.py" <"$LAB_OUT/prom" \
+		>"$LAB_OUT/samples" 2>&1 &&
 		[ "$(cut -d' ' -f2 "$LAB_OUT/samples" | sort -u | wc -l)" = 1 ]
 	ktap $? "Prometheus: one rank" "$(head -n 1 "$LAB_OUT/samples")"
 	says "Prometheus and JSON exclude each other" 1 "exclude" \
@@ -118,8 +122,10 @@ part_slot()
 	wait_for 10 waits_long
 	ktap $? "slot: others wait for the rank that is stopped"
 	out=$(sw inc-tool slot show state busy)
-	[[ $out == *"missing 1"* && $out == *"rank 1: "*" packets arrived, last heard of "*" ms ago"* ]]
-	ktap $? "slot: who, how much of it came, since when" "$(tr '\n' '|' <<<"$out")"
+	[[ $out == *"missing 1"* && $out \
+		== *"rank 1: "*" packets arrived, last heard of "*" ms ago"* ]]
+	ktap $? "slot: who, how much of it came, since when" \
+		"$(tr '\n' '|' <<<"$out")"
 	out=$(sw inc-tool -j slot show state busy | python3 -c '
 import json, sys
 slots = json.load(sys.stdin)
@@ -188,14 +194,18 @@ part_check()
 	running
 	out=$(sw inc-tool check 2>&1)
 	ktap $? "check: a job that runs" "$(tr '\n' '|' <<<"$out")"
-	[[ $out == *"port v0"* && $out == *"port v2"* && $out == *"link br0: bridge"* ]]
-	ktap $? "check: it knows the way to the hosts" "$(tr '\n' '|' <<<"$out")"
+	[[ $out == *"port v0"* && $out == *"port v2"* &&
+		$out == *"link br0: bridge"* ]]
+	ktap $? "check: it knows the way to the hosts" \
+		"$(tr '\n' '|' <<<"$out")"
 	# On one busy CPU a timeout may well be too short now and then.
 	! grep '^FAIL\|^ *warn: \|^ *FAIL: ' <<<"$out" | grep -vq ' % of its '
-	ktap $? "check: nothing to complain of" "$(grep -A3 '^FAIL\|^warn' <<<"$out" | tr '\n' '|')"
+	ktap $? "check: nothing to complain of" \
+		"$(grep -A3 '^FAIL\|^warn' <<<"$out" | tr '\n' '|')"
 	kill -STOP "${JOB_PIDS[1]}"
 	wait_for 10 complains rank "rank 1," "messages wait for it"
-	finds "check: who keeps others waiting" rank "rank 1," warn "messages wait for it"
+	finds "check: who keeps others waiting" rank "rank 1," warn \
+		"messages wait for it"
 	kill -CONT "${JOB_PIDS[1]}"
 	running_down
 
@@ -203,39 +213,51 @@ part_check()
 	sw ip link set br0 mtu 1400
 	sw ip link set br0 mtu 1500
 	sw inc-tool tree add id 9 ranks 5 slots 4 dead-time 50 >/dev/null
-	sw inc-tool member add tree 9 rank 0 addr "$(topo_ip4 0)" qpn 0x11 psn 0 >/dev/null
+	sw inc-tool member add tree 9 rank 0 addr "$(topo_ip4 0)" qpn 0x11 \
+		psn 0 >/dev/null
 	sw inc-tool member add tree 9 rank 1 addr 10.99.0.1 qpn 0x11 psn 0 \
 		local "$(topo_ip4 sw)" 2>/dev/null
 	sw ip route add 10.99.0.0/24 dev br0
 	sw inc-tool member add tree 9 rank 1 addr 10.99.0.1 qpn 0x11 psn 0 \
 		local "$(topo_ip4 sw)" >/dev/null
-	sw inc-tool member add tree 9 rank 2 addr "$(topo_ip6 2)" qpn 0x11 psn 0 >/dev/null
+	sw inc-tool member add tree 9 rank 2 addr "$(topo_ip6 2)" qpn 0x11 \
+		psn 0 >/dev/null
 	sw ip route add 10.98.0.0/24 dev br0 mtu 1000
-	sw inc-tool member add tree 9 rank 3 addr 10.98.0.1 qpn 0x11 psn 0 >/dev/null
-	finds "check: ranks that have not joined" tree "tree 9" warn "1 ranks have no member: 4"
-	finds "check: nothing ever came" rank "rank 0," warn "no packet has ever arrived from it"
+	sw inc-tool member add tree 9 rank 3 addr 10.98.0.1 qpn 0x11 psn 0 \
+		>/dev/null
+	finds "check: ranks that have not joined" tree "tree 9" warn \
+		"1 ranks have no member: 4"
+	finds "check: nothing ever came" rank "rank 0," warn \
+		"no packet has ever arrived from it"
 	sw ip link set v0 mtu 1000
-	finds "check: MTU of a port" link "link v0" FAIL "its MTU is 1000, the path MTU needs 1088"
-	says "check: a failure is an exit status" 1 "verdict FAIL" inc-tool check
+	finds "check: MTU of a port" link "link v0" FAIL \
+		"its MTU is 1000, the path MTU needs 1088"
+	says "check: a failure is an exit status" 1 "verdict FAIL" \
+		inc-tool check
 	sw ip link set v0 mtu 1500
-	finds "check: MTU of a route" rank "rank 3," FAIL "the route's MTU is 1000, path MTU 1024 needs 1088"
+	finds "check: MTU of a route" rank "rank 3," FAIL \
+		"the route's MTU is 1000, path MTU 1024 needs 1088"
 	sw ping -c 1 -W 1 10.99.0.1 >/dev/null 2>&1
-	finds "check: a neighbour that does not answer" rank "rank 1," FAIL "does not answer ARP"
+	finds "check: a neighbour that does not answer" rank "rank 1," FAIL \
+		"does not answer ARP"
 	sw ip route del 10.99.0.0/24
 	finds "check: no route" rank "rank 1," FAIL "no route to it"
 	sw ip link set v2 mtu 1100
 	sw ping -c 1 -W 2 "$(topo_ip6 2)" >/dev/null
-	finds "check: IPv6 needs more" link "link v2" FAIL "its MTU is 1100, the path MTU needs 1108"
+	finds "check: IPv6 needs more" link "link v2" FAIL \
+		"its MTU is 1100, the path MTU needs 1108"
 	sw ip link set v2 mtu 1500
 	host 2 ip link set eth0 down
-	finds "check: a port without carrier" rank "rank 2," warn "br0 knows no port"
+	finds "check: a port without carrier" rank "rank 2," warn \
+		"br0 knows no port"
 	host 0 ip link set eth0 down
 	host 1 ip link set eth0 down
 	finds "check: no carrier" link "link br0" FAIL "no carrier"
 	for out in 0 1 2; do
 		host "$out" ip link set eth0 up
 	done
-	says "check: no such tree" 2 "there is no tree 10" inc-tool check tree 10
+	says "check: no such tree" 2 "there is no tree 10" \
+		inc-tool check tree 10
 	sw ip route del 10.98.0.0/24
 	sw inc-tool tree del 9
 	serve_down
@@ -255,7 +277,8 @@ part_top()
 	[ "$(grep -c '^inc-tool top' <<<"$out")" = 2 ] &&
 		[ "$(grep -c '^  rank [012] ' <<<"$out")" = 6 ] &&
 		! grep -q $'\033' <<<"$out"
-	ktap $? "top: not on a terminal, one below the other" "$(tr '\n' '|' <<<"$out")"
+	ktap $? "top: not on a terminal, one below the other" \
+		"$(tr '\n' '|' <<<"$out")"
 	out=$(sw inc-tool -j top -n 2 -i 0.5 | python3 -c '
 import json, sys
 lines = [json.loads(line) for line in sys.stdin]
@@ -270,7 +293,8 @@ for d in lines:
     # 256 KiB in 17 messages, and headers
     assert 262144 / 17 < t["bytes-in"] / t["messages"] < 17600, t' 2>&1)
 	ktap $? "top: JSON, a line for a picture" "$out"
-	sw "$ROOT/selftests/observe/top_tty.py" inc-tool top -i 0.3 >"$LAB_OUT/top" 2>&1
+	sw "$ROOT/selftests/observe/top_tty.py" inc-tool top -i 0.3 \
+		>"$LAB_OUT/top" 2>&1
 	while read -r line; do
 		[[ $line == PASS* ]]
 		ktap $? "${line#* }"
@@ -286,14 +310,17 @@ for d in lines:
 	kill -STOP "${JOB_PIDS[1]}"
 	wait_for 10 waits_long
 	[[ $(sw inc-tool slot show state busy) == *"missing 0-1"* ]]
-	ktap $? "top: younger messages lack another rank, too" "$(sw inc-tool slot show state busy | tr '\n' '|')"
+	ktap $? "top: younger messages lack another rank, too" \
+		"$(sw inc-tool slot show state busy | tr '\n' '|')"
 	out=$(sw inc-tool top -b -n 1 -i 0.1)
-	grep -q '^  rank 1 .* MISSING in [1-9][0-9]* slots, [0-9]* ms' <<<"$out" &&
+	grep -q '^  rank 1 .* MISSING in [1-9][0-9]* slots, [0-9]* ms' \
+		<<<"$out" &&
 		! grep -q '^  rank [02] .*MISSING' <<<"$out"
 	ktap $? "top: who is missing" "$(tr '\n' '|' <<<"$out")"
 	kill -CONT "${JOB_PIDS[1]}"
 	running_down
-	says "top: no such tree" 2 "there is no tree 9" inc-tool top -b -t 9 -n 1
+	says "top: no such tree" 2 "there is no tree 9" \
+		inc-tool top -b -t 9 -n 1
 }
 
 part_save()
@@ -331,11 +358,16 @@ part_save()
 	ktap $? "save: saved again, it is the same"
 	says "save: what is there is not made twice" 2 "tree 3 exists" \
 		inc-tool restore "$LAB_OUT/saved"
-	says "save: a QPN that is in use" 2 "QPN is in use" inc-tool member add \
-		tree 4 rank 0 addr "$(topo_ip4 0)" qpn 0x11 psn 0 local-qpn 0x812345
-	says "save: a QPN that is not the switch's" 2 "qpn, it takes 8388608 to 12582911" inc-tool member \
-		add tree 4 rank 0 addr "$(topo_ip4 0)" qpn 0x11 psn 0 local-qpn 17
-	says "save: not without rights" 2 "CAP_NET_ADMIN" setpriv --reuid 65534 \
+	says "save: a QPN that is in use" 2 "QPN is in use" \
+		inc-tool member add \
+		tree 4 rank 0 addr "$(topo_ip4 0)" qpn 0x11 psn 0 \
+		local-qpn 0x812345
+	says "save: a QPN that is not the switch's" 2 \
+		"qpn, it takes 8388608 to 12582911" inc-tool member \
+		add tree 4 rank 0 addr "$(topo_ip4 0)" qpn 0x11 psn 0 \
+		local-qpn 17
+	says "save: not without rights" 2 "CAP_NET_ADMIN" \
+		setpriv --reuid 65534 \
 		--regid 65534 --clear-groups -- "$(command -v inc-tool)" save
 	sw inc-tool tree del 3
 	sw inc-tool tree del 4
@@ -344,7 +376,11 @@ part_save()
 # All settings that persist from one life to the next, and no others.
 members_to_keep()
 {
-	{ sw inc-tool -j member show; sw inc-tool -j tree show; sw inc-tool -j switch; } |
+	{
+		sw inc-tool -j member show
+		sw inc-tool -j tree show
+		sw inc-tool -j switch
+	} |
 		python3 -c '
 import json, sys
 members, trees, sw = map(json.loads, sys.stdin)

@@ -77,9 +77,12 @@ suite_down()
 
 part_all()
 {
-	export INC_NET=$TOPO INC_SPEC=$ROOT/Documentation/netlink/specs/rdma-inc.yaml
-	ktap_take < <(PYTHONDONTWRITEBYTECODE=1 python3 "$ROOT/selftests/packets/run.py" \
-		SEED="$SEED" ${ONLY:+"ONLY=$ONLY"} ${VERBOSE:+"VERBOSE=$VERBOSE"} ||
+	export INC_NET=$TOPO \
+		INC_SPEC=$ROOT/Documentation/netlink/specs/rdma-inc.yaml
+	ktap_take < <(PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$ROOT/selftests/packets/run.py" \
+		SEED="$SEED" ${ONLY:+"ONLY=$ONLY"} \
+		${VERBOSE:+"VERBOSE=$VERBOSE"} ||
 		echo "not ok - the packet tests pass # status $?")
 }
 

@@ -48,18 +48,21 @@ shared()
 	JOB_NAME=plain$JOB_SEQ JOB_LOG=$DIR/plain$JOB_SEQ JOB_PIDS=()
 	for ((r = 0; r < n; r++)); do
 		if [[ " $plain " == *" $r "* ]]; then
-			host "$r" timeout "$(scaled 15)" "$DIR/plain" "$TOPO$r" "$(gid "$r")" \
-				"$(topo_ip4 "$r")" "$(topo_ip4 sw)" 18791 "$JOB_NAME" \
-				"$r" "$n" "$how" "$@"
+			host "$r" timeout "$(scaled 15)" "$DIR/plain" \
+				"$TOPO$r" "$(gid "$r")" \
+				"$(topo_ip4 "$r")" "$(topo_ip4 sw)" 18791 \
+				"$JOB_NAME" "$r" "$n" "$how" "$@"
 		else
-			INC_SERVER=$(topo_ip4 sw) INC_JOB=$JOB_NAME INC_RANK=$r \
+			INC_SERVER=$(topo_ip4 sw) INC_JOB=$JOB_NAME \
+				INC_RANK=$r \
 				INC_NRANKS=$n INC_DEV=$TOPO$r host "$r" \
 				timeout "$(scaled 15)" "$DIR/lib" "$@"
 		fi >"$JOB_LOG.$r" 2>&1 &
 		JOB_PIDS+=($!)
 	done
 	job_wait
-	ktap $? "$name" "$(grep -h . "$JOB_LOG".* | grep -v ^time | head -n 3 | tr '\n#' '; ')"
+	ktap $? "$name" "$(grep -h . "$JOB_LOG".* | grep -v ^time | head -n 3 |
+		tr '\n#' '; ')"
 }
 
 # Operations of each collective with these counts, with changing roots.
@@ -78,9 +81,11 @@ ops()
 part_share()
 {
 	# shellcheck disable=SC2046	# words
-	shared "one plain client among three" 3 1 free $(ops 0 1 7 250 4000 5462 20001)
+	shared "one plain client among three" 3 1 \
+		free $(ops 0 1 7 250 4000 5462 20001)
 	# shellcheck disable=SC2046	# words
-	shared "one rank with libinc among three" 3 "0 2" free $(ops 1 5461 40003)
+	shared "one rank with libinc among three" 3 "0 2" \
+		free $(ops 1 5461 40003)
 }
 
 # Trees of other shapes cut messages differently.

@@ -34,7 +34,8 @@ ends()
 	wait "$SERVE_PID"
 	rc=$?
 	SERVE_PID=
-	[ $rc = 0 ] || grep -m 20 -A 12 -E 'ERROR|runtime error' "$2" | sed 's/^/# /'
+	[ $rc = 0 ] ||
+		grep -m 20 -A 12 -E 'ERROR|runtime error' "$2" | sed 's/^/# /'
 	ktap $rc "$1 ends well" "${3:+$3, }status $rc"
 }
 
@@ -145,13 +146,15 @@ part_killed()
 	pids+=($!)
 	python3 "$TALK/talk.py" jobs "$(topo_ip4 sw):18792" >"$log.other" 2>&1 &
 	pids+=($!)
-	wait_for 5 grep -q there "$log" && wait_for 5 grep -q there "$log.other" &&
+	wait_for 5 grep -q there "$log" &&
+		wait_for 5 grep -q there "$log.other" &&
 		trees 5
 	ktap $? "killed: two daemons have jobs" "$(cat "$log" "$log.other")"
 	kill -9 "$SERVE_PID"
 	wait "$SERVE_PID" 2>/dev/null
 	wait_for 5 trees 3
-	ktap $? "killed: its trees go with it" "$(sw inc-tool tree show | tr '\n#' '; ')"
+	ktap $? "killed: its trees go with it" \
+		"$(sw inc-tool tree show | tr '\n#' '; ')"
 	serve_up || return
 	PORT='' talk "killed: the next one takes jobs" lives
 	trees 3
@@ -175,8 +178,8 @@ part_segment()
 	wait_for 5 grep -q listening "$log"
 	start=$SECONDS
 	for r in 0 1; do
-		ip netns exec "$TOPO-h$r" inc-perf --job segment --rank $r --ranks 2 \
-			--dev "$TOPO$r" --timeout "$(scaled 30000)" \
+		ip netns exec "$TOPO-h$r" inc-perf --job segment --rank $r \
+			--ranks 2 --dev "$TOPO$r" --timeout "$(scaled 30000)" \
 			--server "$(topo_ip4 sw)$([ $r = 1 ] || echo :18799)" \
 			barrier -i 100000000 >"$log.$r" 2>&1 &
 		pids+=($!)
@@ -185,7 +188,8 @@ part_segment()
 	rc=$?
 	[ $rc != 0 ] && grep -q "told at once" "$log.0" &&
 		[ $((SECONDS - start)) -lt "$(scaled 10)" ]
-	ktap $? "what is told together with \"ready\" is heard" "$(tail -n 1 "$log.0")"
+	ktap $? "what is told together with \"ready\" is heard" \
+		"$(tail -n 1 "$log.0")"
 	wait "${pids[1]}"
 	gone segment
 }
@@ -195,24 +199,28 @@ part_fuzz()
 	local name pids=() logs=() rc
 
 	echo "# seed $SEED"
-	for name in flat "levels --levels" "leaf --parent $(topo_ip4 1):19999"; do
+	for name in flat "levels --levels" \
+		"leaf --parent $(topo_ip4 1):19999"; do
 		# shellcheck disable=SC2086	# words
 		set -- $name
-		daemon --port $((18791 + ${#pids[@]})) --forming-time 2 --join-time 2 \
-			--max-trees 12 --max-host-trees 8 --max-host-clients 20 "${@:2}" || return
+		daemon --port $((18791 + ${#pids[@]})) --forming-time 2 \
+			--join-time 2 \
+			--max-trees 12 --max-host-trees 8 \
+			--max-host-clients 20 "${@:2}" || return
 		pids+=("$SERVE_PID")
 		mv "$LAB_OUT/serve.log" "$LAB_OUT/serve-$1.log"
 		logs+=("$LAB_OUT/serve-$1.log")
 	done
-	timeout "$(scaled 150)" python3 "$TALK/fuzz.py" "$(topo_ip4 sw)" "$SEED" "$STEPS" "${pids[@]}" \
-		>"$LAB_OUT/fuzz.log" 2>&1
+	timeout "$(scaled 150)" python3 "$TALK/fuzz.py" "$(topo_ip4 sw)" \
+		"$SEED" "$STEPS" "${pids[@]}" >"$LAB_OUT/fuzz.log" 2>&1
 	rc=$?
 	grep '^#' "$LAB_OUT/fuzz.log"
 	ktap $rc "random dialogues" "seed $SEED: $(grep -v '^#' "$LAB_OUT/fuzz.log" | tail -n 3 | tr '\n#' '; ')"
 	for name in "${!pids[@]}"; do
 		SERVE_PID=${pids[name]}
 		cp "${logs[name]}" "$LAB_OUT/serve.log"
-		ends "random dialogues: the daemon $name" "${logs[name]}" "seed $SEED"
+		ends "random dialogues: the daemon $name" "${logs[name]}" \
+			"seed $SEED"
 	done
 	no_tree
 	ktap $? "random dialogues: no tree is left"

@@ -96,7 +96,8 @@ build()
 # Fault injection is not part of what users build.
 no_faults()
 {
-	$LAB exec -- nm "$OUT/$1/kernel/rdma_inc.ko" | grep -o 'inc_fault[a-z_]*' |
+	$LAB exec -- nm "$OUT/$1/kernel/rdma_inc.ko" |
+		grep -o 'inc_fault[a-z_]*' |
 		sort -u
 }
 
@@ -169,7 +170,8 @@ shell_check()
 }
 
 for k in $KINDS; do
-	check "builds for $k, W=1, without a warning" build "$k" CONFIG_INFINIBAND_INC_FAULT=n
+	check "builds for $k, W=1, without a warning" build "$k" \
+		CONFIG_INFINIBAND_INC_FAULT=n
 	check "has no faults on purpose" no_faults "$k"
 done
 if [ -n "$BUILDS" ]; then

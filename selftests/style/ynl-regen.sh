@@ -4,12 +4,12 @@
 # ynl-regen.sh [--check] [--ksrc DIR]
 #
 # Generates what comes from Documentation/netlink/specs/rdma-inc.yaml and
-# linux/rdma_inc_proto.h. The generator of a kernel source (DIR, or $LAB_KSRC, or
-# the lab's) makes kernel/control/netlink-gen.[ch] and
-# kernel/include/uapi/linux/rdma_inc.h; ynl-tables.py makes the tables of names for
-# the module, for user space and for Wireshark, and the tables of counters in
-# Documentation/netlink.rst. --check changes nothing: it shows what differs and
-# fails if anything does.
+# linux/rdma_inc_proto.h. The generator of a kernel source (DIR, or $LAB_KSRC,
+# or the lab's) makes kernel/control/netlink-gen.[ch] and
+# kernel/include/uapi/linux/rdma_inc.h; ynl-tables.py makes the tables of names
+# for the module, for user space and for Wireshark, and the tables of counters
+# in Documentation/netlink.rst. --check changes nothing: it shows what differs
+# and fails if anything does.
 # Needs python3 with yaml and jsonschema.
 
 set -u
@@ -45,7 +45,8 @@ while (($#)); do
 done
 
 if [[ -z $ksrc && -x $tree/selftests/lab/lab ]]; then
-	ksrc=$("$tree/selftests/lab/lab" env | sed -n 's/^\(export \)\?LAB_KSRC=//p' |
+	ksrc=$("$tree/selftests/lab/lab" env |
+		sed -n 's/^\(export \)\?LAB_KSRC=//p' |
 		tr -d "\"'")
 fi
 [[ -n $ksrc ]] ||
@@ -54,7 +55,8 @@ fi
 gen=$ksrc/tools/net/ynl/pyynl/ynl_gen_c.py
 schema=$ksrc/Documentation/netlink/genetlink.yaml
 for f in "$gen" "$schema"; do
-	[[ -r $f ]] || die "$f: not there; is $ksrc a kernel source of 6.15 or later?"
+	[[ -r $f ]] ||
+		die "$f: not there; is $ksrc a kernel source of 6.15 or later?"
 done
 
 python=
@@ -66,7 +68,8 @@ for p in ${PYTHON:-} python3 /usr/bin/python3; do
 done
 if [[ -z $python && -z ${LAB_IN_ROOT:-} && -x $tree/selftests/lab/lab ]]; then
 	# The lab's root file system has them.
-	exec "$tree/selftests/lab/lab" exec -- "$tree/selftests/style/ynl-regen.sh" \
+	exec "$tree/selftests/lab/lab" \
+		exec -- "$tree/selftests/style/ynl-regen.sh" \
 		--ksrc "$ksrc" ${check:+--check}
 fi
 [[ -n $python ]] ||
@@ -79,7 +82,8 @@ trap 'rm -rf "$tmp"' EXIT
 mkdir -p "$tmp/Documentation/netlink/specs" "$tmp/out"
 : >"$tmp/MAINTAINERS"
 cp "$schema" "$tmp/Documentation/netlink/"
-cp "$tree/Documentation/netlink/specs/rdma-inc.yaml" "$tmp/Documentation/netlink/specs/"
+cp "$tree/Documentation/netlink/specs/rdma-inc.yaml" \
+	"$tmp/Documentation/netlink/specs/"
 
 # make_one MODE PART FILE [OPTION...]
 make_one()
@@ -89,11 +93,13 @@ make_one()
 
 	mkdir -p "$tmp/${file%/*}"
 	(cd "$tmp" && timeout 120 "$python" "$gen" --mode "$mode" "--$part" \
-		--spec Documentation/netlink/specs/rdma-inc.yaml "$@" -o "$file") ||
+		--spec Documentation/netlink/specs/rdma-inc.yaml "$@" \
+		-o "$file") ||
 		die "$file: the generator failed"
 	# The comment that says how to regenerate the file has to name our
 	# script.
-	sed -i 's|tools/net/ynl/ynl-regen.sh|selftests/style/ynl-regen.sh|' "$tmp/$file"
+	sed -i 's|tools/net/ynl/ynl-regen.sh|selftests/style/ynl-regen.sh|' \
+		"$tmp/$file"
 }
 
 make_one uapi header kernel/include/uapi/linux/rdma_inc.h

@@ -40,7 +40,8 @@ git init -q .
 git config user.name "${IDENT% <*}"
 git config user.email "$(sed 's/.*<\(.*\)>/\1/' <<<"$IDENT")"
 for f in MAINTAINERS drivers/infiniband/Kconfig drivers/infiniband/sw/Makefile \
-	Documentation/infiniband/index.rst tools/testing/selftests/rdma/Makefile \
+	Documentation/infiniband/index.rst \
+	tools/testing/selftests/rdma/Makefile \
 	tools/testing/selftests/rdma/config; do
 	mkdir -p "$(dirname "$f")"
 	cp "$KDIR/$f" "$f"
@@ -64,7 +65,8 @@ code()
 	for f in "$TOP/kernel/$1"/*; do
 		[ ! -f "$f" ] || cp "$f" "$DEST/$1/"
 	done
-	find "$DEST/$1" -name '*.[ch]' -exec sed -i '/#include "compat.h"/d' {} +
+	find "$DEST/$1" -name '*.[ch]' -exec sed -i '/#include "compat.h"/d' \
+		{} +
 }
 
 # insert FILE BEFORE TEXT: a line in front of the first one that contains
@@ -86,8 +88,10 @@ commit()
 
 # --- the interfaces
 take kernel/include/uapi/linux/rdma_inc.h include/uapi/linux/rdma_inc.h
-take kernel/include/uapi/linux/rdma_inc_proto.h include/uapi/linux/rdma_inc_proto.h
-take Documentation/netlink/specs/rdma-inc.yaml Documentation/netlink/specs/rdma-inc.yaml
+take kernel/include/uapi/linux/rdma_inc_proto.h \
+	include/uapi/linux/rdma_inc_proto.h
+take Documentation/netlink/specs/rdma-inc.yaml \
+	Documentation/netlink/specs/rdma-inc.yaml
 LC_ALL=C awk -v section="$HERE/maintainers" '
 	!done && last == "" && /^I[^:]/ && $0 > "IN-NETWORK" {
 		while ((getline line < section) > 0) print line
@@ -129,7 +133,8 @@ END
 # --- their tests
 code core/tests
 {
-	sed -n '1p;/^config INFINIBAND_INC_KUNIT_TEST/,$p' "$TOP/kernel/Kconfig" |
+	sed -n '1p;/^config INFINIBAND_INC_KUNIT_TEST/,$p' \
+		"$TOP/kernel/Kconfig" |
 		sed 's/ \&\& INFINIBAND_INC=n//'
 } >"$DEST/Kconfig"
 take kernel/.kunitconfig "$DEST/.kunitconfig"

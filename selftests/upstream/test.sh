@@ -59,7 +59,8 @@ done
 
 kmake()
 {
-	"$LAB" exec -- make -s -C "$LAB_UML_BUILD" ARCH=um "-j$(nproc)" "$@" 2>&1 |
+	"$LAB" exec -- make -s -C "$LAB_UML_BUILD" ARCH=um "-j$(nproc)" "$@" \
+		2>&1 |
 		grep -vE 'Clock skew|in the future|^  [A-Z]+ '
 	return "${PIPESTATUS[0]}"
 }
@@ -98,9 +99,11 @@ for p in "$OUT"/000[1-9]*.patch; do
 	out=$(git am -q "$p" 2>&1)
 	case_ $? "applies: $name" "$out"
 	git diff --name-only HEAD~1 | while read -r f; do
-		mkdir -p "$LAB_KSRC/$(dirname "$f")" && cp -p "$f" "$LAB_KSRC/$f"
+		mkdir -p "$LAB_KSRC/$(dirname "$f")" &&
+			cp -p "$f" "$LAB_KSRC/$f"
 	done
-	out=$("$LAB" exec -- sh -c "cd '$LAB_KSRC' && scripts/get_maintainer.pl \
+	out=$("$LAB" \
+		exec -- sh -c "cd '$LAB_KSRC' && scripts/get_maintainer.pl \
 		--no-git --no-git-fallback '$p'" 2>&1)
 	grep -q "rdma_inc" <<<"$out" && grep -q linux-rdma@ <<<"$out"
 	case_ $? "has a maintainer and a list" "$out"

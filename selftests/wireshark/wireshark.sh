@@ -17,7 +17,8 @@ chmod 755 "$DIR"
 shark()
 {
 	setpriv --reuid nobody --regid nogroup --clear-groups env HOME="$DIR" \
-		tshark -X "lua_script:$DIR/inc.lua" -r "$DIR/pcap" "$@" 2>"$DIR/err"
+		tshark -X "lua_script:$DIR/inc.lua" -r "$DIR/pcap" "$@" \
+		2>"$DIR/err"
 }
 
 # A message that fails for all that have begun it. Stop rank 1 first, so that
@@ -54,9 +55,12 @@ check()
 	shark -T fields -E separator=/t $("$ROOT/selftests/wireshark/wireshark.py" --fields) >"$DIR/fields"
 	ktap $? "$name: tshark reads it" "$(head -n 1 "$DIR/err")"
 	! grep -qi 'lua\|error' "$DIR/err"
-	ktap $? "$name: the script runs without a complaint" "$(head -n 1 "$DIR/err")"
-	"$ROOT/selftests/wireshark/wireshark.py" "$DIR/pcap" "$DIR/fields" >"$DIR/said" 2>&1
-	ktap $? "$name: each field is what the bytes say" "$(tr '\n' '|' <"$DIR/said")"
+	ktap $? "$name: the script runs without a complaint" \
+		"$(head -n 1 "$DIR/err")"
+	"$ROOT/selftests/wireshark/wireshark.py" "$DIR/pcap" "$DIR/fields" \
+		>"$DIR/said" 2>&1
+	ktap $? "$name: each field is what the bytes say" \
+		"$(tr '\n' '|' <"$DIR/said")"
 	echo "# $(tail -n 1 "$DIR/said")"
 	for kind; do
 		grep -q "$kind=[1-9]" "$DIR/said" || rc=1
@@ -69,10 +73,12 @@ check()
 part_rc()
 {
 	capture "$DIR"
-	job "a job over IPv4" $RANKS allreduce -t int16 -o max --count 33333 -i 1 -x 0 --check
+	job "a job over IPv4" $RANKS allreduce -t int16 -o max --count 33333 \
+		-i 1 -x 0 --check
 	job "a barrier" $RANKS barrier -i 2
 	JOB_ADDR=topo_ip6
-	job "a job over IPv6" $RANKS allreduce -t fp64 --count 7 -i 1 -x 0 --check
+	job "a job over IPv6" $RANKS allreduce -t fp64 --count 7 -i 1 -x 0 \
+		--check
 	JOB_ADDR=topo_ip4
 	failing
 	capture_end
@@ -84,14 +90,14 @@ part_rc()
 	finds "filter: protocol" "inc" $((20 * RANKS))
 }
 
-# Requests are lost, so the switch asks to resend them; a rank is stopped, so the
-# others query messages that they wait for.
+# Requests are lost, so the switch asks to resend them; a rank is stopped, so
+# the others query messages that they wait for.
 part_uc()
 {
 	capture "$DIR"
 	host 0 tc qdisc add dev eth0 root netem loss 10% limit 10000
-	job "a job over UC, with loss" $RANKS allreduce -t fp32 --count 33333 -i 1 -x 0 \
-		--check --transport uc
+	job "a job over UC, with loss" $RANKS allreduce -t fp32 --count 33333 \
+		-i 1 -x 0 --check --transport uc
 	host 0 tc qdisc del dev eth0 root
 	failing --transport uc
 	capture_end
@@ -118,7 +124,8 @@ part_levels()
 		at "$name" ip link set br0 gso_max_segs 1
 	done
 	capture "$DIR"
-	job "a job over two levels" 4 allreduce -t int16 --count 3333 -i 1 -x 0 --check
+	job "a job over two levels" 4 allreduce -t int16 --count 3333 -i 1 \
+		-x 0 --check
 	job "the same, wide" 4 allreduce -t bf16 --count 3333 -i 1 -x 0 --check
 	RANKS=4
 	failing
