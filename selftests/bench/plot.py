@@ -150,7 +150,8 @@ def chart(path, title, note, labels, all_series, x_ticks, x_name, y_log=False):
         x = Steps(x_ticks, LEFT, WIDTH - RIGHT)
     y = Axis(values, HEIGHT - BOTTOM, TOP, y_log)
     out = ['<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" '
-           'width="%d" height="%d" role="img">' % (WIDTH, HEIGHT, WIDTH, HEIGHT),
+           'width="%d" height="%d" role="img">' %
+           (WIDTH, HEIGHT, WIDTH, HEIGHT),
            '<title>%s</title>' % escape(title),
            '<style>%s</style>' % style(),
            '<rect width="100%" height="100%" class="ground"/>',

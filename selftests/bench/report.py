@@ -190,7 +190,8 @@ def loss(rep):
            for p in ('0', '0.1', '1')}
     for p in ('0.1', '1'):
         if rxe[p] and all(rxe['0']):
-            rep.ratio('Goodput, WRITEs between two rxe hosts, loss of %s %%' % p,
+            rep.ratio('Goodput, WRITEs between two rxe hosts, loss of %s %%' %
+                      p,
                       rxe[p], rxe['0'])
     for transport in ('rc', 'uc'):
         for n in (2, 8):

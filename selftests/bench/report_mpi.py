@@ -106,7 +106,8 @@ def ranks(rep):
                     [r[way] / MIB for r in rows], 'ratio', 1.08)
         rep.add('Idle share of the CPU meanwhile, N=%d, %s' % (n, links),
                 [r['idle'] for r in rows], 'share', IDLE_BAR, most=False)
-    rep.ratio('AllReduce of 1 MiB, %s, time with N=16 over that with N=2' % links,
+    rep.ratio('AllReduce of 1 MiB, %s, time with N=16 over that with N=2' %
+              links,
               rep.us('ranks.inc.16', 'allreduce', MIB),
               rep.us('ranks.inc.2', 'allreduce', MIB), 1.05)
 
@@ -208,7 +209,8 @@ def cpu(rep):
     ours, ring = hosts_per_gb(rep, 'inc'), hosts_per_gb(rep, 'ucx-ring')
     rep.add('CPU of the hosts per GB reduced, N=8, over the switch', ours, 's')
     if ring:
-        rep.add('CPU of the hosts per GB reduced, N=8, ring over rxe', ring, 's')
+        rep.add('CPU of the hosts per GB reduced, N=8, ring over rxe', ring,
+                's')
         rep.ratio('CPU of the hosts, over the ring\'s', ours, ring, 0.6)
 
 
@@ -311,13 +313,15 @@ def plots(rep, out):
     series = []
     for size, mark in zip((MIB, 262144), ('circle', 'square')):
         series.append(plot.Series(report.name_of(size), 0, mark, points(
-            (n, [size / u for u in rep.us('ranks.inc.%d' % n, 'allreduce', size)])
+            (n,
+             [size / u for u in rep.us('ranks.inc.%d' % n, 'allreduce', size)])
             for n in RANKS)))
     top = report.ceiling(MIB, rep.rate('ranks')) / 1e6
     series.append(plot.Series('ceiling', 2, '',
                               [(n, top, top, top) for n in RANKS]))
     plot.chart(os.path.join(out, 'mpi-ranks.svg'),
-               'MPI_Allreduce over the switch, %s: throughput' % rep.links('ranks'),
+               'MPI_Allreduce over the switch, %s: throughput' %
+               rep.links('ranks'),
                'Size over time; the ceiling counts all headers and '
                'acknowledgments; median, min, max',
                ('ranks', 'MB/s'), series, RANKS, lambda n: 'N=%d' % n)

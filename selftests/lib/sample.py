@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-The counters of all members of some switches, again and again until it is killed: a
-line {"switch":NAME,"members":[...]} for each of them.
+The counters of all members of some switches, again and again until it is
+killed: a line {"switch":NAME,"members":[...]} for each of them.
 
     sample.py PREFIX SWITCH...
 
 It goes before all others, or a short job could end before it had its turn. rxe
-works in processes, too: so it starts none for a sample, and is idle four times as
-long as that took, be the machine as slow as it may.
+works in processes, too: so it starts none for a sample, and is idle four times
+as long as that took, however slow the machine is.
 """
 import os
 import subprocess
@@ -21,7 +21,8 @@ PAUSE = 0.05
 def tool(namespace):
     return subprocess.Popen(("ip", "netns", "exec", namespace,
                              "inc-tool", "-f", "-j", "-s", "-b", "-"),
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            text=True)
 
 
 def sample(name, on):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Did the network do what it was told to, and did who must meet it meet it? Of what
-watch_start and watch_end of suite.sh wrote to DIR. Ends with 77 if so few
+Did the network do what it was told to, and did those meet it that must? Reads
+what watch_start and watch_end of suite.sh wrote to DIR. Ends with 77 if so few
 packets went that it need not have happened.
 
     watched.py DIR PROBABILITY lost|doubled|reordered|corrupted
@@ -86,13 +86,16 @@ def main():
     hosts = rxe("after") - rxe("before")
     switch = switches("after") - switches("before")
     m = members()
-    says = ["%d packets to the switch and %d from it" % (packets["in"], packets["out"])]
+    says = ["%d packets to the switch and %d from it" %
+            (packets["in"], packets["out"])]
     met = []
     if WHAT == "lost":
         met += [drops["in"], drops["out"]]
         says.append("netem dropped %d and %d" % (drops["in"], drops["out"]))
-        found = m["rx-out-of-sequence"] + m["rx-gaps"] + m["tx-rnr-naks"] + m["rx-queries"]
-        again = m["tx-retransmits"] + m["tx-resend-replies"] + hosts["rcvd_seq_err"]
+        found = m["rx-out-of-sequence"] + m["rx-gaps"] + \
+            m["tx-rnr-naks"] + m["rx-queries"]
+        again = m["tx-retransmits"] + m["tx-resend-replies"] + \
+            hosts["rcvd_seq_err"]
         met += [found, again]
         says.append("holes found %d, sent again %d" % (found, again))
     elif WHAT == "doubled":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""log.py JOB RANK RANKS <LOG: each line of a libinc log is a JSON object that says
-when, how important, of whom and what; and what must be in it is."""
+"""log.py JOB RANK RANKS <LOG: each line of a libinc log is a JSON object with
+time, level, whose it is and text; and the lines that must be there are."""
 import datetime
 import json
 import sys
@@ -16,15 +16,18 @@ for line in sys.stdin:
     last = when
     if obj["level"] not in ("error", "warn", "info", "debug"):
         sys.exit(f"level: {line}")
-    if set(obj) - {"time", "level", "pid", "job", "rank", "ranks", "tree", "message"}:
+    if set(obj) - {"time", "level", "pid", "job", "rank", "ranks", "tree",
+                   "message"}:
         sys.exit(f"members: {line}")
-    if "job" in obj and (obj["job"], obj["rank"], obj["ranks"]) != (JOB, RANK, RANKS):
+    if "job" in obj and \
+       (obj["job"], obj["rank"], obj["ranks"]) != (JOB, RANK, RANKS):
         sys.exit(f"whose: {line}")
     if obj["message"].startswith("allreduce") and "tree" not in obj:
         sys.exit(f"no tree: {line}")
     seen.append((obj["level"], obj["message"]))
 for level, begin in (("debug", "to daemon: {"), ("debug", "from daemon: {"),
-                     ("info", "inc"), ("debug", "allreduce begins: blocks of 4 bytes"),
+                     ("info", "inc"),
+                     ("debug", "allreduce begins: blocks of 4 bytes"),
                      ("debug", "allreduce ends: success"), ("info", "left: ")):
     if not any(lv == level and m.startswith(begin) for lv, m in seen):
         sys.exit(f"there is no {level} line \"{begin}...\"")

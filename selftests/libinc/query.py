@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""query.py DIR SWITCH HOST0 HOST1: what inc_comm_query() said (DIR/out.RANK, a line each:
-after joining, in the middle, in the end) against what the switch says of the same
-members, and against the operations that live.c carries out."""
+"""query.py DIR SWITCH HOST0 HOST1: what inc_comm_query() said (DIR/out.RANK, a
+line each: after joining, in the middle, in the end) against what the switch says
+of the same members, and against the operations that live.c carries out."""
 import json
 import sys
 
@@ -72,7 +72,8 @@ def main():
              (per_op, 0) if busy else (0, 0))
         same("results", middle["results"], per_op + 2)
         traffic(middle, member_of("member.busy", rank))
-        same("end", (end["state"], end["begun"], end["operations"]), (IDLE, 4, 4))
+        same("end", (end["state"], end["begun"], end["operations"]),
+             (IDLE, 4, 4))
         same("results", end["results"], end["messages"])
         same("sent", end["tx-bytes"], 2 * ELEMS + (FEW if rank == 0 else 0) +
              HDR * end["messages"])

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-The generic netlink family "rdma-inc" from the other side: messages made by hand from
-the YNL spec, right, wrong and broken ones. Knows nothing of inc-tool.
+The generic netlink family "rdma-inc" from the other side: messages made by hand
+from the YNL spec, right, wrong and broken ones. Knows nothing of inc-tool.
 
 netlink_raw.py errors | dump | close | reply | failures | fuzz [SEED [COUNT]]
 
@@ -96,7 +96,8 @@ class Conn:
         self.seq = 0
         name = nla(CTRL_ATTR_FAMILY_NAME, b"rdma-inc\0")
         reply = self.call(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, name)
-        self.family = struct.unpack("=H", dict(reply[0])[CTRL_ATTR_FAMILY_ID])[0]
+        self.family = struct.unpack("=H",
+                                    dict(reply[0])[CTRL_ATTR_FAMILY_ID])[0]
 
     def send(self, kind, cmd, payload, flags=NLM_F_ACK):
         self.seq += 1
@@ -160,7 +161,8 @@ def case(name, why=None):
     print(f"FAIL {name} # {why}" if why else f"PASS {name}", flush=True)
 
 
-def expect(conn, name, cmd, space, attrs, code, text="", attr=None, missing=None,
+def expect(conn, name, cmd, space, attrs, code, text="", attr=None,
+           missing=None,
            flags=NLM_F_ACK):
     """A request that has to fail, in just this way."""
     payload = attrs if isinstance(attrs, bytes) else SP.encode(space, attrs)
@@ -334,7 +336,8 @@ def errors_transport(c):
                                ("below", 0), ("below", 2), ("dead-time", 50)])
     for n in (2, 255):
         expect(c, f"member-new: transport {n}", "member-new", "member",
-               good[:-1] + [("transport", n)], errno.ERANGE, "range", "transport")
+               good[:-1] + [("transport", n)], errno.ERANGE, "range",
+               "transport")
     expect(c, "member-new: transport of 4 bytes", "member-new", "member",
            good[:-1] + [("transport", bytes(4))], errno.EINVAL, "invalid",
            "transport")
@@ -377,7 +380,8 @@ def errors_parent(c):
     for name, _ in good:
         bad(f"no {name}", [a for a in good if a[0] != name], errno.EINVAL,
             missing=name)
-    bad("no such tree", but("tree-id", 77), errno.ENOENT, "no tree 77", "tree-id")
+    bad("no such tree", but("tree-id", 77), errno.ENOENT, "no tree 77",
+        "tree-id")
     bad("no leaf", but("tree-id", 1), errno.ENOENT, "made without job-ranks",
         "tree-id")
     bad("peer-tree-id 0", but("peer-tree-id", 0), errno.ERANGE, "range",
@@ -394,7 +398,8 @@ def errors_parent(c):
         errno.EADDRNOTAVAIL, "no address of this host", "local-addr")
     bad("no route", but("peer-addr", V4("192.0.2.1")), errno.ENETUNREACH,
         "no route to the parent", "peer-addr")
-    for name, value, why in (("rank", 0, "Unsupported"), ("psn", 1, "Unsupported"),
+    for name, value, why in (("rank", 0, "Unsupported"),
+                             ("psn", 1, "Unsupported"),
                              ("qpn", 0x800005, "Unsupported"),
                              ("transport", 1, "Unsupported")):
         bad(f"{name} is not for it", good + [(name, value)], errno.EINVAL, why,
@@ -409,9 +414,11 @@ def errors_parent(c):
                n not in ("error", "rank")]
     case("parent-set replies with all that is known",
          f"lacks {missing}" if missing else None)
-    case("parent-set: connected", None if got[state] == b"\0" else got[state].hex())
+    case("parent-set: connected",
+         None if got[state] == b"\0" else got[state].hex())
     bad("twice", good, errno.EISCONN, "has its parent already", "tree-id")
-    expect(c, "parent-get: no tree-id", "parent-get", "member", [], errno.EINVAL,
+    expect(c, "parent-get: no tree-id", "parent-get", "member", [],
+           errno.EINVAL,
            missing="tree-id")
     expect(c, "parent-get: no leaf", "parent-get", "member", [("tree-id", 1)],
            errno.ENOENT, "has no parent", "tree-id")
@@ -744,7 +751,8 @@ def main():
     elif what == "failures":
         failures()
     elif what == "fuzz":
-        seed = int(sys.argv[2], 0) if len(sys.argv) > 2 else random.getrandbits(32)
+        given = len(sys.argv) > 2
+        seed = int(sys.argv[2], 0) if given else random.getrandbits(32)
         fuzz(seed, int(sys.argv[3]) if len(sys.argv) > 3 else 20000)
     else:
         print(__doc__, file=sys.stderr)

@@ -38,7 +38,8 @@ def member(m, **want):
 
     def moved():
         d = delta(m.stats(), before)
-        return {k.replace("_", "-"): d.get(k.replace("_", "-"), 0) for k in want}
+        return {k.replace("_", "-"): d.get(k.replace("_", "-"), 0)
+                for k in want}
 
     want = {k.replace("_", "-"): v for k, v in want.items()}
     m.lab.until(lambda: moved() == want, 0.3)
@@ -54,4 +55,5 @@ def arrived(stats):
     return sum(stats[k] for k in (
         "rx-packets", "rx-duplicates", "rx-out-of-sequence", "rx-acks",
         "rx-naks", "rx-rnr-naks", "rx-bad-request", "rx-bad-response",
-        "rx-in-error", "tx-rnr-naks", "rx-queries", "rx-deferred", "rx-untrusted"))
+        "rx-in-error", "tx-rnr-naks", "rx-queries", "rx-deferred",
+        "rx-untrusted"))

@@ -109,7 +109,8 @@ class Genl:
         self.groups = {}
         for _, group in attrs_of(family.get(7, b"")):
             g = dict(attrs_of(group))
-            self.groups[g[1].rstrip(b"\0").decode()] = struct.unpack("=I", g[2])[0]
+            name = g[1].rstrip(b"\0").decode()
+            self.groups[name], = struct.unpack("=I", g[2])
 
     def subscribe(self, group):
         self.sock.setsockopt(SOL_NETLINK, ADD_MEMBERSHIP, self.groups[group])

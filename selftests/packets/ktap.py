@@ -10,7 +10,8 @@ import traceback
 TESTS = []
 
 # A kernel with all checks on, or emulated, is slow.
-SLOW = 10 if os.environ.get("LAB_BACKEND", "") in ("uml-debug", "vm", "vm-6.12") else 1
+BACKEND = os.environ.get("LAB_BACKEND", "")
+SLOW = 10 if BACKEND in ("uml-debug", "vm", "vm-6.12") else 1
 
 
 class TimeUp(Exception):
@@ -42,7 +43,8 @@ def test(name, families=(4, 6), limit=10, cases=None):
 
 def expect(what, got, want):
     if got != want:
-        raise AssertionError("%s: got %s, want %s" % (what, _text(got), _text(want)))
+        raise AssertionError("%s: got %s, want %s" %
+                             (what, _text(got), _text(want)))
 
 
 def _text(value):
@@ -88,7 +90,8 @@ def run(lab, pattern, verbose):
         took = time.monotonic() - start
         if not why and took > 1:
             why = " # %.1f s" % took
-        print("%s %d - %s%s" % (result, number, title.replace("#", "no. "), why),
+        print("%s %d - %s%s" %
+              (result, number, title.replace("#", "no. "), why),
               flush=True)
     print("# %d passed, %d failed" % (len(chosen) - failed, failed), flush=True)
     return failed

@@ -43,7 +43,8 @@ class Switch:
         self.ntf.subscribe("events")
 
     def do(self, op, **attrs):
-        return self.nl.do(op, {k.replace("_", "-"): v for k, v in attrs.items()})
+        return self.nl.do(op,
+                          {k.replace("_", "-"): v for k, v in attrs.items()})
 
     def stats(self):
         return self.do("switch-get")["stats"]
@@ -53,7 +54,7 @@ class Switch:
         return self.ntf.events()
 
     def failures(self):
-        """The same without what ends: an earlier case's tree may take its time."""
+        """The same without what ends: a tree of an earlier case may linger."""
         return [e for e in self.events() if not e[0].endswith("-del-ntf")]
 
     def snmp(self, name):
@@ -84,7 +85,8 @@ class Port:
                                       socket.htons(ETH_P_ALL))
         self.sock.bind((dev, ETH_P_ALL))
         self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUFFORCE
-                             if hasattr(socket, "SO_RCVBUFFORCE") else 33, 8 << 20)
+                             if hasattr(socket, "SO_RCVBUFFORCE") else 33,
+                             8 << 20)
         self.sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         self.sock.setblocking(False)
         self.mac = self.sock.getsockname()[4]
@@ -95,7 +97,8 @@ class Port:
         self.send_as(packet, kind)
 
     def send_as(self, packet, kind):
-        self.sock.send(self.peer_mac + self.mac + struct.pack("!H", kind) + packet)
+        self.sock.send(self.peer_mac + self.mac + struct.pack("!H", kind) +
+                       packet)
 
     def recv(self):
         """IP packets that wait, and when the kernel had them."""
@@ -126,7 +129,8 @@ class CsumPort(Port):
                    (packet[8:24], packet[24:40])
         length = struct.unpack_from("!H", packet, off + 4)[0]
         # a stack leaves the pseudo header's sum for the device
-        pseudo = ~roce.checksum(src + dst + struct.pack("!HH", 17, length)) & 0xffff
+        pseudo = ~roce.checksum(src + dst +
+                                struct.pack("!HH", 17, length)) & 0xffff
         packet = packet[:off + 6] + struct.pack("!H", pseudo) + packet[off + 8:]
         hdr = struct.pack("<BBHHHH", 1, 5 if gso_size else 0, 14 + off + 8,
                           gso_size, 14 + off, 6)
@@ -150,7 +154,8 @@ class Lab:
         self.sw_ns, self.sw2_ns = net + "-sw", net + "-sw2"
         self.sw = Switch(self.sw_ns, self.spec)
         sw_mac = mac_of(self.sw_ns, "br0")
-        self.ports = [Port("%s-h%d" % (net, h), "eth0", sw_mac) for h in range(3)]
+        self.ports = [Port("%s-h%d" % (net, h), "eth0", sw_mac)
+                      for h in range(3)]
         self.other_port = Port(net + "-h0", "eth1", mac_of(self.sw2_ns, "v0"))
         self.guest_port = Port(net + "-h0", "eth2", mac_of(self.sw_ns, "br1"))
         self.members = {}       # by QPN of ours
@@ -173,7 +178,8 @@ class Lab:
 
     @staticmethod
     def addr(family, port, n):
-        return ("10.99.%d.%d" if family == 4 else "fd00:99::%d:%x") % (port + 1, n)
+        text = "10.99.%d.%d" if family == 4 else "fd00:99::%d:%x"
+        return text % (port + 1, n)
 
     def neighbours(self):
         """Nobody answers ARP or neighbour discovery at the ports."""
@@ -182,8 +188,8 @@ class Lab:
             mac = ":".join("%02x" % b for b in port.mac)
             for family in (4, 6):
                 for i in range(ADDRS):
-                    lines += "neigh replace %s lladdr %s dev br0 nud permanent\n" % (
-                        self.addr(family, n, i), mac)
+                    lines += "neigh replace %s lladdr %s dev br0" \
+                             " nud permanent\n" % (self.addr(family, n, i), mac)
         subprocess.run(["ip", "-n", self.sw_ns, "-batch", "-"], check=True,
                        input=lines.encode())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A member of a tree, played: RC or UC requester and responder in a few lines."""
+"""A member of a tree, played: RC or UC requester and responder, in brief."""
 import contextlib
 import struct
 
@@ -171,8 +171,8 @@ class Member:
 
     def write(self, p):
         off = p.va - MR_BASE
-        if p.opcode & ~roce.UC not in (roce.WRITE_ONLY, roce.WRITE_ONLY_IMM) or \
-           len(p.payload) != p.dmalen:
+        whole = (roce.WRITE_ONLY, roce.WRITE_ONLY_IMM)
+        if p.opcode & ~roce.UC not in whole or len(p.payload) != p.dmalen:
             self.bad.append(p)
         elif p.dmalen:
             if p.rkey != self.key or off < 0 or off + p.dmalen > MR_SIZE:
@@ -186,7 +186,8 @@ class Member:
 
     def ack(self, psn=None):
         """Acknowledges all that was taken, or up to a PSN."""
-        self.send(self.response(roce.SYN_ACK, self.epsn - 1 if psn is None else psn))
+        self.send(self.response(roce.SYN_ACK,
+                                self.epsn - 1 if psn is None else psn))
 
     def nak(self, syndrome, psn=None):
         self.send(self.response(syndrome, self.epsn if psn is None else psn))
@@ -194,7 +195,8 @@ class Member:
     # netlink
 
     def get(self):
-        return self.lab.sw.do("member-get", tree_id=self.tree.id, rank=self.rank)
+        return self.lab.sw.do("member-get", tree_id=self.tree.id,
+                              rank=self.rank)
 
     def stats(self):
         return self.get()["stats"]
@@ -212,9 +214,9 @@ class Tree:
                  msg_size=None, psn=None, peer_psn=0x100, first_msg_id=0,
                  transports=(RC,), real=None, complete=True, **kw):
         """
-        @transports: of the ranks, in turns. @real: how many there are; the others
-        have only QPs at the switch, and nobody behind them, and none if not
-        @complete.
+        @transports: of the ranks, in turns. @real: how many there are; the
+        others have only QPs at the switch, and nobody behind them, and none if
+        not @complete.
         """
         if msg_size is None:
             msg_size = pmtu if UC in transports else 16384
@@ -273,7 +275,8 @@ class Tree:
         """All members get this result."""
         for m in self.m:
             want = (OK, msg_id & 0xffffff)
-            if not self.lab.until(lambda m=m, want=want: want in m.results, timeout):
+            if not self.lab.until(lambda m=m, want=want: want in m.results,
+                                  timeout):
                 raise AssertionError("rank %d has no result of message %#x, but %s" %
                                      (m.rank, msg_id, m.results[-3:]))
             got = m.result(msg_id, 4 * len(sums))
@@ -287,7 +290,8 @@ class Tree:
     def good(self, count=5):
         """An AllReduce, right at all members."""
         msg_id = self.take_id()
-        data = [[r * 1000 + i for i in range(count)] for r in range(len(self.m))]
+        data = [[r * 1000 + i for i in range(count)]
+                for r in range(len(self.m))]
         for m, values in zip(self.m, data):
             m.allreduce(msg_id, values)
         self.check(msg_id, [sum(col) for col in zip(*data)])

@@ -86,7 +86,8 @@ def icrc(ip, udp):
         ip[0] |= 0x0f
         ip[1] = ip[2] = ip[3] = ip[7] = 0xff
     udp[6] = udp[7] = udp[12] = 0xff
-    return zlib.crc32(bytes(udp), zlib.crc32(bytes(ip), zlib.crc32(b"\xff" * 8)))
+    return zlib.crc32(bytes(udp),
+                      zlib.crc32(bytes(ip), zlib.crc32(b"\xff" * 8)))
 
 
 @dataclass
@@ -189,7 +190,8 @@ def fix_ip(packet):
         return packet
     ihl = (packet[0] & 15) * 4
     head = packet[:10] + b"\0\0" + packet[12:ihl]
-    return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + packet[ihl:]
+    check = struct.pack("!H", checksum(head))
+    return head[:10] + check + head[12:] + packet[ihl:]
 
 
 def build(p):
@@ -203,7 +205,8 @@ def build(p):
     body += struct.pack("<I", crc)
     check = p.udp_check
     if check in ("right", "wrong"):
-        check = udp_checksum(p.src, p.dst, udp + body) ^ (p.udp_check == "wrong")
+        check = udp_checksum(p.src, p.dst, udp + body)
+        check ^= p.udp_check == "wrong"
     udp = udp[:6] + struct.pack("!H", check)
     return ip + udp + body + p.trail
 
@@ -229,7 +232,8 @@ def parse(packet):
     off = udp_offset(packet)
     if proto != 17 or p.frag & 0x3fff or len(packet) < off + 24:
         return None
-    p.sport, p.dport, p.udp_len, p.udp_check = struct.unpack_from("!HHHH", packet, off)
+    p.sport, p.dport, p.udp_len, p.udp_check = \
+        struct.unpack_from("!HHHH", packet, off)
     if p.dport != PORT:
         return None
     p.raw = packet = packet[:total]
@@ -243,7 +247,8 @@ def parse(packet):
 
 def _parse_transport(p, body):
     p.opcode, bits, p.pkey, w1, w2 = struct.unpack_from("!BBHII", body)
-    p.se, p.mig, p.pad, p.tver = bits >> 7, bits >> 6 & 1, bits >> 4 & 3, bits & 15
+    p.se, p.mig = bits >> 7, bits >> 6 & 1
+    p.pad, p.tver = bits >> 4 & 3, bits & 15
     p.fecn, p.becn, p.resv6 = w1 >> 31, w1 >> 30 & 1, w1 >> 24 & 63
     p.qpn = w1 & 0xffffff
     p.ackreq, p.resv7, p.psn = w2 >> 31, w2 >> 24 & 127, w2 & 0xffffff

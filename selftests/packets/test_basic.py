@@ -9,7 +9,8 @@ from ktap import check, expect, test
 
 def random_packet(rng, lab, family):
     src, dst = lab.sw_addr(family, 1), lab.sw_addr(family, 2)
-    opcode = rng.choice([roce.WRITE_FIRST, roce.WRITE_MIDDLE, roce.WRITE_LAST_IMM,
+    opcode = rng.choice([roce.WRITE_FIRST, roce.WRITE_MIDDLE,
+                         roce.WRITE_LAST_IMM,
                          roce.WRITE_ONLY_IMM, roce.ACK])
     payload = rng.randbytes(rng.randrange(70)) if opcode != roce.ACK else b""
     return roce.Pkt(
@@ -24,7 +25,8 @@ def random_packet(rng, lab, family):
         pkey=rng.randrange(1 << 16), ackreq=rng.randrange(2),
         va=rng.randrange(1 << 64), rkey=rng.randrange(1 << 32),
         dmalen=rng.randrange(1 << 32), imm=rng.randrange(1 << 32),
-        syndrome=rng.randrange(256), msn=rng.randrange(1 << 24), payload=payload)
+        syndrome=rng.randrange(256), msn=rng.randrange(1 << 24),
+        payload=payload)
 
 
 @test("packet maker agrees with scapy")
@@ -64,7 +66,8 @@ def long_messages(lab, family, pmtu):
     for name, transport in (("RC", peer.RC), ("UC", peer.UC))})
 def traffic_class(lab, family, tc, transport):
     """It is that of every packet: results, statuses, acknowledgments, NAKs."""
-    with lab.tree(family=family, transports=(transport,), traffic_class=tc) as t:
+    with lab.tree(family=family, transports=(transport,),
+                  traffic_class=tc) as t:
         expect("traffic-class", t.get()["traffic-class"], tc)
         for _ in range(3):
             t.good()

@@ -11,7 +11,8 @@ from peer import (BARRIER, COLLECTIVE, DTYPE, FP64, INT64, LENGTH, MAX, MIN,
 
 def statuses(lab, t, msg_id, status, ranks=None):
     for m in t.m if ranks is None else [t.m[r] for r in ranks]:
-        check(lab.until(lambda m=m: (status, msg_id & 0xffffff) in m.results, 1),
+        check(lab.until(lambda m=m: (status, msg_id & 0xffffff) in m.results,
+                        1),
               "rank %d got %s, not status %d" % (m.rank, m.results, status))
 
 
@@ -104,7 +105,7 @@ def header6(lab, family):
 
 @test("header: what the switch does not offer", families=(4,))
 def offers(lab, family):
-    """Every collective, type and operation: refused, or in the switch's mask."""
+    """Each collective, type and operation: refused, or in the switch's mask."""
     has = lab.sw.do("switch-get")
     with lab.tree(ranks=1, family=family) as t:
         m = t.m[0]
@@ -135,7 +136,8 @@ def offers(lab, family):
 def masks(lab, family):
     with lab.tree(ranks=3, family=family, dtypes=1 << peer.INT32,
                   ops=1 << peer.SUM, collectives=1 << peer.ALLREDUCE) as t:
-        for status, send in ((DTYPE, bad(dtype=peer.FP32)), (DTYPE, bad(op=MIN)),
+        for status, send in ((DTYPE, bad(dtype=peer.FP32)),
+                             (DTYPE, bad(op=MIN)),
                              (COLLECTIVE, bad(coll=BARRIER, data=b""))):
             msg_id = t.take_id()
             for m in t.m:
@@ -163,7 +165,8 @@ def window(lab, family, diff):
         statuses(lab, t, wrong, MSG_ID, [0])
         # the others and the slot are not affected
         lab.quiet()
-        expect("Immediates of the others", [m.results for m in t.m[1:]], [[], []])
+        expect("Immediates of the others", [m.results for m in t.m[1:]],
+               [[], []])
         a.allreduce(0, [1, 2, 3])
         t.check(0, [3, 6, 9])
         # again, in a slot that is done
@@ -208,7 +211,8 @@ def strays(lab, family):
         for p in sorted(a.log, key=lambda p: p.psn - a.epsn & 0xffffff):
             if p.psn == a.epsn:
                 a.take(p)
-        check(lab.until(lambda: len(a.results) >= 16), "%d statuses" % len(a.results))
+        check(lab.until(lambda: len(a.results) >= 16),
+              "%d statuses" % len(a.results))
         check(all(r == (MSG_ID, 4) for r in a.results), str(a.results))
         b.allreduce(0, [2])
         t.check(0, [3])
@@ -229,14 +233,16 @@ def long_failure(lab, family):
         a.send(*half[9:])
         lab.quiet()
         expect("Immediates", [len(m.results) for m in t.m], [1, 1, 1])
-        check(lab.until(lambda: a.acks and a.acks[-1].psn == half[-1].psn), "no ACK")
+        check(lab.until(lambda: a.acks and a.acks[-1].psn == half[-1].psn),
+              "no ACK")
         # part of the result has been sent already
         for m in (a, b):
             m.send(*m.request(1, ints(values)))
         pkts = c.request(1, ints(values))
         c.send(*pkts[:7])
         lab.quiet()
-        check(len({p.psn for p in a.log if p.opcode == 10}) == 7, "no streaming")
+        check(len({p.psn for p in a.log if p.opcode == 10}) == 7,
+              "no streaming")
         expect("finished", [m.results[1:] for m in t.m], [[], [], []])
         c.send(*pkts[7:])
         t.check(1, [3 * v for v in values])
@@ -252,7 +258,8 @@ def placement(lab, family):
                 m.send(*m.request(n, ints(range(700)),
                                   result_va=peer.MR_BASE + off))
             for m in t.m:
-                check(lab.until(lambda m=m: len(m.results) == n + 1), "no result")
+                check(lab.until(lambda m=m: len(m.results) == n + 1),
+                      "no result")
                 expect("bad packets", m.bad, [])
                 expect("memory", bytes(m.mem[off:off + 2800]) ==
                        ints(2 * v for v in range(700)), True)
@@ -267,7 +274,8 @@ def wide(lab, family):
                 m.send(*m.request(n, struct.pack("<500" + code, *range(500)),
                                   dtype=dtype))
             for m in t.m:
-                check(lab.until(lambda m=m, n=n: (0, n) in m.results), "no result")
+                check(lab.until(lambda m=m, n=n: (0, n) in m.results),
+                      "no result")
                 expect("result", m.result(n, 4000) == struct.pack(
                     "<500" + code, *[3 * v for v in range(500)]), True)
 
@@ -279,7 +287,8 @@ def msg_size(lab, family, nelem, status):
     with lab.tree(family=family, msg_size=64, slots=4) as t:
         for msg_id in range(6):
             for m in t.m:
-                m.send(*m.request(msg_id, ints([m.rank] * nelem), coll=peer.ALLGATHER))
+                m.send(*m.request(msg_id, ints([m.rank] * nelem),
+                                  coll=peer.ALLGATHER))
             statuses(lab, t, msg_id, status)
         expect("bad packets", [m.bad for m in t.m], [[], []])
         if not status:
@@ -341,7 +350,8 @@ def bounded(lab, family):
         got += blamed(lab)
         took = time.monotonic() - start
         check(n > 20, "%d failures" % n)
-        check(2 <= len(got) <= 2 + took * 10, "%d events of %d failures in %.1f s" %
+        check(2 <= len(got) <= 2 + took * 10,
+              "%d events of %d failures in %.1f s" %
               (len(got), n, took))
         for e in got:
             check(e["wrong-rank"] in (0, 1), "%r" % e)

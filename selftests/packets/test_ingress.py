@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Ways that a member's packet may not come, though every byte of it is right."""
+"""Ways that a member's packet may not come, though each byte is right."""
 import contextlib
 import struct
 import subprocess
@@ -14,7 +14,8 @@ from test_border import cut_checked, try_packets
 
 
 def cmd(lab, text):
-    subprocess.run(["ip", "netns", "exec", lab.sw_ns] + text.split(), check=True)
+    subprocess.run(["ip", "netns", "exec", lab.sw_ns] + text.split(),
+                   check=True)
 
 
 @contextlib.contextmanager
@@ -27,7 +28,7 @@ def undone(lab, todo, undo):
 
 
 def by(port, tag=None):
-    """Sends by another port, or with a VLAN's tag, what rank 0 should have sent."""
+    """Sends rank 0's packets by another port, or with a VLAN's tag."""
     def make(p):
         kind = ETH_P_IP if len(p.src) == 4 else ETH_P_IPV6
         if tag:
@@ -72,7 +73,8 @@ def loose(lab, family):
 def multipath(lab, family):
     with lab.tree(family=family) as t:
         addr = roce.ntoa(t.m[0].addr)
-        size, near, far = ((32, "10.99.0.250", "10.98.0.250") if family == 4 else
+        size, near, far = ((32, "10.99.0.250", "10.98.0.250")
+                           if family == 4 else
                            (128, "fd00:99::fa", "fd00:98::fa"))
         try:
             cmd(lab, "ip -%d route add %s/%d nexthop via %s dev br0 "
@@ -94,7 +96,8 @@ def moved(lab, family):
     with lab.tree(family=family) as t:
         addr = roce.ntoa(t.m[0].addr)
         size = 32 if family == 4 else 128
-        with undone(lab, "ip -%d route add %s/%d dev br1" % (family, addr, size),
+        with undone(lab,
+                    "ip -%d route add %s/%d dev br1" % (family, addr, size),
                     "ip -%d route del %s/%d dev br1" % (family, addr, size)):
             good, = t.m[0].request(t.take_id(), peer.ints([1]))
             with counters.switch(lab), counters.member(t.m[0], rx_packets=1):
@@ -105,7 +108,8 @@ def moved(lab, family):
 
 def policy(lab, family, src, verb="add"):
     dst = roce.ntoa(lab.sw_addr(family))
-    text = "ip xfrm policy %s dir in src %s dst %s" % (verb, roce.ntoa(src), dst)
+    text = "ip xfrm policy %s dir in src %s dst %s" % (verb, roce.ntoa(src),
+                                                       dst)
     if verb == "add":
         text += " tmpl src %s dst %s proto esp mode transport" % (
             roce.ntoa(src), dst)

@@ -22,7 +22,8 @@ def dead_member(lab, family):
         start = time.monotonic()
         b.allreduce(2, [1])         # waits for the dead one
         check(lab.until(lambda: (PEER_DEAD, 2) in b.results and
-                        (PEER_DEAD, 2) in c.results), "the others were not told")
+                        (PEER_DEAD, 2) in c.results),
+              "the others were not told")
         took = time.monotonic() - start
         check(took < 1, "told after %.2f s" % took)
         expect("error", a.get()["error"], "retry-exceeded")
@@ -41,11 +42,13 @@ def silent_dead(lab, family):
         a.allreduce(1, [1])
         b.allreduce(1, [1])
         check(lab.until(lambda: (PEER_DEAD, 1) in a.results and
-                        (PEER_DEAD, 1) in b.results), "the others were not told")
+                        (PEER_DEAD, 1) in b.results),
+              "the others were not told")
         took = time.monotonic() - start
         check(took < 1, "told after %.2f s" % took)
         probe = c.log[0]
-        expect("probe", (probe.opcode, probe.dmalen, probe.payload, probe.ackreq),
+        expect("probe",
+               (probe.opcode, probe.dmalen, probe.payload, probe.ackreq),
                (roce.WRITE_ONLY, 0, b"", 1))
         check(c.stats()["tx-probes"] >= 1, "not counted")
     lab.good(family)
@@ -93,10 +96,12 @@ def silent_alive(lab, family):
         b.allreduce(1, [2])
         t.check(1, [3])
         # a probe just before may leave the result to be solicited
-        check(lab.until(lambda: not b.get()["tx-in-flight"]), "not acknowledged")
+        check(lab.until(lambda: not b.get()["tx-in-flight"]),
+              "not acknowledged")
         known = {p.psn for p in b.log}
         lab.wait(0.3)
-        expect("probes when nobody waits", {p.psn for p in b.log} - known, set())
+        expect("probes when nobody waits", {p.psn for p in b.log} - known,
+               set())
         t.next_id = 2
         t.good()
 
@@ -133,7 +138,8 @@ def gone_deaf(lab, family):
         check(lab.until(lambda: not leaving(lab)), "it acknowledges in vain")
 
 
-@test("life: tree-del: members are told, and have time to acknowledge", families=(4,))
+@test("life: tree-del: members are told, and have time to acknowledge",
+      families=(4,))
 def gone(lab, family):
     timed()
     t = lab.tree(family=family, ranks=3, dead_time=2000)
@@ -145,12 +151,14 @@ def gone(lab, family):
         # netlink works in the caller's context, the members in this thread
         thread = threading.Thread(target=lambda: lab.sw.do("tree-del", id=t.id))
         thread.start()
-        check(lab.until(lambda: not thread.is_alive()), "tree-del does not return")
+        check(lab.until(lambda: not thread.is_alive()),
+              "tree-del does not return")
         took = time.monotonic() - start
         check(took < 0.5, "took %.3f s, results %s" % (took, [
             m.results[1:] for m in t.m]))
         lab.quiet()
-        expect("results", [m.results[1:] for m in t.m], [[(peer.TREE_GONE, 1)]] * 3)
+        expect("results", [m.results[1:] for m in t.m],
+               [[(peer.TREE_GONE, 1)]] * 3)
         with counters.switch(lab, rx_no_qp=1):
             t.m[0].allreduce(2, [1])
     finally:
@@ -170,7 +178,7 @@ def left(lab, family):
 
 @test("life: a member that comes late is no dead one")
 def late(lab, family):
-    """Until its QP is up it answers nothing, and gets nothing that it did not ask for."""
+    """Until its QP is up it answers nothing, and gets only what it asked for."""
     timed()
     with lab.tree(family=family, ranks=3, dead_time=100, min_rto=4) as t:
         a, b, c = t.m

@@ -3,8 +3,8 @@
 
 Most mutations leave the ICRC as it was and must change nothing at all. Some
 get a new ICRC and thus reach the responder, the requester and the slots of a
-tree of their own, which is made anew when its QP goes to error; that of UC, which
-nothing brings to error, now and then.
+tree of their own, which is made anew when its QP goes to error; that of UC,
+which nothing brings to error, now and then.
 """
 import random
 import struct
@@ -90,13 +90,16 @@ def new_icrc(raw):
     end = off + struct.unpack_from("!H", raw, off + 4)[0]
     if not off + 24 <= end <= len(raw):
         return raw
-    raw = raw[:end - 4] + struct.pack("<I", roce.icrc(raw[:off], raw[off:end - 4])) + \
-        raw[end:]
+    crc = roce.icrc(raw[:off], raw[off:end - 4])
+    raw = raw[:end - 4] + struct.pack("<I", crc) + raw[end:]
     if raw[off + 6:off + 8] != b"\0\0":
         udp = raw[off:off + 6] + b"\0\0" + raw[off + 8:end]
-        src, dst = (raw[12:16], raw[16:20]) if off == 20 else (raw[8:24], raw[24:40])
-        raw = raw[:off + 6] + struct.pack("!H", roce.udp_checksum(src, dst, udp)) + \
-            raw[off + 8:]
+        if off == 20:
+            src, dst = raw[12:16], raw[16:20]
+        else:
+            src, dst = raw[8:24], raw[24:40]
+        check = roce.udp_checksum(src, dst, udp)
+        raw = raw[:off + 6] + struct.pack("!H", check) + raw[off + 8:]
     return raw
 
 
@@ -188,7 +191,8 @@ def mutated(lab, family, kind):
     rng = random.Random(lab.seed + family)
     victim = Victim(lab, family, kind)
     own = deep = 0
-    with lab.tree(family=family, ranks=2, transports=(kind,), **PATIENT) as good:
+    with lab.tree(family=family, ranks=2, transports=(kind,),
+                  **PATIENT) as good:
         m = good.m[0]
         drops = {}
         for n in range(TOTAL // 2 // BATCH):
@@ -206,7 +210,8 @@ def mutated(lab, family, kind):
                 drops[key] = drops.get(key, 0) + value
             own += expected
             for _ in range(BATCH // 8):
-                victim.send(new_icrc(mutate(rng, build(original(rng, victim.m)))))
+                victim.send(new_icrc(mutate(rng,
+                                            build(original(rng, victim.m)))))
                 deep += 1
             good.good()
         stats = m.stats()
@@ -215,6 +220,7 @@ def mutated(lab, family, kind):
             expect(key, stats[key], 0)
     victim.tree.close()
     print("#  %d for the switch dropped: %s" % (own, drops))
-    print("#  %d with a new ICRC, %d trees were used up" % (deep, victim.broken),
+    print("#  %d with a new ICRC, %d trees were used up" %
+          (deep, victim.broken),
           flush=True)
     lab.good(family)

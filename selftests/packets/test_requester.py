@@ -101,7 +101,8 @@ def lost_ack(lab, family):
         gap = [q.at - p.at for p, q in zip(a.log, a.log[1:])]
         check(gap[0] > 0.003, "repeated after %.4f s" % gap[0])
         stats = a.stats()
-        check(stats["tx-retransmits"] >= 2 and stats["tx-timeouts"] >= 2, "counters")
+        check(stats["tx-retransmits"] >= 2 and stats["tx-timeouts"] >= 2,
+              "counters")
         catch_up(a, a.log)
         lab.quiet()
         a.log.clear()
@@ -122,7 +123,8 @@ def backoff(lab, family):
         a.log.clear()
         start = time.monotonic()
         both(t, 4, [1])
-        check(lab.until(lambda: a.get()["state"] == "error", 2), "lives for ever")
+        check(lab.until(lambda: a.get()["state"] == "error", 2),
+              "lives for ever")
         dead = time.monotonic() - start
         check(0.5 < dead < 1.0, "dead after %.2f s" % dead)
         expect("error", a.get()["error"], "retry-exceeded")
@@ -151,7 +153,8 @@ def in_flight(lab, family, ranks=2, **kw):
 def nak_seq(lab, family, n):
     with in_flight(lab, family, psn=0xfffff8) as t:
         a, pkts = t.m[0], t.flight
-        with counters.member(a, rx_naks=1, tx_retransmits=10 - n, tx_timeouts=0):
+        with counters.member(a, rx_naks=1, tx_retransmits=10 - n,
+                             tx_timeouts=0):
             a.nak(NAK_PSN, pkts[n].psn)
         expect("repeated", [p.psn for p in a.log], [p.psn for p in pkts[n:]])
         check(all(same(p, q) for p, q in zip(a.log, pkts[n:])), "not the same")
@@ -238,7 +241,8 @@ def rnr_for_ever(lab, family):
         check(lab.until(lambda: a.get()["state"] == "error"), "lives for ever")
         check(time.monotonic() - start < 1, "too late")
         expect("error", a.get()["error"], "rnr-retry-exceeded")
-        check(lab.until(lambda: (PEER_DEAD, 1) in t.m[1].results), "rank 1 not told")
+        check(lab.until(lambda: (PEER_DEAD, 1) in t.m[1].results),
+              "rank 1 not told")
     lab.good(family)
 
 
@@ -268,7 +272,8 @@ def rnr_cost(lab, family, step):
         with counters.member(a, rx_rnr_naks=9, tx_retransmits=9):
             for n in range(9):
                 a.nak(SYN_RNR | 1, psn + n * step)      # 0.01 ms
-                check(lab.until(lambda n=n: len(a.log) == n + 1), "did not resume")
+                check(lab.until(lambda n=n: len(a.log) == n + 1),
+                      "did not resume")
                 lab.quiet(0.01)
         expect("repeated", [p.psn for p in a.log],
                [psn + n * step for n in range(9)])
@@ -315,11 +320,13 @@ def nak_fatal(lab, family, syndrome, error):
         start = time.monotonic()
         a.nak(syndrome, t.flight[3].psn)
         check(lab.until(lambda: (PEER_DEAD, 2) in b.results and
-                        (PEER_DEAD, 2) in c.results), "the others were not told")
+                        (PEER_DEAD, 2) in c.results),
+              "the others were not told")
         check(time.monotonic() - start < 1, "too late")
         info = a.get()
         expect("state", (info["state"], info["error"]), ("error", error))
-        expect("events", sorted((n, e.get("error")) for n, e in lab.sw.failures()),
+        expect("events",
+               sorted((n, e.get("error")) for n, e in lab.sw.failures()),
                [("member-error-ntf", error), ("tree-failed-ntf", PEER_DEAD)])
         # it had been sent before the end
         expect("rank 1's result", b.result(1, 4 * 632), ints(t.sums))
@@ -341,7 +348,8 @@ def ack_unsent(lab, family, ahead):
         expect("pending", a.get()["tx-in-flight"], 0)
         t.check(1, t.sums)
         # nothing is in flight: every acknowledgment is old or premature
-        with counters.member(a, rx_bad_response=1, tx_packets=0, tx_retransmits=0):
+        with counters.member(a, rx_bad_response=1, tx_packets=0,
+                             tx_retransmits=0):
             a.send(a.response(SYN_ACK, a.epsn))
         t.next_id = 2
         t.good()
@@ -351,7 +359,8 @@ def ack_unsent(lab, family, ahead):
     "syndrome class 2": (dict(syndrome=0x40),),
     "syndrome class 4": (dict(syndrome=0x9f),),
     "syndrome class 7": (dict(syndrome=0xff),),
-    "acknowledgement with payload": (dict(syndrome=SYN_ACK, payload=bytes(8)),)})
+    "acknowledgement with payload": (dict(syndrome=SYN_ACK,
+                                          payload=bytes(8)),)})
 def odd_response(lab, family, fields):
     with in_flight(lab, family) as t:
         a, pkts = t.m[0], t.flight
@@ -372,7 +381,8 @@ def ack_partial(lab, family):
         check(pkts[0].psn > pkts[-1].psn, "no wrap in flight")
         for n, left in ((3, 6), (1, 6), (3, 6), (-1, 6), (6, 3), (7, 2)):
             psn = psn_add(pkts[0].psn, n)
-            with counters.member(a, rx_acks=1, rx_bad_response=0, tx_retransmits=0):
+            with counters.member(a, rx_acks=1, rx_bad_response=0,
+                                 tx_retransmits=0):
                 a.ack(psn)
             expect("pending", a.get()["tx-in-flight"], left)
         catch_up(a, pkts)
@@ -381,7 +391,8 @@ def ack_partial(lab, family):
         t.good()
 
 
-@test("requester: the window", cases={"1": (1,), "2": (2,), "7": (7,), "16": (16,)})
+@test("requester: the window",
+      cases={"1": (1,), "2": (2,), "7": (7,), "16": (16,)})
 def window(lab, family, size):
     with lab.tree(family=family, pmtu=256, window=size, psn=0xfffffa,
                   **PATIENT) as t:
@@ -402,8 +413,10 @@ def window(lab, family, size):
                             outstanding and outstanding[-1].opcode ==
                             roce.WRITE_ONLY_IMM, 1), "window not used")
             if len(outstanding) == size:
-                check(any(p.ackreq for p in outstanding), "no AckReq in a window")
-                check(outstanding[-1].ackreq, "no AckReq where the window closes")
+                check(any(p.ackreq for p in outstanding),
+                      "no AckReq in a window")
+                check(outstanding[-1].ackreq,
+                      "no AckReq where the window closes")
             for _ in range(rng.randrange(1, len(outstanding) + 1)):
                 a.take(outstanding.pop(0).but(ackreq=0))
             a.ack()
@@ -470,7 +483,8 @@ def torn(lab, family, coll, blocks):
     timed()
 
     def send(m, n):
-        return m.request(n, ints([m.rank + n] * 300 * blocks), coll=coll, nelem=300)
+        return m.request(n, ints([m.rank + n] * 300 * blocks), coll=coll,
+                         nelem=300)
 
     def hook(p):
         """The result has come, but the last acknowledgment is lost."""
@@ -480,7 +494,8 @@ def torn(lab, family, coll, blocks):
             a.ack(p.psn - 1)
         return bool(again)
     again = []
-    with lab.tree(family=family, ranks=3, slots=1, dead_time=2000, min_rto=10) as t:
+    with lab.tree(family=family, ranks=3, slots=1, dead_time=2000,
+                  min_rto=10) as t:
         a, b, c = t.m
         a.hook = hook
         for m in t.m:
@@ -496,14 +511,16 @@ def torn(lab, family, coll, blocks):
         check(zeros, "no zeros in the end")
         a.hook = None
         c.send(*rest[1:])
-        check(lab.until(lambda: all((0, 1) in m.results for m in t.m)), "no result")
+        check(lab.until(lambda: all((0, 1) in m.results for m in t.m)),
+              "no result")
         for m in t.m:
             expect("bad packets", m.bad, [])
             expect("result of rank %d" % m.rank, m.result(1, 3600),
                    ints([r + 1 for r in range(3) for _ in range(300)]))
 
 
-@test("requester: more errors than a member can be told at a time", families=(4,))
+@test("requester: more errors than a member can be told at a time",
+      families=(4,))
 def strays(lab, family):
     with lab.tree(family=family, slots=4, window=1, **PATIENT) as t:
         a = t.m[0]
@@ -516,9 +533,11 @@ def strays(lab, family):
         a.log.clear()
         a.epsn = a.first_psn
         a.nak(NAK_PSN)              # all again, including the first
-        check(lab.until(lambda: len(a.results) == 64), "%d told" % len(a.results))
+        check(lab.until(lambda: len(a.results) == 64),
+              "%d told" % len(a.results))
         a.send(*wrong[64:])
-        check(lab.until(lambda: len(a.results) == 80), "%d told" % len(a.results))
+        check(lab.until(lambda: len(a.results) == 80),
+              "%d told" % len(a.results))
         expect("statuses", {s for s, _ in a.results}, {peer.MSG_ID})
         expect("bad packets", a.bad, [])
         lab.quiet()

@@ -9,7 +9,7 @@ from roce import (NAK_ACCESS, NAK_INVALID, NAK_PSN, SYN_ACK, SYN_RNR, psn_add)
 
 
 def patient(lab, **kw):
-    """A tree that asks for nothing, so that all answers are to what was sent."""
+    """A tree that asks for nothing, so that all answers are to requests."""
     return lab.tree(**PATIENT, **kw)
 
 
@@ -24,7 +24,8 @@ def answers(m, *want):
 
 def acknowledged(m, pkts):
     """ACKs of messages from MSN 1 on; one for all, unless they came slowly."""
-    check(m.lab.until(lambda: m.acks and m.acks[-1].psn == pkts[-1].psn, 1), "no ACK")
+    check(m.lab.until(lambda: m.acks and m.acks[-1].psn == pkts[-1].psn, 1),
+          "no ACK")
     m.lab.quiet()
     msn = {p.psn: n + 1 for n, p in enumerate(pkts)}
     got = [(a.syndrome, a.psn, a.msn) for a in m.acks]
@@ -47,7 +48,8 @@ def out_of_sequence(lab, family):
     with patient(lab, family=family, slots=8) as t:
         a, b = t.m
         pkts = [a.request(n, ints([n]))[0] for n in range(4)]
-        with counters.member(a, rx_out_of_sequence=2, rx_ooo_queued=2, rx_packets=0,
+        with counters.member(a, rx_out_of_sequence=2, rx_ooo_queued=2,
+                             rx_packets=0,
                              tx_naks=1):
             a.send(pkts[1])
             answers(a, (NAK_PSN, pkts[0].psn, 0))
@@ -82,8 +84,10 @@ def hole_in_message(lab, family):
             t.m[0].send(*pkts[lost:])       # as a go-back-N requester does
             t.check(msg_id, [2 * v for v in values])
             check(lab.until(lambda: t.m[0].acks and
-                            t.m[0].acks[-1].psn == pkts[-1].psn), "not acknowledged")
-            expect("NAKs", [x.psn for x in t.m[0].acks if x.syndrome == NAK_PSN],
+                            t.m[0].acks[-1].psn == pkts[-1].psn),
+                  "not acknowledged")
+            expect("NAKs",
+                   [x.psn for x in t.m[0].acks if x.syndrome == NAK_PSN],
                    [pkts[lost].psn] if lost < len(pkts) - 1 else [])
 
 
@@ -137,13 +141,15 @@ def kept(lab, family):
     with patient(lab, family=family, slots=256, msg_size=64) as t:
         a, b = t.m
         pkts = [a.request(n, ints([n]))[0] for n in range(141)]
-        with counters.member(a, rx_out_of_sequence=140, rx_ooo_queued=128, tx_naks=1):
+        with counters.member(a, rx_out_of_sequence=140, rx_ooo_queued=128,
+                             tx_naks=1):
             a.send(*pkts[1:])
         answers(a, (NAK_PSN, pkts[0].psn, 0))
         a.send(pkts[0])
         answers(a, (SYN_ACK, pkts[128].psn, 129))
         a.send(*pkts[129:])
-        check(lab.until(lambda: a.acks and a.acks[-1].psn == pkts[140].psn), "no ACK")
+        check(lab.until(lambda: a.acks and a.acks[-1].psn == pkts[140].psn),
+              "no ACK")
         b.send(*[b.request(n, ints([1]))[0] for n in range(141)])
         for n in range(141):
             t.check(n, [n + 1])
@@ -156,7 +162,8 @@ def psn_wrap(lab, family):
         a, b = t.m
         values = list(range(300))
         pkts = a.request(0, ints(values))       # 0xfffffd ... 0x000001
-        expect("packets", [p.psn for p in pkts], [0xfffffd, 0xfffffe, 0xffffff, 0, 1])
+        expect("packets", [p.psn for p in pkts],
+               [0xfffffd, 0xfffffe, 0xffffff, 0, 1])
         a.send(pkts[0], pkts[1], pkts[3], pkts[4])
         answers(a, (NAK_PSN, 0xffffff, 0))
         a.send(pkts[2])
@@ -233,19 +240,23 @@ def dies(lab, t, pkts, syndrome, values=(1, 2, 3)):
     expect("state", info["state"], "error")
     expect("error", info["error"], "local-access" if syndrome == NAK_ACCESS
            else "local-invalid-request")
-    check(lab.until(lambda: b.results and c.results), "the others were not told")
+    check(lab.until(lambda: b.results and c.results),
+          "the others were not told")
     expect("rank 1, who waited", b.results, [(peer.PEER_DEAD, 0)])
     expect("rank 2, who had not begun", c.results, [(peer.PEER_DEAD, 0)])
-    expect("events", sorted((n, e.get("rank", -1)) for n, e in lab.sw.failures()),
+    expect("events",
+           sorted((n, e.get("rank", -1)) for n, e in lab.sw.failures()),
            [("member-error-ntf", 0), ("tree-failed-ntf", -1)])
-    expect("tree", (t.get()["state"], t.get()["error"]), ("failed", peer.PEER_DEAD))
+    expect("tree", (t.get()["state"], t.get()["error"]),
+           ("failed", peer.PEER_DEAD))
     # every further request gets this NAK, and the others' messages fail
     with counters.member(a, rx_in_error=2, tx_naks=1):
         a.send(bad, a.response(SYN_ACK, 0))
     answers(a, (roce.NAK_OPERATIONAL, bad.psn, msn))
     c.allreduce(0, [1, 2, 3])
     b.allreduce(1, [1, 2, 3])
-    check(lab.until(lambda: len(c.results) == 2 and len(b.results) == 2), "no status")
+    check(lab.until(lambda: len(c.results) == 2 and len(b.results) == 2),
+          "no status")
     expect("later requests", (b.results[1], c.results[1]),
            ((peer.PEER_DEAD, 1), (peer.PEER_DEAD, 0)))
     expect("bad packets", [m.bad for m in (a, b, c)], [[], [], []])
@@ -288,7 +299,8 @@ F, M, L, LI = (roce.WRITE_FIRST, roce.WRITE_MIDDLE, roce.WRITE_LAST,
                roce.WRITE_LAST_IMM)
 O, OI = roce.WRITE_ONLY, roce.WRITE_ONLY_IMM
 ORDER = {
-    "MIDDLE first": (M,), "LAST first": (L,), "LAST with Immediate first": (LI,),
+    "MIDDLE first": (M,), "LAST first": (L,),
+    "LAST with Immediate first": (LI,),
     "FIRST, FIRST": (F, F), "FIRST, ONLY": (F, O),
     "FIRST, ONLY with Immediate": (F, OI), "FIRST, MIDDLE, FIRST": (F, M, F),
     "ONLY without Immediate": (O,),
@@ -503,4 +515,5 @@ def rnr(lab, family):
         for n in range(4, 6):
             b.allreduce(n, values)
             t.check(n, [2 * v for v in values])
-        check(lab.until(lambda: a.acks[-1].psn == pkts[-1].psn), "not acknowledged")
+        check(lab.until(lambda: a.acks[-1].psn == pkts[-1].psn),
+              "not acknowledged")

@@ -29,7 +29,8 @@ def numbers(lab, family):
         check(all(0x800000 <= q <= 0xbfffff for q in qpns), "%s" % qpns)
         near = [q for q in qpns if any(0 < abs(q - p) < 16 for p in qpns)]
         check(len(near) < 4, "QPNs %s" % ["%#x" % q for q in qpns])
-        check(max(qpns) - min(qpns) > 1 << 16, "QPNs %s" % ["%#x" % q for q in qpns])
+        check(max(qpns) - min(qpns) > 1 << 16,
+              "QPNs %s" % ["%#x" % q for q in qpns])
 
 
 @test("trust: nothing of a message is kept before what opens it", cases={
@@ -38,22 +39,26 @@ def before_first(lab, family, n):
     with lab.tree(family=family) as t:
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
-        with counters.member(a, rx_ooo_queued=0, rx_out_of_sequence=1, rx_packets=0):
+        with counters.member(a, rx_ooo_queued=0, rx_out_of_sequence=1,
+                             rx_packets=0):
             a.send(forged(pkts[n]))
         a.send(*pkts)
         whole(t)
 
 
-@test("trust: another UDP source port", cases={"before its turn": (2,), "in its turn": (1,)})
+@test("trust: another UDP source port",
+      cases={"before its turn": (2,), "in its turn": (1,)})
 def port(lab, family, n):
     with lab.tree(family=family) as t:
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
         a.send(pkts[0])
-        with counters.member(a, rx_untrusted=1, rx_ooo_queued=0, rx_packets=0, tx_naks=0):
+        with counters.member(a, rx_untrusted=1, rx_ooo_queued=0, rx_packets=0,
+                             tx_naks=0):
             a.send(forged(pkts[n], sport=0xd002))
         # ACKs and NAKs from elsewhere are not trusted either
-        with counters.member(a, rx_untrusted=2, rx_acks=0, rx_bad_response=0, rx_naks=0):
+        with counters.member(a, rx_untrusted=2, rx_acks=0, rx_bad_response=0,
+                             rx_naks=0):
             a.send(a.response(SYN_ACK, a.epsn, sport=0xd002),
                    a.response(roce.NAK_INVALID, a.epsn, sport=0xd000))
         a.send(*pkts[1:])
@@ -67,9 +72,11 @@ def learnt(lab, family):
         pkts = a.request(0, ints(VALUES))
         other = dict(sport=0xe001)
         # not learnt from an empty write, a wrong key, or a response
-        a.send(pkts[0].but(psn=psn_add(pkts[0].psn, 5), rkey=a.rkey ^ 1, **other),
+        a.send(pkts[0].but(psn=psn_add(pkts[0].psn, 5), rkey=a.rkey ^ 1,
+                           **other),
                a.response(SYN_ACK, a.epsn - 1, **other),
-               a.pkt(opcode=roce.WRITE_ONLY, psn=psn_add(pkts[0].psn, 9), **other))
+               a.pkt(opcode=roce.WRITE_ONLY, psn=psn_add(pkts[0].psn, 9),
+                     **other))
         with counters.member(a, rx_untrusted=0, rx_packets=len(pkts)):
             a.send(*pkts)
         whole(t)
@@ -98,7 +105,8 @@ def twice(lab, family):
         a.send(pkts[0])
         with counters.member(a, rx_ooo_queued=1, rx_untrusted=0):
             # another ID, AckReq and ECN mark of the network
-            a.send(pkts[2], pkts[2].but(ident=7 if family == 4 else 0, ackreq=1, fecn=1))
+            a.send(pkts[2],
+                   pkts[2].but(ident=7 if family == 4 else 0, ackreq=1, fecn=1))
         with counters.member(a, rx_packets=2):
             a.send(pkts[1])
         a.send(pkts[3])
@@ -106,7 +114,8 @@ def twice(lab, family):
 
 
 def wrong(**kw):
-    return lambda p: p.but(**{k: v(p) if callable(v) else v for k, v in kw.items()})
+    return lambda p: p.but(**{k: v(p) if callable(v) else v
+                              for k, v in kw.items()})
 
 
 AHEAD = {
@@ -120,7 +129,8 @@ AHEAD = {
     "MIDDLE, padded": (1, wrong(payload=lambda p: p.payload[:-1])),
     "LAST in place of MIDDLE": (1, wrong(opcode=roce.WRITE_LAST_IMM)),
     "FIRST in place of MIDDLE": (1, wrong(opcode=roce.WRITE_FIRST)),
-    "ONLY in place of MIDDLE": (1, wrong(opcode=roce.WRITE_ONLY_IMM, dmalen=1024)),
+    "ONLY in place of MIDDLE": (1, wrong(opcode=roce.WRITE_ONLY_IMM,
+                                         dmalen=1024)),
     "MIDDLE in place of LAST": (3, wrong(opcode=roce.WRITE_MIDDLE,
                                          payload=bytes(1024))),
     "LAST, short": (3, wrong(payload=lambda p: p.payload[:-4])),
@@ -137,7 +147,8 @@ def ahead(lab, family, n, change):
         lost = a.request(0, ints([1]))
         pkts = a.request(1, ints(VALUES))
         a.send(*pkts[:n])
-        with counters.member(a, rx_ooo_queued=0, rx_untrusted=1, rx_out_of_sequence=0):
+        with counters.member(a, rx_ooo_queued=0, rx_untrusted=1,
+                             rx_out_of_sequence=0):
             a.send(change(pkts[n]))
         a.send(*lost)
         a.send(*pkts)
@@ -210,7 +221,8 @@ def second_hole(lab, family):
             t.check(n, [n + 1])
 
 
-@test("trust: UC: a wrong key moves no PSN, another port is nobody", families=(4, 6))
+@test("trust: UC: a wrong key moves no PSN, another port is nobody",
+      families=(4, 6))
 def uc(lab, family):
     with lab.tree(family=family, slots=16, transports=(peer.UC,)) as t:
         a, b = t.m

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""UC members: nothing is acknowledged, everything may be lost, doubled, late."""
+"""UC members: no acknowledgments; everything may be lost, doubled, late."""
 import counters
 import genl
 import peer
@@ -26,7 +26,7 @@ def heard(m, *want):
 
 
 def done(t, msg_id, sums, *who):
-    """They have the result, all members if none is named, and are told no more."""
+    """They have the result, all members if none is named, and hear no more."""
     for m in who or t.m:
         heard(m, (OK, msg_id & 0xffffff))
         expect("result of rank %d" % m.rank, m.result(msg_id, 4 * len(sums)),
@@ -46,7 +46,8 @@ def allreduce(lab, family, transports, ranks):
                 expect("marks", set(m.marks.values()), {0})
         s = t.m[-1].stats()
         expect("what came", (s["rx-packets"], s["rx-messages"]), (11, 11))
-        expect("what went", (s["tx-packets"], s["tx-retransmits"], s["tx-acks"]),
+        expect("what went",
+               (s["tx-packets"], s["tx-retransmits"], s["tx-acks"]),
                (11, 0, 0))
 
 
@@ -77,7 +78,8 @@ def duplicates(lab, family):
         done(t, 0, [111, 222, 333])
         # when it is done: the result again
         a.mem[:] = bytes(len(a.mem))
-        with counters.member(a, rx_duplicates=1, tx_packets=0, tx_retransmits=1):
+        with counters.member(a, rx_duplicates=1, tx_packets=0,
+                             tx_retransmits=1):
             a.send(pkt)
         done(t, 0, [111, 222, 333], a)
         heard(b)
@@ -94,7 +96,8 @@ def duplicates(lab, family):
         for m in t.m:
             m.results.clear()
         # nothing for an old one, when the slot has moved on
-        with counters.member(a, rx_duplicates=1, tx_packets=0, tx_retransmits=0):
+        with counters.member(a, rx_duplicates=1, tx_packets=0,
+                             tx_retransmits=0):
             a.send(pkt)
         heard(a)
 
@@ -103,11 +106,13 @@ def duplicates(lab, family):
 def questions(lab, family):
     with tree(lab, family, ranks=3, slots=1) as t:
         a, b, c = t.m
-        with counters.member(a, rx_queries=1, tx_resend_replies=1, rx_packets=0):
+        with counters.member(a, rx_queries=1, tx_resend_replies=1,
+                             rx_packets=0):
             a.ask(0)
         heard(a, (AGAIN, 0))
         a.allreduce(0, [1])
-        with counters.member(a, rx_queries=2, tx_pending_replies=2, tx_errors=0):
+        with counters.member(a, rx_queries=2, tx_pending_replies=2,
+                             tx_errors=0):
             a.ask(0)
             a.ask(0, nelem=77)          # without data: it is no request
         heard(a, (WAIT, 0), (WAIT, 0))
@@ -177,7 +182,8 @@ def headers(lab, family, status, wrong):
         a.send(*a.request(0, ints([1]), **wrong))
         heard(a, (status, 0))
         b.allreduce(0, [1])
-        check(lab.until(lambda: (status, 0) in b.results), "rank 1 was not told")
+        check(lab.until(lambda: (status, 0) in b.results),
+              "rank 1 was not told")
         t.next_id = 1
         for _ in range(8):
             t.good()
@@ -202,8 +208,10 @@ def window(lab, family, diff):
 DROPPED = {
     "R_Key": {"rkey": 1}, "address of another slot": {"va": 1024},
     "address beyond the slots": {"va": 16 * 1024}, "address": {"va": 3},
-    "DMA length too short": {"dmalen": 35}, "DMA length too long": {"dmalen": 37},
-    "DMA length of no header": {"dmalen": 31}, "huge DMA length": {"dmalen": 1 << 31},
+    "DMA length too short": {"dmalen": 35},
+    "DMA length too long": {"dmalen": 37},
+    "DMA length of no header": {"dmalen": 31},
+    "huge DMA length": {"dmalen": 1 << 31},
     "Immediate": {"imm": 1}, "status in the Immediate": {"imm": 1 << 24},
     "first": {"opcode": roce.UC | roce.WRITE_FIRST},
     "middle": {"opcode": roce.UC | roce.WRITE_MIDDLE},
@@ -242,7 +250,8 @@ def transports(lab, family, kinds, uc):
         lab.quiet()
         good, = a.request(0, ints([1]))
         wrong = [good.but(opcode=op | uc) for op in (
-            roce.WRITE_ONLY_IMM, roce.WRITE_ONLY, roce.WRITE_FIRST, roce.SEND_ONLY)]
+            roce.WRITE_ONLY_IMM, roce.WRITE_ONLY, roce.WRITE_FIRST,
+            roce.SEND_ONLY)]
         # UC has none of these opcodes
         wrong += [good.but(opcode=op | uc, payload=b"") for op in (
             roce.ACK, roce.READ_REQUEST, roce.FETCH_ADD)]
@@ -290,7 +299,7 @@ def overtaken(lab, family):
         pkts = [a.request(n, ints([n]))[0] for n in range(20)]
         a.send(*pkts[1:6])
         heard(a, (AGAIN, 0))
-        a.send(pkts[0])                 # with its old PSN: it was overtaken by 5
+        a.send(pkts[0])         # with its old PSN: it was overtaken by 5
         # so 6 may be overtaken by 6, and is lost when 6 later ones have arrived
         a.send(*pkts[7:12])
         heard(a)
@@ -321,7 +330,8 @@ def psns(lab, family):
         t.check(7, [2])
 
 
-@test("UC: message IDs wrap", cases={"24 bits": (0xfffffd,), "32 bits": (0xfffffffd,)})
+@test("UC: message IDs wrap",
+      cases={"24 bits": (0xfffffd,), "32 bits": (0xfffffffd,)})
 def id_wrap(lab, family, first):
     with tree(lab, family, first_msg_id=first) as t:
         a, b = t.m
@@ -392,7 +402,8 @@ def held(lab, family):
         t.check(66, [2] * 248)
 
 
-@test("UC: what all others wait for is taken, however much is held", families=(4,))
+@test("UC: what all others wait for is taken, however much is held",
+      families=(4,))
 def oldest(lab, family):
     with tree(lab, family, slots=128) as t:
         a, b = t.m
@@ -402,7 +413,8 @@ def oldest(lab, family):
         lab.quiet()
         lab.sw.do("tree-set", id=t.id, hold=65536)
         pkts = [a.request(n, ints([n] * 248))[0] for n in range(60, 120)]
-        with counters.member(a, rx_deferred=60 - (65536 // a.get()["held"] - 1)):
+        with counters.member(a,
+                             rx_deferred=60 - (65536 // a.get()["held"] - 1)):
             a.send(*pkts)
         a.send(a.request(0, ints([0] * 248))[0])
         t.check(0, [0] * 248)

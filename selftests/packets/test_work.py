@@ -121,7 +121,8 @@ def forming_uc(lab, family):
         t.check(0, [4, 6])
 
 
-@test("work: a little data in a large buffer takes little memory", families=(4,))
+@test("work: a little data in a large buffer takes little memory",
+      families=(4,))
 def oversized(lab, family):
     with lab.tree(family=family, slots=64, ranks=2) as t:
         a, b = t.m
@@ -130,7 +131,8 @@ def oversized(lab, family):
                 for n in range(64)]
         with counters.member(a, rx_messages=64, rx_copied=64):
             a.send(*pkts)
-        check(64 * 600 < a.get()["held"] < 64 * 2048, "%d bytes held" % a.get()["held"])
+        check(64 * 600 < a.get()["held"] < 64 * 2048,
+              "%d bytes held" % a.get()["held"])
         for n in range(64):
             b.allreduce(n, [1])
             t.check(n, [n + 1])
@@ -148,7 +150,8 @@ def larger(lab, family):
         size = a.get()["held"] // 3
         a.send(second.but(trail=bytes(800)), last)
         lab.quiet()
-        check(3 * size < a.get()["held"] < 6 * size, "%d bytes held, at first %d" %
+        check(3 * size < a.get()["held"] < 6 * size,
+              "%d bytes held, at first %d" %
               (a.get()["held"], 3 * size))
         b.allreduce(0, values)
         t.check(0, [2 * v for v in values])
@@ -182,7 +185,8 @@ def namespace(lab, family):
         trees[0].close()
         a = trees[-1].m[0]
         a.acks.clear()
-        check(n and lab.until(lambda: a.get()["held"] == held[-1]), "it changes")
+        check(n and lab.until(lambda: a.get()["held"] == held[-1]),
+              "it changes")
     finally:
         for t in trees:
             t.close()

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Random dialogues with three daemons at once: one alone, one that is a parent, and a leaf
-whose parent is this program. Connections come from several hosts; what they say is
-right, right at the wrong time, or wrong; they are closed in every manner. For serve.sh.
+Random dialogues with three daemons at once: one alone, one that is a parent, and
+a leaf whose parent is this program. Connections come from several hosts; what
+they say is right, right at the wrong time, or wrong; they are closed in every
+manner. For serve.sh.
 
   fuzz.py ADDR SEED STEPS PID PID PID
 """
@@ -42,7 +43,7 @@ class Fuzz(Case):
         sock.setblocking(False)
         self.listener = sock
 
-    # --- What is said -----------------------------------------------------------
+    # --- What is said ---------------------------------------------------------
 
     def tree(self):
         r = self.rnd
@@ -83,7 +84,8 @@ class Fuzz(Case):
                 more["transport"] = "uc"
             if r.random() < 0.2:
                 more["mtu"] = r.choice([256, 1024])
-            return join_line(job, self.addr(n), rank, ranks, self.tree(), **more)
+            return join_line(job, self.addr(n), rank, ranks, self.tree(),
+                             **more)
         if cmd in ("gather", "retract"):
             return rank_line(cmd, job, rank, ranks, tree=self.tree())
         if cmd == "link":
@@ -128,7 +130,7 @@ class Fuzz(Case):
             line = bytearray(b"{\"a\":" * r.randrange(1, 600))
         return bytes(line) + b"\n"
 
-    # --- Steps ------------------------------------------------------------------
+    # --- Steps ----------------------------------------------------------------
 
     def step_open(self):
         if len(self.conns) >= CONNS:

@@ -5,8 +5,8 @@ Connections to inc-tool serve that say what no libinc would: for serve.sh.
 
   talk.py CASE ADDR[:PORT] [ARG...]
 
-ADDR is the bridge host's. Hosts are network namespaces, $TOPO-h0 and so on. Prints what
-is wrong, one line each, and ends with 1 if anything is.
+ADDR is the bridge host's. Hosts are network namespaces, $TOPO-h0 and so on.
+Prints what is wrong, one line each, and ends with 1 if anything is.
 """
 import json
 import os
@@ -194,11 +194,13 @@ class Case:
         """What is said when it can't be."""
         ip = self.ip(0)
         for what, lines, errno, text in (
-                ("link alone", [{"cmd": "link", "addr": ip, "qpn": 5, "psn": 5}],
+                ("link alone",
+                 [{"cmd": "link", "addr": ip, "qpn": 5, "psn": 5}],
                  "EPROTO", "placed"),
                 ("rts alone", [{"cmd": "rts"}], "EPROTO", "join"),
                 ("a rank gathers", [join_line("o", ip),
-                                    rank_line("gather", "o", 1)], "EBUSY", "child"),
+                                    rank_line("gather", "o", 1)], "EBUSY",
+                 "child"),
                 ("a leaf joins", [rank_line("gather", "o", 1),
                                   join_line("p", ip)], "EBUSY", "rank"),
                 ("join again", [join_line("o", ip), join_line("o", ip, 1)],
@@ -214,7 +216,7 @@ class Case:
         self.lives()
 
     def gives_up(self):
-        """Below a leaf: the first rank goes before all have come, and comes again."""
+        """Below a leaf: the first rank leaves before all have joined, and rejoins."""
         conn = self.dial()
         conn.say(join_line("g", self.ip(0)))
         check("no answer yet", conn.event(0.3), "nothing")
@@ -228,7 +230,7 @@ class Case:
         conn.expect("leaves before all have come", "bye")
         self.lives()
 
-    # --- Addresses --------------------------------------------------------------
+    # --- Addresses ------------------------------------------------------------
 
     def addresses(self):
         net = self.ip(0).split(".")[1]
@@ -263,7 +265,7 @@ class Case:
         conn.say(join_line("z", f"fd00:{net}::1"))
         conn.error("the bridge host's", "EADDRNOTAVAIL")
 
-    # --- Limits -----------------------------------------------------------------
+    # --- Limits ---------------------------------------------------------------
 
     def host_clients(self, limit):
         keep = [self.join(f"c{i}") for i in range(int(limit))]
@@ -339,7 +341,7 @@ class Case:
         check("and stays", a.event(2), "nothing")
         b.close()
 
-    # --- Many members go --------------------------------------------------------
+    # --- Many members go ------------------------------------------------------
 
     def many(self, ranks, limit_ms):
         """A UC rank hears from the daemon while it deletes a host's ranks."""
@@ -372,7 +374,7 @@ class Case:
         while conns[2].line(60):
             pass
 
-    # --- For libinc ------------------------------------------------------------
+    # --- For libinc -----------------------------------------------------------
 
     def between(self, port):
         """

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 What a reader of Documentation/ relies on: every page renders without a warning,
-the numbers of protocol.rst are those of rdma_inc_proto.h, and its worked example is
-what its own program prints. Says what is wrong; silent if nothing is.
+the numbers of protocol.rst are those of rdma_inc_proto.h, and its worked example
+is what its own program prints. Says what is wrong; silent if nothing is.
 
     doc-check.py [TOP]
 """
@@ -31,9 +31,10 @@ def render(path):
     said = io.StringIO()
     with open(path) as f:
         text = f.read()
-    doctree = docutils.core.publish_doctree(text, source_path=path, settings_overrides={
-        "report_level": 1, "halt_level": 5, "warning_stream": said,
-        "file_insertion_enabled": False, "raw_enabled": False})
+    settings = {"report_level": 1, "halt_level": 5, "warning_stream": said,
+                "file_insertion_enabled": False, "raw_enabled": False}
+    doctree = docutils.core.publish_doctree(text, source_path=path,
+                                            settings_overrides=settings)
     docutils.core.publish_string(text, source_path=path, writer_name="html",
                                  settings_overrides={
         "report_level": 5, "halt_level": 5, "file_insertion_enabled": False})
@@ -49,7 +50,8 @@ def plain(text):
 def tables(doctree):
     """Each table as rows of texts."""
     for table in doctree.findall(docutils.nodes.table):
-        yield [[plain(cell.astext()) for cell in row.findall(docutils.nodes.entry)]
+        yield [[plain(cell.astext())
+                for cell in row.findall(docutils.nodes.entry)]
                for row in table.findall(docutils.nodes.row)]
 
 
@@ -78,7 +80,8 @@ def statuses(doctree, header):
         if page.get(name) != want.get(name):
             wrong("%s: %s is %s on the page, %s in %s" % (
                 PROTO, name, page.get(name), want.get(name), HEADER))
-    lo, hi = (int(re.search(r"#define INC_STATUS_TREE_%s\s+(\d+)" % end, header)[1])
+    lo, hi = (int(re.search(r"#define INC_STATUS_TREE_%s\s+(\d+)" % end,
+                            header)[1])
               for end in ("MIN", "MAX"))
     for row in table[1:]:
         if row[1] and (row[3] == "T") != (lo <= int(row[0]) <= hi):
@@ -89,8 +92,9 @@ def statuses(doctree, header):
 def collectives(doctree, header):
     """Names and numbers in the description of the header's fields."""
     text = plain(doctree.astext())
-    for n, name in enumerate(("Broadcast", "AllGather", "AllToAll", "Scatter", "Gather",
-                              "Reduce", "AllReduce", "ReduceScatter", "Barrier")):
+    for n, name in enumerate(("Broadcast", "AllGather", "AllToAll", "Scatter",
+                              "Gather", "Reduce", "AllReduce",
+                              "ReduceScatter", "Barrier")):
         want = enum(header, "inc_collective")
         key = "INC_COLL_" + re.sub(r"(?<=Reduce)(?=Scatter)", "_", name).upper()
         if want[key][0] != n or "%d %s" % (n, name) not in text:
@@ -102,10 +106,12 @@ def example(path):
     with open(path) as f:
         text = f.read()
     text = text[text.index("\nA worked example\n"):]
-    program = re.search(r"python3 - <<'END'\n(.*?)\n   END\n", text, re.S).group(1)
+    program = re.search(r"python3 - <<'END'\n(.*?)\n   END\n", text,
+                        re.S).group(1)
     program = "\n".join(line[3:] for line in program.split("\n"))
     page = [re.sub(r"[^0-9a-f]", "", re.sub(
-        r"(?m)^   [0-9a-f]{4}  ((?:[0-9a-f]{2} ){,15}[0-9a-f]{2}).*$", r"\1", dump))
+        r"(?m)^   [0-9a-f]{4}  ((?:[0-9a-f]{2} ){,15}[0-9a-f]{2}).*$", r"\1",
+        dump))
         for dump in re.findall(r"((?:^   [0-9a-f]{4}  .*\n)+)", text, re.M)]
     out = subprocess.run([sys.executable, "-"], input=program, text=True,
                          env={**os.environ, "PYTHONPATH": "selftests/packets"},
@@ -121,7 +127,8 @@ def main():
              os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
     with open(HEADER) as f:
         header = f.read()
-    pages = {path: render(path) for path in sorted(glob.glob("Documentation/*.rst"))}
+    pages = {path: render(path)
+             for path in sorted(glob.glob("Documentation/*.rst"))}
     statuses(pages[PROTO], header)
     collectives(pages[PROTO], header)
     example(PROTO)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The layers of the module and of libinc: what a file includes and calls is in its
-own folder of kernel/ or userspace/lib/, or in a lower one, and no files of a folder
-need each other in a circle.
+"""The layers of the module and of libinc: what a file includes and calls is in
+its own folder of kernel/ or userspace/lib/, or in a lower one, and no files of a
+folder need each other in a circle.
 
-    layers.py [BUILD [LIB]]    BUILD: where the module was built, LIB: where libinc
-                               was, for their symbols
+    layers.py [BUILD [LIB]]    BUILD: where the module was built, LIB: where
+                               libinc was, for their symbols
 
 kernel/Kbuild and userspace/lib/Makefile say which folders there are, the lowest
 first. The file layers has the exceptions, each with its reason; one that is not
@@ -25,7 +25,7 @@ class Tree:
     """A tree of sources whose folders are layers: kernel/ or userspace/lib/."""
 
     def __init__(self, top, makefile, skip, prefix):
-        """@skip: folders that are no layers. @prefix: of its lines in EXCEPTIONS."""
+        """@skip: folders that are no layers. @prefix: in EXCEPTIONS."""
         self.top = TOP / top
         self.makefile = self.top / makefile
         self.skip = skip
@@ -42,11 +42,12 @@ class Tree:
         order = list(dict.fromkeys(f for f in found if (self.top / f).is_dir()))
         for folder in self.top.iterdir():
             if folder.is_dir() and folder.name not in order + self.skip:
-                sys.exit(f"{folder.relative_to(TOP)}: {self.makefile.name} has nothing of it")
+                sys.exit(f"{folder.relative_to(TOP)}: "
+                         f"{self.makefile.name} has nothing of it")
         return order + [""]
 
     def room(self, path):
-        """A .c and its .h are one: core/slot, main; what is in core/reduce is core/reduce."""
+        """A .c and its .h are one: core/slot, main; core/reduce is one, too."""
         parts = path.relative_to(self.top).with_suffix("").parts
         return "/".join(parts[:2])
 
@@ -60,7 +61,8 @@ class Tree:
     def includes(self):
         """Arrows that are includes: (room, room)."""
         for path in self.sources():
-            for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.M):
+            for name in re.findall(r'^#include "([^"]+)"', path.read_text(),
+                                   re.M):
                 target = self.top / name if "/" in name else path.parent / name
                 if target.exists() and name != "compat.h":
                     yield self.room(path), self.room(target)
@@ -69,7 +71,8 @@ class Tree:
         """Arrows that are calls, or uses of data: (room, room)."""
         objects = [p for p in build.rglob("*.o")
                    if ".mod" not in p.name and "tests" not in p.parts
-                   and (self.top / p.relative_to(build)).with_suffix(".c").exists()]
+                   and
+                   (self.top / p.relative_to(build)).with_suffix(".c").exists()]
         defined, wanted = {}, []
         for obj in objects:
             name = self.room(self.top / obj.relative_to(build))
@@ -84,7 +87,7 @@ class Tree:
         return ((name, defined[s]) for name, s in wanted if s in defined)
 
     def exceptions(self):
-        """(single arrows that are allowed, circles that are): both with their text."""
+        """Allowed single arrows and allowed circles, both with their text."""
         arrows, circles = {}, []
         for line in EXCEPTIONS.read_text().splitlines():
             if not line or line.startswith("#"):
@@ -95,7 +98,8 @@ class Tree:
             rooms = what.replace(" > ", " ").split()
             if any(r.startswith("lib/") for r in rooms) != bool(self.prefix):
                 continue
-            what = re.sub(rf"\b{self.prefix}", "", what) if self.prefix else what
+            if self.prefix:
+                what = re.sub(rf"\b{self.prefix}", "", what)
             if " > " in what:
                 arrows[tuple(what.split(" > "))] = line
             else:
@@ -137,7 +141,7 @@ def check_up(graph, order, allowed):
 
 
 def check_circles(graph, allowed):
-    """Says which rooms of one folder need each other; returns circles that may."""
+    """Says which rooms of a folder need each other; returns allowed circles."""
     inside = {(a, b) for a, b in graph if folder_of(a) == folder_of(b)}
     used, seen = [], set()
     for name in sorted({a for a, _ in inside}):
@@ -172,7 +176,8 @@ def main():
     builds = [Path(arg) for arg in sys.argv[1:]] + [None, None]
     check(Tree("kernel", "Kbuild", ["include"], ""),
           builds[0] and builds[0] / "kernel")
-    check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/"), builds[1])
+    check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/"),
+          builds[1])
 
 
 if __name__ == "__main__":

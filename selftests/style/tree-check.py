@@ -4,9 +4,9 @@
 What lists and pages say of the tree is true of it: each licence that a file
 names has its text, the version stands in VERSION alone, MAINTAINERS names files
 that exist, the picture of architecture.rst has the folders that there are, and
-functions, structures, members and files that the pages for newcomers name are in
-the code. Says what is wrong; silent if nothing is. Standard input has the names
-of all files.
+functions, structures, members and files that the pages for newcomers name are
+in the code. Says what is wrong; silent if nothing is. Standard input has the
+names of all files.
 
     git ls-files | tree-check.py
 """
@@ -21,8 +21,8 @@ PAGES = ["Documentation/%s.rst" % page for page in (
     "index", "architecture", "life-of-a-message", "what-to-touch", "glossary")]
 TAG = "SPDX-License-" "Identifier"
 # Words in the picture's boxes that are not names of files.
-PLAIN = set("make fail and end trees members child timers lookup references locks "
-            "core reduce kernel".split())
+PLAIN = set("make fail and end trees members child timers lookup references "
+            "locks core reduce kernel".split())
 
 
 def wrong(text):
@@ -77,7 +77,7 @@ def version(files):
 
 
 def maintainers(files):
-    """Each F: is the path of a file, of a folder with its files, or a pattern."""
+    """Each F: is the path of a file or of a folder with files, or a pattern."""
     for pattern in re.findall(r"^F:\t(.*)$", read("MAINTAINERS"), re.M):
         if pattern in ("*", "*/"):
             continue
@@ -93,13 +93,16 @@ class Code:
         self.files = set(files)
         self.dirs = {os.path.dirname(path) for path in files}
         self.dirs |= {os.path.dirname(d) for d in self.dirs}
-        self.text = "\n".join(read(p) for p in files if p.endswith((".c", ".h")))
+        self.text = "\n".join(read(p) for p in files
+                              if p.endswith((".c", ".h")))
         self.other = "\n".join(read(p) for p in files if p.endswith((
-            ".sh", ".py", ".yaml", ".map", "Makefile", "Kbuild", "Kconfig", "tests")))
+            ".sh", ".py", ".yaml", ".map", "Makefile", "Kbuild", "Kconfig",
+            "tests")))
 
     def struct(self, name):
         """The bodies of all structures of that name."""
-        return re.findall(r"^struct %s {\n(.*?)^}" % name, self.text, re.S | re.M)
+        return re.findall(r"^struct %s {\n(.*?)^}" % name, self.text,
+                          re.S | re.M)
 
     def has(self, word):
         """Does the tree have what this literal names?"""
@@ -161,13 +164,15 @@ def picture(files):
     art = art[:art.index("\n\nWhat a line")]
     shown = set(re.findall(r"\b(?:kernel|userspace)/[\w-]+", art))
     there = {"/".join(path.split("/")[:2]) for path in files
-             if re.match(r"(kernel|userspace)/[\w-]+/", path)} - {"kernel/include"}
+             if re.match(r"(kernel|userspace)/[\w-]+/",
+                         path)} - {"kernel/include"}
     for folder in sorted(shown ^ there):
         wrong("%s: %s is %s" % (page, folder, "in the picture alone"
               if folder in shown else "not in the picture"))
     order = re.findall(r"\bkernel/\w+", art)
     kbuild = list(dict.fromkeys("kernel/" + f for f in re.findall(
-        r"\b(\w+)/[\w-]+\.(?:o|mk)\b", re.sub(r"#.*", "", read("kernel/Kbuild")))
+        r"\b(\w+)/[\w-]+\.(?:o|mk)\b",
+        re.sub(r"#.*", "", read("kernel/Kbuild")))
         if "kernel/" + f in there))
     if order != kbuild[::-1]:
         wrong("%s: layers are in the order %s, in kernel/Kbuild %s" % (
@@ -180,14 +185,16 @@ def picture(files):
         folder = m[1] if m else folder if cell else None
         for word in re.findall(r"[a-z]\w+", cell[1]) if folder else []:
             if word not in PLAIN | {folder} and not any(re.match(
-                    r"kernel/%s/%s\b" % (folder, word), path) for path in files):
+                    r"kernel/%s/%s\b" % (folder, word),
+                    path) for path in files):
                 wrong("%s: nothing in kernel/%s is called %s" % (
                     page, folder, word))
 
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-    files = sorted(p for p in sys.stdin.read().splitlines() if os.path.isfile(p))
+    files = sorted(p for p in sys.stdin.read().splitlines()
+                   if os.path.isfile(p))
     licences(files)
     version(files)
     maintainers(files)

@@ -143,7 +143,8 @@ def kernel_names():
              '#include "report/names-gen.h"\n')
     for kind, rows in tables.items():
         names = PLURALS.get(kind, kind + "s")
-        text += "\n" + strings(f"static const char *const {names}[]", rows) + f"""
+        text += "\n" + strings(f"static const char *const {names}[]",
+                               rows) + f"""
 const char *inc_{kind}_name(u8 n)
 {{
 	return n < ARRAY_SIZE({names}) ? {names}[n] : "?";

@@ -51,7 +51,8 @@ Patches 1 to 4 can be read without the rest: they are the protocol.
 def table(readme):
     """The first table of README.md, as text."""
     rows = [[cell.strip() for cell in line.strip("|").split("|")]
-            for line in re.search(r"\n(\|.*?)\n\n", readme, re.S)[1].splitlines()]
+            for line in re.search(r"\n(\|.*?)\n\n", readme,
+                                  re.S)[1].splitlines()]
     out = ["  %-26s %10s %12s %8s" % ("", "without", "with switch", "faster")]
     for name, without, over, times in rows[2:]:
         out.append("  %-26s %10s %12s %7sx" % (
@@ -60,7 +61,7 @@ def table(readme):
 
 
 def server(page):
-    """From benchmark.rst: time of a server in user space, and its throughput."""
+    """From benchmark.rst: time and throughput of a server in user space."""
     time = float(re.search(r"^\*server\* +([\d.]+)", page, re.M)[1])
     rate = float(re.search(r"^\*rate\* +([\d.]+)", page, re.M)[1])
     return {"server": "%.1f" % (1 / time), "rate": "%.0f %%" % (100 / rate)}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-wireshark.py PCAP FIELDS: compares what tshark's inc.lua says of each packet of a
-capture with what is in its bytes, by offsets from protocol.rst.
+wireshark.py PCAP FIELDS: compares what tshark's inc.lua says of each packet of
+a capture with what is in its bytes, by offsets from protocol.rst.
 
 FIELDS is the output of tshark -T fields with the fields of --fields, one line
 for each packet; without arguments but --fields, prints the options for that.
@@ -106,7 +106,9 @@ def expect(frame, hosts):
 def value(name, text):
     if name in ("inc.kind", "inc.data"):
         return text.replace(":", "")
-    return {"True": 1, "False": 0}[text] if text in ("True", "False") else int(text, 0)
+    if text in ("True", "False"):
+        return int(text == "True")
+    return int(text, 0)
 
 
 def main():

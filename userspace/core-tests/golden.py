@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Makes kernel/core/tests/golden_kunit.h: packets built, and their ICRC computed,
-by scapy.
+"""Makes kernel/core/tests/golden_kunit.h: packets built, and their ICRC
+computed, by scapy.
 
-    selftests/lab/lab exec -- userspace/core-tests/golden.py >kernel/core/tests/golden_kunit.h
+    selftests/lab/lab exec -- userspace/core-tests/golden.py \\
+        >kernel/core/tests/golden_kunit.h
 """
 import logging
 
@@ -19,7 +20,8 @@ EXT_LEN = {WRITE_FIRST: 16, WRITE_MIDDLE: 0, WRITE_LAST_IMM: 4,
 
 
 def reth(va, rkey, dmalen):
-    return va.to_bytes(8, "big") + rkey.to_bytes(4, "big") + dmalen.to_bytes(4, "big")
+    return (va.to_bytes(8, "big") + rkey.to_bytes(4, "big") +
+            dmalen.to_bytes(4, "big"))
 
 
 def imm(x):
@@ -33,7 +35,8 @@ def data(n, start=1):
 V4 = IP(src="10.0.0.1", dst="10.0.0.254", id=0x1234, flags="DF", ttl=64)
 V4B = IP(src="192.168.17.5", dst="172.16.254.3", id=0xfffe, ttl=1, tos=0xb9)
 V6 = IPv6(src="fd00::1", dst="fd00::feed:5", hlim=64)
-V6B = IPv6(src="2001:db8::dead:beef", dst="fe80::1:2:3:4", hlim=1, tc=0xb9, fl=0xabcde)
+V6B = IPv6(src="2001:db8::dead:beef", dst="fe80::1:2:3:4", hlim=1, tc=0xb9,
+           fl=0xabcde)
 
 
 def pkt(ip, opcode, ext=b"", payload=b"", sport=0xc000, chksum=None, **bth):
@@ -49,29 +52,40 @@ def pkt(ip, opcode, ext=b"", payload=b"", sport=0xc000, chksum=None, **bth):
 
 PACKETS = [
     ("v4_only_imm", pkt(V4, WRITE_ONLY_IMM,
-                        reth(0x1122334455667788, 0x99aabbcc, 64) + imm(0x00abcdef),
-                        data(64), dqpn=0x800001, psn=0x123456, ackreq=1, solicited=1)),
-    ("v4_first", pkt(V4, WRITE_FIRST, reth(0x10000, 0x01020304, 700), data(256, 3),
+                        reth(0x1122334455667788, 0x99aabbcc, 64) +
+                        imm(0x00abcdef),
+                        data(64), dqpn=0x800001, psn=0x123456, ackreq=1,
+                        solicited=1)),
+    ("v4_first",
+     pkt(V4, WRITE_FIRST, reth(0x10000, 0x01020304, 700), data(256, 3),
                      dqpn=0xbfffff, psn=0xffffff)),
-    ("v4_middle", pkt(V4, WRITE_MIDDLE, b"", data(256, 5), dqpn=0xbfffff, psn=0)),
+    ("v4_middle",
+     pkt(V4, WRITE_MIDDLE, b"", data(256, 5), dqpn=0xbfffff, psn=0)),
     ("v4_last_imm", pkt(V4, WRITE_LAST_IMM, imm(0x01000007), data(188, 9),
                         dqpn=0xbfffff, psn=1, ackreq=1)),
     ("v4_pad1", pkt(V4B, WRITE_ONLY, reth(2**64 - 3, 0xffffffff, 3), data(3),
                     dqpn=17, psn=0x7fffff, pkey=0x8001, fecn=1)),
-    ("v4_pad2", pkt(V4B, WRITE_ONLY, reth(1, 2, 6), data(6), dqpn=0x11, psn=0x800000,
+    ("v4_pad2",
+     pkt(V4B, WRITE_ONLY, reth(1, 2, 6), data(6), dqpn=0x11, psn=0x800000,
                     becn=1, chksum=0)),
-    ("v4_pad3", pkt(V4B, WRITE_ONLY, reth(1, 2, 1), data(1), dqpn=0x11, psn=0x800001)),
+    ("v4_pad3",
+     pkt(V4B, WRITE_ONLY, reth(1, 2, 1), data(1), dqpn=0x11, psn=0x800001)),
     ("v4_empty", pkt(V4, WRITE_ONLY_IMM, reth(0, 0, 0) + imm(0x10000005), b"",
                      dqpn=0x11, psn=2, solicited=1)),
     ("v4_ack", pkt(V4, ACK, bytes([0x1f, 0, 0, 5]), dqpn=0x11, psn=0xfffffe)),
-    ("v4_nak", pkt(V4B, ACK, bytes([0x60, 0xff, 0xff, 0xff]), dqpn=0xfffff0, psn=3)),
+    ("v4_nak",
+     pkt(V4B, ACK, bytes([0x60, 0xff, 0xff, 0xff]), dqpn=0xfffff0, psn=3)),
     ("v6_only_imm", pkt(V6, WRITE_ONLY_IMM,
-                        reth(0x1122334455667788, 0x99aabbcc, 64) + imm(0x00abcdef),
-                        data(64), dqpn=0x800001, psn=0x123456, ackreq=1, solicited=1)),
-    ("v6_first", pkt(V6B, WRITE_FIRST, reth(0x10000, 0x01020304, 700), data(256, 3),
+                        reth(0x1122334455667788, 0x99aabbcc, 64) +
+                        imm(0x00abcdef),
+                        data(64), dqpn=0x800001, psn=0x123456, ackreq=1,
+                        solicited=1)),
+    ("v6_first",
+     pkt(V6B, WRITE_FIRST, reth(0x10000, 0x01020304, 700), data(256, 3),
                      dqpn=0xbfffff, psn=0xffffff, fecn=1, becn=1)),
     ("v6_pad3", pkt(V6B, WRITE_ONLY, reth(1, 2, 5), data(5), dqpn=0x11, psn=9)),
-    ("v6_ack", pkt(V6, ACK, bytes([0x2e, 0x12, 0x34, 0x56]), dqpn=0x11, psn=0xfffffe)),
+    ("v6_ack",
+     pkt(V6, ACK, bytes([0x2e, 0x12, 0x34, 0x56]), dqpn=0x11, psn=0xfffffe)),
 ]
 
 
