@@ -79,7 +79,8 @@ kernel_doc()
 	# shellcheck disable=SC2046
 	$LAB exec -- "$KSRC/tools/docs/kernel-doc" -none -Wall $(kernel_files) \
 		$(sources 'userspace/lib/*.[ch]' 'userspace/rendezvous/*.[ch]' \
-			'userspace/perf/*.[ch]' 'userspace/plugins/nccl/*.[ch]')
+			'userspace/perf/*.[ch]' 'userspace/plugins/nccl/*.[ch]' \
+			'userspace/plugins/ompi/*.[ch]')
 }
 
 # Every warning of a build is a failure; skip the compiler's own lines.

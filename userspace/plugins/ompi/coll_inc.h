@@ -73,6 +73,7 @@ enum coll_inc_fn {
  * @COLL_INC_LANES: there are too many persistent operations
  * @COLL_INC_MEMLOCK: a rank may not register so much memory
  * @COLL_INC_PARAMS: the ranks have different parameters
+ * @COLL_INC_NWHY: number of reasons
  */
 enum coll_inc_why {
 	COLL_INC_GOES,
@@ -107,6 +108,16 @@ enum coll_inc_state {
 
 /**
  * struct coll_inc_params - MCA parameters ("ompi_info --param coll inc")
+ * @priority: of this component; 0 switches it off
+ * @verbose: 1: report communicators, 2: operations, too
+ * @min_ranks: smallest communicator that goes through the switch
+ * @min_bytes: smallest data of a rank, or of one of its blocks
+ * @max_bytes: largest data of a rank, or of one of its blocks
+ * @timeout_ms: of an operation without any progress; 0: none
+ * @join_timeout_ms: how long ranks wait for each other at the daemon
+ * @stats: report operations at the end; 1: of the first rank, 2: of each
+ * @max_persistent: persistent operations with a tree of their own
+ * @server: HOST[:PORT] of the rendezvous daemon; NULL: INC_SERVER
  */
 struct coll_inc_params {
 	int		priority;

@@ -39,6 +39,8 @@ static __thread bool meeting;
 
 /**
  * coll_inc_meeting() - check whether a communicator is made for our own use
+ *
+ * Return: true while this thread creates a communicator for a meeting.
  */
 bool coll_inc_meeting(void)
 {

@@ -37,6 +37,8 @@ static atomic_ulong counts[COLL_INC_NFN][COLL_INC_NWHY];
 /**
  * coll_inc_why_text() - get the text of a reason
  * @why: reason
+ *
+ * Return: a constant string.
  */
 const char *coll_inc_why_text(enum coll_inc_why why)
 {

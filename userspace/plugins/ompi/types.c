@@ -174,6 +174,8 @@ enum inc_dtype coll_inc_bytes(size_t bytes, size_t *count)
  * coll_inc_size() - compute the bytes of data
  * @type: type
  * @count: elements
+ *
+ * Return: bytes, without the gaps of the type.
  */
 size_t coll_inc_size(const ompi_datatype_t *type, int count)
 {
