@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Codec of the rendezvous protocol: round trips, and input that is wrong. */
+/* Codec of the rendezvous protocol: round trips and malformed input. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -128,10 +128,10 @@ static void errors(void)
 	r = again(&m);
 	EQ(r.err, ENOBUFS);
 	OK(!strcmp(r.text, "no room"));
-	m.err = EXDEV;		/* has no name here */
+	m.err = EXDEV;		/* the protocol has no name for it */
 	r = again(&m);
 	EQ(r.err, EREMOTEIO);
-	/* the longest text still fits into a line */
+	/* The longest text still fits into a line. */
 	memset(m.text, '"', sizeof(m.text) - 1);
 	m.text[sizeof(m.text) - 1] = '\0';
 	r = again(&m);
@@ -159,23 +159,40 @@ static void wrong(void)
 		{ "{\"cmd\":\"dance\"}", -EOPNOTSUPP, "dance" },
 		{ "{\"event\":\"join\"}", -EOPNOTSUPP, "join" },
 		{ "{\"cmd\":\"join\"}", -EINVAL, "version" },
-		{ "{\"cmd\":\"join\",\"version\":2}", -EPROTONOSUPPORT, "protocol 2" },
-		{ "{\"cmd\":\"join\",\"version\":3,\"oldest\":2}", -EPROTONOSUPPORT, "protocol 3" },
-		{ "{\"cmd\":\"join\",\"version\":0,\"oldest\":0}", -EPROTONOSUPPORT, "protocol 0" },
-		{ "{\"cmd\":\"join\",\"version\":2,\"oldest\":1}", -EINVAL, "job" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"mapping\":2}", -EPROTONOSUPPORT, "mapping 2" },
-		{ "{\"event\":\"joined\",\"version\":1,\"mapping\":2}", -EPROTONOSUPPORT, "mapping 2" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"\"}", -EINVAL, "empty" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"a\\u0000b\"}", -EINVAL, "unprintable" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"a\\nb\"}", -EINVAL, "unprintable" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":0}", -EINVAL, "ranks" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":-1}", -EINVAL, "ranks" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":99999999999999999999}", -EINVAL, "ranks" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2.5}", -EINVAL, "ranks" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2,\"rank\":2}", -EINVAL, "0 ... 1" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2,\"rank\":0,\"addr\":\"me\"}", -EINVAL, "IP" },
-		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2,\"rank\":0,\"addr\":\"::1\",\"qpn\":16777216}", -EINVAL, "qpn" },
-		{ "{\"cmd\":\"leave\",\"a\":{\"a\":{\"a\":{\"a\":{\"a\":1}}}}}", -EINVAL, "JSON" },
+		{ "{\"cmd\":\"join\",\"version\":2}", -EPROTONOSUPPORT,
+		  "protocol 2" },
+		{ "{\"cmd\":\"join\",\"version\":3,\"oldest\":2}",
+		  -EPROTONOSUPPORT, "protocol 3" },
+		{ "{\"cmd\":\"join\",\"version\":0,\"oldest\":0}",
+		  -EPROTONOSUPPORT, "protocol 0" },
+		{ "{\"cmd\":\"join\",\"version\":2,\"oldest\":1}", -EINVAL,
+		  "job" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"mapping\":2}",
+		  -EPROTONOSUPPORT, "mapping 2" },
+		{ "{\"event\":\"joined\",\"version\":1,\"mapping\":2}",
+		  -EPROTONOSUPPORT, "mapping 2" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"\"}", -EINVAL,
+		  "empty" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"a\\u0000b\"}",
+		  -EINVAL, "unprintable" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"a\\nb\"}", -EINVAL,
+		  "unprintable" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":0}",
+		  -EINVAL, "ranks" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":-1}",
+		  -EINVAL, "ranks" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":99999999999999999999}",
+		  -EINVAL, "ranks" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2.5}",
+		  -EINVAL, "ranks" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2,\"rank\":2}",
+		  -EINVAL, "0 ... 1" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2,\"rank\":0,\"addr\":\"me\"}",
+		  -EINVAL, "IP" },
+		{ "{\"cmd\":\"join\",\"version\":1,\"job\":\"j\",\"ranks\":2,\"rank\":0,\"addr\":\"::1\",\"qpn\":16777216}",
+		  -EINVAL, "qpn" },
+		{ "{\"cmd\":\"leave\",\"a\":{\"a\":{\"a\":{\"a\":{\"a\":1}}}}}",
+		  -EINVAL, "JSON" },
 	};
 	char line[INC_RDV_LINE_MAX * 2];
 	struct inc_rdv_msg msg;
@@ -198,7 +215,7 @@ static void wrong(void)
 	EQ(inc_rdv_parse(line, &msg, err, sizeof(err)), -EINVAL);
 }
 
-/* Every prefix of a good line, and every byte of it changed: never a crash. */
+/* No prefix of a good line and no changed byte crashes the parser. */
 static void mangled(void)
 {
 	char line[sizeof(GOOD)];
@@ -252,7 +269,7 @@ static void lines(void)
 	EQ(l.used, 0);
 	memset(big, 'z', sizeof(big));
 	big[sizeof(big) - 1] = '\n';
-	feed(&l, big, sizeof(big));	/* the longest there may be */
+	feed(&l, big, sizeof(big));	/* the maximum length */
 	EQ(inc_rdv_line(&l, line, sizeof(line)), 1);
 	EQ(strlen(line), sizeof(big) - 1);
 	big[sizeof(big) - 1] = 'z';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The rendezvous daemon (inc-tool serve) with a kernel that lives in this file:
- * the daemon runs in a child process and takes its netlink functions from here,
- * the test talks to it over TCP.
+ * The rendezvous daemon (inc-tool serve) on a fake kernel: the daemon runs in a
+ * child process and calls the netlink functions of this file; the test talks to
+ * it over TCP.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "server.h"
 #include "tool/tool.h"
 
-/* What both processes see. */
+/* Shared by both processes. */
 struct shared {
 	int		trees;
 	int		trees_made;
@@ -39,7 +39,7 @@ static char port[8];
 static int event_pipe[2];
 static pid_t daemon_pid;
 
-/* --- The kernel (runs in the daemon's process) --------------------------------- */
+/* --- The fake kernel (runs in the daemon's process) -------------------- */
 
 static struct nl_sock *const a_socket = (struct nl_sock *)&event_pipe;
 
@@ -178,11 +178,11 @@ int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank)
 	return 0;
 }
 
-/* --- The test's side ------------------------------------------------------------- */
+/* --- The test's side --------------------------------------------------- */
 
 static void daemon_start(const char *opt, const char *arg)
 {
-	/* All ranks are here, and no queue pair is. */
+	/* Ranks connect from 127.0.0.1 but name 10.0.0.1 as their address. */
 	char *argv[] = { "serve", "-l", "127.0.0.1", "-p", port, "--allow",
 			 "10.0.0.1", "--join-time", "1", (char *)opt,
 			 (char *)arg, NULL };
@@ -241,7 +241,7 @@ static void say(struct conn *c, const char *text)
 	EQ(send(c->fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* Next line; type -1 if the connection ends, -2 if nothing comes. */
+/* Next line; type -1 if the connection ends, -2 on a timeout. */
 static int hear(struct conn *c, struct inc_rdv_msg *msg)
 {
 	char line[INC_RDV_LINE_MAX], err[INC_RDV_TEXT_MAX];
@@ -269,7 +269,7 @@ static int hear_type(struct conn *c)
 	return hear(c, &msg);
 }
 
-/* An error that says @text, and the connection's end. */
+/* Expect an error that says @text, and the end of the connection. */
 static void hear_error(struct conn *c, int err, const char *text)
 {
 	struct inc_rdv_msg msg;
@@ -303,7 +303,7 @@ static void say_join(struct conn *c, const struct inc_rdv_join *join)
 	say(c, line);
 }
 
-/* Joins, and has the answer. */
+/* Join, and expect the reply. */
 static struct conn join(const char *job, unsigned int rank, unsigned int ranks)
 {
 	struct inc_rdv_join j = who(job, rank, ranks);
@@ -331,7 +331,7 @@ static void wait_trees(int n)
 	EQ(k->trees, n);
 }
 
-/* --- Cases ------------------------------------------------------------------------ */
+/* --- Cases ------------------------------------------------------------- */
 
 static void whole_life(void)
 {
@@ -450,7 +450,7 @@ static void kernel_refuses(void)
 	EQ(daemon_end(), 0);
 }
 
-/* Before all have come a rank may go and come again. */
+/* Until all ranks have joined, a rank may leave and rejoin. */
 static void comes_again(void)
 {
 	struct conn a, b;
@@ -484,7 +484,7 @@ static void killed(void)
 	EQ(msg.rank, 1);
 	EQ(msg.status, INC_STATUS_MEMBER_LEFT);
 	EQ(k->members, 1);
-	/* the name is free although rank 0 is still there */
+	/* The name is free although rank 0 is still connected. */
 	c = join("x", 1, 2);
 	EQ(k->trees, 2);
 	close(a.fd);
@@ -546,7 +546,7 @@ static void kernel_events(void)
 	EQ(hear(&a, &msg), INC_RDV_FAILED);
 	EQ(msg.status, INC_STATUS_TREE_GONE);
 	leave(&a);
-	EQ(k->trees, 1);	/* somebody else deleted that: nobody did here */
+	EQ(k->trees, 1);	/* the event was made up */
 	EQ(daemon_end(), 0);
 }
 
@@ -562,7 +562,7 @@ static struct inc_nl_event slot_failed(uint32_t id, uint16_t wrong)
 	return ev;
 }
 
-/* Whose request made a message fail is told to those who know the line. */
+/* Only a client that knows "wrong" hears whose request failed a message. */
 static void whose_request(void)
 {
 	struct inc_nl_event ev = slot_failed(12345, 1);
@@ -577,8 +577,9 @@ static void whose_request(void)
 	b = join("x", 1, 2);
 	EQ(hear_type(&a), INC_RDV_READY);
 	EQ(hear_type(&b), INC_RDV_READY);
-	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));	/* not ours */
-	ev = slot_failed(1, 2);					/* nor is that rank */
+	/* Events of another's tree, and of no rank, are ignored. */
+	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
+	ev = slot_failed(1, 2);		/* there is no such rank */
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
 	ev = slot_failed(1, 1);
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
@@ -591,14 +592,14 @@ static void whose_request(void)
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
 	EQ(hear(&a, &msg), INC_RDV_WRONG);
 	OK(strstr(msg.text, "rank 1 is not like that of rank 0"));
-	/* b heard nothing of it. */
+	/* b did not ask for "wrong" and gets none. */
 	leave(&a);
 	EQ(hear_type(&b), INC_RDV_LEFT);
 	leave(&b);
 	EQ(daemon_end(), 0);
 }
 
-/* Which member it was the kernel says before it says that the tree has failed. */
+/* The kernel names the failed member before it reports the failed tree. */
 static void who_died(void)
 {
 	struct inc_nl_event ev = { .cmd = RDMA_INC_CMD_MEMBER_ERROR_NTF };
@@ -613,7 +614,7 @@ static void who_died(void)
 	INC_NL_SET(&ev.member, MEMBER_TREE_ID, tree_id, 1);
 	INC_NL_SET(&ev.member, MEMBER_RANK, rank, 1);
 	ev.member.error = RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED;
-	/* Of a tree that had the same ID before. */
+	/* An event of an earlier tree with the same ID. */
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
 	kernel_event(RDMA_INC_CMD_TREE_NEW_NTF, 1);
 	ev.member.rank = 0;
@@ -648,7 +649,7 @@ static void told_of_the_end(void)
 	EQ(k->trees, 0);
 }
 
-/* With a tree that is there already: used, and left alone. */
+/* An existing tree is used, and not deleted at the end. */
 static void given_tree(void)
 {
 	struct inc_rdv_join j = who("x", 0, 3);
@@ -689,7 +690,7 @@ static void once(void)
 	close(event_pipe[1]);
 }
 
-/* Many at once, who say nothing: others are served; in the end they go. */
+/* Many silent connections: others are served, and these time out. */
 static void silent(void)
 {
 	struct conn c[100], a;
@@ -706,7 +707,7 @@ static void silent(void)
 	EQ(daemon_end(), 0);
 }
 
-/* A rank that never reads does not hold up anybody. */
+/* A rank that never reads does not block the others. */
 static void deaf(void)
 {
 	struct conn a, b;
@@ -724,7 +725,7 @@ static void deaf(void)
 	EQ(daemon_end(), 0);
 }
 
-/* Nobody begins before all queue pairs take what comes. */
+/* No rank starts before all queue pairs are ready to receive. */
 static void waits_for_rts(void)
 {
 	struct inc_rdv_join j = who("rts", 1, 2);
@@ -733,7 +734,7 @@ static void waits_for_rts(void)
 	struct conn a, b;
 
 	daemon_start(NULL, NULL);
-	a = join("rts", 0, 2);	/* an older one, which does not know of it */
+	a = join("rts", 0, 2);	/* an older libinc, without "rts" */
 	b = dial();
 	j.rts = true;
 	say_join(&b, &j);
@@ -752,7 +753,7 @@ static void waits_for_rts(void)
 	EQ(daemon_end(), 0);
 }
 
-/* The switch finds no UC rank dead: the daemon does, and lets it hear of itself. */
+/* The switch cannot detect a dead UC rank: the daemon does, and tells it. */
 static void alive(void)
 {
 	struct inc_rdv_join j = who("alive", 0, 2);
@@ -772,7 +773,7 @@ static void alive(void)
 	}
 	ms = (t[1].tv_sec - t[0].tv_sec) * 1000 +
 	     (t[1].tv_nsec - t[0].tv_nsec) / 1000000;
-	/* 600 ms of dead time; a busy machine may be late. */
+	/* The dead time is 600 ms; a busy machine may be late. */
 	OK(ms >= 600 / INC_RDV_BEATS / 2);
 	OK(ms < 5000);
 	rc = join("alive", 1, 2);
