@@ -33,7 +33,8 @@ nothing_left()
 {
 	wait_for 5 no_tree
 	ktap $? "$1: the tree is gone" "$(sw inc-tool tree show)"
-	switch_has memory-used 0
+	# The members' QPs may still wait for the last readers.
+	wait_for 5 switch_has memory-used 0
 	ktap $? "$1: its memory came back"
 }
 
