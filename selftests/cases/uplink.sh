@@ -15,18 +15,7 @@
 # shellcheck source=selftests/lib/faults.sh
 . "$(dirname "$0")/../lib/faults.sh"
 
-
-# says NAME RC TEXT CMD...: at the leaf l0, CMD ends with RC and prints TEXT.
-says()
-{
-	local name=$1 rc=$2 text=$3 out got
-
-	shift 3
-	out=$(at l0 "$@" 2>&1)
-	got=$?
-	[ $got = "$rc" ] && [[ $out == *"$text"* ]]
-	ktap $? "$name" "status $got: $(tr '\n' '|' <<<"$out")"
-}
+SAYS_BY=(at l0)
 
 running()
 {

@@ -99,6 +99,21 @@ no_tree()
 	done
 }
 
+# says NAME RC TEXT CMD...: CMD, on the bridge host unless SAYS_BY is another
+# way to run it, ends with RC and prints TEXT.
+SAYS_BY=(sw)
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
+says()
+{
+	local name=$1 rc=$2 text=$3 out got
+
+	shift 3
+	out=$("${SAYS_BY[@]}" "$@" 2>&1)
+	got=$?
+	[ $got = "$rc" ] && [[ $out == *"$text"* ]]
+	ktap $? "$name" "status $got: $(tr '\n' '|' <<<"$out")"
+}
+
 DEBUGFS=$LAB_OUT/debugfs
 
 # Mount debugfs on $DEBUGFS; fails if the kernel has none.

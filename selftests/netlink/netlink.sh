@@ -14,6 +14,7 @@
 
 RAW=$ROOT/selftests/netlink/netlink_raw.py
 KEYS=$ROOT/selftests/netlink/netlink_keys.py
+SAYS_BY=(tool)
 
 tool()
 {
@@ -42,18 +43,6 @@ cases()
 	done <"$log"
 	[ $rc = 0 ] && [ $n -gt 0 ]
 	ktap $? "$1: ran to its end" "status $rc"
-}
-
-# says NAME RC TEXT ARGS...: inc-tool ends with RC and prints TEXT.
-says()
-{
-	local name=$1 rc=$2 text=$3 out got
-
-	shift 3
-	out=$(tool "$@" 2>&1)
-	got=$?
-	[ $got = "$rc" ] && [[ $out == *"$text"* ]]
-	ktap $? "$name" "status $got: $out"
 }
 
 part_tool()

@@ -12,19 +12,6 @@
 
 RANKS=3
 
-# says NAME RC TEXT CMD...: on the bridge host, CMD ends with RC and prints
-# TEXT.
-says()
-{
-	local name=$1 rc=$2 text=$3 out got
-
-	shift 3
-	out=$(sw "$@" 2>&1)
-	got=$?
-	[ $got = "$rc" ] && [[ $out == *"$text"* ]]
-	ktap $? "$name" "status $got: $(tr '\n' '|' <<<"$out")"
-}
-
 # A tree that no job uses.
 tree_up()
 {
