@@ -360,7 +360,7 @@ prepare_base()
 	return "$rc"
 }
 
-# --------------------------------------------------------------- User-Mode Linux
+# -------------------------------------------------------------- User-Mode Linux
 
 # Source of a kernel: uml-smp uses the newest, ahead of Debian's own.
 source_of()

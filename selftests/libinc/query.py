@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """query.py DIR SWITCH HOST0 HOST1: what inc_comm_query() said (DIR/out.RANK, a
-line each: after joining, in the middle, in the end) against what the switch says
-of the same members, and against the operations that live.c carries out."""
+line each: after joining, in the middle, in the end) against what the switch
+says of the same members, and against the operations that live.c carries out."""
 import json
 import sys
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """
-Random dialogues with three daemons at once: one alone, one that is a parent, and
-a leaf whose parent is this program. Connections come from several hosts; what
+Random dialogues with three daemons at once: one alone, one that is a parent,
+and a leaf whose parent is this program. Connections come from several hosts; what
 they say is right, right at the wrong time, or wrong; they are closed in every
 manner. For serve.sh.
 

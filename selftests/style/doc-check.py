@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 What a reader of Documentation/ relies on: every page renders without a warning,
-the numbers of protocol.rst are those of rdma_inc_proto.h, and its worked example
-is what its own program prints. Says what is wrong; silent if nothing is.
+the numbers of protocol.rst are those of rdma_inc_proto.h, and its worked
+example is what its own program prints. Says what is wrong; silent if nothing is.
 
     doc-check.py [TOP]
 """

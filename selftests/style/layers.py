@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """The layers of the module and of libinc: what a file includes and calls is in
-its own folder of kernel/ or userspace/lib/, or in a lower one, and no files of a
-folder need each other in a circle.
+its own folder of kernel/ or userspace/lib/, or in a lower one, and no files of
+a folder need each other in a circle.
 
     layers.py [BUILD [LIB]]    BUILD: where the module was built, LIB: where
                                libinc was, for their symbols
