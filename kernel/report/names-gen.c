@@ -5,7 +5,7 @@
  *	Documentation/netlink/specs/rdma-inc.yaml
  *	kernel/include/uapi/linux/rdma_inc_proto.h
  */
-#include <linux/array_size.h>
+#include <linux/kernel.h>
 #include <uapi/linux/rdma_inc_proto.h>
 
 #include "report/names-gen.h"

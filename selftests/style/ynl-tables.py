@@ -138,7 +138,7 @@ def kernel_names():
     put("kernel/report/names-gen.h", text)
 
     text = head("GPL-2.0", about)
-    text += ('#include <linux/array_size.h>\n'
+    text += ('#include <linux/kernel.h>\n'
              '#include <uapi/linux/rdma_inc_proto.h>\n\n'
              '#include "report/names-gen.h"\n')
     for kind, rows in tables.items():
