@@ -64,9 +64,7 @@ static struct inc_uplink_out *open_request(struct inc_uplink_queue *q,
 	*hdr_of(s) = (struct inc_hdr) {
 		.version	= INC_VERSION,
 		.collective	= INC_COLL_BARRIER,
-		.tree_id	= cpu_to_be32(q->tree_id),
 		.msg_id		= cpu_to_be32(msg_id),
-		.result_rkey	= cpu_to_be32(q->result_rkey),
 		.result_va	= cpu_to_be64((u64)slot * q->geom->msg_size),
 	};
 	WRITE_ONCE(s->uplink_busy, true);
@@ -177,6 +175,14 @@ static u8 write_opcode(bool first, bool last)
 		      IB_OPCODE_RC_RDMA_WRITE_MIDDLE;
 }
 
+/* Requests may be queued before the child is connected to its parent. */
+static void address_request(const struct inc_uplink_queue *q,
+			    struct inc_hdr *hdr)
+{
+	hdr->tree_id = cpu_to_be32(q->tree_id);
+	hdr->result_rkey = cpu_to_be32(q->result_rkey);
+}
+
 /**
  * inc_uplinkq_next() - turn the next request packet into a work request
  * @q: queue; inc_uplinkq_sendable()
@@ -207,6 +213,8 @@ enum inc_requester_end inc_uplinkq_next(struct inc_uplink_queue *q,
 		.source	= INC_WQE_REQUEST,
 		.opcode	= write_opcode(!n, last),
 	};
+	if (!n)
+		address_request(q, hdr_of(s));
 	if (out->wide && n & 1)
 		w->off += s->partial_lo - s->partial;
 	if (!last)

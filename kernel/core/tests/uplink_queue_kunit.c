@@ -146,6 +146,27 @@ static void streams(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, inc_uplinkq_empty(&t->q));
 }
 
+/* The members may be faster than whoever connects the child. */
+static void connected_later(struct kunit *test)
+{
+	struct queue_test *t = test->priv;
+	struct inc_msg msg = message(2, 1);
+	const struct inc_hdr *hdr;
+
+	t->q.tree_id = 0;
+	t->q.rkey = 0;
+	t->q.result_rkey = 0;
+	gather(test, &msg, 1);
+	t->q.tree_id = 9;
+	t->q.rkey = 7;
+	t->q.result_rkey = 8;
+	hdr = inc_wqe_payload(&t->slot[2], expect(test, ONLY,
+						  INC_REQ_END_SHARED));
+	KUNIT_ASSERT_NOT_NULL(test, hdr);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(hdr->tree_id), 9U);
+	KUNIT_EXPECT_EQ(test, be32_to_cpu(hdr->result_rkey), 8U);
+}
+
 /* Messages are sent one after the other, in the order of their first chunks. */
 static void order(struct kunit *test)
 {
@@ -234,6 +255,7 @@ static void aborts(struct kunit *test)
 
 static struct kunit_case uplink_queue_cases[] = {
 	KUNIT_CASE(streams),
+	KUNIT_CASE(connected_later),
 	KUNIT_CASE(order),
 	KUNIT_CASE(wide),
 	KUNIT_CASE(fails),
