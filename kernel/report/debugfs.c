@@ -85,18 +85,18 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 		seq_printf(m, ", qpn 0x%06x, peer %pI6c qpn 0x%06x\n", qp->qpn,
 			   &qp->cfg.peer, qp->cfg.peer_qpn);
 
-	seq_printf(m, "\tin: nothing came for %u ms\n", v.last_rx_ms);
-	seq_printf(m, "\tin: expected psn %u, %u packets kept beyond a hole, %u bytes held, ",
+	seq_printf(m, "\tin: nothing received for %u ms\n", v.last_rx_ms);
+	seq_printf(m, "\tin: expected psn %u, %u packets queued beyond a gap, %u bytes held, ",
 		   v.epsn, v.ooo, v.held);
 	if (v.in_msg)
-		seq_printf(m, "message %u half received\n", v.rx_msg_id);
+		seq_printf(m, "message %u partly received\n", v.rx_msg_id);
 	else
 		seq_printf(m, "next message %u\n", v.next_msg_id);
 
 	seq_printf(m, "\tout: psn acknowledged to %u, next %u, first unused %u; %u of %u packets in flight, %u slots and %u errors queued\n",
 		   v.una, v.next, v.max, v.pending, v.window, v.queued,
 		   v.nstray);
-	seq_printf(m, "\tout: round trip %u us, deviation %u us, %u time-outs in a row%s\n",
+	seq_printf(m, "\tout: round trip %u us, deviation %u us, %u timeouts in a row%s\n",
 		   v.srtt, v.rttvar, v.backoff,
 		   v.rnr ? ", waits after RNR NAK" : "");
 }
@@ -177,11 +177,11 @@ static void show_missing(struct seq_file *m, const struct inc_slot_snapshot *v)
 		else
 			seq_printf(m, " %u", member);
 		if (v->got[member])
-			seq_printf(m, " (%u of %u packets came)",
+			seq_printf(m, " (%u of %u packets arrived)",
 				   v->got[member] - 1,
 				   inc_slot_snapshot_wants(v, member));
 		else
-			seq_puts(m, " (nothing came)");
+			seq_puts(m, " (nothing arrived)");
 	}
 	seq_putc(m, '\n');
 }
@@ -192,7 +192,7 @@ static void show_failed(struct seq_file *m, const struct inc_slot_snapshot *v)
 	if (v->wrong != INC_SLOT_NOBODY)
 		seq_printf(m, " by the request of rank %u", v->wrong);
 	if (v->unlike != INC_SLOT_NOBODY)
-		seq_printf(m, ", which is not like that of rank %u", v->unlike);
+		seq_printf(m, ", which disagrees with that of rank %u", v->unlike);
 	seq_putc(m, '\n');
 }
 
@@ -320,14 +320,14 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 member,
 			seq_printf(m, "its QP is in error: %s\n",
 				   inc_member_error_name(v.error));
 		else if (v.ooo)
-			seq_printf(m, "psn %u was lost on the way, %u packets came after it\n",
+			seq_printf(m, "psn %u was lost, %u later packets arrived\n",
 				   v.epsn, v.ooo);
 		else if (v.pending >= v.window || v.backoff)
 			seq_printf(m, "%u packets to it are not acknowledged\n",
 				   v.pending);
 		else
-			seq_puts(m, "nothing more came from it\n");
-		seq_printf(m, "\tno packet came from it for %u ms\n",
+			seq_puts(m, "nothing more arrived from it\n");
+		seq_printf(m, "\tno packet arrived from it for %u ms\n",
 			   v.last_rx_ms);
 	}
 	rcu_read_unlock();

@@ -324,7 +324,7 @@ part_cache()
 part_wrong()
 {
 	local r rcs="" rc=0 op pid log=$LAB_OUT/monitor
-	local it='request of rank (1 is not like that of rank [02]|[02] is not like that of rank 1)'
+	local it='request of rank (1 disagrees with that of rank [02]|[02] disagrees with that of rank 1)'
 
 	ip netns exec "$TOPO-sw" inc-tool monitor >"$log" &
 	pid=$!

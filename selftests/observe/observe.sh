@@ -125,7 +125,7 @@ for s in slots:
 	ktap $? "slot: the same in JSON; the oldest lacks no other rank" "$out"
 	if debugfs_up; then
 		out=$(cat "$(debugfs_switch "$TOPO-sw")"/tree-*/missing)
-		[[ $out == *"rank 1: "*"no packet came from it for "*" ms"* ]]
+		[[ $out == *"rank 1: "*"no packet arrived from it for "*" ms"* ]]
 		ktap $? "slot: debugfs says it, too" "$(tr '\n' '|' <<<"$out")"
 		debugfs_down
 	else

@@ -465,7 +465,7 @@ static void tell_wrong(struct job *job, const struct inc_nl_slot *slot)
 	member_text(job, slot->unlike_rank, unlike, sizeof(unlike));
 	if (INC_NL_HAS(slot, SLOT_UNLIKE_RANK))
 		snprintf(msg.text, sizeof(msg.text),
-			 "message %u: the request of %s is not like that of %s",
+			 "message %u: the request of %s disagrees with that of %s",
 			 slot->msg_id, wrong, unlike);
 	else
 		snprintf(msg.text, sizeof(msg.text),

@@ -109,7 +109,7 @@ static void whose_request(void)
 		.msg_id = 0xffffffff,
 	}, r;
 
-	strcpy(m.text, "the request of rank 2 is not like that of rank 0");
+	strcpy(m.text, "the request of rank 2 disagrees with that of rank 0");
 	r = again(&m);
 	EQ(r.rank, 2);
 	EQ(r.status, 7);

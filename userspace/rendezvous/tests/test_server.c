@@ -591,7 +591,7 @@ static void whose_request(void)
 	INC_NL_SET(&ev.slot, SLOT_UNLIKE_RANK, unlike_rank, 0);
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
 	EQ(hear(&a, &msg), INC_RDV_WRONG);
-	OK(strstr(msg.text, "rank 1 is not like that of rank 0"));
+	OK(strstr(msg.text, "rank 1 disagrees with that of rank 0"));
 	/* b did not ask for "wrong" and gets none. */
 	leave(&a);
 	EQ(hear_type(&b), INC_RDV_LEFT);
