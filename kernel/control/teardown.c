@@ -61,7 +61,7 @@ static void end_tree(struct inc_parting *p)
 	cancel_delayed_work_sync(&tree->linger);
 	inc_blame_end(&tree->blame);
 	timer_shutdown_sync(&tree->scan);
-	timer_shutdown_sync(&tree->late);
+	timer_shutdown_sync(&tree->delay_timer);
 	inc_tree_put(tree);
 }
 

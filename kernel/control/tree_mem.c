@@ -29,7 +29,7 @@ void inc_tree_free(struct inc_tree *tree)
 	kvfree(tree->slot);
 	kvfree(tree->member_qp);
 	kvfree(tree->below);
-	kvfree(tree->spans);
+	kvfree(tree->ranges);
 	kvfree(tree->at);
 	kfree(tree);
 }
@@ -66,10 +66,10 @@ static bool alloc_spans(struct inc_tree *tree, const struct inc_tree_cfg *cfg,
 		return true;
 	tree->below = kvmemdup(cfg->below, cfg->members * sizeof(*cfg->below),
 			       GFP_KERNEL_ACCOUNT);
-	tree->spans = kvcalloc(cfg->members, sizeof(*tree->spans),
-			       GFP_KERNEL_ACCOUNT);
+	tree->ranges = kvcalloc(cfg->members, sizeof(*tree->ranges),
+				GFP_KERNEL_ACCOUNT);
 	tree->at = kvcalloc(ranks, sizeof(*tree->at), GFP_KERNEL_ACCOUNT);
-	return tree->below && tree->spans && tree->at;
+	return tree->below && tree->ranges && tree->at;
 }
 
 /**
@@ -128,7 +128,8 @@ u64 inc_tree_memory(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 		inc_debugfs_tree_memory(sw);
 	if (cfg->below)
 		bytes += inc_mem_kvmalloc(cfg->members * sizeof(*tree->below)) +
-			 inc_mem_kvmalloc(cfg->members * sizeof(*tree->spans)) +
+			 inc_mem_kvmalloc(cfg->members *
+					  sizeof(*tree->ranges)) +
 			 inc_mem_kvmalloc(own * sizeof(*tree->at));
 	return bytes;
 }

@@ -108,10 +108,10 @@ static void init_spans(struct inc_tree *tree)
 {
 	if (!tree->below)
 		return;
-	if (inc_rank_range_fill(tree->spans, tree->at, tree->below,
+	if (inc_rank_range_fill(tree->ranges, tree->at, tree->below,
 				tree->cfg.members, tree->cfg.first_rank))
 		tree->geom.at = tree->at;
-	tree->geom.span = tree->spans;
+	tree->geom.ranges = tree->ranges;
 }
 
 static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
@@ -127,7 +127,7 @@ static void tree_init(struct inc_tree *tree, struct inc_switch *sw,
 	INIT_WORK(&tree->fail_work, inc_tree_fail_work);
 	inc_blame_init(&tree->blame);
 	timer_setup(&tree->scan, inc_liveness_timer, 0);
-	timer_setup(&tree->late, inc_fanout_late, 0);
+	timer_setup(&tree->delay_timer, inc_fanout_timer, 0);
 	inc_crc_shift_init(&tree->crc_shift[0], cfg->pmtu - INC_HDR_LEN);
 	inc_crc_shift_init(&tree->crc_shift[1], cfg->pmtu);
 	tree->geom = *geom;

@@ -19,9 +19,9 @@
 #include "core/collective.h"
 #include "core/layout.h"
 
-static bool has(struct inc_rank_range span, u16 rank)
+static bool has(struct inc_rank_range range, u16 rank)
 {
-	return rank >= span.first && rank - span.first < span.n;
+	return rank >= range.first && rank - range.first < range.n;
 }
 
 /**

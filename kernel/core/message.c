@@ -81,23 +81,23 @@ bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
 static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
 			const struct inc_layout *l, struct inc_msg *msg)
 {
-	struct inc_rank_range span = inc_geom_span(g, rank);
+	struct inc_rank_range range = inc_geom_ranks(g, rank);
 	u32 off;
 
-	msg->in_len = inc_layout_in(l, span);
+	msg->in_len = inc_layout_in(l, range);
 	msg->gather_len = inc_layout_in(l, l->own);
 	msg->gather_chunks = inc_chunks_of(g, msg->gather_len);
 	msg->data_len = g->child ? inc_layout_out(l, l->own, l->own, &off) :
 				  msg->gather_len;
 	msg->nchunks = inc_chunks_of(g, msg->data_len);
-	msg->out_len = inc_layout_out(l, l->own, span, &msg->out_off);
+	msg->out_len = inc_layout_out(l, l->own, range, &msg->out_off);
 }
 
 /* Bytes of the request message of a rank, header included. */
 static u64 request_len(const struct inc_slot_geom *g, u16 rank,
 		       const struct inc_msg *msg)
 {
-	return inc_msg_wide(g, msg, inc_geom_span(g, rank)) ?
+	return inc_msg_wide(g, msg, inc_geom_ranks(g, rank)) ?
 	       inc_wide_len(g, msg->in_len) : INC_HDR_LEN + msg->in_len;
 }
 
@@ -175,7 +175,7 @@ u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 		return INC_STATUS_LENGTH;
 	sized = *msg;
 	parse_sizes(g, rank, &l, &sized);
-	if (inc_msg_wide(g, &sized, inc_geom_span(g, rank)) !=
+	if (inc_msg_wide(g, &sized, inc_geom_ranks(g, rank)) !=
 	    !!(flags & INC_HDR_F_WIDE))
 		return INC_STATUS_VERSION;
 	if (request_len(g, rank, &sized) != len)
@@ -201,5 +201,5 @@ u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,
 	struct inc_layout l;
 
 	inc_msg_layout(g, msg, &l);
-	return inc_chunks_of(g, inc_layout_in(&l, inc_geom_span(g, rank)));
+	return inc_chunks_of(g, inc_layout_in(&l, inc_geom_ranks(g, rank)));
 }

@@ -30,7 +30,7 @@ struct inc_pkt;
  * @job_ranks: ranks of the job, including those below other switches; 0 if
  *	there are no other switches
  * @own: ranks below this switch, if @job_ranks
- * @span: ranks that each member stands for; NULL if one each
+ * @ranges: ranks that each member stands for; NULL if one each
  * @at: member whose ranks begin at each of @own, if all members have aligned
  *	blocks of a power of two of them; else NULL
  *
@@ -50,7 +50,7 @@ struct inc_slot_geom {
 	bool	child;
 	u16	job_ranks;
 	struct inc_rank_range	own;
-	const struct inc_rank_range	*span;
+	const struct inc_rank_range	*ranges;
 	const u16		*at;
 };
 
@@ -89,14 +89,14 @@ struct inc_msg {
 };
 
 /* Ranks that a member stands for. */
-static inline struct inc_rank_range inc_geom_span(const struct inc_slot_geom *g,
-						  u16 member)
+static inline struct inc_rank_range
+inc_geom_ranks(const struct inc_slot_geom *g, u16 member)
 {
 	const struct inc_rank_range one = {
 		.first = g->own.first + member, .n = 1,
 	};
 
-	return g->span ? g->span[member] : one;
+	return g->ranges ? g->ranges[member] : one;
 }
 
 /* Number of ranks of the job. */

@@ -10,23 +10,23 @@
 #include <linux/types.h>
 
 /* Minimum number of messages that overtake one before it counts as lost. */
-#define INC_MSG_LOSS_MIN_LATE	3
-#define INC_MSG_LOSS_MAX_LATE	64
+#define INC_MSG_LOSS_MIN_WINDOW	3
+#define INC_MSG_LOSS_MAX_WINDOW	64
 
 /**
  * struct inc_msg_loss - arrival of a member's messages, by message ID
  * @next: one after the newest that arrived
- * @looked: oldest that is not judged yet
- * @late: number of messages that may overtake another
+ * @judged: oldest that is not judged yet
+ * @reorder_window: number of messages that may overtake another
  */
 struct inc_msg_loss {
 	u32	next;
-	u32	looked;
-	u16	late;
+	u32	judged;
+	u16	reorder_window;
 };
 
 void inc_msg_loss_init(struct inc_msg_loss *g, u32 first);
-void inc_msg_loss_came(struct inc_msg_loss *g, u32 msg_id, bool overtaken);
+void inc_msg_loss_arrived(struct inc_msg_loss *g, u32 msg_id, bool overtaken);
 bool inc_msg_loss_judge(struct inc_msg_loss *g, u32 *msg_id);
 
 #endif /* _INC_MSG_LOSS_H */

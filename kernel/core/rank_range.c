@@ -41,7 +41,7 @@ static bool aligned(u32 pos, u16 n, bool last)
 
 /**
  * inc_rank_range_fill() - assign ranks to members
- * @span: set to the ranks of each member
+ * @ranges: set to the ranks of each member
  * @at: set, for each rank from @first on, to the member whose first rank it is,
  *	or 0
  * @below: as in inc_rank_range_sum()
@@ -53,8 +53,8 @@ static bool aligned(u32 pos, u16 n, bool last)
  * the last one perhaps fewer: then each has a node in the binary tree over
  * ranks.
  */
-bool inc_rank_range_fill(struct inc_rank_range *span, u16 *at, const u16 *below,
-			 u16 members, u16 first)
+bool inc_rank_range_fill(struct inc_rank_range *ranges, u16 *at,
+			 const u16 *below, u16 members, u16 first)
 {
 	bool all_aligned = true;
 	u32 pos = 0;
@@ -63,8 +63,8 @@ bool inc_rank_range_fill(struct inc_rank_range *span, u16 *at, const u16 *below,
 	for (i = 0; i < members; i++) {
 		u16 n = ranks_of(below[i]);
 
-		span[i].first = first + pos;
-		span[i].n = n;
+		ranges[i].first = first + pos;
+		ranges[i].n = n;
 		at[pos] = i;
 		if (!aligned(pos, n, i == members - 1))
 			all_aligned = false;

@@ -10,7 +10,7 @@
 #include "core/layout.h"
 
 u32 inc_rank_range_sum(const u16 *below, u16 members);
-bool inc_rank_range_fill(struct inc_rank_range *span, u16 *at, const u16 *below,
-			 u16 members, u16 first);
+bool inc_rank_range_fill(struct inc_rank_range *ranges, u16 *at,
+			 const u16 *below, u16 members, u16 first);
 
 #endif /* _INC_RANK_RANGE_H */

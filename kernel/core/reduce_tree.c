@@ -130,12 +130,12 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member, u16 chunk,
 
 	part->level = 0;
 	if (s->geom->at) {
-		struct inc_rank_range span = s->geom->span[member];
+		struct inc_rank_range range = s->geom->ranges[member];
 
 		n = own.n;
-		while (1U << part->level < span.n)
+		while (1U << part->level < range.n)
 			part->level++;
-		idx = (u32)(span.first - own.first) >> part->level;
+		idx = (u32)(range.first - own.first) >> part->level;
 	}
 	for (; 1U << part->level < n; part->level++, idx >>= 1) {
 		u32 place = (idx ^ 1) << part->level;

@@ -203,7 +203,7 @@ static void place_part(struct inc_slot *s, u16 member, u16 chunk,
 	while (done < part->len) {
 		u32 to, run;
 
-		run = inc_layout_run(&l, inc_geom_span(s->geom, member),
+		run = inc_layout_run(&l, inc_geom_ranks(s->geom, member),
 				     off + done, part->len - done, &to);
 		memcpy(s->partial + to, part->data + done, run);
 		count_filled(s, to, run);
@@ -360,7 +360,7 @@ bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		return false;
 	}
 
-	if (inc_msg_wide(s->geom, &s->msg, inc_geom_span(s->geom, member))) {
+	if (inc_msg_wide(s->geom, &s->msg, inc_geom_ranks(s->geom, member))) {
 		part = join_halves(s, member, part);
 		if (!part)
 			return false;

@@ -113,7 +113,7 @@ void inc_fanout_begin(struct inc_tree_slot *ts)
 {
 	lockdep_assert_held(&ts->lock);
 	ts->forwarded = 0;
-	ts->late = false;
+	ts->delayed = false;
 	ts->done_at = 0;
 }
 
@@ -136,14 +136,14 @@ static bool may_wait(struct inc_tree_slot *ts)
 
 static void defer_chunks(struct inc_tree *tree, struct inc_tree_slot *ts)
 {
-	ts->late = true;
+	ts->delayed = true;
 	if (ts->listed)
 		return;
 	ts->listed = true;
 	/* Before the timer_pending() check: the timer takes the whole list. */
-	llist_add(&ts->late_node, &tree->late_slots);
-	if (!timer_pending(&tree->late))
-		mod_timer(&tree->late, jiffies + 1);
+	llist_add(&ts->delayed_node, &tree->delayed_slots);
+	if (!timer_pending(&tree->delay_timer))
+		mod_timer(&tree->delay_timer, jiffies + 1);
 }
 
 static void copy_progress(struct inc_tree_slot *ts, struct inc_progress *p)
@@ -156,7 +156,7 @@ static void copy_progress(struct inc_tree_slot *ts, struct inc_progress *p)
 	p->from = ts->forwarded;
 	p->to = s->gathered;
 	ts->forwarded = s->gathered;
-	ts->late = false;
+	ts->delayed = false;
 }
 
 /**
@@ -217,24 +217,24 @@ void inc_fanout_gathered(struct inc_tree *tree, u16 slot,
 }
 
 /**
- * inc_fanout_late() - pass on chunks that have waited long enough
- * @t: inc_tree.late
+ * inc_fanout_timer() - pass on chunks that have waited long enough
+ * @t: inc_tree.delay_timer
  *
  * Context: softirq.
  */
-void inc_fanout_late(struct timer_list *t)
+void inc_fanout_timer(struct timer_list *t)
 {
-	struct inc_tree *tree = timer_container_of(tree, t, late);
-	struct llist_node *list = llist_del_all(&tree->late_slots);
+	struct inc_tree *tree = timer_container_of(tree, t, delay_timer);
+	struct llist_node *list = llist_del_all(&tree->delayed_slots);
 	struct inc_tree_slot *ts, *next;
 	struct inc_progress p;
 	bool any = false, due;
 
 	rcu_read_lock();
-	llist_for_each_entry_safe(ts, next, list, late_node) {
+	llist_for_each_entry_safe(ts, next, list, delayed_node) {
 		spin_lock(&ts->lock);
 		ts->listed = false;
-		due = ts->late && ts->m.state == RDMA_INC_SLOT_STATE_BUSY;
+		due = ts->delayed && ts->m.state == RDMA_INC_SLOT_STATE_BUSY;
 		if (due)
 			copy_progress(ts, &p);
 		spin_unlock(&ts->lock);

@@ -33,7 +33,7 @@ bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
 		    struct inc_progress *p);
 void inc_fanout_gathered(struct inc_tree *tree, u16 slot,
 			 const struct inc_progress *p);
-void inc_fanout_late(struct timer_list *t);
+void inc_fanout_timer(struct timer_list *t);
 void inc_fanout_result(struct inc_tree *tree, u16 slot,
 		       const struct inc_msg *msg, u16 ready);
 void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);

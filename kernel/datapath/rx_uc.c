@@ -110,7 +110,7 @@ static void report_missing(struct inc_qp *qp, bool overtaken)
 {
 	u32 missing;
 
-	inc_msg_loss_came(&qp->rx.loss, qp->rx.msg_id, overtaken);
+	inc_msg_loss_arrived(&qp->rx.loss, qp->rx.msg_id, overtaken);
 	while (inc_msg_loss_judge(&qp->rx.loss, &missing))
 		inc_txq_missing(qp, missing);
 }

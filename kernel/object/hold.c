@@ -75,7 +75,7 @@ static u64 limit_of(const struct inc_qp *qp)
 
 	if (qp->is_switch)
 		return limit * 2 *
-		       inc_geom_span(&qp->tree->geom, qp->cfg.index).n;
+		       inc_geom_ranks(&qp->tree->geom, qp->cfg.index).n;
 	return min(limit, share_of(qp->sw));
 }
 

@@ -88,9 +88,9 @@ struct inc_tree_cfg {
  * @ended: newest message that has ended, its results or statuses queued
  * @forwarded: chunks of the message that were passed on
  * @quick: number of its chunks that followed each other quickly
- * @late: some chunks wait to be passed on
- * @listed: the slot is in inc_tree.late_slots
- * @late_node: entry in inc_tree.late_slots
+ * @delayed: some chunks wait to be passed on
+ * @listed: the slot is in inc_tree.delayed_slots
+ * @delayed_node: entry in inc_tree.delayed_slots
  * @done_at: time when the last chunk completed, microseconds, or 0
  * @gathered_at: jiffies when all requests of a child's message had arrived, for
  *	diagnosis
@@ -101,9 +101,9 @@ struct inc_tree_slot {
 	u32			ended;
 	u16			forwarded;
 	u8			quick;
-	bool			late;
+	bool			delayed;
 	bool			listed;
-	struct llist_node	late_node;
+	struct llist_node	delayed_node;
 	u64			done_at;
 	unsigned long		gathered_at;
 } ____cacheline_aligned_in_smp;
@@ -125,7 +125,7 @@ struct inc_tree_slot {
  *	inc_tree_low_mark()
  * @nmembers: ranks that have a member; under inc_switch.lock
  * @below: copy of the one in &struct inc_tree_cfg, or NULL
- * @spans: memory of @geom.span
+ * @ranges: memory of @geom.ranges
  * @at: memory of @geom.at
  * @parent: a child's QP to its parent; access as for @member
  * @probed: jiffies when all members were last probed
@@ -145,8 +145,8 @@ struct inc_tree_slot {
  * @stats: counters of the tree
  * @gone: sum of the counters of removed members; under inc_switch.lock
  * @scan: looks for members that keep others waiting, while a slot is busy
- * @late_slots: slots with chunks that @late may have to pass on
- * @late: passes on chunks that have waited long enough, see fanout.c
+ * @delayed_slots: slots with chunks that @delay_timer may have to pass on
+ * @delay_timer: passes on chunks that have waited long enough, see fanout.c
  * @fail_work: tells members and parent that the tree has failed
  * @blame: report of ranks that made messages fail, for the event group
  * @ref: references: the set of trees, or what follows once the tree has left
@@ -174,7 +174,7 @@ struct inc_tree {
 	u32				low_mark;
 	u16				nmembers;
 	u16				*below;
-	struct inc_rank_range		*spans;
+	struct inc_rank_range		*ranges;
 	u16				*at;
 	struct inc_qp __rcu		*parent;
 	unsigned long			probed;
@@ -192,8 +192,8 @@ struct inc_tree {
 	u64				gone[INC_STATS_MAX];
 	struct timer_list		scan;
 	atomic_t			opened;
-	struct llist_head		late_slots;
-	struct timer_list		late;
+	struct llist_head		delayed_slots;
+	struct timer_list		delay_timer;
 	struct work_struct		fail_work;
 	struct inc_blame		blame;
 	refcount_t			ref;

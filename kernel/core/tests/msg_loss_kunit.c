@@ -27,13 +27,14 @@ static void in_order(struct kunit *test)
 
 	inc_msg_loss_init(&g, first);
 	for (u32 i = 0; i < 6; i++) {
-		inc_msg_loss_came(&g, first + i, false);
+		inc_msg_loss_arrived(&g, first + i, false);
 		judge(&g, first, out);
 		/* Each once, when three later ones have arrived. */
-		if (i < INC_MSG_LOSS_MIN_LATE)
+		if (i < INC_MSG_LOSS_MIN_WINDOW)
 			KUNIT_EXPECT_STREQ(test, out, "");
 		else
-			KUNIT_EXPECT_EQ(test, out[0], (char)('0' + i - INC_MSG_LOSS_MIN_LATE));
+			KUNIT_EXPECT_EQ(test, out[0] - '0',
+					i - INC_MSG_LOSS_MIN_WINDOW);
 	}
 }
 
@@ -43,15 +44,15 @@ static void hole(struct kunit *test)
 	char out[16];
 
 	inc_msg_loss_init(&g, 0);
-	inc_msg_loss_came(&g, 4, false);
+	inc_msg_loss_arrived(&g, 4, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "01");
 	/* A retransmitted one is not judged a second time. */
-	inc_msg_loss_came(&g, 0, false);
+	inc_msg_loss_arrived(&g, 0, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "");
 	KUNIT_EXPECT_EQ(test, g.next, 5U);
-	KUNIT_EXPECT_EQ(test, g.late, INC_MSG_LOSS_MIN_LATE);
+	KUNIT_EXPECT_EQ(test, g.reorder_window, INC_MSG_LOSS_MIN_WINDOW);
 }
 
 static void overtaken(struct kunit *test)
@@ -60,22 +61,22 @@ static void overtaken(struct kunit *test)
 	char out[16];
 
 	inc_msg_loss_init(&g, 0);
-	inc_msg_loss_came(&g, 6, false);
+	inc_msg_loss_arrived(&g, 6, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "0123");
-	inc_msg_loss_came(&g, 0, true);
-	KUNIT_EXPECT_EQ(test, g.late, 7);
-	inc_msg_loss_came(&g, 5, true);
-	KUNIT_EXPECT_EQ(test, g.late, 7);
-	inc_msg_loss_came(&g, 10, false);
+	inc_msg_loss_arrived(&g, 0, true);
+	KUNIT_EXPECT_EQ(test, g.reorder_window, 7);
+	inc_msg_loss_arrived(&g, 5, true);
+	KUNIT_EXPECT_EQ(test, g.reorder_window, 7);
+	inc_msg_loss_arrived(&g, 10, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "");
-	inc_msg_loss_came(&g, 11, false);
+	inc_msg_loss_arrived(&g, 11, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "4");
-	inc_msg_loss_came(&g, 1000, false);
-	inc_msg_loss_came(&g, 13, true);
-	KUNIT_EXPECT_EQ(test, g.late, INC_MSG_LOSS_MAX_LATE);
+	inc_msg_loss_arrived(&g, 1000, false);
+	inc_msg_loss_arrived(&g, 13, true);
+	KUNIT_EXPECT_EQ(test, g.reorder_window, INC_MSG_LOSS_MAX_WINDOW);
 }
 
 /* Any order: each ID is judged at most once, in order, never too early. */
@@ -89,15 +90,15 @@ static void any_order(struct kunit *test)
 	inc_rng_init(&rng, test);
 	inc_msg_loss_init(&g, expect);
 	while (rounds--) {
-		inc_msg_loss_came(&g, g.next + inc_rnd_below(&rng, 12) - 8,
-				  inc_rnd_below(&rng, 2));
+		inc_msg_loss_arrived(&g, g.next + inc_rnd_below(&rng, 12) - 8,
+				     inc_rnd_below(&rng, 2));
 		while (inc_msg_loss_judge(&g, &id)) {
 			KUNIT_ASSERT_EQ(test, id, expect);
 			KUNIT_ASSERT_GT(test, g.next - id,
-					INC_MSG_LOSS_MIN_LATE);
+					INC_MSG_LOSS_MIN_WINDOW);
 			expect++;
 		}
-		KUNIT_ASSERT_LE(test, g.next - g.looked, g.late);
+		KUNIT_ASSERT_LE(test, g.next - g.judged, g.reorder_window);
 	}
 }
 

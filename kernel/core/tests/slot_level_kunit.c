@@ -47,7 +47,7 @@ struct sw {
  * @n: ranks
  * @members: of the root
  * @below: as in tree-new
- * @span: ranks of each member
+ * @ranges: ranks of each member
  * @at: see &struct inc_slot_geom
  * @hdr: header of all ranks
  * @data: data of each rank
@@ -60,7 +60,7 @@ struct job {
 	u16		n;
 	u16		members;
 	u16		below[MAX_RANKS];
-	struct inc_rank_range	span[MAX_RANKS];
+	struct inc_rank_range	ranges[MAX_RANKS];
 	u16		at[MAX_RANKS];
 	struct inc_hdr	hdr;
 	u8		data[MAX_RANKS][ROOM];
@@ -102,9 +102,9 @@ static void divide(struct kunit *test, struct job *j)
 	j->flat.geom = (struct inc_slot_geom) { .members = j->n };
 	j->root.geom = (struct inc_slot_geom) {
 		.members = j->members, .job_ranks = j->n, .own.n = j->n,
-		.span = j->span,
+		.ranges = j->ranges,
 	};
-	if (inc_rank_range_fill(j->span, j->at, j->below, j->members, 0))
+	if (inc_rank_range_fill(j->ranges, j->at, j->below, j->members, 0))
 		j->root.geom.at = j->at;
 	KUNIT_ASSERT_EQ(test, inc_rank_range_sum(j->below, j->members), j->n);
 	sw_init(test, &j->flat);
@@ -113,8 +113,8 @@ static void divide(struct kunit *test, struct job *j)
 		if (!j->below[i])
 			continue;
 		j->child[i].geom = (struct inc_slot_geom) {
-			.members = j->span[i].n, .job_ranks = j->n,
-			.own = j->span[i], .child = true,
+			.members = j->ranges[i].n, .job_ranks = j->n,
+			.own = j->ranges[i], .child = true,
 		};
 		sw_init(test, &j->child[i]);
 	}
@@ -198,7 +198,7 @@ static bool step_rank(struct kunit *test, struct sw *sw, u16 member,
 static void step_up(struct kunit *test, struct job *j, u16 i)
 {
 	struct sw *child = &j->child[i], *root = &j->root;
-	bool wide = inc_msg_wide(&child->geom, &child->s.msg, j->span[i]);
+	bool wide = inc_msg_wide(&child->geom, &child->s.msg, j->ranges[i]);
 	u16 n = root->sent[i],
 	    packets = child->s.msg.gather_chunks * (wide ? 2 : 1);
 	u32 chunk = wide ? n / 2 : n,
@@ -268,9 +268,9 @@ static struct sw *place_of(struct job *j, u16 rank, u16 *member)
 {
 	u16 i = 0;
 
-	while (rank >= j->span[i].first + j->span[i].n)
+	while (rank >= j->ranges[i].first + j->ranges[i].n)
 		i++;
-	*member = j->below[i] ? rank - j->span[i].first : i;
+	*member = j->below[i] ? rank - j->ranges[i].first : i;
 	return j->below[i] ? &j->child[i] : &j->root;
 }
 

@@ -36,7 +36,7 @@ struct sw {
 
 static struct job {
 	uint16_t	n, members, below[MAX_MEMBERS], at[MAX_RANKS];
-	struct inc_rank_range	span[MAX_MEMBERS];
+	struct inc_rank_range	ranges[MAX_MEMBERS];
 	struct inc_hdr	hdr;
 	uint32_t	id;
 	uint8_t		data[MAX_RANKS][ROOM];
@@ -116,19 +116,19 @@ static void setup(void)
 	j.n = inc_rank_range_sum(j.below, j.members);
 	require(j.n == first && j.n <= MAX_RANKS);
 	sw_init(&j.flat, &(struct inc_slot_geom) { .members = j.n });
-	aligned = inc_rank_range_fill(j.span, j.at, j.below, j.members, 0);
+	aligned = inc_rank_range_fill(j.ranges, j.at, j.below, j.members, 0);
 	sw_init(&j.root, &(struct inc_slot_geom){
 				 .members = j.members,
 				 .job_ranks = j.n,
 				 .own.n = j.n,
-				 .span = j.span,
+				 .ranges = j.ranges,
 				 .at = aligned ? j.at : NULL,
 			 });
 	for (int i = 0; i < j.members; i++)
 		if (j.below[i])
 			sw_init(&j.child[i], &(struct inc_slot_geom) {
-				.members = j.span[i].n, .job_ranks = j.n,
-				.own = j.span[i], .child = true,
+				.members = j.ranges[i].n, .job_ranks = j.n,
+				.own = j.ranges[i], .child = true,
 			});
 }
 
@@ -152,9 +152,9 @@ static struct sw *place_of(uint16_t rank, uint16_t *member)
 {
 	uint16_t i = 0;
 
-	while (rank >= j.span[i].first + j.span[i].n)
+	while (rank >= j.ranges[i].first + j.ranges[i].n)
 		i++;
-	*member = j.below[i] ? rank - j.span[i].first : i;
+	*member = j.below[i] ? rank - j.ranges[i].first : i;
 	return j.below[i] ? &j.child[i] : &j.root;
 }
 
@@ -251,7 +251,7 @@ static void step_up(int i)
 {
 	struct sw *child = &j.child[i], *root = &j.root;
 	const struct inc_msg *msg = &child->s.msg;
-	bool wide = inc_msg_wide(&child->geom, msg, j.span[i]);
+	bool wide = inc_msg_wide(&child->geom, msg, j.ranges[i]);
 	uint16_t n = root->sent[i],
 		 packets = msg->gather_chunks * (wide ? 2 : 1);
 	uint32_t chunk = wide ? n / 2 : n, len = INC_HDR_LEN + msg->gather_len,

@@ -104,16 +104,16 @@ static void take_uc(const struct inc_responder *r, const struct inc_pkt *pkt,
 /* Each missing message is reported once, in order, and not too soon. */
 static void come(struct inc_msg_loss *g, int8_t ahead, bool overtaken)
 {
-	uint32_t looked = g->looked, id;
+	uint32_t judged = g->judged, id;
 
-	inc_msg_loss_came(g, g->next + ahead, overtaken);
-	require(g->late >= INC_MSG_LOSS_MIN_LATE &&
-		g->late <= INC_MSG_LOSS_MAX_LATE);
+	inc_msg_loss_arrived(g, g->next + ahead, overtaken);
+	require(g->reorder_window >= INC_MSG_LOSS_MIN_WINDOW &&
+		g->reorder_window <= INC_MSG_LOSS_MAX_WINDOW);
 	while (inc_msg_loss_judge(g, &id)) {
-		require(id == looked++);
-		require((int32_t)(g->next - id) > g->late);
+		require(id == judged++);
+		require((int32_t)(g->next - id) > g->reorder_window);
 	}
-	require(g->next - g->looked <= g->late);
+	require(g->next - g->judged <= g->reorder_window);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

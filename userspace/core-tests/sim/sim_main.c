@@ -280,7 +280,7 @@ static void setup_leaf(struct sw *root, int at, int first, int n)
 /* One switch; or a root and children, each with a power of two of the ranks. */
 static void setup_switches(void)
 {
-	static struct inc_rank_range span[MAX_RANKS];
+	static struct inc_rank_range ranges[MAX_RANKS];
 	static u16 at[MAX_RANKS];
 	int size = 1 << below(3), n = (ranks + size - 1) / size;
 	u16 below_it[MAX_LEAVES];
@@ -294,12 +294,12 @@ static void setup_switches(void)
 	}
 	for (int i = 0; i < n; i++)
 		below_it[i] = min(size, ranks - i * size);
-	require(inc_rank_range_fill(span, at, below_it, n, 0));
+	require(inc_rank_range_fill(ranges, at, below_it, n, 0));
 	sws[0].geom = (struct inc_slot_geom){
 		.members = n,
 		.job_ranks = ranks,
 		.own.n = ranks,
-		.span = span,
+		.ranges = ranges,
 		.at = at,
 	};
 	setup_sw(&sws[0]);

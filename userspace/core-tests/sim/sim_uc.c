@@ -79,7 +79,7 @@ void uc_came(struct qp *q, u32 msg_id, u32 psn)
 
 	if (ahead >= 0)
 		q->resp.epsn = inc_psn_add(psn, 1);
-	inc_msg_loss_came(&q->gap, msg_id, ahead < 0);
+	inc_msg_loss_arrived(&q->gap, msg_id, ahead < 0);
 	while (inc_msg_loss_judge(&q->gap, &missing))
 		inc_resultq_missing(&q->results, missing);
 }
