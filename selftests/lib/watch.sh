@@ -9,9 +9,12 @@ WATCH_PID=
 # tree's counters disappear with it.
 watch_start()
 {
+	rm -f "$LAB_OUT/watched"
 	"$ROOT/selftests/lib/sample.py" "$TOPO-" "${SWITCHES[@]:-sw}" \
 		>"$LAB_OUT/watched" 2>/dev/null &
 	WATCH_PID=$!
+	# Or a short job would end before the first sample.
+	wait_for 20 test -s "$LAB_OUT/watched" || echo "# no sample"
 	netem_total >"$LAB_OUT/netem.before"
 	rxe_total >"$LAB_OUT/rxe.before"
 	switch_total >"$LAB_OUT/switch.before"
