@@ -169,7 +169,7 @@ far()
 	job_wait && python3 - "$JOB_LOG.0" "$SLOW" <<-'END'
 	import json, sys
 	run = json.load(open(sys.argv[1]))
-	rate = run["results"][0]["mb_s"]
+	rate = run["results"][0]["algbw_mb_s"]
 	begin = 64 * (run["msg_size"] - 32) / 20e3
 	print("# window %d of %d, %.2f MB/s; with 64: at most %.2f, %d of %d messages sent again" %
 	      (run["window"], run["slots"], rate, begin, run["resent"], run["messages"]))

@@ -8,7 +8,7 @@
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals
-#	cache memory many stopped events wrong huge
+#	cache memory many stopped events wrong bandwidth huge
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -359,6 +359,33 @@ part_wrong()
 	wait_for 60 no_tree
 }
 
+# inc-perf's bandwidths are those of nccl-tests, here from the collective's
+# definition: N is the number of blocks in the largest buffer.
+part_bandwidth()
+{
+	local coll
+
+	for coll in allreduce reduce reduce-scatter broadcast allgather gather \
+			scatter alltoall barrier; do
+		job_start "$RANKS" "$coll" -s 4096 -i 20 --reps 3 -j
+		job_wait && python3 - "$coll" "$RANKS" "$JOB_LOG.0" <<-'END'
+		import json, sys
+		coll, n, run = sys.argv[1], int(sys.argv[2]), json.load(open(sys.argv[3]))
+		r = run["results"][0]
+		assert len(r["samples_us"]) == 3 and r["avg_us"] == r["samples_us"][1]
+		blocks = {"allreduce": 1, "reduce": 1, "broadcast": 1, "barrier": 0}
+		blocks = blocks.get(coll, n)
+		factor = {"allreduce": 2 * (n - 1) / n, "reduce": 1, "broadcast": 1}
+		algbw = 4096 * blocks / r["avg_us"]
+		busbw = algbw * factor.get(coll, (n - 1) / n)
+		sys.exit(("algbw_mb_s" in r) != (blocks > 0) or
+			 abs(r.get("algbw_mb_s", 0) - algbw) > 0.01 + algbw / 1e3 or
+			 abs(r.get("busbw_mb_s", 0) - busbw) > 0.01 + busbw / 1e3)
+		END
+		ktap $? "inc-perf $coll: algbw and busbw" "$(job_why)"
+	done
+}
+
 # Run by hand, with memory for it: lab run --mem 7G.
 part_huge()
 {
@@ -377,4 +404,4 @@ suite_up()
 }
 
 suite "device persistent wait window query log threads tsan fork signals cache
-	memory many stopped events wrong" "$@"
+	memory many stopped events wrong bandwidth" "$@"

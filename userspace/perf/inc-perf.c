@@ -15,7 +15,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "diff.h"
 #include "inc-perf.h"
+#include "output.h"
 
 #define GUARD		64	/* bytes around a buffer */
 #define GUARD_BYTE	0xa5
@@ -111,17 +113,12 @@ static void buf_free(struct perf *p, struct buf *b)
 	b->mem = NULL;
 }
 
-/* Number of blocks in the largest buffer of a rank. */
+/* Blocks in the largest buffer of any rank. */
 static size_t most_blocks(const struct perf *p)
 {
-	switch (p->o.coll) {
-	case INC_COLL_BROADCAST:
-	case INC_COLL_REDUCE:
-	case INC_COLL_ALLREDUCE:
-	case INC_COLL_BARRIER:
-		return 1;
-	}
-	return (size_t)p->nranks;
+	return p->o.coll == KIND_MIX ?
+	       (size_t)p->nranks :
+	       kind_blocks((enum inc_collective)p->o.coll, p->nranks);
 }
 
 static int alloc_all(struct perf *p, size_t len)
@@ -447,13 +444,6 @@ static int repeat_hash(struct perf *p, size_t count)
 
 /* --- Measurement ------------------------------------------------------- */
 
-/* Latencies of all ranks in one repetition, in microseconds. */
-struct sample {
-	double	avg;
-	double	min;
-	double	max;
-};
-
 static int gather(struct perf *p, double us, struct sample *s)
 {
 	s->avg = us;
@@ -500,73 +490,17 @@ static int measure(struct perf *p, size_t count, long iterations, long warmup,
 	return gather(p, t / (double)(iterations * p->o.outstanding), s);
 }
 
-static int by_avg(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	return (x->avg > y->avg) - (x->avg < y->avg);
-}
-
-static void print_json(struct perf *p, size_t size, size_t count,
-		       const struct sample *total, const struct sample *all)
-{
-	long i;
-
-	printf("%s\n  {\"size\":%zu,\"count\":%zu", p->results ? "," : "", size,
-	       count);
-	if (p->o.checks)
-		printf(",\"checked\":%ld,\"checked_collectives\":%d",
-		       check_rounds(p) * p->o.outstanding,
-		       __builtin_popcount(p->kinds));
-	if (total) {
-		printf(",\"avg_us\":%.3f,\"min_us\":%.3f,\"max_us\":%.3f",
-		       total->avg, total->min, total->max);
-		printf(",\"mb_s\":%.3f,\"samples_us\":[",
-		       (double)size / total->avg);
-		for (i = 0; i < p->o.reps; i++)
-			printf("%s%.3f", i ? "," : "", all[i].avg);
-		putchar(']');
-	}
-	putchar('}');
-}
-
-static void print_row(struct perf *p, size_t size, const struct sample *total)
-{
-	printf("%-12zu", size);
-	if (total)
-		printf(" %12.2f %12.2f %12.2f %12.2f", total->avg, total->min,
-		       total->max, (double)size / total->avg);
-	if (p->o.checks)
-		printf("   ok");
-	putchar('\n');
-	fflush(stdout);
-}
-
 static void report(struct perf *p, size_t count, struct sample *s)
 {
-	size_t size = count * p->esize;
-	struct sample total;
-	long i;
+	struct result r = {
+		.coll = p->o.coll, .nranks = p->nranks, .count = count,
+		.size = count * p->esize, .blocks = most_blocks(p),
+		.checks = check_rounds(p) * p->o.outstanding,
+		.kinds = p->kinds, .samples = s, .nsamples = p->o.reps,
+	};
 
-	if (p->rank)
-		return;
-	if (s) {
-		/*
-		 * Median of the averages; the extremes of ranks and
-		 * repetitions.
-		 */
-		qsort(s, (size_t)p->o.reps, sizeof(*s), by_avg);
-		total = s[p->o.reps / 2];
-		for (i = 0; i < p->o.reps; i++) {
-			total.min = s[i].min < total.min ? s[i].min : total.min;
-			total.max = s[i].max > total.max ? s[i].max : total.max;
-		}
-	}
-	if (p->o.json)
-		print_json(p, size, count, s ? &total : NULL, s);
-	else
-		print_row(p, size, s ? &total : NULL);
-	p->results++;
+	if (!p->rank)
+		output_result(&p->o, &r, p->results++);
 }
 
 static void header(const struct perf *p)
@@ -576,26 +510,7 @@ static void header(const struct perf *p)
 	if (p->rank || p->o.runs)
 		return;
 	inc_comm_query(p->comm, &info);
-	if (p->o.json) {
-		printf("{\"collective\":\"%s\"", kind_name(p->o.coll));
-		if (p->o.coll != INC_COLL_BARRIER)
-			printf(",\"dtype\":\"%s\",\"op\":\"%s\"",
-			       inc_dtype_name(p->o.dtype),
-			       inc_op_name(p->o.op));
-		printf(",\"ranks\":%d,\"msg_size\":%u,\"pmtu\":%u,\"slots\":%u,\"results\":[",
-		       p->nranks, info.msg_size, info.pmtu, info.slots);
-		return;
-	}
-	if (p->o.coll == INC_COLL_BARRIER)
-		printf("# inc-perf barrier, %d ranks, path MTU %u\n", p->nranks,
-		       info.pmtu);
-	else
-		printf("# inc-perf %s %s %s, %d ranks, path MTU %u, messages of %u bytes, window %u\n",
-		       kind_name(p->o.coll), inc_dtype_name(p->o.dtype),
-		       inc_op_name(p->o.op), p->nranks, info.pmtu,
-		       info.msg_size, info.window);
-	printf("# %-10s %12s %12s %12s %12s\n", "Size", "Avg(us)", "Min(us)",
-	       "Max(us)", "MB/s");
+	output_header(&p->o, &info, p->nranks);
 }
 
 static void footer(const struct perf *p)
@@ -605,13 +520,7 @@ static void footer(const struct perf *p)
 	if (p->rank || p->o.runs)
 		return;
 	inc_comm_query(p->comm, &info);
-	if (p->o.json)
-		printf("\n],\"window\":%u,\"messages\":%" PRIu64
-		       ",\"resent\":%" PRIu64 ",\"queries\":%" PRIu64 "}\n",
-		       info.window, info.messages, info.resent, info.queries);
-	else if (info.qp_type == INC_QP_UC)
-		printf("# %" PRIu64 " messages, %" PRIu64 " resent, %" PRIu64 " queries, window %u\n",
-		       info.messages, info.resent, info.queries, info.window);
+	output_footer(&p->o, &info);
 }
 
 static int one_size(struct perf *p, size_t count)
@@ -696,8 +605,11 @@ static int run(struct perf *p)
 int main(int argc, char **argv)
 {
 	struct perf p = { .o = OPTIONS_INIT };
-	int ret = options_parse(&p.o, argc, argv);
+	int ret;
 
+	if (argc > 1 && !strcmp(argv[1], "diff"))
+		return diff_main(argc - 1, argv + 1);
+	ret = options_parse(&p.o, argc, argv);
 	if (ret >= 0)
 		return ret;
 	p.rank = p.o.comm.rank;

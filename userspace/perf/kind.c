@@ -60,6 +60,55 @@ bool kind_reduces(enum inc_collective coll)
 }
 
 /**
+ * kind_blocks() - count the blocks in the largest buffer of any rank
+ * @coll: collective
+ * @nranks: number of ranks
+ *
+ * Times the size of a block, this is what nccl-tests call the size of an
+ * operation.
+ *
+ * Return: 1, or the number of ranks.
+ */
+size_t kind_blocks(enum inc_collective coll, int nranks)
+{
+	switch (coll) {
+	case INC_COLL_BROADCAST:
+	case INC_COLL_REDUCE:
+	case INC_COLL_ALLREDUCE:
+	case INC_COLL_BARRIER:
+		return 1;
+	default:
+		return (size_t)nranks;
+	}
+}
+
+/**
+ * kind_bus_factor() - relate bus bandwidth to algorithm bandwidth
+ * @coll: collective
+ * @nranks: number of ranks
+ *
+ * The factors of nccl-tests: the share of the data that each link carries in
+ * each direction if the ranks do the work themselves, as in a ring.
+ *
+ * Return: the factor.
+ */
+double kind_bus_factor(enum inc_collective coll, int nranks)
+{
+	double others = (double)(nranks - 1) / nranks;
+
+	switch (coll) {
+	case INC_COLL_BROADCAST:
+	case INC_COLL_REDUCE:
+	case INC_COLL_BARRIER:
+		return 1;
+	case INC_COLL_ALLREDUCE:
+		return 2 * others;
+	default:
+		return others;
+	}
+}
+
+/**
  * kind_in() - count the elements of this rank's data
  * @k: operation
  *

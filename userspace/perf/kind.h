@@ -51,6 +51,8 @@ int kind_by_name(const char *name);
 const char *kind_name(int coll);
 bool kind_rooted(enum inc_collective coll);
 bool kind_reduces(enum inc_collective coll);
+size_t kind_blocks(enum inc_collective coll, int nranks);
+double kind_bus_factor(enum inc_collective coll, int nranks);
 size_t kind_in(const struct kind *k);
 size_t kind_out(const struct kind *k);
 bool kind_data_in_recv(const struct kind *k, size_t *block);

@@ -16,10 +16,13 @@ static void usage(FILE *out)
 {
 	fputs(
 "Usage: inc-perf [OPTIONS] [COLLECTIVE]\n"
+"       inc-perf diff [OPTIONS] OLD NEW\n"
 "\n"
 "COLLECTIVE is allreduce (the default), reduce, reduce-scatter, broadcast,\n"
 "allgather, gather, scatter, alltoall, barrier, or mix: a different one each time.\n"
-"Sizes and counts are those of a rank's block.\n"
+"Sizes and counts are those of a rank's block. algbw and busbw are those of\n"
+"nccl-tests, in MB/s (10^6 bytes per second); see inc-perf(1). \"diff\" compares\n"
+"two files that --json has written (inc-perf diff --help).\n"
 "\n"
 "Run one process per rank. Defaults come from the environment (INC_SERVER,\n"
 "INC_JOB, INC_RANK, INC_NRANKS ..., see libinc(7)).\n"

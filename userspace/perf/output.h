@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What inc-perf prints: a table, or JSON that "inc-perf diff" reads.
+ */
+#ifndef INC_PERF_OUTPUT_H
+#define INC_PERF_OUTPUT_H
+
+#include "inc-perf.h"
+
+/**
+ * struct sample - latencies of the ranks in one repetition, in microseconds
+ * @avg: their average
+ * @min: that of the fastest rank
+ * @max: that of the slowest one
+ */
+struct sample {
+	double	avg;
+	double	min;
+	double	max;
+};
+
+/**
+ * struct result - results for one size
+ * @coll: enum inc_collective, or KIND_MIX
+ * @nranks: number of ranks
+ * @count: elements of a block
+ * @size: bytes of a block
+ * @blocks: blocks in the largest buffer of any rank
+ * @checks: verified operations
+ * @kinds: mask of the verified collectives
+ * @samples: one per repetition, or NULL if nothing was timed
+ * @nsamples: their number
+ */
+struct result {
+	int		coll;
+	int		nranks;
+	size_t		count;
+	size_t		size;
+	size_t		blocks;
+	long		checks;
+	unsigned int	kinds;
+	struct sample	*samples;
+	long		nsamples;
+};
+
+void output_header(const struct options *o, const struct inc_comm_info *info,
+		   int nranks);
+void output_result(const struct options *o, const struct result *r,
+		   unsigned int earlier);
+void output_footer(const struct options *o, const struct inc_comm_info *info);
+
+#endif /* INC_PERF_OUTPUT_H */
