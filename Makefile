@@ -23,6 +23,7 @@ help:
 	@echo '  make bench      how fast it is, beside its alternatives; REPS=5'
 	@echo '  make patch-series KDIR=linux-7.x'
 	@echo '                  the module as patches for that kernel, in build/patch-series'
+	@echo '  make deb        Debian packages, in build/deb'
 	@echo 'On a machine with kernel headers:'
 	@echo '  make            module and user space'
 	@echo '  make modules    the module alone; KDIR=kernel build directory'
@@ -93,8 +94,12 @@ bench:
 patch-series:
 	@selftests/upstream/series.sh $(KDIR) $(BUILD)/patch-series
 
+deb:
+	@selftests/deb/build.sh
+
 clean:
 	rm -rf $(BUILD)
 
 .PHONY: all help modules modules-build userspace lab-user install install-modules \
-	install-user demo check check-all bench patch-series clean
+	install-user demo check check-all bench patch-series deb \
+	clean

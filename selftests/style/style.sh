@@ -138,7 +138,7 @@ spdx()
 			echo "$f: no SPDX line"
 			bad=1
 		}
-	done < <(sources | grep -vE '\.gitignore$|\.json$|\.svg$|\.patch$|^(COPYING|MAINTAINERS|VERSION|selftests/upstream/maintainers)$|^LICENSES/')
+	done < <(sources | grep -vE '\.gitignore$|\.json$|\.svg$|\.patch$|^(COPYING|MAINTAINERS|VERSION|selftests/upstream/maintainers)$|^debian/(changelog|copyright|source/format|.*\.README\.Debian)$|^LICENSES/')
 	return $bad
 }
 
