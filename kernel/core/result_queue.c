@@ -219,6 +219,12 @@ u32 inc_resultq_status(struct inc_result_queue *q, u32 msg_id, u8 status)
 	return out->ready < out->nchunks ? release_request(q, out) : 0;
 }
 
+/* Has the member begun neither this message nor a later one in its slot? */
+static bool has_not_begun(const struct inc_out *out, u32 msg_id)
+{
+	return !out->begun || (s32)(msg_id - out->msg_id) > 0;
+}
+
 /**
  * inc_resultq_resend() - look up a UC member's message and resend its result
  * @q: queue
@@ -232,7 +238,7 @@ enum inc_resend_verdict inc_resultq_resend(struct inc_result_queue *q,
 {
 	struct inc_out *out = inc_resultq_out(q, msg_id);
 
-	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
+	if (has_not_begun(out, msg_id))
 		return INC_RESEND_UNKNOWN;
 	if (msg_id != out->msg_id)
 		return INC_RESEND_OLD;
@@ -278,7 +284,7 @@ void inc_resultq_missing(struct inc_result_queue *q, u32 msg_id)
 {
 	const struct inc_out *out = inc_resultq_out(q, msg_id);
 
-	if (!out->begun || (s32)(msg_id - out->msg_id) > 0)
+	if (has_not_begun(out, msg_id))
 		add_stray(q, msg_id, INC_STATUS_RESEND, 1);
 }
 

@@ -44,17 +44,16 @@ static struct inc_hdr *hdr_of(const struct inc_slot *s)
 }
 
 /*
- * Open a new request of a slot, of the header alone so far. Returns NULL if it
+ * Open a new request of a slot, of the header alone so far. Returns false if it
  * is not new.
  */
-static struct inc_uplink_out *open_request(struct inc_uplink_queue *q,
-					   struct inc_slot *s, u32 msg_id)
+static bool open_request(struct inc_uplink_queue *q, struct inc_slot *s,
+			 struct inc_uplink_out *out, u32 msg_id)
 {
-	struct inc_uplink_out *out = out_of(q, msg_id);
 	u16 slot = out - q->out;
 
 	if ((s32)(msg_id - s->uplink_msg_id) <= 0)
-		return NULL;
+		return false;
 	*out = (struct inc_uplink_out) {
 		.dmalen		= INC_HDR_LEN,
 		.packets	= 1,
@@ -69,7 +68,7 @@ static struct inc_uplink_out *open_request(struct inc_uplink_queue *q,
 	};
 	WRITE_ONCE(s->uplink_busy, true);
 	q->fifo[q->tail++ & (q->geom->slots - 1)] = slot;
-	return out;
+	return true;
 }
 
 static void describe_message(const struct inc_slot_geom *g,
@@ -108,12 +107,11 @@ static void describe_message(const struct inc_slot_geom *g,
 void inc_uplinkq_gathered(struct inc_uplink_queue *q, struct inc_slot *s,
 			  const struct inc_msg *msg, u16 gathered, bool wanted)
 {
-	struct inc_uplink_out *out = open_request(q, s, msg->msg_id);
+	struct inc_uplink_out *out = out_of(q, msg->msg_id);
 	u16 ready;
 
-	if (out)
+	if (open_request(q, s, out, msg->msg_id))
 		describe_message(q->geom, out, hdr_of(s), msg, wanted);
-	out = out_of(q, msg->msg_id);
 	ready = out->wide ? 2 * gathered : gathered;
 	/* Two CPUs may get here out of order. */
 	if (out->open && s->uplink_msg_id == msg->msg_id && ready > out->ready)
@@ -135,11 +133,10 @@ void inc_uplinkq_gathered(struct inc_uplink_queue *q, struct inc_slot *s,
 void inc_uplinkq_fail(struct inc_uplink_queue *q, struct inc_slot *s,
 		      u32 msg_id, u8 status)
 {
-	struct inc_uplink_out *out = open_request(q, s, msg_id);
+	struct inc_uplink_out *out = out_of(q, msg_id);
 
-	if (out)
+	if (open_request(q, s, out, msg_id))
 		out->status = status;
-	out = out_of(q, msg_id);
 	if (s->uplink_msg_id == msg_id)
 		out->ready = out->packets;
 }

@@ -61,6 +61,7 @@ static void member_stop(struct seq_file *m, void *v)
 
 static void show_qp(struct seq_file *m, struct inc_qp *qp)
 {
+	bool uc = qp->cfg.transport == RDMA_INC_TRANSPORT_UC;
 	struct inc_qp_snapshot v;
 
 	inc_qp_snapshot_get(qp, &v);
@@ -75,9 +76,7 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 	if (v.state == RDMA_INC_MEMBER_STATE_ERROR)
 		seq_printf(m, "ERROR %s", inc_member_error_name(v.error));
 	else
-		seq_puts(m, qp->cfg.transport == RDMA_INC_TRANSPORT_UC ?
-				    "rts, uc" :
-				    "rts");
+		seq_puts(m, uc ? "rts, uc" : "rts");
 	if (qp->cfg.family == AF_INET)
 		seq_printf(m, ", qpn 0x%06x, peer %pI4 qpn 0x%06x\n", qp->qpn,
 			   &qp->cfg.peer.s6_addr32[3], qp->cfg.peer_qpn);

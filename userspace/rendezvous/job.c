@@ -80,13 +80,11 @@ static struct job *find_job(struct server *s, const char *name)
 	return NULL;
 }
 
-/**
- * job_uc_defaults() - fill in settings for UC that were not chosen
- * @tree: its settings; the path MTU is known, or is the kernel's default
- *
- * A message of a UC rank is one packet, so more slots are needed.
+/*
+ * Fill in settings for UC that were not chosen. A message of a UC rank is one
+ * packet, so more slots are needed.
  */
-void job_uc_defaults(struct inc_nl_tree *tree)
+static void uc_defaults(struct inc_nl_tree *tree)
 {
 	if (!INC_NL_HAS(tree, TREE_MSG_SIZE))
 		INC_NL_SET(tree, TREE_MSG_SIZE, msg_size,
@@ -96,29 +94,36 @@ void job_uc_defaults(struct inc_nl_tree *tree)
 		INC_NL_SET(tree, TREE_SLOTS, slots, UC_SLOTS);
 }
 
-/* Settings of the tree: the daemon's, then the first rank's requests. */
-static struct inc_nl_tree wanted_tree(const struct server *s,
-				      const struct inc_rdv_join *join)
+/**
+ * job_settings() - get the settings of a new job's tree
+ * @s: daemon, whose settings count unless others are requested
+ * @members: number of members
+ * @like: the ranks' requests, from those of the first rank
+ *
+ * Return: settings for the kernel.
+ */
+struct inc_nl_tree job_settings(const struct server *s, uint32_t members,
+				const struct inc_rdv_join *like)
 {
+	const struct inc_rdv_tree *wish = &like->tree;
 	struct inc_nl_tree tree = s->tree;
 
-	INC_NL_SET(&tree, TREE_RANKS, ranks, (uint16_t)join->ranks);
+	INC_NL_SET(&tree, TREE_RANKS, ranks, (uint16_t)members);
 	/* The kernel deletes it when this process ends, for any reason. */
 	INC_NL_SET(&tree, TREE_OWNED, owned, 1);
-	if (join->tree.slots)
-		INC_NL_SET(&tree, TREE_SLOTS, slots,
-			   (uint16_t)join->tree.slots);
-	if (join->tree.msg_size)
-		INC_NL_SET(&tree, TREE_MSG_SIZE, msg_size, join->tree.msg_size);
-	if (join->tree.has_first_msg_id)
+	if (wish->slots)
+		INC_NL_SET(&tree, TREE_SLOTS, slots, (uint16_t)wish->slots);
+	if (wish->msg_size)
+		INC_NL_SET(&tree, TREE_MSG_SIZE, msg_size, wish->msg_size);
+	if (wish->has_first_msg_id)
 		INC_NL_SET(&tree, TREE_FIRST_MSG_ID, first_msg_id,
-			   join->tree.first_msg_id);
-	if (join->tree.pmtu)
-		INC_NL_SET(&tree, TREE_PMTU, pmtu, (uint16_t)join->tree.pmtu);
-	else if (!INC_NL_HAS(&tree, TREE_PMTU) && join->mtu)
-		INC_NL_SET(&tree, TREE_PMTU, pmtu, (uint16_t)join->mtu);
-	if (join->uc)
-		job_uc_defaults(&tree);
+			   wish->first_msg_id);
+	if (wish->pmtu)
+		INC_NL_SET(&tree, TREE_PMTU, pmtu, (uint16_t)wish->pmtu);
+	else if (!INC_NL_HAS(&tree, TREE_PMTU) && like->mtu)
+		INC_NL_SET(&tree, TREE_PMTU, pmtu, (uint16_t)like->mtu);
+	if (like->uc)
+		uc_defaults(&tree);
 	return tree;
 }
 
@@ -143,7 +148,7 @@ static int job_tree(struct client *c, const struct inc_rdv_join *join,
 				     tree->ranks);
 		return -EINVAL;
 	}
-	want = wanted_tree(s, join);
+	want = job_settings(s, join->ranks, join);
 	ret = inc_nl_tree_new(&s->nl, &want, tree);
 	if (ret)
 		client_error(c, -ret, "job \"%s\": %s", join->job, s->nl.error);

@@ -379,25 +379,13 @@ static struct inc_nl_tree wanted(const struct gather *g,
 				 const struct inc_rdv_placed *p,
 				 const struct job_member *members, uint32_t n)
 {
-	struct inc_nl_tree t = g->group.server->tree;
+	struct inc_rdv_join like = g->like;
+	struct inc_nl_tree t;
 	bool switches = false;
 	uint32_t i;
 
-	INC_NL_SET(&t, TREE_RANKS, ranks, (uint16_t)n);
-	INC_NL_SET(&t, TREE_OWNED, owned, 1);
-	if (p->tree.slots)
-		INC_NL_SET(&t, TREE_SLOTS, slots, (uint16_t)p->tree.slots);
-	if (p->tree.msg_size)
-		INC_NL_SET(&t, TREE_MSG_SIZE, msg_size, p->tree.msg_size);
-	if (p->tree.has_first_msg_id)
-		INC_NL_SET(&t, TREE_FIRST_MSG_ID, first_msg_id,
-			   p->tree.first_msg_id);
-	if (p->tree.pmtu)
-		INC_NL_SET(&t, TREE_PMTU, pmtu, (uint16_t)p->tree.pmtu);
-	else if (!INC_NL_HAS(&t, TREE_PMTU) && g->like.mtu)
-		INC_NL_SET(&t, TREE_PMTU, pmtu, (uint16_t)g->like.mtu);
-	if (g->like.uc)
-		job_uc_defaults(&t);
+	like.tree = p->tree;
+	t = job_settings(g->group.server, n, &like);
 	if (p->count < g->like.ranks) {
 		INC_NL_SET(&t, TREE_JOB_RANKS, job_ranks,
 			   (uint16_t)g->like.ranks);

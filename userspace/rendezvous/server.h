@@ -288,7 +288,8 @@ struct job *job_make(struct server *s, struct host *host, const char *name,
 		     const struct job_member *members, uint32_t n);
 void job_set_up(struct job *job, struct client *up);
 const struct inc_nl_tree *job_tree_of(const struct job *job);
-void job_uc_defaults(struct inc_nl_tree *tree);
+struct inc_nl_tree job_settings(const struct server *s, uint32_t members,
+				const struct inc_rdv_join *like);
 int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	    struct inc_rdv_joined *joined);
 void job_expect(struct job *job, struct client *c, uint32_t rank);
