@@ -55,6 +55,7 @@ static void fill_defaults(struct inc_tree_cfg *cfg)
 static void init_slots(struct inc_tree *tree, size_t slot_size)
 {
 	const struct inc_tree_cfg *cfg = &tree->cfg;
+	size_t at;
 	u32 i;
 
 	for (i = 0; i < cfg->slots; i++) {
@@ -62,8 +63,10 @@ static void init_slots(struct inc_tree *tree, size_t slot_size)
 		struct inc_tree_slot *ts = inc_tree_slot(tree, msg_id);
 
 		spin_lock_init(&ts->lock);
+		at = ts - tree->slot;
 		inc_slot_init(&ts->m, &tree->geom, msg_id,
-			      tree->slot_mem + (ts - tree->slot) * slot_size);
+			      tree->slot_mem[at / tree->block_slots] +
+			      at % tree->block_slots * slot_size);
 		ts->ended = msg_id - cfg->slots;
 	}
 	tree->low_mark = cfg->first_msg_id;

@@ -37,6 +37,13 @@ static size_t chunk_size(const struct inc_slot_geom *g)
 	return g->max_chunks * sizeof(struct inc_chunk);
 }
 
+/* What lies behind the buffers. */
+static size_t state_size(const struct inc_slot_geom *g)
+{
+	return parked_size(g) + g->members * sizeof(struct inc_part *) +
+	       chunk_size(g) + g->members * sizeof(u16);
+}
+
 /**
  * inc_slot_size() - compute the memory that a slot needs
  * @g: geometry of the tree
@@ -46,8 +53,7 @@ static size_t chunk_size(const struct inc_slot_geom *g)
 size_t inc_slot_size(const struct inc_slot_geom *g)
 {
 	return result_size(g) * (g->child ? 3 : 1) +
-	       ALIGN(parked_size(g) + g->members * sizeof(struct inc_part *) +
-		     chunk_size(g) + g->members * sizeof(u16), g->pmtu);
+	       ALIGN(state_size(g), g->pmtu);
 }
 
 /**
@@ -55,10 +61,11 @@ size_t inc_slot_size(const struct inc_slot_geom *g)
  * @s: slot
  * @g: geometry of the tree; has to outlive the slot
  * @msg_id: first message that it expects
- * @mem: inc_slot_size() bytes of zeros, aligned to the path MTU
+ * @mem: inc_slot_size() bytes, aligned to the path MTU, with any contents
  *
  * Each chunk's result lies within one multiple of the path MTU, and so within
- * a page.
+ * a page. The buffers are not touched before their message comes, which is most
+ * of the memory: a chunk is sent once all of it has been written.
  */
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id, void *mem)
@@ -78,6 +85,7 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		s->partial_lo = mem + INC_HDR_LEN;
 		mem += result_size(g);
 	}
+	memset(mem, 0, state_size(g));
 	s->parked = mem;
 	mem += parked_size(g);
 	s->half = mem;

@@ -223,6 +223,12 @@ static void add_page(struct sk_buff *skb, struct page *page, unsigned int off,
 	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, off, len, len);
 }
 
+/* The page of a slot's memory, see tree_mem.c. */
+static struct page *slot_page(const void *mem)
+{
+	return is_vmalloc_addr(mem) ? vmalloc_to_page(mem) : virt_to_page(mem);
+}
+
 /*
  * Add the payload by reference, and the trailer. Returns the trailer. A payload
  * that only one member gets may cross a page boundary.
@@ -237,7 +243,7 @@ static u8 *ref_pages(struct sk_buff *skb, const void *payload, unsigned int len,
 		unsigned int off = offset_in_page(payload);
 		unsigned int part = min_t(unsigned int, len, PAGE_SIZE - off);
 
-		add_page(skb, vmalloc_to_page(payload), off, part);
+		add_page(skb, slot_page(payload), off, part);
 		payload += part;
 		len -= part;
 	}

@@ -24,7 +24,7 @@
 struct inc_switch;
 struct inc_qp;
 
-#define INC_TREE_SLOTS		256
+#define INC_TREE_SLOTS		64
 #define INC_TREE_MSG_SIZE	65536
 #define INC_TREE_PMTU		1024
 #define INC_TREE_HOLD		(4U << 20)
@@ -140,7 +140,10 @@ struct inc_tree_slot {
  * @scan_all: the scan solicits all members
  * @member_qp: QP of each member; written under inc_switch.lock, read under RCU
  * @slot: slots
- * @slot_mem: memory of the slots; its pages may outlive it, in packets
+ * @slot_mem: memory of the slots, in blocks; pages may outlive it, in packets
+ * @block_size: bytes of a block
+ * @block_slots: number of slots in a block
+ * @nblocks: number of blocks
  * @memory: bytes charged to the namespace, members included; under inc_switch.lock
  * @stats: counters of the tree
  * @gone: sum of the counters of removed members; under inc_switch.lock
@@ -186,7 +189,10 @@ struct inc_tree {
 	struct inc_wait			up_wait;
 	struct inc_qp __rcu		**member_qp;
 	struct inc_tree_slot		*slot;
-	void				*slot_mem;
+	void				**slot_mem;
+	size_t				block_size;
+	u16				block_slots;
+	u16				nblocks;
 	u64				memory;
 	struct inc_stats __percpu	*stats;
 	u64				gone[INC_STATS_MAX];

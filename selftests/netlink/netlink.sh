@@ -417,7 +417,7 @@ part_quota()
 	says "slots beyond" 2 "max-slots: 32 slots wanted, 16 are allowed" \
 		tree add ranks 2 slots 32
 	says "the default of slots is no exception" 2 \
-		"max-slots: 256 slots wanted" tree add ranks 2
+		"max-slots: 64 slots wanted" tree add ranks 2
 	says "memory beyond, members included" 2 "max-tree-memory: " tree add \
 		ranks 4 slots 16 msg-size 65536
 	ktap "$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')" \

@@ -98,11 +98,11 @@ part_limits()
 	daemon --max-host-trees 3 || return
 	talk "jobs of one host" host_trees 3
 	gone "jobs"
-	daemon --max-host-memory 20 || return
+	daemon --max-host-memory 5 || return
 	talk "memory of one host" host_memory
 	gone "memory"
-	sw inc-tool switch set memory-limit 100M
-	daemon --max-host-trees 5 --max-host-memory 100 || return
+	sw inc-tool switch set memory-limit 25M
+	daemon --max-host-trees 5 --max-host-memory 25 || return
 	talk "as many trees as fit" trees 5
 	gone "trees"
 	sw inc-tool switch set memory-limit 1G

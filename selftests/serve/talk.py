@@ -288,7 +288,7 @@ class Case:
         keep.append(self.join("other", 1))
 
     def host_memory(self):
-        """20 MiB: one tree with default settings."""
+        """5 MiB: one tree with default settings."""
         keep = [self.join("m", tree={})]
         conn = self.dial()
         conn.say(join_line("n", self.ip(0), tree={}))

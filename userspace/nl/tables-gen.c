@@ -346,7 +346,7 @@ static const char *const tree_docs[] = {
 	[RDMA_INC_A_TREE_BELOW] =
 		"One value per member, in order: the number of ranks below it if it is a switch, 0 if it is a host. Absent if all members are hosts. The job's ranks are numbered in the order of the members; a member's own rank is its place among the members.",
 	[RDMA_INC_A_TREE_SLOTS] =
-		"Number of slots, a power of two. Default 256.",
+		"Number of slots, a power of two. Default 64.",
 	[RDMA_INC_A_TREE_MSG_SIZE] =
 		"Longest request message in bytes, INC header included, which is also the stride of the slots as members address them; a multiple of 64. Default 65536.",
 	[RDMA_INC_A_TREE_PMTU] =

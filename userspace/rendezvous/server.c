@@ -22,8 +22,8 @@
 
 #define MAX_CLIENTS	4096
 #define SPARE_FILES	16	/* open files other than clients */
-#define MAX_TREES	48
-#define TREE_MEMORY	(20 << 20)	/* of a default tree, rounded up */
+#define MAX_TREES	1024
+#define TREE_MEMORY	(5 << 20)	/* of a default tree, rounded up */
 #define JOIN_MS		30000
 #define FORMING_MS	300000
 #define WORK_MS		10	/* time per turn for work that can wait */

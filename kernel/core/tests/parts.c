@@ -131,7 +131,8 @@ void slot_test_tree(struct kunit *test, u16 ranks, u16 pmtu, u16 max_chunks,
 	t->sent = vmalloc(ranks * sizeof(*t->sent));
 	KUNIT_ASSERT_TRUE(test, t->mem && t->data && t->want && t->halves &&
 			  t->old && t->sent);
-	memset(t->mem, 0, room);
+	/* The slot must not rely on zeros, nor send what nobody has written. */
+	memset(t->mem, 0xa5, room);
 	memset(t->sent, 0, ranks * sizeof(*t->sent));
 	inc_slot_init(&t->s, &t->geom, msg_id, t->mem + room - size);
 }

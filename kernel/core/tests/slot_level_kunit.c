@@ -80,7 +80,7 @@ static void sw_init(struct kunit *test, struct sw *sw)
 	sw->geom.ops = ~0U;
 	sw->mem = vmalloc(inc_slot_size(&sw->geom));
 	KUNIT_ASSERT_NOT_NULL(test, sw->mem);
-	memset(sw->mem, 0, inc_slot_size(&sw->geom));
+	memset(sw->mem, 0xa5, inc_slot_size(&sw->geom));
 	inc_slot_init(&sw->s, &sw->geom, 0, sw->mem);
 }
 

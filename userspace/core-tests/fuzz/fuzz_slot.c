@@ -356,7 +356,7 @@ static void *setup(struct oracle *o)
 	o->owner = o->id - o->geom.slots;
 	size = inc_slot_size(&o->geom);
 	mem = aligned_alloc(PMTU, size);
-	memset(mem, 0, size);
+	memset(mem, 0xa5, size);
 	inc_slot_init(&o->s, &o->geom, o->id, mem);
 	return mem;
 }
