@@ -279,6 +279,8 @@ part_signals()
 part_many()
 {
 	live "many communicators" 2 many
+	# A host's share of the default limits is 102 trees.
+	job "96 communicators of two ranks" 2 --communicators 95
 }
 
 # Neither rank is at fault: one could not run.

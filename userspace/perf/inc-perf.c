@@ -587,6 +587,11 @@ static int run(struct perf *p)
 	}
 	p->rank = inc_comm_rank(p->comm);
 	p->nranks = inc_comm_size(p->comm);
+	if (p->o.comms) {
+		ret = comms_run(&p->o, p->comm);
+		inc_comm_destroy(p->comm);
+		return ret;
+	}
 	p->vals = calloc((size_t)p->nranks, sizeof(*p->vals));
 	if (!p->vals) {
 		complain(p, "no memory");

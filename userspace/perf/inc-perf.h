@@ -36,6 +36,7 @@ struct options {
 	long			checks;		/* verified runs per size */
 	long			runs;		/* with the same data */
 	long			outstanding;
+	long			comms;		/* --communicators */
 	uint64_t		seed;
 	enum ref_pattern	pattern;
 	bool			in_place;
@@ -59,7 +60,10 @@ struct options {
 		.seed = 1,			\
 	}
 
-/* Returns an exit status, or -1 to continue. */
+/* comms.c */
+int comms_run(const struct options *o, struct inc_comm *all);
+
+/* opts.c. Returns an exit status, or -1 to continue. */
 int options_parse(struct options *o, int argc, char **argv);
 
 #endif /* INC_PERF_H */

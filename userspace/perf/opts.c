@@ -50,6 +50,8 @@ static void usage(FILE *out)
 "      --repeat-hash         one operation --runs times: same bits each time?\n"
 "                            Prints their hash\n"
 "      --runs N              (1000); implies --repeat-hash\n"
+"      --communicators N     instead of operations, time the creation, first\n"
+"                            operation and destruction of N more communicators\n"
 "      --in-place            receive into the send buffer\n"
 "      --outstanding N       operations at once, non-blocking (1)\n"
 "      --persistent          create operations once, start them repeatedly\n"
@@ -75,7 +77,7 @@ enum {
 	OPT_RUNS, OPT_IN_PLACE, OPT_OUTSTANDING, OPT_REG, OPT_WINDOW, OPT_SLOTS,
 	OPT_MSG_SIZE, OPT_PMTU, OPT_FIRST, OPT_TIMEOUT, OPT_JOIN_TIMEOUT,
 	OPT_DEV, OPT_IB_PORT, OPT_GID, OPT_PSN, OPT_ROOT, OPT_TRANSPORT,
-	OPT_PERSISTENT,
+	OPT_PERSISTENT, OPT_COMMS,
 };
 
 static const struct option long_options[] = {
@@ -97,6 +99,7 @@ static const struct option long_options[] = {
 	{ "seed",	required_argument,	NULL, OPT_SEED },
 	{ "repeat-hash", no_argument,		NULL, OPT_HASH },
 	{ "runs",	required_argument,	NULL, OPT_RUNS },
+	{ "communicators", required_argument,	NULL, OPT_COMMS },
 	{ "in-place",	no_argument,		NULL, OPT_IN_PLACE },
 	{ "outstanding", required_argument,	NULL, OPT_OUTSTANDING },
 	{ "persistent",	no_argument,		NULL, OPT_PERSISTENT },
@@ -339,6 +342,8 @@ static bool run_option(struct options *o, int opt, const char *arg)
 		return true;
 	case OPT_RUNS:
 		return get_long(arg, 1, INT_MAX, &o->runs);
+	case OPT_COMMS:
+		return get_long(arg, 1, 65536, &o->comms);
 	case OPT_IN_PLACE:
 		o->in_place = true;
 		return true;
