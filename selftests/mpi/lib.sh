@@ -11,6 +11,9 @@ MPI_ARGS=()
 MPI_TRANSPORT=(--mca pml ob1 --mca btl "self,sm,tcp"
 	--mca btl_tcp_if_include eth0)
 MPI_LIMIT=120	# seconds for a job
+# coll_inc_meet_after: most tests want each operation at the switch. Empty: the
+# default.
+MPI_MEET=1
 
 mpi_hosts_file()
 {
@@ -65,6 +68,7 @@ mpi()
 		--prtemca plm ssh --prtemca plm_ssh_agent "$MPI_WORK/agent" \
 		--prtemca prte_if_include eth0,br0 --map-by "ppr:$per:node" \
 		-H "${list#,}" -n $((per * n)) --oversubscribe \
+		${MPI_MEET:+--mca coll_inc_meet_after $MPI_MEET} \
 		"${MPI_TRANSPORT[@]}" "${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" \
 		2>&1 </dev/null
 }

@@ -5,7 +5,8 @@
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
 #   mpi.sh [VAR=VALUE]... [PART...]
-#	PART: info flat hosts fail device session params train off die han link
+#	PART: info flat hosts meet room fail device session params train off die
+#	      han link
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -96,6 +97,64 @@ part_hosts()
 	ktap $? "hosts: no tree is left"
 }
 
+# of_comm JOB NAME TEXT: what rank 0's summary says of a communicator.
+of_comm()
+{
+	grep -aq "rank 0: of $2: $3" "$LAB_OUT/$1"
+	ktap $? "$1: $2: $3" \
+		"$(grep -a "rank 0: of $2" "$LAB_OUT/$1" | tr '#' ' ')"
+}
+
+# As a program finds it: the ranks of a communicator meet when it pays.
+part_meet()
+{
+	local early="fell through: before coll_inc_meet_after"
+
+	MPI_MEET=
+	MPI_ARGS=(--mca coll_inc_stats 1)
+	mpi meet 1 "$RANKS" "$MPI_DIR/comms" live 12 18
+	ktap $? "meet: the sums are right" "$(tail -n 1 "$LAB_OUT/meet")"
+	of_comm meet "live 0" "3 through the switch, 15 $early"
+	of_comm meet "all others (3 communicators)" \
+		"[0-9]* through the switch, [0-9]* $early"
+	[ "$(grep -ac "rank 0: of " "$LAB_OUT/meet")" = 11 ]
+	ktap $? "meet: ten communicators are named, the others summed up"
+	mpi meet-much 1 "$RANKS" "$MPI_DIR/comms" live 1 2 65536
+	of_comm meet-much "live 0" "2 through the switch, 0 fell through"
+	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_meet_after 4)
+	mpi meet-hosts 2 2 "$MPI_DIR/comms" live 1 6
+	# Open MPI's own operations count, too.
+	of_comm meet-hosts "live 0" "[1-6] through the switch, [0-9]* fell"
+	MPI_MEET=1
+	wait_for 5 no_tree
+	ktap $? "meet: no tree is left"
+}
+
+# More communicators than the switch has room for: they try again.
+part_room()
+{
+	local full="no room at the switch (this daemon accepts at most 2 jobs"
+
+	serve_down
+	serve_up --max-trees 2
+	MPI_MEET=4
+	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_verbose 1)
+	mpi room 1 "$RANKS" "$MPI_DIR/comms" room 4 6
+	ktap $? "room: the sums are right" "$(tail -n 1 "$LAB_OUT/room")"
+	# The daemon allows one of each host: another host begins this one.
+	of_comm room "live 1" "3 through the switch, 3 fell through"
+	of_comm room "live 2" "0 through the switch, 6 fell through: .*$full"
+	# In its eighth operation, when the others have been freed.
+	of_comm room "live 3" "23 through the switch, 7 fell through: .*$full"
+	grep -aq "live 3: nothing goes through the switch now: ${full/ (/: }.*; tries again after 4 operations" "$LAB_OUT/room"
+	ktap $? "room: it says when it tries again"
+	mpi room-hosts 2 2 "$MPI_DIR/comms" room 4 6
+	of_comm room-hosts "live 3" "[1-9][0-9]* through the switch, [0-9]* fell through: .*no room at the switch"
+	MPI_MEET=1
+	serve_down
+	serve_up
+}
+
 # One rank cannot do its part.
 part_fail()
 {
@@ -144,7 +203,8 @@ part_session()
 part_params()
 {
 	local p did
-	local -A others=([min_bytes]=5000 [min_ranks]=99 [priority]=0)
+	local -A others=([min_bytes]=5000 [min_ranks]=99 [priority]=0
+		[meet_after]=2)
 
 	MPI_LIMIT=40
 	MPI_ARGS=(--mca coll_inc_stats 2)
@@ -235,7 +295,7 @@ part_off()
 	cases off $?
 	[ -z "$(went off)" ]
 	ktap $? "off: nothing goes through the switch"
-	grep -q 'allreduce: [0-9]* fell through: the ranks did not meet' \
+	grep -q 'allreduce: [0-9]* fell through: no daemon answers' \
 		"$LAB_OUT/off"
 	ktap $? "off: and it says why"
 	serve_up
@@ -249,9 +309,8 @@ part_info()
 	# shellcheck disable=SC2046
 	env $("$MPI_DIR/mpirun-inc" --env) ompi_info --param coll inc \
 		--level 9 >"$LAB_OUT/info" 2>&1
-	for p in server priority min_ranks min_bytes max_bytes max_persistent \
-		verbose \
-		 stats timeout_ms join_timeout_ms; do
+	for p in server priority min_ranks meet_after min_bytes max_bytes \
+		max_persistent verbose stats timeout_ms join_timeout_ms; do
 		grep -A3 "parameter \"coll_inc_$p\"" "$LAB_OUT/info" | sed 1d |
 			grep -q '[A-Z]'
 		ktap $? "info: coll_inc_$p is documented"
@@ -427,4 +486,4 @@ part_link()
 	ip -n "$TOPO-h1" link set eth0 up
 }
 
-suite "info flat hosts fail device session params train off" "$@"
+suite "info flat hosts meet room fail device session params train off" "$@"

@@ -28,6 +28,7 @@
 #include "ompi/mca/coll/coll.h"
 #include "ompi/op/op.h"
 #include "ompi/request/request.h"
+#include "opal/class/opal_list.h"
 #include "opal/util/output.h"
 
 #include <inc/inc.h>
@@ -64,8 +65,13 @@ enum coll_inc_fn {
  * @COLL_INC_NO_SERVER: a rank knows of no daemon
  * @COLL_INC_NO_DEVICE: a host has no RDMA device
  * @COLL_INC_ONE_HOST: all ranks are on one host
- * @COLL_INC_NO_TREE: the ranks did not meet at the daemon
- * @COLL_INC_NOT_YET: a non-blocking operation, before the first blocking one
+ * @COLL_INC_LATE: not all ranks came to the daemon in time
+ * @COLL_INC_FULL: the switch or its daemon had no room; tried again later
+ * @COLL_INC_NO_TREE: the ranks did not meet at the daemon for another reason
+ * @COLL_INC_NO_DAEMON: a rank can't reach the daemon
+ * @COLL_INC_NOT_YET: the ranks have not met: too few operations so far
+ * @COLL_INC_NO_WAIT: the ranks have not met, and a non-blocking operation must
+ *	not wait for them
  * @COLL_INC_HOSTS: it is not combined on hosts with several ranks
  * @COLL_INC_SIZE: it is smaller or larger than the configured limits
  * @COLL_INC_TYPE: the switch can't reduce that type, or not with that operation
@@ -74,14 +80,21 @@ enum coll_inc_fn {
  * @COLL_INC_MEMLOCK: a rank may not register so much memory
  * @COLL_INC_PARAMS: the ranks have different parameters
  * @COLL_INC_NWHY: number of reasons
+ *
+ * Of those that ranks bring to a meeting, the greatest counts: if one finds the
+ * switch full, others wait for it in vain.
  */
 enum coll_inc_why {
 	COLL_INC_GOES,
 	COLL_INC_NO_SERVER,
 	COLL_INC_NO_DEVICE,
 	COLL_INC_ONE_HOST,
+	COLL_INC_LATE,
+	COLL_INC_FULL,
 	COLL_INC_NO_TREE,
+	COLL_INC_NO_DAEMON,
 	COLL_INC_NOT_YET,
+	COLL_INC_NO_WAIT,
 	COLL_INC_HOSTS,
 	COLL_INC_SIZE,
 	COLL_INC_TYPE,
@@ -94,7 +107,7 @@ enum coll_inc_why {
 
 /**
  * enum coll_inc_state - state of a communicator
- * @COLL_INC_NEW: its ranks have not tried to meet
+ * @COLL_INC_NEW: its ranks have not tried to meet, or will try again
  * @COLL_INC_MEETING: they are meeting; collectives used for that fall through
  * @COLL_INC_READY: its collectives go through the switch
  * @COLL_INC_NONE: its collectives never go through the switch
@@ -111,6 +124,8 @@ enum coll_inc_state {
  * @priority: of this component; 0 switches it off
  * @verbose: 1: report communicators, 2: operations, too
  * @min_ranks: smallest communicator that goes through the switch
+ * @meet_after: a communicator's ranks meet in its suitable operation of this
+ *	number; operations of much data count more
  * @min_bytes: smallest data of a rank, or of one of its blocks
  * @max_bytes: largest data of a rank, or of one of its blocks
  * @timeout_ms: of an operation without any progress; 0: none
@@ -123,6 +138,7 @@ struct coll_inc_params {
 	int		priority;
 	int		verbose;
 	int		min_ranks;
+	int		meet_after;
 	unsigned long	min_bytes;
 	unsigned long	max_bytes;
 	int		timeout_ms;
@@ -154,16 +170,24 @@ struct coll_inc_below {
 /* A host's partial result of up to this many bytes needs no allocation. */
 #define COLL_INC_SCRATCH	65536
 
+/* Bytes kept of a message of libinc's. */
+#define COLL_INC_SAID		192
+
 /* Trees that a communicator may have for persistent operations. */
 #define COLL_INC_MAX_LANES	16
 
 /**
  * struct coll_inc_module - module of a communicator
  * @super: Open MPI's part
+ * @live: in the list of all modules
  * @below: functions to fall through to
  * @comm: the communicator, which outlives this
  * @state: enum coll_inc_state
- * @why: in COLL_INC_NONE: why
+ * @why: in COLL_INC_NONE: why; in COLL_INC_NEW: why the last try failed
+ * @said: what libinc or the daemon told this rank when it tried
+ * @counted: suitable operations so far, weighted; the same on all ranks
+ * @meet_at: the ranks meet when @counted is that much
+ * @tally: number of operations by reason
  * @err: 0, or the OMPI_ERR_* that the meeting ended with: it failed on some
  *	ranks, and this one can't know what the others do
  * @ended: a rank could not do its part: the trees are abandoned
@@ -182,10 +206,15 @@ struct coll_inc_below {
  */
 struct coll_inc_module {
 	mca_coll_base_module_t	super;
+	opal_list_item_t	live;
 	struct coll_inc_below	below;
 	ompi_communicator_t	*comm;
 	enum coll_inc_state	state;
 	enum coll_inc_why	why;
+	char			said[COLL_INC_SAID];
+	unsigned long		counted;
+	unsigned long		meet_at;
+	unsigned long		tally[COLL_INC_NWHY];
 	int			err;
 	bool			ended;
 	struct inc_comm		*inc;
@@ -280,9 +309,11 @@ void coll_inc_params_tell(void);
 bool coll_inc_params_same(ompi_communicator_t *comm);
 
 /* stats.c */
-void coll_inc_count(const ompi_communicator_t *comm, enum coll_inc_fn fn,
+void coll_inc_count(struct coll_inc_module *m, enum coll_inc_fn fn,
 		    size_t bytes, const struct coll_inc_args *args,
 		    enum coll_inc_why why);
+void coll_inc_stats_add(struct coll_inc_module *m);
+void coll_inc_stats_del(struct coll_inc_module *m);
 void coll_inc_show_stats(void);
 const char *coll_inc_why_text(enum coll_inc_why why);
 

@@ -64,6 +64,7 @@ static int component_register(void)
 	*p = (struct coll_inc_params) {
 		.priority	 = 90,
 		.min_ranks	 = 2,
+		.meet_after	 = 16,
 		.max_bytes	 = 1UL << 31,
 		.max_persistent	 = 8,
 		.join_timeout_ms = 10000,
@@ -81,6 +82,9 @@ static int component_register(void)
 	      MCA_BASE_VAR_TYPE_STRING, &p->server);
 	param("min_ranks", "Smallest communicator that goes through the switch",
 	      MCA_BASE_VAR_TYPE_INT, &p->min_ranks);
+	param("meet_after",
+	      "A communicator's ranks meet at the switch in its suitable collective of this number; until then, all fall through. Each further 16 KiB of a collective's data count as one more. 1: in the first one",
+	      MCA_BASE_VAR_TYPE_INT, &p->meet_after);
 	param("min_bytes",
 	      "Smallest data of a rank (for blocks, of one block) that goes through the switch",
 	      MCA_BASE_VAR_TYPE_UNSIGNED_LONG, &p->min_bytes);

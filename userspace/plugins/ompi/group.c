@@ -12,6 +12,7 @@
  * state of the other ranks is unknown: the operation in which the ranks met
  * fails, and so does each later one.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -31,8 +32,19 @@
 #include "ompi/proc/proc.h"
 #include "opal/mca/hwloc/hwloc-internal.h"
 
-/* One operation at a time needs no more slots than libinc's window. */
-#define LANE_SLOTS	32
+/*
+ * Over RC, libinc has no more messages in flight, whichever operations they
+ * belong to. The daemon's own number of slots would cost eight times as much of
+ * the switch's memory.
+ */
+#define SLOTS		32
+
+/* Microseconds between the tries of a rank that the daemon refuses. */
+#define ROOM_MIN_US	2000
+#define ROOM_MAX_US	32000
+
+/* Communicators that each process reports one by one. */
+#define TELL_MOST	10
 
 /* This thread is creating a communicator for a meeting. */
 static __thread bool meeting;
@@ -189,12 +201,62 @@ static enum coll_inc_why consult(coll_inc_module_t *m,
 	return (enum coll_inc_why)say[SAY_WHY];
 }
 
+/* Over UC, a message is one packet, and there are many in flight. */
+static unsigned int slots_wanted(void)
+{
+	const char *transport = getenv("INC_TRANSPORT");
+
+	return transport && !strcmp(transport, "uc") ? 0 : SLOTS;
+}
+
+static enum coll_inc_why why_of(int err)
+{
+	switch (err) {
+	case -ENOSPC:
+	case -EDQUOT:
+	case -ENOBUFS:
+		return COLL_INC_FULL;
+	case -ETIMEDOUT:
+		return COLL_INC_LATE;
+	case -ECONNREFUSED:
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+		return COLL_INC_NO_DAEMON;
+	default:
+		return COLL_INC_NO_TREE;
+	}
+}
+
+/*
+ * The daemon refuses a rank that would be the first of a job if there is no
+ * room for another job of its host. A rank of another host may begin the job,
+ * and would wait for this one: so ask again, for as long as another rank may
+ * come later than this one.
+ */
+static int create(struct inc_comm **inc, struct inc_comm_opts *opts)
+{
+	unsigned int us;
+	int ret;
+
+	ret = inc_comm_create(inc, opts);
+	for (us = ROOM_MIN_US; us <= ROOM_MAX_US; us *= 2) {
+		if (why_of(ret) != COLL_INC_FULL)
+			break;
+		usleep(us);
+		ret = inc_comm_create(inc, opts);
+	}
+	if (ret)
+		*inc = NULL;
+	return ret;
+}
+
 /* The name of the job is unique among all communicators of all jobs. */
-static enum coll_inc_why join(struct inc_comm **inc, const uint64_t say[SAY_N],
-			      int rank, int nranks, unsigned int slots)
+static enum coll_inc_why join(coll_inc_module_t *m, struct inc_comm **inc,
+			      const uint64_t say[SAY_N], int rank, int nranks,
+			      unsigned int slots)
 {
 	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
-	char name[INC_JOB_MAX + 1], why[256] = "";
+	char name[INC_JOB_MAX + 1], said[COLL_INC_SAID] = "";
 	int ret;
 
 	snprintf(name, sizeof(name), "ompi-%016jx%016jx",
@@ -209,14 +271,14 @@ static enum coll_inc_why join(struct inc_comm **inc, const uint64_t say[SAY_N],
 	opts.timeout_ms = coll_inc_params.timeout_ms > 0 ?
 			  (unsigned int)coll_inc_params.timeout_ms : INT_MAX;
 	opts.join_timeout_ms = (unsigned int)coll_inc_params.join_timeout_ms;
-	opts.errbuf = why;
-	opts.errbuf_len = sizeof(why);
-	ret = inc_comm_create(inc, &opts);
+	opts.errbuf = said;
+	opts.errbuf_len = sizeof(said);
+	ret = create(inc, &opts);
 	if (!ret)
 		return COLL_INC_GOES;
-	*inc = NULL;
-	coll_inc_say(1, "coll/inc: %s", *why ? why : inc_strerror(ret));
-	return COLL_INC_NO_TREE;
+	snprintf(m->said, sizeof(m->said), "%s",
+		 *said ? said : inc_strerror(ret));
+	return why_of(ret);
 }
 
 /* On hosts with several ranks: select the ranks of the tree. */
@@ -257,12 +319,57 @@ static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 	if (why || m->err)
 		return why;
 	return agree(m, comm, rank < 0 ? COLL_INC_GOES :
-				join(&m->inc, say, rank, nranks, 0));
+				join(m, &m->inc, say, rank, nranks,
+				     slots_wanted()));
+}
+
+/* Report the outcome of few communicators: a program may make thousands. */
+static void tell(const coll_inc_module_t *m, const ompi_communicator_t *comm)
+{
+	static int told;
+	bool again = m->state == COLL_INC_NEW;
+	char later[64] = "";
+
+	if (coll_inc_params.verbose < 2 && told++ >= TELL_MOST) {
+		if (told == TELL_MOST + 1)
+			coll_inc_say(1, "coll/inc: further communicators are only counted");
+		return;
+	}
+	if (!m->why) {
+		coll_inc_say(1,
+			     "coll/inc: %s: %d ranks%s go through the switch",
+			     comm->c_name, ompi_comm_size(comm),
+			     m->local ? ", one per host," : "");
+		return;
+	}
+	if (again)
+		snprintf(later, sizeof(later),
+			 "; tries again after %lu operations",
+			 m->meet_at - m->counted);
+	coll_inc_say(1, "coll/inc: %s: nothing goes through the switch%s: %s%s%s%s",
+		     comm->c_name, again ? " now" : "",
+		     coll_inc_why_text(m->why), *m->said ? ": " : "", m->said,
+		     later);
+}
+
+/*
+ * The ranks did not meet. Where there was no room, there may be some when other
+ * communicators have been freed: the ranks try again, less and less often.
+ */
+static void fall_back(coll_inc_module_t *m)
+{
+	coll_inc_part(m);
+	m->state = COLL_INC_NONE;
+	if (m->why != COLL_INC_FULL)
+		return;
+	m->state = COLL_INC_NEW;
+	m->meet_at = 2 * m->counted;
 }
 
 /**
  * coll_inc_meet() - make a communicator's tree on the switch
- * @m: module in state COLL_INC_NEW; goes to COLL_INC_READY or COLL_INC_NONE
+ * @m: module in state COLL_INC_NEW; goes to COLL_INC_READY or COLL_INC_NONE, or
+ *	back to COLL_INC_NEW if there is no room now
  * @comm: its communicator
  *
  * All ranks are in the same call. If the collectives used here fail, the state
@@ -285,18 +392,11 @@ void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 			    comm->c_name, m->err);
 		return;
 	}
-	if (!m->why) {
+	if (!m->why)
 		m->state = COLL_INC_READY;
-		coll_inc_say(1,
-			     "coll/inc: %s: %d ranks%s go through the switch",
-			     comm->c_name, ompi_comm_size(comm),
-			     m->local ? ", one per host," : "");
-		return;
-	}
-	coll_inc_part(m);
-	m->state = COLL_INC_NONE;
-	coll_inc_say(1, "coll/inc: %s: nothing goes through the switch: %s",
-		     comm->c_name, coll_inc_why_text(m->why));
+	else
+		fall_back(m);
+	tell(m, comm);
 }
 
 static enum coll_inc_why add_lane(coll_inc_module_t *m,
@@ -313,8 +413,8 @@ static enum coll_inc_why add_lane(coll_inc_module_t *m,
 	why = consult(m, comm, say);
 	if (why || m->err)
 		return why;
-	why = agree(m, comm, join(&inc, say, ompi_comm_rank(comm),
-				  ompi_comm_size(comm), LANE_SLOTS));
+	why = agree(m, comm, join(m, &inc, say, ompi_comm_rank(comm),
+				  ompi_comm_size(comm), slots_wanted()));
 	if (!why && !m->err)
 		m->lanes[m->nlanes++] = inc;
 	else if (inc)

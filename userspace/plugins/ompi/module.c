@@ -12,12 +12,25 @@
 /* Share of one operation: data comes and goes, and packed is there twice. */
 #define MEMLOCK_PART	4
 
+/*
+ * Bytes that count as much towards a meeting as one more operation: about what
+ * the switch gains on an operation of this much data is what it gains on a
+ * short one.
+ */
+#define BYTES_COUNT	16384
+
 static void construct(coll_inc_module_t *m)
 {
 	memset(&m->below, 0, sizeof(m->below));
 	m->comm = NULL;
 	m->state = COLL_INC_NEW;
 	m->why = COLL_INC_GOES;
+	m->said[0] = '\0';
+	m->counted = 0;
+	m->meet_at = coll_inc_params.meet_after > 1 ?
+		     (unsigned long)coll_inc_params.meet_after : 1;
+	memset(m->tally, 0, sizeof(m->tally));
+	coll_inc_stats_add(m);
 	m->err = OMPI_SUCCESS;
 	m->ended = false;
 	m->inc = NULL;
@@ -36,6 +49,7 @@ static void construct(coll_inc_module_t *m)
 static void destruct(coll_inc_module_t *m)
 {
 	coll_inc_part(m);
+	coll_inc_stats_del(m);
 #define X(name)								\
 	if (m->below.name##_module)					\
 		OBJ_RELEASE(m->below.name##_module);
@@ -130,13 +144,30 @@ static bool is_nonblocking(enum coll_inc_fn fn)
 }
 
 /*
- * The ranks meet at the switch in their first suitable operation in which they
- * may wait for each other: a blocking one, or the creation of a persistent one.
+ * Meeting costs what some operations gain, so the ranks do not meet before that
+ * many have been suitable, and then in one in which they may wait for each
+ * other: a blocking one, or the creation of a persistent one. All ranks count
+ * the same.
  */
+static enum coll_inc_why approach(coll_inc_module_t *m,
+				  ompi_communicator_t *comm,
+				  enum coll_inc_fn fn, size_t total)
+{
+	m->counted += 1 + total / BYTES_COUNT;
+	if (m->counted < m->meet_at)
+		return m->why ? m->why : COLL_INC_NOT_YET;
+	if (is_nonblocking(fn))
+		return m->why ? m->why : COLL_INC_NO_WAIT;
+	coll_inc_meet(m, comm);
+	return m->why;
+}
+
 static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
-				enum coll_inc_fn fn, size_t bytes,
+				enum coll_inc_fn fn, size_t bytes, size_t total,
 				enum coll_inc_why fits)
 {
+	enum coll_inc_why why;
+
 	if (m->state == COLL_INC_NONE)
 		return m->why;
 	if (fits)
@@ -145,11 +176,9 @@ static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
 	    bytes > coll_inc_params.max_bytes)
 		return COLL_INC_SIZE;
 	if (m->state == COLL_INC_NEW) {
-		if (is_nonblocking(fn))
-			return COLL_INC_NOT_YET;
-		coll_inc_meet(m, comm);
-		if (m->state == COLL_INC_NONE)
-			return m->why;
+		why = approach(m, comm, fn, total);
+		if (m->state != COLL_INC_READY)
+			return why;
 	}
 	return m->local && !works_on_hosts(fn) ? COLL_INC_HOSTS : COLL_INC_GOES;
 }
@@ -189,20 +218,20 @@ enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
 {
 	size_t bytes = coll_inc_args_size(args, ompi_comm_rank(comm),
 					  ompi_comm_size(comm));
+	size_t total = coll_inc_args_total(args, bytes, ompi_comm_size(comm));
 	enum coll_inc_why why;
 
 	/* Collectives that we use for meeting are not counted. */
 	if (m->state == COLL_INC_MEETING)
 		return COLL_INC_NOT_YET;
-	why = decide(m, comm, fn, bytes, coll_inc_args_fit(args, bytes));
+	why = decide(m, comm, fn, bytes, total, coll_inc_args_fit(args, bytes));
 	/* All operations end with that error, even those that fall through. */
 	if (m->err)
 		return COLL_INC_GOES;
-	if (!why && coll_inc_args_total(args, bytes, ompi_comm_size(comm)) >
-		    m->memlock / MEMLOCK_PART)
+	if (!why && total > m->memlock / MEMLOCK_PART)
 		why = COLL_INC_MEMLOCK;
 	if (!why && lane)
 		why = coll_inc_lane(m, comm, lane);
-	coll_inc_count(comm, fn, bytes, args, why);
+	coll_inc_count(m, fn, bytes, args, why);
 	return why;
 }

@@ -37,9 +37,9 @@ static void own_text(char text[TEXT_MAX])
 	const uint16_t order = 1;
 
 	snprintf(text, TEXT_MAX,
-		 "version=1 priority=%d min_ranks=%d min_bytes=%lu max_bytes=%lu max_persistent=%d sizeof_long=%zu little_endian=%d",
-		 p->priority, p->min_ranks, p->min_bytes, p->max_bytes,
-		 p->max_persistent, sizeof(long), *(const char *)&order);
+		 "version=2 priority=%d min_ranks=%d meet_after=%d min_bytes=%lu max_bytes=%lu max_persistent=%d sizeof_long=%zu little_endian=%d",
+		 p->priority, p->min_ranks, p->meet_after, p->min_bytes,
+		 p->max_bytes, p->max_persistent, sizeof(long), *(const char *)&order);
 }
 
 /**
