@@ -18,9 +18,18 @@ APT_GET=(apt-get -y -o APT::Install-Recommends=false -o DPkg::Use-Pty=0
 	-o Dpkg::Options::=--force-unsafe-io -o Acquire::Languages=none)
 export DEBIAN_FRONTEND=noninteractive
 
+# packages FILE: its lines, and those of the files that it includes.
 packages()
 {
-	grep -hvE '^(#|$)' "$LAB_DIR/$1"
+	local word rest
+
+	while read -r word rest; do
+		case $word in
+		"" | \#*)	;;
+		include)	packages "$rest" ;;
+		*)		echo "$word${rest:+ $rest}" ;;
+		esac
+	done <"$LAB_DIR/$1"
 }
 
 # The lines of apt's own configuration that downloads depend on.
@@ -199,6 +208,18 @@ with_install()
 	apt-get update && "${APT_GET[@]}" install "${list[@]}" && apt-get clean
 }
 
+# with_names: what LAB_WITH may be.
+with_names()
+{
+	local file names=
+
+	for file in "$LAB_DIR"/packages-*; do
+		# Debian's kernels are a piece of their own.
+		[[ $file == *-vm ]] || names+=" ${file##*/packages-}"
+	done
+	echo "${names# }"
+}
+
 make_with()
 {
 	echo "copying the root file system"
@@ -221,8 +242,8 @@ prepare_with_locked()
 prepare_with()
 {
 	[[ -n ${LAB_WITH:-} && $LAB_ROOTFS != / ]] || return 0
-	[[ -f $LAB_DIR/packages-$LAB_WITH ]] ||
-		die "LAB_WITH=$LAB_WITH: there is no packages-$LAB_WITH in $LAB_DIR"
+	[[ " $(with_names) " == *" $LAB_WITH "* ]] ||
+		die "LAB_WITH=$LAB_WITH: there is no packages-$LAB_WITH in $LAB_DIR (there are: $(with_names))"
 	have "$(with_path)" && return 0
 	prepare_rootfs && with_lock "with-$LAB_WITH" prepare_with_locked
 }

@@ -20,46 +20,6 @@ suite_up()
 	mpi_up "$RANKS"
 }
 
-# cases NAME STATUS [KNOWN]: take over the job's cases as ours. KNOWN: a job of
-# the same program without coll/inc; ignore cases that fail there.
-cases()
-{
-	local name=$1 rc=$2 line
-
-	while read -r line; do
-		line=${line%% #*}
-		case $line in
-		"ok "*)	    ktap 0 "$name: ${line#* - }" ;;
-		"not ok "*)
-			if [ -n "${3:-}" ] &&
-			   grep -qF -- "$line #" "$LAB_OUT/$3"; then
-				ktap_skip "$name: ${line#* - }" \
-					"fails without coll/inc, too"
-			else
-				ktap 1 "$name: ${line#* - }"
-			fi ;;
-		esac
-	done < <(tr -d '\0' <"$LAB_OUT/$name")
-	[ "$rc" = 0 ] || [ -z "${3:-}" ] ||
-		! grep -q '^1\.\.' "$LAB_OUT/$name" || rc=0
-	ktap "$rc" "$name: the job ends" \
-		"status $rc; $(grep -vE '^(ok|1\.\.)' "$LAB_OUT/$name" |
-		head -n 1 | tr '#' ' ')"
-}
-
-# went_all NAME OPERATION...: each operation went through the switch.
-went_all()
-{
-	local name=$1 op
-
-	shift
-	echo "# $name, through the switch: $(went "$name")"
-	for op in "$@"; do
-		[[ ", $(went "$name")" == *", $op "[1-9]* ]]
-		ktap $? "$name: $op goes through the switch"
-	done
-}
-
 OPS="allgather allreduce alltoall barrier bcast gather reduce reduce_scatter
 	reduce_scatter_block scatter iallgather iallreduce ibarrier ibcast"
 
