@@ -50,6 +50,9 @@ suite_down()
 	rm -rf "$MPI_WORK"
 }
 
+# How ranks are placed; empty: the first ones on the first host, and so on.
+MPI_MAP=
+
 # mpi NAME PER_HOST HOSTS PROGRAM ARGS...: a job; its output to $LAB_OUT/NAME.
 mpi()
 {
@@ -66,7 +69,8 @@ mpi()
 		timeout $((MPI_LIMIT * SLOW)) "$MPI_DIR/mpirun-inc" \
 		-S "$(topo_ip4 sw)" \
 		--prtemca plm ssh --prtemca plm_ssh_agent "$MPI_WORK/agent" \
-		--prtemca prte_if_include eth0,br0 --map-by "ppr:$per:node" \
+		--prtemca prte_if_include eth0,br0 \
+		--map-by ${MPI_MAP:-ppr:$per:node} \
 		-H "${list#,}" -n $((per * n)) --oversubscribe \
 		${MPI_MEET:+--mca coll_inc_meet_after $MPI_MEET} \
 		"${MPI_TRANSPORT[@]}" "${MPI_ARGS[@]}" "$@" >"$LAB_OUT/$name" \

@@ -5,8 +5,8 @@
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
 #   mpi.sh [VAR=VALUE]... [PART...]
-#	PART: info flat hosts meet room fail device session params train off die
-#	      han link
+#	PART: info flat hosts meet room order fail device session params train off
+#	      die han link
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -88,6 +88,24 @@ part_meet()
 	MPI_MEET=1
 	wait_for 5 no_tree
 	ktap $? "meet: no tree is left"
+}
+
+# Ranks in another order than their hosts. Open MPI's own coll/han is wrong for
+# one of these.
+part_order()
+{
+	local hosts=$((RANKS < 3 ? RANKS : 3))
+
+	MPI_ARGS=(--mca coll_inc_priority 0)
+	mpi order-stock 2 $hosts "$MPI_DIR/order" 1
+	echo "# order, without coll/inc: $(grep -ac '^not ok' "$LAB_OUT/order-stock") wrong"
+	MPI_ARGS=(--mca coll_inc_stats 2)
+	mpi order 2 $hosts "$MPI_DIR/order" 1
+	cases order $?
+	MPI_MAP="ppr:2:node --rank-by node"
+	mpi order-node 2 $hosts "$MPI_DIR/order" "$SEED"
+	cases order-node $?
+	MPI_MAP=
 }
 
 # More communicators than the switch has room for: they try again.
@@ -446,4 +464,4 @@ part_link()
 	ip -n "$TOPO-h1" link set eth0 up
 }
 
-suite "info flat hosts meet room fail device session params train off" "$@"
+suite "info flat hosts meet room order fail device session params train off" "$@"

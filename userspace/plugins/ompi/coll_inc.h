@@ -4,6 +4,7 @@
  *
  * component.c	parameters, and which communicators get a module
  * module.c	a communicator's module, and its fallbacks
+ * han.c	goes around coll/han where it is wrong
  * params.c	checks that all ranks have the same parameters
  * group.c	brings the ranks of a communicator together at the switch
  * types.c	maps MPI's types and operations to those of INC
@@ -303,6 +304,9 @@ enum coll_inc_why coll_inc_goes_apart(struct coll_inc_module *m,
 				      enum coll_inc_fn fn,
 				      const struct coll_inc_args *args,
 				      int *lane);
+
+/* han.c */
+void coll_inc_around_han(struct coll_inc_module *m, ompi_communicator_t *comm);
 
 /* params.c */
 void coll_inc_params_tell(void);

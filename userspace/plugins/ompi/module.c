@@ -78,6 +78,7 @@ static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 #undef X
 	if (!m->below.allreduce || !m->below.bcast || !m->below.allgather)
 		return OMPI_ERR_NOT_FOUND;
+	coll_inc_around_han(m, comm);
 	return OMPI_SUCCESS;
 }
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Goes around coll/han where it is wrong.
+ *
+ * In Open MPI 5.0.7, coll/han puts the blocks of a Gather, Scatter or Allgather
+ * into the wrong order on some communicators whose ranks are not grouped by
+ * host. Where this component would fall through to it, it takes what Open MPI
+ * would use without coll/han.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "coll_inc.h"
+
+#include "ompi/mca/coll/base/coll_base_util.h"
+#include "ompi/proc/proc.h"
+#include "opal/mca/pmix/pmix-internal.h"
+
+#define UNKNOWN	UINT32_MAX
+
+/* Nodes of this job's processes, by their numbers; UNKNOWN: not asked yet. */
+static uint32_t *nodes;
+static uint32_t nnodes;
+
+/* All processes are told the same by the job's launcher, without a message. */
+static uint32_t ask(opal_process_name_t name)
+{
+	uint32_t node = UNKNOWN, *to = &node;
+	int ret;
+
+	OPAL_MODEX_RECV_VALUE_OPTIONAL(ret, PMIX_NODEID, &name, &to,
+				       PMIX_UINT32);
+	return ret == PMIX_SUCCESS ? node : UNKNOWN;
+}
+
+static uint32_t node_of(ompi_communicator_t *comm, int rank)
+{
+	opal_process_name_t name =
+		ompi_comm_peer_lookup(comm, rank)->super.proc_name;
+
+	if (!nodes) {
+		nnodes = opal_process_info.num_procs;
+		nodes = malloc(nnodes * sizeof(*nodes));
+		if (nodes)
+			memset(nodes, 0xff, nnodes * sizeof(*nodes));
+		else
+			nnodes = 0;
+	}
+	/* What is known of other jobs may differ between processes. */
+	if (name.jobid != OPAL_PROC_MY_NAME.jobid)
+		return UNKNOWN;
+	if (name.vpid >= nnodes)
+		return ask(name);
+	if (nodes[name.vpid] == UNKNOWN)
+		nodes[name.vpid] = ask(name);
+	return nodes[name.vpid];
+}
+
+/* Are each host's ranks consecutive? The same on all ranks. */
+static bool grouped(ompi_communicator_t *comm)
+{
+	uint32_t last = node_of(comm, 0), node;
+	int i, k;
+
+	for (i = 1; i < ompi_comm_size(comm) && last != UNKNOWN; i++) {
+		node = node_of(comm, i);
+		for (k = 0; node != last && k < i; k++)
+			if (node_of(comm, k) == node)
+				return false;
+		last = node;
+	}
+	return last != UNKNOWN;
+}
+
+static bool is_han(const mca_coll_base_avail_coll_t *avail)
+{
+	return !strcmp(avail->ac_component_name, "han");
+}
+
+/* Has coll/han a module for that communicator? */
+static bool has_han(const ompi_communicator_t *comm)
+{
+	mca_coll_base_avail_coll_t *a;
+
+	OPAL_LIST_FOREACH(a, comm->c_coll->module_list,
+			  mca_coll_base_avail_coll_t)
+		if (is_han(a))
+			return true;
+	return false;
+}
+
+/**
+ * coll_inc_around_han() - fall through to others where coll/han is wrong
+ * @m: module with all functions below it
+ * @comm: its communicator
+ */
+void coll_inc_around_han(struct coll_inc_module *m, ompi_communicator_t *comm)
+{
+	mca_coll_base_avail_coll_t *a;
+
+	if (!comm->c_coll->module_list || !has_han(comm) || grouped(comm))
+		return;
+	/* The last one has the highest priority. */
+#define AROUND(name)							\
+	OPAL_LIST_FOREACH(a, comm->c_coll->module_list,			\
+			  mca_coll_base_avail_coll_t) {			\
+		if (is_han(a) || a->ac_module == &m->super ||		\
+		    !a->ac_module->coll_##name)				\
+			continue;					\
+		OBJ_RETAIN(a->ac_module);				\
+		OBJ_RELEASE(m->below.name##_module);			\
+		m->below.name = a->ac_module->coll_##name;		\
+		m->below.name##_module = a->ac_module;			\
+	}
+	AROUND(allgather)
+	AROUND(gather)
+	AROUND(scatter)
+#undef AROUND
+}
