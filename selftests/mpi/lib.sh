@@ -44,8 +44,66 @@ mpi_up()
 		mount --bind "$MPI_WORK/hosts" /etc/hosts
 }
 
+# in_switch COMMAND...: on the bridge host, as a node of its own name.
+in_switch()
+{
+	ip netns exec "$TOPO-sw" \
+		unshare --uts sh -c "hostname $TOPO-sw; exec \"\$@\"" mpi \
+		env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+		OMPI_MCA_mpi_yield_when_idle=1 "$@"
+}
+
+# PRRTE's daemons, for many short jobs: starting them takes longer than most.
+MPI_DVM=
+
+mpi_dvm_up()
+{
+	local list='' r
+
+	for ((r = 0; r < TOPO_N; r++)); do
+		list+=",$TOPO-h$r:2"
+	done
+	in_switch timeout "$MPI_LIMIT" prte --daemonize \
+		--report-uri "$MPI_WORK/dvm" \
+		--prtemca plm ssh --prtemca plm_ssh_agent "$MPI_WORK/agent" \
+		--prtemca prte_if_include eth0,br0 -H "${list#,}" \
+		>"$LAB_OUT/dvm" 2>&1 </dev/null || return
+	MPI_DVM=$MPI_WORK/dvm
+}
+
+mpi_dvm_down()
+{
+	[ -n "$MPI_DVM" ] || return 0
+	in_switch timeout 20 pterm.openmpi --dvm-uri "file:$MPI_DVM" \
+		>>"$LAB_OUT/dvm" 2>&1 || pkill -9 '^prted?$'
+	MPI_DVM=
+}
+
+# mpi_dvm PER_HOST HOSTS PROGRAM ARGS...: a job of these daemons, with the
+# parameters of MPI_TRANSPORT and MPI_ARGS, which prun takes from the
+# environment.
+mpi_dvm()
+{
+	local per=$1 n=$2 env=() args=("${MPI_TRANSPORT[@]}" "${MPI_ARGS[@]}") i
+
+	shift 2
+	mapfile -t env < <("$MPI_DIR/mpirun-inc" --env)
+	env+=("OMPI_MCA_coll_inc_server=$(topo_ip4 sw)")
+	[ -z "$MPI_MEET" ] || env+=("OMPI_MCA_coll_inc_meet_after=$MPI_MEET")
+	for ((i = 0; i < ${#args[@]}; i += 3)); do
+		env+=("OMPI_MCA_${args[i + 1]}=${args[i + 2]}")
+	done
+	# shellcheck disable=SC2046	# words
+	in_switch env "${env[@]}" \
+		timeout $((MPI_LIMIT * SLOW)) prun --dvm-uri "file:$MPI_DVM" \
+		$(printf -- '-x %s ' OMPI_MCA_mpi_yield_when_idle "${env[@]%%=*}") \
+		--map-by "ppr:$per:node" -n $((per * n)) "$@"
+}
+
 suite_down()
 {
+	mpi_dvm_down
 	umount /etc/hosts 2>/dev/null
 	rm -rf "$MPI_WORK"
 }
@@ -54,19 +112,20 @@ suite_down()
 MPI_MAP=
 
 # mpi NAME PER_HOST HOSTS PROGRAM ARGS...: a job; its output to $LAB_OUT/NAME.
+# By mpirun, or after mpi_dvm_up by its daemons.
 mpi()
 {
 	local name=$1 per=$2 n=$3 list='' r
 
 	shift 3
+	if [ -n "$MPI_DVM" ]; then
+		mpi_dvm "$per" "$n" "$@" >"$LAB_OUT/$name" 2>&1 </dev/null
+		return
+	fi
 	for ((r = 0; r < n; r++)); do
 		list+=",$TOPO-h$r:$per"
 	done
-	ip netns exec "$TOPO-sw" \
-		unshare --uts sh -c "hostname $TOPO-sw; exec \"\$@\"" mpi \
-		env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
-		OMPI_MCA_mpi_yield_when_idle=1 \
-		timeout $((MPI_LIMIT * SLOW)) "$MPI_DIR/mpirun-inc" \
+	in_switch timeout $((MPI_LIMIT * SLOW)) "$MPI_DIR/mpirun-inc" \
 		-S "$(topo_ip4 sw)" \
 		--prtemca plm ssh --prtemca plm_ssh_agent "$MPI_WORK/agent" \
 		--prtemca prte_if_include eth0,br0 \

@@ -7,6 +7,8 @@
 # do. Cases for more than MAX ranks (6) run with MAX: MAX=16 takes them as they
 # are.
 #
+# One set of PRRTE's daemons runs all jobs.
+#
 #   mpich.sh [VAR=VALUE]... [PATTERN]	in a kernel of the lab; those whose name
 #					contains PATTERN
 #
@@ -32,7 +34,15 @@ one()
 	shift 2
 	mpi "$name" $((n > HOSTS ? 2 : 1)) $((n > HOSTS ? (n + 1) / 2 : n)) \
 		"$@" &&
-		grep -q 'No Errors' "$LAB_OUT/$name" && echo pass || echo fail
+		grep -q 'No Errors' "$LAB_OUT/$name" && echo pass && return
+	echo fail
+}
+
+# A job that failed may have left something behind in the daemons.
+fresh_dvm()
+{
+	mpi_dvm_down
+	mpi_dvm_up
 }
 
 OURS=0 BOTH=0 CASES=0 OPS=0
@@ -59,10 +69,12 @@ case_of()
 	for w in $(grep -oE '[0-9]+' <<<"$ops"); do
 		OPS=$((OPS + w))
 	done
+	[ "$ours" = pass ] || fresh_dvm
 	if [ "$ours" = fail ] || [ "$STOCK" = all ]; then
 		MPI_ARGS=(--mca coll_inc_priority 0)
 		cp "$LAB_OUT/mpich" "$LAB_OUT/mpich.$CASES"
 		stock=$(one mpich.stock "$n" "$DIR/$prog" "${args[@]}")
+		[ "$stock" = pass ] || fresh_dvm
 	fi
 	name+=": stock $stock, coll/inc $ours, through the switch: ${ops:-none}"
 	name="${name%, } ($((SECONDS - since)) s)"
@@ -97,7 +109,7 @@ suite_up()
 		echo "# MPICH's tests are not there, see build/mpich-build.log"
 		return 1
 	}
-	mpi_up $HOSTS
+	mpi_up $HOSTS && mpi_dvm_up
 }
 
 MPI_LIMIT=180
