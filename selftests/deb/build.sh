@@ -6,6 +6,9 @@
 # lab/packages-deb.
 #
 #   build.sh [DIR]      DIR in the tree instead of build/deb
+#
+# DEB_AT and DEB_UMASK: another directory to build in, another umask, for the
+# test that this makes no difference.
 
 set -u
 ROOT=$(cd "$(dirname "$0")/../.." && pwd)
@@ -25,16 +28,19 @@ die()
 	exit 1
 }
 
-# Runs where the compiler is. The directory has the same name each time.
+# Runs where the compiler is.
 build()
 {
-	rm -rf /tmp/deb && mkdir -p /tmp/deb && cp -r "$1/source" /tmp/deb/ &&
-		cd /tmp/deb/source && dpkg-buildpackage -us -uc "${@:2}" &&
-		cd .. && find . -maxdepth 1 -type f -exec cp -p {} "$1/" \;
+	local dir=${DEB_AT:-/tmp/deb}
+
+	umask "${DEB_UMASK:-022}"
+	mkdir -p "$dir" && cp -r "$1/source" "$dir/" && cd "$dir/source" &&
+		dpkg-buildpackage -us -uc && cd .. &&
+		find . -maxdepth 1 -type f -exec cp -p {} "$1/" \;
 }
 
 if [ "${1:-}" = inside ]; then
-	build "${@:2}"
+	build "$2"
 	exit
 fi
 [ "$(id -u)" = 0 ] || die "has to run as root"
