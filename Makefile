@@ -7,6 +7,7 @@ KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 DESTDIR	?=
 BUILD	:= $(CURDIR)/build
+MIN_KERNEL := 6.12
 LAB	?= auto
 
 LABCMD	:= selftests/lab/lab
@@ -45,7 +46,10 @@ modules:
 	fi
 
 modules-build:
-	@[ -d '$(KDIR)' ] || { echo 'make: no kernel headers in $(KDIR); install them, or give KDIR=' >&2; exit 1; }
+	@[ -d '$(KDIR)' ] || { echo 'make: no kernel headers in $(KDIR); install them, or give KDIR= ("make userspace" needs none)' >&2; exit 1; }
+	@release=$$(cat '$(KDIR)/include/config/kernel.release' 2>/dev/null); \
+	printf '%s\n' $(MIN_KERNEL) "$${release:-$(MIN_KERNEL)}" | sort -VC || \
+		{ echo "make: found kernel $$release in $(KDIR), the module needs $(MIN_KERNEL) or later: use Debian 13, a kernel of backports, or KDIR= (\"make userspace\" needs none)" >&2; exit 1; }
 	@mkdir -p $(BUILD)/host
 	@cp -ru Kbuild VERSION kernel $(BUILD)/host/
 	@cd $(BUILD)/host && find kernel -type f \( -name '*.[ch]' -o -name '*.mk' \) \
@@ -72,11 +76,12 @@ install-modules: modules
 
 install-user: userspace
 	$(MAKE) -C userspace O=$(USER) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install
-	@if pkg-config 'ompi >= 5' 'ompi < 6' 2>/dev/null; then \
+	@lacks=$$(userspace/plugins/ompi/lacks.sh $(USER)/lib); \
+	if [ -z "$$lacks" ]; then \
 		$(MAKE) -C userspace/plugins/ompi O=$(USER)/ompi LIB=$(USER)/lib \
 			DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install; \
 	else \
-		echo 'make: no headers of Open MPI 5: coll/inc is not installed'; \
+		echo "make: coll/inc for Open MPI is not installed: $$lacks"; \
 	fi
 
 demo:
