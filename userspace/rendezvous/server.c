@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "keepalive.h"
 #include "server.h"
 
 #define MAX_CLIENTS	4096
@@ -217,6 +218,8 @@ static int listen_one(const struct addrinfo *ai)
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (ai->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	/* Connections inherit it. */
+	inc_set_keepalive(fd);
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, SOMAXCONN)) {
 		int err = errno;
 

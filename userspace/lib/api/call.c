@@ -128,6 +128,7 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 
 	if (!addr || len <= INC_EAGER_MAX)
 		return 0;
+	inc_msg_bounce(comm);
 	ret = inc_mem_get(&comm->mem, addr, len, writable, mem);
 	if (!ret)
 		return 0;
@@ -141,6 +142,12 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 	if (!inc_mem_is_there(addr, len, writable))
 		return inc_comm_note(comm, ret, "registering %zu bytes: %s",
 				     len, strerror(-ret));
+	ret = inc_msg_bounce(comm);
+	if (ret) {
+		inc_comm_fail(comm, ret, "memory to copy messages: %s",
+			      strerror(-ret));
+		return comm->err;
+	}
 	inc_info(&comm->who, "registering %zu bytes: %s: they are copied", len,
 		 strerror(-ret));
 	req->bounces = true;

@@ -577,12 +577,11 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 		ret = join(comm, o, deadline_ms);
 	if (ret)
 		return ret;
-	comm->unsent = inc_hw_counters_unsent(
-		ibv_get_device_index(comm->dev.ctx->device), comm->dev.port);
 	ret = inc_watchdog_start(&comm->watchdog, comm->qp, comm->dev.hca,
 				 comm->dev.port);
 	if (ret)
 		return opt_error(o, ret, "thread: %s", strerror(-ret));
+	comm->unsent = comm->watchdog.counters.unsent;
 	return 0;
 }
 

@@ -28,7 +28,10 @@ int inc_mem_reg(struct inc_comm *comm, void *addr, size_t len)
 		return -EINVAL;
 	if (comm->err)
 		return comm->err;
-	ret = inc_mem_pin(&comm->mem, addr, len);
+	/* Before this takes all that may be registered. */
+	ret = inc_msg_bounce(comm);
+	if (!ret)
+		ret = inc_mem_pin(&comm->mem, addr, len);
 	return ret ? inc_comm_note(comm, ret, "registering %zu bytes: %s", len,
 				   strerror(-ret)) : 0;
 }

@@ -5,7 +5,9 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hca.h"
 
@@ -52,6 +54,50 @@ struct inc_hca *inc_hca_get(struct ibv_device *device)
 		hca->refs++;
 	pthread_mutex_unlock(&lock);
 	return hca;
+}
+
+static bool has(const struct inc_hca *hca, const char *name,
+		const struct inc_rdv_addr *addr)
+{
+	return addr->len && hca->gid.addr.len == addr->len &&
+	       !memcmp(hca->gid.addr.bytes, addr->bytes, addr->len) &&
+	       (!name || !strcmp(name, ibv_get_device_name(hca->ctx->device)));
+}
+
+/**
+ * inc_hca_find() - share an open device in which an address was found before
+ * @name: name of the device, NULL: any
+ * @addr: address
+ * @gid: filled in; may have changed in the meantime
+ *
+ * Return: open device, or NULL.
+ */
+struct inc_hca *inc_hca_find(const char *name, const struct inc_rdv_addr *addr,
+			     struct inc_hca_gid *gid)
+{
+	struct inc_hca *hca;
+
+	pthread_mutex_lock(&lock);
+	for (hca = hcas; hca && !has(hca, name, addr); hca = hca->next)
+		;
+	if (hca) {
+		hca->refs++;
+		*gid = hca->gid;
+	}
+	pthread_mutex_unlock(&lock);
+	return hca;
+}
+
+/**
+ * inc_hca_found() - remember a GID for inc_hca_find()
+ * @hca: device
+ * @gid: GID
+ */
+void inc_hca_found(struct inc_hca *hca, const struct inc_hca_gid *gid)
+{
+	pthread_mutex_lock(&lock);
+	hca->gid = *gid;
+	pthread_mutex_unlock(&lock);
 }
 
 /**

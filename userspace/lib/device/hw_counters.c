@@ -257,6 +257,8 @@ unsigned int inc_hw_counters_read(struct inc_hw_counters *l)
 		return 0;
 	new_lost = l->begun ? c.lost - l->last_lost : 0;
 	new_packets = l->begun ? c.packets - l->last_packets : 0;
+	if (!l->begun)
+		l->unsent = c.unsent;
 	l->begun = true;
 	l->last_lost = c.lost;
 	l->last_packets = c.packets;

@@ -22,6 +22,7 @@
  * @begun: @last_lost and @last_packets are valid
  * @last_lost: losses counted at the last reading
  * @last_packets: packets counted then
+ * @unsent: packets that it could not send, at the first reading
  * @apart: recent number of packets between losses; 0: no loss yet
  * @since: packets since the last loss
  */
@@ -32,6 +33,7 @@ struct inc_hw_counters {
 	bool		begun;
 	uint64_t	last_lost;
 	uint64_t	last_packets;
+	uint64_t	unsent;
 	uint64_t	apart;
 	uint64_t	since;
 };

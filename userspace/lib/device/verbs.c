@@ -213,6 +213,47 @@ static int no_device(const struct inc_dev_sel *sel, int seen, char *err,
 	return -ENODEV;
 }
 
+/*
+ * Open the device in which another communicator of this process has found this
+ * address, if it is still there: to list all devices takes long.
+ */
+static bool reopen(struct inc_dev *dev, const struct inc_dev_sel *sel)
+{
+	struct ibv_gid_entry entry;
+	struct ibv_port_attr attr;
+	struct inc_hca_gid gid;
+
+	dev->hca = inc_hca_find(sel->dev, &sel->addr, &gid);
+	if (!dev->hca)
+		return false;
+	dev->ctx = dev->hca->ctx;
+	if ((sel->port && sel->port != gid.port) ||
+	    ibv_query_port(dev->ctx, gid.port, &attr) ||
+	    attr.state != IBV_PORT_ACTIVE ||
+	    ibv_query_gid_ex(dev->ctx, gid.port, (uint32_t)gid.index, &entry,
+			     0) ||
+	    gid_fit(&entry, sel) != FIT_EXACT) {
+		inc_dev_close(dev);
+		return false;
+	}
+	dev->port = gid.port;
+	dev->gid_index = gid.index;
+	dev->addr = gid.addr;
+	dev->mtu = 128U << attr.active_mtu;
+	dev->queue = gid.queue;
+	return true;
+}
+
+static void remember(const struct inc_dev *dev)
+{
+	inc_hca_found(dev->hca, &(struct inc_hca_gid) {
+		.addr	= dev->addr,
+		.port	= dev->port,
+		.index	= dev->gid_index,
+		.queue	= dev->queue,
+	});
+}
+
 /**
  * inc_dev_open() - open the device with the best GID
  * @dev: result
@@ -236,6 +277,8 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 			 sel->gid_index, GID_INDEX_MAX);
 		return -EINVAL;
 	}
+	if (reopen(dev, sel))
+		return 0;
 	list = ibv_get_device_list(&n);
 	if (!list) {
 		n = inc_verbs_errno();
@@ -260,7 +303,11 @@ int inc_dev_open(struct inc_dev *dev, const struct inc_dev_sel *sel, char *err,
 		best = fit;
 	}
 	ibv_free_device_list(list);
-	return best == FIT_NONE ? no_device(sel, seen, err, err_len) : 0;
+	if (best == FIT_NONE)
+		return no_device(sel, seen, err, err_len);
+	if (best == FIT_EXACT)
+		remember(dev);
+	return 0;
 }
 
 /**

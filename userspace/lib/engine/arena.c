@@ -2,14 +2,22 @@
 /*
  * Memory that a communicator allocates once it knows its tree. The arena has
  * for each message a header, room for its data and, over RC, for its result.
+ *
+ * To register memory takes long, for each page, and an ordinary user may not
+ * register much. Over RC many communicators never have more than one message in
+ * flight, and none of it long. So they begin with a small arena and without a
+ * bounce buffer.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
+#include "base/log.h"
 #include "comm.h"
 
 #define ENTRY_ALIGN		64
+#define FIRST_ENTRIES		8U	/* over RC */
 
 static size_t entry_stride(const struct inc_comm *comm)
 {
@@ -42,6 +50,14 @@ char *inc_msg_result(const struct inc_comm *comm, uint32_t id)
 	       comm->arena.entry_data;
 }
 
+static void free_arena(const struct inc_arena *arena)
+{
+	if (arena->mr)
+		ibv_dereg_mr(arena->mr);
+	if (arena->mem)
+		munmap(arena->mem, arena->size);
+}
+
 static int alloc_arena(struct inc_comm *comm, uint32_t entries)
 {
 	size_t room = comm->tree.msg_size - INC_HDR_LEN;
@@ -50,6 +66,7 @@ static int alloc_arena(struct inc_comm *comm, uint32_t entries)
 	comm->arena.entry_data = (room + ENTRY_ALIGN - 1) / ENTRY_ALIGN *
 				 ENTRY_ALIGN;
 	comm->arena.size = entries * entry_stride(comm);
+	comm->arena.mr = NULL;
 	comm->arena.mem = mmap(NULL, comm->arena.size, PROT_READ | PROT_WRITE,
 			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (comm->arena.mem == MAP_FAILED) {
@@ -62,24 +79,93 @@ static int alloc_arena(struct inc_comm *comm, uint32_t entries)
 	return comm->arena.mr ? 0 : inc_verbs_errno();
 }
 
-/* Memory that can't be registered must not keep the other ranks waiting. */
-static int alloc_bounce(struct inc_comm *comm)
+/**
+ * inc_msg_bounce() - have a buffer for long messages that must be copied
+ * @comm: communicator
+ *
+ * Memory that can't be registered must not keep the other ranks waiting. So
+ * call this before user memory is registered.
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_msg_bounce(struct inc_comm *comm)
 {
 	struct inc_bounce *b = &comm->bounce;
 	size_t room = comm->tree.msg_size - INC_HDR_LEN;
 	void *mem;
+	int ret;
 
-	if (comm->uc || room <= comm->arena.entry_data)
+	if (comm->uc || room <= comm->arena.entry_data || b->mr)
 		return 0;
 	mem = mmap(NULL, 2 * room, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mem == MAP_FAILED)
 		return -errno;
-	b->mem = mem;
-	b->room = room;
 	b->mr = ibv_reg_mr(comm->pd, mem, 2 * room,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
-	return b->mr ? 0 : inc_verbs_errno();
+	if (!b->mr) {
+		ret = inc_verbs_errno();
+		munmap(mem, 2 * room);
+		return ret;
+	}
+	b->mem = mem;
+	b->room = room;
+	return 0;
+}
+
+/* How often to have a send completion: several times in a turn of the ring. */
+static void set_every(struct inc_comm *comm, uint32_t entries)
+{
+	uint32_t turn = comm->sq.depth;
+
+	if (!comm->uc && entries < turn)
+		turn = entries;
+	comm->sq.every = turn / (turn > FIRST_ENTRIES ? 4 : 2);
+	if (!comm->sq.every)
+		comm->sq.every = 1;
+}
+
+/* Make the ring and the arena. If that fails, what there was is kept. */
+static int alloc_entries(struct inc_comm *comm, uint32_t entries)
+{
+	struct inc_arena before = comm->arena;
+	struct inc_msg *ring;
+	int ret;
+
+	ring = calloc(entries, sizeof(*ring));
+	if (!ring)
+		return -ENOMEM;
+	ret = alloc_arena(comm, entries);
+	if (ret) {
+		free_arena(&comm->arena);
+		comm->arena = before;
+		free(ring);
+		return ret;
+	}
+	free(comm->msgs.ring);
+	comm->msgs.ring = ring;
+	comm->msgs.mask = entries - 1;
+	set_every(comm, entries);
+	/* Lost packets of earlier messages may have to be sent again. */
+	comm->first_arena = before;
+	return 0;
+}
+
+/**
+ * inc_msg_grow() - make room for as many messages as the window admits
+ * @comm: communicator without a message in flight
+ */
+void inc_msg_grow(struct inc_comm *comm)
+{
+	int ret = alloc_entries(comm, comm->msgs.entries_max);
+
+	if (ret) {
+		inc_info(&comm->who, "memory for %u messages in flight: %s: %u must do",
+			 comm->msgs.entries_max, strerror(-ret),
+			 comm->msgs.mask + 1);
+		comm->msgs.entries_max = comm->msgs.mask + 1;
+	}
+	comm->msgs.grow = false;
 }
 
 /**
@@ -104,23 +190,17 @@ int inc_msg_alloc(struct inc_comm *comm)
 	/* Over UC, older messages may still lack results: need all slots. */
 	while (entries < (comm->uc ? comm->tree.slots : comm->window.max))
 		entries *= 2;
-	comm->msgs.mask = entries - 1;
-	comm->sq.every = (entries < comm->sq.depth && !comm->uc ? entries :
-							  comm->sq.depth) / 4;
-	if (!comm->sq.every)
-		comm->sq.every = 1;
+	comm->msgs.entries_max = entries;
 	comm->msgs.next = comm->tree.first_msg_id;
 	comm->msgs.head = comm->msgs.next;
-	comm->msgs.ring = calloc(entries, sizeof(*comm->msgs.ring));
 	comm->msgs.early = calloc(comm->tree.slots, 1);
 	comm->sq.wr = calloc(comm->window.max, sizeof(*comm->sq.wr));
 	comm->sq.sge = calloc(comm->window.max * 2, sizeof(*comm->sq.sge));
-	if (!comm->msgs.ring || !comm->msgs.early || !comm->sq.wr ||
-	    !comm->sq.sge)
+	if (!comm->msgs.early || !comm->sq.wr || !comm->sq.sge)
 		return -ENOMEM;
-	ret = alloc_arena(comm, entries);
-	if (!ret)
-		ret = alloc_bounce(comm);
+	if (!comm->uc && entries > FIRST_ENTRIES)
+		entries = FIRST_ENTRIES;
+	ret = alloc_entries(comm, entries);
 	return ret || !comm->uc ? ret : inc_uc_alloc(comm);
 }
 
@@ -135,10 +215,8 @@ void inc_msg_free(struct inc_comm *comm)
 	struct inc_request *req;
 
 	inc_uc_free(comm);
-	if (comm->arena.mr)
-		ibv_dereg_mr(comm->arena.mr);
-	if (comm->arena.mem)
-		munmap(comm->arena.mem, comm->arena.size);
+	free_arena(&comm->arena);
+	free_arena(&comm->first_arena);
 	if (comm->bounce.mr)
 		ibv_dereg_mr(comm->bounce.mr);
 	if (comm->bounce.mem)

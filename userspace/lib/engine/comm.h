@@ -133,7 +133,8 @@ struct inc_msg {
 /**
  * struct inc_bounce - buffer for one long message, if user memory can't be
  *	registered
- * @mem: data to send, followed by the result; NULL: no message is that long
+ * @mem: data to send, followed by the result; NULL: no message is that long, or
+ *	none has come yet
  * @mr: its registration
  * @room: bytes of either half
  * @busy: a message uses it
@@ -145,6 +146,21 @@ struct inc_bounce {
 	size_t		room;
 	bool		busy;
 	uint64_t	seq;
+};
+
+/**
+ * struct inc_arena - registered memory for headers and short data
+ * @mem: its memory
+ * @mr: its registration
+ * @size: its length
+ * @entry_data: bytes of data to send in an entry; over RC as many again for the
+ *	result
+ */
+struct inc_arena {
+	char		*mem;
+	struct ibv_mr	*mr;
+	size_t		size;
+	size_t		entry_data;
 };
 
 /**
@@ -207,15 +223,13 @@ struct inc_bounce {
  * @msgs.head: oldest message without a result; @msgs.next: none
  * @msgs.ring: messages in flight, at index message ID & @msgs.mask
  * @msgs.mask: size of the ring - 1
+ * @msgs.entries_max: entries of the ring once it has grown
+ * @msgs.grow: it is to grow as soon as no message is in flight
  * @msgs.early: statuses of messages not sent yet, at index message ID &
  *	(slots - 1)
  *
  * @arena: headers and copies of short data, one entry per ring entry
- * @arena.mem: its memory
- * @arena.mr: its registration
- * @arena.size: its length
- * @arena.entry_data: bytes of data to send in an entry; over RC as many again
- *	for the result
+ * @first_arena: the one from before the ring grew; the device may still read it
  * @bounce: for messages that are too long for an entry and must be copied; RC
  * @mem: registered user memory
  *
@@ -290,15 +304,13 @@ struct inc_comm {
 		uint32_t		head;
 		struct inc_msg		*ring;
 		uint32_t		mask;
+		uint32_t		entries_max;
+		bool			grow;
 		uint8_t			*early;
 	} msgs;
 
-	struct {
-		char			*mem;
-		struct ibv_mr		*mr;
-		size_t			size;
-		size_t			entry_data;
-	} arena;
+	struct inc_arena		arena;
+	struct inc_arena		first_arena;
 	struct inc_bounce		bounce;
 	struct inc_mem_cache		mem;
 
@@ -317,6 +329,8 @@ struct inc_comm {
 struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id);
 char *inc_msg_result(const struct inc_comm *comm, uint32_t id);
 int inc_msg_alloc(struct inc_comm *comm);
+int inc_msg_bounce(struct inc_comm *comm);
+void inc_msg_grow(struct inc_comm *comm);
 void inc_msg_free(struct inc_comm *comm);
 
 /* msg.c */
@@ -357,9 +371,13 @@ static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)
 /* May one more message be in flight? */
 static inline bool inc_msg_may_send(const struct inc_comm *comm)
 {
+	uint32_t n;
+
 	if (comm->uc)
 		return inc_uc_rtx_may_send(&comm->uc->rtx, comm->window.now);
-	return comm->msgs.next - comm->msgs.head < comm->window.now;
+	n = comm->msgs.next - comm->msgs.head;
+	return n < comm->window.now && n <= comm->msgs.mask &&
+	       (!n || !comm->msgs.grow);
 }
 
 #endif /* INC_LIB_COMM_H */

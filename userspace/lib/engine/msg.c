@@ -578,6 +578,8 @@ static uint32_t build(struct inc_comm *comm)
 	uint32_t n = 0;
 
 	comm->sq.full = false;
+	if (comm->msgs.grow && comm->msgs.head == comm->msgs.next)
+		inc_msg_grow(comm);
 	while (comm->ops.tx && inc_msg_may_send(comm)) {
 		if (comm->ops.tx->bounces && comm->bounce.busy)
 			break;
@@ -597,6 +599,10 @@ static uint32_t build(struct inc_comm *comm)
 			inc_uc_sent(comm, n == 0);
 		n++;
 	}
+	/* The window admits more than there is room for. */
+	if (comm->ops.tx && comm->msgs.mask + 1 < comm->msgs.entries_max &&
+	    comm->msgs.next - comm->msgs.head == comm->msgs.mask + 1)
+		comm->msgs.grow = comm->window.now > comm->msgs.mask + 1;
 	return comm->err ? 0 : n;
 }
 

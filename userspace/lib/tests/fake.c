@@ -29,7 +29,7 @@ static void check_sent(const struct sent *s, const struct ibv_send_wr *wr)
 	EQ(ntohl(s->hdr.tree_id), 77);
 	EQ(s->imm, id & 0xffffff);
 	EQ(wr->wr.rdma.rkey, RKEY);
-	EQ(wr->wr.rdma.remote_addr, id % SLOTS * comm->tree.msg_size);
+	EQ(wr->wr.rdma.remote_addr, id % comm->tree.slots * comm->tree.msg_size);
 	OK(s->len <= comm->tree.msg_size - INC_HDR_LEN);
 }
 
@@ -345,7 +345,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 /* --- Communicator ------------------------------------------------------ */
 
 static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu,
-		 bool uc)
+		 bool uc, uint32_t window)
 {
 	memset(&sw, 0, sizeof(sw));
 	ctx.ops.post_send = post_send;
@@ -366,14 +366,14 @@ static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu,
 	comm->chan = &chan;
 	comm->rq.cq = &rcq;
 	comm->sq.cq = &scq;
-	comm->window.now = WINDOW;
-	comm->window.max = WINDOW;
-	comm->sq.depth = 16;
-	comm->rq.depth = 2 * WINDOW + INC_RQ_SPARE;
+	comm->window.now = window;
+	comm->window.max = window;
+	comm->sq.depth = 4 * window;
+	comm->rq.depth = 2 * window + INC_RQ_SPARE;
 	comm->tree = (struct inc_rdv_joined){
 		.tree_id = 77,
 		.rkey = RKEY,
-		.slots = SLOTS,
+		.slots = 2 * window,
 		.msg_size = msg_size,
 		.pmtu = pmtu,
 		.first_msg_id = first_msg_id,
@@ -389,12 +389,17 @@ static void make(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu,
 
 void begin_tree(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu)
 {
-	make(first_msg_id, msg_size, pmtu, false);
+	make(first_msg_id, msg_size, pmtu, false, WINDOW);
+}
+
+void begin_window(uint32_t window)
+{
+	make(0, MSG_SIZE, 256, false, window);
 }
 
 void begin_uc(void)
 {
-	make(0, MSG_SIZE, 256, true);
+	make(0, MSG_SIZE, 256, true, WINDOW);
 }
 
 void begin_at(uint32_t first_msg_id)

@@ -76,6 +76,7 @@ void answer(unsigned int i);
 void begin_tree(uint32_t first_msg_id, uint32_t msg_size, uint32_t pmtu);
 void begin_at(uint32_t first_msg_id);
 void begin(void);
+void begin_window(uint32_t window);
 void begin_uc(void);
 char *place(uint32_t key, uint64_t va, size_t len);
 void end(void);

@@ -419,6 +419,7 @@ static void refused(void)
 	for (i = 0; i < 3; i++) {
 		begin_tree(0, 16384, 1024);
 		sw.refuse = errors[i];
+		sw.refuse_from = 2;	/* after arena and bounce buffer */
 		fill();
 		EQ(reduce(16384), 0);
 		OK(same(16384));
@@ -440,6 +441,50 @@ static void refused(void)
 	}
 	OK(!memcmp(in, out, sizeof(in)));
 	end();
+}
+
+/* Not even a buffer to copy messages to: the others must not wait. */
+static void refused_all(void)
+{
+	begin_tree(0, 16384, 1024);
+	sw.refuse = ENOMEM;
+	fill();
+	EQ(reduce(4), 0);
+	EQ(reduce(16384), -ENOMEM);
+	OK(strstr(comm->error.text, "memory to copy messages"));
+	OK(sw.qp_gone && sw.hung_up);
+	EQ(reduce(4), -ENOMEM);
+	end();
+}
+
+/*
+ * The room for messages in flight grows with the window, once; if there is no
+ * memory it stays.
+ */
+static void grows(void)
+{
+	struct inc_request *r[32];
+	size_t i, try;
+
+	for (try = 0; try < 2; try++) {
+		begin_window(16);
+		sw.refuse = try ? ENOMEM : 0;
+		EQ(comm->msgs.mask, 7);
+		fill();
+		for (i = 0; i < 32; i++)
+			EQ(inc_iallreduce(comm, in + 4 * i, out + 4 * i, 1,
+					  INC_DTYPE_INT32, INC_OP_SUM, &r[i]),
+			   0);
+		for (i = 0; i < 32; i++) {
+			EQ(inc_request_wait(r[i]), 0);
+			OK(!memcmp(in + 4 * i, out + 4 * i, 4));
+			inc_request_free(r[i]);
+		}
+		EQ(comm->msgs.mask, try ? 7 : 15);
+		EQ(sw.most, try ? 8 : 16);
+		EQ(sw.mrs, try ? 1 : 2);
+		end();
+	}
 }
 
 /* Unused registrations in the cache make room first. */
@@ -471,6 +516,7 @@ static void can_not_begin(void)
 
 	begin_tree(0, 16384, 1024);
 	sw.refuse = EFAULT;
+	sw.refuse_from = 2;	/* after arena and bounce buffer */
 	EQ(inc_allreduce(comm, page, out, 2048, INC_DTYPE_INT32, INC_OP_SUM),
 	   0);
 	EQ(inc_allreduce(comm, in, page, 2048, INC_DTYPE_INT32, INC_OP_SUM),
@@ -623,6 +669,8 @@ static const struct test_case cases[] = {
 	{ "uc_late_results", uc_late_results },
 	{ "refused", refused },
 	{ "refused_for_what_is_kept", refused_for_what_is_kept },
+	{ "refused_all", refused_all },
+	{ "grows", grows },
 	{ "can_not_begin", can_not_begin },
 	{ "in_place_results", in_place_results },
 	{ "error_before_ack", error_before_ack },

@@ -111,12 +111,13 @@ static struct ibv_gid_entry gids[8];
 static unsigned int ngids;
 static struct ibv_device device = { .name = "fake0" };
 static struct ibv_context context = { .device = &device, .async_fd = -1 };
-static int opened, closed;
+static int opened, closed, lists;
 
 struct ibv_device **ibv_get_device_list(int *n)
 {
 	static struct ibv_device *list[] = { &device, NULL };
 
+	lists++;
 	*n = 1;
 	return list;
 }
@@ -177,6 +178,22 @@ ssize_t _ibv_query_gid_table(struct ibv_context *ctx,
 	OK(max >= ngids && size == sizeof(gids[0]));
 	memcpy(entries, gids, ngids * sizeof(gids[0]));
 	return (ssize_t)ngids;
+}
+
+int _ibv_query_gid_ex(struct ibv_context *ctx, uint32_t port, uint32_t index,
+		      struct ibv_gid_entry *entry, uint32_t flags, size_t size)
+{
+	unsigned int i;
+
+	(void)ctx;
+	OK(port == 1 && !flags && size == sizeof(*entry));
+	for (i = 0; i < ngids; i++) {
+		if (gids[i].gid_index != index)
+			continue;
+		*entry = gids[i];
+		return 0;
+	}
+	return ENODATA;
 }
 
 static void add_gid(uint32_t index, const char *text)
@@ -269,10 +286,54 @@ static void shared(void)
 	EQ(closed, 1);
 }
 
+/* Another communicator does not search again, unless the GID has changed. */
+static void again(void)
+{
+	struct inc_dev_sel sel = { .gid_index = -1 };
+	struct inc_dev a, b;
+	char err[256];
+
+	ngids = 0;
+	add_gid(0, "fe80::1");
+	add_gid(1, "10.0.0.1");
+	EQ(inc_rdv_addr_parse("10.0.0.1", &sel.addr), 0);
+	lists = 0;
+	EQ(inc_dev_open(&a, &sel, err, sizeof(err)), 0);
+	EQ(inc_dev_open(&b, &sel, err, sizeof(err)), 0);
+	EQ(lists, 1);
+	EQ(b.gid_index, 1);
+	EQ(b.mtu, a.mtu);
+	OK(b.port == a.port && b.hca == a.hca);
+	OK(!memcmp(&b.addr, &a.addr, sizeof(a.addr)));
+	inc_dev_close(&b);
+	sel.dev = "other";
+	EQ(inc_dev_open(&b, &sel, err, sizeof(err)), -ENODEV);
+	sel.dev = "fake0";
+	sel.port = 2;
+	EQ(inc_dev_open(&b, &sel, err, sizeof(err)), -ENODEV);
+	sel.port = 0;
+	/* Its address has moved to another index, its index to another one. */
+	ngids = 0;
+	add_gid(1, "10.0.0.7");
+	add_gid(4, "10.0.0.1");
+	EQ(inc_dev_open(&b, &sel, err, sizeof(err)), 0);
+	EQ(b.gid_index, 4);
+	inc_dev_close(&b);
+	EQ(inc_rdv_addr_parse("10.0.0.7", &sel.addr), 0);
+	EQ(inc_dev_open(&b, &sel, err, sizeof(err)), 0);
+	EQ(b.gid_index, 1);
+	inc_dev_close(&b);
+	inc_dev_close(&a);
+	lists = 0;
+	EQ(choose("10.0.0.1", -1), 4);
+	EQ(lists, 1);
+}
+
 static const struct test_case cases[] = {
 	{ "which GID", which_gid },
 	{ "a GID beyond what verbs takes", large_index },
 	{ "one device for all", shared },
+	{ "the same device again", again },
 	{ "at once", at_once },
 	{ "after a while", after_a_while },
 	{ "never", never },
