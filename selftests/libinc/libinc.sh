@@ -8,7 +8,7 @@
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals
-#	cache memory many stopped events wrong bandwidth huge
+#	cache memory many reasons stopped events wrong bandwidth huge
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -283,6 +283,43 @@ part_many()
 	job "96 communicators of two ranks" 2 --communicators 95
 }
 
+# errno NAME: its number.
+errno()
+{
+	python3 -c 'import errno, sys; print(getattr(errno, sys.argv[1]))' "$1"
+}
+
+# reason NAME ERRNO TEXT VAR=VALUE...: two ranks learn why they cannot begin.
+reason()
+{
+	local name=$1 err=$2 text=$3
+
+	shift 3
+	LIVE_UNDER=(env "$@")
+	live_start 2 reason "$(errno "$err")" "$text"
+	live_end "no communicator: $name"
+	LIVE_UNDER=()
+}
+
+part_reasons()
+{
+	reason "ranks are missing" ETIMEDOUT "missing: 2-5" INC_NRANKS=6
+	reason "nobody listens" ECONNREFUSED refused \
+		"INC_SERVER=$(topo_ip4 sw):1"
+	reason "no device" ENODEV "no verbs device" INC_DEV=nothing
+	reason "an odd number of ranks" EINVAL "1024" INC_NRANKS=2000
+	sw inc-tool switch set memory-limit 1M
+	reason "the switch's memory limit" ENOSPC "KiB are left"
+	sw inc-tool switch set memory-limit 1G max-slots 8
+	reason "a quota of the switch" ENOSPC "max-slots"
+	sw inc-tool switch set max-slots 0
+	serve_down
+	serve_up --max-host-memory 1
+	reason "a limit of the daemon" ENOSPC "--max-host-memory"
+	serve_down
+	serve_up --dead-time "$(scaled 3000)"
+}
+
 # Neither rank is at fault: one could not run.
 part_stopped()
 {
@@ -406,4 +443,4 @@ suite_up()
 }
 
 suite "device persistent wait window query log threads tsan fork signals cache
-	memory many stopped events wrong bandwidth" "$@"
+	memory many reasons stopped events wrong bandwidth" "$@"

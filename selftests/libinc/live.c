@@ -628,6 +628,24 @@ static void huge(struct inc_comm *comm)
 	live_ok("more than 2^31 elements");
 }
 
+/* inc_comm_create() must fail with this errno, and say this. */
+static void reason(int err, const char *text)
+{
+	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
+	struct inc_comm *comm;
+	char why[512] = "";
+
+	opts.join_timeout_ms = 300;
+	opts.errbuf = why;
+	opts.errbuf_len = sizeof(why);
+	EQ(inc_comm_create(&comm, &opts), -err);
+	if (comm || !strstr(why, text)) {
+		printf("\"%s\" does not say \"%s\"\n", why, text);
+		live_errors++;
+	}
+	live_ok("reason");
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -643,6 +661,10 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(what, "memory")) {
 		memory(rank, nranks, argv[2]);
+		return live_errors ? 1 : 0;
+	}
+	if (!strcmp(what, "reason") && argc > 3) {
+		reason(atoi(argv[2]), argv[3]);
 		return live_errors ? 1 : 0;
 	}
 	if (!strcmp(what, "signals") || !strcmp(what, "limit")) {

@@ -269,7 +269,7 @@ class Case:
 
     def host_clients(self, limit):
         keep = [self.join(f"c{i}") for i in range(int(limit))]
-        self.dial().error("one too many", "EBUSY", "--max-host-clients")
+        self.dial().error("one too many", "ENOSPC", "--max-host-clients")
         self.join("other", 1).close()
         keep.pop().close()
         time.sleep(0.2)
@@ -292,7 +292,7 @@ class Case:
         keep = [self.join("m", tree={})]
         conn = self.dial()
         conn.say(join_line("n", self.ip(0), tree={}))
-        conn.error("too much", "ENOBUFS", "--max-host-memory")
+        conn.error("too much", "ENOSPC", "--max-host-memory")
         keep.append(self.join("n", 1, tree={}))
         keep.pop(0).close()
         time.sleep(0.2)

@@ -139,12 +139,17 @@ void client_send(struct client *c, const struct inc_rdv_msg *msg)
 /**
  * client_error() - send an error, then close the connection
  * @c: connection that is not a rank
- * @err: positive errno value
+ * @err: positive errno value; all that mean that a limit is reached become
+ *	ENOSPC
  * @fmt: error message
  */
 void client_error(struct client *c, int err, const char *fmt, ...)
 {
-	struct inc_rdv_msg msg = { .type = INC_RDV_ERROR, .err = err };
+	bool full = err == ENOBUFS || err == EDQUOT;
+	struct inc_rdv_msg msg = {
+		.type	= INC_RDV_ERROR,
+		.err	= full ? ENOSPC : err,
+	};
 	va_list ap;
 
 	va_start(ap, fmt);
@@ -161,7 +166,10 @@ void client_error(struct client *c, int err, const char *fmt, ...)
  */
 void client_bye(struct client *c)
 {
-	client_send(c, &(struct inc_rdv_msg){ .type = INC_RDV_BYE });
+	client_send(c, &(struct inc_rdv_msg){
+		.type = INC_RDV_BYE,
+		.text = "",
+	});
 	client_end(c);
 }
 
@@ -344,7 +352,6 @@ static struct client *client_new(struct server *s, int fd,
 		close(fd);
 		return NULL;
 	}
-	inc_set_keepalive(fd);
 	inc_rdv_addr_from_sockaddr((const struct sockaddr *)sa, &c->addr);
 	if (getnameinfo((const struct sockaddr *)sa, len, NULL, 0, port,
 			sizeof(port), NI_NUMERICSERV))
@@ -382,7 +389,7 @@ void client_accept(struct server *s)
 	if (!c->host)
 		client_close(c, "no memory");
 	else if (c->host->clients > s->max.host_clients)
-		client_error(c, EBUSY, "this daemon accepts at most %u connections from one host: try later, or raise --max-host-clients",
+		client_error(c, ENOSPC, "this daemon accepts at most %u connections from one host: try later, or raise --max-host-clients",
 			     s->max.host_clients);
 }
 
@@ -408,6 +415,7 @@ struct client *client_connect(struct server *s)
 		close(fd);
 		return NULL;
 	}
+	inc_set_keepalive(fd);
 	c = client_new(s, fd, &s->parent, s->parent_len);
 	if (c)
 		c->role = ROLE_UP;

@@ -204,7 +204,7 @@ static struct job *job_new(struct client *c, const struct inc_rdv_join *join)
 		return NULL;
 	job = job_alloc(s, c->host, join->job, &tree, join->ranks);
 	if (!job)
-		client_error(c, ENOBUFS, "job \"%s\": %s", join->job, s->nl.error);
+		client_error(c, ENOSPC, "job \"%s\": %s", join->job, s->nl.error);
 	return job;
 }
 
@@ -320,6 +320,7 @@ int job_add(struct job *job, struct client *c, const struct inc_rdv_join *join,
 	group_add(&job->group, c);
 	c->rank = join->rank;
 	job->ranks[c->rank].state = RANK_PRESENT;
+	job->ranks[c->rank].came = true;
 	job->ranks[c->rank].client = c;
 	job->present++;
 	/* Clients that don't know "rts" count as ready when they join. */
@@ -369,6 +370,32 @@ void job_rts(struct client *c)
 }
 
 /**
+ * job_missing() - list the ranks for which a job waits
+ * @job: job
+ * @text: list; empty if none has yet to come
+ * @len: size of @text in bytes
+ *
+ * Not those that have come and gone again: they did not want to wait, either.
+ */
+void job_missing(const struct job *job, char *text, size_t len)
+{
+	uint32_t i, end;
+	size_t n = 0;
+
+	*text = '\0';
+	for (i = 0; i < job->nranks && !job->ready; i = end + 1) {
+		for (end = i; end < job->nranks && !job->ranks[end].came; end++)
+			;
+		if (end == i || len - n < sizeof(", 1023-1023"))
+			continue;
+		n += (size_t)snprintf(text + n, len - n,
+				      end > i + 1 ? "%s%u-%u" : "%s%u",
+				      n ? ", " : "", job->ranks[i].first,
+				      job->ranks[end - 1].first);
+	}
+}
+
+/**
  * job_join() - handle "join"
  * @c: client that is not a rank
  * @join: its request
@@ -379,6 +406,7 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
 	struct job *job = find_job(c->server, join->job);
+	int ret;
 
 	if (join->ranks > RDMA_INC_MAX_RANKS) {
 		client_error(c, EINVAL, "%u ranks: the maximum is %u", join->ranks,
@@ -391,7 +419,14 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
 		job = job_new(c, join);
 	if (!job)
 		return;
-	if (job_add(job, c, join, &msg.joined)) {
+	ret = job_add(job, c, join, &msg.joined);
+	if (ret == -ENOBUFS || ret == -ENOMEM) {
+		/* The others would wait for it in vain. */
+		job_refuse(job, -ret, "rank %u: %s", join->rank,
+			   c->server->nl.error);
+		return;
+	}
+	if (ret) {
 		if (!job->present)
 			job_end(job);
 		return;
@@ -410,6 +445,7 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
  * @want: settings of its tree
  * @members: members of the tree
  * @n: their number
+ * @err: if it fails: negative errno value
  *
  * Does not add the members.
  *
@@ -417,14 +453,16 @@ void job_join(struct client *c, const struct inc_rdv_join *join)
  */
 struct job *job_make(struct server *s, struct host *host, const char *name,
 		     const struct inc_nl_tree *want,
-		     const struct job_member *members, uint32_t n)
+		     const struct job_member *members, uint32_t n, int *err)
 {
 	struct inc_nl_tree tree;
 	struct job *job;
 	uint32_t i;
 
-	if (inc_nl_tree_new(&s->nl, want, &tree))
+	*err = inc_nl_tree_new(&s->nl, want, &tree);
+	if (*err)
 		return NULL;
+	*err = -ENOSPC;
 	job = job_alloc(s, host, name, &tree, n);
 	if (!job)
 		return NULL;

@@ -19,12 +19,14 @@ enum rank_state {
  * struct rank - a rank of a job
  * @state: its state
  * @rts: its queue pair can send and receive, or it does not report that
+ * @came: it has joined, even if it left again
  * @client: its connection, if present or expected
  * @first: its rank in the job, or the first of those below a switch
  */
 struct rank {
 	enum rank_state	state;
 	bool		rts;
+	bool		came;
 	struct client	*client;
 	uint32_t	first;
 };
@@ -75,6 +77,7 @@ struct job {
 
 /* job.c */
 void job_tell_all(struct job *job, const struct inc_rdv_msg *msg);
+void job_missing(const struct job *job, char *text, size_t len);
 void job_set_rts(struct job *job, uint32_t rank, bool rts);
 
 /* job_end.c */

@@ -234,8 +234,13 @@ void job_leave(struct client *c)
 
 	server_log(s, "job \"%s\": rank %u leaves", job->name, c->rank);
 	if (!job->ready && !job->fixed) {
+		struct inc_rdv_msg bye = { .type = INC_RDV_BYE };
+
+		/* The job may go with its last rank. */
+		job_missing(job, bye.text, sizeof(bye.text));
 		unjoin(job, c);
-		client_bye(c);
+		client_send(c, &bye);
+		client_end(c);
 		return;
 	}
 	detach(job, c, RANK_LEFT);

@@ -427,6 +427,7 @@ static void add_members(struct job *job, const struct job_member *members,
 {
 	struct inc_rdv_msg msg = { .type = INC_RDV_JOINED };
 	uint32_t i;
+	int ret;
 
 	for (i = 0; i < n; i++)
 		job_expect(job, members[i].client, i);
@@ -438,9 +439,10 @@ static void add_members(struct job *job, const struct job_member *members,
 			continue;
 		}
 		c->join.rank = i;
-		if (job_add(job, c, &c->join, &msg.joined)) {
-			job_refuse(job, ECANCELED, "rank %u could not be added to the tree",
-				   members[i].first);
+		ret = job_add(job, c, &c->join, &msg.joined);
+		if (ret) {
+			job_refuse(job, -ret, "rank %u could not be added to the tree: %s",
+				   members[i].first, c->server->nl.error);
 			return;
 		}
 		client_send(c, &msg);
@@ -498,15 +500,16 @@ static void make_job(struct gather *g, const struct inc_rdv_placed *p,
 	struct inc_nl_tree want = wanted(g, p, members, n);
 	struct client *up = g->up;
 	struct job *job;
+	int err;
 
 	if (p->count == g->like.ranks && up) {
 		client_end(up);
 		up = NULL;
 	}
 	job = job_make(g->group.server, g->group.host, g->like.job, &want,
-		       members, n);
+		       members, n, &err);
 	if (!job) {
-		gather_fail(g, ENOSPC, g->group.server->nl.error);
+		gather_fail(g, -err, g->group.server->nl.error);
 		return;
 	}
 	gather_free(g);

@@ -52,9 +52,12 @@ static const struct {
 	const char	*name;
 } errnos[] = {
 	{ EACCES, "EACCES" },
+	{ EADDRINUSE, "EADDRINUSE" },
 	{ EADDRNOTAVAIL, "EADDRNOTAVAIL" },
 	{ EAFNOSUPPORT, "EAFNOSUPPORT" },
+	{ EAGAIN, "EAGAIN" },
 	{ EBUSY, "EBUSY" },
+	{ ECANCELED, "ECANCELED" },
 	{ EEXIST, "EEXIST" },
 	{ EHOSTUNREACH, "EHOSTUNREACH" },
 	{ EINVAL, "EINVAL" },
@@ -66,6 +69,7 @@ static const struct {
 	{ ENOSPC, "ENOSPC" },
 	{ EOPNOTSUPP, "EOPNOTSUPP" },
 	{ EPERM, "EPERM" },
+	{ EPIPE, "EPIPE" },
 	{ EPROTO, "EPROTO" },
 	{ EPROTONOSUPPORT, "EPROTONOSUPPORT" },
 	{ ERANGE, "ERANGE" },
@@ -361,11 +365,13 @@ static void parse_body(struct parse *p, struct json_object *obj,
 	case INC_RDV_ERROR:
 		parse_error(p, obj, msg);
 		break;
+	case INC_RDV_BYE:
+		get_str(p, obj, "missing", msg->text, sizeof(msg->text), false);
+		break;
 	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
 	case INC_RDV_READY:
-	case INC_RDV_BYE:
 	case INC_RDV_ALIVE:
 		break;
 	}
@@ -571,11 +577,14 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 	case INC_RDV_ERROR:
 		format_error(obj, msg);
 		break;
+	case INC_RDV_BYE:
+		if (*msg->text)
+			add_str(obj, "missing", msg->text);
+		break;
 	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
 	case INC_RDV_READY:
-	case INC_RDV_BYE:
 	case INC_RDV_ALIVE:
 		break;
 	}

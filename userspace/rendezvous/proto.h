@@ -171,7 +171,8 @@ enum inc_rdv_type {
  *	INC_RDV_WRONG: enum inc_status that @msg_id ended with
  * @msg_id: if INC_RDV_WRONG: message
  * @err: if INC_RDV_ERROR: positive errno value
- * @text: if INC_RDV_FAILED, INC_RDV_ERROR or INC_RDV_WRONG: what happened
+ * @text: if INC_RDV_FAILED, INC_RDV_ERROR or INC_RDV_WRONG: what happened; if
+ *	INC_RDV_BYE: ranks that have not come yet, as "2, 5-7", or empty
  */
 struct inc_rdv_msg {
 	enum inc_rdv_type	type;

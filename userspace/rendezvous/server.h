@@ -285,7 +285,7 @@ struct job_member {
 
 struct job *job_make(struct server *s, struct host *host, const char *name,
 		     const struct inc_nl_tree *want,
-		     const struct job_member *members, uint32_t n);
+		     const struct job_member *members, uint32_t n, int *err);
 void job_set_up(struct job *job, struct client *up);
 const struct inc_nl_tree *job_tree_of(const struct job *job);
 struct inc_nl_tree job_settings(const struct server *s, uint32_t members,

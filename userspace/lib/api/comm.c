@@ -395,6 +395,38 @@ static void destroy_device(struct inc_comm *comm)
 
 /* --- Rendezvous -------------------------------------------------------- */
 
+/*
+ * Tell the daemon and wait for its answer, so that the name is free again.
+ * Returns whether there is an answer.
+ */
+static bool leave(struct inc_comm *comm, struct inc_rdv_msg *answer)
+{
+	const struct inc_rdv_msg bye = { .type = INC_RDV_LEAVE };
+	struct inc_conn *conn = &comm->watchdog.conn;
+	int64_t deadline = inc_now_ms() + INC_LEAVE_MS;
+	char err[INC_RDV_TEXT_MAX];
+
+	if (conn->fd < 0 || inc_conn_send(conn, &bye, deadline))
+		return false;
+	do {
+		if (inc_conn_recv(conn, answer, deadline, err, sizeof(err)))
+			return false;
+	} while (answer->type != INC_RDV_BYE);
+	return true;
+}
+
+/* Give up waiting for the other ranks; the daemon knows for which. */
+static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
+{
+	struct inc_rdv_msg msg;
+	bool known = leave(comm, &msg) && *msg.text;
+
+	inc_conn_close(&comm->watchdog.conn);
+	return opt_error(o, -ETIMEDOUT, "not all %d ranks of job \"%s\" came within %u ms%s%s",
+			 o->nranks, o->job, o->join_timeout_ms,
+			 known ? ": missing: " : "", known ? msg.text : "");
+}
+
 /* Receive the daemon's next line, which must be of type @type. */
 static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 		  enum inc_rdv_type type, int64_t deadline_ms,
@@ -408,9 +440,8 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 				    sizeof(err));
 	} while (!ret && (msg->type == INC_RDV_ALIVE ||
 			  msg->type == INC_RDV_WRONG));
-	if (ret == -ETIMEDOUT && type == INC_RDV_READY)
-		return opt_error(o, ret, "not all %d ranks of job \"%s\" came within %u ms",
-				 o->nranks, o->job, o->join_timeout_ms);
+	if (ret == -ETIMEDOUT)
+		return not_all_came(comm, o);
 	if (ret)
 		return opt_error(o, ret, "%s", err);
 	if (msg->type == type)
@@ -535,23 +566,6 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	return expect(comm, o, INC_RDV_READY, deadline_ms, &msg);
 }
 
-/* Tell the daemon and wait for its answer, so that the name is free again. */
-static void leave(struct inc_comm *comm)
-{
-	const struct inc_rdv_msg bye = { .type = INC_RDV_LEAVE };
-	struct inc_conn *conn = &comm->watchdog.conn;
-	int64_t deadline = inc_now_ms() + INC_LEAVE_MS;
-	char err[INC_RDV_TEXT_MAX];
-	struct inc_rdv_msg msg;
-
-	if (conn->fd < 0 || inc_conn_send(conn, &bye, deadline))
-		return;
-	do {
-		if (inc_conn_recv(conn, &msg, deadline, err, sizeof(err)))
-			return;
-	} while (msg.type != INC_RDV_BYE);
-}
-
 /* --- Public ------------------------------------------------------------ */
 
 static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
@@ -593,12 +607,21 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
  * Waits until all ranks of the job have joined. Different threads can create
  * several communicators concurrently.
  *
- * Return: 0; -EINVAL for wrong options; -E2BIG for options that this version
- * does not know; -ECONNREFUSED, -EHOSTUNREACH and the like if the daemon cannot
- * be reached; -ENODEV if no verbs device suits; -ETIMEDOUT; -EEXIST if the rank
- * is taken; -ENOBUFS if the tree exceeds the switch's memory limit; -ECONNRESET
- * if a rank left again; or another negative errno value. opts->errbuf has the
- * error message.
+ * Return: 0 or a negative errno value, the message in opts->errbuf:
+ *
+ * * -EINVAL: wrong options, or those of this rank differ from another's;
+ *   -E2BIG: options that this version does not know
+ * * -ECONNREFUSED, -EHOSTUNREACH, -ENETUNREACH: the daemon cannot be reached, or
+ *   the switch has no route to this rank
+ * * -ENODEV: no verbs device suits; -EMSGSIZE: its MTU is too small
+ * * -ENOSPC: no room on the switch or in the daemon: its memory, a quota, a
+ *   limit of jobs, connections or their host's share. It may succeed later
+ * * -ETIMEDOUT: ranks are missing; the message says which
+ * * -EEXIST: the rank is taken
+ * * -EACCES: the daemon does not permit this rank's address
+ * * -ECONNRESET: a rank left again; -ENOTCONN: the daemon ended; -EPROTO: what
+ *   answers is no daemon
+ * * -ENOMEM: no memory, here or on the switch
  */
 int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
 {
@@ -645,13 +668,15 @@ int inc_comm_create(struct inc_comm **comm, const struct inc_comm_opts *opts)
  */
 int inc_comm_abort(struct inc_comm *comm, int err)
 {
+	struct inc_rdv_msg answer;
+
 	if (comm->fork.child)
 		return -ESTALE;
 	if (err >= 0)
 		return -EINVAL;
 	inc_comm_fail(comm, err, "given up by its user: %s", inc_strerror(err));
 	inc_watchdog_stop(&comm->watchdog);
-	leave(comm);
+	leave(comm, &answer);
 	inc_conn_close(&comm->watchdog.conn);
 	return 0;
 }
@@ -668,11 +693,13 @@ int inc_comm_abort(struct inc_comm *comm, int err)
  */
 int inc_comm_destroy(struct inc_comm *comm)
 {
+	struct inc_rdv_msg answer;
+
 	if (!comm || comm->fork.child)
 		return 0;
 	inc_fork_del(comm);
 	inc_watchdog_stop(&comm->watchdog);
-	leave(comm);
+	leave(comm, &answer);
 	if (comm->who.has_tree)
 		inc_info(&comm->who, "left: %llu operations, %llu messages",
 			 (unsigned long long)comm->info.operations,

@@ -31,6 +31,7 @@ struct shared {
 	int		members;
 	int		links;
 	int		refuse;		/* errno of the next tree-new */
+	int		refuse_member;	/* and member-new */
 	uint32_t	psn;
 };
 
@@ -138,7 +139,13 @@ int inc_nl_tree_del(struct inc_nl *nl, uint32_t id)
 int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply)
 {
-	(void)nl;
+	if (k->refuse_member) {
+		int err = k->refuse_member;
+
+		k->refuse_member = 0;
+		strcpy(nl->error, "the kernel says no");
+		return -err;
+	}
 	memset(reply, 0, sizeof(*reply));
 	reply->qpn = 0x800000 + req->rank;
 	reply->psn = INC_NL_HAS(req, MEMBER_PSN) ? req->psn : 5;
@@ -434,7 +441,15 @@ static void kernel_refuses(void)
 	k->refuse = ENOBUFS;
 	c = dial();
 	say_join(&c, &j);
-	hear_error(&c, ENOBUFS, "kernel says no");
+	hear_error(&c, ENOSPC, "kernel says no");
+	k->refuse = EDQUOT;
+	c = dial();
+	say_join(&c, &j);
+	hear_error(&c, ENOSPC, "kernel says no");
+	k->refuse = ENOMEM;
+	c = dial();
+	say_join(&c, &j);
+	hear_error(&c, ENOMEM, "kernel says no");
 	c = join("x", 0, 3);
 	close(c.fd);
 	wait_trees(0);
@@ -447,6 +462,72 @@ static void kernel_refuses(void)
 		hear_error(&d, ENOSPC, "1 jobs");
 	}
 	close(c.fd);
+	EQ(daemon_end(), 0);
+}
+
+/* A member that the kernel refuses: the others would wait for it in vain. */
+static void no_room_for_a_member(void)
+{
+	struct inc_rdv_join j = who("x", 2, 3);
+	struct conn a, b, c;
+
+	daemon_start(NULL, NULL);
+	a = join("x", 0, 3);
+	b = join("x", 1, 3);
+	c = dial();
+	k->refuse_member = ENOBUFS;
+	say_join(&c, &j);
+	hear_error(&c, ENOSPC, "rank 2: the kernel says no");
+	hear_error(&a, ENOSPC, "rank 2: the kernel says no");
+	hear_error(&b, ENOSPC, "rank 2: the kernel says no");
+	wait_trees(0);
+	/* It is the only one at fault. */
+	a = join("x", 0, 3);
+	c = dial();
+	k->refuse_member = ENETUNREACH;
+	say_join(&c, &j);
+	hear_error(&c, ENETUNREACH, "the kernel says no");
+	c = join("x", 2, 3);
+	b = join("x", 1, 3);
+	EQ(hear_type(&a), INC_RDV_READY);
+	close(a.fd);
+	close(b.fd);
+	close(c.fd);
+	EQ(daemon_end(), 0);
+}
+
+static void leave_without(struct conn *c, const char *missing)
+{
+	struct inc_rdv_msg msg;
+
+	say(c, "{\"cmd\":\"leave\"}\n");
+	EQ(hear(c, &msg), INC_RDV_BYE);
+	if (strcmp(msg.text, missing))
+		printf("# \"%s\", not \"%s\"\n", msg.text, missing);
+	OK(!strcmp(msg.text, missing));
+	close(c->fd);
+}
+
+/* Who gives up learns for whom it has waited, and not that others gave up. */
+static void who_is_missing(void)
+{
+	struct conn a, b, c;
+
+	daemon_start(NULL, NULL);
+	a = join("x", 1, 9);
+	b = join("x", 4, 9);
+	c = join("x", 6, 9);
+	leave_without(&a, "0, 2-3, 5, 7-8");
+	leave_without(&b, "0, 2-3, 5, 7-8");
+	a = join("x", 0, 9);
+	leave_without(&a, "2-3, 5, 7-8");
+	leave_without(&c, "2-3, 5, 7-8");
+	wait_trees(0);
+	a = join("y", 0, 2);
+	b = join("y", 1, 2);
+	EQ(hear_type(&a), INC_RDV_READY);
+	leave_without(&a, "");
+	close(b.fd);
 	EQ(daemon_end(), 0);
 }
 
@@ -793,6 +874,8 @@ static const struct test_case cases[] = {
 	{ "wrong_input", wrong_input },
 	{ "does_not_suit", does_not_suit },
 	{ "kernel_refuses", kernel_refuses },
+	{ "no_room_for_a_member", no_room_for_a_member },
+	{ "who_is_missing", who_is_missing },
 	{ "comes_again", comes_again },
 	{ "killed", killed },
 	{ "one_leaves", one_leaves },
