@@ -5,8 +5,8 @@
 # bridge host. Needs Open MPI (the lab's LAB_WITH=mpi).
 #
 #   mpi.sh [VAR=VALUE]... [PART...]
-#	PART: info flat hosts meet room order fail device session params train off
-#	      die han link
+#	PART: info flat hosts meet room aside order fail device session params train
+#	      off die han link
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -108,13 +108,40 @@ part_order()
 	MPI_MAP=
 }
 
+# Non-blocking operations begin the meeting, in the background.
+part_aside()
+{
+	local dup="MPI COMM [0-9]* DUP FROM 0"
+
+	MPI_MEET=4
+	MPI_ARGS=(--mca coll_inc_stats 1)
+	mpi aside-only 1 "$RANKS" "$MPI_DIR/aside" "$SEED" 1 30 wait
+	cases aside-only $?
+	of_comm aside-only "$dup" "[1-9][0-9]* through the switch"
+	mpi aside 1 "$RANKS" "$MPI_DIR/aside" "$SEED" 4 50
+	cases aside $?
+	mpi aside-threads 1 "$RANKS" "$MPI_DIR/aside" "$SEED" 1 30 threads
+	cases aside-threads $?
+	of_comm aside-threads "$dup" "0 through the switch, .*: non-blocking, and no blocking one"
+	mpi aside-hosts 2 2 "$MPI_DIR/aside" "$SEED" 2 30
+	cases aside-hosts $?
+	serve_down
+	serve_up --max-trees 1
+	mpi aside-full 1 "$RANKS" "$MPI_DIR/aside" "$SEED" 4 50
+	cases aside-full $?
+	MPI_MEET=1
+	serve_down
+	serve_up
+}
+
 # More communicators than the switch has room for: they try again.
 part_room()
 {
-	local full="no room at the switch (this daemon accepts at most 2 jobs"
+	local full="no room at the switch (this daemon accepts at most 3 jobs"
 
 	serve_down
-	serve_up --max-trees 2
+	# One is MPI_COMM_WORLD's, as MPI_Comm_dup() uses some operations.
+	serve_up --max-trees 3
 	MPI_MEET=4
 	MPI_ARGS=(--mca coll_inc_stats 1 --mca coll_inc_verbose 1)
 	mpi room 1 "$RANKS" "$MPI_DIR/comms" room 4 6
@@ -464,4 +491,4 @@ part_link()
 	ip -n "$TOPO-h1" link set eth0 up
 }
 
-suite "info flat hosts meet room order fail device session params train off" "$@"
+suite "info flat hosts meet room aside order fail device session params train off" "$@"

@@ -4,6 +4,7 @@
  *
  * component.c	parameters, and which communicators get a module
  * module.c	a communicator's module, and its fallbacks
+ * aside.c	the same in the background, for non-blocking operations
  * han.c	goes around coll/han where it is wrong
  * params.c	checks that all ranks have the same parameters
  * group.c	brings the ranks of a communicator together at the switch
@@ -80,6 +81,7 @@ enum coll_inc_fn {
  * @COLL_INC_LANES: there are too many persistent operations
  * @COLL_INC_MEMLOCK: a rank may not register so much memory
  * @COLL_INC_PARAMS: the ranks have different parameters
+ * @COLL_INC_LATER: it is decided when the meeting in the background has ended
  * @COLL_INC_NWHY: number of reasons
  *
  * Of those that ranks bring to a meeting, the greatest counts: if one finds the
@@ -103,6 +105,7 @@ enum coll_inc_why {
 	COLL_INC_LANES,
 	COLL_INC_MEMLOCK,
 	COLL_INC_PARAMS,
+	COLL_INC_LATER,
 	COLL_INC_NWHY
 };
 
@@ -110,12 +113,15 @@ enum coll_inc_why {
  * enum coll_inc_state - state of a communicator
  * @COLL_INC_NEW: its ranks have not tried to meet, or will try again
  * @COLL_INC_MEETING: they are meeting; collectives used for that fall through
+ * @COLL_INC_ASIDE: they are meeting in the background; non-blocking operations
+ *	are queued, blocking ones wait
  * @COLL_INC_READY: its collectives go through the switch
  * @COLL_INC_NONE: its collectives never go through the switch
  */
 enum coll_inc_state {
 	COLL_INC_NEW,
 	COLL_INC_MEETING,
+	COLL_INC_ASIDE,
 	COLL_INC_READY,
 	COLL_INC_NONE,
 };
@@ -171,6 +177,9 @@ struct coll_inc_below {
 /* A host's partial result of up to this many bytes needs no allocation. */
 #define COLL_INC_SCRATCH	65536
 
+/* Tags of a non-blocking operation: see aside.c. */
+#define COLL_INC_TAGS		3
+
 /* Bytes kept of a message of libinc's. */
 #define COLL_INC_SAID		192
 
@@ -189,6 +198,11 @@ struct coll_inc_below {
  * @counted: suitable operations so far, weighted; the same on all ranks
  * @meet_at: the ranks meet when @counted is that much
  * @tally: number of operations by reason
+ * @aside: meeting in the background
+ * @no_aside: there can be none
+ * @tagged: suitable non-blocking operations take tags when they are called
+ * @tag: those of the operation that is being decided
+ * @queue: requests in COLL_INC_ASIDE
  * @err: 0, or the OMPI_ERR_* that the meeting ended with: it failed on some
  *	ranks, and this one can't know what the others do
  * @ended: a rank could not do its part: the trees are abandoned
@@ -216,6 +230,11 @@ struct coll_inc_module {
 	unsigned long		counted;
 	unsigned long		meet_at;
 	unsigned long		tally[COLL_INC_NWHY];
+	struct coll_inc_aside	*aside;
+	bool			no_aside;
+	bool			tagged;
+	int32_t			tag;
+	opal_list_t		queue;
 	int			err;
 	bool			ended;
 	struct inc_comm		*inc;
@@ -304,13 +323,30 @@ enum coll_inc_why coll_inc_goes_apart(struct coll_inc_module *m,
 				      enum coll_inc_fn fn,
 				      const struct coll_inc_args *args,
 				      int *lane);
+bool coll_inc_suits(ompi_communicator_t *comm,
+		    const struct coll_inc_args *args);
+int coll_inc_below(struct coll_inc_module *m, ompi_communicator_t *comm,
+		   const struct coll_inc_args *a, int32_t tag,
+		   ompi_request_t **request);
+
+/* aside.c */
+int32_t coll_inc_tag_use(ompi_communicator_t *comm, int32_t tag);
+void coll_inc_tag_done(ompi_communicator_t *comm, int32_t next);
+int32_t coll_inc_tags(ompi_communicator_t *comm);
+bool coll_inc_aside_may(struct coll_inc_module *m, ompi_communicator_t *comm);
+void coll_inc_aside_begin(struct coll_inc_module *m, ompi_communicator_t *comm,
+			  int32_t tag);
+void coll_inc_aside_wait(const struct coll_inc_module *m);
+void coll_inc_aside_end(void);
 
 /* han.c */
+bool coll_inc_hosts_shared(ompi_communicator_t *comm);
 void coll_inc_around_han(struct coll_inc_module *m, ompi_communicator_t *comm);
 
 /* params.c */
 void coll_inc_params_tell(void);
 bool coll_inc_params_same(ompi_communicator_t *comm);
+bool coll_inc_params_threads(ompi_communicator_t *comm);
 
 /* stats.c */
 void coll_inc_count(struct coll_inc_module *m, enum coll_inc_fn fn,
@@ -321,7 +357,25 @@ void coll_inc_stats_del(struct coll_inc_module *m);
 void coll_inc_show_stats(void);
 const char *coll_inc_why_text(enum coll_inc_why why);
 
+/*
+ * Values exchanged before a meeting. All ranks get the maximum of each: the
+ * worst reason, whether any rank shares its host, the complement of the minimum
+ * lock limit, and the name, which only rank 0 has.
+ */
+enum {
+	COLL_INC_SAY_WHY,
+	COLL_INC_SAY_SHARED,
+	COLL_INC_SAY_MEMLOCK,
+	COLL_INC_SAY_NAME,
+	COLL_INC_SAY_N = COLL_INC_SAY_NAME + 2,
+};
+
 /* group.c */
+void coll_inc_say_mine(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm);
+enum coll_inc_why coll_inc_join(struct coll_inc_module *m,
+				ompi_communicator_t *comm,
+				const uint64_t say[COLL_INC_SAY_N]);
+void coll_inc_met(struct coll_inc_module *m, ompi_communicator_t *comm);
 void coll_inc_meet(struct coll_inc_module *m, ompi_communicator_t *comm);
 void coll_inc_part(struct coll_inc_module *m);
 bool coll_inc_meeting(void);
@@ -357,6 +411,11 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 int coll_inc_persistent(struct coll_inc_module *m, ompi_communicator_t *comm,
 			int lane, const struct coll_inc_args *args,
 			ompi_request_t **request);
+int coll_inc_request_later(struct coll_inc_module *m, ompi_communicator_t *comm,
+			   enum coll_inc_fn fn,
+			   const struct coll_inc_args *args,
+			   ompi_request_t **request);
+void coll_inc_requests_decide(struct coll_inc_module *m);
 void coll_inc_progress_end(void);
 
 /* coll.c */

@@ -26,6 +26,7 @@ static int component_open(void)
 
 static int component_close(void)
 {
+	coll_inc_aside_end();
 	coll_inc_progress_end();
 	coll_inc_show_stats();
 	opal_output_close(coll_inc_output);

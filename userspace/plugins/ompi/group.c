@@ -173,32 +173,38 @@ static int find_hosts(coll_inc_module_t *m, ompi_communicator_t *comm,
 	return m->err ? -1 : number_hosts(m, leader_of, ompi_comm_size(comm));
 }
 
-/*
- * Values exchanged before the meeting. All ranks get the maximum of each: the
- * worst reason, whether any rank shares its host, the complement of the minimum
- * lock limit, and the name, which only rank 0 has.
- */
-enum {
-	SAY_WHY,
-	SAY_SHARED,
-	SAY_MEMLOCK,
-	SAY_NAME,
-	SAY_N = SAY_NAME + 2,
-};
-
-/* Exchange them in one operation, as each takes a round trip or more. */
-static enum coll_inc_why consult(coll_inc_module_t *m,
-				 ompi_communicator_t *comm, uint64_t say[SAY_N])
+static void name_job(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 {
 	const size_t len = 2 * sizeof(*say);
 
 	if (!ompi_comm_rank(comm) &&
-	    getrandom(&say[SAY_NAME], len, 0) != (ssize_t)len)
-		say[SAY_WHY] = COLL_INC_NO_TREE;
-	m->err = m->below.allreduce(MPI_IN_PLACE, say, SAY_N,
+	    getrandom(&say[COLL_INC_SAY_NAME], len, 0) != (ssize_t)len)
+		say[COLL_INC_SAY_WHY] = COLL_INC_NO_TREE;
+}
+
+/**
+ * coll_inc_say_mine() - collect what this rank says in a meeting
+ * @say: result
+ * @comm: communicator
+ */
+void coll_inc_say_mine(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
+{
+	memset(say, 0, COLL_INC_SAY_N * sizeof(*say));
+	say[COLL_INC_SAY_WHY] = able();
+	say[COLL_INC_SAY_SHARED] = !alone_on_host(comm);
+	say[COLL_INC_SAY_MEMLOCK] = ~(uint64_t)may_lock();
+	name_job(say, comm);
+}
+
+/* Exchange it in one operation, as each takes a round trip or more. */
+static enum coll_inc_why exchange(coll_inc_module_t *m,
+				  ompi_communicator_t *comm,
+				  uint64_t say[COLL_INC_SAY_N])
+{
+	m->err = m->below.allreduce(MPI_IN_PLACE, say, COLL_INC_SAY_N,
 				    &ompi_mpi_uint64_t.dt, &ompi_mpi_op_max.op,
 				    comm, m->below.allreduce_module);
-	return (enum coll_inc_why)say[SAY_WHY];
+	return (enum coll_inc_why)say[COLL_INC_SAY_WHY];
 }
 
 /* Over UC, a message is one packet, and there are many in flight. */
@@ -252,7 +258,7 @@ static int create(struct inc_comm **inc, struct inc_comm_opts *opts)
 
 /* The name of the job is unique among all communicators of all jobs. */
 static enum coll_inc_why join(coll_inc_module_t *m, struct inc_comm **inc,
-			      const uint64_t say[SAY_N], int rank, int nranks,
+			      const uint64_t say[COLL_INC_SAY_N], int rank, int nranks,
 			      unsigned int slots)
 {
 	struct inc_comm_opts opts = INC_COMM_OPTS_INIT;
@@ -260,7 +266,7 @@ static enum coll_inc_why join(coll_inc_module_t *m, struct inc_comm **inc,
 	int ret;
 
 	snprintf(name, sizeof(name), "ompi-%016jx%016jx",
-		 (uintmax_t)say[SAY_NAME], (uintmax_t)say[SAY_NAME + 1]);
+		 (uintmax_t)say[COLL_INC_SAY_NAME], (uintmax_t)say[COLL_INC_SAY_NAME + 1]);
 	opts.server = server();
 	opts.job = name;
 	opts.rank = rank;
@@ -281,6 +287,24 @@ static enum coll_inc_why join(coll_inc_module_t *m, struct inc_comm **inc,
 	return why_of(ret);
 }
 
+/**
+ * coll_inc_join() - join the job of a communicator with one rank per host
+ * @m: module
+ * @comm: its communicator
+ * @say: what the ranks have agreed on
+ *
+ * Waits for the other ranks. May run in a thread of its own.
+ *
+ * Return: COLL_INC_GOES, or why it failed.
+ */
+enum coll_inc_why coll_inc_join(struct coll_inc_module *m,
+				ompi_communicator_t *comm,
+				const uint64_t say[COLL_INC_SAY_N])
+{
+	return join(m, &m->inc, say, ompi_comm_rank(comm),
+		    ompi_comm_size(comm), slots_wanted());
+}
+
 /* On hosts with several ranks: select the ranks of the tree. */
 static enum coll_inc_why meet_hosts(coll_inc_module_t *m,
 				    ompi_communicator_t *comm, int *rank,
@@ -298,23 +322,20 @@ static enum coll_inc_why meet_hosts(coll_inc_module_t *m,
 static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
 	int rank = ompi_comm_rank(comm), nranks = ompi_comm_size(comm);
-	uint64_t say[SAY_N] = {
-		[SAY_WHY]	= able(),
-		[SAY_SHARED]	= !alone_on_host(comm),
-		[SAY_MEMLOCK]	= ~(uint64_t)may_lock(),
-	};
+	uint64_t say[COLL_INC_SAY_N];
 	enum coll_inc_why why;
 
+	coll_inc_say_mine(say, comm);
 	/* Allocate the tables of hosts, needed if any rank shares its host. */
 	m->host_of = calloc((size_t)nranks, sizeof(int));
 	m->at = calloc((size_t)nranks, 2 * sizeof(int));
 	if (!m->host_of || !m->at)
-		say[SAY_WHY] = COLL_INC_NO_TREE;
-	why = consult(m, comm, say);
+		say[COLL_INC_SAY_WHY] = COLL_INC_NO_TREE;
+	why = exchange(m, comm, say);
 	if (why || m->err)
 		return why;
-	m->memlock = (unsigned long)~say[SAY_MEMLOCK];
-	if (say[SAY_SHARED])
+	m->memlock = (unsigned long)~say[COLL_INC_SAY_MEMLOCK];
+	if (say[COLL_INC_SAY_SHARED])
 		why = meet_hosts(m, comm, &rank, &nranks);
 	if (why || m->err)
 		return why;
@@ -323,13 +344,18 @@ static enum coll_inc_why meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 				     slots_wanted()));
 }
 
-/* Report the outcome of few communicators: a program may make thousands. */
+/*
+ * Report the outcome of few communicators, since a program may make thousands:
+ * by the first rank, and by those that were told why.
+ */
 static void tell(const coll_inc_module_t *m, const ompi_communicator_t *comm)
 {
 	static int told;
 	bool again = m->state == COLL_INC_NEW;
 	char later[64] = "";
 
+	if (ompi_comm_rank(comm) && (!m->why || !*m->said))
+		return;
 	if (coll_inc_params.verbose < 2 && told++ >= TELL_MOST) {
 		if (told == TELL_MOST + 1)
 			coll_inc_say(1, "coll/inc: further communicators are only counted");
@@ -367,29 +393,22 @@ static void fall_back(coll_inc_module_t *m)
 }
 
 /**
- * coll_inc_meet() - make a communicator's tree on the switch
- * @m: module in state COLL_INC_NEW; goes to COLL_INC_READY or COLL_INC_NONE, or
- *	back to COLL_INC_NEW if there is no room now
+ * coll_inc_met() - go to the state that follows from a meeting
+ * @m: module with the outcome in m->why and m->err
  * @comm: its communicator
- *
- * All ranks are in the same call. If the collectives used here fail, the state
- * is COLL_INC_READY, and each operation ends with m->err.
  */
-void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
+void coll_inc_met(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
-	if (!coll_inc_params_same(comm)) {
-		m->why = COLL_INC_PARAMS;
-		m->state = COLL_INC_NONE;
-		return;
-	}
-	m->state = COLL_INC_MEETING;
-	m->why = meet(m, comm);
 	if (m->err) {
 		coll_inc_part(m);
 		m->state = COLL_INC_READY;
 		opal_output(coll_inc_output,
 			    "coll/inc: %s: the ranks could not agree: error %d",
 			    comm->c_name, m->err);
+		return;
+	}
+	if (m->why == COLL_INC_NO_WAIT) {
+		m->state = COLL_INC_NEW;
 		return;
 	}
 	if (!m->why)
@@ -399,10 +418,26 @@ void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
 	tell(m, comm);
 }
 
+/**
+ * coll_inc_meet() - make a communicator's tree on the switch
+ * @m: module in state COLL_INC_NEW; goes to COLL_INC_READY or COLL_INC_NONE, or
+ *	back to COLL_INC_NEW if there is no room now
+ * @comm: its communicator; all its ranks have the same parameters
+ *
+ * All ranks are in the same call. If the collectives used here fail, the state
+ * is COLL_INC_READY, and each operation ends with m->err.
+ */
+void coll_inc_meet(coll_inc_module_t *m, ompi_communicator_t *comm)
+{
+	m->state = COLL_INC_MEETING;
+	m->why = meet(m, comm);
+	coll_inc_met(m, comm);
+}
+
 static enum coll_inc_why add_lane(coll_inc_module_t *m,
 				  ompi_communicator_t *comm)
 {
-	uint64_t say[SAY_N] = { [SAY_WHY] = m->ended ? COLL_INC_NO_TREE :
+	uint64_t say[COLL_INC_SAY_N] = { [COLL_INC_SAY_WHY] = m->ended ? COLL_INC_NO_TREE :
 						      COLL_INC_GOES };
 	struct inc_comm *inc = NULL;
 	enum coll_inc_why why;
@@ -410,7 +445,8 @@ static enum coll_inc_why add_lane(coll_inc_module_t *m,
 	if (m->nlanes >= coll_inc_params.max_persistent ||
 	    m->nlanes >= COLL_INC_MAX_LANES)
 		return COLL_INC_LANES;
-	why = consult(m, comm, say);
+	name_job(say, comm);
+	why = exchange(m, comm, say);
 	if (why || m->err)
 		return why;
 	why = agree(m, comm, join(m, &inc, say, ompi_comm_rank(comm),

@@ -6,6 +6,8 @@
  * into the wrong order on some communicators whose ranks are not grouped by
  * host. Where this component would fall through to it, it takes what Open MPI
  * would use without coll/han.
+ *
+ * Knows on which node each rank is.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -71,6 +73,28 @@ static bool grouped(ompi_communicator_t *comm)
 		last = node;
 	}
 	return last != UNKNOWN;
+}
+
+/**
+ * coll_inc_hosts_shared() - check whether any host has several ranks
+ * @comm: communicator
+ *
+ * Return: true also if that is not known; the same on all ranks.
+ */
+bool coll_inc_hosts_shared(ompi_communicator_t *comm)
+{
+	uint32_t node;
+	int i, k;
+
+	for (i = 0; i < ompi_comm_size(comm); i++) {
+		node = node_of(comm, i);
+		if (node == UNKNOWN)
+			return true;
+		for (k = 0; k < i; k++)
+			if (node_of(comm, k) == node)
+				return true;
+	}
+	return false;
 }
 
 static bool is_han(const mca_coll_base_avail_coll_t *avail)

@@ -30,6 +30,10 @@ static void construct(coll_inc_module_t *m)
 	m->meet_at = coll_inc_params.meet_after > 1 ?
 		     (unsigned long)coll_inc_params.meet_after : 1;
 	memset(m->tally, 0, sizeof(m->tally));
+	m->aside = NULL;
+	m->no_aside = false;
+	m->tagged = false;
+	OBJ_CONSTRUCT(&m->queue, opal_list_t);
 	coll_inc_stats_add(m);
 	m->err = OMPI_SUCCESS;
 	m->ended = false;
@@ -50,6 +54,7 @@ static void destruct(coll_inc_module_t *m)
 {
 	coll_inc_part(m);
 	coll_inc_stats_del(m);
+	OBJ_DESTRUCT(&m->queue);
 #define X(name)								\
 	if (m->below.name##_module)					\
 		OBJ_RELEASE(m->below.name##_module);
@@ -146,9 +151,9 @@ static bool is_nonblocking(enum coll_inc_fn fn)
 
 /*
  * Meeting costs what some operations gain, so the ranks do not meet before that
- * many have been suitable, and then in one in which they may wait for each
- * other: a blocking one, or the creation of a persistent one. All ranks count
- * the same.
+ * many have been suitable. In a blocking operation, or the creation of a
+ * persistent one, they may wait for each other; a non-blocking one begins a
+ * meeting in the background. All ranks count the same.
  */
 static enum coll_inc_why approach(coll_inc_module_t *m,
 				  ompi_communicator_t *comm,
@@ -157,10 +162,46 @@ static enum coll_inc_why approach(coll_inc_module_t *m,
 	m->counted += 1 + total / BYTES_COUNT;
 	if (m->counted < m->meet_at)
 		return m->why ? m->why : COLL_INC_NOT_YET;
-	if (is_nonblocking(fn))
+	if (is_nonblocking(fn) && m->no_aside)
 		return m->why ? m->why : COLL_INC_NO_WAIT;
-	coll_inc_meet(m, comm);
-	return m->why;
+	if (!coll_inc_params_same(comm)) {
+		m->why = COLL_INC_PARAMS;
+		m->state = COLL_INC_NONE;
+		return m->why;
+	}
+	if (!is_nonblocking(fn)) {
+		coll_inc_meet(m, comm);
+		return m->why;
+	}
+	m->no_aside = !coll_inc_aside_may(m, comm);
+	if (m->no_aside)
+		return COLL_INC_NO_WAIT;
+	if (!m->tagged)
+		m->tag = coll_inc_tags(comm);
+	m->tagged = true;
+	coll_inc_aside_begin(m, comm, m->tag);
+	return COLL_INC_LATER;
+}
+
+static bool size_suits(size_t bytes)
+{
+	return bytes >= coll_inc_params.min_bytes &&
+	       bytes <= coll_inc_params.max_bytes;
+}
+
+/**
+ * coll_inc_suits() - check whether an operation may go through the switch
+ * @comm: communicator
+ * @args: arguments
+ *
+ * Return: false if it falls through whether the ranks have met or not.
+ */
+bool coll_inc_suits(ompi_communicator_t *comm, const struct coll_inc_args *args)
+{
+	size_t bytes = coll_inc_args_size(args, ompi_comm_rank(comm),
+					  ompi_comm_size(comm));
+
+	return !coll_inc_args_fit(args, bytes) && size_suits(bytes);
 }
 
 static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
@@ -173,9 +214,14 @@ static enum coll_inc_why decide(coll_inc_module_t *m, ompi_communicator_t *comm,
 		return m->why;
 	if (fits)
 		return fits;
-	if (bytes < coll_inc_params.min_bytes ||
-	    bytes > coll_inc_params.max_bytes)
+	if (!size_suits(bytes))
 		return COLL_INC_SIZE;
+	if (m->state == COLL_INC_ASIDE && is_nonblocking(fn))
+		return COLL_INC_LATER;
+	if (m->state == COLL_INC_ASIDE)
+		coll_inc_aside_wait(m);
+	if (m->state == COLL_INC_NONE)
+		return m->why;
 	if (m->state == COLL_INC_NEW) {
 		why = approach(m, comm, fn, total);
 		if (m->state != COLL_INC_READY)
@@ -229,6 +275,8 @@ enum coll_inc_why coll_inc_goes_apart(coll_inc_module_t *m,
 	/* All operations end with that error, even those that fall through. */
 	if (m->err)
 		return COLL_INC_GOES;
+	if (why == COLL_INC_LATER)
+		return why;
 	if (!why && total > m->memlock / MEMLOCK_PART)
 		why = COLL_INC_MEMLOCK;
 	if (!why && lane)

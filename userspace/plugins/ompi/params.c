@@ -19,16 +19,28 @@
 
 #include "ompi/mca/mca.h"
 #include "ompi/proc/proc.h"
+#include "ompi/runtime/mpiruntime.h"
 #include "opal/mca/pmix/pmix-internal.h"
 #include "opal/util/proc.h"
 
 #define KEY		"coll.inc.params"
 #define TEXT_MAX	256
+#define THREADS_AT	8	/* character of "threads=N" */
 #define LIMIT		5	/* seconds to wait for a process's parameters */
 
-/* Processes of this job known to have the same parameters, by their numbers. */
+/*
+ * Processes of this job known to have the same parameters, by their numbers;
+ * and if they, or this process, allow several threads in MPI.
+ */
+enum { UNKNOWN, SAME, THREADS };
 static unsigned char *known;
 static uint32_t nknown;
+
+/* Without the first word, the number of threads, which may differ. */
+static const char *decisive(const char *text)
+{
+	return text + strcspn(text, " ");
+}
 
 /* The decisions depend on this text; data has the machine's layout. */
 static void own_text(char text[TEXT_MAX])
@@ -37,9 +49,9 @@ static void own_text(char text[TEXT_MAX])
 	const uint16_t order = 1;
 
 	snprintf(text, TEXT_MAX,
-		 "version=2 priority=%d min_ranks=%d meet_after=%d min_bytes=%lu max_bytes=%lu max_persistent=%d sizeof_long=%zu little_endian=%d",
-		 p->priority, p->min_ranks, p->meet_after, p->min_bytes,
-		 p->max_bytes, p->max_persistent, sizeof(long), *(const char *)&order);
+		 "threads=%d version=2 priority=%d min_ranks=%d meet_after=%d min_bytes=%lu max_bytes=%lu max_persistent=%d sizeof_long=%zu little_endian=%d",
+		 ompi_mpi_thread_multiple, p->priority, p->min_ranks,
+		 p->meet_after, p->min_bytes, p->max_bytes, p->max_persistent, sizeof(long), *(const char *)&order);
 }
 
 /**
@@ -127,11 +139,13 @@ static bool same_at(ompi_communicator_t *comm, int rank, const char *mine)
 	if (of_job && known[name.vpid])
 		return true;
 	other = ask(&name);
-	same = other && !strcmp(mine, other);
+	same = other && !strcmp(decisive(mine), decisive(other));
 	if (!same)
-		complain(comm, rank, mine, other);
+		complain(comm, rank, decisive(mine), other ?
+			 decisive(other) : NULL);
 	else if (of_job)
-		known[name.vpid] = 1;
+		known[name.vpid] = mine[THREADS_AT] == '0' &&
+				   other[THREADS_AT] == '0' ? SAME : THREADS;
 	free(other);
 	return same;
 }
@@ -152,4 +166,26 @@ bool coll_inc_params_same(ompi_communicator_t *comm)
 		if (i != ompi_comm_rank(comm) && !same_at(comm, i, mine))
 			return false;
 	return true;
+}
+
+/**
+ * coll_inc_params_threads() - check whether any rank has MPI_THREAD_MULTIPLE
+ * @comm: communicator whose ranks have the same parameters
+ *
+ * Return: true also if that is not known; the same on all ranks.
+ */
+bool coll_inc_params_threads(ompi_communicator_t *comm)
+{
+	opal_process_name_t name;
+	int i;
+
+	for (i = 0; i < ompi_comm_size(comm); i++) {
+		name = ompi_comm_peer_lookup(comm, i)->super.proc_name;
+		if (i == ompi_comm_rank(comm))
+			continue;
+		if (name.jobid != OPAL_PROC_MY_NAME.jobid ||
+		    name.vpid >= nknown || !known || known[name.vpid] != SAME)
+			return true;
+	}
+	return false;
 }

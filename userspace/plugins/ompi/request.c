@@ -22,9 +22,12 @@
  *	component made the request
  * @comm: communicator, not freed before the request
  * @op: operation in progress
- * @m: if persistent: module
+ * @m: if persistent or queued: module
  * @lane: if persistent: number of its tree
  * @args: if persistent: arguments to start it with
+ * @fn: if queued: operation
+ * @tag: if queued: its tags, see aside.c
+ * @below: if queued and then fell through: the request below
  * @counts: if persistent: copy of @args.counts, as the program may free its
  *	array
  */
@@ -35,6 +38,9 @@ struct coll_inc_request {
 	struct coll_inc_module	*m;
 	int			lane;
 	struct coll_inc_args	args;
+	enum coll_inc_fn	fn;
+	int32_t			tag;
+	ompi_request_t		*below;
 	int			*counts;
 };
 
@@ -45,7 +51,28 @@ OBJ_CLASS_INSTANCE(coll_inc_request_t, ompi_coll_base_nbc_request_t, NULL,
 
 /* Requests that are not complete, under coll_inc_lock(). */
 static opal_list_t pending;
+
+/* Requests that were queued, and then fell through. Only one thread is in MPI. */
+static opal_list_t fallen;
 static bool running;
+
+static int complete_fallen(void)
+{
+	coll_inc_request_t *r, *next;
+	int n = 0;
+
+	OPAL_LIST_FOREACH_SAFE(r, next, &fallen, coll_inc_request_t) {
+		if (!REQUEST_COMPLETE(r->below))
+			continue;
+		opal_list_remove_item(&fallen, &r->super.super.super.super);
+		r->super.super.req_status.MPI_ERROR =
+			r->below->req_status.MPI_ERROR;
+		ompi_request_free(&r->below);
+		ompi_request_complete(&r->super.super, true);
+		n++;
+	}
+	return n;
+}
 
 static int progress(void)
 {
@@ -53,8 +80,10 @@ static int progress(void)
 	opal_list_t done;
 	int n = 0;
 
+	if (!opal_list_is_empty(&fallen))
+		n = complete_fallen();
 	if (!coll_inc_trylock())
-		return 0;
+		return n;
 	OBJ_CONSTRUCT(&done, opal_list_t);
 	OPAL_LIST_FOREACH_SAFE(r, next, &pending, coll_inc_request_t) {
 		int ended = 0, rc = inc_request_test(r->op.req, &ended);
@@ -76,14 +105,21 @@ static int progress(void)
 	return n;
 }
 
+/* The lock is held. */
+static void run(void)
+{
+	if (running)
+		return;
+	OBJ_CONSTRUCT(&pending, opal_list_t);
+	OBJ_CONSTRUCT(&fallen, opal_list_t);
+	opal_progress_register(progress);
+	running = true;
+}
+
 static void set_going(coll_inc_request_t *r)
 {
 	coll_inc_lock();
-	if (!running) {
-		OBJ_CONSTRUCT(&pending, opal_list_t);
-		opal_progress_register(progress);
-		running = true;
-	}
+	run();
 	opal_list_append(&pending, &r->super.super.super.super);
 	coll_inc_unlock();
 }
@@ -116,7 +152,7 @@ static int request_free(ompi_request_t **request)
 
 	if (!REQUEST_COMPLETE(&r->super.super))
 		return MPI_ERR_REQUEST;
-	if (r->m)
+	if (r->super.super.req_persistent)
 		give_back_args(r);
 	request_drop(r);
 	*request = MPI_REQUEST_NULL;
@@ -212,6 +248,88 @@ static int start(size_t count, ompi_request_t **requests)
 	return OMPI_SUCCESS;
 }
 
+static void complete(coll_inc_request_t *r, int ret)
+{
+	r->super.super.req_status.MPI_ERROR = ret;
+	ompi_request_complete(&r->super.super, true);
+}
+
+/* Start a request that was queued. */
+static void start_late(coll_inc_request_t *r, enum coll_inc_why why)
+{
+	int ret;
+
+	if (!why && r->m->err) {
+		complete(r, r->m->err);
+		return;
+	}
+	if (!why) {
+		r->op = (struct coll_inc_op) { .m = r->m, .inc = r->m->inc };
+		start_one(r);
+		return;
+	}
+	ret = coll_inc_below(r->m, r->comm, &r->args, r->tag, &r->below);
+	if (ret != OMPI_SUCCESS) {
+		complete(r, ret);
+		return;
+	}
+	coll_inc_lock();
+	run();
+	opal_list_append(&fallen, &r->super.super.super.super);
+	coll_inc_unlock();
+}
+
+/**
+ * coll_inc_request_later() - queue a non-blocking operation
+ * @m: module in state COLL_INC_ASIDE, with the operation's tags in m->tag
+ * @comm: its communicator
+ * @fn: operation
+ * @args: arguments, copied: MPI keeps what they refer to
+ * @request: result
+ *
+ * Return: OMPI_SUCCESS or an error.
+ */
+int coll_inc_request_later(struct coll_inc_module *m, ompi_communicator_t *comm,
+			   enum coll_inc_fn fn,
+			   const struct coll_inc_args *args,
+			   ompi_request_t **request)
+{
+	coll_inc_request_t *r = request_new(comm, false);
+
+	if (!r)
+		return OMPI_ERR_OUT_OF_RESOURCE;
+	r->m = m;
+	r->fn = fn;
+	r->args = *args;
+	r->tag = m->tag;
+	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
+	opal_list_append(&m->queue, &r->super.super.super.super);
+	*request = &r->super.super;
+	return OMPI_SUCCESS;
+}
+
+/**
+ * coll_inc_requests_decide() - start what was queued, in order
+ * @m: module whose meeting in the background has ended
+ *
+ * An operation may begin the next meeting. It and those behind it stay.
+ */
+void coll_inc_requests_decide(struct coll_inc_module *m)
+{
+	coll_inc_request_t *r;
+	enum coll_inc_why why;
+
+	while (!opal_list_is_empty(&m->queue)) {
+		r = (coll_inc_request_t *)opal_list_get_first(&m->queue);
+		m->tag = r->tag;
+		why = coll_inc_goes(m, r->comm, r->fn, &r->args);
+		if (why == COLL_INC_LATER)
+			return;
+		opal_list_remove_item(&m->queue, &r->super.super.super.super);
+		start_late(r, why);
+	}
+}
+
 static int keep_counts(coll_inc_request_t *r)
 {
 	size_t size = (size_t)ompi_comm_size(r->comm) * sizeof(*r->counts);
@@ -296,5 +414,6 @@ void coll_inc_progress_end(void)
 		return;
 	opal_progress_unregister(progress);
 	OBJ_DESTRUCT(&pending);
+	OBJ_DESTRUCT(&fallen);
 	running = false;
 }

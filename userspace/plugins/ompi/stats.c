@@ -37,6 +37,7 @@ static const char *const why_texts[COLL_INC_NWHY] = {
 	[COLL_INC_OP]	     = "operation of the program's own",
 	[COLL_INC_LANES]     = "more than coll_inc_max_persistent",
 	[COLL_INC_MEMLOCK]   = "RLIMIT_MEMLOCK of a rank is too low",
+	[COLL_INC_LATER]     = "not decided",
 	[COLL_INC_PARAMS]    = "the ranks were given different parameters",
 };
 
