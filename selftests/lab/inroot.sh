@@ -6,7 +6,7 @@
 # Runs in fresh mount and pid namespaces (see in_root in common.sh): mounts what
 # a root file system needs and enters it. All mounts end with the namespace.
 # BIND is SRC or SRC:DST. LAB_TREE, LAB_CACHE: bound under their own names.
-# LAB_CWD: directory to start in.
+# LAB_CWD: directory to start in. LAB_OVER: directory laid over ROOTFS.
 
 set -eu
 ulimit -c 0
@@ -43,6 +43,12 @@ if [[ $root == / ]]; then
 	exit "$rc"
 fi
 
+if [[ -n ${LAB_OVER:-} ]]; then
+	mount -t tmpfs tmpfs "$root/tmp"
+	mkdir "$root/tmp/up" "$root/tmp/work"
+	mount -t overlay -o "lowerdir=$LAB_OVER:$root,upperdir=$root/tmp/up,workdir=$root/tmp/work" \
+		overlay "$root"
+fi
 mount -t proc proc "$root/proc"
 mount --rbind /sys "$root/sys"
 mount --rbind /dev "$root/dev"

@@ -9,8 +9,7 @@ Usage: lab modules KIND DIR [MAKE-ARGS...]
 
 Copies Kbuild, VERSION and kernel/ of the tree to DIR and builds the module
 there, with W=1 and CONFIG_INFINIBAND_INC_FAULT=y, for KIND: uml, uml-smp,
-uml-debug, 6.12 and 7.2 (Debian's headers; 7.2 means the newest at hand), or
-host (the running kernel). Only warnings and errors are shown; everything is in
+uml-debug, 6.12, 7.2 and newest (Debian's headers), or host (the running kernel). Only warnings and errors are shown; everything is in
 DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
 EOF
 }
@@ -22,7 +21,8 @@ kdir()
 	uml) uml_path up ;;
 	uml-*) uml_path "${1#uml-}" ;;
 	6.12) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-old")/build" ;;
-	7.2) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-new")/build" ;;
+	7.2) echo "/lib/modules/$(<"$(kernel_path)/.lab-kver")/build" ;;
+	newest) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-new")/build" ;;
 	host) echo "/lib/modules/$(uname -r)/build" ;;
 	esac
 }
@@ -68,7 +68,13 @@ cmd_modules()
 	-h | --help) help_modules; return 0 ;;
 	uml) prepare_uml up || return ;;
 	uml-*) prepare_uml "${kind#uml-}" || return ;;
-	6.12 | 7.2) prepare_vm || return; root=$(vm_path) ;;
+	6.12 | newest) prepare_vm || return; root=$(vm_path) ;;
+	7.2)
+		prepare_vm && prepare_kernel || return
+		root=$(vm_path)
+		export LAB_OVER
+		LAB_OVER=$(kernel_path)
+		;;
 	host) root=/ ;;
 	*) help_modules >&2; return 2 ;;
 	esac

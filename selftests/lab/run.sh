@@ -35,7 +35,8 @@ as it is written; its exit status is returned, or
   98   the kernel ended without the script having ended
   124  the time limit was reached
 
-  --backend B    auto (default), uml, uml-smp, uml-debug, vm, vm-6.12, host
+  --backend B    auto (default), uml, uml-smp, uml-debug, vm, vm-6.12, vm-7.2,
+                 host
   --timeout SEC  time limit (default 300)
   --name NAME    of the run (default: the script's name)
   --out DIR      results (default build/lab/NAME in the tree)
@@ -141,8 +142,9 @@ cmd_run()
 	case $backend in
 	uml) prepare_uml up || return ;;
 	uml-*) prepare_uml "${backend#uml-}" || return ;;
-	vm | vm-6.12)
+	vm | vm-6.12 | vm-7.2)
 		prepare_vm || return
+		[[ $backend != vm-7.2 ]] || prepare_kernel || return
 		vm_kvm_works ||
 			say "vm: without KVM: about 15 times slower than native"
 		;;
@@ -270,6 +272,7 @@ run_backend()
 		;;
 	vm) start=(start_vm new "$cpus" "$mem" "$pin") ;;
 	vm-6.12) start=(start_vm old "$cpus" "$mem" "$pin") ;;
+	vm-7.2) start=(start_vm min "$cpus" "$mem" "$pin") ;;
 	host) start=(start_host) ;;
 	esac
 

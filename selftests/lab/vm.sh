@@ -5,6 +5,7 @@
 # each kernel mounts it and starts guest.sh.
 
 LAB_REV_VM=1
+LAB_REV_KERNEL=1
 
 vm_path()
 {
@@ -69,6 +70,64 @@ prepare_vm()
 	prepare_rootfs && with_lock vm prepare_vm_locked
 }
 
+# Debian's newest kernel of version LAB_MIN_KERNEL, unpacked separately: laid over
+# the piece vm (LAB_OVER), which has older and newer ones.
+kernel_path()
+{
+	echo "$LAB_CACHE/kernel-$(key "$LAB_REV_KERNEL" "$LAB_SUITE" "$LAB_MIN_KERNEL")"
+}
+
+make_kernel()
+{
+	local dir=$1 apt=$1/.apt kver short deb
+
+	mkdir -p "$apt" "$dir/usr/lib" && ln -s usr/lib "$dir/lib" || return
+	echo "deb [signed-by=$(keyring)] $LAB_MIRROR_URI $LAB_SUITE-backports main" >"$apt/sources.list"
+	aside_apt "$apt" apt-get update || return
+	kver=$(aside_apt "$apt" apt-cache search --names-only \
+		"^linux-binary-${LAB_MIN_KERNEL//./\\.}\.[0-9]+\+deb[0-9]+-amd64\$" |
+		awk '{ print $1 }' | sort -V | tail -n 1)
+	kver=${kver#linux-binary-} short=${kver%-amd64}
+	[[ -n $kver ]] || {
+		echo "$LAB_SUITE-backports has no kernel $LAB_MIN_KERNEL"
+		return 1
+	}
+	(cd "$apt" && aside_apt "$apt" apt-get download \
+		"linux-binary-$kver" "linux-modules-$kver" "linux-base-$kver" \
+		"linux-headers-$kver" "linux-headers-$short-common" \
+		"linux-kbuild-$short") || return
+	for deb in "$apt"/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar x --keep-directory-symlink -C "$dir" || return
+	done
+	rm -rf "$apt"
+	# where the package's script would copy it
+	mkdir -p "$dir/boot" &&
+		cp "$dir/lib/modules/$kver/vmlinuz" "$dir/boot/vmlinuz-$kver" &&
+		LAB_CWD=/ in_root "$LAB_ROOTFS" -- depmod -b "$dir" "$kver" &&
+		echo "$kver" >"$dir/.lab-kver"
+}
+
+prepare_kernel_locked()
+{
+	local final
+
+	final=$(kernel_path)
+	have "$final" && return 0
+	need_space 1 "Debian's kernel $LAB_MIN_KERNEL"
+	find_mirror
+	say "kernel: Debian's newest $LAB_MIN_KERNEL"
+	new_tmp kernel
+	step kernel "$LAB_LOGS/kernel.log" make_kernel "$TMP_DIR" || return
+	publish "$final"
+}
+
+prepare_kernel()
+{
+	have "$(kernel_path)" && return 0
+	prepare_rootfs && with_lock kernel prepare_kernel_locked
+}
+
 # Runs inside (lab __vm-initramfs): KVER FILE
 vm_initramfs()
 {
@@ -117,13 +176,19 @@ EOF
 		mv "$out.tmp" "$out"
 }
 
-# start_vm new|old CPUS MEM PIN [PROBE]
+# start_vm new|old|min CPUS MEM PIN [PROBE]; min: LAB_MIN_KERNEL
 start_vm()
 {
 	local which=$1 cpus=$2 mem=$3 pin=$4 probe=${5:-} kver initrd accel \
 		tag args=() kernel binds=()
 
-	kver=$(<"$(vm_path)/.lab-kver-$which")
+	if [[ $which == min ]]; then
+		kver=$(<"$(kernel_path)/.lab-kver")
+		export LAB_OVER
+		LAB_OVER=$(kernel_path)
+	else
+		kver=$(<"$(vm_path)/.lab-kver-$which")
+	fi
 	initrd=$LAB_CACHE/initramfs-$kver-$(key "@$LAB_DIR/vm.sh")
 	[[ -e $initrd ]] || LAB_CWD=/ in_root "$(vm_path)" -- "$LAB_DIR/lab" \
 		__vm-initramfs "$kver" "$initrd" || return

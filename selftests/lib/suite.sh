@@ -23,7 +23,7 @@ mkdir -p "$LAB_OUT"
 case $LAB_BACKEND in
 host)	INC_KO=$ROOT/build/host/kernel/rdma_inc.ko ;;
 vm-*)	INC_KO=$ROOT/build/${LAB_BACKEND#vm-}/kernel/rdma_inc.ko ;;
-vm)	INC_KO=$ROOT/build/7.2/kernel/rdma_inc.ko ;;
+vm)	INC_KO=$ROOT/build/newest/kernel/rdma_inc.ko ;;
 *)	INC_KO=$ROOT/build/$LAB_BACKEND/kernel/rdma_inc.ko ;;
 esac
 INC_USER=$ROOT/build/user
