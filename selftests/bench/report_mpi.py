@@ -264,6 +264,31 @@ def train(rep):
             1.0, most=False)
 
 
+def ddp(rep):
+    """PyTorch: a step, and the losses' bits in the defined order."""
+    name = 'A step of PyTorch\'s DDP, 1.1 MiB of gradients in buckets of ' \
+        '256 KiB, N=8, ' + rep.links()
+    us = {way: [statistics.median(r['us'] for r in lines(path))
+                for path in rep.files('ddp.%s.8' % way)]
+          for way in ('inc', 'tcp', 'ring', 'gloo')}
+    for way, what in (('inc', 'over the switch'), ('gloo', 'gloo'),
+                      ('tcp', WAYS['tcp']), ('ring', WAYS['ring'])):
+        rep.add('%s, %s' % (name, what), [u / 1e3 for u in us[way]], 'ms')
+    rep.ratio(name + ', times faster than gloo', us['gloo'], us['inc'], 1.7,
+              most=False)
+    without = {way: us[way] for way in ('tcp', 'ring')}
+    rep.ratio('%s, times faster than the best of Open MPI (%s)' %
+              (name, best(without)), without[best(without)], us['inc'], 1.6,
+              most=False)
+    with open(os.path.join(rep.samples, 'ddp.reference')) as f:
+        want = f.read().split()
+    got = [r['bits'] for r in lines(os.path.join(rep.samples, 'ddp.inc.8'))]
+    rep.add('DDP\'s losses with the bits that one process gives that adds in '
+            'the switch\'s order',
+            [sum(a == b for a, b in zip(got, want)) / len(want)], 'share', 1.0,
+            most=False)
+
+
 def figure(value):
     return '%.0f' % value if value >= 100 else '%.3g' % value
 
@@ -290,6 +315,8 @@ def table(rep, out):
             title(op, size), unit, spread(theirs, scale), best(ways),
             spread(ours, scale),
             spread([a / b for a, b in zip(theirs, ours)])))
+    if len(text) == 2:
+        return
     with open(os.path.join(out, 'mpi.md'), 'w') as f:
         f.write('\n'.join(text) + '\n')
     print('\n' + '\n'.join(text))
@@ -345,7 +372,7 @@ def main():
           (len(rep.rows), len(missed), out))
 
 
-PARTS = (ranks, others, latency, residence, cpu, beside, train)
+PARTS = (ranks, others, latency, residence, cpu, beside, train, ddp)
 
 if __name__ == '__main__':
     main()

@@ -7,8 +7,8 @@ every bit of the parameters with those of one process that computes all ranks'
 gradients and adds them in the switch's order; does the other collectives; and
 does what PyTorch or its backend "mpi" rejects. Rank 0 prints the cases.
 
-checks.py SEED RANKS: print the bits of the losses that train.py has with this
-seed and so many ranks, computed by this process alone.
+checks.py losses RANKS [ARGS...]: print the bits of the losses that train.py
+has with these arguments and so many ranks, computed by this process alone.
 """
 import argparse
 import os
@@ -282,12 +282,11 @@ def wrong(cases):
         rejects(cases, name, says, what)
 
 
-def losses(seed, ranks):
-    """The losses of train.py without arguments but the seed, as bits."""
-    args = argparse.Namespace(seed=seed, width=500, batch=8)
-    model = train.network(args.width, seed)
+def losses(args, ranks):
+    """The bits of train.py's losses."""
+    model = train.network(args.width, args.seed, args.layers)
     optimizer = torch.optim.SGD(model.parameters(), lr=train.RATE)
-    for step in range(STEPS):
+    for step in range(args.steps):
         parts, grads = [], []
         for r in range(ranks):
             optimizer.zero_grad()
@@ -304,9 +303,10 @@ def losses(seed, ranks):
 def main():
     """All checks."""
     torch.set_num_threads(1)
+    if sys.argv[1] == 'losses':
+        losses(train.arguments(sys.argv[3:]), int(sys.argv[2]))
+        return 0
     seed = int(sys.argv[1])
-    if len(sys.argv) > 2:
-        return losses(seed, int(sys.argv[2]))
     warnings.simplefilter('ignore')
     dist.init_process_group('mpi')
     cases = Cases()

@@ -6,9 +6,9 @@ Nothing here knows of a switch. Over Open MPI, mpirun-inc has the collectives
 go through one; the same file runs with gloo:
 
   mpirun-inc -S 10.0.0.254 -H h1,h2,h3,h4 python3 train.py
-  torchrun --nnodes 4 ... train.py --backend gloo
+  USE_LIBUV=0 torchrun --nproc-per-node 2 train.py --backend gloo
 
-Each rank trains a network of two layers on data of its own. Rank 0 prints a
+Each rank trains a small network on data of its own. Rank 0 prints a
 line for each step: the mean of all ranks' losses, the same as bits, and the
 step's time. In the end the ranks compare their parameters.
 """
@@ -26,7 +26,7 @@ INPUTS = 64
 RATE = 0.05
 
 
-def arguments():
+def arguments(argv=None):
     """What the command line says."""
     p = argparse.ArgumentParser(
         description='Train a small network on several hosts.')
@@ -34,14 +34,15 @@ def arguments():
                    help='of torch.distributed: mpi (default) or gloo')
     p.add_argument('--steps', type=int, default=10)
     p.add_argument('--width', type=int, default=500,
-                   help='units of the hidden layer; each has 66 parameters')
+                   help='units of a hidden layer')
+    p.add_argument('--layers', type=int, default=1, help='hidden layers')
     p.add_argument('--batch', type=int, default=8,
                    help='samples of a rank and step')
     p.add_argument('--seed', type=int, default=1)
     p.add_argument('--bucket-mb', type=float, default=25,
                    help='gradients that DDP reduces at once, in MiB')
-    args = p.parse_args()
-    for name in ('steps', 'width', 'batch', 'bucket_mb'):
+    args = p.parse_args(argv)
+    for name in ('steps', 'width', 'layers', 'batch', 'bucket_mb'):
         if getattr(args, name) <= 0:
             p.error('--%s must be positive' % name.replace('_', '-'))
     if not dist.is_backend_available(args.backend):
@@ -49,12 +50,14 @@ def arguments():
     return args
 
 
-def network(width, seed):
+def network(width, seed, layers=1):
     """The same parameters on every rank."""
     torch.manual_seed(seed)
-    return torch.nn.Sequential(torch.nn.Linear(INPUTS, width),
-                               torch.nn.Tanh(),
-                               torch.nn.Linear(width, 1, bias=False))
+    net = torch.nn.Sequential()
+    for i in range(layers):
+        net.append(torch.nn.Linear(width if i else INPUTS, width))
+        net.append(torch.nn.Tanh())
+    return net.append(torch.nn.Linear(width, 1, bias=False))
 
 
 def batch(args, rank, step):
@@ -100,8 +103,9 @@ def main():
     args = arguments()
     torch.set_num_threads(1)
     dist.init_process_group(args.backend)
-    model = DistributedDataParallel(network(args.width, args.seed),
-                                    bucket_cap_mb=args.bucket_mb)
+    model = DistributedDataParallel(
+        network(args.width, args.seed, args.layers),
+        bucket_cap_mb=args.bucket_mb)
     train(args, model)
     equal = equal_everywhere(model)
     if dist.get_rank() == 0:
