@@ -108,6 +108,7 @@ mpi()
 	mount --bind /run/hosts /etc/hosts
 	out=$(OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
 		OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_coll_inc_stats=2 \
+		OMPI_MCA_coll_inc_meet_after=1 \
 		timeout 300 mpirun-inc -S $SERVER --prtemca plm ssh \
 		--prtemca plm_ssh_agent "$PWD/agent" \
 		--prtemca prte_if_include br0,eth0 -H h0:1,h1:1 -n 2 \
