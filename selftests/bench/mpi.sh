@@ -6,7 +6,7 @@
 # report_mpi.py makes figures of them.
 #
 #   mpi.sh REPETITIONS [PART...]
-#	PART: ranks others latency residence cpu beside train ddp
+#	PART: ranks others latency residence cpu beside train ddp comms
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -15,7 +15,7 @@
 
 REPS=$1
 shift
-PARTS=${*:-ranks others latency residence cpu beside train ddp}
+PARTS=${*:-ranks others latency residence cpu beside train ddp comms}
 # Mb/s of a shaped link. The one CPU, which does all hosts' work, has to keep 30
 # % of its time free: with 16 ranks in "ranks", with 8 elsewhere.
 RANKS_RATE=9
@@ -335,6 +335,24 @@ part_ddp()
 		--layers 5 --batch 2 --steps $((2 + 4 * REPS)) \
 		>"$S/ddp.reference" || die "no reference of the losses"
 	MPI_LIMIT=120
+}
+
+# What communicators cost: without coll/inc, with it as it comes, and with ranks
+# that meet in the first collective.
+part_comms()
+{
+	local rep=$1 who
+
+	for who in tcp inc first; do
+		as "${who/first/inc}"
+		MPI_MEET=
+		[ "$who" != first ] || MPI_MEET=1
+		mpi "comms.$who" 1 8 "$MPI_DIR/comms" time 150 "$(date +%s%N)" ||
+			die "comms, $who: $(head -n 3 "$LAB_OUT/comms.$who")"
+		MPI_MEET=1
+		grep -a '^{' "$LAB_OUT/comms.$who" >"$S/comms.$who.8.$rep" ||
+			die "comms, $who: no results"
+	done
 }
 
 # Does Open MPI work over rxe here? If not, it is compared over TCP alone, and

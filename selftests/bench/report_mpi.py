@@ -289,6 +289,28 @@ def ddp(rep):
             most=False)
 
 
+def comms(rep):
+    """What communicators cost, beside Open MPI without coll/inc."""
+    rows = {who: [lines(path)[0] for path in rep.files('comms.%s.8' % who)]
+            for who in ('tcp', 'inc', 'first')}
+    names = {'tcp': 'Open MPI', 'inc': 'coll/inc',
+             'first': 'coll/inc, coll_inc_meet_after=1'}
+    for key, what, bar in (
+            ('first', 'First collective of MPI_COMM_WORLD', None),
+            ('further', 'First collective of a further communicator', 5),
+            ('splits', '150 MPI_Comm_splits with a collective each', 1000),
+            ('frees', 'Their frees', None),
+            ('started', 'From mpirun to the end of the first collective',
+             None)):
+        for who, found in rows.items():
+            rep.add('%s, N=8, %s' % (what, names[who]),
+                    [r[key] for r in found], 'ms',
+                    bar if who == 'inc' else None)
+    rep.add('From mpirun to the end of the first collective, N=8, more than '
+            'Open MPI', [a['started'] - b['started'] for a, b in
+                         zip(rows['inc'], rows['tcp'])], 'ms', 50)
+
+
 def figure(value):
     return '%.0f' % value if value >= 100 else '%.3g' % value
 
@@ -372,7 +394,7 @@ def main():
           (len(rep.rows), len(missed), out))
 
 
-PARTS = (ranks, others, latency, residence, cpu, beside, train, ddp)
+PARTS = (ranks, others, latency, residence, cpu, beside, train, ddp, comms)
 
 if __name__ == '__main__':
     main()

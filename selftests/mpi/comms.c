@@ -3,9 +3,11 @@
  * What communicators cost: programs that make many of them. Nothing in here
  * knows of INC. Checks each sum; the exit status is 1 if one is wrong.
  *
- *   comms time [N]	prints, as JSON, the milliseconds of the first
+ *   comms time [N [START]]	prints, as JSON, the milliseconds of the first
  *			collective, of those of further communicators, of N
- *			splits (150) with a collective each, and of their frees
+ *			splits (150) with a collective each, and of their frees;
+ *			and those from START, nanoseconds of the clock, to the
+ *			end of the first collective
  *   comms live N OPS [COUNT]	OPS collectives of COUNT integers (1) on each of
  *			N communicators that live at the same time
  *   comms room N OPS	the same; then all but the last are freed, and the last
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define FURTHER	10
 
@@ -62,14 +65,23 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void measure(int n)
+static double since_start(long long start)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (double)(now.tv_sec * 1000000000LL + now.tv_nsec - start) / 1e6;
+}
+
+static void measure(int n, long long start)
 {
 	MPI_Comm *c = calloc((size_t)n, sizeof(*c)), dup;
-	double first, further[FURTHER], splits, frees, t;
+	double first, further[FURTHER], splits, frees, started, t;
 	int i;
 
 	t = MPI_Wtime();
 	allreduce(MPI_COMM_WORLD);
+	started = start ? since_start(start) : 0;
 	first = ms(t);
 	for (i = 0; i < FURTHER; i++) {
 		MPI_Comm_dup(MPI_COMM_WORLD, &dup);
@@ -90,9 +102,9 @@ static void measure(int n)
 		MPI_Comm_free(&c[i]);
 	frees = ms(t);
 	if (!me)
-		printf("{\"first\": %.2f, \"further\": %.2f, \"further_max\": %.2f, \"n\": %d, \"splits\": %.1f, \"frees\": %.1f}\n",
+		printf("{\"first\": %.2f, \"further\": %.2f, \"further_max\": %.2f, \"n\": %d, \"splits\": %.1f, \"frees\": %.1f, \"started\": %.1f}\n",
 		       first, further[FURTHER / 2], further[FURTHER - 1], n,
-		       splits, frees);
+		       splits, frees, started);
 	free(c);
 }
 
@@ -134,7 +146,7 @@ int main(int argc, char **argv)
 	else if (argc > 1 && !strcmp(argv[1], "room"))
 		live(n, ops, 4 * ops, 1);
 	else
-		measure(n);
+		measure(n, argc > 3 ? atoll(argv[3]) : 0);
 	MPI_Finalize();
 	if (wrong)
 		printf("wrong: %d sums, rank %d\n", wrong, me);

@@ -5,9 +5,9 @@
  * starts the meeting, and Open MPI's progress continues it: what the ranks say
  * is exchanged by non-blocking collectives below, and a thread joins the job.
  *
- * Until the meeting ends, a rank does not know where its operations go. They are
- * queued, and decided and started in order when it ends; a blocking operation
- * waits for that. So all ranks decide on the same operations in the same order,
+ * Until the meeting ends, a rank does not know where its operations go. They
+ * are queued, and decided and started in order when it ends; a blocking
+ * operation waits for that. So all ranks decide on the same operations in the same order,
  * whether they knew the outcome when an operation was called or not.
  *
  * Open MPI's own non-blocking collectives match by tags that are taken in the

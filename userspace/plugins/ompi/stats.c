@@ -221,14 +221,16 @@ static const char *reasons(const struct record *r, char *text, size_t len)
 
 static void show_record(const struct record *r, const char *name)
 {
-	char text[512], number[48] = "";
+	char text[512], number[48] = "", fell[48] = "";
 
 	if (r->n > 1)
 		snprintf(number, sizeof(number), " (%lu communicators)", r->n);
+	if (r->fell)
+		snprintf(fell, sizeof(fell), ", %lu fell through", r->fell);
 	opal_output(coll_inc_output,
-		    "coll/inc: rank %u: of %s%s: %lu through the switch, %lu fell through%s",
+		    "coll/inc: rank %u: of %s%s: %lu through the switch%s%s",
 		    OPAL_PROC_MY_NAME.vpid, name, number,
-		    r->tally[COLL_INC_GOES], r->fell,
+		    r->tally[COLL_INC_GOES], fell,
 		    reasons(r, text, sizeof(text)));
 }
 
