@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-"""Data-parallel training with PyTorch's DistributedDataParallel.
+r"""Data-parallel training with PyTorch's DistributedDataParallel.
 
 Nothing here knows of a switch. Over Open MPI, mpirun-inc has the collectives
 go through one; the same file runs with gloo:
 
   mpirun-inc -S 10.0.0.254 -H h1,h2,h3,h4 python3 train.py
-  USE_LIBUV=0 torchrun --nproc-per-node 2 train.py --backend gloo
+  MASTER_ADDR=h1 MASTER_PORT=29500 WORLD_SIZE=4 RANK=0 USE_LIBUV=0 \
+      python3 train.py --backend gloo       # on h1, RANK=1 on h2, ...
 
 Each rank trains a small network on data of its own. Rank 0 prints a
 line for each step: the mean of all ranks' losses, the same as bits, and the
