@@ -8,7 +8,8 @@
 # or the lab's) makes kernel/control/netlink-gen.[ch] and
 # kernel/include/uapi/linux/rdma_inc.h; ynl-tables.py makes the tables of names
 # for the module, for user space and for Wireshark, and the tables of counters
-# in Documentation/netlink.rst. --check changes nothing: it shows what differs
+# in Documentation/netlink.rst; ynl-yang.py makes the agent's YANG module of the
+# same objects. --check changes nothing: it shows what differs
 # and fails if anything does.
 # Needs python3 with yaml and jsonschema.
 
@@ -16,7 +17,7 @@ set -u
 
 usage()
 {
-	sed -n '4,13s/^# \{0,1\}//p' "$0" >&2
+	sed -n '4,14s/^# \{0,1\}//p' "$0" >&2
 	exit "$1"
 }
 
@@ -112,10 +113,12 @@ grep -q GENL_MCAST_CAP_NET_ADMIN "$tmp/kernel/control/netlink-gen.c" ||
 	die "netlink-gen.c: the group events could be joined by anybody"
 tables=$("$python" "$tree/selftests/style/ynl-tables.py" "$tree" "$tmp") ||
 	die "ynl-tables.py failed"
+yang=$("$python" "$tree/selftests/style/ynl-yang.py" "$tree" "$tmp") ||
+	die "ynl-yang.py failed"
 
 rc=0
 for f in kernel/include/uapi/linux/rdma_inc.h kernel/control/netlink-gen.h \
-	kernel/control/netlink-gen.c $tables; do
+	kernel/control/netlink-gen.c $tables "$yang"; do
 	if cmp -s "$tmp/$f" "$tree/$f"; then
 		continue
 	elif [[ $check ]]; then

@@ -7,52 +7,10 @@
 
 #include "common.h"
 #include "nl.h"
+#include "nl-schema.h"
 
 struct nl_msg;
 struct nlmsghdr;
-
-enum field_type {
-	FIELD_UINT8,
-	FIELD_UINT16,
-	FIELD_UINT32,
-	FIELD_UINT,		/* 4 or 8 bytes on the wire, uint64_t here */
-	FIELD_STRING,
-	FIELD_ADDR,
-	FIELD_STATS,		/* nest of FIELD_UINT, by attribute */
-	FIELD_UINT16_LIST,	/* repeated; the count precedes the list */
-};
-
-/**
- * struct field - an attribute and where it lies in the object's struct
- * @name: as in the YNL spec
- * @attr: number
- * @type: type
- * @off: offset of the value
- * @size: its size
- */
-struct field {
-	const char	*name;
-	uint16_t	attr;
-	enum field_type	type;
-	size_t		off;
-	size_t		size;
-};
-
-/**
- * struct object - an attribute set of the family and its struct
- * @name: as in the YNL spec
- * @size: of the struct, which begins with its uint64_t has
- * @fields: attributes
- * @nfields: how many
- */
-struct object {
-	const char		*name;
-	size_t			size;
-	const struct field	*fields;
-	size_t			nfields;
-};
-
-extern const struct object nl_switch, nl_tree, nl_member, nl_slot;
 
 /**
  * struct request - a request and how to handle the reply

@@ -31,6 +31,43 @@ const char *nl_attr_name(const struct object *obj, unsigned int attr)
 	return f ? f->name : NULL;
 }
 
+/**
+ * nl_field() - find an attribute by its name
+ * @obj: type of the object
+ * @name: name in the YNL spec
+ *
+ * Return: the attribute, or NULL.
+ */
+const struct field *nl_field(const struct object *obj, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < obj->nfields; i++) {
+		if (!strcmp(obj->fields[i].name, name))
+			return &obj->fields[i];
+	}
+	return NULL;
+}
+
+/**
+ * nl_stat_name() - the name of a counter
+ * @obj: type of the object
+ * @f: its attribute with counters (FIELD_STATS)
+ * @attr: number of the counter
+ *
+ * Return: the name in the YNL spec, or NULL.
+ */
+const char *nl_stat_name(const struct object *obj, const struct field *f,
+			 unsigned int attr)
+{
+	if (obj == &nl_switch)
+		return inc_nl_switch_stat_name(attr);
+	/* Members' counters, and a tree's sum of them. */
+	if (obj == &nl_member || f->attr == RDMA_INC_A_TREE_MEMBER_STATS)
+		return inc_nl_member_stat_name(attr);
+	return inc_nl_tree_stat_name(attr);
+}
+
 static int encode_list(struct nl_msg *msg, int attr, const uint16_t *list)
 {
 	uint16_t i, n = list[-1];

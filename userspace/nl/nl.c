@@ -168,6 +168,8 @@ static void explain(struct call *c, int err, struct nlattr *attrs, int len)
 		miss = nl_attr_name(c->r->obj,
 				    nla_get_u32(tb[NLMSGERR_ATTR_MISS_TYPE]));
 
+	nl->attr = miss ? miss : name;
+	nl->missing = miss;
 	fail(nl, 0, "%s", text ? text : reason(err));
 	/* "Does not exist" and "exists already" need no attribute. */
 	if (name && err != -ENOENT && err != -EEXIST &&
@@ -317,6 +319,8 @@ static int request_once(struct call *c)
 
 	c->nl->error[0] = '\0';
 	c->nl->from_kernel = false;
+	c->nl->attr = NULL;
+	c->nl->missing = false;
 	rc = send_request(c);
 	if (!rc)
 		rc = receive(c);

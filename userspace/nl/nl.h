@@ -30,12 +30,16 @@ struct nl_sock;
  * @family: ID of the family
  * @version: version of the family
  * @error: description of the last error, without a newline
+ * @attr: name of the attribute that the last error concerns, or NULL
+ * @missing: that attribute is missing from the request
  * @from_kernel: the module reported the error, not this library
  */
 struct inc_nl {
 	struct nl_sock	*sock;
 	int		family;
 	int		version;
+	const char	*attr;
+	bool		missing;
 	bool		from_kernel;
 	char		error[INC_NL_ERROR_LEN];
 };

@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+ynl-yang.py TREE OUT
+
+Generate the YANG module rdma-inc-attributes from TREE's netlink spec and
+protocol header, and write it to OUT. Print its name.
+
+NETCONF and netlink have the same objects, names, ranges and descriptions. What
+a request of the spec may set is configuration, what only replies contain is
+state.
+"""
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+import yaml
+
+SPEC = "Documentation/netlink/specs/rdma-inc.yaml"
+PROTO = "kernel/include/uapi/linux/rdma_inc_proto.h"
+YANG = "userspace/agent/yang/rdma-inc-attributes.yang"
+REVISION = "2026-11-21"
+TREE, OUT = map(Path, sys.argv[1:])
+TAG = "SPDX-License-" "Identifier"
+WIDTH = 80
+
+TYPES = {"u8": "uint8", "u16": "uint16", "u32": "uint32", "uint": "uint64",
+         "string": "string"}
+# Masks of the protocol's enumerations, by attribute.
+BITS = {"collectives": ("inc_collective", "INC_COLL_"),
+        "dtypes": ("inc_dtype", "INC_DTYPE_"),
+        "ops": ("inc_op", "INC_OP_")}
+# Secrets: NETCONF's access control denies them unless a rule allows it.
+SECRETS = ("rkey", "psn", "peer-psn", "peer-rkey", "rx-psn", "tx-psn")
+# Grouping: attribute set, operation whose request it is (or "reply": the rest
+# of the replies), attributes left out: keys, and what only netlink has.
+GROUPINGS = (
+    ("switch-config", "switch", "switch-set", ()),
+    ("switch-state", "switch", "reply", ("switch-set",)),
+    ("tree-config", "tree", "tree-new", ("id", "owned")),
+    ("tree-state", "tree", "reply", ("tree-new", "id")),
+    ("member-config", "member", "member-new", ("tree-id", "rank")),
+    ("member-state", "member", "reply",
+     ("member-new", "tree-id", "rank", "peer-tree-id", "peer-rkey")),
+    ("parent-config", "member", "parent-set", ("tree-id",)),
+    ("parent-state", "member", "reply",
+     ("parent-set", "tree-id", "rank", "next-msg-id")),
+    ("slot-state", "slot", "reply", ("tree-id", "index")),
+)
+
+spec = yaml.safe_load((TREE / SPEC).read_text())
+sets = {s["name"]: s["attributes"] for s in spec["attribute-sets"]}
+operations = {o["name"]: o for o in spec["operations"]["list"]}
+definitions = {d["name"]: d for d in spec["definitions"]}
+header = (TREE / PROTO).read_text()
+
+
+def number(value):
+    """A limit: a number, or the name of a constant."""
+    return definitions[value]["value"] if value in definitions else value
+
+
+def statement(depth, keyword, text):
+    """A statement with a quoted string, wrapped."""
+    indent = "  " * depth
+    text = " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"')
+    lines = textwrap.wrap(text, WIDTH - len(indent) - 6)
+    if len(lines) == 1 and len(indent + keyword + text) + 4 <= WIDTH:
+        return [f'{indent}{keyword} "{text}";']
+    lines = [f"{indent}   {line}" for line in lines]
+    lines[0] = f'{indent}  "{lines[0].strip()}'
+    lines[-1] += '";'
+    return [f"{indent}{keyword}"] + lines
+
+
+def yang_range(a):
+    checks = a.get("checks", {})
+    if a["type"] not in TYPES or a["type"] == "string" or \
+       not {"min", "max"} & set(checks):
+        return None
+    return f'{number(checks.get("min", 0))}..{number(checks.get("max", "max"))}'
+
+
+def yang_type(depth, a):
+    indent = "  " * depth
+    if a["name"] in BITS:
+        return [f'{indent}type {a["name"]};']
+    if a["type"] == "binary":
+        return [f"{indent}type inet:ip-address-no-zone;"]
+    if "enum" in a:
+        return [f'{indent}type {a["enum"]};']
+    if a.get("checks", {}).get("max") == 1:
+        return [f"{indent}type boolean;"]
+    limits = yang_range(a)
+    if limits:
+        return [f'{indent}type {TYPES[a["type"]]} {{',
+                f'{indent}  range "{limits}";', f"{indent}}}"]
+    return [f'{indent}type {TYPES[a["type"]]};']
+
+
+def leaf(depth, a, config):
+    indent = "  " * depth
+    if a["type"] == "nest":
+        lines = [f'{indent}container {a["name"]} {{']
+        lines += statement(depth + 1, "description", a["doc"])
+        lines += [f'{indent}  uses {a["nested-attributes"]};', indent + "}"]
+        return lines
+    if a.get("multi-attr") and config:
+        # A leaf-list of configuration must not have a value twice.
+        return [f'{indent}leaf {a["name"]} {{', f"{indent}  type string {{",
+                f'{indent}    pattern "[0-9]+( [0-9]+)*";', f"{indent}  }}",
+                *statement(depth + 1, "description",
+                           a["doc"] + " Separated by spaces."), indent + "}"]
+    kind = "leaf-list" if a.get("multi-attr") else "leaf"
+    lines = [f'{indent}{kind} {a["name"]} {{']
+    if a["name"] in SECRETS:
+        lines.append(f"{indent}  nacm:default-deny-all;")
+    lines += yang_type(depth + 1, a)
+    if kind == "leaf-list":
+        lines.append(f"{indent}  ordered-by user;")
+    lines += statement(depth + 1, "description", a["doc"])
+    return lines + [indent + "}"]
+
+
+def request(name):
+    return operations[name]["do"]["request"]["attributes"]
+
+
+def attributes(kind, source, others):
+    """The names of a grouping's attributes."""
+    if source != "reply":
+        return [n for n in request(source) if n not in others]
+    left_out = set()
+    for other in others:
+        left_out |= set(request(other)) if other in operations else {other}
+    return [n for n in
+            operations[f"{kind}-get"]["do"]["reply"]["attributes"]
+            if n not in left_out]
+
+
+def grouping(name, kind, source, others):
+    wanted = attributes(kind, source, others)
+    lines = [f"  grouping {name} {{"]
+    lines += statement(2, "description", (
+        f"What netlink's {source} sets." if source != "reply" else
+        f"What only netlink's {kind}-get reports."))
+    for a in sets[kind]:
+        if a["name"] in wanted:
+            lines += leaf(2, a, source != "reply")
+    return lines + ["  }", ""]
+
+
+def counters(name):
+    lines = [f"  grouping {name} {{"]
+    lines += statement(2, "description", next(
+        s["doc"] for s in spec["attribute-sets"] if s["name"] == name))
+    for a in sets[name]:
+        lines += [f'    leaf {a["name"]} {{', "      type yang:counter64;"]
+        lines += statement(3, "description", a["doc"]) + ["    }"]
+    return lines + ["  }", ""]
+
+
+def typedefs():
+    lines = []
+    for d in spec["definitions"]:
+        if d["type"] != "enum":
+            continue
+        lines += [f'  typedef {d["name"]} {{', "    type enumeration {"]
+        for e in d["entries"]:
+            lines.append(f'      enum {e["name"]} {{')
+            lines += statement(4, "description", e["doc"]) + ["      }"]
+        lines += ["    }"] + statement(2, "description", d["doc"])
+        lines += ["  }", ""]
+    for name, (enum, prefix) in BITS.items():
+        body = re.search(r"^enum %s {(.*?)^}" % enum, header, re.S | re.M)[1]
+        lines += [f"  typedef {name} {{", "    type bits {"]
+        for bit, position in re.findall(prefix + r"(\w+)\s*= (\d+)", body):
+            bit = bit.lower().replace("_", "-")
+            # An identifier begins with a letter.
+            bit = bit if bit[0].isalpha() else "pair-" + bit
+            lines += [f"      bit {bit} {{", f"        position {position};",
+                      "      }"]
+        lines += ["    }", f'    description "enum {enum} of the protocol.";',
+                  "  }", ""]
+    return lines
+
+
+def module():
+    lines = [
+        f"// {TAG}: GPL-2.0 OR BSD-3-Clause",
+        "// Do not edit: generated by selftests/style/ynl-regen.sh from",
+        f"//   {SPEC}",
+        f"//   {PROTO}",
+        "module rdma-inc-attributes {",
+        "  yang-version 1.1;",
+        '  namespace "urn:rdma-inc:attributes";',
+        "  prefix inca;", ""]
+    for name, prefix in (("ietf-inet-types", "inet"),
+                         ("ietf-yang-types", "yang"),
+                         ("ietf-netconf-acm", "nacm")):
+        lines += [f"  import {name} {{", f"    prefix {prefix};", "  }"]
+    lines += ["", '  organization "rdma_inc";', '  contact "rdma_inc";']
+    lines += statement(1, "description", spec["doc"])
+    lines += ["", f"  revision {REVISION} {{",
+              '    description "First revision.";', "  }", ""]
+    lines += typedefs()
+    for name in sets:
+        if name.endswith("-stats"):
+            lines += counters(name)
+    for g in GROUPINGS:
+        lines += grouping(*g)
+    return "\n".join(lines[:-1] + ["}", ""])
+
+
+(OUT / YANG).parent.mkdir(parents=True, exist_ok=True)
+(OUT / YANG).write_text(module())
+print(YANG)
