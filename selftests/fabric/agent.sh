@@ -1,0 +1,215 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# inc-agentd, the NETCONF server of a switch, asked by a stock client
+# (python3-ncclient): trees, wrong input, filters, an AllReduce through a tree
+# that NETCONF made, events, restarts, SSH, clients that do not behave. The
+# agent is built with AddressSanitizer.
+#
+# agent.sh [PART...]: only some of yang, edit, wrong, filter, levels, job,
+# events, restart, ssh, rude, options. Needs LAB_WITH=fabric.
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+
+DIR=$(mktemp -d)
+YANG=$ROOT/userspace/agent/yang
+NC2=/usr/share/yang/modules/libnetconf2
+SOCK=$DIR/sock
+AGENTD=$INC_USER/agent-asan/inc-agentd
+export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=23
+AGENT=
+
+# agent_up ARGS...: the agent on the bridge host.
+agent_up()
+{
+	ip netns exec "$TOPO-sw" "$AGENTD" -u "$SOCK" -y "$YANG" -i sw1 "$@" \
+		>"$DIR/log" 2>&1 &
+	AGENT=$!
+	wait_for 20 grep -q ready "$DIR/log" || {
+		echo "# inc-agentd did not come up: $(cat "$DIR/log")"
+		return 1
+	}
+}
+
+# Ends it; fails unless it ends in order (23: AddressSanitizer has a report).
+agent_down()
+{
+	local rc
+
+	kill "$AGENT"
+	wait "$AGENT"
+	rc=$?
+	AGENT=
+	[ $rc = 0 ] || sed 's/^/# /' "$DIR/log" | head -n 60
+	return $rc
+}
+
+suite_up()
+{
+	topo_up 2 && agent_up
+}
+
+suite_down()
+{
+	[ -z "$AGENT" ] || kill -9 "$AGENT"
+	AGENT=
+	rm -rf "$DIR"
+}
+
+# py_run PART ARGS...: let agent.py write its cases to a file.
+py_run()
+{
+	sw timeout "$(scaled 60)" python3 "$ROOT/selftests/fabric/agent.py" \
+		"$SOCK" "$@" >"$DIR/cases" 2>&1
+}
+
+# py_done PART RC: report them.
+py_done()
+{
+	local rc=$2
+
+	ktap_take < <(grep -E '^(not )?ok ' "$DIR/cases")
+	[ "$rc" = 0 ] || grep -vE '^(not )?ok ' "$DIR/cases" | sed 's/^/# /'
+	ktap "$rc" "$1: ran to its end" "status $rc"
+}
+
+# py PART ARGS...
+py()
+{
+	py_run "$@"
+	py_done "$1" $?
+}
+
+lint()
+{
+	yanglint -p "$YANG" -p "$NC2" "$@"
+}
+
+part_yang()
+{
+	local out
+
+	out=$(lint "$YANG"/*.yang 2>&1)
+	ktap $? "yanglint accepts the modules" "$out"
+	py dump "$DIR/get.xml" "$DIR/config.xml"
+	out=$(lint -t data -e "$YANG/rdma-inc-switch.yang" "$DIR/get.xml" 2>&1)
+	ktap $? "yanglint accepts the reply to get" "$out"
+	out=$(lint -t config "$YANG/rdma-inc-switch.yang" "$DIR/config.xml" 2>&1)
+	ktap $? "yanglint accepts the reply to get-config" "$out"
+	! lint -t config "$YANG/rdma-inc-switch.yang" "$DIR/get.xml" \
+		>/dev/null 2>&1
+	ktap $? "yanglint sees state in the reply to get"
+}
+
+part_edit()
+{
+	py edit
+}
+
+part_wrong()
+{
+	py wrong
+}
+
+part_filter()
+{
+	py filter
+}
+
+part_levels()
+{
+	py levels
+}
+
+# The ranks' daemon is agent.py, which has only NETCONF.
+part_job()
+{
+	local daemon
+
+	py_run job "$(topo_ip4 sw)" 2 &
+	daemon=$!
+	wait_for 20 grep -q listening "$DIR/cases"
+	JOB_TIMEOUT=$(scaled 20000)
+	job "AllReduce through a tree made by NETCONF" 2 allreduce -t int32 \
+		-o sum --count 5000 -i 3 --check
+	wait "$daemon"
+	py_done job $?
+}
+
+part_events()
+{
+	py events
+}
+
+part_restart()
+{
+	py before "$DIR/before.xml"
+	kill -9 "$AGENT"
+	wait "$AGENT" 2>/dev/null
+	agent_up
+	ktap $? "the agent starts again after kill -9"
+	py after "$DIR/before.xml"
+	agent_down
+	ktap $? "SIGTERM ends it in order" "$(tail -n 3 "$DIR/log")"
+	[ ! -e "$SOCK" ]
+	ktap $? "its socket is gone"
+	agent_up
+}
+
+keys()
+{
+	local name
+
+	[ -e "$DIR/hostkey" ] && return
+	ssh-keygen -q -m PEM -t ecdsa -N '' -f "$DIR/hostkey" || return 1
+	# ncclient reads only keys with a passphrase.
+	for name in good bad; do
+		ssh-keygen -q -t ed25519 -N secret -f "$DIR/$name" || return 1
+	done
+}
+
+part_ssh()
+{
+	keys
+	agent_down
+	ktap $? "the agent ends in order"
+	agent_up -s 127.0.0.1:8300 -k "$DIR/hostkey" -a "admin=$DIR/good.pub"
+	ktap $? "the agent listens for SSH"
+	py ssh "$DIR/good" "$DIR/bad"
+}
+
+part_rude()
+{
+	agent_down
+	agent_up -n 6
+	py rude
+	kill -0 "$AGENT"
+	ktap $? "the agent still runs"
+}
+
+part_options()
+{
+	SAYS_BY=("$AGENTD")
+	says "--help" 0 "usage: inc-agentd" --help
+	says "--version" 0 "inc-agentd $(cat "$ROOT/VERSION")" --version
+	says "an option that does not exist" 2 "see inc-agentd --help" --nonsense
+	says "an argument" 2 "no such argument" nonsense
+	says "SSH without a host key" 2 "needs --host-key" -s 127.0.0.1
+	says "SSH without users" 2 "nobody can log in" -s 127.0.0.1 -k x
+	says "a user without a key" 2 "NAME=FILE" -a admin
+	says "a wrong port" 2 "from 1 to 65535" -s 127.0.0.1:0
+	says "a wrong mode" 2 "from 0 to 777" -m 888
+	says "no YANG modules" 1 "cannot load the YANG modules" -y /nowhere \
+		-u "$DIR/other"
+	says "a socket in no directory" 1 "No such file" -y "$YANG" \
+		-u /nowhere/sock
+	says "a socket that is in use" 1 "another agent listens" -y "$YANG" \
+		-u "$SOCK"
+	says "a host key that does not exist" 1 "cannot listen for SSH" \
+		-y "$YANG" -u "$DIR/other" -s 127.0.0.1:8301 -k /nowhere \
+		-a a=/nowhere
+	SAYS_BY=(sw)
+}
+
+suite "yang edit wrong filter levels job events restart ssh rude options" "$@"

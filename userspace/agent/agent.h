@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * inc-agentd: what all its files know. They call one another downwards:
+ *
+ *   main      options, signals, start and end
+ *   rpc       NETCONF's operations             notif   subscriptions
+ *   apply     kernel requests from two configurations
+ *   edit, filter    the rules of edit-config and of filters
+ *   datastore kernel objects as YANG data      iface   interfaces
+ *   netconf   sessions and transports (libnetconf2)
+ *   fault, log
+ */
+#ifndef INC_AGENT_AGENT_H
+#define INC_AGENT_AGENT_H
+
+#include "common.h"
+
+#include <libyang/libyang.h>
+
+#include "fault.h"
+#include "log.h"
+
+#define AGENT_MODULE	"rdma-inc-switch"
+#define AGENT_ID_LEN	64
+#define AGENT_ADDRS	8
+
+/**
+ * struct agent - one switch and its agent
+ * @ctx: YANG modules
+ * @mod: rdma-inc-switch
+ * @id: the switch's name in the fabric
+ * @naddrs: number of @addrs
+ * @addrs: addresses at which NETCONF is served
+ */
+struct agent {
+	struct ly_ctx		*ctx;
+	const struct lys_module	*mod;
+	char			id[AGENT_ID_LEN];
+	unsigned int		naddrs;
+	char			addrs[AGENT_ADDRS][64];
+};
+
+#endif /* INC_AGENT_AGENT_H */

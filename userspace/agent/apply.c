@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The difference between the kernel's objects and the wanted configuration, as
+ * a list of requests. What can be undone comes first, deletions last: a tree
+ * that is gone cannot be brought back with its connections, but the requests
+ * that usually fail, those that create or connect, then have not deleted
+ * anything yet.
+ */
+#include "apply.h"
+
+#include "datastore.h"
+
+enum step_kind {
+	STEP_SWITCH_SET,
+	STEP_TREE_SET,
+	STEP_TREE_NEW,
+	STEP_MEMBER_NEW,
+	STEP_PARENT_SET,
+	STEP_MEMBER_DEL,
+	STEP_TREE_DEL,
+};
+
+/**
+ * struct step - a request to the kernel
+ * @kind: what it does
+ * @node: the wanted node; for deletions the present one
+ * @old: the present node, or NULL
+ * @done: the kernel has done it
+ */
+struct step {
+	enum step_kind		kind;
+	const struct lyd_node	*node;
+	const struct lyd_node	*old;
+	bool			done;
+};
+
+/**
+ * struct plan - all requests, in order
+ * @nl: connection
+ * @steps: requests
+ * @n: how many
+ * @room: for how many there is memory
+ * @f: why planning failed
+ * @running: the present container "switch", or NULL
+ * @wanted: the wanted one, or NULL
+ */
+struct plan {
+	struct inc_nl		nl;
+	struct step		*steps;
+	size_t			n;
+	size_t			room;
+	struct fault		*f;
+	const struct lyd_node	*running;
+	const struct lyd_node	*wanted;
+};
+
+static uint32_t key(const struct lyd_node *list)
+{
+	return (uint32_t)strtoul(lyd_get_value(lyd_child(list)), NULL, 10);
+}
+
+static int push(struct plan *p, enum step_kind kind,
+		const struct lyd_node *node, const struct lyd_node *old)
+{
+	if (p->n == p->room) {
+		size_t room = p->room * 2 + 16;
+		struct step *steps = realloc(p->steps, room * sizeof(*steps));
+
+		if (!steps)
+			return fault_set(p->f, FAULT_RESOURCE_DENIED, node,
+					 "out of memory");
+		p->steps = steps;
+		p->room = room;
+	}
+	p->steps[p->n++] = (struct step){
+		.kind = kind, .node = node, .old = old,
+	};
+	return 0;
+}
+
+static bool is(const struct lyd_node *node, const char *name)
+{
+	return !strcmp(LYD_NAME(node), name);
+}
+
+/* The child of @parent that corresponds to @node, which has another parent. */
+static const struct lyd_node *same(const struct lyd_node *parent,
+				   const struct lyd_node *node)
+{
+	struct lyd_node *match = NULL;
+
+	if (!parent)
+		return NULL;
+	if (node->schema->nodetype == LYS_LIST)
+		lyd_find_sibling_first(lyd_child(parent), node, &match);
+	else
+		lyd_find_sibling_val(lyd_child(parent), node->schema, NULL, 0,
+				     &match);
+	return match;
+}
+
+static const struct lyd_node *container(const struct lyd_node *parent,
+					const char *name)
+{
+	const struct lyd_node *node;
+
+	LY_LIST_FOR(lyd_child(parent), node) {
+		if (is(node, name))
+			return node;
+	}
+	return NULL;
+}
+
+/* A leaf that differs between two nodes, or NULL. */
+static const struct lyd_node *differing(const struct lyd_node *node,
+					const struct lyd_node *old)
+{
+	const struct lyd_node *leaf, *was;
+
+	LY_LIST_FOR(lyd_child(node), leaf) {
+		if (leaf->schema->nodetype != LYS_LEAF)
+			continue;
+		was = same(old, leaf);
+		if (!was || strcmp(lyd_get_value(leaf), lyd_get_value(was)))
+			return leaf;
+	}
+	return NULL;
+}
+
+static bool settable(const struct lyd_node *leaf)
+{
+	/* The attributes of netlink's tree-set. */
+	return is(leaf, "window") || is(leaf, "hold") ||
+	       is(leaf, "min-rto") || is(leaf, "dead-time");
+}
+
+/* Settings of trees that exist and stay. */
+static int plan_set(struct plan *p)
+{
+	const struct lyd_node *node, *old, *leaf, *was;
+	bool set;
+
+	LY_LIST_FOR(lyd_child(p->wanted), node) {
+		old = same(p->running, node);
+		if (is(node, "limits") && differing(node, old) &&
+		    push(p, STEP_SWITCH_SET, node, old))
+			return -1;
+		if (!is(node, "tree") || !old)
+			continue;
+		set = false;
+		LY_LIST_FOR(lyd_child(node), leaf) {
+			if (leaf->schema->nodetype != LYS_LEAF)
+				continue;
+			was = same(old, leaf);
+			if (was && !strcmp(lyd_get_value(leaf),
+					   lyd_get_value(was)))
+				continue;
+			if (!settable(leaf))
+				return fault_set(p->f, FAULT_INVALID_VALUE,
+						 leaf,
+						 "it is %s and cannot be changed: delete the tree and create another",
+						 was ? lyd_get_value(was) :
+						       "not set");
+			set = true;
+		}
+		if (set && push(p, STEP_TREE_SET, node, old))
+			return -1;
+	}
+	return 0;
+}
+
+static int plan_member(struct plan *p, const struct lyd_node *member,
+		       const struct lyd_node *old)
+{
+	const struct lyd_node *leaf;
+
+	if (!old)
+		return push(p, STEP_MEMBER_NEW, member, NULL);
+	leaf = differing(member, old);
+	if (leaf)
+		return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
+				 "a member cannot be changed: delete it and create another");
+	return 0;
+}
+
+/* Trees and members that do not exist yet. */
+static int plan_new(struct plan *p)
+{
+	const struct lyd_node *node, *member, *old;
+
+	LY_LIST_FOR(lyd_child(p->wanted), node) {
+		if (!is(node, "tree"))
+			continue;
+		old = same(p->running, node);
+		if (!old && push(p, STEP_TREE_NEW, node, NULL))
+			return -1;
+		LY_LIST_FOR(lyd_child(node), member) {
+			if (is(member, "member") &&
+			    plan_member(p, member, same(old, member)))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* Connections to parents: they cannot be undone, except with their trees. */
+static int plan_parents(struct plan *p)
+{
+	const struct lyd_node *node, *parent, *old;
+
+	LY_LIST_FOR(lyd_child(p->wanted), node) {
+		parent = is(node, "tree") ? container(node, "parent") : NULL;
+		if (!parent)
+			continue;
+		old = same(same(p->running, node), parent);
+		if (differing(parent, old) &&
+		    push(p, STEP_PARENT_SET, parent, old))
+			return -1;
+	}
+	return 0;
+}
+
+static int plan_del(struct plan *p)
+{
+	const struct lyd_node *node, *member, *new;
+
+	LY_LIST_FOR(lyd_child(p->running), node) {
+		if (!is(node, "tree"))
+			continue;
+		new = same(p->wanted, node);
+		if (!new && push(p, STEP_TREE_DEL, node, NULL))
+			return -1;
+		if (!new)
+			continue;
+		LY_LIST_FOR(lyd_child(node), member) {
+			if (is(member, "member") && !same(new, member) &&
+			    push(p, STEP_MEMBER_DEL, member, NULL))
+				return -1;
+		}
+	}
+	return 0;
+}
+
+static uint32_t tree_id(const struct lyd_node *node)
+{
+	return key(is(node, "tree") ? node : lyd_parent(node));
+}
+
+static int tree_new(struct plan *p, const struct step *s)
+{
+	struct inc_nl_tree tree = { .has = 0 };
+
+	ds_object(s->node, NULL, &nl_tree, &tree);
+	INC_NL_SET(&tree, TREE_ID, id, tree_id(s->node));
+	return inc_nl_tree_new(&p->nl, &tree, NULL);
+}
+
+/* From the values of @from to those of @to. */
+static int tree_set(struct plan *p, const struct lyd_node *to,
+		    const struct lyd_node *from)
+{
+	struct inc_nl_tree tree = { .has = 0 };
+
+	ds_object(to, from, &nl_tree, &tree);
+	INC_NL_SET(&tree, TREE_ID, id, tree_id(to));
+	return inc_nl_tree_set(&p->nl, &tree);
+}
+
+static int switch_set(struct plan *p, const struct lyd_node *to,
+		      const struct lyd_node *from)
+{
+	struct inc_nl_switch sw = { .has = 0 };
+
+	return ds_object(to, from, &nl_switch, &sw) ?
+	       inc_nl_switch_set(&p->nl, &sw) : 0;
+}
+
+static int member_new(struct plan *p, const struct step *s)
+{
+	struct inc_nl_member m = { .has = 0 };
+
+	ds_object(s->node, NULL, &nl_member, &m);
+	INC_NL_SET(&m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
+	INC_NL_SET(&m, MEMBER_RANK, rank, (uint16_t)key(s->node));
+	return inc_nl_member_new(&p->nl, &m, NULL);
+}
+
+static int parent_set(struct plan *p, const struct step *s)
+{
+	struct inc_nl_member m = { .has = 0 };
+
+	/* Of what it has before it is connected, only what changes counts. */
+	ds_object(s->node, s->old, &nl_member, &m);
+	INC_NL_SET(&m, MEMBER_TREE_ID, tree_id, tree_id(s->node));
+	return inc_nl_parent_set(&p->nl, &m, NULL);
+}
+
+static int member_del(struct plan *p, const struct step *s)
+{
+	return inc_nl_member_del(&p->nl, tree_id(s->node),
+				 (uint16_t)key(s->node));
+}
+
+/* What is gone by itself needs no deletion. */
+static int gone(const struct plan *p, int rc)
+{
+	return rc == -ENOENT && p->nl.from_kernel ? 0 : rc;
+}
+
+static int run_step(struct plan *p, struct step *s)
+{
+	int rc = 0;
+
+	switch (s->kind) {
+	case STEP_SWITCH_SET:
+		rc = switch_set(p, s->node, s->old);
+		break;
+	case STEP_TREE_SET:
+		rc = tree_set(p, s->node, s->old);
+		break;
+	case STEP_TREE_NEW:
+		rc = tree_new(p, s);
+		break;
+	case STEP_MEMBER_NEW:
+		rc = member_new(p, s);
+		break;
+	case STEP_PARENT_SET:
+		rc = parent_set(p, s);
+		break;
+	case STEP_MEMBER_DEL:
+		rc = gone(p, member_del(p, s));
+		break;
+	case STEP_TREE_DEL:
+		rc = gone(p, inc_nl_tree_del(&p->nl, tree_id(s->node)));
+		break;
+	}
+	s->done = !rc;
+	return rc;
+}
+
+/* Was the tree of this step made by the same edit, so that it goes with it? */
+static bool of_new_tree(const struct plan *p, const struct step *s)
+{
+	return !same(p->running, lyd_parent(s->node));
+}
+
+static int undo_step(struct plan *p, const struct step *s)
+{
+	switch (s->kind) {
+	case STEP_SWITCH_SET:
+		return s->old ? switch_set(p, s->old, s->node) : 0;
+	case STEP_TREE_SET:
+		return tree_set(p, s->old, s->node);
+	case STEP_TREE_NEW:
+		return gone(p, inc_nl_tree_del(&p->nl, tree_id(s->node)));
+	case STEP_MEMBER_NEW:
+		return of_new_tree(p, s) ? 0 : gone(p, member_del(p, s));
+	case STEP_PARENT_SET:
+		return of_new_tree(p, s) ? 0 : -EBUSY;
+	default:
+		return -ENOENT;
+	}
+}
+
+static int undo(struct plan *p, size_t n)
+{
+	int failed = 0;
+
+	while (n--) {
+		if (p->steps[n].done && undo_step(p, &p->steps[n]))
+			failed++;
+	}
+	return failed;
+}
+
+static int run(struct plan *p, enum apply_error on_error,
+	       void (*failed)(const struct fault *f, void *arg), void *arg)
+{
+	struct fault f;
+	int rc, ret = 0;
+	size_t i;
+
+	for (i = 0; i < p->n; i++) {
+		rc = run_step(p, &p->steps[i]);
+		if (!rc)
+			continue;
+		fault_kernel(&f, &p->nl, rc, p->steps[i].node);
+		failed(&f, arg);
+		ret = -1;
+		if (on_error == APPLY_CONTINUE)
+			continue;
+		rc = undo(p, i);
+		if (rc) {
+			fault_set(&f, FAULT_ROLLBACK_FAILED, NULL,
+				  "%d requests could not be undone", rc);
+			failed(&f, arg);
+		}
+		break;
+	}
+	return ret;
+}
+
+/**
+ * apply_config() - ask the kernel for what differs
+ * @running: the container "switch" as the kernel has it, or NULL
+ * @wanted: as it should be, or NULL
+ * @on_error: what to do when a request fails
+ * @failed: called for each error
+ * @arg: its last argument
+ *
+ * Leafs that @wanted lacks stay as they are.
+ *
+ * Return: 0, or -1.
+ */
+int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
+		 enum apply_error on_error,
+		 void (*failed)(const struct fault *f, void *arg), void *arg)
+{
+	struct fault f = { .tag = FAULT_NONE };
+	struct plan p = { .f = &f, .running = running, .wanted = wanted };
+	int rc;
+
+	if (plan_set(&p) || plan_new(&p) || plan_parents(&p) || plan_del(&p)) {
+		failed(&f, arg);
+		free(p.steps);
+		return -1;
+	}
+	if (!p.n) {
+		free(p.steps);
+		return 0;
+	}
+	rc = inc_nl_open(&p.nl);
+	if (rc) {
+		fault_kernel(&f, &p.nl, rc, NULL);
+		failed(&f, arg);
+		rc = -1;
+	} else {
+		rc = run(&p, on_error, failed, arg);
+	}
+	inc_nl_close(&p.nl);
+	free(p.steps);
+	return rc;
+}

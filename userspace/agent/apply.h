@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Makes the kernel's objects those of a configuration.
+ */
+#ifndef INC_AGENT_APPLY_H
+#define INC_AGENT_APPLY_H
+
+#include "agent.h"
+
+/* What to do with the requests made already when one fails. */
+enum apply_error {
+	APPLY_ROLLBACK,
+	APPLY_CONTINUE,
+};
+
+int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
+		 enum apply_error on_error,
+		 void (*failed)(const struct fault *f, void *arg), void *arg);
+
+#endif /* INC_AGENT_APPLY_H */

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Conversion between the objects of the family "rdma-inc" and YANG data. The
+ * YANG module has the attributes' names, so one loop over an object's fields
+ * serves all of them.
+ */
+#include "datastore.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "iface.h"
+
+static uint64_t load(const struct field *f, const void *src)
+{
+	switch (f->size) {
+	case 1:
+		return *(const uint8_t *)src;
+	case 2:
+		return *(const uint16_t *)src;
+	case 4:
+		return *(const uint32_t *)src;
+	default:
+		return *(const uint64_t *)src;
+	}
+}
+
+static void store(const struct field *f, void *dst, uint64_t v)
+{
+	switch (f->size) {
+	case 1:
+		*(uint8_t *)dst = (uint8_t)v;
+		break;
+	case 2:
+		*(uint16_t *)dst = (uint16_t)v;
+		break;
+	case 4:
+		*(uint32_t *)dst = (uint32_t)v;
+		break;
+	default:
+		*(uint64_t *)dst = v;
+		break;
+	}
+}
+
+static void bits_text(const struct lysc_type *type, uint64_t mask, char *buf,
+		      size_t len)
+{
+	const struct lysc_type_bits *t = (const struct lysc_type_bits *)type;
+	LY_ARRAY_COUNT_TYPE i;
+	size_t n = 0;
+
+	buf[0] = '\0';
+	LY_ARRAY_FOR(t->bits, i) {
+		if (!((mask >> t->bits[i].position) & 1) || n >= len)
+			continue;
+		n += (size_t)snprintf(buf + n, len - n, "%s%s", n ? " " : "",
+				      t->bits[i].name);
+	}
+}
+
+static void enum_text(const struct lysc_type *type, uint64_t v, char *buf,
+		      size_t len)
+{
+	const struct lysc_type_enum *t = (const struct lysc_type_enum *)type;
+	LY_ARRAY_COUNT_TYPE i;
+
+	LY_ARRAY_FOR(t->enums, i) {
+		if ((uint64_t)t->enums[i].value == v)
+			snprintf(buf, len, "%s", t->enums[i].name);
+	}
+}
+
+static void list_text(const uint16_t *list, char *buf, size_t len)
+{
+	size_t n = 0;
+	uint16_t i;
+
+	for (i = 0; i < list[-1] && n < len; i++)
+		n += (size_t)snprintf(buf + n, len - n, "%s%u", i ? " " : "",
+				      list[i]);
+}
+
+static void number_text(const struct lysc_type *type, uint64_t v, char *buf,
+			size_t len)
+{
+	switch (type->basetype) {
+	case LY_TYPE_BITS:
+		bits_text(type, v, buf, len);
+		break;
+	case LY_TYPE_ENUM:
+		enum_text(type, v, buf, len);
+		break;
+	case LY_TYPE_BOOL:
+		snprintf(buf, len, "%s", v ? "true" : "false");
+		break;
+	default:
+		snprintf(buf, len, "%" PRIu64, v);
+		break;
+	}
+}
+
+/* The value as YANG writes it; empty if there is none. */
+static void value_text(const struct lysc_node *schema, const struct field *f,
+		       const void *src, char *buf, size_t len)
+{
+	const struct lysc_type *type = ((struct lysc_node_leaf *)schema)->type;
+	const struct inc_nl_addr *addr = src;
+
+	buf[0] = '\0';
+	switch (f->type) {
+	case FIELD_STRING:
+		snprintf(buf, len, "%s", (const char *)src);
+		break;
+	case FIELD_ADDR:
+		if (addr->len)
+			inet_ntop(addr->len == 4 ? AF_INET : AF_INET6,
+				  addr->bytes, buf, (socklen_t)len);
+		break;
+	case FIELD_UINT16_LIST:
+		list_text(src, buf, len);
+		break;
+	default:
+		number_text(type, load(f, src), buf, len);
+		break;
+	}
+}
+
+static const struct lysc_node *child(const struct lyd_node *parent,
+				     const char *name, uint16_t kinds)
+{
+	if (!parent)
+		return NULL;
+	return lys_find_child(parent->schema, parent->schema->module, name, 0,
+			      kinds, 0);
+}
+
+static void emit_stats(struct lyd_node *parent, const struct object *obj,
+		       const struct field *f, const uint64_t *stats)
+{
+	size_t i, n = f->size / sizeof(*stats);
+	struct lyd_node *to;
+	char buf[24];
+
+	if (lyd_new_inner(parent, NULL, f->name, 0, &to))
+		return;
+	for (i = 1; i < n; i++) {
+		const char *name = nl_stat_name(obj, f, (unsigned int)i);
+
+		snprintf(buf, sizeof(buf), "%" PRIu64, stats[i]);
+		if (name && child(to, name, LYS_LEAF))
+			lyd_new_term(to, NULL, name, buf, 0, NULL);
+	}
+}
+
+static void emit_list(struct lyd_node *parent, const struct field *f,
+		      const uint16_t *list)
+{
+	char buf[8];
+	uint16_t i;
+
+	for (i = 0; i < list[-1]; i++) {
+		snprintf(buf, sizeof(buf), "%u", list[i]);
+		lyd_new_term(parent, NULL, f->name, buf, 0, NULL);
+	}
+}
+
+static void emit_field(struct lyd_node *conf, struct lyd_node *state,
+		       const struct object *obj, const struct field *f,
+		       const void *src)
+{
+	uint16_t kinds = f->type == FIELD_STATS ? LYS_CONTAINER :
+						  LYS_LEAF | LYS_LEAFLIST;
+	const struct lysc_node *schema = child(conf, f->name, kinds);
+	struct lyd_node *parent = schema ? conf : state;
+	char buf[6 * RDMA_INC_MAX_RANKS];
+
+	if (!schema)
+		schema = child(state, f->name, kinds);
+	if (!schema || lysc_is_key(schema))
+		return;
+	if (f->type == FIELD_STATS) {
+		emit_stats(parent, obj, f, src);
+	} else if (schema->nodetype == LYS_LEAFLIST) {
+		emit_list(parent, f, src);
+	} else {
+		value_text(schema, f, src, buf, sizeof(buf));
+		if (buf[0])
+			lyd_new_term(parent, NULL, f->name, buf, 0, NULL);
+	}
+}
+
+/**
+ * ds_emit() - add an object's attributes to YANG data
+ * @conf: where its configuration belongs
+ * @state: where other attributes belong, or NULL to leave them out
+ * @obj: type of the object
+ * @src: the object
+ *
+ * What the YANG module does not have is left out.
+ */
+void ds_emit(struct lyd_node *conf, struct lyd_node *state,
+	     const struct object *obj, const void *src)
+{
+	uint64_t has;
+	size_t i;
+
+	memcpy(&has, src, sizeof(has));
+	for (i = 0; i < obj->nfields; i++) {
+		const struct field *f = &obj->fields[i];
+
+		if ((has >> f->attr) & 1)
+			emit_field(conf, state, obj, f,
+				   (const char *)src + f->off);
+	}
+}
+
+static uint64_t bits_value(const struct lyd_value *value)
+{
+	struct lyd_value_bits *bits;
+	LY_ARRAY_COUNT_TYPE i;
+	uint64_t mask = 0;
+
+	LYD_VALUE_GET(value, bits);
+	LY_ARRAY_FOR(bits->items, i)
+		mask |= 1ULL << bits->items[i]->position;
+	return mask;
+}
+
+static void parse_list(const char *text, const struct field *f, void *dst)
+{
+	uint16_t *list = dst, *count = list - 1;
+	size_t max = f->size / sizeof(*list);
+	char *end;
+
+	for (*count = 0; *text && *count < max; text = end) {
+		list[(*count)++] = (uint16_t)strtoul(text, &end, 10);
+		if (end == text)
+			break;
+	}
+}
+
+static void parse_addr(const char *text, struct inc_nl_addr *addr)
+{
+	if (inet_pton(AF_INET, text, addr->bytes) == 1)
+		addr->len = 4;
+	else if (inet_pton(AF_INET6, text, addr->bytes) == 1)
+		addr->len = 16;
+}
+
+static void parse_value(const struct lyd_node *node, const struct field *f,
+			void *dst)
+{
+	const struct lyd_value *value = &((struct lyd_node_term *)node)->value;
+	const char *text = lyd_get_value(node);
+
+	switch (f->type) {
+	case FIELD_ADDR:
+		parse_addr(text, dst);
+		return;
+	case FIELD_UINT16_LIST:
+		parse_list(text, f, dst);
+		return;
+	case FIELD_STRING:
+		snprintf(dst, f->size, "%s", text);
+		return;
+	default:
+		break;
+	}
+	switch (value->realtype->basetype) {
+	case LY_TYPE_BITS:
+		store(f, dst, bits_value(value));
+		break;
+	case LY_TYPE_ENUM:
+		store(f, dst, (uint64_t)value->enum_item->value);
+		break;
+	case LY_TYPE_BOOL:
+		store(f, dst, value->boolean);
+		break;
+	default:
+		store(f, dst, strtoull(text, NULL, 10));
+		break;
+	}
+}
+
+static bool same_leaf(const struct lyd_node *node, const struct lyd_node *old)
+{
+	struct lyd_node *was;
+
+	if (lyd_find_sibling_val(lyd_child(old), node->schema, NULL, 0, &was))
+		return false;
+	return !strcmp(lyd_get_value(node), lyd_get_value(was));
+}
+
+/**
+ * ds_object() - read an object from YANG data
+ * @parent: node whose leafs are the attributes
+ * @old: leave out leafs with the values that they have here, or NULL
+ * @obj: type of the object
+ * @dst: the object, whose other attributes are kept
+ *
+ * Return: bits of the attributes that were read, which are set in the object's
+ * has.
+ */
+uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
+		   const struct object *obj, void *dst)
+{
+	const struct lyd_node *node;
+	uint64_t has, got = 0;
+
+	LY_LIST_FOR(lyd_child(parent), node) {
+		const struct field *f;
+
+		if (node->schema->nodetype != LYS_LEAF ||
+		    lysc_is_key(node->schema))
+			continue;
+		f = nl_field(obj, LYD_NAME(node));
+		if (!f || (old && same_leaf(node, old)))
+			continue;
+		parse_value(node, f, (char *)dst + f->off);
+		got |= 1ULL << f->attr;
+	}
+	memcpy(&has, dst, sizeof(has));
+	has |= got;
+	memcpy(dst, &has, sizeof(has));
+	return got;
+}
+
+/**
+ * struct reader - data under construction
+ * @nl: connection
+ * @sw: the container "switch"
+ * @tree: the tree that was looked at last, or NULL
+ * @tree_id: its ID
+ * @state: add what is not configuration
+ */
+struct reader {
+	struct inc_nl	nl;
+	struct lyd_node	*sw;
+	struct lyd_node	*tree;
+	uint32_t	tree_id;
+	bool		state;
+};
+
+/* The container "state" of a node, if it is wanted. */
+static struct lyd_node *add_state(const struct reader *r,
+				  struct lyd_node *parent)
+{
+	struct lyd_node *state = NULL;
+
+	if (r->state)
+		lyd_new_inner(parent, NULL, "state", 0, &state);
+	return state;
+}
+
+static void add_parent(struct reader *r, struct lyd_node *tree, uint32_t id)
+{
+	struct inc_nl_member m;
+	struct lyd_node *node;
+
+	if (inc_nl_parent_get(&r->nl, id, &m) ||
+	    lyd_new_inner(tree, NULL, "parent", 0, &node))
+		return;
+	ds_emit(node, add_state(r, node), &nl_member, &m);
+}
+
+static int add_tree(const struct inc_nl_tree *t, void *arg)
+{
+	struct reader *r = arg;
+	struct lyd_node *node;
+	char id[12];
+
+	snprintf(id, sizeof(id), "%u", t->id);
+	if (lyd_new_list(r->sw, NULL, "tree", 0, &node, id))
+		return 0;
+	ds_emit(node, add_state(r, node), &nl_tree, t);
+	if (t->role == RDMA_INC_ROLE_CHILD)
+		add_parent(r, node, t->id);
+	return 0;
+}
+
+static struct lyd_node *tree_of(struct reader *r, uint32_t id)
+{
+	const struct lysc_node *schema = child(r->sw, "tree", LYS_LIST);
+	char key[24];
+
+	if (r->tree && r->tree_id == id)
+		return r->tree;
+	snprintf(key, sizeof(key), "[id='%u']", id);
+	r->tree = NULL;
+	/* It may have been deleted since the trees were read. */
+	if (lyd_find_sibling_val(lyd_child(r->sw), schema, key, 0, &r->tree))
+		return NULL;
+	r->tree_id = id;
+	return r->tree;
+}
+
+static int add_member(const struct inc_nl_member *m, void *arg)
+{
+	struct reader *r = arg;
+	struct lyd_node *tree = tree_of(r, m->tree_id), *node;
+	char rank[8];
+
+	snprintf(rank, sizeof(rank), "%u", m->rank);
+	if (!tree || !INC_NL_HAS(m, MEMBER_RANK) ||
+	    lyd_new_list(tree, NULL, "member", 0, &node, rank))
+		return 0;
+	ds_emit(node, add_state(r, node), &nl_member, m);
+	return 0;
+}
+
+static int add_slot(const struct inc_nl_slot *s, void *arg)
+{
+	struct reader *r = arg;
+	struct lyd_node *tree = tree_of(r, s->tree_id), *node;
+	char index[8];
+
+	snprintf(index, sizeof(index), "%u", s->index);
+	if (tree && !lyd_new_list(tree, NULL, "slot", 0, &node, index))
+		ds_emit(node, NULL, &nl_slot, s);
+	return 0;
+}
+
+static int read_kernel(struct reader *r)
+{
+	struct lyd_node *limits;
+	struct inc_nl_switch sw;
+	int rc = inc_nl_switch_get(&r->nl, &sw);
+
+	if (rc)
+		return rc;
+	if (lyd_new_inner(r->sw, NULL, "limits", 0, &limits))
+		return -ENOMEM;
+	ds_emit(limits, add_state(r, r->sw), &nl_switch, &sw);
+	rc = inc_nl_tree_dump(&r->nl, add_tree, r);
+	if (!rc)
+		rc = inc_nl_member_dump(&r->nl, 0, add_member, r);
+	if (!rc && r->state)
+		rc = inc_nl_slot_dump(&r->nl, 0, add_slot, r);
+	return rc;
+}
+
+/* Of the kernel, of the namespace, and of the module as it is loaded now. */
+static void boot_id(char *buf, size_t len)
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	struct stat mod = { .st_ino = 0 }, ns = { .st_ino = 0 };
+	char id[40] = "";
+
+	if (file) {
+		if (fscanf(file, "%36s", id) != 1)
+			id[0] = '\0';
+		fclose(file);
+	}
+	(void)!stat("/sys/module/rdma_inc", &mod);
+	(void)!stat("/proc/self/ns/net", &ns);
+	snprintf(buf, len, "%s-%jx-%jx", id, (uintmax_t)mod.st_ino,
+		 (uintmax_t)ns.st_ino);
+}
+
+static void add_identity(const struct agent *a, struct lyd_node *sw)
+{
+	struct lyd_node *node;
+	char buf[96];
+	unsigned int i;
+
+	if (lyd_new_inner(sw, NULL, "identity", 0, &node))
+		return;
+	lyd_new_term(node, NULL, "id", a->id, 0, NULL);
+	for (i = 0; i < a->naddrs; i++)
+		lyd_new_term(node, NULL, "management-address", a->addrs[i], 0,
+			     NULL);
+	lyd_new_term(node, NULL, "agent-version", AGENT_VERSION, 0, NULL);
+	boot_id(buf, sizeof(buf));
+	lyd_new_term(node, NULL, "boot-id", buf, 0, NULL);
+}
+
+/**
+ * ds_read() - read the switch from the kernel
+ * @a: agent
+ * @state: with state and counters, not only configuration
+ * @out: the container "switch"
+ * @f: why it failed
+ *
+ * Without the module, the data has neither limits nor trees.
+ */
+int ds_read(const struct agent *a, bool state, struct lyd_node **out,
+	    struct fault *f)
+{
+	struct reader r = { .state = state };
+	int rc;
+
+	if (lyd_new_inner(NULL, a->mod, "switch", 0, &r.sw))
+		return fault_yang(f, a->ctx);
+	if (state) {
+		add_identity(a, r.sw);
+		iface_add(r.sw);
+	}
+	rc = inc_nl_open(&r.nl);
+	if (!rc)
+		rc = read_kernel(&r);
+	else if (rc == -ENOENT)
+		rc = 0;
+	if (rc) {
+		fault_kernel(f, &r.nl, rc, NULL);
+		lyd_free_tree(r.sw);
+		r.sw = NULL;
+	}
+	inc_nl_close(&r.nl);
+	*out = r.sw;
+	return rc ? -1 : 0;
+}

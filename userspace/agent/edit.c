@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Merges an edit into a configuration, following the attributes "operation" of
+ * its nodes. Only data is changed here; apply.c asks the kernel.
+ */
+#include "edit.h"
+
+static const char *const names[] = {
+	[EDIT_MERGE] = "merge",
+	[EDIT_REPLACE] = "replace",
+	[EDIT_CREATE] = "create",
+	[EDIT_DELETE] = "delete",
+	[EDIT_REMOVE] = "remove",
+	[EDIT_NONE] = "none",
+};
+
+/**
+ * edit_op() - look an operation up
+ * @name: its name in NETCONF
+ * @op: result
+ *
+ * Return: 0, or -1 if there is none of this name.
+ */
+int edit_op(const char *name, enum edit_op *op)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(name, names[i])) {
+			*op = (enum edit_op)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static bool np_container(const struct lyd_node *node)
+{
+	return node->schema->nodetype == LYS_CONTAINER &&
+	       !(node->schema->flags & LYS_PRESENCE);
+}
+
+static struct lyd_node *find(const struct lyd_node *edit,
+			     const struct lyd_node *siblings)
+{
+	struct lyd_node *match = NULL;
+
+	if (edit->schema->nodetype & (LYS_LIST | LYS_LEAFLIST))
+		lyd_find_sibling_first(siblings, edit, &match);
+	else
+		lyd_find_sibling_val(siblings, edit->schema, NULL, 0, &match);
+	return match;
+}
+
+static void drop(struct lyd_node **top, struct lyd_node *node)
+{
+	if (*top == node)
+		*top = node->next;
+	lyd_free_tree(node);
+}
+
+/* A copy of @edit, with its keys but without other children. */
+static struct lyd_node *add(const struct lyd_node *edit,
+			    struct lyd_node *parent, struct lyd_node **top)
+{
+	struct lyd_node *node;
+
+	if (lyd_dup_single(edit, NULL, LYD_DUP_NO_META, &node))
+		return NULL;
+	if (parent ? lyd_insert_child(parent, node) :
+		     lyd_insert_sibling(*top, node, top)) {
+		lyd_free_tree(node);
+		return NULL;
+	}
+	return node;
+}
+
+static int edit_node(const struct lyd_node *edit, struct lyd_node *parent,
+		     struct lyd_node **top, enum edit_op op, struct fault *f)
+{
+	struct lyd_meta *meta = lyd_find_meta(edit->meta, NULL,
+					      "ietf-netconf:operation");
+	struct lyd_node *node = find(edit, parent ? lyd_child(parent) : *top);
+	const struct lyd_node *sub;
+
+	if (meta)
+		edit_op(lyd_get_meta_value(meta), &op);
+	if (!node && (op == EDIT_DELETE ||
+		      (op == EDIT_NONE && !np_container(edit))))
+		return fault_set(f, FAULT_DATA_MISSING, edit,
+				 "it does not exist");
+	if (node && op == EDIT_CREATE && !np_container(edit))
+		return fault_set(f, FAULT_DATA_EXISTS, edit,
+				 "it exists already");
+	if (node && (op == EDIT_DELETE || op == EDIT_REMOVE ||
+		     op == EDIT_REPLACE)) {
+		drop(top, node);
+		node = NULL;
+	}
+	if (op == EDIT_DELETE || op == EDIT_REMOVE)
+		return 0;
+
+	if (!node)
+		node = add(edit, parent, top);
+	else if (op != EDIT_NONE && edit->schema->nodetype == LYS_LEAF)
+		lyd_change_term(node, lyd_get_value(edit));
+	if (!node)
+		return fault_set(f, FAULT_RESOURCE_DENIED, edit,
+				 "out of memory");
+	LY_LIST_FOR(lyd_child_no_keys(edit), sub) {
+		if (edit_node(sub, node, top, op, f))
+			return -1;
+	}
+	return 0;
+}
+
+/**
+ * edit_apply() - merge an edit into a configuration
+ * @edit: the edit's first top-level node
+ * @op: operation of nodes that have none
+ * @config: the configuration's first top-level node, or NULL
+ * @f: why it failed
+ *
+ * After a failure the configuration has been changed in part.
+ *
+ * Return: 0, or -1.
+ */
+int edit_apply(const struct lyd_node *edit, enum edit_op op,
+	       struct lyd_node **config, struct fault *f)
+{
+	const struct lyd_node *node;
+
+	LY_LIST_FOR(edit, node) {
+		if (edit_node(node, NULL, config, op, f))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * XPath filters are libyang's business. A subtree filter is XML, parsed as data
+ * where the YANG modules know it and as opaque nodes elsewhere; what it does
+ * not select is removed from the data.
+ */
+#include "filter.h"
+
+#include <ctype.h>
+
+static const char *ns_of(const struct lyd_node *node)
+{
+	if (node->schema)
+		return node->schema->module->ns;
+	return ((const struct lyd_node_opaq *)node)->name.module_ns;
+}
+
+static const char *value_of(const struct lyd_node *node)
+{
+	const char *v = NULL;
+
+	if (!node->schema || node->schema->nodetype & LYD_NODE_TERM)
+		v = lyd_get_value(node);
+	while (v && isspace((unsigned char)*v))
+		v++;
+	return v && *v ? v : NULL;
+}
+
+/* Without a namespace, a filter's element stands for any (section 6.2.1). */
+static bool names(const struct lyd_node *filter, const struct lyd_node *data)
+{
+	static const char base[] = "urn:ietf:params:xml:ns:netconf:base:1.0";
+	const char *ns = ns_of(filter);
+
+	return !strcmp(LYD_NAME(filter), LYD_NAME(data)) &&
+	       (!ns || !*ns || !strcmp(ns, base) || !strcmp(ns, ns_of(data)));
+}
+
+static size_t trimmed(const char *s)
+{
+	size_t n = strlen(s);
+
+	while (n && isspace((unsigned char)s[n - 1]))
+		n--;
+	return n;
+}
+
+/* A leaf with the value that the filter's leaf has? */
+static bool equal(const struct lyd_node *filter, const struct lyd_node *data)
+{
+	const char *want = value_of(filter), *is = lyd_get_value(data);
+	size_t n = trimmed(want);
+
+	return is && strlen(is) == n && !strncmp(is, want, n);
+}
+
+/* Do all content match nodes below @filter match children of @data? */
+static bool content(const struct lyd_node *filter, const struct lyd_node *data,
+		    bool *only)
+{
+	const struct lyd_node *f, *d;
+
+	*only = true;
+	LY_LIST_FOR(lyd_child(filter), f) {
+		bool found = false;
+
+		if (!value_of(f)) {
+			*only = false;
+			continue;
+		}
+		LY_LIST_FOR(lyd_child(data), d) {
+			if (names(f, d) && equal(f, d))
+				found = true;
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+static void prune(struct lyd_node **first, const struct ly_set *filters);
+
+/* Keep what the filters select of @data. Return: nothing is left. */
+static bool prune_node(struct lyd_node *data, const struct ly_set *filters)
+{
+	struct ly_set within = { .count = 0 };
+	bool keep = data->schema && lysc_is_key(data->schema), part = false;
+	struct lyd_node *children;
+	uint32_t i;
+
+	for (i = 0; i < filters->count; i++) {
+		const struct lyd_node *f;
+
+		LY_LIST_FOR(lyd_child(filters->dnodes[i]), f) {
+			bool only;
+
+			if (!names(f, data))
+				continue;
+			if (!lyd_child(f)) {
+				keep |= !value_of(f) || equal(f, data);
+			} else if (content(f, data, &only)) {
+				keep |= only;
+				part = true;
+				ly_set_add(&within, f, 1, NULL);
+			}
+		}
+	}
+	if (!keep && part) {
+		children = lyd_child_no_keys(data);
+		prune(&children, &within);
+	}
+	ly_set_erase(&within, NULL);
+	return !keep && !part;
+}
+
+/* @filters: nodes whose children are the filters of these siblings. */
+static void prune(struct lyd_node **first, const struct ly_set *filters)
+{
+	struct lyd_node *data, *next;
+
+	LY_LIST_FOR_SAFE(*first, next, data) {
+		if (!prune_node(data, filters))
+			continue;
+		if (*first == data)
+			*first = next;
+		lyd_free_tree(data);
+	}
+}
+
+/* The filter's XML as nodes below one. */
+static int subtree(const struct ly_ctx *ctx, const struct lyd_node *filter,
+		   struct lyd_node **data, struct fault *f)
+{
+	const struct lyd_node_any *any = (const struct lyd_node_any *)filter;
+	struct ly_set set = { .count = 0 };
+	struct lyd_node *top, *copy = NULL;
+
+	if (lyd_new_opaq(NULL, ctx, "filter", NULL, NULL, "", &top))
+		return fault_yang(f, ctx);
+	if (any->value_type == LYD_ANYDATA_DATATREE && any->value.tree)
+		lyd_dup_siblings(any->value.tree, NULL, LYD_DUP_RECURSIVE,
+				 &copy);
+	if (copy)
+		lyd_insert_child(top, copy);
+	ly_set_add(&set, top, 1, NULL);
+	prune(data, &set);
+	ly_set_erase(&set, NULL);
+	lyd_free_tree(top);
+	return 0;
+}
+
+static int xpath(const struct ly_ctx *ctx, const char *select,
+		 struct lyd_node **data, struct fault *f)
+{
+	struct lyd_node *out = NULL, *node;
+	struct ly_set *set = NULL;
+	uint32_t i;
+
+	if (*data && lyd_find_xpath(*data, select, &set))
+		return fault_yang(f, ctx);
+	for (i = 0; set && i < set->count; i++) {
+		if (lyd_dup_single(set->dnodes[i], NULL, LYD_DUP_RECURSIVE |
+				   LYD_DUP_WITH_PARENTS, &node))
+			continue;
+		while (lyd_parent(node))
+			node = lyd_parent(node);
+		lyd_merge_tree(&out, node, LYD_MERGE_DESTRUCT);
+	}
+	ly_set_free(set, NULL);
+	lyd_free_siblings(*data);
+	*data = out;
+	return 0;
+}
+
+/**
+ * filter_apply() - reduce data to what a filter selects
+ * @ctx: context
+ * @filter: the operation's node "filter", or NULL
+ * @data: first top-level node; may become NULL
+ * @f: why it failed
+ *
+ * Return: 0, or -1.
+ */
+int filter_apply(const struct ly_ctx *ctx, const struct lyd_node *filter,
+		 struct lyd_node **data, struct fault *f)
+{
+	const struct lyd_meta *type, *select;
+
+	if (!filter)
+		return 0;
+	type = lyd_find_meta(filter->meta, NULL, "ietf-netconf:type");
+	if (!type || strcmp(lyd_get_meta_value(type), "xpath"))
+		return subtree(ctx, filter, data, f);
+	select = lyd_find_meta(filter->meta, NULL, "ietf-netconf:select");
+	if (!select) {
+		fault_set(f, FAULT_MISSING_ELEMENT, NULL,
+			  "a filter of type xpath needs the attribute select");
+		snprintf(f->elem, sizeof(f->elem), "select");
+		return -1;
+	}
+	return xpath(ctx, lyd_get_meta_value(select), data, f);
+}

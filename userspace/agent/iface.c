@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Interfaces that lead to hosts and switches, and who is reached through them,
+ * from rtnetlink. An IP neighbour behind a bridge is listed at the bridge's
+ * port, which the forwarding database names.
+ */
+#include "iface.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <libyang/libyang.h>
+#include <linux/ethtool.h>
+#include <linux/if_bridge.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+
+#include "common.h"
+
+#define MAC_LEN		6
+/* Headers of RoCEv2 at most, as the kernel counts them (iboe_get_mtu()). */
+#define ROCE_OVERHEAD	96
+
+/**
+ * struct link - an interface
+ * @index: its index
+ * @name: its name
+ * @mac: its MAC address
+ * @has_mac: it has one
+ * @flags: IFF_*
+ * @mtu: its MTU
+ * @master: index of the bridge that it is a port of, or 0
+ * @addrs: it has IP addresses
+ * @node: its YANG data, or NULL
+ */
+struct link {
+	int		index;
+	char		name[IFNAMSIZ];
+	uint8_t		mac[MAC_LEN];
+	bool		has_mac;
+	unsigned int	flags;
+	uint32_t	mtu;
+	int		master;
+	bool		addrs;
+	struct lyd_node	*node;
+};
+
+/**
+ * struct entry - an address
+ * @index: of the interface
+ * @mac: MAC address of a neighbour
+ * @family: AF_INET or AF_INET6; AF_BRIDGE: only @mac
+ * @addr: IP address
+ */
+struct entry {
+	int	index;
+	uint8_t	mac[MAC_LEN];
+	int	family;
+	uint8_t	addr[16];
+};
+
+/**
+ * struct table - what was read
+ * @links: interfaces
+ * @nlinks: how many
+ * @entries: addresses, or neighbours
+ * @n: how many
+ */
+struct table {
+	struct link	*links;
+	size_t		nlinks;
+	struct entry	*entries;
+	size_t		n;
+};
+
+static void *grow(void *array, size_t n, size_t size)
+{
+	/* A power of two: its room is used up. */
+	return n & (n - 1) ? array : realloc(array, (n ? n * 2 : 1) * size);
+}
+
+static void add_entry(struct table *t, const struct entry *e)
+{
+	void *p = grow(t->entries, t->n, sizeof(*e));
+
+	if (!p)
+		return;
+	t->entries = p;
+	t->entries[t->n++] = *e;
+}
+
+static int on_link(struct nl_msg *msg, void *arg)
+{
+	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(msg));
+	struct nlattr *tb[IFLA_MAX + 1];
+	struct table *t = arg;
+	struct link *l;
+	void *p;
+
+	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWLINK ||
+	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifi), tb, IFLA_MAX, NULL) ||
+	    (ifi->ifi_flags & IFF_LOOPBACK))
+		return NL_OK;
+	p = grow(t->links, t->nlinks, sizeof(*l));
+	if (!p)
+		return NL_OK;
+	t->links = p;
+	l = &t->links[t->nlinks++];
+	memset(l, 0, sizeof(*l));
+	l->index = ifi->ifi_index;
+	l->flags = ifi->ifi_flags;
+	if (tb[IFLA_IFNAME])
+		nla_strlcpy(l->name, tb[IFLA_IFNAME], sizeof(l->name));
+	if (tb[IFLA_MTU])
+		l->mtu = nla_get_u32(tb[IFLA_MTU]);
+	if (tb[IFLA_MASTER])
+		l->master = (int)nla_get_u32(tb[IFLA_MASTER]);
+	if (tb[IFLA_ADDRESS] && nla_len(tb[IFLA_ADDRESS]) == MAC_LEN) {
+		memcpy(l->mac, nla_data(tb[IFLA_ADDRESS]), MAC_LEN);
+		l->has_mac = true;
+	}
+	return NL_OK;
+}
+
+static bool get_addr(struct entry *e, int family, struct nlattr *a)
+{
+	int len = family == AF_INET ? 4 : 16;
+
+	if (!a || nla_len(a) != len)
+		return false;
+	e->family = family;
+	memcpy(e->addr, nla_data(a), (size_t)len);
+	return true;
+}
+
+static int on_addr(struct nl_msg *msg, void *arg)
+{
+	const struct ifaddrmsg *ifa = nlmsg_data(nlmsg_hdr(msg));
+	struct nlattr *tb[IFA_MAX + 1];
+	struct entry e = { .index = (int)ifa->ifa_index };
+
+	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWADDR ||
+	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifa), tb, IFA_MAX, NULL))
+		return NL_OK;
+	/* With a peer (point to point), IFA_ADDRESS is the peer's. */
+	if (get_addr(&e, ifa->ifa_family,
+		     tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS]))
+		add_entry(arg, &e);
+	return NL_OK;
+}
+
+static int on_neigh(struct nl_msg *msg, void *arg)
+{
+	const struct ndmsg *ndm = nlmsg_data(nlmsg_hdr(msg));
+	const int useless = NUD_INCOMPLETE | NUD_FAILED | NUD_NOARP;
+	struct nlattr *tb[NDA_MAX + 1];
+	struct entry e = { .index = ndm->ndm_ifindex };
+
+	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWNEIGH ||
+	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ndm), tb, NDA_MAX, NULL) ||
+	    !tb[NDA_LLADDR] || nla_len(tb[NDA_LLADDR]) != MAC_LEN)
+		return NL_OK;
+	memcpy(e.mac, nla_data(tb[NDA_LLADDR]), MAC_LEN);
+	if (e.mac[0] & 1)
+		return NL_OK;			/* a group */
+	if (ndm->ndm_family == AF_BRIDGE) {
+		/* A port's own addresses are permanent. */
+		if (!(ndm->ndm_state & NUD_PERMANENT) && tb[NDA_MASTER]) {
+			e.family = AF_BRIDGE;
+			add_entry(arg, &e);
+		}
+	} else if (!(ndm->ndm_state & useless) &&
+		   get_addr(&e, ndm->ndm_family, tb[NDA_DST])) {
+		add_entry(arg, &e);
+	}
+	return NL_OK;
+}
+
+static void dump(struct nl_sock *sk, int type, int family, size_t len,
+		 nl_recvmsg_msg_cb_t fn, struct table *t)
+{
+	union {
+		struct ifinfomsg	ifi;
+		struct ifaddrmsg	ifa;
+		struct ndmsg		ndm;
+	} hdr;
+
+	/* The family is the first byte of each of them. */
+	memset(&hdr, 0, sizeof(hdr));
+	hdr.ifi.ifi_family = (unsigned char)family;
+	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, fn, t);
+	if (nl_send_simple(sk, type, NLM_F_DUMP, &hdr, len) >= 0)
+		nl_recvmsgs_default(sk);
+}
+
+static struct link *link_of(const struct table *t, int index)
+{
+	size_t i;
+
+	for (i = 0; i < t->nlinks; i++) {
+		if (t->links[i].index == index)
+			return &t->links[i];
+	}
+	return NULL;
+}
+
+static void mac_text(const uint8_t *mac, char *buf, size_t len)
+{
+	snprintf(buf, len, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
+		 mac[2], mac[3], mac[4], mac[5]);
+}
+
+/* In bits per second, from the driver; 0: unknown. */
+static uint64_t speed_of(const char *name)
+{
+	struct ethtool_cmd cmd = { .cmd = ETHTOOL_GSET };
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq ifr = { .ifr_data = (char *)&cmd };
+	uint32_t mbit = 0;
+
+	memcpy(ifr.ifr_name, name, IFNAMSIZ);
+	if (fd >= 0 && !ioctl(fd, SIOCETHTOOL, &ifr))
+		mbit = ethtool_cmd_speed(&cmd);
+	if (fd >= 0)
+		close(fd);
+	return mbit == (uint32_t)SPEED_UNKNOWN ? 0 : mbit * 1000000ULL;
+}
+
+static unsigned int pmtu_of(uint32_t mtu)
+{
+	unsigned int pmtu = 4096;
+
+	while (pmtu >= 256 && pmtu + ROCE_OVERHEAD > mtu)
+		pmtu /= 2;
+	return pmtu >= 256 ? pmtu : 0;
+}
+
+static void put_number(struct lyd_node *node, const char *name, uint64_t v)
+{
+	char buf[24];
+
+	if (!v)
+		return;
+	snprintf(buf, sizeof(buf), "%llu", (unsigned long long)v);
+	lyd_new_term(node, NULL, name, buf, 0, NULL);
+}
+
+static void put_link(struct lyd_node *sw, const struct table *t,
+		     struct link *l)
+{
+	const struct link *bridge = link_of(t, l->master);
+	bool up = (l->flags & IFF_UP) && (l->flags & IFF_RUNNING);
+	char mac[18];
+
+	if (lyd_new_list(sw, NULL, "interface", 0, &l->node, l->name))
+		return;
+	mac_text(l->mac, mac, sizeof(mac));
+	if (l->has_mac)
+		lyd_new_term(l->node, NULL, "phys-address", mac, 0, NULL);
+	if (bridge)
+		lyd_new_term(l->node, NULL, "bridge", bridge->name, 0, NULL);
+	lyd_new_term(l->node, NULL, "oper-up", up ? "true" : "false", 0, NULL);
+	put_number(l->node, "mtu", l->mtu);
+	put_number(l->node, "pmtu", pmtu_of(l->mtu));
+	put_number(l->node, "speed", speed_of(l->name));
+}
+
+static void put_addr(struct lyd_node *node, const struct entry *e)
+{
+	char buf[INET6_ADDRSTRLEN];
+
+	/* Twice the same address is no error here: YANG keeps one. */
+	if (inet_ntop(e->family, e->addr, buf, sizeof(buf)))
+		lyd_new_path(node, NULL, "address", buf, LYD_NEW_PATH_UPDATE,
+			     NULL);
+}
+
+static struct lyd_node *neighbour(struct lyd_node *iface, const uint8_t *mac)
+{
+	struct lyd_node *node = NULL;
+	char path[48], text[18];
+
+	mac_text(mac, text, sizeof(text));
+	snprintf(path, sizeof(path), "neighbour[phys-address='%s']", text);
+	if (lyd_find_path(iface, path, 0, &node))
+		lyd_new_list(iface, NULL, "neighbour", 0, &node, text);
+	return node;
+}
+
+/* The port of a bridge behind which a MAC address is, or the bridge itself. */
+static struct link *port_of(const struct table *t, const struct entry *e)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		const struct entry *fdb = &t->entries[i];
+		struct link *port;
+
+		if (fdb->family != AF_BRIDGE ||
+		    memcmp(fdb->mac, e->mac, MAC_LEN))
+			continue;
+		port = link_of(t, fdb->index);
+		if (port && port->master == e->index)
+			return port;
+	}
+	return link_of(t, e->index);
+}
+
+static void put_neighbours(const struct table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		const struct entry *e = &t->entries[i];
+		struct link *l = e->family == AF_BRIDGE ?
+				 link_of(t, e->index) : port_of(t, e);
+		struct lyd_node *node;
+
+		node = l && l->node ? neighbour(l->node, e->mac) : NULL;
+		if (node && e->family != AF_BRIDGE)
+			put_addr(node, e);
+	}
+}
+
+static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
+{
+	struct link *l;
+	size_t i;
+
+	dump(sk, RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg), on_link, t);
+	dump(sk, RTM_GETADDR, AF_UNSPEC, sizeof(struct ifaddrmsg), on_addr, t);
+	for (i = 0; i < t->n; i++) {
+		l = link_of(t, t->entries[i].index);
+		if (l)
+			l->addrs = true;
+	}
+	for (i = 0; i < t->nlinks; i++) {
+		if (t->links[i].master || t->links[i].addrs)
+			put_link(sw, t, &t->links[i]);
+	}
+	for (i = 0; i < t->n; i++) {
+		l = link_of(t, t->entries[i].index);
+		if (l && l->node)
+			put_addr(l->node, &t->entries[i]);
+	}
+	t->n = 0;
+	dump(sk, RTM_GETNEIGH, AF_BRIDGE, sizeof(struct ndmsg), on_neigh, t);
+	dump(sk, RTM_GETNEIGH, AF_UNSPEC, sizeof(struct ndmsg), on_neigh, t);
+	put_neighbours(t);
+}
+
+/**
+ * iface_add() - add the interfaces and their neighbours
+ * @sw: the container "switch"
+ */
+void iface_add(struct lyd_node *sw)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+	struct table t = { .n = 0 };
+
+	if (sk && !nl_connect(sk, NETLINK_ROUTE))
+		put_all(sw, sk, &t);
+	nl_socket_free(sk);
+	free(t.links);
+	free(t.entries);
+}
+
+/**
+ * iface_watch() - a socket that tells of changes of interfaces
+ *
+ * Neighbours are left out: their entries age and are confirmed all the time.
+ *
+ * Return: descriptor, or -1.
+ */
+int iface_watch(void)
+{
+	struct sockaddr_nl addr = {
+		.nl_family = AF_NETLINK,
+		.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR |
+			     RTMGRP_IPV6_IFADDR,
+	};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_ROUTE);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/**
+ * iface_changed() - the next interface that changed
+ * @fd: from iface_watch()
+ * @name: its name; empty if it is not known
+ * @len: room at @name
+ *
+ * Return: there was one.
+ */
+bool iface_changed(int fd, char *name, size_t len)
+{
+	char buf[16384];
+	struct nlattr *a;
+	struct nlmsghdr *nlh = (struct nlmsghdr *)buf;
+	ssize_t n = recv(fd, buf, sizeof(buf), 0);
+
+	name[0] = '\0';
+	if (n < (ssize_t)sizeof(*nlh))
+		return n < 0 && errno == ENOBUFS;	/* some were lost */
+	if (nlh->nlmsg_type == RTM_NEWLINK || nlh->nlmsg_type == RTM_DELLINK) {
+		a = nlmsg_find_attr(nlh, sizeof(struct ifinfomsg), IFLA_IFNAME);
+		if (a)
+			nla_strlcpy(name, a, len);
+	} else {
+		struct ifaddrmsg *ifa = nlmsg_data(nlh);
+		char ifname[IFNAMSIZ];
+
+		if (if_indextoname(ifa->ifa_index, ifname))
+			snprintf(name, len, "%s", ifname);
+	}
+	return true;
+}

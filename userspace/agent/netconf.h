@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * NETCONF sessions over UNIX sockets and SSH. The only file that sets up
+ * libnetconf2; its versions differ most there.
+ */
+#ifndef INC_AGENT_NETCONF_H
+#define INC_AGENT_NETCONF_H
+
+#include "agent.h"
+
+struct nc_session;
+struct nc_server_reply;
+
+/**
+ * struct netconf_ops - what the layer above does
+ * @rpc: answer a request
+ * @closed: a session is about to end
+ *
+ * Calls do not overlap.
+ */
+struct netconf_ops {
+	struct nc_server_reply	*(*rpc)(struct lyd_node *rpc,
+					struct nc_session *session);
+	void			(*closed)(struct nc_session *session);
+};
+
+/**
+ * struct netconf_user - who may log in over SSH
+ * @name: user name
+ * @key: file with the public key
+ */
+struct netconf_user {
+	const char	*name;
+	const char	*key;
+};
+
+/**
+ * struct netconf_ssh - an SSH endpoint
+ * @addr: address
+ * @port: port
+ * @hostkey: file with the private key (PEM)
+ * @users: who may log in
+ * @nusers: how many
+ */
+struct netconf_ssh {
+	const char			*addr;
+	uint16_t			port;
+	const char			*hostkey;
+	const struct netconf_user	*users;
+	unsigned int			nusers;
+};
+
+int netconf_init(struct agent *a, const char *yang_dirs,
+		 const struct netconf_ops *ops, unsigned int max_sessions);
+int netconf_listen_unix(const char *path, unsigned int mode);
+int netconf_listen_ssh(const struct netconf_ssh *ssh);
+int netconf_start(void);
+void netconf_stop(struct agent *a);
+int netconf_kill(uint32_t id, uint32_t by);
+void netconf_wake(const struct nc_session *s);
+void netconf_lock(void);
+void netconf_unlock(void);
+
+#endif /* INC_AGENT_NETCONF_H */

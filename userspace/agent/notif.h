@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Notifications (RFC 5277): the kernel's events to the sessions that want them.
+ */
+#ifndef INC_AGENT_NOTIF_H
+#define INC_AGENT_NOTIF_H
+
+#include "agent.h"
+
+struct nc_session;
+
+int notif_start(struct agent *a);
+void notif_stop(void);
+int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
+		    struct fault *f);
+void notif_unsubscribe(struct nc_session *session);
+
+#endif /* INC_AGENT_NOTIF_H */

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * NETCONF's operations (RFC 6241, 5277, 6022).
+ */
+#include "rpc.h"
+
+#include <libnetconf2/messages_server.h>
+#include <libnetconf2/netconf.h>
+#include <libnetconf2/session_server.h>
+
+#include "apply.h"
+#include "datastore.h"
+#include "edit.h"
+#include "filter.h"
+#include "notif.h"
+
+static struct agent *agent;
+/* The session that holds the lock of running, or 0. */
+static uint32_t lock_owner;
+
+/**
+ * rpc_init() - say whose requests will be answered
+ * @a: agent
+ */
+void rpc_init(struct agent *a)
+{
+	agent = a;
+}
+
+static struct lyd_node *error_of(const struct fault *f)
+{
+	static const NC_ERR tags[] = {
+		[FAULT_NONE] = NC_ERR_OP_FAILED,
+		[FAULT_ACCESS_DENIED] = NC_ERR_ACCESS_DENIED,
+		[FAULT_BAD_ELEMENT] = NC_ERR_BAD_ELEM,
+		[FAULT_DATA_EXISTS] = NC_ERR_DATA_EXISTS,
+		[FAULT_DATA_MISSING] = NC_ERR_DATA_MISSING,
+		[FAULT_IN_USE] = NC_ERR_IN_USE,
+		[FAULT_INVALID_VALUE] = NC_ERR_INVALID_VALUE,
+		[FAULT_MISSING_ELEMENT] = NC_ERR_MISSING_ELEM,
+		[FAULT_NOT_SUPPORTED] = NC_ERR_OP_NOT_SUPPORTED,
+		[FAULT_FAILED] = NC_ERR_OP_FAILED,
+		[FAULT_RESOURCE_DENIED] = NC_ERR_RES_DENIED,
+		[FAULT_ROLLBACK_FAILED] = NC_ERR_ROLLBACK_FAILED,
+		[FAULT_UNKNOWN_ELEMENT] = NC_ERR_UNKNOWN_ELEM,
+	};
+	NC_ERR tag = tags[f->tag];
+	struct lyd_node *e;
+
+	if (tag == NC_ERR_BAD_ELEM || tag == NC_ERR_MISSING_ELEM ||
+	    tag == NC_ERR_UNKNOWN_ELEM)
+		e = nc_err(agent->ctx, tag, NC_ERR_TYPE_APP, f->elem);
+	else if (tag == NC_ERR_DATA_EXISTS || tag == NC_ERR_DATA_MISSING)
+		e = nc_err(agent->ctx, tag);
+	else
+		e = nc_err(agent->ctx, tag, NC_ERR_TYPE_APP);
+	if (f->msg[0])
+		nc_err_set_msg(e, f->msg, "en");
+	if (f->path[0])
+		nc_err_set_path(e, f->path);
+	return e;
+}
+
+static struct nc_server_reply *reply_fault(const struct fault *f)
+{
+	return nc_server_reply_err(error_of(f));
+}
+
+static const char *leaf_value(const struct lyd_node *rpc, const char *path)
+{
+	struct lyd_node *node;
+
+	return lyd_find_path(rpc, path, 0, &node) ? NULL : lyd_get_value(node);
+}
+
+static struct lyd_node *find(const struct lyd_node *rpc, const char *path)
+{
+	struct lyd_node *node;
+
+	return lyd_find_path(rpc, path, 0, &node) ? NULL : node;
+}
+
+static struct nc_server_reply *reply_data(const struct lyd_node *rpc,
+					  struct lyd_node *data)
+{
+	struct lyd_node *out;
+
+	if (lyd_dup_single(rpc, NULL, 0, &out)) {
+		lyd_free_siblings(data);
+		return NULL;
+	}
+	if (lyd_new_any(out, NULL, "data", data, LYD_ANYDATA_DATATREE,
+			LYD_NEW_VAL_OUTPUT | LYD_NEW_ANY_USE_VALUE, NULL)) {
+		lyd_free_siblings(data);
+		lyd_free_tree(out);
+		return NULL;
+	}
+	return nc_server_reply_data(out, NC_WD_EXPLICIT, NC_PARAMTYPE_FREE);
+}
+
+static struct nc_server_reply *get(struct lyd_node *rpc, bool state)
+{
+	struct lyd_node *data = NULL, *library;
+	struct fault f;
+
+	if (ds_read(agent, state, &data, &f))
+		return reply_fault(&f);
+	if (state && !ly_ctx_get_yanglib_data(agent->ctx, &library, "%u",
+					      ly_ctx_get_change_count(agent->ctx)))
+		lyd_insert_sibling(data, library, &data);
+	if (filter_apply(agent->ctx, find(rpc, "filter"), &data, &f)) {
+		lyd_free_siblings(data);
+		return reply_fault(&f);
+	}
+	return reply_data(rpc, data);
+}
+
+static struct nc_server_reply *rpc_get(struct lyd_node *rpc,
+				       struct nc_session *session)
+{
+	(void)session;
+	return get(rpc, true);
+}
+
+static struct nc_server_reply *rpc_get_config(struct lyd_node *rpc,
+					      struct nc_session *session)
+{
+	(void)session;
+	return get(rpc, false);
+}
+
+/* Parse the content of a node "config". */
+static int parse_config(const struct lyd_node *config, struct lyd_node **out,
+			struct fault *f)
+{
+	const struct lyd_node *node;
+	char *xml = NULL;
+	LY_ERR rc;
+
+	*out = NULL;
+	if (lyd_any_value_str(config, &xml) || !xml)
+		return 0;
+	rc = lyd_parse_data_mem(agent->ctx, xml, LYD_XML, LYD_PARSE_STRICT |
+				LYD_PARSE_ONLY | LYD_PARSE_NO_STATE, 0, out);
+	free(xml);
+	if (rc)
+		return fault_yang(f, agent->ctx);
+	LY_LIST_FOR(*out, node) {
+		if (node->schema->module != agent->mod) {
+			fault_set(f, FAULT_UNKNOWN_ELEMENT, node,
+				  "only module " AGENT_MODULE " can be configured");
+			snprintf(f->elem, sizeof(f->elem), "%s",
+				 LYD_NAME(node));
+			lyd_free_siblings(*out);
+			*out = NULL;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Collects the errors of an edit. */
+static void add_error(const struct fault *f, void *arg)
+{
+	struct nc_server_reply **reply = arg;
+
+	if (*reply)
+		nc_server_reply_add_err(*reply, error_of(f));
+	else
+		*reply = reply_fault(f);
+}
+
+/* The configuration that an edit asks for, validated. */
+static int wanted_config(const struct lyd_node *rpc,
+			 const struct lyd_node *running,
+			 struct lyd_node **wanted, struct fault *f)
+{
+	const char *name = leaf_value(rpc, "default-operation");
+	enum edit_op op = EDIT_MERGE;
+	struct lyd_node *edit = NULL;
+	int rc;
+
+	if (name)
+		edit_op(name, &op);
+	if (!find(rpc, "config"))
+		return fault_set(f, FAULT_NOT_SUPPORTED, NULL,
+				 "the configuration has to be in <config>");
+	if (parse_config(find(rpc, "config"), &edit, f))
+		return -1;
+	if (lyd_dup_single(running, NULL, LYD_DUP_RECURSIVE, wanted)) {
+		lyd_free_siblings(edit);
+		return fault_yang(f, agent->ctx);
+	}
+	rc = edit_apply(edit, op, wanted, f);
+	lyd_free_siblings(edit);
+	if (!rc && lyd_validate_module(wanted, agent->mod,
+				       LYD_VALIDATE_NO_STATE, NULL))
+		rc = fault_yang(f, agent->ctx);
+	return rc;
+}
+
+static struct nc_server_reply *lock_denied(void)
+{
+	return nc_server_reply_err(nc_err(agent->ctx, NC_ERR_LOCK_DENIED,
+					  lock_owner));
+}
+
+static struct nc_server_reply *in_use(void)
+{
+	struct lyd_node *e = nc_err(agent->ctx, NC_ERR_IN_USE,
+				    NC_ERR_TYPE_PROT);
+	char msg[64];
+
+	snprintf(msg, sizeof(msg), "session %u has locked it", lock_owner);
+	nc_err_set_msg(e, msg, "en");
+	return nc_server_reply_err(e);
+}
+
+static struct nc_server_reply *rpc_edit_config(struct lyd_node *rpc,
+					       struct nc_session *session)
+{
+	const char *test = leaf_value(rpc, "test-option");
+	const char *on_error = leaf_value(rpc, "error-option");
+	struct lyd_node *running, *wanted = NULL;
+	struct nc_server_reply *reply = NULL;
+	enum apply_error mode = APPLY_ROLLBACK;
+	struct fault f;
+
+	if (lock_owner && lock_owner != nc_session_get_id(session))
+		return in_use();
+	if (on_error && !strcmp(on_error, "continue-on-error"))
+		mode = APPLY_CONTINUE;
+	if (ds_read(agent, false, &running, &f))
+		return reply_fault(&f);
+	if (wanted_config(rpc, running, &wanted, &f))
+		reply = reply_fault(&f);
+	else if (!test || strcmp(test, "test-only"))
+		apply_config(running, wanted, mode, add_error, &reply);
+	lyd_free_siblings(running);
+	lyd_free_siblings(wanted);
+	return reply ? reply : nc_server_reply_ok();
+}
+
+static struct nc_server_reply *rpc_validate(struct lyd_node *rpc,
+					    struct nc_session *session)
+{
+	struct lyd_node *config = find(rpc, "source/config"), *data = NULL;
+	struct fault f;
+	int rc = 0;
+
+	(void)session;
+	if (!config)
+		return nc_server_reply_ok();	/* the kernel's own */
+	if (parse_config(config, &data, &f))
+		return reply_fault(&f);
+	if (lyd_validate_module(&data, agent->mod, LYD_VALIDATE_NO_STATE, NULL))
+		rc = fault_yang(&f, agent->ctx);
+	lyd_free_siblings(data);
+	return rc ? reply_fault(&f) : nc_server_reply_ok();
+}
+
+static struct nc_server_reply *rpc_lock(struct lyd_node *rpc,
+					struct nc_session *session)
+{
+	(void)rpc;
+	if (lock_owner)
+		return lock_denied();
+	lock_owner = nc_session_get_id(session);
+	return nc_server_reply_ok();
+}
+
+static struct nc_server_reply *rpc_unlock(struct lyd_node *rpc,
+					  struct nc_session *session)
+{
+	struct fault f;
+
+	(void)rpc;
+	if (lock_owner != nc_session_get_id(session)) {
+		fault_set(&f, FAULT_FAILED, NULL, lock_owner ?
+			  "another session holds the lock" :
+			  "there is no lock");
+		return reply_fault(&f);
+	}
+	lock_owner = 0;
+	return nc_server_reply_ok();
+}
+
+static struct nc_server_reply *rpc_kill_session(struct lyd_node *rpc,
+						struct nc_session *session)
+{
+	const char *text = leaf_value(rpc, "session-id");
+	uint32_t id = text ? (uint32_t)strtoul(text, NULL, 10) : 0;
+	uint32_t me = nc_session_get_id(session);
+	struct fault f;
+
+	if (id == me || netconf_kill(id, me)) {
+		fault_set(&f, FAULT_INVALID_VALUE, NULL, id == me ?
+			  "a session cannot kill itself: use close-session" :
+			  "there is no session with this ID");
+		return reply_fault(&f);
+	}
+	return nc_server_reply_ok();
+}
+
+static struct nc_server_reply *rpc_subscribe(struct lyd_node *rpc,
+					     struct nc_session *session)
+{
+	const char *stream = leaf_value(rpc, "stream");
+	struct fault f;
+
+	if (stream && strcmp(stream, "NETCONF")) {
+		fault_set(&f, FAULT_INVALID_VALUE, NULL,
+			  "there is no stream %s, only NETCONF", stream);
+		return reply_fault(&f);
+	}
+	if (leaf_value(rpc, "startTime") || leaf_value(rpc, "stopTime")) {
+		fault_set(&f, FAULT_NOT_SUPPORTED, NULL,
+			  "events are not stored: leave out startTime and stopTime");
+		return reply_fault(&f);
+	}
+	if (notif_subscribe(session, find(rpc, "filter"), &f))
+		return reply_fault(&f);
+	return nc_server_reply_ok();
+}
+
+static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
+				      struct nc_session *session)
+{
+	static const struct {
+		const char		*name;
+		struct nc_server_reply	*(*fn)(struct lyd_node *rpc,
+					       struct nc_session *session);
+	} rpcs[] = {
+		{ "get", rpc_get },
+		{ "get-config", rpc_get_config },
+		{ "edit-config", rpc_edit_config },
+		{ "validate", rpc_validate },
+		{ "lock", rpc_lock },
+		{ "unlock", rpc_unlock },
+		{ "kill-session", rpc_kill_session },
+		{ "close-session", nc_clb_default_close_session },
+		{ "get-schema", nc_clb_default_get_schema },
+		{ "create-subscription", rpc_subscribe },
+	};
+	struct fault f;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rpcs); i++) {
+		if (!strcmp(LYD_NAME(rpc), rpcs[i].name))
+			return rpcs[i].fn(rpc, session);
+	}
+	fault_set(&f, FAULT_NOT_SUPPORTED, NULL, "%s is not supported",
+		  LYD_NAME(rpc));
+	return reply_fault(&f);
+}
+
+static void on_closed(struct nc_session *session)
+{
+	notif_unsubscribe(session);
+	if (lock_owner == nc_session_get_id(session))
+		lock_owner = 0;
+}
+
+const struct netconf_ops rpc_ops = {
+	.rpc = on_rpc,
+	.closed = on_closed,
+};
