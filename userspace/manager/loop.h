@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The main loop: all of the manager's state belongs to one thread. Threads that
+ * wait, for gRPC or for a switch, hand it work.
+ */
+#ifndef INC_MANAGER_LOOP_H
+#define INC_MANAGER_LOOP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct work - something for the main loop to do
+ * @next: next in the queue
+ * @fn: called once by the main loop; may free the work
+ */
+struct work {
+	struct work	*next;
+	void		(*fn)(struct work *work);
+};
+
+/**
+ * struct loop - the queue
+ * @lock: guards @head and @tail
+ * @wake: there is work
+ * @head: first, NULL: none
+ * @tail: where the next one is appended
+ * @now: milliseconds of CLOCK_MONOTONIC, of the main loop's thread
+ */
+struct loop {
+	pthread_mutex_t	lock;
+	pthread_cond_t	wake;
+	struct work	*head;
+	struct work	**tail;
+	int64_t		now;
+};
+
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+
+void loop_init(struct loop *loop);
+void loop_post(struct loop *loop, struct work *work);
+void loop_turn(struct loop *loop, int64_t until);
+
+int64_t now_ms(void);
+
+void log_open(bool verbose);
+void log_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void log_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif /* INC_MANAGER_LOOP_H */

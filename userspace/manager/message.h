@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The messages of a Join stream, as bytes of proto/rdma_inc.proto, to and from
+ * those of the rendezvous, whose meaning they have. No I/O. Used by the manager
+ * and by libinc-am.
+ */
+#ifndef INC_MANAGER_MESSAGE_H
+#define INC_MANAGER_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rendezvous/proto.h"
+
+#define AM_PORT		"18790"		/* of the manager's gRPC server */
+#define AM_JOIN		"/rdma_inc.v1.Manager/Join"
+#define AM_ID_MAX	63		/* characters of a switch's identity */
+
+/**
+ * struct am_message - a message of a stream
+ * @heartbeat: it is a heartbeat, and @rdv is not set
+ * @rdv: what it means in terms of the rendezvous; never INC_RDV_ERROR, which is
+ *	the stream's status
+ * @switch_id: if INC_RDV_JOINED: switch that serves the rank
+ * @heartbeat_ms: if INC_RDV_JOINED: interval of heartbeats; 0: none
+ */
+struct am_message {
+	bool			heartbeat;
+	struct inc_rdv_msg	rdv;
+	char			switch_id[AM_ID_MAX + 1];
+	uint32_t		heartbeat_ms;
+};
+
+int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len);
+int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
+		   char *err, size_t err_len);
+int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len);
+int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg);
+
+int am_status_of(int err);
+int am_errno_of(int status);
+
+#endif /* INC_MANAGER_MESSAGE_H */
