@@ -127,6 +127,9 @@ enum inc_qp_type {
  * @tree.pmtu: path MTU in bytes, 256, 512, 1024, 2048 or 4096
  * @tree.flags: INC_TREE_F_FIRST_MSG_ID: @tree.first_msg_id is given
  * @tree.first_msg_id: message ID of the first message
+ * @am: "host", "host:port" or "[addr]:port" of an aggregation manager, which is
+ *	asked for a tree instead of a daemon; NULL: INC_AM, unless @server is
+ *	given
  *
  * Start from INC_COMM_OPTS_INIT. Members that later versions add default to 0.
  * A library that does not know a nonzero member returns -E2BIG.
@@ -158,6 +161,7 @@ struct inc_comm_opts {
 		unsigned int	flags;
 		uint32_t	first_msg_id;
 	} tree;
+	const char	*am;
 };
 
 #define INC_COMM_F_PSN		(1U << 0)

@@ -126,6 +126,9 @@ static int fill_from_env(struct inc_comm_opts *o)
 	unsigned int port = o->port > 0 ? (unsigned int)o->port : 0;
 	int ret;
 
+	/* A daemon that the caller names is preferred to one of the environment. */
+	if (!o->server || !*o->server)
+		env_str("INC_AM", &o->am);
 	env_str("INC_SERVER", &o->server);
 	env_str("INC_JOB", &o->job);
 	env_str("INC_DEV", &o->dev);
@@ -157,8 +160,8 @@ static int fill_from_env(struct inc_comm_opts *o)
 
 static int check_opts(const struct inc_comm_opts *o)
 {
-	if (!o->server)
-		return opt_error(o, -EINVAL, "no server (INC_SERVER)");
+	if (!o->server && !o->am)
+		return opt_error(o, -EINVAL, "no server (INC_SERVER), and no manager (INC_AM)");
 	if (!o->job)
 		return opt_error(o, -EINVAL, "no name of the job (INC_JOB)");
 	if (strlen(o->job) > INC_JOB_MAX)
@@ -440,6 +443,7 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 				    sizeof(err));
 	} while (!ret && (msg->type == INC_RDV_ALIVE ||
 			  msg->type == INC_RDV_WRONG));
+	/* Where several switches take part, "joined" waits for all ranks. */
 	if (ret == -ETIMEDOUT)
 		return not_all_came(comm, o);
 	if (ret)
@@ -581,8 +585,12 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 	snprintf(comm->who.job, sizeof(comm->who.job), "%s", o->job);
 	comm->watchdog.who = &comm->who;
 	atomic_store(&comm->watchdog.timeout_ms, o->timeout_ms);
-	ret = inc_conn_open(&comm->watchdog.conn, o->server, deadline_ms, err,
-			    sizeof(err));
+	if (o->am)
+		ret = inc_conn_open_am(&comm->watchdog.conn, o->am, deadline_ms,
+				       err, sizeof(err));
+	else
+		ret = inc_conn_open(&comm->watchdog.conn, o->server,
+				    deadline_ms, err, sizeof(err));
 	if (ret)
 		return opt_error(o, ret, "%s", err);
 	comm->watchdog.conn.who = &comm->who;

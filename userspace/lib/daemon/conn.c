@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "am.h"
 #include "conn.h"
 #include "rendezvous/keepalive.h"
 
@@ -49,7 +50,6 @@ static int split_server(const char *server, char *host, size_t len,
 	const char *colon = strrchr(server, ':');
 	size_t n = strlen(server);
 
-	*port = INC_RDV_PORT;
 	if (server[0] == '[') {
 		const char *end = strchr(server, ']');
 
@@ -235,6 +235,44 @@ static int connect_any(const struct addrinfo *list, int64_t deadline_ms,
 	}
 }
 
+static int open_tcp(struct inc_conn *conn, const char *what,
+		    const char *server, const char *port, int64_t deadline_ms,
+		    char *err, size_t err_len)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	struct sockaddr_storage local;
+	socklen_t len = sizeof(local);
+	struct addrinfo *list;
+	char host[256];
+	int ret;
+
+	memset(conn, 0, sizeof(*conn));
+	conn->fd = -1;
+	ret = split_server(server, host, sizeof(host), &port);
+	if (ret) {
+		snprintf(err, err_len, "%s \"%s\": must be host, host:port or [address]:port",
+			 what, server);
+		return ret;
+	}
+	ret = getaddrinfo(host, port, &hints, &list);
+	if (ret) {
+		snprintf(err, err_len, "%s \"%s\": %s", what, server,
+			 gai_strerror(ret));
+		return -EHOSTUNREACH;
+	}
+	ret = connect_any(list, deadline_ms, &conn->fd);
+	freeaddrinfo(list);
+	if (ret) {
+		snprintf(err, err_len, "%s at %s, port %s: %s", what, host,
+			 port, strerror(-ret));
+		return ret;
+	}
+	if (!getsockname(conn->fd, (struct sockaddr *)&local, &len))
+		inc_rdv_addr_from_sockaddr((struct sockaddr *)&local,
+					   &conn->local);
+	return 0;
+}
+
 /**
  * inc_conn_open() - connect to the daemon
  * @conn: connection
@@ -248,39 +286,31 @@ static int connect_any(const struct addrinfo *list, int64_t deadline_ms,
 int inc_conn_open(struct inc_conn *conn, const char *server,
 		  int64_t deadline_ms, char *err, size_t err_len)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	struct sockaddr_storage local;
-	socklen_t len = sizeof(local);
-	struct addrinfo *list;
-	const char *port;
-	char host[256];
-	int ret;
+	return open_tcp(conn, "rendezvous daemon", server, INC_RDV_PORT,
+			deadline_ms, err, err_len);
+}
 
-	memset(conn, 0, sizeof(*conn));
+/**
+ * inc_conn_open_am() - connect to an aggregation manager
+ * @conn: connection
+ * @manager: "host", "host:port" or "[addr]:port"
+ * @deadline_ms: how long to try
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value; -ENOPKG if libinc-am is missing.
+ */
+int inc_conn_open_am(struct inc_conn *conn, const char *manager,
+		     int64_t deadline_ms, char *err, size_t err_len)
+{
+	int ret = open_tcp(conn, "aggregation manager", manager, INC_AM_PORT,
+			   deadline_ms, err, err_len);
+	int tcp = conn->fd;
+
+	if (ret)
+		return ret;
 	conn->fd = -1;
-	ret = split_server(server, host, sizeof(host), &port);
-	if (ret) {
-		snprintf(err, err_len, "server \"%s\": must be host, host:port or [address]:port",
-			 server);
-		return ret;
-	}
-	ret = getaddrinfo(host, port, &hints, &list);
-	if (ret) {
-		snprintf(err, err_len, "server \"%s\": %s", server,
-			 gai_strerror(ret));
-		return -EHOSTUNREACH;
-	}
-	ret = connect_any(list, deadline_ms, &conn->fd);
-	freeaddrinfo(list);
-	if (ret) {
-		snprintf(err, err_len, "rendezvous daemon at %s, port %s: %s",
-			 host, port, strerror(-ret));
-		return ret;
-	}
-	if (!getsockname(conn->fd, (struct sockaddr *)&local, &len))
-		inc_rdv_addr_from_sockaddr((struct sockaddr *)&local,
-					   &conn->local);
-	return 0;
+	return inc_am_open(&conn->am, tcp, manager, &conn->fd, err, err_len);
 }
 
 /**
@@ -292,6 +322,9 @@ void inc_conn_close(struct inc_conn *conn)
 	if (conn->fd >= 0)
 		close(conn->fd);
 	conn->fd = -1;
+	if (conn->am)
+		inc_am_close(conn->am);
+	conn->am = NULL;
 }
 
 /**

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * TCP connection to the rendezvous daemon, with a deadline on every step.
+ * Connection to the rendezvous daemon, with a deadline on every step; or to an
+ * aggregation manager, which libinc-am makes look like a daemon.
  */
 #ifndef INC_LIB_CONN_H
 #define INC_LIB_CONN_H
@@ -10,18 +11,23 @@
 
 #include "rendezvous/proto.h"
 
+#define INC_AM_PORT	"18790"		/* of a manager */
+
+struct inc_am;
 struct inc_who;
 
 /**
  * struct inc_conn - connection to the daemon
  * @fd: socket, non-blocking
  * @who: its communicator, for the log; NULL: none
- * @local: address of our end
+ * @am: stream to a manager, at the other end of @fd; NULL: @fd is the daemon's
+ * @local: address of our end, towards the daemon or manager
  * @lines: received data not processed yet
  */
 struct inc_conn {
 	int			fd;
 	const struct inc_who	*who;
+	struct inc_am		*am;
 	struct inc_rdv_addr	local;
 	struct inc_rdv_lines	lines;
 };
@@ -30,6 +36,8 @@ int64_t inc_now_ms(void);
 
 int inc_conn_open(struct inc_conn *conn, const char *server,
 		  int64_t deadline_ms, char *err, size_t err_len);
+int inc_conn_open_am(struct inc_conn *conn, const char *manager,
+		     int64_t deadline_ms, char *err, size_t err_len);
 void inc_conn_close(struct inc_conn *conn);
 int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg,
 		  int64_t deadline_ms);

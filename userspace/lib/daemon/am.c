@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Loads libinc-am, which speaks gRPC with an aggregation manager, when it is
+ * needed, and not before: programs without a manager need no gRPC.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "am.h"
+#include "libinc-am.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static inc_am_start_fn *start;
+static inc_am_stop_fn *stop;
+
+/* Beside libinc, else where the linker looks. */
+static void *open_library(void)
+{
+	void *lib = NULL;
+	const char *name;
+	char path[4096];
+	Dl_info info;
+
+	if (dladdr(&lock, &info) && info.dli_fname) {
+		name = strrchr(info.dli_fname, '/');
+		snprintf(path, sizeof(path), "%.*s/" INC_AM_LIBRARY,
+			 name ? (int)(name - info.dli_fname) : 1,
+			 name ? info.dli_fname : ".");
+		lib = name ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+	}
+	return lib ? lib : dlopen(INC_AM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* It stays loaded: gRPC has threads. */
+static int load(char *err, size_t err_len)
+{
+	void *lib;
+
+	if (start)
+		return 0;
+	lib = open_library();
+	if (lib) {
+		stop = (inc_am_stop_fn *)dlsym(lib, INC_AM_STOP);
+		start = (inc_am_start_fn *)dlsym(lib, INC_AM_START);
+	}
+	if (start && stop)
+		return 0;
+	start = NULL;
+	snprintf(err, err_len, "INC_AM needs " INC_AM_LIBRARY ": %s",
+		 dlerror());
+	return -ENOPKG;
+}
+
+/**
+ * inc_am_open() - begin a stream to a manager
+ * @am: result, for inc_am_close()
+ * @tcp: connection to the manager; is closed on failure
+ * @manager: its address, for messages
+ * @fd: result: socket that takes the place of the connection, non-blocking
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value; -ENOPKG if libinc-am is missing.
+ */
+int inc_am_open(struct inc_am **am, int tcp, const char *manager, int *fd,
+		char *err, size_t err_len)
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = load(err, err_len);
+	pthread_mutex_unlock(&lock);
+	if (ret) {
+		close(tcp);
+		return ret;
+	}
+	ret = start(am, tcp, manager, fd);
+	if (ret)
+		snprintf(err, err_len, "aggregation manager %s: %s", manager,
+			 strerror(-ret));
+	return ret;
+}
+
+/**
+ * inc_am_close() - end the stream to a manager
+ * @am: stream; the other end of its socket is closed already
+ */
+void inc_am_close(struct inc_am *am)
+{
+	stop(am);
+}
