@@ -1,0 +1,143 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The aggregation manager: inc-amd and inc-agentd on the bridge host, and jobs
+# that ask the manager for a tree.
+#
+#   fabric.sh [VAR=VALUE]... [PART...]
+#	PART: job die stop reach wrong rpc many
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/fabric.sh
+. "$ROOT/selftests/lib/fabric.sh"
+
+suite_up()
+{
+	topo_up 4 && agent_up sw && amd_up && clock_up
+}
+
+part_job()
+{
+	am_job "4 ranks over a tree of the manager" 4 --check --count 1000
+	gone "RC"
+	am_job "the same over UC" 4 --check --count 1000 --transport uc
+	gone "UC"
+	long_job 4
+	SAYS_BY=(ctl)
+	says "group show" 0 "ready, 4 of 4 ranks" group show "$JOB_NAME"
+	says "group show -j" 0 '"state":"ready"' -j group show "$JOB_NAME"
+	says "topology" 0 "host $(topo_ip4 2) at sw v2" topology
+	says "group del" 0 "" group del "$JOB_NAME"
+	others_fail "deleted" -1 operator
+	says "group del of none" 1 "there is no group" group del "$JOB_NAME"
+	says "no command" 2 --help frobnicate
+	gone "deleted"
+	# The kernel's own events arrive by NETCONF.
+	long_job 4
+	sw inc-tool tree del "$(sw inc-tool -j tree show |
+		python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')"
+	others_fail "deleted on the switch" -1 .
+	wait_for 5 no_group
+	ktap $? "deleted on the switch: the group is gone" "$(ctl group show)"
+}
+
+part_die()
+{
+	long_job 4
+	kill -9 "${JOB_PIDS[2]}"
+	others_fail "rank killed" 2 "rank 2"
+	gone "rank killed"
+	am_job "rank killed: the next job runs" 4 --check --count 1000
+}
+
+part_stop()
+{
+	long_job 4
+	amd_down
+	ktap $? "the manager ends in order" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	others_fail "manager stopped" -1 "being stopped"
+	gone "manager stopped"
+	amd_up || return
+	long_job 4
+	kill -9 "$AMD"
+	amd_down
+	others_fail "manager killed" -1 "aggregation manager"
+	# The next one finds the tree, which is nobody's.
+	amd_up || return
+	gone "manager killed"
+	am_job "the next manager serves jobs" 4 --check --count 1000
+	amd_down
+	JOB_ODD[0]="--join-timeout 3000"
+	am_start 1
+	job_wait
+	ktap $(($? == 0)) "no manager: an error"
+	grep -q "aggregation manager at .* refused" "$JOB_LOG.0"
+	ktap $? "no manager: it says so" "$(cat "$JOB_LOG.0")"
+	JOB_ODD=()
+	amd_up
+}
+
+part_reach()
+{
+	am_job "before" 4 --check --count 1000
+	agents_down
+	am_start 4 --count 1000
+	# Their programs have to start first.
+	others_fail "agent stopped" -1 "switch" 5000
+	agent_up sw || return
+	wait_for 10 ctl_up
+	ktap $? "the manager finds it again" "$(ctl topology)"
+	am_job "after" 4 --check --count 1000
+}
+
+part_wrong()
+{
+	JOB_ODD[1]="--ranks 3"
+	JOB_ODD[0]="--join-timeout $(scaled 2000)"
+	am_start 2
+	wait "${JOB_PIDS[0]}" "${JOB_PIDS[1]}"
+	grep -qh "has . ranks, not ." "$JOB_LOG".*
+	ktap $? "ranks that disagree on their number" "$(cat "$JOB_LOG".*)"
+	grep -qh "not all . ranks .* came" "$JOB_LOG".*
+	ktap $? "the other waits for its time limit" "$(cat "$JOB_LOG".*)"
+	JOB_ODD=()
+	wait_for 5 no_group
+	ktap $? "no group is left" "$(ctl group show)"
+	for args in "" "--switch" "--switch /x --listen nowhere:x" \
+		    "--switch a:b:c" "--switch /x --heartbeat -1" \
+		    "--switch /x y" "--config /nonexistent"; do
+		# shellcheck disable=SC2086	# words
+		timeout 10 inc-amd $args >"$LAB_OUT/wrong.log" 2>&1
+		status=$?
+		grep -q "inc-amd" "$LAB_OUT/wrong.log" && ((status < 3))
+		ktap $? "inc-amd $args: an error" \
+			"status $status, $(cat "$LAB_OUT/wrong.log")"
+	done
+}
+
+part_rpc()
+{
+	# All that the switch knows of a host is what the host has sent.
+	host 0 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	sleep 2.5
+	ktap_take < <(host 0 python3 "$ROOT/selftests/fabric/rpc.py" \
+		"$(topo_ip4 sw):18790" "$(topo_ip4 0)" 2>&1)
+	gone "rpc"
+}
+
+# From the last rank's request to the moment when all may begin.
+part_many()
+{
+	local ms
+
+	for _ in 1 2 3; do
+		am_job "16 ranks" 16 --check --count 1000
+		ms=$(ready_ms 16)
+		echo "# 16 ranks: ready $ms ms after the last came"
+		[ "${ms:-9999}" -le "$(scaled 200)" ]
+		ktap $? "16 ranks: ready within 200 ms" "$ms ms"
+	done
+}
+
+suite "job die stop reach wrong rpc many" "$@"

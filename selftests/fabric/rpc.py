@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The manager's interface, called by an independent implementation of gRPC.
+#
+#   rpc.py HOST:PORT OWN_ADDRESS      prints KTAP
+
+import ipaddress
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+
+import grpc
+
+ROOT = os.path.dirname(os.path.abspath(__file__)) + "/../.."
+SERVICE = "/rdma_inc.v1.Manager/"
+N = 0
+
+
+def ktap(good, name, why=""):
+    global N
+    N += 1
+    text = str(why).replace("\n", " ").replace("#", " ")
+    print(f"{'' if good else 'not '}ok {N} - {name}" +
+          (f" # {text}" if not good else ""), flush=True)
+
+
+def bindings():
+    path = tempfile.mkdtemp()
+    subprocess.run(["protoc", f"--python_out={path}", "-I",
+                    f"{ROOT}/userspace/manager/proto", "rdma_inc.proto"],
+                   check=True)
+    sys.path.insert(0, path)
+    import rdma_inc_pb2
+    return rdma_inc_pb2
+
+
+pb = bindings()
+channel = grpc.insecure_channel(sys.argv[1])
+own = ipaddress.ip_address(sys.argv[2]).packed
+
+
+def pack(msg):
+    return msg if isinstance(msg, bytes) else msg.SerializeToString()
+
+
+def call(method, request, reply):
+    return channel.unary_unary(SERVICE + method, request_serializer=pack,
+                               response_deserializer=reply.FromString)(
+                                   request, timeout=10)
+
+
+class Stream:
+    def __init__(self, *messages):
+        self.out = queue.Queue()
+        for msg in messages:
+            self.out.put(msg)
+        self.call = channel.stream_stream(
+            SERVICE + "Join", request_serializer=pack,
+            response_deserializer=pb.ManagerMessage.FromString)(
+                iter(self.out.get, None), timeout=30)
+
+    def next(self):
+        return next(self.call).WhichOneof("kind")
+
+
+def join(**kw):
+    args = {"group": "rpc", "ranks": 1, "rank": 0, "addr": own, "qpn": 17,
+            "psn": 1}
+    args.update(kw)
+    return pb.RankMessage(join=pb.JoinRequest(**args))
+
+
+def refused(name, code, text, what):
+    try:
+        what()
+        ktap(False, name, "was accepted")
+    except grpc.RpcError as e:
+        ktap(e.code() == code and text in e.details(), name,
+             f"{e.code()} {e.details()}")
+
+
+def refused_join(name, code, text, *messages):
+    refused(name, code, text, lambda: list(Stream(*messages).call))
+
+
+Code = grpc.StatusCode
+empty = pb.Empty()
+
+topology = call("GetTopology", pb.GetTopologyRequest(), pb.Topology)
+ktap([s.state for s in topology.switches] == ["up"] and
+     topology.switches[0].collectives and topology.switches[0].memory_limit,
+     "GetTopology: the switch", topology)
+ktap(own in [h.addr for h in topology.hosts], "GetTopology: this host",
+     topology)
+
+refused("GetGroup of none", Code.NOT_FOUND, '"x"',
+        lambda: call("GetGroup", pb.GetGroupRequest(name="x"), pb.Group))
+refused("DeleteGroup of none", Code.NOT_FOUND, '"x"',
+        lambda: call("DeleteGroup", pb.DeleteGroupRequest(name="x"),
+                     pb.DeleteGroupResponse))
+refused("a method that does not exist", Code.UNIMPLEMENTED, "no such method",
+        lambda: call("Sing", empty, pb.Empty))
+refused("bytes that are no message", Code.INVALID_ARGUMENT, "",
+        lambda: call("GetGroup", b"\xff\xff\xff", pb.Group))
+
+for name, code, text, kw in (
+        ("no rank at all", Code.INVALID_ARGUMENT, "1 to 1024", {"ranks": 0}),
+        ("too many ranks", Code.INVALID_ARGUMENT, "1 to 1024",
+         {"ranks": 1025}),
+        ("a rank beyond the last", Code.INVALID_ARGUMENT, "less than ranks",
+         {"rank": 1}),
+        ("no name", Code.INVALID_ARGUMENT, "1 to 63", {"group": ""}),
+        ("a name that is too long", Code.INVALID_ARGUMENT, "1 to 63",
+         {"group": "x" * 64}),
+        ("an address of 5 bytes", Code.INVALID_ARGUMENT, "4 or 16",
+         {"addr": b"12345"}),
+        ("somebody else's address", Code.INVALID_ARGUMENT, "--allow",
+         {"addr": bytes([10, 99, 0, 1])}),
+        ("loopback", Code.INVALID_ARGUMENT, "no host",
+         {"addr": bytes([127, 0, 0, 1])}),
+        ("QPN 1", Code.INVALID_ARGUMENT, "qpn", {"qpn": 1}),
+        ("an unknown mapping", Code.UNIMPLEMENTED, "mapping",
+         {"mapping": 99})):
+    refused_join("join: " + name, code, text, join(**kw))
+refused_join("rts first", Code.FAILED_PRECONDITION, "join",
+             pb.RankMessage(rts=empty))
+refused_join("an empty message", Code.INVALID_ARGUMENT, "join, rts",
+             pb.RankMessage())
+refused_join("the kernel refuses the tree", Code.INVALID_ARGUMENT, "switch sw",
+             join(tree=pb.TreeWishes(slots=3)))
+
+first = Stream(join(group="two", ranks=2, tree=pb.TreeWishes(slots=32)))
+while not call("ListGroups", pb.ListGroupsRequest(),
+               pb.ListGroupsResponse).groups:
+    pass
+refused_join("another number of ranks", Code.INVALID_ARGUMENT,
+             "has 2 ranks, not 3", join(group="two", ranks=3, rank=1))
+refused_join("a rank that is taken", Code.ALREADY_EXISTS, "taken",
+             join(group="two", ranks=2))
+refused_join("another tree", Code.INVALID_ARGUMENT, "another tree",
+             join(group="two", ranks=2, rank=1,
+                  tree=pb.TreeWishes(slots=64)))
+group = call("GetGroup", pb.GetGroupRequest(name="two"), pb.Group)
+ktap(group.state == "forming" and group.present == 1,
+     "GetGroup: a group that is forming", group)
+call("DeleteGroup", pb.DeleteGroupRequest(name="two"), pb.DeleteGroupResponse)
+refused("its rank is told", Code.ABORTED, "operator", lambda: first.next())
+
+one = Stream(join(group="one", tree=pb.TreeWishes(slots=8, first_msg_id=0)))
+msg = next(one.call)
+ktap(msg.WhichOneof("kind") == "joined" and msg.joined.slots == 8 and
+     msg.joined.switch_id == "sw" and msg.joined.qpn >= 1 << 23 and
+     msg.joined.rkey and len(msg.joined.addr) == 4, "joined", msg)
+one.out.put(pb.RankMessage(rts=empty))
+ktap(one.next() == "ready", "rts, ready")
+group = call("GetGroup", pb.GetGroupRequest(name="one"), pb.Group)
+ktap(group.state == "ready" and [list(t.ranks) for t in group.tree] == [[0]],
+     "GetGroup: a group that is ready", group)
+one.out.put(pb.RankMessage(leave=empty))
+ktap(one.next() == "bye", "leave, bye")
+try:
+    list(one.call)
+    ktap(one.call.code() == Code.OK, "the stream ends in order")
+except grpc.RpcError as e:
+    ktap(False, "the stream ends in order", e)
+ktap(not call("ListGroups", pb.ListGroupsRequest(),
+              pb.ListGroupsResponse).groups, "no group is left")
+print(f"1..{N}")

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The aggregation manager, agents, and jobs that ask the manager for a tree.
+# Sourced after suite.sh.
+#
+#   agent_up SWITCH    agents_down    amd_up    amd_down
+#   am_start N ARGS...   am_job NAME N ARGS...               ctl ARGS...
+
+PATH=$INC_USER/manager:$INC_USER/agent:$PATH
+LD_LIBRARY_PATH=$INC_USER/manager:$LD_LIBRARY_PATH
+
+declare -A AGENT
+AMD=
+
+# Paths of UNIX sockets are short.
+sock_of()
+{
+	echo "/tmp/agentd-$TOPO-$1"
+}
+
+agent_up()
+{
+	local name=$1 sock
+
+	sock=$(sock_of "$name")
+	rm -f "$sock"
+	# No function here: the PID has to be the program's.
+	ip netns exec "$TOPO-$name" inc-agentd -u "$sock" -i "$name" \
+		-y "$ROOT/userspace/agent/yang" \
+		>"$LAB_OUT/agentd-$name.log" 2>&1 &
+	AGENT[$name]=$!
+	wait_for 20 test -S "$sock" || {
+		echo "# inc-agentd of $name did not come up: $(cat \
+			"$LAB_OUT/agentd-$name.log")"
+		return 1
+	}
+}
+
+agents_down()
+{
+	local name
+
+	for name in "${!AGENT[@]}"; do
+		kill "${AGENT[$name]}" 2>/dev/null
+		wait "${AGENT[$name]}" 2>/dev/null
+	done
+	AGENT=()
+}
+
+# With the agents that are up.
+amd_up()
+{
+	local name switches=()
+
+	for name in "${SWITCHES[@]:-sw}"; do
+		switches+=(--switch "$(sock_of "$name")")
+	done
+	ip netns exec "$TOPO-sw" inc-amd -v \
+		--listen "$(topo_ip4 sw):18790" "${switches[@]}" \
+		--dead-time "$(scaled 350)" >"$LAB_OUT/amd.log" 2>&1 &
+	AMD=$!
+	wait_for 20 grep -q listening "$LAB_OUT/amd.log" || {
+		echo "# inc-amd did not come up: $(cat "$LAB_OUT/amd.log")"
+		return 1
+	}
+}
+
+# Returns its exit status.
+amd_down()
+{
+	local rc
+
+	[ -n "$AMD" ] || return 0
+	kill "$AMD" 2>/dev/null
+	wait "$AMD" 2>/dev/null
+	rc=$?
+	AMD=
+	return $rc
+}
+
+suite_down()
+{
+	amd_down
+	agents_down
+	return 0
+}
+
+# Hosts of the next job's ranks, if not one after the other.
+JOB_HOSTS=()
+
+# am_start N ARGS...: as job_start, but the ranks ask the manager.
+am_start()
+{
+	local n=$1 r h
+
+	shift
+	JOB_SEQ=$((JOB_SEQ + 1))
+	JOB_NAME=group$JOB_SEQ.$RANDOM
+	JOB_LOG=$LAB_OUT/$JOB_NAME
+	JOB_PIDS=()
+	for ((r = 0; r < n; r++)); do
+		h=${JOB_HOSTS[r]:-$((r % TOPO_N))}
+		# No function here: the job's PID has to be the program's.
+		# shellcheck disable=SC2086	# words
+		INC_AM="$(topo_ip4 sw)" ip netns exec "$TOPO-h$h" \
+			inc-perf --job "$JOB_NAME" --rank "$r" --ranks "$n" \
+			--dev "$TOPO$h" --timeout "$JOB_TIMEOUT" "$@" \
+			${JOB_ODD[r]:-} >"$JOB_LOG.$r" 2>&1 &
+		JOB_PIDS+=($!)
+	done
+}
+
+am_job()
+{
+	local name=$1 rc
+
+	shift
+	am_start "$@"
+	job_wait
+	rc=$?
+	ktap $rc "$name" "$(job_why)"
+	return $rc
+}
+
+gone()
+{
+	wait_for 5 no_tree
+	ktap $? "$1: the tree is gone" "$(sw inc-tool tree show)"
+}
+
+busy_or_dead()
+{
+	busy 50 || ! kill -0 "${JOB_PIDS[0]}"
+}
+
+long_job()
+{
+	am_start "$1" allreduce --count 262144 -i 1000000
+	wait_for 20 busy_or_dead
+}
+
+# others_fail NAME VICTIM TEXT [MS]: soon, and they say why.
+others_fail()
+{
+	local name=$1 victim=$2 text=$3 limit=$((${4:-1000} * SLOW)) start r
+	local rc=() now=()
+
+	now_ms start
+	# Start no process before all have ended: that takes time.
+	for r in "${!JOB_PIDS[@]}"; do
+		[ "$r" = "$victim" ] && continue
+		wait "${JOB_PIDS[r]}"
+		rc[r]=$?
+		now_ms "now[$r]"
+	done
+	for r in "${!rc[@]}"; do
+		[ "${rc[r]}" != 0 ] && [ $((now[r] - start)) -le "$limit" ] &&
+			grep -q "$text" "$JOB_LOG.$r"
+		ktap $? "$name: rank $r is told within $limit ms" \
+			"status ${rc[r]}, $((now[r] - start)) ms, $(tail -n 1 \
+				"$JOB_LOG.$r")"
+	done
+	[ "$victim" = -1 ] || wait "${JOB_PIDS[victim]}" 2>/dev/null
+}
+
+ctl()
+{
+	sw inc-amctl -m "$(topo_ip4 sw)" "$@"
+}
+
+no_group()
+{
+	[ -z "$(ctl group show)" ]
+}
+
+# The manager has an answer from each switch.
+ctl_up()
+{
+	! ctl topology | grep "^switch" | grep -qv ": up"
+}
+
+# ready_ms N: from the last rank's request to the moment when all N may begin,
+# of the last group.
+ready_ms()
+{
+	sed -n "s/.*ready, $1 ranks.* \([0-9]*\) ms after.*/\1/p" \
+		"$LAB_OUT/amd.log" | tail -n 1
+}
