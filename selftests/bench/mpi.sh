@@ -341,17 +341,20 @@ part_ddp()
 # that meet in the first collective.
 part_comms()
 {
-	local rep=$1 who
+	local rep=$1 who n
 
-	for who in tcp inc first; do
-		as "${who/first/inc}"
-		MPI_MEET=
-		[ "$who" != first ] || MPI_MEET=1
-		mpi "comms.$who" 1 8 "$MPI_DIR/comms" time 150 "$(date +%s%N)" ||
-			die "comms, $who: $(head -n 3 "$LAB_OUT/comms.$who")"
-		MPI_MEET=1
-		grep -a '^{' "$LAB_OUT/comms.$who" >"$S/comms.$who.8.$rep" ||
-			die "comms, $who: no results"
+	for n in 4 8; do
+		for who in tcp inc first; do
+			as "${who/first/inc}"
+			MPI_MEET=
+			[ "$who" != first ] || MPI_MEET=1
+			mpi "comms.$who" 1 $n "$MPI_DIR/comms" time 150 \
+				"$(date +%s%N)" ||
+				die "comms, $who: $(head -n 3 "$LAB_OUT/comms.$who")"
+			MPI_MEET=1
+			grep -a '^{' "$LAB_OUT/comms.$who" >"$S/comms.$who.$n.$rep" ||
+				die "comms, $who: no results"
+		done
 	done
 }
 
