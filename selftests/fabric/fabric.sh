@@ -5,7 +5,7 @@
 # that ask the manager for a tree.
 #
 #   fabric.sh [VAR=VALUE]... [PART...]
-#	PART: job die stop reach wrong rpc many
+#	PART: job die stop reach ssh wrong rpc many
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -91,6 +91,52 @@ part_reach()
 	am_job "after" 4 --check --count 1000
 }
 
+# Does the manager say this of the switch?
+switch_is()
+{
+	ctl topology | grep "^switch" | grep -qE "$1"
+}
+
+part_ssh()
+{
+	local dir=$LAB_OUT/ssh at type
+
+	at=manager@$(topo_ip4 sw):8300
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	for type in host manager stranger; do
+		ssh-keygen -q -m PEM -t ecdsa -N '' -f "$dir/$type" || return
+	done
+	amd_down
+	agents_down
+	agent_up sw --ssh "$(topo_ip4 sw):8300" --host-key "$dir/host" \
+		--user "manager=$dir/manager.pub" || return
+	for type in host stranger; do
+		echo "[$(topo_ip4 sw)]:8300 $(cut -d ' ' -f 1,2 \
+			"$dir/$type.pub")" >"$dir/known.$type"
+	done
+
+	amd_up --switch "$at" --ssh-key "$dir/manager" \
+		--known-hosts "$dir/known.host"
+	wait_for 10 switch_is ': up'
+	ktap $? "SSH: the agent answers" "$(ctl topology)"
+	am_job "SSH: 4 ranks" 4 --check --count 1000
+	gone "SSH"
+	amd_down
+
+	amd_up --switch "$at" --ssh-key "$dir/stranger" \
+		--known-hosts "$dir/known.host"
+	! wait_for 4 switch_is ': up'
+	ktap $? "SSH: another's key is refused" "$(ctl topology)"
+	amd_down
+	amd_up --switch "$at" --ssh-key "$dir/manager" \
+		--known-hosts "$dir/known.stranger"
+	! wait_for 4 switch_is ': up'
+	ktap $? "SSH: an agent with another key is refused" "$(ctl topology)"
+	amd_down
+	amd_up
+}
+
 part_wrong()
 {
 	JOB_ODD[1]="--ranks 3"
@@ -140,4 +186,4 @@ part_many()
 	done
 }
 
-suite "job die stop reach wrong rpc many" "$@"
+suite "job die stop reach ssh wrong rpc many" "$@"

@@ -19,15 +19,17 @@ sock_of()
 	echo "/tmp/agentd-$TOPO-$1"
 }
 
+# agent_up SWITCH ARGS...
 agent_up()
 {
 	local name=$1 sock
 
+	shift
 	sock=$(sock_of "$name")
 	rm -f "$sock"
 	# No function here: the PID has to be the program's.
 	ip netns exec "$TOPO-$name" inc-agentd -u "$sock" -i "$name" \
-		-y "$ROOT/userspace/agent/yang" \
+		-y "$ROOT/userspace/agent/yang" "$@" \
 		>"$LAB_OUT/agentd-$name.log" 2>&1 &
 	AGENT[$name]=$!
 	wait_for 20 test -S "$sock" || {
@@ -48,12 +50,12 @@ agents_down()
 	AGENT=()
 }
 
-# With the agents that are up.
+# amd_up ARGS...: with the agents that are up, unless ARGS name others.
 amd_up()
 {
-	local name switches=()
+	local name switches=("$@")
 
-	for name in "${SWITCHES[@]:-sw}"; do
+	[ $# -gt 0 ] || for name in "${SWITCHES[@]:-sw}"; do
 		switches+=(--switch "$(sock_of "$name")")
 	done
 	ip netns exec "$TOPO-sw" inc-amd -v \
