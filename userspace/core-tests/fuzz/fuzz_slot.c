@@ -356,7 +356,9 @@ static void *setup(struct oracle *o)
 	o->owner = o->id - o->geom.slots;
 	size = inc_slot_size(&o->geom);
 	mem = aligned_alloc(PMTU, size);
+	/* Nothing but whole chunks is written. */
 	memset(mem, 0xa5, size);
+	memset(o->result, 0xa5, sizeof(o->result));
 	inc_slot_init(&o->s, &o->geom, o->id, mem);
 	return mem;
 }
