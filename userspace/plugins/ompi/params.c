@@ -39,7 +39,8 @@ static uint32_t nknown;
 /* Without the first word, the number of threads, which may differ. */
 static const char *decisive(const char *text)
 {
-	return text + strcspn(text, " ");
+	text += strcspn(text, " ");
+	return *text ? text + 1 : text;
 }
 
 /* The decisions depend on this text; data has the machine's layout. */
@@ -51,7 +52,8 @@ static void own_text(char text[TEXT_MAX])
 	snprintf(text, TEXT_MAX,
 		 "threads=%d version=2 priority=%d min_ranks=%d meet_after=%d min_bytes=%lu max_bytes=%lu max_persistent=%d sizeof_long=%zu little_endian=%d",
 		 ompi_mpi_thread_multiple, p->priority, p->min_ranks,
-		 p->meet_after, p->min_bytes, p->max_bytes, p->max_persistent, sizeof(long), *(const char *)&order);
+		 p->meet_after, p->min_bytes, p->max_bytes, p->max_persistent,
+		 sizeof(long), *(const char *)&order);
 }
 
 /**
