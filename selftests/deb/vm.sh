@@ -32,9 +32,27 @@ guest_make()
 			none "$GUEST" &&
 			rm -rf "$GUEST/lib/modules/$(<"$VMROOT/.lab-kver-old")"
 	fi || return
+	prune_modules || return
 	echo force-unsafe-io >"$GUEST/etc/dpkg/dpkg.cfg.d/lab"
 	# Nobody needs what the first boot would make.
 	touch "$GUEST/etc/.updated" "$GUEST/var/.updated"
+}
+
+# Removing the module runs depmod, which takes minutes in an emulator if it has
+# to read all of Debian's modules: keep those that the test may need.
+prune_modules()
+{
+	local dir
+
+	for dir in "$GUEST"/lib/modules/*/kernel; do
+		(cd "$dir" && rm -rf sound drivers/infiniband/hw &&
+			find drivers -mindepth 1 -maxdepth 1 ! -name infiniband \
+				! -name net ! -name virtio -exec rm -rf {} + &&
+			find drivers/net -mindepth 1 -type d -prune \
+				-exec rm -rf {} +) || return
+	done
+	in_guest depmod -a "$(cd "$GUEST/lib/modules" && printf '%s\n' * |
+		sort -V | tail -n 1)"
 }
 
 # As small as Debian's installer would not make it.
@@ -71,7 +89,7 @@ guest_files()
 	(cd "$GUEST" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt \
 		-o -path ./var/lib/systemd -o -path ./var/log \
 		-o -path ./var/cache -o -path ./proc -o -path ./tmp \
-		-o -path ./run -o -path './var/lib/dkms/mok.*' \
+		-o -path ./run -o -path ./work -o -path './var/lib/dkms/mok.*' \
 		-o -path ./deb-test -o -path ./etc/machine-id \) -prune \
 		-o -print | sort)
 }
