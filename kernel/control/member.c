@@ -221,6 +221,15 @@ static void discard_qp(struct inc_qp *qp)
 	free_qp(qp);
 }
 
+/*
+ * A QP that is reserved has a number and a key, but no peer: it is in the state
+ * INIT, where inc_qp_lookup() does not find it (IBTA 10.3.1).
+ */
+static bool has_peer(const struct inc_member_cfg *cfg)
+{
+	return cfg->family;
+}
+
 /* Let packets find the QP by its number; the tree has one more reference. */
 static int publish_qp(struct inc_qp *qp)
 {
@@ -235,10 +244,20 @@ static int publish_qp(struct inc_qp *qp)
 	return 0;
 }
 
+/* A member has its peer. With the last one the tree is ready. */
+static void join_tree(struct inc_tree *tree)
+{
+	if (++tree->nmembers < tree->cfg.members)
+		return;
+	WRITE_ONCE(tree->state, RDMA_INC_TREE_STATE_READY);
+	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_READY_NTF);
+}
+
 /**
  * inc_member_new() - add a member to a tree
  * @tree: tree
- * @cfg: settings, checked for form; a rank of the tree
+ * @cfg: settings, checked for form; a rank of the tree. Without a family, the
+ *	member waits for inc_member_set()
  * @extack: set to the reason for an error
  *
  * Context: process, inc_switch.lock held.
@@ -278,7 +297,10 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	err = choose_qpn(sw, qp, extack);
 	if (err)
 		goto err_discard;
-	err = inc_tx_source(qp);
+	if (has_peer(cfg))
+		err = inc_tx_source(qp);
+	else
+		qp->state = RDMA_INC_MEMBER_STATE_INIT;
 	if (err) {
 		NL_SET_ERR_MSG_MOD(extack, "no route to the member's address");
 		goto err_discard;
@@ -290,10 +312,8 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	rcu_assign_pointer(tree->member_qp[cfg->index], qp);
 	inc_fault_show(qp);
 	inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_NEW_NTF);
-	if (++tree->nmembers == tree->cfg.members) {
-		WRITE_ONCE(tree->state, RDMA_INC_TREE_STATE_READY);
-		inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_READY_NTF);
-	}
+	if (has_peer(cfg))
+		join_tree(tree);
 	return qp;
 
 err_discard:
@@ -345,6 +365,86 @@ err_discard:
 	return ERR_PTR(err);
 }
 
+/* Let a member's QP that has sent nothing begin with another PSN. */
+static void restart_requester(struct inc_qp *qp, u32 psn)
+{
+	spin_lock_bh(&qp->tx.lock);
+	qp->tx.uc_psn = psn;
+	inc_requester_init(&qp->tx.requester, psn);
+	spin_unlock_bh(&qp->tx.lock);
+	inc_qp_tune(qp);
+}
+
+/*
+ * Give a QP in INIT its peer. If that has no address here, the QP is as before.
+ * Packets may find it from now on.
+ */
+static int connect_qp(struct inc_qp *qp, const struct inc_member_cfg *cfg)
+{
+	const struct inc_member_cfg old = qp->cfg;
+	int err;
+
+	qp->cfg = *cfg;
+	qp->cfg.index = old.index;
+	qp->cfg.transport = old.transport;
+	qp->cfg.qpn = old.qpn;
+	if (!cfg->has_psn)
+		qp->cfg.psn = old.psn;
+	err = inc_tx_source(qp);
+	if (err) {
+		qp->cfg = old;
+		return err;
+	}
+	qp->rx.responder.epsn = cfg->peer_psn;
+	qp->last_rx = jiffies;
+	qp->rx.silent_since = jiffies;
+	if (cfg->has_psn)
+		restart_requester(qp, cfg->psn);
+	spin_lock_bh(&qp->tx.lock);
+	/*
+	 * A reader that finds the QP sees all of the above: pairs with
+	 * inc_qp_lookup().
+	 */
+	smp_store_release(&qp->state, RDMA_INC_MEMBER_STATE_RTS);
+	spin_unlock_bh(&qp->tx.lock);
+	return 0;
+}
+
+/**
+ * inc_member_set() - connect a member that was added without a peer
+ * @qp: its QP
+ * @cfg: settings of the peer, checked for form; @cfg->psn if has_psn
+ * @extack: set to the reason for an error
+ *
+ * Context: process, inc_switch.lock held.
+ * Return: 0; -EISCONN: it is or was connected; -EPIPE: the tree has failed;
+ * -ENETUNREACH: no route.
+ */
+int inc_member_set(struct inc_qp *qp, const struct inc_member_cfg *cfg,
+		   struct netlink_ext_ack *extack)
+{
+	struct inc_tree *tree = qp->tree;
+	int err;
+
+	lockdep_assert_held(&qp->sw->lock);
+	if (qp->state != RDMA_INC_MEMBER_STATE_INIT) {
+		NL_SET_ERR_MSG_MOD(extack, "the member has its peer already");
+		return -EISCONN;
+	}
+	if (READ_ONCE(tree->error)) {
+		NL_SET_ERR_MSG_MOD(extack, "tree has failed, make a new one");
+		return -EPIPE;
+	}
+	err = connect_qp(qp, cfg);
+	if (err) {
+		NL_SET_ERR_MSG_MOD(extack, "no route to the member's address");
+		return err;
+	}
+	inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_NEW_NTF);
+	join_tree(tree);
+	return 0;
+}
+
 /**
  * inc_member_connect() - connect a child's QP to its parent
  * @qp: QP made by inc_member_new_parent()
@@ -359,7 +459,6 @@ err_discard:
 int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		       struct netlink_ext_ack *extack)
 {
-	u32 psn = qp->cfg.psn;
 	int err;
 
 	lockdep_assert_held(&qp->sw->lock);
@@ -367,25 +466,14 @@ int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		NL_SET_ERR_MSG_MOD(extack, "the tree has its parent already");
 		return -EISCONN;
 	}
-	qp->cfg = *cfg;
-	qp->cfg.index = U16_MAX;
-	qp->cfg.psn = psn;
-	qp->rx.responder.epsn = cfg->peer_psn;
 	qp->uplink->rkey = cfg->peer_rkey;
 	qp->uplink->result_rkey = qp->rx.responder.rkey;
 	qp->uplink->tree_id = cfg->peer_tree_id;
-	err = inc_tx_source(qp);
+	err = connect_qp(qp, cfg);
 	if (err) {
 		NL_SET_ERR_MSG_MOD(extack, "no route to the parent's address");
 		return err;
 	}
-	spin_lock_bh(&qp->tx.lock);
-	/*
-	 * A reader that finds the QP sees all of the above: pairs with
-	 * inc_qp_lookup().
-	 */
-	smp_store_release(&qp->state, RDMA_INC_MEMBER_STATE_RTS);
-	spin_unlock_bh(&qp->tx.lock);
 	inc_txq_kick(qp);
 	return 0;
 }
@@ -432,7 +520,8 @@ void inc_member_unpublish(struct inc_qp *qp)
 		RCU_INIT_POINTER(tree->parent, NULL);
 	} else {
 		RCU_INIT_POINTER(tree->member_qp[qp->cfg.index], NULL);
-		tree->nmembers--;
+		if (has_peer(&qp->cfg))
+			tree->nmembers--;
 		inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_DEL_NTF);
 	}
 
@@ -458,8 +547,11 @@ void inc_member_unpublish(struct inc_qp *qp)
 void inc_member_del(struct inc_qp *qp)
 {
 	struct inc_tree *tree = qp->tree;
+	bool connected = has_peer(&qp->cfg);
 
 	inc_member_unpublish(qp);
+	if (!connected)
+		return;
 	if (READ_ONCE(tree->used) && tree->nmembers)
 		inc_tree_fail(tree, INC_STATUS_MEMBER_LEFT);
 	else if (!READ_ONCE(tree->error))

@@ -19,6 +19,8 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 			      struct netlink_ext_ack *extack);
 struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 				     struct netlink_ext_ack *extack);
+int inc_member_set(struct inc_qp *qp, const struct inc_member_cfg *cfg,
+		   struct netlink_ext_ack *extack);
 int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		       struct netlink_ext_ack *extack);
 /* Hides a QP, which is freed by itself a grace period later. */

@@ -155,6 +155,18 @@ static const struct nla_policy rdma_inc_slot_get_dump_nl_policy[RDMA_INC_A_SLOT_
 	[RDMA_INC_A_SLOT_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
+/* RDMA_INC_CMD_MEMBER_SET - do */
+static const struct nla_policy rdma_inc_member_set_nl_policy[RDMA_INC_A_MEMBER_PEER_PSN + 1] = {
+	[RDMA_INC_A_MEMBER_TREE_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[RDMA_INC_A_MEMBER_RANK] = NLA_POLICY_MAX(NLA_U16, 1023),
+	[RDMA_INC_A_MEMBER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_psn_range),
+	[RDMA_INC_A_MEMBER_PKEY] = { .type = NLA_U16, },
+	[RDMA_INC_A_MEMBER_LOCAL_ADDR] = NLA_POLICY_MIN_LEN(4),
+	[RDMA_INC_A_MEMBER_PEER_ADDR] = NLA_POLICY_MIN_LEN(4),
+	[RDMA_INC_A_MEMBER_PEER_QPN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_peer_qpn_range),
+	[RDMA_INC_A_MEMBER_PEER_PSN] = NLA_POLICY_FULL_RANGE(NLA_U32, &rdma_inc_a_member_peer_psn_range),
+};
+
 /* Ops table for rdma_inc */
 static const struct genl_split_ops rdma_inc_nl_ops[] = {
 	{
@@ -259,6 +271,13 @@ static const struct genl_split_ops rdma_inc_nl_ops[] = {
 		.policy		= rdma_inc_slot_get_dump_nl_policy,
 		.maxattr	= RDMA_INC_A_SLOT_TREE_ID,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,
+	},
+	{
+		.cmd		= RDMA_INC_CMD_MEMBER_SET,
+		.doit		= rdma_inc_nl_member_set_doit,
+		.policy		= rdma_inc_member_set_nl_policy,
+		.maxattr	= RDMA_INC_A_MEMBER_PEER_PSN,
+		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 };
 

@@ -33,6 +33,7 @@ int rdma_inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info);
 int rdma_inc_nl_slot_get_doit(struct sk_buff *skb, struct genl_info *info);
 int rdma_inc_nl_slot_get_dumpit(struct sk_buff *skb,
 				struct netlink_callback *cb);
+int rdma_inc_nl_member_set_doit(struct sk_buff *skb, struct genl_info *info);
 
 enum {
 	RDMA_INC_NLGRP_EVENTS,

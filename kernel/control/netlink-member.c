@@ -115,8 +115,7 @@ static int parse_peer(const struct genl_info *info, struct inc_member_cfg *cfg)
 {
 	struct nlattr **attrs = info->attrs;
 
-	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_TREE_ID) ||
-	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_ADDR) ||
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_ADDR) ||
 	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_QPN) ||
 	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_PSN))
 		return -EINVAL;
@@ -138,23 +137,43 @@ static int parse_peer(const struct genl_info *info, struct inc_member_cfg *cfg)
 	return parse_addrs(info, cfg);
 }
 
+/* Is anything of the other end given? Then all that it needs has to be. */
+static bool names_peer(const struct genl_info *info)
+{
+	struct nlattr **attrs = info->attrs;
+
+	return attrs[RDMA_INC_A_MEMBER_PEER_ADDR] ||
+	       attrs[RDMA_INC_A_MEMBER_PEER_QPN] ||
+	       attrs[RDMA_INC_A_MEMBER_PEER_PSN] ||
+	       attrs[RDMA_INC_A_MEMBER_LOCAL_ADDR] ||
+	       attrs[RDMA_INC_A_MEMBER_PKEY];
+}
+
+static void parse_psn(const struct genl_info *info, struct inc_member_cfg *cfg)
+{
+	const struct nlattr *psn = info->attrs[RDMA_INC_A_MEMBER_PSN];
+
+	if (!psn)
+		return;
+	cfg->psn = nla_get_u32(psn);
+	cfg->has_psn = true;
+}
+
 static int parse_member(const struct genl_info *info,
 			struct inc_member_cfg *cfg)
 {
 	struct nlattr **attrs = info->attrs;
 
-	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_RANK))
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_RANK))
 		return -EINVAL;
 	cfg->index = nla_get_u16(attrs[RDMA_INC_A_MEMBER_RANK]);
 	if (attrs[RDMA_INC_A_MEMBER_TRANSPORT])
 		cfg->transport = nla_get_u8(attrs[RDMA_INC_A_MEMBER_TRANSPORT]);
-	if (attrs[RDMA_INC_A_MEMBER_PSN]) {
-		cfg->psn = nla_get_u32(attrs[RDMA_INC_A_MEMBER_PSN]);
-		cfg->has_psn = true;
-	}
 	if (attrs[RDMA_INC_A_MEMBER_QPN])
 		cfg->qpn = nla_get_u32(attrs[RDMA_INC_A_MEMBER_QPN]);
-	return parse_peer(info, cfg);
+	parse_psn(info, cfg);
+	return names_peer(info) ? parse_peer(info, cfg) : 0;
 }
 
 /* Under inc_switch.lock. */
@@ -288,6 +307,69 @@ int rdma_inc_nl_member_new_doit(struct sk_buff *skb, struct genl_info *info)
 	mutex_unlock(&sw->lock);
 	nlmsg_free(msg);
 	return err;
+}
+
+static int set_locked(struct inc_switch *sw, const struct inc_member_cfg *cfg,
+		      const struct genl_info *info, struct sk_buff *msg)
+{
+	struct inc_qp *qp = find_member(sw, info);
+	int err;
+
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	err = inc_member_set(qp, cfg, info->extack);
+	if (err == -EISCONN)
+		NL_SET_BAD_ATTR(info->extack,
+				info->attrs[RDMA_INC_A_MEMBER_RANK]);
+	else if (err)
+		blame(info, err);
+	return err ?: inc_nl_fill_member(msg, info, 0, qp);
+}
+
+/* A request that connects something, and is answered by its QP. */
+static int connect_doit(struct genl_info *info,
+			const struct inc_member_cfg *cfg,
+			int (*connect)(struct inc_switch *sw,
+				       const struct inc_member_cfg *cfg,
+				       const struct genl_info *info,
+				       struct sk_buff *msg))
+{
+	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
+	struct sk_buff *msg;
+	int err;
+
+	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!msg)
+		return -ENOMEM;
+
+	mutex_lock(&sw->lock);
+	err = connect(sw, cfg, info, msg);
+	mutex_unlock(&sw->lock);
+	if (err) {
+		nlmsg_free(msg);
+		return err;
+	}
+	return genlmsg_reply(msg, info);
+}
+
+/**
+ * rdma_inc_nl_member_set_doit() - RDMA_INC_CMD_MEMBER_SET
+ * @skb: request
+ * @info: parsed
+ *
+ * Return: 0 after the reply; -EINVAL: an attribute is missing or wrong;
+ * -ENOENT: no such tree or member; -EISCONN: it has its peer; -EPIPE: the tree
+ * has failed; -EADDRNOTAVAIL: the local address is not ours; -ENETUNREACH: no
+ * route to the host; -ENOMEM.
+ */
+int rdma_inc_nl_member_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct inc_member_cfg cfg = {};
+	int err;
+
+	parse_psn(info, &cfg);
+	err = parse_peer(info, &cfg);
+	return err ?: connect_doit(info, &cfg, set_locked);
 }
 
 /**
@@ -445,12 +527,11 @@ static int connect_locked(struct inc_switch *sw,
  */
 int rdma_inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	struct inc_switch *sw = inc_switch_get(genl_info_net(info));
 	struct inc_member_cfg cfg = {};
-	struct sk_buff *msg;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_TREE_ID) ||
+	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_TREE_ID) ||
+	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_TREE_ID) ||
 	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_MEMBER_PEER_RKEY))
 		return -EINVAL;
 	err = parse_peer(info, &cfg);
@@ -459,17 +540,5 @@ int rdma_inc_nl_parent_set_doit(struct sk_buff *skb, struct genl_info *info)
 	cfg.peer_tree_id =
 		nla_get_u32(info->attrs[RDMA_INC_A_MEMBER_PEER_TREE_ID]);
 	cfg.peer_rkey = nla_get_u32(info->attrs[RDMA_INC_A_MEMBER_PEER_RKEY]);
-
-	msg = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	if (!msg)
-		return -ENOMEM;
-
-	mutex_lock(&sw->lock);
-	err = connect_locked(sw, &cfg, info, msg);
-	mutex_unlock(&sw->lock);
-	if (err) {
-		nlmsg_free(msg);
-		return err;
-	}
-	return genlmsg_reply(msg, info);
+	return connect_doit(info, &cfg, connect_locked);
 }

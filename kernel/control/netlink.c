@@ -167,6 +167,10 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_USED, sw->mem_used) ||
 	    inc_nl_put_stats(skb, RDMA_INC_A_SWITCH_STATS, sum,
 			     RDMA_INC_A_SWITCH_STATS_MAX) ||
+	    inc_nl_put_stats(skb, RDMA_INC_A_SWITCH_GONE_TREE_STATS,
+			     sw->gone_trees, RDMA_INC_A_TREE_STATS_MAX) ||
+	    inc_nl_put_stats(skb, RDMA_INC_A_SWITCH_GONE_MEMBER_STATS,
+			     sw->gone_members, RDMA_INC_A_MEMBER_STATS_MAX) ||
 	    nla_put_u8(skb, RDMA_INC_A_SWITCH_HOOKED, sw->hooked) ||
 	    put_quota(skb, &sw->quota) ||
 	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_CEILING,

@@ -124,6 +124,7 @@ void inc_tree_put(struct inc_tree *tree)
 		return;
 	mutex_lock(&sw->lock);
 	inc_switch_uncharge(sw, tree->memory);
+	inc_tree_stats(tree, sw->gone_trees, sw->gone_members);
 	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_DEL_NTF);
 	mutex_unlock(&sw->lock);
 	inc_tree_free(tree);

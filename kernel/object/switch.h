@@ -50,6 +50,8 @@ struct netlink_ext_ack;
  * @parted: objects that wait for the running grace period
  * @reap: runs after that grace period and frees @parted
  * @stats: counters of packets that reached no QP
+ * @gone_trees: sum of the counters of trees that are gone
+ * @gone_members: sum of the counters of their members
  * @debugfs: directory, or NULL
  */
 struct inc_switch {
@@ -72,6 +74,8 @@ struct inc_switch {
 	struct list_head		parted;
 	struct rcu_work			reap;
 	struct inc_stats __percpu	*stats;
+	u64				gone_trees[INC_STATS_MAX];
+	u64				gone_members[INC_STATS_MAX];
 	struct dentry			*debugfs;
 };
 

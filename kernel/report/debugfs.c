@@ -70,7 +70,8 @@ static void show_qp(struct seq_file *m, struct inc_qp *qp)
 	else
 		seq_printf(m, "rank %u: ", qp->cfg.index);
 	if (v.state == RDMA_INC_MEMBER_STATE_INIT) {
-		seq_printf(m, "not connected (parent-set), qpn 0x%06x\n", qp->qpn);
+		seq_printf(m, "not connected (%s), qpn 0x%06x\n",
+			   qp->uplink ? "parent-set" : "member-set", qp->qpn);
 		return;
 	}
 	if (v.state == RDMA_INC_MEMBER_STATE_ERROR)
@@ -314,7 +315,8 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 member,
 	} else {
 		inc_qp_snapshot_get(qp, &v);
 		if (v.state == RDMA_INC_MEMBER_STATE_INIT)
-			seq_puts(m, "it is not connected (parent-set)\n");
+			seq_printf(m, "it is not connected (%s)\n",
+				   qp->uplink ? "parent-set" : "member-set");
 		else if (v.state == RDMA_INC_MEMBER_STATE_ERROR)
 			seq_printf(m, "its QP is in error: %s\n",
 				   inc_member_error_name(v.error));

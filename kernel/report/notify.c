@@ -157,12 +157,13 @@ static int put_addr(struct sk_buff *skb, int attr, const struct inc_qp *qp,
 
 static int put_peer(struct sk_buff *skb, const struct inc_qp *qp)
 {
-	/* A child's QP has no peer before it is connected. */
+	/* A QP has no peer before it is connected. */
 	if (!qp->cfg.family)
 		return 0;
 	if (put_addr(skb, RDMA_INC_A_MEMBER_PEER_ADDR, qp, &qp->cfg.peer) ||
 	    nla_put_u32(skb, RDMA_INC_A_MEMBER_PEER_QPN, qp->cfg.peer_qpn) ||
-	    put_addr(skb, RDMA_INC_A_MEMBER_LOCAL_ADDR, qp, &qp->cfg.local))
+	    put_addr(skb, RDMA_INC_A_MEMBER_LOCAL_ADDR, qp, &qp->cfg.local) ||
+	    nla_put_u16(skb, RDMA_INC_A_MEMBER_PKEY, qp->cfg.pkey))
 		return -EMSGSIZE;
 	return qp->uplink ? nla_put_u32(skb, RDMA_INC_A_MEMBER_PEER_TREE_ID,
 					qp->cfg.peer_tree_id) : 0;
@@ -176,7 +177,6 @@ static int put_member_cfg(struct sk_buff *skb, const struct inc_qp *qp)
 	    (!qp->uplink &&
 	     nla_put_u16(skb, RDMA_INC_A_MEMBER_RANK, qp->cfg.index)) ||
 	    nla_put_u32(skb, RDMA_INC_A_MEMBER_QPN, qp->qpn) ||
-	    nla_put_u16(skb, RDMA_INC_A_MEMBER_PKEY, qp->cfg.pkey) ||
 	    put_peer(skb, qp) ||
 	    nla_put_u16(skb, RDMA_INC_A_MEMBER_SLOTS, tree->slots) ||
 	    nla_put_u32(skb, RDMA_INC_A_MEMBER_MSG_SIZE, tree->msg_size) ||

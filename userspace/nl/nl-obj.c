@@ -60,10 +60,12 @@ const struct field *nl_field(const struct object *obj, const char *name)
 const char *nl_stat_name(const struct object *obj, const struct field *f,
 			 unsigned int attr)
 {
-	if (obj == &nl_switch)
+	if (obj == &nl_switch && f->attr == RDMA_INC_A_SWITCH_STATS)
 		return inc_nl_switch_stat_name(attr);
-	/* Members' counters, and a tree's sum of them. */
-	if (obj == &nl_member || f->attr == RDMA_INC_A_TREE_MEMBER_STATS)
+	/* Members' counters, and sums of them. */
+	if (obj == &nl_member ||
+	    f->attr == (obj == &nl_tree ? RDMA_INC_A_TREE_MEMBER_STATS :
+					  RDMA_INC_A_SWITCH_GONE_MEMBER_STATS))
 		return inc_nl_member_stat_name(attr);
 	return inc_nl_tree_stat_name(attr);
 }
@@ -300,6 +302,12 @@ int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply)
 {
 	return ask(nl, RDMA_INC_CMD_MEMBER_NEW, &nl_member, req, reply);
+}
+
+int inc_nl_member_set(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply)
+{
+	return ask(nl, RDMA_INC_CMD_MEMBER_SET, &nl_member, req, reply);
 }
 
 static int member_ask(struct inc_nl *nl, uint8_t cmd, uint32_t tree_id,

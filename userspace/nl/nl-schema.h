@@ -56,4 +56,28 @@ const struct field *nl_field(const struct object *obj, const char *name);
 const char *nl_stat_name(const struct object *obj, const struct field *f,
 			 unsigned int attr);
 
+/**
+ * nl_store() - store an unsigned integer
+ * @dst: where
+ * @size: bytes: 1, 2, 4 or 8
+ * @v: value, which fits
+ */
+static inline void nl_store(void *dst, size_t size, uint64_t v)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)dst = (uint8_t)v;
+		break;
+	case 2:
+		*(uint16_t *)dst = (uint16_t)v;
+		break;
+	case 4:
+		*(uint32_t *)dst = (uint32_t)v;
+		break;
+	default:
+		*(uint64_t *)dst = v;
+		break;
+	}
+}
+
 #endif /* INC_NL_SCHEMA_H */

@@ -113,6 +113,9 @@ int inc_nl_tree_del(struct inc_nl *nl, uint32_t id);
 
 int inc_nl_member_new(struct inc_nl *nl, const struct inc_nl_member *req,
 		      struct inc_nl_member *reply);
+/* Connects a member that member_new has added without a peer. */
+int inc_nl_member_set(struct inc_nl *nl, const struct inc_nl_member *req,
+		      struct inc_nl_member *reply);
 int inc_nl_member_get(struct inc_nl *nl, uint32_t tree_id, uint16_t rank,
 		      struct inc_nl_member *reply);
 int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank);

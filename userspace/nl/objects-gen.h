@@ -28,6 +28,8 @@ struct inc_nl_switch {
 	uint64_t memory_ceiling;
 	uint64_t memory_used;
 	uint64_t stats[RDMA_INC_A_SWITCH_STATS_MAX + 1];
+	uint64_t gone_tree_stats[RDMA_INC_A_TREE_STATS_MAX + 1];
+	uint64_t gone_member_stats[RDMA_INC_A_MEMBER_STATS_MAX + 1];
 };
 
 /* RDMA_INC_A_TREE_* */

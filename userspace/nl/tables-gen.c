@@ -51,6 +51,10 @@ static const struct field switch_fields[] = {
 	{ "memory-used", RDMA_INC_A_SWITCH_MEMORY_USED, FIELD_UINT,
 	  PLACE(switch, memory_used) },
 	{ "stats", RDMA_INC_A_SWITCH_STATS, FIELD_STATS, PLACE(switch, stats) },
+	{ "gone-tree-stats", RDMA_INC_A_SWITCH_GONE_TREE_STATS, FIELD_STATS,
+	  PLACE(switch, gone_tree_stats) },
+	{ "gone-member-stats", RDMA_INC_A_SWITCH_GONE_MEMBER_STATS, FIELD_STATS,
+	  PLACE(switch, gone_member_stats) },
 };
 
 const struct object nl_switch = {
@@ -287,6 +291,10 @@ static const char *const switch_docs[] = {
 		"Bytes that the trees of this namespace take, including those that are being dismantled.",
 	[RDMA_INC_A_SWITCH_STATS] =
 		"Counters of packets that belong to no member, or were refused before one was found.",
+	[RDMA_INC_A_SWITCH_GONE_TREE_STATS] =
+		"Sum of the counters of all trees that are gone, for totals that do not vanish with a job.",
+	[RDMA_INC_A_SWITCH_GONE_MEMBER_STATS] =
+		"Sum of the counters of all members of these trees.",
 };
 
 LOOKUP(inc_nl_switch_doc, switch_docs)
@@ -303,7 +311,7 @@ static const char *const switch_stats_docs[] = {
 	[RDMA_INC_A_SWITCH_STATS_RX_OPCODE] =
 		"No QP of the switch accepts this opcode, or it is one of another transport than the QP's.",
 	[RDMA_INC_A_SWITCH_STATS_RX_NO_QP] =
-		"There is no QP with this number; the packet was passed on to other sockets of the UDP port.",
+		"There is no QP with this number, or it is not connected yet (init); the packet was passed on to other sockets of the UDP port.",
 	[RDMA_INC_A_SWITCH_STATS_RX_SOURCE] =
 		"The source address is not the member's.",
 	[RDMA_INC_A_SWITCH_STATS_RX_INGRESS] =
@@ -338,7 +346,8 @@ static const char *const tree_docs[] = {
 		"1: the tree is deleted when the netlink socket that made it is closed, also by the death of its process. Default 0.",
 	[RDMA_INC_A_TREE_RANKS] =
 		"Number of members, hosts or switches. They take ranks 0 ... ranks - 1.",
-	[RDMA_INC_A_TREE_MEMBERS] = "Number of ranks that have a member now.",
+	[RDMA_INC_A_TREE_MEMBERS] =
+		"Number of ranks that have a member now, without those in state init.",
 	[RDMA_INC_A_TREE_JOB_RANKS] =
 		"Number of ranks of the whole job, including those below other switches. In tree-new it makes this switch a child, which needs parent-set.",
 	[RDMA_INC_A_TREE_FIRST_RANK] =

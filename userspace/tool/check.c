@@ -371,6 +371,13 @@ static void check_member(struct check *c, const struct inc_nl_tree *t,
 		       addr);
 	s.tree_id = m->tree_id;
 	s.rank = m->rank;
+	if (m->state == RDMA_INC_MEMBER_STATE_INIT) {
+		report_find(&s, VERDICT_WARN,
+			    "its program has to call rdma_connect(), or inc-tool member set connects it; does inc-agentd run with --cm?",
+			    "it waits for its host");
+		report_put(&s);
+		return;
+	}
 	check_path(c, &s, m);
 	check_errors(&s, m);
 	check_traffic(&s, t, m, snapshot_wait(&c->snap, m->tree_id, m->rank),

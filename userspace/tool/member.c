@@ -10,14 +10,43 @@
 
 static const char usage[] =
 "Usage: inc-tool member [ show ] [ tree ID [ rank R ] ]\n"
-"       inc-tool member add tree ID rank R addr IP qpn QPN psn PSN\n"
-"                [ local IP ] [ local-qpn QPN ] [ local-psn PSN ] [ pkey KEY ]\n"
-"                [ transport rc | uc ]\n"
+"       inc-tool member add tree ID rank R [ addr IP qpn QPN psn PSN\n"
+"                [ local IP ] [ pkey KEY ] ] [ local-qpn QPN ]\n"
+"                [ local-psn PSN ] [ transport rc | uc ]\n"
+"       inc-tool member set tree ID rank R addr IP qpn QPN psn PSN\n"
+"                [ local IP ] [ pkey KEY ] [ local-psn PSN ]\n"
 "       inc-tool member del tree ID rank R\n"
 "addr, qpn and psn are those of the host: the address of its GID, the number of\n"
-"its QP and the first PSN that it sends. member add prints what the host needs.\n";
+"its QP and the first PSN that it sends. member add prints what the host needs.\n"
+"Without them it makes a QP that waits for its host: member set connects it, or\n"
+"inc-agentd when the host calls rdma_connect().\n";
+
+#define KW_LOCAL_PSN							\
+	MEMBER_KW("local-psn", NULL, "the switch's first PSN", parse_uint, \
+		  PSN, psn)
 
 static const struct keyword add_keywords[] = {
+	/* required: */
+	MEMBER_KW_TREE,
+	MEMBER_KW_RANK,
+	/* required if anything of the host is given: */
+	MEMBER_KW_ADDR,
+	MEMBER_KW_QPN("the number of the host's QP"),
+	MEMBER_KW_PSN("the host's first PSN"),
+	/* optional: */
+	MEMBER_KW_LOCAL,
+	MEMBER_KW("local-qpn", NULL, "the switch's QPN, from 0x800000",
+		  parse_uint, QPN, qpn),
+	KW_LOCAL_PSN,
+	MEMBER_KW_PKEY,
+	KEYWORD(struct inc_nl_member, "transport", NULL, "rc or uc", parse_enum,
+		inc_nl_transport_name, RDMA_INC_A_MEMBER_TRANSPORT, transport),
+	{ .name = NULL },
+};
+#define ADD_REQUIRED	2
+#define SET_REQUIRED	5
+
+static const struct keyword set_keywords[] = {
 	/* required: */
 	MEMBER_KW_TREE,
 	MEMBER_KW_RANK,
@@ -26,22 +55,37 @@ static const struct keyword add_keywords[] = {
 	MEMBER_KW_PSN("the host's first PSN"),
 	/* optional: */
 	MEMBER_KW_LOCAL,
-	MEMBER_KW("local-qpn", NULL, "the switch's QPN, from 0x800000",
-		  parse_uint, QPN, qpn),
-	MEMBER_KW("local-psn", NULL, "the switch's first PSN", parse_uint,
-		  PSN, psn),
+	KW_LOCAL_PSN,
 	MEMBER_KW_PKEY,
-	KEYWORD(struct inc_nl_member, "transport", NULL, "rc or uc", parse_enum,
-		inc_nl_transport_name, RDMA_INC_A_MEMBER_TRANSPORT, transport),
 	{ .name = NULL },
 };
-#define ADD_REQUIRED	5
 
 static const struct keyword id_keywords[] = {
 	MEMBER_KW_TREE,
 	MEMBER_KW_RANK,
 	{ .name = NULL },
 };
+
+/* Does the request say anything of the host? */
+static bool names_host(const struct inc_nl_member *req)
+{
+	return INC_NL_HAS(req, MEMBER_PEER_ADDR) ||
+	       INC_NL_HAS(req, MEMBER_PEER_QPN) ||
+	       INC_NL_HAS(req, MEMBER_PEER_PSN) ||
+	       INC_NL_HAS(req, MEMBER_LOCAL_ADDR) ||
+	       INC_NL_HAS(req, MEMBER_PKEY);
+}
+
+static void show_made(const struct inc_nl_member *member)
+{
+	pr_open_object(NULL);
+	if (conf.json)
+		show_member(member);
+	else
+		show_member_host(member);
+	pr_endl();
+	pr_close_object();
+}
 
 static int member_add(int argc, char **argv)
 {
@@ -52,7 +96,8 @@ static int member_add(int argc, char **argv)
 	rc = parse_keywords(add_keywords, "member add", &req, argc, argv);
 	if (!rc)
 		rc = parse_required(add_keywords, "member add", &req,
-				    ADD_REQUIRED);
+				    names_host(&req) ? SET_REQUIRED :
+						       ADD_REQUIRED);
 	if (rc)
 		return rc;
 
@@ -61,13 +106,29 @@ static int member_add(int argc, char **argv)
 		return TOOL_KERNEL;
 	if (inc_nl_member_new(nl, &req, &member))
 		return tool_nl_fail(nl);
-	pr_open_object(NULL);
-	if (conf.json)
-		show_member(&member);
-	else
-		show_member_host(&member);
-	pr_endl();
-	pr_close_object();
+	show_made(&member);
+	return TOOL_OK;
+}
+
+static int member_set(int argc, char **argv)
+{
+	struct inc_nl_member req = { .has = 0 }, member;
+	struct inc_nl *nl;
+	int rc;
+
+	rc = parse_keywords(set_keywords, "member set", &req, argc, argv);
+	if (!rc)
+		rc = parse_required(set_keywords, "member set", &req,
+				    SET_REQUIRED);
+	if (rc)
+		return rc;
+
+	nl = tool_nl();
+	if (!nl)
+		return TOOL_KERNEL;
+	if (inc_nl_member_set(nl, &req, &member))
+		return tool_nl_fail(nl);
+	show_made(&member);
 	return TOOL_OK;
 }
 
@@ -125,6 +186,7 @@ int cmd_member(int argc, char **argv)
 		{ "show", member_show },
 		{ "list", member_show },
 		{ "add", member_add },
+		{ "set", member_set },
 		{ "del", member_del },
 		{ "delete", member_del },
 		{ NULL, NULL },

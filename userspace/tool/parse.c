@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 
+#include "nl/nl-schema.h"
 #include "parse.h"
 #include "tool.h"
 
@@ -76,24 +77,6 @@ bool text_to_uint(const char *text, uint64_t max, uint64_t *value)
 	return v <= max;
 }
 
-static void store(void *dst, size_t size, uint64_t v)
-{
-	switch (size) {
-	case 1:
-		*(uint8_t *)dst = (uint8_t)v;
-		break;
-	case 2:
-		*(uint16_t *)dst = (uint16_t)v;
-		break;
-	case 4:
-		*(uint32_t *)dst = (uint32_t)v;
-		break;
-	default:
-		*(uint64_t *)dst = v;
-		break;
-	}
-}
-
 static uint64_t max_of(size_t size)
 {
 	return size < 8 ? (1ULL << (8 * size)) - 1 : UINT64_MAX;
@@ -111,7 +94,7 @@ int parse_uint(const struct keyword *k, const char *text, void *dst)
 
 	if (!text_to_uint(text, max_of(k->size), &v))
 		return bad_value(k, text);
-	store(dst, k->size, v);
+	nl_store(dst, k->size, v);
 	return TOOL_OK;
 }
 
@@ -136,7 +119,7 @@ int parse_msec(const struct keyword *k, const char *text, void *dst)
 	if (!len || suffix_shift(num[len - 1]) ||
 	    !text_to_uint(num, max_of(k->size) / unit, &v))
 		return bad_value(k, text);
-	store(dst, k->size, v * unit);
+	nl_store(dst, k->size, v * unit);
 	return TOOL_OK;
 }
 
@@ -181,7 +164,7 @@ int parse_mask(const struct keyword *k, const char *text, void *dst)
 	if (isdigit((unsigned char)*text)) {
 		if (!text_to_uint(text, UINT32_MAX, &v))
 			return bad_value(k, text);
-		store(dst, k->size, v);
+		nl_store(dst, k->size, v);
 		return TOOL_OK;
 	}
 	for (;;) {
@@ -194,7 +177,7 @@ int parse_mask(const struct keyword *k, const char *text, void *dst)
 			break;
 		word += len + 1;
 	}
-	store(dst, k->size, mask);
+	nl_store(dst, k->size, mask);
 	return TOOL_OK;
 }
 
@@ -206,7 +189,7 @@ int parse_enum(const struct keyword *k, const char *text, void *dst)
 
 	for (i = 0; (name = k->name_of(i)); i++) {
 		if (!strcmp(name, text)) {
-			store(dst, k->size, i);
+			nl_store(dst, k->size, i);
 			return TOOL_OK;
 		}
 	}

@@ -103,6 +103,24 @@ static void put_info(const struct snapshot *snap)
 	fputs("\"} 1\n", stdout);
 }
 
+/* Counters that the switch has once. */
+static void put_totals(const char *set, const uint64_t *stats, unsigned int max,
+		       const char *(*name)(unsigned int attr),
+		       const char *(*doc)(unsigned int attr))
+{
+	struct metric m = {
+		.set = set, .type = "counter", .suffix = "_total",
+	};
+	unsigned int i;
+
+	for (i = 1; i <= max; i++) {
+		m.name = name(i);
+		m.doc = doc(i);
+		put_head(&m);
+		put_value(&m, stats[i]);
+	}
+}
+
 static void put_switch(const struct snapshot *snap)
 {
 	const struct {
@@ -132,14 +150,14 @@ static void put_switch(const struct snapshot *snap)
 		put_head(&m);
 		put_value(&m, gauges[i].value);
 	}
-	m.type = "counter";
-	m.suffix = "_total";
-	for (i = 1; i <= RDMA_INC_A_SWITCH_STATS_MAX; i++) {
-		m.name = inc_nl_switch_stat_name(i);
-		m.doc = inc_nl_switch_stat_doc(i);
-		put_head(&m);
-		put_value(&m, snap->sw.stats[i]);
-	}
+	put_totals("switch", snap->sw.stats, RDMA_INC_A_SWITCH_STATS_MAX,
+		   inc_nl_switch_stat_name, inc_nl_switch_stat_doc);
+	put_totals("gone_tree", snap->sw.gone_tree_stats,
+		   RDMA_INC_A_TREE_STATS_MAX, inc_nl_tree_stat_name,
+		   inc_nl_tree_stat_doc);
+	put_totals("gone_member", snap->sw.gone_member_stats,
+		   RDMA_INC_A_MEMBER_STATS_MAX, inc_nl_member_stat_name,
+		   inc_nl_member_stat_doc);
 }
 
 /* A gauge and its place in a struct; 1 to 8 bytes. */

@@ -35,6 +35,24 @@ void show_stats(const char *key, const uint64_t *stats, unsigned int max,
 	pr_close_object();
 }
 
+/**
+ * show_switch_stats() - print the counters of a switch, and of what is gone
+ * @sw: the switch
+ */
+void show_switch_stats(const struct inc_nl_switch *sw)
+{
+	show_stats("stats", sw->stats, RDMA_INC_A_SWITCH_STATS_MAX,
+		   inc_nl_switch_stat_name);
+	pr_indent();
+	pr_text("gone trees:");
+	show_stats("gone-tree-stats", sw->gone_tree_stats,
+		   RDMA_INC_A_TREE_STATS_MAX, inc_nl_tree_stat_name);
+	pr_indent();
+	pr_text("their members:");
+	show_stats("gone-member-stats", sw->gone_member_stats,
+		   RDMA_INC_A_MEMBER_STATS_MAX, inc_nl_member_stat_name);
+}
+
 static void show_tree_details(const struct inc_nl_tree *tree)
 {
 	pr_indent();
@@ -149,15 +167,19 @@ void show_member(const struct inc_nl_member *m)
 	pr_enum("transport", m->transport == RDMA_INC_TRANSPORT_RC ? NULL :
 		"transport", m->transport, inc_nl_transport_name);
 	pr_hex("qpn", "qpn", m->qpn, 6);
-	pr_addr("peer-addr", "addr", &m->peer_addr);
-	pr_hex("peer-qpn", "peer-qpn", m->peer_qpn, 6);
-	pr_addr("local-addr", "local", &m->local_addr);
+	if (m->peer_addr.len) {
+		pr_addr("peer-addr", "addr", &m->peer_addr);
+		pr_hex("peer-qpn", "peer-qpn", m->peer_qpn, 6);
+		pr_addr("local-addr", "local", &m->local_addr);
+	}
 	if (!conf.json && !conf.details)
 		return;
 	pr_indent();
 	show_member_secrets(m);
-	pr_hex("pkey", "pkey", m->pkey, 4);
-	pr_gid("local-gid", "gid", &m->local_addr);
+	if (INC_NL_HAS(m, MEMBER_PKEY))
+		pr_hex("pkey", "pkey", m->pkey, 4);
+	if (m->local_addr.len)
+		pr_gid("local-gid", "gid", &m->local_addr);
 	pr_indent();
 	pr_uint("slots", "slots", m->slots);
 	pr_uint("msg-size", "msg-size", m->msg_size);
@@ -196,14 +218,17 @@ void show_member_host(const struct inc_nl_member *m)
 	pr_hex("qpn", "qpn", m->qpn, 6);
 	pr_hex("psn", "psn", m->psn, 6);
 	pr_hex("rkey", "rkey", m->rkey, 8);
-	pr_gid("local-gid", "gid", &m->local_addr);
+	if (m->local_addr.len)
+		pr_gid("local-gid", "gid", &m->local_addr);
 	pr_indent();
 	pr_uint("slots", "slots", m->slots);
 	pr_uint("msg-size", "stride", m->msg_size);
 	pr_uint("pmtu", "pmtu", m->pmtu);
-	pr_hex("pkey", "pkey", m->pkey, 4);
+	if (INC_NL_HAS(m, MEMBER_PKEY))
+		pr_hex("pkey", "pkey", m->pkey, 4);
 	pr_uint("next-msg-id", "next-msg-id", m->next_msg_id);
-	pr_addr("local-addr", "local", &m->local_addr);
+	if (m->local_addr.len)
+		pr_addr("local-addr", "local", &m->local_addr);
 }
 
 /* Ranks as "1-3,7" in text, as numbers in JSON. */

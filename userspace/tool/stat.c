@@ -66,8 +66,7 @@ static int stat_switch(struct inc_nl *nl)
 		return rc;
 	pr_open_object("switch");
 	pr_text("switch");
-	show_stats("stats", sw.stats, RDMA_INC_A_SWITCH_STATS_MAX,
-		   inc_nl_switch_stat_name);
+	show_switch_stats(&sw);
 	pr_endl();
 	pr_close_object();
 	return 0;

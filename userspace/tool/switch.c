@@ -62,8 +62,7 @@ static int switch_show(int argc, char **argv)
 	pr_open_object(NULL);
 	show_switch(&sw);
 	if (conf.stats)
-		show_stats("stats", sw.stats, RDMA_INC_A_SWITCH_STATS_MAX,
-			   inc_nl_switch_stat_name);
+		show_switch_stats(&sw);
 	pr_endl();
 	pr_close_object();
 	return TOOL_OK;

@@ -55,7 +55,7 @@ enum rdma_inc_transport {
  * enum rdma_inc_tree_state - Life of a tree.
  * @RDMA_INC_TREE_STATE_FORMING: Ranks are missing; requests of those present
  *   are not accepted yet.
- * @RDMA_INC_TREE_STATE_READY: All ranks have a member.
+ * @RDMA_INC_TREE_STATE_READY: All ranks have a member that is connected.
  * @RDMA_INC_TREE_STATE_FAILED: A member died or left; every request ends with
  *   an error status.
  */
@@ -70,8 +70,8 @@ enum rdma_inc_tree_state {
  *   section 10.3).
  * @RDMA_INC_MEMBER_STATE_RTS: Ready to send and to receive.
  * @RDMA_INC_MEMBER_STATE_ERROR: Error; the reason is in the attribute error.
- * @RDMA_INC_MEMBER_STATE_INIT: A child's QP to its parent, not connected yet
- *   (parent-set).
+ * @RDMA_INC_MEMBER_STATE_INIT: Not connected yet: a member that was added
+ *   without a peer (member-set), or a child's QP to its parent (parent-set).
  */
 enum rdma_inc_member_state {
 	RDMA_INC_MEMBER_STATE_RTS,
@@ -142,6 +142,8 @@ enum {
 	RDMA_INC_A_SWITCH_MEMORY_CEILING,
 	RDMA_INC_A_SWITCH_MEMORY_USED,
 	RDMA_INC_A_SWITCH_STATS,
+	RDMA_INC_A_SWITCH_GONE_TREE_STATS,
+	RDMA_INC_A_SWITCH_GONE_MEMBER_STATS,
 
 	__RDMA_INC_A_SWITCH_MAX,
 	RDMA_INC_A_SWITCH_MAX = (__RDMA_INC_A_SWITCH_MAX - 1)
@@ -328,6 +330,7 @@ enum {
 	RDMA_INC_CMD_MEMBER_ERROR_NTF,
 	RDMA_INC_CMD_MEMBER_DEL_NTF,
 	RDMA_INC_CMD_SLOT_FAILED_NTF,
+	RDMA_INC_CMD_MEMBER_SET,
 
 	__RDMA_INC_CMD_MAX,
 	RDMA_INC_CMD_MAX = (__RDMA_INC_CMD_MAX - 1)
