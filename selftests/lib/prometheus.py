@@ -95,6 +95,16 @@ class Reader:
         if not table[name].strip():
             raise Bad(f"{kind} of {name} is empty")
 
+    def family(self, name, found):
+        """The metric of a sample: a histogram's have suffixes."""
+        for suffix in ("_bucket", "_sum", "_count"):
+            base = name.removesuffix(suffix)
+            if base != name and self.type.get(base) == "histogram":
+                if (suffix == "_bucket") != ("le" in found):
+                    raise Bad(f"le of {name}")
+                return base
+        return name
+
     def sample(self, line):
         m = NAME.match(line)
         if not m:
@@ -104,11 +114,13 @@ class Reader:
             found, rest = labels(rest)
         if not rest.startswith(" ") or not VALUE.fullmatch(rest[1:]):
             raise Bad(f"value {rest!r}")
+        name, sample = self.family(name, found), name
         self.enter(name)
         if name not in self.help or name not in self.type:
             raise Bad(f"{name} has no HELP or no TYPE")
         if (self.type[name] == "counter") != name.endswith("_total"):
             raise Bad(f"{name} is a {self.type[name]}")
+        name = sample
         key = (name, tuple(sorted(found.items())))
         if key in self.seen:
             raise Bad(f"{key} is there twice")
@@ -126,7 +138,7 @@ class Reader:
                     self.sample(line)
             except (Bad, IndexError) as e:
                 raise Bad(f"line {n}: {e}: {line}") from e
-        empty = set(self.type) - {s[0] for s in self.samples}
+        empty = set(self.type) - {self.family(*s[:2]) for s in self.samples}
         if empty:
             raise Bad(f"no sample: {sorted(empty)}")
 

@@ -3,30 +3,35 @@
 #
 # What the network did to packets, and what went over the wire.
 
-WATCH_PID=
-
-# Counters of all members of all switches since watch_start, sampled, since a
-# tree's counters disappear with it.
 watch_start()
 {
-	rm -f "$LAB_OUT/watched"
-	"$ROOT/selftests/lib/sample.py" "$TOPO-" "${SWITCHES[@]:-sw}" \
-		>"$LAB_OUT/watched" 2>/dev/null &
-	WATCH_PID=$!
-	# Or a short job would end before the first sample.
-	wait_for 20 test -s "$LAB_OUT/watched" || echo "# no sample"
-	netem_total >"$LAB_OUT/netem.before"
-	rxe_total >"$LAB_OUT/rxe.before"
-	switch_total >"$LAB_OUT/switch.before"
+	totals before
 }
 
+# A job's counters are those of its trees; they are added up when these are gone.
 watch_end()
 {
-	kill "$WATCH_PID" 2>/dev/null
-	wait "$WATCH_PID" 2>/dev/null
-	netem_total >"$LAB_OUT/netem.after"
-	rxe_total >"$LAB_OUT/rxe.after"
-	switch_total >"$LAB_OUT/switch.after"
+	wait_for 10 no_trees || echo "# trees are left"
+	totals after
+}
+
+no_trees()
+{
+	switch_total | python3 -c '
+import json, sys
+rest, decoder = sys.stdin.read().strip(), json.JSONDecoder()
+while rest:
+    one, end = decoder.raw_decode(rest)
+    if one["trees"] or one["leaving"]:
+        sys.exit(1)
+    rest = rest[end:].strip()'
+}
+
+totals()
+{
+	netem_total >"$LAB_OUT/netem.$1"
+	rxe_total >"$LAB_OUT/rxe.$1"
+	switch_total >"$LAB_OUT/switch.$1"
 }
 
 # Sum over all queueing disciplines.
@@ -52,7 +57,7 @@ rxe_total()
 	done
 }
 
-# Packets dropped by the switches.
+# Counters of the switches, and of what they had.
 switch_total()
 {
 	local name

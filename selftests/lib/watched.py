@@ -55,28 +55,13 @@ def rxe(when):
     return total
 
 
-def switches(when):
+def switches(when, what):
+    """Counters of all switches: of no member, or of members of gone trees."""
     total = collections.Counter()
     for switch in values("switch." + when):
         for one in switch if isinstance(switch, list) else [switch]:
-            total.update(one["stats"])
+            total.update(one[what])
     return total
-
-
-def members():
-    """The most that each member of each tree counted, added up."""
-    most = {}
-    for line in text("watched").splitlines():
-        try:
-            sample = json.loads(line)
-        except ValueError:
-            continue        # the last one was cut off, or a switch was gone
-        for m in sample["members"]:
-            key = sample["switch"], m["tree-id"], m["qpn"]
-            seen = most.setdefault(key, collections.Counter())
-            for name, number in m["stats"].items():
-                seen[name] = max(seen[name], number)
-    return sum(most.values(), collections.Counter())
 
 
 def main():
@@ -84,8 +69,8 @@ def main():
     packets, drops = ({way: after[way][i] - before[way][i] for way in after}
                       for i in (0, 1))
     hosts = rxe("after") - rxe("before")
-    switch = switches("after") - switches("before")
-    m = members()
+    switch, m = (switches("after", what) - switches("before", what)
+                 for what in ("stats", "gone-member-stats"))
     says = ["%d packets to the switch and %d from it" %
             (packets["in"], packets["out"])]
     met = []

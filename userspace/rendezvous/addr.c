@@ -24,86 +24,12 @@
  */
 bool addr_allow(struct server *s, const char *text)
 {
-	const char *slash = strchr(text, '/');
-	struct inc_rdv_addr addr = { 0 };
-	char num[INET6_ADDRSTRLEN];
-	struct allow *allow;
-	unsigned long bits;
-	char *end = NULL;
-	bool valid;
+	int ret = inc_rdv_network_add(&s->allow, text);
 
-	snprintf(num, sizeof(num), "%.*s",
-		 (int)(slash ? (size_t)(slash - text) : strlen(text)), text);
-	if (!inc_rdv_addr_parse(num, &addr)) {
-		bits = slash ? strtoul(slash + 1, &end, 10) : addr.len * 8;
-		valid = !slash ||
-			(end != slash + 1 && !*end && slash[1] != '-');
-		if (valid && bits <= addr.len * 8) {
-			allow = calloc(1, sizeof(*allow));
-			if (!allow)
-				return false;
-			allow->addr = addr;
-			allow->bits = (unsigned int)bits;
-			allow->next = s->allow;
-			s->allow = allow;
-			return true;
-		}
-	}
-	fprintf(stderr, "inc-tool: serve: \"%s\" must be an address, or ADDRESS/PREFIX\n",
-		text);
-	return false;
-}
-
-/**
- * addr_forget() - free the list of permitted networks
- * @s: daemon
- */
-void addr_forget(struct server *s)
-{
-	struct allow *allow;
-
-	while ((allow = s->allow)) {
-		s->allow = allow->next;
-		free(allow);
-	}
-}
-
-static bool same(const struct inc_rdv_addr *a, const struct inc_rdv_addr *b)
-{
-	return a->len == b->len && !memcmp(a->bytes, b->bytes, a->len);
-}
-
-static bool within(const struct inc_rdv_addr *addr, const struct allow *net)
-{
-	unsigned int bytes = net->bits / 8;
-	uint8_t mask = (uint8_t)(0xff00 >> net->bits % 8);
-
-	if (addr->len != net->addr.len ||
-	    memcmp(addr->bytes, net->addr.bytes, bytes))
-		return false;
-	return !mask || !((addr->bytes[bytes] ^ net->addr.bytes[bytes]) & mask);
-}
-
-/* Addresses that cannot be those of a host. */
-static const char *never(const struct inc_rdv_addr *addr)
-{
-	static const uint8_t zero[15];
-	const uint8_t *b = addr->bytes;
-
-	if (addr->len == 4) {
-		if (!b[0])
-			return "no host's";
-		if (b[0] == 127)
-			return "a loopback address";
-		if (b[0] >= 224 && b[0] < 240)
-			return "a multicast address";
-		return b[0] >= 240 ? "a broadcast or reserved address" : NULL;
-	}
-	if (b[0] == 0xff)
-		return "a multicast address";
-	if (memcmp(b, zero, sizeof(zero)))
-		return NULL;
-	return b[15] == 1 ? "a loopback address" : b[15] ? NULL : "no host's";
+	if (ret == -EINVAL)
+		fprintf(stderr, "inc-tool: serve: \"%s\" must be an address, or ADDRESS/PREFIX\n",
+			text);
+	return !ret;
 }
 
 /* Is it the broadcast address of one of the bridge host's networks? */
@@ -139,7 +65,7 @@ static const char *never_here(const struct inc_rdv_addr *addr)
 		if (!ifa->ifa_addr ||
 		    inc_rdv_addr_from_sockaddr(ifa->ifa_addr, &own))
 			continue;
-		if (same(addr, &own))
+		if (inc_rdv_addr_same(addr, &own))
 			what = "the bridge host's own";
 		else if (is_broadcast(addr, ifa))
 			what = "a broadcast address";
@@ -158,8 +84,7 @@ static const char *never_here(const struct inc_rdv_addr *addr)
 bool addr_believed(struct client *c, const struct inc_rdv_addr *addr)
 {
 	char text[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
-	const char *what = never(addr);
-	const struct allow *net;
+	const char *what = inc_rdv_addr_no_host(addr);
 
 	inc_rdv_addr_str(addr, text, sizeof(text));
 	if (!what)
@@ -169,11 +94,9 @@ bool addr_believed(struct client *c, const struct inc_rdv_addr *addr)
 			     text, what);
 		return false;
 	}
-	if (same(addr, &c->addr))
+	if (inc_rdv_addr_same(addr, &c->addr) ||
+	    inc_rdv_network_has(c->server->allow, addr))
 		return true;
-	for (net = c->server->allow; net; net = net->next)
-		if (within(addr, net))
-			return true;
 	inc_rdv_addr_str(&c->addr, peer, sizeof(peer));
 	client_error(c, EACCES, "\"addr\": %s is not the address that this connection comes from, %s: choose the GID of that one (INC_DEV, INC_GID_INDEX), connect from the other, or permit it at the daemon: --allow %s",
 		     text, peer, text);

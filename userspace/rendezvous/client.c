@@ -29,6 +29,7 @@ void client_close(struct client *c, const char *why)
 {
 	if (c->fd < 0)
 		return;
+	secure_close(c);
 	close(c->fd);
 	c->fd = -1;
 	if (gather_of(c))
@@ -88,12 +89,13 @@ void client_flush(struct client *c)
 {
 	ssize_t n;
 
+	if (c->shaking)
+		return;
 	while (c->out_len && c->fd >= 0) {
-		n = send(c->fd, c->out, c->out_len,
-			 MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (n < 0 && errno == EINTR)
+		n = secure_send(c, c->out, c->out_len);
+		if (n == -EINTR)
 			continue;
-		if (n < 0 && (errno == EAGAIN || errno == ENOTCONN))
+		if (n == -EAGAIN || n == -ENOTCONN)
 			return;
 		if (n < 0) {
 			/* The main loop closes it: the caller still uses it. */
@@ -291,6 +293,8 @@ static void handle_line(struct client *c, const char *line)
 	struct inc_rdv_msg msg;
 	int ret;
 
+	if (secure_line(c, line))
+		return;
 	ret = inc_rdv_parse(line, &msg, err, sizeof(err));
 	if (ret)
 		client_error(c, -ret, "%s", err);
@@ -319,25 +323,38 @@ static void handle_lines(struct client *c)
 	}
 }
 
-/**
- * client_input() - read and process input
- * @c: connection that is not closing
- */
-void client_input(struct client *c)
+/* Returns whether to try again at once. */
+static bool take_input(struct client *c)
 {
 	size_t len;
 	ssize_t n;
 	char *to = inc_rdv_space(&c->in, &len);
 
-	n = recv(c->fd, to, len, MSG_DONTWAIT);
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+	n = secure_recv(c, to, len);
+	if (n == -EAGAIN || n == -EINTR)
+		return false;
 	if (n <= 0) {
-		client_close(c, n ? strerror(errno) : "connection lost");
-		return;
+		client_close(c, !n ? "connection lost" :
+				secure_why(c, strerror((int)-n)));
+		return false;
 	}
+	if (secure_speaks_tls(c, *to))
+		return false;
 	inc_rdv_added(&c->in, (size_t)n);
 	handle_lines(c);
+	return c->fd >= 0 && !c->closing && secure_pending(c);
+}
+
+/**
+ * client_input() - read and process input
+ * @c: connection that is not closing
+ *
+ * With TLS, all that was decrypted: at most a record.
+ */
+void client_input(struct client *c)
+{
+	while (take_input(c))
+		;
 }
 
 static struct client *client_new(struct server *s, int fd,
@@ -366,6 +383,13 @@ static struct client *client_new(struct server *s, int fd,
 	return c;
 }
 
+static void refuse_crowd(struct client *c)
+{
+	secure_refuse(c, "more connections from one host than --max-host-clients, %u",
+		      c->server->max.host_clients);
+	client_close(c, "too many of one host");
+}
+
 /**
  * client_accept() - accept a connection
  * @s: daemon whose listening socket is readable
@@ -386,8 +410,12 @@ void client_accept(struct server *s)
 		return;
 	c->host = host_get(s, &c->addr);
 	client_wait_join(c);
+	secure_accept(c);
 	if (!c->host)
 		client_close(c, "no memory");
+	else if (c->host->clients > s->max.host_clients && c->shaking)
+		/* It could not read what it is told, without a handshake. */
+		refuse_crowd(c);
 	else if (c->host->clients > s->max.host_clients)
 		client_error(c, ENOSPC, "this daemon accepts at most %u connections from one host: try later, or raise --max-host-clients",
 			     s->max.host_clients);
@@ -417,9 +445,15 @@ struct client *client_connect(struct server *s)
 	}
 	inc_set_keepalive(fd);
 	c = client_new(s, fd, &s->parent, s->parent_len);
-	if (c)
-		c->role = ROLE_UP;
-	return c;
+	if (!c)
+		return NULL;
+	c->role = ROLE_UP;
+	if (secure_connect(c))
+		return c;
+	c->shaking = false;
+	client_close(c, "no memory");
+	errno = ENOMEM;
+	return NULL;
 }
 
 /**
@@ -519,10 +553,14 @@ void clients_check_deadlines(struct server *s)
 	for (c = s->clients; c; c = c->next) {
 		if (!c->deadline || c->deadline > s->now)
 			continue;
-		if (c->closing)
+		if (c->shaking)
+			secure_late(c);
+		else if (c->closing)
 			client_close(c, "does not read");
 		else
-			client_error(c, ETIMEDOUT, "no \"join\" within %u ms of connecting",
+			client_error(c, ETIMEDOUT, c->proved ?
+				     "no \"join\" within %u ms of connecting" :
+				     "no token within the time of %u ms to join",
 				     s->max.join_ms);
 	}
 }

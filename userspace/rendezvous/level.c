@@ -141,25 +141,10 @@ static struct gather *gather_find(struct client *c,
 	return g;
 }
 
-static bool differ(uint32_t is, uint32_t wish)
-{
-	return is && wish && is != wish;
-}
-
-/* Does this request a setting that no rank requested before? */
-static void take(uint32_t *is, uint32_t wish)
-{
-	if (wish)
-		*is = wish;
-}
-
 /* Are a rank's requests compatible with those of the others? */
 static bool suits(struct client *c, struct gather *g,
 		  const struct inc_rdv_join *join)
 {
-	struct inc_rdv_tree *tree = &g->like.tree;
-	const struct inc_rdv_tree *wish = &join->tree;
-
 	if (join->ranks != g->like.ranks) {
 		client_error(c, EINVAL, "job \"%s\" has %u ranks, not %u",
 			     join->job, g->like.ranks, join->ranks);
@@ -170,25 +155,11 @@ static bool suits(struct client *c, struct gather *g,
 			     join->job, join->rank, g->at[join->rank]->name);
 		return false;
 	}
-	if (differ(tree->slots, wish->slots) ||
-	    differ(tree->msg_size, wish->msg_size) ||
-	    differ(tree->pmtu, wish->pmtu) ||
-	    (wish->has_first_msg_id && tree->has_first_msg_id &&
-	     wish->first_msg_id != tree->first_msg_id)) {
+	if (!inc_rdv_merge(&g->like, join)) {
 		client_error(c, EINVAL, "job \"%s\": rank %u requests another tree than other ranks",
 			     join->job, join->rank);
 		return false;
 	}
-	take(&tree->slots, wish->slots);
-	take(&tree->msg_size, wish->msg_size);
-	take(&tree->pmtu, wish->pmtu);
-	if (wish->has_first_msg_id) {
-		tree->has_first_msg_id = true;
-		tree->first_msg_id = wish->first_msg_id;
-	}
-	if (join->mtu && (!g->like.mtu || join->mtu < g->like.mtu))
-		g->like.mtu = join->mtu;
-	g->like.uc |= join->uc;
 	return true;
 }
 

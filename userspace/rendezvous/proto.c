@@ -44,6 +44,8 @@ static const struct {
 	[INC_RDV_LINK]		= { "cmd", "link" },
 	[INC_RDV_PLACED]	= { "event", "placed" },
 	[INC_RDV_LINKED]	= { "event", "linked" },
+	[INC_RDV_REBUILD]	= { "event", "rebuild" },
+	[INC_RDV_REJOIN]	= { "cmd", "rejoin" },
 };
 
 /* errno values differ between architectures, so names are sent. */
@@ -278,6 +280,7 @@ static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 	join->mtu = get_num(p, obj, "mtu", 256, 4096, false);
 	join->uc = parse_transport(p, obj);
 	join->wrong = get_bool(p, obj, "wrong");
+	join->rebuild = get_bool(p, obj, "rebuild");
 	parse_tree(p, obj, &join->tree);
 }
 
@@ -302,6 +305,8 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 		get_num(p, obj, "traffic_class", 0, UINT8_MAX, false);
 	j->rts = get_bool(p, obj, "rts");
 	j->wrong = get_bool(p, obj, "wrong");
+	j->rebuild = get_bool(p, obj, "rebuild");
+	j->resume = get_num(p, obj, "resume", 0, UINT32_MAX, false);
 	if (!p->ret && (j->slots & (j->slots - 1)))
 		fail(p, -EPROTO, "\"slots\" is %u, not a power of two", j->slots);
 }
@@ -348,6 +353,16 @@ static void parse_body(struct parse *p, struct json_object *obj,
 	case INC_RDV_JOINED:
 	case INC_RDV_LINKED:
 		parse_joined(p, obj, &msg->joined);
+		break;
+	case INC_RDV_REJOIN:
+		msg->join.qpn = get_num(p, obj, "qpn", 0, QPN_MAX, true);
+		msg->join.psn = get_num(p, obj, "psn", 0, PSN_MAX, true);
+		msg->join.round = get_num(p, obj, "round", 0, UINT32_MAX, true);
+		msg->join.done = get_num(p, obj, "done", 0, UINT32_MAX, true);
+		break;
+	case INC_RDV_REBUILD:
+		msg->msg_id = get_num(p, obj, "round", 0, UINT32_MAX, true);
+		get_text(p, obj, "reason", msg->text, sizeof(msg->text));
 		break;
 	case INC_RDV_WRONG:
 		msg->msg_id = get_num(p, obj, "msg_id", 0, UINT32_MAX, true);
@@ -501,6 +516,8 @@ static void format_join(struct json_object *obj, bool qp,
 		add_str(obj, "transport", "uc");
 	if (join->wrong)
 		add_true(obj, "wrong");
+	if (join->rebuild)
+		add_true(obj, "rebuild");
 	format_tree(obj, &join->tree);
 }
 
@@ -529,6 +546,10 @@ static void format_joined(struct json_object *obj,
 		add_true(obj, "rts");
 	if (j->wrong)
 		add_true(obj, "wrong");
+	if (j->rebuild)
+		add_true(obj, "rebuild");
+	if (j->resume)
+		add_num(obj, "resume", j->resume);
 }
 
 static void format_error(struct json_object *obj, const struct inc_rdv_msg *msg)
@@ -562,6 +583,16 @@ static void format_body(struct json_object *obj, const struct inc_rdv_msg *msg)
 	case INC_RDV_JOINED:
 	case INC_RDV_LINKED:
 		format_joined(obj, &msg->joined);
+		break;
+	case INC_RDV_REJOIN:
+		add_num(obj, "qpn", msg->join.qpn);
+		add_num(obj, "psn", msg->join.psn);
+		add_num(obj, "round", msg->join.round);
+		add_num(obj, "done", msg->join.done);
+		break;
+	case INC_RDV_REBUILD:
+		add_num(obj, "round", msg->msg_id);
+		add_str(obj, "reason", msg->text);
 		break;
 	case INC_RDV_WRONG:
 		add_num(obj, "msg_id", msg->msg_id);
@@ -738,4 +769,48 @@ int inc_rdv_addr_from_sockaddr(const struct sockaddr *sa,
 		return -EAFNOSUPPORT;
 	set_in6(addr, &sin6->sin6_addr);
 	return 0;
+}
+
+/* --- Requests of several ranks ------------------------------------------- */
+
+static bool differ(uint32_t is, uint32_t wish)
+{
+	return is && wish && is != wish;
+}
+
+static void take(uint32_t *is, uint32_t wish)
+{
+	if (wish)
+		*is = wish;
+}
+
+/**
+ * inc_rdv_merge() - add what a rank requests to what others have
+ * @like: the others' requests: tree, the lowest mtu, uc if any of them is
+ * @join: the rank's
+ *
+ * Return: false if it requests another tree; @like is not changed then.
+ */
+bool inc_rdv_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join)
+{
+	const struct inc_rdv_tree *wish = &join->tree;
+	struct inc_rdv_tree *tree = &like->tree;
+
+	if (differ(tree->slots, wish->slots) ||
+	    differ(tree->msg_size, wish->msg_size) ||
+	    differ(tree->pmtu, wish->pmtu) ||
+	    (wish->has_first_msg_id && tree->has_first_msg_id &&
+	     wish->first_msg_id != tree->first_msg_id))
+		return false;
+	take(&tree->slots, wish->slots);
+	take(&tree->msg_size, wish->msg_size);
+	take(&tree->pmtu, wish->pmtu);
+	if (wish->has_first_msg_id) {
+		tree->has_first_msg_id = true;
+		tree->first_msg_id = wish->first_msg_id;
+	}
+	if (join->mtu && (!like->mtu || join->mtu < like->mtu))
+		like->mtu = join->mtu;
+	like->uc |= join->uc;
+	return true;
 }

@@ -21,6 +21,7 @@
 #define INC_RDV_LINE_MAX	2048	/* bytes, newline included */
 #define INC_RDV_JOB_MAX		63	/* characters */
 #define INC_RDV_TEXT_MAX	512
+#define INC_RDV_TOKEN_MAX	1024	/* characters */
 
 /*
  * The daemon sends "alive" to a UC rank BEATS times per dead time. A rank that
@@ -68,6 +69,11 @@ struct inc_rdv_tree {
  * @uc: its queue pair is UC, else RC
  * @rts: it will send INC_RDV_RTS
  * @wrong: it understands INC_RDV_WRONG
+ * @rebuild: if the tree fails, it goes on over another one; or, of
+ *	INC_RDV_REJOIN, not used
+ * @round: if INC_RDV_REJOIN: that of the INC_RDV_REBUILD that it answers
+ * @done: if INC_RDV_REJOIN: number of operations whose results it has, modulo
+ *	2^32
  * @tree: settings that it requests of the tree
  */
 struct inc_rdv_join {
@@ -81,6 +87,9 @@ struct inc_rdv_join {
 	bool			uc;
 	bool			rts;
 	bool			wrong;
+	bool			rebuild;
+	uint32_t		round;
+	uint32_t		done;
 	struct inc_rdv_tree	tree;
 };
 
@@ -102,6 +111,9 @@ struct inc_rdv_join {
  * @traffic_class: traffic class of packets in both directions
  * @rts: the daemon waits for INC_RDV_RTS, if the rank has announced it
  * @wrong: the daemon sends INC_RDV_WRONG, if the rank understands it
+ * @rebuild: if the tree fails, it sends INC_RDV_REBUILD
+ * @resume: after INC_RDV_REJOIN: number of operations whose results all ranks
+ *	have, modulo 2^32
  */
 struct inc_rdv_joined {
 	uint32_t		tree_id;
@@ -120,6 +132,8 @@ struct inc_rdv_joined {
 	uint32_t		traffic_class;
 	bool			rts;
 	bool			wrong;
+	bool			rebuild;
+	uint32_t		resume;
 };
 
 /**
@@ -156,12 +170,16 @@ enum inc_rdv_type {
 	/* and back */
 	INC_RDV_PLACED,
 	INC_RDV_LINKED,
+	/* a manager to a rank, by libinc-am, and back */
+	INC_RDV_REBUILD,
+	INC_RDV_REJOIN,
 };
 
 /**
  * struct inc_rdv_msg - any line
  * @type: type of line
- * @join: if INC_RDV_JOIN; INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn
+ * @join: if INC_RDV_JOIN; INC_RDV_REJOIN: qpn, psn, round and done alone;
+ *	INC_RDV_GATHER and INC_RDV_RETRACT: without addr, qpn
  *	and psn; INC_RDV_LINK: these three and rts alone
  * @joined: if INC_RDV_JOINED or INC_RDV_LINKED
  * @placed: if INC_RDV_PLACED
@@ -169,10 +187,10 @@ enum inc_rdv_type {
  *	in particular
  * @status: if INC_RDV_FAILED: enum inc_status that the tree answers with; if
  *	INC_RDV_WRONG: enum inc_status that @msg_id ended with
- * @msg_id: if INC_RDV_WRONG: message
+ * @msg_id: if INC_RDV_WRONG: message; if INC_RDV_REBUILD: how many there were
  * @err: if INC_RDV_ERROR: positive errno value
- * @text: if INC_RDV_FAILED, INC_RDV_ERROR or INC_RDV_WRONG: what happened; if
- *	INC_RDV_BYE: ranks that have not come yet, as "2, 5-7", or empty
+ * @text: if INC_RDV_FAILED, INC_RDV_ERROR, INC_RDV_WRONG or INC_RDV_REBUILD:
+ *	what happened; if INC_RDV_BYE: ranks that have not come yet, as "2, 5-7", or empty
  */
 struct inc_rdv_msg {
 	enum inc_rdv_type	type;
@@ -203,6 +221,12 @@ struct inc_rdv_lines {
 int inc_rdv_parse(const char *line, struct inc_rdv_msg *msg, char *err,
 		  size_t err_len);
 int inc_rdv_format(const struct inc_rdv_msg *msg, char *line, size_t len);
+
+/* auth.c */
+int inc_rdv_auth_format(const char *token, char *line, size_t len);
+bool inc_rdv_auth_parse(const char *line, char *token);
+
+bool inc_rdv_merge(struct inc_rdv_join *like, const struct inc_rdv_join *join);
 
 char *inc_rdv_space(struct inc_rdv_lines *lines, size_t *len);
 void inc_rdv_added(struct inc_rdv_lines *lines, size_t len);

@@ -91,6 +91,13 @@ static int poll_timeout(const struct server *s)
 
 enum { POLL_SIGNAL, POLL_LISTEN, POLL_EVENTS, POLL_CLIENTS };
 
+static short events_of(const struct client *c)
+{
+	if (c->shaking)
+		return c->wants ? c->wants : POLLIN;
+	return (short)((c->closing ? 0 : POLLIN) | (c->out_len ? POLLOUT : 0));
+}
+
 static nfds_t fill_poll(const struct server *s, int sig_fd, struct pollfd *pfd)
 {
 	nfds_t n = POLL_CLIENTS;
@@ -109,21 +116,40 @@ static nfds_t fill_poll(const struct server *s, int sig_fd, struct pollfd *pfd)
 	for (c = s->clients; c; c = c->next, n++)
 		pfd[n] = (struct pollfd){
 			.fd = c->fd,
-			.events = (short)((c->closing ? 0 : POLLIN) |
-					  (c->out_len ? POLLOUT : 0)),
+			.events = events_of(c),
 		};
 	return n;
+}
+
+/*
+ * Handshakes take time, so they wait for all else, and some for the next turn:
+ * the list of clients begins with the newest, this one with the oldest.
+ */
+static void shake_hands(const struct server *s, struct client *c)
+{
+	bool first = true;
+
+	for (; c && (first || server_may_work(s)); c = c->shake_next) {
+		if (c->shaking)
+			secure_step(c);
+		first = false;
+	}
 }
 
 /* Handle the clients that were polled, not those accepted since. */
 static void serve_clients(struct server *s, const struct pollfd *pfd, nfds_t n)
 {
-	struct client *c = s->clients;
+	struct client *c = s->clients, *shaking = NULL;
 	nfds_t i;
 
 	for (i = POLL_CLIENTS; i < n; i++, c = c->next) {
 		if (c->fd < 0 || !pfd[i].revents)
 			continue;
+		if (c->shaking) {
+			c->shake_next = shaking;
+			shaking = c;
+			continue;
+		}
 		if (pfd[i].revents & POLLOUT)
 			client_flush(c);
 		if (c->closing)
@@ -133,6 +159,7 @@ static void serve_clients(struct server *s, const struct pollfd *pfd, nfds_t n)
 		else if (pfd[i].revents & (POLLIN | POLLERR | POLLHUP))
 			client_input(c);
 	}
+	shake_hands(s, shaking);
 }
 
 /* Connections to the parent's daemon do not count towards the limit. */
@@ -198,7 +225,8 @@ static void close_all(struct server *s)
 	for (c = s->clients; c; c = c->next)
 		client_close(c, "daemon ends");
 	clients_sweep(s);
-	addr_forget(s);
+	inc_rdv_network_free(&s->allow);
+	secure_forget(&s->security);
 	close(s->listen_fd);
 	inc_nl_close(&s->events);
 	inc_nl_close(&s->nl);
@@ -356,7 +384,7 @@ static int find_parent(struct server *s, const char *text)
 	const char *port = INC_RDV_PORT, *colon = strrchr(text, ':');
 	size_t len = strlen(text);
 	struct addrinfo *list;
-	char host[256];
+	char *host = s->parent_host;
 	int ret;
 
 	if (*text == '[') {
@@ -367,7 +395,7 @@ static int find_parent(struct server *s, const char *text)
 		len = (size_t)(colon - text);
 		port = colon + 1;
 	}
-	snprintf(host, sizeof(host), "%.*s", (int)len, text);
+	snprintf(host, sizeof(s->parent_host), "%.*s", (int)len, text);
 	ret = getaddrinfo(host, port, &hints, &list);
 	if (ret) {
 		fprintf(stderr, "inc-tool: serve: parent \"%s\" port \"%s\": %s\n",
@@ -385,14 +413,14 @@ static int find_parent(struct server *s, const char *text)
  * @s: daemon, with the settings of the command line
  * @o: other options of the command line
  *
- * Return: 0; -EINVAL if the parent's address is invalid; -EIO for any other
+ * Return: 0; -EINVAL if the parent's address, or a file, is invalid; -EIO for any other
  * error. A message was printed.
  */
 int server_run(struct server *s, const struct options *o)
 {
 	int sig_fd, ret;
 
-	if (o->parent && find_parent(s, o->parent))
+	if ((o->parent && find_parent(s, o->parent)) || !secure_start(s, o))
 		return -EINVAL;
 	if (open_netlink(s))
 		return -EIO;

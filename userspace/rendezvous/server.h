@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The rendezvous daemon: server.c has the main loop, client.c the connections,
+ * secure.c TLS and tokens,
  * group.c groups of connections and limits per host, addr.c the permitted
  * addresses, job.c the jobs, their trees and ranks, job_end.c the end of jobs,
  * level.c jobs of several switches. See Documentation/rendezvous.rst; the
@@ -18,14 +19,20 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
+#include "network.h"
 #include "proto.h"
 #include "nl/nl.h"
 
 struct client;
 struct gather;
+struct inc_tls;
+struct inc_tls_ctx;
+struct inc_tls_ops;
 struct job;
 struct server;
+struct tokens;
 
 /**
  * struct host - source address of connections, and its use of resources
@@ -90,6 +97,11 @@ enum role {
  *	limit
  * @alive_at: milliseconds; when to send the next "alive"
  * @alive_ms: interval of "alive"; 0: none
+ * @tls: TLS on @fd; NULL: none, or not yet
+ * @wants: if @shaking: events that it waits for; 0: input
+ * @shaking: hands are being shaken
+ * @shake_next: next connection whose handshake goes on in this turn
+ * @proved: it may speak: it has shown a certificate or a token, or need not
  * @wrong: it understands INC_RDV_WRONG
  * @bye: it has left; confirm that when its job's tree is deleted
  * @closing: close it when @out is sent
@@ -112,24 +124,17 @@ struct client {
 	int64_t			deadline;
 	int64_t			alive_at;
 	uint32_t		alive_ms;
+	struct inc_tls		*tls;
+	short			wants;
+	bool			shaking;
+	struct client		*shake_next;
+	bool			proved;
 	bool			wrong;
 	bool			bye;
 	bool			closing;
 	struct inc_rdv_lines	in;
 	char			*out;
 	size_t			out_len;
-};
-
-/**
- * struct allow - permitted addresses that differ from the connection's
- * @next: next one
- * @addr: network
- * @bits: length of its prefix
- */
-struct allow {
-	struct allow		*next;
-	struct inc_rdv_addr	addr;
-	unsigned int		bits;
 };
 
 /**
@@ -153,6 +158,40 @@ struct limits {
 };
 
 /**
+ * struct security - who may talk to the daemon
+ * @ca: file: authorities whose certificates clients and parents have, or NULL
+ * @cert: file: the daemon's certificate; NULL: no TLS
+ * @key: file: its private key
+ * @tokens_path: file: tokens of clients, or NULL
+ * @plaintext: the administrator wants no TLS
+ * @ops: libinc-tls; NULL: neither TLS nor tokens
+ * @down: TLS with ranks and children, or NULL
+ * @up: TLS with the parent's daemon, or NULL
+ * @tokens: tokens, or NULL
+ * @seen: what the files looked like when they were read
+ * @look_at: milliseconds; when to look again
+ * @refused: number of connections that were refused
+ * @log_since: milliseconds; when the log's period began
+ * @logged: refusals in it
+ */
+struct security {
+	const char			*ca;
+	const char			*cert;
+	const char			*key;
+	const char			*tokens_path;
+	bool				plaintext;
+	const struct inc_tls_ops	*ops;
+	struct inc_tls_ctx		*down;
+	struct inc_tls_ctx		*up;
+	struct tokens			*tokens;
+	uint64_t			seen;
+	int64_t				look_at;
+	uint64_t			refused;
+	int64_t				log_since;
+	unsigned int			logged;
+};
+
+/**
  * struct server - the daemon
  * @nl: netlink, for requests
  * @events: netlink, for events; @events.sock is NULL if there is none
@@ -163,6 +202,8 @@ struct limits {
  * @ngroups: number of gathers and jobs
  * @max: limits
  * @allow: addresses that ranks may have besides their connections'
+ * @security: who may talk to it
+ * @parent_host: name or address of the parent's daemon, as given
  * @parent: address of the parent's daemon; addr.ss_family 0: there is none
  * @parent_len: its length
  * @levels: this switch may have others below it
@@ -192,7 +233,9 @@ struct server {
 	struct host		*hosts;
 	unsigned int		ngroups;
 	struct limits		max;
-	struct allow		*allow;
+	struct inc_rdv_network	*allow;
+	struct security		security;
+	char			parent_host[256];
 	struct sockaddr_storage	parent;
 	socklen_t		parent_len;
 	bool			levels;
@@ -230,6 +273,23 @@ void server_log(const struct server *s, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool server_may_work(const struct server *s);
 
+/* secure.c */
+bool secure_start(struct server *s, const struct options *o);
+void secure_forget(struct security *sec);
+void secure_refuse(struct client *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void secure_accept(struct client *c);
+bool secure_connect(struct client *c);
+void secure_step(struct client *c);
+void secure_late(struct client *c);
+bool secure_line(struct client *c, const char *line);
+ssize_t secure_recv(struct client *c, void *buf, size_t len);
+ssize_t secure_send(struct client *c, const void *buf, size_t len);
+bool secure_pending(const struct client *c);
+const char *secure_why(const struct client *c, const char *other);
+void secure_close(struct client *c);
+bool secure_speaks_tls(struct client *c, char first);
+
 /* client.c */
 void client_send(struct client *c, const struct inc_rdv_msg *msg);
 void client_error(struct client *c, int err, const char *fmt, ...)
@@ -263,7 +323,6 @@ struct job *job_of(const struct client *c);
 
 /* addr.c */
 bool addr_allow(struct server *s, const char *text);
-void addr_forget(struct server *s);
 bool addr_believed(struct client *c, const struct inc_rdv_addr *addr);
 
 /* job.c */

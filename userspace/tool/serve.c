@@ -48,6 +48,12 @@ static void usage(FILE *out)
 "      --parent HOST[:PORT]  be a child of the switch with this daemon, which knows\n"
 "                        the ranks at other switches\n"
 "      --levels          be a parent that has hosts of its own as well\n"
+"      --tls-cert FILE, --tls-key FILE\n"
+"                        speak TLS, with this certificate and its private key\n"
+"      --tls-ca FILE     demand certificates of this authority of clients, and of\n"
+"                        the parent\n"
+"      --tokens FILE     or tokens, which this file knows\n"
+"      --insecure-plaintext  do not warn that there is no TLS\n"
 "      --once            exit when the first job has ended\n"
 "      --pidfile FILE    write the process ID to this file\n"
 "  -v, --verbose         log to standard error\n"
@@ -80,6 +86,11 @@ enum {
 	OPT_PIDFILE,
 	OPT_PARENT,
 	OPT_LEVELS,
+	OPT_TLS_CERT,
+	OPT_TLS_KEY,
+	OPT_TLS_CA,
+	OPT_TOKENS,
+	OPT_PLAINTEXT,
 };
 
 static const struct option long_options[] = {
@@ -109,6 +120,11 @@ static const struct option long_options[] = {
 	{ "pidfile",	required_argument,	NULL, OPT_PIDFILE },
 	{ "parent",	required_argument,	NULL, OPT_PARENT },
 	{ "levels",	no_argument,		NULL, OPT_LEVELS },
+	{ "tls-cert",	required_argument,	NULL, OPT_TLS_CERT },
+	{ "tls-key",	required_argument,	NULL, OPT_TLS_KEY },
+	{ "tls-ca",	required_argument,	NULL, OPT_TLS_CA },
+	{ "tokens",	required_argument,	NULL, OPT_TOKENS },
+	{ "insecure-plaintext", no_argument,	NULL, OPT_PLAINTEXT },
 	{ "verbose",	no_argument,		NULL, 'v' },
 	{ "help",	no_argument,		NULL, 'h' },
 	{ 0 },
@@ -251,6 +267,29 @@ static bool order_option(struct server *s, const char *text)
 	return false;
 }
 
+/* Take an option of TLS or tokens. Returns false if it is none. */
+static bool security_option(struct security *sec, int opt, const char *arg)
+{
+	switch (opt) {
+	case OPT_TLS_CERT:
+		sec->cert = arg;
+		return true;
+	case OPT_TLS_KEY:
+		sec->key = arg;
+		return true;
+	case OPT_TLS_CA:
+		sec->ca = arg;
+		return true;
+	case OPT_TOKENS:
+		sec->tokens_path = arg;
+		return true;
+	case OPT_PLAINTEXT:
+		sec->plaintext = true;
+		return true;
+	}
+	return false;
+}
+
 /**
  * cmd_serve() - run inc-tool serve
  * @argc: number of arguments
@@ -304,7 +343,8 @@ int cmd_serve(int argc, char **argv)
 			usage(stdout);
 			return TOOL_OK;
 		default:
-			if (!optarg || !number_option(&s, opt, optarg))
+			if (!security_option(&s.security, opt, optarg) &&
+			    (!optarg || !number_option(&s, opt, optarg)))
 				return TOOL_USAGE;
 		}
 	}

@@ -84,6 +84,7 @@ void show_slot(const struct inc_nl_slot *slot);
 void show_switch(const struct inc_nl_switch *sw);
 void show_stats(const char *key, const uint64_t *stats, unsigned int max,
 		const char *(*name)(unsigned int attr));
+void show_switch_stats(const struct inc_nl_switch *sw);
 int show_ranks(struct inc_nl *nl, const struct inc_nl_tree *tree);
 
 #endif /* INC_TOOL_TOOL_H */

@@ -154,6 +154,14 @@ static int get_range(struct inc_comm *comm, struct inc_request *req,
 	return 0;
 }
 
+/* Would results overwrite data that may be sent once more? */
+static bool overwrites(const struct inc_comm *comm,
+		       const struct inc_request *req, size_t in, size_t out)
+{
+	return comm->rebuild.on && in && out && req->send && req->recv &&
+	       req->send < req->recv + out && req->recv < req->send + in;
+}
+
 /* If this fails, inc_request_put() releases what it has registered. */
 static int get_memory(struct inc_comm *comm, struct inc_request *req, size_t in,
 		      size_t out)
@@ -204,11 +212,13 @@ static int prepare(struct inc_comm *comm, const struct inc_call *c,
 	in = p->block * inc_plan_blocks_in(p);
 	out = p->block * inc_plan_blocks_out(p);
 	/* Blocks arrive before the blocks that they replace have been sent. */
-	if (c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && in) {
+	if ((c->coll == INC_COLL_ALLTOALL && c->send == INC_IN_PLACE && in) ||
+	    overwrites(comm, req, in, out)) {
 		req->temp = malloc(in);
 		if (!req->temp)
 			return inc_comm_note(comm, -ENOMEM, "no memory for a copy of %zu bytes",
 					     in);
+		req->source = req->send;
 		req->send = req->temp;
 	}
 	return get_memory(comm, req, in, out);
@@ -273,7 +283,7 @@ static int make(struct inc_comm *comm, const struct inc_call *c,
 static void begin(struct inc_request *req)
 {
 	if (req->temp)
-		memcpy(req->temp, req->recv,
+		memcpy(req->temp, req->source,
 		       req->plan.block * inc_plan_blocks_in(&req->plan));
 	copy_own(req);
 	inc_msg_issue(req->comm, req);

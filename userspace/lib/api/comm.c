@@ -121,6 +121,20 @@ static int env_transport(struct inc_comm_opts *o)
 	return 0;
 }
 
+static int env_on_failure(struct inc_comm_opts *o)
+{
+	const char *text = getenv("INC_AM_ON_FAILURE");
+
+	if (o->flags & INC_COMM_F_REBUILD || !text || !*text ||
+	    !strcmp(text, "end"))
+		return 0;
+	if (strcmp(text, "rebuild"))
+		return opt_error(o, -EINVAL, "INC_AM_ON_FAILURE=%s: must be end or rebuild",
+				 text);
+	o->flags |= INC_COMM_F_REBUILD;
+	return 0;
+}
+
 static int fill_from_env(struct inc_comm_opts *o)
 {
 	unsigned int port = o->port > 0 ? (unsigned int)o->port : 0;
@@ -151,6 +165,8 @@ static int fill_from_env(struct inc_comm_opts *o)
 	if (!ret)
 		ret = env_uint(o, "INC_RETRIES", UINT16_MAX, &o->retries);
 	if (!ret)
+		ret = env_on_failure(o);
+	if (!ret)
 		ret = env_reg(o);
 	if (!ret)
 		ret = env_transport(o);
@@ -175,7 +191,7 @@ static int check_opts(const struct inc_comm_opts *o)
 	if (o->rank < 0 || o->rank >= o->nranks)
 		return opt_error(o, -EINVAL, "rank %d (INC_RANK) of %d",
 				 o->rank, o->nranks);
-	if (o->flags & ~INC_COMM_F_PSN ||
+	if (o->flags & ~(INC_COMM_F_PSN | INC_COMM_F_REBUILD) ||
 	    o->tree.flags & ~INC_TREE_F_FIRST_MSG_ID)
 		return opt_error(o, -EINVAL,
 				 "flags that libinc %s does not know",
@@ -317,35 +333,10 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 
 static int make_qp(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
-	struct ibv_qp_init_attr attr = {
-		.send_cq = comm->sq.cq,
-		.recv_cq = comm->rq.cq,
-		.qp_type = comm->uc ? IBV_QPT_UC : IBV_QPT_RC,
-		.cap = {
-			.max_send_wr	= comm->sq.depth,
-			.max_recv_wr	= comm->rq.depth,
-			.max_send_sge	= 2,
-			.max_recv_sge	= 1,
-			.max_inline_data = INC_INLINE_MAX,
-		},
-	};
-	int ret;
+	const char *what;
+	int ret = inc_comm_make_qp(comm, &what);
 
-	comm->qp = ibv_create_qp(comm->pd, &attr);
-	if (!comm->qp) {
-		attr.cap.max_inline_data = 0;
-		comm->qp = ibv_create_qp(comm->pd, &attr);
-	}
-	if (!comm->qp)
-		return verbs_error(o, "ibv_create_qp");
-	comm->qpn = comm->qp->qp_num;
-	comm->sq.inline_max = attr.cap.max_inline_data;
-	ret = inc_qp_to_init(comm->qp, &comm->dev);
-	if (!ret)
-		ret = inc_msg_post_recvs(comm);
-	return ret ? opt_error(o, ret, "queue pair to INIT: %s",
-			       strerror(-ret)) :
-		     0;
+	return ret ? opt_error(o, ret, "%s: %s", what, strerror(-ret)) : 0;
 }
 
 static int make_device(struct inc_comm *comm, const struct inc_comm_opts *o)
@@ -472,6 +463,8 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 	case INC_RDV_LINK:
 	case INC_RDV_PLACED:
 	case INC_RDV_LINKED:
+	case INC_RDV_REBUILD:
+	case INC_RDV_REJOIN:
 		break;
 	}
 	return opt_error(o, -EPROTO, "rendezvous daemon: unexpected line");
@@ -492,6 +485,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			.uc	= comm->uc,
 			.rts	= true,
 			.wrong	= true,
+			.rebuild = o->flags & INC_COMM_F_REBUILD,
 			.tree = {
 				.slots		= o->tree.slots,
 				.msg_size	= o->tree.msg_size,
@@ -502,13 +496,15 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			},
 		},
 	};
+	char err[INC_RDV_TEXT_MAX];
 	int ret;
 
 	snprintf(msg.join.job, sizeof(msg.join.job), "%s", o->job);
 	ret = inc_conn_send(&comm->watchdog.conn, &msg, deadline_ms);
-	return ret ? opt_error(o, ret, "rendezvous daemon: %s",
-			       strerror(-ret)) :
-		     0;
+	if (!ret)
+		return 0;
+	inc_conn_why(&comm->watchdog.conn, ret, err, sizeof(err));
+	return opt_error(o, ret, "%s", err);
 }
 
 /*
@@ -529,7 +525,6 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 {
 	char err[INC_RDV_TEXT_MAX] = "";
 	struct inc_rdv_msg msg;
-	struct inc_rc rc;
 	uint32_t psn;
 	int ret;
 
@@ -546,18 +541,11 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	comm->tree = msg.joined;
 	comm->who.tree_id = msg.joined.tree_id;
 	comm->who.has_tree = true;
-	if (comm->uc)
+	comm->rebuild.on = comm->tree.rebuild;
+	/* A manager may be away for a while. */
+	if (comm->uc && !comm->watchdog.conn.am)
 		comm->watchdog.beat_ms = comm->tree.dead_time / INC_RDV_BEATS;
-	rc = (struct inc_rc){
-		.addr	= msg.joined.addr,
-		.qpn	= msg.joined.qpn,
-		.rq_psn	= msg.joined.psn,
-		.sq_psn	= psn,
-		.pmtu	= msg.joined.pmtu,
-		.timeout = o->qp_timeout,
-		.traffic_class = msg.joined.traffic_class,
-	};
-	ret = inc_qp_to_rts(comm->qp, &comm->dev, &rc, err, sizeof(err));
+	ret = inc_comm_connect(comm, psn, err, sizeof(err));
 	if (ret)
 		return opt_error(o, ret, "%s", err);
 	ret = inc_msg_alloc(comm);
@@ -578,6 +566,7 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 	char err[INC_RDV_TEXT_MAX] = "";
 	int ret;
 
+	comm->qp_timeout = o->qp_timeout;
 	comm->rank = o->rank;
 	comm->nranks = o->nranks;
 	comm->who.rank = o->rank;

@@ -11,7 +11,7 @@
 #include "engine/comm.h"
 
 /* How long to wait for the daemon's report on a failure. */
-#define TOLD_TRIES	50
+#define TOLD_TRIES	400	/* an aggregation manager is farther away */
 #define TOLD_PAUSE_MS	1
 
 /**
@@ -149,7 +149,7 @@ static bool add_wrong(struct inc_comm *comm)
  * @comm: communicator
  *
  * The daemon, not the switch, names the rank at fault. If its report has not
- * arrived, this waits for it, for at most 50 ms, once per error.
+ * arrived, this waits for it, for at most 400 ms, once per error.
  *
  * Return: why the communicator failed; if it has not, why the last failed
  * operation did; "success" if none did. The string is valid until the next

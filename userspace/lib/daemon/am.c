@@ -12,28 +12,11 @@
 
 #include "am.h"
 #include "libinc-am.h"
+#include "tls/tls.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static inc_am_start_fn *start;
 static inc_am_stop_fn *stop;
-
-/* Beside libinc, else where the linker looks. */
-static void *open_library(void)
-{
-	void *lib = NULL;
-	const char *name;
-	char path[4096];
-	Dl_info info;
-
-	if (dladdr(&lock, &info) && info.dli_fname) {
-		name = strrchr(info.dli_fname, '/');
-		snprintf(path, sizeof(path), "%.*s/" INC_AM_LIBRARY,
-			 name ? (int)(name - info.dli_fname) : 1,
-			 name ? info.dli_fname : ".");
-		lib = name ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-	}
-	return lib ? lib : dlopen(INC_AM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-}
 
 /* It stays loaded: gRPC has threads. */
 static int load(char *err, size_t err_len)
@@ -42,7 +25,7 @@ static int load(char *err, size_t err_len)
 
 	if (start)
 		return 0;
-	lib = open_library();
+	lib = inc_load_library(INC_AM_LIBRARY);
 	if (lib) {
 		stop = (inc_am_stop_fn *)dlsym(lib, INC_AM_STOP);
 		start = (inc_am_start_fn *)dlsym(lib, INC_AM_START);

@@ -18,6 +18,7 @@
 #include "am.h"
 #include "conn.h"
 #include "rendezvous/keepalive.h"
+#include "tls/tls.h"
 
 /*
  * How long to retry if no daemon listens yet. Long enough to start everything
@@ -29,19 +30,6 @@
 /* How long an address has to answer before the next one is tried as well. */
 #define NEXT_MS		250
 #define TRIES_MAX	16
-
-/**
- * inc_now_ms() - read CLOCK_MONOTONIC
- *
- * Return: milliseconds.
- */
-int64_t inc_now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
 
 /* "host", "host:port", "[addr]:port", or an IPv6 address alone. */
 static int split_server(const char *server, char *host, size_t len,
@@ -68,25 +56,6 @@ static int split_server(const char *server, char *host, size_t len,
 	memcpy(host, server, n);
 	host[n] = '\0';
 	return 0;
-}
-
-static int wait_fd(int fd, short events, int64_t deadline_ms)
-{
-	struct pollfd pfd = { .fd = fd, .events = events };
-	int64_t left;
-	int ret;
-
-	for (;;) {
-		left = deadline_ms - inc_now_ms();
-		left = left < 0 ? 0 : left > 60000 ? 60000 : left;
-		ret = poll(&pfd, 1, (int)left);
-		if (ret > 0)
-			return 0;
-		if (ret < 0 && errno != EINTR)
-			return -errno;
-		if (!left)
-			return -ETIMEDOUT;
-	}
 }
 
 /* Connection attempts to the addresses of one server. */
@@ -286,31 +255,50 @@ static int open_tcp(struct inc_conn *conn, const char *what,
 int inc_conn_open(struct inc_conn *conn, const char *server,
 		  int64_t deadline_ms, char *err, size_t err_len)
 {
-	return open_tcp(conn, "rendezvous daemon", server, INC_RDV_PORT,
-			deadline_ms, err, err_len);
+	int ret = open_tcp(conn, "rendezvous daemon", server, INC_RDV_PORT,
+			   deadline_ms, err, err_len);
+
+	if (!ret)
+		ret = inc_secure_open(&conn->secure, conn->fd, server,
+				      deadline_ms, err, err_len);
+	return ret;
 }
 
 /**
  * inc_conn_open_am() - connect to an aggregation manager
  * @conn: connection
- * @manager: "host", "host:port" or "[addr]:port"
+ * @managers: "host", "host:port" or "[addr]:port"; several, with commas between:
+ *	the first one that can be reached
  * @deadline_ms: how long to try
  * @err: error message
  * @err_len: size of @err in bytes
  *
  * Return: 0 or a negative errno value; -ENOPKG if libinc-am is missing.
  */
-int inc_conn_open_am(struct inc_conn *conn, const char *manager,
+int inc_conn_open_am(struct inc_conn *conn, const char *managers,
 		     int64_t deadline_ms, char *err, size_t err_len)
 {
-	int ret = open_tcp(conn, "aggregation manager", manager, INC_AM_PORT,
-			   deadline_ms, err, err_len);
-	int tcp = conn->fd;
+	char one[256], list[1024];
+	const char *at = managers;
+	int tcp, ret, n;
 
+	for (;;) {
+		n = (int)strcspn(at, ",");
+		snprintf(one, sizeof(one), "%.*s", n, at);
+		ret = open_tcp(conn, "aggregation manager", one, INC_AM_PORT,
+			       deadline_ms, err, err_len);
+		if (!ret || !at[n])
+			break;
+		at += n + 1;
+	}
 	if (ret)
 		return ret;
+	/* If it is lost, the others follow, and then those before it. */
+	snprintf(list, sizeof(list), "%s%s%.*s", at, at > managers ? "," : "",
+		 at > managers ? (int)(at - managers) - 1 : 0, managers);
+	tcp = conn->fd;
 	conn->fd = -1;
-	return inc_am_open(&conn->am, tcp, manager, &conn->fd, err, err_len);
+	return inc_am_open(&conn->am, tcp, list, &conn->fd, err, err_len);
 }
 
 /**
@@ -319,6 +307,7 @@ int inc_conn_open_am(struct inc_conn *conn, const char *manager,
  */
 void inc_conn_close(struct inc_conn *conn)
 {
+	inc_secure_close(&conn->secure);
 	if (conn->fd >= 0)
 		close(conn->fd);
 	conn->fd = -1;
@@ -339,28 +328,20 @@ int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg,
 		  int64_t deadline_ms)
 {
 	char line[INC_RDV_LINE_MAX + 1];
-	size_t off = 0, len;
-	ssize_t n;
 	int ret;
 
 	ret = inc_rdv_format(msg, line, sizeof(line));
 	if (ret < 0)
 		return ret;
 	inc_dbg(conn->who, "to daemon: %.*s", ret - 1, line);
-	for (len = (size_t)ret; off < len; off += (size_t)n) {
-		ret = wait_fd(conn->fd, POLLOUT, deadline_ms);
-		if (ret)
-			return ret;
-		n = send(conn->fd, line + off, len - off, MSG_NOSIGNAL);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			n = 0;
-		else if (n < 0)
-			return -errno;
-	}
-	return 0;
+	return inc_secure_write(&conn->secure, conn->fd, line, (size_t)ret,
+				deadline_ms);
 }
 
-/* Get the next line, waiting for it if necessary. */
+/*
+ * Get the next line, waiting for it if necessary. What TLS has decoded already
+ * is invisible to poll().
+ */
 static int recv_line(struct inc_conn *conn, char *line, size_t line_len,
 		     int64_t deadline_ms)
 {
@@ -373,18 +354,39 @@ static int recv_line(struct inc_conn *conn, char *line, size_t line_len,
 		ret = inc_rdv_line(&conn->lines, line, line_len);
 		if (ret)
 			return ret < 0 ? -EPROTO : 0;
-		ret = wait_fd(conn->fd, POLLIN, deadline_ms);
-		if (ret)
-			return ret;
 		to = inc_rdv_space(&conn->lines, &len);
-		n = recv(conn->fd, to, len, 0);
+		n = inc_secure_recv(&conn->secure, conn->fd, to, len);
 		if (n > 0)
 			inc_rdv_added(&conn->lines, (size_t)n);
 		else if (n == 0)
 			return -ENOTCONN;
-		else if (errno != EAGAIN && errno != EINTR)
-			return -errno;
+		else if (n != -EAGAIN && n != -EINTR)
+			return (int)n;
+		if (n > 0)
+			continue;
+		ret = inc_secure_wait(conn->fd, POLLIN, deadline_ms);
+		if (ret)
+			return ret;
 	}
+}
+
+/**
+ * inc_conn_why() - say why nothing could be sent or received
+ * @conn: connection
+ * @ret: negative errno value
+ * @err: error message
+ * @err_len: size of @err in bytes
+ */
+void inc_conn_why(const struct inc_conn *conn, int ret, char *err,
+		  size_t err_len)
+{
+	if (ret == -EPROTO && conn->secure.tls)
+		snprintf(err, err_len, "%s",
+			 conn->secure.ops->why(conn->secure.tls));
+	else
+		snprintf(err, err_len, "rendezvous daemon: %s",
+			 ret == -ENOTCONN ? "closed the connection" :
+					    strerror(-ret));
 }
 
 /**
@@ -406,9 +408,7 @@ int inc_conn_recv(struct inc_conn *conn, struct inc_rdv_msg *msg,
 
 	ret = recv_line(conn, line, sizeof(line), deadline_ms);
 	if (ret) {
-		snprintf(err, err_len, "rendezvous daemon: %s",
-			 ret == -ENOTCONN ? "closed the connection" :
-					    strerror(-ret));
+		inc_conn_why(conn, ret, err, err_len);
 		return ret;
 	}
 	inc_dbg(conn->who, "from daemon: %s", line);

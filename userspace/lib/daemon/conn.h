@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "rendezvous/proto.h"
+#include "secure.h"
 
 #define INC_AM_PORT	"18790"		/* of a manager */
 
@@ -21,6 +22,7 @@ struct inc_who;
  * @fd: socket, non-blocking
  * @who: its communicator, for the log; NULL: none
  * @am: stream to a manager, at the other end of @fd; NULL: @fd is the daemon's
+ * @secure: TLS on @fd
  * @local: address of our end, towards the daemon or manager
  * @lines: received data not processed yet
  */
@@ -28,19 +30,20 @@ struct inc_conn {
 	int			fd;
 	const struct inc_who	*who;
 	struct inc_am		*am;
+	struct inc_secure	secure;
 	struct inc_rdv_addr	local;
 	struct inc_rdv_lines	lines;
 };
 
-int64_t inc_now_ms(void);
-
 int inc_conn_open(struct inc_conn *conn, const char *server,
 		  int64_t deadline_ms, char *err, size_t err_len);
-int inc_conn_open_am(struct inc_conn *conn, const char *manager,
+int inc_conn_open_am(struct inc_conn *conn, const char *managers,
 		     int64_t deadline_ms, char *err, size_t err_len);
 void inc_conn_close(struct inc_conn *conn);
 int inc_conn_send(struct inc_conn *conn, const struct inc_rdv_msg *msg,
 		  int64_t deadline_ms);
+void inc_conn_why(const struct inc_conn *conn, int ret, char *err,
+		  size_t err_len);
 int inc_conn_recv(struct inc_conn *conn, struct inc_rdv_msg *msg,
 		  int64_t deadline_ms, char *err, size_t err_len);
 

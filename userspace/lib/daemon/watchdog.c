@@ -74,6 +74,29 @@ static void note_wrong(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 	pthread_mutex_unlock(&w->lock);
 }
 
+/* The caller's thread does the rest; losing the queue pair wakes it. */
+static void note_rebuild(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
+{
+	pthread_mutex_lock(&w->lock);
+	switch (msg->type) {
+	case INC_RDV_REBUILD:
+		inc_warn(w->who, "%s: another tree is made", msg->text);
+		w->rebuild.round = msg->msg_id;
+		w->rebuild.joined = false;
+		w->rebuild.ready = false;
+		if (w->qp)
+			inc_qp_to_err(w->qp);
+		break;
+	case INC_RDV_JOINED:
+		w->rebuild.tree = msg->joined;
+		w->rebuild.joined = true;
+		break;
+	default:
+		w->rebuild.ready = true;
+	}
+	pthread_mutex_unlock(&w->lock);
+}
+
 static void close_conn(struct inc_watchdog *w)
 {
 	pthread_mutex_lock(&w->lock);
@@ -115,12 +138,16 @@ static bool hear(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	case INC_RDV_WRONG:
 		note_wrong(w, &msg);
 		break;
+	case INC_RDV_REBUILD:
+	case INC_RDV_JOINED:
+	case INC_RDV_READY:
+		note_rebuild(w, &msg);
+		break;
 	case INC_RDV_JOIN:
+	case INC_RDV_REJOIN:
 	case INC_RDV_RTS:
 	case INC_RDV_LEAVE:
 	case INC_RDV_LOST:
-	case INC_RDV_JOINED:
-	case INC_RDV_READY:
 	case INC_RDV_BYE:
 	case INC_RDV_GATHER:
 	case INC_RDV_RETRACT:
@@ -302,6 +329,24 @@ void inc_watchdog_turn(struct inc_watchdog *w, int64_t ms, bool stood,
 		s->before = s->now;
 	}
 	look_for_losses(w, s);
+}
+
+/**
+ * inc_watchdog_say() - send a line to the daemon, or to the manager
+ * @watch: watch, running or not
+ * @msg: line
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_watchdog_say(struct inc_watchdog *watch, const struct inc_rdv_msg *msg)
+{
+	int ret = -ENOTCONN;
+
+	pthread_mutex_lock(&watch->lock);
+	if (watch->conn.fd >= 0)
+		ret = inc_conn_send(&watch->conn, msg, inc_now_ms() + TELL_MS);
+	pthread_mutex_unlock(&watch->lock);
+	return ret;
 }
 
 /**

@@ -89,6 +89,11 @@ struct inc_watchdog_seen {
  * @said: the daemon's text on the end of the tree; empty: none yet
  * @wrong: its last text on a failed message; empty: none yet
  * @wrong_id: that message
+ * @rebuild: what the manager said of another tree
+ * @rebuild.round: its last "rebuild"; 0: none
+ * @rebuild.joined: it has answered the "rejoin" that followed, with @rebuild.tree
+ * @rebuild.ready: all ranks can begin over it
+ * @rebuild.tree: the tree
  */
 struct inc_watchdog {
 	struct inc_watchdog *next;
@@ -115,6 +120,12 @@ struct inc_watchdog {
 	char		said[INC_RDV_TEXT_MAX];
 	char		wrong[INC_RDV_TEXT_MAX];
 	uint32_t	wrong_id;
+	struct {
+		uint32_t		round;
+		bool			joined;
+		bool			ready;
+		struct inc_rdv_joined	tree;
+	} rebuild;
 };
 
 /* watchdog_thread.c */
@@ -149,6 +160,7 @@ static inline void inc_watchdog_lost(struct inc_watchdog *watch)
 	watch->lost = true;
 }
 
+int inc_watchdog_say(struct inc_watchdog *watch, const struct inc_rdv_msg *msg);
 void inc_watchdog_hang_up(struct inc_watchdog *watch);
 
 static inline int inc_watchdog_error(struct inc_watchdog *watch)

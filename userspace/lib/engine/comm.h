@@ -2,6 +2,7 @@
 /*
  * A communicator and its requests, for the files of engine/ and api/:
  *
+ *	rebuild.c	goes on over another tree
  *	arena.c		memory for outgoing messages and short results
  *	msg.c		turns requests into messages, and results into progress
  *	wait.c		sleeps until results arrive
@@ -69,10 +70,12 @@
  * @step_no: number of @step
  * @send: caller's data; NULL: this rank sends none
  * @recv: caller's buffer for the result; NULL: this rank gets none
+ * @source: caller's data, if @send is @temp
  * @temp: copy of the data, freed at the end
  * @esize: element size in bytes
  * @posted: offset of the next message's part in a block, bytes
- * @msgs: number of its messages
+ * @msgs: number of its messages; with @inc_comm.rebuild.on, the last one tells
+ *	the other ranks that this one has all results
  * @msgs_posted: messages sent
  * @msgs_done: messages whose result has arrived
  * @last_seq: number of its last send request
@@ -94,6 +97,7 @@ struct inc_request {
 	uint64_t	step_no;
 	const char	*send;
 	char		*recv;
+	const char	*source;
 	void		*temp;
 	size_t		esize;
 	size_t		posted;
@@ -161,6 +165,20 @@ struct inc_arena {
 	struct ibv_mr	*mr;
 	size_t		size;
 	size_t		entry_data;
+};
+
+/**
+ * enum inc_rebuild_state - how far a communicator is on its way to another tree
+ * @INC_REBUILD_NONE: its tree works
+ * @INC_REBUILD_BROKEN: the tree has failed, and the manager is to say "rebuild"
+ * @INC_REBUILD_REJOINED: it has a new queue pair, and waits for "joined"
+ * @INC_REBUILD_CONNECTED: the queue pair is in RTS, and waits for "ready"
+ */
+enum inc_rebuild_state {
+	INC_REBUILD_NONE,
+	INC_REBUILD_BROKEN,
+	INC_REBUILD_REJOINED,
+	INC_REBUILD_CONNECTED,
 };
 
 /**
@@ -239,6 +257,14 @@ struct inc_arena {
  * @ops.tx: the first that has messages to send; NULL: none
  * @ops.free: spare requests
  * @ops.all: all requests, spare or not
+ *
+ * @rebuild: what happens if the tree fails
+ * @rebuild.on: another one is made
+ * @rebuild.state: how far that is
+ * @rebuild.round: the manager's last "rebuild" that was answered
+ * @rebuild.finished: operations that all ranks have the results of
+ * @rebuild.psn: first PSN of the new queue pair
+ * @qp_timeout: local ACK timeout exponent
  *
  * @info: counters
  */
@@ -322,8 +348,26 @@ struct inc_comm {
 		struct inc_request	*all;
 	} ops;
 
+	struct {
+		bool			on;
+		enum inc_rebuild_state	state;
+		uint32_t		round;
+		uint32_t		finished;
+		uint32_t		psn;
+	} rebuild;
+	unsigned int			qp_timeout;
+
 	struct inc_comm_info		info;
 };
+
+/* rebuild.c */
+int inc_comm_make_qp(struct inc_comm *comm, const char **what);
+int inc_comm_connect(struct inc_comm *comm, uint32_t psn, char *err,
+		     size_t err_len);
+void inc_comm_break(struct inc_comm *comm, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+bool inc_rebuild_told(struct inc_comm *comm);
+void inc_rebuild_progress(struct inc_comm *comm);
 
 /* arena.c */
 struct inc_hdr *inc_msg_hdr(const struct inc_comm *comm, uint32_t id);
@@ -338,7 +382,9 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+bool inc_comm_watch_failed(struct inc_comm *comm);
 int inc_msg_post_recvs(struct inc_comm *comm);
+void inc_msg_resume(struct inc_comm *comm, uint32_t done);
 void inc_msg_issue(struct inc_comm *comm, struct inc_request *req);
 void inc_msg_progress(struct inc_comm *comm);
 void inc_msg_reap(struct inc_comm *comm);
@@ -366,6 +412,18 @@ static inline uint64_t inc_now_us(void)
 static inline uint64_t inc_msg_addr(const struct inc_comm *comm, uint32_t id)
 {
 	return (uint64_t)(id & (comm->tree.slots - 1)) * comm->tree.msg_size;
+}
+
+/* Is there no queue pair to use? */
+static inline bool inc_comm_stopped(const struct inc_comm *comm)
+{
+	return comm->err || comm->rebuild.state;
+}
+
+/* Are all results of an operation here, if not yet those of all ranks? */
+static inline bool inc_request_arrived(const struct inc_request *req)
+{
+	return req->msgs_done + req->comm->rebuild.on >= req->msgs;
 }
 
 /* May one more message be in flight? */

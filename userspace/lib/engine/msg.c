@@ -21,6 +21,7 @@
 
 #define CAUSE_TRIES		20
 #define CAUSE_PAUSE_MS		1
+#define SAID_TRIES		400	/* a manager may wait for who knows more */
 
 /* --- The end of requests and of the communicator ----------------------- */
 
@@ -61,6 +62,8 @@ static void release(struct inc_request *req)
 		inc_mem_put(&comm->mem, req->rmem, 0);
 	req->smem = NULL;
 	req->rmem = NULL;
+	if (req->temp && comm->rebuild.on)
+		inc_mem_forget(&comm->mem, req->temp, 1);
 	free(req->temp);
 	req->temp = NULL;
 }
@@ -98,6 +101,7 @@ static void finish_first(struct inc_comm *comm)
 		comm->ops.first = req->next;
 		if (!comm->ops.first)
 			comm->ops.last = NULL;
+		comm->rebuild.finished++;
 		finish(req);
 	}
 }
@@ -174,8 +178,13 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	inc_mem_reap(&comm->mem, UINT64_MAX);
 }
 
-/* Take over an error that the watch found. */
-static bool watch_failed(struct inc_comm *comm)
+/**
+ * inc_comm_watch_failed() - take over an error that the watch found
+ * @comm: communicator
+ *
+ * Return: there was one, and the communicator has failed.
+ */
+bool inc_comm_watch_failed(struct inc_comm *comm)
 {
 	char text[INC_RDV_TEXT_MAX];
 	int err = inc_watchdog_error(&comm->watchdog);
@@ -222,8 +231,12 @@ static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
 	int tries, err;
 
 	/* A flush means that the QP is in ERROR, perhaps moved by the watch. */
-	if (watch_failed(comm))
+	if (inc_comm_watch_failed(comm))
 		return;
+	if (inc_rebuild_told(comm)) {
+		inc_comm_break(comm, "the manager makes another tree");
+		return;
+	}
 	/* Else the device did; the cause appears in either CQ, maybe later. */
 	for (tries = 0; cause.status == IBV_WC_WR_FLUSH_ERR &&
 			tries < CAUSE_TRIES; tries++) {
@@ -238,6 +251,9 @@ static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
 	if (is_unsent(comm, cause.status))
 		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
 			      comm->window.now);
+	else if (comm->rebuild.on)
+		inc_comm_break(comm, "%s: %s", what,
+			       ibv_wc_status_str(cause.status));
 	else
 		inc_comm_fail(comm, err, "%s: %s (vendor error %u)", what,
 			      ibv_wc_status_str(cause.status),
@@ -285,11 +301,25 @@ struct piece {
 	size_t		len;		/* of a block */
 };
 
+/*
+ * The last message of an operation that is repeated if the tree fails: a
+ * Barrier. Its result says that all ranks have the results of the others, so
+ * none will repeat it.
+ */
+static bool is_last_word(const struct inc_request *req)
+{
+	return req->comm->rebuild.on && req->msgs_posted + 1 == req->msgs;
+}
+
 static void next_piece(const struct inc_request *req, struct piece *p)
 {
 	const struct inc_step *s = &req->step;
 	size_t block = req->plan.block;
 
+	if (is_last_word(req)) {
+		*p = (struct piece) { .len = 0 };
+		return;
+	}
 	p->len = req->err ? 0 :
 			    inc_seg_len(block, req->posted, req->plan.chunk);
 	p->from = NULL;
@@ -337,8 +367,16 @@ static void fill_hdr(struct inc_comm *comm, const struct inc_request *req,
 	struct inc_hdr *hdr = inc_msg_hdr(comm, id);
 
 	*hdr = req->hdr;
-	hdr->collective = req->step.collective;
-	hdr->root = htons((uint16_t)req->step.root);
+	hdr->tree_id = htonl(comm->tree.tree_id);
+	if (is_last_word(req)) {
+		hdr->collective = INC_COLL_BARRIER;
+		hdr->dtype = 0;
+		hdr->op = 0;
+		hdr->root = 0;
+	} else {
+		hdr->collective = req->step.collective;
+		hdr->root = htons((uint16_t)req->step.root);
+	}
 	hdr->msg_id = htonl(id);
 	if (!p->nto)
 		hdr->flags = htons(INC_HDR_F_NO_DATA);
@@ -426,6 +464,8 @@ static void advance(struct inc_request *req)
 {
 	uint64_t before = req->step_no;
 
+	if (before == req->plan.steps)
+		return;
 	inc_plan_next(&req->plan, &req->step_no, &req->posted);
 	if (req->step_no != before && req->step_no < req->plan.steps)
 		inc_plan_step(&req->plan, req->step_no, &req->step);
@@ -565,8 +605,8 @@ static bool entry_is_read(struct inc_comm *comm, const struct inc_request *req,
 	if (seq <= comm->sq.done)
 		return false;
 	inc_msg_reap(comm);
-	if (comm->err || seq <= comm->sq.done)
-		return comm->err;
+	if (inc_comm_stopped(comm) || seq <= comm->sq.done)
+		return inc_comm_stopped(comm);
 	if (alone && comm->sq.signaled < seq)
 		post_empty(comm);
 	return true;
@@ -581,6 +621,9 @@ static uint32_t build(struct inc_comm *comm)
 	if (comm->msgs.grow && comm->msgs.head == comm->msgs.next)
 		inc_msg_grow(comm);
 	while (comm->ops.tx && inc_msg_may_send(comm)) {
+		if (is_last_word(comm->ops.tx) &&
+		    !inc_request_arrived(comm->ops.tx))
+			break;
 		if (comm->ops.tx->bounces && comm->bounce.busy)
 			break;
 		if (sq_full(comm, comm->ops.tx) ||
@@ -603,7 +646,7 @@ static uint32_t build(struct inc_comm *comm)
 	if (comm->ops.tx && comm->msgs.mask + 1 < comm->msgs.entries_max &&
 	    comm->msgs.next - comm->msgs.head == comm->msgs.mask + 1)
 		comm->msgs.grow = comm->window.now > comm->msgs.mask + 1;
-	return comm->err ? 0 : n;
+	return inc_comm_stopped(comm) ? 0 : n;
 }
 
 static void push(struct inc_comm *comm)
@@ -612,14 +655,14 @@ static void push(struct inc_comm *comm)
 	uint32_t from;
 	int ret;
 
-	if (!comm->ops.tx)
+	if (!comm->ops.tx || comm->rebuild.state)
 		return;
 	if (comm->sq.posted - comm->sq.done > comm->sq.depth / 2 ||
 	    flight(comm) || comm->mem.zombies)
 		inc_msg_reap(comm);
 	do {
 		from = comm->msgs.next;
-		if (comm->err || !build(comm))
+		if (inc_comm_stopped(comm) || !build(comm))
 			return;
 		ret = ibv_post_send(comm->qp, comm->sq.wr, &bad);
 		if (ret) {
@@ -680,7 +723,11 @@ static void tree_failed(struct inc_comm *comm, unsigned int status)
 	char text[INC_RDV_TEXT_MAX] = "";
 	int tries;
 
-	for (tries = 0; !text[0] && tries < CAUSE_TRIES; tries++) {
+	if (comm->rebuild.on) {
+		inc_comm_break(comm, "%s", inc_status_str(status));
+		return;
+	}
+	for (tries = 0; !text[0] && tries < SAID_TRIES; tries++) {
 		if (tries)
 			nanosleep(&pause, NULL);
 		pthread_mutex_lock(&comm->watchdog.lock);
@@ -754,7 +801,7 @@ static void poll_results(struct inc_comm *comm)
 			}
 			comm->rq.posted--;
 			take_result(comm, ntohl(wc[i].imm_data));
-			if (comm->err)
+			if (inc_comm_stopped(comm))
 				return;
 		}
 		if (n > 0)
@@ -774,8 +821,12 @@ void inc_msg_progress(struct inc_comm *comm)
 
 	if (comm->err)
 		return;
+	if (comm->rebuild.state) {
+		inc_rebuild_progress(comm);
+		return;
+	}
 	poll_results(comm);
-	if (comm->err)
+	if (inc_comm_stopped(comm))
 		return;
 	if (comm->rq.posted <= comm->rq.depth / 2 ||
 	    comm->rq.posted < comm->window.now) {
@@ -787,10 +838,41 @@ void inc_msg_progress(struct inc_comm *comm)
 		}
 	}
 	push(comm);
-	if (comm->uc && !comm->err)
+	if (comm->uc && !inc_comm_stopped(comm))
 		inc_uc_progress(comm);
-	if (!comm->err)
-		watch_failed(comm);
+	if (!inc_comm_stopped(comm))
+		inc_comm_watch_failed(comm);
+}
+
+/* From its first message on. */
+static void rewind_request(struct inc_request *req)
+{
+	req->err = 0;
+	req->step_no = 0;
+	req->posted = 0;
+	req->msgs_posted = 0;
+	req->msgs_done = 0;
+	inc_plan_step(&req->plan, 0, &req->step);
+}
+
+/**
+ * inc_msg_resume() - go on over another tree
+ * @comm: communicator with a new queue pair
+ * @done: number of operations that all ranks have the results of; the others
+ *	are repeated
+ */
+void inc_msg_resume(struct inc_comm *comm, uint32_t done)
+{
+	struct inc_request *req;
+
+	while ((req = comm->ops.first) && comm->rebuild.finished != done) {
+		req->msgs_done = req->msgs;
+		finish_first(comm);
+	}
+	comm->ops.tx = comm->ops.first;
+	for (req = comm->ops.first; req; req = req->next)
+		rewind_request(req);
+	push(comm);
 }
 
 /**
@@ -801,14 +883,9 @@ void inc_msg_progress(struct inc_comm *comm)
 void inc_msg_issue(struct inc_comm *comm, struct inc_request *req)
 {
 	req->next = NULL;
-	req->err = 0;
 	req->done = false;
-	req->step_no = 0;
-	req->posted = 0;
-	req->msgs = inc_plan_msgs(&req->plan);
-	req->msgs_posted = 0;
-	req->msgs_done = 0;
-	inc_plan_step(&req->plan, 0, &req->step);
+	req->msgs = inc_plan_msgs(&req->plan) + comm->rebuild.on;
+	rewind_request(req);
 	inc_window_rc_issue(comm, req);
 	comm->info.begun++;
 	comm->info.collective = req->plan.collective;

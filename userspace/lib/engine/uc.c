@@ -62,6 +62,21 @@ int inc_uc_alloc(struct inc_comm *comm)
 }
 
 /**
+ * inc_uc_restart() - forget all messages, with another tree
+ * @comm: communicator without a message in flight
+ */
+void inc_uc_restart(struct inc_comm *comm)
+{
+	struct inc_uc *uc = comm->uc;
+	uint32_t entries = comm->msgs.mask + 1;
+
+	memset(uc->ring, 0, entries * sizeof(*uc->ring));
+	inc_uc_rtx_init(&uc->rtx, uc->ring, entries, comm->msgs.next,
+			comm->qpn);
+	uc->now = inc_now_us();
+}
+
+/**
  * inc_uc_free() - free all of the UC side
  * @comm: communicator without a queue pair
  */
@@ -133,7 +148,7 @@ static void post(struct inc_comm *comm, uint32_t id, struct ibv_sge *sge)
 
 	if (comm->sq.posted - comm->sq.done == comm->sq.depth)
 		inc_msg_reap(comm);
-	if (comm->err || comm->sq.posted - comm->sq.done == comm->sq.depth)
+	if (inc_comm_stopped(comm) || comm->sq.posted - comm->sq.done == comm->sq.depth)
 		return;
 	wr.wr_id = ++comm->sq.posted;
 	if (wr.wr_id % (comm->sq.depth / 4) == 0) {
@@ -239,13 +254,18 @@ void inc_uc_progress(struct inc_comm *comm)
 	}
 	n = inc_uc_rtx_due(&uc->rtx, uc->now, ids, &tries);
 	if (tries >= uc->retries) {
+		if (comm->rebuild.on) {
+			inc_comm_break(comm, "the switch did not answer %u times",
+				       tries);
+			return;
+		}
 		inc_watchdog_lost(&comm->watchdog);
 		inc_comm_fail(comm, -EHOSTUNREACH,
 			      "the switch did not answer %u times, message 0x%x",
 			      tries, ids[0]);
 		return;
 	}
-	for (i = 0; i < n && !comm->err; i++)
+	for (i = 0; i < n && !inc_comm_stopped(comm); i++)
 		send_query(comm, ids[i]);
 }
 

@@ -43,6 +43,7 @@ struct inc_uc {
 };
 
 int inc_uc_alloc(struct inc_comm *comm);
+void inc_uc_restart(struct inc_comm *comm);
 void inc_uc_free(struct inc_comm *comm);
 void inc_uc_sent(struct inc_comm *comm, bool first);
 void inc_uc_came(struct inc_comm *comm);

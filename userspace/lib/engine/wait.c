@@ -22,6 +22,8 @@
 #define EVENTS_UNACKED_MAX	64
 /* Measured with 2 ... 8 ranks on one CPU: more gains nothing. */
 #define YIELDS_BEFORE_SLEEP	2
+/* While another tree is made there is no queue pair to sleep on. */
+#define REBUILD_NAP_MS		1
 
 /**
  * struct limit - the caller's own time limit
@@ -132,7 +134,12 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 		inc_msg_progress(comm);
 		if (req->done)
 			break;
-		if (yields) {
+		if (comm->rebuild.state) {
+			if (!left_ms(&limit))
+				break;
+			poll(NULL, 0, REBUILD_NAP_MS);
+			checked = false;
+		} else if (yields) {
 			sched_yield();
 			yields--;
 		} else if (comm->uc && !comm->sq.full && left_ms(&limit) &&
@@ -152,7 +159,7 @@ bool inc_msg_wait(struct inc_comm *comm, struct inc_request *req, int ms)
 			inc_comm_fail(comm, ret, "completion channel: %s",
 				      strerror(-ret));
 	}
-	if (comm->mem.zombies && !comm->err)
+	if (comm->mem.zombies && !inc_comm_stopped(comm))
 		inc_msg_reap(comm);
 	return req->done;
 }

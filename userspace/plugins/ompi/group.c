@@ -71,11 +71,12 @@ static enum coll_inc_why agree(coll_inc_module_t *m, ompi_communicator_t *comm,
 	return (enum coll_inc_why)value;
 }
 
+/* The parameter; libinc knows the environment's. NULL: none. */
 static const char *server(void)
 {
 	const char *s = coll_inc_params.server;
 
-	return s && *s ? s : getenv("INC_SERVER");
+	return s && *s ? s : NULL;
 }
 
 static enum coll_inc_why able(void)
@@ -83,7 +84,7 @@ static enum coll_inc_why able(void)
 	struct ibv_device **list;
 	int n = 0;
 
-	if (!server())
+	if (!server() && !getenv("INC_SERVER") && !getenv("INC_AM"))
 		return COLL_INC_NO_SERVER;
 	list = ibv_get_device_list(&n);
 	if (list)

@@ -22,7 +22,7 @@ static const char *const fn_names[COLL_INC_NFN] = {
 
 static const char *const why_texts[COLL_INC_NWHY] = {
 	[COLL_INC_GOES]	     = "through the switch",
-	[COLL_INC_NO_SERVER] = "neither coll_inc_server nor INC_SERVER is set",
+	[COLL_INC_NO_SERVER] = "none of coll_inc_server, INC_SERVER and INC_AM is set",
 	[COLL_INC_NO_DEVICE] = "a host has no RDMA device",
 	[COLL_INC_ONE_HOST]  = "all ranks are on one host",
 	[COLL_INC_LATE]	     = "not all ranks came to the daemon in time",

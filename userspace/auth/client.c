@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See client.h. PREFIX is INC_AM or INC_SERVER: PREFIX_CERTS names a directory
+ * with ca.pem, cert.pem, key.pem; PREFIX_CA, PREFIX_CERT, PREFIX_KEY name the
+ * files one by one; PREFIX_TOKEN is a token, PREFIX_TOKEN_FILE a file that has
+ * one.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "auth/client.h"
+
+#define FILE_MAX	(1U << 20)
+#define TOKEN_MAX	4096
+
+/* A set-user-ID program must not take files from its caller. */
+static const char *env(const char *prefix, const char *name)
+{
+	const char *value;
+	char both[64];
+
+	snprintf(both, sizeof(both), "%s_%s", prefix, name);
+	value = secure_getenv(both);
+	return value && *value ? value : NULL;
+}
+
+/* The file that a variable names, else the one of the directory. */
+static char *file_of(const char *prefix, const char *name, const char *file,
+		     bool must)
+{
+	const char *value = env(prefix, name), *dir = env(prefix, "CERTS");
+	char *path;
+
+	if (value)
+		return strdup(value);
+	if (!dir || asprintf(&path, "%s/%s", dir, file) < 0)
+		return NULL;
+	if (must || !access(path, F_OK))
+		return path;
+	free(path);
+	return NULL;
+}
+
+/**
+ * inc_auth_file() - read a small file
+ * @path: its name
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: its text, to be freed, or NULL.
+ */
+char *inc_auth_file(const char *path, char *err, size_t err_len)
+{
+	FILE *f = fopen(path, "r");
+	char *text = f ? calloc(1, FILE_MAX) : NULL;
+
+	if (!text || !fread(text, 1, FILE_MAX - 1, f)) {
+		snprintf(err, err_len, "%s: %s", path, !f || ferror(f) ?
+			 strerror(errno) : "is empty");
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static int read_token(struct auth_client *a, const char *prefix, char *err,
+		      size_t err_len)
+{
+	const char *token = env(prefix, "TOKEN");
+	const char *path = env(prefix, "TOKEN_FILE");
+	size_t i;
+
+	if (token)
+		a->token = strdup(token);
+	else if (path)
+		a->token = inc_auth_file(path, err, err_len);
+	else
+		return 0;
+	if (!a->token)
+		return -ENOENT;
+	a->token[strcspn(a->token, "\r\n")] = '\0';
+	for (i = 0; a->token[i] > ' ' && a->token[i] <= '~'; i++)
+		;
+	if (i && !a->token[i] && i <= TOKEN_MAX)
+		return 0;
+	snprintf(err, err_len, "%s%s: a token has 1 to %d printable ASCII characters, without spaces",
+		 token ? prefix : path, token ? "_TOKEN" : "", TOKEN_MAX);
+	return -EINVAL;
+}
+
+/**
+ * inc_auth_read() - find out what the client has
+ * @a: result, for inc_auth_free(), on failure, too
+ * @prefix: "INC_AM" or "INC_SERVER"
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
+		  size_t err_len)
+{
+	*a = (struct auth_client) {
+		.ca	= file_of(prefix, "CA", "ca.pem", true),
+		.cert	= file_of(prefix, "CERT", "cert.pem", false),
+		.key	= file_of(prefix, "KEY", "key.pem", false),
+	};
+	if (!a->cert != !a->key || (a->cert && !a->ca)) {
+		snprintf(err, err_len, "a client's certificate (%s_CERT) needs its private key (%s_KEY) and the authority's certificate (%s_CA)",
+			 prefix, prefix, prefix);
+		return -EINVAL;
+	}
+	return read_token(a, prefix, err, err_len);
+}
+
+/**
+ * inc_auth_free() - forget what the client has
+ * @a: what it has
+ */
+void inc_auth_free(struct auth_client *a)
+{
+	free(a->ca);
+	free(a->cert);
+	free(a->key);
+	if (a->token)
+		explicit_bzero(a->token, strlen(a->token));
+	free(a->token);
+	*a = (struct auth_client) { NULL };
+}
+
+/**
+ * inc_auth_host() - take the host out of a server's address
+ * @server: "host", "host:port", "[address]:port" or "address"
+ * @host: result
+ * @len: size of @host in bytes
+ *
+ * Return: false if it does not fit.
+ */
+bool inc_auth_host(const char *server, char *host, size_t len)
+{
+	const char *colon = strchr(server, ':');
+	int n;
+
+	if (*server == '[')
+		n = snprintf(host, len, "%.*s", (int)strcspn(server + 1, "]"),
+			     server + 1);
+	else if (colon && colon == strrchr(server, ':'))
+		n = snprintf(host, len, "%.*s", (int)(colon - server), server);
+	else
+		n = snprintf(host, len, "%s", server);
+	return n > 0 && (size_t)n < len;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * How a client proves who it is, from the environment: to an
+ * aggregation manager, for libinc-am and inc-amctl, or to a rendezvous daemon,
+ * for libinc.
+ */
+#ifndef INC_AUTH_CLIENT_H
+#define INC_AUTH_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define AUTH_HINT	"if it wants TLS or a token, set INC_AM_CERTS or INC_AM_TOKEN, see inc-amctl(8)"
+
+/**
+ * struct auth_client - what a client has
+ * @ca: file: certificate of the server's authority; NULL: no TLS
+ * @cert: file: its own certificate, or NULL
+ * @key: file: and its private key
+ * @token: or NULL
+ */
+struct auth_client {
+	char	*ca;
+	char	*cert;
+	char	*key;
+	char	*token;
+};
+
+int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
+		  size_t err_len);
+void inc_auth_free(struct auth_client *a);
+char *inc_auth_file(const char *path, char *err, size_t err_len);
+bool inc_auth_host(const char *server, char *host, size_t len);
+
+#endif /* INC_AUTH_CLIENT_H */

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See identity.h.
+ */
+#include <errno.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "auth/identity.h"
+
+static const char *const roles[] = {
+	[ROLE_NONE]	= "none",
+	[ROLE_CLIENT]	= "client",
+	[ROLE_OPERATOR]	= "operator",
+	[ROLE_ADMIN]	= "admin",
+};
+
+/**
+ * role_name() - get a role's name
+ * @role: role
+ *
+ * Return: its name.
+ */
+const char *role_name(enum role role)
+{
+	return roles[role];
+}
+
+/**
+ * role_parse() - understand a role's name
+ * @text: "client", "operator" or "admin"
+ *
+ * Return: role, ROLE_NONE if it is none of them.
+ */
+enum role role_parse(const char *text)
+{
+	int role;
+
+	for (role = ROLE_CLIENT; role <= ROLE_ADMIN; role++)
+		if (!strcmp(text, roles[role]))
+			return (enum role)role;
+	return ROLE_NONE;
+}
+
+static bool name_is_valid(const char *name)
+{
+	size_t n;
+
+	for (n = 0; name[n]; n++)
+		if (name[n] <= ' ' || name[n] > '~')
+			return false;
+	return n < IDENTITY_LEN;
+}
+
+/**
+ * identity_set() - make an identity of its parts
+ * @id: result
+ * @name: name
+ * @tenant: tenant, may be empty
+ * @role: role
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or -EINVAL.
+ */
+int identity_set(struct identity *id, const char *name, const char *tenant,
+		 const char *role, char *err, size_t err_len)
+{
+	*id = (struct identity) { .role = role_parse(role) };
+	if (!*name || !name_is_valid(name) || !name_is_valid(tenant)) {
+		snprintf(err, err_len, "names and tenants must have 1 to %d printable ASCII characters, without spaces",
+			 IDENTITY_LEN - 1);
+		return -EINVAL;
+	}
+	if (id->role == ROLE_NONE) {
+		snprintf(err, err_len, "role \"%.32s\": must be client, operator or admin",
+			 role);
+		return -EINVAL;
+	}
+	memcpy(id->name, name, strlen(name) + 1);
+	memcpy(id->tenant, tenant, strlen(tenant) + 1);
+	return 0;
+}
+
+/* One attribute of a subject; false: there are several, or it is too long. */
+static bool attribute(const X509_NAME *subject, int nid, char *text, size_t len)
+{
+	int at = X509_NAME_get_index_by_NID(subject, nid, -1);
+	const ASN1_STRING *value;
+	unsigned char *utf8;
+	int n;
+
+	*text = '\0';
+	if (at < 0)
+		return true;
+	if (X509_NAME_get_index_by_NID(subject, nid, at) >= 0)
+		return false;
+	value = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
+	n = ASN1_STRING_to_UTF8(&utf8, value);
+	if (n < 0)
+		return false;
+	/* A zero byte would hide what follows it. */
+	if ((size_t)n >= len || memchr(utf8, 0, (size_t)n)) {
+		OPENSSL_free(utf8);
+		return false;
+	}
+	memcpy(text, utf8, (size_t)n);
+	text[n] = '\0';
+	OPENSSL_free(utf8);
+	return true;
+}
+
+/**
+ * identity_of_cert() - make an identity of a certificate, which was verified
+ * @id: result: CN is the name, O the tenant, OU the role
+ * @pem: certificate, PEM
+ * @len: its bytes
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or -EINVAL.
+ */
+int identity_of_cert(struct identity *id, const char *pem, size_t len,
+		     char *err, size_t err_len)
+{
+	char name[IDENTITY_LEN], tenant[IDENTITY_LEN], role[IDENTITY_LEN];
+	BIO *bio = BIO_new_mem_buf(pem, (int)len);
+	X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+	const X509_NAME *subject;
+	char text[128];
+	bool valid;
+	int ret;
+
+	BIO_free(bio);
+	if (!cert) {
+		snprintf(err, err_len, "the client's certificate cannot be read");
+		return -EINVAL;
+	}
+	subject = X509_get_subject_name(cert);
+	valid = attribute(subject, NID_commonName, name, sizeof(name)) &&
+		attribute(subject, NID_organizationName, tenant,
+			  sizeof(tenant)) &&
+		attribute(subject, NID_organizationalUnitName, role,
+			  sizeof(role));
+	X509_free(cert);
+	if (!valid) {
+		snprintf(err, err_len, "the client's certificate: CN, O and OU must appear once, with at most %d bytes",
+			 IDENTITY_LEN - 1);
+		return -EINVAL;
+	}
+	ret = identity_set(id, name, tenant, role, text, sizeof(text));
+	if (ret)
+		snprintf(err, err_len, "the client's certificate (CN: name, O: tenant, OU: role): %s",
+			 text);
+	return ret;
+}

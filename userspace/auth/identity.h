@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Who calls: what a client's certificate or token says of it.
+ */
+#ifndef INC_AUTH_IDENTITY_H
+#define INC_AUTH_IDENTITY_H
+
+#include <stddef.h>
+
+#define IDENTITY_LEN	64
+
+/**
+ * enum role - what a caller may do
+ * @ROLE_NONE: nothing
+ * @ROLE_CLIENT: join groups, and look
+ * @ROLE_OPERATOR: the same, and change what belongs to others
+ * @ROLE_ADMIN: everything
+ *
+ * Each may do what those before it may.
+ */
+enum role {
+	ROLE_NONE,
+	ROLE_CLIENT,
+	ROLE_OPERATOR,
+	ROLE_ADMIN,
+};
+
+/**
+ * struct identity - a caller
+ * @name: its name; "anonymous" where nobody has to say who he is
+ * @tenant: its tenant; empty: none
+ * @role: what it may do
+ *
+ * Names have printable ASCII characters, and no spaces.
+ */
+struct identity {
+	char		name[IDENTITY_LEN];
+	char		tenant[IDENTITY_LEN];
+	enum role	role;
+};
+
+const char *role_name(enum role role);
+enum role role_parse(const char *text);
+int identity_set(struct identity *id, const char *name, const char *tenant,
+		 const char *role, char *err, size_t err_len);
+int identity_of_cert(struct identity *id, const char *pem, size_t len,
+		     char *err, size_t err_len);
+
+#endif /* INC_AUTH_IDENTITY_H */

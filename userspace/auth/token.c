@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A file of tokens has one in each line: NAME TENANT ROLE DIGEST. TENANT is "-"
+ * for none; DIGEST is SHA-256 of the token, in hexadecimal. Whoever reads the
+ * file cannot log in with it: tokens are random and long.
+ */
+#include <errno.h>
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "auth/token.h"
+
+#define FILE_MAX	(4U << 20)	/* bytes; some 30,000 tokens */
+
+struct token {
+	struct identity	id;
+	uint8_t		digest[SHA256_DIGEST_LENGTH];
+};
+
+/**
+ * struct tokens - a file's
+ * @n: their number
+ * @list: the tokens
+ */
+struct tokens {
+	size_t		n;
+	struct token	*list;
+};
+
+static bool hex(const char *text, uint8_t *bytes, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *high, *low;
+	size_t i;
+
+	if (strlen(text) != 2 * n)
+		return false;
+	for (i = 0; i < n; i++) {
+		high = strchr(digits, text[2 * i]);
+		low = strchr(digits, text[2 * i + 1]);
+		if (!high || !low)
+			return false;
+		bytes[i] = (uint8_t)((high - digits) << 4 | (low - digits));
+	}
+	return true;
+}
+
+/* Returns whether it was understood; an empty line is. */
+static bool take_line(struct tokens *t, char *line, char *err, size_t err_len)
+{
+	char *rest, *word[5] = { NULL };
+	struct token *list;
+	int n = 0;
+
+	line[strcspn(line, "#")] = '\0';
+	for (word[0] = strtok_r(line, " \t\r", &rest); word[n] && n < 4;
+	     word[n] = strtok_r(NULL, " \t\r", &rest))
+		n++;
+	if (!n)
+		return true;
+	if (n != 4 || word[4]) {
+		snprintf(err, err_len, "must be NAME TENANT ROLE DIGEST");
+		return false;
+	}
+	list = realloc(t->list, (t->n + 1) * sizeof(*list));
+	if (!list) {
+		snprintf(err, err_len, "no memory");
+		return false;
+	}
+	t->list = list;
+	if (identity_set(&list[t->n].id, word[0],
+			 strcmp(word[1], "-") ? word[1] : "", word[2], err,
+			 err_len))
+		return false;
+	if (!hex(word[3], list[t->n].digest, SHA256_DIGEST_LENGTH)) {
+		snprintf(err, err_len, "the digest must have 64 digits, 0-9 and a-f (\"inc-am-ca token\" makes such lines)");
+		return false;
+	}
+	t->n++;
+	return true;
+}
+
+/**
+ * tokens_parse() - understand the text of a file of tokens
+ * @tokens: result, for tokens_free()
+ * @text: text
+ * @len: its bytes
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value.
+ */
+int tokens_parse(struct tokens **tokens, const char *text, size_t len,
+		 char *err, size_t err_len)
+{
+	struct tokens *t = calloc(1, sizeof(*t));
+	char *copy = malloc(len + 1), *line, *end, why[160];
+	unsigned int n = 0;
+
+	if (!t || !copy) {
+		free(t);
+		free(copy);
+		snprintf(err, err_len, "no memory");
+		return -ENOMEM;
+	}
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	for (line = copy; line < copy + len; line = end + 1) {
+		end = memchr(line, '\n', (size_t)(copy + len - line));
+		end = end ? end : copy + len;
+		*end = '\0';
+		n++;
+		snprintf(why, sizeof(why), "has a zero byte");
+		if (strlen(line) == (size_t)(end - line) &&
+		    take_line(t, line, why, sizeof(why)))
+			continue;
+		snprintf(err, err_len, "line %u: %s", n, why);
+		free(copy);
+		tokens_free(t);
+		return -EINVAL;
+	}
+	free(copy);
+	*tokens = t;
+	return 0;
+}
+
+/**
+ * tokens_read() - read a file of tokens
+ * @tokens: result, for tokens_free()
+ * @path: its name
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value.
+ */
+int tokens_read(struct tokens **tokens, const char *path, char *err,
+		size_t err_len)
+{
+	FILE *f = fopen(path, "r");
+	struct stat st;
+	char *text;
+	size_t len;
+	int ret;
+
+	if (!f || fstat(fileno(f), &st)) {
+		ret = -errno;
+		snprintf(err, err_len, "%s", strerror(errno));
+		if (f)
+			fclose(f);
+		return ret;
+	}
+	if (st.st_mode & 022 || st.st_size > FILE_MAX) {
+		snprintf(err, err_len, st.st_mode & 022 ?
+			 "others may write to it: use chmod go-w" :
+			 "it is longer than 4 MiB");
+		fclose(f);
+		return -EPERM;
+	}
+	text = malloc((size_t)st.st_size + 1);
+	len = text ? fread(text, 1, (size_t)st.st_size, f) : 0;
+	fclose(f);
+	ret = tokens_parse(tokens, text ? text : "", len, err, err_len);
+	free(text);
+	return ret;
+}
+
+/**
+ * tokens_find() - find the identity that a token stands for
+ * @tokens: tokens
+ * @secret: what the client has sent
+ * @len: its bytes
+ * @id: result
+ *
+ * Takes as long for a wrong token as for a right one.
+ *
+ * Return: whether there is such a token.
+ */
+bool tokens_find(const struct tokens *tokens, const char *secret, size_t len,
+		 struct identity *id)
+{
+	uint8_t digest[SHA256_DIGEST_LENGTH];
+	bool found = false;
+	size_t i;
+
+	SHA256((const unsigned char *)secret, len, digest);
+	for (i = 0; i < tokens->n; i++)
+		if (!CRYPTO_memcmp(digest, tokens->list[i].digest,
+				   sizeof(digest))) {
+			*id = tokens->list[i].id;
+			found = true;
+		}
+	return found;
+}
+
+/**
+ * tokens_free() - forget tokens
+ * @tokens: tokens, or NULL
+ */
+void tokens_free(struct tokens *tokens)
+{
+	if (!tokens)
+		return;
+	free(tokens->list);
+	free(tokens);
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See conf.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+
+#define LINE_LEN	1024
+#define SPACE		" \t\r\n"
+
+char conf_where[4200];
+
+static int wrong(const struct conf *conf, const char *path, unsigned int n,
+		 const char *what)
+{
+	if (conf->err)
+		snprintf(conf->err, conf->err_len, "%s:%u: %s", path, n, what);
+	else
+		fprintf(stderr, "%s: %s:%u: %s\n", conf->prog, path, n, what);
+	return -1;
+}
+
+/* A value stays for as long as the program runs; all of them can be found. */
+static char *keep(const char *text)
+{
+	static struct kept {
+		struct kept	*next;
+		char		text[];
+	} *all;
+	struct kept *k = malloc(sizeof(*k) + strlen(text) + 1);
+
+	if (!k)
+		abort();
+	memcpy(k->text, text, strlen(text) + 1);
+	k->next = all;
+	all = k;
+	return k->text;
+}
+
+/* Cut off what is white at the end. */
+static void trim(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && strchr(SPACE, text[n - 1]))
+		text[--n] = '\0';
+}
+
+/* The file is read again: nothing of it is kept. */
+static int take_brief(const struct conf *conf, int opt, char *value,
+		      const char *path, unsigned int n)
+{
+	char why[256];
+
+	if (!conf->take(conf->ctx, opt, value))
+		return 0;
+	snprintf(why, sizeof(why), "%s", conf->err);
+	return wrong(conf, path, n, why);
+}
+
+static int take_line(const struct conf *conf, char *line, const char *path,
+		     unsigned int n)
+{
+	char *name = line + strspn(line, SPACE), *value;
+	const struct option *opt;
+
+	trim(name);
+	if (!*name || *name == '#')
+		return 0;
+	value = name + strcspn(name, "=" SPACE);
+	if (*value) {
+		bool equals = *value == '=';
+
+		*value++ = '\0';
+		value += strspn(value, SPACE);
+		if (!equals && *value == '=')
+			value++;
+		value += strspn(value, SPACE);
+	}
+	for (opt = conf->options; opt->name; opt++)
+		if (!strcmp(opt->name, name))
+			break;
+	if (!opt->name || !strcmp(name, "config"))
+		return wrong(conf, path, n, conf->err ?
+			     "there is no such setting" :
+			     "there is no such option; --help lists them");
+	if (!*value != !opt->has_arg)
+		return wrong(conf, path, n, *value ?
+			     "this option has no value" :
+			     "this option needs a value: NAME = VALUE");
+	if (conf->err)
+		return take_brief(conf, opt->val, *value ? value : NULL, path,
+				  n);
+	snprintf(conf_where, sizeof(conf_where), "%s:%u: ", path, n);
+	if (conf->take(conf->ctx, opt->val, *value ? keep(value) : NULL))
+		return wrong(conf, path, n, "this line is wrong");
+	conf_where[0] = '\0';
+	return 0;
+}
+
+/**
+ * conf_stream() - read a configuration file that is open
+ * @conf: how
+ * @f: file
+ * @path: its name, for messages
+ *
+ * Return: 0, or -1 after a message that has the line's number.
+ */
+int conf_stream(const struct conf *conf, FILE *f, const char *path)
+{
+	char line[LINE_LEN];
+	unsigned int n = 0;
+	size_t len;
+	int c, ret = 0;
+
+	do {
+		for (len = 0; (c = getc(f)) != EOF && c && c != '\n' &&
+		     len < sizeof(line) - 1; len++)
+			line[len] = (char)c;
+		line[len] = '\0';
+		n++;
+		if (c != EOF && c != '\n')
+			return wrong(conf, path, n, c ?
+				     "this line is too long" :
+				     "this is no text: it has a zero byte");
+		ret = take_line(conf, line, path, n);
+	} while (!ret && c != EOF);
+	return ret;
+}
+
+/**
+ * conf_read() - read a configuration file
+ * @conf: how
+ * @path: its name
+ *
+ * Return: 0, or -1 after a message.
+ */
+int conf_read(const struct conf *conf, const char *path)
+{
+	FILE *f = fopen(path, "re");
+	int ret;
+
+	if (!f && conf->err)
+		snprintf(conf->err, conf->err_len, "%s: %s", path,
+			 strerror(errno));
+	else if (!f)
+		fprintf(stderr, "%s: %s: %s\n", conf->prog, path,
+			strerror(errno));
+	if (!f)
+		return -1;
+	ret = conf_stream(conf, f, path);
+	fclose(f);
+	return ret;
+}
+
+/**
+ * conf_given() - look whether the command line has an option
+ * @argc: number of arguments
+ * @argv: arguments
+ * @shorts: short options, as getopt_long() has them
+ * @longs: long options
+ * @opt: its val
+ *
+ * Return: true if it has. What is wrong with others is said when they are read.
+ */
+bool conf_given(int argc, char **argv, const char *shorts,
+		const struct option *longs, int opt)
+{
+	bool given = false;
+	int c;
+
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, shorts, longs, NULL)) != -1)
+		given |= c == opt;
+	opterr = 1;
+	optind = 0;
+	return given;
+}

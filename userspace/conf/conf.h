@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Configuration files of inc-amd and inc-agentd: long options, one per line,
+ * "NAME = VALUE" or "NAME VALUE", or "NAME" alone. Lines that begin with # say
+ * nothing.
+ */
+#ifndef INC_CONF_H
+#define INC_CONF_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/**
+ * struct conf - how to read a file
+ * @prog: name of the program, for messages
+ * @options: its long options
+ * @take: called for each line with an option's val, and its value, which stays
+ *	allocated, or NULL; returns 0, or else after a message
+ * @ctx: its first argument
+ * @err: where messages go, for files that are read again: then values are only
+ *	valid while their line is taken, and @take leaves its message here, too.
+ *	NULL: standard error
+ * @err_len: size of @err in bytes
+ */
+struct conf {
+	const char		*prog;
+	const struct option	*options;
+	int			(*take)(void *ctx, int opt, char *value);
+	void			*ctx;
+	char			*err;
+	size_t			err_len;
+};
+
+/* FILE:LINE and a colon, while a line is taken; else empty. */
+extern char conf_where[];
+
+int conf_read(const struct conf *conf, const char *path);
+int conf_stream(const struct conf *conf, FILE *f, const char *path);
+bool conf_given(int argc, char **argv, const char *shorts,
+		const struct option *longs, int opt);
+
+#endif /* INC_CONF_H */

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A communicator goes on over another tree when its own has failed, if the
+ * manager makes one. Its queue pair is destroyed: nothing arrives any more over
+ * the old tree. The rank tells the manager how many operations it has all
+ * results of; the manager takes the lowest number, and all ranks repeat what
+ * comes after that.
+ *
+ * No rank has told its caller of the end of an operation that is repeated: an
+ * operation ends when its last message does, a Barrier that a rank sends when it
+ * has all results (is_last_word() in msg.c). So where one rank is past it, all
+ * have the results. The data is intact, as it is copied if the results would
+ * overwrite it (call.c).
+ *
+ * All of it is done by calls to the library, which do not wait.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "comm.h"
+
+/**
+ * inc_comm_make_qp() - make a communicator's queue pair, in INIT
+ * @comm: communicator with its queues
+ * @what: result: what failed
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_comm_make_qp(struct inc_comm *comm, const char **what)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = comm->sq.cq,
+		.recv_cq = comm->rq.cq,
+		.qp_type = comm->uc ? IBV_QPT_UC : IBV_QPT_RC,
+		.cap = {
+			.max_send_wr	= comm->sq.depth,
+			.max_recv_wr	= comm->rq.depth,
+			.max_send_sge	= 2,
+			.max_recv_sge	= 1,
+			.max_inline_data = INC_INLINE_MAX,
+		},
+	};
+	int ret;
+
+	*what = "ibv_create_qp";
+	comm->qp = ibv_create_qp(comm->pd, &attr);
+	if (!comm->qp) {
+		attr.cap.max_inline_data = 0;
+		comm->qp = ibv_create_qp(comm->pd, &attr);
+	}
+	if (!comm->qp)
+		return inc_verbs_errno();
+	comm->qpn = comm->qp->qp_num;
+	comm->sq.inline_max = attr.cap.max_inline_data;
+	*what = "queue pair to INIT";
+	ret = inc_qp_to_init(comm->qp, &comm->dev);
+	return ret ? ret : inc_msg_post_recvs(comm);
+}
+
+/**
+ * inc_comm_connect() - connect the queue pair to the tree
+ * @comm: communicator that has joined @comm->tree
+ * @psn: first PSN that it sends
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_comm_connect(struct inc_comm *comm, uint32_t psn, char *err,
+		     size_t err_len)
+{
+	const struct inc_rc rc = {
+		.addr	= comm->tree.addr,
+		.qpn	= comm->tree.qpn,
+		.rq_psn	= comm->tree.psn,
+		.sq_psn	= psn,
+		.pmtu	= comm->tree.pmtu,
+		.timeout = comm->qp_timeout,
+		.traffic_class = comm->tree.traffic_class,
+	};
+
+	return inc_qp_to_rts(comm->qp, &comm->dev, &rc, err, err_len);
+}
+
+static void drain(struct ibv_cq *cq)
+{
+	struct ibv_wc wc[INC_WC_BATCH];
+
+	while (ibv_poll_cq(cq, INC_WC_BATCH, wc) > 0)
+		;
+}
+
+/* Nothing is in flight any more. */
+static void drop_qp(struct inc_comm *comm)
+{
+	pthread_mutex_lock(&comm->watchdog.lock);
+	comm->watchdog.qp = NULL;
+	pthread_mutex_unlock(&comm->watchdog.lock);
+	if (!comm->qp || ibv_destroy_qp(comm->qp))
+		return;
+	comm->qp = NULL;
+	drain(comm->rq.cq);
+	drain(comm->sq.cq);
+	comm->rq.posted = 0;
+	comm->rq.armed = false;
+	comm->sq.armed = false;
+	comm->sq.done = comm->sq.posted;
+	comm->sq.signaled = comm->sq.posted;
+	comm->sq.full = false;
+	comm->bounce.busy = false;
+	memset(comm->msgs.ring, 0,
+	       (comm->msgs.mask + 1) * sizeof(*comm->msgs.ring));
+	memset(comm->msgs.early, 0, comm->tree.slots);
+	comm->msgs.head = comm->msgs.next;
+	inc_mem_reap(&comm->mem, UINT64_MAX);
+}
+
+/**
+ * inc_comm_break() - stop to use a tree that has failed
+ * @comm: communicator that goes on over another one
+ * @fmt: what happened
+ */
+void inc_comm_break(struct inc_comm *comm, const char *fmt, ...)
+{
+	const struct inc_rdv_msg lost = { .type = INC_RDV_LOST };
+	char text[INC_RDV_TEXT_MAX];
+	va_list ap;
+
+	if (inc_comm_stopped(comm))
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	inc_info(&comm->who, "the tree does not work: %s", text);
+	comm->rebuild.state = INC_REBUILD_BROKEN;
+	drop_qp(comm);
+	/* If the manager does not answer, the time limit of the call counts. */
+	if (!inc_rebuild_told(comm))
+		inc_watchdog_say(&comm->watchdog, &lost);
+}
+
+/**
+ * inc_rebuild_told() - check whether the manager makes another tree
+ * @comm: communicator
+ *
+ * Return: it has said so since the last one.
+ */
+bool inc_rebuild_told(struct inc_comm *comm)
+{
+	bool told;
+
+	pthread_mutex_lock(&comm->watchdog.lock);
+	told = comm->watchdog.rebuild.round != comm->rebuild.round;
+	pthread_mutex_unlock(&comm->watchdog.lock);
+	return comm->rebuild.on && told;
+}
+
+static uint32_t count_done(const struct inc_comm *comm)
+{
+	const struct inc_request *req;
+	uint32_t n = comm->rebuild.finished;
+
+	for (req = comm->ops.first; req && inc_request_arrived(req);
+	     req = req->next)
+		n++;
+	return n;
+}
+
+static void rejoin(struct inc_comm *comm, uint32_t round)
+{
+	struct inc_rdv_msg msg = {
+		.type = INC_RDV_REJOIN,
+		.join.round = round,
+		.join.done = count_done(comm),
+	};
+	const char *what;
+	int ret;
+
+	drop_qp(comm);
+	if (getrandom(&comm->rebuild.psn, sizeof(comm->rebuild.psn), 0) < 0)
+		comm->rebuild.psn = round;
+	comm->rebuild.psn &= 0xffffff;
+	ret = inc_comm_make_qp(comm, &what);
+	if (ret) {
+		inc_comm_fail(comm, ret, "another tree: %s: %s", what,
+			      strerror(-ret));
+		return;
+	}
+	pthread_mutex_lock(&comm->watchdog.lock);
+	comm->watchdog.qp = comm->qp;
+	pthread_mutex_unlock(&comm->watchdog.lock);
+	msg.join.qpn = comm->qpn;
+	msg.join.psn = comm->rebuild.psn;
+	comm->rebuild.round = round;
+	comm->rebuild.state = INC_REBUILD_REJOINED;
+	inc_watchdog_say(&comm->watchdog, &msg);
+}
+
+static void connect_again(struct inc_comm *comm,
+			  const struct inc_rdv_joined *tree)
+{
+	const struct inc_rdv_msg rts = { .type = INC_RDV_RTS };
+	char err[INC_RDV_TEXT_MAX] = "";
+	int ret;
+
+	/* The memory for messages was made for the first tree. */
+	if (tree->slots != comm->tree.slots || tree->pmtu != comm->tree.pmtu ||
+	    tree->msg_size != comm->tree.msg_size) {
+		inc_comm_fail(comm, -EPROTO, "another tree has other settings");
+		return;
+	}
+	comm->tree = *tree;
+	comm->who.tree_id = tree->tree_id;
+	ret = inc_comm_connect(comm, comm->rebuild.psn, err, sizeof(err));
+	if (ret) {
+		inc_comm_fail(comm, ret, "another tree: %s", err);
+		return;
+	}
+	comm->rebuild.state = INC_REBUILD_CONNECTED;
+	inc_watchdog_say(&comm->watchdog, &rts);
+}
+
+static void go_on(struct inc_comm *comm)
+{
+	comm->msgs.next = comm->tree.first_msg_id;
+	comm->msgs.head = comm->msgs.next;
+	if (comm->uc)
+		inc_uc_restart(comm);
+	comm->rebuild.state = INC_REBUILD_NONE;
+	inc_info(&comm->who, "goes on over another tree, after operation %u",
+		 comm->tree.resume);
+	inc_msg_resume(comm, comm->tree.resume);
+}
+
+/**
+ * inc_rebuild_progress() - do what is due on the way to another tree
+ * @comm: communicator whose tree has failed
+ */
+void inc_rebuild_progress(struct inc_comm *comm)
+{
+	struct inc_watchdog *w = &comm->watchdog;
+	struct inc_rdv_joined tree;
+	bool joined, ready;
+	uint32_t round;
+
+	if (inc_comm_watch_failed(comm))
+		return;
+	pthread_mutex_lock(&w->lock);
+	round = w->rebuild.round;
+	joined = w->rebuild.joined;
+	ready = w->rebuild.ready;
+	tree = w->rebuild.tree;
+	pthread_mutex_unlock(&w->lock);
+	if (round != comm->rebuild.round)
+		rejoin(comm, round);
+	else if (comm->rebuild.state == INC_REBUILD_REJOINED && joined)
+		connect_again(comm, &tree);
+	else if (comm->rebuild.state == INC_REBUILD_CONNECTED && ready)
+		go_on(comm);
+}

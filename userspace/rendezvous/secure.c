@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Who may talk to the rendezvous daemon: TLS, certificates and tokens. Nothing
+ * of a connection is read as a line of the protocol before it has proved that
+ * it may; it has little time for that, and a turn of the main loop little time
+ * for shaking hands.
+ */
+#include "nl/common.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "server.h"
+#include "tls/tls.h"
+
+#define PROVE_MS	5000	/* to shake hands, and to show a token */
+#define LOOK_MS		1000	/* between looks at the files */
+#define TLS_FIRST	0x16	/* of all handshakes */
+#define LOG_MS		10000
+#define LOG_MAX		10	/* refusals in the log within LOG_MS */
+
+/* --- Refusals ------------------------------------------------------------ */
+
+/**
+ * secure_refuse() - log that a connection is refused
+ * @c: connection
+ * @fmt: why
+ *
+ * The log has few of many.
+ */
+void secure_refuse(struct client *c, const char *fmt, ...)
+{
+	struct security *sec = &c->server->security;
+	va_list ap;
+
+	sec->refused++;
+	if (c->server->now - sec->log_since >= LOG_MS) {
+		sec->log_since = c->server->now;
+		sec->logged = 0;
+	}
+	if (++sec->logged > LOG_MAX)
+		return;
+	fprintf(stderr, "inc-tool: serve: refused %s: ", c->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, " (%" PRIu64 " refused so far%s)\n", sec->refused,
+		sec->logged == LOG_MAX ? "; the next ones are counted only" :
+					 "");
+}
+
+/* --- Files --------------------------------------------------------------- */
+
+static struct inc_tls_ctx *make_ctx(const struct security *sec, bool server,
+				    char *err, size_t err_len)
+{
+	const struct inc_tls_how how = {
+		.ca	= sec->ca,
+		.cert	= sec->cert,
+		.key	= sec->key,
+		.server	= server,
+		.ask	= !sec->ca ? INC_TLS_ASK_NOTHING :
+			  sec->tokens_path ? INC_TLS_ASK : INC_TLS_DEMAND,
+	};
+
+	return sec->ops->ctx_new(&how, err, err_len);
+}
+
+/* Read everything; what was read before stays if anything is wrong. */
+static bool read_files(struct security *sec, char *err, size_t err_len)
+{
+	struct inc_tls_ctx *down = NULL, *up = NULL;
+	struct tokens *tokens = NULL;
+	char why[256];
+
+	if (sec->tokens_path && sec->ops->tokens_read(&tokens, sec->tokens_path,
+						      why, sizeof(why))) {
+		snprintf(err, err_len, "--tokens %s: %s", sec->tokens_path, why);
+		return false;
+	}
+	if (sec->cert)
+		down = make_ctx(sec, true, err, err_len);
+	if (down && sec->ca)
+		up = make_ctx(sec, false, err, err_len);
+	if (sec->cert && (!down || (sec->ca && !up))) {
+		if (down)
+			sec->ops->ctx_free(down);
+		sec->ops->tokens_free(tokens);
+		return false;
+	}
+	secure_forget(sec);
+	sec->down = down;
+	sec->up = up;
+	sec->tokens = tokens;
+	return true;
+}
+
+/* A number that differs when any of the files is another one. */
+static uint64_t look_at_files(const struct security *sec)
+{
+	const char *const paths[] = { sec->ca, sec->cert, sec->key,
+				      sec->tokens_path };
+	uint64_t sum = 0;
+	struct stat st;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		if (!paths[i] || stat(paths[i], &st))
+			continue;
+		sum = sum * 1000003 + (uint64_t)st.st_ino;
+		sum = sum * 1000003 + (uint64_t)st.st_mtim.tv_sec;
+		sum = sum * 1000003 + (uint64_t)st.st_mtim.tv_nsec;
+		sum = sum * 1000003 + (uint64_t)st.st_size;
+	}
+	return sum;
+}
+
+/* Certificates are renewed, and tokens revoked, while the daemon runs. */
+static void read_again(struct server *s)
+{
+	struct security *sec = &s->security;
+	char err[512];
+	uint64_t seen;
+
+	if (!sec->ops || s->now < sec->look_at)
+		return;
+	sec->look_at = s->now + LOOK_MS;
+	seen = look_at_files(sec);
+	if (seen == sec->seen)
+		return;
+	sec->seen = seen;
+	if (!read_files(sec, err, sizeof(err)))
+		fprintf(stderr, "inc-tool: serve: %s: what was read before is used on\n",
+			err);
+}
+
+/**
+ * secure_forget() - forget what was read from files
+ * @sec: it
+ */
+void secure_forget(struct security *sec)
+{
+	if (sec->down)
+		sec->ops->ctx_free(sec->down);
+	if (sec->up)
+		sec->ops->ctx_free(sec->up);
+	if (sec->tokens)
+		sec->ops->tokens_free(sec->tokens);
+	sec->down = NULL;
+	sec->up = NULL;
+	sec->tokens = NULL;
+}
+
+/* Names are not looked up: what they mean may change. */
+static bool is_loopback(const char *address)
+{
+	struct in6_addr in6;
+	struct in_addr in;
+
+	if (!address)
+		return false;
+	if (inet_pton(AF_INET, address, &in) == 1)
+		return ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET;
+	if (inet_pton(AF_INET6, address, &in6) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&in6);
+	return !strcmp(address, "localhost");
+}
+
+static const char *contradiction(const struct security *sec, bool loopback,
+				 bool child)
+{
+	if (!sec->cert != !sec->key)
+		return "--tls-cert and --tls-key need each other";
+	if (sec->ca && !sec->cert)
+		return "--tls-ca needs --tls-cert and --tls-key";
+	if (sec->plaintext && sec->cert)
+		return "--insecure-plaintext contradicts --tls-cert";
+	if (sec->tokens_path && !sec->cert && !loopback)
+		return "--tokens beyond loopback needs --tls-cert and --tls-key: everyone could read them";
+	if (child && sec->cert && !sec->ca)
+		return "--parent with TLS needs --tls-ca, to check the parent's certificate";
+	return NULL;
+}
+
+/**
+ * secure_start() - check the options, and read the files that they name
+ * @s: daemon
+ * @o: options
+ *
+ * Return: false if they are wrong; a message was printed.
+ */
+bool secure_start(struct server *s, const struct options *o)
+{
+	struct security *sec = &s->security;
+	bool loopback = is_loopback(o->listen);
+	const char *what = contradiction(sec, loopback, o->parent);
+	char err[512];
+
+	if (!what && !sec->cert && !sec->tokens_path) {
+		if (!loopback && !sec->plaintext)
+			fprintf(stderr, "inc-tool: serve: WARNING: without TLS everyone who reaches %s can join jobs, and read and change what is said here: --tls-cert, --tls-key and --tls-ca help; --insecure-plaintext is silent\n",
+				o->listen ? o->listen : "one of its addresses");
+		return true;
+	}
+	if (!what) {
+		sec->ops = inc_tls_load(err, sizeof(err));
+		if (sec->ops && read_files(sec, err, sizeof(err))) {
+			sec->seen = look_at_files(sec);
+			return true;
+		}
+		what = err;
+	}
+	fprintf(stderr, "inc-tool: serve: %s\n", what);
+	return false;
+}
+
+/* --- Connections --------------------------------------------------------- */
+
+/**
+ * secure_accept() - begin with a connection that was accepted
+ * @c: connection
+ */
+void secure_accept(struct client *c)
+{
+	struct security *sec = &c->server->security;
+
+	read_again(c->server);
+	c->shaking = sec->down;
+	c->proved = !sec->down && !sec->tokens;
+	if (!c->proved && c->deadline > c->server->now + PROVE_MS)
+		c->deadline = c->server->now + PROVE_MS;
+}
+
+/**
+ * secure_connect() - begin with a connection to the parent's daemon
+ * @c: connection
+ *
+ * Return: false if there is no memory.
+ */
+bool secure_connect(struct client *c)
+{
+	struct server *s = c->server;
+
+	read_again(s);
+	c->proved = true;
+	if (!s->security.up)
+		return true;
+	c->tls = s->security.ops->open(s->security.up, c->fd, s->parent_host);
+	c->shaking = true;
+	c->wants = POLLIN | POLLOUT;
+	c->deadline = s->now + PROVE_MS;
+	return c->tls;
+}
+
+static void proved(struct client *c, const char *by, const char *name)
+{
+	c->proved = true;
+	client_wait_join(c);
+	server_log(c->server, "%s: %s of %s", c->name, by, name);
+}
+
+/*
+ * Does it speak TLS at all? If not it gets an answer that it can read. Returns
+ * false if there is no more to do for now.
+ */
+static bool begin(struct client *c)
+{
+	struct security *sec = &c->server->security;
+	unsigned char first;
+	ssize_t n;
+
+	n = recv(c->fd, &first, 1, MSG_PEEK | MSG_DONTWAIT);
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0) {
+		client_close(c, n ? strerror(errno) : "connection lost");
+		return false;
+	}
+	if (first != TLS_FIRST) {
+		c->shaking = false;
+		secure_refuse(c, "it does not speak TLS");
+		client_error(c, EACCES, "this daemon speaks TLS only: set INC_SERVER_CA or INC_SERVER_CERTS, see libinc(7)");
+		return false;
+	}
+	c->tls = sec->ops->open(sec->down, c->fd, NULL);
+	if (!c->tls)
+		client_close(c, "no memory");
+	return c->tls;
+}
+
+/* With unread input TCP would reset the connection, and lose our alert. */
+static void drain(int fd)
+{
+	char buf[4096];
+	int i;
+
+	for (i = 0; i < 8; i++)
+		if (recv(fd, buf, sizeof(buf), MSG_DONTWAIT) <= 0)
+			break;
+}
+
+/**
+ * secure_step() - go on with shaking hands
+ * @c: connection, which is at it
+ */
+void secure_step(struct client *c)
+{
+	const struct inc_tls_ops *ops = c->server->security.ops;
+	char name[64], why[256];
+	int ret;
+
+	if (!c->tls && !begin(c))
+		return;
+	ret = ops->shake(c->tls, &c->wants);
+	if (ret == -EAGAIN)
+		return;
+	if (ret) {
+		snprintf(why, sizeof(why), "%s", ops->why(c->tls));
+		secure_refuse(c, "%s", why);
+		drain(c->fd);
+		client_close(c, why);
+		return;
+	}
+	c->shaking = false;
+	if (c->role == ROLE_UP) {
+		c->deadline = 0;
+		client_flush(c);
+	} else if (ops->client(c->tls, name, sizeof(name))) {
+		proved(c, "certificate", name);
+	} else if (!c->server->security.tokens) {
+		proved(c, "TLS", "nobody in particular");
+	}
+	/* What came with the end of the handshake is invisible to poll(). */
+	if (c->fd >= 0 && !c->closing)
+		client_input(c);
+}
+
+/**
+ * secure_late() - end a connection that has not shaken hands in time
+ * @c: connection
+ */
+void secure_late(struct client *c)
+{
+	secure_refuse(c, "TLS: it does not finish its handshake");
+	client_close(c, "TLS: no answer");
+}
+
+/**
+ * secure_line() - look for a token in a line
+ * @c: connection
+ * @line: line
+ *
+ * Return: true if that was all: the line had a token, or is not read since
+ * nobody has proved that he may say it.
+ */
+bool secure_line(struct client *c, const char *line)
+{
+	const struct security *sec = &c->server->security;
+	char token[INC_RDV_TOKEN_MAX + 1], name[64];
+	bool shown;
+
+	/* A token precedes all else. */
+	if (c->proved && (c->role != ROLE_NEW || c->group))
+		return false;
+	shown = inc_rdv_auth_parse(line, token);
+	if (!shown && c->proved)
+		return false;
+	if (shown && (!sec->tokens ||
+		      sec->ops->tokens_name(sec->tokens, token, name,
+					    sizeof(name)))) {
+		if (sec->tokens)
+			proved(c, "token", name);
+	} else if (shown) {
+		secure_refuse(c, "its token is not known");
+		client_error(c, EACCES, "this daemon does not know the token (INC_SERVER_TOKEN)");
+	} else {
+		secure_refuse(c, "it has no token");
+		client_error(c, EACCES, "this daemon wants a token%s: set INC_SERVER_TOKEN or INC_SERVER_TOKEN_FILE",
+			     sec->ca ? ", or a certificate (INC_SERVER_CERTS)" :
+				       "");
+	}
+	explicit_bzero(token, sizeof(token));
+	return true;
+}
+
+/**
+ * secure_recv() - receive, by TLS or not
+ * @c: connection
+ * @buf: result
+ * @len: its size in bytes
+ *
+ * Return: number of bytes, 0: the end, or a negative errno value.
+ */
+ssize_t secure_recv(struct client *c, void *buf, size_t len)
+{
+	ssize_t n;
+
+	if (c->tls)
+		return c->server->security.ops->recv(c->tls, buf, len);
+	n = recv(c->fd, buf, len, MSG_DONTWAIT);
+	return n < 0 ? -errno : n;
+}
+
+/**
+ * secure_send() - send, by TLS or not
+ * @c: connection
+ * @buf: bytes
+ * @len: their number
+ *
+ * Return: number of bytes, or a negative errno value.
+ */
+ssize_t secure_send(struct client *c, const void *buf, size_t len)
+{
+	ssize_t n;
+
+	if (c->tls)
+		return c->server->security.ops->send(c->tls, buf, len);
+	n = send(c->fd, buf, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return n < 0 ? -errno : n;
+}
+
+/**
+ * secure_pending() - check for bytes that poll() does not tell of
+ * @c: connection
+ *
+ * Return: whether there are any.
+ */
+bool secure_pending(const struct client *c)
+{
+	return c->tls && c->server->security.ops->pending(c->tls);
+}
+
+/**
+ * secure_why() - get why TLS has failed
+ * @c: connection
+ * @other: what to say without TLS
+ *
+ * Return: text.
+ */
+const char *secure_why(const struct client *c, const char *other)
+{
+	return c->tls ? c->server->security.ops->why(c->tls) : other;
+}
+
+/**
+ * secure_close() - end TLS, if it is spoken
+ * @c: connection, whose socket is open
+ */
+void secure_close(struct client *c)
+{
+	if (c->tls)
+		c->server->security.ops->close(c->tls);
+	c->tls = NULL;
+	c->shaking = false;
+}
+
+/**
+ * secure_speaks_tls() - check for a client that speaks TLS to a daemon without
+ * @c: connection
+ * @first: first byte of all
+ *
+ * Return: true if so: it has got an answer.
+ */
+bool secure_speaks_tls(struct client *c, char first)
+{
+	if (c->tls || c->role != ROLE_NEW || c->in.used || first != TLS_FIRST)
+		return false;
+	secure_refuse(c, "it speaks TLS, and this daemon does not: --tls-cert");
+	client_error(c, EPROTO, "this daemon does not speak TLS: unset INC_SERVER_CA and INC_SERVER_CERTS");
+	return true;
+}

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See tls.h. OpenSSL reads and writes the socket by functions of this file:
+ * its own would raise SIGPIPE in a program that does not expect it.
+ */
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "auth/token.h"
+#include "tls/tls.h"
+
+/**
+ * struct inc_tls_ctx - what was read from files
+ * @ssl: OpenSSL's settings
+ */
+struct inc_tls_ctx {
+	SSL_CTX	*ssl;
+};
+
+/**
+ * struct inc_tls - a connection
+ * @ssl: OpenSSL's connection
+ * @fd: socket
+ * @pid: process that opened it
+ * @server: we are the server
+ * @err: errno of the socket's last failure; 0: none
+ * @failed: OpenSSL must not be used any more
+ * @lock: guards @ssl, once hands were shaken
+ * @why: why it has failed
+ */
+struct inc_tls {
+	SSL		*ssl;
+	int		fd;
+	pid_t		pid;
+	bool		server;
+	int		err;
+	bool		failed;
+	pthread_mutex_t	lock;
+	char		why[256];
+};
+
+static BIO_METHOD *method;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* --- The socket ---------------------------------------------------------- */
+
+static int passed(BIO *bio, ssize_t n, int retry)
+{
+	struct inc_tls *t = BIO_get_data(bio);
+	int err = errno;
+
+	BIO_clear_retry_flags(bio);
+	if (n >= 0)
+		return (int)n;
+	/* ENOTCONN: it is being connected. */
+	if (err == EAGAIN || err == EINTR || err == ENOTCONN)
+		BIO_set_flags(bio, retry | BIO_FLAGS_SHOULD_RETRY);
+	else
+		t->err = err;
+	return -1;
+}
+
+static int to_socket(BIO *bio, const char *data, int len)
+{
+	struct inc_tls *t = BIO_get_data(bio);
+
+	return passed(bio, send(t->fd, data, (size_t)len,
+				MSG_NOSIGNAL | MSG_DONTWAIT),
+		      BIO_FLAGS_WRITE);
+}
+
+static int from_socket(BIO *bio, char *data, int len)
+{
+	struct inc_tls *t = BIO_get_data(bio);
+
+	return passed(bio, recv(t->fd, data, (size_t)len, MSG_DONTWAIT),
+		      BIO_FLAGS_READ);
+}
+
+static long control(BIO *bio, int cmd, long num, void *ptr)
+{
+	(void)bio;
+	(void)num;
+	(void)ptr;
+	return cmd == BIO_CTRL_FLUSH;
+}
+
+static void make_method(void)
+{
+	method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK,
+			      "rendezvous");
+	if (!method)
+		return;
+	BIO_meth_set_write(method, to_socket);
+	BIO_meth_set_read(method, from_socket);
+	BIO_meth_set_ctrl(method, control);
+}
+
+/* --- Errors -------------------------------------------------------------- */
+
+static const char *server_text(long verify, unsigned long code)
+{
+	int reason = ERR_GET_REASON(code);
+
+	if (reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE)
+		return "it has no certificate: INC_SERVER_CERTS at the rank, --tls-cert at a child's daemon";
+	if (verify != X509_V_OK)
+		return X509_verify_cert_error_string(verify);
+	return NULL;
+}
+
+static const char *client_text(long verify, unsigned long code)
+{
+	int reason = ERR_GET_REASON(code);
+
+	if (verify != X509_V_OK)
+		return X509_verify_cert_error_string(verify);
+	if (reason == SSL_R_WRONG_VERSION_NUMBER)
+		return "it does not speak TLS: start it with --tls-cert, or unset INC_SERVER_CA and INC_SERVER_CERTS";
+	return NULL;
+}
+
+/* Remember what OpenSSL and the socket have met. */
+static void explain(struct inc_tls *t)
+{
+	long verify = SSL_get_verify_result(t->ssl);
+	unsigned long code = ERR_peek_last_error();
+	const char *reason = ERR_reason_error_string(code);
+	const char *text = t->server ? server_text(verify, code) :
+				       client_text(verify, code);
+	const char *who = t->server ? "the client" : "the rendezvous daemon";
+
+	if (t->why[0])
+		;
+	else if (text && verify != X509_V_OK)
+		snprintf(t->why, sizeof(t->why), "TLS: certificate of %s: %s",
+			 who, text);
+	else if (text)
+		snprintf(t->why, sizeof(t->why), "TLS: %s: %s", who, text);
+	else if (reason && strstr(reason, "alert"))
+		snprintf(t->why, sizeof(t->why), "TLS: %s refuses %s: %s", who,
+			 t->server ? "this daemon's certificate" :
+				     "this rank's certificate (INC_SERVER_CERTS)",
+			 reason);
+	else if (t->err)
+		snprintf(t->why, sizeof(t->why), "TLS: %s: %s", who,
+			 strerror(t->err));
+	else
+		snprintf(t->why, sizeof(t->why), "TLS: %s: %s", who,
+			 reason && ERR_GET_REASON(code) !=
+				   SSL_R_UNEXPECTED_EOF_WHILE_READING ?
+			 reason : "closed the connection");
+	ERR_clear_error();
+}
+
+/*
+ * What became of a call of OpenSSL's that returned @ret. Returns 0 at the end
+ * of the connection, -EAGAIN and what to poll for, or another error.
+ */
+static int outcome(struct inc_tls *t, int ret, short *events)
+{
+	int kind = SSL_get_error(t->ssl, ret);
+	char c;
+
+	/* The peer may have said why it does not listen any more. */
+	if (kind == SSL_ERROR_SYSCALL && t->err == EPIPE)
+		SSL_read(t->ssl, &c, 1);
+	*events = POLLIN;
+	if (kind == SSL_ERROR_WANT_READ)
+		return -EAGAIN;
+	*events = POLLOUT;
+	if (kind == SSL_ERROR_WANT_WRITE)
+		return -EAGAIN;
+	if (kind == SSL_ERROR_ZERO_RETURN)
+		return 0;
+	explain(t);
+	t->failed = true;
+	return -EPROTO;
+}
+
+static void before(struct inc_tls *t)
+{
+	ERR_clear_error();
+	t->err = 0;
+}
+
+/* --- Files --------------------------------------------------------------- */
+
+/* Nobody is there to type one. */
+static int no_password(char *buf, int size, int writing, void *data)
+{
+	(void)buf;
+	(void)size;
+	(void)writing;
+	(void)data;
+	return -1;
+}
+
+/* A peer that speaks TLS 1.3 may not say why it refuses a certificate. */
+static const char *check_dates(const SSL_CTX *ctx)
+{
+	const X509 *cert = SSL_CTX_get0_certificate(ctx);
+
+	if (!cert || (X509_cmp_current_time(X509_get0_notAfter(cert)) > 0 &&
+		      X509_cmp_current_time(X509_get0_notBefore(cert)) < 0))
+		return NULL;
+	return "the certificate has expired, or is not valid yet";
+}
+
+static bool load(SSL_CTX *ctx, const struct inc_tls_how *how, char *err,
+		 size_t err_len)
+{
+	const char *what = NULL, *why = NULL;
+
+	SSL_CTX_set_default_passwd_cb(ctx, no_password);
+	if (how->ca && SSL_CTX_load_verify_file(ctx, how->ca) != 1)
+		what = how->ca;
+	else if (how->cert &&
+		 SSL_CTX_use_certificate_chain_file(ctx, how->cert) != 1)
+		what = how->cert;
+	else if (how->cert && SSL_CTX_use_PrivateKey_file(ctx, how->key,
+					SSL_FILETYPE_PEM) != 1)
+		what = how->key;
+	if (what)
+		why = ERR_reason_error_string(ERR_peek_last_error()) ?:
+		      "cannot be read";
+	else
+		why = check_dates(ctx);
+	if (why)
+		snprintf(err, err_len, "TLS: %s: %s", what ? what : how->cert,
+			 why);
+	ERR_clear_error();
+	return !why;
+}
+
+static void set_modes(SSL_CTX *ctx, const struct inc_tls_how *how)
+{
+	static const unsigned char id[] = "inc-rendezvous";
+	int verify = SSL_VERIFY_PEER;
+
+	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+	SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE |
+			      SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+			      SSL_MODE_RELEASE_BUFFERS);
+	/*
+	 * A connection lasts as long as a job, so nothing is resumed, and
+	 * everyone is asked for a certificate. A client cannot make the server
+	 * shake hands again and again.
+	 */
+	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION |
+				 SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_num_tickets(ctx, 0);
+	SSL_CTX_set_session_id_context(ctx, id, sizeof(id) - 1);
+	if (how->server && how->ask == INC_TLS_ASK_NOTHING)
+		verify = SSL_VERIFY_NONE;
+	else if (how->server && how->ask == INC_TLS_DEMAND)
+		verify |= SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
+	SSL_CTX_set_verify(ctx, verify, NULL);
+}
+
+static struct inc_tls_ctx *ctx_new(const struct inc_tls_how *how, char *err,
+				   size_t err_len)
+{
+	struct inc_tls_ctx *ctx = calloc(1, sizeof(*ctx));
+
+	pthread_once(&once, make_method);
+	if (ctx)
+		ctx->ssl = SSL_CTX_new(how->server ? TLS_server_method() :
+						     TLS_client_method());
+	if (!ctx || !ctx->ssl || !method) {
+		snprintf(err, err_len, "TLS: no memory");
+		if (ctx)
+			SSL_CTX_free(ctx->ssl);
+		free(ctx);
+		return NULL;
+	}
+	set_modes(ctx->ssl, how);
+	if (load(ctx->ssl, how, err, err_len))
+		return ctx;
+	SSL_CTX_free(ctx->ssl);
+	free(ctx);
+	return NULL;
+}
+
+static void ctx_free(struct inc_tls_ctx *ctx)
+{
+	SSL_CTX_free(ctx->ssl);
+	free(ctx);
+}
+
+/* --- Connections --------------------------------------------------------- */
+
+/* The certificate must have the name by which the server was asked for. */
+static bool expect_name(SSL *ssl, const char *host)
+{
+	if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1)
+		return true;
+	ERR_clear_error();
+	return SSL_set1_host(ssl, host) == 1 &&
+	       SSL_set_tlsext_host_name(ssl, host) == 1;
+}
+
+static struct inc_tls *tls_open(struct inc_tls_ctx *ctx, int fd,
+				const char *host)
+{
+	struct inc_tls *t = calloc(1, sizeof(*t));
+	BIO *bio = NULL;
+
+	if (t)
+		t->ssl = SSL_new(ctx->ssl);
+	if (t && t->ssl)
+		bio = BIO_new(method);
+	if (!bio || (host && !expect_name(t->ssl, host))) {
+		BIO_free(bio);
+		if (t)
+			SSL_free(t->ssl);
+		free(t);
+		return NULL;
+	}
+	t->fd = fd;
+	t->pid = getpid();
+	t->server = !host;
+	pthread_mutex_init(&t->lock, NULL);
+	BIO_set_data(bio, t);
+	BIO_set_init(bio, 1);
+	SSL_set_bio(t->ssl, bio, bio);
+	if (host)
+		SSL_set_connect_state(t->ssl);
+	else
+		SSL_set_accept_state(t->ssl);
+	return t;
+}
+
+static int tls_shake(struct inc_tls *t, short *events)
+{
+	int ret;
+
+	before(t);
+	ret = SSL_do_handshake(t->ssl);
+	if (ret == 1)
+		return 0;
+	ret = outcome(t, ret, events);
+	return ret ? ret : -ECONNRESET;
+}
+
+static ssize_t tls_recv(struct inc_tls *t, void *buf, size_t len)
+{
+	size_t n = 0;
+	short events;
+	int ret = 0;
+
+	pthread_mutex_lock(&t->lock);
+	before(t);
+	if (t->failed)
+		ret = -EPROTO;
+	else if (!SSL_read_ex(t->ssl, buf, len, &n))
+		ret = outcome(t, 0, &events);
+	pthread_mutex_unlock(&t->lock);
+	return ret ? ret : (ssize_t)n;
+}
+
+static ssize_t tls_send(struct inc_tls *t, const void *buf, size_t len)
+{
+	size_t n = 0;
+	short events;
+	int ret = 0;
+
+	pthread_mutex_lock(&t->lock);
+	before(t);
+	if (t->failed)
+		ret = -EPROTO;
+	else if (!SSL_write_ex(t->ssl, buf, len, &n))
+		ret = outcome(t, 0, &events) ?: -EPIPE;
+	pthread_mutex_unlock(&t->lock);
+	return ret ? ret : (ssize_t)n;
+}
+
+static bool tls_pending(struct inc_tls *t)
+{
+	bool ret;
+
+	pthread_mutex_lock(&t->lock);
+	ret = !t->failed && SSL_pending(t->ssl);
+	pthread_mutex_unlock(&t->lock);
+	return ret;
+}
+
+static bool tls_client(struct inc_tls *t, char *name, size_t len)
+{
+	X509 *cert = SSL_get0_peer_certificate(t->ssl);
+	char *at;
+
+	if (!cert || SSL_get_verify_result(t->ssl) != X509_V_OK)
+		return false;
+	if (X509_NAME_get_text_by_NID(X509_get_subject_name(cert),
+				      NID_commonName, name, (int)len) < 0)
+		snprintf(name, len, "?");
+	/* It goes to a log. */
+	for (at = name; *at; at++)
+		if (*at < ' ' || *at > '~')
+			*at = '?';
+	return true;
+}
+
+static const char *tls_why(const struct inc_tls *t)
+{
+	return t->why[0] ? t->why : "TLS: closed the connection";
+}
+
+static void tls_close(struct inc_tls *t)
+{
+	/*
+	 * A child of fork() must not speak for its parent, nor rely on locks:
+	 * it keeps its copy.
+	 */
+	if (t->pid != getpid())
+		return;
+	if (!t->failed && SSL_is_init_finished(t->ssl))
+		SSL_shutdown(t->ssl);
+	ERR_clear_error();
+	SSL_free(t->ssl);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+/* --- Tokens -------------------------------------------------------------- */
+
+static bool tokens_name(const struct tokens *tokens, const char *secret,
+			char *name, size_t len)
+{
+	struct identity id;
+
+	if (!tokens_find(tokens, secret, strlen(secret), &id))
+		return false;
+	snprintf(name, len, "%s", id.name);
+	return true;
+}
+
+const struct inc_tls_ops inc_tls_ops_1 = {
+	.ctx_new	= ctx_new,
+	.ctx_free	= ctx_free,
+	.open		= tls_open,
+	.shake		= tls_shake,
+	.recv		= tls_recv,
+	.send		= tls_send,
+	.pending	= tls_pending,
+	.client		= tls_client,
+	.why		= tls_why,
+	.close		= tls_close,
+	.tokens_read	= tokens_read,
+	.tokens_name	= tokens_name,
+	.tokens_free	= tokens_free,
+};
