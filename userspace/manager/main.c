@@ -8,12 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "manager.h"
+#include "stats/stats.h"
+#include "web/web.h"
 
 #define STOP_MS		5000	/* to delete all trees at the end */
+#define TELL_MS		200
 
 static struct manager manager;
 
@@ -25,16 +29,45 @@ static void stop(struct work *work)
 	manager.stop = true;
 }
 
+static void reload(struct work *work)
+{
+	char err[512];
+
+	free(work);
+	if (manager.stop)
+		return;
+	if (tenants_reload(&manager.tenants, err, sizeof(err)))
+		event_say(&manager.events, EVENT_LIMITS_WRONG,
+			  manager.o.advertise, "the limits are as before: %s",
+			  err);
+	else
+		event_say(&manager.events, EVENT_LIMITS_READ,
+			  manager.o.advertise, "limits of tenants were read from %s",
+			  manager.tenants.path);
+}
+
+static void post_reload(void)
+{
+	struct work *work = calloc(1, sizeof(*work));
+
+	if (!work)
+		return;
+	work->fn = reload;
+	loop_post(&manager.loop, work);
+}
+
 static void *wait_signal(void *arg)
 {
 	static struct work work = { .fn = stop };
 	const sigset_t *set = arg;
 	int sig;
 
-	sigwait(set, &sig);
+	while (!sigwait(set, &sig) && sig == SIGHUP)
+		post_reload();
 	loop_post(&manager.loop, &work);
 	/* The second one ends the program, if it hangs. */
-	sigwait(set, &sig);
+	while (!sigwait(set, &sig) && sig == SIGHUP)
+		;
 	_exit(1);
 }
 
@@ -47,6 +80,7 @@ static int catch_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	return pthread_create(&thread, NULL, wait_signal, &set);
@@ -54,25 +88,28 @@ static int catch_signals(void)
 
 /* --- Switches ------------------------------------------------------------ */
 
-/* Trees that an earlier manager has left there are in nobody's way for long. */
-static void clear(struct manager *m, struct sw *sw)
+static void switch_seen(struct sw *sw, const struct sw_info *before)
 {
-	unsigned int i;
-	uint32_t id;
-
-	for (i = 0; i < sw->info->ntrees; i++) {
-		id = sw->info->trees[i];
-		if (id >= m->o.first_tree && id <= m->o.last_tree &&
-		    !group_owns_tree(m, sw, id))
-			group_clear_tree(sw, id);
-	}
+	if (sw->up)
+		topo_changed(manager.topo, sw);
+	if (manager.state.phase != PHASE_ACTIVE)
+		return;
+	if (sw->up && !manager.stop)
+		restore_check(&manager, sw);
+	news_seen(&manager, sw, before);
+	group_fabric_changed(&manager);
 }
 
-static void switch_seen(struct sw *sw)
+static void switch_heard(const struct sw_news *news)
 {
-	if (sw->up && !manager.stop)
-		clear(&manager, sw);
-	group_fabric_changed(&manager);
+	if (manager.state.phase == PHASE_ACTIVE)
+		news_heard(&manager, news);
+}
+
+/* Changes are the leader's, even if they have waited in a queue. */
+static bool may_change(void)
+{
+	return store_leads(manager.state.store);
 }
 
 static void set_path(char *to, size_t len, const char *from)
@@ -87,18 +124,25 @@ static int start_switches(struct manager *m)
 	int ret = 0;
 
 	m->switches = calloc(m->o.nswitches, sizeof(*m->switches));
-	if (!m->switches)
+	m->topo = m->switches ? topo_new(m) : NULL;
+	if (!m->topo)
 		return -ENOMEM;
 	for (i = 0; i < m->o.nswitches && !ret; i++) {
 		sw = &m->switches[i];
 		sw->loop = &m->loop;
 		sw->index = i;
 		sw->address = m->o.switches[i];
+		sw->interval_ms = m->o.agent_ms;
 		sw->seen = switch_seen;
+		sw->heard = switch_heard;
+		sw->may_change = may_change;
 		netconf_target_parse(&sw->target, sw->address);
 		set_path(sw->target.key, sizeof(sw->target.key), m->o.key);
 		set_path(sw->target.known_hosts,
 			 sizeof(sw->target.known_hosts), m->o.known_hosts);
+		sw->target.cert = m->o.security.cert;
+		sw->target.cert_key = m->o.security.key;
+		sw->target.ca = m->o.security.ca;
 		ret = sw_start(sw);
 	}
 	return ret;
@@ -108,12 +152,16 @@ static void stop_switches(struct manager *m)
 {
 	unsigned int i;
 
+	/* All at once: each takes a moment to notice. */
+	for (i = 0; i < m->o.nswitches; i++)
+		m->switches[i].watching = false;
 	for (i = 0; i < m->o.nswitches; i++)
 		sw_stop(&m->switches[i]);
 	/* What they have done last. */
 	loop_turn(&m->loop, 0);
 	for (i = 0; i < m->o.nswitches; i++)
 		sw_info_free(m->switches[i].info);
+	topo_free(m->topo);
 	free(m->switches);
 }
 
@@ -124,12 +172,22 @@ static void turn(struct manager *m, int64_t until)
 	int64_t next = group_deadline(m);
 	unsigned int i;
 
+	if (state_deadline(m) < next)
+		next = state_deadline(m);
+
 	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].refreshing &&
-		    m->switches[i].refresh_at < next)
-			next = m->switches[i].refresh_at;
+		if (sw_deadline(&m->switches[i]) < next)
+			next = sw_deadline(&m->switches[i]);
+	if (m->stats->at < next)
+		next = m->stats->at;
+	if (m->state.phase == PHASE_ACTIVE && hosts_deadline(m) < next)
+		next = hosts_deadline(m);
 	loop_turn(&m->loop, next < until ? next : until);
 	group_expire(m);
+	if (m->state.phase == PHASE_ACTIVE)
+		hosts_turn(m);
+	state_turn(m);
+	stats_expire(m->stats);
 }
 
 static void run(struct manager *m)
@@ -143,17 +201,40 @@ static void run(struct manager *m)
 	}
 }
 
-/* Tell all ranks, and delete all trees. */
+/* Delete all trees; or, if there is a store, leave them to the next manager. */
 static void dismantle(struct manager *m)
 {
 	int64_t until = now_ms() + STOP_MS;
 	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++)
+	for (i = 0; i < m->o.nswitches; i++) {
 		m->switches[i].refresh_at = INT64_MAX;
-	group_delete_all(m, "the aggregation manager is being stopped");
+		m->switches[i].overdue_at = INT64_MAX;
+	}
+	if (m->state.store)
+		state_forget(m, "the manager is being stopped");
+	else
+		group_delete_all(m, "the aggregation manager is being stopped");
 	while (m->groups && now_ms() < until)
 		turn(m, until);
+	/* Ranks are to hear it, rather than to lose their connection. */
+	until = now_ms() + TELL_MS;
+	while (!rpc_idle(m->rpc) && now_ms() < until)
+		loop_turn(&m->loop, until);
+}
+
+/*
+ * A client has a connection. gRPC stops to listen when there is no descriptor
+ * for the next one.
+ */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int write_pid(const char *path)
@@ -168,43 +249,93 @@ static int write_pid(const char *path)
 	return 0;
 }
 
+static int start_stats(struct manager *m)
+{
+	if (!events_init(&m->events))
+		m->stats = stats_start(m);
+	if (m->stats)
+		return 0;
+	fputs("inc-amd: no memory\n", stderr);
+	return -1;
+}
+
+static int start_web(struct manager *m, struct web **web)
+{
+	char err[256];
+
+	if (!m->o.http)
+		return 0;
+	*web = web_start(m, m->stats, m->o.http, err, sizeof(err));
+	if (*web)
+		return 0;
+	fprintf(stderr, "inc-amd: --http %s: %s\n", m->o.http, err);
+	return -1;
+}
+
+static int start_tenants(struct manager *m)
+{
+	char err[512];
+
+	if (!tenants_open(&m->tenants, m->o.tenants, err, sizeof(err)))
+		return 0;
+	fprintf(stderr, "inc-amd: %s\n", err);
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rpc_handler handler = {
-		.call		= answer_call,
-		.opened		= group_opened,
+		.call		= leader_call,
+		.opened		= leader_opened,
 		.message	= group_message,
 		.closed		= group_closed,
+		.refused	= violation_call,
 	};
 	struct manager *m = &manager;
+	char err[640];
+	struct web *web = NULL;
 	int ret, port;
 
 	ret = options_read(&m->o, argc, argv);
 	if (ret)
 		return ret < 0 ? 2 : 0;
 	log_open(m->o.verbose);
+	raise_limit();
 	loop_init(&m->loop);
+	if (start_tenants(m) || start_stats(m))
+		return 1;
 	/* IDs that were not used lately are easier to tell apart. */
 	m->next_tree = m->o.first_tree + (uint32_t)time(NULL) %
 		       (m->o.last_tree - m->o.first_tree + 1);
 	if (catch_signals() || (m->o.pidfile && write_pid(m->o.pidfile)))
 		return 1;
-	m->rpc = rpc_start(&m->loop, m->o.listen, &handler, m, &port);
+	if (state_start(m, err)) {
+		fprintf(stderr, "inc-amd: --store %s: %s\n", m->o.store, err);
+		return 1;
+	}
+	m->rpc = rpc_start(&m->loop, m->o.listen, &m->o.security, &handler, m,
+			   &port, err, sizeof(err));
 	if (!m->rpc) {
-		fprintf(stderr, "inc-amd: --listen %s: this address cannot be used; is another manager running?\n",
-			m->o.listen);
+		fprintf(stderr, "inc-amd: %s\n", err);
 		return 1;
 	}
 	if (start_switches(m)) {
 		fputs("inc-amd: no memory\n", stderr);
 		return 1;
 	}
+	if (start_web(m, &web))
+		return 1;
 	printf("listening on %s port %d\n", m->o.listen, port);
 	fflush(stdout);
 	run(m);
+	web_stop(web);
 	dismantle(m);
 	rpc_stop(m->rpc);
 	stop_switches(m);
+	state_stop(m);
+	stats_stop(m->stats);
+	events_free(&m->events);
+	tenants_close(&m->tenants);
 	if (m->o.pidfile)
 		unlink(m->o.pidfile);
 	return 0;

@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The aggregation manager: main.c starts and stops it, options.c reads its
- * options, answer.c answers operators. topo.c knows the fabric, place.c
- * computes trees. A group's life is in group.c, from its first rank on;
- * group-make.c makes its tree, group-end.c ends it. All of this is the main
- * loop's.
+ * The aggregation manager. main.c starts and stops it, options.c reads its
+ * options. Its folders, from the bottom up:
+ *
+ *	base	the main loop's queue, events, the log
+ *	place	computes trees, without I/O
+ *	fabric	the switches, by NETCONF, and what is linked with what
+ *	../auth	who calls: certificates and tokens
+ *	tenant	what tenants may have, and what they have
+ *	group	groups: from their first rank on (group.c), their trees
+ *		(make.c), their end (end.c)
+ *	store	the database: SQLite, or etcd
+ *	state	what survives the manager, and whether it may act
+ *	api	gRPC, its credentials, and the form of messages
+ *	answer	answers to operators
+ *	stats	what tasks, switches and clients do, and have done
+ *	web	the page, and Prometheus' metrics
+ *	ctl	inc-amctl, a program of its own
+ *
+ * All of the manager's state is the main loop's.
  */
 #ifndef INC_MANAGER_MANAGER_H
 #define INC_MANAGER_MANAGER_H
@@ -12,30 +26,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "loop.h"
-#include "rendezvous/proto.h"
-#include "rpc.h"
-#include "switch.h"
+#include "api/rpc.h"
+#include "base/event.h"
+#include "base/loop.h"
+#include "fabric/switch.h"
+#include "fabric/topo.h"
+#include "rendezvous/network.h"
+#include "state/state.h"
+#include "tenant/quota.h"
 
 struct group;
-
-/**
- * struct network - addresses
- * @next: next one
- * @addr: network
- * @bits: length of its prefix
- */
-struct network {
-	struct network		*next;
-	struct inc_rdv_addr	addr;
-	unsigned int		bits;
-};
+struct stats;
 
 /**
  * struct options - how the manager was started
  * @listen: address of the gRPC server
  * @switches: addresses of the agents
  * @nswitches: their number
+ * @cables: links that are configured
+ * @ncables: their number
  * @key: SSH: file with the private key, or NULL
  * @known_hosts: SSH: file with the agents' keys, or NULL
  * @allow: addresses that ranks may have besides their connections'
@@ -45,70 +54,91 @@ struct network {
  * @first_tree: the first tree ID that is the manager's
  * @last_tree: and the last one
  * @dead_time: dead time of trees, milliseconds; 0: the kernel's default
+ * @agent_ms: interval of questions to each agent
+ * @agent_misses: answers that an agent may miss
+ * @rebuild_ms: how long it may take to make another tree
  * @pidfile: or NULL
+ * @store: database, or "none"
+ * @advertise: address that other managers tell clients
  * @verbose: log more
+ * @security: who may call
+ * @http: address of the web page; NULL: none
+ * @tenants: file with the limits of tenants, or NULL
  */
 struct options {
 	const char	*listen;
 	const char	**switches;
 	unsigned int	nswitches;
+	struct topo_cable *cables;
+	unsigned int	ncables;
 	const char	*key;
 	const char	*known_hosts;
-	struct network	*allow;
+	struct inc_rdv_network *allow;
 	uint32_t	forming_ms;
 	uint32_t	heartbeat_ms;
 	uint32_t	misses;
 	uint32_t	first_tree;
 	uint32_t	last_tree;
 	uint32_t	dead_time;
+	uint32_t	agent_ms;
+	uint32_t	agent_misses;
+	uint32_t	rebuild_ms;
 	const char	*pidfile;
+	const char	*store;
+	const char	*advertise;
 	bool		verbose;
+	struct rpc_security security;
+	const char	*http;
+	const char	*tenants;
 };
 
 /**
  * struct manager - the manager
  * @o: options
  * @loop: main loop
+ * @events: what has happened
  * @rpc: gRPC server
+ * @state: what survives it
  * @switches: switches, @o.nswitches of them
+ * @topo: how they are linked, and where hosts are
+ * @tenants: whose groups these are
  * @groups: groups, in the order of their creation
  * @next_tree: tree ID to try next
+ * @stats: statistics
  * @stop: end
  */
 struct manager {
 	struct options	o;
 	struct loop	loop;
+	struct events	events;
 	struct rpc	*rpc;
+	struct state	state;
 	struct sw	*switches;
+	struct topo	*topo;
+	struct tenants	tenants;
 	struct group	*groups;
 	uint32_t	next_tree;
+	struct stats	*stats;
 	bool		stop;
 };
 
 /* options.c */
 int options_read(struct options *o, int argc, char **argv);
 
-/* addr.c */
-bool network_parse(struct network *net, const char *text);
-bool addr_same(const struct inc_rdv_addr *a, const struct inc_rdv_addr *b);
+/* api/peer.c */
 bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr);
 bool addr_believed(const struct options *o, const char *peer,
 		   const struct inc_rdv_addr *addr, char *err, size_t len);
 
-/* topo.c */
-struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
-		     const struct sw_if **itf);
-bool topo_addr(const struct sw *sw, const struct sw *to,
-	       struct inc_rdv_addr *addr);
-uint32_t *topo_hops(const struct manager *m);
-struct sw *topo_behind(const struct manager *m, const struct sw *sw,
-		       const struct sw_if *itf, const struct sw_if **other);
+/* answer/violation.c */
+void violation_call(void *ctx, const char *peer, const char *why);
 
-/* answer.c */
+/* answer/answer.c */
 void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
-		 size_t len, struct rpc_answer *answer);
+		 size_t len, struct rpc_stream *stream,
+		 struct rpc_answer *answer);
 
-/* group.c */
+/* group/group.c */
 void group_opened(void *ctx, struct rpc_stream *stream);
 void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		   size_t len);
@@ -117,11 +147,14 @@ int64_t group_deadline(const struct manager *m);
 void group_expire(struct manager *m);
 void group_fabric_changed(struct manager *m);
 
-/* group-end.c */
+/* group/news.c */
+void news_heard(struct manager *m, const struct sw_news *news);
+void news_seen(struct manager *m, struct sw *sw,
+	       const struct sw_info *before);
+
+/* group/end.c */
 void group_delete(struct group *g, const char *why);
 void group_delete_all(struct manager *m, const char *why);
-bool group_owns_tree(const struct manager *m, const struct sw *sw,
-		     uint32_t id);
 void group_clear_tree(struct sw *sw, uint32_t id);
 
 #endif /* INC_MANAGER_MANAGER_H */

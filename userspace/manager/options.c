@@ -8,20 +8,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "manager.h"
-#include "message.h"
+#include "api/message.h"
+#include "conf/conf.h"
+#include "web/web.h"
+
+#define DEFAULT_STORE	"/var/lib/rdma_inc/amd.db"
 
 static const char usage[] =
 	"Usage: inc-amd [OPTIONS] --switch ADDR...\n"
 	"The aggregation manager: makes the trees that jobs ask for.\n"
 	"\n"
-	"  -f, --config FILE       options, one per line, without the dashes\n"
+	"  -f, --config FILE       options, one per line: NAME = VALUE (default:\n"
+	"                          " AM_CONFIG ", if it is there)\n"
 	"  -s, --switch ADDR       a switch's agent: /PATH of its UNIX socket, or\n"
-	"                          [USER@]HOST[:PORT] for SSH (root, port 830);\n"
+	"                          [USER@]HOST[:PORT] for SSH (root, port 830),\n"
+	"                          tls://HOST[:PORT] (port 6513);\n"
 	"                          once for each switch\n"
+	"      --link A:IF=B:IF    interface IF of switch A leads to that of switch B:\n"
+	"                          instead of what is found out; once for each link\n"
 	"  -l, --listen ADDR:PORT  where clients connect (default 127.0.0.1:" AM_PORT ");\n"
-	"                          neither authenticated nor encrypted\n"
+	"                          beyond loopback with TLS only\n"
+	"      --tls-cert FILE     this manager's certificate, and\n"
+	"      --tls-key FILE      its private key\n"
+	"      --tls-ca FILE       authority of the clients' certificates\n"
+	"      --tokens FILE       tokens of clients that have no certificate\n"
+	"      --insecure-plaintext  let everyone do everything, without encryption\n"
 	"      --ssh-key FILE      private key, with the public one in FILE.pub\n"
 	"      --known-hosts FILE  keys of the agents; without it any is accepted\n"
 	"      --allow ADDR[/N]    addresses that ranks may have besides their\n"
@@ -32,6 +46,19 @@ static const char usage[] =
 	"      --dead-time MS      dead time of trees (the kernel's default)\n"
 	"      --tree-ids A-B      IDs of this manager's trees; others with these IDs are\n"
 	"                          deleted (1073741824-2147483647)\n"
+	"      --agent-interval MS  how often to ask each agent, besides its\n"
+	"                          notifications (2000)\n"
+	"      --agent-misses N    answers that an agent may miss (15)\n"
+	"      --store WHERE       what is to survive the manager: sqlite:/FILE,\n"
+	"                          etcd:HOST:PORT,... for several managers, or none\n"
+	"                          (sqlite:" DEFAULT_STORE ")\n"
+	"      --advertise ADDR:PORT\n"
+	"                          where clients find this manager (as --listen)\n"
+	"      --rebuild-time S    seconds for another tree, if one fails (30)\n"
+	"      --http ADDR:PORT    the web page and Prometheus' metrics, without any\n"
+	"                          authentication (default " WEB_ADDRESS "); none\n"
+	"      --tenants FILE      what tenants may have; read again on SIGHUP\n"
+	"                          (default: " AM_TENANTS ", if it is there)\n"
 	"      --pidfile FILE      write the process ID there\n"
 	"  -v, --verbose           log more\n"
 	"  -h, --help              this text\n"
@@ -47,11 +74,27 @@ enum {
 	OPT_DEAD_TIME,
 	OPT_TREE_IDS,
 	OPT_PIDFILE,
+	OPT_AGENT_INTERVAL,
+	OPT_AGENT_MISSES,
+	OPT_TLS_CERT,
+	OPT_TLS_KEY,
+	OPT_TLS_CA,
+	OPT_TOKENS,
+	OPT_PLAINTEXT,
+	OPT_STORE,
+	OPT_ADVERTISE,
+	OPT_REBUILD_TIME,
+	OPT_HTTP,
+	OPT_TENANTS,
+	OPT_LINK,
 };
+
+static const char shorts[] = "f:s:l:vhV";
 
 static const struct option longs[] = {
 	{ "config",		required_argument,	NULL, 'f' },
 	{ "switch",		required_argument,	NULL, 's' },
+	{ "link",		required_argument,	NULL, OPT_LINK },
 	{ "listen",		required_argument,	NULL, 'l' },
 	{ "ssh-key",		required_argument,	NULL, OPT_KEY },
 	{ "known-hosts",	required_argument,	NULL, OPT_KNOWN_HOSTS },
@@ -61,7 +104,22 @@ static const struct option longs[] = {
 	{ "misses",		required_argument,	NULL, OPT_MISSES },
 	{ "dead-time",		required_argument,	NULL, OPT_DEAD_TIME },
 	{ "tree-ids",		required_argument,	NULL, OPT_TREE_IDS },
+	{ "agent-interval",	required_argument,	NULL,
+	  OPT_AGENT_INTERVAL },
+	{ "agent-misses",	required_argument,	NULL,
+	  OPT_AGENT_MISSES },
+	{ "rebuild-time",	required_argument,	NULL,
+	  OPT_REBUILD_TIME },
 	{ "pidfile",		required_argument,	NULL, OPT_PIDFILE },
+	{ "tls-cert",		required_argument,	NULL, OPT_TLS_CERT },
+	{ "tls-key",		required_argument,	NULL, OPT_TLS_KEY },
+	{ "tls-ca",		required_argument,	NULL, OPT_TLS_CA },
+	{ "tokens",		required_argument,	NULL, OPT_TOKENS },
+	{ "insecure-plaintext",	no_argument,		NULL, OPT_PLAINTEXT },
+	{ "store",		required_argument,	NULL, OPT_STORE },
+	{ "advertise",		required_argument,	NULL, OPT_ADVERTISE },
+	{ "http",		required_argument,	NULL, OPT_HTTP },
+	{ "tenants",		required_argument,	NULL, OPT_TENANTS },
 	{ "verbose",		no_argument,		NULL, 'v' },
 	{ "help",		no_argument,		NULL, 'h' },
 	{ "version",		no_argument,		NULL, 'V' },
@@ -94,7 +152,7 @@ static int add_switch(struct options *o, const char *text)
 	const char **list;
 
 	if (netconf_target_parse(&target, text)) {
-		fprintf(stderr, "inc-amd: --switch %s: must be /PATH of a UNIX socket, or [USER@]HOST[:PORT]\n",
+		fprintf(stderr, "inc-amd: --switch %s: must be /PATH of a UNIX socket, [USER@]HOST[:PORT], or tls://HOST[:PORT]\n",
 			text);
 		return -1;
 	}
@@ -106,21 +164,31 @@ static int add_switch(struct options *o, const char *text)
 	return 0;
 }
 
+static int add_link(struct options *o, const char *text)
+{
+	struct topo_cable *list;
+
+	list = realloc(o->cables, (o->ncables + 1) * sizeof(*list));
+	if (!list)
+		return -1;
+	o->cables = list;
+	if (!topo_cable_parse(&list[o->ncables], text)) {
+		o->ncables++;
+		return 0;
+	}
+	fprintf(stderr, "inc-amd: --link %s: must be SWITCH:INTERFACE=SWITCH:INTERFACE\n",
+		text);
+	return -1;
+}
+
 static int add_network(struct options *o, const char *text)
 {
-	struct network *net = calloc(1, sizeof(*net));
+	int ret = inc_rdv_network_add(&o->allow, text);
 
-	if (!net)
-		return -1;
-	if (!network_parse(net, text)) {
+	if (ret == -EINVAL)
 		fprintf(stderr, "inc-amd: --allow %s: must be an address, or ADDRESS/PREFIX\n",
 			text);
-		free(net);
-		return -1;
-	}
-	net->next = o->allow;
-	o->allow = net;
-	return 0;
+	return ret;
 }
 
 static int tree_ids(struct options *o, const char *text)
@@ -139,14 +207,34 @@ static int tree_ids(struct options *o, const char *text)
 	return 0;
 }
 
-/* Returns 0, 1: end with success, or -1 after a message. */
-static int take(struct options *o, int opt, const char *arg)
+static int take_security(struct rpc_security *how, int opt, const char *arg)
 {
 	switch (opt) {
-	case 'f':
-		return read_file(o, arg);
-	case 's':
-		return add_switch(o, arg);
+	case OPT_TLS_CERT:
+		how->cert = arg;
+		return 0;
+	case OPT_TLS_KEY:
+		how->key = arg;
+		return 0;
+	case OPT_TLS_CA:
+		how->ca = arg;
+		return 0;
+	case OPT_TOKENS:
+		how->tokens = arg;
+		return 0;
+	case OPT_PLAINTEXT:
+		how->plaintext = true;
+		return 0;
+	default:
+		fputs("inc-amd: \"inc-amd --help\" lists the options\n", stderr);
+		return -1;
+	}
+}
+
+/* Options whose values are understood later. */
+static int take_text(struct options *o, int opt, const char *arg)
+{
+	switch (opt) {
 	case 'l':
 		o->listen = arg;
 		return 0;
@@ -156,6 +244,36 @@ static int take(struct options *o, int opt, const char *arg)
 	case OPT_KNOWN_HOSTS:
 		o->known_hosts = arg;
 		return 0;
+	case OPT_PIDFILE:
+		o->pidfile = arg;
+		return 0;
+	case OPT_STORE:
+		o->store = arg;
+		return 0;
+	case OPT_ADVERTISE:
+		o->advertise = arg;
+		return 0;
+	case OPT_TENANTS:
+		o->tenants = arg;
+		return 0;
+	case OPT_HTTP:
+		o->http = strcmp(arg, "none") ? arg : NULL;
+		return 0;
+	default:
+		return take_security(&o->security, opt, arg);
+	}
+}
+
+/* Returns 0, 1: end with success, or -1 after a message. */
+static int take(struct options *o, int opt, const char *arg)
+{
+	switch (opt) {
+	case 'f':
+		return read_file(o, arg);
+	case 's':
+		return add_switch(o, arg);
+	case OPT_LINK:
+		return add_link(o, arg);
 	case OPT_ALLOW:
 		return add_network(o, arg);
 	case OPT_FORMING:
@@ -169,9 +287,15 @@ static int take(struct options *o, int opt, const char *arg)
 		return number("dead-time", arg, 10, 60000, 1, &o->dead_time);
 	case OPT_TREE_IDS:
 		return tree_ids(o, arg);
-	case OPT_PIDFILE:
-		o->pidfile = arg;
-		return 0;
+	case OPT_AGENT_INTERVAL:
+		return number("agent-interval", arg, 100, 600000, 1,
+			      &o->agent_ms);
+	case OPT_REBUILD_TIME:
+		return number("rebuild-time", arg, 1, 86400, 1000,
+			      &o->rebuild_ms);
+	case OPT_AGENT_MISSES:
+		return number("agent-misses", arg, 1, 1000, 1,
+			      &o->agent_misses);
 	case 'v':
 		o->verbose = true;
 		return 0;
@@ -182,49 +306,27 @@ static int take(struct options *o, int opt, const char *arg)
 		puts("inc-amd " AM_VERSION);
 		return 1;
 	default:
-		fputs("inc-amd: \"inc-amd --help\" lists the options\n", stderr);
-		return -1;
+		return take_text(o, opt, arg);
 	}
 }
 
 /* --- Configuration file -------------------------------------------------- */
 
-static int take_line(struct options *o, char *line, const char *path,
-		     unsigned int n)
+static int take_conf(void *ctx, int opt, char *value)
 {
-	char *name = strtok(line, " \t\n"), *arg = strtok(NULL, " \t\n");
-	const struct option *opt;
-
-	if (!name || *name == '#')
-		return 0;
-	for (opt = longs; opt->name; opt++)
-		if (!strcmp(opt->name, name))
-			break;
-	if (!opt->name || strtok(NULL, " \t\n") ||
-	    !arg != !opt->has_arg || opt->val == 'f') {
-		fprintf(stderr, "inc-amd: %s:%u: must be a long option without the dashes, and its value\n",
-			path, n);
-		return -1;
-	}
-	/* It stays for as long as the program runs. */
-	return take(o, opt->val, arg ? strdup(arg) : NULL);
+	return take(ctx, opt, value);
 }
 
 static int read_file(struct options *o, const char *path)
 {
-	FILE *f = fopen(path, "r");
-	unsigned int n = 0;
-	char line[1024];
-	int ret = 0;
+	const struct conf conf = {
+		.prog		= "inc-amd",
+		.options	= longs,
+		.take		= take_conf,
+		.ctx		= o,
+	};
 
-	if (!f) {
-		fprintf(stderr, "inc-amd: %s: %s\n", path, strerror(errno));
-		return -1;
-	}
-	while (!ret && fgets(line, sizeof(line), f))
-		ret = take_line(o, line, path, ++n);
-	fclose(f);
-	return ret;
+	return conf_read(&conf, path);
 }
 
 /**
@@ -237,17 +339,26 @@ static int read_file(struct options *o, const char *path)
  */
 int options_read(struct options *o, int argc, char **argv)
 {
+	unsigned int i;
 	int opt, ret;
 
 	*o = (struct options) {
 		.listen		= "127.0.0.1:" AM_PORT,
+		.http		= WEB_ADDRESS,
 		.forming_ms	= 300000,
 		.heartbeat_ms	= 1000,
 		.misses		= 8,
+		.agent_ms	= 2000,
+		.agent_misses	= 15,
+		.rebuild_ms	= 30000,
 		.first_tree	= 1U << 30,
 		.last_tree	= INT32_MAX,
+		.store		= "sqlite:" DEFAULT_STORE,
 	};
-	while ((opt = getopt_long(argc, argv, "f:s:l:vhV", longs, NULL)) != -1) {
+	if (!conf_given(argc, argv, shorts, longs, 'f') &&
+	    !access(AM_CONFIG, F_OK) && read_file(o, AM_CONFIG))
+		return -1;
+	while ((opt = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
 		ret = take(o, opt, optarg);
 		if (ret)
 			return ret;
@@ -257,10 +368,21 @@ int options_read(struct options *o, int argc, char **argv)
 			argv[optind]);
 		return -1;
 	}
+	for (i = 0; i < o->nswitches; i++) {
+		if (strncmp(o->switches[i], "tls://", 6) || o->security.cert)
+			continue;
+		fprintf(stderr, "inc-amd: --switch %s: needs --tls-cert, --tls-key and --tls-ca\n",
+			o->switches[i]);
+		return -1;
+	}
 	if (!o->nswitches) {
 		fputs("inc-amd: no switch: give --switch ADDR for each\n",
 		      stderr);
 		return -1;
 	}
+	if (!o->tenants && !access(AM_TENANTS, F_OK))
+		o->tenants = AM_TENANTS;
+	if (!o->advertise)
+		o->advertise = o->listen;
 	return 0;
 }

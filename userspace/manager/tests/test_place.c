@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * place.c against a brute-force search on small random fabrics: distances by
- * Floyd and Warshall's algorithm, all switches tried as the root, streams
- * counted rank by rank.
+ * place/ against the optimum of small random fabrics. That is found by dynamic
+ * programming over all intervals of ranks at all switches, with distances by
+ * Floyd and Warshall's algorithm: all trees of any number of levels, with links
+ * counted as place.h says. It leaves limits of room and members out; trees with
+ * these are only checked (selftests/fabric/exact.py compares those).
  *
  *   test_place [SEED]
  */
@@ -11,11 +13,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "place.h"
+#include "place/place.h"
 
-#define SWITCHES	8
-#define RANKS		12
-#define FABRICS		20000
+#define SWITCHES	7
+#define RANKS		9
+#define FABRICS		4000
+#define PLENTY		1000
+#define FAR		1000000U
 
 static unsigned int failures;
 
@@ -32,137 +36,293 @@ static uint32_t rnd(uint32_t n)
 	return (uint32_t)random() % n;
 }
 
-/* A random fabric; some of its switches may not be reached from others. */
-static void make(uint32_t n, struct place_switch *sw, uint32_t *hops)
+static uint32_t least(uint32_t a, uint32_t b)
 {
-	uint32_t density = 1 + rnd(4), a, b, k, way;
-
-	for (a = 0; a < n; a++) {
-		sw[a].usable = rnd(4);
-		sw[a].load = rnd(3);
-		for (b = 0; b <= a; b++) {
-			way = a == b ? 0 : rnd(4) < density ? 1 : PLACE_FAR;
-			hops[a * n + b] = way;
-			hops[b * n + a] = way;
-		}
-	}
-	for (k = 0; k < n; k++)
-		for (a = 0; a < n; a++)
-			for (b = 0; b < n; b++) {
-				if (hops[a * n + k] == PLACE_FAR ||
-				    hops[k * n + b] == PLACE_FAR)
-					continue;
-				way = hops[a * n + k] + hops[k * n + b];
-				if (way < hops[a * n + b])
-					hops[a * n + b] = way;
-			}
+	return a < b ? a : b;
 }
 
-/* The switch that serves hosts at @at, found by looking at all. */
-static uint32_t serve(const struct place_fabric *f, uint32_t at)
-{
-	uint32_t best = f->n, s;
-	uint64_t least = UINT64_MAX, cost;
+/**
+ * struct fabric - a random one, and a random group
+ * @f: fabric
+ * @sw: switches
+ * @first: see struct place_fabric
+ * @links: see struct place_fabric
+ * @cost: of the link between two switches, 0: there is none
+ * @hops: distances
+ * @nranks: number of ranks
+ * @at: their switches
+ */
+struct fabric {
+	struct place_fabric	f;
+	struct place_switch	sw[SWITCHES];
+	uint32_t		first[SWITCHES + 1];
+	struct place_link	links[SWITCHES * SWITCHES];
+	uint32_t		cost[SWITCHES][SWITCHES];
+	uint32_t		hops[SWITCHES][SWITCHES];
+	uint32_t		nranks;
+	uint32_t		at[RANKS];
+};
 
-	for (s = 0; s < f->n; s++) {
-		if (!f->switches[s].usable || f->hops[at * f->n + s] == PLACE_FAR)
-			continue;
-		cost = f->hops[at * f->n + s] * 1000ULL +
-		       (s == at ? 0 : f->switches[s].load * 10 + 1);
-		if (cost < least) {
-			least = cost;
-			best = s;
+static void set_links(struct fabric *x)
+{
+	uint32_t n = x->f.n, a, b, k, load[SWITCHES][SWITCHES], nlinks = 0;
+
+	for (a = 0; a < n; a++)
+		for (b = 0; b < n; b++)
+			load[a][b] = b < a ? load[b][a] : rnd(3);
+	for (a = 0; a < n; a++) {
+		x->first[a] = nlinks;
+		for (b = 0; b < n; b++) {
+			x->hops[a][b] = a == b ? 0 : x->cost[a][b] ?
+					x->cost[a][b] : FAR;
+			if (x->cost[a][b])
+				x->links[nlinks++] = (struct place_link){
+					.to = b, .cost = x->cost[a][b],
+					.load = load[a][b],
+				};
 		}
 	}
+	x->first[n] = nlinks;
+	for (k = 0; k < n; k++)
+		for (a = 0; a < n; a++)
+			for (b = 0; b < n; b++)
+				x->hops[a][b] = least(x->hops[a][b],
+						      x->hops[a][k] +
+						      x->hops[k][b]);
+}
+
+/* @tree: without cycles, and all switches have room. */
+static void make(struct fabric *x, bool tree)
+{
+	uint32_t n = 1 + rnd(SWITCHES), density = rnd(4), heavy = rnd(3), a, b;
+
+	memset(x, 0, sizeof(*x));
+	x->f = (struct place_fabric){
+		.n = n, .switches = x->sw, .first = x->first,
+		.links = x->links, .max_hosts = 1024, .max_members = 256,
+	};
+	for (a = 0; a < n; a++) {
+		x->sw[a].room = tree || rnd(4) ? PLENTY : 0;
+		x->sw[a].load = rnd(3);
+		for (b = 0; b < a; b++) {
+			if (tree || rnd(4) > density)
+				continue;
+			x->cost[a][b] = 1 + (heavy ? 0 : rnd(3));
+			x->cost[b][a] = x->cost[a][b];
+		}
+	}
+	/* A tree: each but the first has one link to an earlier one. */
+	for (a = 1; tree && a < n; a++) {
+		b = rnd(a);
+		x->cost[a][b] = 1 + (heavy ? 0 : rnd(3));
+		x->cost[b][a] = x->cost[a][b];
+	}
+	set_links(x);
+	x->nranks = 1 + rnd(RANKS);
+	for (a = 0; a < x->nranks; a++)
+		x->at[a] = a && rnd(2) ? x->at[a - 1] : rnd(n);
+}
+
+/* --- The optimum --------------------------------------------------------- */
+
+/**
+ * struct best - least costs
+ * @tree: of a node at a switch for ranks from one to another
+ * @member: of making these ranks one member of a node at a switch
+ */
+struct best {
+	uint32_t	tree[SWITCHES][RANKS][RANKS];
+	uint32_t	member[SWITCHES][RANKS][RANKS];
+};
+
+/* Of a node at @s for ranks i to j; what is shorter is known. */
+static uint32_t tree_cost(const struct fabric *x, const struct best *b,
+			  uint32_t s, uint32_t i, uint32_t j)
+{
+	uint32_t sum[RANKS + 1], k, a;
+
+	if (!x->sw[s].room)
+		return FAR;
+	sum[i] = 0;
+	for (k = i; k <= j; k++) {
+		sum[k + 1] = FAR;
+		for (a = i; a <= k; a++)
+			if (a > i || k < j || i == j)
+				sum[k + 1] = least(sum[k + 1], sum[a] +
+						   b->member[s][a][k]);
+	}
+	return least(sum[j + 1], FAR);
+}
+
+static uint32_t member_cost(const struct fabric *x, const struct best *b,
+			    uint32_t s, uint32_t i, uint32_t j)
+{
+	uint32_t best = i == j ? x->hops[x->at[i]][s] : FAR, t;
+
+	for (t = 0; t < x->f.n && i < j; t++)
+		if (t != s)
+			best = least(best, b->tree[t][i][j] + x->hops[t][s]);
 	return best;
 }
 
-/* Links that streams cross to this root; UINT64_MAX: it cannot be reached. */
-static uint64_t cost(const struct place_fabric *f, const uint32_t *by,
-		     uint32_t nranks, uint32_t root)
+static uint32_t optimum(const struct fabric *x)
 {
-	uint64_t sum = 0;
-	uint32_t r;
+	uint32_t len, i, s, best = FAR;
+	struct best b;
 
-	for (r = 0; r < nranks; r++) {
-		if (f->hops[by[r] * f->n + root] == PLACE_FAR)
-			return UINT64_MAX;
-		/* Ranks that follow each other at a switch share a stream. */
-		if (!r || by[r] != by[r - 1])
-			sum += f->hops[by[r] * f->n + root];
-	}
-	return sum;
-}
-
-static void check_parts(const struct place_fabric *f, const struct place *p,
-			const uint32_t *by, uint32_t nranks)
-{
-	uint32_t next = 0, i, r;
-
-	for (i = 0; i < p->nparts; i++) {
-		const struct place_part *part = &p->parts[i];
-
-		CHECK(part->first == next && part->count);
-		CHECK(f->switches[part->at].usable);
-		CHECK(part->tree == (part->count > 1 && part->at != p->root));
-		for (r = 0; r < part->count; r++)
-			CHECK(by[part->first + r] == part->at);
-		CHECK(!i || p->parts[i - 1].at != part->at);
-		next += part->count;
-	}
-	CHECK(next == nranks);
-}
-
-static bool one(void)
-{
-	uint32_t n = 1 + rnd(SWITCHES), nranks = 1 + rnd(RANKS), r, s;
-	uint32_t hops[SWITCHES * SWITCHES], at[RANKS], by[RANKS];
-	struct place_switch sw[SWITCHES];
-	struct place_fabric f = { .n = n, .switches = sw, .hops = hops };
-	struct place_part parts[RANKS];
-	struct place p = { .parts = parts };
-	uint64_t least = UINT64_MAX, load = 0, c;
-	bool found, served = true;
-
-	make(n, sw, hops);
-	for (r = 0; r < nranks; r++) {
-		at[r] = r && rnd(2) ? at[r - 1] : rnd(n);
-		by[r] = serve(&f, at[r]);
-		served &= by[r] < n;
-	}
-	for (s = 0; s < n && served; s++) {
-		c = sw[s].usable ? cost(&f, by, nranks, s) : UINT64_MAX;
-		if (c < least || (c == least && c != UINT64_MAX &&
-				  sw[s].load < load)) {
-			least = c;
-			load = sw[s].load;
+	for (len = 1; len <= x->nranks; len++)
+		for (i = 0; i + len <= x->nranks; i++) {
+			for (s = 0; s < x->f.n && len > 1; s++)
+				b.tree[s][i][i + len - 1] =
+					tree_cost(x, &b, s, i, i + len - 1);
+			for (s = 0; s < x->f.n; s++)
+				b.member[s][i][i + len - 1] =
+					member_cost(x, &b, s, i, i + len - 1);
 		}
+	for (s = 0; s < x->f.n; s++)
+		best = least(best, tree_cost(x, &b, s, 0, x->nranks - 1));
+	return best;
+}
+
+/* --- Checks -------------------------------------------------------------- */
+
+/* Returns the cost of the node's members. */
+static uint32_t check_node(const struct fabric *x, const struct place *p,
+			   uint32_t node)
+{
+	const struct place_node *k = &p->nodes[node], *c;
+	uint32_t r, n = 0, cost = 0, member;
+	bool nodes = false;
+
+	for (r = k->first; r < k->first + k->count; n++) {
+		member = place_member(p, node, r);
+		if (member == PLACE_NONE) {
+			cost += x->hops[x->at[r++]][k->at];
+			continue;
+		}
+		c = &p->nodes[member];
+		CHECK(member > node && c->first == r && c->parent == node);
+		CHECK(c->at != k->at);
+		cost += x->hops[c->at][k->at];
+		r += c->count;
+		nodes = true;
 	}
-	found = place_compute(&f, nranks, at, &p);
-	CHECK(found == (least != UINT64_MAX));
+	CHECK(r == k->first + k->count && n == k->members);
+	CHECK(n > 1 || x->nranks == 1);
+	CHECK(n <= (nodes ? x->f.max_members : x->f.max_hosts));
+	CHECK(!x->sw[k->at].members || n <= x->sw[k->at].members);
+	return cost;
+}
+
+static void check_tree(const struct fabric *x, const struct place *p)
+{
+	uint32_t used[SWITCHES] = { 0 }, cost = 0, i;
+
+	CHECK(p->nodes[0].parent == PLACE_NONE && !p->nodes[0].first &&
+	      p->nodes[0].count == x->nranks);
+	for (i = 0; i < p->n && !failures; i++) {
+		cost += check_node(x, p, i);
+		CHECK(++used[p->nodes[i].at] <= x->sw[p->nodes[i].at].room);
+		CHECK(!i || p->nodes[i].parent < i);
+	}
+	CHECK(cost == p->cost);
+}
+
+/**
+ * struct gap - how far costs are from the optimum
+ * @n: fabrics in which a group was placed
+ * @best: of these those with the optimum
+ * @sum: of all costs
+ * @least: sum of all optima
+ * @worst: highest cost for an optimum of 100
+ */
+struct gap {
+	unsigned int	n;
+	unsigned int	best;
+	uint64_t	sum;
+	uint64_t	least;
+	uint64_t	worst;
+};
+
+static void compare(bool tree, struct gap *gap)
+{
+	struct fabric x;
+	struct place p;
+	uint32_t best;
+	bool found;
+
+	make(&x, tree);
+	best = optimum(&x);
+	found = place_compute(&x.f, x.nranks, x.at, &p);
+	CHECK(found == (best < FAR));
 	if (!found)
+		return;
+	check_tree(&x, &p);
+	CHECK(p.cost >= best);
+	CHECK(!tree || p.cost == best);
+	gap->n++;
+	gap->best += p.cost == best;
+	gap->sum += p.cost;
+	gap->least += best;
+	if (best && p.cost * 100 / best > gap->worst)
+		gap->worst = p.cost * 100 / best;
+	place_free(&p);
+}
+
+/* Little room: what is found is legal. */
+static bool narrow(void)
+{
+	struct fabric x;
+	struct place p;
+	uint32_t i;
+
+	make(&x, rnd(2));
+	x.f.max_hosts = 2 + rnd(6);
+	x.f.max_members = 2 + rnd(x.f.max_hosts - 1);
+	for (i = 0; i < x.f.n; i++) {
+		x.sw[i].room = rnd(3);
+		x.sw[i].members = rnd(3) ? 0 : 2 + rnd(4);
+	}
+	if (!place_compute(&x.f, x.nranks, x.at, &p))
 		return false;
-	CHECK(p.cost == least);
-	CHECK(cost(&f, by, nranks, p.root) == least);
-	CHECK(sw[p.root].usable && sw[p.root].load == load);
-	check_parts(&f, &p, by, nranks);
+	check_tree(&x, &p);
+	place_free(&p);
 	return true;
+}
+
+static void say(const char *name)
+{
+	static unsigned int n;
+
+	printf("%s %u - %s\n", failures ? "not ok" : "ok", ++n, name);
 }
 
 int main(int argc, char **argv)
 {
 	unsigned int seed = argc > 1 ? (unsigned int)atoi(argv[1]) :
 				       (unsigned int)time(NULL);
+	struct gap tree = { 0 }, any = { 0 };
 	unsigned int i, placed = 0;
 
-	printf("# seed %u\n", seed);
+	printf("# seed %u\n1..3\n", seed);
 	srandom(seed);
 	for (i = 0; i < FABRICS && !failures; i++)
-		placed += one();
-	printf("# %u fabrics, %u groups placed\n", i, placed);
+		compare(true, &tree);
 	/* A test in which hardly anything is placed would show nothing. */
+	CHECK(tree.n == FABRICS || failures);
+	say("fabrics without cycles: the optimum");
+	for (i = 0; i < FABRICS && !failures; i++)
+		compare(false, &any);
+	CHECK(any.n > FABRICS / 4 || failures);
+	printf("# other fabrics: %u groups, %.1f %% optimal, cost %.1f %% above the optimum, at worst %u %%\n",
+	       any.n, 100.0 * any.best / any.n,
+	       100.0 * (double)any.sum / (double)any.least - 100,
+	       (unsigned int)any.worst - 100);
+	say("any fabric: a tree if there is one");
+	for (i = 0; i < FABRICS && !failures; i++)
+		placed += narrow();
 	CHECK(placed > FABRICS / 4 || failures);
-	printf("%s 1 - trees are those of a brute-force search\n1..1\n",
-	       failures ? "not ok" : "ok");
+	printf("# little room: %u of %u groups placed\n", placed, i);
+	say("little room: all limits kept");
 	return failures != 0;
 }

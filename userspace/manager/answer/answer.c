@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Answers to operators: the fabric, and groups.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "fabric/seen.h"
+#include "group/group.h"
+#include "rdma_inc.pb-c.h"
+
+/**
+ * answer_refuse() - answer a request with an error
+ * @a: answer
+ * @err: positive errno value
+ * @fmt: what to do
+ */
+void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	a->err = err;
+	va_start(ap, fmt);
+	vsnprintf(a->text, sizeof(a->text), fmt, ap);
+	va_end(ap);
+}
+
+/**
+ * answer_reply() - answer a request
+ * @a: answer
+ * @msg: message
+ */
+void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg)
+{
+	a->len = protobuf_c_message_get_packed_size(msg);
+	a->data = malloc(a->len + 1);
+	if (a->data)
+		protobuf_c_message_pack(msg, a->data);
+	else
+		answer_refuse(a, ENOMEM, "no memory");
+}
+
+/**
+ * struct list - messages of one kind, for a repeated member of another
+ * @n: their number
+ * @p: pointers to them
+ */
+struct list {
+	size_t	n;
+	void	**p;
+};
+
+/* Append a message that is still to be initialized; NULL: no memory. */
+static void *append(struct list *list, size_t size)
+{
+	void **p = realloc(list->p, (list->n + 1) * sizeof(*p));
+	void *msg = calloc(1, size);
+
+	if (p)
+		list->p = p;
+	if (!p || !msg) {
+		free(msg);
+		return NULL;
+	}
+	p[list->n++] = msg;
+	return msg;
+}
+
+static void drop(struct list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->n; i++)
+		free(list->p[i]);
+	free(list->p);
+}
+
+/**
+ * answer_hides() - check whether a caller may see its own tenant's groups only
+ * @a: answer
+ *
+ * Return: true if so.
+ */
+bool answer_hides(const struct rpc_answer *a)
+{
+	return a->who && a->who->role < ROLE_OPERATOR;
+}
+
+/* --- The fabric ---------------------------------------------------------- */
+
+static void put_switch(struct list *list, const struct sw *sw)
+{
+	RdmaInc__V1__Switch *out = append(list, sizeof(*out));
+
+	if (!out)
+		return;
+	rdma_inc__v1__switch__init(out);
+	out->id = (char *)(sw->info ? sw->info->id : "");
+	out->address = (char *)sw->address;
+	out->state = (char *)(sw->up ? "up" : sw->why);
+	if (!sw->info)
+		return;
+	out->collectives = sw->info->collectives;
+	out->memory_limit = sw->info->memory_limit;
+	out->memory_used = sw->info->memory_used;
+	out->max_trees = sw->info->max_trees;
+	out->trees = sw->info->ntrees;
+}
+
+static void put_link(struct list *list, const struct manager *m,
+		     const struct topo_link *link)
+{
+	const struct sw_info *a = m->switches[link->a].info;
+	const struct sw_info *b = m->switches[link->b].info;
+	RdmaInc__V1__Link *out = append(list, sizeof(*out));
+
+	if (!out)
+		return;
+	rdma_inc__v1__link__init(out);
+	out->from_switch = (char *)a->id;
+	out->to_switch = (char *)b->id;
+	if (link->a_if != SEEN_OWN)
+		out->from_interface = a->ifs[link->a_if].name;
+	if (link->b_if != SEEN_OWN)
+		out->to_interface = b->ifs[link->b_if].name;
+	out->speed = link->speed;
+	out->learnt = (char *)link->how;
+	out->load = link->load;
+}
+
+static void put_host(void *ctx, const struct inc_rdv_addr *addr,
+		     const struct sw *sw, const struct sw_if *itf)
+{
+	RdmaInc__V1__Host *out = append(ctx, sizeof(*out));
+
+	if (!out)
+		return;
+	rdma_inc__v1__host__init(out);
+	out->addr.data = (uint8_t *)addr->bytes;
+	out->addr.len = addr->len;
+	out->switch_id = sw->info->id;
+	out->interface = (char *)itf->name;
+}
+
+/* How busy others are is for operators. */
+static void hide_load(const struct list *switches, const struct list *links)
+{
+	RdmaInc__V1__Switch *sw;
+	RdmaInc__V1__Link *link;
+	size_t i;
+
+	for (i = 0; i < switches->n; i++) {
+		sw = switches->p[i];
+		sw->trees = 0;
+		sw->memory_used = 0;
+	}
+	for (i = 0; i < links->n; i++) {
+		link = links->p[i];
+		link->load = 0;
+	}
+}
+
+static void get_topology(const struct manager *m, struct rpc_answer *a)
+{
+	RdmaInc__V1__Topology out = RDMA_INC__V1__TOPOLOGY__INIT;
+	struct list switches = { 0 }, hosts = { 0 }, links = { 0 };
+	const struct topo_link *link;
+	uint32_t i, n;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		put_switch(&switches, &m->switches[i]);
+	link = topo_links(m, &n);
+	for (i = 0; i < n; i++)
+		put_link(&links, m, &link[i]);
+	topo_hosts(m, put_host, &hosts);
+	if (answer_hides(a))
+		hide_load(&switches, &links);
+	out.n_switches = switches.n;
+	out.switches = (RdmaInc__V1__Switch **)switches.p;
+	out.n_hosts = hosts.n;
+	out.hosts = (RdmaInc__V1__Host **)hosts.p;
+	out.n_links = links.n;
+	out.links = (RdmaInc__V1__Link **)links.p;
+	answer_reply(a, &out.base);
+	drop(&switches);
+	drop(&hosts);
+	drop(&links);
+}
+
+/* --- Groups -------------------------------------------------------------- */
+
+/**
+ * answer_state() - name the state of a group
+ * @g: group
+ *
+ * Return: its state.
+ */
+const char *answer_state(const struct group *g)
+{
+	if (g->ending)
+		return "ending";
+	return g->state == GROUP_READY ? "ready" : "forming";
+}
+
+static void put_part(struct list *list, const struct group *g,
+		     const struct part *part)
+{
+	RdmaInc__V1__TreePart *out = append(list, sizeof(*out));
+	uint32_t i;
+
+	if (!out)
+		return;
+	rdma_inc__v1__tree_part__init(out);
+	out->switch_id = (char *)sw_name(part->sw);
+	out->tree_id = part->tree.id;
+	out->parent = (char *)(part->parent ? sw_name(part->parent->sw) : "");
+	out->ranks = calloc(g->like.ranks, sizeof(*out->ranks));
+	for (i = 0; out->ranks && i < g->like.ranks; i++)
+		if (g->ranks[i].part == part)
+			out->ranks[out->n_ranks++] = i;
+}
+
+static void put_group(struct list *list, const struct group *g)
+{
+	RdmaInc__V1__Group *out = append(list, sizeof(*out));
+	struct list parts = { 0 };
+	uint32_t i;
+
+	if (!out)
+		return;
+	rdma_inc__v1__group__init(out);
+	out->tenant = g->tenant->name;
+	out->name = (char *)g->like.job;
+	out->state = (char *)answer_state(g);
+	out->ranks = g->like.ranks;
+	out->present = g->present;
+	for (i = 0; i < g->nparts; i++)
+		put_part(&parts, g, &g->parts[i]);
+	out->n_tree = parts.n;
+	out->tree = (RdmaInc__V1__TreePart **)parts.p;
+}
+
+static void drop_groups(struct list *list)
+{
+	RdmaInc__V1__Group *group;
+	size_t i, k;
+
+	for (i = 0; i < list->n; i++) {
+		group = list->p[i];
+		for (k = 0; k < group->n_tree; k++) {
+			free(group->tree[k]->ranks);
+			free(group->tree[k]);
+		}
+		free(group->tree);
+	}
+	drop(list);
+}
+
+static bool sees(const struct rpc_answer *a, const struct group *g)
+{
+	return !answer_hides(a) || !strcmp(a->who->tenant, g->tenant->name);
+}
+
+static bool is_of(const struct group *g, const char *tenant)
+{
+	return !*tenant ||
+	       !strcmp(*g->tenant->name ? g->tenant->name : "-", tenant);
+}
+
+/**
+ * answer_group() - find the group that a request is about
+ * @m: manager
+ * @name: its name
+ * @tenant: whose it is; "-": a caller's without a tenant; empty: anyone's
+ * @a: answer, which is an error if there is none that the caller may see, or
+ *	several
+ *
+ * Return: group, one that is ending only if there is no other; or NULL.
+ */
+struct group *answer_group(const struct manager *m, const char *name,
+			   const char *tenant, struct rpc_answer *a)
+{
+	struct group *g, *found = NULL;
+
+	for (g = m->groups; g; g = g->next) {
+		if (strcmp(g->like.job, name) || !sees(a, g) ||
+		    !is_of(g, tenant))
+			continue;
+		if (found && found->tenant != g->tenant) {
+			answer_refuse(a, EINVAL, "several tenants have a group \"%.63s\": say whose",
+				      name);
+			return NULL;
+		}
+		if (!found || !g->ending)
+			found = g;
+	}
+	if (!found)
+		answer_refuse(a, ENOENT, "there is no group \"%.63s\"", name);
+	return found;
+}
+
+static void list_groups(const struct manager *m, struct rpc_answer *a)
+{
+	RdmaInc__V1__ListGroupsResponse out =
+		RDMA_INC__V1__LIST_GROUPS_RESPONSE__INIT;
+	struct list list = { 0 };
+	const struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		if (sees(a, g))
+			put_group(&list, g);
+	out.n_groups = list.n;
+	out.groups = (RdmaInc__V1__Group **)list.p;
+	answer_reply(a, &out.base);
+	drop_groups(&list);
+}
+
+static void get_group(const struct manager *m, const char *name,
+		      const char *tenant, struct rpc_answer *a)
+{
+	const struct group *g = answer_group(m, name, tenant, a);
+	struct list list = { 0 };
+
+	if (!g)
+		return;
+	put_group(&list, g);
+	if (list.n)
+		answer_reply(a, &((RdmaInc__V1__Group *)list.p[0])->base);
+	else
+		answer_refuse(a, ENOMEM, "no memory");
+	drop_groups(&list);
+}
+
+static void delete_group(const struct manager *m, const char *name,
+			 const char *tenant, struct rpc_answer *a)
+{
+	RdmaInc__V1__DeleteGroupResponse out =
+		RDMA_INC__V1__DELETE_GROUP_RESPONSE__INIT;
+	struct group *g = answer_group(m, name, tenant, a);
+
+	if (!g)
+		return;
+	group_delete(g, "an operator has deleted the group");
+	answer_reply(a, &out.base);
+}
+
+/* Requests with messages of their own. */
+static bool answer_operator(struct manager *m, enum rpc_method method,
+			    const uint8_t *data, size_t len,
+			    struct rpc_stream *stream, struct rpc_answer *a)
+{
+	switch (method) {
+	case RPC_LIST_EVENTS:
+		answer_events(m, data, len, a);
+		return true;
+	case RPC_WATCH_EVENTS:
+		answer_watch_events(m, data, len, stream, a);
+		return true;
+	case RPC_LIST_TASKS:
+		answer_tasks(m, data, len, a);
+		return true;
+	case RPC_WATCH_TASKS:
+		answer_watch_tasks(m, data, len, stream, a);
+		return true;
+	case RPC_GET_HISTORY:
+		answer_history(m, data, len, a);
+		return true;
+	case RPC_LIST_QUOTAS:
+		answer_quotas(m, data, len, a);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * answer_call() - answer a request
+ * @ctx: manager
+ * @method: what is requested
+ * @data: the request's bytes
+ * @len: their number
+ * @stream: where the answer goes if it is a stream
+ * @answer: answer
+ */
+void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,
+		 size_t len, struct rpc_stream *stream,
+		 struct rpc_answer *answer)
+{
+	RdmaInc__V1__GetGroupRequest *req;
+	struct manager *m = ctx;
+
+	if (answer_operator(m, method, data, len, stream, answer))
+		return;
+	/*
+	 * All others have a group's name or nothing: one of nothing is one with
+	 * an empty name, and unknown members do no harm.
+	 */
+	req = rdma_inc__v1__get_group_request__unpack(NULL, len, data);
+	if (!req) {
+		answer_refuse(answer, EINVAL, "the request is no message of rdma_inc.proto");
+		return;
+	}
+	switch (method) {
+	case RPC_GET_TOPOLOGY:
+		get_topology(m, answer);
+		break;
+	case RPC_LIST_GROUPS:
+		list_groups(m, answer);
+		break;
+	case RPC_GET_GROUP:
+		get_group(m, req->name, req->tenant, answer);
+		break;
+	case RPC_DELETE_GROUP:
+		delete_group(m, req->name, req->tenant, answer);
+		break;
+	case RPC_WHY_GROUP:
+		answer_why(m, req->name, req->tenant, answer);
+		break;
+	default:
+		break;
+	}
+	rdma_inc__v1__get_group_request__free_unpacked(req, NULL);
+}

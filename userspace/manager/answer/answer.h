@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Answers to operators, for the files of answer/ that have them.
+ */
+#ifndef INC_MANAGER_ANSWER_H
+#define INC_MANAGER_ANSWER_H
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "manager.h"
+
+struct group;
+
+void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg);
+const char *answer_state(const struct group *g);
+bool answer_hides(const struct rpc_answer *a);
+struct group *answer_group(const struct manager *m, const char *name,
+			   const char *tenant, struct rpc_answer *a);
+
+/* events.c */
+void answer_events(struct manager *m, const uint8_t *data, size_t len,
+		   struct rpc_answer *a);
+void answer_watch_events(struct manager *m, const uint8_t *data, size_t len,
+			 struct rpc_stream *stream, struct rpc_answer *a);
+
+/* task.c */
+void answer_tasks(const struct manager *m, const uint8_t *data, size_t len,
+		  struct rpc_answer *a);
+void answer_history(const struct manager *m, const uint8_t *data, size_t len,
+		    struct rpc_answer *a);
+void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
+			struct rpc_stream *stream, struct rpc_answer *a);
+
+/* quota.c */
+void answer_quotas(const struct manager *m, const uint8_t *data, size_t len,
+		   struct rpc_answer *a);
+
+/* why.c */
+void answer_why(const struct manager *m, const char *name,
+		const char *tenant, struct rpc_answer *a);
+
+#endif /* INC_MANAGER_ANSWER_H */

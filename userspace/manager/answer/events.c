@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Events for operators: those of the past, and a stream of new ones. The stream
+ * reads from the ring whenever its client can take more, so one that reads
+ * slowly misses events, but takes no memory.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "answer/answer.h"
+#include "rdma_inc.pb-c.h"
+
+#define AT_ONCE		32	/* events in one message of a stream */
+
+/**
+ * struct batch - a message of events
+ * @msg: message
+ * @list: its pointers
+ * @events: what they point to
+ */
+struct batch {
+	RdmaInc__V1__Events	msg;
+	RdmaInc__V1__Event	*list[EVENT_MAX];
+	RdmaInc__V1__Event	events[EVENT_MAX];
+};
+
+/**
+ * struct event_watch - a client that is told each event
+ * @rpc: the stream's callbacks
+ * @listener: hears of new events
+ * @m: manager
+ * @stream: stream
+ * @next: number of the event to send next
+ */
+struct event_watch {
+	struct rpc_watch	rpc;
+	struct event_listener	listener;
+	struct manager		*m;
+	struct rpc_stream	*stream;
+	uint64_t		next;
+};
+
+/* Events that have been forgotten are skipped. Returns the next one's number. */
+static uint64_t collect(const struct events *e, uint64_t from, size_t max,
+			struct batch *b)
+{
+	RdmaInc__V1__Event *out;
+	const struct event *ev;
+
+	rdma_inc__v1__events__init(&b->msg);
+	b->msg.events = b->list;
+	if (e->last >= EVENT_MAX && from <= e->last - EVENT_MAX)
+		from = e->last - EVENT_MAX + 1;
+	for (; from <= e->last && b->msg.n_events < max; from++) {
+		ev = event_get(e, from);
+		if (!ev)
+			continue;
+		out = &b->events[b->msg.n_events];
+		rdma_inc__v1__event__init(out);
+		out->seq = ev->seq;
+		out->time = ev->time;
+		out->kind = (char *)ev->kind;
+		out->subject = (char *)ev->subject;
+		out->text = (char *)ev->text;
+		b->list[b->msg.n_events++] = out;
+	}
+	return from;
+}
+
+/* Returns false after an error. */
+static bool first_of(const uint8_t *data, size_t len, uint64_t *from,
+		     struct rpc_answer *a)
+{
+	RdmaInc__V1__EventsRequest *req =
+		rdma_inc__v1__events_request__unpack(NULL, len, data);
+
+	if (!req) {
+		answer_refuse(a, EINVAL, "the request is no message of rdma_inc.proto");
+		return false;
+	}
+	*from = req->from;
+	rdma_inc__v1__events_request__free_unpacked(req, NULL);
+	return true;
+}
+
+/**
+ * answer_events() - answer ListEvents
+ * @m: manager
+ * @data: the request's bytes
+ * @len: their number
+ * @a: answer
+ */
+void answer_events(struct manager *m, const uint8_t *data, size_t len,
+		   struct rpc_answer *a)
+{
+	struct batch *b;
+	uint64_t from;
+
+	if (!first_of(data, len, &from, a))
+		return;
+	b = malloc(sizeof(*b));
+	if (!b) {
+		answer_refuse(a, ENOMEM, "no memory");
+		return;
+	}
+	collect(&m->events, from, EVENT_MAX, b);
+	answer_reply(a, &b->msg.base);
+	free(b);
+}
+
+static void send_events(struct event_watch *w)
+{
+	struct rpc_answer out = { .err = 0 };
+	struct batch *b;
+
+	if (w->next > w->m->events.last)
+		return;
+	b = malloc(sizeof(*b));
+	if (!b)
+		return;
+	w->next = collect(&w->m->events, w->next, AT_ONCE, b);
+	answer_reply(&out, &b->msg.base);
+	free(b);
+	if (out.data)
+		rpc_stream_send(w->stream, out.data, out.len);
+	free(out.data);
+}
+
+static void writable(struct rpc_watch *rpc)
+{
+	send_events(container_of(rpc, struct event_watch, rpc));
+}
+
+static void heard(struct event_listener *l, const struct event *ev)
+{
+	struct event_watch *w = container_of(l, struct event_watch, listener);
+
+	(void)ev;
+	if (rpc_stream_idle(w->stream))
+		send_events(w);
+}
+
+static void closed(struct rpc_watch *rpc)
+{
+	struct event_watch *w = container_of(rpc, struct event_watch, rpc);
+
+	event_ignore(&w->m->events, &w->listener);
+	free(w);
+}
+
+/**
+ * answer_watch_events() - answer WatchEvents
+ * @m: manager
+ * @data: the request's bytes
+ * @len: their number
+ * @stream: where the events go
+ * @a: answer, if it is an error
+ */
+void answer_watch_events(struct manager *m, const uint8_t *data, size_t len,
+			 struct rpc_stream *stream, struct rpc_answer *a)
+{
+	struct event_watch *w;
+	uint64_t from;
+
+	if (!first_of(data, len, &from, a))
+		return;
+	w = calloc(1, sizeof(*w));
+	if (!w) {
+		answer_refuse(a, ENOMEM, "no memory");
+		return;
+	}
+	w->rpc.writable = writable;
+	w->rpc.closed = closed;
+	w->listener.heard = heard;
+	w->m = m;
+	w->stream = stream;
+	w->next = from;
+	event_listen(&m->events, &w->listener);
+	rpc_stream_watch(stream, &w->rpc);
+}

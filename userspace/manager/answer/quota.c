@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What tenants have and may have. A client is told of its own tenant only.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "rdma_inc.pb-c.h"
+
+/**
+ * struct row - a tenant
+ * @msg: message
+ * @list: pointers to @limits
+ * @limits: what it has and may have
+ */
+struct row {
+	RdmaInc__V1__Quota	msg;
+	RdmaInc__V1__Limit	*list[LIMITS];
+	RdmaInc__V1__Limit	limits[LIMITS];
+};
+
+/**
+ * struct table - an answer that is being made
+ * @n: number of @rows
+ * @rows: tenants
+ */
+struct table {
+	size_t		n;
+	struct row	**rows;
+};
+
+static void fill(struct row *r, const char *name, const struct limits *l,
+		 uint32_t groups, uint32_t ranks)
+{
+	RdmaInc__V1__Limit *out;
+	int i;
+
+	rdma_inc__v1__quota__init(&r->msg);
+	r->msg.tenant = (char *)name;
+	r->msg.limits = r->list;
+	r->msg.n_limits = LIMITS;
+	for (i = 0; i < LIMITS; i++) {
+		out = &r->limits[i];
+		r->list[i] = out;
+		rdma_inc__v1__limit__init(out);
+		out->name = (char *)limit_name((enum policy_limit)i);
+		out->limited = l->max[i] != POLICY_NO_LIMIT;
+		if (out->limited)
+			out->allowed = l->max[i];
+	}
+	r->limits[LIMIT_GROUPS].used = groups;
+	r->limits[LIMIT_RANKS].used = ranks;
+}
+
+static void add(const struct manager *m, struct table *t, const char *name)
+{
+	const struct tenant *tn = m->tenants.list;
+	struct row **rows, *r;
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (!strcmp(t->rows[i]->msg.tenant, name))
+			return;
+	rows = realloc(t->rows, (t->n + 1) * sizeof(*rows));
+	if (!rows)
+		return;
+	t->rows = rows;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return;
+	rows[t->n++] = r;
+	while (tn && strcmp(tn->name, name))
+		tn = tn->next;
+	fill(r, name, policy_of(m->tenants.policy, name), tn ? tn->groups : 0,
+	     tn ? tn->ranks : 0);
+	r->msg.refused = tn ? tn->refused : 0;
+}
+
+/* Those that have or had a group, and those that the file names. */
+static void add_all(const struct manager *m, struct table *t)
+{
+	const struct tenant *tn;
+	const char *name;
+	size_t i;
+
+	for (tn = m->tenants.list; tn; tn = tn->next)
+		add(m, t, tn->name);
+	for (i = 0; (name = policy_tenant(m->tenants.policy, i)); i++)
+		if (strcmp(name, "*"))
+			add(m, t, strcmp(name, "-") ? name : "");
+}
+
+/**
+ * answer_quotas() - answer ListQuotas
+ * @m: manager
+ * @data: the request's bytes
+ * @len: their number
+ * @a: answer
+ */
+void answer_quotas(const struct manager *m, const uint8_t *data, size_t len,
+		   struct rpc_answer *a)
+{
+	RdmaInc__V1__ListQuotasRequest *req =
+		rdma_inc__v1__list_quotas_request__unpack(NULL, len, data);
+	RdmaInc__V1__Quotas out = RDMA_INC__V1__QUOTAS__INIT;
+	bool own = answer_hides(a);
+	struct table t = { .n = 0 };
+	struct row all;
+	size_t i;
+
+	if (!req) {
+		answer_refuse(a, EINVAL, "the request is no message of rdma_inc.proto");
+		return;
+	}
+	if (own && req->tenant[0] && strcmp(req->tenant, a->who->tenant)) {
+		answer_refuse(a, EACCES, "the limits of other tenants are for operators");
+	} else {
+		if (own || req->tenant[0])
+			add(m, &t, own ? a->who->tenant : req->tenant);
+		else
+			add_all(m, &t);
+		fill(&all, "", policy_of_all(m->tenants.policy),
+		     m->tenants.groups, m->tenants.ranks);
+		/* The first two: others are no limits of all together. */
+		all.msg.n_limits = LIMIT_RANKS + 1;
+		out.all = own ? NULL : &all.msg;
+		out.n_quotas = t.n;
+		out.quotas = (RdmaInc__V1__Quota **)t.rows;
+		answer_reply(a, &out.base);
+	}
+	for (i = 0; i < t.n; i++)
+		free(t.rows[i]);
+	free(t.rows);
+	rdma_inc__v1__list_quotas_request__free_unpacked(req, NULL);
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Statistics for operators: of tasks, switches and clients, now and each
+ * second, and their last hour.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "answer/answer.h"
+#include "group/group.h"
+#include "rdma_inc.pb-c.h"
+#include "stats/stats.h"
+
+#define WAITS_LEN	128
+
+/**
+ * struct row - a task, switch or client
+ * @msg: message
+ * @waits: text of waits_for
+ */
+struct row {
+	RdmaInc__V1__Task	msg;
+	char			waits[WAITS_LEN];
+};
+
+/**
+ * struct table - an answer that is being made
+ * @kind: kind of the objects
+ * @name: the one that is asked for; empty: all
+ * @n: number of @rows
+ * @rows: rows
+ */
+struct table {
+	enum series_kind	kind;
+	const char		*name;
+	size_t			n;
+	struct row		**rows;
+};
+
+static struct row *add_row(struct table *t, const char *name, const char *state)
+{
+	struct row **rows, *r;
+
+	if (t->name[0] && strcmp(t->name, name))
+		return NULL;
+	rows = realloc(t->rows, (t->n + 1) * sizeof(*rows));
+	if (!rows)
+		return NULL;
+	t->rows = rows;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	rdma_inc__v1__task__init(&r->msg);
+	r->msg.kind = (char *)series_kind_name(t->kind);
+	r->msg.name = (char *)name;
+	r->msg.state = (char *)state;
+	r->msg.waits_for = r->waits;
+	rows[t->n++] = r;
+	return r;
+}
+
+static void put_counts(const struct manager *m, struct table *t, struct row *r)
+{
+	const struct series *s = history_find(&m->stats->history, t->kind,
+					      r->msg.name);
+
+	if (!s)
+		return;
+	r->msg.rx_bytes = s->total.rx;
+	r->msg.tx_bytes = s->total.tx;
+	r->msg.messages = s->total.messages;
+	r->msg.trouble = s->total.trouble;
+	r->msg.rx_rate = s->last.rx;
+	r->msg.tx_rate = s->last.tx;
+	r->msg.message_rate = s->last.messages;
+	r->msg.history = s->ring != NULL;
+}
+
+/* Ranks that have not come, or are not ready, as "1,3,4 ..." */
+static void put_waits(const struct group *g, struct row *r)
+{
+	size_t len = 0;
+	uint32_t i;
+
+	if (g->ending || g->state == GROUP_READY)
+		return;
+	for (i = 0; i < g->like.ranks && len < WAITS_LEN - 16; i++)
+		if (g->ranks[i].state == RANK_ABSENT ||
+		    (g->state == GROUP_JOINED && !g->ranks[i].rts))
+			len += (size_t)snprintf(r->waits + len, WAITS_LEN - len,
+						"%s%u", len ? "," : "ranks ",
+						i);
+	if (i < g->like.ranks)
+		snprintf(r->waits + len, WAITS_LEN - len, " ...");
+}
+
+static void put_tasks(const struct manager *m, struct table *t)
+{
+	const struct group *g;
+	const struct series *s;
+	struct row *r;
+	unsigned int i;
+
+	for (g = m->groups; g; g = g->next) {
+		r = add_row(t, g->like.job, answer_state(g));
+		if (!r)
+			continue;
+		r->msg.ranks = g->like.ranks;
+		r->msg.present = g->present;
+		r->msg.switches = g->nparts;
+		r->msg.levels = group_levels(g);
+		put_waits(g, r);
+	}
+	for (i = 0; i < SERIES_BUCKETS; i++)
+		for (s = m->stats->history.bucket[i]; s; s = s->next)
+			if (s->kind == SERIES_TASK && s->ended)
+				add_row(t, s->name, "ended");
+}
+
+static void put_switches(const struct manager *m, struct table *t)
+{
+	const struct sw *sw;
+	struct row *r;
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		sw = &m->switches[i];
+		r = add_row(t, sw_name(sw), sw->up ? "up" : sw->why);
+		if (r)
+			r->msg.switches = sw->parts;
+	}
+}
+
+static void put_clients(const struct manager *m, struct table *t)
+{
+	const struct series *s;
+	unsigned int i;
+
+	for (i = 0; i < SERIES_BUCKETS; i++)
+		for (s = m->stats->history.bucket[i]; s; s = s->next)
+			if (s->kind == SERIES_CLIENT)
+				add_row(t, s->name,
+					s->last.rx + s->last.tx > 0 ? "busy" :
+								      "idle");
+}
+
+static void fill(const struct manager *m, struct table *t)
+{
+	size_t i;
+
+	if (t->kind == SERIES_TASK)
+		put_tasks(m, t);
+	else if (t->kind == SERIES_SWITCH)
+		put_switches(m, t);
+	else
+		put_clients(m, t);
+	for (i = 0; i < t->n; i++)
+		put_counts(m, t, t->rows[i]);
+}
+
+static void answer_table(const struct manager *m, enum series_kind kind,
+			 const char *name, struct rpc_answer *a)
+{
+	struct table t = { .kind = kind, .name = name };
+	RdmaInc__V1__Tasks out = RDMA_INC__V1__TASKS__INIT;
+	size_t i;
+
+	fill(m, &t);
+	/* A row begins with its message. */
+	out.n_tasks = t.n;
+	out.tasks = (RdmaInc__V1__Task **)t.rows;
+	if (t.n || !name[0])
+		answer_reply(a, &out.base);
+	else
+		answer_refuse(a, ENOENT, "there is no %s \"%.63s\"",
+			      series_kind_name(kind), name);
+	for (i = 0; i < t.n; i++)
+		free(t.rows[i]);
+	free(t.rows);
+}
+
+/* --- Requests ------------------------------------------------------------ */
+
+/* Returns a request to be freed, or NULL after an error. */
+static RdmaInc__V1__TasksRequest *understand(const uint8_t *data, size_t len,
+					     enum series_kind *kind,
+					     struct rpc_answer *a)
+{
+	RdmaInc__V1__TasksRequest *req =
+		rdma_inc__v1__tasks_request__unpack(NULL, len, data);
+
+	if (!req) {
+		answer_refuse(a, EINVAL, "the request is no message of rdma_inc.proto");
+		return NULL;
+	}
+	for (*kind = 0; *kind < SERIES_KINDS; (*kind)++)
+		if (!req->kind[0] || !strcmp(req->kind, series_kind_name(*kind)))
+			return req;
+	answer_refuse(a, EINVAL, "kind \"%.32s\": must be task, switch or client",
+		      req->kind);
+	rdma_inc__v1__tasks_request__free_unpacked(req, NULL);
+	return NULL;
+}
+
+/**
+ * answer_tasks() - answer ListTasks
+ * @m: manager
+ * @data: the request's bytes
+ * @len: their number
+ * @a: answer
+ */
+void answer_tasks(const struct manager *m, const uint8_t *data, size_t len,
+		  struct rpc_answer *a)
+{
+	RdmaInc__V1__TasksRequest *req;
+	enum series_kind kind;
+
+	req = understand(data, len, &kind, a);
+	if (!req)
+		return;
+	answer_table(m, kind, req->name, a);
+	rdma_inc__v1__tasks_request__free_unpacked(req, NULL);
+}
+
+static void put_history(const struct series *s, RdmaInc__V1__History *out,
+			double *values)
+{
+	const struct sample *sample;
+	int64_t second;
+
+	out->rx_rate = values;
+	out->tx_rate = values + HISTORY_SECONDS;
+	out->message_rate = values + 2 * HISTORY_SECONDS;
+	out->trouble_rate = values + 3 * HISTORY_SECONDS;
+	for (second = s->seconds - HISTORY_SECONDS; second < s->seconds;
+	     second++) {
+		sample = series_at(s, second);
+		if (!sample)
+			continue;
+		out->rx_rate[out->n_rx_rate++] = sample->rx;
+		out->tx_rate[out->n_tx_rate++] = sample->tx;
+		out->message_rate[out->n_message_rate++] = sample->messages;
+		out->trouble_rate[out->n_trouble_rate++] = sample->trouble;
+	}
+	/* Seconds of the history are those of CLOCK_MONOTONIC. */
+	out->last = time(NULL) - now_ms() / 1000 + s->seconds - 1;
+}
+
+/**
+ * answer_history() - answer GetHistory
+ * @m: manager
+ * @data: the request's bytes
+ * @len: their number
+ * @a: answer
+ */
+void answer_history(const struct manager *m, const uint8_t *data, size_t len,
+		    struct rpc_answer *a)
+{
+	RdmaInc__V1__History out = RDMA_INC__V1__HISTORY__INIT;
+	RdmaInc__V1__TasksRequest *req;
+	const struct series *s;
+	enum series_kind kind;
+	double *values;
+
+	req = understand(data, len, &kind, a);
+	if (!req)
+		return;
+	s = history_find(&m->stats->history, kind, req->name);
+	values = calloc(4 * HISTORY_SECONDS, sizeof(*values));
+	if (!s) {
+		answer_refuse(a, ENOENT, "there is no history of %s \"%.63s\"",
+			      series_kind_name(kind), req->name);
+	} else if (values) {
+		out.name = (char *)s->name;
+		put_history(s, &out, values);
+		answer_reply(a, &out.base);
+	} else {
+		answer_refuse(a, ENOMEM, "no memory");
+	}
+	free(values);
+	rdma_inc__v1__tasks_request__free_unpacked(req, NULL);
+}
+
+/* --- Streams ------------------------------------------------------------- */
+
+/**
+ * struct task_watch - a client that is told each second
+ * @rpc: the stream's callbacks
+ * @tick: is called each second
+ * @m: manager
+ * @stream: stream
+ * @kind: what it watches
+ * @name: which one; empty: all
+ */
+struct task_watch {
+	struct rpc_watch	rpc;
+	struct stats_watch	tick;
+	struct manager		*m;
+	struct rpc_stream	*stream;
+	enum series_kind	kind;
+	char			name[64];
+};
+
+static void send_table(struct stats_watch *tick)
+{
+	struct task_watch *w = container_of(tick, struct task_watch, tick);
+	struct rpc_answer a = { .err = 0 };
+
+	/* One that reads slowly misses seconds. */
+	if (!rpc_stream_idle(w->stream))
+		return;
+	answer_table(w->m, w->kind, w->name, &a);
+	if (a.data)
+		rpc_stream_send(w->stream, a.data, a.len);
+	free(a.data);
+}
+
+static void writable(struct rpc_watch *rpc)
+{
+	(void)rpc;
+}
+
+static void closed(struct rpc_watch *rpc)
+{
+	struct task_watch *w = container_of(rpc, struct task_watch, rpc);
+
+	stats_ignore(w->m->stats, &w->tick);
+	free(w);
+}
+
+/**
+ * answer_watch_tasks() - answer WatchTasks
+ * @m: manager
+ * @data: the request's bytes
+ * @len: their number
+ * @stream: where the tables go
+ * @a: answer, if it is an error
+ */
+void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
+			struct rpc_stream *stream, struct rpc_answer *a)
+{
+	RdmaInc__V1__TasksRequest *req;
+	enum series_kind kind;
+	struct task_watch *w;
+
+	req = understand(data, len, &kind, a);
+	if (!req)
+		return;
+	w = calloc(1, sizeof(*w));
+	if (w) {
+		w->rpc.writable = writable;
+		w->rpc.closed = closed;
+		w->tick.tick = send_table;
+		w->m = m;
+		w->stream = stream;
+		w->kind = kind;
+		snprintf(w->name, sizeof(w->name), "%s", req->name);
+		stats_watch(m->stats, &w->tick);
+		rpc_stream_watch(stream, &w->rpc);
+	} else {
+		answer_refuse(a, ENOMEM, "no memory");
+	}
+	rdma_inc__v1__tasks_request__free_unpacked(req, NULL);
+}

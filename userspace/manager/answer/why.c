@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Why a group has its tree: all candidates for the root, as they are now, and
+ * what speaks against each.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "answer/answer.h"
+#include "group/group.h"
+#include "place/place.h"
+#include "rdma_inc.pb-c.h"
+
+/**
+ * struct why - an answer that is being made
+ * @msg: message
+ * @text: its text
+ * @list: pointers to @out
+ * @out: a candidate for each switch
+ * @against: their texts
+ */
+struct why {
+	RdmaInc__V1__Why	msg;
+	char			text[512];
+	RdmaInc__V1__Candidate	**list;
+	RdmaInc__V1__Candidate	*out;
+	char			(*against)[NETCONF_ERROR_LEN + 32];
+};
+
+static void unusable(const struct sw *sw, char *text, size_t len)
+{
+	if (!sw->up)
+		snprintf(text, len, "unreachable: %s", sw->why);
+	else if (!sw->info->collectives)
+		snprintf(text, len, "no capability: it offers no collective");
+	else
+		snprintf(text, len, "no room: it has %u of %u trees",
+			 sw->parts, sw->info->max_trees);
+}
+
+static void compare(const struct place_why *c, const struct place_why *root,
+		    char *text, size_t len)
+{
+	if (c->cost == UINT64_MAX)
+		snprintf(text, len, "unreachable: a rank's switch has no way to it");
+	else if (c->cost > root->cost)
+		snprintf(text, len, "more links: %llu, the root %llu",
+			 (unsigned long long)c->cost,
+			 (unsigned long long)root->cost);
+	else if (c->cost < root->cost)
+		snprintf(text, len, "fewer links now, not when the tree was made");
+	else if (c->depth > root->depth)
+		snprintf(text, len, "more levels: %u, the root %u", c->depth,
+			 root->depth);
+	else if (c->depth == root->depth && c->nodes > root->nodes)
+		snprintf(text, len, "more switches in the tree: %u, the root %u",
+			 c->nodes, root->nodes);
+	else if (c->load > root->load)
+		snprintf(text, len, "more load: %llu, the root %llu",
+			 (unsigned long long)c->load,
+			 (unsigned long long)root->load);
+	else if (c->load < root->load)
+		snprintf(text, len, "less load now, not when the tree was made");
+	else
+		snprintf(text, len, "nothing: as good as the root");
+}
+
+static void fill(const struct manager *m, const struct place_why *list,
+		 uint32_t root, struct why *w)
+{
+	uint32_t i;
+
+	w->msg.n_candidates = m->o.nswitches;
+	w->msg.candidates = w->list;
+	w->msg.root = (char *)sw_name(&m->switches[root]);
+	for (i = 0; i < m->o.nswitches; i++) {
+		rdma_inc__v1__candidate__init(&w->out[i]);
+		w->list[i] = &w->out[i];
+		w->out[i].switch_id = (char *)sw_name(&m->switches[i]);
+		w->out[i].links = list[i].cost == UINT64_MAX ? 0 : list[i].cost;
+		w->out[i].load = list[i].load;
+		w->out[i].against = w->against[i];
+		if (i == root)
+			continue;
+		if (list[i].usable)
+			compare(&list[i], &list[root], w->against[i],
+				sizeof(w->against[i]));
+		else
+			unusable(&m->switches[i], w->against[i],
+				 sizeof(w->against[i]));
+	}
+}
+
+static void explain(const struct manager *m, const struct group *g,
+		    struct why *w)
+{
+	struct place_why *list = calloc(m->o.nswitches + 1, sizeof(*list));
+	uint32_t root;
+
+	if (g->present < g->like.ranks && !g->nparts)
+		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
+			 g->present, g->like.ranks);
+	else if (list && group_why(g, list, &root))
+		fill(m, list, root, w);
+	else
+		snprintf(w->text, sizeof(w->text), "no switch can serve it now");
+	free(list);
+}
+
+/**
+ * answer_why() - answer WhyGroup
+ * @m: manager
+ * @name: the group's name
+ * @tenant: whose it is; empty: anyone's
+ * @a: answer
+ */
+void answer_why(const struct manager *m, const char *name,
+		const char *tenant, struct rpc_answer *a)
+{
+	const struct group *g = answer_group(m, name, tenant, a);
+	struct why w = { .msg = RDMA_INC__V1__WHY__INIT };
+
+	if (!g)
+		return;
+	w.list = calloc(m->o.nswitches, sizeof(*w.list));
+	w.out = calloc(m->o.nswitches, sizeof(*w.out));
+	w.against = calloc(m->o.nswitches, sizeof(*w.against));
+	w.msg.name = (char *)g->like.job;
+	w.msg.text = w.text;
+	if (w.list && w.out && w.against) {
+		explain(m, g, &w);
+		answer_reply(a, &w.msg.base);
+	} else {
+		answer_refuse(a, ENOMEM, "no memory");
+	}
+	free(w.list);
+	free(w.out);
+	free(w.against);
+}

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See creds.h. Files are read again when they have changed, so that
+ * certificates can be renewed, and tokens revoked, without a restart.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <grpc/support/alloc.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "api/creds.h"
+#include "auth/token.h"
+#include "base/loop.h"
+
+#define PEM_FILE_MAX	(1U << 20)
+#define BEARER		"Bearer "
+
+/**
+ * struct stamp - tells whether a file has changed
+ * @time: when it was last
+ * @size: bytes
+ * @inode: inode
+ */
+struct stamp {
+	struct timespec	time;
+	off_t		size;
+	ino_t		inode;
+};
+
+/**
+ * struct creds - who may call
+ * @how: options
+ * @lock: guards @files; gRPC's threads shake hands
+ * @files: when the certificate, the key and the authority were read
+ * @tokens: or NULL
+ * @tokens_file: when they were read
+ */
+struct creds {
+	const struct rpc_security	*how;
+	pthread_mutex_t			lock;
+	struct stamp			files[3];
+	struct tokens			*tokens;
+	struct stamp			tokens_file;
+};
+
+static bool changed(const char *path, struct stamp *last)
+{
+	struct stamp now = { .size = 0 };
+	struct stat st;
+
+	if (!stat(path, &st))
+		now = (struct stamp) { st.st_mtim, st.st_size, st.st_ino };
+	if (now.time.tv_sec == last->time.tv_sec &&
+	    now.time.tv_nsec == last->time.tv_nsec &&
+	    now.size == last->size && now.inode == last->inode)
+		return false;
+	*last = now;
+	return true;
+}
+
+/* --- Certificates -------------------------------------------------------- */
+
+/* Returns a file's text, to be freed, or NULL after a message. */
+static char *read_text(const char *option, const char *path, char *err,
+		       size_t err_len)
+{
+	FILE *f = fopen(path, "r");
+	char *text = f ? calloc(1, PEM_FILE_MAX) : NULL;
+
+	if (!text || !fread(text, 1, PEM_FILE_MAX - 1, f)) {
+		snprintf(err, err_len, "--%s %s: %s", option, path,
+			 !f || ferror(f) ? strerror(errno) : "is empty");
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static X509 *cert_of(const char *pem)
+{
+	BIO *bio = BIO_new_mem_buf(pem, -1);
+	X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+
+	BIO_free(bio);
+	return cert;
+}
+
+/* An encrypted key would ask for its password. */
+static int no_password(char *buf, int size, int writing, void *data)
+{
+	(void)buf;
+	(void)size;
+	(void)writing;
+	(void)data;
+	return -1;
+}
+
+static bool fit(const char *cert_pem, const char *key_pem)
+{
+	X509 *cert = cert_of(cert_pem);
+	BIO *bio = BIO_new_mem_buf(key_pem, -1);
+	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password,
+						      NULL) : NULL;
+	bool good = cert && key && X509_check_private_key(cert, key) == 1;
+
+	ERR_clear_error();
+	EVP_PKEY_free(key);
+	BIO_free(bio);
+	X509_free(cert);
+	return good;
+}
+
+static bool is_over(const char *pem)
+{
+	X509 *cert = cert_of(pem);
+	bool over = cert && X509_cmp_current_time(X509_get0_notAfter(cert)) < 0;
+
+	X509_free(cert);
+	return over;
+}
+
+/**
+ * struct pems - the files' texts
+ * @cert: the manager's certificate, and those between it and the authority's
+ * @key: its private key
+ * @ca: the authority's certificate
+ */
+struct pems {
+	char	*cert;
+	char	*key;
+	char	*ca;
+};
+
+static void free_pems(struct pems *p)
+{
+	free(p->cert);
+	if (p->key)
+		OPENSSL_cleanse(p->key, strlen(p->key));
+	free(p->key);
+	free(p->ca);
+}
+
+static int read_pems(const struct rpc_security *how, struct pems *p, char *err,
+		     size_t err_len)
+{
+	X509 *ca;
+
+	*p = (struct pems) {
+		.cert = read_text("tls-cert", how->cert, err, err_len),
+	};
+	if (p->cert)
+		p->key = read_text("tls-key", how->key, err, err_len);
+	if (p->key)
+		p->ca = read_text("tls-ca", how->ca, err, err_len);
+	if (!p->ca)
+		goto fail;
+	ca = cert_of(p->ca);
+	X509_free(ca);
+	if (!ca) {
+		snprintf(err, err_len, "--tls-ca %s: is no certificate (PEM)",
+			 how->ca);
+		goto fail;
+	}
+	if (!fit(p->cert, p->key)) {
+		snprintf(err, err_len, "--tls-cert %s and --tls-key %s: must be a certificate and its private key (PEM, without a password)",
+			 how->cert, how->key);
+		goto fail;
+	}
+	if (is_over(p->cert))
+		log_say("--tls-cert %s: the certificate has expired: clients will refuse it",
+			how->cert);
+	return 0;
+fail:
+	free_pems(p);
+	return -EINVAL;
+}
+
+/* gRPC asks for each handshake. */
+static grpc_ssl_certificate_config_reload_status
+fetch(void *ctx, grpc_ssl_server_certificate_config **config)
+{
+	struct creds *c = ctx;
+	grpc_ssl_pem_key_cert_pair pair;
+	struct pems p;
+	char err[512];
+	bool any;
+	int ret;
+
+	pthread_mutex_lock(&c->lock);
+	any = changed(c->how->cert, &c->files[0]);
+	any |= changed(c->how->key, &c->files[1]);
+	any |= changed(c->how->ca, &c->files[2]);
+	pthread_mutex_unlock(&c->lock);
+	if (!any)
+		return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
+	ret = read_pems(c->how, &p, err, sizeof(err));
+	if (ret) {
+		log_say("%s; the certificates that were read before are still used",
+			err);
+		return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;
+	}
+	pair.cert_chain = p.cert;
+	pair.private_key = p.key;
+	*config = grpc_ssl_server_certificate_config_create(p.ca, &pair, 1);
+	free_pems(&p);
+	return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_NEW;
+}
+
+/**
+ * creds_server() - make gRPC's credentials
+ * @creds: who may call; must live as long as the server
+ *
+ * Return: credentials.
+ */
+grpc_server_credentials *creds_server(struct creds *creds)
+{
+	grpc_ssl_server_credentials_options *options;
+	grpc_ssl_client_certificate_request_type ask;
+
+	if (!creds->how->cert)
+		return grpc_insecure_server_credentials_create();
+	/* Those who have a token need no certificate; one has to be good. */
+	ask = creds->how->tokens ?
+	      GRPC_SSL_REQUEST_CLIENT_CERTIFICATE_AND_VERIFY :
+	      GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY;
+	options = grpc_ssl_server_credentials_create_options_using_config_fetcher(
+			ask, fetch, creds);
+	return grpc_ssl_server_credentials_create_with_options(options);
+}
+
+/* --- Calls --------------------------------------------------------------- */
+
+/* Returns whether the call has a token; false: it has none. */
+static bool token_of(const grpc_metadata_array *metadata, const char **token,
+		     size_t *len)
+{
+	const grpc_metadata *m;
+	size_t i;
+
+	for (i = 0; i < metadata->count; i++) {
+		m = &metadata->metadata[i];
+		if (grpc_slice_str_cmp(m->key, "authorization"))
+			continue;
+		*token = (const char *)GRPC_SLICE_START_PTR(m->value);
+		*len = GRPC_SLICE_LENGTH(m->value);
+		if (*len >= strlen(BEARER) &&
+		    !strncasecmp(*token, BEARER, strlen(BEARER))) {
+			*token += strlen(BEARER);
+			*len -= strlen(BEARER);
+		}
+		return true;
+	}
+	return false;
+}
+
+static void read_again(struct creds *c)
+{
+	struct tokens *fresh;
+	char err[256];
+
+	if (!changed(c->how->tokens, &c->tokens_file))
+		return;
+	if (tokens_read(&fresh, c->how->tokens, err, sizeof(err))) {
+		log_say("--tokens %s: %s; the tokens that were read before are still valid",
+			c->how->tokens, err);
+		return;
+	}
+	tokens_free(c->tokens);
+	c->tokens = fresh;
+}
+
+static int from_cert(grpc_call *call, struct identity *id, char *err,
+		     size_t err_len)
+{
+	grpc_auth_context *ctx = grpc_call_auth_context(call);
+	grpc_auth_property_iterator at;
+	const grpc_auth_property *pem = NULL;
+	int ret = -EKEYREJECTED;
+
+	if (ctx && grpc_auth_context_peer_is_authenticated(ctx)) {
+		at = grpc_auth_context_find_properties_by_name(ctx,
+				GRPC_X509_PEM_CERT_PROPERTY_NAME);
+		pem = grpc_auth_property_iterator_next(&at);
+	}
+	if (pem)
+		ret = identity_of_cert(id, pem->value, pem->value_length, err,
+				       err_len) ? -EACCES : 0;
+	else
+		snprintf(err, err_len, "this manager needs a certificate (INC_AM_CERTS) or a token (INC_AM_TOKEN)");
+	grpc_auth_context_release(ctx);
+	return ret;
+}
+
+/**
+ * creds_identify() - find out who calls
+ * @creds: who may call
+ * @call: call
+ * @metadata: its headers
+ * @id: result
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * A token goes before a certificate.
+ *
+ * Return: 0, -EKEYREJECTED: it does not prove who it is, -EACCES: it is nobody
+ * who may call.
+ */
+int creds_identify(struct creds *creds, grpc_call *call,
+		   const grpc_metadata_array *metadata, struct identity *id,
+		   char *err, size_t err_len)
+{
+	const char *token;
+	size_t len;
+
+	if (creds->how->tokens && token_of(metadata, &token, &len)) {
+		read_again(creds);
+		if (tokens_find(creds->tokens, token, len, id))
+			return 0;
+		snprintf(err, err_len, "this manager does not know the token");
+		return -EKEYREJECTED;
+	}
+	if (creds->how->cert)
+		return from_cert(call, id, err, err_len);
+	if (creds->how->tokens) {
+		snprintf(err, err_len, "this manager needs a token (INC_AM_TOKEN)");
+		return -EKEYREJECTED;
+	}
+	return identity_set(id, "anonymous", "", "admin", err, err_len);
+}
+
+/* --- Options ------------------------------------------------------------- */
+
+/* Names are not looked up: what they mean may change. */
+static bool is_loopback(const char *address)
+{
+	const char *port = strrchr(address, ':');
+	struct in_addr in;
+	char host[64];
+
+	if (!strncmp(address, "unix:", 5))
+		return true;
+	if (!port || port - address >= (ptrdiff_t)sizeof(host))
+		return false;
+	memcpy(host, address, (size_t)(port - address));
+	host[port - address] = '\0';
+	if (!strcmp(host, "localhost") || !strcmp(host, "[::1]"))
+		return true;
+	return inet_pton(AF_INET, host, &in) == 1 &&
+	       ntohl(in.s_addr) >> 24 == 127;
+}
+
+static int check(const struct rpc_security *how, const char *address, char *err,
+		 size_t err_len)
+{
+	const char *what = NULL;
+
+	if (!how->cert != !how->key || !how->cert != !how->ca)
+		what = "--tls-cert, --tls-key and --tls-ca need each other";
+	else if (how->cert && how->plaintext)
+		what = "--insecure-plaintext contradicts --tls-cert";
+	else if (how->tokens && how->plaintext)
+		what = "--insecure-plaintext contradicts --tokens: everyone could read them";
+	if (what) {
+		snprintf(err, err_len, "%s", what);
+		return -EINVAL;
+	}
+	if (how->cert || is_loopback(address))
+		return 0;
+	if (!how->plaintext) {
+		snprintf(err, err_len, "--listen %s: beyond loopback needs --tls-cert, --tls-key and --tls-ca (\"inc-am-ca --help\" tells how to make them), or --insecure-plaintext",
+			 address);
+		return -EINVAL;
+	}
+	log_say("WARNING: --insecure-plaintext: everyone who reaches %s may join and delete groups, and read and change what is sent",
+		address);
+	return 0;
+}
+
+/**
+ * creds_new() - read certificates and tokens
+ * @how: options; must live as long as the result
+ * @address: where the server listens
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: who may call, or NULL.
+ */
+struct creds *creds_new(const struct rpc_security *how, const char *address,
+			char *err, size_t err_len)
+{
+	struct creds *c;
+	struct pems p;
+	char why[256];
+
+	if (check(how, address, err, err_len))
+		return NULL;
+	if (how->cert) {
+		if (read_pems(how, &p, err, err_len))
+			return NULL;
+		free_pems(&p);
+	}
+	c = calloc(1, sizeof(*c));
+	if (!c) {
+		snprintf(err, err_len, "no memory");
+		return NULL;
+	}
+	c->how = how;
+	pthread_mutex_init(&c->lock, NULL);
+	if (!how->tokens)
+		return c;
+	changed(how->tokens, &c->tokens_file);
+	if (tokens_read(&c->tokens, how->tokens, why, sizeof(why))) {
+		snprintf(err, err_len, "--tokens %s: %s", how->tokens, why);
+		creds_free(c);
+		return NULL;
+	}
+	return c;
+}
+
+/**
+ * creds_free() - forget certificates and tokens
+ * @creds: who may call, or NULL
+ */
+void creds_free(struct creds *creds)
+{
+	if (!creds)
+		return;
+	tokens_free(creds->tokens);
+	pthread_mutex_destroy(&creds->lock);
+	free(creds);
+}

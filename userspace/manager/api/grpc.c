@@ -1,0 +1,731 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The gRPC server. One thread waits for completions and hands each to the main
+ * loop, which does everything else; so nothing here needs a lock. A call, or a
+ * stream, is freed when none of its batches is left.
+ */
+#include <errno.h>
+#include <grpc/byte_buffer_reader.h>
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
+#include <grpc/support/alloc.h>
+#include <grpc/support/time.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/creds.h"
+#include "api/message.h"
+#include "api/rpc.h"
+
+/* A rank that does not read is dropped when this many messages wait for it. */
+#define QUEUE_MAX	64
+/* A connection that has vanished is noticed after their sum. */
+#define KEEP_TIME_MS	5000
+#define KEEP_TIMEOUT_MS	3000
+#define STOP_MS		1000
+/* From a connection to its first request: for TLS, and silent clients. */
+#define HANDSHAKE_MS	10000
+#define IDLE_MS		60000	/* how long a connection may have no call */
+#define HEADERS_MAX	8192	/* bytes of a call's headers */
+#define MESSAGE_MAX	65536	/* bytes that a client may send at once */
+
+/**
+ * struct method - a method of the service
+ * @path: gRPC's name of it
+ * @watch: its answer is a stream
+ * @client: clients may call it; the others are for operators
+ */
+struct method {
+	const char	*path;
+	bool		watch;
+	bool		client;
+};
+
+#define PATH(name)	"/rdma_inc.v1.Manager/" name
+
+static const struct method methods[RPC_METHODS + 1] = {
+	[RPC_GET_TOPOLOGY]	= { .path = PATH("GetTopology"), .client = true },
+	[RPC_LIST_GROUPS]	= { .path = PATH("ListGroups"), .client = true },
+	[RPC_GET_GROUP]		= { .path = PATH("GetGroup"), .client = true },
+	[RPC_DELETE_GROUP]	= { .path = PATH("DeleteGroup") },
+	[RPC_LIST_EVENTS]	= { .path = PATH("ListEvents") },
+	[RPC_WATCH_EVENTS]	= { .path = PATH("WatchEvents"), .watch = true },
+	[RPC_WHY_GROUP]		= { .path = PATH("WhyGroup"), .client = true },
+	[RPC_LIST_TASKS]	= { .path = PATH("ListTasks") },
+	[RPC_WATCH_TASKS]	= { .path = PATH("WatchTasks"), .watch = true },
+	[RPC_GET_HISTORY]	= { .path = PATH("GetHistory") },
+	[RPC_LIST_QUOTAS]	= { .path = PATH("ListQuotas"), .client = true },
+	[RPC_METHODS]		= { .path = AM_JOIN, .client = true },
+};
+
+/**
+ * struct rpc - the server
+ * @loop: main loop
+ * @server: gRPC's server
+ * @cq: queue of all completions
+ * @thread: waits for them
+ * @creds: who may call
+ * @registered: gRPC's names of the methods; the last one is the stream
+ * @handler: callbacks
+ * @ctx: their first argument
+ * @stopping: no more calls are accepted
+ * @calls: calls and streams that are not freed
+ */
+struct rpc {
+	struct loop			*loop;
+	grpc_server			*server;
+	grpc_completion_queue		*cq;
+	pthread_t			thread;
+	struct creds			*creds;
+	void				*registered[RPC_METHODS + 1];
+	const struct rpc_handler	*handler;
+	void				*ctx;
+	bool				stopping;
+	unsigned int			calls;
+};
+
+/**
+ * struct batch - a batch of operations, and the tag of its completion
+ * @work: hands the completion to the main loop
+ * @call: call
+ * @done: what to do then
+ * @success: whether the operations succeeded
+ */
+struct batch {
+	struct work		work;
+	struct rpc_stream	*call;
+	void			(*done)(struct rpc_stream *call, bool success);
+	bool			success;
+};
+
+struct chunk {
+	struct chunk		*next;
+	grpc_byte_buffer	*buf;
+};
+
+/**
+ * struct rpc_stream - a call: a request, a stream, or one of an unknown method
+ * @rpc: server
+ * @method: RPC_METHODS: a rank's stream; -1: unknown
+ * @call: gRPC's call; NULL: none has arrived yet
+ * @deadline: the client's
+ * @metadata: its headers
+ * @details: of an unknown method
+ * @buf: what was received
+ * @cancelled: whether the client was gone at the end
+ * @busy: batches that are not done
+ * @peer: address of the client, gRPC's string
+ * @who: who it is
+ * @user: rpc_stream_set()
+ * @watch: if the answer is a stream: who sends it; NULL: nobody, or not yet
+ * @queue: messages to send
+ * @queued: their number
+ * @sending: a batch sends
+ * @sends_first: and the first of @queue is in it
+ * @begun: the headers were sent
+ * @ending: the status is to be sent when @queue is empty
+ * @ended: it was sent, or the client is gone
+ * @told: the user knows that it has ended
+ * @status: status
+ * @text: and its text
+ * @arrive: batch: a call arrives
+ * @read: batch: a message arrives
+ * @write: batch: headers, messages, status
+ * @close: batch: the call ends
+ */
+struct rpc_stream {
+	struct rpc		*rpc;
+	int			method;
+	grpc_call		*call;
+	gpr_timespec		deadline;
+	grpc_metadata_array	metadata;
+	grpc_call_details	details;
+	grpc_byte_buffer	*buf;
+	int			cancelled;
+	unsigned int		busy;
+	char			*peer;
+	struct identity		who;
+	void			*user;
+	struct rpc_watch	*watch;
+	struct chunk		*queue;
+	unsigned int		queued;
+	bool			sending;
+	bool			sends_first;
+	bool			begun;
+	bool			ending;
+	bool			ended;
+	bool			told;
+	int			status;
+	char			text[512];
+	struct batch		arrive;
+	struct batch		read;
+	struct batch		write;
+	struct batch		close;
+};
+
+static void accept_call(struct rpc *rpc, int method);
+
+static bool is_stream(const struct rpc_stream *s)
+{
+	return s->method == RPC_METHODS;
+}
+
+/* --- Batches ------------------------------------------------------------- */
+
+static void drop_chunk(struct rpc_stream *s)
+{
+	struct chunk *c = s->queue;
+
+	s->queue = c->next;
+	s->queued--;
+	grpc_byte_buffer_destroy(c->buf);
+	free(c);
+}
+
+static void put(struct rpc_stream *s)
+{
+	if (s->busy)
+		return;
+	while (s->queue)
+		drop_chunk(s);
+	if (s->buf)
+		grpc_byte_buffer_destroy(s->buf);
+	grpc_metadata_array_destroy(&s->metadata);
+	grpc_call_details_destroy(&s->details);
+	gpr_free(s->peer);
+	if (s->call)
+		grpc_call_unref(s->call);
+	s->rpc->calls--;
+	free(s);
+}
+
+static void completed(struct work *work)
+{
+	struct batch *b = container_of(work, struct batch, work);
+	struct rpc_stream *s = b->call;
+
+	/* It may start other batches, and is not freed before it returns. */
+	b->done(s, b->success);
+	s->busy--;
+	put(s);
+}
+
+static void init_batch(struct rpc_stream *s, struct batch *b,
+		       void (*done)(struct rpc_stream *s, bool success))
+{
+	b->work.fn = completed;
+	b->call = s;
+	b->done = done;
+}
+
+static bool start(struct rpc_stream *s, struct batch *b, const grpc_op *ops,
+		  size_t n)
+{
+	if (grpc_call_start_batch(s->call, ops, n, b, NULL) != GRPC_CALL_OK)
+		return false;
+	s->busy++;
+	return true;
+}
+
+static void *wait_completions(void *arg)
+{
+	struct rpc *rpc = arg;
+	struct batch *b;
+	grpc_event ev;
+
+	for (;;) {
+		ev = grpc_completion_queue_next(rpc->cq,
+						gpr_inf_future(GPR_CLOCK_REALTIME),
+						NULL);
+		if (ev.type == GRPC_QUEUE_SHUTDOWN)
+			return NULL;
+		b = ev.tag;
+		b->success = ev.success;
+		loop_post(rpc->loop, &b->work);
+	}
+}
+
+/* --- Output -------------------------------------------------------------- */
+
+static void step(struct rpc_stream *s);
+
+static void written(struct rpc_stream *s, bool success)
+{
+	s->sending = false;
+	if (s->sends_first)
+		drop_chunk(s);
+	if (!success)
+		s->ended = true;
+	if (s->watch && !s->told && !s->queue && !s->ended)
+		s->watch->writable(s->watch);
+	step(s);
+}
+
+/* Send the next message, or the status after the last one. */
+static void step(struct rpc_stream *s)
+{
+	grpc_slice text = grpc_empty_slice();
+	grpc_op ops[2], *op = ops;
+
+	if (s->sending || s->ended)
+		return;
+	memset(ops, 0, sizeof(ops));
+	if (!s->begun)
+		(op++)->op = GRPC_OP_SEND_INITIAL_METADATA;
+	s->sends_first = s->queue;
+	if (s->queue) {
+		op->op = GRPC_OP_SEND_MESSAGE;
+		(op++)->data.send_message.send_message = s->queue->buf;
+	} else if (s->ending) {
+		text = grpc_slice_from_copied_string(s->text);
+		op->op = GRPC_OP_SEND_STATUS_FROM_SERVER;
+		op->data.send_status_from_server.status =
+			(grpc_status_code)s->status;
+		(op++)->data.send_status_from_server.status_details = &text;
+		s->ended = true;
+	} else if (s->begun) {
+		return;
+	}
+	s->begun = true;
+	s->sending = start(s, &s->write, ops, (size_t)(op - ops));
+	if (!s->sending)
+		s->ended = true;
+	grpc_slice_unref(text);
+}
+
+static void append(struct rpc_stream *s, const uint8_t *data, size_t len)
+{
+	grpc_slice slice =
+		grpc_slice_from_copied_buffer((const char *)data, len);
+	struct chunk *c = calloc(1, sizeof(*c)), **link = &s->queue;
+
+	if (!c) {
+		grpc_slice_unref(slice);
+		return;
+	}
+	c->buf = grpc_raw_byte_buffer_create(&slice, 1);
+	grpc_slice_unref(slice);
+	while (*link)
+		link = &(*link)->next;
+	*link = c;
+	s->queued++;
+}
+
+/**
+ * rpc_stream_send() - send a message to a rank
+ * @stream: stream
+ * @data: bytes
+ * @len: their number
+ *
+ * Does not wait. A client that does not read is dropped in the end.
+ */
+void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
+{
+	if (stream->ending || stream->ended)
+		return;
+	if (stream->queued >= QUEUE_MAX) {
+		grpc_call_cancel(stream->call, NULL);
+		return;
+	}
+	append(stream, data, len);
+	step(stream);
+}
+
+/**
+ * rpc_stream_watch() - say who sends a stream that answers a request
+ * @stream: stream
+ * @watch: callbacks; @watch->writable is called soon
+ */
+void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
+{
+	stream->watch = watch;
+	step(stream);
+}
+
+/**
+ * rpc_stream_idle() - check whether a stream waits for something to send
+ * @stream: stream
+ *
+ * Return: true if all that was sent is on its way.
+ */
+bool rpc_stream_idle(const struct rpc_stream *stream)
+{
+	return !stream->sending && !stream->queue;
+}
+
+/**
+ * rpc_stream_end() - end a stream when its messages are sent
+ * @stream: stream, which must not be used any more; or NULL
+ * @err: positive errno value; 0: in order
+ * @text: if @err: what to do
+ */
+void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
+{
+	if (!stream)
+		return;
+	stream->told = true;
+	if (stream->ending)
+		return;
+	stream->ending = true;
+	stream->status = am_status_of(err);
+	snprintf(stream->text, sizeof(stream->text), "%s", text);
+	step(stream);
+}
+
+/**
+ * rpc_stream_peer() - get the address of a stream's client
+ * @stream: stream
+ *
+ * Return: "ipv4:ADDRESS:PORT", "ipv6:[ADDRESS]:PORT", or else.
+ */
+const char *rpc_stream_peer(const struct rpc_stream *stream)
+{
+	return stream->peer;
+}
+
+/**
+ * rpc_stream_identity() - get who a stream's client is
+ * @stream: stream
+ *
+ * Return: identity, valid as long as the stream.
+ */
+const struct identity *rpc_stream_identity(const struct rpc_stream *stream)
+{
+	return &stream->who;
+}
+
+/**
+ * rpc_stream_set() - attach something to a stream
+ * @stream: stream, or NULL
+ * @data: what
+ */
+void rpc_stream_set(struct rpc_stream *stream, void *data)
+{
+	if (stream)
+		stream->user = data;
+}
+
+/**
+ * rpc_stream_get() - get what was attached to a stream
+ * @stream: stream
+ *
+ * Return: what rpc_stream_set() was given last, or NULL.
+ */
+void *rpc_stream_get(const struct rpc_stream *stream)
+{
+	return stream->user;
+}
+
+/* --- Input --------------------------------------------------------------- */
+
+static bool read_buffer(struct rpc_stream *s, grpc_slice *slice)
+{
+	grpc_byte_buffer_reader reader;
+
+	if (!s->buf || !grpc_byte_buffer_reader_init(&reader, s->buf))
+		return false;
+	*slice = grpc_byte_buffer_reader_readall(&reader);
+	grpc_byte_buffer_reader_destroy(&reader);
+	grpc_byte_buffer_destroy(s->buf);
+	s->buf = NULL;
+	return true;
+}
+
+static void read_next(struct rpc_stream *s)
+{
+	grpc_op op = { .op = GRPC_OP_RECV_MESSAGE };
+
+	op.data.recv_message.recv_message = &s->buf;
+	start(s, &s->read, &op, 1);
+}
+
+static void received(struct rpc_stream *s, bool success)
+{
+	const struct rpc_handler *h = s->rpc->handler;
+	grpc_slice slice;
+
+	if (success && read_buffer(s, &slice)) {
+		if (!s->told)
+			h->message(s->rpc->ctx, s, GRPC_SLICE_START_PTR(slice),
+				   GRPC_SLICE_LENGTH(slice));
+		grpc_slice_unref(slice);
+		read_next(s);
+	} else if (!s->told) {
+		/* A client that will say no more is as good as gone. */
+		s->told = true;
+		h->closed(s->rpc->ctx, s);
+		rpc_stream_end(s, 0, "");
+	}
+}
+
+static void answer(struct rpc_stream *s)
+{
+	struct rpc_answer a = { .who = &s->who };
+	grpc_slice slice;
+
+	if (s->method < 0) {
+		rpc_stream_end(s, EPROTONOSUPPORT, "this manager has no such method");
+		return;
+	}
+	if (!read_buffer(s, &slice)) {
+		rpc_stream_end(s, EINVAL, "no request");
+		return;
+	}
+	s->rpc->handler->call(s->rpc->ctx, (enum rpc_method)s->method,
+			      GRPC_SLICE_START_PTR(slice),
+			      GRPC_SLICE_LENGTH(slice), s, &a);
+	grpc_slice_unref(slice);
+	if (!a.err && methods[s->method].watch)
+		return;
+	if (!a.err)
+		append(s, a.data, a.len);
+	free(a.data);
+	rpc_stream_end(s, a.err, a.text);
+}
+
+/* The status has been sent, or the client is gone. */
+static void closed(struct rpc_stream *s, bool success)
+{
+	bool gone = !success || s->cancelled;
+
+	if (gone)
+		s->ended = true;
+	if (!gone || s->told)
+		return;
+	if (s->watch) {
+		s->told = true;
+		s->watch->closed(s->watch);
+	} else if (is_stream(s)) {
+		s->told = true;
+		s->rpc->handler->closed(s->rpc->ctx, s);
+	}
+}
+
+/* May it call? If not, it is told why. */
+static bool may_call(struct rpc_stream *s)
+{
+	const struct rpc *rpc = s->rpc;
+	char why[256];
+	int ret;
+
+	ret = creds_identify(rpc->creds, s->call, &s->metadata, &s->who, why,
+			     sizeof(why));
+	if (!ret && s->method >= 0 && s->who.role < ROLE_OPERATOR &&
+	    !methods[s->method].client) {
+		ret = -EACCES;
+		snprintf(why, sizeof(why), "%s has the role %s: this is for operators",
+			 s->who.name, role_name(s->who.role));
+	}
+	if (!ret)
+		return true;
+	rpc->handler->refused(rpc->ctx, s->peer, why);
+	rpc_stream_end(s, -ret, why);
+	return false;
+}
+
+/* A call has arrived; or, without success, none will. */
+static void arrived(struct rpc_stream *s, bool success)
+{
+	grpc_op op = { .op = GRPC_OP_RECV_CLOSE_ON_SERVER };
+
+	if (!success)
+		return;
+	if (!s->rpc->stopping)
+		accept_call(s->rpc, s->method);
+	s->peer = grpc_call_get_peer(s->call);
+	op.data.recv_close_on_server.cancelled = &s->cancelled;
+	start(s, &s->close, &op, 1);
+	if (!may_call(s))
+		return;
+	if (!is_stream(s)) {
+		answer(s);
+		return;
+	}
+	s->rpc->handler->opened(s->rpc->ctx, s);
+	step(s);
+	read_next(s);
+}
+
+/* Without the first one, calls of unknown methods would hang. */
+static grpc_call_error request_call(struct rpc_stream *s)
+{
+	grpc_byte_buffer **buf = is_stream(s) ? NULL : &s->buf;
+	grpc_completion_queue *cq = s->rpc->cq;
+	grpc_server *server = s->rpc->server;
+	void *method;
+
+	if (s->method < 0)
+		return grpc_server_request_call(server, &s->call, &s->details,
+						&s->metadata, cq, cq,
+						&s->arrive);
+	method = s->rpc->registered[s->method];
+	return grpc_server_request_registered_call(server, method, &s->call,
+						   &s->deadline, &s->metadata,
+						   buf, cq, cq, &s->arrive);
+}
+
+static void accept_call(struct rpc *rpc, int method)
+{
+	struct rpc_stream *s = calloc(1, sizeof(*s));
+	grpc_call_error ret;
+
+	if (!s)
+		return;
+	s->rpc = rpc;
+	s->method = method;
+	s->busy = 1;
+	rpc->calls++;
+	grpc_metadata_array_init(&s->metadata);
+	grpc_call_details_init(&s->details);
+	init_batch(s, &s->arrive, arrived);
+	init_batch(s, &s->read, received);
+	init_batch(s, &s->write, written);
+	init_batch(s, &s->close, closed);
+	ret = request_call(s);
+	if (ret == GRPC_CALL_OK)
+		return;
+	log_say("gRPC does not accept calls: %s",
+		grpc_call_error_to_string(ret));
+	s->busy = 0;
+	put(s);
+}
+
+/* --- Server -------------------------------------------------------------- */
+
+static grpc_arg int_arg(const char *key, int value)
+{
+	return (grpc_arg) {
+		.type = GRPC_ARG_INTEGER,
+		.key = (char *)key,
+		.value.integer = value,
+	};
+}
+
+static void make_server(struct rpc *rpc)
+{
+	grpc_arg list[] = {
+		int_arg(GRPC_ARG_KEEPALIVE_TIME_MS, KEEP_TIME_MS),
+		int_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEP_TIMEOUT_MS),
+		int_arg(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
+		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, MESSAGE_MAX),
+		int_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
+		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
+		int_arg(GRPC_ARG_MAX_METADATA_SIZE, HEADERS_MAX),
+		/* Two managers on one port would share the clients. */
+		int_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
+	};
+	const grpc_channel_args args = {
+		.num_args = sizeof(list) / sizeof(list[0]),
+		.args = list,
+	};
+	grpc_server_register_method_payload_handling read;
+	int i;
+
+	rpc->server = grpc_server_create(&args, NULL);
+	rpc->cq = grpc_completion_queue_create_for_next(NULL);
+	grpc_server_register_completion_queue(rpc->server, rpc->cq, NULL);
+	for (i = 0; i <= RPC_METHODS; i++) {
+		read = i == RPC_METHODS ? GRPC_SRM_PAYLOAD_NONE :
+		       GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER;
+		rpc->registered[i] =
+			grpc_server_register_method(rpc->server,
+						    methods[i].path, NULL, read,
+						    0);
+	}
+}
+
+/**
+ * rpc_start() - start the server
+ * @loop: main loop
+ * @address: "host:port" or "[address]:port"; port 0: any
+ * @how: who may call
+ * @handler: callbacks
+ * @ctx: their first argument
+ * @port: result: its port
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: the server, or NULL.
+ */
+struct rpc *rpc_start(struct loop *loop, const char *address,
+		      const struct rpc_security *how,
+		      const struct rpc_handler *handler, void *ctx,
+		      int *port, char *err, size_t err_len)
+{
+	grpc_server_credentials *creds;
+	struct rpc *rpc = calloc(1, sizeof(*rpc));
+	int i;
+
+	if (!rpc)
+		abort();
+	rpc->creds = creds_new(how, address, err, err_len);
+	if (!rpc->creds) {
+		free(rpc);
+		return NULL;
+	}
+	grpc_init();
+	rpc->loop = loop;
+	rpc->handler = handler;
+	rpc->ctx = ctx;
+	make_server(rpc);
+	creds = creds_server(rpc->creds);
+	*port = grpc_server_add_http2_port(rpc->server, address, creds);
+	grpc_server_credentials_release(creds);
+	grpc_server_start(rpc->server);
+	if (pthread_create(&rpc->thread, NULL, wait_completions, rpc))
+		abort();
+	if (!*port) {
+		snprintf(err, err_len, "--listen %s: this address cannot be used; is another manager running?",
+			 address);
+		rpc_stop(rpc);
+		return NULL;
+	}
+	for (i = -1; i <= RPC_METHODS; i++)
+		accept_call(rpc, i);
+	return rpc;
+}
+
+static void stopped(struct work *work)
+{
+	free(work);
+}
+
+/**
+ * rpc_idle() - check whether all calls are done
+ * @rpc: server
+ *
+ * Return: true if no call or stream is left but those waited for.
+ */
+bool rpc_idle(const struct rpc *rpc)
+{
+	return rpc->calls <= RPC_METHODS + 2;
+}
+
+/**
+ * rpc_stop() - stop the server
+ * @rpc: server, which is freed; calls that are left are cancelled
+ */
+void rpc_stop(struct rpc *rpc)
+{
+	struct batch *b = calloc(1, sizeof(*b));
+	int64_t until = now_ms() + STOP_MS;
+
+	if (!b)
+		abort();
+	b->work.fn = stopped;
+	rpc->stopping = true;
+	grpc_server_shutdown_and_notify(rpc->server, rpc->cq, b);
+	grpc_server_cancel_all_calls(rpc->server);
+	while (rpc->calls && now_ms() < until)
+		loop_turn(rpc->loop, until);
+	grpc_completion_queue_shutdown(rpc->cq);
+	pthread_join(rpc->thread, NULL);
+	loop_turn(rpc->loop, 0);
+	grpc_server_destroy(rpc->server);
+	grpc_completion_queue_destroy(rpc->cq);
+	grpc_shutdown();
+	creds_free(rpc->creds);
+	free(rpc);
+}

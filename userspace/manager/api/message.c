@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See message.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/message.h"
+#include "rdma_inc.pb-c.h"
+
+typedef RdmaInc__V1__RankMessage rank_message;
+typedef RdmaInc__V1__ManagerMessage manager_message;
+
+/* gRPC's status codes are part of its protocol. */
+static const struct {
+	int	err;
+	int	status;
+} statuses[] = {
+	{ EINVAL, 3 },		/* INVALID_ARGUMENT */
+	{ ETIMEDOUT, 4 },	/* DEADLINE_EXCEEDED */
+	{ ENOENT, 5 },		/* NOT_FOUND */
+	{ EEXIST, 6 },		/* ALREADY_EXISTS */
+	{ EACCES, 7 },		/* PERMISSION_DENIED */
+	{ EKEYREJECTED, 16 },	/* UNAUTHENTICATED */
+	{ ENOBUFS, 8 },		/* RESOURCE_EXHAUSTED */
+	{ EPROTO, 9 },		/* FAILED_PRECONDITION */
+	{ ECONNRESET, 10 },	/* ABORTED */
+	{ EMSGSIZE, 11 },	/* OUT_OF_RANGE */
+	{ EPROTONOSUPPORT, 12 }, /* UNIMPLEMENTED */
+	{ EIO, 13 },		/* INTERNAL */
+	{ EHOSTUNREACH, 14 },	/* UNAVAILABLE */
+	/* Several errors have one status: the first with it is its errno. */
+	{ ENOSPC, 8 },
+	{ ENOMEM, 8 },
+	{ EBUSY, 9 },
+	{ EOPNOTSUPP, 12 },
+};
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+/**
+ * am_status_of() - get the gRPC status for an error
+ * @err: positive errno value, 0: none
+ *
+ * Return: status; UNKNOWN (2) if there is none that fits.
+ */
+int am_status_of(int err)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(statuses); i++)
+		if (statuses[i].err == err)
+			return statuses[i].status;
+	return err ? 2 : 0;
+}
+
+/**
+ * am_errno_of() - get the error for a gRPC status
+ * @status: status
+ *
+ * Return: positive errno value; 0 if @status is OK.
+ */
+int am_errno_of(int status)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(statuses); i++)
+		if (statuses[i].status == status)
+			return statuses[i].err;
+	return status ? EREMOTEIO : 0;
+}
+
+static ProtobufCBinaryData bytes_of(const struct inc_rdv_addr *addr)
+{
+	return (ProtobufCBinaryData) {
+		.len = addr->len,
+		.data = (uint8_t *)addr->bytes,
+	};
+}
+
+static bool take_addr(const ProtobufCBinaryData *data,
+		      struct inc_rdv_addr *addr)
+{
+	if (data->len != 4 && data->len != 16)
+		return false;
+	addr->len = (unsigned int)data->len;
+	memcpy(addr->bytes, data->data, data->len);
+	return true;
+}
+
+static int pack(const ProtobufCMessage *msg, uint8_t **data, size_t *len)
+{
+	*len = protobuf_c_message_get_packed_size(msg);
+	/* A message may be empty. */
+	*data = malloc(*len + 1);
+	if (!*data)
+		return -ENOMEM;
+	protobuf_c_message_pack(msg, *data);
+	return 0;
+}
+
+/* --- From ranks ---------------------------------------------------------- */
+
+static int pack_join(const struct am_message *msg, uint8_t **data, size_t *len)
+{
+	RdmaInc__V1__ResumeRequest resume = RDMA_INC__V1__RESUME_REQUEST__INIT;
+	RdmaInc__V1__JoinRequest req = RDMA_INC__V1__JOIN_REQUEST__INIT;
+	RdmaInc__V1__TreeWishes tree = RDMA_INC__V1__TREE_WISHES__INIT;
+	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
+	const struct inc_rdv_join *join = &msg->rdv.join;
+
+	req.group = (char *)join->job;
+	req.ranks = join->ranks;
+	req.rank = join->rank;
+	req.addr = bytes_of(&join->addr);
+	req.qpn = join->qpn;
+	req.psn = join->psn;
+	req.mtu = join->mtu;
+	req.transport = join->uc ? RDMA_INC__V1__TRANSPORT__UC :
+				   RDMA_INC__V1__TRANSPORT__RC;
+	req.mapping = INC_RDV_MAPPING;
+	req.rebuild = join->rebuild;
+	tree.slots = join->tree.slots;
+	tree.msg_size = join->tree.msg_size;
+	tree.pmtu = join->tree.pmtu;
+	if (join->tree.has_first_msg_id)
+		tree.first_case =
+			RDMA_INC__V1__TREE_WISHES__FIRST_FIRST_MSG_ID;
+	tree.first_msg_id = join->tree.first_msg_id;
+	req.tree = &tree;
+	resume.join = &req;
+	resume.tree_id = msg->tree_id;
+	if (msg->resume) {
+		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_RESUME;
+		out.resume = &resume;
+	} else {
+		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_JOIN;
+		out.join = &req;
+	}
+	return pack(&out.base, data, len);
+}
+
+static int pack_rejoin(const struct inc_rdv_join *join, uint8_t **data,
+		       size_t *len)
+{
+	RdmaInc__V1__RejoinRequest req = RDMA_INC__V1__REJOIN_REQUEST__INIT;
+	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
+
+	req.qpn = join->qpn;
+	req.psn = join->psn;
+	req.round = join->round;
+	req.done = join->done;
+	out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_REJOIN;
+	out.rejoin = &req;
+	return pack(&out.base, data, len);
+}
+
+/**
+ * am_rank_pack() - make the bytes of a rank's message
+ * @msg: message
+ * @data: where to put them, to be freed
+ * @len: their number
+ *
+ * Return: 0, -EINVAL if a rank does not send such a message, or -ENOMEM.
+ */
+int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
+{
+	RdmaInc__V1__Empty empty = RDMA_INC__V1__EMPTY__INIT;
+	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
+
+	/* They are members of one union. */
+	out.rts = &empty;
+	if (msg->heartbeat)
+		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT;
+	else if (msg->rdv.type == INC_RDV_JOIN)
+		return pack_join(msg, data, len);
+	else if (msg->rdv.type == INC_RDV_REJOIN)
+		return pack_rejoin(&msg->rdv.join, data, len);
+	else if (msg->rdv.type == INC_RDV_RTS)
+		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_RTS;
+	else if (msg->rdv.type == INC_RDV_LEAVE)
+		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LEAVE;
+	else if (msg->rdv.type == INC_RDV_LOST)
+		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LOST;
+	else
+		return -EINVAL;
+	return pack(&out.base, data, len);
+}
+
+static bool name_is_valid(const char *name)
+{
+	size_t n;
+
+	for (n = 0; name[n]; n++)
+		if (name[n] <= ' ' || name[n] > '~')
+			return false;
+	return n >= 1 && n <= INC_RDV_JOB_MAX;
+}
+
+static int wrong(char *err, size_t len, int ret, const char *text)
+{
+	snprintf(err, len, "%s", text);
+	return ret;
+}
+
+static int take_join(const RdmaInc__V1__JoinRequest *req,
+		     struct inc_rdv_join *join, char *err, size_t len)
+{
+	memset(join, 0, sizeof(*join));
+	if (!name_is_valid(req->group))
+		return wrong(err, len, -EINVAL, "join: group must be 1 to 63 printable ASCII characters, without spaces");
+	if (req->ranks < 1 || req->ranks > 1024)
+		return wrong(err, len, -EINVAL, "join: ranks must be 1 to 1024");
+	if (req->rank >= req->ranks)
+		return wrong(err, len, -EINVAL, "join: rank must be less than ranks");
+	if (!take_addr(&req->addr, &join->addr))
+		return wrong(err, len, -EINVAL, "join: addr must have 4 or 16 bytes");
+	if (req->qpn < 2 || req->qpn > 0xfffffe || req->psn > 0xffffff)
+		return wrong(err, len, -EINVAL, "join: qpn must be 2 to 0xfffffe, psn 24 bits");
+	if (req->mapping > INC_RDV_MAPPING)
+		return wrong(err, len, -EPROTONOSUPPORT, "join: this manager knows mapping 1 only");
+	snprintf(join->job, sizeof(join->job), "%s", req->group);
+	join->ranks = req->ranks;
+	join->rank = req->rank;
+	join->qpn = req->qpn;
+	join->psn = req->psn;
+	join->mtu = req->mtu;
+	join->uc = req->transport == RDMA_INC__V1__TRANSPORT__UC;
+	join->rts = true;
+	join->wrong = true;
+	join->rebuild = req->rebuild;
+	if (!req->tree)
+		return 0;
+	join->tree.slots = req->tree->slots;
+	join->tree.msg_size = req->tree->msg_size;
+	join->tree.pmtu = req->tree->pmtu;
+	join->tree.has_first_msg_id = req->tree->first_case ==
+		RDMA_INC__V1__TREE_WISHES__FIRST_FIRST_MSG_ID;
+	if (join->tree.has_first_msg_id)
+		join->tree.first_msg_id = req->tree->first_msg_id;
+	return 0;
+}
+
+static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
+		       struct inc_rdv_join *join, char *err, size_t len)
+{
+	if (req->qpn < 2 || req->qpn > 0xfffffe || req->psn > 0xffffff)
+		return wrong(err, len, -EINVAL, "rejoin: qpn must be 2 to 0xfffffe, psn 24 bits");
+	memset(join, 0, sizeof(*join));
+	join->qpn = req->qpn;
+	join->psn = req->psn;
+	join->round = req->round;
+	join->done = req->done;
+	return 0;
+}
+
+static int take_rank(const rank_message *in, struct am_message *msg, char *err,
+		     size_t err_len)
+{
+	switch (in->kind_case) {
+	case RDMA_INC__V1__RANK_MESSAGE__KIND_JOIN:
+		msg->rdv.type = INC_RDV_JOIN;
+		return take_join(in->join, &msg->rdv.join, err, err_len);
+	case RDMA_INC__V1__RANK_MESSAGE__KIND_RESUME:
+		if (!in->resume->join)
+			return wrong(err, err_len, -EINVAL, "resume: join is missing");
+		msg->resume = true;
+		msg->tree_id = in->resume->tree_id;
+		msg->rdv.type = INC_RDV_JOIN;
+		return take_join(in->resume->join, &msg->rdv.join, err,
+				 err_len);
+	case RDMA_INC__V1__RANK_MESSAGE__KIND_REJOIN:
+		msg->rdv.type = INC_RDV_REJOIN;
+		return take_rejoin(in->rejoin, &msg->rdv.join, err, err_len);
+	case RDMA_INC__V1__RANK_MESSAGE__KIND_RTS:
+		msg->rdv.type = INC_RDV_RTS;
+		return 0;
+	case RDMA_INC__V1__RANK_MESSAGE__KIND_LEAVE:
+		msg->rdv.type = INC_RDV_LEAVE;
+		return 0;
+	case RDMA_INC__V1__RANK_MESSAGE__KIND_LOST:
+		msg->rdv.type = INC_RDV_LOST;
+		return 0;
+	case RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT:
+		msg->heartbeat = true;
+		return 0;
+	default:
+		return wrong(err, err_len, -EINVAL, "a rank sends join, resume, rts, leave, lost or heartbeat");
+	}
+}
+
+/**
+ * am_rank_unpack() - understand a rank's message
+ * @data: bytes
+ * @len: their number
+ * @msg: result
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0, or a negative errno value.
+ */
+int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
+		   char *err, size_t err_len)
+{
+	rank_message *in = rdma_inc__v1__rank_message__unpack(NULL, len, data);
+	int ret;
+
+	msg->heartbeat = false;
+	msg->resume = false;
+	if (!in)
+		return wrong(err, err_len, -EINVAL, "not a RankMessage");
+	ret = take_rank(in, msg, err, err_len);
+	rdma_inc__v1__rank_message__free_unpacked(in, NULL);
+	return ret;
+}
+
+/* --- From the manager ---------------------------------------------------- */
+
+static int pack_joined(const struct am_message *msg, uint8_t **data,
+		       size_t *len)
+{
+	const struct inc_rdv_joined *joined = &msg->rdv.joined;
+	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
+	RdmaInc__V1__Joined ans = RDMA_INC__V1__JOINED__INIT;
+
+	ans.switch_id = (char *)msg->switch_id;
+	ans.tree_id = joined->tree_id;
+	ans.addr = bytes_of(&joined->addr);
+	ans.qpn = joined->qpn;
+	ans.psn = joined->psn;
+	ans.rkey = joined->rkey;
+	ans.slots = joined->slots;
+	ans.msg_size = joined->msg_size;
+	ans.pmtu = joined->pmtu;
+	ans.first_msg_id = joined->first_msg_id;
+	ans.dead_time_ms = joined->dead_time;
+	ans.collectives = joined->collectives;
+	ans.dtypes = joined->dtypes;
+	ans.ops = joined->ops;
+	ans.traffic_class = joined->traffic_class;
+	ans.heartbeat_ms = msg->heartbeat_ms;
+	ans.resume_ms = msg->resume_ms;
+	ans.rebuild = joined->rebuild;
+	ans.resume = joined->resume;
+	out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_JOINED;
+	out.joined = &ans;
+	return pack(&out.base, data, len);
+}
+
+static int pack_resumed(const struct am_message *msg, uint8_t **data,
+			size_t *len)
+{
+	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
+	RdmaInc__V1__Resumed ans = RDMA_INC__V1__RESUMED__INIT;
+
+	ans.heartbeat_ms = msg->heartbeat_ms;
+	ans.resume_ms = msg->resume_ms;
+	ans.ready = msg->rdv.type == INC_RDV_READY;
+	out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_RESUMED;
+	out.resumed = &ans;
+	return pack(&out.base, data, len);
+}
+
+static int pack_event(const struct inc_rdv_msg *msg, uint8_t **data,
+		      size_t *len)
+{
+	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
+	RdmaInc__V1__RankEvent event = RDMA_INC__V1__RANK_EVENT__INIT;
+
+	if (msg->rank >= 0) {
+		event.which_case = RDMA_INC__V1__RANK_EVENT__WHICH_RANK;
+		event.rank = (uint32_t)msg->rank;
+	}
+	event.reason = (char *)"";
+	if (msg->type == INC_RDV_LEFT) {
+		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_LEFT;
+	} else if (msg->type == INC_RDV_REBUILD) {
+		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_REBUILD;
+		event.msg_id = msg->msg_id;
+		event.reason = (char *)msg->text;
+	} else {
+		out.kind_case = msg->type == INC_RDV_FAILED ?
+				RDMA_INC__V1__MANAGER_MESSAGE__KIND_FAILED :
+				RDMA_INC__V1__MANAGER_MESSAGE__KIND_WRONG;
+		event.status = msg->status;
+		event.msg_id = msg->type == INC_RDV_WRONG ? msg->msg_id : 0;
+		event.reason = (char *)msg->text;
+	}
+	/* They are members of one union. */
+	out.left = &event;
+	return pack(&out.base, data, len);
+}
+
+/**
+ * am_manager_pack() - make the bytes of a message to a rank
+ * @msg: message
+ * @data: where to put them, to be freed
+ * @len: their number
+ *
+ * Return: 0, -EINVAL if a manager does not send such a message, or -ENOMEM.
+ */
+int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
+{
+	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
+	RdmaInc__V1__Empty empty = RDMA_INC__V1__EMPTY__INIT;
+
+	if (msg->resumed)
+		return pack_resumed(msg, data, len);
+	out.ready = &empty;
+	switch (msg->rdv.type) {
+	case INC_RDV_JOINED:
+		return pack_joined(msg, data, len);
+	case INC_RDV_LEFT:
+	case INC_RDV_FAILED:
+	case INC_RDV_WRONG:
+	case INC_RDV_REBUILD:
+		return pack_event(&msg->rdv, data, len);
+	case INC_RDV_READY:
+		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_READY;
+		break;
+	case INC_RDV_BYE:
+		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_BYE;
+		break;
+	case INC_RDV_ALIVE:
+		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_ALIVE;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return pack(&out.base, data, len);
+}
+
+static int take_joined(const RdmaInc__V1__Joined *ans, struct am_message *msg)
+{
+	struct inc_rdv_joined *joined = &msg->rdv.joined;
+
+	*joined = (struct inc_rdv_joined) {
+		.tree_id	= ans->tree_id,
+		.qpn		= ans->qpn,
+		.psn		= ans->psn,
+		.rkey		= ans->rkey,
+		.slots		= ans->slots,
+		.msg_size	= ans->msg_size,
+		.pmtu		= ans->pmtu,
+		.first_msg_id	= ans->first_msg_id,
+		.dead_time	= ans->dead_time_ms,
+		.collectives	= ans->collectives,
+		.dtypes		= ans->dtypes,
+		.ops		= ans->ops,
+		.traffic_class	= ans->traffic_class,
+		.rts		= true,
+		.wrong		= true,
+		.rebuild	= ans->rebuild,
+		.resume		= ans->resume,
+	};
+	msg->rdv.type = INC_RDV_JOINED;
+	msg->heartbeat_ms = ans->heartbeat_ms;
+	msg->resume_ms = ans->resume_ms;
+	snprintf(msg->switch_id, sizeof(msg->switch_id), "%s", ans->switch_id);
+	return take_addr(&ans->addr, &joined->addr) ? 0 : -EPROTO;
+}
+
+static int take_event(enum inc_rdv_type type,
+		      const RdmaInc__V1__RankEvent *event,
+		      struct inc_rdv_msg *msg)
+{
+	msg->type = type;
+	msg->rank = event->which_case == RDMA_INC__V1__RANK_EVENT__WHICH_RANK ?
+		    (int)event->rank : -1;
+	msg->status = event->status;
+	msg->msg_id = event->msg_id;
+	msg->err = 0;
+	snprintf(msg->text, sizeof(msg->text), "%s", event->reason);
+	return 0;
+}
+
+static int take_manager(const manager_message *in, struct am_message *msg)
+{
+	switch (in->kind_case) {
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_JOINED:
+		return take_joined(in->joined, msg);
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_LEFT:
+		return take_event(INC_RDV_LEFT, in->left, &msg->rdv);
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_FAILED:
+		return take_event(INC_RDV_FAILED, in->failed, &msg->rdv);
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_WRONG:
+		return take_event(INC_RDV_WRONG, in->wrong, &msg->rdv);
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_REBUILD:
+		return take_event(INC_RDV_REBUILD, in->rebuild, &msg->rdv);
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_READY:
+		msg->rdv.type = INC_RDV_READY;
+		return 0;
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_BYE:
+		msg->rdv.type = INC_RDV_BYE;
+		return 0;
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_ALIVE:
+		msg->rdv.type = INC_RDV_ALIVE;
+		return 0;
+	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_RESUMED:
+		msg->resumed = true;
+		msg->rdv.type = in->resumed->ready ? INC_RDV_READY :
+						     INC_RDV_ALIVE;
+		msg->heartbeat_ms = in->resumed->heartbeat_ms;
+		msg->resume_ms = in->resumed->resume_ms;
+		return 0;
+	default:
+		return -ENOMSG;
+	}
+}
+
+/**
+ * am_manager_unpack() - understand a message to a rank
+ * @data: bytes
+ * @len: their number
+ * @msg: result
+ *
+ * Return: 0, -ENOMSG if it is of a kind that a later version has added, else
+ * -EPROTO.
+ */
+int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg)
+{
+	manager_message *in =
+		rdma_inc__v1__manager_message__unpack(NULL, len, data);
+	int ret;
+
+	msg->heartbeat = false;
+	msg->resumed = false;
+	if (!in)
+		return -EPROTO;
+	ret = take_manager(in, msg);
+	rdma_inc__v1__manager_message__free_unpacked(in, NULL);
+	return ret;
+}

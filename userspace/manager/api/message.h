@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The messages of a Join stream, as bytes of proto/rdma_inc.proto, to and from
+ * those of the rendezvous, whose meaning they have. No I/O. Used by the manager
+ * and by libinc-am.
+ */
+#ifndef INC_MANAGER_MESSAGE_H
+#define INC_MANAGER_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rendezvous/proto.h"
+
+#define AM_PORT		"18790"		/* of the manager's gRPC server */
+#define AM_JOIN		"/rdma_inc.v1.Manager/Join"
+/* How errors begin after which a rank tries another manager, or later. */
+#define AM_NOT_LEADER	"not the leader"
+#define AM_STARTING	"the manager has just started"
+#define AM_ID_MAX	63		/* characters of a switch's identity */
+
+/**
+ * struct am_message - a message of a stream
+ * @heartbeat: it is a heartbeat, and @rdv is not set
+ * @rdv: what it means in terms of the rendezvous; never INC_RDV_ERROR, which is
+ *	the stream's status
+ * @resume: from a rank: it resumes; @rdv is the INC_RDV_JOIN that it sent
+ * @resumed: to a rank: it has resumed, and @rdv is INC_RDV_READY if all ranks
+ *	are ready, else INC_RDV_ALIVE
+ * @tree_id: if @resume: tree that it was told
+ * @switch_id: if INC_RDV_JOINED: switch that serves the rank
+ * @heartbeat_ms: if INC_RDV_JOINED or @resumed: interval of heartbeats; 0: none
+ * @resume_ms: likewise: for how long it may try to resume; 0: not at all
+ */
+struct am_message {
+	bool			heartbeat;
+	bool			resume;
+	bool			resumed;
+	uint32_t		tree_id;
+	struct inc_rdv_msg	rdv;
+	char			switch_id[AM_ID_MAX + 1];
+	uint32_t		heartbeat_ms;
+	uint32_t		resume_ms;
+};
+
+int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len);
+int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
+		   char *err, size_t err_len);
+int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len);
+int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg);
+
+int am_status_of(int err);
+int am_errno_of(int status);
+
+#endif /* INC_MANAGER_MESSAGE_H */

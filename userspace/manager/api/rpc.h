@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What the manager needs of gRPC. Only grpc.c and creds.c know more of it, so
+ * that another library could take its place. All functions, and all callbacks, are the main
+ * loop's.
+ */
+#ifndef INC_MANAGER_RPC_H
+#define INC_MANAGER_RPC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "auth/identity.h"
+#include "base/loop.h"
+
+struct rpc;
+struct rpc_stream;
+
+enum rpc_method {
+	RPC_GET_TOPOLOGY,
+	RPC_LIST_GROUPS,
+	RPC_GET_GROUP,
+	RPC_DELETE_GROUP,
+	RPC_LIST_EVENTS,
+	RPC_WATCH_EVENTS,
+	RPC_WHY_GROUP,
+	RPC_LIST_TASKS,
+	RPC_WATCH_TASKS,
+	RPC_GET_HISTORY,
+	RPC_LIST_QUOTAS,
+	RPC_METHODS
+};
+
+/**
+ * struct rpc_security - who may call
+ * @cert: file with the manager's certificate, or NULL: no TLS
+ * @key: file with its private key
+ * @ca: file with the certificate of the authority that the clients' must have
+ * @tokens: file of tokens, or NULL: no tokens
+ * @plaintext: everyone may, beyond loopback, too
+ */
+struct rpc_security {
+	const char	*cert;
+	const char	*key;
+	const char	*ca;
+	const char	*tokens;
+	bool		plaintext;
+};
+
+/**
+ * struct rpc_answer - the answer to a request
+ * @data: bytes, to be freed by the server; NULL: @err
+ * @len: their number
+ * @err: 0 or a positive errno value
+ * @text: if @err: what to do
+ * @who: who asks; set by the server
+ */
+struct rpc_answer {
+	uint8_t	*data;
+	size_t	len;
+	int	err;
+	char	text[512];
+	const struct identity *who;
+};
+
+/**
+ * struct rpc_watch - who sends a stream that answers a request
+ * @writable: all that was sent is on its way: more may be sent. A client that
+ *	reads slowly is asked for less often
+ * @closed: the client is gone, and rpc_stream_end() was not called; the stream
+ *	must not be used any more
+ */
+struct rpc_watch {
+	void (*writable)(struct rpc_watch *w);
+	void (*closed)(struct rpc_watch *w);
+};
+
+/**
+ * struct rpc_handler - callbacks
+ * @call: answers a request; if its answer is a stream, it calls
+ *	rpc_stream_watch(@stream) or sets @answer->err
+ * @opened: a rank has opened a stream
+ * @message: a message of that stream
+ * @closed: the stream has ended, and rpc_stream_end() was not called; it must
+ *	not be used any more
+ * @refused: somebody has called who may not
+ */
+struct rpc_handler {
+	void (*call)(void *ctx, enum rpc_method method, const uint8_t *data,
+		     size_t len, struct rpc_stream *stream,
+		     struct rpc_answer *answer);
+	void (*opened)(void *ctx, struct rpc_stream *stream);
+	void (*message)(void *ctx, struct rpc_stream *stream,
+			const uint8_t *data, size_t len);
+	void (*closed)(void *ctx, struct rpc_stream *stream);
+	void (*refused)(void *ctx, const char *peer, const char *why);
+};
+
+struct rpc *rpc_start(struct loop *loop, const char *address,
+		      const struct rpc_security *how,
+		      const struct rpc_handler *handler, void *ctx,
+		      int *port, char *err, size_t err_len);
+bool rpc_idle(const struct rpc *rpc);
+void rpc_stop(struct rpc *rpc);
+
+void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data,
+		     size_t len);
+void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch);
+bool rpc_stream_idle(const struct rpc_stream *stream);
+void rpc_stream_end(struct rpc_stream *stream, int err, const char *text);
+const struct identity *rpc_stream_identity(const struct rpc_stream *stream);
+const char *rpc_stream_peer(const struct rpc_stream *stream);
+void rpc_stream_set(struct rpc_stream *stream, void *data);
+void *rpc_stream_get(const struct rpc_stream *stream);
+
+#endif /* INC_MANAGER_RPC_H */

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Events. Each is logged, too.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/event.h"
+#include "base/loop.h"
+
+/**
+ * events_init() - begin to collect events
+ * @e: events
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int events_init(struct events *e)
+{
+	e->ring = calloc(EVENT_MAX, sizeof(*e->ring));
+	return e->ring ? 0 : -ENOMEM;
+}
+
+/**
+ * events_free() - free all events
+ * @e: events
+ */
+void events_free(struct events *e)
+{
+	free(e->ring);
+	e->ring = NULL;
+}
+
+static int64_t realtime_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/**
+ * event_say() - report that something has happened
+ * @e: events
+ * @kind: what, a constant of event.h
+ * @subject: the group, switch, host ... that it happened to
+ * @fmt: more, for people; one line
+ */
+void event_say(struct events *e, const char *kind, const char *subject,
+	       const char *fmt, ...)
+{
+	struct event *ev = &e->ring[++e->last % EVENT_MAX];
+	struct event_listener *l, *next;
+	va_list ap;
+
+	ev->seq = e->last;
+	ev->time = realtime_ms();
+	ev->kind = kind;
+	snprintf(ev->subject, sizeof(ev->subject), "%s", subject);
+	ev->tenant[0] = '\0';
+	va_start(ap, fmt);
+	vsnprintf(ev->text, sizeof(ev->text), fmt, ap);
+	va_end(ap);
+	log_say("%s %s: %s", kind, ev->subject, ev->text);
+	for (l = e->listeners; l; l = next) {
+		next = l->next;
+		l->heard(l, ev);
+	}
+}
+
+/**
+ * event_belongs() - say whose group the last event is about
+ * @e: events
+ * @tenant: tenant
+ */
+void event_belongs(struct events *e, const char *tenant)
+{
+	struct event *ev = &e->ring[e->last % EVENT_MAX];
+
+	snprintf(ev->tenant, sizeof(ev->tenant), "%s", tenant);
+}
+
+/**
+ * event_get() - find an event
+ * @e: events
+ * @seq: its number
+ *
+ * Return: the event, or NULL if there is none with this number any more, or
+ * yet.
+ */
+const struct event *event_get(const struct events *e, uint64_t seq)
+{
+	const struct event *ev = &e->ring[seq % EVENT_MAX];
+
+	return seq && ev->seq == seq ? ev : NULL;
+}
+
+/**
+ * event_listen() - get each new event
+ * @e: events
+ * @l: listener, with @l->heard
+ */
+void event_listen(struct events *e, struct event_listener *l)
+{
+	l->next = e->listeners;
+	e->listeners = l;
+}
+
+/**
+ * event_ignore() - get no events any more
+ * @e: events
+ * @l: listener; may be the one that is being called
+ */
+void event_ignore(struct events *e, struct event_listener *l)
+{
+	struct event_listener **link;
+
+	for (link = &e->listeners; *link; link = &(*link)->next)
+		if (*link == l) {
+			*link = l->next;
+			return;
+		}
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What has happened, for operators: the last EVENT_MAX events, and listeners
+ * that get each new one. All of it is the main loop's.
+ */
+#ifndef INC_MANAGER_EVENT_H
+#define INC_MANAGER_EVENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define EVENT_MAX	4096
+
+/**
+ * struct event - something that has happened
+ * @seq: number, from 1
+ * @time: milliseconds since 1970
+ * @kind: what, as in "group-ready": EVENT_*
+ * @subject: the group, switch, host ... that it happened to
+ * @text: more, for people; one line
+ * @tenant: whose group it is about, if that matters later; else empty
+ */
+struct event {
+	uint64_t	seq;
+	int64_t		time;
+	const char	*kind;
+	char		subject[64];
+	char		text[256];
+	char		tenant[64];
+};
+
+#define EVENT_SWITCH_UP		"switch-up"
+#define EVENT_SWITCH_DOWN	"switch-down"
+#define EVENT_GROUP_READY	"group-ready"
+#define EVENT_GROUP_REFUSED	"group-refused"
+#define EVENT_GROUP_ENDED	"group-ended"
+#define EVENT_RANK_LOST		"rank-lost"
+#define EVENT_GROUP_FAILED	"group-failed"
+#define EVENT_GROUP_REBUILT	"group-rebuilt"
+#define EVENT_MESSAGE_FAILED	"message-failed"
+#define EVENT_LINK_DOWN		"link-down"
+#define EVENT_LINK_UP		"link-up"
+#define EVENT_HOST_SEEN		"host-seen"
+#define EVENT_HOST_MOVED	"host-moved"
+#define EVENT_SWITCH_LOST	"switch-lost"
+#define EVENT_REFUSED		"caller-refused"
+#define EVENT_GROUP_RESTORED	"group-restored"
+#define EVENT_GROUP_LOST	"group-lost"
+#define EVENT_LEADER		"leader"
+#define EVENT_STANDBY		"standby"
+#define EVENT_STORE_FAILED	"store-failed"
+#define EVENT_OVER_QUOTA	"over-quota"
+#define EVENT_LIMITS_READ	"limits-read"
+#define EVENT_LIMITS_WRONG	"limits-wrong"
+
+/**
+ * struct event_listener - gets each new event
+ * @next: next listener
+ * @heard: called with each
+ */
+struct event_listener {
+	struct event_listener	*next;
+	void			(*heard)(struct event_listener *l,
+					 const struct event *ev);
+};
+
+/**
+ * struct events - the last events
+ * @ring: event number n is at n % EVENT_MAX
+ * @last: number of the last one, 0: none
+ * @listeners: listeners
+ */
+struct events {
+	struct event		*ring;
+	uint64_t		last;
+	struct event_listener	*listeners;
+};
+
+int events_init(struct events *e);
+void events_free(struct events *e);
+void event_say(struct events *e, const char *kind, const char *subject,
+	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+void event_belongs(struct events *e, const char *tenant);
+const struct event *event_get(const struct events *e, uint64_t seq);
+void event_listen(struct events *e, struct event_listener *l);
+void event_ignore(struct events *e, struct event_listener *l);
+
+#endif /* INC_MANAGER_EVENT_H */

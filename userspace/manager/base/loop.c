@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The main loop's queue, and the log.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/loop.h"
+
+static bool chatty;
+
+/**
+ * now_ms() - read CLOCK_MONOTONIC
+ *
+ * Return: milliseconds.
+ */
+int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/**
+ * loop_init() - make an empty queue
+ * @loop: queue
+ */
+void loop_init(struct loop *loop)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&loop->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&loop->lock, NULL);
+	loop->head = NULL;
+	loop->tail = &loop->head;
+	loop->now = now_ms();
+}
+
+/**
+ * loop_post() - hand the main loop some work
+ * @loop: queue
+ * @work: what to do; belongs to the loop until @work->fn is called
+ *
+ * Context: Any thread.
+ */
+void loop_post(struct loop *loop, struct work *work)
+{
+	work->next = NULL;
+	pthread_mutex_lock(&loop->lock);
+	*loop->tail = work;
+	loop->tail = &work->next;
+	pthread_cond_signal(&loop->wake);
+	pthread_mutex_unlock(&loop->lock);
+}
+
+static struct work *take_all(struct loop *loop, int64_t until)
+{
+	const struct timespec ts = {
+		.tv_sec = until / 1000,
+		.tv_nsec = until % 1000 * 1000000,
+	};
+	struct work *list;
+	int ret = 0;
+
+	pthread_mutex_lock(&loop->lock);
+	while (!loop->head && !ret)
+		ret = until == INT64_MAX ?
+		      pthread_cond_wait(&loop->wake, &loop->lock) :
+		      pthread_cond_timedwait(&loop->wake, &loop->lock, &ts);
+	list = loop->head;
+	loop->head = NULL;
+	loop->tail = &loop->head;
+	pthread_mutex_unlock(&loop->lock);
+	return list;
+}
+
+/**
+ * loop_turn() - wait for work, and do it
+ * @loop: queue
+ * @until: milliseconds of CLOCK_MONOTONIC; when to return without any;
+ *	INT64_MAX: never
+ */
+void loop_turn(struct loop *loop, int64_t until)
+{
+	struct work *work = take_all(loop, until), *next;
+
+	loop->now = now_ms();
+	for (; work; work = next) {
+		next = work->next;
+		work->fn(work);
+	}
+}
+
+/**
+ * log_open() - choose what is logged
+ * @verbose: what log_debug() says, too
+ */
+void log_open(bool verbose)
+{
+	chatty = verbose;
+	setvbuf(stderr, NULL, _IOLBF, 0);
+}
+
+static void say(const char *fmt, va_list ap)
+{
+	char text[1024];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	fprintf(stderr, "inc-amd: %s\n", text);
+}
+
+/**
+ * log_say() - log a line
+ * @fmt: text, without a newline
+ *
+ * Context: Any thread.
+ */
+void log_say(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}
+
+/**
+ * log_debug() - log a line if --verbose
+ * @fmt: text, without a newline
+ *
+ * Context: Any thread.
+ */
+void log_debug(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!chatty)
+		return;
+	va_start(ap, fmt);
+	say(fmt, ap);
+	va_end(ap);
+}

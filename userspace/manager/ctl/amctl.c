@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-amctl: shows what an aggregation manager knows, and dismantles groups.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/message.h"
+#include "ctl/amctl.h"
+
+static const char usage[] =
+	"Usage: inc-amctl [OPTIONS] OBJECT { COMMAND | help }\n"
+	"\n"
+	"  topology           switches, hosts and links\n"
+	"  switch [NAME]      switches: state, room\n"
+	"  client [ADDRESS]   hosts and ranks: where they are, in which groups\n"
+	"  group show [NAME]  all groups, or one: its tree and ranks\n"
+	"  group del NAME     dismantle a group; its ranks are told\n"
+	"  task [NAME]        what groups do: rates, history; --follow\n"
+	"  why GROUP          why it has this tree, and what spoke against others\n"
+	"  quota [TENANT]     what tenants have, and may have\n"
+	"  event              what has happened; --follow: and what happens\n"
+	"\n"
+	"  -m, --manager HOST[:PORT]  default: INC_AM, else 127.0.0.1:" AM_PORT "\n"
+	"  -j, --json                 print JSON\n"
+	"  -h, --help                 this text\n"
+	"  -V, --version\n"
+	"\n"
+	"\"inc-amctl OBJECT help\" has more. Names may be abbreviated.\n"
+	"Exit status: 0; 1: the manager has refused or was not reached; 2: wrong\n"
+	"command line.\n";
+
+static const struct ctl_object *const objects[] = {
+	&ctl_topology,
+	&ctl_switch,
+	&ctl_client,
+	&ctl_group,
+	&ctl_task,
+	&ctl_why,
+	&ctl_quota,
+	&ctl_event,
+};
+
+#define NOBJECTS	(sizeof(objects) / sizeof(objects[0]))
+
+bool ctl_json;
+const char *ctl_manager;
+
+/**
+ * ctl_wrong() - report an error in the command line
+ * @fmt: what is wrong, and what would be right
+ *
+ * Return: exit status.
+ */
+int ctl_wrong(const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fputs("inc-amctl: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return CTL_USAGE;
+}
+
+/**
+ * ctl_is() - check whether a word is a name, or the beginning of it
+ * @word: word
+ * @name: name
+ *
+ * Return: true if so.
+ */
+bool ctl_is(const char *word, const char *name)
+{
+	return word[0] && !strncmp(name, word, strlen(word));
+}
+
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "-h") ||
+	       !strcmp(word, "--help") || !strcmp(word, "-help");
+}
+
+/* NULL after an error message. */
+static const struct ctl_object *find(const char *word)
+{
+	const struct ctl_object *found = NULL;
+	size_t i;
+
+	for (i = 0; i < NOBJECTS; i++) {
+		if (!strcmp(objects[i]->name, word))
+			return objects[i];
+		if (!ctl_is(word, objects[i]->name))
+			continue;
+		if (found) {
+			ctl_wrong("\"%s\" could be %s or %s", word,
+				  found->name, objects[i]->name);
+			return NULL;
+		}
+		found = objects[i];
+	}
+	if (!found)
+		ctl_wrong("there is no \"%s\"; \"inc-amctl --help\" lists all",
+			  word);
+	return found;
+}
+
+static int run(int argc, char **argv)
+{
+	const struct ctl_object *o;
+	int i;
+
+	if (!argc) {
+		fputs(usage, stderr);
+		return CTL_USAGE;
+	}
+	if (is_help(argv[0])) {
+		fputs(usage, stdout);
+		return CTL_OK;
+	}
+	o = find(argv[0]);
+	if (!o)
+		return CTL_USAGE;
+	for (i = 1; i < argc; i++)
+		if (is_help(argv[i])) {
+			fputs(o->usage, stdout);
+			return CTL_OK;
+		}
+	return o->run(argc - 1, argv + 1);
+}
+
+/* Add the port if there is none. An IPv6 address with a port has brackets. */
+static const char *with_port(const char *addr)
+{
+	const char *colon = strchr(addr, ':');
+	char *text;
+
+	if (addr[0] == '[' ? !!strstr(addr, "]:") :
+	    colon && colon == strrchr(addr, ':'))
+		return addr;
+	if (asprintf(&text, addr[0] != '[' && colon ? "[%s]:%s" : "%s:%s", addr,
+		     AM_PORT) < 0)
+		return addr;
+	return text;
+}
+
+static bool option(const char *word, const char *letter, const char *name)
+{
+	return !strcmp(word, letter) ||
+	       (word[1] == '-' && ctl_is(word + 2, name)) ||
+	       (word[1] != '-' && word[2] && ctl_is(word + 1, name));
+}
+
+/* Returns the number of words that are options, or -1 after a message. */
+static int options(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
+		if (option(argv[i], "-j", "json")) {
+			ctl_json = true;
+		} else if (option(argv[i], "-m", "manager") && i + 1 < argc) {
+			ctl_manager = argv[++i];
+		} else if (option(argv[i], "-h", "help")) {
+			fputs(usage, stdout);
+			exit(CTL_OK);
+		} else if (option(argv[i], "-V", "version")) {
+			puts("inc-amctl " AM_VERSION);
+			exit(CTL_OK);
+		} else {
+			return -ctl_wrong("option \"%s\" is unknown, or lacks its value; try \"inc-amctl --help\"",
+					  argv[i]);
+		}
+	}
+	return i;
+}
+
+int main(int argc, char **argv)
+{
+	int n, ret;
+
+	ctl_manager = getenv("INC_AM");
+	n = options(argc, argv);
+	if (n < 0)
+		return CTL_USAGE;
+	ctl_manager = with_port(ctl_manager && *ctl_manager ? ctl_manager :
+							      "127.0.0.1");
+	ret = run(argc - n, argv + n);
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "inc-amctl: standard output: %s\n",
+			strerror(errno));
+		return ret ? ret : CTL_USAGE;
+	}
+	return ret;
+}

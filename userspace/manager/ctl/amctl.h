@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * inc-amctl. amctl.c has the options and the table of objects; each object has
+ * a file of its own, ask.c sends requests, rpc.c is gRPC.
+ */
+#ifndef INC_MANAGER_AMCTL_H
+#define INC_MANAGER_AMCTL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <protobuf-c/protobuf-c.h>
+
+enum {
+	CTL_OK,
+	CTL_REFUSED,	/* the manager has refused, or was not reached */
+	CTL_USAGE,
+};
+
+/**
+ * struct ctl_object - what inc-amctl shows or changes
+ * @name: its name
+ * @usage: text of "inc-amctl NAME help"
+ * @run: with the arguments that follow the name; returns the exit status
+ */
+struct ctl_object {
+	const char	*name;
+	const char	*usage;
+	int		(*run)(int argc, char **argv);
+};
+
+/* Each is in the file of its name. */
+extern const struct ctl_object ctl_topology, ctl_group, ctl_switch, ctl_client,
+	ctl_event, ctl_task, ctl_why, ctl_quota;
+
+/* amctl.c */
+extern bool ctl_json;
+extern const char *ctl_manager;
+int ctl_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+bool ctl_is(const char *word, const char *name);
+
+/* ask.c */
+ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
+			  const ProtobufCMessageDescriptor *type);
+int ctl_follow(const char *method, const ProtobufCMessage *req,
+	       const ProtobufCMessageDescriptor *type,
+	       bool (*print)(const ProtobufCMessage *msg));
+void ctl_free(ProtobufCMessage *msg);
+void ctl_print_json(const ProtobufCMessage *msg, const char *list);
+void ctl_print_line(const ProtobufCMessage *msg);
+const char *ctl_addr(const ProtobufCBinaryData *data, char *buf, size_t len);
+
+/* rpc.c */
+int amctl_call(const char *manager, const char *method, int timeout_ms,
+	       const uint8_t *in, size_t in_len, uint8_t **out, size_t *out_len,
+	       char *err, size_t err_len);
+int amctl_stream(const char *manager, const char *method, const uint8_t *in,
+		 size_t in_len, bool (*got)(void *ctx, const uint8_t *data,
+					    size_t len),
+		 void *ctx, char *err, size_t err_len);
+
+#endif /* INC_MANAGER_AMCTL_H */

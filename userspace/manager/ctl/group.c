@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-amctl group, and why.
+ */
+#include <stdio.h>
+
+#include "ctl/amctl.h"
+#include "rdma_inc.pb-c.h"
+
+/* Consecutive ranks as "0-3". */
+static void print_ranks(const uint32_t *ranks, size_t n)
+{
+	size_t i, from;
+
+	for (i = 0; i < n; i++) {
+		from = i;
+		while (i + 1 < n && ranks[i + 1] == ranks[i] + 1)
+			i++;
+		printf(i > from ? "%s%u-%u" : "%s%u", from ? "," : "",
+		       ranks[from], ranks[i]);
+	}
+}
+
+static void print_group(const RdmaInc__V1__Group *g)
+{
+	size_t i;
+
+	printf("group %s: %s, %u of %u ranks", g->name, g->state, g->present,
+	       g->ranks);
+	printf(g->tenant[0] ? ", tenant %s\n" : "\n", g->tenant);
+	for (i = 0; i < g->n_tree; i++) {
+		printf("  switch %s, tree %u", g->tree[i]->switch_id,
+		       g->tree[i]->tree_id);
+		if (g->tree[i]->parent[0])
+			printf(", below %s", g->tree[i]->parent);
+		if (g->tree[i]->n_ranks)
+			printf(", ranks ");
+		print_ranks(g->tree[i]->ranks, g->tree[i]->n_ranks);
+		putchar('\n');
+	}
+}
+
+static int list_groups(void)
+{
+	RdmaInc__V1__ListGroupsRequest req =
+		RDMA_INC__V1__LIST_GROUPS_REQUEST__INIT;
+	RdmaInc__V1__ListGroupsResponse *list;
+	size_t i;
+
+	list = (void *)ctl_ask("ListGroups", &req.base,
+			       &rdma_inc__v1__list_groups_response__descriptor);
+	if (!list)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(&list->base, "groups");
+	for (i = 0; !ctl_json && i < list->n_groups; i++)
+		print_group(list->groups[i]);
+	ctl_free(&list->base);
+	return CTL_OK;
+}
+
+static ProtobufCMessage *ask_of(const char *method, char **name,
+				const ProtobufCMessageDescriptor *type)
+{
+	RdmaInc__V1__GetGroupRequest req = RDMA_INC__V1__GET_GROUP_REQUEST__INIT;
+
+	req.name = name[0];
+	/* The arguments of main() end with NULL. */
+	if (name[1])
+		req.tenant = name[1];
+	return ctl_ask(method, &req.base, type);
+}
+
+static int show_group(char **name)
+{
+	ProtobufCMessage *g = ask_of("GetGroup", name,
+				     &rdma_inc__v1__group__descriptor);
+
+	if (!g)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(g, NULL);
+	else
+		print_group((const RdmaInc__V1__Group *)g);
+	ctl_free(g);
+	return CTL_OK;
+}
+
+static int delete_group(char **name)
+{
+	const ProtobufCMessageDescriptor *type =
+		&rdma_inc__v1__delete_group_response__descriptor;
+	ProtobufCMessage *ans = ask_of("DeleteGroup", name, type);
+
+	ctl_free(ans);
+	return ans ? CTL_OK : CTL_REFUSED;
+}
+
+static int run_group(int argc, char **argv)
+{
+	if (!argc)
+		return list_groups();
+	if (argc > 3)
+		return ctl_wrong("group %s: one name, and its tenant, at most",
+				 argv[0]);
+	if (ctl_is(argv[0], "show") || ctl_is(argv[0], "list"))
+		return argc > 1 ? show_group(argv + 1) : list_groups();
+	if (!ctl_is(argv[0], "delete"))
+		return ctl_wrong("group: \"%s\" is neither show nor del",
+				 argv[0]);
+	return argc > 1 ? delete_group(argv + 1) :
+			   ctl_wrong("group del: which one? \"inc-amctl group\" lists them");
+}
+
+const struct ctl_object ctl_group = {
+	.name	= "group",
+	.usage	=
+	"Usage: inc-amctl group [show [NAME [TENANT]]]\n"
+	"       inc-amctl group del NAME [TENANT]\n"
+	"\n"
+	"show: groups, their state, and the tree of each; one line per switch.\n"
+	"del:  dismantle it. Its ranks are told, and their calls fail.\n"
+	"TENANT is only needed if several have a group of that name; \"-\": no tenant.\n",
+	.run	= run_group,
+};
+
+/* --- why ----------------------------------------------------------------- */
+
+static void print_why(const RdmaInc__V1__Why *w)
+{
+	const RdmaInc__V1__Candidate *c;
+	size_t i;
+
+	if (w->text[0])
+		printf("group %s: %s\n", w->name, w->text);
+	else
+		printf("group %s: the root is %s\n", w->name, w->root);
+	for (i = 0; i < w->n_candidates; i++) {
+		c = w->candidates[i];
+		printf("  %s: %llu links, load %llu: %s\n", c->switch_id,
+		       (unsigned long long)c->links,
+		       (unsigned long long)c->load,
+		       c->against[0] ? c->against : "the root");
+	}
+}
+
+static int run_why(int argc, char **argv)
+{
+	ProtobufCMessage *w;
+
+	if (argc < 1 || argc > 2)
+		return ctl_wrong("why: which group? \"inc-amctl group\" lists them");
+	w = ask_of("WhyGroup", argv, &rdma_inc__v1__why__descriptor);
+	if (!w)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(w, NULL);
+	else
+		print_why((const RdmaInc__V1__Why *)w);
+	ctl_free(w);
+	return CTL_OK;
+}
+
+const struct ctl_object ctl_why = {
+	.name	= "why",
+	.usage	=
+	"Usage: inc-amctl why GROUP [TENANT]\n"
+	"\n"
+	"Which switch is the root of its tree, and for each other switch: the links\n"
+	"that the ranks' streams would cross to it, the trees that it has, and what\n"
+	"spoke against it: unreachable, no capability, no room, more links, more\n"
+	"load. The answer is computed anew: a fabric that has changed since the tree\n"
+	"was made can have a better root now, and the answer says so.\n",
+	.run	= run_why,
+};

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-amctl quota.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/amctl.h"
+#include "rdma_inc.pb-c.h"
+
+static bool has_use(const RdmaInc__V1__Limit *l)
+{
+	return !strcmp(l->name, "groups") || !strcmp(l->name, "ranks");
+}
+
+static void print_quota(const char *name, const RdmaInc__V1__Quota *q)
+{
+	const RdmaInc__V1__Limit *l;
+	size_t i;
+
+	fputs(name, stdout);
+	if (q->refused)
+		printf(", %llu refused", (unsigned long long)q->refused);
+	putchar('\n');
+	for (i = 0; i < q->n_limits; i++) {
+		l = q->limits[i];
+		if (has_use(l) && l->limited)
+			printf("  %s: %llu of %llu\n", l->name,
+			       (unsigned long long)l->used,
+			       (unsigned long long)l->allowed);
+		else if (has_use(l))
+			printf("  %s: %llu, no limit\n", l->name,
+			       (unsigned long long)l->used);
+		else if (l->limited && l->allowed)
+			printf("  %s: %llu\n", l->name,
+			       (unsigned long long)l->allowed);
+	}
+}
+
+static void print_all(const RdmaInc__V1__Quotas *list)
+{
+	char name[128];
+	size_t i;
+
+	for (i = 0; i < list->n_quotas; i++) {
+		snprintf(name, sizeof(name), "tenant %s",
+			 list->quotas[i]->tenant[0] ? list->quotas[i]->tenant :
+						      "-");
+		print_quota(name, list->quotas[i]);
+	}
+	if (list->all)
+		print_quota("all tenants together", list->all);
+}
+
+static int run(int argc, char **argv)
+{
+	RdmaInc__V1__ListQuotasRequest req =
+		RDMA_INC__V1__LIST_QUOTAS_REQUEST__INIT;
+	ProtobufCMessage *list;
+
+	if (argc && ctl_is(argv[0], "show")) {
+		argc--;
+		argv++;
+	}
+	if (argc > 1)
+		return ctl_wrong("quota: one tenant at most");
+	if (argc)
+		req.tenant = argv[0];
+	list = ctl_ask("ListQuotas", &req.base,
+		       &rdma_inc__v1__quotas__descriptor);
+	if (!list)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(list, NULL);
+	else
+		print_all((const RdmaInc__V1__Quotas *)list);
+	ctl_free(list);
+	return CTL_OK;
+}
+
+const struct ctl_object ctl_quota = {
+	.name	= "quota",
+	.usage	=
+	"Usage: inc-amctl quota [show [TENANT]]\n"
+	"\n"
+	"What tenants have and may have; \"-\" are callers without a tenant. A client\n"
+	"sees its own tenant. The limits are lines of the manager's file tenants.conf;\n"
+	"the number of ranks that were refused because of them follows the name.\n",
+	.run	= run,
+};

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-amctl task.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "ctl/amctl.h"
+#include "rdma_inc.pb-c.h"
+
+static void print_task(const RdmaInc__V1__Task *t)
+{
+	printf("%s %s: %s", t->kind, t->name, t->state);
+	if (t->ranks)
+		printf(", %u of %u ranks, %u switches, %u levels", t->present,
+		       t->ranks, t->switches, t->levels);
+	printf(", in %.1f out %.1f MB/s, %.0f messages/s, %llu MB in, %llu MB out",
+	       t->rx_rate / 1e6, t->tx_rate / 1e6, t->message_rate,
+	       (unsigned long long)t->rx_bytes / 1000000,
+	       (unsigned long long)t->tx_bytes / 1000000);
+	if (t->trouble)
+		printf(", %llu retransmissions and errors",
+		       (unsigned long long)t->trouble);
+	if (t->waits_for[0])
+		printf(", waits for %s", t->waits_for);
+	putchar('\n');
+}
+
+static bool print_tasks(const ProtobufCMessage *msg)
+{
+	const RdmaInc__V1__Tasks *list = (const RdmaInc__V1__Tasks *)msg;
+	size_t i;
+
+	for (i = 0; i < list->n_tasks; i++) {
+		/* One line for each, since a list would never end. */
+		if (ctl_json)
+			ctl_print_line(&list->tasks[i]->base);
+		else
+			print_task(list->tasks[i]);
+	}
+	return true;
+}
+
+static void print_history(const RdmaInc__V1__History *h)
+{
+	char text[32] = "";
+	struct tm tm;
+	time_t at;
+	size_t i;
+
+	for (i = 0; i < h->n_rx_rate; i++) {
+		at = (time_t)(h->last - (int64_t)(h->n_rx_rate - 1 - i));
+		if (localtime_r(&at, &tm))
+			strftime(text, sizeof(text), "%H:%M:%S", &tm);
+		printf("%s in %.1f out %.1f MB/s, %.0f messages/s, %.0f retransmissions and errors/s\n",
+		       text, h->rx_rate[i] / 1e6, h->tx_rate[i] / 1e6,
+		       h->message_rate[i], h->trouble_rate[i]);
+	}
+}
+
+static int show(const RdmaInc__V1__TasksRequest *req, bool history)
+{
+	ProtobufCMessage *msg;
+
+	msg = ctl_ask(history ? "GetHistory" : "ListTasks", &req->base,
+		      history ? &rdma_inc__v1__history__descriptor :
+				&rdma_inc__v1__tasks__descriptor);
+	if (!msg)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(msg, history ? NULL : "tasks");
+	else if (history)
+		print_history((const RdmaInc__V1__History *)msg);
+	else
+		print_tasks(msg);
+	ctl_free(msg);
+	return CTL_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	RdmaInc__V1__TasksRequest req = RDMA_INC__V1__TASKS_REQUEST__INIT;
+	bool follow = false, history = false;
+	int i;
+
+	req.kind = (char *)"task";
+	for (i = 0; i < argc; i++) {
+		if (!strcmp(argv[i], "--follow") || !strcmp(argv[i], "-f"))
+			follow = true;
+		else if (!strcmp(argv[i], "--history"))
+			history = true;
+		else if (!strcmp(argv[i], "--switches"))
+			req.kind = (char *)"switch";
+		else if (!strcmp(argv[i], "--clients"))
+			req.kind = (char *)"client";
+		else if (argv[i][0] == '-' || req.name[0])
+			return ctl_wrong("task: \"%s\" is too much; try \"inc-amctl task help\"",
+					 argv[i]);
+		else if (i || !ctl_is(argv[i], "show"))
+			req.name = argv[i];
+	}
+	if (history && (follow || !req.name[0]))
+		return ctl_wrong("task: --history needs a name, and no --follow");
+	if (!follow)
+		return show(&req, history);
+	return ctl_follow("WatchTasks", &req.base,
+			  &rdma_inc__v1__tasks__descriptor, print_tasks);
+}
+
+const struct ctl_object ctl_task = {
+	.name	= "task",
+	.usage	=
+	"Usage: inc-amctl task [show] [--switches | --clients] [NAME]\n"
+	"                      [--follow | --history]\n"
+	"\n"
+	"What groups do: state, ranks, payload of their hosts per second and in all.\n"
+	"--switches, --clients: what those do instead. --follow: each second, until\n"
+	"interrupted. --history: the last hour, a line for each second.\n"
+	"With -j, --follow prints one object per line.\n",
+	.run	= run,
+};

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-amctl topology, switch and client.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/amctl.h"
+#include "rdma_inc.pb-c.h"
+
+static RdmaInc__V1__Topology *get_topology(void)
+{
+	RdmaInc__V1__GetTopologyRequest req =
+		RDMA_INC__V1__GET_TOPOLOGY_REQUEST__INIT;
+
+	return (void *)ctl_ask("GetTopology", &req.base,
+			       &rdma_inc__v1__topology__descriptor);
+}
+
+static const char *name_of(const RdmaInc__V1__Switch *s)
+{
+	return s->id[0] ? s->id : s->address;
+}
+
+static void print_switch(const RdmaInc__V1__Switch *s)
+{
+	printf("switch %s at %s: %s", s->id[0] ? s->id : "?", s->address,
+	       s->state);
+	if (!strcmp(s->state, "up"))
+		printf(", %u trees, %llu of %llu MiB used", s->trees,
+		       (unsigned long long)s->memory_used >> 20,
+		       (unsigned long long)s->memory_limit >> 20);
+	putchar('\n');
+}
+
+static void print_host(const RdmaInc__V1__Host *h)
+{
+	char text[64];
+
+	printf("host %s at %s %s\n", ctl_addr(&h->addr, text, sizeof(text)),
+	       h->switch_id, h->interface);
+}
+
+static void print_text(const RdmaInc__V1__Topology *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n_switches; i++)
+		print_switch(t->switches[i]);
+	for (i = 0; i < t->n_links; i++)
+		printf("link %s %s - %s %s, %s\n", t->links[i]->from_switch,
+		       t->links[i]->from_interface, t->links[i]->to_switch,
+		       t->links[i]->to_interface, t->links[i]->learnt);
+	for (i = 0; i < t->n_hosts; i++)
+		print_host(t->hosts[i]);
+}
+
+/* Names are quoted as DOT wants it. */
+static void print_name(const char *name)
+{
+	putchar('"');
+	for (; *name; name++)
+		printf(*name == '"' || *name == '\\' ? "\\%c" : "%c", *name);
+	putchar('"');
+}
+
+static void print_edge(const char *from, const char *to, const char *tail,
+		       const char *head)
+{
+	printf("\t");
+	print_name(from);
+	printf(" -- ");
+	print_name(to);
+	printf(" [taillabel=");
+	print_name(tail);
+	printf(", headlabel=");
+	print_name(head);
+	printf("]\n");
+}
+
+static void print_dot(const RdmaInc__V1__Topology *t)
+{
+	char text[64];
+	size_t i;
+
+	puts("graph fabric {\n\trankdir=BT");
+	for (i = 0; i < t->n_switches; i++) {
+		printf("\t");
+		print_name(name_of(t->switches[i]));
+		printf(" [shape=box%s]\n", strcmp(t->switches[i]->state, "up") ?
+		       ", style=dashed" : "");
+	}
+	for (i = 0; i < t->n_links; i++)
+		print_edge(t->links[i]->from_switch, t->links[i]->to_switch,
+			   t->links[i]->from_interface,
+			   t->links[i]->to_interface);
+	for (i = 0; i < t->n_hosts; i++)
+		print_edge(ctl_addr(&t->hosts[i]->addr, text, sizeof(text)),
+			   t->hosts[i]->switch_id, "", t->hosts[i]->interface);
+	puts("}");
+}
+
+static int run_topology(int argc, char **argv)
+{
+	bool dot = argc && (!strcmp(argv[0], "--dot") ||
+			    !strcmp(argv[0], "-dot"));
+	RdmaInc__V1__Topology *t;
+
+	if (argc && ctl_is(argv[0], "show"))
+		argc--;
+	if (argc > dot)
+		return ctl_wrong("topology: \"%s\": only --dot is known",
+				 argv[0]);
+	t = get_topology();
+	if (!t)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(&t->base, NULL);
+	else if (dot)
+		print_dot(t);
+	else
+		print_text(t);
+	ctl_free(&t->base);
+	return CTL_OK;
+}
+
+const struct ctl_object ctl_topology = {
+	.name	= "topology",
+	.usage	=
+	"Usage: inc-amctl topology [--dot]\n"
+	"\n"
+	"Switches, the links between them, and the hosts that each of them sees.\n"
+	"--dot: for graphviz, as in \"inc-amctl topology --dot | dot -Tsvg\".\n",
+	.run	= run_topology,
+};
+
+/* --- switch, client ------------------------------------------------------ */
+
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+	return !argc || !strcmp(argv[0], name);
+}
+
+/* Leave those that are wanted at the front of the list; returns their number. */
+static size_t pick_switches(RdmaInc__V1__Topology *t, int argc, char **argv)
+{
+	RdmaInc__V1__Switch *s;
+	size_t i, n = 0;
+
+	for (i = 0; i < t->n_switches; i++) {
+		s = t->switches[i];
+		if (!is_wanted(name_of(s), argc, argv) &&
+		    !is_wanted(s->address, argc, argv))
+			continue;
+		t->switches[i] = t->switches[n];
+		t->switches[n++] = s;
+	}
+	return n;
+}
+
+static size_t pick_hosts(RdmaInc__V1__Topology *t, int argc, char **argv)
+{
+	RdmaInc__V1__Host *h;
+	size_t i, n = 0;
+	char text[64];
+
+	for (i = 0; i < t->n_hosts; i++) {
+		h = t->hosts[i];
+		if (!is_wanted(ctl_addr(&h->addr, text, sizeof(text)), argc,
+			       argv))
+			continue;
+		t->hosts[i] = t->hosts[n];
+		t->hosts[n++] = h;
+	}
+	return n;
+}
+
+static void print_picked(RdmaInc__V1__Topology *t, bool hosts, size_t n)
+{
+	size_t *count = hosts ? &t->n_hosts : &t->n_switches, all = *count, i;
+
+	*count = n;
+	if (ctl_json)
+		ctl_print_json(&t->base, hosts ? "hosts" : "switches");
+	*count = all;
+	for (i = 0; !ctl_json && i < n; i++) {
+		if (hosts)
+			print_host(t->hosts[i]);
+		else
+			print_switch(t->switches[i]);
+	}
+}
+
+static int run_list(bool hosts, int argc, char **argv)
+{
+	const char *what = hosts ? "client" : "switch";
+	RdmaInc__V1__Topology *t;
+	size_t n;
+
+	if (argc && ctl_is(argv[0], "show")) {
+		argc--;
+		argv++;
+	}
+	if (argc > 1)
+		return ctl_wrong("%s: one at most", what);
+	t = get_topology();
+	if (!t)
+		return CTL_REFUSED;
+	n = hosts ? pick_hosts(t, argc, argv) : pick_switches(t, argc, argv);
+	if (n || !argc)
+		print_picked(t, hosts, n);
+	else
+		fprintf(stderr, "inc-amctl: the manager knows no %s %s\n",
+			what, argv[0]);
+	ctl_free(&t->base);
+	return n || !argc ? CTL_OK : CTL_REFUSED;
+}
+
+static int run_switch(int argc, char **argv)
+{
+	return run_list(false, argc, argv);
+}
+
+static int run_client(int argc, char **argv)
+{
+	return run_list(true, argc, argv);
+}
+
+const struct ctl_object ctl_switch = {
+	.name	= "switch",
+	.usage	=
+	"Usage: inc-amctl switch [show] [NAME]\n"
+	"\n"
+	"Switches: the address of the agent, \"up\" or why not, trees and memory.\n",
+	.run	= run_switch,
+};
+
+const struct ctl_object ctl_client = {
+	.name	= "client",
+	.usage	=
+	"Usage: inc-amctl client [show] [ADDRESS]\n"
+	"\n"
+	"Hosts: the switch that sees each, and its interface.\n",
+	.run	= run_client,
+};

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The fabric as place_compute() wants it, and the load of its links.
+ *
+ * A link costs what OSPF would have it cost: the speed of the fastest link
+ * divided by its own. Parts of the fabric between which no agent sees a link are
+ * connected through routers, or not at all: a place that is no switch stands for
+ * that, farther away than anything that is known.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "manager.h"
+#include "fabric/graph.h"
+#include "rdma_inc.h"
+
+#define COST_MAX	100	/* of links whose speed is known */
+#define COST_UNKNOWN	125	/* of half an unknown way */
+/* As many as a tree may have if switches are among them: see netlink.rst. */
+#define MEMBERS_MAX	256
+
+/**
+ * graph_free() - free what was made of the links
+ * @t: topology
+ */
+void graph_free(struct topo *t)
+{
+	free(t->switches);
+	free(t->first);
+	free(t->places);
+	t->switches = NULL;
+	t->first = NULL;
+	t->places = NULL;
+}
+
+/* --- The graph ----------------------------------------------------------- */
+
+/**
+ * struct edge - links between two switches, together
+ * @a: one
+ * @b: the other
+ * @cost: of both directions
+ */
+struct edge {
+	uint32_t	a;
+	uint32_t	b;
+	uint32_t	cost;
+};
+
+static uint32_t cost_of(uint64_t speed, uint64_t fastest)
+{
+	uint64_t cost = speed ? (fastest + speed - 1) / speed : 1;
+
+	return cost > COST_MAX ? COST_MAX : cost ? (uint32_t)cost : 1;
+}
+
+/* Links between the same switches follow each other. */
+static uint32_t join_links(const struct topo *t, struct edge *edges)
+{
+	uint64_t fastest = 0, speed = 0;
+	const struct topo_link *l;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < t->nlinks; i++)
+		if (t->links[i].speed > fastest)
+			fastest = t->links[i].speed;
+	for (i = 0; i < t->nlinks; i++) {
+		l = &t->links[i];
+		if (n && edges[n - 1].a == l->a && edges[n - 1].b == l->b) {
+			speed += l->speed;
+			edges[n - 1].cost = cost_of(speed, fastest);
+			continue;
+		}
+		speed = l->speed;
+		edges[n++] = (struct edge){ l->a, l->b,
+					    cost_of(speed, fastest) };
+	}
+	return n;
+}
+
+static uint32_t chief(uint32_t *parts, uint32_t sw)
+{
+	while (parts[sw] != sw) {
+		parts[sw] = parts[parts[sw]];
+		sw = parts[sw];
+	}
+	return sw;
+}
+
+/* If there are several parts, connect the first switch of each with a hub. */
+static uint32_t join_parts(const struct topo *t, struct edge *edges, uint32_t n)
+{
+	uint32_t *parts = calloc(t->n, sizeof(*parts)), i, a, b, before = n;
+
+	if (!parts)
+		return n;
+	for (i = 0; i < t->n; i++)
+		parts[i] = i;
+	for (i = 0; i < n; i++) {
+		a = chief(parts, edges[i].a);
+		b = chief(parts, edges[i].b);
+		parts[a > b ? a : b] = a > b ? b : a;
+	}
+	for (i = 0; i < t->n; i++)
+		if (chief(parts, i) == i)
+			edges[n++] = (struct edge){ i, t->n, COST_UNKNOWN };
+	free(parts);
+	return n == before + 1 ? before : n;
+}
+
+static int by_target(const void *a, const void *b)
+{
+	const struct place_link *x = a, *y = b;
+
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+static bool set_edges(struct topo *t, const struct edge *edges, uint32_t n)
+{
+	uint32_t i, nodes = t->n + 1, *next = calloc(nodes, sizeof(*next));
+
+	t->switches = calloc(nodes, sizeof(*t->switches));
+	t->first = calloc(nodes + 1, sizeof(*t->first));
+	t->places = calloc(2 * (size_t)n + 1, sizeof(*t->places));
+	if (!next || !t->switches || !t->first || !t->places) {
+		free(next);
+		return false;
+	}
+	for (i = 0; i < n; i++) {
+		t->first[edges[i].a + 1]++;
+		t->first[edges[i].b + 1]++;
+	}
+	for (i = 0; i < nodes; i++) {
+		t->first[i + 1] += t->first[i];
+		next[i] = t->first[i];
+	}
+	for (i = 0; i < n; i++) {
+		t->places[next[edges[i].a]++] = (struct place_link){
+			.to = edges[i].b, .cost = edges[i].cost };
+		t->places[next[edges[i].b]++] = (struct place_link){
+			.to = edges[i].a, .cost = edges[i].cost };
+	}
+	free(next);
+	for (i = 0; i < nodes; i++)
+		qsort(t->places + t->first[i], t->first[i + 1] - t->first[i],
+		      sizeof(*t->places), by_target);
+	t->fabric = (struct place_fabric){
+		.n = nodes, .switches = t->switches, .first = t->first,
+		.links = t->places, .max_hosts = RDMA_INC_MAX_RANKS,
+		.max_members = MEMBERS_MAX,
+	};
+	return true;
+}
+
+/* --- Load ---------------------------------------------------------------- */
+
+static struct place_link *link_of(const struct topo *t, uint32_t from,
+				  uint32_t to)
+{
+	const struct place_link key = { .to = to };
+
+	return bsearch(&key, t->places + t->first[from],
+		       t->first[from + 1] - t->first[from], sizeof(key),
+		       by_target);
+}
+
+/* A slow link is as loaded by one as a fast one by several. */
+static void charge(const struct topo *t, uint32_t from, uint32_t to, int sign)
+{
+	struct place_link *l = link_of(t, from, to);
+
+	if (l)
+		l->load += (uint64_t)((int64_t)sign * l->cost);
+}
+
+static void charge_all(const struct topo *t, const struct topo_charge *c,
+		       int sign)
+{
+	uint32_t i;
+
+	for (i = 0; t->first && i < c->n; i++) {
+		charge(t, c->pairs[i][0], c->pairs[i][1], sign);
+		charge(t, c->pairs[i][1], c->pairs[i][0], sign);
+	}
+}
+
+/**
+ * struct walk - links that are crossed
+ * @t: topology
+ * @c: result
+ * @ok: there was memory
+ */
+struct walk {
+	const struct topo	*t;
+	struct topo_charge	*c;
+	bool			ok;
+};
+
+static uint32_t from_of(const struct topo *t, const struct place_link *link)
+{
+	uint32_t low = 0, high = t->fabric.n, mid;
+	uint32_t at = (uint32_t)(link - t->places);
+
+	while (high - low > 1) {
+		mid = (low + high) / 2;
+		if (t->first[mid] <= at)
+			low = mid;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void cross(void *ctx, const struct place_link *link)
+{
+	struct walk *w = ctx;
+	uint32_t n = w->c->n;
+	void *p = w->c->pairs;
+
+	if (!(n & (n - 1)))
+		p = realloc(p, (n ? 2 * n : 1) * sizeof(*w->c->pairs));
+	if (!p) {
+		w->ok = false;
+		return;
+	}
+	w->c->pairs = p;
+	w->c->pairs[n][0] = from_of(w->t, link);
+	w->c->pairs[n][1] = link->to;
+	w->c->n++;
+}
+
+static void charge_free(struct topo_charge *c)
+{
+	free(c->pairs);
+	free(c->nodes);
+	free(c);
+}
+
+/**
+ * topo_charge() - count a tree's load on the links
+ * @m: manager
+ * @p: tree, of topo_fabric()
+ * @at: for each rank its switch
+ *
+ * Return: for topo_discharge(); NULL: no memory, the load is not counted.
+ */
+struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
+				const uint32_t *at)
+{
+	struct walk w = { .t = m->topo, .ok = true };
+
+	w.c = calloc(1, sizeof(*w.c));
+	if (!w.c)
+		return NULL;
+	w.c->nodes = calloc(p->n, sizeof(*w.c->nodes));
+	if (!w.c->nodes ||
+	    !place_walk(&m->topo->fabric, p, at, cross, &w) || !w.ok) {
+		charge_free(w.c);
+		return NULL;
+	}
+	for (; w.c->nnodes < p->n; w.c->nnodes++)
+		w.c->nodes[w.c->nnodes] = p->nodes[w.c->nnodes].at;
+	charge_all(m->topo, w.c, 1);
+	w.c->next = m->topo->charges;
+	if (w.c->next)
+		w.c->next->link = &w.c->next;
+	w.c->link = &m->topo->charges;
+	m->topo->charges = w.c;
+	return w.c;
+}
+
+/**
+ * topo_discharge() - a tree is gone
+ * @m: manager
+ * @c: its load, or NULL
+ */
+void topo_discharge(const struct manager *m, struct topo_charge *c)
+{
+	if (!c)
+		return;
+	charge_all(m->topo, c, -1);
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	charge_free(c);
+}
+
+/* --- All ----------------------------------------------------------------- */
+
+static bool build(struct topo *t)
+{
+	struct edge *edges = calloc((size_t)t->nlinks + t->n, sizeof(*edges));
+	const struct topo_charge *c;
+	uint32_t n;
+	bool ok;
+
+	if (!edges)
+		return false;
+	graph_free(t);
+	n = join_parts(t, edges, join_links(t, edges));
+	ok = set_edges(t, edges, n);
+	free(edges);
+	if (!ok)
+		graph_free(t);
+	for (c = t->charges; ok && c; c = c->next)
+		charge_all(t, c, 1);
+	return ok;
+}
+
+/* Trees that other programs have made there count, too. */
+static uint32_t room_of(const struct manager *m, const struct sw *sw)
+{
+	uint32_t i, id, n = sw->parts;
+
+	if (!sw->up || !sw->info->collectives)
+		return 0;
+	if (!sw->info->max_trees)
+		return UINT32_MAX;
+	for (i = 0; i < sw->info->ntrees; i++) {
+		id = sw->info->trees[i];
+		n += id < m->o.first_tree || id > m->o.last_tree;
+	}
+	return n < sw->info->max_trees ? sw->info->max_trees - n : 0;
+}
+
+/**
+ * topo_fabric() - describe the fabric for place_compute()
+ * @m: manager
+ *
+ * Return: description, until the next call; NULL: no memory. Its switches are
+ * those of the manager, and one more that has no room.
+ */
+struct place_fabric *topo_fabric(const struct manager *m)
+{
+	struct topo *t = m->topo;
+	const struct sw *sw;
+	uint32_t i;
+
+	if ((graph_links(t) || !t->first) && !build(t))
+		return NULL;
+	for (i = 0; i < t->n; i++) {
+		sw = &m->switches[i];
+		t->switches[i].room = room_of(m, sw);
+		t->switches[i].members = sw->info ? sw->info->max_ranks : 0;
+		t->switches[i].load = sw->parts;
+	}
+	return &t->fabric;
+}
+
+/**
+ * topo_avoid() - leave a switch out of the fabric
+ * @m: manager
+ * @sw: switch
+ *
+ * Until topo_fabric() is called again.
+ */
+void topo_avoid(const struct manager *m, const struct sw *sw)
+{
+	m->topo->switches[sw->index].room = 0;
+}
+
+/**
+ * topo_limit() - use no more than some of a switch's room
+ * @m: manager
+ * @sw: switch
+ * @trees: number of trees
+ *
+ * Until topo_fabric() is called again.
+ */
+void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees)
+{
+	struct place_switch *p = &m->topo->switches[sw->index];
+
+	if (p->room > trees)
+		p->room = trees;
+}
+
+/**
+ * topo_without() - describe the fabric as it would be without a tree
+ * @m: manager
+ * @c: the tree's load, or NULL
+ *
+ * The load of links is left as it is.
+ *
+ * Return: as topo_fabric().
+ */
+struct place_fabric *topo_without(const struct manager *m,
+				  const struct topo_charge *c)
+{
+	struct place_fabric *f = topo_fabric(m);
+	struct place_switch *sw;
+	uint32_t i;
+
+	for (i = 0; f && c && i < c->nnodes; i++) {
+		sw = &m->topo->switches[c->nodes[i]];
+		if (m->switches[c->nodes[i]].up && sw->room < UINT32_MAX)
+			sw->room++;
+		sw->load--;
+	}
+	return f;
+}
+
+/**
+ * topo_links() - list the links
+ * @m: manager
+ * @n: result: their number
+ *
+ * Return: links, until the next call.
+ */
+const struct topo_link *topo_links(const struct manager *m, uint32_t *n)
+{
+	struct topo *t = m->topo;
+	const struct place_link *l;
+	uint32_t i;
+
+	*n = 0;
+	if (!topo_fabric(m))
+		return NULL;
+	for (i = 0; i < t->nlinks; i++) {
+		l = link_of(t, t->links[i].a, t->links[i].b);
+		t->links[i].load = l ? (uint32_t)(l->load / l->cost) : 0;
+	}
+	*n = t->nlinks;
+	return t->links;
+}

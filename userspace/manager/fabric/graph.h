@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The inside of a topology, for topo.c, links.c and graph.c.
+ */
+#ifndef INC_MANAGER_GRAPH_H
+#define INC_MANAGER_GRAPH_H
+
+#include "fabric/seen.h"
+#include "fabric/topo.h"
+
+/**
+ * enum seen_how - how a switch sees another one
+ * @SEEN_FDB: its MAC address is behind an interface
+ * @SEEN_LLDP: it announces itself there, so there is none between
+ * @SEEN_CONFIGURED: so it is configured
+ */
+enum seen_how {
+	SEEN_FDB,
+	SEEN_LLDP,
+	SEEN_CONFIGURED,
+};
+
+/**
+ * struct seeing - a switch sees another one
+ * @sw: the other one
+ * @itf: interface that leads to it
+ * @how: how it sees it
+ * @is_void: it does not count: the other one does not agree, or another link is
+ *	configured there
+ */
+struct seeing {
+	uint32_t	sw;
+	uint32_t	itf;
+	uint16_t	how;
+	uint16_t	is_void;
+};
+
+/**
+ * struct row - what a switch sees of others
+ * @known: the switch has told something
+ * @old: it must be found again
+ * @self: fingerprint of what it tells of itself
+ * @neighbours: fingerprint of its neighbours
+ * @n: number of @list
+ * @list: switches that it sees, by number; the surest first
+ * @direct: it sees one by LLDP or configuration
+ * @leads: for each of its interfaces: it leads to a switch, mask of enum seen_how
+ * @behind: for each of its interfaces a mask of the switches behind it
+ */
+struct row {
+	bool		known;
+	bool		old;
+	uint64_t	self;
+	uint64_t	neighbours;
+	uint32_t	n;
+	struct seeing	*list;
+	bool		direct;
+	uint8_t		*leads;
+	uint64_t	**behind;
+	uint32_t	nifs;
+};
+
+#define LEADS(how)	((uint8_t)(1U << (how)))
+
+/**
+ * struct topo - the fabric
+ * @m: manager
+ * @n: number of switches
+ * @seen: who has been seen where
+ * @generation: grows when anything has changed
+ * @rows: for each switch what it sees of others
+ * @rows_generation: in which they were up to date
+ * @rows_old: all rows must be found again
+ * @by_id: switches by identity
+ * @nids: their number
+ * @links: links
+ * @nlinks: their number
+ * @links_old: they must be found again
+ * @fabric: the same for place_compute()
+ * @switches: for @fabric
+ * @first: for @fabric
+ * @places: for @fabric
+ * @charges: loads
+ * @hosts: where hosts were
+ */
+struct topo {
+	struct manager		*m;
+	uint32_t		n;
+	struct seen		seen;
+	uint64_t		generation;
+	struct row		*rows;
+	uint64_t		rows_generation;
+	bool			rows_old;
+	const struct sw		**by_id;
+	uint32_t		nids;
+	struct topo_link	*links;
+	uint32_t		nlinks;
+	bool			links_old;
+	struct place_fabric	fabric;
+	struct place_switch	*switches;
+	uint32_t		*first;
+	struct place_link	*places;
+	struct topo_charge	*charges;
+	struct hosts		*hosts;
+};
+
+/* links.c */
+const struct seeing *row_towards(const struct row *row, uint32_t to);
+void row_free(struct row *row);
+void graph_rows(struct topo *t);
+bool graph_links(struct topo *t);
+
+/* graph.c */
+void graph_free(struct topo *t);
+
+#endif /* INC_MANAGER_GRAPH_H */

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Events of hosts: which are seen for the first time, and which have moved. A
+ * moment after anything has changed, all are looked up, and compared with where
+ * they were.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "manager.h"
+#include "fabric/graph.h"
+#include "rendezvous/network.h"
+
+#define BUCKETS		16384U
+#define HOSTS_MAX	65536U
+#define SETTLE_MS	200	/* several agents tell of one change */
+#define GAP_MS		500	/* to look up 30,000 takes 8 ms */
+#define TOLD_MAX	64	/* at a time; there is room for few events */
+
+/**
+ * struct host - where a host was
+ * @next: next in the bucket
+ * @addr: its address
+ * @sw: its switch
+ * @itf: interface there
+ * @turn: when it was seen last, counted in turns
+ */
+struct host {
+	struct host		*next;
+	struct inc_rdv_addr	addr;
+	const struct sw		*sw;
+	char			itf[32];
+	uint64_t		turn;
+};
+
+/**
+ * struct hosts - all hosts
+ * @buckets: hosts
+ * @n: their number
+ * @turn: how often they were looked up
+ * @at: milliseconds; when to do so again
+ * @not_before: milliseconds; @at is not less
+ * @m: during a turn: manager
+ * @told: during a turn: events
+ */
+struct hosts {
+	struct host	*buckets[BUCKETS];
+	uint32_t	n;
+	uint64_t	turn;
+	int64_t		at;
+	int64_t		not_before;
+	struct manager	*m;
+	uint32_t	told;
+};
+
+static struct host **slot_of(struct hosts *h, const struct inc_rdv_addr *addr)
+{
+	uint32_t i, hash = 2166136261U;		/* FNV-1a */
+	struct host **slot;
+
+	for (i = 0; i < addr->len; i++)
+		hash = (hash ^ addr->bytes[i]) * 16777619U;
+	slot = &h->buckets[(hash ^ hash >> 16) % BUCKETS];
+	while (*slot && !inc_rdv_addr_same(&(*slot)->addr, addr))
+		slot = &(*slot)->next;
+	return slot;
+}
+
+/* The room is used up: forget those that nobody sees. */
+static void forget_gone(struct hosts *h)
+{
+	struct host **link, *host;
+	uint32_t i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (link = &h->buckets[i]; (host = *link);) {
+			if (host->turn + 1 >= h->turn) {
+				link = &host->next;
+				continue;
+			}
+			*link = host->next;
+			free(host);
+			h->n--;
+		}
+}
+
+static struct host *add(struct hosts *h, struct host **slot,
+			const struct inc_rdv_addr *addr)
+{
+	if (h->n >= HOSTS_MAX)
+		return NULL;
+	*slot = calloc(1, sizeof(**slot));
+	if (!*slot)
+		return NULL;
+	(*slot)->addr = *addr;
+	h->n++;
+	return *slot;
+}
+
+/* A host's address within its link is no news to anybody. */
+static bool is_local(const struct inc_rdv_addr *addr)
+{
+	return addr->len == 16 && addr->bytes[0] == 0xfe &&
+	       (addr->bytes[1] & 0xc0) == 0x80;
+}
+
+static void look_at(void *ctx, const struct inc_rdv_addr *addr,
+		    const struct sw *sw, const struct sw_if *itf)
+{
+	struct hosts *h = ctx;
+	struct host **slot = slot_of(h, addr), *host = *slot;
+	char text[64];
+
+	if (is_local(addr))
+		return;
+	inc_rdv_addr_str(addr, text, sizeof(text));
+	if (!host) {
+		host = add(h, slot, addr);
+		if (!host)
+			return;
+		if (h->told++ < TOLD_MAX)
+			event_say(&h->m->events, EVENT_HOST_SEEN, text,
+				  "at %s %s", sw_name(sw), itf->name);
+	} else if (host->sw != sw || strcmp(host->itf, itf->name)) {
+		if (h->told++ < TOLD_MAX)
+			event_say(&h->m->events, EVENT_HOST_MOVED, text,
+				  "from %s %s to %s %s", sw_name(host->sw),
+				  host->itf, sw_name(sw), itf->name);
+	}
+	host->turn = h->turn;
+	host->sw = sw;
+	memcpy(host->itf, itf->name, sizeof(host->itf));
+}
+
+/**
+ * hosts_changed() - something has changed
+ * @h: hosts
+ * @now: milliseconds
+ */
+void hosts_changed(struct hosts *h, int64_t now)
+{
+	if (h->at != INT64_MAX)
+		return;
+	h->at = now + SETTLE_MS > h->not_before ? now + SETTLE_MS :
+						  h->not_before;
+}
+
+/**
+ * hosts_deadline() - get the time when hosts_turn() must be called
+ * @m: manager
+ *
+ * Return: milliseconds, INT64_MAX if never.
+ */
+int64_t hosts_deadline(const struct manager *m)
+{
+	return m->topo->hosts->at;
+}
+
+/* Who has not been asked yet may be nearer to a host. */
+static bool all_asked(const struct manager *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		if (!m->switches[i].info && !m->switches[i].missed)
+			return false;
+	return true;
+}
+
+/**
+ * hosts_turn() - look up all hosts, if it is time
+ * @m: manager
+ */
+void hosts_turn(struct manager *m)
+{
+	struct hosts *h = m->topo->hosts;
+
+	if (h->at > m->loop.now)
+		return;
+	h->not_before = m->loop.now + GAP_MS;
+	h->at = all_asked(m) ? INT64_MAX : h->not_before;
+	if (h->at != INT64_MAX)
+		return;
+	h->m = m;
+	h->told = 0;
+	h->turn++;
+	if (h->n >= HOSTS_MAX)
+		forget_gone(h);
+	topo_hosts(m, look_at, h);
+	if (h->told > TOLD_MAX)
+		event_say(&m->events, EVENT_HOST_SEEN, "",
+			  "%u more that are new, or have moved",
+			  h->told - TOLD_MAX);
+}
+
+/**
+ * hosts_new() - begin without any
+ *
+ * Return: hosts, or NULL: no memory.
+ */
+struct hosts *hosts_new(void)
+{
+	struct hosts *h = calloc(1, sizeof(*h));
+
+	if (h)
+		h->at = INT64_MAX;
+	return h;
+}
+
+/**
+ * hosts_free() - forget all
+ * @h: hosts, or NULL
+ */
+void hosts_free(struct hosts *h)
+{
+	struct host *host, *next;
+	uint32_t i;
+
+	for (i = 0; h && i < BUCKETS; i++)
+		for (host = h->buckets[i]; host; host = next) {
+			next = host->next;
+			free(host);
+		}
+	free(h);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What an agent tells of its switch.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/switch.h"
+
+static const char filter[] =
+	"<switch xmlns=\"urn:rdma-inc:switch\">"
+	"<identity/><limits/><state/><interface/><tree><id/></tree></switch>";
+
+static void copy(char *to, size_t len, const char *from)
+{
+	snprintf(to, len, "%s", from ? from : "");
+}
+
+/* Allocate an array for the children of this name; the count is set later. */
+static void *room_for(const struct lyd_node *node, const char *name,
+		      size_t size)
+{
+	return calloc(yang_count(node, name) + 1, size);
+}
+
+static void take_addrs(const struct lyd_node *node, struct inc_rdv_addr **addrs,
+		       unsigned int *n)
+{
+	const struct lyd_node *child;
+
+	*addrs = room_for(node, "address", sizeof(**addrs));
+	if (!*addrs)
+		return;
+	LY_LIST_FOR(lyd_child(node), child)
+		if (!strcmp(LYD_NAME(child), "address") &&
+		    !inc_rdv_addr_parse(lyd_get_value(child), *addrs + *n))
+			(*n)++;
+}
+
+static void take_interface(const struct lyd_node *node, struct sw_if *itf)
+{
+	const char *up = yang_text(node, "oper-up");
+	const struct lyd_node *child;
+	struct sw_neigh *neigh;
+
+	copy(itf->name, sizeof(itf->name), yang_text(node, "name"));
+	copy(itf->mac, sizeof(itf->mac), yang_text(node, "phys-address"));
+	itf->up = !up || !strcmp(up, "true");
+	itf->speed = yang_number(node, "speed");
+	take_addrs(node, &itf->addrs, &itf->naddrs);
+	itf->neighs = room_for(node, "neighbour", sizeof(*itf->neighs));
+	if (!itf->neighs)
+		return;
+	LY_LIST_FOR(lyd_child(node), child) {
+		if (strcmp(LYD_NAME(child), "neighbour"))
+			continue;
+		neigh = &itf->neighs[itf->nneighs++];
+		copy(neigh->mac, sizeof(neigh->mac),
+		     yang_text(child, "phys-address"));
+		copy(neigh->switch_id, sizeof(neigh->switch_id),
+		     yang_text(child, "switch-id"));
+		copy(neigh->switch_port, sizeof(neigh->switch_port),
+		     yang_text(child, "switch-port"));
+		take_addrs(child, &neigh->addrs, &neigh->naddrs);
+	}
+}
+
+/* Ports name their bridges. */
+static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
+{
+	const char *last = "", *name;
+	const struct lyd_node *child;
+	unsigned int i;
+
+	LY_LIST_FOR(lyd_child(node), child) {
+		name = yang_text(child, "bridge");
+		if (!name || !strcmp(name, last))
+			continue;
+		last = name;
+		for (i = 0; i < info->nifs; i++)
+			if (!strcmp(info->ifs[i].name, name))
+				info->ifs[i].bridge = true;
+	}
+}
+
+static void take_lists(const struct lyd_node *node, struct sw_info *info)
+{
+	const struct lyd_node *child;
+
+	info->ifs = room_for(node, "interface", sizeof(*info->ifs));
+	info->trees = room_for(node, "tree", sizeof(*info->trees));
+	if (!info->ifs || !info->trees)
+		return;
+	LY_LIST_FOR(lyd_child(node), child) {
+		if (!strcmp(LYD_NAME(child), "interface"))
+			take_interface(child, &info->ifs[info->nifs++]);
+		else if (!strcmp(LYD_NAME(child), "tree"))
+			info->trees[info->ntrees++] =
+				(uint32_t)yang_number(child, "id");
+	}
+	mark_bridges(node, info);
+}
+
+/**
+ * sw_info_get() - ask an agent
+ * @n: session
+ * @err: error message
+ *
+ * Context: The switch's thread.
+ * Return: the answer, or NULL with errno.
+ */
+struct sw_info *sw_info_get(struct netconf *n, char *err)
+{
+	const struct lyd_node *state, *limits;
+	struct sw_info *info;
+	struct lyd_node *data;
+	const char *id;
+	int ret = netconf_get(n, filter, &data, err);
+
+	if (ret) {
+		errno = -ret;
+		return NULL;
+	}
+	id = yang_text(yang_child(data, "identity"), "id");
+	info = calloc(1, sizeof(*info));
+	if (!id || !info) {
+		snprintf(err, NETCONF_ERROR_LEN, "it is no INC switch: its data has no identity (is rdma_inc loaded there?)");
+		lyd_free_siblings(data);
+		free(info);
+		errno = EPROTO;
+		return NULL;
+	}
+	state = yang_child(data, "state");
+	limits = yang_child(data, "limits");
+	copy(info->id, sizeof(info->id), id);
+	info->collectives = yang_bits(state, "collectives");
+	info->memory_used = yang_number(state, "memory-used");
+	info->memory_limit = yang_number(limits, "memory-limit");
+	info->max_trees = (uint32_t)yang_number(limits, "max-trees");
+	info->max_ranks = (uint32_t)yang_number(limits, "max-ranks");
+	take_lists(data, info);
+	lyd_free_siblings(data);
+	return info;
+}
+
+/**
+ * sw_info_free() - free an agent's answer
+ * @info: answer, or NULL
+ */
+void sw_info_free(struct sw_info *info)
+{
+	unsigned int i, k;
+
+	if (!info)
+		return;
+	for (i = 0; i < info->nifs; i++) {
+		for (k = 0; k < info->ifs[i].nneighs; k++)
+			free(info->ifs[i].neighs[k].addrs);
+		free(info->ifs[i].neighs);
+		free(info->ifs[i].addrs);
+	}
+	free(info->ifs);
+	free(info->trees);
+	free(info);
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Which switches a switch sees, and with which of these it is linked: those that
+ * are configured; those that announce themselves to each other; of the others
+ * those behind which, seen from both sides, there is no third one that would be
+ * between. With S switches that all see each other without announcing themselves
+ * that takes O(S^3 / 64), else O(S + L).
+ *
+ * Anybody can claim by LLDP to be some switch: so both have to see each other.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "manager.h"
+#include "fabric/graph.h"
+
+#define WORD	64
+
+static int by_switch(const void *a, const void *b)
+{
+	const struct seeing *x = a, *y = b;
+
+	if (x->sw != y->sw)
+		return x->sw < y->sw ? -1 : 1;
+	if (x->how != y->how)
+		return x->how > y->how ? -1 : 1;
+	return x->itf < y->itf ? -1 : x->itf > y->itf;
+}
+
+/**
+ * row_towards() - find the interface of a switch that leads to another one
+ * @row: row of the switch
+ * @to: the other one
+ *
+ * Return: the first seeing of it, or NULL.
+ */
+const struct seeing *row_towards(const struct row *row, uint32_t to)
+{
+	uint32_t low = 0, high = row->n, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (row->list[mid].sw < to)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low < row->n && row->list[low].sw == to &&
+	       row->list[low].is_void)
+		low++;
+	return low < row->n && row->list[low].sw == to ? &row->list[low] : NULL;
+}
+
+/**
+ * row_free() - free a row's content
+ * @row: row
+ */
+void row_free(struct row *row)
+{
+	uint32_t i;
+
+	for (i = 0; row->behind && i < row->nifs; i++)
+		free(row->behind[i]);
+	free(row->behind);
+	free(row->leads);
+	free(row->list);
+	row->behind = NULL;
+	row->leads = NULL;
+	row->list = NULL;
+	row->n = 0;
+	row->nifs = 0;
+}
+
+/* --- Rows ---------------------------------------------------------------- */
+
+static int by_id(const void *a, const void *b)
+{
+	const struct sw *x = *(const struct sw **)a;
+	const struct sw *y = *(const struct sw **)b;
+	int diff = strcmp(x->info->id, y->info->id);
+
+	return diff ? diff : x->index < y->index ? -1 : 1;
+}
+
+static void sort_ids(struct topo *t)
+{
+	uint32_t i;
+
+	t->nids = 0;
+	for (i = 0; i < t->n; i++)
+		if (t->m->switches[i].info)
+			t->by_id[t->nids++] = &t->m->switches[i];
+	qsort(t->by_id, t->nids, sizeof(*t->by_id), by_id);
+}
+
+static const struct sw *find_id(const struct topo *t, const char *id)
+{
+	uint32_t low = 0, high = t->nids, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (strcmp(t->by_id[mid]->info->id, id) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < t->nids && !strcmp(t->by_id[low]->info->id, id) ?
+	       t->by_id[low] : NULL;
+}
+
+static void add(const struct topo *t, struct row *row, uint32_t itf,
+		uint32_t sw, enum seen_how how)
+{
+	size_t words = (t->n + WORD - 1) / WORD;
+	/* A power of two: its room is used up. */
+	struct seeing *p = row->n & (row->n - 1) ? row->list :
+		realloc(row->list, (row->n ? 2 * row->n : 1) * sizeof(*p));
+
+	if (!p)
+		return;
+	row->list = p;
+	p[row->n++] = (struct seeing){ sw, itf, (uint16_t)how, 0 };
+	row->direct |= how != SEEN_FDB;
+	if (how != SEEN_FDB)
+		return;
+	row->leads[itf] |= LEADS(SEEN_FDB);
+	if (!row->behind[itf])
+		row->behind[itf] = calloc(words, sizeof(**row->behind));
+	if (row->behind[itf])
+		row->behind[itf][sw / WORD] |= 1ULL << sw % WORD;
+}
+
+static void add_neighbour(const struct topo *t, struct row *row,
+			  const struct sw *sw, uint32_t itf,
+			  const struct sw_neigh *neigh)
+{
+	const struct mac *mac;
+	const struct sighting *s;
+	const struct sw *other;
+
+	if (neigh->switch_id[0]) {
+		other = find_id(t, neigh->switch_id);
+		if (other && other != sw)
+			add(t, row, itf, other->index, SEEN_LLDP);
+		return;
+	}
+	mac = seen_by_mac(&t->seen, neigh->mac);
+	for (s = mac ? mac->seen : NULL; s; s = s->of_mac)
+		if (s->itf == SEEN_OWN && s->sw != sw->index)
+			add(t, row, itf, s->sw, SEEN_FDB);
+}
+
+static uint32_t if_by_name(const struct sw *sw, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < sw->info->nifs; i++)
+		if (!strcmp(sw->info->ifs[i].name, name))
+			return i;
+	return SEEN_OWN;
+}
+
+/* Links of this switch that are configured, as far as both ends are there. */
+static void add_cables(const struct topo *t, struct row *row,
+		       const struct sw *sw)
+{
+	const struct topo_cable *c;
+	const struct sw *other;
+	uint32_t i, end, itf;
+
+	for (i = 0; i < 2 * t->m->o.ncables; i++) {
+		c = &t->m->o.cables[i / 2];
+		end = i % 2;
+		if (strcmp(c->sw[end], sw->info->id))
+			continue;
+		other = find_id(t, c->sw[!end]);
+		itf = if_by_name(sw, c->itf[end]);
+		if (!other || other == sw || itf == SEEN_OWN ||
+		    if_by_name(other, c->itf[!end]) == SEEN_OWN)
+			continue;
+		add(t, row, itf, other->index, SEEN_CONFIGURED);
+	}
+}
+
+static void make_row(struct topo *t, const struct sw *sw)
+{
+	struct row *row = &t->rows[sw->index], before = *row;
+	const struct sw_info *info = sw->info;
+	uint32_t i, k;
+
+	for (i = 0; i < before.n; i++)
+		before.list[i].is_void = 0;
+	row->old = false;
+	row->direct = false;
+	row->n = 0;
+	row->list = NULL;
+	row->nifs = info ? info->nifs : 0;
+	row->leads = calloc(row->nifs + 1, sizeof(*row->leads));
+	row->behind = calloc(row->nifs + 1, sizeof(*row->behind));
+	for (i = 0; row->leads && row->behind && i < row->nifs; i++)
+		for (k = 0; k < info->ifs[i].nneighs; k++)
+			add_neighbour(t, row, sw, i, &info->ifs[i].neighs[k]);
+	if (row->leads && row->behind && info)
+		add_cables(t, row, sw);
+	if (row->n)
+		qsort(row->list, row->n, sizeof(*row->list), by_switch);
+	if (row->n != before.n ||
+	    (row->n && memcmp(row->list, before.list,
+			      row->n * sizeof(*row->list))))
+		t->links_old = true;
+	row_free(&before);
+}
+
+/* The interface of the other switch, as that is configured, or announced. */
+static uint32_t other_if(const struct topo *t, uint32_t sw,
+			 const struct seeing *see)
+{
+	const struct sw *this = &t->m->switches[sw];
+	const struct sw *other = &t->m->switches[see->sw];
+	const struct sw_if *itf = &this->info->ifs[see->itf];
+	const struct topo_cable *c;
+	uint32_t i, end;
+
+	for (i = 0; see->how == SEEN_CONFIGURED && i < 2 * t->m->o.ncables;
+	     i++) {
+		c = &t->m->o.cables[i / 2];
+		end = i % 2;
+		if (!strcmp(c->sw[end], this->info->id) &&
+		    !strcmp(c->itf[end], itf->name) &&
+		    !strcmp(c->sw[!end], other->info->id))
+			return if_by_name(other, c->itf[!end]);
+	}
+	for (i = 0; see->how == SEEN_LLDP && i < itf->nneighs; i++)
+		if (!strcmp(itf->neighs[i].switch_id, other->info->id))
+			return if_by_name(other, itf->neighs[i].switch_port);
+	return SEEN_OWN;
+}
+
+/* By LLDP: does the interface there see this one? */
+static bool agrees(const struct topo *t, uint32_t sw, const struct seeing *see)
+{
+	const struct sw_info *info = t->m->switches[sw].info;
+	uint32_t there = other_if(t, sw, see), i;
+	const struct sw_if *itf;
+
+	if (there == SEEN_OWN)
+		return false;
+	itf = &t->m->switches[see->sw].info->ifs[there];
+	for (i = 0; i < itf->nneighs; i++)
+		if (!strcmp(itf->neighs[i].switch_id, info->id) &&
+		    !strcmp(itf->neighs[i].switch_port,
+			    info->ifs[see->itf].name))
+			return true;
+	return false;
+}
+
+static void judge(struct topo *t, struct row *row, uint32_t sw)
+{
+	uint16_t is_void;
+	struct seeing *see;
+	uint32_t i;
+
+	for (i = 0; i < row->nifs; i++)
+		row->leads[i] &= LEADS(SEEN_FDB);
+	for (i = 0; i < row->n; i++)
+		if (row->list[i].how == SEEN_CONFIGURED)
+			row->leads[row->list[i].itf] |= LEADS(SEEN_CONFIGURED);
+	for (i = 0; i < row->n; i++) {
+		see = &row->list[i];
+		if (see->how != SEEN_LLDP)
+			continue;
+		is_void = (row->leads[see->itf] & LEADS(SEEN_CONFIGURED)) ||
+			  !agrees(t, sw, see);
+		t->links_old |= is_void != see->is_void;
+		see->is_void = is_void;
+		if (!is_void)
+			row->leads[see->itf] |= LEADS(SEEN_LLDP);
+	}
+}
+
+/* Do the others agree? All rows are up to date. */
+static void judge_all(struct topo *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->rows[i].direct)
+			judge(t, &t->rows[i], i);
+}
+
+/**
+ * graph_rows() - bring all rows up to date
+ * @t: topology
+ */
+void graph_rows(struct topo *t)
+{
+	uint32_t i;
+
+	if (t->rows_generation == t->generation)
+		return;
+	if (t->rows_old)
+		sort_ids(t);
+	for (i = 0; i < t->n; i++)
+		if (t->rows[i].old || t->rows_old)
+			make_row(t, &t->m->switches[i]);
+	judge_all(t);
+	t->rows_old = false;
+	t->rows_generation = t->generation;
+}
+
+/* --- Links --------------------------------------------------------------- */
+
+/* Is a third switch behind both? */
+static bool between(const struct topo *t, uint32_t a, uint32_t a_if,
+		    uint32_t b, uint32_t b_if)
+{
+	const uint64_t *x = t->rows[a].behind[a_if];
+	const uint64_t *y = t->rows[b].behind[b_if];
+	uint32_t i, words = (t->n + WORD - 1) / WORD;
+	uint64_t both;
+
+	for (i = 0; x && y && i < words; i++) {
+		both = x[i] & y[i];
+		if (a / WORD == i)
+			both &= ~(1ULL << a % WORD);
+		if (b / WORD == i)
+			both &= ~(1ULL << b % WORD);
+		if (both)
+			return true;
+	}
+	return false;
+}
+
+static bool put(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
+		uint32_t b_if, uint16_t how)
+{
+	static const char *const names[] = {
+		[SEEN_FDB]		= "fdb",
+		[SEEN_LLDP]		= "lldp",
+		[SEEN_CONFIGURED]	= "configured",
+	};
+	const struct sw_if *x = &t->m->switches[a].info->ifs[a_if];
+	const struct sw_if *y = b_if == SEEN_OWN ? NULL :
+				&t->m->switches[b].info->ifs[b_if];
+	uint64_t speed = x->speed;
+	struct topo_link *p = t->links;
+
+	if (!x->up || (y && !y->up))
+		return true;
+	if (y && y->speed && (!speed || y->speed < speed))
+		speed = y->speed;
+	if (!(t->nlinks & (t->nlinks - 1)))
+		p = realloc(p, (t->nlinks ? 2 * t->nlinks : 1) * sizeof(*p));
+	if (!p)
+		return false;
+	t->links = p;
+	p[t->nlinks++] = (struct topo_link){ a, a_if, b, b_if, speed,
+					     names[how], 0 };
+	return true;
+}
+
+static bool put_seeing(struct topo *t, uint32_t a, const struct seeing *see)
+{
+	const uint8_t sure = LEADS(SEEN_LLDP) | LEADS(SEEN_CONFIGURED);
+	const struct seeing *back;
+	uint32_t b = see->sw, b_if;
+
+	/* The first one tells of it. */
+	if (b < a || see->is_void)
+		return true;
+	if (see->how != SEEN_FDB) {
+		b_if = other_if(t, a, see);
+		/* Another link may be configured there. */
+		if (see->how == SEEN_LLDP && b_if != SEEN_OWN &&
+		    (t->rows[b].leads[b_if] & LEADS(SEEN_CONFIGURED)))
+			return true;
+		return put(t, a, see->itf, b, b_if, see->how);
+	}
+	back = row_towards(&t->rows[b], a);
+	if (!back || back->how != SEEN_FDB ||
+	    see != row_towards(&t->rows[a], b) ||
+	    (t->rows[a].leads[see->itf] & sure) ||
+	    (t->rows[b].leads[back->itf] & sure) ||
+	    between(t, a, see->itf, b, back->itf))
+		return true;
+	return put(t, a, see->itf, b, back->itf, SEEN_FDB);
+}
+
+static int by_ends(const void *a, const void *b)
+{
+	const struct topo_link *x = a, *y = b;
+
+	if (x->a != y->a)
+		return x->a < y->a ? -1 : 1;
+	if (x->b != y->b)
+		return x->b < y->b ? -1 : 1;
+	return x->a_if < y->a_if ? -1 : x->a_if > y->a_if;
+}
+
+/**
+ * graph_links() - find the links, if something has changed
+ * @t: topology
+ *
+ * Return: they have been found anew.
+ */
+bool graph_links(struct topo *t)
+{
+	uint32_t a, i;
+
+	graph_rows(t);
+	if (!t->links_old)
+		return false;
+	t->links_old = false;
+	free(t->links);
+	t->links = NULL;
+	t->nlinks = 0;
+	for (a = 0; a < t->n; a++)
+		for (i = 0; i < t->rows[a].n; i++)
+			if (!put_seeing(t, a, &t->rows[a].list[i]))
+				log_say("no memory for the links");
+	if (t->nlinks)
+		qsort(t->links, t->nlinks, sizeof(*t->links), by_ends);
+	return true;
+}

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The NETCONF client, over libnetconf2. Each step has a time limit; after one
+ * that has passed, or a lost connection, the session is of no use any more.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <libnetconf2/log.h>
+#include <libnetconf2/messages_client.h>
+#include <libnetconf2/netconf.h>
+#include <libnetconf2/session.h>
+#include <libnetconf2/session_client.h>
+
+#include "fabric/netconf.h"
+
+#define REPLY_MS	5000
+#define OPEN_S		9	/* libnetconf2 would wait for a minute */
+#define SSH_PORT	830	/* RFC 6242 */
+#define TLS_PORT	6513	/* RFC 7589 */
+#define TLS_PREFIX	"tls://"
+
+struct netconf {
+	struct nc_session	*session;
+	int			fd;	/* -1: it is libnetconf2's */
+};
+
+static const struct {
+	const char	*tag;
+	int		err;
+} tags[] = {
+	{ "access-denied", EACCES },
+	{ "data-exists", EEXIST },
+	{ "data-missing", ENOENT },
+	{ "in-use", EBUSY },
+	{ "lock-denied", EBUSY },
+	{ "invalid-value", EINVAL },
+	{ "bad-element", EINVAL },
+	{ "missing-element", EINVAL },
+	{ "unknown-element", EINVAL },
+	{ "operation-not-supported", EOPNOTSUPP },
+	{ "resource-denied", ENOBUFS },
+	{ "too-big", EMSGSIZE },
+};
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+static int failed(char *err, int ret, const char *text)
+{
+	snprintf(err, NETCONF_ERROR_LEN, "%s", text);
+	return ret;
+}
+
+static bool copy(char *to, size_t room, const char *from, size_t len)
+{
+	if (!len || len >= room)
+		return false;
+	memcpy(to, from, len);
+	to[len] = '\0';
+	return true;
+}
+
+/**
+ * netconf_target_parse() - understand an agent's address
+ * @t: result; @t->key and @t->known_hosts are left alone
+ * @text: "/PATH" of a UNIX socket, "[USER@]HOST[:PORT]" for SSH, or
+ *	"tls://HOST[:PORT]"; an IPv6 address has brackets
+ *
+ * Return: 0 or -EINVAL.
+ */
+int netconf_target_parse(struct netconf_target *t, const char *text)
+{
+	const char *at, *host, *end;
+	unsigned long port;
+	char *rest;
+
+	if (text[0] == '/')
+		return copy(t->path, sizeof(t->path), text, strlen(text)) ?
+		       0 : -EINVAL;
+	t->tls = !strncmp(text, TLS_PREFIX, strlen(TLS_PREFIX));
+	if (t->tls)
+		text += strlen(TLS_PREFIX);
+	port = t->tls ? TLS_PORT : SSH_PORT;
+	at = t->tls ? NULL : strchr(text, '@');
+	snprintf(t->user, sizeof(t->user), "%s", "root");
+	if (at && !copy(t->user, sizeof(t->user), text, (size_t)(at - text)))
+		return -EINVAL;
+	host = at ? at + 1 : text;
+	if (*host == '[') {
+		end = strchr(++host, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return -EINVAL;
+		rest = (char *)end + 1;
+	} else {
+		end = host + strcspn(host, ":");
+		rest = (char *)end;
+	}
+	if (!copy(t->host, sizeof(t->host), host, (size_t)(end - host)))
+		return -EINVAL;
+	if (*rest == ':') {
+		port = strtoul(rest + 1, &rest, 10);
+		if (*rest || port < 1 || port > UINT16_MAX)
+			return -EINVAL;
+	}
+	t->port = (uint16_t)port;
+	return 0;
+}
+
+/* --- UNIX sockets -------------------------------------------------------- */
+
+/**
+ * struct limit - a thread that ends a connection, unless it is told not to
+ * @thread: thread
+ * @lock: guards @done
+ * @wake: @done is set
+ * @done: it is to end
+ * @late: it has ended the connection
+ * @fd: connection
+ */
+struct limit {
+	pthread_t	thread;
+	pthread_mutex_t	lock;
+	pthread_cond_t	wake;
+	bool		done;
+	bool		late;
+	int		fd;
+};
+
+static void *limit_run(void *arg)
+{
+	struct limit *l = arg;
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += OPEN_S;
+	pthread_mutex_lock(&l->lock);
+	while (!l->done && !l->late)
+		l->late = pthread_cond_clockwait(&l->wake, &l->lock,
+						 CLOCK_MONOTONIC,
+						 &until) == ETIMEDOUT;
+	if (!l->done)
+		shutdown(l->fd, SHUT_RDWR);
+	pthread_mutex_unlock(&l->lock);
+	return NULL;
+}
+
+static void limit_end(struct limit *l)
+{
+	pthread_mutex_lock(&l->lock);
+	l->done = true;
+	pthread_cond_signal(&l->wake);
+	pthread_mutex_unlock(&l->lock);
+	pthread_join(l->thread, NULL);
+}
+
+/* An agent that does not accept, either, does not keep it for longer. */
+static int connect_unix(const char *path)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct timeval limit = { .tv_sec = OPEN_S };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s", path);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (!connect(fd, (struct sockaddr *)&sun, sizeof(sun)))
+		return fd;
+	err = errno;
+	close(fd);
+	return -err;
+}
+
+static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
+				    char *err)
+{
+	struct limit l = {
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.wake = PTHREAD_COND_INITIALIZER,
+	};
+	struct nc_session *session;
+
+	*fd = connect_unix(t->path);
+	l.fd = *fd;
+	if (*fd < 0 || pthread_create(&l.thread, NULL, limit_run, &l)) {
+		snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->path,
+			 *fd == -EAGAIN ? "the agent does not answer" :
+			 strerror(*fd < 0 ? -*fd : ENOMEM));
+		if (*fd >= 0)
+			close(*fd);
+		return NULL;
+	}
+	session = nc_connect_inout(*fd, *fd, NULL);
+	limit_end(&l);
+	if (session)
+		return session;
+	close(*fd);
+	snprintf(err, NETCONF_ERROR_LEN, "%s: %s", t->path, l.late ?
+		 "the agent does not answer" :
+		 "no NETCONF session: is it inc-agentd's socket?");
+	return NULL;
+}
+
+/* --- SSH and TLS --------------------------------------------------------- */
+
+static struct nc_session *open_ssh(const struct netconf_target *t, char *err)
+{
+	struct nc_session *session;
+	char public[sizeof(t->key) + 4];
+
+	nc_client_ssh_set_username(t->user);
+	nc_client_ssh_set_auth_pref(NC_SSH_AUTH_INTERACTIVE, -1);
+	nc_client_ssh_set_auth_pref(NC_SSH_AUTH_PASSWORD, -1);
+	nc_client_ssh_set_auth_pref(NC_SSH_AUTH_PUBLICKEY, 1);
+	if (t->known_hosts[0]) {
+		nc_client_ssh_set_knownhosts_mode(NC_SSH_KNOWNHOSTS_STRICT);
+		nc_client_ssh_set_knownhosts_path(t->known_hosts);
+	} else {
+		nc_client_ssh_set_knownhosts_mode(NC_SSH_KNOWNHOSTS_SKIP);
+	}
+	if (t->key[0] && !nc_client_ssh_get_keypair_count()) {
+		snprintf(public, sizeof(public), "%s.pub", t->key);
+		nc_client_ssh_add_keypair(public, t->key);
+	}
+	session = nc_connect_ssh(t->host, t->port, NULL);
+	if (!session)
+		failed(err, -EHOSTUNREACH, "no NETCONF session over SSH: is inc-agentd running, is the key among those it accepts, and its own in the file of known hosts?");
+	return session;
+}
+
+static struct nc_session *open_tls(const struct netconf_target *t, char *err)
+{
+	struct nc_session *session = NULL;
+
+	if (!t->cert)
+		failed(err, -EINVAL, "TLS needs --tls-cert, --tls-key and --tls-ca");
+	else if (!nc_client_tls_set_cert_key_paths(t->cert, t->cert_key) &&
+		 !nc_client_tls_set_trusted_ca_paths(t->ca, NULL))
+		session = nc_connect_tls(t->host, t->port, NULL);
+	if (!session && t->cert)
+		failed(err, -EHOSTUNREACH, "no NETCONF session over TLS: is inc-agentd running with --tls, is its certificate of --tls-ca and has it this name, and the OU of --tls-cert manager?");
+	return session;
+}
+
+/* The library's own words go to the log only if they are asked for. */
+static void quiet(const struct nc_session *session, NC_VERB_LEVEL level,
+		  const char *text)
+{
+	(void)session;
+	if (getenv("INC_AMD_NETCONF"))
+		fprintf(stderr, "inc-amd: netconf: %d: %s\n", level, text);
+}
+
+/**
+ * netconf_open() - connect to an agent
+ * @t: its address
+ * @err: error message
+ *
+ * Return: session, or NULL.
+ */
+struct netconf *netconf_open(const struct netconf_target *t, char *err)
+{
+	struct netconf *n = calloc(1, sizeof(*n));
+
+	if (!n) {
+		failed(err, -ENOMEM, "no memory");
+		return NULL;
+	}
+	nc_set_print_clb_session(quiet);
+	n->fd = -1;
+	if (t->path[0])
+		n->session = open_unix(t, &n->fd, err);
+	else
+		n->session = t->tls ? open_tls(t, err) : open_ssh(t, err);
+	if (n->session)
+		return n;
+	free(n);
+	return NULL;
+}
+
+/**
+ * netconf_close() - end a session
+ * @n: session, or NULL
+ */
+void netconf_close(struct netconf *n)
+{
+	if (!n)
+		return;
+	nc_session_free(n->session, NULL);
+	if (n->fd >= 0)
+		close(n->fd);
+	free(n);
+}
+
+/* --- Replies ------------------------------------------------------------- */
+
+static const char *child_text(const struct lyd_node *node, const char *name)
+{
+	const struct lyd_node *child;
+
+	LY_LIST_FOR(lyd_child(node), child)
+		if (!strcmp(LYD_NAME(child), name))
+			return lyd_get_value(child);
+	return NULL;
+}
+
+/* Find the first <rpc-error> of a reply: 0 if there is none. */
+static int error_of(const struct lyd_node *envp, char *err)
+{
+	const struct lyd_node *child;
+	const char *tag, *text;
+	size_t i;
+
+	LY_LIST_FOR(lyd_child(envp), child) {
+		if (strcmp(LYD_NAME(child), "rpc-error"))
+			continue;
+		tag = child_text(child, "error-tag");
+		text = child_text(child, "error-message");
+		failed(err, 0, text && *text ? text : tag ? tag : "refused");
+		for (i = 0; tag && i < ARRAY_SIZE(tags); i++)
+			if (!strcmp(tag, tags[i].tag))
+				return -tags[i].err;
+		return -EIO;
+	}
+	return 0;
+}
+
+/* Send a request and wait for its reply. -ENOTCONN: the session is dead. */
+static int ask(struct netconf *n, struct nc_rpc *rpc, struct lyd_node **op,
+	       char *err)
+{
+	struct lyd_node *envp = NULL;
+	NC_MSG_TYPE type;
+	uint64_t id;
+	int ret;
+
+	*op = NULL;
+	if (!rpc)
+		return failed(err, -ENOMEM, "no memory for a request");
+	type = nc_send_rpc(n->session, rpc, REPLY_MS, &id);
+	if (type != NC_MSG_RPC)
+		return failed(err, -ENOTCONN, "the agent's connection is lost");
+	do {
+		type = nc_recv_reply(n->session, rpc, id, REPLY_MS, &envp, op);
+	} while (type == NC_MSG_NOTIF);
+	if (type == NC_MSG_WOULDBLOCK)
+		ret = failed(err, -ENOTCONN, "the agent does not answer");
+	else if (type == NC_MSG_REPLY)
+		ret = error_of(envp, err);
+	else
+		ret = failed(err, -ENOTCONN, "the agent's connection is lost");
+	lyd_free_tree(envp);
+	return ret;
+}
+
+/* Send a request, to be freed here, whose reply is "ok" or an error. */
+static int order(struct netconf *n, struct nc_rpc *rpc, char *err)
+{
+	struct lyd_node *op;
+	int ret = ask(n, rpc, &op, err);
+
+	lyd_free_tree(op);
+	nc_rpc_free(rpc);
+	return ret;
+}
+
+/**
+ * netconf_edit() - change a switch's configuration
+ * @n: session
+ * @config: the change, XML
+ * @err: error message
+ *
+ * Return: 0; -ENOTCONN if the session is dead; or another negative errno value,
+ * and nothing has changed.
+ */
+int netconf_edit(struct netconf *n, const char *config, char *err)
+{
+	struct nc_rpc *rpc = nc_rpc_edit(NC_DATASTORE_RUNNING,
+					 NC_RPC_EDIT_DFLTOP_MERGE,
+					 NC_RPC_EDIT_TESTOPT_UNKNOWN,
+					 NC_RPC_EDIT_ERROPT_ROLLBACK, config,
+					 NC_PARAMTYPE_CONST);
+
+	return order(n, rpc, err);
+}
+
+/**
+ * netconf_act() - have an agent do something
+ * @n: session
+ * @action: the operation, XML
+ * @err: error message
+ *
+ * Return: 0; -ENOTCONN if the session is dead; or another negative errno value.
+ */
+int netconf_act(struct netconf *n, const char *action, char *err)
+{
+	struct nc_rpc *rpc = nc_rpc_act_generic_xml(action,
+						    NC_PARAMTYPE_CONST);
+	struct lyd_node *op;
+	int ret = ask(n, rpc, &op, err);
+
+	lyd_free_tree(op);
+	nc_rpc_free(rpc);
+	return ret;
+}
+
+/* Take the data out of a reply. */
+static int take_data(struct lyd_node *op, struct lyd_node **data)
+{
+	struct lyd_node_any *any = (struct lyd_node_any *)lyd_child(op);
+
+	*data = NULL;
+	if (!any || strcmp(LYD_NAME(&any->node), "data"))
+		return -EPROTO;
+	if (any->value_type == LYD_ANYDATA_DATATREE) {
+		*data = any->value.tree;
+		any->value.tree = NULL;
+		return 0;
+	}
+	if (!any->value.str || !any->value.str[0])
+		return 0;
+	return lyd_parse_data_mem(LYD_CTX(op), any->value.str, LYD_XML,
+				  LYD_PARSE_ONLY, 0, data) ? -EPROTO : 0;
+}
+
+/**
+ * netconf_get() - read a switch's configuration and state
+ * @n: session
+ * @filter: subtrees to read, XML
+ * @data: result, to be freed by lyd_free_siblings(); NULL: nothing is there
+ * @err: error message
+ *
+ * Return: 0; -ENOTCONN if the session is dead; or another negative errno value.
+ */
+int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
+		char *err)
+{
+	struct nc_rpc *rpc = nc_rpc_get(filter, NC_WD_UNKNOWN,
+					NC_PARAMTYPE_CONST);
+	struct lyd_node *op;
+	int ret = ask(n, rpc, &op, err);
+
+	*data = NULL;
+	if (!ret)
+		ret = take_data(op, data);
+	if (ret == -EPROTO)
+		failed(err, ret, "the agent's answer is not that of a switch");
+	lyd_free_tree(op);
+	nc_rpc_free(rpc);
+	return ret;
+}
+
+/**
+ * netconf_subscribe() - ask an agent for its notifications
+ * @n: session
+ * @err: error message
+ *
+ * Return: 0; -ENOTCONN if the session is dead; or another negative errno value.
+ */
+int netconf_subscribe(struct netconf *n, char *err)
+{
+	struct nc_rpc *rpc = nc_rpc_subscribe(NULL, NULL, NULL, NULL,
+					      NC_PARAMTYPE_CONST);
+
+	return order(n, rpc, err);
+}
+
+/**
+ * netconf_notif() - wait for a notification
+ * @n: session of netconf_subscribe()
+ * @timeout_ms: how long to wait
+ * @notif: result, to be freed by lyd_free_tree()
+ *
+ * Return: 0; -EAGAIN if none came; -ENOTCONN if the session is dead.
+ */
+int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif)
+{
+	struct lyd_node *envp = NULL;
+	NC_MSG_TYPE type;
+
+	*notif = NULL;
+	type = nc_recv_notif(n->session, timeout_ms, &envp, notif);
+	lyd_free_tree(envp);
+	if (type == NC_MSG_NOTIF)
+		return *notif ? 0 : -EAGAIN;
+	return type == NC_MSG_WOULDBLOCK ? -EAGAIN : -ENOTCONN;
+}

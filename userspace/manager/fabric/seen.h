@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Who has been seen where: MAC addresses by the switches' interfaces that lead
+ * to them or have them, and IP addresses by the MAC addresses that have them.
+ * Everything is found by hashing; what a switch tells anew replaces what it has
+ * told, in time proportional to both.
+ */
+#ifndef INC_MANAGER_SEEN_H
+#define INC_MANAGER_SEEN_H
+
+#include "fabric/switch.h"
+
+/* As an interface: the switch itself has the MAC address. */
+#define SEEN_OWN	UINT32_MAX
+
+struct mac;
+
+/**
+ * struct sighting - a switch has told of a MAC address
+ * @of_mac: next sighting of the same MAC address
+ * @of_sw: next sighting of the same switch
+ * @mac: MAC address
+ * @sw: switch
+ * @itf: its interface; SEEN_OWN
+ */
+struct sighting {
+	struct sighting	*of_mac;
+	struct sighting	*of_sw;
+	struct mac	*mac;
+	uint32_t	sw;
+	uint32_t	itf;
+};
+
+/**
+ * struct mac - a MAC address
+ * @next: next in the bucket
+ * @text: as text
+ * @seen: sightings
+ * @users: of IP addresses, besides
+ * @found_in: generation in which @sw and @itf were found, see topo.c
+ * @sw: switch of the host that has it
+ * @itf: interface there
+ */
+struct mac {
+	struct mac	*next;
+	char		text[MAC_LEN];
+	struct sighting	*seen;
+	uint32_t	users;
+	uint64_t	found_in;
+	uint32_t	sw;
+	uint32_t	itf;
+};
+
+/**
+ * struct saying - a switch has told who has an IP address
+ * @of_addr: next of the same IP address
+ * @of_sw: next of the same switch
+ * @addr: IP address
+ * @mac: MAC address
+ * @sw: switch
+ */
+struct saying {
+	struct saying	*of_addr;
+	struct saying	*of_sw;
+	struct addr	*addr;
+	struct mac	*mac;
+	uint32_t	sw;
+};
+
+/**
+ * struct addr - an IP address
+ * @next: next in the bucket
+ * @addr: address
+ * @said: sayings
+ */
+struct addr {
+	struct addr		*next;
+	struct inc_rdv_addr	addr;
+	struct saying		*said;
+};
+
+/**
+ * struct seen - all of it
+ * @macs: buckets
+ * @addrs: buckets
+ * @sightings: for each switch its own
+ * @sayings: for each switch its own
+ */
+struct seen {
+	struct mac	**macs;
+	struct addr	**addrs;
+	struct sighting	**sightings;
+	struct saying	**sayings;
+};
+
+bool seen_init(struct seen *s, uint32_t nswitches);
+void seen_free(struct seen *s, uint32_t nswitches);
+void seen_forget(struct seen *s, uint32_t sw);
+bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info);
+struct mac *seen_by_mac(const struct seen *s, const char *text);
+struct mac *seen_by_addr(const struct seen *s,
+			 const struct inc_rdv_addr *addr);
+
+#endif /* INC_MANAGER_SEEN_H */

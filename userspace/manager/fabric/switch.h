@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * A switch: what is known of it, and the thread that talks with its agent. The
+ * main loop owns the structs; operations go to the thread and come back.
+ */
+#ifndef INC_MANAGER_SWITCH_H
+#define INC_MANAGER_SWITCH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+#include "fabric/netconf.h"
+#include "rendezvous/proto.h"
+
+#define SWITCH_ID_MAX	63	/* characters */
+#define MAC_LEN		18	/* as text */
+
+/**
+ * struct sw_neigh - who is reached through an interface
+ * @mac: MAC address
+ * @switch_id: switch that announces itself there; empty: none
+ * @switch_port: and its interface
+ * @addrs: IP addresses
+ * @naddrs: their number
+ */
+struct sw_neigh {
+	char			mac[MAC_LEN];
+	char			switch_id[SWITCH_ID_MAX + 1];
+	char			switch_port[32];
+	struct inc_rdv_addr	*addrs;
+	unsigned int		naddrs;
+};
+
+/**
+ * struct sw_if - an interface of a switch
+ * @name: its name
+ * @mac: its MAC address
+ * @up: it is up
+ * @bridge: it is a bridge; its own neighbours may be behind any port
+ * @speed: bits per second, 0: unknown
+ * @neighs: who is reached through it
+ * @nneighs: their number
+ * @addrs: its own IP addresses
+ * @naddrs: their number
+ */
+struct sw_if {
+	char			name[32];
+	char			mac[MAC_LEN];
+	bool			up;
+	bool			bridge;
+	uint64_t		speed;
+	struct sw_neigh		*neighs;
+	unsigned int		nneighs;
+	struct inc_rdv_addr	*addrs;
+	unsigned int		naddrs;
+};
+
+/**
+ * struct sw_info - what an agent tells of its switch
+ * @id: identity
+ * @collectives: mask of those that it offers
+ * @memory_limit: bytes that all trees may take
+ * @memory_used: bytes that they take
+ * @max_trees: 0: no limit
+ * @max_ranks: that a tree may have; 0: no limit
+ * @ntrees: number of trees
+ * @trees: their IDs
+ * @ifs: interfaces
+ * @nifs: their number
+ */
+struct sw_info {
+	char		id[SWITCH_ID_MAX + 1];
+	uint32_t	collectives;
+	uint64_t	memory_limit;
+	uint64_t	memory_used;
+	uint32_t	max_trees;
+	uint32_t	max_ranks;
+	uint32_t	ntrees;
+	uint32_t	*trees;
+	struct sw_if	*ifs;
+	unsigned int	nifs;
+};
+
+struct sw;
+
+/**
+ * struct sw_op - an operation on a switch
+ * @work: brings it back to the main loop
+ * @next: next in the switch's queue
+ * @sw: switch
+ * @run: the operation, in the switch's thread; returns 0 or -errno, with
+ *	@err. -ENOTCONN: the session is dead
+ * @done: its result, in the main loop; frees it
+ * @ret: what @run returned
+ * @err: error message
+ * @reads: it changes nothing
+ */
+struct sw_op {
+	struct work	work;
+	struct sw_op	*next;
+	struct sw	*sw;
+	int		(*run)(struct sw_op *op, struct netconf *n);
+	void		(*done)(struct sw_op *op);
+	int		ret;
+	char		err[NETCONF_ERROR_LEN];
+	bool		reads;
+};
+
+/**
+ * enum sw_news_kind - what a switch tells of itself
+ * @SW_NEWS_WATCHED: it tells its news from now on
+ * @SW_NEWS_UNWATCHED: it does not any more: the agent has gone
+ * @SW_NEWS_LINK: an interface has changed
+ * @SW_NEWS_TREE_FAILED: a tree has failed
+ * @SW_NEWS_TREE_DELETED: a tree was dismantled
+ * @SW_NEWS_MEMBER_ERROR: a member's queue pair went to ERROR
+ * @SW_NEWS_SLOT_FAILED: a rank's request made a message fail
+ */
+enum sw_news_kind {
+	SW_NEWS_WATCHED,
+	SW_NEWS_UNWATCHED,
+	SW_NEWS_LINK,
+	SW_NEWS_TREE_FAILED,
+	SW_NEWS_TREE_DELETED,
+	SW_NEWS_MEMBER_ERROR,
+	SW_NEWS_SLOT_FAILED,
+};
+
+/**
+ * struct sw_news - news of a switch
+ * @work: brings it to the main loop
+ * @sw: switch
+ * @kind: what it is about
+ * @tree: tree
+ * @member: member, by its place; of SW_NEWS_SLOT_FAILED the one whose request
+ *	it was; -1: none, or the parent
+ * @unlike: SW_NEWS_SLOT_FAILED: member that it disagrees with, -1: none
+ * @status: enum inc_status that requests, or the message, are answered with
+ * @msg_id: SW_NEWS_SLOT_FAILED: message
+ * @text: reason, or interface
+ */
+struct sw_news {
+	struct work		work;
+	struct sw		*sw;
+	enum sw_news_kind	kind;
+	uint32_t		tree;
+	int			member;
+	int			unlike;
+	unsigned int		status;
+	uint32_t		msg_id;
+	char			text[64];
+};
+
+/**
+ * struct sw - a switch
+ * @next: next switch
+ * @loop: main loop
+ * @address: of its agent, as it was given
+ * @target: the same, understood
+ * @index: its place in the list
+ * @up: the agent has answered the last time
+ * @why: if not @up: the reason
+ * @info: what it told last; NULL: nothing yet
+ * @parts: trees that groups have there
+ * @refreshing: an operation asks for @info
+ * @refresh_at: milliseconds; when to ask next
+ * @again: ask once more after that: there is news
+ * @interval_ms: how often to ask
+ * @told_up: the last event about it said that it is up
+ * @missed: answers that were missed, one after another
+ * @asked_at: milliseconds; when it was asked last
+ * @overdue_at: milliseconds; when the next answer counts as missed, while the
+ *	agent is silent
+ * @seen: called after each answer, or without one, with the @info before;
+ *	NULL: it has not changed
+ * @heard: called with its news
+ * @may_change: called by the thread before an operation that changes something
+ * @thread: talks with the agent
+ * @lock: guards @head, @tail, @stop
+ * @wake: there is an operation, or @stop
+ * @head: first operation
+ * @tail: where the next one is appended
+ * @stop: end the thread when the queue is empty
+ * @session: the thread's; NULL: none
+ * @tried_at: the thread's: when it last failed to connect
+ * @tried: and why
+ * @watcher: thread that waits for news
+ * @watching: it runs; cleared to end it
+ */
+struct sw {
+	struct sw		*next;
+	struct loop		*loop;
+	const char		*address;
+	struct netconf_target	target;
+	unsigned int		index;
+	bool			up;
+	char			why[NETCONF_ERROR_LEN];
+	struct sw_info		*info;
+	unsigned int		parts;
+	bool			refreshing;
+	int64_t			refresh_at;
+	bool			again;
+	uint32_t		interval_ms;
+	bool			told_up;
+	unsigned int		missed;
+	int64_t			asked_at;
+	int64_t			overdue_at;
+	void			(*seen)(struct sw *sw,
+					const struct sw_info *before);
+	void			(*heard)(const struct sw_news *news);
+	bool			(*may_change)(void);
+	pthread_t		thread;
+	pthread_mutex_t		lock;
+	pthread_cond_t		wake;
+	struct sw_op		*head;
+	struct sw_op		**tail;
+	bool			stop;
+	struct netconf		*session;
+	int64_t			tried_at;
+	char			tried[NETCONF_ERROR_LEN];
+	pthread_t		watcher;
+	_Atomic bool		watching;
+};
+
+int sw_start(struct sw *sw);
+void sw_stop(struct sw *sw);
+void sw_submit(struct sw *sw, struct sw_op *op);
+void sw_refresh(struct sw *sw);
+void sw_refresh_due(struct sw *sw);
+int64_t sw_deadline(const struct sw *sw);
+bool sw_awaited(const struct sw *sw);
+const char *sw_name(const struct sw *sw);
+
+/* watch.c */
+int sw_watch_start(struct sw *sw);
+void sw_watch_stop(struct sw *sw);
+
+/* probe.c */
+void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
+	      unsigned int n);
+
+/* info.c */
+struct sw_info *sw_info_get(struct netconf *n, char *err);
+void sw_info_free(struct sw_info *info);
+
+/* yang.c */
+const struct lyd_node *yang_child(const struct lyd_node *node,
+				  const char *name);
+const char *yang_text(const struct lyd_node *node, const char *name);
+uint64_t yang_number(const struct lyd_node *node, const char *name);
+uint32_t yang_bits(const struct lyd_node *node, const char *name);
+unsigned int yang_count(const struct lyd_node *node, const char *name);
+
+#endif /* INC_MANAGER_SWITCH_H */

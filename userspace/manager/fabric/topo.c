@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See topo.h. When a switch tells something new, what it told before is replaced
+ * in the indexes (seen.c), and its row is found again: the switches that it
+ * sees. Links follow from the rows (links.c), and are found again only if a row
+ * or an interface of a switch has changed. A host is found in time proportional
+ * to the number of switches that see it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "manager.h"
+#include "fabric/graph.h"
+
+/* --- What has changed? --------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, const void *data, size_t len)
+{
+	const uint8_t *p = data;
+
+	while (len--)
+		h = (h ^ *p++) * 1099511628211ULL;
+	return h;
+}
+
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+	return mix(h, text, strlen(text) + 1);
+}
+
+static uint64_t mix_addrs(uint64_t h, const struct inc_rdv_addr *addrs,
+			  unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		h = mix(mix(h, &addrs[i].len, sizeof(addrs[i].len)),
+			addrs[i].bytes, addrs[i].len);
+	return mix(h, &n, sizeof(n));
+}
+
+static uint64_t print_neighbours(const struct sw_info *info)
+{
+	const struct sw_neigh *neigh;
+	unsigned int i, k;
+	uint64_t h = 1;
+
+	for (i = 0; i < info->nifs; i++)
+		for (k = 0; k < info->ifs[i].nneighs; k++) {
+			neigh = &info->ifs[i].neighs[k];
+			h = mix(h, &i, sizeof(i));
+			h = mix_text(h, neigh->mac);
+			h = mix_text(h, neigh->switch_id);
+			h = mix_text(h, neigh->switch_port);
+			h = mix_addrs(h, neigh->addrs, neigh->naddrs);
+		}
+	return h;
+}
+
+static uint64_t print_self(const struct sw_info *info)
+{
+	const struct sw_if *itf;
+	uint64_t h = mix_text(1, info->id);
+	unsigned int i;
+
+	for (i = 0; i < info->nifs; i++) {
+		itf = &info->ifs[i];
+		h = mix_text(mix_text(h, itf->name), itf->mac);
+		h = mix(h, &itf->up, sizeof(itf->up));
+		h = mix(h, &itf->speed, sizeof(itf->speed));
+		h = mix_addrs(h, itf->addrs, itf->naddrs);
+	}
+	return h;
+}
+
+/**
+ * topo_changed() - take in what a switch tells
+ * @t: topology
+ * @sw: switch, with its information
+ *
+ * Mostly it is what it has told before.
+ */
+void topo_changed(struct topo *t, struct sw *sw)
+{
+	struct row *row = &t->rows[sw->index];
+	uint64_t self = print_self(sw->info);
+	uint64_t neighbours = print_neighbours(sw->info);
+
+	if (row->known && row->self == self && row->neighbours == neighbours)
+		return;
+	if (!row->known || row->self != self) {
+		t->links_old = true;
+		t->rows_old = true;
+	}
+	row->known = true;
+	row->old = true;
+	row->self = self;
+	row->neighbours = neighbours;
+	t->generation++;
+	hosts_changed(t->hosts, t->m->loop.now);
+	seen_forget(&t->seen, sw->index);
+	if (!seen_learn(&t->seen, sw->index, sw->info)) {
+		log_say("switch %s: no memory for what it sees", sw_name(sw));
+		row->known = false;
+	}
+}
+
+/* --- Hosts --------------------------------------------------------------- */
+
+/*
+ * Both switches see a host: is it nearer to @b? The way from @a to the host
+ * leads to @b, too; or that from @b to the host does not lead to @a.
+ */
+static bool nearer(const struct topo *t, const struct sighting *a,
+		   const struct sighting *b)
+{
+	const struct seeing *to = row_towards(&t->rows[a->sw], b->sw);
+	const struct seeing *back = row_towards(&t->rows[b->sw], a->sw);
+
+	return (to && to->itf == a->itf) || (back && back->itf != b->itf);
+}
+
+static bool nearest(const struct topo *t, const struct sighting *at)
+{
+	const struct sighting *other;
+
+	for (other = at->mac->seen; other; other = other->of_mac)
+		if (other->sw != at->sw && other->itf != SEEN_OWN &&
+		    nearer(t, at, other))
+			return false;
+	return true;
+}
+
+static void locate(struct topo *t, struct mac *mac)
+{
+	const struct sighting *s;
+
+	graph_rows(t);
+	if (mac->found_in == t->generation)
+		return;
+	mac->found_in = t->generation;
+	mac->sw = PLACE_NONE;
+	for (s = mac->seen; s; s = s->of_mac)
+		if (s->itf != SEEN_OWN && s->sw < mac->sw &&
+		    !t->rows[s->sw].leads[s->itf] && nearest(t, s)) {
+			mac->sw = s->sw;
+			mac->itf = s->itf;
+		}
+}
+
+/**
+ * topo_find() - find the switch that a host is at
+ * @m: manager
+ * @addr: the host's address
+ * @itf: result: interface of the switch that leads to it; NULL: unknown
+ *
+ * Return: the switch, or NULL if none sees the host. A single switch has all
+ * hosts, even those that it has not seen yet.
+ */
+struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
+		     const struct sw_if **itf)
+{
+	struct mac *mac = seen_by_addr(&m->topo->seen, addr);
+
+	*itf = NULL;
+	if (mac)
+		locate(m->topo, mac);
+	if (!mac || mac->sw == PLACE_NONE)
+		return m->o.nswitches == 1 ? &m->switches[0] : NULL;
+	*itf = &m->switches[mac->sw].info->ifs[mac->itf];
+	return &m->switches[mac->sw];
+}
+
+/**
+ * topo_way() - find the way from one switch to another
+ * @m: manager
+ * @from: switch
+ * @to: the other one
+ *
+ * Return: interface of @from behind which @to is, or NULL.
+ */
+const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
+			     const struct sw *to)
+{
+	const struct seeing *see;
+
+	graph_rows(m->topo);
+	see = row_towards(&m->topo->rows[from->index], to->index);
+	return see ? &from->info->ifs[see->itf] : NULL;
+}
+
+/**
+ * topo_hosts() - go through all hosts
+ * @m: manager
+ * @host: called for each address of a host whose switch is known
+ * @ctx: for it
+ */
+void topo_hosts(const struct manager *m,
+		void (*host)(void *ctx, const struct inc_rdv_addr *addr,
+			     const struct sw *sw, const struct sw_if *itf),
+		void *ctx)
+{
+	const struct saying *s;
+	const struct sw_if *itf;
+	const struct sw *sw;
+	uint32_t i;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		for (s = m->topo->seen.sayings[i]; s; s = s->of_sw) {
+			/* Several may say it: the last one of its list counts. */
+			if (s->of_addr)
+				continue;
+			sw = topo_find(m, &s->addr->addr, &itf);
+			if (sw && itf)
+				host(ctx, &s->addr->addr, sw, itf);
+		}
+}
+
+/* --- All ----------------------------------------------------------------- */
+
+/* "SWITCH:INTERFACE" */
+static bool parse_end(const char *text, size_t len, char *sw, size_t sw_room,
+		      char *itf, size_t itf_room)
+{
+	const char *colon = memrchr(text, ':', len);
+	size_t n = colon ? (size_t)(colon - text) : 0;
+
+	if (!n || n >= sw_room || n + 1 == len || len - n - 1 >= itf_room)
+		return false;
+	memcpy(sw, text, n);
+	sw[n] = '\0';
+	memcpy(itf, colon + 1, len - n - 1);
+	itf[len - n - 1] = '\0';
+	return true;
+}
+
+/**
+ * topo_cable_parse() - read a link that is configured
+ * @c: result
+ * @text: "SWITCH:INTERFACE=SWITCH:INTERFACE"
+ *
+ * Return: 0, or -1.
+ */
+int topo_cable_parse(struct topo_cable *c, const char *text)
+{
+	const char *equals = strchr(text, '=');
+
+	return equals && !strchr(equals + 1, '=') &&
+	       parse_end(text, (size_t)(equals - text), c->sw[0],
+			 sizeof(c->sw[0]), c->itf[0], sizeof(c->itf[0])) &&
+	       parse_end(equals + 1, strlen(equals + 1), c->sw[1],
+			 sizeof(c->sw[1]), c->itf[1], sizeof(c->itf[1])) &&
+	       strcmp(c->sw[0], c->sw[1]) ? 0 : -1;
+}
+
+/**
+ * topo_new() - begin with nothing known
+ * @m: manager, whose switches exist
+ *
+ * Return: topology, or NULL: no memory.
+ */
+struct topo *topo_new(struct manager *m)
+{
+	struct topo *t = calloc(1, sizeof(*t));
+	uint32_t n = m->o.nswitches;
+
+	if (!t)
+		return NULL;
+	t->m = m;
+	t->n = n;
+	t->generation = 1;
+	t->links_old = true;
+	t->rows = calloc(n, sizeof(*t->rows));
+	t->by_id = calloc(n, sizeof(*t->by_id));
+	t->hosts = hosts_new();
+	if (t->rows && t->by_id && t->hosts && seen_init(&t->seen, n))
+		return t;
+	topo_free(t);
+	return NULL;
+}
+
+/**
+ * topo_free() - free a topology
+ * @t: topology, or NULL
+ */
+void topo_free(struct topo *t)
+{
+	uint32_t i;
+
+	if (!t)
+		return;
+	if (t->seen.sayings)
+		seen_free(&t->seen, t->n);
+	for (i = 0; t->rows && i < t->n; i++)
+		row_free(&t->rows[i]);
+	hosts_free(t->hosts);
+	free(t->rows);
+	free(t->by_id);
+	free(t->links);
+	graph_free(t);
+	free(t);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The fabric, as the agents see it: which switches are linked, and at which one
+ * a host is. An interface leads to another switch if that is configured; or if
+ * both announce themselves to each other by LLDP; or else if a neighbour has a
+ * MAC address of one. A host is at the switch that sees it on an interface that
+ * leads to none.
+ */
+#ifndef INC_MANAGER_TOPO_H
+#define INC_MANAGER_TOPO_H
+
+#include "fabric/switch.h"
+#include "place/place.h"
+
+struct hosts;
+struct manager;
+struct topo;
+
+/**
+ * struct topo_cable - a link that is configured
+ * @sw: identities of the switches at its ends
+ * @itf: their interfaces
+ */
+struct topo_cable {
+	char	sw[2][SWITCH_ID_MAX + 1];
+	char	itf[2][32];
+};
+
+/**
+ * struct topo_link - a link between two switches
+ * @a: one switch
+ * @a_if: its interface; SEEN_OWN: unknown
+ * @b: the other one, with a higher number
+ * @b_if: its interface
+ * @speed: bits per second; 0: unknown
+ * @how: how it was learnt: "configured", "lldp", "fdb"
+ * @load: queue pairs of groups' trees that cross it
+ */
+struct topo_link {
+	uint32_t	a;
+	uint32_t	a_if;
+	uint32_t	b;
+	uint32_t	b_if;
+	uint64_t	speed;
+	const char	*how;
+	uint32_t	load;
+};
+
+/**
+ * struct topo_charge - a tree's load on links
+ * @next: next one
+ * @link: what points to this one
+ * @n: number of links
+ * @pairs: switches at both ends of each; one several times if it is crossed
+ *	several times
+ * @nnodes: number of the tree's nodes
+ * @nodes: their switches
+ */
+struct topo_charge {
+	struct topo_charge	*next;
+	struct topo_charge	**link;
+	uint32_t		n;
+	uint32_t		(*pairs)[2];
+	uint32_t		nnodes;
+	uint32_t		*nodes;
+};
+
+/* hosts.c */
+struct hosts *hosts_new(void);
+void hosts_free(struct hosts *h);
+void hosts_changed(struct hosts *h, int64_t now);
+int64_t hosts_deadline(const struct manager *m);
+void hosts_turn(struct manager *m);
+
+int topo_cable_parse(struct topo_cable *c, const char *text);
+struct topo *topo_new(struct manager *m);
+void topo_free(struct topo *t);
+void topo_changed(struct topo *t, struct sw *sw);
+struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
+		     const struct sw_if **itf);
+void topo_hosts(const struct manager *m,
+		void (*host)(void *ctx, const struct inc_rdv_addr *addr,
+			     const struct sw *sw, const struct sw_if *itf),
+		void *ctx);
+const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
+			     const struct sw *to);
+bool topo_addr(const struct sw *sw, const struct sw *to,
+	       struct inc_rdv_addr *addr);
+const struct topo_link *topo_links(const struct manager *m, uint32_t *n);
+struct place_fabric *topo_fabric(const struct manager *m);
+void topo_avoid(const struct manager *m, const struct sw *sw);
+void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees);
+struct place_fabric *topo_without(const struct manager *m,
+				  const struct topo_charge *c);
+struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
+				const uint32_t *at);
+void topo_discharge(const struct manager *m, struct topo_charge *c);
+
+#endif /* INC_MANAGER_TOPO_H */

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See tree.h. All functions are called in the switch's thread.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/tree.h"
+
+#define OPEN	"<switch xmlns=\"urn:rdma-inc:switch\" " \
+		"xmlns:nc=\"urn:ietf:params:xml:ns:netconf:base:1.0\">"
+#define CLOSE	"</switch>"
+
+/* What a rank, or a child, must know of a tree. */
+#define CONFIG	"<slots/><msg-size/><pmtu/><first-msg-id/><dead-time/>" \
+		"<collectives/><dtypes/><ops/><traffic-class/>"
+#define MEMBER	"<member><rank/><local-addr/><qpn/><psn/>" \
+		"<state><rkey/></state></member>"
+#define PARENT	"<parent><state><qpn/><psn/></state></parent>"
+
+static void put_number(FILE *f, const char *name, uint32_t value)
+{
+	if (value)
+		fprintf(f, "<%s>%u</%s>", name, value, name);
+}
+
+static void put_peer(FILE *f, const struct tree_end *peer)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	fprintf(f, "<peer-addr>%s</peer-addr><peer-qpn>%u</peer-qpn><peer-psn>%u</peer-psn>",
+		inc_rdv_addr_str(&peer->addr, text, sizeof(text)), peer->qpn,
+		peer->psn);
+}
+
+static void put_members(FILE *f, const struct tree *t)
+{
+	const struct tree_member *m;
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++) {
+		m = &t->members[i];
+		if (!m->known || m->made)
+			continue;
+		fprintf(f, "<member nc:operation=\"create\"><rank>%u</rank>%s",
+			i, m->uc ? "<transport>uc</transport>" : "");
+		put_peer(f, &m->peer);
+		fputs("</member>", f);
+	}
+}
+
+static void put_settings(FILE *f, const struct tree *t)
+{
+	const struct inc_rdv_joined *s = &t->settings;
+	bool below = false;
+	uint32_t i;
+
+	put_number(f, "ranks", t->n);
+	put_number(f, "job-ranks", t->job_ranks);
+	put_number(f, "first-rank", t->first_rank);
+	for (i = 0; i < t->n; i++)
+		below |= t->members[i].below;
+	for (i = 0; below && i < t->n; i++)
+		fprintf(f, "%s%u", i ? " " : "<below>", t->members[i].below);
+	if (below)
+		fputs("</below>", f);
+	put_number(f, "slots", s->slots);
+	put_number(f, "msg-size", s->msg_size);
+	put_number(f, "pmtu", s->pmtu);
+	if (t->has_first_msg_id)
+		fprintf(f, "<first-msg-id>%u</first-msg-id>", s->first_msg_id);
+	put_number(f, "traffic-class", s->traffic_class);
+	put_number(f, "dead-time", s->dead_time);
+}
+
+/* --- What the kernel has made of it -------------------------------------- */
+
+static void take_end(const struct lyd_node *config, const struct lyd_node *own,
+		     const struct lyd_node *state, struct tree_end *end)
+{
+	const char *addr = yang_text(config, "local-addr");
+
+	if (!addr || inc_rdv_addr_parse(addr, &end->addr))
+		end->addr.len = 0;
+	end->qpn = (uint32_t)yang_number(own, "qpn");
+	end->psn = (uint32_t)yang_number(own, "psn");
+	end->rkey = (uint32_t)yang_number(state, "rkey");
+}
+
+static int take_members(struct tree *t, const struct lyd_node *node)
+{
+	const struct lyd_node *child;
+	uint64_t rank;
+	uint32_t i;
+
+	LY_LIST_FOR(lyd_child(node), child) {
+		if (strcmp(LYD_NAME(child), "member"))
+			continue;
+		rank = yang_number(child, "rank");
+		if (rank >= t->n)
+			continue;
+		take_end(child, child, yang_child(child, "state"),
+			 &t->members[rank].own);
+		t->members[rank].made = t->members[rank].own.qpn &&
+					t->members[rank].own.addr.len;
+	}
+	for (i = 0; i < t->n; i++)
+		if (t->members[i].known && !t->members[i].made)
+			return -EPROTO;
+	return 0;
+}
+
+static int take_tree(struct tree *t, const struct lyd_node *node)
+{
+	const struct lyd_node *parent = yang_child(node, "parent"), *state;
+	struct inc_rdv_joined *s = &t->settings;
+	struct inc_rdv_addr addr;
+
+	s->tree_id = t->id;
+	s->slots = (uint32_t)yang_number(node, "slots");
+	s->msg_size = (uint32_t)yang_number(node, "msg-size");
+	s->pmtu = (uint32_t)yang_number(node, "pmtu");
+	s->first_msg_id = (uint32_t)yang_number(node, "first-msg-id");
+	s->dead_time = (uint32_t)yang_number(node, "dead-time");
+	s->traffic_class = (uint32_t)yang_number(node, "traffic-class");
+	s->collectives = yang_bits(node, "collectives");
+	s->dtypes = yang_bits(node, "dtypes");
+	s->ops = yang_bits(node, "ops");
+	if (!s->slots || !s->msg_size || !s->pmtu)
+		return -EPROTO;
+	if (t->job_ranks) {
+		/* Its address is the caller's choice. */
+		addr = t->up.addr;
+		state = yang_child(parent, "state");
+		take_end(parent, state, state, &t->up);
+		t->up.addr = addr;
+		if (!t->up.qpn)
+			return -EPROTO;
+	}
+	return take_members(t, node);
+}
+
+static const struct lyd_node *find_tree(const struct lyd_node *data,
+					uint32_t id)
+{
+	const struct lyd_node *child;
+
+	if (!data)
+		return NULL;
+	LY_LIST_FOR(lyd_child(data), child)
+		if (!strcmp(LYD_NAME(child), "tree") &&
+		    yang_number(child, "id") == id)
+			return child;
+	return NULL;
+}
+
+static int read_back(struct tree *t, struct netconf *n, char *err)
+{
+	const struct lyd_node *node;
+	struct lyd_node *data;
+	char filter[512];
+	int ret;
+
+	snprintf(filter, sizeof(filter), "<switch xmlns=\"urn:rdma-inc:switch\"><tree><id>%u</id>"
+		 CONFIG MEMBER "%s</tree></switch>", t->id,
+		 t->job_ranks ? PARENT : "");
+	ret = netconf_get(n, filter, &data, err);
+	if (ret)
+		return ret;
+	node = find_tree(data, t->id);
+	ret = node ? take_tree(t, node) : -EPROTO;
+	if (ret)
+		snprintf(err, NETCONF_ERROR_LEN,
+			 "tree %u is not as it was configured", t->id);
+	lyd_free_siblings(data);
+	return ret;
+}
+
+/* --- Changes ------------------------------------------------------------- */
+
+static int edit(FILE *f, char **xml, struct netconf *n, char *err)
+{
+	int ret = -ENOMEM;
+
+	if (!fclose(f) && *xml)
+		ret = netconf_edit(n, *xml, err);
+	free(*xml);
+	return ret;
+}
+
+/**
+ * tree_make() - create a tree with all members that are known
+ * @t: tree; learns what the kernel has chosen
+ * @n: session
+ * @err: error message
+ *
+ * Return: 0 or a negative errno value; then there is no tree.
+ */
+int tree_make(struct tree *t, struct netconf *n, char *err)
+{
+	char *xml = NULL, ignored[NETCONF_ERROR_LEN];
+	size_t len;
+	FILE *f = open_memstream(&xml, &len);
+	int ret;
+
+	if (!f)
+		return -ENOMEM;
+	fprintf(f, OPEN "<tree nc:operation=\"create\"><id>%u</id>", t->id);
+	put_settings(f, t);
+	put_members(f, t);
+	fputs("</tree>" CLOSE, f);
+	ret = edit(f, &xml, n, err);
+	if (ret)
+		return ret;
+	ret = read_back(t, n, err);
+	if (ret && ret != -ENOTCONN)
+		tree_del(t->id, n, ignored);
+	return ret;
+}
+
+/**
+ * tree_add() - create the members that have become known
+ * @t: tree
+ * @n: session
+ * @err: error message
+ *
+ * Return: 0 or a negative errno value.
+ */
+int tree_add(struct tree *t, struct netconf *n, char *err)
+{
+	char *xml = NULL;
+	size_t len;
+	FILE *f = open_memstream(&xml, &len);
+	int ret;
+
+	if (!f)
+		return -ENOMEM;
+	fprintf(f, OPEN "<tree><id>%u</id>", t->id);
+	put_members(f, t);
+	fputs("</tree>" CLOSE, f);
+	ret = edit(f, &xml, n, err);
+	return ret ? ret : read_back(t, n, err);
+}
+
+/**
+ * tree_link() - connect a child's tree to its parent's
+ * @t: tree, whose parent is known
+ * @n: session
+ * @err: error message
+ *
+ * Return: 0 or a negative errno value.
+ */
+int tree_link(const struct tree *t, struct netconf *n, char *err)
+{
+	char *xml = NULL, text[INET6_ADDRSTRLEN];
+	size_t len;
+	FILE *f = open_memstream(&xml, &len);
+
+	if (!f)
+		return -ENOMEM;
+	fprintf(f, OPEN "<tree><id>%u</id><parent>", t->id);
+	put_peer(f, &t->parent);
+	/* A queue pair that is not connected yet has P_Key 0, not the default. */
+	fprintf(f, "<local-addr>%s</local-addr><pkey>65535</pkey>",
+		inc_rdv_addr_str(&t->up.addr, text, sizeof(text)));
+	fprintf(f, "<peer-tree-id>%u</peer-tree-id><peer-rkey>%u</peer-rkey></parent></tree>"
+		CLOSE, t->parent_id, t->parent.rkey);
+	return edit(f, &xml, n, err);
+}
+
+/**
+ * tree_member_del() - delete a member, if it exists
+ * @id: tree
+ * @member: its place
+ * @n: session
+ * @err: error message
+ *
+ * Return: 0 or a negative errno value.
+ */
+int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err)
+{
+	char xml[512];
+
+	snprintf(xml, sizeof(xml), OPEN "<tree><id>%u</id><member nc:operation=\"delete\"><rank>%u</rank></member></tree>"
+		 CLOSE, id, member);
+	return netconf_edit(n, xml, err);
+}
+
+/**
+ * tree_del() - delete a tree, if it exists
+ * @id: tree
+ * @n: session
+ * @err: error message
+ *
+ * Return: 0 or a negative errno value.
+ */
+int tree_del(uint32_t id, struct netconf *n, char *err)
+{
+	char xml[512];
+
+	snprintf(xml, sizeof(xml), OPEN "<tree nc:operation=\"remove\"><id>%u</id></tree>"
+		 CLOSE, id);
+	return netconf_edit(n, xml, err);
+}

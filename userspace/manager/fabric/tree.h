@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * A tree on one switch: how it is made, changed and deleted by NETCONF.
+ */
+#ifndef INC_MANAGER_TREE_H
+#define INC_MANAGER_TREE_H
+
+#include "fabric/switch.h"
+
+/**
+ * struct tree_end - one end of a queue pair
+ * @addr: address
+ * @qpn: QPN
+ * @psn: first PSN that it sends
+ * @rkey: R_Key that requests to it must carry
+ */
+struct tree_end {
+	struct inc_rdv_addr	addr;
+	uint32_t		qpn;
+	uint32_t		psn;
+	uint32_t		rkey;
+};
+
+/**
+ * struct tree_member - a member of a tree
+ * @below: ranks below it if it is a switch; 0: it is a host
+ * @uc: its queue pair is UC, else RC
+ * @known: @peer is set: it can be created
+ * @made: it exists, and @own is set
+ * @peer: its queue pair, without rkey
+ * @own: the switch's
+ */
+struct tree_member {
+	uint32_t	below;
+	bool		uc;
+	bool		known;
+	bool		made;
+	struct tree_end	peer;
+	struct tree_end	own;
+};
+
+/**
+ * struct tree - a tree
+ * @id: tree ID
+ * @job_ranks: if it is a child: ranks of the job; else 0
+ * @first_rank: if it is a child: the first of those below it
+ * @settings: wishes; once it is made, what it has. Its addr, qpn, psn, rkey are
+ *	not used
+ * @has_first_msg_id: @settings.first_msg_id is a wish
+ * @n: number of members
+ * @members: members
+ * @up: if it is a child: its own end of the queue pair to the parent; the
+ *	address is chosen by the caller
+ * @parent_id: and the parent's tree
+ * @parent: and the parent's end of the queue pair
+ */
+struct tree {
+	uint32_t		id;
+	uint32_t		job_ranks;
+	uint32_t		first_rank;
+	struct inc_rdv_joined	settings;
+	bool			has_first_msg_id;
+	uint32_t		n;
+	struct tree_member	*members;
+	struct tree_end		up;
+	uint32_t		parent_id;
+	struct tree_end		parent;
+};
+
+int tree_make(struct tree *t, struct netconf *n, char *err);
+int tree_add(struct tree *t, struct netconf *n, char *err);
+int tree_link(const struct tree *t, struct netconf *n, char *err);
+int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err);
+int tree_del(uint32_t id, struct netconf *n, char *err);
+
+#endif /* INC_MANAGER_TREE_H */

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Reads values out of an agent's data. What is missing is 0, NULL or false.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/switch.h"
+
+/**
+ * yang_child() - find a node's child
+ * @node: node, or NULL
+ * @name: the child's name
+ *
+ * Return: the first child with this name, or NULL.
+ */
+const struct lyd_node *yang_child(const struct lyd_node *node,
+				  const char *name)
+{
+	const struct lyd_node *child;
+
+	if (!node)
+		return NULL;
+	LY_LIST_FOR(lyd_child(node), child)
+		if (!strcmp(LYD_NAME(child), name))
+			return child;
+	return NULL;
+}
+
+/**
+ * yang_text() - get the value of a node's child
+ * @node: node, or NULL
+ * @name: the child's name
+ *
+ * Return: the value as text, or NULL.
+ */
+const char *yang_text(const struct lyd_node *node, const char *name)
+{
+	const struct lyd_node *child = yang_child(node, name);
+
+	return child ? lyd_get_value(child) : NULL;
+}
+
+/**
+ * yang_number() - get the value of a node's child
+ * @node: node, or NULL
+ * @name: the child's name
+ *
+ * Return: the value, 0 if it is missing.
+ */
+uint64_t yang_number(const struct lyd_node *node, const char *name)
+{
+	const char *text = yang_text(node, name);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+/**
+ * yang_bits() - get the value of a node's child, of type bits
+ * @node: node, or NULL
+ * @name: the child's name
+ *
+ * Return: mask of positions.
+ */
+uint32_t yang_bits(const struct lyd_node *node, const char *name)
+{
+	const struct lyd_node *child = yang_child(node, name);
+	const struct lyd_value_bits *bits;
+	uint32_t mask = 0;
+	LY_ARRAY_COUNT_TYPE i;
+
+	if (!child || !child->schema)
+		return 0;
+	LYD_VALUE_GET(&((const struct lyd_node_term *)child)->value, bits);
+	LY_ARRAY_FOR(bits->items, i)
+		if (bits->items[i]->position < 32)
+			mask |= 1U << bits->items[i]->position;
+	return mask;
+}
+
+/**
+ * yang_count() - count a node's children
+ * @node: node, or NULL
+ * @name: their name
+ *
+ * Return: their number.
+ */
+unsigned int yang_count(const struct lyd_node *node, const char *name)
+{
+	const struct lyd_node *child;
+	unsigned int n = 0;
+
+	if (!node)
+		return 0;
+	LY_LIST_FOR(lyd_child(node), child)
+		n += !strcmp(LYD_NAME(child), name);
+	return n;
+}

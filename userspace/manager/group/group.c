@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Groups: what ranks say, until all are present, and timers. A message means
+ * what the line of this name means to the rendezvous daemon
+ * (Documentation/rendezvous.rst).
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+#include "rdma_inc_proto.h"
+
+#define AWAIT_MS	9000	/* for ranks to resume, without heartbeats */
+
+/**
+ * group_tell() - send a message to a rank
+ * @r: rank
+ * @msg: message
+ */
+void group_tell(struct rank *r, const struct am_message *msg)
+{
+	uint8_t *data;
+	size_t len;
+
+	if (!r->stream || am_manager_pack(msg, &data, &len))
+		return;
+	rpc_stream_send(r->stream, data, len);
+	free(data);
+}
+
+/**
+ * group_tell_all() - send a message to all ranks that are present
+ * @g: group
+ * @msg: message
+ */
+void group_tell_all(struct group *g, const struct inc_rdv_msg *msg)
+{
+	struct am_message out = { .rdv = *msg };
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->ranks[i].state == RANK_PRESENT)
+			group_tell(&g->ranks[i], &out);
+}
+
+/* --- Joining ------------------------------------------------------------- */
+
+static void refuse(struct rpc_stream *stream, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void refuse(struct rpc_stream *stream, int err, const char *fmt, ...)
+{
+	char text[INC_RDV_TEXT_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	log_debug("%s: %s", rpc_stream_peer(stream), text);
+	rpc_stream_end(stream, err, text);
+}
+
+static struct group *find(const struct manager *m, const struct tenant *tn,
+			  const char *name)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		if (!g->ending && g->tenant == tn && !strcmp(g->like.job, name))
+			return g;
+	return NULL;
+}
+
+static struct group *group_new(struct manager *m, struct tenant *tn,
+			       const struct inc_rdv_join *join)
+{
+	struct group *g = calloc(1, sizeof(*g) +
+				    join->ranks * sizeof(g->ranks[0]));
+	struct group **link;
+	uint32_t i;
+
+	if (!g)
+		return NULL;
+	g->manager = m;
+	g->like = *join;
+	g->tenant = tn;
+	tenant_enter(&m->tenants, tn, join->ranks);
+	g->until = m->loop.now + m->o.forming_ms;
+	for (i = 0; i < join->ranks; i++)
+		g->ranks[i].group = g;
+	for (link = &m->groups; *link; link = &(*link)->next)
+		;
+	*link = g;
+	return g;
+}
+
+static bool suits(struct rpc_stream *stream, struct group *g,
+		  const struct inc_rdv_join *join)
+{
+	const struct rank *r = &g->ranks[join->rank];
+
+	if (join->ranks != g->like.ranks) {
+		refuse(stream, EINVAL, "group \"%s\" has %u ranks, not %u",
+		       join->job, g->like.ranks, join->ranks);
+		return false;
+	}
+	if (r->state != RANK_ABSENT) {
+		refuse(stream, EEXIST, "group \"%s\": rank %u is taken by %s",
+		       join->job, join->rank, r->stream ?
+		       rpc_stream_peer(r->stream) : "one that has left");
+		return false;
+	}
+	if (join->rebuild != g->like.rebuild) {
+		refuse(stream, EINVAL, "group \"%s\": rank %u wants %s if the tree fails, and other ranks do not: set INC_AM_ON_FAILURE alike",
+		       join->job, join->rank, join->rebuild ?
+		       "another one" : "the group to end");
+		return false;
+	}
+	if (!inc_rdv_merge(&g->like, join)) {
+		refuse(stream, EINVAL, "group \"%s\": rank %u requests another tree than other ranks",
+		       join->job, join->rank);
+		return false;
+	}
+	return true;
+}
+
+static void add(struct group *g, struct rpc_stream *stream,
+		const struct inc_rdv_join *join)
+{
+	struct rank *r = &g->ranks[join->rank];
+
+	r->state = RANK_PRESENT;
+	r->stream = stream;
+	r->join = *join;
+	r->heard_at = g->manager->loop.now;
+	rpc_stream_set(stream, r);
+	g->present++;
+	log_debug("group \"%s\": rank %u at %s, %u of %u", join->job,
+		  join->rank, rpc_stream_peer(stream), g->present,
+		  join->ranks);
+}
+
+/* Find a rank's group, or make it. NULL: the rank was refused. */
+static struct group *group_of(struct manager *m, struct rpc_stream *stream,
+			      const struct inc_rdv_join *join)
+{
+	const struct identity *who = rpc_stream_identity(stream);
+	struct tenant *tn = tenant_get(&m->tenants, who->tenant);
+	struct group *g = tn ? find(m, tn, join->job) : NULL;
+	char why[INC_RDV_TEXT_MAX - 128];
+
+	if (g)
+		return g;
+	if (tn && !tenant_admits(&m->tenants, tn, join->ranks, why,
+				 sizeof(why))) {
+		tenant_refused(tn, &m->events, join->job, why);
+		refuse(stream, ENOBUFS, "group \"%s\": %s", join->job, why);
+		return NULL;
+	}
+	g = tn ? group_new(m, tn, join) : NULL;
+	if (!g)
+		refuse(stream, ENOBUFS, "no memory for group \"%s\"",
+		       join->job);
+	return g;
+}
+
+static void handle_join(struct manager *m, struct rpc_stream *stream,
+			const struct inc_rdv_join *join)
+{
+	char err[INC_RDV_TEXT_MAX];
+	struct group *g;
+
+	if (!addr_believed(&m->o, rpc_stream_peer(stream), &join->addr, err,
+			   sizeof(err))) {
+		refuse(stream, EINVAL, "%s", err);
+		return;
+	}
+	g = group_of(m, stream, join);
+	if (!g || !suits(stream, g, join))
+		return;
+	add(g, stream, join);
+	if (g->present < g->like.ranks)
+		return;
+	g->began_at = m->loop.now;
+	group_place(g);
+}
+
+/* --- Members of a group -------------------------------------------------- */
+
+/**
+ * group_begin() - let the ranks begin
+ * @g: group, which is stored
+ */
+void group_begin(struct group *g)
+{
+	if (g->ending)
+		return;
+	g->ready_at = g->manager->loop.now;
+	event_say(&g->manager->events, g->rebuilding ? EVENT_GROUP_REBUILT :
+		  EVENT_GROUP_READY, g->like.job,
+		  "%u ranks, %u tree%s, %lld ms after the last rank came",
+		  g->like.ranks, g->nparts, g->nparts == 1 ? "" : "s",
+		  (long long)(now_ms() - g->began_at));
+	g->rebuilding = false;
+	group_tell_all(g, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
+}
+
+/**
+ * group_check_ready() - let the ranks begin if all can
+ * @g: group
+ */
+void group_check_ready(struct group *g)
+{
+	if (g->state != GROUP_JOINED || g->ending || g->rts < g->like.ranks)
+		return;
+	g->state = GROUP_READY;
+	if (keep_ready(g))
+		group_begin(g);
+}
+
+static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
+{
+	struct group *g = r->group;
+
+	switch (msg->type) {
+	case INC_RDV_REJOIN:
+		group_rejoin(r, &msg->join);
+		return;
+	case INC_RDV_RTS:
+		/* It may be about a tree that has failed since. */
+		if (g->rebuilding && g->state != GROUP_JOINED)
+			return;
+		if (g->state < GROUP_JOINED) {
+			group_lost(r, "it said \"rts\" before it was told \"joined\"");
+			return;
+		}
+		g->rts += !r->rts;
+		r->rts = true;
+		group_check_ready(g);
+		return;
+	case INC_RDV_LEAVE:
+		group_leave(r);
+		return;
+	case INC_RDV_LOST:
+		if (g->like.rebuild && g->state >= GROUP_JOINED) {
+			group_fail(g, CAUSE_TREE, (int)r->join.rank,
+				   INC_STATUS_PEER_DEAD, "rank %u gets no answer from its switch",
+				   r->join.rank);
+			return;
+		}
+		group_lost(r, "the switch does not answer it");
+		return;
+	default:
+		group_lost(r, "it said \"join\" twice");
+	}
+}
+
+/**
+ * group_opened() - handle a new stream
+ * @ctx: manager
+ * @stream: stream
+ */
+void group_opened(void *ctx, struct rpc_stream *stream)
+{
+	struct manager *m = ctx;
+
+	log_debug("%s: connected", rpc_stream_peer(stream));
+	if (m->stop)
+		rpc_stream_end(stream, EHOSTUNREACH, "it is being stopped");
+}
+
+/**
+ * group_message() - handle a message
+ * @ctx: manager
+ * @stream: stream
+ * @data: bytes
+ * @len: their number
+ */
+void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
+		   size_t len)
+{
+	struct rank *r = rpc_stream_get(stream);
+	char err[INC_RDV_TEXT_MAX];
+	struct manager *m = ctx;
+	struct am_message msg;
+	int ret;
+
+	ret = am_rank_unpack(data, len, &msg, err, sizeof(err));
+	if (r)
+		r->heard_at = m->loop.now;
+	if (ret && r)
+		group_lost(r, err);
+	else if (ret)
+		refuse(stream, -ret, "%s", err);
+	else if (msg.heartbeat || (r && r->state != RANK_PRESENT))
+		return;
+	else if (r)
+		handle_rank(r, &msg.rdv);
+	else if (msg.resume)
+		restore_resume(m, stream, &msg.rdv.join, msg.tree_id);
+	else if (msg.rdv.type == INC_RDV_JOIN)
+		handle_join(m, stream, &msg.rdv.join);
+	else if (msg.rdv.type == INC_RDV_LEAVE)
+		rpc_stream_end(stream, 0, "");
+	else
+		refuse(stream, EPROTO, "the first message must be join");
+}
+
+/**
+ * group_closed() - handle the end of a stream
+ * @ctx: manager
+ * @stream: stream
+ */
+void group_closed(void *ctx, struct rpc_stream *stream)
+{
+	struct rank *r = rpc_stream_get(stream);
+	struct manager *m = ctx;
+
+	if (r && r->group->last == stream) {
+		r->group->last = NULL;
+	} else if (r && r->group->rebuilding && r->state == RANK_PRESENT &&
+		   state_resume_ms(m)) {
+		/* What has failed may have led to the rank: await it. */
+		rpc_stream_set(stream, NULL);
+		r->stream = NULL;
+		r->heard_at = m->loop.now;
+	} else if (r) {
+		group_lost(r, "connection lost");
+	}
+}
+
+/* --- Timers -------------------------------------------------------------- */
+
+static int64_t least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t silent_at(const struct rank *r)
+{
+	const struct options *o = &r->group->manager->o;
+
+	if (!r->stream && !o->heartbeat_ms)
+		return r->heard_at + AWAIT_MS;
+	/* Ranks learn the interval when the tree is there. */
+	if (!o->heartbeat_ms ||
+	    (r->group->state < GROUP_JOINED && !r->group->rebuilding))
+		return INT64_MAX;
+	return r->heard_at + (int64_t)o->heartbeat_ms * (o->misses + 1);
+}
+
+/* Does it wait for the time to look at the fabric? */
+static bool waits(const struct group *g)
+{
+	return g->place_at && (g->state == GROUP_REJOINING ||
+			       g->state == GROUP_PLACING);
+}
+
+static int64_t deadline(const struct group *g)
+{
+	int64_t next = INT64_MAX;
+	const struct rank *r;
+	uint32_t i;
+
+	if (g->over)
+		return INT64_MAX;
+	if (g->state != GROUP_READY || g->ending)
+		next = g->until;
+	if (waits(g))
+		next = least(next, g->place_at);
+	if (g->leave_at)
+		next = least(next, g->leave_at);
+	next = least(next, group_vague_at(g));
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		if (r->state != RANK_PRESENT)
+			continue;
+		next = least(next, silent_at(r));
+		if (r->alive_at)
+			next = least(next, r->alive_at);
+	}
+	return next;
+}
+
+/**
+ * group_deadline() - get the time when group_expire() must be called
+ * @m: manager
+ *
+ * Return: milliseconds, INT64_MAX if never.
+ */
+int64_t group_deadline(const struct manager *m)
+{
+	int64_t next = INT64_MAX;
+	const struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		next = least(next, deadline(g));
+	return next;
+}
+
+/* The group may be freed. */
+static void look_at_ranks(struct group *g)
+{
+	struct am_message alive = { .rdv = { .type = INC_RDV_ALIVE } };
+	int64_t now = g->manager->loop.now;
+	struct rank *r;
+	uint32_t i;
+	bool last;
+
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		if (r->state != RANK_PRESENT)
+			continue;
+		if (silent_at(r) <= now) {
+			last = g->present == 1;
+			group_lost(r, "no heartbeat");
+			if (last)
+				return;
+			continue;
+		}
+		if (r->alive_at && r->alive_at <= now) {
+			group_tell(r, &alive);
+			r->alive_at = now + r->part->tree.settings.dead_time /
+					    INC_RDV_BEATS;
+		}
+	}
+}
+
+static void expire(struct group *g)
+{
+	int64_t now = g->manager->loop.now;
+
+	if (!g->ending && g->state != GROUP_READY && g->until <= now) {
+		group_refuse(g, ETIMEDOUT, "%u of %u ranks came, %u are ready, within %u s: start all within that time, or raise --forming-time",
+			     g->present, g->like.ranks, g->rts,
+			     g->manager->o.forming_ms / 1000);
+		return;
+	}
+	if (!g->ending && waits(g) && g->place_at <= now) {
+		g->place_at = 0;
+		group_look_again(g);
+		return;
+	}
+	if (g->ending && g->until <= now) {
+		group_end(g);
+		return;
+	}
+	if (g->leave_at && g->leave_at <= now) {
+		group_delete_left(g);
+		return;
+	}
+	if (group_vague_at(g) <= now) {
+		group_vague_due(g);
+		return;
+	}
+	look_at_ranks(g);
+}
+
+/**
+ * group_expire() - do what is due
+ * @m: manager
+ */
+void group_expire(struct manager *m)
+{
+	struct group *g, *next;
+
+	for (g = m->groups; g; g = next) {
+		next = g->next;
+		if (!g->over && deadline(g) <= m->loop.now)
+			expire(g);
+	}
+}
+
+/**
+ * group_fabric_changed() - handle news of a switch
+ * @m: manager
+ *
+ * Groups that wait for them are placed when all switches have answered.
+ */
+void group_fabric_changed(struct manager *m)
+{
+	struct group *g, *next;
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		if (sw_awaited(&m->switches[i]))
+			return;
+	for (g = m->groups; g; g = next) {
+		next = g->next;
+		if (g->state == GROUP_PLACING && !g->ending)
+			group_place(g);
+	}
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * A group: the ranks of a job, and their tree. For group.c, make.c,
+ * end.c and answer/.
+ *
+ * Ownership: the manager owns groups; a group owns its parts. A group is freed
+ * when it is over and no operation on a switch is left (@busy). A stream
+ * belongs to a rank of a group, or waits for its first message; its user
+ * pointer is the struct rank, or NULL.
+ */
+#ifndef INC_MANAGER_GROUP_H
+#define INC_MANAGER_GROUP_H
+
+#include "manager.h"
+#include "api/message.h"
+#include "fabric/tree.h"
+
+enum group_state {
+	GROUP_GATHERING,	/* ranks are missing */
+	GROUP_PLACING,		/* the fabric is looked at once more */
+	GROUP_MAKING,		/* the switches make the tree */
+	GROUP_JOINED,		/* queue pairs are not ready yet */
+	GROUP_READY,
+	GROUP_REJOINING,	/* its tree has failed; ranks make queue pairs */
+};
+
+enum rank_state {
+	RANK_ABSENT,
+	RANK_PRESENT,
+	RANK_LEFT,	/* in order; its member still exists */
+	RANK_GONE,
+};
+
+/**
+ * struct rank - a rank of a group
+ * @group: group
+ * @state: its state
+ * @rts: its queue pair can send and receive
+ * @rejoined: it has a new queue pair, for the tree that is to be made
+ * @done: if @rejoined: operations whose results it has, modulo 2^32
+ * @stream: its stream; NULL: none; if it is present, it is awaited
+ * @join: its request
+ * @part: tree that it is a member of, once that is known
+ * @member: its place there
+ * @heard_at: milliseconds; its last message
+ * @alive_at: milliseconds; when it is told next that the switch is alive; 0:
+ *	never
+ */
+struct rank {
+	struct group		*group;
+	enum rank_state		state;
+	bool			rts;
+	bool			rejoined;
+	uint32_t		done;
+	struct rpc_stream	*stream;
+	struct inc_rdv_join	join;
+	struct part		*part;
+	uint32_t		member;
+	int64_t			heard_at;
+	int64_t			alive_at;
+};
+
+/**
+ * struct part - a group's tree on one switch
+ * @group: group
+ * @sw: switch
+ * @tree: tree
+ * @first: its first rank
+ * @count: number of its ranks
+ * @parent: part of its parent, NULL: it is the root
+ * @place: its place among the parent's members
+ * @made: it exists
+ * @made_at: milliseconds; since when
+ * @lost: member whose queue pair has failed, by its place; -1: none, or the
+ *	parent
+ * @lost_why: why it failed; empty: none has
+ */
+struct part {
+	struct group	*group;
+	struct sw	*sw;
+	struct tree	tree;
+	uint32_t	first;
+	uint32_t	count;
+	struct part	*parent;
+	uint32_t	place;
+	bool		made;
+	int64_t		made_at;
+	int		lost;
+	char		lost_why[64];
+};
+
+/**
+ * enum group_cause - why a group ends
+ * @CAUSE_LEFT: a rank has left, in order
+ * @CAUSE_CLIENT: a rank has died, or its heartbeats are missed
+ * @CAUSE_LINK: a link has failed
+ * @CAUSE_SWITCH: a switch, or its agent, is lost
+ * @CAUSE_TREE: a tree has failed, or was deleted, on its switch
+ * @CAUSE_HAND: an operator has deleted the group
+ * @CAUSE_STOP: the manager is stopped
+ * @CAUSE_REFUSED: it could not be formed
+ */
+enum group_cause {
+	CAUSE_LEFT,
+	CAUSE_CLIENT,
+	CAUSE_LINK,
+	CAUSE_SWITCH,
+	CAUSE_TREE,
+	CAUSE_HAND,
+	CAUSE_STOP,
+	CAUSE_REFUSED,
+};
+
+/**
+ * struct group_link - an interface that a group's tree needs
+ * @sw: its switch
+ * @name: its name
+ * @rank: rank at the other end; -1: a switch is
+ */
+struct group_link {
+	const struct sw	*sw;
+	char		name[32];
+	int		rank;
+};
+
+/**
+ * struct group_vague - failures that are told unless somebody knows more
+ * @tree_at: milliseconds; when the group fails; 0: its tree has not failed
+ * @tree_status: status that requests are answered with then
+ * @tree: what is known
+ * @msg_at: milliseconds; when @msg is told; 0: there is none
+ * @msg: a message that failed because of a switch's request
+ */
+struct group_vague {
+	int64_t			tree_at;
+	unsigned int		tree_status;
+	char			tree[128];
+	int64_t			msg_at;
+	struct inc_rdv_msg	msg;
+};
+
+/**
+ * struct group - a group
+ * @manager: manager
+ * @next: next group
+ * @tenant: who owns it; another tenant's groups may have the same name
+ * @like: name, number of ranks, and the wishes so far; mtu is the lowest; uc if
+ *	any rank's queue pair is
+ * @state: its state
+ * @ending: a rank has left or died, or it failed: the name is free
+ * @over: no rank is left, or none may stay: the trees are being deleted
+ * @present: ranks that are present
+ * @rts: number of these that can send and receive
+ * @busy: operations on switches that are not done
+ * @failed: error of the operations of this step, positive errno value
+ * @why: and its message
+ * @step: the next step when all operations of this one are done
+ * @until: milliseconds; when it must be ready, or over
+ * @leave_at: milliseconds; when members of ranks that have left are deleted; 0:
+ *	none has
+ * @began_at: milliseconds; when the last rank had joined
+ * @last: the stream of the last rank that has left, to be told when all is
+ *	gone; NULL: none
+ * @rebuilding: its tree has failed, and another one is not ready yet
+ * @round: how many trees have failed
+ * @rejoined: ranks that have rejoined
+ * @resume: operations whose results all of them have, modulo 2^32
+ * @failed_at: milliseconds; when the tree failed, the first time of several
+ * @ready_at: milliseconds; when the last one was ready
+ * @place_at: milliseconds; when to compute the next one, or to look at the
+ *	fabric again; 0: not yet
+ * @probe_at: milliseconds; when to have the switches ask for hosts again
+ * @probe_until: milliseconds; until when to wait for hosts; 0: none is unknown
+ * @vague: failures whose cause only another switch can name
+ * @cause: why it ends; empty: it does not
+ * @links: interfaces that its tree needs, as far as they are known
+ * @nlinks: their number
+ * @charge: its load on links
+ * @full: switch that has just refused a tree for lack of room; NULL: none
+ * @avoid: switches that have refused one before
+ * @navoid: their number
+ * @refused: what the last of them said
+ * @limited: it is the tenant that may not have more there
+ * @parts: its trees, the root's first, those of children after their parents'
+ * @nparts: their number
+ * @kept: what the store has of it
+ * @ranks: ranks
+ */
+struct group {
+	struct manager		*manager;
+	struct group		*next;
+	struct tenant		*tenant;
+	struct inc_rdv_join	like;
+	enum group_state	state;
+	bool			ending;
+	bool			over;
+	uint32_t		present;
+	uint32_t		rts;
+	unsigned int		busy;
+	int			failed;
+	char			why[INC_RDV_TEXT_MAX];
+	void			(*step)(struct group *g);
+	int64_t			until;
+	int64_t			leave_at;
+	int64_t			began_at;
+	struct rpc_stream	*last;
+	bool			rebuilding;
+	uint32_t		round;
+	uint32_t		rejoined;
+	uint32_t		resume;
+	int64_t			failed_at;
+	int64_t			ready_at;
+	int64_t			place_at;
+	int64_t			probe_at;
+	int64_t			probe_until;
+	struct group_vague	vague;
+	char			cause[INC_RDV_TEXT_MAX];
+	struct group_link	*links;
+	unsigned int		nlinks;
+	struct topo_charge	*charge;
+	const struct sw		*full;
+	const struct sw		**avoid;
+	uint32_t		navoid;
+	char			refused[INC_RDV_TEXT_MAX];
+	bool			limited;
+	struct part		*parts;
+	uint32_t		nparts;
+	struct kept		kept;
+	struct rank		ranks[];
+};
+
+/* group.c */
+void group_tell(struct rank *r, const struct am_message *msg);
+void group_tell_all(struct group *g, const struct inc_rdv_msg *msg);
+void group_check_ready(struct group *g);
+void group_begin(struct group *g);
+
+/* make.c */
+bool group_elsewhere(struct group *g);
+void group_place(struct group *g);
+void group_look_again(struct group *g);
+
+/* rebuild.c */
+void group_tell_rebuild(struct rank *r, const char *text);
+bool group_rebuild(struct group *g, const char *text);
+bool group_try_again(struct group *g, const char *why);
+void group_rejoin(struct rank *r, const struct inc_rdv_join *join);
+void group_rebuild_step(struct group *g);
+struct place_why;
+bool group_why(const struct group *g, struct place_why *list, uint32_t *root);
+
+/* link.c */
+void group_note_links(struct group *g);
+void group_check_links(struct group *g, const struct sw *sw);
+
+/* part.c */
+struct part *group_find_part(const struct manager *m, const struct sw *sw,
+			     uint32_t id);
+unsigned int group_levels(const struct group *g);
+
+/* vague.c */
+void group_vague_tree(struct group *g, unsigned int status, const char *fmt,
+		      ...) __attribute__((format(printf, 3, 4)));
+void group_vague_message(struct group *g, const struct inc_rdv_msg *msg);
+void group_say_wrong(struct group *g, const struct inc_rdv_msg *msg);
+int64_t group_vague_at(const struct group *g);
+void group_vague_due(struct group *g);
+
+/* limit.c */
+unsigned int limit_room(const struct group *g);
+bool limit_says(const struct group *g, char *why, size_t len);
+bool limit_slots(const struct part *part, char *why, size_t len);
+
+/* fail.c */
+void group_blame(struct group *g, enum group_cause cause, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void group_fail(struct group *g, enum group_cause cause, int rank,
+		unsigned int status, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+
+/* end.c */
+void group_tell_failed(struct group *g, int rank, unsigned int status,
+		       const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+void group_refuse(struct group *g, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void group_begin_end(struct group *g);
+void group_end(struct group *g);
+void group_leave(struct rank *r);
+void group_lost(struct rank *r, const char *why);
+void group_delete_left(struct group *g);
+void group_drop_parts(struct group *g);
+void group_op_done(struct group *g);
+
+#endif /* INC_MANAGER_GROUP_H */

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The interfaces that a group's tree needs: those of its ranks' hosts, and both
+ * ends of the way between two of its switches. A link between others, on the
+ * way, is noticed by the switches whose packets are lost.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+#include "rdma_inc_proto.h"
+
+static void add(struct group *g, const struct sw *sw, const struct sw_if *itf,
+		int rank)
+{
+	struct group_link *link;
+
+	if (!itf)
+		return;
+	link = realloc(g->links, (g->nlinks + 1) * sizeof(*link));
+	if (!link)
+		return;
+	g->links = link;
+	link += g->nlinks++;
+	link->sw = sw;
+	link->rank = rank;
+	snprintf(link->name, sizeof(link->name), "%s", itf->name);
+}
+
+static void add_way(struct group *g, const struct sw *a, const struct sw *b)
+{
+	if (a == b)
+		return;
+	add(g, a, topo_way(g->manager, a, b), -1);
+	add(g, b, topo_way(g->manager, b, a), -1);
+}
+
+/**
+ * group_note_links() - record which interfaces a group's tree needs
+ * @g: group whose parts are known
+ */
+void group_note_links(struct group *g)
+{
+	const struct sw_if *itf;
+	const struct part *part;
+	struct sw *sw;
+	uint32_t i;
+
+	g->nlinks = 0;
+	for (i = 0; i < g->like.ranks; i++) {
+		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		if (!sw)
+			continue;
+		add(g, sw, itf, (int)i);
+		if (!i || g->ranks[i].part != g->ranks[i - 1].part)
+			add_way(g, sw, g->ranks[i].part->sw);
+	}
+	for (i = 0; i < g->nparts; i++) {
+		part = &g->parts[i];
+		if (part->parent)
+			add_way(g, part->sw, part->parent->sw);
+	}
+}
+
+static bool is_down(const struct group_link *link)
+{
+	const struct sw_info *info = link->sw->info;
+	unsigned int i;
+
+	for (i = 0; i < info->nifs; i++)
+		if (!strcmp(info->ifs[i].name, link->name))
+			return !info->ifs[i].up;
+	return true;
+}
+
+/**
+ * group_check_links() - look whether a switch still has the links for a group
+ * @g: group; may be freed
+ * @sw: switch that has just answered
+ */
+void group_check_links(struct group *g, const struct sw *sw)
+{
+	const struct group_link *link;
+	unsigned int i;
+
+	for (i = 0; i < g->nlinks; i++) {
+		link = &g->links[i];
+		if (link->sw != sw || !is_down(link))
+			continue;
+		if (link->rank >= 0)
+			group_fail(g, CAUSE_LINK, link->rank,
+				   INC_STATUS_PEER_DEAD, "interface %s of switch %s, to rank %d, is down",
+				   link->name, sw_name(sw), link->rank);
+		else
+			group_fail(g, CAUSE_LINK, -1, INC_STATUS_PEER_DEAD,
+				   "interface %s of switch %s is down",
+				   link->name, sw_name(sw));
+		return;
+	}
+}

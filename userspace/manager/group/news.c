@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * News of the switches, and what they mean for groups.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "group/group.h"
+#include "rdma_inc_proto.h"
+
+/* Kinds of failures of messages that a rank could have made. */
+static const char *const statuses[] = {
+	[INC_STATUS_VERSION]	= "version",
+	[INC_STATUS_COLLECTIVE]	= "collective",
+	[INC_STATUS_DTYPE]	= "data type",
+	[INC_STATUS_TREE_ID]	= "tree ID",
+	[INC_STATUS_MSG_ID]	= "message ID",
+	[INC_STATUS_LENGTH]	= "length",
+	[INC_STATUS_MISMATCH]	= "mismatch",
+	[INC_STATUS_ROOT]	= "root",
+};
+
+/* --- Trees --------------------------------------------------------------- */
+
+/* Describe a member. Returns its rank; -1: it is a switch, or the parent. */
+static int describe(const struct part *part, int member, char *text, size_t len)
+{
+	const struct group *g = part->group;
+	const struct part *child;
+	uint32_t i;
+
+	for (i = 0; member >= 0 && i < g->like.ranks; i++) {
+		if (g->ranks[i].part != part ||
+		    g->ranks[i].member != (uint32_t)member)
+			continue;
+		snprintf(text, len, "rank %u", i);
+		return (int)i;
+	}
+	for (i = 0; member >= 0 && i < g->nparts; i++) {
+		child = &g->parts[i];
+		if (child->parent != part || child->place != (uint32_t)member)
+			continue;
+		snprintf(text, len, "switch %s, with ranks %u to %u",
+			 sw_name(child->sw), child->first,
+			 child->first + child->count - 1);
+		return -1;
+	}
+	snprintf(text, len, "%s %s", part->parent ? "its parent, switch" :
+		 "a member of switch", sw_name(part->parent ?
+					       part->parent->sw : part->sw));
+	return -1;
+}
+
+static void tree_failed(struct part *part, unsigned int status)
+{
+	char who[128];
+	int rank;
+
+	if (!status)
+		status = INC_STATUS_PEER_DEAD;
+	if (!part->lost_why[0]) {
+		group_vague_tree(part->group, status,
+				 "tree %u of switch %s has failed",
+				 part->tree.id, sw_name(part->sw));
+		return;
+	}
+	rank = describe(part, part->lost, who, sizeof(who));
+	group_fail(part->group, CAUSE_TREE, rank, status,
+		   "switch %s has lost %s (%s)", sw_name(part->sw), who,
+		   part->lost_why);
+}
+
+/* The kernel names the member before it reports that its tree has failed. */
+static void member_error(struct part *part, const struct sw_news *news)
+{
+	if (part->lost_why[0])
+		return;
+	part->lost = news->member;
+	snprintf(part->lost_why, sizeof(part->lost_why), "%s",
+		 news->text[0] ? news->text : "error");
+}
+
+static void slot_failed(const struct part *part, const struct sw_news *news)
+{
+	struct inc_rdv_msg msg = {
+		.type	= INC_RDV_WRONG,
+		.status	= news->status,
+		.msg_id	= news->msg_id,
+	};
+	char wrong[128], unlike[128];
+	const char *status = NULL;
+
+	if (news->member < 0)
+		return;
+	if (news->status < sizeof(statuses) / sizeof(statuses[0]))
+		status = statuses[news->status];
+	msg.rank = describe(part, news->member, wrong, sizeof(wrong));
+	describe(part, news->unlike, unlike, sizeof(unlike));
+	if (news->unlike >= 0)
+		snprintf(msg.text, sizeof(msg.text),
+			 "message %u: the request of %s disagrees with that of %s",
+			 news->msg_id, wrong, unlike);
+	else
+		snprintf(msg.text, sizeof(msg.text),
+			 "message %u: the request of %s is wrong (%s)",
+			 news->msg_id, wrong, status ? status : "?");
+	if (msg.rank < 0)
+		group_vague_message(part->group, &msg);
+	else
+		group_say_wrong(part->group, &msg);
+}
+
+/**
+ * news_heard() - handle a notification of a switch's agent
+ * @m: manager
+ * @news: news
+ */
+void news_heard(struct manager *m, const struct sw_news *news)
+{
+	struct part *part = group_find_part(m, news->sw, news->tree);
+
+	switch (news->kind) {
+	case SW_NEWS_WATCHED:
+	case SW_NEWS_UNWATCHED:
+	case SW_NEWS_LINK:
+		if (!m->stop)
+			sw_refresh(news->sw);
+		return;
+	case SW_NEWS_TREE_FAILED:
+		if (part)
+			tree_failed(part, news->status);
+		return;
+	case SW_NEWS_TREE_DELETED:
+		if (part && part->made)
+			group_fail(part->group, CAUSE_TREE, -1,
+				   INC_STATUS_TREE_GONE,
+				   "tree %u of switch %s was deleted there",
+				   news->tree, sw_name(news->sw));
+		return;
+	case SW_NEWS_MEMBER_ERROR:
+		if (part)
+			member_error(part, news);
+		return;
+	case SW_NEWS_SLOT_FAILED:
+		if (part)
+			slot_failed(part, news);
+		return;
+	}
+}
+
+/* --- Switches ------------------------------------------------------------ */
+
+static const struct sw_if *find_if(const struct sw_info *info, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < info->nifs; i++)
+		if (!strcmp(info->ifs[i].name, name))
+			return &info->ifs[i];
+	return NULL;
+}
+
+static void compare_links(struct manager *m, const struct sw *sw,
+			  const struct sw_info *before)
+{
+	const struct sw_if *was, *is;
+	unsigned int i;
+
+	for (i = 0; i < before->nifs; i++) {
+		was = &before->ifs[i];
+		is = find_if(sw->info, was->name);
+		if (was->up && (!is || !is->up))
+			event_say(&m->events, EVENT_LINK_DOWN, sw_name(sw),
+				  "interface %s%s", was->name,
+				  is ? "" : " is gone");
+		else if (!was->up && is && is->up)
+			event_say(&m->events, EVENT_LINK_UP, sw_name(sw),
+				  "interface %s", was->name);
+	}
+}
+
+static bool has_tree(const struct sw_info *info, uint32_t id)
+{
+	uint32_t i;
+
+	for (i = 0; i < info->ntrees; i++)
+		if (info->trees[i] == id)
+			return true;
+	return false;
+}
+
+/* Is a part of the group's tree gone? The notification may have been lost. */
+static struct part *gone_part(struct group *g, const struct sw *sw)
+{
+	struct part *part;
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++) {
+		part = &g->parts[i];
+		if (part->sw == sw && part->made &&
+		    part->made_at < sw->asked_at &&
+		    !has_tree(sw->info, part->tree.id))
+			return part;
+	}
+	return NULL;
+}
+
+static bool needs(const struct group *g, const struct sw *sw)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++)
+		if (g->parts[i].sw == sw)
+			return true;
+	return false;
+}
+
+static void tell_state(struct manager *m, struct sw *sw)
+{
+	if (sw->up == sw->told_up)
+		return;
+	sw->told_up = sw->up;
+	event_say(&m->events, sw->up ? EVENT_SWITCH_UP : EVENT_SWITCH_DOWN,
+		  sw_name(sw), "%s", sw->up ? sw->address : sw->why);
+}
+
+static void switch_lost(struct manager *m, const struct sw *sw)
+{
+	struct group *g, *next;
+
+	event_say(&m->events, EVENT_SWITCH_LOST, sw_name(sw), "%u answers missed: %s",
+		  sw->missed, sw->why);
+	for (g = m->groups; g; g = next) {
+		next = g->next;
+		if (needs(g, sw))
+			group_fail(g, CAUSE_SWITCH, -1, INC_STATUS_TREE_GONE,
+				   "switch %s is lost: %s", sw_name(sw),
+				   sw->why);
+	}
+}
+
+/**
+ * news_seen() - handle what a switch's agent has answered, or that it has not
+ * @m: manager
+ * @sw: switch
+ * @before: what it answered before; NULL: nothing, or it has not answered
+ */
+void news_seen(struct manager *m, struct sw *sw,
+	       const struct sw_info *before)
+{
+	struct group *g, *next;
+	struct part *part;
+
+	if (m->stop)
+		return;
+	tell_state(m, sw);
+	if (!sw->up) {
+		if (sw->missed == m->o.agent_misses + 1)
+			switch_lost(m, sw);
+		return;
+	}
+	if (before)
+		compare_links(m, sw, before);
+	for (g = m->groups; g; g = next) {
+		next = g->next;
+		if (g->ending || g->state < GROUP_JOINED)
+			continue;
+		part = gone_part(g, sw);
+		if (part)
+			group_fail(g, CAUSE_TREE, -1, INC_STATUS_TREE_GONE,
+				   "tree %u of switch %s is gone",
+				   part->tree.id, sw_name(sw));
+		else
+			group_check_links(g, sw);
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Another tree for a group whose tree has failed, if it was wished for. The
+ * ranks are told "rebuild"; each makes a new queue pair and says "rejoin", with
+ * the number of operations that it has all results of. When all have, the fabric
+ * is looked at, and the new tree is made like the first one. "joined" tells the
+ * lowest of the numbers, from which the ranks go on.
+ *
+ * What has failed may not be known yet, or need a while to be replaced (a
+ * spanning tree takes seconds). So it is tried again, for a limited time.
+ */
+#include <stdio.h>
+
+#include "group/group.h"
+
+#define SETTLED_MS	5000	/* a failure after that is another one */
+#define AGAIN_MS	500	/* between attempts */
+
+static bool in_time(const struct group *g)
+{
+	return g->manager->loop.now - g->failed_at <= g->manager->o.rebuild_ms;
+}
+
+static void forget_tree(struct group *g)
+{
+	struct rank *r;
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		r->rts = false;
+		r->alive_at = 0;
+	}
+	g->rts = 0;
+	g->state = GROUP_REJOINING;
+	g->until = INT64_MAX;
+	g->place_at = 0;
+	g->probe_until = 0;
+}
+
+/**
+ * group_tell_rebuild() - tell a rank that another tree is made
+ * @r: rank
+ * @text: what has failed
+ */
+void group_tell_rebuild(struct rank *r, const char *text)
+{
+	struct am_message msg = {
+		.rdv = {
+			.type	= INC_RDV_REBUILD,
+			.rank	= -1,
+			.msg_id	= r->group->round,
+		},
+	};
+
+	if (r->state != RANK_PRESENT)
+		return;
+	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", text);
+	group_tell(r, &msg);
+}
+
+/**
+ * group_rebuild() - make another tree, if the group wished so
+ * @g: group whose ranks have been told "joined"
+ * @text: what has failed
+ *
+ * Return: false if it is to end.
+ */
+bool group_rebuild(struct group *g, const char *text)
+{
+	int64_t now = g->manager->loop.now;
+	uint32_t i;
+
+	if (!g->like.rebuild || g->manager->stop)
+		return false;
+	if (!g->failed_at || (g->state == GROUP_READY &&
+			      now - g->ready_at > SETTLED_MS))
+		g->failed_at = now;
+	if (!in_time(g))
+		return false;
+	keep_not(g);
+	g->kept.begun = false;
+	g->rebuilding = true;
+	g->rejoined = 0;
+	for (i = 0; i < g->like.ranks; i++)
+		g->ranks[i].rejoined = false;
+	forget_tree(g);
+	g->round++;
+	for (i = 0; i < g->like.ranks; i++)
+		group_tell_rebuild(&g->ranks[i], text);
+	group_rebuild_step(g);
+	return true;
+}
+
+/**
+ * group_try_again() - try again to make another tree
+ * @g: group that could not be placed, or made
+ * @why: reason
+ *
+ * Return: false if it has no time left, or is no such group.
+ */
+bool group_try_again(struct group *g, const char *why)
+{
+	if (!g->rebuilding || g->ending || !in_time(g))
+		return false;
+	log_debug("group \"%s\": no other tree yet: %s", g->like.job, why);
+	g->failed = 0;
+	g->why[0] = '\0';
+	forget_tree(g);
+	group_rebuild_step(g);
+	return true;
+}
+
+/**
+ * group_rebuild_step() - do what is due when a step is done
+ * @g: group in GROUP_REJOINING
+ */
+void group_rebuild_step(struct group *g)
+{
+	uint32_t i;
+
+	if (g->busy || g->ending)
+		return;
+	group_drop_parts(g);
+	if (g->rejoined < g->like.ranks)
+		return;
+	g->resume = g->ranks[0].done;
+	for (i = 1; i < g->like.ranks; i++)
+		if ((int32_t)(g->ranks[i].done - g->resume) < 0)
+			g->resume = g->ranks[i].done;
+	g->began_at = g->manager->loop.now;
+	g->until = g->began_at + g->manager->o.rebuild_ms;
+	/* The first time at once. */
+	g->place_at = g->began_at + (g->began_at - g->failed_at < AGAIN_MS ?
+				     1 : AGAIN_MS);
+}
+
+/**
+ * group_rejoin() - handle "rejoin"
+ * @r: rank
+ * @join: its new queue pair
+ */
+void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
+{
+	struct group *g = r->group;
+
+	/* It answers an earlier "rebuild". */
+	if (g->state != GROUP_REJOINING || join->round != g->round ||
+	    r->rejoined)
+		return;
+	r->rejoined = true;
+	r->join.qpn = join->qpn;
+	r->join.psn = join->psn;
+	r->done = join->done;
+	g->rejoined++;
+	group_rebuild_step(g);
+}

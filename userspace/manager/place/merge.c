@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The tree for a given root. Switches are gone through from the farthest to the
+ * nearest: at each, streams become one where they can, and move on to a
+ * neighbour that is nearer to the root. Of several neighbours that is one to
+ * which streams can move from most switches, since there they can become one;
+ * of these the one whose link has the least load.
+ *
+ * Each stream is looked at once at each switch on its way: O(S + L + R D) for
+ * ways of D links, and R streams in the beginning.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "place/work.h"
+
+/**
+ * merge_limit() - tell how many members a node may have
+ * @f: fabric
+ * @sw: switch
+ * @nodes: nodes are among them
+ *
+ * Return: their number.
+ */
+uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes)
+{
+	uint32_t most = nodes ? f->max_members : f->max_hosts;
+	uint32_t own = f->switches[sw].members;
+
+	return own && own < most ? own : most;
+}
+
+static uint32_t members(const struct stream *s)
+{
+	return s->node == PLACE_NONE ? s->count : 1;
+}
+
+/**
+ * merge_start() - cut ranks into streams: those at one switch that follow each
+ *	other
+ * @w: computation
+ * @first: first rank
+ * @count: number of ranks
+ */
+void merge_start(struct work *w, uint32_t first, uint32_t count)
+{
+	struct stream *s = NULL;
+	uint32_t r, n = 0;
+
+	w->first = first;
+	w->count = count;
+	for (r = first; r < first + count; r++) {
+		if (s && s->at == w->at[r]) {
+			s->count++;
+			continue;
+		}
+		s = &w->start[n];
+		*s = (struct stream){
+			.first = r, .count = 1, .node = PLACE_NONE,
+			.at = w->at[r], .prev = n - 1, .next = n + 1,
+		};
+		n++;
+	}
+	/* That of the first one is PLACE_NONE already. */
+	s->next = PLACE_NONE;
+	w->nstart = n;
+}
+
+/* --- Moving -------------------------------------------------------------- */
+
+static bool is_nearer(const struct work *w, uint32_t sw,
+		      const struct place_link *link)
+{
+	return w->way.dist[link->to] != PLACE_FAR &&
+	       w->way.dist[link->to] + link->cost == w->way.dist[sw];
+}
+
+/* A stream comes to a switch. */
+static void come(struct work *w, uint32_t stream, uint32_t sw)
+{
+	const struct place_fabric *f = w->f;
+	uint32_t i;
+
+	if (w->head[sw] == PLACE_NONE)
+		for (i = f->first[sw]; i < f->first[sw + 1]; i++)
+			if (is_nearer(w, sw, &f->links[i]))
+				w->wanted[f->links[i].to]++;
+	w->streams[stream].at = sw;
+	w->streams[stream].peer = w->head[sw];
+	w->head[sw] = stream;
+}
+
+static const struct place_link *choose(const struct work *w, uint32_t sw)
+{
+	const struct place_link *best = NULL, *link;
+	uint32_t i;
+
+	for (i = w->f->first[sw]; i < w->f->first[sw + 1]; i++) {
+		link = &w->f->links[i];
+		if (!is_nearer(w, sw, link))
+			continue;
+		if (best && w->wanted[best->to] != w->wanted[link->to]) {
+			if (w->wanted[link->to] > w->wanted[best->to])
+				best = link;
+			continue;
+		}
+		if (!best || link->load < best->load)
+			best = link;
+	}
+	return best;
+}
+
+static void move_on(struct work *w, uint32_t sw)
+{
+	const struct place_link *link = choose(w, sw);
+	uint32_t i, next, n;
+
+	for (i = w->head[sw]; i != PLACE_NONE; i = next) {
+		next = w->streams[i].peer;
+		if (w->streams[i].at != sw)
+			continue;
+		n = members(&w->streams[i]);
+		w->cost += (uint64_t)n * link->cost;
+		w->load += n * link->load;
+		come(w, i, link->to);
+	}
+}
+
+/* --- Becoming one -------------------------------------------------------- */
+
+static int by_members(const void *a, const void *b)
+{
+	const struct run *x = a, *y = b;
+
+	if (x->members != y->members)
+		return x->members < y->members ? 1 : -1;
+	return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+/* Find the runs at a switch that are more than one member. */
+static uint32_t find_runs(struct work *w, uint32_t sw)
+{
+	const struct stream *s;
+	uint32_t i, k, n = 0;
+
+	for (i = w->head[sw]; i != PLACE_NONE; i = w->streams[i].peer) {
+		s = &w->streams[i];
+		if (s->prev != PLACE_NONE && w->streams[s->prev].at == sw)
+			continue;
+		w->runs[n] = (struct run){ .stream = i };
+		for (k = i; k != PLACE_NONE && w->streams[k].at == sw;
+		     k = w->streams[k].next)
+			w->runs[n].members += members(&w->streams[k]);
+		n += w->runs[n].members > 1;
+	}
+	/* Where there is not room for all, those that save most go first. */
+	if (n > w->room[sw] - w->used[sw])
+		qsort(w->runs, n, sizeof(*w->runs), by_members);
+	return n;
+}
+
+/* Make a stream of hosts shorter; a new one has the others. */
+static void split(struct work *w, uint32_t stream, uint32_t count)
+{
+	struct stream *s = &w->streams[stream];
+	uint32_t other = w->nstreams++;
+	struct stream *o = &w->streams[other];
+
+	*o = *s;
+	o->first += count;
+	o->count -= count;
+	o->prev = stream;
+	if (s->next != PLACE_NONE)
+		w->streams[s->next].prev = other;
+	s->count = count;
+	s->next = other;
+	s->peer = other;
+}
+
+/**
+ * merge_node() - make a node
+ * @w: computation
+ * @sw: switch
+ * @first: first rank
+ * @count: number of ranks
+ * @m: number of members
+ *
+ * Return: its place in @w->nodes.
+ */
+uint32_t merge_node(struct work *w, uint32_t sw, uint32_t first,
+		    uint32_t count, uint32_t m)
+{
+	w->nodes[w->ntried] = (struct place_node){
+		.at = sw, .parent = PLACE_NONE, .first = first, .count = count,
+		.members = m,
+	};
+	w->used[sw]++;
+	w->load += w->f->switches[sw].load;
+	return w->ntried++;
+}
+
+/*
+ * Make a node of as many members as it may have, from a stream on. Returns the
+ * stream after them.
+ */
+static uint32_t make(struct work *w, uint32_t sw, uint32_t stream)
+{
+	struct stream *head = &w->streams[stream], *s;
+	uint32_t n = 0, count = 0, depth = 0, i, most;
+	bool nodes = false;
+
+	for (i = stream; i != PLACE_NONE; i = s->next) {
+		s = &w->streams[i];
+		if (s->at != sw)
+			break;
+		most = merge_limit(w->f, sw, nodes || s->node != PLACE_NONE);
+		if (n >= most)
+			break;
+		if (members(s) > most - n)
+			split(w, i, most - n);
+		nodes |= s->node != PLACE_NONE;
+		n += members(s);
+		count += s->count;
+		depth = s->depth > depth ? s->depth : depth;
+		if (s != head)
+			s->at = PLACE_NONE;
+	}
+	if (n < 2)
+		return i;
+	head->count = count;
+	head->depth = depth + 1;
+	head->node = merge_node(w, sw, head->first, count, n);
+	head->next = i;
+	if (i != PLACE_NONE)
+		w->streams[i].prev = stream;
+	return i;
+}
+
+static void become_one(struct work *w, uint32_t sw)
+{
+	uint32_t n, i, k;
+
+	if (w->flat || w->room[sw] <= w->used[sw] ||
+	    merge_limit(w->f, sw, true) < 2)
+		return;
+	n = find_runs(w, sw);
+	for (i = 0; i < n; i++)
+		for (k = w->runs[i].stream;
+		     k != PLACE_NONE && w->streams[k].at == sw &&
+		     w->room[sw] > w->used[sw];)
+			k = make(w, sw, k);
+}
+
+/* --- All ----------------------------------------------------------------- */
+
+static bool begin(struct work *w)
+{
+	uint32_t i;
+
+	memset(w->head, 0xff, w->f->n * sizeof(*w->head));
+	memset(w->wanted, 0, w->f->n * sizeof(*w->wanted));
+	memset(w->used, 0, w->f->n * sizeof(*w->used));
+	memcpy(w->streams, w->start, w->nstart * sizeof(*w->start));
+	w->nstreams = w->nstart;
+	w->ntried = w->nnodes;
+	w->cost = 0;
+	w->load = 0;
+	for (i = 0; i < w->nstart; i++) {
+		if (w->way.dist[w->start[i].at] == PLACE_FAR)
+			return false;
+		come(w, i, w->start[i].at);
+	}
+	return true;
+}
+
+/**
+ * merge_to() - bring all streams to a root
+ * @w: computation, with the ways to it
+ * @root: root
+ *
+ * Return: false if one cannot reach it, or if that costs more than @w->limit.
+ */
+bool merge_to(struct work *w, uint32_t root)
+{
+	uint32_t i, sw;
+
+	if (!begin(w))
+		return false;
+	for (i = w->way.n; i-- && w->cost <= w->limit;) {
+		sw = w->way.order[i];
+		if (w->head[sw] == PLACE_NONE || sw == root)
+			continue;
+		become_one(w, sw);
+		move_on(w, sw);
+	}
+	return w->cost <= w->limit;
+}
+
+/**
+ * merge_members() - count the members that the root would have
+ * @w: computation, after merge_to(); learns the depth
+ * @nodes: result: nodes are among them
+ *
+ * Return: their number.
+ */
+uint32_t merge_members(struct work *w, bool *nodes)
+{
+	uint32_t i, n = 0;
+
+	*nodes = false;
+	w->depth = 1;
+	for (i = 0; i != PLACE_NONE; i = w->streams[i].next) {
+		n += members(&w->streams[i]);
+		*nodes |= w->streams[i].node != PLACE_NONE;
+		if (w->streams[i].depth >= w->depth)
+			w->depth = w->streams[i].depth + 1;
+	}
+	return n;
+}

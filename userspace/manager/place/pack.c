@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The last resort: a tree of any switches that have room, wherever they are.
+ * Each node takes members away, one less than it has itself; those that may
+ * have most are made first. So a tree is found if the room of all switches
+ * together is enough, up to the rule that a node's parent is at another switch.
+ */
+#include <stdlib.h>
+
+#include "place/work.h"
+
+/* The switch that may have most members, of those that have room. */
+static uint32_t widest(const struct work *w, bool nodes)
+{
+	uint32_t best = PLACE_NONE, s;
+
+	for (s = 0; s < w->f->n; s++) {
+		if (!w->room[s] || w->way.dist[s] == PLACE_FAR)
+			continue;
+		if (best == PLACE_NONE || merge_limit(w->f, s, nodes) >
+					  merge_limit(w->f, best, nodes))
+			best = s;
+	}
+	return best;
+}
+
+/**
+ * struct member - of a node that is still to be made
+ * @first: first rank
+ * @count: number of ranks
+ * @sw: its node's switch; PLACE_NONE: it is a host
+ */
+struct member {
+	uint32_t	first;
+	uint32_t	count;
+	uint32_t	sw;
+};
+
+/* Members from @from on that may be in one node at a switch. */
+static uint32_t window(const struct work *w, const struct member *list,
+		       uint32_t n, uint32_t from, uint32_t sw)
+{
+	bool nodes = false;
+	uint32_t k;
+
+	for (k = 0; from + k < n; k++) {
+		nodes |= list[from + k].sw != PLACE_NONE;
+		if (list[from + k].sw == sw ||
+		    k >= merge_limit(w->f, sw, nodes))
+			break;
+	}
+	return k;
+}
+
+/* Make the largest node that this switch can have. Returns what is left. */
+static uint32_t take(struct work *w, struct member *list, uint32_t n,
+		     uint32_t sw)
+{
+	uint32_t i, k, best = 0, most = 0;
+
+	/* The first that is wide enough will do. */
+	for (i = 0; i < n && most < merge_limit(w->f, sw, true); i++) {
+		k = window(w, list, n, i, sw);
+		if (k > most) {
+			most = k;
+			best = i;
+		}
+	}
+	w->room[sw]--;
+	if (most < 2)
+		return n;
+	for (i = 1; i < most; i++)
+		list[best].count += list[best + i].count;
+	list[best].sw = sw;
+	merge_node(w, sw, list[best].first, list[best].count, most);
+	for (i = best + most; i < n; i++)
+		list[i - most + 1] = list[i];
+	return n - most + 1;
+}
+
+/* Reduce the members until a root may have them. */
+static bool pack_below(struct work *w, struct member *list, uint32_t n,
+		       uint32_t root)
+{
+	uint32_t all = n, sw;
+
+	for (;;) {
+		if (window(w, list, n, 0, root) == n)
+			break;
+		sw = widest(w, n < all);
+		if (sw == PLACE_NONE)
+			return false;
+		n = take(w, list, n, sw);
+	}
+	merge_node(w, root, 0, all, n);
+	return n > 1;
+}
+
+/* Would all switches together do, if they could be combined at will? */
+static bool enough(const struct work *w, uint32_t nranks)
+{
+	uint64_t sum = 0;
+	uint32_t s;
+
+	for (s = 0; s < w->f->n; s++)
+		if (w->way.dist[s] != PLACE_FAR)
+			sum += (uint64_t)w->f->switches[s].room *
+			       (merge_limit(w->f, s, false) - 1);
+	return sum >= nranks - 1;
+}
+
+/**
+ * pack() - find any tree
+ * @w: computation
+ * @nranks: number of ranks
+ *
+ * Return: false if there is none.
+ */
+bool pack(struct work *w, uint32_t nranks)
+{
+	struct member *list = calloc(nranks, sizeof(*list));
+	uint32_t i, root;
+	bool found = false;
+
+	/* All that one rank reaches, any other of its tree reaches, too. */
+	way_find(&w->way, w->f, w->at[0]);
+	for (i = 0; i < nranks; i++)
+		if (w->way.dist[w->at[i]] == PLACE_FAR)
+			nranks = 0;
+	if (nranks && !enough(w, nranks))
+		nranks = 0;
+	for (root = 0; list && nranks > 1 && root < w->f->n && !found; root++) {
+		if (!w->f->switches[root].room ||
+		    w->way.dist[root] == PLACE_FAR)
+			continue;
+		for (i = 0; i < w->f->n; i++)
+			w->room[i] = w->f->switches[i].room - (i == root);
+		for (i = 0; i < nranks; i++)
+			list[i] = (struct member){
+				.first = i, .count = 1, .sw = PLACE_NONE,
+			};
+		w->ntried = 0;
+		found = pack_below(w, list, nranks, root);
+	}
+	free(list);
+	w->nnodes = w->ntried;
+	return found;
+}

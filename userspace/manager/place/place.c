@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See place.h. Every switch with room is tried as the root (merge.c), which
+ * takes O(S (S + L + R D)) for S switches, L links, and R runs of ranks at one
+ * switch that are at most D links from the root. Most trials end early, as soon
+ * as they cost more than the best one.
+ *
+ * If no root may have as many members as would arrive, the ranks are cut into
+ * as many parts as needed, and each gets a tree of its own below the root. If
+ * that fails, all ranks become members of one switch, and if that has no room
+ * either, any switches that have (pack.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "place/work.h"
+
+/**
+ * struct trial - a root that was tried
+ * @root: switch
+ * @cost: see place.h
+ * @depth: see place.h
+ * @nodes: their number
+ * @load: see place.h
+ */
+struct trial {
+	uint32_t	root;
+	uint64_t	cost;
+	uint32_t	depth;
+	uint32_t	nodes;
+	uint64_t	load;
+};
+
+static bool better(const struct trial *a, const struct trial *b)
+{
+	if (b->root == PLACE_NONE || a->cost != b->cost)
+		return b->root == PLACE_NONE || a->cost < b->cost;
+	if (a->depth != b->depth)
+		return a->depth < b->depth;
+	if (a->nodes != b->nodes)
+		return a->nodes < b->nodes;
+	return a->load < b->load;
+}
+
+/*
+ * Find the best root of the ranks at hand, and of those that would have too
+ * many members. @below: its parent's switch, or PLACE_NONE.
+ */
+static struct trial search(struct work *w, uint32_t below, struct trial *wide)
+{
+	struct trial best = { .root = PLACE_NONE }, t, *which;
+	const struct place_fabric *f = w->f;
+	uint32_t r, n;
+	bool nodes;
+
+	*wide = best;
+	for (r = 0; r < f->n; r++) {
+		if (!w->room[r] || r == below)
+			continue;
+		way_find(&w->way, f, r);
+		if (below != PLACE_NONE && w->way.dist[below] == PLACE_FAR)
+			continue;
+		w->limit = best.root == PLACE_NONE ? UINT64_MAX : best.cost;
+		if (!merge_to(w, r))
+			continue;
+		n = merge_members(w, &nodes);
+		/* A single node would do without a root above it. */
+		if (n == 1 && nodes)
+			continue;
+		t.root = r;
+		t.cost = w->cost;
+		t.depth = w->depth;
+		t.nodes = w->ntried - w->nnodes;
+		t.load = w->load + f->switches[r].load;
+		if (below != PLACE_NONE)
+			t.cost += w->way.dist[below];
+		which = n <= merge_limit(f, r, nodes) ? &best : wide;
+		if (better(&t, which))
+			*which = t;
+	}
+	return best;
+}
+
+/* Try a root once more. */
+static uint32_t retry(struct work *w, uint32_t root, bool *nodes)
+{
+	way_find(&w->way, w->f, root);
+	w->limit = UINT64_MAX;
+	merge_to(w, root);
+	return merge_members(w, nodes);
+}
+
+/* Keep the nodes of a trial, and this root. */
+static void settle(struct work *w, uint32_t root, uint32_t first,
+		   uint32_t count, uint32_t members)
+{
+	merge_node(w, root, first, count, members);
+	for (; w->nnodes < w->ntried; w->nnodes++)
+		w->room[w->nodes[w->nnodes].at]--;
+}
+
+static bool solve(struct work *w, uint32_t first, uint32_t count,
+		  uint32_t below);
+
+/* Cut the ranks into parts that would be @most members each. */
+static uint32_t cut(const struct work *w, uint32_t most, uint32_t *counts)
+{
+	uint32_t i, k, n = 0, parts = 0;
+	const struct stream *s;
+	bool hosts;
+
+	for (i = 0; i != PLACE_NONE; i = s->next) {
+		s = &w->streams[i];
+		hosts = s->node == PLACE_NONE;
+		for (k = 0; k < (hosts ? s->count : 1); k++) {
+			parts += n++ % most == 0;
+			counts[parts - 1] += hosts ? 1 : s->count;
+		}
+	}
+	return parts;
+}
+
+/* Have the members that are too many for a root become fewer. */
+static bool divide(struct work *w, uint32_t root)
+{
+	uint32_t *counts = calloc(w->count, sizeof(*counts));
+	uint32_t most = merge_limit(w->f, root, true), first = w->first;
+	uint32_t count = w->count, start = first, parts, members, room, i;
+	bool ok = counts && most > 1, nodes;
+
+	members = retry(w, root, &nodes);
+	/* If the parts would be too many, they are cut again. */
+	if (ok && (members + most - 1) / most > most)
+		parts = cut(w, (members + most - 1) / most, counts);
+	else
+		parts = ok ? cut(w, most, counts) : 0;
+	/* Of the root's switch, nothing more: a node is not its own parent. */
+	room = w->room[root];
+	w->room[root] = 0;
+	for (i = 0; i < parts && ok; start += counts[i++])
+		ok = counts[i] == 1 || solve(w, start, counts[i], root);
+	w->room[root] = room;
+	free(counts);
+	w->ntried = w->nnodes;
+	if (ok)
+		settle(w, root, first, count, parts);
+	return ok;
+}
+
+static bool solve(struct work *w, uint32_t first, uint32_t count,
+		  uint32_t below)
+{
+	struct trial best, wide;
+	uint32_t members;
+	bool nodes;
+
+	merge_start(w, first, count);
+	best = search(w, below, &wide);
+	if (best.root == PLACE_NONE)
+		return wide.root != PLACE_NONE && !w->flat &&
+		       divide(w, wide.root);
+	members = retry(w, best.root, &nodes);
+	settle(w, best.root, first, count, members);
+	return true;
+}
+
+/* --- The result ---------------------------------------------------------- */
+
+static int by_ranks(const void *a, const void *b)
+{
+	const struct place_node *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->count > y->count ? -1 : x->count < y->count;
+}
+
+/* Nodes that are below others follow them, once they are sorted. */
+static void set_parents(struct place *p)
+{
+	uint32_t i, up, k;
+
+	for (i = 0; i < p->n; i++) {
+		up = i ? i - 1 : PLACE_NONE;
+		while (up != PLACE_NONE &&
+		       p->nodes[up].first + p->nodes[up].count <=
+		       p->nodes[i].first)
+			up = p->nodes[up].parent;
+		p->nodes[i].parent = up;
+		for (k = 0; k < p->nodes[i].count; k++)
+			p->node_of[p->nodes[i].first + k] = i;
+	}
+}
+
+/**
+ * place_member() - tell which member of a node a rank is, or is below
+ * @p: tree
+ * @node: node
+ * @rank: one of the ranks below it
+ *
+ * Return: the node that is a member; PLACE_NONE: it is a host.
+ */
+uint32_t place_member(const struct place *p, uint32_t node, uint32_t rank)
+{
+	uint32_t member = p->node_of[rank];
+
+	if (member == node)
+		return PLACE_NONE;
+	while (p->nodes[member].parent != node)
+		member = p->nodes[member].parent;
+	return member;
+}
+
+static const struct place_link *step(const struct place_fabric *f,
+				     const uint32_t *dist, uint32_t sw)
+{
+	const struct place_link *best = NULL, *link;
+	uint32_t i;
+
+	for (i = f->first[sw]; i < f->first[sw + 1]; i++) {
+		link = &f->links[i];
+		if (dist[link->to] != PLACE_FAR &&
+		    dist[link->to] + link->cost == dist[sw] &&
+		    (!best || link->load < best->load))
+			best = link;
+	}
+	return best;
+}
+
+static void walk_node(const struct place_fabric *f, const struct place *p,
+		      const uint32_t *at, uint32_t node, struct way *way,
+		      void (*cross)(void *ctx, const struct place_link *link),
+		      void *ctx)
+{
+	const struct place_node *k = &p->nodes[node];
+	const struct place_link *link;
+	uint32_t r, member, sw;
+	bool found = false;
+
+	for (r = k->first; r < k->first + k->count;) {
+		member = place_member(p, node, r);
+		sw = member == PLACE_NONE ? at[r] : p->nodes[member].at;
+		r += member == PLACE_NONE ? 1 : p->nodes[member].count;
+		/* Mostly all are at their own switch. */
+		if (sw != k->at && !found) {
+			way_find(way, f, k->at);
+			found = true;
+		}
+		for (; sw != k->at; sw = link->to) {
+			link = step(f, way->dist, sw);
+			cross(ctx, link);
+		}
+	}
+}
+
+static bool way_init(struct way *way, uint32_t n)
+{
+	*way = (struct way){
+		.dist = calloc(n, sizeof(*way->dist)),
+		.order = calloc(n, sizeof(*way->order)),
+		.next = calloc(n, sizeof(*way->next)),
+		.prev = calloc(n, sizeof(*way->prev)),
+	};
+	return way->dist && way->order && way->next && way->prev;
+}
+
+static void way_free(struct way *way)
+{
+	free(way->dist);
+	free(way->order);
+	free(way->next);
+	free(way->prev);
+}
+
+/**
+ * place_walk() - go through the links that a tree's queue pairs cross
+ * @f: fabric
+ * @p: tree
+ * @at: for each rank the switch that its host is at
+ * @cross: called for each time that one is crossed
+ * @ctx: for it
+ *
+ * Return: false: no memory.
+ */
+bool place_walk(const struct place_fabric *f, const struct place *p,
+		const uint32_t *at,
+		void (*cross)(void *ctx, const struct place_link *link),
+		void *ctx)
+{
+	struct way way;
+	bool ok = way_init(&way, f->n);
+	uint32_t i;
+
+	for (i = 0; i < p->n && ok; i++)
+		walk_node(f, p, at, i, &way, cross, ctx);
+	way_free(&way);
+	return ok;
+}
+
+static void add_cost(void *ctx, const struct place_link *link)
+{
+	struct place *p = ctx;
+
+	p->cost += link->cost;
+}
+
+static bool finish(const struct work *w, uint32_t nranks, struct place *p)
+{
+	uint32_t i, up, depth;
+
+	p->n = w->nnodes;
+	p->nodes = malloc(p->n * sizeof(*p->nodes));
+	p->node_of = malloc(nranks * sizeof(*p->node_of));
+	if (!p->nodes || !p->node_of)
+		return false;
+	memcpy(p->nodes, w->nodes, p->n * sizeof(*p->nodes));
+	qsort(p->nodes, p->n, sizeof(*p->nodes), by_ranks);
+	set_parents(p);
+	for (i = 0; i < p->n; i++) {
+		depth = 1;
+		for (up = p->nodes[i].parent; up != PLACE_NONE; depth++)
+			up = p->nodes[up].parent;
+		p->depth = depth > p->depth ? depth : p->depth;
+	}
+	return place_walk(w->f, p, w->at, add_cost, p);
+}
+
+/* --- All ----------------------------------------------------------------- */
+
+static bool work_init(struct work *w, uint32_t n, uint32_t nranks)
+{
+	bool ok = way_init(&w->way, n);
+
+	w->room = calloc(n, sizeof(*w->room));
+	w->head = calloc(n, sizeof(*w->head));
+	w->wanted = calloc(n, sizeof(*w->wanted));
+	w->used = calloc(n, sizeof(*w->used));
+	w->streams = calloc(2 * (size_t)nranks, sizeof(*w->streams));
+	w->start = calloc(nranks, sizeof(*w->start));
+	w->runs = calloc(nranks, sizeof(*w->runs));
+	w->nodes = calloc(2 * (size_t)nranks + 1, sizeof(*w->nodes));
+	return ok && w->room && w->head && w->wanted && w->used &&
+	       w->streams && w->start && w->runs && w->nodes;
+}
+
+static void work_free(struct work *w)
+{
+	way_free(&w->way);
+	free(w->room);
+	free(w->head);
+	free(w->wanted);
+	free(w->used);
+	free(w->streams);
+	free(w->start);
+	free(w->runs);
+	free(w->nodes);
+}
+
+static void reset(struct work *w)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->f->n; i++)
+		w->room[i] = w->f->switches[i].room;
+	w->nnodes = 0;
+	w->ntried = 0;
+}
+
+static bool find(struct work *w, uint32_t nranks)
+{
+	reset(w);
+	if (solve(w, 0, nranks, PLACE_NONE))
+		return true;
+	reset(w);
+	w->flat = true;
+	if (solve(w, 0, nranks, PLACE_NONE))
+		return true;
+	reset(w);
+	w->flat = false;
+	return pack(w, nranks);
+}
+
+/**
+ * place_compute() - compute the tree of a group
+ * @f: fabric
+ * @nranks: number of ranks, at least 1
+ * @at: for each rank the switch that its host is at
+ * @p: result; place_free() frees it
+ *
+ * Return: false if there is no such tree, or no memory.
+ */
+bool place_compute(const struct place_fabric *f, uint32_t nranks,
+		   const uint32_t *at, struct place *p)
+{
+	struct work w = { .f = f, .at = at };
+	bool ok;
+
+	*p = (struct place){ .n = 0 };
+	ok = work_init(&w, f->n, nranks) && find(&w, nranks) &&
+	     finish(&w, nranks, p);
+	work_free(&w);
+	if (!ok)
+		place_free(p);
+	return ok;
+}
+
+static void judge(struct work *w, uint32_t root, struct place_why *why)
+{
+	bool nodes;
+
+	way_find(&w->way, w->f, root);
+	why->usable = w->room[root];
+	why->load = w->f->switches[root].load;
+	why->cost = UINT64_MAX;
+	if (merge_to(w, root)) {
+		why->load += w->load;
+		why->cost = w->cost;
+		merge_members(w, &nodes);
+		why->depth = w->depth;
+		why->nodes = w->ntried + 1;
+	}
+}
+
+/**
+ * place_why() - judge all candidates for the root
+ * @f: fabric
+ * @nranks: number of ranks
+ * @at: for each rank the switch that its host is at
+ * @list: result, for each switch
+ *
+ * Return: false: no memory.
+ */
+bool place_why(const struct place_fabric *f, uint32_t nranks,
+	       const uint32_t *at, struct place_why *list)
+{
+	struct work w = { .f = f, .at = at, .limit = UINT64_MAX };
+	bool ok = work_init(&w, f->n, nranks);
+	uint32_t r;
+
+	if (ok) {
+		reset(&w);
+		merge_start(&w, 0, nranks);
+		for (r = 0; r < f->n; r++)
+			judge(&w, r, &list[r]);
+	}
+	work_free(&w);
+	return ok;
+}
+
+/**
+ * place_free() - free a tree
+ * @p: tree
+ */
+void place_free(struct place *p)
+{
+	free(p->nodes);
+	free(p->node_of);
+	*p = (struct place){ .n = 0 };
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Groups in the store: written before their ranks begin, and again when a rank
+ * leaves or a tree changes; deleted before the trees are. A write that is under
+ * way is followed by one more, however often the group has changed meanwhile.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+
+static struct group *find(const struct manager *m, const char *key)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		if (!strcmp(g->kept.key, key))
+			return g;
+	return NULL;
+}
+
+static void save(struct group *g);
+
+static void written(void *ctx, const char *key, struct store_record *list,
+		    const char *err)
+{
+	struct group *g = find(ctx, key);
+
+	(void)list;
+	if (!g)
+		return;
+	/* The store's own log has the error. A group is not refused for it. */
+	if (err)
+		event_say(&g->manager->events, EVENT_STORE_FAILED, g->like.job,
+			  "it is not stored: %.200s", err);
+	g->kept.writing = false;
+	if (g->kept.dirty)
+		save(g);
+	if (!g->kept.begun) {
+		g->kept.begun = true;
+		group_begin(g);
+	}
+}
+
+static void save(struct group *g)
+{
+	struct manager *m = g->manager;
+	char *text = record_of(g);
+
+	if (!text)
+		return;
+	g->kept.writing = true;
+	g->kept.dirty = false;
+	store_put(m->state.store, g->kept.key, (uint8_t *)text, strlen(text),
+		  written, m);
+}
+
+/**
+ * keep_ready() - store a group whose ranks can begin
+ * @g: group
+ *
+ * Return: true if there is no store: group_begin() is the caller's business.
+ */
+bool keep_ready(struct group *g)
+{
+	if (!g->manager->state.store)
+		return true;
+	snprintf(g->kept.key, sizeof(g->kept.key), "group/%s/%u", g->like.job,
+		 g->parts[0].tree.id);
+	save(g);
+	return false;
+}
+
+/**
+ * keep_changed() - store a group again, if it is stored
+ * @g: group, one of whose ranks or trees has changed
+ */
+void keep_changed(struct group *g)
+{
+	if (!g->kept.key[0])
+		return;
+	if (g->kept.writing)
+		g->kept.dirty = true;
+	else
+		save(g);
+}
+
+/**
+ * keep_not() - delete a group from the store
+ * @g: group, which is to end
+ *
+ * If the manager is restarted after that, the group's trees are nobody's.
+ */
+void keep_not(struct group *g)
+{
+	if (!g->kept.key[0])
+		return;
+	store_del(g->manager->state.store, g->kept.key);
+	g->kept.key[0] = '\0';
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * When may this manager act? When it leads, has read the store, and has looked
+ * at the switches. Before that, and after it has lost the lead, clients are told
+ * to try another one, and no switch is touched.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+
+#define LOOK_MS		1000	/* for the switches to answer */
+#define RETRY_MS	500	/* after an error of the store */
+#define RESUME_MS	60000	/* for ranks to find a manager again */
+
+static void say_phase(struct manager *m, enum phase phase)
+{
+	if (m->state.phase == phase)
+		return;
+	m->state.phase = phase;
+	if (phase == PHASE_ACTIVE)
+		event_say(&m->events, EVENT_LEADER, m->o.advertise,
+			  "this manager leads, %lld ms after it could",
+			  (long long)(now_ms() - m->state.started_at));
+	else if (phase == PHASE_STANDBY)
+		event_say(&m->events, EVENT_STANDBY, m->o.advertise,
+			  "this manager does not lead any more");
+}
+
+/* --- Becoming the leader ------------------------------------------------- */
+
+static void was_read(void *ctx, const char *key, struct store_record *list,
+		     const char *err)
+{
+	struct manager *m = ctx;
+
+	(void)key;
+	if (err || m->state.phase != PHASE_READING) {
+		store_list_free(list);
+		m->state.phase = PHASE_STANDBY;
+		m->state.until = m->loop.now + RETRY_MS;
+		return;
+	}
+	m->state.phase = PHASE_LOOKING;
+	m->state.list = list;
+	m->state.until = m->loop.now + LOOK_MS;
+}
+
+/* Has each switch been asked once? */
+static bool looked(const struct manager *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		if (!m->switches[i].refresh_at)
+			return false;
+	return true;
+}
+
+static void begin(struct manager *m)
+{
+	unsigned int i;
+
+	restore_all(m, m->state.list);
+	store_list_free(m->state.list);
+	m->state.list = NULL;
+	say_phase(m, PHASE_ACTIVE);
+	/* Does it have the trees that it should? */
+	for (i = 0; i < m->o.nswitches; i++) {
+		if (m->switches[i].up)
+			restore_check(m, &m->switches[i]);
+		sw_refresh(&m->switches[i]);
+	}
+}
+
+/* --- Losing the lead ----------------------------------------------------- */
+
+/* The group, its record and its trees are the next leader's. */
+static void forget(struct group *g, const char *why)
+{
+	struct rank *r;
+	uint32_t i;
+
+	g->kept.key[0] = '\0';
+	g->kept.forgotten = true;
+	for (i = 0; i < g->nparts; i++)
+		g->parts[i].made = false;
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		if (r->state != RANK_PRESENT)
+			continue;
+		r->state = RANK_GONE;
+		rpc_stream_end(r->stream, EHOSTUNREACH, why);
+		r->stream = NULL;
+	}
+	group_end(g);
+}
+
+/**
+ * state_forget() - let go of all groups, without touching them
+ * @m: manager
+ * @why: for the ranks, which are to try another manager
+ */
+void state_forget(struct manager *m, const char *why)
+{
+	struct group *g, *next;
+
+	for (g = m->groups; g; g = next) {
+		next = g->next;
+		if (!g->over)
+			forget(g, why);
+	}
+}
+
+static void step_down(struct manager *m)
+{
+	char why[256];
+
+	say_phase(m, PHASE_STANDBY);
+	store_list_free(m->state.list);
+	m->state.list = NULL;
+	m->state.until = 0;
+	state_refuses(m, why, sizeof(why));
+	state_forget(m, why);
+}
+
+/**
+ * state_turn() - see whether this manager leads
+ * @m: manager
+ */
+void state_turn(struct manager *m)
+{
+	struct state *st = &m->state;
+	bool leads = store_leads(st->store);
+
+	if (!st->store || m->stop)
+		return;
+	if (!leads && st->phase != PHASE_STANDBY)
+		step_down(m);
+	if (leads && st->phase == PHASE_STANDBY && st->until <= m->loop.now) {
+		st->phase = PHASE_READING;
+		st->started_at = now_ms();
+		store_list(st->store, "", was_read, m);
+	}
+	if (st->phase == PHASE_LOOKING &&
+	    (looked(m) || st->until <= m->loop.now))
+		begin(m);
+}
+
+/**
+ * state_deadline() - get the time when state_turn() must be called
+ * @m: manager
+ *
+ * Return: milliseconds, INT64_MAX if never.
+ */
+int64_t state_deadline(const struct manager *m)
+{
+	const struct state *st = &m->state;
+	int64_t until = store_until(st->store);
+
+	if ((st->phase == PHASE_LOOKING || st->phase == PHASE_STANDBY) &&
+	    st->until && st->until < until && store_leads(st->store))
+		return st->until;
+	return until;
+}
+
+/* --- Clients ------------------------------------------------------------- */
+
+/**
+ * state_resume_ms() - for how long may ranks try to find a manager again?
+ * @m: manager
+ *
+ * Return: milliseconds; 0: there is no store, and the group is lost with us.
+ */
+uint32_t state_resume_ms(const struct manager *m)
+{
+	return m->state.store ? RESUME_MS : 0;
+}
+
+/**
+ * state_refuses() - must clients try another manager, or later?
+ * @m: manager
+ * @text: result: what to tell them
+ * @len: size of @text in bytes
+ *
+ * Return: true if so.
+ */
+bool state_refuses(const struct manager *m, char *text, size_t len)
+{
+	const char *who;
+
+	if (m->state.phase == PHASE_ACTIVE)
+		return false;
+	if (m->state.phase != PHASE_STANDBY) {
+		snprintf(text, len, AM_STARTING ": try again");
+		return true;
+	}
+	who = store_leader(m->state.store);
+	if (*who)
+		snprintf(text, len, AM_NOT_LEADER ", it is at %s", who);
+	else
+		snprintf(text, len, AM_NOT_LEADER ", and it is not known who is");
+	return true;
+}
+
+/**
+ * leader_call() - answer a request if this manager leads
+ * @ctx: manager
+ * @method: what is requested
+ * @data: the request's bytes
+ * @len: their number
+ * @stream: for an answer that is a stream
+ * @answer: answer
+ */
+void leader_call(void *ctx, enum rpc_method method, const uint8_t *data,
+		 size_t len, struct rpc_stream *stream,
+		 struct rpc_answer *answer)
+{
+	if (state_refuses(ctx, answer->text, sizeof(answer->text)))
+		answer->err = EHOSTUNREACH;
+	else
+		answer_call(ctx, method, data, len, stream, answer);
+}
+
+/**
+ * leader_opened() - handle a new stream
+ * @ctx: manager
+ * @stream: stream
+ */
+void leader_opened(void *ctx, struct rpc_stream *stream)
+{
+	char text[256];
+
+	if (state_refuses(ctx, text, sizeof(text)))
+		rpc_stream_end(stream, EHOSTUNREACH, text);
+	else
+		group_opened(ctx, stream);
+}
+
+/* --- Start and stop ------------------------------------------------------ */
+
+/**
+ * state_start() - open the store
+ * @m: manager
+ * @err: error message
+ *
+ * Return: 0 or a negative errno value.
+ */
+int state_start(struct manager *m, char *err)
+{
+	struct store_db *db;
+	int ret;
+
+	if (!strcmp(m->o.store, "none")) {
+		m->state.phase = PHASE_ACTIVE;
+		return 0;
+	}
+	ret = store_db_open(&db, m->o.store, m->o.advertise, err);
+	if (ret)
+		return ret;
+	m->state.store = store_start(&m->loop, db);
+	return m->state.store ? 0 : store_failed(err, -ENOMEM, "no memory");
+}
+
+/**
+ * state_stop() - close the store
+ * @m: manager
+ */
+void state_stop(struct manager *m)
+{
+	if (m->state.store)
+		store_stop(m->state.store);
+	store_list_free(m->state.list);
+}

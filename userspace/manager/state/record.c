@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A group whose ranks have begun, to and from JSON, so that people can read it
+ * in the store, too. Members that are unknown are skipped, and those that are
+ * absent are 0: versions of the manager before and after this one can read it.
+ * What each queue pair is connected to is said once: a rank says it for its
+ * member, a part for the parent's.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+
+static void put_number(struct json_object *o, const char *name, uint64_t value)
+{
+	if (value)
+		json_object_object_add(o, name, json_object_new_uint64(value));
+}
+
+static void put_text(struct json_object *o, const char *name, const char *text)
+{
+	json_object_object_add(o, name, json_object_new_string(text));
+}
+
+static struct json_object *put_list(struct json_object *o, const char *name)
+{
+	struct json_object *list = json_object_new_array();
+
+	json_object_object_add(o, name, list);
+	return list;
+}
+
+static struct json_object *append(struct json_object *list)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_array_add(list, o);
+	return o;
+}
+
+static void put_addr(struct json_object *o, const char *name,
+		     const struct inc_rdv_addr *addr)
+{
+	char text[64];
+
+	if (addr->len)
+		put_text(o, name, inc_rdv_addr_str(addr, text, sizeof(text)));
+}
+
+static void put_end(struct json_object *o, const struct tree_end *end)
+{
+	put_addr(o, "addr", &end->addr);
+	put_number(o, "qpn", end->qpn);
+	put_number(o, "psn", end->psn);
+	put_number(o, "rkey", end->rkey);
+}
+
+static uint64_t number(struct json_object *o, const char *name)
+{
+	return json_object_get_uint64(json_object_object_get(o, name));
+}
+
+static uint32_t number32(struct json_object *o, const char *name)
+{
+	return (uint32_t)number(o, name);
+}
+
+static const char *text_of(struct json_object *o, const char *name)
+{
+	const char *text = json_object_get_string(json_object_object_get(o,
+									 name));
+
+	return text ? text : "";
+}
+
+static void take_addr(struct json_object *o, const char *name,
+		      struct inc_rdv_addr *addr)
+{
+	if (inc_rdv_addr_parse(text_of(o, name), addr))
+		addr->len = 0;
+}
+
+static void take_end(struct json_object *o, struct tree_end *end)
+{
+	take_addr(o, "addr", &end->addr);
+	end->qpn = number32(o, "qpn");
+	end->psn = number32(o, "psn");
+	end->rkey = number32(o, "rkey");
+}
+
+/* --- Settings of a tree -------------------------------------------------- */
+
+static const struct {
+	const char	*name;
+	size_t		offset;
+} settings[] = {
+#define SETTING(name, member)	\
+	{ name, offsetof(struct inc_rdv_joined, member) }
+	SETTING("slots", slots),
+	SETTING("msg-size", msg_size),
+	SETTING("pmtu", pmtu),
+	SETTING("first-msg-id", first_msg_id),
+	SETTING("dead-time", dead_time),
+	SETTING("collectives", collectives),
+	SETTING("dtypes", dtypes),
+	SETTING("ops", ops),
+	SETTING("traffic-class", traffic_class),
+};
+
+#define NSETTINGS	(sizeof(settings) / sizeof(settings[0]))
+
+static uint32_t *setting(struct inc_rdv_joined *s, size_t i)
+{
+	return (uint32_t *)((char *)s + settings[i].offset);
+}
+
+/* --- Parts --------------------------------------------------------------- */
+
+static void put_part(struct json_object *o, const struct group *g,
+		     const struct part *part)
+{
+	struct inc_rdv_joined s = part->tree.settings;
+	const struct tree *t = &part->tree;
+	struct json_object *list, *m;
+	size_t i;
+
+	put_text(o, "switch", sw_name(part->sw));
+	put_text(o, "address", part->sw->address);
+	put_number(o, "tree", t->id);
+	put_number(o, "first", part->first);
+	put_number(o, "count", part->count);
+	if (part->parent) {
+		put_number(o, "parent", (uint64_t)(part->parent - g->parts) + 1);
+		put_number(o, "place", part->place);
+		put_number(o, "job-ranks", t->job_ranks);
+		put_number(o, "first-rank", t->first_rank);
+		put_end(o, &t->up);
+	}
+	for (i = 0; i < NSETTINGS; i++)
+		put_number(o, settings[i].name, *setting(&s, i));
+	list = put_list(o, "members");
+	for (i = 0; i < t->n; i++) {
+		m = append(list);
+		put_number(m, "below", t->members[i].below);
+		put_number(m, "uc", t->members[i].uc);
+		put_end(m, &t->members[i].own);
+	}
+}
+
+/* By identity, else by address: the agent may not have answered yet. */
+static struct sw *find_switch(struct manager *m, const char *id,
+			      const char *address)
+{
+	struct sw *sw, *found = NULL;
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		sw = &m->switches[i];
+		if (sw->info && !strcmp(sw->info->id, id))
+			return sw;
+		if (!sw->info && !strcmp(sw->address, address))
+			found = sw;
+	}
+	return found;
+}
+
+static int take_members(struct json_object *list, struct tree *t)
+{
+	struct json_object *o;
+	uint32_t i;
+
+	t->n = (uint32_t)json_object_array_length(list);
+	t->members = calloc(t->n + 1, sizeof(*t->members));
+	if (!t->members)
+		return -ENOMEM;
+	for (i = 0; i < t->n; i++) {
+		o = json_object_array_get_idx(list, i);
+		t->members[i].below = number32(o, "below");
+		t->members[i].uc = number(o, "uc");
+		t->members[i].known = true;
+		t->members[i].made = true;
+		take_end(o, &t->members[i].own);
+	}
+	return 0;
+}
+
+static int take_part(struct json_object *o, struct group *g, struct part *part,
+		     char *err)
+{
+	struct json_object *list = json_object_object_get(o, "members");
+	const char *id = text_of(o, "switch");
+	uint32_t parent = number32(o, "parent");
+	struct tree *t = &part->tree;
+	size_t i;
+
+	part->group = g;
+	part->made = true;
+	part->first = number32(o, "first");
+	part->count = number32(o, "count");
+	part->place = number32(o, "place");
+	t->id = number32(o, "tree");
+	t->job_ranks = number32(o, "job-ranks");
+	t->first_rank = number32(o, "first-rank");
+	for (i = 0; i < NSETTINGS; i++)
+		*setting(&t->settings, i) = number32(o, settings[i].name);
+	t->settings.tree_id = t->id;
+	if (!json_object_is_type(list, json_type_array) || take_members(list, t))
+		return store_failed(err, -EPROTO, "its members cannot be read");
+	part->sw = find_switch(g->manager, id, text_of(o, "address"));
+	if (!part->sw)
+		return store_failed(err, -ENOENT, "switch %s is none of this manager's any more",
+				    id);
+	part->sw->parts++;
+	if (!parent)
+		return 0;
+	/* Parents come before their children. */
+	if (parent > (uint32_t)(part - g->parts) ||
+	    part->place >= g->parts[parent - 1].tree.n)
+		return store_failed(err, -EPROTO, "its tree is none");
+	part->parent = &g->parts[parent - 1];
+	take_end(o, &t->up);
+	part->parent->tree.members[part->place].peer = t->up;
+	t->parent_id = part->parent->tree.id;
+	t->parent = part->parent->tree.members[part->place].own;
+	return 0;
+}
+
+/* --- Ranks --------------------------------------------------------------- */
+
+static void put_rank(struct json_object *o, const struct group *g,
+		     const struct rank *r)
+{
+	put_number(o, "state", (uint64_t)r->state);
+	put_addr(o, "addr", &r->join.addr);
+	put_number(o, "qpn", r->join.qpn);
+	put_number(o, "psn", r->join.psn);
+	put_number(o, "mtu", r->join.mtu);
+	put_number(o, "uc", r->join.uc);
+	put_number(o, "part", (uint64_t)(r->part - g->parts));
+	put_number(o, "member", r->member);
+}
+
+static int take_rank(struct json_object *o, struct group *g, uint32_t i)
+{
+	uint32_t part = number32(o, "part"), state = number32(o, "state");
+	struct rank *r = &g->ranks[i];
+	struct tree_member *m;
+
+	r->group = g;
+	r->join = g->like;
+	r->join.rank = i;
+	take_addr(o, "addr", &r->join.addr);
+	r->join.qpn = number32(o, "qpn");
+	r->join.psn = number32(o, "psn");
+	r->join.mtu = number32(o, "mtu");
+	r->join.uc = number(o, "uc");
+	r->member = number32(o, "member");
+	if (part >= g->nparts || r->member >= g->parts[part].tree.n ||
+	    state > RANK_GONE)
+		return -EPROTO;
+	r->part = &g->parts[part];
+	r->state = (enum rank_state)state;
+	m = &r->part->tree.members[r->member];
+	m->peer.addr = r->join.addr;
+	m->peer.qpn = r->join.qpn;
+	m->peer.psn = r->join.psn;
+	return 0;
+}
+
+/* --- Groups -------------------------------------------------------------- */
+
+static void put_wishes(struct json_object *o, const struct inc_rdv_tree *t)
+{
+	put_number(o, "slots", t->slots);
+	put_number(o, "msg-size", t->msg_size);
+	put_number(o, "pmtu", t->pmtu);
+	put_number(o, "has-first-msg-id", t->has_first_msg_id);
+	put_number(o, "first-msg-id", t->first_msg_id);
+}
+
+static void take_wishes(struct json_object *o, struct inc_rdv_tree *t)
+{
+	t->slots = number32(o, "slots");
+	t->msg_size = number32(o, "msg-size");
+	t->pmtu = number32(o, "pmtu");
+	t->has_first_msg_id = number(o, "has-first-msg-id");
+	t->first_msg_id = number32(o, "first-msg-id");
+}
+
+/**
+ * record_of() - write a group down
+ * @g: group, whose ranks have begun
+ *
+ * Return: JSON, to be freed.
+ */
+char *record_of(const struct group *g)
+{
+	struct json_object *o = json_object_new_object(), *list;
+	char *text;
+	uint32_t i;
+
+	put_text(o, "name", g->like.job);
+	put_text(o, "tenant", g->tenant->name);
+	put_number(o, "ending", g->ending);
+	put_number(o, "mtu", g->like.mtu);
+	put_number(o, "uc", g->like.uc);
+	put_number(o, "rebuild", g->like.rebuild);
+	put_number(o, "round", g->round);
+	put_wishes(o, &g->like.tree);
+	list = put_list(o, "parts");
+	for (i = 0; i < g->nparts; i++)
+		put_part(append(list), g, &g->parts[i]);
+	list = put_list(o, "ranks");
+	for (i = 0; i < g->like.ranks; i++)
+		put_rank(append(list), g, &g->ranks[i]);
+	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+						     JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
+	return text;
+}
+
+static struct group *take_group(struct manager *m, struct json_object *o,
+				char *err)
+{
+	struct json_object *parts = json_object_object_get(o, "parts");
+	struct json_object *ranks = json_object_object_get(o, "ranks");
+	struct group *g;
+	size_t n, i;
+
+	if (!json_object_is_type(parts, json_type_array) ||
+	    !json_object_is_type(ranks, json_type_array))
+		return NULL;
+	n = json_object_array_length(ranks);
+	g = calloc(1, sizeof(*g) + n * sizeof(g->ranks[0]));
+	if (!g)
+		return NULL;
+	g->manager = m;
+	g->tenant = tenant_get(&m->tenants, text_of(o, "tenant"));
+	if (!g->tenant) {
+		free(g);
+		return NULL;
+	}
+	g->state = GROUP_READY;
+	g->ending = number(o, "ending");
+	g->like.ranks = (uint32_t)n;
+	g->like.mtu = number32(o, "mtu");
+	g->like.uc = number(o, "uc");
+	g->like.rebuild = number(o, "rebuild");
+	g->round = number32(o, "round");
+	snprintf(g->like.job, sizeof(g->like.job), "%s", text_of(o, "name"));
+	take_wishes(o, &g->like.tree);
+	n = json_object_array_length(parts);
+	g->parts = calloc(n + 1, sizeof(*g->parts));
+	for (i = 0; g->parts && i < n; i++)
+		if (take_part(json_object_array_get_idx(parts, i), g,
+			      &g->parts[g->nparts++], err))
+			return g;
+	for (i = 0; i < g->like.ranks; i++)
+		if (take_rank(json_object_array_get_idx(ranks, i), g,
+			      (uint32_t)i))
+			return g;
+	err[0] = '\0';
+	return g;
+}
+
+/**
+ * record_group() - make a group of a record
+ * @m: manager
+ * @text: JSON
+ * @err: error message
+ *
+ * Return: the group, which is in no list; NULL: it cannot be.
+ */
+struct group *record_group(struct manager *m, const char *text, char *err)
+{
+	struct json_object *o = json_tokener_parse(text);
+	struct group *g;
+	uint32_t i;
+
+	store_failed(err, 0, "its record cannot be read");
+	g = take_group(m, o, err);
+	json_object_put(o);
+	if (!g || !err[0])
+		return g;
+	for (i = 0; i < g->nparts; i++) {
+		if (g->parts[i].sw)
+			g->parts[i].sw->parts--;
+		free(g->parts[i].tree.members);
+	}
+	free(g->parts);
+	free(g);
+	return NULL;
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Groups of a manager that was here before: they are taken over as they are.
+ * Their ranks are awaited as if each had just sent a heartbeat.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+
+#define ENDING_MS	60000	/* as in end.c */
+#define LEAVE_MS	2000
+
+/* --- Taking over --------------------------------------------------------- */
+
+static void append(struct manager *m, struct group *g)
+{
+	struct group **link;
+
+	for (link = &m->groups; *link; link = &(*link)->next)
+		;
+	*link = g;
+}
+
+static void await_ranks(struct group *g)
+{
+	int64_t now = g->manager->loop.now;
+	struct rank *r;
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++) {
+		r = &g->ranks[i];
+		r->rts = r->state == RANK_PRESENT;
+		r->heard_at = now;
+		g->present += r->rts;
+		if (r->state == RANK_LEFT)
+			g->leave_at = now + LEAVE_MS;
+	}
+	g->rts = g->present;
+	g->until = now + ENDING_MS;
+}
+
+static void restore(struct manager *m, const struct store_record *rec)
+{
+	char err[STORE_ERROR_LEN], name[INC_RDV_JOB_MAX + 1];
+	struct group *g = record_group(m, (const char *)rec->data, err);
+	uint32_t i;
+
+	if (!g) {
+		snprintf(name, sizeof(name), "%s", rec->key + strlen("group/"));
+		name[strcspn(name, "/")] = '\0';
+		event_say(&m->events, EVENT_GROUP_LOST, name, "%s", err);
+		store_del(m->state.store, rec->key);
+		return;
+	}
+	snprintf(g->kept.key, sizeof(g->kept.key), "%s", rec->key);
+	g->kept.begun = true;
+	for (i = 0; i < g->nparts; i++)
+		g->parts[i].lost = -1;
+	await_ranks(g);
+	append(m, g);
+	if (!g->ending)
+		tenant_enter(&m->tenants, g->tenant, g->like.ranks);
+	group_note_links(g);
+	event_say(&m->events, EVENT_GROUP_RESTORED, g->like.job,
+		  "%u of %u ranks are awaited", g->present, g->like.ranks);
+	if (!g->present && !g->leave_at)
+		group_end(g);
+}
+
+/**
+ * restore_all() - take over the groups of the store
+ * @m: manager, which has none yet
+ * @list: all records
+ */
+void restore_all(struct manager *m, const struct store_record *list)
+{
+	for (; list; list = list->next)
+		if (!strncmp(list->key, "group/", 6))
+			restore(m, list);
+}
+
+/* --- Switches ------------------------------------------------------------ */
+
+/**
+ * restore_check() - delete a switch's trees that are no group's
+ * @m: manager, which leads
+ * @sw: switch, whose agent has just answered
+ *
+ * Those that are missing are news_seen()'s.
+ */
+void restore_check(struct manager *m, struct sw *sw)
+{
+	unsigned int i;
+	uint32_t id;
+
+	for (i = 0; i < sw->info->ntrees; i++) {
+		id = sw->info->trees[i];
+		if (id >= m->o.first_tree && id <= m->o.last_tree &&
+		    !group_find_part(m, sw, id))
+			group_clear_tree(sw, id);
+	}
+}
+
+/* --- Ranks --------------------------------------------------------------- */
+
+static bool is_it(const struct rank *r, const struct inc_rdv_join *join,
+		  uint32_t tree_id)
+{
+	/* While another tree is made, there is none. */
+	return ((r->part && r->part->tree.id == tree_id) ||
+		r->group->rebuilding) &&
+	       inc_rdv_addr_same(&r->join.addr, &join->addr) &&
+	       r->join.qpn == join->qpn && r->join.psn == join->psn;
+}
+
+static struct rank *find_rank(const struct manager *m, const char *tenant,
+			      const struct inc_rdv_join *join, uint32_t tree_id)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		if (!g->over && !strcmp(g->like.job, join->job) &&
+		    !strcmp(g->tenant->name, tenant) &&
+		    g->like.ranks == join->ranks &&
+		    is_it(&g->ranks[join->rank], join, tree_id))
+			return &g->ranks[join->rank];
+	return NULL;
+}
+
+/* Why is there none any more? What other tenants had is not told. */
+static const char *why_lost(const struct manager *m, const char *tenant,
+			    const char *name)
+{
+	const struct event *ev;
+	uint64_t seq;
+
+	for (seq = m->events.last; (ev = event_get(&m->events, seq)); seq--)
+		if ((!strcmp(ev->kind, EVENT_GROUP_LOST) ||
+		     !strcmp(ev->kind, EVENT_GROUP_FAILED)) &&
+		    !strcmp(ev->tenant, tenant) &&
+		    !strncmp(ev->subject, name, sizeof(ev->subject) - 1))
+			return ev->text;
+	return "it has ended";
+}
+
+static void take_stream(struct rank *r, struct rpc_stream *stream)
+{
+	struct group *g = r->group;
+	struct am_message msg = {
+		.resumed	= true,
+		.heartbeat_ms	= g->manager->o.heartbeat_ms,
+		.resume_ms	= state_resume_ms(g->manager),
+	};
+
+	if (r->stream) {
+		/* Its end has not been noticed yet. */
+		rpc_stream_set(r->stream, NULL);
+		rpc_stream_end(r->stream, ECONNRESET, "the rank has resumed over another connection");
+	}
+	r->stream = stream;
+	r->heard_at = g->manager->loop.now;
+	if (r->join.uc && r->part)
+		r->alive_at = r->heard_at + r->part->tree.settings.dead_time /
+					    INC_RDV_BEATS;
+	rpc_stream_set(stream, r);
+	msg.rdv.type = g->state == GROUP_READY ? INC_RDV_READY : INC_RDV_ALIVE;
+	group_tell(r, &msg);
+	if (g->state == GROUP_REJOINING && !r->rejoined)
+		group_tell_rebuild(r, "the tree has failed");
+}
+
+/**
+ * restore_resume() - handle "resume"
+ * @m: manager, which leads
+ * @stream: stream
+ * @join: the rank's request to join, as it was
+ * @tree_id: tree that it was told
+ */
+void restore_resume(struct manager *m, struct rpc_stream *stream,
+		    const struct inc_rdv_join *join, uint32_t tree_id)
+{
+	const char *tenant = rpc_stream_identity(stream)->tenant;
+	char text[INC_RDV_TEXT_MAX];
+	struct rank *r;
+
+	if (!addr_believed(&m->o, rpc_stream_peer(stream), &join->addr, text,
+			   sizeof(text))) {
+		rpc_stream_end(stream, EINVAL, text);
+		return;
+	}
+	r = find_rank(m, tenant, join, tree_id);
+	if (r && r->state == RANK_PRESENT) {
+		take_stream(r, stream);
+		return;
+	}
+	if (r && r->state == RANK_LEFT) {
+		/* The answer to its leave was lost. */
+		r->stream = stream;
+		group_tell(r, &(struct am_message){
+			.rdv = { .type = INC_RDV_BYE } });
+		r->stream = NULL;
+		rpc_stream_end(stream, 0, "");
+		return;
+	}
+	snprintf(text, sizeof(text), "group \"%s\" does not go on: %s",
+		 join->job, r ? "this rank was lost" :
+		 why_lost(m, tenant, join->job));
+	rpc_stream_end(stream, ENOENT, text);
+}

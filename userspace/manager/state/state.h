@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What survives the manager: groups whose ranks have begun. keep.c writes them
+ * to the store, restore.c makes them of what another manager has left, leader.c
+ * decides when this manager may act, record.c has the format.
+ */
+#ifndef INC_MANAGER_STATE_H
+#define INC_MANAGER_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/rpc.h"
+#include "store/store.h"
+
+struct group;
+struct manager;
+struct part;
+struct rank;
+struct sw;
+
+enum phase {
+	PHASE_STANDBY,	/* another manager leads, or nobody can tell */
+	PHASE_READING,	/* the store is being read */
+	PHASE_LOOKING,	/* the switches are being asked for the first time */
+	PHASE_ACTIVE,
+};
+
+/**
+ * struct state - of the manager
+ * @store: store; NULL: none
+ * @phase: what it may do
+ * @started_at: milliseconds; when this manager began, or began to lead
+ * @until: if PHASE_LOOKING: milliseconds; when to look no longer
+ * @list: if PHASE_LOOKING: records of groups
+ */
+struct state {
+	struct store		*store;
+	enum phase		phase;
+	int64_t			started_at;
+	int64_t			until;
+	struct store_record	*list;
+};
+
+/**
+ * struct kept - what the store has of a group
+ * @key: its key; empty: nothing
+ * @begun: it was written, and its ranks told
+ * @writing: it is being written
+ * @dirty: it has changed since
+ * @forgotten: it is another manager's
+ */
+struct kept {
+	char	key[STORE_KEY_MAX + 1];
+	bool	begun;
+	bool	writing;
+	bool	dirty;
+	bool	forgotten;
+};
+
+/* leader.c */
+int state_start(struct manager *m, char *err);
+void state_stop(struct manager *m);
+void state_turn(struct manager *m);
+void state_forget(struct manager *m, const char *why);
+int64_t state_deadline(const struct manager *m);
+uint32_t state_resume_ms(const struct manager *m);
+bool state_refuses(const struct manager *m, char *text, size_t len);
+void leader_call(void *ctx, enum rpc_method method, const uint8_t *data,
+		 size_t len, struct rpc_stream *stream,
+		 struct rpc_answer *answer);
+void leader_opened(void *ctx, struct rpc_stream *stream);
+
+/* keep.c */
+bool keep_ready(struct group *g);
+void keep_changed(struct group *g);
+void keep_not(struct group *g);
+
+/* record.c */
+char *record_of(const struct group *g);
+struct group *record_group(struct manager *m, const char *text, char *err);
+
+/* restore.c */
+void restore_all(struct manager *m, const struct store_record *list);
+void restore_check(struct manager *m, struct sw *sw);
+void restore_resume(struct manager *m, struct rpc_stream *stream,
+		    const struct inc_rdv_join *join, uint32_t tree_id);
+
+#endif /* INC_MANAGER_STATE_H */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Statistics of tasks, switches and clients, and their last hour, a sample for
+ * each second. No I/O, no clock. An object with its history takes HISTORY_BYTES
+ * of memory; at most HISTORY_MAX objects have one.
+ */
+#ifndef INC_MANAGER_HISTORY_H
+#define INC_MANAGER_HISTORY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HISTORY_SECONDS	3600
+#define HISTORY_MAX	1024
+#define HISTORY_BYTES	(HISTORY_SECONDS * sizeof(struct sample) + \
+			 sizeof(struct series))
+#define SERIES_BUCKETS	1024
+
+enum series_kind {
+	SERIES_TASK,
+	SERIES_SWITCH,
+	SERIES_CLIENT,
+	SERIES_KINDS
+};
+
+/**
+ * struct counts - what members of trees have counted
+ * @rx: payload that came from hosts, bytes
+ * @tx: payload that went to hosts, bytes
+ * @messages: requests
+ * @trouble: retransmissions, NAKs, errors
+ */
+struct counts {
+	uint64_t	rx;
+	uint64_t	tx;
+	uint64_t	messages;
+	uint64_t	trouble;
+};
+
+/**
+ * struct sample - the same per second
+ * @rx: bytes per second
+ * @tx: bytes per second
+ * @messages: per second
+ * @trouble: per second
+ */
+struct sample {
+	float	rx;
+	float	tx;
+	float	messages;
+	float	trouble;
+};
+
+/**
+ * struct series - an object
+ * @next: next in its bucket
+ * @kind: what it is
+ * @name: its name
+ * @total: since the manager knows it
+ * @taken: what of @total is in samples
+ * @last: the last sample
+ * @ring: the last hour, NULL: none; the sample of second n is at
+ *	n % HISTORY_SECONDS
+ * @first: second of the first sample
+ * @seconds: second after the last one
+ * @ended: a task that has ended
+ * @used_at: second when it was counted last
+ */
+struct series {
+	struct series	*next;
+	enum series_kind kind;
+	char		name[64];
+	struct counts	total;
+	struct counts	taken;
+	struct sample	last;
+	struct sample	*ring;
+	int64_t		first;
+	int64_t		seconds;
+	bool		ended;
+	int64_t		used_at;
+};
+
+/**
+ * struct history - all objects
+ * @bucket: objects by the hash of kind and name
+ * @n: their number
+ * @rings: those that have a history
+ */
+struct history {
+	struct series	*bucket[SERIES_BUCKETS];
+	unsigned int	n;
+	unsigned int	rings;
+};
+
+struct series *history_find(const struct history *h, enum series_kind kind,
+			    const char *name);
+struct series *history_get(struct history *h, enum series_kind kind,
+			   const char *name, int64_t second);
+void series_add(struct series *s, const struct counts *delta, int64_t second);
+void history_tick(struct history *h, int64_t second, double seconds);
+const struct sample *series_at(const struct series *s, int64_t second);
+void history_free(struct history *h);
+const char *series_kind_name(enum series_kind kind);
+
+#endif /* INC_MANAGER_HISTORY_H */

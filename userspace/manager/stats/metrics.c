@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Statistics in Prometheus' text format. A name of a group, switch or client
+ * becomes a label; histograms and sums cover those that are gone, too.
+ */
+#include <inttypes.h>
+
+#include "group/group.h"
+#include "stats/stats.h"
+
+static void head(FILE *f, const char *name, const char *type, const char *help)
+{
+	fprintf(f, "# HELP inc_am_%s %s\n# TYPE inc_am_%s %s\n", name, help,
+		name, type);
+}
+
+static void put_label(FILE *f, const char *name, const char *value)
+{
+	fprintf(f, "{%s=\"", name);
+	for (; *value; value++) {
+		if (*value == '"' || *value == '\\')
+			fputc('\\', f);
+		fputc(*value == '\n' ? ' ' : *value, f);
+	}
+	fputs("\"}", f);
+}
+
+static void put_histogram(FILE *f, const char *name, const char *help,
+			  const struct stats_histogram *h)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	head(f, name, "histogram", help);
+	for (i = 0; i < h->n; i++) {
+		sum += h->count[i];
+		fprintf(f, "inc_am_%s_bucket{le=\"%g\"} %" PRIu64 "\n", name,
+			h->bound[i], sum);
+	}
+	sum += h->count[h->n];
+	fprintf(f, "inc_am_%s_bucket{le=\"+Inf\"} %" PRIu64 "\n", name, sum);
+	fprintf(f, "inc_am_%s_sum %g\ninc_am_%s_count %" PRIu64 "\n", name,
+		h->sum, name, sum);
+}
+
+static void put_one(FILE *f, const char *name, const char *type,
+		    const char *help, uint64_t value)
+{
+	head(f, name, type, help);
+	fprintf(f, "inc_am_%s %" PRIu64 "\n", name, value);
+}
+
+static uint64_t pick(const struct counts *c, unsigned int which)
+{
+	const uint64_t list[] = { c->rx, c->tx, c->messages, c->trouble };
+
+	return list[which];
+}
+
+static void put_series(const struct stats *st, FILE *f, enum series_kind kind)
+{
+	static const char *const what[][2] = {
+		{ "received_bytes_total", "Payload that hosts sent." },
+		{ "sent_bytes_total", "Payload that hosts were sent." },
+		{ "messages_total", "Requests of hosts." },
+		{ "trouble_total", "Retransmissions, NAKs and errors." },
+	};
+	const char *label = series_kind_name(kind);
+	const struct series *s;
+	unsigned int i, k;
+	char name[64];
+	bool first;
+
+	for (k = 0; k < 4; k++) {
+		snprintf(name, sizeof(name), "%s_%s", label, what[k][0]);
+		first = true;
+		for (i = 0; i < SERIES_BUCKETS; i++)
+			for (s = st->history.bucket[i]; s; s = s->next) {
+				if (s->kind != kind)
+					continue;
+				if (first)
+					head(f, name, "counter", what[k][1]);
+				first = false;
+				fprintf(f, "inc_am_%s", name);
+				put_label(f, label, s->name);
+				fprintf(f, " %" PRIu64 "\n",
+					pick(&s->total, k));
+			}
+	}
+}
+
+static void put_switches(const struct stats *st, FILE *f)
+{
+	const struct manager *m = st->m;
+	unsigned int i;
+
+	head(f, "switch_up", "gauge", "Whether the switch's agent answers.");
+	for (i = 0; i < m->o.nswitches; i++) {
+		fputs("inc_am_switch_up", f);
+		put_label(f, "switch", sw_name(&m->switches[i]));
+		fprintf(f, " %d\n", m->switches[i].up);
+	}
+	head(f, "switch_trees", "gauge", "Trees of the manager there.");
+	for (i = 0; i < m->o.nswitches; i++) {
+		fputs("inc_am_switch_trees", f);
+		put_label(f, "switch", sw_name(&m->switches[i]));
+		fprintf(f, " %u\n", m->switches[i].parts);
+	}
+}
+
+static void put_groups(const struct stats *st, FILE *f)
+{
+	uint64_t forming = 0, ready = 0, ending = 0;
+	const struct group *g;
+
+	for (g = st->m->groups; g; g = g->next) {
+		ending += g->ending;
+		ready += !g->ending && g->state == GROUP_READY;
+		forming += !g->ending && g->state != GROUP_READY;
+	}
+	head(f, "groups", "gauge", "Groups by state.");
+	fprintf(f, "inc_am_groups{state=\"forming\"} %" PRIu64 "\n", forming);
+	fprintf(f, "inc_am_groups{state=\"ready\"} %" PRIu64 "\n", ready);
+	fprintf(f, "inc_am_groups{state=\"ending\"} %" PRIu64 "\n", ending);
+}
+
+/**
+ * stats_metrics() - write all statistics
+ * @st: statistics
+ * @f: where to
+ */
+void stats_metrics(const struct stats *st, FILE *f)
+{
+	enum series_kind kind;
+
+	put_groups(st, f);
+	put_switches(st, f);
+	put_one(f, "groups_refused_total", "counter", "Groups refused.",
+		st->refused);
+	put_one(f, "ranks_lost_total", "counter", "Ranks lost.", st->lost);
+	put_one(f, "events_total", "counter", "Events.", st->m->events.last);
+	put_histogram(f, "group_ranks", "Ranks of the groups made.", &st->size);
+	put_histogram(f, "tree_levels", "Levels of the trees made.",
+		      &st->levels);
+	put_histogram(f, "group_ready_seconds",
+		      "From the last rank's request until all may begin.",
+		      &st->ready);
+	for (kind = 0; kind < SERIES_KINDS; kind++)
+		put_series(st, f, kind);
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Asks the agents, and gives each counter to its task, switch and client. What
+ * switches send each other is not counted: a task's data counts once, where its
+ * hosts send and receive it.
+ */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+#include "stats/stats.h"
+
+#define TICK_MS	1000
+
+static const char filter[] =
+	"<switch xmlns=\"urn:rdma-inc:switch\"><tree><id/><member><rank/>"
+	"<state><stats/></state></member></tree></switch>";
+
+/**
+ * struct ask - an agent is asked
+ * @op: operation
+ * @st: statistics
+ * @n: number of @list
+ * @list: its answer
+ */
+struct ask {
+	struct sw_op		op;
+	struct stats		*st;
+	unsigned int		n;
+	struct stats_member	*list;
+};
+
+/* --- The switch's thread ------------------------------------------------- */
+
+static void take_member(const struct lyd_node *node, uint32_t tree,
+			struct stats_member *m)
+{
+	const struct lyd_node *stats = yang_child(yang_child(node, "state"),
+						  "stats");
+
+	m->tree = tree;
+	m->rank = (uint32_t)yang_number(node, "rank");
+	m->counts = (struct counts){
+		.rx = yang_number(stats, "rx-bytes"),
+		.tx = yang_number(stats, "tx-bytes"),
+		.messages = yang_number(stats, "rx-messages"),
+		.trouble = yang_number(stats, "tx-retransmits") +
+			   yang_number(stats, "tx-errors") +
+			   yang_number(stats, "tx-naks") +
+			   yang_number(stats, "rx-naks"),
+	};
+}
+
+static unsigned int count_members(const struct lyd_node *data)
+{
+	const struct lyd_node *tree;
+	unsigned int n = 0;
+
+	LY_LIST_FOR(lyd_child(data), tree)
+		n += yang_count(tree, "member");
+	return n;
+}
+
+static int ask_run(struct sw_op *op, struct netconf *n)
+{
+	struct ask *a = container_of(op, struct ask, op);
+	const struct lyd_node *tree, *member;
+	struct lyd_node *data;
+	uint32_t id;
+	int ret = netconf_get(n, filter, &data, op->err);
+
+	if (ret)
+		return ret;
+	a->list = calloc(count_members(data) + 1, sizeof(*a->list));
+	LY_LIST_FOR(lyd_child(data), tree) {
+		id = (uint32_t)yang_number(tree, "id");
+		LY_LIST_FOR(lyd_child(tree), member)
+			if (a->list && !strcmp(LYD_NAME(member), "member"))
+				take_member(member, id, &a->list[a->n++]);
+	}
+	lyd_free_siblings(data);
+	return 0;
+}
+
+/* --- The main loop ------------------------------------------------------- */
+
+/* The rank that is a member of a tree; NULL: it is a switch, or no group's. */
+static const struct rank *owner(const struct manager *m, const struct sw *sw,
+				const struct stats_member *who)
+{
+	const struct group *g;
+	const struct rank *r;
+	uint32_t i;
+
+	for (g = m->groups; g; g = g->next)
+		for (i = 0; i < g->like.ranks; i++) {
+			r = &g->ranks[i];
+			if (r->part && r->part->sw == sw &&
+			    r->part->tree.id == who->tree &&
+			    r->member == who->rank)
+				return r;
+		}
+	return NULL;
+}
+
+static const struct stats_member *
+seen_before(const struct stats_switch *s, const struct stats_member *who,
+	    unsigned int hint)
+{
+	unsigned int i, k;
+
+	/* Mostly at the same place as before. */
+	for (i = 0; i < s->n; i++) {
+		k = (hint + i) % s->n;
+		if (s->seen[k].tree == who->tree &&
+		    s->seen[k].rank == who->rank)
+			return &s->seen[k];
+	}
+	return NULL;
+}
+
+static void count(struct stats *st, enum series_kind kind, const char *name,
+		  const struct counts *delta)
+{
+	int64_t second = st->m->loop.now / 1000;
+	struct series *s = history_get(&st->history, kind, name, second);
+
+	if (s)
+		series_add(s, delta, second);
+}
+
+static void count_member(struct stats *st, const struct sw *sw,
+			 const struct stats_member *now,
+			 const struct stats_member *before)
+{
+	const struct rank *r = owner(st->m, sw, now);
+	struct counts d = now->counts;
+	char text[64];
+
+	if (!r)
+		return;
+	/* A counter that went back belongs to another member. */
+	if (before && before->counts.rx <= d.rx && before->counts.tx <= d.tx) {
+		d.rx -= before->counts.rx;
+		d.tx -= before->counts.tx;
+		d.messages -= before->counts.messages;
+		d.trouble -= before->counts.trouble;
+	}
+	count(st, SERIES_TASK, r->group->like.job, &d);
+	count(st, SERIES_SWITCH, sw_name(sw), &d);
+	count(st, SERIES_CLIENT,
+	      inc_rdv_addr_str(&r->join.addr, text, sizeof(text)), &d);
+}
+
+static void ask_done(struct sw_op *op)
+{
+	struct ask *a = container_of(op, struct ask, op);
+	struct stats_switch *s = &a->st->switches[op->sw->index];
+	unsigned int i;
+
+	s->busy--;
+	if (!op->ret) {
+		for (i = 0; i < a->n; i++)
+			count_member(a->st, op->sw, &a->list[i],
+				     seen_before(s, &a->list[i], i));
+		free(s->seen);
+		s->seen = a->list;
+		s->n = a->n;
+	}
+	free(a);
+}
+
+static void ask(struct stats *st, struct sw *sw)
+{
+	struct stats_switch *s = &st->switches[sw->index];
+	struct ask *a;
+
+	if (!sw->up || !sw->parts)
+		return;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return;
+	a->st = st;
+	a->op.run = ask_run;
+	a->op.done = ask_done;
+	s->busy++;
+	sw_submit(sw, &a->op);
+}
+
+/**
+ * stats_group_ends() - count what a group has done since the last second
+ * @st: statistics
+ * @g: group; its trees are going to be deleted
+ */
+void stats_group_ends(struct stats *st, const struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++)
+		if (g->parts[i].made)
+			ask(st, g->parts[i].sw);
+}
+
+/**
+ * stats_expire() - take samples if a second is over, and ask for new ones
+ * @st: statistics
+ */
+void stats_expire(struct stats *st)
+{
+	struct manager *m = st->m;
+	struct stats_watch *w, *next;
+	unsigned int i;
+
+	if (m->loop.now < st->at)
+		return;
+	history_tick(&st->history, m->loop.now / 1000,
+		     (double)(m->loop.now - st->taken) / 1000);
+	st->taken = m->loop.now;
+	st->at = m->loop.now + TICK_MS;
+	for (i = 0; i < m->o.nswitches; i++)
+		if (!st->switches[i].busy)
+			ask(st, &m->switches[i]);
+	for (w = st->watches; w; w = next) {
+		next = w->next;
+		w->tick(w);
+	}
+}
+
+/* --- Groups -------------------------------------------------------------- */
+
+static void observe(struct stats_histogram *h, double value)
+{
+	unsigned int i = 0;
+
+	while (i < h->n && value > h->bound[i])
+		i++;
+	h->count[i]++;
+	h->sum += value;
+}
+
+static void became_ready(struct stats *st, const char *name)
+{
+	int64_t now = now_ms();
+	const struct group *g;
+	struct series *s;
+
+	for (g = st->m->groups; g; g = g->next)
+		if (!g->ending && !strcmp(g->like.job, name))
+			break;
+	if (!g)
+		return;
+	observe(&st->size, g->like.ranks);
+	observe(&st->levels, group_levels(g));
+	observe(&st->ready, (double)(now - g->began_at) / 1000);
+	s = history_get(&st->history, SERIES_TASK, name, now / 1000);
+	if (s)
+		s->ended = false;
+}
+
+static void heard(struct event_listener *l, const struct event *ev)
+{
+	struct stats *st = container_of(l, struct stats, listener);
+	struct series *s;
+
+	if (!strcmp(ev->kind, EVENT_GROUP_READY))
+		became_ready(st, ev->subject);
+	else if (!strcmp(ev->kind, EVENT_GROUP_REFUSED))
+		st->refused++;
+	else if (!strcmp(ev->kind, EVENT_RANK_LOST))
+		st->lost++;
+	if (strcmp(ev->kind, EVENT_GROUP_ENDED))
+		return;
+	s = history_find(&st->history, SERIES_TASK, ev->subject);
+	if (s)
+		s->ended = true;
+}
+
+/* --- Start and stop ------------------------------------------------------ */
+
+/**
+ * stats_watch() - be called each second
+ * @st: statistics
+ * @w: whom to call
+ */
+void stats_watch(struct stats *st, struct stats_watch *w)
+{
+	w->next = st->watches;
+	st->watches = w;
+}
+
+/**
+ * stats_ignore() - be called no more
+ * @st: statistics
+ * @w: who was called; may be being called
+ */
+void stats_ignore(struct stats *st, struct stats_watch *w)
+{
+	struct stats_watch **link = &st->watches;
+
+	while (*link && *link != w)
+		link = &(*link)->next;
+	if (*link)
+		*link = w->next;
+}
+
+/**
+ * stats_start() - begin to collect statistics
+ * @m: manager, whose switches are known
+ *
+ * Return: statistics, or NULL: no memory.
+ */
+struct stats *stats_start(struct manager *m)
+{
+	struct stats *st = calloc(1, sizeof(*st));
+
+	if (!st)
+		return NULL;
+	st->switches = calloc(m->o.nswitches + 1, sizeof(*st->switches));
+	if (!st->switches) {
+		free(st);
+		return NULL;
+	}
+	st->m = m;
+	st->taken = m->loop.now;
+	st->at = m->loop.now + TICK_MS;
+	st->size = (struct stats_histogram){
+		9, { 2, 4, 8, 16, 32, 64, 128, 256, 1024 }, { 0 }, 0 };
+	st->levels = (struct stats_histogram){
+		4, { 1, 2, 3, 4 }, { 0 }, 0 };
+	st->ready = (struct stats_histogram){
+		8, { .05, .1, .2, .5, 1, 2, 5, 10 }, { 0 }, 0 };
+	st->listener.heard = heard;
+	event_listen(&m->events, &st->listener);
+	return st;
+}
+
+/**
+ * stats_stop() - free all statistics
+ * @st: statistics, when no switch is asked any more
+ */
+void stats_stop(struct stats *st)
+{
+	unsigned int i;
+
+	event_ignore(&st->m->events, &st->listener);
+	for (i = 0; i < st->m->o.nswitches; i++)
+		free(st->switches[i].seen);
+	free(st->switches);
+	history_free(&st->history);
+	free(st);
+}

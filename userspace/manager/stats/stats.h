@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What tasks, switches and clients do: the agents are asked each second for the
+ * counters of the kernel's members. metrics.c writes it for Prometheus.
+ */
+#ifndef INC_MANAGER_STATS_H
+#define INC_MANAGER_STATS_H
+
+#include <stdio.h>
+
+#include "base/event.h"
+#include "stats/history.h"
+
+#define STATS_BOUNDS	10
+
+struct group;
+struct manager;
+
+/**
+ * struct stats_histogram - how often values came
+ * @n: number of bounds
+ * @bound: upper bounds
+ * @count: values up to the bound of the same index, and above the one before;
+ *	the last: above all
+ * @sum: of all values
+ */
+struct stats_histogram {
+	unsigned int	n;
+	double		bound[STATS_BOUNDS];
+	uint64_t	count[STATS_BOUNDS + 1];
+	double		sum;
+};
+
+/**
+ * struct stats_switch - what a switch's agent has told last
+ * @busy: how often it is being asked
+ * @n: number of @seen
+ * @seen: counters
+ */
+struct stats_switch {
+	unsigned int		busy;
+	unsigned int		n;
+	struct stats_member	*seen;
+};
+
+/**
+ * struct stats_member - the counters of a member
+ * @tree: tree ID
+ * @rank: its place there
+ * @counts: counters
+ */
+struct stats_member {
+	uint32_t	tree;
+	uint32_t	rank;
+	struct counts	counts;
+};
+
+/**
+ * struct stats_watch - is called each second
+ * @next: next one
+ * @tick: when there are new samples
+ */
+struct stats_watch {
+	struct stats_watch	*next;
+	void			(*tick)(struct stats_watch *w);
+};
+
+/**
+ * struct stats - all statistics
+ * @m: manager
+ * @history: objects
+ * @switches: for each switch of the manager
+ * @at: milliseconds; when samples are taken next
+ * @taken: and when they were last
+ * @listener: hears of groups
+ * @watches: are told each second
+ * @size: ranks of the groups that became ready
+ * @levels: levels of their trees
+ * @ready: seconds that it took
+ * @refused: groups that were refused
+ * @lost: ranks that were lost
+ */
+struct stats {
+	struct manager		*m;
+	struct history		history;
+	struct stats_switch	*switches;
+	int64_t			at;
+	int64_t			taken;
+	struct event_listener	listener;
+	struct stats_watch	*watches;
+	struct stats_histogram	size;
+	struct stats_histogram	levels;
+	struct stats_histogram	ready;
+	uint64_t		refused;
+	uint64_t		lost;
+};
+
+struct stats *stats_start(struct manager *m);
+void stats_stop(struct stats *st);
+void stats_group_ends(struct stats *st, const struct group *g);
+void stats_expire(struct stats *st);
+void stats_watch(struct stats *st, struct stats_watch *w);
+void stats_ignore(struct stats *st, struct stats_watch *w);
+
+/* metrics.c */
+void stats_metrics(const struct stats *st, FILE *f);
+
+#endif /* INC_MANAGER_STATS_H */

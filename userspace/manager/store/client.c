@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Calls to etcd that wait for their answer. A stream of one request and one
+ * answer is done in the same way.
+ */
+#include <errno.h>
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
+#include <grpc/support/alloc.h>
+#include <stdlib.h>
+
+#include "base/call.h"
+#include "store/client.h"
+#include "store/store.h"
+
+#define BACKOFF_MS	100	/* between attempts to connect */
+
+/**
+ * struct client - a server
+ * @channel: connection
+ * @cq: completion queue
+ */
+struct client {
+	grpc_channel		*channel;
+	grpc_completion_queue	*cq;
+};
+
+static grpc_arg int_arg(const char *key, int value)
+{
+	return (grpc_arg) {
+		.type = GRPC_ARG_INTEGER,
+		.key = (char *)key,
+		.value.integer = value,
+	};
+}
+
+/**
+ * client_open() - prepare calls to a server
+ * @address: "host:port"
+ *
+ * Return: the server, or NULL. It is connected when it is called.
+ */
+struct client *client_open(const char *address)
+{
+	grpc_channel_credentials *creds;
+	grpc_arg list[] = {
+		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, -1),
+		int_arg(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, BACKOFF_MS),
+		int_arg(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, BACKOFF_MS),
+		int_arg(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2 * BACKOFF_MS),
+	};
+	const grpc_channel_args args = {
+		.num_args = sizeof(list) / sizeof(list[0]),
+		.args = list,
+	};
+	struct client *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	grpc_init();
+	creds = grpc_insecure_credentials_create();
+	s->channel = grpc_channel_create(address, creds, &args);
+	grpc_channel_credentials_release(creds);
+	s->cq = grpc_completion_queue_create_for_pluck(NULL);
+	return s;
+}
+
+/**
+ * client_close() - end the connection
+ * @s: server, or NULL
+ */
+void client_close(struct client *s)
+{
+	if (!s)
+		return;
+	grpc_channel_destroy(s->channel);
+	grpc_completion_queue_shutdown(s->cq);
+	grpc_completion_queue_destroy(s->cq);
+	grpc_shutdown();
+	free(s);
+}
+
+/**
+ * client_call() - send a request and wait for its answer
+ * @s: server
+ * @path: method
+ * @timeout_ms: time limit
+ * @in: the request's bytes
+ * @in_len: their number
+ * @out: the answer's bytes, to be freed
+ * @out_len: their number
+ * @err: error message
+ *
+ * Return: 0 or a negative errno value.
+ */
+int client_call(struct client *s, const char *path, int timeout_ms,
+		const uint8_t *in, size_t in_len, uint8_t **out,
+		size_t *out_len, char *err)
+{
+	struct call c;
+	char *text;
+	int ret = 0;
+
+	*out = NULL;
+	call_init(&c, s->channel, s->cq, path, timeout_ms, in, in_len);
+	call_run(&c);
+	if (c.status != GRPC_STATUS_OK) {
+		text = grpc_slice_to_c_string(c.details);
+		store_failed(err, 0, "etcd: %.400s", text);
+		gpr_free(text);
+		ret = c.status == GRPC_STATUS_NOT_FOUND ? -ENOENT :
+							  -EHOSTUNREACH;
+	} else if (!call_take(&c, out, out_len)) {
+		ret = store_failed(err, -EPROTO, "etcd: no answer");
+	}
+	call_fini(&c);
+	return ret;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The database of one manager: a file. A lock on another one, FILE.lock, says
+ * that a manager uses it, and which; the kernel drops it with the process. It
+ * is not SQLite's own lock, so that backups can be made.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/store.h"
+
+#define BUSY_MS	2000	/* for a backup to let us write */
+#define APP_ID	0x494e4341	/* "INCA", for file(1) */
+
+/*
+ * Each brings the schema from its index to the next version. They are never
+ * changed, only appended to.
+ */
+static const char *const steps[] = {
+	"CREATE TABLE record (key TEXT PRIMARY KEY, version INTEGER NOT NULL,"
+	" data BLOB NOT NULL) WITHOUT ROWID",
+};
+
+#define SCHEMA	((int)(sizeof(steps) / sizeof(steps[0])))
+
+/**
+ * struct sqlite - the database
+ * @db: what the store sees
+ * @sql: SQLite's handle
+ * @lock: descriptor of the lock file
+ * @put: statement
+ * @del: statement
+ * @list: statement
+ */
+struct sqlite {
+	struct store_db	db;
+	sqlite3		*sql;
+	int		lock;
+	sqlite3_stmt	*put;
+	sqlite3_stmt	*del;
+	sqlite3_stmt	*list;
+};
+
+static struct sqlite *from_db(struct store_db *db)
+{
+	return container_of(db, struct sqlite, db);
+}
+
+static int failed(const struct sqlite *s, char *err, const char *what)
+{
+	int code = sqlite3_errcode(s->sql) & 0xff;
+
+	store_failed(err, 0, "%s: %s", what, sqlite3_errmsg(s->sql));
+	switch (code) {
+	case SQLITE_FULL:
+		return -ENOSPC;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EBUSY;
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	default:
+		return -EIO;
+	}
+}
+
+/* Run a statement that returns nothing, and make it ready for the next time. */
+static int step(struct sqlite *s, sqlite3_stmt *stmt, char *err)
+{
+	int ret = sqlite3_step(stmt) == SQLITE_DONE ? 0 :
+		  failed(s, err, "cannot be written");
+
+	sqlite3_reset(stmt);
+	sqlite3_clear_bindings(stmt);
+	return ret;
+}
+
+static int put(struct store_db *db, const char *key, const uint8_t *data,
+	       size_t len, char *err)
+{
+	struct sqlite *s = from_db(db);
+
+	sqlite3_bind_text(s->put, 1, key, -1, SQLITE_STATIC);
+	sqlite3_bind_blob64(s->put, 2, len ? (const void *)data : "", len,
+			    SQLITE_STATIC);
+	return step(s, s->put, err);
+}
+
+static int del(struct store_db *db, const char *key, char *err)
+{
+	struct sqlite *s = from_db(db);
+
+	sqlite3_bind_text(s->del, 1, key, -1, SQLITE_STATIC);
+	return step(s, s->del, err);
+}
+
+static int list(struct store_db *db, const char *prefix,
+		struct store_record **result, char *err)
+{
+	struct store_record **tail = result, *r;
+	struct sqlite *s = from_db(db);
+	int ret;
+
+	*result = NULL;
+	sqlite3_bind_text(s->list, 1, prefix, -1, SQLITE_STATIC);
+	while ((ret = sqlite3_step(s->list)) == SQLITE_ROW) {
+		r = store_record_new((const char *)
+				     sqlite3_column_text(s->list, 0),
+				     sqlite3_column_blob(s->list, 2),
+				     (size_t)sqlite3_column_bytes(s->list, 2));
+		if (!r)
+			break;
+		r->version = (uint64_t)sqlite3_column_int64(s->list, 1);
+		*tail = r;
+		tail = &r->next;
+	}
+	ret = ret == SQLITE_DONE ? 0 : ret == SQLITE_ROW ?
+	      store_failed(err, -ENOMEM, "no memory") :
+	      failed(s, err, "cannot be read");
+	sqlite3_reset(s->list);
+	sqlite3_clear_bindings(s->list);
+	if (!ret)
+		return 0;
+	store_list_free(*result);
+	*result = NULL;
+	return ret;
+}
+
+/* The lock file decides at the start. */
+static int lead(struct store_db *db, struct store_lead *l, char *err)
+{
+	(void)db;
+	(void)err;
+	l->leads = true;
+	l->until = INT64_MAX;
+	return 0;
+}
+
+static void close_db(struct store_db *db)
+{
+	struct sqlite *s = from_db(db);
+
+	sqlite3_finalize(s->put);
+	sqlite3_finalize(s->del);
+	sqlite3_finalize(s->list);
+	sqlite3_close(s->sql);
+	if (s->lock >= 0)
+		close(s->lock);
+	free(s);
+}
+
+/* --- Opening ------------------------------------------------------------- */
+
+static int take_lock(struct sqlite *s, const char *path, const char *self,
+		     char *err)
+{
+	char name[4096], who[256] = "", host[65] = "?";
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "%s.lock", path);
+	s->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock < 0)
+		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
+				    name, strerror(errno));
+	if (flock(s->lock, LOCK_EX | LOCK_NB)) {
+		n = read(s->lock, who, sizeof(who) - 1);
+		who[n < 0 ? 0 : n] = '\0';
+		who[strcspn(who, "\n")] = '\0';
+		return store_failed(err, -EBUSY, "another manager uses it: %s. Stop that one, give another file, or use etcd for several managers",
+				    who[0] ? who : "one that has just started");
+	}
+	gethostname(host, sizeof(host) - 1);
+	if (ftruncate(s->lock, 0) ||
+	    dprintf(s->lock, "process %d on %s, which listens at %s\n",
+		    (int)getpid(), host, self) < 0)
+		return store_failed(err, -errno, "%s: %s", name,
+				    strerror(errno));
+	return 0;
+}
+
+static int run(struct sqlite *s, const char *sql, char *err)
+{
+	return sqlite3_exec(s->sql, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 :
+	       failed(s, err, "it is no database of inc-amd");
+}
+
+static int get_number(struct sqlite *s, const char *pragma, int *value,
+		      char *err)
+{
+	sqlite3_stmt *stmt;
+	int ret = -EIO;
+
+	*value = 0;
+	if (sqlite3_prepare_v2(s->sql, pragma, -1, &stmt, NULL) == SQLITE_OK) {
+		if (sqlite3_step(stmt) == SQLITE_ROW) {
+			*value = sqlite3_column_int(stmt, 0);
+			ret = 0;
+		}
+	}
+	if (ret)
+		failed(s, err, "it is no database of inc-amd");
+	sqlite3_finalize(stmt);
+	return ret;
+}
+
+/* All of it, or nothing. */
+static int migrate(struct sqlite *s, char *err)
+{
+	char sql[64];
+	int version, ret, id, used;
+
+	ret = get_number(s, "PRAGMA user_version", &version, err);
+	if (!ret)
+		ret = get_number(s, "PRAGMA application_id", &id, err);
+	if (!ret)
+		ret = get_number(s, "SELECT count(*) FROM sqlite_schema",
+				 &used, err);
+	if (ret)
+		return ret;
+	if (used && id != APP_ID)
+		return store_failed(err, -EINVAL, "it is a database of another program");
+	if (version > SCHEMA)
+		return store_failed(err, -EPROTONOSUPPORT, "its schema is version %d, and this inc-amd knows %d: a later inc-amd has used it",
+				    version, SCHEMA);
+	if (version == SCHEMA)
+		return 0;
+	ret = run(s, "BEGIN IMMEDIATE", err);
+	for (; !ret && version < SCHEMA; version++)
+		ret = run(s, steps[version], err);
+	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", SCHEMA);
+	if (!ret)
+		ret = run(s, sql, err);
+	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d", APP_ID);
+	if (!ret)
+		ret = run(s, sql, err);
+	return ret ? ret : run(s, "COMMIT", err);
+}
+
+static int prepare(struct sqlite *s, const char *sql, sqlite3_stmt **stmt,
+		   char *err)
+{
+	return sqlite3_prepare_v2(s->sql, sql, -1, stmt, NULL) == SQLITE_OK ?
+	       0 : failed(s, err, "it is no database of inc-amd");
+}
+
+static int open_file(struct sqlite *s, const char *path, char *err)
+{
+	int ret = sqlite3_open_v2(path, &s->sql, SQLITE_OPEN_READWRITE |
+				  SQLITE_OPEN_CREATE, NULL);
+
+	if (ret != SQLITE_OK)
+		return failed(s, err, path);
+	sqlite3_busy_timeout(s->sql, BUSY_MS);
+	/* What a power failure takes is found out at the switches. */
+	ret = run(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
+		  err);
+	if (!ret)
+		ret = migrate(s, err);
+	if (!ret)
+		ret = prepare(s, "INSERT INTO record VALUES (?1, 1, ?2) ON CONFLICT (key)"
+			      " DO UPDATE SET version = version + 1, data = ?2",
+			      &s->put, err);
+	if (!ret)
+		ret = prepare(s, "DELETE FROM record WHERE key = ?1", &s->del,
+			      err);
+	if (!ret)
+		ret = prepare(s, "SELECT key, version, data FROM record WHERE"
+			      " substr(key, 1, length(?1)) = ?1 ORDER BY key",
+			      &s->list, err);
+	return ret;
+}
+
+/* Its directory is made, those above it are not. */
+static void make_directory(const char *path)
+{
+	char dir[4096];
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	*strrchr(dir, '/') = '\0';
+	if (dir[0])
+		mkdir(dir, 0700);
+}
+
+/**
+ * sqlite_open() - open a file
+ * @db: result
+ * @path: absolute path
+ * @self: address of this manager, for others
+ * @err: error message
+ *
+ * Return: 0 or a negative errno value; -EBUSY: another manager uses it.
+ */
+int sqlite_open(struct store_db **db, const char *path, const char *self,
+		char *err)
+{
+	static const struct store_ops ops = {
+		.put	= put,
+		.del	= del,
+		.list	= list,
+		.lead	= lead,
+		.close	= close_db,
+	};
+	struct sqlite *s = calloc(1, sizeof(*s));
+	mode_t old;
+	int ret;
+
+	if (!s)
+		return store_failed(err, -ENOMEM, "no memory");
+	s->db.ops = &ops;
+	s->lock = -1;
+	old = umask(077);
+	make_directory(path);
+	ret = take_lock(s, path, self, err);
+	if (!ret)
+		ret = open_file(s, path, err);
+	umask(old);
+	if (ret)
+		close_db(&s->db);
+	else
+		*db = &s->db;
+	return ret;
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The thread that talks with the database, one operation after another, and
+ * sees to it that this manager becomes or stays the leader.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/store.h"
+
+enum kind {
+	OP_PUT,
+	OP_DEL,
+	OP_LIST,
+	OP_LEAD,
+};
+
+/**
+ * struct store_op - an operation
+ * @work: brings it back to the main loop
+ * @next: next in the queue
+ * @store: store
+ * @kind: what is to be done
+ * @key: key, or prefix
+ * @data: if OP_PUT: bytes
+ * @len: their number
+ * @list: if OP_LIST: result
+ * @lead: if OP_LEAD: result
+ * @ret: 0 or a negative errno value
+ * @err: error message
+ * @done: called by the main loop; may be NULL
+ * @ctx: for @done
+ */
+struct store_op {
+	struct work		work;
+	struct store_op		*next;
+	struct store		*store;
+	enum kind		kind;
+	char			key[STORE_KEY_MAX + 1];
+	uint8_t			*data;
+	size_t			len;
+	struct store_record	*list;
+	struct store_lead	lead;
+	int			ret;
+	char			err[STORE_ERROR_LEN];
+	store_done		*done;
+	void			*ctx;
+};
+
+/**
+ * struct store - the store
+ * @loop: main loop
+ * @db: database
+ * @lead: what the main loop knows of leadership
+ * @why: the last error that was logged
+ * @until: the same as @lead.until, for other threads; 0: it does not lead
+ * @thread: thread
+ * @lock: guards the following
+ * @wake: there is an operation, or @stop
+ * @head: first operation
+ * @tail: where the next one is appended
+ * @stop: end the thread when the queue is empty
+ */
+struct store {
+	struct loop		*loop;
+	struct store_db		*db;
+	struct store_lead	lead;
+	char			why[STORE_ERROR_LEN];
+	_Atomic int64_t		until;
+	pthread_t		thread;
+	pthread_mutex_t		lock;
+	pthread_cond_t		wake;
+	struct store_op		*head;
+	struct store_op		**tail;
+	bool			stop;
+};
+
+/* --- Records ------------------------------------------------------------- */
+
+/**
+ * store_record_new() - make a record for a list
+ * @key: key
+ * @data: bytes, which are copied
+ * @len: their number
+ *
+ * Return: the record, or NULL.
+ */
+struct store_record *store_record_new(const char *key, const void *data,
+				      size_t len)
+{
+	struct store_record *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->data = malloc(len + 1);
+	if (!r || !r->data) {
+		free(r);
+		return NULL;
+	}
+	if (len)
+		memcpy(r->data, data, len);
+	/* What is text can be read as a string. */
+	r->data[len] = '\0';
+	r->len = len;
+	snprintf(r->key, sizeof(r->key), "%s", key);
+	return r;
+}
+
+/**
+ * store_list_free() - free records
+ * @list: the first one, or NULL
+ */
+void store_list_free(struct store_record *list)
+{
+	struct store_record *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		free(list->data);
+		free(list);
+	}
+}
+
+/**
+ * store_failed() - write an error message
+ * @err: message
+ * @ret: negative errno value
+ * @fmt: text
+ *
+ * Return: @ret.
+ */
+int store_failed(char *err, int ret, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, STORE_ERROR_LEN, fmt, ap);
+	va_end(ap);
+	return ret;
+}
+
+/**
+ * store_db_open() - open a database
+ * @db: result
+ * @where: "sqlite:PATH", or "etcd:HOST:PORT,..."
+ * @self: address of this manager, for others
+ * @err: error message
+ *
+ * Return: 0 or a negative errno value.
+ */
+int store_db_open(struct store_db **db, const char *where, const char *self,
+		  char *err)
+{
+	if (!strncmp(where, "sqlite:/", 8))
+		return sqlite_open(db, where + 7, self, err);
+	if (!strncmp(where, "etcd:", 5))
+		return etcd_open(db, where + 5, self, err);
+	return store_failed(err, -EINVAL, "must be sqlite:/FILE, etcd:HOST:PORT or none");
+}
+
+/* --- The thread ---------------------------------------------------------- */
+
+static void run(struct store *s, struct store_op *op)
+{
+	const struct store_ops *ops = s->db->ops;
+
+	switch (op->kind) {
+	case OP_PUT:
+		op->ret = ops->put(s->db, op->key, op->data, op->len, op->err);
+		break;
+	case OP_DEL:
+		op->ret = ops->del(s->db, op->key, op->err);
+		break;
+	case OP_LIST:
+		op->ret = ops->list(s->db, op->key, &op->list, op->err);
+		break;
+	case OP_LEAD:
+		op->ret = ops->lead(s->db, &op->lead, op->err);
+		break;
+	}
+	loop_post(s->loop, &op->work);
+}
+
+static struct store_op *take(struct store *s, int64_t until)
+{
+	const struct timespec ts = {
+		.tv_sec = until / 1000,
+		.tv_nsec = until % 1000 * 1000000,
+	};
+	struct store_op *op;
+	int ret = 0;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->head && !s->stop && !ret)
+		ret = until == INT64_MAX ?
+		      pthread_cond_wait(&s->wake, &s->lock) :
+		      pthread_cond_timedwait(&s->wake, &s->lock, &ts);
+	op = s->head;
+	if (op) {
+		s->head = op->next;
+		if (!s->head)
+			s->tail = &s->head;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return op;
+}
+
+static bool stopping(struct store *s)
+{
+	bool stop;
+
+	pthread_mutex_lock(&s->lock);
+	stop = s->stop && !s->head;
+	pthread_mutex_unlock(&s->lock);
+	return stop;
+}
+
+static struct store_op *op_new(struct store *s, enum kind kind,
+			       const char *key);
+
+static void *talk(void *arg)
+{
+	struct store *s = arg;
+	struct store_op *op;
+	int64_t next = 0;
+
+	while (!stopping(s)) {
+		/* Not behind other operations: leadership has a time limit. */
+		if (now_ms() >= next) {
+			op = op_new(s, OP_LEAD, "");
+			if (op)
+				run(s, op);
+			next = s->db->lead_ms ? now_ms() + s->db->lead_ms :
+			       INT64_MAX;
+		}
+		op = take(s, next);
+		if (op)
+			run(s, op);
+	}
+	s->db->ops->close(s->db);
+	return NULL;
+}
+
+/* --- The main loop ------------------------------------------------------- */
+
+static void complain(struct store *s, const char *err)
+{
+	if (!strcmp(s->why, err))
+		return;
+	snprintf(s->why, sizeof(s->why), "%s", err);
+	if (*err)
+		log_say("store: %s", err);
+}
+
+static void lead_done(struct store *s, struct store_op *op)
+{
+	complain(s, op->err);
+	/* It goes on to lead until the time is up. */
+	if (op->ret && s->lead.leads)
+		return;
+	s->lead = op->lead;
+	atomic_store(&s->until, s->lead.leads ? s->lead.until : 0);
+}
+
+static void came_back(struct work *work)
+{
+	struct store_op *op = container_of(work, struct store_op, work);
+	struct store *s = op->store;
+
+	if (op->kind == OP_LEAD)
+		lead_done(s, op);
+	else if (op->ret)
+		log_say("store: %s: %s", op->key, op->err);
+	if (op->ret == -ESTALE && s->lead.leads) {
+		s->lead.leads = false;
+		atomic_store(&s->until, 0);
+	}
+	if (op->done)
+		op->done(op->ctx, op->key, op->list,
+			 op->ret ? op->err : NULL);
+	else
+		store_list_free(op->list);
+	free(op->data);
+	free(op);
+}
+
+static struct store_op *op_new(struct store *s, enum kind kind,
+			       const char *key)
+{
+	struct store_op *op = calloc(1, sizeof(*op));
+
+	if (!op) {
+		log_say("store: no memory");
+		return NULL;
+	}
+	op->store = s;
+	op->kind = kind;
+	op->work.fn = came_back;
+	snprintf(op->key, sizeof(op->key), "%s", key);
+	return op;
+}
+
+static void submit(struct store *s, struct store_op *op)
+{
+	pthread_mutex_lock(&s->lock);
+	*s->tail = op;
+	s->tail = &op->next;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/**
+ * store_start() - start a store's thread
+ * @loop: main loop
+ * @db: database; belongs to the store from now on
+ *
+ * Return: the store, or NULL.
+ */
+struct store *store_start(struct loop *loop, struct store_db *db)
+{
+	struct store *s = calloc(1, sizeof(*s));
+	pthread_condattr_t attr;
+
+	if (!s)
+		return NULL;
+	s->loop = loop;
+	s->db = db;
+	s->tail = &s->head;
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	if (pthread_create(&s->thread, NULL, talk, s)) {
+		free(s);
+		return NULL;
+	}
+	return s;
+}
+
+/**
+ * store_stop() - do what is left to do, resign, and end the thread
+ * @s: store, which is freed
+ */
+void store_stop(struct store *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->stop = true;
+	pthread_cond_signal(&s->wake);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->thread, NULL);
+	loop_turn(s->loop, 0);
+	free(s);
+}
+
+/**
+ * store_put() - write a record
+ * @s: store
+ * @key: key
+ * @data: bytes, to be freed by the store
+ * @len: their number
+ * @done: called when it is written, or has failed; or NULL
+ * @ctx: for @done
+ */
+void store_put(struct store *s, const char *key, const uint8_t *data,
+	       size_t len, store_done *done, void *ctx)
+{
+	struct store_op *op = op_new(s, OP_PUT, key);
+
+	if (!op) {
+		free((void *)data);
+		if (done)
+			done(ctx, key, NULL, "no memory");
+		return;
+	}
+	op->data = (uint8_t *)data;
+	op->len = len;
+	op->done = done;
+	op->ctx = ctx;
+	submit(s, op);
+}
+
+/**
+ * store_del() - delete a record, if it exists
+ * @s: store
+ * @key: key
+ */
+void store_del(struct store *s, const char *key)
+{
+	struct store_op *op = op_new(s, OP_DEL, key);
+
+	if (op)
+		submit(s, op);
+}
+
+/**
+ * store_list() - read records
+ * @s: store
+ * @prefix: beginning of their keys
+ * @done: called with them
+ * @ctx: for @done
+ */
+void store_list(struct store *s, const char *prefix, store_done *done,
+		void *ctx)
+{
+	struct store_op *op = op_new(s, OP_LIST, prefix);
+
+	if (!op) {
+		done(ctx, prefix, NULL, "no memory");
+		return;
+	}
+	op->done = done;
+	op->ctx = ctx;
+	submit(s, op);
+}
+
+/**
+ * store_leads() - may this manager act?
+ * @s: store; NULL: none, and there is no other manager
+ *
+ * Context: Any thread.
+ * Return: true if so.
+ */
+bool store_leads(const struct store *s)
+{
+	return !s || now_ms() < atomic_load(&s->until);
+}
+
+/**
+ * store_until() - get the time when store_leads() may change
+ * @s: store, or NULL
+ *
+ * Return: milliseconds; INT64_MAX: not by the mere passing of time.
+ */
+int64_t store_until(const struct store *s)
+{
+	return s && s->lead.leads ? s->lead.until : INT64_MAX;
+}
+
+/**
+ * store_leader() - get the leader's address
+ * @s: store
+ *
+ * Return: its address, empty if it is not known.
+ */
+const char *store_leader(const struct store *s)
+{
+	return s->lead.who;
+}

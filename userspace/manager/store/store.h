@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Where the manager keeps what must survive it: small records with a key each,
+ * and the right to write them, which one manager has at a time: the leader.
+ *
+ * A database does the work and may wait for a disk or a network: sqlite.c,
+ * etcd.c. The store (store.c) is a thread that does this for the main loop.
+ */
+#ifndef INC_MANAGER_STORE_H
+#define INC_MANAGER_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/loop.h"
+
+#define STORE_ERROR_LEN	512
+#define STORE_KEY_MAX	191	/* characters */
+#define STORE_NAME_MAX	127	/* characters of a manager's address */
+
+/**
+ * struct store_record - a record
+ * @next: next one in a list
+ * @version: grows with each change of the record
+ * @data: its bytes
+ * @len: their number
+ * @key: key, as in "group/NAME/ID"
+ */
+struct store_record {
+	struct store_record	*next;
+	uint64_t		version;
+	uint8_t			*data;
+	size_t			len;
+	char			key[STORE_KEY_MAX + 1];
+};
+
+/**
+ * struct store_lead - who leads
+ * @leads: this manager does
+ * @until: if so: milliseconds of CLOCK_MONOTONIC; when it must not be sure of
+ *	that any more. INT64_MAX: it leads for as long as it runs
+ * @who: else: the leader's address; empty: none, or unknown
+ */
+struct store_lead {
+	bool	leads;
+	int64_t	until;
+	char	who[STORE_NAME_MAX + 1];
+};
+
+/* --- Databases ----------------------------------------------------------- */
+
+struct store_db;
+
+/**
+ * struct store_ops - what a database does
+ * @put: write a record; -ESTALE: this manager does not lead any more
+ * @del: delete a record, if it exists
+ * @list: read the records whose keys begin like this, in the order of keys
+ * @lead: become the leader, or stay it
+ * @close: resign, and close it
+ *
+ * All return 0 or a negative errno value with a message. One thread calls them.
+ */
+struct store_ops {
+	int (*put)(struct store_db *db, const char *key, const uint8_t *data,
+		   size_t len, char *err);
+	int (*del)(struct store_db *db, const char *key, char *err);
+	int (*list)(struct store_db *db, const char *prefix,
+		    struct store_record **list, char *err);
+	int (*lead)(struct store_db *db, struct store_lead *lead, char *err);
+	void (*close)(struct store_db *db);
+};
+
+/**
+ * struct store_db - a database
+ * @ops: what it does
+ * @lead_ms: call lead() this often; 0: once
+ */
+struct store_db {
+	const struct store_ops	*ops;
+	int64_t			lead_ms;
+};
+
+int store_db_open(struct store_db **db, const char *where, const char *self,
+		  char *err);
+int etcd_open(struct store_db **db, const char *servers, const char *self,
+	      char *err);
+int sqlite_open(struct store_db **db, const char *path, const char *self,
+		char *err);
+
+struct store_record *store_record_new(const char *key, const void *data,
+				      size_t len);
+void store_list_free(struct store_record *list);
+int store_failed(char *err, int ret, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* --- The store ----------------------------------------------------------- */
+
+struct store;
+
+/**
+ * typedef store_done - the end of an operation, in the main loop
+ * @ctx: as given
+ * @key: as given
+ * @list: of store_list(): the records, to be freed by store_list_free()
+ * @err: error message; NULL: success
+ */
+typedef void store_done(void *ctx, const char *key, struct store_record *list,
+			const char *err);
+
+struct store *store_start(struct loop *loop, struct store_db *db);
+void store_stop(struct store *s);
+void store_put(struct store *s, const char *key, const uint8_t *data,
+	       size_t len, store_done *done, void *ctx);
+void store_del(struct store *s, const char *key);
+void store_list(struct store *s, const char *prefix, store_done *done,
+		void *ctx);
+bool store_leads(const struct store *s);
+int64_t store_until(const struct store *s);
+const char *store_leader(const struct store *s);
+
+#endif /* INC_MANAGER_STORE_H */

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See policy.h.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conf/conf.h"
+#include "tenant/policy.h"
+
+enum {
+	OPT_TENANT = LIMITS,
+	OPT_ALL_GROUPS,
+	OPT_ALL_RANKS,
+};
+
+static const struct option lines[] = {
+	{ "groups",		required_argument,	NULL, LIMIT_GROUPS },
+	{ "ranks",		required_argument,	NULL, LIMIT_RANKS },
+	{ "min-ranks",		required_argument,	NULL, LIMIT_MIN_RANKS },
+	{ "max-ranks",		required_argument,	NULL, LIMIT_MAX_RANKS },
+	{ "switch-trees",	required_argument,	NULL,
+	  LIMIT_SWITCH_TREES },
+	{ "switch-slots",	required_argument,	NULL,
+	  LIMIT_SWITCH_SLOTS },
+	{ "tenant",		required_argument,	NULL, OPT_TENANT },
+	{ "all-groups",		required_argument,	NULL, OPT_ALL_GROUPS },
+	{ "all-ranks",		required_argument,	NULL, OPT_ALL_RANKS },
+	{ NULL, 0, NULL, 0 }
+};
+
+static const struct limits unlimited = {
+	.max = {
+		[LIMIT_GROUPS]		= POLICY_NO_LIMIT,
+		[LIMIT_RANKS]		= POLICY_NO_LIMIT,
+		[LIMIT_MAX_RANKS]	= POLICY_NO_LIMIT,
+		[LIMIT_SWITCH_TREES]	= POLICY_NO_LIMIT,
+		[LIMIT_SWITCH_SLOTS]	= POLICY_NO_LIMIT,
+	},
+};
+
+/**
+ * struct section - a tenant's lines
+ * @name: tenant, "*" or "-"
+ * @limits: limits
+ */
+struct section {
+	char		name[IDENTITY_LEN];
+	struct limits	limits;
+};
+
+/**
+ * struct policy - a file's
+ * @all: limits of all tenants together
+ * @others: of those that are not named
+ * @n: number of sections
+ * @list: sections
+ * @now: while it is read: the limits that lines set; NULL: none yet
+ * @err: and where messages go
+ * @err_len: its size in bytes
+ */
+struct policy {
+	struct limits	all;
+	struct limits	others;
+	size_t		n;
+	struct section	*list;
+	struct limits	*now;
+	char		*err;
+	size_t		err_len;
+};
+
+/**
+ * policy_new() - make a policy that limits nothing
+ *
+ * Return: policy, for policy_free(), or NULL.
+ */
+struct policy *policy_new(void)
+{
+	struct policy *p = calloc(1, sizeof(*p));
+
+	if (p) {
+		p->all = unlimited;
+		p->others = unlimited;
+	}
+	return p;
+}
+
+static int wrong(const struct policy *p, const char *what)
+{
+	snprintf(p->err, p->err_len, "%s", what);
+	return -1;
+}
+
+static const struct section *find(const struct policy *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (!strcmp(p->list[i].name, name))
+			return &p->list[i];
+	return NULL;
+}
+
+static int take_tenant(struct policy *p, const char *name)
+{
+	struct section *list;
+	struct identity id;
+	char why[160];
+
+	if (identity_set(&id, name, name, "client", why, sizeof(why)))
+		return wrong(p, why);
+	if (find(p, name))
+		return wrong(p, "this tenant is there already");
+	if (p->n == POLICY_TENANTS_MAX)
+		return wrong(p, "there are too many tenants; \"tenant = *\" stands for all that are not named");
+	list = realloc(p->list, (p->n + 1) * sizeof(*list));
+	if (!list)
+		return wrong(p, "no memory");
+	p->list = list;
+	snprintf(list[p->n].name, sizeof(list[p->n].name), "%s", name);
+	list[p->n].limits = unlimited;
+	p->now = &list[p->n++].limits;
+	return 0;
+}
+
+static bool number(const char *text, uint32_t *value)
+{
+	unsigned long num;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	num = strtoul(text, &end, 10);
+	*value = (uint32_t)num;
+	return !errno && !*end && num < POLICY_NO_LIMIT;
+}
+
+static int take(void *ctx, int opt, char *text)
+{
+	struct policy *p = ctx;
+	struct limits *to = p->now;
+	uint32_t value;
+
+	if (opt == OPT_TENANT)
+		return take_tenant(p, text);
+	if (!number(text, &value))
+		return wrong(p, "this must be a number, 0 to 4294967294");
+	if (opt == OPT_ALL_GROUPS || opt == OPT_ALL_RANKS) {
+		opt = opt == OPT_ALL_GROUPS ? LIMIT_GROUPS : LIMIT_RANKS;
+		to = &p->all;
+	}
+	if (!to)
+		return wrong(p, "whose limit is this? A line \"tenant = NAME\" must come first");
+	to->max[opt] = value;
+	if (to->max[LIMIT_MIN_RANKS] > to->max[LIMIT_MAX_RANKS])
+		return wrong(p, "min-ranks must not be more than max-ranks");
+	return 0;
+}
+
+/* The policy is freed unless @ret is 0. */
+static struct policy *finish(struct policy *p, int ret)
+{
+	const struct section *others;
+
+	p->err = NULL;
+	p->now = NULL;
+	if (ret) {
+		policy_free(p);
+		return NULL;
+	}
+	others = find(p, "*");
+	if (others)
+		p->others = others->limits;
+	return p;
+}
+
+static struct policy *begin(struct conf *conf, char *err, size_t err_len)
+{
+	struct policy *p = policy_new();
+
+	if (!p) {
+		snprintf(err, err_len, "no memory");
+		return NULL;
+	}
+	p->err = err;
+	p->err_len = err_len;
+	*conf = (struct conf) {
+		.prog		= "inc-amd",
+		.options	= lines,
+		.take		= take,
+		.ctx		= p,
+		.err		= err,
+		.err_len	= err_len,
+	};
+	return p;
+}
+
+/**
+ * policy_stream() - read a policy from a file that is open
+ * @f: file
+ * @path: its name, for messages
+ * @err: error message, with the line's number
+ * @err_len: size of @err in bytes
+ *
+ * Return: policy, for policy_free(), or NULL.
+ */
+struct policy *policy_stream(FILE *f, const char *path, char *err,
+			     size_t err_len)
+{
+	struct policy *p;
+	struct conf conf;
+
+	p = begin(&conf, err, err_len);
+	return p ? finish(p, conf_stream(&conf, f, path)) : NULL;
+}
+
+/**
+ * policy_read() - read a policy
+ * @path: name of the file
+ * @err: error message, with the line's number
+ * @err_len: size of @err in bytes
+ *
+ * Return: policy, for policy_free(), or NULL.
+ */
+struct policy *policy_read(const char *path, char *err, size_t err_len)
+{
+	struct policy *p;
+	struct conf conf;
+
+	p = begin(&conf, err, err_len);
+	return p ? finish(p, conf_read(&conf, path)) : NULL;
+}
+
+/**
+ * policy_free() - forget a policy
+ * @p: policy, or NULL
+ */
+void policy_free(struct policy *p)
+{
+	if (p)
+		free(p->list);
+	free(p);
+}
+
+/**
+ * policy_of() - get a tenant's limits
+ * @p: policy
+ * @tenant: tenant; empty: callers that have none
+ *
+ * Return: limits, valid as long as the policy.
+ */
+const struct limits *policy_of(const struct policy *p, const char *tenant)
+{
+	const struct section *s = find(p, *tenant ? tenant : "-");
+
+	return s ? &s->limits : &p->others;
+}
+
+/**
+ * policy_of_all() - get the limits of all tenants together
+ * @p: policy
+ *
+ * Return: limits, valid as long as the policy.
+ */
+const struct limits *policy_of_all(const struct policy *p)
+{
+	return &p->all;
+}
+
+/**
+ * policy_tenant() - get the name of a tenant that the file has
+ * @p: policy
+ * @i: its number, from 0
+ *
+ * Return: name, "*" and "-" included, or NULL after the last one.
+ */
+const char *policy_tenant(const struct policy *p, size_t i)
+{
+	return i < p->n ? p->list[i].name : NULL;
+}
+
+/**
+ * limit_name() - get the name of a limit, as the file has it
+ * @limit: limit
+ *
+ * Return: its name.
+ */
+const char *limit_name(enum policy_limit limit)
+{
+	return lines[limit].name;
+}

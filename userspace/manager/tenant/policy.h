@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What tenants may have: a file with lines NAME = VALUE. After "tenant = NAME"
+ * come the limits of this tenant, after "tenant = *" those of all that are not
+ * named, after "tenant = -" those of callers that have no tenant. What is not
+ * said is not limited. No I/O but the file's.
+ */
+#ifndef INC_MANAGER_POLICY_H
+#define INC_MANAGER_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "auth/identity.h"
+
+#define POLICY_NO_LIMIT		UINT32_MAX
+#define POLICY_TENANTS_MAX	4096
+
+/**
+ * enum policy_limit - what is limited
+ * @LIMIT_GROUPS: groups at a time
+ * @LIMIT_RANKS: ranks of all groups together
+ * @LIMIT_MIN_RANKS: ranks that a group must have
+ * @LIMIT_MAX_RANKS: ranks that a group may have
+ * @LIMIT_SWITCH_TREES: trees at each switch
+ * @LIMIT_SWITCH_SLOTS: slots of these together
+ * @LIMITS: their number
+ */
+enum policy_limit {
+	LIMIT_GROUPS,
+	LIMIT_RANKS,
+	LIMIT_MIN_RANKS,
+	LIMIT_MAX_RANKS,
+	LIMIT_SWITCH_TREES,
+	LIMIT_SWITCH_SLOTS,
+	LIMITS
+};
+
+/**
+ * struct limits - of a tenant, or of all together
+ * @max: by enum policy_limit; POLICY_NO_LIMIT: none
+ */
+struct limits {
+	uint32_t	max[LIMITS];
+};
+
+struct policy;
+
+struct policy *policy_new(void);
+struct policy *policy_read(const char *path, char *err, size_t err_len);
+struct policy *policy_stream(FILE *f, const char *path, char *err,
+			     size_t err_len);
+void policy_free(struct policy *p);
+const struct limits *policy_of(const struct policy *p, const char *tenant);
+const struct limits *policy_of_all(const struct policy *p);
+const char *policy_tenant(const struct policy *p, size_t i);
+const char *limit_name(enum policy_limit limit);
+
+#endif /* INC_MANAGER_POLICY_H */

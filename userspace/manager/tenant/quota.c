@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See quota.h.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/loop.h"
+#include "tenant/quota.h"
+
+#define PAUSE_MS	1000	/* between events about one tenant */
+
+/* --- The policy ---------------------------------------------------------- */
+
+/**
+ * tenants_open() - read what tenants may have
+ * @t: tenants, of which there are none
+ * @path: file; NULL: nothing is limited
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or -EINVAL.
+ */
+int tenants_open(struct tenants *t, const char *path, char *err,
+		 size_t err_len)
+{
+	t->path = path;
+	if (path) {
+		t->policy = policy_read(path, err, err_len);
+		return t->policy ? 0 : -EINVAL;
+	}
+	t->policy = policy_new();
+	if (t->policy)
+		return 0;
+	snprintf(err, err_len, "no memory");
+	return -ENOMEM;
+}
+
+/**
+ * tenants_reload() - read the file again
+ * @t: tenants; what they have stays theirs
+ * @err: error message; then the limits are as they were
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0, -ENOENT if there is no file, or -EINVAL.
+ */
+int tenants_reload(struct tenants *t, char *err, size_t err_len)
+{
+	struct policy *p;
+	struct tenant *tn;
+
+	if (!t->path) {
+		snprintf(err, err_len, "there is no file of limits: give --tenants FILE");
+		return -ENOENT;
+	}
+	p = policy_read(t->path, err, err_len);
+	if (!p)
+		return -EINVAL;
+	for (tn = t->list; tn; tn = tn->next)
+		tn->limits = policy_of(p, tn->name);
+	policy_free(t->policy);
+	t->policy = p;
+	return 0;
+}
+
+/**
+ * tenants_close() - forget all tenants
+ * @t: tenants, none of which has a group
+ */
+void tenants_close(struct tenants *t)
+{
+	struct tenant *next;
+
+	for (; t->list; t->list = next) {
+		next = t->list->next;
+		free(t->list);
+	}
+	policy_free(t->policy);
+	t->policy = NULL;
+}
+
+/* --- What they have ------------------------------------------------------ */
+
+/**
+ * tenant_get() - find a tenant, or make it known
+ * @t: tenants
+ * @name: its name; empty: callers without a tenant
+ *
+ * Return: tenant, or NULL: no memory.
+ */
+struct tenant *tenant_get(struct tenants *t, const char *name)
+{
+	struct tenant *tn;
+
+	for (tn = t->list; tn; tn = tn->next)
+		if (!strcmp(tn->name, name))
+			return tn;
+	tn = calloc(1, sizeof(*tn));
+	if (!tn)
+		return NULL;
+	snprintf(tn->name, sizeof(tn->name), "%s", name);
+	tn->limits = policy_of(t->policy, name);
+	tn->next = t->list;
+	t->list = tn;
+	return tn;
+}
+
+/**
+ * tenant_call() - name a tenant in a sentence
+ * @tn: tenant
+ * @buf: result
+ * @len: size of @buf in bytes
+ *
+ * Return: @buf.
+ */
+const char *tenant_call(const struct tenant *tn, char *buf, size_t len)
+{
+	if (tn->name[0])
+		snprintf(buf, len, "tenant %s", tn->name);
+	else
+		snprintf(buf, len, "a caller without a tenant");
+	return buf;
+}
+
+static bool says(char *why, size_t len, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static bool says(char *why, size_t len, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, len, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+/* How many more there may be. */
+static uint32_t left(uint32_t max, uint32_t used)
+{
+	return max > used ? max - used : 0;
+}
+
+static bool size_is_allowed(const struct limits *l, const char *who,
+			    uint32_t ranks, char *why, size_t len)
+{
+	if (ranks < l->max[LIMIT_MIN_RANKS])
+		return says(why, len, "it has %u ranks, and a group of %s must have at least %u",
+			    ranks, who, l->max[LIMIT_MIN_RANKS]);
+	if (ranks > l->max[LIMIT_MAX_RANKS])
+		return says(why, len, "it has %u ranks, and a group of %s may have %u at most",
+			    ranks, who, l->max[LIMIT_MAX_RANKS]);
+	return true;
+}
+
+static bool sum_is_allowed(const struct limits *l, const char *who,
+			   uint32_t groups, uint32_t used, uint32_t ranks,
+			   char *why, size_t len)
+{
+	if (!left(l->max[LIMIT_GROUPS], groups))
+		return says(why, len, "%s may have %u groups, and has %u: when one ends there is room for this one",
+			    who, l->max[LIMIT_GROUPS], groups);
+	if (left(l->max[LIMIT_RANKS], used) < ranks)
+		return says(why, len, "%s may have %u ranks in all, and has %u: %u are left, and this group needs %u",
+			    who, l->max[LIMIT_RANKS], used,
+			    left(l->max[LIMIT_RANKS], used), ranks);
+	return true;
+}
+
+/**
+ * tenant_admits() - check whether a tenant may have one more group
+ * @t: tenants
+ * @tn: tenant
+ * @ranks: the group's ranks
+ * @why: result: if not, why, and what is allowed
+ * @len: size of @why in bytes
+ *
+ * Return: true if it may.
+ */
+bool tenant_admits(const struct tenants *t, const struct tenant *tn,
+		   uint32_t ranks, char *why, size_t len)
+{
+	char who[IDENTITY_LEN + 16];
+
+	tenant_call(tn, who, sizeof(who));
+	return size_is_allowed(tn->limits, who, ranks, why, len) &&
+	       sum_is_allowed(tn->limits, who, tn->groups, tn->ranks, ranks,
+			      why, len) &&
+	       sum_is_allowed(policy_of_all(t->policy), "all tenants together",
+			      t->groups, t->ranks, ranks, why, len);
+}
+
+/**
+ * tenant_enter() - count a group
+ * @t: tenants
+ * @tn: its tenant
+ * @ranks: its ranks
+ */
+void tenant_enter(struct tenants *t, struct tenant *tn, uint32_t ranks)
+{
+	tn->groups++;
+	tn->ranks += ranks;
+	t->groups++;
+	t->ranks += ranks;
+}
+
+/**
+ * tenant_leave() - count a group no longer
+ * @t: tenants
+ * @tn: its tenant
+ * @ranks: its ranks
+ */
+void tenant_leave(struct tenants *t, struct tenant *tn, uint32_t ranks)
+{
+	tn->groups--;
+	tn->ranks -= ranks;
+	t->groups--;
+	t->ranks -= ranks;
+}
+
+/**
+ * tenant_refused() - report that a group is more than its tenant may have
+ * @tn: tenant
+ * @events: events
+ * @group: name of the group
+ * @why: what tenant_admits() has said
+ *
+ * A tenant that tries often gets one event a second.
+ */
+void tenant_refused(struct tenant *tn, struct events *events,
+		    const char *group, const char *why)
+{
+	int64_t now = now_ms();
+
+	tn->refused++;
+	tn->unsaid++;
+	if (tn->said_at && now - tn->said_at < PAUSE_MS)
+		return;
+	tn->said_at = now;
+	event_say(events, EVENT_OVER_QUOTA, group, "%.180s (%u refused since the last such event)",
+		  why, tn->unsaid);
+	tn->unsaid = 0;
+}

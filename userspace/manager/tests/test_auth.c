@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What strangers and operators write: messages of ranks, files of tokens,
+ * configuration files, certificates. Known cases first; then SEED and INPUTS of
+ * the environment say which random inputs, and how many of each. AddressSanitizer
+ * watches.
+ */
+#include <openssl/sha.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/message.h"
+#include "auth/identity.h"
+#include "auth/token.h"
+#include "conf/conf.h"
+
+#define INPUT_MAX	600
+
+static unsigned int failures;
+static uint64_t state;
+
+static void check(bool good, const char *what)
+{
+	if (good)
+		return;
+	printf("failed: %s\n", what);
+	failures++;
+}
+
+static uint32_t any(uint32_t n)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 33) % n;
+}
+
+/* --- Known cases --------------------------------------------------------- */
+
+/* SHA-256 of "secret". */
+#define DIGEST	"2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b"
+
+static bool parses(const char *text, size_t len)
+{
+	struct tokens *t = NULL;
+	char err[256];
+	bool good = !tokens_parse(&t, text, len, err, sizeof(err));
+
+	if (good)
+		tokens_free(t);
+	return good;
+}
+
+static void known_tokens(void)
+{
+	static const char good[] = "# comment\n\n bob blue client " DIGEST "\n"
+				   "eve - admin " DIGEST "  # twice";
+	static const char *const bad[] = {
+		"bob blue client", "bob blue client x", "bob blue god " DIGEST,
+		"bob blue client " DIGEST "0", "a b client " DIGEST " more",
+		"b\001b blue client " DIGEST,
+	};
+	struct identity id;
+	struct tokens *t;
+	char err[256];
+	size_t i;
+
+	check(!tokens_parse(&t, good, sizeof(good) - 1, err, sizeof(err)),
+	      "a good file");
+	check(tokens_find(t, "secret", 6, &id) && id.role == ROLE_ADMIN &&
+	      !strcmp(id.name, "eve") && !id.tenant[0], "the last one wins");
+	check(!tokens_find(t, "secret", 5, &id), "a part of a token");
+	check(!tokens_find(t, "", 0, &id), "an empty token");
+	tokens_free(t);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		check(!parses(bad[i], strlen(bad[i])), bad[i]);
+	check(!parses("a\0b", 3), "a zero byte");
+}
+
+static int taken;
+
+static int take(void *ctx, int opt, char *value)
+{
+	(void)ctx;
+	taken = opt * 100 + (value ? (int)strlen(value) : 0);
+	return 0;
+}
+
+static int read_conf(const char *text, size_t len)
+{
+	static const struct option options[] = {
+		{ "name", required_argument, NULL, 1 },
+		{ "flag", no_argument, NULL, 2 },
+		{ NULL, 0, NULL, 0 }
+	};
+	const struct conf conf = {
+		.prog = "test", .options = options, .take = take,
+	};
+	FILE *f = fmemopen((char *)text, len, "r");
+	int ret;
+
+	ret = conf_stream(&conf, f, "file");
+	fclose(f);
+	return ret;
+}
+
+static void known_conf(void)
+{
+	static const struct {
+		const char	*text;
+		int		taken;
+	} cases[] = {
+		{ "name = abc", 103 }, { "name=abc\n", 103 },
+		{ " name abc \r\n", 103 }, { "name = a b = c", 107 },
+		{ "flag", 200 }, { "# name = x", 0 }, { "\n\n", 0 },
+		{ "name", -1 }, { "name =", -1 }, { "flag = x", -1 },
+		{ "nam = x", -1 }, { "= x", -1 },
+	};
+	size_t i;
+	int ret;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		taken = 0;
+		ret = read_conf(cases[i].text, strlen(cases[i].text));
+		check(ret ? cases[i].taken < 0 : taken == cases[i].taken,
+		      cases[i].text);
+	}
+}
+
+/* --- Random inputs ------------------------------------------------------- */
+
+/* A message of a rank, packed, for the mutations to begin with. */
+static size_t seed_message(uint8_t *to)
+{
+	struct am_message msg = { .heartbeat = any(8) == 0 };
+	uint8_t *data;
+	size_t len;
+
+	msg.rdv.type = INC_RDV_JOIN;
+	msg.rdv.join.ranks = any(1100);
+	msg.rdv.join.rank = any(1100);
+	msg.rdv.join.addr.len = any(2) ? 4 : 16;
+	msg.rdv.join.qpn = any(1u << 24);
+	snprintf(msg.rdv.join.job, sizeof(msg.rdv.join.job), "job%u", any(9));
+	if (am_rank_pack(&msg, &data, &len))
+		abort();
+	if (len > INPUT_MAX)
+		abort();
+	memcpy(to, data, len);
+	free(data);
+	return len;
+}
+
+static size_t seed_text(uint8_t *to, const char *text)
+{
+	memcpy(to, text, strlen(text));
+	return strlen(text);
+}
+
+static size_t mutate(uint8_t *data, size_t len)
+{
+	uint32_t n = any(6);
+
+	while (n--) {
+		if (!len || any(4) == 0)
+			len = any(INPUT_MAX);
+		if (len)
+			data[any((uint32_t)len)] = any(3) ? (uint8_t)any(256) :
+						   (uint8_t)" \n=#\0"[any(5)];
+	}
+	return len;
+}
+
+/* An exact copy, so that AddressSanitizer sees its end. */
+static void feed(int kind, const uint8_t *from, size_t len)
+{
+	uint8_t *data = malloc(len ? len : 1);
+	struct am_message msg;
+	struct identity id;
+	char err[512];
+
+	memcpy(data, from, len);
+	if (kind == 0)
+		am_rank_unpack(data, len, &msg, err, sizeof(err));
+	else if (kind == 1)
+		am_manager_unpack(data, len, &msg);
+	else if (kind == 2)
+		parses((char *)data, len);
+	else if (kind == 3 && len)
+		read_conf((char *)data, len);
+	else if (kind == 4)
+		identity_of_cert(&id, (char *)data, len, err, sizeof(err));
+	free(data);
+}
+
+static void fuzz(unsigned long inputs)
+{
+	static const char *const seeds[] = {
+		NULL, NULL, "bob blue client " DIGEST "\neve - admin " DIGEST,
+		"name = abc\nflag\n# x\nname x",
+		"-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+	};
+	uint8_t data[INPUT_MAX] = { 0 };
+	unsigned long i;
+	size_t len;
+	int kind;
+
+	for (i = 0; i < inputs; i++)
+		for (kind = 0; kind < 5; kind++) {
+			len = seeds[kind] ? seed_text(data, seeds[kind]) :
+					    seed_message(data);
+			feed(kind, data, mutate(data, len));
+		}
+}
+
+int main(void)
+{
+	const char *seed = getenv("SEED"), *inputs = getenv("INPUTS");
+	unsigned long n = inputs ? strtoul(inputs, NULL, 0) : 20000;
+
+	state = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL);
+	printf("# seed %llu, %lu inputs of each kind\n",
+	       (unsigned long long)state, n);
+	fflush(stdout);
+	known_tokens();
+	/* The messages about what is wrong are many. */
+	if (!freopen("/dev/null", "w", stderr))
+		return 1;
+	known_conf();
+	fuzz(n);
+	printf("%s - what strangers write\n", failures ? "not ok" : "ok");
+	return failures ? 1 : 0;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Unit test of stats/history.c: two hours of random traffic, compared with
+ * arrays that hold every second; and more objects than may have a history.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "stats/history.h"
+
+#define SECONDS	(2 * HISTORY_SECONDS)
+#define OBJECTS	5
+
+static unsigned int bad;
+
+static void check(bool good, const char *what)
+{
+	printf("%sok - %s\n", good ? "" : "not ", what);
+	bad += !good;
+}
+
+static void rates(void)
+{
+	static double sent[OBJECTS][SECONDS];
+	const struct sample *sample;
+	struct history h = { .n = 0 };
+	struct counts delta = { 0 };
+	bool same = true, bounded = true;
+	struct series *s;
+	char name[16];
+	int t, i;
+
+	for (t = 0; t < SECONDS; t++) {
+		for (i = 0; i < OBJECTS; i++) {
+			snprintf(name, sizeof(name), "o%d", i);
+			s = history_get(&h, (enum series_kind)(i % SERIES_KINDS),
+					name, t);
+			delta.rx = (uint64_t)(rand() % 1000000);
+			sent[i][t] = (double)delta.rx;
+			series_add(s, &delta, t);
+		}
+		history_tick(&h, t, 1);
+	}
+	for (i = 0; i < OBJECTS; i++) {
+		snprintf(name, sizeof(name), "o%d", i);
+		s = history_find(&h, (enum series_kind)(i % SERIES_KINDS), name);
+		for (t = 0; t < SECONDS + 10; t++) {
+			sample = series_at(s, t);
+			bounded = bounded && !sample == (t < SECONDS -
+					HISTORY_SECONDS || t >= SECONDS);
+			same = same && (!sample ||
+					fabs(sample->rx - sent[i][t]) < 1);
+		}
+	}
+	check(same, "each second of the last hour is what was counted");
+	check(bounded, "the last hour is there, nothing else");
+	history_free(&h);
+}
+
+static void gaps(void)
+{
+	struct history h = { .n = 0 };
+	struct series *s = history_get(&h, SERIES_TASK, "x", 10);
+	struct counts delta = { .tx = 300 };
+
+	history_tick(&h, 10, 1);
+	series_add(s, &delta, 13);
+	/* Samples of three seconds were late. */
+	history_tick(&h, 13, 3);
+	check(series_at(s, 11)->tx == 100 && series_at(s, 13)->tx == 100 &&
+	      !series_at(s, 14), "seconds that were missed have the mean");
+	history_tick(&h, 13 + HISTORY_SECONDS + 1, 1);
+	check(!history_find(&h, SERIES_TASK, "x") && !h.n && !h.rings,
+	      "what was idle for an hour is freed");
+	history_free(&h);
+}
+
+static void bounds(void)
+{
+	struct history h = { .n = 0 };
+	struct series *s;
+	char name[16];
+	int i;
+
+	for (i = 0; i < HISTORY_MAX + 100; i++) {
+		snprintf(name, sizeof(name), "c%d", i);
+		history_get(&h, SERIES_CLIENT, name, 0);
+	}
+	check(h.rings == HISTORY_MAX && h.n == HISTORY_MAX + 100,
+	      "memory is bounded");
+	s = history_get(&h, SERIES_TASK, "later", 100);
+	check(s->ring && h.rings == HISTORY_MAX,
+	      "a new object takes the history of one that is idle");
+	history_free(&h);
+}
+
+int main(void)
+{
+	unsigned int seed = (unsigned int)time(NULL);
+
+	printf("# seed %u, %zu bytes for each object\n", seed, HISTORY_BYTES);
+	srand(seed);
+	rates();
+	gaps();
+	bounds();
+	return bad != 0;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The databases: each has to pass the same cases, which compare it with a list
+ * in memory. For SQLite also: the lock, and files that are not its own.
+ *
+ *   test_store [SEED]
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/store.h"
+
+#define KEYS	12
+#define STEPS	400
+#define BIG	120000
+
+static unsigned int failures;
+
+#define CHECK(cond)							\
+	do {								\
+		if (!(cond)) {						\
+			printf("not ok: line %d: %s (%s)\n", __LINE__, #cond, \
+			       err);					\
+			failures++;					\
+		}							\
+	} while (0)
+
+static char err[STORE_ERROR_LEN];
+static char dir[] = "/tmp/test_store.XXXXXX";
+
+/**
+ * struct model - what a database should have
+ * @data: bytes of each record, NULL: there is none
+ * @len: their number
+ * @version: version that was seen last
+ */
+static struct model {
+	uint8_t		*data[KEYS];
+	size_t		len[KEYS];
+	uint64_t	version[KEYS];
+} model;
+
+/* Keys that are easily mixed up; their order is that of bytes. */
+static const char *const keys[KEYS] = {
+	"a", "a/", "a/%", "a/1", "a/10", "a/2", "a/_", "b/x", "b/x/1",
+	"group/job\"2/8", "group/job'1/7", "quota/user:x",
+};
+
+static void compare(struct store_db *db, const char *prefix)
+{
+	struct store_record *list = NULL, *r;
+	unsigned int i;
+
+	CHECK(!db->ops->list(db, prefix, &list, err));
+	r = list;
+	for (i = 0; i < KEYS; i++) {
+		if (!model.data[i] || strncmp(keys[i], prefix, strlen(prefix)))
+			continue;
+		CHECK(r);
+		if (!r)
+			break;
+		CHECK(!strcmp(r->key, keys[i]) && r->len == model.len[i] &&
+		      !memcmp(r->data, model.data[i], r->len));
+		CHECK(r->version >= model.version[i]);
+		model.version[i] = r->version;
+		r = r->next;
+	}
+	CHECK(!r);
+	store_list_free(list);
+}
+
+static void put(struct store_db *db, unsigned int i, size_t len)
+{
+	uint8_t *data = malloc(len + 1);
+	size_t k;
+
+	for (k = 0; k < len; k++)
+		data[k] = (uint8_t)random();
+	CHECK(!db->ops->put(db, keys[i], data, len, err));
+	free(model.data[i]);
+	model.data[i] = data;
+	model.len[i] = len;
+}
+
+static void del(struct store_db *db, unsigned int i)
+{
+	CHECK(!db->ops->del(db, keys[i], err));
+	free(model.data[i]);
+	model.data[i] = NULL;
+	model.version[i] = 0;
+}
+
+static void compare_all(struct store_db *db)
+{
+	compare(db, "");
+	compare(db, "a/");
+	compare(db, "a/1");
+	compare(db, "group/");
+	compare(db, "none");
+}
+
+static void random_steps(struct store_db *db)
+{
+	unsigned int n, i;
+
+	for (n = 0; n < STEPS; n++) {
+		i = (unsigned int)random() % KEYS;
+		if (random() % 3)
+			put(db, i, (size_t)random() % 300);
+		else
+			del(db, i);
+		if (n % 20 == 0)
+			compare_all(db);
+	}
+	put(db, 3, BIG);
+	put(db, 4, 0);
+	compare_all(db);
+}
+
+static void same_cases(const char *where)
+{
+	struct store_lead lead = { .leads = false };
+	struct store_db *db = NULL;
+	unsigned int i;
+
+	CHECK(!store_db_open(&db, where, "here:1", err));
+	if (!db)
+		return;
+	CHECK(!db->ops->lead(db, &lead, err) && lead.leads);
+	for (i = 0; i < KEYS; i++)
+		del(db, i);
+	random_steps(db);
+	db->ops->close(db);
+	/* And it is there the next time. */
+	db = NULL;
+	CHECK(!store_db_open(&db, where, "here:1", err));
+	if (!db)
+		return;
+	CHECK(!db->ops->lead(db, &lead, err) && lead.leads);
+	compare_all(db);
+	for (i = 0; i < KEYS; i++)
+		del(db, i);
+	compare_all(db);
+	db->ops->close(db);
+	printf("ok - %.60s: %d random steps\n", where, STEPS);
+}
+
+/* --- SQLite -------------------------------------------------------------- */
+
+static int try_open(const char *where)
+{
+	struct store_db *db = NULL;
+	int ret = store_db_open(&db, where, "other:2", err);
+
+	if (!ret)
+		db->ops->close(db);
+	return ret;
+}
+
+static void sql(const char *path, const char *text)
+{
+	sqlite3 *s;
+
+	CHECK(sqlite3_open(path, &s) == SQLITE_OK &&
+	      sqlite3_exec(s, text, NULL, NULL, NULL) == SQLITE_OK);
+	sqlite3_close(s);
+}
+
+static void test_lock(const char *where)
+{
+	struct store_db *db = NULL;
+	int status = 0;
+	pid_t pid;
+
+	CHECK(!store_db_open(&db, where, "here:1", err));
+	CHECK(try_open(where) == -EBUSY && strstr(err, "here:1"));
+	db->ops->close(db);
+	CHECK(!try_open(where));
+	/* A killed process does not keep it. */
+	pid = fork();
+	if (!pid) {
+		if (!store_db_open(&db, where, "child:1", err))
+			kill(getpid(), SIGKILL);
+		_exit(1);
+	}
+	waitpid(pid, &status, 0);
+	CHECK(WIFSIGNALED(status));
+	CHECK(!try_open(where));
+	puts("ok - sqlite: one manager at a time");
+}
+
+static void test_files(void)
+{
+	char path[64], where[96];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/other.db", dir);
+	snprintf(where, sizeof(where), "sqlite:%s", path);
+	sql(path, "CREATE TABLE t (x)");
+	CHECK(try_open(where) == -EINVAL && strstr(err, "another program"));
+	unlink(path);
+	CHECK(!try_open(where));
+	sql(path, "PRAGMA user_version = 99");
+	CHECK(try_open(where) == -EPROTONOSUPPORT && strstr(err, "99"));
+	unlink(path);
+	f = fopen(path, "w");
+	for (int i = 0; i < 5000; i++)
+		fputs("no database", f);
+	fclose(f);
+	CHECK(try_open(where) < 0 && strstr(err, "not a database"));
+	CHECK(try_open("sqlite:/nonexistent/x/y.db") == -ENOENT);
+	CHECK(try_open("sqlite:relative") == -EINVAL);
+	CHECK(try_open("postgres:/x") == -EINVAL);
+	puts("ok - sqlite: files that are not its own are refused");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int seed = argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 10) :
+				       (unsigned int)time(NULL);
+	char where[96], command[96];
+
+	printf("# seed %u\n", seed);
+	srandom(seed);
+	if (!mkdtemp(dir))
+		return 1;
+	snprintf(where, sizeof(where), "sqlite:%s/amd.db", dir);
+	same_cases(where);
+	if (getenv("TEST_ETCD")) {
+		snprintf(where, sizeof(where), "etcd:%s", getenv("TEST_ETCD"));
+		same_cases(where);
+		snprintf(where, sizeof(where), "sqlite:%s/amd.db", dir);
+	}
+	test_lock(where);
+	test_files();
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	if (system(command))
+		failures++;
+	printf("%u failures\n", failures);
+	return failures > 0;
+}

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The HTTP server, by libmicrohttpd. Connections are few; one that takes longer
+ * than REQUEST_MS to send a request, or that does not read for READ_S, is
+ * closed. What is published belongs to nobody: it is freed when the last
+ * connection that sends it has done so.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/loop.h"
+#include "web/web.h"
+
+#define CONNECTIONS	512
+#define STREAMS		32	/* of them, for EventSource */
+#define READ_S		5
+#define REQUEST_MS	5000
+#define HURRY_MS	1000	/* instead, if half of the connections are taken */
+#define BLOCK		8192
+
+/**
+ * struct text - something published
+ * @users: who may still send it
+ * @len: its length
+ * @data: text
+ */
+struct text {
+	unsigned int	users;
+	size_t		len;
+	char		*data;
+};
+
+/**
+ * struct conn - a connection
+ * @next: next one
+ * @fd: its socket
+ * @since: milliseconds; when it began to be silent
+ * @asked: it has sent a request that is not answered
+ */
+struct conn {
+	struct conn	*next;
+	int		fd;
+	int64_t		since;
+	bool		asked;
+};
+
+/**
+ * struct stream - an EventSource
+ * @next: next one
+ * @http: server
+ * @conn: libmicrohttpd's connection
+ * @now: what is being sent, NULL: nothing
+ * @begin: bytes of the stream before it
+ * @sent: serial number of what was sent last
+ * @waits: it waits for something new
+ */
+struct stream {
+	struct stream		*next;
+	struct http		*http;
+	struct MHD_Connection	*conn;
+	struct text		*now;
+	uint64_t		begin;
+	uint64_t		sent;
+	bool			waits;
+};
+
+/**
+ * struct http - server
+ * @daemon: libmicrohttpd's
+ * @loopback: it listens for this host only
+ * @lock: guards all that follows
+ * @stop: all connections end
+ * @state: published last
+ * @metrics: published last
+ * @serial: how often was published
+ * @conns: connections
+ * @nconns: their number
+ * @streams: EventSources
+ * @nstreams: their number
+ */
+struct http {
+	struct MHD_Daemon	*daemon;
+	bool			loopback;
+	pthread_mutex_t		lock;
+	bool			stop;
+	struct text		*state;
+	struct text		*metrics;
+	uint64_t		serial;
+	struct conn		*conns;
+	unsigned int		nconns;
+	struct stream		*streams;
+	unsigned int		nstreams;
+};
+
+static void put(struct text *t)
+{
+	if (!t || --t->users)
+		return;
+	free(t->data);
+	free(t);
+}
+
+static struct text *text_new(char *data)
+{
+	struct text *t = data ? calloc(1, sizeof(*t)) : NULL;
+
+	if (!t) {
+		free(data);
+		return NULL;
+	}
+	t->users = 1;
+	t->data = data;
+	t->len = strlen(data);
+	return t;
+}
+
+/* --- Connections --------------------------------------------------------- */
+
+static void connected(void *ctx, struct MHD_Connection *conn, void **own,
+		      enum MHD_ConnectionNotificationCode code)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct http *h = ctx;
+	struct conn *c, **link;
+
+	pthread_mutex_lock(&h->lock);
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		c = calloc(1, sizeof(*c));
+		*own = c;
+		if (c) {
+			c->fd = info ? info->connect_fd : -1;
+			c->since = now_ms();
+			c->next = h->conns;
+			h->conns = c;
+			h->nconns++;
+		}
+	} else {
+		for (link = &h->conns; *link; link = &(*link)->next)
+			if (*link == *own) {
+				c = *link;
+				*link = c->next;
+				free(c);
+				h->nconns--;
+				break;
+			}
+	}
+	pthread_mutex_unlock(&h->lock);
+}
+
+static void note(struct http *h, struct MHD_Connection *conn, bool asked)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(conn,
+					MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct conn *c = info ? info->socket_context : NULL;
+
+	if (!c)
+		return;
+	pthread_mutex_lock(&h->lock);
+	c->asked = asked;
+	c->since = now_ms();
+	pthread_mutex_unlock(&h->lock);
+}
+
+static void completed(void *ctx, struct MHD_Connection *conn, void **own,
+		      enum MHD_RequestTerminationCode code)
+{
+	(void)own;
+	(void)code;
+	note(ctx, conn, false);
+}
+
+/* The lock is held. A request that comes byte by byte is no request. */
+static void close_slow(struct http *h)
+{
+	int64_t limit = h->nconns > CONNECTIONS / 2 ? HURRY_MS : REQUEST_MS;
+	int64_t now = now_ms();
+	struct conn *c;
+
+	for (c = h->conns; c; c = c->next)
+		if (!c->asked && c->fd >= 0 && now - c->since > limit)
+			shutdown(c->fd, SHUT_RDWR);
+}
+
+/* --- EventSource --------------------------------------------------------- */
+
+/* The lock is held. Returns false if there is nothing to send. */
+static bool take_new(struct http *h, struct stream *s)
+{
+	if (s->now)
+		return true;
+	if (!h->state || s->sent == h->serial)
+		return false;
+	s->sent = h->serial;
+	s->now = h->state;
+	s->now->users++;
+	return true;
+}
+
+static ssize_t send_state(void *ctx, uint64_t pos, char *buf, size_t max)
+{
+	struct stream *s = ctx;
+	struct http *h = s->http;
+	ssize_t n = 0;
+	size_t from;
+
+	pthread_mutex_lock(&h->lock);
+	if (s->now && pos - s->begin >= s->now->len) {
+		put(s->now);
+		s->now = NULL;
+	}
+	if (!s->now)
+		s->begin = pos;
+	if (h->stop) {
+		n = MHD_CONTENT_READER_END_OF_STREAM;
+	} else if (take_new(h, s)) {
+		from = (size_t)(pos - s->begin);
+		n = (ssize_t)(s->now->len - from < max ? s->now->len - from :
+							 max);
+		memcpy(buf, s->now->data + from, (size_t)n);
+	} else {
+		s->waits = true;
+		MHD_suspend_connection(s->conn);
+	}
+	pthread_mutex_unlock(&h->lock);
+	return n;
+}
+
+static void end_stream(void *ctx)
+{
+	struct stream *s = ctx;
+	struct http *h = s->http;
+	struct stream **link;
+
+	pthread_mutex_lock(&h->lock);
+	for (link = &h->streams; *link; link = &(*link)->next)
+		if (*link == s) {
+			*link = s->next;
+			h->nstreams--;
+			break;
+		}
+	put(s->now);
+	pthread_mutex_unlock(&h->lock);
+	free(s);
+}
+
+/* NULL: there are too many. */
+static struct MHD_Response *stream_new(struct http *h,
+				       struct MHD_Connection *conn)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+	bool room;
+
+	if (!s)
+		return NULL;
+	s->http = h;
+	s->conn = conn;
+	pthread_mutex_lock(&h->lock);
+	room = h->nstreams < STREAMS;
+	if (room) {
+		s->next = h->streams;
+		h->streams = s;
+		h->nstreams++;
+	}
+	pthread_mutex_unlock(&h->lock);
+	if (!room) {
+		free(s);
+		return NULL;
+	}
+	return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK,
+						 send_state, s,
+						 end_stream);
+}
+
+/* --- Requests ------------------------------------------------------------ */
+
+static void add_headers(struct MHD_Response *r, const char *type)
+{
+	MHD_add_response_header(r, "Content-Type", type);
+	MHD_add_response_header(r, "Content-Security-Policy",
+				"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(r, "Cache-Control", "no-store");
+}
+
+static enum MHD_Result reply(struct MHD_Connection *conn, unsigned int status,
+			     struct MHD_Response *r, const char *type)
+{
+	enum MHD_Result ret;
+
+	if (!r)
+		return MHD_NO;
+	add_headers(r, type);
+	ret = MHD_queue_response(conn, status, r);
+	MHD_destroy_response(r);
+	return ret;
+}
+
+static enum MHD_Result complain(struct MHD_Connection *conn,
+				unsigned int status, const char *text)
+{
+	return reply(conn, status,
+		     MHD_create_response_from_buffer(strlen(text), (char *)text,
+						     MHD_RESPMEM_PERSISTENT),
+		     "text/plain");
+}
+
+/* A copy: by the time that it is sent there may be another. */
+static enum MHD_Result reply_text(struct http *h, struct MHD_Connection *conn,
+				  bool metrics)
+{
+	struct MHD_Response *r = NULL;
+	struct text *t;
+	size_t skip, cut;
+
+	pthread_mutex_lock(&h->lock);
+	t = metrics ? h->metrics : h->state;
+	skip = metrics ? 0 : strlen("data: ");
+	cut = metrics ? 0 : strlen("\n\n");
+	if (t)
+		r = MHD_create_response_from_buffer(t->len - skip - cut,
+						    t->data + skip,
+						    MHD_RESPMEM_MUST_COPY);
+	pthread_mutex_unlock(&h->lock);
+	return reply(conn, MHD_HTTP_OK, r, metrics ?
+		     "text/plain; version=0.0.4; charset=utf-8" :
+		     "application/json");
+}
+
+/*
+ * On loopback a page of somewhere else could have its name resolved to this
+ * host, and read everything: such requests have that name.
+ */
+static bool host_is_own(const struct http *h, struct MHD_Connection *conn)
+{
+	const char *host = MHD_lookup_connection_value(conn, MHD_HEADER_KIND,
+						       "Host");
+
+	if (!h->loopback || !host)
+		return true;
+	return !strncmp(host, "localhost", 9) ||
+	       !strncmp(host, "127.", 4) || !strncmp(host, "[::1]", 5);
+}
+
+static enum MHD_Result handle(void *ctx, struct MHD_Connection *conn,
+			      const char *url, const char *method,
+			      const char *version, const char *data,
+			      size_t *len, void **own)
+{
+	const struct web_file *file;
+	struct MHD_Response *r;
+	struct http *h = ctx;
+
+	(void)version;
+	(void)data;
+	(void)len;
+	(void)own;
+	note(h, conn, true);
+	if (strcmp(method, "GET") && strcmp(method, "HEAD"))
+		return complain(conn, MHD_HTTP_METHOD_NOT_ALLOWED,
+				"only GET\n");
+	if (!host_is_own(h, conn))
+		return complain(conn, MHD_HTTP_FORBIDDEN,
+				"use the name localhost\n");
+	for (file = web_files; file->path; file++)
+		if (!strcmp(url, file->path)) {
+			r = MHD_create_response_from_buffer((size_t)(file->end - file->data),
+							    (char *)file->data,
+							    MHD_RESPMEM_PERSISTENT);
+			return reply(conn, MHD_HTTP_OK, r, file->type);
+		}
+	if (!strcmp(url, "/metrics") || !strcmp(url, "/state"))
+		return reply_text(h, conn, url[1] == 'm');
+	if (strcmp(url, "/events"))
+		return complain(conn, MHD_HTTP_NOT_FOUND, "no such page\n");
+	r = stream_new(h, conn);
+	if (!r)
+		return complain(conn, MHD_HTTP_SERVICE_UNAVAILABLE,
+				"too many viewers\n");
+	return reply(conn, MHD_HTTP_OK, r, "text/event-stream");
+}
+
+/* --- Start and stop ------------------------------------------------------ */
+
+static bool is_loopback(const struct sockaddr *sa)
+{
+	const struct sockaddr_in6 *in6 = (const void *)sa;
+	const struct sockaddr_in *in = (const void *)sa;
+
+	return sa->sa_family == AF_INET ?
+	       ntohl(in->sin_addr.s_addr) >> 24 == 127 :
+	       IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+}
+
+/* Understand "address:port"; NULL, or what getaddrinfo() allocates. */
+static struct addrinfo *resolve(const char *address)
+{
+	const struct addrinfo hints = {
+		.ai_flags	= AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
+		.ai_socktype	= SOCK_STREAM,
+	};
+	struct addrinfo *list = NULL;
+	char *host = strdup(address), *port, *name = host;
+
+	port = host ? strrchr(host, ':') : NULL;
+	if (port && port > host) {
+		*port++ = '\0';
+		if (*name == '[' && port[-2] == ']') {
+			port[-2] = '\0';
+			name++;
+		}
+		if (getaddrinfo(name, port, &hints, &list))
+			list = NULL;
+	}
+	free(host);
+	return list;
+}
+
+static struct MHD_Daemon *listen_at(struct http *h, const struct sockaddr *sa)
+{
+	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
+			     MHD_ALLOW_SUSPEND_RESUME |
+			     (sa->sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+
+	return MHD_start_daemon(flags, 0, NULL, NULL, handle, h,
+				MHD_OPTION_SOCK_ADDR, sa,
+				MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+				MHD_OPTION_CONNECTION_TIMEOUT, READ_S,
+				MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+				(size_t)(2 * BLOCK),
+				MHD_OPTION_NOTIFY_CONNECTION, connected, h,
+				MHD_OPTION_NOTIFY_COMPLETED, completed, h,
+				MHD_OPTION_END);
+}
+
+/**
+ * http_start() - start the server
+ * @address: "address:port" or "[address]:port"
+ * @err: error message
+ * @len: size of @err
+ *
+ * Return: server, or NULL.
+ */
+struct http *http_start(const char *address, char *err, size_t len)
+{
+	struct addrinfo *list = resolve(address);
+	struct http *h = calloc(1, sizeof(*h));
+
+	if (!list || !h) {
+		snprintf(err, len, "must be ADDRESS:PORT, with a numeric address");
+		free(h);
+		return NULL;
+	}
+	pthread_mutex_init(&h->lock, NULL);
+	h->loopback = is_loopback(list->ai_addr);
+	h->daemon = listen_at(h, list->ai_addr);
+	freeaddrinfo(list);
+	if (h->daemon)
+		return h;
+	snprintf(err, len, "this address cannot be used: %s", strerror(errno));
+	free(h);
+	return NULL;
+}
+
+/**
+ * http_is_public() - check whether other hosts reach the server
+ * @h: server
+ *
+ * Return: true if it does not listen on loopback.
+ */
+bool http_is_public(const struct http *h)
+{
+	return !h->loopback;
+}
+
+/**
+ * http_publish() - replace what is published
+ * @h: server
+ * @state: the state for EventSource, allocated, or NULL
+ * @metrics: metrics, allocated, or NULL
+ */
+void http_publish(struct http *h, char *state, char *metrics)
+{
+	struct text *new_state = text_new(state);
+	struct text *new_metrics = text_new(metrics);
+	struct stream *s;
+
+	pthread_mutex_lock(&h->lock);
+	put(h->state);
+	put(h->metrics);
+	h->state = new_state;
+	h->metrics = new_metrics;
+	h->serial++;
+	for (s = h->streams; s; s = s->next)
+		if (s->waits) {
+			s->waits = false;
+			MHD_resume_connection(s->conn);
+		}
+	close_slow(h);
+	pthread_mutex_unlock(&h->lock);
+}
+
+/**
+ * http_stop() - end all connections, and the server
+ * @h: server
+ */
+void http_stop(struct http *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->stop = true;
+	pthread_mutex_unlock(&h->lock);
+	http_publish(h, NULL, NULL);
+	MHD_stop_daemon(h->daemon);
+	pthread_mutex_destroy(&h->lock);
+	free(h);
+}

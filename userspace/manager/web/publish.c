@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What the page shows, as JSON, and the metrics. Each second, unless it takes
+ * more than a tenth of the time.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "api/json.h"
+#include "rdma_inc.pb-c.h"
+#include "stats/stats.h"
+#include "web/web.h"
+
+#define EVENTS		50	/* that the page shows */
+#define SHARE		10	/* of the time at most, as a fraction */
+
+/**
+ * struct web - what is published
+ * @http: server
+ * @m: manager
+ * @st: statistics
+ * @watch: called each second
+ * @next: milliseconds; when to publish next
+ */
+struct web {
+	struct http		*http;
+	struct manager		*m;
+	struct stats		*st;
+	struct stats_watch	watch;
+	int64_t			next;
+};
+
+/* What the manager answers to a request, as JSON. */
+static struct json_object *ask(struct manager *m, enum rpc_method method,
+			       const ProtobufCMessage *req,
+			       const ProtobufCMessageDescriptor *type)
+{
+	size_t len = protobuf_c_message_get_packed_size(req);
+	struct rpc_answer a = { .err = 0 };
+	struct json_object *out = NULL;
+	ProtobufCMessage *msg = NULL;
+	uint8_t *data = malloc(len + 1);
+
+	if (!data)
+		return NULL;
+	protobuf_c_message_pack(req, data);
+	answer_call(m, method, data, len, NULL, &a);
+	free(data);
+	if (a.data)
+		msg = protobuf_c_message_unpack(type, NULL, a.len, a.data);
+	free(a.data);
+	if (msg) {
+		out = am_json(msg);
+		protobuf_c_message_free_unpacked(msg, NULL);
+	}
+	return out;
+}
+
+static void put_tasks(struct web *w, struct json_object *out,
+		      enum series_kind kind)
+{
+	RdmaInc__V1__TasksRequest req = RDMA_INC__V1__TASKS_REQUEST__INIT;
+	struct json_object *obj, *list;
+	char name[32];
+
+	req.kind = (char *)series_kind_name(kind);
+	obj = ask(w->m, RPC_LIST_TASKS, &req.base,
+		  &rdma_inc__v1__tasks__descriptor);
+	snprintf(name, sizeof(name), "%s-list", req.kind);
+	if (json_object_object_get_ex(obj, "tasks", &list))
+		json_object_object_add(out, name, json_object_get(list));
+	json_object_put(obj);
+}
+
+/* For EventSource: one line that begins with "data:". */
+static char *make_state(struct web *w)
+{
+	RdmaInc__V1__GetTopologyRequest topo =
+		RDMA_INC__V1__GET_TOPOLOGY_REQUEST__INIT;
+	RdmaInc__V1__ListGroupsRequest groups =
+		RDMA_INC__V1__LIST_GROUPS_REQUEST__INIT;
+	RdmaInc__V1__EventsRequest events = RDMA_INC__V1__EVENTS_REQUEST__INIT;
+	struct json_object *out = json_object_new_object();
+	uint64_t last = w->m->events.last;
+	enum series_kind kind;
+	char *text;
+
+	events.from = last > EVENTS ? last - EVENTS + 1 : 1;
+	json_object_object_add(out, "topology",
+			       ask(w->m, RPC_GET_TOPOLOGY, &topo.base,
+				   &rdma_inc__v1__topology__descriptor));
+	json_object_object_add(out, "groups",
+			       ask(w->m, RPC_LIST_GROUPS, &groups.base,
+				   &rdma_inc__v1__list_groups_response__descriptor));
+	json_object_object_add(out, "events",
+			       ask(w->m, RPC_LIST_EVENTS, &events.base,
+				   &rdma_inc__v1__events__descriptor));
+	for (kind = 0; kind < SERIES_KINDS; kind++)
+		put_tasks(w, out, kind);
+	if (asprintf(&text, "data: %s\n\n",
+		     json_object_to_json_string_ext(out,
+						    JSON_C_TO_STRING_PLAIN |
+						    JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
+		text = NULL;
+	json_object_put(out);
+	return text;
+}
+
+static char *make_metrics(struct web *w)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return NULL;
+	stats_metrics(w->st, f);
+	fclose(f);
+	return text;
+}
+
+static void publish(struct stats_watch *watch)
+{
+	struct web *w = container_of(watch, struct web, watch);
+	int64_t begin = now_ms();
+
+	if (begin < w->next)
+		return;
+	http_publish(w->http, make_state(w), make_metrics(w));
+	w->next = begin + SHARE * (now_ms() - begin);
+}
+
+/**
+ * web_start() - offer the page
+ * @m: manager
+ * @st: its statistics
+ * @address: "address:port" or "[address]:port"
+ * @err: error message
+ * @len: size of @err
+ *
+ * Return: what web_stop() takes, or NULL.
+ */
+struct web *web_start(struct manager *m, struct stats *st, const char *address,
+		      char *err, size_t len)
+{
+	struct web *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		snprintf(err, len, "no memory");
+		return NULL;
+	}
+	w->http = http_start(address, err, len);
+	if (!w->http) {
+		free(w);
+		return NULL;
+	}
+	if (http_is_public(w->http) && !m->o.security.plaintext) {
+		snprintf(err, len, "others could read all without a password: use loopback, or --insecure-plaintext");
+		http_stop(w->http);
+		free(w);
+		return NULL;
+	}
+	w->m = m;
+	w->st = st;
+	w->watch.tick = publish;
+	stats_watch(st, &w->watch);
+	publish(&w->watch);
+	return w;
+}
+
+/**
+ * web_stop() - end all connections
+ * @web: page, or NULL
+ */
+void web_stop(struct web *web)
+{
+	if (!web)
+		return;
+	stats_ignore(web->st, &web->watch);
+	http_stop(web->http);
+	free(web);
+}

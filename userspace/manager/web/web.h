@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The web page and Prometheus' metrics. http.c is the server, in a thread of
+ * its own: it serves what the main loop has published last, so that no client
+ * can keep the manager from its work. publish.c makes that, once a second.
+ */
+#ifndef INC_MANAGER_WEB_H
+#define INC_MANAGER_WEB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WEB_ADDRESS	"127.0.0.1:18789"
+
+struct manager;
+struct stats;
+struct web;
+struct http;
+
+struct web *web_start(struct manager *m, struct stats *st, const char *address,
+		      char *err, size_t len);
+void web_stop(struct web *web);
+
+/* http.c */
+struct http *http_start(const char *address, char *err, size_t len);
+bool http_is_public(const struct http *h);
+void http_publish(struct http *h, char *state, char *metrics);
+void http_stop(struct http *h);
+
+/**
+ * struct web_file - a file of the page, which is part of the program
+ * @path: its path
+ * @type: its media type
+ * @data: its bytes
+ * @end: the first byte after it
+ */
+struct web_file {
+	const char	*path;
+	const char	*type;
+	const char	*data;
+	const char	*end;
+};
+
+/* files.c */
+extern const struct web_file web_files[];
+
+#endif /* INC_MANAGER_WEB_H */
