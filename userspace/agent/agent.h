@@ -4,10 +4,14 @@
  *
  *   main      options, signals, start and end
  *   rpc       NETCONF's operations             notif   subscriptions
+ *   cm        ranks that connect by RDMA CM
  *   apply     kernel requests from two configurations
  *   edit, filter    the rules of edit-config and of filters
  *   datastore kernel objects as YANG data      iface   interfaces
+ *   lldp      neighbours by lldpd              announce  its TLV
+ *   probe     asks for silent hosts
  *   netconf   sessions and transports (libnetconf2)
+ *   logins    ends sessions that do not begin
  *   fault, log
  */
 #ifndef INC_AGENT_AGENT_H

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "iface.h"
+#include "lldp.h"
 
 static uint64_t load(const struct field *f, const void *src)
 {
@@ -24,24 +25,6 @@ static uint64_t load(const struct field *f, const void *src)
 		return *(const uint32_t *)src;
 	default:
 		return *(const uint64_t *)src;
-	}
-}
-
-static void store(const struct field *f, void *dst, uint64_t v)
-{
-	switch (f->size) {
-	case 1:
-		*(uint8_t *)dst = (uint8_t)v;
-		break;
-	case 2:
-		*(uint16_t *)dst = (uint16_t)v;
-		break;
-	case 4:
-		*(uint32_t *)dst = (uint32_t)v;
-		break;
-	default:
-		*(uint64_t *)dst = v;
-		break;
 	}
 }
 
@@ -271,16 +254,16 @@ static void parse_value(const struct lyd_node *node, const struct field *f,
 	}
 	switch (value->realtype->basetype) {
 	case LY_TYPE_BITS:
-		store(f, dst, bits_value(value));
+		nl_store(dst, f->size, bits_value(value));
 		break;
 	case LY_TYPE_ENUM:
-		store(f, dst, (uint64_t)value->enum_item->value);
+		nl_store(dst, f->size, (uint64_t)value->enum_item->value);
 		break;
 	case LY_TYPE_BOOL:
-		store(f, dst, value->boolean);
+		nl_store(dst, f->size, value->boolean);
 		break;
 	default:
-		store(f, dst, strtoull(text, NULL, 10));
+		nl_store(dst, f->size, strtoull(text, NULL, 10));
 		break;
 	}
 }
@@ -497,6 +480,7 @@ int ds_read(const struct agent *a, bool state, struct lyd_node **out,
 	if (state) {
 		add_identity(a, r.sw);
 		iface_add(r.sw);
+		lldp_add(r.sw);
 	}
 	rc = inc_nl_open(&r.nl);
 	if (!rc)

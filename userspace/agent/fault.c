@@ -67,6 +67,7 @@ static enum fault_tag tag_of(const struct inc_nl *nl, int err)
 		return FAULT_IN_USE;
 	case ENOMEM:
 	case ENOSPC:
+	case ENOBUFS:
 	case EDQUOT:
 		return FAULT_RESOURCE_DENIED;
 	case EINVAL:

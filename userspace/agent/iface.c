@@ -228,7 +228,8 @@ static uint64_t speed_of(const char *name)
 
 	memcpy(ifr.ifr_name, name, IFNAMSIZ);
 	if (fd >= 0 && !ioctl(fd, SIOCETHTOOL, &ifr))
-		mbit = ethtool_cmd_speed(&cmd);
+		/* ethtool_cmd_speed() shifts into the sign. */
+		mbit = (uint32_t)cmd.speed_hi << 16 | cmd.speed;
 	if (fd >= 0)
 		close(fd);
 	return mbit == (uint32_t)SPEED_UNKNOWN ? 0 : mbit * 1000000ULL;
@@ -374,9 +375,28 @@ void iface_add(struct lyd_node *sw)
 }
 
 /**
- * iface_watch() - a socket that tells of changes of interfaces
+ * iface_neighbour() - find a neighbour, or add it
+ * @sw: the container "switch", with its interfaces
+ * @ifname: interface
+ * @mac: the neighbour's MAC address, 6 bytes
  *
- * Neighbours are left out: their entries age and are confirmed all the time.
+ * Return: its node, or NULL if there is no such interface.
+ */
+struct lyd_node *iface_neighbour(struct lyd_node *sw, const char *ifname,
+				 const uint8_t *mac)
+{
+	struct lyd_node *node;
+
+	/* The key is the first one. */
+	LY_LIST_FOR(lyd_child(sw), node)
+		if (!strcmp(LYD_NAME(node), "interface") &&
+		    !strcmp(lyd_get_value(lyd_child(node)), ifname))
+			return neighbour(node, mac);
+	return NULL;
+}
+
+/**
+ * iface_watch() - a socket that tells of changes of interfaces and hosts
  *
  * Return: descriptor, or -1.
  */
@@ -385,7 +405,7 @@ int iface_watch(void)
 	struct sockaddr_nl addr = {
 		.nl_family = AF_NETLINK,
 		.nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR |
-			     RTMGRP_IPV6_IFADDR,
+			     RTMGRP_IPV6_IFADDR | RTMGRP_NEIGH,
 	};
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
 			NETLINK_ROUTE);
@@ -397,34 +417,57 @@ int iface_watch(void)
 	return fd;
 }
 
+/*
+ * A bridge tells when it learns an address, or that it is elsewhere now. IP
+ * neighbours are left out: they age and are confirmed all the time.
+ */
+static enum iface_change neigh_changed(struct nlmsghdr *nlh, char *name,
+				       size_t len)
+{
+	const struct ndmsg *ndm = nlmsg_data(nlh);
+	char ifname[IFNAMSIZ];
+
+	if (nlh->nlmsg_type == RTM_DELNEIGH || ndm->ndm_family != AF_BRIDGE ||
+	    (ndm->ndm_state & NUD_PERMANENT))
+		return IFACE_OTHER;
+	if (if_indextoname((unsigned int)ndm->ndm_ifindex, ifname))
+		snprintf(name, len, "%s", ifname);
+	return IFACE_HOST;
+}
+
 /**
- * iface_changed() - the next interface that changed
+ * iface_changed() - the next thing that changed
  * @fd: from iface_watch()
- * @name: its name; empty if it is not known
+ * @name: name of the interface; empty if it is not known
  * @len: room at @name
  *
- * Return: there was one.
+ * Return: what it is.
  */
-bool iface_changed(int fd, char *name, size_t len)
+enum iface_change iface_changed(int fd, char *name, size_t len)
 {
-	char buf[16384];
+	char buf[16384], ifname[IFNAMSIZ];
+	const struct ifaddrmsg *ifa;
 	struct nlattr *a;
 	struct nlmsghdr *nlh = (struct nlmsghdr *)buf;
 	ssize_t n = recv(fd, buf, sizeof(buf), 0);
 
 	name[0] = '\0';
-	if (n < (ssize_t)sizeof(*nlh))
-		return n < 0 && errno == ENOBUFS;	/* some were lost */
-	if (nlh->nlmsg_type == RTM_NEWLINK || nlh->nlmsg_type == RTM_DELLINK) {
+	if (n < (ssize_t)sizeof(*nlh))		/* some may be lost */
+		return n < 0 && errno == ENOBUFS ? IFACE_HOST : IFACE_NONE;
+	switch (nlh->nlmsg_type) {
+	case RTM_NEWNEIGH:
+	case RTM_DELNEIGH:
+		return neigh_changed(nlh, name, len);
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
 		a = nlmsg_find_attr(nlh, sizeof(struct ifinfomsg), IFLA_IFNAME);
 		if (a)
 			nla_strlcpy(name, a, len);
-	} else {
-		struct ifaddrmsg *ifa = nlmsg_data(nlh);
-		char ifname[IFNAMSIZ];
-
+		return IFACE_LINK;
+	default:
+		ifa = nlmsg_data(nlh);
 		if (if_indextoname(ifa->ifa_index, ifname))
 			snprintf(name, len, "%s", ifname);
+		return IFACE_LINK;
 	}
-	return true;
 }

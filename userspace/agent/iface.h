@@ -5,13 +5,29 @@
 #ifndef INC_AGENT_IFACE_H
 #define INC_AGENT_IFACE_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct lyd_node;
 
+/**
+ * enum iface_change - what has changed
+ * @IFACE_NONE: nothing more
+ * @IFACE_LINK: an interface
+ * @IFACE_HOST: a bridge has learnt where a host is
+ * @IFACE_OTHER: nothing of interest
+ */
+enum iface_change {
+	IFACE_NONE,
+	IFACE_LINK,
+	IFACE_HOST,
+	IFACE_OTHER,
+};
+
 void iface_add(struct lyd_node *sw);
+struct lyd_node *iface_neighbour(struct lyd_node *sw, const char *ifname,
+				 const uint8_t *mac);
 int iface_watch(void);
-bool iface_changed(int fd, char *name, size_t len);
+enum iface_change iface_changed(int fd, char *name, size_t len);
 
 #endif /* INC_AGENT_IFACE_H */

@@ -12,8 +12,9 @@
  * is not in its next version.
  */
 #include "netconf.h"
+#include "logins.h"
+#include "remote.h"
 
-#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -31,14 +32,10 @@
 #include <libnetconf2/session_server.h>
 
 #define WORKERS		6
-#define SSH_LOGINS	16
-/* For how long a login may take, and a client may not read its reply. */
+#define REMOTE_LOGINS	16
+/* How long a login may take; how long a client may not read its reply. */
 #define LOGIN_S		10
 #define UNREAD_MS	30000
-#define AUTH_TIMEOUT	"/ietf-netconf-server:netconf-server/listen/" \
-			"endpoints/endpoint[name='ssh']/ssh/" \
-			"ssh-server-parameters/client-authentication/" \
-			"libnetconf2-netconf-server:auth-timeout"
 /* When a poller is replaced; how often it looks when busy, when not. */
 #define STUCK_MS	100
 #define BUSY_US		500
@@ -49,10 +46,22 @@
  * struct conn - a session's own data
  * @fd: its socket, or -1
  * @ours: libnetconf2 does not close it
+ * @may_change: the user may do more than look
  */
 struct conn {
 	int	fd;
 	bool	ours;
+	bool	may_change;
+};
+
+/**
+ * struct pending - a client that has not said hello yet
+ * @fd: its UNIX socket, -1: none
+ * @since: since when, in milliseconds
+ */
+struct pending {
+	int		fd;
+	uint64_t	since;
 };
 
 /**
@@ -73,8 +82,8 @@ static struct {
 	struct nc_pollsession		*ps;
 	unsigned int			max;
 	atomic_uint			sessions;
-	/* UNIX sockets of those that log in: max of them, -1 if free. */
-	int				*pending;
+	/* Those that log in by UNIX sockets: max of them. */
+	struct pending			*pending;
 	atomic_bool			stop;
 	pthread_mutex_t			big;
 	/* The poller: its number, since when it polls. */
@@ -85,9 +94,9 @@ static struct {
 	pthread_t			workers[WORKERS];
 	struct work			work[WORKERS];
 	unsigned int			nworkers;
-	pthread_t			logins[SSH_LOGINS + 1];
+	pthread_t			logins[REMOTE_LOGINS + 1];
 	unsigned int			nlogins;
-	bool				ssh;
+	bool				remote;
 	int				listener;
 	char				path[sizeof(((struct sockaddr_un *)
 						     NULL)->sun_path)];
@@ -146,6 +155,19 @@ static int socket_of(const struct nc_session *s)
 	const struct conn *conn = nc_session_get_data(s);
 
 	return conn ? conn->fd : -1;
+}
+
+/**
+ * netconf_may_change() - ask whether a session may do more than look
+ * @s: session
+ *
+ * Return: true if it may change the configuration, and other sessions.
+ */
+bool netconf_may_change(const struct nc_session *s)
+{
+	const struct conn *conn = nc_session_get_data(s);
+
+	return conn && conn->may_change;
 }
 
 static void set_work(int fd)
@@ -210,6 +232,8 @@ fail:
 int netconf_init(struct agent *a, const char *yang_dirs,
 		 const struct netconf_ops *ops, unsigned int max_sessions)
 {
+	unsigned int i;
+
 	nc_verbosity(NC_VERB_VERBOSE);
 	nc_set_print_clb_session(log_nc);
 	ly_log_options(LY_LOSTORE);
@@ -224,12 +248,13 @@ int netconf_init(struct agent *a, const char *yang_dirs,
 	srv.ops = ops;
 	srv.max = max_sessions;
 	srv.ps = nc_ps_new();
-	srv.pending = malloc(max_sessions * sizeof(*srv.pending));
+	srv.pending = calloc(max_sessions, sizeof(*srv.pending));
 	if (!srv.ps || !srv.pending || nc_server_init()) {
 		log_error("cannot start libnetconf2");
 		return -1;
 	}
-	memset(srv.pending, -1, max_sessions * sizeof(*srv.pending));
+	for (i = 0; i < max_sessions; i++)
+		srv.pending[i].fd = -1;
 	nc_set_global_rpc_clb(on_rpc);
 	nc_server_set_capab_withdefaults(NC_WD_EXPLICIT, 0);
 	nc_server_set_capability("urn:ietf:params:netconf:capability:"
@@ -248,28 +273,6 @@ static void conn_free(void *data)
 	free(conn);
 }
 
-/* The socket of an SSH session, which libnetconf2 does not tell. */
-static int find_socket(const struct nc_session *s)
-{
-	struct sockaddr_storage peer;
-	char host[NI_MAXHOST], port[NI_MAXSERV];
-	socklen_t len;
-	int fd, max = (int)sysconf(_SC_OPEN_MAX);
-
-	for (fd = 3; fd < max && fd < 65536; fd++) {
-		len = sizeof(peer);
-		if (getpeername(fd, (struct sockaddr *)&peer, &len) ||
-		    getnameinfo((struct sockaddr *)&peer, len, host,
-				sizeof(host), port, sizeof(port),
-				NI_NUMERICHOST | NI_NUMERICSERV))
-			continue;
-		if (atoi(port) == nc_session_get_port(s) &&
-		    !strcmp(host, nc_session_get_host(s)))
-			return fd;
-	}
-	return -1;
-}
-
 /* @s has said hello; @fd is its UNIX socket, or -1. */
 static void serve(struct nc_session *s, int fd, const char *user)
 {
@@ -277,7 +280,8 @@ static void serve(struct nc_session *s, int fd, const char *user)
 
 	if (conn) {
 		conn->ours = fd >= 0;
-		conn->fd = conn->ours ? fd : find_socket(s);
+		conn->fd = conn->ours ? fd : logins_done(s);
+		conn->may_change = conn->ours || remote_may_change(s);
 	} else if (fd >= 0) {
 		close(fd);
 	}
@@ -305,11 +309,36 @@ static void set_pending(int from, int to)
 	unsigned int i;
 
 	pthread_mutex_lock(&srv.lock);
-	for (i = 0; i < srv.max && srv.pending[i] != from; i++)
+	for (i = 0; i < srv.max && srv.pending[i].fd != from; i++)
 		;
 	if (i < srv.max)
-		srv.pending[i] = to;
+		srv.pending[i] = (struct pending){ to, now_ms() };
 	pthread_mutex_unlock(&srv.lock);
+}
+
+/* End those that log in for too long: libnetconf2 would wait for a minute. */
+static void check_pending(void)
+{
+	static uint64_t checked;
+	uint64_t now = now_ms();
+	unsigned int i;
+
+	if (now - checked < 1000)
+		return;
+	checked = now;
+	pthread_mutex_lock(&srv.lock);
+	for (i = 0; i < srv.max; i++) {
+		struct pending *p = &srv.pending[i];
+
+		if (p->fd < 0 || now - p->since < LOGIN_S * 1000)
+			continue;
+		log_warn("a client has not said hello within %d s: its connection ends",
+			 LOGIN_S);
+		shutdown(p->fd, SHUT_RDWR);
+		p->since = now;
+	}
+	pthread_mutex_unlock(&srv.lock);
+	logins_check(now);
 }
 
 /* At the end: nobody may log in any more. */
@@ -321,9 +350,9 @@ static void end_pending(void)
 		n = 0;
 		pthread_mutex_lock(&srv.lock);
 		for (i = 0; i < srv.max; i++) {
-			if (srv.pending[i] < 0)
+			if (srv.pending[i].fd < 0)
 				continue;
-			shutdown(srv.pending[i], SHUT_RDWR);
+			shutdown(srv.pending[i].fd, SHUT_RDWR);
 			n++;
 		}
 		pthread_mutex_unlock(&srv.lock);
@@ -368,6 +397,7 @@ static void *accept_unix(void *arg)
 	pthread_attr_init(&detached);
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
 	while (!srv.stop) {
+		check_pending();
 		if (poll(&p, 1, 200) <= 0)
 			continue;
 		fd = accept4(srv.listener, NULL, NULL, SOCK_CLOEXEC);
@@ -389,7 +419,7 @@ static void *accept_unix(void *arg)
 	return NULL;
 }
 
-static void *accept_ssh(void *arg)
+static void *accept_remote(void *arg)
 {
 	struct nc_session *s;
 
@@ -398,7 +428,7 @@ static void *accept_ssh(void *arg)
 		s = NULL;
 		if (nc_accept(200, srv.ctx, &s) != NC_MSG_HELLO)
 			continue;
-		if (admit())
+		if (remote_admits(s) && admit())
 			serve(s, -1, nc_session_get_username(s));
 		else
 			nc_session_free(s, NULL);
@@ -415,6 +445,17 @@ static void end_session(struct nc_session *s)
 	log_info("session %u ended", nc_session_get_id(s));
 	nc_session_free(s, conn_free);
 	srv.sessions--;
+}
+
+/*
+ * Of a message that cannot be parsed, libnetconf2 takes the thread's last error
+ * from libyang, which has none for some of them: there must be one. Those that
+ * were stored before are of use to nobody.
+ */
+static void renew_error(void)
+{
+	ly_err_clean(srv.ctx, NULL);
+	(void)lys_find_path(srv.ctx, NULL, "/message", 0);
 }
 
 /* Serve one event. Return: there was one. */
@@ -440,11 +481,12 @@ static void take_turn(unsigned int me)
 	pthread_mutex_lock(&srv.lock);
 	while (!srv.stop && srv.poller && srv.poller != me &&
 	       now_ms() - srv.since < STUCK_MS) {
-		clock_gettime(CLOCK_REALTIME, &t);
+		clock_gettime(CLOCK_MONOTONIC, &t);
 		t.tv_nsec += STUCK_MS * 1000000L;
 		t.tv_sec += t.tv_nsec / 1000000000L;
 		t.tv_nsec %= 1000000000L;
-		pthread_cond_timedwait(&srv.turn, &srv.lock, &t);
+		pthread_cond_clockwait(&srv.turn, &srv.lock,
+				       CLOCK_MONOTONIC, &t);
 	}
 	srv.poller = me;
 	srv.since = now_ms();
@@ -487,6 +529,7 @@ static void *worker(void *arg)
 	uint64_t busy = 0;
 
 	my_work = &srv.work[me - 1];
+	renew_error();
 	while (!srv.stop) {
 		take_turn(me);
 		while (!srv.stop && my_turn(me)) {
@@ -497,6 +540,7 @@ static void *worker(void *arg)
 			}
 			busy = now_ms();
 			set_work(-1);
+			renew_error();
 		}
 	}
 	return NULL;
@@ -543,45 +587,20 @@ int netconf_listen_unix(const char *path, unsigned int mode)
 }
 
 /**
- * netconf_listen_ssh() - accept sessions over SSH
- * @ssh: endpoint
+ * netconf_listen_remote() - accept sessions over SSH and TLS
+ * @ssh: endpoint, or NULL
+ * @tls: endpoint, or NULL
  *
  * Return: 0, or -1 after a message.
  */
-int netconf_listen_ssh(const struct netconf_ssh *ssh)
+int netconf_listen_remote(const struct netconf_ssh *ssh,
+			  const struct netconf_tls *tls)
 {
-	struct lyd_node *cfg = NULL;
-	char text[16];
-	unsigned int i;
-	int rc;
-
-	rc = nc_server_config_add_address_port(srv.ctx, "ssh", NC_TI_SSH,
-					       ssh->addr, ssh->port, &cfg) ||
-	     nc_server_config_add_ssh_hostkey(srv.ctx, "ssh", "host",
-					      ssh->hostkey, NULL, &cfg);
-	for (i = 0; !rc && i < ssh->nusers; i++) {
-		char name[16];
-
-		snprintf(name, sizeof(name), "key%u", i);
-		rc = nc_server_config_add_ssh_user_pubkey(srv.ctx, "ssh",
-							  ssh->users[i].name,
-							  name,
-							  ssh->users[i].key,
-							  &cfg);
-		if (rc)
-			log_error("%s: not a public key", ssh->users[i].key);
-	}
-	snprintf(text, sizeof(text), "%d", LOGIN_S);
-	if (!rc)
-		rc = lyd_new_path(cfg, srv.ctx, AUTH_TIMEOUT, text,
-				  LYD_NEW_PATH_UPDATE, NULL) ||
-		     nc_server_config_setup_data(cfg);
-	lyd_free_all(cfg);
-	if (rc)
-		log_error("cannot listen for SSH on %s port %u with host key %s",
-			  ssh->addr, ssh->port, ssh->hostkey);
-	srv.ssh = !rc;
-	return rc ? -1 : 0;
+	if (remote_config(srv.ctx, ssh, tls, LOGIN_S))
+		return -1;
+	logins_init(ssh ? ssh->port : 0, tls ? tls->port : 0, LOGIN_S * 1000);
+	srv.remote = true;
+	return 0;
 }
 
 /**
@@ -603,8 +622,8 @@ int netconf_start(void)
 		rc = pthread_create(&srv.logins[0], NULL, accept_unix, NULL);
 		srv.nlogins += !rc;
 	}
-	for (i = 0; srv.ssh && i < SSH_LOGINS && !rc; i++) {
-		rc = pthread_create(&srv.logins[srv.nlogins], NULL, accept_ssh,
+	for (i = 0; srv.remote && i < REMOTE_LOGINS && !rc; i++) {
+		rc = pthread_create(&srv.logins[srv.nlogins], NULL, accept_remote,
 				    NULL);
 		srv.nlogins += !rc;
 	}

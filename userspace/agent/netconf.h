@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * NETCONF sessions over UNIX sockets and SSH. The only file that sets up
+ * NETCONF sessions over UNIX sockets, SSH and TLS. The only file that sets up
  * libnetconf2; its versions differ most there.
  */
 #ifndef INC_AGENT_NETCONF_H
 #define INC_AGENT_NETCONF_H
+
+#include <stdbool.h>
 
 #include "agent.h"
 
@@ -28,10 +30,12 @@ struct netconf_ops {
  * struct netconf_user - who may log in over SSH
  * @name: user name
  * @key: file with the public key
+ * @reader: may look only
  */
 struct netconf_user {
 	const char	*name;
 	const char	*key;
+	bool		reader;
 };
 
 /**
@@ -50,10 +54,28 @@ struct netconf_ssh {
 	unsigned int			nusers;
 };
 
+/**
+ * struct netconf_tls - a TLS endpoint
+ * @addr: address
+ * @port: port
+ * @cert: file with the switch's certificate (PEM)
+ * @key: file with its private key (PEM)
+ * @ca: file with the certificate of the clients' authority (PEM)
+ */
+struct netconf_tls {
+	const char	*addr;
+	uint16_t	port;
+	const char	*cert;
+	const char	*key;
+	const char	*ca;
+};
+
 int netconf_init(struct agent *a, const char *yang_dirs,
 		 const struct netconf_ops *ops, unsigned int max_sessions);
 int netconf_listen_unix(const char *path, unsigned int mode);
-int netconf_listen_ssh(const struct netconf_ssh *ssh);
+int netconf_listen_remote(const struct netconf_ssh *ssh,
+			  const struct netconf_tls *tls);
+bool netconf_may_change(const struct nc_session *s);
 int netconf_start(void);
 void netconf_stop(struct agent *a);
 int netconf_kill(uint32_t id, uint32_t by);

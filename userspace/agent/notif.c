@@ -25,6 +25,11 @@
 #define QUEUE_MAX	1024
 /* How often to look whether the module was loaded (again). */
 #define CHECK_MS	1000
+/* Hosts come together: how long to wait for more, and before the next news. */
+#define HOSTS_MS	100
+#define HOSTS_GAP_MS	500
+/* Messages of the kernel at a time. */
+#define CHANGES_MAX	256
 
 /**
  * struct event - a notification to be sent
@@ -72,6 +77,10 @@ static struct {
 	ino_t			module;
 	int			rt;
 	int			stop;
+	/* Milliseconds: when to tell of hosts, 0: never; when not before. */
+	uint64_t		hosts_at;
+	uint64_t		hosts_next;
+	char			hosts_if[64];
 	pthread_t		thread;
 } ntf = { .rt = -1, .stop = -1 };
 
@@ -217,9 +226,9 @@ static int on_event(const struct inc_nl_event *ev, void *arg)
 		    lyd_new_inner(NULL, ntf.agent->mod, events[i].name, 0,
 				  &node))
 			continue;
-		put_id(node, events[i].obj == &nl_tree ? ev->tree.id :
-			     events[i].obj == &nl_member ? ev->member.tree_id :
-							   ev->slot.tree_id);
+		/* The others have it among their attributes. */
+		if (events[i].obj == &nl_tree)
+			put_id(node, ev->tree.id);
 		ds_emit(node, NULL, events[i].obj,
 			events[i].obj == &nl_tree ? (const void *)&ev->tree :
 			events[i].obj == &nl_member ?
@@ -230,23 +239,82 @@ static int on_event(const struct inc_nl_event *ev, void *arg)
 	return 0;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* @name is empty: not known, or several. */
+static void publish_change(const char *name)
+{
+	struct lyd_node *node;
+
+	if (lyd_new_inner(NULL, ntf.agent->mod, "topology-changed", 0, &node))
+		return;
+	if (*name)
+		lyd_new_term(node, NULL, "interface", name, 0, NULL);
+	publish(node);
+}
+
+/**
+ * notif_changed() - tell that neighbours have changed
+ */
+void notif_changed(void)
+{
+	publish_change("");
+}
+
+/* Hosts are told of later, all at once: there may be thousands. */
+static void note_host(const char *name)
+{
+	uint64_t now = now_ms();
+
+	if (ntf.hosts_at) {
+		if (strcmp(name, ntf.hosts_if))
+			ntf.hosts_if[0] = '\0';
+		return;
+	}
+	ntf.hosts_at = now + HOSTS_MS > ntf.hosts_next ? now + HOSTS_MS :
+							 ntf.hosts_next;
+	snprintf(ntf.hosts_if, sizeof(ntf.hosts_if), "%s", name);
+}
+
 static void on_interface(void)
 {
 	char name[64], last[64] = "";
-	struct lyd_node *node;
+	enum iface_change change;
+	int n;
 
-	while (iface_changed(ntf.rt, name, sizeof(name))) {
+	for (n = 0; n < CHANGES_MAX; n++) {
+		change = iface_changed(ntf.rt, name, sizeof(name));
+		if (change == IFACE_NONE)
+			break;
+		if (change == IFACE_HOST)
+			note_host(name);
 		/* A change makes several messages. */
-		if (!strcmp(name, last))
+		if (change != IFACE_LINK || (n && !strcmp(name, last)))
 			continue;
 		strcpy(last, name);
-		if (lyd_new_inner(NULL, ntf.agent->mod, "topology-changed", 0,
-				  &node))
-			continue;
-		if (*name)
-			lyd_new_term(node, NULL, "interface", name, 0, NULL);
-		publish(node);
+		publish_change(name);
 	}
+}
+
+/* Returns how long to wait, in milliseconds. */
+static int tell_hosts(void)
+{
+	uint64_t now = now_ms();
+
+	if (!ntf.hosts_at)
+		return CHECK_MS;
+	if (ntf.hosts_at > now)
+		return (int)(ntf.hosts_at - now);
+	publish_change(ntf.hosts_if);
+	ntf.hosts_at = 0;
+	ntf.hosts_next = now + HOSTS_GAP_MS;
+	return CHECK_MS;
 }
 
 /* The family's number changes when the module is loaded again. */
@@ -278,7 +346,7 @@ static void *watcher(void *arg)
 	for (;;) {
 		check_module();
 		p[2].fd = ntf.open ? inc_nl_fd(&ntf.nl) : -1;
-		if (poll(p, ARRAY_SIZE(p), CHECK_MS) < 0 && errno != EINTR)
+		if (poll(p, ARRAY_SIZE(p), tell_hosts()) < 0 && errno != EINTR)
 			break;
 		if (p[0].revents)
 			break;

@@ -11,6 +11,7 @@ struct nc_session;
 
 int notif_start(struct agent *a);
 void notif_stop(void);
+void notif_changed(void);
 int notif_subscribe(struct nc_session *session, const struct lyd_node *filter,
 		    struct fault *f);
 void notif_unsubscribe(struct nc_session *session);

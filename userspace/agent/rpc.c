@@ -13,6 +13,7 @@
 #include "edit.h"
 #include "filter.h"
 #include "notif.h"
+#include "probe.h"
 
 static struct agent *agent;
 /* The session that holds the lock of running, or 0. */
@@ -323,6 +324,34 @@ static struct nc_server_reply *rpc_subscribe(struct lyd_node *rpc,
 	return nc_server_reply_ok();
 }
 
+static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
+					 struct nc_session *session)
+{
+	struct probe_addr addrs[PROBE_MAX];
+	const struct lyd_node *node;
+	unsigned int n = 0;
+	struct fault f;
+
+	(void)session;
+	LY_LIST_FOR(lyd_child(rpc), node) {
+		/* libyang has checked their number. */
+		if (n == PROBE_MAX)
+			break;
+		if (probe_parse(lyd_get_value(node), &addrs[n++])) {
+			fault_set(&f, FAULT_INVALID_VALUE, node,
+				  "no host has the address %s",
+				  lyd_get_value(node));
+			return reply_fault(&f);
+		}
+	}
+	if (probe_ask(addrs, n)) {
+		fault_set(&f, FAULT_FAILED, NULL,
+			  "the kernel does not tell its interfaces");
+		return reply_fault(&f);
+	}
+	return nc_server_reply_ok();
+}
+
 static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 				      struct nc_session *session)
 {
@@ -330,24 +359,33 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 		const char		*name;
 		struct nc_server_reply	*(*fn)(struct lyd_node *rpc,
 					       struct nc_session *session);
+		bool			changes;
 	} rpcs[] = {
-		{ "get", rpc_get },
-		{ "get-config", rpc_get_config },
-		{ "edit-config", rpc_edit_config },
-		{ "validate", rpc_validate },
-		{ "lock", rpc_lock },
-		{ "unlock", rpc_unlock },
-		{ "kill-session", rpc_kill_session },
-		{ "close-session", nc_clb_default_close_session },
-		{ "get-schema", nc_clb_default_get_schema },
-		{ "create-subscription", rpc_subscribe },
+		{ "get", rpc_get, false },
+		{ "get-config", rpc_get_config, false },
+		{ "edit-config", rpc_edit_config, true },
+		{ "validate", rpc_validate, false },
+		{ "lock", rpc_lock, true },
+		{ "unlock", rpc_unlock, true },
+		{ "kill-session", rpc_kill_session, true },
+		{ "close-session", nc_clb_default_close_session, false },
+		{ "get-schema", nc_clb_default_get_schema, false },
+		{ "create-subscription", rpc_subscribe, false },
+		{ "probe", rpc_probe, true },
 	};
 	struct fault f;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rpcs); i++) {
-		if (!strcmp(LYD_NAME(rpc), rpcs[i].name))
+		if (strcmp(LYD_NAME(rpc), rpcs[i].name))
+			continue;
+		if (!rpcs[i].changes || netconf_may_change(session))
 			return rpcs[i].fn(rpc, session);
+		fault_set(&f, FAULT_ACCESS_DENIED, NULL,
+			  "%s may look only", nc_session_get_username(session));
+		log_warn("session %u: %s may not %s", nc_session_get_id(session),
+			 nc_session_get_username(session), LYD_NAME(rpc));
+		return reply_fault(&f);
 	}
 	fault_set(&f, FAULT_NOT_SUPPORTED, NULL, "%s is not supported",
 		  LYD_NAME(rpc));

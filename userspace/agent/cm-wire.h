@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Private data of RDMA CM between a rank and inc-agentd: rendezvous.rst, "RDMA
+ * CM". Network byte order.
+ */
+#ifndef INC_AGENT_CM_WIRE_H
+#define INC_AGENT_CM_WIRE_H
+
+#include <stdint.h>
+
+#define INC_CM_VERSION	1
+#define INC_CM_PORT	18792	/* of RDMA_PS_TCP */
+
+/**
+ * struct inc_cm_req - of the request: who wants to be which member
+ * @version: INC_CM_VERSION
+ * @zero: 0; so is what follows the structure
+ * @pmtu: path MTU that the rank's QP will have, bytes; 0: that of the path
+ * @tree_id: tree
+ * @rank: place among the tree's members
+ * @zero2: 0
+ * @qpn: with @rkey the key to this member: its QPN,
+ * @rkey: and the R_Key of its slots, as member-new has given them
+ */
+struct inc_cm_req {
+	uint8_t		version;
+	uint8_t		zero;
+	uint16_t	pmtu;
+	uint32_t	tree_id;
+	uint16_t	rank;
+	uint16_t	zero2;
+	uint32_t	qpn;
+	uint32_t	rkey;
+};
+
+/**
+ * struct inc_cm_rep - of the reply: what the rank has to know of its tree
+ * @version: INC_CM_VERSION
+ * @zero: 0
+ * @pmtu: path MTU of the tree, bytes
+ * @msg_size: stride of the slots, bytes
+ * @slots: number of slots
+ * @ranks: number of members of the tree
+ * @first_msg_id: ID of the first message
+ */
+struct inc_cm_rep {
+	uint8_t		version;
+	uint8_t		zero;
+	uint16_t	pmtu;
+	uint32_t	msg_size;
+	uint16_t	slots;
+	uint16_t	ranks;
+	uint32_t	first_msg_id;
+};
+
+/**
+ * enum inc_cm_reason - why a request is rejected
+ * @INC_CM_VERSION_UNKNOWN: this version of the private data is not known
+ * @INC_CM_MALFORMED: what has to be 0 is not, or it is too short
+ * @INC_CM_NO_KEY: no tree has such a member with this key
+ * @INC_CM_TAKEN: this member is connected
+ * @INC_CM_MISMATCH: the QP does not fit: transport, path MTU
+ * @INC_CM_REFUSED: the switch refused
+ */
+enum inc_cm_reason {
+	INC_CM_VERSION_UNKNOWN = 1,
+	INC_CM_MALFORMED,
+	INC_CM_NO_KEY,
+	INC_CM_TAKEN,
+	INC_CM_MISMATCH,
+	INC_CM_REFUSED,
+};
+
+#define INC_CM_TEXT_LEN	120
+
+/**
+ * struct inc_cm_rej - of a rejection
+ * @version: INC_CM_VERSION
+ * @reason: enum inc_cm_reason
+ * @zero: 0
+ * @text: the same for people, ends with a zero byte
+ */
+struct inc_cm_rej {
+	uint8_t		version;
+	uint8_t		reason;
+	uint16_t	zero;
+	char		text[INC_CM_TEXT_LEN];
+};
+
+#endif /* INC_AGENT_CM_WIRE_H */

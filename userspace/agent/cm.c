@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Ranks that connect by RDMA CM (draft-liu-nfsv4-rocev2-00, section 4). The
+ * QP is the module's: CM only exchanges its number and PSNs.
+ *
+ * A tree's owner adds a member without a peer and tells the rank its QPN and
+ * R_Key. A request that names both is connected: member-set, with what CM says
+ * of the other end, and then the reply, so that the member is there before the
+ * rank's first packet. Whoever does not know the key is rejected at once and
+ * leaves nothing behind. The end of a connection is the end of its member.
+ *
+ * What is needed is in the kernel: after a restart only the connections' ends
+ * go unnoticed, and members are lost as those without CM are.
+ */
+#include "agent.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <poll.h>
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+#include <stdarg.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cm-wire.h"
+#include "cm.h"
+#include "nl.h"
+
+/* Requests that the kernel keeps for us; it drops the others. */
+#define BACKLOG		64
+/* Refusals reported in a second. */
+#define REPORTS		5
+
+/**
+ * struct conn - a connection
+ * @next: in cm.conns
+ * @prev: pointer to this one there
+ * @id: of CM
+ * @tree: tree
+ * @rank: member
+ * @qpn: its QPN, by which it is told from a later one
+ */
+struct conn {
+	struct conn		*next;
+	struct conn		**prev;
+	struct rdma_cm_id	*id;
+	uint32_t		tree;
+	uint16_t		rank;
+	uint32_t		qpn;
+};
+
+static struct {
+	struct rdma_event_channel	*channel;
+	struct rdma_cm_id		*listener;
+	struct conn			*conns;
+	pthread_t			thread;
+	int				stop;
+	time_t				second;
+	unsigned int			reports;
+	unsigned int			unsaid;
+} cm = { .stop = -1 };
+
+/* Strangers must not fill the log. */
+static void report_refusal(struct rdma_cm_id *id, const char *text)
+{
+	struct sockaddr *sa = rdma_get_peer_addr(id);
+	time_t now = time(NULL);
+	char host[64] = "?";
+
+	if (now != cm.second) {
+		if (cm.unsaid)
+			log_warn("RDMA CM: %u more requests refused",
+				 cm.unsaid);
+		cm.second = now;
+		cm.reports = 0;
+		cm.unsaid = 0;
+	}
+	if (cm.reports == REPORTS) {
+		cm.unsaid++;
+		return;
+	}
+	cm.reports++;
+	getnameinfo(sa, sa->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
+						   sizeof(struct sockaddr_in6),
+		    host, sizeof(host), NULL, 0, NI_NUMERICHOST);
+	log_warn("RDMA CM: refused %s: %s", host, text);
+}
+
+static int refuse(struct rdma_cm_id *id, enum inc_cm_reason reason,
+		  const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static int refuse(struct rdma_cm_id *id, enum inc_cm_reason reason,
+		  const char *fmt, ...)
+{
+	struct inc_cm_rej rej = {
+		.version = INC_CM_VERSION, .reason = (uint8_t)reason,
+	};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(rej.text, sizeof(rej.text), fmt, ap);
+	va_end(ap);
+	report_refusal(id, rej.text);
+	rdma_reject(id, &rej, sizeof(rej));
+	return -1;
+}
+
+/* The private data of a request, which CM pads with zeros. */
+static int parse(struct rdma_cm_id *id, const struct rdma_conn_param *p,
+		 struct inc_cm_req *req)
+{
+	const uint8_t *data = p->private_data;
+	size_t i;
+
+	if (!data || p->private_data_len < sizeof(*req))
+		return refuse(id, INC_CM_MALFORMED,
+			      "%u bytes of private data, not %zu",
+			      p->private_data_len, sizeof(*req));
+	memcpy(req, data, sizeof(*req));
+	if (req->version != INC_CM_VERSION)
+		return refuse(id, INC_CM_VERSION_UNKNOWN,
+			      "version %u is not known, %u is", req->version,
+			      INC_CM_VERSION);
+	for (i = sizeof(*req); i < p->private_data_len && !data[i]; i++)
+		;
+	if (req->zero || req->zero2 || i < p->private_data_len)
+		return refuse(id, INC_CM_MALFORMED,
+			      "not 0 where the private data has to be 0");
+	req->pmtu = ntohs(req->pmtu);
+	req->tree_id = ntohl(req->tree_id);
+	req->rank = ntohs(req->rank);
+	req->qpn = ntohl(req->qpn);
+	req->rkey = ntohl(req->rkey);
+	return 0;
+}
+
+/* Strangers do not learn which trees and ranks there are. */
+static int find_member(struct inc_nl *nl, struct rdma_cm_id *id,
+		       const struct inc_cm_req *req, struct inc_nl_member *m)
+{
+	int rc = req->tree_id ? inc_nl_member_get(nl, req->tree_id, req->rank,
+						  m) : -ENOENT;
+
+	if (rc && !nl->from_kernel && req->tree_id)
+		return refuse(id, INC_CM_REFUSED, "%s", nl->error);
+	if (rc || ((m->qpn ^ req->qpn) | (m->rkey ^ req->rkey)))
+		return refuse(id, INC_CM_NO_KEY,
+			      "no tree has such a rank with this key");
+	if (m->state != RDMA_INC_MEMBER_STATE_INIT)
+		return refuse(id, INC_CM_TAKEN,
+			      "tree %u rank %u is connected already",
+			      req->tree_id, req->rank);
+	if (m->transport != RDMA_INC_TRANSPORT_RC)
+		return refuse(id, INC_CM_MISMATCH,
+			      "tree %u rank %u is not RC", req->tree_id,
+			      req->rank);
+	return 0;
+}
+
+static void set_addr(struct inc_nl_addr *addr, const struct sockaddr *sa)
+{
+	const void *from = &((const struct sockaddr_in6 *)sa)->sin6_addr;
+
+	addr->len = 16;
+	if (sa->sa_family == AF_INET) {
+		addr->len = 4;
+		from = &((const struct sockaddr_in *)sa)->sin_addr;
+	}
+	memcpy(addr->bytes, from, addr->len);
+}
+
+/* What CM knows of the other end of the QP. */
+static int fill_peer(struct rdma_cm_id *id, const struct inc_cm_req *req,
+		     const struct inc_nl_member *m, struct inc_nl_member *set)
+{
+	struct ibv_qp_attr rtr = { .qp_state = IBV_QPS_RTR };
+	struct ibv_qp_attr rts = { .qp_state = IBV_QPS_RTS };
+	unsigned int pmtu = req->pmtu;
+	struct inc_nl_addr addr;
+	int mask;
+
+	if (rdma_init_qp_attr(id, &rtr, &mask) ||
+	    rdma_init_qp_attr(id, &rts, &mask))
+		return refuse(id, INC_CM_REFUSED, "RDMA CM: %s",
+			      strerror(errno));
+	if (!pmtu)
+		pmtu = 128U << rtr.path_mtu;
+	if (pmtu != m->pmtu || 128U << rtr.path_mtu < m->pmtu)
+		return refuse(id, INC_CM_MISMATCH,
+			      "the tree's pmtu is %u, the QP's %u, the path's %u",
+			      m->pmtu, pmtu, 128U << rtr.path_mtu);
+	INC_NL_SET(set, MEMBER_TREE_ID, tree_id, req->tree_id);
+	INC_NL_SET(set, MEMBER_RANK, rank, req->rank);
+	INC_NL_SET(set, MEMBER_PEER_QPN, peer_qpn, rtr.dest_qp_num);
+	INC_NL_SET(set, MEMBER_PEER_PSN, peer_psn, rtr.rq_psn);
+	INC_NL_SET(set, MEMBER_PSN, psn, rts.sq_psn);
+	addr.len = 16;
+	memcpy(addr.bytes, rtr.ah_attr.grh.dgid.raw, sizeof(addr.bytes));
+	INC_NL_SET(set, MEMBER_PEER_ADDR, peer_addr, addr);
+	set_addr(&addr, rdma_get_local_addr(id));
+	INC_NL_SET(set, MEMBER_LOCAL_ADDR, local_addr, addr);
+	return 0;
+}
+
+static struct conn *conn_new(struct rdma_cm_id *id,
+			     const struct inc_cm_req *req)
+{
+	struct conn *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->id = id;
+	c->tree = req->tree_id;
+	c->rank = req->rank;
+	c->qpn = req->qpn;
+	c->next = cm.conns;
+	c->prev = &cm.conns;
+	if (c->next)
+		c->next->prev = &c->next;
+	cm.conns = c;
+	id->context = c;
+	return c;
+}
+
+static void conn_free(struct conn *c)
+{
+	*c->prev = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	free(c);
+}
+
+/* The rank has left: so has its member, unless there is another one by now. */
+static void end_member(const struct conn *c)
+{
+	struct inc_nl_member m;
+	struct inc_nl nl;
+
+	if (!inc_nl_open(&nl) &&
+	    !inc_nl_member_get(&nl, c->tree, c->rank, &m) && m.qpn == c->qpn &&
+	    !inc_nl_member_del(&nl, c->tree, c->rank))
+		log_info("RDMA CM: tree %u rank %u has left", c->tree, c->rank);
+	inc_nl_close(&nl);
+}
+
+static int accept_rank(struct rdma_cm_id *id, const struct inc_nl_member *m,
+		       const struct inc_nl_tree *tree)
+{
+	const struct inc_cm_rep rep = {
+		.version = INC_CM_VERSION,
+		.pmtu = htons(m->pmtu),
+		.msg_size = htonl(m->msg_size),
+		.slots = htons(m->slots),
+		.ranks = htons(tree->ranks),
+		.first_msg_id = htonl(m->next_msg_id),
+	};
+	/* Without a QP of its own, librdmacm takes the number from here. */
+	struct rdma_conn_param p = {
+		.private_data = &rep,
+		.private_data_len = sizeof(rep),
+		.rnr_retry_count = 7,
+		.qp_num = m->qpn,
+	};
+
+	return rdma_accept(id, &p);
+}
+
+/* Returns 0 if @id is a connection now; otherwise it was rejected. */
+static int connect_rank(struct inc_nl *nl, struct rdma_cm_id *id,
+			const struct inc_cm_req *req)
+{
+	struct inc_nl_member set = { .has = 0 }, m;
+	struct inc_nl_tree tree;
+	struct conn *c;
+
+	if (find_member(nl, id, req, &m) || fill_peer(id, req, &m, &set))
+		return -1;
+	c = conn_new(id, req);
+	if (!c)
+		return refuse(id, INC_CM_REFUSED, "out of memory");
+	if (inc_nl_tree_get(nl, req->tree_id, &tree) ||
+	    inc_nl_member_set(nl, &set, &m)) {
+		conn_free(c);
+		return refuse(id, INC_CM_REFUSED, "%s", nl->error);
+	}
+	if (accept_rank(id, &m, &tree)) {
+		log_warn("RDMA CM: cannot answer tree %u rank %u: %s",
+			 req->tree_id, req->rank, strerror(errno));
+		end_member(c);
+		conn_free(c);
+		return -1;
+	}
+	return 0;
+}
+
+static int on_request(struct rdma_cm_event *ev)
+{
+	struct inc_cm_req req;
+	struct inc_nl nl;
+	int rc;
+
+	/* It comes with the listener's. */
+	ev->id->context = NULL;
+	if (parse(ev->id, &ev->param.conn, &req))
+		return -1;
+	if (inc_nl_open(&nl))
+		rc = refuse(ev->id, INC_CM_REFUSED, "%s", nl.error);
+	else
+		rc = connect_rank(&nl, ev->id, &req);
+	inc_nl_close(&nl);
+	return rc;
+}
+
+/* Returns whether the event's ID is to be destroyed. */
+static bool on_event(struct rdma_cm_event *ev)
+{
+	struct conn *c = ev->id->context;
+
+	switch (ev->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return on_request(ev);
+	case RDMA_CM_EVENT_ESTABLISHED:
+		if (c)
+			log_info("RDMA CM: tree %u rank %u is connected",
+				 c->tree, c->rank);
+		return false;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		if (ev->id == cm.listener) {
+			log_error("RDMA CM: the device is gone: nobody can connect until a restart");
+			return false;
+		}
+		/* The QP is not the device's, and stays. */
+		if (c)
+			conn_free(c);
+		return true;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		if (c) {
+			end_member(c);
+			conn_free(c);
+		}
+		if (ev->event == RDMA_CM_EVENT_DISCONNECTED)
+			rdma_disconnect(ev->id);
+		return ev->id != cm.listener;
+	default:
+		return false;
+	}
+}
+
+static void take_events(void)
+{
+	struct rdma_cm_event *ev;
+	struct rdma_cm_id *id;
+	bool done;
+
+	while (!rdma_get_cm_event(cm.channel, &ev)) {
+		id = ev->id;
+		done = on_event(ev);
+		if (done)
+			id->context = NULL;
+		rdma_ack_cm_event(ev);
+		if (done)
+			rdma_destroy_id(id);
+	}
+}
+
+static void *loop(void *arg)
+{
+	struct pollfd p[2] = {
+		{ .fd = cm.stop, .events = POLLIN },
+		{ .fd = cm.channel->fd, .events = POLLIN },
+	};
+
+	(void)arg;
+	for (;;) {
+		if (poll(p, ARRAY_SIZE(p), -1) < 0 && errno != EINTR)
+			break;
+		if (p[0].revents)
+			break;
+		take_events();
+	}
+	return NULL;
+}
+
+static int listen_at(const struct cm_endpoint *e)
+{
+	const struct addrinfo hints = {
+		.ai_flags = AI_NUMERICHOST | AI_PASSIVE,
+		.ai_socktype = SOCK_STREAM,
+	};
+	struct addrinfo *ai;
+	char port[8];
+	int rc;
+
+	snprintf(port, sizeof(port), "%u", e->port);
+	rc = getaddrinfo(e->addr, port, &hints, &ai);
+	if (rc) {
+		log_error("%s: %s", e->addr, gai_strerror(rc));
+		return -1;
+	}
+	rc = rdma_bind_addr(cm.listener, ai->ai_addr) ||
+	     rdma_listen(cm.listener, BACKLOG);
+	if (rc)
+		log_error("cannot listen for RDMA CM at %s port %u: %s; is there an RDMA device with this address (rdma link)?",
+			  e->addr, e->port, strerror(errno));
+	freeaddrinfo(ai);
+	return rc ? -1 : 0;
+}
+
+static int open_channel(void)
+{
+	int flags;
+
+	cm.channel = rdma_create_event_channel();
+	if (!cm.channel) {
+		log_error("/dev/infiniband/rdma_cm: %s; is the module rdma_ucm loaded?",
+			  strerror(errno));
+		return -1;
+	}
+	flags = fcntl(cm.channel->fd, F_GETFL);
+	if (fcntl(cm.channel->fd, F_SETFL, flags | O_NONBLOCK) ||
+	    rdma_create_id(cm.channel, &cm.listener, NULL, RDMA_PS_TCP)) {
+		log_error("RDMA CM: %s", strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static void release(void)
+{
+	struct conn *c;
+
+	while ((c = cm.conns)) {
+		rdma_destroy_id(c->id);
+		conn_free(c);
+	}
+	if (cm.listener)
+		rdma_destroy_id(cm.listener);
+	if (cm.channel)
+		rdma_destroy_event_channel(cm.channel);
+	if (cm.stop >= 0)
+		close(cm.stop);
+	cm.listener = NULL;
+	cm.channel = NULL;
+	cm.stop = -1;
+}
+
+/**
+ * cm_start() - let ranks connect by RDMA CM
+ * @e: where
+ *
+ * Return: 0, or -1 after a message.
+ */
+int cm_start(const struct cm_endpoint *e)
+{
+	int rc;
+
+	if (!e->addr)
+		return 0;
+	if (open_channel() || listen_at(e)) {
+		release();
+		return -1;
+	}
+	cm.stop = eventfd(0, EFD_CLOEXEC);
+	rc = pthread_create(&cm.thread, NULL, loop, NULL);
+	if (rc) {
+		log_error("cannot start a thread: %s", strerror(rc));
+		release();
+		return -1;
+	}
+	return 0;
+}
+
+/**
+ * cm_stop() - end what cm_start() began
+ *
+ * Hosts are told that their connections end. Members stay.
+ */
+void cm_stop(void)
+{
+	uint64_t one = 1;
+
+	if (!cm.channel)
+		return;
+	(void)!write(cm.stop, &one, sizeof(one));
+	pthread_join(cm.thread, NULL);
+	release();
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Accepts ranks that connect by RDMA CM.
+ */
+#ifndef INC_AGENT_CM_H
+#define INC_AGENT_CM_H
+
+#include <stdint.h>
+
+/**
+ * struct cm_endpoint - where ranks may connect
+ * @addr: address, or NULL: nowhere
+ * @port: port of RDMA_PS_TCP
+ */
+struct cm_endpoint {
+	const char	*addr;
+	uint16_t	port;
+};
+
+int cm_start(const struct cm_endpoint *e);
+void cm_stop(void);
+
+#endif /* INC_AGENT_CM_H */

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * In place of lldp.c where there is no liblldpctl.
+ */
+#include "lldp.h"
+
+#include "log.h"
+
+/**
+ * lldp_start() - say that there is no LLDP
+ * @a: agent
+ * @sock: lldpd's socket
+ *
+ * Return: 0.
+ */
+int lldp_start(const struct agent *a, const char *sock)
+{
+	(void)a;
+	(void)sock;
+	log_info("LLDP: built without liblldpctl: links are learnt from the forwarding database");
+	return 0;
+}
+
+/**
+ * lldp_stop() - the end of lldp_start()
+ */
+void lldp_stop(void)
+{
+}
+
+/**
+ * lldp_add() - add nothing
+ * @sw: the container "switch"
+ */
+void lldp_add(struct lyd_node *sw)
+{
+	(void)sw;
+}

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See lldp.h. A thread asks lldpd for all ports whenever lldpd tells of a change,
+ * and every few seconds, since ports that are added do not announce the switch
+ * yet. Without lldpd it tries again; what it has learnt stays for a while, so
+ * lldpd may be restarted.
+ */
+#include "lldp.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <lldp-const.h>
+#include <lldpctl.h>
+
+#include "agent.h"
+#include "announce.h"
+#include "iface.h"
+#include "notif.h"
+
+#define PEERS_MAX	1024
+#define ADDRS_MAX	8
+/* Between questions; between attempts to connect; for an answer. */
+#define AGAIN_MS	5000
+#define GAP_MS		200
+#define RETRY_MS	1000
+#define ANSWER_MS	3000
+/* How long to believe what lldpd has said before it ended. */
+#define KEEP_MS		10000
+
+/**
+ * struct peer - who is at the other end of a port
+ * @ifname: port
+ * @mac: its MAC address
+ * @who: what it says of itself
+ * @naddrs: number of @addrs
+ * @addrs: its management addresses, as text
+ */
+struct peer {
+	char		ifname[16];
+	uint8_t		mac[6];
+	struct announce	who;
+	unsigned int	naddrs;
+	char		addrs[ADDRS_MAX][46];
+};
+
+/**
+ * struct peers - all of them
+ * @n: their number
+ * @list: peers
+ */
+struct peers {
+	unsigned int	n;
+	struct peer	list[PEERS_MAX];
+};
+
+/**
+ * struct pipe - a connection to lldpd
+ * @fd: socket
+ * @wait_ms: how long to wait for data
+ */
+struct pipe {
+	int	fd;
+	int	wait_ms;
+};
+
+static struct {
+	const struct agent	*agent;
+	const char		*sock;
+	int			stop;
+	bool			told;
+	uint64_t		lost_at;
+	pthread_t		thread;
+	pthread_mutex_t		lock;
+	struct peers		*peers;		/* under @lock */
+} lldp = { .stop = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Waits for @fd, or -1: only for time. Returns 1: ready, 0: late, -1: stop. */
+static int wait_for(int fd, short events, int ms)
+{
+	struct pollfd p[2] = {
+		{ .fd = lldp.stop, .events = POLLIN },
+		{ .fd = fd, .events = events },
+	};
+	int n = poll(p, 2, ms);
+
+	if (n > 0 && p[0].revents)
+		return -1;
+	return n > 0;
+}
+
+/* --- Connections --------------------------------------------------------- */
+
+static ssize_t pipe_send(lldpctl_conn_t *conn, const uint8_t *data, size_t len,
+			 void *arg)
+{
+	struct pipe *p = arg;
+	ssize_t n;
+
+	(void)conn;
+	if (wait_for(p->fd, POLLOUT, ANSWER_MS) <= 0)
+		return LLDPCTL_ERR_CALLBACK_FAILURE;
+	n = send(p->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	return n < 0 ? LLDPCTL_ERR_CALLBACK_FAILURE : n;
+}
+
+static ssize_t pipe_recv(lldpctl_conn_t *conn, const uint8_t *data, size_t len,
+			 void *arg)
+{
+	struct pipe *p = arg;
+	ssize_t n;
+
+	(void)conn;
+	if (wait_for(p->fd, POLLIN, p->wait_ms) <= 0)
+		return LLDPCTL_ERR_WOULDBLOCK;
+	n = recv(p->fd, (void *)data, len, MSG_DONTWAIT);
+	if (!n)
+		return LLDPCTL_ERR_EOF;
+	return n < 0 ? LLDPCTL_ERR_CALLBACK_FAILURE : n;
+}
+
+static lldpctl_conn_t *pipe_open(struct pipe *p, int wait_ms)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	lldpctl_conn_t *conn = NULL;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", lldp.sock);
+	p->wait_ms = wait_ms;
+	p->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (p->fd < 0)
+		return NULL;
+	if (!connect(p->fd, (struct sockaddr *)&addr, sizeof(addr)))
+		conn = lldpctl_new_name(lldp.sock, pipe_send, pipe_recv, p);
+	if (!conn)
+		close(p->fd);
+	return conn;
+}
+
+static void pipe_close(struct pipe *p, lldpctl_conn_t *conn)
+{
+	lldpctl_release(conn);
+	close(p->fd);
+}
+
+/* --- This switch --------------------------------------------------------- */
+
+static bool is_ours(lldpctl_atom_t *tlv)
+{
+	const uint8_t *oui;
+	size_t len = 0;
+
+	oui = lldpctl_atom_get_buffer(tlv, lldpctl_k_custom_tlv_oui, &len);
+	return oui && len == ANNOUNCE_OUI_LEN &&
+	       !memcmp(oui, ANNOUNCE_OUI, len);
+}
+
+static const uint8_t *content(lldpctl_atom_t *tlv, size_t *len)
+{
+	*len = 0;
+	return lldpctl_atom_get_buffer(tlv,
+				       lldpctl_k_custom_tlv_oui_info_string,
+				       len);
+}
+
+static bool is_announced(lldpctl_atom_t *tlvs, const uint8_t *info, size_t len)
+{
+	lldpctl_atom_t *tlv;
+	const uint8_t *has;
+	bool found = false;
+	size_t n;
+
+	lldpctl_atom_foreach(tlvs, tlv) {
+		has = content(tlv, &n);
+		if (is_ours(tlv) && has && n == len && !memcmp(has, info, len))
+			found = true;
+	}
+	return found;
+}
+
+/* Add our TLV to a port's, or remove it: @op is "replace" or "remove". */
+static void announce(lldpctl_atom_t *port, const char *ifname, const char *op)
+{
+	lldpctl_atom_t *tlvs = lldpctl_atom_get(port, lldpctl_k_custom_tlvs);
+	lldpctl_atom_t *tlv = NULL;
+	uint8_t info[ANNOUNCE_MAX];
+	size_t len = announce_make(info, lldp.agent->id, ifname);
+	bool there;
+
+	if (!tlvs)
+		return;
+	there = len && is_announced(tlvs, info, len);
+	if (len && there == !strcmp(op, "remove"))
+		tlv = lldpctl_atom_create(tlvs);
+	if (tlv) {
+		lldpctl_atom_set_buffer(tlv, lldpctl_k_custom_tlv_oui,
+					(const uint8_t *)ANNOUNCE_OUI,
+					ANNOUNCE_OUI_LEN);
+		lldpctl_atom_set_int(tlv, lldpctl_k_custom_tlv_oui_subtype,
+				     ANNOUNCE_SWITCH);
+		lldpctl_atom_set_str(tlv, lldpctl_k_custom_tlv_op, op);
+		lldpctl_atom_set_buffer(tlv,
+					lldpctl_k_custom_tlv_oui_info_string,
+					info, len);
+		if (!lldpctl_atom_set(port, lldpctl_k_custom_tlv, tlv))
+			log_warn("LLDP: %s: cannot announce the switch: %s",
+				 ifname,
+				 lldpctl_last_strerror(
+					lldpctl_atom_get_connection(port)));
+		lldpctl_atom_dec_ref(tlv);
+	}
+	lldpctl_atom_dec_ref(tlvs);
+}
+
+/* --- Others -------------------------------------------------------------- */
+
+static bool says(lldpctl_atom_t *neighbour, struct announce *who)
+{
+	lldpctl_atom_t *tlvs = lldpctl_atom_get(neighbour,
+						lldpctl_k_custom_tlvs);
+	lldpctl_atom_t *tlv;
+	const uint8_t *info;
+	bool found = false;
+	long subtype;
+	size_t len;
+
+	if (!tlvs)
+		return false;
+	lldpctl_atom_foreach(tlvs, tlv) {
+		if (found || !is_ours(tlv))
+			continue;
+		subtype = lldpctl_atom_get_int(tlv,
+					       lldpctl_k_custom_tlv_oui_subtype);
+		info = content(tlv, &len);
+		found = !announce_parse(subtype, info, len, who);
+	}
+	lldpctl_atom_dec_ref(tlvs);
+	return found;
+}
+
+static bool mac_of(lldpctl_atom_t *atom, lldpctl_key_t subtype, long wanted,
+		   lldpctl_key_t id, uint8_t *mac)
+{
+	const uint8_t *bytes;
+	size_t len = 0;
+
+	if (lldpctl_atom_get_int(atom, subtype) != wanted)
+		return false;
+	bytes = lldpctl_atom_get_buffer(atom, id, &len);
+	return !announce_mac(bytes, len, mac);
+}
+
+static void take_addrs(lldpctl_atom_t *chassis, struct peer *p)
+{
+	lldpctl_atom_t *list = lldpctl_atom_get(chassis, lldpctl_k_chassis_mgmt);
+	lldpctl_atom_t *mgmt;
+	const char *text;
+
+	if (!list)
+		return;
+	lldpctl_atom_foreach(list, mgmt) {
+		text = lldpctl_atom_get_str(mgmt, lldpctl_k_mgmt_ip);
+		if (text && p->naddrs < ADDRS_MAX)
+			snprintf(p->addrs[p->naddrs++], sizeof(p->addrs[0]),
+				 "%s", text);
+	}
+	lldpctl_atom_dec_ref(list);
+}
+
+static void take(struct peers *all, const char *ifname,
+		 lldpctl_atom_t *neighbour)
+{
+	struct peer *p = &all->list[all->n];
+	lldpctl_atom_t *chassis;
+
+	if (all->n == PEERS_MAX)
+		return;
+	memset(p, 0, sizeof(*p));
+	chassis = lldpctl_atom_get(neighbour, lldpctl_k_port_chassis);
+	if (!chassis)
+		return;
+	if (says(neighbour, &p->who) &&
+	    (mac_of(neighbour, lldpctl_k_port_id_subtype,
+		    LLDP_PORTID_SUBTYPE_LLADDR, lldpctl_k_port_id, p->mac) ||
+	     mac_of(chassis, lldpctl_k_chassis_id_subtype,
+		    LLDP_CHASSISID_SUBTYPE_LLADDR, lldpctl_k_chassis_id,
+		    p->mac))) {
+		snprintf(p->ifname, sizeof(p->ifname), "%s", ifname);
+		if (!p->who.id[0])
+			take_addrs(chassis, p);
+		all->n++;
+	}
+	lldpctl_atom_dec_ref(chassis);
+}
+
+static void take_port(struct peers *all, lldpctl_atom_t *port,
+		      const char *ifname)
+{
+	lldpctl_atom_t *list, *neighbour;
+
+	list = lldpctl_atom_get(port, lldpctl_k_port_neighbors);
+	if (!list)
+		return;
+	lldpctl_atom_foreach(list, neighbour)
+		take(all, ifname, neighbour);
+	lldpctl_atom_dec_ref(list);
+}
+
+/* Go through all ports. Returns false if lldpd does not answer. */
+static bool each_port(struct peers *all, const char *op)
+{
+	lldpctl_atom_t *list, *item, *port;
+	const char *name;
+	struct pipe p;
+	lldpctl_conn_t *conn = pipe_open(&p, ANSWER_MS);
+
+	list = conn ? lldpctl_get_interfaces(conn) : NULL;
+	if (list) {
+		lldpctl_atom_foreach(list, item) {
+			name = lldpctl_atom_get_str(item,
+						    lldpctl_k_interface_name);
+			port = lldpctl_get_port(item);
+			if (name && port) {
+				if (all)
+					take_port(all, port, name);
+				announce(port, name, op);
+			}
+			if (port)
+				lldpctl_atom_dec_ref(port);
+		}
+		lldpctl_atom_dec_ref(list);
+	}
+	if (conn)
+		pipe_close(&p, conn);
+	return list;
+}
+
+/* --- The thread ---------------------------------------------------------- */
+
+static void set_peers(struct peers *all)
+{
+	struct peers *old;
+	bool changed;
+
+	pthread_mutex_lock(&lldp.lock);
+	old = lldp.peers;
+	changed = (old ? old->n : 0) != all->n ||
+		  (all->n && memcmp(old->list, all->list,
+				    all->n * sizeof(all->list[0])));
+	lldp.peers = all;
+	pthread_mutex_unlock(&lldp.lock);
+	free(old);
+	if (changed)
+		notif_changed();
+}
+
+static bool look(void)
+{
+	struct peers *all = calloc(1, sizeof(*all));
+
+	if (!all)
+		return true;
+	if (!each_port(all, "replace")) {
+		free(all);
+		return false;
+	}
+	set_peers(all);
+	return true;
+}
+
+static void on_change(lldpctl_change_t type, lldpctl_atom_t *interface,
+		      lldpctl_atom_t *neighbour, void *arg)
+{
+	(void)type;
+	(void)interface;
+	(void)neighbour;
+	(void)arg;
+}
+
+/* Until lldpd ends, or we do. */
+static void follow(void)
+{
+	struct pipe p;
+	lldpctl_conn_t *conn = pipe_open(&p, AGAIN_MS);
+
+	if (!conn)
+		return;
+	if (lldpctl_watch_callback2(conn, on_change, NULL) < 0) {
+		pipe_close(&p, conn);
+		return;
+	}
+	log_info("LLDP: connected with lldpd");
+	lldp.told = false;
+	while (look()) {
+		lldp.lost_at = 0;
+		if (wait_for(-1, 0, GAP_MS) < 0)
+			break;
+		if (lldpctl_watch(conn) < 0 &&
+		    lldpctl_last_error(conn) != LLDPCTL_ERR_WOULDBLOCK)
+			break;
+	}
+	pipe_close(&p, conn);
+}
+
+static void *run(void *arg)
+{
+	struct peers *none;
+
+	(void)arg;
+	do {
+		follow();
+		if (wait_for(-1, 0, 0) < 0)
+			break;
+		if (!lldp.told)
+			log_info("LLDP: no lldpd at %s: links are learnt from the forwarding database",
+				 lldp.sock);
+		lldp.told = true;
+		if (!lldp.lost_at)
+			lldp.lost_at = now_ms();
+		none = now_ms() - lldp.lost_at > KEEP_MS ?
+		       calloc(1, sizeof(*none)) : NULL;
+		if (none)
+			set_peers(none);
+	} while (wait_for(-1, 0, RETRY_MS) >= 0);
+	return NULL;
+}
+
+static void log_lldp(int severity, const char *msg)
+{
+	(void)severity;
+	log_debug("LLDP: %s", msg);
+}
+
+/**
+ * lldp_start() - begin to announce this switch
+ * @a: agent
+ * @sock: lldpd's socket, NULL: the usual one
+ *
+ * Return: 0, or -1 after a message.
+ */
+int lldp_start(const struct agent *a, const char *sock)
+{
+	int rc;
+
+	lldp.agent = a;
+	lldp.sock = sock ? sock : lldpctl_get_default_transport();
+	lldp.stop = eventfd(0, EFD_CLOEXEC);
+	lldpctl_log_callback(log_lldp);
+	rc = pthread_create(&lldp.thread, NULL, run, NULL);
+	if (rc)
+		log_error("cannot start a thread: %s", strerror(rc));
+	return rc ? -1 : 0;
+}
+
+/**
+ * lldp_stop() - do not announce it any more
+ */
+void lldp_stop(void)
+{
+	uint64_t one = 1;
+
+	if (lldp.stop < 0)
+		return;
+	(void)!write(lldp.stop, &one, sizeof(one));
+	pthread_join(lldp.thread, NULL);
+	/* Its requests are to be waited for, in a limited time. */
+	close(lldp.stop);
+	lldp.stop = -1;
+	each_port(NULL, "remove");
+	free(lldp.peers);
+	lldp.peers = NULL;
+}
+
+/**
+ * lldp_add() - add the neighbours that LLDP has found
+ * @sw: the container "switch", with its interfaces
+ */
+void lldp_add(struct lyd_node *sw)
+{
+	const struct peer *p;
+	struct lyd_node *node;
+	unsigned int i, k;
+
+	pthread_mutex_lock(&lldp.lock);
+	for (i = 0; lldp.peers && i < lldp.peers->n; i++) {
+		p = &lldp.peers->list[i];
+		node = iface_neighbour(sw, p->ifname, p->mac);
+		if (!node)
+			continue;
+		if (p->who.id[0]) {
+			lyd_new_path(node, NULL, "switch-id", p->who.id,
+				     LYD_NEW_PATH_UPDATE, NULL);
+			lyd_new_path(node, NULL, "switch-port", p->who.port,
+				     LYD_NEW_PATH_UPDATE, NULL);
+		}
+		for (k = 0; k < p->naddrs; k++)
+			lyd_new_path(node, NULL, "address", p->addrs[k],
+				     LYD_NEW_PATH_UPDATE, NULL);
+	}
+	pthread_mutex_unlock(&lldp.lock);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * LLDP by lldpd: announces this switch on all its ports, and learns who is at
+ * the other ends.
+ */
+#ifndef INC_AGENT_LLDP_H
+#define INC_AGENT_LLDP_H
+
+struct agent;
+struct lyd_node;
+
+int lldp_start(const struct agent *a, const char *sock);
+void lldp_stop(void);
+void lldp_add(struct lyd_node *sw);
+
+#endif /* INC_AGENT_LLDP_H */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The command line and the configuration file.
+ */
+#ifndef INC_AGENT_OPTIONS_H
+#define INC_AGENT_OPTIONS_H
+
+#include "cm.h"
+#include "log.h"
+#include "netconf.h"
+
+#define MAX_USERS	64
+
+/**
+ * struct options - how the agent was started
+ * @sock: UNIX socket
+ * @mode: its permissions
+ * @ssh: SSH endpoint; its addr is NULL if there is none
+ * @users: its users
+ * @tls: TLS endpoint; its addr is NULL if there is none
+ * @cm: where ranks may connect by RDMA CM
+ * @id: name of the switch, or NULL
+ * @max: limit of sessions
+ * @no_lldp: leave LLDP alone
+ * @lldp: lldpd's socket, NULL: the usual one
+ * @yang: directory of the YANG modules
+ * @pidfile: file for the process ID, or NULL
+ * @level: what to print
+ */
+struct options {
+	const char		*sock;
+	unsigned int		mode;
+	struct netconf_ssh	ssh;
+	struct netconf_user	users[MAX_USERS];
+	struct netconf_tls	tls;
+	struct cm_endpoint	cm;
+	const char		*id;
+	unsigned int		max;
+	bool			no_lldp;
+	const char		*lldp;
+	const char		*yang;
+	const char		*pidfile;
+	enum log_level		level;
+};
+
+void options_read(struct options *o, int argc, char **argv);
+
+#endif /* INC_AGENT_OPTIONS_H */

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The size of a chunk (RFC 6242), which libnetconf2 does not check.
+ *
+ * libnetconf2 3.7.1 takes it as strtoul() returns it: for "-1" it allocates one
+ * byte too few and reads from the peer until memory is overwritten, for more than
+ * 32 bits it copies what it has not read. A client that may look only could take
+ * over the agent, and a false agent the manager. The program's strtoul() comes
+ * before the C library's, in libraries, too; a size of 0 ends the session.
+ * dialogue.py fails without this.
+ */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A manager's edit of 1,024 members is below 1 MiB. */
+#define CHUNK_MAX	(16U << 20)
+
+/* How libnetconf2 asks: for a line of decimal digits, and for nothing after it. */
+static bool is_chunk(const char *text, char **end, int base)
+{
+	size_t len = strlen(text);
+
+	return !end && base == 10 && len && text[len - 1] == '\n';
+}
+
+static unsigned long chunk_size(const char *text)
+{
+	unsigned long size = 0;
+
+	if (*text == '0')
+		return 0;
+	for (; *text >= '0' && *text <= '9'; text++) {
+		size = size * 10 + (unsigned long)(*text - '0');
+		if (size > CHUNK_MAX)
+			return 0;
+	}
+	return strcmp(text, "\n") ? 0 : size;
+}
+
+/**
+ * strtoul() - the C library's, except for the size of a chunk
+ * @text: what to convert
+ * @end: where the rest begins, or NULL
+ * @base: of the number
+ *
+ * Return: the number; 0 for a line that is no valid size of a chunk.
+ */
+unsigned long strtoul(const char *restrict text, char **restrict end, int base)
+{
+	unsigned long long value;
+
+	if (is_chunk(text, end, base))
+		return chunk_size(text);
+	value = strtoull(text, end, base);
+#if ULONG_MAX < ULLONG_MAX
+	if (value > ULONG_MAX)
+		value = ULONG_MAX;
+#endif
+	return (unsigned long)value;
+}
