@@ -19,6 +19,7 @@ help:
 	@echo 'On any machine (root, Debian 12 or later):'
 	@echo '  make demo       an AllReduce over the module, shown step by step'
 	@echo '                  RANKS=4 SIZE=1M DTYPE=fp32 OP=sum LAB=auto|uml|vm|host'
+	@echo '  make demo-fabric  2 spines, 4 leaves, 16 hosts, their manager, an MPI job'
 	@echo '  make check      the tests; TESTS="name..." for some of them'
 	@echo '  make check-all  the tests that take longer, too'
 	@echo '  make bench      how fast it is, beside its alternatives; REPS=5'
@@ -87,6 +88,9 @@ install-user: userspace
 demo:
 	@LAB=$(LAB) RANKS=$(RANKS) SIZE=$(SIZE) DTYPE=$(DTYPE) OP=$(OP) selftests/demo/run
 
+demo-fabric:
+	@selftests/demo/fabric
+
 check:
 	@selftests/run $(TESTS)
 
@@ -106,5 +110,5 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all help modules modules-build userspace lab-user install install-modules \
-	install-user demo check check-all bench patch-series deb \
+	install-user demo demo-fabric check check-all bench patch-series deb \
 	clean

@@ -4,9 +4,11 @@
 # The Debian packages: built, built again elsewhere with the same result, checked
 # by lintian and by their own tests, and used in a virtual machine.
 #
-#   deb.sh [PART...]    PART: build same lint tests vm fresh; default: all but
-#                       tests and fresh
+#   deb.sh [PART...]    PART: build same lint install tests vm fresh; default:
+#                       all but tests and fresh
 #
+#   install the manager's and the agent's packages, in the root file system
+#           (install.sh)
 #   tests   debian/tests by autopkgtest, in a copy of the lab's root file system
 #   vm      installed into a copy of the lab's root file system with Debian's
 #           kernels, where DKMS compiles the module natively; then booted with
@@ -66,7 +68,7 @@ part_same()
 sums()
 {
 	(cd "$OUT" && sha256sum ./*.deb) >"$WORK/sums" &&
-		[ "$(wc -l <"$WORK/sums")" -ge 9 ] &&
+		[ "$(wc -l <"$WORK/sums")" -ge 12 ] &&
 		(cd build/deb-again && sha256sum -c "$WORK/sums")
 }
 
@@ -76,7 +78,7 @@ part_lint()
 		--display-info --fail-on error,warning,info,pedantic \
 		--allow-root "$OUT"/rdma-inc_*.changes
 	case_ "packages have the files of make install" same_files
-	case_ "the unit's exposure, by systemd-analyze security" exposure
+	case_ "the units' exposure, by systemd-analyze security" exposure
 	grep -h Overall "$WORK/log"
 }
 
@@ -89,13 +91,17 @@ same_files()
 	for deb in "$OUT"/*.deb; do
 		case $deb in *-dbgsym_* | *-doc_* | *-dkms_*) continue ;; esac
 		dpkg-deb --fsys-tarfile "$deb" | tar t
-	done | grep -v '/$' | grep -vE '^./(usr/share/(doc|lintian)|etc/default)/' |
+	done | grep -v '/$' | grep -vE '^./(usr/share/(doc|lintian)|etc)/' |
 		sed -E 's/\.gz$//; s,/x86_64-linux-gnu,,;
 			s,lib/wireshark/plugins/inc.lua,share/rdma_inc/inc.lua,' |
 		sort >"$WORK/packaged"
 	# shellcheck disable=SC2016
 	"$LAB" exec sh -c 'rm -rf /tmp/i && make -s install-user PREFIX=/usr \
-		DESTDIR=/tmp/i >&2 && cd /tmp/i && find . ! -type d' |
+		DESTDIR=/tmp/i >&2 && for p in manager agent; do
+			make -s -C userspace/$p O=$PWD/build/user/$p \
+				R=$PWD/build/user/rendezvous PREFIX=/usr \
+				DESTDIR=/tmp/i install >&2 || exit
+		done && cd /tmp/i && find . ! -type d' |
 		sort >"$WORK/installed"
 	[ -s "$WORK/installed" ] && diff "$WORK/packaged" "$WORK/installed"
 }
@@ -103,12 +109,27 @@ same_files()
 exposure()
 {
 	# shellcheck disable=SC2016
-	"$LAB" exec sh -c 'mkdir /tmp/u && dpkg-deb -x "$0"/inc-tool_*.deb /tmp/u &&
-		cd /tmp/u && systemd-analyze security --no-pager --offline=true \
-		--threshold=20 usr/lib/systemd/system/inc-serve.service' "$OUT"
+	"$LAB" exec sh -c 'mkdir /tmp/u && cd /tmp/u &&
+		for p in inc-tool rdma-inc-manager rdma-inc-agent; do
+			dpkg-deb -x "$0/$p"_*.deb . || exit
+		done
+		for u in usr/lib/systemd/system/*.service; do
+			systemd-analyze security --no-pager --offline=true \
+				--threshold=20 "$u" || exit
+		done' "$OUT"
 }
 
 # What is laid over the root file system is empty: all that is written goes away.
+part_install()
+{
+	mkdir -p "$WORK/empty"
+	LAB_OVER=$WORK/empty "$LAB" exec -- selftests/deb/install.sh "$OUT" \
+		>"$WORK/install" 2>&1
+	ktap_take <"$WORK/install"
+	grep -q '^1\.\.' "$WORK/install"
+	ktap $? "the test of the installation came to its end"
+}
+
 part_tests()
 {
 	local debs
@@ -176,7 +197,7 @@ finish()
 }
 
 trap finish EXIT
-[ $# != 0 ] || set -- build same lint vm
+[ $# != 0 ] || set -- build same lint install vm
 for part in "$@"; do
 	since=$SECONDS
 	if declare -F "part_$part" >/dev/null; then

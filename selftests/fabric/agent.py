@@ -239,9 +239,15 @@ def part_wrong():
     refused(m, "a rank that the tree does not have",
             tree(6, 2, member(2)), "invalid-value", "member[rank='2']/rank",
             "ranks 0 to 1")
-    refused(m, "a member without its address",
-            "<tree><id>5</id><member><rank>1</rank></member></tree>",
+    refused(m, "a member without its address", "<tree><id>5</id><member>"
+            "<rank>1</rank><peer-qpn>101</peer-qpn></member></tree>",
             "missing-element", "member[rank='1']", "missing")
+    edit(m, "<tree><id>5</id><member><rank>1</rank></member></tree>")
+    same("a member that waits for its host: its state",
+         [x["state"] for x in tool("member", "show") if x["rank"] == 1],
+         ["init"])
+    edit(m, f'<tree><id>5</id><member nc:operation="delete" xmlns:nc="{NC}">'
+         "<rank>1</rank></member></tree>")
     refused(m, "an address without a route",
             tree(6, 2, member(0, "192.0.2.1")), "operation-failed",
             "peer-addr", "no route")

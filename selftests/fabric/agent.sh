@@ -198,6 +198,25 @@ part_options()
 	says "SSH without a host key" 2 "needs --host-key" -s 127.0.0.1
 	says "SSH without users" 2 "nobody can log in" -s 127.0.0.1 -k x
 	says "a user without a key" 2 "NAME=FILE" -a admin
+	says "TLS without certificates" 2 "--tls needs" -t 127.0.0.1
+	says "certificates without TLS" 2 "need --tls" --tls-cert x
+	says "certificates that are not there" 1 "cannot listen for TLS" \
+		-y "$YANG" -u "$DIR/other" -t 127.0.0.1 --tls-cert /nowhere \
+		--tls-key /nowhere --tls-ca /nowhere
+	printf '# all\n\n id = x\nmax-sessions 7\nnonsense = 1\n' >"$DIR/conf"
+	says "a file: no such option" 2 "conf:5: there is no such option" \
+		-f "$DIR/conf"
+	echo "mode" >"$DIR/conf"
+	says "a file: no value" 2 "conf:1: this option needs a value" \
+		-f "$DIR/conf"
+	echo "verbose = 3" >"$DIR/conf"
+	says "a file: a value too many" 2 "conf:1: this option has no value" \
+		-f "$DIR/conf"
+	printf 'id = x\nmax-sessions = 0\n' >"$DIR/conf"
+	says "a file: a wrong value" 2 "conf:2: 0: the limit has to be" \
+		-f "$DIR/conf"
+	says "a file: none" 2 "No such file" -f /nowhere
+	says "a file: zero bytes" 2 "zero byte" -f /dev/zero
 	says "a wrong port" 2 "from 1 to 65535" -s 127.0.0.1:0
 	says "a wrong mode" 2 "from 0 to 777" -m 888
 	says "no YANG modules" 1 "cannot load the YANG modules" -y /nowhere \

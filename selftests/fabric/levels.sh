@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # The aggregation manager and several switches, each with its agent: the manager
-# finds out what is where, and computes trees of two levels.
+# finds out what is where, and computes trees of two levels, and of three.
 #
 #   levels.sh [VAR=VALUE]... [PART...]
-#	PART: job order die
+#	PART: job order die full three
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -14,21 +14,21 @@
 # shellcheck source=selftests/lib/fabric.sh
 . "$ROOT/selftests/lib/fabric.sh"
 
-# All that a switch knows of others is what they have sent.
-suite_up()
+fabric_up()
 {
-	local name r
+	local name
 
-	levels_up 3 2 || return
+	levels_up "$@" || return
 	for name in "${SWITCHES[@]}"; do
 		agent_up "$name" || return
-		[ "$name" = sw ] ||
-			at "$name" ping -qc 1 "$(topo_ip4 sw)" >/dev/null
 	done
-	for r in 0 1 2 3 4 5; do
-		host "$r" ping -qc 1 "$(topo_ip4 sw)" >/dev/null
-	done
-	amd_up && clock_up
+	fabric_known
+	amd_up && wait_for 30 ctl_up
+}
+
+suite_up()
+{
+	fabric_up 3 2 && clock_up
 }
 
 has()
@@ -40,7 +40,6 @@ part_job()
 {
 	local r all
 
-	wait_for 10 ctl_up
 	all=$(ctl topology)
 	for r in 0 1 2 3 4 5; do
 		has "$all" "host $(topo_ip4 $r) at l$((r / 2)) v$r"
@@ -65,7 +64,7 @@ part_job()
 	others_fail "deleted" -1 operator
 	gone "deleted"
 	am_job "2 ranks at one leaf" 2 --check --count 1000
-	grep -q "ready, 2 ranks, 1 tree," "$LAB_OUT/amd.log"
+	grep -q ": 2 ranks, 1 tree," "$LAB_OUT/amd.log"
 	ktap $? "one tree is enough" "$(tail -n 3 "$LAB_OUT/amd.log")"
 }
 
@@ -87,4 +86,56 @@ part_die()
 	am_job "rank killed: the next job runs" 6 --check --count 1000
 }
 
-suite "job order die" "$@"
+# Switches that refuse a tree: others take it, as long as there are some.
+part_full()
+{
+	local name
+
+	at l0 inc-tool switch set memory-limit 4K
+	am_job "l0 has no room: 2 of its hosts" 2 --check --count 1000
+	grep -q "tried elsewhere: switch l0" "$LAB_OUT/amd.log"
+	ktap $? "l0 was asked" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	am_job "l0 has no room: 6 ranks" 6 --check --count 1000
+	for name in "${SWITCHES[@]}"; do
+		at "$name" inc-tool switch set memory-limit 4K
+	done
+	am_start 2
+	job_wait
+	ktap $(($? == 0)) "no switch has room: an error"
+	grep -qh "no switch can serve it: switch .*KiB" "$JOB_LOG".*
+	ktap $? "no switch has room: it says why" "$(cat "$JOB_LOG".*)"
+	gone "no room"
+	for name in "${SWITCHES[@]}"; do
+		at "$name" inc-tool switch set memory-limit 1G
+	done
+}
+
+# A root, two switches below it, four leaves, eight hosts.
+part_three()
+{
+	local all
+
+	amd_down
+	agents_down
+	levels_down
+	fabric_up 4 2 2
+	ktap $? "3 levels come up" "$(ctl topology)" || return
+	am_job "8 ranks, 3 levels" 8 --check --count 1000
+	long_job 8
+	all=$(ctl group show "$JOB_NAME")
+	# 4 leaves, one of the middle, and the root, which is the other one.
+	[ "$(grep -c "^  *switch" <<<"$all")" = 6 ] &&
+		[ "$(grep -c "below l[0-9]" <<<"$all")" = 0 ] &&
+		[ "$(grep -c "below m[01]" <<<"$all")" = 5 ]
+	ktap $? "each link is crossed once" "$all"
+	kill -9 "${JOB_PIDS[5]}"
+	# Eight ranks and seven switches share a CPU.
+	others_fail "3 levels: rank killed" 5 "rank" 4000
+	gone "3 levels"
+	JOB_HOSTS=(0 7 2 5 4 3 6 1)
+	# Sums of floats have other bits then.
+	am_job "3 levels, any order of ranks" 8 --check --count 1000 -t int32
+	JOB_HOSTS=()
+}
+
+suite "job order die full three" "$@"

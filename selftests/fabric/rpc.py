@@ -5,44 +5,16 @@
 #   rpc.py HOST:PORT OWN_ADDRESS      prints KTAP
 
 import ipaddress
-import os
 import queue
-import subprocess
 import sys
-import tempfile
 
 import grpc
 
-ROOT = os.path.dirname(os.path.abspath(__file__)) + "/../.."
-SERVICE = "/rdma_inc.v1.Manager/"
-N = 0
-
-
-def ktap(good, name, why=""):
-    global N
-    N += 1
-    text = str(why).replace("\n", " ").replace("#", " ")
-    print(f"{'' if good else 'not '}ok {N} - {name}" +
-          (f" # {text}" if not good else ""), flush=True)
-
-
-def bindings():
-    path = tempfile.mkdtemp()
-    subprocess.run(["protoc", f"--python_out={path}", "-I",
-                    f"{ROOT}/userspace/manager/proto", "rdma_inc.proto"],
-                   check=True)
-    sys.path.insert(0, path)
-    import rdma_inc_pb2
-    return rdma_inc_pb2
-
+from rpcbase import SERVICE, bindings, ktap, pack, plan
 
 pb = bindings()
 channel = grpc.insecure_channel(sys.argv[1])
 own = ipaddress.ip_address(sys.argv[2]).packed
-
-
-def pack(msg):
-    return msg if isinstance(msg, bytes) else msg.SerializeToString()
 
 
 def call(method, request, reply):
@@ -118,7 +90,7 @@ for name, code, text, kw in (
          {"addr": b"12345"}),
         ("somebody else's address", Code.INVALID_ARGUMENT, "--allow",
          {"addr": bytes([10, 99, 0, 1])}),
-        ("loopback", Code.INVALID_ARGUMENT, "no host",
+        ("loopback", Code.INVALID_ARGUMENT, "a loopback address",
          {"addr": bytes([127, 0, 0, 1])}),
         ("QPN 1", Code.INVALID_ARGUMENT, "qpn", {"qpn": 1}),
         ("an unknown mapping", Code.UNIMPLEMENTED, "mapping",
@@ -126,7 +98,7 @@ for name, code, text, kw in (
     refused_join("join: " + name, code, text, join(**kw))
 refused_join("rts first", Code.FAILED_PRECONDITION, "join",
              pb.RankMessage(rts=empty))
-refused_join("an empty message", Code.INVALID_ARGUMENT, "join, rts",
+refused_join("an empty message", Code.INVALID_ARGUMENT, "join, resume",
              pb.RankMessage())
 refused_join("the kernel refuses the tree", Code.INVALID_ARGUMENT, "switch sw",
              join(tree=pb.TreeWishes(slots=3)))
@@ -167,4 +139,4 @@ except grpc.RpcError as e:
     ktap(False, "the stream ends in order", e)
 ktap(not call("ListGroups", pb.ListGroupsRequest(),
               pb.ListGroupsResponse).groups, "no group is left")
-print(f"1..{N}")
+plan()

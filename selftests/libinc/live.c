@@ -635,7 +635,8 @@ static void reason(int err, const char *text)
 	struct inc_comm *comm;
 	char why[512] = "";
 
-	opts.join_timeout_ms = 300;
+	/* Where ranks are missing; else both have to come first. */
+	opts.join_timeout_ms = err == ETIMEDOUT ? 300 : 10000;
 	opts.errbuf = why;
 	opts.errbuf_len = sizeof(why);
 	EQ(inc_comm_create(&comm, &opts), -err);

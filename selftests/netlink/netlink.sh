@@ -156,6 +156,25 @@ part_uc()
 	tool tree del 2
 }
 
+part_waits()
+{
+	local set="member set tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3"
+
+	tool tree add id 1 ranks 2 slots 4 dead-time 50 >/dev/null
+	says "a member that waits for its host" 0 "rkey 0x" member add tree 1 \
+		rank 0 local-qpn 0x800009
+	says "it is in init" 0 "state init qpn 0x800009" member show tree 1
+	says "it is no member of the tree yet" 0 "members 0 of 2" tree show 1
+	says "inc-tool check tells" 0 "it waits for its host" check
+	says "it can be saved" 0 \
+		"member add tree 1 rank 0 local-qpn 0x800009" save
+	says "connected" 0 "psn 0x000007" $set local-psn 7
+	says "once" 2 "the member has its peer already" $set
+	says "it is connected" 0 "state rts" member show tree 1 rank 0
+	says "now it counts" 0 "members 1 of 2" tree show 1
+	tool tree del 1
+}
+
 part_levels()
 {
 	local set="parent set tree 1 peer-tree 9 addr 10.9.0.2 qpn 0x800003 psn 5 rkey 0xbeef"
@@ -615,5 +634,5 @@ part_fuzz()
 		"${FUZZ_COUNT:-$((20000 / SLOW))}"
 }
 
-suite "errors tool class uc levels json batch rights budget quota save events
+suite "errors tool class uc waits levels json batch rights budget quota save events
 	debugfs cli dump reply failures fuzz" "$@"

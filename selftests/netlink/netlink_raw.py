@@ -328,6 +328,96 @@ def errors_member(c):
                [("tree-id", 1), ("rank", 9)], errno.EINVAL, "has ranks", "rank")
 
 
+def errors_set(c):
+    """A member without a peer, and member-set."""
+    good = [("tree-id", 5), ("rank", 0), ("peer-addr", V4("10.9.0.2")),
+            ("peer-qpn", 17), ("peer-psn", 5), ("psn", 0xabcdef)]
+    number = {n: SP.sets["member"][n][0] for n in SP.sets["member"]}
+
+    def but(name, value):
+        return [(n, value if n == name else v) for n, v in good]
+
+    def bad(name, attrs, *args, **kw):
+        expect(c, "member-set: " + name, "member-set", "member", attrs, *args,
+               **kw)
+
+    def members():
+        got = dict(c.inc("tree-get", "tree", [("id", 5)])[0])
+        return (got[SP.sets["tree"]["members"][0]],
+                got[SP.sets["tree"]["state"][0]])
+
+    c.inc("tree-new", "tree", [("id", 5), ("ranks", 2), ("slots", 4),
+                               ("dead-time", 50)])
+    made = dict(c.inc("member-new", "member", good[:2])[0])
+    case("member-new without a peer: init",
+         None if made[number["state"]] == b"\2" else "it is not")
+    case("it has a key, and no peer",
+         None if number["rkey"] in made and number["peer-qpn"] not in made and
+         number["peer-addr"] not in made else f"{made}")
+    case("its rank does not count", None if members() == (b"\0\0", b"\0")
+         else f"{members()}")
+    expect(c, "member-new: it waits already", "member-new", "member", good[:2],
+           errno.EEXIST, "member already", "rank")
+    for name, value in (("pkey", 0xffff), ("peer-qpn", 17),
+                        ("local-addr", V4("10.9.0.1"))):
+        expect(c, f"member-new: of the peer only {name}", "member-new",
+               "member", [("tree-id", 5), ("rank", 1), (name, value)],
+               errno.EINVAL, missing="peer-addr")
+    for name, _ in good[:-1]:
+        bad(f"no {name}", [a for a in good if a[0] != name], errno.EINVAL,
+            missing=name)
+    bad("no such tree", but("tree-id", 77), errno.ENOENT, "no tree 77",
+        "tree-id")
+    bad("no such member", but("rank", 1), errno.ENOENT, "has no member", "rank")
+    bad("rank = ranks", but("rank", 2), errno.EINVAL, "has ranks 0 to 1",
+        "rank")
+    for n in (1, 0xffffff):
+        bad(f"peer-qpn {n:#x}", but("peer-qpn", n), errno.ERANGE, "range",
+            "peer-qpn")
+    for name in ("peer-psn", "psn"):
+        bad(f"{name} 2^24", but(name, 1 << 24), errno.ERANGE, "range", name)
+    bad("pkey 0x8000", good + [("pkey", 0x8000)], errno.EINVAL, "pkey", "pkey")
+    bad("peer-addr multicast", but("peer-addr", V4("224.0.0.1")), errno.EINVAL,
+        "multicast", "peer-addr")
+    bad("local-addr of somebody else", good + [("local-addr", V4("10.9.0.3"))],
+        errno.EADDRNOTAVAIL, "no address of this host", "local-addr")
+    bad("no route", but("peer-addr", V4("192.0.2.1")), errno.ENETUNREACH,
+        "no route", "peer-addr")
+    for name, value in (("qpn", 0x800005), ("transport", 0), ("rkey", 1)):
+        bad(f"{name} is not for it", good + [(name, value)], errno.EINVAL,
+            "Unsupported", name)
+    now = dict(c.inc("member-get", "member", good[:2])[0])
+    case("refused, it is as before",
+         None if all(now[number[n]] == made[number[n]]
+                     for n in ("state", "qpn", "rkey", "psn"))
+         else f"{now}")
+
+    got = dict(c.inc("member-set", "member", good)[0])
+    case("member-set: connected, with its own PSN and the same key",
+         None if got[number["state"]] == b"\0" and
+         got[number["rkey"]] == made[number["rkey"]] and
+         got[number["qpn"]] == made[number["qpn"]] and
+         struct.unpack("=I", got[number["psn"]]) == (0xabcdef,) and
+         struct.unpack("=I", got[number["tx-psn"]]) == (0xabcdef,) and
+         struct.unpack("=I", got[number["rx-psn"]]) == (5,) else f"{got}")
+    case("now its rank counts", None if members() == (b"\1\0", b"\0")
+         else f"{members()}")
+    bad("twice", good, errno.EISCONN, "has its peer already", "rank")
+
+    c.inc("member-new", "member", but("rank", 1)[:2])
+    c.call(c.family, SP.cmd["member-del"],
+           SP.encode("member", but("rank", 1)[:2]))
+    case("one that waits can be deleted", None if members() ==
+         (b"\1\0", b"\0") else f"{members()}")
+    made = dict(c.inc("member-new", "member", but("rank", 1)[:2])[0])
+    got = dict(c.inc("member-set", "member", but("rank", 1)[:-1])[0])
+    case("without psn it keeps the one that it got", None
+         if got[number["psn"]] == made[number["psn"]] else f"{got}")
+    case("with the last one the tree is ready", None if members() ==
+         (b"\2\0", b"\1") else f"{members()}")
+    c.inc("tree-del", "tree", [("id", 5)])
+
+
 def errors_transport(c):
     good = [("tree-id", 3), ("rank", 0), ("peer-addr", V4("10.9.0.2")),
             ("peer-qpn", 17), ("peer-psn", 0), ("transport", 1)]
@@ -490,6 +580,7 @@ def errors():
          f"lacks {missing}" if missing else None)
     errors_tree(c)
     errors_member(c)
+    errors_set(c)
     errors_transport(c)
     errors_parent(c)
     errors_rest(c)

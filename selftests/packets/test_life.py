@@ -30,6 +30,23 @@ def dead_member(lab, family):
     lab.good(family)
 
 
+@test("life: a member that waits for its host takes no packet")
+def waiting(lab, family):
+    with lab.tree(family=family, ranks=2) as t:
+        a, b = t.m
+        t.good()
+        lab.sw.do("member-new", tree_id=lab.sw.do(
+            "tree-new", ranks=2, slots=4, dead_time=50)["id"], rank=1)
+        made = [m for m in lab.sw.nl.do("member-get", dump=True)
+                if m["state"] == "init"]
+        expect("members that wait", len(made), 1)
+        with counters.switch(lab, rx_no_qp=3):
+            for psn in range(3):
+                a.send(a.pkt(qpn=made[0]["qpn"], psn=psn))
+        lab.sw.do("tree-del", id=made[0]["tree-id"])
+        t.good()
+
+
 @test("life: a silent member that is awaited is dead")
 def silent_dead(lab, family):
     timed()

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The layers of the module and of libinc: what a file includes and calls is in
-its own folder of kernel/ or userspace/lib/, or in a lower one, and no files of
-a folder need each other in a circle.
+"""The layers of the module, of libinc and of the manager: what a file includes
+and calls is in its own folder of kernel/, userspace/lib/ or userspace/manager/,
+or in a lower one, and no files of a folder need each other in a circle.
 
-    layers.py [BUILD [LIB]]    BUILD: where the module was built, LIB: where
-                               libinc was, for their symbols
+    layers.py [BUILD [LIB]]    the first two; BUILD: where the module was built,
+                               LIB: where libinc was, for their symbols
+    layers.py --manager BUILD  the manager, which was built there
 
-kernel/Kbuild and userspace/lib/Makefile say which folders there are, the lowest
-first. The file layers has the exceptions, each with its reason; one that is not
+kernel/Kbuild and the Makefiles say which folders there are, the lowest first. The file layers has the exceptions, each with its reason; one that is not
 needed is an error, too. Nothing is printed if all is well.
 """
 
@@ -18,23 +18,26 @@ import sys
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
+PREFIXES = ["lib/", "manager/"]
 EXCEPTIONS = TOP / "selftests/style/layers"
 
 
 class Tree:
-    """A tree of sources whose folders are layers: kernel/ or userspace/lib/."""
+    """A tree of sources whose folders are layers."""
 
-    def __init__(self, top, makefile, skip, prefix):
-        """@skip: folders that are no layers. @prefix: in EXCEPTIONS."""
+    def __init__(self, top, makefile, skip, prefix, shared):
+        """@skip: folders that are no layers. @prefix: in EXCEPTIONS. @shared:
+        header that is no layer's."""
         self.top = TOP / top
         self.makefile = self.top / makefile
         self.skip = skip
         self.prefix = prefix
+        self.shared = shared
 
     def folders(self):
         """Its folders, the lowest first; "" is that of files at the top."""
         text = self.makefile.read_text()
-        found = []
+        found = "".join(re.findall(r"^LAYERS\s*:=(.*)", text, re.M)).split()
         for line in text.splitlines():
             if line.startswith("#") or "tests/" in line:
                 continue
@@ -64,7 +67,7 @@ class Tree:
             for name in re.findall(r'^#include "([^"]+)"', path.read_text(),
                                    re.M):
                 target = self.top / name if "/" in name else path.parent / name
-                if target.exists() and name != "compat.h":
+                if target.exists() and name != self.shared:
                     yield self.room(path), self.room(target)
 
     def symbols(self, build):
@@ -96,7 +99,7 @@ class Tree:
             if not reason:
                 sys.exit(f"selftests/style/layers: no reason: {line}")
             rooms = what.replace(" > ", " ").split()
-            if any(r.startswith("lib/") for r in rooms) != bool(self.prefix):
+            if prefix_of(rooms[0]) != self.prefix:
                 continue
             if self.prefix:
                 what = re.sub(rf"\b{self.prefix}", "", what)
@@ -105,6 +108,11 @@ class Tree:
             else:
                 circles.append((set(what.split()), line))
         return arrows, circles
+
+
+def prefix_of(room):
+    """The prefix of the tree that a room of EXCEPTIONS is in."""
+    return next((p for p in PREFIXES if room.startswith(p)), "")
 
 
 def folder_of(name):
@@ -172,11 +180,16 @@ def check(tree, build):
 
 
 def main():
-    """Checks both trees."""
+    """Checks the trees that the command line names."""
+    if sys.argv[1:2] == ["--manager"]:
+        check(Tree("userspace/manager", "Makefile",
+                   ["ca", "completion", "man", "proto", "systemd", "tests"],
+                   "manager/", "manager.h"), Path(sys.argv[2]))
+        return
     builds = [Path(arg) for arg in sys.argv[1:]] + [None, None]
-    check(Tree("kernel", "Kbuild", ["include"], ""),
+    check(Tree("kernel", "Kbuild", ["include"], "", "compat.h"),
           builds[0] and builds[0] / "kernel")
-    check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/"),
+    check(Tree("userspace/lib", "Makefile", ["man", "tests"], "lib/", None),
           builds[1])
 
 

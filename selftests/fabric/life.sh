@@ -1,0 +1,354 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A group's life: what ends it, who is told how soon, what the manager's events
+# say, and that nothing is left.
+#
+#   life.sh [VAR=VALUE]... [PART...]
+#	PART: leave beat link agent silent tree wrong; by hand: rebuild, away and
+#	clock, whose long jobs need a CPU of their own, many (MANY=1000), spines
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/levels.sh
+. "$ROOT/selftests/lib/levels.sh"
+# shellcheck source=selftests/lib/fabric.sh
+. "$ROOT/selftests/lib/fabric.sh"
+
+# Operations of the job whose trees fail.
+CHECKS=${CHECKS:-300}
+# Groups, and clients that are killed.
+MANY=${MANY:-100}
+AMD_ARGS=(--heartbeat 250 --misses 12 --agent-interval 500 --agent-misses 16)
+
+suite_up()
+{
+	local name
+
+	# Groups survive the manager.
+	AMD_STORE=sqlite:$(mktemp -d)/store
+	levels_up 2 2 || return
+	for name in "${SWITCHES[@]}"; do
+		agent_up "$name" || return
+	done
+	fabric_known
+	amd_up && clock_up
+}
+
+# ended NAME CAUSE: the event of the last group's end names the cause.
+ended()
+{
+	event "group-ended $JOB_NAME: $2"
+	ktap $? "$1: the event names the cause" \
+		"$(grep "$JOB_NAME" "$LAB_OUT/amd.log" | tail -n 5)"
+	gone "$1"
+}
+
+part_leave()
+{
+	am_job "all ranks leave" 4 --check --count 1000
+	ended "all leave" "a rank left: rank [0-3]"
+	long_job 4
+	ctl group del "$JOB_NAME"
+	others_fail "deleted" -1 operator
+	ended "deleted" "by hand: an operator"
+}
+
+part_beat()
+{
+	long_job 4
+	kill -STOP "${JOB_PIDS[2]}"
+	# Its device still answers, so the switch does not miss it.
+	{ sleep 6; kill -KILL "${JOB_PIDS[2]}"; } &
+	others_fail "rank stopped" 2 "rank 2: no heartbeat" 4500
+	wait $!
+	ended "rank stopped" "a rank was lost: rank 2: no heartbeat"
+}
+
+part_link()
+{
+	long_job 4
+	ip -n "$TOPO-l1" link set v2 down
+	others_fail "host's link down" 2 "interface v2 of switch l1" 1500
+	ended "host's link down" "a link failed: interface v2 of switch l1"
+	ip -n "$TOPO-l1" link set v2 up
+	event "link-up l1: interface v2"
+	host 2 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	sleep 1
+	long_job 4
+	ip -n "$TOPO-sw" link set down2 down
+	wait "${JOB_PIDS[0]}" "${JOB_PIDS[1]}"
+	grep -q "interface" "$JOB_LOG.0"
+	ktap $? "a leaf's link down: ranks elsewhere are told" \
+		"$(cat "$JOB_LOG.0")"
+	ip -n "$TOPO-sw" link set down2 up
+	job_wait
+	ended "a leaf's link down" "a link failed: interface"
+	fabric_known
+	sleep 1
+	am_job "the next job runs" 4 --check --count 1000
+}
+
+# step SECONDS: of the wall clock. The shell's own waits go by that clock.
+step()
+{
+	date -s "@$(($(date +%s) + $1))" >/dev/null
+}
+
+# Sessions, heartbeats and leases go by a clock that does not jump.
+part_clock()
+{
+	local by moved
+
+	# It is not about a guest that stands still for a moment.
+	amd_down
+	AMD_ARGS+=(--dead-time 3000)
+	amd_up || return
+	wait_for 10 ctl_up
+	long_job 4
+	for by in 3600 -7200 3600; do
+		step $by
+		moved=$(stat_sum rx-messages)
+		# Longer than what ends a group: heartbeats, and the agents'.
+		sleep 4
+		[ "$(stat_sum rx-messages)" -gt "$moved" ] &&
+			grep -q ready <<<"$(ctl group show)"
+		ktap $? "clock moved by $by s: the job runs" \
+			"$(ctl group show; tail -n 3 "$LAB_OUT/amd.log")"
+	done
+	! grep -qE "group-(ended|failed)|switch-(down|lost)|rank-lost" \
+		<<<"$(grep -A 1000 "$JOB_NAME" "$LAB_OUT/amd.log")"
+	ktap $? "clock moved: nothing was lost" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	ctl group del "$JOB_NAME"
+	others_fail "clock moved" -1 operator
+}
+
+part_agent()
+{
+	long_job 4
+	# An agent may be restarted while a job runs.
+	kill "${AGENT[l1]}"
+	wait "${AGENT[l1]}"
+	event "switch-down l1"
+	ktap $? "agent stopped: an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	agent_up l1
+	wait_for 10 ctl_up
+	busy 50
+	ktap $? "agent restarted: the job still runs" "$(cat "$JOB_LOG".*)"
+	kill -9 "${AGENT[l1]}"
+	wait "${AGENT[l1]}" 2>/dev/null
+	others_fail "agent lost for good" -1 "switch l1 is lost" 20000
+	event "switch-lost l1"
+	agent_up l1
+	ended "agent lost for good" "a switch was lost: switch l1"
+}
+
+# A host that no packet reaches any more, although its link is up.
+part_silent()
+{
+	long_job 4
+	tc -n "$TOPO-l1" qdisc replace dev v2 root netem loss 100%
+	others_fail "host unreachable" 2 "has lost rank 2 (retry-exceeded)" 3000
+	tc -n "$TOPO-l1" qdisc del dev v2 root
+	ended "host unreachable" "a tree failed: switch l1 has lost rank 2"
+}
+
+tree_of()
+{
+	at "$1" inc-tool -j tree show |
+		python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])'
+}
+
+part_tree()
+{
+	local name
+
+	long_job 4
+	name=$(root)
+	at "$name" inc-tool tree del "$(tree_of "$name")"
+	others_fail "root's tree deleted" -1 .
+	ended "root's tree deleted" "a tree failed: "
+}
+
+# cut_often N: delete a tree of the job N times, on any of its switches, at
+# random moments.
+cut_often()
+{
+	local n=0 name
+
+	while [ $n -lt "$1" ] && kill -0 "${JOB_PIDS[0]}" 2>/dev/null; do
+		# The first one at once: the job must not be over before.
+		[ $n = 0 ] || sleep "0.$((RANDOM % 900 + 100))"
+		name=${SWITCHES[RANDOM % ${#SWITCHES[@]}]}
+		at "$name" inc-tool tree del "$(tree_of "$name")" \
+			>/dev/null 2>&1 && n=$((n + 1))
+	done
+	echo "# seed $SEED: $n trees deleted"
+	[ $n -gt 0 ]
+}
+
+# All results are compared with inc-perf's own.
+part_rebuild()
+{
+	local rc transport
+
+	RANDOM=$SEED
+	export INC_AM_ON_FAILURE=rebuild
+	for transport in rc uc; do
+		am_start 4 mix --check="$CHECKS" --count 5000 -i 1 \
+			--transport $transport
+		wait_for 20 busy 50
+		cut_often 3
+		ktap $? "$transport: trees fail while the job runs"
+		job_wait
+		rc=$?
+		ktap $rc "$transport: the job goes on over other trees" \
+			"$(job_why)"
+		event "group-rebuilt $JOB_NAME"
+		ktap $? "$transport: there is an event" \
+			"$(tail -n 5 "$LAB_OUT/amd.log")"
+		gone "rebuild, $transport"
+	done
+	unset INC_AM_ON_FAILURE
+	says "a wrong value" 1 "must be end or rebuild" env \
+		INC_AM_ON_FAILURE=x INC_AM=127.0.0.1 inc-perf -J x -n 1 -r 0
+	gone "rebuild"
+}
+
+# A manager that is away for a while: the job does not notice.
+part_away()
+{
+	long_job 4
+	kill -9 "$AMD"
+	amd_down
+	busy 50
+	ktap $? "no manager: the job runs" "$(cat "$JOB_LOG".*)"
+	amd_up || return
+	wait_for 10 ctl_up
+	# They look for it at once, and it ends without those that do not.
+	sleep 4
+	busy 50
+	ktap $? "the manager is back: the job runs" "$(cat "$JOB_LOG".*)"
+	says "the manager is back: it knows the group" 0 "ready, 4 of 4 ranks" \
+		inc-amctl -m "$(topo_ip4 sw)" group show "$JOB_NAME"
+	ctl group del "$JOB_NAME"
+	others_fail "found again" -1 operator
+	ended "found again" "by hand: an operator"
+}
+
+# What the manager holds: threads, descriptors, KiB of memory.
+holds()
+{
+	local rss
+
+	rss=$(awk '/^VmRSS/ { print $2 }' "/proc/$AMD/status")
+	echo "$(find "/proc/$AMD/task" -mindepth 1 -maxdepth 1 | wc -l)" \
+		"$(find "/proc/$AMD/fd" -mindepth 1 | wc -l)" "$rss"
+}
+
+settled()
+{
+	no_group && no_tree
+}
+
+churn()
+{
+	host 0 python3 "$ROOT/selftests/fabric/churn.py" \
+		"$(topo_ip4 sw):18790" "$(topo_ip4 0)" "$1" "$2" "$SEED"
+}
+
+# Nothing is left of many groups, nor of clients that were killed.
+part_many()
+{
+	local before after what
+
+	# Its clients send no heartbeats.
+	amd_down
+	AMD_ARGS+=(--heartbeat 5000)
+	amd_up || return
+	wait_for 10 ctl_up
+	churn make 20
+	for what in make die; do
+		before=$(holds)
+		churn "$what" "$MANY"
+		ktap $? "$what: $MANY"
+		wait_for 20 settled
+		ktap $? "$what: no group and no tree is left" "$(ctl group show)"
+		# gRPC's threads come and go.
+		sleep 1
+		after=$(holds)
+		echo "# $what: threads, descriptors, KiB before: $before, after: $after"
+		python3 -c 'import sys
+t, f, m, t2, f2, m2 = map(int, sys.argv[1:])
+sys.exit(t2 > t + 4 or f2 > f + 8 or m2 > m + 8192)' $before $after
+		ktap $? "$what: the manager holds no more than before" \
+			"$before, then $after"
+	done
+}
+
+# link_up A B: one more link between two switches.
+link_up()
+{
+	ip -n "$TOPO-$1" link add "to-$2" type veth \
+		peer name "to-$1" netns "$TOPO-$2" || return
+	ip -n "$TOPO-$1" link set "to-$2" master br0 up
+	ip -n "$TOPO-$2" link set "to-$1" master br0 up
+}
+
+# Two spines, and the spanning tree protocol: a link is cut, and after seconds
+# there is another way.
+part_spines()
+{
+	local name
+
+	amd_down
+	switch_up s1 && agent_up s1
+	for name in "${SWITCHES[@]}"; do
+		ip -n "$TOPO-$name" link set br0 type bridge stp_state 1 \
+			forward_delay 200 hello_time 100 max_age 600
+	done
+	ip -n "$TOPO-sw" link set br0 type bridge priority 4096
+	link_up l0 s1 && link_up l1 s1
+	sleep 8
+	fabric_known
+	AMD_ARGS+=(--heartbeat 2000)
+	amd_up
+	wait_for 10 ctl_up
+	sleep 2
+	export INC_AM_ON_FAILURE=rebuild
+	am_start 4 mix --check="$((CHECKS * 3))" --count 5000 -i 1
+	event "group-ready $JOB_NAME" 20
+	ktap $? "two spines: the job begins" "$(ctl topology)"
+	sleep 1
+	ctl group show "$JOB_NAME" | sed 's/^/# before: /'
+	ip -n "$TOPO-sw" link set down1 down
+	event "group-rebuilt $JOB_NAME" 40
+	ktap $? "two spines: another tree after a link has failed" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	ctl group show "$JOB_NAME" | sed 's/^/# after: /'
+	job_wait
+	ktap $? "two spines: the job goes on over it" "$(job_why)"
+	# The ranks may notice it first.
+	grep -qE "group-failed $JOB_NAME: a (link|tree) failed" \
+		"$LAB_OUT/amd.log"
+	ktap $? "two spines: an event names the cause" \
+		"$(grep "group-" "$LAB_OUT/amd.log" | tail -n 5)"
+	unset INC_AM_ON_FAILURE
+	gone "two spines"
+}
+
+# A rank whose request disagrees with the others': the manager says which.
+part_wrong()
+{
+	JOB_ODD[3]="--op max"
+	am_start 4 allreduce -t int32 --op sum --count 100
+	job_wait
+	grep -q "disagrees with that of rank\|request of rank 3" "$JOB_LOG.0"
+	ktap $? "ranks that disagree are told who" "$(tail -n 2 "$JOB_LOG".*)"
+	event "message-failed $JOB_NAME: .*rank 3"
+	ktap $? "and there is an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	JOB_ODD=()
+	gone "wrong"
+}
+
+suite "leave beat link agent silent tree wrong rebuild away" "$@"

@@ -1,0 +1,331 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# How the manager knows where hosts are and which switches are linked: silent
+# hosts, hosts that move; and clients and agents that say nothing.
+#
+#   lldp.sh [VAR=VALUE]... [PART...]
+#	PART: lldp host silent moved; by hand: mute
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/levels.sh
+. "$ROOT/selftests/lib/levels.sh"
+# shellcheck source=selftests/lib/fabric.sh
+. "$ROOT/selftests/lib/fabric.sh"
+
+# Ranks come from elsewhere: what is known of hosts is not due to their messages.
+AMD_ARGS=(--allow "10.$TOPO_NET.0.0/16")
+
+# The switches know each other: they have pinged the root.
+switches_known()
+{
+	local name
+
+	for name in "${SWITCHES[@]}"; do
+		[ "$name" = sw ] ||
+			at "$name" ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	done
+}
+
+# Nobody has heard of any host.
+forget()
+{
+	local name
+
+	for name in "${SWITCHES[@]}"; do
+		at "$name" ip link set br0 type bridge fdb_flush
+		at "$name" ip neigh flush all
+	done
+	switches_known
+}
+
+declare -A LLDPD
+
+lldpd_sock()
+{
+	echo "/run/lldpd-$TOPO-$1.sock"
+}
+
+# lldpd_up SWITCH: it drops its privileges to a user of its own.
+lldpd_up()
+{
+	local name=$1
+
+	mkdir -p /run/lldpd
+	rm -f "$(lldpd_sock "$name")"
+	ip netns exec "$TOPO-$name" lldpd -d -u "$(lldpd_sock "$name")" \
+		-I 'v*,up*,down*' >"$LAB_OUT/lldpd-$name.log" 2>&1 &
+	LLDPD[$name]=$!
+	wait_for 10 test -S "$(lldpd_sock "$name")" || {
+		echo "# lldpd of $name: $(cat "$LAB_OUT/lldpd-$name.log")"
+		return 1
+	}
+	# Else it tells what is new every 30 s.
+	at "$name" lldpcli -u "$(lldpd_sock "$name")" \
+		configure lldp tx-interval 3 >/dev/null
+}
+
+lldpds_down()
+{
+	local name
+
+	for name in "${!LLDPD[@]}"; do
+		kill -9 "${LLDPD[$name]}" 2>/dev/null
+		wait "${LLDPD[$name]}" 2>/dev/null
+		rm -f "$(lldpd_sock "$name")"
+	done
+	LLDPD=()
+}
+
+suite_down()
+{
+	amd_down
+	agents_down
+	lldpds_down
+	return 0
+}
+
+suite_up()
+{
+	local name
+
+	levels_up 2 2 || return
+	for name in "${SWITCHES[@]}"; do
+		agent_up "$name" --lldp "$(lldpd_sock "$name")" || return
+	done
+	switches_known
+	amd_up && wait_for 30 ctl_up && clock_up
+}
+
+# join RANK...: in the name of these hosts.
+join()
+{
+	local r addrs=()
+
+	for r; do
+		addrs+=("$(topo_ip4 "$r")")
+	done
+	sw python3 "$ROOT/selftests/fabric/silent.py" "$(topo_ip4 sw):18790" \
+		"${addrs[@]}" 2>&1
+}
+
+# within MS LIMIT
+within()
+{
+	[ "$1" -le "$(scaled "$2")" ]
+}
+
+no_host()
+{
+	! ctl topology | grep -q "^host"
+}
+
+# links HOW: the topology's links are those that there are, found in this way.
+links()
+{
+	[ "$(ctl topology | grep "^link" | sort)" = "link sw down1 - l0 uplink, $1
+link sw down2 - l1 uplink, $1" ]
+}
+
+# agents_say TEXT: all agents have logged it.
+agents_say()
+{
+	local name
+
+	for name in "${SWITCHES[@]}"; do
+		grep -q "$1" "$LAB_OUT/agentd-$name.log" || return
+	done
+}
+
+part_lldp()
+{
+	local name start now
+
+	wait_for 10 links fdb
+	ktap $? "without lldpd: links by the forwarding database" \
+		"$(ctl topology)"
+	agents_say "no lldpd at"
+	ktap $? "without lldpd: the agents say so"
+	for name in "${SWITCHES[@]}"; do
+		lldpd_up "$name" || return
+	done
+	now_ms start
+	wait_for 30 links lldp
+	ktap $? "lldpd comes: the same links by LLDP" "$(ctl topology)"
+	now_ms now
+	echo "# links by LLDP $((now - start)) ms after lldpd started"
+	ip -n "$TOPO-l1" link set uplink down
+	now_ms start
+	wait_for 10 eval '! links lldp'
+	now_ms now
+	echo "# a link that goes down: noticed after $((now - start)) ms"
+	within $((now - start)) 10000
+	ktap $? "a link that goes down: noticed"
+	ip -n "$TOPO-l1" link set uplink up
+	wait_for 40 links lldp
+	ktap $? "a link that comes up again" "$(ctl topology)"
+	switches_known
+	kill -9 "${LLDPD[l1]}"
+	wait "${LLDPD[l1]}" 2>/dev/null
+	wait_for 20 eval 'ctl topology | grep -q "l1 uplink, fdb"'
+	ktap $? "lldpd gone: back to the forwarding database" "$(ctl topology)"
+	am_job "two kinds of links: a job" 4 --check --count 1000
+	lldpd_up l1
+	wait_for 40 links lldp
+	ktap $? "lldpd is back" "$(ctl topology)"
+	amd_down
+	AMD_ARGS+=(--link l1:uplink=sw:down2 --link l0:none=sw:down1)
+	amd_up
+	wait_for 40 eval 'ctl topology | grep -q "sw down2 - l1 uplink, configured"'
+	ktap $? "a configured link" "$(ctl topology)"
+	wait_for 40 eval 'ctl topology | grep -q "sw down1 - l0 uplink, lldp"'
+	ktap $? "one to an interface that is not there is left out" \
+		"$(ctl topology)"
+	am_job "a configured link: a job" 4 --check --count 1000
+	AMD_ARGS=("${AMD_ARGS[@]:0:2}")
+	sw inc-amd --switch /x --link l1:uplink 2>&1 |
+		grep -q "must be SWITCH:INTERFACE="
+	ktap $? "--link with one end: an error"
+	amd_down
+	kill "${AGENT[l0]}"
+	wait "${AGENT[l0]}"
+	unset "AGENT[l0]"
+	! at l0 lldpcli -u "$(lldpd_sock l0)" show interfaces details |
+		grep -q "52,44,49"
+	ktap $? "an agent that ends takes its announcement along"
+	agent_up l0 --lldp "$(lldpd_sock l0)"
+	amd_up
+	wait_for 40 links lldp
+	ktap $? "the next one announces it" "$(ctl topology)"
+}
+
+# A host that announces itself is known by its management addresses.
+part_host()
+{
+	local sock=/run/lldpd-$TOPO-h0.sock
+
+	lldpd_up l0 || return
+	forget
+	wait_for 10 no_host
+	rm -f "$sock"
+	ip netns exec "$TOPO-h0" lldpd -d -u "$sock" -I eth0 \
+		>"$LAB_OUT/lldpd-h0.log" 2>&1 &
+	LLDPD[h0]=$!
+	wait_for 10 test -S "$sock"
+	wait_for 10 host 0 lldpcli -u "$sock" configure lldp custom-tlv \
+		oui 52,44,49 subtype 2
+	wait_for 40 eval "ctl topology | grep -q 'host $(topo_ip4 0) at l0 v0'"
+	ktap $? "a host that announces itself by LLDP" "$(ctl topology)"
+	! ctl topology | grep -q "host $(topo_ip4 1) "
+	ktap $? "one that does not is unknown" "$(ctl topology)"
+	lldpds_down
+}
+
+part_silent()
+{
+	local out ms
+
+	forget
+	wait_for 10 no_host
+	ktap $? "no host is known" "$(ctl topology)"
+	out=$(join 0 1 2 3)
+	grep -q "rank 1 at l0" <<<"$out" && grep -q "rank 2 at l1" <<<"$out"
+	ktap $? "silent hosts are found, at their leaves" "$out"
+	ms=$(sed -n 's/rank 3 .* after \([0-9]*\) ms/\1/p' <<<"$out")
+	echo "# 4 silent hosts: joined after $ms ms"
+	within "${ms:-9999}" 10000
+	ktap $? "silent hosts are found" "$out"
+	event "host-seen $(topo_ip4 3): at l1 v3"
+	ktap $? "an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	out=$(join 0 99)
+	grep -q "refused .* rank 1 at .*answers none" <<<"$out"
+	ktap $? "a host that is not there: refused" "$out"
+	out=$(at l0 python3 "$ROOT/selftests/fabric/mute.py" \
+		"$(sock_of l0)" probe 127.0.0.1)
+	grep -q "no host has the address" <<<"$out"
+	ktap $? "the agent asks for no address of its own" "$out"
+}
+
+# The cable of host 3 is pulled out of one leaf, and put into the other one.
+part_moved()
+{
+	local start now
+
+	host 3 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	event "host-seen $(topo_ip4 3): at l1 v3" ||
+		echo "# $(tail -n 5 "$LAB_OUT/amd.log")"
+	ip -n "$TOPO-l1" link set v3 netns "$TOPO-l0"
+	ip -n "$TOPO-l0" link set v3 master br0 up
+	now_ms start
+	host 3 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	event "host-moved $(topo_ip4 3): from l1 v3 to l0 v3"
+	ktap $? "a host that moves: an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	now_ms now
+	echo "# moved: event after $((now - start)) ms"
+	within $((now - start)) 10000
+	ktap $? "a host that moves: noticed" "$((now - start)) ms"
+	am_job "a host that moved: a job" 4 --check --count 1000
+	gone "moved"
+	ip -n "$TOPO-l0" link set v3 netns "$TOPO-l1"
+	ip -n "$TOPO-l1" link set v3 master br0 up
+	host 3 ping -qc 3 "$(topo_ip4 sw)" >/dev/null
+	event "host-moved $(topo_ip4 3): from l0 v3 to l1 v3" 20
+	ktap $? "and back" "$(tail -n 5 "$LAB_OUT/amd.log")"
+}
+
+# One that has logged in over SSH, and does not say hello.
+mute_ssh()
+{
+	local dir=$LAB_OUT/ssh name
+
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	for name in host user; do
+		ssh-keygen -q -m PEM -t ecdsa -N '' -f "$dir/$name" || return
+	done
+	kill "${AGENT[l0]}"
+	wait "${AGENT[l0]}"
+	agent_up l0 --ssh "$(switch_ip4 l0):8300" --host-key "$dir/host" \
+		--user "manager=$dir/user.pub" || return
+	at l0 timeout "$(scaled 30)" ssh -p 8300 -i "$dir/user" \
+		-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+		"manager@$(switch_ip4 l0)" -s netconf \
+		< <(sleep "$(scaled 30)") >"$LAB_OUT/ssh.log" 2>&1
+	ktap $(($? == 124)) "a client that says nothing after its login is disconnected" \
+		"$(cat "$LAB_OUT/ssh.log")"
+	grep -q "has not logged in within" "$LAB_OUT/agentd-l0.log"
+	ktap $? "the agent says so" "$(tail -n 3 "$LAB_OUT/agentd-l0.log")"
+}
+
+# Clients that connect and say nothing; agents that do the same.
+part_mute()
+{
+	local out
+
+	out=$(at l0 python3 "$ROOT/selftests/fabric/mute.py" "$(sock_of l0)")
+	echo "# $out"
+	grep -qE "^closed after ([0-9]|1[0-3])\." <<<"$out"
+	ktap $? "a client that says nothing is disconnected" "$out"
+	mute_ssh
+	kill -STOP "${AGENT[l1]}"
+	am_start 2 --check --count 1000
+	job_wait
+	ktap $? "a silent agent: others serve jobs" "$(job_why)"
+	event "switch-down l1: the agent (is silent|does not answer)" 15
+	ktap $? "a silent agent: an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	amd_down
+	ktap $? "a silent agent: the manager ends in order" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	amd_up
+	am_job "a silent agent: a new manager serves jobs" 2 --check \
+		--count 1000
+	event "switch .*l1.*: .*the agent (is silent|does not answer)" 15
+	ktap $? "a silent agent: a new manager says so" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	kill -CONT "${AGENT[l1]}"
+	wait_for 20 ctl_up
+	ktap $? "it is up when it answers" "$(ctl topology)"
+}
+
+suite "lldp host silent moved mute" "$@"

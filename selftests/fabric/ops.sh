@@ -1,0 +1,202 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What operators get of the manager: inc-amctl, events, statistics, the page.
+#
+#   ops.sh [VAR=VALUE]... [PART...]
+#	PART: ctl event task web http
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/levels.sh
+. "$ROOT/selftests/lib/levels.sh"
+# shellcheck source=selftests/lib/fabric.sh
+. "$ROOT/selftests/lib/fabric.sh"
+
+# A browser takes the only CPU for seconds: be patient with all others.
+SLOW=8
+
+suite_up()
+{
+	local name r
+
+	levels_up 3 2 || return
+	for name in "${SWITCHES[@]}"; do
+		agent_up "$name" || return
+		[ "$name" = sw ] ||
+			at "$name" ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	done
+	for r in 0 1 2 3 4 5; do
+		host "$r" ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	done
+	amd_up && wait_for 10 ctl_up && clock_up
+}
+
+# json NAME EXPRESSION ARGS...: what "inc-amctl -j ARGS" prints, as x.
+json()
+{
+	local name=$1 expr=$2 out
+
+	shift 2
+	out=$(ctl -j "$@" 2>&1)
+	python3 -c 'import json, sys
+x = json.loads(sys.argv[1])
+sys.exit(not eval("(" + sys.argv[2] + ")"))' "$out" "$expr" 2>/dev/null
+	ktap $? "$name" "$(tr '\n' '|' <<<"$out")"
+}
+
+# Is each word that completion offers one that inc-amctl knows?
+completes()
+{
+	local word words
+
+	# shellcheck source=userspace/manager/completion/inc-amctl
+	. "$ROOT/userspace/manager/completion/inc-amctl"
+	COMP_WORDS=(inc-amctl "") COMP_CWORD=1
+	_inc_amctl 2>/dev/null
+	words=("${COMPREPLY[@]}")
+	for word in "${words[@]}"; do
+		[ "$word" = help ] || inc-amctl "$word" help |
+			grep -q "^Usage: inc-amctl $word" || return
+		inc-amctl --help | grep -q "^  $word" || [ "$word" = help ] ||
+			return
+	done
+	[ ${#words[@]} -gt 5 ]
+}
+
+# A job of 6 ranks that leaves most of the CPU to others: its ranks run for a
+# tenth of the time, which is enough for heartbeats.
+idle_job()
+{
+	long_job 6
+	while sleep 0.9; do
+		kill -CONT "${JOB_PIDS[@]}"
+		sleep 0.1
+		kill -STOP "${JOB_PIDS[@]}"
+	done &
+	PULSE=$!
+}
+
+wake_job()
+{
+	kill "$PULSE"
+	kill -CONT "${JOB_PIDS[@]}"
+}
+
+part_ctl()
+{
+	local dot
+
+	SAYS_BY=(ctl)
+	idle_job
+	says "topology" 0 "link sw down1 - l0 uplink" topology
+	says "an abbreviation" 0 "host $(topo_ip4 3) at l1 v3" topo show
+	says "switch NAME" 0 "switch l1 at" switch l1
+	says "no such switch" 1 "knows no switch l9" switch l9
+	says "client" 0 "at l2 v4" client "$(topo_ip4 4)"
+	says "group" 0 "below sw, ranks 2-3" group
+	says "why" 0 "the root is sw" why "$JOB_NAME"
+	says "why not a leaf" 0 ": more levels: 3, the root 2" \
+		why "$JOB_NAME"
+	says "why of none" 1 "there is no group" why nonesuch
+	says "why of what" 2 "which group" why
+	says "help of an object" 0 "Usage: inc-amctl event" event help
+	says "--help of an object" 0 "Usage: inc-amctl why" why x --help
+	says "no such object" 2 "--help" frobnicate
+	says "no such option" 2 "--help" --frobnicate topology
+	json "-j topology" "len(x['switches']) == 4 and len(x['links']) == 3 and
+		{h['addr'] for h in x['hosts']} >= {'$(topo_ip4 0)'}" topology
+	json "-j switch" "[s['id'] for s in x] == ['l1']" switch l1
+	json "-j client" "x[0]['switch-id'] == 'l2'" client "$(topo_ip4 4)"
+	json "-j group" "[t['ranks'] for t in x['tree']][1:] ==
+		[[0, 1], [2, 3], [4, 5]]" group show "$JOB_NAME"
+	json "-j why" "x['root'] == 'sw' and {c['against'] == '' :
+		c['switch-id'] for c in x['candidates']}[True] == 'sw'" \
+		why "$JOB_NAME"
+	json "-j event" "x[-1]['kind'] == 'group-ready'" event
+	dot=$(ctl topology --dot)
+	[ "$(grep -c -- ' -- ' <<<"$dot")" = 9 ] && [[ $dot == graph*'}' ]]
+	ktap $? "topology --dot: 3 links and 6 hosts" "$dot"
+	completes
+	ktap $? "completion: each word is known"
+	wake_job
+	ctl group del "$JOB_NAME"
+	others_fail "deleted" -1 operator
+	says "event" 0 "group-ended $JOB_NAME" event
+}
+
+part_event()
+{
+	ktap_take < <(sw python3 "$ROOT/selftests/fabric/ops.py" \
+		"$(topo_ip4 sw):18790" "$(topo_ip4 sw)" 2>&1)
+	ctl event --follow >"$LAB_OUT/follow.log" &
+	am_job "a job" 2 --count 1000
+	wait_for 5 grep -q "group-ended $JOB_NAME" "$LAB_OUT/follow.log"
+	ktap $? "event --follow: the job's end" "$(cat "$LAB_OUT/follow.log")"
+	kill %% 2>/dev/null
+	timeout 10 ip netns exec "$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)" \
+		event --follow | head -n 1 | grep -q "^1 "
+	ktap $? "event --follow: ends when nobody reads"
+}
+
+# Does a line of "inc-amctl task ARGS" say that something is sent?
+task_moves()
+{
+	ctl task "$@" | grep -qE "in [1-9][0-9.]* out [1-9].*messages/s"
+}
+
+part_task()
+{
+	local in
+
+	long_job 6
+	wait_for 10 task_moves "$JOB_NAME"
+	ktap $? "task: the job's rate" "$(ctl task)"
+	wait_for 5 task_moves --switches l1
+	ktap $? "task --switches" "$(ctl task --switches)"
+	wait_for 5 task_moves --clients "$(topo_ip4 5)"
+	ktap $? "task --clients" "$(ctl task --clients)"
+	ctl group del "$JOB_NAME"
+	others_fail "deleted" -1 operator
+	wait_for 5 no_group
+	SAYS_BY=(ctl)
+	says "task: it has ended" 0 "$JOB_NAME: ended" task
+	json "task --history: seconds with data" "len(x['rx-rate']) ==
+		len(x['trouble-rate']) and max(x['rx-rate']) > 0" \
+		task "$JOB_NAME" --history
+	says "task: no such one" 1 'no task "x"' task x
+	says "task --history of none" 2 "needs a name" task --history
+	# The same data once more: all that the hosts sent.
+	am_job "a job of a known size" 6 allreduce --count 100000 -i 20 -x 0
+	sleep 2.2
+	in=$(ctl -j task "$JOB_NAME" | python3 -c \
+		'import json, sys; print(json.load(sys.stdin)[0]["rx-bytes"])')
+	((in >= 6 * 4 * 100000 * 20 && in < 6 * 4 * 100000 * 20 * 6 / 5))
+	ktap $? "task: every byte of its hosts is counted" "$in bytes"
+	timeout 10 ip netns exec "$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)" \
+		task --follow --switches | head -n 8 >"$LAB_OUT/follow.log"
+	grep -c "^switch sw" "$LAB_OUT/follow.log" | grep -qx 2
+	ktap $? "task --follow: each second" "$(cat "$LAB_OUT/follow.log")"
+}
+
+part_web()
+{
+	idle_job
+	ktap_take < <(sw python3 "$ROOT/selftests/fabric/page.py" \
+		"http://127.0.0.1:18789/" "$LAB_OUT/page.png" "$JOB_NAME" \
+		4 6 9 2>&1)
+	wake_job
+	ctl group del "$JOB_NAME"
+	others_fail "deleted" -1 operator
+}
+
+part_http()
+{
+	am_job "a job, for the metrics" 2 --count 1000
+	ktap_take < <(sw python3 "$ROOT/selftests/fabric/web.py" \
+		127.0.0.1 18789 "$(pidof inc-amd)" \
+		"$ROOT/userspace/manager/web/grafana.json" 2>&1)
+	am_job "the manager still serves jobs" 2 --count 1000
+}
+
+suite "ctl event task web http" "$@"

@@ -1,0 +1,364 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Who may use the aggregation manager: certificates, tokens, roles; what is
+# refused, and whether it is said why.
+#
+#   secure.sh [VAR=VALUE]... [PART...]
+#	PART: ca tls token role netconf user rude plain. RUDE: connections
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/fabric.sh
+. "$ROOT/selftests/lib/fabric.sh"
+
+# For RUDE=5000; the manager, and who connects to it, inherit it.
+ulimit -n 20000
+
+DIR=$(mktemp -d)
+CA=$DIR/ca
+TOKENS=$DIR/tokens
+
+ca()
+{
+	"$ROOT/userspace/manager/ca/inc-am-ca" -d "$CA" "$@"
+}
+
+make_certs()
+{
+	ca init &&
+		ca manager amd "$(topo_ip4 sw)" 127.0.0.1 &&
+		ca manager elsewhere 192.0.2.1 &&
+		ca client alice red && ca operator olga && ca admin root &&
+		ca --from 20200101000000Z --until 20210101000000Z client old red &&
+		ca --until 20980101000000Z --from 20970101000000Z client early &&
+		ca agent sw "$(topo_ip4 sw)" &&
+		ca token tom blue client "$TOKENS" >"$DIR/tom" &&
+		ca token opal - operator "$TOKENS" >"$DIR/opal" &&
+		"$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/other" init &&
+		"$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/other" client alice
+}
+
+secured()
+{
+	AMD_SECURITY=(--tls-cert "$CA/${1:-amd}/cert.pem"
+		--tls-key "$CA/${1:-amd}/key.pem" --tls-ca "$CA/ca.pem")
+	[ $# = 0 ] || shift
+	AMD_SECURITY+=("$@")
+	amd_down
+	amd_up
+}
+
+# as NAME CMD...: with NAME's certificate
+as()
+{
+	local name=$1
+
+	shift
+	INC_AM_CERTS=$CA/$name "$@"
+}
+
+suite_up()
+{
+	topo_up 2 && make_certs && agent_up sw && secured amd --tokens "$TOKENS" &&
+		clock_up
+}
+
+suite_down()
+{
+	amd_down
+	agents_down
+	rm -rf "$DIR"
+}
+
+# fails_job NAME TEXT: one rank, which is told TEXT.
+fails_job()
+{
+	JOB_ODD[0]="--join-timeout $(scaled 5000)"
+	am_start 1 --count 10
+	job_wait
+	[ $? != 0 ] && grep -q "$2" "$JOB_LOG.0"
+	ktap $? "$1: refused, and told why" "$(cat "$JOB_LOG.0")"
+	JOB_ODD=()
+}
+
+part_ca()
+{
+	SAYS_BY=("$ROOT/userspace/manager/ca/inc-am-ca" -d "$CA")
+	says "inc-am-ca --help" 0 "Usage: inc-am-ca" --help
+	says "no command" 2 "which command" ""
+	says "a second authority" 1 "is there already" init
+	says "a certificate twice" 1 "force replaces it" client alice
+	says "a manager without a host" 2 "by which it is reached" manager x
+	says "a name with a slash" 2 "must be 1 to 63" client a/b
+	says "an unknown role" 2 "must be client" token a - god "$DIR/x"
+	SAYS_BY=("$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/none")
+	says "no authority" 1 "has no authority" client x
+	SAYS_BY=(sw)
+}
+
+part_tls()
+{
+	as alice am_job "TLS: 2 ranks with certificates" 2 --check --count 1000
+	gone "TLS"
+	SAYS_BY=(as alice ctl)
+	says "a client may look" 0 "switch sw" topology
+	(
+		unset INC_AM_CERTS
+		fails_job "no TLS" "set INC_AM_CERTS"
+	)
+	as old fails_job "an expired certificate" "has expired"
+	as early fails_job "a certificate of the future" "not valid yet"
+	INC_AM_CERTS=$DIR/other/alice fails_job "another authority's manager" \
+		"the manager's certificate"
+	INC_AM_CA=$CA/ca.pem as sw fails_job "an agent's certificate" \
+		"accept this client"
+	INC_AM_CA=$CA/ca.pem INC_AM_CERT=$DIR/other/alice/cert.pem \
+		INC_AM_KEY=$DIR/other/alice/key.pem \
+		fails_job "another authority's client" "accept this client"
+	INC_AM_CA=$CA/ca.pem fails_job "neither certificate nor token" \
+		"needs a certificate"
+	INC_AM_CA=$DIR/nothing fails_job "a file that is not there" "nothing"
+	INC_AM_CA=$CA/ca.pem INC_AM_CERT=$CA/alice/cert.pem \
+		fails_job "a certificate without its key" INC_AM_KEY
+	SAYS_BY=(env -u INC_AM_CERTS ip netns exec "$TOPO-sw" inc-amctl
+		-m "$(topo_ip4 sw)")
+	says "inc-amctl without TLS" 1 "set INC_AM_CERTS" topology
+	SAYS_BY=(as old ctl)
+	says "inc-amctl, expired" 1 "still valid" topology
+	INC_AM_CERTS=$DIR/other/alice
+	export INC_AM_CERTS
+	SAYS_BY=(ctl)
+	says "inc-amctl, another authority" 1 "authority" topology
+	unset INC_AM_CERTS
+	grep -q "caller-refused" "$LAB_OUT/amd.log"
+	ktap $? "violations are reported" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	# The manager's certificate has another name.
+	secured elsewhere
+	as alice fails_job "a manager of another name" "the manager's certificate"
+	secured amd --tokens "$TOKENS"
+}
+
+part_token()
+{
+	export INC_AM_CA=$CA/ca.pem
+
+	INC_AM_TOKEN_FILE=$DIR/tom am_job "2 ranks with a token" 2 --check \
+		--count 1000
+	INC_AM_TOKEN=wrong fails_job "a wrong token" "does not know the token"
+	INC_AM_TOKEN="a b" fails_job "a token with a space" "printable"
+	INC_AM_TOKEN_FILE=/nowhere fails_job "no file" "/nowhere"
+	INC_AM_TOKEN=$(cat "$DIR/opal")
+	export INC_AM_TOKEN
+	SAYS_BY=(ctl)
+	says "an operator's token" 1 "there is no group" group del x
+	unset INC_AM_CA
+	says "inc-amctl: a token without TLS" 1 "over TLS only" topology
+	fails_job "a token without TLS" "over TLS only"
+	# Revoked while the manager runs.
+	export INC_AM_CA=$CA/ca.pem
+	sed -i '/^opal/d' "$TOKENS"
+	says "a token that was revoked" 1 "does not know" topology
+	unset INC_AM_CA INC_AM_TOKEN
+}
+
+part_role()
+{
+	local pid
+
+	export INC_AM_CERTS=$CA/alice
+	long_job 2
+	SAYS_BY=(ctl)
+	says "a client deletes no groups" 1 "this is for operators" \
+		group del "$JOB_NAME"
+	INC_AM_CERTS=$CA/olga says "an operator does" 0 "" group del "$JOB_NAME"
+	others_fail "deleted" -1 operator
+	gone "roles"
+	# Renewed while the manager runs, which is not restarted.
+	pid=$AMD
+	ca -f manager amd 192.0.2.9
+	fails_job "the manager's certificate is read again" \
+		"the manager's certificate"
+	ca -f manager amd "$(topo_ip4 sw)"
+	am_job "and again" 2 --count 10
+	kill -0 "$pid"
+	ktap $? "the manager still runs"
+	unset INC_AM_CERTS
+}
+
+# netconf_tls NAME: log in to the agent with NAME's certificate, read, and try to
+# change something. Prints what the agent says.
+netconf_tls()
+{
+	as "$1" sw python3 "$ROOT/selftests/fabric/tls.py" "$(topo_ip4 sw)"
+}
+
+part_netconf()
+{
+	local dir=$CA/sw at
+
+	at=$(topo_ip4 sw)
+	ca manager switchboard "$at"
+	ca agent other 192.0.2.7
+	amd_down
+	agents_down
+	agent_up sw --tls "$at" --tls-cert "$dir/cert.pem" \
+		--tls-key "$dir/key.pem" --tls-ca "$CA/ca.pem" || return
+	secured_switch amd "tls://$at"
+	wait_for 10 switch_up
+	ktap $? "NETCONF over TLS: the agent answers" "$(as olga ctl topology)"
+	as alice am_job "NETCONF over TLS: 2 ranks" 2 --check --count 1000
+	gone "NETCONF over TLS"
+	SAYS_BY=(netconf_tls)
+	says "the manager may change the switch" 0 "get ok, lock ok" switchboard
+	says "an operator may look only" 0 "get ok, lock access-denied" olga
+	says "a client may not log in" 1 "refused" alice
+	says "an agent may not log in" 1 "refused" sw
+	says "an expired certificate" 1 "refused" old
+	SAYS_BY=(sw)
+	# Another agent's certificate, at this one's address.
+	amd_down
+	agents_down
+	agent_up sw --tls "$at" --tls-cert "$CA/other/cert.pem" \
+		--tls-key "$CA/other/key.pem" --tls-ca "$CA/ca.pem" || return
+	secured_switch amd "tls://$at"
+	! wait_for 4 switch_up
+	ktap $? "an agent of another name is refused" "$(as olga ctl topology)"
+	amd_down
+	agents_down
+	agent_up sw
+	secured amd --tokens "$TOKENS"
+}
+
+switch_up()
+{
+	as olga ctl topology | grep "^switch" | grep -q ': up'
+}
+
+# secured_switch NAME ADDRESS
+secured_switch()
+{
+	AMD_SECURITY=(--tls-cert "$CA/$1/cert.pem" --tls-key "$CA/$1/key.pem"
+		--tls-ca "$CA/ca.pem")
+	amd_up --switch "$2"
+}
+
+# As the units start them: two users that are there, daemon and nobody.
+part_user()
+{
+	local dir=$DIR/run agent=1 amd=65534 sock
+
+	sock=$(sock_of sw)
+	mkdir -p "$dir"
+	chmod 711 "$DIR" "$CA" "$dir"
+	cp "$CA/amd/"*.pem "$dir"
+	chown -R $amd "$dir"
+	amd_down
+	agents_down
+	rm -f "$sock"
+	install -d -o $agent "$DIR/agent"
+	ip netns exec "$TOPO-sw" setpriv --reuid $agent --regid $agent \
+		--clear-groups --no-new-privs --inh-caps -all,+net_admin \
+		--ambient-caps -all,+net_admin --bounding-set -all,+net_admin \
+		inc-agentd -u "$DIR/agent/sock" -m 666 -i sw \
+		-y "$ROOT/userspace/agent/yang" \
+		>"$LAB_OUT/agentd-sw.log" 2>&1 &
+	AGENT[sw]=$!
+	wait_for 20 test -S "$DIR/agent/sock"
+	ktap $? "the agent starts with CAP_NET_ADMIN only" \
+		"$(cat "$LAB_OUT/agentd-sw.log")"
+	: >"$LAB_OUT/amd.log"
+	ip netns exec "$TOPO-sw" setpriv --reuid $amd --regid $amd \
+		--clear-groups --no-new-privs --inh-caps -all \
+		--ambient-caps -all --bounding-set -all \
+		inc-amd -v --listen "$(topo_ip4 sw):18790" --store none \
+		--switch "$DIR/agent/sock" --tls-cert "$dir/cert.pem" \
+		--tls-key "$dir/key.pem" --tls-ca "$dir/ca.pem" \
+		--dead-time "$(scaled 350)" >"$LAB_OUT/amd.log" 2>&1 &
+	AMD=$!
+	wait_for 20 grep -q listening "$LAB_OUT/amd.log"
+	ktap $? "the manager starts without any" "$(cat "$LAB_OUT/amd.log")"
+	as alice am_job "users of their own: 2 ranks" 2 --check --count 1000
+	gone "users of their own"
+	amd_down
+	ktap $? "the manager ends in order"
+	agents_down
+	agent_up sw
+	secured amd --tokens "$TOKENS"
+}
+
+# exposure NAME DIR: systemd's judgement of a unit, in tenths
+exposure()
+{
+	local unit=$DIR/inc-$1.service
+
+	sed -e 's|@SBINDIR@|/usr/sbin|' -e 's|@SYSCONFDIR@|/etc|' \
+		"$ROOT/userspace/$2/systemd/inc-$1.service.in" >"$unit"
+	systemd-analyze security --no-pager --offline=true --threshold=25 \
+		"$unit" >"$DIR/exposure" 2>&1
+	ktap $? "the unit of inc-$1 has at most 2.5" "$(tail -n 1 "$DIR/exposure")"
+}
+
+# Those who connect and say nothing, or nonsense, or do not read.
+part_rude()
+{
+	local rc
+
+	exposure amd manager
+	exposure agentd agent
+	sw timeout "$(scaled 60)" python3 "$ROOT/selftests/fabric/rude.py" \
+		"$(topo_ip4 sw)" "${RUDE:-500}" >"$DIR/rude" 2>&1 &
+	rc=$!
+	wait_for 20 grep -q "^open" "$DIR/rude"
+	SAYS_BY=(as alice ctl)
+	says "a client is served beside silent ones" 0 "switch sw" topology
+	SAYS_BY=(sw)
+	as alice am_job "a job beside silent ones" 2 --count 10
+	wait $rc
+	rc=$?
+	grep "^open\|^closed" "$DIR/rude" | sed 's/^/# /'
+	ktap $rc "silent connections are closed within 15 s" "$(cat "$DIR/rude")"
+	kill -0 "$AMD"
+	ktap $? "the manager still runs"
+}
+
+part_plain()
+{
+	local at="--switch /x --listen 0.0.0.0:18790"
+
+	SAYS_BY=(timeout 10 inc-amd --store none)
+	# shellcheck disable=SC2086	# words
+	{
+		says "plaintext beyond loopback" 1 "insecure-plaintext" $at
+		says "a name that looks like loopback" 1 "insecure-plaintext" \
+			--switch /x --listen 127.0.0.1.example.com:18790
+		says "tokens in plaintext" 1 "contradicts" $at \
+			--insecure-plaintext --tokens "$TOKENS"
+		says "tokens beyond loopback" 1 "insecure-plaintext" $at \
+			--tokens "$TOKENS"
+		says "a certificate without a key" 1 "need each other" $at \
+			--tls-cert "$CA/amd/cert.pem"
+		says "another's key" 1 "its private key" $at \
+			--tls-cert "$CA/amd/cert.pem" --tls-ca "$CA/ca.pem" \
+			--tls-key "$CA/alice/key.pem"
+		says "a file that is none" 1 "no certificate" $at \
+			--tls-cert "$CA/amd/cert.pem" --tls-ca /bin/true \
+			--tls-key "$CA/amd/key.pem"
+		says "tokens: a line that is none" 1 "line 1: must be" \
+			--switch /x --tokens "$CA/ca.pem"
+		chmod o+w "$TOKENS"
+		says "tokens: others may write" 1 "chmod go-w" \
+			--switch /x --tokens "$TOKENS"
+		chmod o-w "$TOKENS"
+	}
+	SAYS_BY=(sw)
+	AMD_SECURITY=(--insecure-plaintext)
+	amd_down
+	amd_up
+	grep -q WARNING "$LAB_OUT/amd.log"
+	ktap $? "plaintext: a warning" "$(cat "$LAB_OUT/amd.log")"
+	am_job "plaintext" 2 --check --count 1000
+	as alice fails_job "TLS with a manager without" "does not speak it"
+}
+
+suite "ca tls token role netconf user rude plain" "$@"

@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What survives the manager: it is killed and started again while jobs run.
+#
+#   store.sh [VAR=VALUE]... [PART...]
+#	PART: restart away second standby
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/fabric.sh
+. "$ROOT/selftests/lib/fabric.sh"
+
+DB=/tmp/store-$$.db
+AMD_STORE=sqlite:$DB
+
+suite_up()
+{
+	rm -f "$DB"*
+	topo_up 4 && agent_up sw && amd_up && clock_up
+}
+
+# The job's ranks run for some seconds, each result checked.
+checked_job()
+{
+	am_start 4 --check --count 1000 -i 2000 "$@"
+	wait_for 20 busy_or_dead
+}
+
+kill_amd()
+{
+	kill -9 "$AMD"
+	wait "$AMD" 2>/dev/null
+	AMD=
+}
+
+# From the log: all ranks are there again.
+all_present()
+{
+	ctl group show "$JOB_NAME" 2>/dev/null | grep -q "ready, 4 of 4"
+}
+
+leads()
+{
+	ctl topology >/dev/null 2>&1
+}
+
+# has_ended NAME: the job has, without an error.
+has_ended()
+{
+	job_wait
+	ktap $? "$1" "$(job_why)"
+}
+
+at_most()
+{
+	[ "$1" -le "$2" ]
+}
+
+part_restart()
+{
+	local ms transport
+
+	for transport in rc uc; do
+		checked_job --transport "$transport"
+		kill_amd
+		amd_up || return
+		wait_for 10 leads
+		# Without the time that the program takes to be loaded.
+		ms=$(sed -n 's/.*leads, \([0-9]*\) ms after.*/\1/p' \
+			"$LAB_OUT/amd.log")
+		at_most "${ms:-9999}" "$(scaled 2000)"
+		ktap $? "$transport: the next manager leads within 2 s" "$ms ms"
+		echo "# $transport: the next manager leads after $ms ms"
+		wait_for 5 all_present
+		ktap $? "$transport: it has the group, with all ranks" \
+			"$(ctl group show) $(tail -n 5 "$LAB_OUT/amd.log")"
+		has_ended "$transport: killed manager: no rank sees an error"
+		gone "$transport: killed manager"
+	done
+	checked_job
+	amd_down
+	ktap $? "it ends in order" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	amd_up || return
+	has_ended "stopped manager: no rank sees an error"
+	gone "stopped manager"
+}
+
+# What happened while there was no manager.
+part_away()
+{
+	checked_job
+	kill_amd
+	kill -9 "${JOB_PIDS[2]}"
+	amd_up || return
+	others_fail "a rank died" 2 . 15000
+	# It is awaited for as long as heartbeats may be missed.
+	wait_for 15 no_tree
+	ktap $? "a rank died: the tree is gone" "$(sw inc-tool tree show)"
+	checked_job
+	kill_amd
+	sw inc-tool tree del "$(sw inc-tool -j tree show |
+		python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')"
+	sw inc-tool tree add id 1073741900 ranks 1
+	amd_up || return
+	others_fail "the tree was deleted" -1 . 5000
+	gone "a tree that is no group's is deleted"
+	wait_for 5 no_group
+	ktap $? "no group is left" "$(ctl group show)"
+}
+
+part_second()
+{
+	local log=$LAB_OUT/second.log rc
+
+	timeout 10 inc-amd --switch /x --listen 127.0.0.1:0 \
+		--store "sqlite:$DB" >"$log" 2>&1
+	rc=$?
+	[ $rc = 1 ] && grep -q "another manager uses it: process" "$log" &&
+		grep -q "$(topo_ip4 sw)" "$log"
+	ktap $? "a second manager is refused, and told who is there" \
+		"status $rc, $(cat "$log")"
+	timeout 10 inc-amd --switch /x --listen 127.0.0.1:0 \
+		--store frobnicate >"$log" 2>&1
+	rc=$?
+	[ $rc = 1 ] && grep -q "sqlite:/FILE" "$log"
+	ktap $? "a store that is none" "status $rc, $(cat "$log")"
+}
+
+# amd2_up PORT: one of several managers.
+amd2_up()
+{
+	ip netns exec "$TOPO-sw" inc-amd -v --http none \
+		--listen "$(topo_ip4 sw):$1" --switch "$(sock_of sw)" \
+		--insecure-plaintext --dead-time "$(scaled 700)" \
+		--store "etcd:127.0.0.1:2379" >"$LAB_OUT/amd-$1.log" 2>&1 &
+	wait_for 20 grep -q "$2" "$LAB_OUT/amd-$1.log"
+	ktap $? "manager at $1: $2" "$(cat "$LAB_OUT/amd-$1.log")"
+}
+
+part_standby()
+{
+	local etcd first second
+	local AM_OTHERS
+
+	AM_OTHERS=,$(topo_ip4 sw):18792
+	amd_down
+	rm -rf /tmp/etcd-$$
+	ip netns exec "$TOPO-sw" etcd --data-dir "/tmp/etcd-$$" \
+		--log-level error >"$LAB_OUT/etcd.log" 2>&1 &
+	etcd=$!
+	amd2_up 18790 "this manager leads"
+	first=$!
+	amd2_up 18792 "listening"
+	second=$!
+	checked_job
+	kill -9 "$first"
+	wait_for 10 grep -q "this manager leads" "$LAB_OUT/amd-18792.log"
+	ktap $? "killed leader: the standby leads" \
+		"$(cat "$LAB_OUT/amd-18792.log")"
+	has_ended "killed leader: no rank sees an error"
+	wait_for 15 no_tree
+	ktap $? "killed leader: the tree is gone" "$(sw inc-tool tree show)"
+	kill "$second" "$etcd"
+	wait "$second" "$etcd"
+	amd_up
+}
+
+suite "restart away second standby" "$@"

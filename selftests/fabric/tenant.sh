@@ -1,0 +1,247 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Tenants of the aggregation manager: what they may have, and what they see of
+# each other.
+#
+#   tenant.sh [VAR=VALUE]... [PART...]
+#	PART: quota switch reload hide
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/fabric.sh
+. "$ROOT/selftests/lib/fabric.sh"
+
+DIR=$(mktemp -d)
+CA=$DIR/ca
+LIMITS=$DIR/tenants.conf
+
+ca()
+{
+	"$ROOT/userspace/manager/ca/inc-am-ca" -d "$CA" "$@"
+}
+
+# limits LINE...: what the file has from now on.
+limits()
+{
+	printf '%s\n' "$@" >"$LIMITS"
+}
+
+reloads()
+{
+	grep -c " limits-" "$LAB_OUT/amd.log"
+}
+
+reloaded()
+{
+	[ "$(reloads)" != "$1" ]
+}
+
+reload()
+{
+	local before
+
+	before=$(reloads)
+	kill -HUP "$AMD"
+	wait_for 10 reloaded "$before"
+}
+
+suite_up()
+{
+	topo_up 4 && ca init && ca manager amd "$(topo_ip4 sw)" &&
+		ca client ruth red && ca client rita red && ca client bob blue &&
+		ca client nina && ca operator olga &&
+		ca token tom blue client "$DIR/tokens" >"$DIR/tom" || return
+	AMD_SECURITY=(--tls-cert "$CA/amd/cert.pem" --tls-key "$CA/amd/key.pem"
+		--tls-ca "$CA/ca.pem" --tokens "$DIR/tokens")
+	AMD_ARGS=(--tenants "$LIMITS")
+	agent_up sw && limits && amd_up && clock_up
+}
+
+suite_down()
+{
+	amd_down
+	agents_down
+	rm -rf "$DIR"
+}
+
+# as NAME CMD...: with NAME's certificate; tom has a token.
+as()
+{
+	local name=$1
+
+	shift
+	if [ "$name" = tom ]; then
+		INC_AM_CA=$CA/ca.pem INC_AM_TOKEN_FILE=$DIR/tom "$@"
+	else
+		INC_AM_CERTS=$CA/$name "$@"
+	fi
+}
+
+# refused NAME USER RANKS TEXT: USER's job is refused, and told TEXT.
+refused()
+{
+	JOB_ODD[0]="--join-timeout $(scaled 5000)"
+	as "$2" am_start "$3" --count 10
+	job_wait
+	[ $? != 0 ] && grep -q "$4" "$JOB_LOG.0"
+	ktap $? "$1" "$(cat "$JOB_LOG.0")"
+	JOB_ODD=()
+}
+
+end_job()
+{
+	as olga ctl group del "$1"
+	job_wait
+	gone "$2"
+}
+
+part_quota()
+{
+	local job
+
+	limits "all-ranks = 5" \
+		"tenant = red" "groups = 1" "ranks = 3" "min-ranks = 2" \
+		"tenant = *" "max-ranks = 2"
+	reload
+	refused "fewer ranks than the least" ruth 1 "must have at least 2"
+	refused "more ranks than all may have" ruth 4 "may have 3 ranks in all"
+	refused "more ranks than a group may have" tom 3 "may have 2 at most"
+	as ruth long_job 3
+	job=$JOB_NAME
+	event "group-ready $job"
+	ktap $? "a group within the limits" "$(cat "$JOB_LOG.0")"
+	refused "another user of the tenant" rita 2 \
+		"tenant red may have 1 groups, and has 1"
+	SAYS_BY=(as olga ctl)
+	says "quota show" 0 "groups: 1 of 1" quota show red
+	says "quota show -j" 0 '"used":3' -j quota
+	says "event" 0 ": tenant red may have 1 groups" event
+	SAYS_BY=(as bob ctl)
+	says "a client sees its own limits" 0 "tenant blue" quota
+	says "and no others'" 1 "are for operators" quota show red
+	! as bob ctl quota | grep -q "red\|all tenants"
+	ktap $? "quota: no other tenant's name" "$(as bob ctl quota)"
+	as bob am_job "another tenant has room" 2 --check --count 100
+	as tom am_job "the same with a token" 2 --check --count 100
+	JOB_NAME=$job
+	end_job "$job" "quota"
+	as rita am_job "when it has ended" 2 --check --count 100
+	gone "quota"
+}
+
+part_switch()
+{
+	local pids=() job
+
+	limits "tenant = red" "switch-trees = 1" "tenant = blue" \
+		"switch-slots = 16"
+	reload
+	as ruth long_job 2
+	job=$JOB_NAME
+	pids=("${JOB_PIDS[@]}")
+	refused "a second tree at the switch" rita 2 \
+		"tenant red may have 1 trees at each switch"
+	as nina am_job "a caller without a tenant has no limit" 2 --check \
+		--count 100
+	refused "more slots than at each switch" bob 2 \
+		"may have 16 slots at each switch"
+	as bob am_job "as many slots as allowed" 2 --check --count 100 --slots 16
+	as olga ctl group del "$job"
+	wait "${pids[@]}"
+	gone "limits of a switch"
+	as rita am_job "when the tree is gone" 2 --check --count 100
+}
+
+part_reload()
+{
+	limits "tenant = red" "groups = 0"
+	reload
+	refused "no groups at all" ruth 2 "may have 0 groups"
+	limits "tenant = red" "groups = many"
+	reload
+	grep -q "limits-wrong.*as before: .*tenants.conf:2: this must be a number" \
+		"$LAB_OUT/amd.log"
+	ktap $? "a wrong file: it is said where" "$(cat "$LAB_OUT/amd.log")"
+	refused "a wrong file: the limits are as before" ruth 2 "may have 0 groups"
+	SAYS_BY=(timeout 10 inc-amd --store none --switch /x --tenants "$LIMITS")
+	says "a wrong file: the manager does not start" 1 \
+		"tenants.conf:2: this must be a number" --listen 127.0.0.1:0
+	SAYS_BY=(timeout 10 inc-amd --store none --switch /x)
+	says "no file" 1 "/nowhere: No such file" --tenants /nowhere
+	limits
+	reload
+	as ruth am_job "limits are gone" 2 --check --count 100
+	gone "reload"
+}
+
+# sees_not WHO ARGS...: inc-amctl tells WHO nothing of the group.
+sees_not()
+{
+	local who=$1 text
+
+	shift
+	text=$(as "$who" ctl "$@" 2>&1)
+	! grep "$JOB_NAME" <<<"$text" | grep -qv "there is no group"
+	ktap $? "$who: $* does not show another tenant's group" "$text"
+}
+
+part_hide()
+{
+	local who job pids
+
+	as ruth long_job 2
+	SAYS_BY=(as rita ctl)
+	says "a user of the tenant sees the group" 0 "$JOB_NAME: ready" group show
+	says "and why it has its tree" 0 "root is sw" why "$JOB_NAME"
+	for who in bob tom nina; do
+		sees_not $who group show
+		sees_not $who -j group show "$JOB_NAME"
+		sees_not $who why "$JOB_NAME"
+		sees_not $who topology
+	done
+	SAYS_BY=(as tom ctl)
+	says "its name is of no use" 1 "there is no group" group show "$JOB_NAME"
+	says "nor to know its tenant" 1 "there is no group" group show \
+		"$JOB_NAME" red
+	says "a client gets no events" 1 "for operators" event
+	says "nor a stream of them" 1 "for operators" event --follow
+	says "nor tasks" 1 "for operators" task "$JOB_NAME"
+	says "nor a stream of these" 1 "for operators" task --follow
+	says "nor history" 1 "for operators" task "$JOB_NAME" --history
+	as bob ctl -j topology | grep -q '"trees":0'
+	ktap $? "a client does not see how many trees there are"
+	SAYS_BY=(as olga ctl)
+	says "an operator sees the group" 0 "tenant red" group show "$JOB_NAME"
+	says "and its tree at the switch" 0 '"trees":1' -j topology
+	# A rank of blue that knows the name is in a group of its own.
+	job=$JOB_NAME
+	pids=("${JOB_PIDS[@]}")
+	as bob am_same "$job"
+	wait_for 10 two_groups "$job"
+	ktap $? "the same name is another group of another tenant" \
+		"$(as olga ctl group show)"
+	says "whose is it?" 1 "several tenants" group del "$job"
+	says "group del NAME TENANT" 0 "" group del "$job" red
+	wait "${pids[@]}"
+	says "the other one is left" 0 "1 of 2 ranks, tenant blue" group show "$job"
+	says "and deleted" 0 "" group del "$job" blue
+	job_wait
+	gone "hide"
+}
+
+two_groups()
+{
+	[ "$(as olga ctl group show | grep -c "^group $1:")" = 2 ]
+}
+
+# am_same NAME: rank 0 of 2 of a group of that name
+am_same()
+{
+	INC_AM=$(topo_ip4 sw) ip netns exec "$TOPO-h3" inc-perf --job "$1" \
+		--rank 0 --ranks 2 --dev "${TOPO}3" --timeout "$JOB_TIMEOUT" \
+		>"$LAB_OUT/$1.same" 2>&1 &
+	JOB_PIDS=($!)
+}
+
+suite "quota switch reload hide" "$@"

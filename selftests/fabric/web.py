@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# The manager's HTTP server: what it offers, and what hostile clients get.
+#
+#   web.py ADDRESS PORT PID DASHBOARD      prints KTAP
+
+import json
+import random
+import re
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+
+from rpcbase import ROOT, ktap, plan
+
+sys.path.insert(0, ROOT + "/selftests/lib")
+from prometheus import Bad, Reader  # noqa: E402
+
+ADDRESS, PORT, PID = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+URL = f"http://{ADDRESS}:{PORT}"
+SEED = random.randrange(1 << 30)
+print(f"# seed {SEED}")
+random.seed(SEED)
+
+
+def get(path, method="GET", headers=()):
+    req = urllib.request.Request(URL + path, method=method,
+                                 headers=dict(headers))
+    try:
+        with urllib.request.urlopen(req, timeout=20) as answer:
+            return answer.status, answer.headers, answer.read().decode()
+    except urllib.error.HTTPError as e:
+        return e.code, e.headers, e.read().decode()
+
+
+def raw(data, wait=8.0):
+    s = socket.create_connection((ADDRESS, PORT), timeout=wait)
+    try:
+        s.sendall(data)
+        s.shutdown(socket.SHUT_WR)
+        return s.recv(65536)
+    except OSError:
+        return b""
+    finally:
+        s.close()
+
+
+def memory():
+    with open(f"/proc/{PID}/status") as f:
+        return int(re.search(r"VmRSS:\s+(\d+)", f.read())[1])
+
+
+def serves():
+    return get("/state")[0] == 200
+
+
+status, headers, text = get("/")
+policy = headers["Content-Security-Policy"]
+ktap(status == 200 and "default-src 'none'" in policy and
+     "unsafe" not in policy, "a strict Content-Security-Policy", policy)
+ktap("http:" not in text and "https:" not in text,
+     "the page loads nothing from elsewhere")
+state = json.loads(get("/state")[2])
+ktap(len(state["topology"]["switches"]) == 4, "/state", state)
+for path, method, want in (("/etc/passwd", "GET", 404), ("/", "POST", 405),
+                           ("/../../etc/passwd", "GET", 404),
+                           ("/state", "DELETE", 405)):
+    ktap(get(path, method)[0] == want, f"{method} {path}: {want}")
+ktap(get("/", headers={"Host": "evil.example"})[0] == 403,
+     "a name that is not this host's")
+
+status, headers, text = get("/metrics")
+reader = Reader()
+try:
+    reader.read(text)
+except Bad as e:
+    ktap(False, "metrics, in Prometheus' format", e)
+names = {s[0] for s in reader.samples}
+levels = [float(s[2]) for s in reader.samples
+          if s[0] == "inc_am_tree_levels_bucket"]
+ktap(levels == sorted(levels) and levels[-1] > 0 and
+     "inc_am_task_received_bytes_total" in names,
+     "metrics: histograms, tasks", sorted(names))
+with open(sys.argv[4]) as f:
+    board = json.load(f)
+used = set()
+for panel in board["panels"]:
+    for target in panel.get("targets", ()):
+        used |= set(re.findall(r"inc_am_\w+", target["expr"]))
+ktap(used and used <= names and len(board["panels"]) > 5,
+     "each metric that the dashboard names exists", used - names)
+
+before = memory()
+for _ in range(100):
+    raw(bytes(random.randrange(256) for _ in range(random.randrange(2000))))
+good = b"GET /state HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n"
+for _ in range(100):
+    data = bytearray(good)
+    for _ in range(random.randrange(1, 8)):
+        data[random.randrange(len(data))] = random.randrange(256)
+    raw(bytes(data), 2)
+ktap(serves(), "200 malformed requests")
+for name, data in (
+        ("a long line", b"GET /" + b"x" * 1000000 + b" HTTP/1.1\r\n\r\n"),
+        ("many headers", b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 100000 + b"\r\n"),
+        ("a body", b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n" +
+         b"x" * 1000000)):
+    answer = raw(data)
+    ktap(not answer.startswith(b"HTTP/1.1 200") and serves(),
+         f"{name}: no success", answer[:60])
+
+# More streams than there may be: each is answered or refused.
+streams = []
+for _ in range(200):
+    try:
+        s = socket.create_connection((ADDRESS, PORT), timeout=5)
+        s.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        streams.append(s)
+    except OSError:
+        pass
+time.sleep(1.5)
+for s in streams:
+    s.close()
+until = time.time() + 10
+while time.time() < until and not serves():
+    time.sleep(0.2)
+ktap(serves(), "200 streams")
+
+# Connections that say nothing, or a byte now and then (slowloris).
+lazy = []
+for i in range(1000):
+    s = socket.socket()
+    s.setblocking(False)
+    s.connect_ex((ADDRESS, PORT))
+    lazy.append(s)
+begin = time.time()
+good = False
+while time.time() < begin + 40 and not good:
+    for s in lazy[:200]:
+        try:
+            s.send(b"G")
+        except OSError:
+            pass
+    try:
+        good = serves()
+    except OSError:
+        time.sleep(0.2)
+print(f"# served after {time.time() - begin:.1f} s beside 1000 connections")
+ktap(good, "1000 connections, 200 of them dribble")
+for s in lazy:
+    s.close()
+
+# One that asks and does not read is dropped.
+s = socket.create_connection((ADDRESS, PORT))
+s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
+s.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+print(f"# memory {before} kB, then {memory()} kB")
+ktap(memory() < before + 16384, "memory stays within 16 MB",
+     f"{before} kB, {memory()} kB")
+plan()
