@@ -13,37 +13,10 @@
 . "$(dirname "$0")/../lib/suite.sh"
 
 DIR=$(mktemp -d)
-YANG=$ROOT/userspace/agent/yang
+# shellcheck source=selftests/lib/agent.sh
+. "$ROOT/selftests/lib/agent.sh"
+AGENT_ARGS=(-i sw1)
 NC2=/usr/share/yang/modules/libnetconf2
-SOCK=$DIR/sock
-AGENTD=$INC_USER/agent-asan/inc-agentd
-export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=23
-AGENT=
-
-# agent_up ARGS...: the agent on the bridge host.
-agent_up()
-{
-	ip netns exec "$TOPO-sw" "$AGENTD" -u "$SOCK" -y "$YANG" -i sw1 "$@" \
-		>"$DIR/log" 2>&1 &
-	AGENT=$!
-	wait_for 20 grep -q ready "$DIR/log" || {
-		echo "# inc-agentd did not come up: $(cat "$DIR/log")"
-		return 1
-	}
-}
-
-# Ends it; fails unless it ends in order (23: AddressSanitizer has a report).
-agent_down()
-{
-	local rc
-
-	kill "$AGENT"
-	wait "$AGENT"
-	rc=$?
-	AGENT=
-	[ $rc = 0 ] || sed 's/^/# /' "$DIR/log" | head -n 60
-	return $rc
-}
 
 suite_up()
 {
@@ -52,8 +25,7 @@ suite_up()
 
 suite_down()
 {
-	[ -z "$AGENT" ] || kill -9 "$AGENT"
-	AGENT=
+	agent_away
 	rm -rf "$DIR"
 }
 

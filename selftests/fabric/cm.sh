@@ -13,35 +13,10 @@
 . "$(dirname "$0")/../lib/suite.sh"
 
 DIR=$(mktemp -d)
-YANG=$ROOT/userspace/agent/yang
-AGENTD=$INC_USER/agent-asan/inc-agentd
-export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=23
-AGENT=
+# shellcheck source=selftests/lib/agent.sh
+. "$ROOT/selftests/lib/agent.sh"
 PORT=18792
-
-agent_up()
-{
-	ip netns exec "$TOPO-sw" "$AGENTD" -u "$DIR/sock" -y "$YANG" --cm "[::]:$PORT" \
-		>"$DIR/log" 2>&1 &
-	AGENT=$!
-	wait_for 20 grep -q ready "$DIR/log" || {
-		sed 's/^/# /' "$DIR/log"
-		return 1
-	}
-}
-
-# Ends it; fails unless it ends in order (23: AddressSanitizer has a report).
-agent_down()
-{
-	local rc
-
-	kill "$AGENT"
-	wait "$AGENT"
-	rc=$?
-	AGENT=
-	[ $rc = 0 ] || sed 's/^/# /' "$DIR/log" | head -n 60
-	return $rc
-}
+AGENT_ARGS=(--cm "[::]:$PORT")
 
 suite_up()
 {
@@ -53,8 +28,7 @@ suite_up()
 
 suite_down()
 {
-	[ -z "$AGENT" ] || kill -9 "$AGENT" 2>/dev/null
-	AGENT=
+	agent_away
 	rm -rf "$DIR"
 }
 

@@ -20,6 +20,8 @@
 #include "common.h"
 
 #include <libyang/libyang.h>
+#include <stdint.h>
+#include <time.h>
 
 #include "fault.h"
 #include "log.h"
@@ -43,5 +45,18 @@ struct agent {
 	unsigned int		naddrs;
 	char			addrs[AGENT_ADDRS][64];
 };
+
+/**
+ * now_ms() - tell the time
+ *
+ * Return: milliseconds of a clock that nobody sets.
+ */
+static inline uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
 
 #endif /* INC_AGENT_AGENT_H */

@@ -12,7 +12,6 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <lldp-const.h>
@@ -79,14 +78,6 @@ static struct {
 	pthread_mutex_t		lock;
 	struct peers		*peers;		/* under @lock */
 } lldp = { .stop = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* Waits for @fd, or -1: only for time. Returns 1: ready, 0: late, -1: stop. */
 static int wait_for(int fd, short events, int ms)

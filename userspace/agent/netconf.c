@@ -107,14 +107,6 @@ static struct {
 	.listener = -1,
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static void log_nc(const struct nc_session *s, NC_VERB_LEVEL level,
 		   const char *msg)
 {

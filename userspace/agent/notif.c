@@ -239,14 +239,6 @@ static int on_event(const struct inc_nl_event *ev, void *arg)
 	return 0;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* @name is empty: not known, or several. */
 static void publish_change(const char *name)
 {

@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "auth/files.h"
 #include "auth/token.h"
 #include "tls/tls.h"
 
@@ -193,54 +194,7 @@ static void before(struct inc_tls *t)
 	t->err = 0;
 }
 
-/* --- Files --------------------------------------------------------------- */
-
-/* Nobody is there to type one. */
-static int no_password(char *buf, int size, int writing, void *data)
-{
-	(void)buf;
-	(void)size;
-	(void)writing;
-	(void)data;
-	return -1;
-}
-
-/* A peer that speaks TLS 1.3 may not say why it refuses a certificate. */
-static const char *check_dates(const SSL_CTX *ctx)
-{
-	const X509 *cert = SSL_CTX_get0_certificate(ctx);
-
-	if (!cert || (X509_cmp_current_time(X509_get0_notAfter(cert)) > 0 &&
-		      X509_cmp_current_time(X509_get0_notBefore(cert)) < 0))
-		return NULL;
-	return "the certificate has expired, or is not valid yet";
-}
-
-static bool load(SSL_CTX *ctx, const struct inc_tls_how *how, char *err,
-		 size_t err_len)
-{
-	const char *what = NULL, *why = NULL;
-
-	SSL_CTX_set_default_passwd_cb(ctx, no_password);
-	if (how->ca && SSL_CTX_load_verify_file(ctx, how->ca) != 1)
-		what = how->ca;
-	else if (how->cert &&
-		 SSL_CTX_use_certificate_chain_file(ctx, how->cert) != 1)
-		what = how->cert;
-	else if (how->cert && SSL_CTX_use_PrivateKey_file(ctx, how->key,
-					SSL_FILETYPE_PEM) != 1)
-		what = how->key;
-	if (what)
-		why = ERR_reason_error_string(ERR_peek_last_error()) ?:
-		      "cannot be read";
-	else
-		why = check_dates(ctx);
-	if (why)
-		snprintf(err, err_len, "TLS: %s: %s", what ? what : how->cert,
-			 why);
-	ERR_clear_error();
-	return !why;
-}
+/* --- Settings ------------------------------------------------------------ */
 
 static void set_modes(SSL_CTX *ctx, const struct inc_tls_how *how)
 {
@@ -285,7 +239,8 @@ static struct inc_tls_ctx *ctx_new(const struct inc_tls_how *how, char *err,
 		return NULL;
 	}
 	set_modes(ctx->ssl, how);
-	if (load(ctx->ssl, how, err, err_len))
+	if (!inc_auth_load(ctx->ssl, how->ca, how->cert, how->key, err,
+			   err_len))
 		return ctx;
 	SSL_CTX_free(ctx->ssl);
 	free(ctx);

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "api/creds.h"
+#include "auth/files.h"
 #include "auth/token.h"
 #include "base/loop.h"
 
@@ -96,21 +97,12 @@ static X509 *cert_of(const char *pem)
 	return cert;
 }
 
-/* An encrypted key would ask for its password. */
-static int no_password(char *buf, int size, int writing, void *data)
-{
-	(void)buf;
-	(void)size;
-	(void)writing;
-	(void)data;
-	return -1;
-}
-
 static bool fit(const char *cert_pem, const char *key_pem)
 {
 	X509 *cert = cert_of(cert_pem);
 	BIO *bio = BIO_new_mem_buf(key_pem, -1);
-	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password,
+	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL,
+						      inc_auth_no_password,
 						      NULL) : NULL;
 	bool good = cert && key && X509_check_private_key(cert, key) == 1;
 

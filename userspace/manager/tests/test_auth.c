@@ -17,25 +17,9 @@
 #include "auth/identity.h"
 #include "auth/token.h"
 #include "conf/conf.h"
+#include "tests/fuzz.h"
 
 #define INPUT_MAX	600
-
-static unsigned int failures;
-static uint64_t state;
-
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	printf("failed: %s\n", what);
-	failures++;
-}
-
-static uint32_t any(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 /* --- Known cases --------------------------------------------------------- */
 

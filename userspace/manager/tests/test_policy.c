@@ -10,25 +10,9 @@
 #include <time.h>
 
 #include "tenant/quota.h"
+#include "tests/fuzz.h"
 
 #define INPUT_MAX	600
-
-static unsigned int failures;
-static uint64_t state;
-
-static void check(bool good, const char *what)
-{
-	if (good)
-		return;
-	printf("failed: %s\n", what);
-	failures++;
-}
-
-static uint32_t any(uint32_t n)
-{
-	state = state * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(state >> 33) % n;
-}
 
 static struct policy *parse(const char *text, size_t len, char *err, size_t n)
 {

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "auth/files.h"
 #include "tls.h"
 
 #define HANDSHAKE_MS	10000
@@ -240,52 +241,6 @@ static void *carry(void *arg)
 
 /* --- Start and stop ------------------------------------------------------ */
 
-static int no_password(char *buf, int size, int writing, void *data)
-{
-	(void)buf;
-	(void)size;
-	(void)writing;
-	(void)data;
-	return -1;
-}
-
-/* A server that speaks TLS 1.3 does not say why it refuses a certificate. */
-static int check_dates(const SSL_CTX *ctx, const struct auth_client *auth,
-		       char *err, size_t err_len)
-{
-	const X509 *cert = SSL_CTX_get0_certificate(ctx);
-
-	if (!cert || (X509_cmp_current_time(X509_get0_notAfter(cert)) > 0 &&
-		      X509_cmp_current_time(X509_get0_notBefore(cert)) < 0))
-		return 0;
-	snprintf(err, err_len, "TLS: %s: the certificate has expired, or is not valid yet",
-		 auth->cert);
-	return -EKEYEXPIRED;
-}
-
-static int load(SSL_CTX *ctx, const struct auth_client *auth, char *err,
-		size_t err_len)
-{
-	const char *what = NULL;
-
-	SSL_CTX_set_default_passwd_cb(ctx, no_password);
-	if (SSL_CTX_load_verify_file(ctx, auth->ca) != 1)
-		what = auth->ca;
-	else if (auth->cert &&
-		 SSL_CTX_use_certificate_chain_file(ctx, auth->cert) != 1)
-		what = auth->cert;
-	else if (auth->key && SSL_CTX_use_PrivateKey_file(ctx, auth->key,
-					SSL_FILETYPE_PEM) != 1)
-		what = auth->key;
-	if (!what)
-		return check_dates(ctx, auth, err, err_len);
-	snprintf(err, err_len, "TLS: %s: %s", what,
-		 ERR_reason_error_string(ERR_peek_last_error()) ?:
-		 "cannot be read");
-	ERR_clear_error();
-	return -EINVAL;
-}
-
 /* The certificate must have the name by which the manager was asked for. */
 static bool expect_name(SSL *ssl, const char *manager)
 {
@@ -312,7 +267,8 @@ static int open_ssl(struct am_tls *t, const char *manager,
 	SSL_CTX_set_verify(t->ctx, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_mode(t->ctx, SSL_MODE_ENABLE_PARTIAL_WRITE |
 				 SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-	ret = load(t->ctx, auth, err, err_len);
+	ret = inc_auth_load(t->ctx, auth->ca, auth->cert, auth->key, err,
+			    err_len);
 	if (ret)
 		return ret;
 	t->ssl = SSL_new(t->ctx);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* See files.h. */
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/x509.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "auth/files.h"
+
+/* A peer that speaks TLS 1.3 may not say why it refuses a certificate. */
+static bool is_valid_now(const SSL_CTX *ctx)
+{
+	const X509 *cert = SSL_CTX_get0_certificate(ctx);
+
+	return !cert || (X509_cmp_current_time(X509_get0_notAfter(cert)) > 0 &&
+			 X509_cmp_current_time(X509_get0_notBefore(cert)) < 0);
+}
+
+/**
+ * inc_auth_load() - read the files of one side of a connection
+ * @ctx: OpenSSL's settings
+ * @ca: the peers' authority (PEM), or NULL
+ * @cert: own certificate, and those between it and its authority's, or NULL
+ * @key: its private key; without a password
+ * @err: error message, which names the file
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0, -EINVAL: a file cannot be used, -EKEYEXPIRED: the certificate is
+ * not valid at this time.
+ */
+int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
+		  const char *key, char *err, size_t err_len)
+{
+	const char *what = NULL;
+
+	SSL_CTX_set_default_passwd_cb(ctx, inc_auth_no_password);
+	if (ca && SSL_CTX_load_verify_file(ctx, ca) != 1)
+		what = ca;
+	else if (cert && SSL_CTX_use_certificate_chain_file(ctx, cert) != 1)
+		what = cert;
+	else if (cert && SSL_CTX_use_PrivateKey_file(ctx, key,
+						     SSL_FILETYPE_PEM) != 1)
+		what = key;
+	if (what) {
+		snprintf(err, err_len, "TLS: %s: %s", what,
+			 ERR_reason_error_string(ERR_peek_last_error()) ?:
+			 "cannot be read");
+		ERR_clear_error();
+		return -EINVAL;
+	}
+	if (is_valid_now(ctx))
+		return 0;
+	snprintf(err, err_len, "TLS: %s: the certificate has expired, or is not valid yet",
+		 cert);
+	return -EKEYEXPIRED;
+}
