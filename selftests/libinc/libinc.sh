@@ -8,7 +8,7 @@
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals
-#	cache memory many reasons stopped events wrong bandwidth huge
+#	cache memory many reasons stopped events wrong bandwidth pause huge
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -425,6 +425,22 @@ part_bandwidth()
 	done
 }
 
+# Pauses between operations are made, and not counted.
+part_pause()
+{
+	local before=${EPOCHREALTIME/./}
+
+	job_start "$RANKS" allreduce --count 10 -i 8 -x 2 --pause 200000 -j
+	job_wait && [ $((${EPOCHREALTIME/./} - before)) -ge 2000000 ] &&
+		python3 - "$JOB_LOG.0" <<-'END'
+		import json, sys
+		us = json.load(open(sys.argv[1]))["results"][0]["avg_us"]
+		print(f"# {us} us without the pauses")
+		sys.exit(us >= 200000)
+	END
+	ktap $? "inc-perf --pause" "$(job_why)"
+}
+
 # Run by hand, with memory for it: lab run --mem 7G.
 part_huge()
 {
@@ -443,4 +459,4 @@ suite_up()
 }
 
 suite "device persistent wait window query log threads tsan fork signals cache
-	memory many reasons stopped events wrong bandwidth" "$@"
+	memory many reasons stopped events wrong bandwidth pause" "$@"

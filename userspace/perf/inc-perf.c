@@ -213,6 +213,22 @@ static int begin(struct perf *p, size_t count, uint64_t number, long n,
 	return ret ? ret : inc_request_start(*req);
 }
 
+/* A program computes between operations. Returns how long that took, in us. */
+static double compute(const struct perf *p)
+{
+	const struct timespec t = {
+		.tv_sec = p->o.pause_us / 1000000,
+		.tv_nsec = p->o.pause_us % 1000000 * 1000,
+	};
+	double start;
+
+	if (!p->o.pause_us)
+		return 0;
+	start = now_us();
+	nanosleep(&t, NULL);
+	return now_us() - start;
+}
+
 /* Run one operation, or all that are outstanding at once, from @number on. */
 static int operate(struct perf *p, size_t count, uint64_t number)
 {
@@ -387,6 +403,7 @@ static int check_size(struct perf *p, size_t count)
 			k = kind_of(p, count, number + (uint64_t)i);
 			fill(p, i, &k, seed + (uint64_t)i);
 		}
+		compute(p);
 		ret = operate(p, count, number);
 		if (ret)
 			return ret;
@@ -473,6 +490,7 @@ static int measure(struct perf *p, size_t count, long iterations, long warmup,
 	int ret;
 
 	for (i = 0; i < warmup; i++) {
+		compute(p);
 		ret = operate(p, count, (uint64_t)(i * p->o.outstanding));
 		if (ret)
 			return ret;
@@ -482,6 +500,7 @@ static int measure(struct perf *p, size_t count, long iterations, long warmup,
 		return failed(p, "barrier", ret);
 	t = now_us();
 	for (i = 0; i < iterations; i++) {
+		t += compute(p);
 		ret = operate(p, count, (uint64_t)(i * p->o.outstanding));
 		if (ret)
 			return ret;

@@ -36,6 +36,7 @@ struct options {
 	long			checks;		/* verified runs per size */
 	long			runs;		/* with the same data */
 	long			outstanding;
+	long			pause_us;	/* before each operation */
 	long			comms;		/* --communicators */
 	uint64_t		seed;
 	enum ref_pattern	pattern;

@@ -54,6 +54,8 @@ static void usage(FILE *out)
 "                            operation and destruction of N more communicators\n"
 "      --in-place            receive into the send buffer\n"
 "      --outstanding N       operations at once, non-blocking (1)\n"
+"      --pause US            wait so long before each operation, as a\n"
+"                            program that computes (0)\n"
 "      --persistent          create operations once, start them repeatedly\n"
 "      --reg MODE            user memory: pin, each or cache (pin)\n"
 "      --window N            messages in flight\n"
@@ -77,7 +79,7 @@ enum {
 	OPT_RUNS, OPT_IN_PLACE, OPT_OUTSTANDING, OPT_REG, OPT_WINDOW, OPT_SLOTS,
 	OPT_MSG_SIZE, OPT_PMTU, OPT_FIRST, OPT_TIMEOUT, OPT_JOIN_TIMEOUT,
 	OPT_DEV, OPT_IB_PORT, OPT_GID, OPT_PSN, OPT_ROOT, OPT_TRANSPORT,
-	OPT_PERSISTENT, OPT_COMMS,
+	OPT_PERSISTENT, OPT_COMMS, OPT_PAUSE,
 };
 
 static const struct option long_options[] = {
@@ -102,6 +104,7 @@ static const struct option long_options[] = {
 	{ "communicators", required_argument,	NULL, OPT_COMMS },
 	{ "in-place",	no_argument,		NULL, OPT_IN_PLACE },
 	{ "outstanding", required_argument,	NULL, OPT_OUTSTANDING },
+	{ "pause",	required_argument,	NULL, OPT_PAUSE },
 	{ "persistent",	no_argument,		NULL, OPT_PERSISTENT },
 	{ "reg",	required_argument,	NULL, OPT_REG },
 	{ "window",	required_argument,	NULL, OPT_WINDOW },
@@ -349,6 +352,8 @@ static bool run_option(struct options *o, int opt, const char *arg)
 		return true;
 	case OPT_OUTSTANDING:
 		return get_long(arg, 1, MAX_OUTSTANDING, &o->outstanding);
+	case OPT_PAUSE:
+		return get_long(arg, 0, 1000000000, &o->pause_us);
 	case OPT_PERSISTENT:
 		o->persistent = true;
 		return true;
