@@ -5,8 +5,8 @@
 # say, and that nothing is left.
 #
 #   life.sh [VAR=VALUE]... [PART...]
-#	PART: leave beat link agent silent tree wrong; by hand: rebuild, away and
-#	clock, whose long jobs need a CPU of their own, many (MANY=1000), spines
+#	PART: leave beat link agent silent tree wrong rebuild away clock; by hand:
+#	many (MANY=1000), spines
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -195,7 +195,7 @@ part_rebuild()
 	RANDOM=$SEED
 	export INC_AM_ON_FAILURE=rebuild
 	for transport in rc uc; do
-		am_start 4 mix --check="$CHECKS" --count 5000 -i 1 \
+		am_start 4 mix --check="$CHECKS" --count 5000 -i 1 --pause 5000 \
 			--transport $transport
 		wait_for 20 busy 50
 		cut_often 3
@@ -351,4 +351,4 @@ part_wrong()
 	gone "wrong"
 }
 
-suite "leave beat link agent silent tree wrong rebuild away" "$@"
+suite "leave beat link agent silent tree wrong rebuild away clock" "$@"

@@ -5,7 +5,7 @@
 # hosts, hosts that move; and clients and agents that say nothing.
 #
 #   lldp.sh [VAR=VALUE]... [PART...]
-#	PART: lldp host silent moved; by hand: mute
+#	PART: lldp host silent moved mute
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"

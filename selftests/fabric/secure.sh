@@ -74,7 +74,7 @@ suite_down()
 # fails_job NAME TEXT: one rank, which is told TEXT.
 fails_job()
 {
-	JOB_ODD[0]="--join-timeout $(scaled 5000)"
+	JOB_ODD[0]="--join-timeout $(scaled 20000)"
 	am_start 1 --count 10
 	job_wait
 	[ $? != 0 ] && grep -q "$2" "$JOB_LOG.0"

@@ -81,7 +81,7 @@ as()
 # refused NAME USER RANKS TEXT: USER's job is refused, and told TEXT.
 refused()
 {
-	JOB_ODD[0]="--join-timeout $(scaled 5000)"
+	JOB_ODD[0]="--join-timeout $(scaled 20000)"
 	as "$2" am_start "$3" --count 10
 	job_wait
 	[ $? != 0 ] && grep -q "$4" "$JOB_LOG.0"
