@@ -127,28 +127,98 @@ part_second()
 	ktap $? "a store that is none" "status $rc, $(cat "$log")"
 }
 
-# amd2_up PORT: one of several managers.
+# amd2_start PORT ARGS...: one of several managers.
+amd2_start()
+{
+	local port=$1
+
+	shift
+	ip netns exec "$TOPO-sw" inc-amd -v --http none \
+		--listen "$(topo_ip4 sw):$port" --switch "$(sock_of sw)" \
+		--insecure-plaintext --dead-time "$(scaled 700)" \
+		--store "etcd:$(topo_ip4 sw):2379" "$@" \
+		>"$LAB_OUT/amd-$port.log" 2>&1 &
+}
+
+# amd2_up PORT TEXT: it says that.
 amd2_up()
 {
-	ip netns exec "$TOPO-sw" inc-amd -v --http none \
-		--listen "$(topo_ip4 sw):$1" --switch "$(sock_of sw)" \
-		--insecure-plaintext --dead-time "$(scaled 700)" \
-		--store "etcd:127.0.0.1:2379" >"$LAB_OUT/amd-$1.log" 2>&1 &
+	amd2_start "$1" "${ETCD_TLS[@]}"
 	wait_for 20 grep -q "$2" "$LAB_OUT/amd-$1.log"
 	ktap $? "manager at $1: $2" "$(cat "$LAB_OUT/amd-$1.log")"
 }
 
+# amd2_fails NAME TEXT ARGS...: it says that, and does not lead.
+amd2_fails()
+{
+	local name=$1 text=$2 log=$LAB_OUT/amd-18791.log
+
+	shift 2
+	amd2_start 18791 "$@"
+	wait_for 10 grep -qE "$text" "$log" && ! grep -q "leads" "$log"
+	ktap $? "$name" "$(cat "$log")"
+	kill $! 2>/dev/null
+	wait $!
+}
+
+etcd_ca()
+{
+	"$ROOT/userspace/manager/ca/inc-am-ca" -d "$LAB_OUT/etcd-ca$1" "${@:2}"
+}
+
+# etcd, at an address that others reach: clients need certificates.
+etcd_up()
+{
+	local ca=$LAB_OUT/etcd-ca url
+
+	url=https://$(topo_ip4 sw):2379
+	rm -rf "/tmp/etcd-$$" "$ca" "$ca-other"
+	etcd_ca "" init && etcd_ca "" manager etcd "$(topo_ip4 sw)" &&
+		etcd_ca "" manager amd "$(topo_ip4 sw)" &&
+		etcd_ca -other init && etcd_ca -other manager amd 192.0.2.1 ||
+		return
+	ETCD_TLS=(--etcd-ca "$ca/ca.pem" --etcd-cert "$ca/amd/cert.pem"
+		--etcd-key "$ca/amd/key.pem")
+	ip netns exec "$TOPO-sw" etcd --data-dir "/tmp/etcd-$$" \
+		--listen-client-urls "$url" --advertise-client-urls "$url" \
+		--cert-file "$ca/etcd/cert.pem" --key-file "$ca/etcd/key.pem" \
+		--trusted-ca-file "$ca/ca.pem" --client-cert-auth \
+		--log-level error >"$LAB_OUT/etcd.log" 2>&1 &
+	ETCD=$!
+}
+
+# Who may reach etcd, and whom the manager takes for it.
+etcd_strangers()
+{
+	local ca=$LAB_OUT/etcd-ca
+
+	amd2_fails "etcd beyond loopback without TLS" \
+		"beyond loopback needs --etcd-ca"
+	amd2_fails "a certificate for etcd without its authority" \
+		"need each other" --etcd-cert "$ca/amd/cert.pem"
+	amd2_fails "etcd's certificate is not there" "No such file" \
+		--etcd-ca "$ca/none"
+	amd2_fails "etcd, told that it needs no TLS" "etcd: " \
+		--etcd-insecure-plaintext
+	amd2_fails "etcd without a certificate" "etcd: " \
+		--etcd-ca "$ca/ca.pem"
+	amd2_fails "etcd with another authority's certificate" "etcd: " \
+		--etcd-ca "$ca/ca.pem" --etcd-cert "$ca-other/amd/cert.pem" \
+		--etcd-key "$ca-other/amd/key.pem"
+	amd2_fails "etcd is another's" "etcd: " \
+		--etcd-ca "$ca-other/ca.pem" --etcd-cert "$ca/amd/cert.pem" \
+		--etcd-key "$ca/amd/key.pem"
+}
+
 part_standby()
 {
-	local etcd first second
+	local first second
 	local AM_OTHERS
 
 	AM_OTHERS=,$(topo_ip4 sw):18792
 	amd_down
-	rm -rf /tmp/etcd-$$
-	ip netns exec "$TOPO-sw" etcd --data-dir "/tmp/etcd-$$" \
-		--log-level error >"$LAB_OUT/etcd.log" 2>&1 &
-	etcd=$!
+	etcd_up || return
+	etcd_strangers
 	amd2_up 18790 "this manager leads"
 	first=$!
 	amd2_up 18792 "listening"
@@ -161,8 +231,8 @@ part_standby()
 	has_ended "killed leader: no rank sees an error"
 	wait_for 15 no_tree
 	ktap $? "killed leader: the tree is gone" "$(sw inc-tool tree show)"
-	kill "$second" "$etcd"
-	wait "$second" "$etcd"
+	kill "$second" "$ETCD"
+	wait "$second" "$ETCD"
 	amd_up
 }
 

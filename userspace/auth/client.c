@@ -5,7 +5,9 @@
  * files one by one; PREFIX_TOKEN is a token, PREFIX_TOKEN_FILE a file that has
  * one.
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,4 +156,24 @@ bool inc_auth_host(const char *server, char *host, size_t len)
 	else
 		n = snprintf(host, len, "%s", server);
 	return n > 0 && (size_t)n < len;
+}
+
+/**
+ * inc_auth_is_loopback() - is a server on this host, whatever names mean?
+ * @server: as for inc_auth_host()
+ *
+ * Names are not looked up, but for localhost: what they mean may change.
+ *
+ * Return: true if so.
+ */
+bool inc_auth_is_loopback(const char *server)
+{
+	struct in_addr in;
+	char host[256];
+
+	if (!inc_auth_host(server, host, sizeof(host)))
+		return false;
+	return !strcmp(host, "localhost") || !strcmp(host, "::1") ||
+	       (inet_pton(AF_INET, host, &in) == 1 &&
+		ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET);
 }

@@ -31,5 +31,6 @@ int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
 void inc_auth_free(struct auth_client *a);
 char *inc_auth_file(const char *path, char *err, size_t err_len);
 bool inc_auth_host(const char *server, char *host, size_t len);
+bool inc_auth_is_loopback(const char *server);
 
 #endif /* INC_AUTH_CLIENT_H */

@@ -59,6 +59,7 @@ struct stats;
  * @rebuild_ms: how long it may take to make another tree
  * @pidfile: or NULL
  * @store: database, or "none"
+ * @etcd: how that is reached, if it is etcd
  * @advertise: address that other managers tell clients
  * @verbose: log more
  * @security: who may call
@@ -85,6 +86,7 @@ struct options {
 	uint32_t	rebuild_ms;
 	const char	*pidfile;
 	const char	*store;
+	struct store_security etcd;
 	const char	*advertise;
 	bool		verbose;
 	struct rpc_security security;

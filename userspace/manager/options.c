@@ -52,6 +52,11 @@ static const char usage[] =
 	"      --store WHERE       what is to survive the manager: sqlite:/FILE,\n"
 	"                          etcd:HOST:PORT,... for several managers, or none\n"
 	"                          (sqlite:" DEFAULT_STORE ")\n"
+	"      --etcd-ca FILE      authority of etcd's certificates: TLS\n"
+	"      --etcd-cert FILE    this manager's certificate for etcd, and\n"
+	"      --etcd-key FILE     its private key\n"
+	"      --etcd-insecure-plaintext\n"
+	"                          reach etcd on other hosts without TLS\n"
 	"      --advertise ADDR:PORT\n"
 	"                          where clients find this manager (as --listen)\n"
 	"      --rebuild-time S    seconds for another tree, if one fails (30)\n"
@@ -87,6 +92,10 @@ enum {
 	OPT_HTTP,
 	OPT_TENANTS,
 	OPT_LINK,
+	OPT_ETCD_CA,
+	OPT_ETCD_CERT,
+	OPT_ETCD_KEY,
+	OPT_ETCD_PLAINTEXT,
 };
 
 static const char shorts[] = "f:s:l:vhV";
@@ -117,6 +126,11 @@ static const struct option longs[] = {
 	{ "tokens",		required_argument,	NULL, OPT_TOKENS },
 	{ "insecure-plaintext",	no_argument,		NULL, OPT_PLAINTEXT },
 	{ "store",		required_argument,	NULL, OPT_STORE },
+	{ "etcd-ca",		required_argument,	NULL, OPT_ETCD_CA },
+	{ "etcd-cert",		required_argument,	NULL, OPT_ETCD_CERT },
+	{ "etcd-key",		required_argument,	NULL, OPT_ETCD_KEY },
+	{ "etcd-insecure-plaintext", no_argument,	NULL,
+	  OPT_ETCD_PLAINTEXT },
 	{ "advertise",		required_argument,	NULL, OPT_ADVERTISE },
 	{ "http",		required_argument,	NULL, OPT_HTTP },
 	{ "tenants",		required_argument,	NULL, OPT_TENANTS },
@@ -207,6 +221,25 @@ static int tree_ids(struct options *o, const char *text)
 	return 0;
 }
 
+static bool take_etcd(struct store_security *how, int opt, const char *arg)
+{
+	switch (opt) {
+	case OPT_ETCD_CA:
+		how->ca = arg;
+		return true;
+	case OPT_ETCD_CERT:
+		how->cert = arg;
+		return true;
+	case OPT_ETCD_KEY:
+		how->key = arg;
+		return true;
+	case OPT_ETCD_PLAINTEXT:
+		how->plaintext = true;
+		return true;
+	}
+	return false;
+}
+
 static int take_security(struct rpc_security *how, int opt, const char *arg)
 {
 	switch (opt) {
@@ -260,7 +293,8 @@ static int take_text(struct options *o, int opt, const char *arg)
 		o->http = strcmp(arg, "none") ? arg : NULL;
 		return 0;
 	default:
-		return take_security(&o->security, opt, arg);
+		return take_etcd(&o->etcd, opt, arg) ? 0 :
+		       take_security(&o->security, opt, arg);
 	}
 }
 

@@ -3,14 +3,12 @@
  * See creds.h. Files are read again when they have changed, so that
  * certificates can be renewed, and tokens revoked, without a restart.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <grpc/support/alloc.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "api/creds.h"
+#include "auth/client.h"
 #include "auth/files.h"
 #include "auth/token.h"
 #include "base/loop.h"
@@ -333,25 +332,6 @@ int creds_identify(struct creds *creds, grpc_call *call,
 
 /* --- Options ------------------------------------------------------------- */
 
-/* Names are not looked up: what they mean may change. */
-static bool is_loopback(const char *address)
-{
-	const char *port = strrchr(address, ':');
-	struct in_addr in;
-	char host[64];
-
-	if (!strncmp(address, "unix:", 5))
-		return true;
-	if (!port || port - address >= (ptrdiff_t)sizeof(host))
-		return false;
-	memcpy(host, address, (size_t)(port - address));
-	host[port - address] = '\0';
-	if (!strcmp(host, "localhost") || !strcmp(host, "[::1]"))
-		return true;
-	return inet_pton(AF_INET, host, &in) == 1 &&
-	       ntohl(in.s_addr) >> 24 == 127;
-}
-
 static int check(const struct rpc_security *how, const char *address, char *err,
 		 size_t err_len)
 {
@@ -367,7 +347,8 @@ static int check(const struct rpc_security *how, const char *address, char *err,
 		snprintf(err, err_len, "%s", what);
 		return -EINVAL;
 	}
-	if (how->cert || is_loopback(address))
+	if (how->cert || !strncmp(address, "unix:", 5) ||
+	    inc_auth_is_loopback(address))
 		return 0;
 	if (!how->plaintext) {
 		snprintf(err, err_len, "--listen %s: beyond loopback needs --tls-cert, --tls-key and --tls-ca (\"inc-am-ca --help\" tells how to make them), or --insecure-plaintext",

@@ -7,7 +7,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/client.h"
 #include "base/call.h"
+
+/**
+ * call_creds() - read what a TLS client needs
+ * @ca: file: certificate of the server's authority
+ * @cert: file: own certificate, or NULL
+ * @key: file: its private key
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: credentials, or NULL.
+ */
+grpc_channel_credentials *call_creds(const char *ca, const char *cert,
+				     const char *key, char *err, size_t err_len)
+{
+	grpc_ssl_pem_key_cert_pair pair = { NULL, NULL };
+	grpc_channel_credentials *creds = NULL;
+	char *root = inc_auth_file(ca, err, err_len);
+	char *chain = NULL, *private = NULL;
+
+	if (root && cert) {
+		chain = inc_auth_file(cert, err, err_len);
+		private = chain ? inc_auth_file(key, err, err_len) : NULL;
+		pair.cert_chain = chain;
+		pair.private_key = private;
+	}
+	if (root && (!cert || private))
+		creds = grpc_ssl_credentials_create(root, private ? &pair : NULL,
+						    NULL, NULL);
+	if (private)
+		explicit_bzero(private, strlen(private));
+	free(root);
+	free(chain);
+	free(private);
+	return creds;
+}
 
 /**
  * call_init() - prepare a call

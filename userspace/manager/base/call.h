@@ -7,6 +7,7 @@
 #define INC_MANAGER_CALL_H
 
 #include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +38,9 @@ struct call {
 	grpc_slice		details;
 };
 
+grpc_channel_credentials *call_creds(const char *ca, const char *cert,
+				     const char *key, char *err,
+				     size_t err_len);
 void call_init(struct call *c, grpc_channel *channel, grpc_completion_queue *cq,
 	       const char *path, int timeout_ms, const uint8_t *data,
 	       size_t len);

@@ -2,49 +2,14 @@
 /*
  * See creds.h.
  */
-#include <arpa/inet.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "auth/client.h"
+#include "base/call.h"
 #include "ctl/creds.h"
-
-static bool is_loopback(const char *manager)
-{
-	struct in_addr in;
-	char host[256];
-
-	if (!inc_auth_host(manager, host, sizeof(host)))
-		return false;
-	return !strcmp(host, "localhost") || !strcmp(host, "::1") ||
-	       (inet_pton(AF_INET, host, &in) == 1 &&
-		ntohl(in.s_addr) >> 24 == 127);
-}
-
-static grpc_channel_credentials *tls(const struct auth_client *a, char *err,
-				     size_t err_len)
-{
-	grpc_ssl_pem_key_cert_pair pair = { NULL, NULL };
-	grpc_channel_credentials *creds = NULL;
-	char *ca = inc_auth_file(a->ca, err, err_len);
-	char *cert = NULL, *key = NULL;
-
-	if (ca && a->cert) {
-		cert = inc_auth_file(a->cert, err, err_len);
-		key = cert ? inc_auth_file(a->key, err, err_len) : NULL;
-		pair.cert_chain = cert;
-		pair.private_key = key;
-	}
-	if (ca && (!a->cert || key))
-		creds = grpc_ssl_credentials_create(ca, key ? &pair : NULL,
-						    NULL, NULL);
-	free(ca);
-	free(cert);
-	free(key);
-	return creds;
-}
 
 /**
  * ctl_creds() - make what proves who the user is
@@ -67,11 +32,11 @@ grpc_channel_credentials *ctl_creds(const char *manager,
 	*n = 0;
 	if (inc_auth_read(&a, "INC_AM", err, err_len))
 		goto out;
-	if (a.token && !a.ca && !is_loopback(manager)) {
+	if (a.token && !a.ca && !inc_auth_is_loopback(manager)) {
 		snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
 		goto out;
 	}
-	creds = a.ca ? tls(&a, err, err_len) :
+	creds = a.ca ? call_creds(a.ca, a.cert, a.key, err, err_len) :
 		grpc_insecure_credentials_create();
 	if (creds && a.token && asprintf(&text, "Bearer %s", a.token) > 0) {
 		*headers = (grpc_metadata) {

@@ -257,7 +257,7 @@ int state_start(struct manager *m, char *err)
 		m->state.phase = PHASE_ACTIVE;
 		return 0;
 	}
-	ret = store_db_open(&db, m->o.store, m->o.advertise, err);
+	ret = store_db_open(&db, m->o.store, m->o.advertise, &m->o.etcd, err);
 	if (ret)
 		return ret;
 	m->state.store = store_start(&m->loop, db);

@@ -37,10 +37,13 @@ static grpc_arg int_arg(const char *key, int value)
 /**
  * client_open() - prepare calls to a server
  * @address: "host:port"
+ * @how: with TLS or without
+ * @err: error message
  *
  * Return: the server, or NULL. It is connected when it is called.
  */
-struct client *client_open(const char *address)
+struct client *client_open(const char *address,
+			   const struct store_security *how, char *err)
 {
 	grpc_channel_credentials *creds;
 	grpc_arg list[] = {
@@ -55,10 +58,19 @@ struct client *client_open(const char *address)
 	};
 	struct client *s = calloc(1, sizeof(*s));
 
-	if (!s)
+	if (!s) {
+		store_failed(err, 0, "no memory");
 		return NULL;
+	}
 	grpc_init();
-	creds = grpc_insecure_credentials_create();
+	creds = how->ca ? call_creds(how->ca, how->cert, how->key, err,
+				     STORE_ERROR_LEN) :
+			  grpc_insecure_credentials_create();
+	if (!creds) {
+		grpc_shutdown();
+		free(s);
+		return NULL;
+	}
 	s->channel = grpc_channel_create(address, creds, &args);
 	grpc_channel_credentials_release(creds);
 	s->cq = grpc_completion_queue_create_for_pluck(NULL);

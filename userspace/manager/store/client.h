@@ -11,7 +11,10 @@
 
 struct client;
 
-struct client *client_open(const char *address);
+struct store_security;
+
+struct client *client_open(const char *address,
+			   const struct store_security *how, char *err);
 void client_close(struct client *s);
 int client_call(struct client *s, const char *path, int timeout_ms,
 		const uint8_t *in, size_t in_len, uint8_t **out,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/client.h"
 #include "etcd.pb-c.h"
 #include "store/client.h"
 #include "store/store.h"
@@ -338,17 +339,41 @@ static void close_db(struct store_db *db)
 	free(e);
 }
 
+static int check_security(const struct store_security *how, char *err)
+{
+	if (!how->cert == !how->key && (how->ca || !how->cert))
+		return 0;
+	return store_failed(err, -EINVAL, "--etcd-cert and --etcd-key need each other, and --etcd-ca");
+}
+
+static int add_server(struct etcd *e, const char *server,
+		      const struct store_security *how, char *err)
+{
+	if (e->n == SERVERS_MAX || !strchr(server, ':'))
+		return store_failed(err, -EINVAL, "etcd: must be followed by HOST:PORT, up to %d of them, separated by commas",
+				    SERVERS_MAX);
+	if (!how->ca && !how->plaintext && !inc_auth_is_loopback(server))
+		return store_failed(err, -EINVAL, "%.100s: etcd beyond loopback needs --etcd-ca, or --etcd-insecure-plaintext: whoever can change what it has can end groups, or lead",
+				    server);
+	e->servers[e->n] = client_open(server, how, err);
+	if (!e->servers[e->n])
+		return -EINVAL;
+	e->n++;
+	return 0;
+}
+
 /**
  * etcd_open() - use etcd
  * @db: result
  * @servers: "HOST:PORT", or several, separated by commas
  * @self: address of this manager, for others
+ * @how: how it is reached
  * @err: error message
  *
  * Return: 0 or a negative errno value. The servers need not be there yet.
  */
 int etcd_open(struct store_db **db, const char *servers, const char *self,
-	      char *err)
+	      const struct store_security *how, char *err)
 {
 	static const struct store_ops ops = {
 		.put	= put,
@@ -358,7 +383,8 @@ int etcd_open(struct store_db **db, const char *servers, const char *self,
 		.close	= close_db,
 	};
 	struct etcd *e = calloc(1, sizeof(*e));
-	char text[1024], *next = text, *word;
+	char text[1024], *next = text;
+	int ret;
 
 	if (!e)
 		return store_failed(err, -ENOMEM, "no memory");
@@ -366,13 +392,12 @@ int etcd_open(struct store_db **db, const char *servers, const char *self,
 	e->db.lead_ms = LEAD_MS;
 	snprintf(e->self, sizeof(e->self), "%s", self);
 	snprintf(text, sizeof(text), "%s", servers);
-	while (e->n < SERVERS_MAX && (word = strsep(&next, ",")))
-		if (strchr(word, ':'))
-			e->servers[e->n++] = client_open(word);
-	if (!e->n || next) {
+	ret = check_security(how, err);
+	while (!ret && next)
+		ret = add_server(e, strsep(&next, ","), how, err);
+	if (ret) {
 		close_db(&e->db);
-		return store_failed(err, -EINVAL, "etcd: must be followed by HOST:PORT, up to %d of them, separated by commas",
-				    SERVERS_MAX);
+		return ret;
 	}
 	*db = &e->db;
 	return 0;

@@ -148,17 +148,18 @@ int store_failed(char *err, int ret, const char *fmt, ...)
  * @db: result
  * @where: "sqlite:PATH", or "etcd:HOST:PORT,..."
  * @self: address of this manager, for others
+ * @how: how etcd is reached
  * @err: error message
  *
  * Return: 0 or a negative errno value.
  */
 int store_db_open(struct store_db **db, const char *where, const char *self,
-		  char *err)
+		  const struct store_security *how, char *err)
 {
 	if (!strncmp(where, "sqlite:/", 8))
 		return sqlite_open(db, where + 7, self, err);
 	if (!strncmp(where, "etcd:", 5))
-		return etcd_open(db, where + 5, self, err);
+		return etcd_open(db, where + 5, self, how, err);
 	return store_failed(err, -EINVAL, "must be sqlite:/FILE, etcd:HOST:PORT or none");
 }
 

@@ -53,6 +53,20 @@ struct store_lead {
 struct store_db;
 
 /**
+ * struct store_security - how etcd is reached
+ * @ca: file: certificate of its servers' authority; NULL: without TLS
+ * @cert: file: this manager's certificate, or NULL
+ * @key: file: its private key
+ * @plaintext: without TLS on other hosts, too
+ */
+struct store_security {
+	const char	*ca;
+	const char	*cert;
+	const char	*key;
+	bool		plaintext;
+};
+
+/**
  * struct store_ops - what a database does
  * @put: write a record; -ESTALE: this manager does not lead any more
  * @del: delete a record, if it exists
@@ -83,9 +97,9 @@ struct store_db {
 };
 
 int store_db_open(struct store_db **db, const char *where, const char *self,
-		  char *err);
+		  const struct store_security *how, char *err);
 int etcd_open(struct store_db **db, const char *servers, const char *self,
-	      char *err);
+	      const struct store_security *how, char *err);
 int sqlite_open(struct store_db **db, const char *path, const char *self,
 		char *err);
 

@@ -32,6 +32,7 @@ static unsigned int failures;
 		}							\
 	} while (0)
 
+static const struct store_security plain;
 static char err[STORE_ERROR_LEN];
 static char dir[] = "/tmp/test_store.XXXXXX";
 
@@ -130,7 +131,7 @@ static void same_cases(const char *where)
 	struct store_db *db = NULL;
 	unsigned int i;
 
-	CHECK(!store_db_open(&db, where, "here:1", err));
+	CHECK(!store_db_open(&db, where, "here:1", &plain, err));
 	if (!db)
 		return;
 	CHECK(!db->ops->lead(db, &lead, err) && lead.leads);
@@ -140,7 +141,7 @@ static void same_cases(const char *where)
 	db->ops->close(db);
 	/* And it is there the next time. */
 	db = NULL;
-	CHECK(!store_db_open(&db, where, "here:1", err));
+	CHECK(!store_db_open(&db, where, "here:1", &plain, err));
 	if (!db)
 		return;
 	CHECK(!db->ops->lead(db, &lead, err) && lead.leads);
@@ -157,7 +158,7 @@ static void same_cases(const char *where)
 static int try_open(const char *where)
 {
 	struct store_db *db = NULL;
-	int ret = store_db_open(&db, where, "other:2", err);
+	int ret = store_db_open(&db, where, "other:2", &plain, err);
 
 	if (!ret)
 		db->ops->close(db);
@@ -179,14 +180,14 @@ static void test_lock(const char *where)
 	int status = 0;
 	pid_t pid;
 
-	CHECK(!store_db_open(&db, where, "here:1", err));
+	CHECK(!store_db_open(&db, where, "here:1", &plain, err));
 	CHECK(try_open(where) == -EBUSY && strstr(err, "here:1"));
 	db->ops->close(db);
 	CHECK(!try_open(where));
 	/* A killed process does not keep it. */
 	pid = fork();
 	if (!pid) {
-		if (!store_db_open(&db, where, "child:1", err))
+		if (!store_db_open(&db, where, "child:1", &plain, err))
 			kill(getpid(), SIGKILL);
 		_exit(1);
 	}
