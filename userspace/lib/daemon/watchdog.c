@@ -61,6 +61,7 @@ static void set_verdict(struct inc_watchdog *w, struct inc_watchdog_seen *s,
 	inc_info(w->who, "%s", text);
 	pthread_mutex_lock(&w->lock);
 	snprintf(w->said, sizeof(w->said), "%s", text);
+	w->said_err = err;
 	pthread_mutex_unlock(&w->lock);
 }
 

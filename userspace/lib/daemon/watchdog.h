@@ -87,6 +87,7 @@ struct inc_watchdog_seen {
  * @qp: queue pair to move to ERROR; NULL: destroyed
  * @text: what happened, if @err
  * @said: the daemon's text on the end of the tree; empty: none yet
+ * @said_err: and its negative errno value; 0: none yet
  * @wrong: its last text on a failed message; empty: none yet
  * @wrong_id: that message
  * @rebuild: what the manager said of another tree
@@ -118,6 +119,7 @@ struct inc_watchdog {
 	struct ibv_qp	*qp;
 	char		text[INC_RDV_TEXT_MAX];
 	char		said[INC_RDV_TEXT_MAX];
+	int		said_err;
 	char		wrong[INC_RDV_TEXT_MAX];
 	uint32_t	wrong_id;
 	struct {

@@ -382,13 +382,18 @@ int inc_comm_note(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-bool inc_comm_watch_failed(struct inc_comm *comm);
 int inc_msg_post_recvs(struct inc_comm *comm);
 void inc_msg_resume(struct inc_comm *comm, uint32_t done);
 void inc_msg_issue(struct inc_comm *comm, struct inc_request *req);
 void inc_msg_progress(struct inc_comm *comm);
 void inc_msg_reap(struct inc_comm *comm);
 void inc_msg_fail_all(struct inc_comm *comm, int err);
+
+/* fail.c */
+bool inc_comm_watch_failed(struct inc_comm *comm);
+void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
+		 const char *what);
+void inc_fail_tree(struct inc_comm *comm, unsigned int status);
 struct inc_request *inc_request_get(struct inc_comm *comm);
 void inc_request_put(struct inc_request *req);
 

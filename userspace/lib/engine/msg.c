@@ -13,15 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "comm.h"
 #include "core/seg.h"
-
-#define CAUSE_TRIES		20
-#define CAUSE_PAUSE_MS		1
-#define SAID_TRIES		400	/* a manager may wait for who knows more */
 
 /* --- The end of requests and of the communicator ----------------------- */
 
@@ -176,88 +171,6 @@ void inc_comm_fail(struct inc_comm *comm, int err, const char *fmt, ...)
 	inc_watchdog_hang_up(&comm->watchdog);
 	inc_msg_fail_all(comm, err);
 	inc_mem_reap(&comm->mem, UINT64_MAX);
-}
-
-/**
- * inc_comm_watch_failed() - take over an error that the watch found
- * @comm: communicator
- *
- * Return: there was one, and the communicator has failed.
- */
-bool inc_comm_watch_failed(struct inc_comm *comm)
-{
-	char text[INC_RDV_TEXT_MAX];
-	int err = inc_watchdog_error(&comm->watchdog);
-
-	if (!err)
-		return false;
-	pthread_mutex_lock(&comm->watchdog.lock);
-	memcpy(text, comm->watchdog.text, sizeof(text));
-	pthread_mutex_unlock(&comm->watchdog.lock);
-	inc_comm_fail(comm, err, "%s", text);
-	return true;
-}
-
-/* Find the error in @cq that preceded the flushed completions. */
-static bool find_cause(struct ibv_cq *cq, struct ibv_wc *cause)
-{
-	struct ibv_wc wc;
-
-	while (ibv_poll_cq(cq, 1, &wc) > 0) {
-		if (wc.status == IBV_WC_SUCCESS ||
-		    wc.status == IBV_WC_WR_FLUSH_ERR)
-			continue;
-		*cause = wc;
-		return true;
-	}
-	return false;
-}
-
-/* rxe does not report the cause, but its counters show it. */
-static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
-{
-	int dev = ibv_get_device_index(comm->dev.ctx->device);
-
-	if (status != IBV_WC_WR_FLUSH_ERR && status != IBV_WC_LOC_QP_OP_ERR)
-		return false;
-	return inc_hw_counters_unsent(dev, comm->dev.port) != comm->unsent;
-}
-
-static void wc_failed(struct inc_comm *comm, const struct ibv_wc *wc,
-		      const char *what)
-{
-	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
-	struct ibv_wc cause = *wc;
-	int tries, err;
-
-	/* A flush means that the QP is in ERROR, perhaps moved by the watch. */
-	if (inc_comm_watch_failed(comm))
-		return;
-	if (inc_rebuild_told(comm)) {
-		inc_comm_break(comm, "the manager makes another tree");
-		return;
-	}
-	/* Else the device did; the cause appears in either CQ, maybe later. */
-	for (tries = 0; cause.status == IBV_WC_WR_FLUSH_ERR &&
-			tries < CAUSE_TRIES; tries++) {
-		if (tries)
-			nanosleep(&pause, NULL);
-		if (find_cause(comm->sq.cq, &cause))
-			what = "sending";
-		else if (find_cause(comm->rq.cq, &cause))
-			what = "receiving";
-	}
-	err = cause.status == IBV_WC_RETRY_EXC_ERR ? -EHOSTUNREACH : -EIO;
-	if (is_unsent(comm, cause.status))
-		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
-			      comm->window.now);
-	else if (comm->rebuild.on)
-		inc_comm_break(comm, "%s: %s", what,
-			       ibv_wc_status_str(cause.status));
-	else
-		inc_comm_fail(comm, err, "%s: %s (vendor error %u)", what,
-			      ibv_wc_status_str(cause.status),
-			      cause.vendor_err);
 }
 
 /* --- Receives ---------------------------------------------------------- */
@@ -539,7 +452,7 @@ void inc_msg_reap(struct inc_comm *comm)
 		n = ibv_poll_cq(comm->sq.cq, INC_WC_BATCH, wc);
 		for (i = 0; i < n; i++) {
 			if (wc[i].status != IBV_WC_SUCCESS) {
-				wc_failed(comm, &wc[i], "sending");
+				inc_fail_wc(comm, &wc[i], "sending");
 				return;
 			}
 			comm->sq.done = wc[i].wr_id;
@@ -716,28 +629,6 @@ static void unexpected(struct inc_comm *comm, uint32_t imm)
 		      inc_seg_imm(comm->msgs.next - 1));
 }
 
-/* The switch does not name the rank at fault. The daemon does, soon after. */
-static void tree_failed(struct inc_comm *comm, unsigned int status)
-{
-	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
-	char text[INC_RDV_TEXT_MAX] = "";
-	int tries;
-
-	if (comm->rebuild.on) {
-		inc_comm_break(comm, "%s", inc_status_str(status));
-		return;
-	}
-	for (tries = 0; !text[0] && tries < SAID_TRIES; tries++) {
-		if (tries)
-			nanosleep(&pause, NULL);
-		pthread_mutex_lock(&comm->watchdog.lock);
-		memcpy(text, comm->watchdog.said, sizeof(text));
-		pthread_mutex_unlock(&comm->watchdog.lock);
-	}
-	inc_comm_fail(comm, inc_status_errno(status), "%s%s%s",
-		      inc_status_str(status), text[0] ? ": " : "", text);
-}
-
 static void take_result(struct inc_comm *comm, uint32_t imm)
 {
 	unsigned int status = imm >> INC_IMM_STATUS_SHIFT;
@@ -754,7 +645,7 @@ static void take_result(struct inc_comm *comm, uint32_t imm)
 	if (status > INC_STATUS_TREE_MAX && status <= INC_STATUS_NOTE_MAX)
 		return;
 	if (status >= INC_STATUS_TREE_MIN) {
-		tree_failed(comm, status);
+		inc_fail_tree(comm, status);
 		return;
 	}
 	if (dist < flight) {
@@ -791,7 +682,7 @@ static void poll_results(struct inc_comm *comm)
 			inc_uc_came(comm);
 		for (i = 0; i < n; i++) {
 			if (wc[i].status != IBV_WC_SUCCESS) {
-				wc_failed(comm, &wc[i], "receiving");
+				inc_fail_wc(comm, &wc[i], "receiving");
 				return;
 			}
 			if (!(wc[i].wc_flags & IBV_WC_WITH_IMM)) {

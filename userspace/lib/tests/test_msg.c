@@ -189,6 +189,24 @@ static void tree_failed(void)
 	end();
 }
 
+/* A request arrives at a tree that has failed: the daemon knows why, again. */
+static void tree_refuses(void)
+{
+	begin();
+	sw.wc_status = IBV_WC_REM_OP_ERR;
+	result(0);
+	strcpy(comm->watchdog.said, "rank 1: connection lost");
+	comm->watchdog.said_err = -ECONNRESET;
+	EQ(reduce(1), -ECONNRESET);
+	EQ(strcmp(comm->error.text, "rank 1: connection lost"), 0);
+	end();
+	begin();
+	sw.wc_status = IBV_WC_REM_OP_ERR;
+	result(0);
+	EQ(reduce(1), -EIO);
+	end();
+}
+
 /* Unknown statuses are handled according to their range. */
 static void status_to_come(void)
 {
@@ -655,6 +673,7 @@ static const struct test_case cases[] = {
 	{ "status", status },
 	{ "whose_request", whose_request },
 	{ "tree_failed", tree_failed },
+	{ "tree_refuses", tree_refuses },
 	{ "status_to_come", status_to_come },
 	{ "early_status", early_status },
 	{ "dead_peer", dead_peer },

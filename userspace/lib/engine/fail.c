@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Why a communicator fails: the device, the switch and the daemon each know a
+ * part of it, and at different times.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "comm.h"
+
+#define CAUSE_TRIES		20
+#define CAUSE_PAUSE_MS		1
+#define SAID_TRIES		400	/* a manager may wait for who knows more */
+
+/**
+ * inc_comm_watch_failed() - take over an error that the watch found
+ * @comm: communicator
+ *
+ * Return: there was one, and the communicator has failed.
+ */
+bool inc_comm_watch_failed(struct inc_comm *comm)
+{
+	char text[INC_RDV_TEXT_MAX];
+	int err = inc_watchdog_error(&comm->watchdog);
+
+	if (!err)
+		return false;
+	pthread_mutex_lock(&comm->watchdog.lock);
+	memcpy(text, comm->watchdog.text, sizeof(text));
+	pthread_mutex_unlock(&comm->watchdog.lock);
+	inc_comm_fail(comm, err, "%s", text);
+	return true;
+}
+
+/* Find the error in @cq that preceded the flushed completions. */
+static bool find_cause(struct ibv_cq *cq, struct ibv_wc *cause)
+{
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(cq, 1, &wc) > 0) {
+		if (wc.status == IBV_WC_SUCCESS ||
+		    wc.status == IBV_WC_WR_FLUSH_ERR)
+			continue;
+		*cause = wc;
+		return true;
+	}
+	return false;
+}
+
+/* rxe does not report the cause, but its counters show it. */
+static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
+{
+	int dev = ibv_get_device_index(comm->dev.ctx->device);
+
+	if (status != IBV_WC_WR_FLUSH_ERR && status != IBV_WC_LOC_QP_OP_ERR)
+		return false;
+	return inc_hw_counters_unsent(dev, comm->dev.port) != comm->unsent;
+}
+
+/*
+ * The switch does not say why it has given up a tree. The daemon does, soon
+ * after. Returns its negative errno value; 0: it has said nothing.
+ */
+static int wait_said(struct inc_comm *comm, char text[INC_RDV_TEXT_MAX])
+{
+	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
+	int tries, err = 0;
+
+	text[0] = '\0';
+	for (tries = 0; !text[0] && tries < SAID_TRIES; tries++) {
+		if (tries)
+			nanosleep(&pause, NULL);
+		pthread_mutex_lock(&comm->watchdog.lock);
+		memcpy(text, comm->watchdog.said, sizeof(comm->watchdog.said));
+		err = comm->watchdog.said_err;
+		pthread_mutex_unlock(&comm->watchdog.lock);
+	}
+	return err;
+}
+
+/**
+ * inc_fail_wc() - let the communicator fail, as a completion has an error
+ * @comm: communicator
+ * @wc: completion
+ * @what: what was being done, for the message
+ *
+ * If the manager makes another tree, operations are repeated over that.
+ */
+void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
+		 const char *what)
+{
+	const struct timespec pause = { .tv_nsec = CAUSE_PAUSE_MS * 1000000L };
+	char said[INC_RDV_TEXT_MAX];
+	struct ibv_wc cause = *wc;
+	int tries, err, said_err = 0;
+
+	/* A flush means that the QP is in ERROR, perhaps moved by the watch. */
+	if (inc_comm_watch_failed(comm))
+		return;
+	if (inc_rebuild_told(comm)) {
+		inc_comm_break(comm, "the manager makes another tree");
+		return;
+	}
+	/* Else the device did; the cause appears in either CQ, maybe later. */
+	for (tries = 0; cause.status == IBV_WC_WR_FLUSH_ERR &&
+			tries < CAUSE_TRIES; tries++) {
+		if (tries)
+			nanosleep(&pause, NULL);
+		if (find_cause(comm->sq.cq, &cause))
+			what = "sending";
+		else if (find_cause(comm->rq.cq, &cause))
+			what = "receiving";
+	}
+	err = cause.status == IBV_WC_RETRY_EXC_ERR ? -EHOSTUNREACH : -EIO;
+	/* The switch refuses so what comes for a tree that has failed. */
+	if (cause.status == IBV_WC_REM_OP_ERR && !comm->rebuild.on)
+		said_err = wait_said(comm, said);
+	if (is_unsent(comm, cause.status))
+		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
+			      comm->window.now);
+	else if (comm->rebuild.on)
+		inc_comm_break(comm, "%s: %s", what,
+			       ibv_wc_status_str(cause.status));
+	else if (said_err)
+		inc_comm_fail(comm, said_err, "%s", said);
+	else
+		inc_comm_fail(comm, err, "%s: %s (vendor error %u)", what,
+			      ibv_wc_status_str(cause.status),
+			      cause.vendor_err);
+}
+
+/**
+ * inc_fail_tree() - let the communicator fail, as its tree has
+ * @comm: communicator
+ * @status: what the switch says of it, at least INC_STATUS_TREE_MIN
+ *
+ * If the manager makes another tree, operations are repeated over that.
+ */
+void inc_fail_tree(struct inc_comm *comm, unsigned int status)
+{
+	char text[INC_RDV_TEXT_MAX];
+
+	if (comm->rebuild.on) {
+		inc_comm_break(comm, "%s", inc_status_str(status));
+		return;
+	}
+	wait_said(comm, text);
+	inc_comm_fail(comm, inc_status_errno(status), "%s%s%s",
+		      inc_status_str(status), text[0] ? ": " : "", text);
+}
