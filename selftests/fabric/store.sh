@@ -4,7 +4,7 @@
 # What survives the manager: it is killed and started again while jobs run.
 #
 #   store.sh [VAR=VALUE]... [PART...]
-#	PART: restart away second standby
+#	PART: restart forming away second standby
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -61,8 +61,11 @@ part_restart()
 {
 	local ms transport
 
+	says "a reservation" 0 "" inc-amctl -m "$(topo_ip4 sw)" \
+		reservation add kept ranks 5 groups 2 for 600
 	for transport in rc uc; do
-		checked_job --transport "$transport"
+		INC_AM_RESERVATION=kept checked_job --transport "$transport" \
+			--pause 1000
 		kill_amd
 		amd_up || return
 		wait_for 10 leads
@@ -75,6 +78,9 @@ part_restart()
 		wait_for 5 all_present
 		ktap $? "$transport: it has the group, with all ranks" \
 			"$(ctl group show) $(tail -n 5 "$LAB_OUT/amd.log")"
+		says "$transport: its reservation is there, too" 0 \
+			"kept: 1 of 2 groups, 4 of 5 ranks" \
+			inc-amctl -m "$(topo_ip4 sw)" reservation
 		has_ended "$transport: killed manager: no rank sees an error"
 		gone "$transport: killed manager"
 	done
@@ -84,6 +90,32 @@ part_restart()
 	amd_up || return
 	has_ended "stopped manager: no rank sees an error"
 	gone "stopped manager"
+}
+
+waits_for()
+{
+	ctl group show "$JOB_NAME" | grep -q "forming, $1 of 4"
+}
+
+# A group whose ranks have not all come has no tree, and no record: they come
+# again.
+part_forming()
+{
+	JOB_LATE=1
+	am_start 4 --check --count 1000
+	wait_for 10 waits_for 3
+	# A stream that ends at once was refused.
+	sleep 1
+	kill_amd
+	sleep 1
+	amd_up || return
+	wait_for 10 waits_for 3
+	ktap $? "killed while a group forms: its ranks come to the next one" \
+		"$(ctl group show; job_why)"
+	am_rank 3 4 --check --count 1000
+	unset JOB_LATE
+	has_ended "and it is formed"
+	gone "killed while a group forms"
 }
 
 # What happened while there was no manager.
@@ -236,4 +268,4 @@ part_standby()
 	amd_up
 }
 
-suite "restart away second standby" "$@"
+suite "restart forming away second standby" "$@"

@@ -5,7 +5,7 @@
 # each other.
 #
 #   tenant.sh [VAR=VALUE]... [PART...]
-#	PART: quota switch reload hide
+#	PART: quota reserve switch reload hide
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -130,6 +130,68 @@ part_quota()
 	gone "quota"
 }
 
+part_reserve()
+{
+	local job
+
+	limits "tenant = red" "groups = 2" "ranks = 4" "tenant = blue" "groups = 1"
+	reload
+	SAYS_BY=(as ruth ctl)
+	says "room for a job" 0 "" reservation add job1 ranks 3 for 600
+	says "reservation" 0 "reservation job1: 0 of 1 groups, 0 of 3 ranks, tenant red, ends in" \
+		reservation
+	says "reservation -j" 0 '"used-ranks":0' -j reservation show job1
+	says "quota has it" 0 "ranks: 0 and 3 reserved of 4" quota
+	says "twice" 1 "a reservation \"job1\" already" \
+		reservation add job1 ranks 1
+	says "more than the tenant may have" 1 \
+		"may have 4 ranks in all, and has 0 and 3 reserved: 1 are left" \
+		reservation add job2 ranks 2
+	says "fewer ranks than groups" 1 "a rank for each" \
+		reservation add job2 ranks 1 groups 2
+	says "a name with a space" 1 "without spaces" \
+		reservation add "job 2" ranks 1
+	says "no number of ranks" 2 "how many ranks" reservation add job2
+	says "no number" 2 "must be a number" reservation add job2 ranks x
+	says "a word that is none" 2 "none of ranks" reservation add job2 x 3
+	says "another's tenant" 1 "for operators" \
+		reservation add job2 ranks 1 tenant blue
+	SAYS_BY=(as bob ctl)
+	says "another tenant does not see it" 1 "no reservation" \
+		reservation show job1
+	says "and cannot delete it" 1 "no reservation" reservation del job1
+	SAYS_BY=(as olga ctl)
+	says "an operator does" 0 "tenant red" reservation show job1 red
+
+	refused "what is reserved is used" rita 2 "and 3 reserved: 1 are left"
+	export INC_AM_RESERVATION=nowhere
+	refused "a reservation that is none" rita 2 "no reservation \"nowhere\""
+	export INC_AM_RESERVATION=job1
+	as rita long_job 3
+	job=$JOB_NAME
+	event "group-ready $JOB_NAME"
+	ktap $? "a group takes its room" "$(cat "$JOB_LOG.0")"
+	says "it is seen" 0 "1 of 1 groups, 3 of 3 ranks" reservation
+	refused "there is no more of it" ruth 2 "1 are left"
+	end_job "$job" "a group with a reservation"
+	says "and it gives it back" 0 "0 of 1 groups, 0 of 3 ranks" reservation
+	as ruth long_job 3
+	event "group-ready $JOB_NAME"
+	says "deleted while it is used" 0 "" reservation del job1 red
+	unset INC_AM_RESERVATION
+	says "the group goes on" 0 "ready, 3 of 3 ranks" group show "$JOB_NAME"
+	says "as one like all others" 0 "ranks: 3 of 4" quota show red
+	end_job "$JOB_NAME" "a group without its reservation"
+	says "nothing is left" 0 "ranks: 0 of 4" quota show red
+
+	says "for a second" 0 "" reservation add short ranks 2 for 1 tenant red
+	event "reservation-over short: its time is over"
+	ktap $? "it ends when its time is over" "$(as olga ctl reservation)"
+	says "gone" 1 "no reservation" reservation show short
+	limits
+	reload
+}
+
 part_switch()
 {
 	local pids=() job
@@ -244,4 +306,4 @@ am_same()
 	JOB_PIDS=($!)
 }
 
-suite "quota switch reload hide" "$@"
+suite "quota reserve switch reload hide" "$@"

@@ -104,23 +104,32 @@ JOB_HOSTS=()
 # am_start N ARGS...: as job_start, but the ranks ask the manager.
 am_start()
 {
-	local n=$1 r h
+	local n=$1 r
 
 	shift
 	JOB_SEQ=$((JOB_SEQ + 1))
 	JOB_NAME=group$JOB_SEQ.$RANDOM
 	JOB_LOG=$LAB_OUT/$JOB_NAME
 	JOB_PIDS=()
-	for ((r = 0; r < n; r++)); do
-		h=${JOB_HOSTS[r]:-$((r % TOPO_N))}
-		# No function here: the job's PID has to be the program's.
-		# shellcheck disable=SC2086	# words
-		INC_AM="$(topo_ip4 sw)${AM_OTHERS:-}" ip netns exec "$TOPO-h$h" \
-			inc-perf --job "$JOB_NAME" --rank "$r" --ranks "$n" \
-			--dev "$TOPO$h" --timeout "$JOB_TIMEOUT" "$@" \
-			${JOB_ODD[r]:-} >"$JOB_LOG.$r" 2>&1 &
-		JOB_PIDS+=($!)
+	for ((r = 0; r < n - ${JOB_LATE:-0}; r++)); do
+		am_rank "$r" "$n" "$@"
 	done
+}
+
+# am_rank R N ARGS...: start one of its ranks: the last JOB_LATE are not.
+am_rank()
+{
+	local r=$1 n=$2 h
+
+	shift 2
+	h=${JOB_HOSTS[r]:-$((r % TOPO_N))}
+	# The job's PID has to be the program's.
+	# shellcheck disable=SC2086	# words
+	INC_AM="$(topo_ip4 sw)${AM_OTHERS:-}" ip netns exec "$TOPO-h$h" \
+		inc-perf --job "$JOB_NAME" --rank "$r" --ranks "$n" \
+		--dev "$TOPO$h" --timeout "$JOB_TIMEOUT" "$@" \
+		${JOB_ODD[r]:-} >"$JOB_LOG.$r" 2>&1 &
+	JOB_PIDS+=($!)
 }
 
 am_job()

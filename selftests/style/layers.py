@@ -183,7 +183,8 @@ def main():
     """Checks the trees that the command line names."""
     if sys.argv[1:2] == ["--manager"]:
         check(Tree("userspace/manager", "Makefile",
-                   ["ca", "completion", "man", "proto", "systemd", "tests"],
+                   ["ca", "completion", "man", "proto", "slurm", "systemd",
+                    "tests"],
                    "manager/", "manager.h"), Path(sys.argv[2]))
         return
     builds = [Path(arg) for arg in sys.argv[1:]] + [None, None]

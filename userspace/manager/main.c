@@ -174,7 +174,8 @@ static void turn(struct manager *m, int64_t until)
 
 	if (state_deadline(m) < next)
 		next = state_deadline(m);
-
+	if (reserve_deadline(m) < next)
+		next = reserve_deadline(m);
 	for (i = 0; i < m->o.nswitches; i++)
 		if (sw_deadline(&m->switches[i]) < next)
 			next = sw_deadline(&m->switches[i]);
@@ -184,6 +185,7 @@ static void turn(struct manager *m, int64_t until)
 		next = hosts_deadline(m);
 	loop_turn(&m->loop, next < until ? next : until);
 	group_expire(m);
+	reserve_expire(m);
 	if (m->state.phase == PHASE_ACTIVE)
 		hosts_turn(m);
 	state_turn(m);

@@ -372,6 +372,13 @@ static bool answer_operator(struct manager *m, enum rpc_method method,
 	case RPC_LIST_QUOTAS:
 		answer_quotas(m, data, len, a);
 		return true;
+	case RPC_ADD_RESERVATION:
+		answer_reserve(m, data, len, a);
+		return true;
+	case RPC_DELETE_RESERVATION:
+	case RPC_LIST_RESERVATIONS:
+		answer_reservations(m, method, data, len, a);
+		return true;
 	default:
 		return false;
 	}

@@ -37,6 +37,12 @@ void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
 void answer_quotas(const struct manager *m, const uint8_t *data, size_t len,
 		   struct rpc_answer *a);
 
+/* reserve.c */
+void answer_reserve(struct manager *m, const uint8_t *data, size_t len,
+		    struct rpc_answer *a);
+void answer_reservations(struct manager *m, enum rpc_method method,
+			 const uint8_t *data, size_t len, struct rpc_answer *a);
+
 /* why.c */
 void answer_why(const struct manager *m, const char *name,
 		const char *tenant, struct rpc_answer *a);

@@ -32,7 +32,7 @@ struct table {
 };
 
 static void fill(struct row *r, const char *name, const struct limits *l,
-		 uint32_t groups, uint32_t ranks)
+		 const struct use *u)
 {
 	RdmaInc__V1__Limit *out;
 	int i;
@@ -50,12 +50,15 @@ static void fill(struct row *r, const char *name, const struct limits *l,
 		if (out->limited)
 			out->allowed = l->max[i];
 	}
-	r->limits[LIMIT_GROUPS].used = groups;
-	r->limits[LIMIT_RANKS].used = ranks;
+	r->limits[LIMIT_GROUPS].used = u->groups;
+	r->limits[LIMIT_GROUPS].reserved = u->held_groups;
+	r->limits[LIMIT_RANKS].used = u->ranks;
+	r->limits[LIMIT_RANKS].reserved = u->held_ranks;
 }
 
 static void add(const struct manager *m, struct table *t, const char *name)
 {
+	static const struct use nothing;
 	const struct tenant *tn = m->tenants.list;
 	struct row **rows, *r;
 	size_t i;
@@ -73,8 +76,8 @@ static void add(const struct manager *m, struct table *t, const char *name)
 	rows[t->n++] = r;
 	while (tn && strcmp(tn->name, name))
 		tn = tn->next;
-	fill(r, name, policy_of(m->tenants.policy, name), tn ? tn->groups : 0,
-	     tn ? tn->ranks : 0);
+	fill(r, name, policy_of(m->tenants.policy, name),
+	     tn ? &tn->use : &nothing);
 	r->msg.refused = tn ? tn->refused : 0;
 }
 
@@ -122,7 +125,7 @@ void answer_quotas(const struct manager *m, const uint8_t *data, size_t len,
 		else
 			add_all(m, &t);
 		fill(&all, "", policy_of_all(m->tenants.policy),
-		     m->tenants.groups, m->tenants.ranks);
+		     &m->tenants.use);
 		/* The first two: others are no limits of all together. */
 		all.msg.n_limits = LIMIT_RANKS + 1;
 		out.all = own ? NULL : &all.msg;

@@ -57,6 +57,12 @@ static const struct method methods[RPC_METHODS + 1] = {
 	[RPC_WATCH_TASKS]	= { .path = PATH("WatchTasks"), .watch = true },
 	[RPC_GET_HISTORY]	= { .path = PATH("GetHistory") },
 	[RPC_LIST_QUOTAS]	= { .path = PATH("ListQuotas"), .client = true },
+	[RPC_ADD_RESERVATION]	= { .path = PATH("AddReservation"),
+				    .client = true },
+	[RPC_DELETE_RESERVATION] = { .path = PATH("DeleteReservation"),
+				     .client = true },
+	[RPC_LIST_RESERVATIONS]	= { .path = PATH("ListReservations"),
+				    .client = true },
 	[RPC_METHODS]		= { .path = AM_JOIN, .client = true },
 };
 

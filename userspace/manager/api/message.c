@@ -122,6 +122,7 @@ static int pack_join(const struct am_message *msg, uint8_t **data, size_t *len)
 				   RDMA_INC__V1__TRANSPORT__RC;
 	req.mapping = INC_RDV_MAPPING;
 	req.rebuild = join->rebuild;
+	req.reservation = (char *)msg->reservation;
 	tree.slots = join->tree.slots;
 	tree.msg_size = join->tree.msg_size;
 	tree.pmtu = join->tree.pmtu;
@@ -206,9 +207,15 @@ static int wrong(char *err, size_t len, int ret, const char *text)
 }
 
 static int take_join(const RdmaInc__V1__JoinRequest *req,
-		     struct inc_rdv_join *join, char *err, size_t len)
+		     struct am_message *msg, char *err, size_t len)
 {
+	struct inc_rdv_join *join = &msg->rdv.join;
+
 	memset(join, 0, sizeof(*join));
+	if (*req->reservation && !name_is_valid(req->reservation))
+		return wrong(err, len, -EINVAL, "join: reservation must be 1 to 63 printable ASCII characters, without spaces");
+	snprintf(msg->reservation, sizeof(msg->reservation), "%s",
+		 req->reservation);
 	if (!name_is_valid(req->group))
 		return wrong(err, len, -EINVAL, "join: group must be 1 to 63 printable ASCII characters, without spaces");
 	if (req->ranks < 1 || req->ranks > 1024)
@@ -262,15 +269,14 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 	switch (in->kind_case) {
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_JOIN:
 		msg->rdv.type = INC_RDV_JOIN;
-		return take_join(in->join, &msg->rdv.join, err, err_len);
+		return take_join(in->join, msg, err, err_len);
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_RESUME:
 		if (!in->resume->join)
 			return wrong(err, err_len, -EINVAL, "resume: join is missing");
 		msg->resume = true;
 		msg->tree_id = in->resume->tree_id;
 		msg->rdv.type = INC_RDV_JOIN;
-		return take_join(in->resume->join, &msg->rdv.join, err,
-				 err_len);
+		return take_join(in->resume->join, msg, err, err_len);
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_REJOIN:
 		msg->rdv.type = INC_RDV_REJOIN;
 		return take_rejoin(in->rejoin, &msg->rdv.join, err, err_len);

@@ -28,6 +28,7 @@
  * @resume: from a rank: it resumes; @rdv is the INC_RDV_JOIN that it sent
  * @resumed: to a rank: it has resumed, and @rdv is INC_RDV_READY if all ranks
  *	are ready, else INC_RDV_ALIVE
+ * @reservation: if INC_RDV_JOIN: that the rank names; empty: none
  * @tree_id: if @resume: tree that it was told
  * @switch_id: if INC_RDV_JOINED: switch that serves the rank
  * @heartbeat_ms: if INC_RDV_JOINED or @resumed: interval of heartbeats; 0: none
@@ -38,6 +39,7 @@ struct am_message {
 	bool			resume;
 	bool			resumed;
 	uint32_t		tree_id;
+	char			reservation[AM_ID_MAX + 1];
 	struct inc_rdv_msg	rdv;
 	char			switch_id[AM_ID_MAX + 1];
 	uint32_t		heartbeat_ms;

@@ -50,6 +50,8 @@ struct event {
 #define EVENT_STANDBY		"standby"
 #define EVENT_STORE_FAILED	"store-failed"
 #define EVENT_OVER_QUOTA	"over-quota"
+#define EVENT_RESERVED		"reserved"
+#define EVENT_RESERVATION_OVER	"reservation-over"
 #define EVENT_LIMITS_READ	"limits-read"
 #define EVENT_LIMITS_WRONG	"limits-wrong"
 

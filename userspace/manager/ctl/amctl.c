@@ -22,6 +22,7 @@ static const char usage[] =
 	"  task [NAME]        what groups do: rates, history; --follow\n"
 	"  why GROUP          why it has this tree, and what spoke against others\n"
 	"  quota [TENANT]     what tenants have, and may have\n"
+	"  reservation        room that is held for jobs: show, add, del\n"
 	"  event              what has happened; --follow: and what happens\n"
 	"\n"
 	"  -m, --manager HOST[:PORT]  default: INC_AM, else 127.0.0.1:" AM_PORT "\n"
@@ -41,6 +42,7 @@ static const struct ctl_object *const objects[] = {
 	&ctl_task,
 	&ctl_why,
 	&ctl_quota,
+	&ctl_reservation,
 	&ctl_event,
 };
 

@@ -32,7 +32,7 @@ struct ctl_object {
 
 /* Each is in the file of its name. */
 extern const struct ctl_object ctl_topology, ctl_group, ctl_switch, ctl_client,
-	ctl_event, ctl_task, ctl_why, ctl_quota;
+	ctl_event, ctl_task, ctl_why, ctl_quota, ctl_reservation;
 
 /* amctl.c */
 extern bool ctl_json;

@@ -13,6 +13,17 @@ static bool has_use(const RdmaInc__V1__Limit *l)
 	return !strcmp(l->name, "groups") || !strcmp(l->name, "ranks");
 }
 
+static void print_use(const RdmaInc__V1__Limit *l)
+{
+	printf("  %s: %llu", l->name, (unsigned long long)l->used);
+	if (l->reserved)
+		printf(" and %llu reserved", (unsigned long long)l->reserved);
+	if (l->limited)
+		printf(" of %llu\n", (unsigned long long)l->allowed);
+	else
+		puts(", no limit");
+}
+
 static void print_quota(const char *name, const RdmaInc__V1__Quota *q)
 {
 	const RdmaInc__V1__Limit *l;
@@ -24,13 +35,8 @@ static void print_quota(const char *name, const RdmaInc__V1__Quota *q)
 	putchar('\n');
 	for (i = 0; i < q->n_limits; i++) {
 		l = q->limits[i];
-		if (has_use(l) && l->limited)
-			printf("  %s: %llu of %llu\n", l->name,
-			       (unsigned long long)l->used,
-			       (unsigned long long)l->allowed);
-		else if (has_use(l))
-			printf("  %s: %llu, no limit\n", l->name,
-			       (unsigned long long)l->used);
+		if (has_use(l))
+			print_use(l);
 		else if (l->limited && l->allowed)
 			printf("  %s: %llu\n", l->name,
 			       (unsigned long long)l->allowed);

@@ -50,7 +50,9 @@ void group_begin_end(struct group *g)
 {
 	if (!g->ending) {
 		g->until = g->manager->loop.now + ENDING_MS;
-		tenant_leave(&g->manager->tenants, g->tenant, g->like.ranks);
+		tenant_leave(&g->manager->tenants, g->tenant, g->reserved,
+			     g->like.ranks);
+		g->reserved = NULL;
 	}
 	g->ending = true;
 }

@@ -75,6 +75,7 @@ static struct group *find(const struct manager *m, const struct tenant *tn,
 }
 
 static struct group *group_new(struct manager *m, struct tenant *tn,
+			       struct reservation *reserved,
 			       const struct inc_rdv_join *join)
 {
 	struct group *g = calloc(1, sizeof(*g) +
@@ -87,7 +88,8 @@ static struct group *group_new(struct manager *m, struct tenant *tn,
 	g->manager = m;
 	g->like = *join;
 	g->tenant = tn;
-	tenant_enter(&m->tenants, tn, join->ranks);
+	g->reserved = reserved;
+	tenant_enter(&m->tenants, tn, reserved, join->ranks);
 	g->until = m->loop.now + m->o.forming_ms;
 	for (i = 0; i < join->ranks; i++)
 		g->ranks[i].group = g;
@@ -143,33 +145,59 @@ static void add(struct group *g, struct rpc_stream *stream,
 		  join->ranks);
 }
 
-/* Find a rank's group, or make it. NULL: the rank was refused. */
-static struct group *group_of(struct manager *m, struct rpc_stream *stream,
-			      const struct inc_rdv_join *join)
+/* Make a new group. NULL: the rank was refused. */
+static struct group *form(struct manager *m, struct rpc_stream *stream,
+			  struct tenant *tn, const struct am_message *msg)
 {
-	const struct identity *who = rpc_stream_identity(stream);
-	struct tenant *tn = tenant_get(&m->tenants, who->tenant);
-	struct group *g = tn ? find(m, tn, join->job) : NULL;
+	const struct inc_rdv_join *join = &msg->rdv.join;
+	struct reservation *r = NULL;
 	char why[INC_RDV_TEXT_MAX - 128];
+	struct group *g;
 
-	if (g)
-		return g;
-	if (tn && !tenant_admits(&m->tenants, tn, join->ranks, why,
-				 sizeof(why))) {
+	if (msg->reservation[0]) {
+		r = reservation_find(&m->tenants, tn, msg->reservation);
+		if (!r) {
+			refuse(stream, ENOENT, "group \"%s\": there is no reservation \"%s\" (INC_AM_RESERVATION)",
+			       join->job, msg->reservation);
+			return NULL;
+		}
+		if (!reservation_fits(r, join->ranks))
+			r = NULL;
+	}
+	if (!tenant_admits(&m->tenants, tn, r, join->ranks, why,
+			   sizeof(why))) {
 		tenant_refused(tn, &m->events, join->job, why);
 		refuse(stream, ENOBUFS, "group \"%s\": %s", join->job, why);
 		return NULL;
 	}
-	g = tn ? group_new(m, tn, join) : NULL;
+	g = group_new(m, tn, r, join);
 	if (!g)
 		refuse(stream, ENOBUFS, "no memory for group \"%s\"",
 		       join->job);
 	return g;
 }
 
-static void handle_join(struct manager *m, struct rpc_stream *stream,
-			const struct inc_rdv_join *join)
+/* Find a rank's group, or make it. NULL: the rank was refused. */
+static struct group *group_of(struct manager *m, struct rpc_stream *stream,
+			      const struct am_message *msg)
 {
+	const struct identity *who = rpc_stream_identity(stream);
+	struct tenant *tn = tenant_get(&m->tenants, who->tenant);
+	struct group *g;
+
+	if (!tn) {
+		refuse(stream, ENOBUFS, "no memory for group \"%s\"",
+		       msg->rdv.join.job);
+		return NULL;
+	}
+	g = find(m, tn, msg->rdv.join.job);
+	return g ? g : form(m, stream, tn, msg);
+}
+
+static void handle_join(struct manager *m, struct rpc_stream *stream,
+			const struct am_message *msg)
+{
+	const struct inc_rdv_join *join = &msg->rdv.join;
 	char err[INC_RDV_TEXT_MAX];
 	struct group *g;
 
@@ -178,7 +206,7 @@ static void handle_join(struct manager *m, struct rpc_stream *stream,
 		refuse(stream, EINVAL, "%s", err);
 		return;
 	}
-	g = group_of(m, stream, join);
+	g = group_of(m, stream, msg);
 	if (!g || !suits(stream, g, join))
 		return;
 	add(g, stream, join);
@@ -302,7 +330,7 @@ void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 	else if (msg.resume)
 		restore_resume(m, stream, &msg.rdv.join, msg.tree_id);
 	else if (msg.rdv.type == INC_RDV_JOIN)
-		handle_join(m, stream, &msg.rdv.join);
+		handle_join(m, stream, &msg);
 	else if (msg.rdv.type == INC_RDV_LEAVE)
 		rpc_stream_end(stream, 0, "");
 	else

@@ -144,6 +144,7 @@ struct group_vague {
  * @manager: manager
  * @next: next group
  * @tenant: who owns it; another tenant's groups may have the same name
+ * @reserved: reservation that its room is from, until it ends; NULL: none
  * @like: name, number of ranks, and the wishes so far; mtu is the lowest; uc if
  *	any rank's queue pair is
  * @state: its state
@@ -190,6 +191,7 @@ struct group {
 	struct manager		*manager;
 	struct group		*next;
 	struct tenant		*tenant;
+	struct reservation	*reserved;
 	struct inc_rdv_join	like;
 	enum group_state	state;
 	bool			ending;

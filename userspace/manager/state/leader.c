@@ -63,6 +63,7 @@ static void begin(struct manager *m)
 {
 	unsigned int i;
 
+	reserve_restore(m, m->state.list);
 	restore_all(m, m->state.list);
 	store_list_free(m->state.list);
 	m->state.list = NULL;
@@ -112,6 +113,7 @@ void state_forget(struct manager *m, const char *why)
 		if (!g->over)
 			forget(g, why);
 	}
+	reserve_forget(m);
 }
 
 static void step_down(struct manager *m)

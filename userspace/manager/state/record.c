@@ -304,6 +304,8 @@ char *record_of(const struct group *g)
 
 	put_text(o, "name", g->like.job);
 	put_text(o, "tenant", g->tenant->name);
+	if (g->reserved && !g->reserved->over)
+		put_text(o, "reservation", g->reserved->name);
 	put_number(o, "ending", g->ending);
 	put_number(o, "mtu", g->like.mtu);
 	put_number(o, "uc", g->like.uc);
@@ -346,6 +348,10 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	g->state = GROUP_READY;
 	g->ending = number(o, "ending");
 	g->like.ranks = (uint32_t)n;
+	g->reserved = reservation_find(&m->tenants, g->tenant,
+				       text_of(o, "reservation"));
+	if (g->reserved && (g->ending || !reservation_fits(g->reserved, (uint32_t)n)))
+		g->reserved = NULL;
 	g->like.mtu = number32(o, "mtu");
 	g->like.uc = number(o, "uc");
 	g->like.rebuild = number(o, "rebuild");

@@ -62,7 +62,8 @@ static void restore(struct manager *m, const struct store_record *rec)
 	await_ranks(g);
 	append(m, g);
 	if (!g->ending)
-		tenant_enter(&m->tenants, g->tenant, g->like.ranks);
+		tenant_enter(&m->tenants, g->tenant, g->reserved,
+			     g->like.ranks);
 	group_note_links(g);
 	event_say(&m->events, EVENT_GROUP_RESTORED, g->like.job,
 		  "%u of %u ranks are awaited", g->present, g->like.ranks);

@@ -15,6 +15,7 @@
 
 struct group;
 struct manager;
+struct reservation;
 struct part;
 struct rank;
 struct sw;
@@ -79,6 +80,15 @@ void keep_not(struct group *g);
 /* record.c */
 char *record_of(const struct group *g);
 struct group *record_group(struct manager *m, const char *text, char *err);
+
+/* reserve.c */
+int reserve_add(struct manager *m, const struct reservation *wish,
+		struct reservation **made, char *why, size_t len);
+void reserve_end(struct manager *m, struct reservation *r, const char *why);
+void reserve_restore(struct manager *m, const struct store_record *list);
+void reserve_forget(struct manager *m);
+int64_t reserve_deadline(const struct manager *m);
+void reserve_expire(struct manager *m);
 
 /* restore.c */
 void restore_all(struct manager *m, const struct store_record *list);

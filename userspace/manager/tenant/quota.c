@@ -73,6 +73,8 @@ void tenants_close(struct tenants *t)
 {
 	struct tenant *next;
 
+	while (t->reservations)
+		reservation_end(t, t->reservations);
 	for (; t->list; t->list = next) {
 		next = t->list->next;
 		free(t->list);
@@ -138,9 +140,9 @@ static bool says(char *why, size_t len, const char *fmt, ...)
 }
 
 /* How many more there may be. */
-static uint32_t left(uint32_t max, uint32_t used)
+static uint32_t left(uint32_t max, uint64_t used)
 {
-	return max > used ? max - used : 0;
+	return max > used ? (uint32_t)(max - used) : 0;
 }
 
 static bool size_is_allowed(const struct limits *l, const char *who,
@@ -155,24 +157,89 @@ static bool size_is_allowed(const struct limits *l, const char *who,
 	return true;
 }
 
+/* What reservations hold, for a sentence. */
+static const char *held(uint64_t n, char buf[40])
+{
+	if (n)
+		snprintf(buf, 40, " and %llu reserved", (unsigned long long)n);
+	else
+		buf[0] = '\0';
+	return buf;
+}
+
+/* @groups more, of @ranks ranks together. */
 static bool sum_is_allowed(const struct limits *l, const char *who,
-			   uint32_t groups, uint32_t used, uint32_t ranks,
+			   const struct use *u, uint32_t groups, uint32_t ranks,
 			   char *why, size_t len)
 {
-	if (!left(l->max[LIMIT_GROUPS], groups))
-		return says(why, len, "%s may have %u groups, and has %u: when one ends there is room for this one",
-			    who, l->max[LIMIT_GROUPS], groups);
-	if (left(l->max[LIMIT_RANKS], used) < ranks)
-		return says(why, len, "%s may have %u ranks in all, and has %u: %u are left, and this group needs %u",
-			    who, l->max[LIMIT_RANKS], used,
-			    left(l->max[LIMIT_RANKS], used), ranks);
+	uint32_t more = left(l->max[LIMIT_RANKS], u->ranks + u->held_ranks);
+	char text[40];
+
+	if (left(l->max[LIMIT_GROUPS], u->groups + u->held_groups) < groups)
+		return says(why, len, "%s may have %u groups, and has %llu%s: when one ends there is room for this one",
+			    who, l->max[LIMIT_GROUPS],
+			    (unsigned long long)u->groups,
+			    held(u->held_groups, text));
+	if (more < ranks)
+		return says(why, len, "%s may have %u ranks in all, and has %llu%s: %u are left, and this group needs %u",
+			    who, l->max[LIMIT_RANKS],
+			    (unsigned long long)u->ranks,
+			    held(u->held_ranks, text), more, ranks);
 	return true;
+}
+
+/**
+ * tenant_has_room() - check whether a tenant may have more
+ * @t: tenants
+ * @tn: tenant
+ * @groups: more groups
+ * @ranks: their ranks, together
+ * @why: result: if not, why, and what is allowed
+ * @len: size of @why in bytes
+ *
+ * Return: true if it may.
+ */
+bool tenant_has_room(const struct tenants *t, const struct tenant *tn,
+		     uint32_t groups, uint32_t ranks, char *why, size_t len)
+{
+	char who[IDENTITY_LEN + 16];
+
+	tenant_call(tn, who, sizeof(who));
+	return sum_is_allowed(tn->limits, who, &tn->use, groups, ranks, why,
+			      len) &&
+	       sum_is_allowed(policy_of_all(t->policy), "all tenants together",
+			      &t->use, groups, ranks, why, len);
+}
+
+/**
+ * tenant_reserve() - hold room for a tenant, if it may have it
+ * @t: tenants
+ * @wish: as for reservation_check()
+ * @made: result: reservation
+ * @why: result: if not, why, and what is allowed
+ * @len: size of @why in bytes
+ *
+ * Return: 0, as reservation_check(), -ENOMEM, or -ENOBUFS: it is more than the
+ * tenant may have.
+ */
+int tenant_reserve(struct tenants *t, const struct reservation *wish,
+		   struct reservation **made, char *why, size_t len)
+{
+	int ret = reservation_check(t, wish, why, len);
+
+	if (ret)
+		return ret;
+	if (!tenant_has_room(t, wish->tenant, wish->groups, wish->ranks, why,
+			     len))
+		return -ENOBUFS;
+	return reservation_add(t, wish, made, why, len);
 }
 
 /**
  * tenant_admits() - check whether a tenant may have one more group
  * @t: tenants
  * @tn: tenant
+ * @r: reservation whose room it takes; NULL: none
  * @ranks: the group's ranks
  * @why: result: if not, why, and what is allowed
  * @len: size of @why in bytes
@@ -180,44 +247,50 @@ static bool sum_is_allowed(const struct limits *l, const char *who,
  * Return: true if it may.
  */
 bool tenant_admits(const struct tenants *t, const struct tenant *tn,
-		   uint32_t ranks, char *why, size_t len)
+		   const struct reservation *r, uint32_t ranks, char *why,
+		   size_t len)
 {
 	char who[IDENTITY_LEN + 16];
 
 	tenant_call(tn, who, sizeof(who));
 	return size_is_allowed(tn->limits, who, ranks, why, len) &&
-	       sum_is_allowed(tn->limits, who, tn->groups, tn->ranks, ranks,
-			      why, len) &&
-	       sum_is_allowed(policy_of_all(t->policy), "all tenants together",
-			      t->groups, t->ranks, ranks, why, len);
+	       (r || tenant_has_room(t, tn, 1, ranks, why, len));
 }
 
 /**
  * tenant_enter() - count a group
  * @t: tenants
  * @tn: its tenant
+ * @r: reservation whose room it takes, or NULL
  * @ranks: its ranks
  */
-void tenant_enter(struct tenants *t, struct tenant *tn, uint32_t ranks)
+void tenant_enter(struct tenants *t, struct tenant *tn, struct reservation *r,
+		  uint32_t ranks)
 {
-	tn->groups++;
-	tn->ranks += ranks;
-	t->groups++;
-	t->ranks += ranks;
+	tn->use.groups++;
+	tn->use.ranks += ranks;
+	t->use.groups++;
+	t->use.ranks += ranks;
+	if (r)
+		reservation_take(t, r, ranks);
 }
 
 /**
  * tenant_leave() - count a group no longer
  * @t: tenants
  * @tn: its tenant
+ * @r: reservation whose room it had, or NULL
  * @ranks: its ranks
  */
-void tenant_leave(struct tenants *t, struct tenant *tn, uint32_t ranks)
+void tenant_leave(struct tenants *t, struct tenant *tn, struct reservation *r,
+		  uint32_t ranks)
 {
-	tn->groups--;
-	tn->ranks -= ranks;
-	t->groups--;
-	t->ranks -= ranks;
+	tn->use.groups--;
+	tn->use.ranks -= ranks;
+	t->use.groups--;
+	t->use.ranks -= ranks;
+	if (r)
+		reservation_return(t, r, ranks);
 }
 
 /**

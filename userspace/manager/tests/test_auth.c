@@ -128,6 +128,9 @@ static size_t seed_message(uint8_t *to)
 	msg.rdv.join.addr.len = any(2) ? 4 : 16;
 	msg.rdv.join.qpn = any(1u << 24);
 	snprintf(msg.rdv.join.job, sizeof(msg.rdv.join.job), "job%u", any(9));
+	if (any(2))
+		snprintf(msg.reservation, sizeof(msg.reservation), "r%u",
+			 any(9));
 	if (am_rank_pack(&msg, &data, &len))
 		abort();
 	if (len > INPUT_MAX)

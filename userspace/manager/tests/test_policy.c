@@ -3,6 +3,7 @@
  * Limits of tenants: files, what they allow, and random files under
  * AddressSanitizer: SEED and INPUTS of the environment say which, and how many.
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ static bool admits(const struct tenants *t, const struct tenant *tn,
 		   uint32_t ranks, const char *says)
 {
 	char why[256] = "";
-	bool ret = tenant_admits(t, tn, ranks, why, sizeof(why));
+	bool ret = tenant_admits(t, tn, NULL, ranks, why, sizeof(why));
 
 	if (!*says)
 		return ret;
@@ -109,18 +110,178 @@ static void known_quotas(void)
 	check(admits(&t, red, 1, "at least 2"), "too few ranks");
 	check(admits(&t, red, 9, "may have 8 at most"), "too many ranks");
 	check(admits(&t, red, 8, ""), "as many as allowed");
-	tenant_enter(&t, red, 8);
+	tenant_enter(&t, red, NULL, 8);
 	check(admits(&t, blue, 13, "12 are left"), "all tenants together");
-	tenant_enter(&t, red, 2);
+	tenant_enter(&t, red, NULL, 2);
 	check(admits(&t, red, 2, "tenant red may have 2 groups, and has 2"),
 	      "too many groups");
-	tenant_leave(&t, red, 8);
+	tenant_leave(&t, red, NULL, 8);
 	check(admits(&t, red, 2, ""), "after one has ended");
-	tenant_enter(&t, blue, 11);
+	tenant_enter(&t, blue, NULL, 11);
 	check(admits(&t, blue, 1, "tenant blue may have 1 groups"), "others");
 	check(admits(&t, red, 8, "all tenants together may have 20 ranks"),
 	      "all ranks");
 	check(admits(&t, tenant_get(&t, ""), 1, ""), "no tenant");
+	tenants_close(&t);
+}
+
+static void reserve(struct tenants *t, struct tenant *tn, const char *name,
+		    uint32_t groups, uint32_t ranks, int expected)
+{
+	struct reservation wish = {
+		.tenant = tn, .groups = groups, .ranks = ranks,
+		.until = INT64_MAX,
+	}, *made = NULL;
+	char why[256] = "";
+
+	snprintf(wish.name, sizeof(wish.name), "%s", name);
+	check(tenant_reserve(t, &wish, &made, why, sizeof(why)) == expected &&
+	      !made == !!why[0], name);
+}
+
+static void known_reservations(void)
+{
+	struct tenants t = { .path = NULL };
+	struct tenant *red, *blue;
+	struct reservation *r;
+	char err[256];
+
+	t.policy = parse(good, sizeof(good) - 1, err, sizeof(err));
+	red = tenant_get(&t, "red");
+	blue = tenant_get(&t, "blue");
+	reserve(&t, red, "a b", 1, 4, -EINVAL);
+	reserve(&t, red, "none", 0, 4, -EINVAL);
+	reserve(&t, red, "few", 2, 1, -EINVAL);
+	reserve(&t, red, "many", 3, 6, -ENOBUFS);
+	reserve(&t, red, "large", 1, 17, -ENOBUFS);
+	reserve(&t, red, "job", 1, 12, 0);
+	reserve(&t, red, "job", 1, 2, -EEXIST);
+	reserve(&t, blue, "job", 1, 8, 0);
+	check(!reservation_find(&t, red, "jo") &&
+	      !reservation_find(&t, tenant_get(&t, ""), "job"), "find");
+	check(admits(&t, red, 5, "has 0 and 12 reserved: 4 are left"),
+	      "what is reserved is used");
+	check(admits(&t, tenant_get(&t, ""), 1, "all tenants together"),
+	      "for all tenants, too");
+	r = reservation_find(&t, red, "job");
+	check(reservation_fits(r, 12) && !reservation_fits(r, 13), "it fits");
+	tenant_enter(&t, red, r, 8);
+	check(!reservation_fits(r, 1) && red->use.held_ranks == 4 &&
+	      !red->use.held_groups, "a group has taken its room");
+	tenant_leave(&t, red, r, 8);
+	check(reservation_fits(r, 12) && red->use.held_ranks == 12,
+	      "and has given it back");
+	tenant_enter(&t, red, r, 8);
+	reservation_end(&t, r);
+	check(!reservation_find(&t, red, "job") && !red->use.held_ranks &&
+	      red->use.ranks == 8 && t.use.held_ranks == 8,
+	      "a group outlives its reservation");
+	tenant_leave(&t, red, r, 8);
+	check(!red->use.ranks && !red->use.held_groups, "and ends");
+	tenants_close(&t);
+	check(!t.use.held_ranks && !t.use.held_groups, "nothing is held");
+}
+
+/* --- Random reservations ------------------------------------------------- */
+
+#define JOBS	12
+
+/**
+ * struct job - a group
+ * @tn: its tenant; NULL: it is not there
+ * @r: its reservation, or NULL
+ * @ranks: its ranks
+ */
+struct job {
+	struct tenant		*tn;
+	struct reservation	*r;
+	uint32_t		ranks;
+};
+
+/* What the tenants must have, counted anew. */
+static bool adds_up(const struct tenants *t, const struct job *jobs)
+{
+	const struct reservation *r;
+	const struct tenant *tn;
+	struct use all = { 0 };
+	int i;
+
+	for (tn = t->list; tn; tn = tn->next) {
+		struct use u = { 0 };
+
+		for (i = 0; i < JOBS; i++)
+			if (jobs[i].tn == tn) {
+				u.groups++;
+				u.ranks += jobs[i].ranks;
+			}
+		for (r = t->reservations; r; r = r->next)
+			if (r->tenant == tn) {
+				u.held_groups += r->groups - r->used_groups;
+				u.held_ranks += r->ranks - r->used_ranks;
+			}
+		if (memcmp(&u, &tn->use, sizeof(u)))
+			return false;
+		all.groups += u.groups;
+		all.ranks += u.ranks;
+		all.held_groups += u.held_groups;
+		all.held_ranks += u.held_ranks;
+	}
+	return !memcmp(&all, &t->use, sizeof(all));
+}
+
+static void job_step(struct tenants *t, struct job *job, struct tenant *tn,
+		     const char *name)
+{
+	char why[256];
+
+	if (job->tn) {
+		tenant_leave(t, job->tn, job->r, job->ranks);
+		*job = (struct job) { NULL };
+		return;
+	}
+	job->ranks = 1 + any(6);
+	job->r = reservation_find(t, tn, name);
+	if (job->r && !reservation_fits(job->r, job->ranks))
+		job->r = NULL;
+	if (!tenant_admits(t, tn, job->r, job->ranks, why, sizeof(why)))
+		return;
+	tenant_enter(t, tn, job->r, job->ranks);
+	job->tn = tn;
+}
+
+static void random_reservations(unsigned long steps)
+{
+	static const char *const names[] = { "red", "blue", "", "green" };
+	struct job jobs[JOBS] = { { NULL } };
+	struct tenants t = { .path = NULL };
+	struct reservation wish, *r;
+	struct tenant *tn;
+	char text[256];
+	uint32_t i;
+
+	t.policy = parse(good, sizeof(good) - 1, text, sizeof(text));
+	for (; steps; steps--) {
+		tn = tenant_get(&t, names[any(4)]);
+		wish = (struct reservation) {
+			.tenant = tn, .groups = 1 + any(2),
+			.ranks = 1 + any(12), .until = INT64_MAX,
+		};
+		snprintf(wish.name, sizeof(wish.name), "r%u", any(2));
+		r = reservation_find(&t, tn, wish.name);
+		if (any(3))
+			job_step(&t, &jobs[any(JOBS)], tn, wish.name);
+		else if (r)
+			reservation_end(&t, r);
+		else
+			tenant_reserve(&t, &wish, &r, text, sizeof(text));
+		if (!adds_up(&t, jobs)) {
+			check(false, "what tenants have adds up");
+			break;
+		}
+	}
+	for (i = 0; i < JOBS; i++)
+		if (jobs[i].tn)
+			job_step(&t, &jobs[i], NULL, "");
 	tenants_close(&t);
 }
 
@@ -182,6 +343,8 @@ int main(void)
 	printf("# seed %llu, %lu files\n", (unsigned long long)state, n);
 	known_files();
 	known_quotas();
+	known_reservations();
+	random_reservations(n);
 	fuzz(n);
 	printf("%s - limits of tenants\n", failures ? "not ok" : "ok");
 	return failures ? 1 : 0;

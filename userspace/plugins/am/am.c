@@ -35,7 +35,8 @@
 
 #define CONNECT_MS	1000
 #define AGAIN_MS	100	/* between attempts to find a manager */
-#define JOIN_MS		10000	/* to find the one of several that leads */
+#define JOIN_MS		10000	/* to find one that leads, without a tree yet */
+#define WORKED_MS	500	/* a stream that lasts so long has worked */
 
 /**
  * struct inc_am - a rank's stream
@@ -54,10 +55,13 @@
  * @usable: "up" may use it
  * @closing: libinc has closed its end
  * @asked: what the rank asked for first; it has, if its job is not empty
+ * @reservation: that it names; empty: none
  * @rejoin: its last "rejoin"
  * @owed: messages that have not been answered: 1 << enum inc_rdv_type
  * @tree_id: its tree, 0: not joined yet
  * @resume_ms: for how long to look for a manager
+ * @opened_at: milliseconds; when this stream was opened
+ * @worked: one of them was not refused
  * @lost_at: milliseconds; when the stream was lost; 0: it was not
  * @channel: connection
  * @cq: completion queue of the call
@@ -83,10 +87,13 @@ struct inc_am {
 	bool			usable;
 	bool			closing;
 	struct inc_rdv_join	asked;
+	char			reservation[AM_ID_MAX + 1];
 	struct inc_rdv_join	rejoin;
 	_Atomic uint32_t	owed;
 	uint32_t		tree_id;
 	uint32_t		resume_ms;
+	int64_t			opened_at;
+	bool			worked;
 	int64_t			lost_at;
 	grpc_channel		*channel;
 	grpc_completion_queue	*cq;
@@ -170,6 +177,7 @@ static bool send_line(struct inc_am *am, const char *line)
 	if (msg.rdv.type == INC_RDV_REJOIN)
 		am->rejoin = msg.rdv.join;
 	pthread_mutex_unlock(&am->lock);
+	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
 	atomic_fetch_or(&am->owed, 1U << msg.rdv.type);
 	try_send(am, &msg);
 	return true;
@@ -375,6 +383,14 @@ static void free_call(struct inc_am *am)
 	am->tls = NULL;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 /* Open the stream. If it cannot begin, its status says why. */
 static void send_headers(struct inc_am *am)
 {
@@ -414,6 +430,7 @@ static int make_call(struct inc_am *am, int sock)
 					    NULL);
 	if (!am->call)
 		return -EIO;
+	am->opened_at = now_ms();
 	send_headers(am);
 	return 0;
 }
@@ -461,14 +478,6 @@ static bool is_closing(struct inc_am *am)
 	return closing;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Make another stream to the next manager. */
 static bool open_next(struct inc_am *am)
 {
@@ -513,6 +522,7 @@ static void say_again(struct inc_am *am)
 	pthread_mutex_lock(&am->lock);
 	msg.rdv.join = am->asked;
 	pthread_mutex_unlock(&am->lock);
+	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
 	if (msg.rdv.join.job[0])
 		send_up(am, &msg);
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
@@ -530,12 +540,15 @@ static void say_again(struct inc_am *am)
 	pthread_mutex_unlock(&am->lock);
 }
 
-/* The stream is lost: for how long to look for another manager? */
+/*
+ * The stream is lost: for how long to look for another manager? If there is one
+ * only, and it did not take the stream, nobody else will.
+ */
 static int64_t patience(const struct inc_am *am)
 {
 	if (am->tree_id)
 		return am->resume_ms;
-	return strchr(am->list, ',') ? JOIN_MS : 0;
+	return strchr(am->list, ',') || am->worked ? JOIN_MS : 0;
 }
 
 /* Find the manager again, or another one. Else tell libinc why not. */
@@ -547,6 +560,7 @@ static bool find_again(struct inc_am *am, bool reached)
 	char *text;
 
 	status = get_status(am, &text);
+	am->worked |= now_ms() - am->opened_at >= WORKED_MS;
 	if (status == GRPC_STATUS_UNAVAILABLE && !am->lost_at)
 		am->lost_at = now_ms();
 	while (status == GRPC_STATUS_UNAVAILABLE && !found &&
@@ -627,11 +641,28 @@ static bool is_loopback(int tcp)
 	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
-/* What the environment says of TLS and tokens; text in @err if it is wrong. */
-static int read_auth(struct inc_am *am, char *err, size_t err_len)
+static int read_reservation(struct inc_am *am, char *err, size_t err_len)
+{
+	const char *name = secure_getenv("INC_AM_RESERVATION");
+
+	if (!name)
+		return 0;
+	if (strlen(name) < sizeof(am->reservation)) {
+		memcpy(am->reservation, name, strlen(name) + 1);
+		return 0;
+	}
+	snprintf(err, err_len, "INC_AM_RESERVATION: a name has %d characters at most",
+		 AM_ID_MAX);
+	return -EINVAL;
+}
+
+/* What the environment says; text in @err if it is wrong. */
+static int read_env(struct inc_am *am, char *err, size_t err_len)
 {
 	int ret = inc_auth_read(&am->auth, "INC_AM", err, err_len);
 
+	if (!ret)
+		ret = read_reservation(am, err, err_len);
 	if (ret || !am->auth.token || am->auth.ca || is_loopback(am->tcp))
 		return ret;
 	snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
@@ -672,7 +703,7 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
 	reach_nth(a->list, a->next++, a->manager, sizeof(a->manager));
 	*am = a;
 	*fd = pair[0];
-	ret = read_auth(a, err, sizeof(err));
+	ret = read_env(a, err, sizeof(err));
 	if (!ret) {
 		ret = make_threads(a, err, sizeof(err));
 		if (!ret)

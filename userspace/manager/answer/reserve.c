@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Reservations: made, deleted, shown. A client has those of its own tenant.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "rdma_inc.pb-c.h"
+
+#define SECONDS_MAX	(366U * 86400)
+
+static const char not_ours[] = "the request is no message of rdma_inc.proto";
+
+/* Whose reservations is it about? NULL after an error. */
+static const char *tenant_of(const char *name, struct rpc_answer *a)
+{
+	const char *own = a->who ? a->who->tenant : "";
+
+	if (!*name)
+		name = own;
+	else if (!strcmp(name, "-"))
+		name = "";
+	if (answer_hides(a) && strcmp(name, own)) {
+		answer_refuse(a, EACCES, "reservations of other tenants are for operators");
+		return NULL;
+	}
+	if (strlen(name) < IDENTITY_LEN)
+		return name;
+	answer_refuse(a, EINVAL, "a tenant's name has %d characters at most",
+		      IDENTITY_LEN - 1);
+	return NULL;
+}
+
+static void fill(RdmaInc__V1__Reservation *out, const struct reservation *r)
+{
+	rdma_inc__v1__reservation__init(out);
+	out->name = (char *)r->name;
+	out->tenant = r->tenant->name;
+	out->groups = r->groups;
+	out->ranks = r->ranks;
+	if (r->until != INT64_MAX)
+		out->seconds = (uint32_t)((r->until - now_ms() + 999) / 1000);
+	out->used_groups = r->used_groups;
+	out->used_ranks = r->used_ranks;
+	out->by = (char *)r->by;
+}
+
+static void reply(struct rpc_answer *a, const struct reservation *r)
+{
+	RdmaInc__V1__Reservation out;
+
+	fill(&out, r);
+	answer_reply(a, &out.base);
+}
+
+static void add(struct manager *m, const RdmaInc__V1__Reservation *req,
+		struct rpc_answer *a)
+{
+	struct reservation wish = {
+		.groups	= req->groups ? req->groups : 1,
+		.ranks	= req->ranks,
+		.until	= INT64_MAX,
+	}, *made;
+	const char *tenant;
+	char why[256];
+	int ret;
+
+	if (strlen(req->name) >= sizeof(wish.name)) {
+		answer_refuse(a, EINVAL, "a reservation's name has %zu characters at most",
+			      sizeof(wish.name) - 1);
+		return;
+	}
+	if (req->seconds > SECONDS_MAX) {
+		answer_refuse(a, EINVAL, "a reservation lasts %u seconds at most",
+			      SECONDS_MAX);
+		return;
+	}
+	tenant = tenant_of(req->tenant, a);
+	if (!tenant)
+		return;
+	wish.tenant = tenant_get(&m->tenants, tenant);
+	if (!wish.tenant) {
+		answer_refuse(a, ENOMEM, "no memory");
+		return;
+	}
+	memcpy(wish.name, req->name, strlen(req->name) + 1);
+	snprintf(wish.by, sizeof(wish.by), "%s",
+		 a->who ? a->who->name : "anonymous");
+	if (req->seconds)
+		wish.until = now_ms() + (int64_t)req->seconds * 1000;
+	ret = reserve_add(m, &wish, &made, why, sizeof(why));
+	if (ret)
+		answer_refuse(a, -ret, "reservation \"%s\": %s", wish.name,
+			      why);
+	else
+		reply(a, made);
+}
+
+/**
+ * answer_reserve() - answer AddReservation
+ * @m: manager
+ * @data: the request's bytes
+ * @len: their number
+ * @a: answer
+ */
+void answer_reserve(struct manager *m, const uint8_t *data, size_t len,
+		    struct rpc_answer *a)
+{
+	RdmaInc__V1__Reservation *req =
+		rdma_inc__v1__reservation__unpack(NULL, len, data);
+
+	if (!req) {
+		answer_refuse(a, EINVAL, not_ours);
+		return;
+	}
+	add(m, req, a);
+	rdma_inc__v1__reservation__free_unpacked(req, NULL);
+}
+
+/* What is deleted is answered as it was. */
+static void delete(struct manager *m, const RdmaInc__V1__ReservationRequest *req,
+		   struct rpc_answer *a)
+{
+	const char *tenant = tenant_of(req->tenant, a);
+	struct reservation *r = m->tenants.reservations;
+
+	if (!tenant)
+		return;
+	while (r && (strcmp(r->name, req->name) ||
+		     strcmp(r->tenant->name, tenant)))
+		r = r->next;
+	if (!r) {
+		answer_refuse(a, ENOENT, "there is no reservation \"%.63s\"",
+			      req->name);
+		return;
+	}
+	reply(a, r);
+	reserve_end(m, r, "it was deleted");
+}
+
+static bool is_asked_for(const struct reservation *r, const char *name,
+			 const char *tenant)
+{
+	return (!tenant || !strcmp(r->tenant->name, tenant)) &&
+	       (!*name || !strcmp(r->name, name));
+}
+
+static void list(struct manager *m, const RdmaInc__V1__ReservationRequest *req,
+		 struct rpc_answer *a)
+{
+	RdmaInc__V1__Reservations out = RDMA_INC__V1__RESERVATIONS__INIT;
+	uint32_t n = m->tenants.nreservations;
+	const char *tenant = NULL;
+	const struct reservation *r;
+	RdmaInc__V1__Reservation *rows = calloc(n + 1, sizeof(*rows));
+
+	out.reservations = calloc(n + 1, sizeof(*out.reservations));
+	if (*req->tenant || answer_hides(a))
+		tenant = tenant_of(req->tenant, a);
+	if (!rows || !out.reservations)
+		answer_refuse(a, ENOMEM, "no memory");
+	for (r = m->tenants.reservations; r && !a->err; r = r->next) {
+		if (!is_asked_for(r, req->name, tenant))
+			continue;
+		fill(&rows[out.n_reservations], r);
+		out.reservations[out.n_reservations] =
+			&rows[out.n_reservations];
+		out.n_reservations++;
+	}
+	if (!a->err && *req->name && !out.n_reservations)
+		answer_refuse(a, ENOENT, "there is no reservation \"%.63s\"",
+			      req->name);
+	if (!a->err)
+		answer_reply(a, &out.base);
+	free(out.reservations);
+	free(rows);
+}
+
+/**
+ * answer_reservations() - answer DeleteReservation or ListReservations
+ * @m: manager
+ * @method: which of them
+ * @data: the request's bytes
+ * @len: their number
+ * @a: answer
+ */
+void answer_reservations(struct manager *m, enum rpc_method method,
+			 const uint8_t *data, size_t len, struct rpc_answer *a)
+{
+	RdmaInc__V1__ReservationRequest *req =
+		rdma_inc__v1__reservation_request__unpack(NULL, len, data);
+
+	if (!req) {
+		answer_refuse(a, EINVAL, not_ours);
+		return;
+	}
+	if (method == RPC_DELETE_RESERVATION)
+		delete(m, req, a);
+	else
+		list(m, req, a);
+	rdma_inc__v1__reservation_request__free_unpacked(req, NULL);
+}

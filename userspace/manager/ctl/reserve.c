@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * inc-amctl reservation.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/amctl.h"
+#include "rdma_inc.pb-c.h"
+
+static void print(const RdmaInc__V1__Reservation *r)
+{
+	printf("reservation %s: %u of %u groups, %u of %u ranks", r->name,
+	       r->used_groups, r->groups, r->used_ranks, r->ranks);
+	if (r->tenant[0])
+		printf(", tenant %s", r->tenant);
+	if (r->seconds)
+		printf(", ends in %u s", r->seconds);
+	printf(", by %s\n", r->by);
+}
+
+static int show(int argc, char **argv)
+{
+	RdmaInc__V1__ReservationRequest req =
+		RDMA_INC__V1__RESERVATION_REQUEST__INIT;
+	RdmaInc__V1__Reservations *list;
+	size_t i;
+
+	if (argc > 2)
+		return ctl_wrong("reservation show: one name, and its tenant, at most");
+	if (argc)
+		req.name = argv[0];
+	if (argc > 1)
+		req.tenant = argv[1];
+	list = (void *)ctl_ask("ListReservations", &req.base,
+			       &rdma_inc__v1__reservations__descriptor);
+	if (!list)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(&list->base, "reservations");
+	for (i = 0; !ctl_json && i < list->n_reservations; i++)
+		print(list->reservations[i]);
+	ctl_free(&list->base);
+	return CTL_OK;
+}
+
+static bool get_number(const char *text, uint32_t *value)
+{
+	unsigned long num;
+	char *end;
+
+	errno = 0;
+	num = strtoul(text, &end, 10);
+	*value = (uint32_t)num;
+	return !errno && end != text && !*end && *text != '-' && num &&
+	       num <= UINT32_MAX;
+}
+
+/* KEY VALUE ...; returns CTL_OK, or CTL_USAGE after a message. */
+static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
+{
+	const struct {
+		const char	*key;
+		uint32_t	*value;
+	} numbers[] = {
+		{ "ranks", &req->ranks },
+		{ "groups", &req->groups },
+		{ "for", &req->seconds },
+	};
+	size_t i, n = sizeof(numbers) / sizeof(numbers[0]);
+
+	for (; argc > 1; argc -= 2, argv += 2) {
+		if (ctl_is(argv[0], "tenant")) {
+			req->tenant = argv[1];
+			continue;
+		}
+		for (i = 0; i < n && !ctl_is(argv[0], numbers[i].key); i++)
+			;
+		if (i == n)
+			return ctl_wrong("reservation add: \"%s\" is none of ranks, groups, for, tenant",
+					 argv[0]);
+		if (!get_number(argv[1], numbers[i].value))
+			return ctl_wrong("reservation add: %s %s: must be a number, from 1 on",
+					 numbers[i].key, argv[1]);
+	}
+	if (argc)
+		return ctl_wrong("reservation add: %s needs a value", argv[0]);
+	return req->ranks ? CTL_OK :
+	       ctl_wrong("reservation add: how many ranks? \"ranks N\"");
+}
+
+static int ask_and_print(const char *method, const ProtobufCMessage *req)
+{
+	ProtobufCMessage *r = ctl_ask(method, req,
+				      &rdma_inc__v1__reservation__descriptor);
+
+	if (!r)
+		return CTL_REFUSED;
+	if (ctl_json)
+		ctl_print_json(r, NULL);
+	ctl_free(r);
+	return CTL_OK;
+}
+
+static int add(int argc, char **argv)
+{
+	RdmaInc__V1__Reservation req = RDMA_INC__V1__RESERVATION__INIT;
+	int ret;
+
+	if (!argc)
+		return ctl_wrong("reservation add: NAME ranks N ...");
+	req.name = argv[0];
+	ret = read_pairs(&req, argc - 1, argv + 1);
+	return ret ? ret : ask_and_print("AddReservation", &req.base);
+}
+
+static int delete(int argc, char **argv)
+{
+	RdmaInc__V1__ReservationRequest req =
+		RDMA_INC__V1__RESERVATION_REQUEST__INIT;
+
+	if (argc < 1 || argc > 2)
+		return ctl_wrong("reservation del: which one? \"inc-amctl reservation\" lists them");
+	req.name = argv[0];
+	if (argc > 1)
+		req.tenant = argv[1];
+	return ask_and_print("DeleteReservation", &req.base);
+}
+
+static int run(int argc, char **argv)
+{
+	if (!argc)
+		return show(0, argv);
+	if (ctl_is(argv[0], "show") || ctl_is(argv[0], "list"))
+		return show(argc - 1, argv + 1);
+	if (ctl_is(argv[0], "add"))
+		return add(argc - 1, argv + 1);
+	if (ctl_is(argv[0], "delete"))
+		return delete(argc - 1, argv + 1);
+	return ctl_wrong("reservation: \"%s\" is none of show, add, del",
+			 argv[0]);
+}
+
+const struct ctl_object ctl_reservation = {
+	.name	= "reservation",
+	.usage	=
+	"Usage: inc-amctl reservation [show [NAME [TENANT]]]\n"
+	"       inc-amctl reservation add NAME ranks N [groups N] [for SECONDS]\n"
+	"                                 [tenant TENANT]\n"
+	"       inc-amctl reservation del NAME [TENANT]\n"
+	"\n"
+	"add:  hold room for groups of a job that is to begin: so many groups (1), of\n"
+	"      so many ranks in all. For others that room is used. The job's ranks name\n"
+	"      the reservation by INC_AM_RESERVATION. A group that does not fit into it\n"
+	"      is admitted as if there were none. Without \"for\" it lasts until it is\n"
+	"      deleted.\n"
+	"del:  end it. Its groups go on.\n"
+	"A client has the reservations of its tenant; TENANT is for operators, \"-\":\n"
+	"callers without a tenant.\n",
+	.run	= run,
+};

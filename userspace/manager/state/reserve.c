@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Reservations: in the store, too, until they end. There they have the wall
+ * clock's time, since a manager that is started later has no other; here they
+ * go by a clock that does not jump.
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "manager.h"
+
+#define PREFIX	"reserve/"
+
+/* A tenant's name may have slashes: its length makes the key unique. */
+static void name_key(char key[STORE_KEY_MAX + 1], const struct reservation *r)
+{
+	snprintf(key, STORE_KEY_MAX + 1, PREFIX "%zu/%s/%s",
+		 strlen(r->tenant->name), r->tenant->name, r->name);
+}
+
+static void put_text(struct json_object *o, const char *name, const char *text)
+{
+	json_object_object_add(o, name, json_object_new_string(text));
+}
+
+static void put_number(struct json_object *o, const char *name, int64_t value)
+{
+	json_object_object_add(o, name, json_object_new_int64(value));
+}
+
+static const char *text_of(struct json_object *o, const char *name)
+{
+	const char *text = json_object_get_string(json_object_object_get(o,
+									 name));
+
+	return text ? text : "";
+}
+
+static int64_t number(struct json_object *o, const char *name)
+{
+	return json_object_get_int64(json_object_object_get(o, name));
+}
+
+/* --- The store ----------------------------------------------------------- */
+
+static void written(void *ctx, const char *key, struct store_record *list,
+		    const char *err)
+{
+	struct manager *m = ctx;
+
+	(void)list;
+	if (err)
+		event_say(&m->events, EVENT_STORE_FAILED, key + strlen(PREFIX),
+			  "the reservation is not stored: %.200s", err);
+}
+
+static void keep(struct manager *m, const struct reservation *r)
+{
+	struct json_object *o = json_object_new_object();
+	char key[STORE_KEY_MAX + 1];
+	char *text;
+
+	put_text(o, "name", r->name);
+	put_text(o, "tenant", r->tenant->name);
+	put_text(o, "by", r->by);
+	put_number(o, "groups", r->groups);
+	put_number(o, "ranks", r->ranks);
+	put_number(o, "until", r->until == INT64_MAX ? 0 :
+		   time(NULL) + (r->until - now_ms() + 999) / 1000);
+	text = strdup(json_object_to_json_string_ext(o,
+						     JSON_C_TO_STRING_PLAIN));
+	json_object_put(o);
+	if (!text)
+		return;
+	name_key(key, r);
+	/* The text is the store's now. */
+	store_put(m->state.store, key, (uint8_t *)text, strlen(text), written,
+		  m);
+}
+
+/* What the tenant may have could be less today: it was promised. */
+static void restore(struct manager *m, const struct store_record *rec)
+{
+	struct json_object *o = json_tokener_parse((const char *)rec->data);
+	struct reservation wish = { .until = INT64_MAX }, *made;
+	int64_t until = number(o, "until"), left = until - time(NULL);
+	char why[256] = "its time is over";
+
+	snprintf(wish.name, sizeof(wish.name), "%s", text_of(o, "name"));
+	snprintf(wish.by, sizeof(wish.by), "%s", text_of(o, "by"));
+	wish.tenant = tenant_get(&m->tenants, text_of(o, "tenant"));
+	wish.groups = (uint32_t)number(o, "groups");
+	wish.ranks = (uint32_t)number(o, "ranks");
+	if (until)
+		wish.until = now_ms() + left * 1000;
+	if (!wish.tenant || (until && left <= 0) ||
+	    reservation_check(&m->tenants, &wish, why, sizeof(why)) ||
+	    reservation_add(&m->tenants, &wish, &made, why, sizeof(why))) {
+		store_del(m->state.store, rec->key);
+		event_say(&m->events, EVENT_RESERVATION_OVER, wish.name, "%s",
+			  why);
+		if (wish.tenant)
+			event_belongs(&m->events, wish.tenant->name);
+	}
+	json_object_put(o);
+}
+
+/**
+ * reserve_restore() - take over the reservations of the store
+ * @m: manager, which has no groups yet
+ * @list: all records
+ */
+void reserve_restore(struct manager *m, const struct store_record *list)
+{
+	for (; list; list = list->next)
+		if (!strncmp(list->key, PREFIX, strlen(PREFIX)))
+			restore(m, list);
+}
+
+/**
+ * reserve_forget() - let go of all reservations: they are the next leader's
+ * @m: manager
+ */
+void reserve_forget(struct manager *m)
+{
+	while (m->tenants.reservations)
+		reservation_end(&m->tenants, m->tenants.reservations);
+}
+
+/* --- Begin and end ------------------------------------------------------- */
+
+/**
+ * reserve_add() - hold room, and store that
+ * @m: manager
+ * @wish: as for tenant_reserve()
+ * @made: result: reservation
+ * @why: result: if not, why
+ * @len: size of @why in bytes
+ *
+ * Return: as tenant_reserve().
+ */
+int reserve_add(struct manager *m, const struct reservation *wish,
+		struct reservation **made, char *why, size_t len)
+{
+	int ret = tenant_reserve(&m->tenants, wish, made, why, len);
+
+	if (ret)
+		return ret;
+	if (m->state.store)
+		keep(m, *made);
+	event_say(&m->events, EVENT_RESERVED, wish->name,
+		  "%u groups of %u ranks in all, by %s", wish->groups,
+		  wish->ranks, wish->by);
+	event_belongs(&m->events, wish->tenant->name);
+	return 0;
+}
+
+/**
+ * reserve_end() - end a reservation
+ * @m: manager
+ * @r: reservation
+ * @why: for the event
+ */
+void reserve_end(struct manager *m, struct reservation *r, const char *why)
+{
+	char key[STORE_KEY_MAX + 1];
+
+	name_key(key, r);
+	if (m->state.store)
+		store_del(m->state.store, key);
+	event_say(&m->events, EVENT_RESERVATION_OVER, r->name, "%s", why);
+	event_belongs(&m->events, r->tenant->name);
+	reservation_end(&m->tenants, r);
+}
+
+/**
+ * reserve_deadline() - get the time when reserve_expire() must be called
+ * @m: manager
+ *
+ * Return: milliseconds, INT64_MAX if never.
+ */
+int64_t reserve_deadline(const struct manager *m)
+{
+	const struct reservation *r;
+	int64_t at = INT64_MAX;
+
+	for (r = m->tenants.reservations; r; r = r->next)
+		if (r->until < at)
+			at = r->until;
+	return at;
+}
+
+/**
+ * reserve_expire() - end reservations whose time is over
+ * @m: manager
+ */
+void reserve_expire(struct manager *m)
+{
+	struct reservation *r, *next;
+
+	for (r = m->tenants.reservations; r; r = next) {
+		next = r->next;
+		if (r->until <= m->loop.now)
+			reserve_end(m, r, "its time is over");
+	}
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See reserve.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tenant/reserve.h"
+
+static void hold(struct tenants *t, struct reservation *r, uint32_t groups,
+		 uint32_t ranks)
+{
+	r->tenant->use.held_groups += groups;
+	r->tenant->use.held_ranks += ranks;
+	t->use.held_groups += groups;
+	t->use.held_ranks += ranks;
+}
+
+static void release(struct tenants *t, struct reservation *r, uint32_t groups,
+		    uint32_t ranks)
+{
+	r->tenant->use.held_groups -= groups;
+	r->tenant->use.held_ranks -= ranks;
+	t->use.held_groups -= groups;
+	t->use.held_ranks -= ranks;
+}
+
+/**
+ * reservation_find() - find a reservation
+ * @t: tenants
+ * @tn: whose it is
+ * @name: its name
+ *
+ * Return: reservation, or NULL.
+ */
+struct reservation *reservation_find(const struct tenants *t,
+				     const struct tenant *tn, const char *name)
+{
+	struct reservation *r;
+
+	for (r = t->reservations; r; r = r->next)
+		if (r->tenant == tn && !strcmp(r->name, name))
+			return r;
+	return NULL;
+}
+
+static unsigned int count_of(const struct tenants *t, const struct tenant *tn)
+{
+	const struct reservation *r;
+	unsigned int n = 0;
+
+	for (r = t->reservations; r; r = r->next)
+		n += r->tenant == tn;
+	return n;
+}
+
+/**
+ * reservation_check() - check whether a reservation makes sense
+ * @t: tenants
+ * @wish: what is to be reserved: the tenant, the name, by whom, groups, ranks,
+ *	until when
+ * @why: result: if not, why
+ * @len: size of @why in bytes
+ *
+ * Whether the tenant may have it is tenant_reserve()'s question.
+ *
+ * Return: 0, -EINVAL, -EEXIST, or -ENOBUFS: there are too many.
+ */
+int reservation_check(const struct tenants *t, const struct reservation *wish,
+		      char *why, size_t len)
+{
+	size_t n;
+
+	for (n = 0; wish->name[n] > ' ' && wish->name[n] <= '~'; n++)
+		;
+	if (!n || wish->name[n]) {
+		snprintf(why, len, "a reservation's name has 1 to %d printable ASCII characters, without spaces",
+			 RESERVATION_LEN - 1);
+		return -EINVAL;
+	}
+	if (!wish->groups || wish->ranks < wish->groups) {
+		snprintf(why, len, "%u groups of %u ranks in all: there must be one group at least, and a rank for each",
+			 wish->groups, wish->ranks);
+		return -EINVAL;
+	}
+	if (reservation_find(t, wish->tenant, wish->name)) {
+		snprintf(why, len, "there is a reservation \"%s\" already",
+			 wish->name);
+		return -EEXIST;
+	}
+	if (count_of(t, wish->tenant) >= RESERVATIONS_MAX) {
+		snprintf(why, len, "there are %d reservations, which is all that the manager keeps of a tenant",
+			 RESERVATIONS_MAX);
+		return -ENOBUFS;
+	}
+	return 0;
+}
+
+/**
+ * reservation_add() - hold room
+ * @t: tenants
+ * @wish: what is reserved, checked
+ * @made: result: reservation
+ * @why: result: if not, why
+ * @len: size of @why in bytes
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int reservation_add(struct tenants *t, const struct reservation *wish,
+		    struct reservation **made, char *why, size_t len)
+{
+	struct reservation **link, *r = malloc(sizeof(*r));
+
+	if (!r) {
+		snprintf(why, len, "no memory");
+		return -ENOMEM;
+	}
+	*r = *wish;
+	r->next = NULL;
+	for (link = &t->reservations; *link; link = &(*link)->next)
+		;
+	*link = r;
+	t->nreservations++;
+	hold(t, r, r->groups, r->ranks);
+	*made = r;
+	return 0;
+}
+
+/**
+ * reservation_end() - hold room no longer
+ * @t: tenants
+ * @r: reservation; its groups go on, as groups like all others
+ */
+void reservation_end(struct tenants *t, struct reservation *r)
+{
+	struct reservation **link;
+
+	for (link = &t->reservations; *link != r; link = &(*link)->next)
+		;
+	*link = r->next;
+	t->nreservations--;
+	release(t, r, r->groups - r->used_groups, r->ranks - r->used_ranks);
+	r->over = true;
+	if (!r->used_groups)
+		free(r);
+}
+
+/**
+ * reservation_fits() - check whether it has room for one more group
+ * @r: reservation
+ * @ranks: the group's ranks
+ *
+ * Return: true if so.
+ */
+bool reservation_fits(const struct reservation *r, uint32_t ranks)
+{
+	return r->used_groups < r->groups && ranks <= r->ranks - r->used_ranks;
+}
+
+/**
+ * reservation_take() - let a group have its room from a reservation
+ * @t: tenants
+ * @r: reservation, in which it fits
+ * @ranks: the group's ranks
+ */
+void reservation_take(struct tenants *t, struct reservation *r, uint32_t ranks)
+{
+	r->used_groups++;
+	r->used_ranks += ranks;
+	release(t, r, 1, ranks);
+}
+
+/**
+ * reservation_return() - take back the room of a group that ends
+ * @t: tenants
+ * @r: reservation; not to be used after that if it is over
+ * @ranks: the group's ranks
+ */
+void reservation_return(struct tenants *t, struct reservation *r,
+			uint32_t ranks)
+{
+	r->used_groups--;
+	r->used_ranks -= ranks;
+	if (!r->over)
+		hold(t, r, 1, ranks);
+	else if (!r->used_groups)
+		free(r);
+}
