@@ -20,10 +20,11 @@ suite_up()
 	topo_up 4 && agent_up sw && amd_up && clock_up
 }
 
-# The job's ranks run for some seconds, each result checked.
+# The job's ranks run for ten seconds and more, each result checked. They leave
+# CPU to the manager that is being started meanwhile.
 checked_job()
 {
-	am_start 4 --check --count 1000 -i 2000 "$@"
+	am_start 4 --check --count 1000 -i 2000 --pause 5000 "$@"
 	wait_for 20 busy_or_dead
 }
 
@@ -64,8 +65,7 @@ part_restart()
 	says "a reservation" 0 "" inc-amctl -m "$(topo_ip4 sw)" \
 		reservation add kept ranks 5 groups 2 for 600
 	for transport in rc uc; do
-		INC_AM_RESERVATION=kept checked_job --transport "$transport" \
-			--pause 1000
+		INC_AM_RESERVATION=kept checked_job --transport "$transport"
 		kill_amd
 		amd_up || return
 		wait_for 10 leads

@@ -18,6 +18,21 @@ serve_up()
 	}
 }
 
+# serve_ends NAME LOG [WHEN]: the daemon ends well; otherwise print what
+# AddressSanitizer has reported.
+serve_ends()
+{
+	local rc
+
+	kill "$SERVE_PID" 2>/dev/null
+	wait "$SERVE_PID"
+	rc=$?
+	SERVE_PID=
+	[ $rc = 0 ] ||
+		grep -m 20 -A 12 -E 'ERROR|runtime error' "$2" | sed 's/^/# /'
+	ktap $rc "$1 ends well" "${3:+$3, }status $rc"
+}
+
 serve_down()
 {
 	[ -n "$SERVE_PID" ] || return 0

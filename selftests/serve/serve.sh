@@ -25,24 +25,10 @@ daemon()
 	serve_up -v "$@"
 }
 
-# ends NAME LOG [WHEN]: the daemon ends well; otherwise print what it reported.
-ends()
-{
-	local rc
-
-	kill "$SERVE_PID" 2>/dev/null
-	wait "$SERVE_PID"
-	rc=$?
-	SERVE_PID=
-	[ $rc = 0 ] ||
-		grep -m 20 -A 12 -E 'ERROR|runtime error' "$2" | sed 's/^/# /'
-	ktap $rc "$1 ends well" "${3:+$3, }status $rc"
-}
-
 # gone NAME: the daemon ends well and leaves nothing.
 gone()
 {
-	ends "$1: the daemon" "$LAB_OUT/serve.log"
+	serve_ends "$1: the daemon" "$LAB_OUT/serve.log"
 	no_tree
 	ktap $? "$1: no tree is left"
 }
@@ -219,7 +205,7 @@ part_fuzz()
 	for name in "${!pids[@]}"; do
 		SERVE_PID=${pids[name]}
 		cp "${logs[name]}" "$LAB_OUT/serve.log"
-		ends "random dialogues: the daemon $name" "${logs[name]}" \
+		serve_ends "random dialogues: the daemon $name" "${logs[name]}" \
 			"seed $SEED"
 	done
 	no_tree

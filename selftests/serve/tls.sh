@@ -67,15 +67,7 @@ tls()
 
 gone()
 {
-	local rc
-
-	kill "$SERVE_PID" 2>/dev/null
-	wait "$SERVE_PID"
-	rc=$?
-	SERVE_PID=
-	[ $rc = 0 ] ||
-		grep -m 20 -A 12 -E 'ERROR|runtime error' "$LOG" | sed 's/^/# /'
-	ktap $rc "$1: the daemon ends well" "status $rc"
+	serve_ends "$1: the daemon" "$LOG"
 }
 
 # rank VAR=VALUE...: a job of one rank. Its output: $LAB_OUT/rank.log
