@@ -13,16 +13,12 @@
 #include <string.h>
 
 #include "group/group.h"
+#include "state/json_text.h"
 
 static void put_number(struct json_object *o, const char *name, uint64_t value)
 {
 	if (value)
 		json_object_object_add(o, name, json_object_new_uint64(value));
-}
-
-static void put_text(struct json_object *o, const char *name, const char *text)
-{
-	json_object_object_add(o, name, json_object_new_string(text));
 }
 
 static struct json_object *put_list(struct json_object *o, const char *name)
@@ -66,14 +62,6 @@ static uint64_t number(struct json_object *o, const char *name)
 static uint32_t number32(struct json_object *o, const char *name)
 {
 	return (uint32_t)number(o, name);
-}
-
-static const char *text_of(struct json_object *o, const char *name)
-{
-	const char *text = json_object_get_string(json_object_object_get(o,
-									 name));
-
-	return text ? text : "";
 }
 
 static void take_addr(struct json_object *o, const char *name,

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "manager.h"
+#include "state/json_text.h"
 
 #define PREFIX	"reserve/"
 
@@ -21,22 +22,9 @@ static void name_key(char key[STORE_KEY_MAX + 1], const struct reservation *r)
 		 strlen(r->tenant->name), r->tenant->name, r->name);
 }
 
-static void put_text(struct json_object *o, const char *name, const char *text)
-{
-	json_object_object_add(o, name, json_object_new_string(text));
-}
-
 static void put_number(struct json_object *o, const char *name, int64_t value)
 {
 	json_object_object_add(o, name, json_object_new_int64(value));
-}
-
-static const char *text_of(struct json_object *o, const char *name)
-{
-	const char *text = json_object_get_string(json_object_object_get(o,
-									 name));
-
-	return text ? text : "";
 }
 
 static int64_t number(struct json_object *o, const char *name)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Texts of the records that the store keeps, which are JSON.
+ */
+#ifndef INC_MANAGER_STATE_JSON_TEXT_H
+#define INC_MANAGER_STATE_JSON_TEXT_H
+
+#include <json-c/json.h>
+
+static inline void put_text(struct json_object *o, const char *name,
+			    const char *text)
+{
+	json_object_object_add(o, name, json_object_new_string(text));
+}
+
+/* What is not there is empty: a record may be an older manager's. */
+static inline const char *text_of(struct json_object *o, const char *name)
+{
+	const char *text = json_object_get_string(json_object_object_get(o,
+									 name));
+
+	return text ? text : "";
+}
+
+#endif
