@@ -4,7 +4,7 @@
 # What survives the manager: it is killed and started again while jobs run.
 #
 #   store.sh [VAR=VALUE]... [PART...]
-#	PART: restart forming away second standby
+#	PART: restart forming away rebuild second standby
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -118,6 +118,47 @@ part_forming()
 	gone "killed while a group forms"
 }
 
+delete_tree()
+{
+	sw inc-tool tree del "$(sw inc-tool -j tree show |
+		python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')"
+}
+
+# rejoined NAME N: that many ranks of 4 are ready for another tree.
+rejoined()
+{
+	event "has a new queue pair, $2 of 4"
+	ktap $? "$1" "$(tail -n 5 "$LAB_OUT/amd.log")"
+}
+
+# A tree has failed, and the next one cannot be made before the manager dies: a
+# rank does not answer, or the switch's agent.
+part_rebuild()
+{
+	local who pid
+
+	export INC_AM_ON_FAILURE=rebuild
+	for who in rank agent; do
+		checked_job --transport "$([ $who = rank ] && echo rc || echo uc)"
+		pid=${JOB_PIDS[2]}
+		[ $who = rank ] || pid=${AGENT[sw]}
+		kill -STOP "$pid"
+		delete_tree
+		rejoined "$who stopped: another tree is to be made" \
+			"$([ $who = rank ] && echo 3 || echo 4)"
+		kill_amd
+		amd_up
+		wait_for 10 event "group-restored $JOB_NAME"
+		kill -CONT "$pid"
+		has_ended "$who stopped: no rank sees an error"
+		event "group-rebuilt $JOB_NAME"
+		ktap $? "$who stopped: the next manager has made it" \
+			"$(cat "$LAB_OUT/amd.log")"
+		gone "$who stopped"
+	done
+	unset INC_AM_ON_FAILURE
+}
+
 # What happened while there was no manager.
 part_away()
 {
@@ -131,8 +172,7 @@ part_away()
 	ktap $? "a rank died: the tree is gone" "$(sw inc-tool tree show)"
 	checked_job
 	kill_amd
-	sw inc-tool tree del "$(sw inc-tool -j tree show |
-		python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')"
+	delete_tree
 	sw inc-tool tree add id 1073741900 ranks 1
 	amd_up || return
 	others_fail "the tree was deleted" -1 . 5000
@@ -268,4 +308,4 @@ part_standby()
 	amd_up
 }
 
-suite "restart forming away second standby" "$@"
+suite "restart forming away rebuild second standby" "$@"

@@ -267,6 +267,7 @@ static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 		}
 		g->rts += !r->rts;
 		r->rts = true;
+		r->was = (struct rank_qp){ r->join.qpn, r->join.psn };
 		group_check_ready(g);
 		return;
 	case INC_RDV_LEAVE:

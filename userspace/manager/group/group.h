@@ -31,6 +31,12 @@ enum rank_state {
 	RANK_GONE,
 };
 
+/* A rank's queue pair: its number, and the first PSN that it sends. */
+struct rank_qp {
+	uint32_t qpn;
+	uint32_t psn;
+};
+
 /**
  * struct rank - a rank of a group
  * @group: group
@@ -40,6 +46,8 @@ enum rank_state {
  * @done: if @rejoined: operations whose results it has, modulo 2^32
  * @stream: its stream; NULL: none; if it is present, it is awaited
  * @join: its request
+ * @was: its queue pair before @join's, if it has rejoined: the rank resumes with
+ *	that one until it is told "joined"
  * @part: tree that it is a member of, once that is known
  * @member: its place there
  * @heard_at: milliseconds; its last message
@@ -54,6 +62,7 @@ struct rank {
 	uint32_t		done;
 	struct rpc_stream	*stream;
 	struct inc_rdv_join	join;
+	struct rank_qp		was;
 	struct part		*part;
 	uint32_t		member;
 	int64_t			heard_at;
@@ -248,6 +257,7 @@ bool group_rebuild(struct group *g, const char *text);
 bool group_try_again(struct group *g, const char *why);
 void group_rejoin(struct rank *r, const struct inc_rdv_join *join);
 void group_rebuild_step(struct group *g);
+void group_rebuild_on(struct group *g);
 struct place_why;
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root);
 

@@ -15,6 +15,7 @@
 
 #define SETTLED_MS	5000	/* a failure after that is another one */
 #define AGAIN_MS	500	/* between attempts */
+#define ROUNDS		0xffffU	/* of one manager */
 
 static bool in_time(const struct group *g)
 {
@@ -78,18 +79,32 @@ bool group_rebuild(struct group *g, const char *text)
 		g->failed_at = now;
 	if (!in_time(g))
 		return false;
-	keep_not(g);
-	g->kept.begun = false;
+	g->kept.begin = false;
 	g->rebuilding = true;
 	g->rejoined = 0;
 	for (i = 0; i < g->like.ranks; i++)
 		g->ranks[i].rejoined = false;
 	forget_tree(g);
 	g->round++;
+	keep_changed(g);
 	for (i = 0; i < g->like.ranks; i++)
 		group_tell_rebuild(&g->ranks[i], text);
 	group_rebuild_step(g);
 	return true;
+}
+
+/**
+ * group_rebuild_on() - go on to make another tree, as a manager before did
+ * @g: group of the store, whose tree had failed
+ *
+ * Ranks may have answered rounds that the store knows nothing of.
+ */
+void group_rebuild_on(struct group *g)
+{
+	g->failed_at = g->manager->loop.now;
+	g->round = (g->round | ROUNDS) + 1;
+	forget_tree(g);
+	keep_changed(g);
 }
 
 /**
@@ -124,6 +139,7 @@ void group_rebuild_step(struct group *g)
 	group_drop_parts(g);
 	if (g->rejoined < g->like.ranks)
 		return;
+	keep_changed(g);
 	g->resume = g->ranks[0].done;
 	for (i = 1; i < g->like.ranks; i++)
 		if ((int32_t)(g->ranks[i].done - g->resume) < 0)
@@ -153,5 +169,8 @@ void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 	r->join.psn = join->psn;
 	r->done = join->done;
 	g->rejoined++;
+	log_debug("group \"%s\": round %u: rank %u has a new queue pair, %u of %u",
+		  g->like.job, g->round, r->join.rank, g->rejoined,
+		  g->like.ranks);
 	group_rebuild_step(g);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Groups in the store: written before their ranks begin, and again when a rank
- * leaves or a tree changes; deleted before the trees are. A write that is under
- * way is followed by one more, however often the group has changed meanwhile.
+ * leaves, or a tree has failed and another one is made; deleted before the trees
+ * are. A write that is under way is followed by one more, however often the group
+ * has changed meanwhile.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,10 +36,10 @@ static void written(void *ctx, const char *key, struct store_record *list,
 		event_say(&g->manager->events, EVENT_STORE_FAILED, g->like.job,
 			  "it is not stored: %.200s", err);
 	g->kept.writing = false;
-	if (g->kept.dirty)
+	if (g->kept.dirty) {
 		save(g);
-	if (!g->kept.begun) {
-		g->kept.begun = true;
+	} else if (g->kept.begin) {
+		g->kept.begin = false;
 		group_begin(g);
 	}
 }
@@ -56,6 +57,18 @@ static void save(struct group *g)
 		  written, m);
 }
 
+/* A tree ID can be another group's when the group has another tree. */
+static void make_key(struct group *g)
+{
+	char key[STORE_KEY_MAX + 1];
+	uint32_t id = g->parts[0].tree.id;
+
+	do {
+		snprintf(key, sizeof(key), "group/%s/%u", g->like.job, id++);
+	} while (find(g->manager, key));
+	memcpy(g->kept.key, key, sizeof(key));
+}
+
 /**
  * keep_ready() - store a group whose ranks can begin
  * @g: group
@@ -66,9 +79,10 @@ bool keep_ready(struct group *g)
 {
 	if (!g->manager->state.store)
 		return true;
-	snprintf(g->kept.key, sizeof(g->kept.key), "group/%s/%u", g->like.job,
-		 g->parts[0].tree.id);
-	save(g);
+	g->kept.begin = true;
+	if (!g->kept.key[0])
+		make_key(g);
+	keep_changed(g);
 	return false;
 }
 

@@ -218,6 +218,12 @@ static int take_part(struct json_object *o, struct group *g, struct part *part,
 
 /* --- Ranks --------------------------------------------------------------- */
 
+/* It has failed, and no other one is ready. */
+static bool has_no_tree(const struct group *g)
+{
+	return g->rebuilding && !g->kept.begin;
+}
+
 static void put_rank(struct json_object *o, const struct group *g,
 		     const struct rank *r)
 {
@@ -225,8 +231,12 @@ static void put_rank(struct json_object *o, const struct group *g,
 	put_addr(o, "addr", &r->join.addr);
 	put_number(o, "qpn", r->join.qpn);
 	put_number(o, "psn", r->join.psn);
+	put_number(o, "was-qpn", r->was.qpn);
+	put_number(o, "was-psn", r->was.psn);
 	put_number(o, "mtu", r->join.mtu);
 	put_number(o, "uc", r->join.uc);
+	if (has_no_tree(g))
+		return;
 	put_number(o, "part", (uint64_t)(r->part - g->parts));
 	put_number(o, "member", r->member);
 }
@@ -245,12 +255,17 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 	r->join.psn = number32(o, "psn");
 	r->join.mtu = number32(o, "mtu");
 	r->join.uc = number(o, "uc");
+	r->was.qpn = number32(o, "was-qpn");
+	r->was.psn = number32(o, "was-psn");
 	r->member = number32(o, "member");
-	if (part >= g->nparts || r->member >= g->parts[part].tree.n ||
-	    state > RANK_GONE)
+	if (state > RANK_GONE)
+		return -EPROTO;
+	r->state = (enum rank_state)state;
+	if (g->rebuilding)
+		return 0;
+	if (part >= g->nparts || r->member >= g->parts[part].tree.n)
 		return -EPROTO;
 	r->part = &g->parts[part];
-	r->state = (enum rank_state)state;
 	m = &r->part->tree.members[r->member];
 	m->peer.addr = r->join.addr;
 	m->peer.qpn = r->join.qpn;
@@ -299,9 +314,10 @@ char *record_of(const struct group *g)
 	put_number(o, "uc", g->like.uc);
 	put_number(o, "rebuild", g->like.rebuild);
 	put_number(o, "round", g->round);
+	put_number(o, "rebuilding", has_no_tree(g));
 	put_wishes(o, &g->like.tree);
 	list = put_list(o, "parts");
-	for (i = 0; i < g->nparts; i++)
+	for (i = 0; i < g->nparts && !has_no_tree(g); i++)
 		put_part(append(list), g, &g->parts[i]);
 	list = put_list(o, "ranks");
 	for (i = 0; i < g->like.ranks; i++)
@@ -344,6 +360,7 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	g->like.uc = number(o, "uc");
 	g->like.rebuild = number(o, "rebuild");
 	g->round = number32(o, "round");
+	g->rebuilding = number(o, "rebuilding");
 	snprintf(g->like.job, sizeof(g->like.job), "%s", text_of(o, "name"));
 	take_wishes(o, &g->like.tree);
 	n = json_object_array_length(parts);

@@ -56,15 +56,17 @@ static void restore(struct manager *m, const struct store_record *rec)
 		return;
 	}
 	snprintf(g->kept.key, sizeof(g->kept.key), "%s", rec->key);
-	g->kept.begun = true;
 	for (i = 0; i < g->nparts; i++)
 		g->parts[i].lost = -1;
 	await_ranks(g);
 	append(m, g);
+	if (g->rebuilding)
+		group_rebuild_on(g);
+	else
+		group_note_links(g);
 	if (!g->ending)
 		tenant_enter(&m->tenants, g->tenant, g->reserved,
 			     g->like.ranks);
-	group_note_links(g);
 	event_say(&m->events, EVENT_GROUP_RESTORED, g->like.job,
 		  "%u of %u ranks are awaited", g->present, g->like.ranks);
 	if (!g->present && !g->leave_at)
@@ -107,6 +109,13 @@ void restore_check(struct manager *m, struct sw *sw)
 
 /* --- Ranks --------------------------------------------------------------- */
 
+static bool has_qp(const struct rank *r, const struct inc_rdv_join *join)
+{
+	return (r->join.qpn == join->qpn && r->join.psn == join->psn) ||
+	       (r->group->rebuilding && r->was.qpn == join->qpn &&
+		r->was.psn == join->psn);
+}
+
 static bool is_it(const struct rank *r, const struct inc_rdv_join *join,
 		  uint32_t tree_id)
 {
@@ -114,7 +123,7 @@ static bool is_it(const struct rank *r, const struct inc_rdv_join *join,
 	return ((r->part && r->part->tree.id == tree_id) ||
 		r->group->rebuilding) &&
 	       inc_rdv_addr_same(&r->join.addr, &join->addr) &&
-	       r->join.qpn == join->qpn && r->join.psn == join->psn;
+	       has_qp(r, join);
 }
 
 static struct rank *find_rank(const struct manager *m, const char *tenant,

@@ -46,14 +46,14 @@ struct state {
 /**
  * struct kept - what the store has of a group
  * @key: its key; empty: nothing
- * @begun: it was written, and its ranks told
+ * @begin: its ranks begin when it is written
  * @writing: it is being written
  * @dirty: it has changed since
  * @forgotten: it is another manager's
  */
 struct kept {
 	char	key[STORE_KEY_MAX + 1];
-	bool	begun;
+	bool	begin;
 	bool	writing;
 	bool	dirty;
 	bool	forgotten;
