@@ -21,7 +21,7 @@ tool()
 
 suite_up()
 {
-	topo_lone
+	topo_lone && clock_up
 }
 
 suite_down()
@@ -172,11 +172,13 @@ owed()
 # at_most MS CMD...: CMD succeeds within that time
 at_most()
 {
-	local from=${EPOCHREALTIME/./} limit=$1
+	local from limit=$1
 
 	shift
+	now_ms from
 	"$@" >/dev/null 2>&1 || return
-	TOOK=$(((${EPOCHREALTIME/./} - from) / 1000))
+	now_ms TOOK
+	((TOOK -= from))
 	[ "$TOOK" -le $((limit * SLOW)) ]
 }
 

@@ -119,7 +119,8 @@ ends_in_time()
 
 	wait_for 10 more_events "$before"
 	ktap $? "$name: the tree ends"
-	took=$(($(date +%s%3N) - start))
+	now_ms took
+	((took -= start))
 	[ $took -le $((2 * DEAD_TIME + 1000 * SLOW)) ]
 	ktap $? "$name: in time" "$took ms"
 }
@@ -138,7 +139,7 @@ suite_part()
 	sick_start
 	ktap $? "$name: the tree that gets into trouble works"
 	before=$(events tree-failed)
-	start=$(date +%s%3N)
+	now_ms start
 	"hurt_$name"
 	case $name in
 	cut | killed)	ends_in_time "$name" "$start" "$before" ;;
@@ -159,7 +160,7 @@ suite_up()
 {
 	topo_up 4 || return 1
 	sw inc-tool monitor >"$LAB_OUT/events" 2>&1 &
-	serve_up || return 1
+	serve_up && clock_up || return 1
 	control >/dev/null
 	BASE=$(control)
 	[ -n "$BASE" ]

