@@ -11,31 +11,22 @@ are looked for by agent.sh.
 One dialogue is repeated by -s SEED -n 1 with the seed that a failure names.
 """
 import argparse
-import os
 import random
 import re
 import select
-import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-from rpcbase import ROOT, ktap, plan
+from agentd import CAPS, END, HELLO, NC, PATIENCE, Agent, drain, rpc
+from rpcbase import ktap, plan
 
-NC = "urn:ietf:params:xml:ns:netconf:base:1.0"
 SW = "urn:rdma-inc:switch"
-END = b"]]>]]>"
-# A good client asks that often, and may wait that long.
-CHECK_EVERY, PATIENCE = 200, 30
+CHECK_EVERY = 200		# dialogues until a good client asks
 # In KiB: what AddressSanitizer keeps for itself. 2 KiB a dialogue may be lost.
 GROWTH = 65536
 
-HELLO = (f'<hello xmlns="{NC}"><capabilities>%s</capabilities></hello>')
-CAPS = [f"<capability>urn:ietf:params:netconf:base:1.{v}</capability>"
-        for v in (0, 1)]
 TREE = ("<tree%s><id>%d</id><ranks>2</ranks><slots>4</slots>"
         "<msg-size>4096</msg-size><dead-time>50</dead-time><member><rank>0"
         "</rank><peer-addr>192.0.2.1</peer-addr><peer-qpn>100</peer-qpn>"
@@ -81,10 +72,6 @@ def requests(rnd):
         "</session-id></kill-session>",
         "<close-session/>", f'<nothing xmlns="urn:x:{i}"/>',
     ]
-
-
-def rpc(number, body):
-    return f'<rpc message-id="{number}" xmlns="{NC}">{body}</rpc>'
 
 
 def dialogue(rnd):
@@ -219,62 +206,7 @@ def mutated(seed):
     return rnd, data, how, len(messages)
 
 
-# --- The agent ---------------------------------------------------------------
-
-class Agent:
-    def __init__(self, cmd):
-        self.dir = tempfile.TemporaryDirectory()
-        self.path = self.dir.name + "/sock"
-        self.log = open(self.dir.name + "/log", "w+b")
-        env = dict(os.environ, ASAN_OPTIONS="detect_leaks=0:exitcode=23:"
-                   "allocator_may_return_null=1:quarantine_size_mb=16")
-        self.proc = subprocess.Popen(
-            cmd + ["-q", "-u", self.path, "-i", "sw", "-y",
-                   ROOT + "/userspace/agent/yang"], env=env,
-            stdout=self.log, stderr=self.log)
-        until = time.monotonic() + 60
-        while not os.path.exists(self.path) and time.monotonic() < until and \
-                self.proc.poll() is None:
-            time.sleep(0.05)
-
-    def connect(self):
-        s = socket.socket(socket.AF_UNIX)
-        s.settimeout(PATIENCE)
-        s.connect(self.path)
-        return s
-
-    def alive(self):
-        return self.proc.poll() is None
-
-    def answers(self):
-        """A good client gets what it asks for."""
-        s = self.connect()
-        s.sendall((HELLO % CAPS[0]).encode() + END +
-                  rpc(7, "<get/>").encode() + END)
-        s.shutdown(socket.SHUT_WR)
-        got = drain(s)
-        return b'message-id="7"' in got and b"<data" in got
-
-    def rss(self):
-        with open(f"/proc/{self.proc.pid}/status") as f:
-            return int(re.search(r"VmRSS:\s+(\d+)", f.read())[1])
-
-    def end(self):
-        self.proc.send_signal(signal.SIGTERM)
-        try:
-            return self.proc.wait(60)
-        except subprocess.TimeoutExpired:
-            self.proc.kill()
-            return "no end within 60 s"
-
-    def said(self):
-        """Its report, or its last lines."""
-        self.log.seek(0)
-        text = self.log.read().decode(errors="replace")
-        at = max(text.find("ERROR: "), text.find("runtime error: "))
-        return text[at:at + 3000] if at >= 0 else text[-500:]
-
-
+# --- With an agent -----------------------------------------------------------
 def converse(s, data, size):
     """Send data in pieces, and read meanwhile: neither side waits for ever."""
     s.setblocking(False)
@@ -289,15 +221,6 @@ def converse(s, data, size):
         if can_write:
             left = left[s.send(left[:size()]):]
     s.settimeout(PATIENCE)
-
-
-def drain(s):
-    got = []
-    while True:
-        data = s.recv(1 << 16)
-        if not data:
-            return b"".join(got)
-        got.append(data)
 
 
 def hold(agent, seed):
@@ -358,7 +281,8 @@ def main():
     p.add_argument("-j", type=int, default=6, help="at a time")
     p.add_argument("agentd", nargs="+")
     args = p.parse_args()
-    agent = Agent(args.agentd)
+    # AddressSanitizer needs terabytes of addresses.
+    agent = Agent(args.agentd + ["--max-memory", "0"])
     ktap(agent.alive() and agent.answers(), "the agent answers", agent.said())
     hold(agent, args.s)
     before = agent.rss()

@@ -11,6 +11,8 @@ SOCK=$DIR/sock
 AGENTD=$INC_USER/agent-asan/inc-agentd
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:exitcode=23
 AGENT=
+# AddressSanitizer needs terabytes of addresses.
+UNLIMITED='--max-memory 0'
 
 # What it is always started with.
 AGENT_ARGS=()
@@ -18,7 +20,8 @@ AGENT_ARGS=()
 # agent_up ARGS...
 agent_up()
 {
-	ip netns exec "$TOPO-sw" "$AGENTD" -u "$SOCK" -y "$YANG" \
+	# shellcheck disable=SC2086	# words
+	ip netns exec "$TOPO-sw" "$AGENTD" $UNLIMITED -u "$SOCK" -y "$YANG" \
 		"${AGENT_ARGS[@]}" "$@" >"$DIR/log" 2>&1 &
 	AGENT=$!
 	wait_for 20 grep -q ready "$DIR/log" || {

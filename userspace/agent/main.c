@@ -5,6 +5,7 @@
 #include "agent.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -18,6 +19,7 @@
 #include "rpc.h"
 
 #define LIBNETCONF2_YANG	"/usr/share/yang/modules/libnetconf2"
+
 /* Tell systemd how it is going, if it asked for that. */
 static void notify(const char *state)
 {
@@ -49,6 +51,18 @@ static int write_pid(const char *path)
 		return -1;
 	}
 	return 0;
+}
+
+/*
+ * libnetconf2 keeps all of a request, however long it is. Where there is no more
+ * memory it drops the request, and others are served.
+ */
+static void limit_memory(uint64_t bytes)
+{
+	const struct rlimit limit = { bytes, bytes };
+
+	if (bytes && setrlimit(RLIMIT_DATA, &limit))
+		log_warn("--max-memory: %s", strerror(errno));
 }
 
 static int start(struct agent *a, const struct options *o)
@@ -87,6 +101,7 @@ int main(int argc, char **argv)
 
 	options_read(&o, argc, argv);
 	log_start("inc-agentd", o.level);
+	limit_memory(o.max_memory);
 	signal(SIGPIPE, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);

@@ -40,6 +40,7 @@ static const char usage_text[] =
 "  -i, --id NAME            name of the switch in the fabric (default: the\n"
 "                           host's name)\n"
 "  -n, --max-sessions N     limit of sessions (default 32)\n"
+"      --max-memory MIB     limit of its memory (default 512); 0: none\n"
 "  -l, --lldp PATH          lldpd's socket (default: the usual one), or none\n"
 "  -y, --yang DIR           directory of the YANG modules\n"
 "  -p, --pid-file FILE      file to write the process ID to\n"
@@ -131,6 +132,7 @@ enum {
 	OPT_TLS_CERT = 256,
 	OPT_TLS_KEY,
 	OPT_TLS_CA,
+	OPT_MAX_MEMORY,
 };
 
 static const char shorts[] = "u:m:s:k:a:r:t:c:f:i:n:l:y:p:vqVh";
@@ -150,6 +152,7 @@ static const struct option longs[] = {
 	{ "config", required_argument, NULL, 'f' },
 	{ "id", required_argument, NULL, 'i' },
 	{ "max-sessions", required_argument, NULL, 'n' },
+	{ "max-memory", required_argument, NULL, OPT_MAX_MEMORY },
 	{ "lldp", required_argument, NULL, 'l' },
 	{ "yang", required_argument, NULL, 'y' },
 	{ "pid-file", required_argument, NULL, 'p' },
@@ -231,6 +234,10 @@ static int take(void *ctx, int opt, char *arg)
 	case 'n':
 		o->max = number(arg, 10, 1, 10000, "the limit");
 		break;
+	case OPT_MAX_MEMORY:
+		o->max_memory = (uint64_t)number(arg, 10, 0, 1 << 20,
+						 "MiB of memory") << 20;
+		break;
 	case 'l':
 		o->no_lldp = !strcmp(arg, "none");
 		o->lldp = arg;
@@ -274,6 +281,7 @@ void options_read(struct options *o, int argc, char **argv)
 
 	*o = (struct options) {
 		.sock = "/run/inc-agentd.sock", .mode = 0600, .max = 32,
+		.max_memory = 512 << 20,
 		.yang = AGENT_YANG, .level = LOG_LEVEL_INFO,
 	};
 	o->ssh.users = o->users;

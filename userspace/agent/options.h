@@ -21,6 +21,7 @@
  * @cm: where ranks may connect by RDMA CM
  * @id: name of the switch, or NULL
  * @max: limit of sessions
+ * @max_memory: limit of memory, bytes; 0: none
  * @no_lldp: leave LLDP alone
  * @lldp: lldpd's socket, NULL: the usual one
  * @yang: directory of the YANG modules
@@ -36,6 +37,7 @@ struct options {
 	struct cm_endpoint	cm;
 	const char		*id;
 	unsigned int		max;
+	uint64_t		max_memory;
 	bool			no_lldp;
 	const char		*lldp;
 	const char		*yang;
