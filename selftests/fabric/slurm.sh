@@ -166,7 +166,7 @@ part_job()
 		"$(ctl reservation; job_log)"
 	grep -q "INC_AM_RESERVATION=slurm-$JOB" "$DIR/out"
 	ktap $? "its tasks know the reservation" "$(cat "$DIR/out")"
-	wait_for 30 state_is COMPLETED
+	wait_for 60 state_is COMPLETED
 	ktap $? "the job has ended well" "$(job_log)"
 	wait_for 10 given_back
 	ktap $? "its reservation has ended" "$(ctl reservation)"
@@ -177,7 +177,7 @@ part_none()
 	sw sbatch --parsable -o "$DIR/out2" --wrap "env | grep INC_AM; true" \
 		--comment "incomplete" >"$DIR/id"
 	JOB=$(cat "$DIR/id")
-	wait_for 20 state_is COMPLETED
+	wait_for 60 state_is COMPLETED
 	ktap $? "a job that does not ask runs" "$(job_log)"
 	! grep -q RESERVATION "$DIR/out2"
 	ktap $? "and has no reservation" "$(cat "$DIR/out2")"
@@ -232,7 +232,7 @@ part_away()
 	amd_up
 	wait_for 10 ctl_up
 	sw scontrol update JobId="$JOB" StartTime=now
-	wait_for 30 state_is COMPLETED
+	wait_for 60 state_is COMPLETED
 	ktap $? "tried again when there is one: it runs" "$(job_log)"
 }
 
