@@ -61,6 +61,7 @@
  * @tree_id: its tree, 0: not joined yet
  * @resume_ms: for how long to look for a manager
  * @opened_at: milliseconds; when this stream was opened
+ * @opened: number of streams that were opened
  * @worked: one of them was not refused
  * @lost_at: milliseconds; when the stream was lost; 0: it was not
  * @channel: connection
@@ -93,6 +94,7 @@ struct inc_am {
 	uint32_t		tree_id;
 	uint32_t		resume_ms;
 	int64_t			opened_at;
+	unsigned int		opened;
 	bool			worked;
 	int64_t			lost_at;
 	grpc_channel		*channel;
@@ -431,6 +433,7 @@ static int make_call(struct inc_am *am, int sock)
 	if (!am->call)
 		return -EIO;
 	am->opened_at = now_ms();
+	am->opened++;
 	send_headers(am);
 	return 0;
 }
@@ -542,13 +545,16 @@ static void say_again(struct inc_am *am)
 
 /*
  * The stream is lost: for how long to look for another manager? If there is one
- * only, and it did not take the stream, nobody else will.
+ * only, and it did not take the stream, nobody else will. But on a host with no
+ * CPU to spare, the first connection may have waited for gRPC to be loaded for
+ * longer than the manager waits for its first words.
  */
 static int64_t patience(const struct inc_am *am)
 {
 	if (am->tree_id)
 		return am->resume_ms;
-	return strchr(am->list, ',') || am->worked ? JOIN_MS : 0;
+	return strchr(am->list, ',') || am->worked || am->opened < 2 ?
+	       JOIN_MS : 0;
 }
 
 /* Find the manager again, or another one. Else tell libinc why not. */
