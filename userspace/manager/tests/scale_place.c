@@ -7,8 +7,8 @@
  *
  *   scale_place [PODS]...
  *
- * Prints one line of JSON for each fabric. A pod has 16 leaves with 32 hosts
- * each, and 8 switches above them.
+ * Prints one line of JSON for each fabric, of so many pods (fat_tree.h) with 32
+ * hosts at each leaf.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,108 +18,24 @@
 
 #include "manager.h"
 #include "fabric/seen.h"
+#include "tests/fat_tree.h"
 
-#define LEAVES	16
-#define MIDS	8
-#define HOSTS	32
-#define CORES	64	/* each switch in the middle has 8 of them */
+#define HOSTS	32	/* at each leaf */
 
-/* Numbers of switches: those of pods first, then the cores. */
-static uint32_t leaf(uint32_t pod, uint32_t i)
+static void make(struct manager *m, struct fat_tree *t, uint32_t pods)
 {
-	return pod * (LEAVES + MIDS) + i;
-}
+	uint32_t i;
 
-static uint32_t mid(uint32_t pod, uint32_t i)
-{
-	return pod * (LEAVES + MIDS) + LEAVES + i;
-}
-
-static void mac_of(char *text, uint32_t kind, uint32_t n)
-{
-	snprintf(text, MAC_LEN, "02:%02x:00:%02x:%02x:%02x", kind,
-		 n >> 16 & 0xff, n >> 8 & 0xff, n & 0xff);
-}
-
-static void addr_of(struct inc_rdv_addr *addr, uint32_t kind, uint32_t n)
-{
-	*addr = (struct inc_rdv_addr){ .len = 4, .bytes = {
-		10, (uint8_t)(kind << 4 | n >> 16), (uint8_t)(n >> 8),
-		(uint8_t)n } };
-}
-
-static struct sw_if *add_if(struct sw *sw)
-{
-	struct sw_info *info = sw->info;
-	struct sw_if *itf;
-
-	if (!(info->nifs & (info->nifs - 1)))
-		info->ifs = realloc(info->ifs, (info->nifs ? 2 * info->nifs : 1)
-				    * sizeof(*info->ifs));
-	itf = &info->ifs[info->nifs];
-	memset(itf, 0, sizeof(*itf));
-	snprintf(itf->name, sizeof(itf->name), "p%u", info->nifs);
-	mac_of(itf->mac, 1, sw->index);
-	itf->up = true;
-	itf->speed = 100000000000ULL;
-	itf->nneighs = 1;
-	itf->neighs = calloc(1, sizeof(*itf->neighs));
-	info->nifs++;
-	return itf;
-}
-
-/* Both announce themselves to each other. */
-static void link_up(struct manager *m, uint32_t a, uint32_t b)
-{
-	struct sw_if *x = add_if(&m->switches[a]);
-	struct sw_if *y = add_if(&m->switches[b]);
-
-	mac_of(x->neighs->mac, 1, b);
-	mac_of(y->neighs->mac, 1, a);
-	strcpy(x->neighs->switch_id, m->switches[b].info->id);
-	strcpy(y->neighs->switch_id, m->switches[a].info->id);
-	strcpy(x->neighs->switch_port, y->name);
-	strcpy(y->neighs->switch_port, x->name);
-}
-
-static void host_up(struct manager *m, uint32_t sw, uint32_t host)
-{
-	struct sw_if *itf = add_if(&m->switches[sw]);
-
-	mac_of(itf->neighs->mac, 2, host);
-	itf->neighs->addrs = calloc(1, sizeof(*itf->neighs->addrs));
-	itf->neighs->naddrs = 1;
-	addr_of(itf->neighs->addrs, 1, host);
-}
-
-static void make(struct manager *m, uint32_t pods)
-{
-	uint32_t n = pods * (LEAVES + MIDS) + CORES, p, i, k, host = 0;
-
-	m->o.nswitches = n;
+	fat_tree_make(t, pods, HOSTS);
+	m->o.nswitches = t->n;
 	m->o.first_tree = 1;
 	m->o.last_tree = 1;
-	m->switches = calloc(n, sizeof(*m->switches));
-	for (i = 0; i < n; i++) {
+	m->switches = calloc(t->n, sizeof(*m->switches));
+	for (i = 0; i < t->n; i++) {
 		m->switches[i].index = i;
 		m->switches[i].up = true;
-		m->switches[i].info = calloc(1, sizeof(struct sw_info));
-		m->switches[i].info->collectives = 1;
-		snprintf(m->switches[i].info->id, sizeof(m->switches[i].info->id),
-			 "s%u", i);
+		m->switches[i].info = t->infos[i];
 	}
-	for (p = 0; p < pods; p++)
-		for (i = 0; i < LEAVES; i++) {
-			for (k = 0; k < MIDS; k++)
-				link_up(m, leaf(p, i), mid(p, k));
-			for (k = 0; k < HOSTS; k++)
-				host_up(m, leaf(p, i), host++);
-		}
-	for (p = 0; p < pods; p++)
-		for (i = 0; i < MIDS; i++)
-			for (k = 0; k < CORES / MIDS; k++)
-				link_up(m, mid(p, i), pods * (LEAVES + MIDS) +
-					i * (CORES / MIDS) + k);
 }
 
 static double now(void)
@@ -132,7 +48,7 @@ static double now(void)
 
 static void measure(uint32_t pods)
 {
-	uint32_t hosts = pods * LEAVES * HOSTS, i, lost = 0;
+	uint32_t hosts = pods * FAT_LEAVES * HOSTS, i, lost = 0;
 	uint32_t *at = calloc(hosts, sizeof(*at));
 	double begin, told, found, done;
 	struct manager m = { .stop = false };
@@ -140,9 +56,10 @@ static void measure(uint32_t pods)
 	struct inc_rdv_addr addr;
 	const struct sw *sw;
 	struct place p;
+	struct fat_tree t;
 	struct rusage ru;
 
-	make(&m, pods);
+	make(&m, &t, pods);
 	m.topo = topo_new(&m);
 	begin = now();
 	for (i = 0; i < m.o.nswitches; i++)
@@ -150,10 +67,9 @@ static void measure(uint32_t pods)
 	topo_fabric(&m);
 	told = now();
 	for (i = 0; i < hosts; i++) {
-		addr_of(&addr, 1, i);
+		fat_tree_addr(&addr, i);
 		sw = topo_find(&m, &addr, &itf);
-		lost += !sw || sw->index != leaf(i / HOSTS / LEAVES,
-						 i / HOSTS % LEAVES);
+		lost += !sw || sw->index != fat_tree_leaf(&t, i);
 		at[i] = sw ? sw->index : 0;
 	}
 	found = now();
@@ -168,8 +84,7 @@ static void measure(uint32_t pods)
 	       (unsigned long long)p.cost, p.depth, p.n, ru.ru_maxrss / 1024);
 	place_free(&p);
 	topo_free(m.topo);
-	for (i = 0; i < m.o.nswitches; i++)
-		sw_info_free(m.switches[i].info);
+	fat_tree_free(&t);
 	free(m.switches);
 	free(at);
 }
