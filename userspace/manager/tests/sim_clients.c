@@ -47,7 +47,8 @@ enum rank_is {
 
 /**
  * struct conn - a connection
- * @fd: descriptor; -1: none
+ * @fd: descriptor
+ * @times: how often it was opened or closed
  * @buf: bytes of frames that are not complete
  * @used: their number
  * @taken: bytes that came since the window was opened last
@@ -56,6 +57,7 @@ enum rank_is {
  */
 struct conn {
 	int		fd;
+	uint32_t	times;
 	uint8_t		*buf;
 	uint32_t	used;
 	uint32_t	taken;
@@ -238,7 +240,7 @@ static void open_conn(struct conn *c)
 		perror("sim_clients: connect");
 		exit(1);
 	}
-	c->used = 0;
+	c->times++;
 	c->taken = 0;
 	c->open = o.each;
 	put(&out, preface, sizeof(preface) - 1);
@@ -258,7 +260,7 @@ static void close_conn(struct conn *c)
 	free(c->buf);
 	c->buf = NULL;
 	c->used = 0;
-	c->fd = -1;
+	c->times++;
 }
 
 /* --- Input --------------------------------------------------------------- */
@@ -341,8 +343,7 @@ static void open_window(struct conn *c, size_t len)
 	flush(c, &out);
 }
 
-/* Returns false if the connection has ended. */
-static bool frame(struct conn *c, const uint8_t *f, size_t len)
+static void frame(struct conn *c, const uint8_t *f, size_t len)
 {
 	uint32_t stream = (uint32_t)(f[5] & 0x7f) << 24 | (uint32_t)f[6] << 16 |
 			  (uint32_t)f[7] << 8 | f[8];
@@ -362,11 +363,8 @@ static bool frame(struct conn *c, const uint8_t *f, size_t len)
 		data_came(rank, f + FRAME, len);
 		open_window(c, len);
 	}
-	if ((f[3] == HEADERS && (f[4] & END_STREAM)) || f[3] == RST) {
+	if ((f[3] == HEADERS && (f[4] & END_STREAM)) || f[3] == RST)
 		stream_ended(rank);
-		return c->fd >= 0 && c->open;
-	}
-	return true;
 }
 
 static void conn_lost(struct conn *c)
@@ -383,12 +381,12 @@ static void receive(struct conn *c)
 {
 	uint8_t data[BUF];
 	size_t used = c->used, at = 0, len;
-	uint32_t stamp = c->open;
+	uint32_t times = c->times;
 	ssize_t n;
-	int fd = c->fd;
 
-	memcpy(data, c->buf, used);
-	n = recv(fd, data + used, sizeof(data) - used, 0);
+	if (used)
+		memcpy(data, c->buf, used);
+	n = recv(c->fd, data + used, sizeof(data) - used, 0);
 	if (n <= 0) {
 		conn_lost(c);
 		return;
@@ -399,12 +397,10 @@ static void receive(struct conn *c)
 		      data[at + 2];
 		if (used - at < FRAME + len)
 			break;
-		if (!frame(c, data + at, len))
+		frame(c, data + at, len);
+		/* What follows is an old connection's. */
+		if (c->times != times)
 			return;
-		/* It may be another connection by now. */
-		if (c->fd != fd || (c->open > stamp))
-			return;
-		stamp = c->open;
 		at += FRAME + len;
 	}
 	c->used = (uint32_t)(used - at);
