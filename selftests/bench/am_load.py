@@ -60,7 +60,8 @@ class Manager:
              'none', '--allow', '10.0.0.0/8', '--listen',
              '127.0.0.1:%d' % PORT, '--verbose',
              *os.environ.get('INC_LOAD_OPTIONS', '').split()],
-            stdout=subprocess.PIPE, stderr=self.log.open('w'), text=True)
+            stdout=subprocess.PIPE, stderr=self.log.open('w'), text=True,
+            env={**os.environ, 'LD_PRELOAD': os.environ.get('AMD_PRELOAD', '')})
         began = time.monotonic()
         assert self.amd.stdout.readline().startswith('listening')
         self.wait_up()

@@ -125,11 +125,12 @@ static int start_switches(struct manager *m)
 
 	m->switches = calloc(m->o.nswitches, sizeof(*m->switches));
 	m->topo = m->switches ? topo_new(m) : NULL;
-	if (!m->topo)
+	if (!m->topo || sw_crew_start(&m->crew, m->o.nswitches))
 		return -ENOMEM;
 	for (i = 0; i < m->o.nswitches && !ret; i++) {
 		sw = &m->switches[i];
 		sw->loop = &m->loop;
+		sw->crew = &m->crew;
 		sw->index = i;
 		sw->address = m->o.switches[i];
 		sw->interval_ms = m->o.agent_ms;
@@ -152,11 +153,9 @@ static void stop_switches(struct manager *m)
 {
 	unsigned int i;
 
-	/* All at once: each takes a moment to notice. */
-	for (i = 0; i < m->o.nswitches; i++)
-		m->switches[i].watching = false;
 	for (i = 0; i < m->o.nswitches; i++)
 		sw_stop(&m->switches[i]);
+	sw_crew_stop(&m->crew);
 	/* What they have done last. */
 	loop_turn(&m->loop, 0);
 	for (i = 0; i < m->o.nswitches; i++)
@@ -170,15 +169,11 @@ static void stop_switches(struct manager *m)
 static void turn(struct manager *m, int64_t until)
 {
 	int64_t next = group_deadline(m);
-	unsigned int i;
 
 	if (state_deadline(m) < next)
 		next = state_deadline(m);
 	if (reserve_deadline(m) < next)
 		next = reserve_deadline(m);
-	for (i = 0; i < m->o.nswitches; i++)
-		if (sw_deadline(&m->switches[i]) < next)
-			next = sw_deadline(&m->switches[i]);
 	if (m->stats->at < next)
 		next = m->stats->at;
 	if (m->state.phase == PHASE_ACTIVE && hosts_deadline(m) < next)
@@ -194,13 +189,8 @@ static void turn(struct manager *m, int64_t until)
 
 static void run(struct manager *m)
 {
-	unsigned int i;
-
-	while (!m->stop) {
-		for (i = 0; i < m->o.nswitches; i++)
-			sw_refresh_due(&m->switches[i]);
+	while (!m->stop)
 		turn(m, INT64_MAX);
-	}
 }
 
 /* Delete all trees; or, if there is a store, leave them to the next manager. */
@@ -209,10 +199,8 @@ static void dismantle(struct manager *m)
 	int64_t until = now_ms() + STOP_MS;
 	unsigned int i;
 
-	for (i = 0; i < m->o.nswitches; i++) {
-		m->switches[i].refresh_at = INT64_MAX;
-		m->switches[i].overdue_at = INT64_MAX;
-	}
+	for (i = 0; i < m->o.nswitches; i++)
+		sw_hush(&m->switches[i]);
 	if (m->state.store)
 		state_forget(m, "the manager is being stopped");
 	else

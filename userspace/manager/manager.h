@@ -101,6 +101,7 @@ struct options {
  * @events: what has happened
  * @rpc: gRPC server
  * @state: what survives it
+ * @crew: threads that talk with switches
  * @switches: switches, @o.nswitches of them
  * @topo: how they are linked, and where hosts are
  * @tenants: whose groups these are
@@ -115,6 +116,7 @@ struct manager {
 	struct events	events;
 	struct rpc	*rpc;
 	struct state	state;
+	struct sw_crew	crew;
 	struct sw	*switches;
 	struct topo	*topo;
 	struct tenants	tenants;

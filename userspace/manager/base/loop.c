@@ -40,6 +40,7 @@ void loop_init(struct loop *loop)
 	loop->head = NULL;
 	loop->tail = &loop->head;
 	loop->now = now_ms();
+	loop->timers = (struct timers){ .n = 0 };
 }
 
 /**
@@ -81,20 +82,22 @@ static struct work *take_all(struct loop *loop, int64_t until)
 }
 
 /**
- * loop_turn() - wait for work, and do it
+ * loop_turn() - wait for work or a timer, and do what there is to do
  * @loop: queue
  * @until: milliseconds of CLOCK_MONOTONIC; when to return without any;
  *	INT64_MAX: never
  */
 void loop_turn(struct loop *loop, int64_t until)
 {
-	struct work *work = take_all(loop, until), *next;
+	int64_t due = timers_next(&loop->timers);
+	struct work *work = take_all(loop, due < until ? due : until), *next;
 
 	loop->now = now_ms();
 	for (; work; work = next) {
 		next = work->next;
 		work->fn(work);
 	}
+	timers_run(&loop->timers, loop->now);
 }
 
 /**

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/timer.h"
+
 /**
  * struct work - something for the main loop to do
  * @next: next in the queue
@@ -21,12 +23,13 @@ struct work {
 };
 
 /**
- * struct loop - the queue
+ * struct loop - the queue, and timers
  * @lock: guards @head and @tail
  * @wake: there is work
  * @head: first, NULL: none
  * @tail: where the next one is appended
  * @now: milliseconds of CLOCK_MONOTONIC, of the main loop's thread
+ * @timers: what is to be done at a time; the main loop's
  */
 struct loop {
 	pthread_mutex_t	lock;
@@ -34,6 +37,7 @@ struct loop {
 	struct work	*head;
 	struct work	**tail;
 	int64_t		now;
+	struct timers	timers;
 };
 
 #define container_of(ptr, type, member) \

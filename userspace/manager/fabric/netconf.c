@@ -199,7 +199,7 @@ static struct nc_session *open_unix(const struct netconf_target *t, int *fd,
 			close(*fd);
 		return NULL;
 	}
-	session = nc_connect_inout(*fd, *fd, NULL);
+	session = nc_connect_inout(*fd, *fd, schema_get());
 	limit_end(&l);
 	if (session)
 		return session;
@@ -231,7 +231,7 @@ static struct nc_session *open_ssh(const struct netconf_target *t, char *err)
 		snprintf(public, sizeof(public), "%s.pub", t->key);
 		nc_client_ssh_add_keypair(public, t->key);
 	}
-	session = nc_connect_ssh(t->host, t->port, NULL);
+	session = nc_connect_ssh(t->host, t->port, schema_get());
 	if (!session)
 		failed(err, -EHOSTUNREACH, "no NETCONF session over SSH: is inc-agentd running, is the key among those it accepts, and its own in the file of known hosts?");
 	return session;
@@ -245,7 +245,7 @@ static struct nc_session *open_tls(const struct netconf_target *t, char *err)
 		failed(err, -EINVAL, "TLS needs --tls-cert, --tls-key and --tls-ca");
 	else if (!nc_client_tls_set_cert_key_paths(t->cert, t->cert_key) &&
 		 !nc_client_tls_set_trusted_ca_paths(t->ca, NULL))
-		session = nc_connect_tls(t->host, t->port, NULL);
+		session = nc_connect_tls(t->host, t->port, schema_get());
 	if (!session && t->cert)
 		failed(err, -EHOSTUNREACH, "no NETCONF session over TLS: is inc-agentd running with --tls, is its certificate of --tls-ca and has it this name, and the OU of --tls-cert manager?");
 	return session;
@@ -275,7 +275,14 @@ struct netconf *netconf_open(const struct netconf_target *t, char *err)
 		failed(err, -ENOMEM, "no memory");
 		return NULL;
 	}
+	if (!schema_get()) {
+		failed(err, -EINVAL, "the YANG modules of this program cannot be read");
+		free(n);
+		return NULL;
+	}
 	nc_set_print_clb_session(quiet);
+	/* Of this thread: no module is fetched from the agent. */
+	nc_client_set_new_session_context_autofill(0);
 	n->fd = -1;
 	if (t->path[0])
 		n->session = open_unix(t, &n->fd, err);
@@ -299,6 +306,17 @@ void netconf_close(struct netconf *n)
 	if (n->fd >= 0)
 		close(n->fd);
 	free(n);
+}
+
+/**
+ * netconf_fd() - get what to wait for news with
+ * @n: session
+ *
+ * Return: descriptor, or -1: only netconf_notif() knows.
+ */
+int netconf_fd(const struct netconf *n)
+{
+	return n->fd;
 }
 
 /* --- Replies ------------------------------------------------------------- */
@@ -480,7 +498,8 @@ int netconf_subscribe(struct netconf *n, char *err)
  * @timeout_ms: how long to wait
  * @notif: result, to be freed by lyd_free_tree()
  *
- * Return: 0; -EAGAIN if none came; -ENOTCONN if the session is dead.
+ * Return: 0; -EAGAIN if none came; -EBADMSG if it was not understood;
+ * -ENOTCONN if the session is dead.
  */
 int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif)
 {
@@ -491,6 +510,10 @@ int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif)
 	type = nc_recv_notif(n->session, timeout_ms, &envp, notif);
 	lyd_free_tree(envp);
 	if (type == NC_MSG_NOTIF)
-		return *notif ? 0 : -EAGAIN;
-	return type == NC_MSG_WOULDBLOCK ? -EAGAIN : -ENOTCONN;
+		return *notif ? 0 : -EBADMSG;
+	if (type == NC_MSG_WOULDBLOCK)
+		return -EAGAIN;
+	/* A later version of the agent may have others. */
+	return nc_session_get_status(n->session) == NC_STATUS_RUNNING ?
+	       -EBADMSG : -ENOTCONN;
 }

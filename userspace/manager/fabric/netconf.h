@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * What the manager needs of a NETCONF client. Only netconf.c knows more of it.
- * A session belongs to the thread that has opened it.
+ * A session is one thread's at a time.
  */
 #ifndef INC_MANAGER_NETCONF_H
 #define INC_MANAGER_NETCONF_H
@@ -45,11 +45,16 @@ struct netconf_target {
 int netconf_target_parse(struct netconf_target *t, const char *text);
 struct netconf *netconf_open(const struct netconf_target *t, char *err);
 void netconf_close(struct netconf *n);
+int netconf_fd(const struct netconf *n);
 int netconf_edit(struct netconf *n, const char *config, char *err);
 int netconf_act(struct netconf *n, const char *action, char *err);
 int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 		char *err);
 int netconf_subscribe(struct netconf *n, char *err);
 int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif);
+
+
+/* schema.c */
+struct ly_ctx *schema_get(void);
 
 #endif /* INC_MANAGER_NETCONF_H */

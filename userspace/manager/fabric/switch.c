@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The thread that talks with a switch's agent, one operation after another, and
- * connects again when the session is lost.
+ * What is asked of a switch's agent: one operation after another, by whatever
+ * thread is free, which connects again when the session is lost.
  */
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "fabric/switch.h"
 
@@ -25,7 +28,7 @@ const char *sw_name(const struct sw *sw)
 	return sw->info ? sw->info->id : sw->address;
 }
 
-/* --- The thread ---------------------------------------------------------- */
+/* --- Threads ------------------------------------------------------------- */
 
 static bool connected(struct sw *sw, struct sw_op *op)
 {
@@ -61,28 +64,34 @@ static void run(struct sw *sw, struct sw_op *op)
 	loop_post(sw->loop, &op->work);
 }
 
-static void *talk(void *arg)
+/* The next operation. NULL: none, and the switch may be another thread's. */
+static struct sw_op *next_op(struct sw *sw, bool *stop)
 {
-	struct sw *sw = arg;
 	struct sw_op *op;
 
-	for (;;) {
-		pthread_mutex_lock(&sw->lock);
-		while (!sw->head && !sw->stop)
-			pthread_cond_wait(&sw->wake, &sw->lock);
-		op = sw->head;
-		if (op) {
-			sw->head = op->next;
-			if (!sw->head)
-				sw->tail = &sw->head;
-		}
-		pthread_mutex_unlock(&sw->lock);
-		if (!op)
-			break;
-		run(sw, op);
+	pthread_mutex_lock(&sw->lock);
+	op = sw->head;
+	*stop = sw->stop;
+	sw->talking = op || sw->stop;
+	if (op) {
+		sw->head = op->next;
+		if (!sw->head)
+			sw->tail = &sw->head;
 	}
-	netconf_close(sw->session);
-	return NULL;
+	pthread_mutex_unlock(&sw->lock);
+	return op;
+}
+
+static void talk(struct job *job)
+{
+	struct sw *sw = container_of(job, struct sw, talk);
+	struct sw_op *op;
+	bool stop;
+
+	while ((op = next_op(sw, &stop)))
+		run(sw, op);
+	if (stop)
+		netconf_close(sw->session);
 }
 
 /* --- The main loop ------------------------------------------------------- */
@@ -112,8 +121,16 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 	pthread_mutex_lock(&sw->lock);
 	*sw->tail = op;
 	sw->tail = &op->next;
-	pthread_cond_signal(&sw->wake);
+	if (!sw->talking)
+		pool_submit(&sw->crew->pool, &sw->talk);
+	sw->talking = true;
 	pthread_mutex_unlock(&sw->lock);
+}
+
+/* Have the timer go off, unless it is not to be asked any more. */
+static void set_timer(struct sw *sw, int64_t at)
+{
+	timer_set(&sw->loop->timers, &sw->timer, sw->quiet ? TIMER_NEVER : at);
 }
 
 struct refresh {
@@ -148,7 +165,7 @@ static void refresh_done(struct sw_op *op)
 		sw->info = r->info;
 	}
 	sw->refreshing = false;
-	sw->refresh_at = sw->loop->now + (sw->again ? 0 : sw->interval_ms);
+	set_timer(sw, sw->loop->now + (sw->again ? 0 : sw->interval_ms));
 	sw->again = false;
 	sw->seen(sw, before);
 	sw_info_free(before);
@@ -177,11 +194,11 @@ void sw_refresh(struct sw *sw)
 	r->op.reads = true;
 	sw->refreshing = true;
 	sw->asked_at = sw->loop->now;
-	sw->overdue_at = sw->asked_at + SILENT_MS;
+	set_timer(sw, sw->asked_at + SILENT_MS);
 	sw_submit(sw, &r->op);
 }
 
-/* The thread may have to wait for a connection for a minute. */
+/* A thread may have to wait for a connection for a minute. */
 static void overdue(struct sw *sw)
 {
 	static const char why[] = "the agent is silent";
@@ -191,7 +208,7 @@ static void overdue(struct sw *sw)
 	sw->up = false;
 	sw->missed++;
 	snprintf(sw->why, sizeof(sw->why), "%s", why);
-	sw->overdue_at = sw->loop->now + sw->interval_ms;
+	set_timer(sw, sw->loop->now + sw->interval_ms);
 	sw->seen(sw, NULL);
 }
 
@@ -206,25 +223,10 @@ bool sw_awaited(const struct sw *sw)
 	return sw->refreshing && sw->loop->now - sw->asked_at < SILENT_MS;
 }
 
-/**
- * sw_deadline() - get the time when sw_refresh_due() must be called
- * @sw: switch
- *
- * Return: milliseconds.
- */
-int64_t sw_deadline(const struct sw *sw)
+static void due(struct timer *timer)
 {
-	return sw->refreshing ? sw->overdue_at : sw->refresh_at;
-}
+	struct sw *sw = container_of(timer, struct sw, timer);
 
-/**
- * sw_refresh_due() - ask again if it is time
- * @sw: switch
- */
-void sw_refresh_due(struct sw *sw)
-{
-	if (sw_deadline(sw) > sw->loop->now)
-		return;
 	if (sw->refreshing)
 		overdue(sw);
 	else
@@ -232,33 +234,85 @@ void sw_refresh_due(struct sw *sw)
 }
 
 /**
+ * sw_hush() - ask a switch's agent no more unless sw_refresh() is called
+ * @sw: switch
+ */
+void sw_hush(struct sw *sw)
+{
+	sw->quiet = true;
+	set_timer(sw, TIMER_NEVER);
+}
+
+/* --- Start and stop ------------------------------------------------------ */
+
+/**
+ * sw_crew_start() - start the threads for all switches
+ * @crew: result
+ * @switches: number of switches
+ *
+ * Return: 0 or a negative errno value.
+ */
+int sw_crew_start(struct sw_crew *crew, unsigned int switches)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+	int ret;
+
+	crew->epoll = epoll_create1(EPOLL_CLOEXEC);
+	crew->end = eventfd(0, EFD_CLOEXEC);
+	if (crew->epoll < 0 || crew->end < 0 ||
+	    epoll_ctl(crew->epoll, EPOLL_CTL_ADD, crew->end, &ev))
+		return -errno;
+	/* One may wait for each of its sessions. */
+	ret = pool_start(&crew->pool, 2 * switches);
+	return ret ? ret : -pthread_create(&crew->poller, NULL, sw_watch_poll,
+					   crew);
+}
+
+/**
+ * sw_crew_stop() - end the threads
+ * @crew: threads; sw_stop() was called for all switches
+ */
+void sw_crew_stop(struct sw_crew *crew)
+{
+	uint64_t one = 1;
+
+	pool_stop(&crew->pool);
+	if (write(crew->end, &one, sizeof(one)) == sizeof(one))
+		pthread_join(crew->poller, NULL);
+	close(crew->end);
+	close(crew->epoll);
+}
+
+/**
  * sw_start() - start to talk with a switch's agent
- * @sw: switch, with @loop, @target, @interval_ms, @seen and @heard
+ * @sw: switch, with @loop, @crew, @target, @interval_ms, @seen and @heard
  *
  * Return: 0 or a negative errno value.
  */
 int sw_start(struct sw *sw)
 {
-	int ret;
-
 	sw->tail = &sw->head;
+	sw->talk.run = talk;
 	pthread_mutex_init(&sw->lock, NULL);
-	pthread_cond_init(&sw->wake, NULL);
 	snprintf(sw->why, sizeof(sw->why), "not reached yet");
-	ret = -pthread_create(&sw->thread, NULL, talk, sw);
-	return ret ? ret : sw_watch_start(sw);
+	if (timer_add(&sw->loop->timers, &sw->timer, due))
+		return -ENOMEM;
+	set_timer(sw, sw->loop->now);
+	return sw_watch_start(sw);
 }
 
 /**
  * sw_stop() - stop to talk with a switch's agent
- * @sw: switch; all its operations are done first
+ * @sw: switch; all its operations are done before sw_crew_stop() returns
  */
 void sw_stop(struct sw *sw)
 {
+	timer_remove(&sw->loop->timers, &sw->timer);
 	sw_watch_stop(sw);
 	pthread_mutex_lock(&sw->lock);
 	sw->stop = true;
-	pthread_cond_signal(&sw->wake);
+	if (!sw->talking)
+		pool_submit(&sw->crew->pool, &sw->talk);
+	sw->talking = true;
 	pthread_mutex_unlock(&sw->lock);
-	pthread_join(sw->thread, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A switch: what is known of it, and the thread that talks with its agent. The
- * main loop owns the structs; operations go to the thread and come back.
+ * A switch: what is known of it, and how threads talk with its agent. The main
+ * loop owns the structs; operations go to a thread and come back.
  */
 #ifndef INC_MANAGER_SWITCH_H
 #define INC_MANAGER_SWITCH_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/loop.h"
+#include "base/pool.h"
 #include "fabric/netconf.h"
 #include "rendezvous/proto.h"
 
@@ -90,7 +91,7 @@ struct sw;
  * @work: brings it back to the main loop
  * @next: next in the switch's queue
  * @sw: switch
- * @run: the operation, in the switch's thread; returns 0 or -errno, with
+ * @run: the operation, in a thread; returns 0 or -errno, with
  *	@err. -ENOTCONN: the session is dead
  * @done: its result, in the main loop; frees it
  * @ret: what @run returned
@@ -154,9 +155,59 @@ struct sw_news {
 };
 
 /**
+ * struct sw_crew - the threads that talk with all switches
+ * @pool: for what may wait
+ * @epoll: sessions whose news are awaited
+ * @end: descriptor that ends @poller
+ * @poller: thread that waits for any of them
+ */
+struct sw_crew {
+	struct pool	pool;
+	int		epoll;
+	int		end;
+	pthread_t	poller;
+};
+
+/**
+ * enum sw_watch_state - what a switch's job for news waits for
+ * @SW_WATCH_BUSY: for nothing: it is done, or queued
+ * @SW_WATCH_ARMED: for its session to have something
+ * @SW_WATCH_LATER: for a timer
+ * @SW_WATCH_OVER: it is over
+ */
+enum sw_watch_state {
+	SW_WATCH_BUSY,
+	SW_WATCH_ARMED,
+	SW_WATCH_LATER,
+	SW_WATCH_OVER,
+};
+
+/**
+ * struct sw_watch - how a switch's news are awaited
+ * @job: connects, or reads what has come
+ * @state: guarded by the switch's lock, as @on
+ * @on: its news are wanted
+ * @session: the job's; NULL: none
+ * @known: it is known in the crew's epoll
+ * @work: has the main loop set @timer
+ * @later_ms: after how long
+ * @timer: when to go on
+ */
+struct sw_watch {
+	struct job		job;
+	enum sw_watch_state	state;
+	bool			on;
+	struct netconf		*session;
+	bool			known;
+	struct work		work;
+	int			later_ms;
+	struct timer		timer;
+};
+
+/**
  * struct sw - a switch
- * @next: next switch
  * @loop: main loop
+ * @crew: threads
  * @address: of its agent, as it was given
  * @target: the same, understood
  * @index: its place in the list
@@ -165,33 +216,32 @@ struct sw_news {
  * @info: what it told last; NULL: nothing yet
  * @parts: trees that groups have there
  * @refreshing: an operation asks for @info
- * @refresh_at: milliseconds; when to ask next
+ * @timer: when to ask next; or, while it is being asked, when the next answer
+ *	counts as missed
  * @again: ask once more after that: there is news
+ * @quiet: it is not to be asked any more
  * @interval_ms: how often to ask
  * @told_up: the last event about it said that it is up
  * @missed: answers that were missed, one after another
  * @asked_at: milliseconds; when it was asked last
- * @overdue_at: milliseconds; when the next answer counts as missed, while the
- *	agent is silent
  * @seen: called after each answer, or without one, with the @info before;
  *	NULL: it has not changed
  * @heard: called with its news
- * @may_change: called by the thread before an operation that changes something
- * @thread: talks with the agent
- * @lock: guards @head, @tail, @stop
- * @wake: there is an operation, or @stop
+ * @may_change: called by a thread before an operation that changes something
+ * @lock: guards @head, @tail, @talking, @stop
+ * @talk: does the operations
+ * @talking: it runs, or is queued
  * @head: first operation
  * @tail: where the next one is appended
- * @stop: end the thread when the queue is empty
- * @session: the thread's; NULL: none
- * @tried_at: the thread's: when it last failed to connect
+ * @stop: end the session when the queue is empty
+ * @session: that of @talk; NULL: none
+ * @tried_at: when @talk last failed to connect
  * @tried: and why
- * @watcher: thread that waits for news
- * @watching: it runs; cleared to end it
+ * @watch: how its news are awaited
  */
 struct sw {
-	struct sw		*next;
 	struct loop		*loop;
+	struct sw_crew		*crew;
 	const char		*address;
 	struct netconf_target	target;
 	unsigned int		index;
@@ -200,40 +250,41 @@ struct sw {
 	struct sw_info		*info;
 	unsigned int		parts;
 	bool			refreshing;
-	int64_t			refresh_at;
+	struct timer		timer;
 	bool			again;
+	bool			quiet;
 	uint32_t		interval_ms;
 	bool			told_up;
 	unsigned int		missed;
 	int64_t			asked_at;
-	int64_t			overdue_at;
 	void			(*seen)(struct sw *sw,
 					const struct sw_info *before);
 	void			(*heard)(const struct sw_news *news);
 	bool			(*may_change)(void);
-	pthread_t		thread;
 	pthread_mutex_t		lock;
-	pthread_cond_t		wake;
+	struct job		talk;
+	bool			talking;
 	struct sw_op		*head;
 	struct sw_op		**tail;
 	bool			stop;
 	struct netconf		*session;
 	int64_t			tried_at;
 	char			tried[NETCONF_ERROR_LEN];
-	pthread_t		watcher;
-	_Atomic bool		watching;
+	struct sw_watch		watch;
 };
 
+int sw_crew_start(struct sw_crew *crew, unsigned int switches);
+void sw_crew_stop(struct sw_crew *crew);
 int sw_start(struct sw *sw);
 void sw_stop(struct sw *sw);
 void sw_submit(struct sw *sw, struct sw_op *op);
 void sw_refresh(struct sw *sw);
-void sw_refresh_due(struct sw *sw);
-int64_t sw_deadline(const struct sw *sw);
+void sw_hush(struct sw *sw);
 bool sw_awaited(const struct sw *sw);
 const char *sw_name(const struct sw *sw);
 
 /* watch.c */
+void *sw_watch_poll(void *arg);
 int sw_watch_start(struct sw *sw);
 void sw_watch_stop(struct sw *sw);
 

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The news of a switch: a thread with a NETCONF session of its own waits for
- * the agent's notifications. That this session ends is news, too.
+ * The news of a switch: a NETCONF session of its own is for the agent's
+ * notifications. That this session ends is news, too.
+ *
+ * One thread waits for the sessions of all switches, and reads none: an agent
+ * may send half a notification. That, and to connect, is for the pool.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include "fabric/switch.h"
 
 #define RETRY_MS	500	/* between attempts to connect */
-#define WAIT_MS		500	/* how often to look whether it is to end */
+#define LOOK_MS		250	/* between looks at a session without descriptor */
+#define EVENTS		64
 
 static const struct {
 	const char		*name;
@@ -26,7 +30,7 @@ static const struct {
 	{ "topology-changed", SW_NEWS_LINK },
 };
 
-/* --- The thread ---------------------------------------------------------- */
+/* --- The pool ------------------------------------------------------------ */
 
 static void arrived(struct work *work)
 {
@@ -87,41 +91,153 @@ static void take(struct sw *sw, const struct lyd_node *notif)
 	loop_post(sw->loop, &news->work);
 }
 
-static void listen_to(struct sw *sw, struct netconf *n)
+/* Read what there is. */
+static void listen_to(struct sw *sw)
 {
+	struct sw_watch *w = &sw->watch;
 	struct lyd_node *notif;
 	int ret;
 
-	say(sw, SW_NEWS_WATCHED);
-	while (sw->watching) {
-		ret = netconf_notif(n, WAIT_MS, &notif);
+	do {
+		ret = netconf_notif(w->session, 0, &notif);
 		if (!ret)
 			take(sw, notif);
 		lyd_free_tree(notif);
-		if (ret == -ENOTCONN)
-			break;
-	}
+	} while (!ret || ret == -EBADMSG);
+	if (ret != -ENOTCONN)
+		return;
+	netconf_close(w->session);
+	w->session = NULL;
+	w->known = false;
 	say(sw, SW_NEWS_UNWATCHED);
 }
 
-static void *watch(void *arg)
+static void connect_to(struct sw *sw)
 {
 	char err[NETCONF_ERROR_LEN];
-	struct sw *sw = arg;
-	struct netconf *n;
+	struct netconf *n = netconf_open(&sw->target, err);
 
-	while (sw->watching) {
-		n = netconf_open(&sw->target, err);
-		if (n && !netconf_subscribe(n, err))
-			listen_to(sw, n);
+	if (n && netconf_subscribe(n, err)) {
 		netconf_close(n);
-		if (sw->watching)
-			poll(NULL, 0, RETRY_MS);
+		n = NULL;
+	}
+	sw->watch.session = n;
+	if (n)
+		say(sw, SW_NEWS_WATCHED);
+}
+
+/* Returns false if there is no descriptor to wait for. */
+static bool arm(struct sw *sw)
+{
+	struct sw_watch *w = &sw->watch;
+	struct epoll_event ev = {
+		.events = EPOLLIN | EPOLLONESHOT,
+		.data.ptr = sw,
+	};
+	int fd = w->session ? netconf_fd(w->session) : -1;
+
+	if (fd < 0 || epoll_ctl(sw->crew->epoll, w->known ? EPOLL_CTL_MOD :
+				EPOLL_CTL_ADD, fd, &ev))
+		return false;
+	w->known = true;
+	return true;
+}
+
+/*
+ * The job is done: what does it wait for? Returns false if it is over; else it
+ * may be another thread's by now.
+ */
+static bool await(struct sw *sw)
+{
+	struct sw_watch *w = &sw->watch;
+	bool on;
+
+	pthread_mutex_lock(&sw->lock);
+	on = w->on;
+	if (!on) {
+		w->state = SW_WATCH_OVER;
+	} else if (arm(sw)) {
+		w->state = SW_WATCH_ARMED;
+	} else {
+		w->state = SW_WATCH_LATER;
+		w->later_ms = w->session ? LOOK_MS : RETRY_MS;
+		loop_post(sw->loop, &w->work);
+	}
+	pthread_mutex_unlock(&sw->lock);
+	return on;
+}
+
+static void watch(struct job *job)
+{
+	struct sw *sw = container_of(job, struct sw, watch.job);
+	struct sw_watch *w = &sw->watch;
+	bool on;
+
+	pthread_mutex_lock(&sw->lock);
+	on = w->on;
+	pthread_mutex_unlock(&sw->lock);
+	if (on && !w->session)
+		connect_to(sw);
+	else if (on)
+		listen_to(sw);
+	if (!await(sw))
+		netconf_close(w->session);
+}
+
+/* Do the job if it waits for this. */
+static void go_on(struct sw *sw, enum sw_watch_state waits_for)
+{
+	pthread_mutex_lock(&sw->lock);
+	if (sw->watch.state == waits_for) {
+		sw->watch.state = SW_WATCH_BUSY;
+		pool_submit(&sw->crew->pool, &sw->watch.job);
+	}
+	pthread_mutex_unlock(&sw->lock);
+}
+
+/* --- The poller ---------------------------------------------------------- */
+
+/**
+ * sw_watch_poll() - wait for the sessions of all switches
+ * @arg: crew
+ *
+ * Context: A thread of its own, until the crew's @end is written to.
+ * Return: NULL.
+ */
+void *sw_watch_poll(void *arg)
+{
+	const struct sw_crew *crew = arg;
+	struct epoll_event evs[EVENTS];
+	bool end = false;
+	int i, n;
+
+	while (!end) {
+		n = epoll_wait(crew->epoll, evs, EVENTS, -1);
+		for (i = 0; i < n; i++)
+			if (evs[i].data.ptr)
+				go_on(evs[i].data.ptr, SW_WATCH_ARMED);
+			else
+				end = true;
 	}
 	return NULL;
 }
 
 /* --- The main loop ------------------------------------------------------- */
+
+static void later(struct work *work)
+{
+	struct sw_watch *w = container_of(work, struct sw_watch, work);
+	struct sw *sw = container_of(w, struct sw, watch);
+
+	if (w->on)
+		timer_set(&sw->loop->timers, &w->timer,
+			  sw->loop->now + w->later_ms);
+}
+
+static void due(struct timer *timer)
+{
+	go_on(container_of(timer, struct sw, watch.timer), SW_WATCH_LATER);
+}
 
 /**
  * sw_watch_start() - start to wait for a switch's news
@@ -131,22 +247,30 @@ static void *watch(void *arg)
  */
 int sw_watch_start(struct sw *sw)
 {
-	int ret;
+	struct sw_watch *w = &sw->watch;
 
-	sw->watching = true;
-	ret = -pthread_create(&sw->watcher, NULL, watch, sw);
-	if (ret)
-		sw->watching = false;
-	return ret;
+	w->job.run = watch;
+	w->work.fn = later;
+	w->on = true;
+	w->state = SW_WATCH_LATER;
+	if (timer_add(&sw->loop->timers, &w->timer, due))
+		return -ENOMEM;
+	due(&w->timer);
+	return 0;
 }
 
 /**
  * sw_watch_stop() - end that
- * @sw: switch; its @watching may have been cleared already
+ * @sw: switch
  */
 void sw_watch_stop(struct sw *sw)
 {
-	sw->watching = false;
-	if (sw->watcher)
-	pthread_join(sw->watcher, NULL);
+	struct sw_watch *w = &sw->watch;
+
+	timer_remove(&sw->loop->timers, &w->timer);
+	pthread_mutex_lock(&sw->lock);
+	w->on = false;
+	pthread_mutex_unlock(&sw->lock);
+	go_on(sw, SW_WATCH_ARMED);
+	go_on(sw, SW_WATCH_LATER);
 }

@@ -54,7 +54,7 @@ static bool looked(const struct manager *m)
 	unsigned int i;
 
 	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].refresh_at)
+		if (!m->switches[i].info && !m->switches[i].missed)
 			return false;
 	return true;
 }

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See pool.h. The keeper looks every STUCK_MS, while jobs wait, how many threads
+ * have had theirs for longer than that, and starts others in their place.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "base/loop.h"
+#include "base/pool.h"
+
+#define FEW		8	/* threads that are not stuck */
+#define STUCK_MS	20
+
+/**
+ * struct worker - a thread
+ * @pool: pool
+ * @next: next one
+ * @since: milliseconds; since when it has its job, 0: it has none
+ */
+struct worker {
+	struct pool	*pool;
+	struct worker	*next;
+	int64_t		since;
+};
+
+/* --- Workers ------------------------------------------------------------- */
+
+static void leave(struct worker *w)
+{
+	struct worker **link = &w->pool->workers;
+
+	while (*link != w)
+		link = &(*link)->next;
+	*link = w->next;
+	w->pool->n--;
+	pthread_cond_signal(&w->pool->left);
+	free(w);
+}
+
+/* Wait for a job. NULL: the thread is to end: enough others wait already. */
+static struct job *take(struct pool *pool)
+{
+	struct job *job;
+
+	if (!pool->head && pool->idle >= FEW)
+		return NULL;
+	pool->idle++;
+	while (!pool->head && !pool->stop)
+		pthread_cond_wait(&pool->wake, &pool->lock);
+	pool->idle--;
+	job = pool->head;
+	if (job) {
+		pool->head = job->next;
+		if (!pool->head)
+			pool->tail = &pool->head;
+		else if (!pool->idle)
+			pthread_cond_signal(&pool->stir);
+	}
+	return job;
+}
+
+static void *work_off(void *arg)
+{
+	struct worker *w = arg;
+	struct pool *pool = w->pool;
+	struct job *job;
+
+	pthread_mutex_lock(&pool->lock);
+	while ((job = take(pool))) {
+		w->since = now_ms();
+		pthread_mutex_unlock(&pool->lock);
+		job->run(job);
+		pthread_mutex_lock(&pool->lock);
+		w->since = 0;
+	}
+	leave(w);
+	pthread_mutex_unlock(&pool->lock);
+	return NULL;
+}
+
+static bool add_worker(struct pool *pool)
+{
+	struct worker *w = calloc(1, sizeof(*w));
+	pthread_t thread;
+
+	if (!w)
+		return false;
+	w->pool = pool;
+	if (pthread_create(&thread, NULL, work_off, w)) {
+		free(w);
+		return false;
+	}
+	pthread_detach(thread);
+	w->next = pool->workers;
+	pool->workers = w;
+	pool->n++;
+	return true;
+}
+
+/* --- The keeper ---------------------------------------------------------- */
+
+static void wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, int ms)
+{
+	int64_t until = now_ms() + ms;
+	const struct timespec ts = {
+		.tv_sec = until / 1000,
+		.tv_nsec = until % 1000 * 1000000,
+	};
+
+	pthread_cond_clockwait(cond, lock, CLOCK_MONOTONIC, &ts);
+}
+
+static unsigned int count_stuck(const struct pool *pool)
+{
+	int64_t before = now_ms() - STUCK_MS;
+	const struct worker *w;
+	unsigned int n = 0;
+
+	for (w = pool->workers; w; w = w->next)
+		n += w->since && w->since <= before;
+	return n;
+}
+
+static void *keep(void *arg)
+{
+	struct pool *pool = arg;
+	unsigned int want;
+
+	pthread_mutex_lock(&pool->lock);
+	while (!pool->stop || pool->head || pool->n) {
+		if (!pool->head && !pool->stop)
+			pthread_cond_wait(&pool->stir, &pool->lock);
+		else
+			wait_ms(&pool->left, &pool->lock, STUCK_MS);
+		want = count_stuck(pool) + FEW;
+		while (pool->head && pool->n < want && pool->n < pool->most &&
+		       add_worker(pool))
+			;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return NULL;
+}
+
+/* --- For others ---------------------------------------------------------- */
+
+/**
+ * pool_start() - start threads
+ * @pool: pool
+ * @most: how many threads there may be, at least
+ *
+ * Return: 0 or a negative errno value.
+ */
+int pool_start(struct pool *pool, unsigned int most)
+{
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->wake, NULL);
+	pthread_cond_init(&pool->stir, NULL);
+	pthread_cond_init(&pool->left, NULL);
+	pool->tail = &pool->head;
+	pool->most = most + FEW;
+	return -pthread_create(&pool->keeper, NULL, keep, pool);
+}
+
+/**
+ * pool_submit() - have a job done
+ * @pool: pool
+ * @job: job; belongs to the pool until @job->run is called
+ *
+ * Context: Any thread, also that of a job.
+ */
+void pool_submit(struct pool *pool, struct job *job)
+{
+	job->next = NULL;
+	pthread_mutex_lock(&pool->lock);
+	/* The keeper sleeps as long as nothing has to wait. */
+	if (!pool->idle)
+		pthread_cond_signal(&pool->stir);
+	*pool->tail = job;
+	pool->tail = &job->next;
+	pthread_cond_signal(&pool->wake);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+/**
+ * pool_stop() - end all threads when no job is left
+ * @pool: pool; nobody submits jobs any more but its jobs
+ */
+void pool_stop(struct pool *pool)
+{
+	pthread_mutex_lock(&pool->lock);
+	pool->stop = true;
+	pthread_cond_broadcast(&pool->wake);
+	pthread_cond_signal(&pool->stir);
+	pthread_mutex_unlock(&pool->lock);
+	pthread_join(pool->keeper, NULL);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Threads for jobs that may wait, for a switch's agent above all. There are few
+ * as long as jobs take their usual time. Those that are stuck, because an agent
+ * is silent, are replaced: nobody waits for somebody else's agent for longer
+ * than a moment.
+ */
+#ifndef INC_MANAGER_POOL_H
+#define INC_MANAGER_POOL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct job - something for a thread to do
+ * @next: next in the queue
+ * @run: called once by a thread; the job may be submitted again from there
+ */
+struct job {
+	struct job	*next;
+	void		(*run)(struct job *job);
+};
+
+struct worker;
+
+/**
+ * struct pool - the threads
+ * @lock: guards the rest
+ * @wake: there is a job, or @stop
+ * @stir: for the keeper: a job was submitted, or @stop
+ * @left: a thread has ended
+ * @head: first job, NULL: none
+ * @tail: where the next one is appended
+ * @idle: threads that wait for a job
+ * @n: threads
+ * @most: how many there may be
+ * @workers: those that run
+ * @keeper: thread that starts others
+ * @stop: end when no job is left
+ */
+struct pool {
+	pthread_mutex_t	lock;
+	pthread_cond_t	wake;
+	pthread_cond_t	stir;
+	pthread_cond_t	left;
+	struct job	*head;
+	struct job	**tail;
+	unsigned int	idle;
+	unsigned int	n;
+	unsigned int	most;
+	struct worker	*workers;
+	pthread_t	keeper;
+	bool		stop;
+};
+
+int pool_start(struct pool *pool, unsigned int most);
+void pool_submit(struct pool *pool, struct job *job);
+void pool_stop(struct pool *pool);
+
+#endif /* INC_MANAGER_POOL_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See timer.h.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/timer.h"
+
+/**
+ * timer_add() - make a timer, which is not set yet
+ * @ts: timers
+ * @t: timer; those that were added must be removed before they are freed
+ * @fn: what is called at its time
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int timer_add(struct timers *ts, struct timer *t,
+	      void (*fn)(struct timer *timer))
+{
+	size_t room = ts->room ? 2 * ts->room : 64;
+	struct timer **heap;
+
+	if (ts->n + 1 >= ts->room) {
+		heap = realloc(ts->heap, room * sizeof(struct timer *));
+		if (!heap)
+			return -ENOMEM;
+		ts->heap = heap;
+		ts->room = room;
+	}
+	ts->n++;
+	t->at = TIMER_NEVER;
+	t->fn = fn;
+	t->place = 0;
+	return 0;
+}
+
+static void put(struct timers *ts, size_t place, struct timer *t)
+{
+	ts->heap[place] = t;
+	t->place = place;
+}
+
+/* Find the place for a timer, from an empty one on. */
+static void sift(struct timers *ts, size_t place, struct timer *t)
+{
+	size_t below;
+
+	for (; place > 1 && ts->heap[place / 2]->at > t->at; place /= 2)
+		put(ts, place, ts->heap[place / 2]);
+	for (; (below = 2 * place) <= ts->set; place = below) {
+		if (below < ts->set &&
+		    ts->heap[below + 1]->at < ts->heap[below]->at)
+			below++;
+		if (ts->heap[below]->at >= t->at)
+			break;
+		put(ts, place, ts->heap[below]);
+	}
+	put(ts, place, t);
+}
+
+static void unset(struct timers *ts, struct timer *t)
+{
+	size_t place = t->place;
+	struct timer *last;
+
+	t->at = TIMER_NEVER;
+	t->place = 0;
+	if (!place)
+		return;
+	last = ts->heap[ts->set--];
+	if (last != t)
+		sift(ts, place, last);
+}
+
+/**
+ * timer_set() - set a timer, or set it anew
+ * @ts: timers
+ * @t: timer
+ * @at: when; TIMER_NEVER: it is not set any more
+ */
+void timer_set(struct timers *ts, struct timer *t, int64_t at)
+{
+	if (t->at == at)
+		return;
+	if (at == TIMER_NEVER) {
+		unset(ts, t);
+		return;
+	}
+	t->at = at;
+	sift(ts, t->place ? t->place : ++ts->set, t);
+}
+
+/**
+ * timer_remove() - give a timer's room back
+ * @ts: timers
+ * @t: timer, which was added
+ */
+void timer_remove(struct timers *ts, struct timer *t)
+{
+	unset(ts, t);
+	ts->n--;
+}
+
+/**
+ * timers_next() - get the time of the earliest timer
+ * @ts: timers
+ *
+ * Return: milliseconds, TIMER_NEVER if none is set.
+ */
+int64_t timers_next(const struct timers *ts)
+{
+	return ts->set ? ts->heap[1]->at : TIMER_NEVER;
+}
+
+/**
+ * timers_run() - call those whose time has come, the earliest first
+ * @ts: timers
+ * @now: milliseconds
+ *
+ * Each is called once, even if it is set again for a time before @now.
+ */
+void timers_run(struct timers *ts, int64_t now)
+{
+	size_t most = ts->set;
+	struct timer *t;
+
+	while (most-- && timers_next(ts) <= now) {
+		t = ts->heap[1];
+		unset(ts, t);
+		t->fn(t);
+	}
+}
+
+/**
+ * timers_free() - free the room of timers
+ * @ts: timers, none of which is used any more
+ */
+void timers_free(struct timers *ts)
+{
+	free(ts->heap);
+	*ts = (struct timers){ .n = 0 };
+}
