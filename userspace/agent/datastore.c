@@ -481,6 +481,7 @@ int ds_read(const struct agent *a, bool state, struct lyd_node **out,
 		add_identity(a, r.sw);
 		iface_add(r.sw);
 		lldp_add(r.sw);
+		iface_version(r.sw, a->id);
 	}
 	rc = inc_nl_open(&r.nl);
 	if (!rc)

@@ -374,6 +374,39 @@ void iface_add(struct lyd_node *sw)
 	free(t.entries);
 }
 
+static uint64_t mix(uint64_t h, const char *text)
+{
+	do
+		h = (h ^ (uint8_t)*text) * 1099511628211ULL;
+	while (*text++);
+	return h;
+}
+
+/**
+ * iface_version() - add a number for all that is told of the interfaces
+ * @sw: the container "switch", with its interfaces
+ * @id: the switch's identity
+ */
+void iface_version(struct lyd_node *sw, const char *id)
+{
+	uint64_t h = mix(14695981039346656037ULL, id);
+	struct lyd_node *child, *node;
+	char text[20];
+
+	LY_LIST_FOR(lyd_child(sw), child) {
+		if (strcmp(LYD_NAME(child), "interface"))
+			continue;
+		LYD_TREE_DFS_BEGIN(child, node) {
+			h = mix(h, LYD_NAME(node));
+			if (node->schema->nodetype & LYD_NODE_TERM)
+				h = mix(h, lyd_get_value(node));
+			LYD_TREE_DFS_END(child, node);
+		}
+	}
+	snprintf(text, sizeof(text), "%016llx", (unsigned long long)h);
+	lyd_new_term(sw, NULL, "interfaces-version", text, 0, NULL);
+}
+
 /**
  * iface_neighbour() - find a neighbour, or add it
  * @sw: the container "switch", with its interfaces

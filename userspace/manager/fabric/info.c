@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * What an agent tells of its switch.
+ * What an agent tells of its switch. Its interfaces, with the hosts that they
+ * lead to, are most of that, and are only read if they have changed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,8 +11,12 @@
 #include "fabric/switch.h"
 
 static const char filter[] =
+	"<switch xmlns=\"urn:rdma-inc:switch\"><identity><id/></identity>"
+	"<limits/><state><collectives/><memory-used/></state>"
+	"<interfaces-version/><tree><id/></tree></switch>";
+static const char ifs_filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\">"
-	"<identity/><limits/><state/><interface/><tree><id/></tree></switch>";
+	"<interfaces-version/><interface/></switch>";
 
 static void copy(char *to, size_t len, const char *from)
 {
@@ -85,33 +90,63 @@ static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
 	}
 }
 
-static void take_lists(const struct lyd_node *node, struct sw_info *info)
+static void take_trees(const struct lyd_node *node, struct sw_info *info)
+{
+	const struct lyd_node *child;
+
+	info->trees = room_for(node, "tree", sizeof(*info->trees));
+	if (!info->trees)
+		return;
+	LY_LIST_FOR(lyd_child(node), child)
+		if (!strcmp(LYD_NAME(child), "tree"))
+			info->trees[info->ntrees++] =
+				(uint32_t)yang_number(child, "id");
+}
+
+static void take_interfaces(const struct lyd_node *node, struct sw_info *info)
 {
 	const struct lyd_node *child;
 
 	info->ifs = room_for(node, "interface", sizeof(*info->ifs));
-	info->trees = room_for(node, "tree", sizeof(*info->trees));
-	if (!info->ifs || !info->trees)
+	if (!info->ifs)
 		return;
-	LY_LIST_FOR(lyd_child(node), child) {
+	LY_LIST_FOR(lyd_child(node), child)
 		if (!strcmp(LYD_NAME(child), "interface"))
 			take_interface(child, &info->ifs[info->nifs++]);
-		else if (!strcmp(LYD_NAME(child), "tree"))
-			info->trees[info->ntrees++] =
-				(uint32_t)yang_number(child, "id");
-	}
 	mark_bridges(node, info);
+	copy(info->version, sizeof(info->version),
+	     yang_text(node, "interfaces-version"));
+}
+
+/* An agent that does not say the version may have changed them. */
+static int get_interfaces(struct netconf *n, const char *known,
+			  struct sw_info *info, char *err)
+{
+	struct lyd_node *data;
+	int ret;
+
+	info->same = info->version[0] && !strcmp(info->version, known);
+	if (info->same)
+		return 0;
+	ret = netconf_get(n, ifs_filter, &data, err);
+	if (ret)
+		return ret;
+	info->version[0] = '\0';
+	take_interfaces(data, info);
+	lyd_free_siblings(data);
+	return 0;
 }
 
 /**
  * sw_info_get() - ask an agent
  * @n: session
+ * @known: version of the interfaces that are known; empty: none are
  * @err: error message
  *
- * Context: The switch's thread.
+ * Context: A thread of the pool.
  * Return: the answer, or NULL with errno.
  */
-struct sw_info *sw_info_get(struct netconf *n, char *err)
+struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 {
 	const struct lyd_node *state, *limits;
 	struct sw_info *info;
@@ -140,9 +175,16 @@ struct sw_info *sw_info_get(struct netconf *n, char *err)
 	info->memory_limit = yang_number(limits, "memory-limit");
 	info->max_trees = (uint32_t)yang_number(limits, "max-trees");
 	info->max_ranks = (uint32_t)yang_number(limits, "max-ranks");
-	take_lists(data, info);
+	copy(info->version, sizeof(info->version),
+	     yang_text(data, "interfaces-version"));
+	take_trees(data, info);
 	lyd_free_siblings(data);
-	return info;
+	ret = get_interfaces(n, known, info, err);
+	if (!ret)
+		return info;
+	sw_info_free(info);
+	errno = -ret;
+	return NULL;
 }
 
 /**

@@ -135,6 +135,7 @@ static void set_timer(struct sw *sw, int64_t at)
 
 struct refresh {
 	struct sw_op	op;
+	char		known[SWITCH_ID_MAX + 1];
 	struct sw_info	*info;
 };
 
@@ -142,8 +143,19 @@ static int refresh_run(struct sw_op *op, struct netconf *n)
 {
 	struct refresh *r = container_of(op, struct refresh, op);
 
-	r->info = sw_info_get(n, op->err);
+	r->info = sw_info_get(n, r->known, op->err);
 	return r->info ? 0 : -errno;
+}
+
+/* What has not changed was not read again. */
+static void keep_interfaces(struct sw_info *info, struct sw_info *before)
+{
+	if (!info->same)
+		return;
+	info->ifs = before->ifs;
+	info->nifs = before->nifs;
+	before->ifs = NULL;
+	before->nifs = 0;
 }
 
 static void refresh_done(struct sw_op *op)
@@ -163,6 +175,7 @@ static void refresh_done(struct sw_op *op)
 	if (up) {
 		before = sw->info;
 		sw->info = r->info;
+		keep_interfaces(sw->info, before);
 	}
 	sw->refreshing = false;
 	set_timer(sw, sw->loop->now + (sw->again ? 0 : sw->interval_ms));
@@ -189,6 +202,8 @@ void sw_refresh(struct sw *sw)
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		return;
+	if (sw->info)
+		memcpy(r->known, sw->info->version, sizeof(r->known));
 	r->op.run = refresh_run;
 	r->op.done = refresh_done;
 	r->op.reads = true;

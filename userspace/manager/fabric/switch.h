@@ -68,6 +68,8 @@ struct sw_if {
  * @max_ranks: that a tree may have; 0: no limit
  * @ntrees: number of trees
  * @trees: their IDs
+ * @version: of the interfaces; empty: the agent does not say it
+ * @same: they are as they were before
  * @ifs: interfaces
  * @nifs: their number
  */
@@ -80,6 +82,8 @@ struct sw_info {
 	uint32_t	max_ranks;
 	uint32_t	ntrees;
 	uint32_t	*trees;
+	char		version[SWITCH_ID_MAX + 1];
+	bool		same;
 	struct sw_if	*ifs;
 	unsigned int	nifs;
 };
@@ -224,8 +228,8 @@ struct sw_watch {
  * @told_up: the last event about it said that it is up
  * @missed: answers that were missed, one after another
  * @asked_at: milliseconds; when it was asked last
- * @seen: called after each answer, or without one, with the @info before;
- *	NULL: it has not changed
+ * @seen: called after each answer, or without one, with the @info before,
+ *	without interfaces if they are the same; NULL: it has not changed
  * @heard: called with its news
  * @may_change: called by a thread before an operation that changes something
  * @lock: guards @head, @tail, @talking, @stop
@@ -293,7 +297,7 @@ void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 	      unsigned int n);
 
 /* info.c */
-struct sw_info *sw_info_get(struct netconf *n, char *err);
+struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err);
 void sw_info_free(struct sw_info *info);
 
 /* yang.c */

@@ -83,9 +83,12 @@ static uint64_t print_self(const struct sw_info *info)
 void topo_changed(struct topo *t, struct sw *sw)
 {
 	struct row *row = &t->rows[sw->index];
-	uint64_t self = print_self(sw->info);
-	uint64_t neighbours = print_neighbours(sw->info);
+	uint64_t self, neighbours;
 
+	if (row->known && sw->info->same)
+		return;
+	self = print_self(sw->info);
+	neighbours = print_neighbours(sw->info);
 	if (row->known && row->self == self && row->neighbours == neighbours)
 		return;
 	if (!row->known || row->self != self) {

@@ -15,7 +15,8 @@
 
 static const char filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\"><tree><id/><member><rank/>"
-	"<state><stats/></state></member></tree></switch>";
+	"<state><stats><rx-bytes/><tx-bytes/><rx-messages/><tx-retransmits/>"
+	"<tx-errors/><tx-naks/><rx-naks/></stats></state></member></tree></switch>";
 
 /**
  * struct ask - an agent is asked

@@ -200,7 +200,8 @@ static void get(struct sim_agent *a, const char *rpc, FILE *out)
 			put_tree(a, t, out);
 	} else {
 		fputs(a->self, out);
-		if (strstr(rpc, "<interface"))
+		fputs("<interfaces-version>1</interfaces-version>", out);
+		if (strstr(rpc, "<interface/") || strstr(rpc, "<interface>"))
 			fputs(a->ifs, out);
 		for (t = a->trees; t; t = t->next)
 			fprintf(out, "<tree><id>%u</id></tree>", t->id);
