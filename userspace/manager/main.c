@@ -168,10 +168,9 @@ static void stop_switches(struct manager *m)
 
 static void turn(struct manager *m, int64_t until)
 {
-	int64_t next = group_deadline(m);
+	int64_t next = state_deadline(m);
 
-	if (state_deadline(m) < next)
-		next = state_deadline(m);
+	group_arm(m);
 	if (reserve_deadline(m) < next)
 		next = reserve_deadline(m);
 	if (m->stats->at < next)
@@ -179,7 +178,6 @@ static void turn(struct manager *m, int64_t until)
 	if (m->state.phase == PHASE_ACTIVE && hosts_deadline(m) < next)
 		next = hosts_deadline(m);
 	loop_turn(&m->loop, next < until ? next : until);
-	group_expire(m);
 	reserve_expire(m);
 	if (m->state.phase == PHASE_ACTIVE)
 		hosts_turn(m);

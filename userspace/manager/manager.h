@@ -28,6 +28,7 @@
 
 #include "api/rpc.h"
 #include "base/event.h"
+#include "base/index.h"
 #include "base/loop.h"
 #include "fabric/switch.h"
 #include "fabric/topo.h"
@@ -106,6 +107,10 @@ struct options {
  * @topo: how they are linked, and where hosts are
  * @tenants: whose groups these are
  * @groups: groups, in the order of their creation
+ * @groups_end: where the next one is appended
+ * @by_name: the same, by their names
+ * @by_tree: parts of groups, by their trees' IDs
+ * @touched: groups whose timers are to be set anew
  * @next_tree: tree ID to try next
  * @stats: statistics
  * @stop: end
@@ -121,6 +126,10 @@ struct manager {
 	struct topo	*topo;
 	struct tenants	tenants;
 	struct group	*groups;
+	struct group	**groups_end;
+	struct index	by_name;
+	struct index	by_tree;
+	struct group	*touched;
 	uint32_t	next_tree;
 	struct stats	*stats;
 	bool		stop;
@@ -147,8 +156,7 @@ void group_opened(void *ctx, struct rpc_stream *stream);
 void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		   size_t len);
 void group_closed(void *ctx, struct rpc_stream *stream);
-int64_t group_deadline(const struct manager *m);
-void group_expire(struct manager *m);
+void group_arm(struct manager *m);
 void group_fabric_changed(struct manager *m);
 
 /* group/news.c */

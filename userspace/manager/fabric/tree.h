@@ -24,6 +24,7 @@ struct tree_end {
 /**
  * struct tree_member - a member of a tree
  * @below: ranks below it if it is a switch; 0: it is a host
+ * @rank: rank of the job, if it is a host
  * @uc: its queue pair is UC, else RC
  * @known: @peer is set: it can be created
  * @made: it exists, and @own is set
@@ -32,6 +33,7 @@ struct tree_end {
  */
 struct tree_member {
 	uint32_t	below;
+	uint32_t	rank;
 	bool		uc;
 	bool		known;
 	bool		made;

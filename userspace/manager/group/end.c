@@ -48,6 +48,7 @@ void group_tell_failed(struct group *g, int rank, unsigned int status,
  */
 void group_begin_end(struct group *g)
 {
+	group_touch(g);
 	if (!g->ending) {
 		g->until = g->manager->loop.now + ENDING_MS;
 		tenant_leave(&g->manager->tenants, g->tenant, g->reserved,
@@ -130,6 +131,7 @@ void group_drop_parts(struct group *g)
 		if (part->made)
 			del(part->sw, NULL, part->tree.id, -1);
 		part->sw->parts--;
+		index_remove(&part->by_tree);
 		free(part->tree.members);
 	}
 	free(g->parts);
@@ -142,17 +144,13 @@ void group_drop_parts(struct group *g)
 
 static void group_free(struct group *g)
 {
-	struct group **link = &g->manager->groups;
-
 	if (!g->kept.forgotten)
 		event_say(&g->manager->events, EVENT_GROUP_ENDED, g->like.job,
 			  "%s", g->cause);
 	if (g->last)
 		rpc_stream_end(g->last, 0, "");
-	while (*link != g)
-		link = &(*link)->next;
-	*link = g->next;
 	group_drop_parts(g);
+	group_take_out(g);
 	free(g->links);
 	free(g->avoid);
 	free(g);
@@ -177,6 +175,7 @@ void group_op_done(struct group *g)
 {
 	struct rank *r;
 
+	group_touch(g);
 	if (--g->busy)
 		return;
 	if (g->over) {

@@ -53,6 +53,7 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 	va_list ap;
 
 	g->vague.tree_at = 0;
+	group_touch(g);
 	/* Who ends a group in order also deletes its trees. */
 	if (g->ending || g->over)
 		return;

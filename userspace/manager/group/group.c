@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Groups: what ranks say, until all are present, and timers. A message means
- * what the line of this name means to the rendezvous daemon
+ * Groups: what ranks say, until all are present. A message means what the
+ * line of this name means to the rendezvous daemon
  * (Documentation/rendezvous.rst).
  */
 #include <errno.h>
@@ -12,8 +12,6 @@
 
 #include "group/group.h"
 #include "rdma_inc_proto.h"
-
-#define AWAIT_MS	9000	/* for ranks to resume, without heartbeats */
 
 /**
  * group_tell() - send a message to a rank
@@ -66,12 +64,11 @@ static void refuse(struct rpc_stream *stream, int err, const char *fmt, ...)
 static struct group *find(const struct manager *m, const struct tenant *tn,
 			  const char *name)
 {
-	struct group *g;
+	struct group *g = group_named(m, name);
 
-	for (g = m->groups; g; g = g->next)
-		if (!g->ending && g->tenant == tn && !strcmp(g->like.job, name))
-			return g;
-	return NULL;
+	while (g && (g->ending || g->tenant != tn))
+		g = group_named_next(g);
+	return g;
 }
 
 static struct group *group_new(struct manager *m, struct tenant *tn,
@@ -80,22 +77,22 @@ static struct group *group_new(struct manager *m, struct tenant *tn,
 {
 	struct group *g = calloc(1, sizeof(*g) +
 				    join->ranks * sizeof(g->ranks[0]));
-	struct group **link;
 	uint32_t i;
 
 	if (!g)
 		return NULL;
 	g->manager = m;
 	g->like = *join;
+	if (group_enter(g)) {
+		free(g);
+		return NULL;
+	}
 	g->tenant = tn;
 	g->reserved = reserved;
 	tenant_enter(&m->tenants, tn, reserved, join->ranks);
 	g->until = m->loop.now + m->o.forming_ms;
 	for (i = 0; i < join->ranks; i++)
 		g->ranks[i].group = g;
-	for (link = &m->groups; *link; link = &(*link)->next)
-		;
-	*link = g;
 	return g;
 }
 
@@ -210,6 +207,7 @@ static void handle_join(struct manager *m, struct rpc_stream *stream,
 	if (!g || !suits(stream, g, join))
 		return;
 	add(g, stream, join);
+	group_touch(g);
 	if (g->present < g->like.ranks)
 		return;
 	g->began_at = m->loop.now;
@@ -320,6 +318,9 @@ void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 	ret = am_rank_unpack(data, len, &msg, err, sizeof(err));
 	if (r)
 		r->heard_at = m->loop.now;
+	/* A heartbeat makes nothing due earlier. */
+	if (r && (ret || !msg.heartbeat))
+		group_touch(r->group);
 	if (ret && r)
 		group_lost(r, err);
 	else if (ret)
@@ -348,6 +349,8 @@ void group_closed(void *ctx, struct rpc_stream *stream)
 	struct rank *r = rpc_stream_get(stream);
 	struct manager *m = ctx;
 
+	if (r)
+		group_touch(r->group);
 	if (r && r->group->last == stream) {
 		r->group->last = NULL;
 	} else if (r && r->group->rebuilding && r->state == RANK_PRESENT &&
@@ -361,147 +364,7 @@ void group_closed(void *ctx, struct rpc_stream *stream)
 	}
 }
 
-/* --- Timers -------------------------------------------------------------- */
-
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t silent_at(const struct rank *r)
-{
-	const struct options *o = &r->group->manager->o;
-
-	if (!r->stream && !o->heartbeat_ms)
-		return r->heard_at + AWAIT_MS;
-	/* Ranks learn the interval when the tree is there. */
-	if (!o->heartbeat_ms ||
-	    (r->group->state < GROUP_JOINED && !r->group->rebuilding))
-		return INT64_MAX;
-	return r->heard_at + (int64_t)o->heartbeat_ms * (o->misses + 1);
-}
-
-/* Does it wait for the time to look at the fabric? */
-static bool waits(const struct group *g)
-{
-	return g->place_at && (g->state == GROUP_REJOINING ||
-			       g->state == GROUP_PLACING);
-}
-
-static int64_t deadline(const struct group *g)
-{
-	int64_t next = INT64_MAX;
-	const struct rank *r;
-	uint32_t i;
-
-	if (g->over)
-		return INT64_MAX;
-	if (g->state != GROUP_READY || g->ending)
-		next = g->until;
-	if (waits(g))
-		next = least(next, g->place_at);
-	if (g->leave_at)
-		next = least(next, g->leave_at);
-	next = least(next, group_vague_at(g));
-	for (i = 0; i < g->like.ranks; i++) {
-		r = &g->ranks[i];
-		if (r->state != RANK_PRESENT)
-			continue;
-		next = least(next, silent_at(r));
-		if (r->alive_at)
-			next = least(next, r->alive_at);
-	}
-	return next;
-}
-
-/**
- * group_deadline() - get the time when group_expire() must be called
- * @m: manager
- *
- * Return: milliseconds, INT64_MAX if never.
- */
-int64_t group_deadline(const struct manager *m)
-{
-	int64_t next = INT64_MAX;
-	const struct group *g;
-
-	for (g = m->groups; g; g = g->next)
-		next = least(next, deadline(g));
-	return next;
-}
-
-/* The group may be freed. */
-static void look_at_ranks(struct group *g)
-{
-	struct am_message alive = { .rdv = { .type = INC_RDV_ALIVE } };
-	int64_t now = g->manager->loop.now;
-	struct rank *r;
-	uint32_t i;
-	bool last;
-
-	for (i = 0; i < g->like.ranks; i++) {
-		r = &g->ranks[i];
-		if (r->state != RANK_PRESENT)
-			continue;
-		if (silent_at(r) <= now) {
-			last = g->present == 1;
-			group_lost(r, "no heartbeat");
-			if (last)
-				return;
-			continue;
-		}
-		if (r->alive_at && r->alive_at <= now) {
-			group_tell(r, &alive);
-			r->alive_at = now + r->part->tree.settings.dead_time /
-					    INC_RDV_BEATS;
-		}
-	}
-}
-
-static void expire(struct group *g)
-{
-	int64_t now = g->manager->loop.now;
-
-	if (!g->ending && g->state != GROUP_READY && g->until <= now) {
-		group_refuse(g, ETIMEDOUT, "%u of %u ranks came, %u are ready, within %u s: start all within that time, or raise --forming-time",
-			     g->present, g->like.ranks, g->rts,
-			     g->manager->o.forming_ms / 1000);
-		return;
-	}
-	if (!g->ending && waits(g) && g->place_at <= now) {
-		g->place_at = 0;
-		group_look_again(g);
-		return;
-	}
-	if (g->ending && g->until <= now) {
-		group_end(g);
-		return;
-	}
-	if (g->leave_at && g->leave_at <= now) {
-		group_delete_left(g);
-		return;
-	}
-	if (group_vague_at(g) <= now) {
-		group_vague_due(g);
-		return;
-	}
-	look_at_ranks(g);
-}
-
-/**
- * group_expire() - do what is due
- * @m: manager
- */
-void group_expire(struct manager *m)
-{
-	struct group *g, *next;
-
-	for (g = m->groups; g; g = next) {
-		next = g->next;
-		if (!g->over && deadline(g) <= m->loop.now)
-			expire(g);
-	}
-}
+/* --- The fabric ---------------------------------------------------------- */
 
 /**
  * group_fabric_changed() - handle news of a switch

@@ -71,6 +71,7 @@ struct rank {
 
 /**
  * struct part - a group's tree on one switch
+ * @by_tree: among all parts, once the tree has its ID
  * @group: group
  * @sw: switch
  * @tree: tree
@@ -85,6 +86,7 @@ struct rank {
  * @lost_why: why it failed; empty: none has
  */
 struct part {
+	struct index_node by_tree;
 	struct group	*group;
 	struct sw	*sw;
 	struct tree	tree;
@@ -152,6 +154,10 @@ struct group_vague {
  * struct group - a group
  * @manager: manager
  * @next: next group
+ * @by_name: among all groups
+ * @timer: when it is to be looked at
+ * @touched: @timer is to be set anew
+ * @next_touched: next group of which that is so
  * @tenant: who owns it; another tenant's groups may have the same name
  * @reserved: reservation that its room is from, until it ends; NULL: none
  * @like: name, number of ranks, and the wishes so far; mtu is the lowest; uc if
@@ -199,6 +205,10 @@ struct group_vague {
 struct group {
 	struct manager		*manager;
 	struct group		*next;
+	struct index_node	by_name;
+	struct timer		timer;
+	bool			touched;
+	struct group		*next_touched;
 	struct tenant		*tenant;
 	struct reservation	*reserved;
 	struct inc_rdv_join	like;
@@ -265,7 +275,20 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root);
 void group_note_links(struct group *g);
 void group_check_links(struct group *g, const struct sw *sw);
 
+/* list.c */
+int group_enter(struct group *g);
+void group_take_out(struct group *g);
+struct group *group_named(const struct manager *m, const char *name);
+struct group *group_named_next(const struct group *g);
+
+/* timer.c */
+void group_touch(struct group *g);
+void group_due(struct timer *timer);
+
 /* part.c */
+void part_enter(struct part *part);
+bool group_has_tree(const struct manager *m, uint32_t id);
+struct rank *part_rank(const struct part *part, uint32_t member);
 struct part *group_find_part(const struct manager *m, const struct sw *sw,
 			     uint32_t id);
 unsigned int group_levels(const struct group *g);

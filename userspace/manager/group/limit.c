@@ -9,24 +9,32 @@
 
 #include "group/group.h"
 
-/* Trees and slots of a tenant at a switch, but those of one group. */
-static void count(const struct group *but, const struct sw *sw, uint32_t *trees,
-		  uint32_t *slots)
+/* Slots of a tenant at a switch, but those of one group. */
+static uint32_t count_slots(const struct group *but, const struct sw *sw)
 {
 	const struct group *g;
-	uint32_t i;
+	uint32_t slots = 0, i;
 
-	*trees = 0;
-	*slots = 0;
 	for (g = but->manager->groups; g; g = g->next) {
 		if (g == but || g->tenant != but->tenant)
 			continue;
 		for (i = 0; i < g->nparts; i++)
-			if (g->parts[i].sw == sw) {
-				(*trees)++;
-				*slots += g->parts[i].tree.settings.slots;
-			}
+			if (g->parts[i].sw == sw)
+				slots += g->parts[i].tree.settings.slots;
 	}
+	return slots;
+}
+
+/* Trees of a tenant, but those of one group, at each switch. */
+static void count_trees(const struct group *but, uint32_t *trees)
+{
+	const struct group *g;
+	uint32_t i;
+
+	for (g = but->manager->groups; g; g = g->next)
+		if (g != but && g->tenant == but->tenant)
+			for (i = 0; i < g->nparts; i++)
+				trees[g->parts[i].sw->index]++;
 }
 
 /**
@@ -40,16 +48,21 @@ unsigned int limit_room(const struct group *g)
 {
 	uint32_t most = g->tenant->limits->max[LIMIT_SWITCH_TREES];
 	struct manager *m = g->manager;
-	uint32_t trees, slots;
 	unsigned int i, n = 0;
+	uint32_t *trees, has;
 
 	if (most == POLICY_NO_LIMIT)
 		return 0;
+	trees = calloc(m->o.nswitches, sizeof(*trees));
+	if (trees)
+		count_trees(g, trees);
 	for (i = 0; i < m->o.nswitches; i++) {
-		count(g, &m->switches[i], &trees, &slots);
-		topo_limit(m, &m->switches[i], trees < most ? most - trees : 0);
-		n += trees >= most;
+		/* Without memory to count, nothing is allowed. */
+		has = trees ? trees[i] : most;
+		topo_limit(m, &m->switches[i], has < most ? most - has : 0);
+		n += has >= most;
 	}
+	free(trees);
 	return n;
 }
 
@@ -92,12 +105,12 @@ bool limit_slots(const struct part *part, char *why, size_t len)
 {
 	const struct group *g = part->group;
 	uint32_t most = g->tenant->limits->max[LIMIT_SWITCH_SLOTS];
-	uint32_t own = part->tree.settings.slots, trees, slots;
+	uint32_t own = part->tree.settings.slots, slots;
 	char who[IDENTITY_LEN + 16];
 
 	if (most == POLICY_NO_LIMIT)
 		return true;
-	count(g, part->sw, &trees, &slots);
+	slots = count_slots(g, part->sw);
 	if (slots <= most && own <= most - slots)
 		return true;
 	snprintf(why, len, "%s may have %u slots at each switch, has %u at %s, and this tree needs %u",

@@ -161,19 +161,6 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 	return found && place_why(f, g->like.ranks, at, list);
 }
 
-/* Trees of groups that were taken over have IDs from anywhere. */
-static bool is_used(const struct manager *m, uint32_t id)
-{
-	const struct group *g;
-	uint32_t i;
-
-	for (g = m->groups; g; g = g->next)
-		for (i = 0; i < g->nparts; i++)
-			if (g->parts[i].tree.id == id)
-				return true;
-	return false;
-}
-
 static uint32_t new_tree_id(struct manager *m)
 {
 	uint32_t id;
@@ -181,7 +168,8 @@ static uint32_t new_tree_id(struct manager *m)
 	do {
 		id = m->next_tree;
 		m->next_tree = id == m->o.last_tree ? m->o.first_tree : id + 1;
-	} while (is_used(m, id));
+		/* Trees of groups that were taken over have IDs from anywhere. */
+	} while (group_has_tree(m, id));
 	return id;
 }
 
@@ -213,6 +201,7 @@ static bool part_init(struct group *g, struct part *part, uint32_t sw,
 	part->sw = &g->manager->switches[sw];
 	part->sw->parts++;
 	part->tree.id = new_tree_id(g->manager);
+	part_enter(part);
 	part->tree.members = calloc(members, sizeof(*part->tree.members));
 	set_wishes(g, &part->tree);
 	return part->tree.members;
@@ -223,6 +212,7 @@ static void add_host(struct part *part, struct rank *r)
 	struct tree_member *m = &part->tree.members[part->tree.n];
 
 	m->known = true;
+	m->rank = r->join.rank;
 	m->uc = r->join.uc;
 	m->peer.addr = r->join.addr;
 	m->peer.qpn = r->join.qpn;
@@ -312,6 +302,7 @@ void group_look_again(struct group *g)
 	unsigned int i;
 
 	g->state = GROUP_PLACING;
+	group_touch(g);
 	for (i = 0; i < m->o.nswitches; i++)
 		sw_refresh(&m->switches[i]);
 }
@@ -363,6 +354,7 @@ void group_place(struct group *g)
 	struct place p;
 	char text[INC_RDV_TEXT_MAX - 128];
 
+	group_touch(g);
 	if (located && compute(g, at, &p)) {
 		built = build(g, &p);
 		g->charge = topo_charge(g->manager, &p, at);

@@ -26,15 +26,14 @@ static const char *const statuses[] = {
 static int describe(const struct part *part, int member, char *text, size_t len)
 {
 	const struct group *g = part->group;
+	const struct rank *r = member < 0 ? NULL :
+			       part_rank(part, (uint32_t)member);
 	const struct part *child;
 	uint32_t i;
 
-	for (i = 0; member >= 0 && i < g->like.ranks; i++) {
-		if (g->ranks[i].part != part ||
-		    g->ranks[i].member != (uint32_t)member)
-			continue;
-		snprintf(text, len, "rank %u", i);
-		return (int)i;
+	if (r) {
+		snprintf(text, len, "rank %u", r->join.rank);
+		return (int)r->join.rank;
 	}
 	for (i = 0; member >= 0 && i < g->nparts; i++) {
 		child = &g->parts[i];

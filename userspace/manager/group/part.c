@@ -2,7 +2,24 @@
 /*
  * The trees that groups have on switches.
  */
+#include <stddef.h>
+
 #include "group/group.h"
+
+static uint64_t hash(uint32_t id)
+{
+	return index_hash(0, &id, sizeof(id));
+}
+
+/**
+ * part_enter() - let a part be found by its tree
+ * @part: part, with the tree's ID
+ */
+void part_enter(struct part *part)
+{
+	index_add(&part->group->manager->by_tree, &part->by_tree,
+		  hash(part->tree.id));
+}
 
 /**
  * group_find_part() - find the group that a tree is of
@@ -15,14 +32,50 @@
 struct part *group_find_part(const struct manager *m, const struct sw *sw,
 			     uint32_t id)
 {
-	struct group *g;
-	uint32_t i;
+	struct index_node *node = index_first(&m->by_tree, hash(id));
+	struct part *part;
 
-	for (g = m->groups; g; g = g->next)
-		for (i = 0; i < g->nparts; i++)
-			if (g->parts[i].sw == sw && g->parts[i].tree.id == id)
-				return &g->parts[i];
+	for (; node; node = index_next(node)) {
+		part = container_of(node, struct part, by_tree);
+		if (part->sw == sw && part->tree.id == id)
+			return part;
+	}
 	return NULL;
+}
+
+/**
+ * group_has_tree() - ask whether a tree ID is in use
+ * @m: manager
+ * @id: tree ID
+ *
+ * Return: true if a group has such a tree, on any switch.
+ */
+bool group_has_tree(const struct manager *m, uint32_t id)
+{
+	struct index_node *node = index_first(&m->by_tree, hash(id));
+
+	while (node && container_of(node, struct part, by_tree)->tree.id != id)
+		node = index_next(node);
+	return node;
+}
+
+/**
+ * part_rank() - find the rank that is a member of a tree
+ * @part: the tree
+ * @member: its place there
+ *
+ * Return: rank, or NULL: it is a switch, or there is no such member.
+ */
+struct rank *part_rank(const struct part *part, uint32_t member)
+{
+	struct group *g = part->group;
+	struct rank *r;
+
+	if (member >= part->tree.n ||
+	    part->tree.members[member].rank >= g->like.ranks)
+		return NULL;
+	r = &g->ranks[part->tree.members[member].rank];
+	return r->part == part && r->member == member ? r : NULL;
 }
 
 /**

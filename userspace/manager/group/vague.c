@@ -31,6 +31,7 @@ void group_vague_tree(struct group *g, unsigned int status, const char *fmt,
 	va_end(ap);
 	v->tree_status = status;
 	v->tree_at = g->manager->loop.now + WAIT_MS;
+	group_touch(g);
 }
 
 /**
@@ -44,6 +45,7 @@ void group_vague_message(struct group *g, const struct inc_rdv_msg *msg)
 		return;
 	g->vague.msg = *msg;
 	g->vague.msg_at = g->manager->loop.now + WAIT_MS;
+	group_touch(g);
 }
 
 /**

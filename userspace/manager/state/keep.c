@@ -11,14 +11,20 @@
 
 #include "group/group.h"
 
+/* Of keys, which a group's name, and the root's tree follow. */
+#define PREFIX	"group/"
+
 static struct group *find(const struct manager *m, const char *key)
 {
+	const char *from = key + strlen(PREFIX), *end = strrchr(key, '/');
+	char name[INC_RDV_JOB_MAX + 1];
 	struct group *g;
 
-	for (g = m->groups; g; g = g->next)
-		if (!strcmp(g->kept.key, key))
-			return g;
-	return NULL;
+	snprintf(name, sizeof(name), "%.*s", (int)(end - from), from);
+	g = group_named(m, name);
+	while (g && strcmp(g->kept.key, key))
+		g = group_named_next(g);
+	return g;
 }
 
 static void save(struct group *g);
@@ -64,7 +70,7 @@ static void make_key(struct group *g)
 	uint32_t id = g->parts[0].tree.id;
 
 	do {
-		snprintf(key, sizeof(key), "group/%s/%u", g->like.job, id++);
+		snprintf(key, sizeof(key), PREFIX "%s/%u", g->like.job, id++);
 	} while (find(g->manager, key));
 	memcpy(g->kept.key, key, sizeof(key));
 }

@@ -267,6 +267,7 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 		return -EPROTO;
 	r->part = &g->parts[part];
 	m = &r->part->tree.members[r->member];
+	m->rank = i;
 	m->peer.addr = r->join.addr;
 	m->peer.qpn = r->join.qpn;
 	m->peer.psn = r->join.psn;

@@ -15,15 +15,6 @@
 
 /* --- Taking over --------------------------------------------------------- */
 
-static void append(struct manager *m, struct group *g)
-{
-	struct group **link;
-
-	for (link = &m->groups; *link; link = &(*link)->next)
-		;
-	*link = g;
-}
-
 static void await_ranks(struct group *g)
 {
 	int64_t now = g->manager->loop.now;
@@ -58,8 +49,11 @@ static void restore(struct manager *m, const struct store_record *rec)
 	snprintf(g->kept.key, sizeof(g->kept.key), "%s", rec->key);
 	for (i = 0; i < g->nparts; i++)
 		g->parts[i].lost = -1;
+	if (group_enter(g))
+		abort();
+	for (i = 0; i < g->nparts; i++)
+		part_enter(&g->parts[i]);
 	await_ranks(g);
-	append(m, g);
 	if (g->rebuilding)
 		group_rebuild_on(g);
 	else
@@ -131,9 +125,8 @@ static struct rank *find_rank(const struct manager *m, const char *tenant,
 {
 	struct group *g;
 
-	for (g = m->groups; g; g = g->next)
-		if (!g->over && !strcmp(g->like.job, join->job) &&
-		    !strcmp(g->tenant->name, tenant) &&
+	for (g = group_named(m, join->job); g; g = group_named_next(g))
+		if (!g->over && !strcmp(g->tenant->name, tenant) &&
 		    g->like.ranks == join->ranks &&
 		    is_it(&g->ranks[join->rank], join, tree_id))
 			return &g->ranks[join->rank];
@@ -170,6 +163,7 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 		rpc_stream_set(r->stream, NULL);
 		rpc_stream_end(r->stream, ECONNRESET, "the rank has resumed over another connection");
 	}
+	group_touch(g);
 	r->stream = stream;
 	r->heard_at = g->manager->loop.now;
 	if (r->join.uc && r->part)

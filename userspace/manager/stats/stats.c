@@ -90,19 +90,9 @@ static int ask_run(struct sw_op *op, struct netconf *n)
 static const struct rank *owner(const struct manager *m, const struct sw *sw,
 				const struct stats_member *who)
 {
-	const struct group *g;
-	const struct rank *r;
-	uint32_t i;
+	const struct part *part = group_find_part(m, sw, who->tree);
 
-	for (g = m->groups; g; g = g->next)
-		for (i = 0; i < g->like.ranks; i++) {
-			r = &g->ranks[i];
-			if (r->part && r->part->sw == sw &&
-			    r->part->tree.id == who->tree &&
-			    r->member == who->rank)
-				return r;
-		}
-	return NULL;
+	return part ? part_rank(part, who->rank) : NULL;
 }
 
 static const struct stats_member *
@@ -246,9 +236,9 @@ static void became_ready(struct stats *st, const char *name)
 	const struct group *g;
 	struct series *s;
 
-	for (g = st->m->groups; g; g = g->next)
-		if (!g->ending && !strcmp(g->like.job, name))
-			break;
+	g = group_named(st->m, name);
+	while (g && g->ending)
+		g = group_named_next(g);
 	if (!g)
 		return;
 	observe(&st->size, g->like.ranks);

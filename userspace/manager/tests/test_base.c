@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Timers and the index, compared with lists that are searched from end to end;
+ * and threads, of which some are stuck. KTAP.
+ */
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/index.h"
+#include "base/loop.h"
+#include "base/pool.h"
+#include "base/timer.h"
+
+#define MANY	500
+#define ROUNDS	200000
+#define TIMES	40	/* few, so that many are the same */
+
+static unsigned int number, failures;
+static uint32_t state = 12345;
+
+static void ok(bool passed, const char *what)
+{
+	printf("%sok %u - %s\n", passed ? "" : "not ", ++number, what);
+	failures += !passed;
+}
+
+static uint32_t draw(uint32_t below)
+{
+	state = state * 1664525 + 1013904223;
+	return (uint32_t)((uint64_t)state * below >> 32);
+}
+
+/* --- Timers -------------------------------------------------------------- */
+
+/**
+ * struct alarm - a timer, and what is known of it
+ * @timer: timer
+ * @at: when it is due by the list
+ * @added: it was added
+ * @went: how often it went off
+ */
+struct alarm {
+	struct timer	timer;
+	int64_t		at;
+	bool		added;
+	unsigned int	went;
+};
+
+static struct alarm alarms[MANY];
+static struct timers timers;
+static int64_t last_at, now;
+static bool in_order, at_once;
+
+static void went_off(struct timer *timer)
+{
+	struct alarm *a = container_of(timer, struct alarm, timer);
+
+	if (a->at > now || a->at < last_at)
+		in_order = false;
+	last_at = a->at;
+	a->at = TIMER_NEVER;
+	a->went++;
+	/* One that is set again at once must not be called for ever. */
+	if (at_once) {
+		a->at = now;
+		timer_set(&timers, timer, now);
+	}
+}
+
+static int64_t earliest(void)
+{
+	int64_t at = TIMER_NEVER;
+	unsigned int i;
+
+	for (i = 0; i < MANY; i++)
+		if (alarms[i].added && alarms[i].at < at)
+			at = alarms[i].at;
+	return at;
+}
+
+static void change(struct alarm *a)
+{
+	if (!a->added) {
+		a->added = !timer_add(&timers, &a->timer, went_off);
+		a->at = TIMER_NEVER;
+	} else if (!draw(8)) {
+		timer_remove(&timers, &a->timer);
+		/* Whoever looks at it now is caught by ASan or by its order. */
+		memset(&a->timer, 0xff, sizeof(a->timer));
+		a->added = false;
+	} else {
+		a->at = draw(6) ? now + draw(TIMES) : TIMER_NEVER;
+		timer_set(&timers, &a->timer, a->at);
+	}
+}
+
+static void test_timers(void)
+{
+	bool next = true, all = true;
+	unsigned int i;
+
+	in_order = true;
+	for (i = 0; i < ROUNDS; i++) {
+		change(&alarms[draw(MANY)]);
+		next &= timers_next(&timers) == earliest();
+		if (draw(20))
+			continue;
+		now += draw(5);
+		last_at = 0;
+		timers_run(&timers, now);
+		all &= earliest() > now;
+	}
+	ok(next, "the earliest timer is known");
+	ok(in_order, "timers go off in their order, and none too early");
+	ok(all, "all that are due go off");
+	now += TIMES;
+	at_once = true;
+	last_at = 0;
+	for (i = 0; i < MANY; i++)
+		alarms[i].went = 0;
+	timers_run(&timers, now);
+	for (i = 0; i < MANY; i++)
+		next &= alarms[i].went <= 1;
+	ok(next, "one that is set again for now waits for the next turn");
+	timers_free(&timers);
+}
+
+/* --- Index --------------------------------------------------------------- */
+
+/**
+ * struct thing - what is searched for
+ * @node: in the index
+ * @key: key
+ * @in: it is in the index
+ */
+struct thing {
+	struct index_node	node;
+	uint32_t		key;
+	bool			in;
+};
+
+/* Keys with the same hash are frequent. */
+static uint64_t hash_of(uint32_t key)
+{
+	key /= 2;
+	return index_hash(7, &key, sizeof(key));
+}
+
+static unsigned int count_found(const struct index *ix, uint32_t key)
+{
+	struct index_node *node = index_first(ix, hash_of(key));
+	unsigned int n = 0;
+
+	for (; node; node = index_next(node))
+		n += container_of(node, struct thing, node)->key == key;
+	return n;
+}
+
+static unsigned int count_in(const struct thing *things, uint32_t key)
+{
+	unsigned int n = 0, i;
+
+	for (i = 0; i < MANY; i++)
+		n += things[i].in && things[i].key == key;
+	return n;
+}
+
+static void test_index(void)
+{
+	struct thing *things = calloc(MANY, sizeof(*things)), *t;
+	struct index ix = { .n = 0 };
+	unsigned int i, n = 0;
+	bool same = true;
+	uint32_t key;
+
+	for (i = 0; i < ROUNDS / 4; i++) {
+		t = &things[draw(MANY)];
+		if (t->in) {
+			index_remove(&t->node);
+			/* Twice does no harm. */
+			index_remove(&t->node);
+		} else {
+			t->key = draw(MANY / 2);
+			index_add(&ix, &t->node, hash_of(t->key));
+		}
+		t->in = !t->in;
+		n += t->in ? 1 : -1U;
+		key = draw(MANY / 2);
+		same &= count_found(&ix, key) == count_in(things, key);
+		same &= ix.n == n;
+	}
+	ok(same, "the index finds what is in it, and nothing else");
+	index_free(&ix);
+	free(things);
+}
+
+/* --- Threads ------------------------------------------------------------- */
+
+#define STUCK	50
+#define QUICK	1000
+
+static struct pool pool;
+static atomic_uint quick_done, stuck_begun, again_done;
+static atomic_bool let_go;
+
+static void be_stuck(struct job *job)
+{
+	(void)job;
+	stuck_begun++;
+	while (!let_go)
+		usleep(1000);
+}
+
+static void be_quick(struct job *job)
+{
+	(void)job;
+	quick_done++;
+}
+
+/* Jobs may submit themselves. */
+static void do_again(struct job *job)
+{
+	if (++again_done < QUICK)
+		pool_submit(&pool, job);
+}
+
+static bool wait_for(atomic_uint *value, unsigned int least)
+{
+	int64_t until = now_ms() + 20000;
+
+	while (*value < least && now_ms() < until)
+		usleep(1000);
+	return *value >= least;
+}
+
+static void test_pool(void)
+{
+	static struct job stuck[STUCK], quick[QUICK], again = { .run = do_again };
+	unsigned int i;
+
+	ok(!pool_start(&pool, STUCK), "threads start");
+	for (i = 0; i < STUCK; i++) {
+		stuck[i].run = be_stuck;
+		pool_submit(&pool, &stuck[i]);
+	}
+	for (i = 0; i < QUICK; i++) {
+		quick[i].run = be_quick;
+		pool_submit(&pool, &quick[i]);
+	}
+	pool_submit(&pool, &again);
+	ok(wait_for(&stuck_begun, STUCK) && wait_for(&quick_done, QUICK) &&
+	   wait_for(&again_done, QUICK), "jobs are done although others are stuck");
+	pthread_mutex_lock(&pool.lock);
+	ok(pool.n <= pool.most, "no more threads than allowed");
+	pthread_mutex_unlock(&pool.lock);
+	let_go = true;
+	for (i = 0; i < QUICK; i++)
+		pool_submit(&pool, &quick[i]);
+	pool_stop(&pool);
+	ok(quick_done == 2 * QUICK && !pool.n,
+	   "all jobs are done at the end, and no thread is left");
+}
+
+int main(void)
+{
+	puts("KTAP version 1\n1..9");
+	test_timers();
+	test_index();
+	test_pool();
+	return failures != 0;
+}
