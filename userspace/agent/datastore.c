@@ -394,6 +394,66 @@ static int add_member(const struct inc_nl_member *m, void *arg)
 	return 0;
 }
 
+static unsigned long long counter(const struct lyd_node *stats,
+				  const char *name)
+{
+	const struct lyd_node *node;
+
+	LY_LIST_FOR(lyd_child(stats), node)
+		if (!strcmp(LYD_NAME(node), name))
+			return strtoull(lyd_get_value(node), NULL, 10);
+	return 0;
+}
+
+static struct lyd_node *below(const struct lyd_node *node, const char *name)
+{
+	struct lyd_node *found;
+
+	return node && !lyd_find_path(node, name, 0, &found) ? found : NULL;
+}
+
+static void put_counters(FILE *f, const struct lyd_node *member)
+{
+	const struct lyd_node *stats = below(member, "state/stats");
+	const struct lyd_node *rank = below(member, "rank");
+
+	if (stats && rank)
+		fprintf(f, "%s %llu %llu %llu %llu;", lyd_get_value(rank),
+			counter(stats, "rx-bytes"), counter(stats, "tx-bytes"),
+			counter(stats, "rx-messages"),
+			counter(stats, "tx-retransmits") +
+			counter(stats, "tx-errors") +
+			counter(stats, "tx-naks") + counter(stats, "rx-naks"));
+}
+
+/* The counters of all members, once more, in one leaf of their tree. */
+static void add_counters(struct lyd_node *tree)
+{
+	struct lyd_node *state = below(tree, "state");
+	const struct lyd_node *member;
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	if (!f)
+		return;
+	LY_LIST_FOR(lyd_child(tree), member)
+		if (!strcmp(LYD_NAME(member), "member"))
+			put_counters(f, member);
+	if (!fclose(f) && state)
+		lyd_new_term(state, NULL, "member-counters", text, 0, NULL);
+	free(text);
+}
+
+static void add_all_counters(struct lyd_node *sw)
+{
+	struct lyd_node *tree;
+
+	LY_LIST_FOR(lyd_child(sw), tree)
+		if (!strcmp(LYD_NAME(tree), "tree"))
+			add_counters(tree);
+}
+
 static int add_slot(const struct inc_nl_slot *s, void *arg)
 {
 	struct reader *r = arg;
@@ -420,6 +480,8 @@ static int read_kernel(struct reader *r)
 	rc = inc_nl_tree_dump(&r->nl, add_tree, r);
 	if (!rc)
 		rc = inc_nl_member_dump(&r->nl, 0, add_member, r);
+	if (!rc && r->state)
+		add_all_counters(r->sw);
 	if (!rc && r->state)
 		rc = inc_nl_slot_dump(&r->nl, 0, add_slot, r);
 	return rc;

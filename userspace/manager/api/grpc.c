@@ -30,6 +30,7 @@
 #define IDLE_MS		60000	/* how long a connection may have no call */
 #define HEADERS_MAX	8192	/* bytes of a call's headers */
 #define MESSAGE_MAX	65536	/* bytes that a client may send at once */
+#define READ_SIZE	512	/* bytes of room for what comes next */
 
 /**
  * struct method - a method of the service
@@ -619,6 +620,13 @@ static void make_server(struct rpc *rpc)
 		int_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
 		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
 		int_arg(GRPC_ARG_MAX_METADATA_SIZE, HEADERS_MAX),
+		/* Each client sends a few bytes a second. */
+		int_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+		int_arg(GRPC_ARG_TCP_READ_CHUNK_SIZE, READ_SIZE),
+		int_arg(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, READ_SIZE),
+		int_arg(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, MESSAGE_MAX),
+		int_arg(GRPC_ARG_ENABLE_CHANNELZ, 0),
+		int_arg(GRPC_ARG_MAX_CHANNEL_TRACE_EVENT_MEMORY_PER_NODE, 0),
 		/* Two managers on one port would share the clients. */
 		int_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
 	};

@@ -52,11 +52,16 @@ void loop_init(struct loop *loop)
  */
 void loop_post(struct loop *loop, struct work *work)
 {
+	bool first;
+
 	work->next = NULL;
 	pthread_mutex_lock(&loop->lock);
+	/* Who takes it takes all that there is by then. */
+	first = !loop->head;
 	*loop->tail = work;
 	loop->tail = &work->next;
-	pthread_cond_signal(&loop->wake);
+	if (first)
+		pthread_cond_signal(&loop->wake);
 	pthread_mutex_unlock(&loop->lock);
 }
 

@@ -282,6 +282,7 @@ struct group *group_named(const struct manager *m, const char *name);
 struct group *group_named_next(const struct group *g);
 
 /* timer.c */
+uint32_t group_beat_ms(const struct manager *m);
 void group_touch(struct group *g);
 void group_due(struct timer *timer);
 

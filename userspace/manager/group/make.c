@@ -477,11 +477,10 @@ static void step_link(struct group *g)
 
 static void tell_joined(struct rank *r)
 {
-	const struct options *o = &r->group->manager->o;
 	const struct tree *t = &r->part->tree;
 	const struct tree_end *own = &t->members[r->member].own;
 	struct am_message msg = {
-		.heartbeat_ms	= o->heartbeat_ms,
+		.heartbeat_ms	= group_beat_ms(r->group->manager),
 		.resume_ms	= state_resume_ms(r->group->manager),
 	};
 	struct inc_rdv_joined *joined = &msg.rdv.joined;

@@ -10,6 +10,8 @@
 #include "group/group.h"
 
 #define AWAIT_MS	9000	/* for ranks to resume, without heartbeats */
+#define BEATS_MOST	2000	/* of all ranks together, in a second */
+#define BEATS_LEAST	3
 
 static int64_t least(int64_t a, int64_t b)
 {
@@ -27,6 +29,25 @@ static int64_t silent_at(const struct rank *r)
 	    (r->group->state < GROUP_JOINED && !r->group->rebuilding))
 		return INT64_MAX;
 	return r->heard_at + (int64_t)o->heartbeat_ms * (o->misses + 1);
+}
+
+/**
+ * group_beat_ms() - choose the interval of a rank's heartbeats
+ * @m: manager
+ *
+ * The more ranks there are, the fewer heartbeats each sends, down to BEATS_LEAST
+ * in the time after which it is lost, which stays the same.
+ *
+ * Return: milliseconds, 0: none.
+ */
+uint32_t group_beat_ms(const struct manager *m)
+{
+	uint64_t most = (uint64_t)m->o.heartbeat_ms * (m->o.misses + 1) /
+			BEATS_LEAST;
+	uint64_t ms = m->tenants.use.ranks * 1000 / BEATS_MOST;
+
+	ms = ms < most ? ms : most;
+	return ms > m->o.heartbeat_ms ? (uint32_t)ms : m->o.heartbeat_ms;
 }
 
 /* Does it wait for the time to look at the fabric? */

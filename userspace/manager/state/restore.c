@@ -154,7 +154,7 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 	struct group *g = r->group;
 	struct am_message msg = {
 		.resumed	= true,
-		.heartbeat_ms	= g->manager->o.heartbeat_ms,
+		.heartbeat_ms	= group_beat_ms(g->manager),
 		.resume_ms	= state_resume_ms(g->manager),
 	};
 

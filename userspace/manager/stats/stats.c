@@ -14,9 +14,8 @@
 #define TICK_MS	1000
 
 static const char filter[] =
-	"<switch xmlns=\"urn:rdma-inc:switch\"><tree><id/><member><rank/>"
-	"<state><stats><rx-bytes/><tx-bytes/><rx-messages/><tx-retransmits/>"
-	"<tx-errors/><tx-naks/><rx-naks/></stats></state></member></tree></switch>";
+	"<switch xmlns=\"urn:rdma-inc:switch\"><tree><id/>"
+	"<state><member-counters/></state></tree></switch>";
 
 /**
  * struct ask - an agent is asked
@@ -32,54 +31,76 @@ struct ask {
 	struct stats_member	*list;
 };
 
-/* --- The switch's thread ------------------------------------------------- */
+/* --- Threads ------------------------------------------------------------- */
 
-static void take_member(const struct lyd_node *node, uint32_t tree,
-			struct stats_member *m)
+/* "RANK RX TX MESSAGES TROUBLE;" Returns what follows; NULL: it is wrong. */
+static const char *take_member(const char *text, struct stats_member *m)
 {
-	const struct lyd_node *stats = yang_child(yang_child(node, "state"),
-						  "stats");
+	uint64_t value[5];
+	char *end;
+	int i;
 
-	m->tree = tree;
-	m->rank = (uint32_t)yang_number(node, "rank");
+	for (i = 0; i < 5; i++) {
+		value[i] = strtoull(text, &end, 10);
+		if (end == text || *end != (i < 4 ? ' ' : ';'))
+			return NULL;
+		text = end + 1;
+	}
+	m->rank = (uint32_t)value[0];
 	m->counts = (struct counts){
-		.rx = yang_number(stats, "rx-bytes"),
-		.tx = yang_number(stats, "tx-bytes"),
-		.messages = yang_number(stats, "rx-messages"),
-		.trouble = yang_number(stats, "tx-retransmits") +
-			   yang_number(stats, "tx-errors") +
-			   yang_number(stats, "tx-naks") +
-			   yang_number(stats, "rx-naks"),
+		.rx = value[1],
+		.tx = value[2],
+		.messages = value[3],
+		.trouble = value[4],
 	};
+	return text;
 }
 
-static unsigned int count_members(const struct lyd_node *data)
+static const char *counters_of(const struct lyd_node *tree)
+{
+	const char *text = yang_text(yang_child(tree, "state"),
+				     "member-counters");
+
+	return text ? text : "";
+}
+
+static size_t count_members(const struct lyd_node *data)
 {
 	const struct lyd_node *tree;
-	unsigned int n = 0;
+	const char *text;
+	size_t n = 0;
 
 	LY_LIST_FOR(lyd_child(data), tree)
-		n += yang_count(tree, "member");
+		for (text = counters_of(tree); *text; text++)
+			n += *text == ';';
 	return n;
+}
+
+static void take_tree(struct ask *a, const struct lyd_node *tree)
+{
+	uint32_t id = (uint32_t)yang_number(tree, "id");
+	const char *text = counters_of(tree);
+
+	while (text && *text) {
+		a->list[a->n].tree = id;
+		text = take_member(text, &a->list[a->n]);
+		a->n += text != NULL;
+	}
 }
 
 static int ask_run(struct sw_op *op, struct netconf *n)
 {
 	struct ask *a = container_of(op, struct ask, op);
-	const struct lyd_node *tree, *member;
+	const struct lyd_node *tree;
 	struct lyd_node *data;
-	uint32_t id;
 	int ret = netconf_get(n, filter, &data, op->err);
 
 	if (ret)
 		return ret;
 	a->list = calloc(count_members(data) + 1, sizeof(*a->list));
-	LY_LIST_FOR(lyd_child(data), tree) {
-		id = (uint32_t)yang_number(tree, "id");
-		LY_LIST_FOR(lyd_child(tree), member)
-			if (a->list && !strcmp(LYD_NAME(member), "member"))
-				take_member(member, id, &a->list[a->n++]);
-	}
+	LY_LIST_FOR(lyd_child(data), tree)
+		if (a->list)
+			take_tree(a, tree);
 	lyd_free_siblings(data);
 	return 0;
 }

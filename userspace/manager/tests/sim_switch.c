@@ -10,14 +10,6 @@
 
 #include "tests/sim_agents.h"
 
-static const char *const counters[] = {
-	"rx-bytes", "tx-bytes", "rx-messages", "tx-messages", "tx-errors",
-	"tx-retransmits", "tx-naks", "rx-naks", "rx-packets", "tx-packets",
-	"rx-wire-bytes", "tx-wire-bytes", "rx-duplicates", "rx-redundant",
-	"rx-gaps", "rx-deferred", "rx-queries", "rx-acks", "tx-acks",
-	"tx-timeouts", "tx-probes", NULL
-};
-
 static void *must(void *p)
 {
 	if (!p)
@@ -165,25 +157,20 @@ static void put_tree(const struct sim_agent *a, const struct sim_tree *t,
 }
 
 /* All counters grow by some for each second. */
-static void put_stats(const struct sim_agent *a, FILE *out, bool few)
+static void put_stats(const struct sim_agent *a, FILE *out)
 {
 	unsigned long long value = (unsigned long long)time(NULL) * 1000;
 	const struct sim_tree *t;
-	uint32_t i, k;
+	uint32_t i;
 
 	for (t = a->trees; t; t = t->next) {
-		fprintf(out, "<tree><id>%u</id>", t->id);
-		for (i = 0; i < t->n; i++) {
-			if (!t->member[i])
-				continue;
-			fprintf(out, "<member><rank>%u</rank><state><stats>",
-				i);
-			for (k = 0; counters[k] && (!few || k < 8); k++)
-				fprintf(out, "<%s>%llu</%s>", counters[k],
-					value, counters[k]);
-			fputs("</stats></state></member>", out);
-		}
-		fputs("</tree>", out);
+		fprintf(out, "<tree><id>%u</id><state><member-counters>",
+			t->id);
+		for (i = 0; i < t->n; i++)
+			if (t->member[i])
+				fprintf(out, "%u %llu %llu %llu 0;", i, value,
+					value, value / 1000);
+		fputs("</member-counters></state></tree>", out);
 	}
 }
 
@@ -192,8 +179,8 @@ static void get(struct sim_agent *a, const char *rpc, FILE *out)
 	const struct sim_tree *t;
 
 	fputs("<data><switch xmlns=\"urn:rdma-inc:switch\">", out);
-	if (strstr(rpc, "<stats")) {
-		put_stats(a, out, strstr(rpc, "<rx-bytes"));
+	if (strstr(rpc, "<member-counters")) {
+		put_stats(a, out);
 	} else if (strstr(rpc, "<slots")) {
 		t = *find(a, number_after(rpc, "<id>"));
 		if (t)
