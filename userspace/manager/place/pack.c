@@ -123,7 +123,7 @@ bool pack(struct work *w, uint32_t nranks)
 	bool found = false;
 
 	/* All that one rank reaches, any other of its tree reaches, too. */
-	way_find(&w->way, w->f, w->at[0]);
+	way_find(&w->way, w->f, w->at[0], UINT64_MAX);
 	for (i = 0; i < nranks; i++)
 		if (w->way.dist[w->at[i]] == PLACE_FAR)
 			nranks = 0;

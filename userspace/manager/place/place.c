@@ -3,7 +3,8 @@
  * See place.h. Every switch with room is tried as the root (merge.c), which
  * takes O(S (S + L + R D)) for S switches, L links, and R runs of ranks at one
  * switch that are at most D links from the root. Most trials end early, as soon
- * as they cost more than the best one.
+ * as they cost more than the best one; and ways are looked for no farther than
+ * it costs, so that a small group does not take the whole fabric's time.
  *
  * If no root may have as many members as would arrive, the ranks are cut into
  * as many parts as needed, and each gets a tree of its own below the root. If
@@ -43,38 +44,59 @@ static bool better(const struct trial *a, const struct trial *b)
 }
 
 /*
+ * Try a root, whose parent is to be at @below, or PLACE_NONE. Returns false if it
+ * is none, or costs more than w->limit. @fits: it may have so many members.
+ */
+static bool try_root(struct work *w, uint32_t r, uint32_t below,
+		     struct trial *t, bool *fits)
+{
+	uint32_t n;
+	bool nodes;
+
+	if (!w->room[r] || r == below)
+		return false;
+	/* A stream at a switch that is farther away would cost too much. */
+	way_find(&w->way, w->f, r, w->limit);
+	if (below != PLACE_NONE && w->way.dist[below] == PLACE_FAR)
+		return false;
+	if (!merge_to(w, r))
+		return false;
+	n = merge_members(w, &nodes);
+	/* A single node would do without a root above it. */
+	if (n == 1 && nodes)
+		return false;
+	t->root = r;
+	t->cost = w->cost;
+	t->depth = w->depth;
+	t->nodes = w->ntried - w->nnodes;
+	t->load = w->load + w->f->switches[r].load;
+	if (below != PLACE_NONE)
+		t->cost += w->way.dist[below];
+	*fits = n <= merge_limit(w->f, r, nodes);
+	return true;
+}
+
+/*
  * Find the best root of the ranks at hand, and of those that would have too
- * many members. @below: its parent's switch, or PLACE_NONE.
+ * many members. @below: its parent's switch, or PLACE_NONE. The first rank's
+ * switch is mostly near the best one, and shows how little it may cost.
  */
 static struct trial search(struct work *w, uint32_t below, struct trial *wide)
 {
 	struct trial best = { .root = PLACE_NONE }, t, *which;
-	const struct place_fabric *f = w->f;
-	uint32_t r, n;
-	bool nodes;
+	uint64_t bound = UINT64_MAX;
+	uint32_t r;
+	bool fits;
 
 	*wide = best;
-	for (r = 0; r < f->n; r++) {
-		if (!w->room[r] || r == below)
+	w->limit = UINT64_MAX;
+	if (try_root(w, w->at[w->first], below, &t, &fits) && fits)
+		bound = t.cost;
+	for (r = 0; r < w->f->n; r++) {
+		w->limit = best.root == PLACE_NONE ? bound : best.cost;
+		if (!try_root(w, r, below, &t, &fits))
 			continue;
-		way_find(&w->way, f, r);
-		if (below != PLACE_NONE && w->way.dist[below] == PLACE_FAR)
-			continue;
-		w->limit = best.root == PLACE_NONE ? UINT64_MAX : best.cost;
-		if (!merge_to(w, r))
-			continue;
-		n = merge_members(w, &nodes);
-		/* A single node would do without a root above it. */
-		if (n == 1 && nodes)
-			continue;
-		t.root = r;
-		t.cost = w->cost;
-		t.depth = w->depth;
-		t.nodes = w->ntried - w->nnodes;
-		t.load = w->load + f->switches[r].load;
-		if (below != PLACE_NONE)
-			t.cost += w->way.dist[below];
-		which = n <= merge_limit(f, r, nodes) ? &best : wide;
+		which = fits ? &best : wide;
 		if (better(&t, which))
 			*which = t;
 	}
@@ -84,7 +106,7 @@ static struct trial search(struct work *w, uint32_t below, struct trial *wide)
 /* Try a root once more. */
 static uint32_t retry(struct work *w, uint32_t root, bool *nodes)
 {
-	way_find(&w->way, w->f, root);
+	way_find(&w->way, w->f, root, UINT64_MAX);
 	w->limit = UINT64_MAX;
 	merge_to(w, root);
 	return merge_members(w, nodes);
@@ -243,7 +265,7 @@ static void walk_node(const struct place_fabric *f, const struct place *p,
 		r += member == PLACE_NONE ? 1 : p->nodes[member].count;
 		/* Mostly all are at their own switch. */
 		if (sw != k->at && !found) {
-			way_find(way, f, k->at);
+			way_find(way, f, k->at, UINT64_MAX);
 			found = true;
 		}
 		for (; sw != k->at; sw = link->to) {
@@ -408,7 +430,7 @@ static void judge(struct work *w, uint32_t root, struct place_why *why)
 {
 	bool nodes;
 
-	way_find(&w->way, w->f, root);
+	way_find(&w->way, w->f, root, UINT64_MAX);
 	why->usable = w->room[root];
 	why->load = w->f->switches[root].load;
 	why->cost = UINT64_MAX;

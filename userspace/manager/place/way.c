@@ -67,13 +67,26 @@ static void settle(struct queue *q, const struct place_fabric *f, uint32_t sw)
 	}
 }
 
+/* What is still queued has not been reached. */
+static void forget(struct queue *q, uint32_t bucket)
+{
+	uint32_t sw;
+
+	while ((sw = q->heads[bucket]) != PLACE_NONE) {
+		delete(q, sw);
+		q->w->dist[sw] = PLACE_FAR;
+	}
+}
+
 /**
  * way_find() - find the shortest ways to a switch
  * @w: result; has room for all switches
  * @f: fabric
  * @to: switch
+ * @limit: what is farther away is not found
  */
-void way_find(struct way *w, const struct place_fabric *f, uint32_t to)
+void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
+	      uint64_t limit)
 {
 	struct queue q = { .w = w };
 	uint32_t i, dist = 0;
@@ -88,6 +101,10 @@ void way_find(struct way *w, const struct place_fabric *f, uint32_t to)
 	while (q.n) {
 		while (q.heads[dist % BUCKETS] == PLACE_NONE)
 			dist++;
+		if (dist > limit)
+			break;
 		settle(&q, f, q.heads[dist % BUCKETS]);
 	}
+	for (i = 0; q.n && i < BUCKETS; i++)
+		forget(&q, i);
 }

@@ -113,7 +113,8 @@ struct work {
 };
 
 /* way.c */
-void way_find(struct way *w, const struct place_fabric *f, uint32_t to);
+void way_find(struct way *w, const struct place_fabric *f, uint32_t to,
+	      uint64_t limit);
 
 /* merge.c */
 uint32_t merge_limit(const struct place_fabric *f, uint32_t sw, bool nodes);
