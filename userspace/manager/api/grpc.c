@@ -25,6 +25,8 @@
 #define KEEP_TIME_MS	5000
 #define KEEP_TIMEOUT_MS	3000
 #define STOP_MS		1000
+/* Ranks that gRPC can hand over at once; others that come wait within it. */
+#define JOINS		64
 /* From a connection to its first request: for TLS, and silent clients. */
 #define HANDSHAKE_MS	10000
 #define IDLE_MS		60000	/* how long a connection may have no call */
@@ -696,8 +698,10 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 		rpc_stop(rpc);
 		return NULL;
 	}
-	for (i = -1; i <= RPC_METHODS; i++)
+	for (i = -1; i < RPC_METHODS; i++)
 		accept_call(rpc, i);
+	for (i = 0; i < JOINS; i++)
+		accept_call(rpc, RPC_METHODS);
 	return rpc;
 }
 
@@ -714,7 +718,7 @@ static void stopped(struct work *work)
  */
 bool rpc_idle(const struct rpc *rpc)
 {
-	return rpc->calls <= RPC_METHODS + 2;
+	return rpc->calls <= RPC_METHODS + 1 + JOINS;
 }
 
 /**

@@ -31,6 +31,7 @@
 #define BUF		16384
 #define WINDOW		30000	/* bytes after which it is opened again */
 #define TICK_MS		10
+#define OPEN_AT_ONCE	4
 
 /* Of frames, RFC 9113. */
 enum { DATA, HEADERS, RST = 3, SETTINGS, PING = 6, GOAWAY, WINDOW_UPDATE };
@@ -429,6 +430,16 @@ static void beat(int64_t now)
 	}
 }
 
+/* Not all at once: the manager drops who has to wait for too long. */
+static void open_some(uint32_t n)
+{
+	static uint32_t opened;
+	uint32_t i;
+
+	for (i = 0; i < OPEN_AT_ONCE && opened < n; i++)
+		open_conn(&conns[opened++]);
+}
+
 static void run(int64_t until)
 {
 	struct epoll_event evs[EVENTS];
@@ -442,6 +453,7 @@ static void run(int64_t until)
 		if (now < next)
 			continue;
 		next = now + TICK_MS;
+		open_some(o.groups * o.ranks / o.each);
 		beat(now);
 	}
 }
@@ -489,10 +501,8 @@ int main(int argc, char **argv)
 	n = o.groups * o.ranks;
 	ranks = must(calloc(n, sizeof(*ranks)));
 	conns = must(calloc(n / o.each, sizeof(*conns)));
-	for (i = 0; i < n / o.each; i++) {
+	for (i = 0; i < n / o.each; i++)
 		conns[i].first = i * o.each;
-		open_conn(&conns[i]);
-	}
 	run(now_ms() + seconds * 1000LL);
 	report(seconds);
 	return 0;
