@@ -22,6 +22,7 @@
 #include <libnetconf2/session_client.h>
 
 #include "fabric/netconf.h"
+#include "fabric/schema.h"
 
 #define REPLY_MS	5000
 #define OPEN_S		9	/* libnetconf2 would wait for a minute */

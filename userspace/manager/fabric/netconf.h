@@ -54,7 +54,4 @@ int netconf_subscribe(struct netconf *n, char *err);
 int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif);
 
 
-/* schema.c */
-struct ly_ctx *schema_get(void);
-
 #endif /* INC_MANAGER_NETCONF_H */

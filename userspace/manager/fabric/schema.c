@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "fabric/netconf.h"
+#include "fabric/schema.h"
 
 #define EMBED(name, file)					\
 	__asm__(".section .rodata\n"				\
