@@ -5,7 +5,7 @@
 # each other.
 #
 #   tenant.sh [VAR=VALUE]... [PART...]
-#	PART: quota reserve switch reload hide
+#	PART: quota reserve switch reload hide priority preempt memory restart
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -50,7 +50,7 @@ suite_up()
 {
 	topo_up 4 && ca init && ca manager amd "$(topo_ip4 sw)" &&
 		ca client ruth red && ca client rita red && ca client bob blue &&
-		ca client nina && ca operator olga &&
+		ca client nina && ca client gina green && ca operator olga &&
 		ca token tom blue client "$DIR/tokens" >"$DIR/tom" || return
 	AMD_SECURITY=(--tls-cert "$CA/amd/cert.pem" --tls-key "$CA/amd/key.pem"
 		--tls-ca "$CA/ca.pem" --tokens "$DIR/tokens")
@@ -78,14 +78,17 @@ as()
 	fi
 }
 
-# refused NAME USER RANKS TEXT: USER's job is refused, and told TEXT.
+# refused NAME USER RANKS TEXT ARGS...: USER's job is refused, and told TEXT.
 refused()
 {
-	JOB_ODD[0]="--join-timeout $(scaled 20000)"
-	as "$2" am_start "$3" --count 10
+	local name=$1 user=$2 ranks=$3 text=$4
+
+	shift 4
+	JOB_ODD[0]="--join-timeout $(scaled 60000)"
+	as "$user" am_start "$ranks" --count 10 "$@"
 	job_wait
-	[ $? != 0 ] && grep -q "$4" "$JOB_LOG.0"
-	ktap $? "$1" "$(cat "$JOB_LOG.0")"
+	[ $? != 0 ] && grep -q "$text" "$JOB_LOG.0"
+	ktap $? "$name" "$(cat "$JOB_LOG.0")"
 	JOB_ODD=()
 }
 
@@ -306,4 +309,258 @@ am_same()
 	JOB_PIDS=($!)
 }
 
-suite "quota reserve switch reload hide" "$@"
+# --- Priorities -------------------------------------------------------------
+
+ENDED="a tenant with a higher priority needs its room"
+declare -A NAMES LOGS PIDS
+
+# low WHO KEY N ARGS...: a job of WHO that runs until somebody ends it.
+low()
+{
+	local who=$1 key=$2
+
+	shift 2
+	as "$who" long_job "$@"
+	NAMES[$key]=$JOB_NAME
+	LOGS[$key]=$JOB_LOG
+	PIDS[$key]=${JOB_PIDS[*]}
+	event "group-ready $JOB_NAME"
+	ktap $? "$who has a group ($key)" "$(tail -n 3 "$JOB_LOG.0")"
+}
+
+# job_of KEY: what follows is about that job.
+job_of()
+{
+	JOB_NAME=${NAMES[$1]}
+	JOB_LOG=${LOGS[$1]}
+	read -ra JOB_PIDS <<<"${PIDS[$1]}"
+}
+
+# was_ended KEY: each of its ranks was told so, and not for whom.
+was_ended()
+{
+	job_of "$1"
+	others_fail "$1 was ended" -1 "$ENDED"
+	! grep -q "tenant red\|for group" "$JOB_LOG".*
+	ktap $? "$1 is not told of the other tenant" "$(cat "$JOB_LOG.0")"
+	event "group-ended $JOB_NAME: preempted: $ENDED"
+	ktap $? "$1: the event names the cause" "$(grep "$JOB_NAME" \
+		"$LAB_OUT/amd.log" | tail -n 3)"
+}
+
+# goes_on KEY...: they were left alone.
+goes_on()
+{
+	local key
+
+	SAYS_BY=(as olga ctl)
+	for key; do
+		says "$key goes on" 0 "${NAMES[$key]}: ready" \
+			group show "${NAMES[$key]}"
+	done
+}
+
+# end KEY...: by hand.
+end()
+{
+	local key
+
+	for key; do
+		job_of "$key"
+		as olga ctl group del "$JOB_NAME"
+		job_wait
+	done
+}
+
+# Limits of all tenants together.
+part_priority()
+{
+	local high
+
+	limits "all-ranks = 4" "tenant = red" "priority = 5" "ranks = 3" \
+		"tenant = green" "priority = 5" "tenant = blue" "groups = 2"
+	reload
+	SAYS_BY=(as olga ctl)
+	says "quota has the priority" 0 "tenant red, priority 5" quota show red
+	says "quota -j has it" 0 '"priority":5' -j quota show red
+	low bob old 2
+	low bob young 2
+	refused "the same priority has no room" nina 1 \
+		"all tenants together may have 4 ranks in all, and has 4: 0 are left, and this group needs 1$"
+	refused "its own limit holds" ruth 4 "tenant red may have 3 ranks in all"
+	goes_on old young
+
+	# One rank of two: nobody ends for it, and nobody gets the room.
+	JOB_LATE=1
+	as ruth am_start 2 --check --count 100
+	unset JOB_LATE
+	event "group .$JOB_NAME.: rank 0"
+	high=("$JOB_NAME" "$JOB_LOG" "${JOB_PIDS[*]}")
+	goes_on old young
+	end old
+	refused "what it claims is nobody else's" nina 2 \
+		"all tenants together may have 4 ranks"
+	goes_on young
+	JOB_NAME=${high[0]}
+	JOB_LOG=${high[1]}
+	read -ra JOB_PIDS <<<"${high[2]}"
+	as ruth am_rank 1 2 --check --count 100
+	job_wait
+	ktap $? "its room was free: it ends nobody" "$(cat "$JOB_LOG".*)"
+	goes_on young
+
+	low bob old 2
+	as ruth am_job "a higher priority has room" 2 --check --count 100
+	was_ended old
+	event "group-preempted ${NAMES[old]}: 2 ranks of tenant blue, priority 0, for group $JOB_NAME"
+	grep -q "group-preempted ${NAMES[old]}: .* of tenant red, priority 5" \
+		"$LAB_OUT/amd.log"
+	ktap $? "operators are told for whom" "$(grep preempted \
+		"$LAB_OUT/amd.log")"
+	goes_on young
+	low ruth equal 2
+	refused "not enough with all that is lower" gina 3 \
+		"and this group needs 3; groups with a lower priority would not make room"
+	goes_on young equal
+	end young equal
+
+	SAYS_BY=(as bob ctl)
+	says "a reservation" 0 "" reservation add promise ranks 2
+	low nina free 2
+	refused "a reservation is kept" gina 3 "would not make room"
+	INC_AM_RESERVATION=promise low bob kept 2
+	refused "so is a group that has its room from it" gina 3 \
+		"would not make room"
+	goes_on free kept
+	as gina am_job "another one ends for it" 2 --check --count 100
+	was_ended free
+	goes_on kept
+	SAYS_BY=(as bob ctl)
+	says "without the reservation" 0 "" reservation del promise
+	as gina am_job "its group ends like all others" 3 --check --count 100
+	was_ended kept
+	limits
+	reload
+	gone "priority"
+}
+
+# Trees at a switch.
+part_preempt()
+{
+	local pids=() first=() n
+
+	limits "tenant = red" "priority = 9" "tenant = green" "priority = 2"
+	reload
+	sw inc-tool switch set max-trees 3
+	low gina middle 2
+	low bob old 2
+	low bob young 2
+	refused "the same priority" nina 2 \
+		"none has the capability and room for another tree$"
+	as ruth am_job "a higher one has room" 2 --check --count 100
+	was_ended young
+	goes_on old middle
+	low bob young 2
+	low ruth high1 2
+	was_ended young
+	low ruth high2 2
+	was_ended old
+	low ruth high3 2
+	was_ended middle
+	refused "there is nobody left" ruth 2 \
+		"another tree; groups with a lower priority would not make room"
+	refused "a lower one cannot have theirs" gina 2 "would not make room"
+	goes_on high1 high2 high3
+	end high1 high2 high3
+
+	# Others come while a tree is being dismantled: who is first has it.
+	sw inc-tool switch set max-trees 1
+	for n in 1 2; do
+		low bob old 2
+		as ruth am_start 2 --check --count 100
+		first=("$JOB_NAME" "$JOB_LOG" "${JOB_PIDS[@]}")
+		as nina am_start 2 --check --count 100
+		pids=("${JOB_PIDS[@]}")
+		JOB_NAME=${first[0]}
+		JOB_LOG=${first[1]}
+		JOB_PIDS=("${first[@]:2}")
+		job_wait
+		ktap $? "others at the same time, round $n" "$(cat "$JOB_LOG".*)"
+		wait "${pids[@]}"
+		was_ended old
+	done
+	sw inc-tool switch set max-trees 0
+	limits
+	reload
+	gone "preempt"
+}
+
+# Memory of a switch, which is only known when it refuses a tree.
+part_memory()
+{
+	local used
+
+	limits "tenant = red" "priority = 9"
+	reload
+	low bob old 2 --slots 32
+	used=$(sw inc-tool -j switch show | sed 's/.*"memory-used":\([0-9]*\).*/\1/')
+	echo "# a tree of 2 ranks and 32 slots takes $used bytes"
+	sw inc-tool switch set memory-limit $((used + used / 2))
+	refused "the same priority" nina 2 "needs .* KiB"
+	refused "not enough memory without it, either" ruth 2 "would not make room" \
+		--slots 128
+	refused "nor for more ranks" ruth 4 "would not make room" --slots 32
+	goes_on old
+	as ruth am_job "a tree as large has its memory" 2 --check --count 100 \
+		--slots 32
+	was_ended old
+	low bob old 2 --slots 16
+	low bob young 2 --slots 16
+	as ruth am_job "a tree has the memory of two" 2 --check --count 100 \
+		--slots 32
+	was_ended old
+	was_ended young
+	sw inc-tool switch set memory-limit 1G
+	limits
+	reload
+	gone "memory"
+}
+
+leads()
+{
+	as olga ctl topology >/dev/null 2>&1
+}
+
+all_ready()
+{
+	[ "$(as olga ctl group show | grep -c ": ready, 2 of 2")" = 2 ]
+}
+
+# Groups that an earlier manager has made: which one is the youngest?
+part_restart()
+{
+	limits "tenant = red" "priority = 9"
+	amd_down
+	AMD_STORE=sqlite:$DIR/amd.db
+	amd_up || return
+	sw inc-tool switch set max-trees 2
+	low bob old 2
+	low bob young 2
+	kill -9 "$AMD"
+	wait "$AMD" 2>/dev/null
+	AMD=
+	amd_up || return
+	wait_for 20 leads
+	wait_for 20 all_ready
+	ktap $? "the next manager has both" "$(as olga ctl group show)"
+	as ruth am_job "and ends one of them" 2 --check --count 100
+	was_ended young
+	goes_on old
+	end old
+	amd_down
+	AMD_STORE=none
+	sw inc-tool switch set max-trees 0
+	amd_up
+}
+
+suite "quota reserve switch reload hide priority preempt memory restart" "$@"

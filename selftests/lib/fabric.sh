@@ -197,7 +197,8 @@ busy_or_dead()
 # machine's CPU makes its own ranks, agents and managers late.
 long_job()
 {
-	am_start "$1" allreduce --count 65536 -i 1000000 --pause 10000
+	am_start "$1" allreduce --count 65536 -i 1000000 --pause 10000 \
+		"${@:2}"
 	wait_for 20 busy_or_dead
 }
 

@@ -39,6 +39,7 @@ static void fill(struct row *r, const char *name, const struct limits *l,
 
 	rdma_inc__v1__quota__init(&r->msg);
 	r->msg.tenant = (char *)name;
+	r->msg.priority = l->priority;
 	r->msg.limits = r->list;
 	r->msg.n_limits = LIMITS;
 	for (i = 0; i < LIMITS; i++) {

@@ -101,6 +101,8 @@ static void explain(const struct manager *m, const struct group *g,
 	if (g->present < g->like.ranks && !g->nparts)
 		snprintf(w->text, sizeof(w->text), "no tree yet: %u of %u ranks are present",
 			 g->present, g->like.ranks);
+	else if (g->take_until)
+		snprintf(w->text, sizeof(w->text), "no tree yet: it waits for the room of groups that end");
 	else if (list && group_why(g, list, &root))
 		fill(m, list, root, w);
 	else

@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/event.h"
 #include "base/loop.h"
@@ -33,14 +32,6 @@ void events_free(struct events *e)
 	e->ring = NULL;
 }
 
-static int64_t realtime_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /**
  * event_say() - report that something has happened
  * @e: events
@@ -56,7 +47,7 @@ void event_say(struct events *e, const char *kind, const char *subject,
 	va_list ap;
 
 	ev->seq = e->last;
-	ev->time = realtime_ms();
+	ev->time = unix_ms();
 	ev->kind = kind;
 	snprintf(ev->subject, sizeof(ev->subject), "%s", subject);
 	ev->tenant[0] = '\0';

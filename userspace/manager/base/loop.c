@@ -11,6 +11,14 @@
 
 static bool chatty;
 
+static int64_t read_ms(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 /**
  * now_ms() - read CLOCK_MONOTONIC
  *
@@ -18,10 +26,17 @@ static bool chatty;
  */
 int64_t now_ms(void)
 {
-	struct timespec ts;
+	return read_ms(CLOCK_MONOTONIC);
+}
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+/**
+ * unix_ms() - read the clock that people set
+ *
+ * Return: milliseconds since 1970.
+ */
+int64_t unix_ms(void)
+{
+	return read_ms(CLOCK_REALTIME);
 }
 
 /**

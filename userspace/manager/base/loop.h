@@ -48,6 +48,7 @@ void loop_post(struct loop *loop, struct work *work);
 void loop_turn(struct loop *loop, int64_t until);
 
 int64_t now_ms(void);
+int64_t unix_ms(void);
 
 void log_open(bool verbose);
 void log_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

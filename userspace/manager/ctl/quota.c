@@ -30,6 +30,8 @@ static void print_quota(const char *name, const RdmaInc__V1__Quota *q)
 	size_t i;
 
 	fputs(name, stdout);
+	if (q->priority)
+		printf(", priority %u", q->priority);
 	if (q->refused)
 		printf(", %llu refused", (unsigned long long)q->refused);
 	putchar('\n');
@@ -91,6 +93,7 @@ const struct ctl_object ctl_quota = {
 	"\n"
 	"What tenants have and may have; \"-\" are callers without a tenant. A client\n"
 	"sees its own tenant. The limits are lines of the manager's file tenants.conf;\n"
-	"the number of ranks that were refused because of them follows the name.\n",
+	"the priority, unless it is 0, and the number of ranks that were refused\n"
+	"because of limits follow the name.\n",
 	.run	= run,
 };

@@ -307,10 +307,11 @@ static bool build(struct topo *t)
 	return ok;
 }
 
-/* Trees that other programs have made there count, too. */
-static uint32_t room_of(const struct manager *m, const struct sw *sw)
+/* Trees that other programs have made there count, too; @gone of ours do not. */
+static uint32_t room_of(const struct manager *m, const struct sw *sw,
+			uint32_t gone)
 {
-	uint32_t i, id, n = sw->parts;
+	uint32_t i, id, n = sw->parts - gone;
 
 	if (!sw->up || !sw->info->collectives)
 		return 0;
@@ -340,7 +341,7 @@ struct place_fabric *topo_fabric(const struct manager *m)
 		return NULL;
 	for (i = 0; i < t->n; i++) {
 		sw = &m->switches[i];
-		t->switches[i].room = room_of(m, sw);
+		t->switches[i].room = room_of(m, sw, 0);
 		t->switches[i].members = sw->info ? sw->info->max_ranks : 0;
 		t->switches[i].load = sw->parts;
 	}
@@ -373,6 +374,22 @@ void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees)
 
 	if (p->room > trees)
 		p->room = trees;
+}
+
+/**
+ * topo_gone() - do as if some of a switch's trees were gone
+ * @m: manager
+ * @sw: switch
+ * @trees: number of trees, of those that groups have there
+ *
+ * Until topo_fabric() is called again.
+ */
+void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees)
+{
+	struct place_switch *p = &m->topo->switches[sw->index];
+
+	p->room = room_of(m, sw, trees);
+	p->load = sw->parts - trees;
 }
 
 /**

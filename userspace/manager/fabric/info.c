@@ -177,6 +177,9 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	info->max_ranks = (uint32_t)yang_number(limits, "max-ranks");
 	copy(info->version, sizeof(info->version),
 	     yang_text(data, "interfaces-version"));
+	info->max_slots = (uint32_t)yang_number(limits, "max-slots");
+	info->max_tree_memory = yang_number(limits, "max-tree-memory");
+	info->leaving = (uint32_t)yang_number(state, "leaving");
 	take_trees(data, info);
 	lyd_free_siblings(data);
 	ret = get_interfaces(n, known, info, err);

@@ -66,6 +66,9 @@ struct sw_if {
  * @memory_used: bytes that they take
  * @max_trees: 0: no limit
  * @max_ranks: that a tree may have; 0: no limit
+ * @max_slots: that a tree may have; 0: no limit
+ * @max_tree_memory: bytes that a tree may take; 0: no limit
+ * @leaving: trees that were deleted, and still take memory
  * @ntrees: number of trees
  * @trees: their IDs
  * @version: of the interfaces; empty: the agent does not say it
@@ -80,6 +83,9 @@ struct sw_info {
 	uint64_t	memory_used;
 	uint32_t	max_trees;
 	uint32_t	max_ranks;
+	uint32_t	max_slots;
+	uint64_t	max_tree_memory;
+	uint32_t	leaving;
 	uint32_t	ntrees;
 	uint32_t	*trees;
 	char		version[SWITCH_ID_MAX + 1];

@@ -90,6 +90,7 @@ const struct topo_link *topo_links(const struct manager *m, uint32_t *n);
 struct place_fabric *topo_fabric(const struct manager *m);
 void topo_avoid(const struct manager *m, const struct sw *sw);
 void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees);
+void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees);
 struct place_fabric *topo_without(const struct manager *m,
 				  const struct topo_charge *c);
 struct topo_charge *topo_charge(const struct manager *m, const struct place *p,

@@ -53,6 +53,7 @@ void group_begin_end(struct group *g)
 		g->until = g->manager->loop.now + ENDING_MS;
 		tenant_leave(&g->manager->tenants, g->tenant, g->reserved,
 			     g->like.ranks);
+		group_has_room(g);
 		g->reserved = NULL;
 	}
 	g->ending = true;
@@ -144,8 +145,11 @@ void group_drop_parts(struct group *g)
 
 static void group_free(struct group *g)
 {
+	struct manager *m = g->manager;
+	bool awaited = g->awaited;
+
 	if (!g->kept.forgotten)
-		event_say(&g->manager->events, EVENT_GROUP_ENDED, g->like.job,
+		event_say(&m->events, EVENT_GROUP_ENDED, g->like.job,
 			  "%s", g->cause);
 	if (g->last)
 		rpc_stream_end(g->last, 0, "");
@@ -154,6 +158,8 @@ static void group_free(struct group *g)
 	free(g->links);
 	free(g->avoid);
 	free(g);
+	if (awaited)
+		group_wake(m);
 }
 
 static void delete_trees(struct group *g)
@@ -386,6 +392,27 @@ void group_delete_left(struct group *g)
 }
 
 /**
+ * group_dismantle() - dismantle a group that could go on
+ * @g: group; is freed now or later
+ * @cause: kind of cause
+ * @why: reason, for the ranks
+ */
+void group_dismantle(struct group *g, enum group_cause cause, const char *why)
+{
+	if (g->over)
+		return;
+	group_blame(g, cause, "%s", why);
+	/* There is no other tree for it, either. */
+	g->rebuilding = false;
+	if (g->state < GROUP_JOINED) {
+		group_refuse(g, ECONNRESET, "%s", why);
+		return;
+	}
+	group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", why);
+	group_end(g);
+}
+
+/**
  * group_delete() - dismantle a group by hand, or at the manager's end
  * @g: group; is freed now or later
  * @why: reason, for the ranks
@@ -395,13 +422,7 @@ void group_delete(struct group *g, const char *why)
 	if (g->over)
 		return;
 	log_say("group \"%s\": %s", g->like.job, why);
-	group_blame(g, g->manager->stop ? CAUSE_STOP : CAUSE_HAND, "%s", why);
-	if (g->state < GROUP_JOINED) {
-		group_refuse(g, ECONNRESET, "%s", why);
-		return;
-	}
-	group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", why);
-	group_end(g);
+	group_dismantle(g, g->manager->stop ? CAUSE_STOP : CAUSE_HAND, why);
 }
 
 /**

@@ -17,6 +17,7 @@ static const char *const names[] = {
 	[CAUSE_HAND]	= "by hand",
 	[CAUSE_STOP]	= "the manager stops",
 	[CAUSE_REFUSED]	= "refused",
+	[CAUSE_PREEMPTED] = "preempted",
 };
 
 /**

@@ -89,6 +89,7 @@ static struct group *group_new(struct manager *m, struct tenant *tn,
 	}
 	g->tenant = tn;
 	g->reserved = reserved;
+	g->born = (uint64_t)unix_ms();
 	tenant_enter(&m->tenants, tn, reserved, join->ranks);
 	g->until = m->loop.now + m->o.forming_ms;
 	for (i = 0; i < join->ranks; i++)
@@ -150,6 +151,7 @@ static struct group *form(struct manager *m, struct rpc_stream *stream,
 	struct reservation *r = NULL;
 	char why[INC_RDV_TEXT_MAX - 128];
 	struct group *g;
+	bool claims;
 
 	if (msg->reservation[0]) {
 		r = reservation_find(&m->tenants, tn, msg->reservation);
@@ -161,16 +163,22 @@ static struct group *form(struct manager *m, struct rpc_stream *stream,
 		if (!reservation_fits(r, join->ranks))
 			r = NULL;
 	}
-	if (!tenant_admits(&m->tenants, tn, r, join->ranks, why,
-			   sizeof(why))) {
+	claims = !tenant_admits(&m->tenants, tn, r, join->ranks, why,
+				sizeof(why));
+	if (claims && !tenant_may_claim(&m->tenants, tn, join->ranks)) {
 		tenant_refused(tn, &m->events, join->job, why);
 		refuse(stream, ENOBUFS, "group \"%s\": %s", join->job, why);
 		return NULL;
 	}
 	g = group_new(m, tn, r, join);
-	if (!g)
+	if (!g) {
 		refuse(stream, ENOBUFS, "no memory for group \"%s\"",
 		       join->job);
+		return NULL;
+	}
+	g->claims = claims;
+	if (claims)
+		tenant_claim(&m->tenants, join->ranks);
 	return g;
 }
 

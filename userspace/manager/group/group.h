@@ -110,6 +110,7 @@ struct part {
  * @CAUSE_HAND: an operator has deleted the group
  * @CAUSE_STOP: the manager is stopped
  * @CAUSE_REFUSED: it could not be formed
+ * @CAUSE_PREEMPTED: one of a tenant with a higher priority has its room
  */
 enum group_cause {
 	CAUSE_LEFT,
@@ -120,6 +121,7 @@ enum group_cause {
 	CAUSE_HAND,
 	CAUSE_STOP,
 	CAUSE_REFUSED,
+	CAUSE_PREEMPTED,
 };
 
 /**
@@ -160,6 +162,11 @@ struct group_vague {
  * @next_touched: next group of which that is so
  * @tenant: who owns it; another tenant's groups may have the same name
  * @reserved: reservation that its room is from, until it ends; NULL: none
+ * @born: milliseconds since 1970; when its first rank came; 0: unknown
+ * @claims: all tenants have all they may have, but others will end for it
+ * @takes: how often others were asked to make room for it
+ * @take_until: milliseconds; when there must be that room; 0: it needs none
+ * @awaited: another group waits for its room
  * @like: name, number of ranks, and the wishes so far; mtu is the lowest; uc if
  *	any rank's queue pair is
  * @state: its state
@@ -211,6 +218,11 @@ struct group {
 	struct group		*next_touched;
 	struct tenant		*tenant;
 	struct reservation	*reserved;
+	uint64_t		born;
+	bool			claims;
+	unsigned int		takes;
+	int64_t			take_until;
+	bool			awaited;
 	struct inc_rdv_join	like;
 	enum group_state	state;
 	bool			ending;
@@ -257,6 +269,7 @@ void group_check_ready(struct group *g);
 void group_begin(struct group *g);
 
 /* make.c */
+void group_wishes(const struct group *g, struct tree *t);
 bool group_elsewhere(struct group *g);
 void group_place(struct group *g);
 void group_look_again(struct group *g);
@@ -270,6 +283,13 @@ void group_rebuild_step(struct group *g);
 void group_rebuild_on(struct group *g);
 struct place_why;
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root);
+
+/* preempt.c */
+bool group_waits(struct group *g);
+bool group_preempts(struct group *g, const uint32_t *at);
+bool group_awaits_memory(struct group *g);
+void group_has_room(struct group *g);
+void group_wake(struct manager *m);
 
 /* link.c */
 void group_note_links(struct group *g);
@@ -325,6 +345,7 @@ void group_end(struct group *g);
 void group_leave(struct rank *r);
 void group_lost(struct rank *r, const char *why);
 void group_delete_left(struct group *g);
+void group_dismantle(struct group *g, enum group_cause cause, const char *why);
 void group_drop_parts(struct group *g);
 void group_op_done(struct group *g);
 

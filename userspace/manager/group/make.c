@@ -18,6 +18,7 @@
 #include "group/group.h"
 #include "place/place.h"
 #include "rdma_inc_proto.h"
+#include "tenant/preempt.h"
 
 /* Of trees with a UC rank: as many bytes in flight as over RC. */
 #define UC_SLOTS	1024
@@ -173,7 +174,12 @@ static uint32_t new_tree_id(struct manager *m)
 	return id;
 }
 
-static void set_wishes(const struct group *g, struct tree *t)
+/**
+ * group_wishes() - set what a group wishes of a tree
+ * @g: group
+ * @t: tree
+ */
+void group_wishes(const struct group *g, struct tree *t)
 {
 	const struct inc_rdv_tree *wish = &g->like.tree;
 	struct inc_rdv_joined *s = &t->settings;
@@ -203,7 +209,7 @@ static bool part_init(struct group *g, struct part *part, uint32_t sw,
 	part->tree.id = new_tree_id(g->manager);
 	part_enter(part);
 	part->tree.members = calloc(members, sizeof(*part->tree.members));
-	set_wishes(g, &part->tree);
+	group_wishes(g, &part->tree);
 	return part->tree.members;
 }
 
@@ -343,6 +349,28 @@ static bool await_hosts(struct group *g)
 	return true;
 }
 
+static void no_place(struct group *g, bool located, uint32_t lost)
+{
+	char text[INC_RDV_TEXT_MAX - 256];
+	const char *others = g->tenant->limits->priority ? PREEMPT_NO_HELP : "";
+
+	if (located && g->claims) {
+		group_refuse(g, ENOBUFS, "all tenants together have what they may have%s",
+			     others);
+	} else if (located && limit_says(g, text, sizeof(text))) {
+		tenant_refused(g->tenant, &g->manager->events, g->like.job,
+			       text);
+		group_refuse(g, ENOBUFS, "%s", text);
+	} else if (located) {
+		group_refuse(g, EHOSTUNREACH, "no switch can serve it: %.300s%s",
+			     reason(g), others);
+	} else {
+		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it answers none: is its leaf among the manager's switches, and the host up?",
+			     lost, inc_rdv_addr_str(&g->ranks[lost].join.addr,
+						    text, sizeof(text)));
+	}
+}
+
 /**
  * group_place() - compute the tree of a group, and begin to make it
  * @g: group, all ranks of which are present
@@ -350,12 +378,14 @@ static bool await_hosts(struct group *g)
 void group_place(struct group *g)
 {
 	uint32_t at[g->like.ranks], lost = 0;
-	bool located = locate(g, at, &lost), built;
+	bool located, built;
 	struct place p;
-	char text[INC_RDV_TEXT_MAX - 128];
 
 	group_touch(g);
-	if (located && compute(g, at, &p)) {
+	if (group_waits(g))
+		return;
+	located = locate(g, at, &lost);
+	if (located && !g->claims && compute(g, at, &p)) {
 		built = build(g, &p);
 		g->charge = topo_charge(g->manager, &p, at);
 		place_free(&p);
@@ -374,18 +404,8 @@ void group_place(struct group *g)
 		group_look_again(g);
 		return;
 	}
-	if (located && limit_says(g, text, sizeof(text))) {
-		tenant_refused(g->tenant, &g->manager->events, g->like.job,
-			       text);
-		group_refuse(g, ENOBUFS, "%s", text);
-	} else if (located) {
-		group_refuse(g, EHOSTUNREACH, "no switch can serve it: %s",
-			     reason(g));
-	} else {
-		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it answers none: is its leaf among the manager's switches, and the host up?",
-			     lost, inc_rdv_addr_str(&g->ranks[lost].join.addr,
-						    text, sizeof(text)));
-	}
+	if (!located || !group_preempts(g, at))
+		no_place(g, located, lost);
 }
 
 /**
@@ -403,6 +423,8 @@ bool group_elsewhere(struct group *g)
 
 	if (!g->full || g->ending)
 		return false;
+	if (group_awaits_memory(g))
+		return true;
 	list = realloc(g->avoid, (g->navoid + 1) * sizeof(*list));
 	if (!list)
 		return false;
@@ -506,6 +528,7 @@ static void step_joined(struct group *g)
 	uint32_t i;
 
 	g->state = GROUP_JOINED;
+	group_has_room(g);
 	/* The ranks have memory for such messages, should it be rebuilt. */
 	g->like.tree.slots = g->parts[0].tree.settings.slots;
 	g->like.tree.msg_size = g->parts[0].tree.settings.msg_size;

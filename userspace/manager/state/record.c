@@ -310,6 +310,7 @@ char *record_of(const struct group *g)
 	put_text(o, "tenant", g->tenant->name);
 	if (g->reserved && !g->reserved->over)
 		put_text(o, "reservation", g->reserved->name);
+	put_number(o, "born", g->born);
 	put_number(o, "ending", g->ending);
 	put_number(o, "mtu", g->like.mtu);
 	put_number(o, "uc", g->like.uc);
@@ -351,6 +352,7 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 		return NULL;
 	}
 	g->state = GROUP_READY;
+	g->born = number(o, "born");
 	g->ending = number(o, "ending");
 	g->like.ranks = (uint32_t)n;
 	g->reserved = reservation_find(&m->tenants, g->tenant,

@@ -137,6 +137,9 @@ void stats_metrics(const struct stats *st, FILE *f)
 	put_switches(st, f);
 	put_one(f, "groups_refused_total", "counter", "Groups refused.",
 		st->refused);
+	put_one(f, "groups_preempted_total", "counter",
+		"Groups ended for one of a tenant with a higher priority.",
+		st->preempted);
 	put_one(f, "ranks_lost_total", "counter", "Ranks lost.", st->lost);
 	put_one(f, "events_total", "counter", "Events.", st->m->events.last);
 	put_histogram(f, "group_ranks", "Ranks of the groups made.", &st->size);

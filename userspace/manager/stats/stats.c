@@ -279,6 +279,8 @@ static void heard(struct event_listener *l, const struct event *ev)
 		became_ready(st, ev->subject);
 	else if (!strcmp(ev->kind, EVENT_GROUP_REFUSED))
 		st->refused++;
+	else if (!strcmp(ev->kind, EVENT_GROUP_PREEMPTED))
+		st->preempted++;
 	else if (!strcmp(ev->kind, EVENT_RANK_LOST))
 		st->lost++;
 	if (strcmp(ev->kind, EVENT_GROUP_ENDED))

@@ -78,6 +78,7 @@ struct stats_watch {
  * @levels: levels of their trees
  * @ready: seconds that it took
  * @refused: groups that were refused
+ * @preempted: groups that were ended for others
  * @lost: ranks that were lost
  */
 struct stats {
@@ -92,6 +93,7 @@ struct stats {
 	struct stats_histogram	levels;
 	struct stats_histogram	ready;
 	uint64_t		refused;
+	uint64_t		preempted;
 	uint64_t		lost;
 };
 

@@ -14,6 +14,7 @@ enum {
 	OPT_TENANT = LIMITS,
 	OPT_ALL_GROUPS,
 	OPT_ALL_RANKS,
+	OPT_PRIORITY,
 };
 
 static const struct option lines[] = {
@@ -28,6 +29,7 @@ static const struct option lines[] = {
 	{ "tenant",		required_argument,	NULL, OPT_TENANT },
 	{ "all-groups",		required_argument,	NULL, OPT_ALL_GROUPS },
 	{ "all-ranks",		required_argument,	NULL, OPT_ALL_RANKS },
+	{ "priority",		required_argument,	NULL, OPT_PRIORITY },
 	{ NULL, 0, NULL, 0 }
 };
 
@@ -138,6 +140,15 @@ static bool number(const char *text, uint32_t *value)
 	return !errno && !*end && num < POLICY_NO_LIMIT;
 }
 
+static int take_priority(const struct policy *p, struct limits *to,
+			 uint32_t value)
+{
+	if (value > POLICY_PRIORITY_MAX)
+		return wrong(p, "a priority is a number, 0 to 1000");
+	to->priority = value;
+	return 0;
+}
+
 static int take(void *ctx, int opt, char *text)
 {
 	struct policy *p = ctx;
@@ -154,6 +165,8 @@ static int take(void *ctx, int opt, char *text)
 	}
 	if (!to)
 		return wrong(p, "whose limit is this? A line \"tenant = NAME\" must come first");
+	if (opt == OPT_PRIORITY)
+		return take_priority(p, to, value);
 	to->max[opt] = value;
 	if (to->max[LIMIT_MIN_RANKS] > to->max[LIMIT_MAX_RANKS])
 		return wrong(p, "min-ranks must not be more than max-ranks");

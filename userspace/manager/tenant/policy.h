@@ -16,6 +16,7 @@
 
 #define POLICY_NO_LIMIT		UINT32_MAX
 #define POLICY_TENANTS_MAX	4096
+#define POLICY_PRIORITY_MAX	1000
 
 /**
  * enum policy_limit - what is limited
@@ -40,9 +41,12 @@ enum policy_limit {
 /**
  * struct limits - of a tenant, or of all together
  * @max: by enum policy_limit; POLICY_NO_LIMIT: none
+ * @priority: its groups may have the room of groups of tenants with a lower one;
+ *	0 to POLICY_PRIORITY_MAX
  */
 struct limits {
 	uint32_t	max[LIMITS];
+	uint32_t	priority;
 };
 
 struct policy;

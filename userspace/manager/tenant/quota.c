@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/loop.h"
+#include "tenant/preempt.h"
 #include "tenant/quota.h"
 
 #define PAUSE_MS	1000	/* between events about one tenant */
@@ -253,9 +254,122 @@ bool tenant_admits(const struct tenants *t, const struct tenant *tn,
 	char who[IDENTITY_LEN + 16];
 
 	tenant_call(tn, who, sizeof(who));
-	return size_is_allowed(tn->limits, who, ranks, why, len) &&
-	       (r || tenant_has_room(t, tn, 1, ranks, why, len));
+	if (!size_is_allowed(tn->limits, who, ranks, why, len))
+		return false;
+	if (r)
+		return true;
+	if (!sum_is_allowed(tn->limits, who, &tn->use, 1, ranks, why, len))
+		return false;
+	if (tenant_has_room(t, tn, 1, ranks, why, len))
+		return true;
+	if (tn->limits->priority)
+		says(why + strlen(why), len - strlen(why), "%s",
+		     PREEMPT_NO_HELP);
+	return false;
 }
+
+/* --- What groups of a lower priority have -------------------------------- */
+
+/*
+ * What would be left if all groups of tenants with a lower priority had ended,
+ * but those whose room a reservation would keep.
+ */
+static struct use without_lower(const struct tenants *t, uint32_t priority)
+{
+	const struct reservation *r;
+	struct use u = t->use;
+	const struct tenant *tn;
+
+	for (tn = t->list; tn; tn = tn->next)
+		if (tn->limits->priority < priority) {
+			u.groups -= tn->use.groups;
+			u.ranks -= tn->use.ranks;
+		}
+	for (r = t->reservations; r; r = r->next)
+		if (r->tenant->limits->priority < priority) {
+			u.groups += r->used_groups;
+			u.ranks += r->used_ranks;
+		}
+	return u;
+}
+
+/**
+ * tenant_may_claim() - check whether others would have to end for a group
+ * @t: tenants
+ * @tn: its tenant
+ * @ranks: its ranks
+ *
+ * Return: true if the group is within its tenant's own limits, and what all
+ * tenants together may have is enough for it without groups of tenants with a
+ * lower priority. No reservation ends for it, nor a group that has its room from
+ * one.
+ */
+bool tenant_may_claim(const struct tenants *t, const struct tenant *tn,
+		      uint32_t ranks)
+{
+	struct use rest = without_lower(t, tn->limits->priority);
+	char why[256];
+
+	return size_is_allowed(tn->limits, "", ranks, why, sizeof(why)) &&
+	       sum_is_allowed(tn->limits, "", &tn->use, 1, ranks, why,
+			      sizeof(why)) &&
+	       sum_is_allowed(policy_of_all(t->policy), "", &rest, 1, ranks,
+			      why, sizeof(why));
+}
+
+/**
+ * tenant_claim() - let a group that is counted have the room of others
+ * @t: tenants
+ * @ranks: its ranks
+ *
+ * They end when all its ranks are there: that may never be. Until then nobody
+ * else gets what they leave.
+ */
+void tenant_claim(struct tenants *t, uint32_t ranks)
+{
+	t->claims.groups++;
+	t->claims.ranks += ranks;
+}
+
+/**
+ * tenant_unclaim() - a group has its room now, or needs it no longer
+ * @t: tenants
+ * @ranks: its ranks
+ */
+void tenant_unclaim(struct tenants *t, uint32_t ranks)
+{
+	t->claims.groups--;
+	t->claims.ranks -= ranks;
+}
+
+static uint64_t over(uint64_t used, uint32_t max)
+{
+	return max != POLICY_NO_LIMIT && used > max ? used - max : 0;
+}
+
+/**
+ * tenant_lacks() - tell how much must end for a group with a claim
+ * @t: tenants
+ * @ranks: its ranks
+ *
+ * Other groups' claims are not its business.
+ *
+ * Return: groups, and ranks of groups.
+ */
+struct claims tenant_lacks(const struct tenants *t, uint32_t ranks)
+{
+	const struct limits *l = policy_of_all(t->policy);
+	const struct use *u = &t->use;
+
+	return (struct claims) {
+		.groups = over(u->groups + u->held_groups -
+			       (t->claims.groups - 1), l->max[LIMIT_GROUPS]),
+		.ranks = over(u->ranks + u->held_ranks -
+			      (t->claims.ranks - ranks), l->max[LIMIT_RANKS]),
+	};
+}
+
+/* --- What changes -------------------------------------------------------- */
 
 /**
  * tenant_enter() - count a group

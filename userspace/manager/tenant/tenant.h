@@ -30,6 +30,16 @@ struct use {
 };
 
 /**
+ * struct claims - what groups that are not complete are to have of others
+ * @groups: such groups; @use of struct tenants has them, too
+ * @ranks: their ranks
+ */
+struct claims {
+	uint64_t	groups;
+	uint64_t	ranks;
+};
+
+/**
  * struct tenant - who owns groups
  * @next: next one
  * @name: its name; empty: callers without a tenant
@@ -81,6 +91,7 @@ struct reservation {
  * @policy: what it says
  * @list: tenants that had a group
  * @use: what all of them have
+ * @claims: and what of that others are to end for
  * @reservations: room that is held, the oldest first
  * @nreservations: their number
  */
@@ -89,6 +100,7 @@ struct tenants {
 	struct policy	*policy;
 	struct tenant	*list;
 	struct use	use;
+	struct claims	claims;
 	struct reservation *reservations;
 	uint32_t	nreservations;
 };

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tenant/preempt.h"
 #include "tenant/quota.h"
 #include "tests/fuzz.h"
 
@@ -35,6 +36,9 @@ static const char good[] =
 	"  ranks = 16\n"
 	"  min-ranks = 2\n"
 	"  max-ranks = 8\n"
+	"priority = 1000\n"
+	"tenant = green\n"
+	"  priority = 3\n"
 	"tenant = *\n"
 	"groups = 1\n"
 	"all-ranks = 20\n"
@@ -55,6 +59,9 @@ static void known_files(void)
 		{ "tenant = a\ntenant = a", "file:2: this tenant is there" },
 		{ "tenant = a b", "file:1: names and tenants" },
 		{ "tenant = a\nmax-ranks = 2\nmin-ranks = 3", "file:3: min-r" },
+		{ "priority = 1", "file:1: whose" },
+		{ "tenant = a\npriority = 1001", "file:2: a priority is a num" },
+		{ "tenant = a\npriority = high", "file:2: this must be a num" },
 		{ "tenant = a\nrank = 1", "file:2: there is no such setting" },
 		{ "tenant", "file:1: this option needs a value" },
 	};
@@ -68,6 +75,10 @@ static void known_files(void)
 		return;
 	check(policy_of(p, "red")->max[LIMIT_MAX_RANKS] == 8, "red's limits");
 	check(policy_of(p, "blue")->max[LIMIT_GROUPS] == 1, "others' limits");
+	check(policy_of(p, "red")->priority == 1000 &&
+	      policy_of(p, "green")->priority == 3 &&
+	      !policy_of(p, "blue")->priority && !policy_of(p, "")->priority,
+	      "priorities");
 	check(policy_of(p, "")->max[LIMIT_GROUPS] == POLICY_NO_LIMIT &&
 	      policy_of(p, "")->max[LIMIT_RANKS] == 7, "no tenant");
 	check(policy_of_all(p)->max[LIMIT_RANKS] == 20, "limits of all");
@@ -182,21 +193,237 @@ static void known_reservations(void)
 	check(!t.use.held_ranks && !t.use.held_groups, "nothing is held");
 }
 
+static void reads(struct tenants *t, const char *text)
+{
+	struct tenant *tn;
+	char err[256];
+
+	policy_free(t->policy);
+	t->policy = parse(text, strlen(text), err, sizeof(err));
+	check(t->policy, err);
+	for (tn = t->list; tn && t->policy; tn = tn->next)
+		tn->limits = policy_of(t->policy, tn->name);
+}
+
+/* Who may have the room of others, and how much of it a group needs. */
+static void known_claims(void)
+{
+	struct tenants t = { .path = NULL };
+	struct tenant *high, *low, *same;
+	struct reservation *r;
+	struct claims lack;
+
+	high = low = same = NULL;
+	reads(&t, "all-groups = 4\nall-ranks = 20\ntenant = high\n"
+		  "priority = 2\nranks = 14\ngroups = 2\n"
+		  "tenant = same\npriority = 2\n");
+	high = tenant_get(&t, "high");
+	low = tenant_get(&t, "low");
+	same = tenant_get(&t, "same");
+	tenant_enter(&t, low, NULL, 10);
+	tenant_enter(&t, same, NULL, 8);
+	check(admits(&t, high, 4, "2 are left, and this group needs 4; groups with"),
+	      "no room, and it is said that a priority does not help");
+	check(admits(&t, high, 15, "tenant high may have 14 ranks"), "own limit");
+	check(tenant_may_claim(&t, high, 4), "a lower one has room");
+	check(tenant_may_claim(&t, high, 12), "all of it");
+	check(!tenant_may_claim(&t, high, 13), "no more than that");
+	check(!tenant_may_claim(&t, low, 4), "the lowest");
+	check(tenant_may_claim(&t, same, 12) && !tenant_may_claim(&t, same, 13),
+	      "it is not its own, either");
+	tenant_enter(&t, high, NULL, 4);
+	tenant_claim(&t, 4);
+	lack = tenant_lacks(&t, 4);
+	check(!lack.groups && lack.ranks == 2, "what must end");
+	check(admits(&t, low, 1, "all tenants together may have 20 ranks"),
+	      "nobody else gets it");
+	/* Another claim is not the first one's business. */
+	tenant_enter(&t, high, NULL, 8);
+	tenant_claim(&t, 8);
+	lack = tenant_lacks(&t, 4);
+	check(!lack.groups && lack.ranks == 2, "the same as before");
+	lack = tenant_lacks(&t, 8);
+	check(!lack.groups && lack.ranks == 6, "what the other one needs");
+	check(!tenant_may_claim(&t, high, 1), "its own limit holds");
+	tenant_unclaim(&t, 8);
+	tenant_leave(&t, high, NULL, 8);
+	tenant_unclaim(&t, 4);
+	tenant_leave(&t, high, NULL, 4);
+	tenant_leave(&t, low, NULL, 10);
+	reserve(&t, low, "job", 1, 10, 0);
+	check(!tenant_may_claim(&t, high, 3), "a reservation is kept");
+	r = reservation_find(&t, low, "job");
+	tenant_enter(&t, low, r, 10);
+	check(!tenant_may_claim(&t, high, 3), "while it is used, too");
+	reservation_end(&t, r);
+	check(tenant_may_claim(&t, high, 3), "not when it is over");
+	reads(&t, "all-ranks = 20\ntenant = low\npriority = 3\n");
+	check(!tenant_may_claim(&t, high, 3) && tenant_may_claim(&t, low, 3),
+	      "priorities are read again");
+	tenant_leave(&t, low, r, 10);
+	tenant_leave(&t, same, NULL, 8);
+	check(!t.claims.groups && !t.claims.ranks && !t.use.ranks, "no more");
+	tenants_close(&t);
+}
+
+/* --- Who ends ------------------------------------------------------------ */
+
+#define ENDS_MAX	10
+#define KINDS		3
+
+/**
+ * struct puzzle - groups that take room of several kinds
+ * @n: groups
+ * @has: what each takes
+ * @lack: what must become free
+ * @asked: how often it was asked
+ */
+struct puzzle {
+	size_t		n;
+	uint32_t	has[ENDS_MAX][KINDS];
+	uint32_t	lack[KINDS];
+	unsigned int	asked;
+};
+
+static bool enough(void *ctx, const bool *ends)
+{
+	struct puzzle *p = ctx;
+	uint32_t sum;
+	size_t i, k;
+
+	p->asked++;
+	for (k = 0; k < KINDS; k++) {
+		sum = 0;
+		for (i = 0; i < p->n; i++)
+			sum += ends[i] ? p->has[i][k] : 0;
+		if (sum < p->lack[k])
+			return false;
+	}
+	return true;
+}
+
+/*
+ * By trying all sets: the best one ends none of the last groups that another
+ * one spares, which as a number, the first group's bit the lowest, is the
+ * least of those from which none can be left out.
+ */
+static uint32_t best_set(struct puzzle *p)
+{
+	bool ends[ENDS_MAX];
+	uint32_t set;
+	size_t i;
+
+	for (set = 0; set < 1U << p->n; set++) {
+		for (i = 0; i < p->n; i++)
+			ends[i] = set >> i & 1;
+		if (enough(p, ends))
+			return set;
+	}
+	return UINT32_MAX;
+}
+
+static void random_choices(unsigned long steps)
+{
+	unsigned long wrong = 0, none = 0, several = 0;
+	bool ends[ENDS_MAX], found;
+	uint32_t set, expected;
+	struct puzzle p;
+	size_t i, k;
+
+	for (; steps; steps--) {
+		p = (struct puzzle) { .n = any(ENDS_MAX + 1) };
+		for (k = 0; k < KINDS; k++) {
+			for (i = 0; i < p.n; i++)
+				p.has[i][k] = any(2) * any(5);
+			p.lack[k] = any(3) * any(4);
+		}
+		expected = best_set(&p);
+		p.asked = 0;
+		found = preempt_choose(ends, p.n, enough, &p);
+		for (set = 0, i = 0; i < p.n; i++)
+			set |= (uint32_t)ends[i] << i;
+		wrong += found != (expected != UINT32_MAX) ||
+			 (found && set != expected) || p.asked > 60;
+		none += !found;
+		several += found && (set & (set - 1));
+	}
+	printf("# %lu choices without an answer, %lu of several groups\n", none,
+	       several);
+	check(!wrong, "the groups that end are those found by trying all sets");
+	check(none && several, "there are puzzles of all kinds");
+}
+
+static void known_order(void)
+{
+	struct candidate list[] = {
+		{ 1, 70, NULL }, { 0, 10, NULL }, { 0, 30, NULL },
+		{ 2, 90, NULL }, { 1, 80, NULL }, { 0, 20, NULL },
+	};
+	static const uint64_t order[] = { 30, 20, 10, 80, 70, 90 };
+	size_t i;
+
+	preempt_order(list, 6);
+	for (i = 0; i < 6; i++)
+		check(list[i].born == order[i], "the youngest of the lowest first");
+}
+
 /* --- Random reservations ------------------------------------------------- */
 
 #define JOBS	12
+
+static unsigned long settled;
 
 /**
  * struct job - a group
  * @tn: its tenant; NULL: it is not there
  * @r: its reservation, or NULL
  * @ranks: its ranks
+ * @claims: others are to end for it
  */
 struct job {
 	struct tenant		*tn;
 	struct reservation	*r;
 	uint32_t		ranks;
+	bool			claims;
 };
+
+/* Not those that claim, or have their room from a reservation. */
+static bool may_end(const struct job *job, const struct job *for_job)
+{
+	return job->tn && !job->claims && (!job->r || job->r->over) &&
+	       job->tn->limits->priority < for_job->tn->limits->priority;
+}
+
+static uint32_t lower_ranks(const struct job *jobs, const struct job *job)
+{
+	uint32_t sum = 0;
+	int i;
+
+	for (i = 0; i < JOBS; i++)
+		if (may_end(&jobs[i], job))
+			sum += jobs[i].ranks;
+	return sum;
+}
+
+static bool claims_add_up(const struct tenants *t, const struct job *jobs)
+{
+	const struct limits *l = policy_of_all(t->policy);
+	struct claims sum = { 0 };
+	int i;
+
+	for (i = 0; i < JOBS; i++)
+		if (jobs[i].tn && jobs[i].claims) {
+			sum.groups++;
+			sum.ranks += jobs[i].ranks;
+		}
+	if (sum.groups != t->claims.groups || sum.ranks != t->claims.ranks)
+		return false;
+	/* Without those that claim, the limits hold. */
+	return t->use.ranks + t->use.held_ranks - sum.ranks <=
+		       l->max[LIMIT_RANKS] &&
+	       t->use.groups + t->use.held_groups - sum.groups <=
+		       l->max[LIMIT_GROUPS];
+}
 
 /* What the tenants must have, counted anew. */
 static bool adds_up(const struct tenants *t, const struct job *jobs)
@@ -226,27 +453,68 @@ static bool adds_up(const struct tenants *t, const struct job *jobs)
 		all.held_groups += u.held_groups;
 		all.held_ranks += u.held_ranks;
 	}
-	return !memcmp(&all, &t->use, sizeof(all));
+	return !memcmp(&all, &t->use, sizeof(all)) && claims_add_up(t, jobs);
 }
 
-static void job_step(struct tenants *t, struct job *job, struct tenant *tn,
-		     const char *name)
+static void end_job(struct tenants *t, struct job *job)
+{
+	if (job->claims)
+		tenant_unclaim(t, job->ranks);
+	tenant_leave(t, job->tn, job->r, job->ranks);
+	*job = (struct job) { NULL };
+}
+
+/* Others end for a group, as long as there are any. */
+static void complete(struct tenants *t, struct job *jobs, struct job *job)
+{
+	struct claims lack;
+	int i;
+
+	for (i = 0; i < JOBS; i++) {
+		lack = tenant_lacks(t, job->ranks);
+		if (!lack.groups && !lack.ranks)
+			break;
+		if (may_end(&jobs[i], job))
+			end_job(t, &jobs[i]);
+	}
+	lack = tenant_lacks(t, job->ranks);
+	if (lack.groups || lack.ranks) {
+		end_job(t, job);
+		return;
+	}
+	tenant_unclaim(t, job->ranks);
+	job->claims = false;
+	settled++;
+}
+
+static void job_step(struct tenants *t, struct job *jobs, struct job *job,
+		     struct tenant *tn, const char *name)
 {
 	char why[256];
 
+	if (job->tn && job->claims && any(2)) {
+		complete(t, jobs, job);
+		return;
+	}
 	if (job->tn) {
-		tenant_leave(t, job->tn, job->r, job->ranks);
-		*job = (struct job) { NULL };
+		end_job(t, job);
 		return;
 	}
 	job->ranks = 1 + any(6);
 	job->r = reservation_find(t, tn, name);
 	if (job->r && !reservation_fits(job->r, job->ranks))
 		job->r = NULL;
-	if (!tenant_admits(t, tn, job->r, job->ranks, why, sizeof(why)))
+	job->claims = !tenant_admits(t, tn, job->r, job->ranks, why,
+				     sizeof(why));
+	if (job->claims && !tenant_may_claim(t, tn, job->ranks))
 		return;
 	tenant_enter(t, tn, job->r, job->ranks);
 	job->tn = tn;
+	if (!job->claims)
+		return;
+	tenant_claim(t, job->ranks);
+	check(tenant_lacks(t, job->ranks).ranks <= lower_ranks(jobs, job),
+	      "others have what a group claims");
 }
 
 static void random_reservations(unsigned long steps)
@@ -269,7 +537,7 @@ static void random_reservations(unsigned long steps)
 		snprintf(wish.name, sizeof(wish.name), "r%u", any(2));
 		r = reservation_find(&t, tn, wish.name);
 		if (any(3))
-			job_step(&t, &jobs[any(JOBS)], tn, wish.name);
+			job_step(&t, jobs, &jobs[any(JOBS)], tn, wish.name);
 		else if (r)
 			reservation_end(&t, r);
 		else
@@ -281,7 +549,9 @@ static void random_reservations(unsigned long steps)
 	}
 	for (i = 0; i < JOBS; i++)
 		if (jobs[i].tn)
-			job_step(&t, &jobs[i], NULL, "");
+			end_job(&t, &jobs[i]);
+	printf("# %lu groups had others end\n", settled);
+	check(settled, "groups had others end");
 	tenants_close(&t);
 }
 
@@ -344,6 +614,9 @@ int main(void)
 	known_files();
 	known_quotas();
 	known_reservations();
+	known_claims();
+	known_order();
+	random_choices(n);
 	random_reservations(n);
 	fuzz(n);
 	printf("%s - limits of tenants\n", failures ? "not ok" : "ok");

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Room for groups of tenants with a priority. A group that finds none, all ranks
+ * of which are present, may have that of groups of tenants with a lower one:
+ * they are chosen (tenant/preempt.c) by what there would be without them, and
+ * end only if that is enough. Then it waits until their trees are gone. Whoever
+ * has no higher priority is not placed until it has its trees.
+ *
+ * A group that has its room from a reservation does not end for another one, nor
+ * does what a reservation holds become anyone else's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "group/group.h"
+#include "place/place.h"
+#include "tenant/preempt.h"
+
+#define TAKE_MS		10000	/* for trees to be dismantled */
+#define TAKES_MAX	3	/* each may wait for so long */
+#define RETRY_MS	100	/* memory is free a while after its tree */
+#define BEHIND_MS	1000
+
+/* The kernel's choice, if a tree has no wishes. */
+#define SLOTS		64
+#define MSG_SIZE	65536
+
+/**
+ * struct room - what trees at a switch take
+ * @trees: their number
+ * @slots: their slots
+ * @bytes: messages in these
+ * @members: their members
+ * @pairs: slots of members
+ *
+ * A tree's memory is a sum of parts that each grow with one of these. So there
+ * is memory for a tree where others have had no less of each.
+ */
+struct room {
+	uint32_t	trees;
+	uint64_t	slots;
+	uint64_t	bytes;
+	uint64_t	members;
+	uint64_t	pairs;
+};
+
+/**
+ * struct search - groups are chosen
+ * @g: group that needs room
+ * @at: for each of its ranks the switch
+ * @list: groups that may end, in the order of preempt_order()
+ * @n: their number
+ * @gone: for each switch what those that end have there
+ */
+struct search {
+	struct group		*g;
+	const uint32_t		*at;
+	struct candidate	*list;
+	size_t			n;
+	struct room		*gone;
+};
+
+static uint32_t priority(const struct group *g)
+{
+	return g->tenant->limits->priority;
+}
+
+static void hold(struct group *g, int64_t until)
+{
+	g->state = GROUP_PLACING;
+	g->place_at = until;
+	group_touch(g);
+}
+
+/* --- Would there be room? ------------------------------------------------ */
+
+static void put(struct room *r, const struct tree *t)
+{
+	const struct inc_rdv_joined *s = &t->settings;
+	uint64_t slots = s->slots ? s->slots : SLOTS;
+
+	r->trees++;
+	r->slots += slots;
+	r->bytes += slots * (s->msg_size ? s->msg_size : MSG_SIZE);
+	r->members += t->n;
+	r->pairs += slots * t->n;
+}
+
+static void put_group(struct room *gone, const struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++)
+		put(&gone[g->parts[i].sw->index], &g->parts[i].tree);
+}
+
+/* Is there memory for a tree of the group at a switch that has refused one? */
+static bool has_memory(const struct search *s, const struct sw *sw,
+		       uint32_t members)
+{
+	const struct room *gone = &s->gone[sw->index];
+	struct tree t = { .n = members };
+	struct room need = { 0 };
+
+	group_wishes(s->g, &t);
+	put(&need, &t);
+	/* These are not for all trees together. */
+	if (!sw->info || sw->info->max_tree_memory ||
+	    (sw->info->max_slots && sw->info->max_slots < need.slots))
+		return false;
+	return need.slots <= gone->slots && need.bytes <= gone->bytes &&
+	       need.members <= gone->members && need.pairs <= gone->pairs;
+}
+
+static bool avoided(const struct group *g, const struct sw *sw)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->navoid; i++)
+		if (g->avoid[i] == sw)
+			return true;
+	return false;
+}
+
+static bool has_place(const struct search *s)
+{
+	struct manager *m = s->g->manager;
+	struct place_fabric *f = topo_fabric(m);
+	const struct sw *sw;
+	struct place p;
+	uint32_t i;
+	bool ok;
+
+	for (i = 0; f && i < m->o.nswitches; i++)
+		if (s->gone[i].trees)
+			topo_gone(m, &m->switches[i], s->gone[i].trees);
+	if (!f)
+		return false;
+	limit_room(s->g);
+	for (i = 0; i < s->g->navoid; i++)
+		if (!has_memory(s, s->g->avoid[i], 1))
+			topo_avoid(m, s->g->avoid[i]);
+	if (!place_compute(f, s->g->like.ranks, s->at, &p))
+		return false;
+	ok = true;
+	for (i = 0; i < p.n && ok; i++) {
+		sw = &m->switches[p.nodes[i].at];
+		ok = !avoided(s->g, sw) ||
+		     has_memory(s, sw, p.nodes[i].members);
+	}
+	place_free(&p);
+	return ok;
+}
+
+static bool fits(void *ctx, const bool *ends)
+{
+	struct search *s = ctx;
+	struct manager *m = s->g->manager;
+	struct claims lack = { 0 }, free = { 0 };
+	const struct group *g;
+	size_t i;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		s->gone[i] = (struct room){ 0 };
+	for (i = 0; i < s->n; i++) {
+		if (!ends[i])
+			continue;
+		g = s->list[i].ctx;
+		put_group(s->gone, g);
+		/* Of a group with a claim, others have the room still. */
+		free.groups += !g->claims;
+		free.ranks += g->claims ? 0 : g->like.ranks;
+	}
+	if (s->g->claims)
+		lack = tenant_lacks(&m->tenants, s->g->like.ranks);
+	return lack.groups <= free.groups && lack.ranks <= free.ranks &&
+	       has_place(s);
+}
+
+/* --- Who ends ------------------------------------------------------------ */
+
+static bool may_end(const struct group *g, const struct group *for_g)
+{
+	return !g->ending && (!g->reserved || g->reserved->over) &&
+	       priority(g) < priority(for_g);
+}
+
+static bool list_candidates(struct search *s)
+{
+	const struct manager *m = s->g->manager;
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		s->n += may_end(g, s->g);
+	s->list = calloc(s->n + 1, sizeof(*s->list));
+	s->gone = calloc(m->o.nswitches + 1, sizeof(*s->gone));
+	if (!s->list || !s->gone)
+		return false;
+	s->n = 0;
+	for (g = m->groups; g; g = g->next)
+		if (may_end(g, s->g))
+			s->list[s->n++] = (struct candidate){
+				priority(g), g->born, g,
+			};
+	preempt_order(s->list, s->n);
+	return true;
+}
+
+static void end_for(struct group *g, const struct group *for_g)
+{
+	char who[IDENTITY_LEN + 32], whose[IDENTITY_LEN + 32];
+
+	/* Its ranks are not told of another tenant. */
+	event_say(&g->manager->events, EVENT_GROUP_PREEMPTED, g->like.job,
+		  "%u ranks of %.60s, priority %u, for group %.40s of %.60s, priority %u",
+		  g->like.ranks, tenant_call(g->tenant, who, sizeof(who)),
+		  priority(g), for_g->like.job,
+		  tenant_call(for_g->tenant, whose, sizeof(whose)),
+		  priority(for_g));
+	g->awaited = true;
+	group_dismantle(g, CAUSE_PREEMPTED, "a tenant with a higher priority needs its room");
+}
+
+static bool choose(struct search *s)
+{
+	bool *ends = calloc(s->n + 1, sizeof(*ends));
+	struct group *g = s->g;
+	bool found;
+	size_t i;
+
+	found = ends && preempt_choose(ends, s->n, fits, s);
+	if (found) {
+		g->take_until = g->manager->loop.now + TAKE_MS;
+		g->navoid = 0;
+		hold(g, g->manager->loop.now);
+		if (g->claims)
+			tenant_unclaim(&g->manager->tenants, g->like.ranks);
+		g->claims = false;
+		for (i = 0; i < s->n; i++)
+			if (ends[i])
+				end_for(s->list[i].ctx, g);
+	}
+	free(ends);
+	return found;
+}
+
+/* --- Waiting ------------------------------------------------------------- */
+
+/* A switch that does not answer has no room anyway. */
+static bool has_trees(const struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++)
+		if (g->parts[i].sw->up)
+			return true;
+	return false;
+}
+
+static bool is_dismantling(const struct manager *m)
+{
+	const struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		if (g->awaited && (g->over || g->leave_at) && has_trees(g))
+			return true;
+	return false;
+}
+
+/* Groups that end anyway: their room may be enough. */
+static bool await_ending(struct group *g)
+{
+	struct manager *m = g->manager;
+	bool some = false;
+	struct group *o;
+
+	for (o = m->groups; o; o = o->next)
+		if ((o->over || o->leave_at) && has_trees(o)) {
+			o->awaited = true;
+			some = true;
+		}
+	if (!some)
+		return false;
+	g->take_until = m->loop.now + TAKE_MS;
+	hold(g, g->take_until);
+	return true;
+}
+
+/**
+ * group_preempts() - have others end for a group that has found no room
+ * @g: group, whose ranks are all at a switch
+ * @at: for each of them the switch
+ *
+ * Return: false if that would not help; else it waits, and is placed later.
+ */
+bool group_preempts(struct group *g, const uint32_t *at)
+{
+	struct search s = { .g = g, .at = at };
+	bool found = false;
+
+	if (g->takes < TAKES_MAX && list_candidates(&s) && s.n)
+		found = (!g->takes && await_ending(g)) || choose(&s);
+	g->takes += found;
+	free(s.list);
+	free(s.gone);
+	return found;
+}
+
+static bool is_behind(const struct group *g)
+{
+	const struct group *o;
+
+	for (o = g->manager->groups; o; o = o->next)
+		if (o != g && !o->ending && o->take_until &&
+		    priority(o) >= priority(g))
+			return true;
+	return false;
+}
+
+/**
+ * group_waits() - check whether a group must wait before it is placed
+ * @g: group, all ranks of which are present; may be freed
+ *
+ * Return: true if it waits for trees that are being dismantled, or others do
+ * whose turn it is; or if it has waited too long.
+ */
+bool group_waits(struct group *g)
+{
+	int64_t now = g->manager->loop.now;
+
+	if (g->take_until && is_dismantling(g->manager)) {
+		if (g->take_until > now)
+			hold(g, g->take_until);
+		else
+			group_refuse(g, ETIMEDOUT, "groups that were ended for it are still being dismantled after %d s",
+				     TAKE_MS / 1000);
+		return true;
+	}
+	if (!is_behind(g))
+		return false;
+	hold(g, now + BEHIND_MS);
+	return true;
+}
+
+/**
+ * group_awaits_memory() - wait if a switch still frees memory
+ * @g: group that @g->full had no room for, with no operation on a switch
+ *
+ * Return: true if it waits, and is placed again.
+ */
+bool group_awaits_memory(struct group *g)
+{
+	int64_t now = g->manager->loop.now;
+
+	if (g->take_until <= now || g->limited || !g->full->info ||
+	    !g->full->info->leaving)
+		return false;
+	g->full = NULL;
+	g->failed = 0;
+	g->why[0] = '\0';
+	group_drop_parts(g);
+	hold(g, now + RETRY_MS);
+	return true;
+}
+
+/**
+ * group_has_room() - a group has its trees, or needs none any more
+ * @g: group
+ */
+void group_has_room(struct group *g)
+{
+	bool others = g->take_until;
+
+	if (g->claims)
+		tenant_unclaim(&g->manager->tenants, g->like.ranks);
+	g->claims = false;
+	g->takes = 0;
+	g->take_until = 0;
+	if (others)
+		group_wake(g->manager);
+}
+
+/**
+ * group_wake() - look again for groups that wait for others
+ * @m: manager
+ */
+void group_wake(struct manager *m)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		if (g->state == GROUP_PLACING && !g->ending && g->place_at) {
+			g->place_at = m->loop.now;
+			group_touch(g);
+		}
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Which groups end for another one. No I/O; the same input gives the same
+ * groups.
+ */
+#ifndef INC_MANAGER_PREEMPT_H
+#define INC_MANAGER_PREEMPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is said then to a tenant with a priority. */
+#define PREEMPT_NO_HELP	"; groups with a lower priority would not make room"
+
+/**
+ * struct candidate - a group that may end for another one
+ * @priority: its tenant's
+ * @born: when it began; a later one ends first
+ * @ctx: the group
+ */
+struct candidate {
+	uint32_t	priority;
+	uint64_t	born;
+	void		*ctx;
+};
+
+void preempt_order(struct candidate *list, size_t n);
+bool preempt_choose(bool *ends, size_t n,
+		    bool (*fits)(void *ctx, const bool *ends), void *ctx);
+
+#endif /* INC_MANAGER_PREEMPT_H */
