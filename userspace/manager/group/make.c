@@ -284,17 +284,23 @@ static void make(struct group *g)
 			g->failed = ENOMEM;
 }
 
-static const char *reason(const struct group *g)
+/*
+ * Ranks that take a lost manager for the reason would come again, those that
+ * came last would not: only where the fabric is lost it is EHOSTUNREACH.
+ */
+static const char *reason(const struct group *g, int *err)
 {
 	const struct manager *m = g->manager;
 	unsigned int i;
 
+	*err = ENOBUFS;
 	if (g->navoid)
 		return g->refused;
-
 	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].up)
+		if (!m->switches[i].up) {
+			*err = EHOSTUNREACH;
 			return m->switches[i].why;
+		}
 	return "none has the capability and room for another tree";
 }
 
@@ -353,6 +359,8 @@ static void no_place(struct group *g, bool located, uint32_t lost)
 {
 	char text[INC_RDV_TEXT_MAX - 256];
 	const char *others = g->tenant->limits->priority ? PREEMPT_NO_HELP : "";
+	const char *why;
+	int err;
 
 	if (located && g->claims) {
 		group_refuse(g, ENOBUFS, "all tenants together have what they may have%s",
@@ -362,8 +370,9 @@ static void no_place(struct group *g, bool located, uint32_t lost)
 			       text);
 		group_refuse(g, ENOBUFS, "%s", text);
 	} else if (located) {
-		group_refuse(g, EHOSTUNREACH, "no switch can serve it: %.300s%s",
-			     reason(g), others);
+		why = reason(g, &err);
+		group_refuse(g, err, "no switch can serve it: %.300s%s", why,
+			     others);
 	} else {
 		group_refuse(g, EHOSTUNREACH, "no switch sees rank %u at %s, and it answers none: is its leaf among the manager's switches, and the host up?",
 			     lost, inc_rdv_addr_str(&g->ranks[lost].join.addr,
