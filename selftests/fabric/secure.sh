@@ -5,7 +5,7 @@
 # refused, and whether it is said why.
 #
 #   secure.sh [VAR=VALUE]... [PART...]
-#	PART: ca tls token role netconf user rude plain. RUDE: connections
+#	PART: ca tls token role crl netconf user rude plain. RUDE: connections
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -91,6 +91,10 @@ part_ca()
 	says "a certificate twice" 1 "force replaces it" client alice
 	says "a manager without a host" 2 "by which it is reached" manager x
 	says "a name with a slash" 2 "must be 1 to 63" client a/b
+	says "a revoked certificate that is none" 1 "nor is it a serial" \
+		revoke alice nobody
+	[ ! -e "$CA/crl.pem" ]
+	ktap $? "then none is revoked"
 	says "an unknown role" 2 "must be client" token a - god "$DIR/x"
 	SAYS_BY=("$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/none")
 	says "no authority" 1 "has no authority" client x
@@ -230,6 +234,128 @@ part_netconf()
 	secured amd --tokens "$TOKENS"
 }
 
+# publish FILE: it is the list of revoked certificates now.
+publish()
+{
+	cp "$1" "$DIR/crl.new" && mv "$DIR/crl.new" "$DIR/crl.pem"
+}
+
+# wrong_lists NAME CMD...: it does not start with them.
+wrong_lists()
+{
+	local name=$1 other=$DIR/other
+
+	shift
+	SAYS_BY=(timeout "$(scaled 10)" "$@")
+	says "$name: no list" 1 "/nowhere: No such file" --tls-crl /nowhere
+	says "$name: a file that is none" 1 "no list of revoked" \
+		--tls-crl "$CA/ca.pem"
+	"$ROOT/userspace/manager/ca/inc-am-ca" -d "$other" crl
+	says "$name: another authority's list" 1 "not signed by the authority" \
+		--tls-crl "$other/crl.pem"
+	says "$name: an expired list" 1 "has expired" --tls-crl "$DIR/expired.pem"
+	SAYS_BY=(sw)
+}
+
+# keeps_list NAME FILE: FILE is not taken, and the log says so.
+keeps_list()
+{
+	local before
+
+	before=$(grep -c "still counts" "$LAB_OUT/amd.log")
+	publish "$2"
+	as bob fails_job "$1, bob" "has been revoked"
+	[ "$(grep -c "still counts" "$LAB_OUT/amd.log")" = $((before + 1)) ]
+	ktap $? "$1: the log says so once" "$(grep "still counts" \
+		"$LAB_OUT/amd.log")"
+}
+
+part_crl()
+{
+	local tls=(--tls-cert "$CA/amd/cert.pem" --tls-key "$CA/amd/key.pem"
+		--tls-ca "$CA/ca.pem")
+
+	ca client bob red && ca client carl red && ca crl
+	publish "$CA/crl.pem"
+	ca --from 20190101000000Z --until 20200101000000Z crl
+	mv "$CA/crl.pem" "$DIR/expired.pem"
+	wrong_lists inc-amd inc-amd --store none --listen 127.0.0.1:0 --switch /x \
+		"${tls[@]}"
+	SAYS_BY=(timeout "$(scaled 10)" inc-amd --store none --switch /x)
+	says "a list without TLS" 1 "--tls-crl needs" --tls-crl "$DIR/crl.pem"
+
+	secured amd --tokens "$TOKENS" --tls-crl "$DIR/crl.pem"
+	as alice am_job "nobody is revoked yet" 2 --check --count 100
+	as bob long_job 2
+	ca revoke alice bob
+	publish "$CA/crl.pem"
+	SAYS_BY=(as olga ctl)
+	says "a job that runs goes on" 0 "$JOB_NAME: ready" group show "$JOB_NAME"
+	kill -HUP "$AMD"
+	others_fail "a revoked client's job after SIGHUP" -1 "has been revoked"
+	as alice fails_job "a revoked client" "the certificate has been revoked"
+	SAYS_BY=(as alice ctl)
+	says "inc-amctl with a revoked certificate" 1 "has been revoked" topology
+	as carl am_job "another one is not" 2 --check --count 100
+	INC_AM_CA=$CA/ca.pem INC_AM_TOKEN_FILE=$DIR/tom \
+		am_job "nor are tokens" 2 --check --count 100
+	ca -f client alice red
+	as alice am_job "a new certificate of the same name" 2 --count 10
+	keeps_list "an expired list" "$DIR/expired.pem"
+	keeps_list "another authority's list" "$DIR/other/crl.pem"
+	keeps_list "nonsense" "$DIR/tom"
+	ca revoke carl
+	publish "$CA/crl.pem"
+	as carl fails_job "the next good list is taken" "has been revoked"
+	crl_agent
+	amd_down
+	agents_down
+	agent_up sw
+	secured amd --tokens "$TOKENS"
+}
+
+switch_down()
+{
+	! switch_up
+}
+
+# The same for an agent.
+crl_agent()
+{
+	local at dir=$CA/sw tls
+
+	at=$(topo_ip4 sw)
+	ca manager board "$at"
+	tls=(--tls "$at" --tls-cert "$dir/cert.pem" --tls-key "$dir/key.pem"
+		--tls-ca "$CA/ca.pem")
+	amd_down
+	agents_down
+	wrong_lists inc-agentd ip netns exec "$TOPO-sw" inc-agentd -u "$DIR/sock" -i sw \
+		-y "$ROOT/userspace/agent/yang" "${tls[@]}"
+	agent_up sw "${tls[@]}" --tls-crl "$DIR/crl.pem" || return
+	secured_switch amd "tls://$at"
+	wait_for 20 switch_up
+	ktap $? "NETCONF: nobody is revoked yet" "$(as olga ctl topology)"
+	SAYS_BY=(netconf_tls)
+	says "NETCONF: another manager may log in" 0 "get ok, lock ok" board
+	ca revoke board
+	publish "$CA/crl.pem"
+	says "NETCONF: not when it is revoked" 1 "refused" board
+	SAYS_BY=(sw)
+	switch_up
+	ktap $? "NETCONF: this one goes on" "$(as olga ctl topology)"
+	ca revoke amd
+	publish "$CA/crl.pem"
+	wait_for 20 switch_down
+	ktap $? "NETCONF: a session that exists is of no use then" \
+		"$(as olga ctl topology)"
+	amd_down
+	ca -f manager amd "$at"
+	secured_switch amd "tls://$at"
+	wait_for 20 switch_up
+	ktap $? "NETCONF: a new certificate" "$(as olga ctl topology)"
+}
+
 switch_up()
 {
 	as olga ctl topology | grep "^switch" | grep -q ': up'
@@ -361,4 +487,4 @@ part_plain()
 	as alice fails_job "TLS with a manager without" "does not speak it"
 }
 
-suite "ca tls token role netconf user rude plain" "$@"
+suite "ca tls token role crl netconf user rude plain" "$@"

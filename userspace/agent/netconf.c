@@ -162,6 +162,17 @@ bool netconf_may_change(const struct nc_session *s)
 	return conn && conn->may_change;
 }
 
+/**
+ * netconf_revoked() - ask whether a session's certificate has been revoked
+ * @s: session
+ *
+ * Return: true if so.
+ */
+bool netconf_revoked(const struct nc_session *s)
+{
+	return remote_revoked(s);
+}
+
 static void set_work(int fd)
 {
 	pthread_mutex_lock(&srv.lock);

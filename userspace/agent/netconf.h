@@ -61,6 +61,7 @@ struct netconf_ssh {
  * @cert: file with the switch's certificate (PEM)
  * @key: file with its private key (PEM)
  * @ca: file with the certificate of the clients' authority (PEM)
+ * @crl: file with its list of revoked certificates (PEM), or NULL
  */
 struct netconf_tls {
 	const char	*addr;
@@ -68,6 +69,7 @@ struct netconf_tls {
 	const char	*cert;
 	const char	*key;
 	const char	*ca;
+	const char	*crl;
 };
 
 int netconf_init(struct agent *a, const char *yang_dirs,
@@ -75,6 +77,7 @@ int netconf_init(struct agent *a, const char *yang_dirs,
 int netconf_listen_unix(const char *path, unsigned int mode);
 int netconf_listen_remote(const struct netconf_ssh *ssh,
 			  const struct netconf_tls *tls);
+bool netconf_revoked(const struct nc_session *s);
 bool netconf_may_change(const struct nc_session *s);
 int netconf_start(void);
 void netconf_stop(struct agent *a);

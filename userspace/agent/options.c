@@ -34,6 +34,7 @@ static const char usage_text[] =
 "      --tls-cert FILE      the switch's certificate, PEM,\n"
 "      --tls-key FILE       its private key,\n"
 "      --tls-ca FILE        and the authority of the clients' certificates\n"
+"      --tls-crl FILE       that authority's list of revoked certificates\n"
 "  -c, --cm ADDR[:PORT]     let ranks connect by RDMA CM (port 18792)\n"
 "  -f, --config FILE        options, one per line: NAME = VALUE (default\n"
 "                           " AGENT_CONFIG ", if it is there)\n"
@@ -120,8 +121,9 @@ static void check(const struct options *o)
 		die("--ssh needs --host-key");
 	if (o->ssh.addr && !o->ssh.nusers)
 		die("--ssh needs at least one --user, or nobody can log in");
-	if (!o->tls.addr && (o->tls.cert || o->tls.key || o->tls.ca))
-		die("--tls-cert, --tls-key and --tls-ca need --tls");
+	if (!o->tls.addr && (o->tls.cert || o->tls.key || o->tls.ca ||
+			     o->tls.crl))
+		die("--tls-cert, --tls-key, --tls-ca and --tls-crl need --tls");
 	if (o->tls.addr && (!o->tls.cert || !o->tls.key || !o->tls.ca))
 		die("--tls needs --tls-cert, --tls-key and --tls-ca");
 	if (o->id && (!*o->id || strlen(o->id) >= AGENT_ID_LEN))
@@ -132,6 +134,7 @@ enum {
 	OPT_TLS_CERT = 256,
 	OPT_TLS_KEY,
 	OPT_TLS_CA,
+	OPT_TLS_CRL,
 	OPT_MAX_MEMORY,
 };
 
@@ -148,6 +151,7 @@ static const struct option longs[] = {
 	{ "tls-cert", required_argument, NULL, OPT_TLS_CERT },
 	{ "tls-key", required_argument, NULL, OPT_TLS_KEY },
 	{ "tls-ca", required_argument, NULL, OPT_TLS_CA },
+	{ "tls-crl", required_argument, NULL, OPT_TLS_CRL },
 	{ "cm", required_argument, NULL, 'c' },
 	{ "config", required_argument, NULL, 'f' },
 	{ "id", required_argument, NULL, 'i' },
@@ -194,6 +198,9 @@ static bool take_remote(struct options *o, int opt, char *arg)
 		return true;
 	case OPT_TLS_CA:
 		o->tls.ca = arg;
+		return true;
+	case OPT_TLS_CRL:
+		o->tls.crl = arg;
 		return true;
 	}
 	return false;

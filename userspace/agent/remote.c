@@ -7,10 +7,13 @@
 #include "remote.h"
 
 #include <openssl/x509.h>
+#include <pthread.h>
 
 #include <libnetconf2/netconf.h>
 #include <libnetconf2/server_config.h>
 #include <libnetconf2/session_server.h>
+
+#include "auth/crl.h"
 
 #define AUTH_TIMEOUT	"/ietf-netconf-server:netconf-server/listen/" \
 			"endpoints/endpoint[name='ssh']/ssh/" \
@@ -24,6 +27,10 @@ enum access {
 };
 
 static const struct netconf_ssh *users;
+
+/* Those who log in and those who ask are different threads'. */
+static pthread_mutex_t crl_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct crl *crl;
 
 /* --- What a user may do -------------------------------------------------- */
 
@@ -63,6 +70,37 @@ static enum access access_of_cert(const struct nc_session *s)
 }
 
 /**
+ * remote_revoked() - ask whether a remote user's certificate has been revoked
+ * @s: session
+ *
+ * The list is read again if it has changed.
+ *
+ * Return: true if so.
+ */
+bool remote_revoked(const struct nc_session *s)
+{
+	const X509 *cert;
+	char err[512];
+	bool revoked;
+	int ret;
+
+	if (!crl || nc_session_get_ti(s) != NC_TI_TLS)
+		return false;
+	cert = nc_session_get_client_cert(s);
+	if (!cert)
+		return true;
+	pthread_mutex_lock(&crl_lock);
+	ret = crl_refresh(crl, err, sizeof(err));
+	if (ret < 0)
+		log_warn("%s; the list that was read before still counts", err);
+	else if (ret)
+		log_info("the list of revoked certificates was read again");
+	revoked = crl_revokes(crl, cert);
+	pthread_mutex_unlock(&crl_lock);
+	return revoked;
+}
+
+/**
  * remote_admits() - ask whether a remote user may log in
  * @s: session; libnetconf2 has checked its certificate, or its key
  *
@@ -72,8 +110,14 @@ static enum access access_of_cert(const struct nc_session *s)
  */
 bool remote_admits(const struct nc_session *s)
 {
-	if (nc_session_get_ti(s) != NC_TI_TLS ||
-	    access_of_cert(s) != ACCESS_NONE)
+	if (nc_session_get_ti(s) != NC_TI_TLS)
+		return true;
+	if (remote_revoked(s)) {
+		log_warn("refused %s: its certificate has been revoked",
+			 nc_session_get_username(s));
+		return false;
+	}
+	if (access_of_cert(s) != ACCESS_NONE)
 		return true;
 	log_warn("refused %s: a certificate's OU must be manager, admin or operator",
 		 nc_session_get_username(s));
@@ -135,8 +179,16 @@ static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 		   struct lyd_node **cfg)
 {
+	char err[512];
 	int rc;
 
+	if (tls->crl) {
+		crl = crl_open(tls->crl, tls->ca, err, sizeof(err));
+		if (!crl) {
+			log_error("%s", err);
+			return -1;
+		}
+	}
 	rc = nc_server_config_add_address_port(ctx, "tls", NC_TI_TLS, tls->addr,
 					       tls->port, cfg) ||
 	     nc_server_config_add_tls_server_cert(ctx, "tls", tls->key, NULL,

@@ -10,6 +10,7 @@
 int remote_config(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 		  const struct netconf_tls *tls, unsigned int login_s);
 bool remote_admits(const struct nc_session *s);
+bool remote_revoked(const struct nc_session *s);
 bool remote_may_change(const struct nc_session *s);
 
 #endif /* INC_AGENT_REMOTE_H */

@@ -352,6 +352,16 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 	return nc_server_reply_ok();
 }
 
+static struct nc_server_reply *refuse_revoked(const struct nc_session *s)
+{
+	struct fault f;
+
+	fault_set(&f, FAULT_ACCESS_DENIED, NULL,
+		  "the certificate of %s has been revoked",
+		  nc_session_get_username(s));
+	return reply_fault(&f);
+}
+
 static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 				      struct nc_session *session)
 {
@@ -379,6 +389,8 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 	for (i = 0; i < ARRAY_SIZE(rpcs); i++) {
 		if (strcmp(LYD_NAME(rpc), rpcs[i].name))
 			continue;
+		if (netconf_revoked(session))
+			return refuse_revoked(session);
 		if (!rpcs[i].changes || netconf_may_change(session))
 			return rpcs[i].fn(rpc, session);
 		fault_set(&f, FAULT_ACCESS_DENIED, NULL,

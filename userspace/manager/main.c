@@ -36,6 +36,9 @@ static void reload(struct work *work)
 	free(work);
 	if (manager.stop)
 		return;
+	group_check_callers(&manager);
+	if (!manager.o.tenants && manager.o.security.crl)
+		return;
 	if (tenants_reload(&manager.tenants, err, sizeof(err)))
 		event_say(&manager.events, EVENT_LIMITS_WRONG,
 			  manager.o.advertise, "the limits are as before: %s",

@@ -156,6 +156,7 @@ void group_opened(void *ctx, struct rpc_stream *stream);
 void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		   size_t len);
 void group_closed(void *ctx, struct rpc_stream *stream);
+void group_check_callers(struct manager *m);
 void group_arm(struct manager *m);
 void group_fabric_changed(struct manager *m);
 

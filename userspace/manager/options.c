@@ -34,6 +34,7 @@ static const char usage[] =
 	"      --tls-cert FILE     this manager's certificate, and\n"
 	"      --tls-key FILE      its private key\n"
 	"      --tls-ca FILE       authority of the clients' certificates\n"
+	"      --tls-crl FILE      that authority's list of revoked certificates\n"
 	"      --tokens FILE       tokens of clients that have no certificate\n"
 	"      --insecure-plaintext  let everyone do everything, without encryption\n"
 	"      --ssh-key FILE      private key, with the public one in FILE.pub\n"
@@ -84,6 +85,7 @@ enum {
 	OPT_TLS_CERT,
 	OPT_TLS_KEY,
 	OPT_TLS_CA,
+	OPT_TLS_CRL,
 	OPT_TOKENS,
 	OPT_PLAINTEXT,
 	OPT_STORE,
@@ -123,6 +125,7 @@ static const struct option longs[] = {
 	{ "tls-cert",		required_argument,	NULL, OPT_TLS_CERT },
 	{ "tls-key",		required_argument,	NULL, OPT_TLS_KEY },
 	{ "tls-ca",		required_argument,	NULL, OPT_TLS_CA },
+	{ "tls-crl",		required_argument,	NULL, OPT_TLS_CRL },
 	{ "tokens",		required_argument,	NULL, OPT_TOKENS },
 	{ "insecure-plaintext",	no_argument,		NULL, OPT_PLAINTEXT },
 	{ "store",		required_argument,	NULL, OPT_STORE },
@@ -251,6 +254,9 @@ static int take_security(struct rpc_security *how, int opt, const char *arg)
 		return 0;
 	case OPT_TLS_CA:
 		how->ca = arg;
+		return 0;
+	case OPT_TLS_CRL:
+		how->crl = arg;
 		return 0;
 	case OPT_TOKENS:
 		how->tokens = arg;

@@ -17,6 +17,7 @@
 
 #include "api/creds.h"
 #include "auth/client.h"
+#include "auth/crl.h"
 #include "auth/files.h"
 #include "auth/token.h"
 #include "base/loop.h"
@@ -41,6 +42,7 @@ struct stamp {
  * @how: options
  * @lock: guards @files; gRPC's threads shake hands
  * @files: when the certificate, the key and the authority were read
+ * @crl: revoked certificates, or NULL
  * @tokens: or NULL
  * @tokens_file: when they were read
  */
@@ -48,6 +50,7 @@ struct creds {
 	const struct rpc_security	*how;
 	pthread_mutex_t			lock;
 	struct stamp			files[3];
+	struct crl			*crl;
 	struct tokens			*tokens;
 	struct stamp			tokens_file;
 };
@@ -271,24 +274,64 @@ static void read_again(struct creds *c)
 	c->tokens = fresh;
 }
 
-static int from_cert(grpc_call *call, struct identity *id, char *err,
-		     size_t err_len)
+/* The client's certificate, or NULL. */
+static const grpc_auth_property *cert_in(grpc_auth_context *ctx)
+{
+	grpc_auth_property_iterator at;
+
+	if (!ctx || !grpc_auth_context_peer_is_authenticated(ctx))
+		return NULL;
+	at = grpc_auth_context_find_properties_by_name(ctx,
+			GRPC_X509_PEM_CERT_PROPERTY_NAME);
+	return grpc_auth_property_iterator_next(&at);
+}
+
+static bool is_revoked(struct creds *c, const grpc_auth_property *pem)
+{
+	char err[512];
+	int ret;
+
+	if (!c->crl)
+		return false;
+	ret = crl_refresh(c->crl, err, sizeof(err));
+	if (ret < 0)
+		log_say("%s; the list that was read before still counts", err);
+	else if (ret)
+		log_say("--tls-crl %s: read again", c->how->crl);
+	return crl_revokes_pem(c->crl, pem->value, pem->value_length);
+}
+
+/**
+ * creds_revoked() - ask whether a caller's certificate was revoked
+ * @creds: who may call
+ * @call: call, which was let in
+ *
+ * Return: true if so; false if it has called without one.
+ */
+bool creds_revoked(struct creds *creds, grpc_call *call)
 {
 	grpc_auth_context *ctx = grpc_call_auth_context(call);
-	grpc_auth_property_iterator at;
-	const grpc_auth_property *pem = NULL;
+	const grpc_auth_property *pem = cert_in(ctx);
+	bool revoked = pem && is_revoked(creds, pem);
+
+	grpc_auth_context_release(ctx);
+	return revoked;
+}
+
+static int from_cert(struct creds *c, grpc_call *call, struct identity *id,
+		     char *err, size_t err_len)
+{
+	grpc_auth_context *ctx = grpc_call_auth_context(call);
+	const grpc_auth_property *pem = cert_in(ctx);
 	int ret = -EKEYREJECTED;
 
-	if (ctx && grpc_auth_context_peer_is_authenticated(ctx)) {
-		at = grpc_auth_context_find_properties_by_name(ctx,
-				GRPC_X509_PEM_CERT_PROPERTY_NAME);
-		pem = grpc_auth_property_iterator_next(&at);
-	}
-	if (pem)
+	if (!pem)
+		snprintf(err, err_len, "this manager needs a certificate (INC_AM_CERTS) or a token (INC_AM_TOKEN)");
+	else if (is_revoked(c, pem))
+		snprintf(err, err_len, "the certificate has been revoked");
+	else
 		ret = identity_of_cert(id, pem->value, pem->value_length, err,
 				       err_len) ? -EACCES : 0;
-	else
-		snprintf(err, err_len, "this manager needs a certificate (INC_AM_CERTS) or a token (INC_AM_TOKEN)");
 	grpc_auth_context_release(ctx);
 	return ret;
 }
@@ -322,7 +365,7 @@ int creds_identify(struct creds *creds, grpc_call *call,
 		return -EKEYREJECTED;
 	}
 	if (creds->how->cert)
-		return from_cert(call, id, err, err_len);
+		return from_cert(creds, call, id, err, err_len);
 	if (creds->how->tokens) {
 		snprintf(err, err_len, "this manager needs a token (INC_AM_TOKEN)");
 		return -EKEYREJECTED;
@@ -339,6 +382,8 @@ static int check(const struct rpc_security *how, const char *address, char *err,
 
 	if (!how->cert != !how->key || !how->cert != !how->ca)
 		what = "--tls-cert, --tls-key and --tls-ca need each other";
+	else if (how->crl && !how->cert)
+		what = "--tls-crl needs --tls-cert, --tls-key and --tls-ca";
 	else if (how->cert && how->plaintext)
 		what = "--insecure-plaintext contradicts --tls-cert";
 	else if (how->tokens && how->plaintext)
@@ -390,6 +435,13 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 	}
 	c->how = how;
 	pthread_mutex_init(&c->lock, NULL);
+	if (how->crl) {
+		c->crl = crl_open(how->crl, how->ca, err, err_len);
+		if (!c->crl) {
+			creds_free(c);
+			return NULL;
+		}
+	}
 	if (!how->tokens)
 		return c;
 	changed(how->tokens, &c->tokens_file);
@@ -410,6 +462,7 @@ void creds_free(struct creds *creds)
 	if (!creds)
 		return;
 	tokens_free(creds->tokens);
+	crl_free(creds->crl);
 	pthread_mutex_destroy(&creds->lock);
 	free(creds);
 }

@@ -18,6 +18,7 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 			char *err, size_t err_len);
 void creds_free(struct creds *creds);
 grpc_server_credentials *creds_server(struct creds *creds);
+bool creds_revoked(struct creds *creds, grpc_call *call);
 int creds_identify(struct creds *creds, grpc_call *call,
 		   const grpc_metadata_array *metadata, struct identity *id,
 		   char *err, size_t err_len);

@@ -384,6 +384,17 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 }
 
 /**
+ * rpc_stream_revoked() - ask whether a client's certificate was revoked since
+ * @stream: stream, or NULL
+ *
+ * Return: true if so; false if it called with a token.
+ */
+bool rpc_stream_revoked(const struct rpc_stream *stream)
+{
+	return stream && creds_revoked(stream->rpc->creds, stream->call);
+}
+
+/**
  * rpc_stream_peer() - get the address of a stream's client
  * @stream: stream
  *

@@ -40,6 +40,8 @@ enum rpc_method {
  * @cert: file with the manager's certificate, or NULL: no TLS
  * @key: file with its private key
  * @ca: file with the certificate of the authority that the clients' must have
+ * @crl: file with that authority's list of revoked certificates, or NULL: none
+ *	is revoked
  * @tokens: file of tokens, or NULL: no tokens
  * @plaintext: everyone may, beyond loopback, too
  */
@@ -47,6 +49,7 @@ struct rpc_security {
 	const char	*cert;
 	const char	*key;
 	const char	*ca;
+	const char	*crl;
 	const char	*tokens;
 	bool		plaintext;
 };
@@ -113,6 +116,7 @@ void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch);
 bool rpc_stream_idle(const struct rpc_stream *stream);
 void rpc_stream_end(struct rpc_stream *stream, int err, const char *text);
 const struct identity *rpc_stream_identity(const struct rpc_stream *stream);
+bool rpc_stream_revoked(const struct rpc_stream *stream);
 const char *rpc_stream_peer(const struct rpc_stream *stream);
 void rpc_stream_set(struct rpc_stream *stream, void *data);
 void *rpc_stream_get(const struct rpc_stream *stream);

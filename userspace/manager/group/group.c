@@ -372,6 +372,34 @@ void group_closed(void *ctx, struct rpc_stream *stream)
 	}
 }
 
+/* The group may be freed. */
+static void check_callers(struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->ranks[i].state == RANK_PRESENT &&
+		    rpc_stream_revoked(g->ranks[i].stream)) {
+			/* The others end with the group. */
+			group_lost(&g->ranks[i], "its certificate has been revoked");
+			return;
+		}
+}
+
+/**
+ * group_check_callers() - let go ranks whose certificates were revoked
+ * @m: manager
+ */
+void group_check_callers(struct manager *m)
+{
+	struct group *g, *next;
+
+	for (g = m->groups; g; g = next) {
+		next = g->next;
+		check_callers(g);
+	}
+}
+
 /* --- The fabric ---------------------------------------------------------- */
 
 /**

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See crl.h. The handshakes of gRPC and libnetconf2 know no such list that can
+ * be replaced while they run, so certificates are compared with it afterwards.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "auth/crl.h"
+
+/**
+ * struct crl - a list of revoked certificates
+ * @path: its file
+ * @ca: file with the authority that has signed it
+ * @list: list
+ * @file: the file when it was read
+ */
+struct crl {
+	char		*path;
+	char		*ca;
+	X509_CRL	*list;
+	struct stat	file;
+};
+
+static bool same(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_size == b->st_size && a->st_ino == b->st_ino;
+}
+
+/* Has one of the authority's certificates signed it? */
+static bool is_signed(X509_CRL *list, FILE *ca)
+{
+	bool found = false;
+	X509 *cert;
+
+	while (!found && (cert = PEM_read_X509(ca, NULL, NULL, NULL))) {
+		found = !X509_NAME_cmp(X509_get_subject_name(cert),
+				       X509_CRL_get_issuer(list)) &&
+			X509_CRL_verify(list, X509_get0_pubkey(cert)) == 1;
+		X509_free(cert);
+	}
+	ERR_clear_error();
+	return found;
+}
+
+static const char *judge(const struct crl *crl, X509_CRL *list)
+{
+	const ASN1_TIME *next;
+	bool good;
+	FILE *ca;
+
+	if (!list)
+		return "is no list of revoked certificates (PEM)";
+	ca = fopen(crl->ca, "r");
+	good = ca && is_signed(list, ca);
+	if (ca)
+		fclose(ca);
+	if (!good)
+		return "was not signed by the authority of --tls-ca";
+	next = X509_CRL_get0_nextUpdate(list);
+	if (next && X509_cmp_current_time(next) < 0)
+		return "has expired: get a new one (\"inc-am-ca crl\")";
+	return NULL;
+}
+
+static int read_list(struct crl *crl, char *err, size_t err_len)
+{
+	FILE *f = fopen(crl->path, "r");
+	X509_CRL *list;
+	const char *what;
+
+	if (!f) {
+		snprintf(err, err_len, "--tls-crl %s: %s", crl->path,
+			 strerror(errno));
+		return -EINVAL;
+	}
+	list = PEM_read_X509_CRL(f, NULL, NULL, NULL);
+	ERR_clear_error();
+	fclose(f);
+	what = judge(crl, list);
+	if (what) {
+		snprintf(err, err_len, "--tls-crl %s: %s", crl->path, what);
+		X509_CRL_free(list);
+		return -EINVAL;
+	}
+	X509_CRL_free(crl->list);
+	crl->list = list;
+	return 0;
+}
+
+/**
+ * crl_open() - read a list of revoked certificates
+ * @path: its file (PEM)
+ * @ca: file with the authority's certificate (PEM)
+ * @err: error message, which names the file
+ * @err_len: size of @err in bytes
+ *
+ * Return: list, for crl_free(), or NULL.
+ */
+struct crl *crl_open(const char *path, const char *ca, char *err,
+		     size_t err_len)
+{
+	struct crl *crl = calloc(1, sizeof(*crl));
+
+	if (crl) {
+		crl->path = strdup(path);
+		crl->ca = strdup(ca);
+	}
+	if (!crl || !crl->path || !crl->ca) {
+		snprintf(err, err_len, "no memory");
+		crl_free(crl);
+		return NULL;
+	}
+	/* If it changes while it is read, it is read again. */
+	stat(path, &crl->file);
+	if (!read_list(crl, err, err_len))
+		return crl;
+	crl_free(crl);
+	return NULL;
+}
+
+/**
+ * crl_refresh() - read the list again if its file has changed
+ * @crl: list
+ * @err: error message, which names the file
+ * @err_len: size of @err in bytes
+ *
+ * Return: 1: it has changed, 0: it has not; -EINVAL: it cannot be used, and the
+ * one that was read before still counts. That is said once for each change.
+ */
+int crl_refresh(struct crl *crl, char *err, size_t err_len)
+{
+	struct stat now = { .st_size = 0 };
+
+	if (stat(crl->path, &now))
+		now = (struct stat) { .st_size = -1 };
+	if (same(&now, &crl->file))
+		return 0;
+	crl->file = now;
+	return read_list(crl, err, err_len) ?: 1;
+}
+
+/**
+ * crl_revokes() - ask whether a certificate was revoked
+ * @crl: list
+ * @cert: certificate
+ *
+ * Return: true if so.
+ */
+bool crl_revokes(const struct crl *crl, const X509 *cert)
+{
+	X509_REVOKED *entry;
+
+	return !X509_NAME_cmp(X509_get_issuer_name(cert),
+			      X509_CRL_get_issuer(crl->list)) &&
+	       X509_CRL_get0_by_serial(crl->list, &entry,
+				       X509_get0_serialNumber(cert)) == 1;
+}
+
+/**
+ * crl_revokes_pem() - ask whether a certificate was revoked
+ * @crl: list
+ * @pem: certificate
+ * @len: its size in bytes
+ *
+ * Return: true if so, or if it is no certificate.
+ */
+bool crl_revokes_pem(const struct crl *crl, const char *pem, size_t len)
+{
+	BIO *bio = len > INT_MAX ? NULL : BIO_new_mem_buf(pem, (int)len);
+	X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+	bool revoked = !cert || crl_revokes(crl, cert);
+
+	ERR_clear_error();
+	X509_free(cert);
+	BIO_free(bio);
+	return revoked;
+}
+
+/**
+ * crl_free() - forget a list
+ * @crl: list, or NULL
+ */
+void crl_free(struct crl *crl)
+{
+	if (!crl)
+		return;
+	X509_CRL_free(crl->list);
+	free(crl->path);
+	free(crl->ca);
+	free(crl);
+}
