@@ -111,6 +111,7 @@ struct options {
  * @by_name: the same, by their names
  * @by_tree: parts of groups, by their trees' IDs
  * @touched: groups whose timers are to be set anew
+ * @freed: how many were freed, modulo 2^32
  * @next_tree: tree ID to try next
  * @stats: statistics
  * @stop: end
@@ -130,6 +131,7 @@ struct manager {
 	struct index	by_name;
 	struct index	by_tree;
 	struct group	*touched;
+	uint32_t	freed;
 	uint32_t	next_tree;
 	struct stats	*stats;
 	bool		stop;

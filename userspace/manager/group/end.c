@@ -153,6 +153,7 @@ static void group_free(struct group *g)
 			  "%s", g->cause);
 	if (g->last)
 		rpc_stream_end(g->last, 0, "");
+	m->freed++;
 	group_drop_parts(g);
 	group_take_out(g);
 	free(g->links);

@@ -412,13 +412,19 @@ void group_fabric_changed(struct manager *m)
 {
 	struct group *g, *next;
 	unsigned int i;
+	uint32_t freed;
 
 	for (i = 0; i < m->o.nswitches; i++)
 		if (sw_awaited(&m->switches[i]))
 			return;
 	for (g = m->groups; g; g = next) {
 		next = g->next;
-		if (g->state == GROUP_PLACING && !g->ending)
-			group_place(g);
+		if (g->state != GROUP_PLACING || g->ending)
+			continue;
+		freed = m->freed;
+		group_place(g);
+		/* Others may have ended for it, the next one too. */
+		if (m->freed != freed)
+			next = m->groups;
 	}
 }

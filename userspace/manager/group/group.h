@@ -288,6 +288,7 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root);
 bool group_waits(struct group *g);
 bool group_preempts(struct group *g, const uint32_t *at);
 bool group_awaits_memory(struct group *g);
+void group_yield(struct group *g);
 void group_has_room(struct group *g);
 void group_wake(struct manager *m);
 

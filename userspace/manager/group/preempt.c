@@ -157,7 +157,7 @@ static bool fits(void *ctx, const bool *ends)
 {
 	struct search *s = ctx;
 	struct manager *m = s->g->manager;
-	struct claims lack = { 0 }, free = { 0 };
+	struct claims lack = { 0 }, ended = { 0 };
 	const struct group *g;
 	size_t i;
 
@@ -169,12 +169,12 @@ static bool fits(void *ctx, const bool *ends)
 		g = s->list[i].ctx;
 		put_group(s->gone, g);
 		/* Of a group with a claim, others have the room still. */
-		free.groups += !g->claims;
-		free.ranks += g->claims ? 0 : g->like.ranks;
+		ended.groups += !g->claims;
+		ended.ranks += g->claims ? 0 : g->like.ranks;
 	}
 	if (s->g->claims)
 		lack = tenant_lacks(&m->tenants, s->g->like.ranks);
-	return lack.groups <= free.groups && lack.ranks <= free.ranks &&
+	return lack.groups <= ended.groups && lack.ranks <= ended.ranks &&
 	       has_place(s);
 }
 
@@ -365,20 +365,28 @@ bool group_awaits_memory(struct group *g)
 }
 
 /**
+ * group_yield() - let others be placed that wait for a group
+ * @g: group
+ */
+void group_yield(struct group *g)
+{
+	if (!g->take_until)
+		return;
+	g->take_until = 0;
+	group_wake(g->manager);
+}
+
+/**
  * group_has_room() - a group has its trees, or needs none any more
  * @g: group
  */
 void group_has_room(struct group *g)
 {
-	bool others = g->take_until;
-
 	if (g->claims)
 		tenant_unclaim(&g->manager->tenants, g->like.ranks);
 	g->claims = false;
 	g->takes = 0;
-	g->take_until = 0;
-	if (others)
-		group_wake(g->manager);
+	group_yield(g);
 }
 
 /**

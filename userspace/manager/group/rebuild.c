@@ -121,6 +121,7 @@ bool group_try_again(struct group *g, const char *why)
 	log_debug("group \"%s\": no other tree yet: %s", g->like.job, why);
 	g->failed = 0;
 	g->why[0] = '\0';
+	group_yield(g);
 	forget_tree(g);
 	group_rebuild_step(g);
 	return true;
