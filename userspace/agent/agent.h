@@ -20,6 +20,7 @@
 #include "common.h"
 
 #include <libyang/libyang.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -37,6 +38,8 @@
  * @id: the switch's name in the fabric
  * @naddrs: number of @addrs
  * @addrs: addresses at which NETCONF is served
+ * @cm_addr: address at which ranks may connect by RDMA CM
+ * @cm_port: and port; 0: they may not
  */
 struct agent {
 	struct ly_ctx		*ctx;
@@ -44,6 +47,8 @@ struct agent {
 	char			id[AGENT_ID_LEN];
 	unsigned int		naddrs;
 	char			addrs[AGENT_ADDRS][64];
+	const char		*cm_addr;
+	_Atomic uint16_t	cm_port;
 };
 
 /**

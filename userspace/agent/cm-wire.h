@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * Private data of RDMA CM between a rank and inc-agentd: rendezvous.rst, "RDMA
- * CM". Network byte order.
+ * CM". Network byte order. libinc-am is such a rank.
  */
 #ifndef INC_AGENT_CM_WIRE_H
 #define INC_AGENT_CM_WIRE_H
@@ -14,7 +14,7 @@
 /**
  * struct inc_cm_req - of the request: who wants to be which member
  * @version: INC_CM_VERSION
- * @zero: 0; so is what follows the structure
+ * @flags: INC_CM_F_*; others are 0; so is what follows the structure
  * @pmtu: path MTU that the rank's QP will have, bytes; 0: that of the path
  * @tree_id: tree
  * @rank: place among the tree's members
@@ -24,7 +24,7 @@
  */
 struct inc_cm_req {
 	uint8_t		version;
-	uint8_t		zero;
+	uint8_t		flags;
 	uint16_t	pmtu;
 	uint32_t	tree_id;
 	uint16_t	rank;
@@ -32,6 +32,9 @@ struct inc_cm_req {
 	uint32_t	qpn;
 	uint32_t	rkey;
 };
+
+/* The end of the connection is not that of the member: its owner deletes it. */
+#define INC_CM_F_KEEP	(1U << 0)
 
 /**
  * struct inc_cm_rep - of the reply: what the rank has to know of its tree

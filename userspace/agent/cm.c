@@ -7,7 +7,8 @@
  * R_Key. A request that names both is connected: member-set, with what CM says
  * of the other end, and then the reply, so that the member is there before the
  * rank's first packet. Whoever does not know the key is rejected at once and
- * leaves nothing behind. The end of a connection is the end of its member.
+ * leaves nothing behind. The end of a connection is the end of its member, unless
+ * the request says that the member's owner sees to that (INC_CM_F_KEEP).
  *
  * What is needed is in the kernel: after a restart only the connections' ends
  * go unnoticed, and members are lost as those without CM are.
@@ -42,6 +43,7 @@
  * @tree: tree
  * @rank: member
  * @qpn: its QPN, by which it is told from a later one
+ * @keep: the member stays when the connection ends
  */
 struct conn {
 	struct conn		*next;
@@ -50,9 +52,11 @@ struct conn {
 	uint32_t		tree;
 	uint16_t		rank;
 	uint32_t		qpn;
+	bool			keep;
 };
 
 static struct {
+	struct agent			*agent;
 	struct rdma_event_channel	*channel;
 	struct rdma_cm_id		*listener;
 	struct conn			*conns;
@@ -126,7 +130,7 @@ static int parse(struct rdma_cm_id *id, const struct rdma_conn_param *p,
 			      INC_CM_VERSION);
 	for (i = sizeof(*req); i < p->private_data_len && !data[i]; i++)
 		;
-	if (req->zero || req->zero2 || i < p->private_data_len)
+	if (req->flags & ~INC_CM_F_KEEP || req->zero2 || i < p->private_data_len)
 		return refuse(id, INC_CM_MALFORMED,
 			      "not 0 where the private data has to be 0");
 	req->pmtu = ntohs(req->pmtu);
@@ -216,6 +220,7 @@ static struct conn *conn_new(struct rdma_cm_id *id,
 	c->tree = req->tree_id;
 	c->rank = req->rank;
 	c->qpn = req->qpn;
+	c->keep = req->flags & INC_CM_F_KEEP;
 	c->next = cm.conns;
 	c->prev = &cm.conns;
 	if (c->next)
@@ -239,6 +244,8 @@ static void end_member(const struct conn *c)
 	struct inc_nl_member m;
 	struct inc_nl nl;
 
+	if (c->keep)
+		return;
 	if (!inc_nl_open(&nl) &&
 	    !inc_nl_member_get(&nl, c->tree, c->rank, &m) && m.qpn == c->qpn &&
 	    !inc_nl_member_del(&nl, c->tree, c->rank))
@@ -329,6 +336,7 @@ static bool on_event(struct rdma_cm_event *ev)
 		return false;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		if (ev->id == cm.listener) {
+			atomic_store(&cm.agent->cm_port, 0);
 			log_error("RDMA CM: the device is gone: nobody can connect until a restart");
 			return false;
 		}
@@ -452,16 +460,18 @@ static void release(void)
 
 /**
  * cm_start() - let ranks connect by RDMA CM
+ * @a: agent, which tells where they may
  * @e: where
  *
  * Return: 0, or -1 after a message.
  */
-int cm_start(const struct cm_endpoint *e)
+int cm_start(struct agent *a, const struct cm_endpoint *e)
 {
 	int rc;
 
 	if (!e->addr)
 		return 0;
+	cm.agent = a;
 	if (open_channel() || listen_at(e)) {
 		release();
 		return -1;
@@ -473,6 +483,8 @@ int cm_start(const struct cm_endpoint *e)
 		release();
 		return -1;
 	}
+	a->cm_addr = e->addr;
+	atomic_store(&a->cm_port, e->port);
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+struct agent;
+
 /**
  * struct cm_endpoint - where ranks may connect
  * @addr: address, or NULL: nowhere
@@ -17,7 +19,7 @@ struct cm_endpoint {
 	uint16_t	port;
 };
 
-int cm_start(const struct cm_endpoint *e);
+int cm_start(struct agent *a, const struct cm_endpoint *e);
 void cm_stop(void);
 
 #endif /* INC_AGENT_CM_H */

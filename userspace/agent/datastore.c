@@ -522,6 +522,19 @@ static void add_identity(const struct agent *a, struct lyd_node *sw)
 	lyd_new_term(node, NULL, "boot-id", buf, 0, NULL);
 }
 
+static void add_cm(const struct agent *a, struct lyd_node *sw)
+{
+	uint16_t port = atomic_load(&a->cm_port);
+	struct lyd_node *node;
+	char buf[8];
+
+	if (!port || lyd_new_inner(sw, NULL, "rdma-cm", 0, &node))
+		return;
+	lyd_new_term(node, NULL, "address", a->cm_addr, 0, NULL);
+	snprintf(buf, sizeof(buf), "%u", port);
+	lyd_new_term(node, NULL, "port", buf, 0, NULL);
+}
+
 /**
  * ds_read() - read the switch from the kernel
  * @a: agent
@@ -541,6 +554,7 @@ int ds_read(const struct agent *a, bool state, struct lyd_node **out,
 		return fault_yang(f, a->ctx);
 	if (state) {
 		add_identity(a, r.sw);
+		add_cm(a, r.sw);
 		iface_add(r.sw);
 		lldp_add(r.sw);
 		iface_version(r.sw, a->id);

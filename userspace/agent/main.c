@@ -89,7 +89,7 @@ static int start(struct agent *a, const struct options *o)
 		return -1;
 	if (notif_start(a) || (!o->no_lldp && lldp_start(a, o->lldp)))
 		return -1;
-	return cm_start(&o->cm) ? -1 : netconf_start();
+	return cm_start(a, &o->cm) ? -1 : netconf_start();
 }
 
 int main(int argc, char **argv)
