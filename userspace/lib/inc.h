@@ -115,7 +115,9 @@ enum inc_qp_type {
  * @flags: INC_COMM_F_PSN: @psn is given. INC_COMM_F_REBUILD: if the tree fails,
  *	the aggregation manager is to make another one, over which the
  *	communicator goes on; all ranks must agree. Default: environment
- *	INC_AM_ON_FAILURE ("end" or "rebuild")
+ *	INC_AM_ON_FAILURE ("end" or "rebuild"). INC_COMM_F_CM: connect the queue
+ *	pair by RDMA CM, over RC, to a tree of an aggregation manager. Default:
+ *	environment INC_AM_CONNECT ("manager" or "cm")
  * @psn: first PSN that this rank sends, 24 bits; random if not given
  * @window: maximum number of messages in flight; 0: INC_WINDOW, else adapted to
  *	the path, 3 to 32 over RC, 64 or more over UC. Never more than the
@@ -169,6 +171,7 @@ struct inc_comm_opts {
 
 #define INC_COMM_F_PSN		(1U << 0)
 #define INC_COMM_F_REBUILD	(1U << 1)
+#define INC_COMM_F_CM		(1U << 2)
 
 #define INC_TREE_F_FIRST_MSG_ID	(1U << 0)
 

@@ -281,6 +281,7 @@ static void parse_join(struct parse *p, struct json_object *obj, bool qp,
 	join->uc = parse_transport(p, obj);
 	join->wrong = get_bool(p, obj, "wrong");
 	join->rebuild = get_bool(p, obj, "rebuild");
+	join->cm = get_bool(p, obj, "cm");
 	parse_tree(p, obj, &join->tree);
 }
 
@@ -307,6 +308,8 @@ static void parse_joined(struct parse *p, struct json_object *obj,
 	j->wrong = get_bool(p, obj, "wrong");
 	j->rebuild = get_bool(p, obj, "rebuild");
 	j->resume = get_num(p, obj, "resume", 0, UINT32_MAX, false);
+	j->has_own_psn = json_object_object_get_ex(obj, "own_psn", NULL);
+	j->own_psn = get_num(p, obj, "own_psn", 0, PSN_MAX, false);
 	if (!p->ret && (j->slots & (j->slots - 1)))
 		fail(p, -EPROTO, "\"slots\" is %u, not a power of two", j->slots);
 }
@@ -518,6 +521,8 @@ static void format_join(struct json_object *obj, bool qp,
 		add_true(obj, "wrong");
 	if (join->rebuild)
 		add_true(obj, "rebuild");
+	if (join->cm)
+		add_true(obj, "cm");
 	format_tree(obj, &join->tree);
 }
 
@@ -550,6 +555,8 @@ static void format_joined(struct json_object *obj,
 		add_true(obj, "rebuild");
 	if (j->resume)
 		add_num(obj, "resume", j->resume);
+	if (j->has_own_psn)
+		add_num(obj, "own_psn", j->own_psn);
 }
 
 static void format_error(struct json_object *obj, const struct inc_rdv_msg *msg)

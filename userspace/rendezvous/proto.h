@@ -71,6 +71,7 @@ struct inc_rdv_tree {
  * @wrong: it understands INC_RDV_WRONG
  * @rebuild: if the tree fails, it goes on over another one; or, of
  *	INC_RDV_REJOIN, not used
+ * @cm: libinc-am is to connect its queue pair by RDMA CM; @psn is not used then
  * @round: if INC_RDV_REJOIN: that of the INC_RDV_REBUILD that it answers
  * @done: if INC_RDV_REJOIN: number of operations whose results it has, modulo
  *	2^32
@@ -88,6 +89,7 @@ struct inc_rdv_join {
 	bool			rts;
 	bool			wrong;
 	bool			rebuild;
+	bool			cm;
 	uint32_t		round;
 	uint32_t		done;
 	struct inc_rdv_tree	tree;
@@ -114,6 +116,8 @@ struct inc_rdv_join {
  * @rebuild: if the tree fails, it sends INC_RDV_REBUILD
  * @resume: after INC_RDV_REJOIN: number of operations whose results all ranks
  *	have, modulo 2^32
+ * @has_own_psn: the queue pair was connected by RDMA CM
+ * @own_psn: then the first PSN that the rank sends
  */
 struct inc_rdv_joined {
 	uint32_t		tree_id;
@@ -134,6 +138,8 @@ struct inc_rdv_joined {
 	bool			wrong;
 	bool			rebuild;
 	uint32_t		resume;
+	bool			has_own_psn;
+	uint32_t		own_psn;
 };
 
 /**

@@ -135,6 +135,22 @@ static int env_on_failure(struct inc_comm_opts *o)
 	return 0;
 }
 
+/* Without a manager, who connects the ranks is not the environment's to say. */
+static int env_connect(struct inc_comm_opts *o)
+{
+	const char *text = getenv("INC_AM_CONNECT");
+
+	if (o->flags & INC_COMM_F_CM || !text || !*text ||
+	    !strcmp(text, "manager"))
+		return 0;
+	if (strcmp(text, "cm"))
+		return opt_error(o, -EINVAL, "INC_AM_CONNECT=%s: must be manager or cm",
+				 text);
+	if (o->am)
+		o->flags |= INC_COMM_F_CM;
+	return 0;
+}
+
 static int fill_from_env(struct inc_comm_opts *o)
 {
 	unsigned int port = o->port > 0 ? (unsigned int)o->port : 0;
@@ -167,6 +183,8 @@ static int fill_from_env(struct inc_comm_opts *o)
 	if (!ret)
 		ret = env_on_failure(o);
 	if (!ret)
+		ret = env_connect(o);
+	if (!ret)
 		ret = env_reg(o);
 	if (!ret)
 		ret = env_transport(o);
@@ -191,11 +209,15 @@ static int check_opts(const struct inc_comm_opts *o)
 	if (o->rank < 0 || o->rank >= o->nranks)
 		return opt_error(o, -EINVAL, "rank %d (INC_RANK) of %d",
 				 o->rank, o->nranks);
-	if (o->flags & ~(INC_COMM_F_PSN | INC_COMM_F_REBUILD) ||
+	if (o->flags & ~(INC_COMM_F_PSN | INC_COMM_F_REBUILD | INC_COMM_F_CM) ||
 	    o->tree.flags & ~INC_TREE_F_FIRST_MSG_ID)
 		return opt_error(o, -EINVAL,
 				 "flags that libinc %s does not know",
 				 inc_version());
+	if (o->flags & INC_COMM_F_CM && !o->am)
+		return opt_error(o, -EINVAL, "RDMA CM needs an aggregation manager (INC_AM)");
+	if (o->flags & INC_COMM_F_CM && o->qp_type == INC_QP_UC)
+		return opt_error(o, -EINVAL, "RDMA CM connects RC queue pairs only (INC_AM_CONNECT, INC_TRANSPORT)");
 	if (o->qp_timeout > 31)
 		return opt_error(o, -EINVAL, "QP timeout %u: must be 1 ... 31",
 				 o->qp_timeout);
@@ -486,6 +508,7 @@ static int send_join(struct inc_comm *comm, const struct inc_comm_opts *o,
 			.rts	= true,
 			.wrong	= true,
 			.rebuild = o->flags & INC_COMM_F_REBUILD,
+			.cm	= comm->cm,
 			.tree = {
 				.slots		= o->tree.slots,
 				.msg_size	= o->tree.msg_size,
@@ -542,6 +565,8 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	comm->who.tree_id = msg.joined.tree_id;
 	comm->who.has_tree = true;
 	comm->rebuild.on = comm->tree.rebuild;
+	if (comm->cm && !comm->tree.has_own_psn)
+		return opt_error(o, -EOPNOTSUPP, "%s", inc_comm_no_cm);
 	/* A manager may be away for a while. */
 	if (comm->uc && !comm->watchdog.conn.am)
 		comm->watchdog.beat_ms = comm->tree.dead_time / INC_RDV_BEATS;
@@ -567,6 +592,7 @@ static int create(struct inc_comm *comm, const struct inc_comm_opts *o)
 	int ret;
 
 	comm->qp_timeout = o->qp_timeout;
+	comm->cm = o->flags & INC_COMM_F_CM;
 	comm->rank = o->rank;
 	comm->nranks = o->nranks;
 	comm->who.rank = o->rank;

@@ -265,6 +265,7 @@ enum inc_rebuild_state {
  * @rebuild.finished: operations that all ranks have the results of
  * @rebuild.psn: first PSN of the new queue pair
  * @qp_timeout: local ACK timeout exponent
+ * @cm: the queue pair is connected by RDMA CM
  *
  * @info: counters
  */
@@ -356,11 +357,13 @@ struct inc_comm {
 		uint32_t		psn;
 	} rebuild;
 	unsigned int			qp_timeout;
+	bool				cm;
 
 	struct inc_comm_info		info;
 };
 
 /* rebuild.c */
+extern const char inc_comm_no_cm[];
 int inc_comm_make_qp(struct inc_comm *comm, const char **what);
 int inc_comm_connect(struct inc_comm *comm, uint32_t psn, char *err,
 		     size_t err_len);

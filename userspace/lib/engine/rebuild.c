@@ -23,6 +23,10 @@
 #include "base/log.h"
 #include "comm.h"
 
+/* Of a manager, or of libinc-am, that does not know INC_COMM_F_CM. */
+const char inc_comm_no_cm[] =
+	"the aggregation manager does not know RDMA CM (INC_AM_CONNECT=cm): it, or libinc-am, is older than this libinc";
+
 /**
  * inc_comm_make_qp() - make a communicator's queue pair, in INIT
  * @comm: communicator with its queues
@@ -64,7 +68,7 @@ int inc_comm_make_qp(struct inc_comm *comm, const char **what)
 /**
  * inc_comm_connect() - connect the queue pair to the tree
  * @comm: communicator that has joined @comm->tree
- * @psn: first PSN that it sends
+ * @psn: first PSN that it sends, unless RDMA CM says another one
  * @err: error message
  * @err_len: size of @err in bytes
  *
@@ -77,7 +81,7 @@ int inc_comm_connect(struct inc_comm *comm, uint32_t psn, char *err,
 		.addr	= comm->tree.addr,
 		.qpn	= comm->tree.qpn,
 		.rq_psn	= comm->tree.psn,
-		.sq_psn	= psn,
+		.sq_psn	= comm->tree.has_own_psn ? comm->tree.own_psn : psn,
 		.pmtu	= comm->tree.pmtu,
 		.timeout = comm->qp_timeout,
 		.traffic_class = comm->tree.traffic_class,
@@ -211,6 +215,10 @@ static void connect_again(struct inc_comm *comm,
 	if (tree->slots != comm->tree.slots || tree->pmtu != comm->tree.pmtu ||
 	    tree->msg_size != comm->tree.msg_size) {
 		inc_comm_fail(comm, -EPROTO, "another tree has other settings");
+		return;
+	}
+	if (comm->cm && !tree->has_own_psn) {
+		inc_comm_fail(comm, -EOPNOTSUPP, "%s", inc_comm_no_cm);
 		return;
 	}
 	comm->tree = *tree;

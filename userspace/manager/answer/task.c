@@ -79,24 +79,6 @@ static void put_counts(const struct manager *m, struct table *t, struct row *r)
 	r->msg.history = s->ring != NULL;
 }
 
-/* Ranks that have not come, or are not ready, as "1,3,4 ..." */
-static void put_waits(const struct group *g, struct row *r)
-{
-	size_t len = 0;
-	uint32_t i;
-
-	if (g->ending || g->state == GROUP_READY)
-		return;
-	for (i = 0; i < g->like.ranks && len < WAITS_LEN - 16; i++)
-		if (g->ranks[i].state == RANK_ABSENT ||
-		    (g->state == GROUP_JOINED && !g->ranks[i].rts))
-			len += (size_t)snprintf(r->waits + len, WAITS_LEN - len,
-						"%s%u", len ? "," : "ranks ",
-						i);
-	if (i < g->like.ranks)
-		snprintf(r->waits + len, WAITS_LEN - len, " ...");
-}
-
 static void put_tasks(const struct manager *m, struct table *t)
 {
 	const struct group *g;
@@ -112,7 +94,7 @@ static void put_tasks(const struct manager *m, struct table *t)
 		r->msg.present = g->present;
 		r->msg.switches = g->nparts;
 		r->msg.levels = group_levels(g);
-		put_waits(g, r);
+		group_missing(g, r->waits, sizeof(r->waits));
 	}
 	for (i = 0; i < SERIES_BUCKETS; i++)
 		for (s = m->stats->history.bucket[i]; s; s = s->next)

@@ -122,6 +122,7 @@ static int pack_join(const struct am_message *msg, uint8_t **data, size_t *len)
 				   RDMA_INC__V1__TRANSPORT__RC;
 	req.mapping = INC_RDV_MAPPING;
 	req.rebuild = join->rebuild;
+	req.cm = join->cm;
 	req.reservation = (char *)msg->reservation;
 	tree.slots = join->tree.slots;
 	tree.msg_size = join->tree.msg_size;
@@ -158,6 +159,17 @@ static int pack_rejoin(const struct inc_rdv_join *join, uint8_t **data,
 	return pack(&out.base, data, len);
 }
 
+static int pack_failure(const char *reason, uint8_t **data, size_t *len)
+{
+	RdmaInc__V1__Failure failure = RDMA_INC__V1__FAILURE__INIT;
+	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
+
+	failure.reason = (char *)reason;
+	out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_FAILURE;
+	out.failure = &failure;
+	return pack(&out.base, data, len);
+}
+
 /**
  * am_rank_pack() - make the bytes of a rank's message
  * @msg: message
@@ -175,6 +187,8 @@ int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 	out.rts = &empty;
 	if (msg->heartbeat)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT;
+	else if (msg->failure)
+		return pack_failure(msg->rdv.text, data, len);
 	else if (msg->rdv.type == INC_RDV_JOIN)
 		return pack_join(msg, data, len);
 	else if (msg->rdv.type == INC_RDV_REJOIN)
@@ -238,6 +252,9 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 	join->rts = true;
 	join->wrong = true;
 	join->rebuild = req->rebuild;
+	join->cm = req->cm;
+	if (join->cm && join->uc)
+		return wrong(err, len, -EINVAL, "join: RDMA CM connects RC queue pairs only");
 	if (!req->tree)
 		return 0;
 	join->tree.slots = req->tree->slots;
@@ -260,6 +277,22 @@ static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
 	join->psn = req->psn;
 	join->round = req->round;
 	join->done = req->done;
+	return 0;
+}
+
+/* It is shown to people, who may be at a terminal. */
+static int take_failure(const RdmaInc__V1__Failure *failure,
+			struct am_message *msg)
+{
+	char *c;
+
+	snprintf(msg->rdv.text, sizeof(msg->rdv.text), "%.200s",
+		 *failure->reason ? failure->reason : "it cannot connect");
+	for (c = msg->rdv.text; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	msg->rdv.type = INC_RDV_LOST;
+	msg->failure = true;
 	return 0;
 }
 
@@ -292,8 +325,10 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT:
 		msg->heartbeat = true;
 		return 0;
+	case RDMA_INC__V1__RANK_MESSAGE__KIND_FAILURE:
+		return take_failure(in->failure, msg);
 	default:
-		return wrong(err, err_len, -EINVAL, "a rank sends join, resume, rts, leave, lost or heartbeat");
+		return wrong(err, err_len, -EINVAL, "a rank sends join, resume, rejoin, rts, leave, lost, failure or heartbeat");
 	}
 }
 
@@ -315,6 +350,7 @@ int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
 
 	msg->heartbeat = false;
 	msg->resume = false;
+	msg->failure = false;
 	if (!in)
 		return wrong(err, err_len, -EINVAL, "not a RankMessage");
 	ret = take_rank(in, msg, err, err_len);
@@ -328,6 +364,7 @@ static int pack_joined(const struct am_message *msg, uint8_t **data,
 		       size_t *len)
 {
 	const struct inc_rdv_joined *joined = &msg->rdv.joined;
+	RdmaInc__V1__ConnectionManager cm = RDMA_INC__V1__CONNECTION_MANAGER__INIT;
 	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
 	RdmaInc__V1__Joined ans = RDMA_INC__V1__JOINED__INIT;
 
@@ -350,6 +387,10 @@ static int pack_joined(const struct am_message *msg, uint8_t **data,
 	ans.resume_ms = msg->resume_ms;
 	ans.rebuild = joined->rebuild;
 	ans.resume = joined->resume;
+	cm.port = msg->cm_port;
+	cm.member = msg->cm_member;
+	if (cm.port)
+		ans.cm = &cm;
 	out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_JOINED;
 	out.joined = &ans;
 	return pack(&out.base, data, len);
@@ -461,10 +502,15 @@ static int take_joined(const RdmaInc__V1__Joined *ans, struct am_message *msg)
 		.rebuild	= ans->rebuild,
 		.resume		= ans->resume,
 	};
+	if (ans->cm && (!ans->cm->port || ans->cm->port > UINT16_MAX ||
+			ans->cm->member > UINT16_MAX))
+		return -EPROTO;
 	msg->rdv.type = INC_RDV_JOINED;
 	msg->heartbeat_ms = ans->heartbeat_ms;
 	msg->resume_ms = ans->resume_ms;
 	snprintf(msg->switch_id, sizeof(msg->switch_id), "%s", ans->switch_id);
+	msg->cm_port = ans->cm ? (uint16_t)ans->cm->port : 0;
+	msg->cm_member = ans->cm ? (uint16_t)ans->cm->member : 0;
 	return take_addr(&ans->addr, &joined->addr) ? 0 : -EPROTO;
 }
 
@@ -533,6 +579,7 @@ int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg)
 
 	msg->heartbeat = false;
 	msg->resumed = false;
+	msg->cm_port = 0;
 	if (!in)
 		return -EPROTO;
 	ret = take_manager(in, msg);

@@ -30,7 +30,12 @@
  *	are ready, else INC_RDV_ALIVE
  * @reservation: if INC_RDV_JOIN: that the rank names; empty: none
  * @tree_id: if @resume: tree that it was told
+ * @failure: from a rank: it cannot connect, and is gone; @rdv is
+ *	INC_RDV_LOST, with the reason in its text
  * @switch_id: if INC_RDV_JOINED: switch that serves the rank
+ * @cm_port: if INC_RDV_JOINED: port where the rank connects by RDMA CM; 0: its
+ *	queue pair is connected already
+ * @cm_member: and its place among the tree's members
  * @heartbeat_ms: if INC_RDV_JOINED or @resumed: interval of heartbeats; 0: none
  * @resume_ms: likewise: for how long it may try to resume; 0: not at all
  */
@@ -38,10 +43,13 @@ struct am_message {
 	bool			heartbeat;
 	bool			resume;
 	bool			resumed;
+	bool			failure;
 	uint32_t		tree_id;
 	char			reservation[AM_ID_MAX + 1];
 	struct inc_rdv_msg	rdv;
 	char			switch_id[AM_ID_MAX + 1];
+	uint16_t		cm_port;
+	uint16_t		cm_member;
 	uint32_t		heartbeat_ms;
 	uint32_t		resume_ms;
 };

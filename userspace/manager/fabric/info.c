@@ -12,7 +12,7 @@
 
 static const char filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\"><identity><id/></identity>"
-	"<limits/><state><collectives/><memory-used/></state>"
+	"<rdma-cm/><limits/><state><collectives/><memory-used/></state>"
 	"<interfaces-version/><tree><id/></tree></switch>";
 static const char ifs_filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\">"
@@ -137,6 +137,14 @@ static int get_interfaces(struct netconf *n, const char *known,
 	return 0;
 }
 
+static void take_cm(const struct lyd_node *node, struct sw_info *info)
+{
+	const char *addr = yang_text(node, "address");
+
+	if (addr && !inc_rdv_addr_parse(addr, &info->cm_addr))
+		info->cm_port = (uint16_t)yang_number(node, "port");
+}
+
 /**
  * sw_info_get() - ask an agent
  * @n: session
@@ -170,6 +178,7 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	state = yang_child(data, "state");
 	limits = yang_child(data, "limits");
 	copy(info->id, sizeof(info->id), id);
+	take_cm(yang_child(data, "rdma-cm"), info);
 	info->collectives = yang_bits(state, "collectives");
 	info->memory_used = yang_number(state, "memory-used");
 	info->memory_limit = yang_number(limits, "memory-limit");

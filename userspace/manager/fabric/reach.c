@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * By which address a switch is reached from another.
+ * By which address a switch is reached from another, or from a rank.
  */
 #include "fabric/topo.h"
 
@@ -65,6 +65,53 @@ bool topo_addr(const struct sw *sw, const struct sw *to,
 			if (link_local(&itf->addrs[k]))
 				continue;
 			like = likeness(&itf->addrs[k], to);
+			if (like > best) {
+				best = like;
+				*addr = itf->addrs[k];
+			}
+		}
+	}
+	return best >= 0;
+}
+
+static bool is_any(const struct inc_rdv_addr *addr)
+{
+	unsigned int i;
+
+	for (i = 0; i < addr->len; i++)
+		if (addr->bytes[i])
+			return false;
+	return true;
+}
+
+/**
+ * topo_cm_addr() - choose the address by which a rank connects by RDMA CM
+ * @sw: switch whose agent accepts that
+ * @to: the rank's address
+ * @addr: result: the agent's address, or the one that is most like the rank's
+ *
+ * Return: false if there is none of the same kind.
+ */
+bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
+		  struct inc_rdv_addr *addr)
+{
+	const struct sw_info *info = sw->info;
+	const struct sw_if *itf;
+	unsigned int i, k;
+	int best = -1, like;
+
+	if (!is_any(&info->cm_addr)) {
+		*addr = info->cm_addr;
+		return addr->len == to->len;
+	}
+	/* Who listens at :: does so for IPv4, too. */
+	if (info->cm_addr.len < to->len)
+		return false;
+	for (i = 0; i < info->nifs; i++) {
+		itf = &info->ifs[i];
+		for (k = 0; k < itf->naddrs; k++) {
+			like = link_local(&itf->addrs[k]) ? -1 :
+			       common_bits(&itf->addrs[k], to);
 			if (like > best) {
 				best = like;
 				*addr = itf->addrs[k];

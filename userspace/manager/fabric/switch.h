@@ -61,6 +61,9 @@ struct sw_if {
 /**
  * struct sw_info - what an agent tells of its switch
  * @id: identity
+ * @cm_addr: address at which ranks connect by RDMA CM; all 0: any of its own,
+ *	of IPv6 those of IPv4, too
+ * @cm_port: and the port; 0: its agent does not accept that
  * @collectives: mask of those that it offers
  * @memory_limit: bytes that all trees may take
  * @memory_used: bytes that they take
@@ -78,6 +81,8 @@ struct sw_if {
  */
 struct sw_info {
 	char		id[SWITCH_ID_MAX + 1];
+	struct inc_rdv_addr cm_addr;
+	uint16_t	cm_port;
 	uint32_t	collectives;
 	uint64_t	memory_limit;
 	uint64_t	memory_used;

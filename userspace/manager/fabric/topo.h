@@ -86,6 +86,8 @@ const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
 			     const struct sw *to);
 bool topo_addr(const struct sw *sw, const struct sw *to,
 	       struct inc_rdv_addr *addr);
+bool topo_cm_addr(const struct sw *sw, const struct inc_rdv_addr *to,
+		  struct inc_rdv_addr *addr);
 const struct topo_link *topo_links(const struct manager *m, uint32_t *n);
 struct place_fabric *topo_fabric(const struct manager *m);
 void topo_avoid(const struct manager *m, const struct sw *sw);

@@ -47,7 +47,8 @@ static void put_members(FILE *f, const struct tree *t)
 			continue;
 		fprintf(f, "<member nc:operation=\"create\"><rank>%u</rank>%s",
 			i, m->uc ? "<transport>uc</transport>" : "");
-		put_peer(f, &m->peer);
+		if (!m->waits)
+			put_peer(f, &m->peer);
 		fputs("</member>", f);
 	}
 }
@@ -93,6 +94,7 @@ static void take_end(const struct lyd_node *config, const struct lyd_node *own,
 static int take_members(struct tree *t, const struct lyd_node *node)
 {
 	const struct lyd_node *child;
+	struct tree_member *m;
 	uint64_t rank;
 	uint32_t i;
 
@@ -102,10 +104,9 @@ static int take_members(struct tree *t, const struct lyd_node *node)
 		rank = yang_number(child, "rank");
 		if (rank >= t->n)
 			continue;
-		take_end(child, child, yang_child(child, "state"),
-			 &t->members[rank].own);
-		t->members[rank].made = t->members[rank].own.qpn &&
-					t->members[rank].own.addr.len;
+		m = &t->members[rank];
+		take_end(child, child, yang_child(child, "state"), &m->own);
+		m->made = m->own.qpn && (m->own.addr.len || m->waits);
 	}
 	for (i = 0; i < t->n; i++)
 		if (t->members[i].known && !t->members[i].made)

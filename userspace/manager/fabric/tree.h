@@ -26,15 +26,17 @@ struct tree_end {
  * @below: ranks below it if it is a switch; 0: it is a host
  * @rank: rank of the job, if it is a host
  * @uc: its queue pair is UC, else RC
- * @known: @peer is set: it can be created
+ * @waits: it is created without @peer: a host connects to it by RDMA CM
+ * @known: @peer is set, or @waits: it can be created
  * @made: it exists, and @own is set
  * @peer: its queue pair, without rkey
- * @own: the switch's
+ * @own: the switch's; if @waits, without addr and psn
  */
 struct tree_member {
 	uint32_t	below;
 	uint32_t	rank;
 	bool		uc;
+	bool		waits;
 	bool		known;
 	bool		made;
 	struct tree_end	peer;

@@ -235,8 +235,9 @@ void group_begin(struct group *g)
 	g->ready_at = g->manager->loop.now;
 	event_say(&g->manager->events, g->rebuilding ? EVENT_GROUP_REBUILT :
 		  EVENT_GROUP_READY, g->like.job,
-		  "%u ranks, %u tree%s, %lld ms after the last rank came",
-		  g->like.ranks, g->nparts, g->nparts == 1 ? "" : "s",
+		  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
+		  g->like.ranks, cm_count(g), g->nparts,
+		  g->nparts == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
 	g->rebuilding = false;
 	group_tell_all(g, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
@@ -335,6 +336,8 @@ void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		refuse(stream, -ret, "%s", err);
 	else if (msg.heartbeat || (r && r->state != RANK_PRESENT))
 		return;
+	else if (r && msg.failure)
+		group_lost(r, msg.rdv.text);
 	else if (r)
 		handle_rank(r, &msg.rdv);
 	else if (msg.resume)

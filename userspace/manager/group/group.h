@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A group: the ranks of a job, and their tree. For group.c, make.c,
- * end.c and answer/.
+ * A group: the ranks of a job, and their tree. For the files of this folder,
+ * state/, stats/ and answer/.
  *
  * Ownership: the manager owns groups; a group owns its parts. A group is freed
  * when it is over and no operation on a switch is left (@busy). A stream
@@ -204,6 +204,7 @@ struct group_vague {
  * @navoid: their number
  * @refused: what the last of them said
  * @limited: it is the tenant that may not have more there
+ * @no_cm: ranks cannot connect by RDMA CM where they have to; @refused says why
  * @parts: its trees, the root's first, those of children after their parents'
  * @nparts: their number
  * @kept: what the store has of it
@@ -256,6 +257,7 @@ struct group {
 	uint32_t		navoid;
 	char			refused[INC_RDV_TEXT_MAX];
 	bool			limited;
+	bool			no_cm;
 	struct part		*parts;
 	uint32_t		nparts;
 	struct kept		kept;
@@ -273,6 +275,13 @@ void group_wishes(const struct group *g, struct tree *t);
 bool group_elsewhere(struct group *g);
 void group_place(struct group *g);
 void group_look_again(struct group *g);
+
+/* cm.c */
+bool cm_offered(const struct sw *sw);
+bool cm_placed(struct group *g, const struct place *p);
+bool cm_made(struct group *g);
+void cm_tell(const struct rank *r, struct am_message *msg);
+unsigned int cm_count(const struct group *g);
 
 /* rebuild.c */
 void group_tell_rebuild(struct rank *r, const char *text);
@@ -314,6 +323,7 @@ struct rank *part_rank(const struct part *part, uint32_t member);
 struct part *group_find_part(const struct manager *m, const struct sw *sw,
 			     uint32_t id);
 unsigned int group_levels(const struct group *g);
+void group_missing(const struct group *g, char *text, size_t len);
 
 /* vague.c */
 void group_vague_tree(struct group *g, unsigned int status, const char *fmt,

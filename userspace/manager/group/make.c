@@ -125,16 +125,40 @@ static bool locate(const struct group *g, uint32_t *at, uint32_t *lost)
 	return true;
 }
 
-static bool compute(const struct group *g, const uint32_t *at, struct place *p)
+/* @cm: leave out all switches without RDMA CM. */
+static bool compute_with(const struct group *g, const uint32_t *at, bool cm,
+			 struct place *p)
 {
 	struct place_fabric *f = topo_fabric(g->manager);
+	struct manager *m = g->manager;
 	uint32_t i;
 
-	if (f)
-		limit_room(g);
-	for (i = 0; f && i < g->navoid; i++)
-		topo_avoid(g->manager, g->avoid[i]);
-	return f && place_compute(f, g->like.ranks, at, p);
+	if (!f)
+		return false;
+	limit_room(g);
+	for (i = 0; i < g->navoid; i++)
+		topo_avoid(m, g->avoid[i]);
+	for (i = 0; cm && i < m->o.nswitches; i++)
+		if (!cm_offered(&m->switches[i]))
+			topo_avoid(m, &m->switches[i]);
+	return place_compute(f, g->like.ranks, at, p);
+}
+
+static bool compute(struct group *g, const uint32_t *at, struct place *p)
+{
+	g->no_cm = false;
+	if (!compute_with(g, at, false, p))
+		return false;
+	if (cm_placed(g, p))
+		return true;
+	place_free(p);
+	if (compute_with(g, at, true, p)) {
+		if (cm_placed(g, p))
+			return true;
+		place_free(p);
+	}
+	g->no_cm = true;
+	return false;
 }
 
 /**
@@ -219,6 +243,7 @@ static void add_host(struct part *part, struct rank *r)
 
 	m->known = true;
 	m->rank = r->join.rank;
+	m->waits = r->join.cm;
 	m->uc = r->join.uc;
 	m->peer.addr = r->join.addr;
 	m->peer.qpn = r->join.qpn;
@@ -413,7 +438,10 @@ void group_place(struct group *g)
 		group_look_again(g);
 		return;
 	}
-	if (!located || !group_preempts(g, at))
+	if (located && g->no_cm)
+		group_refuse(g, EOPNOTSUPP, "no switch can serve it: %.400s",
+			     g->refused);
+	else if (!located || !group_preempts(g, at))
 		no_place(g, located, lost);
 }
 
@@ -524,6 +552,7 @@ static void tell_joined(struct rank *r)
 	joined->qpn = own->qpn;
 	joined->psn = own->psn;
 	joined->rkey = own->rkey;
+	cm_tell(r, &msg);
 	snprintf(msg.switch_id, sizeof(msg.switch_id), "%s",
 		 sw_name(r->part->sw));
 	r->heard_at = r->group->manager->loop.now;
@@ -536,6 +565,10 @@ static void step_joined(struct group *g)
 {
 	uint32_t i;
 
+	if (!cm_made(g)) {
+		group_refuse(g, EOPNOTSUPP, "%.400s", g->refused);
+		return;
+	}
 	g->state = GROUP_JOINED;
 	group_has_room(g);
 	/* The ranks have memory for such messages, should it be rebuilt. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The trees that groups have on switches.
+ * The trees that groups have on switches, and the ranks that they wait for.
  */
 #include <stddef.h>
+#include <stdio.h>
 
 #include "group/group.h"
 
@@ -97,4 +98,28 @@ unsigned int group_levels(const struct group *g)
 		most = n > most ? n : most;
 	}
 	return most;
+}
+
+/**
+ * group_missing() - name the ranks that have not come, or are not ready
+ * @g: group
+ * @text: result, as "ranks 1,3,4 ..."; empty: it waits for none
+ * @len: its size in bytes, more than 16
+ */
+void group_missing(const struct group *g, char *text, size_t len)
+{
+	size_t used = 0;
+	uint32_t i;
+
+	text[0] = '\0';
+	if (g->ending || g->state == GROUP_READY)
+		return;
+	for (i = 0; i < g->like.ranks && used < len - 16; i++)
+		if (g->ranks[i].state == RANK_ABSENT ||
+		    (g->state == GROUP_JOINED && !g->ranks[i].rts))
+			used += (size_t)snprintf(text + used, len - used,
+						 "%s%u", used ? "," : "ranks ",
+						 i);
+	if (i < g->like.ranks)
+		snprintf(text + used, len - used, " ...");
 }

@@ -111,14 +111,25 @@ static void look_at_ranks(struct group *g)
 	}
 }
 
+static void forming_takes_too_long(struct group *g)
+{
+	char missing[128];
+
+	group_missing(g, missing, sizeof(missing));
+	group_refuse(g, ETIMEDOUT, "%u of %u ranks came, %u are ready, within %u s: start all within that time, or raise --forming-time; waited for %s%s",
+		     g->present, g->like.ranks, g->rts,
+		     g->manager->o.forming_ms / 1000,
+		     missing[0] ? missing : "the switches",
+		     !missing[0] ? "" : g->state == GROUP_JOINED ?
+		     " to connect" : " to come");
+}
+
 static void expire(struct group *g)
 {
 	int64_t now = g->manager->loop.now;
 
 	if (!g->ending && g->state != GROUP_READY && g->until <= now) {
-		group_refuse(g, ETIMEDOUT, "%u of %u ranks came, %u are ready, within %u s: start all within that time, or raise --forming-time",
-			     g->present, g->like.ranks, g->rts,
-			     g->manager->o.forming_ms / 1000);
+		forming_takes_too_long(g);
 		return;
 	}
 	if (!g->ending && waits(g) && g->place_at <= now) {

@@ -235,6 +235,7 @@ static void put_rank(struct json_object *o, const struct group *g,
 	put_number(o, "was-psn", r->was.psn);
 	put_number(o, "mtu", r->join.mtu);
 	put_number(o, "uc", r->join.uc);
+	put_number(o, "cm", r->join.cm);
 	if (has_no_tree(g))
 		return;
 	put_number(o, "part", (uint64_t)(r->part - g->parts));
@@ -257,6 +258,7 @@ static int take_rank(struct json_object *o, struct group *g, uint32_t i)
 	r->join.uc = number(o, "uc");
 	r->was.qpn = number32(o, "was-qpn");
 	r->was.psn = number32(o, "was-psn");
+	r->join.cm = number(o, "cm");
 	r->member = number32(o, "member");
 	if (state > RANK_GONE)
 		return -EPROTO;

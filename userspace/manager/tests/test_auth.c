@@ -5,6 +5,7 @@
  * the environment say which random inputs, and how many of each. AddressSanitizer
  * watches.
  */
+#include <errno.h>
 #include <openssl/sha.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -113,6 +114,55 @@ static void known_conf(void)
 	}
 }
 
+static int repack(const struct am_message *in, struct am_message *out,
+		  char *err, size_t err_len)
+{
+	uint8_t *data;
+	size_t len;
+	int ret;
+
+	if (am_rank_pack(in, &data, &len))
+		abort();
+	ret = am_rank_unpack(data, len, out, err, err_len);
+	free(data);
+	return ret;
+}
+
+/* Ranks that connect by RDMA CM. */
+static void known_cm(void)
+{
+	struct am_message in = { .rdv.type = INC_RDV_JOIN }, out;
+	char err[256];
+	uint8_t *data;
+	size_t len;
+
+	in.rdv.join = (struct inc_rdv_join){
+		.job = "job", .ranks = 2, .rank = 1, .qpn = 17, .cm = true,
+		.addr.len = 4,
+	};
+	check(!repack(&in, &out, err, sizeof(err)) && out.rdv.join.cm,
+	      "a rank that asks for RDMA CM");
+	in.rdv.join.uc = true;
+	check(repack(&in, &out, err, sizeof(err)) == -EINVAL &&
+	      strstr(err, "RC queue pairs only"), "the same over UC");
+	in = (struct am_message){ .failure = true };
+	strcpy(in.rdv.text, "no\033cable");
+	check(!repack(&in, &out, err, sizeof(err)) && out.failure &&
+	      !strcmp(out.rdv.text, "no?cable"), "a failure");
+	in.rdv.text[0] = '\0';
+	check(!repack(&in, &out, err, sizeof(err)) && out.rdv.text[0],
+	      "a failure without a reason");
+	in = (struct am_message){ .rdv.type = INC_RDV_JOINED };
+	in.rdv.joined.addr.len = 4;
+	in.cm_port = 18792;
+	in.cm_member = 1023;
+	if (am_manager_pack(&in, &data, &len))
+		abort();
+	check(!am_manager_unpack(data, len, &out) && out.cm_port == 18792 &&
+	      out.cm_member == 1023, "where to connect");
+	free(data);
+}
+
 /* --- Random inputs ------------------------------------------------------- */
 
 /* A message of a rank, packed, for the mutations to begin with. */
@@ -212,6 +262,7 @@ int main(void)
 	       (unsigned long long)state, n);
 	fflush(stdout);
 	known_tokens();
+	known_cm();
 	/* The messages about what is wrong are many. */
 	if (!freopen("/dev/null", "w", stderr))
 		return 1;

@@ -6,16 +6,13 @@
  * the manager can be found again, or another one that knows the group. "down"
  * looks for it, and makes another stream; what the last one may have lost is
  * sent again.
+ *
+ * If the rank connects by RDMA CM, that is done here, too, between "joined" of
+ * the manager and that of libinc, which learns the PSNs.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <grpc/byte_buffer_reader.h>
-#include <grpc/grpc.h>
-#include <grpc/grpc_posix.h>
-#include <grpc/grpc_security.h>
-#include <grpc/support/alloc.h>
-#include <grpc/support/time.h>
+#include <grpc/status.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -28,9 +25,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cm.h"
+#include "env.h"
 #include "lib/daemon/libinc-am.h"
 #include "manager/api/message.h"
 #include "reach.h"
+#include "stream.h"
 #include "tls.h"
 
 #define CONNECT_MS	1000
@@ -41,17 +41,20 @@
 /**
  * struct inc_am - a rank's stream
  * @pid: process that it belongs to, not its children
- * @tcp: socket of the connection, which gRPC or @tls owns
- * @tls: TLS on it, or NULL
+ * @stream: the stream; of the second thread, but for sending
  * @auth: what proves who the rank is
  * @fd: our end of the socket to libinc
  * @list: addresses of all managers, the first one's first
  * @next: of these, the one to try next
  * @manager: address of this one
- * @wake: event for "up": @beat_ms has changed
- * @lock: guards @call, @sending, @usable and @closing
+ * @wake: event for "up": @beat_ms has changed, or @cm is done
+ * @say: guards writing to libinc, and @cm, @joined, @again
+ * @cm: connection by RDMA CM; NULL: none
+ * @joined: "joined" of the tree that it is for
+ * @again: it is for another tree than the first one
+ * @lock: guards @stream, @sending, @usable and @closing
  * @idle: @sending has been cleared
- * @sending: "up" uses @call
+ * @sending: "up" uses @stream
  * @usable: "up" may use it
  * @closing: libinc has closed its end
  * @asked: what the rank asked for first; it has, if its job is not empty
@@ -64,9 +67,6 @@
  * @opened: number of streams that were opened
  * @worked: one of them was not refused
  * @lost_at: milliseconds; when the stream was lost; 0: it was not
- * @channel: connection
- * @cq: completion queue of the call
- * @call: the stream
  * @up: thread that reads lines
  * @down: thread that receives messages
  * @failed: there are no threads: it could not start
@@ -74,14 +74,17 @@
  */
 struct inc_am {
 	pid_t			pid;
-	int			tcp;
-	struct am_tls		*tls;
+	struct am_stream	stream;
 	struct auth_client	auth;
 	int			fd;
 	char			list[1024];
 	unsigned int		next;
 	char			manager[256];
 	int			wake;
+	pthread_mutex_t		say;
+	struct am_cm		*cm;
+	struct inc_rdv_msg	joined;
+	bool			again;
 	pthread_mutex_t		lock;
 	pthread_cond_t		idle;
 	bool			sending;
@@ -97,55 +100,45 @@ struct inc_am {
 	unsigned int		opened;
 	bool			worked;
 	int64_t			lost_at;
-	grpc_channel		*channel;
-	grpc_completion_queue	*cq;
-	grpc_call		*call;
 	pthread_t		up;
 	pthread_t		down;
 	bool			failed;
 	_Atomic uint32_t	beat_ms;
 };
 
-/* The addresses of these are the tags of what the threads wait for. */
-static const char tag_up, tag_down, tag_status;
+/* --- To libinc ----------------------------------------------------------- */
 
-/* Returns whether it was done; false: the stream has ended. */
-static bool batch(struct inc_am *am, const grpc_op *ops, size_t n,
-		  const char *tag)
+/* The caller holds @am->say. */
+static bool write_line_locked(struct inc_am *am, const struct inc_rdv_msg *msg)
 {
-	grpc_event ev;
+	char line[INC_RDV_LINE_MAX + 1];
+	int len = inc_rdv_format(msg, line, sizeof(line));
 
-	if (grpc_call_start_batch(am->call, ops, n, (void *)tag, NULL) !=
-	    GRPC_CALL_OK)
-		return false;
-	ev = grpc_completion_queue_pluck(am->cq, (void *)tag,
-					 gpr_inf_future(GPR_CLOCK_REALTIME),
-					 NULL);
-	return ev.type == GRPC_OP_COMPLETE && ev.success;
+	return len > 0 &&
+	       send(am->fd, line, (size_t)len, MSG_NOSIGNAL) == len;
+}
+
+static bool write_line(struct inc_am *am, const struct inc_rdv_msg *msg)
+{
+	bool good;
+
+	pthread_mutex_lock(&am->say);
+	good = write_line_locked(am, msg);
+	pthread_mutex_unlock(&am->say);
+	return good;
+}
+
+/* Tell libinc as a daemon would. */
+static void tell_error(struct inc_am *am, int err, const char *text)
+{
+	struct inc_rdv_msg msg = { .type = INC_RDV_ERROR, .err = err };
+
+	snprintf(msg.text, sizeof(msg.text), "aggregation manager %s: %s",
+		 am->manager, text);
+	write_line(am, &msg);
 }
 
 /* --- Up ------------------------------------------------------------------ */
-
-static bool send_up(struct inc_am *am, const struct am_message *msg)
-{
-	grpc_op op = { .op = GRPC_OP_SEND_MESSAGE };
-	grpc_byte_buffer *buf;
-	grpc_slice slice;
-	uint8_t *data;
-	size_t len;
-	bool done;
-
-	if (am_rank_pack(msg, &data, &len))
-		return false;
-	slice = grpc_slice_from_copied_buffer((char *)data, len);
-	free(data);
-	buf = grpc_raw_byte_buffer_create(&slice, 1);
-	grpc_slice_unref(slice);
-	op.data.send_message.send_message = buf;
-	done = batch(am, &op, 1, &tag_up);
-	grpc_byte_buffer_destroy(buf);
-	return done;
-}
 
 /* If there is no stream now, or it is lost, "down" sends it over the next. */
 static void try_send(struct inc_am *am, const struct am_message *msg)
@@ -158,11 +151,53 @@ static void try_send(struct inc_am *am, const struct am_message *msg)
 	pthread_mutex_unlock(&am->lock);
 	if (!usable)
 		return;
-	send_up(am, msg);
+	am_stream_send(&am->stream, msg);
 	pthread_mutex_lock(&am->lock);
 	am->sending = false;
 	pthread_cond_signal(&am->idle);
 	pthread_mutex_unlock(&am->lock);
+}
+
+static void established(struct inc_am *am)
+{
+	pthread_mutex_lock(&am->say);
+	if (am->cm)
+		am_cm_established(am->cm);
+	pthread_mutex_unlock(&am->say);
+}
+
+/* Of a tree that is to replace another, the manager makes one more. */
+static void cannot_connect(struct inc_am *am, const struct am_cm_result *result)
+{
+	struct am_message msg = { .rdv = { .type = INC_RDV_LOST } };
+
+	if (am->again) {
+		atomic_fetch_or(&am->owed, 1U << INC_RDV_LOST);
+		try_send(am, &msg);
+		return;
+	}
+	msg.failure = true;
+	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", result->text);
+	try_send(am, &msg);
+	tell_error(am, result->err, result->text);
+}
+
+/* Is the connection made? */
+static void take_cm(struct inc_am *am)
+{
+	struct inc_rdv_joined *joined = &am->joined.joined;
+	struct am_cm_result result = { .err = 0 };
+
+	pthread_mutex_lock(&am->say);
+	if (am->cm && am_cm_done(am->cm, &result) && !result.err) {
+		joined->psn = result.psn;
+		joined->has_own_psn = true;
+		joined->own_psn = result.own_psn;
+		write_line_locked(am, &am->joined);
+	}
+	pthread_mutex_unlock(&am->say);
+	if (result.err)
+		cannot_connect(am, &result);
 }
 
 static bool send_line(struct inc_am *am, const char *line)
@@ -179,6 +214,8 @@ static bool send_line(struct inc_am *am, const char *line)
 	if (msg.rdv.type == INC_RDV_REJOIN)
 		am->rejoin = msg.rdv.join;
 	pthread_mutex_unlock(&am->lock);
+	if (msg.rdv.type == INC_RDV_RTS)
+		established(am);
 	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
 	atomic_fetch_or(&am->owed, 1U << msg.rdv.type);
 	try_send(am, &msg);
@@ -201,9 +238,11 @@ static bool wait_input(struct inc_am *am)
 			return false;
 		if (pfd[0].revents)
 			return true;
-		if (pfd[1].revents &&
-		    read(am->wake, &count, sizeof(count)) < 0)
+		if (!pfd[1].revents)
+			continue;
+		if (read(am->wake, &count, sizeof(count)) < 0)
 			return true;
+		take_cm(am);
 	}
 }
 
@@ -236,22 +275,12 @@ static void *up(void *arg)
 	/* libinc has closed its end. */
 	pthread_mutex_lock(&am->lock);
 	am->closing = true;
-	if (am->call)
-		grpc_call_cancel(am->call, NULL);
+	am_stream_cancel(&am->stream);
 	pthread_mutex_unlock(&am->lock);
 	return NULL;
 }
 
 /* --- Down ---------------------------------------------------------------- */
-
-static bool write_line(struct inc_am *am, const struct inc_rdv_msg *msg)
-{
-	char line[INC_RDV_LINE_MAX + 1];
-	int len = inc_rdv_format(msg, line, sizeof(line));
-
-	return len > 0 &&
-	       send(am->fd, line, (size_t)len, MSG_NOSIGNAL) == len;
-}
 
 static void set_beat(struct inc_am *am, const struct am_message *msg)
 {
@@ -263,7 +292,40 @@ static void set_beat(struct inc_am *am, const struct am_message *msg)
 		return;	/* it has been woken already */
 }
 
-/* Returns whether libinc is to know of it. */
+static void drop_cm(struct inc_am *am)
+{
+	struct am_cm *cm;
+
+	pthread_mutex_lock(&am->say);
+	cm = am->cm;
+	am->cm = NULL;
+	pthread_mutex_unlock(&am->say);
+	am_cm_stop(cm);
+}
+
+/* libinc gets "joined" from take_cm(). */
+static void connect_by_cm(struct inc_am *am, const struct am_message *msg)
+{
+	struct am_cm_peers peers = {
+		.tree	= msg->rdv.joined,
+		.port	= msg->cm_port,
+		.member	= msg->cm_member,
+	};
+
+	drop_cm(am);
+	pthread_mutex_lock(&am->lock);
+	peers.own = am->asked.addr;
+	peers.own_qpn = am->asked.qpn;
+	pthread_mutex_unlock(&am->lock);
+	pthread_mutex_lock(&am->say);
+	am->joined = msg->rdv;
+	am->cm = am_cm_start(&peers, am->wake);
+	pthread_mutex_unlock(&am->say);
+	if (!am->cm)
+		tell_error(am, ENOMEM, "no memory for RDMA CM");
+}
+
+/* Returns whether libinc is to know of it, now. */
 static bool note_message(struct inc_am *am, const struct am_message *msg)
 {
 	uint32_t done = 0;
@@ -280,7 +342,8 @@ static bool note_message(struct inc_am *am, const struct am_message *msg)
 		am->tree_id = msg->rdv.joined.tree_id;
 		done = 1U << INC_RDV_JOIN | 1U << INC_RDV_REJOIN;
 		pthread_mutex_lock(&am->lock);
-		if (atomic_load(&am->owed) & 1U << INC_RDV_REJOIN) {
+		am->again = atomic_load(&am->owed) & 1U << INC_RDV_REJOIN;
+		if (am->again) {
 			am->asked.qpn = am->rejoin.qpn;
 			am->asked.psn = am->rejoin.psn;
 		}
@@ -290,6 +353,7 @@ static bool note_message(struct inc_am *am, const struct am_message *msg)
 		done = 1U << INC_RDV_RTS;
 		break;
 	case INC_RDV_REBUILD:
+		drop_cm(am);
 		done = 1U << INC_RDV_RTS | 1U << INC_RDV_LOST;
 		break;
 	default:
@@ -299,55 +363,24 @@ static bool note_message(struct inc_am *am, const struct am_message *msg)
 	return true;
 }
 
-static bool take_message(struct inc_am *am, grpc_byte_buffer *buf)
+/* Returns false when there are no more. */
+static bool take_message(struct inc_am *am)
 {
-	struct am_message msg = { .heartbeat = false };
-	grpc_byte_buffer_reader reader;
-	grpc_slice slice;
-	int ret = -EPROTO;
+	struct am_message msg;
+	int ret = am_stream_receive(&am->stream, &msg);
 
-	if (grpc_byte_buffer_reader_init(&reader, buf)) {
-		slice = grpc_byte_buffer_reader_readall(&reader);
-		ret = am_manager_unpack(GRPC_SLICE_START_PTR(slice),
-					GRPC_SLICE_LENGTH(slice), &msg);
-		grpc_slice_unref(slice);
-		grpc_byte_buffer_reader_destroy(&reader);
-	}
+	if (ret == -EPROTO)
+		tell_error(am, EPROTO, "what it sends is not understood");
 	if (ret)
 		return ret == -ENOMSG;
 	am->lost_at = 0;
-	return !note_message(am, &msg) || write_line(am, &msg.rdv);
-}
-
-/* Returns false when there are no more. */
-static bool receive(struct inc_am *am, bool first,
-		    grpc_metadata_array *initial)
-{
-	grpc_byte_buffer *buf = NULL;
-	grpc_op ops[2] = { { .op = GRPC_OP_RECV_MESSAGE } };
-	size_t n = 1;
-	bool good;
-
-	ops[0].data.recv_message.recv_message = &buf;
-	if (first) {
-		ops[n].op = GRPC_OP_RECV_INITIAL_METADATA;
-		ops[n++].data.recv_initial_metadata.recv_initial_metadata =
-			initial;
+	if (!note_message(am, &msg))
+		return true;
+	if (msg.rdv.type == INC_RDV_JOINED && msg.cm_port) {
+		connect_by_cm(am, &msg);
+		return true;
 	}
-	good = batch(am, ops, n, &tag_down) && buf && take_message(am, buf);
-	if (buf)
-		grpc_byte_buffer_destroy(buf);
-	return good;
-}
-
-/* Tell libinc as a daemon would. */
-static void tell_error(struct inc_am *am, int err, const char *text)
-{
-	struct inc_rdv_msg msg = { .type = INC_RDV_ERROR, .err = err };
-
-	snprintf(msg.text, sizeof(msg.text), "aggregation manager %s: %s",
-		 am->manager, text);
-	write_line(am, &msg);
+	return write_line(am, &msg.rdv);
 }
 
 /* The manager could not be asked: say what is known of it. */
@@ -356,34 +389,14 @@ static void tell_unreached(struct inc_am *am, const char *details)
 	char text[INC_RDV_TEXT_MAX];
 
 	snprintf(text, sizeof(text), "%s; %s", details, AUTH_HINT);
-	if (am->tls) {
+	if (am->stream.tls) {
 		snprintf(text, sizeof(text), "%s", details);
-		am_tls_why(am->tls, text, sizeof(text));
+		am_tls_why(am->stream.tls, text, sizeof(text));
 	}
 	tell_error(am, EHOSTUNREACH, text);
 }
 
-/* --- The stream ---------------------------------------------------------- */
-
-static void free_call(struct inc_am *am)
-{
-	if (am->call) {
-		grpc_call_cancel(am->call, NULL);
-		grpc_call_unref(am->call);
-	}
-	if (am->cq) {
-		grpc_completion_queue_shutdown(am->cq);
-		grpc_completion_queue_destroy(am->cq);
-	}
-	if (am->channel)
-		grpc_channel_destroy(am->channel);
-	if (am->tls)
-		am_tls_stop(am->tls);
-	am->call = NULL;
-	am->cq = NULL;
-	am->channel = NULL;
-	am->tls = NULL;
-}
+/* --- Another manager ----------------------------------------------------- */
 
 static int64_t now_ms(void)
 {
@@ -393,82 +406,12 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Open the stream. If it cannot begin, its status says why. */
-static void send_headers(struct inc_am *am)
+static int start_stream(struct inc_am *am, char *err, size_t err_len)
 {
-	grpc_op op = { .op = GRPC_OP_SEND_INITIAL_METADATA };
-	grpc_metadata token;
-	char *text = NULL;
-
-	if (am->auth.token && asprintf(&text, "Bearer %s", am->auth.token) > 0) {
-		token = (grpc_metadata) {
-			.key = grpc_slice_from_static_string("authorization"),
-			.value = grpc_slice_from_copied_string(text),
-		};
-		op.data.send_initial_metadata.metadata = &token;
-		op.data.send_initial_metadata.count = 1;
-	}
-	batch(am, &op, 1, &tag_up);
-	if (text)
-		grpc_slice_unref(token.value);
-	free(text);
-}
-
-static int make_call(struct inc_am *am, int sock)
-{
-	grpc_channel_credentials *creds = grpc_insecure_credentials_create();
-	grpc_slice method;
-
-	am->channel = grpc_channel_create_from_fd(am->manager, sock, creds,
-						  NULL);
-	grpc_channel_credentials_release(creds);
-	if (!am->channel)
-		return -EIO;
-	am->cq = grpc_completion_queue_create_for_pluck(NULL);
-	method = grpc_slice_from_static_string(AM_JOIN);
-	am->call = grpc_channel_create_call(am->channel, NULL, 0, am->cq,
-					    method, NULL,
-					    gpr_inf_future(GPR_CLOCK_REALTIME),
-					    NULL);
-	if (!am->call)
-		return -EIO;
 	am->opened_at = now_ms();
 	am->opened++;
-	send_headers(am);
-	return 0;
-}
-
-/* Over the connection @am->tcp, which then belongs to the channel or TLS. */
-static int start_call(struct inc_am *am, char *err, size_t err_len)
-{
-	int sock = am->tcp, ret = 0;
-
-	if (am->auth.ca)
-		ret = am_tls_start(&am->tls, am->tcp, am->manager, &am->auth,
-				   &sock, err, err_len);
-	return ret ? ret : make_call(am, sock);
-}
-
-/* --- Another manager ----------------------------------------------------- */
-
-/* Why has the stream ended? Returns gRPC's status; @text is to be freed. */
-static grpc_status_code get_status(struct inc_am *am, char **text)
-{
-	grpc_op op = { .op = GRPC_OP_RECV_STATUS_ON_CLIENT };
-	grpc_metadata_array trailing;
-	grpc_slice details = grpc_empty_slice();
-	grpc_status_code status = GRPC_STATUS_UNKNOWN;
-
-	grpc_metadata_array_init(&trailing);
-	op.data.recv_status_on_client.trailing_metadata = &trailing;
-	op.data.recv_status_on_client.status = &status;
-	op.data.recv_status_on_client.status_details = &details;
-	if (!batch(am, &op, 1, &tag_status))
-		status = GRPC_STATUS_CANCELLED;
-	*text = grpc_slice_to_c_string(details);
-	grpc_slice_unref(details);
-	grpc_metadata_array_destroy(&trailing);
-	return status;
+	return am_stream_open(&am->stream, am->manager, &am->auth, err,
+			      err_len);
 }
 
 static bool is_closing(struct inc_am *am)
@@ -495,13 +438,10 @@ static bool open_next(struct inc_am *am)
 	am->usable = false;
 	while (am->sending)
 		pthread_cond_wait(&am->idle, &am->lock);
-	free_call(am);
-	am->tcp = tcp;
-	if (am->closing || start_call(am, err, sizeof(err))) {
-		if (!am->channel && !am->tls)
-			close(tcp);
-		free_call(am);
-		am->tcp = -1;
+	am_stream_close(&am->stream);
+	am->stream.tcp = tcp;
+	if (am->closing || start_stream(am, err, sizeof(err))) {
+		am_stream_close(&am->stream);
 		pthread_mutex_unlock(&am->lock);
 		return false;
 	}
@@ -527,7 +467,7 @@ static void say_again(struct inc_am *am)
 	pthread_mutex_unlock(&am->lock);
 	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
 	if (msg.rdv.join.job[0])
-		send_up(am, &msg);
+		am_stream_send(&am->stream, &msg);
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		if (!(atomic_load(&am->owed) & 1U << types[i]))
 			continue;
@@ -536,7 +476,7 @@ static void say_again(struct inc_am *am)
 		if (types[i] == INC_RDV_REJOIN)
 			msg.rdv.join = am->rejoin;
 		pthread_mutex_unlock(&am->lock);
-		send_up(am, &msg);
+		am_stream_send(&am->stream, &msg);
 	}
 	pthread_mutex_lock(&am->lock);
 	am->usable = true;
@@ -561,11 +501,11 @@ static int64_t patience(const struct inc_am *am)
 static bool find_again(struct inc_am *am, bool reached)
 {
 	const struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000L };
-	grpc_status_code status;
 	bool found = false;
 	char *text;
+	int status;
 
-	status = get_status(am, &text);
+	status = am_stream_status(&am->stream, &text);
 	am->worked |= now_ms() - am->opened_at >= WORKED_MS;
 	if (status == GRPC_STATUS_UNAVAILABLE && !am->lost_at)
 		am->lost_at = now_ms();
@@ -583,24 +523,21 @@ static bool find_again(struct inc_am *am, bool reached)
 	else if (status == GRPC_STATUS_UNAVAILABLE && !reached)
 		tell_unreached(am, text);
 	else if (status != GRPC_STATUS_OK && status != GRPC_STATUS_CANCELLED)
-		tell_error(am, am_errno_of((int)status), text);
-	gpr_free(text);
+		tell_error(am, am_errno_of(status), text);
+	free(text);
 	return found;
 }
 
 static void *down(void *arg)
 {
 	struct inc_am *am = arg;
-	grpc_metadata_array initial;
-	bool first;
+	bool reached;
 
 	do {
-		first = true;
-		grpc_metadata_array_init(&initial);
-		while (receive(am, first, &initial))
-			first = false;
-		grpc_metadata_array_destroy(&initial);
-	} while (find_again(am, !first));
+		reached = false;
+		while (take_message(am))
+			reached = true;
+	} while (find_again(am, reached));
 	/* libinc may still write, and reads the reason when it has. */
 	shutdown(am->fd, SHUT_WR);
 	return NULL;
@@ -616,8 +553,8 @@ static int make_threads(struct inc_am *am, char *err, size_t err_len)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	grpc_init();
-	ret = start_call(am, err, err_len);
+	am_stream_init();
+	ret = start_stream(am, err, err_len);
 	am->usable = !ret;
 	if (!ret)
 		ret = -pthread_create(&am->up, NULL, up, am);
@@ -630,49 +567,6 @@ static int make_threads(struct inc_am *am, char *err, size_t err_len)
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return ret;
-}
-
-static bool is_loopback(int tcp)
-{
-	struct sockaddr_storage peer;
-	const struct sockaddr_in *in = (struct sockaddr_in *)&peer;
-	const struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&peer;
-	socklen_t len = sizeof(peer);
-
-	if (getpeername(tcp, (struct sockaddr *)&peer, &len))
-		return false;
-	if (peer.ss_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
-	return peer.ss_family == AF_INET &&
-	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
-static int read_reservation(struct inc_am *am, char *err, size_t err_len)
-{
-	const char *name = secure_getenv("INC_AM_RESERVATION");
-
-	if (!name)
-		return 0;
-	if (strlen(name) < sizeof(am->reservation)) {
-		memcpy(am->reservation, name, strlen(name) + 1);
-		return 0;
-	}
-	snprintf(err, err_len, "INC_AM_RESERVATION: a name has %d characters at most",
-		 AM_ID_MAX);
-	return -EINVAL;
-}
-
-/* What the environment says; text in @err if it is wrong. */
-static int read_env(struct inc_am *am, char *err, size_t err_len)
-{
-	int ret = inc_auth_read(&am->auth, "INC_AM", err, err_len);
-
-	if (!ret)
-		ret = read_reservation(am, err, err_len);
-	if (ret || !am->auth.token || am->auth.ca || is_loopback(am->tcp))
-		return ret;
-	snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
-	return -EINVAL;
 }
 
 /**
@@ -700,28 +594,26 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
 	}
 	fcntl(pair[0], F_SETFL, O_NONBLOCK);
 	a->pid = getpid();
-	a->tcp = tcp;
+	a->stream.tcp = tcp;
 	a->fd = pair[1];
 	a->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	pthread_mutex_init(&a->say, NULL);
 	pthread_mutex_init(&a->lock, NULL);
 	pthread_cond_init(&a->idle, NULL);
 	snprintf(a->list, sizeof(a->list), "%s", manager);
 	reach_nth(a->list, a->next++, a->manager, sizeof(a->manager));
 	*am = a;
 	*fd = pair[0];
-	ret = read_env(a, err, sizeof(err));
+	ret = am_env_read(&a->auth, a->reservation, tcp, err, sizeof(err));
 	if (!ret) {
 		ret = make_threads(a, err, sizeof(err));
 		if (!ret)
 			return 0;
-		if (a->channel || a->tls)
-			a->tcp = -1;	/* it is theirs, and ends with them */
-		free_call(a);
+		am_stream_close(&a->stream);
 		inc_auth_free(&a->auth);
-		grpc_shutdown();
+		am_stream_exit();
 	}
-	if (a->tcp >= 0)
-		close(a->tcp);
+	am_stream_close(&a->stream);
 	/* The text would be lost if this failed. */
 	a->failed = true;
 	tell_error(a, -ret, err);
@@ -739,10 +631,8 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
 void inc_am_stop(struct inc_am *am)
 {
 	if (am->pid != getpid()) {
-		if (am->tls)
-			am_tls_forked(am->tls);
-		else if (!am->failed && am->tcp >= 0)
-			close(am->tcp);
+		am_stream_forked(&am->stream);
+		am_cm_forked(am->cm);
 		close(am->fd);
 		close(am->wake);
 		return;
@@ -758,9 +648,10 @@ void inc_am_stop(struct inc_am *am)
 	shutdown(am->fd, SHUT_RDWR);
 	pthread_join(am->up, NULL);
 	pthread_join(am->down, NULL);
-	free_call(am);
+	am_cm_stop(am->cm);
+	am_stream_close(&am->stream);
 	inc_auth_free(&am->auth);
-	grpc_shutdown();
+	am_stream_exit();
 	close(am->fd);
 	close(am->wake);
 	free(am);

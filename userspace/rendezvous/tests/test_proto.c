@@ -30,7 +30,7 @@ static void join(void)
 		.join = {
 			.job = "a \"job\" / x", .ranks = 65535, .rank = 65534,
 			.qpn = 0xffffff, .psn = 0, .mtu = 4096, .rts = true,
-			.wrong = true,
+			.wrong = true, .cm = true,
 			.tree = { .slots = 256, .msg_size = 65536, .pmtu = 1024,
 				  .has_first_msg_id = true,
 				  .first_msg_id = 0xfffffff0 },
@@ -45,6 +45,7 @@ static void join(void)
 	EQ(r.join.qpn, 0xffffff);
 	OK(r.join.rts);
 	OK(r.join.wrong);
+	OK(r.join.cm);
 	EQ(r.join.addr.len, 4);
 	OK(!memcmp(r.join.addr.bytes, "\n\1\2\3", 4));
 	OK(!memcmp(&r.join.tree, &m.join.tree, sizeof(r.join.tree)));
@@ -74,6 +75,14 @@ static void joined(void)
 	EQ(m.joined.addr.len, 4);
 	r = again(&m);
 	OK(!memcmp(&r.joined, &m.joined, sizeof(r.joined)));
+	OK(!r.joined.has_own_psn);
+	m.joined.has_own_psn = true;
+	r = again(&m);
+	OK(r.joined.has_own_psn);
+	EQ(r.joined.own_psn, 0);
+	m.joined.own_psn = 0xfffffe;
+	r = again(&m);
+	EQ(r.joined.own_psn, 0xfffffe);
 }
 
 static void events(void)

@@ -1,0 +1,394 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Groups of the manager whose ranks connect by RDMA CM (INC_AM_CONNECT=cm): two
+# leaves with two hosts each, below a root; stock rxe everywhere.
+#
+#   cm-job.sh [VAR=VALUE]... [PART...]
+#	PART: job mixed without never wrong restart rebuild options
+
+# shellcheck source=selftests/lib/suite.sh
+. "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/levels.sh
+. "$ROOT/selftests/lib/levels.sh"
+# shellcheck source=selftests/lib/fabric.sh
+. "$ROOT/selftests/lib/fabric.sh"
+
+PORT=18792
+CHECKS=${CHECKS:-300}
+# How agents are started.
+CM=(--cm "[::]:$PORT")
+# What is tested here is not how fast a switch finds a dead rank.
+AMD_ARGS=(--dead-time "$(scaled 3000)")
+
+export INC_AM_CONNECT=cm
+
+all_agents_up()
+{
+	local name
+
+	for name in "${SWITCHES[@]}"; do
+		agent_up "$name" "$@" || return
+	done
+}
+
+suite_up()
+{
+	local name
+
+	AMD_STORE=sqlite:$(mktemp -d)/store
+	gcc -O2 -Wall -Wextra -I"$ROOT/kernel/include/uapi" \
+		-I"$ROOT/userspace" -o "$LAB_OUT/cm_rank" \
+		"$ROOT/selftests/fabric/cm_rank.c" -lrdmacm -libverbs &&
+		levels_up 2 2 || return
+	for name in "${SWITCHES[@]}"; do
+		at "$name" rdma link add "$TOPO$name" type rxe netdev br0 ||
+			return
+	done
+	all_agents_up "${CM[@]}" || return
+	fabric_known
+	amd_up && clock_up
+}
+
+suite_down()
+{
+	local name
+
+	amd_down
+	agents_down
+	for name in "${SWITCHES[@]}"; do
+		at "$name" rdma link del "$TOPO$name" 2>/dev/null
+	done
+	return 0
+}
+
+# Connections of ranks, and agents' ends of them; rdma shows all devices.
+cm_ids()
+{
+	sw rdma resource show cm_id | grep "dst-addr"
+}
+
+# cm_are N: so many ranks are connected to an agent.
+cm_are()
+{
+	[ "$(cm_ids | grep -c "state CONNECT .*dst-addr [0-9a-f.:]*:$PORT")" = "$1" ]
+}
+
+no_cm()
+{
+	[ -z "$(cm_ids)" ]
+}
+
+# What agents have said of connections, so far.
+connected()
+{
+	cat "$LAB_OUT"/agentd-*.log | grep -c "RDMA CM: .* is connected"
+}
+
+# left NAME: no tree, no group, no connection.
+left()
+{
+	wait_for 10 no_group
+	ktap $? "$1: no group is left" "$(ctl group show)"
+	gone "$1"
+	wait_for 20 no_cm
+	ktap $? "$1: no connection is left" "$(cm_ids)"
+}
+
+part_job()
+{
+	local before how
+
+	before=$(connected)
+	long_job 4
+	cm_are 4
+	ktap $? "4 ranks have a connection by CM each" "$(cm_ids)"
+	[ $(($(connected) - before)) = 4 ]
+	ktap $? "the agents have accepted them" \
+		"$(tail -n 4 "$LAB_OUT"/agentd-*.log)"
+	event "group-ready $JOB_NAME: 4 ranks, 4 of them by RDMA CM"
+	ktap $? "there is an event" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	says "it is deleted" 0 "" inc-amctl -m "$(topo_ip4 sw)" group del \
+		"$JOB_NAME"
+	others_fail "deleted" -1 operator
+	left "deleted"
+	long_job 4
+	kill -9 "${JOB_PIDS[2]}"
+	others_fail "killed" 2 "rank 2"
+	left "killed"
+	am_job "4 ranks: every result is right" 4 mix --check="$CHECKS" \
+		--count 5000 -i 1
+	left "4 ranks"
+	for how in manager cm; do
+		INC_AM_CONNECT=$how am_job "16 ranks, by $how" 16 --check \
+			--count 1000
+		echo "# 16 ranks, by $how: ready $(ready_ms 16) ms after the last came"
+		left "16 ranks"
+	done
+}
+
+# Ranks of the same job that connect in different ways.
+part_mixed()
+{
+	local r
+
+	am_start 0
+	for r in 0 1 2 3; do
+		INC_AM_CONNECT=$( ((r % 2)) && echo manager || echo cm) \
+			am_rank "$r" 4 --check --count 1000
+	done
+	job_wait
+	ktap $? "ranks with CM, and without" "$(job_why)"
+	event "group-ready $JOB_NAME: 4 ranks, 2 of them by RDMA CM"
+	ktap $? "the event says how many" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	left "mixed"
+}
+
+part_without()
+{
+	agents_down
+	agent_up sw "${CM[@]}" && agent_up l1 "${CM[@]}" && agent_up l0 || return
+	wait_for 10 ctl_up
+	long_job 4
+	! ctl group show "$JOB_NAME" | grep -q "switch l0" && cm_are 4
+	ktap $? "a leaf without --cm: its hosts connect to the root" \
+		"$(ctl group show "$JOB_NAME"; cm_ids)"
+	ctl group del "$JOB_NAME"
+	others_fail "a leaf without --cm" -1 operator
+	left "a leaf without --cm"
+	agents_down
+	all_agents_up || return
+	wait_for 10 ctl_up
+	am_start 4 --check --count 1000
+	others_fail "no agent with --cm" -1 \
+		"switch .* does not accept RDMA CM, .* inc-agentd with --cm" \
+		10000
+	INC_AM_CONNECT='' am_job "without CM, such a job runs" 4 --check \
+		--count 1000
+	agents_down
+	all_agents_up "${CM[@]}" || return
+	wait_for 10 ctl_up
+	am_job "an agent that was started again with --cm" 4 --check \
+		--count 1000
+	left "without"
+}
+
+# stranger ARGS...: a job of four ranks, of which rank 3 does not connect by
+# itself. Lines to file descriptor 7 are what it says.
+stranger()
+{
+	rm -f "$LAB_OUT/peer.in"
+	mkfifo "$LAB_OUT/peer.in"
+	ip netns exec "$TOPO-h3" python3 "$ROOT/selftests/fabric/cm_peer.py" \
+		rank "$(topo_ip4 sw):18790" "$(topo_ip4 3)" \
+		<"$LAB_OUT/peer.in" >"$LAB_OUT/peer.log" 2>&1 &
+	PEER=$!
+	exec 7>"$LAB_OUT/peer.in"
+	# It takes seconds to start.
+	wait_for 60 grep -q up "$LAB_OUT/peer.log"
+	JOB_LATE=1 am_start 4 "$@"
+	echo "join $JOB_NAME 4 3" >&7
+	wait_for 20 grep -q joined "$LAB_OUT/peer.log"
+	ktap $? "a rank is told where to connect" "$(cat "$LAB_OUT/peer.log")"
+	read -r _ P_ADDR P_PORT P_TREE P_MEMBER P_QPN P_RKEY < \
+		<(grep joined "$LAB_OUT/peer.log")
+	wait_for 10 cm_are 3
+	ktap $? "the others are connected" "$(cm_ids)"
+}
+
+stranger_away()
+{
+	exec 7>&-
+	kill -9 "$PEER" 2>/dev/null
+	wait "$PEER" 2>/dev/null
+}
+
+# What stands between "joined" and the connection.
+part_never()
+{
+	amd_down
+	AMD_ARGS+=(--forming-time "$(scaled 10)")
+	amd_up || return
+	AMD_ARGS=("${AMD_ARGS[@]:0:2}")
+	wait_for 10 ctl_up
+	stranger --check --count 1000
+	others_fail "a rank never connects" -1 \
+		"4 of 4 ranks came, 3 are ready.* waited for ranks 3 to connect" \
+		20000
+	stranger_away
+	left "a rank never connects"
+	amd_down
+	amd_up || return
+	wait_for 10 ctl_up
+
+	stranger --check --count 1000
+	kill -9 "$PEER"
+	others_fail "a rank is killed before it connects" -1 "rank 3: .*lost"
+	stranger_away
+	left "a rank is killed before it connects"
+
+	stranger --check --count 1000
+	echo failure >&7
+	others_fail "a rank cannot connect" -1 "rank 3: it has? no cable"
+	stranger_away
+	left "a rank cannot connect"
+
+	# Nobody answers in CM's place.
+	at l1 rdma link del "${TOPO}l1"
+	am_start 4 --check --count 1000
+	others_fail "no RDMA device at the switch" -1 \
+		"RDMA CM to $(switch_ip4 l1) port $PORT: no answer within" 20000
+	grep -q "rank [23]: RDMA CM to .*: no answer" "$JOB_LOG".[01]
+	ktap $? "the others are told why" "$(job_why)"
+	at l1 rdma link add "${TOPO}l1" type rxe netdev br0
+	left "no RDMA device at the switch"
+	am_job "with the device" 4 --check --count 1000
+	left "with the device"
+}
+
+# cm_rank KEY [HOW]: the stranger's connection, by a program that knows only
+# librdmacm.
+cm_rank()
+{
+	host 3 timeout -s KILL "$(scaled 30)" "$LAB_OUT/cm_rank" "$P_ADDR" \
+		"$P_PORT" "$P_TREE" "$P_MEMBER" "$P_QPN" "$1" 10 0 "${2:-}"
+}
+
+part_wrong()
+{
+	local out rc pid
+
+	stranger allreduce --count 1000 -i 1000000 --pause 10000
+	out=$(cm_rank $((P_RKEY ^ 1)))
+	rc=$?
+	[ $rc = 3 ] && [[ $out == *"no tree has such a rank"* ]]
+	ktap $? "a wrong key is refused" "status $rc: $out"
+	out=$(cm_rank "$P_RKEY" mtu)
+	[[ $out == *"the tree's pmtu is"* ]]
+	ktap $? "another path MTU is refused" "$out"
+	cm_rank "$P_RKEY" stay >"$LAB_OUT/rank.log" &
+	pid=$!
+	wait_for 10 cm_are 4
+	ktap $? "the right key: librdmacm alone connects" \
+		"$(cat "$LAB_OUT/rank.log")"
+	echo rts >&7
+	wait_for 10 grep -q ready "$LAB_OUT/peer.log"
+	ktap $? "the group is ready" "$(cat "$LAB_OUT/peer.log")"
+	out=$(cm_rank "$P_RKEY")
+	[[ $out == *"is connected already"* ]]
+	ktap $? "it cannot be connected twice" "$out"
+	# Without the flag the connection's end is the member's.
+	# shellcheck disable=SC2046	# words
+	kill $(ip netns pids "$TOPO-h3" | grep -vx "$PEER")
+	wait "$pid" 2>/dev/null
+	others_fail "it disconnects" -1 .
+	stranger_away
+	left "it disconnects"
+}
+
+kill_amd()
+{
+	kill -9 "$AMD"
+	wait "$AMD" 2>/dev/null
+	AMD=
+}
+
+all_present()
+{
+	ctl group show "$JOB_NAME" 2>/dev/null | grep -q "ready, 4 of 4"
+}
+
+part_restart()
+{
+	am_start 4 --check --count 1000 -i 2000 --pause 5000
+	wait_for 20 busy_or_dead
+	kill_amd
+	amd_up || return
+	wait_for 10 all_present
+	ktap $? "the next manager has the group" \
+		"$(ctl group show; tail -n 3 "$LAB_OUT/amd.log")"
+	agents_down
+	all_agents_up "${CM[@]}" || return
+	wait_for 10 ctl_up
+	job_wait
+	ktap $? "manager and agents are killed: no rank sees an error" \
+		"$(job_why)"
+	left "killed manager"
+}
+
+tree_of()
+{
+	at "$1" inc-tool -j tree show | python3 -c '
+import json, sys
+trees = json.load(sys.stdin)
+print(trees[0]["id"] if trees else "")'
+}
+
+# Its N-th other tree is in use.
+rebuilt()
+{
+	[ "$(grep -c "group-rebuilt $JOB_NAME: .* 4 of them" \
+		"$LAB_OUT/amd.log")" = "$1" ]
+}
+
+part_rebuild()
+{
+	local n
+
+	export INC_AM_ON_FAILURE=rebuild
+	am_start 4 mix --check="$CHECKS" --count 5000 -i 1 --pause 20000
+	wait_for 20 busy 50
+	for n in 1 2; do
+		at "l$((n - 1))" inc-tool tree del "$(tree_of "l$((n - 1))")"
+		wait_for 20 rebuilt "$n"
+		ktap $? "other tree $n: all connect again" \
+			"$(tail -n 4 "$LAB_OUT/amd.log")"
+		wait_for 10 cm_are 4
+		ktap $? "other tree $n: one connection each" "$(cm_ids)"
+	done
+	kill_amd
+	amd_up || return
+	wait_for 10 all_present
+	at l0 inc-tool tree del "$(tree_of l0)"
+	wait_for 20 rebuilt 1
+	ktap $? "the next manager has them connect again, too" \
+		"$(tail -n 4 "$LAB_OUT/amd.log")"
+	job_wait
+	ktap $? "no rank sees an error" "$(job_why)"
+	unset INC_AM_ON_FAILURE
+	left "rebuild"
+}
+
+# impostor KIND TEXT: a manager that answers in another way.
+impostor()
+{
+	local at pid
+
+	at=$(topo_ip4 sw):18799
+	# Not a function: the PID has to be the program's.
+	ip netns exec "$TOPO-sw" python3 \
+		"$ROOT/selftests/fabric/cm_peer.py" manager "$at" "$1" \
+		>"$LAB_OUT/impostor.log" 2>&1 &
+	pid=$!
+	wait_for 30 grep -q listening "$LAB_OUT/impostor.log"
+	SAYS_BY=(host 0)
+	says "a manager that is $1" 1 "$2" env INC_AM="$at" timeout 20 \
+		inc-perf -J x -n 1 -r 0
+	SAYS_BY=(sw)
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+part_options()
+{
+	says "a wrong value" 1 "must be manager or cm" env INC_AM_CONNECT=x \
+		INC_AM=127.0.0.1 inc-perf -J x -n 1 -r 0
+	says "over UC" 1 "RDMA CM connects RC queue pairs only" env \
+		INC_AM=127.0.0.1 inc-perf -J x -n 1 -r 0 --transport uc
+	says "without a manager it has no effect" 1 "rendezvous daemon" env \
+		INC_SERVER=127.0.0.1:1 inc-perf -J x -n 1 -r 0
+	impostor old "does not know RDMA CM"
+	impostor wrong "what it sends is not understood"
+}
+
+suite "job mixed without never wrong restart rebuild options" "$@"

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Ranks that connect by RDMA CM. Their members are made without a peer, and wait.
+ * "joined" tells a rank where the agent of its switch accepts connections, and
+ * which member it is; with the R_Key the rank proves that to the agent, and says
+ * "rts" when it is connected. Its member is deleted by the manager, like others:
+ * when the rank has left, or is lost.
+ */
+#include <stdio.h>
+
+#include "group/group.h"
+#include "place/place.h"
+
+/**
+ * cm_offered() - check whether ranks can connect to a switch by RDMA CM
+ * @sw: switch
+ *
+ * Return: true if so.
+ */
+bool cm_offered(const struct sw *sw)
+{
+	return sw->info && sw->info->cm_port;
+}
+
+/* Can a rank connect to its switch? If not, @g->refused says why. */
+static bool reaches(struct group *g, const struct rank *r, const struct sw *sw)
+{
+	struct inc_rdv_addr addr;
+
+	if (!r->join.cm)
+		return true;
+	if (!cm_offered(sw))
+		snprintf(g->refused, sizeof(g->refused),
+			 "switch %s does not accept RDMA CM, by which rank %u connects: start its inc-agentd with --cm ADDR, or the ranks without INC_AM_CONNECT",
+			 sw_name(sw), (unsigned int)(r - g->ranks));
+	else if (!topo_cm_addr(sw, &r->join.addr, &addr))
+		snprintf(g->refused, sizeof(g->refused),
+			 "switch %s accepts RDMA CM at no IPv%d address, which rank %u would need: see --cm of its inc-agentd",
+			 sw_name(sw), r->join.addr.len == 4 ? 4 : 6,
+			 (unsigned int)(r - g->ranks));
+	else
+		return true;
+	return false;
+}
+
+/**
+ * cm_placed() - check whether all ranks could connect to their switches
+ * @g: group
+ * @p: where its tree would be
+ *
+ * Return: false if not; then @g->refused says why.
+ */
+bool cm_placed(struct group *g, const struct place *p)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++)
+		if (!reaches(g, &g->ranks[i],
+			     &g->manager->switches[p->nodes[p->node_of[i]].at]))
+			return false;
+	return true;
+}
+
+/**
+ * cm_made() - the same, when the tree has been made
+ * @g: group
+ *
+ * An agent may have been started again meanwhile.
+ *
+ * Return: false if not; then @g->refused says why.
+ */
+bool cm_made(struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++)
+		if (!reaches(g, &g->ranks[i], g->ranks[i].part->sw))
+			return false;
+	return true;
+}
+
+/**
+ * cm_tell() - tell a rank where to connect
+ * @r: rank, for which cm_made() was true
+ * @msg: "joined"
+ */
+void cm_tell(const struct rank *r, struct am_message *msg)
+{
+	if (!r->join.cm)
+		return;
+	topo_cm_addr(r->part->sw, &r->join.addr, &msg->rdv.joined.addr);
+	msg->rdv.joined.psn = 0;
+	msg->cm_port = r->part->sw->info->cm_port;
+	msg->cm_member = (uint16_t)r->member;
+}
+
+/**
+ * cm_count() - count the ranks of a group that connect by RDMA CM
+ * @g: group
+ *
+ * Return: their number.
+ */
+unsigned int cm_count(const struct group *g)
+{
+	unsigned int n = 0;
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++)
+		n += g->ranks[i].join.cm;
+	return n;
+}

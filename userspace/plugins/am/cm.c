@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See cm.h. A thread does all that waits, and ends when the switch has answered;
+ * the connection stays until am_cm_stop(). Whoever refuses says why, in private
+ * data. Where the host's CM refuses by itself, because nobody listens just now or
+ * too many ask at once, it is asked again.
+ *
+ * That a connection ends later means nothing here: the switch's agent may have
+ * been restarted, and the queue pairs work on.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/cm-wire.h"
+#include "cm.h"
+
+/* For all attempts; the kernel repeats a request after 4.3 seconds. */
+#define TOTAL_MS	10000
+#define AGAIN_MS	100	/* between attempts */
+
+/**
+ * struct am_cm - a connection
+ * @peers: who
+ * @wake: eventfd that is written when @result is there
+ * @stop: eventfd: give up
+ * @thread: makes the connection
+ * @until: milliseconds; when to give up
+ * @channel: of CM
+ * @id: the connection
+ * @result: how it went, if @done
+ * @done: the thread is done
+ * @told: and am_cm_done() has said so
+ */
+struct am_cm {
+	struct am_cm_peers		peers;
+	int				wake;
+	int				stop;
+	pthread_t			thread;
+	int64_t				until;
+	struct rdma_event_channel	*channel;
+	struct rdma_cm_id		*id;
+	struct am_cm_result		result;
+	_Atomic bool			done;
+	bool				told;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* --- Results ------------------------------------------------------------- */
+
+static int failed(struct am_cm *cm, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* What others have written is shown to people. Returns -@err. */
+static int failed(struct am_cm *cm, int err, const char *fmt, ...)
+{
+	struct am_cm_result *r = &cm->result;
+	char why[160], addr[64], *c;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	for (c = why; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	r->err = err;
+	snprintf(r->text, sizeof(r->text), "RDMA CM to %s port %u: %s",
+		 inc_rdv_addr_str(&cm->peers.tree.addr, addr, sizeof(addr)),
+		 cm->peers.port, why);
+	return -err;
+}
+
+static int failed_call(struct am_cm *cm, const char *call)
+{
+	int err = errno;
+
+	return failed(cm, err, "%s: %s", call, strerror(err));
+}
+
+static const int errs[] = {
+	[INC_CM_VERSION_UNKNOWN] = EPROTO,
+	[INC_CM_MALFORMED]	= EPROTO,
+	[INC_CM_NO_KEY]		= EACCES,
+	[INC_CM_TAKEN]		= EBUSY,
+	[INC_CM_MISMATCH]	= EINVAL,
+	[INC_CM_REFUSED]	= EHOSTUNREACH,
+};
+
+/* Returns -EAGAIN if it was not the agent who said no. */
+static int rejected(struct am_cm *cm, const struct rdma_cm_event *ev)
+{
+	const struct inc_cm_rej *rej = ev->param.conn.private_data;
+	int err = EPROTO;
+
+	if (!rej || ev->param.conn.private_data_len < sizeof(*rej) ||
+	    !rej->version) {
+		failed(cm, ECONNREFUSED, "the host refuses (reason %d): does inc-agentd --cm run there?",
+		       ev->status);
+		return -EAGAIN;
+	}
+	if (rej->reason < sizeof(errs) / sizeof(errs[0]) && errs[rej->reason])
+		err = errs[rej->reason];
+	return failed(cm, err, "refused: %.*s", INC_CM_TEXT_LEN, rej->text);
+}
+
+/* --- Events -------------------------------------------------------------- */
+
+static int unexpected(struct am_cm *cm, const struct rdma_cm_event *ev)
+{
+	if (ev->event == RDMA_CM_EVENT_REJECTED)
+		return rejected(cm, ev);
+	return failed(cm, ev->status < 0 ? -ev->status : EHOSTUNREACH, "%s",
+		      rdma_event_str(ev->event));
+}
+
+/* The switch has to say the same as the manager. */
+static int check_reply(struct am_cm *cm, const struct rdma_conn_param *p)
+{
+	const struct inc_rdv_joined *tree = &cm->peers.tree;
+	struct inc_cm_rep rep;
+
+	if (!p->private_data || p->private_data_len < sizeof(rep))
+		return failed(cm, EPROTO, "the answer has no private data");
+	memcpy(&rep, p->private_data, sizeof(rep));
+	if (rep.version != INC_CM_VERSION)
+		return failed(cm, EPROTO, "the answer is of version %u",
+			      rep.version);
+	if (ntohs(rep.pmtu) != tree->pmtu ||
+	    ntohl(rep.msg_size) != tree->msg_size ||
+	    ntohs(rep.slots) != tree->slots ||
+	    ntohl(rep.first_msg_id) != tree->first_msg_id)
+		return failed(cm, EPROTO, "the switch has another tree than the manager: pmtu %u, messages of %u bytes, %u slots",
+			      ntohs(rep.pmtu), ntohl(rep.msg_size),
+			      ntohs(rep.slots));
+	return 0;
+}
+
+/* Wait for something to read, until @until. */
+static int wait_readable(struct am_cm *cm, int fd, int64_t until)
+{
+	struct pollfd pfd[] = {
+		{ .fd = cm->stop, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
+	int64_t now = now_ms();
+	int n;
+
+	n = poll(pfd, 2, until > now ? (int)(until - now) : 0);
+	if (pfd[0].revents)
+		return -ECANCELED;
+	return n > 0 ? 0 : n && errno != EINTR ? -errno : -ETIMEDOUT;
+}
+
+static int wait_event(struct am_cm *cm, enum rdma_cm_event_type want)
+{
+	struct rdma_cm_event *ev;
+	int ret;
+
+	while (rdma_get_cm_event(cm->channel, &ev)) {
+		if (errno != EAGAIN)
+			return failed_call(cm, "rdma_get_cm_event");
+		ret = wait_readable(cm, cm->channel->fd, cm->until);
+		if (ret == -ETIMEDOUT && now_ms() < cm->until)
+			continue;
+		if (ret == -ETIMEDOUT)
+			return failed(cm, ETIMEDOUT, "no answer within %d s",
+				      TOTAL_MS / 1000);
+		if (ret)
+			return ret;
+	}
+	ret = ev->event == want ? 0 : unexpected(cm, ev);
+	if (!ret && want == RDMA_CM_EVENT_CONNECT_RESPONSE)
+		ret = check_reply(cm, &ev->param.conn);
+	rdma_ack_cm_event(ev);
+	return ret;
+}
+
+/* --- Steps --------------------------------------------------------------- */
+
+static void to_sockaddr(const struct inc_rdv_addr *addr, uint16_t port,
+			struct sockaddr_storage *ss)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *in = (struct sockaddr_in *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (addr->len == 4) {
+		in->sin_family = AF_INET;
+		in->sin_port = htons(port);
+		memcpy(&in->sin_addr, addr->bytes, 4);
+	} else {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons(port);
+		memcpy(&in6->sin6_addr, addr->bytes, 16);
+	}
+}
+
+static int open_id(struct am_cm *cm)
+{
+	int flags;
+
+	cm->channel = rdma_create_event_channel();
+	if (!cm->channel)
+		return failed(cm, errno, "/dev/infiniband/rdma_cm: %s; is the module rdma_ucm loaded here?",
+			      strerror(errno));
+	flags = fcntl(cm->channel->fd, F_GETFL);
+	if (fcntl(cm->channel->fd, F_SETFL, flags | O_NONBLOCK) ||
+	    rdma_create_id(cm->channel, &cm->id, cm, RDMA_PS_TCP))
+		return failed_call(cm, "rdma_create_id");
+	return 0;
+}
+
+static void close_id(struct am_cm *cm)
+{
+	if (cm->id)
+		rdma_destroy_id(cm->id);
+	if (cm->channel)
+		rdma_destroy_event_channel(cm->channel);
+	cm->id = NULL;
+	cm->channel = NULL;
+}
+
+static int resolve(struct am_cm *cm)
+{
+	struct sockaddr_storage from, to;
+	int ret;
+
+	to_sockaddr(&cm->peers.own, 0, &from);
+	to_sockaddr(&cm->peers.tree.addr, cm->peers.port, &to);
+	if (rdma_resolve_addr(cm->id, (struct sockaddr *)&from,
+			      (struct sockaddr *)&to, TOTAL_MS))
+		return failed_call(cm, "rdma_resolve_addr");
+	ret = wait_event(cm, RDMA_CM_EVENT_ADDR_RESOLVED);
+	if (ret)
+		return ret;
+	if (rdma_resolve_route(cm->id, TOTAL_MS))
+		return failed_call(cm, "rdma_resolve_route");
+	return wait_event(cm, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+static int ask(struct am_cm *cm)
+{
+	const struct inc_rdv_joined *tree = &cm->peers.tree;
+	const struct inc_cm_req req = {
+		.version = INC_CM_VERSION,
+		.flags = INC_CM_F_KEEP,
+		.pmtu = htons((uint16_t)tree->pmtu),
+		.tree_id = htonl(tree->tree_id),
+		.rank = htons(cm->peers.member),
+		.qpn = htonl(tree->qpn),
+		.rkey = htonl(tree->rkey),
+	};
+	struct rdma_conn_param p = {
+		.private_data = &req,
+		.private_data_len = sizeof(req),
+		.retry_count = 7,
+		.rnr_retry_count = 7,
+		.qp_num = cm->peers.own_qpn,
+	};
+
+	if (rdma_connect(cm->id, &p))
+		return failed_call(cm, "rdma_connect");
+	return wait_event(cm, RDMA_CM_EVENT_CONNECT_RESPONSE);
+}
+
+static int take_psns(struct am_cm *cm)
+{
+	struct ibv_qp_attr rtr = { .qp_state = IBV_QPS_RTR };
+	struct ibv_qp_attr rts = { .qp_state = IBV_QPS_RTS };
+	int mask;
+
+	if (rdma_init_qp_attr(cm->id, &rtr, &mask) ||
+	    rdma_init_qp_attr(cm->id, &rts, &mask))
+		return failed_call(cm, "rdma_init_qp_attr");
+	if (rtr.dest_qp_num != cm->peers.tree.qpn)
+		return failed(cm, EPROTO, "the answer is of QPN 0x%x, not 0x%x",
+			      rtr.dest_qp_num, cm->peers.tree.qpn);
+	cm->result.psn = rtr.rq_psn & 0xffffff;
+	cm->result.own_psn = rts.sq_psn & 0xffffff;
+	cm->result.err = 0;
+	return 0;
+}
+
+static int attempt(struct am_cm *cm)
+{
+	int ret = open_id(cm);
+
+	if (!ret)
+		ret = resolve(cm);
+	if (!ret)
+		ret = ask(cm);
+	if (!ret)
+		ret = take_psns(cm);
+	if (ret)
+		close_id(cm);
+	return ret;
+}
+
+static void *run(void *arg)
+{
+	const uint64_t one = 1;
+	struct am_cm *cm = arg;
+	int ret;
+
+	while ((ret = attempt(cm)) == -EAGAIN && now_ms() + AGAIN_MS < cm->until)
+		if (wait_readable(cm, -1, now_ms() + AGAIN_MS) == -ECANCELED)
+			break;
+	if (ret && !cm->result.err)
+		failed(cm, -ret, "%s", strerror(-ret));
+	atomic_store(&cm->done, true);
+	if (write(cm->wake, &one, sizeof(one)) < 0)
+		return NULL;	/* it has been woken already */
+	return NULL;
+}
+
+/* --- Called by am.c ------------------------------------------------------ */
+
+static int start_thread(struct am_cm *cm)
+{
+	sigset_t all, old;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	ret = pthread_create(&cm->thread, NULL, run, cm);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return ret;
+}
+
+/**
+ * am_cm_start() - begin to connect
+ * @peers: who
+ * @wake: eventfd that is written when am_cm_done() has a result
+ *
+ * Return: the connection, for am_cm_stop(); NULL: there is no memory.
+ */
+struct am_cm *am_cm_start(const struct am_cm_peers *peers, int wake)
+{
+	struct am_cm *cm = calloc(1, sizeof(*cm));
+
+	if (!cm)
+		return NULL;
+	cm->peers = *peers;
+	cm->wake = wake;
+	cm->until = now_ms() + TOTAL_MS;
+	cm->stop = eventfd(0, EFD_CLOEXEC);
+	if (cm->stop < 0 || start_thread(cm)) {
+		if (cm->stop >= 0)
+			close(cm->stop);
+		free(cm);
+		return NULL;
+	}
+	return cm;
+}
+
+/**
+ * am_cm_done() - ask for the result
+ * @cm: connection
+ * @result: result
+ *
+ * Return: true once, when it is there.
+ */
+bool am_cm_done(struct am_cm *cm, struct am_cm_result *result)
+{
+	if (cm->told || !atomic_load(&cm->done))
+		return false;
+	cm->told = true;
+	*result = cm->result;
+	return true;
+}
+
+/**
+ * am_cm_established() - tell the switch that the queue pair is in RTS
+ * @cm: connection; if it was not made, nothing is done
+ *
+ * The switch does not depend on it: the manager lets all ranks begin at once.
+ */
+void am_cm_established(struct am_cm *cm)
+{
+	if (cm->told && !cm->result.err)
+		rdma_establish(cm->id);
+}
+
+/**
+ * am_cm_stop() - end a connection, or the attempt
+ * @cm: connection, or NULL
+ */
+void am_cm_stop(struct am_cm *cm)
+{
+	const uint64_t one = 1;
+
+	if (!cm)
+		return;
+	(void)!write(cm->stop, &one, sizeof(one));
+	pthread_join(cm->thread, NULL);
+	close_id(cm);
+	close(cm->stop);
+	free(cm);
+}
+
+/**
+ * am_cm_forked() - close a child's copies of a connection's files
+ * @cm: the parent's connection, or NULL
+ */
+void am_cm_forked(struct am_cm *cm)
+{
+	if (!cm)
+		return;
+	if (cm->channel)
+		close(cm->channel->fd);
+	close(cm->stop);
+}

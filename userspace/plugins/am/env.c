@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See env.h.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "env.h"
+
+static bool is_loopback(int tcp)
+{
+	struct sockaddr_storage peer;
+	const struct sockaddr_in *in = (struct sockaddr_in *)&peer;
+	const struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&peer;
+	socklen_t len = sizeof(peer);
+
+	if (getpeername(tcp, (struct sockaddr *)&peer, &len))
+		return false;
+	if (peer.ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+	return peer.ss_family == AF_INET &&
+	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
+static int read_reservation(char reservation[AM_ID_MAX + 1], char *err,
+			    size_t err_len)
+{
+	const char *name = secure_getenv("INC_AM_RESERVATION");
+
+	if (!name)
+		return 0;
+	if (strlen(name) <= AM_ID_MAX) {
+		memcpy(reservation, name, strlen(name) + 1);
+		return 0;
+	}
+	snprintf(err, err_len, "INC_AM_RESERVATION: a name has %d characters at most",
+		 AM_ID_MAX);
+	return -EINVAL;
+}
+
+/**
+ * am_env_read() - read certificates, token and reservation
+ * @auth: result: what proves who the rank is
+ * @reservation: result: which one it names; left alone if none
+ * @tcp: connection to the manager: a token is sent over TLS or to loopback only
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value.
+ */
+int am_env_read(struct auth_client *auth, char reservation[AM_ID_MAX + 1],
+		int tcp, char *err, size_t err_len)
+{
+	int ret = inc_auth_read(auth, "INC_AM", err, err_len);
+
+	if (!ret)
+		ret = read_reservation(reservation, err, err_len);
+	if (ret || !auth->token || auth->ca || is_loopback(tcp))
+		return ret;
+	snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
+	return -EINVAL;
+}
