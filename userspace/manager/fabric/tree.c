@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See tree.h. All functions are called in the switch's thread.
+ * See tree.h. All functions are called by threads of the pool.
  */
 #include <arpa/inet.h>
 #include <errno.h>
