@@ -19,6 +19,7 @@
 
 #define TAKE_MS		10000	/* for trees to be dismantled */
 #define TAKES_MAX	3	/* each may wait for so long */
+#define CHOOSE_MS	2000	/* in which nobody else is heard */
 #define RETRY_MS	100	/* memory is free a while after its tree */
 #define BEHIND_MS	1000
 
@@ -52,6 +53,7 @@ struct room {
  * @list: groups that may end, in the order of preempt_order()
  * @n: their number
  * @gone: for each switch what those that end have there
+ * @since: milliseconds; when it began
  */
 struct search {
 	struct group		*g;
@@ -59,6 +61,7 @@ struct search {
 	struct candidate	*list;
 	size_t			n;
 	struct room		*gone;
+	int64_t			since;
 };
 
 static uint32_t priority(const struct group *g)
@@ -178,6 +181,13 @@ static bool fits(void *ctx, const bool *ends)
 	       has_place(s);
 }
 
+static bool has_taken_long(void *ctx)
+{
+	const struct search *s = ctx;
+
+	return now_ms() - s->since >= CHOOSE_MS;
+}
+
 /* --- Who ends ------------------------------------------------------------ */
 
 static bool may_end(const struct group *g, const struct group *for_g)
@@ -229,7 +239,7 @@ static bool choose(struct search *s)
 	bool found;
 	size_t i;
 
-	found = ends && preempt_choose(ends, s->n, fits, s);
+	found = ends && preempt_choose(ends, s->n, fits, has_taken_long, s);
 	if (found) {
 		g->take_until = g->manager->loop.now + TAKE_MS;
 		g->navoid = 0;
@@ -296,7 +306,7 @@ static bool await_ending(struct group *g)
  */
 bool group_preempts(struct group *g, const uint32_t *at)
 {
-	struct search s = { .g = g, .at = at };
+	struct search s = { .g = g, .at = at, .since = now_ms() };
 	bool found = false;
 
 	if (g->takes < TAKES_MAX && list_candidates(&s) && s.n)

@@ -45,17 +45,19 @@ static void mark(bool *ends, size_t first, size_t n)
  * @n: number of groups
  * @fits: tells whether there is room when these have ended; if there is, there
  *	must be room when more have, too
- * @ctx: for it
+ * @hurry: tells whether to look no longer for groups that can be spared
+ * @ctx: for both
  *
  * None of those chosen could go on without another one in its place. A group is
  * chosen only if all those before it would not be enough; then of these as few
  * as possible, by the same rule: @fits is called O(log @n) times for each that
- * is chosen.
+ * is chosen. In a hurry, there is room, but more may end than have to.
  *
  * Return: false if there would be no room when all have ended.
  */
 bool preempt_choose(bool *ends, size_t n,
-		    bool (*fits)(void *ctx, const bool *ends), void *ctx)
+		    bool (*fits)(void *ctx, const bool *ends),
+		    bool (*hurry)(void *ctx), void *ctx)
 {
 	size_t low, mid, high, open = n;
 
@@ -66,7 +68,7 @@ bool preempt_choose(bool *ends, size_t n,
 		/* How many of those that are open, from the first on? */
 		low = 0;
 		high = open;
-		while (low < high) {
+		while (low < high && !hurry(ctx)) {
 			mid = (low + high) / 2;
 			mark(ends, mid, open);
 			if (fits(ctx, ends))
@@ -76,6 +78,6 @@ bool preempt_choose(bool *ends, size_t n,
 		}
 		mark(ends, high, open);
 		open = high ? high - 1 : 0;
-	} while (open);
+	} while (open && !hurry(ctx));
 	return true;
 }

@@ -27,6 +27,7 @@ struct candidate {
 
 void preempt_order(struct candidate *list, size_t n);
 bool preempt_choose(bool *ends, size_t n,
-		    bool (*fits)(void *ctx, const bool *ends), void *ctx);
+		    bool (*fits)(void *ctx, const bool *ends),
+		    bool (*hurry)(void *ctx), void *ctx);
 
 #endif /* INC_MANAGER_PREEMPT_H */
