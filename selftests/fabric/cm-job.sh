@@ -7,6 +7,7 @@
 #   cm-job.sh [VAR=VALUE]... [PART...]
 #	PART: job mixed without never wrong restart rebuild options
 
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/lib/levels.sh

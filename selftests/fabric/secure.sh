@@ -7,6 +7,7 @@
 #   secure.sh [VAR=VALUE]... [PART...]
 #	PART: ca tls token role crl netconf user rude plain. RUDE: connections
 
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/lib/fabric.sh
