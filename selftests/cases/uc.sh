@@ -240,6 +240,8 @@ part_silent()
 
 	sw inc-tool monitor >"$LAB_OUT/events" 2>&1 &
 	r=$!
+	# While a device gets its queue, it refuses packets.
+	impair loss 0%
 	INC_RETRIES=5 job_start "$RANKS" allreduce --count "$COUNT" -i 1000000
 	wait_for 20 sw sh -c \
 		'inc-tool -s member show | grep -q "rx-messages [1-9]"'
