@@ -145,6 +145,17 @@ def compare(name, element, obj, skip=()):
     case(name, not wrong and n >= 9, f"{n} equal; {wrong}")
 
 
+def summary(member_node):
+    """What the tree's leaf member-counters has of a member."""
+    def count(*names):
+        return sum(int(member_node.findtext(f"s:state/s:stats/s:{n}", "0", NS))
+                   for n in names)
+    return "%s %d %d %d %d;" % (
+        member_node.findtext("s:rank", None, NS), count("rx-bytes"),
+        count("tx-bytes"), count("rx-messages"),
+        count("tx-retransmits", "tx-errors", "tx-naks", "rx-naks"))
+
+
 def part_dump(get, conf):
     m = connect()
     edit(m, tree(5, 2, member(0) + member(1)))
@@ -163,7 +174,11 @@ def part_edit():
     same("edit-config creates a tree", tool_ids(), [5])
     reply = data(m.get(filter=subtree("<tree/>")))
     node = reply.find(".//s:tree", NS)
-    compare("get: the tree is inc-tool's", node, tool("tree", "show")[0])
+    compare("get: the tree is inc-tool's", node, tool("tree", "show")[0],
+            ("member-counters",))
+    same("get: the members' counters in one leaf",
+         node.findtext("s:state/s:member-counters", None, NS),
+         "".join(summary(e) for e in node.findall("s:member", NS)))
     for e, obj in zip(node.findall("s:member", NS), tool("member", "show")):
         # inc-tool's moves on between the two.
         compare(f"get: member {obj['rank']} is inc-tool's", e, obj,

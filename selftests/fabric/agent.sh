@@ -162,7 +162,8 @@ part_rude()
 
 part_options()
 {
-	SAYS_BY=("$AGENTD")
+	# shellcheck disable=SC2206	# words
+	SAYS_BY=("$AGENTD" $UNLIMITED)
 	says "--help" 0 "usage: inc-agentd" --help
 	says "--version" 0 "inc-agentd $(cat "$ROOT/VERSION")" --version
 	says "an option that does not exist" 2 "see inc-agentd --help" --nonsense

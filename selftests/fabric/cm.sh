@@ -284,7 +284,8 @@ part_flood()
 
 part_options()
 {
-	SAYS_BY=(sw "$AGENTD")
+	# shellcheck disable=SC2206	# words
+	SAYS_BY=(sw "$AGENTD" $UNLIMITED)
 	says "an address that nobody has" 1 "cannot listen for RDMA CM" \
 		-y "$YANG" -u "$DIR/other" -c 192.0.2.7
 	says "no address" 1 "nonsense" -y "$YANG" -u "$DIR/other" -c nonsense
