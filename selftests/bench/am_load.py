@@ -9,7 +9,7 @@ connection. BIN has inc-amd and the simulators. For each step inc-amd is started
 and a line of JSON is printed: shares of a CPU and memory of inc-amd with the
 agents alone, with the clients, and while groups are made and dismantled.
 INC_LOAD_TIME is how long each is measured, in seconds (15), INC_LOAD_CHURN how
-many groups of 16 ranks come and go at a time (64).
+many groups of 16 ranks come and go at a time (64, or as many as have hosts).
 """
 import json
 import os
@@ -114,8 +114,10 @@ def step(path, text):
                 time.sleep(settle)
                 out['clients'] = m.measure()
                 out['clients'].update(json.loads(p.communicate()[0]))
-            if CHURN:
-                p = m.clients(0, CHURN, 16, 1, 1, int(TIME + 4), 'churn')
+            # Each of these ranks has a host of its own.
+            churn = min(CHURN, pods * hosts)
+            if churn:
+                p = m.clients(0, churn, 16, 1, 1, int(TIME + 4), 'churn')
                 time.sleep(2)
                 out['churn'] = m.measure()
                 out['churn'].update(json.loads(p.communicate()[0]))
