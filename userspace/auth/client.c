@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "auth/client.h"
@@ -176,4 +177,25 @@ bool inc_auth_is_loopback(const char *server)
 	return !strcmp(host, "localhost") || !strcmp(host, "::1") ||
 	       (inet_pton(AF_INET, host, &in) == 1 &&
 		ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET);
+}
+
+/**
+ * inc_auth_peer_is_loopback() - is the other end of a connection on this host?
+ * @fd: socket
+ *
+ * Return: true if so.
+ */
+bool inc_auth_peer_is_loopback(int fd)
+{
+	struct sockaddr_storage peer;
+	const struct sockaddr_in *in = (struct sockaddr_in *)&peer;
+	const struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&peer;
+	socklen_t len = sizeof(peer);
+
+	if (getpeername(fd, (struct sockaddr *)&peer, &len))
+		return false;
+	if (peer.ss_family == AF_INET6)
+		return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+	return peer.ss_family == AF_INET &&
+	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }

@@ -32,5 +32,6 @@ void inc_auth_free(struct auth_client *a);
 char *inc_auth_file(const char *path, char *err, size_t err_len);
 bool inc_auth_host(const char *server, char *host, size_t len);
 bool inc_auth_is_loopback(const char *server);
+bool inc_auth_peer_is_loopback(int fd);
 
 #endif /* INC_AUTH_CLIENT_H */

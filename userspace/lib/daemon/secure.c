@@ -4,7 +4,6 @@
  * set, and not before: programs without TLS need no OpenSSL.
  */
 #include <errno.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -170,28 +169,13 @@ static int open_tls(struct inc_secure *s, int fd, const struct auth_client *auth
 	return shake(s, fd, deadline_ms, err, err_len);
 }
 
-static bool is_loopback(int fd)
-{
-	struct sockaddr_storage peer;
-	const struct sockaddr_in *in = (struct sockaddr_in *)&peer;
-	const struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&peer;
-	socklen_t len = sizeof(peer);
-
-	if (getpeername(fd, (struct sockaddr *)&peer, &len))
-		return false;
-	if (peer.ss_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
-	return peer.ss_family == AF_INET &&
-	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-}
-
 static int show_token(struct inc_secure *s, int fd, const char *token,
 		      int64_t deadline_ms, char *err, size_t err_len)
 {
 	char line[INC_RDV_LINE_MAX];
 	int len, ret;
 
-	if (!s->tls && !is_loopback(fd)) {
+	if (!s->tls && !inc_auth_peer_is_loopback(fd)) {
 		snprintf(err, err_len, "a token is sent over TLS only: set INC_SERVER_CA or INC_SERVER_CERTS");
 		return -EINVAL;
 	}

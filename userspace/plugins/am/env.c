@@ -3,29 +3,11 @@
  * See env.h.
  */
 #include <errno.h>
-#include <netinet/in.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "env.h"
-
-static bool is_loopback(int tcp)
-{
-	struct sockaddr_storage peer;
-	const struct sockaddr_in *in = (struct sockaddr_in *)&peer;
-	const struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&peer;
-	socklen_t len = sizeof(peer);
-
-	if (getpeername(tcp, (struct sockaddr *)&peer, &len))
-		return false;
-	if (peer.ss_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
-	return peer.ss_family == AF_INET &&
-	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-}
 
 static int read_reservation(char reservation[AM_ID_MAX + 1], char *err,
 			    size_t err_len)
@@ -60,7 +42,7 @@ int am_env_read(struct auth_client *auth, char reservation[AM_ID_MAX + 1],
 
 	if (!ret)
 		ret = read_reservation(reservation, err, err_len);
-	if (ret || !auth->token || auth->ca || is_loopback(tcp))
+	if (ret || !auth->token || auth->ca || inc_auth_peer_is_loopback(tcp))
 		return ret;
 	snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
 	return -EINVAL;
