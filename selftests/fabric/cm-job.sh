@@ -287,18 +287,6 @@ part_wrong()
 	left "it disconnects"
 }
 
-kill_amd()
-{
-	kill -9 "$AMD"
-	wait "$AMD" 2>/dev/null
-	AMD=
-}
-
-all_present()
-{
-	ctl group show "$JOB_NAME" 2>/dev/null | grep -q "ready, 4 of 4"
-}
-
 part_restart()
 {
 	am_start 4 --check --count 1000 -i 2000 --pause 5000

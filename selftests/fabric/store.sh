@@ -28,19 +28,6 @@ checked_job()
 	wait_for 20 busy_or_dead
 }
 
-kill_amd()
-{
-	kill -9 "$AMD"
-	wait "$AMD" 2>/dev/null
-	AMD=
-}
-
-# From the log: all ranks are there again.
-all_present()
-{
-	ctl group show "$JOB_NAME" 2>/dev/null | grep -q "ready, 4 of 4"
-}
-
 leads()
 {
 	ctl topology >/dev/null 2>&1

@@ -546,9 +546,7 @@ part_restart()
 	sw inc-tool switch set max-trees 2
 	low bob old 2
 	low bob young 2
-	kill -9 "$AMD"
-	wait "$AMD" 2>/dev/null
-	AMD=
+	kill_amd
 	amd_up || return
 	wait_for 20 leads
 	wait_for 20 all_ready

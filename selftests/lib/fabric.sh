@@ -91,6 +91,19 @@ amd_down()
 	return $rc
 }
 
+kill_amd()
+{
+	kill -9 "$AMD"
+	wait "$AMD" 2>/dev/null
+	AMD=
+}
+
+# All ranks of a job of four are there, with their tree.
+all_present()
+{
+	ctl group show "$JOB_NAME" 2>/dev/null | grep -q "ready, 4 of 4"
+}
+
 suite_down()
 {
 	amd_down
