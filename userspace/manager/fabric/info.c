@@ -12,8 +12,8 @@
 
 static const char filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\"><identity><id/></identity>"
-	"<rdma-cm/><limits/><state><collectives/><memory-used/></state>"
-	"<interfaces-version/><tree><id/></tree></switch>";
+	"<rdma-cm/><limits/><state><collectives/><memory-used/><leaving/>"
+	"</state><interfaces-version/><tree><id/></tree></switch>";
 static const char ifs_filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\">"
 	"<interfaces-version/><interface/></switch>";

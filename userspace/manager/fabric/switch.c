@@ -175,6 +175,8 @@ static void refresh_done(struct sw_op *op)
 	if (up) {
 		before = sw->info;
 		sw->info = r->info;
+		sw->info->asked_at = sw->asked_at;
+		sw->info->told_at = sw->loop->now;
 		keep_interfaces(sw->info, before);
 	}
 	sw->refreshing = false;

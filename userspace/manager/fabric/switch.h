@@ -78,6 +78,8 @@ struct sw_if {
  * @same: they are as they were before
  * @ifs: interfaces
  * @nifs: their number
+ * @asked_at: milliseconds; when it was asked for that
+ * @told_at: milliseconds; when it had told
  */
 struct sw_info {
 	char		id[SWITCH_ID_MAX + 1];
@@ -97,6 +99,8 @@ struct sw_info {
 	bool		same;
 	struct sw_if	*ifs;
 	unsigned int	nifs;
+	int64_t		asked_at;
+	int64_t		told_at;
 };
 
 struct sw;

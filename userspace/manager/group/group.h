@@ -166,6 +166,8 @@ struct group_vague {
  * @claims: all tenants have all they may have, but others will end for it
  * @takes: how often others were asked to make room for it
  * @take_until: milliseconds; when there must be that room; 0: it needs none
+ * @freed_at: milliseconds; when it was no more in use by others; 0: it is
+ * @tried_at: milliseconds; when it was tried last
  * @awaited: another group waits for its room
  * @like: name, number of ranks, and the wishes so far; mtu is the lowest; uc if
  *	any rank's queue pair is
@@ -223,6 +225,8 @@ struct group {
 	bool			claims;
 	unsigned int		takes;
 	int64_t			take_until;
+	int64_t			freed_at;
+	int64_t			tried_at;
 	bool			awaited;
 	struct inc_rdv_join	like;
 	enum group_state	state;

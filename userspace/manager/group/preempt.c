@@ -242,6 +242,7 @@ static bool choose(struct search *s)
 	found = ends && preempt_choose(ends, s->n, fits, has_taken_long, s);
 	if (found) {
 		g->take_until = g->manager->loop.now + TAKE_MS;
+		g->freed_at = 0;
 		g->navoid = 0;
 		hold(g, g->manager->loop.now);
 		if (g->claims)
@@ -293,6 +294,7 @@ static bool await_ending(struct group *g)
 	if (!some)
 		return false;
 	g->take_until = m->loop.now + TAKE_MS;
+	g->freed_at = 0;
 	hold(g, g->take_until);
 	return true;
 }
@@ -347,25 +349,38 @@ bool group_waits(struct group *g)
 				     TAKE_MS / 1000);
 		return true;
 	}
-	if (!is_behind(g))
-		return false;
-	hold(g, now + BEHIND_MS);
-	return true;
+	if (is_behind(g)) {
+		hold(g, now + BEHIND_MS);
+		return true;
+	}
+	g->tried_at = now;
+	if (!g->freed_at)
+		g->freed_at = now;
+	return false;
 }
 
 /**
  * group_awaits_memory() - wait if a switch still frees memory
  * @g: group that @g->full had no room for, with no operation on a switch
  *
+ * What the switch told before the others' trees were gone, or while it was
+ * tried, does not count.
+ *
  * Return: true if it waits, and is placed again.
  */
 bool group_awaits_memory(struct group *g)
 {
+	struct sw *sw = &g->manager->switches[g->full->index];
 	int64_t now = g->manager->loop.now;
+	bool asked;
 
-	if (g->take_until <= now || g->limited || !g->full->info ||
-	    !g->full->info->leaving)
+	if (g->take_until <= now || g->limited || !sw->info)
 		return false;
+	asked = sw->info->asked_at > g->freed_at;
+	if (asked && !sw->info->leaving && sw->info->told_at <= g->tried_at)
+		return false;
+	if (!asked)
+		sw_refresh(sw);
 	g->full = NULL;
 	g->failed = 0;
 	g->why[0] = '\0';
