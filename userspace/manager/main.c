@@ -291,6 +291,7 @@ int main(int argc, char **argv)
 	if (ret)
 		return ret < 0 ? 2 : 0;
 	log_open(m->o.verbose);
+	rpc_prepare();
 	raise_limit();
 	loop_init(&m->loop);
 	if (start_tenants(m) || start_stats(m))

@@ -25,8 +25,8 @@
 #define KEEP_TIME_MS	5000
 #define KEEP_TIMEOUT_MS	3000
 #define STOP_MS		1000
-/* Ranks that gRPC can hand over at once; others that come wait within it. */
-#define JOINS		64
+/* Calls that gRPC can hand over at once; others that come wait within it. */
+#define CALLS		64
 /* From a connection to its first request: for TLS, and silent clients. */
 #define HANDSHAKE_MS	10000
 #define IDLE_MS		60000	/* how long a connection may have no call */
@@ -76,7 +76,6 @@ static const struct method methods[RPC_METHODS + 1] = {
  * @cq: queue of all completions
  * @thread: waits for them
  * @creds: who may call
- * @registered: gRPC's names of the methods; the last one is the stream
  * @handler: callbacks
  * @ctx: their first argument
  * @stopping: no more calls are accepted
@@ -88,7 +87,6 @@ struct rpc {
 	grpc_completion_queue		*cq;
 	pthread_t			thread;
 	struct creds			*creds;
-	void				*registered[RPC_METHODS + 1];
 	const struct rpc_handler	*handler;
 	void				*ctx;
 	bool				stopping;
@@ -117,11 +115,10 @@ struct chunk {
 /**
  * struct rpc_stream - a call: a request, a stream, or one of an unknown method
  * @rpc: server
- * @method: RPC_METHODS: a rank's stream; -1: unknown
+ * @method: RPC_METHODS: a rank's stream; -1: unknown, or none has arrived yet
  * @call: gRPC's call; NULL: none has arrived yet
- * @deadline: the client's
- * @metadata: its headers
- * @details: of an unknown method
+ * @metadata: the client's headers
+ * @details: which method it wants
  * @buf: what was received
  * @cancelled: whether the client was gone at the end
  * @busy: batches that are not done
@@ -138,7 +135,7 @@ struct chunk {
  * @ended: it was sent, or the client is gone
  * @told: the user knows that it has ended
  * @status: status
- * @text: and its text
+ * @text: and its text, or NULL: none
  * @arrive: batch: a call arrives
  * @read: batch: a message arrives
  * @write: batch: headers, messages, status
@@ -148,7 +145,6 @@ struct rpc_stream {
 	struct rpc		*rpc;
 	int			method;
 	grpc_call		*call;
-	gpr_timespec		deadline;
 	grpc_metadata_array	metadata;
 	grpc_call_details	details;
 	grpc_byte_buffer	*buf;
@@ -167,14 +163,14 @@ struct rpc_stream {
 	bool			ended;
 	bool			told;
 	int			status;
-	char			text[512];
+	char			*text;
 	struct batch		arrive;
 	struct batch		read;
 	struct batch		write;
 	struct batch		close;
 };
 
-static void accept_call(struct rpc *rpc, int method);
+static void accept_call(struct rpc *rpc);
 
 static bool is_stream(const struct rpc_stream *s)
 {
@@ -204,6 +200,7 @@ static void put(struct rpc_stream *s)
 	grpc_metadata_array_destroy(&s->metadata);
 	grpc_call_details_destroy(&s->details);
 	gpr_free(s->peer);
+	free(s->text);
 	if (s->call)
 		grpc_call_unref(s->call);
 	s->rpc->calls--;
@@ -288,7 +285,7 @@ static void step(struct rpc_stream *s)
 		op->op = GRPC_OP_SEND_MESSAGE;
 		(op++)->data.send_message.send_message = s->queue->buf;
 	} else if (s->ending) {
-		text = grpc_slice_from_copied_string(s->text);
+		text = grpc_slice_from_copied_string(s->text ? s->text : "");
 		op->op = GRPC_OP_SEND_STATUS_FROM_SERVER;
 		op->data.send_status_from_server.status =
 			(grpc_status_code)s->status;
@@ -379,7 +376,7 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 		return;
 	stream->ending = true;
 	stream->status = am_status_of(err);
-	snprintf(stream->text, sizeof(stream->text), "%s", text);
+	stream->text = strdup(text);
 	step(stream);
 }
 
@@ -461,34 +458,11 @@ static void read_next(struct rpc_stream *s)
 	start(s, &s->read, &op, 1);
 }
 
-static void received(struct rpc_stream *s, bool success)
-{
-	const struct rpc_handler *h = s->rpc->handler;
-	grpc_slice slice;
-
-	if (success && read_buffer(s, &slice)) {
-		if (!s->told)
-			h->message(s->rpc->ctx, s, GRPC_SLICE_START_PTR(slice),
-				   GRPC_SLICE_LENGTH(slice));
-		grpc_slice_unref(slice);
-		read_next(s);
-	} else if (!s->told) {
-		/* A client that will say no more is as good as gone. */
-		s->told = true;
-		h->closed(s->rpc->ctx, s);
-		rpc_stream_end(s, 0, "");
-	}
-}
-
 static void answer(struct rpc_stream *s)
 {
 	struct rpc_answer a = { .who = &s->who };
 	grpc_slice slice;
 
-	if (s->method < 0) {
-		rpc_stream_end(s, EPROTONOSUPPORT, "this manager has no such method");
-		return;
-	}
 	if (!read_buffer(s, &slice)) {
 		rpc_stream_end(s, EINVAL, "no request");
 		return;
@@ -503,6 +477,30 @@ static void answer(struct rpc_stream *s)
 		append(s, a.data, a.len);
 	free(a.data);
 	rpc_stream_end(s, a.err, a.text);
+}
+
+static void received(struct rpc_stream *s, bool success)
+{
+	const struct rpc_handler *h = s->rpc->handler;
+	grpc_slice slice;
+
+	if (!is_stream(s)) {
+		if (success && !s->told)
+			answer(s);
+		return;
+	}
+	if (success && read_buffer(s, &slice)) {
+		if (!s->told)
+			h->message(s->rpc->ctx, s, GRPC_SLICE_START_PTR(slice),
+				   GRPC_SLICE_LENGTH(slice));
+		grpc_slice_unref(slice);
+		read_next(s);
+	} else if (!s->told) {
+		/* A client that will say no more is as good as gone. */
+		s->told = true;
+		h->closed(s->rpc->ctx, s);
+		rpc_stream_end(s, 0, "");
+	}
 }
 
 /* The status has been sent, or the client is gone. */
@@ -545,6 +543,16 @@ static bool may_call(struct rpc_stream *s)
 	return false;
 }
 
+static int find_method(const grpc_slice *path)
+{
+	int i;
+
+	for (i = 0; i <= RPC_METHODS; i++)
+		if (!grpc_slice_str_cmp(*path, methods[i].path))
+			return i;
+	return -1;
+}
+
 /* A call has arrived; or, without success, none will. */
 static void arrived(struct rpc_stream *s, bool success)
 {
@@ -553,40 +561,29 @@ static void arrived(struct rpc_stream *s, bool success)
 	if (!success)
 		return;
 	if (!s->rpc->stopping)
-		accept_call(s->rpc, s->method);
+		accept_call(s->rpc);
+	s->method = find_method(&s->details.method);
 	s->peer = grpc_call_get_peer(s->call);
 	op.data.recv_close_on_server.cancelled = &s->cancelled;
 	start(s, &s->close, &op, 1);
 	if (!may_call(s))
 		return;
-	if (!is_stream(s)) {
-		answer(s);
+	if (s->method < 0) {
+		rpc_stream_end(s, EPROTONOSUPPORT, "this manager has no such method");
 		return;
 	}
-	s->rpc->handler->opened(s->rpc->ctx, s);
-	step(s);
+	if (is_stream(s)) {
+		s->rpc->handler->opened(s->rpc->ctx, s);
+		step(s);
+	}
 	read_next(s);
 }
 
-/* Without the first one, calls of unknown methods would hang. */
-static grpc_call_error request_call(struct rpc_stream *s)
-{
-	grpc_byte_buffer **buf = is_stream(s) ? NULL : &s->buf;
-	grpc_completion_queue *cq = s->rpc->cq;
-	grpc_server *server = s->rpc->server;
-	void *method;
-
-	if (s->method < 0)
-		return grpc_server_request_call(server, &s->call, &s->details,
-						&s->metadata, cq, cq,
-						&s->arrive);
-	method = s->rpc->registered[s->method];
-	return grpc_server_request_registered_call(server, method, &s->call,
-						   &s->deadline, &s->metadata,
-						   buf, cq, cq, &s->arrive);
-}
-
-static void accept_call(struct rpc *rpc, int method)
+/*
+ * gRPC could be told the methods, and would keep a table of them for each
+ * connection.
+ */
+static void accept_call(struct rpc *rpc)
 {
 	struct rpc_stream *s = calloc(1, sizeof(*s));
 	grpc_call_error ret;
@@ -594,7 +591,7 @@ static void accept_call(struct rpc *rpc, int method)
 	if (!s)
 		return;
 	s->rpc = rpc;
-	s->method = method;
+	s->method = -1;
 	s->busy = 1;
 	rpc->calls++;
 	grpc_metadata_array_init(&s->metadata);
@@ -603,7 +600,9 @@ static void accept_call(struct rpc *rpc, int method)
 	init_batch(s, &s->read, received);
 	init_batch(s, &s->write, written);
 	init_batch(s, &s->close, closed);
-	ret = request_call(s);
+	ret = grpc_server_request_call(rpc->server, &s->call, &s->details,
+				       &s->metadata, rpc->cq, rpc->cq,
+				       &s->arrive);
 	if (ret == GRPC_CALL_OK)
 		return;
 	log_say("gRPC does not accept calls: %s",
@@ -640,6 +639,12 @@ static void make_server(struct rpc *rpc)
 		int_arg(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, MESSAGE_MAX),
 		int_arg(GRPC_ARG_ENABLE_CHANNELZ, 0),
 		int_arg(GRPC_ARG_MAX_CHANNEL_TRACE_EVENT_MEMORY_PER_NODE, 0),
+		int_arg(GRPC_ARG_TCP_TX_ZEROCOPY_MAX_SIMULT_SENDS, 0),
+		/* Messages are too short for it; a client's could be bombs. */
+		int_arg(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
+			1 << GRPC_COMPRESS_NONE),
+		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
+		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
 		/* Two managers on one port would share the clients. */
 		int_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
 	};
@@ -647,20 +652,23 @@ static void make_server(struct rpc *rpc)
 		.num_args = sizeof(list) / sizeof(list[0]),
 		.args = list,
 	};
-	grpc_server_register_method_payload_handling read;
-	int i;
 
 	rpc->server = grpc_server_create(&args, NULL);
 	rpc->cq = grpc_completion_queue_create_for_next(NULL);
 	grpc_server_register_completion_queue(rpc->server, rpc->cq, NULL);
-	for (i = 0; i <= RPC_METHODS; i++) {
-		read = i == RPC_METHODS ? GRPC_SRM_PAYLOAD_NONE :
-		       GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER;
-		rpc->registered[i] =
-			grpc_server_register_method(rpc->server,
-						    methods[i].path, NULL, read,
-						    0);
-	}
+}
+
+/**
+ * rpc_prepare() - tell gRPC what it reads from the environment
+ *
+ * A buffer of 8 KiB for each connection is half of what it takes; without
+ * "tcp_read_chunks", gRPC 1.51 obeys READ_SIZE.
+ *
+ * Context: Before there are threads, and before gRPC is used.
+ */
+void rpc_prepare(void)
+{
+	setenv("GRPC_EXPERIMENTS", "-tcp_read_chunks", 0);
 }
 
 /**
@@ -709,10 +717,8 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 		rpc_stop(rpc);
 		return NULL;
 	}
-	for (i = -1; i < RPC_METHODS; i++)
-		accept_call(rpc, i);
-	for (i = 0; i < JOINS; i++)
-		accept_call(rpc, RPC_METHODS);
+	for (i = 0; i < CALLS; i++)
+		accept_call(rpc);
 	return rpc;
 }
 
@@ -729,7 +735,7 @@ static void stopped(struct work *work)
  */
 bool rpc_idle(const struct rpc *rpc)
 {
-	return rpc->calls <= RPC_METHODS + 1 + JOINS;
+	return rpc->calls <= CALLS;
 }
 
 /**

@@ -103,6 +103,7 @@ struct rpc_handler {
 	void (*refused)(void *ctx, const char *peer, const char *why);
 };
 
+void rpc_prepare(void);
 struct rpc *rpc_start(struct loop *loop, const char *address,
 		      const struct rpc_security *how,
 		      const struct rpc_handler *handler, void *ctx,

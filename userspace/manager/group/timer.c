@@ -10,8 +10,8 @@
 #include "group/group.h"
 
 #define AWAIT_MS	9000	/* for ranks to resume, without heartbeats */
-#define BEATS_MOST	2000	/* of all ranks together, in a second */
-#define BEATS_LEAST	3
+#define BEATS_MOST	1000	/* of all ranks together, in a second */
+#define BEATS_LEAST	2
 
 static int64_t least(int64_t a, int64_t b)
 {

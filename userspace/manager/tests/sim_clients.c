@@ -32,6 +32,7 @@
 #define WINDOW		30000	/* bytes after which it is opened again */
 #define TICK_MS		10
 #define OPEN_AT_ONCE	4
+#define PORTS		16384	/* connections of a source address */
 
 /* Of frames, RFC 9113. */
 enum { DATA, HEADERS, RST = 3, SETTINGS, PING = 6, GOAWAY, WINDOW_UPDATE };
@@ -226,18 +227,30 @@ static void put_join(struct out *out, uint32_t rank)
 	put_message(out, stream_of(rank), &msg);
 }
 
+static int connect_from(uint32_t n)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK + n / PORTS) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+	if (fd < 0 || setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on,
+				 sizeof(on)) ||
+	    bind(fd, (struct sockaddr *)&addr, sizeof(addr)))
+		return -1;
+	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	addr.sin_port = htons(o.port);
+	return connect(fd, (struct sockaddr *)&addr, sizeof(addr)) ? -1 : fd;
+}
+
 static void open_conn(struct conn *c)
 {
 	static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-	struct sockaddr_in to = { .sin_family = AF_INET,
-		.sin_port = htons(o.port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = c };
 	struct out out = { .len = 0 };
 	uint32_t i;
 
-	c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (c->fd < 0 || connect(c->fd, (struct sockaddr *)&to, sizeof(to))) {
+	c->fd = connect_from((uint32_t)(c - conns));
+	if (c->fd < 0) {
 		perror("sim_clients: connect");
 		exit(1);
 	}
