@@ -48,32 +48,55 @@ struct series *history_find(const struct history *h, enum series_kind kind,
 	return s;
 }
 
+/**
+ * history_init() - begin without objects
+ * @h: objects
+ */
+void history_init(struct history *h)
+{
+	memset(h, 0, sizeof(*h));
+	TAILQ_INIT(&h->by_use);
+	TAILQ_INIT(&h->by_end);
+}
+
 static void drop_ring(struct history *h, struct series *s)
 {
 	if (!s->ring)
 		return;
+	TAILQ_REMOVE(&h->by_use, s, by_use);
 	free(s->ring);
 	s->ring = NULL;
 	h->rings--;
 }
 
-/* Make room for a history: of the object that was not counted for longest. */
-static bool make_room(struct history *h, int64_t second)
+/* From the object that was not counted for longest, if there are too many. */
+static void take_ring(struct history *h, struct series *s, int64_t second)
 {
-	struct series *s, *oldest = NULL;
-	unsigned int i;
+	struct series *oldest = TAILQ_FIRST(&h->by_use);
 
-	if (h->rings < HISTORY_MAX)
-		return true;
-	for (i = 0; i < SERIES_BUCKETS; i++)
-		for (s = h->bucket[i]; s; s = s->next)
-			if (s->ring && s->used_at < second - 1 &&
-			    (!oldest || s->used_at < oldest->used_at))
-				oldest = s;
-	if (!oldest)
-		return false;
-	drop_ring(h, oldest);
-	return true;
+	if (h->rings >= HISTORY_MAX) {
+		if (oldest->used_at >= second - 1)
+			return;
+		drop_ring(h, oldest);
+	}
+	s->ring = calloc(HISTORY_SECONDS, sizeof(*s->ring));
+	if (!s->ring)
+		return;
+	TAILQ_INSERT_TAIL(&h->by_use, s, by_use);
+	h->rings++;
+}
+
+static void drop(struct history *h, struct series *s)
+{
+	struct series **link = &h->bucket[hash(s->kind, s->name)];
+
+	while (*link != s)
+		link = &(*link)->next;
+	*link = s->next;
+	drop_ring(h, s);
+	history_end(h, s, false);
+	h->n--;
+	free(s);
 }
 
 /**
@@ -104,25 +127,50 @@ struct series *history_get(struct history *h, enum series_kind kind,
 	s->next = h->bucket[i];
 	h->bucket[i] = s;
 	h->n++;
-	if (make_room(h, second))
-		s->ring = calloc(HISTORY_SECONDS, sizeof(*s->ring));
-	h->rings += s->ring != NULL;
+	take_ring(h, s, second);
 	return s;
 }
 
 /**
- * series_add() - count
+ * history_end() - say whether a task has ended
+ * @h: objects
+ * @s: task; may be freed, if it has
+ * @ended: whether it has
+ */
+void history_end(struct history *h, struct series *s, bool ended)
+{
+	if (s->ended) {
+		TAILQ_REMOVE(&h->by_end, s, by_end);
+		h->ended--;
+	}
+	s->ended = ended;
+	if (!ended)
+		return;
+	TAILQ_INSERT_TAIL(&h->by_end, s, by_end);
+	h->ended++;
+	if (h->ended > ENDED_MAX)
+		drop(h, TAILQ_FIRST(&h->by_end));
+}
+
+/**
+ * history_add() - count
+ * @h: objects
  * @s: object
  * @delta: what is new
  * @second: present time
  */
-void series_add(struct series *s, const struct counts *delta, int64_t second)
+void history_add(struct history *h, struct series *s,
+		 const struct counts *delta, int64_t second)
 {
 	s->total.rx += delta->rx;
 	s->total.tx += delta->tx;
 	s->total.messages += delta->messages;
 	s->total.trouble += delta->trouble;
 	s->used_at = second;
+	if (!s->ring)
+		return;
+	TAILQ_REMOVE(&h->by_use, s, by_use);
+	TAILQ_INSERT_TAIL(&h->by_use, s, by_use);
 }
 
 static void take(struct series *s, int64_t second, double seconds)
@@ -152,23 +200,17 @@ static void take(struct series *s, int64_t second, double seconds)
  */
 void history_tick(struct history *h, int64_t second, double seconds)
 {
-	struct series **link, *s;
+	struct series *s, *next;
 	unsigned int i;
 
-	for (i = 0; i < SERIES_BUCKETS; i++) {
-		link = &h->bucket[i];
-		while ((s = *link)) {
-			if (s->used_at < second - HISTORY_SECONDS) {
-				*link = s->next;
-				drop_ring(h, s);
-				free(s);
-				h->n--;
-				continue;
-			}
-			take(s, second, seconds);
-			link = &s->next;
+	for (i = 0; i < SERIES_BUCKETS; i++)
+		for (s = h->bucket[i]; s; s = next) {
+			next = s->next;
+			if (s->used_at < second - HISTORY_SECONDS)
+				drop(h, s);
+			else
+				take(s, second, seconds);
 		}
-	}
 }
 
 /**
@@ -192,13 +234,9 @@ const struct sample *series_at(const struct series *s, int64_t second)
  */
 void history_free(struct history *h)
 {
-	struct series *s;
 	unsigned int i;
 
 	for (i = 0; i < SERIES_BUCKETS; i++)
-		while ((s = h->bucket[i])) {
-			h->bucket[i] = s->next;
-			drop_ring(h, s);
-			free(s);
-		}
+		while (h->bucket[i])
+			drop(h, h->bucket[i]);
 }

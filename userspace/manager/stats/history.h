@@ -2,19 +2,22 @@
 /*
  * Statistics of tasks, switches and clients, and their last hour, a sample for
  * each second. No I/O, no clock. An object with its history takes HISTORY_BYTES
- * of memory; at most HISTORY_MAX objects have one.
+ * of memory; at most HISTORY_MAX objects have one: those that were counted last.
+ * Of the tasks that have ended, the last ENDED_MAX are kept.
  */
 #ifndef INC_MANAGER_HISTORY_H
 #define INC_MANAGER_HISTORY_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #define HISTORY_SECONDS	3600
 #define HISTORY_MAX	1024
 #define HISTORY_BYTES	(HISTORY_SECONDS * sizeof(struct sample) + \
 			 sizeof(struct series))
-#define SERIES_BUCKETS	1024
+#define SERIES_BUCKETS	8192
+#define ENDED_MAX	1024
 
 enum series_kind {
 	SERIES_TASK,
@@ -54,6 +57,8 @@ struct sample {
 /**
  * struct series - an object
  * @next: next in its bucket
+ * @by_use: if it has a @ring: among those that have one
+ * @by_end: if it has @ended: among those that have
  * @kind: what it is
  * @name: its name
  * @total: since the manager knows it
@@ -68,6 +73,8 @@ struct sample {
  */
 struct series {
 	struct series	*next;
+	TAILQ_ENTRY(series) by_use;
+	TAILQ_ENTRY(series) by_end;
 	enum series_kind kind;
 	char		name[64];
 	struct counts	total;
@@ -85,18 +92,28 @@ struct series {
  * @bucket: objects by the hash of kind and name
  * @n: their number
  * @rings: those that have a history
+ * @ended: tasks that have ended
+ * @by_use: those that have a history, the one that was counted last at the end
+ * @by_end: tasks that have ended, the last one at the end
  */
 struct history {
 	struct series	*bucket[SERIES_BUCKETS];
 	unsigned int	n;
 	unsigned int	rings;
+	unsigned int	ended;
+	TAILQ_HEAD(, series) by_use;
+	TAILQ_HEAD(, series) by_end;
 };
+
+void history_init(struct history *h);
 
 struct series *history_find(const struct history *h, enum series_kind kind,
 			    const char *name);
 struct series *history_get(struct history *h, enum series_kind kind,
 			   const char *name, int64_t second);
-void series_add(struct series *s, const struct counts *delta, int64_t second);
+void history_add(struct history *h, struct series *s,
+		 const struct counts *delta, int64_t second);
+void history_end(struct history *h, struct series *s, bool ended);
 void history_tick(struct history *h, int64_t second, double seconds);
 const struct sample *series_at(const struct series *s, int64_t second);
 void history_free(struct history *h);

@@ -139,7 +139,7 @@ static void count(struct stats *st, enum series_kind kind, const char *name,
 	struct series *s = history_get(&st->history, kind, name, second);
 
 	if (s)
-		series_add(s, delta, second);
+		history_add(&st->history, s, delta, second);
 }
 
 static void count_member(struct stats *st, const struct sw *sw,
@@ -267,7 +267,7 @@ static void became_ready(struct stats *st, const char *name)
 	observe(&st->ready, (double)(now - g->began_at) / 1000);
 	s = history_get(&st->history, SERIES_TASK, name, now / 1000);
 	if (s)
-		s->ended = false;
+		history_end(&st->history, s, false);
 }
 
 static void heard(struct event_listener *l, const struct event *ev)
@@ -287,7 +287,7 @@ static void heard(struct event_listener *l, const struct event *ev)
 		return;
 	s = history_find(&st->history, SERIES_TASK, ev->subject);
 	if (s)
-		s->ended = true;
+		history_end(&st->history, s, true);
 }
 
 /* --- Start and stop ------------------------------------------------------ */
@@ -335,6 +335,7 @@ struct stats *stats_start(struct manager *m)
 		free(st);
 		return NULL;
 	}
+	history_init(&st->history);
 	st->m = m;
 	st->taken = m->loop.now;
 	st->at = m->loop.now + TICK_MS;

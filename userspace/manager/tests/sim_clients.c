@@ -214,7 +214,8 @@ static void put_join(struct out *out, uint32_t rank)
 	struct inc_rdv_join *join = &msg.rdv.join;
 	uint32_t group = o.first + rank / o.ranks;
 
-	snprintf(join->job, sizeof(join->job), "sim%u", group);
+	snprintf(join->job, sizeof(join->job), "sim%u.%u", group,
+		 conns[rank / o.each].times);
 	join->ranks = o.ranks;
 	join->rank = rank % o.ranks;
 	fat_tree_addr(&join->addr, (group * o.ranks + join->rank) * o.spread);

@@ -13,6 +13,7 @@
 
 #define SECONDS	(2 * HISTORY_SECONDS)
 #define OBJECTS	5
+#define TASKS	300000
 
 static unsigned int bad;
 
@@ -26,13 +27,14 @@ static void rates(void)
 {
 	static double sent[OBJECTS][SECONDS];
 	const struct sample *sample;
-	struct history h = { .n = 0 };
+	struct history h;
 	struct counts delta = { 0 };
 	bool same = true, bounded = true;
 	struct series *s;
 	char name[16];
 	int t, i;
 
+	history_init(&h);
 	for (t = 0; t < SECONDS; t++) {
 		for (i = 0; i < OBJECTS; i++) {
 			snprintf(name, sizeof(name), "o%d", i);
@@ -40,7 +42,7 @@ static void rates(void)
 					name, t);
 			delta.rx = (uint64_t)(rand() % 1000000);
 			sent[i][t] = (double)delta.rx;
-			series_add(s, &delta, t);
+			history_add(&h, s, &delta, t);
 		}
 		history_tick(&h, t, 1);
 	}
@@ -62,12 +64,14 @@ static void rates(void)
 
 static void gaps(void)
 {
-	struct history h = { .n = 0 };
-	struct series *s = history_get(&h, SERIES_TASK, "x", 10);
 	struct counts delta = { .tx = 300 };
+	struct series *s;
+	struct history h;
 
+	history_init(&h);
+	s = history_get(&h, SERIES_TASK, "x", 10);
 	history_tick(&h, 10, 1);
-	series_add(s, &delta, 13);
+	history_add(&h, s, &delta, 13);
 	/* Samples of three seconds were late. */
 	history_tick(&h, 13, 3);
 	check(series_at(s, 11)->tx == 100 && series_at(s, 13)->tx == 100 &&
@@ -80,11 +84,12 @@ static void gaps(void)
 
 static void bounds(void)
 {
-	struct history h = { .n = 0 };
+	struct history h;
 	struct series *s;
 	char name[16];
 	int i;
 
+	history_init(&h);
 	for (i = 0; i < HISTORY_MAX + 100; i++) {
 		snprintf(name, sizeof(name), "c%d", i);
 		history_get(&h, SERIES_CLIENT, name, 0);
@@ -97,6 +102,42 @@ static void bounds(void)
 	history_free(&h);
 }
 
+/*
+ * As a manager makes them all day. If a new one looked at all others, this would
+ * take hours.
+ */
+static void many_tasks(void)
+{
+	struct counts delta = { .rx = 1 };
+	bool last = true, first = false;
+	struct history h;
+	struct series *s;
+	char name[16];
+	int i;
+
+	history_init(&h);
+	for (i = 0; i < TASKS; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		s = history_get(&h, SERIES_TASK, name, i / 100);
+		history_add(&h, s, &delta, i / 100);
+		history_end(&h, s, true);
+	}
+	for (i = 0; i < TASKS; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		s = history_find(&h, SERIES_TASK, name);
+		first = first || (s && i < TASKS - ENDED_MAX);
+		last = last && (i < TASKS - ENDED_MAX || (s && s->ended));
+	}
+	check(h.n == ENDED_MAX && h.ended == ENDED_MAX && last && !first,
+	      "the last tasks that have ended are kept, and no others");
+	s = history_get(&h, SERIES_TASK, name, TASKS / 100);
+	history_end(&h, s, false);
+	check(!s->ended && h.ended == ENDED_MAX - 1,
+	      "a task that comes again has not ended");
+	history_free(&h);
+	check(!h.n && !h.rings && !h.ended, "nothing is left");
+}
+
 int main(void)
 {
 	unsigned int seed = (unsigned int)time(NULL);
@@ -106,5 +147,6 @@ int main(void)
 	rates();
 	gaps();
 	bounds();
+	many_tasks();
 	return bad != 0;
 }
