@@ -7,6 +7,7 @@
 import ipaddress
 import queue
 import sys
+import time
 
 import grpc
 
@@ -76,6 +77,12 @@ refused("a method that does not exist", Code.UNIMPLEMENTED, "no such method",
         lambda: call("Sing", empty, pb.Empty))
 refused("bytes that are no message", Code.INVALID_ARGUMENT, "",
         lambda: call("GetGroup", b"\xff\xff\xff", pb.Group))
+refused("a message that is compressed", Code.UNIMPLEMENTED, "gzip",
+        lambda: channel.unary_unary(
+            SERVICE + "GetGroup", request_serializer=pack,
+            response_deserializer=pb.Group.FromString)(
+                pb.GetGroupRequest(name="x" * 500), timeout=10,
+                compression=grpc.Compression.Gzip))
 
 for name, code, text, kw in (
         ("no rank at all", Code.INVALID_ARGUMENT, "1 to 1024", {"ranks": 0}),
@@ -119,6 +126,22 @@ ktap(group.state == "forming" and group.present == 1,
      "GetGroup: a group that is forming", group)
 call("DeleteGroup", pb.DeleteGroupRequest(name="two"), pb.DeleteGroupResponse)
 refused("its rank is told", Code.ABORTED, "operator", lambda: first.next())
+
+
+def groups():
+    return call("ListGroups", pb.ListGroupsRequest(),
+                pb.ListGroupsResponse).groups
+
+
+many = [Stream(join(group=f"many{i}", ranks=1024)) for i in range(256)]
+while len(groups()) < 256:
+    time.sleep(0.1)
+refused_join("a host with 256 groups that wait", Code.RESOURCE_EXHAUSTED,
+             "256 groups", join(group="more", ranks=2))
+for one in many:
+    one.call.cancel()
+while groups():
+    time.sleep(0.1)
 
 one = Stream(join(group="one", tree=pb.TreeWishes(slots=8, first_msg_id=0)))
 msg = next(one.call)

@@ -13,6 +13,8 @@
 #include "group/group.h"
 #include "rdma_inc_proto.h"
 
+#define FORMING_MAX	256	/* groups that wait for ranks, of a host */
+
 /**
  * group_tell() - send a message to a rank
  * @r: rank
@@ -143,6 +145,29 @@ static void add(struct group *g, struct rpc_stream *stream,
 		  join->ranks);
 }
 
+/*
+ * A group has memory for all of its ranks when the first one comes; so nobody
+ * begins any number of them.
+ */
+static bool may_begin(const struct manager *m, struct rpc_stream *stream,
+		      const struct inc_rdv_join *join,
+		      struct inc_rdv_addr *from)
+{
+	const struct group *g;
+	unsigned int n = 0;
+
+	if (!addr_of_peer(rpc_stream_peer(stream), from))
+		*from = join->addr;
+	for (g = m->groups; g; g = g->next)
+		n += g->state == GROUP_GATHERING && !g->ending &&
+		     inc_rdv_addr_same(&g->from, from);
+	if (n < FORMING_MAX)
+		return true;
+	refuse(stream, ENOBUFS, "group \"%s\": %u groups that were begun from this host wait for their ranks already: start those, or wait for --forming-time",
+	       join->job, n);
+	return false;
+}
+
 /* Make a new group. NULL: the rank was refused. */
 static struct group *form(struct manager *m, struct rpc_stream *stream,
 			  struct tenant *tn, const struct am_message *msg)
@@ -150,9 +175,12 @@ static struct group *form(struct manager *m, struct rpc_stream *stream,
 	const struct inc_rdv_join *join = &msg->rdv.join;
 	struct reservation *r = NULL;
 	char why[INC_RDV_TEXT_MAX - 128];
+	struct inc_rdv_addr from;
 	struct group *g;
 	bool claims;
 
+	if (!may_begin(m, stream, join, &from))
+		return NULL;
 	if (msg->reservation[0]) {
 		r = reservation_find(&m->tenants, tn, msg->reservation);
 		if (!r) {
@@ -176,6 +204,7 @@ static struct group *form(struct manager *m, struct rpc_stream *stream,
 		       join->job);
 		return NULL;
 	}
+	g->from = from;
 	g->claims = claims;
 	if (claims)
 		tenant_claim(&m->tenants, join->ranks);

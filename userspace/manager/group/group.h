@@ -169,6 +169,7 @@ struct group_vague {
  * @freed_at: milliseconds; when it was no more in use by others; 0: it is
  * @tried_at: milliseconds; when it was tried last
  * @awaited: another group waits for its room
+ * @from: address that its first rank connected from; none: it was in the store
  * @like: name, number of ranks, and the wishes so far; mtu is the lowest; uc if
  *	any rank's queue pair is
  * @state: its state
@@ -228,6 +229,7 @@ struct group {
 	int64_t			freed_at;
 	int64_t			tried_at;
 	bool			awaited;
+	struct inc_rdv_addr	from;
 	struct inc_rdv_join	like;
 	enum group_state	state;
 	bool			ending;
