@@ -172,6 +172,33 @@ part_rpc()
 	gone "rpc"
 }
 
+seen()
+{
+	ctl event show | grep -c "host-seen"
+}
+
+# Who sends enough packets that come from nobody would have all events.
+part_invented()
+{
+	local before i
+
+	before=$(seen)
+	for ((i = 0; i < 600; i++)); do
+		echo "neigh replace 10.47.$((100 + i / 200)).$((1 + i % 200)) lladdr 02:00:00:00:$(printf %02x:%02x $((i / 200)) $((i % 200))) dev v0 nud reachable"
+	done >"$LAB_OUT/neigh"
+	sw ip -batch "$LAB_OUT/neigh"
+	wait_for 10 invented
+	ktap $? "hosts that were invented are found" "$(ctl event show | tail)"
+	((i = $(seen) - before))
+	ktap "$((i > 80))" "few of them are told one by one" "$i events"
+	sw ip neigh flush dev v0
+}
+
+invented()
+{
+	ctl event show | grep -q "host-seen.*more that are new"
+}
+
 connected()
 {
 	host "$1" ss -Htn state established dport = :18790 | grep -q .
@@ -210,4 +237,4 @@ part_many()
 	ktap $? "16 ranks: ready within 200 ms" "$least ms"
 }
 
-suite "job die stop reach ssh wrong rpc slow many" "$@"
+suite "job die stop reach ssh wrong rpc invented slow many" "$@"

@@ -15,7 +15,10 @@
 #define HOSTS_MAX	65536U
 #define SETTLE_MS	200	/* several agents tell of one change */
 #define GAP_MS		500	/* to look up 30,000 takes 8 ms */
-#define TOLD_MAX	64	/* at a time; there is room for few events */
+/* Anyone can invent hosts, and there is room for few events. */
+#define TOLD_MAX	64	/* at a time */
+#define TOLD_MS		1000	/* until one more is told */
+#define SUM_MS		10000	/* until others are, by their number */
 
 /**
  * struct host - where a host was
@@ -41,7 +44,10 @@ struct host {
  * @at: milliseconds; when to do so again
  * @not_before: milliseconds; @at is not less
  * @m: during a turn: manager
- * @told: during a turn: events
+ * @credit: how many events may be told
+ * @credited_at: milliseconds; since when it has not grown
+ * @untold: news that were not
+ * @sum_at: milliseconds; not before is their number told
  */
 struct hosts {
 	struct host	*buckets[BUCKETS];
@@ -50,7 +56,10 @@ struct hosts {
 	int64_t		at;
 	int64_t		not_before;
 	struct manager	*m;
-	uint32_t	told;
+	uint32_t	credit;
+	int64_t		credited_at;
+	uint32_t	untold;
+	int64_t		sum_at;
 };
 
 static struct host **slot_of(struct hosts *h, const struct inc_rdv_addr *addr)
@@ -104,6 +113,25 @@ static bool is_local(const struct inc_rdv_addr *addr)
 	       (addr->bytes[1] & 0xc0) == 0x80;
 }
 
+static bool may_tell(struct hosts *h)
+{
+	if (!h->credit) {
+		h->untold++;
+		return false;
+	}
+	h->credit--;
+	return true;
+}
+
+static void grant(struct hosts *h, int64_t now)
+{
+	int64_t more = (now - h->credited_at) / TOLD_MS;
+
+	h->credited_at += more * TOLD_MS;
+	h->credit = more < TOLD_MAX - h->credit ? h->credit + (uint32_t)more :
+						  TOLD_MAX;
+}
+
 static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 		    const struct sw *sw, const struct sw_if *itf)
 {
@@ -118,11 +146,11 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 		host = add(h, slot, addr);
 		if (!host)
 			return;
-		if (h->told++ < TOLD_MAX)
+		if (may_tell(h))
 			event_say(&h->m->events, EVENT_HOST_SEEN, text,
 				  "at %s %s", sw_name(sw), itf->name);
 	} else if (host->sw != sw || strcmp(host->itf, itf->name)) {
-		if (h->told++ < TOLD_MAX)
+		if (may_tell(h))
 			event_say(&h->m->events, EVENT_HOST_MOVED, text,
 				  "from %s %s to %s %s", sw_name(host->sw),
 				  host->itf, sw_name(sw), itf->name);
@@ -139,10 +167,11 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
  */
 void hosts_changed(struct hosts *h, int64_t now)
 {
-	if (h->at != INT64_MAX)
-		return;
-	h->at = now + SETTLE_MS > h->not_before ? now + SETTLE_MS :
-						  h->not_before;
+	int64_t at = now + SETTLE_MS > h->not_before ? now + SETTLE_MS :
+						       h->not_before;
+
+	if (at < h->at)
+		h->at = at;
 }
 
 /**
@@ -182,15 +211,19 @@ void hosts_turn(struct manager *m)
 	if (h->at != INT64_MAX)
 		return;
 	h->m = m;
-	h->told = 0;
+	grant(h, m->loop.now);
 	h->turn++;
 	if (h->n >= HOSTS_MAX)
 		forget_gone(h);
 	topo_hosts(m, look_at, h);
-	if (h->told > TOLD_MAX)
+	if (h->untold && h->sum_at <= m->loop.now) {
 		event_say(&m->events, EVENT_HOST_SEEN, "",
-			  "%u more that are new, or have moved",
-			  h->told - TOLD_MAX);
+			  "%u more that are new, or have moved", h->untold);
+		h->untold = 0;
+		h->sum_at = m->loop.now + SUM_MS;
+	}
+	if (h->untold)
+		h->at = h->sum_at;
 }
 
 /**
