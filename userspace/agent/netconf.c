@@ -40,7 +40,7 @@
 #define STUCK_MS	100
 #define BUSY_US		500
 #define IDLE_US		5000
-#define BUSY_MS		200
+#define BUSY_MS		20
 
 /**
  * struct conn - a session's own data
