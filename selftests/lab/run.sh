@@ -231,14 +231,17 @@ start_uml()
 		"init=$LAB_DIR/guest.sh" "LAB_JOB=$LAB_OUT/job")
 	# slab_debug: without it stale pointers in the allocator's per-CPU lists
 	# look like references to kmemleak
-	((!smp)) || kernel+=("ncpus=$smp" seccomp=on)
+	# by ptrace, a system call costs several times as much as on a real
+	# machine; several CPUs do not work with it at all
+	if ((smp)); then
+		kernel+=("ncpus=$smp" seccomp=on)
+	else
+		kernel+=(seccomp=auto)
+	fi
 	[[ $build != "$(uml_path debug)" ]] || kernel+=(slab_debug=F)
 	args=("$build/modroot/lib/modules:/lib/modules")
 	[[ $LAB_OUT/ == "$LAB_TREE"/* ]] || args+=("$LAB_OUT")
-	# with ptrace a system call costs several times as much as on a real
-	# machine
-	[[ -z $pin ]] || kernel=("${alone[@]}" taskset -c "$pin" "${kernel[@]}"
-		seccomp=auto)
+	[[ -z $pin ]] || kernel=("${alone[@]}" taskset -c "$pin" "${kernel[@]}")
 	# a panic sends SIGTERM to the whole process group
 	kernel=(setsid --wait "${kernel[@]}")
 	LAB_CWD=/ in_root "$(with_path)" "${args[@]}" -- "${kernel[@]}"
