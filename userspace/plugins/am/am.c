@@ -449,27 +449,17 @@ static bool open_next(struct inc_am *am)
 	return true;
 }
 
-/* What the rank has said, and may not have been heard. */
-static void say_again(struct inc_am *am)
+/* Messages that are said again, in this order: 1 << enum inc_rdv_type. */
+static void say_owed(struct inc_am *am, uint32_t owed)
 {
 	static const enum inc_rdv_type types[] = {
 		INC_RDV_REJOIN, INC_RDV_RTS, INC_RDV_LOST, INC_RDV_LEAVE,
 	};
-	struct am_message msg = {
-		.resume = am->tree_id,
-		.tree_id = am->tree_id,
-		.rdv.type = INC_RDV_JOIN,
-	};
+	struct am_message msg;
 	size_t i;
 
-	pthread_mutex_lock(&am->lock);
-	msg.rdv.join = am->asked;
-	pthread_mutex_unlock(&am->lock);
-	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
-	if (msg.rdv.join.job[0])
-		am_stream_send(&am->stream, &msg);
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		if (!(atomic_load(&am->owed) & 1U << types[i]))
+		if (!(owed & 1U << types[i]))
 			continue;
 		msg = (struct am_message){ .rdv.type = types[i] };
 		pthread_mutex_lock(&am->lock);
@@ -478,9 +468,43 @@ static void say_again(struct inc_am *am)
 		pthread_mutex_unlock(&am->lock);
 		am_stream_send(&am->stream, &msg);
 	}
+}
+
+static void say_join(struct inc_am *am)
+{
+	struct am_message msg = {
+		.resume = am->tree_id,
+		.tree_id = am->tree_id,
+		.rdv.type = INC_RDV_JOIN,
+	};
+
 	pthread_mutex_lock(&am->lock);
-	am->usable = true;
+	msg.rdv.join = am->asked;
 	pthread_mutex_unlock(&am->lock);
+	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
+	am_stream_send(&am->stream, &msg);
+}
+
+/*
+ * What the rank has said, and may not have been heard. What it says meanwhile "up"
+ * leaves to us, until it may use the stream.
+ */
+static void say_again(struct inc_am *am)
+{
+	uint32_t owed = atomic_load(&am->owed), said = 0;
+
+	if (am->tree_id)
+		say_join(am);
+	do {
+		said |= owed;
+		if (owed & 1U << INC_RDV_JOIN)
+			say_join(am);
+		say_owed(am, owed);
+		pthread_mutex_lock(&am->lock);
+		owed = atomic_load(&am->owed) & ~said;
+		am->usable = !owed;
+		pthread_mutex_unlock(&am->lock);
+	} while (owed);
 }
 
 /*
