@@ -5,7 +5,7 @@
 # leaves with two hosts each, below a root; stock rxe everywhere.
 #
 #   cm-job.sh [VAR=VALUE]... [PART...]
-#	PART: job mixed without never wrong restart rebuild options
+#	PART: job mixed without never wrong restart connect rebuild options
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -305,6 +305,17 @@ part_restart()
 	left "killed manager"
 }
 
+# The manager is killed before a rank is connected.
+part_connect()
+{
+	local how
+
+	for how in stopped deaf; do
+		killed_unready $how "one rank $how" || return
+		left "one rank $how"
+	done
+}
+
 tree_of()
 {
 	at "$1" inc-tool -j tree show | python3 -c '
@@ -380,4 +391,4 @@ part_options()
 	impostor wrong "what it sends is not understood"
 }
 
-suite "job mixed without never wrong restart rebuild options" "$@"
+suite "job mixed without never wrong restart connect rebuild options" "$@"

@@ -4,7 +4,7 @@
 # What survives the manager: it is killed and started again while jobs run.
 #
 #   store.sh [VAR=VALUE]... [PART...]
-#	PART: restart forming away rebuild second standby
+#	PART: restart forming connect away rebuild second standby
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -103,6 +103,20 @@ part_forming()
 	unset JOB_LATE
 	has_ended "and it is formed"
 	gone "killed while a group forms"
+}
+
+# The tree exists, and one rank's queue pair is not ready.
+part_connect()
+{
+	local how transport
+
+	for transport in rc uc; do
+		for how in stopped deaf; do
+			killed_unready "$how" "$transport, one rank $how" \
+				--transport "$transport" || return
+			gone "$transport, one rank $how"
+		done
+	done
 }
 
 delete_tree()
@@ -295,4 +309,4 @@ part_standby()
 	amd_up
 }
 
-suite "restart forming away rebuild second standby" "$@"
+suite "restart forming connect away rebuild second standby" "$@"

@@ -57,6 +57,7 @@ AMD_ARGS=()
 AMD_SECURITY=(--insecure-plaintext)
 
 # amd_up ARGS...: with the agents that are up, unless ARGS name others.
+# shellcheck disable=SC2120	# tests pass them
 amd_up()
 {
 	local name switches=("$@")
@@ -255,6 +256,62 @@ no_group()
 event()
 {
 	wait_for "${2:-10}" grep -qE "$1" "$LAB_OUT/amd.log"
+}
+
+# deafen stopped|deaf: rank 2 hears nothing more from the manager. If it is deaf,
+# what is lost is not sent again when the manager is killed.
+deafen()
+{
+	if [ "$1" = stopped ]; then
+		kill -STOP "${JOB_PIDS[2]}"
+		return
+	fi
+	host 2 tc qdisc add dev eth0 clsact
+	host 2 tc filter add dev eth0 ingress protocol ip flower \
+		ip_proto tcp action drop
+	ORPHANS=$(sysctl -n net.ipv4.tcp_max_orphans)
+	sysctl -qw net.ipv4.tcp_max_orphans=-1
+}
+
+hear_again()
+{
+	if [ "$1" = stopped ]; then
+		kill -CONT "${JOB_PIDS[2]}"
+		return
+	fi
+	host 2 tc qdisc del dev eth0 clsact
+	sysctl -qw "net.ipv4.tcp_max_orphans=$ORPHANS"
+}
+
+# killed_unready stopped|deaf NAME ARGS...: the manager is killed when the tree of
+# a job of four exists, and rank 2 does not know of it. The next one goes on.
+killed_unready()
+{
+	local how=$1 name=$2 JOB_LATE=1 ORPHANS
+
+	shift 2
+	am_start 4 --check --count 1000 "$@"
+	event "$JOB_NAME.*, 3 of 4"
+	deafen "$how"
+	am_rank 3 4 --check --count 1000 "$@"
+	event "$JOB_NAME\": . trees? made"
+	ktap $? "$name: a tree is made" \
+		"$(ctl group show; tail -n 5 "$LAB_OUT/amd.log")"
+	# The other ranks connect. The manager asks each after five seconds whether
+	# it is there, and waits for three.
+	sleep 0.3
+	kill_amd
+	hear_again "$how"
+	amd_up || return
+	job_wait
+	ktap $? "$name: killed manager: no rank sees an error" "$(job_why)"
+	grep -q "group-restored $JOB_NAME" "$LAB_OUT/amd.log" &&
+		grep -q "group-ready $JOB_NAME" "$LAB_OUT/amd.log" &&
+		{ [ "$how" = stopped ] ||
+			grep -q "rank 2 is told of its tree again" \
+				"$LAB_OUT/amd.log"; }
+	ktap $? "$name: the next manager lets them begin" \
+		"$(cat "$LAB_OUT/amd.log")"
 }
 
 # The manager has an answer from each switch.

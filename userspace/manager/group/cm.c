@@ -62,10 +62,21 @@ bool cm_placed(struct group *g, const struct place *p)
 }
 
 /**
- * cm_made() - the same, when the tree has been made
- * @g: group
+ * cm_reached() - check whether a rank can connect to its switch, now
+ * @r: rank that has one
  *
- * An agent may have been started again meanwhile.
+ * An agent may have been started again since the tree was placed.
+ *
+ * Return: false if not; then its group's @refused says why.
+ */
+bool cm_reached(struct rank *r)
+{
+	return reaches(r->group, r, r->part->sw);
+}
+
+/**
+ * cm_made() - the same for all ranks, when the tree has been made
+ * @g: group
  *
  * Return: false if not; then @g->refused says why.
  */
@@ -74,14 +85,14 @@ bool cm_made(struct group *g)
 	uint32_t i;
 
 	for (i = 0; i < g->like.ranks; i++)
-		if (!reaches(g, &g->ranks[i], g->ranks[i].part->sw))
+		if (!cm_reached(&g->ranks[i]))
 			return false;
 	return true;
 }
 
 /**
  * cm_tell() - tell a rank where to connect
- * @r: rank, for which cm_made() was true
+ * @r: rank, for which cm_made() or cm_reached() is true
  * @msg: "joined"
  */
 void cm_tell(const struct rank *r, struct am_message *msg)

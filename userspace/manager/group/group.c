@@ -241,7 +241,7 @@ static void handle_join(struct manager *m, struct rpc_stream *stream,
 		return;
 	}
 	g = group_of(m, stream, msg);
-	if (!g || !suits(stream, g, join))
+	if (!g || restore_join(g, stream, join) || !suits(stream, g, join))
 		return;
 	add(g, stream, join);
 	group_touch(g);
@@ -281,8 +281,7 @@ void group_check_ready(struct group *g)
 	if (g->state != GROUP_JOINED || g->ending || g->rts < g->like.ranks)
 		return;
 	g->state = GROUP_READY;
-	if (keep_ready(g))
-		group_begin(g);
+	keep_then(g, group_begin);
 }
 
 static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)

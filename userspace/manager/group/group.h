@@ -281,11 +281,13 @@ void group_wishes(const struct group *g, struct tree *t);
 bool group_elsewhere(struct group *g);
 void group_place(struct group *g);
 void group_look_again(struct group *g);
+void group_tell_joined(struct rank *r);
 
 /* cm.c */
 bool cm_offered(const struct sw *sw);
 bool cm_placed(struct group *g, const struct place *p);
 bool cm_made(struct group *g);
+bool cm_reached(struct rank *r);
 void cm_tell(const struct rank *r, struct am_message *msg);
 unsigned int cm_count(const struct group *g);
 

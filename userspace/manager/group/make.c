@@ -534,7 +534,11 @@ static void step_link(struct group *g)
 	}
 }
 
-static void tell_joined(struct rank *r)
+/**
+ * group_tell_joined() - tell a rank what to connect to
+ * @r: rank, for which cm_reached() is true
+ */
+void group_tell_joined(struct rank *r)
 {
 	const struct tree *t = &r->part->tree;
 	const struct tree_end *own = &t->members[r->member].own;
@@ -561,15 +565,24 @@ static void tell_joined(struct rank *r)
 	group_tell(r, &msg);
 }
 
-static void step_joined(struct group *g)
+static void joined(struct group *g)
 {
 	uint32_t i;
 
+	if (g->ending)
+		return;
+	g->state = GROUP_JOINED;
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->ranks[i].state == RANK_PRESENT)
+			group_tell_joined(&g->ranks[i]);
+}
+
+static void step_joined(struct group *g)
+{
 	if (!cm_made(g)) {
 		group_refuse(g, EOPNOTSUPP, "%.400s", g->refused);
 		return;
 	}
-	g->state = GROUP_JOINED;
 	group_has_room(g);
 	/* The ranks have memory for such messages, should it be rebuilt. */
 	g->like.tree.slots = g->parts[0].tree.settings.slots;
@@ -578,7 +591,9 @@ static void step_joined(struct group *g)
 	log_debug("group \"%s\": %u tree%s made in %lld ms", g->like.job,
 		  g->nparts, g->nparts == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
-	for (i = 0; i < g->like.ranks; i++)
-		if (g->ranks[i].state == RANK_PRESENT)
-			tell_joined(&g->ranks[i]);
+	/* The next manager makes one more for a group that is rebuilt. */
+	if (g->rebuilding)
+		joined(g);
+	else
+		keep_then(g, joined);
 }

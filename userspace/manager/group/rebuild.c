@@ -79,7 +79,7 @@ bool group_rebuild(struct group *g, const char *text)
 		g->failed_at = now;
 	if (!in_time(g))
 		return false;
-	g->kept.begin = false;
+	g->kept.then = NULL;
 	g->rebuilding = true;
 	g->rejoined = 0;
 	for (i = 0; i < g->like.ranks; i++)

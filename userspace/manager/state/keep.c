@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Groups in the store: written before their ranks begin, and again when a rank
- * leaves, or a tree has failed and another one is made; deleted before the trees
- * are. A write that is under way is followed by one more, however often the group
- * has changed meanwhile.
+ * Groups in the store: written before their ranks are told "joined", before they
+ * begin, and again when a rank leaves, or a tree has failed and another one is
+ * made; deleted before the trees are. A write that is under way is followed by
+ * one more, however often the group has changed meanwhile.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +33,7 @@ static void written(void *ctx, const char *key, struct store_record *list,
 		    const char *err)
 {
 	struct group *g = find(ctx, key);
+	void (*then)(struct group *g);
 
 	(void)list;
 	if (!g)
@@ -44,9 +45,10 @@ static void written(void *ctx, const char *key, struct store_record *list,
 	g->kept.writing = false;
 	if (g->kept.dirty) {
 		save(g);
-	} else if (g->kept.begin) {
-		g->kept.begin = false;
-		group_begin(g);
+	} else if (g->kept.then) {
+		then = g->kept.then;
+		g->kept.then = NULL;
+		then(g);
 	}
 }
 
@@ -76,20 +78,21 @@ static void make_key(struct group *g)
 }
 
 /**
- * keep_ready() - store a group whose ranks can begin
- * @g: group
- *
- * Return: true if there is no store: group_begin() is the caller's business.
+ * keep_then() - store a group, and go on when that is done
+ * @g: group, which has its tree
+ * @then: what to do then, unless the group has ended; at once if there is no
+ *	store
  */
-bool keep_ready(struct group *g)
+void keep_then(struct group *g, void (*then)(struct group *g))
 {
-	if (!g->manager->state.store)
-		return true;
-	g->kept.begin = true;
+	if (!g->manager->state.store) {
+		then(g);
+		return;
+	}
+	g->kept.then = then;
 	if (!g->kept.key[0])
 		make_key(g);
 	keep_changed(g);
-	return false;
 }
 
 /**

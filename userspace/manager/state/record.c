@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A group whose ranks have begun, to and from JSON, so that people can read it
+ * A group that has a tree, to and from JSON, so that people can read it
  * in the store, too. Members that are unknown are skipped, and those that are
  * absent are 0: versions of the manager before and after this one can read it.
  * What each queue pair is connected to is said once: a rank says it for its
@@ -221,7 +221,7 @@ static int take_part(struct json_object *o, struct group *g, struct part *part,
 /* It has failed, and no other one is ready. */
 static bool has_no_tree(const struct group *g)
 {
-	return g->rebuilding && !g->kept.begin;
+	return g->rebuilding && !g->kept.then;
 }
 
 static void put_rank(struct json_object *o, const struct group *g,
@@ -298,7 +298,7 @@ static void take_wishes(struct json_object *o, struct inc_rdv_tree *t)
 
 /**
  * record_of() - write a group down
- * @g: group, whose ranks have begun
+ * @g: group, which has a tree, or waits for another one
  *
  * Return: JSON, to be freed.
  */
@@ -319,6 +319,7 @@ char *record_of(const struct group *g)
 	put_number(o, "rebuild", g->like.rebuild);
 	put_number(o, "round", g->round);
 	put_number(o, "rebuilding", has_no_tree(g));
+	put_number(o, "connecting", g->state < GROUP_READY);
 	put_wishes(o, &g->like.tree);
 	list = put_list(o, "parts");
 	for (i = 0; i < g->nparts && !has_no_tree(g); i++)
@@ -353,7 +354,7 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 		free(g);
 		return NULL;
 	}
-	g->state = GROUP_READY;
+	g->state = number(o, "connecting") ? GROUP_JOINED : GROUP_READY;
 	g->born = number(o, "born");
 	g->ending = number(o, "ending");
 	g->like.ranks = (uint32_t)n;

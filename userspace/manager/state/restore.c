@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Groups of a manager that was here before: they are taken over as they are.
- * Their ranks are awaited as if each had just sent a heartbeat.
+ * Their ranks are awaited as if each had just sent a heartbeat. Where queue pairs
+ * were not ready, each rank says again whether its own is, and ranks that have not
+ * heard of their tree join again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,20 +19,24 @@
 
 static void await_ranks(struct group *g)
 {
-	int64_t now = g->manager->loop.now;
+	bool connecting = g->state == GROUP_JOINED;
+	const struct manager *m = g->manager;
+	int64_t now = m->loop.now;
 	struct rank *r;
 	uint32_t i;
 
 	for (i = 0; i < g->like.ranks; i++) {
 		r = &g->ranks[i];
-		r->rts = r->state == RANK_PRESENT;
+		r->rts = r->state == RANK_PRESENT && !connecting;
 		r->heard_at = now;
-		g->present += r->rts;
+		g->present += r->state == RANK_PRESENT;
+		g->rts += r->rts;
 		if (r->state == RANK_LEFT)
 			g->leave_at = now + LEAVE_MS;
 	}
-	g->rts = g->present;
-	g->until = now + ENDING_MS;
+	g->began_at = now;
+	g->until = now + (connecting && !g->ending ? m->o.forming_ms :
+			  ENDING_MS);
 }
 
 static void restore(struct manager *m, const struct store_record *rec)
@@ -149,6 +155,19 @@ static const char *why_lost(const struct manager *m, const char *tenant,
 	return "it has ended";
 }
 
+static void set_stream(struct rank *r, struct rpc_stream *stream)
+{
+	if (r->stream) {
+		/* Its end has not been noticed yet. */
+		rpc_stream_set(r->stream, NULL);
+		rpc_stream_end(r->stream, ECONNRESET, "the rank has resumed over another connection");
+	}
+	group_touch(r->group);
+	r->stream = stream;
+	r->heard_at = r->group->manager->loop.now;
+	rpc_stream_set(stream, r);
+}
+
 static void take_stream(struct rank *r, struct rpc_stream *stream)
 {
 	struct group *g = r->group;
@@ -158,22 +177,48 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 		.resume_ms	= state_resume_ms(g->manager),
 	};
 
-	if (r->stream) {
-		/* Its end has not been noticed yet. */
-		rpc_stream_set(r->stream, NULL);
-		rpc_stream_end(r->stream, ECONNRESET, "the rank has resumed over another connection");
-	}
-	group_touch(g);
-	r->stream = stream;
-	r->heard_at = g->manager->loop.now;
+	set_stream(r, stream);
 	if (r->join.uc && r->part)
 		r->alive_at = r->heard_at + r->part->tree.settings.dead_time /
 					    INC_RDV_BEATS;
-	rpc_stream_set(stream, r);
 	msg.rdv.type = g->state == GROUP_READY ? INC_RDV_READY : INC_RDV_ALIVE;
 	group_tell(r, &msg);
 	if (g->state == GROUP_REJOINING && !r->rejoined)
 		group_tell_rebuild(r, "the tree has failed");
+}
+
+/**
+ * restore_join() - handle "join" of a rank that is awaited
+ * @g: its group
+ * @stream: stream
+ * @join: its request
+ *
+ * The manager that made its tree was killed before the rank was told "joined".
+ *
+ * Return: false if it is none of those.
+ */
+bool restore_join(struct group *g, struct rpc_stream *stream,
+		  const struct inc_rdv_join *join)
+{
+	struct rank *r;
+
+	if (g->state != GROUP_JOINED || join->ranks != g->like.ranks)
+		return false;
+	r = &g->ranks[join->rank];
+	if (r->state != RANK_PRESENT || r->rts ||
+	    !inc_rdv_addr_same(&r->join.addr, &join->addr) ||
+	    r->join.qpn != join->qpn || r->join.psn != join->psn)
+		return false;
+	/* Its agent has not answered this manager yet. */
+	if (!cm_reached(r)) {
+		rpc_stream_end(stream, EHOSTUNREACH, AM_STARTING ": try again");
+		return true;
+	}
+	log_debug("group \"%s\": rank %u is told of its tree again",
+		  g->like.job, join->rank);
+	set_stream(r, stream);
+	group_tell_joined(r);
+	return true;
 }
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What survives the manager: groups whose ranks have begun. keep.c writes them
+ * What survives the manager: groups that have a tree. keep.c writes them
  * to the store, restore.c makes them of what another manager has left, leader.c
  * decides when this manager may act, record.c has the format.
  */
@@ -46,14 +46,14 @@ struct state {
 /**
  * struct kept - what the store has of a group
  * @key: its key; empty: nothing
- * @begin: its ranks begin when it is written
+ * @then: what is done when it is written; NULL: nothing
  * @writing: it is being written
  * @dirty: it has changed since
  * @forgotten: it is another manager's
  */
 struct kept {
 	char	key[STORE_KEY_MAX + 1];
-	bool	begin;
+	void	(*then)(struct group *g);
 	bool	writing;
 	bool	dirty;
 	bool	forgotten;
@@ -73,7 +73,7 @@ void leader_call(void *ctx, enum rpc_method method, const uint8_t *data,
 void leader_opened(void *ctx, struct rpc_stream *stream);
 
 /* keep.c */
-bool keep_ready(struct group *g);
+void keep_then(struct group *g, void (*then)(struct group *g));
 void keep_changed(struct group *g);
 void keep_not(struct group *g);
 
@@ -93,6 +93,8 @@ void reserve_expire(struct manager *m);
 /* restore.c */
 void restore_all(struct manager *m, const struct store_record *list);
 void restore_check(struct manager *m, struct sw *sw);
+bool restore_join(struct group *g, struct rpc_stream *stream,
+		  const struct inc_rdv_join *join);
 void restore_resume(struct manager *m, struct rpc_stream *stream,
 		    const struct inc_rdv_join *join, uint32_t tree_id);
 
