@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # RDMA CM: ranks on stock rxe hosts connect by rdma_connect() to members that
-# wait for them, and inc-agentd accepts with the module's QPNs: AllReduce,
-# wrong keys, wrong private data, leaving, kill -9, a restart of the agent, many
-# strangers. The agent is built with AddressSanitizer.
+# wait for them, and inc-agentd accepts with the module's QPNs: AllReduce over RC
+# and UC, wrong keys, wrong private data, wrong types, leaving, kill -9, a restart
+# of the agent, many strangers. The agent is built with AddressSanitizer.
 #
-# cm.sh [PART...]: only some of ranks, wrong, leave, killed, restart, flood,
-# options. Needs LAB_WITH=fabric.
+# cm.sh [PART...]: only some of ranks, wrong, types, leave, killed, restart, uc,
+# flood, options. Needs LAB_WITH=fabric.
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -32,15 +32,23 @@ suite_down()
 	rm -rf "$DIR"
 }
 
+# Of members, and of ranks' QPs.
+TYPE=rc
+# Option of cm_rank for RC where UC has to connect.
+AS=
+
 # tree ID RANKS: a tree, and a member that waits for each of its ranks.
 tree()
 {
-	local r
+	local r size=16384
 
-	sw inc-tool tree add id "$1" ranks "$2" slots 8 msg-size 16384 \
+	# A message over UC is one packet.
+	[ "$TYPE" = rc ] || size=1024
+	sw inc-tool tree add id "$1" ranks "$2" slots 8 msg-size $size \
 		dead-time 400 >/dev/null
 	for ((r = 0; r < $2; r++)); do
-		sw inc-tool member add tree "$1" rank "$r" >/dev/null
+		sw inc-tool member add tree "$1" rank "$r" \
+			transport "$TYPE" >/dev/null
 	done
 }
 
@@ -76,7 +84,10 @@ is()
 # rank HOST TREE RANK QPN RKEY COUNT ROUNDS [HOW]
 rank()
 {
-	host "$1" timeout -s KILL "$(scaled 30)" "$DIR/cm_rank" \
+	local as=$AS
+
+	[ "$TYPE" = rc ] || as=-u
+	host "$1" timeout -s KILL "$(scaled 30)" "$DIR/cm_rank" ${as:+"$as"} \
 		"${ADDR:-$(topo_ip4 sw)}" "$PORT" "${@:2}"
 }
 
@@ -102,27 +113,30 @@ all_end()
 
 part_ranks()
 {
-	local r n ADDR
+	local r n ADDR TYPE
 
-	for n in 2 4; do
-		tree "$n" "$n"
-		is tree state forming "$n"
-		ktap $? "$n members wait, the tree is not ready"
-		for ((r = 0; r < n; r++)); do
-			start "$n" "$r" 50000 5
+	for TYPE in rc uc; do
+		for n in 2 4; do
+			tree "$n" "$n"
+			is tree state forming "$n"
+			ktap $? "$n $TYPE members wait, the tree is not ready"
+			for ((r = 0; r < n; r++)); do
+				start "$n" "$r" 50000 5
+			done
+			all_end "$n ranks over $TYPE by rdma_connect(): every element is right"
+			wait_for 10 is tree members 0 "$n"
+			ktap $? "they have left" "$(tail -n 3 "$DIR/log")"
+			tree_gone "$n"
 		done
-		all_end "$n ranks by rdma_connect(): every element is right"
-		wait_for 10 is tree members 0 "$n"
-		ktap $? "they have left" "$(tail -n 3 "$DIR/log")"
-		tree_gone "$n"
+		ADDR=$(topo_ip6 sw)
+		tree 6 2
+		start 6 0 3000 2
+		start 6 1 3000 2
+		all_end "IPv6, $TYPE"
+		wait_for 10 is tree members 0 6
+		tree_gone 6
+		ADDR=
 	done
-	ADDR=$(topo_ip6 sw)
-	tree 6 2
-	start 6 0 3000 2
-	start 6 1 3000 2
-	all_end "IPv6"
-	wait_for 10 is tree members 0 6
-	tree_gone 6
 }
 
 # refused NAME WORDS HOST TREE RANK QPN RKEY [HOW]: no, because of that.
@@ -164,6 +178,35 @@ part_wrong()
 	read -r qpn rkey < <(key 1 1)
 	refused "a member that is connected" "rejected 4" 1 1 1 "$qpn" "$rkey"
 	tree_gone 1
+}
+
+# The type of the rank's QP is not its member's.
+part_types()
+{
+	local qpn rkey TYPE
+
+	for TYPE in rc uc; do
+		tree 1 1
+		read -r qpn rkey < <(key 1 0)
+		if [ "$TYPE" = rc ]; then
+			TYPE=uc refused "UC to a member that is RC" \
+				"rejected 5: tree 1 rank 0 is RC, the QP UC" \
+				0 1 0 "$qpn" "$rkey"
+			AS=-i refused "RC where UC has to connect" \
+				"rejected by CM, status 28" 0 1 0 "$qpn" "$rkey"
+		else
+			TYPE=rc refused "RC to a member that is UC" \
+				"rejected 5: tree 1 rank 0 is UC, the QP RC" \
+				0 1 0 "$qpn" "$rkey"
+		fi
+		is member state init tree 1 rank 0
+		ktap $? "after that the member waits as before"
+		PIDS=()
+		start 1 0 1000 1
+		all_end "and is connected over $TYPE"
+		wait_for 10 is tree members 0 1
+		tree_gone 1
+	done
 }
 
 # Two ranks, of which rank 1 stays; rank 0 HOW.
@@ -222,6 +265,7 @@ part_restart()
 	PIDS=()
 	tree 1 2
 	for r in 0 1; do
+		rm -f "$DIR/in.$r"
 		mkfifo "$DIR/in.$r"
 		# shellcheck disable=SC2046	# words
 		rank "$r" 1 "$r" $(key 1 "$r") 1000 2 pause \
@@ -253,6 +297,16 @@ part_restart()
 	agent_down
 	ktap $? "SIGTERM ends it in order"
 	agent_up
+}
+
+# The same over UC.
+part_uc()
+{
+	local TYPE=uc
+
+	part_leave
+	part_killed
+	part_restart
 }
 
 part_flood()
@@ -295,4 +349,4 @@ part_options()
 }
 
 PIDS=()
-suite "ranks wrong leave killed restart flood options" "$@"
+suite "ranks wrong types leave killed restart uc flood options" "$@"

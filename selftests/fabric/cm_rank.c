@@ -4,9 +4,9 @@
  * protocol.rst: it connects to its member by rdma_connect(), adds int32 with
  * the others, and compares.
  *
- *   cm_rank ADDR PORT TREE RANK QPN RKEY COUNT ROUNDS [HOW]
+ *   cm_rank [-u | -i] ADDR PORT TREE RANK QPN RKEY COUNT ROUNDS [HOW]
  *
- * Element i of rank r is r * 1000 + i + round. HOW: "stay" waits for a signal
+ * -u: over UC, else RC; -i: RC where UC has to connect. Element i of rank r is r * 1000 + i + round. HOW: "stay" waits for a signal
  * after the last round, "pause" for a line on stdin between two rounds,
  * "short" sends 3 bytes of private data, "version" another version, "tail"
  * bytes behind them, "mtu" a path MTU that is not the tree's. Ends with 3 if it
@@ -15,6 +15,7 @@
 #include <arpa/inet.h>
 #include <endian.h>
 #include <infiniband/verbs.h>
+#include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +30,7 @@
 #define DEPTH	16
 #define BUF	(4 << 20)
 #define CM_MS	5000
+#define AGAIN_MS	20	/* of UC */
 
 static struct rdma_event_channel *events;
 static struct rdma_cm_id *id;
@@ -38,7 +40,13 @@ static struct ibv_mr *mr_hdr, *mr_send, *mr_recv;
 static struct inc_hdr hdr[DEPTH];
 static int32_t *sendbuf, *recvbuf;
 static struct inc_cm_rep tree;
-static uint32_t tree_id, rank, rkey, next_id, results, sends;
+static uint32_t tree_id, rank, rkey, next_id, oldest, sends;
+static struct request {
+	struct ibv_send_wr	wr;
+	struct ibv_sge		sge[2];
+	bool			done;
+} requests[DEPTH];
+static bool uc, ib;
 
 #define MUST(x)								\
 	do {								\
@@ -56,7 +64,8 @@ static void wait_event(enum rdma_cm_event_type want)
 	if (ev->event == RDMA_CM_EVENT_REJECTED) {
 		const struct inc_cm_rej *rej = ev->param.conn.private_data;
 
-		if (ev->param.conn.private_data_len < sizeof(*rej))
+		if (ev->param.conn.private_data_len < sizeof(*rej) ||
+		    rej->version != INC_CM_VERSION)
 			printf("rejected by CM, status %d\n", ev->status);
 		else
 			printf("rejected %u: %.*s\n", rej->reason,
@@ -74,6 +83,21 @@ static void wait_event(enum rdma_cm_event_type want)
 		memcpy(&tree, ev->param.conn.private_data, sizeof(tree));
 	}
 	rdma_ack_cm_event(ev);
+}
+
+/* Only rdma_create_ep() makes an ID of RDMA_PS_IB for UC; it resolves, too. */
+static void resolve_ib(const char *addr, const char *port)
+{
+	struct rdma_addrinfo hints = {
+		.ai_port_space = RDMA_PS_IB,
+		.ai_qp_type = uc ? IBV_QPT_UC : IBV_QPT_RC,
+	}, *ai;
+
+	MUST((events = rdma_create_event_channel()));
+	MUST(!rdma_getaddrinfo(addr, port, &hints, &ai));
+	MUST(!rdma_create_ep(&id, ai, NULL, NULL));
+	MUST(!rdma_migrate_id(id, events));
+	rdma_freeaddrinfo(ai);
 }
 
 static void resolve(const char *addr, const char *port)
@@ -103,7 +127,7 @@ static void post_recv(void)
 static void make_qp(void)
 {
 	struct ibv_qp_init_attr init = {
-		.qp_type = IBV_QPT_RC,
+		.qp_type = uc ? IBV_QPT_UC : IBV_QPT_RC,
 		.cap = { .max_send_wr = DEPTH, .max_recv_wr = 2 * DEPTH,
 			 .max_send_sge = 2, .max_recv_sge = 1 },
 		.sq_sig_all = 1,
@@ -152,8 +176,20 @@ static void connect_qp(uint32_t qpn, const char *how)
 	wait_event(RDMA_CM_EVENT_ESTABLISHED);
 	MUST(tree.version == INC_CM_VERSION);
 	next_id = ntohl(tree.first_msg_id);
+	oldest = next_id;
 	printf("connected\n");
 	fflush(stdout);
+}
+
+/* Over UC a result may come again. */
+static void note_result(uint32_t imm)
+{
+	uint32_t ago = (imm - oldest) & INC_IMM_MSG_ID_MASK;
+
+	if (ago < next_id - oldest)
+		requests[(oldest + ago) % DEPTH].done = true;
+	while (oldest != next_id && requests[oldest % DEPTH].done)
+		oldest++;
 }
 
 static void poll_cq(void)
@@ -172,82 +208,118 @@ static void poll_cq(void)
 			sends--;
 			continue;
 		}
+		post_recv();
 		status = ntohl(wc.imm_data) >> INC_IMM_STATUS_SHIFT;
+		if (status == INC_STATUS_RESEND || status == INC_STATUS_PENDING)
+			continue;
 		if (status && status < INC_IMM_LOWMARK) {
 			/* Others have left: that concerns only what follows. */
-			if (results == 0)
+			if (oldest == next_id)
 				continue;
 			printf("status %u\n", status);
 			exit(4);
 		}
-		results--;
-		post_recv();
+		note_result(ntohl(wc.imm_data));
 	}
+}
+
+static void send_again(void)
+{
+	struct ibv_send_wr *bad;
+	uint32_t i;
+
+	for (i = oldest; i != next_id && sends < DEPTH; i++) {
+		if (requests[i % DEPTH].done)
+			continue;
+		sends++;
+		MUST(!ibv_post_send(id->qp, &requests[i % DEPTH].wr, &bad));
+	}
+}
+
+/* Nobody acknowledges packets over UC, nor waits until all are connected. */
+static void sleep_cq(void)
+{
+	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
+	struct ibv_cq *from;
+	void *arg;
+
+	if (uc && !poll(&pfd, 1, AGAIN_MS)) {
+		send_again();
+		return;
+	}
+	MUST(!ibv_get_cq_event(channel, &from, &arg));
+	ibv_ack_cq_events(from, 1);
+}
+
+static bool below(uint32_t n)
+{
+	poll_cq();
+	return next_id - oldest < n && sends < n;
 }
 
 /* Sleep until fewer than @n messages are in flight. */
 static void wait_below(uint32_t n)
 {
-	struct ibv_cq *from;
-	void *arg;
-
-	for (poll_cq(); results >= n || sends >= n; poll_cq()) {
+	while (!below(n)) {
 		MUST(!ibv_req_notify_cq(cq, 0));
-		poll_cq();
-		if (results < n && sends < n)
+		if (below(n))
 			return;
-		MUST(!ibv_get_cq_event(channel, &from, &arg));
-		ibv_ack_cq_events(from, 1);
+		sleep_cq();
 	}
 }
 
-static void allreduce(size_t from, size_t n)
+/* @to: not that of another message, for a result may come again. */
+static void allreduce(int32_t *to, size_t from, size_t n)
 {
-	uint32_t msg_id = next_id++;
-	struct inc_hdr *h = &hdr[msg_id % DEPTH];
-	struct ibv_sge sge[2] = {
-		{ (uintptr_t)h, INC_HDR_LEN, mr_hdr->lkey },
-		{ (uintptr_t)(sendbuf + from), (uint32_t)n * 4, mr_send->lkey },
-	};
-	struct ibv_send_wr wr = {
-		.sg_list = sge, .num_sge = 2,
-		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
-		.imm_data = htonl(msg_id & INC_IMM_MSG_ID_MASK),
-		.wr.rdma = {
-			.remote_addr = (uint64_t)(msg_id % ntohs(tree.slots)) *
-				       ntohl(tree.msg_size),
-			.rkey = rkey },
-	}, *bad;
+	uint32_t slots = ntohs(tree.slots), msg_id;
+	struct ibv_send_wr *bad;
+	struct request *r;
 
-	wait_below(ntohs(tree.slots) < DEPTH ? ntohs(tree.slots) : DEPTH);
-	*h = (struct inc_hdr){
+	wait_below(slots < DEPTH ? slots : DEPTH);
+	msg_id = next_id++;
+	hdr[msg_id % DEPTH] = (struct inc_hdr){
 		.version = INC_VERSION, .collective = INC_COLL_ALLREDUCE,
 		.dtype = INC_DTYPE_INT32, .op = INC_OP_SUM,
 		.tree_id = htonl(tree_id), .msg_id = htonl(msg_id),
 		.nelem = htonl((uint32_t)n),
 		.result_rkey = htonl(mr_recv->rkey),
-		.result_va = htobe64((uintptr_t)(recvbuf + from)),
+		.result_va = htobe64((uintptr_t)(to + from)),
 	};
-	results++;
+	r = &requests[msg_id % DEPTH];
+	r->done = false;
+	r->sge[0] = (struct ibv_sge){ (uintptr_t)&hdr[msg_id % DEPTH],
+				      INC_HDR_LEN, mr_hdr->lkey };
+	r->sge[1] = (struct ibv_sge){ (uintptr_t)(sendbuf + from),
+				      (uint32_t)n * 4, mr_send->lkey };
+	r->wr = (struct ibv_send_wr){
+		.sg_list = r->sge, .num_sge = 2,
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.imm_data = htonl(msg_id & INC_IMM_MSG_ID_MASK),
+		.wr.rdma = {
+			.remote_addr = (uint64_t)(msg_id % slots) *
+				       ntohl(tree.msg_size),
+			.rkey = rkey },
+	};
 	sends++;
-	MUST(!ibv_post_send(id->qp, &wr, &bad));
+	MUST(!ibv_post_send(id->qp, &r->wr, &bad));
 }
 
 static void do_round(size_t count, uint32_t round)
 {
 	size_t i, part = (ntohl(tree.msg_size) - INC_HDR_LEN) / 4;
 	uint32_t n = ntohs(tree.ranks), want;
+	int32_t *to = recvbuf + round * count;
 
 	for (i = 0; i < count; i++)
 		sendbuf[i] = (int32_t)(rank * 1000 + i + round);
 	for (i = 0; i < count; i += part)
-		allreduce(i, count - i < part ? count - i : part);
+		allreduce(to, i, count - i < part ? count - i : part);
 	wait_below(1);
 	for (i = 0; i < count; i++) {
 		want = 1000 * n * (n - 1) / 2 + n * ((uint32_t)i + round);
-		if (recvbuf[i] != (int32_t)want) {
+		if (to[i] != (int32_t)want) {
 			printf("element %zu is %d, must be %u\n", i,
-			       recvbuf[i], want);
+			       to[i], want);
 			exit(1);
 		}
 	}
@@ -255,20 +327,25 @@ static void do_round(size_t count, uint32_t round)
 
 int main(int argc, char **argv)
 {
-	const char *how = argc > 9 ? argv[9] : "";
 	uint32_t round, rounds;
+	const char *how;
 	size_t count;
 	char line[8];
 
+	uc = argc > 1 && !strcmp(argv[1], "-u");
+	ib = uc || (argc > 1 && !strcmp(argv[1], "-i"));
+	argc -= ib;
+	argv += ib;
 	if (argc < 9)
 		return 2;
+	how = argc > 9 ? argv[9] : "";
 	tree_id = (uint32_t)strtoul(argv[3], NULL, 0);
 	rank = (uint32_t)strtoul(argv[4], NULL, 0);
 	rkey = (uint32_t)strtoul(argv[6], NULL, 0);
 	count = strtoul(argv[7], NULL, 0);
 	rounds = (uint32_t)strtoul(argv[8], NULL, 0);
-	MUST(count * 4 <= BUF);
-	resolve(argv[1], argv[2]);
+	MUST(count * 4 * (rounds ? rounds : 1) <= BUF);
+	(ib ? resolve_ib : resolve)(argv[1], argv[2]);
 	make_qp();
 	connect_qp((uint32_t)strtoul(argv[5], NULL, 0), how);
 	for (round = 0; round < rounds; round++) {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define INC_CM_VERSION	1
-#define INC_CM_PORT	18792	/* of RDMA_PS_TCP */
+#define INC_CM_PORT	18792	/* of RDMA_PS_TCP (RC) and RDMA_PS_IB (UC) */
 
 /**
  * struct inc_cm_req - of the request: who wants to be which member

@@ -10,6 +10,9 @@
  * leaves nothing behind. The end of a connection is the end of its member, unless
  * the request says that the member's owner sees to that (INC_CM_F_KEEP).
  *
+ * RDMA_PS_TCP is for RC only. So there is a listener in RDMA_PS_IB, too, for UC:
+ * the kernel rejects requests of other types than the listener's.
+ *
  * What is needed is in the kernel: after a restart only the connections' ends
  * go unnoticed, and members are lost as those without CM are.
  */
@@ -58,7 +61,7 @@ struct conn {
 static struct {
 	struct agent			*agent;
 	struct rdma_event_channel	*channel;
-	struct rdma_cm_id		*listener;
+	struct rdma_cm_id		*listeners[2];
 	struct conn			*conns;
 	pthread_t			thread;
 	int				stop;
@@ -141,12 +144,18 @@ static int parse(struct rdma_cm_id *id, const struct rdma_conn_param *p,
 	return 0;
 }
 
+static const char *name_of(bool uc)
+{
+	return uc ? "UC" : "RC";
+}
+
 /* Strangers do not learn which trees and ranks there are. */
 static int find_member(struct inc_nl *nl, struct rdma_cm_id *id,
 		       const struct inc_cm_req *req, struct inc_nl_member *m)
 {
 	int rc = req->tree_id ? inc_nl_member_get(nl, req->tree_id, req->rank,
 						  m) : -ENOENT;
+	bool uc;
 
 	if (rc && !nl->from_kernel && req->tree_id)
 		return refuse(id, INC_CM_REFUSED, "%s", nl->error);
@@ -157,10 +166,12 @@ static int find_member(struct inc_nl *nl, struct rdma_cm_id *id,
 		return refuse(id, INC_CM_TAKEN,
 			      "tree %u rank %u is connected already",
 			      req->tree_id, req->rank);
-	if (m->transport != RDMA_INC_TRANSPORT_RC)
+	/* The ID has its type from the listener. */
+	uc = id->qp_type == IBV_QPT_UC;
+	if (uc != (m->transport == RDMA_INC_TRANSPORT_UC))
 		return refuse(id, INC_CM_MISMATCH,
-			      "tree %u rank %u is not RC", req->tree_id,
-			      req->rank);
+			      "tree %u rank %u is %s, the QP %s", req->tree_id,
+			      req->rank, name_of(!uc), name_of(uc));
 	return 0;
 }
 
@@ -321,10 +332,16 @@ static int on_request(struct rdma_cm_event *ev)
 	return rc;
 }
 
+static bool is_listener(const struct rdma_cm_id *id)
+{
+	return id == cm.listeners[0] || id == cm.listeners[1];
+}
+
 /* Returns whether the event's ID is to be destroyed. */
 static bool on_event(struct rdma_cm_event *ev)
 {
 	struct conn *c = ev->id->context;
+	bool listens = is_listener(ev->id);
 
 	switch (ev->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
@@ -335,9 +352,9 @@ static bool on_event(struct rdma_cm_event *ev)
 				 c->tree, c->rank);
 		return false;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		if (ev->id == cm.listener) {
-			atomic_store(&cm.agent->cm_port, 0);
-			log_error("RDMA CM: the device is gone: nobody can connect until a restart");
+		if (listens) {
+			if (atomic_exchange(&cm.agent->cm_port, 0))
+				log_error("RDMA CM: the device is gone: nobody can connect until a restart");
 			return false;
 		}
 		/* The QP is not the device's, and stays. */
@@ -354,7 +371,7 @@ static bool on_event(struct rdma_cm_event *ev)
 		}
 		if (ev->event == RDMA_CM_EVENT_DISCONNECTED)
 			rdma_disconnect(ev->id);
-		return ev->id != cm.listener;
+		return !listens;
 	default:
 		return false;
 	}
@@ -395,6 +412,23 @@ static void *loop(void *arg)
 	return NULL;
 }
 
+/* Only rdma_create_ep() can be told a port space's type of QP. */
+static int listen_in(struct rdma_cm_id **id, enum rdma_port_space ps,
+		     enum ibv_qp_type type, const struct addrinfo *ai)
+{
+	struct rdma_addrinfo at = {
+		.ai_flags = RAI_PASSIVE,
+		.ai_port_space = ps,
+		.ai_qp_type = type,
+		.ai_src_addr = ai->ai_addr,
+		.ai_src_len = ai->ai_addrlen,
+	};
+
+	return rdma_create_ep(id, &at, NULL, NULL) ||
+	       rdma_migrate_id(*id, cm.channel) ||
+	       rdma_listen(*id, BACKLOG);
+}
+
 static int listen_at(const struct cm_endpoint *e)
 {
 	const struct addrinfo hints = {
@@ -411,8 +445,8 @@ static int listen_at(const struct cm_endpoint *e)
 		log_error("%s: %s", e->addr, gai_strerror(rc));
 		return -1;
 	}
-	rc = rdma_bind_addr(cm.listener, ai->ai_addr) ||
-	     rdma_listen(cm.listener, BACKLOG);
+	rc = listen_in(&cm.listeners[0], RDMA_PS_TCP, IBV_QPT_RC, ai) ||
+	     listen_in(&cm.listeners[1], RDMA_PS_IB, IBV_QPT_UC, ai);
 	if (rc)
 		log_error("cannot listen for RDMA CM at %s port %u: %s; is there an RDMA device with this address (rdma link)?",
 			  e->addr, e->port, strerror(errno));
@@ -431,8 +465,7 @@ static int open_channel(void)
 		return -1;
 	}
 	flags = fcntl(cm.channel->fd, F_GETFL);
-	if (fcntl(cm.channel->fd, F_SETFL, flags | O_NONBLOCK) ||
-	    rdma_create_id(cm.channel, &cm.listener, NULL, RDMA_PS_TCP)) {
+	if (fcntl(cm.channel->fd, F_SETFL, flags | O_NONBLOCK)) {
 		log_error("RDMA CM: %s", strerror(errno));
 		return -1;
 	}
@@ -442,18 +475,21 @@ static int open_channel(void)
 static void release(void)
 {
 	struct conn *c;
+	size_t i;
 
 	while ((c = cm.conns)) {
 		rdma_destroy_id(c->id);
 		conn_free(c);
 	}
-	if (cm.listener)
-		rdma_destroy_id(cm.listener);
+	for (i = 0; i < ARRAY_SIZE(cm.listeners); i++) {
+		if (cm.listeners[i])
+			rdma_destroy_id(cm.listeners[i]);
+		cm.listeners[i] = NULL;
+	}
 	if (cm.channel)
 		rdma_destroy_event_channel(cm.channel);
 	if (cm.stop >= 0)
 		close(cm.stop);
-	cm.listener = NULL;
 	cm.channel = NULL;
 	cm.stop = -1;
 }

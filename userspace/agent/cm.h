@@ -12,7 +12,7 @@ struct agent;
 /**
  * struct cm_endpoint - where ranks may connect
  * @addr: address, or NULL: nowhere
- * @port: port of RDMA_PS_TCP
+ * @port: port of RDMA_PS_TCP, for RC, and of RDMA_PS_IB, for UC
  */
 struct cm_endpoint {
 	const char	*addr;
