@@ -5,7 +5,7 @@
 # leaves with two hosts each, below a root; stock rxe everywhere.
 #
 #   cm-job.sh [VAR=VALUE]... [PART...]
-#	PART: job mixed without never wrong restart connect rebuild options
+#	PART: job uc mixed without never wrong restart connect rebuild options
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -128,7 +128,38 @@ part_job()
 	done
 }
 
-# Ranks of the same job that connect in different ways.
+# Members over UC, of a leaf.
+uc_at()
+{
+	at "$1" inc-tool member show | grep -c "transport uc"
+}
+
+part_uc()
+{
+	local -x INC_TRANSPORT=uc
+	local name
+
+	long_job 4
+	cm_are 4
+	ktap $? "4 ranks over UC have a connection by CM each" "$(cm_ids)"
+	for name in l0 l1; do
+		[ "$(uc_at "$name")" = 2 ]
+		ktap $? "$name has two members over UC" \
+			"$(at "$name" inc-tool member show)"
+	done
+	event "group-ready $JOB_NAME: 4 ranks, 4 of them by RDMA CM"
+	ktap $? "UC: there is an event" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	kill -9 "${JOB_PIDS[2]}"
+	others_fail "UC, killed" 2 "rank 2"
+	left "UC, killed"
+	am_job "4 ranks over UC: every result is right" 4 mix \
+		--check="$CHECKS" --count 5000 -i 1
+	left "4 ranks over UC"
+	am_job "16 ranks over UC" 16 --check --count 1000
+	left "16 ranks over UC"
+}
+
+# Ranks of the same job that connect in different ways, over RC and UC.
 part_mixed()
 {
 	local r
@@ -136,8 +167,10 @@ part_mixed()
 	am_start 0
 	for r in 0 1 2 3; do
 		INC_AM_CONNECT=$( ((r % 2)) && echo manager || echo cm) \
-			am_rank "$r" 4 --check --count 1000
+			INC_TRANSPORT=$( ((r / 2)) && echo uc || echo rc) \
+			am_rank "$r" 4 --check --count 1000 -i 500 --pause 5000
 	done
+	wait_for 20 busy_or_dead
 	job_wait
 	ktap $? "ranks with CM, and without" "$(job_why)"
 	event "group-ready $JOB_NAME: 4 ranks, 2 of them by RDMA CM"
@@ -188,7 +221,7 @@ stranger()
 	# It takes seconds to start.
 	wait_for 60 grep -q up "$LAB_OUT/peer.log"
 	JOB_LATE=1 am_start 4 "$@"
-	echo "join $JOB_NAME 4 3" >&7
+	echo "join $JOB_NAME 4 3 ${INC_TRANSPORT:-rc}" >&7
 	wait_for 20 grep -q joined "$LAB_OUT/peer.log"
 	ktap $? "a rank is told where to connect" "$(cat "$LAB_OUT/peer.log")"
 	read -r _ P_ADDR P_PORT P_TREE P_MEMBER P_QPN P_RKEY < \
@@ -247,35 +280,44 @@ part_never()
 	left "with the device"
 }
 
-# cm_rank KEY [HOW]: the stranger's connection, by a program that knows only
+# cm_rank TYPE KEY [HOW]: the stranger's connection, by a program that knows only
 # librdmacm.
 cm_rank()
 {
-	host 3 timeout -s KILL "$(scaled 30)" "$LAB_OUT/cm_rank" "$P_ADDR" \
-		"$P_PORT" "$P_TREE" "$P_MEMBER" "$P_QPN" "$1" 10 0 "${2:-}"
+	local uc=
+
+	[ "$1" = rc ] || uc=-u
+	host 3 timeout -s KILL "$(scaled 30)" "$LAB_OUT/cm_rank" ${uc:+"$uc"} \
+		"$P_ADDR" "$P_PORT" "$P_TREE" "$P_MEMBER" "$P_QPN" "$2" 10 0 \
+		"${3:-}"
 }
 
-part_wrong()
+# wrong_over TYPE OTHER: the type, and the other one.
+wrong_over()
 {
+	local -x INC_TRANSPORT=$1
 	local out rc pid
 
 	stranger allreduce --count 1000 -i 1000000 --pause 10000
-	out=$(cm_rank $((P_RKEY ^ 1)))
+	out=$(cm_rank "$1" $((P_RKEY ^ 1)))
 	rc=$?
 	[ $rc = 3 ] && [[ $out == *"no tree has such a rank"* ]]
-	ktap $? "a wrong key is refused" "status $rc: $out"
-	out=$(cm_rank "$P_RKEY" mtu)
+	ktap $? "$1: a wrong key is refused" "status $rc: $out"
+	out=$(cm_rank "$1" "$P_RKEY" mtu)
 	[[ $out == *"the tree's pmtu is"* ]]
-	ktap $? "another path MTU is refused" "$out"
-	cm_rank "$P_RKEY" stay >"$LAB_OUT/rank.log" &
+	ktap $? "$1: another path MTU is refused" "$out"
+	out=$(cm_rank "$2" "$P_RKEY")
+	[[ $out == *"rank $P_MEMBER is ${1^^}, the QP ${2^^}"* ]]
+	ktap $? "$1: a QP over $2 is refused" "$out"
+	cm_rank "$1" "$P_RKEY" stay >"$LAB_OUT/rank.log" &
 	pid=$!
 	wait_for 10 cm_are 4
-	ktap $? "the right key: librdmacm alone connects" \
+	ktap $? "$1: the right key: librdmacm alone connects" \
 		"$(cat "$LAB_OUT/rank.log")"
 	echo rts >&7
 	wait_for 10 grep -q ready "$LAB_OUT/peer.log"
 	ktap $? "the group is ready" "$(cat "$LAB_OUT/peer.log")"
-	out=$(cm_rank "$P_RKEY")
+	out=$(cm_rank "$1" "$P_RKEY")
 	[[ $out == *"is connected already"* ]]
 	ktap $? "it cannot be connected twice" "$out"
 	# Without the flag the connection's end is the member's.
@@ -287,8 +329,16 @@ part_wrong()
 	left "it disconnects"
 }
 
-part_restart()
+part_wrong()
 {
+	wrong_over rc uc
+	wrong_over uc rc
+}
+
+restart_over()
+{
+	local -x INC_TRANSPORT=$1
+
 	am_start 4 --check --count 1000 -i 2000 --pause 5000
 	wait_for 20 busy_or_dead
 	kill_amd
@@ -300,9 +350,15 @@ part_restart()
 	all_agents_up "${CM[@]}" || return
 	wait_for 10 ctl_up
 	job_wait
-	ktap $? "manager and agents are killed: no rank sees an error" \
+	ktap $? "$1: manager and agents are killed: no rank sees an error" \
 		"$(job_why)"
-	left "killed manager"
+	left "$1, killed manager"
+}
+
+part_restart()
+{
+	restart_over rc
+	restart_over uc
 }
 
 # The manager is killed before a rank is connected.
@@ -331,11 +387,11 @@ rebuilt()
 		"$LAB_OUT/amd.log")" = "$1" ]
 }
 
-part_rebuild()
+rebuild_over()
 {
+	local -x INC_TRANSPORT=$1 INC_AM_ON_FAILURE=rebuild
 	local n
 
-	export INC_AM_ON_FAILURE=rebuild
 	am_start 4 mix --check="$CHECKS" --count 5000 -i 1 --pause 20000
 	wait_for 20 busy 50
 	for n in 1 2; do
@@ -354,9 +410,14 @@ part_rebuild()
 	ktap $? "the next manager has them connect again, too" \
 		"$(tail -n 4 "$LAB_OUT/amd.log")"
 	job_wait
-	ktap $? "no rank sees an error" "$(job_why)"
-	unset INC_AM_ON_FAILURE
-	left "rebuild"
+	ktap $? "$1: no rank sees an error" "$(job_why)"
+	left "rebuild over $1"
+}
+
+part_rebuild()
+{
+	rebuild_over rc
+	rebuild_over uc
 }
 
 # impostor KIND TEXT: a manager that answers in another way.
@@ -383,12 +444,10 @@ part_options()
 {
 	says "a wrong value" 1 "must be manager or cm" env INC_AM_CONNECT=x \
 		INC_AM=127.0.0.1 inc-perf -J x -n 1 -r 0
-	says "over UC" 1 "RDMA CM connects RC queue pairs only" env \
-		INC_AM=127.0.0.1 inc-perf -J x -n 1 -r 0 --transport uc
 	says "without a manager it has no effect" 1 "rendezvous daemon" env \
 		INC_SERVER=127.0.0.1:1 inc-perf -J x -n 1 -r 0
 	impostor old "does not know RDMA CM"
 	impostor wrong "what it sends is not understood"
 }
 
-suite "job mixed without never wrong restart connect rebuild options" "$@"
+suite "job uc mixed without never wrong restart connect rebuild options" "$@"

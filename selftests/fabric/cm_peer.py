@@ -4,8 +4,8 @@
 # and leaves that to others, and a manager that does not know RDMA CM.
 #
 #   cm_peer.py rank MANAGER OWN_ADDRESS
-#	says what the lines of its input name: "join GROUP RANKS RANK" first, then
-#	rts, leave, failure. Prints what rdma_connect() needs: ADDR PORT TREE
+#	says what the lines of its input name: "join GROUP RANKS RANK rc|uc" first,
+#	then rts, leave, failure. Prints what rdma_connect() needs: ADDR PORT TREE
 #	MEMBER QPN RKEY; then the kinds of messages
 #   cm_peer.py manager HOST:PORT KIND
 #	answers each rank with a tree: KIND "old" without RDMA CM, "wrong" with a
@@ -28,10 +28,11 @@ pb = bindings()
 def rank(manager, own):
     out = queue.Queue()
     print("up", flush=True)
-    _, group, ranks, number = sys.stdin.readline().split()
+    _, group, ranks, number, transport = sys.stdin.readline().split()
     out.put(pb.RankMessage(join=pb.JoinRequest(
         group=group, ranks=int(ranks), rank=int(number), qpn=4711, psn=1,
-        addr=ipaddress.ip_address(own).packed, cm=True)))
+        addr=ipaddress.ip_address(own).packed, cm=True,
+        transport=pb.Transport.Value(transport.upper()))))
     call = grpc.insecure_channel(manager).stream_stream(
         SERVICE + "Join", request_serializer=pack,
         response_deserializer=pb.ManagerMessage.FromString)(

@@ -116,7 +116,7 @@ enum inc_qp_type {
  *	the aggregation manager is to make another one, over which the
  *	communicator goes on; all ranks must agree. Default: environment
  *	INC_AM_ON_FAILURE ("end" or "rebuild"). INC_COMM_F_CM: connect the queue
- *	pair by RDMA CM, over RC, to a tree of an aggregation manager. Default:
+ *	pair by RDMA CM to a tree of an aggregation manager. Default:
  *	environment INC_AM_CONNECT ("manager" or "cm")
  * @psn: first PSN that this rank sends, 24 bits; random if not given
  * @window: maximum number of messages in flight; 0: INC_WINDOW, else adapted to

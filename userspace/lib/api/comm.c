@@ -216,8 +216,6 @@ static int check_opts(const struct inc_comm_opts *o)
 				 inc_version());
 	if (o->flags & INC_COMM_F_CM && !o->am)
 		return opt_error(o, -EINVAL, "RDMA CM needs an aggregation manager (INC_AM)");
-	if (o->flags & INC_COMM_F_CM && o->qp_type == INC_QP_UC)
-		return opt_error(o, -EINVAL, "RDMA CM connects RC queue pairs only (INC_AM_CONNECT, INC_TRANSPORT)");
 	if (o->qp_timeout > 31)
 		return opt_error(o, -EINVAL, "QP timeout %u: must be 1 ... 31",
 				 o->qp_timeout);

@@ -253,8 +253,6 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 	join->wrong = true;
 	join->rebuild = req->rebuild;
 	join->cm = req->cm;
-	if (join->cm && join->uc)
-		return wrong(err, len, -EINVAL, "join: RDMA CM connects RC queue pairs only");
 	if (!req->tree)
 		return 0;
 	join->tree.slots = req->tree->slots;

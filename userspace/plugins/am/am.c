@@ -316,6 +316,7 @@ static void connect_by_cm(struct inc_am *am, const struct am_message *msg)
 	pthread_mutex_lock(&am->lock);
 	peers.own = am->asked.addr;
 	peers.own_qpn = am->asked.qpn;
+	peers.uc = am->asked.uc;
 	pthread_mutex_unlock(&am->lock);
 	pthread_mutex_lock(&am->say);
 	am->joined = msg->rdv;

@@ -197,8 +197,9 @@ static int wait_event(struct am_cm *cm, enum rdma_cm_event_type want)
 
 /* --- Steps --------------------------------------------------------------- */
 
-static void to_sockaddr(const struct inc_rdv_addr *addr, uint16_t port,
-			struct sockaddr_storage *ss)
+/* Returns its length. */
+static socklen_t to_sockaddr(const struct inc_rdv_addr *addr, uint16_t port,
+			     struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
 	struct sockaddr_in *in = (struct sockaddr_in *)ss;
@@ -208,11 +209,35 @@ static void to_sockaddr(const struct inc_rdv_addr *addr, uint16_t port,
 		in->sin_family = AF_INET;
 		in->sin_port = htons(port);
 		memcpy(&in->sin_addr, addr->bytes, 4);
-	} else {
-		in6->sin6_family = AF_INET6;
-		in6->sin6_port = htons(port);
-		memcpy(&in6->sin6_addr, addr->bytes, 16);
+		return sizeof(*in);
 	}
+	in6->sin6_family = AF_INET6;
+	in6->sin6_port = htons(port);
+	memcpy(&in6->sin6_addr, addr->bytes, 16);
+	return sizeof(*in6);
+}
+
+/*
+ * An ID at the rank's own address. RDMA_PS_TCP is for RC only, and only
+ * rdma_create_ep() can be told another type of queue pair; it would wait for the
+ * switch itself, were the ID not passive.
+ */
+static int create_id(struct am_cm *cm)
+{
+	struct sockaddr_storage own;
+	struct rdma_addrinfo at = {
+		.ai_flags = RAI_PASSIVE,
+		.ai_port_space = cm->peers.uc ? RDMA_PS_IB : RDMA_PS_TCP,
+		.ai_qp_type = cm->peers.uc ? IBV_QPT_UC : IBV_QPT_RC,
+		.ai_src_addr = (struct sockaddr *)&own,
+	};
+
+	at.ai_src_len = to_sockaddr(&cm->peers.own, 0, &own);
+	if (rdma_create_ep(&cm->id, &at, NULL, NULL))
+		return failed_call(cm, "rdma_create_ep");
+	if (rdma_migrate_id(cm->id, cm->channel))
+		return failed_call(cm, "rdma_migrate_id");
+	return 0;
 }
 
 static int open_id(struct am_cm *cm)
@@ -224,10 +249,9 @@ static int open_id(struct am_cm *cm)
 		return failed(cm, errno, "/dev/infiniband/rdma_cm: %s; is the module rdma_ucm loaded here?",
 			      strerror(errno));
 	flags = fcntl(cm->channel->fd, F_GETFL);
-	if (fcntl(cm->channel->fd, F_SETFL, flags | O_NONBLOCK) ||
-	    rdma_create_id(cm->channel, &cm->id, cm, RDMA_PS_TCP))
-		return failed_call(cm, "rdma_create_id");
-	return 0;
+	if (fcntl(cm->channel->fd, F_SETFL, flags | O_NONBLOCK))
+		return failed_call(cm, "fcntl");
+	return create_id(cm);
 }
 
 static void close_id(struct am_cm *cm)
@@ -242,13 +266,11 @@ static void close_id(struct am_cm *cm)
 
 static int resolve(struct am_cm *cm)
 {
-	struct sockaddr_storage from, to;
+	struct sockaddr_storage to;
 	int ret;
 
-	to_sockaddr(&cm->peers.own, 0, &from);
 	to_sockaddr(&cm->peers.tree.addr, cm->peers.port, &to);
-	if (rdma_resolve_addr(cm->id, (struct sockaddr *)&from,
-			      (struct sockaddr *)&to, TOTAL_MS))
+	if (rdma_resolve_addr(cm->id, NULL, (struct sockaddr *)&to, TOTAL_MS))
 		return failed_call(cm, "rdma_resolve_addr");
 	ret = wait_event(cm, RDMA_CM_EVENT_ADDR_RESOLVED);
 	if (ret)

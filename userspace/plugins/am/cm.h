@@ -17,6 +17,7 @@ struct am_cm;
  * struct am_cm_peers - who is to be connected
  * @own: address of the rank's GID
  * @own_qpn: its QPN
+ * @uc: the QP is UC, else RC
  * @tree: "joined" of the manager
  * @port: port at the switch
  * @member: the rank's place among the tree's members
@@ -24,6 +25,7 @@ struct am_cm;
 struct am_cm_peers {
 	struct inc_rdv_addr	own;
 	uint32_t		own_qpn;
+	bool			uc;
 	struct inc_rdv_joined	tree;
 	uint16_t		port;
 	uint16_t		member;
