@@ -96,6 +96,19 @@ left()
 	ktap $? "$1: no connection is left" "$(cm_ids)"
 }
 
+# connected_by HOW: what is told of the group's queue pairs.
+connected_by()
+{
+	local what
+
+	for what in "group show" "why"; do
+		# shellcheck disable=SC2086	# words
+		says "$what tells how ranks are connected" 0 \
+			"queue pairs: $1" inc-amctl -m "$(topo_ip4 sw)" \
+			$what "$JOB_NAME"
+	done
+}
+
 part_job()
 {
 	local before how
@@ -109,6 +122,9 @@ part_job()
 		"$(tail -n 4 "$LAB_OUT"/agentd-*.log)"
 	event "group-ready $JOB_NAME: 4 ranks, 4 of them by RDMA CM"
 	ktap $? "there is an event" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	connected_by "connected by RDMA CM"
+	says "group show -j" 0 '"by-cm":4' inc-amctl -m "$(topo_ip4 sw)" -j \
+		group show "$JOB_NAME"
 	says "it is deleted" 0 "" inc-amctl -m "$(topo_ip4 sw)" group del \
 		"$JOB_NAME"
 	others_fail "deleted" -1 operator
@@ -149,6 +165,7 @@ part_uc()
 	done
 	event "group-ready $JOB_NAME: 4 ranks, 4 of them by RDMA CM"
 	ktap $? "UC: there is an event" "$(tail -n 3 "$LAB_OUT/amd.log")"
+	connected_by "connected by RDMA CM"
 	kill -9 "${JOB_PIDS[2]}"
 	others_fail "UC, killed" 2 "rank 2"
 	left "UC, killed"
@@ -171,6 +188,7 @@ part_mixed()
 			am_rank "$r" 4 --check --count 1000 -i 500 --pause 5000
 	done
 	wait_for 20 busy_or_dead
+	connected_by "2 connected by RDMA CM, 2 by the manager"
 	job_wait
 	ktap $? "ranks with CM, and without" "$(job_why)"
 	event "group-ready $JOB_NAME: 4 ranks, 2 of them by RDMA CM"
@@ -346,6 +364,7 @@ restart_over()
 	wait_for 10 all_present
 	ktap $? "the next manager has the group" \
 		"$(ctl group show; tail -n 3 "$LAB_OUT/amd.log")"
+	connected_by "connected by RDMA CM"
 	agents_down
 	all_agents_up "${CM[@]}" || return
 	wait_for 10 ctl_up

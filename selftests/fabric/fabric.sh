@@ -27,6 +27,8 @@ part_job()
 	SAYS_BY=(ctl)
 	says "group show" 0 "ready, 4 of 4 ranks" group show "$JOB_NAME"
 	says "group show -j" 0 '"state":"ready"' -j group show "$JOB_NAME"
+	says "how its ranks are connected" 0 \
+		"queue pairs: connected by the manager" group show "$JOB_NAME"
 	says "topology" 0 "host $(topo_ip4 2) at sw v2" topology
 	says "group del" 0 "" group del "$JOB_NAME"
 	others_fail "deleted" -1 operator

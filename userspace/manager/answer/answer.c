@@ -238,6 +238,7 @@ static void put_group(struct list *list, const struct group *g)
 	out->state = (char *)answer_state(g);
 	out->ranks = g->like.ranks;
 	out->present = g->present;
+	out->by_cm = cm_count(g);
 	for (i = 0; i < g->nparts; i++)
 		put_part(&parts, g, &g->parts[i]);
 	out->n_tree = parts.n;

@@ -130,6 +130,8 @@ void answer_why(const struct manager *m, const char *name,
 	w.against = calloc(m->o.nswitches, sizeof(*w.against));
 	w.msg.name = (char *)g->like.job;
 	w.msg.text = w.text;
+	w.msg.ranks = g->like.ranks;
+	w.msg.by_cm = cm_count(g);
 	if (w.list && w.out && w.against) {
 		explain(m, g, &w);
 		answer_reply(a, &w.msg.base);

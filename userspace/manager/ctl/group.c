@@ -21,6 +21,17 @@ static void print_ranks(const uint32_t *ranks, size_t n)
 	}
 }
 
+/* All ranks have said it by the time when there is a tree. */
+static void print_connected(uint32_t ranks, uint32_t by_cm)
+{
+	if (by_cm && by_cm < ranks)
+		printf("  queue pairs: %u connected by RDMA CM, %u by the manager\n",
+		       by_cm, ranks - by_cm);
+	else
+		printf("  queue pairs: connected by %s\n",
+		       by_cm ? "RDMA CM" : "the manager");
+}
+
 static void print_group(const RdmaInc__V1__Group *g)
 {
 	size_t i;
@@ -28,6 +39,8 @@ static void print_group(const RdmaInc__V1__Group *g)
 	printf("group %s: %s, %u of %u ranks", g->name, g->state, g->present,
 	       g->ranks);
 	printf(g->tenant[0] ? ", tenant %s\n" : "\n", g->tenant);
+	if (g->n_tree)
+		print_connected(g->ranks, g->by_cm);
 	for (i = 0; i < g->n_tree; i++) {
 		printf("  switch %s, tree %u", g->tree[i]->switch_id,
 		       g->tree[i]->tree_id);
@@ -118,7 +131,8 @@ const struct ctl_object ctl_group = {
 	"Usage: inc-amctl group [show [NAME [TENANT]]]\n"
 	"       inc-amctl group del NAME [TENANT]\n"
 	"\n"
-	"show: groups, their state, and the tree of each; one line per switch.\n"
+	"show: groups, their state, how their queue pairs are connected, and the tree\n"
+	"      of each; one line per switch.\n"
 	"del:  dismantle it. Its ranks are told, and their calls fail.\n"
 	"TENANT is only needed if several have a group of that name; \"-\": no tenant.\n",
 	.run	= run_group,
@@ -142,6 +156,8 @@ static void print_why(const RdmaInc__V1__Why *w)
 		       (unsigned long long)c->load,
 		       c->against[0] ? c->against : "the root");
 	}
+	if (w->n_candidates)
+		print_connected(w->ranks, w->by_cm);
 }
 
 static int run_why(int argc, char **argv)
@@ -170,6 +186,7 @@ const struct ctl_object ctl_why = {
 	"that the ranks' streams would cross to it, the trees that it has, and what\n"
 	"spoke against it: unreachable, no capability, no room, more links, more\n"
 	"load. The answer is computed anew: a fabric that has changed since the tree\n"
-	"was made can have a better root now, and the answer says so.\n",
+	"was made can have a better root now, and the answer says so. The last line\n"
+	"says how the ranks' queue pairs are connected.\n",
 	.run	= run_why,
 };
