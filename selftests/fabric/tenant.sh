@@ -5,10 +5,12 @@
 # each other.
 #
 #   tenant.sh [VAR=VALUE]... [PART...]
-#	PART: quota reserve switch reload hide priority preempt memory restart
+#	PART: quota reserve switch reload hide priority preempt memory slow restart
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/lib/levels.sh
+. "$ROOT/selftests/lib/levels.sh"
 # shellcheck source=selftests/lib/fabric.sh
 . "$ROOT/selftests/lib/fabric.sh"
 
@@ -526,6 +528,58 @@ part_memory()
 	gone "memory"
 }
 
+# Groups end for another one, and their trees do not: a leaf takes three seconds
+# for each deletion. It counts as silent after ten, but all groups have trees at
+# the other leaf, too.
+part_slow()
+{
+	local name relay key sock
+
+	amd_down
+	agents_down
+	topo_down
+	levels_up 2 2 || return
+	for name in "${SWITCHES[@]}"; do
+		agent_up "$name" || return
+	done
+	fabric_known
+	sock=$(sock_of relay)
+	python3 "$ROOT/selftests/fabric/relay.py" "$sock" "$(sock_of l0)" 3 \
+		>"$LAB_OUT/relay.log" 2>&1 &
+	relay=$!
+	wait_for 20 grep -q listening "$LAB_OUT/relay.log"
+	limits "all-ranks = 16" "tenant = red" "priority = 9"
+	amd_up --switch "$sock" --switch "$(sock_of l1)" \
+		--switch "$(sock_of sw)" || return
+	wait_for 20 as olga ctl_up
+	for key in a b c d; do
+		low bob $key 4 --count 100 --pause 50000
+	done
+	refused "it waits for ten seconds, and says for what" ruth 16 \
+		"groups that were ended for it are still being dismantled after 10 s"
+	event "group-refused $JOB_NAME: groups that were ended for it"
+	ktap $? "there is an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	for key in a b c d; do
+		job_of $key
+		job_wait
+		grep -q "$ENDED" "$JOB_LOG.0"
+		ktap $? "$key was ended all the same" "$(cat "$JOB_LOG.0")"
+	done
+	wait_for 20 no_tree
+	ktap $? "in the end the trees are gone" "$(at l0 inc-tool tree show)"
+	wait_for 20 as olga ctl_up
+	as bob am_job "and there is room, for others, too" 4 --check --count 100
+	as ruth am_job "and for as many ranks" 16 --check --count 100
+	amd_down
+	kill $relay
+	wait $relay 2>/dev/null
+	rm -f "$sock"
+	agents_down
+	levels_down
+	limits
+	topo_up 4 && agent_up sw && amd_up
+}
+
 leads()
 {
 	as olga ctl topology >/dev/null 2>&1
@@ -561,4 +615,4 @@ part_restart()
 	amd_up
 }
 
-suite "quota reserve switch reload hide priority preempt memory restart" "$@"
+suite "quota reserve switch reload hide priority preempt memory slow restart" "$@"
