@@ -5,7 +5,7 @@
 # that ask the manager for a tree.
 #
 #   fabric.sh [VAR=VALUE]... [PART...]
-#	PART: job die stop reach ssh wrong rpc slow many
+#	PART: job die stop reach ssh wrong twin rpc slow many
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -154,6 +154,8 @@ part_wrong()
 	ktap $? "no group is left" "$(ctl group show)"
 	for args in "" "--switch" "--switch /x --listen nowhere:x" \
 		    "--switch a:b:c" "--switch /x --heartbeat -1" \
+		    "--switch /x --switch /y --switch /x" \
+		    "--switch a --switch root@A:830" \
 		    "--switch /x y" "--config /nonexistent"; do
 		# shellcheck disable=SC2086	# words
 		timeout 10 inc-amd $args >"$LAB_OUT/wrong.log" 2>&1
@@ -162,6 +164,46 @@ part_wrong()
 		ktap $? "inc-amd $args: an error" \
 			"status $status, $(cat "$LAB_OUT/wrong.log")"
 	done
+}
+
+# One switch by two addresses; two agents without names of their own are the same
+# to the manager.
+part_twin()
+{
+	local sock
+
+	sock=$(sock_of twin)
+	rm -f "$sock"
+	ip netns exec "$TOPO-sw" inc-agentd -u "$sock" -i sw \
+		-y "$ROOT/userspace/agent/yang" >"$LAB_OUT/twin.log" 2>&1 &
+	AGENT[twin]=$!
+	wait_for 20 test -S "$sock"
+	amd_down
+	amd_up --switch "$(sock_of sw)" --switch "$sock" --agent-interval 500
+	wait_for 10 switch_is 'it calls itself sw, as the one at'
+	ktap $? "two switches of one name: the second is down" "$(ctl topology)"
+	switch_is 'switch sw at .*: up'
+	ktap $? "two switches of one name: the first is up" "$(ctl topology)"
+	long_job 4
+	# Each is asked some times more.
+	sleep 2
+	all_present
+	ktap $? "two switches of one name: a job keeps its tree" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	ctl group del "$JOB_NAME"
+	others_fail "two switches of one name" -1 operator
+	# A name that is free again is the second one's.
+	kill "${AGENT[sw]}"
+	wait "${AGENT[sw]}"
+	ip netns exec "$TOPO-sw" inc-agentd -u "$(sock_of sw)" -i other \
+		-y "$ROOT/userspace/agent/yang" >"$LAB_OUT/twin.log" 2>&1 &
+	AGENT[sw]=$!
+	wait_for 20 switch_is 'switch sw at .*twin: up'
+	ktap $? "the first has another name: the second is up" \
+		"$(ctl topology)"
+	amd_down
+	agents_down
+	agent_up sw && amd_up
 }
 
 part_rpc()
@@ -239,4 +281,4 @@ part_many()
 	ktap $? "16 ranks: ready within 200 ms" "$least ms"
 }
 
-suite "job die stop reach ssh wrong rpc invented slow many" "$@"
+suite "job die stop reach ssh wrong twin rpc invented slow many" "$@"

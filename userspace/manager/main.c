@@ -103,6 +103,19 @@ static void switch_seen(struct sw *sw, const struct sw_info *before)
 	group_fabric_changed(&manager);
 }
 
+static const struct sw *switch_namesake(const struct sw *sw, const char *id)
+{
+	const struct sw *other;
+	unsigned int i;
+
+	for (i = 0; i < manager.o.nswitches; i++) {
+		other = &manager.switches[i];
+		if (other != sw && other->info && !strcmp(other->info->id, id))
+			return other;
+	}
+	return NULL;
+}
+
 static void switch_heard(const struct sw_news *news)
 {
 	if (manager.state.phase == PHASE_ACTIVE)
@@ -139,6 +152,7 @@ static int start_switches(struct manager *m)
 		sw->interval_ms = m->o.agent_ms;
 		sw->seen = switch_seen;
 		sw->heard = switch_heard;
+		sw->namesake = switch_namesake;
 		sw->may_change = may_change;
 		netconf_target_parse(&sw->target, sw->address);
 		set_path(sw->target.key, sizeof(sw->target.key), m->o.key);

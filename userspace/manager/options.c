@@ -369,6 +369,58 @@ static int read_file(struct options *o, const char *path)
 	return conf_read(&conf, path);
 }
 
+/* --- What contradicts itself --------------------------------------------- */
+
+static int by_target(const void *a, const void *b)
+{
+	return netconf_target_cmp(a, b);
+}
+
+/* Their number may be large: sort them. */
+static int check_twins(const struct options *o)
+{
+	struct netconf_target *list = calloc(o->nswitches, sizeof(*list));
+	const struct netconf_target *t;
+	unsigned int i;
+	int ret = 0;
+
+	if (!list) {
+		fputs("inc-amd: no memory\n", stderr);
+		return -1;
+	}
+	for (i = 0; i < o->nswitches; i++)
+		netconf_target_parse(&list[i], o->switches[i]);
+	qsort(list, o->nswitches, sizeof(*list), by_target);
+	for (t = list + 1; t < list + o->nswitches && !ret; t++) {
+		if (netconf_target_cmp(t - 1, t))
+			continue;
+		fprintf(stderr, "inc-amd: --switch: %s%s is given twice\n",
+			t->path, t->host);
+		ret = -1;
+	}
+	free(list);
+	return ret;
+}
+
+static int check(const struct options *o)
+{
+	unsigned int i;
+
+	if (!o->nswitches) {
+		fputs("inc-amd: no switch: give --switch ADDR for each\n",
+		      stderr);
+		return -1;
+	}
+	for (i = 0; i < o->nswitches; i++) {
+		if (strncmp(o->switches[i], "tls://", 6) || o->security.cert)
+			continue;
+		fprintf(stderr, "inc-amd: --switch %s: needs --tls-cert, --tls-key and --tls-ca\n",
+			o->switches[i]);
+		return -1;
+	}
+	return check_twins(o);
+}
+
 /**
  * options_read() - read the command line
  * @o: result
@@ -379,7 +431,6 @@ static int read_file(struct options *o, const char *path)
  */
 int options_read(struct options *o, int argc, char **argv)
 {
-	unsigned int i;
 	int opt, ret;
 
 	*o = (struct options) {
@@ -408,18 +459,8 @@ int options_read(struct options *o, int argc, char **argv)
 			argv[optind]);
 		return -1;
 	}
-	for (i = 0; i < o->nswitches; i++) {
-		if (strncmp(o->switches[i], "tls://", 6) || o->security.cert)
-			continue;
-		fprintf(stderr, "inc-amd: --switch %s: needs --tls-cert, --tls-key and --tls-ca\n",
-			o->switches[i]);
+	if (check(o))
 		return -1;
-	}
-	if (!o->nswitches) {
-		fputs("inc-amd: no switch: give --switch ADDR for each\n",
-		      stderr);
-		return -1;
-	}
 	if (!o->tenants && !access(AM_TENANTS, F_OK))
 		o->tenants = AM_TENANTS;
 	if (!o->advertise)

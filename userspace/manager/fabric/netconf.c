@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -114,6 +115,24 @@ int netconf_target_parse(struct netconf_target *t, const char *text)
 	}
 	t->port = (uint16_t)port;
 	return 0;
+}
+
+/**
+ * netconf_target_cmp() - order addresses of agents
+ * @a: address
+ * @b: address
+ *
+ * Return: less than, equal to or more than 0. Equal ones are one agent's,
+ * whoever logs in.
+ */
+int netconf_target_cmp(const struct netconf_target *a,
+		       const struct netconf_target *b)
+{
+	int diff = strcmp(a->path, b->path);
+
+	if (!diff)
+		diff = strcasecmp(a->host, b->host);
+	return diff ? diff : a->port - b->port;
 }
 
 /* --- UNIX sockets -------------------------------------------------------- */

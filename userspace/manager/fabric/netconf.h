@@ -43,6 +43,8 @@ struct netconf_target {
 };
 
 int netconf_target_parse(struct netconf_target *t, const char *text);
+int netconf_target_cmp(const struct netconf_target *a,
+		       const struct netconf_target *b);
 struct netconf *netconf_open(const struct netconf_target *t, char *err);
 void netconf_close(struct netconf *n);
 int netconf_fd(const struct netconf *n);

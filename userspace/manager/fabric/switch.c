@@ -158,12 +158,32 @@ static void keep_interfaces(struct sw_info *info, struct sw_info *before)
 	before->nifs = 0;
 }
 
+/*
+ * Two switches of one name are one switch by two addresses, or cannot be told
+ * apart: what is the first one's would be deleted as the second one's. So the
+ * second is down for as long as the first has that name.
+ */
+static bool is_taken(struct sw *sw, struct refresh *r)
+{
+	const struct sw *other;
+
+	if (sw->info && !strcmp(sw->info->id, r->info->id))
+		return false;
+	other = sw->namesake(sw, r->info->id);
+	if (!other)
+		return false;
+	snprintf(r->op.err, sizeof(r->op.err), "it calls itself %s, as the one at %s does: is it the same, or has inc-agentd no --id of its own?",
+		 r->info->id, other->address);
+	sw_info_free(r->info);
+	return true;
+}
+
 static void refresh_done(struct sw_op *op)
 {
 	struct refresh *r = container_of(op, struct refresh, op);
 	struct sw *sw = op->sw;
 	struct sw_info *before = NULL;
-	bool up = !op->ret;
+	bool up = !op->ret && !is_taken(sw, r);
 
 	if (up && (!sw->up || !sw->info || strcmp(sw->info->id, r->info->id)))
 		log_say("switch %s (%s): up", r->info->id, sw->address);

@@ -246,6 +246,8 @@ struct sw_watch {
  * @seen: called after each answer, or without one, with the @info before,
  *	without interfaces if they are the same; NULL: it has not changed
  * @heard: called with its news
+ * @namesake: called with an identity that it did not have before; returns
+ *	another switch that has it, or NULL
  * @may_change: called by a thread before an operation that changes something
  * @lock: guards @head, @tail, @talking, @stop
  * @talk: does the operations
@@ -279,6 +281,8 @@ struct sw {
 	void			(*seen)(struct sw *sw,
 					const struct sw_info *before);
 	void			(*heard)(const struct sw_news *news);
+	const struct sw		*(*namesake)(const struct sw *sw,
+					     const char *id);
 	bool			(*may_change)(void);
 	pthread_mutex_t		lock;
 	struct job		talk;
