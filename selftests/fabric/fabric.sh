@@ -141,6 +141,8 @@ part_ssh()
 
 part_wrong()
 {
+	local any="--switch /x --store none --listen 127.0.0.1:0"
+
 	JOB_ODD[1]="--ranks 3"
 	JOB_ODD[0]="--join-timeout $(scaled 2000)"
 	am_start 2
@@ -156,6 +158,12 @@ part_wrong()
 		    "--switch a:b:c" "--switch /x --heartbeat -1" \
 		    "--switch /x --switch /y --switch /x" \
 		    "--switch a --switch root@A:830" \
+		    "--switch a:65536" "--switch /x --tree-ids 1-4294967296" \
+		    "$any --http none --listen 127.0.0.1:84326" \
+		    "$any --http none --listen 127.0.0.1" \
+		    "$any --http none --listen ::1:18790" \
+		    "$any --http 127.0.0.1:84325" "$any --advertise x" \
+		    "$any --http none --store etcd:127.0.0.1:67915" \
 		    "--switch /x y" "--config /nonexistent"; do
 		# shellcheck disable=SC2086	# words
 		timeout 10 inc-amd $args >"$LAB_OUT/wrong.log" 2>&1
@@ -164,6 +172,9 @@ part_wrong()
 		ktap $? "inc-amd $args: an error" \
 			"status $status, $(cat "$LAB_OUT/wrong.log")"
 	done
+	# 65536 more than the manager's.
+	says "INC_AM with a port that is none" 1 "of at most 65535" \
+		env INC_AM="$(topo_ip4 sw):84326" inc-perf -J x -n 1 -r 0
 }
 
 # One switch by two addresses; two agents without names of their own are the same

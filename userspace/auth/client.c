@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,9 +137,52 @@ void inc_auth_free(struct auth_client *a)
 	*a = (struct auth_client) { NULL };
 }
 
+/* A port by its number, and nothing else: getaddrinfo() would cut off bits. */
+static int read_port(const char *text, int *port)
+{
+	size_t n = strspn(text, "0123456789");
+	int value = n && n <= 5 && !text[n] ? atoi(text) : -1;
+
+	if (value < 0 || value > UINT16_MAX)
+		return -EINVAL;
+	*port = value;
+	return 0;
+}
+
+/**
+ * inc_auth_address() - understand a server's address
+ * @server: "host", "host:port", "[address]", "[address]:port" or "address"
+ * @host: result
+ * @len: size of @host in bytes
+ * @port: result, 0 to 65535; is left alone if @server has none
+ *
+ * Return: 0, -EINVAL: it is none, or does not fit.
+ */
+int inc_auth_address(const char *server, char *host, size_t len, int *port)
+{
+	const char *rest = strchr(server, ':');
+	size_t n = strlen(server);
+
+	if (*server == '[') {
+		n = strcspn(++server, "]");
+		if (!server[n])
+			return -EINVAL;
+		rest = server + n + 1;
+	} else if (rest && rest == strrchr(server, ':')) {
+		n = (size_t)(rest - server);
+	} else {
+		rest = "";
+	}
+	if (!n || n >= len || (*rest && *rest != ':'))
+		return -EINVAL;
+	memcpy(host, server, n);
+	host[n] = '\0';
+	return *rest ? read_port(rest + 1, port) : 0;
+}
+
 /**
  * inc_auth_host() - take the host out of a server's address
- * @server: "host", "host:port", "[address]:port" or "address"
+ * @server: as for inc_auth_address()
  * @host: result
  * @len: size of @host in bytes
  *
@@ -146,22 +190,14 @@ void inc_auth_free(struct auth_client *a)
  */
 bool inc_auth_host(const char *server, char *host, size_t len)
 {
-	const char *colon = strchr(server, ':');
-	int n;
+	int port;
 
-	if (*server == '[')
-		n = snprintf(host, len, "%.*s", (int)strcspn(server + 1, "]"),
-			     server + 1);
-	else if (colon && colon == strrchr(server, ':'))
-		n = snprintf(host, len, "%.*s", (int)(colon - server), server);
-	else
-		n = snprintf(host, len, "%s", server);
-	return n > 0 && (size_t)n < len;
+	return !inc_auth_address(server, host, len, &port);
 }
 
 /**
  * inc_auth_is_loopback() - is a server on this host, whatever names mean?
- * @server: as for inc_auth_host()
+ * @server: as for inc_auth_address()
  *
  * Names are not looked up, but for localhost: what they mean may change.
  *

@@ -30,6 +30,7 @@ int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
 		  size_t err_len);
 void inc_auth_free(struct auth_client *a);
 char *inc_auth_file(const char *path, char *err, size_t err_len);
+int inc_auth_address(const char *server, char *host, size_t len, int *port);
 bool inc_auth_host(const char *server, char *host, size_t len);
 bool inc_auth_is_loopback(const char *server);
 bool inc_auth_peer_is_loopback(int fd);

@@ -12,6 +12,7 @@
 
 #include "manager.h"
 #include "api/message.h"
+#include "auth/client.h"
 #include "conf/conf.h"
 #include "web/web.h"
 
@@ -163,6 +164,22 @@ static int number(const char *name, const char *text, uint32_t min,
 	return 0;
 }
 
+/* HOST:PORT. It is understood again where it is used. */
+static int address(const char *name, const char *text, int least,
+		   const char **value)
+{
+	char host[256];
+	int port = -1;
+
+	if (inc_auth_address(text, host, sizeof(host), &port) || port < least) {
+		fprintf(stderr, "inc-amd: --%s %s: must be ADDR:PORT, with a port from %d to 65535, and an IPv6 address in brackets\n",
+			name, text, least);
+		return -1;
+	}
+	*value = text;
+	return 0;
+}
+
 static int add_switch(struct options *o, const char *text)
 {
 	struct netconf_target target = { .port = 0 };
@@ -210,17 +227,20 @@ static int add_network(struct options *o, const char *text)
 
 static int tree_ids(struct options *o, const char *text)
 {
-	unsigned int first, last;
-	char rest;
+	unsigned long first, last = 0;
+	char *end;
 
-	if (sscanf(text, "%u-%u%c", &first, &last, &rest) != 2 || !first ||
-	    last < first || *text == '-') {
-		fprintf(stderr, "inc-amd: --tree-ids %s: must be FIRST-LAST, from 1 on\n",
+	errno = 0;
+	first = strtoul(text, &end, 10);
+	if (*end == '-')
+		last = strtoul(end + 1, &end, 10);
+	if (errno || *end || !first || last < first || last > UINT32_MAX) {
+		fprintf(stderr, "inc-amd: --tree-ids %s: must be FIRST-LAST, from 1 to 4294967295\n",
 			text);
 		return -1;
 	}
-	o->first_tree = first;
-	o->last_tree = last;
+	o->first_tree = (uint32_t)first;
+	o->last_tree = (uint32_t)last;
 	return 0;
 }
 
@@ -270,11 +290,14 @@ static int take_security(struct rpc_security *how, int opt, const char *arg)
 	}
 }
 
-/* Options whose values are understood later. */
+/* Options whose values are texts. */
 static int take_text(struct options *o, int opt, const char *arg)
 {
 	switch (opt) {
 	case 'l':
+		/* Port 0: any. */
+		if (strncmp(arg, "unix:", 5))
+			return address("listen", arg, 0, &o->listen);
 		o->listen = arg;
 		return 0;
 	case OPT_KEY:
@@ -290,14 +313,14 @@ static int take_text(struct options *o, int opt, const char *arg)
 		o->store = arg;
 		return 0;
 	case OPT_ADVERTISE:
-		o->advertise = arg;
-		return 0;
+		return address("advertise", arg, 1, &o->advertise);
 	case OPT_TENANTS:
 		o->tenants = arg;
 		return 0;
 	case OPT_HTTP:
-		o->http = strcmp(arg, "none") ? arg : NULL;
-		return 0;
+		o->http = NULL;
+		return strcmp(arg, "none") ? address("http", arg, 1, &o->http) :
+					     0;
 	default:
 		return take_etcd(&o->etcd, opt, arg) ? 0 :
 		       take_security(&o->security, opt, arg);

@@ -9,11 +9,13 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "auth/client.h"
 #include "base/log.h"
 #include "am.h"
 #include "conn.h"
@@ -30,33 +32,6 @@
 /* How long an address has to answer before the next one is tried as well. */
 #define NEXT_MS		250
 #define TRIES_MAX	16
-
-/* "host", "host:port", "[addr]:port", or an IPv6 address alone. */
-static int split_server(const char *server, char *host, size_t len,
-			const char **port)
-{
-	const char *colon = strrchr(server, ':');
-	size_t n = strlen(server);
-
-	if (server[0] == '[') {
-		const char *end = strchr(server, ']');
-
-		if (!end || (end[1] != ':' && end[1] != '\0'))
-			return -EINVAL;
-		if (end[1])
-			*port = end + 2;
-		server++;
-		n = (size_t)(end - server);
-	} else if (colon && colon == strchr(server, ':')) {
-		*port = colon + 1;
-		n = (size_t)(colon - server);
-	}
-	if (!n || n >= len || !**port)
-		return -EINVAL;
-	memcpy(host, server, n);
-	host[n] = '\0';
-	return 0;
-}
 
 /* Connection attempts to the addresses of one server. */
 struct tries {
@@ -205,24 +180,25 @@ static int connect_any(const struct addrinfo *list, int64_t deadline_ms,
 }
 
 static int open_tcp(struct inc_conn *conn, const char *what,
-		    const char *server, const char *port, int64_t deadline_ms,
-		    char *err, size_t err_len)
+		    const char *server, const char *service,
+		    int64_t deadline_ms, char *err, size_t err_len)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	struct sockaddr_storage local;
 	socklen_t len = sizeof(local);
 	struct addrinfo *list;
-	char host[256];
-	int ret;
+	int ret, number = atoi(service);
+	char host[256], port[8];
 
 	memset(conn, 0, sizeof(*conn));
 	conn->fd = -1;
-	ret = split_server(server, host, sizeof(host), &port);
+	ret = inc_auth_address(server, host, sizeof(host), &number);
 	if (ret) {
-		snprintf(err, err_len, "%s \"%s\": must be host, host:port or [address]:port",
+		snprintf(err, err_len, "%s \"%s\": must be host, host:port or [address]:port, with a port of at most 65535",
 			 what, server);
 		return ret;
 	}
+	snprintf(port, sizeof(port), "%d", number);
 	ret = getaddrinfo(host, port, &hints, &list);
 	if (ret) {
 		snprintf(err, err_len, "%s \"%s\": %s", what, server,

@@ -22,6 +22,7 @@
 #include <libnetconf2/session.h>
 #include <libnetconf2/session_client.h>
 
+#include "auth/client.h"
 #include "fabric/netconf.h"
 #include "fabric/schema.h"
 
@@ -81,9 +82,8 @@ static bool copy(char *to, size_t room, const char *from, size_t len)
  */
 int netconf_target_parse(struct netconf_target *t, const char *text)
 {
-	const char *at, *host, *end;
-	unsigned long port;
-	char *rest;
+	const char *at;
+	int port;
 
 	if (text[0] == '/')
 		return copy(t->path, sizeof(t->path), text, strlen(text)) ?
@@ -96,23 +96,9 @@ int netconf_target_parse(struct netconf_target *t, const char *text)
 	snprintf(t->user, sizeof(t->user), "%s", "root");
 	if (at && !copy(t->user, sizeof(t->user), text, (size_t)(at - text)))
 		return -EINVAL;
-	host = at ? at + 1 : text;
-	if (*host == '[') {
-		end = strchr(++host, ']');
-		if (!end || (end[1] && end[1] != ':'))
-			return -EINVAL;
-		rest = (char *)end + 1;
-	} else {
-		end = host + strcspn(host, ":");
-		rest = (char *)end;
-	}
-	if (!copy(t->host, sizeof(t->host), host, (size_t)(end - host)))
+	if (inc_auth_address(at ? at + 1 : text, t->host, sizeof(t->host),
+			     &port) || !port)
 		return -EINVAL;
-	if (*rest == ':') {
-		port = strtoul(rest + 1, &rest, 10);
-		if (*rest || port < 1 || port > UINT16_MAX)
-			return -EINVAL;
-	}
 	t->port = (uint16_t)port;
 	return 0;
 }

@@ -349,7 +349,11 @@ static int check_security(const struct store_security *how, char *err)
 static int add_server(struct etcd *e, const char *server,
 		      const struct store_security *how, char *err)
 {
-	if (e->n == SERVERS_MAX || !strchr(server, ':'))
+	char host[256];
+	int port = 0;
+
+	if (e->n == SERVERS_MAX ||
+	    inc_auth_address(server, host, sizeof(host), &port) || !port)
 		return store_failed(err, -EINVAL, "etcd: must be followed by HOST:PORT, up to %d of them, separated by commas",
 				    SERVERS_MAX);
 	if (!how->ca && !how->plaintext && !inc_auth_is_loopback(server))

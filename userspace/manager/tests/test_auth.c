@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "api/message.h"
+#include "auth/client.h"
 #include "auth/identity.h"
 #include "auth/token.h"
 #include "conf/conf.h"
@@ -129,6 +130,41 @@ static int repack(const struct am_message *in, struct am_message *out,
 }
 
 /* Ranks that connect by RDMA CM. */
+static void known_addresses(void)
+{
+	static const struct {
+		const char	*text;
+		const char	*host;
+		int		port;
+	} good[] = {
+		{ "amd", "amd", -1 }, { "amd:1", "amd", 1 },
+		{ "127.0.0.1:0", "127.0.0.1", 0 },
+		{ "192.0.2.1:65535", "192.0.2.1", 65535 },
+		{ "[::1]", "::1", -1 }, { "[::1]:18790", "::1", 18790 },
+		{ "::1", "::1", -1 }, { "fe80::1:2", "fe80::1:2", -1 },
+		{ "a23456", "a23456", -1 },
+	};
+	static const char *const bad[] = {
+		"", ":", ":1", "amd:", "amd:65536", "amd:84326", "amd:-1",
+		"amd:+1", "amd: 1", "amd:1 ", "amd:x", "amd:0x10",
+		"amd:4294967297", "amd:18446744073709551617", "[]", "[]:1",
+		"[::1", "[::1]1", "[::1]:", "[::1]:65536", "a2345678",
+	};
+	char host[8 + sizeof("192.0.2.1")];
+	int port;
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		port = -1;
+		check(!inc_auth_address(good[i].text, host, sizeof(host),
+					&port) &&
+		      !strcmp(host, good[i].host) && port == good[i].port,
+		      good[i].text);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		check(inc_auth_address(bad[i], host, 8, &port), bad[i]);
+}
+
 static void known_cm(void)
 {
 	struct am_message in = { .rdv.type = INC_RDV_JOIN }, out;
@@ -263,6 +299,7 @@ int main(void)
 	fflush(stdout);
 	known_tokens();
 	known_cm();
+	known_addresses();
 	/* The messages about what is wrong are many. */
 	if (!freopen("/dev/null", "w", stderr))
 		return 1;

@@ -7,10 +7,12 @@
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "auth/client.h"
 #include "manager/api/message.h"
 #include "reach.h"
 #include "rendezvous/keepalive.h"
@@ -35,27 +37,6 @@ int reach_nth(const char *list, unsigned int n, char *addr, size_t len)
 		at = strchr(at, ',') + 1;
 	snprintf(addr, len, "%.*s", (int)strcspn(at, ","), at);
 	return (int)count;
-}
-
-/* "host", "host:port", "[addr]:port", or an IPv6 address alone. */
-static void split(char *addr, const char **host, const char **port)
-{
-	char *colon = strrchr(addr, ':'), *end;
-
-	*host = addr;
-	*port = AM_PORT;
-	if (*addr == '[') {
-		*host = addr + 1;
-		end = strchr(addr, ']');
-		if (!end)
-			return;
-		*end = '\0';
-		if (end[1] == ':')
-			*port = end + 2;
-	} else if (colon && colon == strchr(addr, ':')) {
-		*colon = '\0';
-		*port = colon + 1;
-	}
 }
 
 static int try_one(const struct addrinfo *ai, int timeout_ms)
@@ -93,14 +74,14 @@ static int try_one(const struct addrinfo *ai, int timeout_ms)
 int reach_connect(const char *addr, int timeout_ms)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	const char *host, *port;
 	struct addrinfo *list, *ai;
-	int ret = -EHOSTUNREACH;
-	char text[256];
+	int ret = -EHOSTUNREACH, port = atoi(AM_PORT);
+	char host[256], service[8];
 
-	snprintf(text, sizeof(text), "%s", addr);
-	split(text, &host, &port);
-	if (getaddrinfo(host, port, &hints, &list))
+	if (inc_auth_address(addr, host, sizeof(host), &port))
+		return -EINVAL;
+	snprintf(service, sizeof(service), "%d", port);
+	if (getaddrinfo(host, service, &hints, &list))
 		return ret;
 	for (ai = list; ai && ret < 0; ai = ai->ai_next) {
 		errno = 0;
