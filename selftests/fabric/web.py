@@ -68,8 +68,16 @@ for path, method, want in (("/etc/passwd", "GET", 404), ("/", "POST", 405),
                            ("/../../etc/passwd", "GET", 404),
                            ("/state", "DELETE", 405)):
     ktap(get(path, method)[0] == want, f"{method} {path}: {want}")
-ktap(get("/", headers={"Host": "evil.example"})[0] == 403,
-     "a name that is not this host's")
+# Of names that others can have resolved to this host none is its own.
+for name in ("evil.example", "localhost.evil.example", "127.evil.example",
+             "127.0.0.1.evil.example", "[::1].evil.example", "[::1", "",
+             "localhost:1:2", "localhostx", "2130706433", "10.0.0.1"):
+    ktap(get("/", headers={"Host": name})[0] in (400, 403),
+         f'"{name}" is not this host\'s name')
+for name in ("localhost", f"localhost:{PORT}", "127.0.0.1", "127.1.2.3:80",
+             "[::1]", f"[::1]:{PORT}"):
+    ktap(get("/", headers={"Host": name})[0] == 200,
+         f'"{name}" is this host\'s name')
 
 status, headers, text = get("/metrics")
 reader = Reader()

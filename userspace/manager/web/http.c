@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "auth/client.h"
 #include "base/loop.h"
 #include "web/web.h"
 
@@ -348,8 +349,7 @@ static bool host_is_own(const struct http *h, struct MHD_Connection *conn)
 
 	if (!h->loopback || !host)
 		return true;
-	return !strncmp(host, "localhost", 9) ||
-	       !strncmp(host, "127.", 4) || !strncmp(host, "[::1]", 5);
+	return inc_auth_is_loopback(host);
 }
 
 static enum MHD_Result handle(void *ctx, struct MHD_Connection *conn,
@@ -402,28 +402,21 @@ static bool is_loopback(const struct sockaddr *sa)
 	       IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
 }
 
-/* Understand "address:port"; NULL, or what getaddrinfo() allocates. */
+/* Understand "address:port", with a port; NULL, or what getaddrinfo() allocates. */
 static struct addrinfo *resolve(const char *address)
 {
 	const struct addrinfo hints = {
 		.ai_flags	= AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
 		.ai_socktype	= SOCK_STREAM,
 	};
-	struct addrinfo *list = NULL;
-	char *host = strdup(address), *port, *name = host;
+	struct addrinfo *list;
+	char host[64], service[8];
+	int port;
 
-	port = host ? strrchr(host, ':') : NULL;
-	if (port && port > host) {
-		*port++ = '\0';
-		if (*name == '[' && port[-2] == ']') {
-			port[-2] = '\0';
-			name++;
-		}
-		if (getaddrinfo(name, port, &hints, &list))
-			list = NULL;
-	}
-	free(host);
-	return list;
+	if (inc_auth_address(address, host, sizeof(host), &port))
+		return NULL;
+	snprintf(service, sizeof(service), "%d", port);
+	return getaddrinfo(host, service, &hints, &list) ? NULL : list;
 }
 
 static struct MHD_Daemon *listen_at(struct http *h, const struct sockaddr *sa)
