@@ -9,12 +9,14 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "auth/client.h"
 #include "base/loop.h"
@@ -419,14 +421,32 @@ static struct addrinfo *resolve(const char *address)
 	return getaddrinfo(host, service, &hints, &list) ? NULL : list;
 }
 
-static struct MHD_Daemon *listen_at(struct http *h, const struct sockaddr *sa)
+/* libmicrohttpd would not tell why it cannot. */
+static int bind_to(const struct addrinfo *ai)
+{
+	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+	int err;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (ai->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &one, sizeof(one));
+	if (!bind(fd, ai->ai_addr, ai->ai_addrlen) && !listen(fd, SOMAXCONN))
+		return fd;
+	err = errno;
+	close(fd);
+	errno = err;
+	return -1;
+}
+
+static struct MHD_Daemon *serve(struct http *h, int fd)
 {
 	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
-			     MHD_ALLOW_SUSPEND_RESUME |
-			     (sa->sa_family == AF_INET6 ? MHD_USE_IPv6 : 0);
+			     MHD_ALLOW_SUSPEND_RESUME;
 
 	return MHD_start_daemon(flags, 0, NULL, NULL, handle, h,
-				MHD_OPTION_SOCK_ADDR, sa,
+				MHD_OPTION_LISTEN_SOCKET, fd,
 				MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 				MHD_OPTION_CONNECTION_TIMEOUT, READ_S,
 				MHD_OPTION_CONNECTION_MEMORY_LIMIT,
@@ -448,6 +468,7 @@ struct http *http_start(const char *address, char *err, size_t len)
 {
 	struct addrinfo *list = resolve(address);
 	struct http *h = calloc(1, sizeof(*h));
+	int fd;
 
 	if (!list || !h) {
 		snprintf(err, len, "must be ADDRESS:PORT, with a numeric address");
@@ -456,11 +477,16 @@ struct http *http_start(const char *address, char *err, size_t len)
 	}
 	pthread_mutex_init(&h->lock, NULL);
 	h->loopback = is_loopback(list->ai_addr);
-	h->daemon = listen_at(h, list->ai_addr);
+	fd = bind_to(list);
+	if (fd < 0)
+		snprintf(err, len, "this address cannot be used: %s",
+			 strerror(errno));
+	else
+		snprintf(err, len, "the server cannot be started");
 	freeaddrinfo(list);
+	h->daemon = fd < 0 ? NULL : serve(h, fd);
 	if (h->daemon)
 		return h;
-	snprintf(err, len, "this address cannot be used: %s", strerror(errno));
 	free(h);
 	return NULL;
 }
