@@ -5,7 +5,7 @@
 # that ask the manager for a tree.
 #
 #   fabric.sh [VAR=VALUE]... [PART...]
-#	PART: job die stop reach ssh wrong twin rpc slow many
+#	PART: job die stop reach ssh wrong start twin rpc slow many
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -177,6 +177,32 @@ part_wrong()
 		env INC_AM="$(topo_ip4 sw):84326" inc-perf -J x -n 1 -r 0
 }
 
+part_start()
+{
+	local pidfile=$LAB_OUT/amd.pid
+
+	amd_down
+	AMD_ARGS=(--pidfile "$pidfile")
+	amd_up
+	AMD_ARGS=()
+	[ "$(cat "$pidfile")" = "$AMD" ]
+	ktap $? "--pidfile has the manager's process" "$(cat "$pidfile")"
+	SAYS_BY=(sw timeout 10 inc-amd --switch /x --store none
+		--pidfile "$pidfile")
+	says "a second manager at its address" 1 "is another manager running" \
+		--insecure-plaintext --http none \
+		--listen "$(topo_ip4 sw):18790"
+	says "a second page at its address" 1 "Address already in use" \
+		--listen 127.0.0.1:0
+	SAYS_BY=(sw)
+	[ "$(cat "$pidfile")" = "$AMD" ]
+	ktap $? "both leave its --pidfile alone" "$(cat "$pidfile")"
+	amd_down
+	[ ! -e "$pidfile" ]
+	ktap $? "--pidfile goes with the manager"
+	amd_up
+}
+
 # One switch by two addresses; two agents without names of their own are the same
 # to the manager.
 part_twin()
@@ -292,4 +318,4 @@ part_many()
 	ktap $? "16 ranks: ready within 200 ms" "$least ms"
 }
 
-suite "job die stop reach ssh wrong twin rpc invented slow many" "$@"
+suite "job die stop reach ssh wrong start twin rpc invented slow many" "$@"

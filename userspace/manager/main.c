@@ -249,6 +249,8 @@ static int write_pid(const char *path)
 	if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f)) {
 		fprintf(stderr, "inc-amd: --pidfile %s: %s\n", path,
 			strerror(errno));
+		if (f)
+			unlink(path);
 		return -1;
 	}
 	return 0;
@@ -313,7 +315,7 @@ int main(int argc, char **argv)
 	/* IDs that were not used lately are easier to tell apart. */
 	m->next_tree = m->o.first_tree + (uint32_t)time(NULL) %
 		       (m->o.last_tree - m->o.first_tree + 1);
-	if (catch_signals() || (m->o.pidfile && write_pid(m->o.pidfile)))
+	if (catch_signals())
 		return 1;
 	if (state_start(m, err)) {
 		fprintf(stderr, "inc-amd: --store %s: %s\n", m->o.store, err);
@@ -329,7 +331,8 @@ int main(int argc, char **argv)
 		fputs("inc-amd: no memory\n", stderr);
 		return 1;
 	}
-	if (start_web(m, &web))
+	/* Whatever fails before would overwrite that of one that runs. */
+	if (start_web(m, &web) || (m->o.pidfile && write_pid(m->o.pidfile)))
 		return 1;
 	printf("listening on %s port %d\n", m->o.listen, port);
 	fflush(stdout);
