@@ -478,6 +478,16 @@ part_plain()
 			--switch /x --tokens "$TOKENS"
 		chmod o-w "$TOKENS"
 	}
+	SAYS_BY=(timeout 10 inc-amd --store none --switch /x --listen 127.0.0.1:0)
+	says "the page beyond loopback" 1 "http-insecure-plaintext" \
+		--http 0.0.0.0:18789
+	secured amd --http "$(topo_ip4 sw):18789" --http-insecure-plaintext
+	SAYS_BY=(host 0 python3 -c 'import sys, urllib.request
+print(urllib.request.urlopen(sys.argv[1]).status)')
+	says "the page for other hosts, beside TLS" 0 200 \
+		"http://$(topo_ip4 sw):18789/state"
+	SAYS_BY=(as alice ctl)
+	says "clients still need a certificate" 0 "switch sw" topology
 	SAYS_BY=(sw)
 	AMD_SECURITY=(--insecure-plaintext)
 	amd_down

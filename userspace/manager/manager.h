@@ -65,6 +65,7 @@ struct stats;
  * @verbose: log more
  * @security: who may call
  * @http: address of the web page; NULL: none
+ * @http_plaintext: other hosts may see it, too
  * @tenants: file with the limits of tenants, or NULL
  */
 struct options {
@@ -92,6 +93,7 @@ struct options {
 	bool		verbose;
 	struct rpc_security security;
 	const char	*http;
+	bool		http_plaintext;
 	const char	*tenants;
 };
 

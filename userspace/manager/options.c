@@ -64,6 +64,8 @@ static const char usage[] =
 	"      --rebuild-time S    seconds for another tree, if one fails (30)\n"
 	"      --http ADDR:PORT    the web page and Prometheus' metrics, without any\n"
 	"                          authentication (default " WEB_ADDRESS "); none\n"
+	"      --http-insecure-plaintext\n"
+	"                          show it to other hosts: everyone sees everything\n"
 	"      --tenants FILE      what tenants may have; read again on SIGHUP\n"
 	"                          (default: " AM_TENANTS ", if it is there)\n"
 	"      --pidfile FILE      write the process ID there\n"
@@ -99,6 +101,7 @@ enum {
 	OPT_ETCD_CERT,
 	OPT_ETCD_KEY,
 	OPT_ETCD_PLAINTEXT,
+	OPT_HTTP_PLAINTEXT,
 };
 
 static const char shorts[] = "f:s:l:vhV";
@@ -137,6 +140,8 @@ static const struct option longs[] = {
 	  OPT_ETCD_PLAINTEXT },
 	{ "advertise",		required_argument,	NULL, OPT_ADVERTISE },
 	{ "http",		required_argument,	NULL, OPT_HTTP },
+	{ "http-insecure-plaintext", no_argument,	NULL,
+	  OPT_HTTP_PLAINTEXT },
 	{ "tenants",		required_argument,	NULL, OPT_TENANTS },
 	{ "verbose",		no_argument,		NULL, 'v' },
 	{ "help",		no_argument,		NULL, 'h' },
@@ -359,6 +364,9 @@ static int take(struct options *o, int opt, const char *arg)
 	case OPT_AGENT_MISSES:
 		return number("agent-misses", arg, 1, 1000, 1,
 			      &o->agent_misses);
+	case OPT_HTTP_PLAINTEXT:
+		o->http_plaintext = true;
+		return 0;
 	case 'v':
 		o->verbose = true;
 		return 0;

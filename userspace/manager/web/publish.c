@@ -156,8 +156,9 @@ struct web *web_start(struct manager *m, struct stats *st, const char *address,
 		free(w);
 		return NULL;
 	}
-	if (http_is_public(w->http) && !m->o.security.plaintext) {
-		snprintf(err, len, "others could read all without a password: use loopback, or --insecure-plaintext");
+	if (http_is_public(w->http) && !m->o.http_plaintext &&
+	    !m->o.security.plaintext) {
+		snprintf(err, len, "others could read all without a password: use loopback, or --http-insecure-plaintext");
 		http_stop(w->http);
 		free(w);
 		return NULL;
