@@ -236,6 +236,15 @@ part_reload()
 		"tenants.conf:2: this must be a number" --listen 127.0.0.1:0
 	SAYS_BY=(timeout 10 inc-amd --store none --switch /x)
 	says "no file" 1 "/nowhere: No such file" --tenants /nowhere
+	# As it is printed there.
+	sed -n '/tenants.conf`` (``--tenants``)::$/,/^[^ ]/s/^   //p' \
+		"$ROOT/Documentation/manager.rst" >"$LIMITS"
+	[ "$(wc -l <"$LIMITS")" -gt 5 ]
+	ktap $? "manager.rst has an example" "$(cat "$LIMITS")"
+	reload
+	SAYS_BY=(as olga ctl)
+	says "the example of manager.rst is good" 0 "of 512" quota show red
+	SAYS_BY=(sw)
 	limits
 	reload
 	as ruth am_job "limits are gone" 2 --check --count 100

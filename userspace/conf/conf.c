@@ -49,6 +49,20 @@ static void trim(char *text)
 		text[--n] = '\0';
 }
 
+/* A # after a space begins a comment, at the beginning of a line, too. */
+static void cut_comment(char *text)
+{
+	char *at = text;
+
+	while ((at = strchr(at, '#'))) {
+		if (at == text || strchr(SPACE, at[-1])) {
+			*at = '\0';
+			return;
+		}
+		at++;
+	}
+}
+
 /* The file is read again: nothing of it is kept. */
 static int take_brief(const struct conf *conf, int opt, char *value,
 		      const char *path, unsigned int n)
@@ -64,11 +78,13 @@ static int take_brief(const struct conf *conf, int opt, char *value,
 static int take_line(const struct conf *conf, char *line, const char *path,
 		     unsigned int n)
 {
-	char *name = line + strspn(line, SPACE), *value;
 	const struct option *opt;
+	char *name, *value;
 
+	cut_comment(line);
+	name = line + strspn(line, SPACE);
 	trim(name);
-	if (!*name || *name == '#')
+	if (!*name)
 		return 0;
 	value = name + strcspn(name, "=" SPACE);
 	if (*value) {

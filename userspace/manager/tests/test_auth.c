@@ -103,6 +103,10 @@ static void known_conf(void)
 		{ "flag", 200 }, { "# name = x", 0 }, { "\n\n", 0 },
 		{ "name", -1 }, { "name =", -1 }, { "flag = x", -1 },
 		{ "nam = x", -1 }, { "= x", -1 },
+		{ "name = abc # x", 103 }, { "name = abc\t#x", 103 },
+		{ "name = a#b", 103 }, { "name abc #", 103 },
+		{ "flag # x", 200 }, { " # name = x", 0 }, { "name = # x", -1 },
+		{ "name = a#b#c # x # y", 105 },
 	};
 	size_t i;
 	int ret;
