@@ -193,6 +193,13 @@ part_second()
 		grep -q "$(topo_ip4 sw)" "$log"
 	ktap $? "a second manager is refused, and told who is there" \
 		"status $rc, $(cat "$log")"
+	ln -s "$DB" "$DB.link"
+	timeout 10 inc-amd --switch /x --listen 127.0.0.1:0 \
+		--store "sqlite:$DB.link" >"$log" 2>&1
+	rc=$?
+	rm -f "$DB.link"
+	[ $rc = 1 ] && grep -q "another manager uses it: process" "$log"
+	ktap $? "by a symbolic link, too" "status $rc, $(cat "$log")"
 	timeout 10 inc-amd --switch /x --listen 127.0.0.1:0 \
 		--store frobnicate >"$log" 2>&1
 	rc=$?

@@ -2,7 +2,10 @@
 /*
  * The database of one manager: a file. A lock on another one, FILE.lock, says
  * that a manager uses it, and which; the kernel drops it with the process. It
- * is not SQLite's own lock, so that backups can be made.
+ * is not SQLite's own lock, so that backups can be made. Links are followed, and
+ * the file itself is locked, too: it may have several names. SQLite's locks there
+ * are others (fcntl), but the process would lose them if it closed the file while
+ * SQLite uses it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +38,7 @@ static const char *const steps[] = {
  * @db: what the store sees
  * @sql: SQLite's handle
  * @lock: descriptor of the lock file
+ * @file: descriptor of the database
  * @put: statement
  * @del: statement
  * @list: statement
@@ -43,6 +47,7 @@ struct sqlite {
 	struct store_db	db;
 	sqlite3		*sql;
 	int		lock;
+	int		file;
 	sqlite3_stmt	*put;
 	sqlite3_stmt	*del;
 	sqlite3_stmt	*list;
@@ -151,6 +156,8 @@ static void close_db(struct store_db *db)
 	sqlite3_finalize(s->del);
 	sqlite3_finalize(s->list);
 	sqlite3_close(s->sql);
+	if (s->file >= 0)
+		close(s->file);
 	if (s->lock >= 0)
 		close(s->lock);
 	free(s);
@@ -183,6 +190,26 @@ static int take_lock(struct sqlite *s, const char *path, const char *self,
 		return store_failed(err, -errno, "%s: %s", name,
 				    strerror(errno));
 	return 0;
+}
+
+/* Make the file, if it is not there yet, and lock it, however it is called. */
+static int take_file(struct sqlite *s, const char *path, const char *self,
+		     char *err)
+{
+	char *real = NULL;
+	int ret;
+
+	s->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->file >= 0)
+		real = realpath(path, NULL);
+	if (!real)
+		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
+				    path, strerror(errno));
+	ret = take_lock(s, real, self, err);
+	free(real);
+	if (!ret && flock(s->file, LOCK_EX | LOCK_NB))
+		ret = store_failed(err, -EBUSY, "another manager uses it by another name (a hard link)");
+	return ret;
 }
 
 static int run(struct sqlite *s, const char *sql, char *err)
@@ -315,9 +342,10 @@ int sqlite_open(struct store_db **db, const char *path, const char *self,
 		return store_failed(err, -ENOMEM, "no memory");
 	s->db.ops = &ops;
 	s->lock = -1;
+	s->file = -1;
 	old = umask(077);
 	make_directory(path);
-	ret = take_lock(s, path, self, err);
+	ret = take_file(s, path, self, err);
 	if (!ret)
 		ret = open_file(s, path, err);
 	umask(old);

@@ -174,6 +174,29 @@ static void sql(const char *path, const char *text)
 	sqlite3_close(s);
 }
 
+/* The file is in use. */
+static void test_names(const char *path)
+{
+	char link_to[96], where[128];
+
+	snprintf(link_to, sizeof(link_to), "%s/link.db", dir);
+	snprintf(where, sizeof(where), "sqlite:%s", link_to);
+	CHECK(!symlink(path, link_to));
+	CHECK(try_open(where) == -EBUSY && strstr(err, "here:1"));
+	unlink(link_to);
+	CHECK(!link(path, link_to));
+	CHECK(try_open(where) == -EBUSY && strstr(err, "hard link"));
+	unlink(link_to);
+	snprintf(where, sizeof(where), "sqlite:%s/./amd.db", dir);
+	CHECK(try_open(where) == -EBUSY && strstr(err, "here:1"));
+	/* One that leads to nothing yet. */
+	snprintf(where, sizeof(where), "%s/new.db", dir);
+	CHECK(!symlink(where, link_to));
+	snprintf(where, sizeof(where), "sqlite:%s", link_to);
+	CHECK(!try_open(where));
+	unlink(link_to);
+}
+
 static void test_lock(const char *where)
 {
 	struct store_db *db = NULL;
@@ -182,6 +205,7 @@ static void test_lock(const char *where)
 
 	CHECK(!store_db_open(&db, where, "here:1", &plain, err));
 	CHECK(try_open(where) == -EBUSY && strstr(err, "here:1"));
+	test_names(strchr(where, '/'));
 	db->ops->close(db);
 	CHECK(!try_open(where));
 	/* A killed process does not keep it. */
