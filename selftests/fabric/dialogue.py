@@ -49,6 +49,9 @@ def requests(rnd):
         "</tree></switch></filter></get>",
         f'<get><filter type="xpath" xmlns:s="{SW}" '
         f'''select="/s:switch/s:tree[s:id='{i}']"/></get>''',
+        # It would take for ever.
+        '<get><filter type="xpath" select="//*[count(//*[count(//*[count(//*)'
+        '>0])>0])>0]"/></get>',
         "<get-config><source><running/></source></get-config>",
         "<get-config><source><startup/></source></get-config>",
         edit(TREE % (op, i)),

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * XPath filters are libyang's business. A subtree filter is XML, parsed as data
- * where the YANG modules know it and as opaque nodes elsewhere; what it does
- * not select is removed from the data.
+ * Subtree filters only. The time that an XPath filter takes has no bound that
+ * its length would set, and libyang cannot be told to stop; so who may only look
+ * could keep the agent from all others.
+ *
+ * A subtree filter is XML, parsed as data where the YANG modules know it and as
+ * opaque nodes elsewhere; what it does not select is removed from the data.
  */
 #include "filter.h"
 
 #include <ctype.h>
+
+/* Each is compared with many nodes, while nobody else is served. */
+#define ELEMENTS_MAX	4096
 
 static const char *ns_of(const struct lyd_node *node)
 {
@@ -127,14 +133,65 @@ static void prune(struct lyd_node **first, const struct ly_set *filters)
 	}
 }
 
-/* The filter's XML as nodes below one. */
-static int subtree(const struct ly_ctx *ctx, const struct lyd_node *filter,
-		   struct lyd_node **data, struct fault *f)
+static unsigned int elements(const struct lyd_node *filter)
+{
+	const struct lyd_node_any *any = (const struct lyd_node_any *)filter;
+	const struct lyd_node *top, *node;
+	unsigned int n = 0;
+
+	if (any->value_type != LYD_ANYDATA_DATATREE)
+		return 0;
+	LY_LIST_FOR(any->value.tree, top) {
+		LYD_TREE_DFS_BEGIN(top, node) {
+			n++;
+			LYD_TREE_DFS_END(top, node);
+		}
+	}
+	return n;
+}
+
+/**
+ * filter_check() - refuse a filter that would take too long
+ * @filter: an operation's node "filter", or NULL
+ * @f: why it is refused
+ *
+ * Return: 0, or -1.
+ */
+int filter_check(const struct lyd_node *filter, struct fault *f)
+{
+	const struct lyd_meta *type;
+
+	type = filter ? lyd_find_meta(filter->meta, NULL,
+				      "ietf-netconf:type") : NULL;
+	if (type && strcmp(lyd_get_meta_value(type), "subtree"))
+		return fault_set(f, FAULT_NOT_SUPPORTED, NULL,
+				 "filters are subtree filters: there is no :xpath here");
+	if (filter && elements(filter) > ELEMENTS_MAX)
+		return fault_set(f, FAULT_RESOURCE_DENIED, NULL,
+				 "a filter has at most %d elements",
+				 ELEMENTS_MAX);
+	return 0;
+}
+
+/**
+ * filter_apply() - reduce data to what a filter selects
+ * @ctx: context
+ * @filter: the operation's node "filter", which filter_check() accepts; or NULL
+ * @data: first top-level node; may become NULL
+ * @f: why it failed
+ *
+ * Return: 0, or -1.
+ */
+int filter_apply(const struct ly_ctx *ctx, const struct lyd_node *filter,
+		 struct lyd_node **data, struct fault *f)
 {
 	const struct lyd_node_any *any = (const struct lyd_node_any *)filter;
 	struct ly_set set = { .count = 0 };
 	struct lyd_node *top, *copy = NULL;
 
+	if (!filter)
+		return 0;
+	/* The filter's XML as nodes below one. */
 	if (lyd_new_opaq(NULL, ctx, "filter", NULL, NULL, "", &top))
 		return fault_yang(f, ctx);
 	if (any->value_type == LYD_ANYDATA_DATATREE && any->value.tree)
@@ -147,56 +204,4 @@ static int subtree(const struct ly_ctx *ctx, const struct lyd_node *filter,
 	ly_set_erase(&set, NULL);
 	lyd_free_tree(top);
 	return 0;
-}
-
-static int xpath(const struct ly_ctx *ctx, const char *select,
-		 struct lyd_node **data, struct fault *f)
-{
-	struct lyd_node *out = NULL, *node;
-	struct ly_set *set = NULL;
-	uint32_t i;
-
-	if (*data && lyd_find_xpath(*data, select, &set))
-		return fault_yang(f, ctx);
-	for (i = 0; set && i < set->count; i++) {
-		if (lyd_dup_single(set->dnodes[i], NULL, LYD_DUP_RECURSIVE |
-				   LYD_DUP_WITH_PARENTS, &node))
-			continue;
-		while (lyd_parent(node))
-			node = lyd_parent(node);
-		lyd_merge_tree(&out, node, LYD_MERGE_DESTRUCT);
-	}
-	ly_set_free(set, NULL);
-	lyd_free_siblings(*data);
-	*data = out;
-	return 0;
-}
-
-/**
- * filter_apply() - reduce data to what a filter selects
- * @ctx: context
- * @filter: the operation's node "filter", or NULL
- * @data: first top-level node; may become NULL
- * @f: why it failed
- *
- * Return: 0, or -1.
- */
-int filter_apply(const struct ly_ctx *ctx, const struct lyd_node *filter,
-		 struct lyd_node **data, struct fault *f)
-{
-	const struct lyd_meta *type, *select;
-
-	if (!filter)
-		return 0;
-	type = lyd_find_meta(filter->meta, NULL, "ietf-netconf:type");
-	if (!type || strcmp(lyd_get_meta_value(type), "xpath"))
-		return subtree(ctx, filter, data, f);
-	select = lyd_find_meta(filter->meta, NULL, "ietf-netconf:select");
-	if (!select) {
-		fault_set(f, FAULT_MISSING_ELEMENT, NULL,
-			  "a filter of type xpath needs the attribute select");
-		snprintf(f->elem, sizeof(f->elem), "select");
-		return -1;
-	}
-	return xpath(ctx, lyd_get_meta_value(select), data, f);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * Filters of get, get-config and subscriptions (RFC 6241, sections 6 and 8.9).
+ * Filters of get, get-config and subscriptions (RFC 6241, section 6).
  */
 #ifndef INC_AGENT_FILTER_H
 #define INC_AGENT_FILTER_H
 
 #include "agent.h"
 
+int filter_check(const struct lyd_node *filter, struct fault *f);
 int filter_apply(const struct ly_ctx *ctx, const struct lyd_node *filter,
 		 struct lyd_node **data, struct fault *f);
 

@@ -197,8 +197,7 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 static struct ly_ctx *new_ctx(const char *dirs)
 {
 	static const char *const features[] = {
-		"writable-running", "rollback-on-error", "validate", "xpath",
-		NULL
+		"writable-running", "rollback-on-error", "validate", NULL
 	};
 	static const char *const modules[] = {
 		AGENT_MODULE, "notifications", NULL

@@ -104,6 +104,8 @@ static struct nc_server_reply *get(struct lyd_node *rpc, bool state)
 	struct lyd_node *data = NULL, *library;
 	struct fault f;
 
+	if (filter_check(find(rpc, "filter"), &f))
+		return reply_fault(&f);
 	if (ds_read(agent, state, &data, &f))
 		return reply_fault(&f);
 	if (state && !ly_ctx_get_yanglib_data(agent->ctx, &library, "%u",
@@ -319,7 +321,8 @@ static struct nc_server_reply *rpc_subscribe(struct lyd_node *rpc,
 			  "events are not stored: leave out startTime and stopTime");
 		return reply_fault(&f);
 	}
-	if (notif_subscribe(session, find(rpc, "filter"), &f))
+	if (filter_check(find(rpc, "filter"), &f) ||
+	    notif_subscribe(session, find(rpc, "filter"), &f))
 		return reply_fault(&f);
 	return nc_server_reply_ok();
 }
