@@ -64,6 +64,35 @@ completes()
 	[ ${#words[@]} -gt 5 ]
 }
 
+# A rank chooses its group's name, and an operator presses TAB after "why".
+completes_any_name()
+{
+	# shellcheck disable=SC2016 # it must not expand
+	local JOB_NAME='$(>/tmp/pwned)`>/tmp/pwned`'
+	local name=$JOB_NAME JOB_LOG=$LAB_OUT/odd JOB_PIDS=()
+
+	rm -f /tmp/pwned
+	am_rank 0 2
+	wait_for 10 group_is_there "$name"
+	ktap $? "completion: a group with a name that is a command" \
+		"$(ctl group) $(cat "$JOB_LOG.0")"
+	(
+		inc-amctl() { ctl "$@"; }
+		COMP_WORDS=(inc-amctl why '\$') COMP_CWORD=2
+		_inc_amctl 2>/dev/null
+		eval "set -- ${COMPREPLY[*]}"
+		[ "$1" = "$name" ] && [ $# = 1 ] && [ ! -e /tmp/pwned ]
+	)
+	ktap $? "completion: no name is evaluated" "$(ls /tmp/pwned 2>&1)"
+	ctl group del "$name"
+	wait "${JOB_PIDS[0]}"
+}
+
+group_is_there()
+{
+	ctl group | grep -qF "group $1: "
+}
+
 # A job of 6 ranks that leaves most of the CPU to others: its ranks run for a
 # tenth of the time, which is enough for heartbeats.
 idle_job()
@@ -119,6 +148,7 @@ part_ctl()
 	ktap $? "topology --dot: 3 links and 6 hosts" "$dot"
 	completes
 	ktap $? "completion: each word is known"
+	completes_any_name
 	wake_job
 	ctl group del "$JOB_NAME"
 	others_fail "deleted" -1 operator

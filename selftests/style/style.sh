@@ -3,7 +3,7 @@
 #
 # A reviewer's checks: builds without a warning (W=1, sparse) against every
 # kernel that is there, checkpatch --strict, kernel-doc, generated files up to
-# date, layers, shellcheck, SPDX lines.
+# date, layers, shellcheck, SPDX lines, completion of the shell.
 #
 #   style.sh                 with the kernel of the lab
 #   style.sh --builds KIND...  only builds, for these kernels (6.12, 7.2)
@@ -193,5 +193,6 @@ check "SPDX lines" spdx
 check "licences, version and maintainers are what the tree says" tree_check
 check "maintainers, as get_maintainer.pl reads them" maintainers
 check "shellcheck" shell_check
+check "completion evaluates no names" selftests/style/completion.sh
 echo "1..$N"
 exit $FAILED
