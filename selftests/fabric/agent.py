@@ -23,13 +23,15 @@ SW = "urn:rdma-inc:switch"
 NS = {"s": SW}
 SOCKET, PART, *ARGS = sys.argv[1:]
 failed = False
+cases = 0
 
 
 def case(name, ok, why=""):
-    global failed
+    global failed, cases
     failed |= not ok
+    cases += 1
     why = " ".join(str(why).split()).replace("#", "")[:400]
-    print(f"{'' if ok else 'not '}ok 1 - {name}" +
+    print(f"{'' if ok else 'not '}ok {cases} - {name}" +
           ("" if ok else f" # {why}"), flush=True)
 
 
@@ -738,6 +740,7 @@ if PART not in ("after", "job"):
     clear(first)
     first.close_session()
 globals()[f"part_{PART}"](*ARGS)
+print(f"1..{cases}")
 sys.stdout.flush()
 # ncclient's threads wait for sessions that are still open.
 os._exit(failed)

@@ -41,8 +41,8 @@ py_done()
 {
 	local rc=$2
 
-	ktap_take < <(grep -E '^(not )?ok ' "$DIR/cases")
-	[ "$rc" = 0 ] || grep -vE '^(not )?ok ' "$DIR/cases" | sed 's/^/# /'
+	ktap_take "$1" < <(grep -E '^((not )?ok |1\.\.)' "$DIR/cases")
+	[ "$rc" = 0 ] || grep -vE '^((not )?ok |1\.\.)' "$DIR/cases" | sed 's/^/# /'
 	ktap "$rc" "$1: ran to its end" "status $rc"
 }
 

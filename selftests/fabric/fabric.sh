@@ -248,8 +248,8 @@ part_rpc()
 	# All that the switch knows of a host is what the host has sent.
 	host 0 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
 	sleep 2.5
-	ktap_take < <(host 0 python3 "$ROOT/selftests/fabric/rpc.py" \
-		"$(topo_ip4 sw):18790" "$(topo_ip4 0)" 2>&1)
+	ktap_run "gRPC" host 0 python3 "$ROOT/selftests/fabric/rpc.py" \
+		"$(topo_ip4 sw):18790" "$(topo_ip4 0)"
 	gone "rpc"
 }
 

@@ -157,8 +157,8 @@ part_ctl()
 
 part_event()
 {
-	ktap_take < <(sw python3 "$ROOT/selftests/fabric/ops.py" \
-		"$(topo_ip4 sw):18790" "$(topo_ip4 sw)" 2>&1)
+	ktap_run "streams" sw python3 "$ROOT/selftests/fabric/ops.py" \
+		"$(topo_ip4 sw):18790" "$(topo_ip4 sw)"
 	ctl event --follow >"$LAB_OUT/follow.log" &
 	am_job "a job" 2 --count 1000
 	wait_for 5 grep -q "group-ended $JOB_NAME" "$LAB_OUT/follow.log"
@@ -212,9 +212,9 @@ part_task()
 part_web()
 {
 	idle_job
-	ktap_take < <(sw python3 "$ROOT/selftests/fabric/page.py" \
+	ktap_run "the page" sw python3 "$ROOT/selftests/fabric/page.py" \
 		"http://127.0.0.1:18789/" "$LAB_OUT/page.png" "$JOB_NAME" \
-		4 6 9 2>&1)
+		4 6 9
 	wake_job
 	ctl group del "$JOB_NAME"
 	others_fail "deleted" -1 operator
@@ -223,9 +223,9 @@ part_web()
 part_http()
 {
 	am_job "a job, for the metrics" 2 --count 1000
-	ktap_take < <(sw python3 "$ROOT/selftests/fabric/web.py" \
+	ktap_run "HTTP" sw python3 "$ROOT/selftests/fabric/web.py" \
 		127.0.0.1 18789 "$(pidof inc-amd)" \
-		"$ROOT/userspace/manager/web/grafana.json" 2>&1)
+		"$ROOT/userspace/manager/web/grafana.json"
 	am_job "the manager still serves jobs" 2 --count 1000
 }
 

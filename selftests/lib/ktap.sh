@@ -24,10 +24,12 @@ ktap_skip()
 	echo "ok $KTAP_N - $1 # SKIP $2"
 }
 
-# ktap_take: take over the cases on standard input as ours.
+# ktap_take NAME [PID]: take over the cases on standard input as ours. One more
+# is whether these are all that were planned, and process PID, which has printed
+# them, ended well: a program that dies has cases that nobody has seen.
 ktap_take()
 {
-	local line name
+	local line name plan=none before=$KTAP_N rc=0 taken
 
 	while IFS= read -r line; do
 		name=${line#* - }
@@ -37,10 +39,26 @@ ktap_take()
 			;;
 		"ok "*)		   ktap 0 "$name" ;;
 		"not ok "*)	   ktap 1 "${name%% # *}" "${name#* # }" ;;
-		"1.."* | "KTAP "*) ;;
+		"1.."*)		   plan=${line#1..} plan=${plan%% *} ;;
+		"KTAP "*)	   ;;
 		*)		   echo "$line" ;;
 		esac
 	done
+	taken=$((KTAP_N - before))
+	[ $# = 1 ] || wait "$2" || rc=$?
+	[ "$plan" = "$taken" ] && [ $rc = 0 ]
+	ktap $? "$1: all that it planned" \
+		"plan: $plan, cases: $taken, status $rc"
+}
+
+# ktap_run NAME CMD...: take over the cases that a program prints.
+ktap_run()
+{
+	local fd
+
+	exec {fd}< <("${@:2}" 2>&1)
+	ktap_take "$1" $! <&"$fd"
+	exec {fd}<&-
 }
 
 # ktap_plan: print the number of cases; fail if one failed or there was none.

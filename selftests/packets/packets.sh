@@ -79,11 +79,10 @@ part_all()
 {
 	export INC_NET=$TOPO \
 		INC_SPEC=$ROOT/Documentation/netlink/specs/rdma-inc.yaml
-	ktap_take < <(PYTHONDONTWRITEBYTECODE=1 \
+	PYTHONDONTWRITEBYTECODE=1 ktap_run "the packet tests" \
 		python3 "$ROOT/selftests/packets/run.py" \
 		SEED="$SEED" ${ONLY:+"ONLY=$ONLY"} \
-		${VERBOSE:+"VERBOSE=$VERBOSE"} ||
-		echo "not ok - the packet tests pass # status $?")
+		${VERBOSE:+"VERBOSE=$VERBOSE"}
 }
 
 suite all

@@ -194,5 +194,6 @@ check "licences, version and maintainers are what the tree says" tree_check
 check "maintainers, as get_maintainer.pl reads them" maintainers
 check "shellcheck" shell_check
 check "completion evaluates no names" selftests/style/completion.sh
+check "cases that a program does not reach count" selftests/lib/ktap-test.sh
 echo "1..$N"
 exit $FAILED
