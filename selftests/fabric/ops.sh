@@ -223,6 +223,8 @@ part_web()
 part_http()
 {
 	am_job "a job, for the metrics" 2 --count 1000
+	# Small buffers are full soon.
+	sw sysctl -qw net.ipv4.tcp_wmem="4096 4096 16384"
 	ktap_run "HTTP" sw python3 "$ROOT/selftests/fabric/web.py" \
 		127.0.0.1 18789 "$(pidof inc-amd)" \
 		"$ROOT/userspace/manager/web/grafana.json"

@@ -160,10 +160,37 @@ ktap(good, "1000 connections, 200 of them dribble")
 for s in lazy:
     s.close()
 
-# One that asks and does not read is dropped.
-s = socket.create_connection((ADDRESS, PORT))
-s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024)
-s.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+# One that asks and does not read is dropped, soon after the buffers between are
+# full; one that reads is not.
+def viewer():
+    v = socket.socket()
+    v.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    v.settimeout(20)
+    v.connect((ADDRESS, PORT))
+    v.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return v
+
+
+# The manager's end: what the viewer's own sees is behind all that it has not read.
+def served(v):
+    peer = f":{v.getsockname()[1]:04X}"
+    with open("/proc/self/net/tcp") as f:
+        return any(line.split()[1].endswith(f":{PORT:04X}") and
+                   line.split()[2].endswith(peer) and line.split()[3] == "01"
+                   for line in f)
+
+
+deaf, reader = viewer(), viewer()
+got = reader.recv(65536)
+ktap(served(deaf) and got.startswith(b"HTTP/1.1 200"), "two viewers", got)
+begin = time.time()
+while time.time() < begin + 60 and served(deaf):
+    reader.recv(65536)
+print(f"# dropped after {time.time() - begin:.1f} s")
+ktap(not served(deaf), "a viewer that does not read is dropped")
+ktap(served(reader) and reader.recv(65536), "one that reads is not")
+deaf.close()
+reader.close()
 print(f"# memory {before} kB, then {memory()} kB")
 ktap(memory() < before + 16384, "memory stays within 16 MB",
      f"{before} kB, {memory()} kB")
