@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 PROGRAM = sys.argv[1]
-FABRICS = int(sys.argv[2]) if len(sys.argv) > 2 else 12
+FABRICS = int(sys.argv[2]) if len(sys.argv) > 2 else 30
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(10 ** 6)
 
 
