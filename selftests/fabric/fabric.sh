@@ -24,7 +24,7 @@ part_job()
 	am_job "the same over UC" 4 --check --count 1000 --transport uc
 	gone "UC"
 	long_job 4
-	SAYS_BY=(ctl)
+	local SAYS_BY=(ctl)
 	says "group show" 0 "ready, 4 of 4 ranks" group show "$JOB_NAME"
 	says "group show -j" 0 '"state":"ready"' -j group show "$JOB_NAME"
 	says "how its ranks are connected" 0 \
@@ -285,9 +285,13 @@ connected()
 	host "$1" ss -Htn state established dport = :18790 | grep -q .
 }
 
-# A rank that is stopped when it is connected, until the manager has had enough.
+# A rank that is connected, and of which no more comes, until the manager has had
+# enough.
 part_slow()
 {
+	host 3 tc qdisc add dev eth0 clsact
+	host 3 tc filter add dev eth0 egress protocol ip flower \
+		ip_proto tcp tcp_flags 0x8/0x8 action drop
 	JOB_LATE=1
 	am_start 4 --check --count 1000
 	am_rank 3 4 --check --count 1000
@@ -295,6 +299,7 @@ part_slow()
 	kill -STOP "${JOB_PIDS[3]}"
 	sleep 14
 	ktap "$(connected 3; echo $((! $?)))" "the manager does not wait for a rank that says nothing"
+	host 3 tc qdisc del dev eth0 clsact
 	kill -CONT "${JOB_PIDS[3]}"
 	unset JOB_LATE
 	job_wait
@@ -302,19 +307,21 @@ part_slow()
 	gone "slow"
 }
 
-# From the last rank's request to the moment when all may begin; the best of
-# three, since 16 ranks are 16 processes on a small machine.
+# From the last rank's request to the moment when all may begin. 16 ranks are 16
+# processes on a machine that may have other work: up to six attempts.
 part_many()
 {
-	local ms least=9999
+	local ms least=9999 limit
 
-	for _ in 1 2 3; do
+	limit=$(scaled 200)
+	for _ in 1 2 3 4 5 6; do
+		[ "$least" -gt "$limit" ] || break
 		am_job "16 ranks" 16 --check --count 1000
 		ms=$(ready_ms 16)
 		echo "# 16 ranks: ready $ms ms after the last came"
 		[ "${ms:-9999}" -ge "$least" ] || least=$ms
 	done
-	[ "$least" -le "$(scaled 200)" ]
+	[ "$least" -le "$limit" ]
 	ktap $? "16 ranks: ready within 200 ms" "$least ms"
 }
 
