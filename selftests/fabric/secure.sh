@@ -198,6 +198,39 @@ netconf_tls()
 	as "$1" sw python3 "$ROOT/selftests/fabric/tls.py" "$(topo_ip4 sw)"
 }
 
+# logs_in NAME
+logs_in()
+{
+	sleep 1
+	netconf_tls "$1" >/dev/null
+}
+
+# A manager's host is cut off: nothing comes of it any more, no FIN, either.
+# vanished ADDRESS OPTIONS...: of the agent
+vanished()
+{
+	local at=$1 pid
+
+	shift
+	amd_down
+	agents_down
+	agent_up sw "$@" --max-sessions 1 || return
+	INC_AM_CERTS=$CA/switchboard ip netns exec "$TOPO-h0" \
+		python3 "$ROOT/selftests/fabric/tls.py" "$at" hold \
+		>"$DIR/held" 2>&1 &
+	pid=$!
+	wait_for 20 grep -q "get ok" "$DIR/held"
+	ktap $? "a manager elsewhere logs in" "$(cat "$DIR/held")"
+	SAYS_BY=(netconf_tls)
+	says "there may be one session" 1 "refused" switchboard
+	SAYS_BY=(sw)
+	sw ip link set v0 down
+	kill -9 $pid
+	wait_for 30 logs_in switchboard
+	ktap $? "its session ends when it has vanished" "$(sw ss -tno)"
+	sw ip link set v0 up
+}
+
 part_netconf()
 {
 	local dir=$CA/sw at
@@ -221,6 +254,8 @@ part_netconf()
 	says "an agent may not log in" 1 "refused" sw
 	says "an expired certificate" 1 "refused" old
 	SAYS_BY=(sw)
+	vanished "$at" --tls "$at" --tls-cert "$dir/cert.pem" \
+		--tls-key "$dir/key.pem" --tls-ca "$CA/ca.pem"
 	# Another agent's certificate, at this one's address.
 	amd_down
 	agents_down

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""tls.py ADDRESS: NETCONF over TLS, with the certificate in INC_AM_CERTS and no
-library but Python's: what may this user do?"""
+"""tls.py ADDRESS [hold]: NETCONF over TLS, with the certificate in INC_AM_CERTS and
+no library but Python's: what may this user do? hold: and keep the session."""
 import os
+import signal
 import socket
 import ssl
 import sys
@@ -41,7 +42,13 @@ try:
                      '</capabilities></hello>'.encode() + END)
         get = ask(sock, 1, "<get/>")
         lock = ask(sock, 2, "<lock><target><running/></target></lock>")
-        print(f"get {get}, lock {lock}")
+        if sys.argv[2:] == ["hold"]:
+            # libnetconf2 ends sessions without one that are idle.
+            ask(sock, 3, '<create-subscription xmlns="urn:ietf:params:xml:ns:'
+                'netconf:notification:1.0"/>')
+        print(f"get {get}, lock {lock}", flush=True)
+        if sys.argv[2:] == ["hold"]:
+            signal.pause()
 except (ssl.SSLError, ConnectionError) as e:
     # Nobody listening is no refusal.
     print("nobody listens" if isinstance(e, ConnectionRefusedError)

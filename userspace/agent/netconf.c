@@ -31,6 +31,8 @@
 #include <libnetconf2/server_config.h>
 #include <libnetconf2/session_server.h>
 
+#include "rendezvous/keepalive.h"
+
 #define WORKERS		6
 #define REMOTE_LOGINS	16
 /* How long a login may take; how long a client may not read its reply. */
@@ -284,6 +286,9 @@ static void serve(struct nc_session *s, int fd, const char *user)
 		conn->ours = fd >= 0;
 		conn->fd = conn->ours ? fd : logins_done(s);
 		conn->may_change = conn->ours || remote_may_change(s);
+		/* Or a manager that vanished keeps its session for hours. */
+		if (!conn->ours && conn->fd >= 0)
+			inc_set_keepalive(conn->fd);
 	} else if (fd >= 0) {
 		close(fd);
 	}
