@@ -160,8 +160,25 @@ part_rude()
 	ktap $? "the agent still runs"
 }
 
+# Another program's, which takes datagrams: connecting to it fails.
+other_socket()
+{
+	python3 -c 'import signal, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+signal.pause()' "$DIR/dgram" &
+	wait_for 20 test -S "$DIR/dgram"
+	says "another program's socket" 1 "$DIR/dgram: " -y "$YANG" \
+		-u "$DIR/dgram"
+	[ -S "$DIR/dgram" ]
+	ktap $? "it is still there"
+	kill $!
+}
+
 part_options()
 {
+	local file
+
 	# shellcheck disable=SC2206	# words
 	SAYS_BY=("$AGENTD" $UNLIMITED)
 	says "--help" 0 "usage: inc-agentd" --help
@@ -198,6 +215,15 @@ part_options()
 		-u /nowhere/sock
 	says "a socket that is in use" 1 "another agent listens" -y "$YANG" \
 		-u "$SOCK"
+	echo precious >"$DIR/file"
+	ln -s "$DIR/file" "$DIR/link"
+	for file in file link; do
+		says "a $file in the socket's place" 1 "this is no socket" \
+			-y "$YANG" -u "$DIR/$file"
+	done
+	[ -L "$DIR/link" ] && [ "$(cat "$DIR/file")" = precious ]
+	ktap $? "they are still there"
+	other_socket
 	says "a host key that does not exist" 1 "cannot listen for SSH" \
 		-y "$YANG" -u "$DIR/other" -s 127.0.0.1:8301 -k /nowhere \
 		-a a=/nowhere

@@ -553,6 +553,29 @@ static void *worker(void *arg)
 	return NULL;
 }
 
+/*
+ * Remove the socket of an agent that was killed. @err: why connecting to it has
+ * failed; the kernel says ECONNREFUSED of files that are no sockets, too.
+ */
+static int remove_stale(const char *path, int err)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		return 0;	/* bind() says what else is wrong */
+	if (!S_ISSOCK(st.st_mode)) {
+		log_error("%s: this is no socket: remove it, or name another one",
+			  path);
+		return -1;
+	}
+	if (err != ECONNREFUSED) {
+		log_error("%s: %s", path, strerror(err));
+		return -1;
+	}
+	unlink(path);
+	return 0;
+}
+
 /**
  * netconf_listen_unix() - accept sessions on a UNIX socket
  * @path: its name
@@ -578,7 +601,10 @@ int netconf_listen_unix(const char *path, unsigned int mode)
 		close(fd);
 		return -1;
 	}
-	unlink(path);
+	if (remove_stale(path, errno)) {
+		close(fd);
+		return -1;
+	}
 	old = umask(~mode & 0777);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) ||
 	    listen(fd, 16)) {
