@@ -47,7 +47,8 @@ struct stats;
  * @cables: links that are configured
  * @ncables: their number
  * @key: SSH: file with the private key, or NULL
- * @known_hosts: SSH: file with the agents' keys, or NULL
+ * @known_hosts: SSH: file with the agents' keys, or NULL: any are accepted
+ * @any_host_key: that is so beyond loopback, too
  * @allow: addresses that ranks may have besides their connections'
  * @forming_ms: how long a group may wait for its ranks
  * @heartbeat_ms: interval of heartbeats, 0: none
@@ -76,6 +77,7 @@ struct options {
 	unsigned int	ncables;
 	const char	*key;
 	const char	*known_hosts;
+	bool		any_host_key;
 	struct inc_rdv_network *allow;
 	uint32_t	forming_ms;
 	uint32_t	heartbeat_ms;

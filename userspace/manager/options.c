@@ -39,7 +39,9 @@ static const char usage[] =
 	"      --tokens FILE       tokens of clients that have no certificate\n"
 	"      --insecure-plaintext  let everyone do everything, without encryption\n"
 	"      --ssh-key FILE      private key, with the public one in FILE.pub\n"
-	"      --known-hosts FILE  keys of the agents; without it any is accepted\n"
+	"      --known-hosts FILE  keys of the agents; needed for SSH beyond loopback\n"
+	"      --insecure-host-keys  accept any key of an agent: whoever is on the way\n"
+	"                          can be a switch\n"
 	"      --allow ADDR[/N]    addresses that ranks may have besides their\n"
 	"                          connections'; once for each network\n"
 	"      --forming-time S    seconds from a group's first rank to its start (300)\n"
@@ -76,6 +78,7 @@ static const char usage[] =
 enum {
 	OPT_KEY = 256,
 	OPT_KNOWN_HOSTS,
+	OPT_ANY_HOST_KEY,
 	OPT_ALLOW,
 	OPT_FORMING,
 	OPT_HEARTBEAT,
@@ -113,6 +116,8 @@ static const struct option longs[] = {
 	{ "listen",		required_argument,	NULL, 'l' },
 	{ "ssh-key",		required_argument,	NULL, OPT_KEY },
 	{ "known-hosts",	required_argument,	NULL, OPT_KNOWN_HOSTS },
+	{ "insecure-host-keys",	no_argument,		NULL,
+	  OPT_ANY_HOST_KEY },
 	{ "allow",		required_argument,	NULL, OPT_ALLOW },
 	{ "forming-time",	required_argument,	NULL, OPT_FORMING },
 	{ "heartbeat",		required_argument,	NULL, OPT_HEARTBEAT },
@@ -311,6 +316,9 @@ static int take_text(struct options *o, int opt, const char *arg)
 	case OPT_KNOWN_HOSTS:
 		o->known_hosts = arg;
 		return 0;
+	case OPT_ANY_HOST_KEY:
+		o->any_host_key = true;
+		return 0;
 	case OPT_PIDFILE:
 		o->pidfile = arg;
 		return 0;
@@ -402,6 +410,25 @@ static int read_file(struct options *o, const char *path)
 
 /* --- What contradicts itself --------------------------------------------- */
 
+/* Is it known that a switch will be that switch? */
+static int check_switch(const struct options *o, const char *address)
+{
+	struct netconf_target t = { .port = 0 };
+
+	netconf_target_parse(&t, address);
+	if (t.tls && !o->security.cert) {
+		fprintf(stderr, "inc-amd: --switch %s: needs --tls-cert, --tls-key and --tls-ca\n",
+			address);
+		return -1;
+	}
+	if (t.path[0] || t.tls || o->known_hosts || o->any_host_key ||
+	    inc_auth_is_loopback(t.host))
+		return 0;
+	fprintf(stderr, "inc-amd: --switch %s: needs --known-hosts FILE, with the agents' keys as ssh-keyscan has them, or --insecure-host-keys\n",
+		address);
+	return -1;
+}
+
 static int by_target(const void *a, const void *b)
 {
 	return netconf_target_cmp(a, b);
@@ -442,13 +469,9 @@ static int check(const struct options *o)
 		      stderr);
 		return -1;
 	}
-	for (i = 0; i < o->nswitches; i++) {
-		if (strncmp(o->switches[i], "tls://", 6) || o->security.cert)
-			continue;
-		fprintf(stderr, "inc-amd: --switch %s: needs --tls-cert, --tls-key and --tls-ca\n",
-			o->switches[i]);
-		return -1;
-	}
+	for (i = 0; i < o->nswitches; i++)
+		if (check_switch(o, o->switches[i]))
+			return -1;
 	return check_twins(o);
 }
 
