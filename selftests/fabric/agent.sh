@@ -121,6 +121,7 @@ part_restart()
 	wait "$AGENT" 2>/dev/null
 	agent_up
 	ktap $? "the agent starts again after kill -9"
+	kill -HUP "$AGENT"
 	py after "$DIR/before.xml"
 	agent_down
 	ktap $? "SIGTERM ends it in order" "$(tail -n 3 "$DIR/log")"
@@ -146,8 +147,13 @@ part_ssh()
 	keys
 	agent_down
 	ktap $? "the agent ends in order"
-	agent_up -s 127.0.0.1:8300 -k "$DIR/hostkey" -a "admin=$DIR/good.pub"
+	cp "$DIR/bad.pub" "$DIR/admin.pub"
+	agent_up -s 127.0.0.1:8300 -k "$DIR/hostkey" -a "admin=$DIR/admin.pub"
 	ktap $? "the agent listens for SSH"
+	cp "$DIR/good.pub" "$DIR/admin.pub"
+	kill -HUP "$AGENT"
+	wait_for 20 grep -q "count from now on" "$DIR/log"
+	ktap $? "it reads the keys again" "$(tail -n 3 "$DIR/log")"
 	py ssh "$DIR/good" "$DIR/bad"
 }
 
@@ -207,6 +213,12 @@ part_options()
 		-f "$DIR/conf"
 	says "a file: none" 2 "No such file" -f /nowhere
 	says "a file: zero bytes" 2 "zero byte" -f /dev/zero
+	keys
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+		-subj /CN=x -keyout "$DIR/tls.key" -out "$DIR/tls.pem" 2>/dev/null
+	says "a certificate with another's key" 1 "cannot listen for TLS" \
+		-y "$YANG" -u "$DIR/other" -t 127.0.0.1 --tls-key "$DIR/hostkey" \
+		--tls-cert "$DIR/tls.pem" --tls-ca "$DIR/tls.pem"
 	says "a wrong port" 2 "from 1 to 65535" -s 127.0.0.1:0
 	says "a wrong mode" 2 "from 0 to 777" -m 888
 	says "no YANG modules" 1 "cannot load the YANG modules" -y /nowhere \

@@ -231,6 +231,38 @@ vanished()
 	sw ip link set v0 up
 }
 
+# serves CERT ADDRESS: does the agent have this certificate?
+serves()
+{
+	local serial
+
+	serial=$(openssl x509 -in "$1" -noout -serial) &&
+		sw openssl s_client -connect "$2:6513" </dev/null 2>/dev/null |
+		openssl x509 -noout -serial | grep -qx "$serial"
+}
+
+# renewed DIR ADDRESS: the agent's certificate, while it runs
+renewed()
+{
+	local dir=$1 at=$2 log=$LAB_OUT/agentd-sw.log
+
+	ca -f agent sw "$at"
+	! serves "$dir/cert.pem" "$at"
+	ktap $? "a renewed certificate is not read without SIGHUP"
+	kill -HUP "${AGENT[sw]}"
+	wait_for 20 serves "$dir/cert.pem" "$at"
+	ktap $? "it is with SIGHUP" "$(tail -n 3 "$log")"
+	cp "$CA/alice/key.pem" "$DIR/key.pem"
+	mv "$dir/key.pem" "$DIR/right.pem" && mv "$DIR/key.pem" "$dir/key.pem"
+	kill -HUP "${AGENT[sw]}"
+	wait_for 20 grep -q "read before still count" "$log"
+	ktap $? "another's key is not taken" "$(tail -n 3 "$log")"
+	mv "$DIR/right.pem" "$dir/key.pem"
+	serves "$dir/cert.pem" "$at" && ! grep -q "session.*ended" "$log"
+	ktap $? "sessions go on, and others may log in" "$(tail -n 9 "$log")"
+	as alice am_job "NETCONF over TLS, renewed: 2 ranks" 2 --count 1000
+}
+
 part_netconf()
 {
 	local dir=$CA/sw at
@@ -247,6 +279,7 @@ part_netconf()
 	ktap $? "NETCONF over TLS: the agent answers" "$(as olga ctl topology)"
 	as alice am_job "NETCONF over TLS: 2 ranks" 2 --check --count 1000
 	gone "NETCONF over TLS"
+	renewed "$dir" "$at"
 	SAYS_BY=(netconf_tls)
 	says "the manager may change the switch" 0 "get ok, lock ok" switchboard
 	says "an operator may look only" 0 "get ok, lock access-denied" olga

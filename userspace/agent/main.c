@@ -99,15 +99,16 @@ int main(int argc, char **argv)
 	sigset_t set;
 	int sig;
 
+	/* Threads inherit it; only main() takes these signals. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	options_read(&o, argc, argv);
 	log_start("inc-agentd", o.level);
 	limit_memory(o.max_memory);
 	signal(SIGPIPE, SIG_IGN);
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	/* Threads inherit it; only main() takes these signals. */
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	if (o.id)
 		snprintf(a.id, sizeof(a.id), "%s", o.id);
 	else if (gethostname(a.id, sizeof(a.id) - 1))
@@ -116,7 +117,8 @@ int main(int argc, char **argv)
 		return 1;
 	log_info("ready");
 	notify("READY=1");
-	sigwait(&set, &sig);
+	while (!sigwait(&set, &sig) && sig == SIGHUP)
+		netconf_reload();
 	notify("STOPPING=1");
 	cm_stop();
 	lldp_stop();

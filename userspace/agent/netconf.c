@@ -637,6 +637,15 @@ int netconf_listen_remote(const struct netconf_ssh *ssh,
 }
 
 /**
+ * netconf_reload() - read keys and certificates again
+ */
+void netconf_reload(void)
+{
+	if (srv.remote)
+		remote_reload();
+}
+
+/**
  * netconf_start() - begin to accept sessions
  *
  * Return: 0, or -1 after a message.
@@ -688,6 +697,7 @@ void netconf_stop(struct agent *a)
 	nc_ps_free(srv.ps);
 	nc_server_destroy();
 	free(srv.pending);
+	remote_free();
 	ly_ctx_destroy(a->ctx);
 }
 

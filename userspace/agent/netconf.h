@@ -79,6 +79,7 @@ int netconf_listen_remote(const struct netconf_ssh *ssh,
 			  const struct netconf_tls *tls);
 bool netconf_revoked(const struct nc_session *s);
 bool netconf_may_change(const struct nc_session *s);
+void netconf_reload(void);
 int netconf_start(void);
 void netconf_stop(struct agent *a);
 int netconf_kill(uint32_t id, uint32_t by);

@@ -6,6 +6,7 @@
  */
 #include "remote.h"
 
+#include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <pthread.h>
 
@@ -26,7 +27,14 @@ enum access {
 	ACCESS_ALL,
 };
 
-static const struct netconf_ssh *users;
+/* What libnetconf2 has, and what it was made from. */
+static struct {
+	const struct ly_ctx		*ctx;
+	const struct netconf_ssh	*ssh;
+	const struct netconf_tls	*tls;
+	unsigned int			login_s;
+	struct lyd_node			*cfg;
+} endpoints;
 
 /* Those who log in and those who ask are different threads'. */
 static pthread_mutex_t crl_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -133,13 +141,14 @@ bool remote_admits(const struct nc_session *s)
 bool remote_may_change(const struct nc_session *s)
 {
 	const char *name = nc_session_get_username(s);
+	const struct netconf_ssh *ssh = endpoints.ssh;
 	unsigned int i;
 
 	if (nc_session_get_ti(s) == NC_TI_TLS)
 		return access_of_cert(s) == ACCESS_ALL;
-	for (i = 0; users && i < users->nusers; i++)
-		if (!strcmp(name, users->users[i].name))
-			return !users->users[i].reader;
+	for (i = 0; ssh && i < ssh->nusers; i++)
+		if (!strcmp(name, ssh->users[i].name))
+			return !ssh->users[i].reader;
 	return false;
 }
 
@@ -172,24 +181,37 @@ static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 	if (rc)
 		log_error("cannot listen for SSH on %s port %u with host key %s",
 			  ssh->addr, ssh->port, ssh->hostkey);
-	users = ssh;
 	return rc;
+}
+
+/* libnetconf2 would notice only when somebody connects. */
+static bool is_pair(const char *cert_file, const char *key_file)
+{
+	FILE *f = fopen(cert_file, "re");
+	X509 *cert = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
+	EVP_PKEY *key;
+	bool fits;
+
+	if (f)
+		fclose(f);
+	f = fopen(key_file, "re");
+	/* Without a passphrase OpenSSL would ask for one. */
+	key = f ? PEM_read_PrivateKey(f, NULL, NULL, (void *)"") : NULL;
+	if (f)
+		fclose(f);
+	fits = cert && key && X509_check_private_key(cert, key) == 1;
+	X509_free(cert);
+	EVP_PKEY_free(key);
+	return fits;
 }
 
 static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 		   struct lyd_node **cfg)
 {
-	char err[512];
 	int rc;
 
-	if (tls->crl) {
-		crl = crl_open(tls->crl, tls->ca, err, sizeof(err));
-		if (!crl) {
-			log_error("%s", err);
-			return -1;
-		}
-	}
-	rc = nc_server_config_add_address_port(ctx, "tls", NC_TI_TLS, tls->addr,
+	rc = !is_pair(tls->cert, tls->key) ||
+	     nc_server_config_add_address_port(ctx, "tls", NC_TI_TLS, tls->addr,
 					       tls->port, cfg) ||
 	     nc_server_config_add_tls_server_cert(ctx, "tls", tls->key, NULL,
 						  tls->cert, cfg) ||
@@ -202,11 +224,50 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 	return rc;
 }
 
+/* The configuration by the files as they are now. */
+static int make_config(struct lyd_node **cfg)
+{
+	int rc = 0;
+
+	*cfg = NULL;
+	if (endpoints.ssh)
+		rc = add_ssh(endpoints.ctx, endpoints.ssh, endpoints.login_s,
+			     cfg);
+	if (!rc && endpoints.tls)
+		rc = add_tls(endpoints.ctx, endpoints.tls, cfg);
+	if (!rc)
+		return 0;
+	lyd_free_all(*cfg);
+	*cfg = NULL;
+	return -1;
+}
+
+static int open_crl(void)
+{
+	const struct netconf_tls *tls = endpoints.tls;
+	struct crl *now, *before;
+	char err[512];
+
+	if (!tls || !tls->crl)
+		return 0;
+	now = crl_open(tls->crl, tls->ca, err, sizeof(err));
+	if (!now) {
+		log_error("%s", err);
+		return -1;
+	}
+	pthread_mutex_lock(&crl_lock);
+	before = crl;
+	crl = now;
+	pthread_mutex_unlock(&crl_lock);
+	crl_free(before);
+	return 0;
+}
+
 /**
  * remote_config() - make the endpoints
  * @ctx: libyang's context
  * @ssh: endpoint, or NULL; must stay
- * @tls: endpoint, or NULL
+ * @tls: endpoint, or NULL; must stay
  * @login_s: how long logging in by SSH may take, seconds
  *
  * Return: 0, or -1 after a message.
@@ -214,20 +275,52 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 int remote_config(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 		  const struct netconf_tls *tls, unsigned int login_s)
 {
-	struct lyd_node *cfg = NULL;
-	int rc = 0;
+	endpoints.ctx = ctx;
+	endpoints.ssh = ssh;
+	endpoints.tls = tls;
+	endpoints.login_s = login_s;
+	if (open_crl() || make_config(&endpoints.cfg))
+		return -1;
+	if (!nc_server_config_setup_data(endpoints.cfg))
+		return 0;
+	log_error("cannot listen for %s%s%s: is the address this host's, are the key and the certificate good?",
+		  ssh ? "SSH" : "", ssh && tls ? " and " : "",
+		  tls ? "TLS" : "");
+	remote_free();
+	return -1;
+}
 
-	if (ssh)
-		rc = add_ssh(ctx, ssh, login_s, &cfg);
-	if (!rc && tls)
-		rc = add_tls(ctx, tls, &cfg);
-	if (!rc) {
-		rc = nc_server_config_setup_data(cfg);
-		if (rc)
-			log_error("cannot listen for %s%s%s: is the address this host's, are the key and the certificate good?",
-				  ssh ? "SSH" : "", ssh && tls ? " and " : "",
-				  tls ? "TLS" : "");
+/**
+ * remote_reload() - read keys and certificates again
+ *
+ * Sessions go on. If something is wrong, all stays as it was.
+ */
+void remote_reload(void)
+{
+	struct lyd_node *cfg = NULL, *diff = NULL;
+
+	if (make_config(&cfg) || open_crl()) {
+		log_error("the keys and certificates that were read before still count");
+		lyd_free_all(cfg);
+		return;
 	}
-	lyd_free_all(cfg);
-	return rc ? -1 : 0;
+	if (lyd_diff_siblings(endpoints.cfg, cfg, 0, &diff) ||
+	    (diff && nc_server_config_setup_diff(diff)))
+		log_error("the keys and certificates cannot be replaced: restart inc-agentd");
+	else
+		log_info("the keys and certificates were read again: %s",
+			 diff ? "they count from now on" :
+			 "they are the same");
+	lyd_free_all(diff);
+	lyd_free_all(endpoints.cfg);
+	endpoints.cfg = cfg;
+}
+
+/**
+ * remote_free() - forget the endpoints
+ */
+void remote_free(void)
+{
+	lyd_free_all(endpoints.cfg);
+	endpoints.cfg = NULL;
 }

@@ -9,6 +9,8 @@
 
 int remote_config(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 		  const struct netconf_tls *tls, unsigned int login_s);
+void remote_reload(void);
+void remote_free(void);
 bool remote_admits(const struct nc_session *s);
 bool remote_revoked(const struct nc_session *s);
 bool remote_may_change(const struct nc_session *s);
