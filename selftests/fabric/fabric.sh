@@ -7,6 +7,7 @@
 #   fabric.sh [VAR=VALUE]... [PART...]
 #	PART: job die stop reach ssh wrong start twin rpc slow many
 
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/lib/fabric.sh
