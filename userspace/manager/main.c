@@ -37,8 +37,10 @@ static void reload(struct work *work)
 	if (manager.stop)
 		return;
 	group_check_callers(&manager);
-	if (!manager.o.tenants && manager.o.security.crl)
+	if (!manager.tenants.path) {
+		log_say("SIGHUP: there is no file of limits (--tenants)");
 		return;
+	}
 	if (tenants_reload(&manager.tenants, err, sizeof(err)))
 		event_say(&manager.events, EVENT_LIMITS_WRONG,
 			  manager.o.advertise, "the limits are as before: %s",
