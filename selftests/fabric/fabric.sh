@@ -193,6 +193,37 @@ part_wrong()
 		env INC_AM="$(topo_ip4 sw):84326" inc-perf -J x -n 1 -r 0
 }
 
+reads_fifo()
+{
+	find "/proc/$AMD/fd" -lname "$LAB_OUT/amd.fifo" 2>/dev/null | grep -q .
+}
+
+# SIGHUP while the manager reads its configuration, which is the first thing that
+# it does.
+early_hup()
+{
+	local fifo=$LAB_OUT/amd.fifo
+
+	rm -f "$fifo"
+	mkfifo "$fifo"
+	exec 9<>"$fifo"
+	ip netns exec "$TOPO-sw" inc-amd --config "$fifo" \
+		>"$LAB_OUT/amd.log" 2>&1 9>&- &
+	AMD=$!
+	wait_for 10 reads_fifo
+	kill -HUP "$AMD"
+	printf '%s\n' "switch = $(sock_of sw)" "store = none" >&9
+	exec 9>&-
+	wait_for 10 grep -q "SIGHUP: there is no file" "$LAB_OUT/amd.log"
+	ktap $? "SIGHUP before anything else is kept for later" \
+		"$(cat "$LAB_OUT/amd.log")"
+	wait_for 10 sw inc-amctl topology
+	! grep -q " limits-wrong" "$LAB_OUT/amd.log"
+	ktap $? "SIGHUP without a file of limits is no error" \
+		"$(cat "$LAB_OUT/amd.log")"
+	amd_down
+}
+
 part_start()
 {
 	local pidfile=$LAB_OUT/amd.pid
@@ -216,6 +247,20 @@ part_start()
 	amd_down
 	[ ! -e "$pidfile" ]
 	ktap $? "--pidfile goes with the manager"
+	rm -f "$LAB_OUT/notify" "$LAB_OUT/notified"
+	python3 "$ROOT/selftests/fabric/notified.py" /tmp/notify-$$ \
+		>"$LAB_OUT/notified" &
+	wait_for 10 test -S /tmp/notify-$$
+	NOTIFY_SOCKET=/tmp/notify-$$ amd_up
+	wait_for 10 grep -q "^READY=1" "$LAB_OUT/notified"
+	ktap $? "systemd is told that it is ready" "$(cat "$LAB_OUT/notified")"
+	amd_down
+	wait_for 10 grep -q "^STOPPING=1" "$LAB_OUT/notified"
+	ktap $? "systemd is told that it ends" "$(cat "$LAB_OUT/notified")"
+	grep -q "^Type=notify" \
+		"$ROOT/userspace/manager/systemd/inc-amd.service.in"
+	ktap $? "the unit waits for that"
+	early_hup
 	amd_up
 }
 

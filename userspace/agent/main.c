@@ -6,12 +6,11 @@
 
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "cm.h"
+#include "conf/notify.h"
 #include "lldp.h"
 #include "netconf.h"
 #include "options.h"
@@ -19,28 +18,6 @@
 #include "rpc.h"
 
 #define LIBNETCONF2_YANG	"/usr/share/yang/modules/libnetconf2"
-
-/* Tell systemd how it is going, if it asked for that. */
-static void notify(const char *state)
-{
-	const char *path = getenv("NOTIFY_SOCKET");
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int fd;
-
-	if (!path || !*path || strlen(path) >= sizeof(addr.sun_path))
-		return;
-	memcpy(addr.sun_path, path, strlen(path));
-	if (*path == '@')
-		addr.sun_path[0] = '\0';
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	(void)!sendto(fd, state, strlen(state), MSG_NOSIGNAL,
-		      (struct sockaddr *)&addr,
-		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
-				  strlen(path)));
-	close(fd);
-}
 
 static int write_pid(const char *path)
 {
@@ -116,10 +93,10 @@ int main(int argc, char **argv)
 	if (start(&a, &o))
 		return 1;
 	log_info("ready");
-	notify("READY=1");
+	inc_notify("READY=1");
 	while (!sigwait(&set, &sig) && sig == SIGHUP)
 		netconf_reload();
-	notify("STOPPING=1");
+	inc_notify("STOPPING=1");
 	cm_stop();
 	lldp_stop();
 	notif_stop();

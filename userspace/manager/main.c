@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "conf/notify.h"
 #include "manager.h"
 #include "stats/stats.h"
 #include "web/web.h"
@@ -76,11 +77,10 @@ static void *wait_signal(void *arg)
 	_exit(1);
 }
 
-/* All other threads leave these signals to this one. */
-static int catch_signals(void)
+/* Until somebody waits for them, they wait: SIGHUP would end the program. */
+static const sigset_t *hold_signals(void)
 {
 	static sigset_t set;
-	pthread_t thread;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
@@ -88,7 +88,15 @@ static int catch_signals(void)
 	sigaddset(&set, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	return pthread_create(&thread, NULL, wait_signal, &set);
+	return &set;
+}
+
+/* All other threads leave these signals to this one. */
+static int catch_signals(const sigset_t *set)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, wait_signal, (void *)set);
 }
 
 /* --- Switches ------------------------------------------------------------ */
@@ -291,7 +299,7 @@ static int start_tenants(struct manager *m)
 	return -1;
 }
 
-int main(int argc, char **argv)
+static int start_rpc(struct manager *m, int *port)
 {
 	static const struct rpc_handler handler = {
 		.call		= leader_call,
@@ -300,6 +308,19 @@ int main(int argc, char **argv)
 		.closed		= group_closed,
 		.refused	= violation_call,
 	};
+	char err[640];
+
+	m->rpc = rpc_start(&m->loop, m->o.listen, &m->o.security, &handler, m,
+			   port, err, sizeof(err));
+	if (m->rpc)
+		return 0;
+	fprintf(stderr, "inc-amd: %s\n", err);
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	const sigset_t *signals = hold_signals();
 	struct manager *m = &manager;
 	char err[640];
 	struct web *web = NULL;
@@ -317,18 +338,14 @@ int main(int argc, char **argv)
 	/* IDs that were not used lately are easier to tell apart. */
 	m->next_tree = m->o.first_tree + (uint32_t)time(NULL) %
 		       (m->o.last_tree - m->o.first_tree + 1);
-	if (catch_signals())
+	if (catch_signals(signals))
 		return 1;
 	if (state_start(m, err)) {
 		fprintf(stderr, "inc-amd: --store %s: %s\n", m->o.store, err);
 		return 1;
 	}
-	m->rpc = rpc_start(&m->loop, m->o.listen, &m->o.security, &handler, m,
-			   &port, err, sizeof(err));
-	if (!m->rpc) {
-		fprintf(stderr, "inc-amd: %s\n", err);
+	if (start_rpc(m, &port))
 		return 1;
-	}
 	if (start_switches(m)) {
 		fputs("inc-amd: no memory\n", stderr);
 		return 1;
@@ -338,7 +355,9 @@ int main(int argc, char **argv)
 		return 1;
 	printf("listening on %s port %d\n", m->o.listen, port);
 	fflush(stdout);
+	inc_notify("READY=1");
 	run(m);
+	inc_notify("STOPPING=1");
 	web_stop(web);
 	dismantle(m);
 	rpc_stop(m->rpc);
