@@ -50,7 +50,7 @@ configure()
 	PATH=$PATH
 	LD_LIBRARY_PATH=$LD_LIBRARY_PATH
 	SLURM_CONF=$SLURM_CONF
-	INC_AM=$(topo_ip4 sw)
+	INC_AM=$(topo_ip4 sw):1,$(topo_ip4 sw)
 	END
 	# As "make install" does.
 	cp -r "$ROOT/userspace/manager/slurm" "$HOOKS" &&
@@ -225,8 +225,8 @@ part_away()
 {
 	amd_down
 	submit "inc:ranks=4" 10
-	wait_for 30 of_says "."
-	ktap $? "no manager: the job says why" "$(job_log)"
+	wait_for 30 of_says "$(topo_ip4 sw):18790: Connection refused"
+	ktap $? "no manager: the job says why, of each" "$(job_log)"
 	! state_is "RUNNING|COMPLETED"
 	ktap $? "no manager: it does not run" "$(job_log)"
 	amd_up

@@ -290,6 +290,37 @@ etcd_strangers()
 		--etcd-key "$ca/amd/key.pem"
 }
 
+# answered TEXT LIST ARGS...: inc-amctl gets an answer from one of the managers. A
+# leader that finds etcd slow gives up the lead, and takes it again.
+answered()
+{
+	SAID=$(sw env INC_AM="$2" timeout 5 inc-amctl "${@:3}" 2>&1)
+	grep -q "$1" <<<"$SAID"
+}
+
+# asked_of IP LEADER OTHER: inc-amctl finds the leader, whoever is asked first.
+asked_of()
+{
+	local addr=$1:$2 other=$1:$3 list
+
+	# There is no such host, and nobody at the port.
+	for list in "$addr,$other" "$other,$addr" \
+		"${1%.*}.250,,$1:18796,$addr"; do
+		wait_for 20 answered "^switch sw at" "$list" topology
+		ktap $? "inc-amctl: $2 leads, asked: $list" "$SAID"
+	done
+	wait_for 20 answered "^switch sw: up" "$other,$addr" \
+		task --switches --follow
+	ktap $? "inc-amctl --follow: $2 leads" "$SAID"
+	says "inc-amctl: none of these" 1 "manager $1:18796: Connection refused" \
+		inc-amctl -m "$1:18796,$1:18797" topology
+	says "inc-amctl: an empty list" 1 "no manager is named" \
+		inc-amctl -m , topology
+	kill -0 "$first" || return
+	wait_for 20 answered "^switch sw at" "$other" topology
+	ktap $? "inc-amctl: the standby names the leader" "$SAID"
+}
+
 part_standby()
 {
 	local first second
@@ -303,11 +334,13 @@ part_standby()
 	first=$!
 	amd2_up 18792 "listening"
 	second=$!
+	asked_of "$(topo_ip4 sw)" 18790 18792
 	checked_job
 	kill -9 "$first"
 	wait_for 10 grep -q "this manager leads" "$LAB_OUT/amd-18792.log"
 	ktap $? "killed leader: the standby leads" \
 		"$(cat "$LAB_OUT/amd-18792.log")"
+	asked_of "$(topo_ip4 sw)" 18792 18790
 	has_ended "killed leader: no rank sees an error"
 	wait_for 15 no_tree
 	ktap $? "killed leader: the tree is gone" "$(sw inc-tool tree show)"

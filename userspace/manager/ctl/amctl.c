@@ -25,7 +25,8 @@ static const char usage[] =
 	"  reservation        room that is held for jobs: show, add, del\n"
 	"  event              what has happened; --follow: and what happens\n"
 	"\n"
-	"  -m, --manager HOST[:PORT]  default: INC_AM, else 127.0.0.1:" AM_PORT "\n"
+	"  -m, --manager HOST[:PORT][,HOST...]\n"
+	"                             default: INC_AM, else 127.0.0.1:" AM_PORT "\n"
 	"  -j, --json                 print JSON\n"
 	"  -h, --help                 this text\n"
 	"  -V, --version\n"
@@ -136,21 +137,6 @@ static int run(int argc, char **argv)
 	return o->run(argc - 1, argv + 1);
 }
 
-/* Add the port if there is none. An IPv6 address with a port has brackets. */
-static const char *with_port(const char *addr)
-{
-	const char *colon = strchr(addr, ':');
-	char *text;
-
-	if (addr[0] == '[' ? !!strstr(addr, "]:") :
-	    colon && colon == strrchr(addr, ':'))
-		return addr;
-	if (asprintf(&text, addr[0] != '[' && colon ? "[%s]:%s" : "%s:%s", addr,
-		     AM_PORT) < 0)
-		return addr;
-	return text;
-}
-
 static bool option(const char *word, const char *letter, const char *name)
 {
 	return !strcmp(word, letter) ||
@@ -190,8 +176,8 @@ int main(int argc, char **argv)
 	n = options(argc, argv);
 	if (n < 0)
 		return CTL_USAGE;
-	ctl_manager = with_port(ctl_manager && *ctl_manager ? ctl_manager :
-							      "127.0.0.1");
+	if (!ctl_manager || !*ctl_manager)
+		ctl_manager = "127.0.0.1";
 	ret = run(argc - n, argv + n);
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "inc-amctl: standard output: %s\n",

@@ -36,7 +36,7 @@ extern const struct ctl_object ctl_topology, ctl_group, ctl_switch, ctl_client,
 
 /* amctl.c */
 extern bool ctl_json;
-extern const char *ctl_manager;
+extern const char *ctl_manager;	/* or several, with commas between */
 int ctl_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ctl_is(const char *word, const char *name);
 

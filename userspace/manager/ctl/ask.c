@@ -6,11 +6,89 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/json.h"
+#include "api/message.h"
 #include "ctl/amctl.h"
+#include "plugins/am/reach.h"
 
 #define TIMEOUT_MS	5000
+#define REACH_MS	1000	/* for each of several managers */
+#define ADDR_LEN	264	/* a name of DNS, and a port */
+
+/**
+ * struct search - for the manager that leads
+ * @n: how many were tried
+ * @addr: the one that is tried
+ * @leader: where one of them has said that the leader is
+ * @why: what is wrong with those that were tried, a line for each
+ */
+struct search {
+	unsigned int	n;
+	char		addr[ADDR_LEN + 16];
+	char		leader[ADDR_LEN];
+	char		why[4096];
+};
+
+/* Add the port if there is none. An IPv6 address with a port has brackets. */
+static void put_address(struct search *s, const char *addr)
+{
+	const char *colon = strchr(addr, ':');
+	bool alone = addr[0] != '[' && colon;
+
+	if (addr[0] == '[' ? !!strstr(addr, "]:") :
+	    colon && colon == strrchr(addr, ':'))
+		snprintf(s->addr, sizeof(s->addr), "%s", addr);
+	else
+		snprintf(s->addr, sizeof(s->addr), "%s%s%s:%s",
+			 alone ? "[" : "", addr, alone ? "]" : "", AM_PORT);
+}
+
+/* Those that the user names, then the one that they name. False: no more. */
+static bool next_manager(struct search *s)
+{
+	char one[ADDR_LEN];
+	unsigned int count;
+
+	do {
+		count = (unsigned int)reach_nth(ctl_manager, s->n, one,
+						sizeof(one));
+		if (s->n > count || (s->n == count && !s->leader[0]))
+			return false;
+		put_address(s, s->n++ < count ? one : s->leader);
+	} while (s->addr[0] == ':');
+	return true;
+}
+
+/* A lost packet must not take all of the time that another one would need. */
+static bool is_reached(const struct search *s, char *err, size_t len)
+{
+	int fd;
+
+	if (s->n == 1 && !strchr(ctl_manager, ','))
+		return true;
+	fd = reach_connect(s->addr, REACH_MS);
+	if (fd >= 0)
+		close(fd);
+	else
+		snprintf(err, len, "%s", strerror(-fd));
+	return fd >= 0;
+}
+
+/* Note why a manager has not done it. Returns whether another one may. */
+static bool failed(struct search *s, int ret, const char *err)
+{
+	static const char at[] = AM_NOT_LEADER ", it is at ";
+	size_t len = ret == -EHOSTUNREACH ? strlen(s->why) : 0;
+
+	/* What the leader says is what matters. */
+	snprintf(s->why + len, sizeof(s->why) - len,
+		 "inc-amctl: manager %s: %s\n", s->addr, err);
+	if (!strncmp(err, at, strlen(at)))
+		snprintf(s->leader, sizeof(s->leader), "%s", err + strlen(at));
+	return ret == -EHOSTUNREACH;
+}
 
 static uint8_t *pack(const ProtobufCMessage *req, size_t *len)
 {
@@ -23,10 +101,23 @@ static uint8_t *pack(const ProtobufCMessage *req, size_t *len)
 	return data;
 }
 
-static void complain(const char *err)
+static void complain(const struct search *s)
 {
 	fflush(stdout);
-	fprintf(stderr, "inc-amctl: manager %s: %s\n", ctl_manager, err);
+	fputs(s->why[0] ? s->why : "inc-amctl: no manager is named\n", stderr);
+}
+
+/* Returns 0 or a negative errno value, with an error message. */
+static int ask_one(const struct search *s, const char *method,
+		   const uint8_t *in, size_t n, uint8_t **out, size_t *len,
+		   char *err, size_t err_len)
+{
+	if (!in)
+		return -ENOMEM;
+	if (!is_reached(s, err, err_len))
+		return -EHOSTUNREACH;
+	return amctl_call(s->addr, method, TIMEOUT_MS, in, n, out, len, err,
+			  err_len);
 }
 
 /**
@@ -42,22 +133,26 @@ ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 {
 	ProtobufCMessage *msg = NULL;
 	char err[512] = "no memory";
-	uint8_t *in, *out = NULL;
-	int ret = -ENOMEM;
-	size_t n, len;
+	struct search s = { 0 };
+	size_t n, len = 0;
+	bool more = true;
+	uint8_t *in, *out;
+	int ret;
 
 	in = pack(req, &n);
-	if (in)
-		ret = amctl_call(ctl_manager, method, TIMEOUT_MS, in, n, &out,
-				 &len, err, sizeof(err));
-	free(in);
-	if (!ret && out) {
-		snprintf(err, sizeof(err), "its answer is not understood; is it of the same version?");
-		msg = protobuf_c_message_unpack(type, NULL, len, out);
+	while (!msg && more && next_manager(&s)) {
+		out = NULL;
+		ret = ask_one(&s, method, in, n, &out, &len, err, sizeof(err));
+		if (!ret && out) {
+			snprintf(err, sizeof(err), "its answer is not understood; is it of the same version?");
+			msg = protobuf_c_message_unpack(type, NULL, len, out);
+		}
+		free(out);
+		more = !msg && failed(&s, ret, err);
 	}
-	free(out);
+	free(in);
 	if (!msg)
-		complain(err);
+		complain(&s);
 	return msg;
 }
 
@@ -74,16 +169,18 @@ void ctl_free(ProtobufCMessage *msg)
 struct follow {
 	const ProtobufCMessageDescriptor	*type;
 	bool (*print)(const ProtobufCMessage *msg);
+	bool					begun;
 };
 
 static bool got(void *ctx, const uint8_t *data, size_t len)
 {
-	const struct follow *f = ctx;
+	struct follow *f = ctx;
 	ProtobufCMessage *msg =
 		protobuf_c_message_unpack(f->type, NULL, len, data);
 	bool more = msg && f->print(msg);
 
 	ctl_free(msg);
+	f->begun = true;
 	/* Nobody reads: "| head" has enough. */
 	return more && !fflush(stdout);
 }
@@ -103,18 +200,27 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 {
 	struct follow f = { .type = type, .print = print };
 	char err[512] = "no memory";
+	struct search s = { 0 };
 	int ret = -ENOMEM;
+	bool more = true;
 	uint8_t *in;
 	size_t n;
 
 	in = pack(req, &n);
-	if (in)
-		ret = amctl_stream(ctl_manager, method, in, n, got, &f, err,
-				   sizeof(err));
+	while (ret && more && next_manager(&s)) {
+		if (in && is_reached(&s, err, sizeof(err)))
+			ret = amctl_stream(s.addr, method, in, n, got, &f, err,
+					   sizeof(err));
+		else
+			ret = in ? -EHOSTUNREACH : -ENOMEM;
+		/* What was printed must not come again. */
+		more = ret && failed(&s, ret, err[0] ? err :
+				     "the connection was lost") && !f.begun;
+	}
 	free(in);
 	if (!ret)
 		return CTL_OK;
-	complain(err[0] ? err : "the connection was lost");
+	complain(&s);
 	return CTL_REFUSED;
 }
 

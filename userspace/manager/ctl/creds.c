@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/message.h"
 #include "auth/client.h"
 #include "base/call.h"
 #include "ctl/creds.h"
@@ -61,7 +62,8 @@ void ctl_explain(grpc_status_code status, char *err, size_t err_len)
 {
 	size_t len = strlen(err);
 
-	if (status != GRPC_STATUS_UNAVAILABLE)
+	if (status != GRPC_STATUS_UNAVAILABLE ||
+	    !strncmp(err, AM_NOT_LEADER, strlen(AM_NOT_LEADER)))
 		return;
 	if (strstr(err, "VERIFY_FAILED") || strstr(err, "handshake"))
 		snprintf(err + len, err_len - len, "; is the certificate of INC_AM_CA the manager's authority's, and its name that of the manager's certificate?");
