@@ -172,9 +172,10 @@ part_wrong()
 	ktap $? "no group is left" "$(ctl group show)"
 	for args in "" "--switch" "--switch /x --listen nowhere:x" \
 		    "--switch a:b:c" "--switch /x --heartbeat -1" \
-		    "--switch /x --switch /y --switch /x" \
-		    "--switch a --switch root@A:830" \
-		    "--switch a:65536" "--switch /x --tree-ids 1-4294967296" \
+		    "$any --http none --switch /y --switch /x" \
+		    "$any --http none --switch a --switch root@A:830" \
+		    "$any --http none --switch a:65536" \
+		    "$any --http none --tree-ids 1-4294967296" \
 		    "$any --http none --listen 127.0.0.1:84326" \
 		    "$any --http none --listen 127.0.0.1" \
 		    "$any --http none --listen ::1:18790" \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * Configuration files of inc-amd and inc-agentd: long options, one per line,
- * "NAME = VALUE" or "NAME VALUE", or "NAME" alone. A # at the beginning of a line,
- * or after a space, begins a comment.
+ * "NAME = VALUE" or "NAME VALUE", or "NAME" alone. A # at the beginning of a
+ * line, or after a space, begins a comment.
  */
 #ifndef INC_CONF_H
 #define INC_CONF_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * See notify.h. It is a datagram: not worth libsystemd on hosts without systemd.
+ * See notify.h. It is one datagram: not worth a need for libsystemd.
  */
 #include <stddef.h>
 #include <stdlib.h>
