@@ -183,7 +183,7 @@ signal.pause()' "$DIR/dgram" &
 
 part_options()
 {
-	local file
+	local file id
 
 	# shellcheck disable=SC2206	# words
 	SAYS_BY=("$AGENTD" $UNLIMITED)
@@ -220,6 +220,11 @@ part_options()
 		-y "$YANG" -u "$DIR/other" -t 127.0.0.1 --tls-key "$DIR/hostkey" \
 		--tls-cert "$DIR/tls.pem" --tls-ca "$DIR/tls.pem"
 	says "a wrong port" 2 "from 1 to 65535" -s 127.0.0.1:0
+	# Not UTF-8; a control character of Latin-1 (C1), which terminals obey.
+	for id in $'sw\xff' $'sw\xc2\x9b2J' $'sw\e[2J' "sw 1" $'s\u00fc'; do
+		says "a name like $(printf %q "$id")" 1 "printable ASCII" \
+			-y "$YANG" -u "$DIR/other" -i "$id"
+	done
 	says "a wrong mode" 2 "from 0 to 777" -m 888
 	says "no YANG modules" 1 "cannot load the YANG modules" -y /nowhere \
 		-u "$DIR/other"

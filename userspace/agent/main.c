@@ -42,6 +42,24 @@ static void limit_memory(uint64_t bytes)
 		log_warn("--max-memory: %s", strerror(errno));
 }
 
+/* The identity goes into XML, LLDP, and what operators read. */
+static int set_id(struct agent *a, const char *id)
+{
+	const char *p;
+
+	if (id)
+		snprintf(a->id, sizeof(a->id), "%s", id);
+	else if (gethostname(a->id, sizeof(a->id) - 1))
+		snprintf(a->id, sizeof(a->id), "switch");
+	for (p = a->id; *p > ' ' && *p <= '~'; p++)
+		;
+	if (!*p && *a->id)
+		return 0;
+	log_error("%s has to be printable ASCII characters, without spaces",
+		  id ? "--id" : "the host's name, or --id,");
+	return -1;
+}
+
 static int start(struct agent *a, const struct options *o)
 {
 	char dirs[4096];
@@ -86,10 +104,8 @@ int main(int argc, char **argv)
 	log_start("inc-agentd", o.level);
 	limit_memory(o.max_memory);
 	signal(SIGPIPE, SIG_IGN);
-	if (o.id)
-		snprintf(a.id, sizeof(a.id), "%s", o.id);
-	else if (gethostname(a.id, sizeof(a.id) - 1))
-		snprintf(a.id, sizeof(a.id), "switch");
+	if (set_id(&a, o.id))
+		return 1;
 	if (start(&a, &o))
 		return 1;
 	log_info("ready");
