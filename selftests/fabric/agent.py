@@ -413,12 +413,20 @@ def part_filter():
     clear(m)
 
 
+def roles(m):
+    r = data(m.get(filter=subtree("<identity><role/></identity>")))
+    return sorted(e.text for e in r.findall(".//s:role", NS))
+
+
 def part_levels():
     m = connect()
+    same("without trees, the switch has no role", roles(m), [])
     edit(m, tree(5, 2, "<below>2 2</below>"))
+    same("with a tree of its own it is a root", roles(m), ["root"])
     same("a parent of two leaves with two ranks each",
          tool("tree", "show")[0]["below"], [2, 2])
     edit(m, tree(6, 2, "<job-ranks>4</job-ranks><first-rank>2</first-rank>"))
+    same("with one below it is a child, too", roles(m), ["child", "root"])
     r = data(m.get(filter=subtree("<tree><id>6</id></tree>")))
     case("a child's parent link has a QPN",
          r.find(".//s:parent/s:state/s:qpn", NS) is not None)

@@ -317,6 +317,7 @@ uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
  * @sw: the container "switch"
  * @tree: the tree that was looked at last, or NULL
  * @tree_id: its ID
+ * @roles: bits of the roles that the trees have
  * @state: add what is not configuration
  */
 struct reader {
@@ -324,6 +325,7 @@ struct reader {
 	struct lyd_node	*sw;
 	struct lyd_node	*tree;
 	uint32_t	tree_id;
+	uint32_t	roles;
 	bool		state;
 };
 
@@ -359,6 +361,8 @@ static int add_tree(const struct inc_nl_tree *t, void *arg)
 	if (lyd_new_list(r->sw, NULL, "tree", 0, &node, id))
 		return 0;
 	ds_emit(node, add_state(r, node), &nl_tree, t);
+	if (INC_NL_HAS(t, TREE_ROLE) && t->role < 32)
+		r->roles |= 1U << t->role;
 	if (t->role == RDMA_INC_ROLE_CHILD)
 		add_parent(r, node, t->id);
 	return 0;
@@ -466,6 +470,24 @@ static int add_slot(const struct inc_nl_slot *s, void *arg)
 	return 0;
 }
 
+static void add_roles(const struct reader *r)
+{
+	struct lyd_node *identity = below(r->sw, "identity");
+	const struct lysc_node *leaf = child(identity, "role", LYS_LEAFLIST);
+	char name[32];
+	uint32_t i;
+
+	for (i = 0; leaf && i < 32; i++) {
+		if (!(r->roles >> i & 1))
+			continue;
+		name[0] = '\0';
+		enum_text(((const struct lysc_node_leaflist *)leaf)->type, i,
+			  name, sizeof(name));
+		if (name[0])
+			lyd_new_term(identity, NULL, "role", name, 0, NULL);
+	}
+}
+
 static int read_kernel(struct reader *r)
 {
 	struct lyd_node *limits;
@@ -480,8 +502,10 @@ static int read_kernel(struct reader *r)
 	rc = inc_nl_tree_dump(&r->nl, add_tree, r);
 	if (!rc)
 		rc = inc_nl_member_dump(&r->nl, 0, add_member, r);
-	if (!rc && r->state)
+	if (!rc && r->state) {
 		add_all_counters(r->sw);
+		add_roles(r);
+	}
 	if (!rc && r->state)
 		rc = inc_nl_slot_dump(&r->nl, 0, add_slot, r);
 	return rc;
