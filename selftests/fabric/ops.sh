@@ -112,6 +112,12 @@ wake_job()
 	kill -CONT "${JOB_PIDS[@]}"
 }
 
+# What does not end is wrong.
+timeout_ctl()
+{
+	sw timeout 20 inc-amctl -m "$(topo_ip4 sw)" "$@"
+}
+
 part_ctl()
 {
 	local dot
@@ -189,12 +195,15 @@ part_task()
 	ctl group del "$JOB_NAME"
 	others_fail "deleted" -1 operator
 	wait_for 5 no_group
-	SAYS_BY=(ctl)
+	SAYS_BY=(timeout_ctl)
 	says "task: it has ended" 0 "$JOB_NAME: ended" task
 	json "task --history: seconds with data" "len(x['rx-rate']) ==
 		len(x['trouble-rate']) and max(x['rx-rate']) > 0" \
 		task "$JOB_NAME" --history
 	says "task: no such one" 1 'no task "x"' task x
+	says "task --follow: no such one" 1 'no task "x"' task x --follow
+	says "task --follow: no such switch" 1 'no switch "x"' \
+		task --switches x --follow
 	says "task --history of none" 2 "needs a name" task --history
 	# The same data once more: all that the hosts sent.
 	am_job "a job of a known size" 6 allreduce --count 100000 -i 20 -x 0

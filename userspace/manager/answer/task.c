@@ -298,6 +298,11 @@ static void send_table(struct stats_watch *tick)
 	if (a.data)
 		rpc_stream_send(w->stream, a.data, a.len);
 	free(a.data);
+	if (a.err == ENOENT) {
+		rpc_stream_end(w->stream, a.err, a.text);
+		stats_ignore(w->m->stats, tick);
+		free(w);
+	}
 }
 
 static void writable(struct rpc_watch *rpc)
@@ -324,6 +329,7 @@ static void closed(struct rpc_watch *rpc)
 void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
 			struct rpc_stream *stream, struct rpc_answer *a)
 {
+	struct rpc_answer first = { .err = 0 };
 	RdmaInc__V1__TasksRequest *req;
 	enum series_kind kind;
 	struct task_watch *w;
@@ -331,8 +337,12 @@ void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
 	req = understand(data, len, &kind, a);
 	if (!req)
 		return;
-	w = calloc(1, sizeof(*w));
-	if (w) {
+	answer_table(m, kind, req->name, &first);
+	free(first.data);
+	w = first.err ? NULL : calloc(1, sizeof(*w));
+	if (first.err) {
+		answer_refuse(a, first.err, "%s", first.text);
+	} else if (w) {
 		w->rpc.writable = writable;
 		w->rpc.closed = closed;
 		w->tick.tick = send_table;
