@@ -118,6 +118,11 @@ timeout_ctl()
 	sw timeout 20 inc-amctl -m "$(topo_ip4 sw)" "$@"
 }
 
+to_full()
+{
+	ctl "$@" >/dev/full
+}
+
 part_ctl()
 {
 	local dot
@@ -125,10 +130,26 @@ part_ctl()
 	SAYS_BY=(ctl)
 	idle_job
 	says "topology" 0 "link sw down1 - l0 uplink" topology
+	says "topology show --dot" 0 "graph fabric" topology show --dot
+	says "topology show x" 2 '"x": only --dot' topology show --dot x
+	says "a name that could be an abbreviation: switch" 1 \
+		"knows no switch s" switch s
+	says "a name that could be an abbreviation: client" 1 \
+		"knows no client sh" client sh
+	says "a name that could be an abbreviation: task" 1 \
+		'no task "sho"' task sho
+	says "a name that could be an abbreviation: quota" 0 "tenant s" quota s
+	says "a name that is show" 1 'no task "show"' task show show
+	says "show" 0 "switch sw at" switch show
+	SAYS_BY=(to_full)
+	says "a full disk" 1 "No space left on device" topology
+	SAYS_BY=(ctl)
 	says "an abbreviation" 0 "host $(topo_ip4 3) at l1 v3" topo show
 	says "switch NAME" 0 "switch l1 at" switch l1
 	says "no such switch" 1 "knows no switch l9" switch l9
 	says "client" 0 "at l2 v4" client "$(topo_ip4 4)"
+	says "--help: what client shows" 0 "hosts: the switch that sees each" \
+		--help
 	says "group" 0 "below sw, ranks 2-3" group
 	says "why" 0 "the root is sw" why "$JOB_NAME"
 	says "why not a leaf" 0 ": more levels: 3, the root 2" \

@@ -16,7 +16,7 @@ static const char usage[] =
 	"\n"
 	"  topology           switches, hosts and links\n"
 	"  switch [NAME]      switches: state, room\n"
-	"  client [ADDRESS]   hosts and ranks: where they are, in which groups\n"
+	"  client [ADDRESS]   hosts: the switch that sees each, its interface\n"
 	"  group show [NAME]  all groups, or one: its tree and ranks\n"
 	"  group del NAME     dismantle a group; its ranks are told\n"
 	"  task [NAME]        what groups do: rates, history; --follow\n"
@@ -31,9 +31,9 @@ static const char usage[] =
 	"  -h, --help                 this text\n"
 	"  -V, --version\n"
 	"\n"
-	"\"inc-amctl OBJECT help\" has more. Names may be abbreviated.\n"
-	"Exit status: 0; 1: the manager has refused or was not reached; 2: wrong\n"
-	"command line.\n";
+	"\"inc-amctl OBJECT help\" has more. Objects and commands may be abbreviated.\n"
+	"Exit status: 0; 1: the manager has refused or was not reached, or nothing can\n"
+	"be printed; 2: wrong command line.\n";
 
 static const struct ctl_object *const objects[] = {
 	&ctl_topology,
@@ -81,6 +81,17 @@ int ctl_wrong(const char *fmt, ...)
 bool ctl_is(const char *word, const char *name)
 {
 	return word[0] && !strncmp(name, word, strlen(word));
+}
+
+/**
+ * ctl_is_show() - check whether a word is "show", where a name may stand
+ * @word: word; an abbreviation would be a name
+ *
+ * Return: true if so.
+ */
+bool ctl_is_show(const char *word)
+{
+	return !strcmp(word, "show");
 }
 
 static bool is_help(const char *word)
@@ -182,7 +193,7 @@ int main(int argc, char **argv)
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "inc-amctl: standard output: %s\n",
 			strerror(errno));
-		return ret ? ret : CTL_USAGE;
+		return ret ? ret : CTL_REFUSED;
 	}
 	return ret;
 }

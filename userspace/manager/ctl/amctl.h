@@ -14,7 +14,7 @@
 
 enum {
 	CTL_OK,
-	CTL_REFUSED,	/* the manager has refused, or was not reached */
+	CTL_REFUSED,	/* the manager has refused, or was not reached; no output */
 	CTL_USAGE,
 };
 
@@ -39,6 +39,7 @@ extern bool ctl_json;
 extern const char *ctl_manager;	/* or several, with commas between */
 int ctl_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ctl_is(const char *word, const char *name);
+bool ctl_is_show(const char *word);
 
 /* ask.c */
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,

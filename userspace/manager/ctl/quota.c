@@ -66,7 +66,7 @@ static int run(int argc, char **argv)
 		RDMA_INC__V1__LIST_QUOTAS_REQUEST__INIT;
 	ProtobufCMessage *list;
 
-	if (argc && ctl_is(argv[0], "show")) {
+	if (argc && ctl_is_show(argv[0])) {
 		argc--;
 		argv++;
 	}

@@ -97,7 +97,7 @@ static int run(int argc, char **argv)
 		else if (argv[i][0] == '-' || req.name[0])
 			return ctl_wrong("task: \"%s\" is too much; try \"inc-amctl task help\"",
 					 argv[i]);
-		else if (i || !ctl_is(argv[i], "show"))
+		else if (i || !ctl_is_show(argv[i]))
 			req.name = argv[i];
 	}
 	if (history && (follow || !req.name[0]))

@@ -102,15 +102,17 @@ static void print_dot(const RdmaInc__V1__Topology *t)
 
 static int run_topology(int argc, char **argv)
 {
-	bool dot = argc && (!strcmp(argv[0], "--dot") ||
-			    !strcmp(argv[0], "-dot"));
 	RdmaInc__V1__Topology *t;
+	bool dot;
 
-	if (argc && ctl_is(argv[0], "show"))
+	if (argc && ctl_is(argv[0], "show")) {
 		argc--;
+		argv++;
+	}
+	dot = argc && (!strcmp(argv[0], "--dot") || !strcmp(argv[0], "-dot"));
 	if (argc > dot)
 		return ctl_wrong("topology: \"%s\": only --dot is known",
-				 argv[0]);
+				 argv[dot]);
 	t = get_topology();
 	if (!t)
 		return CTL_REFUSED;
@@ -127,7 +129,7 @@ static int run_topology(int argc, char **argv)
 const struct ctl_object ctl_topology = {
 	.name	= "topology",
 	.usage	=
-	"Usage: inc-amctl topology [--dot]\n"
+	"Usage: inc-amctl topology [show] [--dot]\n"
 	"\n"
 	"Switches, the links between them, and the hosts that each of them sees.\n"
 	"--dot: for graphviz, as in \"inc-amctl topology --dot | dot -Tsvg\".\n",
@@ -197,7 +199,7 @@ static int run_list(bool hosts, int argc, char **argv)
 	RdmaInc__V1__Topology *t;
 	size_t n;
 
-	if (argc && ctl_is(argv[0], "show")) {
+	if (argc && ctl_is_show(argv[0])) {
 		argc--;
 		argv++;
 	}
