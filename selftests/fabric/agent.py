@@ -356,6 +356,40 @@ def xpath_is_refused(m):
     other.close_session()
 
 
+def part_probe(*hosts):
+    m = connect()
+
+    def probe(*addresses):
+        """None, or the tag of the error."""
+        try:
+            m.dispatch(to_ele(f'<probe xmlns="{SW}">' + "".join(
+                f"<address>{a}</address>" for a in addresses) + "</probe>"))
+        except RPCError as e:
+            return e.tag
+        return None
+
+    def known(host):
+        out = subprocess.run(["ip", "neigh", "show", host], text=True,
+                             check=True, capture_output=True).stdout
+        return "lladdr" in out and "FAILED" not in out
+
+    subprocess.run(["ip", "neigh", "flush", "all"], check=True)
+    same("hosts that nobody knows", [known(h) for h in hosts],
+         [False] * len(hosts))
+    same("probe: ok", probe(*hosts), None)
+    for host in hosts:
+        case(f"probe: {host} is a neighbour", until(lambda h=host: known(h)))
+    for address in ("127.0.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255",
+                    "::", "::1", "ff02::1", "::ffff:192.0.2.1"):
+        same(f"probe: {address} is no host's", probe(hosts[0], address),
+             "invalid-value")
+    case("probe: no address: refused", probe("x"))
+    same("probe: none: refused", probe(), "invalid-value")
+    same("probe: 65: refused",
+         probe(*[f"192.0.2.{i}" for i in range(65)]), "invalid-value")
+    same("probe: 64", probe(*[f"192.0.2.{i}" for i in range(64)]), None)
+
+
 def part_filter():
     m = connect()
     edit(m, tree(5, 3, member(0) + member(1) + member(2)) +

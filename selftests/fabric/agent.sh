@@ -6,8 +6,8 @@
 # that NETCONF made, events, restarts, SSH, clients that do not behave. The
 # agent is built with AddressSanitizer.
 #
-# agent.sh [PART...]: only some of yang, edit, wrong, filter, levels, job,
-# events, restart, ssh, rude, options. Needs LAB_WITH=fabric.
+# agent.sh [PART...]: only some of yang, edit, wrong, filter, probe, levels,
+# job, events, restart, ssh, rude, options. Needs LAB_WITH=fabric.
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -87,6 +87,11 @@ part_wrong()
 part_filter()
 {
 	py filter
+}
+
+part_probe()
+{
+	py probe "$(topo_ip4 0)" "$(topo_ip4 1)"
 }
 
 part_levels()
@@ -247,4 +252,4 @@ part_options()
 	SAYS_BY=(sw)
 }
 
-suite "yang edit wrong filter levels job events restart ssh rude options" "$@"
+suite "yang edit wrong filter probe levels job events restart ssh rude options" "$@"

@@ -337,15 +337,22 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 
 	(void)session;
 	LY_LIST_FOR(lyd_child(rpc), node) {
-		/* libyang has checked their number. */
-		if (n == PROBE_MAX)
-			break;
+		/* libnetconf2 has checked each, but not their number. */
+		if (n == PROBE_MAX) {
+			fault_set(&f, FAULT_INVALID_VALUE, node,
+				  "more than %u addresses", PROBE_MAX);
+			return reply_fault(&f);
+		}
 		if (probe_parse(lyd_get_value(node), &addrs[n++])) {
 			fault_set(&f, FAULT_INVALID_VALUE, node,
 				  "no host has the address %s",
 				  lyd_get_value(node));
 			return reply_fault(&f);
 		}
+	}
+	if (!n) {
+		fault_set(&f, FAULT_INVALID_VALUE, NULL, "no address");
+		return reply_fault(&f);
 	}
 	if (probe_ask(addrs, n)) {
 		fault_set(&f, FAULT_FAILED, NULL,
