@@ -80,8 +80,9 @@ completes_any_name()
 		inc-amctl() { ctl "$@"; }
 		COMP_WORDS=(inc-amctl why '\$') COMP_CWORD=2
 		_inc_amctl 2>/dev/null
-		eval "set -- ${COMPREPLY[*]}"
-		[ "$1" = "$name" ] && [ $# = 1 ] && [ ! -e /tmp/pwned ]
+		# As if the user had pressed the return key.
+		eval "words=(${COMPREPLY[*]})"
+		[ "${words[*]}" = "$name" ] && [ ! -e /tmp/pwned ]
 	)
 	ktap $? "completion: no name is evaluated" "$(ls /tmp/pwned 2>&1)"
 	ctl group del "$name"

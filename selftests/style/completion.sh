@@ -43,7 +43,7 @@ fakes()
 # name when the shell has read the line.
 try()
 {
-	local cur prev words cword offer name found complete=_${1//-/_}
+	local offer name found complete=_${1//-/_}
 
 	COMP_WORDS=("$@" "")
 	COMP_CWORD=$#
