@@ -7,6 +7,7 @@
 #   tenant.sh [VAR=VALUE]... [PART...]
 #	PART: quota reserve switch reload hide priority preempt memory slow restart
 
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/lib/levels.sh
