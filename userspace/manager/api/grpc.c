@@ -21,8 +21,11 @@
 
 /* A rank that does not read is dropped when this many messages wait for it. */
 #define QUEUE_MAX	64
-/* A connection that has vanished is noticed after their sum. */
-#define KEEP_TIME_MS	5000
+/*
+ * A connection that has vanished is noticed after their sum. Ranks with a tree
+ * send heartbeats; this is for others.
+ */
+#define KEEP_TIME_MS	20000
 #define KEEP_TIMEOUT_MS	3000
 #define STOP_MS		1000
 /* Calls that gRPC can hand over at once; others that come wait within it. */
@@ -253,6 +256,18 @@ static void *wait_completions(void *arg)
 	}
 }
 
+/*
+ * gRPC 1.51 of Debian looks for each batch that completes among all that do not,
+ * one after another. So a stream has no more of them than it needs.
+ */
+static void await_close(struct rpc_stream *s)
+{
+	grpc_op op = { .op = GRPC_OP_RECV_CLOSE_ON_SERVER };
+
+	op.data.recv_close_on_server.cancelled = &s->cancelled;
+	start(s, &s->close, &op, 1);
+}
+
 /* --- Output -------------------------------------------------------------- */
 
 static void step(struct rpc_stream *s);
@@ -377,6 +392,8 @@ void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
 	stream->ending = true;
 	stream->status = am_status_of(err);
 	stream->text = strdup(text);
+	if (is_stream(stream))
+		await_close(stream);
 	step(stream);
 }
 
@@ -556,16 +573,15 @@ static int find_method(const grpc_slice *path)
 /* A call has arrived; or, without success, none will. */
 static void arrived(struct rpc_stream *s, bool success)
 {
-	grpc_op op = { .op = GRPC_OP_RECV_CLOSE_ON_SERVER };
-
 	if (!success)
 		return;
 	if (!s->rpc->stopping)
 		accept_call(s->rpc);
 	s->method = find_method(&s->details.method);
 	s->peer = grpc_call_get_peer(s->call);
-	op.data.recv_close_on_server.cancelled = &s->cancelled;
-	start(s, &s->close, &op, 1);
+	/* Of a rank's stream, a message is always awaited until it ends. */
+	if (!is_stream(s))
+		await_close(s);
 	if (!may_call(s))
 		return;
 	if (s->method < 0) {

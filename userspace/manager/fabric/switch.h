@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include "base/loop.h"
 #include "base/pool.h"
@@ -234,6 +235,7 @@ struct sw_watch {
  * @why: if not @up: the reason
  * @info: what it told last; NULL: nothing yet
  * @parts: trees that groups have there
+ * @groups: groups that need it, or one of its interfaces
  * @refreshing: an operation asks for @info
  * @timer: when to ask next; or, while it is being asked, when the next answer
  *	counts as missed
@@ -270,6 +272,7 @@ struct sw {
 	char			why[NETCONF_ERROR_LEN];
 	struct sw_info		*info;
 	unsigned int		parts;
+	LIST_HEAD(, group_at)	groups;
 	bool			refreshing;
 	struct timer		timer;
 	bool			again;

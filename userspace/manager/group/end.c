@@ -138,7 +138,7 @@ void group_drop_parts(struct group *g)
 	free(g->parts);
 	g->parts = NULL;
 	g->nparts = 0;
-	g->nlinks = 0;
+	group_forget_links(g);
 	topo_discharge(g->manager, g->charge);
 	g->charge = NULL;
 }

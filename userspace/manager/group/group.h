@@ -137,6 +137,18 @@ struct group_link {
 };
 
 /**
+ * struct group_at - a group needs a switch
+ * @by_sw: among those that need it
+ * @sw: switch
+ * @g: group
+ */
+struct group_at {
+	LIST_ENTRY(group_at)	by_sw;
+	const struct sw		*sw;
+	struct group		*g;
+};
+
+/**
  * struct group_vague - failures that are told unless somebody knows more
  * @tree_at: milliseconds; when the group fails; 0: its tree has not failed
  * @tree_status: status that requests are answered with then
@@ -201,6 +213,8 @@ struct group_vague {
  * @cause: why it ends; empty: it does not
  * @links: interfaces that its tree needs, as far as they are known
  * @nlinks: their number
+ * @at: switches of its trees and links
+ * @nat: their number
  * @charge: its load on links
  * @full: switch that has just refused a tree for lack of room; NULL: none
  * @avoid: switches that have refused one before
@@ -257,6 +271,8 @@ struct group {
 	char			cause[INC_RDV_TEXT_MAX];
 	struct group_link	*links;
 	unsigned int		nlinks;
+	struct group_at		*at;
+	unsigned int		nat;
 	struct topo_charge	*charge;
 	const struct sw		*full;
 	const struct sw		**avoid;
@@ -311,6 +327,7 @@ void group_wake(struct manager *m);
 
 /* link.c */
 void group_note_links(struct group *g);
+void group_forget_links(struct group *g);
 void group_check_links(struct group *g, const struct sw *sw);
 
 /* list.c */

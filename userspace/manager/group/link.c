@@ -36,6 +36,50 @@ static void add_way(struct group *g, const struct sw *a, const struct sw *b)
 	add(g, b, topo_way(g->manager, b, a), -1);
 }
 
+static void add_at(struct group *g, const struct sw *sw)
+{
+	struct group_at *at;
+	unsigned int i;
+
+	for (i = 0; i < g->nat; i++)
+		if (g->at[i].sw == sw)
+			return;
+	at = &g->at[g->nat++];
+	at->sw = sw;
+	at->g = g;
+	LIST_INSERT_HEAD(&g->manager->switches[sw->index].groups, at, by_sw);
+}
+
+/* Most switches of a large fabric have nothing to do with most groups. */
+static void note_switches(struct group *g)
+{
+	uint32_t i;
+
+	g->at = calloc(g->nparts + g->nlinks + 1, sizeof(*g->at));
+	if (!g->at)
+		return;
+	for (i = 0; i < g->nparts; i++)
+		add_at(g, g->parts[i].sw);
+	for (i = 0; i < g->nlinks; i++)
+		add_at(g, g->links[i].sw);
+}
+
+/**
+ * group_forget_links() - undo group_note_links()
+ * @g: group
+ */
+void group_forget_links(struct group *g)
+{
+	struct group_at *at;
+
+	for (at = g->at; at < g->at + g->nat; at++)
+		LIST_REMOVE(at, by_sw);
+	free(g->at);
+	g->at = NULL;
+	g->nat = 0;
+	g->nlinks = 0;
+}
+
 /**
  * group_note_links() - record which interfaces a group's tree needs
  * @g: group whose parts are known
@@ -47,7 +91,7 @@ void group_note_links(struct group *g)
 	struct sw *sw;
 	uint32_t i;
 
-	g->nlinks = 0;
+	group_forget_links(g);
 	for (i = 0; i < g->like.ranks; i++) {
 		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
 		if (!sw)
@@ -61,6 +105,7 @@ void group_note_links(struct group *g)
 		if (part->parent)
 			add_way(g, part->sw, part->parent->sw);
 	}
+	note_switches(g);
 }
 
 static bool is_down(const struct group_link *link)

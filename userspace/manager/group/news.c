@@ -247,8 +247,9 @@ static void switch_lost(struct manager *m, const struct sw *sw)
 void news_seen(struct manager *m, struct sw *sw,
 	       const struct sw_info *before)
 {
-	struct group *g, *next;
+	struct group_at *at, *next;
 	struct part *part;
+	struct group *g;
 
 	if (m->stop)
 		return;
@@ -260,8 +261,9 @@ void news_seen(struct manager *m, struct sw *sw,
 	}
 	if (before)
 		compare_links(m, sw, before);
-	for (g = m->groups; g; g = next) {
-		next = g->next;
+	for (at = LIST_FIRST(&sw->groups); at; at = next) {
+		next = LIST_NEXT(at, by_sw);
+		g = at->g;
 		if (g->ending || g->state < GROUP_JOINED)
 			continue;
 		part = gone_part(g, sw);
