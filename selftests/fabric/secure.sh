@@ -442,6 +442,7 @@ secured_switch()
 part_user()
 {
 	local dir=$CA/amd agent=1 amd=65534 sock
+	local caps=+net_admin,+net_bind_service
 
 	sock=$(sock_of sw)
 	chmod 711 "$DIR"
@@ -454,16 +455,26 @@ part_user()
 	agents_down
 	rm -f "$sock"
 	install -d -o $agent "$DIR/agent"
+	cp -r "$CA/sw" "$CA/ca.pem" "$DIR/agent"
+	chown -R $agent "$DIR/agent"
 	ip netns exec "$TOPO-sw" setpriv --reuid $agent --regid $agent \
-		--clear-groups --no-new-privs --inh-caps -all,+net_admin \
-		--ambient-caps -all,+net_admin --bounding-set -all,+net_admin \
+		--clear-groups --no-new-privs --inh-caps "-all,$caps" \
+		--ambient-caps "-all,$caps" --bounding-set "-all,$caps" \
 		inc-agentd -u "$DIR/agent/sock" -m 666 -i sw \
-		-y "$ROOT/userspace/agent/yang" \
+		-y "$ROOT/userspace/agent/yang" --tls "$(topo_ip4 sw):830" \
+		--tls-cert "$DIR/agent/sw/cert.pem" \
+		--tls-key "$DIR/agent/sw/key.pem" \
+		--tls-ca "$DIR/agent/ca.pem" \
 		>"$LAB_OUT/agentd-sw.log" 2>&1 &
 	AGENT[sw]=$!
 	wait_for 20 test -S "$DIR/agent/sock"
-	ktap $? "the agent starts with CAP_NET_ADMIN only" \
+	ktap $? "the agent starts as its unit starts it" \
 		"$(cat "$LAB_OUT/agentd-sw.log")"
+	sw ss -Htln 'sport = 830' | grep -q . &&
+		! grep -h "^CapEff" /proc/${AGENT[sw]}/task/*/status |
+		grep -qv "0000000000001000$"
+	ktap $? "it has port 830, and no thread but CAP_NET_ADMIN" \
+		"$(sw ss -Htln; grep -h Cap /proc/${AGENT[sw]}/task/*/status)"
 	: >"$LAB_OUT/amd.log"
 	ip netns exec "$TOPO-sw" setpriv --reuid $amd --regid $amd \
 		--clear-groups --no-new-privs --inh-caps -all \

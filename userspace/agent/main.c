@@ -4,9 +4,11 @@
  */
 #include "agent.h"
 
+#include <linux/capability.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "cm.h"
@@ -60,6 +62,27 @@ static int set_id(struct agent *a, const char *id)
 	return -1;
 }
 
+/*
+ * For port 830. A thread has the capabilities of the one that has started it, and
+ * there are no threads yet.
+ */
+static void drop_net_bind(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
+	const uint32_t bit = CAP_TO_MASK(CAP_NET_BIND_SERVICE);
+
+	if (syscall(SYS_capget, &head, caps) || !(caps[0].permitted & bit))
+		return;
+	caps[0].effective &= ~bit;
+	caps[0].permitted &= ~bit;
+	caps[0].inheritable &= ~bit;
+	if (syscall(SYS_capset, &head, caps))
+		log_warn("CAP_NET_BIND_SERVICE: %s", strerror(errno));
+}
+
 static int start(struct agent *a, const struct options *o)
 {
 	char dirs[4096];
@@ -80,6 +103,7 @@ static int start(struct agent *a, const struct options *o)
 	    netconf_listen_remote(o->ssh.addr ? &o->ssh : NULL,
 				  o->tls.addr ? &o->tls : NULL))
 		return -1;
+	drop_net_bind();
 	if (o->pidfile && write_pid(o->pidfile))
 		return -1;
 	if (notif_start(a) || (!o->no_lldp && lldp_start(a, o->lldp)))
