@@ -10,6 +10,7 @@
 
 #include "api/json.h"
 #include "api/message.h"
+#include "auth/client.h"
 #include "ctl/amctl.h"
 #include "plugins/am/reach.h"
 
@@ -31,18 +32,25 @@ struct search {
 	char		why[4096];
 };
 
-/* Add the port if there is none. An IPv6 address with a port has brackets. */
-static void put_address(struct search *s, const char *addr)
+/* Add the port if there is none. Returns false if it is no address. */
+static bool put_address(struct search *s, const char *addr)
 {
-	const char *colon = strchr(addr, ':');
-	bool alone = addr[0] != '[' && colon;
+	size_t len = strlen(s->why);
+	int port = atoi(AM_PORT);
+	char host[ADDR_LEN];
+	const char *six;
 
-	if (addr[0] == '[' ? !!strstr(addr, "]:") :
-	    colon && colon == strrchr(addr, ':'))
-		snprintf(s->addr, sizeof(s->addr), "%s", addr);
-	else
-		snprintf(s->addr, sizeof(s->addr), "%s%s%s:%s",
-			 alone ? "[" : "", addr, alone ? "]" : "", AM_PORT);
+	if (inc_auth_address(addr, host, sizeof(host), &port) || !port) {
+		if (*addr)
+			snprintf(s->why + len, sizeof(s->why) - len,
+				 "inc-amctl: manager \"%s\": must be HOST, HOST:PORT or [ADDRESS]:PORT, with a port from 1 to 65535\n",
+				 addr);
+		return false;
+	}
+	six = strchr(host, ':');
+	snprintf(s->addr, sizeof(s->addr), "%s%s%s:%d", six ? "[" : "", host,
+		 six ? "]" : "", port);
+	return true;
 }
 
 /* Those that the user names, then the one that they name. False: no more. */
@@ -56,8 +64,7 @@ static bool next_manager(struct search *s)
 						sizeof(one));
 		if (s->n > count || (s->n == count && !s->leader[0]))
 			return false;
-		put_address(s, s->n++ < count ? one : s->leader);
-	} while (s->addr[0] == ':');
+	} while (!put_address(s, s->n++ < count ? one : s->leader));
 	return true;
 }
 
