@@ -337,7 +337,9 @@ void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
 	req = understand(data, len, &kind, a);
 	if (!req)
 		return;
-	answer_table(m, kind, req->name, &first);
+	/* Without a name there is always a table, which may be large. */
+	if (req->name[0])
+		answer_table(m, kind, req->name, &first);
 	free(first.data);
 	w = first.err ? NULL : calloc(1, sizeof(*w));
 	if (first.err) {
