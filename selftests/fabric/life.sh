@@ -5,8 +5,8 @@
 # say, and that nothing is left.
 #
 #   life.sh [VAR=VALUE]... [PART...]
-#	PART: leave beat link agent silent tree wrong rebuild away clock; by hand:
-#	many (MANY=1000), spines
+#	PART: leave beat link agent silent tree wrong rebuild away clock spines; by
+#	hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -353,4 +353,4 @@ part_wrong()
 	gone "wrong"
 }
 
-suite "leave beat link agent silent tree wrong rebuild away clock" "$@"
+suite "leave beat link agent silent tree wrong rebuild away clock spines" "$@"

@@ -5,7 +5,7 @@
 # hosts, hosts that move; and clients and agents that say nothing.
 #
 #   lldp.sh [VAR=VALUE]... [PART...]
-#	PART: lldp host silent moved mute
+#	PART: lldp host silent moved mac mute
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -17,17 +17,6 @@
 # Ranks come from elsewhere: what is known of hosts is not due to their messages.
 AMD_ARGS=(--allow "10.$TOPO_NET.0.0/16")
 
-# The switches know each other: they have pinged the root.
-switches_known()
-{
-	local name
-
-	for name in "${SWITCHES[@]}"; do
-		[ "$name" = sw ] ||
-			at "$name" ping -qc 1 "$(topo_ip4 sw)" >/dev/null
-	done
-}
-
 # Nobody has heard of any host.
 forget()
 {
@@ -37,7 +26,6 @@ forget()
 		at "$name" ip link set br0 type bridge fdb_flush
 		at "$name" ip neigh flush all
 	done
-	switches_known
 }
 
 declare -A LLDPD
@@ -94,7 +82,6 @@ suite_up()
 	for name in "${SWITCHES[@]}"; do
 		agent_up "$name" --lldp "$(lldpd_sock "$name")" || return
 	done
-	switches_known
 	amd_up && wait_for 30 ctl_up && clock_up
 }
 
@@ -165,7 +152,6 @@ part_lldp()
 	ip -n "$TOPO-l1" link set uplink up
 	wait_for 40 links lldp
 	ktap $? "a link that comes up again" "$(ctl topology)"
-	switches_known
 	kill -9 "${LLDPD[l1]}"
 	wait "${LLDPD[l1]}" 2>/dev/null
 	wait_for 20 eval 'ctl topology | grep -q "l1 uplink, fdb"'
@@ -226,9 +212,12 @@ part_silent()
 {
 	local out ms
 
+	wait_for 10 links fdb
 	forget
 	wait_for 10 no_host
 	ktap $? "no host is known" "$(ctl topology)"
+	wait_for 15 links fdb
+	ktap $? "switches make themselves known again" "$(ctl topology)"
 	out=$(join 0 1 2 3)
 	grep -q "rank 1 at l0" <<<"$out" && grep -q "rank 2 at l1" <<<"$out"
 	ktap $? "silent hosts are found, at their leaves" "$out"
@@ -272,6 +261,33 @@ part_moved()
 	host 3 ping -qc 3 "$(topo_ip4 sw)" >/dev/null
 	event "host-moved $(topo_ip4 3): from l0 v3 to l1 v3" 20
 	ktap $? "and back" "$(tail -n 5 "$LAB_OUT/amd.log")"
+}
+
+# A bridge has the least MAC address of its ports. So one leaf has that of the port
+# that moves; then it is the other one's again, but not that one's bridge's.
+part_mac()
+{
+	host 3 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	event "host-seen $(topo_ip4 3): at l1 v3"
+	wait_for 10 links fdb
+	ktap $? "the links are known" "$(ctl topology)"
+	ip -n "$TOPO-l1" link set uplink address 02:00:00:00:00:01
+	ip -n "$TOPO-l1" link set v3 address 02:00:00:00:00:02
+	ip -n "$TOPO-l1" link set v3 netns "$TOPO-l0"
+	ip -n "$TOPO-l0" link set v3 master br0 up
+	[ "$(at l0 cat /sys/class/net/br0/address)" = 02:00:00:00:00:02 ]
+	ktap $? "a port that moves: the other bridge has its MAC address"
+	host 3 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	event "host-moved $(topo_ip4 3): .* to l0 v3"
+	ktap $? "it is seen there" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	ip -n "$TOPO-l0" link set v3 netns "$TOPO-l1"
+	ip -n "$TOPO-l1" link set v3 master br0 up
+	host 3 ping -qc 3 "$(topo_ip4 sw)" >/dev/null
+	event "host-moved $(topo_ip4 3): .* to l1 v3"
+	ktap $? "and back, where another bridge had its MAC address" \
+		"$(ctl topology; tail -n 5 "$LAB_OUT/amd.log")"
+	wait_for 10 links fdb
+	ktap $? "the links are what they were" "$(ctl topology)"
 }
 
 # One that has logged in over SSH, and does not say hello.
@@ -328,4 +344,4 @@ part_mute()
 	ktap $? "it is up when it answers" "$(ctl topology)"
 }
 
-suite "lldp host silent moved mute" "$@"
+suite "lldp host silent moved mac mute" "$@"

@@ -172,8 +172,13 @@ static int on_neigh(struct nl_msg *msg, void *arg)
 	if (e.mac[0] & 1)
 		return NL_OK;			/* a group */
 	if (ndm->ndm_family == AF_BRIDGE) {
-		/* A port's own addresses are permanent. */
-		if (!(ndm->ndm_state & NUD_PERMANENT) && tb[NDA_MASTER]) {
+		/*
+		 * A port's own addresses are permanent. Stale ones are past
+		 * their time: when the spanning tree has changed, they tell
+		 * where somebody was before, until they are removed.
+		 */
+		if (!(ndm->ndm_state & (NUD_PERMANENT | NUD_STALE)) &&
+		    tb[NDA_MASTER]) {
 			e.family = AF_BRIDGE;
 			add_entry(arg, &e);
 		}
@@ -460,9 +465,10 @@ static enum iface_change neigh_changed(struct nlmsghdr *nlh, char *name,
 	const struct ndmsg *ndm = nlmsg_data(nlh);
 	char ifname[IFNAMSIZ];
 
-	if (nlh->nlmsg_type == RTM_DELNEIGH || ndm->ndm_family != AF_BRIDGE ||
-	    (ndm->ndm_state & NUD_PERMANENT))
+	if (ndm->ndm_family != AF_BRIDGE || (ndm->ndm_state & NUD_PERMANENT))
 		return IFACE_OTHER;
+	if (nlh->nlmsg_type == RTM_DELNEIGH)
+		return IFACE_FORGOTTEN;
 	if (if_indextoname((unsigned int)ndm->ndm_ifindex, ifname))
 		snprintf(name, len, "%s", ifname);
 	return IFACE_HOST;

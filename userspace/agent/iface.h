@@ -15,12 +15,14 @@ struct lyd_node;
  * @IFACE_NONE: nothing more
  * @IFACE_LINK: an interface
  * @IFACE_HOST: a bridge has learnt where a host is
+ * @IFACE_FORGOTTEN: a bridge has forgotten where one is
  * @IFACE_OTHER: nothing of interest
  */
 enum iface_change {
 	IFACE_NONE,
 	IFACE_LINK,
 	IFACE_HOST,
+	IFACE_FORGOTTEN,
 	IFACE_OTHER,
 };
 

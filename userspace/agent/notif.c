@@ -17,6 +17,7 @@
 #include <libnetconf2/netconf.h>
 #include <libnetconf2/session_server.h>
 
+#include "beacon.h"
 #include "datastore.h"
 #include "filter.h"
 #include "iface.h"
@@ -286,6 +287,8 @@ static void on_interface(void)
 			break;
 		if (change == IFACE_HOST)
 			note_host(name);
+		if (change == IFACE_LINK || change == IFACE_FORGOTTEN)
+			beacon_hurry(change == IFACE_LINK);
 		/* A change makes several messages. */
 		if (change != IFACE_LINK || (n && !strcmp(name, last)))
 			continue;
@@ -307,6 +310,14 @@ static int tell_hosts(void)
 	ntf.hosts_at = 0;
 	ntf.hosts_next = now + HOSTS_GAP_MS;
 	return CHECK_MS;
+}
+
+/* Returns how long to wait, in milliseconds. */
+static int due(void)
+{
+	int hosts = tell_hosts(), beacon = beacon_turn(now_ms());
+
+	return hosts < beacon ? hosts : beacon;
 }
 
 /* The family's number changes when the module is loaded again. */
@@ -338,7 +349,7 @@ static void *watcher(void *arg)
 	for (;;) {
 		check_module();
 		p[2].fd = ntf.open ? inc_nl_fd(&ntf.nl) : -1;
-		if (poll(p, ARRAY_SIZE(p), tell_hosts()) < 0 && errno != EINTR)
+		if (poll(p, ARRAY_SIZE(p), due()) < 0 && errno != EINTR)
 			break;
 		if (p[0].revents)
 			break;

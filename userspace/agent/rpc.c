@@ -9,6 +9,7 @@
 #include <libnetconf2/session_server.h>
 
 #include "apply.h"
+#include "beacon.h"
 #include "datastore.h"
 #include "edit.h"
 #include "filter.h"
@@ -359,6 +360,8 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 			  "the kernel does not tell its interfaces");
 		return reply_fault(&f);
 	}
+	/* Where a host is depends on where the switches are. */
+	beacon_send();
 	return nc_server_reply_ok();
 }
 

@@ -53,6 +53,7 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 	copy(itf->name, sizeof(itf->name), yang_text(node, "name"));
 	copy(itf->mac, sizeof(itf->mac), yang_text(node, "phys-address"));
 	itf->up = !up || !strcmp(up, "true");
+	itf->port = yang_text(node, "bridge");
 	itf->speed = yang_number(node, "speed");
 	take_addrs(node, &itf->addrs, &itf->naddrs);
 	itf->neighs = room_for(node, "neighbour", sizeof(*itf->neighs));

@@ -108,10 +108,8 @@ static const struct sw *find_id(const struct topo *t, const char *id)
 	       t->by_id[low] : NULL;
 }
 
-static void add(const struct topo *t, struct row *row, uint32_t itf,
-		uint32_t sw, enum seen_how how)
+static void add(struct row *row, uint32_t itf, uint32_t sw, enum seen_how how)
 {
-	size_t words = (t->n + WORD - 1) / WORD;
 	/* A power of two: its room is used up. */
 	struct seeing *p = row->n & (row->n - 1) ? row->list :
 		realloc(row->list, (row->n ? 2 * row->n : 1) * sizeof(*p));
@@ -120,14 +118,7 @@ static void add(const struct topo *t, struct row *row, uint32_t itf,
 		return;
 	row->list = p;
 	p[row->n++] = (struct seeing){ sw, itf, (uint16_t)how, 0 };
-	row->direct |= how != SEEN_FDB;
-	if (how != SEEN_FDB)
-		return;
-	row->leads[itf] |= LEADS(SEEN_FDB);
-	if (!row->behind[itf])
-		row->behind[itf] = calloc(words, sizeof(**row->behind));
-	if (row->behind[itf])
-		row->behind[itf][sw / WORD] |= 1ULL << sw % WORD;
+	row->direct |= how > SEEN_FDB;
 }
 
 static void add_neighbour(const struct topo *t, struct row *row,
@@ -141,13 +132,14 @@ static void add_neighbour(const struct topo *t, struct row *row,
 	if (neigh->switch_id[0]) {
 		other = find_id(t, neigh->switch_id);
 		if (other && other != sw)
-			add(t, row, itf, other->index, SEEN_LLDP);
+			add(row, itf, other->index, SEEN_LLDP);
 		return;
 	}
 	mac = seen_by_mac(&t->seen, neigh->mac);
 	for (s = mac ? mac->seen : NULL; s; s = s->of_mac)
-		if (s->itf == SEEN_OWN && s->sw != sw->index)
-			add(t, row, itf, s->sw, SEEN_FDB);
+		if (seen_own(s) && s->sw != sw->index)
+			add(row, itf, s->sw,
+			    s->itf == SEEN_OWN ? SEEN_FDB : SEEN_PORT);
 }
 
 static uint32_t if_by_name(const struct sw *sw, const char *name)
@@ -178,8 +170,42 @@ static void add_cables(const struct topo *t, struct row *row,
 		if (!other || other == sw || itf == SEEN_OWN ||
 		    if_by_name(other, c->itf[!end]) == SEEN_OWN)
 			continue;
-		add(t, row, itf, other->index, SEEN_CONFIGURED);
+		add(row, itf, other->index, SEEN_CONFIGURED);
 	}
+}
+
+static void mark(const struct topo *t, struct row *row,
+		 const struct seeing *see)
+{
+	size_t words = (t->n + WORD - 1) / WORD;
+	uint64_t **behind = &row->behind[see->itf];
+
+	row->leads[see->itf] |= LEADS(SEEN_FDB);
+	if (!*behind)
+		*behind = calloc(words, sizeof(**behind));
+	if (*behind)
+		(*behind)[see->sw / WORD] |= 1ULL << see->sw % WORD;
+}
+
+/* Leave out what says less of a switch than the rest. */
+static void settle(const struct topo *t, struct row *row)
+{
+	uint32_t i, n = 0, known = PLACE_NONE;
+	struct seeing *see;
+
+	for (i = 0; i < row->n; i++) {
+		see = &row->list[i];
+		if (see->how == SEEN_FDB)
+			known = see->sw;
+		if (see->how == SEEN_PORT && see->sw == known)
+			continue;
+		if (see->how == SEEN_PORT)
+			see->how = SEEN_FDB;
+		if (see->how == SEEN_FDB)
+			mark(t, row, see);
+		row->list[n++] = *see;
+	}
+	row->n = n;
 }
 
 static void make_row(struct topo *t, const struct sw *sw)
@@ -198,12 +224,15 @@ static void make_row(struct topo *t, const struct sw *sw)
 	row->leads = calloc(row->nifs + 1, sizeof(*row->leads));
 	row->behind = calloc(row->nifs + 1, sizeof(*row->behind));
 	for (i = 0; row->leads && row->behind && i < row->nifs; i++)
-		for (k = 0; k < info->ifs[i].nneighs; k++)
+		/* A bridge does not know by which of its ports. */
+		for (k = 0; !info->ifs[i].bridge && k < info->ifs[i].nneighs;
+		     k++)
 			add_neighbour(t, row, sw, i, &info->ifs[i].neighs[k]);
 	if (row->leads && row->behind && info)
 		add_cables(t, row, sw);
 	if (row->n)
 		qsort(row->list, row->n, sizeof(*row->list), by_switch);
+	settle(t, row);
 	if (row->n != before.n ||
 	    (row->n && memcmp(row->list, before.list,
 			      row->n * sizeof(*row->list))))
@@ -368,7 +397,7 @@ static bool put_seeing(struct topo *t, uint32_t a, const struct seeing *see)
 	/* The first one tells of it. */
 	if (b < a || see->is_void)
 		return true;
-	if (see->how != SEEN_FDB) {
+	if (see->how > SEEN_FDB) {
 		b_if = other_if(t, a, see);
 		/* Another link may be configured there. */
 		if (see->how == SEEN_LLDP && b_if != SEEN_OWN &&

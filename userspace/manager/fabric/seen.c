@@ -146,7 +146,8 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 
 	for (i = 0; i < info->nifs; i++) {
 		itf = &info->ifs[i];
-		if (itf->mac[0] && !see(s, sw, SEEN_OWN, itf->mac))
+		if (itf->mac[0] &&
+		    !see(s, sw, itf->port ? SEEN_OWN_PORT : SEEN_OWN, itf->mac))
 			return false;
 		for (k = 0; k < itf->nneighs; k++) {
 			neigh = &itf->neighs[k];

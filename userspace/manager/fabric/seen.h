@@ -10,8 +10,14 @@
 
 #include "fabric/switch.h"
 
-/* As an interface: the switch itself has the MAC address. */
+/*
+ * As an interface: the switch itself has the MAC address. What it sends has that
+ * of its bridge, which is one of its ports' (the least, mostly); with others it
+ * sends to its neighbours only, so where more distant switches see one of those
+ * is where the bridge once was that had it.
+ */
 #define SEEN_OWN	UINT32_MAX
+#define SEEN_OWN_PORT	(UINT32_MAX - 1)
 
 struct mac;
 
@@ -21,7 +27,7 @@ struct mac;
  * @of_sw: next sighting of the same switch
  * @mac: MAC address
  * @sw: switch
- * @itf: its interface; SEEN_OWN
+ * @itf: its interface; SEEN_OWN; SEEN_OWN_PORT
  */
 struct sighting {
 	struct sighting	*of_mac;
@@ -92,6 +98,17 @@ struct seen {
 	struct sighting	**sightings;
 	struct saying	**sayings;
 };
+
+/**
+ * seen_own() - does the switch have the MAC address itself?
+ * @s: sighting
+ *
+ * Return: it does.
+ */
+static inline bool seen_own(const struct sighting *s)
+{
+	return s->itf >= SEEN_OWN_PORT;
+}
 
 bool seen_init(struct seen *s, uint32_t nswitches);
 void seen_free(struct seen *s, uint32_t nswitches);

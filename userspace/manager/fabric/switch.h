@@ -41,6 +41,7 @@ struct sw_neigh {
  * @mac: its MAC address
  * @up: it is up
  * @bridge: it is a bridge; its own neighbours may be behind any port
+ * @port: it is a port of a bridge
  * @speed: bits per second, 0: unknown
  * @neighs: who is reached through it
  * @nneighs: their number
@@ -52,6 +53,7 @@ struct sw_if {
 	char			mac[MAC_LEN];
 	bool			up;
 	bool			bridge;
+	bool			port;
 	uint64_t		speed;
 	struct sw_neigh		*neighs;
 	unsigned int		nneighs;

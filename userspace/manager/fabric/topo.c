@@ -128,27 +128,50 @@ static bool nearest(const struct topo *t, const struct sighting *at)
 	const struct sighting *other;
 
 	for (other = at->mac->seen; other; other = other->of_mac)
-		if (other->sw != at->sw && other->itf != SEEN_OWN &&
+		if (other->sw != at->sw && !seen_own(other) &&
 		    nearer(t, at, other))
 			return false;
 	return true;
 }
 
+/* No interface of the switch that leads to another one. */
+static bool at_edge(const struct topo *t, const struct sighting *s)
+{
+	return !seen_own(s) && !t->rows[s->sw].leads[s->itf];
+}
+
+/* What others see may be old: they disagree, but none has it at its edge. */
+static const struct sighting *only_at_edge(const struct topo *t,
+					   const struct mac *mac)
+{
+	const struct sighting *s, *found = NULL;
+
+	for (s = mac->seen; s; s = s->of_mac) {
+		if (!at_edge(t, s))
+			continue;
+		if (found)
+			return NULL;
+		found = s;
+	}
+	return found;
+}
+
 static void locate(struct topo *t, struct mac *mac)
 {
-	const struct sighting *s;
+	const struct sighting *s, *found = NULL;
 
 	graph_rows(t);
 	if (mac->found_in == t->generation)
 		return;
 	mac->found_in = t->generation;
-	mac->sw = PLACE_NONE;
 	for (s = mac->seen; s; s = s->of_mac)
-		if (s->itf != SEEN_OWN && s->sw < mac->sw &&
-		    !t->rows[s->sw].leads[s->itf] && nearest(t, s)) {
-			mac->sw = s->sw;
-			mac->itf = s->itf;
-		}
+		if (at_edge(t, s) && (!found || s->sw < found->sw) &&
+		    nearest(t, s))
+			found = s;
+	if (!found)
+		found = only_at_edge(t, mac);
+	mac->sw = found ? found->sw : PLACE_NONE;
+	mac->itf = found ? found->itf : 0;
 }
 
 /**
