@@ -277,11 +277,29 @@ no_event()
 	! grep -q "$1" "$LAB_OUT/amd.log"
 }
 
+# trial ARGS...: another manager of this switch, for a while.
+trial()
+{
+	local pid
+
+	ip netns exec "$TOPO-sw" inc-amd -v --switch "$(sock_of sw)" "$@" \
+		--http none --listen 127.0.0.1:0 >"$LAB_OUT/trial.log" 2>&1 &
+	pid=$!
+	wait_for 20 grep -q "switch-up sw" "$LAB_OUT/trial.log"
+	# It looks at the switches, and knows what is no group's.
+	sleep 3
+	all_present && no_event "group-ended $JOB_NAME"
+	ktap $? "another manager, $1 ${2%%:*}, leaves the job alone" \
+		"$(tail -n 5 "$LAB_OUT/amd.log" "$LAB_OUT/trial.log")"
+	kill $pid
+	wait $pid
+}
+
 # One switch by two addresses; two agents without names of their own are the same
 # to the manager.
 part_twin()
 {
-	local sock trial
+	local sock
 
 	sock=$(sock_of twin)
 	rm -f "$sock"
@@ -301,21 +319,17 @@ part_twin()
 	all_present
 	ktap $? "two switches of one name: a job keeps its tree" \
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
-	# Another manager of this switch.
+	# Other managers of this switch.
 	sw inc-tool tree add id 1000 ranks 1
 	ktap "$(tree_gone 1000; echo $((! $?)))" "a tree of nobody's"
-	ip netns exec "$TOPO-sw" inc-amd --switch "$(sock_of sw)" \
-		--tree-ids 1-1000000 --store none --http none \
-		--listen 127.0.0.1:0 >"$LAB_OUT/trial.log" 2>&1 &
-	trial=$!
-	wait_for 10 tree_gone 1000
+	trial --store none
+	trial --store "sqlite:$(mktemp -d)/store"
+	tree_gone 1000
+	ktap $((! $?)) "which leave a tree with another ID alone"
+	trial --store none --tree-ids 1-1000000
+	tree_gone 1000
 	ktap $? "another manager deletes trees with its own IDs" \
 		"$(cat "$LAB_OUT/trial.log")"
-	all_present && no_event "group-ended $JOB_NAME"
-	ktap $? "another manager, with other IDs, leaves the job alone" \
-		"$(tail -n 5 "$LAB_OUT/amd.log")"
-	kill $trial
-	wait $trial
 	ctl group del "$JOB_NAME"
 	others_fail "two switches of one name" -1 operator
 	# A name that is free again is the second one's.

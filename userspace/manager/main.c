@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "conf/notify.h"
@@ -335,9 +334,7 @@ int main(int argc, char **argv)
 	loop_init(&m->loop);
 	if (start_tenants(m) || start_stats(m))
 		return 1;
-	/* IDs that were not used lately are easier to tell apart. */
-	m->next_tree = m->o.first_tree + (uint32_t)time(NULL) %
-		       (m->o.last_tree - m->o.first_tree + 1);
+	ids_start(m);
 	if (catch_signals(signals))
 		return 1;
 	if (state_start(m, err)) {

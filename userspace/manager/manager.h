@@ -53,7 +53,7 @@ struct stats;
  * @forming_ms: how long a group may wait for its ranks
  * @heartbeat_ms: interval of heartbeats, 0: none
  * @misses: heartbeats that may be missed
- * @first_tree: the first tree ID that is the manager's
+ * @first_tree: the first tree ID that is the manager's; 0: it chooses itself
  * @last_tree: and the last one
  * @dead_time: dead time of trees, milliseconds; 0: the kernel's default
  * @agent_ms: interval of questions to each agent
@@ -116,7 +116,7 @@ struct options {
  * @by_tree: parts of groups, by their trees' IDs
  * @touched: groups whose timers are to be set anew
  * @freed: how many were freed, modulo 2^32
- * @next_tree: tree ID to try next
+ * @ids: IDs of trees
  * @stats: statistics
  * @stop: end
  */
@@ -136,7 +136,7 @@ struct manager {
 	struct index	by_tree;
 	struct group	*touched;
 	uint32_t	freed;
-	uint32_t	next_tree;
+	struct ids	ids;
 	struct stats	*stats;
 	bool		stop;
 };

@@ -49,7 +49,7 @@ static const char usage[] =
 	"      --misses N          heartbeats that may be missed (8)\n"
 	"      --dead-time MS      dead time of trees (the kernel's default)\n"
 	"      --tree-ids A-B      IDs of this manager's trees; others with these IDs are\n"
-	"                          deleted (1073741824-2147483647)\n"
+	"                          deleted (default: a share that is the store's own)\n"
 	"      --agent-interval MS  how often to ask each agent, besides its\n"
 	"                          notifications (2000)\n"
 	"      --agent-misses N    answers that an agent may miss (15)\n"
@@ -496,8 +496,6 @@ int options_read(struct options *o, int argc, char **argv)
 		.agent_ms	= 2000,
 		.agent_misses	= 15,
 		.rebuild_ms	= 30000,
-		.first_tree	= 1U << 30,
-		.last_tree	= INT32_MAX,
 		.store		= "sqlite:" DEFAULT_STORE,
 	};
 	if (!conf_given(argc, argv, shorts, longs, 'f') &&

@@ -319,7 +319,7 @@ static uint32_t room_of(const struct manager *m, const struct sw *sw,
 		return UINT32_MAX;
 	for (i = 0; i < sw->info->ntrees; i++) {
 		id = sw->info->trees[i];
-		n += id < m->o.first_tree || id > m->o.last_tree;
+		n += id < m->ids.first || id > m->ids.last;
 	}
 	return n < sw->info->max_trees ? sw->info->max_trees - n : 0;
 }

@@ -191,8 +191,8 @@ static uint32_t new_tree_id(struct manager *m)
 	uint32_t id;
 
 	do {
-		id = m->next_tree;
-		m->next_tree = id == m->o.last_tree ? m->o.first_tree : id + 1;
+		id = m->ids.next;
+		m->ids.next = id == m->ids.last ? m->ids.first : id + 1;
 		/* Trees of groups that were taken over have IDs from anywhere. */
 	} while (group_has_tree(m, id));
 	return id;

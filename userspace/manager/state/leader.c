@@ -63,6 +63,7 @@ static void begin(struct manager *m)
 {
 	unsigned int i;
 
+	ids_restore(m, m->state.list);
 	reserve_restore(m, m->state.list);
 	restore_all(m, m->state.list);
 	store_list_free(m->state.list);

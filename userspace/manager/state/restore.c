@@ -101,7 +101,7 @@ void restore_check(struct manager *m, struct sw *sw)
 
 	for (i = 0; i < sw->info->ntrees; i++) {
 		id = sw->info->trees[i];
-		if (id >= m->o.first_tree && id <= m->o.last_tree &&
+		if (id >= m->ids.first && id <= m->ids.last &&
 		    !group_find_part(m, sw, id))
 			group_clear_tree(sw, id);
 	}

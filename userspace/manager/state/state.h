@@ -72,6 +72,23 @@ void leader_call(void *ctx, enum rpc_method method, const uint8_t *data,
 		 struct rpc_answer *answer);
 void leader_opened(void *ctx, struct rpc_stream *stream);
 
+/* ids.c */
+
+/**
+ * struct ids - IDs of trees
+ * @first: the first one that is the manager's
+ * @last: and the last one
+ * @next: to try next
+ */
+struct ids {
+	uint32_t	first;
+	uint32_t	last;
+	uint32_t	next;
+};
+
+void ids_start(struct manager *m);
+void ids_restore(struct manager *m, const struct store_record *list);
+
 /* keep.c */
 void keep_then(struct group *g, void (*then)(struct group *g));
 void keep_changed(struct group *g);

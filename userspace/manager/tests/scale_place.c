@@ -28,8 +28,8 @@ static void make(struct manager *m, struct fat_tree *t, uint32_t pods)
 
 	fat_tree_make(t, pods, HOSTS);
 	m->o.nswitches = t->n;
-	m->o.first_tree = 1;
-	m->o.last_tree = 1;
+	m->ids.first = 1;
+	m->ids.last = 1;
 	m->switches = calloc(t->n, sizeof(*m->switches));
 	for (i = 0; i < t->n; i++) {
 		m->switches[i].index = i;

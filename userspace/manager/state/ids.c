@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * IDs of trees. A manager deletes trees with its IDs that are no group's: they
+ * are left over from one that was here before. So that it does not delete those
+ * of another manager, which has the same switches and another store, each store
+ * has a share of the IDs of its own, which is drawn when it is new. Without a
+ * store, the share is that of the host and the address.
+ */
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "manager.h"
+
+#define KEY		"tree-ids"
+/* The upper half of what is left to managers; inc-tool counts from 1. */
+#define FIRST		(1U << 30)
+#define SHARES		4096U
+#define SHARE_IDS	((1U << 30) / SHARES)
+
+static void use(struct manager *m, uint32_t first, uint32_t last)
+{
+	m->ids.first = first;
+	m->ids.last = last;
+	/* IDs that were not used lately are easier to tell apart. */
+	m->ids.next = first + (uint32_t)time(NULL) % (last - first + 1);
+}
+
+static void use_share(struct manager *m, uint32_t share)
+{
+	uint32_t first = FIRST + share % SHARES * SHARE_IDS;
+
+	use(m, first, first + SHARE_IDS - 1);
+	log_debug("trees have IDs %u-%u", m->ids.first, m->ids.last);
+}
+
+static uint32_t mix(uint32_t hash, const char *text)
+{
+	do
+		hash = (hash ^ (uint8_t)*text) * 16777619U;	/* FNV-1a */
+	while (*text++);
+	return hash;
+}
+
+static uint32_t share_of_host(const struct manager *m)
+{
+	char id[64] = "", host[256] = "";
+	FILE *f = fopen("/etc/machine-id", "re");
+	uint32_t hash;
+
+	if (f) {
+		(void)!fgets(id, sizeof(id), f);
+		fclose(f);
+	}
+	gethostname(host, sizeof(host) - 1);
+	hash = mix(mix(mix(2166136261U, id), host), m->o.advertise);
+	return hash ^ hash >> 16;
+}
+
+/**
+ * ids_start() - choose the IDs of trees
+ * @m: manager, whose options are known
+ *
+ * With a store, ids_restore() may choose others.
+ */
+void ids_start(struct manager *m)
+{
+	if (m->o.first_tree)
+		use(m, m->o.first_tree, m->o.last_tree);
+	else
+		use_share(m, share_of_host(m));
+}
+
+static void written(void *ctx, const char *key, struct store_record *list,
+		    const char *err)
+{
+	struct manager *m = ctx;
+
+	(void)list;
+	if (err)
+		event_say(&m->events, EVENT_STORE_FAILED, key,
+			  "the next manager will use others: %.200s", err);
+}
+
+static void draw(struct manager *m)
+{
+	struct json_object *o = json_object_new_object();
+	uint32_t share = (uint32_t)time(NULL);
+	char *text;
+
+	(void)!getrandom(&share, sizeof(share), GRND_NONBLOCK);
+	share %= SHARES;
+	use_share(m, share);
+	json_object_object_add(o, "share", json_object_new_int((int)share));
+	text = strdup(json_object_to_json_string_ext(o,
+						     JSON_C_TO_STRING_PLAIN));
+	json_object_put(o);
+	/* The text is the store's now. */
+	if (text)
+		store_put(m->state.store, KEY, (uint8_t *)text, strlen(text),
+			  written, m);
+}
+
+/**
+ * ids_restore() - use those of the store
+ * @m: manager, which has no groups yet
+ * @list: all records
+ */
+void ids_restore(struct manager *m, const struct store_record *list)
+{
+	struct json_object *o;
+
+	if (m->o.first_tree)
+		return;
+	while (list && strcmp(list->key, KEY))
+		list = list->next;
+	if (!list) {
+		draw(m);
+		return;
+	}
+	o = json_tokener_parse((const char *)list->data);
+	use_share(m, (uint32_t)json_object_get_int(
+			     json_object_object_get(o, "share")));
+	json_object_put(o);
+}
