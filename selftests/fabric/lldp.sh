@@ -212,7 +212,8 @@ part_silent()
 {
 	local out ms
 
-	wait_for 10 links fdb
+	lldpds_down
+	wait_for 30 links fdb
 	forget
 	wait_for 10 no_host
 	ktap $? "no host is known" "$(ctl topology)"

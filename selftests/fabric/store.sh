@@ -163,6 +163,8 @@ part_rebuild()
 # What happened while there was no manager.
 part_away()
 {
+	local id
+
 	checked_job
 	kill_amd
 	kill -9 "${JOB_PIDS[2]}"
@@ -172,9 +174,10 @@ part_away()
 	wait_for 15 no_tree
 	ktap $? "a rank died: the tree is gone" "$(sw inc-tool tree show)"
 	checked_job
+	id=$(sed -n 's/.*trees have IDs \([0-9]*\)-.*/\1/p' "$LAB_OUT/amd.log")
 	kill_amd
 	delete_tree
-	sw inc-tool tree add id 1073741900 ranks 1
+	sw inc-tool tree add id "$id" ranks 1
 	amd_up || return
 	others_fail "the tree was deleted" -1 . 5000
 	gone "a tree that is no group's is deleted"

@@ -65,13 +65,13 @@ static uint32_t share_of_host(const struct manager *m)
  * ids_start() - choose the IDs of trees
  * @m: manager, whose options are known
  *
- * With a store, ids_restore() may choose others.
+ * Unless they are the store's: then ids_restore() does.
  */
 void ids_start(struct manager *m)
 {
 	if (m->o.first_tree)
 		use(m, m->o.first_tree, m->o.last_tree);
-	else
+	else if (!strcmp(m->o.store, "none"))
 		use_share(m, share_of_host(m));
 }
 
