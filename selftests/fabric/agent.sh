@@ -188,7 +188,7 @@ signal.pause()' "$DIR/dgram" &
 
 part_options()
 {
-	local file id
+	local file id at
 
 	# shellcheck disable=SC2206	# words
 	SAYS_BY=("$AGENTD" $UNLIMITED)
@@ -224,7 +224,12 @@ part_options()
 	says "a certificate with another's key" 1 "cannot listen for TLS" \
 		-y "$YANG" -u "$DIR/other" -t 127.0.0.1 --tls-key "$DIR/hostkey" \
 		--tls-cert "$DIR/tls.pem" --tls-ca "$DIR/tls.pem"
-	says "a wrong port" 2 "from 1 to 65535" -s 127.0.0.1:0
+	for at in 127.0.0.1:0 127.0.0.1:65536 127.0.0.1: "[::1" "[::1]830" \
+		  "[::1]:x" ""; do
+		says "SSH at \"$at\"" 2 "from 1 to 65535" -s "$at"
+	done
+	# Without brackets, an address of IPv6 has no port.
+	says "SSH at ::1" 2 "needs --host-key" -s ::1
 	# Not UTF-8; a control character of Latin-1 (C1), which terminals obey.
 	for id in $'sw\xff' $'sw\xc2\x9b2J' $'sw\e[2J' "sw 1" $'s\u00fc'; do
 		says "a name like $(printf %q "$id")" 1 "printable ASCII" \

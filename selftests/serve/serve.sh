@@ -6,7 +6,7 @@
 # libinc would send. Random dialogues run last (SEED=N reproduces one).
 #
 #   serve.sh [VAR=VALUE]... [PART...]
-#	PART: belong addresses limits forming many killed segment fuzz
+#	PART: belong addresses limits forming many killed segment options fuzz
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -180,6 +180,19 @@ part_segment()
 	gone segment
 }
 
+part_options()
+{
+	local at
+
+	for at in "[::1" "[::1]x" ":18790" "host:" "host:0" "host:65536" \
+		  "host:84326" "host:1x" "$(printf '%0300d' 1)"; do
+		says "serve --parent ${at:0:20}" 1 "must be HOST, HOST:PORT" \
+			inc-tool serve --parent "$at"
+	done
+	says "a parent's name that is none" 1 "parent \"no.invalid\"" \
+		inc-tool serve --parent no.invalid:18790
+}
+
 part_fuzz()
 {
 	local name pids=() logs=() rc
@@ -217,4 +230,4 @@ suite_up()
 	topo_up 4
 }
 
-suite "belong addresses limits forming many killed segment fuzz" "$@"
+suite "belong addresses limits forming many killed segment options fuzz" "$@"

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auth/address.h"
 #include "cm-wire.h"
 #include "conf/conf.h"
 
@@ -79,24 +80,17 @@ static unsigned int number(const char *text, int base, unsigned int min,
 	return (unsigned int)v;
 }
 
-/* ADDR, ADDR:PORT, [ADDR6] or [ADDR6]:PORT */
-static const char *parse_addr(char *text, uint16_t *number_of)
+/* As inc_auth_address() takes it; @text becomes the host. */
+static const char *parse_addr(char *text, uint16_t *port)
 {
-	char *port = strrchr(text, ':');
-	char *close = strchr(text, ']');
+	char host[256];
+	int value = *port;
 
-	if (*text == '[') {
-		if (!close)
-			die("%s: the ] is missing", text);
-		port = close[1] == ':' ? close + 1 : NULL;
-		*close = '\0';
-		text++;
-	}
-	if (port) {
-		*port++ = '\0';
-		*number_of = (uint16_t)number(port, 10, 1, 65535, "a port");
-	}
-	return text;
+	if (inc_auth_address(text, host, sizeof(host), &value) || !value)
+		die("%s: has to be ADDR, ADDR:PORT or [ADDR6]:PORT, with a port from 1 to 65535",
+		    text);
+	*port = (uint16_t)value;
+	return strcpy(text, host);
 }
 
 static void parse_user(char *text, bool reader, struct options *o)

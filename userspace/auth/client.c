@@ -5,14 +5,11 @@
  * files one by one; PREFIX_TOKEN is a token, PREFIX_TOKEN_FILE a file that has
  * one.
  */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "auth/client.h"
@@ -135,103 +132,4 @@ void inc_auth_free(struct auth_client *a)
 		explicit_bzero(a->token, strlen(a->token));
 	free(a->token);
 	*a = (struct auth_client) { NULL };
-}
-
-/* A port by its number, and nothing else: getaddrinfo() would cut off bits. */
-static int read_port(const char *text, int *port)
-{
-	size_t n = strspn(text, "0123456789");
-	int value = n && n <= 5 && !text[n] ? atoi(text) : -1;
-
-	if (value < 0 || value > UINT16_MAX)
-		return -EINVAL;
-	*port = value;
-	return 0;
-}
-
-/**
- * inc_auth_address() - understand a server's address
- * @server: "host", "host:port", "[address]", "[address]:port" or "address"
- * @host: result
- * @len: size of @host in bytes
- * @port: result, 0 to 65535; is left alone if @server has none
- *
- * Return: 0, -EINVAL: it is none, or does not fit.
- */
-int inc_auth_address(const char *server, char *host, size_t len, int *port)
-{
-	const char *rest = strchr(server, ':');
-	size_t n = strlen(server);
-
-	if (*server == '[') {
-		n = strcspn(++server, "]");
-		if (!server[n])
-			return -EINVAL;
-		rest = server + n + 1;
-	} else if (rest && rest == strrchr(server, ':')) {
-		n = (size_t)(rest - server);
-	} else {
-		rest = "";
-	}
-	if (!n || n >= len || (*rest && *rest != ':'))
-		return -EINVAL;
-	memcpy(host, server, n);
-	host[n] = '\0';
-	return *rest ? read_port(rest + 1, port) : 0;
-}
-
-/**
- * inc_auth_host() - take the host out of a server's address
- * @server: as for inc_auth_address()
- * @host: result
- * @len: size of @host in bytes
- *
- * Return: false if it does not fit.
- */
-bool inc_auth_host(const char *server, char *host, size_t len)
-{
-	int port;
-
-	return !inc_auth_address(server, host, len, &port);
-}
-
-/**
- * inc_auth_is_loopback() - is a server on this host, whatever names mean?
- * @server: as for inc_auth_address()
- *
- * Names are not looked up, but for localhost: what they mean may change.
- *
- * Return: true if so.
- */
-bool inc_auth_is_loopback(const char *server)
-{
-	struct in_addr in;
-	char host[256];
-
-	if (!inc_auth_host(server, host, sizeof(host)))
-		return false;
-	return !strcmp(host, "localhost") || !strcmp(host, "::1") ||
-	       (inet_pton(AF_INET, host, &in) == 1 &&
-		ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET);
-}
-
-/**
- * inc_auth_peer_is_loopback() - is the other end of a connection on this host?
- * @fd: socket
- *
- * Return: true if so.
- */
-bool inc_auth_peer_is_loopback(int fd)
-{
-	struct sockaddr_storage peer;
-	const struct sockaddr_in *in = (struct sockaddr_in *)&peer;
-	const struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&peer;
-	socklen_t len = sizeof(peer);
-
-	if (getpeername(fd, (struct sockaddr *)&peer, &len))
-		return false;
-	if (peer.ss_family == AF_INET6)
-		return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
-	return peer.ss_family == AF_INET &&
-	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }

@@ -7,7 +7,6 @@
 #ifndef INC_AUTH_CLIENT_H
 #define INC_AUTH_CLIENT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define AUTH_HINT	"if it wants TLS or a token, set INC_AM_CERTS or INC_AM_TOKEN, see inc-amctl(8)"
@@ -30,9 +29,5 @@ int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
 		  size_t err_len);
 void inc_auth_free(struct auth_client *a);
 char *inc_auth_file(const char *path, char *err, size_t err_len);
-int inc_auth_address(const char *server, char *host, size_t len, int *port);
-bool inc_auth_host(const char *server, char *host, size_t len);
-bool inc_auth_is_loopback(const char *server);
-bool inc_auth_peer_is_loopback(int fd);
 
 #endif /* INC_AUTH_CLIENT_H */

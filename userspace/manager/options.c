@@ -12,7 +12,7 @@
 
 #include "manager.h"
 #include "api/message.h"
-#include "auth/client.h"
+#include "auth/address.h"
 #include "conf/conf.h"
 #include "web/web.h"
 

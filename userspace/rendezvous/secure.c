@@ -7,14 +7,13 @@
  */
 #include "nl/common.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include "auth/address.h"
 #include "server.h"
 #include "tls/tls.h"
 
@@ -156,21 +155,6 @@ void secure_forget(struct security *sec)
 	sec->tokens = NULL;
 }
 
-/* Names are not looked up: what they mean may change. */
-static bool is_loopback(const char *address)
-{
-	struct in6_addr in6;
-	struct in_addr in;
-
-	if (!address)
-		return false;
-	if (inet_pton(AF_INET, address, &in) == 1)
-		return ntohl(in.s_addr) >> 24 == IN_LOOPBACKNET;
-	if (inet_pton(AF_INET6, address, &in6) == 1)
-		return IN6_IS_ADDR_LOOPBACK(&in6);
-	return !strcmp(address, "localhost");
-}
-
 static const char *contradiction(const struct security *sec, bool loopback,
 				 bool child)
 {
@@ -197,7 +181,7 @@ static const char *contradiction(const struct security *sec, bool loopback,
 bool secure_start(struct server *s, const struct options *o)
 {
 	struct security *sec = &s->security;
-	bool loopback = is_loopback(o->listen);
+	bool loopback = o->listen && inc_auth_is_loopback(o->listen);
 	const char *what = contradiction(sec, loopback, o->parent);
 	char err[512];
 

@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "auth/address.h"
 #include "keepalive.h"
 #include "server.h"
 
@@ -377,28 +378,24 @@ static int write_pidfile(const char *path)
 	return 0;
 }
 
-/* HOST, HOST:PORT or [ADDRESS]:PORT */
+/* As inc_auth_address() takes it. */
 static int find_parent(struct server *s, const char *text)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	const char *port = INC_RDV_PORT, *colon = strrchr(text, ':');
-	size_t len = strlen(text);
+	char *host = s->parent_host, service[8];
+	int ret, port = atoi(INC_RDV_PORT);
 	struct addrinfo *list;
-	char *host = s->parent_host;
-	int ret;
 
-	if (*text == '[') {
-		len = strcspn(++text, "]");
-		if (text[len] && text[len + 1] == ':')
-			port = text + len + 2;
-	} else if (colon && strchr(text, ':') == colon) {
-		len = (size_t)(colon - text);
-		port = colon + 1;
+	if (inc_auth_address(text, host, sizeof(s->parent_host), &port) ||
+	    !port) {
+		fprintf(stderr, "inc-tool: serve: --parent \"%s\": must be HOST, HOST:PORT or [ADDRESS]:PORT, with a port from 1 to 65535\n",
+			text);
+		return -EINVAL;
 	}
-	snprintf(host, sizeof(s->parent_host), "%.*s", (int)len, text);
-	ret = getaddrinfo(host, port, &hints, &list);
+	snprintf(service, sizeof(service), "%d", port);
+	ret = getaddrinfo(host, service, &hints, &list);
 	if (ret) {
-		fprintf(stderr, "inc-tool: serve: parent \"%s\" port \"%s\": %s\n",
+		fprintf(stderr, "inc-tool: serve: parent \"%s\" port \"%d\": %s\n",
 			host, port, gai_strerror(ret));
 		return -EINVAL;
 	}

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "auth/client.h"
+#include "auth/address.h"
 #include "base/log.h"
 #include "am.h"
 #include "conn.h"

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "auth/address.h"
 #include "auth/client.h"
 #include "rendezvous/proto.h"
 #include "secure.h"

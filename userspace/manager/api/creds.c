@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 
 #include "api/creds.h"
-#include "auth/client.h"
+#include "auth/address.h"
 #include "auth/crl.h"
 #include "auth/files.h"
 #include "auth/token.h"

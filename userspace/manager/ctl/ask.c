@@ -10,7 +10,7 @@
 
 #include "api/json.h"
 #include "api/message.h"
-#include "auth/client.h"
+#include "auth/address.h"
 #include "ctl/amctl.h"
 #include "plugins/am/reach.h"
 

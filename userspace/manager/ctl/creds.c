@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/message.h"
+#include "auth/address.h"
 #include "auth/client.h"
 #include "base/call.h"
 #include "ctl/creds.h"

@@ -22,7 +22,7 @@
 #include <libnetconf2/session.h>
 #include <libnetconf2/session_client.h>
 
-#include "auth/client.h"
+#include "auth/address.h"
 #include "fabric/netconf.h"
 #include "fabric/schema.h"
 

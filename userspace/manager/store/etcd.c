@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/client.h"
+#include "auth/address.h"
 #include "etcd.pb-c.h"
 #include "store/client.h"
 #include "store/store.h"

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "api/message.h"
-#include "auth/client.h"
+#include "auth/address.h"
 #include "auth/identity.h"
 #include "auth/token.h"
 #include "conf/conf.h"

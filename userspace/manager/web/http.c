@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "auth/client.h"
+#include "auth/address.h"
 #include "base/loop.h"
 #include "web/web.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/address.h"
 #include "env.h"
 
 static int read_reservation(char reservation[AM_ID_MAX + 1], char *err,

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "auth/client.h"
+#include "auth/address.h"
 #include "manager/api/message.h"
 #include "reach.h"
 #include "rendezvous/keepalive.h"

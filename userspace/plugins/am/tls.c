@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "auth/address.h"
 #include "auth/files.h"
 #include "tls.h"
 
