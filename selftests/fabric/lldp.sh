@@ -5,7 +5,7 @@
 # hosts, hosts that move; and clients and agents that say nothing.
 #
 #   lldp.sh [VAR=VALUE]... [PART...]
-#	PART: lldp host silent moved mac mute
+#	PART: lldp host silent moved mac mute vlan
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -291,6 +291,54 @@ part_mac()
 	ktap $? "the links are what they were" "$(ctl topology)"
 }
 
+# vlan_switch SWITCH: only VLAN 10, tagged between switches; its address is there.
+vlan_switch()
+{
+	local ns=$TOPO-$1 port tag
+
+	ip -n "$ns" link set br0 type bridge vlan_filtering 1 || return
+	ip -n "$ns" addr flush dev br0
+	for port in $(ip -n "$ns" -j link show master br0 |
+		      python3 -c 'import json, sys
+print(*(l["ifname"] for l in json.load(sys.stdin)))'); do
+		tag="pvid untagged"
+		[[ $port == v* ]] || tag=
+		# shellcheck disable=SC2086	# words
+		bridge -n "$ns" vlan add dev "$port" vid 10 $tag || return
+		bridge -n "$ns" vlan del dev "$port" vid 1 || return
+	done
+	bridge -n "$ns" vlan add dev br0 vid 10 self || return
+	bridge -n "$ns" vlan del dev br0 vid 1 self || return
+	ip -n "$ns" -batch - <<-END
+	link add link br0 name br0.10 type vlan id 10
+	addr add $(switch_ip4 "$1")/16 dev br0.10
+	link set br0.10 up
+	END
+}
+
+# Bridges that tell VLANs apart. It is the last part: they stay so.
+part_vlan()
+{
+	local name out
+
+	amd_down
+	for name in "${SWITCHES[@]}"; do
+		vlan_switch "$name"
+		ktap $? "$name: a VLAN, with the address"
+	done
+	forget
+	amd_up
+	wait_for 15 links fdb
+	ktap $? "VLANs: links by the forwarding database" "$(ctl topology)"
+	out=$(join 0 1 2 3)
+	grep -q "rank 1 at l0" <<<"$out" && grep -q "rank 2 at l1" <<<"$out"
+	ktap $? "VLANs: silent hosts are found" "$out"
+	event "host-seen $(topo_ip4 3): at l1 v3"
+	ktap $? "VLANs: a host is at a port of the bridge" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	am_job "VLANs: a job" 4 --check --count 1000
+}
+
 # One that has logged in over SSH, and does not say hello.
 mute_ssh()
 {
@@ -345,4 +393,4 @@ part_mute()
 	ktap $? "it is up when it answers" "$(ctl topology)"
 }
 
-suite "lldp host silent moved mac mute" "$@"
+suite "lldp host silent moved mac mute vlan" "$@"

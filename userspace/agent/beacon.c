@@ -72,51 +72,50 @@ static bool send_by(int family, int index)
 	return ok;
 }
 
+static bool is_kind(struct nlattr *linkinfo, const char *kind)
+{
+	struct nlattr *tb[IFLA_INFO_MAX + 1];
+
+	return linkinfo &&
+	       !nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) &&
+	       tb[IFLA_INFO_KIND] && !nla_strcmp(tb[IFLA_INFO_KIND], kind);
+}
+
 static int on_link(struct nl_msg *msg, void *arg)
 {
 	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(msg));
+	struct nlattr *tb[IFLA_MAX + 1];
 
 	(void)arg;
+	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWLINK ||
+	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifi), tb, IFLA_MAX, NULL) ||
+	    !(ifi->ifi_flags & IFF_UP))
+		return NL_OK;
+	/* A bridge has a forwarding database for each of its VLANs. */
+	if (!is_kind(tb[IFLA_LINKINFO], "bridge") &&
+	    !is_kind(tb[IFLA_LINKINFO], "vlan"))
+		return NL_OK;
 	/* A bridge without addresses has none for IPv4 to be sent from. */
-	if (nlmsg_hdr(msg)->nlmsg_type == RTM_NEWLINK &&
-	    (ifi->ifi_flags & IFF_UP) && !send_by(AF_INET, ifi->ifi_index))
+	if (!send_by(AF_INET, ifi->ifi_index))
 		send_by(AF_INET6, ifi->ifi_index);
 	return NL_OK;
-}
-
-/* Have the kernel list bridges only. */
-static bool ask_for_bridges(struct nl_sock *sk)
-{
-	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
-	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_DUMP);
-	struct nlattr *info;
-	bool ok = false;
-
-	if (!msg || nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO))
-		goto out;
-	info = nla_nest_start(msg, IFLA_LINKINFO);
-	if (!info || nla_put_string(msg, IFLA_INFO_KIND, "bridge"))
-		goto out;
-	nla_nest_end(msg, info);
-	ok = nl_send_auto(sk, msg) >= 0;
-out:
-	nlmsg_free(msg);
-	return ok;
 }
 
 /**
  * beacon_send() - let all others know by which way this switch is reached
  *
- * One frame by each of its bridges.
+ * One frame by each of its bridges, and of their VLANs.
  */
 void beacon_send(void)
 {
 	struct nl_sock *sk = nl_socket_alloc();
+	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
 
 	if (!sk || nl_connect(sk, NETLINK_ROUTE))
 		goto out;
 	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, on_link, NULL);
-	if (ask_for_bridges(sk))
+	if (nl_send_simple(sk, RTM_GETLINK, NLM_F_DUMP, &ifi,
+			   sizeof(ifi)) >= 0)
 		nl_recvmsgs_default(sk);
 out:
 	nl_socket_free(sk);

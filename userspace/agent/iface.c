@@ -37,7 +37,10 @@
  * @has_mac: it has one
  * @flags: IFF_*
  * @mtu: its MTU
+ * @is_bridge: it is a bridge
  * @master: index of the bridge that it is a port of, or 0
+ * @bond: index of the aggregation that it is a member of, or 0
+ * @lower: index of the interface that it is a VLAN of, or 0
  * @addrs: it has IP addresses
  * @node: its YANG data, or NULL
  */
@@ -48,7 +51,10 @@ struct link {
 	bool		has_mac;
 	unsigned int	flags;
 	uint32_t	mtu;
+	bool		is_bridge;
 	int		master;
+	int		bond;
+	int		lower;
 	bool		addrs;
 	struct lyd_node	*node;
 };
@@ -97,6 +103,32 @@ static void add_entry(struct table *t, const struct entry *e)
 	t->entries[t->n++] = *e;
 }
 
+static bool is_kind(struct nlattr *a, const char *kind)
+{
+	return a && !nla_strcmp(a, kind);
+}
+
+/* What it is, and what its master is: a VRF is a master, too. */
+static void take_kinds(struct link *l, struct nlattr *tb[])
+{
+	struct nlattr *info[IFLA_INFO_MAX + 1], *slave;
+	int master = tb[IFLA_MASTER] ? (int)nla_get_u32(tb[IFLA_MASTER]) : 0;
+
+	if (!tb[IFLA_LINKINFO] ||
+	    nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL))
+		return;
+	slave = info[IFLA_INFO_SLAVE_KIND];
+	if (is_kind(slave, "bridge"))
+		l->master = master;
+	else if (is_kind(slave, "bond") || is_kind(slave, "team"))
+		l->bond = master;
+	l->is_bridge = is_kind(info[IFLA_INFO_KIND], "bridge");
+	/* The other end may be in another namespace. */
+	if (is_kind(info[IFLA_INFO_KIND], "vlan") && tb[IFLA_LINK] &&
+	    !tb[IFLA_LINK_NETNSID])
+		l->lower = (int)nla_get_u32(tb[IFLA_LINK]);
+}
+
 static int on_link(struct nl_msg *msg, void *arg)
 {
 	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(msg));
@@ -121,8 +153,7 @@ static int on_link(struct nl_msg *msg, void *arg)
 		nla_strlcpy(l->name, tb[IFLA_IFNAME], sizeof(l->name));
 	if (tb[IFLA_MTU])
 		l->mtu = nla_get_u32(tb[IFLA_MTU]);
-	if (tb[IFLA_MASTER])
-		l->master = (int)nla_get_u32(tb[IFLA_MASTER]);
+	take_kinds(l, tb);
 	if (tb[IFLA_ADDRESS] && nla_len(tb[IFLA_ADDRESS]) == MAC_LEN) {
 		memcpy(l->mac, nla_data(tb[IFLA_ADDRESS]), MAC_LEN);
 		l->has_mac = true;
@@ -263,6 +294,7 @@ static void put_link(struct lyd_node *sw, const struct table *t,
 		     struct link *l)
 {
 	const struct link *bridge = link_of(t, l->master);
+	const struct link *bond = link_of(t, l->bond);
 	bool up = (l->flags & IFF_UP) && (l->flags & IFF_RUNNING);
 	char mac[18];
 
@@ -273,6 +305,8 @@ static void put_link(struct lyd_node *sw, const struct table *t,
 		lyd_new_term(l->node, NULL, "phys-address", mac, 0, NULL);
 	if (bridge)
 		lyd_new_term(l->node, NULL, "bridge", bridge->name, 0, NULL);
+	if (bond)
+		lyd_new_term(l->node, NULL, "aggregation", bond->name, 0, NULL);
 	lyd_new_term(l->node, NULL, "oper-up", up ? "true" : "false", 0, NULL);
 	put_number(l->node, "mtu", l->mtu);
 	put_number(l->node, "pmtu", pmtu_of(l->mtu));
@@ -301,9 +335,19 @@ static struct lyd_node *neighbour(struct lyd_node *iface, const uint8_t *mac)
 	return node;
 }
 
+/* A VLAN of a bridge has its neighbours behind the bridge's ports. */
+static int bridge_of(const struct table *t, int index)
+{
+	const struct link *l = link_of(t, index);
+	const struct link *lower = l ? link_of(t, l->lower) : NULL;
+
+	return lower && lower->is_bridge ? lower->index : index;
+}
+
 /* The port of a bridge behind which a MAC address is, or the bridge itself. */
 static struct link *port_of(const struct table *t, const struct entry *e)
 {
+	int bridge = bridge_of(t, e->index);
 	size_t i;
 
 	for (i = 0; i < t->n; i++) {
@@ -314,10 +358,10 @@ static struct link *port_of(const struct table *t, const struct entry *e)
 		    memcmp(fdb->mac, e->mac, MAC_LEN))
 			continue;
 		port = link_of(t, fdb->index);
-		if (port && port->master == e->index)
+		if (port && port->master == bridge)
 			return port;
 	}
-	return link_of(t, e->index);
+	return link_of(t, bridge);
 }
 
 static void put_neighbours(const struct table *t)
@@ -349,7 +393,8 @@ static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
 			l->addrs = true;
 	}
 	for (i = 0; i < t->nlinks; i++) {
-		if (t->links[i].master || t->links[i].addrs)
+		if (t->links[i].master || t->links[i].bond ||
+		    t->links[i].addrs)
 			put_link(sw, t, &t->links[i]);
 	}
 	for (i = 0; i < t->n; i++) {

@@ -91,6 +91,27 @@ static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
 	}
 }
 
+/* Members of an aggregation name it. */
+static void mark_members(const struct lyd_node *node, struct sw_info *info)
+{
+	const struct lyd_node *child;
+	const char *name;
+	unsigned int i, n = 0;
+
+	LY_LIST_FOR(lyd_child(node), child) {
+		if (strcmp(LYD_NAME(child), "interface"))
+			continue;
+		name = yang_text(child, "aggregation");
+		for (i = 0; name && i < info->nifs; i++) {
+			if (i == n || strcmp(info->ifs[i].name, name))
+				continue;
+			info->ifs[n].member = true;
+			info->ifs[n].upper = i;
+		}
+		n++;
+	}
+}
+
 static void take_trees(const struct lyd_node *node, struct sw_info *info)
 {
 	const struct lyd_node *child;
@@ -115,6 +136,7 @@ static void take_interfaces(const struct lyd_node *node, struct sw_info *info)
 		if (!strcmp(LYD_NAME(child), "interface"))
 			take_interface(child, &info->ifs[info->nifs++]);
 	mark_bridges(node, info);
+	mark_members(node, info);
 	copy(info->version, sizeof(info->version),
 	     yang_text(node, "interfaces-version"));
 }

@@ -148,7 +148,7 @@ static uint32_t if_by_name(const struct sw *sw, const char *name)
 
 	for (i = 0; i < sw->info->nifs; i++)
 		if (!strcmp(sw->info->ifs[i].name, name))
-			return i;
+			return sw_if_upper(sw->info, i);
 	return SEEN_OWN;
 }
 
@@ -187,7 +187,7 @@ static void mark(const struct topo *t, struct row *row,
 		(*behind)[see->sw / WORD] |= 1ULL << see->sw % WORD;
 }
 
-/* Leave out what says less of a switch than the rest. */
+/* Leave out what says the same, or less of a switch than the rest. */
 static void settle(const struct topo *t, struct row *row)
 {
 	uint32_t i, n = 0, known = PLACE_NONE;
@@ -195,6 +195,8 @@ static void settle(const struct topo *t, struct row *row)
 
 	for (i = 0; i < row->n; i++) {
 		see = &row->list[i];
+		if (i + 1 < row->n && !memcmp(see, see + 1, sizeof(*see)))
+			continue;
 		if (see->how == SEEN_FDB)
 			known = see->sw;
 		if (see->how == SEEN_PORT && see->sw == known)
@@ -227,7 +229,8 @@ static void make_row(struct topo *t, const struct sw *sw)
 		/* A bridge does not know by which of its ports. */
 		for (k = 0; !info->ifs[i].bridge && k < info->ifs[i].nneighs;
 		     k++)
-			add_neighbour(t, row, sw, i, &info->ifs[i].neighs[k]);
+			add_neighbour(t, row, sw, sw_if_upper(info, i),
+				      &info->ifs[i].neighs[k]);
 	if (row->leads && row->behind && info)
 		add_cables(t, row, sw);
 	if (row->n)
@@ -240,47 +243,62 @@ static void make_row(struct topo *t, const struct sw *sw)
 	row_free(&before);
 }
 
+/*
+ * The interface of @other that announces itself behind @itf of @sw; @wanted: is
+ * that one among them?
+ */
+static uint32_t announced(const struct sw *sw, uint32_t itf,
+			  const struct sw *other, uint32_t wanted)
+{
+	const struct sw_info *info = sw->info;
+	const struct sw_neigh *neigh;
+	uint32_t i, k, port;
+
+	for (i = 0; i < info->nifs; i++)
+		for (k = 0; sw_if_upper(info, i) == itf &&
+			    k < info->ifs[i].nneighs; k++) {
+			neigh = &info->ifs[i].neighs[k];
+			if (strcmp(neigh->switch_id, other->info->id))
+				continue;
+			port = if_by_name(other, neigh->switch_port);
+			if (wanted == SEEN_OWN || wanted == port)
+				return port;
+		}
+	return SEEN_OWN;
+}
+
 /* The interface of the other switch, as that is configured, or announced. */
 static uint32_t other_if(const struct topo *t, uint32_t sw,
 			 const struct seeing *see)
 {
 	const struct sw *this = &t->m->switches[sw];
 	const struct sw *other = &t->m->switches[see->sw];
-	const struct sw_if *itf = &this->info->ifs[see->itf];
 	const struct topo_cable *c;
 	uint32_t i, end;
 
+	if (see->how == SEEN_LLDP)
+		return announced(this, see->itf, other, SEEN_OWN);
 	for (i = 0; see->how == SEEN_CONFIGURED && i < 2 * t->m->o.ncables;
 	     i++) {
 		c = &t->m->o.cables[i / 2];
 		end = i % 2;
 		if (!strcmp(c->sw[end], this->info->id) &&
-		    !strcmp(c->itf[end], itf->name) &&
-		    !strcmp(c->sw[!end], other->info->id))
+		    !strcmp(c->sw[!end], other->info->id) &&
+		    if_by_name(this, c->itf[end]) == see->itf)
 			return if_by_name(other, c->itf[!end]);
 	}
-	for (i = 0; see->how == SEEN_LLDP && i < itf->nneighs; i++)
-		if (!strcmp(itf->neighs[i].switch_id, other->info->id))
-			return if_by_name(other, itf->neighs[i].switch_port);
 	return SEEN_OWN;
 }
 
 /* By LLDP: does the interface there see this one? */
 static bool agrees(const struct topo *t, uint32_t sw, const struct seeing *see)
 {
-	const struct sw_info *info = t->m->switches[sw].info;
-	uint32_t there = other_if(t, sw, see), i;
-	const struct sw_if *itf;
+	const struct sw *this = &t->m->switches[sw];
+	uint32_t there = other_if(t, sw, see);
 
-	if (there == SEEN_OWN)
-		return false;
-	itf = &t->m->switches[see->sw].info->ifs[there];
-	for (i = 0; i < itf->nneighs; i++)
-		if (!strcmp(itf->neighs[i].switch_id, info->id) &&
-		    !strcmp(itf->neighs[i].switch_port,
-			    info->ifs[see->itf].name))
-			return true;
-	return false;
+	return there != SEEN_OWN &&
+	       announced(&t->m->switches[see->sw], there, this, see->itf) ==
+	       see->itf;
 }
 
 static void judge(struct topo *t, struct row *row, uint32_t sw)

@@ -141,13 +141,16 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 {
 	const struct sw_if *itf;
 	const struct sw_neigh *neigh;
-	unsigned int i, k, n;
+	unsigned int i, k, n, upper;
 	struct mac *mac;
+	bool port;
 
 	for (i = 0; i < info->nifs; i++) {
 		itf = &info->ifs[i];
+		upper = sw_if_upper(info, i);
+		port = itf->port || info->ifs[upper].port;
 		if (itf->mac[0] &&
-		    !see(s, sw, itf->port ? SEEN_OWN_PORT : SEEN_OWN, itf->mac))
+		    !see(s, sw, port ? SEEN_OWN_PORT : SEEN_OWN, itf->mac))
 			return false;
 		for (k = 0; k < itf->nneighs; k++) {
 			neigh = &itf->neighs[k];
@@ -155,7 +158,7 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 				continue;
 			/* The bridge knows who it is, but not where. */
 			mac = itf->bridge ? mac_get(s, neigh->mac) :
-					    see(s, sw, i, neigh->mac);
+					    see(s, sw, upper, neigh->mac);
 			if (!mac)
 				return false;
 			for (n = 0; n < neigh->naddrs; n++)

@@ -42,6 +42,8 @@ struct sw_neigh {
  * @up: it is up
  * @bridge: it is a bridge; its own neighbours may be behind any port
  * @port: it is a port of a bridge
+ * @member: it is a member of an aggregation, which takes its place
+ * @upper: if so: the aggregation's number
  * @speed: bits per second, 0: unknown
  * @neighs: who is reached through it
  * @nneighs: their number
@@ -54,6 +56,8 @@ struct sw_if {
 	bool			up;
 	bool			bridge;
 	bool			port;
+	bool			member;
+	unsigned int		upper;
 	uint64_t		speed;
 	struct sw_neigh		*neighs;
 	unsigned int		nneighs;
@@ -323,6 +327,19 @@ void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 /* info.c */
 struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err);
 void sw_info_free(struct sw_info *info);
+
+/**
+ * sw_if_upper() - find the interface that takes an interface's place
+ * @info: what an agent tells of its switch
+ * @itf: number of the interface
+ *
+ * Return: its aggregation's number if it is a member of one, else its own.
+ */
+static inline unsigned int sw_if_upper(const struct sw_info *info,
+				       unsigned int itf)
+{
+	return info->ifs[itf].member ? info->ifs[itf].upper : itf;
+}
 
 /* yang.c */
 const struct lyd_node *yang_child(const struct lyd_node *node,

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * fabric/: links and hosts, as random fabrics and some small ones tell of them.
+ *
+ *   test_topo [FABRICS [SEED]]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "manager.h"
+#include "fabric/graph.h"
+
+#define SWITCHES	12
+#define IFS		48
+#define NEIGHS		96
+#define HOSTS		24
+
+static unsigned int failed;
+
+static void check(bool ok, const char *what)
+{
+	failed += !ok;
+	printf("%sok - %s\n", ok ? "" : "not ", what);
+}
+
+/* --- A fabric ------------------------------------------------------------ */
+
+enum { MAC_BRIDGE, MAC_PORT, MAC_HOST };
+
+static struct manager m;
+static struct sw_info infos[SWITCHES];
+
+static void mac_of(char *mac, int kind, unsigned int a, unsigned int b)
+{
+	snprintf(mac, MAC_LEN, "02:00:%02x:00:%02x:%02x", kind, a, b);
+}
+
+static struct inc_rdv_addr *addr_of(unsigned int host)
+{
+	struct inc_rdv_addr *addr = calloc(1, sizeof(*addr));
+
+	addr->len = 4;
+	memcpy(addr->bytes, (uint8_t []){ 10, 0, 0, (uint8_t)host }, 4);
+	return addr;
+}
+
+static struct sw_if *if_of(unsigned int sw, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < infos[sw].nifs; i++)
+		if (!strcmp(infos[sw].ifs[i].name, name))
+			return &infos[sw].ifs[i];
+	abort();
+}
+
+/* A port of the bridge, which is its first interface. */
+static struct sw_if *add_if(unsigned int sw, const char *name)
+{
+	struct sw_if *itf = &infos[sw].ifs[infos[sw].nifs];
+
+	if (infos[sw].nifs == IFS)
+		abort();
+	memset(itf, 0, sizeof(*itf));
+	snprintf(itf->name, sizeof(itf->name), "%s", name);
+	mac_of(itf->mac, infos[sw].nifs ? MAC_PORT : MAC_BRIDGE, sw,
+	       infos[sw].nifs);
+	itf->bridge = !infos[sw].nifs;
+	itf->port = infos[sw].nifs;
+	itf->up = true;
+	itf->neighs = calloc(NEIGHS, sizeof(*itf->neighs));
+	infos[sw].nifs++;
+	return itf;
+}
+
+static struct sw_neigh *add_neigh(struct sw_if *itf, const char *mac)
+{
+	struct sw_neigh *neigh = &itf->neighs[itf->nneighs++];
+
+	if (itf->nneighs > NEIGHS)
+		abort();
+	memset(neigh, 0, sizeof(*neigh));
+	strcpy(neigh->mac, mac);
+	return neigh;
+}
+
+static void sees(struct sw_if *itf, int kind, unsigned int a, unsigned int b)
+{
+	char mac[MAC_LEN];
+
+	mac_of(mac, kind, a, b);
+	add_neigh(itf, mac);
+}
+
+static void announce(unsigned int a, const char *a_if, unsigned int b,
+		     const char *b_if)
+{
+	struct sw_neigh *neigh = add_neigh(if_of(a, a_if), if_of(b, b_if)->mac);
+
+	strcpy(neigh->switch_id, infos[b].id);
+	strcpy(neigh->switch_port, b_if);
+}
+
+static void begin(unsigned int n)
+{
+	unsigned int i;
+
+	m.o.nswitches = n;
+	m.switches = calloc(n, sizeof(*m.switches));
+	for (i = 0; i < n; i++) {
+		memset(&infos[i], 0, sizeof(infos[i]));
+		snprintf(infos[i].id, sizeof(infos[i].id), "s%u", i);
+		infos[i].ifs = calloc(IFS, sizeof(*infos[i].ifs));
+		add_if(i, "br0");
+		m.switches[i].index = i;
+		m.switches[i].up = true;
+		m.switches[i].info = &infos[i];
+	}
+	m.topo = topo_new(&m);
+}
+
+static void told(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < m.o.nswitches; i++)
+		topo_changed(m.topo, &m.switches[i]);
+}
+
+static void end(void)
+{
+	unsigned int i, k, n;
+
+	topo_free(m.topo);
+	for (i = 0; i < m.o.nswitches; i++) {
+		for (k = 0; k < infos[i].nifs; k++) {
+			for (n = 0; n < infos[i].ifs[k].nneighs; n++)
+				free(infos[i].ifs[k].neighs[n].addrs);
+			free(infos[i].ifs[k].neighs);
+		}
+		free(infos[i].ifs);
+	}
+	free(m.switches);
+}
+
+/* A host with the address of its number. */
+static void host_says(struct sw_if *itf, unsigned int host)
+{
+	struct sw_neigh *neigh;
+	char mac[MAC_LEN];
+
+	mac_of(mac, MAC_HOST, 0, host);
+	neigh = add_neigh(itf, mac);
+	neigh->addrs = addr_of(host);
+	neigh->naddrs = 1;
+}
+
+static bool host_at(unsigned int host, unsigned int sw, const char *name)
+{
+	struct inc_rdv_addr *addr = addr_of(host);
+	const struct sw_if *itf;
+	const struct sw *at = topo_find(&m, addr, &itf);
+
+	free(addr);
+	return at && at->index == sw && !strcmp(itf->name, name);
+}
+
+static bool link_is(const struct topo_link *l, unsigned int a, const char *a_if,
+		    unsigned int b, const char *b_if, const char *how)
+{
+	return l->a == a && l->b == b && !strcmp(l->how, how) &&
+	       l->b_if != SEEN_OWN && !strcmp(infos[a].ifs[l->a_if].name, a_if) &&
+	       !strcmp(infos[b].ifs[l->b_if].name, b_if);
+}
+
+/* --- Small ones ---------------------------------------------------------- */
+
+/* Members of an aggregation hear LLDP; the bridge knows the aggregation. */
+static void bonds(void)
+{
+	static const char *const members[] = { "eth1", "eth2" };
+	const struct topo_link *l;
+	unsigned int sw, i;
+	struct sw_if *itf;
+	uint32_t n;
+
+	begin(2);
+	for (sw = 0; sw < 2; sw++) {
+		add_if(sw, "bond0")->speed = 20000;
+		sees(if_of(sw, "bond0"), MAC_BRIDGE, !sw, 0);
+		for (i = 0; i < 2; i++) {
+			itf = add_if(sw, members[i]);
+			strcpy(itf->mac, if_of(sw, "bond0")->mac);
+			itf->port = false;
+			itf->member = true;
+			itf->upper = 1;
+			itf->speed = 10000;
+		}
+		host_says(add_if(sw, "v0"), sw);
+	}
+	for (sw = 0; sw < 2; sw++) {
+		sees(if_of(!sw, "bond0"), MAC_HOST, 0, sw);
+		for (i = 0; i < 2; i++)
+			announce(sw, members[i], !sw, members[i]);
+	}
+	told();
+	l = topo_links(&m, &n);
+	check(n == 1 && link_is(l, 0, "bond0", 1, "bond0", "lldp") &&
+	      l->speed == 20000, "an aggregation is one link, by LLDP");
+	check(host_at(0, 0, "v0") && host_at(1, 1, "v0"),
+	      "hosts beside an aggregation");
+	check(!strcmp(topo_way(&m, &m.switches[0], &m.switches[1])->name,
+		      "bond0"), "the way is the aggregation");
+	if_of(0, "eth1")->up = false;
+	told();
+	topo_links(&m, &n);
+	check(n == 1, "an aggregation with a member that is down");
+	if_of(0, "bond0")->up = false;
+	told();
+	topo_links(&m, &n);
+	check(!n, "an aggregation that is down");
+	end();
+}
+
+/* Anybody can claim to be a switch. */
+static void one_sided(void)
+{
+	uint32_t n;
+
+	begin(3);
+	add_if(0, "p0");
+	add_if(1, "p0");
+	add_if(2, "p0");
+	announce(0, "p0", 1, "p0");
+	announce(1, "p0", 2, "p0");
+	announce(2, "p0", 1, "p0");
+	told();
+	topo_links(&m, &n);
+	check(n == 1 && m.topo->links->a == 1,
+	      "by LLDP, both have to see each other");
+	end();
+}
+
+/* The bridge knows who it is, but not by which port. */
+static void unknown_port(void)
+{
+	uint32_t n;
+
+	begin(2);
+	add_if(0, "p0");
+	add_if(1, "p0");
+	sees(if_of(0, "br0"), MAC_BRIDGE, 1, 0);
+	sees(if_of(1, "br0"), MAC_BRIDGE, 0, 0);
+	told();
+	topo_links(&m, &n);
+	check(!n, "bridges are no ends of links");
+	end();
+}
+
+/* What others know of the host's switch is wrong: it is still where it is. */
+static void contradiction(void)
+{
+	begin(3);
+	add_if(0, "v0");
+	add_if(0, "up");
+	add_if(1, "p0");
+	add_if(1, "p1");
+	add_if(2, "p0");
+	host_says(if_of(0, "v0"), 7);
+	sees(if_of(0, "up"), MAC_BRIDGE, 1, 0);
+	sees(if_of(1, "p0"), MAC_HOST, 0, 7);
+	sees(if_of(1, "p0"), MAC_BRIDGE, 2, 0);
+	sees(if_of(1, "p1"), MAC_BRIDGE, 0, 0);
+	told();
+	check(host_at(7, 0, "v0"), "a host that one switch alone has at its edge");
+	end();
+}
+
+/* --- Random trees of switches -------------------------------------------- */
+
+static unsigned int parent[SWITCHES], depth[SWITCHES], at_switch[HOSTS];
+
+static unsigned int up_to(unsigned int n)
+{
+	return (unsigned int)random() % n;
+}
+
+static const char *to(unsigned int sw)
+{
+	static char name[4][16];
+	static unsigned int turn;
+
+	snprintf(name[++turn % 4], sizeof(name[0]), "to%u", sw);
+	return name[turn % 4];
+}
+
+/* The switch beside @sw that is on the way to @target. */
+static unsigned int next_to(unsigned int sw, unsigned int target)
+{
+	unsigned int below = target;
+
+	while (depth[below] > depth[sw] + 1)
+		below = parent[below];
+	return depth[below] == depth[sw] + 1 && parent[below] == sw ? below :
+								     parent[sw];
+}
+
+static struct sw_if *towards(unsigned int sw, unsigned int target)
+{
+	return if_of(sw, to(next_to(sw, target)));
+}
+
+static void make_tree(unsigned int n)
+{
+	unsigned int i, k;
+
+	begin(n);
+	for (i = 1; i < n; i++) {
+		parent[i] = up_to(i);
+		depth[i] = depth[parent[i]] + 1;
+		add_if(i, to(parent[i]));
+		add_if(parent[i], to(i));
+	}
+	for (i = 0; i < n; i++)
+		for (k = 0; k < n; k++)
+			if (i != k)
+				sees(towards(i, k), MAC_BRIDGE, k, 0);
+}
+
+/*
+ * Addresses of ports are where the bridge once was that had them, or where BPDUs
+ * come from; a few are somewhere.
+ */
+static void add_ports(unsigned int n)
+{
+	unsigned int i, k, left = up_to(2 * n);
+
+	while (left--) {
+		i = up_to(n);
+		k = up_to(n);
+		if (i != k && infos[i].nifs > 1)
+			sees(&infos[i].ifs[1 + up_to(infos[i].nifs - 1)],
+			     MAC_PORT, k, 1 + up_to(infos[k].nifs));
+	}
+}
+
+static void add_hosts(unsigned int n)
+{
+	unsigned int h, i;
+	char name[16];
+
+	for (h = 0; h < HOSTS; h++) {
+		at_switch[h] = up_to(n);
+		snprintf(name, sizeof(name), "v%u", h);
+		host_says(add_if(at_switch[h], name), h);
+		for (i = 0; i < n; i++)
+			/* Not all have heard of it. */
+			if (i != at_switch[h] && up_to(3))
+				sees(towards(i, at_switch[h]), MAC_HOST, 0, h);
+	}
+}
+
+static bool links_right(unsigned int n)
+{
+	const struct topo_link *l;
+	uint32_t i, nlinks;
+
+	l = topo_links(&m, &nlinks);
+	for (i = 0; i < nlinks; i++)
+		if (!(parent[l[i].b] == l[i].a && l[i].b) ||
+		    !link_is(&l[i], l[i].a, to(l[i].b), l[i].b, to(l[i].a),
+			     "fdb"))
+			return false;
+	return nlinks == n - 1;
+}
+
+static bool hosts_right(void)
+{
+	unsigned int h;
+	char name[16];
+
+	for (h = 0; h < HOSTS; h++) {
+		snprintf(name, sizeof(name), "v%u", h);
+		if (!host_at(h, at_switch[h], name))
+			return false;
+	}
+	return true;
+}
+
+static void random_trees(unsigned long fabrics)
+{
+	unsigned int n, links = 0, hosts = 0;
+	unsigned long i;
+
+	for (i = 0; i < fabrics; i++) {
+		n = 2 + up_to(SWITCHES - 1);
+		make_tree(n);
+		add_ports(n);
+		add_hosts(n);
+		told();
+		links += links_right(n);
+		hosts += hosts_right();
+		end();
+	}
+	check(links == fabrics, "random trees: links");
+	check(hosts == fabrics, "random trees: hosts");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long fabrics = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000;
+	unsigned int seed = argc > 2 ? (unsigned int)strtoul(argv[2], NULL, 10)
+				     : (unsigned int)time(NULL);
+
+	printf("# seed %u, %lu random trees\n", seed, fabrics);
+	srandom(seed);
+	bonds();
+	one_sided();
+	unknown_port();
+	contradiction();
+	random_trees(fabrics);
+	return failed > 0;
+}
