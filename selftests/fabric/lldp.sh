@@ -5,7 +5,7 @@
 # hosts, hosts that move; and clients and agents that say nothing.
 #
 #   lldp.sh [VAR=VALUE]... [PART...]
-#	PART: lldp host silent moved mac mute vlan
+#	PART: lldp host silent moved beacon mac mute vlan
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -264,6 +264,37 @@ part_moved()
 	ktap $? "and back" "$(tail -n 5 "$LAB_OUT/amd.log")"
 }
 
+# How often host 0 has heard that l0 is there.
+beacons()
+{
+	host 0 tc -s filter show dev eth0 ingress |
+		sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p'
+}
+
+# Whatever happens to a switch, others hear of it once a second at most.
+part_beacon()
+{
+	local i before after start now
+
+	host 0 tc qdisc add dev eth0 clsact
+	host 0 tc filter add dev eth0 ingress protocol ip flower \
+		ip_proto udp dst_port 9 src_ip "$(switch_ip4 l0)" action pass
+	before=$(beacons)
+	now_ms start
+	for ((i = 0; i < 50; i++)); do
+		ip -n "$TOPO-l0" link set v1 down
+		ip -n "$TOPO-l0" link set v1 up
+		sleep 0.1
+	done
+	after=$(beacons)
+	now_ms now
+	[ $((after - before)) -ge 2 ] &&
+		[ $((after - before)) -le $(((now - start) / 1000 + 2)) ]
+	ktap $? "a port that flaps: switches are told, once a second at most" \
+		"$((after - before)) times in $((now - start)) ms"
+	host 0 tc qdisc del dev eth0 clsact
+}
+
 # A bridge has the least MAC address of its ports. So one leaf has that of the port
 # that moves; then it is the other one's again, but not that one's bridge's.
 part_mac()
@@ -393,4 +424,4 @@ part_mute()
 	ktap $? "it is up when it answers" "$(ctl topology)"
 }
 
-suite "lldp host silent moved mac mute vlan" "$@"
+suite "lldp host silent moved beacon mac mute vlan" "$@"
