@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "api/message.h"
 #include "conf/notify.h"
 #include "manager.h"
 #include "stats/stats.h"
@@ -303,6 +304,7 @@ static int start_rpc(struct manager *m, int *port)
 	static const struct rpc_handler handler = {
 		.call		= leader_call,
 		.opened		= leader_opened,
+		.is_beat	= am_rank_is_beat,
 		.message	= group_message,
 		.closed		= group_closed,
 		.refused	= violation_call,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The gRPC server. One thread waits for completions and hands each to the main
- * loop, which does everything else; so nothing here needs a lock. A call, or a
- * stream, is freed when none of its batches is left.
+ * loop, which does everything else; so nothing here needs a lock. Only heartbeats
+ * it takes itself. A call, or a stream, is freed when none of its batches is left.
  */
 #include <errno.h>
 #include <grpc/byte_buffer_reader.h>
@@ -92,7 +92,7 @@ struct rpc {
 	struct creds			*creds;
 	const struct rpc_handler	*handler;
 	void				*ctx;
-	bool				stopping;
+	_Atomic bool			stopping;
 	unsigned int			calls;
 };
 
@@ -127,6 +127,7 @@ struct chunk {
  * @busy: batches that are not done
  * @peer: address of the client, gRPC's string
  * @who: who it is
+ * @heard: milliseconds; when the last heartbeat came, 0: none has
  * @user: rpc_stream_set()
  * @watch: if the answer is a stream: who sends it; NULL: nobody, or not yet
  * @queue: messages to send
@@ -155,6 +156,7 @@ struct rpc_stream {
 	unsigned int		busy;
 	char			*peer;
 	struct identity		who;
+	_Atomic int64_t		heard;
 	void			*user;
 	struct rpc_watch	*watch;
 	struct chunk		*queue;
@@ -238,6 +240,51 @@ static bool start(struct rpc_stream *s, struct batch *b, const grpc_op *ops,
 	return true;
 }
 
+static bool is_beat(const struct rpc_stream *s)
+{
+	grpc_byte_buffer_reader reader;
+	grpc_slice *slice;
+	bool beat;
+
+	if (!s->buf || !grpc_byte_buffer_reader_init(&reader, s->buf))
+		return false;
+	/* A message in several pieces is left to the main loop, too. */
+	beat = grpc_byte_buffer_reader_peek(&reader, &slice) &&
+	       GRPC_SLICE_LENGTH(*slice) == grpc_byte_buffer_length(s->buf) &&
+	       s->rpc->handler->is_beat(GRPC_SLICE_START_PTR(*slice),
+					GRPC_SLICE_LENGTH(*slice));
+	grpc_byte_buffer_reader_destroy(&reader);
+	return beat;
+}
+
+static bool await_message(struct rpc_stream *s)
+{
+	grpc_op op = { .op = GRPC_OP_RECV_MESSAGE };
+
+	op.data.recv_message.recv_message = &s->buf;
+	return grpc_call_start_batch(s->call, &op, 1, &s->read, NULL) ==
+	       GRPC_CALL_OK;
+}
+
+/*
+ * Heartbeats are most of what comes, and say only that the client is alive. To
+ * hand each to the main loop, and to start the next batch there, takes more than
+ * all else. So this thread does it, and the batch stays busy. Returns whether it
+ * has.
+ */
+static bool take_beat(struct batch *b)
+{
+	struct rpc_stream *s = b->call;
+
+	if (!b->success || !s || b != &s->read || !is_stream(s) ||
+	    s->rpc->stopping || !is_beat(s))
+		return false;
+	s->heard = now_ms();
+	grpc_byte_buffer_destroy(s->buf);
+	s->buf = NULL;
+	return await_message(s);
+}
+
 static void *wait_completions(void *arg)
 {
 	struct rpc *rpc = arg;
@@ -252,7 +299,8 @@ static void *wait_completions(void *arg)
 			return NULL;
 		b = ev.tag;
 		b->success = ev.success;
-		loop_post(rpc->loop, &b->work);
+		if (!take_beat(b))
+			loop_post(rpc->loop, &b->work);
 	}
 }
 
@@ -431,6 +479,17 @@ const struct identity *rpc_stream_identity(const struct rpc_stream *stream)
 }
 
 /**
+ * rpc_stream_heard() - get when a rank's last heartbeat came
+ * @stream: stream
+ *
+ * Return: milliseconds of now_ms(), 0 if none has.
+ */
+int64_t rpc_stream_heard(const struct rpc_stream *stream)
+{
+	return stream->heard;
+}
+
+/**
  * rpc_stream_set() - attach something to a stream
  * @stream: stream, or NULL
  * @data: what
@@ -469,10 +528,7 @@ static bool read_buffer(struct rpc_stream *s, grpc_slice *slice)
 
 static void read_next(struct rpc_stream *s)
 {
-	grpc_op op = { .op = GRPC_OP_RECV_MESSAGE };
-
-	op.data.recv_message.recv_message = &s->buf;
-	start(s, &s->read, &op, 1);
+	s->busy += await_message(s);
 }
 
 static void answer(struct rpc_stream *s)

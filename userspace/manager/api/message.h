@@ -57,6 +57,7 @@ struct am_message {
 int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len);
 int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
 		   char *err, size_t err_len);
+bool am_rank_is_beat(const uint8_t *data, size_t len);
 int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len);
 int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * What the manager needs of gRPC. Only grpc.c and creds.c know more of it, so
- * that another library could take its place. All functions, and all callbacks, are the main
- * loop's.
+ * that another library could take its place. All functions are the main loop's,
+ * and so are all callbacks but is_beat().
  */
 #ifndef INC_MANAGER_RPC_H
 #define INC_MANAGER_RPC_H
@@ -87,7 +87,9 @@ struct rpc_watch {
  * @call: answers a request; if its answer is a stream, it calls
  *	rpc_stream_watch(@stream) or sets @answer->err
  * @opened: a rank has opened a stream
- * @message: a message of that stream
+ * @is_beat: whether that is what a message of that stream is. Called by any
+ *	thread; of a heartbeat only the time is kept: rpc_stream_heard()
+ * @message: a message of that stream, other than a heartbeat
  * @closed: the stream has ended, and rpc_stream_end() was not called; it must
  *	not be used any more
  * @refused: somebody has called who may not
@@ -97,6 +99,7 @@ struct rpc_handler {
 		     size_t len, struct rpc_stream *stream,
 		     struct rpc_answer *answer);
 	void (*opened)(void *ctx, struct rpc_stream *stream);
+	bool (*is_beat)(const uint8_t *data, size_t len);
 	void (*message)(void *ctx, struct rpc_stream *stream,
 			const uint8_t *data, size_t len);
 	void (*closed)(void *ctx, struct rpc_stream *stream);
@@ -118,6 +121,7 @@ bool rpc_stream_idle(const struct rpc_stream *stream);
 void rpc_stream_end(struct rpc_stream *stream, int err, const char *text);
 const struct identity *rpc_stream_identity(const struct rpc_stream *stream);
 bool rpc_stream_revoked(const struct rpc_stream *stream);
+int64_t rpc_stream_heard(const struct rpc_stream *stream);
 const char *rpc_stream_peer(const struct rpc_stream *stream);
 void rpc_stream_set(struct rpc_stream *stream, void *data);
 void *rpc_stream_get(const struct rpc_stream *stream);

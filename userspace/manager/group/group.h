@@ -50,7 +50,7 @@ struct rank_qp {
  *	that one until it is told "joined"
  * @part: tree that it is a member of, once that is known
  * @member: its place there
- * @heard_at: milliseconds; its last message
+ * @heard_at: milliseconds; its last message, but for its stream's heartbeats
  * @alive_at: milliseconds; when it is told next that the switch is alive; 0:
  *	never
  */

@@ -21,6 +21,8 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t silent_at(const struct rank *r)
 {
 	const struct options *o = &r->group->manager->o;
+	int64_t beat_at = r->stream ? rpc_stream_heard(r->stream) : 0;
+	int64_t heard_at = beat_at > r->heard_at ? beat_at : r->heard_at;
 
 	if (!r->stream && !o->heartbeat_ms)
 		return r->heard_at + AWAIT_MS;
@@ -28,7 +30,7 @@ static int64_t silent_at(const struct rank *r)
 	if (!o->heartbeat_ms ||
 	    (r->group->state < GROUP_JOINED && !r->group->rebuilding))
 		return INT64_MAX;
-	return r->heard_at + (int64_t)o->heartbeat_ms * (o->misses + 1);
+	return heard_at + (int64_t)o->heartbeat_ms * (o->misses + 1);
 }
 
 /**

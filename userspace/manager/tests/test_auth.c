@@ -133,7 +133,6 @@ static int repack(const struct am_message *in, struct am_message *out,
 	return ret;
 }
 
-/* Ranks that connect by RDMA CM. */
 static void known_addresses(void)
 {
 	static const struct {
@@ -169,6 +168,7 @@ static void known_addresses(void)
 		check(inc_auth_address(bad[i], host, 8, &port), bad[i]);
 }
 
+/* Ranks that connect by RDMA CM. */
 static void known_cm(void)
 {
 	struct am_message in = { .rdv.type = INC_RDV_JOIN }, out;
@@ -201,6 +201,38 @@ static void known_cm(void)
 	check(!am_manager_unpack(data, len, &out) && out.cm_port == 18792 &&
 	      out.cm_member == 1023, "where to connect");
 	free(data);
+}
+
+static bool is_beat(const struct am_message *msg)
+{
+	uint8_t *data;
+	size_t len;
+	bool is;
+
+	if (am_rank_pack(msg, &data, &len))
+		abort();
+	is = am_rank_is_beat(data, len);
+	free(data);
+	return is;
+}
+
+/* They are told from all others by their bytes. */
+static void known_beats(void)
+{
+	static const enum inc_rdv_type types[] = {
+		INC_RDV_JOIN, INC_RDV_RTS, INC_RDV_LEAVE, INC_RDV_LOST,
+		INC_RDV_REJOIN,
+	};
+	struct am_message msg = { .heartbeat = true };
+	size_t i;
+
+	check(is_beat(&msg), "a heartbeat");
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		msg = (struct am_message){ .rdv.type = types[i] };
+		check(!is_beat(&msg), "what is no heartbeat");
+	}
+	msg = (struct am_message){ .failure = true };
+	check(!is_beat(&msg), "a failure is no heartbeat");
 }
 
 /* --- Random inputs ------------------------------------------------------- */
@@ -260,7 +292,9 @@ static void feed(int kind, const uint8_t *from, size_t len)
 
 	memcpy(data, from, len);
 	if (kind == 0)
-		am_rank_unpack(data, len, &msg, err, sizeof(err));
+		check((!am_rank_unpack(data, len, &msg, err, sizeof(err)) &&
+		       msg.heartbeat) || !am_rank_is_beat(data, len),
+		      "bytes of a heartbeat");
 	else if (kind == 1)
 		am_manager_unpack(data, len, &msg);
 	else if (kind == 2)
@@ -303,6 +337,7 @@ int main(void)
 	fflush(stdout);
 	known_tokens();
 	known_cm();
+	known_beats();
 	known_addresses();
 	/* The messages about what is wrong are many. */
 	if (!freopen("/dev/null", "w", stderr))
