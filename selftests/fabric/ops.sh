@@ -183,6 +183,13 @@ part_ctl()
 	says "event" 0 "group-ended $JOB_NAME" event
 }
 
+# Does the kernel probe the manager's connections?
+probed()
+{
+	sw ss -Htno state established 'sport = :18790' >"$LAB_OUT/ss"
+	grep -q "timer:(keepalive" "$LAB_OUT/ss"
+}
+
 part_event()
 {
 	ktap_run "streams" sw python3 "$ROOT/selftests/fabric/ops.py" \
@@ -191,6 +198,9 @@ part_event()
 	am_job "a job" 2 --count 1000
 	wait_for 5 grep -q "group-ended $JOB_NAME" "$LAB_OUT/follow.log"
 	ktap $? "event --follow: the job's end" "$(cat "$LAB_OUT/follow.log")"
+	probed
+	ktap $? "event --follow: a client that vanishes is noticed" \
+		"$(sw ss -tno 'sport = :18790')"
 	kill %% 2>/dev/null
 	timeout 10 ip netns exec "$TOPO-sw" inc-amctl -m "$(topo_ip4 sw)" \
 		event --follow | head -n 1 | grep -q "^1 "

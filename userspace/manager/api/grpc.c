@@ -16,26 +16,15 @@
 #include <string.h>
 
 #include "api/creds.h"
+#include "api/listen.h"
 #include "api/message.h"
 #include "api/rpc.h"
 
 /* A rank that does not read is dropped when this many messages wait for it. */
 #define QUEUE_MAX	64
-/*
- * A connection that has vanished is noticed after their sum. Ranks with a tree
- * send heartbeats; this is for others.
- */
-#define KEEP_TIME_MS	20000
-#define KEEP_TIMEOUT_MS	3000
 #define STOP_MS		1000
 /* Calls that gRPC can hand over at once; others that come wait within it. */
 #define CALLS		64
-/* From a connection to its first request: for TLS, and silent clients. */
-#define HANDSHAKE_MS	10000
-#define IDLE_MS		60000	/* how long a connection may have no call */
-#define HEADERS_MAX	8192	/* bytes of a call's headers */
-#define MESSAGE_MAX	65536	/* bytes that a client may send at once */
-#define READ_SIZE	512	/* bytes of room for what comes next */
 
 /**
  * struct method - a method of the service
@@ -685,56 +674,11 @@ static void accept_call(struct rpc *rpc)
 
 /* --- Server -------------------------------------------------------------- */
 
-static grpc_arg int_arg(const char *key, int value)
-{
-	return (grpc_arg) {
-		.type = GRPC_ARG_INTEGER,
-		.key = (char *)key,
-		.value.integer = value,
-	};
-}
-
-static void make_server(struct rpc *rpc)
-{
-	grpc_arg list[] = {
-		int_arg(GRPC_ARG_KEEPALIVE_TIME_MS, KEEP_TIME_MS),
-		int_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, KEEP_TIMEOUT_MS),
-		int_arg(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
-		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, MESSAGE_MAX),
-		int_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
-		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
-		int_arg(GRPC_ARG_MAX_METADATA_SIZE, HEADERS_MAX),
-		/* Each client sends a few bytes a second. */
-		int_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
-		int_arg(GRPC_ARG_TCP_READ_CHUNK_SIZE, READ_SIZE),
-		int_arg(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, READ_SIZE),
-		int_arg(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, MESSAGE_MAX),
-		int_arg(GRPC_ARG_ENABLE_CHANNELZ, 0),
-		int_arg(GRPC_ARG_MAX_CHANNEL_TRACE_EVENT_MEMORY_PER_NODE, 0),
-		int_arg(GRPC_ARG_TCP_TX_ZEROCOPY_MAX_SIMULT_SENDS, 0),
-		/* Messages are too short for it; a client's could be bombs. */
-		int_arg(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
-			1 << GRPC_COMPRESS_NONE),
-		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
-		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
-		/* Two managers on one port would share the clients. */
-		int_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
-	};
-	const grpc_channel_args args = {
-		.num_args = sizeof(list) / sizeof(list[0]),
-		.args = list,
-	};
-
-	rpc->server = grpc_server_create(&args, NULL);
-	rpc->cq = grpc_completion_queue_create_for_next(NULL);
-	grpc_server_register_completion_queue(rpc->server, rpc->cq, NULL);
-}
-
 /**
  * rpc_prepare() - tell gRPC what it reads from the environment
  *
  * A buffer of 8 KiB for each connection is half of what it takes; without
- * "tcp_read_chunks", gRPC 1.51 obeys READ_SIZE.
+ * "tcp_read_chunks", gRPC 1.51 obeys what listen_new() says.
  *
  * Context: Before there are threads, and before gRPC is used.
  */
@@ -776,9 +720,10 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 	rpc->loop = loop;
 	rpc->handler = handler;
 	rpc->ctx = ctx;
-	make_server(rpc);
+	rpc->cq = grpc_completion_queue_create_for_next(NULL);
+	rpc->server = listen_new(rpc->cq);
 	creds = creds_server(rpc->creds);
-	*port = grpc_server_add_http2_port(rpc->server, address, creds);
+	*port = listen_at(rpc->server, address, creds);
 	grpc_server_credentials_release(creds);
 	grpc_server_start(rpc->server);
 	if (pthread_create(&rpc->thread, NULL, wait_completions, rpc))

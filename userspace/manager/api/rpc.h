@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What the manager needs of gRPC. Only grpc.c and creds.c know more of it, so
- * that another library could take its place. All functions are the main loop's,
- * and so are all callbacks but is_beat().
+ * What the manager needs of gRPC. Only grpc.c, listen.c and creds.c know more of
+ * it, so that another library could take its place. All functions are the main
+ * loop's, and so are all callbacks but is_beat().
  */
 #ifndef INC_MANAGER_RPC_H
 #define INC_MANAGER_RPC_H

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See listen.h. There may be tens of thousands of connections, of which each
+ * says a few bytes in some seconds.
+ */
+#include <dirent.h>
+#include <grpc/compression.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "api/listen.h"
+#include "base/loop.h"
+#include "rendezvous/keepalive.h"
+
+/* From a connection to its first request: for TLS, and silent clients. */
+#define HANDSHAKE_MS	10000
+#define IDLE_MS		60000	/* how long a connection may have no call */
+#define HEADERS_MAX	8192	/* bytes of a call's headers */
+#define MESSAGE_MAX	65536	/* bytes that a client may send at once */
+#define READ_SIZE	512	/* bytes of room for what comes next */
+
+static grpc_arg int_arg(const char *key, int value)
+{
+	return (grpc_arg) {
+		.type = GRPC_ARG_INTEGER,
+		.key = (char *)key,
+		.value.integer = value,
+	};
+}
+
+/**
+ * listen_new() - make a server
+ * @cq: queue of its completions
+ *
+ * Return: server.
+ */
+grpc_server *listen_new(grpc_completion_queue *cq)
+{
+	grpc_arg list[] = {
+		/* See keep_alive(). */
+		int_arg(GRPC_ARG_KEEPALIVE_TIME_MS, INT_MAX),
+		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, MESSAGE_MAX),
+		int_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
+		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
+		int_arg(GRPC_ARG_MAX_METADATA_SIZE, HEADERS_MAX),
+		/* Each client sends a few bytes a second. */
+		int_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+		int_arg(GRPC_ARG_TCP_READ_CHUNK_SIZE, READ_SIZE),
+		int_arg(GRPC_ARG_TCP_MIN_READ_CHUNK_SIZE, READ_SIZE),
+		int_arg(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, MESSAGE_MAX),
+		int_arg(GRPC_ARG_ENABLE_CHANNELZ, 0),
+		int_arg(GRPC_ARG_MAX_CHANNEL_TRACE_EVENT_MEMORY_PER_NODE, 0),
+		int_arg(GRPC_ARG_TCP_TX_ZEROCOPY_MAX_SIMULT_SENDS, 0),
+		/* Messages are too short for it; a client's could be bombs. */
+		int_arg(GRPC_COMPRESSION_CHANNEL_ENABLED_ALGORITHMS_BITSET,
+			1 << GRPC_COMPRESS_NONE),
+		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
+		int_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
+		/* Two managers on one port would share the clients. */
+		int_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
+	};
+	const grpc_channel_args args = {
+		.num_args = sizeof(list) / sizeof(list[0]),
+		.args = list,
+	};
+	grpc_server *server = grpc_server_create(&args, NULL);
+
+	grpc_server_register_completion_queue(server, cq, NULL);
+	return server;
+}
+
+static bool listens_at(int fd, int port)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+	int yes = 0;
+
+	/* Both families have the port at the same place. */
+	_Static_assert(offsetof(struct sockaddr_in, sin_port) ==
+		       offsetof(struct sockaddr_in6, sin6_port), "port");
+	if (getsockname(fd, (struct sockaddr *)&addr, &len) ||
+	    (addr.ss_family != AF_INET && addr.ss_family != AF_INET6) ||
+	    ntohs(((struct sockaddr_in *)&addr)->sin_port) != port)
+		return false;
+	len = sizeof(yes);
+	return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &len) && yes;
+}
+
+/*
+ * Have the kernel find out which clients have vanished, so ranks without a tree,
+ * which send no heartbeats, too. gRPC's own way, pings, sets one of its timers
+ * anew for all that comes, and Debian's build compares it with others every time:
+ * a tenth of the work for 32,000 clients. What a socket accepts inherits this.
+ * gRPC does not tell its sockets.
+ */
+static void keep_alive(int port)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	bool found = false;
+	int fd;
+
+	while (dir && (entry = readdir(dir))) {
+		fd = atoi(entry->d_name);
+		if (!listens_at(fd, port))
+			continue;
+		inc_set_keepalive(fd);
+		found = true;
+	}
+	if (dir)
+		closedir(dir);
+	if (!found)
+		log_say("connections that vanish are noticed late: /proc is needed");
+}
+
+/**
+ * listen_at() - listen
+ * @server: server, not started
+ * @address: "host:port" or "[address]:port"; port 0: any
+ * @creds: who may connect
+ *
+ * Return: port, 0 if that address cannot be used.
+ */
+int listen_at(grpc_server *server, const char *address,
+	      grpc_server_credentials *creds)
+{
+	int port = grpc_server_add_http2_port(server, address, creds);
+
+	if (port)
+		keep_alive(port);
+	return port;
+}
