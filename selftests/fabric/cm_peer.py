@@ -8,8 +8,9 @@
 #	then rts, leave, failure. Prints what rdma_connect() needs: ADDR PORT TREE
 #	MEMBER QPN RKEY; then the kinds of messages
 #   cm_peer.py manager HOST:PORT KIND
-#	answers each rank with a tree: KIND "old" without RDMA CM, "wrong" with a
-#	port that is none
+#	answers each rank with a tree: KIND "old" without RDMA CM, "brief" likewise
+#	but with short heartbeats, "wrong" with a port that is none; and prints
+#	which kinds of messages follow
 
 import ipaddress
 import queue
@@ -73,12 +74,13 @@ def manager(address, kind):
             switch_id="sw", tree_id=1, qpn=77, rkey=5, slots=8,
             addr=ipaddress.ip_address(address.split(":")[0]).packed,
             msg_size=4096, pmtu=1024, dead_time_ms=500, collectives=1,
-            dtypes=1, ops=1)
+            dtypes=1, ops=1, heartbeat_ms=200,
+            short_heartbeats=kind == "brief")
         if kind == "wrong":
             joined.cm.port = 70000
         yield pb.ManagerMessage(joined=joined)
-        for _ in requests:
-            pass
+        for msg in requests:
+            print(msg.WhichOneof("kind"), flush=True)
 
     handler = grpc.stream_stream_rpc_method_handler(
         join, request_deserializer=pb.RankMessage.FromString,

@@ -346,8 +346,31 @@ part_twin()
 	agent_up sw && amd_up
 }
 
+# beats KIND WORD: what libinc's heartbeats are to a manager of that kind.
+beats()
+{
+	local at pid rank
+
+	at=$(topo_ip4 sw):18799
+	# Not functions: the PIDs have to be the programs'.
+	ip netns exec "$TOPO-sw" python3 \
+		"$ROOT/selftests/fabric/cm_peer.py" manager "$at" "$1" \
+		>"$LAB_OUT/beats.$1" 2>&1 &
+	pid=$!
+	wait_for 30 grep -q listening "$LAB_OUT/beats.$1"
+	INC_AM=$at ip netns exec "$TOPO-h0" inc-perf -J x -n 1 -r 0 \
+		>/dev/null 2>&1 &
+	rank=$!
+	wait_for 20 grep -qx "$2" "$LAB_OUT/beats.$1"
+	ktap $? "heartbeats to a manager: $1" "$(cat "$LAB_OUT/beats.$1")"
+	kill "$rank" "$pid"
+	wait "$rank" "$pid" 2>/dev/null
+}
+
 part_rpc()
 {
+	beats old heartbeat
+	beats brief None
 	# All that the switch knows of a host is what the host has sent.
 	host 0 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
 	sleep 2.5

@@ -105,8 +105,8 @@ for name, code, text, kw in (
     refused_join("join: " + name, code, text, join(**kw))
 refused_join("rts first", Code.FAILED_PRECONDITION, "join",
              pb.RankMessage(rts=empty))
-refused_join("an empty message", Code.INVALID_ARGUMENT, "join, resume",
-             pb.RankMessage())
+refused_join("a message of another kind", Code.INVALID_ARGUMENT, "join, resume",
+             b"\xfa\x01\x00")
 refused_join("the kernel refuses the tree", Code.INVALID_ARGUMENT, "switch sw",
              join(tree=pb.TreeWishes(slots=3)))
 
@@ -153,8 +153,11 @@ ktap(one.next() == "ready", "rts, ready")
 group = call("GetGroup", pb.GetGroupRequest(name="one"), pb.Group)
 ktap(group.state == "ready" and [list(t.ranks) for t in group.tree] == [[0]],
      "GetGroup: a group that is ready", group)
+for beat in pb.RankMessage(heartbeat=empty), pb.RankMessage():
+    one.out.put(beat)
 one.out.put(pb.RankMessage(leave=empty))
-ktap(one.next() == "bye", "leave, bye")
+ktap(msg.joined.short_heartbeats and one.next() == "bye",
+     "heartbeats, leave, bye", msg)
 try:
     list(one.call)
     ktap(one.call.code() == Code.OK, "the stream ends in order")

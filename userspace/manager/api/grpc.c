@@ -231,17 +231,20 @@ static bool start(struct rpc_stream *s, struct batch *b, const grpc_op *ops,
 
 static bool is_beat(const struct rpc_stream *s)
 {
+	const struct rpc_handler *h = s->rpc->handler;
 	grpc_byte_buffer_reader reader;
 	grpc_slice *slice;
 	bool beat;
 
+	if (s->buf && !grpc_byte_buffer_length(s->buf))
+		return h->is_beat(NULL, 0);
 	if (!s->buf || !grpc_byte_buffer_reader_init(&reader, s->buf))
 		return false;
 	/* A message in several pieces is left to the main loop, too. */
 	beat = grpc_byte_buffer_reader_peek(&reader, &slice) &&
 	       GRPC_SLICE_LENGTH(*slice) == grpc_byte_buffer_length(s->buf) &&
-	       s->rpc->handler->is_beat(GRPC_SLICE_START_PTR(*slice),
-					GRPC_SLICE_LENGTH(*slice));
+	       h->is_beat(GRPC_SLICE_START_PTR(*slice),
+			  GRPC_SLICE_LENGTH(*slice));
 	grpc_byte_buffer_reader_destroy(&reader);
 	return beat;
 }

@@ -185,8 +185,10 @@ int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 
 	/* They are members of one union. */
 	out.rts = &empty;
-	if (msg->heartbeat)
+	if (msg->heartbeat && !msg->brief)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT;
+	else if (msg->heartbeat)
+		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND__NOT_SET;
 	else if (msg->failure)
 		return pack_failure(msg->rdv.text, data, len);
 	else if (msg->rdv.type == INC_RDV_JOIN)
@@ -331,32 +333,6 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 }
 
 /**
- * am_rank_unpack() - understand a rank's message
- * @data: bytes
- * @len: their number
- * @msg: result
- * @err: error message
- * @err_len: size of @err in bytes
- *
- * Return: 0, or a negative errno value.
- */
-int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
-		   char *err, size_t err_len)
-{
-	rank_message *in = rdma_inc__v1__rank_message__unpack(NULL, len, data);
-	int ret;
-
-	msg->heartbeat = false;
-	msg->resume = false;
-	msg->failure = false;
-	if (!in)
-		return wrong(err, err_len, -EINVAL, "not a RankMessage");
-	ret = take_rank(in, msg, err, err_len);
-	rdma_inc__v1__rank_message__free_unpacked(in, NULL);
-	return ret;
-}
-
-/**
  * am_rank_is_beat() - check quickly whether a rank's message is a heartbeat
  * @data: bytes
  * @len: their number
@@ -371,7 +347,37 @@ bool am_rank_is_beat(const uint8_t *data, size_t len)
 	/* The member "heartbeat", number 5, with a length, which is 0. */
 	static const uint8_t beat[] = { 5 << 3 | 2, 0 };
 
-	return len == sizeof(beat) && !memcmp(data, beat, sizeof(beat));
+	return !len || (len == sizeof(beat) && !memcmp(data, beat, sizeof(beat)));
+}
+
+/**
+ * am_rank_unpack() - understand a rank's message
+ * @data: bytes
+ * @len: their number
+ * @msg: result
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0, or a negative errno value.
+ */
+int am_rank_unpack(const uint8_t *data, size_t len, struct am_message *msg,
+		   char *err, size_t err_len)
+{
+	rank_message *in;
+	int ret;
+
+	msg->heartbeat = am_rank_is_beat(data, len);
+	msg->resume = false;
+	msg->failure = false;
+	msg->brief = !len;
+	if (msg->heartbeat)
+		return 0;
+	in = rdma_inc__v1__rank_message__unpack(NULL, len, data);
+	if (!in)
+		return wrong(err, err_len, -EINVAL, "not a RankMessage");
+	ret = take_rank(in, msg, err, err_len);
+	rdma_inc__v1__rank_message__free_unpacked(in, NULL);
+	return ret;
 }
 
 /* --- From the manager ---------------------------------------------------- */
@@ -401,6 +407,7 @@ static int pack_joined(const struct am_message *msg, uint8_t **data,
 	ans.traffic_class = joined->traffic_class;
 	ans.heartbeat_ms = msg->heartbeat_ms;
 	ans.resume_ms = msg->resume_ms;
+	ans.short_heartbeats = msg->brief;
 	ans.rebuild = joined->rebuild;
 	ans.resume = joined->resume;
 	cm.port = msg->cm_port;
@@ -420,6 +427,7 @@ static int pack_resumed(const struct am_message *msg, uint8_t **data,
 
 	ans.heartbeat_ms = msg->heartbeat_ms;
 	ans.resume_ms = msg->resume_ms;
+	ans.short_heartbeats = msg->brief;
 	ans.ready = msg->rdv.type == INC_RDV_READY;
 	out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_RESUMED;
 	out.resumed = &ans;
@@ -524,6 +532,7 @@ static int take_joined(const RdmaInc__V1__Joined *ans, struct am_message *msg)
 	msg->rdv.type = INC_RDV_JOINED;
 	msg->heartbeat_ms = ans->heartbeat_ms;
 	msg->resume_ms = ans->resume_ms;
+	msg->brief = ans->short_heartbeats;
 	snprintf(msg->switch_id, sizeof(msg->switch_id), "%s", ans->switch_id);
 	msg->cm_port = ans->cm ? (uint16_t)ans->cm->port : 0;
 	msg->cm_member = ans->cm ? (uint16_t)ans->cm->member : 0;
@@ -572,6 +581,7 @@ static int take_manager(const manager_message *in, struct am_message *msg)
 						     INC_RDV_ALIVE;
 		msg->heartbeat_ms = in->resumed->heartbeat_ms;
 		msg->resume_ms = in->resumed->resume_ms;
+		msg->brief = in->resumed->short_heartbeats;
 		return 0;
 	default:
 		return -ENOMSG;
@@ -595,6 +605,7 @@ int am_manager_unpack(const uint8_t *data, size_t len, struct am_message *msg)
 
 	msg->heartbeat = false;
 	msg->resumed = false;
+	msg->brief = false;
 	msg->cm_port = 0;
 	if (!in)
 		return -EPROTO;

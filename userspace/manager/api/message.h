@@ -38,6 +38,8 @@
  * @cm_member: and its place among the tree's members
  * @heartbeat_ms: if INC_RDV_JOINED or @resumed: interval of heartbeats; 0: none
  * @resume_ms: likewise: for how long it may try to resume; 0: not at all
+ * @brief: likewise: heartbeats may be empty messages; if @heartbeat: it is one.
+ *	gRPC answers half of those only, so they take less of the manager
  */
 struct am_message {
 	bool			heartbeat;
@@ -52,6 +54,7 @@ struct am_message {
 	uint16_t		cm_member;
 	uint32_t		heartbeat_ms;
 	uint32_t		resume_ms;
+	bool			brief;
 };
 
 int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len);

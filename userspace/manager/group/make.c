@@ -545,6 +545,7 @@ void group_tell_joined(struct rank *r)
 	struct am_message msg = {
 		.heartbeat_ms	= group_beat_ms(r->group->manager),
 		.resume_ms	= state_resume_ms(r->group->manager),
+		.brief		= true,
 	};
 	struct inc_rdv_joined *joined = &msg.rdv.joined;
 

@@ -175,6 +175,7 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 		.resumed	= true,
 		.heartbeat_ms	= group_beat_ms(g->manager),
 		.resume_ms	= state_resume_ms(g->manager),
+		.brief		= true,
 	};
 
 	set_stream(r, stream);

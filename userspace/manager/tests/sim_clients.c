@@ -71,11 +71,13 @@ struct conn {
  * struct rank - a rank
  * @is: its state
  * @beat_ms: interval of heartbeats
+ * @brief: they are empty messages
  * @beat_at: milliseconds; when the next one is due
  */
 struct rank {
 	enum rank_is	is;
 	uint32_t	beat_ms;
+	bool		brief;
 	int64_t		beat_at;
 };
 
@@ -305,6 +307,7 @@ static void told(uint32_t rank, const struct am_message *msg)
 	case INC_RDV_JOINED:
 		r->is = IS_JOINED;
 		r->beat_ms = msg->heartbeat_ms;
+		r->brief = msg->brief;
 		r->beat_at = now_ms() + rand() % (r->beat_ms + 1);
 		say_type(rank, INC_RDV_RTS);
 		break;
@@ -429,7 +432,7 @@ static void receive(struct conn *c)
 
 static void beat(int64_t now)
 {
-	static const struct am_message heartbeat = { .heartbeat = true };
+	struct am_message heartbeat = { .heartbeat = true };
 	uint32_t i;
 
 	for (i = 0; i < o.groups * o.ranks; i++) {
@@ -440,6 +443,7 @@ static void beat(int64_t now)
 			continue;
 		r->beat_at += r->beat_ms;
 		beats++;
+		heartbeat.brief = r->brief;
 		say(i, &heartbeat);
 	}
 }

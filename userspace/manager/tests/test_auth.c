@@ -196,10 +196,11 @@ static void known_cm(void)
 	in.rdv.joined.addr.len = 4;
 	in.cm_port = 18792;
 	in.cm_member = 1023;
+	in.brief = true;
 	if (am_manager_pack(&in, &data, &len))
 		abort();
 	check(!am_manager_unpack(data, len, &out) && out.cm_port == 18792 &&
-	      out.cm_member == 1023, "where to connect");
+	      out.cm_member == 1023 && out.brief, "where to connect");
 	free(data);
 }
 
@@ -223,10 +224,14 @@ static void known_beats(void)
 		INC_RDV_JOIN, INC_RDV_RTS, INC_RDV_LEAVE, INC_RDV_LOST,
 		INC_RDV_REJOIN,
 	};
-	struct am_message msg = { .heartbeat = true };
+	struct am_message msg = { .heartbeat = true }, out;
+	char err[256];
 	size_t i;
 
 	check(is_beat(&msg), "a heartbeat");
+	msg.brief = true;
+	check(is_beat(&msg) && !repack(&msg, &out, err, sizeof(err)) &&
+	      out.heartbeat, "a short heartbeat");
 	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		msg = (struct am_message){ .rdv.type = types[i] };
 		check(!is_beat(&msg), "what is no heartbeat");

@@ -177,6 +177,7 @@ void am_stream_cancel(struct am_stream *s)
  */
 bool am_stream_send(struct am_stream *s, const struct am_message *msg)
 {
+	const struct am_message brief = { .heartbeat = true, .brief = true };
 	grpc_op op = { .op = GRPC_OP_SEND_MESSAGE };
 	grpc_byte_buffer *buf;
 	grpc_slice slice;
@@ -184,6 +185,8 @@ bool am_stream_send(struct am_stream *s, const struct am_message *msg)
 	size_t len;
 	bool done;
 
+	if (msg->heartbeat && s->brief)
+		msg = &brief;
 	if (am_rank_pack(msg, &data, &len))
 		return false;
 	slice = grpc_slice_from_copied_buffer((char *)data, len);
@@ -237,6 +240,8 @@ int am_stream_receive(struct am_stream *s, struct am_message *msg)
 	*msg = (struct am_message){ .heartbeat = false };
 	if (batch(s, ops, n, &tag_down) && buf)
 		ret = unpack(buf, msg);
+	if (!ret && msg->brief)
+		s->brief = true;
 	if (buf)
 		grpc_byte_buffer_destroy(buf);
 	return ret;

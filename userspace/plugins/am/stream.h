@@ -23,6 +23,7 @@ struct am_tls;
  * @call: the call; NULL: the stream is not open
  * @begun: @initial is on its way, or here
  * @initial: initial metadata of the manager
+ * @brief: it takes an empty message as a heartbeat
  */
 struct am_stream {
 	int			tcp;
@@ -33,6 +34,7 @@ struct am_stream {
 	grpc_call		*call;
 	bool			begun;
 	grpc_metadata_array	initial;
+	_Atomic bool		brief;
 };
 
 void am_stream_init(void);
