@@ -115,6 +115,7 @@ struct options {
  * @by_name: the same, by their names
  * @by_tree: parts of groups, by their trees' IDs
  * @touched: groups whose timers are to be set anew
+ * @placing: how many of them are GROUP_PLACING
  * @freed: how many were freed, modulo 2^32
  * @ids: IDs of trees
  * @stats: statistics
@@ -135,6 +136,7 @@ struct manager {
 	struct index	by_name;
 	struct index	by_tree;
 	struct group	*touched;
+	uint32_t	placing;
 	uint32_t	freed;
 	struct ids	ids;
 	struct stats	*stats;

@@ -280,7 +280,7 @@ void group_check_ready(struct group *g)
 {
 	if (g->state != GROUP_JOINED || g->ending || g->rts < g->like.ranks)
 		return;
-	g->state = GROUP_READY;
+	group_set_state(g, GROUP_READY);
 	keep_then(g, group_begin);
 }
 
@@ -445,6 +445,8 @@ void group_fabric_changed(struct manager *m)
 	unsigned int i;
 	uint32_t freed;
 
+	if (!m->placing)
+		return;
 	for (i = 0; i < m->o.nswitches; i++)
 		if (sw_awaited(&m->switches[i]))
 			return;

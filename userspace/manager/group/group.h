@@ -332,6 +332,7 @@ void group_check_links(struct group *g, const struct sw *sw);
 
 /* list.c */
 int group_enter(struct group *g);
+void group_set_state(struct group *g, enum group_state state);
 void group_take_out(struct group *g);
 struct group *group_named(const struct manager *m, const char *name);
 struct group *group_named_next(const struct group *g);

@@ -37,6 +37,22 @@ int group_enter(struct group *g)
 }
 
 /**
+ * group_set_state() - set the state of one of the manager's groups
+ * @g: group
+ * @state: state
+ *
+ * News of switches come more often than groups wait for them.
+ */
+void group_set_state(struct group *g, enum group_state state)
+{
+	struct manager *m = g->manager;
+
+	m->placing += state == GROUP_PLACING;
+	m->placing -= g->state == GROUP_PLACING;
+	g->state = state;
+}
+
+/**
  * group_take_out() - undo group_enter()
  * @g: group
  */
@@ -45,6 +61,7 @@ void group_take_out(struct group *g)
 	struct group **link = &g->manager->groups;
 	struct manager *m = g->manager;
 
+	group_set_state(g, GROUP_GATHERING);
 	while (*link != g)
 		link = &(*link)->next;
 	*link = g->next;

@@ -302,7 +302,7 @@ static void make(struct group *g)
 {
 	uint32_t i;
 
-	g->state = GROUP_MAKING;
+	group_set_state(g, GROUP_MAKING);
 	g->step = g->nparts > 1 ? step_add : step_joined;
 	for (i = 0; i < g->nparts; i++)
 		if (!submit(&g->parts[i], tree_make))
@@ -338,7 +338,7 @@ void group_look_again(struct group *g)
 	struct manager *m = g->manager;
 	unsigned int i;
 
-	g->state = GROUP_PLACING;
+	group_set_state(g, GROUP_PLACING);
 	group_touch(g);
 	for (i = 0; i < m->o.nswitches; i++)
 		sw_refresh(&m->switches[i]);
@@ -370,7 +370,7 @@ static bool await_hosts(struct group *g)
 	}
 	if (g->probe_until <= now)
 		return false;
-	g->state = GROUP_PLACING;
+	group_set_state(g, GROUP_PLACING);
 	if (g->probe_at <= now) {
 		g->probe_at = now + REPEAT_MS;
 		probe(g);
@@ -572,7 +572,7 @@ static void joined(struct group *g)
 
 	if (g->ending)
 		return;
-	g->state = GROUP_JOINED;
+	group_set_state(g, GROUP_JOINED);
 	for (i = 0; i < g->like.ranks; i++)
 		if (g->ranks[i].state == RANK_PRESENT)
 			group_tell_joined(&g->ranks[i]);

@@ -71,7 +71,7 @@ static uint32_t priority(const struct group *g)
 
 static void hold(struct group *g, int64_t until)
 {
-	g->state = GROUP_PLACING;
+	group_set_state(g, GROUP_PLACING);
 	g->place_at = until;
 	group_touch(g);
 }

@@ -33,7 +33,7 @@ static void forget_tree(struct group *g)
 		r->alive_at = 0;
 	}
 	g->rts = 0;
-	g->state = GROUP_REJOINING;
+	group_set_state(g, GROUP_REJOINING);
 	g->until = INT64_MAX;
 	g->place_at = 0;
 	g->probe_until = 0;

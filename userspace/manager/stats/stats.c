@@ -132,21 +132,39 @@ seen_before(const struct stats_switch *s, const struct stats_member *who,
 	return NULL;
 }
 
-static void count(struct stats *st, enum series_kind kind, const char *name,
-		  const struct counts *delta)
+static struct series *object(struct stats *st, enum series_kind kind,
+			     const char *name)
 {
-	int64_t second = st->m->loop.now / 1000;
-	struct series *s = history_get(&st->history, kind, name, second);
-
-	if (s)
-		history_add(&st->history, s, delta, second);
+	return history_get(&st->history, kind, name, st->m->loop.now / 1000);
 }
 
-static void count_member(struct stats *st, const struct sw *sw,
-			 const struct stats_member *now,
+static void count(struct stats *st, struct series *s,
+		  const struct counts *delta)
+{
+	if (s)
+		history_add(&st->history, s, delta, st->m->loop.now / 1000);
+}
+
+/**
+ * struct tally - for which objects a switch's members are counted
+ * @st: statistics
+ * @sw: switch
+ * @at: its object, NULL: none yet
+ * @group: the last member's group: mostly the next one's, too
+ * @task: its object
+ */
+struct tally {
+	struct stats		*st;
+	const struct sw		*sw;
+	struct series		*at;
+	const struct group	*group;
+	struct series		*task;
+};
+
+static void count_member(struct tally *t, const struct stats_member *now,
 			 const struct stats_member *before)
 {
-	const struct rank *r = owner(st->m, sw, now);
+	const struct rank *r = owner(t->st->m, t->sw, now);
 	struct counts d = now->counts;
 	char text[64];
 
@@ -159,22 +177,28 @@ static void count_member(struct stats *st, const struct sw *sw,
 		d.messages -= before->counts.messages;
 		d.trouble -= before->counts.trouble;
 	}
-	count(st, SERIES_TASK, r->group->like.job, &d);
-	count(st, SERIES_SWITCH, sw_name(sw), &d);
-	count(st, SERIES_CLIENT,
-	      inc_rdv_addr_str(&r->join.addr, text, sizeof(text)), &d);
+	if (!t->at)
+		t->at = object(t->st, SERIES_SWITCH, sw_name(t->sw));
+	if (t->group != r->group)
+		t->task = object(t->st, SERIES_TASK, r->group->like.job);
+	t->group = r->group;
+	count(t->st, t->task, &d);
+	count(t->st, t->at, &d);
+	inc_rdv_addr_str(&r->join.addr, text, sizeof(text));
+	count(t->st, object(t->st, SERIES_CLIENT, text), &d);
 }
 
 static void ask_done(struct sw_op *op)
 {
 	struct ask *a = container_of(op, struct ask, op);
 	struct stats_switch *s = &a->st->switches[op->sw->index];
+	struct tally t = { .st = a->st, .sw = op->sw };
 	unsigned int i;
 
 	s->busy--;
 	if (!op->ret) {
 		for (i = 0; i < a->n; i++)
-			count_member(a->st, op->sw, &a->list[i],
+			count_member(&t, &a->list[i],
 				     seen_before(s, &a->list[i], i));
 		free(s->seen);
 		s->seen = a->list;
