@@ -429,19 +429,25 @@ static bool leave(struct inc_comm *comm, struct inc_rdv_msg *answer)
 	return true;
 }
 
-/* Give up waiting for the other ranks; the daemon knows for which. */
+/* Give up waiting for other ranks, or a tree; the daemon knows for which. */
 static int not_all_came(struct inc_comm *comm, const struct inc_comm_opts *o)
 {
 	struct inc_rdv_msg msg;
 	bool known = leave(comm, &msg) && *msg.text;
 
 	inc_conn_close(&comm->watchdog.conn);
+	if (comm->rebuild.round)
+		return opt_error(o, -ETIMEDOUT, "the tree has failed, and no other one was ready within %u ms",
+				 o->join_timeout_ms);
 	return opt_error(o, -ETIMEDOUT, "not all %d ranks of job \"%s\" came within %u ms%s%s",
 			 o->nranks, o->job, o->join_timeout_ms,
 			 known ? ": missing: " : "", known ? msg.text : "");
 }
 
-/* Receive the daemon's next line, which must be of type @type. */
+/*
+ * Receive the daemon's next line, which must be of type @type. A manager may say
+ * "rebuild" instead, if it was asked for that.
+ */
 static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 		  enum inc_rdv_type type, int64_t deadline_ms,
 		  struct inc_rdv_msg *msg)
@@ -459,7 +465,8 @@ static int expect(struct inc_comm *comm, const struct inc_comm_opts *o,
 		return not_all_came(comm, o);
 	if (ret)
 		return opt_error(o, ret, "%s", err);
-	if (msg->type == type)
+	if (msg->type == type || (msg->type == INC_RDV_REBUILD &&
+				  o->flags & INC_COMM_F_REBUILD))
 		return 0;
 	switch (msg->type) {
 	case INC_RDV_ERROR:
@@ -541,10 +548,53 @@ static void send_rts(struct inc_comm *comm, int64_t deadline_ms)
 		inc_conn_send(&comm->watchdog.conn, &msg, deadline_ms);
 }
 
+/* Connect to the first tree, and wait until all ranks have. */
+static int first_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
+		      uint32_t psn, int64_t deadline_ms,
+		      struct inc_rdv_msg *msg)
+{
+	char err[INC_RDV_TEXT_MAX] = "";
+	int ret;
+
+	/* A manager may be away for a while. */
+	if (comm->uc && !comm->watchdog.conn.am)
+		comm->watchdog.beat_ms = msg->joined.dead_time / INC_RDV_BEATS;
+	ret = inc_comm_take_tree(comm, &msg->joined, psn, err, sizeof(err));
+	if (ret)
+		return opt_error(o, ret, "%s", err);
+	send_rts(comm, deadline_ms);
+	return expect(comm, o, INC_RDV_READY, deadline_ms, msg);
+}
+
+/*
+ * The tree has failed before all ranks were ready. From here on it is as if it
+ * had failed later, but for the thread that hears the manager: this one.
+ */
+static int other_tree(struct inc_comm *comm, const struct inc_comm_opts *o,
+		      struct inc_rdv_msg *msg)
+{
+	int64_t deadline_ms = inc_now_ms() + o->join_timeout_ms;
+	int ret;
+
+	comm->rebuild.state = INC_REBUILD_BROKEN;
+	for (;;) {
+		inc_watchdog_note_tree(&comm->watchdog, msg);
+		inc_rebuild_progress(comm);
+		if (comm->err)
+			return opt_error(o, comm->err, "%s", comm->error.text);
+		if (comm->rebuild.state == INC_REBUILD_NONE)
+			return 0;
+		ret = expect(comm, o,
+			     comm->rebuild.state == INC_REBUILD_REJOINED ?
+			     INC_RDV_JOINED : INC_RDV_READY, deadline_ms, msg);
+		if (ret)
+			return ret;
+	}
+}
+
 static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 		int64_t deadline_ms)
 {
-	char err[INC_RDV_TEXT_MAX] = "";
 	struct inc_rdv_msg msg;
 	uint32_t psn;
 	int ret;
@@ -557,28 +607,11 @@ static int join(struct inc_comm *comm, const struct inc_comm_opts *o,
 	ret = send_join(comm, o, psn, deadline_ms);
 	if (!ret)
 		ret = expect(comm, o, INC_RDV_JOINED, deadline_ms, &msg);
-	if (ret)
-		return ret;
-	comm->tree = msg.joined;
-	comm->who.tree_id = msg.joined.tree_id;
-	comm->who.has_tree = true;
-	comm->rebuild.on = comm->tree.rebuild;
-	if (comm->cm && !comm->tree.has_own_psn)
-		return opt_error(o, -EOPNOTSUPP, "%s", inc_comm_no_cm);
-	/* A manager may be away for a while. */
-	if (comm->uc && !comm->watchdog.conn.am)
-		comm->watchdog.beat_ms = comm->tree.dead_time / INC_RDV_BEATS;
-	ret = inc_comm_connect(comm, psn, err, sizeof(err));
-	if (ret)
-		return opt_error(o, ret, "%s", err);
-	ret = inc_msg_alloc(comm);
-	if (ret)
-		return opt_error(o, ret,
-				 "messages of %u bytes, path MTU %u: %s",
-				 comm->tree.msg_size, comm->tree.pmtu,
-				 strerror(-ret));
-	send_rts(comm, deadline_ms);
-	return expect(comm, o, INC_RDV_READY, deadline_ms, &msg);
+	if (!ret && msg.type == INC_RDV_JOINED)
+		ret = first_tree(comm, o, psn, deadline_ms, &msg);
+	if (!ret && msg.type == INC_RDV_REBUILD)
+		ret = other_tree(comm, o, &msg);
+	return ret;
 }
 
 /* --- Public ------------------------------------------------------------ */

@@ -75,8 +75,15 @@ static void note_wrong(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* The caller's thread does the rest; losing the queue pair wakes it. */
-static void note_rebuild(struct inc_watchdog *w, const struct inc_rdv_msg *msg)
+/**
+ * inc_watchdog_note_tree() - note what the manager says of another tree
+ * @w: watch, running or not
+ * @msg: "rebuild", or "joined" or "ready" after that
+ *
+ * The caller's thread does the rest; losing the queue pair wakes it.
+ */
+void inc_watchdog_note_tree(struct inc_watchdog *w,
+			    const struct inc_rdv_msg *msg)
 {
 	pthread_mutex_lock(&w->lock);
 	switch (msg->type) {
@@ -142,7 +149,7 @@ static bool hear(struct inc_watchdog *w, struct inc_watchdog_seen *s)
 	case INC_RDV_REBUILD:
 	case INC_RDV_JOINED:
 	case INC_RDV_READY:
-		note_rebuild(w, &msg);
+		inc_watchdog_note_tree(w, &msg);
 		break;
 	case INC_RDV_JOIN:
 	case INC_RDV_REJOIN:

@@ -142,6 +142,10 @@ void inc_watchdog_turn(struct inc_watchdog *watch, int64_t ms, bool stood,
 		       bool readable);
 void inc_watchdog_fire(struct inc_watchdog *watch, int err, const char *text);
 
+/* watchdog.c */
+void inc_watchdog_note_tree(struct inc_watchdog *watch,
+			    const struct inc_rdv_msg *msg);
+
 static inline void inc_watchdog_count(_Atomic unsigned int *counter)
 {
 	/* One writer: no read-modify-write needed. */

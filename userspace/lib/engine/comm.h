@@ -363,10 +363,9 @@ struct inc_comm {
 };
 
 /* rebuild.c */
-extern const char inc_comm_no_cm[];
 int inc_comm_make_qp(struct inc_comm *comm, const char **what);
-int inc_comm_connect(struct inc_comm *comm, uint32_t psn, char *err,
-		     size_t err_len);
+int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
+		       uint32_t psn, char *err, size_t err_len);
 void inc_comm_break(struct inc_comm *comm, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 bool inc_rebuild_told(struct inc_comm *comm);

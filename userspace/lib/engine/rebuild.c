@@ -12,7 +12,8 @@
  * have the results. The data is intact, as it is copied if the results would
  * overwrite it (call.c).
  *
- * All of it is done by calls to the library, which do not wait.
+ * All of it is done by calls to the library, which do not wait; if the tree fails
+ * before all ranks are ready, by the one that creates the communicator.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -24,7 +25,7 @@
 #include "comm.h"
 
 /* Of a manager, or of libinc-am, that does not know INC_COMM_F_CM. */
-const char inc_comm_no_cm[] =
+static const char no_cm[] =
 	"the aggregation manager does not know RDMA CM (INC_AM_CONNECT=cm): it, or libinc-am, is older than this libinc";
 
 /**
@@ -65,17 +66,8 @@ int inc_comm_make_qp(struct inc_comm *comm, const char **what)
 	return ret ? ret : inc_msg_post_recvs(comm);
 }
 
-/**
- * inc_comm_connect() - connect the queue pair to the tree
- * @comm: communicator that has joined @comm->tree
- * @psn: first PSN that it sends, unless RDMA CM says another one
- * @err: error message
- * @err_len: size of @err in bytes
- *
- * Return: 0 or a negative errno value.
- */
-int inc_comm_connect(struct inc_comm *comm, uint32_t psn, char *err,
-		     size_t err_len)
+static int connect_qp(struct inc_comm *comm, uint32_t psn, char *err,
+		      size_t err_len)
 {
 	const struct inc_rc rc = {
 		.addr	= comm->tree.addr,
@@ -90,12 +82,66 @@ int inc_comm_connect(struct inc_comm *comm, uint32_t psn, char *err,
 	return inc_qp_to_rts(comm->qp, &comm->dev, &rc, err, err_len);
 }
 
+static bool fits(const struct inc_comm *comm, const struct inc_rdv_joined *tree)
+{
+	return tree->slots == comm->tree.slots &&
+	       tree->pmtu == comm->tree.pmtu &&
+	       tree->msg_size == comm->tree.msg_size;
+}
+
+/**
+ * inc_comm_take_tree() - connect the queue pair to a tree
+ * @comm: communicator with a queue pair in INIT
+ * @tree: tree; the first one says what memory for messages there will be
+ * @psn: first PSN that it sends, unless RDMA CM says another one
+ * @err: error message
+ * @err_len: size of @err in bytes
+ *
+ * Return: 0 or a negative errno value.
+ */
+int inc_comm_take_tree(struct inc_comm *comm, const struct inc_rdv_joined *tree,
+		       uint32_t psn, char *err, size_t err_len)
+{
+	bool first = !comm->msgs.ring;
+	int ret;
+
+	if (!first && !fits(comm, tree)) {
+		snprintf(err, err_len, "another tree has other settings");
+		return -EPROTO;
+	}
+	if (comm->cm && !tree->has_own_psn) {
+		snprintf(err, err_len, "%s", no_cm);
+		return -EOPNOTSUPP;
+	}
+	comm->tree = *tree;
+	comm->who.tree_id = tree->tree_id;
+	comm->who.has_tree = true;
+	comm->rebuild.on = tree->rebuild;
+	ret = connect_qp(comm, psn, err, err_len);
+	if (ret || !first)
+		return ret;
+	ret = inc_msg_alloc(comm);
+	if (ret)
+		snprintf(err, err_len, "messages of %u bytes, path MTU %u: %s",
+			 tree->msg_size, tree->pmtu, strerror(-ret));
+	return ret;
+}
+
 static void drain(struct ibv_cq *cq)
 {
 	struct ibv_wc wc[INC_WC_BATCH];
 
 	while (ibv_poll_cq(cq, INC_WC_BATCH, wc) > 0)
 		;
+}
+
+static void drop_msgs(struct inc_comm *comm)
+{
+	comm->bounce.busy = false;
+	memset(comm->msgs.ring, 0,
+	       (comm->msgs.mask + 1) * sizeof(*comm->msgs.ring));
+	memset(comm->msgs.early, 0, comm->tree.slots);
+	comm->msgs.head = comm->msgs.next;
 }
 
 /* Nothing is in flight any more. */
@@ -115,11 +161,8 @@ static void drop_qp(struct inc_comm *comm)
 	comm->sq.done = comm->sq.posted;
 	comm->sq.signaled = comm->sq.posted;
 	comm->sq.full = false;
-	comm->bounce.busy = false;
-	memset(comm->msgs.ring, 0,
-	       (comm->msgs.mask + 1) * sizeof(*comm->msgs.ring));
-	memset(comm->msgs.early, 0, comm->tree.slots);
-	comm->msgs.head = comm->msgs.next;
+	if (comm->msgs.ring)
+		drop_msgs(comm);
 	inc_mem_reap(&comm->mem, UINT64_MAX);
 }
 
@@ -211,19 +254,8 @@ static void connect_again(struct inc_comm *comm,
 	char err[INC_RDV_TEXT_MAX] = "";
 	int ret;
 
-	/* The memory for messages was made for the first tree. */
-	if (tree->slots != comm->tree.slots || tree->pmtu != comm->tree.pmtu ||
-	    tree->msg_size != comm->tree.msg_size) {
-		inc_comm_fail(comm, -EPROTO, "another tree has other settings");
-		return;
-	}
-	if (comm->cm && !tree->has_own_psn) {
-		inc_comm_fail(comm, -EOPNOTSUPP, "%s", inc_comm_no_cm);
-		return;
-	}
-	comm->tree = *tree;
-	comm->who.tree_id = tree->tree_id;
-	ret = inc_comm_connect(comm, comm->rebuild.psn, err, sizeof(err));
+	ret = inc_comm_take_tree(comm, tree, comm->rebuild.psn, err,
+				 sizeof(err));
 	if (ret) {
 		inc_comm_fail(comm, ret, "another tree: %s", err);
 		return;
