@@ -159,13 +159,17 @@ static int pack_rejoin(const struct inc_rdv_join *join, uint8_t **data,
 	return pack(&out.base, data, len);
 }
 
-static int pack_failure(const char *reason, uint8_t **data, size_t *len)
+static int pack_failure(const struct am_message *msg, uint8_t **data,
+			size_t *len)
 {
 	RdmaInc__V1__Failure failure = RDMA_INC__V1__FAILURE__INIT;
 	rank_message out = RDMA_INC__V1__RANK_MESSAGE__INIT;
 
-	failure.reason = (char *)reason;
-	out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_FAILURE;
+	failure.reason = (char *)msg->rdv.text;
+	out.kind_case = msg->failure ?
+			RDMA_INC__V1__RANK_MESSAGE__KIND_FAILURE :
+			RDMA_INC__V1__RANK_MESSAGE__KIND_LOST;
+	/* Or lost: they are members of one union. */
 	out.failure = &failure;
 	return pack(&out.base, data, len);
 }
@@ -189,8 +193,8 @@ int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT;
 	else if (msg->heartbeat)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND__NOT_SET;
-	else if (msg->failure)
-		return pack_failure(msg->rdv.text, data, len);
+	else if (msg->failure || msg->rdv.type == INC_RDV_LOST)
+		return pack_failure(msg, data, len);
 	else if (msg->rdv.type == INC_RDV_JOIN)
 		return pack_join(msg, data, len);
 	else if (msg->rdv.type == INC_RDV_REJOIN)
@@ -199,8 +203,6 @@ int am_rank_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_RTS;
 	else if (msg->rdv.type == INC_RDV_LEAVE)
 		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LEAVE;
-	else if (msg->rdv.type == INC_RDV_LOST)
-		out.kind_case = RDMA_INC__V1__RANK_MESSAGE__KIND_LOST;
 	else
 		return -EINVAL;
 	return pack(&out.base, data, len);
@@ -281,18 +283,17 @@ static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
 }
 
 /* It is shown to people, who may be at a terminal. */
-static int take_failure(const RdmaInc__V1__Failure *failure,
+static int take_failure(const RdmaInc__V1__Failure *failure, const char *none,
 			struct am_message *msg)
 {
 	char *c;
 
 	snprintf(msg->rdv.text, sizeof(msg->rdv.text), "%.200s",
-		 *failure->reason ? failure->reason : "it cannot connect");
+		 *failure->reason ? failure->reason : none);
 	for (c = msg->rdv.text; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
 	msg->rdv.type = INC_RDV_LOST;
-	msg->failure = true;
 	return 0;
 }
 
@@ -320,13 +321,14 @@ static int take_rank(const rank_message *in, struct am_message *msg, char *err,
 		msg->rdv.type = INC_RDV_LEAVE;
 		return 0;
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_LOST:
-		msg->rdv.type = INC_RDV_LOST;
-		return 0;
+		return take_failure(in->lost, "it gets no answer from its switch",
+				    msg);
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_HEARTBEAT:
 		msg->heartbeat = true;
 		return 0;
 	case RDMA_INC__V1__RANK_MESSAGE__KIND_FAILURE:
-		return take_failure(in->failure, msg);
+		msg->failure = true;
+		return take_failure(in->failure, "it cannot connect", msg);
 	default:
 		return wrong(err, err_len, -EINVAL, "a rank sends join, resume, rejoin, rts, leave, lost, failure or heartbeat");
 	}

@@ -311,11 +311,11 @@ static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 	case INC_RDV_LOST:
 		if (g->like.rebuild && g->state >= GROUP_JOINED) {
 			group_fail(g, CAUSE_TREE, (int)r->join.rank,
-				   INC_STATUS_PEER_DEAD, "rank %u gets no answer from its switch",
-				   r->join.rank);
+				   INC_STATUS_PEER_DEAD, "rank %u: %s",
+				   r->join.rank, msg->text);
 			return;
 		}
-		group_lost(r, "the switch does not answer it");
+		group_lost(r, msg->text);
 		return;
 	default:
 		group_lost(r, "it said \"join\" twice");

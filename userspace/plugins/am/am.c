@@ -48,10 +48,9 @@
  * @next: of these, the one to try next
  * @manager: address of this one
  * @wake: event for "up": @beat_ms has changed, or @cm is done
- * @say: guards writing to libinc, and @cm, @joined, @again
+ * @say: guards writing to libinc, and @cm and @joined
  * @cm: connection by RDMA CM; NULL: none
  * @joined: "joined" of the tree that it is for
- * @again: it is for another tree than the first one
  * @lock: guards @stream, @sending, @usable and @closing
  * @idle: @sending has been cleared
  * @sending: "up" uses @stream
@@ -84,7 +83,6 @@ struct inc_am {
 	pthread_mutex_t		say;
 	struct am_cm		*cm;
 	struct inc_rdv_msg	joined;
-	bool			again;
 	pthread_mutex_t		lock;
 	pthread_cond_t		idle;
 	bool			sending;
@@ -166,20 +164,21 @@ static void established(struct inc_am *am)
 	pthread_mutex_unlock(&am->say);
 }
 
-/* Of a tree that is to replace another, the manager makes one more. */
-static void cannot_connect(struct inc_am *am, const struct am_cm_result *result)
+/* @rebuild: the manager makes another tree, as the tree may have failed. */
+static void cannot_connect(struct inc_am *am, const struct am_cm_result *result,
+			   bool rebuild)
 {
-	struct am_message msg = { .rdv = { .type = INC_RDV_LOST } };
+	struct am_message msg = {
+		.failure = !rebuild,
+		.rdv.type = INC_RDV_LOST,
+	};
 
-	if (am->again) {
-		atomic_fetch_or(&am->owed, 1U << INC_RDV_LOST);
-		try_send(am, &msg);
-		return;
-	}
-	msg.failure = true;
 	snprintf(msg.rdv.text, sizeof(msg.rdv.text), "%s", result->text);
+	if (rebuild)
+		atomic_fetch_or(&am->owed, 1U << INC_RDV_LOST);
 	try_send(am, &msg);
-	tell_error(am, result->err, result->text);
+	if (!rebuild)
+		tell_error(am, result->err, result->text);
 }
 
 /* Is the connection made? */
@@ -187,8 +186,10 @@ static void take_cm(struct inc_am *am)
 {
 	struct inc_rdv_joined *joined = &am->joined.joined;
 	struct am_cm_result result = { .err = 0 };
+	bool rebuild;
 
 	pthread_mutex_lock(&am->say);
+	rebuild = joined->rebuild;
 	if (am->cm && am_cm_done(am->cm, &result) && !result.err) {
 		joined->psn = result.psn;
 		joined->has_own_psn = true;
@@ -197,7 +198,7 @@ static void take_cm(struct inc_am *am)
 	}
 	pthread_mutex_unlock(&am->say);
 	if (result.err)
-		cannot_connect(am, &result);
+		cannot_connect(am, &result, rebuild);
 }
 
 static bool send_line(struct inc_am *am, const char *line)
@@ -216,6 +217,10 @@ static bool send_line(struct inc_am *am, const char *line)
 	pthread_mutex_unlock(&am->lock);
 	if (msg.rdv.type == INC_RDV_RTS)
 		established(am);
+	/* What it said before is about a tree that has failed. */
+	if (msg.rdv.type == INC_RDV_REJOIN)
+		atomic_fetch_and(&am->owed,
+				 ~(1U << INC_RDV_RTS | 1U << INC_RDV_LOST));
 	memcpy(msg.reservation, am->reservation, sizeof(msg.reservation));
 	atomic_fetch_or(&am->owed, 1U << msg.rdv.type);
 	try_send(am, &msg);
@@ -343,8 +348,7 @@ static bool note_message(struct inc_am *am, const struct am_message *msg)
 		am->tree_id = msg->rdv.joined.tree_id;
 		done = 1U << INC_RDV_JOIN | 1U << INC_RDV_REJOIN;
 		pthread_mutex_lock(&am->lock);
-		am->again = atomic_load(&am->owed) & 1U << INC_RDV_REJOIN;
-		if (am->again) {
+		if (atomic_load(&am->owed) & 1U << INC_RDV_REJOIN) {
 			am->asked.qpn = am->rejoin.qpn;
 			am->asked.psn = am->rejoin.psn;
 		}
