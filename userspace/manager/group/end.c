@@ -125,6 +125,7 @@ void group_drop_parts(struct group *g)
 	struct part *part;
 	uint32_t i;
 
+	g->vague.tree_at = 0;
 	for (i = 0; i < g->like.ranks; i++)
 		g->ranks[i].part = NULL;
 	for (i = 0; i < g->nparts; i++) {
@@ -201,7 +202,8 @@ void group_op_done(struct group *g)
 		g->failed = 0;
 		group_rebuild_step(g);
 	} else if (g->failed) {
-		if (group_elsewhere(g))
+		if (group_elsewhere(g) || (g->failed == ECONNRESET &&
+					   group_start_over(g, g->why)))
 			return;
 		group_refuse(g, g->failed, "%s", g->why[0] ? g->why :
 			     strerror(g->failed));
@@ -260,6 +262,9 @@ void group_refuse(struct group *g, int err, const char *fmt, ...)
 	if (group_try_again(g, why))
 		return;
 	snprintf(text, sizeof(text), "group \"%s\": %s", g->like.job, why);
+	/* These would try to resume, or not learn more than that they cannot. */
+	if (g->rebuilding)
+		group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", text);
 	group_blame(g, CAUSE_REFUSED, "%s", why);
 	event_say(&g->manager->events, EVENT_GROUP_REFUSED, g->like.job, "%s",
 		  why);

@@ -66,7 +66,8 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 	event_say(&g->manager->events, EVENT_GROUP_FAILED, g->like.job,
 		  "%s: %s", names[cause], text);
 	event_belongs(&g->manager->events, g->tenant->name);
-	if (g->state >= GROUP_JOINED && group_rebuild(g, text))
+	if (g->state >= GROUP_JOINED ? group_rebuild(g, text) :
+				       group_start_over(g, text))
 		return;
 	group_blame(g, cause, "%s", text);
 	if (g->state < GROUP_JOINED) {

@@ -46,6 +46,7 @@ struct rank_qp {
  * @done: if @rejoined: operations whose results it has, modulo 2^32
  * @stream: its stream; NULL: none; if it is present, it is awaited
  * @join: its request
+ * @told: it was told "joined" over @stream, of a tree for @join's queue pair
  * @was: its queue pair before @join's, if it has rejoined: the rank resumes with
  *	that one until it is told "joined"
  * @part: tree that it is a member of, once that is known
@@ -59,6 +60,7 @@ struct rank {
 	enum rank_state		state;
 	bool			rts;
 	bool			rejoined;
+	bool			told;
 	uint32_t		done;
 	struct rpc_stream	*stream;
 	struct inc_rdv_join	join;
@@ -311,7 +313,9 @@ unsigned int cm_count(const struct group *g);
 void group_tell_rebuild(struct rank *r, const char *text);
 bool group_rebuild(struct group *g, const char *text);
 bool group_try_again(struct group *g, const char *why);
+bool group_start_over(struct group *g, const char *why);
 void group_rejoin(struct rank *r, const struct inc_rdv_join *join);
+void group_join_again(struct rank *r);
 void group_rebuild_step(struct group *g);
 void group_rebuild_on(struct group *g);
 struct place_why;

@@ -561,6 +561,7 @@ void group_tell_joined(struct rank *r)
 	snprintf(msg.switch_id, sizeof(msg.switch_id), "%s",
 		 sw_name(r->part->sw));
 	r->heard_at = r->group->manager->loop.now;
+	r->told = r->stream;
 	if (r->join.uc)
 		r->alive_at = r->heard_at + joined->dead_time / INC_RDV_BEATS;
 	group_tell(r, &msg);

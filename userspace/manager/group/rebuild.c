@@ -8,7 +8,11 @@
  *
  * What has failed may not be known yet, or need a while to be replaced (a
  * spanning tree takes seconds). So it is tried again, for a limited time.
+ *
+ * It does not matter whether the ranks have begun. Those that have not been told
+ * "joined" yet have nothing to make anew.
  */
+#include <errno.h>
 #include <stdio.h>
 
 #include "group/group.h"
@@ -94,6 +98,36 @@ bool group_rebuild(struct group *g, const char *text)
 }
 
 /**
+ * group_start_over() - make another tree for ranks that know of none
+ * @g: group whose tree is being made, or stored
+ * @why: what has failed
+ *
+ * Return: false if it is to end.
+ */
+bool group_start_over(struct group *g, const char *why)
+{
+	if (g->rebuilding)
+		return group_try_again(g, why);
+	if (!g->like.rebuild || g->manager->stop || g->state != GROUP_MAKING)
+		return false;
+	/* Switches are at work: group_op_done() comes back. */
+	if (g->busy) {
+		g->failed = ECONNRESET;
+		snprintf(g->why, sizeof(g->why), "%s", why);
+		return true;
+	}
+	log_debug("group \"%s\": makes another tree: %s", g->like.job, why);
+	g->failed = 0;
+	g->why[0] = '\0';
+	keep_not(g);
+	group_drop_parts(g);
+	g->state = GROUP_PLACING;
+	g->probe_until = 0;
+	g->place_at = g->manager->loop.now + AGAIN_MS;
+	return true;
+}
+
+/**
  * group_rebuild_on() - go on to make another tree, as a manager before did
  * @g: group of the store, whose tree had failed
  *
@@ -152,6 +186,26 @@ void group_rebuild_step(struct group *g)
 				     1 : AGAIN_MS);
 }
 
+static void rejoined(struct rank *r)
+{
+	struct group *g = r->group;
+
+	r->rejoined = true;
+	g->rejoined++;
+	log_debug("group \"%s\": round %u: rank %u has a new queue pair, %u of %u",
+		  g->like.job, g->round, r->join.rank, g->rejoined,
+		  g->like.ranks);
+	group_rebuild_step(g);
+}
+
+/* Was the answer to this lost with the stream? */
+static bool is_unanswered(const struct rank *r, const struct inc_rdv_join *join)
+{
+	return r->group->state == GROUP_JOINED && !r->rts && !r->told &&
+	       join->round == r->group->round && r->join.qpn == join->qpn &&
+	       r->join.psn == join->psn;
+}
+
 /**
  * group_rejoin() - handle "rejoin"
  * @r: rank
@@ -161,17 +215,30 @@ void group_rejoin(struct rank *r, const struct inc_rdv_join *join)
 {
 	struct group *g = r->group;
 
+	if (is_unanswered(r, join) && cm_reached(r)) {
+		group_tell_joined(r);
+		return;
+	}
 	/* It answers an earlier "rebuild". */
 	if (g->state != GROUP_REJOINING || join->round != g->round ||
 	    r->rejoined)
 		return;
-	r->rejoined = true;
+	if (r->told)
+		r->was = (struct rank_qp){ r->join.qpn, r->join.psn };
+	r->told = false;
 	r->join.qpn = join->qpn;
 	r->join.psn = join->psn;
 	r->done = join->done;
-	g->rejoined++;
-	log_debug("group \"%s\": round %u: rank %u has a new queue pair, %u of %u",
-		  g->like.job, g->round, r->join.rank, g->rejoined,
-		  g->like.ranks);
-	group_rebuild_step(g);
+	rejoined(r);
+}
+
+/**
+ * group_join_again() - handle "join" while another tree is made
+ * @r: rank that has not heard of the one that has failed: the queue pair that it
+ *	has is not connected, and will do
+ */
+void group_join_again(struct rank *r)
+{
+	if (r->group->state == GROUP_REJOINING && !r->rejoined)
+		rejoined(r);
 }

@@ -111,7 +111,7 @@ void keep_changed(struct group *g)
 
 /**
  * keep_not() - delete a group from the store
- * @g: group, which is to end
+ * @g: group, which is to end, or whose ranks have not been told of its tree
  *
  * If the manager is restarted after that, the group's trees are nobody's.
  */
@@ -121,4 +121,6 @@ void keep_not(struct group *g)
 		return;
 	store_del(g->manager->state.store, g->kept.key);
 	g->kept.key[0] = '\0';
+	g->kept.then = NULL;
+	g->kept.writing = false;
 }

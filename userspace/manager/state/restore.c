@@ -163,6 +163,7 @@ static void set_stream(struct rank *r, struct rpc_stream *stream)
 		rpc_stream_end(r->stream, ECONNRESET, "the rank has resumed over another connection");
 	}
 	group_touch(r->group);
+	r->told = false;
 	r->stream = stream;
 	r->heard_at = r->group->manager->loop.now;
 	rpc_stream_set(stream, r);
@@ -194,7 +195,8 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
  * @stream: stream
  * @join: its request
  *
- * The manager that made its tree was killed before the rank was told "joined".
+ * The manager that made its tree was killed before the rank was told "joined". The
+ * tree may have failed since.
  *
  * Return: false if it is none of those.
  */
@@ -203,13 +205,19 @@ bool restore_join(struct group *g, struct rpc_stream *stream,
 {
 	struct rank *r;
 
-	if (g->state != GROUP_JOINED || join->ranks != g->like.ranks)
+	if ((g->state != GROUP_JOINED && !g->rebuilding) ||
+	    join->ranks != g->like.ranks)
 		return false;
 	r = &g->ranks[join->rank];
 	if (r->state != RANK_PRESENT || r->rts ||
 	    !inc_rdv_addr_same(&r->join.addr, &join->addr) ||
 	    r->join.qpn != join->qpn || r->join.psn != join->psn)
 		return false;
+	if (g->state != GROUP_JOINED) {
+		group_join_again(r);
+		take_stream(r, stream);
+		return true;
+	}
 	/* Its agent has not answered this manager yet. */
 	if (!cm_reached(r)) {
 		rpc_stream_end(stream, EHOSTUNREACH, AM_STARTING ": try again");
@@ -243,6 +251,7 @@ void restore_resume(struct manager *m, struct rpc_stream *stream,
 	}
 	r = find_rank(m, tenant, join, tree_id);
 	if (r && r->state == RANK_PRESENT) {
+		r->was = (struct rank_qp){ join->qpn, join->psn };
 		take_stream(r, stream);
 		return;
 	}
