@@ -5,7 +5,8 @@
 # leaves with two hosts each, below a root; stock rxe everywhere.
 #
 #   cm-job.sh [VAR=VALUE]... [PART...]
-#	PART: job uc mixed without never wrong restart connect rebuild options
+#	PART: job uc mixed without never wrong restart connect rebuild early
+#	options
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -391,14 +392,6 @@ part_connect()
 	done
 }
 
-tree_of()
-{
-	at "$1" inc-tool -j tree show | python3 -c '
-import json, sys
-trees = json.load(sys.stdin)
-print(trees[0]["id"] if trees else "")'
-}
-
 # Its N-th other tree is in use.
 rebuilt()
 {
@@ -439,6 +432,35 @@ part_rebuild()
 	rebuild_over uc
 }
 
+# early_over rc|uc: the tree fails before all ranks are connected.
+early_over()
+{
+	local -x INC_TRANSPORT=$1 INC_AM_ON_FAILURE=rebuild
+
+	cut_unready l1 "$1, one rank not connected"
+	kill -CONT "${JOB_PIDS[2]}"
+	goes_on "$1, one rank not connected"
+	wait_for 20 no_cm
+	ktap $? "$1: no connection is left" "$(cm_ids)"
+
+	# It may as well be that the tree has failed, or the agent.
+	at l1 rdma link del "${TOPO}l1"
+	am_start 4 --check --count 1000
+	event "group-failed $JOB_NAME: .*rank [23]: RDMA CM to .*: no answer" 20
+	ktap $? "$1, no RDMA device at the switch: there is an event" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	at l1 rdma link add "${TOPO}l1" type rxe netdev br0
+	goes_on "$1, no RDMA device at the switch"
+	killed_early deaf "$1, one rank deaf"
+	left "$1"
+}
+
+part_early()
+{
+	early_over rc
+	early_over uc
+}
+
 # impostor KIND TEXT: a manager that answers in another way.
 impostor()
 {
@@ -469,4 +491,5 @@ part_options()
 	impostor wrong "what it sends is not understood"
 }
 
-suite "job uc mixed without never wrong restart connect rebuild options" "$@"
+suite "job uc mixed without never wrong restart connect rebuild early options" \
+	"$@"

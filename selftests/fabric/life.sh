@@ -5,8 +5,8 @@
 # say, and that nothing is left.
 #
 #   life.sh [VAR=VALUE]... [PART...]
-#	PART: leave beat link agent silent tree wrong rebuild away clock spines; by
-#	hand: many (MANY=1000)
+#	PART: leave beat link agent silent tree wrong rebuild away early late
+#	killed clock spines; by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -153,12 +153,6 @@ part_silent()
 	ended "host unreachable" "a tree failed: switch l1 has lost rank 2"
 }
 
-tree_of()
-{
-	at "$1" inc-tool -j tree show |
-		python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])'
-}
-
 part_tree()
 {
 	local name
@@ -213,6 +207,200 @@ part_rebuild()
 	says "a wrong value" 1 "must be end or rebuild" env \
 		INC_AM_ON_FAILURE=x INC_AM=127.0.0.1 inc-perf -J x -n 1 -r 0
 	gone "rebuild"
+}
+
+amd_again()
+{
+	amd_down
+	amd_up && wait_for 10 ctl_up
+}
+
+# So a rank that is stopped is not missed.
+PATIENT=(--heartbeat 2000 --agent-misses 3)
+
+# made N: the last job's N-th tree.
+made()
+{
+	[ "$(grep -cE "$JOB_NAME\": . trees? made" "$LAB_OUT/amd.log")" = "$1" ]
+}
+
+# A tree that fails before all ranks are ready, which one of them is not.
+part_early()
+{
+	local -x INC_AM_ON_FAILURE=rebuild
+	local AMD_ARGS=("${AMD_ARGS[@]}" "${PATIENT[@]}")
+	local name transport
+
+	amd_again || return
+	for transport in rc uc; do
+		for name in l0 l1; do
+			cut_unready "$name" "$transport, $name" \
+				--transport $transport
+			kill -CONT "${JOB_PIDS[2]}"
+			goes_on "$transport, $name"
+		done
+	done
+
+	cut_unready l0 "twice"
+	# The next tree does not become ready, either.
+	kill -STOP "${JOB_PIDS[1]}"
+	kill -CONT "${JOB_PIDS[2]}"
+	wait_for 10 made 2
+	at l0 inc-tool tree del "$(tree_of l0)"
+	event "$JOB_NAME\": round 2: rank . has a new queue pair, 3 of 4"
+	ktap $? "twice: the next tree fails, too" "$(tail "$LAB_OUT/amd.log")"
+	kill -CONT "${JOB_PIDS[1]}"
+	goes_on "twice"
+
+	unready stopped "link"
+	ip -n "$TOPO-l1" link set v3 down
+	event "group-failed $JOB_NAME: a link failed: interface v3 of switch l1"
+	ktap $? "link: there is an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	ip -n "$TOPO-l1" link set v3 up
+	kill -CONT "${JOB_PIDS[2]}"
+	goes_on "link"
+
+	unready stopped "agent"
+	kill -9 "${AGENT[l1]}"
+	wait "${AGENT[l1]}" 2>/dev/null
+	event "group-failed $JOB_NAME: a switch was lost: switch l1"
+	ktap $? "agent: there is an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	kill -CONT "${JOB_PIDS[2]}"
+	agent_up l1
+	goes_on "agent"
+}
+
+has_tree()
+{
+	[ -n "$(tree_of "$1")" ]
+}
+
+# made_too_late SWITCH OTHER: a tree fails while it is being made: a switch has its
+# part already, the agent of another one has not answered.
+made_too_late()
+{
+	local name=$1 other=$2 JOB_LATE=1 text
+
+	text="$name's tree, as $other's is made"
+	am_start 4 --check --count 1000
+	event "$JOB_NAME.*, 3 of 4"
+	kill -STOP "${AGENT[$other]}"
+	am_rank 3 4 --check --count 1000
+	wait_for 10 has_tree "$name"
+	# The manager is to know that it is there.
+	sleep 0.5
+	at "$name" inc-tool tree del "$(tree_of "$name")"
+	event "group-failed $JOB_NAME: a tree failed: tree .* of switch $name"
+	ktap $? "$text: there is an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	kill -CONT "${AGENT[$other]}"
+	event "$JOB_NAME\": makes another tree"
+	ktap $? "$text: another tree is made" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	job_wait
+	ktap $? "$text: no rank sees an error" "$(job_why)"
+	gone "$text"
+}
+
+# no_other_tree NAME TEXT MS ARGS...: no agent answers any more.
+no_other_tree()
+{
+	local AMD_ARGS=("${AMD_ARGS[@]}" "${PATIENT[@]}" "${@:4}")
+	local name
+
+	amd_again || return
+	cut_unready l1 "$1"
+	for name in "${!AGENT[@]}"; do
+		kill -9 "${AGENT[$name]}"
+		wait "${AGENT[$name]}" 2>/dev/null
+	done
+	kill -CONT "${JOB_PIDS[2]}"
+	others_fail "$1" -1 "$2" "$3"
+	for name in "${SWITCHES[@]}"; do
+		agent_up "$name"
+	done
+	wait_for 10 ctl_up
+	gone "$1"
+}
+
+# The end of a group whose tree has failed early.
+part_late()
+{
+	local -x INC_AM_ON_FAILURE=rebuild
+
+	# Without patience.
+	amd_again || return
+	made_too_late l0 l1
+	made_too_late l1 l0
+
+	cut_unready l1 "rank killed"
+	kill -KILL "${JOB_PIDS[2]}"
+	others_fail "rank killed" 2 "rank 2: " 6000
+	ended "rank killed" "a rank was lost: rank 2"
+
+	no_other_tree "no other tree" "no switch can serve it" 5000 \
+		--rebuild-time 3
+	INC_JOIN_TIMEOUT_MS=8000 no_other_tree "no time" \
+		"no other one was ready within 8000 ms" 9500
+}
+
+# The manager is killed when all ranks have a new queue pair, and an agent does not
+# answer. As it is then killed again, they have one more.
+killed_often()
+{
+	local n
+
+	cut_unready l0 "$@"
+	kill -STOP "${AGENT[l1]}"
+	kill -CONT "${JOB_PIDS[2]}"
+	for n in 1 2; do
+		rejoined "$1, $n" 4
+		kill_amd
+		amd_up || return
+	done
+	kill -CONT "${AGENT[l1]}"
+	goes_on "$1"
+}
+
+no_stream()
+{
+	[ -z "$(sw ss -Htn state established dst "$(topo_ip4 "$1")" \
+		sport = :18790)" ]
+}
+
+# Rank 2 does not hear of the other tree, as its stream is lost then.
+answer_lost()
+{
+	local ORPHANS
+
+	cut_unready l1 "$@"
+	kill -STOP "${AGENT[l0]}"
+	kill -CONT "${JOB_PIDS[2]}"
+	rejoined "$1" 4
+	deafen deaf
+	kill -CONT "${AGENT[l0]}"
+	wait_for 10 made 2
+	# "joined" is not acknowledged.
+	wait_for 20 no_stream 2
+	ktap $? "$1: rank 2 is away" "$(sw ss -tn; tail "$LAB_OUT/amd.log")"
+	hear_again deaf
+	goes_on "$1"
+}
+
+part_killed()
+{
+	local -x INC_AM_ON_FAILURE=rebuild
+	local AMD_ARGS=("${AMD_ARGS[@]}" "${PATIENT[@]}")
+	local how transport
+
+	amd_again || return
+	for transport in rc uc; do
+		for how in stopped deaf; do
+			killed_early $how "$transport, one rank $how" \
+				--transport $transport
+		done
+		killed_often "$transport, one agent stopped" \
+			--transport $transport
+	done
+	answer_lost "stream lost"
 }
 
 # A manager that is away for a while: the job does not notice.
@@ -353,4 +541,5 @@ part_wrong()
 	gone "wrong"
 }
 
-suite "leave beat link agent silent tree wrong rebuild away clock spines" "$@"
+suite "leave beat link agent silent tree wrong rebuild away early late killed \
+	clock spines" "$@"

@@ -125,13 +125,6 @@ delete_tree()
 		python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')"
 }
 
-# rejoined NAME N: that many ranks of 4 are ready for another tree.
-rejoined()
-{
-	event "has a new queue pair, $2 of 4"
-	ktap $? "$1" "$(tail -n 5 "$LAB_OUT/amd.log")"
-}
-
 # A tree has failed, and the next one cannot be made before the manager dies: a
 # rank does not answer, or the switch's agent.
 part_rebuild()
@@ -145,7 +138,7 @@ part_rebuild()
 		[ $who = rank ] || pid=${AGENT[sw]}
 		kill -STOP "$pid"
 		delete_tree
-		rejoined "$who stopped: another tree is to be made" \
+		rejoined "$who stopped" \
 			"$([ $who = rank ] && echo 3 || echo 4)"
 		kill_amd
 		amd_up

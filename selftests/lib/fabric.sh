@@ -283,11 +283,11 @@ hear_again()
 	sysctl -qw "net.ipv4.tcp_max_orphans=$ORPHANS"
 }
 
-# killed_unready stopped|deaf NAME ARGS...: the manager is killed when the tree of
-# a job of four exists, and rank 2 does not know of it. The next one goes on.
-killed_unready()
+# unready stopped|deaf NAME ARGS...: a job of four, whose tree exists. Rank 2 does
+# not know of it.
+unready()
 {
-	local how=$1 name=$2 JOB_LATE=1 ORPHANS
+	local how=$1 name=$2 JOB_LATE=1
 
 	shift 2
 	am_start 4 --check --count 1000 "$@"
@@ -297,6 +297,53 @@ killed_unready()
 	event "$JOB_NAME\": . trees? made"
 	ktap $? "$name: a tree is made" \
 		"$(ctl group show; tail -n 5 "$LAB_OUT/amd.log")"
+}
+
+# The ID of a switch's first tree; nothing if it has none.
+tree_of()
+{
+	at "$1" inc-tool -j tree show | python3 -c '
+import json, sys
+trees = json.load(sys.stdin)
+print(trees[0]["id"] if trees else "")'
+}
+
+# rejoined NAME N: that many ranks of 4 are ready for another tree.
+rejoined()
+{
+	event "$JOB_NAME\".* has a new queue pair, $2 of 4"
+	ktap $? "$1: another tree is to be made" "$(tail -n 5 "$LAB_OUT/amd.log")"
+}
+
+# cut_unready SWITCH NAME ARGS...: the switch's tree is deleted before rank 2 knows
+# of it, so no rank has begun. It stays stopped.
+cut_unready()
+{
+	local name=$1
+
+	shift
+	unready stopped "$@"
+	at "$name" inc-tool tree del "$(tree_of "$name")"
+	rejoined "$1" 3
+}
+
+# goes_on NAME: no rank of the last job sees an error, and its tree is not the first.
+goes_on()
+{
+	job_wait
+	ktap $? "$1: no rank sees an error" "$(job_why)"
+	event "group-rebuilt $JOB_NAME"
+	ktap $? "$1: there is an event" "$(cat "$LAB_OUT/amd.log")"
+	gone "$1"
+}
+
+# killed_unready stopped|deaf NAME ARGS...: the manager is killed when the tree of
+# a job of four exists, and rank 2 does not know of it. The next one goes on.
+killed_unready()
+{
+	local how=$1 name=$2 ORPHANS
+
+	unready "$@"
 	# The other ranks connect. The manager asks each after five seconds whether
 	# it is there, and waits for three.
 	sleep 0.3
@@ -312,6 +359,21 @@ killed_unready()
 				"$LAB_OUT/amd.log"; }
 	ktap $? "$name: the next manager lets them begin" \
 		"$(cat "$LAB_OUT/amd.log")"
+}
+
+# killed_early stopped|deaf NAME ARGS...: the manager is killed when a tree has
+# failed that rank 2 does not know of.
+killed_early()
+{
+	local how=$1 name=$2 ORPHANS
+
+	unready "$@"
+	at l1 inc-tool tree del "$(tree_of l1)"
+	rejoined "$name" 3
+	kill_amd
+	hear_again "$how"
+	amd_up || return
+	goes_on "$name"
 }
 
 # The manager has an answer from each switch.
