@@ -5,7 +5,7 @@
 # hosts, hosts that move; and clients and agents that say nothing.
 #
 #   lldp.sh [VAR=VALUE]... [PART...]
-#	PART: lldp host silent moved beacon mac mute vlan
+#	PART: lldp host silent moved beacon mac mute bond vlan
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -322,6 +322,61 @@ part_mac()
 	ktap $? "the links are what they were" "$(ctl topology)"
 }
 
+# bond SWITCH NAME INTERFACE...: a port of the bridge.
+bond()
+{
+	local ns=$TOPO-$1 name=$2 itf
+
+	ip -n "$ns" link add "$name" type bond mode active-backup miimon 100 ||
+		return
+	for itf in "${@:3}"; do
+		ip -n "$ns" link set "$itf" down
+		ip -n "$ns" link set "$itf" nomaster
+		ip -n "$ns" link set "$itf" master "$name" || return
+		ip -n "$ns" link set "$itf" up
+	done
+	ip -n "$ns" link set "$name" master br0 up
+}
+
+bond_links()
+{
+	ctl topology | grep -q "^link sw bond0 - l0 bond0, fdb"
+}
+
+# A leaf's uplink is two cables that are bonded; one is cut, then the other one.
+part_bond()
+{
+	amd_down
+	insmod "$ROOT/build/bonding/bonding.ko"
+	ip -n "$TOPO-sw" link add cable type veth \
+		peer name cable netns "$TOPO-l0"
+	bond sw bond0 down1 cable && bond l0 bond0 uplink cable
+	ktap $? "bonds at both ends"
+	amd_up
+	wait_for 20 bond_links
+	ktap $? "bonds: a link between them" "$(ctl topology)"
+	host 1 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	event "host-seen $(topo_ip4 1): at l0 v1"
+	ktap $? "bonds: a host beside one" "$(ctl topology)"
+	long_job 4
+	all_present
+	ktap $? "bonds: a job" "$(ctl group show)"
+	ip -n "$TOPO-l0" link set uplink down
+	event "link-down l0: interface uplink"
+	ktap $? "bonds: a member is cut" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	sleep 3
+	all_present
+	ktap $? "bonds: the job goes on" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	ip -n "$TOPO-l0" link set cable down
+	others_fail "bonds: the other one, too" -1 . 3000
+	gone bond
+	ip -n "$TOPO-sw" link del cable
+	ip -n "$TOPO-sw" link del bond0
+	ip -n "$TOPO-l0" link del bond0
+	ip -n "$TOPO-sw" link set down1 master br0 up
+	ip -n "$TOPO-l0" link set uplink master br0 up
+}
+
 # vlan_switch SWITCH: only VLAN 10, tagged between switches; its address is there.
 vlan_switch()
 {
@@ -347,7 +402,7 @@ print(*(l["ifname"] for l in json.load(sys.stdin)))'); do
 	END
 }
 
-# Bridges that tell VLANs apart. It is the last part: they stay so.
+# Bridges that tell VLANs apart, and stay so.
 part_vlan()
 {
 	local name out
@@ -424,4 +479,4 @@ part_mute()
 	ktap $? "it is up when it answers" "$(ctl topology)"
 }
 
-suite "lldp host silent moved beacon mac mute vlan" "$@"
+suite "lldp host silent moved beacon mac mute bond vlan" "$@"

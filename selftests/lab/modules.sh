@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# Sourced by lab: builds the tree's module for the lab's kernels.
+# Sourced by lab: builds the tree's module for the lab's kernels, and a driver of
+# the kernel's own.
 
 help_modules()
 {
@@ -11,6 +12,8 @@ Copies Kbuild, VERSION and kernel/ of the tree to DIR and builds the module
 there, with W=1 and CONFIG_INFINIBAND_INC_FAULT=y, for KIND: uml, uml-smp,
 uml-debug, 6.12, 7.2 and newest (Debian's headers), or host (the running kernel). Only warnings and errors are shown; everything is in
 DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
+
+With KIND bonding: the kernel's bonding driver, which uml does not have.
 EOF
 }
 
@@ -18,7 +21,7 @@ EOF
 kdir()
 {
 	case $1 in
-	uml) uml_path up ;;
+	uml | bonding) uml_path up ;;
 	uml-*) uml_path "${1#uml-}" ;;
 	6.12) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-old")/build" ;;
 	7.2) echo "/lib/modules/$(<"$(kernel_path)/.lab-kver")/build" ;;
@@ -60,13 +63,28 @@ modules_build()
 	return "$rc"
 }
 
+# Runs where the compiler is: KDIR DIR
+bonding_build()
+{
+	local kdir=$1 dir=$2
+
+	mkdir -p "$dir" &&
+		rsync -a --include='*.[ch]' --include=Makefile --exclude='*' \
+			"$kdir/source/drivers/net/bonding/" "$dir/" || return
+	make -s -C "$kdir" ARCH=um M="$dir" CONFIG_BONDING=m -j"$(nproc)" \
+		modules >"$dir/make.log" 2>&1 || {
+		cat "$dir/make.log"
+		return 1
+	}
+}
+
 cmd_modules()
 {
 	local kind=${1:-} dir=${2:-} root=$LAB_ROOTFS
 
 	case $kind in
 	-h | --help) help_modules; return 0 ;;
-	uml) prepare_uml up || return ;;
+	uml | bonding) prepare_uml up || return ;;
 	uml-*) prepare_uml "${kind#uml-}" || return ;;
 	6.12 | newest) prepare_vm || return; root=$(vm_path) ;;
 	7.2)
@@ -84,7 +102,9 @@ cmd_modules()
 	dir=$(realpath -m "$dir")
 	[[ $dir/ == "$LAB_TREE"/?* ]] || die "modules: DIR must lie in the tree"
 	need_root
-	if [[ $kind == host ]]; then
+	if [[ $kind == bonding ]]; then
+		enter "$root" "$LAB_DIR/lab" __bonding "$(kdir "$kind")" "$dir"
+	elif [[ $kind == host ]]; then
 		modules_build host "$(kdir host)" "$dir" "$@"
 	else
 		enter "$root" "$LAB_DIR/lab" __modules "$kind" \
