@@ -40,7 +40,7 @@
  * @is_bridge: it is a bridge
  * @master: index of the bridge that it is a port of, or 0
  * @bond: index of the aggregation that it is a member of, or 0
- * @lower: index of the interface that it is a VLAN of, or 0
+ * @lower: index of the interface that it is a VLAN or macvlan of, or 0
  * @addrs: it has IP addresses
  * @node: its YANG data, or NULL
  */
@@ -124,7 +124,8 @@ static void take_kinds(struct link *l, struct nlattr *tb[])
 		l->bond = master;
 	l->is_bridge = is_kind(info[IFLA_INFO_KIND], "bridge");
 	/* The other end may be in another namespace. */
-	if (is_kind(info[IFLA_INFO_KIND], "vlan") && tb[IFLA_LINK] &&
+	if ((is_kind(info[IFLA_INFO_KIND], "vlan") ||
+	     is_kind(info[IFLA_INFO_KIND], "macvlan")) && tb[IFLA_LINK] &&
 	    !tb[IFLA_LINK_NETNSID])
 		l->lower = (int)nla_get_u32(tb[IFLA_LINK]);
 }
