@@ -6,7 +6,7 @@
 #
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent tree wrong rebuild away early late
-#	killed clock spines; by hand: many (MANY=1000)
+#	killed clock restored module spines; by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -424,6 +424,57 @@ part_away()
 	ended "found again" "by hand: an operator"
 }
 
+# A manager takes a group over while the agent of a leaf is silent: it still knows
+# later what the group needs. An interface is what it was if it has another name.
+part_restored()
+{
+	fabric_known
+	sleep 1
+	long_job 4
+	kill_amd
+	kill -STOP "${AGENT[l1]}"
+	amd_up || return
+	event "group-restored $JOB_NAME"
+	sleep 1
+	kill -CONT "${AGENT[l1]}"
+	wait_for 15 ctl_up
+	sleep 2
+	ip -n "$TOPO-l1" link set uplink name other
+	sleep 2
+	all_present
+	ktap $? "an interface gets another name: the job runs" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	ip -n "$TOPO-l1" link set other down
+	others_fail "restored, then a link down" -1 . 2000
+	ended "restored, then a link down" "a link failed: interface"
+	ip -n "$TOPO-l1" link set other name uplink
+	ip -n "$TOPO-l1" link set uplink up
+	fabric_known
+}
+
+no_module()
+{
+	ctl topology | grep -q "switch l1 .*rdma_inc is not loaded"
+}
+
+# The module is not there for a while.
+part_module()
+{
+	local out
+
+	rmmod rdma_inc
+	wait_for 10 no_module
+	ktap $? "no module: the switch is down" "$(ctl topology)"
+	am_start 2 --check --count 1000
+	job_wait
+	out=$(job_why)
+	[[ $out == *"rdma_inc is not loaded"* ]]
+	ktap $? "no module: a job is told" "$out"
+	insmod "$INC_KO"
+	wait_for 15 ctl_up
+	am_job "the module is back: a job" 4 --check --count 1000
+}
+
 # What the manager holds: threads, descriptors, KiB of memory.
 holds()
 {
@@ -542,4 +593,4 @@ part_wrong()
 }
 
 suite "leave beat link agent silent tree wrong rebuild away early late killed \
-	clock spines" "$@"
+	clock restored module spines" "$@"

@@ -5,7 +5,7 @@
 # hosts, hosts that move; and clients and agents that say nothing.
 #
 #   lldp.sh [VAR=VALUE]... [PART...]
-#	PART: lldp host silent moved beacon mac mute bond vlan
+#	PART: lldp host silent moved beacon mac mute segment bond vlan
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -338,6 +338,39 @@ bond()
 	ip -n "$ns" link set "$name" master br0 up
 }
 
+# A bridge of nobody's connects the three switches, and hosts 0 and 1.
+part_segment()
+{
+	local ns=$TOPO-sw port
+
+	amd_down
+	ip netns add "$TOPO-seg"
+	ip -n "$TOPO-seg" link add br0 type bridge
+	ip -n "$TOPO-seg" link set br0 up
+	for port in "sw down1" "sw down2" "l0 v0" "l0 v1"; do
+		# shellcheck disable=SC2086	# words
+		set -- $port
+		ip -n "$TOPO-$1" link set "$2" netns "$TOPO-seg"
+		ip -n "$TOPO-seg" link set "$2" master br0 up
+	done
+	ip -n "$ns" link add toseg type veth peer name tosw netns "$TOPO-seg"
+	ip -n "$ns" link set toseg master br0 up
+	ip -n "$TOPO-seg" link set tosw master br0 up
+	forget
+	amd_up
+	wait_for 10 ctl_up
+	am_job "hosts on a segment between switches: a job" 4 --check \
+		--count 1000
+	for port in "sw down1" "sw down2" "l0 v0" "l0 v1"; do
+		# shellcheck disable=SC2086	# words
+		set -- $port
+		ip -n "$TOPO-seg" link set "$2" netns "$TOPO-$1"
+		ip -n "$TOPO-$1" link set "$2" master br0 up
+	done
+	ip -n "$ns" link del toseg
+	ip netns del "$TOPO-seg"
+}
+
 bond_links()
 {
 	ctl topology | grep -q "^link sw bond0 - l0 bond0, fdb"
@@ -479,4 +512,4 @@ part_mute()
 	ktap $? "it is up when it answers" "$(ctl topology)"
 }
 
-suite "lldp host silent moved beacon mac mute bond vlan" "$@"
+suite "lldp host silent moved beacon mac mute segment bond vlan" "$@"

@@ -301,6 +301,7 @@ static void put_link(struct lyd_node *sw, const struct table *t,
 
 	if (lyd_new_list(sw, NULL, "interface", 0, &l->node, l->name))
 		return;
+	put_number(l->node, "if-index", (uint64_t)l->index);
 	mac_text(l->mac, mac, sizeof(mac));
 	if (l->has_mac)
 		lyd_new_term(l->node, NULL, "phys-address", mac, 0, NULL);

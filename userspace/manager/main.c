@@ -110,6 +110,7 @@ static void switch_seen(struct sw *sw, const struct sw_info *before)
 	if (sw->up && !manager.stop)
 		restore_check(&manager, sw);
 	news_seen(&manager, sw, before);
+	group_find_links(&manager);
 	group_fabric_changed(&manager);
 }
 

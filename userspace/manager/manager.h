@@ -116,6 +116,9 @@ struct options {
  * @by_tree: parts of groups, by their trees' IDs
  * @touched: groups whose timers are to be set anew
  * @placing: how many of them are GROUP_PLACING
+ * @unlinked: how many of them need interfaces that are not known
+ * @linked_in: generation of the topology in which those were looked for
+ * @linked_at: milliseconds; when that was
  * @freed: how many were freed, modulo 2^32
  * @ids: IDs of trees
  * @stats: statistics
@@ -137,6 +140,9 @@ struct manager {
 	struct index	by_tree;
 	struct group	*touched;
 	uint32_t	placing;
+	uint32_t	unlinked;
+	uint64_t	linked_in;
+	int64_t		linked_at;
 	uint32_t	freed;
 	struct ids	ids;
 	struct stats	*stats;
@@ -167,6 +173,7 @@ void group_closed(void *ctx, struct rpc_stream *stream);
 void group_check_callers(struct manager *m);
 void group_arm(struct manager *m);
 void group_fabric_changed(struct manager *m);
+void group_find_links(struct manager *m);
 
 /* group/news.c */
 void news_heard(struct manager *m, const struct sw_news *news);

@@ -54,6 +54,7 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 	copy(itf->mac, sizeof(itf->mac), yang_text(node, "phys-address"));
 	itf->up = !up || !strcmp(up, "true");
 	itf->port = yang_text(node, "bridge");
+	itf->index = (uint32_t)yang_number(node, "if-index");
 	itf->speed = yang_number(node, "speed");
 	take_addrs(node, &itf->addrs, &itf->naddrs);
 	itf->neighs = room_for(node, "neighbour", sizeof(*itf->neighs));
@@ -190,16 +191,17 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 		return NULL;
 	}
 	id = yang_text(yang_child(data, "identity"), "id");
+	limits = yang_child(data, "limits");
 	info = calloc(1, sizeof(*info));
-	if (!id || !info) {
-		snprintf(err, NETCONF_ERROR_LEN, "it is no INC switch: its data has no identity (is rdma_inc loaded there?)");
+	if (!id || !limits || !info) {
+		snprintf(err, NETCONF_ERROR_LEN, id ? "the module rdma_inc is not loaded there" :
+			 "it is no INC switch: its data has no identity");
 		lyd_free_siblings(data);
 		free(info);
 		errno = EPROTO;
 		return NULL;
 	}
 	state = yang_child(data, "state");
-	limits = yang_child(data, "limits");
 	copy(info->id, sizeof(info->id), id);
 	take_cm(yang_child(data, "rdma-cm"), info);
 	info->collectives = yang_bits(state, "collectives");

@@ -38,6 +38,7 @@ struct sw_neigh {
 /**
  * struct sw_if - an interface of a switch
  * @name: its name
+ * @index: its number, which stays when it gets another name; 0: unknown
  * @mac: its MAC address
  * @up: it is up
  * @bridge: it is a bridge; its own neighbours may be behind any port
@@ -52,6 +53,7 @@ struct sw_neigh {
  */
 struct sw_if {
 	char			name[32];
+	uint32_t		index;
 	char			mac[MAC_LEN];
 	bool			up;
 	bool			bridge;

@@ -112,6 +112,17 @@ void topo_changed(struct topo *t, struct sw *sw)
 	}
 }
 
+/**
+ * topo_generation() - tell whether anything has changed
+ * @m: manager
+ *
+ * Return: a number that grows whenever something has.
+ */
+uint64_t topo_generation(const struct manager *m)
+{
+	return m->topo->generation;
+}
+
 /* --- Hosts --------------------------------------------------------------- */
 
 /*
@@ -199,6 +210,35 @@ struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 		return m->o.nswitches == 1 ? &m->switches[0] : NULL;
 	*itf = &m->switches[mac->sw].info->ifs[mac->itf];
 	return &m->switches[mac->sw];
+}
+
+/**
+ * topo_near() - find a switch near a host
+ * @m: manager
+ * @addr: the host's address
+ *
+ * For hosts that all switches see where others are, too: behind a bridge of
+ * nobody's that connects several switches.
+ *
+ * Return: one that sees the host, as near as any; NULL: none does.
+ */
+struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
+{
+	struct mac *mac = seen_by_addr(&m->topo->seen, addr);
+	const struct sighting *s, *first = NULL, *near = NULL;
+
+	graph_rows(m->topo);
+	for (s = mac ? mac->seen : NULL; s; s = s->of_mac) {
+		if (seen_own(s))
+			continue;
+		if (!first || s->sw < first->sw)
+			first = s;
+		if ((!near || s->sw < near->sw) && nearest(m->topo, s))
+			near = s;
+	}
+	if (near)
+		first = near;
+	return first ? &m->switches[first->sw] : NULL;
 }
 
 /**

@@ -76,8 +76,10 @@ int topo_cable_parse(struct topo_cable *c, const char *text);
 struct topo *topo_new(struct manager *m);
 void topo_free(struct topo *t);
 void topo_changed(struct topo *t, struct sw *sw);
+uint64_t topo_generation(const struct manager *m);
 struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 		     const struct sw_if **itf);
+struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr);
 void topo_hosts(const struct manager *m,
 		void (*host)(void *ctx, const struct inc_rdv_addr *addr,
 			     const struct sw *sw, const struct sw_if *itf),

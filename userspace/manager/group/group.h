@@ -130,11 +130,13 @@ enum group_cause {
  * struct group_link - an interface that a group's tree needs
  * @sw: its switch
  * @name: its name
+ * @index: its number; 0: unknown
  * @rank: rank at the other end; -1: a switch is
  */
 struct group_link {
 	const struct sw	*sw;
 	char		name[32];
+	uint32_t	index;
 	int		rank;
 };
 
@@ -215,6 +217,7 @@ struct group_vague {
  * @cause: why it ends; empty: it does not
  * @links: interfaces that its tree needs, as far as they are known
  * @nlinks: their number
+ * @unlinked: there are more
  * @at: switches of its trees and links
  * @nat: their number
  * @charge: its load on links
@@ -273,6 +276,7 @@ struct group {
 	char			cause[INC_RDV_TEXT_MAX];
 	struct group_link	*links;
 	unsigned int		nlinks;
+	bool			unlinked;
 	struct group_at		*at;
 	unsigned int		nat;
 	struct topo_charge	*charge;

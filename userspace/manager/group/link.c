@@ -11,20 +11,23 @@
 #include "group/group.h"
 #include "rdma_inc_proto.h"
 
+#define AGAIN_MS	500
+
 static void add(struct group *g, const struct sw *sw, const struct sw_if *itf,
 		int rank)
 {
 	struct group_link *link;
 
-	if (!itf)
+	link = itf ? realloc(g->links, (g->nlinks + 1) * sizeof(*link)) : NULL;
+	if (!link) {
+		g->unlinked = true;
 		return;
-	link = realloc(g->links, (g->nlinks + 1) * sizeof(*link));
-	if (!link)
-		return;
+	}
 	g->links = link;
 	link += g->nlinks++;
 	link->sw = sw;
 	link->rank = rank;
+	link->index = itf->index;
 	snprintf(link->name, sizeof(link->name), "%s", itf->name);
 }
 
@@ -78,6 +81,8 @@ void group_forget_links(struct group *g)
 	g->at = NULL;
 	g->nat = 0;
 	g->nlinks = 0;
+	g->manager->unlinked -= g->unlinked;
+	g->unlinked = false;
 }
 
 /**
@@ -94,9 +99,9 @@ void group_note_links(struct group *g)
 	group_forget_links(g);
 	for (i = 0; i < g->like.ranks; i++) {
 		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		add(g, sw, itf, (int)i);
 		if (!sw)
 			continue;
-		add(g, sw, itf, (int)i);
 		if (!i || g->ranks[i].part != g->ranks[i - 1].part)
 			add_way(g, sw, g->ranks[i].part->sw);
 	}
@@ -105,7 +110,30 @@ void group_note_links(struct group *g)
 		if (part->parent)
 			add_way(g, part->sw, part->parent->sw);
 	}
+	g->manager->unlinked += g->unlinked;
 	note_switches(g);
+}
+
+/**
+ * group_find_links() - record interfaces that were not known before
+ * @m: manager
+ *
+ * A switch may not have told of its hosts when the tree was made, or when the
+ * group was taken over from another manager.
+ */
+void group_find_links(struct manager *m)
+{
+	uint64_t generation = topo_generation(m);
+	struct group *g;
+
+	if (!m->unlinked || m->linked_in == generation ||
+	    m->loop.now - m->linked_at < AGAIN_MS)
+		return;
+	m->linked_in = generation;
+	m->linked_at = m->loop.now;
+	for (g = m->groups; g; g = g->next)
+		if (g->unlinked)
+			group_note_links(g);
 }
 
 static bool is_down(const struct group_link *link)
@@ -114,7 +142,8 @@ static bool is_down(const struct group_link *link)
 	unsigned int i;
 
 	for (i = 0; i < info->nifs; i++)
-		if (!strcmp(info->ifs[i].name, link->name))
+		if (link->index ? info->ifs[i].index == link->index :
+				  !strcmp(info->ifs[i].name, link->name))
 			return !info->ifs[i].up;
 	return true;
 }

@@ -107,8 +107,12 @@ static int link_tree(struct tree *t, struct netconf *n, char *err)
 
 /* --- Placing ------------------------------------------------------------- */
 
-/* Is there a place for each rank? Sets at, for each of them its switch. */
-static bool locate(const struct group *g, uint32_t *at, uint32_t *lost)
+/*
+ * Is there a place for each rank? Sets at, for each of them its switch; @near: or
+ * one that is near.
+ */
+static bool locate(const struct group *g, bool near, uint32_t *at,
+		   uint32_t *lost)
 {
 	const struct sw_if *itf;
 	const struct sw *sw;
@@ -116,6 +120,8 @@ static bool locate(const struct group *g, uint32_t *at, uint32_t *lost)
 
 	for (i = 0; i < g->like.ranks; i++) {
 		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		if (!sw && near)
+			sw = topo_near(g->manager, &g->ranks[i].join.addr);
 		if (!sw) {
 			*lost = i;
 			return false;
@@ -176,7 +182,7 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 	struct place p = { .n = 0 };
 	bool found;
 
-	if (!f || !locate(g, at, &lost))
+	if (!f || !locate(g, true, at, &lost))
 		return false;
 	limit_room(g);
 	found = place_compute(f, g->like.ranks, at, &p) || g->nparts;
@@ -418,7 +424,12 @@ void group_place(struct group *g)
 	group_touch(g);
 	if (group_waits(g))
 		return;
-	located = locate(g, at, &lost);
+	located = locate(g, false, at, &lost);
+	if (!located) {
+		if (await_hosts(g))
+			return;
+		located = locate(g, true, at, &lost);
+	}
 	if (located && !g->claims && compute(g, at, &p)) {
 		built = build(g, &p);
 		g->charge = topo_charge(g->manager, &p, at);
@@ -431,8 +442,6 @@ void group_place(struct group *g)
 		}
 		return;
 	}
-	if (!located && await_hosts(g))
-		return;
 	/* What is known may be two seconds old. */
 	if (g->state == GROUP_GATHERING) {
 		group_look_again(g);
