@@ -5,7 +5,8 @@
 # that ask the manager for a tree.
 #
 #   fabric.sh [VAR=VALUE]... [PART...]
-#	PART: job die stop reach ssh wrong start twin rpc slow many
+#	PART: job die stop reach ssh wrong start twin rpc invented slow many
+#	descriptors
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -277,6 +278,46 @@ no_event()
 	! grep -q "$1" "$LAB_OUT/amd.log"
 }
 
+# connect N: begin so many connections, and say nothing for three seconds.
+connect()
+{
+	sw python3 - "$(topo_ip4 sw)" "$1" <<-'END'
+	import resource, socket, sys, time
+	hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+	resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+	socks = [socket.socket() for _ in range(int(sys.argv[2]))]
+	for sock in socks:
+	    sock.setblocking(False)
+	    sock.connect_ex((sys.argv[1], 18790))
+	time.sleep(3)
+	END
+}
+
+# More connections than the manager has descriptors for.
+part_descriptors()
+{
+	local hard open
+
+	hard=$(ulimit -Hn)
+	amd_down
+	ulimit -n 1024
+	amd_up
+	ulimit -n "$hard"
+	wait_for 10 ctl_up
+	connect 3000
+	ktap $? "3,000 connections to a manager with 1,024 descriptors"
+	open=$(find "/proc/$AMD/fd" -mindepth 1 | wc -l)
+	event "new connections have to wait"
+	ktap $? "new ones have to wait" "$open open, $(cat "$LAB_OUT/amd.log")"
+	! grep -q "Too many open files" "$LAB_OUT/amd.log"
+	ktap $? "there were descriptors left" "$(cat "$LAB_OUT/amd.log")"
+	wait_for 20 ctl_up
+	ktap $? "it accepts others again" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	am_job "a job after many connections" 4 --check --count 1000
+	amd_down
+	amd_up && wait_for 10 ctl_up
+}
+
 # trial ARGS...: another manager of this switch, for a while.
 trial()
 {
@@ -451,4 +492,4 @@ part_many()
 	ktap $? "16 ranks: ready within 200 ms" "$least ms"
 }
 
-suite "job die stop reach ssh wrong start twin rpc invented slow many" "$@"
+suite "job die stop reach ssh wrong start twin rpc invented slow many descriptors" "$@"

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "api/creds.h"
+#include "api/gate.h"
 #include "api/listen.h"
 #include "api/message.h"
 #include "api/rpc.h"
@@ -771,6 +772,7 @@ void rpc_stop(struct rpc *rpc)
 		abort();
 	b->work.fn = stopped;
 	rpc->stopping = true;
+	gate_stop();
 	grpc_server_shutdown_and_notify(rpc->server, rpc->cq, b);
 	grpc_server_cancel_all_calls(rpc->server);
 	while (rpc->calls && now_ms() < until)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "api/gate.h"
 #include "api/listen.h"
 #include "base/loop.h"
 #include "rendezvous/keepalive.h"
@@ -41,7 +42,7 @@ static grpc_arg int_arg(const char *key, int value)
 grpc_server *listen_new(grpc_completion_queue *cq)
 {
 	grpc_arg list[] = {
-		/* See keep_alive(). */
+		/* See guard(). */
 		int_arg(GRPC_ARG_KEEPALIVE_TIME_MS, INT_MAX),
 		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, MESSAGE_MAX),
 		int_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
@@ -90,31 +91,41 @@ static bool listens_at(int fd, int port)
 	return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &yes, &len) && yes;
 }
 
+/* gRPC does not tell its sockets. */
+static unsigned int find_sockets(int port, int *fds, unsigned int max)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	unsigned int n = 0;
+	int fd;
+
+	while (dir && n < max && (entry = readdir(dir))) {
+		fd = atoi(entry->d_name);
+		if (listens_at(fd, port))
+			fds[n++] = fd;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
 /*
  * Have the kernel find out which clients have vanished, so ranks without a tree,
  * which send no heartbeats, too. gRPC's own way, pings, sets one of its timers
  * anew for all that comes, and Debian's build compares it with others every time:
  * a tenth of the work for 32,000 clients. What a socket accepts inherits this.
- * gRPC does not tell its sockets.
  */
-static void keep_alive(int port)
+static void guard(int port)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	const struct dirent *entry;
-	bool found = false;
-	int fd;
+	int fds[GATE_SOCKETS];
+	unsigned int i, n = find_sockets(port, fds, GATE_SOCKETS);
 
-	while (dir && (entry = readdir(dir))) {
-		fd = atoi(entry->d_name);
-		if (!listens_at(fd, port))
-			continue;
-		inc_set_keepalive(fd);
-		found = true;
-	}
-	if (dir)
-		closedir(dir);
-	if (!found)
-		log_say("connections that vanish are noticed late: /proc is needed");
+	for (i = 0; i < n; i++)
+		inc_set_keepalive(fds[i]);
+	if (!n)
+		log_say("connections that vanish are noticed late, and too many may end all: /proc is needed");
+	else if (gate_start(fds, n))
+		log_say("too many connections may end all: no thread");
 }
 
 /**
@@ -131,6 +142,6 @@ int listen_at(grpc_server *server, const char *address,
 	int port = grpc_server_add_http2_port(server, address, creds);
 
 	if (port)
-		keep_alive(port);
+		guard(port);
 	return port;
 }

@@ -121,7 +121,7 @@ bool group_start_over(struct group *g, const char *why)
 	g->why[0] = '\0';
 	keep_not(g);
 	group_drop_parts(g);
-	g->state = GROUP_PLACING;
+	group_set_state(g, GROUP_PLACING);
 	g->probe_until = 0;
 	g->place_at = g->manager->loop.now + AGAIN_MS;
 	return true;
