@@ -217,6 +217,7 @@ part_options()
 	says "a file: a wrong value" 2 "conf:2: 0: the limit has to be" \
 		-f "$DIR/conf"
 	says "a file: none" 2 "No such file" -f /nowhere
+	says "a file: a directory" 2 "Is a directory" -f "$DIR"
 	says "a file: zero bytes" 2 "zero byte" -f /dev/zero
 	keys
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \

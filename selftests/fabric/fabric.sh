@@ -182,7 +182,7 @@ part_wrong()
 		    "$any --http none --listen ::1:18790" \
 		    "$any --http 127.0.0.1:84325" "$any --advertise x" \
 		    "$any --http none --store etcd:127.0.0.1:67915" \
-		    "--switch /x y" "--config /nonexistent"; do
+		    "--switch /x y" "--config /nonexistent" "--config /"; do
 		# shellcheck disable=SC2086	# words
 		timeout 10 inc-amd $args >"$LAB_OUT/wrong.log" 2>&1
 		status=$?

@@ -576,6 +576,8 @@ part_plain()
 			--tls-key "$CA/amd/key.pem"
 		says "tokens: a line that is none" 1 "line 1: must be" \
 			--switch /x --tokens "$CA/ca.pem"
+		says "tokens: a directory" 1 "regular file" \
+			--switch /x --tokens "$DIR"
 		chmod o+w "$TOKENS"
 		says "tokens: others may write" 1 "chmod go-w" \
 			--switch /x --tokens "$TOKENS"

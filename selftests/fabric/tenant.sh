@@ -237,6 +237,16 @@ part_reload()
 		"tenants.conf:2: this must be a number" --listen 127.0.0.1:0
 	SAYS_BY=(timeout 10 inc-amd --store none --switch /x)
 	says "no file" 1 "/nowhere: No such file" --tenants /nowhere
+	says "a directory" 1 "/:1: Is a directory" --tenants /
+	mv "$LIMITS" "$LIMITS.was"
+	mkdir "$LIMITS"
+	reload
+	rmdir "$LIMITS"
+	mv "$LIMITS.was" "$LIMITS"
+	grep -q "limits-wrong.*as before: .*tenants.conf:1: Is a directory" \
+		"$LAB_OUT/amd.log"
+	ktap $? "a file that cannot be read: it is said" "$(cat "$LAB_OUT/amd.log")"
+	refused "its limits are as before" ruth 2 "may have 0 groups"
 	# As it is printed there.
 	sed -n '/tenants.conf`` (``--tenants``)::$/,/^[^ ]/s/^   //p' \
 		"$ROOT/Documentation/manager.rst" >"$LIMITS"

@@ -58,8 +58,9 @@ char *inc_auth_file(const char *path, char *err, size_t err_len)
 	FILE *f = fopen(path, "r");
 	char *text = f ? calloc(1, FILE_MAX) : NULL;
 
-	if (!text || !fread(text, 1, FILE_MAX - 1, f)) {
-		snprintf(err, err_len, "%s: %s", path, !f || ferror(f) ?
+	/* A part of a file would be another one. */
+	if (!text || !fread(text, 1, FILE_MAX - 1, f) || ferror(f)) {
+		snprintf(err, err_len, "%s: %s", path, !text || ferror(f) ?
 			 strerror(errno) : "is empty");
 		free(text);
 		text = NULL;

@@ -129,6 +129,24 @@ int tokens_parse(struct tokens **tokens, const char *text, size_t len,
 	return 0;
 }
 
+/* What cannot be read is no file without tokens. */
+static int read_open(struct tokens **tokens, FILE *f, size_t size, char *err,
+		     size_t err_len)
+{
+	char *text = malloc(size + 1);
+	size_t len = text ? fread(text, 1, size, f) : 0;
+	int ret;
+
+	if (!text || ferror(f)) {
+		ret = -errno;
+		snprintf(err, err_len, "%s", strerror(errno));
+	} else {
+		ret = tokens_parse(tokens, text, len, err, err_len);
+	}
+	free(text);
+	return ret;
+}
+
 /**
  * tokens_read() - read a file of tokens
  * @tokens: result, for tokens_free()
@@ -143,8 +161,6 @@ int tokens_read(struct tokens **tokens, const char *path, char *err,
 {
 	FILE *f = fopen(path, "r");
 	struct stat st;
-	char *text;
-	size_t len;
 	int ret;
 
 	if (!f || fstat(fileno(f), &st)) {
@@ -154,6 +170,12 @@ int tokens_read(struct tokens **tokens, const char *path, char *err,
 			fclose(f);
 		return ret;
 	}
+	/* The size of others, directories and pipes, may be 0. */
+	if (!S_ISREG(st.st_mode)) {
+		snprintf(err, err_len, "must be a regular file");
+		fclose(f);
+		return -EINVAL;
+	}
 	if (st.st_mode & 022 || st.st_size > FILE_MAX) {
 		snprintf(err, err_len, st.st_mode & 022 ?
 			 "others may write to it: use chmod go-w" :
@@ -161,11 +183,8 @@ int tokens_read(struct tokens **tokens, const char *path, char *err,
 		fclose(f);
 		return -EPERM;
 	}
-	text = malloc((size_t)st.st_size + 1);
-	len = text ? fread(text, 1, (size_t)st.st_size, f) : 0;
+	ret = read_open(tokens, f, (size_t)st.st_size, err, err_len);
 	fclose(f);
-	ret = tokens_parse(tokens, text ? text : "", len, err, err_len);
-	free(text);
 	return ret;
 }
 

@@ -138,6 +138,9 @@ int conf_stream(const struct conf *conf, FILE *f, const char *path)
 			line[len] = (char)c;
 		line[len] = '\0';
 		n++;
+		/* A directory can be opened, but not read: no empty file. */
+		if (c == EOF && ferror(f))
+			return wrong(conf, path, n, strerror(errno));
 		if (c != EOF && c != '\n')
 			return wrong(conf, path, n, c ?
 				     "this line is too long" :

@@ -17,12 +17,12 @@
 
 #include "api/creds.h"
 #include "auth/address.h"
+#include "auth/client.h"
 #include "auth/crl.h"
 #include "auth/files.h"
 #include "auth/token.h"
 #include "base/loop.h"
 
-#define PEM_FILE_MAX	(1U << 20)
 #define BEARER		"Bearer "
 
 /**
@@ -76,17 +76,10 @@ static bool changed(const char *path, struct stamp *last)
 static char *read_text(const char *option, const char *path, char *err,
 		       size_t err_len)
 {
-	FILE *f = fopen(path, "r");
-	char *text = f ? calloc(1, PEM_FILE_MAX) : NULL;
+	char why[512], *text = inc_auth_file(path, why, sizeof(why));
 
-	if (!text || !fread(text, 1, PEM_FILE_MAX - 1, f)) {
-		snprintf(err, err_len, "--%s %s: %s", option, path,
-			 !f || ferror(f) ? strerror(errno) : "is empty");
-		free(text);
-		text = NULL;
-	}
-	if (f)
-		fclose(f);
+	if (!text)
+		snprintf(err, err_len, "--%s %s", option, why);
 	return text;
 }
 

@@ -16,6 +16,7 @@
 
 #include "api/message.h"
 #include "auth/address.h"
+#include "auth/client.h"
 #include "auth/identity.h"
 #include "auth/token.h"
 #include "conf/conf.h"
@@ -65,6 +66,24 @@ static void known_tokens(void)
 	check(!parses("a\0b", 3), "a zero byte");
 }
 
+/* What cannot be read is no file without tokens. */
+static void known_files(void)
+{
+	struct tokens *t = NULL;
+	char err[256], *text;
+
+	check(tokens_read(&t, "/nowhere", err, sizeof(err)) &&
+	      strstr(err, "No such file"), "no file of tokens");
+	check(tokens_read(&t, "/", err, sizeof(err)) &&
+	      strstr(err, "regular file"), "tokens: a directory");
+	check(tokens_read(&t, "/dev/null", err, sizeof(err)) &&
+	      strstr(err, "regular file"), "tokens: a device");
+	text = inc_auth_file("/", err, sizeof(err));
+	check(!text && strstr(err, "/: Is a directory"), "a directory");
+	text = inc_auth_file("/dev/null", err, sizeof(err));
+	check(!text && strstr(err, "is empty"), "an empty file");
+}
+
 static int taken;
 
 static int take(void *ctx, int opt, char *value)
@@ -74,7 +93,7 @@ static int take(void *ctx, int opt, char *value)
 	return 0;
 }
 
-static int read_conf(const char *text, size_t len)
+static int read_stream(FILE *f)
 {
 	static const struct option options[] = {
 		{ "name", required_argument, NULL, 1 },
@@ -84,12 +103,42 @@ static int read_conf(const char *text, size_t len)
 	const struct conf conf = {
 		.prog = "test", .options = options, .take = take,
 	};
-	FILE *f = fmemopen((char *)text, len, "r");
 	int ret;
 
 	ret = conf_stream(&conf, f, "file");
 	fclose(f);
 	return ret;
+}
+
+static int read_conf(const char *text, size_t len)
+{
+	return read_stream(fmemopen((char *)text, len, "r"));
+}
+
+/* A disk that fails in the middle of a line. */
+static ssize_t read_some(void *cookie, char *buf, size_t size)
+{
+	static const char text[] = "name = a\nname = abc";
+	bool *begun = cookie;
+
+	(void)size;
+	if (*begun) {
+		errno = EIO;
+		return -1;
+	}
+	*begun = true;
+	memcpy(buf, text, sizeof(text) - 1);
+	return sizeof(text) - 1;
+}
+
+static void known_failure(void)
+{
+	const cookie_io_functions_t io = { .read = read_some };
+	bool begun = false;
+
+	taken = 0;
+	check(read_stream(fopencookie(&begun, "r", io)) && taken == 101,
+	      "a file that cannot be read to its end");
 }
 
 static void known_conf(void)
@@ -341,6 +390,7 @@ int main(void)
 	       (unsigned long long)state, n);
 	fflush(stdout);
 	known_tokens();
+	known_files();
 	known_cm();
 	known_beats();
 	known_addresses();
@@ -348,6 +398,7 @@ int main(void)
 	if (!freopen("/dev/null", "w", stderr))
 		return 1;
 	known_conf();
+	known_failure();
 	fuzz(n);
 	printf("%s - what strangers write\n", failures ? "not ok" : "ok");
 	return failures ? 1 : 0;

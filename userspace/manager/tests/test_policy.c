@@ -93,6 +93,8 @@ static void known_files(void)
 	}
 	check(!policy_read("/nowhere", err, sizeof(err)) &&
 	      strstr(err, "/nowhere: No such file"), "no file");
+	check(!policy_read("/", err, sizeof(err)) &&
+	      strstr(err, "/:1: Is a directory"), "a directory");
 }
 
 static bool admits(const struct tenants *t, const struct tenant *tn,
