@@ -180,7 +180,7 @@ part_away()
 
 part_second()
 {
-	local log=$LAB_OUT/second.log rc
+	local log=$LAB_OUT/second.log rc pid port
 
 	timeout 10 inc-amd --switch /x --listen 127.0.0.1:0 \
 		--store "sqlite:$DB" >"$log" 2>&1
@@ -196,6 +196,19 @@ part_second()
 	rm -f "$DB.link"
 	[ $rc = 1 ] && grep -q "another manager uses it: process" "$log"
 	ktap $? "by a symbolic link, too" "status $rc, $(cat "$log")"
+	ip netns exec "$TOPO-sw" inc-amd --switch "$(sock_of sw)" --http none \
+		--listen 127.0.0.1:0 --store "sqlite:$DB.any" >"$log" 2>&1 &
+	pid=$!
+	wait_for 20 grep -q " leader " "$log"
+	port=$(sed -n 's/^listening on 127.0.0.1:\([1-9][0-9]*\)$/\1/p' "$log")
+	[ "$port" ] && grep -q " leader 127.0.0.1:$port:" "$log" &&
+		grep -q "listens at 127.0.0.1:$port$" "$DB.any.lock" &&
+		sw inc-amctl -m "127.0.0.1:$port" topology >>"$log" 2>&1
+	ktap $? "at any port: its events and others have the real one" \
+		"$(cat "$log" "$DB.any.lock")"
+	kill $pid
+	wait $pid
+	rm -f "$DB.any"*
 	timeout 10 inc-amd --switch /x --listen 127.0.0.1:0 \
 		--store frobnicate >"$log" 2>&1
 	rc=$?

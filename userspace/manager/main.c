@@ -301,7 +301,21 @@ static int start_tenants(struct manager *m)
 	return -1;
 }
 
-static int start_rpc(struct manager *m, int *port)
+/* Port 0 was any: clients, events and the store are told the real one. */
+static void name_port(struct options *o, int port)
+{
+	static char real[300];
+
+	if (!strncmp(o->listen, "unix:", 5))
+		return;
+	snprintf(real, sizeof(real), "%.*s:%d",
+		 (int)(strrchr(o->listen, ':') - o->listen), o->listen, port);
+	if (o->advertise == o->listen)
+		o->advertise = real;
+	o->listen = real;
+}
+
+static int start_rpc(struct manager *m)
 {
 	static const struct rpc_handler handler = {
 		.call		= leader_call,
@@ -312,11 +326,14 @@ static int start_rpc(struct manager *m, int *port)
 		.refused	= violation_call,
 	};
 	char err[640];
+	int port;
 
 	m->rpc = rpc_start(&m->loop, m->o.listen, &m->o.security, &handler, m,
-			   port, err, sizeof(err));
-	if (m->rpc)
+			   &port, err, sizeof(err));
+	if (m->rpc) {
+		name_port(&m->o, port);
 		return 0;
+	}
 	fprintf(stderr, "inc-amd: %s\n", err);
 	return -1;
 }
@@ -327,7 +344,7 @@ int main(int argc, char **argv)
 	struct manager *m = &manager;
 	char err[640];
 	struct web *web = NULL;
-	int ret, port;
+	int ret;
 
 	ret = options_read(&m->o, argc, argv);
 	if (ret)
@@ -341,12 +358,13 @@ int main(int argc, char **argv)
 	ids_start(m);
 	if (catch_signals(signals))
 		return 1;
+	/* The store has the address; calls wait for the loop. */
+	if (start_rpc(m))
+		return 1;
 	if (state_start(m, err)) {
 		fprintf(stderr, "inc-amd: --store %s: %s\n", m->o.store, err);
 		return 1;
 	}
-	if (start_rpc(m, &port))
-		return 1;
 	if (start_switches(m)) {
 		fputs("inc-amd: no memory\n", stderr);
 		return 1;
@@ -354,7 +372,7 @@ int main(int argc, char **argv)
 	/* Whatever fails before would overwrite that of one that runs. */
 	if (start_web(m, &web) || (m->o.pidfile && write_pid(m->o.pidfile)))
 		return 1;
-	printf("listening on %s port %d\n", m->o.listen, port);
+	printf("listening on %s\n", m->o.listen);
 	fflush(stdout);
 	inc_notify("READY=1");
 	run(m);
