@@ -305,14 +305,16 @@ static int open_file(struct sqlite *s, const char *path, char *err)
 }
 
 /* Its directory is made, those above it are not. */
-static void make_directory(const char *path)
+static int make_directory(const char *path, char *err)
 {
 	char dir[4096];
 
 	snprintf(dir, sizeof(dir), "%s", path);
 	*strrchr(dir, '/') = '\0';
-	if (dir[0])
-		mkdir(dir, 0700);
+	if (!dir[0] || !mkdir(dir, 0700) || errno == EEXIST)
+		return 0;
+	return store_failed(err, -errno, "the directory %s is missing, and cannot be made: %s: give another file, or --store none",
+			    dir, strerror(errno));
 }
 
 /**
@@ -344,8 +346,9 @@ int sqlite_open(struct store_db **db, const char *path, const char *self,
 	s->lock = -1;
 	s->file = -1;
 	old = umask(077);
-	make_directory(path);
-	ret = take_file(s, path, self, err);
+	ret = make_directory(path, err);
+	if (!ret)
+		ret = take_file(s, path, self, err);
 	if (!ret)
 		ret = open_file(s, path, err);
 	umask(old);

@@ -240,7 +240,8 @@ static void test_files(void)
 		fputs("no database", f);
 	fclose(f);
 	CHECK(try_open(where) < 0 && strstr(err, "not a database"));
-	CHECK(try_open("sqlite:/nonexistent/x/y.db") == -ENOENT);
+	CHECK(try_open("sqlite:/nonexistent/x/y.db") == -ENOENT &&
+	      strstr(err, "the directory /nonexistent/x is missing"));
 	CHECK(try_open("sqlite:relative") == -EINVAL);
 	CHECK(try_open("postgres:/x") == -EINVAL);
 	puts("ok - sqlite: files that are not its own are refused");
