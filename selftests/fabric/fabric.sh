@@ -190,6 +190,21 @@ part_wrong()
 		ktap $? "inc-amd $args: an error" \
 			"status $status, $(cat "$LAB_OUT/wrong.log")"
 	done
+	SAYS_BY=(timeout 10 inc-amd --store none --http none
+		--listen 127.0.0.1:0)
+	for args in relative.sock run/agent ./agent.sock; do
+		says "a switch at $args" 2 "begins with /" --switch "$args"
+	done
+	says "a switch at a host whose name has .sock within" 2 \
+		"needs --known-hosts" --switch x.sock.example
+	# There is a socket of the name of a host.
+	SAYS_BY=(python3 -c 'import os, socket, sys
+os.chdir(sys.argv[1])
+socket.socket(socket.AF_UNIX).bind("switch1")
+os.execvp(sys.argv[2], sys.argv[2:])' "$(mktemp -d)" "${SAYS_BY[@]}")
+	says "a switch at a socket in the directory" 2 "begins with /" \
+		--switch switch1
+	SAYS_BY=(sw)
 	# 65536 more than the manager's.
 	says "INC_AM with a port that is none" 1 "of at most 65535" \
 		env INC_AM="$(topo_ip4 sw):84326" inc-perf -J x -n 1 -r 0

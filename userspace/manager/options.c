@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "manager.h"
@@ -190,11 +191,31 @@ static int address(const char *name, const char *text, int least,
 	return 0;
 }
 
+/* No host's name has a slash, and no host is a socket that is there. */
+static bool is_relative_path(const char *text)
+{
+	size_t len = strlen(text);
+	struct stat st;
+
+	if (text[0] == '/' || !strncmp(text, "tls://", strlen("tls://")))
+		return false;
+	if (strchr(text, '/') ||
+	    (len > strlen(".sock") &&
+	     !strcmp(text + len - strlen(".sock"), ".sock")))
+		return true;
+	return !stat(text, &st) && S_ISSOCK(st.st_mode);
+}
+
 static int add_switch(struct options *o, const char *text)
 {
 	struct netconf_target target = { .port = 0 };
 	const char **list;
 
+	if (is_relative_path(text)) {
+		fprintf(stderr, "inc-amd: --switch %s: the path of a UNIX socket begins with /\n",
+			text);
+		return -1;
+	}
 	if (netconf_target_parse(&target, text)) {
 		fprintf(stderr, "inc-amd: --switch %s: must be /PATH of a UNIX socket, [USER@]HOST[:PORT], or tls://HOST[:PORT]\n",
 			text);
