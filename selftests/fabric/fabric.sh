@@ -156,9 +156,20 @@ part_ssh()
 	amd_up
 }
 
+# no_hint NAME TEXT CMD...: it fails, says that, and nothing of TLS or tokens.
+no_hint()
+{
+	local name=$1 text=$2 out
+
+	shift 2
+	out=$("$@" 2>&1)
+	[ $? = 1 ] && [[ $out == *"$text"* && $out != *INC_AM_CERTS* ]]
+	ktap $? "$name: no hint at certificates" "$out"
+}
+
 part_wrong()
 {
-	local any="--switch /x --store none --listen 127.0.0.1:0"
+	local any="--switch /x --store none --listen 127.0.0.1:0" pid
 
 	JOB_ODD[1]="--ranks 3"
 	JOB_ODD[0]="--join-timeout $(scaled 2000)"
@@ -205,6 +216,20 @@ os.execvp(sys.argv[2], sys.argv[2:])' "$(mktemp -d)" "${SAYS_BY[@]}")
 	says "a switch at a socket in the directory" 2 "begins with /" \
 		--switch switch1
 	SAYS_BY=(sw)
+	no_hint "nobody listens" "refused" sw inc-amctl -m 127.0.0.1:1 topology
+	no_hint "a name that is none" "nowhere.invalid" \
+		sw inc-amctl -m nowhere.invalid:1 topology
+	# A manager whose switch is not there.
+	ip netns exec "$TOPO-sw" inc-amd --switch /x --store none --http none \
+		--insecure-plaintext --listen "$(topo_ip4 sw):18799" \
+		>"$LAB_OUT/wrong.log" 2>&1 &
+	pid=$!
+	wait_for 20 grep -q "^listening" "$LAB_OUT/wrong.log"
+	no_hint "a rank that is refused" "no switch can serve it" \
+		host 0 env INC_AM="$(topo_ip4 sw):18799" \
+		inc-perf -J stranger -n 1 -r 0
+	kill $pid
+	wait $pid
 	# 65536 more than the manager's.
 	says "INC_AM with a port that is none" 1 "of at most 65535" \
 		env INC_AM="$(topo_ip4 sw):84326" inc-perf -J x -n 1 -r 0

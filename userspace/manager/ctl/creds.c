@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/message.h"
 #include "auth/address.h"
 #include "auth/client.h"
 #include "base/call.h"
@@ -63,13 +62,14 @@ void ctl_explain(grpc_status_code status, char *err, size_t err_len)
 {
 	size_t len = strlen(err);
 
-	if (status != GRPC_STATUS_UNAVAILABLE ||
-	    !strncmp(err, AM_NOT_LEADER, strlen(AM_NOT_LEADER)))
+	if (status != GRPC_STATUS_UNAVAILABLE)
 		return;
 	if (strstr(err, "VERIFY_FAILED") || strstr(err, "handshake"))
 		snprintf(err + len, err_len - len, "; is the certificate of INC_AM_CA the manager's authority's, and its name that of the manager's certificate?");
+	else if (!inc_auth_was_cut(err))
+		return;
 	else if (secure_getenv("INC_AM_CERT") || secure_getenv("INC_AM_CERTS"))
-		snprintf(err + len, err_len - len, "; does the manager run, and accept this certificate? Is it still valid?");
+		snprintf(err + len, err_len - len, "; does the manager accept this certificate? Is it still valid?");
 	else if (!secure_getenv("INC_AM_CA") && !secure_getenv("INC_AM_CERTS"))
 		snprintf(err + len, err_len - len, "; %s", AUTH_HINT);
 }

@@ -84,6 +84,28 @@ static void known_files(void)
 	check(!text && strstr(err, "is empty"), "an empty file");
 }
 
+/* gRPC's texts, and those of managers that refuse. */
+static void known_reasons(void)
+{
+	static const char *const cut[] = {
+		"failed to connect to all addresses; last error: UNAVAILABLE: ipv4:127.0.0.1:1: Socket closed",
+		"recvmsg:Connection reset by peer",
+		"Ssl handshake failed: SSL_ERROR_SSL",
+	};
+	static const char *const others[] = {
+		"no switch sees rank 0 at 10.47.1.10, and it answers none",
+		"ipv4:127.0.0.1:1: Failed to connect to remote host: Connection refused",
+		"DNS resolution failed for amd:1: Domain name not found",
+		"not the leader, it is at 192.0.2.1:18790",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cut) / sizeof(cut[0]); i++)
+		check(inc_auth_was_cut(cut[i]), cut[i]);
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		check(!inc_auth_was_cut(others[i]), others[i]);
+}
+
 static int taken;
 
 static int take(void *ctx, int opt, char *value)
@@ -391,6 +413,7 @@ int main(void)
 	fflush(stdout);
 	known_tokens();
 	known_files();
+	known_reasons();
 	known_cm();
 	known_beats();
 	known_addresses();

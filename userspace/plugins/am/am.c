@@ -388,16 +388,16 @@ static bool take_message(struct inc_am *am)
 	return write_line(am, &msg.rdv);
 }
 
-/* The manager could not be asked: say what is known of it. */
+/* The manager could not be asked, or refuses: say what is known of it. */
 static void tell_unreached(struct inc_am *am, const char *details)
 {
 	char text[INC_RDV_TEXT_MAX];
 
-	snprintf(text, sizeof(text), "%s; %s", details, AUTH_HINT);
-	if (am->stream.tls) {
-		snprintf(text, sizeof(text), "%s", details);
+	snprintf(text, sizeof(text), "%s", details);
+	if (am->stream.tls)
 		am_tls_why(am->stream.tls, text, sizeof(text));
-	}
+	else if (inc_auth_was_cut(details))
+		snprintf(text, sizeof(text), "%s; %s", details, AUTH_HINT);
 	tell_error(am, EHOSTUNREACH, text);
 }
 
