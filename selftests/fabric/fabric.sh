@@ -19,8 +19,28 @@ suite_up()
 	topo_up 4 && agent_up sw && amd_up && clock_up
 }
 
+# Each host has an address of its link beside the global one.
+local_hosts()
+{
+	local at
+
+	at=$(sw ip -6 -o addr show dev br0 scope link |
+		sed -n 's/.*inet6 \([^/]*\).*/\1/p')
+	host 1 ping -qc 1 "$at%eth0" >/dev/null
+	host 1 ping -qc 1 "$(topo_ip6 sw)" >/dev/null
+	sw ip -6 neigh show dev br0 | grep -q "^fe80:"
+	ktap $? "the switch knows a host's link-local address" \
+		"$at: $(sw ip -6 neigh show)"
+	# The agent tells of it before the global one, or together with it.
+	wait_for 20 eval \
+		'ctl topology | grep -q "host $(topo_ip6 1) at sw v1"' &&
+		! ctl topology | grep -q "host fe80:"
+	ktap $? "topology: addresses that are not of a link" "$(ctl topology)"
+}
+
 part_job()
 {
+	local_hosts
 	am_job "4 ranks over a tree of the manager" 4 --check --count 1000
 	gone "RC"
 	am_job "the same over UC" 4 --check --count 1000 --transport uc

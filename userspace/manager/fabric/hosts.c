@@ -106,13 +106,6 @@ static struct host *add(struct hosts *h, struct host **slot,
 	return *slot;
 }
 
-/* A host's address within its link is no news to anybody. */
-static bool is_local(const struct inc_rdv_addr *addr)
-{
-	return addr->len == 16 && addr->bytes[0] == 0xfe &&
-	       (addr->bytes[1] & 0xc0) == 0x80;
-}
-
 static bool may_tell(struct hosts *h)
 {
 	if (!h->credit) {
@@ -139,8 +132,6 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 	struct host **slot = slot_of(h, addr), *host = *slot;
 	char text[64];
 
-	if (is_local(addr))
-		return;
 	inc_rdv_addr_str(addr, text, sizeof(text));
 	if (!host) {
 		host = add(h, slot, addr);

@@ -259,10 +259,18 @@ const struct sw_if *topo_way(const struct manager *m, const struct sw *from,
 	return see ? &from->info->ifs[see->itf] : NULL;
 }
 
+/* A host's address within its link is nothing that anybody knows it by. */
+static bool is_local(const struct inc_rdv_addr *addr)
+{
+	return addr->len == 16 && addr->bytes[0] == 0xfe &&
+	       (addr->bytes[1] & 0xc0) == 0x80;
+}
+
 /**
  * topo_hosts() - go through all hosts
  * @m: manager
- * @host: called for each address of a host whose switch is known
+ * @host: called for each address of a host whose switch is known, but for those
+ *	of a link, fe80::/10
  * @ctx: for it
  */
 void topo_hosts(const struct manager *m,
@@ -278,7 +286,7 @@ void topo_hosts(const struct manager *m,
 	for (i = 0; i < m->o.nswitches; i++)
 		for (s = m->topo->seen.sayings[i]; s; s = s->of_sw) {
 			/* Several may say it: the last one of its list counts. */
-			if (s->of_addr)
+			if (s->of_addr || is_local(&s->addr->addr))
 				continue;
 			sw = topo_find(m, &s->addr->addr, &itf);
 			if (sw && itf)

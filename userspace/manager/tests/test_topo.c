@@ -278,6 +278,33 @@ static void contradiction(void)
 	end();
 }
 
+static void count_host(void *ctx, const struct inc_rdv_addr *addr,
+		       const struct sw *sw, const struct sw_if *itf)
+{
+	unsigned int *count = ctx;
+
+	(void)sw;
+	(void)itf;
+	*count += addr->len == 4 ? 1 : 100;
+}
+
+/* Each host has an address of its link, too, which is left out. */
+static void local_address(void)
+{
+	static const uint8_t local[] = { 0xfe, 0xbf, 0 };
+	unsigned int count = 0;
+
+	begin(1);
+	host_says(add_if(0, "v0"), 1);
+	host_says(add_if(0, "v1"), 2);
+	if_of(0, "v1")->neighs[0].addrs->len = 16;
+	memcpy(if_of(0, "v1")->neighs[0].addrs->bytes, local, sizeof(local));
+	told();
+	topo_hosts(&m, count_host, &count);
+	check(count == 1, "addresses of a link are left out");
+	end();
+}
+
 /* --- Random trees of switches -------------------------------------------- */
 
 static unsigned int parent[SWITCHES], depth[SWITCHES], at_switch[HOSTS];
@@ -420,6 +447,7 @@ int main(int argc, char **argv)
 	one_sided();
 	unknown_port();
 	contradiction();
+	local_address();
 	random_trees(fabrics);
 	return failed > 0;
 }
