@@ -186,6 +186,31 @@ signal.pause()' "$DIR/dgram" &
 	kill $!
 }
 
+absent()
+{
+	local file
+
+	for file; do
+		[ ! -e "$file" ] || return
+	done
+}
+
+# Where there is no room for the PID.
+full_disk()
+{
+	local dir=$DIR/full
+
+	mkdir "$dir"
+	mount -t tmpfs -o size=4k none "$dir"
+	dd if=/dev/zero of="$dir/file" bs=4k count=1 2>/dev/null
+	says "a PID file on a full disk" 1 "No space left" -y "$YANG" \
+		-u "$DIR/full.sock" --pid-file "$dir/pid"
+	absent "$dir/pid" "$DIR/full.sock"
+	ktap $? "a PID file on a full disk: neither it nor a socket is left" \
+		"$(ls "$dir" "$DIR")"
+	umount "$dir"
+}
+
 part_options()
 {
 	local file id at
@@ -251,6 +276,7 @@ part_options()
 	done
 	[ -L "$DIR/link" ] && [ "$(cat "$DIR/file")" = precious ]
 	ktap $? "they are still there"
+	full_disk
 	other_socket
 	says "a host key that does not exist" 1 "cannot listen for SSH" \
 		-y "$YANG" -u "$DIR/other" -s 127.0.0.1:8301 -k /nowhere \

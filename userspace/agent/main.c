@@ -25,11 +25,19 @@ static int write_pid(const char *path)
 {
 	FILE *file = fopen(path, "we");
 
-	if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || fclose(file)) {
+	bool ok;
+
+	if (!file) {
 		log_error("%s: %s", path, strerror(errno));
 		return -1;
 	}
-	return 0;
+	ok = fprintf(file, "%d\n", (int)getpid()) >= 0;
+	if (!fclose(file) && ok)
+		return 0;
+	/* A full disk: what is there names nobody. */
+	log_error("%s: %s", path, strerror(errno));
+	unlink(path);
+	return -1;
 }
 
 /*
@@ -83,6 +91,13 @@ static void drop_net_bind(void)
 		log_warn("CAP_NET_BIND_SERVICE: %s", strerror(errno));
 }
 
+static int start_threads(struct agent *a, const struct options *o)
+{
+	if (notif_start(a) || (!o->no_lldp && lldp_start(a, o->lldp)))
+		return -1;
+	return cm_start(a, &o->cm) ? -1 : netconf_start();
+}
+
 static int start(struct agent *a, const struct options *o)
 {
 	char dirs[4096];
@@ -106,9 +121,11 @@ static int start(struct agent *a, const struct options *o)
 	drop_net_bind();
 	if (o->pidfile && write_pid(o->pidfile))
 		return -1;
-	if (notif_start(a) || (!o->no_lldp && lldp_start(a, o->lldp)))
-		return -1;
-	return cm_start(a, &o->cm) ? -1 : netconf_start();
+	if (!start_threads(a, o))
+		return 0;
+	if (o->pidfile)
+		unlink(o->pidfile);
+	return -1;
 }
 
 int main(int argc, char **argv)
@@ -130,8 +147,10 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (set_id(&a, o.id))
 		return 1;
-	if (start(&a, &o))
+	if (start(&a, &o)) {
+		netconf_unlisten();
 		return 1;
+	}
 	log_info("ready");
 	inc_notify("READY=1");
 	while (!sigwait(&set, &sig) && sig == SIGHUP)

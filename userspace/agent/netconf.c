@@ -620,6 +620,17 @@ int netconf_listen_unix(const char *path, unsigned int mode)
 }
 
 /**
+ * netconf_unlisten() - remove the UNIX socket, if there is one
+ */
+void netconf_unlisten(void)
+{
+	if (srv.listener < 0)
+		return;
+	unlink(srv.path);
+	close(srv.listener);
+}
+
+/**
  * netconf_listen_remote() - accept sessions over SSH and TLS
  * @ssh: endpoint, or NULL
  * @tls: endpoint, or NULL
@@ -683,10 +694,7 @@ void netconf_stop(struct agent *a)
 	unsigned int i;
 
 	srv.stop = true;
-	if (srv.listener >= 0) {
-		unlink(srv.path);
-		close(srv.listener);
-	}
+	netconf_unlisten();
 	pthread_cond_broadcast(&srv.turn);
 	for (i = 0; i < srv.nworkers; i++)
 		pthread_join(srv.workers[i], NULL);

@@ -75,6 +75,7 @@ struct netconf_tls {
 int netconf_init(struct agent *a, const char *yang_dirs,
 		 const struct netconf_ops *ops, unsigned int max_sessions);
 int netconf_listen_unix(const char *path, unsigned int mode);
+void netconf_unlisten(void);
 int netconf_listen_remote(const struct netconf_ssh *ssh,
 			  const struct netconf_tls *tls);
 bool netconf_revoked(const struct nc_session *s);
