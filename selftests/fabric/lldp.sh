@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # How the manager knows where hosts are and which switches are linked: silent
-# hosts, hosts that move; and clients and agents that say nothing.
+# hosts, hosts that move, or have many addresses; and clients and agents that say
+# nothing.
 #
 #   lldp.sh [VAR=VALUE]... [PART...]
-#	PART: lldp host silent moved beacon mac mute segment bond vlan
+#	PART: lldp host silent moved beacon mac mute segment bond vlan macs
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -322,6 +323,89 @@ part_mac()
 	ktap $? "the links are what they were" "$(ctl topology)"
 }
 
+# invent HOST N: one frame to everybody from each of N addresses.
+invent()
+{
+	host "$1" python3 - "$2" <<-END
+	import socket, sys
+	s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+	s.bind(("eth0", 0))
+	for i in range(int(sys.argv[1])):
+	    s.send(b"\\xff" * 6 + b"\\x02\\x77" + i.to_bytes(4, "big") +
+	           b"\\x88\\xb5" + bytes(46))
+	END
+}
+
+# cpu_ms PID: milliseconds of a CPU that a process has used.
+cpu_ms()
+{
+	local stat
+
+	read -r -a stat <"/proc/$1/stat"
+	echo $(((stat[13] + stat[14]) * 1000 / $(getconf CLK_TCK)))
+}
+
+learnt()
+{
+	[ "$(bridge -n "$TOPO-$1" fdb show br br0 | wc -l)" -ge "$2" ]
+}
+
+no_switch_down()
+{
+	! grep -q "switch-down" "$LAB_OUT/amd.log"
+}
+
+# agents_take WHAT CMD...: how much of a CPU all agents take meanwhile, in
+# thousandths, in TOOK.
+agents_take()
+{
+	local what=$1 name start now used
+	declare -A before
+
+	shift
+	for name in "${SWITCHES[@]}"; do
+		before[$name]=$(cpu_ms "${AGENT[$name]}")
+	done
+	now_ms start
+	"$@"
+	now_ms now
+	TOOK=0
+	for name in "${SWITCHES[@]}"; do
+		used=$(($(cpu_ms "${AGENT[$name]}") - before[$name]))
+		TOOK=$((TOOK + used * 1000 / (now - start)))
+		echo "# $what: the agent of $name took $used of $((now - start)) ms"
+	done
+}
+
+# A tenth of a CPU, or less, more than when they are idle, where a user-mode Linux
+# gives them a tenth each.
+takes_little()
+{
+	[ "$TOOK" -lt $(($1 + 100)) ]
+}
+
+# A host that floods the switches with addresses keeps no agent busy.
+part_macs()
+{
+	local TOOK idle
+
+	agents_take "idle" sleep 10
+	idle=$TOOK
+	agents_take "addresses come" invent 3 20000
+	wait_for 10 learnt sw 20000
+	ktap $? "20,000 invented addresses: the switches know them"
+	# The manager asks for all of them, once or twice.
+	sleep 10
+	agents_take "they are there" sleep 10
+	takes_little "$idle"
+	ktap $? "many addresses: they take little of the agents' time" \
+		"$TOOK of 1000, idle: $idle"
+	no_switch_down && ctl_up
+	ktap $? "many addresses: all switches are up" "$(ctl topology)"
+	am_job "many addresses: a job" 4 --check --count 1000
+	forget
+}
+
 # bond SWITCH NAME INTERFACE...: a port of the bridge.
 bond()
 {
@@ -512,4 +596,4 @@ part_mute()
 	ktap $? "it is up when it answers" "$(ctl topology)"
 }
 
-suite "lldp host silent moved beacon mac mute segment bond vlan" "$@"
+suite "lldp host silent moved beacon mac mute segment bond vlan macs" "$@"

@@ -7,7 +7,8 @@
  *   cm        ranks that connect by RDMA CM
  *   apply     kernel requests from two configurations
  *   edit, filter    the rules of edit-config and of filters
- *   datastore kernel objects as YANG data      iface   interfaces
+ *   datastore kernel objects as YANG data
+ *   ifcache   interfaces, kept for a while     iface   as they are
  *   lldp      neighbours by lldpd              announce  its TLV
  *   probe     asks for silent hosts
  *   netconf   sessions and transports (libnetconf2)

@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "iface.h"
-#include "lldp.h"
+#include "ifcache.h"
 
 static uint64_t load(const struct field *f, const void *src)
 {
@@ -563,13 +562,14 @@ static void add_cm(const struct agent *a, struct lyd_node *sw)
  * ds_read() - read the switch from the kernel
  * @a: agent
  * @state: with state and counters, not only configuration
+ * @ifs: and if so, with interfaces, not only their version
  * @out: the container "switch"
  * @f: why it failed
  *
  * Without the module, the data has neither limits nor trees.
  */
-int ds_read(const struct agent *a, bool state, struct lyd_node **out,
-	    struct fault *f)
+int ds_read(const struct agent *a, bool state, bool ifs,
+	    struct lyd_node **out, struct fault *f)
 {
 	struct reader r = { .state = state };
 	int rc;
@@ -579,9 +579,7 @@ int ds_read(const struct agent *a, bool state, struct lyd_node **out,
 	if (state) {
 		add_identity(a, r.sw);
 		add_cm(a, r.sw);
-		iface_add(r.sw);
-		lldp_add(r.sw);
-		iface_version(r.sw, a->id);
+		ifcache_add(a, r.sw, ifs);
 	}
 	rc = inc_nl_open(&r.nl);
 	if (!rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The kernel's objects as YANG data and back. Nothing is kept: the kernel is
- * asked each time.
+ * The kernel's objects as YANG data and back. Nothing is kept but interfaces
+ * (ifcache.h): the kernel is asked each time.
  *
  * Functions return 0, or -1 with a fault.
  */
@@ -11,8 +11,8 @@
 #include "agent.h"
 #include "nl-schema.h"
 
-int ds_read(const struct agent *a, bool state, struct lyd_node **out,
-	    struct fault *f);
+int ds_read(const struct agent *a, bool state, bool ifs,
+	    struct lyd_node **out, struct fault *f);
 void ds_emit(struct lyd_node *conf, struct lyd_node *state,
 	     const struct object *obj, const void *src);
 uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,

@@ -174,6 +174,37 @@ int filter_check(const struct lyd_node *filter, struct fault *f)
 }
 
 /**
+ * filter_wants() - may a filter select nodes of a name?
+ * @filter: the operation's node "filter", which filter_check() accepts; or NULL
+ * @top: name of a top-level node
+ * @name: name of children of it
+ *
+ * Return: false if filter_apply() would remove all of them.
+ */
+bool filter_wants(const struct lyd_node *filter, const char *top,
+		  const char *name)
+{
+	const struct lyd_node_any *any = (const struct lyd_node_any *)filter;
+	const struct lyd_node *node, *f;
+
+	if (!filter)
+		return true;
+	if (any->value_type != LYD_ANYDATA_DATATREE)
+		return false;
+	LY_LIST_FOR(any->value.tree, node) {
+		if (strcmp(LYD_NAME(node), top))
+			continue;
+		if (!lyd_child(node))
+			return true;
+		/* One with a value may select all that is beside it. */
+		LY_LIST_FOR(lyd_child(node), f)
+			if (value_of(f) || !strcmp(LYD_NAME(f), name))
+				return true;
+	}
+	return false;
+}
+
+/**
  * filter_apply() - reduce data to what a filter selects
  * @ctx: context
  * @filter: the operation's node "filter", which filter_check() accepts; or NULL

@@ -24,8 +24,11 @@
 #include <netlink/socket.h>
 
 #include "common.h"
+#include "log.h"
 
 #define MAC_LEN		6
+/* All of them are answered at once, and a host can invent addresses. */
+#define NEIGHBOURS_MAX	65536
 /* Headers of RoCEv2 at most, as the kernel counts them (iboe_get_mtu()). */
 #define ROCE_OVERHEAD	96
 
@@ -325,15 +328,25 @@ static void put_addr(struct lyd_node *node, const struct entry *e)
 			     NULL);
 }
 
-static struct lyd_node *neighbour(struct lyd_node *iface, const uint8_t *mac)
+static struct lyd_node *find_neighbour(struct lyd_node *iface,
+				       const uint8_t *mac)
 {
 	struct lyd_node *node = NULL;
 	char path[48], text[18];
 
 	mac_text(mac, text, sizeof(text));
 	snprintf(path, sizeof(path), "neighbour[phys-address='%s']", text);
-	if (lyd_find_path(iface, path, 0, &node))
-		lyd_new_list(iface, NULL, "neighbour", 0, &node, text);
+	return lyd_find_path(iface, path, 0, &node) ? NULL : node;
+}
+
+static struct lyd_node *new_neighbour(struct lyd_node *iface,
+				      const uint8_t *mac)
+{
+	struct lyd_node *node = NULL;
+	char text[18];
+
+	mac_text(mac, text, sizeof(text));
+	lyd_new_list(iface, NULL, "neighbour", 0, &node, text);
 	return node;
 }
 
@@ -366,20 +379,46 @@ static struct link *port_of(const struct table *t, const struct entry *e)
 	return link_of(t, bridge);
 }
 
+/* Say once that there are too many, and again when that was over. */
+static void warn_left_out(size_t n)
+{
+	static bool warned;
+
+	if (n && !warned)
+		log_warn("more than %d neighbours: %zu are left out; see fdb_max_learned in ip-link(8)",
+			 NEIGHBOURS_MAX, n);
+	warned = n;
+}
+
+/*
+ * From the end: first those with IP addresses; then bridges', which name first
+ * what they have learnt last, so that what is left out is rather the new ones.
+ */
 static void put_neighbours(const struct table *t)
 {
-	size_t i;
+	size_t i, n = 0, left_out = 0;
 
-	for (i = 0; i < t->n; i++) {
+	for (i = t->n; i-- > 0;) {
 		const struct entry *e = &t->entries[i];
 		struct link *l = e->family == AF_BRIDGE ?
 				 link_of(t, e->index) : port_of(t, e);
 		struct lyd_node *node;
 
-		node = l && l->node ? neighbour(l->node, e->mac) : NULL;
+		if (!l || !l->node)
+			continue;
+		node = find_neighbour(l->node, e->mac);
+		if (!node && n == NEIGHBOURS_MAX) {
+			left_out++;
+			continue;
+		}
+		if (!node) {
+			node = new_neighbour(l->node, e->mac);
+			n++;
+		}
 		if (node && e->family != AF_BRIDGE)
 			put_addr(node, e);
 	}
+	warn_left_out(left_out);
 }
 
 static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
@@ -470,13 +509,16 @@ void iface_version(struct lyd_node *sw, const char *id)
 struct lyd_node *iface_neighbour(struct lyd_node *sw, const char *ifname,
 				 const uint8_t *mac)
 {
-	struct lyd_node *node;
+	struct lyd_node *iface, *node;
 
 	/* The key is the first one. */
-	LY_LIST_FOR(lyd_child(sw), node)
-		if (!strcmp(LYD_NAME(node), "interface") &&
-		    !strcmp(lyd_get_value(lyd_child(node)), ifname))
-			return neighbour(node, mac);
+	LY_LIST_FOR(lyd_child(sw), iface) {
+		if (strcmp(LYD_NAME(iface), "interface") ||
+		    strcmp(lyd_get_value(lyd_child(iface)), ifname))
+			continue;
+		node = find_neighbour(iface, mac);
+		return node ? node : new_neighbour(iface, mac);
+	}
 	return NULL;
 }
 

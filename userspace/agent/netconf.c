@@ -706,6 +706,7 @@ void netconf_stop(struct agent *a)
 	nc_server_destroy();
 	free(srv.pending);
 	remote_free();
+	srv.ops->ended();
 	ly_ctx_destroy(a->ctx);
 }
 

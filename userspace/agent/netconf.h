@@ -17,6 +17,7 @@ struct nc_server_reply;
  * struct netconf_ops - what the layer above does
  * @rpc: answer a request
  * @closed: a session is about to end
+ * @ended: all sessions have, and the YANG modules are about to go
  *
  * Calls do not overlap.
  */
@@ -24,6 +25,7 @@ struct netconf_ops {
 	struct nc_server_reply	*(*rpc)(struct lyd_node *rpc,
 					struct nc_session *session);
 	void			(*closed)(struct nc_session *session);
+	void			(*ended)(void);
 };
 
 /**

@@ -20,6 +20,7 @@
 #include "beacon.h"
 #include "datastore.h"
 #include "filter.h"
+#include "ifcache.h"
 #include "iface.h"
 #include "netconf.h"
 
@@ -257,6 +258,7 @@ static void publish_change(const char *name)
  */
 void notif_changed(void)
 {
+	ifcache_note(IFCACHE_HOST);
 	publish_change("");
 }
 
@@ -285,6 +287,8 @@ static void on_interface(void)
 		change = iface_changed(ntf.rt, name, sizeof(name));
 		if (change == IFACE_NONE)
 			break;
+		ifcache_note(change == IFACE_LINK ? IFCACHE_LINK :
+						    IFCACHE_HOST);
 		if (change == IFACE_HOST)
 			note_host(name);
 		if (change == IFACE_LINK || change == IFACE_FORGOTTEN)

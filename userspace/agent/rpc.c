@@ -13,6 +13,7 @@
 #include "datastore.h"
 #include "edit.h"
 #include "filter.h"
+#include "ifcache.h"
 #include "notif.h"
 #include "probe.h"
 
@@ -102,17 +103,19 @@ static struct nc_server_reply *reply_data(const struct lyd_node *rpc,
 
 static struct nc_server_reply *get(struct lyd_node *rpc, bool state)
 {
+	const struct lyd_node *filter = find(rpc, "filter");
 	struct lyd_node *data = NULL, *library;
 	struct fault f;
 
-	if (filter_check(find(rpc, "filter"), &f))
+	if (filter_check(filter, &f))
 		return reply_fault(&f);
-	if (ds_read(agent, state, &data, &f))
+	if (ds_read(agent, state, filter_wants(filter, "switch", "interface"),
+		    &data, &f))
 		return reply_fault(&f);
 	if (state && !ly_ctx_get_yanglib_data(agent->ctx, &library, "%u",
 					      ly_ctx_get_change_count(agent->ctx)))
 		lyd_insert_sibling(data, library, &data);
-	if (filter_apply(agent->ctx, find(rpc, "filter"), &data, &f)) {
+	if (filter_apply(agent->ctx, filter, &data, &f)) {
 		lyd_free_siblings(data);
 		return reply_fault(&f);
 	}
@@ -234,7 +237,7 @@ static struct nc_server_reply *rpc_edit_config(struct lyd_node *rpc,
 		return in_use();
 	if (on_error && !strcmp(on_error, "continue-on-error"))
 		mode = APPLY_CONTINUE;
-	if (ds_read(agent, false, &running, &f))
+	if (ds_read(agent, false, false, &running, &f))
 		return reply_fault(&f);
 	if (wanted_config(rpc, running, &wanted, &f))
 		reply = reply_fault(&f);
@@ -427,4 +430,5 @@ static void on_closed(struct nc_session *session)
 const struct netconf_ops rpc_ops = {
 	.rpc = on_rpc,
 	.closed = on_closed,
+	.ended = ifcache_free,
 };

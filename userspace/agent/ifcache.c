@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See ifcache.h. Whoever sends frames with many source addresses makes reading
+ * them expensive, and may do so without end: the time that it takes is a tenth of
+ * a CPU at most. What was not used of it is kept for a while, so that small tables
+ * are read whenever they change.
+ */
+#include "ifcache.h"
+
+#include "iface.h"
+#include "lldp.h"
+
+/*
+ * Entries of a bridge grow old, and drivers change the speed, without news. For
+ * that alone it may take a twentieth of a CPU.
+ */
+#define AGE_US		5000000
+#define AGE_SHARE	20
+/* Of this much time that has passed without reading a tenth may be used later. */
+#define SAVED_US	1000000
+#define SHARE		10
+
+static struct {
+	_Atomic int	news;
+	/* All under netconf_lock(). The container "switch", or NULL. */
+	struct lyd_node	*sw;
+	/* Microseconds: when it was read, how long that took, when to again. */
+	uint64_t	read_at;
+	uint64_t	cost;
+	uint64_t	next;
+} cache;
+
+static uint64_t clock_us(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/**
+ * ifcache_note() - something has changed
+ * @news: what it is
+ *
+ * Any thread may call it.
+ */
+void ifcache_note(enum ifcache_news news)
+{
+	int old = atomic_load(&cache.news);
+
+	while (old < (int)news &&
+	       !atomic_compare_exchange_weak(&cache.news, &old, news))
+		;
+}
+
+/* Is it to be read (again)? */
+static bool due(uint64_t now)
+{
+	int news = atomic_load(&cache.news);
+
+	if (!cache.sw)
+		return true;
+	/* Jobs depend on a link that is down: that waits less. */
+	if (news == IFCACHE_LINK && now - cache.read_at >= cache.cost)
+		return true;
+	return now >= cache.next &&
+	       (news != IFCACHE_NOTHING ||
+		now - cache.read_at >= AGE_US + cache.cost * AGE_SHARE);
+}
+
+/* What @used of the CPU is paid for by waiting. */
+static void charge(uint64_t used, uint64_t now)
+{
+	if (cache.next + SAVED_US < now)
+		cache.next = now - SAVED_US;
+	cache.next += used * SHARE;
+}
+
+static void read_again(const struct agent *a)
+{
+	struct lyd_node *sw;
+
+	if (lyd_new_inner(NULL, a->mod, "switch", 0, &sw))
+		return;
+	lyd_free_tree(cache.sw);
+	cache.sw = sw;
+	/* What changes from now on may be in it, or not. */
+	atomic_store(&cache.news, IFCACHE_NOTHING);
+	iface_add(sw);
+	lldp_add(sw);
+	iface_version(sw, a->id);
+}
+
+/**
+ * ifcache_add() - add the interfaces, as they are or were a little while ago
+ * @a: agent
+ * @sw: the container "switch"
+ * @all: all of it, not only the version
+ *
+ * Called under netconf_lock().
+ */
+void ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
+{
+	uint64_t began = clock_us(CLOCK_THREAD_CPUTIME_ID), used;
+	uint64_t now = clock_us(CLOCK_MONOTONIC);
+	struct lyd_node *version, *copy;
+	bool read = due(now);
+
+	if (read)
+		read_again(a);
+	used = clock_us(CLOCK_THREAD_CPUTIME_ID) - began;
+	if (all) {
+		lyd_dup_siblings(lyd_child(cache.sw),
+				 (struct lyd_node_inner *)sw,
+				 LYD_DUP_RECURSIVE, NULL);
+	} else if (cache.sw && !lyd_find_path(cache.sw, "interfaces-version", 0,
+					      &version) &&
+		   !lyd_dup_single(version, NULL, 0, &copy)) {
+		lyd_insert_child(sw, copy);
+	}
+	if (!read)
+		return;
+	cache.cost = used;
+	cache.read_at = clock_us(CLOCK_MONOTONIC);
+	charge(used, cache.read_at);
+}
+
+/**
+ * ifcache_free() - at the end
+ */
+void ifcache_free(void)
+{
+	lyd_free_tree(cache.sw);
+	cache.sw = NULL;
+}

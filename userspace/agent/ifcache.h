@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The interfaces and their neighbours as they were read last. A bridge may know
+ * tens of thousands of addresses, and a manager asks every two seconds.
+ */
+#ifndef INC_AGENT_IFCACHE_H
+#define INC_AGENT_IFCACHE_H
+
+#include "agent.h"
+
+/**
+ * enum ifcache_news - what is known to have changed
+ * @IFCACHE_NOTHING: nothing
+ * @IFCACHE_HOST: a neighbour
+ * @IFCACHE_LINK: an interface
+ */
+enum ifcache_news {
+	IFCACHE_NOTHING,
+	IFCACHE_HOST,
+	IFCACHE_LINK,
+};
+
+void ifcache_note(enum ifcache_news news);
+void ifcache_add(const struct agent *a, struct lyd_node *sw, bool all);
+void ifcache_free(void);
+
+#endif /* INC_AGENT_IFCACHE_H */
