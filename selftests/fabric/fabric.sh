@@ -19,6 +19,14 @@ suite_up()
 	topo_up 4 && agent_up sw && amd_up && clock_up
 }
 
+# knows_link ADDRESS: the switch knows host 1 by an address of its link, too.
+knows_link()
+{
+	host 1 ping -qc 1 "$1%eth0" >/dev/null
+	host 1 ping -qc 1 "$(topo_ip6 sw)" >/dev/null
+	sw ip -6 neigh show dev br0 | grep -q "^fe80:"
+}
+
 # Each host has an address of its link beside the global one.
 local_hosts()
 {
@@ -26,9 +34,8 @@ local_hosts()
 
 	at=$(sw ip -6 -o addr show dev br0 scope link |
 		sed -n 's/.*inet6 \([^/]*\).*/\1/p')
-	host 1 ping -qc 1 "$at%eth0" >/dev/null
-	host 1 ping -qc 1 "$(topo_ip6 sw)" >/dev/null
-	sw ip -6 neigh show dev br0 | grep -q "^fe80:"
+	# Addresses may be tentative at first.
+	wait_for 10 knows_link "$at"
 	ktap $? "the switch knows a host's link-local address" \
 		"$at: $(sw ip -6 neigh show)"
 	# The agent tells of it before the global one, or together with it.

@@ -9,6 +9,7 @@
 
 #include "iface.h"
 #include "lldp.h"
+#include "log.h"
 
 /*
  * Entries of a bridge grow old, and drivers change the speed, without news. For
@@ -120,6 +121,8 @@ void ifcache_add(const struct agent *a, struct lyd_node *sw, bool all)
 	}
 	if (!read)
 		return;
+	log_debug("interfaces were read in %llu us",
+		  (unsigned long long)used);
 	cache.cost = used;
 	cache.read_at = clock_us(CLOCK_MONOTONIC);
 	charge(used, cache.read_at);
