@@ -118,7 +118,7 @@ int gate_start(const int *fds, unsigned int n)
 	    limit.rlim_cur == RLIM_INFINITY)
 		return 0;
 	gate.limit = limit.rlim_cur;
-	gate.reserve = gate.limit / 4 < RESERVE_MAX ? gate.limit / 4 :
+	gate.reserve = gate.limit / 8 < RESERVE_MAX ? gate.limit / 8 :
 						      RESERVE_MAX;
 	gate.n = n < GATE_SOCKETS ? n : GATE_SOCKETS;
 	memcpy(gate.fds, fds, gate.n * sizeof(*fds));
