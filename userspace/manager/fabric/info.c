@@ -169,6 +169,29 @@ static void take_cm(const struct lyd_node *node, struct sw_info *info)
 		info->cm_port = (uint16_t)yang_number(node, "port");
 }
 
+/* Where the module is not loaded, the agent has an identity, but no limits. */
+static struct sw_info *new_info(const char *id, const struct lyd_node *limits,
+				char *err)
+{
+	struct sw_info *info = calloc(1, sizeof(*info));
+
+	if (id && limits && info)
+		return info;
+	errno = EPROTO;
+	if (!id) {
+		snprintf(err, NETCONF_ERROR_LEN,
+			 "it is no INC switch: its data has no identity");
+	} else if (!limits) {
+		snprintf(err, NETCONF_ERROR_LEN,
+			 "the module rdma_inc is not loaded on %s", id);
+	} else {
+		snprintf(err, NETCONF_ERROR_LEN, "no memory");
+		errno = ENOMEM;
+	}
+	free(info);
+	return NULL;
+}
+
 /**
  * sw_info_get() - ask an agent
  * @n: session
@@ -192,13 +215,9 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	}
 	id = yang_text(yang_child(data, "identity"), "id");
 	limits = yang_child(data, "limits");
-	info = calloc(1, sizeof(*info));
-	if (!id || !limits || !info) {
-		snprintf(err, NETCONF_ERROR_LEN, id ? "the module rdma_inc is not loaded there" :
-			 "it is no INC switch: its data has no identity");
+	info = new_info(id, limits, err);
+	if (!info) {
 		lyd_free_siblings(data);
-		free(info);
-		errno = EPROTO;
 		return NULL;
 	}
 	state = yang_child(data, "state");
