@@ -18,14 +18,18 @@
 # Ranks come from elsewhere: what is known of hosts is not due to their messages.
 AMD_ARGS=(--allow "10.$TOPO_NET.0.0/16")
 
-# Nobody has heard of any host.
+# Nobody has heard of any host, and no host of a bridge: its MAC address is that of
+# a port, and another one when ports come and go.
 forget()
 {
-	local name
+	local name r
 
 	for name in "${SWITCHES[@]}"; do
 		at "$name" ip link set br0 type bridge fdb_flush
 		at "$name" ip neigh flush all
+	done
+	for ((r = 0; r < TOPO_N; r++)); do
+		host "$r" ip neigh flush all
 	done
 }
 
@@ -431,6 +435,7 @@ part_segment()
 	done
 	ip -n "$ns" link del toseg
 	ip netns del "$TOPO-seg"
+	forget
 }
 
 bond_links()
@@ -447,6 +452,7 @@ part_bond()
 		peer name cable netns "$TOPO-l0"
 	bond sw bond0 down1 cable && bond l0 bond0 uplink cable
 	ktap $? "bonds at both ends"
+	forget
 	amd_up
 	wait_for 20 bond_links
 	ktap $? "bonds: a link between them" "$(ctl topology)"
@@ -470,6 +476,7 @@ part_bond()
 	ip -n "$TOPO-l0" link del bond0
 	ip -n "$TOPO-sw" link set down1 master br0 up
 	ip -n "$TOPO-l0" link set uplink master br0 up
+	forget
 }
 
 # vlan_switch SWITCH: only VLAN 10, tagged between switches; its address is there.
