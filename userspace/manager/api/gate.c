@@ -25,7 +25,7 @@
 #define ACCEPTS_MS	20
 #define LOOK_MIN_MS	5
 #define LOOK_MAX_MS	1000
-#define RESERVE_MAX	4096
+#define RESERVE_MAX	1024
 
 static struct {
 	int		fds[GATE_SOCKETS];
