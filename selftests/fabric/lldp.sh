@@ -130,6 +130,35 @@ agents_say()
 	done
 }
 
+# What lldpd itself knows, if links are not found by it.
+lldp_why()
+{
+	local name
+
+	ctl topology
+	for name in "${SWITCHES[@]}"; do
+		echo "lldpd of $name:"
+		at "$name" timeout 5 lldpcli -u "$(lldpd_sock "$name")" \
+			-f keyvalue show neighbors details 2>&1 |
+			grep -E "mac=|ifname=|unknown-tlv|rid="
+		at "$name" timeout 5 lldpcli -u "$(lldpd_sock "$name")" \
+			-f keyvalue show statistics 2>&1 | grep -E "[tr]x="
+		at "$name" timeout 5 lldpcli -u "$(lldpd_sock "$name")" \
+			-f keyvalue show configuration 2>&1 | grep paused
+		grep LLDP "$LAB_OUT/agentd-$name.log"
+	done
+}
+
+# by_lldp SECONDS NAME
+by_lldp()
+{
+	local rc
+
+	wait_for "$1" links lldp
+	rc=$?
+	ktap $rc "$2" "$([ $rc = 0 ] || lldp_why)"
+}
+
 part_lldp()
 {
 	local name start now
@@ -143,8 +172,7 @@ part_lldp()
 		lldpd_up "$name" || return
 	done
 	now_ms start
-	wait_for 30 links lldp
-	ktap $? "lldpd comes: the same links by LLDP" "$(ctl topology)"
+	by_lldp 30 "lldpd comes: the same links by LLDP"
 	now_ms now
 	echo "# links by LLDP $((now - start)) ms after lldpd started"
 	ip -n "$TOPO-l1" link set uplink down
@@ -155,16 +183,14 @@ part_lldp()
 	within $((now - start)) 10000
 	ktap $? "a link that goes down: noticed"
 	ip -n "$TOPO-l1" link set uplink up
-	wait_for 40 links lldp
-	ktap $? "a link that comes up again" "$(ctl topology)"
+	by_lldp 40 "a link that comes up again"
 	kill -9 "${LLDPD[l1]}"
 	wait "${LLDPD[l1]}" 2>/dev/null
 	wait_for 20 eval 'ctl topology | grep -q "l1 uplink, fdb"'
 	ktap $? "lldpd gone: back to the forwarding database" "$(ctl topology)"
 	am_job "two kinds of links: a job" 4 --check --count 1000
 	lldpd_up l1
-	wait_for 40 links lldp
-	ktap $? "lldpd is back" "$(ctl topology)"
+	by_lldp 40 "lldpd is back"
 	amd_down
 	AMD_ARGS+=(--link l1:uplink=sw:down2 --link l0:none=sw:down1)
 	amd_up
@@ -187,8 +213,7 @@ part_lldp()
 	ktap $? "an agent that ends takes its announcement along"
 	agent_up l0 --lldp "$(lldpd_sock l0)"
 	amd_up
-	wait_for 40 links lldp
-	ktap $? "the next one announces it" "$(ctl topology)"
+	by_lldp 40 "the next one announces it"
 }
 
 # A host that announces itself is known by its management addresses.
