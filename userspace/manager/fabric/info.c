@@ -173,23 +173,23 @@ static void take_cm(const struct lyd_node *node, struct sw_info *info)
 static struct sw_info *new_info(const char *id, const struct lyd_node *limits,
 				char *err)
 {
-	struct sw_info *info = calloc(1, sizeof(*info));
+	struct sw_info *info;
 
-	if (id && limits && info)
-		return info;
 	errno = EPROTO;
 	if (!id) {
 		snprintf(err, NETCONF_ERROR_LEN,
 			 "it is no INC switch: its data has no identity");
-	} else if (!limits) {
+		return NULL;
+	}
+	if (!limits) {
 		snprintf(err, NETCONF_ERROR_LEN,
 			 "the module rdma_inc is not loaded on %s", id);
-	} else {
-		snprintf(err, NETCONF_ERROR_LEN, "no memory");
-		errno = ENOMEM;
+		return NULL;
 	}
-	free(info);
-	return NULL;
+	info = calloc(1, sizeof(*info));
+	if (!info)
+		snprintf(err, NETCONF_ERROR_LEN, "no memory");
+	return info;
 }
 
 /**
