@@ -130,6 +130,13 @@ agents_say()
 	done
 }
 
+# lldp_show SWITCH WHAT...: as its lldpd says.
+lldp_show()
+{
+	at "$1" timeout 5 lldpcli -u "$(lldpd_sock "$1")" -f keyvalue \
+		show "${@:2}" 2>&1
+}
+
 # What lldpd itself knows, if links are not found by it.
 lldp_why()
 {
@@ -138,18 +145,14 @@ lldp_why()
 	ctl topology
 	for name in "${SWITCHES[@]}"; do
 		echo "lldpd of $name:"
-		at "$name" timeout 5 lldpcli -u "$(lldpd_sock "$name")" \
-			-f keyvalue show neighbors details 2>&1 |
+		lldp_show "$name" neighbors details |
 			grep -E "mac=|ifname=|unknown-tlv|rid="
-		at "$name" timeout 5 lldpcli -u "$(lldpd_sock "$name")" \
-			-f keyvalue show statistics 2>&1 | grep -E "[tr]x="
-		at "$name" timeout 5 lldpcli -u "$(lldpd_sock "$name")" \
-			-f keyvalue show configuration 2>&1 | grep paused
+		lldp_show "$name" statistics | grep -E "[tr]x="
 		grep LLDP "$LAB_OUT/agentd-$name.log"
 	done
 }
 
-# by_lldp SECONDS NAME
+# by_lldp SECONDS NAME: both links are found by LLDP within that time.
 by_lldp()
 {
 	local rc
