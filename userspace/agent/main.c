@@ -24,7 +24,6 @@
 static int write_pid(const char *path)
 {
 	FILE *file = fopen(path, "we");
-
 	bool ok;
 
 	if (!file) {
