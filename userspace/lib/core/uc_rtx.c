@@ -16,6 +16,9 @@
  */
 #define RTT_MAX		100000
 #define BACKOFF_MAX	5
+/* After so many queries in vain each is sent twice, then four times. */
+#define TWICE_AFTER	1
+#define FOUR_AFTER	4
 /* How late a result may arrive after a newer one: a share of the round trip. */
 #define LATE_SHARE	8
 #define LATE_MIN	200
@@ -302,4 +305,22 @@ unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 		}
 	}
 	return n;
+}
+
+/**
+ * inc_uc_rtx_copies() - compute how often to send a query at once
+ * @r: state
+ * @id: message that inc_uc_rtx_due() found
+ *
+ * Bursts of loss often last for a number of packets, however long those take.
+ * A single query per timeout would spend all of its tries within one burst; the
+ * answers' way has bursts, too. (RFC 9002, section 6.2.4, sends two probes.)
+ *
+ * Return: number of packets.
+ */
+unsigned int inc_uc_rtx_copies(const struct inc_uc_rtx *r, uint32_t id)
+{
+	unsigned int vain = r->ring[id & r->mask].tries - 1;
+
+	return vain >= FOUR_AFTER ? 4 : vain >= TWICE_AFTER ? 2 : 1;
 }

@@ -28,7 +28,7 @@
  * @sent: when it was last sent or queried
  * @data_at: when it was last sent
  * @due: when to query it
- * @tries: unanswered queries
+ * @tries: unanswered queries, those sent at once counted as one
  * @backoff: doublings of its timeout
  * @open: its result has not arrived
  * @again: it was retransmitted or queried
@@ -88,6 +88,7 @@ void inc_uc_rtx_pending(struct inc_uc_rtx *r, uint32_t id, uint64_t now);
 unsigned int inc_uc_rtx_due(struct inc_uc_rtx *r, uint64_t now,
 			    uint32_t ids[INC_UC_RTX_BURST],
 			    unsigned int *tries);
+unsigned int inc_uc_rtx_copies(const struct inc_uc_rtx *r, uint32_t id);
 
 static inline bool inc_uc_rtx_is_open(const struct inc_uc_rtx *r, uint32_t id)
 {

@@ -240,8 +240,7 @@ void inc_uc_progress(struct inc_comm *comm)
 {
 	struct inc_uc *uc = comm->uc;
 	uint32_t ids[INC_UC_RTX_BURST];
-	unsigned int i, n, tries;
-
+	unsigned int i, n, tries, copies;
 	bool fresh = !uc->idle++;
 
 	if (uc->rtx.head == uc->rtx.next)
@@ -265,8 +264,10 @@ void inc_uc_progress(struct inc_comm *comm)
 			      tries, ids[0]);
 		return;
 	}
-	for (i = 0; i < n && !inc_comm_stopped(comm); i++)
-		send_query(comm, ids[i]);
+	for (i = 0; i < n; i++)
+		for (copies = inc_uc_rtx_copies(&uc->rtx, ids[i]);
+		     copies && !inc_comm_stopped(comm); copies--)
+			send_query(comm, ids[i]);
 }
 
 /**

@@ -225,6 +225,50 @@ static void random_loss(void)
 	}
 }
 
+/* One way of the Gilbert-Elliott channel of "tc netem loss gemodel". */
+static bool lost_in_burst(bool *bad)
+{
+	*bad = *bad ? rand() % 100 >= 20 : rand() % 100 < 1;
+	return rand() % 1000 < (*bad ? 900 : 1);
+}
+
+/*
+ * A lone message is lost at the beginning of a burst, which ends with packets
+ * and not with time. Both ways have bursts.
+ */
+static void gilbert(void)
+{
+	const char *given = getenv("INC_SEED");
+	unsigned int seed = given ? (unsigned int)atoi(given) : 1;
+	unsigned int run, i, most = 0, packets = 0;
+	uint64_t now;
+
+	printf("# INC_SEED=%u\n", seed);
+	srand(seed);
+	for (run = 0; run < 200000; run++) {
+		struct inc_uc_rtx r = settled(&now);
+		bool there = true, back = rand() % 21 == 0, answered = false;
+		uint32_t id = r.next;
+
+		inc_uc_rtx_sent(&r, now);
+		while (!answered) {
+			do
+				now = r.next_due;
+			while (!inc_uc_rtx_due(&r, now, ids, &tries));
+			EQ(ids[0], id);
+			if (tries > most)
+				most = tries;
+			for (i = inc_uc_rtx_copies(&r, id); i; i--, packets++)
+				answered |= !lost_in_burst(&there) &&
+					    !lost_in_burst(&back);
+		}
+	}
+	printf("# at most %u queries in vain, %u packets\n", most, packets);
+	OK(most > 4);
+	OK(most < 20);
+	OK(packets < 6 * run);
+}
+
 static const struct test_case cases[] = {
 	{ "window", window },
 	{ "timeout", timeout },
@@ -233,6 +277,7 @@ static const struct test_case cases[] = {
 	{ "overtaken", overtaken },
 	{ "burst", burst },
 	{ "random_loss", random_loss },
+	{ "gilbert", gilbert },
 };
 
 TEST_MAIN(cases)
