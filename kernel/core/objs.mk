@@ -5,7 +5,8 @@
 
 inc-core-objs := core/collective.o core/icrc.o core/layout.o core/message.o core/msg_loss.o
 inc-core-objs += core/prefetch.o core/rank_range.o core/reduce_tree.o
-inc-core-objs += core/requester.o core/responder.o core/result_queue.o core/slot.o
+inc-core-objs += core/replay.o core/requester.o core/responder.o
+inc-core-objs += core/result_queue.o core/slot.o
 inc-core-objs += core/uplink_queue.o core/wire.o
 
 include $(dir $(lastword $(MAKEFILE_LIST)))reduce/objs.mk

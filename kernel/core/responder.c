@@ -245,14 +245,33 @@ bool inc_responder_check_uc(const struct inc_responder *r,
  */
 void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt)
 {
-	if (pkt->flags & INC_PKT_FIRST) {
+	bool empty = inc_responder_is_empty(pkt);
+
+	if (pkt->flags & INC_PKT_FIRST && !empty) {
 		r->dmalen = pkt->dmalen;
 		r->done = 0;
+		r->va = pkt->va;
+		r->first_psn = pkt->psn;
 	}
 	r->done += pkt->payload_len;
 	r->in_msg = !(pkt->flags & INC_PKT_LAST);
 	if (!r->in_msg)
 		r->msn = (r->msn + 1) & INC_PSN_MASK;
+	inc_responder_advance(r, pkt);
+}
+
+/**
+ * inc_responder_advance() - advance to the next PSN, no more
+ * @r: responder
+ * @pkt: the expected packet
+ *
+ * Context: the QP's receive lock is held.
+ */
+void inc_responder_advance(struct inc_responder *r, const struct inc_pkt *pkt)
+{
+	r->opened[1] = r->opened[1] << 1 | r->opened[0] >> 63;
+	r->opened[0] = r->opened[0] << 1 |
+		       (pkt->flags & INC_PKT_FIRST ? 1 : 0);
 	r->epsn = inc_psn_add(r->epsn, 1);
 	r->nak_sent = false;
 }

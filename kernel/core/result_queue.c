@@ -71,6 +71,21 @@ enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 }
 
 /**
+ * inc_resultq_began() - check whether a message was begun
+ * @q: queue
+ * @msg_id: message
+ *
+ * Context: the queue's lock is held.
+ * Return: true if it was, or a later one in its slot.
+ */
+bool inc_resultq_began(const struct inc_result_queue *q, u32 msg_id)
+{
+	const struct inc_out *out = inc_resultq_out(q, msg_id);
+
+	return out->begun && (s32)(msg_id - out->msg_id) <= 0;
+}
+
+/**
  * inc_resultq_open() - record where the result of a new request goes
  * @q: queue; inc_resultq_may_open()
  * @msg: the request's parsed header

@@ -152,6 +152,7 @@ static inline bool inc_resultq_waits(const struct inc_result_queue *q,
 
 void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g,
 		      struct inc_out *out, u16 *fifo);
+bool inc_resultq_began(const struct inc_result_queue *q, u32 msg_id);
 enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 					   u32 msg_id);
 void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,

@@ -7,11 +7,13 @@
  *                              one, then put its payload into the slot
  *       accept_result()        the same for a parent's packet
  *     drain_ooo()              it has closed a gap: accept what is queued
+ *     discard_replayed()       the member has lost its place: it has arrived
  *     refuse_packet()          answer with a NAK
  *
  * A request is acknowledged only after its payload is in the slot: the member
  * does not retransmit an acknowledged packet, so it must not be lost here.
  */
+#include <linux/bitops.h>
 #include <linux/lockdep.h>
 #include <linux/skbuff.h>
 
@@ -34,6 +36,8 @@
 #define SYNDROME_RNR	(IB_RNR_NAK | 14)
 /* 20.48 ms: time for members to be added. */
 #define SYNDROME_FORMING	(IB_RNR_NAK | 22)
+/* 0.01 ms: go back at once. */
+#define SYNDROME_GO_BACK	(IB_RNR_NAK | 1)
 
 /*
  * A zero-length packet. A switch sends it to say that its tree has failed, or
@@ -157,10 +161,8 @@ static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
  * A gap is closed: accept the packets queued behind it and acknowledge them.
  *
  * The last packet of a multi-packet message is the exception: it is
- * acknowledged when it is retransmitted. Our NAK made the member go back. An
- * rxe that learns in the middle of retransmitting a message that all of it has
- * arrived loses its place if it has to go back once more: it retransmits the
- * message from behind its end, and all that follows has a wrong PSN.
+ * acknowledged when it is retransmitted. Our NAK made the member go back, and
+ * an ACK in the middle of that may make a stock rxe lose its place (replay.h).
  */
 static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 {
@@ -204,6 +206,76 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 		inc_verdict_ack(v, qp, inc_psn_add(psn, -1));
 }
 
+/* The message ID next to @near that ends in an Immediate's. */
+static u32 whole_msg_id(u32 near, u32 imm)
+{
+	return near + sign_extend32(imm - near, 23);
+}
+
+/* What a packet says of its message, as far as a replay has to know. */
+static enum inc_replay_place place_of(struct inc_qp *qp,
+				      const struct sk_buff *skb,
+				      const struct inc_pkt *pkt)
+{
+	u32 last = qp->rx.msg_id, msg_id;
+	struct inc_hdr hdr;
+
+	if (pkt->flags & INC_PKT_FIRST && pkt->payload_len >= sizeof(hdr)) {
+		memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
+		msg_id = be32_to_cpu(hdr.msg_id);
+	} else if (pkt->flags & INC_PKT_IMM) {
+		msg_id = whole_msg_id(last, pkt->imm);
+	} else {
+		return INC_REPLAY_UNKNOWN;
+	}
+	if (!(pkt->flags & INC_PKT_FIRST))
+		return msg_id == last ? INC_REPLAY_END : INC_REPLAY_UNKNOWN;
+	if (msg_id == last)
+		return INC_REPLAY_LAST;
+	return inc_txq_began(qp, msg_id) ? INC_REPLAY_BEFORE : INC_REPLAY_AFTER;
+}
+
+/*
+ * A stock rxe that has lost its place sends with new PSNs what has arrived.
+ * Returns whether that is all there is to the packet; it is consumed then.
+ */
+static bool discard_replayed(struct inc_qp *qp, struct sk_buff *skb,
+			     const struct inc_pkt *pkt,
+			     enum inc_responder_verdict verdict,
+			     struct inc_verdict *v)
+{
+	struct inc_responder *resp = &qp->rx.responder;
+	struct inc_replay *replay = &qp->rx.replay;
+	enum inc_replay_verdict what;
+
+	what = inc_replay_judge(replay, resp, pkt, verdict,
+				place_of(qp, skb, pkt));
+	if (!inc_replay_may_queue(replay) && !skb_queue_empty(&qp->rx.ooo))
+		inc_ooo_purge(qp);
+	switch (what) {
+	case INC_REPLAY_NONE:
+		return false;
+	case INC_REPLAY_DISCARD:
+		inc_replay_discard(replay, resp, pkt);
+		qp->rx.solicits = 0;
+		inc_qp_count_rx(qp, pkt);
+		if (inc_responder_ack_due(resp, pkt->ackreq))
+			inc_verdict_ack(v, qp, pkt->psn);
+		break;
+	case INC_REPLAY_GO_BACK:
+		inc_verdict_nak(v, qp, SYNDROME_GO_BACK);
+		/* Packets that follow are out of sequence, but none is lost. */
+		resp->nak_sent = true;
+		break;
+	}
+	if (pkt->flags & INC_PKT_FIRST)
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
+	if (pkt->payload_len)
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DISCARDED);
+	consume_skb(skb);
+	return true;
+}
+
 /**
  * inc_rx_rc() - process a request packet for an RC QP
  * @qp: QP
@@ -217,10 +289,18 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 	       const struct inc_pkt *pkt, struct inc_verdict *v)
 {
+	enum inc_responder_verdict verdict;
 	enum inc_take t;
 
 	lockdep_assert_held(&qp->rx.lock);
-	switch (inc_responder_check(&qp->rx.responder, pkt)) {
+	verdict = inc_responder_check(&qp->rx.responder, pkt);
+	/* A switch keeps its place. */
+	if (unlikely(!inc_replay_expected(&qp->rx.replay,
+					  &qp->rx.responder, pkt, verdict)) &&
+	    !qp->is_switch && !qp->uplink &&
+	    discard_replayed(qp, skb, pkt, verdict, v))
+		return;
+	switch (verdict) {
 	case INC_RESP_DUP:
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
 		/* Acknowledge its own PSN: see drain_ooo(). */
@@ -232,7 +312,14 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 		inc_verdict_nak(v, qp, IB_NAK_PSN_ERROR);
 		fallthrough;
 	case INC_RESP_OOO:
-		inc_ooo_enqueue(qp, skb, pkt);
+		if (inc_replay_may_queue(&qp->rx.replay) &&
+		    !inc_responder_is_empty(pkt)) {
+			inc_ooo_enqueue(qp, skb, pkt);
+			return;
+		}
+		inc_stats_inc(qp->stats,
+			      RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
+		consume_skb(skb);
 		return;
 	case INC_RESP_NEW:
 		inc_rx_learn_port(qp, skb, pkt);

@@ -71,6 +71,24 @@ enum inc_resend_verdict inc_txq_resend(struct inc_qp *qp, u32 msg_id)
 }
 
 /**
+ * inc_txq_began() - check whether a member has begun a message
+ * @qp: its QP
+ * @msg_id: message
+ *
+ * Context: softirq, qp->rx.lock held.
+ * Return: true if it has, or a later one in its slot.
+ */
+bool inc_txq_began(struct inc_qp *qp, u32 msg_id)
+{
+	bool began;
+
+	spin_lock_bh(&qp->tx.lock);
+	began = inc_resultq_began(&qp->tx.results, msg_id);
+	spin_unlock_bh(&qp->tx.lock);
+	return began;
+}
+
+/**
  * inc_txq_close() - undo inc_txq_open() for a request its slot did not take
  * @qp: QP of the member
  * @msg_id: message that was opened

@@ -18,6 +18,7 @@
 
 #include "core/message.h"
 #include "core/msg_loss.h"
+#include "core/replay.h"
 #include "core/requester.h"
 #include "core/responder.h"
 #include "core/result_queue.h"
@@ -105,6 +106,7 @@ struct inc_member_cfg {
  * @rx.sent_at: jiffies when its last request arrived; as @rx.has_sent
  * @rx.ack_timer: sends a delayed acknowledgment
  * @rx.solicit_timer: solicits the member
+ * @rx.replay: what is known of how an RC member numbers its packets
  * @rx.loss: UC: messages that have not arrived
  * @tx: the send half
  * @tx.lock: guards @tx and @uplink; innermost
@@ -187,6 +189,7 @@ struct inc_qp {
 		unsigned long		sent_at;
 		struct timer_list	ack_timer;
 		struct timer_list	solicit_timer;
+		struct inc_replay	replay;
 		struct inc_msg_loss	loss;
 	} rx ____cacheline_aligned_in_smp;
 

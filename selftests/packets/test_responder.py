@@ -455,6 +455,85 @@ def no_bytes(lab, family, opcode, fields):
         expect("results", len(a.results), 6)
 
 
+def remnant(a, psn, last):
+    """What a stock rxe sends that has lost its place in @last's message."""
+    return last.but(opcode=roce.WRITE_ONLY_IMM, psn=psn, payload=b"", dmalen=0,
+                    ackreq=1)
+
+
+def renumbered(a, psn, msg_id, data):
+    a.psn = psn
+    return a.request(msg_id, data)
+
+
+@test("responder: a remnant, then its message whole", cases={
+    "nothing else": (0,), "messages after it": (2,)})
+def lost_place(lab, family, more):
+    """Its last message comes again whole; what it sent since, has moved."""
+    with patient(lab, family=family, slots=8, pmtu=256) as t:
+        a, b = t.m
+        values = list(range(300))
+        pkts = a.request(0, ints(values))
+        a.send(*pkts)
+        check(lab.until(lambda: a.acks and a.acks[-1].psn == pkts[-1].psn),
+              "not acknowledged")
+        a.acks.clear()
+        psn = a.psn
+        a.psn = psn_add(psn, 1)
+        stale = [p for n in range(more) for p in a.request(1 + n, ints([n]))]
+        with counters.member(a, rx_redundant=1, rx_packets=0, tx_rnr_naks=1,
+                             rx_ooo_queued=0, rx_out_of_sequence=more):
+            a.send(remnant(a, psn, pkts[-1]), *stale)
+            answers(a, (SYN_RNR | 1, psn, 1))
+        pkts = renumbered(a, psn, 0, ints(values))
+        with counters.member(a, rx_redundant=1, rx_discarded=len(pkts),
+                             rx_packets=len(pkts), rx_messages=0, tx_naks=0):
+            a.send(*pkts)
+            lab.quiet()
+        pkts += [p for n in range(2) for p in a.request(1 + n, ints([n]))]
+        a.send(*pkts[-2:])
+        check(lab.until(lambda: a.acks and a.acks[-1].psn == pkts[-1].psn),
+              "not acknowledged")
+        expect("results before all ranks sent", a.results, [])
+        b.allreduce(0, values)
+        t.check(0, [2 * v for v in values])
+        for n in range(2):
+            b.allreduce(1 + n, [5])
+            t.check(1 + n, [n + 5])
+        expect("results", len(a.results), 3)
+
+
+@test("responder: messages come again with other PSNs", cases={
+    "the last one complete": (5, False), "in progress": (3, False),
+    "little of it": (1, False), "the remnant lost": (3, True)})
+def moved(lab, family, have, lost):
+    """@have packets of the last message, of five, have arrived."""
+    with patient(lab, family=family, slots=8, pmtu=256) as t:
+        a, b = t.m
+        values = list(range(300))
+        first = a.request(0, ints(values))
+        pkts = first + a.request(1, ints([7])) + a.request(2, ints(values))
+        begun = len(first) + 1 + have
+        a.send(*pkts[:begun])
+        lab.quiet()
+        a.acks.clear()
+        psn = psn_add(first[-1].psn, 1)
+        again = [remnant(a, psn, first[-1])]
+        again += renumbered(a, psn_add(psn, 1), 1, ints([7]))
+        again += a.request(2, ints(values)) + a.request(3, ints([9]))
+        with counters.member(a, rx_duplicates=1 + have - lost, tx_naks=0,
+                             rx_redundant=have == 1, rx_discarded=1,
+                             rx_messages=2 - (have == 5)):
+            a.send(*again[lost:])
+            check(lab.until(lambda: a.acks and
+                            a.acks[-1].psn == again[-1].psn),
+                  "not acknowledged")
+        for n, v in enumerate((values, [7], values, [9])):
+            b.allreduce(n, v)
+            t.check(n, [2 * x for x in v])
+        expect("results", len(a.results), 4)
+
+
 @test("responder: a write of no bytes in the middle of a message", cases={
     "ONLY": (roce.WRITE_ONLY,), "ONLY with Immediate": (roce.WRITE_ONLY_IMM,)})
 def no_bytes_inside(lab, family, opcode):

@@ -478,7 +478,7 @@ static const char *const member_stats_docs[] = {
 	[RDMA_INC_A_MEMBER_STATS_RX_QUERIES] =
 		"UC: queries of the member for the state of a message.",
 	[RDMA_INC_A_MEMBER_STATS_RX_DISCARDED] =
-		"Payload packets of messages that had ended with an error status.",
+		"Payload packets of messages that had ended with an error status, or had arrived under other PSNs (rx-redundant).",
 	[RDMA_INC_A_MEMBER_STATS_RX_COPIED] =
 		"Packets that had to be copied, because their data was shared or their buffer was much larger than they.",
 	[RDMA_INC_A_MEMBER_STATS_RX_ACKS] =

@@ -205,6 +205,10 @@ static void may_open(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_resultq_may_open(q, SLOTS), INC_OPEN_BUSY);
 	KUNIT_EXPECT_EQ(test, inc_resultq_may_open(q, 3 * SLOTS), INC_OPEN_OK);
 	KUNIT_EXPECT_EQ(test, q->begun, 1U);
+	KUNIT_EXPECT_TRUE(test, inc_resultq_began(q, SLOTS));
+	KUNIT_EXPECT_TRUE(test, inc_resultq_began(q, 2 * SLOTS));
+	KUNIT_EXPECT_FALSE(test, inc_resultq_began(q, 3 * SLOTS));
+	KUNIT_EXPECT_FALSE(test, inc_resultq_began(q, 2 * SLOTS + 1));
 
 	/* Closed, it may be opened again. */
 	msg = whole(3 * SLOTS, 1);

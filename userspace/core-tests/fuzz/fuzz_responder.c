@@ -12,6 +12,7 @@
 
 #include "core/msg_loss.h"
 #include "core/psn.h"
+#include "core/replay.h"
 #include "core/responder.h"
 #include "core/wire.h"
 #include "fuzz.h"
@@ -24,7 +25,9 @@
 /* One request of the input, packed: the fields that a peer chooses. */
 struct request {
 	uint8_t		opcode;
-	uint8_t		ackreq_pad;	/* 0x80 AckReq, 0x40 UC, 0x20 late */
+	uint8_t		ackreq_pad;	/* 0x80 AckReq, 0x40 UC, 0x20 late,
+					 * 0x1c enum inc_replay_place
+					 */
 	int8_t		psn;		/* relative to the expected one */
 	uint8_t		rkey;
 	uint16_t	payload_len, dmalen, va;
@@ -101,6 +104,33 @@ static void take_uc(const struct inc_responder *r, const struct inc_pkt *pkt,
 	memset(mem + pkt->va, 0x55, pkt->payload_len);
 }
 
+/*
+ * What has arrived with another PSN is discarded; the message in progress does
+ * not change.
+ */
+static bool replayed(struct inc_replay *p, struct inc_responder *r,
+		     const struct inc_pkt *pkt, enum inc_responder_verdict v,
+		     uint8_t said)
+{
+	enum inc_replay_place place = (said >> 2 & 7) % (INC_REPLAY_AFTER + 1);
+	struct inc_responder was = *r;
+	enum inc_replay_verdict what;
+
+	if (inc_replay_expected(p, r, pkt, v))
+		return false;
+	what = inc_replay_judge(p, r, pkt, v, place);
+	if (what == INC_REPLAY_DISCARD) {
+		require(pkt->psn == r->epsn);
+		inc_replay_discard(p, r, pkt);
+		require(inc_psn_diff(r->epsn, was.epsn) == 1);
+	}
+	require(r->in_msg == was.in_msg && r->done == was.done &&
+		r->dmalen == was.dmalen && r->va == was.va);
+	require(p->repeat <= r->done / r->pmtu);
+	require(!p->on || p->renumbered);
+	return what != INC_REPLAY_NONE;
+}
+
 /* Each missing message is reported once, in order, and not too soon. */
 static void come(struct inc_msg_loss *g, int8_t ahead, bool overtaken)
 {
@@ -124,12 +154,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.epsn = 0xfffff8, .rkey = 7, .stride = STRIDE, .slots = SLOTS,
 		.pmtu = 256,
 	};
+	struct inc_replay replay = { 0 };
 	uint8_t *mem = malloc(STRIDE * SLOTS);
 	bool ok = true;
 
 	inc_msg_loss_init(&gap, ~0U - 20);
 	for (; ok && size >= sizeof(struct request);
 	     data += sizeof(struct request), size -= sizeof(struct request)) {
+		enum inc_responder_verdict verdict;
 		struct request q;
 		struct inc_pkt pkt;
 
@@ -141,7 +173,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			come(&gap, q.psn, q.ackreq_pad & 0x20);
 			continue;
 		}
-		switch (inc_responder_check(&r, &pkt)) {
+		verdict = inc_responder_check(&r, &pkt);
+		if (replayed(&replay, &r, &pkt, verdict, q.ackreq_pad))
+			continue;
+		switch (verdict) {
 		case INC_RESP_NEW:
 			if (!inc_responder_is_empty(&pkt))
 				take(&r, &pkt, mem);

@@ -3,8 +3,8 @@
  * Whole switches in one process: the responder, the slot machine, the queues
  * and the requester, combined as kernel/datapath does it (sim_switch.c); one
  * switch, or a root with children, which have an uplink (sim_up.c); and
- * members that behave as stock rxe does (sim_member.c), or use
- * UC (sim_uc.c). Links lose, duplicate and reorder packets, in simulated time
+ * members over RC (sim_member.c), some with all that stock rxe does (sim_rxe.c),
+ * or over UC (sim_uc.c). Links lose, duplicate and reorder packets, in simulated time
  * (sim_main.c).
  */
 #ifndef _SIM_H
@@ -21,6 +21,7 @@
 #include "core/payload.h"
 #include "core/psn.h"
 #include "core/reduce/reduce.h"
+#include "core/replay.h"
 #include "core/requester.h"
 #include "core/responder.h"
 #include "core/result_queue.h"
@@ -39,6 +40,8 @@
 #define MAX_PKTS	(NMSG * MAX_CHUNKS)
 #define MEMBER_WINDOW	48
 #define MEMBER_TIMEOUT	4000
+#define RXE_TIMEOUT	200000
+#define SOLICIT		2000ull
 #define FNS		1000000ull	/* a second, in microseconds */
 
 #define die(...) do {							\
@@ -60,7 +63,10 @@ struct buf {
 	u8		data[];
 };
 
-enum dest { TO_SWITCH, TO_MEMBER, TO_LEAF, SWITCH_TIMER, MEMBER_TIMER, UP_TIMER };
+enum dest {
+	TO_SWITCH, TO_MEMBER, TO_LEAF, SWITCH_TIMER, SOLICIT_TIMER, MEMBER_TIMER,
+	UP_TIMER,
+};
 
 /* @sw: switch; @rank: its member; for a host, the rank */
 struct event {
@@ -80,6 +86,7 @@ struct kept {
 
 struct qp {
 	struct inc_responder	resp;
+	struct inc_replay	replay;
 	struct inc_requester	req;
 	enum inc_requester_end end;
 	u32		rx_msg_id;
@@ -90,6 +97,9 @@ struct qp {
 	struct kept	kept[MAX_KEPT];
 	unsigned int	nkept;
 	u64		timer;
+	u64		heard;		/* time of the last request */
+	bool		watched;
+	unsigned int	solicits;
 	bool		uc;
 	u32		psn;
 	struct inc_msg_loss	gap;
@@ -117,6 +127,25 @@ struct sw {
 	u32		mark;
 };
 
+struct rxe_wqe {
+	u8		state;
+	u32		left, first_psn, last_psn;
+};
+
+/* The requester of an rxe: its task, messages, PSNs and timers. */
+struct rxe {
+	struct rxe_wqe	wqe[NMSG];
+	unsigned int	at;		/* message to send */
+	unsigned int	done;		/* messages that are complete */
+	u32		psn, acked;	/* next to send, first not acknowledged */
+	unsigned int	noack;
+	bool		awake, inside, need_retry, retrying;
+	bool		timeout, timer_set;
+	u64		timeout_at, rnr_until;
+	struct inc_pkt	response[4096];
+	unsigned int	nresponses;
+};
+
 struct member {
 	/* Requester. */
 	struct inc_pkt	pkt[MAX_PKTS];
@@ -134,6 +163,8 @@ struct member {
 	unsigned int	low;		/* all messages before it are done */
 	/* Message in which it disagrees with the others, or NMSG. */
 	unsigned int	odd;
+	bool		is_rxe;
+	struct rxe	rxe;
 	/* With UC, next counts packets, and each message has a timer. */
 	bool		uc;
 	u64		due[NMSG];
@@ -145,7 +176,8 @@ extern uint64_t seed, now;
 extern int at_rank, ranks;
 extern struct sw sws[1 + MAX_LEAVES];
 extern int nsw;
-extern unsigned int rnr, held_back;	/* permille */
+extern unsigned int rnr, held_back, stall;	/* permille */
+extern unsigned int rxe_timeout;
 extern u32 first_msg;
 extern struct inc_msg msgs[NMSG];
 extern u8 *data[NMSG][MAX_RANKS];
@@ -160,9 +192,10 @@ struct sw *place_of(int rank);
 
 /* sim_switch.c; at_sw: switch of the current event, at_rank: its member. */
 extern struct sw *at_sw;
-extern uint64_t n_sent, n_again, n_timeouts;
+extern uint64_t n_sent, n_again, n_timeouts, n_replayed;
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
 void sw_timer(int rank, u64 deadline);
+void sw_solicit(int rank);
 void sw_tell(u32 msg_id, u8 status);
 void sw_deliver(u16 slot);
 void sw_kick_all(void);
@@ -184,6 +217,14 @@ void mb_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
 void mb_timer(int rank, const struct inc_pkt *timer);
 void mb_kick(int rank);
 struct inc_hdr mb_header(const struct member *m, unsigned int i);
+struct buf *mb_payload(const struct member *m, unsigned int i, u32 off, u32 n);
+bool mb_may_push(const struct member *m);
+
+/* sim_rxe.c */
+extern uint64_t n_lost_place;
+void rxe_kick(struct member *m);
+void rxe_response(struct member *m, const struct inc_pkt *pkt);
+void rxe_timer(struct member *m, u32 what, u64 at);
 
 /* sim_uc.c */
 void uc_ended(u32 msg_id);

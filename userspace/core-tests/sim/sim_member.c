@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A member: stock rxe's requester and responder, as far as they matter, and a
+ * A member: a go-back-N requester or an rxe's (sim_rxe.c), a responder, and a
  * program that sends messages one after the other.
  */
 #include "sim.h"
@@ -45,12 +45,13 @@ struct inc_hdr mb_header(const struct member *m, unsigned int i)
 	return hdr;
 }
 
-static struct buf *mb_payload(struct member *m, unsigned int p)
+/* @n bytes of message @i from @off on. */
+struct buf *mb_payload(const struct member *m, unsigned int i, u32 off, u32 n)
 {
-	unsigned int i = m->pkt_msg[p];
 	struct inc_hdr hdr = mb_header(m, i);
-	u32 off = m->pkt_off[p], n = m->pkt[p].payload_len;
 
+	if (!n)
+		return new_buf(NULL, 0, NULL, 0);
 	if (!off)
 		return new_buf(&hdr, sizeof(hdr), data[i][at_rank], n - sizeof(hdr));
 	return new_buf(NULL, 0, data[i][at_rank] + off - INC_HDR_LEN, n);
@@ -60,7 +61,7 @@ static struct buf *mb_payload(struct member *m, unsigned int p)
  * A slot's next message may be sent when the last one is done, or has failed
  * for all: earlier it would be refused.
  */
-static bool mb_may_push(const struct member *m)
+bool mb_may_push(const struct member *m)
 {
 	unsigned int i = m->npushed;
 
@@ -83,6 +84,10 @@ void mb_kick(int rank)
 		uc_kick(m);
 		return;
 	}
+	if (m->is_rxe) {
+		rxe_kick(m);
+		return;
+	}
 	while (mb_may_push(m))
 		mb_push(m, m->npushed);
 	while (now >= m->resume && m->next < m->npkts &&
@@ -92,7 +97,9 @@ void mb_kick(int rank)
 		/* The window closes here: the last chance to request an ACK. */
 		pkt.ackreq |= m->next + 1 == m->una + MEMBER_WINDOW ||
 			      m->next % 16 == 15;
-		transmit(TO_SWITCH, &pkt, mb_payload(m, m->next));
+		transmit(TO_SWITCH, &pkt,
+			 mb_payload(m, m->pkt_msg[m->next], m->pkt_off[m->next],
+				    pkt.payload_len));
 		m->next++;
 	}
 	if (m->una < m->npkts && !m->timer) {
@@ -111,6 +118,10 @@ void mb_timer(int rank, const struct inc_pkt *timer)
 	at_rank = rank;
 	if (m->uc) {
 		uc_timer(m, timer->imm, timer->va);
+		return;
+	}
+	if (m->is_rxe) {
+		rxe_timer(m, timer->imm, timer->va);
 		return;
 	}
 	if (m->timer != timer->va)
@@ -193,6 +204,8 @@ void mb_rx(int rank, const struct inc_pkt *pkt, struct buf *b)
 		uc_hear(&members[rank], pkt, b);
 	else if (pkt->flags & INC_PKT_REQUEST)
 		mb_request(&members[rank], pkt, b);
+	else if (members[rank].is_rxe)
+		rxe_response(&members[rank], pkt);
 	else
 		mb_response(&members[rank], pkt);
 	free_buf(b);

@@ -6,7 +6,7 @@
 #include "sim.h"
 
 struct sw *at_sw;
-uint64_t n_sent, n_again, n_timeouts;
+uint64_t n_sent, n_again, n_timeouts, n_replayed;
 
 static void fill_one(struct qp *q)
 {
@@ -89,6 +89,13 @@ void sw_tell(u32 msg_id, u8 status)
 		inc_resultq_status(&at_sw->qps[r].results, msg_id, status);
 }
 
+/* Is the member of the current event a host that may number anew? */
+static bool host_rxe(const struct qp *q)
+{
+	return !q->uc && !at_sw->child[at_rank] &&
+	       members[at_sw->first + at_rank].is_rxe;
+}
+
 static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 {
 	struct inc_hdr hdr;
@@ -107,10 +114,14 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	require(pkt->va == (u64)slot * MSG_SIZE);
 	if (below(1000) < held_back)
 		return false;
+	q->rx_take = false;
+	if (host_rxe(q) &&
+	    inc_resultq_may_open(&q->results, msg.msg_id) == INC_OPEN_REPEAT) {
+		q->rx_msg_id = msg.msg_id;
+		return true;
+	}
 	require(inc_resultq_may_open(&q->results, msg.msg_id) == INC_OPEN_OK);
 	inc_resultq_open(&q->results, &msg, be64_to_cpu(hdr.result_va), 1, 0);
-	q->rx_msg_id = msg.msg_id;
-	q->rx_take = false;
 	switch (inc_slot_begin(&at_sw->slots[slot], at_rank, &msg, status, now)) {
 	case INC_SLOT_TAKE:
 		q->rx_take = true;
@@ -129,8 +140,13 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 		return false;
 	case INC_SLOT_REPEAT:
 	case INC_SLOT_REFUSE:
-		die("message 0x%x refused", msg.msg_id);
+		/* Only a late copy of what has failed. */
+		require(q->uc && fails[msg.msg_id - first_msg] &&
+			members[at_sw->first + at_rank].done[msg.msg_id - first_msg]);
+		inc_resultq_close(&q->results, msg.msg_id);
+		return false;
 	}
+	q->rx_msg_id = msg.msg_id;
 	return true;
 }
 
@@ -168,15 +184,18 @@ static void sw_add(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 static bool sw_take(struct qp *q, const struct inc_pkt *pkt, struct buf *b,
 		    bool *ack)
 {
-	if (pkt->flags & INC_PKT_FIRST && !sw_begin(q, pkt, b)) {
+	bool empty = inc_responder_is_empty(pkt);
+
+	if (pkt->flags & INC_PKT_FIRST && !empty && !sw_begin(q, pkt, b)) {
 		q->resp.nak_sent = true;
 		respond(TO_MEMBER, 0x20 | 1, q->resp.epsn);
 		free_buf(b);
 		return false;
 	}
 	inc_responder_accept(&q->resp, pkt);
-	*ack |= inc_responder_ack_due(&q->resp, pkt->ackreq);
-	if (q->rx_take)
+	*ack = inc_responder_ack_due(&q->resp, pkt->ackreq);
+	q->solicits = 0;
+	if (q->rx_take && !empty)
 		sw_add(q, pkt, b);
 	else
 		free_buf(b);
@@ -201,36 +220,57 @@ static void sw_keep(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 		run = q->kept[i - 1].run;
 	/* Packets are valid, but the first of a message may be lost. */
 	ahead = inc_responder_ooo(&q->resp, pkt, &run);
-	require(ahead != INC_RESP_OOO_WRONG);
+	require(ahead != INC_RESP_OOO_WRONG || host_rxe(q));
 	if (ahead != INC_RESP_OOO_GOOD) {
 		free_buf(b);
 		return;
 	}
 	memmove(&q->kept[i + 1], &q->kept[i], (q->nkept++ - i) * sizeof(q->kept[0]));
+	q->resp.ooo_queued = true;
 	q->kept[i] = (struct kept) { *pkt, b, run };
 }
 
-static void sw_take_kept(struct qp *q, bool *ack)
+static void sw_drop_kept(struct qp *q)
 {
+	while (q->nkept)
+		free_buf(q->kept[--q->nkept].buf);
+	q->resp.ooo_queued = false;
+}
+
+/*
+ * A gap may be closed. The last packet of a message of several is acknowledged
+ * when it comes again, see drain_ooo().
+ */
+static void sw_take_kept(struct qp *q)
+{
+	u32 psn = q->resp.epsn;
+	bool ack;
+
 	while (q->nkept) {
 		struct kept k = q->kept[0];
 		enum inc_responder_queued turn =
 			inc_responder_queued(&q->resp, k.pkt.psn);
 
 		if (turn == INC_RESP_QUEUED_LATER)
-			return;
+			break;
 		memmove(&q->kept[0], &q->kept[1], --q->nkept * sizeof(k));
+		q->resp.ooo_queued = q->nkept;
 		if (turn == INC_RESP_QUEUED_PAST) {
 			free_buf(k.buf);
 			continue;
 		}
-		require(inc_responder_check(&q->resp, &k.pkt) == INC_RESP_NEW);
-		*ack = true;
-		if (!sw_take(q, &k.pkt, k.buf, ack)) {
-			*ack = false;
-			return;
+		if (inc_responder_check(&q->resp, &k.pkt) != INC_RESP_NEW) {
+			require(host_rxe(q));
+			free_buf(k.buf);
+			sw_drop_kept(q);
+			break;
 		}
+		if (!sw_take(q, &k.pkt, k.buf, &ack))
+			return;
+		if (!(k.pkt.flags & INC_PKT_LAST) || k.pkt.flags & INC_PKT_FIRST)
+			psn = q->resp.epsn;
 	}
+	respond(TO_MEMBER, 0x1f, inc_psn_add(psn, -1));
 }
 
 /* As accept_uc(): drop what cannot be accepted now. */
@@ -248,32 +288,130 @@ static void sw_uc(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 	sw_add(q, pkt, b);
 }
 
+/* When to solicit a silent member. */
+static void sw_watch(struct qp *q)
+{
+	if (q->watched || at_sw->child[at_rank] ||
+	    !inc_responder_owed(&q->resp))
+		return;
+	q->watched = true;
+	put_event((struct event) {
+		.at = q->heard + (SOLICIT << q->solicits), .sw = at_sw,
+		.rank = at_rank, .dest = SOLICIT_TIMER,
+	});
+}
+
+/* As solicit.c, without a limit. */
+void sw_solicit(int rank)
+{
+	struct qp *q = &at_sw->qps[rank];
+
+	at_rank = rank;
+	q->watched = false;
+	if (!inc_responder_owed(&q->resp))
+		return;
+	if (now >= q->heard + (SOLICIT << q->solicits)) {
+		q->solicits += q->solicits < 5;
+		q->heard = now;
+		if (inc_responder_silence(&q->resp, false) == INC_RESP_SOLICIT_NAK)
+			respond(TO_MEMBER, 0x60, q->resp.epsn);
+		else
+			respond(TO_MEMBER, 0x20 | 1, q->resp.epsn);
+	}
+	sw_watch(q);
+}
+
+/* As place_of(). */
+static enum inc_replay_place sw_place(struct qp *q, const struct inc_pkt *pkt,
+				      const struct buf *b)
+{
+	u32 last = q->rx_msg_id, msg_id;
+	struct inc_hdr hdr;
+
+	if (pkt->flags & INC_PKT_FIRST && pkt->payload_len >= sizeof(hdr)) {
+		memcpy(&hdr, b->data, sizeof(hdr));
+		msg_id = be32_to_cpu(hdr.msg_id);
+	} else if (pkt->flags & INC_PKT_IMM) {
+		msg_id = last + ((s32)((pkt->imm - last) << 8) >> 8);
+	} else {
+		return INC_REPLAY_UNKNOWN;
+	}
+	if (!(pkt->flags & INC_PKT_FIRST))
+		return msg_id == last ? INC_REPLAY_END : INC_REPLAY_UNKNOWN;
+	if (msg_id == last)
+		return INC_REPLAY_LAST;
+	return inc_resultq_began(&q->results, msg_id) ? INC_REPLAY_BEFORE :
+							INC_REPLAY_AFTER;
+}
+
+/* As discard_replayed(). */
+static bool sw_replayed(struct qp *q, const struct inc_pkt *pkt, struct buf *b,
+			enum inc_responder_verdict verdict)
+{
+	enum inc_replay_verdict what;
+
+	what = inc_replay_judge(&q->replay, &q->resp, pkt, verdict,
+				sw_place(q, pkt, b));
+	if (!inc_replay_may_queue(&q->replay))
+		sw_drop_kept(q);
+	switch (what) {
+	case INC_REPLAY_NONE:
+		return false;
+	case INC_REPLAY_DISCARD:
+		inc_replay_discard(&q->replay, &q->resp, pkt);
+		q->solicits = 0;
+		if (inc_responder_ack_due(&q->resp, pkt->ackreq))
+			respond(TO_MEMBER, 0x1f, pkt->psn);
+		break;
+	case INC_REPLAY_GO_BACK:
+		respond(TO_MEMBER, 0x20 | 1, q->resp.epsn);
+		q->resp.nak_sent = true;
+		break;
+	}
+	n_replayed++;
+	free_buf(b);
+	return true;
+}
+
 static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
+	enum inc_responder_verdict verdict = inc_responder_check(&q->resp, pkt);
 	bool ack = false;
 
-	switch (inc_responder_check(&q->resp, pkt)) {
+	q->heard = now;
+	if (!inc_replay_expected(&q->replay, &q->resp, pkt, verdict) &&
+	    !at_sw->child[at_rank] && sw_replayed(q, pkt, b, verdict))
+		return;
+	switch (verdict) {
 	case INC_RESP_NEW:
-		if (sw_take(q, pkt, b, &ack))
-			sw_take_kept(q, &ack);
+		if (!sw_take(q, pkt, b, &ack))
+			break;
+		if (q->nkept)
+			sw_take_kept(q);
+		else if (ack)
+			respond(TO_MEMBER, 0x1f, pkt->psn);
 		break;
 	case INC_RESP_DUP:
-		ack = inc_responder_ack_due(&q->resp, pkt->ackreq);
+		if (inc_responder_ack_due(&q->resp, pkt->ackreq))
+			respond(TO_MEMBER, 0x1f, pkt->psn);
 		free_buf(b);
 		break;
 	case INC_RESP_OOO_NAK:
 		respond(TO_MEMBER, 0x60, q->resp.epsn);
 		/* fallthrough */
 	case INC_RESP_OOO:
-		sw_keep(q, pkt, b);
+		if (inc_replay_may_queue(&q->replay) &&
+		    !inc_responder_is_empty(pkt))
+			sw_keep(q, pkt, b);
+		else
+			free_buf(b);
 		break;
 	default:
 		die("request PSN 0x%x refused, opcode 0x%x, %u of %u bytes at 0x%llx", pkt->psn,
 		    pkt->opcode, pkt->payload_len, pkt->dmalen,
 		    (unsigned long long)pkt->va);
 	}
-	if (ack)
-		respond(TO_MEMBER, 0x1f, inc_psn_add(q->resp.epsn, -1));
+	sw_watch(q);
 }
 
 /* An acknowledgment or a NAK has arrived. */
