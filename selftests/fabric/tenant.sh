@@ -517,6 +517,13 @@ part_preempt()
 	gone "preempt"
 }
 
+# The switch has less than $1 bytes in use: an ended group's tree is gone.
+has_freed()
+{
+	[ "$(sw inc-tool -j switch show |
+		sed 's/.*"memory-used":\([0-9]*\).*/\1/')" -lt "$1" ]
+}
+
 # Memory of a switch, which is only known when it refuses a tree.
 part_memory()
 {
@@ -536,6 +543,7 @@ part_memory()
 	as ruth am_job "a tree as large has its memory" 2 --check --count 100 \
 		--slots 32
 	was_ended old
+	wait_for 20 has_freed $((used / 2))
 	low bob old 2 --slots 16
 	low bob young 2 --slots 16
 	as ruth am_job "a tree has the memory of two" 2 --check --count 100 \
