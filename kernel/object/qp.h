@@ -82,6 +82,7 @@ struct inc_member_cfg {
  * @rx.lock: guards @rx. Outermost of the data path: a slot's lock or any QP's
  *	@tx.lock may be taken inside it, but not both at a time
  * @rx.responder: responder
+ * @rx.replay: what is known of how a host over RC numbers its packets
  * @rx.ooo: packets beyond a gap, by PSN
  * @rx.ooo_size: memory that they take
  * @rx.port: UDP source port of the member, learned with its first valid R_Key;
@@ -106,7 +107,6 @@ struct inc_member_cfg {
  * @rx.sent_at: jiffies when its last request arrived; as @rx.has_sent
  * @rx.ack_timer: sends a delayed acknowledgment
  * @rx.solicit_timer: solicits the member
- * @rx.replay: what is known of how an RC member numbers its packets
  * @rx.loss: UC: messages that have not arrived
  * @tx: the send half
  * @tx.lock: guards @tx and @uplink; innermost
@@ -169,6 +169,7 @@ struct inc_qp {
 	struct {
 		spinlock_t		lock;	/* see above */
 		struct inc_responder	responder;
+		struct inc_replay	replay;
 		struct sk_buff_head	ooo;
 		u32			ooo_size;
 		__be16			port;
@@ -189,7 +190,6 @@ struct inc_qp {
 		unsigned long		sent_at;
 		struct timer_list	ack_timer;
 		struct timer_list	solicit_timer;
-		struct inc_replay	replay;
 		struct inc_msg_loss	loss;
 	} rx ____cacheline_aligned_in_smp;
 
