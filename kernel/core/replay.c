@@ -3,6 +3,8 @@
  * What a stock rxe sends when it has lost its place, see replay.h.
  */
 #include <linux/kernel.h>
+#include <linux/string.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/psn.h"
 #include "core/replay.h"
@@ -20,7 +22,7 @@ static bool is_remnant(const struct inc_responder *r, const struct inc_pkt *pkt,
 		       enum inc_replay_place place)
 {
 	return inc_responder_is_empty(pkt) && pkt->flags & INC_PKT_IMM &&
-	       r->dmalen && pkt->rkey == r->rkey &&
+	       pkt->rkey == r->rkey &&
 	       pkt->va == (u64)(pkt->imm & (r->slots - 1)) * r->stride &&
 	       (place == INC_REPLAY_BEFORE ||
 		(place == INC_REPLAY_LAST && !r->in_msg));
@@ -65,7 +67,7 @@ static void note_opened(struct inc_responder *r, const struct inc_pkt *pkt)
  */
 static bool contradicts(const struct inc_responder *r, const struct inc_pkt *pkt)
 {
-	if (!(pkt->flags & INC_PKT_FIRST) || pkt->rkey != r->rkey || !r->dmalen)
+	if (!(pkt->flags & INC_PKT_FIRST) || pkt->rkey != r->rkey)
 		return false;
 	if (!opened_message(r, pkt->psn))
 		return true;
@@ -82,7 +84,7 @@ static bool out_of_place(const struct inc_replay *p,
 			 const struct inc_responder *r,
 			 const struct inc_pkt *pkt, enum inc_replay_place place)
 {
-	if (!r->dmalen || !pkt->payload_len)
+	if (!pkt->payload_len)
 		return false;
 	if (!(pkt->flags & INC_PKT_FIRST))
 		return !r->in_msg && (p->renumbered || place == INC_REPLAY_END);
@@ -131,13 +133,14 @@ static void note_end(struct inc_replay *p, struct inc_responder *r, u32 psn)
 static void note_dup(struct inc_replay *p, struct inc_responder *r,
 		     const struct inc_pkt *pkt, enum inc_replay_place place)
 {
-	bool remnant = is_remnant(r, pkt, place) &&
-		       !(p->renumbered && pkt->psn == p->remnant);
+	bool remnant;
 
 	p->went_back = true;
 	p->back_at = r->epsn;
-	if (inc_psn_diff(r->epsn, pkt->psn) > INC_RESP_OPENED)
+	if (!r->dmalen || inc_psn_diff(r->epsn, pkt->psn) > INC_RESP_OPENED)
 		return;
+	remnant = is_remnant(r, pkt, place) &&
+		  !(p->renumbered && pkt->psn == p->remnant);
 	if (remnant)
 		p->remnant = pkt->psn;
 	if (remnant || contradicts(r, pkt))
@@ -184,6 +187,37 @@ static enum inc_replay_verdict judge_expected(struct inc_replay *p,
 }
 
 /**
+ * inc_replay_place() - find out what a packet says of its message
+ * @pkt: parsed packet, a request
+ * @payload: its payload
+ * @last: last message that was begun
+ * @msg_id: set to its message, if INC_REPLAY_AFTER
+ *
+ * An Immediate has the low 24 bits of a message ID, which is next to @last.
+ *
+ * Return: enum inc_replay_place; INC_REPLAY_AFTER also for a message that was
+ * begun before @last, which the caller has to find out.
+ */
+enum inc_replay_place inc_replay_place(const struct inc_pkt *pkt,
+				       const void *payload, u32 last,
+				       u32 *msg_id)
+{
+	struct inc_hdr hdr;
+
+	if (pkt->flags & INC_PKT_FIRST && pkt->payload_len >= sizeof(hdr)) {
+		memcpy(&hdr, payload, sizeof(hdr));
+		*msg_id = be32_to_cpu(hdr.msg_id);
+	} else if (pkt->flags & INC_PKT_IMM) {
+		*msg_id = last + inc_psn_diff(pkt->imm, last);
+	} else {
+		return INC_REPLAY_UNKNOWN;
+	}
+	if (!(pkt->flags & INC_PKT_FIRST))
+		return *msg_id == last ? INC_REPLAY_END : INC_REPLAY_UNKNOWN;
+	return *msg_id == last ? INC_REPLAY_LAST : INC_REPLAY_AFTER;
+}
+
+/**
  * inc_replay_judge() - check whether a packet has been numbered anew
  * @p: replay
  * @r: responder, of a host
@@ -217,7 +251,8 @@ enum inc_replay_verdict inc_replay_judge(struct inc_replay *p,
 	case INC_RESP_INVALID:
 		break;
 	}
-	if (!(pkt->flags & INC_PKT_SUPPORTED) ||
+	/* Without a message so far, nothing can come again. */
+	if (!r->dmalen || !(pkt->flags & INC_PKT_SUPPORTED) ||
 	    (place >= INC_REPLAY_BEFORE && pkt->rkey != r->rkey))
 		return INC_REPLAY_NONE;
 	if (is_last_remnant(r, pkt, place)) {

@@ -104,6 +104,9 @@ static inline bool inc_replay_may_queue(const struct inc_replay *p)
 	return !p->on && !p->repeat;
 }
 
+enum inc_replay_place inc_replay_place(const struct inc_pkt *pkt,
+				       const void *payload, u32 last,
+				       u32 *msg_id);
 enum inc_replay_verdict inc_replay_judge(struct inc_replay *p,
 					 struct inc_responder *r,
 					 const struct inc_pkt *pkt,

@@ -245,9 +245,8 @@ bool inc_responder_check_uc(const struct inc_responder *r,
  */
 void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt)
 {
-	bool empty = inc_responder_is_empty(pkt);
-
-	if (pkt->flags & INC_PKT_FIRST && !empty) {
+	/* An empty write is no message. */
+	if (pkt->flags & INC_PKT_FIRST && pkt->payload_len) {
 		r->dmalen = pkt->dmalen;
 		r->done = 0;
 		r->va = pkt->va;

@@ -50,6 +50,21 @@ void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g,
 }
 
 /**
+ * inc_resultq_began() - check whether a message was begun
+ * @q: queue
+ * @msg_id: message
+ *
+ * Context: the queue's lock is held.
+ * Return: true if it was, or a later one in its slot.
+ */
+bool inc_resultq_began(const struct inc_result_queue *q, u32 msg_id)
+{
+	const struct inc_out *out = inc_resultq_out(q, msg_id);
+
+	return out->begun && (s32)(msg_id - out->msg_id) <= 0;
+}
+
+/**
  * inc_resultq_may_open() - check whether a new request may begin
  * @q: queue
  * @msg_id: its message
@@ -65,24 +80,9 @@ enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 	/* If opened again, it would be answered again. */
 	if (out->begun && out->msg_id == msg_id)
 		return INC_OPEN_REPEAT;
-	if (out->open || (out->begun && (s32)(msg_id - out->msg_id) < 0))
+	if (out->open || inc_resultq_began(q, msg_id))
 		return INC_OPEN_BUSY;
 	return INC_OPEN_OK;
-}
-
-/**
- * inc_resultq_began() - check whether a message was begun
- * @q: queue
- * @msg_id: message
- *
- * Context: the queue's lock is held.
- * Return: true if it was, or a later one in its slot.
- */
-bool inc_resultq_began(const struct inc_result_queue *q, u32 msg_id)
-{
-	const struct inc_out *out = inc_resultq_out(q, msg_id);
-
-	return out->begun && (s32)(msg_id - out->msg_id) <= 0;
 }
 
 /**

@@ -158,7 +158,8 @@ void inc_ooo_enqueue(struct inc_qp *qp, struct sk_buff *skb,
 	struct sk_buff *prev;
 
 	lockdep_assert_held(&qp->rx.lock);
-	if (inc_psn_diff(pkt->psn, qp->rx.responder.epsn) > INC_QP_MAX_OOO)
+	if (inc_psn_diff(pkt->psn, qp->rx.responder.epsn) > INC_QP_MAX_OOO ||
+	    !inc_replay_may_queue(&qp->rx.replay) || inc_responder_is_empty(pkt))
 		goto drop;
 
 	inc_responder_run(&qp->rx.responder, &run);

@@ -13,7 +13,6 @@
  * A request is acknowledged only after its payload is in the slot: the member
  * does not retransmit an acknowledged packet, so it must not be lost here.
  */
-#include <linux/bitops.h>
 #include <linux/lockdep.h>
 #include <linux/skbuff.h>
 
@@ -25,6 +24,7 @@
 #include "datapath/ooo_queue.h"
 #include "datapath/rx_rc.h"
 #include "datapath/slot_io.h"
+#include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
 #include "datapath/uplink_rx.h"
 #include "datapath/verdict.h"
@@ -36,8 +36,6 @@
 #define SYNDROME_RNR	(IB_RNR_NAK | 14)
 /* 20.48 ms: time for members to be added. */
 #define SYNDROME_FORMING	(IB_RNR_NAK | 22)
-/* 0.01 ms: go back at once. */
-#define SYNDROME_GO_BACK	(IB_RNR_NAK | 1)
 
 /*
  * A zero-length packet. A switch sends it to say that its tree has failed, or
@@ -129,6 +127,14 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	return INC_TAKE_OK;
 }
 
+/* Answer with an RNR NAK. */
+static void refuse_for_now(struct inc_qp *qp, struct inc_verdict *v, u8 syndrome)
+{
+	inc_verdict_nak(v, qp, syndrome);
+	/* Packets that follow are out of sequence, but none is lost. */
+	qp->rx.responder.nak_sent = true;
+}
+
 static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
 			  enum inc_take t)
 {
@@ -138,10 +144,8 @@ static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
 		break;
 	case INC_TAKE_RNR:
 	case INC_TAKE_FORMING:
-		inc_verdict_nak(v, qp, t == INC_TAKE_RNR ? SYNDROME_RNR :
-							   SYNDROME_FORMING);
-		/* Packets that follow are out of sequence, but none is lost. */
-		qp->rx.responder.nak_sent = true;
+		refuse_for_now(qp, v, t == INC_TAKE_RNR ? SYNDROME_RNR :
+							  SYNDROME_FORMING);
 		break;
 	case INC_TAKE_INVALID:
 		inc_verdict_nak(v, qp, IB_NAK_INVALID_REQUEST);
@@ -206,33 +210,19 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 		inc_verdict_ack(v, qp, inc_psn_add(psn, -1));
 }
 
-/* The message ID next to @near that ends in an Immediate's. */
-static u32 whole_msg_id(u32 near, u32 imm)
-{
-	return near + sign_extend32(imm - near, 23);
-}
-
 /* What a packet says of its message, as far as a replay has to know. */
 static enum inc_replay_place place_of(struct inc_qp *qp,
 				      const struct sk_buff *skb,
 				      const struct inc_pkt *pkt)
 {
-	u32 last = qp->rx.msg_id, msg_id;
-	struct inc_hdr hdr;
+	enum inc_replay_place place;
+	u32 msg_id;
 
-	if (pkt->flags & INC_PKT_FIRST && pkt->payload_len >= sizeof(hdr)) {
-		memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
-		msg_id = be32_to_cpu(hdr.msg_id);
-	} else if (pkt->flags & INC_PKT_IMM) {
-		msg_id = whole_msg_id(last, pkt->imm);
-	} else {
-		return INC_REPLAY_UNKNOWN;
-	}
-	if (!(pkt->flags & INC_PKT_FIRST))
-		return msg_id == last ? INC_REPLAY_END : INC_REPLAY_UNKNOWN;
-	if (msg_id == last)
-		return INC_REPLAY_LAST;
-	return inc_txq_began(qp, msg_id) ? INC_REPLAY_BEFORE : INC_REPLAY_AFTER;
+	place = inc_replay_place(pkt, skb->data + pkt->hdr_len, qp->rx.msg_id,
+				 &msg_id);
+	if (place == INC_REPLAY_AFTER && inc_txq_began(qp, msg_id))
+		return INC_REPLAY_BEFORE;
+	return place;
 }
 
 /*
@@ -263,9 +253,7 @@ static bool discard_replayed(struct inc_qp *qp, struct sk_buff *skb,
 			inc_verdict_ack(v, qp, pkt->psn);
 		break;
 	case INC_REPLAY_GO_BACK:
-		inc_verdict_nak(v, qp, SYNDROME_GO_BACK);
-		/* Packets that follow are out of sequence, but none is lost. */
-		resp->nak_sent = true;
+		refuse_for_now(qp, v, INC_SYNDROME_AGAIN);
 		break;
 	}
 	if (pkt->flags & INC_PKT_FIRST)
@@ -312,14 +300,7 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 		inc_verdict_nak(v, qp, IB_NAK_PSN_ERROR);
 		fallthrough;
 	case INC_RESP_OOO:
-		if (inc_replay_may_queue(&qp->rx.replay) &&
-		    !inc_responder_is_empty(pkt)) {
-			inc_ooo_enqueue(qp, skb, pkt);
-			return;
-		}
-		inc_stats_inc(qp->stats,
-			      RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE);
-		consume_skb(skb);
+		inc_ooo_enqueue(qp, skb, pkt);
 		return;
 	case INC_RESP_NEW:
 		inc_rx_learn_port(qp, skb, pkt);

@@ -21,8 +21,6 @@
 #include "object/qp.h"
 #include "object/tree.h"
 
-/* 0.01 ms: retransmit at once. */
-#define SYNDROME_AGAIN	(IB_RNR_NAK | 1)
 /*
  * A member is solicited after twice its timeout, but not before this many
  * minimum timeouts. The interval doubles each time, up to MAX_ASKS times.
@@ -107,7 +105,7 @@ static bool ask(struct inc_qp *qp, bool waited)
 		      RDMA_INC_A_MEMBER_STATS_TX_NAKS :
 		      RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS);
 	inc_tx_ack(qp, how == INC_RESP_SOLICIT_NAK ? IB_NAK_PSN_ERROR :
-						 SYNDROME_AGAIN, psn, msn);
+						 INC_SYNDROME_AGAIN, psn, msn);
 	return owes;
 }
 

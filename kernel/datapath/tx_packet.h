@@ -7,6 +7,9 @@
 
 #include <linux/types.h>
 
+/* AETH syndrome (IBTA table 45): RNR NAK of 0.01 ms; retransmit at once. */
+#define INC_SYNDROME_AGAIN	(IB_RNR_NAK | 1)
+
 struct inc_gso;
 struct inc_qp;
 struct inc_wqe;

@@ -36,6 +36,12 @@ def acknowledged(m, pkts):
     m.acks.clear()
 
 
+def reached(m, pkt):
+    """The newest answer names this packet."""
+    check(m.lab.until(lambda: m.acks and m.acks[-1].psn == pkt.psn),
+          "not acknowledged")
+
+
 def reacknowledged(m, dup, latest, msn):
     """One ACK for a duplicate: by its own PSN or by the latest one."""
     check(m.lab.until(lambda: m.acks, 1), "no ACK for a duplicate")
@@ -83,9 +89,7 @@ def hole_in_message(lab, family):
             lab.quiet()
             t.m[0].send(*pkts[lost:])       # as a go-back-N requester does
             t.check(msg_id, [2 * v for v in values])
-            check(lab.until(lambda: t.m[0].acks and
-                            t.m[0].acks[-1].psn == pkts[-1].psn),
-                  "not acknowledged")
+            reached(t.m[0], pkts[-1])
             expect("NAKs",
                    [x.psn for x in t.m[0].acks if x.syndrome == NAK_PSN],
                    [pkts[lost].psn] if lost < len(pkts) - 1 else [])
@@ -455,7 +459,7 @@ def no_bytes(lab, family, opcode, fields):
         expect("results", len(a.results), 6)
 
 
-def remnant(a, psn, last):
+def remnant(psn, last):
     """What a stock rxe sends that has lost its place in @last's message."""
     return last.but(opcode=roce.WRITE_ONLY_IMM, psn=psn, payload=b"", dmalen=0,
                     ackreq=1)
@@ -475,15 +479,14 @@ def lost_place(lab, family, more):
         values = list(range(300))
         pkts = a.request(0, ints(values))
         a.send(*pkts)
-        check(lab.until(lambda: a.acks and a.acks[-1].psn == pkts[-1].psn),
-              "not acknowledged")
+        reached(a, pkts[-1])
         a.acks.clear()
         psn = a.psn
         a.psn = psn_add(psn, 1)
         stale = [p for n in range(more) for p in a.request(1 + n, ints([n]))]
         with counters.member(a, rx_redundant=1, rx_packets=0, tx_rnr_naks=1,
                              rx_ooo_queued=0, rx_out_of_sequence=more):
-            a.send(remnant(a, psn, pkts[-1]), *stale)
+            a.send(remnant(psn, pkts[-1]), *stale)
             answers(a, (SYN_RNR | 1, psn, 1))
         pkts = renumbered(a, psn, 0, ints(values))
         with counters.member(a, rx_redundant=1, rx_discarded=len(pkts),
@@ -492,8 +495,7 @@ def lost_place(lab, family, more):
             lab.quiet()
         pkts += [p for n in range(2) for p in a.request(1 + n, ints([n]))]
         a.send(*pkts[-2:])
-        check(lab.until(lambda: a.acks and a.acks[-1].psn == pkts[-1].psn),
-              "not acknowledged")
+        reached(a, pkts[-1])
         expect("results before all ranks sent", a.results, [])
         b.allreduce(0, values)
         t.check(0, [2 * v for v in values])
@@ -518,16 +520,14 @@ def moved(lab, family, have, lost):
         lab.quiet()
         a.acks.clear()
         psn = psn_add(first[-1].psn, 1)
-        again = [remnant(a, psn, first[-1])]
+        again = [remnant(psn, first[-1])]
         again += renumbered(a, psn_add(psn, 1), 1, ints([7]))
         again += a.request(2, ints(values)) + a.request(3, ints([9]))
         with counters.member(a, rx_duplicates=1 + have - lost, tx_naks=0,
                              rx_redundant=have == 1, rx_discarded=1,
                              rx_messages=2 - (have == 5)):
             a.send(*again[lost:])
-            check(lab.until(lambda: a.acks and
-                            a.acks[-1].psn == again[-1].psn),
-                  "not acknowledged")
+            reached(a, again[-1])
         for n, v in enumerate((values, [7], values, [9])):
             b.allreduce(n, v)
             t.check(n, [2 * x for x in v])

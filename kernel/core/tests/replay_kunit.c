@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/string.h>
+#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/psn.h"
 #include "core/replay.h"
@@ -299,6 +300,37 @@ static void rules(struct kunit *test)
 	GIVE(&b, pkt, BEFORE, REFUSE);
 }
 
+/* What a packet says; @header: message ID of its header, 0: it has none. */
+static enum inc_replay_place says(u8 flags, u32 header, u32 imm, u32 *id)
+{
+	struct inc_hdr hdr = { .msg_id = cpu_to_be32(header) };
+	struct inc_pkt pkt = {
+		.flags = flags, .imm = imm,
+		.payload_len = header ? sizeof(hdr) : 0,
+	};
+
+	return inc_replay_place(&pkt, &hdr, 0x2000001, id);
+}
+
+static void place(struct kunit *test)
+{
+	const u8 last = INC_PKT_LAST | INC_PKT_IMM, only = INC_PKT_FIRST | last;
+	u32 id;
+
+	KUNIT_EXPECT_EQ(test, says(INC_PKT_FIRST, 0x2000001, 0, &id),
+			INC_REPLAY_LAST);
+	KUNIT_EXPECT_EQ(test, says(INC_PKT_FIRST, 0x1000001, 0, &id),
+			INC_REPLAY_AFTER);
+	KUNIT_EXPECT_EQ(test, id, 0x1000001U);
+	/* Empty: the Immediate is that of a message before the last one. */
+	KUNIT_EXPECT_EQ(test, says(only, 0, 0xffffff, &id), INC_REPLAY_AFTER);
+	KUNIT_EXPECT_EQ(test, id, 0x1ffffffU);
+	KUNIT_EXPECT_EQ(test, says(only, 0, 1, &id), INC_REPLAY_LAST);
+	KUNIT_EXPECT_EQ(test, says(last, 0, 1, &id), INC_REPLAY_END);
+	KUNIT_EXPECT_EQ(test, says(last, 0, 2, &id), INC_REPLAY_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, says(0, 0, 1, &id), INC_REPLAY_UNKNOWN);
+}
+
 static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(whole),
 	KUNIT_CASE(moved),
@@ -308,6 +340,7 @@ static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(beginning_lost),
 	KUNIT_CASE(twice),
 	KUNIT_CASE(rules),
+	KUNIT_CASE(place),
 	{}
 };
 

@@ -4,8 +4,8 @@
  * and the requester, combined as kernel/datapath does it (sim_switch.c); one
  * switch, or a root with children, which have an uplink (sim_up.c); and
  * members over RC (sim_member.c), some with all that stock rxe does (sim_rxe.c),
- * or over UC (sim_uc.c). Links lose, duplicate and reorder packets, in simulated time
- * (sim_main.c).
+ * or over UC (sim_uc.c). Links lose, duplicate and reorder packets, in simulated
+ * time (sim_main.c).
  */
 #ifndef _SIM_H
 #define _SIM_H

@@ -325,23 +325,13 @@ void sw_solicit(int rank)
 static enum inc_replay_place sw_place(struct qp *q, const struct inc_pkt *pkt,
 				      const struct buf *b)
 {
-	u32 last = q->rx_msg_id, msg_id;
-	struct inc_hdr hdr;
+	enum inc_replay_place place;
+	u32 msg_id;
 
-	if (pkt->flags & INC_PKT_FIRST && pkt->payload_len >= sizeof(hdr)) {
-		memcpy(&hdr, b->data, sizeof(hdr));
-		msg_id = be32_to_cpu(hdr.msg_id);
-	} else if (pkt->flags & INC_PKT_IMM) {
-		msg_id = last + ((s32)((pkt->imm - last) << 8) >> 8);
-	} else {
-		return INC_REPLAY_UNKNOWN;
-	}
-	if (!(pkt->flags & INC_PKT_FIRST))
-		return msg_id == last ? INC_REPLAY_END : INC_REPLAY_UNKNOWN;
-	if (msg_id == last)
-		return INC_REPLAY_LAST;
-	return inc_resultq_began(&q->results, msg_id) ? INC_REPLAY_BEFORE :
-							INC_REPLAY_AFTER;
+	place = inc_replay_place(pkt, b->data, q->rx_msg_id, &msg_id);
+	if (place == INC_REPLAY_AFTER && inc_resultq_began(&q->results, msg_id))
+		return INC_REPLAY_BEFORE;
+	return place;
 }
 
 /* As discard_replayed(). */
