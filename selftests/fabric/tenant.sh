@@ -517,11 +517,15 @@ part_preempt()
 	gone "preempt"
 }
 
+memory_used()
+{
+	sw inc-tool -j switch show | sed 's/.*"memory-used":\([0-9]*\).*/\1/'
+}
+
 # The switch has less than $1 bytes in use: an ended group's tree is gone.
 has_freed()
 {
-	[ "$(sw inc-tool -j switch show |
-		sed 's/.*"memory-used":\([0-9]*\).*/\1/')" -lt "$1" ]
+	[ "$(memory_used)" -lt "$1" ]
 }
 
 # Memory of a switch, which is only known when it refuses a tree.
@@ -532,7 +536,7 @@ part_memory()
 	limits "tenant = red" "priority = 9"
 	reload
 	low bob old 2 --slots 32
-	used=$(sw inc-tool -j switch show | sed 's/.*"memory-used":\([0-9]*\).*/\1/')
+	used=$(memory_used)
 	echo "# a tree of 2 ranks and 32 slots takes $used bytes"
 	sw inc-tool switch set memory-limit $((used + used / 2))
 	refused "the same priority" nina 2 "needs .* KiB"

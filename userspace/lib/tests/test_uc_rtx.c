@@ -179,19 +179,25 @@ static void burst(void)
 	EQ(r.head, r.next);
 }
 
+static void seed_rand(void)
+{
+	const char *given = getenv("INC_SEED");
+	unsigned int seed = given ? (unsigned int)atoi(given) : 1;
+
+	printf("# INC_SEED=%u\n", seed);
+	srand(seed);
+}
+
 /*
  * Messages and queries are lost at random, with a constant round trip: every
  * message completes, and only lost messages are queried.
  */
 static void random_loss(void)
 {
-	const char *given = getenv("INC_SEED");
-	unsigned int seed = given ? (unsigned int)atoi(given) : 1;
 	unsigned int loss, asked;
 	uint64_t now;
 
-	printf("# INC_SEED=%u\n", seed);
-	srand(seed);
+	seed_rand();
 	for (loss = 0; loss <= 30; loss += 10) {
 		struct inc_uc_rtx r = settled(&now);
 		uint64_t due[ENTRIES] = { 0 };
@@ -238,13 +244,10 @@ static bool lost_in_burst(bool *bad)
  */
 static void gilbert(void)
 {
-	const char *given = getenv("INC_SEED");
-	unsigned int seed = given ? (unsigned int)atoi(given) : 1;
 	unsigned int run, i, most = 0, packets = 0;
 	uint64_t now;
 
-	printf("# INC_SEED=%u\n", seed);
-	srand(seed);
+	seed_rand();
 	for (run = 0; run < 200000; run++) {
 		struct inc_uc_rtx r = settled(&now);
 		bool there = true, back = rand() % 21 == 0, answered = false;
