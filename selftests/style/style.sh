@@ -195,5 +195,6 @@ check "maintainers, as get_maintainer.pl reads them" maintainers
 check "shellcheck" shell_check
 check "completion evaluates no names" selftests/style/completion.sh
 check "cases that a program does not reach count" selftests/lib/ktap-test.sh
+check "what is tried again" selftests/lib/again-test.sh
 echo "1..$N"
 exit $FAILED

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Does the runner try again what may be tried again, and nothing else? Prints what
+# is wrong.
+
+# shellcheck source=selftests/lib/again.sh
+. "$(dirname "$0")/again.sh"
+DIR=$(mktemp -d)
+trap 'rm -rf "$DIR"' EXIT
+WRONG=0
+
+# try yes|no STATUS WHERE LINE: is a test that ended so tried again?
+try()
+{
+	local is=no
+
+	printf 'ok 1 - a wrong result is told\n%s\n' "$4" >"$DIR/log"
+	! may_try_again "$DIR/log" "$2" "$3" || is=yes
+	[ $is = "$1" ] && return
+	echo "tried again: $is, status $2, $3, $4"
+	WRONG=1
+}
+
+# same WHAT IS MUST
+same()
+{
+	[ "$2" = "$3" ] && return
+	echo "$1: $2, must be $3"
+	WRONG=1
+}
+
+try yes 1 uml 'not ok 2 - told within 1 s # 1.2 s'
+try yes 124 uml 'run: time limit of 200 s reached'
+try no 99 uml-debug 'not ok 2 - a'
+try no 98 uml 'run: the kernel ended before the script'
+try no 1 exec= 'not ok 2 - a # seed 4'
+try no 1 uml '==12==ERROR: AddressSanitizer: heap-use-after-free'
+try no 1 uml 'x.c:3:4: runtime error: shift exponent 32'
+try no 1 uml 'inc-perf: wrong result: allreduce fp32 sum: element 7 is 1, must be 2'
+try no 1 uml+mpi 'not ok 2 - allreduce # wrong elements'
+try no 139 here 'x.sh: line 3: 77 Segmentation fault'
+
+for i in $(seq 23); do
+	printf 'a ok %d\nb %s 7\n' "$i" "$([ $((i % 4)) = 0 ] && echo flaky || echo ok)" \
+		>"$DIR/run"
+	history_keep "$DIR/history" "$DIR/run"
+	mv "$DIR/history/"*."$$.run" "$DIR/history/$(printf '%010d' "$i").run"
+done
+history_keep "$DIR/history" "$DIR/run"
+same "runs kept" "$(history_files "$DIR/history" | wc -l)" $HISTORY_KEPT
+same "the last time" "$(history_seconds "$DIR/history" | sort | xargs)" "a 23 b 7"
+same "flaky" "$(history_flaky "$DIR/history" b)" 4
+same "not flaky" "$(history_flaky "$DIR/history" a)" 0
+same "no history" "$(history_seconds "$DIR/none")$(history_flaky "$DIR/none" a)" 0
+exit $WRONG
