@@ -86,6 +86,18 @@ def maintainers(files):
             wrong("MAINTAINERS: nothing is called %s" % pattern)
 
 
+def address():
+    """All that name the maintainers name those of MAINTAINERS' first section."""
+    who = re.search(r"^M:\t(.*)$", read("MAINTAINERS"), re.M)[1]
+    for path in ("MAINTAINERS", "debian/control", "debian/changelog",
+                 "selftests/upstream/maintainers"):
+        for m in re.finditer(r"^(?:M:\t|Maintainer: | -- )(.*?>)", read(path),
+                             re.M):
+            if m[1] != who:
+                wrong("%s: %s, but MAINTAINERS begins with %s" %
+                      (path, m[1], who))
+
+
 class Code:
     """The C files, and what they define."""
 
@@ -198,6 +210,7 @@ def main():
     licences(files)
     version(files)
     maintainers(files)
+    address()
     names(files)
     pages(files)
     picture(files)
