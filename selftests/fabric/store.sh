@@ -4,7 +4,7 @@
 # What survives the manager: it is killed and started again while jobs run.
 #
 #   store.sh [VAR=VALUE]... [PART...]
-#	PART: restart forming connect away rebuild second standby
+#	PART: restart full forming connect away rebuild second standby
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -77,6 +77,37 @@ part_restart()
 	amd_up || return
 	has_ended "stopped manager: no rank sees an error"
 	gone "stopped manager"
+}
+
+# A group that becomes ready while the disk is full is stored when it is not.
+part_full()
+{
+	local dir=/tmp/full-$$
+
+	amd_down
+	AMD_STORE=sqlite:$dir/db
+	mkdir -p "$dir" && mount -t tmpfs -o size=256k none "$dir" &&
+		amd_up || return
+	wait_for 10 leads
+	dd if=/dev/zero of="$dir/fill" bs=4k 2>/dev/null
+	checked_job
+	event "store-failed $JOB_NAME: it is not stored, and tried again"
+	ktap $? "full disk: an event tells it" "$(cat "$LAB_OUT/amd.log")"
+	rm "$dir/fill"
+	event "all that could not be written before is written now"
+	ktap $? "room again: it is stored" "$(cat "$LAB_OUT/amd.log")"
+	kill_amd
+	amd_up || return
+	wait_for 10 leads
+	wait_for 5 all_present
+	ktap $? "the next manager has the group" \
+		"$(ctl group show) $(tail -n 5 "$LAB_OUT/amd.log")"
+	has_ended "full disk: no rank sees an error"
+	gone "full disk"
+	amd_down
+	umount "$dir"
+	AMD_STORE=sqlite:$DB
+	amd_up
 }
 
 waits_for()
@@ -358,4 +389,4 @@ part_standby()
 	amd_up
 }
 
-suite "restart forming connect away rebuild second standby" "$@"
+suite "restart full forming connect away rebuild second standby" "$@"

@@ -42,7 +42,7 @@ static void written(void *ctx, const char *key, struct store_record *list,
 	(void)list;
 	if (err)
 		event_say(&m->events, EVENT_STORE_FAILED, key + strlen(PREFIX),
-			  "the reservation is not stored: %.200s", err);
+			  "the reservation is not stored, and tried again: %.200s", err);
 }
 
 static void keep(struct manager *m, const struct reservation *r)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The thread that talks with the database, one operation after another, and
- * sees to it that this manager becomes or stays the leader.
+ * sees to it that this manager becomes or stays the leader. What could not be
+ * written, since the disk was full or etcd not reached, is tried again until it
+ * is, or until this manager does not lead any more.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -12,6 +14,8 @@
 #include <time.h>
 
 #include "store/store.h"
+
+#define AGAIN_MS	1000	/* between attempts to write */
 
 enum kind {
 	OP_PUT,
@@ -60,6 +64,8 @@ struct store_op {
  * @why: the last error that was logged
  * @until: the same as @lead.until, for other threads; 0: it does not lead
  * @thread: thread
+ * @again: of the thread: what could not be written, the oldest first; one of a key
+ * @again_at: milliseconds; when it is tried again
  * @lock: guards the following
  * @wake: there is an operation, or @stop
  * @head: first operation
@@ -73,6 +79,8 @@ struct store {
 	char			why[STORE_ERROR_LEN];
 	_Atomic int64_t		until;
 	pthread_t		thread;
+	struct store_op		*again;
+	int64_t			again_at;
 	pthread_mutex_t		lock;
 	pthread_cond_t		wake;
 	struct store_op		*head;
@@ -165,7 +173,58 @@ int store_db_open(struct store_db **db, const char *where, const char *self,
 
 /* --- The thread ---------------------------------------------------------- */
 
-static void run(struct store *s, struct store_op *op)
+static struct store_op *op_new(struct store *s, enum kind kind,
+			       const char *key);
+
+static void op_free(struct store_op *op)
+{
+	free(op->data);
+	free(op);
+}
+
+static bool writes(const struct store_op *op)
+{
+	return op->kind == OP_PUT || op->kind == OP_DEL;
+}
+
+/* Give up what could not be written. @key: only that; NULL: all. */
+static void give_up(struct store *s, const char *key)
+{
+	struct store_op **link = &s->again, *op;
+
+	while ((op = *link)) {
+		if (key && strcmp(op->key, key)) {
+			link = &op->next;
+			continue;
+		}
+		*link = op->next;
+		op_free(op);
+	}
+}
+
+/* Whoever waits for it is told that it has failed, and does not wait. */
+static void try_later(struct store *s, const struct store_op *op)
+{
+	struct store_op *copy = op_new(s, op->kind, op->key), **link;
+
+	if (copy && op->data) {
+		copy->len = op->len;
+		copy->data = malloc(op->len + 1);
+		if (copy->data)
+			memcpy(copy->data, op->data, op->len);
+	}
+	if (!copy || (op->data && !copy->data)) {
+		free(copy);
+		return;
+	}
+	if (!s->again)
+		s->again_at = now_ms() + AGAIN_MS;
+	for (link = &s->again; *link; link = &(*link)->next)
+		;
+	*link = copy;
+}
+
+static void do_op(struct store *s, struct store_op *op)
 {
 	const struct store_ops *ops = s->db->ops;
 
@@ -183,7 +242,41 @@ static void run(struct store *s, struct store_op *op)
 		op->ret = ops->lead(s->db, &op->lead, op->err);
 		break;
 	}
+}
+
+static void run(struct store *s, struct store_op *op)
+{
+	/* An older one must not be written over it. */
+	if (writes(op))
+		give_up(s, op->key);
+	do_op(s, op);
+	if (writes(op) && op->ret && op->ret != -ESTALE)
+		try_later(s, op);
+	/* The next leader has read what there is. */
+	if (op->ret == -ESTALE || (op->kind == OP_LEAD && !op->ret &&
+				   !op->lead.leads))
+		give_up(s, NULL);
 	loop_post(s->loop, &op->work);
+}
+
+static void run_again(struct store *s)
+{
+	struct store_op *op;
+
+	while ((op = s->again)) {
+		do_op(s, op);
+		if (op->ret == -ESTALE) {
+			give_up(s, NULL);
+			return;
+		}
+		if (op->ret) {
+			s->again_at = now_ms() + AGAIN_MS;
+			return;
+		}
+		s->again = op->next;
+		op_free(op);
+	}
+	log_say("store: all that could not be written before is written now");
 }
 
 static struct store_op *take(struct store *s, int64_t until)
@@ -220,9 +313,6 @@ static bool stopping(struct store *s)
 	return stop;
 }
 
-static struct store_op *op_new(struct store *s, enum kind kind,
-			       const char *key);
-
 static void *talk(void *arg)
 {
 	struct store *s = arg;
@@ -238,10 +328,16 @@ static void *talk(void *arg)
 			next = s->db->lead_ms ? now_ms() + s->db->lead_ms :
 			       INT64_MAX;
 		}
-		op = take(s, next);
+		if (s->again && now_ms() >= s->again_at)
+			run_again(s);
+		op = take(s, s->again && s->again_at < next ? s->again_at :
+							      next);
 		if (op)
 			run(s, op);
 	}
+	if (s->again)
+		run_again(s);
+	give_up(s, NULL);
 	s->db->ops->close(s->db);
 	return NULL;
 }
@@ -285,8 +381,7 @@ static void came_back(struct work *work)
 			 op->ret ? op->err : NULL);
 	else
 		store_list_free(op->list);
-	free(op->data);
-	free(op);
+	op_free(op);
 }
 
 static struct store_op *op_new(struct store *s, enum kind kind,
@@ -364,7 +459,7 @@ void store_stop(struct store *s)
  * @key: key
  * @data: bytes, to be freed by the store
  * @len: their number
- * @done: called when it is written, or has failed; or NULL
+ * @done: called when it is written, or has failed for the first time; or NULL
  * @ctx: for @done
  */
 void store_put(struct store *s, const char *key, const uint8_t *data,

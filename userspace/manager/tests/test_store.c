@@ -247,6 +247,125 @@ static void test_files(void)
 	puts("ok - sqlite: files that are not its own are refused");
 }
 
+/* --- Writes that fail ----------------------------------------------------- */
+
+/**
+ * struct full - a database whose disk may be full
+ * @db: what the store sees
+ * @full: it is, so nothing can be written
+ * @value: of keys[0] and keys[1]; 0: there is none
+ * @wrong: an older value was written over a newer one
+ */
+static struct full {
+	struct store_db		db;
+	_Atomic bool		full;
+	_Atomic uint8_t		value[2];
+	_Atomic bool		wrong;
+} full;
+
+static int full_put(struct store_db *db, const char *key, const uint8_t *data,
+		    size_t len, char *why)
+{
+	_Atomic uint8_t *value = &full.value[strcmp(key, keys[0]) != 0];
+
+	(void)db;
+	if (full.full || len != 1)
+		return store_failed(why, -ENOSPC, "full");
+	full.wrong |= *value > *data;
+	*value = *data;
+	return 0;
+}
+
+static int full_del(struct store_db *db, const char *key, char *why)
+{
+	(void)db;
+	if (full.full)
+		return store_failed(why, -ENOSPC, "full");
+	full.value[strcmp(key, keys[0]) != 0] = 0;
+	return 0;
+}
+
+static int full_lead(struct store_db *db, struct store_lead *lead, char *why)
+{
+	(void)db;
+	(void)why;
+	lead->leads = true;
+	lead->until = INT64_MAX;
+	return 0;
+}
+
+static void full_close(struct store_db *db)
+{
+	(void)db;
+}
+
+static unsigned int told, told_errors;
+
+static void full_done(void *ctx, const char *key, struct store_record *list,
+		      const char *why)
+{
+	(void)ctx;
+	(void)key;
+	(void)list;
+	told++;
+	told_errors += why != NULL;
+}
+
+static void full_write(struct store *s, unsigned int key, uint8_t value)
+{
+	uint8_t *data = malloc(1);
+
+	*data = value;
+	store_put(s, keys[key], data, 1, full_done, NULL);
+}
+
+static void wait_told(struct loop *loop, unsigned int n)
+{
+	int64_t until = now_ms() + 5000;
+
+	while (told < n && now_ms() < until)
+		loop_turn(loop, until);
+}
+
+static void test_full(void)
+{
+	static const struct store_ops ops = {
+		.put = full_put, .del = full_del, .lead = full_lead,
+		.close = full_close,
+	};
+	int64_t until;
+	struct loop loop;
+	struct store *s;
+
+	full.db.ops = &ops;
+	loop_init(&loop);
+	s = store_start(&loop, &full.db);
+	full_write(s, 1, 1);
+	wait_told(&loop, 1);
+	CHECK(told == 1 && !told_errors && full.value[1] == 1);
+	full.full = true;
+	full_write(s, 0, 1);
+	full_write(s, 0, 2);
+	store_del(s, keys[1]);
+	wait_told(&loop, 3);
+	CHECK(told == 3 && told_errors == 2);
+	full.full = false;
+	/* This one succeeds before the older ones are tried again. */
+	full_write(s, 0, 3);
+	for (until = now_ms() + 5000; full.value[1] && now_ms() < until;)
+		loop_turn(&loop, now_ms() + 10);
+	CHECK(full.value[0] == 3 && !full.value[1] && !full.wrong);
+	CHECK(told == 4 && told_errors == 2);
+	full.full = true;
+	full_write(s, 1, 9);
+	wait_told(&loop, 5);
+	full.full = false;
+	store_stop(s);
+	CHECK(full.value[1] == 9);
+	timers_free(&loop.timers);
+	puts("ok - what could not be written is tried again");
+}
+
 int main(int argc, char **argv)
 {
 	unsigned int seed = argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 10) :
@@ -266,6 +385,7 @@ int main(int argc, char **argv)
 	}
 	test_lock(where);
 	test_files();
+	test_full();
 	snprintf(command, sizeof(command), "rm -r %s", dir);
 	if (system(command))
 		failures++;
