@@ -578,13 +578,12 @@ static void closed(struct rpc_stream *s, bool success)
 		s->ended = true;
 	if (!gone || s->told)
 		return;
-	if (s->watch) {
-		s->told = true;
+	/* Its request may still come, and nobody is to answer that. */
+	s->told = true;
+	if (s->watch)
 		s->watch->closed(s->watch);
-	} else if (is_stream(s)) {
-		s->told = true;
+	else if (is_stream(s))
 		s->rpc->handler->closed(s->rpc->ctx, s);
-	}
 }
 
 /* May it call? If not, it is told why. */

@@ -116,6 +116,12 @@ static void del(struct sw *sw, struct group *g, uint32_t id, int member)
 	sw_submit(sw, &d->op);
 }
 
+static void del_member(const struct rank *r)
+{
+	if (r->part && r->part->made)
+		del(r->part->sw, r->group, r->part->tree.id, (int)r->member);
+}
+
 /**
  * group_drop_parts() - forget the trees of a group, and delete those there are
  * @g: group, with no operation on a switch
@@ -126,8 +132,10 @@ void group_drop_parts(struct group *g)
 	uint32_t i;
 
 	g->vague.tree_at = 0;
-	for (i = 0; i < g->like.ranks; i++)
+	for (i = 0; i < g->like.ranks; i++) {
 		g->ranks[i].part = NULL;
+		g->ranks[i].alive_at = 0;
+	}
 	for (i = 0; i < g->nparts; i++) {
 		part = &g->parts[i];
 		if (part->made)
@@ -365,8 +373,8 @@ void group_lost(struct rank *r, const char *why)
 			  rank, why);
 	if (!g->present)
 		group_end(g);
-	else if (r->part && r->part->made)
-		del(r->part->sw, g, r->part->tree.id, (int)r->member);
+	else
+		del_member(r);
 }
 
 /**
@@ -390,8 +398,7 @@ void group_delete_left(struct group *g)
 		if (r->state != RANK_LEFT)
 			continue;
 		r->state = RANK_GONE;
-		if (r->part && r->part->made)
-			del(r->part->sw, g, r->part->tree.id, (int)r->member);
+		del_member(r);
 		group_tell_all(g, &(struct inc_rdv_msg){
 			.type = INC_RDV_LEFT, .rank = (int)i });
 	}

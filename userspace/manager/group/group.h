@@ -354,6 +354,8 @@ void group_due(struct timer *timer);
 void part_enter(struct part *part);
 bool group_has_tree(const struct manager *m, uint32_t id);
 struct rank *part_rank(const struct part *part, uint32_t member);
+struct part *rank_part(const struct rank *r);
+int64_t rank_next_alive(const struct rank *r);
 struct part *group_find_part(const struct manager *m, const struct sw *sw,
 			     uint32_t id);
 unsigned int group_levels(const struct group *g);

@@ -571,8 +571,7 @@ void group_tell_joined(struct rank *r)
 		 sw_name(r->part->sw));
 	r->heard_at = r->group->manager->loop.now;
 	r->told = r->stream;
-	if (r->join.uc)
-		r->alive_at = r->heard_at + joined->dead_time / INC_RDV_BEATS;
+	r->alive_at = rank_next_alive(r);
 	group_tell(r, &msg);
 }
 

@@ -80,6 +80,38 @@ struct rank *part_rank(const struct part *part, uint32_t member)
 }
 
 /**
+ * rank_part() - get the tree that a rank was told of, or is to be told of
+ * @r: rank
+ *
+ * Return: its part; NULL: there is none, or the switches still make it.
+ */
+struct part *rank_part(const struct rank *r)
+{
+	const struct group *g = r->group;
+
+	return g->state == GROUP_JOINED || g->state == GROUP_READY ? r->part :
+								     NULL;
+}
+
+/**
+ * rank_next_alive() - get the time when a rank is told that its switch is alive
+ * @r: rank
+ *
+ * Return: milliseconds; 0: never, since its queue pair would tell, or it has no
+ * tree, or one that does not take a silent member for dead.
+ */
+int64_t rank_next_alive(const struct rank *r)
+{
+	const struct part *part = r->join.uc ? rank_part(r) : NULL;
+	uint32_t ms = part ? part->tree.settings.dead_time : 0;
+
+	if (!ms)
+		return 0;
+	ms /= INC_RDV_BEATS;
+	return r->group->manager->loop.now + (ms ? ms : 1);
+}
+
+/**
  * group_levels() - count the levels of switches in a group's tree
  * @g: group
  *

@@ -55,8 +55,8 @@ uint32_t group_beat_ms(const struct manager *m)
 /* Does it wait for the time to look at the fabric? */
 static bool waits(const struct group *g)
 {
-	return g->place_at && (g->state == GROUP_REJOINING ||
-			       g->state == GROUP_PLACING);
+	return g->place_at && !g->ending &&
+	       (g->state == GROUP_REJOINING || g->state == GROUP_PLACING);
 }
 
 static int64_t deadline(const struct group *g)
@@ -107,8 +107,7 @@ static void look_at_ranks(struct group *g)
 		}
 		if (r->alive_at && r->alive_at <= now) {
 			group_tell(r, &alive);
-			r->alive_at = now + r->part->tree.settings.dead_time /
-					    INC_RDV_BEATS;
+			r->alive_at = rank_next_alive(r);
 		}
 	}
 }
@@ -134,7 +133,7 @@ static void expire(struct group *g)
 		forming_takes_too_long(g);
 		return;
 	}
-	if (!g->ending && waits(g) && g->place_at <= now) {
+	if (waits(g) && g->place_at <= now) {
 		g->place_at = 0;
 		group_look_again(g);
 		return;

@@ -119,9 +119,10 @@ static bool has_qp(const struct rank *r, const struct inc_rdv_join *join)
 static bool is_it(const struct rank *r, const struct inc_rdv_join *join,
 		  uint32_t tree_id)
 {
+	const struct part *part = rank_part(r);
+
 	/* While another tree is made, there is none. */
-	return ((r->part && r->part->tree.id == tree_id) ||
-		r->group->rebuilding) &&
+	return ((part && part->tree.id == tree_id) || r->group->rebuilding) &&
 	       inc_rdv_addr_same(&r->join.addr, &join->addr) &&
 	       has_qp(r, join);
 }
@@ -180,9 +181,7 @@ static void take_stream(struct rank *r, struct rpc_stream *stream)
 	};
 
 	set_stream(r, stream);
-	if (r->join.uc && r->part)
-		r->alive_at = r->heard_at + r->part->tree.settings.dead_time /
-					    INC_RDV_BEATS;
+	r->alive_at = rank_next_alive(r);
 	msg.rdv.type = g->state == GROUP_READY ? INC_RDV_READY : INC_RDV_ALIVE;
 	group_tell(r, &msg);
 	if (g->state == GROUP_REJOINING && !r->rejoined)
