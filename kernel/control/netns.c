@@ -10,6 +10,7 @@
 #include "control/netns.h"
 #include "control/teardown.h"
 #include "datapath/hook.h"
+#include "datapath/tx_output.h"
 #include "object/hold.h"
 #include "object/qp.h"
 #include "object/switch.h"
@@ -19,15 +20,21 @@
 static int __net_init net_init(struct net *net)
 {
 	struct inc_switch *sw = inc_switch_get(net);
+	int err = -ENOMEM;
 
+	sw->net = net;
 	sw->stats = inc_stats_alloc();
 	if (!sw->stats)
-		return -ENOMEM;
-	if (inc_hold_init(sw))
+		return err;
+	err = inc_tx_init(sw);
+	if (err)
 		goto err_stats;
-	if (rhashtable_init(&sw->qps, &inc_qpn_params))
+	err = inc_hold_init(sw);
+	if (err)
+		goto err_tx;
+	err = rhashtable_init(&sw->qps, &inc_qpn_params);
+	if (err)
 		goto err_hold;
-	sw->net = net;
 	sw->mem_limit = INC_MEMORY_LIMIT;
 	mutex_init(&sw->lock);
 	xa_init_flags(&sw->trees, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
@@ -37,9 +44,11 @@ static int __net_init net_init(struct net *net)
 
 err_hold:
 	inc_hold_exit(sw);
+err_tx:
+	inc_tx_exit(sw);
 err_stats:
 	free_percpu(sw->stats);
-	return -ENOMEM;
+	return err;
 }
 
 /* Tell the members, but do not wait for them: their network is going, too. */
@@ -74,6 +83,7 @@ static void __net_exit net_exit_batch(struct list_head *nets)
 		xa_destroy(&sw->trees);
 		rhashtable_destroy(&sw->qps);
 		inc_hold_exit(sw);
+		inc_tx_exit(sw);
 		free_percpu(sw->stats);
 	}
 }

@@ -2,16 +2,61 @@
 /*
  * Complete packets take the ordinary way out, through netfilter, bridge and
  * queueing disciplines.
+ *
+ * Only the device limits their size. Path MTUs are learned from ICMP messages,
+ * which anyone can forge, and a RoCEv2 packet cannot be made shorter: one such
+ * message would end a job. IP asks a packet's socket whether it believes them,
+ * so the switch has one.
  */
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/net.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/inet_common.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/sock.h>
 
 #include "datapath/fault.h"
 #include "datapath/tx_output.h"
 #include "object/qp.h"
 #include "object/switch.h"
+
+/**
+ * inc_tx_init() - make the socket of the packets of a switch
+ * @sw: its net is set
+ *
+ * It is bound to nothing and receives nothing.
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int inc_tx_init(struct inc_switch *sw)
+{
+	int family = ipv6_mod_enabled() ? AF_INET6 : AF_INET;
+	int err;
+
+	err = inet_ctl_sock_create(&sw->sk, family, SOCK_DGRAM, IPPROTO_UDP,
+				   sw->net);
+	if (err)
+		return err;
+	inet_sk(sw->sk)->pmtudisc = IP_PMTUDISC_INTERFACE;
+	if (family == AF_INET6)
+		inet6_sk(sw->sk)->pmtudisc = IPV6_PMTUDISC_INTERFACE;
+	return 0;
+}
+
+/**
+ * inc_tx_exit() - undo inc_tx_init()
+ * @sw: switch that sends nothing any more
+ *
+ * Context: process.
+ */
+void inc_tx_exit(struct inc_switch *sw)
+{
+	inet_ctl_sock_destroy(sw->sk);
+}
 
 /* Bytes from the IP header on, of all packets in a GSO packet. */
 static unsigned int wire_bytes(const struct sk_buff *skb)
@@ -48,12 +93,19 @@ void inc_tx_xmit(struct inc_qp *qp, struct sk_buff *skb)
  */
 void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
 {
+	struct sock *sk = qp->sw->sk;
+	bool ipv4 = skb->protocol == htons(ETH_P_IP);
 	int err;
 
-	if (skb->protocol == htons(ETH_P_IP))
-		err = ip_local_out(qp->sw->net, NULL, skb);
-	else
-		err = ip6_local_out(qp->sw->net, NULL, skb);
+	/*
+	 * IPv4 takes the socket as an argument. IPv6 and what follows IPsec
+	 * look at the packet's, at the price of a reference.
+	 */
+	if ((!ipv4 || dst_xfrm(skb_dst(skb))) &&
+	    !skb_set_owner_sk_safe(skb, sk))
+		WARN_ON_ONCE(1);
+	err = ipv4 ? ip_local_out(qp->sw->net, sk, skb) :
+		     ip6_local_out(qp->sw->net, sk, skb);
 	if (net_xmit_eval(err))
 		inc_stats_inc(qp->sw->stats, RDMA_INC_A_SWITCH_STATS_TX_ERROR);
 }

@@ -10,7 +10,9 @@
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
+#include <net/lwtunnel.h>
 #include <net/route.h>
+#include <net/xfrm.h>
 
 #include "core/icrc.h"
 #include "core/payload.h"
@@ -113,6 +115,23 @@ int inc_tx_source(struct inc_qp *qp)
 		return -ENETUNREACH;
 	dst_release(dst);
 	return 0;
+}
+
+/*
+ * The largest packet that the route's device takes, less what encapsulation by
+ * the route adds. Not dst_mtu(), see tx_output.c.
+ */
+static unsigned int device_mtu(const struct dst_entry *dst)
+{
+	unsigned int mtu;
+
+#ifdef CONFIG_XFRM
+	if (dst->xfrm)
+		return xfrm_state_mtu(dst->xfrm,
+				      device_mtu(xfrm_dst_child(dst)));
+#endif
+	mtu = READ_ONCE(dst->dev->mtu);
+	return mtu - lwtunnel_headroom(dst->lwtstate, mtu);
 }
 
 static unsigned int ip_hdr_len(const struct inc_qp *qp)
@@ -288,7 +307,7 @@ static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
 		goto err_route;
 	len = ip_hdr_len(qp) + sizeof(struct udphdr) + INC_MAX_TRANSPORT_HDR +
 	      payload_len + trailer_len;
-	if (len > dst_mtu(dst))
+	if (len > device_mtu(dst))
 		goto err_route;
 	reserve = LL_RESERVED_SPACE(dst->dev);
 	if (pkt->opcode != IB_OPCODE_RC_ACKNOWLEDGE)

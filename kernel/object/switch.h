@@ -21,6 +21,7 @@
 
 struct dentry;
 struct netlink_ext_ack;
+struct sock;
 
 /* Default of the memory that all trees of a namespace may take. */
 #define INC_MEMORY_LIMIT	BIT_ULL(30)
@@ -31,6 +32,7 @@ struct netlink_ext_ack;
 /**
  * struct inc_switch - the switch of one network namespace
  * @net: the namespace
+ * @sk: socket of the packets sent, see tx_output.c
  * @lock: guards the set of trees and members, @mem_limit, @mem_used, @quota,
  *	@epoch, @leaving, @parting, @parted; outermost of the module's locks
  * @qps: QPs by QPN; written under @lock, read under RCU
@@ -56,6 +58,7 @@ struct netlink_ext_ack;
  */
 struct inc_switch {
 	struct net			*net;
+	struct sock			*sk;
 	struct mutex			lock;	/* see above */
 	struct rhashtable		qps;
 	struct xarray			trees;

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Packets by somebody who is not the member, but knows some of its numbers."""
+import struct
+import subprocess
+
 import counters
 import peer
 import roce
@@ -239,3 +242,47 @@ def uc(lab, family):
         for m in t.m:
             m.allreduce(1, [2])
         t.check(1, [4])
+
+
+def too_big(m, mtu):
+    """Any host's claim that an echo reply to a member did not fit."""
+    sw, anyone = m.lab.sw_addr(m.family), m.lab.new_addr(m.family, 2)
+    if m.family == 6:
+        echo = struct.pack("!IHBB16s16sBBHI", 6 << 28, 4000, 58, 64, sw,
+                           m.addr, 129, 0, 0, 0)
+        icmp = struct.pack("!BBHI", 2, 0, 0, mtu) + echo
+        pseudo = anyone + sw + struct.pack("!II", len(icmp), 58)
+        check_sum = roce.checksum(pseudo + icmp)
+        header = struct.pack("!IHBB16s16s", 6 << 28, len(icmp), 58, 64, anyone,
+                             sw)
+    else:
+        echo = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 4000, 0,
+                                       0x4000, 64, 1, 0, sw, m.addr)) + bytes(8)
+        icmp = struct.pack("!BBHHH", 3, 4, 0, 0, mtu) + echo
+        check_sum = roce.checksum(icmp)
+        header = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0,
+                                         20 + len(icmp), 0, 0, 64, 1, 0,
+                                         anyone, sw))
+    return header + icmp[:2] + struct.pack("!H", check_sum) + icmp[4:]
+
+
+@test("trust: a forged ICMP message about the path's MTU",
+      cases={"RC": (peer.RC,), "UC": (peer.UC,)})
+def path_mtu(lab, family, transport):
+    """The kernel believes it; results and acknowledgments fit all the same."""
+    mtu = 552 if family == 4 else 1280
+    with lab.tree(family=family, pmtu=4096, msg_size=4096,
+                  transports=(transport,)) as t:
+        t.good()
+        lab.ports[2].send(too_big(t.m[0], mtu))
+        lab.quiet()
+        route = subprocess.run(["ip", "-n", lab.sw_ns, "route", "get",
+                                roce.ntoa(t.m[0].addr)], check=True,
+                               capture_output=True, encoding="ascii").stdout
+        check("mtu %d" % mtu in route, "not believed: " + route)
+        values = list(range(1000))
+        msg_id = t.take_id()
+        with counters.switch(lab, tx_route=0, tx_error=0):
+            for m in t.m:
+                m.allreduce(msg_id, values)
+            t.check(msg_id, [len(t.m) * v for v in values])

@@ -326,7 +326,7 @@ static const char *const switch_stats_docs[] = {
 	[RDMA_INC_A_SWITCH_STATS_TX_NO_MEMORY] =
 		"No memory for a packet to send; it is retransmitted after a timeout.",
 	[RDMA_INC_A_SWITCH_STATS_TX_ROUTE] =
-		"No route to the member, or the route's MTU is too small.",
+		"No route to the member, or the device's MTU is too small.",
 	[RDMA_INC_A_SWITCH_STATS_TX_ERROR] =
 		"The IP output path refused the packet (queue full, filter).",
 };
