@@ -9,6 +9,17 @@
 #include <linux/timer.h>
 #include <net/flow.h>
 
+/*
+ * Packet sockets of one protocol that see all devices of a namespace. Kernels
+ * before 6.15 have no list of them for modules: only sockets bound to a device
+ * are found there. The macro is of 6.16.
+ */
+#ifdef timer_container_of
+#define inc_packet_sockets(dev) (&dev_net(dev)->ptype_specific)
+#else
+#define inc_packet_sockets(dev) (&(dev)->ptype_specific)
+#endif
+
 #ifndef timer_container_of
 #define timer_container_of(var, callback_timer, timer_fieldname) \
 	from_timer(var, callback_timer, timer_fieldname)

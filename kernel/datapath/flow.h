@@ -12,6 +12,7 @@
 
 #include "compat.h"
 #include "object/qp.h"
+#include "object/switch.h"
 
 /**
  * inc_flow_ipv4() - describe the packets of a QP to an IPv4 route lookup
@@ -49,6 +50,22 @@ static inline struct flowi6 inc_flow_ipv6(const struct inc_qp *qp)
 		.fl6_sport	= qp->sport,
 		.fl6_dport	= htons(INC_UDP_PORT),
 	};
+}
+
+/**
+ * inc_flow_genid() - get the generation of the routes and addresses
+ * @qp: QP
+ *
+ * Context: any.
+ * Return: a number that changes whenever a route or an address does.
+ */
+static inline int inc_flow_genid(const struct inc_qp *qp)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (qp->cfg.family == AF_INET6)
+		return rt_genid_ipv6(qp->sw->net);
+#endif
+	return rt_genid_ipv4(qp->sw->net);
 }
 
 #endif /* _INC_FLOW_H */

@@ -17,6 +17,7 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 
+#include "compat.h"
 #include "datapath/hook.h"
 #include "datapath/rx.h"
 #include "object/switch.h"
@@ -96,8 +97,22 @@ static unsigned int plain_ipv6(const struct sk_buff *skb)
 	return sizeof(*ih);
 }
 
-/* Is the traffic to the bridge's own device captured or filtered? */
-static bool watched(struct net_device *dev)
+/* Does a packet socket of the list see this protocol? */
+static bool listened(const struct list_head *sockets, __be16 protocol)
+{
+	struct packet_type *pt;
+
+	list_for_each_entry_rcu(pt, sockets, list)
+		if (pt->type == protocol)
+			return true;
+	return false;
+}
+
+/*
+ * Is the traffic to the bridge's own device captured, filtered, or first shown
+ * to other devices on it, as macvlans?
+ */
+static bool watched(struct net_device *dev, __be16 protocol)
 {
 #ifdef CONFIG_NET_XGRESS
 	if (rcu_access_pointer(dev->tcx_ingress))
@@ -107,7 +122,10 @@ static bool watched(struct net_device *dev)
 	if (rcu_access_pointer(dev->nf_hooks_ingress))
 		return true;
 #endif
-	return rcu_access_pointer(dev->xdp_prog) || dev_nit_active(dev);
+	return rcu_access_pointer(dev->xdp_prog) ||
+	       rcu_access_pointer(dev->rx_handler) || dev_nit_active(dev) ||
+	       listened(&dev->ptype_specific, protocol) ||
+	       listened(inc_packet_sockets(dev), protocol);
 }
 
 static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
@@ -118,7 +136,7 @@ static unsigned int hook_bridge(void *priv, struct sk_buff *skb,
 
 	/* VLAN-tagged, for another host, GSO, or watched. */
 	if (skb_vlan_tag_present(skb) || skb->pkt_type != PACKET_HOST ||
-	    skb_is_gso(skb) || watched(skb->dev))
+	    skb_is_gso(skb) || watched(skb->dev, skb->protocol))
 		return NF_ACCEPT;
 	if (skb->protocol == htons(ETH_P_IP))
 		udp_off = plain_ipv4(skb);

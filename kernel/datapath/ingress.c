@@ -104,7 +104,9 @@ static int ingress_ifindex(const struct inc_qp *qp, const struct sk_buff *skb)
  */
 bool inc_ingress_early(const struct inc_qp *qp, struct sk_buff *skb)
 {
-	if (skb->dev->ifindex != READ_ONCE(qp->iif))
+	/* The address may have been removed, or the route moved, since. */
+	if (skb->dev->ifindex != READ_ONCE(qp->iif) ||
+	    inc_flow_genid(qp) != READ_ONCE(qp->genid))
 		return false;
 #ifdef CONFIG_XFRM
 	return __xfrm_check_nopolicy(qp->sw->net, skb, XFRM_POLICY_IN);

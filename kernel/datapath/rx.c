@@ -300,10 +300,6 @@ bool inc_rx_early(struct inc_switch *sw, struct sk_buff *skb,
 {
 	struct inc_qp *qp = inc_qp_lookup(sw, qpn);
 
-	/*
-	 * Its address is ours, or no route from it to the member would be
-	 * known.
-	 */
 	if (!qp || !from_member(skb, qp) || !inc_ingress_early(qp, skb))
 		return false;
 	rx_one(qp, skb, udp_off);

@@ -50,7 +50,6 @@ static struct dst_entry *find_route_ipv4(struct inc_qp *qp)
 		return NULL;
 	if (!qp->cfg.local.s6_addr32[3])
 		qp->cfg.local.s6_addr32[3] = fl4.saddr;
-	WRITE_ONCE(qp->iif, rt->dst.dev->ifindex);
 	return &rt->dst;
 }
 
@@ -60,12 +59,15 @@ static struct dst_entry *find_route_ipv6(struct inc_qp *qp)
 	struct flowi6 fl6 = inc_flow_ipv6(qp);
 	struct dst_entry *dst;
 
+	/* As IPv4's lookup does. */
+	if (!ipv6_addr_any(&fl6.saddr) &&
+	    !ipv6_chk_addr(qp->sw->net, &fl6.saddr, NULL, 0))
+		return NULL;
 	dst = ip6_dst_lookup_flow(qp->sw->net, NULL, &fl6, NULL);
 	if (IS_ERR(dst))
 		return NULL;
 	if (ipv6_addr_any(&qp->cfg.local))
 		qp->cfg.local = fl6.saddr;
-	WRITE_ONCE(qp->iif, dst->dev->ifindex);
 	return dst;
 #else
 	return NULL;
@@ -78,22 +80,25 @@ static struct dst_entry *find_route_ipv6(struct inc_qp *qp)
  */
 static struct dst_entry *find_route(struct inc_qp *qp)
 {
-	struct dst_entry *dst = dst_cache_get(&qp->dst);
+	bool ipv4 = qp->cfg.family == AF_INET;
+	int genid = inc_flow_genid(qp);
+	struct dst_entry *dst = NULL;
 
+	if (READ_ONCE(qp->genid) == genid)
+		dst = dst_cache_get(&qp->dst);
 	if (dst)
 		return dst;
-	if (qp->cfg.family == AF_INET) {
-		dst = find_route_ipv4(qp);
-		if (dst)
-			dst_cache_set_ip4(&qp->dst, dst,
-					  qp->cfg.local.s6_addr32[3]);
-		return dst;
-	}
-	dst = find_route_ipv6(qp);
+	dst = ipv4 ? find_route_ipv4(qp) : find_route_ipv6(qp);
+	if (!dst)
+		return NULL;
+	if (ipv4)
+		dst_cache_set_ip4(&qp->dst, dst, qp->cfg.local.s6_addr32[3]);
 #if IS_ENABLED(CONFIG_IPV6)
-	if (dst)
+	else
 		dst_cache_set_ip6(&qp->dst, dst, &qp->cfg.local);
 #endif
+	WRITE_ONCE(qp->iif, dst->dev->ifindex);
+	WRITE_ONCE(qp->genid, genid);
 	return dst;
 }
 

@@ -124,6 +124,7 @@ struct inc_member_cfg {
  * @sport: UDP source port
  * @traffic_class: that of the tree
  * @iif: device over which the route to the member goes
+ * @genid: generation of the routes and addresses, see flow.h, that @iif is of
  * @stats: counters
  * @memory: bytes charged to the tree
  * @last_rx: jiffies when the last packet arrived, or the QP was made
@@ -142,6 +143,7 @@ struct inc_qp {
 	struct rhash_head		node;
 	u32				qpn;
 	int				iif;
+	int				genid;
 	u8				state;
 	bool				is_switch;
 	bool				heard;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Ways that a member's packet may not come, though each byte is right."""
 import contextlib
+import socket
 import struct
 import subprocess
 
@@ -8,7 +9,7 @@ import counters
 import peer
 import roce
 from ktap import Skip, check, expect, test
-from net import ETH_P_IP, ETH_P_IPV6
+from net import ETH_P_IP, ETH_P_IPV6, in_ns
 from roce import build, udp_offset
 from test_border import cut_checked, try_packets
 
@@ -163,6 +164,72 @@ def ingress_filter(lab, family):
                 a.send(good)
         with counters.switch(lab), counters.member(a, rx_packets=1):
             a.send(good)
+
+
+@test("ingress: a macvlan on the bridge takes its sources' frames")
+def macvlan(lab, family):
+    with lab.tree(family=family) as t:
+        a = t.m[0]
+        t.good()
+        good, = a.request(1, peer.ints([1]))
+        mac = ":".join("%02x" % b for b in a.port.mac)
+        with undone(lab, "ip link add mv0 link br0 type macvlan"
+                    " mode source nodst", "ip link del mv0"):
+            cmd(lab, "ip link set mv0 type macvlan macaddr add " + mac)
+            cmd(lab, "ip link set mv0 up")
+            # it hands them to IP, but does not lead to the member
+            with counters.switch(lab, rx_ingress=1), \
+                    counters.member(a, rx_packets=0):
+                a.send(good)
+        with counters.switch(lab), counters.member(a, rx_packets=1):
+            a.send(good)
+
+
+@test("ingress: packet sockets of one protocol see the packets, too",
+      cases={"of the bridge": ("br0",), "of all devices": (None,),
+             "of another protocol": ("br0", 0x88cc)})
+def packet_socket(lab, family, dev, kind=None):
+    ours = ETH_P_IP if family == 4 else ETH_P_IPV6
+    with lab.tree(family=family) as t:
+        t.good()
+        with in_ns(lab.sw_ns):
+            sock = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM,
+                                 socket.htons(kind or ours))
+        with sock:
+            sock.setblocking(False)
+            if dev:
+                sock.bind((dev, kind or ours))
+            t.good()
+            seen = []
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    seen.append(sock.recv(65536))
+        wanted = [p for p in seen if p[udp_offset(p):][:4][2:] ==
+                  struct.pack("!H", roce.PORT)]
+        check(bool(wanted) == (kind is None),
+              "%d packets of %d are requests" % (len(wanted), len(seen)))
+
+
+@test("ingress: an address that was removed, and comes back")
+def address(lab, family):
+    addr = "10.99.0.1/16" if family == 4 else "fd00:99::1/64"
+    nodad = "" if family == 4 else " nodad"
+    with lab.tree(family=family) as t, undone(
+            lab, "sysctl -qw net.ipv4.conf.br0.promote_secondaries=1",
+            "sysctl -qw net.ipv4.conf.br0.promote_secondaries=0"):
+        a = t.m[0]
+        t.good()
+        good, = a.request(1, peer.ints([1]))
+        with undone(lab, "ip addr del %s dev br0" % addr,
+                    "ip addr add %s dev br0%s" % (addr, nodad)):
+            with counters.member(a, rx_packets=0):
+                a.send(good)
+        t.next_id = 2
+        with counters.member(a, rx_packets=1):
+            a.send(good)
+        t.m[1].allreduce(1, [2])
+        t.check(1, [3])
+        t.good()
 
 
 @test("ingress: a QPN of the range that is nobody's goes on to other sockets")
