@@ -260,6 +260,34 @@ part_reload()
 	reload
 	as ruth am_job "limits are gone" 2 --check --count 100
 	gone "reload"
+	default_file
+}
+
+# The file that is read without --tenants, written after the manager's start.
+default_file()
+{
+	local args=("${AMD_ARGS[@]}")
+
+	amd_down
+	AMD_ARGS=()
+	mkdir -p /etc/rdma_inc && amd_up || return
+	SAYS_BY=(as olga ctl)
+	says "no default file" 0 "nothing is limited: there is no /etc/rdma_inc" \
+		quota
+	reload
+	says "a reload without it" 0 "nothing is limited" quota
+	printf '%s\n' "tenant = red" "groups = 0" >/etc/rdma_inc/tenants.conf
+	reload
+	says "written, and reloaded" 0 "were read from /etc/rdma_inc" quota
+	refused "its limits are in force" ruth 2 "may have 0 groups"
+	rm -r /etc/rdma_inc
+	reload
+	says "it is gone" 0 "the limits are as before: .*No such file" quota
+	refused "the limits are as before" ruth 2 "may have 0 groups"
+	SAYS_BY=(sw)
+	amd_down
+	AMD_ARGS=("${args[@]}")
+	amd_up
 }
 
 # sees_not WHO ARGS...: inc-amctl tells WHO nothing of the group.

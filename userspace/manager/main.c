@@ -39,18 +39,10 @@ static void reload(struct work *work)
 	if (manager.stop)
 		return;
 	group_check_callers(&manager);
-	if (!manager.tenants.path) {
-		log_say("SIGHUP: there is no file of limits (--tenants)");
-		return;
-	}
-	if (tenants_reload(&manager.tenants, err, sizeof(err)))
-		event_say(&manager.events, EVENT_LIMITS_WRONG,
-			  manager.o.advertise, "the limits are as before: %s",
-			  err);
-	else
-		event_say(&manager.events, EVENT_LIMITS_READ,
-			  manager.o.advertise, "limits of tenants were read from %s",
-			  manager.tenants.path);
+	event_say(&manager.events,
+		  tenants_reload(&manager.tenants, err, sizeof(err)) ?
+		  EVENT_LIMITS_WRONG : EVENT_LIMITS_READ,
+		  manager.o.advertise, "%s", manager.tenants.said);
 }
 
 static void post_reload(void)
@@ -295,8 +287,11 @@ static int start_tenants(struct manager *m)
 {
 	char err[512];
 
-	if (!tenants_open(&m->tenants, m->o.tenants, err, sizeof(err)))
+	if (!tenants_open(&m->tenants, m->o.tenants ? m->o.tenants : AM_TENANTS,
+			  !m->o.tenants, err, sizeof(err))) {
+		log_say("%s", m->tenants.said);
 		return 0;
+	}
 	fprintf(stderr, "inc-amd: %s\n", err);
 	return -1;
 }

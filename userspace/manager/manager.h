@@ -67,7 +67,7 @@ struct stats;
  * @security: who may call
  * @http: address of the web page; NULL: none
  * @http_plaintext: other hosts may see it, too
- * @tenants: file with the limits of tenants, or NULL
+ * @tenants: file with the limits of tenants; NULL: the default one, if it is there
  */
 struct options {
 	const char	*listen;

@@ -70,7 +70,7 @@ static const char usage[] =
 	"      --http-insecure-plaintext\n"
 	"                          show it to other hosts: everyone sees everything\n"
 	"      --tenants FILE      what tenants may have; read again on SIGHUP\n"
-	"                          (default: " AM_TENANTS ", if it is there)\n"
+	"                          (default: " AM_TENANTS ", which may be missing)\n"
 	"      --pidfile FILE      write the process ID there\n"
 	"  -v, --verbose           log more\n"
 	"  -h, --help              this text\n"
@@ -534,8 +534,6 @@ int options_read(struct options *o, int argc, char **argv)
 	}
 	if (check(o))
 		return -1;
-	if (!o->tenants && !access(AM_TENANTS, F_OK))
-		o->tenants = AM_TENANTS;
 	if (!o->advertise)
 		o->advertise = o->listen;
 	return 0;

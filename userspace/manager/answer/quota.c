@@ -130,6 +130,10 @@ void answer_quotas(const struct manager *m, const uint8_t *data, size_t len,
 		/* The first two: others are no limits of all together. */
 		all.msg.n_limits = LIMIT_RANKS + 1;
 		out.all = own ? NULL : &all.msg;
+		if (!own) {
+			out.read = (char *)m->tenants.said;
+			out.read_at = m->tenants.read_at;
+		}
 		out.n_quotas = t.n;
 		out.quotas = (RdmaInc__V1__Quota **)t.rows;
 		answer_reply(a, &out.base);

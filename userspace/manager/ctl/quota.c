@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
@@ -45,11 +46,26 @@ static void print_quota(const char *name, const RdmaInc__V1__Quota *q)
 	}
 }
 
+/* What the last start, or reload, made of the file. */
+static void print_read(const RdmaInc__V1__Quotas *list)
+{
+	time_t at = list->read_at / 1000;
+	char text[32] = "";
+	struct tm tm;
+
+	if (!list->read[0])
+		return;
+	if (localtime_r(&at, &tm))
+		strftime(text, sizeof(text), "%F %T", &tm);
+	printf("%s: %s\n", text, list->read);
+}
+
 static void print_all(const RdmaInc__V1__Quotas *list)
 {
 	char name[128];
 	size_t i;
 
+	print_read(list);
 	for (i = 0; i < list->n_quotas; i++) {
 		snprintf(name, sizeof(name), "tenant %s",
 			 list->quotas[i]->tenant[0] ? list->quotas[i]->tenant :

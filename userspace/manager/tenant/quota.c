@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/loop.h"
 #include "tenant/preempt.h"
@@ -15,35 +16,50 @@
 
 /* --- The policy ---------------------------------------------------------- */
 
+/* Say what was read, for those who ask later. */
+static void note(struct tenants *t, const char *how, const char *what)
+{
+	snprintf(t->said, sizeof(t->said), "%s%s", how, what);
+	t->read_at = unix_ms();
+}
+
+/* Nobody has named the file, and it has not been there yet. */
+static bool may_miss(const struct tenants *t)
+{
+	return !t->path || (t->optional && !t->found &&
+			    access(t->path, F_OK) && errno == ENOENT);
+}
+
 /**
  * tenants_open() - read what tenants may have
  * @t: tenants, of which there are none
  * @path: file; NULL: nothing is limited
+ * @optional: nothing is limited until it is there
  * @err: error message
  * @err_len: size of @err in bytes
  *
- * Return: 0 or -EINVAL.
+ * Return: 0 or a negative errno value.
  */
-int tenants_open(struct tenants *t, const char *path, char *err,
+int tenants_open(struct tenants *t, const char *path, bool optional, char *err,
 		 size_t err_len)
 {
 	t->path = path;
-	if (path) {
-		t->policy = policy_read(path, err, err_len);
-		return t->policy ? 0 : -EINVAL;
-	}
+	t->optional = optional;
 	t->policy = policy_new();
-	if (t->policy)
-		return 0;
-	snprintf(err, err_len, "no memory");
-	return -ENOMEM;
+	if (!t->policy) {
+		snprintf(err, err_len, "no memory");
+		return -ENOMEM;
+	}
+	return tenants_reload(t, err, err_len);
 }
 
 /**
  * tenants_reload() - read the file again
- * @t: tenants, with a file; what they have stays theirs
+ * @t: tenants; what they have stays theirs, and @t->said says what was done
  * @err: error message; then the limits are as they were
  * @err_len: size of @err in bytes
+ *
+ * A file that was there and is gone is an error: to limit nothing, it is emptied.
  *
  * Return: 0 or -EINVAL.
  */
@@ -52,9 +68,18 @@ int tenants_reload(struct tenants *t, char *err, size_t err_len)
 	struct policy *p;
 	struct tenant *tn;
 
+	if (may_miss(t)) {
+		note(t, "nothing is limited: there is no ",
+		     t->path ? t->path : "file of limits");
+		return 0;
+	}
 	p = policy_read(t->path, err, err_len);
-	if (!p)
+	if (!p) {
+		note(t, "the limits are as before: ", err);
 		return -EINVAL;
+	}
+	t->found = true;
+	note(t, "limits of tenants were read from ", t->path);
 	for (tn = t->list; tn; tn = tn->next)
 		tn->limits = policy_of(p, tn->name);
 	policy_free(t->policy);

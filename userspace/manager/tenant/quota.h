@@ -13,7 +13,7 @@
 #include "base/event.h"
 #include "tenant/reserve.h"
 
-int tenants_open(struct tenants *t, const char *path, char *err,
+int tenants_open(struct tenants *t, const char *path, bool optional, char *err,
 		 size_t err_len);
 int tenants_reload(struct tenants *t, char *err, size_t err_len);
 void tenants_close(struct tenants *t);

@@ -88,6 +88,10 @@ struct reservation {
 /**
  * struct tenants - all tenants
  * @path: file with their limits, or NULL
+ * @optional: it need not be there
+ * @found: it was there
+ * @read_at: milliseconds since 1970; when it was read, or that was tried
+ * @said: and what came of it
  * @policy: what it says
  * @list: tenants that had a group
  * @use: what all of them have
@@ -97,6 +101,10 @@ struct reservation {
  */
 struct tenants {
 	const char	*path;
+	bool		optional;
+	bool		found;
+	int64_t		read_at;
+	char		said[512];
 	struct policy	*policy;
 	struct tenant	*list;
 	struct use	use;
