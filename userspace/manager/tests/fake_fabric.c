@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * A crew of switches: two leaves with hosts, and one above them. Their agents
+ * refuse what they are asked, lose it, and tell of failures as they like. In place
+ * of base/pool.c and of all in fabric/ that speaks NETCONF.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/tree.h"
+#include "group/group.h"
+#include "tests/fake.h"
+
+#define TREES	256
+
+/**
+ * struct netconf - a session
+ * @sw: with this switch
+ */
+struct netconf {
+	unsigned int	sw;
+};
+
+static struct {
+	uint32_t	trees[TREES];
+	unsigned int	n;
+	bool		broken;
+} switches[FAKE_SWITCHES];
+
+static struct job *jobs;
+
+/* --- Threads ------------------------------------------------------------- */
+
+int pool_start(struct pool *pool, unsigned int most)
+{
+	(void)pool;
+	(void)most;
+	return 0;
+}
+
+void pool_submit(struct pool *pool, struct job *job)
+{
+	(void)pool;
+	job->next = jobs;
+	jobs = job;
+}
+
+void pool_stop(struct pool *pool)
+{
+	(void)pool;
+}
+
+/**
+ * fake_run() - have any switch do what it was asked for
+ *
+ * Return: false if none was.
+ */
+bool fake_run(void)
+{
+	struct job **link = &jobs, *job;
+	uint32_t n = 0;
+
+	for (job = jobs; job; job = job->next)
+		n++;
+	if (!n)
+		return false;
+	for (n = fuzz_any(n); n; n--)
+		link = &(*link)->next;
+	job = *link;
+	*link = job->next;
+	job->run(job);
+	return true;
+}
+
+/* --- Sessions ------------------------------------------------------------ */
+
+/**
+ * fake_break() - have a switch not be reached, or be reached again
+ * @sw: switch
+ * @broken: it is not
+ */
+void fake_break(unsigned int sw, bool broken)
+{
+	switches[sw].broken = broken;
+}
+
+int netconf_target_parse(struct netconf_target *t, const char *text)
+{
+	snprintf(t->path, sizeof(t->path), "%s", text);
+	return 0;
+}
+
+int netconf_target_cmp(const struct netconf_target *a,
+		       const struct netconf_target *b)
+{
+	return strcmp(a->path, b->path);
+}
+
+struct netconf *netconf_open(const struct netconf_target *t, char *err)
+{
+	unsigned int sw = (unsigned int)atoi(t->path);
+	struct netconf *n;
+
+	if (switches[sw].broken) {
+		snprintf(err, NETCONF_ERROR_LEN, "connection refused");
+		return NULL;
+	}
+	n = calloc(1, sizeof(*n));
+	if (n)
+		n->sw = sw;
+	return n;
+}
+
+void netconf_close(struct netconf *n)
+{
+	free(n);
+}
+
+int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
+		char *err)
+{
+	(void)n;
+	(void)filter;
+	(void)data;
+	snprintf(err, NETCONF_ERROR_LEN, "no counters");
+	return -EPROTO;
+}
+
+/* Does the session fail, or the switch refuse? */
+static int trouble(const struct netconf *n, char *err)
+{
+	static const int errors[] = {
+		-ENOTCONN, -ENOBUFS, -ENOBUFS, -EINVAL, -EPROTO,
+	};
+
+	snprintf(err, NETCONF_ERROR_LEN, "trouble");
+	if (switches[n->sw].broken)
+		return -ENOTCONN;
+	return fuzz_any(12) ? 0 : errors[fuzz_any(5)];
+}
+
+/* --- Trees --------------------------------------------------------------- */
+
+static unsigned int find(unsigned int sw, uint32_t id)
+{
+	unsigned int i = 0;
+
+	while (i < switches[sw].n && switches[sw].trees[i] != id)
+		i++;
+	return i;
+}
+
+static void remove_tree(unsigned int sw, uint32_t id)
+{
+	unsigned int i = find(sw, id);
+
+	if (i < switches[sw].n)
+		switches[sw].trees[i] =
+			switches[sw].trees[--switches[sw].n];
+}
+
+static void make_ends(struct tree *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++) {
+		if (!t->members[i].known || t->members[i].made)
+			continue;
+		t->members[i].made = true;
+		t->members[i].own.qpn = t->id * 64 + i + 1;
+		t->members[i].own.addr = (struct inc_rdv_addr){
+			.len = 4, .bytes = { 10, 9, 9, 9 } };
+	}
+}
+
+int tree_make(struct tree *t, struct netconf *n, char *err)
+{
+	static const uint32_t times[] = { 0, 3, 10, 700 };
+	int ret = trouble(n, err);
+
+	if (ret && (ret != -ENOTCONN || fuzz_any(2)))
+		return ret;
+	if (find(n->sw, t->id) < switches[n->sw].n)
+		return -EEXIST;
+	if (switches[n->sw].n == TREES)
+		return -ENOBUFS;
+	switches[n->sw].trees[switches[n->sw].n++] = t->id;
+	if (ret)
+		return ret;
+	t->settings.tree_id = t->id;
+	t->settings.slots = 64;
+	t->settings.msg_size = 4096;
+	t->settings.pmtu = 1024;
+	t->settings.dead_time = times[fuzz_any(4)];
+	t->up.qpn = 77;
+	make_ends(t);
+	return 0;
+}
+
+int tree_add(struct tree *t, struct netconf *n, char *err)
+{
+	int ret = trouble(n, err);
+
+	if (!ret)
+		make_ends(t);
+	return ret;
+}
+
+int tree_link(const struct tree *t, struct netconf *n, char *err)
+{
+	(void)t;
+	return trouble(n, err);
+}
+
+int tree_member_del(uint32_t id, uint32_t member, struct netconf *n, char *err)
+{
+	(void)member;
+	return find(n->sw, id) == switches[n->sw].n ? -ENOENT :
+						      trouble(n, err);
+}
+
+int tree_del(uint32_t id, struct netconf *n, char *err)
+{
+	int ret = trouble(n, err);
+
+	if (!ret)
+		remove_tree(n->sw, id);
+	return ret;
+}
+
+/* --- What agents tell ---------------------------------------------------- */
+
+/**
+ * fake_host() - get a host's address
+ * @addr: result
+ * @host: its number
+ */
+void fake_host(struct inc_rdv_addr *addr, uint32_t host)
+{
+	*addr = (struct inc_rdv_addr){ .len = 4, .bytes = {
+		10, 0, 0, (uint8_t)(host + 1) } };
+}
+
+static void put_if(struct sw_info *info, const char *mac,
+		   const char *switch_id, const char *port, uint32_t host)
+{
+	struct sw_if *itf = &info->ifs[info->nifs++];
+
+	snprintf(itf->name, sizeof(itf->name), "p%u", info->nifs);
+	snprintf(itf->mac, sizeof(itf->mac), "02:00:00:00:%c0:%02x",
+		 info->id[1], info->nifs);
+	itf->index = info->nifs;
+	itf->up = true;
+	itf->speed = 1000000000;
+	itf->nneighs = 1;
+	itf->neighs = calloc(1, sizeof(*itf->neighs));
+	itf->addrs = calloc(1, sizeof(*itf->addrs));
+	if (!itf->neighs || !itf->addrs)
+		abort();
+	itf->naddrs = 1;
+	fake_host(itf->addrs, 100 + 10 * (uint32_t)(info->id[1] - '0') +
+			      info->nifs);
+	snprintf(itf->neighs->mac, MAC_LEN, "%s", mac);
+	snprintf(itf->neighs->switch_id, SWITCH_ID_MAX, "%s", switch_id);
+	snprintf(itf->neighs->switch_port, sizeof(itf->neighs->switch_port),
+		 "%s", port);
+	if (*switch_id)
+		return;
+	itf->neighs->addrs = calloc(1, sizeof(*itf->neighs->addrs));
+	if (!itf->neighs->addrs)
+		abort();
+	itf->neighs->naddrs = 1;
+	fake_host(itf->neighs->addrs, host);
+}
+
+static void put_ifs(struct sw_info *info, unsigned int sw)
+{
+	char mac[MAC_LEN];
+	uint32_t i;
+
+	info->ifs = calloc(FAKE_HOSTS + 1, sizeof(*info->ifs));
+	if (!info->ifs)
+		abort();
+	if (sw == FAKE_SWITCHES - 1) {
+		put_if(info, "02:00:00:00:00:01", "s0", "p1", 0);
+		put_if(info, "02:00:00:00:10:01", "s1", "p1", 0);
+		return;
+	}
+	snprintf(mac, sizeof(mac), "02:00:00:00:20:%02x", sw + 1);
+	put_if(info, mac, "s2", sw ? "p2" : "p1", 0);
+	for (i = 0; i < FAKE_HOSTS; i++) {
+		snprintf(mac, sizeof(mac), "02:00:00:00:ff:%02x",
+			 sw * FAKE_HOSTS + i);
+		put_if(info, mac, "", "", sw * FAKE_HOSTS + i);
+	}
+	/* Interfaces go down at times. */
+	info->ifs[fuzz_any(info->nifs)].up = fuzz_any(8);
+}
+
+struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
+{
+	struct sw_info *info;
+	int ret = trouble(n, err);
+
+	(void)known;
+	info = ret ? NULL : calloc(1, sizeof(*info));
+	if (!info) {
+		errno = ret ? -ret : ENOMEM;
+		return NULL;
+	}
+	snprintf(info->id, sizeof(info->id), "s%u", n->sw);
+	info->collectives = fuzz_any(30) ? 0xff : 0;
+	info->max_trees = fuzz_any(10) ? 0 : 4;
+	info->cm_port = fuzz_any(4) ? 18515 : 0;
+	fake_host(&info->cm_addr, 200 + n->sw);
+	info->ntrees = switches[n->sw].n;
+	info->trees = calloc(info->ntrees + 1, sizeof(*info->trees));
+	if (!info->trees)
+		abort();
+	memcpy(info->trees, switches[n->sw].trees,
+	       info->ntrees * sizeof(*info->trees));
+	put_ifs(info, n->sw);
+	return info;
+}
+
+void sw_info_free(struct sw_info *info)
+{
+	unsigned int i;
+
+	if (!info)
+		return;
+	for (i = 0; i < info->nifs; i++) {
+		if (info->ifs[i].neighs)
+			free(info->ifs[i].neighs->addrs);
+		free(info->ifs[i].neighs);
+		free(info->ifs[i].addrs);
+	}
+	free(info->ifs);
+	free(info->trees);
+	free(info);
+}
+
+void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
+	      unsigned int n)
+{
+	(void)sw;
+	(void)addrs;
+	(void)n;
+}
+
+/* --- News ---------------------------------------------------------------- */
+
+void *sw_watch_poll(void *arg)
+{
+	return arg;
+}
+
+int sw_watch_start(struct sw *sw)
+{
+	(void)sw;
+	return 0;
+}
+
+void sw_watch_stop(struct sw *sw)
+{
+	(void)sw;
+}
+
+/**
+ * fake_news() - have a switch tell something of a tree
+ * @m: manager
+ */
+void fake_news(struct manager *m)
+{
+	unsigned int at = fuzz_any(FAKE_SWITCHES);
+	struct sw_news news = {
+		.sw = &m->switches[at],
+		.kind = (enum sw_news_kind)fuzz_any(SW_NEWS_SLOT_FAILED + 1),
+		.member = (int)fuzz_any(6) - 1,
+		.unlike = (int)fuzz_any(6) - 1,
+		.status = fuzz_any(20),
+		.msg_id = fuzz_any(100),
+	};
+
+	news.tree = switches[at].n && fuzz_any(10) ?
+		    switches[at].trees[fuzz_any(switches[at].n)] : fuzz_any(9);
+	if (news.kind == SW_NEWS_TREE_DELETED)
+		remove_tree(at, news.tree);
+	m->switches[at].heard(&news);
+}
+
+/**
+ * fake_fabric_free() - forget all trees
+ */
+void fake_fabric_free(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < FAKE_SWITCHES; i++) {
+		switches[i].n = 0;
+		switches[i].broken = false;
+	}
+}

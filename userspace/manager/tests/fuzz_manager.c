@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Clients that call in any order, hostile ones among them, and switches, a
+ * store and a clock that do as they like: nothing may crash, stay for ever, or
+ * keep the main loop busy. The manager is the real one, under AddressSanitizer.
+ *
+ *   fuzz_manager [STEPS [SEED]]
+ *
+ * A run with a seed is always the same.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "api/message.h"
+#include "group/group.h"
+#include "rdma_inc.pb-c.h"
+#include "stats/stats.h"
+#include "tests/fake.h"
+
+#define STEPS		80000
+#define RUN		4000	/* steps of one manager */
+#define GROUPS		6
+#define RANKS		6
+#define CALLS		200
+
+static struct manager m;
+static int64_t clock_ms;
+static uint64_t state, seed;
+static bool stopping;
+
+/**
+ * fuzz_any() - draw a number
+ * @n: how many there are
+ *
+ * Return: 0 to @n - 1.
+ */
+uint32_t fuzz_any(uint32_t n)
+{
+	state = state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(state >> 33) % n;
+}
+
+/**
+ * fuzz_wrong() - end, since something is wrong
+ * @what: what
+ */
+_Noreturn void fuzz_wrong(const char *what)
+{
+	printf("not ok - %s, seed %llu\n", what, (unsigned long long)seed);
+	fflush(stdout);
+	abort();
+}
+
+/* --- Time ---------------------------------------------------------------- */
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
+				  const struct timespec *ts);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	(void)clock;
+	ts->tv_sec = clock_ms / 1000;
+	ts->tv_nsec = clock_ms % 1000 * 1000000;
+	return 0;
+}
+
+static bool others_work(void)
+{
+	return fake_complete() || fake_run() || fake_store_run();
+}
+
+/* While the main loop waits for others to end, they work. */
+int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
+				  const struct timespec *ts)
+{
+	bool some;
+
+	(void)cond;
+	(void)ts;
+	if (!stopping)
+		return ETIMEDOUT;
+	pthread_mutex_unlock(lock);
+	some = others_work();
+	if (!some)
+		clock_ms += 10;
+	pthread_mutex_lock(lock);
+	return some ? 0 : ETIMEDOUT;
+}
+
+/* --- The manager, as main.c has it --------------------------------------- */
+
+static void seen(struct sw *sw, const struct sw_info *before)
+{
+	if (sw->up)
+		topo_changed(m.topo, sw);
+	if (m.state.phase != PHASE_ACTIVE)
+		return;
+	if (sw->up && !m.stop)
+		restore_check(&m, sw);
+	news_seen(&m, sw, before);
+	group_find_links(&m);
+	group_fabric_changed(&m);
+}
+
+static void heard(const struct sw_news *news)
+{
+	if (m.state.phase == PHASE_ACTIVE)
+		news_heard(&m, news);
+}
+
+static const struct sw *namesake(const struct sw *sw, const char *id)
+{
+	(void)sw;
+	(void)id;
+	return NULL;
+}
+
+static bool may_change(void)
+{
+	return store_leads(m.state.store);
+}
+
+static void start_switches(void)
+{
+	static const char *const names[FAKE_SWITCHES] = { "0", "1", "2" };
+	unsigned int i;
+
+	m.switches = calloc(FAKE_SWITCHES, sizeof(*m.switches));
+	m.topo = m.switches ? topo_new(&m) : NULL;
+	if (!m.topo)
+		abort();
+	for (i = 0; i < FAKE_SWITCHES; i++) {
+		m.switches[i].loop = &m.loop;
+		m.switches[i].crew = &m.crew;
+		m.switches[i].index = i;
+		m.switches[i].address = names[i];
+		m.switches[i].interval_ms = m.o.agent_ms;
+		m.switches[i].seen = seen;
+		m.switches[i].heard = heard;
+		m.switches[i].namesake = namesake;
+		m.switches[i].may_change = may_change;
+		netconf_target_parse(&m.switches[i].target, names[i]);
+		if (sw_start(&m.switches[i]))
+			abort();
+	}
+}
+
+static void start(const char *limits)
+{
+	static const struct rpc_handler handler = {
+		.call		= leader_call,
+		.opened		= leader_opened,
+		.is_beat	= am_rank_is_beat,
+		.message	= group_message,
+		.closed		= group_closed,
+		.refused	= violation_call,
+	};
+	char err[640];
+	int port;
+
+	memset(&m, 0, sizeof(m));
+	m.o = (struct options) {
+		.listen = "fuzz:1", .advertise = "fuzz:1",
+		.nswitches = FAKE_SWITCHES,
+		.forming_ms = 10000, .heartbeat_ms = fuzz_any(4) ? 1000 : 0,
+		.misses = 8, .agent_ms = 2000, .agent_misses = 3,
+		.rebuild_ms = 20000, .store = fuzz_any(2) ? "sqlite:x" : "none",
+		.first_tree = 1, .last_tree = 400, .tenants = limits,
+	};
+	fake_store_lead(true);
+	loop_init(&m.loop);
+	if (tenants_open(&m.tenants, limits, true, err, sizeof(err)) ||
+	    events_init(&m.events))
+		fuzz_wrong("start");
+	m.stats = stats_start(&m);
+	ids_start(&m);
+	m.rpc = rpc_start(&m.loop, m.o.listen, &m.o.security, &handler, &m,
+			  &port, err, sizeof(err));
+	if (!m.stats || !m.rpc || state_start(&m, err))
+		fuzz_wrong("start");
+	start_switches();
+}
+
+static int64_t deadline(void)
+{
+	int64_t next = state_deadline(&m);
+
+	group_arm(&m);
+	if (reserve_deadline(&m) < next)
+		next = reserve_deadline(&m);
+	if (m.stats->at < next)
+		next = m.stats->at;
+	if (m.state.phase == PHASE_ACTIVE && hosts_deadline(&m) < next)
+		next = hosts_deadline(&m);
+	return timers_next(&m.loop.timers) < next ?
+	       timers_next(&m.loop.timers) : next;
+}
+
+static void turn(void)
+{
+	deadline();
+	loop_turn(&m.loop, 0);
+	reserve_expire(&m);
+	if (m.state.phase == PHASE_ACTIVE)
+		hosts_turn(&m);
+	state_turn(&m);
+	stats_expire(m.stats);
+}
+
+/* What is due is done in a few turns, and then the main loop waits. */
+static void settle(void)
+{
+	unsigned int n = 0;
+
+	do {
+		turn();
+		if (++n > 1000)
+			fuzz_wrong("the main loop spins");
+	} while (m.loop.head || deadline() <= clock_ms);
+}
+
+static void stop(void)
+{
+	int64_t until = clock_ms + 200000;
+	unsigned int i;
+
+	stopping = true;
+	m.stop = true;
+	for (i = 0; i < FAKE_SWITCHES; i++)
+		sw_hush(&m.switches[i]);
+	if (m.state.store)
+		state_forget(&m, "stop");
+	else
+		group_delete_all(&m, "stop");
+	while (m.groups && clock_ms < until)
+		turn();
+	if (m.groups)
+		fuzz_wrong("a group stays for ever");
+	rpc_stop(m.rpc);
+	for (i = 0; i < FAKE_SWITCHES; i++)
+		sw_stop(&m.switches[i]);
+	while (fake_run())
+		;
+	loop_turn(&m.loop, 0);
+	for (i = 0; i < FAKE_SWITCHES; i++) {
+		if (m.switches[i].parts)
+			fuzz_wrong("a switch has parts of no group");
+		sw_info_free(m.switches[i].info);
+	}
+	topo_free(m.topo);
+	free(m.switches);
+	state_stop(&m);
+	loop_turn(&m.loop, 0);
+	stats_stop(m.stats);
+	events_free(&m.events);
+	tenants_close(&m.tenants);
+	timers_free(&m.loop.timers);
+	index_free(&m.by_name);
+	index_free(&m.by_tree);
+	fake_store_free();
+	fake_fabric_free();
+	stopping = false;
+}
+
+/* --- Clients ------------------------------------------------------------- */
+
+static void who_calls(struct identity *id)
+{
+	static const char *const tenants[] = { "red", "blue", "hostile", "" };
+	const char *tenant = tenants[fuzz_any(4)];
+
+	snprintf(id->name, sizeof(id->name), "one");
+	snprintf(id->tenant, sizeof(id->tenant), "%s", tenant);
+	id->role = fuzz_any(5) ? ROLE_CLIENT :
+		   (enum role)fuzz_any(ROLE_ADMIN + 1);
+}
+
+/* All ranks of a group wish the same, unless one is wrong. */
+static void choose_join(struct inc_rdv_join *join, uint32_t group,
+			uint32_t rank)
+{
+	uint32_t style = group * 7 + (uint32_t)(clock_ms / 50000);
+
+	memset(join, 0, sizeof(*join));
+	snprintf(join->job, sizeof(join->job), "g%u", group);
+	join->ranks = 1 + style % RANKS;
+	join->rank = rank % join->ranks;
+	fake_host(&join->addr, (rank * 3 + group) %
+		  ((FAKE_SWITCHES - 1) * FAKE_HOSTS));
+	join->qpn = 1 + fuzz_any(1000);
+	join->mtu = 1024;
+	join->uc = style & 1;
+	join->rebuild = style & 2;
+	join->cm = !(style % 5);
+	if (!fuzz_any(40))
+		join->ranks = 1 + fuzz_any(1200);
+	if (!fuzz_any(40))
+		join->rank = fuzz_any(1200);
+	if (!fuzz_any(40))
+		join->rebuild = !join->rebuild;
+	if (!fuzz_any(40))
+		fake_host(&join->addr, fuzz_any(250));
+}
+
+static void say(struct grpc_call *call, const struct am_message *msg)
+{
+	uint8_t *data;
+	size_t len;
+
+	if (am_rank_pack(msg, &data, &len))
+		return;
+	fake_send(call, data, len);
+	free(data);
+}
+
+static struct grpc_call *open_call(const char *path,
+				   const struct inc_rdv_addr *from)
+{
+	struct inc_rdv_addr any;
+	struct identity who;
+
+	who_calls(&who);
+	fake_host(&any, fuzz_any((FAKE_SWITCHES - 1) * FAKE_HOSTS));
+	return fake_call(path, &who, from ? from : &any);
+}
+
+static void join_group(uint32_t group, uint32_t rank,
+		       const struct identity *who)
+{
+	struct am_message msg = { .rdv.type = INC_RDV_JOIN };
+	struct grpc_call *call;
+
+	choose_join(&msg.rdv.join, group, rank);
+	call = fake_call(AM_JOIN, who, &msg.rdv.join.addr);
+	if (!fuzz_any(30))
+		snprintf(msg.reservation, sizeof(msg.reservation), "r%u",
+			 fuzz_any(3));
+	call->join = msg.rdv.join;
+	say(call, &msg);
+}
+
+static void join_all(void)
+{
+	struct identity who;
+	uint32_t g = fuzz_any(GROUPS), i;
+
+	who_calls(&who);
+	for (i = 0; i < RANKS; i++)
+		join_group(g, i, &who);
+}
+
+static const struct group *any_group(void)
+{
+	const struct group *g;
+	uint32_t n = 0;
+
+	for (g = m.groups; g; g = g->next)
+		n++;
+	if (!n)
+		return NULL;
+	n = fuzz_any(n);
+	for (g = m.groups; n; n--)
+		g = g->next;
+	return g;
+}
+
+/* As the rank itself, or as one who knows all of it. */
+static void resume(void)
+{
+	struct am_message msg = { .resume = true, .rdv.type = INC_RDV_JOIN };
+	const struct group *g = any_group();
+	struct identity who = { .name = "two", .role = ROLE_CLIENT };
+	const struct rank *r;
+
+	if (!g)
+		return;
+	r = &g->ranks[fuzz_any(g->like.ranks)];
+	msg.rdv.join = r->join;
+	memcpy(msg.rdv.join.job, g->like.job, sizeof(msg.rdv.join.job));
+	msg.rdv.join.ranks = g->like.ranks;
+	msg.tree_id = r->part ? r->part->tree.id : fuzz_any(400);
+	msg.resume = fuzz_any(8);
+	memcpy(who.tenant, g->tenant->name, sizeof(who.tenant));
+	say(fake_call(AM_JOIN, &who, &r->join.addr), &msg);
+}
+
+static void say_something(struct grpc_call *call)
+{
+	static const enum inc_rdv_type types[] = {
+		INC_RDV_RTS, INC_RDV_RTS, INC_RDV_LEAVE, INC_RDV_LOST,
+		INC_RDV_REJOIN, INC_RDV_REJOIN, INC_RDV_JOIN,
+	};
+	struct am_message msg = { .rdv.type = types[fuzz_any(7)] };
+
+	if (!fuzz_any(20)) {
+		fake_send(call, "\x0a\xff\x01 garbage", fuzz_any(12));
+		return;
+	}
+	if (msg.rdv.type == INC_RDV_REJOIN) {
+		msg.rdv.join.round = call->round + !fuzz_any(10);
+		msg.rdv.join.qpn = 1 + fuzz_any(1000);
+		msg.rdv.join.done = fuzz_any(3);
+	} else if (msg.rdv.type == INC_RDV_JOIN) {
+		choose_join(&msg.rdv.join, fuzz_any(GROUPS), fuzz_any(RANKS));
+	}
+	msg.heartbeat = !fuzz_any(6);
+	msg.brief = fuzz_any(2);
+	msg.failure = msg.rdv.type == INC_RDV_LOST && fuzz_any(2);
+	say(call, &msg);
+}
+
+/* The request of any method but Join. */
+static void ask(struct grpc_call *call)
+{
+	RdmaInc__V1__Reservation r = RDMA_INC__V1__RESERVATION__INIT;
+	RdmaInc__V1__GetGroupRequest get =
+		RDMA_INC__V1__GET_GROUP_REQUEST__INIT;
+	const ProtobufCMessage *msg = &get.base;
+	uint8_t data[256];
+	char name[8];
+
+	snprintf(name, sizeof(name), "%c%u", fuzz_any(4) ? 'g' : 'r',
+		 fuzz_any(GROUPS));
+	get.name = name;
+	if (strstr(call->path, "Tasks") || strstr(call->path, "History")) {
+		/* Kind and name, in this order. */
+		get.name = fuzz_any(2) ? "" : "task";
+		get.tenant = fuzz_any(2) ? "" : name;
+	} else if (strstr(call->path, "AddReservation")) {
+		name[0] = 'r';
+		r.name = name;
+		r.ranks = 1 + fuzz_any(8);
+		r.groups = 1 + fuzz_any(2);
+		r.seconds = fuzz_any(60);
+		msg = &r.base;
+	} else if (strstr(call->path, "Events") || !fuzz_any(8)) {
+		get.name = "";
+	}
+	fake_send(call, data, protobuf_c_message_pack(msg, data));
+}
+
+#define PATH(name)	"/rdma_inc.v1.Manager/" name
+
+static void request(void)
+{
+	static const char *const paths[] = {
+		PATH("GetTopology"), PATH("ListGroups"), PATH("GetGroup"),
+		PATH("DeleteGroup"), PATH("ListEvents"), PATH("WatchEvents"),
+		PATH("WhyGroup"), PATH("ListTasks"), PATH("WatchTasks"),
+		PATH("GetHistory"), PATH("ListQuotas"), PATH("WatchTasks"),
+		PATH("AddReservation"), PATH("DeleteReservation"),
+		PATH("ListReservations"), PATH("None"), AM_JOIN,
+	};
+	struct grpc_call *call;
+
+	call = open_call(paths[fuzz_any(sizeof(paths) / sizeof(paths[0]))],
+			 NULL);
+	call->deaf = !fuzz_any(6);
+	if (fuzz_any(12))
+		ask(call);
+	if (fuzz_any(3))
+		call->half = true;
+	if (!fuzz_any(5))
+		call->cancelled = true;
+}
+
+/* --- One step ------------------------------------------------------------ */
+
+static struct grpc_call *any_call(void)
+{
+	struct grpc_call *call;
+	uint32_t n = 0;
+
+	for (call = fake_calls(); call; call = call->next)
+		n++;
+	if (!n)
+		return NULL;
+	/* Too many make each step slow. */
+	if (n > CALLS)
+		fake_calls()->cancelled = true;
+	n = fuzz_any(n);
+	for (call = fake_calls(); n; n--)
+		call = call->next;
+	return call;
+}
+
+static void act_on(struct grpc_call *call)
+{
+	if (!call)
+		return;
+	switch (fuzz_any(24)) {
+	case 0:
+		call->cancelled = true;
+		break;
+	case 1:
+		call->half = true;
+		break;
+	case 2:
+	case 3:
+		call->deaf = !call->deaf;
+		break;
+	default:
+		if (!strcmp(call->path, AM_JOIN))
+			say_something(call);
+	}
+}
+
+/* All ranks have their queue pairs ready. */
+static void all_ready(void)
+{
+	const struct am_message rts = { .rdv.type = INC_RDV_RTS };
+	struct grpc_call *call;
+
+	for (call = fake_calls(); call; call = call->next)
+		if (call->tree_id) {
+			say(call, &rts);
+			call->tree_id = 0;
+		}
+}
+
+static void pass_time(void)
+{
+	static const int64_t ms[] = { 1, 1, 10, 100, 100, 700, 2500, 70000 };
+
+	clock_ms += ms[fuzz_any(sizeof(ms) / sizeof(ms[0]))];
+}
+
+static void rare(void)
+{
+	switch (fuzz_any(7)) {
+	case 0:
+		fake_break(fuzz_any(FAKE_SWITCHES), fuzz_any(2));
+		break;
+	case 1:
+		fake_store_lead(fuzz_any(3));
+		break;
+	case 2:
+		group_check_callers(&m);
+		break;
+	default:
+		fake_news(&m);
+	}
+}
+
+static void work_on(uint32_t n)
+{
+	while (n-- && others_work())
+		settle();
+}
+
+static void step(void)
+{
+	uint32_t what = fuzz_any(100);
+
+	if (what < 30)
+		work_on(1 + fuzz_any(4));
+	else if (what < 45)
+		act_on(any_call());
+	else if (what < 55)
+		request();
+	else if (what < 60)
+		join_all();
+	else if (what < 70)
+		resume();
+	else if (what < 78)
+		all_ready();
+	else if (what < 82)
+		work_on(300);
+	else if (what < 97)
+		pass_time();
+	else
+		rare();
+	settle();
+}
+
+static const char *write_limits(char *path)
+{
+	static const char text[] =
+		"all-groups = 5\ntenant = red\npriority = 5\n"
+		"tenant = hostile\ngroups = 3\nmax-ranks = 5\n";
+	int fd = mkstemp(path);
+
+	if (fd < 0 || write(fd, text, sizeof(text) - 1) < 0)
+		abort();
+	close(fd);
+	return path;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t steps = argc > 1 ? strtoull(argv[1], NULL, 0) : STEPS, i;
+	char path[] = "/tmp/fuzz_manager.XXXXXX";
+	const char *limits = write_limits(path);
+	unsigned int k;
+
+	seed = argc > 2 ? strtoull(argv[2], NULL, 0) :
+			  (uint64_t)getpid() * 1000003 + (uint64_t)time(NULL);
+	printf("# %llu steps, seed %llu\n", (unsigned long long)steps,
+	       (unsigned long long)seed);
+	fflush(stdout);
+	state = seed;
+	clock_ms = 1000000;
+	for (i = 0; i < steps; i += RUN) {
+		start(fuzz_any(2) ? limits : NULL);
+		for (k = 0; k < RUN; k++)
+			step();
+		stop();
+	}
+	unlink(limits);
+	puts("ok - random calls, completions and failures");
+	return 0;
+}
