@@ -172,6 +172,8 @@ struct coll_inc_below {
 	mca_coll_base_module_t *name##_module;
 	COLL_INC_ALL(X)
 #undef X
+	mca_coll_base_module_allgatherv_fn_t allgatherv;
+	mca_coll_base_module_t *allgatherv_module;
 };
 
 /* A host's partial result of up to this many bytes needs no allocation. */
@@ -213,6 +215,7 @@ struct coll_inc_below {
  * @scratch: on a leader: buffer of COLL_INC_SCRATCH bytes
  * @untold: an error of this rank that its host does not know of yet
  * @broken: an error known on the whole host; each operation returns it
+ * @failed: error of the last blocking operation that failed
  * @lanes: trees for persistent operations
  * @nlanes: their number, the same on all ranks
  * @free_lanes: mask of lanes that no operation of this rank uses
@@ -244,6 +247,7 @@ struct coll_inc_module {
 	void			*scratch;
 	int			untold;
 	int			broken;
+	int			failed;
 	struct inc_comm		*lanes[COLL_INC_MAX_LANES];
 	int			nlanes;
 	int			free_lanes;
@@ -340,6 +344,7 @@ void coll_inc_aside_wait(const struct coll_inc_module *m);
 void coll_inc_aside_end(void);
 
 /* han.c */
+void coll_inc_hosts_init(void);
 bool coll_inc_hosts_shared(ompi_communicator_t *comm);
 void coll_inc_around_han(struct coll_inc_module *m, ompi_communicator_t *comm);
 
@@ -431,6 +436,10 @@ int coll_inc_hosts(struct coll_inc_module *m, const struct coll_inc_args *a,
 		   int rank);
 
 /* entry.c */
+int coll_inc_allgatherv(const void *sbuf, int scount, ompi_datatype_t *stype,
+			void *rbuf, const int *rcounts, const int *disps,
+			ompi_datatype_t *rtype, ompi_communicator_t *comm,
+			mca_coll_base_module_t *module);
 #define X(name)								\
 	extern const mca_coll_base_module_##name##_fn_t coll_inc_##name##_fn;
 COLL_INC_ALL(X)

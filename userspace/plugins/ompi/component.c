@@ -21,6 +21,7 @@ static int component_open(void)
 	coll_inc_output = opal_output_open(NULL);
 	opal_output_set_verbosity(coll_inc_output, coll_inc_params.verbose);
 	coll_inc_params_tell();
+	coll_inc_hosts_init();
 	return OMPI_SUCCESS;
 }
 

@@ -10,12 +10,17 @@ static int run(coll_inc_module_t *m, ompi_communicator_t *comm,
 	       const struct coll_inc_args *a)
 {
 	struct coll_inc_op o = { .m = m, .inc = m->inc };
+	int ret;
 
 	if (m->err)
-		return m->err;
-	if (m->local)
-		return coll_inc_hosts(m, a, ompi_comm_rank(comm));
-	return coll_inc_wait(&o, coll_inc_begin(&o, a));
+		ret = m->err;
+	else if (m->local)
+		ret = coll_inc_hosts(m, a, ompi_comm_rank(comm));
+	else
+		ret = coll_inc_wait(&o, coll_inc_begin(&o, a));
+	if (ret != OMPI_SUCCESS)
+		m->failed = ret;
+	return ret;
 }
 
 static int irun(coll_inc_module_t *m, ompi_communicator_t *comm,
@@ -215,6 +220,37 @@ ENTRIES(scatter,
 	(sbuf, scount, stype, rbuf, rcount, rtype, root,),
 	.sbuf = sbuf, .scount = scount, .stype = stype,
 	.rbuf = rbuf, .rcount = rcount, .rtype = rtype, .root = root)
+
+/**
+ * coll_inc_allgatherv() - fall through, and return the error of what that uses
+ * @sbuf: as in MPI
+ * @scount: as in MPI
+ * @stype: as in MPI
+ * @rbuf: as in MPI
+ * @rcounts: as in MPI
+ * @disps: as in MPI
+ * @rtype: as in MPI
+ * @comm: communicator
+ * @module: its module
+ *
+ * Open MPI does a short one by Gatherv and Bcast. The latter comes here, and
+ * how it ends is ignored there.
+ *
+ * Return: OMPI_SUCCESS or an error.
+ */
+int coll_inc_allgatherv(const void *sbuf, int scount, ompi_datatype_t *stype,
+			void *rbuf, const int *rcounts, const int *disps,
+			ompi_datatype_t *rtype, ompi_communicator_t *comm,
+			mca_coll_base_module_t *module)
+{
+	coll_inc_module_t *m = (coll_inc_module_t *)module;
+	int ret;
+
+	m->failed = OMPI_SUCCESS;
+	ret = m->below.allgatherv(sbuf, scount, stype, rbuf, rcounts, disps,
+				  rtype, comm, m->below.allgatherv_module);
+	return ret == OMPI_SUCCESS ? m->failed : ret;
+}
 
 #define X(name)								\
 	const mca_coll_base_module_##name##_fn_t coll_inc_##name##_fn = name;

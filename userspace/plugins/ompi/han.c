@@ -25,6 +25,22 @@
 static uint32_t *nodes;
 static uint32_t nnodes;
 
+/**
+ * coll_inc_hosts_init() - make room for what is known of this job's processes
+ *
+ * Context: MPI starts; later, several threads may ask at a time.
+ */
+void coll_inc_hosts_init(void)
+{
+	free(nodes);
+	nnodes = opal_process_info.num_procs;
+	nodes = malloc(nnodes * sizeof(*nodes));
+	if (nodes)
+		memset(nodes, 0xff, nnodes * sizeof(*nodes));
+	else
+		nnodes = 0;
+}
+
 /* All processes are told the same by the job's launcher, without a message. */
 static uint32_t ask(opal_process_name_t name)
 {
@@ -41,14 +57,6 @@ static uint32_t node_of(ompi_communicator_t *comm, int rank)
 	opal_process_name_t name =
 		ompi_comm_peer_lookup(comm, rank)->super.proc_name;
 
-	if (!nodes) {
-		nnodes = opal_process_info.num_procs;
-		nodes = malloc(nnodes * sizeof(*nodes));
-		if (nodes)
-			memset(nodes, 0xff, nnodes * sizeof(*nodes));
-		else
-			nnodes = 0;
-	}
 	/* What is known of other jobs may differ between processes. */
 	if (name.jobid != OPAL_PROC_MY_NAME.jobid)
 		return UNKNOWN;

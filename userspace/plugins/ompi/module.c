@@ -44,6 +44,7 @@ static void construct(coll_inc_module_t *m)
 	m->scratch = NULL;
 	m->untold = OMPI_SUCCESS;
 	m->broken = OMPI_SUCCESS;
+	m->failed = OMPI_SUCCESS;
 	m->nlanes = 0;
 	m->free_lanes = 0;
 	m->memlock = ULONG_MAX;
@@ -58,7 +59,7 @@ static void destruct(coll_inc_module_t *m)
 #define X(name)								\
 	if (m->below.name##_module)					\
 		OBJ_RELEASE(m->below.name##_module);
-	COLL_INC_ALL(X)
+	COLL_INC_ALL(X) X(allgatherv)
 #undef X
 }
 
@@ -79,7 +80,7 @@ static int enable(mca_coll_base_module_t *module, ompi_communicator_t *comm)
 	} else {							\
 		module->coll_##name = NULL;				\
 	}
-	COLL_INC_ALL(X)
+	COLL_INC_ALL(X) X(allgatherv)
 #undef X
 	if (!m->below.allreduce || !m->below.bcast || !m->below.allgather)
 		return OMPI_ERR_NOT_FOUND;
@@ -135,6 +136,7 @@ mca_coll_base_module_t *coll_inc_comm_query(ompi_communicator_t *comm,
 #define X(name) m->super.coll_##name = coll_inc_##name##_fn;
 	COLL_INC_ALL(X)
 #undef X
+	m->super.coll_allgatherv = coll_inc_allgatherv;
 	return &m->super;
 }
 

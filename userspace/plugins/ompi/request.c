@@ -12,6 +12,7 @@
 
 #include "coll_inc.h"
 
+#include "ompi/errhandler/errcode-internal.h"
 #include "ompi/mca/coll/base/coll_base_util.h"
 #include "opal/class/opal_list.h"
 #include "opal/runtime/opal_progress.h"
@@ -23,6 +24,7 @@
  * @comm: communicator, not freed before the request
  * @op: operation in progress
  * @m: if persistent or queued: module
+ * @lasts: persistent
  * @lane: if persistent: number of its tree
  * @args: if persistent: arguments to start it with
  * @fn: if queued: operation
@@ -30,18 +32,21 @@
  * @below: if queued and then fell through: the request below
  * @counts: if persistent: copy of @args.counts, as the program may free its
  *	array
+ * @ret: result of an operation that has ended
  */
 struct coll_inc_request {
 	ompi_coll_base_nbc_request_t super;
 	ompi_communicator_t	*comm;
 	struct coll_inc_op	op;
 	struct coll_inc_module	*m;
+	bool			lasts;
 	int			lane;
 	struct coll_inc_args	args;
 	enum coll_inc_fn	fn;
 	int32_t			tag;
 	ompi_request_t		*below;
 	int			*counts;
+	int			ret;
 };
 
 typedef struct coll_inc_request coll_inc_request_t;
@@ -56,19 +61,34 @@ static opal_list_t pending;
 static opal_list_t fallen;
 static bool running;
 
+/*
+ * A request belongs to the program from the call that makes or starts it until
+ * it is complete. From then on req_complete may hold the address of what the
+ * program waits with, so nothing but this may write it.
+ *
+ * Open MPI's Waitall does not report that a persistent request has failed. It
+ * frees those that have, so from then on it is none.
+ */
+static void complete(coll_inc_request_t *r, int ret)
+{
+	if (ret != OMPI_SUCCESS)
+		r->super.super.req_persistent = false;
+	r->super.super.req_status.MPI_ERROR = ompi_errcode_get_mpi_code(ret);
+	ompi_request_complete(&r->super.super, true);
+}
+
 static int complete_fallen(void)
 {
 	coll_inc_request_t *r, *next;
-	int n = 0;
+	int n = 0, ret;
 
 	OPAL_LIST_FOREACH_SAFE(r, next, &fallen, coll_inc_request_t) {
 		if (!REQUEST_COMPLETE(r->below))
 			continue;
 		opal_list_remove_item(&fallen, &r->super.super.super.super);
-		r->super.super.req_status.MPI_ERROR =
-			r->below->req_status.MPI_ERROR;
+		ret = r->below->req_status.MPI_ERROR;
 		ompi_request_free(&r->below);
-		ompi_request_complete(&r->super.super, true);
+		complete(r, ret);
 		n++;
 	}
 	return n;
@@ -91,14 +111,13 @@ static int progress(void)
 		if (!rc && !ended)
 			continue;
 		opal_list_remove_item(&pending, &r->super.super.super.super);
-		r->super.super.req_status.MPI_ERROR =
-			coll_inc_finish(&r->op, rc);
+		r->ret = coll_inc_finish(&r->op, rc);
 		opal_list_append(&done, &r->super.super.super.super);
 	}
 	coll_inc_unlock();
 	/* Completion callbacks may begin the next operation. */
 	while ((r = (coll_inc_request_t *)opal_list_remove_first(&done))) {
-		ompi_request_complete(&r->super.super, true);
+		complete(r, r->ret);
 		n++;
 	}
 	OBJ_DESTRUCT(&done);
@@ -152,7 +171,7 @@ static int request_free(ompi_request_t **request)
 
 	if (!REQUEST_COMPLETE(&r->super.super))
 		return MPI_ERR_REQUEST;
-	if (r->super.super.req_persistent)
+	if (r->lasts)
 		give_back_args(r);
 	request_drop(r);
 	*request = MPI_REQUEST_NULL;
@@ -174,6 +193,8 @@ static coll_inc_request_t *request_new(ompi_communicator_t *comm,
 	if (!r)
 		return NULL;
 	OMPI_REQUEST_INIT(&r->super.super, persistent);
+	if (!persistent)
+		r->super.super.req_state = OMPI_REQUEST_ACTIVE;
 	r->super.super.req_type = OMPI_REQUEST_COLL;
 	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
 	r->super.super.req_status._cancelled = 0;
@@ -182,6 +203,7 @@ static coll_inc_request_t *request_new(ompi_communicator_t *comm,
 	r->super.super.req_mpi_object.comm = comm;
 	r->comm = comm;
 	r->m = NULL;
+	r->lasts = persistent;
 	OBJ_RETAIN(comm);
 	return r;
 }
@@ -210,28 +232,34 @@ int coll_inc_request(ompi_communicator_t *comm, struct coll_inc_op *o, int rc,
 		coll_inc_unlock();
 		return ret;
 	}
-	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
 	r->op = *o;
 	set_going(r);
 	*request = &r->super.super;
 	return OMPI_SUCCESS;
 }
 
-static void start_one(coll_inc_request_t *r)
+/* Begin the operation of an active request. */
+static void begin(coll_inc_request_t *r)
 {
-	int rc = coll_inc_begin(&r->op, &r->args);
+	int rc = coll_inc_begin(&r->op, &r->args), ret;
 
-	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
-	r->super.super.req_complete = REQUEST_PENDING;
-	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
 	if (!rc) {
 		set_going(r);
 		return;
 	}
 	coll_inc_lock();
-	r->super.super.req_status.MPI_ERROR = coll_inc_finish(&r->op, rc);
+	ret = coll_inc_finish(&r->op, rc);
 	coll_inc_unlock();
-	ompi_request_complete(&r->super.super, true);
+	complete(r, ret);
+}
+
+/* Only the thread that starts a persistent request has it. */
+static void start_one(coll_inc_request_t *r)
+{
+	r->super.super.req_status.MPI_ERROR = MPI_SUCCESS;
+	r->super.super.req_complete = REQUEST_PENDING;
+	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
+	begin(r);
 }
 
 /*
@@ -248,12 +276,6 @@ static int start(size_t count, ompi_request_t **requests)
 	return OMPI_SUCCESS;
 }
 
-static void complete(coll_inc_request_t *r, int ret)
-{
-	r->super.super.req_status.MPI_ERROR = ret;
-	ompi_request_complete(&r->super.super, true);
-}
-
 /* Start a request that was queued. */
 static void start_late(coll_inc_request_t *r, enum coll_inc_why why)
 {
@@ -265,7 +287,7 @@ static void start_late(coll_inc_request_t *r, enum coll_inc_why why)
 	}
 	if (!why) {
 		r->op = (struct coll_inc_op) { .m = r->m, .inc = r->m->inc };
-		start_one(r);
+		begin(r);
 		return;
 	}
 	ret = coll_inc_below(r->m, r->comm, &r->args, r->tag, &r->below);
@@ -302,7 +324,6 @@ int coll_inc_request_later(struct coll_inc_module *m, ompi_communicator_t *comm,
 	r->fn = fn;
 	r->args = *args;
 	r->tag = m->tag;
-	r->super.super.req_state = OMPI_REQUEST_ACTIVE;
 	opal_list_append(&m->queue, &r->super.super.super.super);
 	*request = &r->super.super;
 	return OMPI_SUCCESS;
