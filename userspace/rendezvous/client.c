@@ -165,13 +165,14 @@ void client_error(struct client *c, int err, const char *fmt, ...)
 /**
  * client_bye() - confirm that a rank has left
  * @c: connection
+ * @missing: ranks for which it waited; empty: none
  */
-void client_bye(struct client *c)
+void client_bye(struct client *c, const char *missing)
 {
-	client_send(c, &(struct inc_rdv_msg){
-		.type = INC_RDV_BYE,
-		.text = "",
-	});
+	struct inc_rdv_msg msg = { .type = INC_RDV_BYE };
+
+	snprintf(msg.text, sizeof(msg.text), "%s", missing);
+	client_send(c, &msg);
 	client_end(c);
 }
 
@@ -275,7 +276,7 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 		if (job_of(c))
 			job_leave(c);
 		else
-			client_bye(c);
+			client_bye(c, "");
 		return;
 	case INC_RDV_LOST:
 		if (job_of(c))

@@ -174,8 +174,10 @@ static struct job *job_alloc(struct server *s, struct host *host,
 	}
 	job->tree = *tree;
 	job->nranks = nranks;
-	for (i = 0; i < nranks; i++)
+	for (i = 0; i < nranks; i++) {
 		job->ranks[i].first = i;
+		job->ranks[i].n = 1;
+	}
 	snprintf(job->name, sizeof(job->name), "%s", name);
 	job->next = s->jobs;
 	s->jobs = job;
@@ -369,30 +371,41 @@ void job_rts(struct client *c)
 	job_check_ready(job);
 }
 
+/*
+ * Does the job wait for that rank? Not for one that has come and left again: it
+ * did not want to wait, either.
+ */
+static bool is_missing(const struct rank *r)
+{
+	return !r->came || (r->state == RANK_PRESENT && !r->rts);
+}
+
 /**
  * job_missing() - list the ranks for which a job waits
- * @job: job
- * @text: list; empty if none has yet to come
- * @len: size of @text in bytes
- *
- * Not those that have come and gone again: they did not want to wait, either.
+ * @job: job; the list is put into its @missing, empty if it waits for none
  */
-void job_missing(const struct job *job, char *text, size_t len)
+void job_missing(struct job *job)
 {
-	uint32_t i, end;
+	const size_t len = sizeof(job->missing);
+	char *text = job->missing;
+	uint32_t i, end, last;
 	size_t n = 0;
 
 	*text = '\0';
 	for (i = 0; i < job->nranks && !job->ready; i = end + 1) {
-		for (end = i; end < job->nranks && !job->ranks[end].came; end++)
+		for (end = i; end < job->nranks && is_missing(&job->ranks[end]);
+		     end++)
 			;
 		if (end == i || len - n < sizeof(", 1023-1023"))
 			continue;
+		last = job->ranks[end - 1].first + job->ranks[end - 1].n - 1;
 		n += (size_t)snprintf(text + n, len - n,
-				      end > i + 1 ? "%s%u-%u" : "%s%u",
-				      n ? ", " : "", job->ranks[i].first,
-				      job->ranks[end - 1].first);
+				      last > job->ranks[i].first ?
+				      "%s%u-%u" : "%s%u",
+				      n ? ", " : "", job->ranks[i].first, last);
 	}
+	if (!n && job->child && !job->parent_ready && !job->ready)
+		snprintf(text, len, "ranks at other switches");
 }
 
 /**
@@ -466,8 +479,10 @@ struct job *job_make(struct server *s, struct host *host, const char *name,
 	job = job_alloc(s, host, name, &tree, n);
 	if (!job)
 		return NULL;
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		job->ranks[i].first = members[i].first;
+		job->ranks[i].n = members[i].n;
+	}
 	job->fixed = true;
 	return job;
 }

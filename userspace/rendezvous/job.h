@@ -19,9 +19,10 @@ enum rank_state {
  * struct rank - a rank of a job
  * @state: its state
  * @rts: its queue pair can send and receive, or it does not report that
- * @came: it has joined, even if it left again
+ * @came: it has joined, and is there, or has given up waiting
  * @client: its connection, if present or expected
  * @first: its rank in the job, or the first of those below a switch
+ * @n: number of ranks, several below a switch
  */
 struct rank {
 	enum rank_state	state;
@@ -29,7 +30,11 @@ struct rank {
 	bool		came;
 	struct client	*client;
 	uint32_t	first;
+	uint32_t	n;
 };
+
+/* Bytes of a list of ranks. */
+#define JOB_MISSING	128
 
 /**
  * struct job - a job
@@ -51,6 +56,7 @@ struct rank {
  *	ready or not
  * @child: the tree has a parent
  * @tell_rts: tell the parent's daemon when all ranks can send and receive
+ * @missing: ranks for which a rank waited that gave up
  * @parent_ready: the switches above and all ranks below them are ready
  * @ranks: ranks
  */
@@ -71,13 +77,14 @@ struct job {
 	bool			fixed;
 	bool			child;
 	bool			tell_rts;
+	char			missing[JOB_MISSING];
 	bool			parent_ready;
 	struct rank		ranks[];
 };
 
 /* job.c */
 void job_tell_all(struct job *job, const struct inc_rdv_msg *msg);
-void job_missing(const struct job *job, char *text, size_t len);
+void job_missing(struct job *job);
 void job_set_rts(struct job *job, uint32_t rank, bool rts);
 
 /* job_end.c */

@@ -123,7 +123,7 @@ static void job_free(struct job *job)
 
 	for (c = job->group.clients; c; c = c->group_next) {
 		if (c->bye)
-			client_bye(c);
+			client_bye(c, job->missing);
 		client_end(c);
 	}
 	server_log(s, "job \"%s\": end", job->name);
@@ -231,16 +231,17 @@ void job_leave(struct client *c)
 {
 	struct job *job = job_of(c);
 	struct server *s = c->server;
+	char missing[JOB_MISSING];
 
 	server_log(s, "job \"%s\": rank %u leaves", job->name, c->rank);
+	/* When a job ends, the first that gives up knows for whom all waited. */
+	if (!job->ending)
+		job_missing(job);
+	/* The job may go with its last rank. */
+	snprintf(missing, sizeof(missing), "%s", job->missing);
 	if (!job->ready && !job->fixed) {
-		struct inc_rdv_msg bye = { .type = INC_RDV_BYE };
-
-		/* The job may go with its last rank. */
-		job_missing(job, bye.text, sizeof(bye.text));
 		unjoin(job, c);
-		client_send(c, &bye);
-		client_end(c);
+		client_bye(c, missing);
 		return;
 	}
 	detach(job, c, RANK_LEFT);
@@ -253,7 +254,7 @@ void job_leave(struct client *c)
 		return;
 	}
 	group_del(c);
-	client_bye(c);
+	client_bye(c, missing);
 	if (job->present)
 		return;
 	/* Ranks at other switches may still wait for results. */
@@ -281,6 +282,8 @@ void job_lost(struct client *c, const char *why)
 	server_log(c->server, "job \"%s\": rank %u lost: %s", job->name, rank,
 		   why);
 	if (!job->ready && !job->fixed) {
+		/* The others wait for it, unlike for one that gave up. */
+		job->ranks[c->rank].came = false;
 		unjoin(job, c);
 		return;
 	}

@@ -295,7 +295,7 @@ void client_send(struct client *c, const struct inc_rdv_msg *msg);
 void client_error(struct client *c, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void client_end(struct client *c);
-void client_bye(struct client *c);
+void client_bye(struct client *c, const char *missing);
 void client_wait_join(struct client *c);
 struct client *client_connect(struct server *s);
 void client_accept(struct server *s);

@@ -531,6 +531,34 @@ static void who_is_missing(void)
 	EQ(daemon_end(), 0);
 }
 
+/* A rank that dies after it has joined is missing, too, or is not ready. */
+static void who_was_lost(void)
+{
+	struct inc_rdv_join j = who("z", 2, 3);
+	struct conn a, b, c;
+
+	daemon_start(NULL, NULL);
+	a = join("z", 0, 3);
+	b = join("z", 1, 3);
+	close(b.fd);
+	wait_trees(1);
+	while (k->members != 1)
+		usleep(1000);
+	leave_without(&a, "1-2");
+	wait_trees(0);
+	a = join("z", 0, 3);
+	b = join("z", 1, 3);
+	c = dial();
+	j.rts = true;
+	say_join(&c, &j);
+	EQ(hear_type(&c), INC_RDV_JOINED);
+	leave_without(&a, "2");
+	leave_without(&b, "2");
+	close(c.fd);
+	wait_trees(0);
+	EQ(daemon_end(), 0);
+}
+
 /* Until all ranks have joined, a rank may leave and rejoin. */
 static void comes_again(void)
 {
@@ -876,6 +904,7 @@ static const struct test_case cases[] = {
 	{ "kernel_refuses", kernel_refuses },
 	{ "no_room_for_a_member", no_room_for_a_member },
 	{ "who_is_missing", who_is_missing },
+	{ "who_was_lost", who_was_lost },
 	{ "comes_again", comes_again },
 	{ "killed", killed },
 	{ "one_leaves", one_leaves },
