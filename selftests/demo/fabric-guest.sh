@@ -10,20 +10,13 @@
 . "$(dirname "$0")/../lib/suite.sh"
 # shellcheck source=selftests/mpi/lib.sh
 . "$ROOT/selftests/mpi/lib.sh"
+# shellcheck source=selftests/demo/show.sh
+. "$ROOT/selftests/demo/show.sh"
 
 export PATH="$INC_USER/manager:$INC_USER/agent:$PATH"
 export LD_LIBRARY_PATH="$INC_USER/manager:$LD_LIBRARY_PATH"
 SPINES=2 LEAVES=4 HOSTS=${HOSTS:-4}	# hosts per leaf
-START=$(date +%s%3N)
 MANAGER=10.99.0.1
-
-step()
-{
-	local ms=$(($(date +%s%3N) - START))
-
-	printf '\n\033[1m[%2d.%03d s] %s\033[0m\n' $((ms / 1000)) \
-		$((ms % 1000)) "$*"
-}
 
 at()
 {
@@ -39,7 +32,7 @@ show()
 	local ns=$1
 
 	shift
-	printf '  \033[36m%s#\033[0m %s\n' "$ns" "$*"
+	prompt "$ns" "$*"
 	at "$ns" "$@" 2>&1 | sed 's/^/      /'
 	return "${PIPESTATUS[0]}"
 }
@@ -357,8 +350,8 @@ ctl topology
 step "An MPI job of 16 ranks, over the tree that the manager computes"
 mpi_agent
 rm -f stop
-echo "  mgmt#   INC_AM=$MANAGER INC_AM_ON_FAILURE=rebuild mpirun-inc -V -n 16 fabric-job 1000"
-job job.log "$INC_USER/ompi/fabric-job" 1000 &
+echo "  mgmt#   INC_AM=$MANAGER INC_AM_ON_FAILURE=rebuild mpirun-inc -V -n 16 fabric-job 500"
+job job.log "$INC_USER/ompi/fabric-job" 500 &
 JOB=$!
 browser_up
 wait_for 150 group_is ready || give_up "no group: $(tail -n 5 job.log)"

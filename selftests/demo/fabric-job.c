@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An MPI job that leaves some CPU to others: AllReduces of 16 KiB, each checked,
+ * An MPI job that leaves some CPU to others: AllReduces of 256 KiB, each checked,
  * with a pause between, until the file "stop" is there.
  *
  *   fabric-job PAUSE_MS
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define COUNT	4096
+#define COUNT	65536
 
 static int step(int n, int rank, int ranks, bool *last)
 {

@@ -9,8 +9,10 @@ cd "$(dirname "$0")/../.." || exit 1
 
 OUT=build/lab/demo-fabric
 rm -f $OUT/*.png
-selftests/demo/fabric
-ktap $? "make demo-fabric" "see $OUT"
+selftests/demo/fabric | tee build/demo-fabric.out
+ktap "${PIPESTATUS[0]}" "make demo-fabric" "see $OUT"
+! grep -q $'\033' build/demo-fabric.out
+ktap $? "no colours where there is no terminal"
 for name in before after; do
 	[ -s "$OUT/$name.png" ] &&
 		[ "$(head -c 4 "$OUT/$name.png" | tail -c 3)" = PNG ] &&

@@ -8,19 +8,12 @@
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
+# shellcheck source=selftests/demo/show.sh
+. "$ROOT/selftests/demo/show.sh"
 
 N=$1 BYTES=$2 DTYPE=$3 OP=$4
 export PATH="$INC_USER/examples:$PATH"
-START=$(date +%s%3N)
 DEBUGFS=/sys/kernel/debug
-
-step()
-{
-	local ms=$(($(date +%s%3N) - START))
-
-	printf '\n\033[1m[%2d.%03d s] %s\033[0m\n' $((ms / 1000)) \
-		$((ms % 1000)) "$*"
-}
 
 # Show a command and run it; NS is its network namespace.
 show()
@@ -28,7 +21,7 @@ show()
 	local ns=$1
 
 	shift
-	printf '  \033[36m%s#\033[0m %s\n' "$ns" "$*"
+	prompt "$ns" "$*"
 	case $ns in
 	lab)	"$@" ;;
 	bridge)	sw "$@" ;;

@@ -16,6 +16,14 @@
 # A browser takes the only CPU for seconds: be patient with all others.
 SLOW=8
 
+# A name for rank 5's host, in this kernel only.
+name_host()
+{
+	cp /etc/hosts "$LAB_OUT/hosts" &&
+		echo "$(topo_ip4 5) trainer-5" >>"$LAB_OUT/hosts" &&
+		mount --bind "$LAB_OUT/hosts" /etc/hosts
+}
+
 suite_up()
 {
 	local name r
@@ -29,7 +37,7 @@ suite_up()
 	for r in 0 1 2 3 4 5; do
 		host "$r" ping -qc 1 "$(topo_ip4 sw)" >/dev/null
 	done
-	amd_up && wait_for 10 ctl_up && clock_up
+	name_host && amd_up && wait_for 10 ctl_up && clock_up
 }
 
 # json NAME EXPRESSION ARGS...: what "inc-amctl -j ARGS" prints, as x.
@@ -126,7 +134,7 @@ to_full()
 
 part_ctl()
 {
-	local dot
+	local dot twice
 
 	SAYS_BY=(ctl)
 	idle_job
@@ -170,6 +178,14 @@ part_ctl()
 	json "-j why" "x['root'] == 'sw' and {c['against'] == '' :
 		c['switch-id'] for c in x['candidates']}[True] == 'sw'" \
 		why "$JOB_NAME"
+	# Twice: to look must not change what is counted.
+	for twice in 1 2; do
+		json "-j why: without the group's own load" \
+			"{c['load'] for c in x['candidates']} == {0}" \
+			why "$JOB_NAME"
+	done
+	json "-j topology: with it" \
+		"{l['load'] > 0 for l in x['links']} == {True}" topology
 	json "-j event" "x[-1]['kind'] == 'group-ready'" event
 	dot=$(ctl topology --dot)
 	[ "$(grep -c -- ' -- ' <<<"$dot")" = 9 ] && [[ $dot == graph*'}' ]]
@@ -259,6 +275,10 @@ part_web()
 	wake_job
 	ctl group del "$JOB_NAME"
 	others_fail "deleted" -1 operator
+	at l0 ip link set uplink down
+	ktap_run "the page, a link is cut" sw python3 \
+		"$ROOT/selftests/fabric/page.py" http://127.0.0.1:18789/ cut
+	at l0 ip link set uplink up
 }
 
 part_http()

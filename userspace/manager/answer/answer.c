@@ -210,6 +210,7 @@ static void put_part(struct list *list, const struct group *g,
 		     const struct part *part)
 {
 	RdmaInc__V1__TreePart *out = append(list, sizeof(*out));
+	ProtobufCBinaryData *host;
 	uint32_t i;
 
 	if (!out)
@@ -219,9 +220,15 @@ static void put_part(struct list *list, const struct group *g,
 	out->tree_id = part->tree.id;
 	out->parent = (char *)(part->parent ? sw_name(part->parent->sw) : "");
 	out->ranks = calloc(g->like.ranks, sizeof(*out->ranks));
-	for (i = 0; out->ranks && i < g->like.ranks; i++)
-		if (g->ranks[i].part == part)
-			out->ranks[out->n_ranks++] = i;
+	out->hosts = calloc(g->like.ranks, sizeof(*out->hosts));
+	for (i = 0; out->ranks && out->hosts && i < g->like.ranks; i++) {
+		if (g->ranks[i].part != part)
+			continue;
+		out->ranks[out->n_ranks++] = i;
+		host = &out->hosts[out->n_hosts++];
+		host->data = (uint8_t *)g->ranks[i].join.addr.bytes;
+		host->len = g->ranks[i].join.addr.len;
+	}
 }
 
 static void put_group(struct list *list, const struct group *g)
@@ -254,6 +261,7 @@ static void drop_groups(struct list *list)
 		group = list->p[i];
 		for (k = 0; k < group->n_tree; k++) {
 			free(group->tree[k]->ranks);
+			free(group->tree[k]->hosts);
 			free(group->tree[k]);
 		}
 		free(group->tree);

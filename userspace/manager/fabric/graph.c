@@ -397,9 +397,7 @@ void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees)
  * @m: manager
  * @c: the tree's load, or NULL
  *
- * The load of links is left as it is.
- *
- * Return: as topo_fabric().
+ * Return: as topo_fabric(). Unless that is NULL, topo_with() follows.
  */
 struct place_fabric *topo_without(const struct manager *m,
 				  const struct topo_charge *c)
@@ -414,7 +412,20 @@ struct place_fabric *topo_without(const struct manager *m,
 			sw->room++;
 		sw->load--;
 	}
+	if (f && c)
+		charge_all(m->topo, c, -1);
 	return f;
+}
+
+/**
+ * topo_with() - count a tree's load on the links again
+ * @m: manager
+ * @c: as of topo_without()
+ */
+void topo_with(const struct manager *m, const struct topo_charge *c)
+{
+	if (c)
+		charge_all(m->topo, c, 1);
 }
 
 /**

@@ -97,6 +97,7 @@ void topo_limit(const struct manager *m, const struct sw *sw, uint32_t trees);
 void topo_gone(const struct manager *m, const struct sw *sw, uint32_t trees);
 struct place_fabric *topo_without(const struct manager *m,
 				  const struct topo_charge *c);
+void topo_with(const struct manager *m, const struct topo_charge *c);
 struct topo_charge *topo_charge(const struct manager *m, const struct place *p,
 				const uint32_t *at);
 void topo_discharge(const struct manager *m, struct topo_charge *c);

@@ -167,6 +167,24 @@ static bool compute(struct group *g, const uint32_t *at, struct place *p)
 	return false;
 }
 
+/* Judge all switches as the group's root, in a fabric without its tree. */
+static bool judge_roots(const struct group *g, const struct place_fabric *f,
+			struct place_why *list, uint32_t *root)
+{
+	uint32_t at[g->like.ranks], lost;
+	struct place p = { .n = 0 };
+	bool found;
+
+	if (!locate(g, true, at, &lost))
+		return false;
+	limit_room(g);
+	found = place_compute(f, g->like.ranks, at, &p) || g->nparts;
+	if (found)
+		*root = g->nparts ? g->parts[0].sw->index : p.nodes[0].at;
+	place_free(&p);
+	return found && place_why(f, g->like.ranks, at, list);
+}
+
 /**
  * group_why() - look at all candidates for the root of a group's tree
  * @g: group, all ranks of which were present
@@ -178,18 +196,13 @@ static bool compute(struct group *g, const uint32_t *at, struct place *p)
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 {
 	const struct place_fabric *f = topo_without(g->manager, g->charge);
-	uint32_t at[g->like.ranks], lost;
-	struct place p = { .n = 0 };
 	bool found;
 
-	if (!f || !locate(g, true, at, &lost))
+	if (!f)
 		return false;
-	limit_room(g);
-	found = place_compute(f, g->like.ranks, at, &p) || g->nparts;
-	if (found)
-		*root = g->nparts ? g->parts[0].sw->index : p.nodes[0].at;
-	place_free(&p);
-	return found && place_why(f, g->like.ranks, at, list);
+	found = judge_roots(g, f, list, root);
+	topo_with(g->manager, g->charge);
+	return found;
 }
 
 static uint32_t new_tree_id(struct manager *m)

@@ -83,6 +83,7 @@ struct stream {
  * @stop: all connections end
  * @state: published last
  * @metrics: published last
+ * @history: published last
  * @serial: how often was published
  * @conns: connections
  * @nconns: their number
@@ -96,6 +97,7 @@ struct http {
 	bool			stop;
 	struct text		*state;
 	struct text		*metrics;
+	struct text		*history;
 	uint64_t		serial;
 	struct conn		*conns;
 	unsigned int		nconns;
@@ -320,24 +322,37 @@ static enum MHD_Result complain(struct MHD_Connection *conn,
 
 /* A copy: by the time that it is sent there may be another. */
 static enum MHD_Result reply_text(struct http *h, struct MHD_Connection *conn,
-				  bool metrics)
+				  struct text *const *text, bool stream,
+				  const char *type)
 {
+	size_t skip = stream ? strlen("data: ") : 0;
+	size_t cut = stream ? strlen("\n\n") : 0;
 	struct MHD_Response *r = NULL;
-	struct text *t;
-	size_t skip, cut;
 
 	pthread_mutex_lock(&h->lock);
-	t = metrics ? h->metrics : h->state;
-	skip = metrics ? 0 : strlen("data: ");
-	cut = metrics ? 0 : strlen("\n\n");
-	if (t)
-		r = MHD_create_response_from_buffer(t->len - skip - cut,
-						    t->data + skip,
+	if (*text)
+		r = MHD_create_response_from_buffer((*text)->len - skip - cut,
+						    (*text)->data + skip,
 						    MHD_RESPMEM_MUST_COPY);
 	pthread_mutex_unlock(&h->lock);
-	return reply(conn, MHD_HTTP_OK, r, metrics ?
-		     "text/plain; version=0.0.4; charset=utf-8" :
-		     "application/json");
+	return reply(conn, MHD_HTTP_OK, r, type);
+}
+
+static enum MHD_Result reply_published(struct http *h,
+				       struct MHD_Connection *conn,
+				       const char *url)
+{
+	if (!strcmp(url, "/metrics"))
+		return reply_text(h, conn,
+				  &h->metrics,
+				  false,
+				  "text/plain; version=0.0.4; charset=utf-8");
+	if (!strcmp(url, "/history"))
+		return reply_text(h, conn,
+				  &h->history,
+				  false, "application/json");
+	return reply_text(h, conn, &h->state, true,
+			  "application/json");
 }
 
 /*
@@ -381,8 +396,9 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *conn,
 							    MHD_RESPMEM_PERSISTENT);
 			return reply(conn, MHD_HTTP_OK, r, file->type);
 		}
-	if (!strcmp(url, "/metrics") || !strcmp(url, "/state"))
-		return reply_text(h, conn, url[1] == 'm');
+	if (!strcmp(url, "/metrics") || !strcmp(url, "/state") ||
+	    !strcmp(url, "/history"))
+		return reply_published(h, conn, url);
 	if (strcmp(url, "/events"))
 		return complain(conn, MHD_HTTP_NOT_FOUND, "no such page\n");
 	r = stream_new(h, conn);
@@ -530,6 +546,21 @@ void http_publish(struct http *h, char *state, char *metrics)
 }
 
 /**
+ * http_publish_history() - replace the last hour
+ * @h: server
+ * @history: it as JSON, allocated, or NULL
+ */
+void http_publish_history(struct http *h, char *history)
+{
+	struct text *text = text_new(history);
+
+	pthread_mutex_lock(&h->lock);
+	put(h->history);
+	h->history = text;
+	pthread_mutex_unlock(&h->lock);
+}
+
+/**
  * http_stop() - end all connections, and the server
  * @h: server
  */
@@ -539,6 +570,7 @@ void http_stop(struct http *h)
 	h->stop = true;
 	pthread_mutex_unlock(&h->lock);
 	http_publish(h, NULL, NULL);
+	http_publish_history(h, NULL);
 	MHD_stop_daemon(h->daemon);
 	pthread_mutex_destroy(&h->lock);
 	free(h);

@@ -6,7 +6,13 @@
 const $ = id => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 120, TOP = 50;
-let chosen = null, state = null;
+// More switches or hosts than these are folded, more rows are for a button. Rates
+// of more hosts would cover each other.
+const SWITCHES = 48, HOSTS = 64, RATES = 24, ROWS = 12;
+// What a switch's box, and a host's name, need in width.
+const BOX = 104, DISC = 58;
+let chosen = null, state = null, past = {};
+const all_rows = {};
 
 // The element of this key below parent, made if there is none.
 function keep(parent, key, make) {
@@ -55,6 +61,15 @@ function bytes(n) {
 }
 
 const rate = n => bytes(n) + (n ? "/s" : "");
+const clock = ms => new Date(ms).toLocaleTimeString();
+const natural = (a, b) => a.localeCompare(b, undefined, { numeric: true });
+const short = text => text.length > 9 ? text.slice(0, 8) + "…" : text;
+
+// Does what the user looks for stand in one of these texts?
+function found(...texts) {
+	const word = $("search").value.trim().toLowerCase();
+	return texts.some(t => (t ?? "").toLowerCase().includes(word));
+}
 
 // --- The fabric -----------------------------------------------------------
 
@@ -106,17 +121,25 @@ function way(near, from, to) {
 }
 
 const edge_key = (a, b) => a < b ? a + " - " + b : b + " - " + a;
+const host_name = h => state.names[h.addr] ?? "";
+const end = (sw, itf) => itf ? sw + ":" + itf : sw;
+const link_name = l => end(l["from-switch"], l["from-interface"]) + " – " +
+	end(l["to-switch"], l["to-interface"]);
 
 // Which links the groups' trees use, and what they carry: one stream each.
 function trees(near) {
 	const rates = new Map(), edges = new Set(), switches = new Set();
+	const hosts = new Map();
 	let root = null;
 	for (const g of state.groups.groups) {
 		const task = state["task-list"].find(t => t.name === g.name);
 		for (const part of g.tree) {
 			const mine = g.name === chosen;
-			if (mine)
+			if (mine) {
 				switches.add(part["switch-id"]);
+				part.hosts.forEach((h, i) => hosts.set(h,
+					[...hosts.get(h) ?? [], part.ranks[i]]));
+			}
 			if (mine && !part.parent)
 				root = part["switch-id"];
 			if (!part.parent)
@@ -131,10 +154,11 @@ function trees(near) {
 			}
 		}
 	}
-	return { rates, edges, switches, root };
+	return { rates, edges, switches, hosts, root };
 }
 
-function draw_switch(s, x, y, t) {
+// @hidden: number of its hosts that are folded.
+function draw_switch(s, x, y, t, hidden) {
 	const name = name_of(s), up = s.state === "up";
 	const g = keep($("nodes"), "switch " + name, () => svg("g",
 		{ tabindex: 0, role: "img" },
@@ -146,77 +170,147 @@ function draw_switch(s, x, y, t) {
 		(t.root === name ? " root" : ""),
 		"aria-label": "switch " + name + ", " + s.state + ", " + s.trees +
 		" trees" + (t.root === name ? ", root of " + chosen :
-		t.switches.has(name) ? ", in the tree of " + chosen : "") });
+		t.switches.has(name) ? ", in the tree of " + chosen : "") +
+		(hidden ? ", " + hidden + " hosts not shown" : "") });
 	const cut = up ? 0 : 12;
 	set(shape, { points: [[-45 + cut, -18], [45 - cut, -18], [45, -18 + cut],
 		[45, 18 - cut], [45 - cut, 18], [-45 + cut, 18], [-45, 18 - cut],
 		[-45, -18 + cut]].map(p => (p[0] + x) + "," + (p[1] + y)).join(" ") });
 	set(inner, { x: x - 41, y: y - 14, width: 82, height: 28 });
 	set(label, { x, y: y + 5 });
-	say(label, name + (up ? "" : " ✗"));
+	say(label, short(name) + (up ? "" : " ✗") + (hidden ? " +" + hidden : ""));
 }
 
-function draw_host(h, x, y, client) {
-	const busy = client?.state === "busy";
+function draw_host(h, x, y, client, ranks) {
+	const busy = client?.state === "busy", name = host_name(h);
 	const g = keep($("nodes"), "host " + h.addr, () => svg("g",
-		{ tabindex: 0, role: "img" }, svg("circle", { class: "shape", r: 12 }),
+		{ tabindex: 0, role: "img" }, svg("circle", { class: "ring", r: 16 }),
+		svg("circle", { class: "shape", r: 12 }),
 		svg("circle", { class: "dot", r: 5 }), svg("text", { class: "label" })));
-	set(g, { class: "node host" + (busy ? " busy" : ""),
-		"aria-label": "host " + h.addr + " at " + h["switch-id"] +
+	set(g, { class: "node host" + (busy ? " busy" : "") + (ranks ? " tree" : ""),
+		"aria-label": "host " + (name ? name + " " : "") + h.addr + " at " +
+		h["switch-id"] + (ranks ? ", rank " + ranks + " of " + chosen : "") +
 		(busy ? ", sends " + rate(client["rx-rate"]) : ", idle") });
-	for (const c of [g.children[0], g.children[1]])
+	for (const c of [...g.children].slice(0, 3))
 		set(c, { cx: x, cy: y });
-	set(g.children[2], { x, y: y + 28 });
-	say(g.children[2], h.addr.split(/[.:]/).slice(-2).join("."));
+	set(g.children[3], { x, y: y + 32 });
+	say(g.children[3], short(name.split(".")[0] ||
+		h.addr.split(/[.:]/).slice(-2).join(".")));
 }
 
 // @part: where on the line the text stands; next to each other they would overlap.
-function draw_edge(key, from, to, tree, text, part = .65) {
+function draw_edge(key, from, to, kind, text, title, part = .65) {
 	const g = keep($("edges"), key, () => svg("g", {}, svg("line", {}),
 		svg("text", { class: "rate" }), svg("title", {})));
-	set(g, { class: "edge" + (tree ? " tree" : "") });
+	set(g, { class: kind });
 	set(g.children[0], { x1: from[0], y1: from[1], x2: to[0], y2: to[1] });
 	set(g.children[1], { x: from[0] * (1 - part) + to[0] * part,
 		y: from[1] * (1 - part) + to[1] * part });
 	say(g.children[1], text);
-	say(g.children[2], key + (text ? ": " + text : ""));
+	say(g.children[2], title);
+}
+
+// Of a large fabric: what the group uses, what is wrong, and what is looked for.
+function shown_switches(topo, level, t) {
+	if (topo.switches.length <= SWITCHES)
+		return topo.switches;
+	const word = $("search").value.trim(), wrong = new Set();
+	for (const c of state.cuts)
+		wrong.add(c["from-switch"]).add(c["to-switch"]);
+	const top = Math.max(...level.values(), 0);
+	const weight = s => (t.switches.has(name_of(s)) ? 8 : 0) +
+		(word && found(name_of(s)) ? 4 : 0) +
+		(s.state !== "up" || wrong.has(name_of(s)) ? 2 : 0) +
+		(!t.root && level.get(name_of(s)) === top ? 1 : 0);
+	return topo.switches.filter(weight).sort((a, b) => weight(b) - weight(a))
+		.slice(0, SWITCHES);
+}
+
+function shown_hosts(topo, at, t) {
+	const there = topo.hosts.filter(h => at.has(h["switch-id"]));
+	if (there.length <= HOSTS)
+		return there;
+	const word = $("search").value.trim();
+	return there.filter(h => t.hosts.has(h.addr) ||
+		word && found(h.addr, host_name(h))).slice(0, HOSTS);
+}
+
+function place_switches(topo, level, t) {
+	const shown = shown_switches(topo, level, t), at = new Map(), rows = [];
+	for (const s of shown)
+		(rows[level.get(name_of(s))] ??= []).push(s);
+	const full = rows.filter(row => row), top = full.length - 1;
+	const width = Math.max(1000, ...full.map(row => row.length * BOX));
+	full.forEach((row, l) => row
+		.sort((a, b) => natural(name_of(a), name_of(b)))
+		.forEach((s, i) => at.set(name_of(s), [(i + .5) * width / row.length,
+			TOP + (top - l) * ROW])));
+	return { at, shown, width, top };
+}
+
+function draw_hosts(hosts, at, t, width, y) {
+	const busy = new Map(state["client-list"].map(c => [c.name, c]));
+	hosts.sort((a, b) => at.get(a["switch-id"])[0] - at.get(b["switch-id"])[0] ||
+		natural(a.addr, b.addr));
+	hosts.forEach((h, i) => {
+		const client = busy.get(h.addr), ranks = t.hosts.get(h.addr);
+		const x = (i + .5) * width / hosts.length;
+		const text = client?.["rx-rate"] ? rate(client["rx-rate"]) : "";
+		draw_host(h, x, y, client, ranks?.join(", "));
+		draw_edge("host " + h.addr, at.get(h["switch-id"]), [x, y],
+			ranks ? "edge tree" : "edge",
+			hosts.length <= RATES ? text : "",
+			(host_name(h) || h.addr) + (text ? ": " + text : ""),
+			[.45, .6, .75][i % 3]);
+	});
+}
+
+function draw_links(topo, at, t) {
+	for (const l of topo.links) {
+		const key = edge_key(l["from-switch"], l["to-switch"]);
+		const a = at.get(l["from-switch"]), b = at.get(l["to-switch"]);
+		const text = t.rates.get(key) ? rate(t.rates.get(key)) : "";
+		if (a && b)
+			draw_edge(key + " " + l["from-interface"], a, b,
+				"edge" + (t.edges.has(key) ? " tree" : ""), text,
+				link_name(l) + (text ? ": " + text : ""));
+	}
+	for (const c of state.cuts) {
+		const a = at.get(c["from-switch"]), b = at.get(c["to-switch"]);
+		if (a && b)
+			draw_edge("cut " + link_name(c), a, b, "cut",
+				"✗ " + clock(c.seen), link_name(c) +
+				": missing since " + clock(c.seen), .4);
+	}
 }
 
 function draw_fabric() {
 	const topo = state.topology, { level, near } = levels(topo);
-	const top = Math.max(...level.values(), 0), at = new Map();
-	const t = trees(near);
-	for (let l = top; l >= 0; l--) {
-		const row = topo.switches.filter(s => level.get(name_of(s)) === l)
-			.sort((a, b) => name_of(a).localeCompare(name_of(b)));
-		row.forEach((s, i) => {
-			at.set(name_of(s), [(i + .5) * 1000 / row.length,
-				TOP + (top - l) * ROW]);
-			draw_switch(s, ...at.get(name_of(s)), t);
-		});
-	}
+	const t = trees(near), { at, shown, width, top } =
+		place_switches(topo, level, t);
+	const hosts = shown_hosts(topo, at, t), there = new Map();
+	const wide = Math.max(width, hosts.length * DISC);
+	for (const p of at.values())
+		p[0] *= wide / width;
+	for (const h of topo.hosts)
+		there.set(h["switch-id"], (there.get(h["switch-id"]) ?? 0) + 1);
+	for (const h of hosts)
+		there.set(h["switch-id"], there.get(h["switch-id"]) - 1);
+	for (const s of shown)
+		draw_switch(s, ...at.get(name_of(s)), t, there.get(name_of(s)));
 	const y = TOP + (top + 1) * ROW;
-	const hosts = [...topo.hosts].sort((a, b) =>
-		(at.get(a["switch-id"])?.[0] ?? 0) - (at.get(b["switch-id"])?.[0] ?? 0) ||
-		a.addr.localeCompare(b.addr, undefined, { numeric: true }));
-	hosts.forEach((h, i) => {
-		const client = state["client-list"].find(c => c.name === h.addr);
-		const x = (i + .5) * 1000 / hosts.length;
-		draw_host(h, x, y, client);
-		draw_edge("host " + h.addr, at.get(h["switch-id"]) ?? [x, y], [x, y],
-			false, client?.["rx-rate"] ? rate(client["rx-rate"]) : "",
-			[.45, .6, .75][i % 3]);
-	});
-	for (const l of topo.links) {
-		const key = edge_key(l["from-switch"], l["to-switch"]);
-		const a = at.get(l["from-switch"]), b = at.get(l["to-switch"]);
-		if (a && b)
-			draw_edge(key + " " + l["from-interface"], a, b, t.edges.has(key),
-				t.rates.get(key) ? rate(t.rates.get(key)) : "");
-	}
-	set($("fabric"), { viewBox: "0 0 1000 " + (y + 45), "aria-label":
+	draw_hosts(hosts, at, t, wide, y);
+	draw_links(topo, at, t);
+	set($("fabric"), { viewBox: `0 0 ${wide} ${y + 45}`,
+		width: wide > 1000 ? wide : "100%", "aria-label":
 		"fabric of " + topo.switches.length + " switches, " + topo.hosts.length +
 		" hosts and " + topo.links.length + " links between switches" });
+	const folded = [topo.switches.length - shown.length,
+		topo.hosts.length - hosts.length];
+	$("folded").hidden = !folded[0] && !folded[1];
+	say($("folded"), `${folded[0]} of ${topo.switches.length} switches and ` +
+		`${folded[1]} of ${topo.hosts.length} hosts are not shown: look for ` +
+		"one above, or choose a group.");
 	sweep($("edges"));
 	sweep($("nodes"));
 }
@@ -238,11 +332,42 @@ function choose(name) {
 	draw();
 }
 
+// The last hour, a value for each minute.
+function spark(cell, line) {
+	const el = keep(cell, "spark", () => svg("svg", { class: "spark",
+		role: "img", viewBox: "0 0 120 20", preserveAspectRatio: "none" },
+		svg("polyline", {}), svg("title", {})));
+	const most = Math.max(...line ?? [0]);
+	set(el.children[0], { points: (line ?? []).map((v, i) =>
+		i * 120 / (line.length - 1) + "," + (19 - 18 * v / most).toFixed(1))
+		.join(" ") });
+	say(el.children[1], most ? "last hour: at most " + rate(most) : "");
+	set(el, { "aria-label": most ? "at most " + rate(most) : "idle" });
+}
+
+// A button for the rows that are not shown.
+function more(table, hidden) {
+	const button = $(table + "-more");
+	button.hidden = !hidden && !all_rows[table];
+	say(button, all_rows[table] ? "show fewer" : "show " + hidden + " more");
+}
+
+// The rows of a table: those that are looked for, and not too many.
+function rows_of(table, list, texts) {
+	const fit = list.filter(o => found(...texts(o)));
+	const shown = all_rows[table] ? fit : fit.slice(0, ROWS);
+	more(table, fit.length - shown.length);
+	return shown;
+}
+
 function draw_groups() {
-	for (const t of state["task-list"]) {
-		const tr = row("groups", t.name, [null, t.state, t.present + " of " +
-			t.ranks, t.switches, t.levels, rate(t["rx-rate"]),
-			rate(t["tx-rate"]), bytes(t["rx-bytes"]), t["waits-for"]]);
+	const tenant = new Map(state.groups.groups.map(g => [g.name, g.tenant]));
+	for (const t of rows_of("groups", state["task-list"],
+			t => [t.name, tenant.get(t.name)])) {
+		const tr = row("groups", t.name, [null, tenant.get(t.name) || "–",
+			t.state, t.present + " of " + t.ranks, t.switches, t.levels,
+			rate(t["rx-rate"]), rate(t["tx-rate"]), bytes(t["rx-bytes"]),
+			null, t["waits-for"]]);
 		const button = keep(tr.children[0], "b", () => {
 			const b = document.createElement("button");
 			b.addEventListener("click", () => choose(t.name));
@@ -250,11 +375,19 @@ function draw_groups() {
 		});
 		say(button, t.name);
 		set(button, { "aria-pressed": t.name === chosen });
+		spark(tr.children[9], past.task?.[t.name]);
 	}
-	for (const s of state["switch-list"])
-		row("switches", s.name, [s.name, s.state, s.switches,
-			rate(s["rx-rate"]), rate(s["tx-rate"]), s.trouble]);
 	sweep($("groups"));
+}
+
+function draw_switches() {
+	const list = [...state["switch-list"]].sort((a, b) =>
+		(a.state === "up") - (b.state === "up") || natural(a.name, b.name));
+	for (const s of rows_of("switches", list, s => [s.name])) {
+		const tr = row("switches", s.name, [s.name, s.state, s.switches,
+			rate(s["rx-rate"]), rate(s["tx-rate"]), null, s.trouble]);
+		spark(tr.children[5], past.switch?.[s.name]);
+	}
 	sweep($("switches"));
 }
 
@@ -265,8 +398,7 @@ function draw_events() {
 			el.value = e.seq;
 			return el;
 		});
-		say(li, new Date(e.time).toLocaleTimeString() + " " + e.kind + " " +
-			e.subject + ": " + e.text);
+		say(li, clock(e.time) + " " + e.kind + " " + e.subject + ": " + e.text);
 		if ($("events").firstElementChild !== li && li.fresh === undefined)
 			$("events").prepend(li);
 		li.fresh = false;
@@ -274,23 +406,57 @@ function draw_events() {
 	sweep($("events"));
 }
 
+// What an operator has to look after.
+function draw_alarms() {
+	const list = [
+		...state.topology.switches.filter(s => s.state !== "up")
+			.map(s => "switch " + name_of(s) + " does not answer: " + s.state),
+		...state.cuts.map(c => "link " + link_name(c) + " is missing since " +
+			clock(c.seen))];
+	$("alarms").hidden = !list.length;
+	say($("h-alarms"), list.length + (list.length === 1 ? " alarm" : " alarms"));
+	for (const text of list.slice(0, ROWS))
+		say(keep($("alarm-list"), text,
+			() => document.createElement("li")), text);
+	sweep($("alarm-list"));
+	document.title = (list.length ? "(" + list.length + ") " : "") +
+		"rdma_inc: aggregation manager";
+}
+
 function draw() {
-	const groups = state.groups.groups;
+	const groups = state.groups.groups, n = state.topology.switches.length;
 	if (!groups.some(g => g.name === chosen))
 		chosen = groups.find(g => g.state === "ready")?.name ?? chosen;
+	const up = state.topology.switches.filter(s => s.state === "up").length;
 	const waits = state["task-list"].filter(t => t["waits-for"])
 		.map(t => t.name + " waits for " + t["waits-for"]);
-	const down = state.topology.switches.filter(s => s.state !== "up");
-	say($("status"), [groups.length + (groups.length === 1 ? " group" : " groups"), ...waits,
-		...down.map(s => "switch " + name_of(s) + " does not answer")]
-		.join("; "));
+	say($("status"), [groups.length + (groups.length === 1 ? " group" :
+		" groups"), up + " of " + n + " switches answer", ...waits].join("; "));
 	set($("status"), { class: "" });
+	draw_alarms();
 	draw_groups();
 	draw_fabric();
+	draw_switches();
 	draw_events();
 	document.body.dataset.ready = "yes";
 }
 
+async function look_back() {
+	try {
+		past = await (await fetch("/history")).json();
+	} catch {
+		// The page says already that the manager does not answer.
+	}
+}
+
+for (const table of ["groups", "switches"])
+	$(table + "-more").addEventListener("click", () => {
+		all_rows[table] = !all_rows[table];
+		draw();
+	});
+$("search").addEventListener("input", () => state && draw());
+look_back();
+setInterval(look_back, 10000);
 const source = new EventSource("/events");
 source.onmessage = message => {
 	state = JSON.parse(message.data);

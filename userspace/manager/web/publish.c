@@ -15,6 +15,7 @@
 
 #define EVENTS		50	/* that the page shows */
 #define SHARE		10	/* of the time at most, as a fraction */
+#define HISTORY_MS	10000	/* between two publications of the last hour */
 
 /**
  * struct web - what is published
@@ -23,6 +24,9 @@
  * @st: statistics
  * @watch: called each second
  * @next: milliseconds; when to publish next
+ * @history_at: milliseconds; when to publish the last hour next
+ * @links: links by name, of cuts_update()
+ * @names: names of hosts
  */
 struct web {
 	struct http		*http;
@@ -30,6 +34,9 @@ struct web {
 	struct stats		*st;
 	struct stats_watch	watch;
 	int64_t			next;
+	int64_t			history_at;
+	struct json_object	*links;
+	struct names		*names;
 };
 
 /* What the manager answers to a request, as JSON. */
@@ -74,6 +81,45 @@ static void put_tasks(struct web *w, struct json_object *out,
 	json_object_put(obj);
 }
 
+/* Names of the hosts that have one, by their address. */
+static struct json_object *make_names(struct web *w,
+				      struct json_object *topology)
+{
+	struct json_object *out = json_object_new_object(), *hosts, *addr;
+	char name[64];
+	size_t i;
+
+	if (!json_object_object_get_ex(topology, "hosts", &hosts))
+		return out;
+	for (i = 0; i < json_object_array_length(hosts); i++) {
+		if (!json_object_object_get_ex(json_object_array_get_idx(hosts, i),
+					       "addr", &addr))
+			continue;
+		names_get(w->names, json_object_get_string(addr), name,
+			  sizeof(name));
+		if (name[0])
+			json_object_object_add(out,
+					       json_object_get_string(addr),
+					       json_object_new_string(name));
+	}
+	return out;
+}
+
+static char *copy_text(struct json_object *obj, const char *before,
+		       const char *after)
+{
+	char *text;
+
+	if (asprintf(&text, "%s%s%s", before,
+		     json_object_to_json_string_ext(obj,
+						    JSON_C_TO_STRING_PLAIN |
+						    JSON_C_TO_STRING_NOSLASHESCAPE),
+		     after) < 0)
+		text = NULL;
+	json_object_put(obj);
+	return text;
+}
+
 /* For EventSource: one line that begins with "data:". */
 static char *make_state(struct web *w)
 {
@@ -82,15 +128,17 @@ static char *make_state(struct web *w)
 	RdmaInc__V1__ListGroupsRequest groups =
 		RDMA_INC__V1__LIST_GROUPS_REQUEST__INIT;
 	RdmaInc__V1__EventsRequest events = RDMA_INC__V1__EVENTS_REQUEST__INIT;
-	struct json_object *out = json_object_new_object();
+	struct json_object *out = json_object_new_object(), *topology;
 	uint64_t last = w->m->events.last;
 	enum series_kind kind;
-	char *text;
 
 	events.from = last > EVENTS ? last - EVENTS + 1 : 1;
-	json_object_object_add(out, "topology",
-			       ask(w->m, RPC_GET_TOPOLOGY, &topo.base,
-				   &rdma_inc__v1__topology__descriptor));
+	topology = ask(w->m, RPC_GET_TOPOLOGY, &topo.base,
+		       &rdma_inc__v1__topology__descriptor);
+	json_object_object_add(out, "names", make_names(w, topology));
+	json_object_object_add(out, "topology", topology);
+	json_object_object_add(out, "cuts",
+			       cuts_update(w->links, w->m, unix_ms()));
 	json_object_object_add(out, "groups",
 			       ask(w->m, RPC_LIST_GROUPS, &groups.base,
 				   &rdma_inc__v1__list_groups_response__descriptor));
@@ -99,13 +147,7 @@ static char *make_state(struct web *w)
 				   &rdma_inc__v1__events__descriptor));
 	for (kind = 0; kind < SERIES_KINDS; kind++)
 		put_tasks(w, out, kind);
-	if (asprintf(&text, "data: %s\n\n",
-		     json_object_to_json_string_ext(out,
-						    JSON_C_TO_STRING_PLAIN |
-						    JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
-		text = NULL;
-	json_object_put(out);
-	return text;
+	return copy_text(out, "data: ", "\n\n");
 }
 
 static char *make_metrics(struct web *w)
@@ -129,6 +171,12 @@ static void publish(struct stats_watch *watch)
 	if (begin < w->next)
 		return;
 	http_publish(w->http, make_state(w), make_metrics(w));
+	if (begin >= w->history_at) {
+		http_publish_history(w->http,
+				     copy_text(spark_lines(&w->st->history),
+					       "", ""));
+		w->history_at = begin + HISTORY_MS;
+	}
 	w->next = begin + SHARE * (now_ms() - begin);
 }
 
@@ -165,6 +213,8 @@ struct web *web_start(struct manager *m, struct stats *st, const char *address,
 	}
 	w->m = m;
 	w->st = st;
+	w->links = json_object_new_object();
+	w->names = names_start();
 	w->watch.tick = publish;
 	stats_watch(st, &w->watch);
 	publish(&w->watch);
@@ -181,5 +231,7 @@ void web_stop(struct web *web)
 		return;
 	stats_ignore(web->st, &web->watch);
 	http_stop(web->http);
+	names_stop(web->names);
+	json_object_put(web->links);
 	free(web);
 }

@@ -11,12 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <json-c/json.h>
+
 #define WEB_ADDRESS	"127.0.0.1:18789"
 
+struct history;
+struct http;
 struct manager;
+struct names;
 struct stats;
 struct web;
-struct http;
 
 struct web *web_start(struct manager *m, struct stats *st, const char *address,
 		      char *err, size_t len);
@@ -26,6 +30,7 @@ void web_stop(struct web *web);
 struct http *http_start(const char *address, char *err, size_t len);
 bool http_is_public(const struct http *h);
 void http_publish(struct http *h, char *state, char *metrics);
+void http_publish_history(struct http *h, char *history);
 void http_stop(struct http *h);
 
 /**
@@ -41,6 +46,18 @@ struct web_file {
 	const char	*data;
 	const char	*end;
 };
+
+/* cuts.c */
+struct json_object *cuts_update(struct json_object *known,
+				const struct manager *m, int64_t now);
+
+/* spark.c */
+struct json_object *spark_lines(const struct history *h);
+
+/* names.c */
+struct names *names_start(void);
+void names_get(struct names *all, const char *addr, char *buf, size_t len);
+void names_stop(struct names *all);
 
 /* files.c */
 extern const struct web_file web_files[];
