@@ -292,8 +292,10 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 		return qp;
 	qp->is_switch = tree->below && tree->below[cfg->index];
 	if (qp->is_switch)
-		qp->rx.responder.max_len = 2 * tree->geom.max_chunks *
-					   tree->geom.pmtu;
+		qp->rx.responder.max_len = inc_geom_buffer(&tree->geom) *
+			inc_msg_max_planes(&tree->geom,
+					   inc_geom_ranks(&tree->geom,
+							  cfg->index));
 	err = choose_qpn(sw, qp, extack);
 	if (err)
 		goto err_discard;

@@ -104,6 +104,11 @@ static void init_geom(struct inc_slot_geom *geom,
 			      inc_rank_range_sum(cfg->below, cfg->members) :
 			      cfg->members;
 	geom->job_ranks = cfg->job_ranks ?: geom->own.n;
+	if (cfg->below)
+		geom->blocks = inc_rank_range_fill(NULL, NULL, cfg->below,
+						   cfg->members,
+						   cfg->first_rank,
+						   geom->job_ranks);
 }
 
 /* Fill in the rank ranges, now that there is memory for them. */
@@ -111,9 +116,10 @@ static void init_spans(struct inc_tree *tree)
 {
 	if (!tree->below)
 		return;
-	if (inc_rank_range_fill(tree->ranges, tree->at, tree->below,
-				tree->cfg.members, tree->cfg.first_rank))
-		tree->geom.at = tree->at;
+	inc_rank_range_fill(tree->ranges, tree->at, tree->below,
+			    tree->cfg.members, tree->cfg.first_rank,
+			    tree->geom.job_ranks);
+	tree->geom.at = tree->at;
 	tree->geom.ranges = tree->ranges;
 }
 

@@ -8,6 +8,7 @@
 #include "core/collective.h"
 #include "core/layout.h"
 #include "core/message.h"
+#include "core/rank_range.h"
 #include "core/reduce/reduce.h"
 #include "core/wire.h"
 
@@ -77,6 +78,59 @@ bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
 	       inc_reduce_lookup(msg->dtype, msg->op)->wide;
 }
 
+static u16 count_planes(const struct inc_slot_geom *g,
+			struct inc_rank_range from, bool wide)
+{
+	struct inc_rank_range block = from;
+	u16 planes = 0;
+
+	for (; from.n; from.first += block.n, from.n -= block.n) {
+		if (!g->by_arrival)
+			block = inc_rank_block(from, inc_geom_all(g));
+		planes += wide && block.n > 1 ? 2 : 1;
+	}
+	return planes;
+}
+
+/**
+ * inc_msg_planes() - count the planes of a request's elements
+ * @g: geometry of the tree
+ * @msg: message
+ * @from: ranks that the sender stands for
+ *
+ * There is one, unless @from are several ranks whose elements must not be
+ * paired with each other in any other way than on one switch. Then there is one
+ * for each block, or two if its elements are wide.
+ *
+ * Context: any.
+ * Return: their number.
+ */
+u16 inc_msg_planes(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		   struct inc_rank_range from)
+{
+	const struct inc_reduce_ops *ops;
+
+	if (from.n == 1 || !msg->gather_len ||
+	    !inc_coll_lookup(msg->collective)->reduce)
+		return 1;
+	ops = inc_reduce_lookup(msg->dtype, msg->op);
+	return ops->ordered ? count_planes(g, from, ops->wide) : 1;
+}
+
+/**
+ * inc_msg_max_planes() - count the planes that any request may have
+ * @g: geometry of the tree
+ * @from: ranks that the sender stands for
+ *
+ * Context: any.
+ * Return: their number.
+ */
+u16 inc_msg_max_planes(const struct inc_slot_geom *g,
+		       struct inc_rank_range from)
+{
+	return count_planes(g, from, true);
+}
+
 /* Compute the bytes gathered here, and the member's part of them. */
 static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
 			const struct inc_layout *l, struct inc_msg *msg)
@@ -97,8 +151,8 @@ static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
 static u64 request_len(const struct inc_slot_geom *g, u16 rank,
 		       const struct inc_msg *msg)
 {
-	return inc_msg_wide(g, msg, inc_geom_ranks(g, rank)) ?
-	       inc_wide_len(g, msg->in_len) : INC_HDR_LEN + msg->in_len;
+	return inc_planes_len(g, inc_msg_planes(g, msg, inc_geom_ranks(g, rank)),
+			      msg->in_len);
 }
 
 /**

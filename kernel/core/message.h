@@ -31,8 +31,9 @@ struct inc_pkt;
  *	there are no other switches
  * @own: ranks below this switch, if @job_ranks
  * @ranges: ranks that each member stands for; NULL if one each
- * @at: member whose ranks begin at each of @own, if all members have aligned
- *	blocks of a power of two of them; else NULL
+ * @at: for each rank of @own where a member's block begins (rank_range.c), the
+ *	number of blocks before it; NULL if members are single ranks
+ * @blocks: number of all members' blocks, or 0 if members are single ranks
  *
  * If members are switches, "rank" is a member's index among the members.
  */
@@ -52,6 +53,7 @@ struct inc_slot_geom {
 	struct inc_rank_range	own;
 	const struct inc_rank_range	*ranges;
 	const u16		*at;
+	u16			blocks;
 };
 
 /**
@@ -112,6 +114,18 @@ static inline struct inc_rank_range inc_geom_own(const struct inc_slot_geom *g)
 			      (struct inc_rank_range){ .n = g->members };
 }
 
+/* Most parts of a chunk that wait for others: one of each member, or block. */
+static inline u16 inc_geom_parts(const struct inc_slot_geom *g)
+{
+	return g->blocks ?: g->members;
+}
+
+/* Bytes of a buffer that has room for any message. */
+static inline u32 inc_geom_buffer(const struct inc_slot_geom *g)
+{
+	return (u32)g->max_chunks * g->pmtu;
+}
+
 /* Number of packets for this many bytes of elements after a header. */
 static inline u32 inc_chunks_of(const struct inc_slot_geom *g, u64 data_len)
 {
@@ -140,20 +154,25 @@ static inline u32 inc_chunk_len(const struct inc_slot_geom *g, u16 chunk,
 }
 
 /*
- * Bytes of a request whose elements are sent as two planes of @data_len bytes,
- * with their packets alternating. Each plane counts as if the header preceded
- * it, and all packets except the last are full, whatever the size of their
- * chunk.
+ * Bytes of a request whose elements are sent as planes of @data_len bytes, with
+ * their packets in turns. Each plane counts as if the header preceded it, and
+ * all packets except the last are full, whatever the size of their chunk.
  */
-static inline u64 inc_wide_len(const struct inc_slot_geom *g, u64 data_len)
+static inline u64 inc_planes_len(const struct inc_slot_geom *g, u16 planes,
+				 u64 data_len)
 {
-	return (u64)inc_chunks_of(g, data_len) * g->pmtu + INC_HDR_LEN + data_len;
+	return (planes - 1) * (u64)inc_chunks_of(g, data_len) * g->pmtu +
+	       INC_HDR_LEN + data_len;
 }
 
 void inc_msg_layout(const struct inc_slot_geom *g, const struct inc_msg *msg,
 		    struct inc_layout *l);
 bool inc_msg_wide(const struct inc_slot_geom *g, const struct inc_msg *msg,
 		  struct inc_rank_range from);
+u16 inc_msg_planes(const struct inc_slot_geom *g, const struct inc_msg *msg,
+		   struct inc_rank_range from);
+u16 inc_msg_max_planes(const struct inc_slot_geom *g,
+		       struct inc_rank_range from);
 void inc_msg_unknown(u32 msg_id, struct inc_msg *msg);
 u8 inc_msg_failure(const struct inc_pkt *pkt);
 u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,

@@ -18,7 +18,7 @@
 static void prefetch_parts(const struct inc_slot *s, u16 member, u32 chunk,
 			   bool data)
 {
-	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->members;
+	struct inc_part **parked = s->parked + (size_t)chunk * inc_geom_parts(s->geom);
 	u32 idx = s->geom->by_arrival ? 1 : member, level, i;
 
 	if (chunk >= s->msg.nchunks)

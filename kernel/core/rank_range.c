@@ -2,7 +2,14 @@
 /*
  * Ranks of members: each member stands for the ranks that follow those of the
  * previous one.
+ *
+ * A block is a node of the balanced binary tree over all ranks of the job (see
+ * reduce_tree.c): as many ranks as a power of two, from a multiple of it on; at
+ * the end of the job perhaps fewer. Any range of ranks falls into maximal
+ * blocks, mostly one or two.
  */
+#include <linux/minmax.h>
+
 #include "core/rank_range.h"
 
 static u16 ranks_of(u16 below)
@@ -29,46 +36,55 @@ u32 inc_rank_range_sum(const u16 *below, u16 members)
 	return sum;
 }
 
-/* Does a block of ranks begin at a multiple of the power of two that it fills? */
-static bool aligned(u32 pos, u16 n, bool last)
+/**
+ * inc_rank_block() - find the largest block that a range of ranks begins with
+ * @range: ranks, at least one
+ * @all: number of ranks of the job
+ *
+ * Context: any.
+ * Return: the block.
+ */
+struct inc_rank_range inc_rank_block(struct inc_rank_range range, u16 all)
 {
-	u32 size = 1;
+	u32 end = range.first + range.n, size = 1;
 
-	while (size < n)
+	while (size < range.n && range.first % (2 * size) == 0 &&
+	       min(range.first + 2 * size, all) <= end)
 		size *= 2;
-	return pos % size == 0 && (n == size || last);
+	range.n = min(size, range.n);
+	return range;
 }
 
 /**
  * inc_rank_range_fill() - assign ranks to members
- * @ranges: set to the ranks of each member
- * @at: set, for each rank from @first on, to the member whose first rank it is,
- *	or 0
+ * @ranges: set to the ranks of each member; NULL to count only
+ * @at: set, for each rank from @first on, to the number of blocks before it, if
+ *	a member's block begins there; NULL to count only
  * @below: as in inc_rank_range_sum()
  * @members: how many members
  * @first: first rank of the first member
+ * @all: number of ranks of the job
  *
  * Context: any.
- * Return: true if all members have aligned blocks of a power of two of ranks,
- * the last one perhaps fewer: then each has a node in the binary tree over
- * ranks.
+ * Return: number of blocks of all members.
  */
-bool inc_rank_range_fill(struct inc_rank_range *ranges, u16 *at,
-			 const u16 *below, u16 members, u16 first)
+u16 inc_rank_range_fill(struct inc_rank_range *ranges, u16 *at,
+			const u16 *below, u16 members, u16 first, u16 all)
 {
-	bool all_aligned = true;
-	u32 pos = 0;
-	u16 i;
+	struct inc_rank_range left = { .first = first }, block;
+	u16 i, blocks = 0;
 
 	for (i = 0; i < members; i++) {
-		u16 n = ranks_of(below[i]);
-
-		ranges[i].first = first + pos;
-		ranges[i].n = n;
-		at[pos] = i;
-		if (!aligned(pos, n, i == members - 1))
-			all_aligned = false;
-		pos += n;
+		left.n = ranks_of(below[i]);
+		if (ranges)
+			ranges[i] = left;
+		for (; left.n; left.n -= block.n) {
+			if (at)
+				at[left.first - first] = blocks;
+			blocks++;
+			block = inc_rank_block(left, all);
+			left.first += block.n;
+		}
 	}
-	return all_aligned;
+	return blocks;
 }

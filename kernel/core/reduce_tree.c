@@ -13,17 +13,47 @@
  * A tree may use the order of arrival instead; then one part at a time waits
  * per chunk.
  *
- * Members that are switches stand for several ranks, and their parts enter the
- * binary tree at the height that their ranks have reached: so the result has
- * the same bits as on one switch with all ranks. At a child, the reduction of
- * its ranks is stored apart from the result, which the parent sends: ranks may
+ * Members that are switches stand for several ranks. Where elements are rounded,
+ * the binary tree is the one over all ranks of the job, whatever switches they
+ * are at: a part enters it at the height that its ranks have reached, and a
+ * child reduces its ranks no further than to maximal blocks (rank_range.c),
+ * whose siblings are elsewhere. Each becomes a plane of its request. So the
+ * result has the same bits as on one switch with all ranks. Elsewhere any
+ * pairing of neighbours gives the same bits: the binary tree is that over
+ * members, and a child sends one plane.
+ *
+ * The planes are stored apart from the result, which the parent sends: ranks may
  * still need the previous one.
  */
+#include <linux/minmax.h>
 #include <linux/string.h>
 
+#include "core/rank_range.h"
 #include "core/reduce/reduce.h"
 #include "core/reduce_tree.h"
 #include "core/slot_state.h"
+
+/**
+ * struct span - part of a binary tree whose leaves are here
+ * @leaf: the first leaf here, and how many
+ * @all: number of all leaves
+ * @at: for each leaf here, where its parts are parked; NULL: in order
+ */
+struct span {
+	struct inc_rank_range	leaf;
+	u32			all;
+	const u16		*at;
+};
+
+/**
+ * struct node - node of a binary tree, of leaves from @idx * 2^@level on
+ * @idx: number of nodes of this height before it
+ * @level: height
+ */
+struct node {
+	u32	idx;
+	u32	level;
+};
 
 static struct inc_operand part_operand(const struct inc_part *part)
 {
@@ -63,13 +93,12 @@ static void merge_parts(struct inc_slot *s, struct inc_part *left,
 }
 
 /*
- * Reduce the last two parts: they make the result, or a child's request, which
- * is neither divided nor rounded.
+ * Reduce the last two parts: they make the result at @off, or a plane of a
+ * child's request, which is neither divided nor rounded.
  */
-static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
+static void merge_last(struct inc_slot *s, u32 off, struct inc_part *left,
 		       struct inc_part *right)
 {
-	u32 off = inc_chunk_off(s->geom, chunk);
 	u32 nelem = left->len / s->ops->size;
 	u16 all = inc_geom_all(s->geom);
 	bool child = s->geom->child;
@@ -77,7 +106,8 @@ static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
 	if (s->ops->wide) {
 		struct inc_operand dst = {
 			.hi = s->partial + off,
-			.lo = child ? s->partial_lo + off : NULL,
+			.lo = child ? s->partial + off +
+				      inc_geom_buffer(s->geom) : NULL,
 		};
 
 		inc_reduce_wide(s->ops, dst, part_operand(left),
@@ -92,27 +122,91 @@ static void merge_last(struct inc_slot *s, u16 chunk, struct inc_part *left,
 	inc_part_drop(right);
 }
 
-/* Take the part of the only member: nothing to reduce it with. */
-static void take_only(struct inc_slot *s, u16 chunk, struct inc_part *part)
+/* Take a part that there is nothing to reduce with. */
+static void take_only(struct inc_slot *s, u32 off, struct inc_part *part)
 {
-	u32 off = inc_chunk_off(s->geom, chunk);
-
 	memcpy(s->partial + off, part->data, part->len);
 	if (part->lo)
-		memcpy(s->partial_lo + off, part->lo->data, part->len);
+		memcpy(s->partial + off + inc_geom_buffer(s->geom),
+		       part->lo->data, part->len);
 	inc_part_drop(part);
 }
 
-/* Where a part that begins at this place of the binary tree is parked. */
-static u16 parked_at(const struct inc_slot *s, u32 place)
+/* The binary tree over ranks, or over members. */
+static struct span span_of(const struct inc_slot *s)
 {
-	return s->geom->at ? s->geom->at[place] : place;
+	const struct inc_slot_geom *g = s->geom;
+
+	if (!inc_slot_by_rank(s))
+		return (struct span) {
+			.leaf.n = g->members, .all = g->members,
+		};
+	return (struct span) {
+		.leaf = g->own, .all = g->job_ranks, .at = g->at,
+	};
+}
+
+/*
+ * Go up to the first node with a sibling. Returns false if that is not here: the
+ * node is a maximal block.
+ */
+static bool find_sibling(const struct span *t, struct node *n)
+{
+	for (; 1U << n->level < t->all; n->level++, n->idx >>= 1) {
+		u32 size = 1U << n->level, leaf = (n->idx ^ 1) * size;
+
+		if (leaf < t->all)
+			return leaf >= t->leaf.first &&
+			       min(leaf + size, t->all) <=
+			       (u32)t->leaf.first + t->leaf.n;
+	}
+	return false;
+}
+
+/* Where parts of a node are parked. */
+static struct inc_part **park(const struct inc_slot *s, const struct span *t,
+			      u16 chunk, u32 idx, u32 level)
+{
+	u32 place = (idx << level) - t->leaf.first;
+
+	return &s->parked[(size_t)chunk * inc_geom_parts(s->geom) +
+			  (t->at ? t->at[place] : place)];
+}
+
+/* Where the elements of a maximal block go. */
+static u32 block_off(const struct inc_slot *s, const struct span *t,
+		     const struct node *n, u16 chunk)
+{
+	struct inc_rank_range left = t->leaf, block;
+	u32 off = inc_chunk_off(s->geom, chunk);
+
+	for (; left.first < n->idx << n->level; left.first += block.n) {
+		block = inc_rank_block(left, t->all);
+		left.n -= block.n;
+		off += inc_geom_buffer(s->geom) *
+		       (s->ops->wide && block.n > 1 ? 2 : 1);
+	}
+	return off;
+}
+
+/* A maximal block of a chunk is complete. Returns whether all of them are. */
+static bool block_done(struct inc_slot *s, const struct span *t,
+		       const struct node *n, u16 chunk)
+{
+	u32 first = n->idx << n->level, end = first + (1U << n->level);
+	u32 ranks = min(end, t->all) - first;
+
+	if (ranks == t->leaf.n)
+		return true;
+	s->chunk[chunk].filled += ranks;
+	return s->chunk[chunk].filled == t->leaf.n;
 }
 
 /**
  * inc_reduce_pairwise() - reduce a part in the order of the ranks
  * @s: slot that has begun a reduction
  * @member: index of the member that sent it
+ * @from: ranks that it covers: a block, or all of the member's ranks
  * @chunk: its chunk
  * @part: the part; consumed
  *
@@ -121,47 +215,42 @@ static u16 parked_at(const struct inc_slot *s, u32 place)
  * Context: the slot's lock is held.
  * Return: true when all ranks are gathered, false when the part now waits.
  */
-bool inc_reduce_pairwise(struct inc_slot *s, u16 member, u16 chunk,
+bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
+			 struct inc_rank_range from, u16 chunk,
 			 struct inc_part *part)
 {
-	struct inc_part **parked = s->parked + (size_t)chunk * s->geom->members;
-	struct inc_rank_range own = inc_geom_own(s->geom);
-	u32 n = s->geom->members, idx = member;
+	struct inc_part **sibling, *left, *right;
+	struct span t = span_of(s);
+	struct node n = { .idx = member };
 
-	part->level = 0;
-	if (s->geom->at) {
-		struct inc_rank_range range = s->geom->ranges[member];
-
-		n = own.n;
-		while (1U << part->level < range.n)
-			part->level++;
-		idx = (u32)(range.first - own.first) >> part->level;
+	if (inc_slot_by_rank(s)) {
+		while (1U << n.level < from.n)
+			n.level++;
+		n.idx = from.first >> n.level;
 	}
-	for (; 1U << part->level < n; part->level++, idx >>= 1) {
-		u32 place = (idx ^ 1) << part->level;
-		struct inc_part *left, *right;
-		u16 sibling;
-
-		if (place >= n)
-			continue;
-		sibling = parked_at(s, place);
-		if (!parked[sibling] || parked[sibling]->level != part->level) {
-			parked[parked_at(s, idx << part->level)] = part;
+	if (!find_sibling(&t, &n)) {
+		take_only(s, block_off(s, &t, &n, chunk), part);
+		return block_done(s, &t, &n, chunk);
+	}
+	for (;;) {
+		sibling = park(s, &t, chunk, n.idx ^ 1, n.level);
+		part->level = n.level;
+		if (!*sibling || (*sibling)->level != n.level) {
+			*park(s, &t, chunk, n.idx, n.level) = part;
 			return false;
 		}
-		left = idx & 1 ? parked[sibling] : part;
-		right = idx & 1 ? part : parked[sibling];
-		parked[sibling] = NULL;
-		if (2U << part->level >= n) {
-			merge_last(s, chunk, left, right);
-			return true;
-		}
-		left->level = part->level;
+		left = n.idx & 1 ? *sibling : part;
+		right = n.idx & 1 ? part : *sibling;
+		*sibling = NULL;
+		n.idx >>= 1;
+		n.level++;
+		if (!find_sibling(&t, &n))
+			break;
 		merge_parts(s, left, right);
 		part = left;
 	}
-	take_only(s, chunk, part);
-	return true;
+	merge_last(s, block_off(s, &t, &n, chunk), left, right);
+	return block_done(s, &t, &n, chunk);
 }
 
 /**
@@ -177,19 +266,20 @@ bool inc_reduce_pairwise(struct inc_slot *s, u16 member, u16 chunk,
  */
 bool inc_reduce_by_arrival(struct inc_slot *s, u16 chunk, struct inc_part *part)
 {
-	struct inc_part **pile = &s->parked[(size_t)chunk * s->geom->members];
+	struct inc_part **pile = &s->parked[(size_t)chunk *
+					    inc_geom_parts(s->geom)];
 	struct inc_part *sum = *pile;
 
 	part->level = 0;
 	if (s->geom->members == 1) {
-		take_only(s, chunk, part);
+		take_only(s, inc_chunk_off(s->geom, chunk), part);
 	} else if (!sum) {
 		*pile = part;
 	} else if (++sum->level + 1 < s->geom->members) {
 		merge_parts(s, sum, part);
 	} else {
 		*pile = NULL;
-		merge_last(s, chunk, sum, part);
+		merge_last(s, inc_chunk_off(s->geom, chunk), sum, part);
 	}
 	return !*pile;
 }

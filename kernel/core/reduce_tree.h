@@ -7,10 +7,13 @@
 
 #include <linux/types.h>
 
+#include "core/layout.h"
+
 struct inc_part;
 struct inc_slot;
 
-bool inc_reduce_pairwise(struct inc_slot *s, u16 member, u16 chunk,
+bool inc_reduce_pairwise(struct inc_slot *s, u16 member,
+			 struct inc_rank_range from, u16 chunk,
 			 struct inc_part *part);
 bool inc_reduce_by_arrival(struct inc_slot *s, u16 chunk,
 			   struct inc_part *part);

@@ -49,8 +49,8 @@ static bool length_ok(const struct inc_responder *r, const struct inc_pkt *pkt,
 
 /*
  * A member may write only to its slots: a message starts at the beginning of a
- * slot and stays within it, except that wide elements of a switch take twice
- * the room. A result lies anywhere in a slot.
+ * slot and stays within it, except that a switch's request may have several
+ * planes of that size. A result lies anywhere in a slot.
  */
 static bool key_ok(const struct inc_responder *r, const struct inc_pkt *pkt)
 {

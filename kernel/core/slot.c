@@ -18,18 +18,15 @@
 #include "core/icrc.h"
 #include "core/layout.h"
 #include "core/prefetch.h"
+#include "core/rank_range.h"
 #include "core/reduce/reduce.h"
 #include "core/reduce_tree.h"
 #include "core/slot.h"
 
-static size_t result_size(const struct inc_slot_geom *g)
-{
-	return (size_t)g->max_chunks * g->pmtu;
-}
-
 static size_t parked_size(const struct inc_slot_geom *g)
 {
-	return (size_t)g->max_chunks * g->members * sizeof(struct inc_part *);
+	return (size_t)g->max_chunks * inc_geom_parts(g) *
+	       sizeof(struct inc_part *);
 }
 
 static size_t chunk_size(const struct inc_slot_geom *g)
@@ -41,7 +38,7 @@ static size_t chunk_size(const struct inc_slot_geom *g)
 static size_t state_size(const struct inc_slot_geom *g)
 {
 	return parked_size(g) + g->members * sizeof(struct inc_part *) +
-	       chunk_size(g) + g->members * sizeof(u16);
+	       chunk_size(g) + 2 * g->members * sizeof(u16);
 }
 
 /**
@@ -52,7 +49,9 @@ static size_t state_size(const struct inc_slot_geom *g)
  */
 size_t inc_slot_size(const struct inc_slot_geom *g)
 {
-	return result_size(g) * (g->child ? 3 : 1) +
+	u16 planes = g->child ? inc_msg_max_planes(g, inc_geom_own(g)) : 0;
+
+	return (size_t)inc_geom_buffer(g) * (1 + planes) +
 	       ALIGN(state_size(g), g->pmtu);
 }
 
@@ -78,12 +77,11 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 	s->uplink_msg_id = msg_id - g->slots;
 	s->result = mem + INC_HDR_LEN;
 	s->partial = s->result;
-	mem += result_size(g);
+	mem += inc_geom_buffer(g);
 	if (g->child) {
 		s->partial = mem + INC_HDR_LEN;
-		mem += result_size(g);
-		s->partial_lo = mem + INC_HDR_LEN;
-		mem += result_size(g);
+		mem += (size_t)inc_geom_buffer(g) *
+		       inc_msg_max_planes(g, inc_geom_own(g));
 	}
 	memset(mem, 0, state_size(g));
 	s->parked = mem;
@@ -93,13 +91,14 @@ void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 	s->chunk = mem;
 	mem += chunk_size(g);
 	s->got = mem;
+	s->done = s->got + g->members;
 }
 
 /* Where a part of a rank's chunk is parked. */
 static struct inc_part **part_at(const struct inc_slot *s, u16 member,
 				 u16 chunk)
 {
-	return &s->parked[(size_t)chunk * s->geom->members + member];
+	return &s->parked[(size_t)chunk * inc_geom_parts(s->geom) + member];
 }
 
 static void expect_message(struct inc_slot *s, u32 msg_id)
@@ -116,6 +115,7 @@ static void expect_message(struct inc_slot *s, u32 msg_id)
 	s->rx_bytes = 0;
 	s->arrived = 0;
 	memset(s->got, 0, s->geom->members * sizeof(*s->got));
+	memset(s->done, 0, s->geom->members * sizeof(*s->done));
 }
 
 /* A child's parent has to know of a failure, and to have told the others. */
@@ -144,7 +144,7 @@ static void adopt_terms(struct inc_slot *s, const struct inc_msg *msg, u64 now)
 	s->started = now;
 	s->ops = coll && coll->reduce && msg->gather_len ?
 		 inc_reduce_lookup(msg->dtype, msg->op) : NULL;
-	for (i = 0; i < msg->gather_chunks && !s->ops; i++)
+	for (i = 0; i < msg->gather_chunks && (!s->ops || s->geom->child); i++)
 		s->chunk[i].filled = 0;
 }
 
@@ -324,26 +324,49 @@ static bool gather_part(struct inc_slot *s, u16 member, u16 chunk,
 }
 
 /*
- * Packets of a wide request arrive in pairs, upper halves first; each has room
- * for the chunk at least. Returns the pair as one part, or NULL if half is
- * missing.
+ * Wide elements arrive in pairs of packets, upper halves first. Returns the pair
+ * as one part, or NULL if half is missing.
  */
 static struct inc_part *join_halves(struct inc_slot *s, u16 member,
 				    struct inc_part *part)
 {
 	struct inc_part *hi = s->half[member];
 
-	if (!hi) {
-		s->half[member] = part;
-		return NULL;
-	}
-	s->half[member] = NULL;
-	hi->lo = part;
-	/* Skip the place of the header, which is in the other half. */
-	if (s->got[member] == 1)
-		part->data += INC_HDR_LEN;
-	hi->len = inc_chunk_len(s->geom, s->got[member] - 1, s->msg.gather_len);
+	s->half[member] = hi ? NULL : part;
+	if (hi)
+		hi->lo = part;
 	return hi;
+}
+
+/*
+ * Take a packet of a switch's request, which has one or two for each block of
+ * its ranks; each has room for the chunk at least. Returns the part that has
+ * arrived, and in @from its ranks, or NULL if half is missing.
+ */
+static struct inc_part *take_plane(struct inc_slot *s, u16 member,
+				   struct inc_part *part,
+				   struct inc_rank_range *from)
+{
+	u16 all = from->n, chunk = s->got[member] - 1;
+
+	/* Skip the place of the header, which is in the first packet. */
+	if (!chunk && (s->done[member] || s->half[member]))
+		part->data += INC_HDR_LEN;
+	part->len = inc_chunk_len(s->geom, chunk, s->msg.gather_len);
+	if (inc_slot_by_rank(s)) {
+		from->first += s->done[member];
+		from->n -= s->done[member];
+		*from = inc_rank_block(*from, inc_geom_all(s->geom));
+	}
+	if (s->ops->wide && from->n > 1) {
+		part = join_halves(s, member, part);
+		if (!part)
+			return NULL;
+	}
+	s->done[member] = (s->done[member] + from->n) % all;
+	if (!s->done[member])
+		s->got[member]++;
+	return part;
 }
 
 /**
@@ -359,7 +382,8 @@ static struct inc_part *join_halves(struct inc_slot *s, u16 member,
 bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		  struct inc_part *part)
 {
-	u16 chunk;
+	struct inc_rank_range from = inc_geom_ranks(s->geom, member);
+	u16 chunk = s->got[member] - 1;
 
 	part->lo = NULL;
 	/* The message failed after it began, or needs nothing of this rank. */
@@ -368,13 +392,13 @@ bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 		return false;
 	}
 
-	if (inc_msg_wide(s->geom, &s->msg, inc_geom_ranks(s->geom, member))) {
-		part = join_halves(s, member, part);
+	if (s->ops && from.n > 1) {
+		part = take_plane(s, member, part, &from);
 		if (!part)
 			return false;
+	} else {
+		s->got[member]++;
 	}
-	chunk = s->got[member] - 1;
-	s->got[member]++;
 	inc_prefetch_next(s, member, chunk);
 	if (is_gather(s))
 		return gather_part(s, member, chunk, part);
@@ -385,7 +409,7 @@ bool inc_slot_add(struct inc_slot *s, u16 member, u32 msg_id,
 	} else if (s->geom->by_arrival) {
 		if (!inc_reduce_by_arrival(s, chunk, part))
 			return false;
-	} else if (!inc_reduce_pairwise(s, member, chunk, part)) {
+	} else if (!inc_reduce_pairwise(s, member, from, chunk, part)) {
 		return false;
 	}
 	chunk_done(s, chunk);
@@ -450,18 +474,40 @@ bool inc_slot_answer(struct inc_slot *s, u8 status)
 	return true;
 }
 
-static void drop_parked(struct inc_slot *s, u16 member, u16 chunks)
+/* Drop what is parked in one place. */
+static void drop_parked(struct inc_slot *s, u16 place, u16 chunks)
 {
 	u16 chunk;
 
 	/* Parts of gathered chunks are used up, or placed if not reduced. */
 	for (chunk = s->gathered; chunk < chunks; chunk++) {
-		struct inc_part **part = part_at(s, member, chunk);
+		struct inc_part **part = part_at(s, place, chunk);
 
 		if (*part)
 			inc_part_drop(*part);
 		*part = NULL;
 	}
+}
+
+/* Where parts of a member are parked: one place, or one for each block. */
+static u16 first_place(const struct inc_slot *s, u16 member)
+{
+	const struct inc_slot_geom *g = s->geom;
+
+	if (!g->at || !inc_slot_by_rank(s))
+		return member;
+	return member < g->members ?
+	       g->at[g->ranges[member].first - g->own.first] : g->blocks;
+}
+
+static void drop_member(struct inc_slot *s, u16 member)
+{
+	/* Of the next chunk, some blocks may have arrived. */
+	u16 chunks = min(s->got[member], s->msg.gather_chunks), place;
+
+	for (place = first_place(s, member);
+	     place < first_place(s, member + 1); place++)
+		drop_parked(s, place, chunks);
 	if (s->half[member])
 		inc_part_free(s->half[member]);
 	s->half[member] = NULL;
@@ -496,7 +542,7 @@ bool inc_slot_fail(struct inc_slot *s, u8 status)
 			continue;
 		begun++;
 		most = max(most, s->got[member]);
-		drop_parked(s, member, s->got[member] - 1);
+		drop_member(s, member);
 	}
 	if (most && s->geom->by_arrival)
 		drop_parked(s, 0, most - 1);

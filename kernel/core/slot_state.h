@@ -9,8 +9,7 @@
 #include <linux/types.h>
 
 #include "core/message.h"
-
-struct inc_reduce_ops;
+#include "core/reduce/reduce.h"
 
 /* No rank. */
 #define INC_SLOT_NOBODY	U16_MAX
@@ -21,9 +20,9 @@ struct inc_reduce_ops;
  * @lo: part with the lower 16 bits of the sums, if they are wide (see struct
  *	inc_operand), else NULL; belongs to this part
  * @len: bytes
- * @level: number of pairings it went through; it covers the ranks first ...
- *	first + 2^level - 1, as many of them as exist; in order of arrival,
- *	number of other ranks added to it
+ * @level: its height in the binary tree; it covers the ranks first ... first +
+ *	2^level - 1, as many of them as exist; in order of arrival, number of
+ *	other ranks added to it
  */
 struct inc_part {
 	void		*data;
@@ -49,7 +48,8 @@ static inline void inc_part_drop(struct inc_part *part)
 /**
  * struct inc_chunk - result of a chunk, one packet's worth of a message
  * @crc: CRC-32 of its bytes and their pad, from 0, for the ICRC
- * @filled: bytes of it gathered so far, if it is not reduced
+ * @filled: bytes of it gathered so far, if it is not reduced; else, at a child
+ *	with several blocks of ranks, number of ranks in those that are complete
  */
 struct inc_chunk {
 	u32	crc;
@@ -81,13 +81,16 @@ struct inc_chunk {
  *	that all ranks have begun; set before any byte changes
  * @started: when the first request arrived, in the caller's clock
  * @got: for each rank, chunks received + 1, or 0 before its request began
- * @parked: for each chunk and rank, a part that waits for its sibling, or for
- *	the last rank to begin; parts that cover several ranks are at the first
+ * @done: for each rank that is a switch, how many of its ranks have arrived of
+ *	its next chunk: a request may have a part for each block of them
+ * @parked: for each chunk and rank, or block of ranks, a part that waits for its
+ *	sibling, or for the last rank to begin; parts that cover several are at
+ *	the first
  * @half: for each rank, the first half of a wide chunk that waits for the other
  * @chunk: for each chunk, its result
  * @result: result buffer
- * @partial: gathered data: @result, or at a child switch the request's elements
- * @partial_lo: at a child switch, the lower 16 bits of wide elements
+ * @partial: gathered data: @result, or at a child switch the request's planes,
+ *	each inc_geom_buffer() after the previous one
  */
 struct inc_slot {
 	const struct inc_slot_geom	*geom;
@@ -109,12 +112,22 @@ struct inc_slot {
 	u32				uplink_msg_id;
 	u64				started;
 	u16				*got;
+	u16				*done;
 	struct inc_part			**parked;
 	struct inc_part			**half;
 	struct inc_chunk		*chunk;
 	u8				*result;
 	u8				*partial;
-	u8				*partial_lo;
 };
+
+/*
+ * Are the message's elements reduced by the binary tree over ranks, and not just
+ * over members? Only rounding tells the difference.
+ */
+static inline bool inc_slot_by_rank(const struct inc_slot *s)
+{
+	return s->geom->job_ranks && !s->geom->by_arrival && s->ops &&
+	       s->ops->ordered;
+}
 
 #endif /* _INC_SLOT_STATE_H */

@@ -57,6 +57,7 @@ static bool open_request(struct inc_uplink_queue *q, struct inc_slot *s,
 	*out = (struct inc_uplink_out) {
 		.dmalen		= INC_HDR_LEN,
 		.packets	= 1,
+		.planes		= 1,
 		.open		= true,
 	};
 	s->uplink_msg_id = msg_id;
@@ -77,11 +78,10 @@ static void describe_message(const struct inc_slot_geom *g,
 {
 	u16 flags = 0;
 
-	out->wide = inc_msg_wide(g, msg, inc_geom_own(g));
-	out->packets = out->wide ? 2 * msg->gather_chunks : msg->gather_chunks;
-	out->dmalen = out->wide ? inc_wide_len(g, msg->gather_len) :
-				  INC_HDR_LEN + msg->gather_len;
-	if (out->wide)
+	out->planes = inc_msg_planes(g, msg, inc_geom_own(g));
+	out->packets = out->planes * msg->gather_chunks;
+	out->dmalen = inc_planes_len(g, out->planes, msg->gather_len);
+	if (inc_msg_wide(g, msg, inc_geom_own(g)))
 		flags |= INC_HDR_F_WIDE;
 	if (!wanted)
 		flags |= INC_HDR_F_NO_DATA;
@@ -112,7 +112,7 @@ void inc_uplinkq_gathered(struct inc_uplink_queue *q, struct inc_slot *s,
 
 	if (open_request(q, s, out, msg->msg_id))
 		describe_message(q->geom, out, hdr_of(s), msg, wanted);
-	ready = out->wide ? 2 * gathered : gathered;
+	ready = out->planes * gathered;
 	/* Two CPUs may get here out of order. */
 	if (out->open && s->uplink_msg_id == msg->msg_id && ready > out->ready)
 		out->ready = ready;
@@ -195,7 +195,7 @@ enum inc_requester_end inc_uplinkq_next(struct inc_uplink_queue *q,
 	u16 slot = inc_uplinkq_slot(q), pmtu = q->geom->pmtu;
 	struct inc_uplink_out *out = &q->out[slot];
 	u16 n = out->sent++;
-	u16 chunk = out->wide ? n / 2 : n;
+	u16 chunk = n / out->planes, plane = n % out->planes;
 	bool last = out->sent == out->packets;
 
 	*w = (struct inc_wqe) {
@@ -203,7 +203,7 @@ enum inc_requester_end inc_uplinkq_next(struct inc_uplink_queue *q,
 		.rkey	= q->rkey,
 		.msg_id	= s->uplink_msg_id,
 		.imm	= inc_wqe_imm(s->uplink_msg_id, out->status),
-		.off	= (u32)chunk * pmtu,
+		.off	= (u32)chunk * pmtu + plane * inc_geom_buffer(q->geom),
 		.slot	= slot,
 		.len	= last ? out->dmalen - (u32)n * pmtu : pmtu,
 		.dmalen	= out->dmalen,
@@ -212,8 +212,6 @@ enum inc_requester_end inc_uplinkq_next(struct inc_uplink_queue *q,
 	};
 	if (!n)
 		address_request(q, hdr_of(s));
-	if (out->wide && n & 1)
-		w->off += s->partial_lo - s->partial;
 	if (!last)
 		return INC_REQ_MORE;
 	q->head++;

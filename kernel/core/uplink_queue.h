@@ -19,8 +19,8 @@ struct inc_slot;
  * @packets: its packets
  * @ready: packets that may be sent
  * @sent: packets that were given to the requester
+ * @planes: planes that its elements are in
  * @status: enum inc_status with which the message failed here
- * @wide: elements are in two planes
  * @open: some packets were not yet given to the requester
  */
 struct inc_uplink_out {
@@ -28,8 +28,8 @@ struct inc_uplink_out {
 	u16		packets;
 	u16		ready;
 	u16		sent;
+	u16		planes;
 	u8		status;
-	bool		wide;
 	bool		open;
 };
 

@@ -6,8 +6,8 @@
 # HOSTS hosts each, and MIDS switches between root and leaves.
 #
 #   levels.sh [VAR=VALUE]... [PART...]
-#	PART: two mismatch uc odd sixteen three types bits loss uplink death
-#	gone
+#	PART: two mismatch uc odd placed sixteen three types bits loss uplink
+#	death gone
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -46,7 +46,7 @@ collectives()
 
 	shift 2
 	# shellcheck disable=SC2046	# words
-	job "$name: allreduce" "$n" allreduce -t "${SUM:-fp32}" \
+	job "$name: allreduce" "$n" allreduce -t fp32 \
 		$(counts "$COUNTS") --check=3 "${PERF[@]}" "$@"
 	job "$name: barrier" "$n" barrier --check=3 "${PERF[@]}" "$@"
 	for c in $ALL; do
@@ -139,8 +139,7 @@ part_uc()
 part_odd()
 {
 	levels_up 3 3,1,2 && serves_up || return
-	# Blocks are not aligned, so sums are added in another order.
-	SUM=int32 collectives "leaves of 3, 1 and 2" 6
+	collectives "leaves of 3, 1 and 2" 6
 	job "all ranks at one leaf" 3 mix -t int32 --count 900 --check=4 \
 		"${PERF[@]}"
 	nothing_left "leaves of 3, 1 and 2"
@@ -163,12 +162,13 @@ part_three()
 	levels_down
 }
 
-# All types that can be reduced; 16-bit floats are rounded once, at the root.
+# All types that can be reduced; 16-bit floats are rounded once, at the root. The
+# second leaf has three blocks of ranks: 1, 2-3 and 4.
 part_types()
 {
 	local t
 
-	levels_up 3 2,2,1 && serves_up || return
+	levels_up 2 1,4 && serves_up || return
 	for t in int8 uint16 int64 fp16 bf16 fp64; do
 		job "$t: sum" 5 allreduce -t "$t" -o sum --count 1 --count 250 \
 			--count 5000 --check=3 "${PERF[@]}"
@@ -419,16 +419,16 @@ shuffle()
 	done
 }
 
-# hash_of LEAVES HOSTS N: hash of a sum, which is the same in every run.
+# hash_of LEAVES HOSTS N [MIDS]: hash of a sum, which is the same in every run.
 hash_of()
 {
 	local n=$3
 
-	levels_up "$1" "$2" && serves_up && shuffle || return
+	levels_up "$1" "$2" "${4:-0}" && serves_up && shuffle || return
 	job_start "$n" allreduce -t fp32 -o sum --count 300 --repeat-hash \
 		--runs "$RUNS" --seed 7
 	job_wait
-	ktap $? "$1 leaves, $n ranks: $RUNS runs give one bit pattern" \
+	ktap $? "$1 leaves, $2 hosts each, $n ranks: $RUNS runs give one bit pattern" \
 		"$(job_why)"
 	HASH=$(sed -n 's/.*hash \([0-9a-f]*\).*/\1/p' "$JOB_LOG.0")
 	levels_down
@@ -451,9 +451,30 @@ part_bits()
 	ktap $? "1-4-16 gives the bits of one switch, $flat" "$HASH"
 }
 
+# like_flat LEAVES HOSTS N [MIDS]: the hash is FLAT.
+like_flat()
+{
+	hash_of "$@"
+	[ -n "$HASH" ] && [ "$HASH" = "$FLAT" ]
+	ktap $? "$1 leaves, ${4:-0} switches above them, $2 hosts: the bits of one switch, $FLAT" \
+		"$HASH"
+}
+
+# The same job on other leaves, whose ranks form no aligned powers of two.
+part_placed()
+{
+	local RUNS=${PLACED_RUNS:-10} FLAT
+
+	hash_of 1 6 6
+	FLAT=$HASH
+	like_flat 2 3 6
+	like_flat 2 1,5 6
+	like_flat 4 1,2,2,1 6 2
+}
+
 suite_up()
 {
 	clock_up
 }
 
-suite "two mismatch uc odd types loss" "$@"
+suite "two mismatch uc odd placed types loss" "$@"

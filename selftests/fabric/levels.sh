@@ -133,8 +133,7 @@ part_three()
 	others_fail "3 levels: rank killed" 5 "rank" 4000
 	gone "3 levels"
 	JOB_HOSTS=(0 7 2 5 4 3 6 1)
-	# Sums of floats have other bits then.
-	am_job "3 levels, any order of ranks" 8 --check --count 1000 -t int32
+	am_job "3 levels, any order of ranks" 8 --check --count 1000
 	JOB_HOSTS=()
 }
 

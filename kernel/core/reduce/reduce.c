@@ -55,6 +55,11 @@ static bool is_int(u8 dtype)
 	return dtype <= INC_DTYPE_UINT64;
 }
 
+static bool is_float(u8 dtype)
+{
+	return dtype >= INC_DTYPE_FP16 && dtype <= INC_DTYPE_FP64;
+}
+
 /* If @impl lacks a kernel, the present one stays. */
 static void add_row(struct inc_reduce_ops *ops,
 		    const struct inc_reduce_impl *impl)
@@ -97,6 +102,8 @@ static void init_row(struct inc_reduce_ops *ops, u8 dtype, u8 op)
 	ops->dtype = dtype;
 	ops->op = op;
 	ops->size = inc_dtype_sizes[dtype];
+	/* What rounds; min and max take the leftmost NaN, in any pairing. */
+	ops->ordered = is_float(dtype) && op != INC_OP_MIN && op != INC_OP_MAX;
 	ops->simd_min = break_even(dtype, op) / ops->size;
 }
 

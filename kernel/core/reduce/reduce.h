@@ -123,6 +123,8 @@ typedef void (*inc_reduce_div_fn)(void *dst, unsigned int nelem, u32 div);
  * @size: bytes of an element
  * @dtype: enum inc_dtype
  * @op: enum inc_op
+ * @ordered: the result's bits depend on which operands are paired, not only on
+ *	their order
  */
 struct inc_reduce_ops {
 	inc_reduce_fn		generic;
@@ -135,6 +137,7 @@ struct inc_reduce_ops {
 	u8			size;
 	u8			dtype;
 	u8			op;
+	bool			ordered;
 };
 
 void inc_reduce_init(void);

@@ -2,7 +2,7 @@
 # Included by Kbuild two directories up: rdma_inc_kunit.ko, which has the core's
 # files and their tests. It is made instead of the module (make INC_KUNIT=1).
 
-inc-tests := main parts reduce_ref
+inc-tests := main levels parts reduce_ref
 inc-tests += collective_kunit icrc_kunit msg_loss_kunit psn_kunit
 inc-tests += reduce_kunit reduce_wide_kunit
 inc-tests += replay_kunit requester_kunit requester_model_kunit requester_timer_kunit

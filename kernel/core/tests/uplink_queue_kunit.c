@@ -193,12 +193,12 @@ static void wide(struct kunit *test)
 	gather(test, &msg, 1);
 	w = expect(test, FIRST, INC_REQ_MORE);
 	KUNIT_EXPECT_EQ(test, w->dmalen,
-			inc_wide_len(&t->geom, msg.gather_len));
+			inc_planes_len(&t->geom, 2, msg.gather_len));
 	KUNIT_EXPECT_PTR_EQ(test, inc_wqe_payload(s, w),
 			    (void *)(s->partial - INC_HDR_LEN));
 	w = expect(test, MIDDLE, INC_REQ_MORE);
 	KUNIT_EXPECT_PTR_EQ(test, inc_wqe_payload(s, w),
-			    (void *)(s->partial_lo - INC_HDR_LEN));
+			    (void *)(s->partial + CHUNKS * PMTU - INC_HDR_LEN));
 	KUNIT_EXPECT_FALSE(test, sendable(test));
 	gather(test, &msg, 2);
 	w = expect(test, MIDDLE, INC_REQ_MORE);
@@ -206,7 +206,7 @@ static void wide(struct kunit *test)
 			    (void *)(s->partial - INC_HDR_LEN + PMTU));
 	w = expect(test, LAST, INC_REQ_END);
 	KUNIT_EXPECT_PTR_EQ(test, inc_wqe_payload(s, w),
-			    (void *)(s->partial_lo - INC_HDR_LEN + PMTU));
+			    (void *)(s->partial + CHUNKS * PMTU - INC_HDR_LEN + PMTU));
 	KUNIT_EXPECT_EQ(test, w->dmalen, 3U * PMTU + w->len);
 }
 

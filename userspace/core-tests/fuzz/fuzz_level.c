@@ -102,7 +102,7 @@ static void sw_init(struct sw *sw, const struct inc_slot_geom *geom)
 static void setup(void)
 {
 	uint16_t first = 0;
-	bool aligned;
+	uint16_t blocks;
 
 	memset(&j, 0, sizeof(j));
 	j.id = byte() & 1 ? 3 : ~0U;
@@ -116,13 +116,15 @@ static void setup(void)
 	j.n = inc_rank_range_sum(j.below, j.members);
 	require(j.n == first && j.n <= MAX_RANKS);
 	sw_init(&j.flat, &(struct inc_slot_geom) { .members = j.n });
-	aligned = inc_rank_range_fill(j.ranges, j.at, j.below, j.members, 0);
+	blocks = inc_rank_range_fill(j.ranges, j.at, j.below, j.members, 0,
+				     j.n);
 	sw_init(&j.root, &(struct inc_slot_geom){
 				 .members = j.members,
 				 .job_ranks = j.n,
 				 .own.n = j.n,
 				 .ranges = j.ranges,
-				 .at = aligned ? j.at : NULL,
+				 .at = j.at,
+				 .blocks = blocks,
 			 });
 	for (int i = 0; i < j.members; i++)
 		if (j.below[i])
@@ -182,14 +184,13 @@ static void start(struct sw *sw)
 /* Start the next message. Returns false if it is too long for a slot. */
 static bool next_message(void)
 {
-	/* If blocks are not aligned, use only types without rounding. */
 	static const uint8_t dtypes[] = {
 		INC_DTYPE_INT32, INC_DTYPE_UINT8,
 		INC_DTYPE_FP16, INC_DTYPE_FP32,
 	};
 	static const uint8_t ops[] = { INC_OP_SUM, INC_OP_MIN, INC_OP_AVG };
 	uint8_t coll = byte() % INC_COLL_COUNT, kind = byte(), count = byte();
-	uint8_t dtype = dtypes[kind % (j.root.geom.at ? 4 : 2)];
+	uint8_t dtype = dtypes[kind % 4];
 	bool rooted = coll == INC_COLL_BROADCAST || coll == INC_COLL_SCATTER ||
 		      coll == INC_COLL_GATHER || coll == INC_COLL_REDUCE;
 	uint16_t m;
@@ -251,24 +252,24 @@ static void step_up(int i)
 {
 	struct sw *child = &j.child[i], *root = &j.root;
 	const struct inc_msg *msg = &child->s.msg;
-	bool wide = inc_msg_wide(&child->geom, msg, j.ranges[i]);
-	uint16_t n = root->sent[i],
-		 packets = msg->gather_chunks * (wide ? 2 : 1);
-	uint32_t chunk = wide ? n / 2 : n, len = INC_HDR_LEN + msg->gather_len,
-		 plen;
-	const uint8_t *plane = wide && n & 1 ? child->s.partial_lo :
-					       child->s.partial;
+	uint16_t n = root->sent[i], planes, chunk;
+	const uint8_t *plane;
 	bool first = !n;
+	uint32_t len, plen;
 
-	if (child->s.state != RDMA_INC_SLOT_STATE_BUSY || n == packets ||
-	    chunk >= child->s.gathered)
+	if (child->s.state != RDMA_INC_SLOT_STATE_BUSY)
 		return;
-	if (wide)
-		len = inc_wide_len(&child->geom, msg->gather_len);
+	planes = inc_msg_planes(&child->geom, msg, j.ranges[i]);
+	chunk = n / planes;
+	plane = child->s.partial + n % planes * inc_geom_buffer(&child->geom);
+	len = inc_planes_len(&child->geom, planes, msg->gather_len);
+	if (n == msg->gather_chunks * planes || chunk >= child->s.gathered)
+		return;
 	if (first) {
 		struct inc_hdr hdr = j.hdr;
 
-		hdr.flags = cpu_to_be16(wide ? INC_HDR_F_WIDE : 0);
+		if (inc_msg_wide(&child->geom, msg, j.ranges[i]))
+			hdr.flags = cpu_to_be16(INC_HDR_F_WIDE);
 		require(!inc_msg_parse(&root->geom, i, &hdr, len,
 				       &root->msg[i]));
 		if (inc_slot_begin(&root->s, i, &root->msg[i], 0, 1) !=

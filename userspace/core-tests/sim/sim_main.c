@@ -274,15 +274,16 @@ static void setup_leaf(struct sw *root, int at, int first, int n)
 	q->resp.results = true;
 	root->child[at] = child;
 	setup_qp(root, &root->qps[at], up, down);
-	root->qps[at].resp.max_len = 2 * MAX_CHUNKS * PMTU;
+	root->qps[at].resp.max_len = inc_geom_buffer(&root->geom) *
+		inc_msg_max_planes(&root->geom, child->geom.own);
 }
 
-/* One switch; or a root and children, each with a power of two of the ranks. */
+/* One switch; or a root and children, all but the last with as many ranks. */
 static void setup_switches(void)
 {
 	static struct inc_rank_range ranges[MAX_RANKS];
 	static u16 at[MAX_RANKS];
-	int size = 1 << below(3), n = (ranks + size - 1) / size;
+	int size = 1 + below(4), n = (ranks + size - 1) / size;
 	u16 below_it[MAX_LEAVES];
 
 	memset(sws, 0, sizeof(sws));
@@ -294,13 +295,13 @@ static void setup_switches(void)
 	}
 	for (int i = 0; i < n; i++)
 		below_it[i] = min(size, ranks - i * size);
-	require(inc_rank_range_fill(ranges, at, below_it, n, 0));
 	sws[0].geom = (struct inc_slot_geom){
 		.members = n,
 		.job_ranks = ranks,
 		.own.n = ranks,
 		.ranges = ranges,
 		.at = at,
+		.blocks = inc_rank_range_fill(ranges, at, below_it, n, 0, ranks),
 	};
 	setup_sw(&sws[0]);
 	for (int i = 0; i < n; i++)

@@ -80,9 +80,9 @@ struct inc_hdr {
 /*
  * Flags; a request that sets others is refused. INC_HDR_F_NO_DATA: this rank
  * wants to know when the message is done, but not the result's elements: it
- * gets only the Immediate. INC_HDR_F_WIDE: the elements are binary32, with the
- * upper and the lower 16 bits in alternating packets; a switch sends the sums
- * of 16-bit floats of several ranks to its parent in this form.
+ * gets only the Immediate. INC_HDR_F_WIDE: sums of several ranks are binary32,
+ * with the upper and the lower 16 bits in alternating packets; a switch sends
+ * those of 16-bit floats to its parent in this form.
  */
 #define INC_HDR_F_NO_DATA	0x0001
 #define INC_HDR_F_WIDE		0x0002
