@@ -4,19 +4,26 @@
  *
  * Packets of the same length become one GSO packet: routing, netfilter, the
  * bridge and the queues see one instead of up to sixteen. A stage that cannot
- * pass it on as it is segments it: a device without NETIF_F_GSO_FRAGLIST, as
- * any real one, a shaper, or the receiver's UDP. No packet has to be built
- * then: each is a buffer of its own, headers and ICRC included, as in the lists
- * that GRO makes of forwarded packets (SKB_GSO_FRAGLIST). The last may be
- * shorter.
+ * pass it on as it is segments it: a real device, a shaper, or the receiver's
+ * UDP. No payload is copied then: each packet is a buffer of its own, from the
+ * BTH to the ICRC. The last may be shorter.
  *
- * The one field covered by the ICRC that segmentation changes is the ID of the
- * IPv4 header, which counts up from the first packet's. So packets get these
- * IDs from the beginning.
+ * The kernel puts the first packet's headers in front of the others. They may
+ * have grown on the way, in this namespace or another one, by any number of
+ * tags, labels and tunnels. skb_segment() copies the start of a buffer with too
+ * little room for them. So this is UDP_L4 and not FRAGLIST, although that needs
+ * no UDP checksum: skb_segment_list() writes without looking.
+ *
+ * Segmentation changes one field covered by the ICRC, the ID of the IPv4
+ * header, which counts up from the first packet's. So packets get these IDs
+ * from the beginning.
  */
 #include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/udp.h>
 #include <net/dst.h>
+#include <net/ip6_checksum.h>
+#include <net/udp.h>
 
 #include "datapath/fault.h"
 #include "datapath/tx_gso.h"
@@ -57,6 +64,8 @@ static void append_packet(struct sk_buff *head, struct sk_buff *last,
 			  struct sk_buff *skb)
 {
 	__skb_pull(skb, skb_transport_offset(skb) + sizeof(struct udphdr));
+	/* Nobody else needs the room in front: the copy may be saved. */
+	__skb_header_release(skb);
 	if (last == head)
 		skb_shinfo(head)->frag_list = skb;
 	else
@@ -65,6 +74,23 @@ static void append_packet(struct sk_buff *head, struct sk_buff *last,
 	head->data_len += skb->len;
 	head->truesize += skb->truesize;
 	skb_shinfo(head)->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
+}
+
+/* Have the UDP checksum of each packet filled in when it becomes one. */
+static void leave_checksum(struct sk_buff *head)
+{
+	unsigned int len = head->len - skb_transport_offset(head);
+	struct udphdr *uh = udp_hdr(head);
+
+	uh->len = htons(len);
+	if (head->protocol == htons(ETH_P_IP))
+		uh->check = ~udp_v4_check(len, ip_hdr(head)->saddr,
+					  ip_hdr(head)->daddr, 0);
+	else
+		uh->check = ~udp_v6_check(len, &ipv6_hdr(head)->saddr,
+					  &ipv6_hdr(head)->daddr, 0);
+	skb_partial_csum_set(head, skb_transport_offset(head),
+			     offsetof(struct udphdr, check));
 }
 
 /* Dequeue the packets that can be sent together. Returns them as one. */
@@ -89,18 +115,15 @@ static struct sk_buff *join_packets(struct sk_buff_head *packets)
 
 	skb_shinfo(head)->gso_size = size;
 	skb_shinfo(head)->gso_segs = segs;
-	skb_shinfo(head)->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST;
-	/* There is no UDP checksum to compute. */
-	head->ip_summed = CHECKSUM_UNNECESSARY;
-	udp_hdr(head)->len = htons(head->len - skb_transport_offset(head));
+	skb_shinfo(head)->gso_type = SKB_GSO_UDP_L4;
+	leave_checksum(head);
 	return head;
 }
 
 /*
  * Faults are injected packet by packet. Retransmitted packets may have been
- * lost because a device on the path cannot segment them. And a route that
- * prepends headers by itself (MPLS, segment routing) may need more room for
- * them than TX_LIST_ROOM.
+ * lost because a device on the path cannot segment them. So may packets on a
+ * route that prepends headers by itself (MPLS, segment routing).
  */
 static bool may_join(const struct inc_gso *b)
 {

@@ -30,15 +30,6 @@
 #define TX_COPY_MAX	256
 /* Pad and ICRC. */
 #define TX_TRAILER_MAX	8
-/*
- * Headroom of a packet that may be one of several in a list. skb_segment_list()
- * copies all headers of the first packet in front of each other one and does
- * not check for room. That happens at the last device, so these may include
- * headers of bridges, VLANs, labels and tunnels that the route does not know
- * of. This is more headroom than drivers give to received packets, which GRO
- * lists.
- */
-#define TX_LIST_ROOM	192
 
 static struct dst_entry *find_route_ipv4(struct inc_qp *qp)
 {
@@ -315,8 +306,6 @@ static u8 *build_packet(struct inc_gso *b, struct inc_qp *qp,
 	if (len > device_mtu(dst))
 		goto err_route;
 	reserve = LL_RESERVED_SPACE(dst->dev);
-	if (pkt->opcode != IB_OPCODE_RC_ACKNOWLEDGE)
-		reserve += TX_LIST_ROOM;
 	len += reserve + dst->dev->needed_tailroom;
 	skb = paged ? alloc_paged(len, payload_len) : alloc_skb(len, GFP_ATOMIC);
 	if (!skb)

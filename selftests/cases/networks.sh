@@ -37,7 +37,7 @@ in_ns()
 plain_device()
 {
 	ip netns exec "$TOPO-$1" ethtool -K "$2" tx-gso-list off \
-		tx-vlan-hw-insert off tx-vlan-stag-hw-insert off
+		tx-udp-segmentation off tx-vlan-hw-insert off tx-vlan-stag-hw-insert off
 }
 
 # Make the cable between sw and gw, and h1 behind gw.
@@ -169,8 +169,7 @@ net_act_vlan()
 	near wire.100
 }
 
-# Towards h1 only, and IPv4 only. A kernel that cannot segment labelled packets
-# drops whole bursts: retransmitted one by one, the packets arrive.
+# Towards h1 only, and IPv4 only.
 net_act_mpls()
 {
 	sw ip link set nic master br0
@@ -221,23 +220,133 @@ net_bridged_vxlan()
 	near tun0
 }
 
+rt()
+{
+	ip netns exec "$TOPO-rt" "$@"
+}
+
+# Another router on this machine, which gets bursts unsegmented, and a plain
+# device of its between the two.
+two_routers()
+{
+	far wire nic
+	sw ethtool -K nic tx-gso-list on tx-udp-segmentation on
+	ip netns add "$TOPO-rt"
+	gw ip link set w1 netns "$TOPO-rt"
+	rt sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1
+	gw ip link add c mtu 2000 type veth peer name c mtu 2000 \
+		netns "$TOPO-rt"
+	plain_device gw c
+	in_ns rt <<-END
+	link set lo up
+	addr add 10.98.0.1/24 dev w1
+	addr add fd00:98::1/64 dev w1 nodad
+	link set w1 up
+	END
+}
+
+# Addresses between the two, and rt's way back.
+between()
+{
+	in_ns gw <<-END
+	addr add 10.95.0.1/24 dev c
+	addr add fd00:95::1/64 dev c nodad
+	link set c up
+	END
+	in_ns rt <<-END
+	addr add 10.95.0.2/24 dev c
+	addr add fd00:95::2/64 dev c nodad
+	link set c up
+	route add default via 10.95.0.1
+	route add default via fd00:95::1
+	END
+}
+
+# As many as one filter has actions.
+LABELS=32
+
+# gw pushes them, rt takes them off.
+labels()
+{
+	local n acts=()
+
+	for ((n = 1; n < LABELS; n++)); do
+		acts+=(action mpls push protocol mpls_uc label $((100 + n))
+			ttl 64 pipe)
+	done
+	gw tc filter add dev c egress protocol ip matchall "${acts[@]}" \
+		action mpls push protocol mpls_uc label 100 ttl 64
+	acts=()
+	for ((n = 1; n < LABELS; n++)); do
+		acts+=(action mpls pop protocol mpls_uc pipe)
+	done
+	rt tc filter add dev c ingress protocol mpls_uc matchall \
+		"${acts[@]}" action mpls pop protocol ip
+}
+
+# IPv4 only.
+net_labels()
+{
+	two_routers
+	between
+	gw ip route add 10.98.0.0/24 via 10.95.0.2
+	gw tc qdisc add dev c clsact
+	rt tc qdisc add dev c clsact
+	labels
+}
+
+# IPv6 only: eight segments, all of them rt's.
+net_segments()
+{
+	local n segs=
+
+	two_routers
+	between
+	rt sysctl -qw net.ipv6.conf.all.seg6_enabled=1 \
+		net.ipv6.conf.c.seg6_enabled=1
+	for n in 1 2 3 4 5 6 7; do
+		rt ip -6 route add "fd00:93::$n" encap seg6local action End \
+			dev c
+		segs+=fd00:93::$n,
+	done
+	rt ip -6 route add fd00:93::8 encap seg6local action End.DT6 \
+		table main dev c
+	gw ip -6 route add fd00:93::/64 via fd00:95::2
+	gw ip -6 route add fd00:98::/64 encap seg6 mode encap \
+		segs "${segs}fd00:93::8" dev c
+}
+
+# A tunnel with 240 bytes of options.
+net_options()
+{
+	local opts
+
+	two_routers
+	between
+	opts=$(printf '0:1:%0232d,0:1:%0232d' 0 0)
+	gw ip link add tun0 type geneve external
+	gw ip link set tun0 up
+	rt ip link add tun0 type geneve id 7 remote 10.95.0.1
+	rt ip link set tun0 up
+	gw ip route add 10.98.0.0/24 encap ip id 7 dst 10.95.0.2 \
+		geneve_opts "$opts" dev tun0
+	gw ip route add fd00:98::/64 encap ip id 7 dst 10.95.0.2 \
+		geneve_opts "$opts" dev tun0
+	gw ip neigh add 10.98.0.2 dev tun0 nud permanent \
+		lladdr "$(rt cat /sys/class/net/tun0/address)"
+	gw ip neigh add fd00:98::2 dev tun0 nud permanent \
+		lladdr "$(rt cat /sys/class/net/tun0/address)"
+}
+
 # A router on this machine forwards bursts unsegmented through a tunnel in a
 # VLAN that the bridge host does not know.
 net_behind()
 {
 	local h
 
-	far wire nic
-	sw ethtool -K nic tx-gso-list on
-	ip netns add "$TOPO-rt"
-	gw ip link set w1 netns "$TOPO-rt"
-	ip netns exec "$TOPO-rt" sysctl -qw net.ipv4.ip_forward=1 \
-		net.ipv6.conf.all.forwarding=1
-	gw ip link add c type veth peer name c netns "$TOPO-rt"
-	plain_device gw c
+	two_routers
 	for h in gw rt; do
 		in_ns $h <<-END
-		link set lo up
 		link set c up
 		link add link c name c.s type vlan proto 802.1ad id 200
 		link set c.s up
@@ -262,9 +371,6 @@ net_behind()
 	link set tun0 up
 	route add default via 10.94.0.1
 	route add default via fd00:94::1
-	addr add 10.98.0.1/24 dev w1
-	addr add fd00:98::1/64 dev w1 nodad
-	link set w1 up
 	END
 }
 
@@ -381,7 +487,7 @@ run()
 
 suite_up()
 {
-	modprobe -qa vxlan geneve
+	modprobe -qa vxlan geneve mpls_gso
 	topo_up 2 || return 1
 	host 1 rdma link del "${TOPO}1"
 	# Keep br0's MAC address independent of its ports: h0 would have to
@@ -404,8 +510,9 @@ suite_part()
 		ktap 1 "$net: the daemon runs"
 		return
 	}
-	run "$net" 4
-	[[ $net == act_mpls || $net == ipip ]] || run "$net" 6
+	[[ $net == segments ]] || run "$net" 4
+	[[ $net == act_mpls || $net == ipip || $net == labels ]] ||
+		run "$net" 6
 	[ "$net" != ipsec ] || protected
 	serve_down
 	cable_down
@@ -413,4 +520,4 @@ suite_part()
 }
 
 suite "filter vlan qinq act_vlan act_mpls ipip vxlan geneve bridged_vxlan
-	behind vrf macsec ipsec" "$@"
+	behind labels segments options vrf macsec ipsec" "$@"

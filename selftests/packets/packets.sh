@@ -36,6 +36,8 @@ link_host()
 	ip link add "$4" mtu 9000 netns "$TOPO-$3" type veth \
 		peer name "$2" mtu 9000 netns "$TOPO-$1"
 	ip netns exec "$TOPO-$1" sysctl -qw "net.ipv6.conf.$2.disable_ipv6=1"
+	# Fill in UDP checksums here; a veth's peer does not miss them.
+	ip netns exec "$TOPO-$3" ethtool -K "$4" tx off
 	ip -n "$TOPO-$1" link set "$2" up
 }
 

@@ -128,7 +128,7 @@ class Member:
     # from the switch
 
     def rx(self, p):
-        if not p.icrc_ok or p.pkey != 0xffff or p.tver:
+        if not p.icrc_ok or not p.udp_ok or p.pkey != 0xffff or p.tver:
             self.bad.append(p)
         elif p.opcode == roce.ACK:
             self.acks.append(p)

@@ -133,6 +133,7 @@ class Pkt:
     # filled in by parse()
     raw: bytes = field(default=b"", repr=False)
     icrc_ok: bool = None
+    udp_ok: bool = None         # the UDP checksum is right, or 0
     at: float = 0.0
 
     def but(self, **changes):
@@ -242,6 +243,8 @@ def parse(packet):
     _parse_transport(p, packet[off + 8:-4])
     p.crc, = struct.unpack("<I", packet[-4:])
     p.icrc_ok = p.crc == icrc(packet[:off], packet[off:-4])
+    udp = packet[off:off + 6] + bytes(2) + packet[off + 8:]
+    p.udp_ok = p.udp_check in (0, udp_checksum(p.src, p.dst, udp))
     return p
 
 
