@@ -262,9 +262,9 @@ static void join_tree(struct inc_tree *tree)
  *
  * Context: process, inc_switch.lock held.
  * Return: the QP, or ERR_PTR: -EEXIST rank taken, -EADDRINUSE QPN taken,
- * -EPIPE tree failed, -EMSGSIZE messages too long for UC, -EOPNOTSUPP UC for a
- * switch, -ENETUNREACH no route to the member, -ENOBUFS over the memory limit,
- * -ENOMEM.
+ * -EPIPE tree failed, -EMSGSIZE messages too long for UC, or packets for the
+ * way to the member, -EOPNOTSUPP UC for a switch, -ENETUNREACH no route to the
+ * member, -ENOBUFS over the memory limit, -ENOMEM.
  */
 struct inc_qp *inc_member_new(struct inc_tree *tree,
 			      const struct inc_member_cfg *cfg,
@@ -300,13 +300,11 @@ struct inc_qp *inc_member_new(struct inc_tree *tree,
 	if (err)
 		goto err_discard;
 	if (has_peer(cfg))
-		err = inc_tx_source(qp);
+		err = inc_tx_source(qp, extack);
 	else
 		qp->state = RDMA_INC_MEMBER_STATE_INIT;
-	if (err) {
-		NL_SET_ERR_MSG_MOD(extack, "no route to the member's address");
+	if (err)
 		goto err_discard;
-	}
 	err = publish_qp(qp);
 	if (err)
 		goto err_discard;
@@ -381,7 +379,8 @@ static void restart_requester(struct inc_qp *qp, u32 psn)
  * Give a QP in INIT its peer. If that has no address here, the QP is as before.
  * Packets may find it from now on.
  */
-static int connect_qp(struct inc_qp *qp, const struct inc_member_cfg *cfg)
+static int connect_qp(struct inc_qp *qp, const struct inc_member_cfg *cfg,
+		      struct netlink_ext_ack *extack)
 {
 	const struct inc_member_cfg old = qp->cfg;
 	int err;
@@ -392,7 +391,7 @@ static int connect_qp(struct inc_qp *qp, const struct inc_member_cfg *cfg)
 	qp->cfg.qpn = old.qpn;
 	if (!cfg->has_psn)
 		qp->cfg.psn = old.psn;
-	err = inc_tx_source(qp);
+	err = inc_tx_source(qp, extack);
 	if (err) {
 		qp->cfg = old;
 		return err;
@@ -420,7 +419,7 @@ static int connect_qp(struct inc_qp *qp, const struct inc_member_cfg *cfg)
  *
  * Context: process, inc_switch.lock held.
  * Return: 0; -EISCONN: it is or was connected; -EPIPE: the tree has failed;
- * -ENETUNREACH: no route.
+ * -ENETUNREACH: no route; -EMSGSIZE: its MTU is too small.
  */
 int inc_member_set(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		   struct netlink_ext_ack *extack)
@@ -437,11 +436,9 @@ int inc_member_set(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		NL_SET_ERR_MSG_MOD(extack, "tree has failed, make a new one");
 		return -EPIPE;
 	}
-	err = connect_qp(qp, cfg);
-	if (err) {
-		NL_SET_ERR_MSG_MOD(extack, "no route to the member's address");
+	err = connect_qp(qp, cfg, extack);
+	if (err)
 		return err;
-	}
 	inc_nl_notify_member(qp, RDMA_INC_CMD_MEMBER_NEW_NTF);
 	join_tree(tree);
 	return 0;
@@ -456,7 +453,8 @@ int inc_member_set(struct inc_qp *qp, const struct inc_member_cfg *cfg,
  * Requests that have waited for the connection are sent now.
  *
  * Context: process, inc_switch.lock held.
- * Return: 0; -EISCONN: it is or was connected; -ENETUNREACH: no route.
+ * Return: 0; -EISCONN: it is or was connected; -ENETUNREACH: no route;
+ * -EMSGSIZE: its MTU is too small.
  */
 int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 		       struct netlink_ext_ack *extack)
@@ -471,11 +469,9 @@ int inc_member_connect(struct inc_qp *qp, const struct inc_member_cfg *cfg,
 	qp->uplink->rkey = cfg->peer_rkey;
 	qp->uplink->result_rkey = qp->rx.responder.rkey;
 	qp->uplink->tree_id = cfg->peer_tree_id;
-	err = connect_qp(qp, cfg);
-	if (err) {
-		NL_SET_ERR_MSG_MOD(extack, "no route to the parent's address");
+	err = connect_qp(qp, cfg, extack);
+	if (err)
 		return err;
-	}
 	inc_txq_kick(qp);
 	return 0;
 }

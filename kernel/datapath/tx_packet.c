@@ -93,26 +93,6 @@ static struct dst_entry *find_route(struct inc_qp *qp)
 	return dst;
 }
 
-/**
- * inc_tx_source() - find the route to a new member, and thereby our address
- * @qp: unpublished QP; its cfg.local is filled in if unspecified
- *
- * Context: process.
- * Return: 0, or -ENETUNREACH if there is no route.
- */
-int inc_tx_source(struct inc_qp *qp)
-{
-	struct dst_entry *dst;
-
-	local_bh_disable();
-	dst = find_route(qp);
-	local_bh_enable();
-	if (!dst)
-		return -ENETUNREACH;
-	dst_release(dst);
-	return 0;
-}
-
 /*
  * The largest packet that the route's device takes, less what encapsulation by
  * the route adds. Not dst_mtu(), see tx_output.c.
@@ -134,6 +114,50 @@ static unsigned int ip_hdr_len(const struct inc_qp *qp)
 {
 	return qp->cfg.family == AF_INET ? sizeof(struct iphdr) :
 					   sizeof(struct ipv6hdr);
+}
+
+/* Does the longest packet of the tree fit? */
+static int check_mtu(const struct inc_qp *qp, const struct dst_entry *dst,
+		     struct netlink_ext_ack *extack)
+{
+	unsigned int mtu = device_mtu(dst);
+	unsigned int need = ip_hdr_len(qp) + sizeof(struct udphdr) +
+			    INC_MAX_TRANSPORT_HDR + qp->tree->cfg.pmtu +
+			    IB_ICRC_BYTES;
+
+	if (need <= mtu)
+		return 0;
+	NL_SET_ERR_MSG_FMT_MOD(extack,
+			       "pmtu %u needs an MTU of %u, %s has %u: raise it, or choose a smaller pmtu",
+			       qp->tree->cfg.pmtu, need, dst->dev->name, mtu);
+	return -EMSGSIZE;
+}
+
+/**
+ * inc_tx_source() - find the route to a new member, and thereby our address
+ * @qp: unpublished QP; its cfg.local is filled in if unspecified
+ * @extack: set to the reason for an error
+ *
+ * Context: process.
+ * Return: 0, -ENETUNREACH if there is no route, -EMSGSIZE if its interface's
+ * MTU is too small for the tree's packets.
+ */
+int inc_tx_source(struct inc_qp *qp, struct netlink_ext_ack *extack)
+{
+	struct dst_entry *dst;
+	int err;
+
+	local_bh_disable();
+	dst = find_route(qp);
+	local_bh_enable();
+	if (!dst) {
+		NL_SET_ERR_MSG_FMT_MOD(extack, "no route to the %s's address",
+				       qp->uplink ? "parent" : "member");
+		return -ENETUNREACH;
+	}
+	err = check_mtu(qp, dst, extack);
+	dst_release(dst);
+	return err;
 }
 
 /* @len: bytes after the IP header */

@@ -122,6 +122,8 @@ part_big()
 		ktap 1 "a memory cgroup"
 		return
 	}
+	# Room for the largest packets.
+	sw ip link set v0 mtu 9000
 	{
 		echo "tree add id 1 ranks 8 slots 64 msg-size 64K"
 		members 1 8

@@ -8,7 +8,7 @@
 #
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals
-#	cache memory many reasons stopped events wrong bandwidth pause huge
+#	cache memory many reasons jumbo stopped events wrong bandwidth pause huge
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -320,6 +320,31 @@ part_reasons()
 	serve_up --dead-time "$(scaled 3000)"
 }
 
+# hosts_mtu MTU: of the hosts, not of the bridge's ports to them.
+hosts_mtu()
+{
+	local r
+
+	for ((r = 0; r < TOPO_N; r++)); do
+		ip -n "$TOPO-h$r" link set eth0 mtu "$1"
+	done
+}
+
+# The hosts have jumbo frames, the bridge has none.
+part_jumbo()
+{
+	hosts_mtu 9000
+	job "jumbo: the tree's PMTU fits the bridge" 2 allreduce --count 100000 \
+		"${PERF[@]}"
+	serve_down
+	serve_up --pmtu 4096
+	reason "the bridge's MTU is too small" EMSGSIZE \
+		"pmtu 4096 needs an MTU of 4160, br0 has 1500"
+	serve_down
+	serve_up --dead-time "$(scaled 3000)"
+	hosts_mtu 1500
+}
+
 # Neither rank is at fault: one could not run.
 part_stopped()
 {
@@ -459,4 +484,4 @@ suite_up()
 }
 
 suite "device persistent wait window query log threads tsan fork signals cache
-	memory many reasons stopped events wrong bandwidth pause" "$@"
+	memory many reasons jumbo stopped events wrong bandwidth pause" "$@"

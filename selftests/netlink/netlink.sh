@@ -81,6 +81,11 @@ part_tool()
 	says "name of an attribute" 2 "window, it takes 1 to 256" \
 		tree add ranks 2 window 1000
 	says "missing attribute" 2 "no member" member show tree 1 rank 0
+	tool tree add id 77 ranks 2 pmtu 4096
+	says "packets that the interface does not take" 2 \
+		"pmtu 4096 needs an MTU of 4160, v0 has 1500" \
+		member add tree 77 rank 0 addr 10.9.0.2 qpn 17 psn 3
+	tool tree del 77
 	says "rank is taken" 2 "rank has a member already" member add tree 5 \
 		rank 1 addr 10.9.0.7 qpn 20 psn 0
 	says "another namespace is another switch" 0 "" \

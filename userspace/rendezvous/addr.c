@@ -12,8 +12,12 @@
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 
 #include "server.h"
+
+/* Headers and trailer of the longest packet over IPv6 (IPv4: 20 less). */
+#define OVERHEAD	84
 
 /**
  * addr_allow() - permit a network: --allow ADDRESS[/PREFIX]
@@ -101,4 +105,50 @@ bool addr_believed(struct client *c, const struct inc_rdv_addr *addr)
 	client_error(c, EACCES, "\"addr\": %s is not the address that this connection comes from, %s: choose the GID of that one (INC_DEV, INC_GID_INDEX), connect from the other, or permit it at the daemon: --allow %s",
 		     text, peer, text);
 	return false;
+}
+
+/* Name of the interface of this host that has an address; empty: none. */
+static void find_interface(const struct inc_rdv_addr *addr,
+			   char name[IFNAMSIZ])
+{
+	struct ifaddrs *list, *ifa;
+	struct inc_rdv_addr own;
+
+	*name = '\0';
+	if (getifaddrs(&list))
+		return;
+	for (ifa = list; ifa && !*name; ifa = ifa->ifa_next)
+		if (ifa->ifa_addr &&
+		    !inc_rdv_addr_from_sockaddr(ifa->ifa_addr, &own) &&
+		    inc_rdv_addr_same(addr, &own))
+			snprintf(name, IFNAMSIZ, "%s", ifa->ifa_name);
+	freeifaddrs(list);
+}
+
+/**
+ * addr_pmtu() - find the largest path MTU that our interface to a rank allows
+ * @c: its connection
+ *
+ * A host may have jumbo frames where the bridge does not.
+ *
+ * Return: a path MTU; 0: unknown, or the interface's MTU is too small for any.
+ */
+uint32_t addr_pmtu(const struct client *c)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = sizeof(ss);
+	struct inc_rdv_addr addr;
+	struct ifreq ifr = { 0 };
+	int pmtu = 4096;
+
+	if (getsockname(c->fd, (struct sockaddr *)&ss, &len) ||
+	    inc_rdv_addr_from_sockaddr((struct sockaddr *)&ss, &addr))
+		return 0;
+	find_interface(&addr, ifr.ifr_name);
+	if (!*ifr.ifr_name || ioctl(c->fd, SIOCGIFMTU, &ifr))
+		return 0;
+	while (pmtu >= 256 && pmtu + OVERHEAD - (addr.len == 4 ? 20 : 0) >
+			      ifr.ifr_mtu)
+		pmtu /= 2;
+	return pmtu >= 256 ? (uint32_t)pmtu : 0;
 }

@@ -178,6 +178,9 @@ void client_bye(struct client *c, const char *missing)
 
 static void handle_join(struct client *c, const struct inc_rdv_join *join)
 {
+	struct inc_rdv_join fits = *join;
+	uint32_t pmtu = addr_pmtu(c);
+
 	if (c->role == ROLE_CHILD) {
 		client_error(c, EBUSY, "this connection belongs to a child switch: a rank needs its own");
 		return;
@@ -189,12 +192,15 @@ static void handle_join(struct client *c, const struct inc_rdv_join *join)
 	}
 	if (!addr_believed(c, &join->addr))
 		return;
+	/* A tree whose PMTU nobody has chosen gets what fits all ranks' ways. */
+	if (pmtu && pmtu < fits.mtu)
+		fits.mtu = pmtu;
 	c->role = ROLE_RANK;
 	c->wrong = join->wrong;
 	if (gather_wants(c->server, join))
-		gather_join(c, join);
+		gather_join(c, &fits);
 	else
-		job_join(c, join);
+		job_join(c, &fits);
 }
 
 static void handle_gather(struct client *c, const struct inc_rdv_join *join)

@@ -238,8 +238,8 @@ static bool suits(struct client *c, struct job *job,
 		return false;
 	}
 	if (join->mtu && join->mtu < job->tree.pmtu) {
-		client_error(c, EMSGSIZE, "job \"%s\": the tree's path MTU is %u, this rank's port has %u",
-			     job->name, job->tree.pmtu, join->mtu);
+		client_error(c, EMSGSIZE, "job \"%s\": the tree's path MTU is %u, and this rank's port, or the bridge's interface to it, allows %u: raise their MTU, or start the daemon with --pmtu %u",
+			     job->name, job->tree.pmtu, join->mtu, join->mtu);
 		return false;
 	}
 	return !wish_differs(c, job, "slots", wish->slots, job->tree.slots) &&

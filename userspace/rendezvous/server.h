@@ -324,6 +324,7 @@ struct job *job_of(const struct client *c);
 /* addr.c */
 bool addr_allow(struct server *s, const char *text);
 bool addr_believed(struct client *c, const struct inc_rdv_addr *addr);
+uint32_t addr_pmtu(const struct client *c);
 
 /* job.c */
 void job_join(struct client *c, const struct inc_rdv_join *join);
