@@ -3,6 +3,7 @@
  * The collectives that the switch offers (draft, section 1).
  */
 #include <linux/bits.h>
+#include <linux/nospec.h>
 #include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/collective.h"
@@ -36,9 +37,10 @@ static const struct inc_coll colls[INC_COLL_COUNT] = {
  */
 const struct inc_coll *inc_coll_lookup(u8 collective)
 {
-	if (collective >= INC_COLL_COUNT || !colls[collective].offered)
+	if (collective >= INC_COLL_COUNT)
 		return NULL;
-	return &colls[collective];
+	collective = array_index_nospec(collective, INC_COLL_COUNT);
+	return colls[collective].offered ? &colls[collective] : NULL;
 }
 
 /**

@@ -6,6 +6,7 @@
  * tree (packets, timers of other members, works); its own timer; and a
  * transmitter, which is one of those.
  */
+#include <linux/nospec.h>
 #include <linux/rhashtable.h>
 
 #include "object/qp.h"
@@ -65,6 +66,7 @@ struct inc_qp *inc_qp_find(struct inc_tree *tree, u16 member)
 {
 	if (member >= tree->cfg.members)
 		return NULL;
+	member = array_index_nospec(member, tree->cfg.members);
 	return rcu_dereference_protected(tree->member_qp[member],
 					 lockdep_is_held(&tree->sw->lock));
 }

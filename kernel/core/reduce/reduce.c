@@ -8,6 +8,7 @@
 #include <linux/cache.h>
 #include <linux/init.h>
 #include <linux/kernel.h>
+#include <linux/nospec.h>
 #include <linux/types.h>
 
 #include "fpu.h"
@@ -85,8 +86,10 @@ static void add_impl(const struct inc_reduce_impl *impl)
 {
 	inc_reduce_impls[inc_reduce_nr_impls++] = impl;
 
+	/* A type without a size, which is 0 here, cannot be reduced. */
 	for (u8 dtype = 0; dtype < INC_DTYPE_COUNT; dtype++)
-		for (u8 op = 0; op < INC_OP_COUNT; op++)
+		for (u8 op = 0; op < INC_OP_COUNT && inc_dtype_sizes[dtype];
+		     op++)
 			add_row(&inc_reduce_table[dtype][op], impl);
 }
 
@@ -104,7 +107,7 @@ static void init_row(struct inc_reduce_ops *ops, u8 dtype, u8 op)
 	ops->size = inc_dtype_sizes[dtype];
 	/* What rounds; min and max take the leftmost NaN, in any pairing. */
 	ops->ordered = is_float(dtype) && op != INC_OP_MIN && op != INC_OP_MAX;
-	ops->simd_min = break_even(dtype, op) / ops->size;
+	ops->simd_min = break_even(dtype, op) / max(ops->size, 1);
 }
 
 /**
@@ -152,7 +155,9 @@ const char *inc_reduce_impl(void)
  */
 unsigned int inc_dtype_size(u8 dtype)
 {
-	return dtype < INC_DTYPE_COUNT ? inc_dtype_sizes[dtype] : 0;
+	if (dtype >= INC_DTYPE_COUNT)
+		return 0;
+	return inc_dtype_sizes[array_index_nospec(dtype, INC_DTYPE_COUNT)];
 }
 
 /**
@@ -173,6 +178,8 @@ const struct inc_reduce_ops *inc_reduce_lookup(u8 dtype, u8 op)
 
 	if (dtype >= INC_DTYPE_COUNT || op >= INC_OP_COUNT)
 		return NULL;
+	dtype = array_index_nospec(dtype, INC_DTYPE_COUNT);
+	op = array_index_nospec(op, INC_OP_COUNT);
 	ops = &inc_reduce_table[dtype][op];
 	return ops->generic || ops->wide ? ops : NULL;
 }
