@@ -35,10 +35,15 @@ static u16 block_slots(const struct inc_tree_cfg *cfg, size_t slot_size)
 		     rounddown_pow_of_two(BLOCK_BYTES / slot_size));
 }
 
-/* Each page has a reference count of its own: packets refer to pages. */
+/*
+ * Each page has a reference count of its own: packets refer to pages. And no
+ * page has another owner's data: packets also hold bytes that no message has
+ * written, behind a short chunk of wide elements, or when a request that has
+ * begun fails.
+ */
 static void *block_alloc(size_t size)
 {
-	const gfp_t gfp = GFP_KERNEL_ACCOUNT;
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_ZERO;
 	void *mem = alloc_pages_exact(size, gfp | __GFP_NORETRY | __GFP_NOWARN);
 
 	if (!mem)

@@ -63,8 +63,8 @@ size_t inc_slot_size(const struct inc_slot_geom *g)
  * @mem: inc_slot_size() bytes, aligned to the path MTU, with any contents
  *
  * Each chunk's result lies within one multiple of the path MTU, and so within
- * a page. The buffers are not touched before their message comes, which is most
- * of the memory: a chunk is sent once all of it has been written.
+ * a page. The buffers are not touched before their message comes, and packets
+ * to the parent may hold bytes that no message has written.
  */
 void inc_slot_init(struct inc_slot *s, const struct inc_slot_geom *g,
 		   u32 msg_id, void *mem)

@@ -6,8 +6,8 @@
 # HOSTS hosts each, and MIDS switches between root and leaves.
 #
 #   levels.sh [VAR=VALUE]... [PART...]
-#	PART: two mismatch uc odd placed sixteen three types bits loss uplink
-#	death gone
+#	PART: two mismatch uc memory odd placed sixteen three types bits loss
+#	uplink death gone
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -132,6 +132,37 @@ part_uc()
 	COUNTS=0,7,5000 collectives "RC and UC" 4
 	nothing_left "RC and UC"
 	JOB_ODD=()
+	levels_down
+}
+
+# Requests of wide elements have packets that are longer than the elements in
+# them. What follows these was written by us.
+part_memory()
+{
+	local name type op watch=()
+
+	levels_up 2 2 && serves_up || return
+	python3 "$ROOT/selftests/cases/poison.py" fill 400
+	for name in l0 l1; do
+		ip netns exec "$TOPO-$name" python3 \
+			"$ROOT/selftests/cases/poison.py" watch uplink \
+			>"$LAB_OUT/watch-$name" &
+		watch+=($!)
+		wait_for 20 grep -q watching "$LAB_OUT/watch-$name"
+	done
+	for type in fp16 bf16; do
+		for op in sum prod avg; do
+			job "memory: $type, $op" 4 allreduce -t $type -o $op \
+				--count 1 --count 700 --check=2 "${PERF[@]}"
+		done
+	done
+	for name in l0 l1; do
+		kill "${watch[0]}"
+		wait "${watch[0]}"
+		ktap $? "memory: all that $name sends was written" \
+			"$(tail -n 1 "$LAB_OUT/watch-$name")"
+		watch=("${watch[@]:1}")
+	done
 	levels_down
 }
 
@@ -477,4 +508,4 @@ suite_up()
 	clock_up
 }
 
-suite "two mismatch uc odd placed types loss" "$@"
+suite "two mismatch uc memory odd placed types loss" "$@"
