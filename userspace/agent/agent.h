@@ -11,7 +11,8 @@
  *   ifcache   interfaces, kept for a while     iface   as they are
  *   lldp      neighbours by lldpd              announce  its TLV
  *   probe     asks for silent hosts
- *   netconf   sessions and transports (libnetconf2)
+ *   netconf   logging in, transports (libnetconf2)
+ *   serve     a thread for each session, and whose turn it is
  *   logins    ends sessions that do not begin
  *   fault, log
  */

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -19,17 +20,26 @@
 #include "log.h"
 
 #define FDS_MAX		65536
+/* What one address may have; what all may have, so that others get in, too. */
+#define ADDRESS_MAX	4
+#define BUSY_MAX	(LOGINS_MAX * 3 / 4)
+/* libnetconf2 has room for 5 that were not accepted yet. */
+#define BACKLOG		512
 
 /**
  * struct login - a connection, by its descriptor
  * @ino: its socket, as descriptors are used again
  * @since: milliseconds; since when it is seen
- * @done: it is a session
+ * @done: it is a session, or was told to end
+ * @order: more than that of those that came before
+ * @peer: its address; of IPv6, the network
  */
 struct login {
 	ino_t		ino;
 	uint64_t	since;
 	bool		done;
+	uint64_t	order;
+	struct in6_addr	peer;
 };
 
 static struct {
@@ -38,20 +48,14 @@ static struct {
 	pthread_mutex_t	lock;
 	struct login	*list;
 	int		n;
+	uint64_t	order;
+	/* Those that log in now. */
+	int		busy[LOGINS_MAX];
+	unsigned int	nbusy;
+	/* When the log was told, and how many have ended since. */
+	uint64_t	told;
+	unsigned int	untold;
 } logins = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-/**
- * logins_init() - say what to look for
- * @ssh: port, 0: none
- * @tls: port, 0: none
- * @limit_ms: how long it may take until a session begins
- */
-void logins_init(uint16_t ssh, uint16_t tls, unsigned int limit_ms)
-{
-	logins.ports[0] = ssh;
-	logins.ports[1] = tls;
-	logins.limit_ms = limit_ms;
-}
 
 static struct login *login_of(int fd)
 {
@@ -82,51 +86,157 @@ static int port_of(const struct sockaddr_storage *addr, socklen_t len)
 	return atoi(port);
 }
 
-/* Is it a connection of a client? */
-static bool is_client(int fd)
+static bool is_ours(const struct sockaddr_storage *addr, socklen_t len)
 {
-	struct sockaddr_storage addr;
-	socklen_t len = sizeof(addr);
-	int port;
+	int port = port_of(addr, len);
 
-	if (getpeername(fd, (struct sockaddr *)&addr, &len))
-		return false;
-	len = sizeof(addr);
-	if (getsockname(fd, (struct sockaddr *)&addr, &len))
-		return false;
-	port = port_of(&addr, len);
 	return port > 0 && (port == logins.ports[0] || port == logins.ports[1]);
 }
 
-static void check(int fd, uint64_t now)
+/* A host of IPv6 has all addresses of its network. */
+static void set_peer(struct login *l, const struct sockaddr_storage *addr)
 {
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+
+	if (addr->ss_family == AF_INET)
+		memcpy(&l->peer, &((const struct sockaddr_in *)addr)->sin_addr,
+		       sizeof(struct in_addr));
+	else if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr))
+		memcpy(&l->peer, &in6->sin6_addr.s6_addr[12],
+		       sizeof(struct in_addr));
+	else
+		memcpy(&l->peer, &in6->sin6_addr, 8);
+}
+
+/* Of the sockets at which libnetconf2 listens. */
+static void lengthen_backlog(void)
+{
+	struct sockaddr_storage addr;
+	socklen_t len;
+	int fd;
+
+	for (fd = 3; fd < 64; fd++) {
+		len = sizeof(addr);
+		if (!getsockname(fd, (struct sockaddr *)&addr, &len) &&
+		    is_ours(&addr, len))
+			listen(fd, BACKLOG);
+	}
+}
+
+/**
+ * logins_init() - say what to look for
+ * @ssh: port, 0: none
+ * @tls: port, 0: none
+ * @limit_ms: how long it may take until a session begins
+ */
+void logins_init(uint16_t ssh, uint16_t tls, unsigned int limit_ms)
+{
+	logins.ports[0] = ssh;
+	logins.ports[1] = tls;
+	logins.limit_ms = limit_ms;
+	lengthen_backlog();
+}
+
+/* Strangers do not fill the log: one message a second is enough. */
+static void end_login(int fd, uint64_t now, const char *why)
+{
+	if (!logins.told || now - logins.told >= 1000) {
+		log_warn("a client %s: its connection ends (%u more have ended since the last message)",
+			 why, logins.untold);
+		logins.told = now;
+		logins.untold = 0;
+	} else {
+		logins.untold++;
+	}
+	logins.list[fd].done = true;
+	shutdown(fd, SHUT_RDWR);
+}
+
+/* Note a connection of a client that has not logged in. */
+static void note_login(int fd, uint64_t now)
+{
+	struct sockaddr_storage addr, peer;
 	struct login *l = login_of(fd);
+	socklen_t len = sizeof(addr);
 	struct stat st;
 
-	if (!l || fstat(fd, &st) || !S_ISSOCK(st.st_mode) || !is_client(fd))
+	if (!l || fstat(fd, &st) || !S_ISSOCK(st.st_mode))
+		return;
+	if (l->ino == st.st_ino && l->done)
+		return;
+	if (getsockname(fd, (struct sockaddr *)&addr, &len) ||
+	    !is_ours(&addr, len))
+		return;
+	len = sizeof(peer);
+	if (getpeername(fd, (struct sockaddr *)&peer, &len))
 		return;
 	if (l->ino != st.st_ino) {
-		*l = (struct login){ .ino = st.st_ino, .since = now };
-		return;
+		*l = (struct login){ .ino = st.st_ino, .since = now,
+				     .order = ++logins.order };
+		set_peer(l, &peer);
 	}
-	if (l->done || now - l->since < logins.limit_ms)
-		return;
-	log_warn("a client has not logged in within %u s: its connection ends",
-		 logins.limit_ms / 1000);
-	shutdown(fd, SHUT_RDWR);
-	l->since = now;
+	if (logins.nbusy < LOGINS_MAX)
+		logins.busy[logins.nbusy++] = fd;
+}
+
+/* How many are of the same address, all or those that came after it? */
+static unsigned int count_same(const struct login *l, bool later)
+{
+	const struct login *other;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < logins.nbusy; i++) {
+		other = &logins.list[logins.busy[i]];
+		n += !other->done && (!later || other->order > l->order) &&
+		     !memcmp(&other->peer, &l->peer, sizeof(l->peer));
+	}
+	return n;
+}
+
+static void check_login(int fd, uint64_t now)
+{
+	struct login *l = &logins.list[fd];
+
+	if (now - l->since >= logins.limit_ms)
+		end_login(fd, now, "has not logged in in time");
+	else if (count_same(l, true) >= ADDRESS_MAX)
+		end_login(fd, now, "gives way to later ones from its address");
+}
+
+/* The oldest one of the address that has most; -1: there is room. */
+static int find_surplus(void)
+{
+	unsigned int i, same, most = 0, n = 0;
+	const struct login *l, *oldest = NULL;
+	int found = -1;
+
+	for (i = 0; i < logins.nbusy; i++) {
+		l = &logins.list[logins.busy[i]];
+		if (l->done)
+			continue;
+		n++;
+		same = count_same(l, false);
+		if (same < most || (same == most && l->order > oldest->order))
+			continue;
+		most = same;
+		oldest = l;
+		found = logins.busy[i];
+	}
+	return n > BUSY_MAX ? found : -1;
 }
 
 /**
  * logins_check() - end connections that have had their time
  * @now: milliseconds
  *
- * To be called about once a second.
+ * To be called many times a second.
  */
 void logins_check(uint64_t now)
 {
 	const struct dirent *e;
+	unsigned int i;
 	DIR *dir;
+	int fd;
 
 	if (!logins.ports[0] && !logins.ports[1])
 		return;
@@ -134,9 +244,15 @@ void logins_check(uint64_t now)
 	if (!dir)
 		return;
 	pthread_mutex_lock(&logins.lock);
+	logins.nbusy = 0;
 	while ((e = readdir(dir)))
 		if (e->d_name[0] != '.')
-			check(atoi(e->d_name), now);
+			note_login(atoi(e->d_name), now);
+	for (i = 0; i < logins.nbusy; i++)
+		check_login(logins.busy[i], now);
+	/* A client with a key logs in within milliseconds: the oldest make room. */
+	while ((fd = find_surplus()) >= 0)
+		end_login(fd, now, "gives way to others");
 	pthread_mutex_unlock(&logins.lock);
 	closedir(dir);
 }

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See serve.h. Each session has a thread, in which libnetconf2 may wait as long
+ * as it likes for the rest of a request, or for a client that does not read its
+ * reply: that delays nobody else. Operations take place one after another, those
+ * of users who may change something first.
+ */
+#include "netconf.h"
+#include "serve.h"
+
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <libnetconf2/netconf.h>
+#include <libnetconf2/session_server.h>
+
+/* libyang parses a tree by recursion, to a limited depth. */
+#define STACK_BYTES	(2U << 20)
+/* How long a client may not read its reply. */
+#define UNREAD_MS	30000
+/*
+ * A request by SSH or TLS, and what the kernel has received behind it (6 MiB). A
+ * manager's edit of 1,024 members is below 1 MiB.
+ */
+#define REQUEST_MAX	(16U << 20)
+/* How long to wait for a socket; for data that libssh has read ahead. */
+#define WAIT_MS		1000
+#define AHEAD_MS	20
+
+/**
+ * struct conn - a session's own data
+ * @next: the next one
+ * @s: session
+ * @ps: what libnetconf2 polls: this session
+ * @fd: its socket, or -1
+ * @ours: libnetconf2 does not close it
+ * @may_change: the user may do more than look
+ * @remote: it came by SSH or TLS
+ * @host: from there
+ * @writing: since when a reply is written, in milliseconds; or 0
+ * @received: bytes of @fd before the request that is being read
+ */
+struct conn {
+	struct conn		*next;
+	struct nc_session	*s;
+	struct nc_pollsession	*ps;
+	int			fd;
+	bool			ours;
+	bool			may_change;
+	bool			remote;
+	char			host[INET6_ADDRSTRLEN];
+	_Atomic uint64_t	writing;
+	_Atomic uint64_t	received;
+};
+
+static struct {
+	const struct ly_ctx		*ctx;
+	const struct netconf_ops	*ops;
+	unsigned int			max;
+	/* Places that only remote users get who may change something. */
+	unsigned int			kept;
+	atomic_bool			stop;
+	/* Protects the members below. */
+	pthread_mutex_t			lock;
+	unsigned int			sessions;
+	struct conn			*conns;
+} srv = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Whose turn it is: of those who wait, @first come before all others. */
+static struct {
+	pthread_mutex_t	lock;
+	pthread_cond_t	turn;
+	bool		taken;
+	unsigned int	first;
+} big = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.turn = PTHREAD_COND_INITIALIZER,
+};
+
+static void take_turn(bool first)
+{
+	pthread_mutex_lock(&big.lock);
+	big.first += first;
+	while (big.taken || (!first && big.first))
+		pthread_cond_wait(&big.turn, &big.lock);
+	big.first -= first;
+	big.taken = true;
+	pthread_mutex_unlock(&big.lock);
+}
+
+/**
+ * netconf_lock() - keep operations and events apart
+ */
+void netconf_lock(void)
+{
+	take_turn(true);
+}
+
+/**
+ * netconf_unlock() - the end of netconf_lock()
+ */
+void netconf_unlock(void)
+{
+	pthread_mutex_lock(&big.lock);
+	big.taken = false;
+	pthread_cond_broadcast(&big.turn);
+	pthread_mutex_unlock(&big.lock);
+}
+
+/**
+ * netconf_may_change() - ask whether a session may do more than look
+ * @s: session
+ *
+ * Return: true if it may change the configuration, and other sessions.
+ */
+bool netconf_may_change(const struct nc_session *s)
+{
+	const struct conn *conn = nc_session_get_data(s);
+
+	return conn && conn->may_change;
+}
+
+static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
+				      struct nc_session *session)
+{
+	struct conn *conn = nc_session_get_data(session);
+	struct nc_server_reply *reply;
+
+	take_turn(conn->may_change);
+	reply = srv.ops->rpc(rpc, session);
+	netconf_unlock();
+	/* libnetconf2 writes it now, however long the client takes. */
+	conn->writing = now_ms();
+	return reply;
+}
+
+/**
+ * serve_init() - say who answers requests
+ * @ctx: YANG modules
+ * @ops: answers
+ * @max: limit of sessions
+ */
+void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
+		unsigned int max)
+{
+	srv.ctx = ctx;
+	srv.ops = ops;
+	srv.max = max;
+	nc_set_global_rpc_clb(on_rpc);
+}
+
+/**
+ * serve_keep_places() - keep a quarter of the places for managers that come by
+ * SSH or TLS
+ */
+void serve_keep_places(void)
+{
+	srv.kept = srv.max / 4;
+}
+
+/* How many who may look only are there from the same address? */
+static unsigned int readers_at(const char *host)
+{
+	const struct conn *c;
+	unsigned int n = 0;
+
+	for (c = srv.conns; c; c = c->next)
+		n += c->remote && !c->may_change && !strcmp(c->host, host);
+	return n;
+}
+
+/**
+ * serve_admit() - count a session before it begins, so that logins count, too
+ * @g: whose
+ *
+ * Return: true if there is a place, to be given back by serve_begin()'s session
+ * when it ends, or by serve_dismiss().
+ */
+bool serve_admit(const struct serve_guest *g)
+{
+	const bool first = g->remote && g->may_change;
+	const unsigned int max = first ? srv.max : srv.max - srv.kept;
+	const unsigned int readers = srv.max / 4 + !(srv.max / 4);
+	bool enough, many;
+
+	pthread_mutex_lock(&srv.lock);
+	enough = srv.sessions >= max;
+	many = g->remote && !g->may_change && readers_at(g->host) >= readers;
+	srv.sessions += !enough && !many;
+	pthread_mutex_unlock(&srv.lock);
+	if (enough)
+		log_warn("refused a session of %s: there are %u already",
+			 g->name, max);
+	else if (many)
+		log_warn("refused a session of %s: those who may look only have %u from %s already",
+			 g->name, readers, g->host);
+	return !enough && !many;
+}
+
+/**
+ * serve_dismiss() - a session that was admitted does not begin
+ */
+void serve_dismiss(void)
+{
+	pthread_mutex_lock(&srv.lock);
+	srv.sessions--;
+	pthread_mutex_unlock(&srv.lock);
+}
+
+static void conn_free(void *data)
+{
+	struct conn *conn = data;
+
+	if (!conn)
+		return;
+	if (conn->ours)
+		close(conn->fd);
+	nc_ps_free(conn->ps);
+	free(conn);
+}
+
+/* What a TCP connection has received; 0 of others. */
+static uint64_t received_of(int fd)
+{
+	struct tcp_info info = { .tcpi_bytes_received = 0 };
+	socklen_t len = sizeof(info);
+
+	if (fd < 0 || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		return 0;
+	return info.tcpi_bytes_received;
+}
+
+/*
+ * Of a message that cannot be parsed, libnetconf2 takes the thread's last error
+ * from libyang, which has none for some of them: there must be one. Those that
+ * were stored before are of use to nobody.
+ */
+static void renew_error(void)
+{
+	ly_err_clean((struct ly_ctx *)srv.ctx, NULL);
+	(void)lys_find_path(srv.ctx, NULL, "/message", 0);
+}
+
+static void wait_for_input(struct conn *conn)
+{
+	struct pollfd p = { .fd = conn->fd, .events = POLLIN };
+	const bool ahead = conn->fd < 0 ||
+			   nc_session_get_ti(conn->s) == NC_TI_SSH;
+
+	conn->received = received_of(conn->fd);
+	poll(&p, 1, ahead ? AHEAD_MS : WAIT_MS);
+}
+
+static void serve_requests(struct conn *conn)
+{
+	struct nc_session *channel = NULL, *s;
+	int r = 0;
+
+	while (!srv.stop &&
+	       !(r & (NC_PSPOLL_SESSION_TERM | NC_PSPOLL_SESSION_ERROR))) {
+		r = nc_ps_poll(conn->ps, 0, &s);
+		conn->writing = 0;
+		if (r & (NC_PSPOLL_TIMEOUT | NC_PSPOLL_ERROR)) {
+			wait_for_input(conn);
+			continue;
+		}
+		conn->received = received_of(conn->fd);
+		if ((r & NC_PSPOLL_SSH_CHANNEL) &&
+		    nc_session_accept_ssh_channel(s, &channel) == NC_MSG_HELLO)
+			nc_session_free(channel, NULL);	/* one is enough */
+		renew_error();
+	}
+}
+
+/* Nobody finds it from now on. */
+static void remove_conn(const struct conn *conn)
+{
+	struct conn **p = &srv.conns;
+
+	pthread_mutex_lock(&srv.lock);
+	while (*p != conn)
+		p = &(*p)->next;
+	*p = conn->next;
+	pthread_mutex_unlock(&srv.lock);
+}
+
+static void *run_session(void *arg)
+{
+	struct conn *conn = arg;
+	struct nc_session *s = conn->s;
+
+	renew_error();
+	serve_requests(conn);
+	remove_conn(conn);
+	nc_ps_del_session(conn->ps, s);
+	netconf_lock();
+	srv.ops->closed(s);
+	netconf_unlock();
+	log_info("session %u ended", nc_session_get_id(s));
+	nc_session_free(s, conn_free);
+	serve_dismiss();
+	return NULL;
+}
+
+static bool start_session(struct conn *conn)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	bool ok;
+
+	conn->ps = nc_ps_new();
+	if (!conn->ps || nc_ps_add_session(conn->ps, conn->s))
+		return false;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_mutex_lock(&srv.lock);
+	ok = !pthread_create(&thread, &attr, run_session, conn);
+	if (ok) {
+		conn->next = srv.conns;
+		srv.conns = conn;
+	}
+	pthread_mutex_unlock(&srv.lock);
+	pthread_attr_destroy(&attr);
+	if (!ok)
+		nc_ps_del_session(conn->ps, conn->s);
+	return ok;
+}
+
+/**
+ * serve_begin() - serve a session that was admitted
+ * @s: it has said hello
+ * @g: whose it is; its socket is closed when the session ends
+ */
+void serve_begin(struct nc_session *s, const struct serve_guest *g)
+{
+	struct conn *conn = calloc(1, sizeof(*conn));
+
+	if (conn) {
+		conn->s = s;
+		conn->fd = g->fd;
+		conn->ours = g->ours;
+		conn->may_change = g->may_change;
+		conn->remote = g->remote;
+		snprintf(conn->host, sizeof(conn->host), "%s",
+			 g->remote ? g->host : "");
+		conn->received = received_of(conn->fd);
+	} else if (g->ours) {
+		close(g->fd);
+	}
+	nc_session_set_data(s, conn);
+	log_info("session %u: %s logged in", nc_session_get_id(s), g->name);
+	if (conn && start_session(conn))
+		return;
+	log_warn("session %u ended: there is no memory for it, or no thread",
+		 nc_session_get_id(s));
+	nc_session_free(s, conn_free);
+	serve_dismiss();
+}
+
+/**
+ * serve_check() - give up clients that do not read, or send without end
+ * @now: milliseconds
+ */
+void serve_check(uint64_t now)
+{
+	const char *why;
+	struct conn *c;
+
+	pthread_mutex_lock(&srv.lock);
+	for (c = srv.conns; c; c = c->next) {
+		why = NULL;
+		if (c->writing && now > c->writing + UNREAD_MS)
+			why = "it does not read";
+		else if (received_of(c->fd) > c->received + REQUEST_MAX)
+			why = "its request is too long";
+		if (!why || c->fd < 0)
+			continue;
+		log_warn("session %u ends: %s", nc_session_get_id(c->s), why);
+		shutdown(c->fd, SHUT_RDWR);
+		c->writing = 0;
+	}
+	pthread_mutex_unlock(&srv.lock);
+}
+
+/**
+ * serve_stop() - end all sessions
+ */
+void serve_stop(void)
+{
+	unsigned int left, tries = 0;
+	struct conn *c;
+
+	srv.stop = true;
+	do {
+		pthread_mutex_lock(&srv.lock);
+		for (c = srv.conns; c; c = c->next)
+			if (c->fd >= 0)
+				shutdown(c->fd, SHUT_RDWR);
+		left = srv.sessions;
+		pthread_mutex_unlock(&srv.lock);
+		if (left)
+			usleep(1000);
+	} while (left && tries++ < 5000);
+}
+
+/**
+ * netconf_kill() - end a session
+ * @id: its ID
+ * @by: the ID of the session that asks for it
+ *
+ * Return: 0, or -1 if there is none.
+ */
+int netconf_kill(uint32_t id, uint32_t by)
+{
+	struct conn *c;
+
+	pthread_mutex_lock(&srv.lock);
+	for (c = srv.conns; c && nc_session_get_id(c->s) != id; c = c->next)
+		;
+	if (c) {
+		nc_session_set_term_reason(c->s, NC_SESSION_TERM_KILLED);
+		nc_session_set_killed_by(c->s, by);
+		nc_session_set_status(c->s, NC_STATUS_INVALID);
+		netconf_wake(c->s);
+	}
+	pthread_mutex_unlock(&srv.lock);
+	return c ? 0 : -1;
+}
+
+/**
+ * netconf_wake() - end the transport of a session, so that nobody waits for it
+ * @s: session, which is about to end
+ */
+void netconf_wake(const struct nc_session *s)
+{
+	const struct conn *conn = nc_session_get_data(s);
+
+	if (conn && conn->fd >= 0)
+		shutdown(conn->fd, SHUT_RDWR);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Sessions that have logged in: how many there may be, a thread for each, and
+ * whose turn it is.
+ */
+#ifndef INC_AGENT_SERVE_H
+#define INC_AGENT_SERVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ly_ctx;
+struct nc_server_reply;
+struct nc_session;
+struct lyd_node;
+struct netconf_ops;
+
+/**
+ * struct serve_guest - who has a session
+ * @fd: its socket, or -1 if libnetconf2 does not tell
+ * @ours: libnetconf2 does not close @fd
+ * @may_change: it may do more than look
+ * @remote: it came by SSH or TLS
+ * @name: user
+ * @host: address, if @remote
+ */
+struct serve_guest {
+	int		fd;
+	bool		ours;
+	bool		may_change;
+	bool		remote;
+	const char	*name;
+	const char	*host;
+};
+
+void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
+		unsigned int max);
+void serve_keep_places(void);
+bool serve_admit(const struct serve_guest *g);
+void serve_dismiss(void);
+void serve_begin(struct nc_session *s, const struct serve_guest *g);
+void serve_check(uint64_t now);
+void serve_stop(void);
+
+#endif /* INC_AGENT_SERVE_H */
