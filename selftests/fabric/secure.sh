@@ -83,6 +83,43 @@ fails_job()
 	JOB_ODD=()
 }
 
+# state_of SERIAL: as the authority lists it.
+state_of()
+{
+	ca list | awk -v serial="$1" '$1 == serial { print $6 }'
+}
+
+serial_of()
+{
+	openssl x509 -in "$1" -noout -serial | cut -d = -f 2
+}
+
+# An authority of its own: a certificate that was replaced can be revoked.
+ca_lists()
+{
+	local CA=$DIR/lists first second
+
+	ca init && ca client eve red
+	first=$(serial_of "$CA/eve/cert.pem")
+	# As authorities did that are older than the list.
+	rm "$CA/issued.txt"
+	ca -f client eve red 2>"$DIR/said"
+	grep -q "still valid.*revoke $first" "$DIR/said"
+	ktap $? "--force says that the one before is valid" "$(cat "$DIR/said")"
+	second=$(serial_of "$CA/eve/cert.pem")
+	[ "$(state_of "$first") $(state_of "$second")" = "replaced valid" ]
+	ktap $? "list has both" "$(ca list)"
+	ca list | grep -qE "eve +client +red +20[0-9-]+T[0-9:]+Z"
+	ktap $? "and says whose they are, and when they expire" "$(ca list)"
+	ca revoke "$first"
+	[ "$(state_of "$first") $(state_of "$second")" = "revoked valid" ]
+	ktap $? "the one that was replaced is revoked" "$(ca list)"
+	ca revoke eve
+	[ "$(openssl crl -in "$CA/crl.pem" -noout -text |
+		grep -cE "Serial Number: ($first|$second)")" = 2 ]
+	ktap $? "revoke NAME takes back all of that name" "$(ca list)"
+}
+
 part_ca()
 {
 	SAYS_BY=("$ROOT/userspace/manager/ca/inc-am-ca" -d "$CA")
@@ -97,6 +134,7 @@ part_ca()
 	[ ! -e "$CA/crl.pem" ]
 	ktap $? "then none is revoked"
 	says "an unknown role" 2 "must be client" token a - god "$DIR/x"
+	ca_lists
 	SAYS_BY=("$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/none")
 	says "no authority" 1 "has no authority" client x
 	SAYS_BY=(sw)
