@@ -182,6 +182,27 @@ part_tls()
 	secured amd --tokens "$TOKENS"
 }
 
+# The first manager is on this host, the second one is not, or may not be.
+other_manager()
+{
+	local near=127.0.0.1:18795 far pid
+
+	far=$(topo_ip4 0):18795
+	ip netns exec "$TOPO-h0" python3 "$ROOT/selftests/fabric/eavesdrop.py" \
+		"$INC_AM_TOKEN" "$near" "$far" >"$DIR/heard" 2>&1 &
+	pid=$!
+	wait_for 20 grep -q listening "$DIR/heard"
+	INC_AM=$near,$far ip netns exec "$TOPO-h0" timeout "$(scaled 12)" \
+		inc-perf --job x --rank 0 --ranks 1 --dev "${TOPO}0" \
+		--timeout "$(scaled 5000)" --count 10 >/dev/null 2>&1
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	grep -q "^$near token" "$DIR/heard"
+	ktap $? "a manager on this host gets the token" "$(cat "$DIR/heard")"
+	! grep -q "^$far token" "$DIR/heard"
+	ktap $? "another one does not, without TLS" "$(cat "$DIR/heard")"
+}
+
 part_token()
 {
 	export INC_AM_CA=$CA/ca.pem
@@ -198,6 +219,7 @@ part_token()
 	unset INC_AM_CA
 	says "inc-amctl: a token without TLS" 1 "over TLS only" topology
 	fails_job "a token without TLS" "over TLS only"
+	other_manager
 	# Revoked while the manager runs.
 	export INC_AM_CA=$CA/ca.pem
 	sed -i '/^opal/d' "$TOKENS"

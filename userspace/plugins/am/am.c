@@ -633,7 +633,7 @@ int inc_am_start(struct inc_am **am, int tcp, const char *manager, int *fd)
 	reach_nth(a->list, a->next++, a->manager, sizeof(a->manager));
 	*am = a;
 	*fd = pair[0];
-	ret = am_env_read(&a->auth, a->reservation, tcp, err, sizeof(err));
+	ret = am_env_read(&a->auth, a->reservation, err, sizeof(err));
 	if (!ret) {
 		ret = make_threads(a, err, sizeof(err));
 		if (!ret)

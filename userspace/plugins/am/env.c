@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "auth/address.h"
 #include "env.h"
 
 static int read_reservation(char reservation[AM_ID_MAX + 1], char *err,
@@ -30,21 +29,15 @@ static int read_reservation(char reservation[AM_ID_MAX + 1], char *err,
  * am_env_read() - read certificates, token and reservation
  * @auth: result: what proves who the rank is
  * @reservation: result: which one it names; left alone if none
- * @tcp: connection to the manager: a token is sent over TLS or to loopback only
  * @err: error message
  * @err_len: size of @err in bytes
  *
  * Return: 0 or a negative errno value.
  */
 int am_env_read(struct auth_client *auth, char reservation[AM_ID_MAX + 1],
-		int tcp, char *err, size_t err_len)
+		char *err, size_t err_len)
 {
 	int ret = inc_auth_read(auth, "INC_AM", err, err_len);
 
-	if (!ret)
-		ret = read_reservation(reservation, err, err_len);
-	if (ret || !auth->token || auth->ca || inc_auth_peer_is_loopback(tcp))
-		return ret;
-	snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
-	return -EINVAL;
+	return ret ? ret : read_reservation(reservation, err, err_len);
 }

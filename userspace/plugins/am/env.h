@@ -11,6 +11,6 @@
 #include "manager/api/message.h"
 
 int am_env_read(struct auth_client *auth, char reservation[AM_ID_MAX + 1],
-		int tcp, char *err, size_t err_len);
+		char *err, size_t err_len);
 
 #endif /* INC_AM_ENV_H */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "auth/address.h"
 #include "stream.h"
 #include "tls.h"
 
@@ -113,6 +114,11 @@ int am_stream_open(struct am_stream *s, const char *manager,
 {
 	int sock = s->tcp, ret = 0;
 
+	/* Of several managers each is asked, also while the job runs. */
+	if (auth->token && !auth->ca && !inc_auth_peer_is_loopback(s->tcp)) {
+		snprintf(err, err_len, "a token is sent over TLS only: set INC_AM_CA or INC_AM_CERTS");
+		return -EINVAL;
+	}
 	if (auth->ca)
 		ret = am_tls_start(&s->tls, s->tcp, manager, auth, &sock, err,
 				   err_len);
