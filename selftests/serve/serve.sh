@@ -184,6 +184,14 @@ part_options()
 {
 	local at
 
+	for at in "port 99999" "port http" "port -1" "slots 100" "slots 8192" \
+		  "pmtu 7" "pmtu 1500" "msg-size 63" "window 257" "hold 1" \
+		  "min-rto 10001" "dead-time 9" "traffic-class 256" \
+		  "psn 0x1000000" "join-time 0" "max-clients 0"; do
+		# shellcheck disable=SC2086	# two words
+		says "serve --$at" 1 "--${at% *} \"${at#* }\" must be" \
+			inc-tool serve --$at
+	done
 	for at in "[::1" "[::1]x" ":18790" "host:" "host:0" "host:65536" \
 		  "host:84326" "host:1x" "$(printf '%0300d' 1)"; do
 		says "serve --parent ${at:0:20}" 1 "must be HOST, HOST:PORT" \

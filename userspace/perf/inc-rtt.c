@@ -684,7 +684,7 @@ static bool take_option(struct options *o, int opt, const char *arg)
 	switch (opt) {
 	case 'p':
 		o->port = arg;
-		return true;
+		return get_num(arg, 0, UINT16_MAX, &n);
 	case 's':
 		return get_num(arg, 1, 1 << 26, &o->size);
 	case OPT_SERVER:

@@ -130,47 +130,61 @@ static const struct option long_options[] = {
 	{ 0 },
 };
 
-static bool get_num(const char *text, uint32_t min, uint32_t max, uint32_t *num)
+/*
+ * What an option's number may be. The kernel checks a tree's own limits, but only
+ * when a group comes, and then tells the ranks, who cannot mend it.
+ */
+static const struct range {
+	int		opt;
+	uint32_t	min;
+	uint32_t	max;
+	bool		power;	/* of two */
+} ranges[] = {
+	{ 'p', 0, UINT16_MAX, false },
+	{ OPT_PMTU, 256, 4096, true },
+	{ OPT_SLOTS, 1, RDMA_INC_MAX_SLOTS, true },
+	{ OPT_MSG_SIZE, 64, RDMA_INC_MAX_MSG_SIZE, false },
+	{ OPT_FIRST_MSG_ID, 0, UINT32_MAX, false },
+	{ OPT_PSN, 0, 0xffffff, false },
+	{ OPT_WINDOW, 1, 256, false },
+	{ OPT_HOLD, 1 << 16, 1 << 30, false },
+	{ OPT_MIN_RTO, 1, 10000, false },
+	{ OPT_DEAD_TIME, 10, 60000, false },
+	{ OPT_TRAFFIC_CLASS, 0, UINT8_MAX, false },
+	{ OPT_JOIN_TIME, 1, 1000000, false },
+	{ OPT_FORMING_TIME, 1, 1000000, false },
+	{ 0, 1, UINT32_MAX, false },
+};
+
+static const char *option_name(int opt)
 {
+	const struct option *o = long_options;
+
+	while (o->name && o->val != opt)
+		o++;
+	return o->name ? o->name : "";
+}
+
+static bool get_num(const char *text, int opt, uint32_t *num)
+{
+	const struct range *r = ranges;
 	unsigned long val;
 	char *end;
 
+	while (r->opt && r->opt != opt)
+		r++;
 	errno = 0;
 	val = strtoul(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || val < min ||
-	    val > max) {
-		fprintf(stderr, "inc-tool: serve: \"%s\" must be a number, %u ... %u\n",
-			text, min, max);
+	if (errno || end == text || *end || *text == '-' || val < r->min ||
+	    val > r->max || (r->power && (val & (val - 1)))) {
+		fprintf(stderr, "inc-tool: serve: --%s \"%s\" must be %s, %u ... %u\n",
+			option_name(opt), text,
+			r->power ? "a power of two" : "a number", r->min,
+			r->max);
 		return false;
 	}
 	*num = (uint32_t)val;
 	return true;
-}
-
-/* The range of the option's attribute; the kernel checks the rest. */
-static uint32_t option_min(int opt)
-{
-	return opt != OPT_FIRST_MSG_ID && opt != OPT_PSN &&
-	       opt != OPT_TRAFFIC_CLASS;
-}
-
-static uint32_t option_max(int opt)
-{
-	switch (opt) {
-	case OPT_PMTU:
-	case OPT_SLOTS:
-	case OPT_WINDOW:
-		return UINT16_MAX;
-	case OPT_PSN:
-		return 0xffffff;
-	case OPT_TRAFFIC_CLASS:
-		return UINT8_MAX;
-	case OPT_JOIN_TIME:
-	case OPT_FORMING_TIME:
-		return 1000000;
-	default:
-		return UINT32_MAX;
-	}
 }
 
 /* Take a limit. Returns false if the option is none. */
@@ -208,11 +222,13 @@ static bool number_option(struct server *s, int opt, const char *text)
 	struct inc_nl_tree *t = &s->tree;
 	uint32_t num;
 
-	if (!get_num(text, option_min(opt), option_max(opt), &num))
+	if (!get_num(text, opt, &num))
 		return false;
 	if (limit_option(&s->max, opt, num))
 		return true;
 	switch (opt) {
+	case 'p':
+		return true;
 	case OPT_PMTU:
 		INC_NL_SET(t, TREE_PMTU, pmtu, (uint16_t)num);
 		return true;
@@ -314,6 +330,8 @@ int cmd_serve(int argc, char **argv)
 			o.listen = optarg;
 			break;
 		case 'p':
+			if (!number_option(&s, opt, optarg))
+				return TOOL_USAGE;
 			o.port = optarg;
 			break;
 		case OPT_ONCE:
