@@ -206,13 +206,16 @@ part_refused()
 {
 	refused "over quota" "inc:ranks=5" "may have 4 ranks in all"
 	refused "a wrong wish" "inc:rank=4" "must be ranks=N"
-	refused "no number" "inc:ranks=x" "must be a number"
+	refused "no number" "inc:ranks=x" "must be ranks=N"
+	refused "a word of inc-amctl" "inc:ranks=help" "must be ranks=N"
 }
 
 part_cancel()
 {
 	submit "inc:ranks=4" 1000000
 	wait_for 20 held "4 of 4 ranks"
+	# A user may do that at any time.
+	sw scontrol update JobId="$JOB" Comment=other
 	sw scancel "$JOB"
 	wait_for 20 given_back
 	ktap $? "a cancelled job gives back what was reserved" \
