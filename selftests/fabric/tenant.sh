@@ -324,8 +324,15 @@ part_hide()
 	says "nor tasks" 1 "for operators" task "$JOB_NAME"
 	says "nor a stream of these" 1 "for operators" task --follow
 	says "nor history" 1 "for operators" task "$JOB_NAME" --history
-	as bob ctl -j topology | grep -q '"trees":0'
+	as rita ctl -j topology | grep -q '"trees":0'
 	ktap $? "a client does not see how many trees there are"
+	[ "$(as rita ctl topology | awk '{ print $1, $2 }')" = \
+		"$(printf '%s\n' "switch sw:" "host $(topo_ip4 0)" \
+			"host $(topo_ip4 1)")" ] && ! as rita ctl topology | grep -q /
+	ktap $? "a client sees its group's switch and hosts, and no agent" \
+		"$(as rita ctl topology)"
+	[ -z "$(as bob ctl topology)" ]
+	ktap $? "and nothing of others'" "$(as bob ctl topology)"
 	SAYS_BY=(as olga ctl)
 	says "an operator sees the group" 0 "tenant red" group show "$JOB_NAME"
 	says "and its tree at the switch" 0 '"trees":1' -j topology

@@ -90,6 +90,11 @@ bool answer_hides(const struct rpc_answer *a)
 	return a->who && a->who->role < ROLE_OPERATOR;
 }
 
+static bool sees(const struct rpc_answer *a, const struct group *g)
+{
+	return !answer_hides(a) || !strcmp(a->who->tenant, g->tenant->name);
+}
+
 /* --- The fabric ---------------------------------------------------------- */
 
 static void put_switch(struct list *list, const struct sw *sw)
@@ -146,8 +151,8 @@ static void put_host(void *ctx, const struct inc_rdv_addr *addr,
 	out->interface = (char *)itf->name;
 }
 
-/* How busy others are is for operators. */
-static void hide_load(const struct list *switches, const struct list *links)
+/* How busy others are is for operators, and where an agent is. */
+static void hide_rest(const struct list *switches, const struct list *links)
 {
 	RdmaInc__V1__Switch *sw;
 	RdmaInc__V1__Link *link;
@@ -157,6 +162,9 @@ static void hide_load(const struct list *switches, const struct list *links)
 		sw = switches->p[i];
 		sw->trees = 0;
 		sw->memory_used = 0;
+		sw->address = (char *)"";
+		if (strcmp(sw->state, "up"))
+			sw->state = (char *)"down";
 	}
 	for (i = 0; i < links->n; i++) {
 		link = links->p[i];
@@ -164,21 +172,65 @@ static void hide_load(const struct list *switches, const struct list *links)
 	}
 }
 
+/* By number: which switches may a caller see? A client those of its groups. */
+static bool *seen_switches(const struct manager *m, const struct rpc_answer *a)
+{
+	bool *seen = malloc(m->o.nswitches * sizeof(*seen));
+	const struct group *g;
+	uint32_t i;
+
+	if (!seen)
+		return NULL;
+	memset(seen, !answer_hides(a), m->o.nswitches * sizeof(*seen));
+	for (g = m->groups; g; g = g->next)
+		for (i = 0; sees(a, g) && i < g->nparts; i++)
+			seen[g->parts[i].sw->index] = true;
+	return seen;
+}
+
+/* The hosts of the ranks of a client's groups, as often as these have ranks. */
+static void put_own_hosts(struct list *hosts, const struct manager *m,
+			  const struct rpc_answer *a)
+{
+	const struct inc_rdv_addr *addr;
+	const struct sw_if *itf;
+	const struct group *g;
+	const struct sw *sw;
+	uint32_t i;
+
+	for (g = m->groups; g; g = g->next)
+		for (i = 0; sees(a, g) && i < g->like.ranks; i++) {
+			if (g->ranks[i].state != RANK_PRESENT)
+				continue;
+			addr = &g->ranks[i].join.addr;
+			sw = topo_find(m, addr, &itf);
+			if (sw && itf)
+				put_host(hosts, addr, sw, itf);
+		}
+}
+
 static void get_topology(const struct manager *m, struct rpc_answer *a)
 {
 	RdmaInc__V1__Topology out = RDMA_INC__V1__TOPOLOGY__INIT;
 	struct list switches = { 0 }, hosts = { 0 }, links = { 0 };
+	bool *seen = seen_switches(m, a);
 	const struct topo_link *link;
 	uint32_t i, n;
 
-	for (i = 0; i < m->o.nswitches; i++)
-		put_switch(&switches, &m->switches[i]);
+	for (i = 0; seen && i < m->o.nswitches; i++)
+		if (seen[i])
+			put_switch(&switches, &m->switches[i]);
 	link = topo_links(m, &n);
-	for (i = 0; i < n; i++)
-		put_link(&links, m, &link[i]);
-	topo_hosts(m, put_host, &hosts);
-	if (answer_hides(a))
-		hide_load(&switches, &links);
+	for (i = 0; seen && i < n; i++)
+		if (seen[link[i].a] && seen[link[i].b])
+			put_link(&links, m, &link[i]);
+	if (answer_hides(a)) {
+		put_own_hosts(&hosts, m, a);
+		hide_rest(&switches, &links);
+	} else {
+		topo_hosts(m, put_host, &hosts);
+	}
+	free(seen);
 	out.n_switches = switches.n;
 	out.switches = (RdmaInc__V1__Switch **)switches.p;
 	out.n_hosts = hosts.n;
@@ -267,11 +319,6 @@ static void drop_groups(struct list *list)
 		free(group->tree);
 	}
 	drop(list);
-}
-
-static bool sees(const struct rpc_answer *a, const struct group *g)
-{
-	return !answer_hides(a) || !strcmp(a->who->tenant, g->tenant->name);
 }
 
 static bool is_of(const struct group *g, const char *tenant)

@@ -24,8 +24,9 @@ static const char *name_of(const RdmaInc__V1__Switch *s)
 
 static void print_switch(const RdmaInc__V1__Switch *s)
 {
-	printf("switch %s at %s: %s", s->id[0] ? s->id : "?", s->address,
-	       s->state);
+	/* Clients are not told the agent's address. */
+	printf("switch %s%s%s: %s", s->id[0] ? s->id : "?",
+	       s->address[0] ? " at " : "", s->address, s->state);
 	if (!strcmp(s->state, "up"))
 		printf(", %u trees, %llu of %llu MiB used", s->trees,
 		       (unsigned long long)s->memory_used >> 20,
