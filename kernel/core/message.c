@@ -147,12 +147,31 @@ static void parse_sizes(const struct inc_slot_geom *g, u16 rank,
 	msg->out_len = inc_layout_out(l, l->own, range, &msg->out_off);
 }
 
-/* Bytes of the request message of a rank, header included. */
-static u64 request_len(const struct inc_slot_geom *g, u16 rank,
-		       const struct inc_msg *msg)
+/**
+ * inc_msg_request_len() - compute the length of a rank's request
+ * @g: geometry of the tree
+ * @rank: rank
+ * @msg: its message, parsed
+ *
+ * Context: any.
+ * Return: bytes, header included.
+ */
+u32 inc_msg_request_len(const struct inc_slot_geom *g, u16 rank,
+			const struct inc_msg *msg)
 {
 	return inc_planes_len(g, inc_msg_planes(g, msg, inc_geom_ranks(g, rank)),
 			      msg->in_len);
+}
+
+/*
+ * Is a write of @len bytes all of a request, or if @more, all but the packet
+ * that ends it?
+ */
+static bool has_len(const struct inc_slot_geom *g, u32 request, u32 len,
+		    bool more)
+{
+	return len == request ||
+	       (more && len == (DIV_ROUND_UP(request, g->pmtu) - 1) * g->pmtu);
 }
 
 /**
@@ -195,7 +214,8 @@ u8 inc_msg_failure(const struct inc_pkt *pkt)
  * @g: geometry of the tree
  * @rank: rank that sent it
  * @hdr: header, as received
- * @len: bytes of the whole request message, at least INC_HDR_LEN
+ * @len: bytes of the write that begins the request, at least INC_HDR_LEN
+ * @more: the last packet may come as a write of its own
  * @msg: filled in; its msg_id is valid whatever the return value
  *
  * Context: any.
@@ -203,7 +223,8 @@ u8 inc_msg_failure(const struct inc_pkt *pkt)
  * Spec: draft section 6, (1) to (4).
  */
 u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
-		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg)
+		 const struct inc_hdr *hdr, u32 len, bool more,
+		 struct inc_msg *msg)
 {
 	u16 flags = be16_to_cpu(hdr->flags);
 	const struct inc_coll *coll;
@@ -232,7 +253,7 @@ u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
 	if (inc_msg_wide(g, &sized, inc_geom_ranks(g, rank)) !=
 	    !!(flags & INC_HDR_F_WIDE))
 		return INC_STATUS_VERSION;
-	if (request_len(g, rank, &sized) != len)
+	if (!has_len(g, inc_msg_request_len(g, rank, &sized), len, more))
 		return INC_STATUS_LENGTH;
 	if (flags & INC_HDR_F_NO_DATA)
 		sized.out_len = 0;

@@ -176,7 +176,10 @@ u16 inc_msg_max_planes(const struct inc_slot_geom *g,
 void inc_msg_unknown(u32 msg_id, struct inc_msg *msg);
 u8 inc_msg_failure(const struct inc_pkt *pkt);
 u8 inc_msg_parse(const struct inc_slot_geom *g, u16 rank,
-		 const struct inc_hdr *hdr, u32 len, struct inc_msg *msg);
+		 const struct inc_hdr *hdr, u32 len, bool more,
+		 struct inc_msg *msg);
+u32 inc_msg_request_len(const struct inc_slot_geom *g, u16 rank,
+			const struct inc_msg *msg);
 u16 inc_msg_wants(const struct inc_slot_geom *g, const struct inc_msg *msg,
 		  u16 rank);
 

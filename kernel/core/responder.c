@@ -11,6 +11,14 @@
 #include "core/responder.h"
 #include "core/wire.h"
 
+/* The last packet of a message as a write of its own, see protocol.rst. */
+static bool is_tail(const struct inc_pkt *pkt)
+{
+	const u8 need = INC_PKT_FIRST | INC_PKT_LAST | INC_PKT_IMM;
+
+	return (pkt->flags & need) == need && !inc_responder_is_empty(pkt);
+}
+
 /*
  * IBTA C9-81 ... C9-84: which opcode may follow which. Each packet of a result
  * is a message of its own.
@@ -22,6 +30,8 @@ static bool sequence_ok(const struct inc_responder *r,
 
 	if (r->results)
 		return (pkt->flags & only) == only;
+	if (r->tail_due)
+		return is_tail(pkt);
 	return r->in_msg != !!(pkt->flags & INC_PKT_FIRST);
 }
 
@@ -33,7 +43,7 @@ static bool length_ok(const struct inc_responder *r, const struct inc_pkt *pkt,
 	if (inc_responder_is_empty(pkt))
 		return true;
 	/* Every other message opens with an INC header; checked only here. */
-	if (dmalen < INC_HDR_LEN && !r->results)
+	if (dmalen < INC_HDR_LEN && !r->results && !r->tail_due)
 		return false;
 	/* IBTA 9.2.4: the pad makes a multiple of 4, and no more. */
 	if (pkt->pad != (-pkt->payload_len & 3))
@@ -41,10 +51,18 @@ static bool length_ok(const struct inc_responder *r, const struct inc_pkt *pkt,
 	if (pkt->flags & INC_PKT_LAST) {
 		if (pkt->payload_len > r->pmtu || pkt->payload_len + done != dmalen)
 			return false;
+		/* Without an Immediate, there is one more packet. */
+		if (!r->results && !(pkt->flags & INC_PKT_IMM))
+			return pkt->payload_len == r->pmtu;
 		return pkt->payload_len || pkt->flags & INC_PKT_FIRST;
 	}
 	return pkt->payload_len == r->pmtu &&
 	       pkt->payload_len + done < dmalen;
+}
+
+static u32 max_len(const struct inc_responder *r)
+{
+	return r->max_len ? r->max_len : r->stride;
 }
 
 /*
@@ -63,7 +81,15 @@ static bool key_ok(const struct inc_responder *r, const struct inc_pkt *pkt)
 	off = (u32)pkt->va % r->stride;
 	if (r->results)
 		return pkt->dmalen <= r->stride - off;
-	return !off && pkt->dmalen <= (r->max_len ? r->max_len : r->stride);
+	return !off && pkt->dmalen <= max_len(r);
+}
+
+/* The last packet of a message, where the message has room for it. */
+static bool tail_key_ok(const struct inc_responder *r, const struct inc_pkt *pkt,
+			u64 slot, u32 off)
+{
+	return pkt->rkey == r->rkey && pkt->va == slot + off &&
+	       pkt->dmalen <= max_len(r) - off;
 }
 
 /**
@@ -96,13 +122,9 @@ enum inc_responder_verdict inc_responder_check(struct inc_responder *r,
 
 	if (!(pkt->flags & INC_PKT_SUPPORTED) || !sequence_ok(r, pkt))
 		return INC_RESP_INVALID;
-	/* A request without an Immediate would never be answered. */
-	if (!r->results && pkt->flags & INC_PKT_LAST && !(pkt->flags & INC_PKT_IMM) &&
-	    !inc_responder_is_empty(pkt))
-		return INC_RESP_INVALID;
-
 	if (pkt->flags & INC_PKT_FIRST && !inc_responder_is_empty(pkt) &&
-	    !key_ok(r, pkt))
+	    !(r->tail_due ? tail_key_ok(r, pkt, r->va, r->done) :
+			    key_ok(r, pkt)))
 		return INC_RESP_ACCESS;
 
 	dmalen = pkt->flags & INC_PKT_FIRST ? pkt->dmalen : r->dmalen;
@@ -146,21 +168,35 @@ static bool continues_run(const struct inc_responder *r,
 	if (pkt->flags & INC_PKT_FIRST || last != !!(pkt->flags & INC_PKT_LAST))
 		return false;
 	if (last)
-		return pkt->flags & INC_PKT_IMM &&
+		return (pkt->flags & INC_PKT_IMM || run->tail == r->pmtu) &&
 		       pkt->payload_len == run->tail &&
 		       pkt->pad == (-run->tail & 3);
 	return pkt->payload_len == r->pmtu && !pkt->pad;
 }
 
-/* FIRST or ONLY, and valid as the beginning of a message. */
+/* ONLY, and valid as the last packet of a message with the rest before it. */
+static bool ends_message(const struct inc_responder *r,
+			 const struct inc_pkt *pkt, u32 off)
+{
+	return is_tail(pkt) && !(off % r->pmtu) && off < max_len(r) &&
+	       pkt->va < (u64)r->stride * r->slots &&
+	       tail_key_ok(r, pkt, pkt->va - off, off) &&
+	       pkt->payload_len == pkt->dmalen && pkt->payload_len <= r->pmtu &&
+	       pkt->pad == (-pkt->payload_len & 3);
+}
+
+/* FIRST or ONLY, and valid as the beginning of a message, or as its end. */
 static bool opens_message(const struct inc_responder *r,
 			  const struct inc_pkt *pkt)
 {
+	u32 off = (u32)pkt->va % r->stride;
+
 	if (inc_responder_is_empty(pkt))
 		return true;
-	if (pkt->flags & INC_PKT_LAST ?
-	    !r->results && !(pkt->flags & INC_PKT_IMM) : r->results)
+	if (!(pkt->flags & INC_PKT_LAST) && r->results)
 		return false;
+	if (off && !r->results)
+		return ends_message(r, pkt, off);
 	return key_ok(r, pkt) && length_ok(r, pkt, pkt->dmalen, 0);
 }
 
@@ -245,32 +281,20 @@ bool inc_responder_check_uc(const struct inc_responder *r,
  */
 void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt)
 {
+	bool opens = pkt->flags & INC_PKT_FIRST && !r->tail_due;
+
 	/* An empty write is no message. */
-	if (pkt->flags & INC_PKT_FIRST && pkt->payload_len) {
+	if (opens && pkt->payload_len) {
 		r->dmalen = pkt->dmalen;
 		r->done = 0;
 		r->va = pkt->va;
-		r->first_psn = pkt->psn;
 	}
 	r->done += pkt->payload_len;
-	r->in_msg = !(pkt->flags & INC_PKT_LAST);
-	if (!r->in_msg)
+	r->tail_due = pkt->flags & INC_PKT_LAST && !(pkt->flags & INC_PKT_IMM) &&
+		      pkt->payload_len && !r->results;
+	r->in_msg = !(pkt->flags & INC_PKT_LAST) || r->tail_due;
+	if (pkt->flags & INC_PKT_LAST)
 		r->msn = (r->msn + 1) & INC_PSN_MASK;
-	inc_responder_advance(r, pkt);
-}
-
-/**
- * inc_responder_advance() - advance to the next PSN, no more
- * @r: responder
- * @pkt: the expected packet
- *
- * Context: the QP's receive lock is held.
- */
-void inc_responder_advance(struct inc_responder *r, const struct inc_pkt *pkt)
-{
-	r->opened[1] = r->opened[1] << 1 | r->opened[0] >> 63;
-	r->opened[0] = r->opened[0] << 1 |
-		       (pkt->flags & INC_PKT_FIRST ? 1 : 0);
 	r->epsn = inc_psn_add(r->epsn, 1);
 	r->nak_sent = false;
 }

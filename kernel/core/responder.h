@@ -12,8 +12,6 @@
 
 /* Requests accepted without an acknowledgment; rxe stalls at 128. */
 #define INC_RESP_ACK_EVERY	16
-/* So many PSNs back it is known where messages began; 128 are rxe's limit. */
-#define INC_RESP_OPENED		128
 
 /**
  * struct inc_responder - state of the responder half of a QP
@@ -24,12 +22,12 @@
  * @max_len: maximum message length; 0 means @stride
  * @slots: number of slots
  * @pmtu: path MTU
- * @dmalen: length of the message in progress or the last one, from its RETH
+ * @dmalen: length of the message in progress or the last one, from its RETH:
+ *	without the last packet if that is a write of its own
  * @done: bytes of it that have arrived
  * @va: its address, from its RETH
- * @first_psn: PSN of its first packet
- * @opened: bit i: the packet with PSN @epsn - 1 - i opened a message
- * @in_msg: a FIRST has arrived and its LAST has not
+ * @in_msg: a message has begun and not ended
+ * @tail_due: its last packet, a write of its own, is missing, and nothing else
  * @results: the other end is a parent, and writes results
  * @nak_sent: a NAK for @epsn was sent; there is one per gap (IBTA C9-114)
  * @ooo_queued: packets beyond a gap are queued
@@ -46,9 +44,8 @@ struct inc_responder {
 	u32	dmalen;
 	u32	done;
 	u64	va;
-	u32	first_psn;
-	u64	opened[INC_RESP_OPENED / 64];
 	bool	in_msg;
+	bool	tail_due;
 	bool	results;
 	bool	nak_sent;
 	bool	ooo_queued;
@@ -137,7 +134,8 @@ static inline bool inc_responder_owed(const struct inc_responder *r)
  * @pkt: parsed packet, a request
  *
  * It is acknowledged, and nothing else happens. A member may use it to see
- * whether the switch is alive. And an rxe may send one by mistake (replay.h).
+ * whether the switch is alive. An rxe that has lost its place sends one, too
+ * (replay.h).
  *
  * Return: true if so.
  */
@@ -161,7 +159,6 @@ enum inc_responder_queued inc_responder_queued(const struct inc_responder *r,
 bool inc_responder_check_uc(const struct inc_responder *r,
 			    const struct inc_pkt *pkt);
 void inc_responder_accept(struct inc_responder *r, const struct inc_pkt *pkt);
-void inc_responder_advance(struct inc_responder *r, const struct inc_pkt *pkt);
 enum inc_responder_solicit inc_responder_silence(struct inc_responder *r,
 						 bool waited);
 bool inc_responder_ack_due(struct inc_responder *r, bool ackreq);

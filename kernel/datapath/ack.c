@@ -3,7 +3,8 @@
  * Delayed acknowledgments. Short messages arrive one by one, each with AckReq,
  * so a quarter of all packets would be ACKs. One ACK for several messages is as
  * good: the result tells the member more, and sooner (coalescing: IBTA C9-112).
- * The delay is well below any local ACK timeout in use.
+ * And the end of a write of several packets is better acknowledged with what
+ * follows (core/replay.h). The delay is well below any local ACK timeout in use.
  */
 #include <linux/jiffies.h>
 #include <linux/lockdep.h>
@@ -13,7 +14,7 @@
 #include "datapath/tx_packet.h"
 #include "object/qp.h"
 
-/* How long the acknowledgment of a short message may be delayed. */
+/* How long an acknowledgment may be delayed. */
 #define ACK_DELAY_MS	2
 /* Lone messages acknowledged at once after a member waited for the timer. */
 #define ACK_EAGER	U8_MAX
@@ -21,9 +22,9 @@
 #define ACK_WAITS	4
 
 /**
- * inc_ack_delay() - delay the acknowledgment of a short message
+ * inc_ack_delay() - delay the acknowledgment of a message
  * @qp: QP
- * @psn: the message's PSN
+ * @psn: PSN of its last packet
  *
  * Context: softirq, qp->rx.lock held.
  * Return: true if enough acknowledgments were delayed: send this one now.
@@ -49,8 +50,10 @@ static void unlock_and_ack(struct inc_qp *qp, bool due)
 {
 	u32 psn = qp->rx.ack_psn, msn = qp->rx.responder.msn;
 
-	if (due)
+	if (due) {
+		psn = inc_replay_name(&qp->rx.replay, &qp->rx.responder, psn);
 		qp->rx.acks_delayed = 0;
+	}
 	spin_unlock(&qp->rx.lock);
 	if (!due)
 		return;

@@ -6,8 +6,8 @@
  *     accept_packet()          the expected one: begin the message if it opens
  *                              one, then put its payload into the slot
  *       accept_result()        the same for a parent's packet
+ *       acknowledge()          now or later
  *     drain_ooo()              it has closed a gap: accept what is queued
- *     discard_replayed()       the member has lost its place: it has arrived
  *     refuse_packet()          answer with a NAK
  *
  * A request is acknowledged only after its payload is in the slot: the member
@@ -80,12 +80,56 @@ static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 	return INC_TAKE_OK;
 }
 
+/* What a message's Immediate says, and the length that its header does. */
+static bool ends_right(const struct inc_qp *qp, const struct inc_pkt *pkt)
+{
+	u32 len = qp->rx.responder.done + pkt->payload_len;
+
+	if (pkt->flags & INC_PKT_FIRST)
+		len = pkt->payload_len;
+	if (!(pkt->flags & INC_PKT_IMM))
+		return !qp->rx.to_slot || len < qp->rx.msg_len;
+	/* Status 0, and the header's message ID. */
+	return pkt->imm == (qp->rx.msg_id & INC_IMM_MSG_ID_MASK) &&
+	       (!qp->rx.to_slot || len == qp->rx.msg_len);
+}
+
+/*
+ * Acknowledge an accepted packet. The end of a write of several packets is
+ * acknowledged together with what follows, if anything does, as an ACK that
+ * names it may make a stock rxe lose its place (replay.h).
+ */
+static void acknowledge(struct inc_qp *qp, const struct inc_pkt *pkt,
+			struct inc_verdict *v)
+{
+	const u8 only = INC_PKT_FIRST | INC_PKT_LAST;
+	struct inc_responder *resp = &qp->rx.responder;
+	struct inc_replay *replay = &qp->rx.replay;
+
+	if (!inc_responder_ack_due(resp, pkt->ackreq)) {
+		if (qp->rx.acks_delayed &&
+		    inc_replay_ends_write(replay, resp, inc_psn_add(pkt->psn, -1)))
+			inc_verdict_ack(v, qp, pkt->psn);
+		return;
+	}
+	if (resp->tail_due)
+		return;
+	if (((pkt->flags & only) != only || inc_responder_is_empty(pkt)) &&
+	    !inc_replay_ends_write(replay, resp, pkt->psn))
+		inc_verdict_ack(v, qp, pkt->psn);
+	else if (inc_ack_delay(qp, pkt->psn))
+		inc_verdict_ack(v, qp, pkt->psn);
+}
+
 /* Accept the expected packet. Consumes @skb if INC_TAKE_OK, else leaves it. */
 static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 				   const struct inc_pkt *pkt,
 				   struct inc_verdict *v)
 {
+	struct inc_responder *resp = &qp->rx.responder;
 	bool empty = inc_responder_is_empty(pkt);
+	const struct inc_pkt *write = pkt;
+	struct inc_pkt last;
 	struct sk_buff *skb;
 	enum inc_take t;
 
@@ -95,33 +139,34 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	if (!skb)
 		return INC_TAKE_LOST;
 	*skbp = skb;
+	/* A write of its own, but the message's last packet. */
+	if (resp->tail_due) {
+		last = *pkt;
+		last.flags &= ~INC_PKT_FIRST;
+		pkt = &last;
+	}
 	if (pkt->flags & INC_PKT_FIRST && !empty) {
 		t = inc_slot_io_begin(qp, skb, pkt, v);
 		if (t != INC_TAKE_OK)
 			return t;
 	}
-	/* The Immediate: status 0, and the header's message ID. */
 	if (pkt->flags & INC_PKT_LAST && !empty && !inc_qp_failure(qp, pkt) &&
-	    pkt->imm != (qp->rx.msg_id & INC_IMM_MSG_ID_MASK))
+	    !ends_right(qp, pkt))
 		return INC_TAKE_INVALID;
 
-	inc_responder_accept(&qp->rx.responder, pkt);
+	if (!qp->is_switch)
+		inc_replay_note(&qp->rx.replay, resp, write);
+	inc_responder_accept(resp, pkt);
 	qp->rx.solicits = 0;
 	inc_qp_count_rx(qp, pkt);
-	if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq)) {
-		bool small = pkt->flags & INC_PKT_FIRST &&
-			     pkt->flags & INC_PKT_LAST && !empty;
-
-		if (!small || inc_ack_delay(qp, pkt->psn))
-			inc_verdict_ack(v, qp, pkt->psn);
-	}
+	acknowledge(qp, pkt, v);
 	if (empty) {
 		accept_zero_length(qp, pkt, v);
 		consume_skb(skb);
 		return INC_TAKE_OK;
 	}
 
-	if (pkt->flags & INC_PKT_LAST)
+	if (pkt->flags & INC_PKT_IMM)
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	inc_slot_io_contribute(qp, skb, pkt, v);
 	return INC_TAKE_OK;
@@ -154,6 +199,11 @@ static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
 	case INC_TAKE_ACCESS:
 		inc_verdict_nak(v, qp, IB_NAK_REMOTE_ACCESS_ERROR);
 		v->error = RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS;
+		break;
+	case INC_TAKE_PLACE_LOST:
+		inc_verdict_nak(v, qp, IB_NAK_INVALID_REQUEST);
+		v->error = RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST;
+		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST);
 		break;
 	}
 	if (v->error)
@@ -189,9 +239,8 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 		inc_wire_parse(skb->data, skb->len, &pkt);
 		if (inc_responder_check(resp, &pkt) != INC_RESP_NEW) {
 			/*
-			 * The member has renumbered its packets since. The
-			 * queued ones are worthless, and it retransmits them
-			 * all.
+			 * It contradicts the one that closed the gap. There is
+			 * no telling which is right: the member sends it again.
 			 */
 			consume_skb(skb);
 			inc_ooo_purge(qp);
@@ -208,60 +257,6 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 		refuse_packet(qp, v, t);
 	else
 		inc_verdict_ack(v, qp, inc_psn_add(psn, -1));
-}
-
-/* What a packet says of its message, as far as a replay has to know. */
-static enum inc_replay_place place_of(struct inc_qp *qp,
-				      const struct sk_buff *skb,
-				      const struct inc_pkt *pkt)
-{
-	enum inc_replay_place place;
-	u32 msg_id;
-
-	place = inc_replay_place(pkt, skb->data + pkt->hdr_len, qp->rx.msg_id,
-				 &msg_id);
-	if (place == INC_REPLAY_AFTER && inc_txq_began(qp, msg_id))
-		return INC_REPLAY_BEFORE;
-	return place;
-}
-
-/*
- * A stock rxe that has lost its place sends with new PSNs what has arrived.
- * Returns whether that is all there is to the packet; it is consumed then.
- */
-static bool discard_replayed(struct inc_qp *qp, struct sk_buff *skb,
-			     const struct inc_pkt *pkt,
-			     enum inc_responder_verdict verdict,
-			     struct inc_verdict *v)
-{
-	struct inc_responder *resp = &qp->rx.responder;
-	struct inc_replay *replay = &qp->rx.replay;
-	enum inc_replay_verdict what;
-
-	what = inc_replay_judge(replay, resp, pkt, verdict,
-				place_of(qp, skb, pkt));
-	if (!inc_replay_may_queue(replay) && !skb_queue_empty(&qp->rx.ooo))
-		inc_ooo_purge(qp);
-	switch (what) {
-	case INC_REPLAY_NONE:
-		return false;
-	case INC_REPLAY_DISCARD:
-		inc_replay_discard(replay, resp, pkt);
-		qp->rx.solicits = 0;
-		inc_qp_count_rx(qp, pkt);
-		if (inc_responder_ack_due(resp, pkt->ackreq))
-			inc_verdict_ack(v, qp, pkt->psn);
-		break;
-	case INC_REPLAY_GO_BACK:
-		refuse_for_now(qp, v, INC_SYNDROME_AGAIN);
-		break;
-	}
-	if (pkt->flags & INC_PKT_FIRST)
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
-	if (pkt->payload_len)
-		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DISCARDED);
-	consume_skb(skb);
-	return true;
 }
 
 /**
@@ -283,15 +278,18 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 	lockdep_assert_held(&qp->rx.lock);
 	verdict = inc_responder_check(&qp->rx.responder, pkt);
 	/* A switch keeps its place. */
-	if (unlikely(!inc_replay_expected(&qp->rx.replay,
-					  &qp->rx.responder, pkt, verdict)) &&
+	if (unlikely(verdict != INC_RESP_NEW || !pkt->payload_len) &&
 	    !qp->is_switch && !qp->uplink &&
-	    discard_replayed(qp, skb, pkt, verdict, v))
+	    inc_replay_contradicts(&qp->rx.replay, &qp->rx.responder, pkt,
+				   verdict)) {
+		refuse_packet(qp, v, INC_TAKE_PLACE_LOST);
+		consume_skb(skb);
 		return;
+	}
 	switch (verdict) {
 	case INC_RESP_DUP:
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES);
-		/* Acknowledge its own PSN: see drain_ooo(). */
+		/* Its own PSN: see drain_ooo(). */
 		if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
 			inc_verdict_ack(v, qp, pkt->psn);
 		consume_skb(skb);

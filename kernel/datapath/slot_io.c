@@ -156,9 +156,10 @@ static u32 request_memory(const struct inc_qp *qp, const struct inc_msg *msg,
 	/* A request without elements does not wait. */
 	if (!msg->in_len)
 		return 0;
-	if (pkt->flags & INC_PKT_LAST)
+	if (pkt->flags & INC_PKT_IMM)
 		return qp->rx.truesize;
-	return DIV_ROUND_UP(pkt->dmalen, qp->tree->cfg.pmtu) * qp->rx.truesize;
+	return DIV_ROUND_UP(qp->rx.msg_len, qp->tree->cfg.pmtu) *
+	       qp->rx.truesize;
 }
 
 /* Can the result be sent? If not, tell the member, unless too much is held. */
@@ -177,6 +178,9 @@ static bool open_result(struct inc_qp *qp, const struct inc_msg *msg,
 		break;
 	case INC_OPEN_REPEAT:
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT);
+		/* New PSNs for a message that has been begun. */
+		if (!pkt->uc)
+			*t = INC_TAKE_PLACE_LOST;
 		break;
 	case INC_OPEN_BUSY:
 		*t = refuse_msg_id(qp, msg->msg_id);
@@ -230,7 +234,8 @@ static u8 parse_header(const struct inc_qp *qp, const struct inc_pkt *pkt,
 
 	if (!status)
 		return inc_msg_parse(&qp->tree->geom, qp->cfg.index, hdr,
-				     pkt->dmalen, msg);
+				     pkt->dmalen, !(pkt->flags & INC_PKT_IMM),
+				     msg);
 	inc_msg_unknown(be32_to_cpu(hdr->msg_id), msg);
 	return status;
 }
@@ -261,6 +266,8 @@ enum inc_take inc_slot_io_begin(struct inc_qp *qp, const struct sk_buff *skb,
 	qp->rx.truesize = skb->truesize;
 	memcpy(&hdr, skb->data + pkt->hdr_len, sizeof(hdr));
 	status = parse_header(qp, pkt, &hdr, &msg);
+	qp->rx.msg_len = inc_msg_request_len(&qp->tree->geom, qp->cfg.index,
+					     &msg);
 	slot = msg.msg_id & (cfg->slots - 1);
 	if (pkt->va != (u64)slot * cfg->msg_size)
 		return INC_TAKE_ACCESS;

@@ -18,6 +18,8 @@ struct sk_buff;
  * @INC_TAKE_LOST: no memory; treat as lost on the wire
  * @INC_TAKE_INVALID: no: NAK - invalid request, then error state
  * @INC_TAKE_ACCESS: no: NAK - remote access error, then error state
+ * @INC_TAKE_PLACE_LOST: no: the member has lost its place (replay.h); as
+ *	INC_TAKE_INVALID
  */
 enum inc_take {
 	INC_TAKE_OK,
@@ -26,6 +28,7 @@ enum inc_take {
 	INC_TAKE_LOST,
 	INC_TAKE_INVALID,
 	INC_TAKE_ACCESS,
+	INC_TAKE_PLACE_LOST,
 };
 
 struct sk_buff *inc_slot_io_unshare(struct inc_qp *qp, struct sk_buff *skb);

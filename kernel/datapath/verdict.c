@@ -19,7 +19,7 @@
  * inc_verdict_ack() - acknowledge a request
  * @v: verdict
  * @qp: QP of the member
- * @psn: PSN to acknowledge
+ * @psn: PSN to acknowledge, or one beside it (inc_replay_name())
  *
  * Context: softirq, qp->rx.lock held.
  */
@@ -28,7 +28,7 @@ void inc_verdict_ack(struct inc_verdict *v, struct inc_qp *qp, u32 psn)
 	lockdep_assert_held(&qp->rx.lock);
 	v->reply = true;
 	v->syndrome = SYNDROME_ACK;
-	v->psn = psn;
+	v->psn = inc_replay_name(&qp->rx.replay, &qp->rx.responder, psn);
 	v->msn = qp->rx.responder.msn;
 	qp->rx.acks_delayed = 0;
 }

@@ -82,12 +82,13 @@ struct inc_member_cfg {
  * @rx.lock: guards @rx. Outermost of the data path: a slot's lock or any QP's
  *	@tx.lock may be taken inside it, but not both at a time
  * @rx.responder: responder
- * @rx.replay: what is known of how a host over RC numbers its packets
+ * @rx.replay: what a host over RC has sent lately
  * @rx.ooo: packets beyond a gap, by PSN
  * @rx.ooo_size: memory that they take
  * @rx.port: UDP source port of the member, learned with its first valid R_Key;
  *	0 before that; read without the lock, too
  * @rx.msg_id: message in progress
+ * @rx.msg_len: its length in bytes, header included, as the header says
  * @rx.to_slot: its chunks go to the slot; otherwise they are discarded
  * @rx.truesize: memory that its first packet takes
  * @rx.oldest: no message before this one that the member has begun waits for
@@ -176,6 +177,7 @@ struct inc_qp {
 		u32			ooo_size;
 		__be16			port;
 		u32			msg_id;
+		u32			msg_len;
 		bool			to_slot;
 		u32			truesize;
 		u32			oldest;

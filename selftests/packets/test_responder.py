@@ -225,7 +225,7 @@ def coalesced(lab, family):
         t.check(0, [2 * v for v in range(4000)])
 
 
-def dies(lab, t, pkts, syndrome, values=(1, 2, 3)):
+def dies(lab, t, pkts, syndrome, values=(1, 2, 3), error=None):
     """Rank 0's last packet gets a NAK: error state, events; others learn it."""
     a, b, c = t.m
     before, bad = pkts[:-1], pkts[-1]
@@ -236,14 +236,14 @@ def dies(lab, t, pkts, syndrome, values=(1, 2, 3)):
     lab.quiet()
     a.acks.clear()
     msn = len([p for p in before if p.opcode in (
-        roce.WRITE_LAST_IMM, roce.WRITE_ONLY_IMM)])
+        roce.WRITE_LAST, roce.WRITE_LAST_IMM, roce.WRITE_ONLY_IMM)])
     with counters.switch(lab), counters.member(a, rx_bad_request=1, tx_naks=1):
         a.send(bad)
     answers(a, (syndrome, bad.psn, msn))
     info = a.get()
     expect("state", info["state"], "error")
-    expect("error", info["error"], "local-access" if syndrome == NAK_ACCESS
-           else "local-invalid-request")
+    expect("error", info["error"], error or (
+        "local-access" if syndrome == NAK_ACCESS else "local-invalid-request"))
     check(lab.until(lambda: b.results and c.results),
           "the others were not told")
     expect("rank 1, who waited", b.results, [(peer.PEER_DEAD, 0)])
@@ -326,7 +326,10 @@ ORDER = {
 def order(lab, family, *steps):
     with patient(lab, family=family, ranks=3) as t:
         pkts = ordered(*steps)(t.m[0])
-        dies(lab, t, pkts, NAK_INVALID, [0] * (1024 - 8))
+        # a message that opens within another one
+        lost = len(steps) > 1 and steps[-1] in (F, O, OI)
+        dies(lab, t, pkts, NAK_INVALID, [0] * (1024 - 8),
+             "local-place-lost" if lost else None)
     lab.good(family)
 
 
@@ -465,73 +468,153 @@ def remnant(psn, last):
                     ackreq=1)
 
 
-def renumbered(a, psn, msg_id, data):
+def moved(a, psn, msg_id, values):
     a.psn = psn
-    return a.request(msg_id, data)
+    return a.request(msg_id, ints(values))
 
 
-@test("responder: a remnant, then its message whole", cases={
-    "nothing else": (0,), "messages after it": (2,)})
-def lost_place(lab, family, more):
-    """Its last message comes again whole; what it sent since, has moved."""
+LONG = list(range(300))     # five packets of 256 bytes
+
+LOST = {
+    "the remnant": lambda a, psn, p: [remnant(psn, p[4])],
+    "its message whole": lambda a, psn, p: moved(a, psn, 0, LONG),
+    "what follows it": lambda a, psn, p: moved(a, psn_add(psn, 1), 1, LONG),
+    "late copies of all": lambda a, psn, p: p,
+}
+
+
+@test("responder: a member that has lost its place", cases={
+    "%s, %s" % (k, m): (v, n) for k, v in LOST.items()
+    for m, n in (("nothing else", 0), ("in the next message", 3))})
+def lost_place(lab, family, make, have):
+    """Old packets with new PSNs: an error, and no result is wrong."""
     with patient(lab, family=family, slots=8, pmtu=256) as t:
         a, b = t.m
-        values = list(range(300))
-        pkts = a.request(0, ints(values))
-        a.send(*pkts)
-        reached(a, pkts[-1])
-        a.acks.clear()
+        pkts = a.request(0, ints(LONG))
         psn = a.psn
-        a.psn = psn_add(psn, 1)
-        stale = [p for n in range(more) for p in a.request(1 + n, ints([n]))]
-        with counters.member(a, rx_redundant=1, rx_packets=0, tx_rnr_naks=1,
-                             rx_ooo_queued=0, rx_out_of_sequence=more):
-            a.send(remnant(psn, pkts[-1]), *stale)
-            answers(a, (SYN_RNR | 1, psn, 1))
-        pkts = renumbered(a, psn, 0, ints(values))
-        with counters.member(a, rx_redundant=1, rx_discarded=len(pkts),
-                             rx_packets=len(pkts), rx_messages=0, tx_naks=0):
-            a.send(*pkts)
-            lab.quiet()
-        pkts += [p for n in range(2) for p in a.request(1 + n, ints([n]))]
-        a.send(*pkts[-2:])
-        reached(a, pkts[-1])
-        expect("results before all ranks sent", a.results, [])
-        b.allreduce(0, values)
-        t.check(0, [2 * v for v in values])
-        for n in range(2):
-            b.allreduce(1 + n, [5])
-            t.check(1 + n, [n + 5])
-        expect("results", len(a.results), 3)
-
-
-@test("responder: messages come again with other PSNs", cases={
-    "the last one complete": (5, False), "in progress": (3, False),
-    "little of it": (1, False), "the remnant lost": (3, True)})
-def moved(lab, family, have, lost):
-    """@have packets of the last message, of five, have arrived."""
-    with patient(lab, family=family, slots=8, pmtu=256) as t:
-        a, b = t.m
-        values = list(range(300))
-        first = a.request(0, ints(values))
-        pkts = first + a.request(1, ints([7])) + a.request(2, ints(values))
-        begun = len(first) + 1 + have
-        a.send(*pkts[:begun])
+        pkts += a.request(1, ints([7] * 300))[:have]
+        a.send(*pkts)
         lab.quiet()
         a.acks.clear()
-        psn = psn_add(first[-1].psn, 1)
-        again = [remnant(psn, first[-1])]
-        again += renumbered(a, psn_add(psn, 1), 1, ints([7]))
-        again += a.request(2, ints(values)) + a.request(3, ints([9]))
-        with counters.member(a, rx_duplicates=1 + have - lost, tx_naks=0,
-                             rx_redundant=have == 1, rx_discarded=1,
-                             rx_messages=2 - (have == 5)):
-            a.send(*again[lost:])
-            reached(a, again[-1])
-        for n, v in enumerate((values, [7], values, [9])):
+        wrong = make(a, psn, pkts)
+        if wrong == pkts:
+            a.send(*wrong)
+            lab.quiet()
+            expect("state", a.get()["state"], "rts")
+            return
+        if make == LOST["what follows it"] and not have:
+            wrong = wrong[:1]
+            a.send(*wrong)
+            lab.quiet()
+            expect("state", a.get()["state"], "rts")
+            wrong = moved(a, psn, 0, LONG)
+            a.acks.clear()
+        with counters.member(a, rx_place_lost=1, tx_naks=1, rx_packets=0,
+                             rx_bad_request=1):
+            a.send(wrong[0])
+            check(lab.until(lambda: a.acks), "no answer")
+        expect("syndrome", a.acks[0].syndrome, NAK_INVALID)
+        expect("state", (a.get()["state"], a.get()["error"]),
+               ("error", "local-place-lost"))
+        b.allreduce(0, LONG)
+        check(lab.until(lambda: b.results), "rank 1 was not told")
+        expect("rank 1", b.results[0][0], peer.PEER_DEAD)
+    lab.good(family)
+
+
+@test("responder: the end of a message is named by what follows it")
+def named(lab, family):
+    with patient(lab, family=family, slots=8, pmtu=256) as t:
+        a, b = t.m
+        first = a.request(0, ints(LONG))
+        rest = a.request(1, ints(LONG))
+        a.send(*first, *rest[:2])
+        check(lab.until(lambda: a.acks), "no ACK")
+        expect("ACK", a.acks[0].psn, rest[0].psn)
+        a.acks.clear()
+        a.send(first[-1])
+        answers(a, (SYN_ACK, rest[0].psn, 1))
+        a.acks.clear()
+        a.send(*rest[2:])
+        reached(a, rest[-1])        # nothing follows
+        # from now on, nothing is kept beyond a gap
+        more = a.request(2, ints([5])) + a.request(3, ints([6]))
+        with counters.member(a, rx_ooo_queued=0, rx_out_of_sequence=1,
+                             rx_packets=2):
+            a.send(more[1], *more)
+            lab.quiet()
+        for n, v in enumerate((LONG, LONG, [5], [6])):
             b.allreduce(n, v)
             t.check(n, [2 * x for x in v])
-        expect("results", len(a.results), 4)
+
+
+def in_two(pkts):
+    """The same message, its last packet as a write of its own."""
+    size = sum(len(p.payload) for p in pkts[:-1])
+    head = [p.but(dmalen=size) for p in pkts[:-1]]
+    head[-1] = head[-1].but(opcode=roce.WRITE_LAST if head[1:] else
+                            roce.WRITE_ONLY, ackreq=1)
+    return head + [pkts[-1].but(opcode=roce.WRITE_ONLY_IMM,
+                                va=pkts[0].va + size,
+                                dmalen=len(pkts[-1].payload))]
+
+
+@test("responder: the last packet as a write of its own", cases={
+    "two packets": (60,), "three, the last one full": (184,),
+    "five": (300,), "the last one of four bytes": (121,)})
+def two_writes(lab, family, count):
+    with patient(lab, family=family, slots=8, pmtu=256) as t:
+        a, b = t.m
+        values = list(range(count))
+        for n in range(4):
+            pkts = in_two(a.request(n, ints(values)))
+            a.acks.clear()
+            if n == 2:      # beyond a gap, and duplicates
+                a.send(*pkts[1:], pkts[0], *pkts)
+            else:
+                a.send(*pkts[:-1])
+                lab.quiet(0.02)
+                check(all(x.psn != pkts[-2].psn for x in a.acks),
+                      "the end of the first write is acknowledged")
+                a.send(pkts[-1])
+            reached(a, pkts[-1])
+            expect("NAKs", {x.syndrome for x in a.acks} -
+                   {SYN_ACK, NAK_PSN}, set())
+            b.send(*(in_two if n & 1 else list)(b.request(n, ints(values))))
+            t.check(n, [2 * v for v in values])
+        expect("messages", a.stats()["rx-messages"], 4)
+
+
+def wrong_two(n, **kw):
+    def make(a):
+        pkts = in_two(a.request(0, ints(range(600))))
+        p = pkts[n]
+        return pkts[:n] + [p.but(**{k: v(p) if callable(v) else v
+                                    for k, v in kw.items()})]
+    return make
+
+
+TWO = {
+    "another place": (wrong_two(2, va=lambda p: p.va + 1024), NAK_ACCESS),
+    "the beginning of the slot": (wrong_two(2, va=0), NAK_ACCESS),
+    "wrong R_Key": (wrong_two(2, rkey=lambda p: p.rkey + 1), NAK_ACCESS),
+    "no Immediate": (wrong_two(2, opcode=roce.WRITE_ONLY), NAK_INVALID,
+                     "local-place-lost"),
+    "another message's ID": (wrong_two(2, imm=1), NAK_INVALID),
+    "shorter than the header says": (
+        wrong_two(2, payload=lambda p: p.payload[:-4],
+                  dmalen=lambda p: len(p.payload) - 4), NAK_INVALID),
+    "empty": (wrong_two(2, payload=b"", dmalen=0), NAK_INVALID),
+    "an Immediate at the end of the first write": (
+        wrong_two(1, opcode=roce.WRITE_LAST_IMM), NAK_INVALID),
+}
+
+
+@test("responder: the last packet as a write of its own, wrong", cases=TWO)
+def two_wrong(lab, family, make, syndrome, error=None):
+    with patient(lab, family=family, ranks=3) as t:
+        dies(lab, t, make(t.m[0]), syndrome, range(600), error)
+    lab.good(family)
 
 
 @test("responder: a write of no bytes in the middle of a message", cases={

@@ -16,7 +16,7 @@ FIELDS = ("frame.number", "inc.kind", "inc.version", "inc.collective",
           "inc.imm.status", "inc.imm.msg_id", "inc.data", "inc.flags.no_data",
           "inc.flags.wide", "inc.flags.query", "inc.imm.low_mark")
 HEADER = FIELDS[2:13]
-FIRST, MIDDLE, LAST_IMM, ONLY, ONLY_IMM = 6, 7, 9, 10, 11
+FIRST, MIDDLE, LAST, LAST_IMM, ONLY, ONLY_IMM = 6, 7, 8, 9, 10, 11
 UC_ONLY_IMM = 0x2b
 FLAGS = {"inc.flags.no_data": 1, "inc.flags.wide": 2, "inc.flags.query": 4}
 
@@ -50,22 +50,23 @@ def transport(frame):
     return src, dst, frame[udp + 8:end]
 
 
-def request(opcode, payload, want):
+def is_header(payload, imm):
+    """Does it begin with a header whose message ID is the Immediate's?"""
+    return len(payload) >= 32 and payload[0] == 1 and imm is not None and \
+        payload[9:12] == (imm & 0xffffff).to_bytes(3, "big")
+
+
+def request(opcode, payload, imm, want):
     """A request's packet; returns what is behind its header."""
     want["inc.kind"] = "request"
-    if opcode in (MIDDLE, LAST_IMM):
+    if opcode in (MIDDLE, LAST, LAST_IMM) or (
+            opcode == ONLY_IMM and not is_header(payload, imm)):
         return payload
     want.update(zip(HEADER, struct.unpack("!4B2I2H2IQ", payload[:32])))
     want.update({k: want["inc.flags"] // v % 2 for k, v in FLAGS.items()})
     if want["inc.flags.query"]:
         want["inc.kind"] = "query"
     return payload[32:]
-
-
-def is_header(payload, imm):
-    """Does it begin with a header whose message ID is the Immediate's?"""
-    return len(payload) >= 32 and payload[0] == 1 and imm is not None and \
-        payload[9:12] == (imm & 0xffffff).to_bytes(3, "big")
 
 
 def expect(frame, hosts):
@@ -86,10 +87,14 @@ def expect(frame, hosts):
         want["inc.imm.msg_id"] = imm & 0xffffff
         off += 4
     payload = bth[off:len(bth) - 4 - pad]
-    if to_switch and (opcode in (FIRST, MIDDLE, LAST_IMM) or
+    # the last packet of several, and all but that, may be writes of their own
+    alone = payload and (src, dst) not in hosts and (
+        opcode == ONLY_IMM or (opcode == ONLY and len(payload) >= 32 and
+                               payload[0] == 1))
+    if to_switch and (opcode in (FIRST, MIDDLE, LAST, LAST_IMM) or alone or
                       (only and is_header(payload, imm))):
         hosts.add((dst, src))
-        payload = request(opcode, payload, want)
+        payload = request(opcode, payload, imm, want)
     elif only and ((src, dst) in hosts or (to_switch and not payload)):
         if opcode == UC_ONLY_IMM and imm >> 31:
             want["inc.imm.low_mark"] = imm >> 24 & 0x7f

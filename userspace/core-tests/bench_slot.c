@@ -91,7 +91,7 @@ static double run(const struct row *row)
 		hdr.msg_id = cpu_to_be32(id);
 		start = now();
 		for (m = 0; m < MEMBERS; m++) {
-			if (inc_msg_parse(&g, m, &hdr, CHUNKS * PMTU, &msg) ||
+			if (inc_msg_parse(&g, m, &hdr, CHUNKS * PMTU, false, &msg) ||
 			    inc_slot_begin(&s, m, &msg, 0, 1))
 				abort();
 		}

@@ -255,6 +255,7 @@ static const char *const member_stats_names[] = {
 	[RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS] = "tx-rnr-naks",
 	[RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES] = "tx-resend-replies",
 	[RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES] = "tx-pending-replies",
+	[RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST] = "rx-place-lost",
 };
 
 LOOKUP(inc_nl_member_stat_name, member_stats_names)
@@ -466,7 +467,7 @@ static const char *const member_stats_docs[] = {
 	[RDMA_INC_A_MEMBER_STATS_RX_DUPLICATES] =
 		"Request packets with a PSN that was already accepted; for a UC member, with a message ID that was.",
 	[RDMA_INC_A_MEMBER_STATS_RX_REDUNDANT] =
-		"Request messages that arrived again under new PSNs, as rxe sends them after it lost its place in a retransmission, and zero-length writes; both are acknowledged and ignored.",
+		"Zero-length writes, which are acknowledged and ignored, and requests that an earlier QP of this rank has begun.",
 	[RDMA_INC_A_MEMBER_STATS_RX_OUT_OF_SEQUENCE] =
 		"Request packets beyond a gap in the PSN sequence.",
 	[RDMA_INC_A_MEMBER_STATS_RX_OOO_QUEUED] =
@@ -517,6 +518,8 @@ static const char *const member_stats_docs[] = {
 		"UC: statuses sent that tell the member to resend a request.",
 	[RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES] =
 		"UC: statuses sent that tell the member to wait for other ranks.",
+	[RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST] =
+		"Requests that show that the member has lost its place: old packets with new PSNs. The QP goes to error.",
 };
 
 LOOKUP(inc_nl_member_stat_doc, member_stats_docs)
@@ -577,6 +580,7 @@ static const char *const member_error_names[] = {
 	[RDMA_INC_MEMBER_ERROR_REMOTE_OPERATIONAL] = "remote-operational",
 	[RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST] = "local-invalid-request",
 	[RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS] = "local-access",
+	[RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST] = "local-place-lost",
 };
 
 LOOKUP(inc_nl_member_error_name, member_error_names)

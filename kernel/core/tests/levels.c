@@ -258,7 +258,7 @@ static bool parse_rank(struct job *j, u16 rank)
 	hdr.tree_id = cpu_to_be32(h->sw->geom.tree_id);
 	for (i = 0; i < ARRAY_SIZE(blocks); i++)
 		if (!inc_msg_parse(&h->sw->geom, h->member, &hdr,
-				   INC_HDR_LEN + blocks[i] * block,
+				   INC_HDR_LEN + blocks[i] * block, false,
 				   &h->sw->msg[h->member]))
 			return true;
 	return false;
@@ -310,7 +310,7 @@ static void step_up(struct job *j, u16 node)
 		skip = INC_HDR_LEN;
 		memcpy(&hdr, payload, sizeof(hdr));
 		KUNIT_ASSERT_EQ(j->test, inc_msg_parse(&up->geom, sw->place,
-						       &hdr, w.dmalen,
+						       &hdr, w.dmalen, false,
 						       &up->msg[sw->place]), 0);
 		KUNIT_ASSERT_EQ(j->test, inc_slot_begin(&up->s, sw->place,
 							&up->msg[sw->place],

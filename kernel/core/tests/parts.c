@@ -181,7 +181,7 @@ struct inc_msg test_msg(struct kunit *test, u8 collective, u8 dtype, u8 op,
 	struct inc_msg msg;
 
 	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, INC_HDR_LEN +
-					    nelem * inc_dtype_size(dtype), &msg),
+					    nelem * inc_dtype_size(dtype), false, &msg),
 			INC_STATUS_OK);
 	KUNIT_ASSERT_LE(test, msg.nchunks, t->geom.max_chunks);
 	return msg;

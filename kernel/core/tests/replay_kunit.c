@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A requester that has lost its place: what has arrived comes again with other
- * PSNs. The numbers are those that a stock rxe was seen to send.
+ * PSNs. And the ACKs by which it might.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
-#include <linux/string.h>
-#include <uapi/linux/rdma_inc_proto.h>
 
 #include "core/psn.h"
 #include "core/replay.h"
@@ -50,6 +48,24 @@ static struct inc_pkt part(u32 psn, u32 id, unsigned int at, unsigned int n)
 	return pkt;
 }
 
+/* The same, with the last packet as a write of its own. */
+static struct inc_pkt part_of_two(u32 psn, u32 id, unsigned int at,
+				  unsigned int n)
+{
+	struct inc_pkt pkt = part(psn, id, at, n - 1);
+
+	if (at < n - 2)
+		return pkt;
+	if (at == n - 1) {
+		pkt = part(psn, id, 0, 1);
+		pkt.va += at * PMTU;
+		return pkt;
+	}
+	pkt.opcode = at ? OP_LAST : OP_ONLY;
+	pkt.flags = test_flags(pkt.opcode);
+	return pkt;
+}
+
 static struct inc_pkt remnant(u32 psn, u32 id)
 {
 	struct inc_pkt pkt = part(psn, id, 0, 1);
@@ -59,27 +75,17 @@ static struct inc_pkt remnant(u32 psn, u32 id)
 	return pkt;
 }
 
-enum { ACCEPT = 10, DISCARD, BACK, DUP, AHEAD, REFUSE };
+enum { ACCEPT = 10, LOST, DUP, AHEAD, REFUSE };
 
-/* What becomes of a packet, of which the header or Immediate says @place. */
-static int give(struct both *b, struct inc_pkt pkt, enum inc_replay_place place)
+static int give(struct both *b, struct inc_pkt pkt)
 {
 	enum inc_responder_verdict v = inc_responder_check(&b->r, &pkt);
 
-	if (!inc_replay_expected(&b->p, &b->r, &pkt, v)) {
-		switch (inc_replay_judge(&b->p, &b->r, &pkt, v, place)) {
-		case INC_REPLAY_NONE:
-			break;
-		case INC_REPLAY_DISCARD:
-			inc_replay_discard(&b->p, &b->r, &pkt);
-			return DISCARD;
-		case INC_REPLAY_GO_BACK:
-			b->r.nak_sent = true;
-			return BACK;
-		}
-	}
+	if (inc_replay_contradicts(&b->p, &b->r, &pkt, v))
+		return LOST;
 	switch (v) {
 	case INC_RESP_NEW:
+		inc_replay_note(&b->p, &b->r, &pkt);
 		inc_responder_accept(&b->r, &pkt);
 		return ACCEPT;
 	case INC_RESP_DUP:
@@ -94,8 +100,7 @@ static int give(struct both *b, struct inc_pkt pkt, enum inc_replay_place place)
 	return REFUSE;
 }
 
-#define GIVE(b, pkt, place, want) \
-	KUNIT_EXPECT_EQ(test, give(b, pkt, INC_REPLAY_##place), (int)(want))
+#define GIVE(b, pkt, want) KUNIT_EXPECT_EQ(test, give(b, pkt), (int)(want))
 
 /* Messages 1 of three packets and 2 of one, and @n of the four of message 3. */
 static struct both begun(struct kunit *test, unsigned int n)
@@ -103,244 +108,158 @@ static struct both begun(struct kunit *test, unsigned int n)
 	struct both b = fresh();
 
 	for (unsigned int i = 0; i < 3; i++)
-		GIVE(&b, part(i, 1, i, 3), UNKNOWN, ACCEPT);
-	GIVE(&b, part(3, 2, 0, 1), AFTER, ACCEPT);
+		GIVE(&b, part(i, 1, i, 3), ACCEPT);
+	GIVE(&b, part(3, 2, 0, 1), ACCEPT);
 	for (unsigned int i = 0; i < n; i++)
-		GIVE(&b, part(4 + i, 3, i, 4), UNKNOWN, ACCEPT);
+		GIVE(&b, part(4 + i, 3, i, 4), ACCEPT);
 	return b;
 }
 
-/* The remnant has the expected PSN: the message comes whole. */
-static void whole(struct kunit *test)
+/* What a requester sends that keeps its place, any number of times. */
+static void same_again(struct kunit *test)
+{
+	struct both b = begun(test, 2);
+
+	for (int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < 3; i++)
+			GIVE(&b, part(i, 1, i, 3), DUP);
+		GIVE(&b, part(3, 2, 0, 1), DUP);
+		GIVE(&b, part(4, 3, 0, 4), DUP);
+		GIVE(&b, part(5, 3, 1, 4), DUP);
+	}
+	GIVE(&b, part(6, 3, 2, 4), ACCEPT);
+}
+
+static void remnant_shows(struct kunit *test)
+{
+	struct both b = begun(test, 2);
+
+	GIVE(&b, remnant(3, 1), LOST);
+	/* It is the expected one. */
+	b = fresh();
+	for (unsigned int i = 0; i < 3; i++)
+		GIVE(&b, part(i, 1, i, 3), ACCEPT);
+	GIVE(&b, remnant(3, 1), LOST);
+}
+
+/* The remnant is lost: what follows it, or its message whole, shows it. */
+static void what_follows_shows(struct kunit *test)
+{
+	struct both b = begun(test, 2);
+
+	GIVE(&b, part(4, 2, 0, 1), LOST);	/* another message's place */
+	GIVE(&b, part(5, 3, 0, 4), LOST);	/* the middle of one */
+	GIVE(&b, part(6, 3, 0, 4), LOST);	/* the one in progress */
+	GIVE(&b, part(3, 1, 0, 3), LOST);
+	/* It has moved far beyond what is known. */
+	GIVE(&b, part(3 - INC_REPLAY_PSNS, 3, 0, 4), DUP);
+}
+
+/* What has no key is not believed; at the expected PSN it is refused. */
+static void no_key(struct kunit *test)
+{
+	struct both b = begun(test, 0);
+	struct inc_pkt pkt = remnant(3, 1);
+
+	GIVE(&b, part(3, 1, 1, 3), DUP);
+	GIVE(&b, part(4, 1, 2, 3), REFUSE);
+	pkt.rkey++;
+	GIVE(&b, pkt, DUP);
+	pkt = part(2, 3, 0, 4);
+	pkt.rkey++;
+	GIVE(&b, pkt, DUP);
+}
+
+/* Empty writes that are no remnants. */
+static void signs_of_life(struct kunit *test)
+{
+	struct both b = fresh();
+	struct inc_pkt pkt = remnant(0, 1);
+
+	GIVE(&b, pkt, ACCEPT);
+	GIVE(&b, pkt, DUP);
+	for (unsigned int i = 0; i < 3; i++)
+		GIVE(&b, part(1 + i, 1, i, 3), ACCEPT);
+	pkt = remnant(4, 1);
+	pkt.opcode = OP_ONLY;
+	pkt.flags = test_flags(OP_ONLY);
+	GIVE(&b, pkt, ACCEPT);
+	GIVE(&b, remnant(5, 1), ACCEPT);	/* not behind its message */
+	GIVE(&b, part(6, 2, 0, 1), ACCEPT);
+	GIVE(&b, remnant(7, 2), ACCEPT);	/* of one packet */
+	GIVE(&b, part(8, 3, 0, 2), ACCEPT);
+	GIVE(&b, part(9, 3, 1, 2), ACCEPT);
+	pkt = remnant(10, 3);
+	pkt.va += STRIDE;
+	GIVE(&b, pkt, ACCEPT);
+}
+
+static u32 named(struct both *b, u32 psn)
+{
+	return (inc_replay_name(&b->p, &b->r, inc_psn_add(PSN, psn)) - PSN) &
+	       INC_PSN_MASK;
+}
+
+/* The end of a write of several packets is named by what follows. */
+static void names(struct kunit *test)
+{
+	struct both b = begun(test, 0);
+
+	KUNIT_EXPECT_EQ(test, named(&b, 1), 1U);
+	KUNIT_EXPECT_EQ(test, named(&b, 2), 3U);
+	KUNIT_EXPECT_EQ(test, named(&b, 3), 3U);
+	KUNIT_EXPECT_TRUE(test, inc_replay_may_queue(&b.p));
+	for (unsigned int i = 0; i < 4; i++)
+		GIVE(&b, part(4 + i, 3, i, 4), ACCEPT);
+	KUNIT_EXPECT_TRUE(test, inc_replay_ends_write(&b.p, &b.r,
+						      inc_psn_add(PSN, 7)));
+	b.r.ooo_queued = true;
+	KUNIT_EXPECT_EQ(test, named(&b, 7), 6U);
+	KUNIT_EXPECT_TRUE(test, inc_replay_may_queue(&b.p));
+	b.r.ooo_queued = false;
+	KUNIT_EXPECT_EQ(test, named(&b, 7), 7U);
+	KUNIT_EXPECT_FALSE(test, inc_replay_may_queue(&b.p));
+	/* Until so much has arrived that a later ACK has. */
+	for (unsigned int i = 8; i < 138; i++) {
+		KUNIT_EXPECT_FALSE(test, inc_replay_may_queue(&b.p));
+		GIVE(&b, part(i, i, 0, 1), ACCEPT);
+	}
+	GIVE(&b, part(138, 138, 0, 1), ACCEPT);
+	KUNIT_EXPECT_TRUE(test, inc_replay_may_queue(&b.p));
+}
+
+/* The last packet as a write of its own: the first write's end is never named. */
+static void in_two(struct kunit *test)
 {
 	struct both b = fresh();
 
 	for (unsigned int i = 0; i < 3; i++)
-		GIVE(&b, part(i, 1, i, 3), UNKNOWN, ACCEPT);
-	GIVE(&b, remnant(3, 1), LAST, BACK);
-	KUNIT_EXPECT_EQ(test, b.r.epsn, inc_psn_add(PSN, 3));
-	/* Sent before the RNR NAK arrived, with numbers that will not last. */
-	GIVE(&b, part(4, 2, 0, 1), AFTER, AHEAD);
-	KUNIT_EXPECT_FALSE(test, inc_replay_may_queue(&b.p));
-	GIVE(&b, remnant(3, 1), LAST, BACK);
-
-	GIVE(&b, part(3, 1, 0, 3), LAST, DISCARD);
-	GIVE(&b, part(4, 1, 1, 3), UNKNOWN, DISCARD);
-	GIVE(&b, part(5, 1, 2, 3), END, DISCARD);
-	GIVE(&b, part(6, 2, 0, 1), AFTER, ACCEPT);
+		GIVE(&b, part_of_two(i, 1, i, 4), ACCEPT);
+	KUNIT_EXPECT_TRUE(test, b.r.tail_due && b.r.in_msg);
+	KUNIT_EXPECT_EQ(test, named(&b, 2), 1U);
+	GIVE(&b, part_of_two(4, 2, 0, 2), AHEAD);
+	GIVE(&b, part_of_two(3, 1, 3, 4), ACCEPT);
+	KUNIT_EXPECT_FALSE(test, b.r.tail_due || b.r.in_msg);
+	KUNIT_EXPECT_EQ(test, named(&b, 2), 3U);
+	KUNIT_EXPECT_EQ(test, named(&b, 3), 3U);
+	KUNIT_EXPECT_EQ(test, b.r.done, 4U * PMTU);
+	for (unsigned int i = 0; i < 4; i++)
+		GIVE(&b, part_of_two(i, 1, i, 4), DUP);
+	GIVE(&b, part_of_two(4, 2, 0, 2), ACCEPT);
+	GIVE(&b, part_of_two(5, 2, 1, 2), ACCEPT);
+	KUNIT_EXPECT_EQ(test, named(&b, 4), 4U);
 	KUNIT_EXPECT_TRUE(test, inc_replay_may_queue(&b.p));
-	GIVE(&b, part(7, 3, 0, 4), AFTER, ACCEPT);
-	KUNIT_EXPECT_EQ(test, b.r.msn, 2U);
-}
-
-/* The remnant is a duplicate, all messages are complete: they come again. */
-static void moved(struct kunit *test)
-{
-	struct both b = begun(test, 4);
-
-	GIVE(&b, remnant(3, 1), BEFORE, DUP);
-	GIVE(&b, part(4, 2, 0, 1), BEFORE, DUP);
-	for (unsigned int i = 0; i < 3; i++)
-		GIVE(&b, part(5 + i, 3, i, 4), UNKNOWN, DUP);
-	GIVE(&b, part(8, 3, 3, 4), END, DISCARD);
-	GIVE(&b, part(9, 4, 0, 1), AFTER, ACCEPT);
 	KUNIT_EXPECT_EQ(test, b.r.msn, 4U);
 }
 
-/* A message is in progress: what has arrived of it comes again, then the rest. */
-static void in_progress(struct kunit *test)
-{
-	struct both b = begun(test, 2);
-
-	GIVE(&b, remnant(3, 1), BEFORE, DUP);
-	GIVE(&b, part(4, 2, 0, 1), BEFORE, DUP);
-	GIVE(&b, part(5, 3, 0, 4), LAST, DUP);
-	KUNIT_EXPECT_FALSE(test, inc_replay_may_queue(&b.p));
-	GIVE(&b, part(6, 3, 1, 4), UNKNOWN, DISCARD);
-	KUNIT_EXPECT_TRUE(test, inc_replay_may_queue(&b.p));
-	KUNIT_EXPECT_EQ(test, b.r.done, 2U * PMTU);
-	GIVE(&b, part(7, 3, 2, 4), UNKNOWN, ACCEPT);
-	GIVE(&b, part(8, 3, 3, 4), END, ACCEPT);
-	GIVE(&b, part(9, 4, 0, 1), AFTER, ACCEPT);
-}
-
-/* The same, and it moves by more than has arrived of it. */
-static void moved_far(struct kunit *test)
-{
-	struct both b = begun(test, 1);
-
-	GIVE(&b, remnant(3, 1), BEFORE, DUP);
-	GIVE(&b, part(3, 1, 0, 3), BEFORE, DUP);
-	GIVE(&b, part(4, 1, 1, 3), UNKNOWN, DUP);
-	GIVE(&b, part(5, 1, 2, 3), UNKNOWN, DISCARD);
-	GIVE(&b, part(6, 2, 0, 1), BEFORE, DISCARD);
-	GIVE(&b, part(7, 3, 0, 4), LAST, DISCARD);
-	GIVE(&b, part(8, 3, 1, 4), UNKNOWN, ACCEPT);
-	GIVE(&b, part(9, 3, 2, 4), UNKNOWN, ACCEPT);
-	GIVE(&b, part(10, 3, 3, 4), END, ACCEPT);
-}
-
-/* The remnant is lost: a message opens where none did. */
-static void remnant_lost(struct kunit *test)
-{
-	struct both b = begun(test, 3);
-
-	GIVE(&b, part(5, 3, 0, 4), LAST, DUP);
-	GIVE(&b, part(6, 3, 1, 4), UNKNOWN, DUP);
-	GIVE(&b, part(7, 3, 2, 4), UNKNOWN, DISCARD);
-	GIVE(&b, part(8, 3, 3, 4), END, ACCEPT);
-
-	/* So is the message's first packet, but it has just gone back. */
-	b = begun(test, 1);
-	GIVE(&b, part(3, 2, 0, 1), BEFORE, DUP);
-	GIVE(&b, part(5, 3, 0, 4), LAST, DISCARD);
-	GIVE(&b, part(6, 3, 1, 4), UNKNOWN, ACCEPT);
-
-	/* What is queued has old numbers if a message comes that has arrived. */
-	b = begun(test, 4);
-	b.r.ooo_queued = true;
-	GIVE(&b, part(8, 1, 0, 3), BEFORE, DISCARD);
-	KUNIT_EXPECT_FALSE(test, inc_replay_may_queue(&b.p));
-
-	/* Only one with the right R_Key says so. */
-	b = begun(test, 3);
-	for (unsigned int i = 0; i < 2; i++) {
-		struct inc_pkt pkt = i ? remnant(3, 1) : part(5, 3, 0, 4);
-
-		pkt.rkey++;
-		GIVE(&b, pkt, LAST, DUP);
-		KUNIT_EXPECT_FALSE(test, b.p.renumbered);
-	}
-	GIVE(&b, part(7, 3, 3, 4), END, ACCEPT);
-}
-
-/* The packet that shows where the message in progress begins is lost. */
-static void beginning_lost(struct kunit *test)
-{
-	struct both b = begun(test, 2);
-
-	GIVE(&b, remnant(3, 1), BEFORE, DUP);
-	GIVE(&b, part(6, 3, 1, 4), UNKNOWN, BACK);
-	GIVE(&b, part(7, 3, 2, 4), UNKNOWN, AHEAD);
-	/* Its end shows it as well. */
-	GIVE(&b, part(8, 3, 3, 4), END, AHEAD);
-	GIVE(&b, part(6, 3, 1, 4), UNKNOWN, DISCARD);
-	GIVE(&b, part(7, 3, 2, 4), UNKNOWN, ACCEPT);
-	GIVE(&b, part(8, 3, 3, 4), END, ACCEPT);
-
-	/* All but the end had arrived. */
-	b = begun(test, 3);
-	GIVE(&b, remnant(3, 1), BEFORE, DUP);
-	b.r.epsn = inc_psn_add(PSN, 8);
-	GIVE(&b, part(8, 3, 3, 4), END, ACCEPT);
-}
-
-/* It loses its place a second time. */
-static void twice(struct kunit *test)
-{
-	struct both b = begun(test, 3);
-
-	GIVE(&b, remnant(3, 1), BEFORE, DUP);
-	GIVE(&b, part(4, 2, 0, 1), BEFORE, DUP);
-	GIVE(&b, part(5, 3, 0, 4), LAST, DUP);
-	GIVE(&b, part(6, 3, 1, 4), UNKNOWN, DUP);
-	/* Back to message 1, whole. */
-	GIVE(&b, part(3, 1, 0, 3), BEFORE, DUP);
-	GIVE(&b, part(4, 1, 1, 3), UNKNOWN, DUP);
-	GIVE(&b, part(5, 1, 2, 3), UNKNOWN, DUP);
-	GIVE(&b, part(6, 2, 0, 1), BEFORE, DUP);
-	GIVE(&b, part(7, 3, 0, 4), LAST, DISCARD);
-	GIVE(&b, part(8, 3, 1, 4), UNKNOWN, DISCARD);
-	GIVE(&b, part(9, 3, 2, 4), UNKNOWN, DISCARD);
-	GIVE(&b, part(10, 3, 3, 4), END, ACCEPT);
-}
-
-/* A requester that keeps its place is held to IBTA's rules. */
-static void rules(struct kunit *test)
-{
-	struct inc_pkt pkt;
-	struct both b = begun(test, 2);
-
-	GIVE(&b, part(6, 3, 0, 4), LAST, REFUSE);
-	/* Duplicates are what they were. */
-	GIVE(&b, part(3, 2, 0, 1), BEFORE, DUP);
-	GIVE(&b, part(4, 3, 0, 4), LAST, DUP);
-	GIVE(&b, part(5, 3, 1, 4), UNKNOWN, DUP);
-	KUNIT_EXPECT_FALSE(test, b.p.renumbered);
-	GIVE(&b, part(6, 4, 0, 1), AFTER, REFUSE);
-	b = begun(test, 0);
-	GIVE(&b, part(4, 3, 1, 4), UNKNOWN, REFUSE);
-	b = fresh();
-	GIVE(&b, part(0, 0, 2, 3), END, REFUSE);
-
-	/* Empty writes that are no remnants. */
-	b = begun(test, 4);
-	pkt = remnant(8, 3);
-	pkt.va += STRIDE;
-	GIVE(&b, pkt, LAST, ACCEPT);
-	pkt = remnant(9, 3);
-	pkt.rkey++;
-	GIVE(&b, pkt, LAST, ACCEPT);
-	GIVE(&b, remnant(10, 4), AFTER, ACCEPT);
-	KUNIT_EXPECT_FALSE(test, b.p.renumbered);
-	KUNIT_EXPECT_EQ(test, b.r.msn, 6U);
-	b = begun(test, 2);
-	GIVE(&b, remnant(6, 3), LAST, REFUSE);
-	/* That of a message of one packet: an rxe does not go back within it. */
-	b = begun(test, 0);
-	GIVE(&b, remnant(4, 2), LAST, DISCARD);
-	KUNIT_EXPECT_EQ(test, b.r.msn, 3U);
-	GIVE(&b, part(5, 3, 0, 4), AFTER, ACCEPT);
-
-	/* Once it has lost its place, a wrong R_Key is still wrong. */
-	b = begun(test, 2);
-	GIVE(&b, remnant(3, 1), BEFORE, DUP);
-	pkt = part(6, 2, 0, 1);
-	pkt.rkey++;
-	GIVE(&b, pkt, BEFORE, REFUSE);
-}
-
-/* What a packet says; @header: message ID of its header, 0: it has none. */
-static enum inc_replay_place says(u8 flags, u32 header, u32 imm, u32 *id)
-{
-	struct inc_hdr hdr = { .msg_id = cpu_to_be32(header) };
-	struct inc_pkt pkt = {
-		.flags = flags, .imm = imm,
-		.payload_len = header ? sizeof(hdr) : 0,
-	};
-
-	return inc_replay_place(&pkt, &hdr, 0x2000001, id);
-}
-
-static void place(struct kunit *test)
-{
-	const u8 last = INC_PKT_LAST | INC_PKT_IMM, only = INC_PKT_FIRST | last;
-	u32 id;
-
-	KUNIT_EXPECT_EQ(test, says(INC_PKT_FIRST, 0x2000001, 0, &id),
-			INC_REPLAY_LAST);
-	KUNIT_EXPECT_EQ(test, says(INC_PKT_FIRST, 0x1000001, 0, &id),
-			INC_REPLAY_AFTER);
-	KUNIT_EXPECT_EQ(test, id, 0x1000001U);
-	/* Empty: the Immediate is that of a message before the last one. */
-	KUNIT_EXPECT_EQ(test, says(only, 0, 0xffffff, &id), INC_REPLAY_AFTER);
-	KUNIT_EXPECT_EQ(test, id, 0x1ffffffU);
-	KUNIT_EXPECT_EQ(test, says(only, 0, 1, &id), INC_REPLAY_LAST);
-	KUNIT_EXPECT_EQ(test, says(last, 0, 1, &id), INC_REPLAY_END);
-	KUNIT_EXPECT_EQ(test, says(last, 0, 2, &id), INC_REPLAY_UNKNOWN);
-	KUNIT_EXPECT_EQ(test, says(0, 0, 1, &id), INC_REPLAY_UNKNOWN);
-}
-
 static struct kunit_case replay_cases[] = {
-	KUNIT_CASE(whole),
-	KUNIT_CASE(moved),
-	KUNIT_CASE(in_progress),
-	KUNIT_CASE(moved_far),
-	KUNIT_CASE(remnant_lost),
-	KUNIT_CASE(beginning_lost),
-	KUNIT_CASE(twice),
-	KUNIT_CASE(rules),
-	KUNIT_CASE(place),
+	KUNIT_CASE(same_again),
+	KUNIT_CASE(remnant_shows),
+	KUNIT_CASE(what_follows_shows),
+	KUNIT_CASE(no_key),
+	KUNIT_CASE(signs_of_life),
+	KUNIT_CASE(names),
+	KUNIT_CASE(in_two),
 	{}
 };
 

@@ -170,7 +170,7 @@ static void choose(struct kunit *test, struct coll_round *r, u32 msg_id)
 		hdr.flags = cpu_to_be16(no_data ? INC_HDR_F_NO_DATA : 0);
 		KUNIT_ASSERT_EQ_MSG(test,
 				    inc_msg_parse(&t->geom, rank, &hdr,
-						  INC_HDR_LEN + in,
+						  INC_HDR_LEN + in, false,
 						  &r->msg[rank]),
 				    INC_STATUS_OK,
 				    "collective %u, %u ranks, %u x %u",
@@ -180,7 +180,7 @@ static void choose(struct kunit *test, struct coll_round *r, u32 msg_id)
 		KUNIT_ASSERT_TRUE(test, !no_data || !r->msg[rank].out_len);
 		/* One byte more or less is wrong for this rank. */
 		KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, rank, &hdr,
-						    INC_HDR_LEN + in + 1,
+						    INC_HDR_LEN + in + 1, false,
 						    &(struct inc_msg){}),
 				INC_STATUS_LENGTH);
 		for (u32 i = 0; i < in; i++)
@@ -334,7 +334,7 @@ static void too_long(struct kunit *test)
 			if (coll == INC_COLL_BARRIER)
 				continue;
 			KUNIT_EXPECT_EQ_MSG(test, inc_msg_parse(&t->geom, 1, &hdr,
-								len, &msg),
+								len, false, &msg),
 					    nelem == most ? INC_STATUS_OK :
 							    INC_STATUS_LENGTH,
 					    "collective %u", coll);
@@ -345,7 +345,7 @@ static void too_long(struct kunit *test)
 						      INC_OP_SUM, 0, ~0U);
 
 			KUNIT_EXPECT_EQ(test, inc_msg_parse(&t->geom, 1, &hdr,
-							    INC_HDR_LEN, &msg),
+							    INC_HDR_LEN, false, &msg),
 					INC_STATUS_LENGTH);
 		}
 	}

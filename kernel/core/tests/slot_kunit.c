@@ -17,7 +17,7 @@ static u8 parse(struct slot_test *t, const struct inc_hdr *hdr, u32 len)
 {
 	struct inc_msg msg;
 
-	return inc_msg_parse(&t->geom, 0, hdr, len, &msg);
+	return inc_msg_parse(&t->geom, 0, hdr, len, false, &msg);
 }
 
 static void parse_good(struct kunit *test)
@@ -31,7 +31,7 @@ static void parse_good(struct kunit *test)
 		       0xfedcba98, 125);
 	hdr.result_rkey = cpu_to_be32(0xffffffff);
 	hdr.result_va = cpu_to_be64(~0ULL);
-	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 32 + 1000, &msg),
+	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 32 + 1000, false, &msg),
 			INC_STATUS_OK);
 	KUNIT_EXPECT_EQ(test, msg.msg_id, 0xfedcba98U);
 	KUNIT_EXPECT_EQ(test, msg.collective, INC_COLL_ALLREDUCE);
@@ -44,19 +44,19 @@ static void parse_good(struct kunit *test)
 
 	/* One packet less: header and data fill it exactly. */
 	hdr.nelem = cpu_to_be32(124);
-	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 1024, &msg),
+	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 1024, false, &msg),
 			INC_STATUS_OK);
 	KUNIT_EXPECT_EQ(test, msg.nchunks, 1);
 	/* No elements at all. */
 	hdr.nelem = 0;
-	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 32, &msg),
+	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 32, false, &msg),
 			INC_STATUS_OK);
 	KUNIT_EXPECT_EQ(test, msg.nchunks, 1);
 	KUNIT_EXPECT_EQ(test, msg.data_len, 0U);
 
 	/* A barrier carries nothing; type and operation are ignored. */
 	hdr = test_hdr(t, INC_COLL_BARRIER, 0xff, 0xff, 7, 0);
-	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 32, &msg),
+	KUNIT_ASSERT_EQ(test, inc_msg_parse(&t->geom, 0, &hdr, 32, false, &msg),
 			INC_STATUS_OK);
 	KUNIT_EXPECT_EQ(test, msg.dtype, 0);
 	KUNIT_EXPECT_EQ(test, msg.op, 0);
@@ -108,7 +108,7 @@ static void parse_bad(struct kunit *test)
 
 		KUNIT_EXPECT_EQ(test, parse(t, &hdr, 48), INC_STATUS_OK);
 		((u8 *)&hdr)[rows[i].off] = rows[i].byte;
-		KUNIT_EXPECT_EQ_MSG(test, inc_msg_parse(&t->geom, 0, &hdr, 48, &msg),
+		KUNIT_EXPECT_EQ_MSG(test, inc_msg_parse(&t->geom, 0, &hdr, 48, false, &msg),
 				    rows[i].want, "%s", rows[i].what);
 		/* The answer needs it. */
 		KUNIT_EXPECT_EQ(test, msg.msg_id, 0xabcdef01U);

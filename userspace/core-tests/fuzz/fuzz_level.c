@@ -168,7 +168,7 @@ static bool parse_rank(const struct sw *sw, uint16_t rank, struct inc_msg *msg)
 
 	for (int i = 0; i < 3; i++)
 		if (!inc_msg_parse(&sw->geom, rank, &j.hdr,
-				   INC_HDR_LEN + blocks[i] * size, msg))
+				   INC_HDR_LEN + blocks[i] * size, false, msg))
 			return true;
 	return false;
 }
@@ -270,7 +270,7 @@ static void step_up(int i)
 
 		if (inc_msg_wide(&child->geom, msg, j.ranges[i]))
 			hdr.flags = cpu_to_be16(INC_HDR_F_WIDE);
-		require(!inc_msg_parse(&root->geom, i, &hdr, len,
+		require(!inc_msg_parse(&root->geom, i, &hdr, len, false,
 				       &root->msg[i]));
 		if (inc_slot_begin(&root->s, i, &root->msg[i], 0, 1) !=
 		    INC_SLOT_TAKE) {

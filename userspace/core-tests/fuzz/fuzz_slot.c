@@ -220,7 +220,7 @@ static uint8_t header(const struct oracle *o, uint8_t choice, uint32_t id,
 		case 7: hdr.root = 1; want = INC_STATUS_ROOT; break;
 		}
 	}
-	require(inc_msg_parse(&o->geom, 0, &hdr, 32 + nelem * 4, msg) == want);
+	require(inc_msg_parse(&o->geom, 0, &hdr, 32 + nelem * 4, false, msg) == want);
 	require(msg->msg_id == id);
 	require(want || msg->nchunks == DIV_ROUND_UP(32 + nelem * 4, PMTU));
 	return want;

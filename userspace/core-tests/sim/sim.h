@@ -32,16 +32,19 @@
 #define MAX_RANKS	9
 #define SLOTS		8
 #define PMTU		256
-#define MAX_CHUNKS	5
+#define MAX_CHUNKS	16
 #define MAX_LEAVES	4
 #define MSG_SIZE	(MAX_CHUNKS * PMTU)
 #define NMSG		48
-#define MAX_KEPT	64
+#define MAX_KEPT	128
 #define MAX_PKTS	(NMSG * MAX_CHUNKS)
+#define MAX_WQES	(2 * NMSG)
 #define MEMBER_WINDOW	48
-#define MEMBER_TIMEOUT	4000
+#define MEMBER_TIMEOUT	8000
 #define RXE_TIMEOUT	200000
 #define SOLICIT		2000ull
+#define LATE		30000	/* microseconds, at most */
+#define ACK_DELAY	2000
 #define FNS		1000000ull	/* a second, in microseconds */
 
 #define die(...) do {							\
@@ -59,13 +62,14 @@
 /* A packet's payload, and the part made of it. */
 struct buf {
 	struct inc_part	part;
+	struct buf	*next, **at;
 	u16		len;
 	u8		data[];
 };
 
 enum dest {
-	TO_SWITCH, TO_MEMBER, TO_LEAF, SWITCH_TIMER, SOLICIT_TIMER, MEMBER_TIMER,
-	UP_TIMER,
+	TO_SWITCH, TO_MEMBER, TO_LEAF, SWITCH_TIMER, SOLICIT_TIMER, ACK_TIMER,
+	MEMBER_TIMER, UP_TIMER,
 };
 
 /* @sw: switch; @rank: its member; for a host, the rank */
@@ -90,7 +94,11 @@ struct qp {
 	struct inc_requester	req;
 	enum inc_requester_end end;
 	u32		rx_msg_id;
+	u32		rx_msg_len;
 	bool		rx_take;
+	u32		ack_psn;
+	unsigned int	acks_delayed;
+	bool		ack_timer;
 	struct inc_result_queue	results;
 	struct inc_out	out[SLOTS];
 	u16		fifo[SLOTS];
@@ -127,20 +135,26 @@ struct sw {
 	u32		mark;
 };
 
+/* A write: part of message @msg, from @off on. */
 struct rxe_wqe {
 	u8		state;
+	bool		imm;
+	unsigned int	msg;
+	u32		off, len;
 	u32		left, first_psn, last_psn;
 };
 
 /* The requester of an rxe: its task, messages, PSNs and timers. */
 struct rxe {
-	struct rxe_wqe	wqe[NMSG];
-	unsigned int	at;		/* message to send */
-	unsigned int	done;		/* messages that are complete */
+	struct rxe_wqe	wqe[MAX_WQES];
+	unsigned int	nwqe;
+	unsigned int	at;		/* write to send */
+	unsigned int	done;		/* writes that are complete */
 	u32		psn, acked;	/* next to send, first not acknowledged */
 	unsigned int	noack;
 	bool		awake, inside, need_retry, retrying;
 	bool		timeout, timer_set;
+	bool		lost;		/* its place */
 	u64		timeout_at, rnr_until;
 	struct inc_pkt	response[4096];
 	unsigned int	nresponses;
@@ -163,6 +177,7 @@ struct member {
 	unsigned int	low;		/* all messages before it are done */
 	/* Message in which it disagrees with the others, or NMSG. */
 	unsigned int	odd;
+	bool		in_two;		/* the last packet is a write of its own */
 	bool		is_rxe;
 	struct rxe	rxe;
 	/* With UC, next counts packets, and each message has a timer. */
@@ -178,6 +193,7 @@ extern struct sw sws[1 + MAX_LEAVES];
 extern int nsw;
 extern unsigned int rnr, held_back, stall;	/* permille */
 extern unsigned int rxe_timeout;
+extern bool broken;				/* a QP is in error */
 extern u32 first_msg;
 extern struct inc_msg msgs[NMSG];
 extern u8 *data[NMSG][MAX_RANKS];
@@ -192,10 +208,11 @@ struct sw *place_of(int rank);
 
 /* sim_switch.c; at_sw: switch of the current event, at_rank: its member. */
 extern struct sw *at_sw;
-extern uint64_t n_sent, n_again, n_timeouts, n_replayed;
+extern uint64_t n_sent, n_again, n_timeouts, n_noticed;
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
 void sw_timer(int rank, u64 deadline);
 void sw_solicit(int rank);
+void sw_ack_timer(int rank);
 void sw_tell(u32 msg_id, u8 status);
 void sw_deliver(u16 slot);
 void sw_kick_all(void);
@@ -217,6 +234,7 @@ void mb_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
 void mb_timer(int rank, const struct inc_pkt *timer);
 void mb_kick(int rank);
 struct inc_hdr mb_header(const struct member *m, unsigned int i);
+u32 mb_cut(const struct member *m, unsigned int i);
 struct buf *mb_payload(const struct member *m, unsigned int i, u32 off, u32 n);
 bool mb_may_push(const struct member *m);
 

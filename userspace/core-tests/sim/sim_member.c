@@ -7,22 +7,39 @@
 
 struct member *members;
 
-static void mb_push(struct member *m, unsigned int i)
+/* Bytes of a message's first write, if it is sent in two. */
+u32 mb_cut(const struct member *m, unsigned int i)
 {
 	u32 len = INC_HDR_LEN + msgs[i].data_len;
 
+	return m->in_two ? (len - 1) / PMTU * PMTU : 0;
+}
+
+static u8 opcode(bool first, bool last, bool imm)
+{
+	if (last && first)
+		return imm ? OP_ONLY_IMM : OP_ONLY;
+	if (last)
+		return imm ? OP_LAST_IMM : OP_LAST;
+	return first ? OP_FIRST : OP_MIDDLE;
+}
+
+static void mb_push(struct member *m, unsigned int i)
+{
+	u32 len = INC_HDR_LEN + msgs[i].data_len, cut = mb_cut(m, i);
+
 	for (u32 off = 0; off < len; off += PMTU) {
-		u32 n = min(len - off, (u32)PMTU);
-		bool first = !off, last = off + n == len;
+		u32 n = min(len - off, (u32)PMTU), begin = off < cut ? 0 : cut;
+		u32 end = off < cut ? cut : len;
 		struct inc_pkt *pkt = &m->pkt[m->npkts];
 
-		*pkt = test_pkt(first ? last ? OP_ONLY_IMM : OP_FIRST :
-				last ? OP_LAST_IMM : OP_MIDDLE,
-				inc_psn_add(m->first_psn, m->npkts), n, len);
+		*pkt = test_pkt(opcode(off == begin, off + n == end, end == len),
+				inc_psn_add(m->first_psn, m->npkts), n,
+				end - begin);
 		pkt->rkey = 7;
-		pkt->va = (u64)(msgs[i].msg_id % SLOTS) * MSG_SIZE;
+		pkt->va = (u64)(msgs[i].msg_id % SLOTS) * MSG_SIZE + begin;
 		pkt->imm = msgs[i].msg_id & 0xffffff;
-		pkt->ackreq = last;
+		pkt->ackreq = off + n == end;
 		m->pkt_msg[m->npkts] = i;
 		m->pkt_off[m->npkts++] = off;
 	}

@@ -6,8 +6,7 @@
  * arrive for all of a message that it is retransmitting, and it loses its place
  * if it has to go back then (core/replay.h).
  *
- * A stale packet that arrived after a new one with its number would be taken for
- * that one, so the links of these members keep the order.
+ * The links of these members keep the order, except for late copies.
  */
 #include "sim.h"
 
@@ -19,11 +18,6 @@ enum { POSTED, PROCESSING, PENDING };
 enum { STEP, RETRANSMIT, RNR };
 
 uint64_t n_lost_place;
-
-static u32 length(unsigned int i)
-{
-	return INC_HDR_LEN + msgs[i].data_len;
-}
 
 static void post_timer(struct member *m, u32 what, u64 at)
 {
@@ -55,14 +49,14 @@ static void set_timeout(struct member *m)
 }
 
 /* The opcode only depends on whether a FIRST or MIDDLE was the last packet. */
-static u8 next_opcode(struct rxe *x, u32 left)
+static u8 next_opcode(struct rxe *x, u32 left, bool imm)
 {
 	bool fits = left <= PMTU, inside = x->inside;
 
 	x->inside = !fits;
 	if (inside)
-		return fits ? OP_LAST_IMM : OP_MIDDLE;
-	return fits ? OP_ONLY_IMM : OP_FIRST;
+		return !fits ? OP_MIDDLE : imm ? OP_LAST_IMM : OP_LAST;
+	return !fits ? OP_FIRST : imm ? OP_ONLY_IMM : OP_ONLY;
 }
 
 static void go_back(struct member *m)
@@ -74,23 +68,23 @@ static void go_back(struct member *m)
 	x->at = x->done;
 	x->psn = x->acked;
 	x->inside = false;
-	if (x->done == m->npushed || w->state == POSTED)
+	if (x->done == x->nwqe || w->state == POSTED)
 		return;
 	skip = (x->acked - w->first_psn) & INC_PSN_MASK;
 	require(skip <= MAX_CHUNKS);
-	for (unsigned int i = x->done; i < m->npushed; i++) {
+	for (unsigned int i = x->done; i < x->nwqe; i++) {
 		if (x->wqe[i].state == POSTED)
 			break;
 		x->wqe[i].state = POSTED;
-		x->wqe[i].left = length(i);
+		x->wqe[i].left = x->wqe[i].len;
 	}
 	while (skip--) {
-		next_opcode(x, w->left);
+		next_opcode(x, w->left, w->imm);
 		w->left -= min(w->left, (u32)PMTU);
 	}
 }
 
-/* Send one packet. */
+/* Send one packet. A write of which nothing is left: its place is lost. */
 static bool requester(struct member *m)
 {
 	struct rxe *x = &m->rxe;
@@ -102,21 +96,25 @@ static bool requester(struct member *m)
 		go_back(m);
 		x->need_retry = false;
 	}
-	if (x->at == m->npushed ||
+	if (x->at == x->nwqe ||
 	    inc_psn_diff(x->psn, inc_psn_add(x->acked, MAX_UNACKED)) > 0)
 		return false;
 	w = &x->wqe[x->at];
 	left = w->left;
 	n = min(left, (u32)PMTU);
-	pkt = test_pkt(next_opcode(x, left), x->psn, n, left);
+	pkt = test_pkt(next_opcode(x, left, w->imm), x->psn, n, left);
 	pkt.rkey = 7;
-	pkt.va = (u64)(msgs[x->at].msg_id % SLOTS) * MSG_SIZE;
-	pkt.imm = msgs[x->at].msg_id & 0xffffff;
+	pkt.va = (u64)(msgs[w->msg].msg_id % SLOTS) * MSG_SIZE + w->off;
+	pkt.imm = msgs[w->msg].msg_id & 0xffffff;
 	pkt.ackreq = !x->inside || x->noack++ > ACK_EVERY;
 	if (pkt.ackreq)
 		x->noack = 0;
-	n_lost_place += !left;
-	transmit(TO_SWITCH, &pkt, mb_payload(m, x->at, length(x->at) - left, n));
+	if (!left) {
+		x->lost = true;
+		n_lost_place++;
+	}
+	transmit(TO_SWITCH, &pkt,
+		 mb_payload(m, w->msg, w->off + w->len - left, n));
 	if (pkt.flags & INC_PKT_FIRST) {
 		w->first_psn = x->psn;
 		w->last_psn = inc_psn_add(x->psn, left ? (left - 1) / PMTU : 0);
@@ -180,7 +178,7 @@ static bool completer(struct member *m)
 		pkt = x->response[0];
 		memmove(x->response, x->response + 1,
 			--x->nresponses * sizeof(pkt));
-		for (; x->done < m->npushed; x->done++) {
+		for (; x->done < x->nwqe; x->done++) {
 			w = &x->wqe[x->done];
 			if (w->state == POSTED)
 				return true;
@@ -196,7 +194,7 @@ static bool completer(struct member *m)
 		}
 		return true;
 	}
-	if (x->done == m->npushed || x->wqe[x->done].state == POSTED)
+	if (x->done == x->nwqe || x->wqe[x->done].state == POSTED)
 		return false;
 	if (timeout)
 		retry(x, true);
@@ -205,18 +203,29 @@ static bool completer(struct member *m)
 	return x->need_retry;
 }
 
+static void post_write(struct rxe *x, unsigned int msg, u32 off, u32 end,
+		       bool imm)
+{
+	x->wqe[x->nwqe++] = (struct rxe_wqe) {
+		.msg = msg, .off = off, .len = end - off, .left = end - off,
+		.imm = imm,
+	};
+}
+
 /* There are messages to send. */
 void rxe_kick(struct member *m)
 {
 	struct rxe *x = &m->rxe;
 
 	while (mb_may_push(m)) {
-		x->wqe[m->npushed] = (struct rxe_wqe) {
-			.left = length(m->npushed),
-		};
-		m->npushed++;
+		unsigned int i = m->npushed++;
+		u32 cut = mb_cut(m, i);
+
+		if (cut)
+			post_write(x, i, 0, cut, false);
+		post_write(x, i, cut, INC_HDR_LEN + msgs[i].data_len, true);
 	}
-	if (x->at < m->npushed)
+	if (x->at < x->nwqe)
 		wake(m);
 }
 
@@ -246,7 +255,7 @@ void rxe_timer(struct member *m, u32 what, u64 at)
 		if (x->timeout_at > at) {
 			x->timer_set = true;
 			post_timer(m, RETRANSMIT, x->timeout_at);
-		} else if (x->done < m->npushed) {
+		} else if (x->done < x->nwqe) {
 			x->timeout = true;
 			wake(m);
 		}

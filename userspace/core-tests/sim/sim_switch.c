@@ -6,7 +6,7 @@
 #include "sim.h"
 
 struct sw *at_sw;
-uint64_t n_sent, n_again, n_timeouts, n_replayed;
+uint64_t n_sent, n_again, n_timeouts, n_noticed;
 
 static void fill_one(struct qp *q)
 {
@@ -96,6 +96,17 @@ static bool host_rxe(const struct qp *q)
 	       members[at_sw->first + at_rank].is_rxe;
 }
 
+/*
+ * A request is refused for good. That may be the requester's fault only if it
+ * has lost its place.
+ */
+static void sw_error(const struct qp *q)
+{
+	require(host_rxe(q) && members[at_sw->first + at_rank].rxe.lost);
+	n_noticed++;
+	broken = true;
+}
+
 static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *b)
 {
 	struct inc_hdr hdr;
@@ -109,18 +120,18 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 	if (status)
 		inc_msg_unknown(be32_to_cpu(hdr.msg_id), &msg);
 	else
-		status = inc_msg_parse(&at_sw->geom, at_rank, &hdr, pkt->dmalen, &msg);
+		status = inc_msg_parse(&at_sw->geom, at_rank, &hdr, pkt->dmalen,
+				       !(pkt->flags & INC_PKT_IMM), &msg);
+	q->rx_msg_len = inc_msg_request_len(&at_sw->geom, at_rank, &msg);
 	slot = msg.msg_id % SLOTS;
 	require(pkt->va == (u64)slot * MSG_SIZE);
 	if (below(1000) < held_back)
 		return false;
 	q->rx_take = false;
-	if (host_rxe(q) &&
-	    inc_resultq_may_open(&q->results, msg.msg_id) == INC_OPEN_REPEAT) {
-		q->rx_msg_id = msg.msg_id;
-		return true;
+	if (inc_resultq_may_open(&q->results, msg.msg_id) != INC_OPEN_OK) {
+		sw_error(q);
+		return false;
 	}
-	require(inc_resultq_may_open(&q->results, msg.msg_id) == INC_OPEN_OK);
 	inc_resultq_open(&q->results, &msg, be64_to_cpu(hdr.result_va), 1, 0);
 	switch (inc_slot_begin(&at_sw->slots[slot], at_rank, &msg, status, now)) {
 	case INC_SLOT_TAKE:
@@ -181,20 +192,101 @@ static void sw_add(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 }
 
 /* Accept the expected packet; false if it has to be retransmitted. */
-static bool sw_take(struct qp *q, const struct inc_pkt *pkt, struct buf *b,
-		    bool *ack)
+static void sw_ack(struct qp *q, u32 psn)
 {
-	bool empty = inc_responder_is_empty(pkt);
+	q->acks_delayed = 0;
+	respond(TO_MEMBER, 0x1f, inc_replay_name(&q->replay, &q->resp, psn));
+}
 
+/* As inc_ack_delay(). */
+static void sw_delay_ack(struct qp *q, u32 psn)
+{
+	q->ack_psn = psn;
+	if (++q->acks_delayed >= INC_RESP_ACK_EVERY) {
+		sw_ack(q, psn);
+		return;
+	}
+	if (q->ack_timer)
+		return;
+	q->ack_timer = true;
+	put_event((struct event) {
+		.at = now + ACK_DELAY, .sw = at_sw, .rank = at_rank,
+		.dest = ACK_TIMER,
+	});
+}
+
+void sw_ack_timer(int rank)
+{
+	struct qp *q = &at_sw->qps[rank];
+
+	at_rank = rank;
+	q->ack_timer = false;
+	if (q->acks_delayed)
+		sw_ack(q, q->ack_psn);
+}
+
+/* As acknowledge(). */
+static void sw_acknowledge(struct qp *q, const struct inc_pkt *pkt)
+{
+	const u8 only = INC_PKT_FIRST | INC_PKT_LAST;
+
+	if (!inc_responder_ack_due(&q->resp, pkt->ackreq)) {
+		if (q->acks_delayed &&
+		    inc_replay_ends_write(&q->replay, &q->resp,
+					  inc_psn_add(pkt->psn, -1)))
+			sw_ack(q, pkt->psn);
+		return;
+	}
+	if (q->resp.tail_due)
+		return;
+	if ((pkt->flags & only) != only &&
+	    !inc_replay_ends_write(&q->replay, &q->resp, pkt->psn))
+		sw_ack(q, pkt->psn);
+	else
+		sw_delay_ack(q, pkt->psn);
+}
+
+/* As ends_right(). */
+static bool sw_ends_right(const struct qp *q, const struct inc_pkt *pkt)
+{
+	u32 len = (pkt->flags & INC_PKT_FIRST ? 0 : q->resp.done) +
+		  pkt->payload_len;
+
+	if (!(pkt->flags & INC_PKT_IMM))
+		return !q->rx_take || len < q->rx_msg_len;
+	return pkt->imm == (q->rx_msg_id & 0xffffff) &&
+	       (!q->rx_take || len == q->rx_msg_len);
+}
+
+/* As accept_packet(): false if the packet is refused, for now or for good. */
+static bool sw_take(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
+{
+	bool empty = inc_responder_is_empty(pkt), host = !at_sw->child[at_rank];
+	const struct inc_pkt *write = pkt;
+	struct inc_pkt last;
+
+	if (q->resp.tail_due) {
+		last = *pkt;
+		last.flags &= ~INC_PKT_FIRST;
+		pkt = &last;
+	}
 	if (pkt->flags & INC_PKT_FIRST && !empty && !sw_begin(q, pkt, b)) {
 		q->resp.nak_sent = true;
 		respond(TO_MEMBER, 0x20 | 1, q->resp.epsn);
 		free_buf(b);
 		return false;
 	}
+	if (host && pkt->flags & INC_PKT_LAST && !empty &&
+	    !sw_ends_right(q, pkt)) {
+		sw_error(q);
+		free_buf(b);
+		return false;
+	}
+	if (host)
+		inc_replay_note(&q->replay, &q->resp, write);
 	inc_responder_accept(&q->resp, pkt);
-	*ack = inc_responder_ack_due(&q->resp, pkt->ackreq);
 	q->solicits = 0;
+	sw_acknowledge(q, pkt);
 	if (q->rx_take && !empty)
 		sw_add(q, pkt, b);
 	else
@@ -244,7 +336,6 @@ static void sw_drop_kept(struct qp *q)
 static void sw_take_kept(struct qp *q)
 {
 	u32 psn = q->resp.epsn;
-	bool ack;
 
 	while (q->nkept) {
 		struct kept k = q->kept[0];
@@ -265,12 +356,12 @@ static void sw_take_kept(struct qp *q)
 			sw_drop_kept(q);
 			break;
 		}
-		if (!sw_take(q, &k.pkt, k.buf, &ack))
+		if (!sw_take(q, &k.pkt, k.buf))
 			return;
 		if (!(k.pkt.flags & INC_PKT_LAST) || k.pkt.flags & INC_PKT_FIRST)
 			psn = q->resp.epsn;
 	}
-	respond(TO_MEMBER, 0x1f, inc_psn_add(psn, -1));
+	sw_ack(q, inc_psn_add(psn, -1));
 }
 
 /* As accept_uc(): drop what cannot be accepted now. */
@@ -321,69 +412,25 @@ void sw_solicit(int rank)
 	sw_watch(q);
 }
 
-/* As place_of(). */
-static enum inc_replay_place sw_place(struct qp *q, const struct inc_pkt *pkt,
-				      const struct buf *b)
-{
-	enum inc_replay_place place;
-	u32 msg_id;
-
-	place = inc_replay_place(pkt, b->data, q->rx_msg_id, &msg_id);
-	if (place == INC_REPLAY_AFTER && inc_resultq_began(&q->results, msg_id))
-		return INC_REPLAY_BEFORE;
-	return place;
-}
-
-/* As discard_replayed(). */
-static bool sw_replayed(struct qp *q, const struct inc_pkt *pkt, struct buf *b,
-			enum inc_responder_verdict verdict)
-{
-	enum inc_replay_verdict what;
-
-	what = inc_replay_judge(&q->replay, &q->resp, pkt, verdict,
-				sw_place(q, pkt, b));
-	if (!inc_replay_may_queue(&q->replay))
-		sw_drop_kept(q);
-	switch (what) {
-	case INC_REPLAY_NONE:
-		return false;
-	case INC_REPLAY_DISCARD:
-		inc_replay_discard(&q->replay, &q->resp, pkt);
-		q->solicits = 0;
-		if (inc_responder_ack_due(&q->resp, pkt->ackreq))
-			respond(TO_MEMBER, 0x1f, pkt->psn);
-		break;
-	case INC_REPLAY_GO_BACK:
-		respond(TO_MEMBER, 0x20 | 1, q->resp.epsn);
-		q->resp.nak_sent = true;
-		break;
-	}
-	n_replayed++;
-	free_buf(b);
-	return true;
-}
-
 static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 {
 	enum inc_responder_verdict verdict = inc_responder_check(&q->resp, pkt);
-	bool ack = false;
 
 	q->heard = now;
-	if (!inc_replay_expected(&q->replay, &q->resp, pkt, verdict) &&
-	    !at_sw->child[at_rank] && sw_replayed(q, pkt, b, verdict))
+	if (!at_sw->child[at_rank] &&
+	    inc_replay_contradicts(&q->replay, &q->resp, pkt, verdict)) {
+		sw_error(q);
+		free_buf(b);
 		return;
+	}
 	switch (verdict) {
 	case INC_RESP_NEW:
-		if (!sw_take(q, pkt, b, &ack))
-			break;
-		if (q->nkept)
+		if (sw_take(q, pkt, b) && q->nkept)
 			sw_take_kept(q);
-		else if (ack)
-			respond(TO_MEMBER, 0x1f, pkt->psn);
 		break;
 	case INC_RESP_DUP:
 		if (inc_responder_ack_due(&q->resp, pkt->ackreq))
-			respond(TO_MEMBER, 0x1f, pkt->psn);
+			sw_ack(q, pkt->psn);
 		free_buf(b);
 		break;
 	case INC_RESP_OOO_NAK:
@@ -397,9 +444,8 @@ static void sw_request(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 			free_buf(b);
 		break;
 	default:
-		die("request PSN 0x%x refused, opcode 0x%x, %u of %u bytes at 0x%llx", pkt->psn,
-		    pkt->opcode, pkt->payload_len, pkt->dmalen,
-		    (unsigned long long)pkt->va);
+		sw_error(q);
+		free_buf(b);
 	}
 	sw_watch(q);
 }

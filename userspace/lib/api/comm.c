@@ -318,7 +318,7 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 				 ibv_get_device_name(comm->dev.ctx->device));
 	max = (uint32_t)(attr.max_qp_wr < attr.max_cqe ? attr.max_qp_wr :
 							 attr.max_cqe);
-	set_window(comm, o, max / 4);
+	set_window(comm, o, max / (comm->uc ? 4 : 8));
 	/* Over UC sends complete soon; a longer queue costs cache misses. */
 	comm->sq.depth = round_up_pow2(2 * comm->window.now);
 	if (comm->sq.depth < INC_SQ_DEPTH_MIN)
@@ -329,7 +329,7 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 	 */
 	comm->rq.depth = comm->window.max + INC_RQ_SPARE +
 			 (comm->uc ? comm->window.now : comm->window.max);
-	if (comm->sq.depth > max || comm->rq.depth > max)
+	if (inc_comm_max_sends(comm) > max || comm->rq.depth > max)
 		return opt_error(o, -EINVAL,
 				 "%s: queues of %u requests are too short",
 				 ibv_get_device_name(comm->dev.ctx->device),
@@ -344,8 +344,9 @@ static int make_queues(struct inc_comm *comm, const struct inc_comm_opts *o)
 	comm->rq.cq = ibv_create_cq(comm->dev.ctx, (int)comm->rq.depth, NULL,
 				    comm->chan, 0);
 	if (comm->rq.cq)
-		comm->sq.cq = ibv_create_cq(comm->dev.ctx, (int)comm->sq.depth,
-					    NULL, comm->chan, 0);
+		comm->sq.cq = ibv_create_cq(comm->dev.ctx,
+					    (int)inc_comm_max_sends(comm), NULL,
+					    comm->chan, 0);
 	if (!comm->sq.cq)
 		return verbs_error(o, "ibv_create_cq");
 	return 0;

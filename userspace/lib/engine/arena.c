@@ -194,8 +194,8 @@ int inc_msg_alloc(struct inc_comm *comm)
 	comm->msgs.next = comm->tree.first_msg_id;
 	comm->msgs.head = comm->msgs.next;
 	comm->msgs.early = calloc(comm->tree.slots, 1);
-	comm->sq.wr = calloc(comm->window.max, sizeof(*comm->sq.wr));
-	comm->sq.sge = calloc(comm->window.max * 2, sizeof(*comm->sq.sge));
+	comm->sq.wr = calloc(comm->window.max * 2, sizeof(*comm->sq.wr));
+	comm->sq.sge = calloc(comm->window.max * 4, sizeof(*comm->sq.sge));
 	if (!comm->msgs.early || !comm->sq.wr || !comm->sq.sge)
 		return -ENOMEM;
 	if (!comm->uc && entries > FIRST_ENTRIES)
@@ -230,4 +230,39 @@ void inc_msg_free(struct inc_comm *comm)
 	free(comm->msgs.early);
 	free(comm->sq.wr);
 	free(comm->sq.sge);
+}
+
+/**
+ * inc_msg_split() - make the last packet of several a write of its own
+ * @comm: communicator
+ * @wr: the message in one write, of up to two SGEs; room for another one and its
+ *	SGE follows
+ *
+ * Then no ACK can make a stock rxe lose its place (protocol.rst, "Request").
+ *
+ * Return: number of send requests, 1 or 2.
+ */
+unsigned int inc_msg_split(const struct inc_comm *comm, struct ibv_send_wr *wr)
+{
+	struct ibv_sge *sge = &wr->sg_list[wr->num_sge - 1];
+	uint32_t before = wr->num_sge > 1 ? INC_HDR_LEN : 0;
+	uint32_t len = before + sge->length, cut;
+
+	cut = (len - 1) / comm->tree.pmtu * comm->tree.pmtu;
+	if (comm->uc || !cut)
+		return 1;
+	wr[1] = wr[0];
+	wr[1].sg_list = wr->sg_list + 2;
+	wr[1].num_sge = 1;
+	wr[1].wr.rdma.remote_addr += cut;
+	wr[1].sg_list[0] = (struct ibv_sge) {
+		.addr	= sge->addr + cut - before,
+		.length	= len - cut,
+		.lkey	= sge->lkey,
+	};
+	sge->length = cut - before;
+	wr[0].opcode = IBV_WR_RDMA_WRITE;
+	wr[0].send_flags &= ~(unsigned int)IBV_SEND_SIGNALED;
+	wr[0].next = &wr[1];
+	return 2;
 }

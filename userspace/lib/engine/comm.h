@@ -220,14 +220,14 @@ enum inc_rebuild_state {
  * @sq.cq: its completion queue
  * @sq.armed: @sq.cq will raise an event, or has an event pending
  * @sq.events: events of @sq.cq not acknowledged yet
- * @sq.depth: size, in requests
- * @sq.posted: send requests posted
+ * @sq.depth: size, in messages
+ * @sq.posted: messages posted
  * @sq.done: send requests known to be complete
  * @sq.signaled: the last signaled send request
  * @sq.every: at least one send request in this many is signaled
  * @sq.full: sending waits for a send completion
  * @sq.inline_max: maximum inline data, bytes
- * @sq.wr: send requests being built, @window.max of them
+ * @sq.wr: send requests being built, two for each message of @window.max
  * @sq.sge: their gather lists, two entries each
  *
  * @window: messages in flight
@@ -377,6 +377,7 @@ char *inc_msg_result(const struct inc_comm *comm, uint32_t id);
 int inc_msg_alloc(struct inc_comm *comm);
 int inc_msg_bounce(struct inc_comm *comm);
 void inc_msg_grow(struct inc_comm *comm);
+unsigned int inc_msg_split(const struct inc_comm *comm, struct ibv_send_wr *wr);
 void inc_msg_free(struct inc_comm *comm);
 
 /* msg.c */
@@ -413,6 +414,12 @@ static inline uint64_t inc_now_us(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Send requests that are in flight at most: two for a message over RC. */
+static inline uint32_t inc_comm_max_sends(const struct inc_comm *comm)
+{
+	return comm->uc ? comm->sq.depth : 2 * comm->sq.depth;
 }
 
 /* Address to write a message to: offset of its slot. */

@@ -384,7 +384,8 @@ static void advance(struct inc_request *req)
 		inc_plan_step(&req->plan, req->step_no, &req->step);
 }
 
-static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
+/* Returns the number of send requests, 0 if the communicator has failed. */
+static unsigned int build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 {
 	struct inc_request *req = comm->ops.tx;
 	uint32_t id = comm->msgs.next;
@@ -399,7 +400,7 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 	if (ret) {
 		inc_comm_fail(comm, ret, "registering memory for results: %s",
 			      strerror(-ret));
-		return;
+		return 0;
 	}
 	comm->msgs.next++;
 	seq = ++comm->sq.posted;
@@ -437,6 +438,7 @@ static void build_msg(struct inc_comm *comm, struct ibv_send_wr *wr)
 	comm->info.tx_bytes += INC_HDR_LEN + p.nfrom;
 	if (req->msgs_posted == req->msgs)
 		comm->ops.tx = req->next;
+	return inc_msg_split(comm, wr);
 }
 
 /**
@@ -528,7 +530,7 @@ static bool entry_is_read(struct inc_comm *comm, const struct inc_request *req,
 /* Build all messages that the window and the send queue admit, as a chain. */
 static uint32_t build(struct inc_comm *comm)
 {
-	uint32_t n = 0;
+	uint32_t n = 0, more;
 
 	comm->sq.full = false;
 	if (comm->msgs.grow && comm->msgs.head == comm->msgs.next)
@@ -548,12 +550,12 @@ static uint32_t build(struct inc_comm *comm)
 		comm->sq.wr[n].next = NULL;
 		if (n)
 			comm->sq.wr[n - 1].next = &comm->sq.wr[n];
-		build_msg(comm, &comm->sq.wr[n]);
-		if (comm->err)
+		more = build_msg(comm, &comm->sq.wr[n]);
+		if (!more)
 			return 0;
 		if (comm->uc)
 			inc_uc_sent(comm, n == 0);
-		n++;
+		n += more;
 	}
 	/* The window admits more than there is room for. */
 	if (comm->ops.tx && comm->msgs.mask + 1 < comm->msgs.entries_max &&

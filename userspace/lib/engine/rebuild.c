@@ -42,7 +42,7 @@ int inc_comm_make_qp(struct inc_comm *comm, const char **what)
 		.recv_cq = comm->rq.cq,
 		.qp_type = comm->uc ? IBV_QPT_UC : IBV_QPT_RC,
 		.cap = {
-			.max_send_wr	= comm->sq.depth,
+			.max_send_wr	= inc_comm_max_sends(comm),
 			.max_recv_wr	= comm->rq.depth,
 			.max_send_sge	= 2,
 			.max_recv_sge	= 1,

@@ -66,6 +66,40 @@ static void take(struct sent *s, const struct ibv_send_wr *wr)
 }
 
 /*
+ * Over RC the last packet of several is a write of its own: put the two together
+ * again.
+ */
+static struct ibv_send_wr *join(struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *tail = wr->next;
+	struct ibv_sge *sge;
+	uint32_t len = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		len += wr->sg_list[i].length;
+	if (wr->opcode != IBV_WR_RDMA_WRITE) {
+		OK(comm->uc || len <= comm->tree.pmtu);
+		return wr;
+	}
+	OK(!comm->uc && len && len % comm->tree.pmtu == 0);
+	OK(!(wr->send_flags & IBV_SEND_SIGNALED));
+	OK(tail && tail->opcode == IBV_WR_RDMA_WRITE_WITH_IMM);
+	EQ(tail->num_sge, 1);
+	EQ(tail->wr.rdma.rkey, wr->wr.rdma.rkey);
+	EQ(tail->wr.rdma.remote_addr, wr->wr.rdma.remote_addr + len);
+	sge = &wr->sg_list[wr->num_sge - 1];
+	EQ(tail->sg_list[0].addr, sge->addr + sge->length);
+	EQ(tail->sg_list[0].lkey, sge->lkey);
+	OK(tail->sg_list[0].length && tail->sg_list[0].length <= comm->tree.pmtu);
+	sge->length += tail->sg_list[0].length;
+	tail->sg_list = wr->sg_list;
+	tail->num_sge = wr->num_sge;
+	tail->wr.rdma.remote_addr = wr->wr.rdma.remote_addr;
+	return tail;
+}
+
+/*
  * A query over UC, sent because this machine was slow. The message is answered
  * later.
  */
@@ -93,6 +127,7 @@ static int post_send(struct ibv_qp *q, struct ibv_send_wr *wr,
 		if (is_question(wr)) {
 			sw.asked++;
 		} else if (wr->num_sge) {
+			wr = join(wr);
 			OK(sw.n < MAX_FLIGHT);
 			s = &sw.flight[sw.n++];
 			take(s, wr);

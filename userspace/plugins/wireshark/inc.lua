@@ -13,7 +13,8 @@
 
 local QPN_MIN, QPN_MAX = 0x800000, 0xbfffff
 local HDR_LEN = 32
-local FIRST, MIDDLE, LAST_IMM, ONLY, ONLY_IMM = 0x06, 0x07, 0x09, 0x0a, 0x0b
+local FIRST, MIDDLE, LAST, LAST_IMM = 0x06, 0x07, 0x08, 0x09
+local ONLY, ONLY_IMM = 0x0a, 0x0b
 local UC_ONLY_IMM = 0x2b
 local VERSION = 1
 local QUERY = 0x0004
@@ -150,8 +151,12 @@ end
 
 local function request(tvb, len, opcode, tree, imm)
 	local text, off, kind = "request goes on", 0, "request"
+	-- The last packet of several may be a write of its own.
+	local tail = opcode == ONLY_IMM and len > 0 and
+		not is_header(tvb, len, imm)
 
-	if opcode ~= MIDDLE and opcode ~= LAST_IMM then
+	if opcode ~= MIDDLE and opcode ~= LAST and opcode ~= LAST_IMM and
+	   not tail then
 		if len < HDR_LEN then
 			tree:add(f.kind, kind):set_generated()
 			return "request, too short for its header"
@@ -205,8 +210,11 @@ local function direction(tvb, pinfo, len, opcode, qpn, imm)
 	local answers = hosts[src .. " " .. dst]
 
 	if qpn >= QPN_MIN and qpn <= QPN_MAX then
-		if opcode == FIRST or opcode == MIDDLE or opcode == LAST_IMM or
-		   (only_imm and is_header(tvb, len, imm)) then
+		if opcode == FIRST or opcode == MIDDLE or opcode == LAST or
+		   opcode == LAST_IMM or
+		   (only_imm and is_header(tvb, len, imm)) or
+		   (opcode == ONLY and not answers and len >= HDR_LEN and
+		    tvb(0, 1):uint() == VERSION) then
 			hosts[dst .. " " .. src] = true
 			return request
 		end

@@ -113,6 +113,9 @@ enum rdma_inc_slot_state {
  *   malformed; it got NAK - invalid request.
  * @RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS: The member's request failed the R_Key,
  *   address or length check; it got NAK - remote access error.
+ * @RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST: The member gave old packets new
+ *   PSNs, as a stock rxe does that has lost its place in a retransmission; it
+ *   got NAK - invalid request.
  */
 enum rdma_inc_member_error {
 	RDMA_INC_MEMBER_ERROR_NONE,
@@ -123,6 +126,7 @@ enum rdma_inc_member_error {
 	RDMA_INC_MEMBER_ERROR_REMOTE_OPERATIONAL,
 	RDMA_INC_MEMBER_ERROR_LOCAL_INVALID_REQUEST,
 	RDMA_INC_MEMBER_ERROR_LOCAL_ACCESS,
+	RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST,
 };
 
 enum {
@@ -280,6 +284,7 @@ enum {
 	RDMA_INC_A_MEMBER_STATS_TX_RNR_NAKS,
 	RDMA_INC_A_MEMBER_STATS_TX_RESEND_REPLIES,
 	RDMA_INC_A_MEMBER_STATS_TX_PENDING_REPLIES,
+	RDMA_INC_A_MEMBER_STATS_RX_PLACE_LOST,
 
 	__RDMA_INC_A_MEMBER_STATS_MAX,
 	RDMA_INC_A_MEMBER_STATS_MAX = (__RDMA_INC_A_MEMBER_STATS_MAX - 1)
