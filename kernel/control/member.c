@@ -53,6 +53,7 @@ u64 inc_member_memory(const struct inc_switch *sw, u16 slots)
 	return inc_mem_kvmalloc(sizeof(struct inc_qp)) +
 	       inc_mem_kvmalloc(slots * sizeof(struct inc_out)) +
 	       inc_mem_kvmalloc(slots * sizeof(u16)) +
+	       inc_mem_kvmalloc(slots * sizeof(struct inc_oldest_entry)) +
 	       inc_mem_percpu(sizeof(struct inc_stats)) +
 	       inc_mem_percpu(DST_CACHE_PCPU) + QPN_BUCKETS * sizeof(void *) +
 	       inc_debugfs_member_memory(sw);
@@ -65,22 +66,26 @@ static void free_qp(struct inc_qp *qp)
 	free_percpu(qp->stats);
 	kvfree(qp->tx.results.out);
 	kvfree(qp->tx.results.fifo);
+	kvfree(qp->tx.results.waiting.entry);
 	kvfree(qp);
 }
 
 static struct inc_qp *alloc_qp(struct inc_tree *tree)
 {
 	struct inc_qp *qp = kvzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	struct inc_oldest_entry *waiting;
+	u16 slots = tree->cfg.slots;
 	struct inc_out *out;
 	u16 *fifo;
 
 	if (!qp)
 		return NULL;
-	out = kvcalloc(tree->cfg.slots, sizeof(*out), GFP_KERNEL_ACCOUNT);
-	fifo = kvcalloc(tree->cfg.slots, sizeof(*fifo), GFP_KERNEL_ACCOUNT);
-	inc_resultq_init(&qp->tx.results, &tree->geom, out, fifo);
+	out = kvcalloc(slots, sizeof(*out), GFP_KERNEL_ACCOUNT);
+	fifo = kvcalloc(slots, sizeof(*fifo), GFP_KERNEL_ACCOUNT);
+	waiting = kvcalloc(slots, sizeof(*waiting), GFP_KERNEL_ACCOUNT);
+	inc_resultq_init(&qp->tx.results, &tree->geom, out, fifo, waiting);
 	qp->stats = inc_stats_alloc();
-	if (!out || !fifo || !qp->stats ||
+	if (!out || !fifo || !waiting || !qp->stats ||
 	    dst_cache_init(&qp->dst, GFP_KERNEL_ACCOUNT)) {
 		free_qp(qp);
 		return NULL;
@@ -165,8 +170,6 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	qp->state = RDMA_INC_MEMBER_STATE_RTS;
 	qp->traffic_class = tree->cfg.traffic_class;
 	qp->rx.next_msg_id = tree->cfg.first_msg_id;
-	qp->rx.oldest = tree->cfg.first_msg_id;
-	qp->rx.newest = tree->cfg.first_msg_id;
 	qp->last_rx = jiffies;
 	qp->rx.silent_since = jiffies;
 	if (!cfg->has_psn)

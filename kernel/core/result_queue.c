@@ -38,14 +38,18 @@ static bool is_stale(const struct inc_out *out)
  * @g: the tree's geometry
  * @out: zeroed memory for the results, one for each slot
  * @fifo: memory for the same number of slots
+ * @waiting: the same
  */
 void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g,
-		      struct inc_out *out, u16 *fifo)
+		      struct inc_out *out, u16 *fifo,
+		      struct inc_oldest_entry *waiting)
 {
 	*q = (struct inc_result_queue) {
-		.geom	= g,
-		.out	= out,
-		.fifo	= fifo,
+		.geom		= g,
+		.out		= out,
+		.fifo		= fifo,
+		.waiting.entry	= waiting,
+		.waiting.slots	= g->slots,
 	};
 }
 
@@ -117,7 +121,7 @@ void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
 	out->begun = true;
 	out->resend = false;
 	q->held += size;
-	q->nopen++;
+	inc_oldest_add(&q->waiting, msg->msg_id);
 	WRITE_ONCE(q->begun, q->begun + 1);
 }
 
@@ -125,7 +129,7 @@ void inc_resultq_open(struct inc_result_queue *q, const struct inc_msg *msg,
 static u32 release_request(struct inc_result_queue *q,
 			   const struct inc_out *out)
 {
-	q->nopen--;
+	inc_oldest_del(&q->waiting, out->msg_id);
 	q->held -= out->held;
 	return out->held;
 }

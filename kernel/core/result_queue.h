@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 #include "core/message.h"
+#include "core/oldest.h"
 #include "core/requester.h"
 
 /* Statuses that belong to no slot and are queued. */
@@ -58,11 +59,11 @@ struct inc_out {
  *	ready
  * @head: first entry of @fifo, free running
  * @tail: after the last entry
- * @nopen: number of requests that have begun and are not complete
  * @nstray: number of entries in @stray
  * @probe: send a zero-length write to see whether the member is alive
  * @begun: messages that the member has ever begun; read without the lock
  * @held: bytes of packets of requests that have begun and are not complete
+ * @waiting: messages whose requests have begun and are not complete
  * @stray: Immediates of statuses that belong to no slot
  */
 struct inc_result_queue {
@@ -71,11 +72,11 @@ struct inc_result_queue {
 	u16				*fifo;
 	u16				head;
 	u16				tail;
-	u16				nopen;
 	u8				nstray;
 	bool				probe;
 	u32				begun;
 	u64				held;
+	struct inc_oldest		waiting;
 	u32				stray[INC_RESULTQ_MAX_STRAY];
 };
 
@@ -151,7 +152,8 @@ static inline bool inc_resultq_waits(const struct inc_result_queue *q,
 }
 
 void inc_resultq_init(struct inc_result_queue *q, const struct inc_slot_geom *g,
-		      struct inc_out *out, u16 *fifo);
+		      struct inc_out *out, u16 *fifo,
+		      struct inc_oldest_entry *waiting);
 bool inc_resultq_began(const struct inc_result_queue *q, u32 msg_id);
 enum inc_open_verdict inc_resultq_may_open(const struct inc_result_queue *q,
 					   u32 msg_id);

@@ -119,7 +119,6 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	switch (verdict) {
 	case INC_SLOT_TAKE:
 		qp->rx.to_slot = true;
-		inc_hold_began(qp, msg->msg_id);
 		if (due)
 			forward_gathered(tree, slot, &p, v);
 		break;

@@ -471,7 +471,7 @@ void inc_txq_kick(struct inc_qp *qp)
 	if (!qp->tx.busy) {
 		qp->tx.busy = true;
 		send_batches(qp, &burst);
-		lone = !qp->tx.results.nopen;
+		lone = !qp->tx.results.waiting.n;
 	}
 	spin_unlock(&qp->tx.lock);
 	inc_gso_end(&burst);

@@ -59,15 +59,6 @@ static u64 share_of(struct inc_switch *sw)
 	return held < limit ? (limit - held) >> MEMBER_SHIFT : 0;
 }
 
-/* Does the member have no older message that waits? */
-static bool is_oldest(struct inc_qp *qp, u32 msg_id)
-{
-	while (qp->rx.oldest != qp->rx.newest &&
-	       !inc_resultq_waits(&qp->tx.results, qp->rx.oldest))
-		qp->rx.oldest++;
-	return (s32)(msg_id - qp->rx.oldest) <= 0;
-}
-
 /* Bytes that one member may hold. */
 static u64 limit_of(const struct inc_qp *qp)
 {
@@ -90,17 +81,16 @@ static u64 limit_of(const struct inc_qp *qp)
  * switches may begin messages in different orders, and those that wait for each
  * other would wait forever.
  *
- * Context: BH; qp->rx.lock and qp->tx.lock held.
+ * Context: BH; qp->tx.lock held.
  * Return: true if the member has to retransmit it later.
  */
 bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
 {
 	u64 held = qp->tx.results.held;
 
-	lockdep_assert_held(&qp->rx.lock);
 	lockdep_assert_held(&qp->tx.lock);
 	return bytes && held && held + bytes > limit_of(qp) &&
-	       !is_oldest(qp, msg_id);
+	       !inc_oldest_is(&qp->tx.results.waiting, msg_id);
 }
 
 /**
@@ -145,22 +135,6 @@ struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb)
 void inc_hold_of_all(struct inc_switch *sw, s64 bytes)
 {
 	percpu_counter_add_batch(&sw->held, bytes, BATCH);
-}
-
-/**
- * inc_hold_began() - note that a member's message has begun
- * @qp: its QP
- * @msg_id: message
- *
- * Context: qp->rx.lock held.
- */
-void inc_hold_began(struct inc_qp *qp, u32 msg_id)
-{
-	lockdep_assert_held(&qp->rx.lock);
-	if ((s32)(msg_id - qp->rx.oldest) < 0)
-		qp->rx.oldest = msg_id;
-	if ((s32)(msg_id - qp->rx.newest) >= 0)
-		qp->rx.newest = msg_id + 1;
 }
 
 /**

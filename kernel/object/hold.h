@@ -34,10 +34,9 @@ u64 inc_hold_room(const struct inc_qp *qp);
 struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb);
 
 /* Data path: inc_qp.rx.lock held. */
-void inc_hold_began(struct inc_qp *qp, u32 msg_id);
 void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes);
 
-/* The same, with inc_qp.tx.lock. */
+/* Data path: inc_qp.tx.lock held. */
 bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes);
 
 #endif /* _INC_HOLD_H */

@@ -91,9 +91,6 @@ struct inc_member_cfg {
  * @rx.msg_len: its length in bytes, header included, as the header says
  * @rx.to_slot: its chunks go to the slot; otherwise they are discarded
  * @rx.truesize: memory that its first packet takes
- * @rx.oldest: no message before this one that the member has begun waits for
- *	others; may lag behind
- * @rx.newest: one after the newest message that it has begun
  * @rx.acks_delayed: number of delayed acknowledgments
  * @rx.ack_eager: number of lone messages still to acknowledge at once
  * @rx.ack_waits: times in a row that the member waited for @rx.ack_timer
@@ -180,8 +177,6 @@ struct inc_qp {
 		u32			msg_len;
 		bool			to_slot;
 		u32			truesize;
-		u32			oldest;
-		u32			newest;
 		u8			acks_delayed;
 		u8			ack_eager;
 		u8			ack_waits;

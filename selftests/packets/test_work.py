@@ -89,6 +89,39 @@ def refused(lab, family):
     check(many < 1.5 * two, "2 ranks %.1f us, 1024 ranks %.1f us" % (two, many))
 
 
+def uneven_us(lab, family, rounds):
+    """What a message costs over the limit, us: one slot is far ahead."""
+    with lab.tree(family=family, slots=SLOTS, hold=1) as t:
+        a, b = t.m
+        for msg_id in range(0, rounds * SLOTS, SLOTS):
+            for m in t.m:
+                m.allreduce(msg_id, [1])
+            lab.until(lambda: len(b.results) > msg_id // SLOTS, 0.5)
+        # it waits, so the others are over the limit; but they are older
+        a.allreduce(rounds * SLOTS, [1])
+        lab.quiet()
+        best = float("inf")
+        for msg_id in range(1, 40):
+            pkt = roce.build(a.request(msg_id, peer.ints([1]))[0])
+            start = time.monotonic()
+            a.send(pkt)
+            best = min(best, time.monotonic() - start)
+            b.allreduce(msg_id, [1])
+            t.check(msg_id, [2])
+    return best * 1e6
+
+
+@test("work: slots that are used unevenly", families=(4,))
+def uneven(lab, family):
+    timed()
+    for _ in range(3):
+        few = uneven_us(lab, family, 2)
+        many = uneven_us(lab, family, 500)
+        if many < 2 * few:
+            break
+    check(many < 2 * few, "2 rounds %.1f us, 500 rounds %.1f us" % (few, many))
+
+
 @test("work: a tree that is not complete takes nothing")
 def forming(lab, family):
     with lab.tree(family=family, ranks=2, transports=(peer.RC,), real=1,

@@ -23,6 +23,7 @@ struct queue_test {
 	struct inc_result_queue	q;
 	struct inc_out		out[SLOTS];
 	u16			fifo[SLOTS];
+	struct inc_oldest_entry	waiting[SLOTS];
 };
 
 static int queue_init(struct kunit *test)
@@ -34,7 +35,8 @@ static int queue_init(struct kunit *test)
 	t->geom.members = 4;
 	t->geom.slots = SLOTS;
 	t->geom.pmtu = PMTU;
-	inc_resultq_init(&t->q, &t->geom, t->out, t->fifo);
+	inc_resultq_init(&t->q, &t->geom, t->out, t->fifo,
+			 t->waiting);
 	test->priv = t;
 	return 0;
 }
@@ -118,7 +120,7 @@ static void streams(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t.w.imm, 3U);
 	KUNIT_EXPECT_EQ(test, t.w.va, VA + 2 * PMTU - INC_HDR_LEN);
 	KUNIT_EXPECT_TRUE(test, inc_resultq_empty(q));
-	KUNIT_EXPECT_EQ(test, q->nopen, 0);
+	KUNIT_EXPECT_EQ(test, q->waiting.n, 0);
 }
 
 /* A share of the result has packets of its own. */
@@ -216,7 +218,7 @@ static void may_open(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q->begun, 2U);
 	KUNIT_EXPECT_EQ(test, inc_resultq_close(q, 3 * SLOTS), 9U);
 	KUNIT_EXPECT_EQ(test, q->begun, 1U);
-	KUNIT_EXPECT_EQ(test, q->nopen, 0);
+	KUNIT_EXPECT_EQ(test, q->waiting.n, 0);
 	open_msg(test, &msg, 9);
 	/* A status that is queued already is sent. */
 	inc_resultq_status(q, 3 * SLOTS, INC_STATUS_ROOT);
@@ -396,7 +398,7 @@ static void any_order(struct kunit *test)
 			held += inc_resultq_waits(q, model[i].msg.msg_id) ? 10 :
 									    0;
 		KUNIT_ASSERT_EQ(test, q->held, held);
-		KUNIT_ASSERT_EQ(test, q->nopen, held / 10);
+		KUNIT_ASSERT_EQ(test, q->waiting.n, held / 10);
 	}
 	while (!inc_resultq_empty(q)) {
 		struct taken t = take(test);

@@ -102,6 +102,7 @@ struct qp {
 	struct inc_result_queue	results;
 	struct inc_out	out[SLOTS];
 	u16		fifo[SLOTS];
+	struct inc_oldest_entry	waiting[SLOTS];
 	struct kept	kept[MAX_KEPT];
 	unsigned int	nkept;
 	u64		timer;

@@ -249,7 +249,8 @@ static void make_message(unsigned int i)
 
 static void setup_qp(struct sw *sw, struct qp *q, u32 up, u32 down)
 {
-	inc_resultq_init(&q->results, &sw->geom, q->out, q->fifo);
+	inc_resultq_init(&q->results, &sw->geom, q->out, q->fifo,
+			 q->waiting);
 	q->resp = (struct inc_responder) {
 		.epsn = up, .rkey = 7, .stride = MSG_SIZE,
 		.slots = SLOTS, .pmtu = PMTU,
