@@ -190,7 +190,8 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 		.slots	= tree->cfg.slots,
 		.pmtu	= tree->cfg.pmtu,
 	};
-	inc_msg_loss_init(&qp->rx.loss, tree->cfg.first_msg_id);
+	inc_msg_loss_init(&qp->rx.loss, tree->cfg.first_msg_id,
+			  tree->cfg.slots);
 	qp->tx.uc_psn = qp->cfg.psn;
 	inc_requester_init(&qp->tx.requester, qp->cfg.psn);
 	inc_qp_tune(qp);

@@ -10,9 +10,11 @@
  * inc_msg_loss_init() - initialize loss detection
  * @g: loss state
  * @first: first message ID
+ * @slots: of the tree, a power of two
  */
-void inc_msg_loss_init(struct inc_msg_loss *g, u32 first)
+void inc_msg_loss_init(struct inc_msg_loss *g, u32 first, u16 slots)
 {
+	g->slots = slots;
 	g->next = first;
 	g->judged = first;
 	g->reorder_window = INC_MSG_LOSS_MIN_WINDOW;
@@ -42,7 +44,8 @@ void inc_msg_loss_arrived(struct inc_msg_loss *g, u32 msg_id, bool overtaken)
  * @g: loss state
  * @msg_id: its ID
  *
- * Each message is returned once. The caller knows whether it has arrived.
+ * Each message is returned once, or not at all if the member's newest message is
+ * more than all slots ahead of it. The caller knows whether it has arrived.
  *
  * Context: the QP's receive lock is held.
  * Return: true if there is one.
@@ -51,6 +54,8 @@ bool inc_msg_loss_judge(struct inc_msg_loss *g, u32 *msg_id)
 {
 	if (g->next - g->judged <= g->reorder_window)
 		return false;
+	if (g->next - g->judged > g->slots)
+		g->judged = g->next - g->slots;
 	*msg_id = g->judged++;
 	return true;
 }

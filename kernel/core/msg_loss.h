@@ -12,20 +12,28 @@
 /* Minimum number of messages that overtake one before it counts as lost. */
 #define INC_MSG_LOSS_MIN_WINDOW	3
 #define INC_MSG_LOSS_MAX_WINDOW	64
+/*
+ * Messages judged when one arrives. More than one, so that all that a burst of
+ * losses took is judged soon; but the member chooses its message IDs, and what
+ * is sent in answer to one packet has to be bounded.
+ */
+#define INC_MSG_LOSS_JUDGED	2
 
 /**
  * struct inc_msg_loss - arrival of a member's messages, by message ID
  * @next: one after the newest that arrived
  * @judged: oldest that is not judged yet
  * @reorder_window: number of messages that may overtake another
+ * @slots: of the tree
  */
 struct inc_msg_loss {
 	u32	next;
 	u32	judged;
 	u16	reorder_window;
+	u16	slots;
 };
 
-void inc_msg_loss_init(struct inc_msg_loss *g, u32 first);
+void inc_msg_loss_init(struct inc_msg_loss *g, u32 first, u16 slots);
 void inc_msg_loss_arrived(struct inc_msg_loss *g, u32 msg_id, bool overtaken);
 bool inc_msg_loss_judge(struct inc_msg_loss *g, u32 *msg_id);
 

@@ -109,10 +109,12 @@ bad:
 static void report_missing(struct inc_qp *qp, bool overtaken)
 {
 	u32 missing;
+	u8 n;
 
 	inc_msg_loss_arrived(&qp->rx.loss, qp->rx.msg_id, overtaken);
-	while (inc_msg_loss_judge(&qp->rx.loss, &missing))
-		inc_txq_missing(qp, missing);
+	for (n = 0; n < INC_MSG_LOSS_JUDGED; n++)
+		if (inc_msg_loss_judge(&qp->rx.loss, &missing))
+			inc_txq_missing(qp, missing);
 }
 
 /* A new request. Consumes @skb. */

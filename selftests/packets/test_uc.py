@@ -292,6 +292,21 @@ def gaps(lab, family):
         heard(a, *[(OK, n) for n in range(12)])
 
 
+@test("UC: one packet is answered by few, whatever it leaves out")
+def steps(lab, family):
+    with tree(lab, family, slots=64) as t:
+        a, b = t.m
+        # each message in the slot of the one before
+        for n in range(8):
+            msg_id = 64 * n
+            with counters.member(a, tx_resend_replies=2 if n else 0):
+                a.allreduce(msg_id, [1])
+                lab.quiet()
+            b.allreduce(msg_id, [2])
+            t.check(msg_id, [3])
+        check(len(a.results) <= 3 * 8, "%d packets" % len(a.results))
+
+
 @test("UC: a network that reorders gets more time")
 def overtaken(lab, family):
     with tree(lab, family, slots=32) as t:

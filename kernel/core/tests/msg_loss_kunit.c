@@ -9,6 +9,8 @@
 #include "common.h"
 #include "core/msg_loss.h"
 
+#define SLOTS	64
+
 /* The IDs judged, as a string of digits, counted from @first on. */
 static void judge(struct inc_msg_loss *g, u32 first, char *out)
 {
@@ -25,7 +27,7 @@ static void in_order(struct kunit *test)
 	struct inc_msg_loss g;
 	char out[16];
 
-	inc_msg_loss_init(&g, first);
+	inc_msg_loss_init(&g, first, SLOTS);
 	for (u32 i = 0; i < 6; i++) {
 		inc_msg_loss_arrived(&g, first + i, false);
 		judge(&g, first, out);
@@ -43,7 +45,7 @@ static void hole(struct kunit *test)
 	struct inc_msg_loss g;
 	char out[16];
 
-	inc_msg_loss_init(&g, 0);
+	inc_msg_loss_init(&g, 0, SLOTS);
 	inc_msg_loss_arrived(&g, 4, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "01");
@@ -60,7 +62,7 @@ static void overtaken(struct kunit *test)
 	struct inc_msg_loss g;
 	char out[16];
 
-	inc_msg_loss_init(&g, 0);
+	inc_msg_loss_init(&g, 0, SLOTS);
 	inc_msg_loss_arrived(&g, 6, false);
 	judge(&g, 0, out);
 	KUNIT_EXPECT_STREQ(test, out, "0123");
@@ -79,6 +81,18 @@ static void overtaken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, g.reorder_window, INC_MSG_LOSS_MAX_WINDOW);
 }
 
+/* A member that leaves out more than there are slots. */
+static void far_ahead(struct kunit *test)
+{
+	struct inc_msg_loss g;
+	u32 id;
+
+	inc_msg_loss_init(&g, 0, SLOTS);
+	inc_msg_loss_arrived(&g, 10 * SLOTS, false);
+	KUNIT_ASSERT_TRUE(test, inc_msg_loss_judge(&g, &id));
+	KUNIT_EXPECT_EQ(test, id, 9U * SLOTS + 1);
+}
+
 /* Any order: each ID is judged at most once, in order, never too early. */
 static void any_order(struct kunit *test)
 {
@@ -88,7 +102,7 @@ static void any_order(struct kunit *test)
 	struct inc_rng rng;
 
 	inc_rng_init(&rng, test);
-	inc_msg_loss_init(&g, expect);
+	inc_msg_loss_init(&g, expect, SLOTS);
 	while (rounds--) {
 		inc_msg_loss_arrived(&g, g.next + inc_rnd_below(&rng, 12) - 8,
 				     inc_rnd_below(&rng, 2));
@@ -106,6 +120,7 @@ static struct kunit_case gap_cases[] = {
 	KUNIT_CASE(in_order),
 	KUNIT_CASE(hole),
 	KUNIT_CASE(overtaken),
+	KUNIT_CASE(far_ahead),
 	KUNIT_CASE(any_order),
 	{}
 };

@@ -259,7 +259,7 @@ static void setup_qp(struct sw *sw, struct qp *q, u32 up, u32 down)
 	inc_requester_tune(&q->req, 1 + below(below(2) ? 8 : 64), 2500,
 			   60 * FNS);
 	q->psn = down;
-	inc_msg_loss_init(&q->gap, first_msg);
+	inc_msg_loss_init(&q->gap, first_msg, SLOTS);
 }
 
 static void setup_sw(struct sw *sw)
