@@ -22,11 +22,14 @@ static void fail_slots(struct inc_tree *tree, u8 status)
 
 	for (i = 0; i < tree->cfg.slots; i++) {
 		struct inc_tree_slot *ts = &tree->slot[i];
+		struct inc_begun begun;
 		bool busy;
 		u32 msg_id;
 
 		spin_lock_bh(&ts->lock);
 		busy = inc_slot_fail(&ts->m, status);
+		if (busy)
+			inc_fanout_note_begun(&ts->m, &begun);
 		msg_id = ts->m.msg.msg_id;
 		spin_unlock_bh(&ts->lock);
 		if (!busy)
@@ -34,7 +37,7 @@ static void fail_slots(struct inc_tree *tree, u8 status)
 		local_bh_disable();
 		inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 		local_bh_enable();
-		inc_fanout_status(tree, i, msg_id, status);
+		inc_fanout_status(tree, i, msg_id, status, &begun);
 	}
 }
 

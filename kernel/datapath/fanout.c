@@ -43,29 +43,59 @@ static void note_ended(struct inc_tree_slot *ts, u32 msg_id)
 }
 
 /**
+ * inc_fanout_note_begun() - note the ranks to tell that a message has failed
+ * @s: its slot
+ * @b: set to those whose requests have begun
+ *
+ * Context: the slot's lock is held.
+ */
+void inc_fanout_note_begun(const struct inc_slot *s, struct inc_begun *b)
+{
+	u16 rank, left = s->begun;
+
+	b->n = s->begun;
+	bitmap_zero(b->ranks, s->geom->members);
+	for (rank = 0; left && rank < s->geom->members; rank++) {
+		if (!inc_slot_begun(s, rank))
+			continue;
+		__set_bit(rank, b->ranks);
+		left--;
+	}
+}
+
+/**
  * inc_fanout_status() - tell the ranks that a message failed
  * @tree: tree
  * @slot: slot
  * @msg_id: message
  * @status: enum inc_status
+ * @b: ranks whose requests had begun when it failed
  *
- * Only ranks whose request has begun are told now; each other rank is told when
- * its request begins. inc_fanout_kick() sends the status.
+ * Only these are told now, however many ranks there are; each other rank is told
+ * when its request begins. inc_fanout_kick() sends the status.
  *
  * Context: BH off or process, RCU read side, no slot's lock held.
  */
-void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status)
+void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status,
+		       const struct inc_begun *b)
 {
 	struct inc_qp *qp;
+	u16 rank;
 
-	inc_tree_for_each_member(tree, qp)
-		inc_txq_status(qp, msg_id, status);
+	for_each_set_bit(rank, b->ranks, tree->cfg.members) {
+		qp = rcu_dereference(tree->member_qp[rank]);
+		if (qp)
+			inc_txq_status(qp, msg_id, status);
+	}
 	note_ended(&tree->slot[slot], msg_id);
 }
 
 /**
  * inc_fanout_kick() - let all members' QPs send what is queued
  * @tree: tree
+ *
+ * What the caller has queued is seen without a lock; whoever queues something
+ * meanwhile sends it. So members that get nothing cost next to nothing.
  *
  * Context: any but hard interrupt, RCU read side, no lock held.
  */
@@ -74,7 +104,9 @@ void inc_fanout_kick(struct inc_tree *tree)
 	struct inc_qp *qp;
 
 	inc_tree_for_each_member(tree, qp)
-		inc_txq_kick(qp);
+		/* See above: another CPU's entries are that CPU's to send. */
+		if (!data_race(inc_resultq_empty(&qp->tx.results)))
+			inc_txq_kick(qp);
 }
 
 /**

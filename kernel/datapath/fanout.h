@@ -5,6 +5,7 @@
 #ifndef _INC_FANOUT_H
 #define _INC_FANOUT_H
 
+#include <linux/bitmap.h>
 #include <linux/types.h>
 
 #include "core/slot.h"
@@ -28,6 +29,16 @@ struct inc_progress {
 	u16		from, to;
 };
 
+/**
+ * struct inc_begun - the ranks whose requests for a message have begun
+ * @n: how many
+ * @ranks: bitmap
+ */
+struct inc_begun {
+	u16 n;
+	DECLARE_BITMAP(ranks, RDMA_INC_MAX_RANKS);
+};
+
 void inc_fanout_begin(struct inc_tree_slot *ts);
 bool inc_fanout_due(struct inc_tree *tree, struct inc_tree_slot *ts,
 		    struct inc_progress *p);
@@ -36,7 +47,9 @@ void inc_fanout_gathered(struct inc_tree *tree, u16 slot,
 void inc_fanout_timer(struct timer_list *t);
 void inc_fanout_result(struct inc_tree *tree, u16 slot,
 		       const struct inc_msg *msg, u16 ready);
-void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status);
+void inc_fanout_note_begun(const struct inc_slot *s, struct inc_begun *b);
+void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status,
+		       const struct inc_begun *b);
 void inc_fanout_kick(struct inc_tree *tree);
 
 #endif /* _INC_FANOUT_H */

@@ -37,6 +37,17 @@ static unsigned long probe_interval(const struct inc_tree *tree)
 				    SCANS_PER_DEAD_TIME);
 }
 
+/* Is the last time long ago? Then this is the next one. */
+static bool may_probe_all(struct inc_tree *tree)
+{
+	unsigned long next = READ_ONCE(tree->probed) + probe_interval(tree) / 2;
+
+	if (time_before(jiffies, next))
+		return false;
+	WRITE_ONCE(tree->probed, jiffies);
+	return true;
+}
+
 /**
  * inc_liveness_kick() - watch for missing members while a message waits
  * @tree: tree
@@ -61,12 +72,10 @@ void inc_liveness_kick(struct inc_tree *tree)
  */
 bool inc_liveness_probe_members(struct inc_tree *tree)
 {
-	unsigned long next = READ_ONCE(tree->probed) + probe_interval(tree) / 2;
 	struct inc_qp *qp;
 
-	if (time_before(jiffies, next))
+	if (!may_probe_all(tree))
 		return false;
-	WRITE_ONCE(tree->probed, jiffies);
 	WRITE_ONCE(tree->member_waits, true);
 	inc_liveness_kick(tree);
 	inc_tree_for_each_member(tree, qp)
@@ -178,10 +187,16 @@ static bool others_silent(struct inc_tree *tree, const struct inc_qp *who,
 	return any;
 }
 
+/*
+ * All members may seem dead at a time, and each one's timer comes here: their
+ * probes serve all of them.
+ */
 static void probe_others(struct inc_tree *tree, const struct inc_qp *who)
 {
 	struct inc_qp *qp;
 
+	if (!may_probe_all(tree))
+		return;
 	inc_tree_for_each_member(tree, qp) {
 		if (qp == who)
 			continue;

@@ -61,7 +61,8 @@ static enum inc_take refuse_msg_id(struct inc_qp *qp, u32 msg_id)
  * This rank's request makes a message fail: tell the ranks that have begun it.
  */
 static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
-		     u16 unlike, struct inc_verdict *v)
+		     u16 unlike, const struct inc_begun *begun,
+		     struct inc_verdict *v)
 {
 	const struct inc_blamed b = {
 		.msg_id	= msg_id,
@@ -75,7 +76,9 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 	inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 	inc_blame(&tree->blame, &b);
 	WRITE_ONCE(qp->rx.next_msg_id, msg_id + 1);
-	inc_fanout_status(tree, slot, msg_id, status);
+	inc_fanout_status(tree, slot, msg_id, status, begun);
+	/* Ranks that have not begun it are told when they do. */
+	v->kick_members |= begun->n > 1;
 	inc_uplink_fail(tree, slot, msg_id, status);
 	v->kick_parent = true;
 }
@@ -91,9 +94,10 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
 	struct inc_tree *tree = qp->tree;
 	u16 slot = ts - tree->slot;
+	struct inc_begun begun;
 	struct inc_progress p;
-	u16 begun, unlike;
 	bool due = false;
+	u16 unlike;
 
 	spin_lock(&ts->lock);
 	/* Pairs with inc_tree_fail(), whose work takes every slot's lock. */
@@ -112,7 +116,8 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		if (verdict == INC_SLOT_TAKE && ts->m.gathered > ts->forwarded)
 			due = inc_fanout_due(tree, ts, &p);
 	}
-	begun = ts->m.begun;
+	if (verdict == INC_SLOT_FAIL)
+		inc_fanout_note_begun(&ts->m, &begun);
 	unlike = ts->m.unlike;
 	spin_unlock(&ts->lock);
 
@@ -127,9 +132,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		inc_txq_close(qp, msg->msg_id);
 		return INC_TAKE_RNR;
 	case INC_SLOT_FAIL:
-		fail_msg(qp, slot, msg->msg_id, status, unlike, v);
-		/* Ranks that have not begun it are told when they do. */
-		v->kick_members |= begun > 1;
+		fail_msg(qp, slot, msg->msg_id, status, unlike, &begun, v);
 		break;
 	case INC_SLOT_FAILED:
 		WRITE_ONCE(qp->rx.next_msg_id, msg->msg_id + 1);

@@ -24,7 +24,8 @@ struct answer {
 };
 
 static bool apply_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
-			 const void *payload, struct answer *a)
+			 const void *payload, struct answer *a,
+			 struct inc_begun *begun)
 {
 	bool ok = true, answered = s->parent_answered;
 	u8 state = s->state;
@@ -45,6 +46,8 @@ static bool apply_answer(struct inc_slot *s, const struct inc_pkt *pkt, u32 off,
 	a->msg = s->msg;
 	a->failed = state == RDMA_INC_SLOT_STATE_BUSY &&
 		    s->state == RDMA_INC_SLOT_STATE_FAILED;
+	if (a->failed)
+		inc_fanout_note_begun(s, begun);
 	return ok;
 }
 
@@ -55,11 +58,12 @@ static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
 	u16 slot = pkt->payload_len ? (u32)pkt->va / tree->cfg.msg_size :
 				      pkt->imm & (tree->cfg.slots - 1);
 	struct inc_tree_slot *ts = &tree->slot[slot];
+	struct inc_begun begun;
 	struct answer a = {};
 	bool ok;
 
 	spin_lock(&ts->lock);
-	ok = apply_answer(&ts->m, pkt, off, payload, &a);
+	ok = apply_answer(&ts->m, pkt, off, payload, &a, &begun);
 	spin_unlock(&ts->lock);
 
 	if (a.first)
@@ -69,7 +73,7 @@ static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
 	if (a.failed) {
 		inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 		inc_uplink_fail(tree, slot, a.msg.msg_id, a.status);
-		inc_fanout_status(tree, slot, a.msg.msg_id, a.status);
+		inc_fanout_status(tree, slot, a.msg.msg_id, a.status, &begun);
 	}
 	return ok;
 }

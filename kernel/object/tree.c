@@ -52,18 +52,21 @@ void inc_tree_fail(struct inc_tree *tree, u8 status)
 		refcount_dec(&tree->ref);
 }
 
+/* Slots that one call examines: members may end a round's messages at a time. */
+#define MARK_STEPS	32
+
 /**
  * inc_tree_low_mark() - get the low mark of ended messages
  * @tree: tree
  *
  * Context: any.
- * Return: message ID before which all messages have ended.
+ * Return: message ID before which all messages have ended; may lag behind.
  */
 u32 inc_tree_low_mark(struct inc_tree *tree)
 {
 	u32 old = READ_ONCE(tree->low_mark), mark = old;
 
-	while (mark - old < tree->cfg.slots &&
+	while (mark - old < MARK_STEPS &&
 	       (s32)(READ_ONCE(inc_tree_slot(tree, mark)->ended) - mark) >= 0)
 		mark++;
 	/* The loser of a race has an older mark, which is right, too. */
