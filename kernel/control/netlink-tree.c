@@ -249,6 +249,14 @@ static int parse_tunables(const struct genl_info *info,
 	return 0;
 }
 
+/* The tree ends with the socket that asks for it: see inc_nl_end_owned(). */
+static int own_tree(struct inc_switch *sw, u32 portid, struct inc_tree_cfg *cfg)
+{
+	cfg->owner = portid;
+	return xa_err(xa_store(&sw->owners, portid, xa_mk_value(1),
+			       GFP_KERNEL_ACCOUNT));
+}
+
 static struct inc_tree *new_locked(struct inc_switch *sw,
 				   const struct inc_tree_cfg *cfg,
 				   struct genl_info *info, struct sk_buff *msg)
@@ -290,7 +298,7 @@ int rdma_inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 	struct inc_tree_cfg cfg = {};
 	struct inc_tree *tree;
 	struct sk_buff *msg;
-	int err;
+	int err = 0;
 
 	if (GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_TREE_RANKS))
 		return -EINVAL;
@@ -298,7 +306,9 @@ int rdma_inc_nl_tree_new_doit(struct sk_buff *skb, struct genl_info *info)
 		cfg.id = nla_get_u32(info->attrs[RDMA_INC_A_TREE_ID]);
 	if (info->attrs[RDMA_INC_A_TREE_OWNED] &&
 	    nla_get_u8(info->attrs[RDMA_INC_A_TREE_OWNED]))
-		cfg.owner = info->snd_portid;
+		err = own_tree(sw, info->snd_portid, &cfg);
+	if (err)
+		return err;
 	err = parse_geometry(info, &cfg) ?: parse_masks(info, &cfg) ?:
 	      parse_tunables(info, &cfg) ?: parse_traffic_class(info, &cfg) ?:
 	      parse_levels(info, &cfg);
@@ -405,6 +415,9 @@ int rdma_inc_nl_tree_del_doit(struct sk_buff *skb, struct genl_info *info)
  * @sw: switch
  * @portid: the socket's port ID, not 0
  *
+ * Sockets of all families of generic netlink come here, of any user. Only those
+ * that have made trees of their own wait for others, and keep others waiting.
+ *
  * Context: process; may sleep; takes sw->lock.
  */
 void inc_nl_end_owned(struct inc_switch *sw, u32 portid)
@@ -412,6 +425,9 @@ void inc_nl_end_owned(struct inc_switch *sw, u32 portid)
 	struct inc_tree *tree;
 	unsigned long id;
 
+	if (!xa_load(&sw->owners, portid))
+		return;
+	xa_erase(&sw->owners, portid);
 	mutex_lock(&sw->lock);
 	xa_for_each(&sw->trees, id, tree)
 		if (tree->cfg.owner == portid)

@@ -38,6 +38,7 @@ static int __net_init net_init(struct net *net)
 	sw->mem_limit = INC_MEMORY_LIMIT;
 	mutex_init(&sw->lock);
 	xa_init_flags(&sw->trees, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&sw->owners, XA_FLAGS_ACCOUNT);
 	inc_teardown_init(sw);
 	inc_debugfs_net_init(sw);
 	return 0;
@@ -81,6 +82,7 @@ static void __net_exit net_exit_batch(struct list_head *nets)
 		inc_teardown_wait(sw);
 		inc_debugfs_net_exit(sw);
 		xa_destroy(&sw->trees);
+		xa_destroy(&sw->owners);
 		rhashtable_destroy(&sw->qps);
 		inc_hold_exit(sw);
 		inc_tx_exit(sw);

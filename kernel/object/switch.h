@@ -37,6 +37,8 @@ struct sock;
  *	@epoch, @leaving, @parting, @parted; outermost of the module's locks
  * @qps: QPs by QPN; written under @lock, read under RCU
  * @trees: trees by ID; written under @lock, read under RCU
+ * @owners: port IDs of open netlink sockets that have made trees which end with
+ *	them
  * @mem_limit: maximum number of bytes that trees may allocate
  * @mem_used: bytes that they have allocated
  * @quota: limits of a tree
@@ -62,6 +64,7 @@ struct inc_switch {
 	struct mutex			lock;	/* see above */
 	struct rhashtable		qps;
 	struct xarray			trees;
+	struct xarray			owners;
 	u64				mem_limit;
 	u64				mem_used;
 	struct inc_quota		quota;
