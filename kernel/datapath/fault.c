@@ -380,20 +380,12 @@ static int parse_line(struct setting *s, char *line)
 	return err;
 }
 
-static ssize_t fault_write(struct inc_qp *qp, bool tx, const char __user *buf,
-			   size_t len)
+static int set_faults(struct inc_qp *qp, bool tx, char *line)
 {
 	struct setting s = {};
 	struct inc_fault *f;
 	struct fault_dir *d;
-	char *line;
 	int err;
-
-	if (len > LINE_MAX_LEN)
-		return -EINVAL;
-	line = memdup_user_nul(buf, len);
-	if (IS_ERR(line))
-		return PTR_ERR(line);
 
 	mutex_lock(&keys);
 	f = fault_get(qp);
@@ -414,13 +406,31 @@ static ssize_t fault_write(struct inc_qp *qp, bool tx, const char __user *buf,
 	update_key(f);
 out:
 	mutex_unlock(&keys);
+	return err;
+}
+
+static ssize_t fault_write(const struct file *file, bool tx,
+			   const char __user *buf, size_t len)
+{
+	char *line;
+	int err;
+
+	if (len > LINE_MAX_LEN)
+		return -EINVAL;
+	line = memdup_user_nul(buf, len);
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	err = debugfs_file_get(file_dentry(file));
+	if (!err) {
+		err = set_faults(file_inode(file)->i_private, tx, line);
+		debugfs_file_put(file_dentry(file));
+	}
 	kfree(line);
 	return err ? err : len;
 }
 
-static int fault_show(struct seq_file *m, bool tx)
+static void show_faults(struct seq_file *m, struct inc_qp *qp, bool tx)
 {
-	struct inc_qp *qp = m->private;
 	struct fault_dir now = {};
 	struct inc_fault *f;
 	enum kind k;
@@ -443,6 +453,16 @@ static int fault_show(struct seq_file *m, bool tx)
 		seq_printf(m, "%s %u ppm, done %llu\n", kind_names[k],
 			   now.ppm[k], now.count[k]);
 	seq_printf(m, "seed %u\npackets %llu\n", now.seed, now.packets);
+}
+
+static int fault_show(struct seq_file *m, bool tx)
+{
+	int err = debugfs_file_get(file_dentry(m->file));
+
+	if (err)
+		return err;
+	show_faults(m, m->private, tx);
+	debugfs_file_put(file_dentry(m->file));
 	return 0;
 }
 
@@ -469,13 +489,13 @@ static int tx_open(struct inode *inode, struct file *file)
 static ssize_t rx_write(struct file *file, const char __user *buf, size_t len,
 			loff_t *pos)
 {
-	return fault_write(file_inode(file)->i_private, false, buf, len);
+	return fault_write(file, false, buf, len);
 }
 
 static ssize_t tx_write(struct file *file, const char __user *buf, size_t len,
 			loff_t *pos)
 {
-	return fault_write(file_inode(file)->i_private, true, buf, len);
+	return fault_write(file, true, buf, len);
 }
 
 static const struct file_operations rx_fops = {
@@ -522,9 +542,9 @@ void inc_fault_show(struct inc_qp *qp)
 	if (!dir)
 		return;
 	fault_name(name, qp, "rx");
-	debugfs_create_file(name, 0600, dir, qp, &rx_fops);
+	debugfs_create_file_unsafe(name, 0600, dir, qp, &rx_fops);
 	fault_name(name, qp, "tx");
-	debugfs_create_file(name, 0600, dir, qp, &tx_fops);
+	debugfs_create_file_unsafe(name, 0600, dir, qp, &tx_fops);
 }
 
 /**

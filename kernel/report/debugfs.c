@@ -9,8 +9,11 @@
  *				uplink parent-rx, -tx; only with
  *				CONFIG_INFINIBAND_INC_FAULT
  *
- * Readers take only the locks of slots and QPs, one at a time: removing a
- * directory waits for them, and that may happen under inc_switch.lock.
+ * Removing a directory waits for readers, and that may happen under
+ * inc_switch.lock. So they take only the locks of slots and QPs, one at a time,
+ * and a file is in use (debugfs_file_get()) only while its text is made, not
+ * while that is copied to user space, which may fault, and wait for whoever
+ * provides the page.
  */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
@@ -44,6 +47,10 @@ static bool member_at(const struct inc_tree *tree, loff_t pos)
 
 static void *member_start(struct seq_file *m, loff_t *pos)
 {
+	int err = debugfs_file_get(file_dentry(m->file));
+
+	if (err)
+		return ERR_PTR(err);
 	if (!*pos)
 		return SEQ_START_TOKEN;
 	return member_at(m->private, *pos) ? pos : NULL;
@@ -55,8 +62,11 @@ static void *member_next(struct seq_file *m, void *v, loff_t *pos)
 	return member_at(m->private, *pos) ? pos : NULL;
 }
 
-static void member_stop(struct seq_file *m, void *v)
+/* Of members and slots. */
+static void text_stop(struct seq_file *m, void *v)
 {
+	if (!IS_ERR(v))
+		debugfs_file_put(file_dentry(m->file));
 }
 
 static void show_qp(struct seq_file *m, struct inc_qp *qp)
@@ -128,7 +138,7 @@ static int member_show(struct seq_file *m, void *v)
 static const struct seq_operations members_sops = {
 	.start	= member_start,
 	.next	= member_next,
-	.stop	= member_stop,
+	.stop	= text_stop,
 	.show	= member_show,
 };
 
@@ -141,7 +151,10 @@ DEFINE_SEQ_ATTRIBUTE(members);
 static void *slot_start(struct seq_file *m, loff_t *pos)
 {
 	const struct inc_tree *tree = m->private;
+	int err = debugfs_file_get(file_dentry(m->file));
 
+	if (err)
+		return ERR_PTR(err);
 	if (!*pos)
 		return SEQ_START_TOKEN;
 	return *pos <= tree->cfg.slots ? pos : NULL;
@@ -153,10 +166,6 @@ static void *slot_next(struct seq_file *m, void *v, loff_t *pos)
 
 	++*pos;
 	return *pos <= tree->cfg.slots ? pos : NULL;
-}
-
-static void slot_stop(struct seq_file *m, void *v)
-{
 }
 
 /* "ranks 1-3 (0 of 64 packets) 7 (12)": ranks that others wait for. */
@@ -244,7 +253,7 @@ static int slot_show(struct seq_file *m, void *v)
 static const struct seq_operations slots_sops = {
 	.start	= slot_start,
 	.next	= slot_next,
-	.stop	= slot_stop,
+	.stop	= text_stop,
 	.show	= slot_show,
 };
 
@@ -334,9 +343,8 @@ static void show_wait(struct seq_file *m, struct inc_tree *tree, u16 member,
 	rcu_read_unlock();
 }
 
-static int missing_show(struct seq_file *m, void *unused)
+static int show_waits(struct seq_file *m, struct inc_tree *tree)
 {
-	struct inc_tree *tree = m->private;
 	struct inc_slot_snapshot *view;
 	unsigned int shown = 0;
 	struct wait *wait;
@@ -365,6 +373,17 @@ out:
 	return err;
 }
 
+static int missing_show(struct seq_file *m, void *unused)
+{
+	int err = debugfs_file_get(file_dentry(m->file));
+
+	if (err)
+		return err;
+	err = show_waits(m, m->private);
+	debugfs_file_put(file_dentry(m->file));
+	return err;
+}
+
 DEFINE_SHOW_ATTRIBUTE(missing);
 
 /*
@@ -376,13 +395,18 @@ static int memory_show(struct seq_file *m, void *unused)
 	struct inc_switch *sw = m->private;
 	struct inc_tree *tree;
 	unsigned long id;
+	int err;
 
+	err = debugfs_file_get(file_dentry(m->file));
+	if (err)
+		return err;
 	seq_printf(m, "limit %llu bytes, used %llu\n",
 		   READ_ONCE(sw->mem_limit), READ_ONCE(sw->mem_used));
 	rcu_read_lock();
 	xa_for_each(&sw->trees, id, tree)
 		seq_printf(m, "tree %lu: %llu\n", id, READ_ONCE(tree->memory));
 	rcu_read_unlock();
+	debugfs_file_put(file_dentry(m->file));
 	return 0;
 }
 
@@ -437,9 +461,12 @@ void inc_debugfs_tree_add(struct inc_tree *tree)
 	if (IS_ERR(dir))
 		return;
 	tree->debugfs = dir;
-	debugfs_create_file("members", 0400, dir, tree, &members_fops);
-	debugfs_create_file("slots", 0400, dir, tree, &slots_fops);
-	debugfs_create_file("missing", 0400, dir, tree, &missing_fops);
+	debugfs_create_file_unsafe("members", 0400, dir, tree,
+				   &members_fops);
+	debugfs_create_file_unsafe("slots", 0400, dir, tree,
+				   &slots_fops);
+	debugfs_create_file_unsafe("missing", 0400, dir, tree,
+				   &missing_fops);
 #if IS_ENABLED(CONFIG_INFINIBAND_INC_FAULT)
 	dir = debugfs_create_dir("fault", dir);
 	tree->debugfs_fault = IS_ERR(dir) ? NULL : dir;
@@ -477,7 +504,8 @@ void inc_debugfs_net_init(struct inc_switch *sw)
 	if (IS_ERR(dir))
 		return;
 	sw->debugfs = dir;
-	debugfs_create_file("memory", 0400, dir, sw, &memory_fops);
+	debugfs_create_file_unsafe("memory", 0400, dir, sw,
+				   &memory_fops);
 }
 
 /**
