@@ -59,6 +59,19 @@ u64 inc_member_memory(const struct inc_switch *sw, u16 slots)
 	       inc_debugfs_member_memory(sw);
 }
 
+/**
+ * inc_member_parent_memory() - compute the memory that a child's parent takes
+ * @sw: switch
+ * @slots: slots of its tree
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_member_parent_memory(const struct inc_switch *sw, u16 slots)
+{
+	return inc_member_memory(sw, slots) + inc_uplink_memory(slots);
+}
+
 static void free_qp(struct inc_qp *qp)
 {
 	dst_cache_destroy(&qp->dst);
@@ -340,12 +353,10 @@ struct inc_qp *inc_member_new_parent(struct inc_tree *tree,
 	const struct inc_member_cfg cfg = { .index = U16_MAX };
 	struct inc_switch *sw = tree->sw;
 	struct inc_qp *qp;
-	u64 memory;
 	int err;
 
-	memory = inc_member_memory(sw, tree->cfg.slots) +
-		 inc_uplink_memory(tree);
-	qp = make_qp(tree, &cfg, memory, extack);
+	qp = make_qp(tree, &cfg, inc_member_parent_memory(sw, tree->cfg.slots),
+		     extack);
 	if (IS_ERR(qp))
 		return qp;
 	qp->state = RDMA_INC_MEMBER_STATE_INIT;

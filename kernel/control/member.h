@@ -14,6 +14,7 @@ struct inc_tree;
 struct netlink_ext_ack;
 
 u64 inc_member_memory(const struct inc_switch *sw, u16 slots);
+u64 inc_member_parent_memory(const struct inc_switch *sw, u16 slots);
 struct inc_qp *inc_member_new(struct inc_tree *tree,
 			      const struct inc_member_cfg *cfg,
 			      struct netlink_ext_ack *extack);

@@ -161,6 +161,17 @@ static void publish(struct inc_tree *tree)
 	inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_NEW_NTF);
 }
 
+/* What the QPs of a tree take, a child's parent included. */
+static u64 qps_memory(const struct inc_switch *sw,
+		      const struct inc_tree_cfg *cfg)
+{
+	u64 bytes = cfg->members * inc_member_memory(sw, cfg->slots);
+
+	if (cfg->job_ranks)
+		bytes += inc_member_parent_memory(sw, cfg->slots);
+	return bytes;
+}
+
 /**
  * inc_tree_new() - make a tree
  * @sw: switch
@@ -188,8 +199,7 @@ struct inc_tree *inc_tree_new(struct inc_switch *sw,
 	slot_size = inc_slot_size(&geom);
 	memory = inc_tree_memory(sw, &cfg, slot_size, geom.own.n);
 
-	err = inc_quota_check(sw, &cfg, memory + cfg.members *
-			      inc_member_memory(sw, cfg.slots), extack);
+	err = inc_quota_check(sw, &cfg, memory + qps_memory(sw, &cfg), extack);
 	if (!err)
 		err = inc_switch_charge(sw, memory, extack);
 	if (err)

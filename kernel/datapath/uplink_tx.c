@@ -14,16 +14,15 @@
 
 /**
  * inc_uplink_memory() - compute the memory that inc_uplink_alloc() takes
- * @tree: tree
+ * @slots: slots of the tree
  *
  * Return: bytes.
  */
-u64 inc_uplink_memory(const struct inc_tree *tree)
+u64 inc_uplink_memory(u16 slots)
 {
 	return inc_mem_kvmalloc(sizeof(struct inc_uplink_queue)) +
-	       inc_mem_kvmalloc(tree->cfg.slots *
-				sizeof(struct inc_uplink_out)) +
-	       inc_mem_kvmalloc(tree->cfg.slots * sizeof(u16));
+	       inc_mem_kvmalloc(slots * sizeof(struct inc_uplink_out)) +
+	       inc_mem_kvmalloc(slots * sizeof(u16));
 }
 
 /**

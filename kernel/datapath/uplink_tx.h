@@ -13,7 +13,7 @@ struct inc_uplink_queue;
 
 struct inc_uplink_queue *inc_uplink_alloc(const struct inc_tree *tree);
 void inc_uplink_free(struct inc_uplink_queue *q);
-u64 inc_uplink_memory(const struct inc_tree *tree);
+u64 inc_uplink_memory(u16 slots);
 
 /* Data path: RCU read side. */
 void inc_uplink_gathered(struct inc_tree *tree, u16 slot,

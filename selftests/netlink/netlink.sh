@@ -431,7 +431,7 @@ part_budget()
 
 part_quota()
 {
-	local add="tree add slots 8 msg-size 4096"
+	local add="tree add slots 8 msg-size 4096" used
 
 	says "no quotas at first" 0 "max-trees 0 max-ranks 0 max-slots 0 max-tree-memory 0" switch show
 	tool switch set max-trees 2 max-ranks 4 max-slots 16 max-tree-memory 1M
@@ -463,6 +463,17 @@ part_quota()
 	tool tree del 2
 	tool tree del 1
 	tool switch set max-ranks 0 max-slots 0 max-tree-memory 0
+	add="tree add id 1 ranks 1 slots 64 msg-size 256 pmtu 256 job-ranks 4 dead-time 50"
+	tool $add >/dev/null
+	tool member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 0 >/dev/null
+	used=$(tool -j switch | python3 -c 'import json, sys; print(json.load(sys.stdin)["memory-used"])')
+	tool tree del 1
+	tool switch set max-tree-memory $((used - 1))
+	says "a child's queue pair to its parent counts" 2 		"max-tree-memory: " $add
+	tool switch set max-tree-memory "$used"
+	says "all that it takes" 0 "tree 1" $add
+	tool tree del 1
+	tool switch set max-tree-memory 0
 }
 
 events_are()
