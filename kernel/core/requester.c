@@ -32,6 +32,8 @@
  * the dead time, all members seem to have been silent.
  */
 #define MIN_TRIES	5
+/* For so many dead times other packets stand for a peer's answers. */
+#define MAX_SIGNS	8
 /*
  * A timer that runs this long after its deadline is late; two ticks of 100 Hz.
  */
@@ -105,6 +107,13 @@ struct inc_wqe *inc_requester_push(struct inc_requester *r)
 	w = wqe(r, r->max);
 	r->max = inc_psn_add(r->max, 1);
 	return w;
+}
+
+/* The peer answers, or has nothing to answer yet. */
+static void proved(struct inc_requester *r, u64 now)
+{
+	r->progress_at = now;
+	r->proved_at = now;
 }
 
 static bool any_asked(const struct inc_requester *r)
@@ -201,7 +210,7 @@ struct inc_wqe *inc_requester_next(struct inc_requester *r, u64 now,
 	if (r->next == r->una) {
 		r->sent_at = now;
 		if (r->una == r->fresh)
-			r->progress_at = now;
+			proved(r, now);
 	}
 	again = inc_psn_diff(r->fresh, r->next) > 0;
 	*kind = again ? INC_REQ_RETRANSMIT : INC_REQ_FRESH;
@@ -301,7 +310,7 @@ static void progress(struct inc_requester *r, u32 psn, u64 now)
 		r->next = psn;
 	}
 	r->sent_at = now;
-	r->progress_at = now;
+	proved(r, now);
 	r->tries = 0;
 	r->nak_seen = false;
 	r->refused = false;
@@ -407,7 +416,7 @@ enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
 	if (known != INC_REQ_PROGRESS)
 		return known;
 	if (r->patient) {
-		r->progress_at = now;
+		proved(r, now);
 		r->tries = 0;
 	}
 	if (r->rnr && psn == r->una)
@@ -472,6 +481,23 @@ void inc_requester_alive(struct inc_requester *r, u64 at)
 }
 
 /**
+ * inc_requester_sends() - note that the peer sends something, but no answer
+ * @r: requester
+ * @at: time of its last packet
+ *
+ * What is lost on the way here may be its answers. But a peer that answers
+ * nothing for several times the dead time is dead, whatever it sends.
+ *
+ * Context: the QP's transmit lock is held.
+ */
+void inc_requester_sends(struct inc_requester *r, u64 at)
+{
+	u64 until = r->proved_at + (u64)MAX_SIGNS * r->dead;
+
+	inc_requester_alive(r, min(at, until));
+}
+
+/**
  * inc_requester_reprieve() - give a dead peer part of the dead time again
  * @r: requester
  * @now: time
@@ -495,7 +521,7 @@ void inc_requester_reprieve(struct inc_requester *r, u64 now)
 void inc_requester_heard(struct inc_requester *r, u64 now)
 {
 	r->backoff = 0;
-	r->progress_at = now;
+	proved(r, now);
 	if (r->rnr || r->una == r->fresh)
 		return;
 	r->sent_at = now;

@@ -95,7 +95,9 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @asked_at: when the last packet with AckReq was sent
  * @sent_at: latest of: when the oldest packet was sent, when the first one with
  *	AckReq was sent, when the last progress was made
- * @progress_at: when the last progress was made, or a packet first became due
+ * @progress_at: when the last progress was made, or a packet first became due,
+ *	or a later sign of life
+ * @proved_at: the same without signs of life
  * @resume: when sending may continue after an RNR NAK
  * @ring: packets in flight, by PSN
  */
@@ -128,6 +130,7 @@ struct inc_requester {
 	u64		asked_at;
 	u64		sent_at;
 	u64		progress_at;
+	u64		proved_at;
 	u64		resume;
 	struct inc_wqe	ring[INC_REQ_MAX_WINDOW];
 };
@@ -195,6 +198,7 @@ void inc_requester_init(struct inc_requester *r, u32 psn);
 void inc_requester_heard(struct inc_requester *r, u64 now);
 void inc_requester_reprieve(struct inc_requester *r, u64 now);
 void inc_requester_alive(struct inc_requester *r, u64 at);
+void inc_requester_sends(struct inc_requester *r, u64 at);
 void inc_requester_tune(struct inc_requester *r, u16 window, u32 min_rto_us,
 			u32 dead_us);
 struct inc_wqe *inc_requester_push(struct inc_requester *r);

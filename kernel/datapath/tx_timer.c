@@ -12,9 +12,9 @@
 #include "object/qp.h"
 
 /*
- * A member that sends requests is alive, whatever it leaves unacknowledged. But
- * one that answers with RNR NAKs alone gets only the dead time for that. A
- * member that was never heard from may not be up yet.
+ * A member that sends requests is alive for some time, whatever it leaves
+ * unacknowledged. But one that answers with RNR NAKs alone gets only the dead
+ * time for that. A member that was never heard from may not be up yet.
  */
 static void note_life(struct inc_qp *qp, u64 now)
 {
@@ -26,7 +26,7 @@ static void note_life(struct inc_qp *qp, u64 now)
 		inc_requester_alive(r, now);
 	} else if (READ_ONCE(qp->rx.has_sent) && !r->rnr) {
 		silent = jiffies - READ_ONCE(qp->rx.sent_at);
-		inc_requester_alive(r, now - jiffies_to_usecs(silent));
+		inc_requester_sends(r, now - jiffies_to_usecs(silent));
 	}
 }
 

@@ -206,7 +206,7 @@ def late(lab, family):
         t.good()
 
 
-@test("life: who sends requests lives, whatever it does not answer")
+@test("life: who sends requests lives longer, whatever it does not answer")
 def signs(lab, family):
     timed()
     with lab.tree(family=family, ranks=2, dead_time=200, min_rto=4) as t:
@@ -227,6 +227,24 @@ def signs(lab, family):
         deaf(a)                         # and now it is silent
         both(t, 3, [1])
         check(lab.until(lambda: a.get()["state"] == "error"), "lives for ever")
+
+
+@test("life: one old packet for ever is no sign of life", families=(4,))
+def one_packet(lab, family):
+    timed()
+    with lab.tree(family=family, ranks=2, dead_time=100, min_rto=4) as t:
+        t.good()
+        a, b = t.m
+        pkt, = a.request(1, peer.ints([1]))
+        deaf(a)
+        a.send(pkt)
+        b.allreduce(1, [1])
+
+        def dead():
+            a.send(pkt)
+            return a.get()["state"] == "error"
+        check(lab.until(dead, 4), "lives for ever")
+        expect("the tree", t.get()["state"], "failed")
 
 
 @test("life: a member that was given up is told when it comes back")

@@ -249,6 +249,24 @@ static void dead_not_with_signs_of_life(struct kunit *test)
 	KUNIT_EXPECT_LE(test, now, (u64)DEAD);
 }
 
+/* Whoever sends, but answers nothing, does not live for ever. */
+static void dead_though_it_sends(struct kunit *test)
+{
+	struct inc_requester *r = setup(test, 0, 64);
+	enum inc_requester_timer what;
+	u64 now;
+
+	send(test, 1);
+	do {
+		now = inc_requester_deadline(r);
+		inc_requester_sends(r, now);
+		what = inc_requester_timeout(r, now);
+	} while (what == INC_REQ_TIMER_BACK && now < START + 100ULL * DEAD);
+	KUNIT_EXPECT_EQ(test, what, INC_REQ_TIMER_DEAD);
+	KUNIT_EXPECT_GE(test, now, START + 9ULL * DEAD);
+	KUNIT_EXPECT_LE(test, now, START + 10ULL * DEAD);
+}
+
 /*
  * It is found dead, but there is doubt: it is tried again, and has a fifth
  * more.
@@ -606,6 +624,7 @@ static struct kunit_case req_timer_cases[] = {
 	KUNIT_CASE(naks_cost_little),
 	KUNIT_CASE(dead_not_by_late_timers),
 	KUNIT_CASE(dead_not_with_signs_of_life),
+	KUNIT_CASE(dead_though_it_sends),
 	KUNIT_CASE(dead_with_a_reprieve),
 	KUNIT_CASE(heard),
 	KUNIT_CASE(rtt_estimate),
