@@ -46,12 +46,13 @@ static const struct netlink_range_validation rdma_inc_a_member_peer_psn_range = 
 };
 
 /* RDMA_INC_CMD_SWITCH_SET - do */
-static const struct nla_policy rdma_inc_switch_set_nl_policy[RDMA_INC_A_SWITCH_MEMORY_LIMIT + 1] = {
+static const struct nla_policy rdma_inc_switch_set_nl_policy[RDMA_INC_A_SWITCH_MAX_TREE_HOLD + 1] = {
 	[RDMA_INC_A_SWITCH_MAX_TREES] = { .type = NLA_U32, },
 	[RDMA_INC_A_SWITCH_MAX_RANKS] = { .type = NLA_U16, },
 	[RDMA_INC_A_SWITCH_MAX_SLOTS] = { .type = NLA_U16, },
 	[RDMA_INC_A_SWITCH_MAX_TREE_MEMORY] = { .type = NLA_UINT, },
 	[RDMA_INC_A_SWITCH_MEMORY_LIMIT] = { .type = NLA_UINT, },
+	[RDMA_INC_A_SWITCH_MAX_TREE_HOLD] = { .type = NLA_UINT, },
 };
 
 /* RDMA_INC_CMD_TREE_GET - do */
@@ -178,7 +179,7 @@ static const struct genl_split_ops rdma_inc_nl_ops[] = {
 		.cmd		= RDMA_INC_CMD_SWITCH_SET,
 		.doit		= rdma_inc_nl_switch_set_doit,
 		.policy		= rdma_inc_switch_set_nl_policy,
-		.maxattr	= RDMA_INC_A_SWITCH_MEMORY_LIMIT,
+		.maxattr	= RDMA_INC_A_SWITCH_MAX_TREE_HOLD,
 		.flags		= GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,
 	},
 	{

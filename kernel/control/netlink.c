@@ -20,6 +20,7 @@
 #include "control/netlink.h"
 #include "core/collective.h"
 #include "core/reduce/reduce.h"
+#include "object/hold.h"
 #include "object/qp.h"
 #include "object/stats.h"
 #include "object/switch.h"
@@ -139,7 +140,19 @@ static int put_quota(struct sk_buff *skb, const struct inc_quota *q)
 	    nla_put_u16(skb, RDMA_INC_A_SWITCH_MAX_RANKS, q->ranks) ||
 	    nla_put_u16(skb, RDMA_INC_A_SWITCH_MAX_SLOTS, q->slots) ||
 	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MAX_TREE_MEMORY,
-			 q->tree_memory))
+			 q->tree_memory) ||
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MAX_TREE_HOLD, q->tree_hold))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int put_hold(struct sk_buff *skb, struct inc_switch *sw)
+{
+	if (nla_put_uint(skb, RDMA_INC_A_SWITCH_HOLD_LIMIT,
+			 inc_hold_limit(sw)) ||
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_HOLD_GUARANTEED,
+			 inc_hold_guaranteed(sw)) ||
+	    nla_put_uint(skb, RDMA_INC_A_SWITCH_HELD, inc_hold_sum(sw)))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -172,7 +185,7 @@ static int fill_switch(struct sk_buff *skb, const struct genl_info *info,
 	    inc_nl_put_stats(skb, RDMA_INC_A_SWITCH_GONE_MEMBER_STATS,
 			     sw->gone_members, RDMA_INC_A_MEMBER_STATS_MAX) ||
 	    nla_put_u8(skb, RDMA_INC_A_SWITCH_HOOKED, sw->hooked) ||
-	    put_quota(skb, &sw->quota) ||
+	    put_quota(skb, &sw->quota) || put_hold(skb, sw) ||
 	    nla_put_uint(skb, RDMA_INC_A_SWITCH_MEMORY_CEILING,
 			 inc_switch_ceiling()) ||
 	    nla_put_u32(skb, RDMA_INC_A_SWITCH_LEAVING,
@@ -226,6 +239,9 @@ static void parse_limits(struct nlattr **attrs, u64 *mem_limit,
 	if (attrs[RDMA_INC_A_SWITCH_MAX_TREE_MEMORY])
 		q->tree_memory =
 			nla_get_uint(attrs[RDMA_INC_A_SWITCH_MAX_TREE_MEMORY]);
+	if (attrs[RDMA_INC_A_SWITCH_MAX_TREE_HOLD])
+		q->tree_hold =
+			nla_get_uint(attrs[RDMA_INC_A_SWITCH_MAX_TREE_HOLD]);
 }
 
 /* 0 means no limit, and so is the highest value. */
@@ -256,6 +272,8 @@ static int may_set(struct sk_buff *skb, const struct genl_info *info,
 		attr = RDMA_INC_A_SWITCH_MAX_SLOTS;
 	else if (raises(old->tree_memory, q->tree_memory))
 		attr = RDMA_INC_A_SWITCH_MAX_TREE_MEMORY;
+	else if (raises(old->tree_hold, q->tree_hold))
+		attr = RDMA_INC_A_SWITCH_MAX_TREE_HOLD;
 	if (!attr || netlink_capable(skb, CAP_NET_ADMIN))
 		return 0;
 	NL_SET_BAD_ATTR(info->extack, info->attrs[attr]);
@@ -272,7 +290,7 @@ static int may_set(struct sk_buff *skb, const struct genl_info *info,
  * A limit below the memory in use prevents new trees and members, and takes
  * nothing from existing ones.
  *
- * Quotas apply to trees made later.
+ * Quotas apply to trees made later; that of packets that wait to all.
  *
  * Return: 0; -EINVAL: nothing to change; -EPERM: a limit would be raised.
  */
@@ -287,6 +305,7 @@ int rdma_inc_nl_switch_set_doit(struct sk_buff *skb, struct genl_info *info)
 	    !info->attrs[RDMA_INC_A_SWITCH_MAX_RANKS] &&
 	    !info->attrs[RDMA_INC_A_SWITCH_MAX_SLOTS] &&
 	    !info->attrs[RDMA_INC_A_SWITCH_MAX_TREE_MEMORY] &&
+	    !info->attrs[RDMA_INC_A_SWITCH_MAX_TREE_HOLD] &&
 	    GENL_REQ_ATTR_CHECK(info, RDMA_INC_A_SWITCH_MEMORY_LIMIT))
 		return -EINVAL;
 

@@ -121,7 +121,7 @@ void inc_tree_leave(struct inc_tree *tree, unsigned int linger_ms)
 
 	lockdep_assert_held(&sw->lock);
 	xa_erase(&sw->trees, tree->cfg.id);
-	sw->ntrees--;
+	WRITE_ONCE(sw->ntrees, sw->ntrees - 1);
 	inc_debugfs_tree_del(tree);
 	tree->left_at = jiffies;
 	tree->until = jiffies + msecs_to_jiffies(linger_ms);

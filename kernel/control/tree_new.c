@@ -151,7 +151,7 @@ static void publish(struct inc_tree *tree)
 
 	tree->geom.tree_id = tree->cfg.id;
 	tree->epoch = ++sw->epoch;
-	sw->ntrees++;
+	WRITE_ONCE(sw->ntrees, sw->ntrees + 1);
 	atomic_inc(&sw->live);
 	/* Its entry is reserved, so this cannot fail. */
 	xa_store(&sw->trees, tree->cfg.id, tree, GFP_KERNEL);

@@ -73,7 +73,7 @@ bool inc_rx_check_port(struct inc_qp *qp, struct sk_buff *skb)
 static void charge_queue(struct inc_qp *qp, s64 bytes)
 {
 	qp->rx.ooo_size += bytes;
-	inc_hold_of_all(qp->sw, bytes);
+	inc_hold_account(qp, bytes);
 }
 
 /**

@@ -16,11 +16,11 @@
 #include "object/tree.h"
 #include "report/trace.h"
 
-/* The namespace's share of what inc_result_queue.held has lost. */
-static void uncharge_switch(struct inc_qp *qp, u32 bytes)
+/* The tree and the namespace lose what inc_result_queue.held has lost. */
+static void uncharge_all(struct inc_qp *qp, u32 bytes)
 {
 	if (bytes)
-		inc_hold_of_all(qp->sw, -(s64)bytes);
+		inc_hold_account(qp, -(s64)bytes);
 }
 
 /**
@@ -48,7 +48,7 @@ enum inc_open_verdict inc_txq_open(struct inc_qp *qp,
 		inc_resultq_open(&qp->tx.results, msg, va, rkey, size);
 	spin_unlock_bh(&qp->tx.lock);
 	if (verdict == INC_OPEN_OK && size)
-		inc_hold_of_all(qp->sw, size);
+		inc_hold_account(qp, size);
 	return verdict;
 }
 
@@ -102,7 +102,7 @@ void inc_txq_close(struct inc_qp *qp, u32 msg_id)
 	spin_lock_bh(&qp->tx.lock);
 	freed = inc_resultq_close(&qp->tx.results, msg_id);
 	spin_unlock_bh(&qp->tx.lock);
-	uncharge_switch(qp, freed);
+	uncharge_all(qp, freed);
 }
 
 /**
@@ -122,7 +122,7 @@ void inc_txq_result(struct inc_qp *qp, const struct inc_msg *msg, u16 ready)
 	spin_lock_bh(&qp->tx.lock);
 	freed = inc_resultq_ready(&qp->tx.results, msg, ready);
 	spin_unlock_bh(&qp->tx.lock);
-	uncharge_switch(qp, freed);
+	uncharge_all(qp, freed);
 }
 
 /**
@@ -140,7 +140,7 @@ void inc_txq_status(struct inc_qp *qp, u32 msg_id, u8 status)
 	spin_lock_bh(&qp->tx.lock);
 	freed = inc_resultq_status(&qp->tx.results, msg_id, status);
 	spin_unlock_bh(&qp->tx.lock);
-	uncharge_switch(qp, freed);
+	uncharge_all(qp, freed);
 }
 
 /**

@@ -5,15 +5,19 @@
  * the first one's. A larger packet charges the difference when it arrives. The
  * charge lasts until all ranks' packets have arrived.
  *
- * There are two limits. "hold" is that of one member. All members of a
- * namespace together are limited, too, as there may be many: each may hold a
+ * "hold" limits one member, a quota the members of a tree. And as there may be
+ * many trees, all of a namespace together are limited: each member may hold a
  * quarter of what is left. So when many hold a lot, all get less, and a late
- * member gets as much as an early one.
+ * member gets as much as an early one. But ranks that never come would leave
+ * nothing to anybody, and they may be another tenant's. So part of the room is
+ * divided among trees: what a tree holds within its part does not depend on
+ * others.
  *
  * A member's oldest message that has not ended is accepted whatever the limits
  * say: the tree's oldest message is the oldest of each member that has yet to
  * send it. So there is always a message that makes progress.
  */
+#include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/percpu_counter.h>
 
@@ -26,6 +30,9 @@
 #define SHARE_SHIFT	3
 /* A member may hold 2^-2 of the rest of that. */
 #define MEMBER_SHIFT	2
+/* 2^-1 of it is divided among trees, as if there were this many at least. */
+#define TREES_SHIFT	1
+#define MIN_TREES	16U
 /* Bytes that a CPU may keep to itself before it updates the sum. */
 #define BATCH		SZ_64K
 
@@ -49,25 +56,84 @@ void inc_hold_exit(struct inc_switch *sw)
 	percpu_counter_destroy(&sw->held);
 }
 
-/* A member's share of what the others of its namespace leave. */
-static u64 share_of(struct inc_switch *sw)
+/**
+ * inc_hold_limit() - get the bytes that the members of a namespace may hold
+ * @sw: its switch
+ *
+ * Context: any.
+ * Return: bytes, besides what inc_hold_guaranteed() adds.
+ */
+u64 inc_hold_limit(const struct inc_switch *sw)
 {
 	u64 memory = (u64)totalram_pages() << PAGE_SHIFT;
-	u64 limit = min(memory, READ_ONCE(sw->mem_limit)) >> SHARE_SHIFT;
-	u64 held = percpu_counter_read_positive(&sw->held);
 
-	return held < limit ? (limit - held) >> MEMBER_SHIFT : 0;
+	return min(memory, READ_ONCE(sw->mem_limit)) >> SHARE_SHIFT;
 }
 
-/* Bytes that one member may hold. */
-static u64 limit_of(const struct inc_qp *qp)
+/**
+ * inc_hold_guaranteed() - get the bytes that any tree may hold
+ * @sw: switch
+ *
+ * It becomes less with each tree, but what a tree holds already stays.
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_hold_guaranteed(const struct inc_switch *sw)
+{
+	return div_u64(inc_hold_limit(sw) >> TREES_SHIFT,
+		       max(READ_ONCE(sw->ntrees), MIN_TREES));
+}
+
+/**
+ * inc_hold_sum() - get the bytes that the members of a namespace hold
+ * @sw: switch
+ *
+ * Context: any.
+ * Return: bytes.
+ */
+u64 inc_hold_sum(struct inc_switch *sw)
+{
+	return percpu_counter_sum_positive(&sw->held);
+}
+
+/* What is left of a limit. */
+static u64 rest_of(u64 limit, u64 held)
+{
+	return held < limit ? limit - held : 0;
+}
+
+/* What a member may still hold, if others leave it or the tree may in any case. */
+static u64 share_of(const struct inc_qp *qp, u64 own)
+{
+	u64 sure = inc_hold_guaranteed(qp->sw);
+	u64 others = sure * (max(READ_ONCE(qp->sw->ntrees), 1U) - 1);
+	u64 left = rest_of(inc_hold_limit(qp->sw), others);
+
+	left = rest_of(left, percpu_counter_read_positive(&qp->sw->held));
+	return max(rest_of(sure, inc_tree_held(qp->tree)),
+		   rest_of(left >> MEMBER_SHIFT, own));
+}
+
+/*
+ * Bytes that one member, which holds @own, may still hold. A member that is a
+ * switch sends what it holds of its own members, so it has twice the sum of
+ * their limits. The others do not apply to it: switches may begin messages in
+ * different orders, and those that wait for each other would wait forever.
+ */
+static u64 room_of(const struct inc_qp *qp, u64 own)
 {
 	u64 limit = READ_ONCE(qp->tree->cfg.hold);
+	u64 quota = READ_ONCE(qp->sw->quota.tree_hold);
+	u64 room;
 
 	if (qp->is_switch)
-		return limit * 2 *
-		       inc_geom_ranks(&qp->tree->geom, qp->cfg.index).n;
-	return min(limit, share_of(qp->sw));
+		return rest_of(limit * 2 * inc_geom_ranks(&qp->tree->geom,
+							  qp->cfg.index).n,
+			       own);
+	room = min(rest_of(limit, own), share_of(qp, own));
+	return quota ? min(room, rest_of(quota, inc_tree_held(qp->tree))) :
+		       room;
 }
 
 /**
@@ -75,11 +141,6 @@ static u64 limit_of(const struct inc_qp *qp)
  * @qp: its QP
  * @msg_id: message
  * @bytes: charge of the message
- *
- * A member that is a switch sends what it holds of its own members, so it has
- * twice the sum of their limits. The namespace's limit does not apply to it:
- * switches may begin messages in different orders, and those that wait for each
- * other would wait forever.
  *
  * Context: BH; qp->tx.lock held.
  * Return: true if the member has to retransmit it later.
@@ -89,7 +150,7 @@ bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
 	u64 held = qp->tx.results.held;
 
 	lockdep_assert_held(&qp->tx.lock);
-	return bytes && held && held + bytes > limit_of(qp) &&
+	return bytes && held && bytes > room_of(qp, held) &&
 	       !inc_oldest_is(&qp->tx.results.waiting, msg_id);
 }
 
@@ -102,9 +163,7 @@ bool inc_hold_full(struct inc_qp *qp, u32 msg_id, u32 bytes)
  */
 u64 inc_hold_room(const struct inc_qp *qp)
 {
-	u64 limit = limit_of(qp), held = READ_ONCE(qp->tx.results.held);
-
-	return held < limit ? limit - held : 0;
+	return room_of(qp, READ_ONCE(qp->tx.results.held));
 }
 
 /**
@@ -126,15 +185,16 @@ struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb)
 }
 
 /**
- * inc_hold_of_all() - account bytes held by all members of a namespace
- * @sw: switch
+ * inc_hold_account() - account bytes that a member holds to its tree and all
+ * @qp: its QP
  * @bytes: by how much
  *
  * Context: any.
  */
-void inc_hold_of_all(struct inc_switch *sw, s64 bytes)
+void inc_hold_account(struct inc_qp *qp, s64 bytes)
 {
-	percpu_counter_add_batch(&sw->held, bytes, BATCH);
+	atomic64_add(bytes, &qp->tree->held);
+	percpu_counter_add_batch(&qp->sw->held, bytes, BATCH);
 }
 
 /**
@@ -153,7 +213,7 @@ void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes)
 	held = inc_resultq_hold(&qp->tx.results, msg_id, bytes);
 	spin_unlock_bh(&qp->tx.lock);
 	if (held)
-		inc_hold_of_all(qp->sw, bytes);
+		inc_hold_account(qp, bytes);
 }
 
 /**
@@ -167,7 +227,7 @@ void inc_hold_more(struct inc_qp *qp, u32 msg_id, u32 bytes)
 void inc_hold_drop(struct inc_qp *qp)
 {
 	spin_lock_bh(&qp->tx.lock);
-	inc_hold_of_all(qp->sw, -(s64)qp->tx.results.held);
+	inc_hold_account(qp, -(s64)qp->tx.results.held);
 	qp->tx.results.held = 0;
 	spin_unlock_bh(&qp->tx.lock);
 }

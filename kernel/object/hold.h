@@ -29,7 +29,10 @@ int inc_hold_init(struct inc_switch *sw);
 void inc_hold_exit(struct inc_switch *sw);
 void inc_hold_drop(struct inc_qp *qp);
 
-void inc_hold_of_all(struct inc_switch *sw, s64 bytes);
+u64 inc_hold_limit(const struct inc_switch *sw);
+u64 inc_hold_guaranteed(const struct inc_switch *sw);
+u64 inc_hold_sum(struct inc_switch *sw);
+void inc_hold_account(struct inc_qp *qp, s64 bytes);
 u64 inc_hold_room(const struct inc_qp *qp);
 struct sk_buff *inc_hold_copy(struct inc_qp *qp, const struct sk_buff *skb);
 

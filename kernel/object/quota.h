@@ -12,17 +12,20 @@ struct inc_tree_cfg;
 struct netlink_ext_ack;
 
 /**
- * struct inc_quota - limits for new trees; 0 is no limit
+ * struct inc_quota - limits for trees; 0 is no limit
  * @trees: number of trees
  * @ranks: ranks of a tree
  * @slots: slots of a tree
  * @tree_memory: bytes of a tree with all its members
+ * @tree_hold: bytes of packets that wait in a tree; applies to existing trees,
+ *	too; changed with WRITE_ONCE()
  */
 struct inc_quota {
 	u32	trees;
 	u16	ranks;
 	u16	slots;
 	u64	tree_memory;
+	u64	tree_hold;
 };
 
 int inc_quota_check(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,

@@ -43,12 +43,12 @@ struct sock;
  * @mem_used: bytes that they have allocated
  * @quota: limits of a tree
  * @epoch: number of trees made so far
- * @ntrees: number of trees now
+ * @ntrees: number of trees now; written under @lock
  * @live: trees that are not freed, including unpublished ones
  * @hooks: the netfilter hooks, which refer to the switch
  * @hooked: they are registered
  * @dying: the namespace is going away; nothing is added any more
- * @held: bytes of packets that wait for other ranks, see hold.c
+ * @held: bytes of packets that wait for other ranks in all trees, see hold.c
  * @leaving: deleted trees whose members are being told
  * @parting: unpublished objects that wait for the next grace period
  * @parted: objects that wait for the running grace period

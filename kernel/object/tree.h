@@ -130,6 +130,7 @@ struct inc_tree_slot {
  * @parent: a child's QP to its parent; access as for @member
  * @probed: jiffies when all members were last probed
  * @member_waits: a member behind another switch waits
+ * @held: bytes of packets of its members that wait for others, see hold.c
  * @opened: messages that have ever begun; a member that has begun fewer keeps
  *	others waiting
  * @answers: messages that a child's parent has answered; under that QP's
@@ -197,6 +198,7 @@ struct inc_tree {
 	struct inc_stats __percpu	*stats;
 	u64				gone[INC_STATS_MAX];
 	struct timer_list		scan;
+	atomic64_t			held;
 	atomic_t			opened;
 	struct llist_head		delayed_slots;
 	struct timer_list		delay_timer;
@@ -228,6 +230,12 @@ static inline struct inc_tree_slot *inc_tree_slot(struct inc_tree *tree,
 						  u32 msg_id)
 {
 	return &tree->slot[msg_id & (tree->cfg.slots - 1)];
+}
+
+/* Bytes of packets that wait. */
+static inline u64 inc_tree_held(const struct inc_tree *tree)
+{
+	return max_t(s64, atomic64_read(&tree->held), 0);
 }
 
 /* The next member from *@index on that has a QP, or NULL; RCU read side. */

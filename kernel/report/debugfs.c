@@ -21,6 +21,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "object/hold.h"
 #include "object/qp.h"
 #include "object/snapshot.h"
 #include "object/switch.h"
@@ -402,9 +403,13 @@ static int memory_show(struct seq_file *m, void *unused)
 		return err;
 	seq_printf(m, "limit %llu bytes, used %llu\n",
 		   READ_ONCE(sw->mem_limit), READ_ONCE(sw->mem_used));
+	seq_printf(m, "packets that wait: %llu bytes, limit %llu, of which each tree may have %llu\n",
+		   inc_hold_sum(sw), inc_hold_limit(sw),
+		   inc_hold_guaranteed(sw));
 	rcu_read_lock();
 	xa_for_each(&sw->trees, id, tree)
-		seq_printf(m, "tree %lu: %llu\n", id, READ_ONCE(tree->memory));
+		seq_printf(m, "tree %lu: %llu, waiting packets %llu\n", id,
+			   READ_ONCE(tree->memory), inc_tree_held(tree));
 	rcu_read_unlock();
 	debugfs_file_put(file_dentry(m->file));
 	return 0;

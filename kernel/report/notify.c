@@ -102,7 +102,9 @@ static int put_tree_stats(struct sk_buff *skb, struct inc_tree *tree)
 	u64 tree_sum[INC_STATS_MAX] = {};
 
 	inc_tree_stats(tree, tree_sum, member_sum);
-	return inc_nl_put_stats(skb, RDMA_INC_A_TREE_STATS, tree_sum,
+	return nla_put_uint(skb, RDMA_INC_A_TREE_HELD,
+			    inc_tree_held(tree)) ?:
+	       inc_nl_put_stats(skb, RDMA_INC_A_TREE_STATS, tree_sum,
 				RDMA_INC_A_TREE_STATS_MAX) ?:
 	       inc_nl_put_stats(skb, RDMA_INC_A_TREE_MEMBER_STATS, member_sum,
 				RDMA_INC_A_MEMBER_STATS_MAX);

@@ -256,6 +256,7 @@ int control_limit(uint64_t bytes)
 	nla_put_u16(msg, RDMA_INC_A_SWITCH_MAX_RANKS, 0);
 	nla_put_u16(msg, RDMA_INC_A_SWITCH_MAX_SLOTS, 0);
 	nla_put_u64(msg, RDMA_INC_A_SWITCH_MAX_TREE_MEMORY, 0);
+	nla_put_u64(msg, RDMA_INC_A_SWITCH_MAX_TREE_HOLD, 0);
 	return ask(msg, a);
 }
 

@@ -227,7 +227,7 @@ part_save()
 	local saved=$LAB_OUT/saved again=$LAB_OUT/saved-again out
 
 	tool -b - >/dev/null <<-'END'
-	switch set memory-limit 64M max-trees 5 max-ranks 6 max-slots 32 max-tree-memory 8M
+	switch set memory-limit 64M max-trees 5 max-ranks 6 max-slots 32 max-tree-memory 8M max-tree-hold 2M
 	tree add id 1 ranks 3 slots 8 msg-size 512 pmtu 512 dead-time 50 order arrival traffic-class 40
 	member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
 	member add tree 1 rank 2 addr fd00::2 qpn 18 psn 9 pkey 0x8001
@@ -241,7 +241,7 @@ part_save()
 	[ "$out" = 1 ] && grep -q "job-ranks 9 first-rank 4" "$saved" &&
 		grep -q "order arrival traffic-class 40" "$saved" &&
 		grep -q "below 0,3" "$saved" &&
-			grep -q "max-tree-memory 8388608" "$saved"
+			grep -q "max-tree-memory 8388608 max-tree-hold 2097152" "$saved"
 	ktap $? "transport, place, class and quotas are in it" \
 		"$(tr '\n' '|' <"$saved")"
 	grep -q "^# needs parent set" "$saved"
@@ -249,7 +249,7 @@ part_save()
 	tool tree del 1
 	tool tree del 2
 	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 \
-		max-tree-memory 0
+		max-tree-memory 0 max-tree-hold 0
 	out=$(tool restore "$saved" 2>&1)
 	ktap $? "restored" "$out"
 	tool save >"$again"
@@ -261,7 +261,7 @@ part_save()
 	tool tree del 1
 	tool tree del 2
 	tool switch set memory-limit 1G max-trees 0 max-ranks 0 max-slots 0 \
-		max-tree-memory 0
+		max-tree-memory 0 max-tree-hold 0
 }
 
 part_json()
@@ -366,12 +366,14 @@ part_userns()
 	switch set max-slots 0
 	switch set max-tree-memory 513K
 	switch set max-tree-memory 0
+	switch set max-tree-hold 2M
+	switch set max-tree-hold 3M
 	switch set max-trees 4 memory-limit 1M max-slots 32
 	switch show
 	END
 	)
 	[ "$(grep -c "only the host's administrator raises limits" <<<"$out")" \
-		= 10 ]
+		= 11 ]
 	ktap $? "who may not raise a limit" "$out"
 	[[ $out == *"memory-limit 1048576 "*"max-trees 4 max-ranks 8 max-slots 32 max-tree-memory 524288"* ]]
 	ktap $? "but lower it" "$out"

@@ -30,6 +30,10 @@ struct inc_nl_switch {
 	uint64_t stats[RDMA_INC_A_SWITCH_STATS_MAX + 1];
 	uint64_t gone_tree_stats[RDMA_INC_A_TREE_STATS_MAX + 1];
 	uint64_t gone_member_stats[RDMA_INC_A_MEMBER_STATS_MAX + 1];
+	uint64_t max_tree_hold;
+	uint64_t hold_limit;
+	uint64_t hold_guaranteed;
+	uint64_t held;
 };
 
 /* RDMA_INC_A_TREE_* */
@@ -63,6 +67,7 @@ struct inc_nl_tree {
 	uint64_t memory;
 	uint64_t stats[RDMA_INC_A_TREE_STATS_MAX + 1];
 	uint64_t member_stats[RDMA_INC_A_MEMBER_STATS_MAX + 1];
+	uint64_t held;
 };
 
 /* RDMA_INC_A_MEMBER_* */

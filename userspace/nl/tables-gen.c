@@ -55,6 +55,13 @@ static const struct field switch_fields[] = {
 	  PLACE(switch, gone_tree_stats) },
 	{ "gone-member-stats", RDMA_INC_A_SWITCH_GONE_MEMBER_STATS, FIELD_STATS,
 	  PLACE(switch, gone_member_stats) },
+	{ "max-tree-hold", RDMA_INC_A_SWITCH_MAX_TREE_HOLD, FIELD_UINT,
+	  PLACE(switch, max_tree_hold) },
+	{ "hold-limit", RDMA_INC_A_SWITCH_HOLD_LIMIT, FIELD_UINT,
+	  PLACE(switch, hold_limit) },
+	{ "hold-guaranteed", RDMA_INC_A_SWITCH_HOLD_GUARANTEED, FIELD_UINT,
+	  PLACE(switch, hold_guaranteed) },
+	{ "held", RDMA_INC_A_SWITCH_HELD, FIELD_UINT, PLACE(switch, held) },
 };
 
 const struct object nl_switch = {
@@ -101,6 +108,7 @@ static const struct field tree_fields[] = {
 	{ "stats", RDMA_INC_A_TREE_STATS, FIELD_STATS, PLACE(tree, stats) },
 	{ "member-stats", RDMA_INC_A_TREE_MEMBER_STATS, FIELD_STATS,
 	  PLACE(tree, member_stats) },
+	{ "held", RDMA_INC_A_TREE_HELD, FIELD_UINT, PLACE(tree, held) },
 };
 
 const struct object nl_tree = {
@@ -296,6 +304,14 @@ static const char *const switch_docs[] = {
 		"Sum of the counters of all trees that are gone, for totals that do not vanish with a job.",
 	[RDMA_INC_A_SWITCH_GONE_MEMBER_STATS] =
 		"Sum of the counters of all members of these trees.",
+	[RDMA_INC_A_SWITCH_MAX_TREE_HOLD] =
+		"Maximum number of bytes of packets that all members of a tree together may have waiting; 0 means no limit. The oldest message of each member is accepted nevertheless.",
+	[RDMA_INC_A_SWITCH_HOLD_LIMIT] =
+		"Bytes of packets that may wait in this namespace, apart from what is guaranteed to each tree: an eighth of memory-limit, or of the machine's memory if that is less.",
+	[RDMA_INC_A_SWITCH_HOLD_GUARANTEED] =
+		"Bytes of packets that may wait in any tree, whatever waits in others: half of hold-limit, divided by the number of trees or 16, whichever is larger.",
+	[RDMA_INC_A_SWITCH_HELD] =
+		"Bytes of packets that wait in this namespace, buffers included.",
 };
 
 LOOKUP(inc_nl_switch_doc, switch_docs)
@@ -386,6 +402,8 @@ static const char *const tree_docs[] = {
 	[RDMA_INC_A_TREE_STATS] = "Counters of the tree.",
 	[RDMA_INC_A_TREE_MEMBER_STATS] =
 		"Sum of the counters of all members that the tree has or had.",
+	[RDMA_INC_A_TREE_HELD] =
+		"Bytes of packets, buffers included, that are held of all its members while other ranks are missing.",
 };
 
 LOOKUP(inc_nl_tree_doc, tree_docs)

@@ -136,6 +136,9 @@ static void put_switch(const struct snapshot *snap)
 		  snap->sw.memory_used },
 		{ "memory-ceiling", "_bytes", RDMA_INC_A_SWITCH_MEMORY_CEILING,
 		  snap->sw.memory_ceiling },
+		{ "held", "_bytes", RDMA_INC_A_SWITCH_HELD, snap->sw.held },
+		{ "hold-limit", "_bytes", RDMA_INC_A_SWITCH_HOLD_LIMIT,
+		  snap->sw.hold_limit },
 		{ "leaving", "", RDMA_INC_A_SWITCH_LEAVING, snap->sw.leaving },
 		{ "hooked", "", RDMA_INC_A_SWITCH_HOOKED, snap->sw.hooked },
 	};

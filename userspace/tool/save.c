@@ -79,9 +79,10 @@ static int put_all(const struct snapshot *snap)
 
 	printf("# inc-tool " TOOL_VERSION " save\n"
 	       "switch set memory-limit %" PRIu64 " max-trees %u max-ranks %u \\\n"
-	       "\tmax-slots %u max-tree-memory %" PRIu64 "\n",
+	       "\tmax-slots %u max-tree-memory %" PRIu64 " max-tree-hold %" PRIu64 "\n",
 	       snap->sw.memory_limit, snap->sw.max_trees, snap->sw.max_ranks,
-	       snap->sw.max_slots, snap->sw.max_tree_memory);
+	       snap->sw.max_slots, snap->sw.max_tree_memory,
+	       snap->sw.max_tree_hold);
 	for (t = 0; t < snap->ntrees; t++) {
 		const struct inc_nl_tree *tree = &snap->trees[t];
 

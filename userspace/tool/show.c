@@ -68,6 +68,8 @@ static void show_tree_details(const struct inc_nl_tree *tree)
 	pr_uint("min-rto", "min-rto", tree->min_rto);
 	pr_uint("dead-time", "dead-time", tree->dead_time);
 	pr_uint("memory", "memory", tree->memory);
+	if (INC_NL_HAS(tree, TREE_HELD))
+		pr_uint("held", "held", tree->held);
 	pr_uint("epoch", "epoch", tree->epoch);
 	pr_uint("owned", "owned", tree->owned);
 	pr_uint("traffic-class", "traffic-class", tree->traffic_class);
@@ -316,6 +318,15 @@ void show_switch(const struct inc_nl_switch *sw)
 	pr_uint("max-ranks", "max-ranks", sw->max_ranks);
 	pr_uint("max-slots", "max-slots", sw->max_slots);
 	pr_uint("max-tree-memory", "max-tree-memory", sw->max_tree_memory);
+	if (INC_NL_HAS(sw, SWITCH_MAX_TREE_HOLD))
+		pr_uint("max-tree-hold", "max-tree-hold", sw->max_tree_hold);
+	if (INC_NL_HAS(sw, SWITCH_HELD)) {
+		pr_indent();
+		pr_uint("held", "held", sw->held);
+		pr_uint("hold-limit", "hold-limit", sw->hold_limit);
+		pr_uint("hold-guaranteed", "hold-guaranteed",
+			sw->hold_guaranteed);
+	}
 	pr_indent();
 	pr_mask("collectives", "collectives", sw->collectives,
 		inc_nl_collective_name);

@@ -11,7 +11,8 @@
 static const char usage[] =
 "Usage: inc-tool switch [ show ]\n"
 "       inc-tool switch set [ memory-limit SIZE ] [ max-trees N ]\n"
-"               [ max-ranks N ] [ max-slots N ] [ max-tree-memory SIZE ]\n";
+"               [ max-ranks N ] [ max-slots N ] [ max-tree-memory SIZE ]\n"
+"               [ max-tree-hold SIZE ]\n";
 
 #define KW(_name, _takes, _ATTR, _member)				\
 	KEYWORD(struct inc_nl_switch, _name, NULL, _takes, parse_uint,	\
@@ -24,6 +25,8 @@ static const struct keyword set_keywords[] = {
 	KW("max-slots", "a number, 0 for no limit", MAX_SLOTS, max_slots),
 	KW("max-tree-memory", "bytes, 0 for no limit", MAX_TREE_MEMORY,
 	   max_tree_memory),
+	KW("max-tree-hold", "bytes, 0 for no limit", MAX_TREE_HOLD,
+	   max_tree_hold),
 	{ .name = NULL },
 };
 
