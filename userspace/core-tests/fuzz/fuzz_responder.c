@@ -143,7 +143,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint8_t *mem = malloc(STRIDE * SLOTS);
 	bool ok = true;
 
-	inc_msg_loss_init(&gap, ~0U - 20, 64);
+	inc_msg_loss_init(&gap, ~0U - 20, 4096);
 	for (; ok && size >= sizeof(struct request);
 	     data += sizeof(struct request), size -= sizeof(struct request)) {
 		enum inc_responder_verdict verdict;
