@@ -5,7 +5,7 @@
 # finds out what is where, and computes trees of two levels, and of three.
 #
 #   levels.sh [VAR=VALUE]... [PART...]
-#	PART: job order die full three
+#	PART: job order placed die full three
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -77,6 +77,37 @@ part_order()
 	gone "any order"
 }
 
+# placed NAME: run a job of five ranks at leaves of 1, 2 and 2, and set HASH.
+placed()
+{
+	local JOB_HOSTS=(0 2 3 4 5)
+
+	HASH=
+	am_job "placed: $1" 5 allreduce -t fp32 -o sum --count 1000 \
+		--repeat-hash --runs 3 --seed 7 || return
+	HASH=$(sed -n 's/.*hash \([0-9a-f]*\).*/\1/p' "$JOB_LOG.0")
+}
+
+# The same job on the same hosts, when others leave room elsewhere: ranks 1 and 2,
+# and 3 and 4, are at a leaf, or at the root.
+part_placed()
+{
+	local all name
+
+	placed "a tree at each leaf"
+	all=$HASH
+	for name in l1 l2; do
+		at "$name" inc-tool switch set memory-limit 4K
+		placed "no room at $name"
+		[ -n "$all" ] && [ "$HASH" = "$all" ]
+		ktap $? "no room at $name: the same bits, $all" "$HASH"
+	done
+	for name in l1 l2; do
+		at "$name" inc-tool switch set memory-limit 1G
+	done
+	gone "placed"
+}
+
 part_die()
 {
 	long_job 6
@@ -137,4 +168,4 @@ part_three()
 	JOB_HOSTS=()
 }
 
-suite "job order die full three" "$@"
+suite "job order placed die full three" "$@"
