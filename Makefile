@@ -22,6 +22,7 @@ help:
 	@echo '  make demo-fabric  2 spines, 4 leaves, 16 hosts, their manager, an MPI job'
 	@echo '  make check      the tests; TESTS="name..." for some of them'
 	@echo '  make check-all  the tests that take longer, too'
+	@echo '  make check-night  those that take hours, too'
 	@echo '  make bench      how fast it is, beside its alternatives; REPS=5'
 	@echo '  make patch-series KDIR=linux-7.x'
 	@echo '                  the module as patches for that kernel, in build/patch-series'
@@ -97,6 +98,9 @@ check:
 check-all:
 	@selftests/run -a $(TESTS)
 
+check-night:
+	@selftests/run -n $(TESTS)
+
 bench:
 	@selftests/bench/bench
 
@@ -110,5 +114,5 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all help modules modules-build userspace lab-user install install-modules \
-	install-user demo demo-fabric check check-all bench patch-series deb \
+	install-user demo demo-fabric check check-all check-night bench patch-series deb \
 	clean
