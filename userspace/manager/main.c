@@ -39,6 +39,7 @@ static void reload(struct work *work)
 	if (manager.stop)
 		return;
 	group_check_callers(&manager);
+	switches_reload(&manager);
 	event_say(&manager.events,
 		  tenants_reload(&manager.tenants, err, sizeof(err)) ?
 		  EVENT_LIMITS_WRONG : EVENT_LIMITS_READ,
@@ -92,99 +93,6 @@ static int catch_signals(const sigset_t *set)
 	return pthread_create(&thread, NULL, wait_signal, (void *)set);
 }
 
-/* --- Switches ------------------------------------------------------------ */
-
-static void switch_seen(struct sw *sw, const struct sw_info *before)
-{
-	if (sw->up)
-		topo_changed(manager.topo, sw);
-	if (manager.state.phase != PHASE_ACTIVE)
-		return;
-	if (sw->up && !manager.stop)
-		restore_check(&manager, sw);
-	news_seen(&manager, sw, before);
-	group_find_links(&manager);
-	group_fabric_changed(&manager);
-}
-
-static const struct sw *switch_namesake(const struct sw *sw, const char *id)
-{
-	const struct sw *other;
-	unsigned int i;
-
-	for (i = 0; i < manager.o.nswitches; i++) {
-		other = &manager.switches[i];
-		if (other != sw && other->info && !strcmp(other->info->id, id))
-			return other;
-	}
-	return NULL;
-}
-
-static void switch_heard(const struct sw_news *news)
-{
-	if (manager.state.phase == PHASE_ACTIVE)
-		news_heard(&manager, news);
-}
-
-/* Changes are the leader's, even if they have waited in a queue. */
-static bool may_change(void)
-{
-	return store_leads(manager.state.store);
-}
-
-static void set_path(char *to, size_t len, const char *from)
-{
-	snprintf(to, len, "%s", from ? from : "");
-}
-
-static int start_switches(struct manager *m)
-{
-	struct sw *sw;
-	unsigned int i;
-	int ret = 0;
-
-	m->switches = calloc(m->o.nswitches, sizeof(*m->switches));
-	m->topo = m->switches ? topo_new(m) : NULL;
-	if (!m->topo || sw_crew_start(&m->crew, m->o.nswitches))
-		return -ENOMEM;
-	for (i = 0; i < m->o.nswitches && !ret; i++) {
-		sw = &m->switches[i];
-		sw->loop = &m->loop;
-		sw->crew = &m->crew;
-		sw->index = i;
-		sw->address = m->o.switches[i];
-		sw->interval_ms = m->o.agent_ms;
-		sw->seen = switch_seen;
-		sw->heard = switch_heard;
-		sw->namesake = switch_namesake;
-		sw->may_change = may_change;
-		netconf_target_parse(&sw->target, sw->address);
-		set_path(sw->target.key, sizeof(sw->target.key), m->o.key);
-		set_path(sw->target.known_hosts,
-			 sizeof(sw->target.known_hosts), m->o.known_hosts);
-		sw->target.cert = m->o.security.cert;
-		sw->target.cert_key = m->o.security.key;
-		sw->target.ca = m->o.security.ca;
-		ret = sw_start(sw);
-	}
-	return ret;
-}
-
-static void stop_switches(struct manager *m)
-{
-	unsigned int i;
-
-	for (i = 0; i < m->o.nswitches; i++)
-		sw_stop(&m->switches[i]);
-	sw_crew_stop(&m->crew);
-	/* What they have done last. */
-	loop_turn(&m->loop, 0);
-	for (i = 0; i < m->o.nswitches; i++)
-		sw_info_free(m->switches[i].info);
-	topo_free(m->topo);
-	free(m->switches);
-}
-
 /* --- Run ----------------------------------------------------------------- */
 
 static void turn(struct manager *m, int64_t until)
@@ -196,10 +104,13 @@ static void turn(struct manager *m, int64_t until)
 		next = reserve_deadline(m);
 	if (m->stats->at < next)
 		next = m->stats->at;
+	if (group_drain_deadline(m) < next)
+		next = group_drain_deadline(m);
 	if (m->state.phase == PHASE_ACTIVE && hosts_deadline(m) < next)
 		next = hosts_deadline(m);
 	loop_turn(&m->loop, next < until ? next : until);
 	reserve_expire(m);
+	group_drain_turn(m);
 	if (m->state.phase == PHASE_ACTIVE)
 		hosts_turn(m);
 	state_turn(m);
@@ -360,7 +271,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "inc-amd: --store %s: %s\n", m->o.store, err);
 		return 1;
 	}
-	if (start_switches(m)) {
+	if (switches_start(m)) {
 		fputs("inc-amd: no memory\n", stderr);
 		return 1;
 	}
@@ -375,7 +286,7 @@ int main(int argc, char **argv)
 	web_stop(web);
 	dismantle(m);
 	rpc_stop(m->rpc);
-	stop_switches(m);
+	switches_stop(m);
 	state_stop(m);
 	stats_stop(m->stats);
 	events_free(&m->events);

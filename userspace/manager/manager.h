@@ -68,6 +68,8 @@ struct stats;
  * @http: address of the web page; NULL: none
  * @http_plaintext: other hosts may see it, too
  * @tenants: file with the limits of tenants; NULL: the default one, if it is there
+ * @argc: number of arguments
+ * @argv: arguments
  */
 struct options {
 	const char	*listen;
@@ -97,6 +99,8 @@ struct options {
 	const char	*http;
 	bool		http_plaintext;
 	const char	*tenants;
+	int		argc;
+	char		**argv;
 };
 
 /**
@@ -107,9 +111,12 @@ struct options {
  * @rpc: gRPC server
  * @state: what survives it
  * @crew: threads that talk with switches
- * @switches: switches, @o.nswitches of them
+ * @switches: switches, @o.nswitches of them; those that are gone stay
+ * @most: how many there may be
  * @topo: how they are linked, and where hosts are
  * @tenants: whose groups these are
+ * @drains: switches that get no more trees
+ * @drain_at: milliseconds; when to look what has to move away from them
  * @groups: groups, in the order of their creation
  * @groups_end: where the next one is appended
  * @by_name: the same, by their names
@@ -132,8 +139,11 @@ struct manager {
 	struct state	state;
 	struct sw_crew	crew;
 	struct sw	*switches;
+	unsigned int	most;
 	struct topo	*topo;
 	struct tenants	tenants;
+	struct drain	*drains;
+	int64_t		drain_at;
 	struct group	*groups;
 	struct group	**groups_end;
 	struct index	by_name;
@@ -151,6 +161,12 @@ struct manager {
 
 /* options.c */
 int options_read(struct options *o, int argc, char **argv);
+int options_again(struct options *o, const struct options *before);
+
+/* switches.c */
+int switches_start(struct manager *m);
+void switches_stop(struct manager *m);
+void switches_reload(struct manager *m);
 
 /* api/peer.c */
 bool addr_of_peer(const char *peer, struct inc_rdv_addr *addr);
@@ -174,6 +190,10 @@ void group_check_callers(struct manager *m);
 void group_arm(struct manager *m);
 void group_fabric_changed(struct manager *m);
 void group_find_links(struct manager *m);
+
+/* group/drain.c */
+int64_t group_drain_deadline(const struct manager *m);
+void group_drain_turn(struct manager *m);
 
 /* group/news.c */
 void news_heard(struct manager *m, const struct sw_news *news);

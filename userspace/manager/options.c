@@ -519,6 +519,8 @@ int options_read(struct options *o, int argc, char **argv)
 		.rebuild_ms	= 30000,
 		.store		= "sqlite:" DEFAULT_STORE,
 	};
+	o->argc = argc;
+	o->argv = argv;
 	if (!conf_given(argc, argv, shorts, longs, 'f') &&
 	    !access(AM_CONFIG, F_OK) && read_file(o, AM_CONFIG))
 		return -1;
@@ -537,4 +539,18 @@ int options_read(struct options *o, int argc, char **argv)
 	if (!o->advertise)
 		o->advertise = o->listen;
 	return 0;
+}
+
+/**
+ * options_again() - read the command line and the file again
+ * @o: result; its texts are never freed, as those of the first time
+ * @before: what options_read() had read
+ *
+ * Return: 0; -1 after a message.
+ */
+int options_again(struct options *o, const struct options *before)
+{
+	/* getopt_long() begins anew. */
+	optind = 0;
+	return options_read(o, before->argc, before->argv);
 }

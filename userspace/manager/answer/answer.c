@@ -97,16 +97,22 @@ static bool sees(const struct rpc_answer *a, const struct group *g)
 
 /* --- The fabric ---------------------------------------------------------- */
 
-static void put_switch(struct list *list, const struct sw *sw)
+/**
+ * answer_fill_switch() - describe a switch
+ * @out: result; valid as long as nothing changes
+ * @sw: switch
+ */
+void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw)
 {
-	RdmaInc__V1__Switch *out = append(list, sizeof(*out));
-
-	if (!out)
-		return;
 	rdma_inc__v1__switch__init(out);
 	out->id = (char *)(sw->info ? sw->info->id : "");
 	out->address = (char *)sw->address;
 	out->state = (char *)(sw->up ? "up" : sw->why);
+	out->drain = (char *)answer_drain(sw);
+	if (sw->drain) {
+		out->drained_by = sw->drain->by;
+		out->drained_at = sw->drain->since;
+	}
 	if (!sw->info)
 		return;
 	out->collectives = sw->info->collectives;
@@ -114,6 +120,14 @@ static void put_switch(struct list *list, const struct sw *sw)
 	out->memory_used = sw->info->memory_used;
 	out->max_trees = sw->info->max_trees;
 	out->trees = sw->info->ntrees;
+}
+
+static void put_switch(struct list *list, const struct sw *sw)
+{
+	RdmaInc__V1__Switch *out = append(list, sizeof(*out));
+
+	if (out)
+		answer_fill_switch(out, sw);
 }
 
 static void put_link(struct list *list, const struct manager *m,
@@ -165,6 +179,7 @@ static void hide_rest(const struct list *switches, const struct list *links)
 		sw->address = (char *)"";
 		if (strcmp(sw->state, "up"))
 			sw->state = (char *)"down";
+		sw->drained_by = (char *)protobuf_c_empty_string;
 	}
 	for (i = 0; i < links->n; i++) {
 		link = links->p[i];
@@ -218,7 +233,7 @@ static void get_topology(const struct manager *m, struct rpc_answer *a)
 	uint32_t i, n;
 
 	for (i = 0; seen && i < m->o.nswitches; i++)
-		if (seen[i])
+		if (seen[i] && !m->switches[i].gone)
 			put_switch(&switches, &m->switches[i]);
 	link = topo_links(m, &n);
 	for (i = 0; seen && i < n; i++)
@@ -434,6 +449,10 @@ static bool answer_operator(struct manager *m, enum rpc_method method,
 	case RPC_DELETE_RESERVATION:
 	case RPC_LIST_RESERVATIONS:
 		answer_reservations(m, method, data, len, a);
+		return true;
+	case RPC_DRAIN_SWITCH:
+	case RPC_RESUME_SWITCH:
+		answer_switch(m, method, data, len, a);
 		return true;
 	default:
 		return false;

@@ -8,6 +8,7 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "manager.h"
+#include "rdma_inc.pb-c.h"
 
 struct group;
 
@@ -15,6 +16,7 @@ void answer_refuse(struct rpc_answer *a, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void answer_reply(struct rpc_answer *a, const ProtobufCMessage *msg);
 const char *answer_state(const struct group *g);
+void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw);
 bool answer_hides(const struct rpc_answer *a);
 struct group *answer_group(const struct manager *m, const char *name,
 			   const char *tenant, struct rpc_answer *a);
@@ -42,6 +44,11 @@ void answer_reserve(struct manager *m, const uint8_t *data, size_t len,
 		    struct rpc_answer *a);
 void answer_reservations(struct manager *m, enum rpc_method method,
 			 const uint8_t *data, size_t len, struct rpc_answer *a);
+
+/* drain.c */
+const char *answer_drain(const struct sw *sw);
+void answer_switch(struct manager *m, enum rpc_method method,
+		   const uint8_t *data, size_t len, struct rpc_answer *a);
 
 /* why.c */
 void answer_why(const struct manager *m, const char *name,

@@ -110,7 +110,10 @@ static void put_switches(const struct manager *m, struct table *t)
 
 	for (i = 0; i < m->o.nswitches; i++) {
 		sw = &m->switches[i];
-		r = add_row(t, sw_name(sw), sw->up ? "up" : sw->why);
+		if (sw->gone)
+			continue;
+		r = add_row(t, sw_name(sw), !sw->up ? sw->why :
+			    sw_closed(sw) ? answer_drain(sw) : "up");
 		if (r)
 			r->msg.switches = sw->parts;
 	}

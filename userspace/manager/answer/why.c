@@ -32,6 +32,10 @@ static void unusable(const struct sw *sw, char *text, size_t len)
 {
 	if (!sw->up)
 		snprintf(text, len, "unreachable: %s", sw->why);
+	else if (sw->drain)
+		snprintf(text, len, "drained by %s", sw->drain->by);
+	else if (sw->leaving)
+		snprintf(text, len, "it is not among --switch any more");
 	else if (!sw->info->collectives)
 		snprintf(text, len, "no capability: it offers no collective");
 	else
@@ -71,12 +75,13 @@ static void fill(const struct manager *m, const struct place_why *list,
 {
 	uint32_t i;
 
-	w->msg.n_candidates = m->o.nswitches;
 	w->msg.candidates = w->list;
 	w->msg.root = (char *)sw_name(&m->switches[root]);
 	for (i = 0; i < m->o.nswitches; i++) {
+		if (m->switches[i].gone)
+			continue;
 		rdma_inc__v1__candidate__init(&w->out[i]);
-		w->list[i] = &w->out[i];
+		w->list[w->msg.n_candidates++] = &w->out[i];
 		w->out[i].switch_id = (char *)sw_name(&m->switches[i]);
 		w->out[i].links = list[i].cost == UINT64_MAX ? 0 : list[i].cost;
 		w->out[i].load = list[i].load;

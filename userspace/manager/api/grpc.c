@@ -59,6 +59,8 @@ static const struct method methods[RPC_METHODS + 1] = {
 				     .client = true },
 	[RPC_LIST_RESERVATIONS]	= { .path = PATH("ListReservations"),
 				    .client = true },
+	[RPC_DRAIN_SWITCH]	= { .path = PATH("DrainSwitch") },
+	[RPC_RESUME_SWITCH]	= { .path = PATH("ResumeSwitch") },
 	[RPC_METHODS]		= { .path = AM_JOIN, .client = true },
 };
 

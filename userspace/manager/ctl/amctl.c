@@ -15,7 +15,7 @@ static const char usage[] =
 	"Usage: inc-amctl [OPTIONS] OBJECT { COMMAND | help }\n"
 	"\n"
 	"  topology           switches, hosts and links\n"
-	"  switch [NAME]      switches: state, room\n"
+	"  switch [NAME]      switches: state, room; drain, resume\n"
 	"  client [ADDRESS]   hosts: the switch that sees each, its interface\n"
 	"  group show [NAME]  all groups, or one: its tree and ranks\n"
 	"  group del NAME     dismantle a group; its ranks are told\n"

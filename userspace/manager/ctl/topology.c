@@ -31,6 +31,10 @@ static void print_switch(const RdmaInc__V1__Switch *s)
 		printf(", %u trees, %llu of %llu MiB used", s->trees,
 		       (unsigned long long)s->memory_used >> 20,
 		       (unsigned long long)s->memory_limit >> 20);
+	if (s->drain[0])
+		printf(", %s", s->drain);
+	if (s->drained_by[0])
+		printf(" by %s", s->drained_by);
 	putchar('\n');
 }
 
@@ -219,8 +223,24 @@ static int run_list(bool hosts, int argc, char **argv)
 	return n || !argc ? CTL_OK : CTL_REFUSED;
 }
 
+/* The method of a word that is a command for a switch; else NULL. */
+static const char *method_of(const char *word)
+{
+	if (!strcmp(word, "drain"))
+		return "DrainSwitch";
+	return strcmp(word, "resume") ? NULL : "ResumeSwitch";
+}
+
+/* As "group del NAME", and as it is said: "switch NAME drain". */
 static int run_switch(int argc, char **argv)
 {
+	if (argc == 2 && method_of(argv[1]))
+		return ctl_drain(argv[0], method_of(argv[1]));
+	if (argc == 2 && method_of(argv[0]))
+		return ctl_drain(argv[1], method_of(argv[0]));
+	if (argc == 1 && method_of(argv[0]))
+		return ctl_wrong("switch %s: which one? \"inc-amctl switch\" lists them",
+				 argv[0]);
 	return run_list(false, argc, argv);
 }
 
@@ -233,8 +253,16 @@ const struct ctl_object ctl_switch = {
 	.name	= "switch",
 	.usage	=
 	"Usage: inc-amctl switch [show] [NAME]\n"
+	"       inc-amctl switch { drain | resume } NAME\n"
 	"\n"
-	"Switches: the address of the agent, \"up\" or why not, trees and memory.\n",
+	"show:   switches: the address of the agent, \"up\" or why not, trees and\n"
+	"        memory, and whether it is drained.\n"
+	"drain:  make no more trees there. Groups that asked to be rebuilt move away,\n"
+	"        one after the other, if there is room elsewhere; all that have a tree\n"
+	"        there are listed. It lasts until it is resumed, and may be repeated to\n"
+	"        see what is left.\n"
+	"resume: make trees there again.\n"
+	"\"switch NAME drain\" is the same.\n",
 	.run	= run_switch,
 };
 

@@ -313,7 +313,7 @@ static uint32_t room_of(const struct manager *m, const struct sw *sw,
 {
 	uint32_t i, id, n = sw->parts - gone;
 
-	if (!sw->up || !sw->info->collectives)
+	if (!sw->up || sw_closed(sw) || !sw->info->collectives)
 		return 0;
 	if (!sw->info->max_trees)
 		return UINT32_MAX;
@@ -403,12 +403,14 @@ struct place_fabric *topo_without(const struct manager *m,
 				  const struct topo_charge *c)
 {
 	struct place_fabric *f = topo_fabric(m);
+	const struct sw *known;
 	struct place_switch *sw;
 	uint32_t i;
 
 	for (i = 0; f && c && i < c->nnodes; i++) {
+		known = &m->switches[c->nodes[i]];
 		sw = &m->topo->switches[c->nodes[i]];
-		if (m->switches[c->nodes[i]].up && sw->room < UINT32_MAX)
+		if (known->up && !sw_closed(known) && sw->room < UINT32_MAX)
 			sw->room++;
 		sw->load--;
 	}

@@ -182,7 +182,8 @@ static bool all_asked(const struct manager *m)
 	unsigned int i;
 
 	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].info && !m->switches[i].missed)
+		if (!m->switches[i].gone && !m->switches[i].info &&
+		    !m->switches[i].missed)
 			return false;
 	return true;
 }

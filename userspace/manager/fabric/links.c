@@ -88,7 +88,7 @@ static void sort_ids(struct topo *t)
 
 	t->nids = 0;
 	for (i = 0; i < t->n; i++)
-		if (t->m->switches[i].info)
+		if (t->m->switches[i].info && !t->m->switches[i].gone)
 			t->by_id[t->nids++] = &t->m->switches[i];
 	qsort(t->by_id, t->nids, sizeof(*t->by_id), by_id);
 }
@@ -213,7 +213,7 @@ static void settle(const struct topo *t, struct row *row)
 static void make_row(struct topo *t, const struct sw *sw)
 {
 	struct row *row = &t->rows[sw->index], before = *row;
-	const struct sw_info *info = sw->info;
+	const struct sw_info *info = sw->gone ? NULL : sw->info;
 	uint32_t i, k;
 
 	for (i = 0; i < before.n; i++)

@@ -90,8 +90,10 @@ static void talk(struct job *job)
 
 	while ((op = next_op(sw, &stop)))
 		run(sw, op);
-	if (stop)
-		netconf_close(sw->session);
+	if (!stop)
+		return;
+	netconf_close(sw->session);
+	sw->session = NULL;
 }
 
 /* --- The main loop ------------------------------------------------------- */
@@ -130,7 +132,9 @@ void sw_submit(struct sw *sw, struct sw_op *op)
 /* Have the timer go off, unless it is not to be asked any more. */
 static void set_timer(struct sw *sw, int64_t at)
 {
-	timer_set(&sw->loop->timers, &sw->timer, sw->quiet ? TIMER_NEVER : at);
+	if (!sw->gone)
+		timer_set(&sw->loop->timers, &sw->timer,
+			  sw->quiet ? TIMER_NEVER : at);
 }
 
 struct refresh {
@@ -183,8 +187,14 @@ static void refresh_done(struct sw_op *op)
 	struct refresh *r = container_of(op, struct refresh, op);
 	struct sw *sw = op->sw;
 	struct sw_info *before = NULL;
-	bool up = !op->ret && !is_taken(sw, r);
+	bool up;
 
+	if (sw->gone) {
+		sw_info_free(r->info);
+		free(r);
+		return;
+	}
+	up = !op->ret && !is_taken(sw, r);
 	if (up && (!sw->up || !sw->info || strcmp(sw->info->id, r->info->id)))
 		log_say("switch %s (%s): up", r->info->id, sw->address);
 	else if (!up && (sw->up || strcmp(sw->why, op->err)))
@@ -217,6 +227,8 @@ void sw_refresh(struct sw *sw)
 {
 	struct refresh *r;
 
+	if (sw->gone)
+		return;
 	if (sw->refreshing) {
 		sw->again = true;
 		return;
@@ -352,4 +364,19 @@ void sw_stop(struct sw *sw)
 		pool_submit(&sw->crew->pool, &sw->talk);
 	sw->talking = true;
 	pthread_mutex_unlock(&sw->lock);
+}
+
+/**
+ * sw_retire() - let go of a switch for good
+ * @sw: switch that no group needs
+ *
+ * What it has told stays, for those that still name it.
+ */
+void sw_retire(struct sw *sw)
+{
+	sw->gone = true;
+	sw->up = false;
+	sw->refreshing = false;
+	snprintf(sw->why, sizeof(sw->why), "it is not among --switch any more");
+	sw_stop(sw);
 }

@@ -112,6 +112,7 @@ struct sw_info {
 	int64_t		told_at;
 };
 
+struct drain;
 struct sw;
 
 /**
@@ -242,6 +243,9 @@ struct sw_watch {
  * @up: the agent has answered the last time
  * @why: if not @up: the reason
  * @info: what it told last; NULL: nothing yet
+ * @drain: no more trees are made there, and who has wished so; NULL: they are
+ * @leaving: it is not named any more, and gets no more trees
+ * @gone: nor has it any: it is not talked with
  * @parts: trees that groups have there
  * @groups: groups that need it, or one of its interfaces
  * @refreshing: an operation asks for @info
@@ -279,6 +283,9 @@ struct sw {
 	bool			up;
 	char			why[NETCONF_ERROR_LEN];
 	struct sw_info		*info;
+	struct drain		*drain;
+	bool			leaving;
+	bool			gone;
 	unsigned int		parts;
 	LIST_HEAD(, group_at)	groups;
 	bool			refreshing;
@@ -314,8 +321,20 @@ void sw_stop(struct sw *sw);
 void sw_submit(struct sw *sw, struct sw_op *op);
 void sw_refresh(struct sw *sw);
 void sw_hush(struct sw *sw);
+void sw_retire(struct sw *sw);
 bool sw_awaited(const struct sw *sw);
 const char *sw_name(const struct sw *sw);
+
+/**
+ * sw_closed() - check whether a switch gets no more trees
+ * @sw: switch
+ *
+ * Return: true if it is drained, or not named any more.
+ */
+static inline bool sw_closed(const struct sw *sw)
+{
+	return sw->drain || sw->leaving;
+}
 
 /* watch.c */
 void *sw_watch_poll(void *arg);

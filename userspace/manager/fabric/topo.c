@@ -189,6 +189,22 @@ static void locate(struct topo *t, struct mac *mac)
 	mac->itf = found ? found->itf : 0;
 }
 
+/* NULL if there are several. */
+static struct sw *only_switch(const struct manager *m)
+{
+	struct sw *only = NULL;
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		if (m->switches[i].gone)
+			continue;
+		if (only)
+			return NULL;
+		only = &m->switches[i];
+	}
+	return only;
+}
+
 /**
  * topo_find() - find the switch that a host is at
  * @m: manager
@@ -207,7 +223,7 @@ struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 	if (mac)
 		locate(m->topo, mac);
 	if (!mac || mac->sw == PLACE_NONE)
-		return m->o.nswitches == 1 ? &m->switches[0] : NULL;
+		return only_switch(m);
 	*itf = &m->switches[mac->sw].info->ifs[mac->itf];
 	return &m->switches[mac->sw];
 }
@@ -340,12 +356,12 @@ int topo_cable_parse(struct topo_cable *c, const char *text)
 struct topo *topo_new(struct manager *m)
 {
 	struct topo *t = calloc(1, sizeof(*t));
-	uint32_t n = m->o.nswitches;
+	uint32_t n = m->o.nswitches + SWITCHES_SPARE;
 
 	if (!t)
 		return NULL;
 	t->m = m;
-	t->n = n;
+	t->n = m->o.nswitches;
 	t->generation = 1;
 	t->links_old = true;
 	t->rows = calloc(n, sizeof(*t->rows));
@@ -355,6 +371,33 @@ struct topo *topo_new(struct manager *m)
 		return t;
 	topo_free(t);
 	return NULL;
+}
+
+/**
+ * topo_grow() - take in that there are other switches, or links, than before
+ * @t: topology, whose manager has SWITCHES_SPARE switches more at most
+ */
+void topo_grow(struct topo *t)
+{
+	t->n = t->m->o.nswitches;
+	t->generation++;
+	t->links_old = true;
+	t->rows_old = true;
+	graph_free(t);
+	hosts_changed(t->hosts, t->m->loop.now);
+}
+
+/**
+ * topo_leave() - forget what a switch has told
+ * @t: topology
+ * @sw: switch, which is gone
+ */
+void topo_leave(struct topo *t, const struct sw *sw)
+{
+	seen_forget(&t->seen, sw->index);
+	row_free(&t->rows[sw->index]);
+	t->rows[sw->index].known = false;
+	topo_grow(t);
 }
 
 /**

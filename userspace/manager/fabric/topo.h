@@ -12,6 +12,9 @@
 #include "fabric/switch.h"
 #include "place/place.h"
 
+/* That many may be added while the manager runs. */
+#define SWITCHES_SPARE	1024
+
 struct hosts;
 struct manager;
 struct topo;
@@ -74,6 +77,8 @@ void hosts_turn(struct manager *m);
 
 int topo_cable_parse(struct topo_cable *c, const char *text);
 struct topo *topo_new(struct manager *m);
+void topo_grow(struct topo *t);
+void topo_leave(struct topo *t, const struct sw *sw);
 void topo_free(struct topo *t);
 void topo_changed(struct topo *t, struct sw *sw);
 uint64_t topo_generation(const struct manager *m);

@@ -324,6 +324,7 @@ void group_rebuild_step(struct group *g);
 void group_rebuild_on(struct group *g);
 struct place_why;
 bool group_why(const struct group *g, struct place_why *list, uint32_t *root);
+bool group_fits(struct group *g);
 
 /* preempt.c */
 bool group_waits(struct group *g);
@@ -332,6 +333,10 @@ bool group_awaits_memory(struct group *g);
 void group_yield(struct group *g);
 void group_has_room(struct group *g);
 void group_wake(struct manager *m);
+
+/* drain.c */
+bool group_uses(const struct group *g, const struct sw *sw);
+bool group_may_move(struct group *g, char *why, size_t len);
 
 /* link.c */
 void group_note_links(struct group *g);

@@ -205,6 +205,27 @@ bool group_why(const struct group *g, struct place_why *list, uint32_t *root)
 	return found;
 }
 
+/**
+ * group_fits() - check whether a group could have another tree
+ * @g: group, all ranks of which were present
+ *
+ * Return: true if it could, were its own tree gone. @g->refused may have changed.
+ */
+bool group_fits(struct group *g)
+{
+	const struct place_fabric *f = topo_without(g->manager, g->charge);
+	uint32_t at[g->like.ranks], lost;
+	struct place p = { .n = 0 };
+	bool fits;
+
+	if (!f || !locate(g, true, at, &lost))
+		return false;
+	limit_room(g);
+	fits = place_compute(f, g->like.ranks, at, &p) && cm_placed(g, &p);
+	place_free(&p);
+	return fits;
+}
+
 static uint32_t new_tree_id(struct manager *m)
 {
 	uint32_t id;
@@ -341,10 +362,12 @@ static const char *reason(const struct group *g, int *err)
 	if (g->navoid)
 		return g->refused;
 	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].up) {
+		if (!m->switches[i].up && !m->switches[i].gone) {
 			*err = EHOSTUNREACH;
 			return m->switches[i].why;
 		}
+	if (m->drains)
+		return "none has the capability and room for another tree, and is not drained";
 	return "none has the capability and room for another tree";
 }
 

@@ -206,16 +206,6 @@ static struct part *gone_part(struct group *g, const struct sw *sw)
 	return NULL;
 }
 
-static bool needs(const struct group *g, const struct sw *sw)
-{
-	uint32_t i;
-
-	for (i = 0; i < g->nparts; i++)
-		if (g->parts[i].sw == sw)
-			return true;
-	return false;
-}
-
 static void tell_state(struct manager *m, struct sw *sw)
 {
 	if (sw->up == sw->told_up)
@@ -233,7 +223,7 @@ static void switch_lost(struct manager *m, const struct sw *sw)
 		  sw->missed, sw->why);
 	for (g = m->groups; g; g = next) {
 		next = g->next;
-		if (needs(g, sw))
+		if (group_uses(g, sw))
 			group_fail(g, CAUSE_SWITCH, -1, INC_STATUS_TREE_GONE,
 				   "switch %s is lost: %s", sw_name(sw),
 				   sw->why);

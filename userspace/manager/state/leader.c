@@ -54,7 +54,8 @@ static bool looked(const struct manager *m)
 	unsigned int i;
 
 	for (i = 0; i < m->o.nswitches; i++)
-		if (!m->switches[i].info && !m->switches[i].missed)
+		if (!m->switches[i].gone && !m->switches[i].info &&
+		    !m->switches[i].missed)
 			return false;
 	return true;
 }
@@ -65,6 +66,7 @@ static void begin(struct manager *m)
 
 	ids_restore(m, m->state.list);
 	reserve_restore(m, m->state.list);
+	drain_restore(m, m->state.list);
 	restore_all(m, m->state.list);
 	store_list_free(m->state.list);
 	m->state.list = NULL;
@@ -115,6 +117,7 @@ void state_forget(struct manager *m, const char *why)
 			forget(g, why);
 	}
 	reserve_forget(m);
+	drain_forget(m);
 }
 
 static void step_down(struct manager *m)

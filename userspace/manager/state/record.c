@@ -147,6 +147,8 @@ static struct sw *find_switch(struct manager *m, const char *id,
 
 	for (i = 0; i < m->o.nswitches; i++) {
 		sw = &m->switches[i];
+		if (sw->gone)
+			continue;
 		if (sw->info && !strcmp(sw->info->id, id))
 			return sw;
 		if (!sw->info && !strcmp(sw->address, address))

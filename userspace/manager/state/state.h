@@ -98,6 +98,32 @@ void keep_not(struct group *g);
 char *record_of(const struct group *g);
 struct group *record_group(struct manager *m, const char *text, char *err);
 
+/* drain.c */
+
+/**
+ * struct drain - a switch that gets no more trees
+ * @next: next one
+ * @id: the switch's identity; empty: it was not known
+ * @address: address of its agent, the beginning of it
+ * @by: who has wished so
+ * @since: seconds since 1970
+ * @told: there is an event that says that it has no trees
+ */
+struct drain {
+	struct drain	*next;
+	char		id[64];
+	char		address[128];
+	char		by[IDENTITY_LEN];
+	int64_t		since;
+	bool		told;
+};
+
+int drain_add(struct manager *m, struct sw *sw, const char *by);
+void drain_end(struct manager *m, struct sw *sw, const char *by);
+void drain_seen(struct manager *m, struct sw *sw);
+void drain_restore(struct manager *m, const struct store_record *list);
+void drain_forget(struct manager *m);
+
 /* reserve.c */
 int reserve_add(struct manager *m, const struct reservation *wish,
 		struct reservation **made, char *why, size_t len);

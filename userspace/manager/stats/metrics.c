@@ -96,12 +96,25 @@ static void put_switches(const struct stats *st, FILE *f)
 
 	head(f, "switch_up", "gauge", "Whether the switch's agent answers.");
 	for (i = 0; i < m->o.nswitches; i++) {
+		if (m->switches[i].gone)
+			continue;
 		fputs("inc_am_switch_up", f);
 		put_label(f, "switch", sw_name(&m->switches[i]));
 		fprintf(f, " %d\n", m->switches[i].up);
 	}
+	head(f, "switch_drained", "gauge",
+	     "Whether the switch gets no more trees.");
+	for (i = 0; i < m->o.nswitches; i++) {
+		if (m->switches[i].gone)
+			continue;
+		fputs("inc_am_switch_drained", f);
+		put_label(f, "switch", sw_name(&m->switches[i]));
+		fprintf(f, " %d\n", sw_closed(&m->switches[i]));
+	}
 	head(f, "switch_trees", "gauge", "Trees of the manager there.");
 	for (i = 0; i < m->o.nswitches; i++) {
+		if (m->switches[i].gone)
+			continue;
 		fputs("inc_am_switch_trees", f);
 		put_label(f, "switch", sw_name(&m->switches[i]));
 		fprintf(f, " %u\n", m->switches[i].parts);

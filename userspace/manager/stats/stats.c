@@ -354,7 +354,8 @@ struct stats *stats_start(struct manager *m)
 
 	if (!st)
 		return NULL;
-	st->switches = calloc(m->o.nswitches + 1, sizeof(*st->switches));
+	st->switches = calloc(m->o.nswitches + SWITCHES_SPARE,
+			      sizeof(*st->switches));
 	if (!st->switches) {
 		free(st);
 		return NULL;

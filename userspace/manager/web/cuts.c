@@ -81,6 +81,26 @@ static void note_links(struct json_object *known, struct json_object *ends,
 	}
 }
 
+/* Has an end of it a switch that the manager does not have any more? */
+static bool has_left(const struct manager *m, struct json_object *link,
+		     const char *end)
+{
+	const char *id = text_of(link, end);
+	const struct sw *sw;
+	bool left = false;
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		sw = &m->switches[i];
+		if (!sw->info || strcmp(sw->info->id, id))
+			continue;
+		if (!sw->gone)
+			return false;
+		left = true;
+	}
+	return left;
+}
+
 /**
  * cuts_update() - compare the fabric's links with those of before
  * @known: links by name, as left by the last call; empty at first
@@ -88,7 +108,8 @@ static void note_links(struct json_object *known, struct json_object *ends,
  * @now: milliseconds since 1970
  *
  * A link is forgotten a day after it was seen last, when one of its interfaces has
- * another one, and if more than CUTS_MAX are missing.
+ * another one, when one of its switches is gone, and if more than CUTS_MAX are
+ * missing.
  *
  * Return: array of the links that are missing, with both ends and "seen", when
  *	they were there last, in milliseconds since 1970.
@@ -110,6 +131,8 @@ struct json_object *cuts_update(struct json_object *known,
 		if (now - seen > KEEP_MS ||
 		    has_end(ends, it.val, "from-switch", "from-interface") ||
 		    has_end(ends, it.val, "to-switch", "to-interface") ||
+		    has_left(m, it.val, "from-switch") ||
+		    has_left(m, it.val, "to-switch") ||
 		    json_object_array_length(cuts) >= CUTS_MAX)
 			json_object_object_del(known, it.key);
 		else

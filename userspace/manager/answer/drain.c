@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Switches that are drained, and resumed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/answer.h"
+#include "group/group.h"
+
+/**
+ * answer_drain() - say whether a switch gets more trees
+ * @sw: switch
+ *
+ * Return: empty if it does; "leaving": it is not named any more; else whether
+ * groups have trees there still.
+ */
+const char *answer_drain(const struct sw *sw)
+{
+	if (sw->leaving)
+		return "leaving";
+	if (!sw->drain)
+		return "";
+	return sw->parts ? "draining" : "drained";
+}
+
+static struct sw *find(struct manager *m, const char *name)
+{
+	struct sw *sw;
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		sw = &m->switches[i];
+		if (sw->gone)
+			continue;
+		if (!strcmp(sw_name(sw), name) || !strcmp(sw->address, name))
+			return sw;
+	}
+	return NULL;
+}
+
+/**
+ * struct row - a group of the answer
+ * @msg: message
+ * @why: its text
+ */
+struct row {
+	RdmaInc__V1__SwitchGroup	msg;
+	char				why[128];
+};
+
+static void fill(struct row *r, struct group *g, const struct sw *sw)
+{
+	rdma_inc__v1__switch_group__init(&r->msg);
+	r->msg.name = g->like.job;
+	r->msg.tenant = g->tenant->name;
+	r->msg.moves = sw_closed(sw) && group_may_move(g, r->why, sizeof(r->why));
+	r->msg.stays = r->why;
+}
+
+static void reply(struct manager *m, const struct sw *sw, struct rpc_answer *a)
+{
+	RdmaInc__V1__SwitchGroups out = RDMA_INC__V1__SWITCH_GROUPS__INIT;
+	RdmaInc__V1__Switch about;
+	struct row *rows = calloc(sw->parts + 1, sizeof(*rows));
+	struct group *g;
+
+	out.groups = calloc(sw->parts + 1, sizeof(*out.groups));
+	for (g = m->groups; rows && out.groups && g; g = g->next) {
+		if (!group_uses(g, sw))
+			continue;
+		fill(&rows[out.n_groups], g, sw);
+		out.groups[out.n_groups] = &rows[out.n_groups].msg;
+		out.n_groups++;
+	}
+	answer_fill_switch(&about, sw);
+	out.switch_ = &about;
+	if (rows && out.groups)
+		answer_reply(a, &out.base);
+	else
+		answer_refuse(a, ENOMEM, "no memory");
+	free(out.groups);
+	free(rows);
+}
+
+/**
+ * answer_switch() - answer DrainSwitch or ResumeSwitch
+ * @m: manager
+ * @method: which of them
+ * @data: the request's bytes
+ * @len: their number
+ * @a: answer
+ */
+void answer_switch(struct manager *m, enum rpc_method method,
+		   const uint8_t *data, size_t len, struct rpc_answer *a)
+{
+	RdmaInc__V1__SwitchRequest *req =
+		rdma_inc__v1__switch_request__unpack(NULL, len, data);
+	const char *by = a->who ? a->who->name : "anonymous";
+	struct sw *sw = req ? find(m, req->name) : NULL;
+
+	if (!req) {
+		answer_refuse(a, EINVAL, "the request is no message of rdma_inc.proto");
+	} else if (!sw) {
+		answer_refuse(a, ENOENT, "there is no switch \"%.63s\"",
+			      req->name);
+	} else if (method == RPC_RESUME_SWITCH) {
+		drain_end(m, sw, by);
+		reply(m, sw, a);
+	} else if (drain_add(m, sw, by)) {
+		answer_refuse(a, ENOMEM, "no memory");
+	} else {
+		reply(m, sw, a);
+	}
+	rdma_inc__v1__switch_request__free_unpacked(req, NULL);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Groups leave the switches that are drained: those that asked to be rebuilt get
+ * another tree, if there is room for one elsewhere. One group after the other:
+ * each takes room that the next one cannot have, and a group that is moved where
+ * there is none would end.
+ */
+#include <stdio.h>
+
+#include "group/group.h"
+
+#define MOVE_MS	200	/* between looks while groups move */
+#define LOOK_MS	2000	/* while none can: others may end */
+#define SHARE	10	/* of the time at most, as a fraction */
+
+/**
+ * group_uses() - check whether a group has a tree on a switch
+ * @g: group
+ * @sw: switch
+ *
+ * Return: true if so.
+ */
+bool group_uses(const struct group *g, const struct sw *sw)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++)
+		if (g->parts[i].sw == sw)
+			return true;
+	return false;
+}
+
+/**
+ * group_may_move() - check whether a group can have another tree
+ * @g: group that has one on a switch that is drained
+ * @why: result: if not, the reason
+ * @len: size of @why in bytes
+ *
+ * Return: true if it can, now or as soon as all of its ranks are ready.
+ */
+bool group_may_move(struct group *g, char *why, size_t len)
+{
+	if (g->ending)
+		snprintf(why, len, "it is about to end");
+	else if (!g->like.rebuild)
+		snprintf(why, len, "it did not ask to be rebuilt (INC_AM_ON_FAILURE=rebuild)");
+	else if (!group_fits(g))
+		snprintf(why, len, "no other switch has the capability and room");
+	else
+		return true;
+	return false;
+}
+
+static const struct sw *drained_of(const struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->nparts; i++)
+		if (sw_closed(g->parts[i].sw))
+			return g->parts[i].sw;
+	return NULL;
+}
+
+/* Returns whether it gets another tree. */
+static bool move(struct group *g)
+{
+	const struct sw *sw = drained_of(g);
+	char why[128];
+
+	if (!sw || g->state != GROUP_READY || !group_may_move(g, why,
+							      sizeof(why)))
+		return false;
+	snprintf(why, sizeof(why), "switch %s is drained", sw_name(sw));
+	if (!group_rebuild(g, why))
+		return false;
+	group_touch(g);
+	event_say(&g->manager->events, EVENT_GROUP_MOVES, g->like.job, "%s",
+		  why);
+	event_belongs(&g->manager->events, g->tenant->name);
+	return true;
+}
+
+/* Returns whether one moves. */
+static bool move_one(struct manager *m)
+{
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next)
+		if (g->rebuilding && !g->ending)
+			return true;
+	for (g = m->groups; g; g = g->next)
+		if (move(g))
+			return true;
+	return false;
+}
+
+static void let_go(struct manager *m, struct sw *sw)
+{
+	event_say(&m->events, EVENT_SWITCH_GONE, sw_name(sw),
+		  "it is not among --switch any more");
+	sw_retire(sw);
+	topo_leave(m->topo, sw);
+}
+
+/* Those that have no trees any more. */
+static void tell_empty(struct manager *m)
+{
+	struct sw *sw;
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		sw = &m->switches[i];
+		if (sw->parts || sw->gone) {
+			continue;
+		} else if (sw->leaving) {
+			let_go(m, sw);
+		} else if (sw->drain && !sw->drain->told) {
+			sw->drain->told = true;
+			event_say(&m->events, EVENT_SWITCH_DRAINED, sw_name(sw),
+				  "no group has a tree there any more");
+		}
+	}
+}
+
+/**
+ * group_drain_deadline() - get the time when group_drain_turn() must be called
+ * @m: manager
+ *
+ * Return: milliseconds; INT64_MAX: no switch is drained, or leaves.
+ */
+int64_t group_drain_deadline(const struct manager *m)
+{
+	const struct sw *sw = m->switches;
+	unsigned int i;
+
+	if (m->state.phase != PHASE_ACTIVE)
+		return INT64_MAX;
+	for (i = 0; !m->drains && i < m->o.nswitches; i++)
+		if (sw[i].leaving && !sw[i].gone)
+			return m->drain_at;
+	return m->drains ? m->drain_at : INT64_MAX;
+}
+
+/**
+ * group_drain_turn() - move a group away from the switches that are drained
+ * @m: manager
+ */
+void group_drain_turn(struct manager *m)
+{
+	int64_t begin = now_ms(), took;
+
+	if (m->stop || group_drain_deadline(m) > begin)
+		return;
+	m->drain_at = begin + (move_one(m) ? MOVE_MS : LOOK_MS);
+	tell_empty(m);
+	took = now_ms() - begin;
+	if (m->drain_at < begin + SHARE * took)
+		m->drain_at = begin + SHARE * took;
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Switches that get no more trees: in the store, too, until they are resumed. A
+ * switch is known by its identity; by the address of its agent until that has
+ * answered.
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "group/group.h"
+#include "state/json_text.h"
+
+#define PREFIX	"drain/"
+
+static void name_key(char key[STORE_KEY_MAX + 1], const struct drain *d)
+{
+	snprintf(key, STORE_KEY_MAX + 1, PREFIX "%s",
+		 d->id[0] ? d->id : d->address);
+}
+
+static void written(void *ctx, const char *key, struct store_record *list,
+		    const char *err)
+{
+	struct manager *m = ctx;
+
+	(void)list;
+	if (err)
+		event_say(&m->events, EVENT_STORE_FAILED, key + strlen(PREFIX),
+			  "that it is drained is not stored: %.200s", err);
+}
+
+static void keep(struct manager *m, const struct drain *d)
+{
+	struct json_object *o = json_object_new_object();
+	char key[STORE_KEY_MAX + 1];
+	char *text;
+
+	put_text(o, "switch", d->id);
+	put_text(o, "address", d->address);
+	put_text(o, "by", d->by);
+	json_object_object_add(o, "since", json_object_new_int64(d->since));
+	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+						     JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(o);
+	if (!text)
+		return;
+	name_key(key, d);
+	store_put(m->state.store, key, (uint8_t *)text, strlen(text), written,
+		  m);
+}
+
+static bool is_of(const struct drain *d, const struct sw *sw)
+{
+	if (d->id[0] && sw->info)
+		return !strcmp(d->id, sw->info->id);
+	return !strncmp(d->address, sw->address, sizeof(d->address) - 1);
+}
+
+/**
+ * drain_seen() - look whether a switch is drained
+ * @m: manager
+ * @sw: switch, whose identity may be another one than before
+ */
+void drain_seen(struct manager *m, struct sw *sw)
+{
+	struct drain *d = m->drains;
+	char key[STORE_KEY_MAX + 1];
+
+	while (d && !is_of(d, sw))
+		d = d->next;
+	sw->drain = d;
+	if (!d || d->id[0] || !sw->info)
+		return;
+	name_key(key, d);
+	snprintf(d->id, sizeof(d->id), "%s", sw->info->id);
+	if (!m->state.store)
+		return;
+	store_del(m->state.store, key);
+	keep(m, d);
+}
+
+static void enter(struct manager *m, struct drain *d)
+{
+	unsigned int i;
+
+	d->next = m->drains;
+	m->drains = d;
+	m->drain_at = 0;
+	for (i = 0; i < m->o.nswitches; i++)
+		drain_seen(m, &m->switches[i]);
+}
+
+/**
+ * drain_add() - make no more trees on a switch
+ * @m: manager
+ * @sw: switch; it may be drained already
+ * @by: who wishes so
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int drain_add(struct manager *m, struct sw *sw, const char *by)
+{
+	struct drain *d;
+
+	if (sw->drain)
+		return 0;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	snprintf(d->id, sizeof(d->id), "%s", sw->info ? sw->info->id : "");
+	snprintf(d->address, sizeof(d->address), "%s", sw->address);
+	snprintf(d->by, sizeof(d->by), "%s", by);
+	d->since = time(NULL);
+	enter(m, d);
+	if (m->state.store)
+		keep(m, d);
+	event_say(&m->events, EVENT_SWITCH_DRAINING, sw_name(sw),
+		  "it gets no more trees, and has %u: by %s", sw->parts, by);
+	return 0;
+}
+
+static void take_out(struct manager *m, struct drain *d)
+{
+	struct drain **link = &m->drains;
+	unsigned int i;
+
+	while (*link != d)
+		link = &(*link)->next;
+	*link = d->next;
+	for (i = 0; i < m->o.nswitches; i++)
+		if (m->switches[i].drain == d)
+			m->switches[i].drain = NULL;
+	free(d);
+}
+
+/**
+ * drain_end() - make trees on a switch again
+ * @m: manager
+ * @sw: switch; it need not be drained
+ * @by: who wishes so
+ */
+void drain_end(struct manager *m, struct sw *sw, const char *by)
+{
+	char key[STORE_KEY_MAX + 1];
+
+	if (!sw->drain)
+		return;
+	name_key(key, sw->drain);
+	if (m->state.store)
+		store_del(m->state.store, key);
+	take_out(m, sw->drain);
+	event_say(&m->events, EVENT_SWITCH_RESUMED, sw_name(sw), "by %s", by);
+}
+
+/**
+ * drain_forget() - let go of all of it: it is the next leader's
+ * @m: manager
+ */
+void drain_forget(struct manager *m)
+{
+	while (m->drains)
+		take_out(m, m->drains);
+}
+
+static void restore(struct manager *m, const struct store_record *rec)
+{
+	struct json_object *o = json_tokener_parse((const char *)rec->data);
+	struct drain *d = calloc(1, sizeof(*d));
+
+	if (o && d) {
+		snprintf(d->id, sizeof(d->id), "%s", text_of(o, "switch"));
+		snprintf(d->address, sizeof(d->address), "%s",
+			 text_of(o, "address"));
+		snprintf(d->by, sizeof(d->by), "%s", text_of(o, "by"));
+		d->since = json_object_get_int64(json_object_object_get(o,
+									"since"));
+		enter(m, d);
+	} else {
+		free(d);
+		log_say("store: %s: it cannot be read", rec->key);
+	}
+	json_object_put(o);
+}
+
+/**
+ * drain_restore() - take over the drained switches of the store
+ * @m: manager
+ * @list: all records
+ */
+void drain_restore(struct manager *m, const struct store_record *list)
+{
+	for (; list; list = list->next)
+		if (!strncmp(list->key, PREFIX, strlen(PREFIX)))
+			restore(m, list);
+}

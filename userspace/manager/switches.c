@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Which switches the manager has: those of --switch. SIGHUP reads these again. A
+ * switch that is not named any more gets no more trees, as if it were drained, and
+ * is let go of when it has none left.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "group/group.h"
+
+static struct manager *manager;
+
+/* --- What a switch calls ------------------------------------------------- */
+
+static void switch_seen(struct sw *sw, const struct sw_info *before)
+{
+	if (sw->up) {
+		topo_changed(manager->topo, sw);
+		drain_seen(manager, sw);
+	}
+	if (manager->state.phase != PHASE_ACTIVE)
+		return;
+	if (sw->up && !manager->stop)
+		restore_check(manager, sw);
+	news_seen(manager, sw, before);
+	group_find_links(manager);
+	group_fabric_changed(manager);
+}
+
+static const struct sw *switch_namesake(const struct sw *sw, const char *id)
+{
+	const struct sw *other;
+	unsigned int i;
+
+	for (i = 0; i < manager->o.nswitches; i++) {
+		other = &manager->switches[i];
+		if (other != sw && !other->gone && other->info &&
+		    !strcmp(other->info->id, id))
+			return other;
+	}
+	return NULL;
+}
+
+static void switch_heard(const struct sw_news *news)
+{
+	if (manager->state.phase == PHASE_ACTIVE)
+		news_heard(manager, news);
+}
+
+/* Changes are the leader's, even if they have waited in a queue. */
+static bool may_change(void)
+{
+	return store_leads(manager->state.store);
+}
+
+/* --- Start and stop ------------------------------------------------------ */
+
+static void set_path(char *to, size_t len, const char *from)
+{
+	snprintf(to, len, "%s", from ? from : "");
+}
+
+static int start(struct manager *m, unsigned int i)
+{
+	struct sw *sw = &m->switches[i];
+
+	sw->loop = &m->loop;
+	sw->crew = &m->crew;
+	sw->index = i;
+	sw->address = m->o.switches[i];
+	sw->interval_ms = m->o.agent_ms;
+	sw->seen = switch_seen;
+	sw->heard = switch_heard;
+	sw->namesake = switch_namesake;
+	sw->may_change = may_change;
+	netconf_target_parse(&sw->target, sw->address);
+	set_path(sw->target.key, sizeof(sw->target.key), m->o.key);
+	set_path(sw->target.known_hosts, sizeof(sw->target.known_hosts),
+		 m->o.known_hosts);
+	sw->target.cert = m->o.security.cert;
+	sw->target.cert_key = m->o.security.key;
+	sw->target.ca = m->o.security.ca;
+	return sw_start(sw);
+}
+
+/**
+ * switches_start() - start to talk with all switches
+ * @m: manager
+ *
+ * Return: 0 or a negative errno value.
+ */
+int switches_start(struct manager *m)
+{
+	unsigned int i;
+	int ret = 0;
+
+	manager = m;
+	m->most = m->o.nswitches + SWITCHES_SPARE;
+	m->switches = calloc(m->most, sizeof(*m->switches));
+	m->topo = m->switches ? topo_new(m) : NULL;
+	if (!m->topo || sw_crew_start(&m->crew, m->most))
+		return -ENOMEM;
+	for (i = 0; i < m->o.nswitches && !ret; i++)
+		ret = start(m, i);
+	return ret;
+}
+
+/**
+ * switches_stop() - end that, and free them
+ * @m: manager
+ */
+void switches_stop(struct manager *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		if (!m->switches[i].gone)
+			sw_stop(&m->switches[i]);
+	sw_crew_stop(&m->crew);
+	/* What they have done last. */
+	loop_turn(&m->loop, 0);
+	for (i = 0; i < m->o.nswitches; i++)
+		sw_info_free(m->switches[i].info);
+	topo_free(m->topo);
+	free(m->switches);
+}
+
+/* --- SIGHUP -------------------------------------------------------------- */
+
+static struct sw *find(struct manager *m, const char *address)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		if (!m->switches[i].gone &&
+		    !strcmp(m->switches[i].address, address))
+			return &m->switches[i];
+	return NULL;
+}
+
+static bool is_named(const struct options *o, const char *address)
+{
+	unsigned int i;
+
+	for (i = 0; i < o->nswitches; i++)
+		if (!strcmp(o->switches[i], address))
+			return true;
+	return false;
+}
+
+/* Returns whether there is room for it. */
+static bool add(struct manager *m, const char *address)
+{
+	unsigned int i = m->o.nswitches;
+	const char **list;
+
+	list = i < m->most ? realloc(m->o.switches, (i + 1) * sizeof(*list)) :
+			     NULL;
+	if (!list)
+		return false;
+	m->o.switches = list;
+	list[i] = strdup(address);
+	if (!list[i] || start(m, i))
+		return false;
+	m->o.nswitches++;
+	topo_grow(m->topo);
+	drain_seen(m, &m->switches[i]);
+	return true;
+}
+
+static unsigned int add_all(struct manager *m, const struct options *o)
+{
+	unsigned int i, n = 0;
+	struct sw *sw;
+
+	for (i = 0; i < o->nswitches; i++) {
+		sw = find(m, o->switches[i]);
+		if (sw) {
+			sw->leaving = false;
+			continue;
+		}
+		if (!add(m, o->switches[i])) {
+			event_say(&m->events, EVENT_SWITCHES_WRONG,
+				  o->switches[i],
+				  "no room for another switch: start the manager again");
+			break;
+		}
+		n++;
+	}
+	return n;
+}
+
+static unsigned int leave_all(struct manager *m, const struct options *o)
+{
+	unsigned int i, n = 0;
+	struct sw *sw;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		sw = &m->switches[i];
+		if (sw->gone || is_named(o, sw->address))
+			continue;
+		sw->leaving = true;
+		n++;
+	}
+	if (n)
+		m->drain_at = 0;
+	return n;
+}
+
+/**
+ * switches_reload() - read --switch and --link again
+ * @m: manager
+ */
+void switches_reload(struct manager *m)
+{
+	unsigned int left, added;
+	struct options o;
+
+	if (options_again(&o, &m->o)) {
+		event_say(&m->events, EVENT_SWITCHES_WRONG, m->o.advertise,
+			  "the switches are as before; the log says what is wrong");
+		return;
+	}
+	left = leave_all(m, &o);
+	added = add_all(m, &o);
+	m->o.cables = o.cables;
+	m->o.ncables = o.ncables;
+	topo_grow(m->topo);
+	event_say(&m->events, EVENT_SWITCHES_READ, m->o.advertise,
+		  "%u switches are new, %u are not named any more", added,
+		  left);
+}
