@@ -17,7 +17,7 @@ AMD_STORE=sqlite:$DB
 suite_up()
 {
 	rm -f "$DB"*
-	topo_up 4 && agent_up sw && amd_up && clock_up
+	topo_up 4 && agent_up sw && amd_up && clock_up && wait_for 30 leads
 }
 
 # The job's ranks run for ten seconds and more, each result checked. They leave
