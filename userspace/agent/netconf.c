@@ -29,6 +29,7 @@
 #include <libnetconf2/server_config.h>
 #include <libnetconf2/session_server.h>
 
+#include "netconf/chunk.h"
 #include "rendezvous/keepalive.h"
 
 /* How long a login may take; how often connections are looked at. */
@@ -450,6 +451,16 @@ int netconf_start(void)
 	if (rc)
 		log_error("cannot start a thread: %s", strerror(rc));
 	return rc ? -1 : 0;
+}
+
+/**
+ * chunk_refuse() - choose what a server is told of a chunk's size that is not valid
+ *
+ * Return: a size that ends the session.
+ */
+unsigned long chunk_refuse(void)
+{
+	return 0;
 }
 
 /**

@@ -6,13 +6,15 @@
  * byte too few and reads from the peer until memory is overwritten, for more than
  * 32 bits it copies what it has not read. A client that may look only could take
  * over the agent, and a false agent the manager. The program's strtoul() comes
- * before the C library's, in libraries, too; a size of 0 ends the session.
- * dialogue.py fails without this.
+ * before the C library's, in libraries, too; what chunk_refuse() returns ends the
+ * session. dialogue.py and liar.py fail without this.
  */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "netconf/chunk.h"
 
 /* A manager's edit of 1,024 members is below 1 MiB. */
 #define CHUNK_MAX	(16U << 20)
@@ -30,13 +32,13 @@ static unsigned long chunk_size(const char *text)
 	unsigned long size = 0;
 
 	if (*text == '0')
-		return 0;
+		return chunk_refuse();
 	for (; *text >= '0' && *text <= '9'; text++) {
 		size = size * 10 + (unsigned long)(*text - '0');
 		if (size > CHUNK_MAX)
-			return 0;
+			return chunk_refuse();
 	}
-	return strcmp(text, "\n") ? 0 : size;
+	return strcmp(text, "\n") ? chunk_refuse() : size;
 }
 
 /**
@@ -45,7 +47,8 @@ static unsigned long chunk_size(const char *text)
  * @end: where the rest begins, or NULL
  * @base: of the number
  *
- * Return: the number; 0 for a line that is no valid size of a chunk.
+ * Return: the number; for a line that is no valid size of a chunk, what
+ * chunk_refuse() returns.
  */
 unsigned long strtoul(const char *restrict text, char **restrict end, int base)
 {

@@ -25,8 +25,15 @@
 #include "auth/address.h"
 #include "fabric/netconf.h"
 #include "fabric/schema.h"
+#include "netconf/limit.h"
 
 #define REPLY_MS	5000
+/* A switch with 60,000 interfaces and hosts has about 24 MiB to tell. */
+#define MESSAGE_MAX	(32U << 20)
+/* Of a hello, "ok", an error, a notification. */
+#define SHORT_MAX	(1U << 20)
+/* What comes unasked before a reply; libnetconf2 keeps it. */
+#define EARLY_MAX	4
 #define OPEN_S		9	/* libnetconf2 would wait for a minute */
 #define SSH_PORT	830	/* RFC 6242 */
 #define TLS_PORT	6513	/* RFC 7589 */
@@ -290,13 +297,17 @@ struct netconf *netconf_open(const struct netconf_target *t, char *err)
 	/* Of this thread: no module is fetched from the agent. */
 	nc_client_set_new_session_context_autofill(0);
 	n->fd = -1;
+	netconf_limit_set(SHORT_MAX);
 	if (t->path[0])
 		n->session = open_unix(t, &n->fd, err);
 	else
 		n->session = t->tls ? open_tls(t, err) : open_ssh(t, err);
-	if (n->session)
+	netconf_limit_set(0);
+	if (n->session && nc_session_get_version(n->session))
 		return n;
-	free(n);
+	if (n->session)
+		failed(err, -EPROTO, "the agent speaks NETCONF 1.0 only, which says no message's length: is it inc-agentd?");
+	netconf_close(n);
 	return NULL;
 }
 
@@ -308,7 +319,10 @@ void netconf_close(struct netconf *n)
 {
 	if (!n)
 		return;
+	/* It says goodbye, and waits for the answer. */
+	netconf_limit_set(SHORT_MAX);
 	nc_session_free(n->session, NULL);
+	netconf_limit_set(0);
 	if (n->fd >= 0)
 		close(n->fd);
 	free(n);
@@ -358,11 +372,15 @@ static int error_of(const struct lyd_node *envp, char *err)
 	return 0;
 }
 
-/* Send a request and wait for its reply. -ENOTCONN: the session is dead. */
-static int ask(struct netconf *n, struct nc_rpc *rpc, struct lyd_node **op,
-	       char *err)
+/*
+ * Send a request and wait for its reply of at most @max bytes. -ENOTCONN: the
+ * session is dead.
+ */
+static int ask(struct netconf *n, struct nc_rpc *rpc, size_t max,
+	       struct lyd_node **op, char *err)
 {
 	struct lyd_node *envp = NULL;
+	unsigned int early = 0;
 	NC_MSG_TYPE type;
 	uint64_t id;
 	int ret;
@@ -373,15 +391,19 @@ static int ask(struct netconf *n, struct nc_rpc *rpc, struct lyd_node **op,
 	type = nc_send_rpc(n->session, rpc, REPLY_MS, &id);
 	if (type != NC_MSG_RPC)
 		return failed(err, -ENOTCONN, "the agent's connection is lost");
+	netconf_limit_set(max);
 	do {
 		type = nc_recv_reply(n->session, rpc, id, REPLY_MS, &envp, op);
-	} while (type == NC_MSG_NOTIF);
-	if (type == NC_MSG_WOULDBLOCK)
+	} while (type == NC_MSG_NOTIF && ++early < EARLY_MAX);
+	if (netconf_limit_passed())
+		ret = failed(err, -ENOTCONN, "the agent's answer is too long, or no NETCONF");
+	else if (type == NC_MSG_WOULDBLOCK)
 		ret = failed(err, -ENOTCONN, "the agent does not answer");
 	else if (type == NC_MSG_REPLY)
 		ret = error_of(envp, err);
 	else
 		ret = failed(err, -ENOTCONN, "the agent's connection is lost");
+	netconf_limit_set(0);
 	lyd_free_tree(envp);
 	return ret;
 }
@@ -390,7 +412,7 @@ static int ask(struct netconf *n, struct nc_rpc *rpc, struct lyd_node **op,
 static int order(struct netconf *n, struct nc_rpc *rpc, char *err)
 {
 	struct lyd_node *op;
-	int ret = ask(n, rpc, &op, err);
+	int ret = ask(n, rpc, SHORT_MAX, &op, err);
 
 	lyd_free_tree(op);
 	nc_rpc_free(rpc);
@@ -430,7 +452,7 @@ int netconf_act(struct netconf *n, const char *action, char *err)
 	struct nc_rpc *rpc = nc_rpc_act_generic_xml(action,
 						    NC_PARAMTYPE_CONST);
 	struct lyd_node *op;
-	int ret = ask(n, rpc, &op, err);
+	int ret = ask(n, rpc, SHORT_MAX, &op, err);
 
 	lyd_free_tree(op);
 	nc_rpc_free(rpc);
@@ -471,7 +493,7 @@ int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 	struct nc_rpc *rpc = nc_rpc_get(filter, NC_WD_UNKNOWN,
 					NC_PARAMTYPE_CONST);
 	struct lyd_node *op;
-	int ret = ask(n, rpc, &op, err);
+	int ret = ask(n, rpc, MESSAGE_MAX, &op, err);
 
 	*data = NULL;
 	if (!ret)
@@ -511,15 +533,20 @@ int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif)
 {
 	struct lyd_node *envp = NULL;
 	NC_MSG_TYPE type;
+	bool lost;
 
 	*notif = NULL;
+	netconf_limit_set(SHORT_MAX);
 	type = nc_recv_notif(n->session, timeout_ms, &envp, notif);
+	lost = netconf_limit_passed();
+	netconf_limit_set(0);
 	lyd_free_tree(envp);
 	if (type == NC_MSG_NOTIF)
 		return *notif ? 0 : -EBADMSG;
 	if (type == NC_MSG_WOULDBLOCK)
 		return -EAGAIN;
-	/* A later version of the agent may have others. */
-	return nc_session_get_status(n->session) == NC_STATUS_RUNNING ?
+	/* A later version of the agent may have others; libnetconf2 keeps replies. */
+	return type == NC_MSG_ERROR && !lost &&
+	       nc_session_get_status(n->session) == NC_STATUS_RUNNING ?
 	       -EBADMSG : -ENOTCONN;
 }

@@ -18,6 +18,7 @@
 #define RETRY_MS	500	/* between attempts to connect */
 #define LOOK_MS		250	/* between looks at a session without descriptor */
 #define EVENTS		64
+#define NEWS_MAX	1024	/* that are read before the others' turn */
 
 static const struct {
 	const char		*name;
@@ -96,6 +97,7 @@ static void listen_to(struct sw *sw)
 {
 	struct sw_watch *w = &sw->watch;
 	struct lyd_node *notif;
+	unsigned int n = 0;
 	int ret;
 
 	do {
@@ -103,7 +105,7 @@ static void listen_to(struct sw *sw)
 		if (!ret)
 			take(sw, notif);
 		lyd_free_tree(notif);
-	} while (!ret || ret == -EBADMSG);
+	} while ((!ret || ret == -EBADMSG) && ++n < NEWS_MAX);
 	if (ret != -ENOTCONN)
 		return;
 	netconf_close(w->session);

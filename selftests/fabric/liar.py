@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+liar.py AMD AMCTL AGENTD: give a manager one agent that is one, and as many that
+lie, each in another way: with sizes of chunks that are none, with answers, sizes,
+hellos and notifications without end. The manager lives, takes little memory, and
+serves the switch of the good one. It needs no kernel module.
+"""
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from agentd import END, HELLO, NC, Agent
+from rpcbase import ktap, plan
+
+LASTS = 25			# seconds
+LIMIT = 768			# MiB
+V10 = "<capability>urn:ietf:params:netconf:base:1.0</capability>"
+V11 = "<capability>urn:ietf:params:netconf:base:1.1</capability>"
+NOTIF = "<capability>urn:ietf:params:netconf:capability:notification:1.0</capability>"
+PIECE = b"<x>" * (1 << 15)
+NEWS = (b'<notification xmlns="urn:ietf:params:xml:ns:netconf:notification:1.0">'
+        b"<eventTime>2026-01-01T00:00:00Z</eventTime>"
+        b'<topology-changed xmlns="urn:rdma-inc:switch"><interface>v0</interface>'
+        b"</topology-changed></notification>")
+
+
+def hello(versions):
+    return ((HELLO % (versions + NOTIF)).replace(
+        "</hello>", "<session-id>1</session-id></hello>")).encode() + END
+
+
+def chunk(data):
+    return b"\n#%d\n" % len(data) + data
+
+
+def whole(data):
+    return chunk(data) + b"\n##\n"
+
+
+def once(data):
+    return lambda s: s.sendall(data)
+
+
+def endless(data, begin=b""):
+    def send(s):
+        s.sendall(begin)
+        while True:
+            s.sendall(data)
+    return send
+
+
+def reply(body):
+    return (b'<rpc-reply xmlns="%s" message-id="1"><data>' % NC.encode() + body +
+            b"</data></rpc-reply>")
+
+
+# NAME: hello, what is answered
+LIES = {
+    "a chunk of 0": (V11, once(b"\n#0\n")),
+    "a chunk of -1": (V11, once(b"\n#-1\n")),
+    "a chunk of 4 GiB": (V11, once(b"\n#4294967296\n" + PIECE)),
+    "a chunk of 0 after another one": (V11, once(chunk(PIECE) + b"\n#0\n")),
+    "a chunk of 0, again and again": (V11, endless(b"\n#0\n")),
+    "chunks without end": (V11, endless(chunk(PIECE))),
+    "small chunks without end": (V11, endless(chunk(b"<x>") * 10000)),
+    "a size without end": (V11, endless(b"1" * 65536, b"\n#")),
+    "no chunk at all": (V11, endless(b"x" * 65536)),
+    "an answer of empty elements": (V11, once(whole(
+        reply(b"<x/>" * (3 << 20))))),
+    "replies without end": (V11, endless(whole(
+        reply(b"").replace(b'"1"', b'"99"')))),
+    "news without end": (V11, endless(whole(NEWS))),
+    "NETCONF 1.0": (V10, endless(PIECE)),
+    "a hello without end": (None, endless(PIECE)),
+}
+
+
+class Liar:
+    def __init__(self, path, versions, answer):
+        self.versions, self.answer, self.asked = versions, answer, 0
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.bind(path)
+        self.sock.listen(8)
+        threading.Thread(target=self.listen, daemon=True).start()
+
+    def listen(self):
+        while True:
+            s, _ = self.sock.accept()
+            threading.Thread(target=self.serve, args=(s,), daemon=True).start()
+
+    def serve(self, s):
+        try:
+            if self.versions:
+                s.sendall(hello(self.versions))
+            else:
+                self.asked += 1
+                self.answer(s)
+            while END not in s.recv(1 << 16):
+                pass
+            while self.versions and s.recv(1 << 16):
+                self.asked += 1
+                self.answer(s)
+        except OSError:
+            pass		# the manager has had enough
+        s.close()
+
+
+def status(pid, name):
+    with open(f"/proc/{pid}/status") as f:
+        return int(re.search(name + r":\s+(\d+)", f.read())[1]) >> 10
+
+
+def main():
+    amd, amctl, agentd = sys.argv[1:]
+    tmp = tempfile.TemporaryDirectory()
+    good = Agent([agentd])
+    liars = {name: Liar(f"{tmp.name}/{i}", *lie)
+             for i, (name, lie) in enumerate(LIES.items())}
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        addr = "127.0.0.1:%d" % s.getsockname()[1]
+    log = open(tmp.name + "/log", "w+")
+    cmd = [amd, "-v", "--listen", addr, "--insecure-plaintext", "--store", "none"]
+    for path in [f"{tmp.name}/{i}" for i in range(len(liars))] + [good.path]:
+        cmd += ["--switch", path]
+    proc = subprocess.Popen(cmd, stdout=log, stderr=log)
+    begin, most, slowest, served = time.monotonic(), 0, 0, 0
+    while proc.poll() is None and time.monotonic() - begin < LASTS:
+        asked = time.monotonic()
+        out = subprocess.run([amctl, "-m", addr, "topology"],
+                             capture_output=True, text=True, check=False)
+        slowest = max(slowest, time.monotonic() - asked)
+        served += out.returncode == 0
+        if proc.poll() is None:
+            most = max(most, status(proc.pid, "VmHWM"))
+        time.sleep(0.5)
+    text = out.stdout + out.stderr
+    log.seek(0)
+    said = log.read()
+    ktap(proc.poll() is None, "the manager lives", f"{proc.poll()} {said[-500:]}")
+    print(f"# memory: at most {most} MiB; answered {served} times, after "
+          f"{slowest:.1f} s at most")
+    ktap(0 < most < LIMIT, "it takes little memory", f"{most} MiB")
+    for name, liar in liars.items():
+        ktap(liar.asked, f"{name}: it was asked", said[-500:])
+    print("# " + text.replace("\n", "\n# "))
+    ktap(served > 5, "it answers meanwhile", text)
+    # Without a module it has no room for trees, which it says itself.
+    ktap("rdma_inc is not loaded on sw" in text + said,
+         "the good agent is heard", text)
+    proc.kill()
+    proc.wait()
+    good.end()
+    plan()
+
+
+main()
