@@ -263,14 +263,16 @@ part_reload()
 	default_file
 }
 
-# The file that is read without --tenants, written after the manager's start.
+# The file that is read without --tenants, written after the manager's start. The
+# guest's /etc cannot be written: a copy takes its place meanwhile.
 default_file()
 {
 	local args=("${AMD_ARGS[@]}")
 
 	amd_down
 	AMD_ARGS=()
-	mkdir -p /etc/rdma_inc && amd_up || return
+	cp -r /etc "$DIR/etc" && mount --bind "$DIR/etc" /etc &&
+		mkdir -p /etc/rdma_inc && amd_up || return
 	SAYS_BY=(as olga ctl)
 	says "no default file" 0 "nothing is limited: there is no /etc/rdma_inc" \
 		quota
@@ -282,10 +284,11 @@ default_file()
 	refused "its limits are in force" ruth 2 "may have 0 groups"
 	rm -r /etc/rdma_inc
 	reload
-	says "it is gone" 0 "the limits are as before: .*No such file" quota
+	says "it is gone" 0 "tenants.conf: No such file" quota
 	refused "the limits are as before" ruth 2 "may have 0 groups"
 	SAYS_BY=(sw)
 	amd_down
+	umount /etc
 	AMD_ARGS=("${args[@]}")
 	amd_up
 }
