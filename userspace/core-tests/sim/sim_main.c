@@ -21,7 +21,10 @@ static uint64_t state, ev_no, n_lost;
 static struct buf *live;
 static unsigned int loss, dup, late;	/* permille */
 static unsigned int run_len;	/* packets lost in a row, at most */
-static unsigned int to_lose[TO_LEAF + 1][1 + MAX_LEAVES][MAX_RANKS];
+static struct {
+	unsigned int	left;
+	u64		until;
+} to_lose[TO_LEAF + 1][1 + MAX_LEAVES][MAX_RANKS];
 static unsigned int uc;		/* members over UC */
 static u32 delay, jitter;
 static void *sw_mem[1 + MAX_LEAVES][SLOTS];
@@ -158,16 +161,25 @@ static void put_copy(const struct event *to, u64 at, const struct inc_pkt *pkt,
 	});
 }
 
-/* Is the next packet of this link lost? Losses come in runs. */
+/*
+ * Is the next packet of this link lost? Losses come in runs, but a run has an
+ * end in time: retransmissions are 12 s apart at last, and two runs, one in each
+ * direction, would take more than the dead time.
+ */
 static bool is_lost(const struct event *to)
 {
-	unsigned int *n = &to_lose[to->dest][to->sw ? to->sw - sws : 0][to->rank];
+	typeof(&to_lose[0][0][0]) run =
+		&to_lose[to->dest][to->sw ? to->sw - sws : 0][to->rank];
 
-	if (!*n && below(1000) < loss)
-		*n = 1 + below(run_len);
-	if (!*n)
+	if (now > run->until)
+		run->left = 0;
+	if (!run->left && below(1000) < loss) {
+		run->left = 1 + below(run_len);
+		run->until = now + FNS;
+	}
+	if (!run->left)
 		return false;
-	--*n;
+	run->left--;
 	n_lost++;
 	return true;
 }
