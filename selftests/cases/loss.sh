@@ -6,6 +6,8 @@
 #
 #   loss.sh [VAR=VALUE]... [PART...]
 #	PART: lost doubled reordered corrupted all
+#
+#   RXE  a rdma_rxe.ko that the hosts have instead of the kernel's
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"

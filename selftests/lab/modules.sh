@@ -13,7 +13,8 @@ there, with W=1 and CONFIG_INFINIBAND_INC_FAULT=y, for KIND: uml, uml-smp,
 uml-debug, 6.12, 7.2 and newest (Debian's headers), or host (the running kernel). Only warnings and errors are shown; everything is in
 DIR/make.log. MAKE-ARGS go to make, C=1 CHECK=... too.
 
-With KIND bonding: the kernel's bonding driver, which uml does not have.
+With KIND bonding: the kernel's bonding driver, which uml does not have. With
+KIND rxe: the kernel's rdma_rxe with the patch of Documentation/upstream.
 EOF
 }
 
@@ -21,7 +22,7 @@ EOF
 kdir()
 {
 	case $1 in
-	uml | bonding) uml_path up ;;
+	uml | bonding | rxe) uml_path up ;;
 	uml-*) uml_path "${1#uml-}" ;;
 	6.12) echo "/lib/modules/$(<"$(vm_path)/.lab-kver-old")/build" ;;
 	7.2) echo "/lib/modules/$(<"$(kernel_path)/.lab-kver")/build" ;;
@@ -63,15 +64,23 @@ modules_build()
 	return "$rc"
 }
 
-# Runs where the compiler is: KDIR DIR
-bonding_build()
+# Runs where the compiler is: bonding|rxe KDIR DIR
+driver_build()
 {
-	local kdir=$1 dir=$2
+	local kdir=$2 dir=$3 from=drivers/net/bonding config=CONFIG_BONDING
 
+	if [[ $1 == rxe ]]; then
+		from=drivers/infiniband/sw/rxe config=CONFIG_RDMA_RXE
+	fi
 	mkdir -p "$dir" &&
 		rsync -a --include='*.[ch]' --include=Makefile --exclude='*' \
-			"$kdir/source/drivers/net/bonding/" "$dir/" || return
-	make -s -C "$kdir" ARCH=um M="$dir" CONFIG_BONDING=m -j"$(nproc)" \
+			"$kdir/source/$from/" "$dir/" || return
+	if [[ $1 == rxe ]]; then
+		patch -s -d "$dir" -p5 \
+			<"$LAB_TREE/Documentation/upstream/rxe-place.patch" ||
+			return
+	fi
+	make -s -C "$kdir" ARCH=um M="$dir" "$config=m" -j"$(nproc)" \
 		modules >"$dir/make.log" 2>&1 || {
 		cat "$dir/make.log"
 		return 1
@@ -84,7 +93,7 @@ cmd_modules()
 
 	case $kind in
 	-h | --help) help_modules; return 0 ;;
-	uml | bonding) prepare_uml up || return ;;
+	uml | bonding | rxe) prepare_uml up || return ;;
 	uml-*) prepare_uml "${kind#uml-}" || return ;;
 	6.12 | newest) prepare_vm || return; root=$(vm_path) ;;
 	7.2)
@@ -102,8 +111,9 @@ cmd_modules()
 	dir=$(realpath -m "$dir")
 	[[ $dir/ == "$LAB_TREE"/?* ]] || die "modules: DIR must lie in the tree"
 	need_root
-	if [[ $kind == bonding ]]; then
-		enter "$root" "$LAB_DIR/lab" __bonding "$(kdir "$kind")" "$dir"
+	if [[ $kind == bonding || $kind == rxe ]]; then
+		enter "$root" "$LAB_DIR/lab" __driver "$kind" \
+			"$(kdir "$kind")" "$dir"
 	elif [[ $kind == host ]]; then
 		modules_build host "$(kdir host)" "$dir" "$@"
 	else

@@ -67,6 +67,13 @@ inc_load()
 	insmod "$INC_KO" && INC_LOADED=1
 }
 
+# rxe_load: if RXE names a rdma_rxe.ko, hosts have that instead of the kernel's.
+rxe_load()
+{
+	[ -n "${RXE:-}" ] || return 0
+	rmmod rdma_rxe && insmod "$ROOT/$RXE"
+}
+
 inc_unload()
 {
 	[ ! -d /sys/module/rdma_inc ] || rmmod rdma_inc
@@ -200,7 +207,7 @@ suite()
 	[ $# = 0 ] || parts=("$@")
 	echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
 	trap 'suite_clear; inc_unload' EXIT
-	inc_load && suite_up || {
+	rxe_load && inc_load && suite_up || {
 		ktap 1 "what the test needs is there"
 		suite_end
 		return 1
