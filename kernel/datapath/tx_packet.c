@@ -44,19 +44,31 @@ static struct dst_entry *find_route_ipv4(struct inc_qp *qp)
 	return &rt->dst;
 }
 
+#if IS_ENABLED(CONFIG_IPV6)
+/* An address of the route's VRF, or of none. */
+static bool is_ours_ipv6(const struct inc_qp *qp, const struct in6_addr *addr,
+			 const struct net_device *dev)
+{
+	return ipv6_chk_addr(qp->sw->net, addr, dev, 0) ||
+	       ipv6_chk_addr(qp->sw->net, addr, NULL, 0);
+}
+#endif
+
 static struct dst_entry *find_route_ipv6(struct inc_qp *qp)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	struct flowi6 fl6 = inc_flow_ipv6(qp);
 	struct dst_entry *dst;
 
-	/* As IPv4's lookup does. */
-	if (!ipv6_addr_any(&fl6.saddr) &&
-	    !ipv6_chk_addr(qp->sw->net, &fl6.saddr, NULL, 0))
-		return NULL;
 	dst = ip6_dst_lookup_flow(qp->sw->net, NULL, &fl6, NULL);
 	if (IS_ERR(dst))
 		return NULL;
+	/* IPv4's lookup fails if the source address is not ours. */
+	if (!ipv6_addr_any(&qp->cfg.local) &&
+	    !is_ours_ipv6(qp, &qp->cfg.local, dst->dev)) {
+		dst_release(dst);
+		return NULL;
+	}
 	if (ipv6_addr_any(&qp->cfg.local))
 		qp->cfg.local = fl6.saddr;
 	return dst;
