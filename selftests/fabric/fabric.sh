@@ -285,9 +285,13 @@ early_hup()
 	kill -HUP "$AMD"
 	printf '%s\n' "switch = $(sock_of sw)" "store = none" >&9
 	exec 9>&-
-	wait_for 10 grep -q "SIGHUP: there is no file" "$LAB_OUT/amd.log"
+	wait_for 10 grep -q "limits-read .*: nothing is limited" \
+		"$LAB_OUT/amd.log"
 	ktap $? "SIGHUP before anything else is kept for later" \
 		"$(cat "$LAB_OUT/amd.log")"
+	grep -q "switches-wrong" "$LAB_OUT/amd.log" &&
+		grep -q "amd.fifo: is no regular file" "$LAB_OUT/amd.log"
+	ktap $? "SIGHUP: a pipe is not waited for" "$(cat "$LAB_OUT/amd.log")"
 	wait_for 10 sw inc-amctl topology
 	! grep -q " limits-wrong" "$LAB_OUT/amd.log"
 	ktap $? "SIGHUP without a file of limits is no error" \

@@ -155,6 +155,9 @@ static const struct option longs[] = {
 	{ NULL, 0, NULL, 0 }
 };
 
+/* By options_again(). */
+static bool reading_again;
+
 static int read_file(struct options *o, const char *path);
 
 static int number(const char *name, const char *text, uint32_t min,
@@ -425,7 +428,14 @@ static int read_file(struct options *o, const char *path)
 		.take		= take_conf,
 		.ctx		= o,
 	};
+	struct stat st;
 
+	/* A pipe has been read, and to open it would wait for a writer. */
+	if (reading_again && !stat(path, &st) && !S_ISREG(st.st_mode)) {
+		fprintf(stderr, "inc-amd: %s: is no regular file and is not read again\n",
+			path);
+		return -1;
+	}
 	return conf_read(&conf, path);
 }
 
@@ -550,7 +560,12 @@ int options_read(struct options *o, int argc, char **argv)
  */
 int options_again(struct options *o, const struct options *before)
 {
+	int ret;
+
 	/* getopt_long() begins anew. */
 	optind = 0;
-	return options_read(o, before->argc, before->argv);
+	reading_again = true;
+	ret = options_read(o, before->argc, before->argv);
+	reading_again = false;
+	return ret;
 }
