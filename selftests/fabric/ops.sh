@@ -134,7 +134,7 @@ to_full()
 
 part_ctl()
 {
-	local dot twice
+	local dot
 
 	SAYS_BY=(ctl)
 	idle_job
@@ -179,7 +179,7 @@ part_ctl()
 		c['switch-id'] for c in x['candidates']}[True] == 'sw'" \
 		why "$JOB_NAME"
 	# Twice: to look must not change what is counted.
-	for twice in 1 2; do
+	for _ in 1 2; do
 		json "-j why: without the group's own load" \
 			"{c['load'] for c in x['candidates']} == {0}" \
 			why "$JOB_NAME"
