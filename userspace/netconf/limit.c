@@ -52,6 +52,8 @@ unsigned long chunk_refuse(void)
 	return ~0UL - 1;
 }
 
+/* AddressSanitizer has its own, and what one has allocated the other cannot free. */
+#ifndef __SANITIZE_ADDRESS__
 /**
  * realloc() - the C library's, within this thread's limit
  * @old: what to make longer, or NULL
@@ -68,3 +70,4 @@ void *realloc(void *old, size_t size)
 	}
 	return __libc_realloc(old, size);
 }
+#endif
