@@ -14,6 +14,7 @@
 
 #include "api/gate.h"
 #include "api/listen.h"
+#include "api/message.h"
 #include "base/loop.h"
 #include "rendezvous/keepalive.h"
 
@@ -44,6 +45,9 @@ grpc_server *listen_new(grpc_completion_queue *cq)
 	grpc_arg list[] = {
 		/* See guard(). */
 		int_arg(GRPC_ARG_KEEPALIVE_TIME_MS, INT_MAX),
+		/* Of ranks, see AM_ASK_MS. */
+		int_arg(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+			AM_ASK_MS / 2),
 		int_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, MESSAGE_MAX),
 		int_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
 		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),

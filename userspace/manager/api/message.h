@@ -18,6 +18,11 @@
 /* How errors begin after which a rank tries another manager, or later. */
 #define AM_NOT_LEADER	"not the leader"
 #define AM_STARTING	"the manager has just started"
+/* A rank asks whether its silent manager is there, and waits for the answer. */
+#define AM_ASK_MS	5000
+#define AM_ANSWER_MS	4000
+/* So it has noticed by then, and reached another one. */
+#define AM_NOTICE_MS	(AM_ASK_MS + AM_ANSWER_MS + 2000)
 #define AM_ID_MAX	63		/* characters of a switch's identity */
 
 /**

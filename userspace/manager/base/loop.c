@@ -9,6 +9,8 @@
 
 #include "base/loop.h"
 
+#define LATE_MS	3000	/* the process was stopped, or its machine */
+
 static bool chatty;
 
 static int64_t read_ms(clockid_t clock)
@@ -55,6 +57,7 @@ void loop_init(struct loop *loop)
 	loop->head = NULL;
 	loop->tail = &loop->head;
 	loop->now = now_ms();
+	loop->late_at = 0;
 	loop->timers = (struct timers){ .n = 0 };
 }
 
@@ -111,8 +114,12 @@ void loop_turn(struct loop *loop, int64_t until)
 {
 	int64_t due = timers_next(&loop->timers);
 	struct work *work = take_all(loop, due < until ? due : until), *next;
+	int64_t before = loop->now;
 
 	loop->now = now_ms();
+	/* The manager always has something to do within a second. */
+	if (loop->now - before > LATE_MS)
+		loop->late_at = loop->now;
 	for (; work; work = next) {
 		next = work->next;
 		work->fn(work);

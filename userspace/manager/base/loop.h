@@ -29,6 +29,7 @@ struct work {
  * @head: first, NULL: none
  * @tail: where the next one is appended
  * @now: milliseconds of CLOCK_MONOTONIC, of the main loop's thread
+ * @late_at: of these, when it last went on after it had stood still; 0: never
  * @timers: what is to be done at a time; the main loop's
  */
 struct loop {
@@ -37,6 +38,7 @@ struct loop {
 	struct work	*head;
 	struct work	**tail;
 	int64_t		now;
+	int64_t		late_at;
 	struct timers	timers;
 };
 

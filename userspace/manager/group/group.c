@@ -378,6 +378,12 @@ void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		refuse(stream, EPROTO, "the first message must be join");
 }
 
+/* Have we stood still, so that ranks look for another manager? */
+static bool was_late(const struct manager *m)
+{
+	return m->loop.late_at && m->loop.now - m->loop.late_at < AM_NOTICE_MS;
+}
+
 /**
  * group_closed() - handle the end of a stream
  * @ctx: manager
@@ -392,9 +398,12 @@ void group_closed(void *ctx, struct rpc_stream *stream)
 		group_touch(r->group);
 	if (r && r->group->last == stream) {
 		r->group->last = NULL;
-	} else if (r && r->group->rebuilding && r->state == RANK_PRESENT &&
-		   state_resume_ms(m)) {
-		/* What has failed may have led to the rank: await it. */
+	} else if (r && r->state == RANK_PRESENT && state_resume_ms(m) &&
+		   (r->group->rebuilding || was_late(m))) {
+		/*
+		 * What has failed may have led to the rank, or the rank may have
+		 * taken us for lost: await it.
+		 */
 		rpc_stream_set(stream, NULL);
 		r->stream = NULL;
 		r->heard_at = m->loop.now;

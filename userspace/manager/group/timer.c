@@ -23,9 +23,13 @@ static int64_t silent_at(const struct rank *r)
 	const struct options *o = &r->group->manager->o;
 	int64_t beat_at = r->stream ? rpc_stream_heard(r->stream) : 0;
 	int64_t heard_at = beat_at > r->heard_at ? beat_at : r->heard_at;
+	int64_t late_at = r->group->manager->loop.late_at;
 
+	/* Nobody has listened before that. */
+	if (late_at > heard_at)
+		heard_at = late_at;
 	if (!r->stream && !o->heartbeat_ms)
-		return r->heard_at + AWAIT_MS;
+		return heard_at + AWAIT_MS;
 	/* Ranks learn the interval when the tree is there. */
 	if (!o->heartbeat_ms ||
 	    (r->group->state < GROUP_JOINED && !r->group->rebuilding))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Groups of a manager that was here before: they are taken over as they are.
- * Their ranks are awaited as if each had just sent a heartbeat. Where queue pairs
+ * Their ranks are awaited as if each sent a heartbeat when it has noticed at the
+ * latest that the last manager hangs. Where queue pairs
  * were not ready, each rank says again whether its own is, and ranks that have not
  * heard of their tree join again.
  */
@@ -28,7 +29,7 @@ static void await_ranks(struct group *g)
 	for (i = 0; i < g->like.ranks; i++) {
 		r = &g->ranks[i];
 		r->rts = r->state == RANK_PRESENT && !connecting;
-		r->heard_at = now;
+		r->heard_at = now + AM_NOTICE_MS;
 		g->present += r->state == RANK_PRESENT;
 		g->rts += r->rts;
 		if (r->state == RANK_LEFT)

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grpc/status.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -70,6 +71,8 @@
  * @down: thread that receives messages
  * @failed: there are no threads: it could not start
  * @beat_ms: interval of heartbeats, 0: none
+ * @alive_ms: interval of "alive" to libinc, 0: none. Only the manager knows whether
+ *	the switch is, and says if not; one that hangs says nothing
  */
 struct inc_am {
 	pid_t			pid;
@@ -102,7 +105,16 @@ struct inc_am {
 	pthread_t		down;
 	bool			failed;
 	_Atomic uint32_t	beat_ms;
+	_Atomic uint32_t	alive_ms;
 };
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 /* --- To libinc ----------------------------------------------------------- */
 
@@ -234,13 +246,24 @@ static bool wait_input(struct inc_am *am)
 		{ .fd = am->fd, .events = POLLIN },
 		{ .fd = am->wake, .events = POLLIN },
 	};
+	int64_t since = now_ms(), left;
+	uint32_t beat, alive;
 	uint64_t count;
-	uint32_t ms;
 
 	for (;;) {
-		ms = atomic_load(&am->beat_ms);
-		if (!poll(pfd, 2, ms ? (int)ms : -1))
+		beat = atomic_load(&am->beat_ms);
+		alive = atomic_load(&am->alive_ms);
+		left = beat ? since + beat - now_ms() : INT_MAX;
+		if (left <= 0)
 			return false;
+		if (alive && alive < left)
+			left = alive;
+		if (!poll(pfd, 2, left == INT_MAX ? -1 : (int)left)) {
+			if (alive)
+				write_line(am, &(struct inc_rdv_msg){
+					.type = INC_RDV_ALIVE });
+			continue;
+		}
 		if (pfd[0].revents)
 			return true;
 		if (!pfd[1].revents)
@@ -344,6 +367,9 @@ static bool note_message(struct inc_am *am, const struct am_message *msg)
 	}
 	switch (msg->rdv.type) {
 	case INC_RDV_JOINED:
+		if (am->asked.uc)
+			atomic_store(&am->alive_ms,
+				     msg->rdv.joined.dead_time / INC_RDV_BEATS);
 		set_beat(am, msg);
 		am->tree_id = msg->rdv.joined.tree_id;
 		done = 1U << INC_RDV_JOIN | 1U << INC_RDV_REJOIN;
@@ -402,14 +428,6 @@ static void tell_unreached(struct inc_am *am, const char *details)
 }
 
 /* --- Another manager ----------------------------------------------------- */
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static int start_stream(struct inc_am *am, char *err, size_t err_len)
 {
@@ -541,10 +559,6 @@ static bool find_again(struct inc_am *am, bool reached)
 	while (status == GRPC_STATUS_UNAVAILABLE && !found &&
 	       !is_closing(am) && now_ms() - am->lost_at < patience(am)) {
 		nanosleep(&pause, NULL);
-		/* Nobody can tell, so nobody says that the switch is dead. */
-		if (am->tree_id && am->asked.uc)
-			write_line(am, &(struct inc_rdv_msg){
-				.type = INC_RDV_ALIVE });
 		found = open_next(am);
 	}
 	if (found)

@@ -75,13 +75,32 @@ static void send_headers(struct am_stream *s, const struct auth_client *auth)
 	free(text);
 }
 
+static grpc_arg int_arg(const char *key, int value)
+{
+	return (grpc_arg) {
+		.type = GRPC_ARG_INTEGER,
+		.key = (char *)key,
+		.value.integer = value,
+	};
+}
+
 static int make_call(struct am_stream *s, int sock, const char *manager,
 		     const struct auth_client *auth)
 {
+	/* A manager that hangs keeps its connections: only a ping tells. */
+	grpc_arg list[] = {
+		int_arg(GRPC_ARG_KEEPALIVE_TIME_MS, AM_ASK_MS),
+		int_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, AM_ANSWER_MS),
+		int_arg(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0),
+	};
+	const grpc_channel_args args = {
+		.num_args = sizeof(list) / sizeof(list[0]),
+		.args = list,
+	};
 	grpc_channel_credentials *creds = grpc_insecure_credentials_create();
 	grpc_slice method;
 
-	s->channel = grpc_channel_create_from_fd(manager, sock, creds, NULL);
+	s->channel = grpc_channel_create_from_fd(manager, sock, creds, &args);
 	grpc_channel_credentials_release(creds);
 	if (!s->channel)
 		return -EIO;
