@@ -575,7 +575,7 @@ mute_ssh()
 		< <(sleep "$(scaled 30)") >"$LAB_OUT/ssh.log" 2>&1
 	ktap $(($? == 124)) "a client that says nothing after its login is disconnected" \
 		"$(cat "$LAB_OUT/ssh.log")"
-	grep -q "has not logged in within" "$LAB_OUT/agentd-l0.log"
+	grep -q "has not logged in in time" "$LAB_OUT/agentd-l0.log"
 	ktap $? "the agent says so" "$(tail -n 3 "$LAB_OUT/agentd-l0.log")"
 }
 
