@@ -51,7 +51,8 @@ static void __exit inc_exit(void)
 	rcu_barrier();
 }
 
-module_init(inc_init);
+/* Built in, it comes after IPv6, of which each switch has a socket. */
+late_initcall(inc_init);
 module_exit(inc_exit);
 
 MODULE_DESCRIPTION("In-network computing for RoCEv2");

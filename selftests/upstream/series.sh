@@ -65,7 +65,9 @@ code()
 	for f in "$TOP/kernel/$1"/*; do
 		[ ! -f "$f" ] || cp "$f" "$DEST/$1/"
 	done
-	find "$DEST/$1" -name '*.[ch]' -exec sed -i '/#include "compat.h"/d' \
+	find "$DEST/$1" -name '*.[ch]' -exec sed -i \
+		-e '/#include "compat.h"/d' \
+		-e 's/inc_packet_sockets(dev)/\&dev_net(dev)->ptype_specific/' \
 		{} +
 }
 
@@ -197,6 +199,8 @@ for p in $PAGES; do
 done
 find $DOC -name '*.rst' -exec sed -i -E \
 	-e 's,``kernel/include/uapi/,``include/uapi/,g' \
+	-e 's,``Documentation/upstream/``,The project of libinc,' \
+	-e 's,of Documentation/upstream/,of the project of libinc,' \
 	-e "s,\`\`kernel/(control|core|datapath|object|report),\`\`$DEST/\\1,g" {} +
 cat >$DOC/index.rst <<END
 .. SPDX-License-Identifier: GPL-2.0

@@ -129,8 +129,9 @@ case_ $? "builds as a module" "$out"
 # guest SCRIPT ARGS...: run in the kernel; its cases count as ours.
 guest()
 {
-	local line rc before=$N
+	local line rc before=$N said
 
+	said=$("$LAB" run --backend uml "$@" 2>&1)
 	while read -r line; do
 		case $line in
 		"ok "* | "not ok "*)
@@ -141,8 +142,9 @@ guest()
 			case_ $rc "${line#- }" ;;
 		"#"*)	echo "$line" ;;
 		esac
-	done < <("$LAB" run --backend uml "$@" 2>&1)
-	[ $N != "$before" ] || case_ 1 "$1 says nothing"
+	done <<<"$said"
+	[ $N != "$before" ] ||
+		case_ 1 "$1 says nothing" "$(tail -n 40 <<<"$said")"
 }
 
 export INC_MODULE=$KO
