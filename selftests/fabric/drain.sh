@@ -141,8 +141,8 @@ part_stay()
 	ktap $? "drain: it moves when there is room" "$(ctl group)"
 	job_wait
 	ktap $? "drain: no rank sees an error" "$(job_why)"
-	says "drain: of none" 1 'no switch "l9"' switch drain l9
-	says "drain: of what" 2 "which one" switch drain
+	says "drain: of none" 2 'no switch "l9"' switch drain l9
+	says "drain: of what" 1 "which one" switch drain
 	ctl switch resume sw >/dev/null
 	ctl switch resume l1 >/dev/null
 }
@@ -199,7 +199,7 @@ part_reload()
 	amd_down
 	names sw l0
 	amd_up --config "$CONF" && wait_for 30 ctl_up
-	says "a switch that is not named" 1 "knows no switch l1" switch l1
+	says "a switch that is not named" 2 "knows no switch l1" switch l1
 	names sw l0 l1
 	reload "switches-read .*1 switches are new, 0 are not named"
 	ktap $? "SIGHUP: an event" "$(cat "$LAB_OUT/amd.log")"
@@ -222,7 +222,7 @@ part_reload()
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	event "switch-gone l1" 10
 	ktap $? "SIGHUP: then it is gone" "$(tail -n 5 "$LAB_OUT/amd.log")"
-	says "SIGHUP: and nobody sees it" 1 "knows no switch l1" switch l1
+	says "SIGHUP: and nobody sees it" 2 "knows no switch l1" switch l1
 	wait_for 10 page_forgets
 	ktap $? "SIGHUP: nor misses its links" "$(fetch /state)"
 	job_wait

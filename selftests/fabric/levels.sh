@@ -42,11 +42,11 @@ part_job()
 
 	all=$(ctl topology)
 	for r in 0 1 2 3 4 5; do
-		has "$all" "host $(topo_ip4 $r) at l$((r / 2)) v$r"
+		has "$all" "host $(topo_ip4 $r) at l$((r / 2)):v$r"
 		ktap $? "host $r is at its leaf" "$all"
 	done
 	for r in 0 1 2; do
-		has "$all" "link sw down$((r + 1)) - l$r uplink"
+		has "$all" "link sw:down$((r + 1)) - l$r:uplink"
 		ktap $? "link to leaf $r" "$all"
 	done
 	am_job "6 ranks over 3 leaves and a root" 6 --check --count 1000

@@ -116,8 +116,8 @@ no_host()
 # links HOW: the topology's links are those that there are, found in this way.
 links()
 {
-	[ "$(ctl topology | grep "^link" | sort)" = "link sw down1 - l0 uplink, $1
-link sw down2 - l1 uplink, $1" ]
+	[ "$(ctl topology | grep "^link" | sort)" = "link sw:down1 - l0:uplink, $1
+link sw:down2 - l1:uplink, $1" ]
 }
 
 # agents_say TEXT: all agents have logged it.
@@ -189,7 +189,7 @@ part_lldp()
 	by_lldp 40 "a link that comes up again"
 	kill -9 "${LLDPD[l1]}"
 	wait "${LLDPD[l1]}" 2>/dev/null
-	wait_for 20 eval 'ctl topology | grep -q "l1 uplink, fdb"'
+	wait_for 20 eval 'ctl topology | grep -q "l1:uplink, fdb"'
 	ktap $? "lldpd gone: back to the forwarding database" "$(ctl topology)"
 	am_job "two kinds of links: a job" 4 --check --count 1000
 	lldpd_up l1
@@ -197,9 +197,9 @@ part_lldp()
 	amd_down
 	AMD_ARGS+=(--link l1:uplink=sw:down2 --link l0:none=sw:down1)
 	amd_up
-	wait_for 40 eval 'ctl topology | grep -q "sw down2 - l1 uplink, configured"'
+	wait_for 40 eval 'ctl topology | grep -q "sw:down2 - l1:uplink, configured"'
 	ktap $? "a configured link" "$(ctl topology)"
-	wait_for 40 eval 'ctl topology | grep -q "sw down1 - l0 uplink, lldp"'
+	wait_for 40 eval 'ctl topology | grep -q "sw:down1 - l0:uplink, lldp"'
 	ktap $? "one to an interface that is not there is left out" \
 		"$(ctl topology)"
 	am_job "a configured link: a job" 4 --check --count 1000
@@ -234,7 +234,7 @@ part_host()
 	wait_for 10 test -S "$sock"
 	wait_for 10 host 0 lldpcli -u "$sock" configure lldp custom-tlv \
 		oui 52,44,49 subtype 2
-	wait_for 40 eval "ctl topology | grep -q 'host $(topo_ip4 0) at l0 v0'"
+	wait_for 40 eval "ctl topology | grep -q 'host $(topo_ip4 0) at l0:v0'"
 	ktap $? "a host that announces itself by LLDP" "$(ctl topology)"
 	! ctl topology | grep -q "host $(topo_ip4 1) "
 	ktap $? "one that does not is unknown" "$(ctl topology)"
@@ -468,7 +468,7 @@ part_segment()
 
 bond_links()
 {
-	ctl topology | grep -q "^link sw bond0 - l0 bond0, fdb"
+	ctl topology | grep -q "^link sw:bond0 - l0:bond0, fdb"
 }
 
 # A leaf's uplink is two cables that are bonded; one is cut, then the other one.

@@ -132,43 +132,61 @@ to_full()
 	ctl "$@" >/dev/full
 }
 
+# same_list OBJECT: but for numbers, which move on.
+same_list()
+{
+	[ "$(ctl "$1" list 2>&1 | sed 's/[0-9].*//')" = \
+		"$(ctl "$1" show | sed 's/[0-9].*//')" ]
+}
+
 part_ctl()
 {
-	local dot
+	local dot what
 
 	SAYS_BY=(ctl)
 	idle_job
-	says "topology" 0 "link sw down1 - l0 uplink" topology
+	says "topology" 0 "link sw:down1 - l0:uplink" topology
 	says "topology show --dot" 0 "graph fabric" topology show --dot
-	says "topology show x" 2 '"x": only --dot' topology show --dot x
-	says "a name that could be an abbreviation: switch" 1 \
+	says "topology show x" 1 '"x": only --dot' topology show --dot x
+	says "a name that could be an abbreviation: switch" 2 \
 		"knows no switch s" switch s
-	says "a name that could be an abbreviation: client" 1 \
+	says "a name that could be an abbreviation: client" 2 \
 		"knows no client sh" client sh
-	says "a name that could be an abbreviation: task" 1 \
+	says "a name that could be an abbreviation: task" 2 \
 		'no task "sho"' task sho
 	says "a name that could be an abbreviation: quota" 0 "tenant s" quota s
-	says "a name that is show" 1 'no task "show"' task show show
+	says "a name that is show" 2 'no task "show"' task show show
 	says "show" 0 "switch sw at" switch show
+	for what in topology switch client group task quota reservation event; do
+		same_list "$what"
+		ktap $? "list is show: $what" "$(ctl "$what" list 2>&1)"
+	done
 	SAYS_BY=(to_full)
-	says "a full disk" 1 "No space left on device" topology
+	says "a full disk" 2 "No space left on device" topology
 	SAYS_BY=(ctl)
-	says "an abbreviation" 0 "host $(topo_ip4 3) at l1 v3" topo show
+	says "an abbreviation" 0 "host $(topo_ip4 3) at l1:v3" topo show
 	says "switch NAME" 0 "switch l1 at" switch l1
-	says "no such switch" 1 "knows no switch l9" switch l9
-	says "client" 0 "at l2 v4" client "$(topo_ip4 4)"
+	says "no such switch" 2 "knows no switch l9" switch l9
+	says "client" 0 "at l2:v4" client "$(topo_ip4 4)"
 	says "--help: what client shows" 0 "hosts: the switch that sees each" \
 		--help
 	says "group" 0 "below sw, ranks 2-3" group
 	says "why" 0 "the root is sw" why "$JOB_NAME"
 	says "why not a leaf" 0 ": more levels: 3, the root 2" \
 		why "$JOB_NAME"
-	says "why of none" 1 "there is no group" why nonesuch
-	says "why of what" 2 "which group" why
+	says "why of none" 2 "there is no group" why nonesuch
+	says "why of what" 1 "which group" why
 	says "help of an object" 0 "Usage: inc-amctl event" event help
 	says "--help of an object" 0 "Usage: inc-amctl why" why x --help
-	says "no such object" 2 "--help" frobnicate
-	says "no such option" 2 "--help" --frobnicate topology
+	says "no such object" 1 "--help" frobnicate
+	says "no such option" 1 "--help" --frobnicate topology
+	says "a refused connection, in words" 2 "connection is refused" \
+		-m 127.0.0.1:1 topology
+	says "no such host, in words" 2 "no host of this name" \
+		-m nohost.invalid topology
+	says "a time that is none" 1 "as in 90, 15m" \
+		reservation add x ranks 2 for 1x
+	says "sizes with units" 0 "of 1.0 GiB used" switch l1
 	json "-j topology" "len(x['switches']) == 4 and len(x['links']) == 3 and
 		{h['addr'] for h in x['hosts']} >= {'$(topo_ip4 0)'}" topology
 	json "-j switch" "[s['id'] for s in x] == ['l1']" switch l1
@@ -226,7 +244,7 @@ part_event()
 # Does a line of "inc-amctl task ARGS" say that something is sent?
 task_moves()
 {
-	ctl task "$@" | grep -qE "in [1-9][0-9.]* out [1-9].*messages/s"
+	ctl task "$@" | grep -qE "in [1-9][0-9.]* [kMG]*B/s out [1-9].*messages/s"
 }
 
 part_task()
@@ -248,11 +266,11 @@ part_task()
 	json "task --history: seconds with data" "len(x['rx-rate']) ==
 		len(x['trouble-rate']) and max(x['rx-rate']) > 0" \
 		task "$JOB_NAME" --history
-	says "task: no such one" 1 'no task "x"' task x
-	says "task --follow: no such one" 1 'no task "x"' task x --follow
-	says "task --follow: no such switch" 1 'no switch "x"' \
+	says "task: no such one" 2 'no task "x"' task x
+	says "task --follow: no such one" 2 'no task "x"' task x --follow
+	says "task --follow: no such switch" 2 'no switch "x"' \
 		task --switches x --follow
-	says "task --history of none" 2 "needs a name" task --history
+	says "task --history of none" 1 "needs a name" task --history
 	# The same data once more: all that the hosts sent.
 	am_job "a job of a known size" 6 allreduce --count 100000 -i 20 -x 0
 	sleep 2.2

@@ -169,13 +169,13 @@ part_tls()
 		fails_job "a certificate without its key" INC_AM_KEY
 	SAYS_BY=(env -u INC_AM_CERTS ip netns exec "$TOPO-sw" inc-amctl
 		-m "$(topo_ip4 sw)")
-	says "inc-amctl without TLS" 1 "set INC_AM_CERTS" topology
+	says "inc-amctl without TLS" 2 "set INC_AM_CERTS" topology
 	SAYS_BY=(as old ctl)
-	says "inc-amctl, expired" 1 "still valid" topology
+	says "inc-amctl, expired" 2 "still valid" topology
 	INC_AM_CERTS=$DIR/other/alice
 	export INC_AM_CERTS
 	SAYS_BY=(ctl)
-	says "inc-amctl, another authority" 1 "authority" topology
+	says "inc-amctl, another authority" 2 "authority" topology
 	unset INC_AM_CERTS
 	grep -q "caller-refused" "$LAB_OUT/amd.log"
 	ktap $? "violations are reported" "$(tail -n 5 "$LAB_OUT/amd.log")"
@@ -218,15 +218,15 @@ part_token()
 	INC_AM_TOKEN=$(cat "$DIR/opal")
 	export INC_AM_TOKEN
 	SAYS_BY=(ctl)
-	says "an operator's token" 1 "there is no group" group del x
+	says "an operator's token" 2 "there is no group" group del x
 	unset INC_AM_CA
-	says "inc-amctl: a token without TLS" 1 "over TLS only" topology
+	says "inc-amctl: a token without TLS" 2 "over TLS only" topology
 	fails_job "a token without TLS" "over TLS only"
 	other_manager
 	# Revoked while the manager runs.
 	export INC_AM_CA=$CA/ca.pem
 	sed -i '/^opal/d' "$TOKENS"
-	says "a token that was revoked" 1 "does not know" topology
+	says "a token that was revoked" 2 "does not know" topology
 	unset INC_AM_CA INC_AM_TOKEN
 }
 
@@ -237,7 +237,7 @@ part_role()
 	export INC_AM_CERTS=$CA/alice
 	long_job 2
 	SAYS_BY=(ctl)
-	says "a client deletes no groups" 1 "this is for operators" \
+	says "a client deletes no groups" 2 "this is for operators" \
 		group del "$JOB_NAME"
 	INC_AM_CERTS=$CA/olga says "an operator does" 0 "" group del "$JOB_NAME"
 	others_fail "deleted" -1 operator
@@ -427,7 +427,7 @@ part_crl()
 	others_fail "a revoked client's job after SIGHUP" -1 "has been revoked"
 	as alice fails_job "a revoked client" "the certificate has been revoked"
 	SAYS_BY=(as alice ctl)
-	says "inc-amctl with a revoked certificate" 1 "has been revoked" topology
+	says "inc-amctl with a revoked certificate" 2 "has been revoked" topology
 	as carl am_job "another one is not" 2 --check --count 100
 	INC_AM_CA=$CA/ca.pem INC_AM_TOKEN_FILE=$DIR/tom \
 		am_job "nor are tokens" 2 --check --count 100

@@ -228,7 +228,7 @@ part_away()
 {
 	amd_down
 	submit "inc:ranks=4" 10
-	wait_for 30 of_says "$(topo_ip4 sw):18790: Connection refused"
+	wait_for 30 of_says "$(topo_ip4 sw):18790: the connection is refused"
 	ktap $? "no manager: the job says why, of each" "$(job_log)"
 	! state_is "RUNNING|COMPLETED"
 	ktap $? "no manager: it does not run" "$(job_log)"

@@ -354,9 +354,9 @@ asked_of()
 	wait_for 20 answered "^switch sw: up" "$other,$addr" \
 		task --switches --follow
 	ktap $? "inc-amctl --follow: $2 leads" "$SAID"
-	says "inc-amctl: none of these" 1 "manager $1:18796: Connection refused" \
+	says "inc-amctl: none of these" 2 "manager $1:18796: the connection is refused" \
 		inc-amctl -m "$1:18796,$1:18797" topology
-	says "inc-amctl: an empty list" 1 "no manager is named" \
+	says "inc-amctl: an empty list" 2 "no manager is named" \
 		inc-amctl -m , topology
 	kill -0 "$first" || return
 	wait_for 20 answered "^switch sw at" "$other" topology

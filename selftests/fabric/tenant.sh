@@ -125,7 +125,7 @@ part_quota()
 	says "event" 0 ": tenant red may have 1 groups" event
 	SAYS_BY=(as bob ctl)
 	says "a client sees its own limits" 0 "tenant blue" quota
-	says "and no others'" 1 "are for operators" quota show red
+	says "and no others'" 2 "are for operators" quota show red
 	! as bob ctl quota | grep -q "red\|all tenants"
 	ktap $? "quota: no other tenant's name" "$(as bob ctl quota)"
 	as bob am_job "another tenant has room" 2 --check --count 100
@@ -148,24 +148,24 @@ part_reserve()
 		reservation
 	says "reservation -j" 0 '"used-ranks":0' -j reservation show job1
 	says "quota has it" 0 "ranks: 0 and 3 reserved of 4" quota
-	says "twice" 1 "a reservation \"job1\" already" \
+	says "twice" 2 "a reservation \"job1\" already" \
 		reservation add job1 ranks 1
-	says "more than the tenant may have" 1 \
+	says "more than the tenant may have" 2 \
 		"may have 4 ranks in all, and has 0 and 3 reserved: 1 are left" \
 		reservation add job2 ranks 2
-	says "fewer ranks than groups" 1 "a rank for each" \
+	says "fewer ranks than groups" 2 "a rank for each" \
 		reservation add job2 ranks 1 groups 2
-	says "a name with a space" 1 "without spaces" \
+	says "a name with a space" 2 "without spaces" \
 		reservation add "job 2" ranks 1
-	says "no number of ranks" 2 "how many ranks" reservation add job2
-	says "no number" 2 "must be a number" reservation add job2 ranks x
-	says "a word that is none" 2 "none of ranks" reservation add job2 x 3
-	says "another's tenant" 1 "for operators" \
+	says "no number of ranks" 1 "how many ranks" reservation add job2
+	says "no number" 1 "must be a number" reservation add job2 ranks x
+	says "a word that is none" 1 "none of ranks" reservation add job2 x 3
+	says "another's tenant" 2 "for operators" \
 		reservation add job2 ranks 1 tenant blue
 	SAYS_BY=(as bob ctl)
-	says "another tenant does not see it" 1 "no reservation" \
+	says "another tenant does not see it" 2 "no reservation" \
 		reservation show job1
-	says "and cannot delete it" 1 "no reservation" reservation del job1
+	says "and cannot delete it" 2 "no reservation" reservation del job1
 	SAYS_BY=(as olga ctl)
 	says "an operator does" 0 "tenant red" reservation show job1 red
 
@@ -193,7 +193,7 @@ part_reserve()
 	says "for a second" 0 "" reservation add short ranks 2 for 1 tenant red
 	event "reservation-over short: its time is over"
 	ktap $? "it ends when its time is over" "$(as olga ctl reservation)"
-	says "gone" 1 "no reservation" reservation show short
+	says "gone" 2 "no reservation" reservation show short
 	limits
 	reload
 }
@@ -319,14 +319,14 @@ part_hide()
 		sees_not $who topology
 	done
 	SAYS_BY=(as tom ctl)
-	says "its name is of no use" 1 "there is no group" group show "$JOB_NAME"
-	says "nor to know its tenant" 1 "there is no group" group show \
+	says "its name is of no use" 2 "there is no group" group show "$JOB_NAME"
+	says "nor to know its tenant" 2 "there is no group" group show \
 		"$JOB_NAME" red
-	says "a client gets no events" 1 "for operators" event
-	says "nor a stream of them" 1 "for operators" event --follow
-	says "nor tasks" 1 "for operators" task "$JOB_NAME"
-	says "nor a stream of these" 1 "for operators" task --follow
-	says "nor history" 1 "for operators" task "$JOB_NAME" --history
+	says "a client gets no events" 2 "for operators" event
+	says "nor a stream of them" 2 "for operators" event --follow
+	says "nor tasks" 2 "for operators" task "$JOB_NAME"
+	says "nor a stream of these" 2 "for operators" task --follow
+	says "nor history" 2 "for operators" task "$JOB_NAME" --history
 	as rita ctl -j topology | grep -q '"trees":0'
 	ktap $? "a client does not see how many trees there are"
 	[ "$(as rita ctl topology | awk '{ print $1, $2 }')" = \
@@ -346,7 +346,7 @@ part_hide()
 	wait_for 10 two_groups "$job"
 	ktap $? "the same name is another group of another tenant" \
 		"$(as olga ctl group show)"
-	says "whose is it?" 1 "several tenants" group del "$job"
+	says "whose is it?" 2 "several tenants" group del "$job"
 	says "group del NAME TENANT" 0 "" group del "$job" red
 	wait "${pids[@]}"
 	says "the other one is left" 0 "1 of 2 ranks, tenant blue" group show "$job"

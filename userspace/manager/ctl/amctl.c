@@ -28,12 +28,14 @@ static const char usage[] =
 	"  -m, --manager HOST[:PORT][,HOST...]\n"
 	"                             default: INC_AM, else 127.0.0.1:" AM_PORT "\n"
 	"  -j, --json                 print JSON\n"
+	"  -p, --pretty               with line breaks and indentation\n"
 	"  -h, --help                 this text\n"
 	"  -V, --version\n"
 	"\n"
-	"\"inc-amctl OBJECT help\" has more. Objects and commands may be abbreviated.\n"
-	"Exit status: 0; 1: the manager has refused or was not reached, or nothing can\n"
-	"be printed; 2: wrong command line.\n";
+	"\"inc-amctl OBJECT help\" has more. Objects and commands may be abbreviated;\n"
+	"\"list\" is \"show\".\n"
+	"Exit status, as inc-tool's: 0; 1: wrong command line; 2: the manager has refused\n"
+	"or was not reached, or nothing can be printed.\n";
 
 static const struct ctl_object *const objects[] = {
 	&ctl_topology,
@@ -50,6 +52,7 @@ static const struct ctl_object *const objects[] = {
 #define NOBJECTS	(sizeof(objects) / sizeof(objects[0]))
 
 bool ctl_json;
+bool ctl_pretty;
 const char *ctl_manager;
 
 /**
@@ -84,14 +87,14 @@ bool ctl_is(const char *word, const char *name)
 }
 
 /**
- * ctl_is_show() - check whether a word is "show", where a name may stand
+ * ctl_is_show() - check whether a word is "show" or "list", where a name may stand
  * @word: word; an abbreviation would be a name
  *
  * Return: true if so.
  */
 bool ctl_is_show(const char *word)
 {
-	return !strcmp(word, "show");
+	return !strcmp(word, "show") || !strcmp(word, "list");
 }
 
 static bool is_help(const char *word)
@@ -163,6 +166,8 @@ static int options(int argc, char **argv)
 	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
 		if (option(argv[i], "-j", "json")) {
 			ctl_json = true;
+		} else if (option(argv[i], "-p", "pretty")) {
+			ctl_pretty = true;
 		} else if (option(argv[i], "-m", "manager") && i + 1 < argc) {
 			ctl_manager = argv[++i];
 		} else if (option(argv[i], "-h", "help")) {
@@ -183,6 +188,8 @@ int main(int argc, char **argv)
 {
 	int n, ret;
 
+	/* gRPC would write its own log there: what matters is in each error. */
+	setenv("GRPC_VERBOSITY", "NONE", 0);
 	ctl_manager = getenv("INC_AM");
 	n = options(argc, argv);
 	if (n < 0)

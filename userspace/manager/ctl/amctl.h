@@ -12,10 +12,11 @@
 
 #include <protobuf-c/protobuf-c.h>
 
+/* Exit status, as inc-tool's. */
 enum {
 	CTL_OK,
-	CTL_REFUSED,	/* the manager has refused, or was not reached; no output */
 	CTL_USAGE,
+	CTL_REFUSED,	/* the manager has refused, or was not reached; no output */
 };
 
 /**
@@ -36,10 +37,17 @@ extern const struct ctl_object ctl_topology, ctl_group, ctl_switch, ctl_client,
 
 /* amctl.c */
 extern bool ctl_json;
+extern bool ctl_pretty;
 extern const char *ctl_manager;	/* or several, with commas between */
 int ctl_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ctl_is(const char *word, const char *name);
 bool ctl_is_show(const char *word);
+
+/* unit.c */
+#define CTL_UNIT_LEN	32
+const char *ctl_size(uint64_t bytes, char text[CTL_UNIT_LEN]);
+const char *ctl_rate(double bytes, char text[CTL_UNIT_LEN]);
+bool ctl_seconds(const char *text, uint32_t *seconds);
 
 /* ask.c */
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,

@@ -12,6 +12,7 @@
 #include "api/message.h"
 #include "auth/address.h"
 #include "ctl/amctl.h"
+#include "ctl/creds.h"
 #include "plugins/am/reach.h"
 
 #define TIMEOUT_MS	5000
@@ -76,11 +77,13 @@ static bool is_reached(const struct search *s, char *err, size_t len)
 	if (s->n == 1 && !strchr(ctl_manager, ','))
 		return true;
 	fd = reach_connect(s->addr, REACH_MS);
-	if (fd >= 0)
+	if (fd >= 0) {
 		close(fd);
-	else
-		snprintf(err, len, "%s", strerror(-fd));
-	return fd >= 0;
+		return true;
+	}
+	snprintf(err, len, "%s", strerror(-fd));
+	ctl_explain(GRPC_STATUS_UNAVAILABLE, err, len);
+	return false;
 }
 
 /* Note why a manager has not done it. Returns whether another one may. */
@@ -242,7 +245,9 @@ void ctl_print_json(const ProtobufCMessage *msg, const char *list)
 
 	if (list)
 		json_object_object_get_ex(obj, list, &part);
-	puts(json_object_to_json_string_ext(part, JSON_C_TO_STRING_PRETTY |
+	puts(json_object_to_json_string_ext(part,
+					    (ctl_pretty ? JSON_C_TO_STRING_PRETTY :
+							  JSON_C_TO_STRING_PLAIN) |
 					    JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(obj);
 }

@@ -52,24 +52,69 @@ out:
 	return creds;
 }
 
+/* What gRPC, OpenSSL and c-ares write, and what it means. */
+static const struct {
+	const char	*text;
+	const char	*means;
+} meanings[] = {
+	{ "Connection refused", "the connection is refused: is inc-amd running there, and with this --listen?" },
+	{ "CERTIFICATE_VERIFY_FAILED", "its certificate cannot be verified" },
+	{ "VERIFY_FAILED", "its certificate cannot be verified" },
+	{ "WRONG_VERSION_NUMBER", "it speaks no TLS" },
+	{ "DNS resolution failed", "there is no host of this name" },
+	{ "C-ares", "there is no host of this name" },
+	{ "No route to host", "no route to this host: is it up?" },
+	{ "Network is unreachable", "the network of this host cannot be reached" },
+	{ "Connection timed out", "the host does not answer: is it up, and the port not filtered?" },
+	{ "Deadline Exceeded", "it does not answer in time" },
+	{ "Socket closed", "it has ended the connection" },
+	{ "Connection reset", "it has ended the connection" },
+	{ "Broken pipe", "it has ended the connection" },
+	{ "Endpoint closing", "it has ended the connection" },
+	{ "andshake", "it has ended the connection while TLS began" },
+};
+
+/* Only errors of the way there: what a manager says is said to the user. */
+static void translate(grpc_status_code status, char *err, size_t err_len)
+{
+	size_t i;
+
+	if (status != GRPC_STATUS_UNAVAILABLE &&
+	    status != GRPC_STATUS_DEADLINE_EXCEEDED)
+		return;
+	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (strstr(err, meanings[i].text)) {
+			snprintf(err, err_len, "%s", meanings[i].means);
+			return;
+		}
+}
+
+/* What may help; empty: nothing is known. */
+static const char *hint(const char *err)
+{
+	if (strstr(err, "VERIFY_FAILED") || strstr(err, "handshake"))
+		return "; is the certificate of INC_AM_CA the manager's authority's, and its name that of the manager's certificate?";
+	if (!inc_auth_was_cut(err))
+		return "";
+	if (secure_getenv("INC_AM_CERT") || secure_getenv("INC_AM_CERTS"))
+		return "; does the manager accept this certificate? Is it still valid?";
+	if (secure_getenv("INC_AM_CA"))
+		return "";
+	return "; " AUTH_HINT;
+}
+
 /**
- * ctl_explain() - say what may help, after a call that has failed
+ * ctl_explain() - say what a call's failure means, and what may help
  * @status: its status
- * @err: its text, to which it is appended
+ * @err: its text, which is replaced if it is a library's
  * @err_len: size of @err in bytes
  */
 void ctl_explain(grpc_status_code status, char *err, size_t err_len)
 {
-	size_t len = strlen(err);
+	const char *more = status == GRPC_STATUS_UNAVAILABLE ? hint(err) : "";
+	size_t len;
 
-	if (status != GRPC_STATUS_UNAVAILABLE)
-		return;
-	if (strstr(err, "VERIFY_FAILED") || strstr(err, "handshake"))
-		snprintf(err + len, err_len - len, "; is the certificate of INC_AM_CA the manager's authority's, and its name that of the manager's certificate?");
-	else if (!inc_auth_was_cut(err))
-		return;
-	else if (secure_getenv("INC_AM_CERT") || secure_getenv("INC_AM_CERTS"))
-		snprintf(err + len, err_len - len, "; does the manager accept this certificate? Is it still valid?");
-	else if (!secure_getenv("INC_AM_CA") && !secure_getenv("INC_AM_CERTS"))
-		snprintf(err + len, err_len - len, "; %s", AUTH_HINT);
+	translate(status, err, err_len);
+	len = strlen(err);
+	snprintf(err + len, err_len - len, "%s", more);
 }

@@ -70,7 +70,8 @@ static int run(int argc, char **argv)
 			if (errno || *end || *argv[i] == '-' || !*argv[i])
 				return ctl_wrong("event: from \"%s\": must be a number",
 						 argv[i]);
-		} else if (i || !ctl_is(argv[i], "show")) {
+		} else if (i || !(ctl_is(argv[i], "show") ||
+				   ctl_is(argv[i], "list"))) {
 			return ctl_wrong("event: \"%s\" is neither --follow nor from NUMBER",
 					 argv[i]);
 		}

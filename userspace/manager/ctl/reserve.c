@@ -67,7 +67,6 @@ static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 	} numbers[] = {
 		{ "ranks", &req->ranks },
 		{ "groups", &req->groups },
-		{ "for", &req->seconds },
 	};
 	size_t i, n = sizeof(numbers) / sizeof(numbers[0]);
 
@@ -75,6 +74,12 @@ static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 		if (ctl_is(argv[0], "tenant")) {
 			req->tenant = argv[1];
 			continue;
+		}
+		if (ctl_is(argv[0], "for")) {
+			if (ctl_seconds(argv[1], &req->seconds))
+				continue;
+			return ctl_wrong("reservation add: for %s: must be a time, as in 90, 15m, 2h or 1h30m",
+					 argv[1]);
 		}
 		for (i = 0; i < n && !ctl_is(argv[0], numbers[i].key); i++)
 			;
@@ -147,7 +152,7 @@ const struct ctl_object ctl_reservation = {
 	.name	= "reservation",
 	.usage	=
 	"Usage: inc-amctl reservation [show [NAME [TENANT]]]\n"
-	"       inc-amctl reservation add NAME ranks N [groups N] [for SECONDS]\n"
+	"       inc-amctl reservation add NAME ranks N [groups N] [for TIME]\n"
 	"                                 [tenant TENANT]\n"
 	"       inc-amctl reservation del NAME [TENANT]\n"
 	"\n"
@@ -155,7 +160,7 @@ const struct ctl_object ctl_reservation = {
 	"      so many ranks in all. For others that room is used. The job's ranks name\n"
 	"      the reservation by INC_AM_RESERVATION. A group that does not fit into it\n"
 	"      is admitted as if there were none. Without \"for\" it lasts until it is\n"
-	"      deleted.\n"
+	"      deleted. TIME: seconds, or as in 15m, 2h, 1d, 1h30m.\n"
 	"del:  end it. Its groups go on.\n"
 	"A client has the reservations of its tenant; TENANT is for operators, \"-\":\n"
 	"callers without a tenant.\n",

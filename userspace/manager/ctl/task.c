@@ -11,14 +11,16 @@
 
 static void print_task(const RdmaInc__V1__Task *t)
 {
+	char in[CTL_UNIT_LEN], out[CTL_UNIT_LEN];
+
 	printf("%s %s: %s", t->kind, t->name, t->state);
 	if (t->ranks)
 		printf(", %u of %u ranks, %u switches, %u levels", t->present,
 		       t->ranks, t->switches, t->levels);
-	printf(", in %.1f out %.1f MB/s, %.0f messages/s, %llu MB in, %llu MB out",
-	       t->rx_rate / 1e6, t->tx_rate / 1e6, t->message_rate,
-	       (unsigned long long)t->rx_bytes / 1000000,
-	       (unsigned long long)t->tx_bytes / 1000000);
+	printf(", in %s/s out %s/s, %.0f messages/s", ctl_rate(t->rx_rate, in),
+	       ctl_rate(t->tx_rate, out), t->message_rate);
+	printf(", %s in, %s out", ctl_rate((double)t->rx_bytes, in),
+	       ctl_rate((double)t->tx_bytes, out));
 	if (t->trouble)
 		printf(", %llu retransmissions and errors",
 		       (unsigned long long)t->trouble);
@@ -44,7 +46,7 @@ static bool print_tasks(const ProtobufCMessage *msg)
 
 static void print_history(const RdmaInc__V1__History *h)
 {
-	char text[32] = "";
+	char text[32] = "", in[CTL_UNIT_LEN], out[CTL_UNIT_LEN];
 	struct tm tm;
 	time_t at;
 	size_t i;
@@ -53,9 +55,10 @@ static void print_history(const RdmaInc__V1__History *h)
 		at = (time_t)(h->last - (int64_t)(h->n_rx_rate - 1 - i));
 		if (localtime_r(&at, &tm))
 			strftime(text, sizeof(text), "%H:%M:%S", &tm);
-		printf("%s in %.1f out %.1f MB/s, %.0f messages/s, %.0f retransmissions and errors/s\n",
-		       text, h->rx_rate[i] / 1e6, h->tx_rate[i] / 1e6,
-		       h->message_rate[i], h->trouble_rate[i]);
+		printf("%s in %s/s out %s/s, %.0f messages/s, %.0f retransmissions and errors/s\n",
+		       text, ctl_rate(h->rx_rate[i], in),
+		       ctl_rate(h->tx_rate[i], out), h->message_rate[i],
+		       h->trouble_rate[i]);
 	}
 }
 

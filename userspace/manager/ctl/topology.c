@@ -3,34 +3,71 @@
  * inc-amctl topology, switch and client.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
-
-static RdmaInc__V1__Topology *get_topology(void)
-{
-	RdmaInc__V1__GetTopologyRequest req =
-		RDMA_INC__V1__GET_TOPOLOGY_REQUEST__INIT;
-
-	return (void *)ctl_ask("GetTopology", &req.base,
-			       &rdma_inc__v1__topology__descriptor);
-}
 
 static const char *name_of(const RdmaInc__V1__Switch *s)
 {
 	return s->id[0] ? s->id : s->address;
 }
 
+/* leaf2 before leaf10 */
+static int by_name(const void *a, const void *b)
+{
+	RdmaInc__V1__Switch *const *x = a, *const *y = b;
+
+	return strverscmp(name_of(*x), name_of(*y));
+}
+
+static int by_ends(const void *a, const void *b)
+{
+	RdmaInc__V1__Link *const *x = a, *const *y = b;
+	int diff = strverscmp((*x)->from_switch, (*y)->from_switch);
+
+	return diff ? diff : strverscmp((*x)->from_interface,
+					(*y)->from_interface);
+}
+
+/* Their bytes are in the order of the network: IPv4 before IPv6. */
+static int by_addr(const void *a, const void *b)
+{
+	RdmaInc__V1__Host *const *x = a, *const *y = b;
+
+	if ((*x)->addr.len != (*y)->addr.len)
+		return (*x)->addr.len < (*y)->addr.len ? -1 : 1;
+	return memcmp((*x)->addr.data, (*y)->addr.data, (*x)->addr.len);
+}
+
+static RdmaInc__V1__Topology *get_topology(void)
+{
+	RdmaInc__V1__GetTopologyRequest req =
+		RDMA_INC__V1__GET_TOPOLOGY_REQUEST__INIT;
+	RdmaInc__V1__Topology *t;
+
+	t = (void *)ctl_ask("GetTopology", &req.base,
+			    &rdma_inc__v1__topology__descriptor);
+	if (!t)
+		return NULL;
+	qsort(t->switches, t->n_switches, sizeof(*t->switches), by_name);
+	qsort(t->links, t->n_links, sizeof(*t->links), by_ends);
+	qsort(t->hosts, t->n_hosts, sizeof(*t->hosts), by_addr);
+	return t;
+}
+
 static void print_switch(const RdmaInc__V1__Switch *s)
 {
+	char used[CTL_UNIT_LEN], limit[CTL_UNIT_LEN];
+
 	/* Clients are not told the agent's address. */
 	printf("switch %s%s%s: %s", s->id[0] ? s->id : "?",
 	       s->address[0] ? " at " : "", s->address, s->state);
 	if (!strcmp(s->state, "up"))
-		printf(", %u trees, %llu of %llu MiB used", s->trees,
-		       (unsigned long long)s->memory_used >> 20,
-		       (unsigned long long)s->memory_limit >> 20);
+		printf(", %u trees, %s of %s used", s->trees,
+		       ctl_size(s->memory_used, used),
+		       ctl_size(s->memory_limit, limit));
 	if (s->drain[0])
 		printf(", %s", s->drain);
 	if (s->drained_by[0])
@@ -42,7 +79,7 @@ static void print_host(const RdmaInc__V1__Host *h)
 {
 	char text[64];
 
-	printf("host %s at %s %s\n", ctl_addr(&h->addr, text, sizeof(text)),
+	printf("host %s at %s:%s\n", ctl_addr(&h->addr, text, sizeof(text)),
 	       h->switch_id, h->interface);
 }
 
@@ -53,7 +90,7 @@ static void print_text(const RdmaInc__V1__Topology *t)
 	for (i = 0; i < t->n_switches; i++)
 		print_switch(t->switches[i]);
 	for (i = 0; i < t->n_links; i++)
-		printf("link %s %s - %s %s, %s\n", t->links[i]->from_switch,
+		printf("link %s:%s - %s:%s, %s\n", t->links[i]->from_switch,
 		       t->links[i]->from_interface, t->links[i]->to_switch,
 		       t->links[i]->to_interface, t->links[i]->learnt);
 	for (i = 0; i < t->n_hosts; i++)
@@ -110,7 +147,7 @@ static int run_topology(int argc, char **argv)
 	RdmaInc__V1__Topology *t;
 	bool dot;
 
-	if (argc && ctl_is(argv[0], "show")) {
+	if (argc && (ctl_is(argv[0], "show") || ctl_is(argv[0], "list"))) {
 		argc--;
 		argv++;
 	}
