@@ -376,6 +376,9 @@ part_standby()
 	first=$!
 	amd2_up 18792 "listening"
 	second=$!
+	wait_for 10 grep -q "standby.*stands by for $(topo_ip4 sw):18790" \
+		"$LAB_OUT/amd-18792.log"
+	ktap $? "the standby says for whom" "$(cat "$LAB_OUT/amd-18792.log")"
 	asked_of "$(topo_ip4 sw)" 18790 18792
 	checked_job
 	kill -9 "$first"

@@ -29,6 +29,18 @@ static void say_phase(struct manager *m, enum phase phase)
 			  "this manager does not lead any more");
 }
 
+/* For whom does this one stand by? */
+static void say_standby(struct manager *m)
+{
+	const char *who = store_leader(m->state.store);
+
+	if (!*who || !strcmp(who, m->state.ahead))
+		return;
+	snprintf(m->state.ahead, sizeof(m->state.ahead), "%s", who);
+	event_say(&m->events, EVENT_STANDBY, m->o.advertise,
+		  "this manager stands by for %s, which leads", who);
+}
+
 /* --- Becoming the leader ------------------------------------------------- */
 
 static void was_read(void *ctx, const char *key, struct store_record *list,
@@ -145,8 +157,11 @@ void state_turn(struct manager *m)
 		return;
 	if (!leads && st->phase != PHASE_STANDBY)
 		step_down(m);
+	if (!leads)
+		say_standby(m);
 	if (leads && st->phase == PHASE_STANDBY && st->until <= m->loop.now) {
 		st->phase = PHASE_READING;
+		st->ahead[0] = '\0';
 		st->started_at = now_ms();
 		store_list(st->store, "", was_read, m);
 	}

@@ -34,6 +34,7 @@ enum phase {
  * @started_at: milliseconds; when this manager began, or began to lead
  * @until: if PHASE_LOOKING: milliseconds; when to look no longer
  * @list: if PHASE_LOOKING: records of groups
+ * @ahead: if PHASE_STANDBY: the leader that an event has named; empty: none
  */
 struct state {
 	struct store		*store;
@@ -41,6 +42,7 @@ struct state {
 	int64_t			started_at;
 	int64_t			until;
 	struct store_record	*list;
+	char			ahead[STORE_NAME_MAX + 1];
 };
 
 /**

@@ -430,7 +430,8 @@ function draw() {
 	const up = state.topology.switches.filter(s => s.state === "up").length;
 	const waits = state["task-list"].filter(t => t["waits-for"])
 		.map(t => t.name + " waits for " + t["waits-for"]);
-	say($("status"), [groups.length + (groups.length === 1 ? " group" :
+	say($("status"), [...state.standby ? ["this manager is " + state.standby] : [],
+		groups.length + (groups.length === 1 ? " group" :
 		" groups"), up + " of " + n + " switches answer", ...waits].join("; "));
 	set($("status"), { class: "" });
 	draw_alarms();

@@ -120,6 +120,16 @@ static char *copy_text(struct json_object *obj, const char *before,
 	return text;
 }
 
+/* What the page says of a manager that does not lead: little else is there. */
+static void put_standby(struct json_object *out, const struct manager *m)
+{
+	char text[256];
+
+	if (state_refuses(m, text, sizeof(text)))
+		json_object_object_add(out, "standby",
+				       json_object_new_string(text));
+}
+
 /* For EventSource: one line that begins with "data:". */
 static char *make_state(struct web *w)
 {
@@ -135,6 +145,7 @@ static char *make_state(struct web *w)
 	events.from = last > EVENTS ? last - EVENTS + 1 : 1;
 	topology = ask(w->m, RPC_GET_TOPOLOGY, &topo.base,
 		       &rdma_inc__v1__topology__descriptor);
+	put_standby(out, w->m);
 	json_object_object_add(out, "names", make_names(w, topology));
 	json_object_object_add(out, "topology", topology);
 	json_object_object_add(out, "cuts",
