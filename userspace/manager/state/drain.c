@@ -30,7 +30,7 @@ static void written(void *ctx, const char *key, struct store_record *list,
 	(void)list;
 	if (err)
 		event_say(&m->events, EVENT_STORE_FAILED, key + strlen(PREFIX),
-			  "that it is drained is not stored: %.200s", err);
+			  "that it is drained is not stored, and tried again: %.200s", err);
 }
 
 static void keep(struct manager *m, const struct drain *d)
@@ -43,9 +43,7 @@ static void keep(struct manager *m, const struct drain *d)
 	put_text(o, "address", d->address);
 	put_text(o, "by", d->by);
 	json_object_object_add(o, "since", json_object_new_int64(d->since));
-	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-						     JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(o);
+	text = end_text(o);
 	if (!text)
 		return;
 	name_key(key, d);

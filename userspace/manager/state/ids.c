@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "manager.h"
+#include "state/json_text.h"
 
 #define KEY		"tree-ids"
 /* The upper half of what is left to managers; inc-tool counts from 1. */
@@ -96,9 +97,7 @@ static void draw(struct manager *m)
 	share %= SHARES;
 	use_share(m, share);
 	json_object_object_add(o, "share", json_object_new_int((int)share));
-	text = strdup(json_object_to_json_string_ext(o,
-						     JSON_C_TO_STRING_PLAIN));
-	json_object_put(o);
+	text = end_text(o);
 	/* The text is the store's now. */
 	if (text)
 		store_put(m->state.store, KEY, (uint8_t *)text, strlen(text),

@@ -5,6 +5,8 @@
 #ifndef INC_MANAGER_STATE_JSON_TEXT_H
 #define INC_MANAGER_STATE_JSON_TEXT_H
 
+#include <string.h>
+
 #include <json-c/json.h>
 
 static inline void put_text(struct json_object *o, const char *name,
@@ -20,6 +22,16 @@ static inline const char *text_of(struct json_object *o, const char *name)
 									 name));
 
 	return text ? text : "";
+}
+
+/* The record as the store takes it, to be freed; NULL without memory. Frees @o. */
+static inline char *end_text(struct json_object *o)
+{
+	char *text = strdup(json_object_to_json_string_ext(o,
+			JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+
+	json_object_put(o);
+	return text;
 }
 
 #endif

@@ -307,7 +307,6 @@ static void take_wishes(struct json_object *o, struct inc_rdv_tree *t)
 char *record_of(const struct group *g)
 {
 	struct json_object *o = json_object_new_object(), *list;
-	char *text;
 	uint32_t i;
 
 	put_text(o, "name", g->like.job);
@@ -329,10 +328,7 @@ char *record_of(const struct group *g)
 	list = put_list(o, "ranks");
 	for (i = 0; i < g->like.ranks; i++)
 		put_rank(append(list), g, &g->ranks[i]);
-	text = strdup(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
-						     JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(o);
-	return text;
+	return end_text(o);
 }
 
 static struct group *take_group(struct manager *m, struct json_object *o,

@@ -58,9 +58,7 @@ static void keep(struct manager *m, const struct reservation *r)
 	put_number(o, "ranks", r->ranks);
 	put_number(o, "until", r->until == INT64_MAX ? 0 :
 		   time(NULL) + (r->until - now_ms() + 999) / 1000);
-	text = strdup(json_object_to_json_string_ext(o,
-						     JSON_C_TO_STRING_PLAIN));
-	json_object_put(o);
+	text = end_text(o);
 	if (!text)
 		return;
 	name_key(key, r);
