@@ -5,8 +5,8 @@
 # say, and that nothing is left.
 #
 #   life.sh [VAR=VALUE]... [PART...]
-#	PART: leave beat link agent silent tree wrong rebuild away early late
-#	killed clock restored module spines; by hand: many (MANY=1000)
+#	PART: leave beat link agent silent timeouts tree wrong rebuild away early
+#	late killed clock restored module spines; by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -48,6 +48,11 @@ part_leave()
 {
 	am_job "all ranks leave" 4 --check --count 1000
 	ended "all leave" "a rank left: rank [0-3]"
+	JOB_LATE=2 am_start 4 barrier --join-timeout 1000
+	job_wait
+	grep -q "came within 1000 ms: missing: ranks 2,3\$" "$JOB_LOG.0"
+	ktap $? "two never come: the others learn which" "$(job_why)"
+	gone "two never come"
 	long_job 4
 	ctl group del "$JOB_NAME"
 	others_fail "deleted" -1 operator
@@ -151,6 +156,25 @@ part_silent()
 	others_fail "host unreachable" 2 "has lost rank 2 (retry-exceeded)" 3000
 	tc -n "$TOPO-l1" qdisc del dev v2 root
 	ended "host unreachable" "a tree failed: switch l1 has lost rank 2"
+}
+
+# Over UC, a client counts its time-outs, and tells the manager then (draft,
+# section 7): no packet of its data arrives, all others do.
+part_timeouts()
+{
+	local proto
+
+	INC_TRANSPORT=uc INC_RETRIES=5 long_job 4
+	tc -n "$TOPO-l1" qdisc add dev v2 clsact
+	for proto in ip ipv6; do
+		tc -n "$TOPO-l1" filter add dev v2 ingress protocol $proto \
+			flower ip_proto udp dst_port 4791 action drop
+	done
+	others_fail "UC: time-outs" 2 "rank 2" 5000
+	grep -q "did not answer 5 times" "$JOB_LOG.2"
+	ktap $? "UC: time-outs: the client gives up" "$(cat "$JOB_LOG.2")"
+	tc -n "$TOPO-l1" qdisc del dev v2 clsact
+	ended "UC: time-outs" "a rank was lost: rank 2: it gets no answer"
 }
 
 part_tree()
@@ -592,5 +616,5 @@ part_wrong()
 	gone "wrong"
 }
 
-suite "leave beat link agent silent tree wrong rebuild away early late killed \
-	clock restored module spines" "$@"
+suite "leave beat link agent silent timeouts tree wrong rebuild away early late \
+	killed clock restored module spines" "$@"

@@ -94,7 +94,7 @@ static void put_tasks(const struct manager *m, struct table *t)
 		r->msg.present = g->present;
 		r->msg.switches = g->nparts;
 		r->msg.levels = group_levels(g);
-		group_missing(g, r->waits, sizeof(r->waits));
+		group_missing(g, NULL, r->waits, sizeof(r->waits));
 	}
 	for (i = 0; i < SERIES_BUCKETS; i++)
 		for (s = m->stats->history.bucket[i]; s; s = s->next)

@@ -478,6 +478,7 @@ int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 {
 	manager_message out = RDMA_INC__V1__MANAGER_MESSAGE__INIT;
 	RdmaInc__V1__Empty empty = RDMA_INC__V1__EMPTY__INIT;
+	RdmaInc__V1__Bye bye = RDMA_INC__V1__BYE__INIT;
 
 	if (msg->resumed)
 		return pack_resumed(msg, data, len);
@@ -495,6 +496,8 @@ int am_manager_pack(const struct am_message *msg, uint8_t **data, size_t *len)
 		break;
 	case INC_RDV_BYE:
 		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_BYE;
+		bye.missing = (char *)msg->rdv.text;
+		out.bye = &bye;
 		break;
 	case INC_RDV_ALIVE:
 		out.kind_case = RDMA_INC__V1__MANAGER_MESSAGE__KIND_ALIVE;
@@ -573,6 +576,8 @@ static int take_manager(const manager_message *in, struct am_message *msg)
 		return 0;
 	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_BYE:
 		msg->rdv.type = INC_RDV_BYE;
+		snprintf(msg->rdv.text, sizeof(msg->rdv.text), "%s",
+			 in->bye->missing);
 		return 0;
 	case RDMA_INC__V1__MANAGER_MESSAGE__KIND_ALIVE:
 		msg->rdv.type = INC_RDV_ALIVE;

@@ -294,10 +294,11 @@ static void detach(struct rank *r, enum rank_state state)
 	r->rts = false;
 }
 
-static void say_bye(struct rank *r, struct rpc_stream *stream)
+static void say_bye(struct rank *r, struct rpc_stream *stream,
+		    const struct am_message *bye)
 {
 	r->stream = stream;
-	group_tell(r, &(struct am_message){ .rdv = { .type = INC_RDV_BYE } });
+	group_tell(r, bye);
 	r->stream = NULL;
 	rpc_stream_end(stream, 0, "");
 }
@@ -310,14 +311,16 @@ static void say_bye(struct rank *r, struct rpc_stream *stream)
  */
 void group_leave(struct rank *r)
 {
+	struct am_message bye = { .rdv = { .type = INC_RDV_BYE } };
 	struct rpc_stream *stream = r->stream;
 	struct group *g = r->group;
 
 	log_debug("group \"%s\": rank %u leaves", g->like.job, r->join.rank);
+	group_missing(g, r, bye.rdv.text, sizeof(bye.rdv.text));
 	group_blame(g, CAUSE_LEFT, "rank %u", r->join.rank);
 	if (g->state == GROUP_GATHERING) {
 		detach(r, RANK_ABSENT);
-		say_bye(r, stream);
+		say_bye(r, stream, &bye);
 		if (!g->present)
 			group_end(g);
 		return;
@@ -335,7 +338,7 @@ void group_leave(struct rank *r)
 		g->leave_at = g->manager->loop.now + CHILD_MS;
 		return;
 	}
-	say_bye(r, stream);
+	say_bye(r, stream, &bye);
 	if (!g->leave_at)
 		g->leave_at = g->manager->loop.now + LEAVE_MS;
 }

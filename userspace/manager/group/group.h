@@ -364,7 +364,8 @@ int64_t rank_next_alive(const struct rank *r);
 struct part *group_find_part(const struct manager *m, const struct sw *sw,
 			     uint32_t id);
 unsigned int group_levels(const struct group *g);
-void group_missing(const struct group *g, char *text, size_t len);
+void group_missing(const struct group *g, const struct rank *but, char *text,
+		   size_t len);
 
 /* vague.c */
 void group_vague_tree(struct group *g, unsigned int status, const char *fmt,

@@ -135,10 +135,12 @@ unsigned int group_levels(const struct group *g)
 /**
  * group_missing() - name the ranks that have not come, or are not ready
  * @g: group
+ * @but: rank that is not named; or NULL
  * @text: result, as "ranks 1,3,4 ..."; empty: it waits for none
  * @len: its size in bytes, more than 16
  */
-void group_missing(const struct group *g, char *text, size_t len)
+void group_missing(const struct group *g, const struct rank *but, char *text,
+		   size_t len)
 {
 	size_t used = 0;
 	uint32_t i;
@@ -147,8 +149,9 @@ void group_missing(const struct group *g, char *text, size_t len)
 	if (g->ending || g->state == GROUP_READY)
 		return;
 	for (i = 0; i < g->like.ranks && used < len - 16; i++)
-		if (g->ranks[i].state == RANK_ABSENT ||
-		    (g->state == GROUP_JOINED && !g->ranks[i].rts))
+		if (&g->ranks[i] != but &&
+		    (g->ranks[i].state == RANK_ABSENT ||
+		     (g->state == GROUP_JOINED && !g->ranks[i].rts)))
 			used += (size_t)snprintf(text + used, len - used,
 						 "%s%u", used ? "," : "ranks ",
 						 i);

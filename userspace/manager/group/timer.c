@@ -120,7 +120,7 @@ static void forming_takes_too_long(struct group *g)
 {
 	char missing[128];
 
-	group_missing(g, missing, sizeof(missing));
+	group_missing(g, NULL, missing, sizeof(missing));
 	group_refuse(g, ETIMEDOUT, "%u of %u ranks came, %u are ready, within %u s: start all within that time, or raise --forming-time; waited for %s%s",
 		     g->present, g->like.ranks, g->rts,
 		     g->manager->o.forming_ms / 1000,
