@@ -9,6 +9,7 @@
 #   libinc.sh [VAR=VALUE]... [PART...]
 #	PART: device persistent wait window query log threads tsan fork signals
 #	cache memory many reasons jumbo stopped events wrong bandwidth pause huge
+#	wide
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -464,6 +465,14 @@ part_pause()
 		sys.exit(us >= 200000)
 	END
 	ktap $? "inc-perf --pause" "$(job_why)"
+}
+
+# As many ranks as a tree may have, on few hosts. A rank over UC needs more memory.
+part_wide()
+{
+	live "1024 ranks on $RANKS hosts" "$RANKS" ranks $((1024 / RANKS))
+	INC_TRANSPORT=uc live "256 ranks on $RANKS hosts, UC" "$RANKS" \
+		ranks $((256 / RANKS))
 }
 
 # Run by hand, with memory for it: lab run --mem 7G.

@@ -656,6 +656,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "threads"))
 		return live_threads(rank, nranks, argc - 2, argv + 2);
+	if (!strcmp(what, "ranks"))
+		return live_ranks(rank, nranks, argc - 2, argv + 2);
 	if (!strcmp(what, "many")) {
 		many(rank, nranks);
 		return live_errors ? 1 : 0;

@@ -50,5 +50,6 @@ static inline void live_ok(const char *what)
 double live_now_ms(void);
 struct inc_comm *live_join(const char *suffix, int rank, int nranks);
 int live_threads(int rank, int nranks, int argc, char **argv);
+int live_ranks(int proc, int nprocs, int argc, char **argv);
 
 #endif /* LIVE_H */

@@ -14,6 +14,7 @@ import random
 import socket
 import struct
 import sys
+import time
 
 import yaml
 
@@ -631,6 +632,34 @@ def close():
     for i in range(1, 60):
         c.inc("tree-del", "tree", [("id", i)])
     case("dumps given up")
+    strangers()
+
+
+def time_closes(count=200):
+    """The shortest time that a close of somebody's socket takes, in ns."""
+    best = 1 << 60
+    for _ in range(count):
+        s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
+        s.bind((0, 0))
+        start = time.perf_counter_ns()
+        s.close()
+        best = min(best, time.perf_counter_ns() - start)
+    return best
+
+
+def strangers(trees=3000):
+    """A socket that never made a tree is closed without a look at others'."""
+    c = Conn()
+    few = time_closes()
+    for i in range(1, trees + 1):
+        c.inc("tree-new", "tree", [("id", i), ("ranks", 1), ("slots", 1),
+                                   ("msg-size", 64)])
+    many = time_closes()
+    for i in range(1, trees + 1):
+        c.inc("tree-del", "tree", [("id", i)])
+    print(f"# a close takes {few} ns, beside {trees} trees {many} ns")
+    case("a stranger's socket is closed as quickly beside many trees",
+         None if many < 4 * few else f"{few} ns, then {many} ns")
 
 
 def junk_attr(rnd, depth=0):

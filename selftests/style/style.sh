@@ -15,8 +15,11 @@ LAB=selftests/lab/lab
 OUT=$PWD/build/check/style
 BUILDS=
 ONLY='*'
-[ "${1:-}" = --only ] && ONLY="*$2*" && shift 2
-[ "${1:-}" = --builds ] && BUILDS=1 && shift
+case ${1:-} in
+--only)	ONLY="*${2:?a pattern}*"; shift 2 ;;
+--builds) BUILDS=1; shift ;;
+-*)	sed -n '4,10s/^# \{0,2\}//p' selftests/style/style.sh; exit 2 ;;
+esac
 KINDS=${*:-uml}
 N=0
 FAILED=0
