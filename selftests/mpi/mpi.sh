@@ -36,8 +36,12 @@ part_flat()
 	went_all edge reduce_scatter ireduce_scatter allreduce_init bcast_init
 	grep -q "barrier_init: .* fell through: more than coll_inc_max_persistent" "$LAB_OUT/edge"
 	ktap $? "edge: there are so many trees for persistent operations"
+	MPI_ARGS+=(-x INC_LOG=info -x 'USER=al/ice')
 	mpi wrong 1 "$RANKS" "$MPI_DIR/wrong"
 	cases wrong $?
+	grep -q 'ompi-al_ice-[0-9a-f]*' "$LAB_OUT/wrong"
+	ktap $? "wrong: the jobs' names say whose they are" \
+		"$(grep -m 5 ompi- "$LAB_OUT/wrong")"
 	wait_for 5 no_tree
 	ktap $? "flat: no tree is left"
 }

@@ -19,6 +19,7 @@
 #include <infiniband/verbs.h>
 #include <inc/inc.h>
 
+#include "../owner.h"
 #include "plugin.h"
 
 #define HANDLE_MAGIC	0x636e6931u
@@ -33,6 +34,7 @@
 struct handle {
 	uint32_t	magic;
 	uint64_t	id[2];
+	char		owner[INC_PLUGIN_OWNER];
 };
 
 /**
@@ -144,6 +146,7 @@ nccl_result inc_coll_listen(void *handle, void **comm)
 
 	if (getrandom(h.id, sizeof(h.id), 0) != sizeof(h.id))
 		return NCCL_SYSTEM_ERROR;
+	inc_plugin_owner(h.owner);
 	memset(handle, 0, NCCL_HANDLE_MAX);
 	memcpy(handle, &h, sizeof(h));
 	/* No rank connects to it, but NCCL needs an object to close. */
@@ -195,7 +198,8 @@ nccl_result inc_coll_connect(void *handles[], int nranks, int rank, void **comm)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return NCCL_SYSTEM_ERROR;
-	snprintf(job, sizeof(job), "nccl-%016llx%016llx",
+	snprintf(job, sizeof(job), "nccl-%.*s-%016llx%016llx",
+		 INC_PLUGIN_OWNER - 1, h.owner,
 		 (unsigned long long)h.id[0], (unsigned long long)h.id[1]);
 	opts.job = job;
 	opts.rank = rank;

@@ -365,14 +365,15 @@ const char *coll_inc_why_text(enum coll_inc_why why);
 /*
  * Values exchanged before a meeting. All ranks get the maximum of each: the
  * worst reason, whether any rank shares its host, the complement of the minimum
- * lock limit, and the name, which only rank 0 has.
+ * lock limit, and the name and the owner, which only rank 0 has.
  */
 enum {
 	COLL_INC_SAY_WHY,
 	COLL_INC_SAY_SHARED,
 	COLL_INC_SAY_MEMLOCK,
 	COLL_INC_SAY_NAME,
-	COLL_INC_SAY_N = COLL_INC_SAY_NAME + 2,
+	COLL_INC_SAY_OWNER = COLL_INC_SAY_NAME + 2,
+	COLL_INC_SAY_N = COLL_INC_SAY_OWNER + 2,
 };
 
 /* group.c */

@@ -27,6 +27,7 @@
 
 #include <infiniband/verbs.h>
 
+#include "../owner.h"
 #include "coll_inc.h"
 
 #include "ompi/proc/proc.h"
@@ -178,9 +179,11 @@ static void name_job(uint64_t say[COLL_INC_SAY_N], ompi_communicator_t *comm)
 {
 	const size_t len = 2 * sizeof(*say);
 
-	if (!ompi_comm_rank(comm) &&
-	    getrandom(&say[COLL_INC_SAY_NAME], len, 0) != (ssize_t)len)
+	if (ompi_comm_rank(comm))
+		return;
+	if (getrandom(&say[COLL_INC_SAY_NAME], len, 0) != (ssize_t)len)
 		say[COLL_INC_SAY_WHY] = COLL_INC_NO_TREE;
+	inc_plugin_owner((char *)&say[COLL_INC_SAY_OWNER]);
 }
 
 /**
@@ -266,7 +269,8 @@ static enum coll_inc_why join(coll_inc_module_t *m, struct inc_comm **inc,
 	char name[INC_JOB_MAX + 1], said[COLL_INC_SAID] = "";
 	int ret;
 
-	snprintf(name, sizeof(name), "ompi-%016jx%016jx",
+	snprintf(name, sizeof(name), "ompi-%.*s-%016jx%016jx",
+		 INC_PLUGIN_OWNER - 1, (const char *)&say[COLL_INC_SAY_OWNER],
 		 (uintmax_t)say[COLL_INC_SAY_NAME], (uintmax_t)say[COLL_INC_SAY_NAME + 1]);
 	opts.server = server();
 	opts.job = name;
