@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=selftests/lib/ktap.sh
 . selftests/lib/ktap.sh
 
-PACKAGES=(rdma-inc-manager rdma-inc-agent libinc-am1)
+PACKAGES=(rdma-inc-manager rdma-inc-agent inc-amctl libinc-am1)
 LOG=/tmp/log
 export DEBIAN_FRONTEND=noninteractive
 
@@ -90,6 +90,7 @@ run_both()
 {
 	install -d -o inc-agentd -g inc-agentd /run/inc-agentd
 	install -d -m 700 -o inc-amd -g inc-amd /var/lib/rdma_inc
+	try "without libnetconf2's package for developers" start_without_dev
 	start inc-agentd
 	agent=$PID
 	wait_for test -S /run/inc-agentd/sock
@@ -103,6 +104,31 @@ run_both()
 	ktap $? "its store is its own"
 	kill "$manager" "$agent" && wait "$manager" && wait "$agent"
 	ktap $? "both end by SIGTERM" "$(tail -n 3 /tmp/inc-a*.log)"
+}
+
+no_dev()
+{
+	! dpkg-query -W -f '${Package}: ${Depends}\n' "${PACKAGES[@]}" |
+		grep -E -- '-dev( |,|$)'
+}
+
+# Is each package in the page's table?
+all_explained()
+{
+	local name
+
+	while read -r name; do
+		grep -qE "^($name |.*[ ;]$name:)" Documentation/install.rst || {
+			echo "$name"
+			return 1
+		}
+	done < <(sed -n 's/^Package: //p' debian/control)
+}
+
+# Debian has the modules of libnetconf2 with its headers only.
+start_without_dev()
+{
+	mount -t tmpfs none /usr/share/yang/modules/libnetconf2
 }
 
 library()
@@ -129,6 +155,12 @@ try "programs tell their version and options" versions
 try "systemd accepts the units, and none is enabled" units
 try "users inc-amd and inc-agentd; one may use the other's socket" \
 	sh -c 'id inc-agentd && id -nG inc-amd | grep -w inc-agentd'
+try "the agent may use lldpd's socket" \
+	sh -c 'id -nG inc-agentd | grep -w _lldpd'
+try "no package depends on one for developers" no_dev
+try "the manager's interface is there" \
+	grep -q "^service Manager" /usr/share/rdma_inc/rdma_inc.proto
+try "install.rst has all packages" all_explained
 try "the library has what libinc looks for" library
 run_both
 echo "# changed" >>/etc/rdma_inc/amd.conf
