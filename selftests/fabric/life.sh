@@ -5,8 +5,8 @@
 # say, and that nothing is left.
 #
 #   life.sh [VAR=VALUE]... [PART...]
-#	PART: leave beat link agent silent timeouts tree wrong rebuild away early
-#	late killed clock restored module spines; by hand: many (MANY=1000)
+#	PART: leave beat link agent silent timeouts tree wrong rebuild away hung
+#	early late killed clock restored module spines; by hand: many (MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -448,6 +448,26 @@ part_away()
 	ended "found again" "by hand: an operator"
 }
 
+# The only manager stands still for longer than it waits for a heartbeat: ranks
+# give it up, and come back to it.
+part_hung()
+{
+	long_job 4
+	kill -STOP "$AMD"
+	sleep "$(scaled 8)"
+	busy 50
+	ktap $? "the manager hangs: the job runs" "$(cat "$JOB_LOG".*)"
+	kill -CONT "$AMD"
+	sleep "$(scaled 5)"
+	busy 50
+	ktap $? "the manager goes on: the job runs" "$(cat "$JOB_LOG".*)"
+	says "the manager goes on: it has lost nobody" 0 "ready, 4 of 4 ranks" \
+		inc-amctl -m "$(topo_ip4 sw)" group show "$JOB_NAME"
+	ctl group del "$JOB_NAME"
+	others_fail "went on" -1 operator
+	ended "went on" "by hand: an operator"
+}
+
 # A manager takes a group over while the agent of a leaf is silent: it still knows
 # later what the group needs. An interface is what it was if it has another name.
 part_restored()
@@ -616,5 +636,5 @@ part_wrong()
 	gone "wrong"
 }
 
-suite "leave beat link agent silent timeouts tree wrong rebuild away early late \
-	killed clock restored module spines" "$@"
+suite "leave beat link agent silent timeouts tree wrong rebuild away hung \
+	early late killed clock restored module spines" "$@"
