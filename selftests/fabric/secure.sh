@@ -140,6 +140,16 @@ part_ca()
 	SAYS_BY=(sw)
 }
 
+# refused WHY: an event says so, and who it was; there is one a second at most.
+refused()
+{
+	sleep 1.2
+	"${SAYS_BY[@]}" topology >/dev/null 2>&1
+	wait_for 10 grep -q "caller-refused.*$(topo_ip4 sw):[0-9]*: $1" \
+		"$LAB_OUT/amd.log"
+	ktap $? "an event: $1" "$(tail -n 5 "$LAB_OUT/amd.log")"
+}
+
 part_tls()
 {
 	as alice am_job "TLS: 2 ranks with certificates" 2 --check --count 1000
@@ -170,8 +180,10 @@ part_tls()
 	SAYS_BY=(env -u INC_AM_CERTS ip netns exec "$TOPO-sw" inc-amctl
 		-m "$(topo_ip4 sw)")
 	says "inc-amctl without TLS" 2 "set INC_AM_CERTS" topology
+	refused "it does not speak TLS"
 	SAYS_BY=(as old ctl)
 	says "inc-amctl, expired" 2 "still valid" topology
+	refused "TLS: its certificate is not accepted: certificate has expired"
 	INC_AM_CERTS=$DIR/other/alice
 	export INC_AM_CERTS
 	SAYS_BY=(ctl)

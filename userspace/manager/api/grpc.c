@@ -17,6 +17,7 @@
 
 #include "api/creds.h"
 #include "api/gate.h"
+#include "api/handshake.h"
 #include "api/listen.h"
 #include "api/message.h"
 #include "api/rpc.h"
@@ -727,6 +728,7 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 	rpc->ctx = ctx;
 	rpc->cq = grpc_completion_queue_create_for_next(NULL);
 	rpc->server = listen_new(rpc->cq);
+	handshake_watch(loop, handler->refused, ctx);
 	creds = creds_server(rpc->creds);
 	*port = listen_at(rpc->server, address, creds);
 	grpc_server_credentials_release(creds);
@@ -781,6 +783,7 @@ void rpc_stop(struct rpc *rpc)
 	grpc_completion_queue_shutdown(rpc->cq);
 	pthread_join(rpc->thread, NULL);
 	loop_turn(rpc->loop, 0);
+	handshake_watch(NULL, NULL, NULL);
 	grpc_server_destroy(rpc->server);
 	grpc_completion_queue_destroy(rpc->cq);
 	grpc_shutdown();
