@@ -230,6 +230,7 @@ static int start_rpc(struct manager *m)
 		.message	= group_message,
 		.closed		= group_closed,
 		.refused	= violation_call,
+		.cut		= violation_cut,
 	};
 	char err[640];
 	int port;

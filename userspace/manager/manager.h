@@ -175,6 +175,7 @@ bool addr_believed(const struct options *o, const char *peer,
 
 /* answer/violation.c */
 void violation_call(void *ctx, const char *peer, const char *why);
+void violation_cut(void *ctx, const char *peer, const char *why);
 
 /* answer/answer.c */
 void answer_call(void *ctx, enum rpc_method method, const uint8_t *data,

@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Callers that may not do what they tried: counted, and reported as events.
- * Somebody who tries often must not fill the events.
+ * Callers that may not do what they tried, and connections that were cut: counted,
+ * and reported as events. Somebody who tries often must not fill the events.
  */
 #include <stdio.h>
 
 #include "manager.h"
 
 #define PAUSE_MS	1000
+
+/**
+ * struct pace - how often an event may be
+ * @last: milliseconds; when it was last
+ * @untold: how many there would have been since then
+ */
+struct pace {
+	int64_t		last;
+	unsigned int	untold;
+};
+
+static void say(struct manager *m, struct pace *p, const char *kind,
+		const char *peer, const char *why, const char *what)
+{
+	p->untold++;
+	if (now_ms() - p->last < PAUSE_MS)
+		return;
+	p->last = now_ms();
+	event_say(&m->events, kind, peer, "%s (%u %s since the last such event)",
+		  why, p->untold, what);
+	p->untold = 0;
+}
 
 /**
  * violation_call() - report a caller that was refused
@@ -19,15 +41,22 @@
  */
 void violation_call(void *ctx, const char *peer, const char *why)
 {
-	static int64_t last = -PAUSE_MS;
-	static unsigned int untold;
-	struct manager *m = ctx;
+	static struct pace pace = { .last = -PAUSE_MS };
 
-	untold++;
-	if (now_ms() - last < PAUSE_MS)
-		return;
-	last = now_ms();
-	event_say(&m->events, EVENT_REFUSED, peer, "%s (%u refused since the last such event)",
-		  why, untold);
-	untold = 0;
+	say(ctx, &pace, EVENT_REFUSED, peer, why, "refused");
+}
+
+/**
+ * violation_cut() - report a connection that was cut
+ * @ctx: manager
+ * @peer: its address
+ * @why: what was wrong
+ *
+ * As violation_call().
+ */
+void violation_cut(void *ctx, const char *peer, const char *why)
+{
+	static struct pace pace = { .last = -PAUSE_MS };
+
+	say(ctx, &pace, EVENT_CUT, peer, why, "cut");
 }

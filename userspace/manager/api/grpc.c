@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * The gRPC server. One thread waits for completions and hands each to the main
+ * The gRPC server. Some threads wait for completions and hand each to the main
  * loop, which does everything else; so nothing here needs a lock. Only heartbeats
- * it takes itself. A call, or a stream, is freed when none of its batches is left.
+ * they take themselves. A call, or a stream, is freed when none of its batches is
+ * left.
  */
 #include <errno.h>
 #include <grpc/byte_buffer_reader.h>
@@ -20,10 +21,8 @@
 #include "api/handshake.h"
 #include "api/listen.h"
 #include "api/message.h"
-#include "api/rpc.h"
+#include "api/stream.h"
 
-/* A rank that does not read is dropped when this many messages wait for it. */
-#define QUEUE_MAX	64
 #define STOP_MS		1000
 /* Calls that gRPC can hand over at once; others that come wait within it. */
 #define CALLS		64
@@ -65,140 +64,25 @@ static const struct method methods[RPC_METHODS + 1] = {
 	[RPC_METHODS]		= { .path = AM_JOIN, .client = true },
 };
 
-/**
- * struct rpc - the server
- * @loop: main loop
- * @server: gRPC's server
- * @cq: queue of all completions
- * @thread: waits for them
- * @creds: who may call
- * @handler: callbacks
- * @ctx: their first argument
- * @stopping: no more calls are accepted
- * @calls: calls and streams that are not freed
- */
-struct rpc {
-	struct loop			*loop;
-	grpc_server			*server;
-	grpc_completion_queue		*cq;
-	pthread_t			thread;
-	struct creds			*creds;
-	const struct rpc_handler	*handler;
-	void				*ctx;
-	_Atomic bool			stopping;
-	unsigned int			calls;
-};
-
-/**
- * struct batch - a batch of operations, and the tag of its completion
- * @work: hands the completion to the main loop
- * @call: call
- * @done: what to do then
- * @success: whether the operations succeeded
- */
-struct batch {
-	struct work		work;
-	struct rpc_stream	*call;
-	void			(*done)(struct rpc_stream *call, bool success);
-	bool			success;
-};
-
-struct chunk {
-	struct chunk		*next;
-	grpc_byte_buffer	*buf;
-};
-
-/**
- * struct rpc_stream - a call: a request, a stream, or one of an unknown method
- * @rpc: server
- * @method: RPC_METHODS: a rank's stream; -1: unknown, or none has arrived yet
- * @call: gRPC's call; NULL: none has arrived yet
- * @metadata: the client's headers
- * @details: which method it wants
- * @buf: what was received
- * @cancelled: whether the client was gone at the end
- * @busy: batches that are not done
- * @peer: address of the client, gRPC's string
- * @who: who it is
- * @heard: milliseconds; when the last heartbeat came, 0: none has
- * @user: rpc_stream_set()
- * @watch: if the answer is a stream: who sends it; NULL: nobody, or not yet
- * @queue: messages to send
- * @queued: their number
- * @sending: a batch sends
- * @sends_first: and the first of @queue is in it
- * @begun: the headers were sent
- * @ending: the status is to be sent when @queue is empty
- * @ended: it was sent, or the client is gone
- * @told: the user knows that it has ended
- * @status: status
- * @text: and its text, or NULL: none
- * @arrive: batch: a call arrives
- * @read: batch: a message arrives
- * @write: batch: headers, messages, status
- * @close: batch: the call ends
- */
-struct rpc_stream {
-	struct rpc		*rpc;
-	int			method;
-	grpc_call		*call;
-	grpc_metadata_array	metadata;
-	grpc_call_details	details;
-	grpc_byte_buffer	*buf;
-	int			cancelled;
-	unsigned int		busy;
-	char			*peer;
-	struct identity		who;
-	_Atomic int64_t		heard;
-	void			*user;
-	struct rpc_watch	*watch;
-	struct chunk		*queue;
-	unsigned int		queued;
-	bool			sending;
-	bool			sends_first;
-	bool			begun;
-	bool			ending;
-	bool			ended;
-	bool			told;
-	int			status;
-	char			*text;
-	struct batch		arrive;
-	struct batch		read;
-	struct batch		write;
-	struct batch		close;
-};
-
 static void accept_call(struct rpc *rpc);
 
-static bool is_stream(const struct rpc_stream *s)
-{
-	return s->method == RPC_METHODS;
-}
-
 /* --- Batches ------------------------------------------------------------- */
-
-static void drop_chunk(struct rpc_stream *s)
-{
-	struct chunk *c = s->queue;
-
-	s->queue = c->next;
-	s->queued--;
-	grpc_byte_buffer_destroy(c->buf);
-	free(c);
-}
 
 static void put(struct rpc_stream *s)
 {
 	if (s->busy)
 		return;
 	while (s->queue)
-		drop_chunk(s);
+		stream_drop_chunk(s);
 	if (s->buf)
 		grpc_byte_buffer_destroy(s->buf);
 	grpc_metadata_array_destroy(&s->metadata);
 	grpc_call_details_destroy(&s->details);
 	gpr_free(s->peer);
 	free(s->text);
+	if (s->timer.fn)
+		timer_remove(&s->rpc->loop->timers, &s->timer);
+	share_leave(&s->share);
 	if (s->call)
 		grpc_call_unref(s->call);
 	s->rpc->calls--;
@@ -222,15 +106,6 @@ static void init_batch(struct rpc_stream *s, struct batch *b,
 	b->work.fn = completed;
 	b->call = s;
 	b->done = done;
-}
-
-static bool start(struct rpc_stream *s, struct batch *b, const grpc_op *ops,
-		  size_t n)
-{
-	if (grpc_call_start_batch(s->call, ops, n, b, NULL) != GRPC_CALL_OK)
-		return false;
-	s->busy++;
-	return true;
 }
 
 static bool is_beat(const struct rpc_stream *s)
@@ -272,7 +147,7 @@ static bool take_beat(struct batch *b)
 {
 	struct rpc_stream *s = b->call;
 
-	if (!b->success || !s || b != &s->read || !is_stream(s) ||
+	if (!b->success || !s || b != &s->read || !is_join(s) ||
 	    s->rpc->stopping || !is_beat(s))
 		return false;
 	s->heard = now_ms();
@@ -300,213 +175,6 @@ static void *wait_completions(void *arg)
 	}
 }
 
-/*
- * gRPC 1.51 of Debian looks for each batch that completes among all that do not,
- * one after another. So a stream has no more of them than it needs.
- */
-static void await_close(struct rpc_stream *s)
-{
-	grpc_op op = { .op = GRPC_OP_RECV_CLOSE_ON_SERVER };
-
-	op.data.recv_close_on_server.cancelled = &s->cancelled;
-	start(s, &s->close, &op, 1);
-}
-
-/* --- Output -------------------------------------------------------------- */
-
-static void step(struct rpc_stream *s);
-
-static void written(struct rpc_stream *s, bool success)
-{
-	s->sending = false;
-	if (s->sends_first)
-		drop_chunk(s);
-	if (!success)
-		s->ended = true;
-	if (s->watch && !s->told && !s->queue && !s->ended)
-		s->watch->writable(s->watch);
-	step(s);
-}
-
-/* Send the next message, or the status after the last one. */
-static void step(struct rpc_stream *s)
-{
-	grpc_slice text = grpc_empty_slice();
-	grpc_op ops[2], *op = ops;
-
-	if (s->sending || s->ended)
-		return;
-	memset(ops, 0, sizeof(ops));
-	if (!s->begun)
-		(op++)->op = GRPC_OP_SEND_INITIAL_METADATA;
-	s->sends_first = s->queue;
-	if (s->queue) {
-		op->op = GRPC_OP_SEND_MESSAGE;
-		(op++)->data.send_message.send_message = s->queue->buf;
-	} else if (s->ending) {
-		text = grpc_slice_from_copied_string(s->text ? s->text : "");
-		op->op = GRPC_OP_SEND_STATUS_FROM_SERVER;
-		op->data.send_status_from_server.status =
-			(grpc_status_code)s->status;
-		(op++)->data.send_status_from_server.status_details = &text;
-		s->ended = true;
-	} else if (s->begun) {
-		return;
-	}
-	s->begun = true;
-	s->sending = start(s, &s->write, ops, (size_t)(op - ops));
-	if (!s->sending)
-		s->ended = true;
-	grpc_slice_unref(text);
-}
-
-static void append(struct rpc_stream *s, const uint8_t *data, size_t len)
-{
-	grpc_slice slice =
-		grpc_slice_from_copied_buffer((const char *)data, len);
-	struct chunk *c = calloc(1, sizeof(*c)), **link = &s->queue;
-
-	if (!c) {
-		grpc_slice_unref(slice);
-		return;
-	}
-	c->buf = grpc_raw_byte_buffer_create(&slice, 1);
-	grpc_slice_unref(slice);
-	while (*link)
-		link = &(*link)->next;
-	*link = c;
-	s->queued++;
-}
-
-/**
- * rpc_stream_send() - send a message to a rank
- * @stream: stream
- * @data: bytes
- * @len: their number
- *
- * Does not wait. A client that does not read is dropped in the end.
- */
-void rpc_stream_send(struct rpc_stream *stream, const uint8_t *data, size_t len)
-{
-	if (stream->ending || stream->ended)
-		return;
-	if (stream->queued >= QUEUE_MAX) {
-		grpc_call_cancel(stream->call, NULL);
-		return;
-	}
-	append(stream, data, len);
-	step(stream);
-}
-
-/**
- * rpc_stream_watch() - say who sends a stream that answers a request
- * @stream: stream
- * @watch: callbacks; @watch->writable is called soon
- */
-void rpc_stream_watch(struct rpc_stream *stream, struct rpc_watch *watch)
-{
-	stream->watch = watch;
-	step(stream);
-}
-
-/**
- * rpc_stream_idle() - check whether a stream waits for something to send
- * @stream: stream
- *
- * Return: true if all that was sent is on its way.
- */
-bool rpc_stream_idle(const struct rpc_stream *stream)
-{
-	return !stream->sending && !stream->queue;
-}
-
-/**
- * rpc_stream_end() - end a stream when its messages are sent
- * @stream: stream, which must not be used any more; or NULL
- * @err: positive errno value; 0: in order
- * @text: if @err: what to do
- */
-void rpc_stream_end(struct rpc_stream *stream, int err, const char *text)
-{
-	if (!stream)
-		return;
-	stream->told = true;
-	if (stream->ending)
-		return;
-	stream->ending = true;
-	stream->status = am_status_of(err);
-	stream->text = strdup(text);
-	if (is_stream(stream))
-		await_close(stream);
-	step(stream);
-}
-
-/**
- * rpc_stream_revoked() - ask whether a client's certificate was revoked since
- * @stream: stream, or NULL
- *
- * Return: true if so; false if it called with a token.
- */
-bool rpc_stream_revoked(const struct rpc_stream *stream)
-{
-	return stream && creds_revoked(stream->rpc->creds, stream->call);
-}
-
-/**
- * rpc_stream_peer() - get the address of a stream's client
- * @stream: stream
- *
- * Return: "ipv4:ADDRESS:PORT", "ipv6:[ADDRESS]:PORT", or else.
- */
-const char *rpc_stream_peer(const struct rpc_stream *stream)
-{
-	return stream->peer;
-}
-
-/**
- * rpc_stream_identity() - get who a stream's client is
- * @stream: stream
- *
- * Return: identity, valid as long as the stream.
- */
-const struct identity *rpc_stream_identity(const struct rpc_stream *stream)
-{
-	return &stream->who;
-}
-
-/**
- * rpc_stream_heard() - get when a rank's last heartbeat came
- * @stream: stream
- *
- * Return: milliseconds of now_ms(), 0 if none has.
- */
-int64_t rpc_stream_heard(const struct rpc_stream *stream)
-{
-	return stream->heard;
-}
-
-/**
- * rpc_stream_set() - attach something to a stream
- * @stream: stream, or NULL
- * @data: what
- */
-void rpc_stream_set(struct rpc_stream *stream, void *data)
-{
-	if (stream)
-		stream->user = data;
-}
-
-/**
- * rpc_stream_get() - get what was attached to a stream
- * @stream: stream
- *
- * Return: what rpc_stream_set() was given last, or NULL.
- */
-void *rpc_stream_get(const struct rpc_stream *stream)
-{
-	return stream->user;
-}
-
 /* --- Input --------------------------------------------------------------- */
 
 static bool read_buffer(struct rpc_stream *s, grpc_slice *slice)
@@ -532,18 +200,22 @@ static void answer(struct rpc_stream *s)
 	struct rpc_answer a = { .who = &s->who };
 	grpc_slice slice;
 
+	stream_spoke(s);
 	if (!read_buffer(s, &slice)) {
 		rpc_stream_end(s, EINVAL, "no request");
 		return;
 	}
+	meter_take(s->share.meter, 1 + GRPC_SLICE_LENGTH(slice));
 	s->rpc->handler->call(s->rpc->ctx, (enum rpc_method)s->method,
 			      GRPC_SLICE_START_PTR(slice),
 			      GRPC_SLICE_LENGTH(slice), s, &a);
 	grpc_slice_unref(slice);
 	if (!a.err && methods[s->method].watch)
 		return;
-	if (!a.err)
-		append(s, a.data, a.len);
+	if (!a.err && !stream_append(s, a.data, a.len)) {
+		a.err = ENOBUFS;
+		snprintf(a.text, sizeof(a.text), "too many answers wait to be read");
+	}
 	free(a.data);
 	rpc_stream_end(s, a.err, a.text);
 }
@@ -553,13 +225,14 @@ static void received(struct rpc_stream *s, bool success)
 	const struct rpc_handler *h = s->rpc->handler;
 	grpc_slice slice;
 
-	if (!is_stream(s)) {
+	if (!is_join(s)) {
 		if (success && !s->told)
 			answer(s);
 		return;
 	}
 	if (success && read_buffer(s, &slice)) {
-		if (!s->told)
+		if (meter_take(s->share.meter, 1 + GRPC_SLICE_LENGTH(slice)) &&
+		    !s->told)
 			h->message(s->rpc->ctx, s, GRPC_SLICE_START_PTR(slice),
 				   GRPC_SLICE_LENGTH(slice));
 		grpc_slice_unref(slice);
@@ -585,7 +258,7 @@ static void closed(struct rpc_stream *s, bool success)
 	s->told = true;
 	if (s->watch)
 		s->watch->closed(s->watch);
-	else if (is_stream(s))
+	else if (is_join(s))
 		s->rpc->handler->closed(s->rpc->ctx, s);
 }
 
@@ -606,7 +279,21 @@ static bool may_call(struct rpc_stream *s)
 	}
 	if (!ret)
 		return true;
+	meter_refuse(s->peer);
 	rpc->handler->refused(rpc->ctx, s->peer, why);
+	rpc_stream_end(s, -ret, why);
+	return false;
+}
+
+/* Is there room for it? */
+static bool admit(struct rpc_stream *s)
+{
+	char why[256];
+	int ret = stream_admit(s, why, sizeof(why));
+
+	if (!ret)
+		return true;
+	s->rpc->handler->refused(s->rpc->ctx, s->peer, why);
 	rpc_stream_end(s, -ret, why);
 	return false;
 }
@@ -631,17 +318,17 @@ static void arrived(struct rpc_stream *s, bool success)
 	s->method = find_method(&s->details.method);
 	s->peer = grpc_call_get_peer(s->call);
 	/* Of a rank's stream, a message is always awaited until it ends. */
-	if (!is_stream(s))
-		await_close(s);
-	if (!may_call(s))
+	if (!is_join(s))
+		stream_await_close(s);
+	if (!may_call(s) || !admit(s))
 		return;
 	if (s->method < 0) {
 		rpc_stream_end(s, EPROTONOSUPPORT, "this manager has no such method");
 		return;
 	}
-	if (is_stream(s)) {
+	if (is_join(s)) {
 		s->rpc->handler->opened(s->rpc->ctx, s);
-		step(s);
+		stream_step(s);
 	}
 	read_next(s);
 }
@@ -665,7 +352,7 @@ static void accept_call(struct rpc *rpc)
 	grpc_call_details_init(&s->details);
 	init_batch(s, &s->arrive, arrived);
 	init_batch(s, &s->read, received);
-	init_batch(s, &s->write, written);
+	init_batch(s, &s->write, stream_written);
 	init_batch(s, &s->close, closed);
 	ret = grpc_server_request_call(rpc->server, &s->call, &s->details,
 				       &s->metadata, rpc->cq, rpc->cq,
@@ -691,6 +378,52 @@ static void accept_call(struct rpc *rpc)
 void rpc_prepare(void)
 {
 	setenv("GRPC_EXPERIMENTS", "-tcp_read_chunks", 0);
+}
+
+/**
+ * struct told_cut - a connection was cut
+ * @work: tells the main loop
+ * @rpc: server
+ * @why: a reason
+ * @peer: whose it was
+ */
+struct told_cut {
+	struct work	work;
+	struct rpc	*rpc;
+	char		why[128];
+	char		peer[];
+};
+
+static void was_cut(struct work *work)
+{
+	struct told_cut *t = container_of(work, struct told_cut, work);
+
+	t->rpc->handler->cut(t->rpc->ctx, t->peer, t->why);
+	free(t);
+}
+
+static void tell_cut(void *ctx, const char *peer, const char *why)
+{
+	struct told_cut *t = malloc(sizeof(*t) + strlen(peer) + 1);
+	struct rpc *rpc = ctx;
+
+	if (!t)
+		return;
+	t->work.fn = was_cut;
+	t->rpc = rpc;
+	snprintf(t->why, sizeof(t->why), "%s", why);
+	memcpy(t->peer, peer, strlen(peer) + 1);
+	loop_post(rpc->loop, &t->work);
+}
+
+static void start_threads(struct rpc *rpc)
+{
+	int i;
+
+	for (i = 0; i < RPC_THREADS; i++)
+		if (pthread_create(&rpc->threads[i], NULL, wait_completions,
+				   rpc))
+			abort();
 }
 
 /**
@@ -730,11 +463,10 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 	rpc->server = listen_new(rpc->cq);
 	handshake_watch(loop, handler->refused, ctx);
 	creds = creds_server(rpc->creds);
-	*port = listen_at(rpc->server, address, creds);
+	*port = listen_at(rpc->server, address, creds, tell_cut, rpc);
 	grpc_server_credentials_release(creds);
 	grpc_server_start(rpc->server);
-	if (pthread_create(&rpc->thread, NULL, wait_completions, rpc))
-		abort();
+	start_threads(rpc);
 	if (!*port) {
 		snprintf(err, err_len, "--listen %s: this address cannot be used; is another manager running?",
 			 address);
@@ -770,6 +502,7 @@ void rpc_stop(struct rpc *rpc)
 {
 	struct batch *b = calloc(1, sizeof(*b));
 	int64_t until = now_ms() + STOP_MS;
+	int i;
 
 	if (!b)
 		abort();
@@ -781,7 +514,8 @@ void rpc_stop(struct rpc *rpc)
 	while (rpc->calls && now_ms() < until)
 		loop_turn(rpc->loop, until);
 	grpc_completion_queue_shutdown(rpc->cq);
-	pthread_join(rpc->thread, NULL);
+	for (i = 0; i < RPC_THREADS; i++)
+		pthread_join(rpc->threads[i], NULL);
 	loop_turn(rpc->loop, 0);
 	handshake_watch(NULL, NULL, NULL);
 	grpc_server_destroy(rpc->server);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#include "api/gate.h"
 #include "api/listen.h"
 #include "api/message.h"
 #include "base/loop.h"
@@ -24,6 +23,10 @@
 #define HEADERS_MAX	8192	/* bytes of a call's headers */
 #define MESSAGE_MAX	65536	/* bytes that a client may send at once */
 #define READ_SIZE	512	/* bytes of room for what comes next */
+/* Calls of a client that obeys; api/share.c sees to the others. */
+#define CALLS_MAX	1000
+/* Bytes that the kernel keeps until they are read. */
+#define ROOM		65536
 
 static grpc_arg int_arg(const char *key, int value)
 {
@@ -52,6 +55,7 @@ grpc_server *listen_new(grpc_completion_queue *cq)
 		int_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS),
 		int_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS),
 		int_arg(GRPC_ARG_MAX_METADATA_SIZE, HEADERS_MAX),
+		int_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS, CALLS_MAX),
 		/* Each client sends a few bytes a second. */
 		int_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
 		int_arg(GRPC_ARG_TCP_READ_CHUNK_SIZE, READ_SIZE),
@@ -119,17 +123,20 @@ static unsigned int find_sockets(int port, int *fds, unsigned int max)
  * anew for all that comes, and Debian's build compares it with others every time:
  * a tenth of the work for 32,000 clients. What a socket accepts inherits this.
  */
-static void guard(int port)
+static void guard(int port, gate_cut_fn *cut, void *ctx)
 {
 	int fds[GATE_SOCKETS];
 	unsigned int i, n = find_sockets(port, fds, GATE_SOCKETS);
+	const int room = ROOM;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		inc_set_keepalive(fds[i]);
+		setsockopt(fds[i], SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+	}
 	if (!n)
-		log_say("connections that vanish are noticed late, and too many may end all: /proc is needed");
-	else if (gate_start(fds, n))
-		log_say("too many connections may end all: no thread");
+		log_say("connections that vanish are noticed late, and strangers may end all jobs: /proc is needed");
+	else if (gate_start(fds, n, port, cut, ctx))
+		log_say("strangers may end all jobs: no thread to watch their connections");
 }
 
 /**
@@ -137,15 +144,17 @@ static void guard(int port)
  * @server: server, not started
  * @address: "host:port" or "[address]:port"; port 0: any
  * @creds: who may connect
+ * @cut: called for each connection that was cut, by another thread
+ * @ctx: its first argument
  *
  * Return: port, 0 if that address cannot be used.
  */
 int listen_at(grpc_server *server, const char *address,
-	      grpc_server_credentials *creds)
+	      grpc_server_credentials *creds, gate_cut_fn *cut, void *ctx)
 {
 	int port = grpc_server_add_http2_port(server, address, creds);
 
 	if (port)
-		guard(port);
+		guard(port, cut, ctx);
 	return port;
 }

@@ -7,8 +7,10 @@
 
 #include <grpc/grpc.h>
 
+#include "api/gate.h"
+
 grpc_server *listen_new(grpc_completion_queue *cq);
 int listen_at(grpc_server *server, const char *address,
-	      grpc_server_credentials *creds);
+	      grpc_server_credentials *creds, gate_cut_fn *cut, void *ctx);
 
 #endif /* INC_MANAGER_LISTEN_H */

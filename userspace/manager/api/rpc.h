@@ -95,6 +95,7 @@ struct rpc_watch {
  * @closed: the stream has ended, and rpc_stream_end() was not called; it must
  *	not be used any more
  * @refused: somebody has called who may not
+ * @cut: a connection was cut, which took more than a client needs
  */
 struct rpc_handler {
 	void (*call)(void *ctx, enum rpc_method method, const uint8_t *data,
@@ -106,6 +107,7 @@ struct rpc_handler {
 			const uint8_t *data, size_t len);
 	void (*closed)(void *ctx, struct rpc_stream *stream);
 	void (*refused)(void *ctx, const char *peer, const char *why);
+	void (*cut)(void *ctx, const char *peer, const char *why);
 };
 
 void rpc_prepare(void);

@@ -52,6 +52,7 @@ struct event {
 #define EVENT_SWITCHES_WRONG	"switches-wrong"
 #define EVENT_GROUP_MOVES	"group-moves"
 #define EVENT_REFUSED		"caller-refused"
+#define EVENT_CUT		"connection-cut"
 #define EVENT_GROUP_RESTORED	"group-restored"
 #define EVENT_GROUP_LOST	"group-lost"
 #define EVENT_LEADER		"leader"

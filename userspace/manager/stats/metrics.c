@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "api/meter.h"
 #include "group/group.h"
 #include "stats/stats.h"
 
@@ -154,6 +155,9 @@ void stats_metrics(const struct stats *st, FILE *f)
 		"Groups ended for one of a tenant with a higher priority.",
 		st->preempted);
 	put_one(f, "ranks_lost_total", "counter", "Ranks lost.", st->lost);
+	put_one(f, "connections_cut_total", "counter",
+		"Connections that were cut since they took too much.",
+		meter_cuts());
 	put_one(f, "events_total", "counter", "Events.", st->m->events.last);
 	put_histogram(f, "group_ranks", "Ranks of the groups made.", &st->size);
 	put_histogram(f, "tree_levels", "Levels of the trees made.",

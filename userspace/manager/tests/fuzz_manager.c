@@ -159,6 +159,7 @@ static void start(const char *limits)
 		.message	= group_message,
 		.closed		= group_closed,
 		.refused	= violation_call,
+		.cut		= violation_cut,
 	};
 	char err[640];
 	int port;
