@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-liar.py AMD AMCTL AGENTD: give a manager one agent that is one, and as many that
+liar.py AMD AMCTL AGENTD [LIE...]: give a manager one agent that is one, and as many that
 lie, each in another way: with sizes of chunks that are none, with answers, sizes,
 hellos and notifications without end. The manager lives, takes little memory, and
 serves the switch of the good one. It needs no kernel module.
@@ -18,7 +18,7 @@ from agentd import END, HELLO, NC, Agent
 from rpcbase import ktap, plan
 
 LASTS = 25			# seconds
-LIMIT = 768			# MiB
+LIMIT = 256			# MiB
 V10 = "<capability>urn:ietf:params:netconf:base:1.0</capability>"
 V11 = "<capability>urn:ietf:params:netconf:base:1.1</capability>"
 NOTIF = "<capability>urn:ietf:params:netconf:capability:notification:1.0</capability>"
@@ -83,6 +83,7 @@ LIES = {
 class Liar:
     def __init__(self, path, versions, answer):
         self.versions, self.answer, self.asked = versions, answer, 0
+        self.path = path
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.bind(path)
         self.sock.listen(8)
@@ -116,16 +117,18 @@ def status(pid, name):
 
 
 def main():
-    amd, amctl, agentd = sys.argv[1:]
+    amd, amctl, agentd, *names = sys.argv[1:]
     tmp = tempfile.TemporaryDirectory()
     good = Agent([agentd])
     liars = {name: Liar(f"{tmp.name}/{i}", *lie)
-             for i, (name, lie) in enumerate(LIES.items())}
+             for i, (name, lie) in enumerate(LIES.items())
+             if not names or name in names}
     with socket.create_server(("127.0.0.1", 0)) as s:
         addr = "127.0.0.1:%d" % s.getsockname()[1]
     log = open(tmp.name + "/log", "w+")
-    cmd = [amd, "-v", "--listen", addr, "--insecure-plaintext", "--store", "none"]
-    for path in [f"{tmp.name}/{i}" for i in range(len(liars))] + [good.path]:
+    cmd = [amd, "-v", "--listen", addr, "--insecure-plaintext", "--store", "none",
+           "--http", "none"]
+    for path in [liar.path for liar in liars.values()] + [good.path]:
         cmd += ["--switch", path]
     proc = subprocess.Popen(cmd, stdout=log, stderr=log)
     begin, most, slowest, served = time.monotonic(), 0, 0, 0

@@ -464,6 +464,16 @@ unsigned long chunk_refuse(void)
 }
 
 /**
+ * chunk_most() - choose how long a message's next chunk may be
+ *
+ * Return: bytes; the message's own limit is --max-memory's.
+ */
+unsigned long chunk_most(void)
+{
+	return CHUNK_MAX;
+}
+
+/**
  * netconf_stop() - end all sessions
  * @a: agent
  */

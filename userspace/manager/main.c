@@ -3,6 +3,7 @@
  * inc-amd: starts, runs and stops the manager.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #define STOP_MS		5000	/* to delete all trees at the end */
 #define TELL_MS		200
 #define FILES		65536	/* descriptors */
+#define LARGE		(256 << 10)	/* bytes of an allocation */
 
 static struct manager manager;
 
@@ -157,6 +159,15 @@ static void raise_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/*
+ * What is large goes back to the system when it is freed. By itself the C library
+ * would learn to keep up to 32 MiB, for each of the threads that read answers.
+ */
+static void return_large(void)
+{
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
 static int write_pid(const char *path)
 {
 	FILE *f = fopen(path, "w");
@@ -258,6 +269,7 @@ int main(int argc, char **argv)
 		return ret < 0 ? 2 : 0;
 	log_open(m->o.verbose);
 	rpc_prepare();
+	return_large();
 	raise_limit();
 	loop_init(&m->loop);
 	if (start_tenants(m) || start_stats(m))

@@ -16,9 +16,6 @@
 
 #include "netconf/chunk.h"
 
-/* A manager's edit of 1,024 members is below 1 MiB. */
-#define CHUNK_MAX	(16U << 20)
-
 /* How libnetconf2 asks: for a line of decimal digits, and for nothing after it. */
 static bool is_chunk(const char *text, char **end, int base)
 {
@@ -29,13 +26,13 @@ static bool is_chunk(const char *text, char **end, int base)
 
 static unsigned long chunk_size(const char *text)
 {
-	unsigned long size = 0;
+	unsigned long size = 0, most = chunk_most();
 
 	if (*text == '0')
 		return chunk_refuse();
 	for (; *text >= '0' && *text <= '9'; text++) {
 		size = size * 10 + (unsigned long)(*text - '0');
-		if (size > CHUNK_MAX)
+		if (size > most)
 			return chunk_refuse();
 	}
 	return strcmp(text, "\n") ? chunk_refuse() : size;

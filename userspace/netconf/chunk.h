@@ -3,7 +3,11 @@
 #ifndef INC_NETCONF_CHUNK_H
 #define INC_NETCONF_CHUNK_H
 
-/* A server's is in the agent, a client's in limit.c. */
+/* A manager's edit of 1,024 members is below 1 MiB. */
+#define CHUNK_MAX	(16U << 20)
+
+/* A server's are in the agent, a client's in limit.c. */
 unsigned long chunk_refuse(void);
+unsigned long chunk_most(void);
 
 #endif

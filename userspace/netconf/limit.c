@@ -6,18 +6,37 @@
  * a chunk's size, what comes before one, a hello, a message of NETCONF 1.0. All of it
  * is kept in a buffer that realloc() makes longer, and where that fails the session
  * is over. The program's realloc() comes before the C library's, in libraries, too.
- * liar.py fails without this.
+ *
+ * A message of 12 MiB can have three million elements, which take 200 bytes each
+ * when libyang has made sense of them. So their number is limited, too, by a
+ * function that libnetconf2 calls with the text; and where there are many, one
+ * thread at a time does this. liar.py fails without all that.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <libyang/libyang.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "netconf/chunk.h"
 #include "netconf/limit.h"
+
+#define LARGE		(1U << 20)	/* bytes; most messages are shorter */
+#define LARGE_TOTAL	(128U << 20)	/* of all that are read at a time */
+#define ELEMENTS	(1U << 20)	/* 60,000 interfaces have 700,000 */
 
 void *__libc_realloc(void *old, size_t size);
 
 static _Thread_local size_t limit;
 static _Thread_local bool passed;
+static _Thread_local size_t last;
+static _Thread_local size_t held;
+static _Thread_local bool turn;
+static _Atomic size_t total;
+static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;
 
 /**
  * netconf_limit_set() - limit what this thread may make longer
@@ -27,6 +46,80 @@ void netconf_limit_set(size_t max)
 {
 	limit = max;
 	passed = false;
+	last = 0;
+	total -= held;
+	held = 0;
+}
+
+/**
+ * netconf_limit_done() - say that a message's tree was freed
+ */
+void netconf_limit_done(void)
+{
+	if (!turn)
+		return;
+	/* The tree lay among what stays, in this thread's own heap. */
+	malloc_trim(0);
+	turn = false;
+	pthread_mutex_unlock(&turns);
+}
+
+/**
+ * chunk_most() - choose how long a message's next chunk may be
+ *
+ * libnetconf2 does not free a chunk for which the message has no room any more.
+ *
+ * Return: bytes.
+ */
+unsigned long chunk_most(void)
+{
+	size_t most = CHUNK_MAX, taken = total;
+
+	if (!limit)
+		return most;
+	if (limit <= last + 1)
+		return 0;
+	if (most > limit - last - 1)
+		most = limit - last - 1;
+	/* All threads' messages together. */
+	if (taken > LARGE_TOTAL - CHUNK_MAX && most > LARGE)
+		most = LARGE;
+	return most;
+}
+
+static bool has_many(const char *text)
+{
+	unsigned int n = 0;
+
+	while ((text = strchr(text, '<')) && n <= ELEMENTS)
+		n += *++text != '/';
+	return n > ELEMENTS;
+}
+
+/**
+ * ly_in_new_memory() - libyang's, for messages that are not too large
+ * @text: message
+ * @in: result
+ *
+ * Return: libyang's.
+ */
+LY_ERR ly_in_new_memory(const char *text, struct ly_in **in)
+{
+	static LY_ERR (*original)(const char *text, struct ly_in **in);
+
+	if (!original)
+		*(void **)&original = dlsym(RTLD_NEXT, "ly_in_new_memory");
+	if (!limit || strlen(text) <= LARGE)
+		return original(text, in);
+	/* One answer has one message. libnetconf2 does not free what is refused. */
+	passed = turn || has_many(text);
+	if (passed) {
+		*(char *)text = '\0';
+	} else {
+		pthread_mutex_lock(&turns);
+		turn = true;
+	}
+	return original(text, in);
 }
 
 /**
@@ -54,6 +147,26 @@ unsigned long chunk_refuse(void)
 
 /* AddressSanitizer has its own, and what one has allocated the other cannot free. */
 #ifndef __SANITIZE_ADDRESS__
+/* What all threads hold of large messages is limited, too. */
+static bool may_hold(size_t size)
+{
+	size_t more;
+
+	if (size > limit)
+		return false;
+	if (size > last)
+		last = size;
+	if (size <= LARGE || size <= held)
+		return true;
+	more = size - held;
+	if (atomic_fetch_add(&total, more) + more > LARGE_TOTAL) {
+		total -= more;
+		return false;
+	}
+	held = size;
+	return true;
+}
+
 /**
  * realloc() - the C library's, within this thread's limit
  * @old: what to make longer, or NULL
@@ -63,7 +176,7 @@ unsigned long chunk_refuse(void)
  */
 void *realloc(void *old, size_t size)
 {
-	if (limit && size > limit) {
+	if (limit && !may_hold(size)) {
 		passed = true;
 		errno = ENOMEM;
 		return NULL;

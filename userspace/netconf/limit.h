@@ -8,5 +8,6 @@
 
 void netconf_limit_set(size_t max);
 bool netconf_limit_passed(void);
+void netconf_limit_done(void);
 
 #endif

@@ -157,7 +157,7 @@ static int get_interfaces(struct netconf *n, const char *known,
 		return ret;
 	info->version[0] = '\0';
 	take_interfaces(data, info);
-	lyd_free_siblings(data);
+	netconf_free(data);
 	return 0;
 }
 
@@ -217,7 +217,7 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	limits = yang_child(data, "limits");
 	info = new_info(id, limits, err);
 	if (!info) {
-		lyd_free_siblings(data);
+		netconf_free(data);
 		return NULL;
 	}
 	state = yang_child(data, "state");
@@ -234,7 +234,7 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	info->max_tree_memory = yang_number(limits, "max-tree-memory");
 	info->leaving = (uint32_t)yang_number(state, "leaving");
 	take_trees(data, info);
-	lyd_free_siblings(data);
+	netconf_free(data);
 	ret = get_interfaces(n, known, info, err);
 	if (!ret)
 		return info;

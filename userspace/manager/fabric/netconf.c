@@ -482,7 +482,8 @@ static int take_data(struct lyd_node *op, struct lyd_node **data)
  * netconf_get() - read a switch's configuration and state
  * @n: session
  * @filter: subtrees to read, XML
- * @data: result, to be freed by lyd_free_siblings(); NULL: nothing is there
+ * @data: result, to be freed by netconf_free(); NULL: nothing
+ *	is there
  * @err: error message
  *
  * Return: 0; -ENOTCONN if the session is dead; or another negative errno value.
@@ -501,8 +502,22 @@ int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 	if (ret == -EPROTO)
 		failed(err, ret, "the agent's answer is not that of a switch");
 	lyd_free_tree(op);
+	if (ret)
+		netconf_limit_done();
 	nc_rpc_free(rpc);
 	return ret;
+}
+
+/**
+ * netconf_free() - free what netconf_get() has read
+ * @data: data, or NULL
+ *
+ * Context: The thread that has read it.
+ */
+void netconf_free(struct lyd_node *data)
+{
+	lyd_free_siblings(data);
+	netconf_limit_done();
 }
 
 /**

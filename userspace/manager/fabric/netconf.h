@@ -52,6 +52,7 @@ int netconf_edit(struct netconf *n, const char *config, char *err);
 int netconf_act(struct netconf *n, const char *action, char *err);
 int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 		char *err);
+void netconf_free(struct lyd_node *data);
 int netconf_subscribe(struct netconf *n, char *err);
 int netconf_notif(struct netconf *n, int timeout_ms, struct lyd_node **notif);
 

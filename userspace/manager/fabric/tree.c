@@ -176,7 +176,7 @@ static int read_back(struct tree *t, struct netconf *n, char *err)
 	if (ret)
 		snprintf(err, NETCONF_ERROR_LEN,
 			 "tree %u is not as it was configured", t->id);
-	lyd_free_siblings(data);
+	netconf_free(data);
 	return ret;
 }
 

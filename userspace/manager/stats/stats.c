@@ -101,7 +101,7 @@ static int ask_run(struct sw_op *op, struct netconf *n)
 	LY_LIST_FOR(lyd_child(data), tree)
 		if (a->list)
 			take_tree(a, tree);
-	lyd_free_siblings(data);
+	netconf_free(data);
 	return 0;
 }
 

@@ -128,6 +128,11 @@ int netconf_get(struct netconf *n, const char *filter, struct lyd_node **data,
 	return -EPROTO;
 }
 
+void netconf_free(struct lyd_node *data)
+{
+	(void)data;
+}
+
 /* Does the session fail, or the switch refuse? */
 static int trouble(const struct netconf *n, char *err)
 {
