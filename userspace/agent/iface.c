@@ -42,6 +42,7 @@
  * @mtu: its MTU
  * @is_bridge: it is a bridge
  * @master: index of the bridge that it is a port of, or 0
+ * @stp: BR_STATE_*, if it is such a port
  * @bond: index of the aggregation that it is a member of, or 0
  * @lower: index of the interface that it is a VLAN or macvlan of, or 0
  * @addrs: it has IP addresses
@@ -56,6 +57,7 @@ struct link {
 	uint32_t	mtu;
 	bool		is_bridge;
 	int		master;
+	uint8_t		stp;
 	int		bond;
 	int		lower;
 	bool		addrs;
@@ -82,12 +84,16 @@ struct entry {
  * @nlinks: how many
  * @entries: addresses, or neighbours
  * @n: how many
+ * @fdb: those of bridges' forwarding databases, by MAC address
+ * @nfdb: how many
  */
 struct table {
-	struct link	*links;
-	size_t		nlinks;
-	struct entry	*entries;
-	size_t		n;
+	struct link		*links;
+	size_t			nlinks;
+	struct entry		*entries;
+	size_t			n;
+	const struct entry	**fdb;
+	size_t			nfdb;
 };
 
 static void *grow(void *array, size_t n, size_t size)
@@ -111,6 +117,17 @@ static bool is_kind(struct nlattr *a, const char *kind)
 	return a && !nla_strcmp(a, kind);
 }
 
+static uint8_t stp_of(struct nlattr *slave_data)
+{
+	struct nlattr *tb[IFLA_BRPORT_MAX + 1];
+
+	if (!slave_data ||
+	    nla_parse_nested(tb, IFLA_BRPORT_MAX, slave_data, NULL) ||
+	    !tb[IFLA_BRPORT_STATE])
+		return BR_STATE_FORWARDING;
+	return nla_get_u8(tb[IFLA_BRPORT_STATE]);
+}
+
 /* What it is, and what its master is: a VRF is a master, too. */
 static void take_kinds(struct link *l, struct nlattr *tb[])
 {
@@ -121,10 +138,12 @@ static void take_kinds(struct link *l, struct nlattr *tb[])
 	    nla_parse_nested(info, IFLA_INFO_MAX, tb[IFLA_LINKINFO], NULL))
 		return;
 	slave = info[IFLA_INFO_SLAVE_KIND];
-	if (is_kind(slave, "bridge"))
+	if (is_kind(slave, "bridge")) {
 		l->master = master;
-	else if (is_kind(slave, "bond") || is_kind(slave, "team"))
+		l->stp = stp_of(info[IFLA_INFO_SLAVE_DATA]);
+	} else if (is_kind(slave, "bond") || is_kind(slave, "team")) {
 		l->bond = master;
+	}
 	l->is_bridge = is_kind(info[IFLA_INFO_KIND], "bridge");
 	/* The other end may be in another namespace. */
 	if ((is_kind(info[IFLA_INFO_KIND], "vlan") ||
@@ -241,15 +260,19 @@ static void dump(struct nl_sock *sk, int type, int family, size_t len,
 		nl_recvmsgs_default(sk);
 }
 
+static int by_index(const void *a, const void *b)
+{
+	const struct link *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
 static struct link *link_of(const struct table *t, int index)
 {
-	size_t i;
+	const struct link key = { .index = index };
 
-	for (i = 0; i < t->nlinks; i++) {
-		if (t->links[i].index == index)
-			return &t->links[i];
-	}
-	return NULL;
+	return t->nlinks ? bsearch(&key, t->links, t->nlinks, sizeof(key),
+				   by_index) : NULL;
 }
 
 static void mac_text(const uint8_t *mac, char *buf, size_t len)
@@ -297,6 +320,13 @@ static void put_number(struct lyd_node *node, const char *name, uint64_t v)
 static void put_link(struct lyd_node *sw, const struct table *t,
 		     struct link *l)
 {
+	static const char *const states[] = {
+		[BR_STATE_DISABLED]	= "disabled",
+		[BR_STATE_LISTENING]	= "listening",
+		[BR_STATE_LEARNING]	= "learning",
+		[BR_STATE_FORWARDING]	= "forwarding",
+		[BR_STATE_BLOCKING]	= "blocking",
+	};
 	const struct link *bridge = link_of(t, l->master);
 	const struct link *bond = link_of(t, l->bond);
 	bool up = (l->flags & IFF_UP) && (l->flags & IFF_RUNNING);
@@ -312,6 +342,9 @@ static void put_link(struct lyd_node *sw, const struct table *t,
 		lyd_new_term(l->node, NULL, "bridge", bridge->name, 0, NULL);
 	if (bond)
 		lyd_new_term(l->node, NULL, "aggregation", bond->name, 0, NULL);
+	if (bridge && l->stp < sizeof(states) / sizeof(states[0]))
+		lyd_new_term(l->node, NULL, "stp-state", states[l->stp], 0,
+			     NULL);
 	lyd_new_term(l->node, NULL, "oper-up", up ? "true" : "false", 0, NULL);
 	put_number(l->node, "mtu", l->mtu);
 	put_number(l->node, "pmtu", pmtu_of(l->mtu));
@@ -359,20 +392,55 @@ static int bridge_of(const struct table *t, int index)
 	return lower && lower->is_bridge ? lower->index : index;
 }
 
+static int by_mac(const void *a, const void *b)
+{
+	const struct entry *x = *(const struct entry *const *)a;
+	const struct entry *y = *(const struct entry *const *)b;
+	int diff = memcmp(x->mac, y->mac, MAC_LEN);
+
+	return diff ? diff : x < y ? -1 : x > y;
+}
+
+/*
+ * Sort what the bridges have learnt, but for what is behind ports that do not
+ * forward: it was learnt before.
+ */
+static void sort_fdb(struct table *t)
+{
+	const struct link *port;
+	size_t i;
+
+	t->fdb = calloc(t->n + 1, sizeof(*t->fdb));
+	for (i = 0; t->fdb && i < t->n; i++) {
+		if (t->entries[i].family != AF_BRIDGE)
+			continue;
+		port = link_of(t, t->entries[i].index);
+		if (port && port->master && port->stp != BR_STATE_FORWARDING)
+			t->entries[i].index = 0;
+		else
+			t->fdb[t->nfdb++] = &t->entries[i];
+	}
+	if (t->nfdb)
+		qsort(t->fdb, t->nfdb, sizeof(*t->fdb), by_mac);
+}
+
 /* The port of a bridge behind which a MAC address is, or the bridge itself. */
 static struct link *port_of(const struct table *t, const struct entry *e)
 {
 	int bridge = bridge_of(t, e->index);
-	size_t i;
+	size_t low = 0, high = t->nfdb, mid;
+	struct link *port;
 
-	for (i = 0; i < t->n; i++) {
-		const struct entry *fdb = &t->entries[i];
-		struct link *port;
-
-		if (fdb->family != AF_BRIDGE ||
-		    memcmp(fdb->mac, e->mac, MAC_LEN))
-			continue;
-		port = link_of(t, fdb->index);
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (memcmp(t->fdb[mid]->mac, e->mac, MAC_LEN) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (; low < t->nfdb && !memcmp(t->fdb[low]->mac, e->mac, MAC_LEN);
+	     low++) {
+		port = link_of(t, t->fdb[low]->index);
 		if (port && port->master == bridge)
 			return port;
 	}
@@ -427,6 +495,8 @@ static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
 	size_t i;
 
 	dump(sk, RTM_GETLINK, AF_UNSPEC, sizeof(struct ifinfomsg), on_link, t);
+	if (t->nlinks)
+		qsort(t->links, t->nlinks, sizeof(*t->links), by_index);
 	dump(sk, RTM_GETADDR, AF_UNSPEC, sizeof(struct ifaddrmsg), on_addr, t);
 	for (i = 0; i < t->n; i++) {
 		l = link_of(t, t->entries[i].index);
@@ -446,6 +516,7 @@ static void put_all(struct lyd_node *sw, struct nl_sock *sk, struct table *t)
 	t->n = 0;
 	dump(sk, RTM_GETNEIGH, AF_BRIDGE, sizeof(struct ndmsg), on_neigh, t);
 	dump(sk, RTM_GETNEIGH, AF_UNSPEC, sizeof(struct ndmsg), on_neigh, t);
+	sort_fdb(t);
 	put_neighbours(t);
 }
 
@@ -463,6 +534,7 @@ void iface_add(struct lyd_node *sw)
 	nl_socket_free(sk);
 	free(t.links);
 	free(t.entries);
+	free(t.fdb);
 }
 
 static uint64_t mix(uint64_t h, const char *text)

@@ -28,8 +28,8 @@ enum seen_how {
  * @sw: the other one
  * @itf: interface that leads to it
  * @how: how it sees it
- * @is_void: it does not count: the other one does not agree, or another link is
- *	configured there
+ * @is_void: it does not count: the other one does not agree, another link is
+ *	configured there, or a spanning tree does not use it
  */
 struct seeing {
 	uint32_t	sw;

@@ -47,12 +47,14 @@ static void take_addrs(const struct lyd_node *node, struct inc_rdv_addr **addrs,
 static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 {
 	const char *up = yang_text(node, "oper-up");
+	const char *stp = yang_text(node, "stp-state");
 	const struct lyd_node *child;
 	struct sw_neigh *neigh;
 
 	copy(itf->name, sizeof(itf->name), yang_text(node, "name"));
 	copy(itf->mac, sizeof(itf->mac), yang_text(node, "phys-address"));
 	itf->up = !up || !strcmp(up, "true");
+	itf->blocked = stp && strcmp(stp, "forwarding");
 	itf->port = yang_text(node, "bridge");
 	itf->index = (uint32_t)yang_number(node, "if-index");
 	itf->speed = yang_number(node, "speed");

@@ -3,8 +3,9 @@
  * Which switches a switch sees, and with which of these it is linked: those that
  * are configured; those that announce themselves to each other; of the others
  * those behind which, seen from both sides, there is no third one that would be
- * between. With S switches that all see each other without announcing themselves
- * that takes O(S^3 / 64), else O(S + L).
+ * between, and no third one sees them in different directions. None counts that a
+ * spanning tree blocks at either end. With S switches that all see each other
+ * without announcing themselves that takes O(S^3 / 64), else O(S + L).
  *
  * Anybody can claim by LLDP to be some switch: so both have to see each other.
  */
@@ -27,6 +28,21 @@ static int by_switch(const void *a, const void *b)
 	return x->itf < y->itf ? -1 : x->itf > y->itf;
 }
 
+/* The first seeing of a switch; the end of the list: there is none. */
+static uint32_t first_of(const struct row *row, uint32_t sw)
+{
+	uint32_t low = 0, high = row->n, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (row->list[mid].sw < sw)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < row->n && row->list[low].sw == sw ? low : row->n;
+}
+
 /**
  * row_towards() - find the interface of a switch that leads to another one
  * @row: row of the switch
@@ -36,19 +52,11 @@ static int by_switch(const void *a, const void *b)
  */
 const struct seeing *row_towards(const struct row *row, uint32_t to)
 {
-	uint32_t low = 0, high = row->n, mid;
+	uint32_t i = first_of(row, to);
 
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (row->list[mid].sw < to)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	while (low < row->n && row->list[low].sw == to &&
-	       row->list[low].is_void)
-		low++;
-	return low < row->n && row->list[low].sw == to ? &row->list[low] : NULL;
+	while (i < row->n && row->list[i].sw == to && row->list[i].is_void)
+		i++;
+	return i < row->n && row->list[i].sw == to ? &row->list[i] : NULL;
 }
 
 /**
@@ -135,6 +143,9 @@ static void add_neighbour(const struct topo *t, struct row *row,
 			add(row, itf, other->index, SEEN_LLDP);
 		return;
 	}
+	/* It was there before. */
+	if (sw->info->ifs[itf].blocked)
+		return;
 	mac = seen_by_mac(&t->seen, neigh->mac);
 	for (s = mac ? mac->seen : NULL; s; s = s->of_mac)
 		if (seen_own(s) && s->sw != sw->index)
@@ -301,6 +312,18 @@ static bool agrees(const struct topo *t, uint32_t sw, const struct seeing *see)
 	       see->itf;
 }
 
+/* Does a spanning tree keep all packets off it, at either end? */
+static bool is_blocked(const struct topo *t, uint32_t sw,
+		       const struct seeing *see)
+{
+	uint32_t there = other_if(t, sw, see);
+
+	return t->m->switches[sw].info->ifs[see->itf].blocked ||
+	       (there != SEEN_OWN &&
+		t->m->switches[see->sw].info->ifs[there].blocked);
+}
+
+/* An interface that leads to a switch does so even while it is blocked. */
 static void judge(struct topo *t, struct row *row, uint32_t sw)
 {
 	uint16_t is_void;
@@ -314,14 +337,16 @@ static void judge(struct topo *t, struct row *row, uint32_t sw)
 			row->leads[row->list[i].itf] |= LEADS(SEEN_CONFIGURED);
 	for (i = 0; i < row->n; i++) {
 		see = &row->list[i];
-		if (see->how != SEEN_LLDP)
+		if (see->how == SEEN_FDB)
 			continue;
-		is_void = (row->leads[see->itf] & LEADS(SEEN_CONFIGURED)) ||
-			  !agrees(t, sw, see);
+		is_void = see->how == SEEN_LLDP &&
+			  ((row->leads[see->itf] & LEADS(SEEN_CONFIGURED)) ||
+			   !agrees(t, sw, see));
+		if (!is_void)
+			row->leads[see->itf] |= LEADS(see->how);
+		is_void = is_void || is_blocked(t, sw, see);
 		t->links_old |= is_void != see->is_void;
 		see->is_void = is_void;
-		if (!is_void)
-			row->leads[see->itf] |= LEADS(SEEN_LLDP);
 	}
 }
 
@@ -378,6 +403,48 @@ static bool between(const struct topo *t, uint32_t a, uint32_t a_if,
 	return false;
 }
 
+static bool is_behind(const struct row *row, uint32_t itf, uint32_t sw)
+{
+	const uint64_t *behind = row->behind[itf];
+
+	return behind && (behind[sw / WORD] & 1ULL << sw % WORD);
+}
+
+/* Does a switch see both, but each behind another interface? */
+static bool sees_apart(const struct row *row, uint32_t a, uint32_t b)
+{
+	bool sees_a = false;
+	uint32_t i;
+
+	for (i = first_of(row, a); i < row->n && row->list[i].sw == a; i++) {
+		if (row->list[i].how != SEEN_FDB)
+			continue;
+		if (is_behind(row, row->list[i].itf, b))
+			return false;
+		sees_a = true;
+	}
+	if (!sees_a)
+		return false;
+	for (i = first_of(row, b); i < row->n && row->list[i].sw == b; i++)
+		if (row->list[i].how == SEEN_FDB)
+			return true;
+	return false;
+}
+
+/*
+ * Both may have forgotten for a while the switch that is between, as bridges do
+ * when their spanning tree changes; but what they send each other passes it.
+ */
+static bool are_apart(const struct topo *t, uint32_t a, uint32_t b)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (i != a && i != b && sees_apart(&t->rows[i], a, b))
+			return true;
+	return false;
+}
+
 static bool put(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
 		uint32_t b_if, uint16_t how)
 {
@@ -392,7 +459,7 @@ static bool put(struct topo *t, uint32_t a, uint32_t a_if, uint32_t b,
 	uint64_t speed = x->speed;
 	struct topo_link *p = t->links;
 
-	if (!x->up || (y && !y->up))
+	if (!x->up || x->blocked || (y && (!y->up || y->blocked)))
 		return true;
 	if (y && y->speed && (!speed || y->speed < speed))
 		speed = y->speed;
@@ -428,7 +495,7 @@ static bool put_seeing(struct topo *t, uint32_t a, const struct seeing *see)
 	    see != row_towards(&t->rows[a], b) ||
 	    (t->rows[a].leads[see->itf] & sure) ||
 	    (t->rows[b].leads[back->itf] & sure) ||
-	    between(t, a, see->itf, b, back->itf))
+	    between(t, a, see->itf, b, back->itf) || are_apart(t, a, b))
 		return true;
 	return put(t, a, see->itf, b, back->itf, SEEN_FDB);
 }

@@ -41,6 +41,7 @@ struct sw_neigh {
  * @index: its number, which stays when it gets another name; 0: unknown
  * @mac: its MAC address
  * @up: it is up
+ * @blocked: it is a port of a bridge whose spanning tree does not use it, now
  * @bridge: it is a bridge; its own neighbours may be behind any port
  * @port: it is a port of a bridge
  * @member: it is a member of an aggregation, which takes its place
@@ -56,6 +57,7 @@ struct sw_if {
 	uint32_t		index;
 	char			mac[MAC_LEN];
 	bool			up;
+	bool			blocked;
 	bool			bridge;
 	bool			port;
 	bool			member;

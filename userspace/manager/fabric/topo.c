@@ -67,6 +67,7 @@ static uint64_t print_self(const struct sw_info *info)
 		itf = &info->ifs[i];
 		h = mix_text(mix_text(h, itf->name), itf->mac);
 		h = mix(h, &itf->up, sizeof(itf->up));
+		h = mix(h, &itf->blocked, sizeof(itf->blocked));
 		h = mix(h, &itf->port, sizeof(itf->port));
 		h = mix(h, &itf->bridge, sizeof(itf->bridge));
 		h = mix(h, &itf->member, sizeof(itf->member));

@@ -278,6 +278,88 @@ static void contradiction(void)
 	end();
 }
 
+/* Three switches in a ring; s2 blocks its port to s1. */
+static void begin_ring(void)
+{
+	begin(3);
+	add_if(0, "to1");
+	add_if(0, "to2");
+	add_if(1, "to0");
+	add_if(1, "to2");
+	add_if(2, "to0");
+	add_if(2, "to1")->blocked = true;
+	sees(if_of(0, "to1"), MAC_BRIDGE, 1, 0);
+	sees(if_of(0, "to2"), MAC_BRIDGE, 2, 0);
+	sees(if_of(1, "to0"), MAC_BRIDGE, 0, 0);
+	sees(if_of(1, "to0"), MAC_BRIDGE, 2, 0);
+	sees(if_of(2, "to0"), MAC_BRIDGE, 0, 0);
+}
+
+static bool two_links(const char *how)
+{
+	const struct topo_link *l;
+	uint32_t n;
+
+	l = topo_links(&m, &n);
+	return n == 2 && link_is(l, 0, "to1", 1, "to0", how) &&
+	       link_is(l + 1, 0, "to2", 2, "to0", how);
+}
+
+/* What was learnt before a port was blocked is no link. */
+static void ring_by_fdb(void)
+{
+	begin_ring();
+	sees(if_of(2, "to1"), MAC_BRIDGE, 1, 0);
+	told();
+	check(two_links("fdb"), "a ring: no link by a port that is blocked");
+	end();
+}
+
+/* s1 is between, and the others have forgotten it. */
+static void forgotten(void)
+{
+	uint32_t n;
+
+	begin(3);
+	add_if(0, "p0");
+	add_if(1, "p0");
+	add_if(1, "p1");
+	add_if(2, "p1");
+	sees(if_of(0, "p0"), MAC_BRIDGE, 2, 0);
+	sees(if_of(2, "p1"), MAC_BRIDGE, 0, 0);
+	sees(if_of(1, "p0"), MAC_BRIDGE, 0, 0);
+	sees(if_of(1, "p1"), MAC_BRIDGE, 2, 0);
+	told();
+	topo_links(&m, &n);
+	check(!n, "no link past a switch that its neighbours have forgotten");
+	end();
+}
+
+static void ring_by_lldp(void)
+{
+	uint32_t n;
+
+	begin_ring();
+	sees(if_of(2, "to0"), MAC_BRIDGE, 1, 0);
+	announce(0, "to1", 1, "to0");
+	announce(1, "to0", 0, "to1");
+	announce(0, "to2", 2, "to0");
+	announce(2, "to0", 0, "to2");
+	announce(1, "to2", 2, "to1");
+	announce(2, "to1", 1, "to2");
+	told();
+	check(two_links("lldp"), "a ring by LLDP: not the link that is blocked");
+	check(!strcmp(topo_way(&m, &m.switches[1], &m.switches[2])->name,
+		      "to0") &&
+	      !strcmp(topo_way(&m, &m.switches[2], &m.switches[1])->name,
+		      "to0"), "a ring by LLDP: the way round");
+	if_of(2, "to1")->blocked = false;
+	told();
+	topo_links(&m, &n);
+	check(n == 3, "a ring by LLDP: the link is there when it is open");
+	end();
+}
+
 static void count_host(void *ctx, const struct inc_rdv_addr *addr,
 		       const struct sw *sw, const struct sw_if *itf)
 {
@@ -447,6 +529,9 @@ int main(int argc, char **argv)
 	one_sided();
 	unknown_port();
 	contradiction();
+	ring_by_fdb();
+	forgotten();
+	ring_by_lldp();
 	local_address();
 	random_trees(fabrics);
 	return failed > 0;
