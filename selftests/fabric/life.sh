@@ -6,7 +6,8 @@
 #
 #   life.sh [VAR=VALUE]... [PART...]
 #	PART: leave beat link agent silent timeouts tree wrong rebuild away hung
-#	early late killed clock restored module spines; by hand: many (MANY=1000)
+#	early late killed clock restored module spines moved; by hand: many
+#	(MANY=1000)
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -580,11 +581,33 @@ link_up()
 	ip -n "$TOPO-$2" link set "to-$1" master br0 up
 }
 
+# The port that the spanning tree blocks: "SWITCH PORT".
+blocked_port()
+{
+	local name
+
+	for name in "${SWITCHES[@]}"; do
+		at "$name" bridge link show |
+			sed -n "s/^[0-9]*: \([^@]*\)@.* state blocking .*/$name \1/p"
+	done
+}
+
+# link_known SWITCH PORT: the manager counts the link there.
+link_known()
+{
+	ctl topology | grep "^link" | grep -q "\b$1:$2\b"
+}
+
+three_links()
+{
+	[ "$(ctl topology | grep -c "^link")" = 3 ]
+}
+
 # Two spines, and the spanning tree protocol: a link is cut, and after seconds
 # there is another way.
 part_spines()
 {
-	local name
+	local blocked name
 
 	amd_down
 	switch_up s1 && agent_up s1
@@ -596,10 +619,14 @@ part_spines()
 	link_up l0 s1 && link_up l1 s1
 	sleep 8
 	fabric_known
-	AMD_ARGS+=(--heartbeat 2000)
 	amd_up
 	wait_for 10 ctl_up
 	sleep 2
+	read -ra blocked <<<"$(blocked_port)"
+	wait_for 10 three_links && [ ${#blocked[@]} = 2 ] &&
+		! link_known "${blocked[@]}"
+	ktap $? "two spines: all links but the one that is blocked" \
+		"${blocked[*]}; $(ctl topology)"
 	export INC_AM_ON_FAILURE=rebuild
 	am_start 4 mix --check="$((CHECKS * 3))" --count 5000 -i 1
 	event "group-ready $JOB_NAME" 20
@@ -611,6 +638,14 @@ part_spines()
 	ktap $? "two spines: another tree after a link has failed" \
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	ctl group show "$JOB_NAME" | sed 's/^/# after: /'
+	# The bridges hear of each switch within a minute; now is sooner.
+	for name in "${SWITCHES[@]}"; do
+		at "$name" ping -bqc 1 -W 1 "10.$TOPO_NET.255.255" \
+			>/dev/null 2>&1
+	done
+	wait_for 20 three_links && link_known "${blocked[@]}"
+	ktap $? "two spines: the link that was blocked takes its place" \
+		"${blocked[*]}; $(ctl topology)"
 	job_wait
 	ktap $? "two spines: the job goes on over it" "$(job_why)"
 	# The ranks may notice it first.
@@ -620,6 +655,92 @@ part_spines()
 		"$(grep "group-" "$LAB_OUT/amd.log" | tail -n 5)"
 	unset INC_AM_ON_FAILURE
 	gone "two spines"
+}
+
+# A namespace with two bridges, each connected to a leaf, and between host 3 and
+# the switches: to move the host to the other one takes no link down.
+hypervisor_up()
+{
+	local n
+
+	ip netns add "$TOPO-hv" || return
+	for n in 0 1; do
+		ip -n "$TOPO-hv" link add "u$n" type bridge mcast_snooping 0 &&
+			ip -n "$TOPO-hv" link add "up$n" type veth \
+				peer name vm netns "$TOPO-l$n" &&
+			ip -n "$TOPO-hv" link set "up$n" master "u$n" up &&
+			ip -n "$TOPO-hv" link set "u$n" up &&
+			ip -n "$TOPO-l$n" link set vm master br0 up || return
+	done
+	ip -n "$TOPO-l1" link set v3 netns "$TOPO-hv"
+	ip -n "$TOPO-hv" link set v3 master u1 up
+	host 3 ping -qc 3 "$(topo_ip4 sw)" >/dev/null
+	wait_for 10 host3_at l1
+}
+
+host3_at()
+{
+	ctl topology | grep -q "host $(topo_ip4 3) at $1:vm"
+}
+
+# move_host FROM TO: host 3's virtual machine.
+move_host()
+{
+	ip -n "$TOPO-hv" link set v3 master "u$2"
+	# As a migrated machine does, so that all bridges know.
+	host 3 ping -bqc 1 -W 1 "10.$TOPO_NET.255.255" >/dev/null 2>&1
+	wait_for 10 host3_at "l$2"
+	ktap $? "moved from l$1 to l$2: the manager knows" "$(ctl topology)"
+}
+
+# A host moves to another leaf while its group runs.
+part_moved()
+{
+	hypervisor_up
+	ktap $? "a host behind a bridge that is no switch" "$(ctl topology)"
+	long_job 4
+	move_host 1 0
+	sleep 2
+	# By then it is the link of something else.
+	ip -n "$TOPO-l1" link set vm down
+	sleep 1
+	all_present
+	ktap $? "moved: the link that it had is not needed" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	ip -n "$TOPO-l0" link set vm down
+	others_fail "moved, then its link goes down" 3 \
+		"interface vm of switch l0, to rank 3"
+	ip -n "$TOPO-l0" link set vm up
+	ip -n "$TOPO-l1" link set vm up
+	gone "moved"
+
+	local -x INC_AM_ON_FAILURE=rebuild
+	host 3 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
+	long_job 4
+	ctl group show "$JOB_NAME" | sed 's/^/# before: /'
+	move_host 0 1
+	event "group-moves $JOB_NAME: the host of rank 3 is at switch l1 now" 20
+	ktap $? "moved, rebuild: an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	event "group-rebuilt $JOB_NAME" 20
+	ktap $? "moved, rebuild: another tree" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	ctl group show "$JOB_NAME" | sed 's/^/# after: /'
+	# The cable itself is plugged into another switch.
+	sleep 6
+	ip -n "$TOPO-hv" link set v3 netns "$TOPO-l0"
+	ip -n "$TOPO-l0" link set v3 master br0 up
+	wait_for 20 rebuilt_twice
+	ktap $? "a cable is moved, rebuild: another tree" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	wait_for 10 busy 50
+	ktap $? "moved twice: the job runs" "$(job_why)"
+	ctl group del "$JOB_NAME"
+	others_fail "moved twice, deleted" -1 operator
+	ip netns del "$TOPO-hv"
+}
+
+rebuilt_twice()
+{
+	[ "$(grep -c "group-rebuilt $JOB_NAME" "$LAB_OUT/amd.log")" = 2 ]
 }
 
 # A rank whose request disagrees with the others': the manager says which.
@@ -637,4 +758,4 @@ part_wrong()
 }
 
 suite "leave beat link agent silent timeouts tree wrong rebuild away hung \
-	early late killed clock restored module spines" "$@"
+	early late killed clock restored module spines moved" "$@"

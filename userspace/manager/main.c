@@ -113,8 +113,8 @@ static void turn(struct manager *m, int64_t until)
 	loop_turn(&m->loop, next < until ? next : until);
 	reserve_expire(m);
 	group_drain_turn(m);
-	if (m->state.phase == PHASE_ACTIVE)
-		hosts_turn(m);
+	if (m->state.phase == PHASE_ACTIVE && hosts_turn(m))
+		group_note_again(m);
 	state_turn(m);
 	stats_expire(m->stats);
 }

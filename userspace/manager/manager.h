@@ -191,6 +191,7 @@ void group_check_callers(struct manager *m);
 void group_arm(struct manager *m);
 void group_fabric_changed(struct manager *m);
 void group_find_links(struct manager *m);
+void group_note_again(struct manager *m);
 
 /* group/drain.c */
 int64_t group_drain_deadline(const struct manager *m);

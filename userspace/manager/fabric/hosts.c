@@ -191,17 +191,19 @@ static bool all_asked(const struct manager *m)
 /**
  * hosts_turn() - look up all hosts, if it is time
  * @m: manager
+ *
+ * Return: whether it was: something has changed.
  */
-void hosts_turn(struct manager *m)
+bool hosts_turn(struct manager *m)
 {
 	struct hosts *h = m->topo->hosts;
 
 	if (h->at > m->loop.now)
-		return;
+		return false;
 	h->not_before = m->loop.now + GAP_MS;
 	h->at = all_asked(m) ? INT64_MAX : h->not_before;
 	if (h->at != INT64_MAX)
-		return;
+		return false;
 	h->m = m;
 	grant(h, m->loop.now);
 	h->turn++;
@@ -216,6 +218,7 @@ void hosts_turn(struct manager *m)
 	}
 	if (h->untold)
 		h->at = h->sum_at;
+	return true;
 }
 
 /**

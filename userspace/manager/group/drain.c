@@ -61,8 +61,26 @@ static const struct sw *drained_of(const struct group *g)
 	return NULL;
 }
 
+/**
+ * group_move() - make another tree for a group, which is not to have its own any more
+ * @g: group in GROUP_READY
+ * @why: reason
+ *
+ * Return: false if it keeps its own.
+ */
+bool group_move(struct group *g, const char *why)
+{
+	if (!group_rebuild(g, why))
+		return false;
+	group_touch(g);
+	event_say(&g->manager->events, EVENT_GROUP_MOVES, g->like.job, "%s",
+		  why);
+	event_belongs(&g->manager->events, g->tenant->name);
+	return true;
+}
+
 /* Returns whether it gets another tree. */
-static bool move(struct group *g)
+static bool leave_drained(struct group *g)
 {
 	const struct sw *sw = drained_of(g);
 	char why[128];
@@ -71,13 +89,7 @@ static bool move(struct group *g)
 							      sizeof(why)))
 		return false;
 	snprintf(why, sizeof(why), "switch %s is drained", sw_name(sw));
-	if (!group_rebuild(g, why))
-		return false;
-	group_touch(g);
-	event_say(&g->manager->events, EVENT_GROUP_MOVES, g->like.job, "%s",
-		  why);
-	event_belongs(&g->manager->events, g->tenant->name);
-	return true;
+	return group_move(g, why);
 }
 
 /* Returns whether one moves. */
@@ -89,7 +101,7 @@ static bool move_one(struct manager *m)
 		if (g->rebuilding && !g->ending)
 			return true;
 	for (g = m->groups; g; g = g->next)
-		if (move(g))
+		if (leave_drained(g))
 			return true;
 	return false;
 }

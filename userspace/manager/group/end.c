@@ -165,7 +165,6 @@ static void group_free(struct group *g)
 	m->freed++;
 	group_drop_parts(g);
 	group_take_out(g);
-	free(g->links);
 	free(g->avoid);
 	free(g);
 	if (awaited)

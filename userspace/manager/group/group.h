@@ -15,6 +15,8 @@
 #include "api/message.h"
 #include "fabric/tree.h"
 
+#define REBUILD_SETTLED_MS	5000	/* a failure after that is another one */
+
 enum group_state {
 	GROUP_GATHERING,	/* ranks are missing */
 	GROUP_PLACING,		/* the fabric is looked at once more */
@@ -51,6 +53,7 @@ struct rank_qp {
  *	that one until it is told "joined"
  * @part: tree that it is a member of, once that is known
  * @member: its place there
+ * @home: switch of its host when the tree was made; NULL: unknown
  * @heard_at: milliseconds; its last message, but for its stream's heartbeats
  * @alive_at: milliseconds; when it is told next that the switch is alive; 0:
  *	never
@@ -67,6 +70,7 @@ struct rank {
 	struct rank_qp		was;
 	struct part		*part;
 	uint32_t		member;
+	const struct sw		*home;
 	int64_t			heard_at;
 	int64_t			alive_at;
 };
@@ -213,6 +217,8 @@ struct group_vague {
  *	fabric again; 0: not yet
  * @probe_at: milliseconds; when to have the switches ask for hosts again
  * @probe_until: milliseconds; until when to wait for hosts; 0: none is unknown
+ * @moved_at: milliseconds; when to make another tree because a host has moved; 0:
+ *	none has
  * @vague: failures whose cause only another switch can name
  * @cause: why it ends; empty: it does not
  * @links: interfaces that its tree needs, as far as they are known
@@ -272,6 +278,7 @@ struct group {
 	int64_t			place_at;
 	int64_t			probe_at;
 	int64_t			probe_until;
+	int64_t			moved_at;
 	struct group_vague	vague;
 	char			cause[INC_RDV_TEXT_MAX];
 	struct group_link	*links;
@@ -337,6 +344,13 @@ void group_wake(struct manager *m);
 /* drain.c */
 bool group_uses(const struct group *g, const struct sw *sw);
 bool group_may_move(struct group *g, char *why, size_t len);
+bool group_move(struct group *g, const char *why);
+
+/* move.c */
+void move_begin(struct group *g);
+void move_look(struct group *g);
+int64_t move_at(const struct group *g);
+void move_due(struct group *g);
 
 /* link.c */
 void group_note_links(struct group *g);

@@ -2,7 +2,9 @@
 /*
  * The interfaces that a group's tree needs: those of its ranks' hosts, and both
  * ends of the way between two of its switches. A link between others, on the
- * way, is noticed by the switches whose packets are lost.
+ * way, is noticed by the switches whose packets are lost. Whenever the fabric has
+ * changed they are found anew: a host may have moved, or a spanning tree may have
+ * opened another way.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,30 +15,65 @@
 
 #define AGAIN_MS	500
 
-static void add(struct group *g, const struct sw *sw, const struct sw_if *itf,
-		int rank)
+/**
+ * struct links - interfaces that a tree needs
+ * @list: interfaces; those of a rank come before those of the next one
+ * @n: their number
+ * @missing: there are more, which are not known
+ */
+struct links {
+	struct group_link	*list;
+	unsigned int		n;
+	bool			missing;
+};
+
+static void add_link(struct links *l, const struct sw *sw,
+		     const struct sw_if *itf, int rank)
 {
 	struct group_link *link;
 
-	link = itf ? realloc(g->links, (g->nlinks + 1) * sizeof(*link)) : NULL;
+	link = itf ? realloc(l->list, (l->n + 1) * sizeof(*link)) : NULL;
 	if (!link) {
-		g->unlinked = true;
+		l->missing = true;
 		return;
 	}
-	g->links = link;
-	link += g->nlinks++;
+	l->list = link;
+	link += l->n++;
 	link->sw = sw;
 	link->rank = rank;
 	link->index = itf->index;
 	snprintf(link->name, sizeof(link->name), "%s", itf->name);
 }
 
-static void add_way(struct group *g, const struct sw *a, const struct sw *b)
+static void add_way(struct links *l, const struct manager *m,
+		    const struct sw *a, const struct sw *b)
 {
 	if (a == b)
 		return;
-	add(g, a, topo_way(g->manager, a, b), -1);
-	add(g, b, topo_way(g->manager, b, a), -1);
+	add_link(l, a, topo_way(m, a, b), -1);
+	add_link(l, b, topo_way(m, b, a), -1);
+}
+
+static struct links find_links(const struct group *g)
+{
+	struct links l = { NULL };
+	const struct sw_if *itf;
+	const struct part *part;
+	const struct sw *sw;
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++) {
+		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
+		add_link(&l, sw, itf, (int)i);
+		if (sw && (!i || g->ranks[i].part != g->ranks[i - 1].part))
+			add_way(&l, g->manager, sw, g->ranks[i].part->sw);
+	}
+	for (i = 0; i < g->nparts; i++) {
+		part = &g->parts[i];
+		if (part->parent)
+			add_way(&l, g->manager, part->sw, part->parent->sw);
+	}
+	return l;
 }
 
 static void add_at(struct group *g, const struct sw *sw)
@@ -78,11 +115,23 @@ void group_forget_links(struct group *g)
 	for (at = g->at; at < g->at + g->nat; at++)
 		LIST_REMOVE(at, by_sw);
 	free(g->at);
+	free(g->links);
 	g->at = NULL;
 	g->nat = 0;
+	g->links = NULL;
 	g->nlinks = 0;
 	g->manager->unlinked -= g->unlinked;
 	g->unlinked = false;
+}
+
+static void set_links(struct group *g, struct links l)
+{
+	group_forget_links(g);
+	g->links = l.list;
+	g->nlinks = l.n;
+	g->unlinked = l.missing;
+	g->manager->unlinked += g->unlinked;
+	note_switches(g);
 }
 
 /**
@@ -91,27 +140,8 @@ void group_forget_links(struct group *g)
  */
 void group_note_links(struct group *g)
 {
-	const struct sw_if *itf;
-	const struct part *part;
-	struct sw *sw;
-	uint32_t i;
-
-	group_forget_links(g);
-	for (i = 0; i < g->like.ranks; i++) {
-		sw = topo_find(g->manager, &g->ranks[i].join.addr, &itf);
-		add(g, sw, itf, (int)i);
-		if (!sw)
-			continue;
-		if (!i || g->ranks[i].part != g->ranks[i - 1].part)
-			add_way(g, sw, g->ranks[i].part->sw);
-	}
-	for (i = 0; i < g->nparts; i++) {
-		part = &g->parts[i];
-		if (part->parent)
-			add_way(g, part->sw, part->parent->sw);
-	}
-	g->manager->unlinked += g->unlinked;
-	note_switches(g);
+	set_links(g, find_links(g));
+	move_begin(g);
 }
 
 /**
@@ -133,7 +163,32 @@ void group_find_links(struct manager *m)
 	m->linked_at = m->loop.now;
 	for (g = m->groups; g; g = g->next)
 		if (g->unlinked)
-			group_note_links(g);
+			set_links(g, find_links(g));
+}
+
+/**
+ * group_note_again() - record what the groups' trees need now
+ * @m: manager, after hosts have moved, or links have come or gone
+ *
+ * An interface is not forgotten because a bridge has forgotten for a while what
+ * is behind it.
+ */
+void group_note_again(struct manager *m)
+{
+	struct links l;
+	struct group *g;
+
+	for (g = m->groups; g; g = g->next) {
+		if (g->ending || (g->state != GROUP_JOINED &&
+				  g->state != GROUP_READY))
+			continue;
+		l = find_links(g);
+		if (!l.missing || g->unlinked)
+			set_links(g, l);
+		else
+			free(l.list);
+		move_look(g);
+	}
 }
 
 static bool is_down(const struct group_link *link)

@@ -17,7 +17,6 @@
 
 #include "group/group.h"
 
-#define SETTLED_MS	5000	/* a failure after that is another one */
 #define AGAIN_MS	500	/* between attempts */
 #define ROUNDS		0xffffU	/* of one manager */
 
@@ -79,12 +78,13 @@ bool group_rebuild(struct group *g, const char *text)
 	if (!g->like.rebuild || g->manager->stop)
 		return false;
 	if (!g->failed_at || (g->state == GROUP_READY &&
-			      now - g->ready_at > SETTLED_MS))
+			      now - g->ready_at > REBUILD_SETTLED_MS))
 		g->failed_at = now;
 	if (!in_time(g))
 		return false;
 	g->kept.then = NULL;
 	g->rebuilding = true;
+	g->moved_at = 0;
 	g->rejoined = 0;
 	for (i = 0; i < g->like.ranks; i++)
 		g->ranks[i].rejoined = false;

@@ -18,7 +18,8 @@ static int64_t least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-static int64_t silent_at(const struct rank *r)
+/* INT64_MAX: it sends no heartbeats. */
+static int64_t beat_due_at(const struct rank *r)
 {
 	const struct options *o = &r->group->manager->o;
 	int64_t beat_at = r->stream ? rpc_stream_heard(r->stream) : 0;
@@ -35,6 +36,16 @@ static int64_t silent_at(const struct rank *r)
 	    (r->group->state < GROUP_JOINED && !r->group->rebuilding))
 		return INT64_MAX;
 	return heard_at + (int64_t)o->heartbeat_ms * (o->misses + 1);
+}
+
+/* What has failed may have led to the rank: it has as long as another tree has. */
+static int64_t silent_at(const struct rank *r)
+{
+	const struct group *g = r->group;
+	int64_t at = beat_due_at(r);
+	int64_t until = g->failed_at + g->manager->o.rebuild_ms;
+
+	return g->rebuilding && until > at ? until : at;
 }
 
 /**
@@ -78,6 +89,7 @@ static int64_t deadline(const struct group *g)
 	if (g->leave_at)
 		next = least(next, g->leave_at);
 	next = least(next, group_vague_at(g));
+	next = least(next, move_at(g));
 	for (i = 0; i < g->like.ranks; i++) {
 		r = &g->ranks[i];
 		if (r->state != RANK_PRESENT)
@@ -152,6 +164,10 @@ static void expire(struct group *g)
 	}
 	if (group_vague_at(g) <= now) {
 		group_vague_due(g);
+		return;
+	}
+	if (move_at(g) <= now) {
+		move_due(g);
 		return;
 	}
 	look_at_ranks(g);

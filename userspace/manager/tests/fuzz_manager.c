@@ -207,8 +207,8 @@ static void turn(void)
 	deadline();
 	loop_turn(&m.loop, 0);
 	reserve_expire(&m);
-	if (m.state.phase == PHASE_ACTIVE)
-		hosts_turn(&m);
+	if (m.state.phase == PHASE_ACTIVE && hosts_turn(&m))
+		group_note_again(&m);
 	state_turn(&m);
 	stats_expire(m.stats);
 }

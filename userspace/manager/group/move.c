@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Hosts that move to another switch while their group runs: a cable that is
+ * plugged in elsewhere, or a virtual machine that is migrated. Its packets still
+ * reach the tree, but no longer by the shortest way. A group that asked to be
+ * rebuilt gets another tree, if there is one.
+ */
+#include <stdio.h>
+
+#include "group/group.h"
+
+#define CERTAIN_MS	1000	/* a bridge may have been wrong for a moment */
+#define AGAIN_MS	30000	/* until there may be room elsewhere */
+
+/**
+ * move_begin() - record where the hosts of a group's ranks are
+ * @g: group, whose tree is made for that, with its links
+ */
+void move_begin(struct group *g)
+{
+	const struct group_link *link;
+	uint32_t i;
+
+	g->moved_at = 0;
+	for (i = 0; i < g->like.ranks; i++)
+		g->ranks[i].home = NULL;
+	for (link = g->links; link < g->links + g->nlinks; link++)
+		if (link->rank >= 0)
+			g->ranks[link->rank].home = link->sw;
+}
+
+/* The first link of a rank whose host is elsewhere than it was. */
+static const struct group_link *moved(struct group *g)
+{
+	const struct group_link *link;
+	struct rank *r;
+
+	for (link = g->links; link < g->links + g->nlinks; link++) {
+		r = link->rank < 0 ? NULL : &g->ranks[link->rank];
+		if (r && !r->home)
+			r->home = link->sw;
+		if (r && r->home != link->sw)
+			return link;
+	}
+	return NULL;
+}
+
+/**
+ * move_look() - look whether a host has moved
+ * @g: group, whose links have been noted again
+ */
+void move_look(struct group *g)
+{
+	if (!g->like.rebuild)
+		return;
+	if (!moved(g)) {
+		g->moved_at = 0;
+	} else if (!g->moved_at) {
+		g->moved_at = g->manager->loop.now + CERTAIN_MS;
+		group_touch(g);
+	}
+}
+
+/**
+ * move_at() - get the time when move_due() must be called
+ * @g: group
+ *
+ * Return: milliseconds; INT64_MAX: never.
+ */
+int64_t move_at(const struct group *g)
+{
+	int64_t at = g->ready_at + REBUILD_SETTLED_MS + 1;
+
+	if (!g->moved_at || g->state != GROUP_READY || g->ending)
+		return INT64_MAX;
+	return at > g->moved_at ? at : g->moved_at;
+}
+
+/**
+ * move_due() - make another tree for a group of which a host has moved
+ * @g: group
+ */
+void move_due(struct group *g)
+{
+	const struct group_link *link = moved(g);
+	char why[128];
+
+	g->moved_at = link ? g->manager->loop.now + AGAIN_MS : 0;
+	if (!link || !group_may_move(g, why, sizeof(why)))
+		return;
+	snprintf(why, sizeof(why), "the host of rank %d is at switch %s now",
+		 link->rank, sw_name(link->sw));
+	group_move(g, why);
+}
