@@ -143,7 +143,7 @@ assert p["missing-slots"] > 0 and p["missing-age"] >= 500, p' 2>&1)
 	ktap $? "top: the same in JSON" "$out"
 	at l0 inc-tool stat show --prometheus >"$LAB_OUT/prom"
 	grep -q '^inc_uplink_waiting_slots{tree="[0-9]*",qpn="0x[0-9a-f]*"} [1-9]' "$LAB_OUT/prom" &&
-		grep -q '^inc_uplink_waiting_milliseconds{.*} [1-9][0-9][0-9]' \
+		grep -q '^inc_uplink_waiting_seconds{.*} \([1-9]\|0\.[1-9]\)' \
 			"$LAB_OUT/prom"
 	ktap $? "Prometheus: it waits, and for how long" \
 		"$(grep waiting "$LAB_OUT/prom" | tr '\n' '|')"

@@ -3,8 +3,9 @@
 """
 prometheus.py: Prometheus' text format (0.0.4) on standard input, read strictly:
 names, labels, escapes, values, one HELP and one TYPE before all samples of a
-metric, which stand together, no sample twice, counters end in _total, the last
-line ends. Prints "NAME LABELS VALUE" for each sample, LABELS as JSON.
+metric, which stand together, no sample twice, the last line ends; and names as
+"promtool check metrics" wants them: counters alone end in _total, base units, no
+abbreviated ones, no types. Prints "NAME LABELS VALUE" for each sample, LABELS as JSON.
 """
 import json
 import re
@@ -14,6 +15,12 @@ NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 VALUE = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|NaN|[+-]Inf")
 TYPES = {"counter", "gauge", "histogram", "summary", "untyped"}
+# In names: what is to be seconds, bytes, meters ..., and what stands for units.
+NOT_BASE = re.compile(r"(nano|micro|milli|centi|kilo|mega|giga|tera|kibi|mebi|gibi)"
+                      r"(second|byte|meter|gram|volt|ampere|joule)s"
+                      r"|minutes|hours|days|weeks")
+SHORT = {"s", "ms", "us", "ns", "sec", "b", "kb", "mb", "gb", "tb", "pb", "m",
+         "h", "d"}
 
 
 class Bad(Exception):
@@ -127,6 +134,17 @@ class Reader:
         self.seen.add(key)
         self.samples.append((name, found, rest[1:]))
 
+    def lint(self):
+        """Rules for names, of whole metrics."""
+        for name, kind in self.type.items():
+            parts = name.split("_")
+            wrong = (NOT_BASE.search(name) or SHORT & set(parts) or
+                     (TYPES & set(parts)) or ":" in name or
+                     name != name.lower() or
+                     parts[-1] in ("bucket", "count", "sum"))
+            if wrong:
+                raise Bad(f"name {name} of a {kind}: {wrong}")
+
     def read(self, text):
         if text and not text.endswith("\n"):
             raise Bad("the last line does not end")
@@ -141,6 +159,7 @@ class Reader:
         empty = set(self.type) - {self.family(*s[:2]) for s in self.samples}
         if empty:
             raise Bad(f"no sample: {sorted(empty)}")
+        self.lint()
 
 
 def selftest():
@@ -155,7 +174,11 @@ def selftest():
                 head + head + "a_total 1\n",
                 head.replace("counter", "gauge") + "a_total 1\n",
                 head + "a_total 1\n# HELP b x\n# TYPE b gauge\nb 1\n"
-                'a_total{b="c"} 1\n', head + 'a_total{1b="c"} 1\n'):
+                'a_total{b="c"} 1\n', head + 'a_total{1b="c"} 1\n',
+                head.replace("a_", "a_milliseconds_") +
+                "a_milliseconds_total 1\n",
+                head.replace("a_", "a_ms_") + "a_ms_total 1\n",
+                head.replace("a_", "a_counter_") + "a_counter_total 1\n"):
         try:
             Reader().read(bad)
         except Bad:
@@ -175,4 +198,5 @@ def main():
               value)
 
 
-main()
+if __name__ == "__main__":
+    main()

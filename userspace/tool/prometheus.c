@@ -43,6 +43,8 @@ static void put_name(const char *set, const char *name, const char *suffix)
  * @type: counter or gauge
  * @doc: description
  * @values: names of the numbers of a state, or NULL
+ * @second: if its unit is seconds: the attribute's unit, as a fraction of one;
+ *	else 0
  */
 struct metric {
 	const char	*set;
@@ -51,6 +53,7 @@ struct metric {
 	const char	*type;
 	const char	*doc;
 	const char	*(*values)(unsigned int n);
+	unsigned int	second;
 };
 
 static void put_head(const struct metric *m)
@@ -89,7 +92,11 @@ static void put_member(const struct metric *m,
 	printf("{tree=\"%u\",", member->tree_id);
 	if (INC_NL_HAS(member, MEMBER_RANK))
 		printf("rank=\"%u\",", member->rank);
-	printf("qpn=\"0x%06x\"} %" PRIu64 "\n", member->qpn, value);
+	printf("qpn=\"0x%06x\"} ", member->qpn);
+	if (m->second)
+		printf("%.6f\n", (double)value / m->second);
+	else
+		printf("%" PRIu64 "\n", value);
 }
 
 static void put_info(const struct snapshot *snap)
@@ -163,7 +170,7 @@ static void put_switch(const struct snapshot *snap)
 		   inc_nl_member_stat_doc);
 }
 
-/* A gauge and its place in a struct; 1 to 8 bytes. */
+/* A gauge and its place in a struct; 1 to 8 bytes. @doc: instead of netlink's. */
 struct gauge {
 	const char	*name;
 	const char	*unit;
@@ -171,6 +178,8 @@ struct gauge {
 	size_t		off;
 	size_t		size;
 	const char	*(*values)(unsigned int n);
+	unsigned int	second;
+	const char	*doc;
 };
 
 #define GAUGE(_obj, _name, _unit, _attr, _field, _values)		\
@@ -179,6 +188,14 @@ struct gauge {
 		.off = offsetof(struct inc_nl_##_obj, _field),		\
 		.size = sizeof(((struct inc_nl_##_obj *)NULL)->_field),	\
 		.values = _values,					\
+	}
+
+#define SECONDS(_obj, _name, _attr, _field, _second, _doc)		\
+	{								\
+		.name = _name, .unit = "_seconds", .attr = _attr,	\
+		.off = offsetof(struct inc_nl_##_obj, _field),		\
+		.size = sizeof(((struct inc_nl_##_obj *)NULL)->_field),	\
+		.second = _second, .doc = _doc,				\
 	}
 
 static uint64_t gauge_value(const struct gauge *g, const void *obj)
@@ -255,10 +272,10 @@ static void put_members(const char *set, const struct inc_nl_member *members,
 		      RDMA_INC_A_MEMBER_TX_IN_FLIGHT, tx_in_flight, NULL),
 		GAUGE(member, "held", "_bytes", RDMA_INC_A_MEMBER_HELD, held,
 		      NULL),
-		GAUGE(member, "srtt", "_microseconds", RDMA_INC_A_MEMBER_SRTT,
-		      srtt, NULL),
-		GAUGE(member, "last-rx", "_milliseconds",
-		      RDMA_INC_A_MEMBER_LAST_RX, last_rx, NULL),
+		SECONDS(member, "srtt", RDMA_INC_A_MEMBER_SRTT, srtt, 1000000,
+			"Smoothed round-trip time."),
+		SECONDS(member, "last-rx", RDMA_INC_A_MEMBER_LAST_RX, last_rx,
+			1000, "Time since the last packet from the member."),
 	};
 	struct metric m = { .set = set, .type = "gauge" };
 	unsigned int i;
@@ -269,8 +286,10 @@ static void put_members(const char *set, const struct inc_nl_member *members,
 	for (i = 0; i < ARRAY_SIZE(gauges); i++) {
 		m.name = gauges[i].name;
 		m.suffix = gauges[i].unit;
-		m.doc = inc_nl_member_doc(gauges[i].attr);
+		m.doc = gauges[i].doc ? gauges[i].doc :
+			inc_nl_member_doc(gauges[i].attr);
 		m.values = gauges[i].values;
+		m.second = gauges[i].second;
 		put_head(&m);
 		for (r = 0; r < n; r++)
 			put_member(&m, &members[r],
@@ -297,8 +316,8 @@ static void put_uplink_waits(const struct snapshot *snap)
 		.doc = "Slots that have all requests and wait for the parent.",
 	};
 	const struct metric age = {
-		.set = "uplink", .name = "waiting", .suffix = "_milliseconds",
-		.type = "gauge",
+		.set = "uplink", .name = "waiting", .suffix = "_seconds",
+		.type = "gauge", .second = 1000,
 		.doc = "Longest time that a slot has been waiting for the parent.",
 	};
 	const struct wait *w;
