@@ -55,6 +55,26 @@ static void reply(struct rpc_answer *a, const struct reservation *r)
 	answer_reply(a, &out.base);
 }
 
+/* Who has made it? An operator may do so for somebody else. */
+static bool set_by(struct reservation *wish, const char *by,
+		   struct rpc_answer *a)
+{
+	const char *own = a->who ? a->who->name : "anonymous";
+	struct identity id;
+	char why[128];
+
+	if (*by && strcmp(by, own) && answer_hides(a)) {
+		answer_refuse(a, EACCES, "reservations in another's name are for operators");
+		return false;
+	}
+	if (*by && identity_set(&id, by, "", "client", why, sizeof(why))) {
+		answer_refuse(a, EINVAL, "by whom: %s", why);
+		return false;
+	}
+	snprintf(wish->by, sizeof(wish->by), "%s", *by ? by : own);
+	return true;
+}
+
 static void add(struct manager *m, const RdmaInc__V1__Reservation *req,
 		struct rpc_answer *a)
 {
@@ -86,8 +106,8 @@ static void add(struct manager *m, const RdmaInc__V1__Reservation *req,
 		return;
 	}
 	memcpy(wish.name, req->name, strlen(req->name) + 1);
-	snprintf(wish.by, sizeof(wish.by), "%s",
-		 a->who ? a->who->name : "anonymous");
+	if (!set_by(&wish, req->by, a))
+		return;
 	if (req->seconds)
 		wish.until = now_ms() + (int64_t)req->seconds * 1000;
 	ret = reserve_add(m, &wish, &made, why, sizeof(why));

@@ -75,6 +75,10 @@ static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 			req->tenant = argv[1];
 			continue;
 		}
+		if (ctl_is(argv[0], "by")) {
+			req->by = argv[1];
+			continue;
+		}
 		if (ctl_is(argv[0], "for")) {
 			if (ctl_seconds(argv[1], &req->seconds))
 				continue;
@@ -84,7 +88,7 @@ static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 		for (i = 0; i < n && !ctl_is(argv[0], numbers[i].key); i++)
 			;
 		if (i == n)
-			return ctl_wrong("reservation add: \"%s\" is none of ranks, groups, for, tenant",
+			return ctl_wrong("reservation add: \"%s\" is none of ranks, groups, for, tenant, by",
 					 argv[0]);
 		if (!get_number(argv[1], numbers[i].value))
 			return ctl_wrong("reservation add: %s %s: must be a number, from 1 on",

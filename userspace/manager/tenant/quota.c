@@ -233,6 +233,20 @@ bool tenant_has_room(const struct tenants *t, const struct tenant *tn,
 			      &t->use, groups, ranks, why, len);
 }
 
+/* What is more than @l allows even while nobody has anything. */
+static bool may_ever_have(const struct limits *l, const char *who,
+			  uint32_t groups, uint32_t ranks, char *why,
+			  size_t len)
+{
+	if (groups > l->max[LIMIT_GROUPS])
+		return says(why, len, TENANT_NEVER "%s may have %u groups in all, and it is for %u",
+			    who, l->max[LIMIT_GROUPS], groups);
+	if (ranks > l->max[LIMIT_RANKS])
+		return says(why, len, TENANT_NEVER "%s may have %u ranks in all, and it is for %u",
+			    who, l->max[LIMIT_RANKS], ranks);
+	return true;
+}
+
 /**
  * tenant_reserve() - hold room for a tenant, if it may have it
  * @t: tenants
@@ -241,16 +255,24 @@ bool tenant_has_room(const struct tenants *t, const struct tenant *tn,
  * @why: result: if not, why, and what is allowed
  * @len: size of @why in bytes
  *
- * Return: 0, as reservation_check(), -ENOMEM, or -ENOBUFS: it is more than the
- * tenant may have.
+ * Return: 0, as reservation_check(), -ENOMEM, -EINVAL: it is more than the tenant
+ * may ever have (TENANT_NEVER), or -ENOBUFS: more than it may have now.
  */
 int tenant_reserve(struct tenants *t, const struct reservation *wish,
 		   struct reservation **made, char *why, size_t len)
 {
 	int ret = reservation_check(t, wish, why, len);
+	const struct tenant *tn = wish->tenant;
+	char who[IDENTITY_LEN + 16];
 
 	if (ret)
 		return ret;
+	tenant_call(tn, who, sizeof(who));
+	if (!may_ever_have(tn->limits, who, wish->groups, wish->ranks, why,
+			   len) ||
+	    !may_ever_have(policy_of_all(t->policy), "all tenants together",
+			   wish->groups, wish->ranks, why, len))
+		return -EINVAL;
 	if (!tenant_has_room(t, wish->tenant, wish->groups, wish->ranks, why,
 			     len))
 		return -ENOBUFS;

@@ -13,6 +13,9 @@
 #include "base/event.h"
 #include "tenant/reserve.h"
 
+/* How refusals begin that waiting does not change. Slurm's prolog knows it. */
+#define TENANT_NEVER	"this can never be reserved: "
+
 int tenants_open(struct tenants *t, const char *path, bool optional, char *err,
 		 size_t err_len);
 int tenants_reload(struct tenants *t, char *err, size_t err_len);

@@ -166,10 +166,12 @@ static void known_reservations(void)
 	reserve(&t, red, "a b", 1, 4, -EINVAL);
 	reserve(&t, red, "none", 0, 4, -EINVAL);
 	reserve(&t, red, "few", 2, 1, -EINVAL);
-	reserve(&t, red, "many", 3, 6, -ENOBUFS);
-	reserve(&t, red, "large", 1, 17, -ENOBUFS);
+	reserve(&t, red, "many", 3, 6, -EINVAL);
+	reserve(&t, red, "large", 1, 17, -EINVAL);
+	reserve(&t, tenant_get(&t, ""), "of all", 1, 21, -EINVAL);
 	reserve(&t, red, "job", 1, 12, 0);
 	reserve(&t, red, "job", 1, 2, -EEXIST);
+	reserve(&t, red, "later", 1, 5, -ENOBUFS);
 	reserve(&t, blue, "job", 1, 8, 0);
 	check(!reservation_find(&t, red, "jo") &&
 	      !reservation_find(&t, tenant_get(&t, ""), "job"), "find");
