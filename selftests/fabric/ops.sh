@@ -306,7 +306,8 @@ part_http()
 	sw sysctl -qw net.ipv4.tcp_wmem="4096 4096 16384"
 	ktap_run "HTTP" sw python3 "$ROOT/selftests/fabric/web.py" \
 		127.0.0.1 18789 "$(pidof inc-amd)" \
-		"$ROOT/userspace/manager/web/grafana.json"
+		"$ROOT/userspace/manager/web/grafana.json" \
+		"$ROOT/userspace/manager/web/rdma_inc.rules.yml"
 	am_job "the manager still serves jobs" 2 --count 1000
 }
 

@@ -5,7 +5,7 @@
 # refused, and whether it is said why.
 #
 #   secure.sh [VAR=VALUE]... [PART...]
-#	PART: ca tls token role crl netconf user rude plain. RUDE: connections
+#	PART: ca tls token role expiry crl netconf user rude plain. RUDE: connections
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -352,6 +352,9 @@ part_netconf()
 	secured_switch amd "tls://$at"
 	wait_for 10 switch_up
 	ktap $? "NETCONF over TLS: the agent answers" "$(as olga ctl topology)"
+	wait_for 20 has_left agent sw 824
+	ktap $? "NETCONF over TLS: when the agent's certificate expires" \
+		"$(days_left agent sw)"
 	as alice am_job "NETCONF over TLS: 2 ranks" 2 --check --count 1000
 	gone "NETCONF over TLS"
 	renewed "$dir" "$at"
@@ -375,6 +378,65 @@ part_netconf()
 	amd_down
 	agents_down
 	agent_up sw
+	secured amd --tokens "$TOKENS"
+}
+
+# days_left OF NAME: as the metrics say.
+days_left()
+{
+	metrics | python3 -c 'import re, sys, time
+of, name = map(re.escape, sys.argv[1:])
+found = re.findall(r"inc_am_certificate_expires_timestamp_seconds\{of=\"" + of +
+                   r"\",name=\"[^\"]*" + name + r"\"\} (\d+)", sys.stdin.read())
+print(*[(int(f) - int(time.time())) // 86400 for f in found])' "$@"
+}
+
+has_left()
+{
+	[ "$(days_left "$1" "$2")" = "$3" ]
+}
+
+# warned NAME TEXT: there is an event with the text.
+warned()
+{
+	wait_for 20 grep -qE "certificate-expires .*$2" "$LAB_OUT/amd.log"
+	ktap $? "$1" "$(grep certificate- "$LAB_OUT/amd.log")"
+}
+
+# Certificates that expire: events, metrics, the page.
+part_expiry()
+{
+	ca -n 6 manager brief "$(topo_ip4 sw)" 127.0.0.1
+	ca -n 20 client soon red && ca -n 400 client later red
+	ca -n 3 crl && cp "$CA/crl.pem" "$DIR/crl-brief.pem"
+	secured brief --tls-crl "$DIR/crl-brief.pem" --tokens "$TOKENS"
+	warned "its own certificate expires: an event" \
+		"brief/cert.pem: manager: the certificate expires in 5 days"
+	warned "the list of revoked ones expires: an event" \
+		"crl: the list of revoked certificates expires in 2 days"
+	as soon ctl group >/dev/null
+	as soon ctl group >/dev/null
+	as later ctl group >/dev/null
+	warned "a client's expires: an event" \
+		"soon of red: client: the certificate expires in 19 days"
+	[ "$(grep -c "certificate-expires soon" "$LAB_OUT/amd.log")" = 1 ] &&
+		! grep -qE "certificate-expires (later|.*ca.pem)" \
+			"$LAB_OUT/amd.log"
+	ktap $? "once, and of no other" "$(grep certificate- "$LAB_OUT/amd.log")"
+	wait_for 10 has_left client "later of red" 399
+	ktap $? "metrics: a client's" "$(days_left client "later of red")"
+	has_left manager brief/cert.pem 5 && has_left crl .pem 2
+	ktap $? "metrics: the manager's, the list" "$(metrics | grep expires)"
+	[ "$(days_left authority ca.pem)" -gt 3000 ]
+	ktap $? "metrics: the authority's" "$(days_left authority ca.pem)"
+	sw python3 -c 'import json, urllib.request
+x = json.load(urllib.request.urlopen("http://127.0.0.1:18789/state"))
+assert {c["of"] for c in x["certificates"]} == {"manager", "crl", "client"}, x' \
+		>"$DIR/state" 2>&1
+	ktap $? "the page has them as alarms" "$(cat "$DIR/state")"
+	ca -f -n 400 manager brief "$(topo_ip4 sw)" 127.0.0.1 2>/dev/null
+	wait_for 30 has_left manager brief/cert.pem 399
+	ktap $? "a renewed one is noticed" "$(days_left manager brief/cert.pem)"
 	secured amd --tokens "$TOKENS"
 }
 
@@ -678,4 +740,4 @@ print(urllib.request.urlopen(sys.argv[1]).status)')
 	as alice fails_job "TLS with a manager without" "does not speak it"
 }
 
-suite "ca tls token role crl netconf user rude plain" "$@"
+suite "ca tls token role expiry crl netconf user rude plain" "$@"

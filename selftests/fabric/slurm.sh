@@ -147,6 +147,11 @@ held()
 	ctl reservation show "slurm-$JOB" | grep -q "$1"
 }
 
+metric()
+{
+	metrics | grep -qxF "$1"
+}
+
 given_back()
 {
 	[ -z "$(ctl reservation)" ]
@@ -164,8 +169,14 @@ part_job()
 	wait_for 20 held "1 of 1 groups, 4 of 4 ranks"
 	ktap $? "a job has taken what was reserved for it" \
 		"$(ctl reservation; job_log)"
+	held "by $(id -un)"
+	ktap $? "it is by the job's user" "$(ctl reservation)"
 	grep -q "INC_AM_RESERVATION=slurm-$JOB" "$DIR/out"
 	ktap $? "its tasks know the reservation" "$(cat "$DIR/out")"
+	wait_for 10 metric 'inc_am_tenant_ranks{tenant=""} 4' &&
+		metric 'inc_am_tenant_ranks_limit{tenant=""} 4'
+	ktap $? "metrics: what its tenant has, and may have" \
+		"$(metrics | grep tenant)"
 	wait_for 60 state_is COMPLETED
 	ktap $? "the job has ended well" "$(job_log)"
 	wait_for 10 given_back
@@ -183,7 +194,12 @@ part_none()
 	ktap $? "and has no reservation" "$(cat "$DIR/out2")"
 }
 
-# refused NAME COMMENT TEXT: the job does not start, and says why.
+job_held()
+{
+	state_is PENDING && [ "$(of Priority)" = 0 ]
+}
+
+# refused NAME COMMENT TEXT: the job does not start, says why, and is held.
 refused()
 {
 	submit "$2" 10
@@ -192,6 +208,9 @@ refused()
 	sleep 1
 	! state_is "RUNNING|COMPLETED"
 	ktap $? "$1: it does not run" "$(job_log)"
+	wait_for 20 job_held
+	ktap $? "$1: it is held, not tried again" "$(job_log; sw scontrol \
+		show job "$JOB")"
 	sw scancel "$JOB"
 	wait_for 10 given_back
 	ktap $? "$1: nothing is reserved" "$(ctl reservation)"
@@ -204,7 +223,7 @@ of_says()
 
 part_refused()
 {
-	refused "over quota" "inc:ranks=5" "may have 4 ranks in all"
+	refused "over quota" "inc:ranks=5" "can never.*may have 4 ranks in all"
 	refused "a wrong wish" "inc:rank=4" "must be ranks=N"
 	refused "no number" "inc:ranks=x" "must be ranks=N"
 	refused "a word of inc-amctl" "inc:ranks=help" "must be ranks=N"
@@ -230,8 +249,8 @@ part_away()
 	submit "inc:ranks=4" 10
 	wait_for 30 of_says "$(topo_ip4 sw):18790: the connection is refused"
 	ktap $? "no manager: the job says why, of each" "$(job_log)"
-	! state_is "RUNNING|COMPLETED"
-	ktap $? "no manager: it does not run" "$(job_log)"
+	! state_is "RUNNING|COMPLETED" && ! job_held
+	ktap $? "no manager: it does not run, and is tried again" "$(job_log)"
 	amd_up
 	wait_for 10 ctl_up
 	sw scontrol update JobId="$JOB" StartTime=now

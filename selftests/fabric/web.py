@@ -2,7 +2,7 @@
 #
 # The manager's HTTP server: what it offers, and what hostile clients get.
 #
-#   web.py ADDRESS PORT PID DASHBOARD      prints KTAP
+#   web.py ADDRESS PORT PID DASHBOARD RULES      prints KTAP
 
 import json
 import random
@@ -13,6 +13,8 @@ import time
 import urllib.error
 import urllib.request
 
+import yaml
+
 from rpcbase import ROOT, ktap, plan
 
 sys.path.insert(0, ROOT + "/selftests/lib")
@@ -20,6 +22,11 @@ from prometheus import Bad, Reader  # noqa: E402
 
 ADDRESS, PORT, PID = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 URL = f"http://{ADDRESS}:{PORT}"
+# There only if certificates or limits are: secure.sh, tenant.sh.
+OPTIONAL = {"inc_am_certificate_expires_timestamp_seconds",
+            "inc_am_tenant_ranks_limit"}
+with open(ROOT + "/VERSION") as version:
+    VERSION = version.read().strip()
 SEED = random.randrange(1 << 30)
 print(f"# seed {SEED}")
 random.seed(SEED)
@@ -91,14 +98,52 @@ levels = [float(s[2]) for s in reader.samples
 ktap(levels == sorted(levels) and levels[-1] > 0 and
      "inc_am_task_received_bytes_total" in names,
      "metrics: histograms, tasks", sorted(names))
+value = {(s[0], *s[1].values()): float(s[2]) for s in reader.samples}
+ktap(value.get(("inc_am_leader",)) == 1 and
+     [s[1]["version"] for s in reader.samples
+      if s[0] == "inc_am_build_info"] == [VERSION],
+     "metrics: leader, version", text[:500])
+ktap(0 < value.get(("process_cpu_seconds_total",), 0) < 1000 and
+     abs(value.get(("process_resident_memory_bytes",), 0) / 1024 -
+         memory()) < 4096 and
+     abs(time.time() - value.get(("process_start_time_seconds",), 0)) < 3600 and
+     3 < value.get(("process_open_fds",), 0) <
+     value.get(("process_max_fds",), 0), "metrics: the process",
+     [v for v in value.items() if v[0][0].startswith("process_")])
+ktap(("inc_am_tenant_ranks", "") in value and
+     ("inc_am_tenant_ranks_limit", "") not in value,
+     "metrics: a tenant without limits", [*value])
+links = {s[1]["switch"] + " " + s[1]["interface"]: s[2]
+         for s in reader.samples if s[0] == "inc_am_link_up"}
+ktap(links == {f"sw down{n}": "1" for n in (1, 2, 3)}, "metrics: links", links)
+
+
+def metrics_of(expr):
+    return set(re.findall(r"\b(?:inc_am|process)_\w+", expr))
+
+
 with open(sys.argv[4]) as f:
     board = json.load(f)
-used = set()
-for panel in board["panels"]:
-    for target in panel.get("targets", ()):
-        used |= set(re.findall(r"inc_am_\w+", target["expr"]))
-ktap(used and used <= names and len(board["panels"]) > 5,
+targets = [t for p in board["panels"] for t in p.get("targets", ())]
+used = set().union(*(metrics_of(t["expr"]) for t in targets))
+ktap(used and used - names <= OPTIONAL and len(board["panels"]) > 5,
      "each metric that the dashboard names exists", used - names)
+ktap(all(p["type"] == "heatmap" and p["targets"][0]["format"] == "heatmap" and
+         "by (le)" in p["targets"][0]["expr"] and
+         p["targets"][0]["legendFormat"] == "{{le}}"
+         for p in board["panels"] for t in p["targets"]
+         if "_bucket" in t["expr"] and "histogram_quantile" not in t["expr"]),
+     "buckets are drawn as heatmaps")
+with open(sys.argv[5]) as f:
+    rules = [r for g in yaml.safe_load(f)["groups"] for r in g["rules"]]
+used = set().union(*(metrics_of(r["expr"]) for r in rules))
+ktap(used and used - names <= OPTIONAL,
+     "each metric that an alert names exists", used - names)
+ktap(all(r["alert"].startswith("Inc") and r["annotations"]["summary"] and
+         r["labels"]["severity"] in ("info", "warning", "critical")
+         for r in rules) and
+     len({r["alert"] for r in rules}) == len(rules) > 5,
+     "alerts have a name, a severity and a summary", rules)
 
 before = memory()
 for _ in range(100):

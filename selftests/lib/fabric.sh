@@ -247,6 +247,13 @@ ctl()
 	sw inc-amctl -m "$(topo_ip4 sw)" "$@"
 }
 
+# The manager's, for Prometheus.
+metrics()
+{
+	sw python3 -c 'import urllib.request
+print(urllib.request.urlopen("http://127.0.0.1:18789/metrics").read().decode())'
+}
+
 no_group()
 {
 	[ -z "$(ctl group show)" ]

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ifcache.h"
+#include "remote.h"
 
 static uint64_t load(const struct field *f, const void *src)
 {
@@ -541,6 +542,9 @@ static void add_identity(const struct agent *a, struct lyd_node *sw)
 		lyd_new_term(node, NULL, "management-address", a->addrs[i], 0,
 			     NULL);
 	lyd_new_term(node, NULL, "agent-version", AGENT_VERSION, 0, NULL);
+	remote_expires(buf, sizeof(buf));
+	if (buf[0])
+		lyd_new_term(node, NULL, "certificate-expires", buf, 0, NULL);
 	boot_id(buf, sizeof(buf));
 	lyd_new_term(node, NULL, "boot-id", buf, 0, NULL);
 }

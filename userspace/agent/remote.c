@@ -9,12 +9,14 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include <libnetconf2/netconf.h>
 #include <libnetconf2/server_config.h>
 #include <libnetconf2/session_server.h>
 
 #include "auth/crl.h"
+#include "auth/expiry.h"
 
 #define AUTH_TIMEOUT	"/ietf-netconf-server:netconf-server/listen/" \
 			"endpoints/endpoint[name='ssh']/ssh/" \
@@ -39,6 +41,9 @@ static struct {
 /* Those who log in and those who ask are different threads'. */
 static pthread_mutex_t crl_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct crl *crl;
+
+/* When the certificate that was read last expires, in seconds since 1970. */
+static _Atomic int64_t expires = EXPIRY_UNKNOWN;
 
 /* --- What a user may do -------------------------------------------------- */
 
@@ -185,7 +190,7 @@ static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 }
 
 /* libnetconf2 would notice only when somebody connects. */
-static bool is_pair(const char *cert_file, const char *key_file)
+static bool read_pair(const char *cert_file, const char *key_file)
 {
 	FILE *f = fopen(cert_file, "re");
 	X509 *cert = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
@@ -200,6 +205,8 @@ static bool is_pair(const char *cert_file, const char *key_file)
 	if (f)
 		fclose(f);
 	fits = cert && key && X509_check_private_key(cert, key) == 1;
+	if (fits)
+		atomic_store(&expires, inc_auth_expiry(cert));
 	X509_free(cert);
 	EVP_PKEY_free(key);
 	return fits;
@@ -210,7 +217,7 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 {
 	int rc;
 
-	rc = !is_pair(tls->cert, tls->key) ||
+	rc = !read_pair(tls->cert, tls->key) ||
 	     nc_server_config_add_address_port(ctx, "tls", NC_TI_TLS, tls->addr,
 					       tls->port, cfg) ||
 	     nc_server_config_add_tls_server_cert(ctx, "tls", tls->key, NULL,
@@ -222,6 +229,20 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 		log_error("cannot listen for TLS on %s port %u with certificate %s, key %s, authority %s",
 			  tls->addr, tls->port, tls->cert, tls->key, tls->ca);
 	return rc;
+}
+
+/**
+ * remote_expires() - find out when the agent's certificate expires
+ * @buf: result; empty: it has none
+ * @len: size of @buf in bytes
+ */
+void remote_expires(char *buf, size_t len)
+{
+	int64_t when = atomic_load(&expires);
+
+	buf[0] = '\0';
+	if (when != EXPIRY_UNKNOWN)
+		inc_auth_expiry_text(when, buf, len);
 }
 
 /* The configuration by the files as they are now. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "auth/expiry.h"
 #include "auth/identity.h"
 
 static const char *const roles[] = {
@@ -130,6 +131,7 @@ int identity_of_cert(struct identity *id, const char *pem, size_t len,
 	BIO *bio = BIO_new_mem_buf(pem, (int)len);
 	X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
 	const X509_NAME *subject;
+	int64_t expires;
 	char text[128];
 	bool valid;
 	int ret;
@@ -145,6 +147,7 @@ int identity_of_cert(struct identity *id, const char *pem, size_t len,
 			  sizeof(tenant)) &&
 		attribute(subject, NID_organizationalUnitName, role,
 			  sizeof(role));
+	expires = inc_auth_expiry(cert);
 	X509_free(cert);
 	if (!valid) {
 		snprintf(err, err_len, "the client's certificate: CN, O and OU must appear once, with at most %d bytes",
@@ -152,6 +155,7 @@ int identity_of_cert(struct identity *id, const char *pem, size_t len,
 		return -EINVAL;
 	}
 	ret = identity_set(id, name, tenant, role, text, sizeof(text));
+	id->expires = expires;
 	if (ret)
 		snprintf(err, err_len, "the client's certificate (CN: name, O: tenant, OU: role): %s",
 			 text);

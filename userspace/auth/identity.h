@@ -6,6 +6,7 @@
 #define INC_AUTH_IDENTITY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define IDENTITY_LEN	64
 
@@ -30,6 +31,7 @@ enum role {
  * @name: its name; "anonymous" where nobody has to say who he is
  * @tenant: its tenant; empty: none
  * @role: what it may do
+ * @expires: when its certificate does, seconds since 1970; 0: it has none
  *
  * Names have printable ASCII characters, and no spaces.
  */
@@ -37,6 +39,7 @@ struct identity {
 	char		name[IDENTITY_LEN];
 	char		tenant[IDENTITY_LEN];
 	enum role	role;
+	int64_t		expires;
 };
 
 const char *role_name(enum role role);

@@ -240,6 +240,7 @@ static int start_rpc(struct manager *m)
 		.is_beat	= am_rank_is_beat,
 		.message	= group_message,
 		.closed		= group_closed,
+		.identified	= stats_caller,
 		.refused	= violation_call,
 		.cut		= violation_cut,
 	};

@@ -277,8 +277,10 @@ static bool may_call(struct rpc_stream *s)
 		snprintf(why, sizeof(why), "%s has the role %s: this is for operators",
 			 s->who.name, role_name(s->who.role));
 	}
-	if (!ret)
+	if (!ret) {
+		rpc->handler->identified(rpc->ctx, &s->who);
 		return true;
+	}
 	meter_refuse(s->peer);
 	rpc->handler->refused(rpc->ctx, s->peer, why);
 	rpc_stream_end(s, -ret, why);

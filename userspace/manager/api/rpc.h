@@ -94,6 +94,7 @@ struct rpc_watch {
  * @message: a message of that stream, other than a heartbeat
  * @closed: the stream has ended, and rpc_stream_end() was not called; it must
  *	not be used any more
+ * @identified: somebody calls who may
  * @refused: somebody has called who may not
  * @cut: a connection was cut, which took more than a client needs
  */
@@ -106,6 +107,7 @@ struct rpc_handler {
 	void (*message)(void *ctx, struct rpc_stream *stream,
 			const uint8_t *data, size_t len);
 	void (*closed)(void *ctx, struct rpc_stream *stream);
+	void (*identified)(void *ctx, const struct identity *who);
 	void (*refused)(void *ctx, const char *peer, const char *why);
 	void (*cut)(void *ctx, const char *peer, const char *why);
 };

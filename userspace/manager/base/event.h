@@ -53,6 +53,7 @@ struct event {
 #define EVENT_GROUP_MOVES	"group-moves"
 #define EVENT_REFUSED		"caller-refused"
 #define EVENT_CUT		"connection-cut"
+#define EVENT_EXPIRES		"certificate-expires"
 #define EVENT_GROUP_RESTORED	"group-restored"
 #define EVENT_GROUP_LOST	"group-lost"
 #define EVENT_LEADER		"leader"

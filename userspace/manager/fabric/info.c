@@ -8,10 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth/expiry.h"
 #include "fabric/switch.h"
 
 static const char filter[] =
-	"<switch xmlns=\"urn:rdma-inc:switch\"><identity><id/></identity>"
+	"<switch xmlns=\"urn:rdma-inc:switch\">"
+	"<identity><id/><certificate-expires/></identity>"
 	"<rdma-cm/><limits/><state><collectives/><memory-used/><leaving/>"
 	"</state><interfaces-version/><tree><id/></tree></switch>";
 static const char ifs_filter[] =
@@ -224,6 +226,9 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	}
 	state = yang_child(data, "state");
 	copy(info->id, sizeof(info->id), id);
+	info->expires = inc_auth_expiry_parse(yang_text(yang_child(data,
+								   "identity"),
+							"certificate-expires"));
 	take_cm(yang_child(data, "rdma-cm"), info);
 	info->collectives = yang_bits(state, "collectives");
 	info->memory_used = yang_number(state, "memory-used");

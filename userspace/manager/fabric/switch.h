@@ -82,6 +82,7 @@ struct sw_if {
  * @max_ranks: that a tree may have; 0: no limit
  * @max_slots: that a tree may have; 0: no limit
  * @max_tree_memory: bytes that a tree may take; 0: no limit
+ * @expires: when its certificate does, seconds since 1970; 0: it has none
  * @leaving: trees that were deleted, and still take memory
  * @ntrees: number of trees
  * @trees: their IDs
@@ -103,6 +104,7 @@ struct sw_info {
 	uint32_t	max_ranks;
 	uint32_t	max_slots;
 	uint64_t	max_tree_memory;
+	int64_t		expires;
 	uint32_t	leaving;
 	uint32_t	ntrees;
 	uint32_t	*trees;

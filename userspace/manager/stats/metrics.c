@@ -4,6 +4,7 @@
  * becomes a label; histograms and sums cover those that are gone, too.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "api/meter.h"
 #include "group/group.h"
@@ -15,14 +16,19 @@ static void head(FILE *f, const char *name, const char *type, const char *help)
 		name, type);
 }
 
+static void put_text(FILE *f, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', f);
+		fputc(*text == '\n' ? ' ' : *text, f);
+	}
+}
+
 static void put_label(FILE *f, const char *name, const char *value)
 {
 	fprintf(f, "{%s=\"", name);
-	for (; *value; value++) {
-		if (*value == '"' || *value == '\\')
-			fputc('\\', f);
-		fputc(*value == '\n' ? ' ' : *value, f);
-	}
+	put_text(f, value);
 	fputs("\"}", f);
 }
 
@@ -138,6 +144,102 @@ static void put_groups(const struct stats *st, FILE *f)
 	fprintf(f, "inc_am_groups{state=\"ending\"} %" PRIu64 "\n", ending);
 }
 
+static uint64_t used(const struct use *u, enum policy_limit limit)
+{
+	return limit == LIMIT_GROUPS ? u->groups : u->ranks;
+}
+
+static uint64_t held(const struct use *u, enum policy_limit limit)
+{
+	return limit == LIMIT_GROUPS ? u->held_groups : u->held_ranks;
+}
+
+static void put_tenant(FILE *f, const char *name, const struct tenant *tn,
+		       uint64_t value)
+{
+	fprintf(f, "inc_am_%s", name);
+	put_label(f, "tenant", tn->name);
+	fprintf(f, " %" PRIu64 "\n", value);
+}
+
+static bool is_limited(const struct tenant *tn, enum policy_limit limit)
+{
+	return tn->limits->max[limit] != POLICY_NO_LIMIT;
+}
+
+static void put_limits(const struct manager *m, FILE *f, const char *name,
+		       enum policy_limit limit)
+{
+	const struct tenant *tn = m->tenants.list;
+
+	while (tn && !is_limited(tn, limit))
+		tn = tn->next;
+	if (tn)
+		head(f, name, "gauge", "What the tenant may have at a time.");
+	for (; tn; tn = tn->next)
+		if (is_limited(tn, limit))
+			put_tenant(f, name, tn, tn->limits->max[limit]);
+}
+
+static void put_quota(const struct manager *m, FILE *f, enum policy_limit limit)
+{
+	const char *what = limit_name(limit);
+	const struct tenant *tn;
+	char name[64];
+
+	if (!m->tenants.list)
+		return;
+	snprintf(name, sizeof(name), "tenant_%s", what);
+	head(f, name, "gauge", "What groups of the tenant take.");
+	for (tn = m->tenants.list; tn; tn = tn->next)
+		put_tenant(f, name, tn, used(&tn->use, limit));
+	snprintf(name, sizeof(name), "tenant_%s_reserved", what);
+	head(f, name, "gauge", "What is reserved for the tenant besides.");
+	for (tn = m->tenants.list; tn; tn = tn->next)
+		put_tenant(f, name, tn, held(&tn->use, limit));
+	snprintf(name, sizeof(name), "tenant_%s_limit", what);
+	put_limits(m, f, name, limit);
+}
+
+static void put_refused(const struct manager *m, FILE *f)
+{
+	const struct tenant *tn = m->tenants.list;
+
+	if (tn)
+		head(f, "tenant_refused_total", "counter",
+		     "Ranks refused because of the tenant's limits.");
+	for (; tn; tn = tn->next)
+		put_tenant(f, "tenant_refused_total", tn, tn->refused);
+}
+
+static void put_expiry(const struct expiry *e, FILE *f)
+{
+	const struct certificate *c, *before = NULL;
+
+	if (e->list)
+		head(f, "certificate_expires_timestamp_seconds", "gauge",
+		     "When a certificate, or the list of revoked ones, expires.");
+	for (c = e->list; c; before = c, c = c->next) {
+		/* Of several ones of a client the first to expire. */
+		if (before && before->of == c->of &&
+		    !strcmp(before->name, c->name))
+			continue;
+		fprintf(f, "inc_am_certificate_expires_timestamp_seconds{of=\"%s\",name=\"",
+			c->of);
+		put_text(f, c->name);
+		fprintf(f, "\"} %" PRId64 "\n", c->expires);
+	}
+}
+
+static void put_manager(const struct manager *m, FILE *f)
+{
+	head(f, "build_info", "gauge", "Version of the manager; always 1.");
+	fputs("inc_am_build_info{version=\"" AM_VERSION "\"} 1\n", f);
+	put_one(f, "leader", "gauge",
+		"Whether this manager leads: of several only one does.",
+		m->state.phase == PHASE_ACTIVE);
+}
+
 /**
  * stats_metrics() - write all statistics
  * @st: statistics
@@ -147,6 +249,12 @@ void stats_metrics(const struct stats *st, FILE *f)
 {
 	enum series_kind kind;
 
+	process_metrics(f);
+	put_manager(st->m, f);
+	put_expiry(&st->expiry, f);
+	put_quota(st->m, f, LIMIT_GROUPS);
+	put_quota(st->m, f, LIMIT_RANKS);
+	put_refused(st->m, f);
 	put_groups(st, f);
 	put_switches(st, f);
 	put_one(f, "groups_refused_total", "counter", "Groups refused.",

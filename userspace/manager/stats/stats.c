@@ -257,10 +257,23 @@ void stats_expire(struct stats *st)
 	for (i = 0; i < m->o.nswitches; i++)
 		if (!st->switches[i].busy)
 			ask(st, &m->switches[i]);
+	expiry_turn(&st->expiry);
 	for (w = st->watches; w; w = next) {
 		next = w->next;
 		w->tick(w);
 	}
+}
+
+/**
+ * stats_caller() - note who calls
+ * @ctx: manager
+ * @who: who it is
+ */
+void stats_caller(void *ctx, const struct identity *who)
+{
+	struct manager *m = ctx;
+
+	expiry_client(&m->stats->expiry, who);
 }
 
 /* --- Groups -------------------------------------------------------------- */
@@ -362,6 +375,7 @@ struct stats *stats_start(struct manager *m)
 	}
 	history_init(&st->history);
 	st->m = m;
+	st->expiry.m = m;
 	st->taken = m->loop.now;
 	st->at = m->loop.now + TICK_MS;
 	st->size = (struct stats_histogram){
@@ -388,5 +402,6 @@ void stats_stop(struct stats *st)
 		free(st->switches[i].seen);
 	free(st->switches);
 	history_free(&st->history);
+	expiry_free(&st->expiry);
 	free(st);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/event.h"
+#include "stats/expiry.h"
 #include "stats/history.h"
 
 #define STATS_BOUNDS	10
@@ -69,6 +70,7 @@ struct stats_watch {
  * struct stats - all statistics
  * @m: manager
  * @history: objects
+ * @expiry: certificates
  * @switches: for each switch of the manager
  * @at: milliseconds; when samples are taken next
  * @taken: and when they were last
@@ -84,6 +86,7 @@ struct stats_watch {
 struct stats {
 	struct manager		*m;
 	struct history		history;
+	struct expiry		expiry;
 	struct stats_switch	*switches;
 	int64_t			at;
 	int64_t			taken;
@@ -101,10 +104,14 @@ struct stats *stats_start(struct manager *m);
 void stats_stop(struct stats *st);
 void stats_group_ends(struct stats *st, const struct group *g);
 void stats_expire(struct stats *st);
+void stats_caller(void *ctx, const struct identity *who);
 void stats_watch(struct stats *st, struct stats_watch *w);
 void stats_ignore(struct stats *st, struct stats_watch *w);
 
 /* metrics.c */
 void stats_metrics(const struct stats *st, FILE *f);
+
+/* process.c */
+void process_metrics(FILE *f);
 
 #endif /* INC_MANAGER_STATS_H */

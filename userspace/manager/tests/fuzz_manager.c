@@ -158,6 +158,7 @@ static void start(const char *limits)
 		.is_beat	= am_rank_is_beat,
 		.message	= group_message,
 		.closed		= group_closed,
+		.identified	= stats_caller,
 		.refused	= violation_call,
 		.cut		= violation_cut,
 	};

@@ -81,6 +81,46 @@ static void note_links(struct json_object *known, struct json_object *ends,
 	}
 }
 
+static void put_label(FILE *f, struct json_object *link, const char *label,
+		      const char *key)
+{
+	const char *text = text_of(link, key);
+
+	fprintf(f, "%s=\"", label);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', f);
+		fputc(*text == '\n' ? ' ' : *text, f);
+	}
+	fputc('"', f);
+}
+
+/**
+ * cuts_metrics() - write which links are there, for Prometheus
+ * @known: links, as cuts_update() has left them
+ * @now: what it was told
+ * @f: where to
+ */
+void cuts_metrics(struct json_object *known, int64_t now, FILE *f)
+{
+	struct json_object_iter it;
+
+	if (json_object_object_length(known))
+		fputs("# HELP inc_am_link_up Whether a link between switches that was there is there.\n# TYPE inc_am_link_up gauge\n",
+		      f);
+	json_object_object_foreachC(known, it) {
+		fputs("inc_am_link_up{", f);
+		put_label(f, it.val, "switch", "from-switch");
+		put_label(f, it.val, ",interface", "from-interface");
+		put_label(f, it.val, ",peer_switch", "to-switch");
+		put_label(f, it.val, ",peer_interface", "to-interface");
+		fprintf(f, "} %d\n",
+			json_object_get_int64(json_object_object_get(it.val,
+								     "seen")) ==
+			now);
+	}
+}
+
 /* Has an end of it a switch that the manager does not have any more? */
 static bool has_left(const struct manager *m, struct json_object *link,
 		     const char *end)

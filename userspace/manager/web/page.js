@@ -412,7 +412,8 @@ function draw_alarms() {
 		...state.topology.switches.filter(s => s.state !== "up")
 			.map(s => "switch " + name_of(s) + " does not answer: " + s.state),
 		...state.cuts.map(c => "link " + link_name(c) + " is missing since " +
-			clock(c.seen))];
+			clock(c.seen)),
+		...state.certificates.map(c => c.of + " " + c.name + ": " + c.text)];
 	$("alarms").hidden = !list.length;
 	say($("h-alarms"), list.length + (list.length === 1 ? " alarm" : " alarms"));
 	for (const text of list.slice(0, ROWS))

@@ -130,8 +130,30 @@ static void put_standby(struct json_object *out, const struct manager *m)
 				       json_object_new_string(text));
 }
 
+/* Certificates that are to be renewed. */
+static struct json_object *make_expiry(const struct expiry *e)
+{
+	struct json_object *out = json_object_new_array(), *o;
+	int64_t now = unix_ms() / 1000;
+	const struct certificate *c;
+	char text[160];
+
+	for (c = e->list; c; c = c->next) {
+		if (!expiry_level(c, now))
+			continue;
+		expiry_say(c, now, text, sizeof(text));
+		o = json_object_new_object();
+		json_object_object_add(o, "of", json_object_new_string(c->of));
+		json_object_object_add(o, "name",
+				       json_object_new_string(c->name));
+		json_object_object_add(o, "text", json_object_new_string(text));
+		json_object_array_add(out, o);
+	}
+	return out;
+}
+
 /* For EventSource: one line that begins with "data:". */
-static char *make_state(struct web *w)
+static char *make_state(struct web *w, int64_t now)
 {
 	RdmaInc__V1__GetTopologyRequest topo =
 		RDMA_INC__V1__GET_TOPOLOGY_REQUEST__INIT;
@@ -149,7 +171,9 @@ static char *make_state(struct web *w)
 	json_object_object_add(out, "names", make_names(w, topology));
 	json_object_object_add(out, "topology", topology);
 	json_object_object_add(out, "cuts",
-			       cuts_update(w->links, w->m, unix_ms()));
+			       cuts_update(w->links, w->m, now));
+	json_object_object_add(out, "certificates",
+			       make_expiry(&w->st->expiry));
 	json_object_object_add(out, "groups",
 			       ask(w->m, RPC_LIST_GROUPS, &groups.base,
 				   &rdma_inc__v1__list_groups_response__descriptor));
@@ -161,7 +185,7 @@ static char *make_state(struct web *w)
 	return copy_text(out, "data: ", "\n\n");
 }
 
-static char *make_metrics(struct web *w)
+static char *make_metrics(struct web *w, int64_t now)
 {
 	char *text = NULL;
 	size_t len;
@@ -170,6 +194,7 @@ static char *make_metrics(struct web *w)
 	if (!f)
 		return NULL;
 	stats_metrics(w->st, f);
+	cuts_metrics(w->links, now, f);
 	fclose(f);
 	return text;
 }
@@ -177,11 +202,13 @@ static char *make_metrics(struct web *w)
 static void publish(struct stats_watch *watch)
 {
 	struct web *w = container_of(watch, struct web, watch);
-	int64_t begin = now_ms();
+	int64_t begin = now_ms(), now = unix_ms();
+	char *shown;
 
 	if (begin < w->next)
 		return;
-	http_publish(w->http, make_state(w), make_metrics(w));
+	shown = make_state(w, now);
+	http_publish(w->http, shown, make_metrics(w, now));
 	if (begin >= w->history_at) {
 		http_publish_history(w->http,
 				     copy_text(spark_lines(&w->st->history),

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <json-c/json.h>
 
@@ -50,6 +51,7 @@ struct web_file {
 /* cuts.c */
 struct json_object *cuts_update(struct json_object *known,
 				const struct manager *m, int64_t now);
+void cuts_metrics(struct json_object *known, int64_t now, FILE *f);
 
 /* spark.c */
 struct json_object *spark_lines(const struct history *h);

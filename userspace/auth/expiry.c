@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See expiry.h.
+ */
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "auth/expiry.h"
+
+#define FORMAT	"%Y-%m-%dT%H:%M:%SZ"	/* as YANG's date-and-time */
+
+static int64_t seconds(const ASN1_TIME *at)
+{
+	struct tm tm;
+
+	return at && ASN1_TIME_to_tm(at, &tm) ? (int64_t)timegm(&tm) :
+						EXPIRY_UNKNOWN;
+}
+
+/**
+ * inc_auth_expiry() - find out when a certificate expires
+ * @cert: certificate
+ *
+ * Return: seconds since 1970, or EXPIRY_UNKNOWN.
+ */
+int64_t inc_auth_expiry(const X509 *cert)
+{
+	return seconds(X509_get0_notAfter(cert));
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+	return a == EXPIRY_UNKNOWN || b < a ? b : a;
+}
+
+/**
+ * inc_auth_expiry_of_file() - find out when the first of a file's certificates, or
+ *	lists of revoked ones, expires
+ * @path: file (PEM)
+ *
+ * Return: seconds since 1970, or EXPIRY_UNKNOWN.
+ */
+int64_t inc_auth_expiry_of_file(const char *path)
+{
+	BIO *bio = BIO_new_file(path, "r");
+	STACK_OF(X509_INFO) *all = bio ?
+		PEM_X509_INFO_read_bio(bio, NULL, NULL, NULL) : NULL;
+	int64_t expires = EXPIRY_UNKNOWN;
+	const X509_INFO *info;
+	int i;
+
+	for (i = 0; i < sk_X509_INFO_num(all); i++) {
+		info = sk_X509_INFO_value(all, i);
+		if (info->x509)
+			expires = earlier(expires, inc_auth_expiry(info->x509));
+		if (info->crl)
+			expires = earlier(expires, seconds(
+					  X509_CRL_get0_nextUpdate(info->crl)));
+	}
+	ERR_clear_error();
+	sk_X509_INFO_pop_free(all, X509_INFO_free);
+	BIO_free(bio);
+	return expires;
+}
+
+/**
+ * inc_auth_expiry_text() - write such a time as text
+ * @expires: seconds since 1970
+ * @buf: result, "2026-11-30T12:00:00Z"
+ * @len: size of @buf in bytes
+ */
+void inc_auth_expiry_text(int64_t expires, char *buf, size_t len)
+{
+	time_t t = (time_t)expires;
+	struct tm tm;
+
+	if (!gmtime_r(&t, &tm) || !strftime(buf, len, FORMAT, &tm))
+		snprintf(buf, len, "%s", "?");
+}
+
+/**
+ * inc_auth_expiry_parse() - undo inc_auth_expiry_text()
+ * @text: text, or NULL; in any time zone, as libyang may have put it
+ *
+ * Return: seconds since 1970, or EXPIRY_UNKNOWN.
+ */
+int64_t inc_auth_expiry_parse(const char *text)
+{
+	struct tm tm = { .tm_isdst = 0 };
+	const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S%z", &tm) :
+				 NULL;
+	int64_t east = tm.tm_gmtoff;
+
+	return end && !*end ? (int64_t)timegm(&tm) - east : EXPIRY_UNKNOWN;
+}
