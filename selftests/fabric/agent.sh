@@ -6,8 +6,8 @@
 # that NETCONF made, events, restarts, SSH, clients that do not behave. The
 # agent is built with AddressSanitizer.
 #
-# agent.sh [PART...]: only some of yang, edit, wrong, filter, probe, levels,
-# job, events, restart, ssh, rude, options. Needs LAB_WITH=fabric.
+# agent.sh [PART...]: only some of yang, edit, wrong, rules, state, filter, probe,
+# levels, job, events, restart, ssh, rude, options. Needs LAB_WITH=fabric.
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -29,10 +29,13 @@ suite_down()
 	rm -rf "$DIR"
 }
 
-# py_run PART ARGS...: let agent.py write its cases to a file.
+# py_run PART ARGS...: let agent.py, or rules.py, write its cases to a file.
 py_run()
 {
-	sw timeout "$(scaled 60)" python3 "$ROOT/selftests/fabric/agent.py" \
+	local script=agent.py
+
+	[[ $1 != rules && $1 != state ]] || script=rules.py
+	sw timeout "$(scaled 60)" python3 "$ROOT/selftests/fabric/$script" \
 		"$SOCK" "$@" >"$DIR/cases" 2>&1
 }
 
@@ -82,6 +85,16 @@ part_edit()
 part_wrong()
 {
 	py wrong
+}
+
+part_rules()
+{
+	py rules
+}
+
+part_state()
+{
+	py state
 }
 
 part_filter()
@@ -160,6 +173,25 @@ part_ssh()
 	wait_for 20 grep -q "count from now on" "$DIR/log"
 	ktap $? "it reads the keys again" "$(tail -n 3 "$DIR/log")"
 	py ssh "$DIR/good" "$DIR/bad"
+	page_works
+}
+
+# The commands that the page has, with its address.
+page_works()
+{
+	local out
+
+	agent_down
+	sw ip addr add 192.0.2.1/32 dev lo
+	rm -f "$DIR/admin" "$DIR/admin.pub"
+	ssh-keygen -q -t ed25519 -N '' -f "$DIR/admin"
+	agent_up --ssh 192.0.2.1 --host-key "$DIR/hostkey" \
+		--user "admin=$DIR/admin.pub"
+	out=$(cd "$DIR" && sed -n '/^   from ncclient/,/^   EOF/s/^   //p' \
+		"$ROOT/Documentation/manager.rst" | sed '$d' |
+		sw timeout "$(scaled 60)" python3 - 2>&1)
+	[[ $out == *"<id>sw1</id>"* ]]
+	ktap $? "what the page has for ncclient works" "${out:0:300}"
 }
 
 part_rude()
@@ -284,4 +316,4 @@ part_options()
 	SAYS_BY=(sw)
 }
 
-suite "yang edit wrong filter probe levels job events restart ssh rude options" "$@"
+suite "yang edit wrong rules state filter probe levels job events restart ssh rude options" "$@"

@@ -20,7 +20,8 @@ import yaml
 SPEC = "Documentation/netlink/specs/rdma-inc.yaml"
 PROTO = "kernel/include/uapi/linux/rdma_inc_proto.h"
 YANG = "userspace/agent/yang/rdma-inc-attributes.yang"
-REVISION = "2026-11-21"
+REVISIONS = (("2026-11-23", "Defaults, units, enumerations and booleans."),
+             ("2026-11-21", "First revision."))
 TREE, OUT = map(Path, sys.argv[1:])
 TAG = "SPDX-License-" "Identifier"
 WIDTH = 80
@@ -31,6 +32,29 @@ TYPES = {"u8": "uint8", "u16": "uint16", "u32": "uint32", "uint": "uint64",
 BITS = {"collectives": ("inc_collective", "INC_COLL_"),
         "dtypes": ("inc_dtype", "INC_DTYPE_"),
         "ops": ("inc_op", "INC_OP_")}
+# One of the protocol's enumerations, by attribute and its attribute set.
+ENUMS = {("collective", "slot"): "collective", ("dtype", "slot"): "dtype",
+         ("op", "slot"): "op", ("status", "slot"): "status",
+         ("error", "tree"): "status"}
+ENUM_TYPES = {"collective": ("inc_collective", "INC_COLL_"),
+              "dtype": ("inc_dtype", "INC_DTYPE_"),
+              "op": ("inc_op", "INC_OP_"),
+              "status": ("inc_status", "INC_STATUS_")}
+BOOLEANS = ("hooked",)
+UNITS = {"bytes": ("msg-size", "pmtu", "hold", "memory", "memory-limit",
+                   "memory-used", "memory-ceiling", "max-tree-memory",
+                   "max-tree-hold", "hold-limit", "hold-guaranteed", "held"),
+         "milliseconds": ("min-rto", "dead-time", "last-rx", "age",
+                          "parent-age"),
+         "microseconds": ("srtt",), "packets": ("window",)}
+RANGES = {"pmtu": "256 | 512 | 1024 | 2048 | 4096"}
+# What a request must have; rules that a range cannot say.
+MANDATORY = ("ranks",)
+MUST = {"msg-size": (". mod 64 = 0", "must be a multiple of 64"),
+        "traffic-class": (". mod 4 = 0", "the two ECN bits must be 0")}
+WHEN = {"first-rank": "../job-ranks"}
+# The kernel has these until a member is connected.
+NO_DEFAULT = ("pkey", "first-rank")
 # Secrets: NETCONF's access control denies them unless a rule allows it.
 SECRETS = ("rkey", "psn", "peer-psn", "peer-rkey", "rx-psn", "tx-psn")
 # Grouping: attribute set, operation whose request it is (or "reply": the rest
@@ -75,6 +99,8 @@ def statement(depth, keyword, text):
 
 
 def yang_range(a):
+    if a["name"] in RANGES and "checks" in a:
+        return RANGES[a["name"]]
     checks = a.get("checks", {})
     if a["type"] not in TYPES or a["type"] == "string" or \
        not {"min", "max"} & set(checks):
@@ -82,8 +108,28 @@ def yang_range(a):
     return f'{number(checks.get("min", 0))}..{number(checks.get("max", "max"))}'
 
 
-def yang_type(depth, a):
+def yang_default(a):
+    """What the description says, and the kernel does; or None."""
+    if a["name"] in NO_DEFAULT:
+        return None
+    if "0 means no limit." in a["doc"]:
+        return "0"
+    found = re.search(r"Default ([\w-]+)\.", a["doc"])
+    return found and found[1]
+
+
+def unit(name):
+    if name.endswith("-bytes"):
+        return "bytes"
+    return next((u for u, names in UNITS.items() if name in names), None)
+
+
+def yang_type(depth, a, kind):
     indent = "  " * depth
+    if (a["name"], kind) in ENUMS:
+        return [f'{indent}type {ENUMS[a["name"], kind]};']
+    if a["name"] in BOOLEANS:
+        return [f"{indent}type boolean;"]
     if a["name"] in BITS:
         return [f'{indent}type {a["name"]};']
     if a["type"] == "binary":
@@ -99,7 +145,26 @@ def yang_type(depth, a):
     return [f'{indent}type {TYPES[a["type"]]};']
 
 
-def leaf(depth, a, config):
+def rules(depth, a, config):
+    """The statements of a leaf behind its type."""
+    indent = "  " * depth
+    lines = []
+    if unit(a["name"]) and not a.get("multi-attr"):
+        lines.append(f'{indent}units "{unit(a["name"])}";')
+    if not config:
+        return lines
+    if a["name"] in MUST:
+        test, why = MUST[a["name"]]
+        lines += [f'{indent}must "{test}" {{',
+                  f'{indent}  error-message "{why}";', indent + "}"]
+    if a["name"] in MANDATORY:
+        lines.append(f"{indent}mandatory true;")
+    elif yang_default(a):
+        lines.append(f'{indent}default "{yang_default(a)}";')
+    return lines
+
+
+def leaf(depth, a, config, of):
     indent = "  " * depth
     if a["type"] == "nest":
         lines = [f'{indent}container {a["name"]} {{']
@@ -114,9 +179,11 @@ def leaf(depth, a, config):
                            a["doc"] + " Separated by spaces."), indent + "}"]
     kind = "leaf-list" if a.get("multi-attr") else "leaf"
     lines = [f'{indent}{kind} {a["name"]} {{']
+    if config and a["name"] in WHEN:
+        lines.append(f'{indent}  when "{WHEN[a["name"]]}";')
     if a["name"] in SECRETS:
         lines.append(f"{indent}  nacm:default-deny-all;")
-    lines += yang_type(depth + 1, a)
+    lines += yang_type(depth + 1, a, of) + rules(depth + 1, a, config)
     if kind == "leaf-list":
         lines.append(f"{indent}  ordered-by user;")
     lines += statement(depth + 1, "description", a["doc"])
@@ -147,7 +214,7 @@ def grouping(name, kind, source, others):
         f"What only netlink's {kind}-get reports."))
     for a in sets[kind]:
         if a["name"] in wanted:
-            lines += leaf(2, a, source != "reply")
+            lines += leaf(2, a, source != "reply", kind)
     return lines + ["  }", ""]
 
 
@@ -157,6 +224,8 @@ def counters(name):
         s["doc"] for s in spec["attribute-sets"] if s["name"] == name))
     for a in sets[name]:
         lines += [f'    leaf {a["name"]} {{', "      type yang:counter64;"]
+        if unit(a["name"]):
+            lines.append(f'      units "{unit(a["name"])}";')
         lines += statement(3, "description", a["doc"]) + ["    }"]
     return lines + ["  }", ""]
 
@@ -172,6 +241,14 @@ def typedefs():
             lines += statement(4, "description", e["doc"]) + ["      }"]
         lines += ["    }"] + statement(2, "description", d["doc"])
         lines += ["  }", ""]
+    for name, (enum, prefix) in ENUM_TYPES.items():
+        body = re.search(r"^enum %s {(.*?)^}" % enum, header, re.S | re.M)[1]
+        lines += [f"  typedef {name} {{", "    type enumeration {"]
+        for value, position in re.findall(prefix + r"(\w+)\s*= (\d+)", body):
+            lines += [f'      enum {value.lower().replace("_", "-")} {{',
+                      f"        value {position};", "      }"]
+        lines += ["    }", f'    description "enum {enum} of the protocol.";',
+                  "  }", ""]
     for name, (enum, prefix) in BITS.items():
         body = re.search(r"^enum %s {(.*?)^}" % enum, header, re.S | re.M)[1]
         lines += [f"  typedef {name} {{", "    type bits {"]
@@ -202,8 +279,10 @@ def module():
         lines += [f"  import {name} {{", f"    prefix {prefix};", "  }"]
     lines += ["", '  organization "rdma_inc";', '  contact "rdma_inc";']
     lines += statement(1, "description", spec["doc"])
-    lines += ["", f"  revision {REVISION} {{",
-              '    description "First revision.";', "  }", ""]
+    lines.append("")
+    for date, what in REVISIONS:
+        lines += [f"  revision {date} {{", f'    description "{what}";', "  }"]
+    lines.append("")
     lines += typedefs()
     for name in sets:
         if name.endswith("-stats"):

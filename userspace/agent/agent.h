@@ -7,6 +7,7 @@
  *   cm        ranks that connect by RDMA CM
  *   apply     kernel requests from two configurations
  *   edit, filter    the rules of edit-config and of filters
+ *   monitoring      the agent's own state
  *   datastore kernel objects as YANG data
  *   ifcache   interfaces, kept for a while     iface   as they are
  *   lldp      neighbours by lldpd              announce  its TLV
@@ -14,7 +15,8 @@
  *   netconf   logging in, transports (libnetconf2)
  *   serve     a thread for each session, and whose turn it is
  *   logins    ends sessions that do not begin
- *   fault, log
+ *   fault, error    what is wrong, and how a client is told
+ *   log
  */
 #ifndef INC_AGENT_AGENT_H
 #define INC_AGENT_AGENT_H

@@ -10,6 +10,14 @@
 
 #include "datastore.h"
 
+/* The kernel's defaults, of trees with a path MTU of PMTU, or less. */
+#define WINDOW		128UL
+#define WINDOWS		768UL	/* of all members together */
+#define PMTU		1024UL
+#define HOLD		(4UL << 20)
+
+#define TREE_IS_FIXED	"it is %s and cannot be changed: delete the tree and create another"
+
 enum step_kind {
 	STEP_SWITCH_SET,
 	STEP_TREE_SET,
@@ -121,7 +129,8 @@ static const struct lyd_node *differing(const struct lyd_node *node,
 		if (leaf->schema->nodetype != LYS_LEAF)
 			continue;
 		was = same(old, leaf);
-		if (!was || strcmp(lyd_get_value(leaf), lyd_get_value(was)))
+		if (was ? strcmp(lyd_get_value(leaf), lyd_get_value(was)) :
+			  !(leaf->flags & LYD_DEFAULT))
 			return leaf;
 	}
 	return NULL;
@@ -132,6 +141,34 @@ static bool settable(const struct lyd_node *leaf)
 	/* The attributes of netlink's tree-set. */
 	return is(leaf, "window") || is(leaf, "hold") ||
 	       is(leaf, "min-rto") || is(leaf, "dead-time");
+}
+
+/* A leaf that the kernel has chosen, if a request did not. */
+static bool is_chosen(const struct lyd_node *leaf)
+{
+	static const char *const names[] = {
+		"collectives", "dtypes", "ops", "qpn", "psn", "pkey",
+		"local-addr",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (is(leaf, names[i]))
+			return true;
+	return false;
+}
+
+/* A leaf of @old that @node lacks, and that it cannot do without, or NULL. */
+static const struct lyd_node *lost(const struct lyd_node *node,
+				   const struct lyd_node *old)
+{
+	const struct lyd_node *leaf;
+
+	LY_LIST_FOR(lyd_child(old), leaf)
+		if (leaf->schema->nodetype == LYS_LEAF && !is_chosen(leaf) &&
+		    !same(node, leaf))
+			return leaf;
+	return NULL;
 }
 
 /* Settings of trees that exist and stay. */
@@ -147,6 +184,10 @@ static int plan_set(struct plan *p)
 			return -1;
 		if (!is(node, "tree") || !old)
 			continue;
+		leaf = lost(node, old);
+		if (leaf)
+			return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
+					 TREE_IS_FIXED, lyd_get_value(leaf));
 		set = false;
 		LY_LIST_FOR(lyd_child(node), leaf) {
 			if (leaf->schema->nodetype != LYS_LEAF)
@@ -158,7 +199,7 @@ static int plan_set(struct plan *p)
 			if (!settable(leaf))
 				return fault_set(p->f, FAULT_INVALID_VALUE,
 						 leaf,
-						 "it is %s and cannot be changed: delete the tree and create another",
+						 TREE_IS_FIXED,
 						 was ? lyd_get_value(was) :
 						       "not set");
 			set = true;
@@ -177,6 +218,8 @@ static int plan_member(struct plan *p, const struct lyd_node *member,
 	if (!old)
 		return push(p, STEP_MEMBER_NEW, member, NULL);
 	leaf = differing(member, old);
+	if (!leaf)
+		leaf = lost(member, old);
 	if (leaf)
 		return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
 				 "a member cannot be changed: delete it and create another");
@@ -206,13 +249,17 @@ static int plan_new(struct plan *p)
 /* Connections to parents: they cannot be undone, except with their trees. */
 static int plan_parents(struct plan *p)
 {
-	const struct lyd_node *node, *parent, *old;
+	const struct lyd_node *node, *parent, *old, *leaf;
 
 	LY_LIST_FOR(lyd_child(p->wanted), node) {
 		parent = is(node, "tree") ? container(node, "parent") : NULL;
 		if (!parent)
 			continue;
 		old = same(same(p->running, node), parent);
+		leaf = lost(parent, old);
+		if (leaf)
+			return fault_set(p->f, FAULT_INVALID_VALUE, leaf,
+					 TREE_IS_FIXED, lyd_get_value(leaf));
 		if (differing(parent, old) &&
 		    push(p, STEP_PARENT_SET, parent, old))
 			return -1;
@@ -400,6 +447,50 @@ static int run(struct plan *p, enum apply_error on_error,
 	return ret;
 }
 
+static unsigned long value_of(const struct lyd_node *tree, const char *name)
+{
+	const struct lyd_node *leaf = container(tree, name);
+
+	return leaf ? strtoul(lyd_get_value(leaf), NULL, 10) : 0;
+}
+
+static void put_default(struct lyd_node *tree, const struct lyd_node *old,
+			const char *name, unsigned long value)
+{
+	char text[24];
+
+	if (container(tree, name) || !container(old, name))
+		return;
+	snprintf(text, sizeof(text), "%lu", value);
+	lyd_new_term(tree, NULL, name, text, 0, NULL);
+}
+
+/**
+ * apply_defaults() - add what a request leaves open, and YANG cannot tell
+ * @running: the container "switch" as the kernel has it, or NULL
+ * @wanted: as it should be, or NULL; trees that are there already get the values
+ *	that the kernel would have given to new ones
+ */
+void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
+{
+	unsigned long ranks, pmtu, window;
+	const struct lyd_node *old;
+	struct lyd_node *tree;
+
+	LY_LIST_FOR(lyd_child(wanted), tree) {
+		old = is(tree, "tree") ? same(running, tree) : NULL;
+		if (!old)
+			continue;
+		ranks = value_of(old, "ranks");
+		pmtu = value_of(old, "pmtu");
+		window = ranks ? WINDOWS / ranks : WINDOW;
+		window = window < 1 ? 1 : window > WINDOW ? WINDOW : window;
+		put_default(tree, old, "window", window);
+		put_default(tree, old, "hold",
+			    pmtu > PMTU ? HOLD * (pmtu / PMTU) : HOLD);
+	}
+}
+
 /**
  * apply_config() - ask the kernel for what differs
  * @running: the container "switch" as the kernel has it, or NULL
@@ -408,7 +499,7 @@ static int run(struct plan *p, enum apply_error on_error,
  * @failed: called for each error
  * @arg: its last argument
  *
- * Leafs that @wanted lacks stay as they are.
+ * What @wanted lacks and the kernel has chosen stays as it is.
  *
  * Return: 0, or -1.
  */

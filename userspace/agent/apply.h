@@ -13,6 +13,7 @@ enum apply_error {
 	APPLY_CONTINUE,
 };
 
+void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted);
 int apply_config(const struct lyd_node *running, const struct lyd_node *wanted,
 		 enum apply_error on_error,
 		 void (*failed)(const struct fault *f, void *arg), void *arg);

@@ -299,6 +299,9 @@ uint64_t ds_object(const struct lyd_node *parent, const struct lyd_node *old,
 		if (node->schema->nodetype != LYS_LEAF ||
 		    lysc_is_key(node->schema))
 			continue;
+		/* The kernel's, too, unless there was another value. */
+		if (!old && node->flags & LYD_DEFAULT)
+			continue;
 		f = nl_field(obj, LYD_NAME(node));
 		if (!f || (old && same_leaf(node, old)))
 			continue;

@@ -5,6 +5,8 @@
  */
 #include "edit.h"
 
+#define NETCONF_NS	"urn:ietf:params:xml:ns:netconf:base:1.0"
+
 static const char *const names[] = {
 	[EDIT_MERGE] = "merge",
 	[EDIT_REPLACE] = "replace",
@@ -34,18 +36,94 @@ int edit_op(const char *name, enum edit_op *op)
 	return -1;
 }
 
+/* What an element that YANG does not accept has been given as an operation. */
+static const char *opaque_op(const struct lyd_node *edit)
+{
+	const struct lyd_attr *a;
+
+	LY_LIST_FOR(((const struct lyd_node_opaq *)edit)->attr, a)
+		if (!strcmp(a->name.name, "operation") && a->name.module_ns &&
+		    !strcmp(a->name.module_ns, NETCONF_NS))
+			return a->value;
+	return NULL;
+}
+
+/* The operation of @edit, below one that has @op. */
+static enum edit_op own_op(const struct lyd_node *edit, enum edit_op op)
+{
+	const struct lyd_meta *meta;
+
+	meta = lyd_find_meta(edit->meta, NULL, "ietf-netconf:operation");
+	if (meta)
+		edit_op(lyd_get_meta_value(meta), &op);
+	else if (!edit->schema && opaque_op(edit))
+		edit_op(opaque_op(edit), &op);
+	return op;
+}
+
+/* Of an element without a value: the leaf of that name, or NULL. */
+static const struct lysc_node *leaf_of(const struct lyd_node *edit,
+				       const struct lysc_node *parent)
+{
+	const struct lyd_node_opaq *o = (const struct lyd_node_opaq *)edit;
+
+	if (!parent || !o->name.module_ns ||
+	    strcmp(o->name.module_ns, parent->module->ns))
+		return NULL;
+	return lys_find_child(parent, parent->module, o->name.name, 0,
+			      LYS_LEAF, 0);
+}
+
+static bool is_blank(const char *text)
+{
+	return !text || !text[strspn(text, " \t\r\n")];
+}
+
+/**
+ * edit_has_sense() - check what YANG does not accept in an edit
+ * @edit: the edit's first node, parsed with opaque nodes
+ * @op: operation of nodes that have none
+ *
+ * A leaf that is deleted or removed needs no value (RFC 6241, section 7.2).
+ *
+ * Return: true if there is nothing else.
+ */
+bool edit_has_sense(const struct lyd_node *edit, enum edit_op op)
+{
+	const struct lyd_node *node;
+	enum edit_op own;
+
+	LY_LIST_FOR(edit, node) {
+		own = own_op(node, op);
+		if (node->schema) {
+			if (!edit_has_sense(lyd_child(node), own))
+				return false;
+			continue;
+		}
+		if ((own != EDIT_DELETE && own != EDIT_REMOVE) ||
+		    lyd_child(node) || !is_blank(lyd_get_value(node)) ||
+		    !node->parent || !leaf_of(node, node->parent->schema))
+			return false;
+	}
+	return true;
+}
+
 static bool np_container(const struct lyd_node *node)
 {
-	return node->schema->nodetype == LYS_CONTAINER &&
+	return node->schema && node->schema->nodetype == LYS_CONTAINER &&
 	       !(node->schema->flags & LYS_PRESENCE);
 }
 
 static struct lyd_node *find(const struct lyd_node *edit,
+			     const struct lyd_node *parent,
 			     const struct lyd_node *siblings)
 {
 	struct lyd_node *match = NULL;
 
-	if (edit->schema->nodetype & (LYS_LIST | LYS_LEAFLIST))
+	if (!edit->schema)
+		lyd_find_sibling_val(siblings, leaf_of(edit, parent->schema),
+				     NULL, 0, &match);
+	else if (edit->schema->nodetype & (LYS_LIST | LYS_LEAFLIST))
 		lyd_find_sibling_first(siblings, edit, &match);
 	else
 		lyd_find_sibling_val(siblings, edit->schema, NULL, 0, &match);
@@ -78,13 +156,11 @@ static struct lyd_node *add(const struct lyd_node *edit,
 static int edit_node(const struct lyd_node *edit, struct lyd_node *parent,
 		     struct lyd_node **top, enum edit_op op, struct fault *f)
 {
-	struct lyd_meta *meta = lyd_find_meta(edit->meta, NULL,
-					      "ietf-netconf:operation");
-	struct lyd_node *node = find(edit, parent ? lyd_child(parent) : *top);
+	struct lyd_node *node = find(edit, parent,
+				     parent ? lyd_child(parent) : *top);
 	const struct lyd_node *sub;
 
-	if (meta)
-		edit_op(lyd_get_meta_value(meta), &op);
+	op = own_op(edit, op);
 	if (!node && (op == EDIT_DELETE ||
 		      (op == EDIT_NONE && !np_container(edit))))
 		return fault_set(f, FAULT_DATA_MISSING, edit,

@@ -44,6 +44,8 @@ int fault_set(struct fault *f, enum fault_tag tag, const struct lyd_node *node,
 
 	f->tag = tag;
 	f->elem[0] = '\0';
+	f->other[0] = '\0';
+	f->app_tag[0] = '\0';
 	fault_path(f, node, NULL);
 	va_start(ap, fmt);
 	vsnprintf(f->msg, sizeof(f->msg), fmt, ap);
@@ -107,7 +109,7 @@ int fault_kernel(struct fault *f, const struct inc_nl *nl, int err,
 	return -1;
 }
 
-/* libyang's texts begin with the name of what it does not know. */
+/* The first name that a text of libyang has. */
 static void quoted(const char *msg, char *name, size_t len)
 {
 	const char *from = strchr(msg, '"'), *to;
@@ -115,6 +117,87 @@ static void quoted(const char *msg, char *name, size_t len)
 	to = from ? strchr(from + 1, '"') : NULL;
 	snprintf(name, len, "%.*s", to ? (int)(to - from - 1) : 0,
 		 to ? from + 1 : "");
+}
+
+/* The node that a path ends with, without its prefix and keys. */
+static void last_name(const char *path, char *name, size_t len)
+{
+	size_t n = strlen(path), end;
+
+	/* A key may be an address, with colons. */
+	while (n && path[n - 1] == ']')
+		while (n && path[--n] != '[')
+			;
+	end = n;
+	while (n && path[n - 1] != '/' && path[n - 1] != ':' &&
+	       path[n - 1] != '@')
+		n--;
+	snprintf(name, len, "%.*s", (int)(end - n), path + n);
+}
+
+/* An attribute is the last part of its path: "/module:node/@module:name". */
+static bool is_attribute(struct fault *f)
+{
+	char *at = strrchr(f->path, '@');
+
+	if (at && (at == f->path || at[-1] != '/'))
+		at = NULL;
+	if (strstr(f->msg, "XML metadata") || strstr(f->msg, "or attribute") ||
+	    strstr(f->msg, "at attribute"))
+		f->tag = FAULT_UNKNOWN_ATTRIBUTE;
+	else if (at)
+		f->tag = FAULT_BAD_ATTRIBUTE;
+	else
+		return false;
+	if (at) {
+		last_name(f->path, f->other, sizeof(f->other));
+		at[-1] = '\0';
+	} else {
+		quoted(f->msg, f->other, sizeof(f->other));
+	}
+	last_name(f->path, f->elem, sizeof(f->elem));
+	return true;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+/**
+ * fault_text() - describe an error by what libyang says of it
+ * @f: the error
+ * @msg: its text
+ * @path: of the data that it concerns, or empty
+ * @app_tag: the rule that is broken (RFC 7950, section 15), or NULL
+ *
+ * Return: -1.
+ */
+int fault_text(struct fault *f, const char *msg, const char *path,
+	       const char *app_tag)
+{
+	fault_set(f, FAULT_INVALID_VALUE, NULL, "%s", msg);
+	snprintf(f->path, sizeof(f->path), "%s", path);
+	if (is_attribute(f))
+		return -1;
+	if (begins(msg, "No module with namespace")) {
+		f->tag = FAULT_UNKNOWN_NAMESPACE;
+		quoted(msg, f->other, sizeof(f->other));
+		last_name(f->path, f->elem, sizeof(f->elem));
+	} else if (begins(msg, "Node ") && strstr(msg, " not found ")) {
+		f->tag = FAULT_UNKNOWN_ELEMENT;
+		quoted(msg, f->elem, sizeof(f->elem));
+	} else if (begins(msg, "When condition")) {
+		f->tag = FAULT_UNKNOWN_ELEMENT;
+		last_name(f->path, f->elem, sizeof(f->elem));
+	} else if (begins(msg, "Mandatory ")) {
+		f->tag = FAULT_MISSING_ELEMENT;
+		quoted(msg, f->elem, sizeof(f->elem));
+	} else if (app_tag) {
+		f->tag = FAULT_FAILED;
+	}
+	snprintf(f->app_tag, sizeof(f->app_tag), "%s", app_tag ? app_tag : "");
+	return -1;
 }
 
 /**
@@ -130,14 +213,8 @@ int fault_yang(struct fault *f, const struct ly_ctx *ctx)
 
 	if (!e)
 		return fault_set(f, FAULT_FAILED, NULL, "out of memory");
-	fault_set(f, FAULT_INVALID_VALUE, NULL, "%s", e->msg);
-	if (e->vecode == LYVE_REFERENCE) {
-		f->tag = FAULT_UNKNOWN_ELEMENT;
-		quoted(e->msg, f->elem, sizeof(f->elem));
-	} else if (e->vecode == LYVE_SYNTAX_XML) {
+	fault_text(f, e->msg, e->data_path ? e->data_path : "", e->apptag);
+	if (e->vecode == LYVE_SYNTAX_XML && f->tag == FAULT_INVALID_VALUE)
 		f->tag = FAULT_FAILED;
-	}
-	if (e->data_path)
-		snprintf(f->path, sizeof(f->path), "%s", e->data_path);
 	return -1;
 }

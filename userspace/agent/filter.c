@@ -174,6 +174,28 @@ int filter_check(const struct lyd_node *filter, struct fault *f)
 }
 
 /**
+ * filter_wants_top() - may a filter select a top-level node?
+ * @filter: the operation's node "filter", which filter_check() accepts; or NULL
+ * @top: its name
+ *
+ * Return: false if filter_apply() would remove it.
+ */
+bool filter_wants_top(const struct lyd_node *filter, const char *top)
+{
+	const struct lyd_node_any *any = (const struct lyd_node_any *)filter;
+	const struct lyd_node *node;
+
+	if (!filter)
+		return true;
+	if (any->value_type != LYD_ANYDATA_DATATREE)
+		return false;
+	LY_LIST_FOR(any->value.tree, node)
+		if (!strcmp(LYD_NAME(node), top))
+			return true;
+	return false;
+}
+
+/**
  * filter_wants() - may a filter select nodes of a name?
  * @filter: the operation's node "filter", which filter_check() accepts; or NULL
  * @top: name of a top-level node

@@ -105,8 +105,6 @@ static int start(struct agent *a, const struct options *o)
 	if (netconf_init(a, dirs, &rpc_ops, o->max))
 		return -1;
 	rpc_init(a);
-	if (netconf_listen_unix(o->sock, o->mode))
-		return -1;
 	if (o->ssh.addr)
 		snprintf(a->addrs[a->naddrs++], sizeof(a->addrs[0]), "%s",
 			 o->ssh.addr);
@@ -116,6 +114,9 @@ static int start(struct agent *a, const struct options *o)
 	if ((o->ssh.addr || o->tls.addr) &&
 	    netconf_listen_remote(o->ssh.addr ? &o->ssh : NULL,
 				  o->tls.addr ? &o->tls : NULL))
+		return -1;
+	/* Whoever waits for the socket expects the others by then. */
+	if (netconf_listen_unix(o->sock, o->mode))
 		return -1;
 	drop_net_bind();
 	if (o->pidfile && write_pid(o->pidfile))

@@ -9,6 +9,7 @@
  * is not in its next version.
  */
 #include "netconf.h"
+#include "error.h"
 #include "logins.h"
 #include "remote.h"
 #include "serve.h"
@@ -50,6 +51,8 @@ struct pending {
 
 static struct {
 	struct ly_ctx			*ctx;
+	/* What is not among these is libnetconf2's, for its endpoints. */
+	struct ly_set			served;
 	const struct netconf_ops	*ops;
 	unsigned int			max;
 	/* Those that log in by UNIX sockets: max of them. */
@@ -110,7 +113,7 @@ static struct ly_ctx *new_ctx(const char *dirs)
 
 	if (ly_ctx_new(dirs, LY_CTX_DISABLE_SEARCHDIR_CWD, &ctx))
 		return NULL;
-	if (nc_server_init_ctx(&ctx) || nc_server_config_load_modules(&ctx))
+	if (nc_server_init_ctx(&ctx))
 		goto fail;
 	if (!ly_ctx_load_module(ctx, "ietf-netconf", NULL,
 				(const char **)features))
@@ -123,6 +126,27 @@ static struct ly_ctx *new_ctx(const char *dirs)
 fail:
 	ly_ctx_destroy(ctx);
 	return NULL;
+}
+
+static void note_served(void)
+{
+	const struct lys_module *mod;
+	uint32_t i = 0;
+
+	while ((mod = ly_ctx_get_module_iter(srv.ctx, &i)))
+		if (mod->implemented)
+			ly_set_add(&srv.served, mod, 1, NULL);
+}
+
+/**
+ * netconf_serves() - ask whether clients may use a YANG module
+ * @mod: module
+ *
+ * Return: false if it is only imported, or libnetconf2's own.
+ */
+bool netconf_serves(const struct lys_module *mod)
+{
+	return ly_set_contains(&srv.served, (void *)mod, NULL);
 }
 
 /**
@@ -141,7 +165,7 @@ int netconf_init(struct agent *a, const char *yang_dirs,
 
 	nc_verbosity(NC_VERB_VERBOSE);
 	nc_set_print_clb_session(log_nc);
-	ly_log_options(LY_LOSTORE);
+	error_init();
 	a->ctx = new_ctx(yang_dirs);
 	if (!a->ctx) {
 		log_error("cannot load the YANG modules from %s: %s", yang_dirs,
@@ -150,6 +174,7 @@ int netconf_init(struct agent *a, const char *yang_dirs,
 	}
 	a->mod = ly_ctx_get_module_implemented(a->ctx, AGENT_MODULE);
 	srv.ctx = a->ctx;
+	note_served();
 	srv.ops = ops;
 	srv.max = max_sessions;
 	srv.pending = calloc(max_sessions, sizeof(*srv.pending));
@@ -410,6 +435,11 @@ void netconf_unlisten(void)
 int netconf_listen_remote(const struct netconf_ssh *ssh,
 			  const struct netconf_tls *tls)
 {
+	/* libnetconf2 looks for them in the sessions' context, too. */
+	if (nc_server_config_load_modules(&srv.ctx)) {
+		log_error("cannot load libnetconf2's YANG modules");
+		return -1;
+	}
 	if (remote_config(srv.ctx, ssh, tls, LOGIN_S))
 		return -1;
 	logins_init(ssh ? ssh->port : 0, tls ? tls->port : 0, LOGIN_S * 1000);
@@ -491,5 +521,6 @@ void netconf_stop(struct agent *a)
 	free(srv.pending);
 	remote_free();
 	srv.ops->ended();
+	ly_set_erase(&srv.served, NULL);
 	ly_ctx_destroy(a->ctx);
 }

@@ -80,6 +80,7 @@ int netconf_listen_unix(const char *path, unsigned int mode);
 void netconf_unlisten(void);
 int netconf_listen_remote(const struct netconf_ssh *ssh,
 			  const struct netconf_tls *tls);
+bool netconf_serves(const struct lys_module *mod);
 bool netconf_revoked(const struct nc_session *s);
 bool netconf_may_change(const struct nc_session *s);
 void netconf_reload(void);

@@ -23,6 +23,7 @@
 #include "ifcache.h"
 #include "iface.h"
 #include "netconf.h"
+#include "serve.h"
 
 #define QUEUE_MAX	1024
 /* How often to look whether the module was loaded (again). */
@@ -97,13 +98,16 @@ static void free_event(struct event *e)
 static void send_event(struct subscriber *s, struct event *e)
 {
 	struct nc_server_notif *n;
+	NC_MSG_TYPE sent;
 
 	n = nc_server_notif_new(e->data, e->time, NC_PARAMTYPE_CONST);
 	if (!n)
 		return;
-	while (!s->end &&
-	       nc_server_notif_send(s->session, n, 1000) == NC_MSG_WOULDBLOCK)
-		;
+	do {
+		sent = nc_server_notif_send(s->session, n, 1000);
+	} while (!s->end && sent == NC_MSG_WOULDBLOCK);
+	if (sent == NC_MSG_NOTIF)
+		serve_notified(s->session);
 	nc_server_notif_free(n);
 }
 

@@ -12,14 +12,16 @@
 #include "beacon.h"
 #include "datastore.h"
 #include "edit.h"
+#include "error.h"
 #include "filter.h"
 #include "ifcache.h"
+#include "monitoring.h"
 #include "notif.h"
 #include "probe.h"
 
 static struct agent *agent;
-/* The session that holds the lock of running, or 0. */
-static uint32_t lock_owner;
+/* The lock of running. */
+static struct monitoring_lock lock;
 
 /**
  * rpc_init() - say whose requests will be answered
@@ -30,43 +32,9 @@ void rpc_init(struct agent *a)
 	agent = a;
 }
 
-static struct lyd_node *error_of(const struct fault *f)
-{
-	static const NC_ERR tags[] = {
-		[FAULT_NONE] = NC_ERR_OP_FAILED,
-		[FAULT_ACCESS_DENIED] = NC_ERR_ACCESS_DENIED,
-		[FAULT_BAD_ELEMENT] = NC_ERR_BAD_ELEM,
-		[FAULT_DATA_EXISTS] = NC_ERR_DATA_EXISTS,
-		[FAULT_DATA_MISSING] = NC_ERR_DATA_MISSING,
-		[FAULT_IN_USE] = NC_ERR_IN_USE,
-		[FAULT_INVALID_VALUE] = NC_ERR_INVALID_VALUE,
-		[FAULT_MISSING_ELEMENT] = NC_ERR_MISSING_ELEM,
-		[FAULT_NOT_SUPPORTED] = NC_ERR_OP_NOT_SUPPORTED,
-		[FAULT_FAILED] = NC_ERR_OP_FAILED,
-		[FAULT_RESOURCE_DENIED] = NC_ERR_RES_DENIED,
-		[FAULT_ROLLBACK_FAILED] = NC_ERR_ROLLBACK_FAILED,
-		[FAULT_UNKNOWN_ELEMENT] = NC_ERR_UNKNOWN_ELEM,
-	};
-	NC_ERR tag = tags[f->tag];
-	struct lyd_node *e;
-
-	if (tag == NC_ERR_BAD_ELEM || tag == NC_ERR_MISSING_ELEM ||
-	    tag == NC_ERR_UNKNOWN_ELEM)
-		e = nc_err(agent->ctx, tag, NC_ERR_TYPE_APP, f->elem);
-	else if (tag == NC_ERR_DATA_EXISTS || tag == NC_ERR_DATA_MISSING)
-		e = nc_err(agent->ctx, tag);
-	else
-		e = nc_err(agent->ctx, tag, NC_ERR_TYPE_APP);
-	if (f->msg[0])
-		nc_err_set_msg(e, f->msg, "en");
-	if (f->path[0])
-		nc_err_set_path(e, f->path);
-	return e;
-}
-
 static struct nc_server_reply *reply_fault(const struct fault *f)
 {
-	return nc_server_reply_err(error_of(f));
+	return nc_server_reply_err(error_make(agent->ctx, f, false));
 }
 
 static const char *leaf_value(const struct lyd_node *rpc, const char *path)
@@ -101,10 +69,20 @@ static struct nc_server_reply *reply_data(const struct lyd_node *rpc,
 	return nc_server_reply_data(out, NC_WD_EXPLICIT, NC_PARAMTYPE_FREE);
 }
 
+/* What the agent says of itself. */
+static void add_own(const struct lyd_node *filter, struct lyd_node **data)
+{
+	if (filter_wants_top(filter, "yang-library") ||
+	    filter_wants_top(filter, "modules-state"))
+		monitoring_library(agent, data);
+	if (filter_wants_top(filter, "netconf-state"))
+		monitoring_add(agent, &lock, data);
+}
+
 static struct nc_server_reply *get(struct lyd_node *rpc, bool state)
 {
 	const struct lyd_node *filter = find(rpc, "filter");
-	struct lyd_node *data = NULL, *library;
+	struct lyd_node *data = NULL;
 	struct fault f;
 
 	if (filter_check(filter, &f))
@@ -112,9 +90,8 @@ static struct nc_server_reply *get(struct lyd_node *rpc, bool state)
 	if (ds_read(agent, state, filter_wants(filter, "switch", "interface"),
 		    &data, &f))
 		return reply_fault(&f);
-	if (state && !ly_ctx_get_yanglib_data(agent->ctx, &library, "%u",
-					      ly_ctx_get_change_count(agent->ctx)))
-		lyd_insert_sibling(data, library, &data);
+	if (state)
+		add_own(filter, &data);
 	if (filter_apply(agent->ctx, filter, &data, &f)) {
 		lyd_free_siblings(data);
 		return reply_fault(&f);
@@ -136,22 +113,54 @@ static struct nc_server_reply *rpc_get_config(struct lyd_node *rpc,
 	return get(rpc, false);
 }
 
-/* Parse the content of a node "config". */
-static int parse_config(const struct lyd_node *config, struct lyd_node **out,
-			struct fault *f)
+/* As YANG has it, except for leafs without a value that are to be deleted. */
+static int parse_xml(const char *xml, enum edit_op op, struct lyd_node **out,
+		     struct fault *f)
+{
+	const uint32_t how = LYD_PARSE_ONLY | LYD_PARSE_NO_STATE;
+
+	if (!lyd_parse_data_mem(agent->ctx, xml, LYD_XML,
+				LYD_PARSE_STRICT | how, 0, out))
+		return 0;
+	fault_yang(f, agent->ctx);
+	if (!lyd_parse_data_mem(agent->ctx, xml, LYD_XML, LYD_PARSE_OPAQ | how,
+				0, out) && edit_has_sense(*out, op))
+		return 0;
+	lyd_free_siblings(*out);
+	*out = NULL;
+	return -1;
+}
+
+/* lyd_any_value_str() leaves out containers that are empty, as in a deletion. */
+static char *print_xml(const struct lyd_node *config)
+{
+	const struct lyd_node_any *any = (const struct lyd_node_any *)config;
+	char *xml = NULL;
+
+	if (any->value_type == LYD_ANYDATA_DATATREE)
+		lyd_print_mem(&xml, any->value.tree, LYD_XML,
+			      LYD_PRINT_WITHSIBLINGS | LYD_PRINT_SHRINK |
+			      LYD_PRINT_KEEPEMPTYCONT);
+	else
+		lyd_any_value_str(config, &xml);
+	return xml;
+}
+
+/* Parse the content of a node "config", whose nodes without one have @op. */
+static int parse_config(const struct lyd_node *config, enum edit_op op,
+			struct lyd_node **out, struct fault *f)
 {
 	const struct lyd_node *node;
-	char *xml = NULL;
-	LY_ERR rc;
+	char *xml = print_xml(config);
+	int rc;
 
 	*out = NULL;
-	if (lyd_any_value_str(config, &xml) || !xml)
+	if (!xml)
 		return 0;
-	rc = lyd_parse_data_mem(agent->ctx, xml, LYD_XML, LYD_PARSE_STRICT |
-				LYD_PARSE_ONLY | LYD_PARSE_NO_STATE, 0, out);
+	rc = parse_xml(xml, op, out, f);
 	free(xml);
 	if (rc)
-		return fault_yang(f, agent->ctx);
+		return -1;
 	LY_LIST_FOR(*out, node) {
 		if (node->schema->module != agent->mod) {
 			fault_set(f, FAULT_UNKNOWN_ELEMENT, node,
@@ -172,7 +181,8 @@ static void add_error(const struct fault *f, void *arg)
 	struct nc_server_reply **reply = arg;
 
 	if (*reply)
-		nc_server_reply_add_err(*reply, error_of(f));
+		nc_server_reply_add_err(*reply,
+					error_make(agent->ctx, f, false));
 	else
 		*reply = reply_fault(f);
 }
@@ -189,10 +199,7 @@ static int wanted_config(const struct lyd_node *rpc,
 
 	if (name)
 		edit_op(name, &op);
-	if (!find(rpc, "config"))
-		return fault_set(f, FAULT_NOT_SUPPORTED, NULL,
-				 "the configuration has to be in <config>");
-	if (parse_config(find(rpc, "config"), &edit, f))
+	if (parse_config(find(rpc, "config"), op, &edit, f))
 		return -1;
 	if (lyd_dup_single(running, NULL, LYD_DUP_RECURSIVE, wanted)) {
 		lyd_free_siblings(edit);
@@ -200,6 +207,8 @@ static int wanted_config(const struct lyd_node *rpc,
 	}
 	rc = edit_apply(edit, op, wanted, f);
 	lyd_free_siblings(edit);
+	if (!rc)
+		apply_defaults(running, *wanted);
 	if (!rc && lyd_validate_module(wanted, agent->mod,
 				       LYD_VALIDATE_NO_STATE, NULL))
 		rc = fault_yang(f, agent->ctx);
@@ -209,7 +218,7 @@ static int wanted_config(const struct lyd_node *rpc,
 static struct nc_server_reply *lock_denied(void)
 {
 	return nc_server_reply_err(nc_err(agent->ctx, NC_ERR_LOCK_DENIED,
-					  lock_owner));
+					  lock.owner));
 }
 
 static struct nc_server_reply *in_use(void)
@@ -218,7 +227,7 @@ static struct nc_server_reply *in_use(void)
 				    NC_ERR_TYPE_PROT);
 	char msg[64];
 
-	snprintf(msg, sizeof(msg), "session %u has locked it", lock_owner);
+	snprintf(msg, sizeof(msg), "session %u has locked it", lock.owner);
 	nc_err_set_msg(e, msg, "en");
 	return nc_server_reply_err(e);
 }
@@ -233,7 +242,7 @@ static struct nc_server_reply *rpc_edit_config(struct lyd_node *rpc,
 	enum apply_error mode = APPLY_ROLLBACK;
 	struct fault f;
 
-	if (lock_owner && lock_owner != nc_session_get_id(session))
+	if (lock.owner && lock.owner != nc_session_get_id(session))
 		return in_use();
 	if (on_error && !strcmp(on_error, "continue-on-error"))
 		mode = APPLY_CONTINUE;
@@ -258,7 +267,7 @@ static struct nc_server_reply *rpc_validate(struct lyd_node *rpc,
 	(void)session;
 	if (!config)
 		return nc_server_reply_ok();	/* the kernel's own */
-	if (parse_config(config, &data, &f))
+	if (parse_config(config, EDIT_MERGE, &data, &f))
 		return reply_fault(&f);
 	if (lyd_validate_module(&data, agent->mod, LYD_VALIDATE_NO_STATE, NULL))
 		rc = fault_yang(&f, agent->ctx);
@@ -270,9 +279,10 @@ static struct nc_server_reply *rpc_lock(struct lyd_node *rpc,
 					struct nc_session *session)
 {
 	(void)rpc;
-	if (lock_owner)
+	if (lock.owner)
 		return lock_denied();
-	lock_owner = nc_session_get_id(session);
+	lock.owner = nc_session_get_id(session);
+	lock.since = time(NULL);
 	return nc_server_reply_ok();
 }
 
@@ -282,13 +292,13 @@ static struct nc_server_reply *rpc_unlock(struct lyd_node *rpc,
 	struct fault f;
 
 	(void)rpc;
-	if (lock_owner != nc_session_get_id(session)) {
-		fault_set(&f, FAULT_FAILED, NULL, lock_owner ?
+	if (lock.owner != nc_session_get_id(session)) {
+		fault_set(&f, FAULT_FAILED, NULL, lock.owner ?
 			  "another session holds the lock" :
 			  "there is no lock");
 		return reply_fault(&f);
 	}
-	lock_owner = 0;
+	lock.owner = 0;
 	return nc_server_reply_ok();
 }
 
@@ -341,22 +351,15 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 
 	(void)session;
 	LY_LIST_FOR(lyd_child(rpc), node) {
-		/* libnetconf2 has checked each, but not their number. */
-		if (n == PROBE_MAX) {
-			fault_set(&f, FAULT_INVALID_VALUE, node,
-				  "more than %u addresses", PROBE_MAX);
-			return reply_fault(&f);
-		}
+		/* YANG has as many. */
+		if (n == PROBE_MAX)
+			break;
 		if (probe_parse(lyd_get_value(node), &addrs[n++])) {
 			fault_set(&f, FAULT_INVALID_VALUE, node,
 				  "no host has the address %s",
 				  lyd_get_value(node));
 			return reply_fault(&f);
 		}
-	}
-	if (!n) {
-		fault_set(&f, FAULT_INVALID_VALUE, NULL, "no address");
-		return reply_fault(&f);
 	}
 	if (probe_ask(addrs, n)) {
 		fault_set(&f, FAULT_FAILED, NULL,
@@ -376,6 +379,31 @@ static struct nc_server_reply *refuse_revoked(const struct nc_session *s)
 		  "the certificate of %s has been revoked",
 		  nc_session_get_username(s));
 	return reply_fault(&f);
+}
+
+/* libnetconf2 has parsed it, and no more. */
+static int check_input(struct lyd_node *rpc, struct fault *f)
+{
+	static const struct {
+		const char	*choice;
+		const char	*elem;
+	} choices[] = {
+		{ "config-target", "target" },
+		{ "config-source", "source" },
+		{ "edit-content", "config" },
+	};
+	size_t i;
+
+	if (!lyd_validate_op(rpc, NULL, LYD_TYPE_RPC_YANG, NULL))
+		return 0;
+	fault_yang(f, agent->ctx);
+	for (i = 0; i < ARRAY_SIZE(choices); i++) {
+		if (strcmp(f->elem, choices[i].choice))
+			continue;
+		snprintf(f->elem, sizeof(f->elem), "%s", choices[i].elem);
+		f->app_tag[0] = '\0';
+	}
+	return -1;
 }
 
 static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
@@ -408,7 +436,10 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 		if (netconf_revoked(session))
 			return refuse_revoked(session);
 		if (!rpcs[i].changes || netconf_may_change(session))
-			return rpcs[i].fn(rpc, session);
+			return check_input(rpc, &f) ?
+			       nc_server_reply_err(error_make(agent->ctx, &f,
+							      true)) :
+			       rpcs[i].fn(rpc, session);
 		fault_set(&f, FAULT_ACCESS_DENIED, NULL,
 			  "%s may look only", nc_session_get_username(session));
 		log_warn("session %u: %s may not %s", nc_session_get_id(session),
@@ -423,8 +454,8 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 static void on_closed(struct nc_session *session)
 {
 	notif_unsubscribe(session);
-	if (lock_owner == nc_session_get_id(session))
-		lock_owner = 0;
+	if (lock.owner == nc_session_get_id(session))
+		lock.owner = 0;
 }
 
 const struct netconf_ops rpc_ops = {

@@ -5,6 +5,7 @@
  * reply: that delays nobody else. Operations take place one after another, those
  * of users who may change something first.
  */
+#include "error.h"
 #include "netconf.h"
 #include "serve.h"
 
@@ -43,6 +44,7 @@
  * @host: from there
  * @writing: since when a reply is written, in milliseconds; or 0
  * @received: bytes of @fd before the request that is being read
+ * @count: for who asks
  */
 struct conn {
 	struct conn		*next;
@@ -55,6 +57,7 @@ struct conn {
 	char			host[INET6_ADDRSTRLEN];
 	_Atomic uint64_t	writing;
 	_Atomic uint64_t	received;
+	struct serve_count	count;
 };
 
 static struct {
@@ -68,6 +71,7 @@ static struct {
 	pthread_mutex_t			lock;
 	unsigned int			sessions;
 	struct conn			*conns;
+	struct serve_totals		totals;
 } srv = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* Whose turn it is: of those who wait, @first come before all others. */
@@ -130,6 +134,9 @@ static struct nc_server_reply *on_rpc(struct lyd_node *rpc,
 	struct conn *conn = nc_session_get_data(session);
 	struct nc_server_reply *reply;
 
+	error_watch(false);
+	conn->count.rpcs++;
+	srv.totals.count.rpcs++;
 	take_turn(conn->may_change);
 	reply = srv.ops->rpc(rpc, session);
 	netconf_unlock();
@@ -150,6 +157,7 @@ void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
 	srv.ctx = ctx;
 	srv.ops = ops;
 	srv.max = max;
+	srv.totals.since = time(NULL);
 	nc_set_global_rpc_clb(on_rpc);
 }
 
@@ -255,6 +263,12 @@ static void wait_for_input(struct conn *conn)
 	poll(&p, 1, ahead ? AHEAD_MS : WAIT_MS);
 }
 
+static void count_result(struct serve_count *count, int r)
+{
+	count->bad_rpcs += !!(r & NC_PSPOLL_BAD_RPC);
+	count->errors += !!(r & NC_PSPOLL_REPLY_ERROR);
+}
+
 static void serve_requests(struct conn *conn)
 {
 	struct nc_session *channel = NULL, *s;
@@ -262,8 +276,11 @@ static void serve_requests(struct conn *conn)
 
 	while (!srv.stop &&
 	       !(r & (NC_PSPOLL_SESSION_TERM | NC_PSPOLL_SESSION_ERROR))) {
+		error_watch(true);
 		r = nc_ps_poll(conn->ps, 0, &s);
 		conn->writing = 0;
+		count_result(&conn->count, r);
+		count_result(&srv.totals.count, r);
 		if (r & (NC_PSPOLL_TIMEOUT | NC_PSPOLL_ERROR)) {
 			wait_for_input(conn);
 			continue;
@@ -323,6 +340,7 @@ static bool start_session(struct conn *conn)
 	if (ok) {
 		conn->next = srv.conns;
 		srv.conns = conn;
+		srv.totals.sessions++;
 	}
 	pthread_mutex_unlock(&srv.lock);
 	pthread_attr_destroy(&attr);
@@ -384,6 +402,39 @@ void serve_check(uint64_t now)
 		shutdown(c->fd, SHUT_RDWR);
 		c->writing = 0;
 	}
+	pthread_mutex_unlock(&srv.lock);
+}
+
+/**
+ * serve_notified() - count a notification that was sent
+ * @s: to this session
+ */
+void serve_notified(const struct nc_session *s)
+{
+	struct conn *conn = nc_session_get_data(s);
+
+	if (conn)
+		conn->count.notifications++;
+	srv.totals.count.notifications++;
+}
+
+/**
+ * serve_each() - look at all sessions
+ * @each: is told each session, the address that it came from or "", its
+ *	counters, and @arg; no session ends meanwhile
+ * @arg: for @each
+ * @totals: result: of all sessions
+ */
+void serve_each(void (*each)(const struct nc_session *s, const char *host,
+			     const struct serve_count *count, void *arg),
+		void *arg, struct serve_totals *totals)
+{
+	const struct conn *c;
+
+	pthread_mutex_lock(&srv.lock);
+	for (c = srv.conns; c; c = c->next)
+		each(c->s, c->host, &c->count, arg);
+	*totals = srv.totals;
 	pthread_mutex_unlock(&srv.lock);
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 struct ly_ctx;
 struct nc_server_reply;
@@ -33,6 +34,32 @@ struct serve_guest {
 	const char	*host;
 };
 
+/**
+ * struct serve_count - the counters of RFC 6022
+ * @rpcs: requests
+ * @bad_rpcs: messages that were none
+ * @errors: replies with an error
+ * @notifications: notifications sent
+ */
+struct serve_count {
+	_Atomic uint32_t	rpcs;
+	_Atomic uint32_t	bad_rpcs;
+	_Atomic uint32_t	errors;
+	_Atomic uint32_t	notifications;
+};
+
+/**
+ * struct serve_totals - of all sessions, those that have ended included
+ * @since: when the agent has started, in seconds since 1970
+ * @sessions: how many have begun
+ * @count: counters
+ */
+struct serve_totals {
+	time_t			since;
+	uint32_t		sessions;
+	struct serve_count	count;
+};
+
 void serve_init(const struct ly_ctx *ctx, const struct netconf_ops *ops,
 		unsigned int max);
 void serve_keep_places(void);
@@ -40,6 +67,10 @@ bool serve_admit(const struct serve_guest *g);
 void serve_dismiss(void);
 void serve_begin(struct nc_session *s, const struct serve_guest *g);
 void serve_check(uint64_t now);
+void serve_notified(const struct nc_session *s);
+void serve_each(void (*each)(const struct nc_session *s, const char *host,
+			     const struct serve_count *count, void *arg),
+		void *arg, struct serve_totals *totals);
 void serve_stop(void);
 
 #endif /* INC_AGENT_SERVE_H */

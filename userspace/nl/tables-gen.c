@@ -293,7 +293,7 @@ static const char *const switch_docs[] = {
 	[RDMA_INC_A_SWITCH_MAX_TREE_MEMORY] =
 		"Maximum number of bytes that a new tree may take with all its members; 0 means no limit.",
 	[RDMA_INC_A_SWITCH_MEMORY_LIMIT] =
-		"Maximum number of bytes that all trees of this namespace may take.",
+		"Maximum number of bytes that all trees of this namespace may take. Default 1073741824.",
 	[RDMA_INC_A_SWITCH_MEMORY_CEILING] =
 		"Maximum number of bytes that the trees of all namespaces may take together: the module's parameter memory_ceiling.",
 	[RDMA_INC_A_SWITCH_MEMORY_USED] =

@@ -23,6 +23,7 @@ EMBED(attributes, AGENT_YANG "/rdma-inc-attributes.yang");
 EMBED(notifications, AGENT_YANG "/notifications.yang");
 EMBED(netconf, NETCONF_YANG "/ietf-netconf@2013-09-29.yang");
 EMBED(acm, NETCONF_YANG "/ietf-netconf-acm@2018-02-14.yang");
+EMBED(monitoring, NETCONF_YANG "/ietf-netconf-monitoring@2010-10-04.yang");
 
 static const struct {
 	const char	*name;
@@ -33,6 +34,7 @@ static const struct {
 	{ "notifications", yang_notifications },
 	{ "ietf-netconf", yang_netconf },
 	{ "ietf-netconf-acm", yang_acm },
+	{ "ietf-netconf-monitoring", yang_monitoring },
 };
 
 static struct ly_ctx *shared;

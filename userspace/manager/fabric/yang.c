@@ -46,13 +46,19 @@ const char *yang_text(const struct lyd_node *node, const char *name)
  * @node: node, or NULL
  * @name: the child's name
  *
- * Return: the value, 0 if it is missing.
+ * Return: the value, that of the protocol if it has a name; 0 if it is missing.
  */
 uint64_t yang_number(const struct lyd_node *node, const char *name)
 {
-	const char *text = yang_text(node, name);
+	const struct lyd_node *child = yang_child(node, name);
+	const struct lyd_value *value;
 
-	return text ? strtoull(text, NULL, 10) : 0;
+	if (!child)
+		return 0;
+	value = &((const struct lyd_node_term *)child)->value;
+	if (child->schema && value->realtype->basetype == LY_TYPE_ENUM)
+		return (uint64_t)value->enum_item->value;
+	return strtoull(lyd_get_value(child), NULL, 10);
 }
 
 /**

@@ -114,7 +114,7 @@ static const char hello[] =
 	"<capability>urn:ietf:params:netconf:capability:interleave:1.0</capability>"
 	"<capability>" BASE "?module=ietf-netconf&amp;revision=2013-09-29&amp;features=writable-running,rollback-on-error</capability>"
 	"<capability>urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring?module=ietf-netconf-monitoring&amp;revision=2010-10-04</capability>"
-	"<capability>urn:ietf:params:xml:ns:netconf:notification:1.0?module=notifications&amp;revision=2008-07-14</capability>"
+	"<capability>urn:ietf:params:xml:ns:netconf:notification:1.0?module=notifications&amp;revision=2026-11-23</capability>"
 	"<capability>urn:rdma-inc:switch?module=rdma-inc-switch&amp;revision=2026-11-21</capability>"
 	"</capabilities><session-id>1</session-id></hello>" END_10;
 

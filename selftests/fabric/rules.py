@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+rules.py SOCKET PART: the rules of NETCONF and YANG (RFC 6241, 6022, 7950), asked
+of the agent by ncclient.
+"""
+from ncclient.operations import RPCError
+from ncclient.xml_ import to_ele
+
+from agentbase import (NC, SW, attributes, case, clear, config, connect, data,
+                       edit, error, member, only_served, refused, run, same,
+                       subtree, tool, tool_ids, tree)
+
+
+def asked(m, xml, ns=NC):
+    """The error of a request, as (tag, app-tag, info), or None."""
+    try:
+        m.dispatch(to_ele(xml.replace(">", f' xmlns="{ns}">', 1)))
+    except RPCError as e:
+        return (e.tag, e.app_tag, e.info or "")
+    return None
+
+
+def wrong(m, name, xml, tag, info="", app_tag=None, ns=NC):
+    got = asked(m, xml, ns)
+    case(name, got and got[0] == tag and info in got[2] and
+         got[1] == app_tag, f"{got!r}, not {tag} {info} {app_tag}")
+
+
+def broken(m, name, xml, tag, info="", app_tag=None):
+    wrong(m, name, "<edit-config><target><running/></target>" + config(xml) +
+          "</edit-config>", tag, info, app_tag)
+
+
+def setting(name):
+    return tool("tree", "show")[0][name]
+
+
+def deletes_leafs(m):
+    edit(m, tree(5, 2, "<window>17</window><min-rto>9</min-rto>"))
+    for what, leaf, value in (("delete", "window", 128),
+                              ("remove", "min-rto", 4),
+                              ("delete", "dead-time", 350)):
+        edit(m, f"<tree><id>5</id><{leaf} {attributes(what)}/></tree>")
+        same(f"{what} of a leaf without its value: {leaf}", setting(leaf),
+             value)
+    edit(m, "<tree><id>5</id><hold>65536</hold></tree>")
+    edit(m, f'<tree><id>5</id><hold {attributes("delete")}>'
+            "65536</hold></tree>")
+    same("delete of a leaf with its value", setting("hold"), 4 << 20)
+    edit(m, f'<limits {attributes("merge")}><max-trees>7</max-trees></limits>')
+    edit(m, f'<limits><max-trees {attributes("delete")}/></limits>')
+    same("delete of a limit", tool("switch", "show")["max-trees"], 0)
+    refused(m, "delete of a leaf that cannot be changed",
+            f'<tree><id>5</id><slots {attributes("delete")}/></tree>',
+            "invalid-value", "slots", "cannot be changed")
+    refused(m, "no value, and no operation",
+            "<tree><id>5</id><window/></tree>", "invalid-value", "window")
+    refused(m, "no value, and another operation",
+            f'<tree><id>5</id><window {attributes("replace")}/></tree>',
+            "invalid-value", "window")
+    refused(m, "delete of a leaf that does not exist",
+            f'<tree><id>5</id><job-ranks {attributes("delete")}/></tree>',
+            "data-missing", "")
+    refused(m, "delete of a leaf that YANG does not have",
+            f'<tree><id>5</id><nonsense {attributes("delete")}/></tree>',
+            "unknown-element", "", "nonsense")
+
+
+def replaces(m):
+    edit(m, "<tree><id>5</id><window>17</window><dead-time>99</dead-time>"
+            f"{member(0)}</tree><limits><max-trees>9</max-trees></limits>")
+    edit(m, f'<tree {attributes("replace")}><id>5</id><ranks>2</ranks>'
+            "<slots>4</slots><msg-size>4096</msg-size>"
+            f"<dead-time>60</dead-time>{member(0)}</tree>")
+    same("replace: what is named, and what is not",
+         [setting("dead-time"), setting("window"), setting("min-rto")],
+         [60, 128, 4])
+    same("replace: a member that is named stays",
+         [x["rank"] for x in tool("member", "show")], [0])
+    refused(m, "replace: a default that is not there any more",
+            f'<tree {attributes("replace")}><id>5</id><ranks>2</ranks></tree>',
+            "invalid-value", "slots", "cannot be changed")
+    edit(m, f'<limits {attributes("replace")}/>')
+    same("replace of the limits", tool("switch", "show")["max-trees"], 0)
+    clear(m)
+
+
+def part_rules():
+    m = connect()
+    deletes_leafs(m)
+    replaces(m)
+    for op, elem in (("edit-config", "target"), ("get-config", "source"),
+                     ("lock", "target"), ("unlock", "target"),
+                     ("validate", "source")):
+        more = "<config/>" if op == "edit-config" else ""
+        wrong(m, f"{op} without its {elem}", f"<{op}>{more}</{op}>",
+              "missing-element", f">{elem}<")
+    wrong(m, "edit-config without config", "<edit-config><target><running/>"
+          "</target></edit-config>", "missing-element", ">config<")
+    wrong(m, "kill-session without a session", "<kill-session></kill-session>",
+          "missing-element", ">session-id<")
+    wrong(m, "probe without addresses", "<probe></probe>", "operation-failed",
+          "", "too-few-elements", SW)
+    wrong(m, "an operation that does not exist", "<nonsense></nonsense>",
+          "operation-not-supported")
+    wrong(m, "one of a namespace that does not exist", "<x></x>",
+          "operation-not-supported", ns="urn:nowhere")
+    wrong(m, "commit", "<commit></commit>", "operation-not-supported")
+    for where in "candidate", "startup", "nowhere":
+        wrong(m, f"get-config of {where}", "<get-config><source>"
+              f"<{where}/></source></get-config>", "unknown-element",
+              f">{where}<")
+    wrong(m, "a parameter that does not exist", "<get><nonsense/></get>",
+          "unknown-element", ">nonsense<")
+    wrong(m, "a parameter's value", "<kill-session><session-id>x</session-id>"
+          "</kill-session>", "invalid-value")
+    wrong(m, "an attribute that does not exist",
+          '<get><filter nonsense="1"/></get>', "unknown-attribute",
+          ">nonsense<")
+    broken(m, "a leaf whose condition does not hold",
+           "<tree><id>5</id><ranks>2</ranks><first-rank>1</first-rank></tree>",
+           "unknown-element", ">first-rank<")
+    broken(m, "an operation of edit-config that does not exist",
+           f'<tree {attributes("nonsense")}><id>5</id></tree>',
+           "bad-attribute", ">operation<")
+    broken(m, "a namespace that does not exist", '<x xmlns="urn:nowhere"/>',
+           "unknown-namespace", ">urn:nowhere<")
+    broken(m, "a rule of YANG", tree(5).replace("4096", "100"),
+           "operation-failed", "", "must-violation")
+    broken(m, "a tree without ranks", "<tree><id>5</id></tree>",
+           "missing-element", ">ranks<")
+    same("none of them made a tree", tool_ids(), [])
+
+
+MON = "urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring"
+
+
+def part_state():
+    m, other = connect(), connect()
+    only_served(m, "socket")
+    with m.locked(target="running"):
+        top = data(m.get(filter=(
+            "subtree", f'<netconf-state xmlns="{MON}"/>')))
+
+    def texts(path):
+        return [e.text for e in top.findall(
+            "./{%s}netconf-state/" % MON +
+            "/".join("{%s}%s" % (MON, name) for name in path.split("/")))]
+
+    same("netconf-state: the capabilities are hello's",
+         sorted(texts("capabilities/capability")),
+         sorted(m.server_capabilities))
+    same("netconf-state: the datastore",
+         texts("datastores/datastore/name"), ["running"])
+    same("netconf-state: its lock", texts(
+        "datastores/datastore/locks/global-lock/locked-by-session"),
+         [str(m.session_id)])
+    sessions = texts("sessions/session/session-id")
+    case("netconf-state: the sessions",
+         {str(s.session_id) for s in (m, other)} <= set(sessions), sessions)
+    same("netconf-state: how they came",
+         {t.split(":")[-1] for t in texts("sessions/session/transport")},
+         {"netconf-unix"})
+    case("netconf-state: requests are counted",
+         int(max(texts("sessions/session/in-rpcs"))) >= 1 and
+         int(texts("statistics/in-sessions")[0]) >= 2)
+    for name in texts("schemas/schema/identifier"):
+        case(f"get-schema: {name}", f" {name}" in m.get_schema(name).data)
+    case("without a filter: netconf-state, too",
+         any("netconf-state" in e.tag for e in data(m.get())))
+
+
+run(globals())
