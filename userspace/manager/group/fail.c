@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "group/group.h"
+#include "rdma_inc_proto.h"
 
 static const char *const names[] = {
 	[CAUSE_LEFT]	= "a rank left",
@@ -66,6 +67,7 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 	event_say(&g->manager->events, EVENT_GROUP_FAILED, g->like.job,
 		  "%s: %s", names[cause], text);
 	event_belongs(&g->manager->events, g->tenant->name);
+	g->is_cut = status == INC_STATUS_PEER_DEAD || cause == CAUSE_SWITCH;
 	if (g->state >= GROUP_JOINED ? group_rebuild(g, text) :
 				       group_start_over(g, text))
 		return;

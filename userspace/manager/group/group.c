@@ -269,6 +269,7 @@ void group_begin(struct group *g)
 		  g->nparts == 1 ? "" : "s",
 		  (long long)(now_ms() - g->began_at));
 	g->rebuilding = false;
+	g->is_cut = false;
 	group_tell_all(g, &(struct inc_rdv_msg){ .type = INC_RDV_READY });
 }
 

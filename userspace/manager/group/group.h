@@ -208,6 +208,7 @@ struct group_vague {
  * @last: the stream of the last rank that has left, to be told when all is
  *	gone; NULL: none
  * @rebuilding: its tree has failed, and another one is not ready yet
+ * @is_cut: and no packets pass where it did: ranks may not be reached, either
  * @round: how many trees have failed
  * @rejoined: ranks that have rejoined
  * @resume: operations whose results all of them have, modulo 2^32
@@ -270,6 +271,7 @@ struct group {
 	int64_t			began_at;
 	struct rpc_stream	*last;
 	bool			rebuilding;
+	bool			is_cut;
 	uint32_t		round;
 	uint32_t		rejoined;
 	uint32_t		resume;

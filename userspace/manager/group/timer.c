@@ -38,14 +38,14 @@ static int64_t beat_due_at(const struct rank *r)
 	return heard_at + (int64_t)o->heartbeat_ms * (o->misses + 1);
 }
 
-/* What has failed may have led to the rank: it has as long as another tree has. */
+/* What has failed may lead to the rank, too: it has as long as another tree has. */
 static int64_t silent_at(const struct rank *r)
 {
 	const struct group *g = r->group;
 	int64_t at = beat_due_at(r);
 	int64_t until = g->failed_at + g->manager->o.rebuild_ms;
 
-	return g->rebuilding && until > at ? until : at;
+	return g->rebuilding && g->is_cut && until > at ? until : at;
 }
 
 /**
