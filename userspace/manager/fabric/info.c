@@ -81,18 +81,15 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 /* Ports name their bridges. */
 static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
 {
-	const char *last = "", *name;
 	const struct lyd_node *child;
-	unsigned int i;
+	struct sw_if *bridge;
+	const char *name;
 
 	LY_LIST_FOR(lyd_child(node), child) {
 		name = yang_text(child, "bridge");
-		if (!name || !strcmp(name, last))
-			continue;
-		last = name;
-		for (i = 0; i < info->nifs; i++)
-			if (!strcmp(info->ifs[i].name, name))
-				info->ifs[i].bridge = true;
+		bridge = name ? sw_if_named(info, name) : NULL;
+		if (bridge)
+			bridge->bridge = true;
 	}
 }
 
@@ -100,21 +97,21 @@ static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
 static void mark_members(const struct lyd_node *node, struct sw_info *info)
 {
 	const struct lyd_node *child;
+	struct sw_if *upper, *itf = info->ifs;
 	const char *name;
-	unsigned int i, n = 0;
 
 	LY_LIST_FOR(lyd_child(node), child) {
 		if (strcmp(LYD_NAME(child), "interface"))
 			continue;
 		name = yang_text(child, "aggregation");
-		for (i = 0; name && i < info->nifs; i++) {
-			if (i == n || strcmp(info->ifs[i].name, name))
-				continue;
-			info->ifs[n].member = true;
-			info->ifs[n].upper = i;
+		upper = name ? sw_if_named(info, name) : NULL;
+		if (upper && upper != itf) {
+			itf->member = true;
+			itf->upper = (unsigned int)(upper - info->ifs);
 		}
-		n++;
+		itf++;
 	}
+	sw_ifs_chain(info);
 }
 
 static void take_trees(const struct lyd_node *node, struct sw_info *info)
@@ -140,6 +137,10 @@ static void take_interfaces(const struct lyd_node *node, struct sw_info *info)
 	LY_LIST_FOR(lyd_child(node), child)
 		if (!strcmp(LYD_NAME(child), "interface"))
 			take_interface(child, &info->ifs[info->nifs++]);
+	if (!sw_ifs_order(info)) {
+		sw_ifs_free(info);
+		return;
+	}
 	mark_bridges(node, info);
 	mark_members(node, info);
 	copy(info->version, sizeof(info->version),
@@ -256,17 +257,9 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
  */
 void sw_info_free(struct sw_info *info)
 {
-	unsigned int i, k;
-
 	if (!info)
 		return;
-	for (i = 0; i < info->nifs; i++) {
-		for (k = 0; k < info->ifs[i].nneighs; k++)
-			free(info->ifs[i].neighs[k].addrs);
-		free(info->ifs[i].neighs);
-		free(info->ifs[i].addrs);
-	}
-	free(info->ifs);
+	sw_ifs_free(info);
 	free(info->trees);
 	free(info);
 }

@@ -155,12 +155,10 @@ static void add_neighbour(const struct topo *t, struct row *row,
 
 static uint32_t if_by_name(const struct sw *sw, const char *name)
 {
-	uint32_t i;
+	const struct sw_if *itf = sw_if_named(sw->info, name);
 
-	for (i = 0; i < sw->info->nifs; i++)
-		if (!strcmp(sw->info->ifs[i].name, name))
-			return sw_if_upper(sw->info, i);
-	return SEEN_OWN;
+	return itf ? sw_if_upper(sw->info, (uint32_t)(itf - sw->info->ifs)) :
+		     SEEN_OWN;
 }
 
 /* Links of this switch that are configured, as far as both ends are there. */
@@ -262,20 +260,25 @@ static uint32_t announced(const struct sw *sw, uint32_t itf,
 			  const struct sw *other, uint32_t wanted)
 {
 	const struct sw_info *info = sw->info;
+	const struct sw_if *at = &info->ifs[itf];
 	const struct sw_neigh *neigh;
-	uint32_t i, k, port;
+	uint32_t next = at->members, port, k;
 
-	for (i = 0; i < info->nifs; i++)
-		for (k = 0; sw_if_upper(info, i) == itf &&
-			    k < info->ifs[i].nneighs; k++) {
-			neigh = &info->ifs[i].neighs[k];
+	/* The interface, or the members of an aggregation and that itself. */
+	for (;;) {
+		for (k = 0; k < at->nneighs; k++) {
+			neigh = &at->neighs[k];
 			if (strcmp(neigh->switch_id, other->info->id))
 				continue;
 			port = if_by_name(other, neigh->switch_port);
 			if (wanted == SEEN_OWN || wanted == port)
 				return port;
 		}
-	return SEEN_OWN;
+		if (!next)
+			return SEEN_OWN;
+		at = &info->ifs[next - 1];
+		next = at->next_member;
+	}
 }
 
 /* The interface of the other switch, as that is configured, or announced. */

@@ -158,7 +158,11 @@ static void keep_interfaces(struct sw_info *info, struct sw_info *before)
 		return;
 	info->ifs = before->ifs;
 	info->nifs = before->nifs;
+	info->by_name = before->by_name;
+	info->by_index = before->by_index;
 	before->ifs = NULL;
+	before->by_name = NULL;
+	before->by_index = NULL;
 	before->nifs = 0;
 }
 

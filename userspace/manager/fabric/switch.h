@@ -46,6 +46,8 @@ struct sw_neigh {
  * @port: it is a port of a bridge
  * @member: it is a member of an aggregation, which takes its place
  * @upper: if so: the aggregation's number
+ * @members: of an aggregation: number of its first member, and 1; 0: it has none
+ * @next_member: of a member: likewise, of the aggregation's next one
  * @speed: bits per second, 0: unknown
  * @neighs: who is reached through it
  * @nneighs: their number
@@ -62,6 +64,8 @@ struct sw_if {
 	bool			port;
 	bool			member;
 	unsigned int		upper;
+	unsigned int		members;
+	unsigned int		next_member;
 	uint64_t		speed;
 	struct sw_neigh		*neighs;
 	unsigned int		nneighs;
@@ -90,6 +94,8 @@ struct sw_if {
  * @same: they are as they were before
  * @ifs: interfaces
  * @nifs: their number
+ * @by_name: numbers of all of them, ordered by name
+ * @by_index: and by @index
  * @asked_at: milliseconds; when it was asked for that
  * @told_at: milliseconds; when it had told
  */
@@ -112,6 +118,8 @@ struct sw_info {
 	bool		same;
 	struct sw_if	*ifs;
 	unsigned int	nifs;
+	uint32_t	*by_name;
+	uint32_t	*by_index;
 	int64_t		asked_at;
 	int64_t		told_at;
 };
@@ -352,6 +360,14 @@ void sw_probe(struct sw *sw, const struct inc_rdv_addr *const *addrs,
 /* info.c */
 struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err);
 void sw_info_free(struct sw_info *info);
+
+/* iface.c */
+bool sw_ifs_order(struct sw_info *info);
+void sw_ifs_chain(struct sw_info *info);
+void sw_ifs_free(struct sw_info *info);
+struct sw_if *sw_if_named(const struct sw_info *info, const char *name);
+struct sw_if *sw_if_again(const struct sw_info *info, uint32_t index,
+			  const char *name);
 
 /**
  * sw_if_upper() - find the interface that takes an interface's place

@@ -193,14 +193,10 @@ void group_note_again(struct manager *m)
 
 static bool is_down(const struct group_link *link)
 {
-	const struct sw_info *info = link->sw->info;
-	unsigned int i;
+	const struct sw_if *itf = sw_if_again(link->sw->info, link->index,
+					      link->name);
 
-	for (i = 0; i < info->nifs; i++)
-		if (link->index ? info->ifs[i].index == link->index :
-				  !strcmp(info->ifs[i].name, link->name))
-			return !info->ifs[i].up;
-	return true;
+	return !itf || !itf->up;
 }
 
 /**

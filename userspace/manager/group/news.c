@@ -149,18 +149,6 @@ void news_heard(struct manager *m, const struct sw_news *news)
 
 /* --- Switches ------------------------------------------------------------ */
 
-static const struct sw_if *find_if(const struct sw_info *info,
-				   const struct sw_if *like)
-{
-	unsigned int i;
-
-	for (i = 0; i < info->nifs; i++)
-		if (like->index ? info->ifs[i].index == like->index :
-				  !strcmp(info->ifs[i].name, like->name))
-			return &info->ifs[i];
-	return NULL;
-}
-
 static void compare_links(struct manager *m, const struct sw *sw,
 			  const struct sw_info *before)
 {
@@ -169,7 +157,7 @@ static void compare_links(struct manager *m, const struct sw *sw,
 
 	for (i = 0; i < before->nifs; i++) {
 		was = &before->ifs[i];
-		is = find_if(sw->info, was);
+		is = sw_if_again(sw->info, was->index, was->name);
 		if (was->up && (!is || !is->up))
 			event_say(&m->events, EVENT_LINK_DOWN, sw_name(sw),
 				  "interface %s%s", was->name,

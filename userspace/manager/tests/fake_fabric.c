@@ -327,22 +327,16 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	memcpy(info->trees, switches[n->sw].trees,
 	       info->ntrees * sizeof(*info->trees));
 	put_ifs(info, n->sw);
+	if (!sw_ifs_order(info))
+		abort();
 	return info;
 }
 
 void sw_info_free(struct sw_info *info)
 {
-	unsigned int i;
-
 	if (!info)
 		return;
-	for (i = 0; i < info->nifs; i++) {
-		if (info->ifs[i].neighs)
-			free(info->ifs[i].neighs->addrs);
-		free(info->ifs[i].neighs);
-		free(info->ifs[i].addrs);
-	}
-	free(info->ifs);
+	sw_ifs_free(info);
 	free(info->trees);
 	free(info);
 }

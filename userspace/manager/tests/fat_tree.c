@@ -147,8 +147,11 @@ void fat_tree_make(struct fat_tree *t, uint32_t pods, uint32_t hosts)
 		snprintf(t->infos[i]->id, sizeof(t->infos[i]->id), "s%u", i);
 	}
 	cable(t);
-	for (i = 0; i < t->n; i++)
+	for (i = 0; i < t->n; i++) {
 		add_addr(t->infos[i], i);
+		if (!sw_ifs_order(t->infos[i]))
+			abort();
+	}
 }
 
 /**

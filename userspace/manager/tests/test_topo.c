@@ -16,6 +16,7 @@
 #define IFS		48
 #define NEIGHS		96
 #define HOSTS		24
+#define MANY		60000U
 
 static unsigned int failed;
 
@@ -125,23 +126,21 @@ static void told(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < m.o.nswitches; i++)
+	for (i = 0; i < m.o.nswitches; i++) {
+		if (!sw_ifs_order(&infos[i]))
+			abort();
+		sw_ifs_chain(&infos[i]);
 		topo_changed(m.topo, &m.switches[i]);
+	}
 }
 
 static void end(void)
 {
-	unsigned int i, k, n;
+	unsigned int i;
 
 	topo_free(m.topo);
-	for (i = 0; i < m.o.nswitches; i++) {
-		for (k = 0; k < infos[i].nifs; k++) {
-			for (n = 0; n < infos[i].ifs[k].nneighs; n++)
-				free(infos[i].ifs[k].neighs[n].addrs);
-			free(infos[i].ifs[k].neighs);
-		}
-		free(infos[i].ifs);
-	}
+	for (i = 0; i < m.o.nswitches; i++)
+		sw_ifs_free(&infos[i]);
 	free(m.switches);
 }
 
@@ -256,6 +255,45 @@ static void unknown_port(void)
 	told();
 	topo_links(&m, &n);
 	check(!n, "bridges are no ends of links");
+	end();
+}
+
+/*
+ * Two that lie have as many interfaces as an answer has room for: each sees the same
+ * host, and, by LLDP, one of the other liar's.
+ */
+static void many(void)
+{
+	uint32_t sw, i, n;
+	struct timespec a, b;
+	struct sw_if *itf;
+	double took;
+
+	begin(2);
+	for (sw = 0; sw < 2; sw++) {
+		free(infos[sw].ifs->neighs);
+		free(infos[sw].ifs);
+		infos[sw].ifs = calloc(MANY, sizeof(*itf));
+		for (i = 0; i < MANY; i++) {
+			itf = &infos[sw].ifs[i];
+			snprintf(itf->name, sizeof(itf->name), "p%u", i);
+			itf->up = true;
+			itf->neighs = calloc(1, sizeof(*itf->neighs));
+			itf->nneighs = 1;
+			mac_of(itf->neighs->mac, MAC_HOST, 0, 1);
+			sprintf(itf->neighs->switch_id, "s%u", !sw);
+			sprintf(itf->neighs->switch_port, "p%u", MANY - 1 - i);
+		}
+		infos[sw].nifs = MANY;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	told();
+	topo_links(&m, &n);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	took = (double)(b.tv_sec - a.tv_sec) +
+	       (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+	printf("# two switches with %u interfaces: %.1f s\n", MANY, took);
+	check(n == MANY && took < 5, "so many interfaces do not take long");
 	end();
 }
 
@@ -528,6 +566,7 @@ int main(int argc, char **argv)
 	bonds();
 	one_sided();
 	unknown_port();
+	many();
 	contradiction();
 	ring_by_fdb();
 	forgotten();

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The interfaces of a switch, by name and by number. There may be 60,000, and each
+ * may name another one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/switch.h"
+
+/**
+ * sw_ifs_free() - free a switch's interfaces
+ * @info: what it tells
+ */
+void sw_ifs_free(struct sw_info *info)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < info->nifs; i++) {
+		for (k = 0; k < info->ifs[i].nneighs; k++)
+			free(info->ifs[i].neighs[k].addrs);
+		free(info->ifs[i].neighs);
+		free(info->ifs[i].addrs);
+	}
+	free(info->ifs);
+	free(info->by_name);
+	free(info->by_index);
+	info->ifs = NULL;
+	info->by_name = NULL;
+	info->by_index = NULL;
+	info->nifs = 0;
+}
+
+static int by_name(const void *a, const void *b, void *ctx)
+{
+	const struct sw_if *ifs = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int diff = strcmp(ifs[x].name, ifs[y].name);
+
+	return diff ? diff : x < y ? -1 : 1;
+}
+
+static int by_index(const void *a, const void *b, void *ctx)
+{
+	const struct sw_if *ifs = ctx;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	if (ifs[x].index != ifs[y].index)
+		return ifs[x].index < ifs[y].index ? -1 : 1;
+	return x < y ? -1 : 1;
+}
+
+/**
+ * sw_ifs_order() - have interfaces be found
+ * @info: what a switch tells, with all of them
+ *
+ * Return: false: no memory.
+ */
+bool sw_ifs_order(struct sw_info *info)
+{
+	uint32_t i;
+
+	free(info->by_name);
+	free(info->by_index);
+	info->by_name = calloc(info->nifs + 1, sizeof(*info->by_name));
+	info->by_index = calloc(info->nifs + 1, sizeof(*info->by_index));
+	if (!info->by_name || !info->by_index)
+		return false;
+	for (i = 0; i < info->nifs; i++)
+		info->by_name[i] = info->by_index[i] = i;
+	qsort_r(info->by_name, info->nifs, sizeof(*info->by_name), by_name,
+		info->ifs);
+	qsort_r(info->by_index, info->nifs, sizeof(*info->by_index), by_index,
+		info->ifs);
+	return true;
+}
+
+/**
+ * sw_ifs_chain() - have the members of aggregations be found
+ * @info: what a switch tells, with @member and @upper of its interfaces
+ */
+void sw_ifs_chain(struct sw_info *info)
+{
+	struct sw_if *itf, *end = info->ifs + info->nifs;
+
+	for (itf = info->ifs; itf < end; itf++)
+		itf->members = 0;
+	for (itf = info->ifs; itf < end; itf++) {
+		if (!itf->member)
+			continue;
+		itf->next_member = info->ifs[itf->upper].members;
+		info->ifs[itf->upper].members =
+			(unsigned int)(itf - info->ifs) + 1;
+	}
+}
+
+/**
+ * sw_if_named() - find an interface by its name
+ * @info: what a switch tells
+ * @name: name
+ *
+ * Return: the first one of that name, or NULL.
+ */
+struct sw_if *sw_if_named(const struct sw_info *info, const char *name)
+{
+	uint32_t low = 0, high = info->nifs, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (strcmp(info->ifs[info->by_name[mid]].name, name) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == info->nifs ||
+	    strcmp(info->ifs[info->by_name[low]].name, name))
+		return NULL;
+	return &info->ifs[info->by_name[low]];
+}
+
+/**
+ * sw_if_again() - find an interface that was there before
+ * @info: what the switch tells now
+ * @index: number of the interface; 0: it has none
+ * @name: its name, if it has no number
+ *
+ * Return: interface, or NULL.
+ */
+struct sw_if *sw_if_again(const struct sw_info *info, uint32_t index,
+			  const char *name)
+{
+	uint32_t low = 0, high = info->nifs, mid;
+
+	if (!index)
+		return sw_if_named(info, name);
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (info->ifs[info->by_index[mid]].index < index)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == info->nifs || info->ifs[info->by_index[low]].index != index)
+		return NULL;
+	return &info->ifs[info->by_index[low]];
+}
