@@ -43,6 +43,7 @@ struct event {
 #define EVENT_LINK_UP		"link-up"
 #define EVENT_HOST_SEEN		"host-seen"
 #define EVENT_HOST_MOVED	"host-moved"
+#define EVENT_HOST_CLAIMED	"host-claimed"
 #define EVENT_SWITCH_LOST	"switch-lost"
 #define EVENT_SWITCH_DRAINING	"switch-draining"
 #define EVENT_SWITCH_DRAINED	"switch-drained"

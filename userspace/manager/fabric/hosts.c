@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Events of hosts: which are seen for the first time, and which have moved. A
- * moment after anything has changed, all are looked up, and compared with where
+ * Events of hosts: which are seen for the first time, which have moved, and which
+ * several switches claim to have. A moment after anything has changed, all are looked up, and compared with where
  * they were.
  */
 #include <stdlib.h>
@@ -26,6 +26,7 @@
  * @addr: its address
  * @sw: its switch
  * @itf: interface there
+ * @rival: another switch that claims to have it, or NULL
  * @turn: when it was seen last, counted in turns
  */
 struct host {
@@ -33,6 +34,7 @@ struct host {
 	struct inc_rdv_addr	addr;
 	const struct sw		*sw;
 	char			itf[32];
+	const struct sw		*rival;
 	uint64_t		turn;
 };
 
@@ -125,6 +127,19 @@ static void grant(struct hosts *h, int64_t now)
 						  TOLD_MAX;
 }
 
+/* Told once. One that has moved may be seen where it was for a while. */
+static void look_for_rival(struct hosts *h, struct host *host, const char *text,
+			   const struct sw *sw, const struct sw_if *itf)
+{
+	const struct sw *rival = topo_rival(h->m, &host->addr);
+
+	if (rival && rival != host->rival && may_tell(h))
+		event_say(&h->m->events, EVENT_HOST_CLAIMED, text,
+			  "it is at %s %s, and %s claims to have it, too",
+			  sw_name(sw), itf->name, sw_name(rival));
+	host->rival = rival;
+}
+
 static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 		    const struct sw *sw, const struct sw_if *itf)
 {
@@ -146,6 +161,7 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 				  "from %s %s to %s %s", sw_name(host->sw),
 				  host->itf, sw_name(sw), itf->name);
 	}
+	look_for_rival(h, host, text, sw, itf);
 	host->turn = h->turn;
 	host->sw = sw;
 	memcpy(host->itf, itf->name, sizeof(host->itf));

@@ -6,9 +6,12 @@
 #include <string.h>
 
 #include "fabric/seen.h"
+#include "place/place.h"
 #include "rendezvous/network.h"
 
 #define BUCKETS	65536U	/* some fabrics have as many hosts */
+/* Of a switch, that see one MAC address; and those, that have one IP address. */
+#define PORTS	8
 
 /* FNV-1a. */
 static uint32_t hash(const void *data, size_t len)
@@ -37,8 +40,11 @@ static struct mac *mac_get(struct seen *s, const char *text)
 	if (*slot)
 		return *slot;
 	*slot = calloc(1, sizeof(**slot));
-	if (*slot)
-		memcpy((*slot)->text, text, MAC_LEN);
+	if (!*slot)
+		return NULL;
+	memcpy((*slot)->text, text, MAC_LEN);
+	(*slot)->sw = PLACE_NONE;
+	(*slot)->rival = PLACE_NONE;
 	return *slot;
 }
 
@@ -88,34 +94,71 @@ static void addr_put(struct seen *s, struct addr *addr)
 
 /* --- Learning ------------------------------------------------------------ */
 
+/*
+ * Has this switch, which is learnt from at the moment, told enough of it? A host is
+ * at one of its ports, or has just moved.
+ */
+static bool is_told(const struct mac *mac, uint32_t sw, uint32_t itf)
+{
+	const struct sighting *n;
+	unsigned int ports = 0;
+
+	for (n = mac->seen; n && n->sw == sw; n = n->of_mac)
+		if (n->itf == itf || ++ports == PORTS)
+			return true;
+	return false;
+}
+
 static struct mac *see(struct seen *s, uint32_t sw, uint32_t itf,
 		       const char *text)
 {
-	struct sighting *n = calloc(1, sizeof(*n));
-	struct mac *mac = n ? mac_get(s, text) : NULL;
+	struct mac *mac = mac_get(s, text);
+	struct sighting *n;
 
-	if (!mac) {
-		free(n);
+	if (!mac || is_told(mac, sw, itf))
+		return mac;
+	n = calloc(1, sizeof(*n));
+	if (!n) {
+		mac_put(s, mac);
 		return NULL;
 	}
 	n->mac = mac;
 	n->sw = sw;
 	n->itf = itf;
 	n->of_mac = mac->seen;
+	n->by_mac = &mac->seen;
+	if (n->of_mac)
+		n->of_mac->by_mac = &n->of_mac;
 	mac->seen = n;
 	n->of_sw = s->sightings[sw];
 	s->sightings[sw] = n;
 	return mac;
 }
 
+/* The same of a switch's words about an IP address. */
+static bool is_said(const struct addr *addr, uint32_t sw, const struct mac *mac)
+{
+	const struct saying *n;
+	unsigned int macs = 0;
+
+	for (n = addr->said; n && n->sw == sw; n = n->of_addr)
+		if (n->mac == mac || ++macs == PORTS)
+			return true;
+	return false;
+}
+
 static bool say(struct seen *s, uint32_t sw, struct mac *mac,
 		const struct inc_rdv_addr *text)
 {
-	struct saying *n = calloc(1, sizeof(*n));
-	struct addr *addr = n ? addr_get(s, text) : NULL;
+	struct addr *addr = addr_get(s, text);
+	struct saying *n;
 
-	if (!addr) {
-		free(n);
+	if (addr && is_said(addr, sw, mac))
+		return true;
+	n = addr ? calloc(1, sizeof(*n)) : NULL;
+	if (!n) {
+		if (addr)
+			addr_put(s, addr);
 		return false;
 	}
 	n->addr = addr;
@@ -123,6 +166,9 @@ static bool say(struct seen *s, uint32_t sw, struct mac *mac,
 	n->sw = sw;
 	mac->users++;
 	n->of_addr = addr->said;
+	n->by_addr = &addr->said;
+	if (n->of_addr)
+		n->of_addr->by_addr = &n->of_addr;
 	addr->said = n;
 	n->of_sw = s->sayings[sw];
 	s->sayings[sw] = n;
@@ -173,11 +219,9 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 
 static void forget_saying(struct seen *s, struct saying *n)
 {
-	struct saying **link = &n->addr->said;
-
-	while (*link != n)
-		link = &(*link)->of_addr;
-	*link = n->of_addr;
+	*n->by_addr = n->of_addr;
+	if (n->of_addr)
+		n->of_addr->by_addr = n->by_addr;
 	addr_put(s, n->addr);
 	n->mac->users--;
 	mac_put(s, n->mac);
@@ -186,11 +230,9 @@ static void forget_saying(struct seen *s, struct saying *n)
 
 static void forget_sighting(struct seen *s, struct sighting *n)
 {
-	struct sighting **link = &n->mac->seen;
-
-	while (*link != n)
-		link = &(*link)->of_mac;
-	*link = n->of_mac;
+	*n->by_mac = n->of_mac;
+	if (n->of_mac)
+		n->of_mac->by_mac = n->by_mac;
 	mac_put(s, n->mac);
 	free(n);
 }
@@ -229,23 +271,62 @@ struct mac *seen_by_mac(const struct seen *s, const char *text)
 	return *mac_slot(s, text);
 }
 
+/* How many switches say that this MAC address has it? Each switch's are adjacent. */
+static uint32_t sayers(const struct addr *a, const struct mac *mac)
+{
+	uint32_t last = SEEN_OWN, n = 0;
+	const struct saying *s;
+
+	for (s = a->said; s; s = s->of_addr) {
+		if (s->mac != mac || s->sw == last)
+			continue;
+		last = s->sw;
+		n++;
+	}
+	return n;
+}
+
+/* Is one saying worth more than the other, about another MAC address? */
+static bool outweighs(const struct addr *a, const struct saying *x,
+		      const struct saying *y)
+{
+	uint32_t nx = sayers(a, x->mac), ny = sayers(a, y->mac);
+
+	if (nx != ny)
+		return nx > ny;
+	if (!strcmp(y->mac->text, a->was))
+		return false;
+	return !strcmp(x->mac->text, a->was) || x->sw < y->sw;
+}
+
 /**
  * seen_by_addr() - find out who has an IP address
  * @s: all of it
  * @addr: address
+ * @rival: result: another switch, which says something else; or SEEN_OWN
  *
- * Return: the MAC address that the first of the switches tells that knows one,
- * or NULL.
+ * Return: the MAC address that most switches tell, of those the one that was
+ * found before, or that the first of the switches tells; or NULL.
  */
-struct mac *seen_by_addr(const struct seen *s, const struct inc_rdv_addr *addr)
+struct mac *seen_by_addr(const struct seen *s, const struct inc_rdv_addr *addr,
+			 uint32_t *rival)
 {
 	struct addr *a = *addr_slot(s, addr);
-	const struct saying *n, *best = NULL;
+	const struct saying *n, *best;
 
-	for (n = a ? a->said : NULL; n; n = n->of_addr)
-		if (!best || n->sw < best->sw)
+	*rival = SEEN_OWN;
+	best = a ? a->said : NULL;
+	if (!best)
+		return NULL;
+	for (n = best->of_addr; n; n = n->of_addr)
+		if (n->mac == best->mac ? n->sw < best->sw :
+					  outweighs(a, n, best))
 			best = n;
-	return best ? best->mac : NULL;
+	for (n = a->said; n; n = n->of_addr)
+		if (n->mac != best->mac && n->sw != best->sw)
+			*rival = n->sw;
+	memcpy(a->was, best->mac->text, MAC_LEN);
+	return best->mac;
 }
 
 /**

@@ -24,6 +24,7 @@ struct mac;
 /**
  * struct sighting - a switch has told of a MAC address
  * @of_mac: next sighting of the same MAC address
+ * @by_mac: what points to it there
  * @of_sw: next sighting of the same switch
  * @mac: MAC address
  * @sw: switch
@@ -31,6 +32,7 @@ struct mac;
  */
 struct sighting {
 	struct sighting	*of_mac;
+	struct sighting	**by_mac;
 	struct sighting	*of_sw;
 	struct mac	*mac;
 	uint32_t	sw;
@@ -46,6 +48,7 @@ struct sighting {
  * @found_in: generation in which @sw and @itf were found, see topo.c
  * @sw: switch of the host that has it
  * @itf: interface there
+ * @rival: another one that claims to have it, or PLACE_NONE
  */
 struct mac {
 	struct mac	*next;
@@ -55,11 +58,13 @@ struct mac {
 	uint64_t	found_in;
 	uint32_t	sw;
 	uint32_t	itf;
+	uint32_t	rival;
 };
 
 /**
  * struct saying - a switch has told who has an IP address
  * @of_addr: next of the same IP address
+ * @by_addr: what points to it there
  * @of_sw: next of the same switch
  * @addr: IP address
  * @mac: MAC address
@@ -67,6 +72,7 @@ struct mac {
  */
 struct saying {
 	struct saying	*of_addr;
+	struct saying	**by_addr;
 	struct saying	*of_sw;
 	struct addr	*addr;
 	struct mac	*mac;
@@ -78,11 +84,13 @@ struct saying {
  * @next: next in the bucket
  * @addr: address
  * @said: sayings
+ * @was: MAC address that was believed last
  */
 struct addr {
 	struct addr		*next;
 	struct inc_rdv_addr	addr;
 	struct saying		*said;
+	char			was[MAC_LEN];
 };
 
 /**
@@ -115,7 +123,7 @@ void seen_free(struct seen *s, uint32_t nswitches);
 void seen_forget(struct seen *s, uint32_t sw);
 bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info);
 struct mac *seen_by_mac(const struct seen *s, const char *text);
-struct mac *seen_by_addr(const struct seen *s,
-			 const struct inc_rdv_addr *addr);
+struct mac *seen_by_addr(const struct seen *s, const struct inc_rdv_addr *addr,
+			 uint32_t *rival);
 
 #endif /* INC_MANAGER_SEEN_H */

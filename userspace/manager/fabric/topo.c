@@ -156,36 +156,79 @@ static bool at_edge(const struct topo *t, const struct sighting *s)
 	return !seen_own(s) && !t->rows[s->sw].leads[s->itf];
 }
 
-/* What others see may be old: they disagree, but none has it at its edge. */
-static const struct sighting *only_at_edge(const struct topo *t,
-					   const struct mac *mac)
+/* How many other switches see it where that one is? */
+static uint32_t supporters(const struct topo *t, const struct sighting *at)
 {
-	const struct sighting *s, *found = NULL;
+	const struct sighting *s;
+	const struct seeing *to;
+	uint32_t n = 0;
 
-	for (s = mac->seen; s; s = s->of_mac) {
-		if (!at_edge(t, s))
+	for (s = at->mac->seen; s; s = s->of_mac) {
+		if (s->sw == at->sw || seen_own(s))
 			continue;
-		if (found)
-			return NULL;
-		found = s;
+		to = row_towards(&t->rows[s->sw], at->sw);
+		n += to && to->itf == s->itf;
 	}
-	return found;
+	return n;
+}
+
+/**
+ * struct claim - a switch has a MAC address at its edge
+ * @at: its sighting; NULL: there is no claim
+ * @supporters: how many agree
+ * @rank: 2: the switch is nearer than all others; 1: it was found before; 0: neither
+ */
+struct claim {
+	const struct sighting	*at;
+	uint32_t		supporters;
+	unsigned int		rank;
+};
+
+/* Less than, equal to or more than 0, as @x is worth. */
+static int weigh(const struct claim *x, const struct claim *y)
+{
+	if (x->supporters != y->supporters)
+		return x->supporters < y->supporters ? -1 : 1;
+	return (int)x->rank - (int)y->rank;
+}
+
+/*
+ * Several may claim a host: one of them lies, or what it has seen is old. Of one
+ * that only some see at their edge, and none is nearest, it is not known where it is.
+ */
+static const struct sighting *find_edge(struct topo *t, struct mac *mac)
+{
+	struct claim best = { .at = NULL }, c;
+	bool sure = false;
+	int more;
+
+	mac->rival = PLACE_NONE;
+	for (c.at = mac->seen; c.at; c.at = c.at->of_mac) {
+		if (!at_edge(t, c.at))
+			continue;
+		c.supporters = supporters(t, c.at);
+		c.rank = 2U * nearest(t, c.at) +
+			 (c.at->sw == mac->sw && c.at->itf == mac->itf);
+		more = best.at ? weigh(&c, &best) : 1;
+		if (best.at && best.at->sw != c.at->sw)
+			mac->rival = more > 0 || (!more && c.at->sw < best.at->sw) ?
+				     best.at->sw : c.at->sw;
+		sure = more > 0 || (sure && more < 0) || (!more && c.rank);
+		if (more > 0 || (!more && c.at->sw < best.at->sw))
+			best = c;
+	}
+	return sure ? best.at : NULL;
 }
 
 static void locate(struct topo *t, struct mac *mac)
 {
-	const struct sighting *s, *found = NULL;
+	const struct sighting *found;
 
 	graph_rows(t);
 	if (mac->found_in == t->generation)
 		return;
 	mac->found_in = t->generation;
-	for (s = mac->seen; s; s = s->of_mac)
-		if (at_edge(t, s) && (!found || s->sw < found->sw) &&
-		    nearest(t, s))
-			found = s;
-	if (!found)
-		found = only_at_edge(t, mac);
+	found = find_edge(t, mac);
 	mac->sw = found ? found->sw : PLACE_NONE;
 	mac->itf = found ? found->itf : 0;
 }
@@ -218,7 +261,8 @@ static struct sw *only_switch(const struct manager *m)
 struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 		     const struct sw_if **itf)
 {
-	struct mac *mac = seen_by_addr(&m->topo->seen, addr);
+	uint32_t rival;
+	struct mac *mac = seen_by_addr(&m->topo->seen, addr, &rival);
 
 	*itf = NULL;
 	if (mac)
@@ -227,6 +271,27 @@ struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 		return only_switch(m);
 	*itf = &m->switches[mac->sw].info->ifs[mac->itf];
 	return &m->switches[mac->sw];
+}
+
+/**
+ * topo_rival() - find a switch that claims to have a host which another one has
+ * @m: manager
+ * @addr: the host's address
+ *
+ * Return: switch, or NULL.
+ */
+const struct sw *topo_rival(const struct manager *m,
+			    const struct inc_rdv_addr *addr)
+{
+	uint32_t rival;
+	struct mac *mac = seen_by_addr(&m->topo->seen, addr, &rival);
+
+	if (!mac)
+		return NULL;
+	locate(m->topo, mac);
+	if (rival == SEEN_OWN)
+		rival = mac->rival;
+	return rival == PLACE_NONE ? NULL : &m->switches[rival];
 }
 
 /**
@@ -241,7 +306,8 @@ struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
  */
 struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
 {
-	struct mac *mac = seen_by_addr(&m->topo->seen, addr);
+	uint32_t rival;
+	struct mac *mac = seen_by_addr(&m->topo->seen, addr, &rival);
 	const struct sighting *s, *first = NULL, *near = NULL;
 
 	graph_rows(m->topo);

@@ -166,6 +166,15 @@ static bool host_at(unsigned int host, unsigned int sw, const char *name)
 	return at && at->index == sw && !strcmp(itf->name, name);
 }
 
+static bool rival_is(unsigned int host, uint32_t sw)
+{
+	struct inc_rdv_addr *addr = addr_of(host);
+	const struct sw *rival = topo_rival(&m, addr);
+
+	free(addr);
+	return sw == PLACE_NONE ? !rival : rival && rival->index == sw;
+}
+
 static bool link_is(const struct topo_link *l, unsigned int a, const char *a_if,
 		    unsigned int b, const char *b_if, const char *how)
 {
@@ -255,6 +264,52 @@ static void unknown_port(void)
 	told();
 	topo_links(&m, &n);
 	check(!n, "bridges are no ends of links");
+	end();
+}
+
+/* The first one claims a leaf's host: the others see it where it is. */
+static void claimed(void)
+{
+	unsigned int sw;
+
+	begin(3);
+	add_if(0, "up");
+	host_says(add_if(0, "mine"), 7);
+	add_if(1, "up");
+	host_says(add_if(1, "v0"), 7);
+	add_if(2, "p0");
+	add_if(2, "p1");
+	for (sw = 0; sw < 2; sw++) {
+		sees(if_of(sw, "up"), MAC_BRIDGE, 2, 0);
+		sees(if_of(2, sw ? "p1" : "p0"), MAC_BRIDGE, sw, 0);
+		sees(if_of(sw, "up"), MAC_BRIDGE, !sw, 0);
+	}
+	sees(if_of(2, "p1"), MAC_HOST, 0, 7);
+	told();
+	check(host_at(7, 1, "v0"), "a host is where others see it, too");
+	check(rival_is(7, 0), "who claims it as well is known");
+	end();
+}
+
+/* There is nobody else: who had it first keeps it. */
+static void claimed_addr(void)
+{
+	struct sw_neigh *neigh;
+	char mac[MAC_LEN];
+
+	begin(2);
+	add_if(0, "v0");
+	host_says(add_if(1, "v0"), 7);
+	told();
+	check(host_at(7, 1, "v0") && rival_is(7, PLACE_NONE),
+	      "a host that one switch has");
+	mac_of(mac, MAC_HOST, 0, 9);
+	neigh = add_neigh(if_of(0, "v0"), mac);
+	neigh->addrs = addr_of(7);
+	neigh->naddrs = 1;
+	told();
+	check(host_at(7, 1, "v0") && rival_is(7, 0),
+	      "its address stays where it was when another one claims it");
 	end();
 }
 
@@ -567,6 +622,8 @@ int main(int argc, char **argv)
 	one_sided();
 	unknown_port();
 	many();
+	claimed();
+	claimed_addr();
 	contradiction();
 	ring_by_fdb();
 	forgotten();
