@@ -23,6 +23,7 @@
 #include "web/web.h"
 
 #define CONNECTIONS	512
+#define HOST_MAX	256	/* of them, from one address */
 #define STREAMS		32	/* of them, for EventSource */
 #define READ_S		5
 #define REQUEST_MS	5000
@@ -64,6 +65,9 @@ struct conn {
  * @begin: bytes of the stream before it
  * @sent: serial number of what was sent last
  * @waits: it waits for something new
+ * @over: another one has its place
+ * @fd: its socket
+ * @from: its address
  */
 struct stream {
 	struct stream		*next;
@@ -73,6 +77,9 @@ struct stream {
 	uint64_t		begin;
 	uint64_t		sent;
 	bool			waits;
+	bool			over;
+	int			fd;
+	struct in6_addr		from;
 };
 
 /**
@@ -225,7 +232,7 @@ static ssize_t send_state(void *ctx, uint64_t pos, char *buf, size_t max)
 	}
 	if (!s->now)
 		s->begin = pos;
-	if (h->stop) {
+	if (h->stop || s->over) {
 		n = MHD_CONTENT_READER_END_OF_STREAM;
 	} else if (take_new(h, s)) {
 		from = (size_t)(pos - s->begin);
@@ -258,6 +265,65 @@ static void end_stream(void *ctx)
 	free(s);
 }
 
+static void find_client(struct stream *s)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(s->conn,
+					MHD_CONNECTION_INFO_CONNECTION_FD);
+	const struct sockaddr *sa;
+
+	s->fd = info ? info->connect_fd : -1;
+	info = MHD_get_connection_info(s->conn,
+				       MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	sa = info ? info->client_addr : NULL;
+	if (sa && sa->sa_family == AF_INET6)
+		s->from = ((const struct sockaddr_in6 *)sa)->sin6_addr;
+	else if (sa && sa->sa_family == AF_INET)
+		memcpy(&s->from, &((const struct sockaddr_in *)sa)->sin_addr,
+		       sizeof(struct in_addr));
+}
+
+static unsigned int count_from(const struct http *h,
+			       const struct in6_addr *from)
+{
+	const struct stream *s;
+	unsigned int n = 0;
+
+	for (s = h->streams; s; s = s->next)
+		n += IN6_ARE_ADDR_EQUAL(&s->from, from);
+	return n;
+}
+
+/*
+ * The lock is held. Who comes from an address with fewer viewers gets the place of
+ * the one that has been there for longest of the address with most. Viewers that
+ * read nothing would keep all others out.
+ */
+static void make_room(struct http *h, const struct stream *for_it)
+{
+	unsigned int most = count_from(h, &for_it->from) + 1, n;
+	struct stream **link, **found = NULL, *s;
+
+	/* New ones are first in the list. */
+	for (link = &h->streams; *link; link = &(*link)->next) {
+		n = count_from(h, &(*link)->from);
+		if (n < most || (n == most && !found))
+			continue;
+		most = n;
+		found = link;
+	}
+	if (!found)
+		return;
+	s = *found;
+	*found = s->next;
+	h->nstreams--;
+	s->over = true;
+	shutdown(s->fd, SHUT_RDWR);
+	if (s->waits)
+		MHD_resume_connection(s->conn);
+	s->waits = false;
+}
+
 /* NULL: there are too many. */
 static struct MHD_Response *stream_new(struct http *h,
 				       struct MHD_Connection *conn)
@@ -269,7 +335,10 @@ static struct MHD_Response *stream_new(struct http *h,
 		return NULL;
 	s->http = h;
 	s->conn = conn;
+	find_client(s);
 	pthread_mutex_lock(&h->lock);
+	if (h->nstreams >= STREAMS)
+		make_room(h, s);
 	room = h->nstreams < STREAMS;
 	if (room) {
 		s->next = h->streams;
@@ -464,6 +533,7 @@ static struct MHD_Daemon *serve(struct http *h, int fd)
 	return MHD_start_daemon(flags, 0, NULL, NULL, handle, h,
 				MHD_OPTION_LISTEN_SOCKET, fd,
 				MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+				MHD_OPTION_PER_IP_CONNECTION_LIMIT, HOST_MAX,
 				MHD_OPTION_CONNECTION_TIMEOUT, READ_S,
 				MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				(size_t)(2 * BLOCK),
