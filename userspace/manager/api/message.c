@@ -236,7 +236,7 @@ static int take_join(const RdmaInc__V1__JoinRequest *req,
 		 req->reservation);
 	if (!name_is_valid(req->group))
 		return wrong(err, len, -EINVAL, "join: group must be 1 to 63 printable ASCII characters, without spaces");
-	if (req->ranks < 1 || req->ranks > 1024)
+	if (req->ranks < 1 || req->ranks > AM_RANKS_MAX)
 		return wrong(err, len, -EINVAL, "join: ranks must be 1 to 1024");
 	if (req->rank >= req->ranks)
 		return wrong(err, len, -EINVAL, "join: rank must be less than ranks");

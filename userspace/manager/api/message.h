@@ -23,6 +23,7 @@
 #define AM_ANSWER_MS	4000
 /* So it has noticed by then, and reached another one. */
 #define AM_NOTICE_MS	(AM_ASK_MS + AM_ANSWER_MS + 2000)
+#define AM_RANKS_MAX	1024U		/* of a group */
 #define AM_ID_MAX	63		/* characters of a switch's identity */
 
 /**

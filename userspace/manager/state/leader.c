@@ -49,6 +49,11 @@ static void was_read(void *ctx, const char *key, struct store_record *list,
 	struct manager *m = ctx;
 
 	(void)key;
+	if (err && strcmp(m->state.unread, err))
+		event_say(&m->events, EVENT_STORE_FAILED, m->o.store,
+			  "it cannot be read: %s", err);
+	snprintf(m->state.unread, sizeof(m->state.unread), "%s",
+		 err ? err : "");
 	if (err || m->state.phase != PHASE_READING) {
 		store_list_free(list);
 		m->state.phase = PHASE_STANDBY;
@@ -210,10 +215,17 @@ uint32_t state_resume_ms(const struct manager *m)
  */
 bool state_refuses(const struct manager *m, char *text, size_t len)
 {
-	const char *who;
+	const char *who, *why;
 
 	if (m->state.phase == PHASE_ACTIVE)
 		return false;
+	why = m->state.unread[0] ? m->state.unread :
+				   store_why(m->state.store);
+	if (*why) {
+		snprintf(text, len, AM_NOT_LEADER ", as it cannot use its store: %s",
+			 why);
+		return true;
+	}
 	if (m->state.phase != PHASE_STANDBY) {
 		snprintf(text, len, AM_STARTING ": try again");
 		return true;

@@ -15,6 +15,9 @@
 #include "group/group.h"
 #include "state/json_text.h"
 
+#define RECORD_MAX	(4U << 20)	/* bytes; one of 1,024 ranks has 0.4 MiB */
+#define PARTS_MAX	(4 * AM_RANKS_MAX)
+
 static void put_number(struct json_object *o, const char *name, uint64_t value)
 {
 	if (value)
@@ -163,6 +166,8 @@ static int take_members(struct json_object *list, struct tree *t)
 	uint32_t i;
 
 	t->n = (uint32_t)json_object_array_length(list);
+	if (t->n > AM_RANKS_MAX)
+		return -EPROTO;
 	t->members = calloc(t->n + 1, sizeof(*t->members));
 	if (!t->members)
 		return -ENOMEM;
@@ -343,6 +348,12 @@ static struct group *take_group(struct manager *m, struct json_object *o,
 	    !json_object_is_type(ranks, json_type_array))
 		return NULL;
 	n = json_object_array_length(ranks);
+	if (n > AM_RANKS_MAX || json_object_array_length(parts) > PARTS_MAX) {
+		store_failed(err, 0, "its record has %zu ranks and %zu parts of its tree: there are %u and %u at most",
+			     n, json_object_array_length(parts), AM_RANKS_MAX,
+			     PARTS_MAX);
+		return NULL;
+	}
 	g = calloc(1, sizeof(*g) + n * sizeof(g->ranks[0]));
 	if (!g)
 		return NULL;
@@ -391,10 +402,16 @@ static struct group *take_group(struct manager *m, struct json_object *o,
  */
 struct group *record_group(struct manager *m, const char *text, char *err)
 {
-	struct json_object *o = json_tokener_parse(text);
+	struct json_object *o = NULL;
 	struct group *g;
 	uint32_t i;
 
+	if (strlen(text) > RECORD_MAX) {
+		store_failed(err, 0, "its record has %zu bytes: one of %u ranks has less than %u",
+			     strlen(text), AM_RANKS_MAX, RECORD_MAX);
+		return NULL;
+	}
+	o = json_tokener_parse(text);
 	store_failed(err, 0, "its record cannot be read");
 	g = take_group(m, o, err);
 	json_object_put(o);

@@ -264,8 +264,8 @@ void restore_resume(struct manager *m, struct rpc_stream *stream,
 		rpc_stream_end(stream, 0, "");
 		return;
 	}
-	snprintf(text, sizeof(text), "group \"%s\" does not go on: %s",
-		 join->job, r ? "this rank was lost" :
+	snprintf(text, sizeof(text), "group \"%s\" does not go on: %s: start the job again",
+		 join->job, r ? "nothing was heard of this rank for too long" :
 		 why_lost(m, tenant, join->job));
 	rpc_stream_end(stream, ENOENT, text);
 }

@@ -34,6 +34,7 @@ enum phase {
  * @started_at: milliseconds; when this manager began, or began to lead
  * @until: if PHASE_LOOKING: milliseconds; when to look no longer
  * @list: if PHASE_LOOKING: records of groups
+ * @unread: why the store cannot be read; empty: it can
  * @ahead: if PHASE_STANDBY: the leader that an event has named; empty: none
  */
 struct state {
@@ -42,6 +43,7 @@ struct state {
 	int64_t			started_at;
 	int64_t			until;
 	struct store_record	*list;
+	char			unread[STORE_ERROR_LEN];
 	char			ahead[STORE_NAME_MAX + 1];
 };
 

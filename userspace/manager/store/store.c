@@ -538,6 +538,17 @@ int64_t store_until(const struct store *s)
 }
 
 /**
+ * store_why() - get what is wrong with the database
+ * @s: store
+ *
+ * Return: why it is not known who leads; empty: nothing is wrong.
+ */
+const char *store_why(const struct store *s)
+{
+	return s->why;
+}
+
+/**
  * store_leader() - get the leader's address
  * @s: store
  *

@@ -132,6 +132,7 @@ void store_list(struct store *s, const char *prefix, store_done *done,
 		void *ctx);
 bool store_leads(const struct store *s);
 int64_t store_until(const struct store *s);
+const char *store_why(const struct store *s);
 const char *store_leader(const struct store *s);
 
 #endif /* INC_MANAGER_STORE_H */
