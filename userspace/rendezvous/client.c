@@ -285,8 +285,11 @@ static void handle_msg(struct client *c, const struct inc_rdv_msg *msg)
 			client_bye(c, "");
 		return;
 	case INC_RDV_LOST:
-		if (job_of(c))
-			job_lost(c, "the switch does not answer it");
+		if (!job_of(c)) {
+			client_error(c, EPROTO, "\"lost\" before \"joined\": join, and wait for the answer");
+			return;
+		}
+		job_lost(c, "the switch does not answer it");
 		client_end(c);
 		return;
 	default:

@@ -18,7 +18,7 @@
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-#define DEPTH_MAX	4	/* nesting of objects */
+#define DEPTH_MAX	32	/* nesting, of members that are unknown here, too */
 #define QPN_MAX		0xffffff
 #define PSN_MAX		0xffffff
 

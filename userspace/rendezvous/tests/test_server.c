@@ -859,6 +859,9 @@ static void waits_for_rts(void)
 	b = dial();
 	say(&b, "{\"cmd\":\"rts\"}\n");
 	hear_error(&b, EPROTO, "join");
+	b = dial();
+	say(&b, "{\"cmd\":\"lost\"}\n");
+	hear_error(&b, EPROTO, "join");
 	EQ(daemon_end(), 0);
 }
 
