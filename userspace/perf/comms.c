@@ -34,8 +34,8 @@ static double now_us(void)
 static int failed(const struct comms *c, const char *what, long i, int err,
 		  const char *text)
 {
-	fprintf(stderr, "inc-perf: rank %d: %s communicator %ld of %ld: error %d: %s\n",
-		c->rank, what, i + 1, c->n, -err,
+	fprintf(stderr, "inc-perf: rank %d: %s communicator %ld of %ld: %s\n",
+		c->rank, what, i + 1, c->n,
 		text && *text ? text : inc_strerror(err));
 	return err;
 }

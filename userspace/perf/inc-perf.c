@@ -65,9 +65,9 @@ static int failed(const struct perf *p, const char *what, int err)
 	const char *text = inc_strerror(err);
 
 	if (strcmp(text, more))
-		complain(p, "%s: error %d: %s (%s)", what, -err, text, more);
+		complain(p, "%s: %s (%s)", what, more, text);
 	else
-		complain(p, "%s: error %d: %s", what, -err, text);
+		complain(p, "%s: %s", what, text);
 	return err;
 }
 
