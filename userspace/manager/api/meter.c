@@ -22,9 +22,9 @@
 #include "manager.h"
 #include "rendezvous/network.h"
 
-#define LOOK_MIN_MS	20
+#define LOOK_MIN_MS	50
 #define LOOK_MAX_MS	2000
-#define SHARE		50	/* one part of so many */
+#define SHARE		150	/* one part of so many */
 /* Bytes ahead of what is accounted for: before it is known who it is, and later. */
 #define FIRST		(64 << 10)
 #define MOST		(256 << 10)
