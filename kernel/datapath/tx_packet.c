@@ -9,8 +9,10 @@
 #include <linux/vmalloc.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
+#include <net/ip_fib.h>
 #include <net/ipv6.h>
 #include <net/lwtunnel.h>
+#include <net/nexthop.h>
 #include <net/route.h>
 #include <net/xfrm.h>
 
@@ -31,6 +33,55 @@
 /* Pad and ICRC. */
 #define TX_TRAILER_MAX	8
 
+/* The next hop that the administrator has set for a route's device. */
+static const struct fib_nh_common *find_hop(const struct fib_result *res,
+					    const struct net_device *dev)
+{
+	const struct fib_nh_common *nhc;
+	int i;
+
+	for (i = 0; i < fib_info_num_path(res->fi); i++) {
+		nhc = fib_info_nhc(res->fi, i);
+		if (nhc->nhc_dev == dev)
+			return nhc;
+	}
+	return NULL;
+}
+
+/*
+ * A route as if no ICMP redirect had come, which anyone can forge: results would
+ * go to whom it names. As for path MTUs, there is nothing to be learned.
+ * Consumes @rt. Returns NULL if there is no such route.
+ */
+static struct rtable *undo_redirect(struct net *net, struct flowi4 *fl4,
+				    struct rtable *rt)
+{
+	const struct fib_nh_common *nhc = NULL;
+	struct rtable *own = NULL;
+	struct fib_result res;
+
+	rcu_read_lock();
+	if (!fib_lookup(net, fl4, &res, 0) && res.fi)
+		nhc = find_hop(&res, rt->dst.dev);
+	if (nhc)
+		own = rt_dst_alloc(rt->dst.dev, 0, RTN_UNICAST, true);
+	if (own) {
+		own->dst.output = rt->dst.output;
+		own->dst.lwtstate = lwtstate_get(rt->dst.lwtstate);
+		if (nhc->nhc_gw_family && nhc->nhc_scope == RT_SCOPE_LINK) {
+			own->rt_uses_gateway = 1;
+			own->rt_gw_family = nhc->nhc_gw_family;
+			if (nhc->nhc_gw_family == AF_INET)
+				own->rt_gw4 = nhc->nhc_gw.ipv4;
+			else
+				own->rt_gw6 = nhc->nhc_gw.ipv6;
+		}
+	}
+	rcu_read_unlock();
+	ip_rt_put(rt);
+	return own;
+}
+
 static struct dst_entry *find_route_ipv4(struct inc_qp *qp)
 {
 	struct flowi4 fl4 = inc_flow_ipv4(qp);
@@ -41,6 +92,12 @@ static struct dst_entry *find_route_ipv4(struct inc_qp *qp)
 		return NULL;
 	if (!qp->cfg.local.s6_addr32[3])
 		qp->cfg.local.s6_addr32[3] = fl4.saddr;
+	if (unlikely(rt->rt_flags & RTCF_REDIRECTED)) {
+		/* Its device cannot find it when it goes: for one packet only. */
+		rt = undo_redirect(qp->sw->net, &fl4, rt);
+		return rt ? &rt->dst : NULL;
+	}
+	dst_cache_set_ip4(&qp->dst, &rt->dst, qp->cfg.local.s6_addr32[3]);
 	return &rt->dst;
 }
 
@@ -71,6 +128,7 @@ static struct dst_entry *find_route_ipv6(struct inc_qp *qp)
 	}
 	if (ipv6_addr_any(&qp->cfg.local))
 		qp->cfg.local = fl6.saddr;
+	dst_cache_set_ip6(&qp->dst, dst, &qp->cfg.local);
 	return dst;
 #else
 	return NULL;
@@ -83,7 +141,6 @@ static struct dst_entry *find_route_ipv6(struct inc_qp *qp)
  */
 static struct dst_entry *find_route(struct inc_qp *qp)
 {
-	bool ipv4 = qp->cfg.family == AF_INET;
 	int genid = inc_flow_genid(qp);
 	struct dst_entry *dst = NULL;
 
@@ -91,15 +148,10 @@ static struct dst_entry *find_route(struct inc_qp *qp)
 		dst = dst_cache_get(&qp->dst);
 	if (dst)
 		return dst;
-	dst = ipv4 ? find_route_ipv4(qp) : find_route_ipv6(qp);
+	dst = qp->cfg.family == AF_INET ? find_route_ipv4(qp) :
+					  find_route_ipv6(qp);
 	if (!dst)
 		return NULL;
-	if (ipv4)
-		dst_cache_set_ip4(&qp->dst, dst, qp->cfg.local.s6_addr32[3]);
-#if IS_ENABLED(CONFIG_IPV6)
-	else
-		dst_cache_set_ip6(&qp->dst, dst, &qp->cfg.local);
-#endif
 	WRITE_ONCE(qp->iif, dst->dev->ifindex);
 	WRITE_ONCE(qp->genid, genid);
 	return dst;

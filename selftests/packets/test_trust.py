@@ -266,6 +266,48 @@ def too_big(m, mtu):
     return header + icmp[:2] + struct.pack("!H", check_sum) + icmp[4:]
 
 
+def redirect(m, via):
+    """As from the member: his packets are to go to another host."""
+    sw = m.lab.sw_addr(4)
+    echo = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 4000, 0, 0x4000, 64,
+                                   1, 0, sw, m.addr)) + bytes(8)
+    icmp = struct.pack("!BBH4s", 5, 1, 0, via) + echo
+    check_sum = roce.checksum(icmp)
+    header = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(icmp), 0,
+                                     0, 64, 1, 0, m.addr, sw))
+    return header + icmp[:2] + struct.pack("!H", check_sum) + icmp[4:]
+
+
+@test("trust: a forged ICMP redirect", families=(4,))
+def redirected(lab, family):
+    """The kernel believes it, behind one about the MTU; results stay."""
+    thief, stolen = lab.ports[2], []
+    recv = thief.recv
+
+    def watch():
+        packets = recv()
+        stolen.extend(p for p, _ in packets if roce.parse(p))
+        return packets
+
+    with lab.tree(family=family) as t:
+        t.good()
+        m = t.m[0]
+        via = lab.new_addr(family, 2)
+        thief.send(too_big(m, 552))
+        thief.send(redirect(m, via))
+        lab.quiet()
+        route = subprocess.run(["ip", "-n", lab.sw_ns, "route", "get",
+                                roce.ntoa(m.addr)], check=True,
+                               capture_output=True, encoding="ascii").stdout
+        check("via " + roce.ntoa(via) in route, "not believed: " + route)
+        thief.recv = watch
+        try:
+            t.good(3000)
+        finally:
+            del thief.recv
+        expect("packets at another host's port", len(stolen), 0)
+
+
 @test("trust: a forged ICMP message about the path's MTU",
       cases={"RC": (peer.RC,), "UC": (peer.UC,)})
 def path_mtu(lab, family, transport):
