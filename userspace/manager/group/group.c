@@ -323,6 +323,11 @@ static void handle_rank(struct rank *r, const struct inc_rdv_msg *msg)
 	}
 }
 
+static void say_stopped(struct rpc_stream *stream)
+{
+	rpc_stream_end(stream, EHOSTUNREACH, "it is being stopped");
+}
+
 /**
  * group_opened() - handle a new stream
  * @ctx: manager
@@ -334,7 +339,7 @@ void group_opened(void *ctx, struct rpc_stream *stream)
 
 	log_debug("%s: connected", rpc_stream_peer(stream));
 	if (m->stop)
-		rpc_stream_end(stream, EHOSTUNREACH, "it is being stopped");
+		say_stopped(stream);
 }
 
 /**
@@ -369,6 +374,8 @@ void group_message(void *ctx, struct rpc_stream *stream, const uint8_t *data,
 		group_lost(r, msg.rdv.text);
 	else if (r)
 		handle_rank(r, &msg.rdv);
+	else if (m->stop)
+		say_stopped(stream);
 	else if (msg.resume)
 		restore_resume(m, stream, &msg.rdv.join, msg.tree_id);
 	else if (msg.rdv.type == INC_RDV_JOIN)

@@ -254,6 +254,8 @@ static void stop(void)
 			fuzz_wrong("a switch has parts of no group");
 		sw_info_free(m.switches[i].info);
 	}
+	if (m.groups)
+		fuzz_wrong("a group came while the manager ended");
 	topo_free(m.topo);
 	free(m.switches);
 	state_stop(&m);
