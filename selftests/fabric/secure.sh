@@ -120,6 +120,27 @@ ca_lists()
 	ktap $? "revoke NAME takes back all of that name" "$(ca list)"
 }
 
+# A certificate that cannot be made replaces none, and is in nobody's way.
+ca_fails()
+{
+	local was
+
+	was=$(sha256sum "$CA"/alice/*.pem)
+	says "a certificate that ends before it begins" 2 "over before" \
+		-f --until 20200101000000Z client alice
+	says "a date that is none" 1 "openssl x509" \
+		-f --until 29999999999999Z client alice
+	[ "$(sha256sum "$CA"/alice/*.pem)" = "$was" ]
+	ktap $? "the one before stays, with its key"
+	says "a new one that fails" 1 "openssl x509" \
+		--until 29999999999999Z client broken
+	[ ! -e "$CA/broken" ]
+	ktap $? "nothing of it is left" "$(ls -A "$CA")"
+	mkdir "$CA/broken" && : >"$CA/broken/cert.pem"
+	says "one that is damaged" 0 "broken/cert.pem is no certificate" list
+	rm -r "$CA/broken"
+}
+
 part_ca()
 {
 	SAYS_BY=("$ROOT/userspace/manager/ca/inc-am-ca" -d "$CA")
@@ -129,6 +150,9 @@ part_ca()
 	says "a certificate twice" 1 "force replaces it" client alice
 	says "a manager without a host" 2 "by which it is reached" manager x
 	says "a name with a slash" 2 "must be 1 to 63" client a/b
+	says "a name that is a file of the authority's" 2 "has a file of that name" \
+		client crl.pem
+	ca_fails
 	says "a revoked certificate that is none" 1 "nor is it a serial" \
 		revoke alice nobody
 	[ ! -e "$CA/crl.pem" ]

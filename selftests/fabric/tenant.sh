@@ -238,6 +238,8 @@ part_reload()
 	SAYS_BY=(timeout 10 inc-amd --store none --switch /x)
 	says "no file" 1 "/nowhere: No such file" --tenants /nowhere
 	says "a directory" 1 "/:1: Is a directory" --tenants /
+	mkfifo "$LIMITS.fifo"
+	says "a FIFO" 1 "is no file" --tenants "$LIMITS.fifo"
 	mv "$LIMITS" "$LIMITS.was"
 	mkdir "$LIMITS"
 	reload

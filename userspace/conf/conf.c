@@ -3,8 +3,11 @@
  * See conf.h.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "conf/conf.h"
 
@@ -150,6 +153,22 @@ int conf_stream(const struct conf *conf, FILE *f, const char *path)
 	return ret;
 }
 
+/* A FIFO would never end. Returns NULL and why. */
+static FILE *open_file(const char *path, const char **why)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	FILE *f = NULL;
+	struct stat st;
+
+	*why = "is no file";
+	if (fd < 0 || fstat(fd, &st) ||
+	    (!S_ISFIFO(st.st_mode) && !(f = fdopen(fd, "r"))))
+		*why = strerror(errno);
+	if (fd >= 0 && !f)
+		close(fd);
+	return f;
+}
+
 /**
  * conf_read() - read a configuration file
  * @conf: how
@@ -159,15 +178,14 @@ int conf_stream(const struct conf *conf, FILE *f, const char *path)
  */
 int conf_read(const struct conf *conf, const char *path)
 {
-	FILE *f = fopen(path, "re");
+	const char *why;
+	FILE *f = open_file(path, &why);
 	int ret;
 
 	if (!f && conf->err)
-		snprintf(conf->err, conf->err_len, "%s: %s", path,
-			 strerror(errno));
+		snprintf(conf->err, conf->err_len, "%s: %s", path, why);
 	else if (!f)
-		fprintf(stderr, "%s: %s: %s\n", conf->prog, path,
-			strerror(errno));
+		fprintf(stderr, "%s: %s: %s\n", conf->prog, path, why);
 	if (!f)
 		return -1;
 	ret = conf_stream(conf, f, path);

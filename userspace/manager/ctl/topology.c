@@ -246,7 +246,9 @@ static int run_list(bool hosts, int argc, char **argv)
 		argv++;
 	}
 	if (argc > 1)
-		return ctl_wrong("%s: one at most", what);
+		return ctl_wrong(hosts ? "%s: one at most, not \"%s %s\"" :
+				 "%s: one at most, or drain, or resume, not \"%s %s\"",
+				 what, argv[0], argv[1]);
 	t = get_topology();
 	if (!t)
 		return CTL_REFUSED;
