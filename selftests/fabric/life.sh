@@ -428,6 +428,18 @@ part_killed()
 	answer_lost "stream lost"
 }
 
+# unharmed WHEN NAME KNOWS: the job runs, and ends when it is told to.
+unharmed()
+{
+	busy 50
+	ktap $? "$1: the job runs" "$(cat "$JOB_LOG".*)"
+	says "$1: $3" 0 "ready, 4 of 4 ranks" \
+		inc-amctl -m "$(topo_ip4 sw)" group show "$JOB_NAME"
+	ctl group del "$JOB_NAME"
+	others_fail "$2" -1 operator
+	ended "$2" "by hand: an operator"
+}
+
 # A manager that is away for a while: the job does not notice.
 part_away()
 {
@@ -440,13 +452,7 @@ part_away()
 	wait_for 10 ctl_up
 	# They look for it at once, and it ends without those that do not.
 	sleep 4
-	busy 50
-	ktap $? "the manager is back: the job runs" "$(cat "$JOB_LOG".*)"
-	says "the manager is back: it knows the group" 0 "ready, 4 of 4 ranks" \
-		inc-amctl -m "$(topo_ip4 sw)" group show "$JOB_NAME"
-	ctl group del "$JOB_NAME"
-	others_fail "found again" -1 operator
-	ended "found again" "by hand: an operator"
+	unharmed "the manager is back" "found again" "it knows the group"
 }
 
 # The only manager stands still for longer than it waits for a heartbeat: ranks
@@ -460,13 +466,7 @@ part_hung()
 	ktap $? "the manager hangs: the job runs" "$(cat "$JOB_LOG".*)"
 	kill -CONT "$AMD"
 	sleep "$(scaled 5)"
-	busy 50
-	ktap $? "the manager goes on: the job runs" "$(cat "$JOB_LOG".*)"
-	says "the manager goes on: it has lost nobody" 0 "ready, 4 of 4 ranks" \
-		inc-amctl -m "$(topo_ip4 sw)" group show "$JOB_NAME"
-	ctl group del "$JOB_NAME"
-	others_fail "went on" -1 operator
-	ended "went on" "by hand: an operator"
+	unharmed "the manager goes on" "went on" "it has lost nobody"
 }
 
 # A manager takes a group over while the agent of a leaf is silent: it still knows

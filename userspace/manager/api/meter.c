@@ -116,6 +116,17 @@ static struct meter *find(const struct inc_rdv_addr *addr, uint16_t port)
 	return m;
 }
 
+/* The lock is held. NULL: none that is watched. */
+static struct meter *find_peer(const char *peer)
+{
+	const char *colon = strrchr(peer, ':');
+	struct inc_rdv_addr addr;
+
+	if (!all.wake || !colon || !addr_of_peer(peer, &addr))
+		return NULL;
+	return find(&addr, (uint16_t)atoi(colon + 1));
+}
+
 /* --- Calls --------------------------------------------------------------- */
 
 /**
@@ -126,14 +137,10 @@ static struct meter *find(const struct inc_rdv_addr *addr, uint16_t port)
  */
 struct meter *meter_get(const char *peer)
 {
-	const char *colon = strrchr(peer, ':');
-	struct inc_rdv_addr addr;
 	struct meter *m;
 
-	if (!all.wake || !colon || !addr_of_peer(peer, &addr))
-		return NULL;
 	pthread_mutex_lock(&all.lock);
-	m = find(&addr, (uint16_t)atoi(colon + 1));
+	m = find_peer(peer);
 	if (m) {
 		if (!m->known)
 			m->credit += MOST - FIRST;
@@ -179,15 +186,11 @@ static bool count_words(struct meter *m, int64_t words)
  */
 void meter_refuse(const char *peer)
 {
-	const char *colon = strrchr(peer, ':');
-	struct inc_rdv_addr addr;
 	struct meter *m;
 	bool cut;
 
-	if (!all.wake || !colon || !addr_of_peer(peer, &addr))
-		return;
 	pthread_mutex_lock(&all.lock);
-	m = find(&addr, (uint16_t)atoi(colon + 1));
+	m = find_peer(peer);
 	cut = m && !count_words(m, REFUSED) && !m->cut;
 	if (cut)
 		m->cut = "its calls are refused, again and again";

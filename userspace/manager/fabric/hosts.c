@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Events of hosts: which are seen for the first time, which have moved, and which
- * several switches claim to have. A moment after anything has changed, all are looked up, and compared with where
- * they were.
+ * several switches claim to have. A moment after anything has changed, all are
+ * looked up, and compared with where they were.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -94,6 +94,31 @@ void sw_ifs_chain(struct sw_info *info)
 	}
 }
 
+/* Before, at or behind a name; if that is NULL, a number? */
+static int place_of(const struct sw_if *itf, const char *name, uint32_t index)
+{
+	if (name)
+		return strcmp(itf->name, name);
+	return itf->index < index ? -1 : itf->index > index;
+}
+
+static struct sw_if *search(const struct sw_info *info, const uint32_t *order,
+			    const char *name, uint32_t index)
+{
+	uint32_t low = 0, high = info->nifs, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (place_of(&info->ifs[order[mid]], name, index) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == info->nifs || place_of(&info->ifs[order[low]], name, index))
+		return NULL;
+	return &info->ifs[order[low]];
+}
+
 /**
  * sw_if_named() - find an interface by its name
  * @info: what a switch tells
@@ -103,19 +128,7 @@ void sw_ifs_chain(struct sw_info *info)
  */
 struct sw_if *sw_if_named(const struct sw_info *info, const char *name)
 {
-	uint32_t low = 0, high = info->nifs, mid;
-
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (strcmp(info->ifs[info->by_name[mid]].name, name) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == info->nifs ||
-	    strcmp(info->ifs[info->by_name[low]].name, name))
-		return NULL;
-	return &info->ifs[info->by_name[low]];
+	return search(info, info->by_name, name, 0);
 }
 
 /**
@@ -129,18 +142,6 @@ struct sw_if *sw_if_named(const struct sw_info *info, const char *name)
 struct sw_if *sw_if_again(const struct sw_info *info, uint32_t index,
 			  const char *name)
 {
-	uint32_t low = 0, high = info->nifs, mid;
-
-	if (!index)
-		return sw_if_named(info, name);
-	while (low < high) {
-		mid = (low + high) / 2;
-		if (info->ifs[info->by_index[mid]].index < index)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low == info->nifs || info->ifs[info->by_index[low]].index != index)
-		return NULL;
-	return &info->ifs[info->by_index[low]];
+	return index ? search(info, info->by_index, NULL, index) :
+		       sw_if_named(info, name);
 }

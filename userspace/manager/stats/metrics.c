@@ -16,7 +16,12 @@ static void head(FILE *f, const char *name, const char *type, const char *help)
 		name, type);
 }
 
-static void put_text(FILE *f, const char *text)
+/**
+ * metrics_put_text() - write the value of a label
+ * @f: where to
+ * @text: any text
+ */
+void metrics_put_text(FILE *f, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '"' || *text == '\\')
@@ -28,7 +33,7 @@ static void put_text(FILE *f, const char *text)
 static void put_label(FILE *f, const char *name, const char *value)
 {
 	fprintf(f, "{%s=\"", name);
-	put_text(f, value);
+	metrics_put_text(f, value);
 	fputs("\"}", f);
 }
 
@@ -226,7 +231,7 @@ static void put_expiry(const struct expiry *e, FILE *f)
 			continue;
 		fprintf(f, "inc_am_certificate_expires_timestamp_seconds{of=\"%s\",name=\"",
 			c->of);
-		put_text(f, c->name);
+		metrics_put_text(f, c->name);
 		fprintf(f, "\"} %" PRId64 "\n", c->expires);
 	}
 }

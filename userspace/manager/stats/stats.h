@@ -109,6 +109,7 @@ void stats_watch(struct stats *st, struct stats_watch *w);
 void stats_ignore(struct stats *st, struct stats_watch *w);
 
 /* metrics.c */
+void metrics_put_text(FILE *f, const char *text);
 void stats_metrics(const struct stats *st, FILE *f);
 
 /* process.c */

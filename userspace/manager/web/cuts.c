@@ -9,6 +9,7 @@
 #include "base/loop.h"
 #include "fabric/seen.h"
 #include "group/group.h"
+#include "stats/stats.h"
 #include "web/web.h"
 
 #define KEEP_MS		(24 * 3600 * 1000LL)
@@ -84,14 +85,8 @@ static void note_links(struct json_object *known, struct json_object *ends,
 static void put_label(FILE *f, struct json_object *link, const char *label,
 		      const char *key)
 {
-	const char *text = text_of(link, key);
-
 	fprintf(f, "%s=\"", label);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', f);
-		fputc(*text == '\n' ? ' ' : *text, f);
-	}
+	metrics_put_text(f, text_of(link, key));
 	fputc('"', f);
 }
 
