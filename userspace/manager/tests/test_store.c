@@ -20,6 +20,7 @@
 #define KEYS	12
 #define STEPS	400
 #define BIG	120000
+#define PATIENCE_MS	60000	/* more than any machine takes */
 
 static unsigned int failures;
 
@@ -253,12 +254,14 @@ static void test_files(void)
  * struct full - a database whose disk may be full
  * @db: what the store sees
  * @full: it is, so nothing can be written
+ * @kept: a record could not be deleted, since it was
  * @value: of keys[0] and keys[1]; 0: there is none
  * @wrong: an older value was written over a newer one
  */
 static struct full {
 	struct store_db		db;
 	_Atomic bool		full;
+	_Atomic bool		kept;
 	_Atomic uint8_t		value[2];
 	_Atomic bool		wrong;
 } full;
@@ -279,8 +282,10 @@ static int full_put(struct store_db *db, const char *key, const uint8_t *data,
 static int full_del(struct store_db *db, const char *key, char *why)
 {
 	(void)db;
-	if (full.full)
+	if (full.full) {
+		full.kept = true;
 		return store_failed(why, -ENOSPC, "full");
+	}
 	full.value[strcmp(key, keys[0]) != 0] = 0;
 	return 0;
 }
@@ -319,12 +324,14 @@ static void full_write(struct store *s, unsigned int key, uint8_t value)
 	store_put(s, keys[key], data, 1, full_done, NULL);
 }
 
-static void wait_told(struct loop *loop, unsigned int n)
+/* @gone: until keys[1] is deleted, too; @kept: until that has failed. */
+static void wait_told(struct loop *loop, unsigned int n, bool gone, bool kept)
 {
-	int64_t until = now_ms() + 5000;
+	int64_t until = now_ms() + PATIENCE_MS;
 
-	while (told < n && now_ms() < until)
-		loop_turn(loop, until);
+	while ((told < n || (gone && full.value[1]) ||
+		(kept && !full.kept)) && now_ms() < until)
+		loop_turn(loop, now_ms() + 10);
 }
 
 static void test_full(void)
@@ -333,7 +340,6 @@ static void test_full(void)
 		.put = full_put, .del = full_del, .lead = full_lead,
 		.close = full_close,
 	};
-	int64_t until;
 	struct loop loop;
 	struct store *s;
 
@@ -341,24 +347,23 @@ static void test_full(void)
 	loop_init(&loop);
 	s = store_start(&loop, &full.db);
 	full_write(s, 1, 1);
-	wait_told(&loop, 1);
+	wait_told(&loop, 1, false, false);
 	CHECK(told == 1 && !told_errors && full.value[1] == 1);
 	full.full = true;
 	full_write(s, 0, 1);
 	full_write(s, 0, 2);
 	store_del(s, keys[1]);
-	wait_told(&loop, 3);
+	wait_told(&loop, 3, false, true);
 	CHECK(told == 3 && told_errors == 2);
 	full.full = false;
-	/* This one succeeds before the older ones are tried again. */
+	/* Neither this one nor the deletion gives way to what came before. */
 	full_write(s, 0, 3);
-	for (until = now_ms() + 5000; full.value[1] && now_ms() < until;)
-		loop_turn(&loop, now_ms() + 10);
+	wait_told(&loop, 4, true, false);
 	CHECK(full.value[0] == 3 && !full.value[1] && !full.wrong);
 	CHECK(told == 4 && told_errors == 2);
 	full.full = true;
 	full_write(s, 1, 9);
-	wait_told(&loop, 5);
+	wait_told(&loop, 5, false, false);
 	full.full = false;
 	store_stop(s);
 	CHECK(full.value[1] == 9);
