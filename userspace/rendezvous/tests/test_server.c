@@ -24,6 +24,9 @@
 #include "server.h"
 #include "tool/tool.h"
 
+/* Longer than any machine takes for anything. */
+#define PATIENCE_S	60
+
 /* Shared by both processes. */
 struct shared {
 	int		trees;
@@ -187,17 +190,33 @@ int inc_nl_member_del(struct inc_nl *nl, uint32_t tree_id, uint16_t rank)
 
 /* --- The test's side --------------------------------------------------- */
 
+/* Other tests may run on this machine. */
+static void choose_port(void)
+{
+	struct sockaddr_in sin = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t len = sizeof(sin);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	EQ(bind(fd, (struct sockaddr *)&sin, len), 0);
+	EQ(getsockname(fd, (struct sockaddr *)&sin, &len), 0);
+	snprintf(port, sizeof(port), "%u", ntohs(sin.sin_port));
+	close(fd);
+}
+
 static void daemon_start(const char *opt, const char *arg)
 {
 	/* Ranks connect from 127.0.0.1 but name 10.0.0.1 as their address. */
 	char *argv[] = { "serve", "-l", "127.0.0.1", "-p", port, "--allow",
-			 "10.0.0.1", "--join-time", "1", (char *)opt,
-			 (char *)arg, NULL };
-	int argc = opt ? arg ? 11 : 10 : 9;
+			 "10.0.0.1", (char *)opt, (char *)arg, NULL };
+	int argc = opt ? arg ? 9 : 8 : 7;
 	int ready[2];
 	char c;
 
 	memset(k, 0, sizeof(*k));
+	choose_port();
 	if (pipe(event_pipe) || pipe(ready))
 		exit(1);
 	daemon_pid = fork();
@@ -235,7 +254,7 @@ static struct conn dial(void)
 		.sin_port = htons((uint16_t)atoi(port)),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 	};
-	struct timeval limit = { .tv_sec = 8 };
+	struct timeval limit = { .tv_sec = PATIENCE_S };
 	struct conn c = { .fd = socket(AF_INET, SOCK_STREAM, 0) };
 
 	EQ(connect(c.fd, (struct sockaddr *)&sin, sizeof(sin)), 0);
@@ -258,7 +277,7 @@ static int hear(struct conn *c, struct inc_rdv_msg *msg)
 
 	while (!inc_rdv_line(&c->in, line, sizeof(line))) {
 		to = inc_rdv_space(&c->in, &len);
-		n = recv(c->fd, to, len, 0);
+		n = TEMP_FAILURE_RETRY(recv(c->fd, to, len, 0));
 		if (n < 0)
 			return -2;
 		if (!n)
@@ -329,13 +348,27 @@ static void leave(struct conn *c)
 	close(c->fd);
 }
 
-static void wait_trees(int n)
+/* The daemon deletes what takes it too long in a later turn. */
+static void wait_count(const volatile int *count, int n)
 {
 	int i;
 
-	for (i = 0; i < 200 && k->trees != n; i++)
+	for (i = 0; i < PATIENCE_S * 100 && *count != n; i++)
 		usleep(10000);
-	EQ(k->trees, n);
+	EQ(*count, n);
+}
+
+static void wait_trees(int n)
+{
+	wait_count(&k->trees, n);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* --- Cases ------------------------------------------------------------- */
@@ -542,8 +575,7 @@ static void who_was_lost(void)
 	b = join("z", 1, 3);
 	close(b.fd);
 	wait_trees(1);
-	while (k->members != 1)
-		usleep(1000);
+	wait_count(&k->members, 1);
 	leave_without(&a, "1-2");
 	wait_trees(0);
 	a = join("z", 0, 3);
@@ -592,7 +624,7 @@ static void killed(void)
 	EQ(hear(&a, &msg), INC_RDV_FAILED);
 	EQ(msg.rank, 1);
 	EQ(msg.status, INC_STATUS_MEMBER_LEFT);
-	EQ(k->members, 1);
+	wait_count(&k->members, 1);
 	/* The name is free although rank 0 is still connected. */
 	c = join("x", 1, 2);
 	EQ(k->trees, 2);
@@ -608,15 +640,17 @@ static void one_leaves(void)
 {
 	struct inc_rdv_msg msg;
 	struct conn a, b;
+	int64_t since;
 
 	daemon_start(NULL, NULL);
 	a = join("x", 0, 2);
 	b = join("x", 1, 2);
 	EQ(hear_type(&a), INC_RDV_READY);
 	EQ(hear_type(&b), INC_RDV_READY);
+	since = now_ms();
 	leave(&a);
-	EQ(k->members, 2);	/* not at once */
 	EQ(hear(&b, &msg), INC_RDV_LEFT);
+	OK(now_ms() - since > 1500);	/* not at once */
 	EQ(msg.rank, 0);
 	EQ(k->members, 1);
 	leave(&b);
@@ -802,13 +836,21 @@ static void once(void)
 /* Many silent connections: others are served, and these time out. */
 static void silent(void)
 {
+	struct inc_rdv_join j = who("x", 0, 1);
+	struct inc_rdv_msg msg;
 	struct conn c[100], a;
 	int i;
 
-	daemon_start(NULL, NULL);
+	daemon_start("--join-time", "1");
 	for (i = 0; i < 100; i++)
 		c[i] = dial();
-	a = join("x", 0, 1);
+	/* A busy machine may stop this process for that second, too. */
+	do {
+		a = dial();
+		say_join(&a, &j);
+	} while (hear(&a, &msg) == INC_RDV_ERROR && msg.err == ETIMEDOUT &&
+		 !close(a.fd));
+	EQ(msg.type, INC_RDV_JOINED);
 	EQ(hear_type(&a), INC_RDV_READY);
 	leave(&a);
 	for (i = 0; i < 100; i++)
@@ -869,25 +911,20 @@ static void waits_for_rts(void)
 static void alive(void)
 {
 	struct inc_rdv_join j = who("alive", 0, 2);
-	struct timespec t[2];
 	struct conn uc, rc;
-	int64_t ms;
+	int64_t since;
 	int i;
 
 	daemon_start(NULL, NULL);
 	j.uc = true;
 	uc = dial();
+	since = now_ms();
 	say_join(&uc, &j);
 	EQ(hear_type(&uc), INC_RDV_JOINED);
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 2; i++)
 		EQ(hear_type(&uc), INC_RDV_ALIVE);
-		clock_gettime(CLOCK_MONOTONIC, &t[i]);
-	}
-	ms = (t[1].tv_sec - t[0].tv_sec) * 1000 +
-	     (t[1].tv_nsec - t[0].tv_nsec) / 1000000;
-	/* The dead time is 600 ms; a busy machine may be late. */
-	OK(ms >= 600 / INC_RDV_BEATS / 2);
-	OK(ms < 5000);
+	/* The dead time is 600 ms; a busy machine may be late, but not early. */
+	OK(now_ms() - since >= 600 / INC_RDV_BEATS);
 	rc = join("alive", 1, 2);
 	EQ(hear_type(&rc), INC_RDV_READY);
 	do {
@@ -929,6 +966,5 @@ int main(void)
 		 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (k == MAP_FAILED)
 		return 1;
-	snprintf(port, sizeof(port), "%d", 20000 + (int)getpid() % 10000);
 	return test_run(cases, (int)(sizeof(cases) / sizeof(cases[0])));
 }
