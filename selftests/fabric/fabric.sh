@@ -264,33 +264,37 @@ os.execvp(sys.argv[2], sys.argv[2:])' "$(mktemp -d)" "${SAYS_BY[@]}")
 		inc-amctl -m "$(topo_ip4 sw):84326" topology
 }
 
-reads_fifo()
+reads_conf()
 {
-	find "/proc/$AMD/fd" -lname "$LAB_OUT/amd.fifo" 2>/dev/null | grep -q .
+	find "/proc/$AMD/fd" -lname "$LAB_OUT/amd.long" 2>/dev/null | grep -q .
 }
 
 # SIGHUP while the manager reads its configuration, which is the first thing that
-# it does.
+# it does: so many lines that it takes a while. Then one that is a pipe by now.
 early_hup()
 {
-	local fifo=$LAB_OUT/amd.fifo
+	local conf=$LAB_OUT/amd.long
 
-	rm -f "$fifo"
-	mkfifo "$fifo"
-	exec 9<>"$fifo"
-	ip netns exec "$TOPO-sw" inc-amd --config "$fifo" \
-		>"$LAB_OUT/amd.log" 2>&1 9>&- &
+	rm -f "$conf"
+	{
+		printf '%s\n' "switch = $(sock_of sw)" "store = none"
+		yes '# The manager reads on.' | head -n 2000000
+	} >"$conf"
+	ip netns exec "$TOPO-sw" inc-amd --config "$conf" \
+		>"$LAB_OUT/amd.log" 2>&1 &
 	AMD=$!
-	wait_for 10 reads_fifo
+	until reads_conf || ! kill -0 "$AMD"; do
+		:
+	done
 	kill -HUP "$AMD"
-	printf '%s\n' "switch = $(sock_of sw)" "store = none" >&9
-	exec 9>&-
+	rm -f "$conf"
+	mkfifo "$conf"
 	wait_for 10 grep -q "limits-read .*: nothing is limited" \
 		"$LAB_OUT/amd.log"
 	ktap $? "SIGHUP before anything else is kept for later" \
 		"$(cat "$LAB_OUT/amd.log")"
 	grep -q "switches-wrong" "$LAB_OUT/amd.log" &&
-		grep -q "amd.fifo: is no regular file" "$LAB_OUT/amd.log"
+		grep -q "amd.long: is no regular file" "$LAB_OUT/amd.log"
 	ktap $? "SIGHUP: a pipe is not waited for" "$(cat "$LAB_OUT/amd.log")"
 	wait_for 10 sw inc-amctl topology
 	! grep -q " limits-wrong" "$LAB_OUT/amd.log"

@@ -239,7 +239,7 @@ part_reload()
 	says "no file" 1 "/nowhere: No such file" --tenants /nowhere
 	says "a directory" 1 "/:1: Is a directory" --tenants /
 	mkfifo "$LIMITS.fifo"
-	says "a FIFO" 1 "is no file" --tenants "$LIMITS.fifo"
+	says "a FIFO" 1 "is no regular file" --tenants "$LIMITS.fifo"
 	mv "$LIMITS" "$LIMITS.was"
 	mkdir "$LIMITS"
 	reload

@@ -160,7 +160,7 @@ static FILE *open_file(const char *path, const char **why)
 	FILE *f = NULL;
 	struct stat st;
 
-	*why = "is no file";
+	*why = "is no regular file";
 	if (fd < 0 || fstat(fd, &st) ||
 	    (!S_ISFIFO(st.st_mode) && !(f = fdopen(fd, "r"))))
 		*why = strerror(errno);
