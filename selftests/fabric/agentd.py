@@ -34,14 +34,24 @@ def drain(s):
 
 
 class Agent:
-    """An inc-agentd at a UNIX socket; it needs no kernel module."""
+    """An inc-agentd at a UNIX socket; it needs no kernel module. live: built
+    with AddressSanitizer, it tells how much memory it has (live.c)."""
 
-    def __init__(self, cmd):
+    def __init__(self, cmd, live=False):
         self.dir = tempfile.TemporaryDirectory()
         self.path = self.dir.name + "/sock"
         self.log = open(self.dir.name + "/log", "w+b")
         env = dict(os.environ, ASAN_OPTIONS="detect_leaks=0:exitcode=23:"
-                   "allocator_may_return_null=1:quarantine_size_mb=16")
+                   "allocator_may_return_null=1:quarantine_size_mb=16:"
+                   "verify_asan_link_order=0")
+        if live:
+            self.fifo = self.dir.name + "/live"
+            os.mkfifo(self.fifo)
+            subprocess.run(
+                ["gcc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-o",
+                 self.fifo + ".so", ROOT + "/selftests/fabric/live.c"],
+                check=True)
+            env.update(LD_PRELOAD=self.fifo + ".so", LIVE_FIFO=self.fifo)
         self.proc = subprocess.Popen(
             cmd + ["-q", "-u", self.path, "-i", "sw", "-y",
                    ROOT + "/userspace/agent/yang"], env=env,
@@ -72,6 +82,14 @@ class Agent:
     def rss(self):
         with open(f"/proc/{self.proc.pid}/status") as f:
             return int(re.search(r"VmRSS:\s+(\d+)", f.read())[1])
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.proc.pid}/task"))
+
+    def live(self):
+        """Bytes that it has allocated and not freed."""
+        with open(self.fifo) as f:
+            return int(f.readline())
 
     def end(self):
         self.proc.send_signal(signal.SIGTERM)
