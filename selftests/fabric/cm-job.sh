@@ -230,7 +230,7 @@ part_without()
 # itself. Lines to file descriptor 7 are what it says.
 stranger()
 {
-	rm -f "$LAB_OUT/peer.in"
+	rm -f "$LAB_OUT/peer.in" "$LAB_OUT/peer.log"
 	mkfifo "$LAB_OUT/peer.in"
 	ip netns exec "$TOPO-h3" python3 "$ROOT/selftests/fabric/cm_peer.py" \
 		rank "$(topo_ip4 sw):18790" "$(topo_ip4 3)" \
@@ -467,6 +467,7 @@ impostor()
 	local at pid
 
 	at=$(topo_ip4 sw):18799
+	rm -f "$LAB_OUT/impostor.log"
 	# Not a function: the PID has to be the program's.
 	ip netns exec "$TOPO-sw" python3 \
 		"$ROOT/selftests/fabric/cm_peer.py" manager "$at" "$1" \

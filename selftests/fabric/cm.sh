@@ -94,6 +94,8 @@ rank()
 # start TREE RANK COUNT ROUNDS [HOW]: in the background, on host RANK.
 start()
 {
+	# What the last one printed does not count.
+	: >"$DIR/out.$2"
 	# shellcheck disable=SC2046	# words
 	rank "$2" "$1" "$2" $(key "$1" "$2") "${@:3}" >"$DIR/out.$2" 2>&1 &
 	PIDS+=($!)
@@ -265,7 +267,7 @@ part_restart()
 	PIDS=()
 	tree 1 2
 	for r in 0 1; do
-		rm -f "$DIR/in.$r"
+		rm -f "$DIR/in.$r" "$DIR/out.$r"
 		mkfifo "$DIR/in.$r"
 		# shellcheck disable=SC2046	# words
 		rank "$r" 1 "$r" $(key 1 "$r") 1000 2 pause \

@@ -398,6 +398,7 @@ trial()
 {
 	local pid
 
+	rm -f "$LAB_OUT/trial.log"
 	ip netns exec "$TOPO-sw" inc-amd -v --switch "$(sock_of sw)" "$@" \
 		--http none --listen 127.0.0.1:0 >"$LAB_OUT/trial.log" 2>&1 &
 	pid=$!

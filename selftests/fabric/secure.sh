@@ -227,6 +227,7 @@ other_manager()
 	local near=127.0.0.1:18795 far pid
 
 	far=$(topo_ip4 0):18795
+	rm -f "$DIR/heard"
 	ip netns exec "$TOPO-h0" python3 "$ROOT/selftests/fabric/eavesdrop.py" \
 		"$INC_AM_TOKEN" "$near" "$far" >"$DIR/heard" 2>&1 &
 	pid=$!
@@ -314,6 +315,7 @@ vanished()
 	amd_down
 	agents_down
 	agent_up sw "$@" --max-sessions 1 || return
+	rm -f "$DIR/held"
 	INC_AM_CERTS=$CA/switchboard ip netns exec "$TOPO-h0" \
 		python3 "$ROOT/selftests/fabric/tls.py" "$at" hold \
 		>"$DIR/held" 2>&1 &
@@ -672,6 +674,7 @@ exposure()
 # soon. Sets PID_RUDE.
 rude()
 {
+	rm -f "$DIR/rude"
 	sw timeout "$(scaled $((45 + $2)))" \
 		python3 "$ROOT/selftests/fabric/rude.py" "$(topo_ip4 sw)" \
 		"$1" "$2" >"$DIR/rude" 2>&1 &
@@ -695,6 +698,7 @@ rude_end()
 # Those who connect and say nothing, or nonsense, or do not read.
 part_rude()
 {
+	rm -f "$DIR/rude"
 	exposure amd manager
 	exposure agentd agent
 	rude 500 15

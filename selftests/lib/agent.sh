@@ -20,6 +20,8 @@ AGENT_ARGS=()
 # agent_up ARGS...
 agent_up()
 {
+	# The last one was ready, too: the next one may come to open it late.
+	: >"$DIR/log"
 	# shellcheck disable=SC2086	# words
 	ip netns exec "$TOPO-sw" "$AGENTD" $UNLIMITED -u "$SOCK" -y "$YANG" \
 		"${AGENT_ARGS[@]}" "$@" >"$DIR/log" 2>&1 &

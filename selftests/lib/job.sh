@@ -8,6 +8,8 @@ SERVE_PID=
 # serve_up ARGS...: the rendezvous daemon on the bridge host.
 serve_up()
 {
+	# Not the last one's.
+	: >"$LAB_OUT/serve.log"
 	# Slow is not dead; if an option is repeated the last one counts.
 	ip netns exec "$TOPO-sw" inc-tool serve --dead-time "$(scaled 350)" \
 		"$@" >"$LAB_OUT/serve.log" 2>&1 &

@@ -117,6 +117,8 @@ serves_up()
 	for name in "${SWITCHES[@]}"; do
 		parent=${PARENT[$name]}
 		log=$LAB_OUT/serve-$name.log
+		# Not the last one's.
+		: >"$log"
 		ip netns exec "$TOPO-$name" inc-tool serve -v \
 			--dead-time "$(scaled 350)" \
 			${parent:+--parent "$(switch_ip4 "$parent")"} \

@@ -242,6 +242,7 @@ part_levels()
 	kill "$root"
 	wait "$root"
 	ktap $? "the parent ends well"
+	rm "$LAB_OUT/root.log"
 	ip netns exec "$TOPO-sw" inc-tool serve --levels >"$LAB_OUT/root.log" 2>&1 &
 	root=$!
 	wait_for 20 grep -q listening "$LAB_OUT/root.log" || return
