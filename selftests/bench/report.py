@@ -211,6 +211,39 @@ def loss(rep):
                               LOSS_BARS[transport].get(p), most=False)
 
 
+# Most of the figure that it is compared with.
+PKTGEN_BARS = (
+    ('1 KiB, over forwarding and a CRC', '1k', '1k-crc', 2.5),
+    ('1 KiB, ports like a NIC\'s, over forwarding and a CRC', '1k-nic',
+     '1k-crc', 3.0),
+    ('4 KiB, over forwarding and a CRC', '4k', '4k-crc', 2.4),
+    ('8 B, over forwarding 1 KiB and a CRC', '8b', '1k-crc', 4.2),
+    ('1 KiB in page fragments, over linear', '1k-frag', '1k', 1.15),
+    ('4 KiB in page fragments, over linear', '4k-frag', '4k', 1.15),
+    ('1 KiB, N=64, over N=8', '1k-64', '1k', 1.15),
+    ('1 KiB, N=256, over N=8', '1k-256', '1k', 1.35),
+    ('1 KiB, N=1024, over N=8', '1k-1024', '1k', 2.0),
+    ('1 KiB, N=2, 1024 active trees, over one', '1k-trees', '1k-2', 1.35))
+
+
+def pktgen(rep):
+    """A request packet with its result and ACKs, by the receive path alone."""
+    runs = rep.take('pktgen')
+    names = [n for n in runs[0] if all(n in r for r in runs)]
+    for name in names:
+        rep.add('Request packet, %s' % name,
+                [r[name] for r in runs], 'ns')
+    for name, payload in (('1k', 1024), ('4k', 4096)):
+        if name in names:
+            rep.add('Requests of one CPU, %s' % name,
+                    [payload * 8 / r[name] for r in runs], 'Gb/s')
+    for what, above, below, bar in PKTGEN_BARS:
+        if above in names and below in names:
+            rep.ratio('Request packet, ' + what,
+                      [r[above] for r in runs],
+                      [r[below] for r in runs], bar)
+
+
 class Account:
     """What was done between two readings of inc_account.ko."""
 
@@ -464,7 +497,8 @@ def main():
         reductions(rep, out)
     for name, parts in (('rtt', (round_trips, server)), ('shaped', (shaped,)),
                         ('loss', (loss,)), ('cpu', (cpu, order)),
-                        ('profile', (profile,)), ('flat', (flat,))):
+                        ('profile', (profile,)), ('flat', (flat,)),
+                        ('pktgen', (pktgen,))):
         if glob.glob(os.path.join(samples, name + '*')):
             for part in parts:
                 part(rep)

@@ -55,7 +55,8 @@ sources()
 
 kernel_files()
 {
-	sources 'kernel/*.c' 'kernel/*.h' 'selftests/bench/account/*.c' |
+	sources 'kernel/*.c' 'kernel/*.h' 'selftests/bench/account/*.c' \
+		'selftests/bench/pktgen/*.[ch]' |
 		grep -vE '\-gen\.[ch]$|uapi/linux/rdma_inc\.h'
 }
 

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Measure the receive path by inc_pktgen.ko: pktgen.py OUT REPS [CASE...]
+
+Runs in a network namespace where rdma_inc and inc_pktgen are loaded. Makes the
+bridge, the hosts' neighbour entries and the trees, then takes all cases in
+turns, and writes OUT.1 to OUT.REPS: for each case, nanoseconds for each packet.
+A repetition is TURNS turns of some milliseconds. Its value is the lowest of
+their medians, for a machine is not busy with other things all the time.
+"""
+import json
+import subprocess
+import sys
+
+CONTROL = '/sys/kernel/debug/inc_pktgen'
+NET = '10.49'
+FULL = 16               # packets of a message, as libinc's
+SLOTS = 64              # the default
+FEW_SLOTS = 8           # of many trees
+WINDOW = 768            # packets of all ranks in flight, as libinc's
+AHEAD = 128             # packets that are prepared, and so in the cache
+RANKS_PER_HOST = 8
+FRAG = 2048             # half a page
+TURNS = 10
+
+
+def ip_batch(lines):
+    subprocess.run(['ip', '-batch', '-'], input='\n'.join(lines) + '\n',
+                   text=True, check=True)
+
+
+def address(host):
+    return '%s.%d.%d' % (NET, 1 + host // 200, 10 + host % 200)
+
+
+def number(addr):
+    value = 0
+    for part in addr.split('.'):
+        value = value << 8 | int(part)
+    return value
+
+
+def control(*words):
+    with open(CONTROL, 'wb', buffering=0) as f:
+        f.write((' '.join(str(w) for w in words) + '\n').encode())
+
+
+class Case:
+    """What is measured: payload of a message, in a tree of so many ranks."""
+
+    def __init__(self, name, kind='tree', ranks=8, trees=1, pmtu=1024,
+                 size=None, frag=0, nic=False):
+        self.name, self.kind, self.frag, self.nic = name, kind, frag, nic
+        self.form = (ranks, trees, pmtu)
+        count = max(1, min(FULL, WINDOW // ranks))
+        self.size = size or count * pmtu - 32
+        if size:
+            self.messages, self.rounds = 1, 200
+        else:
+            self.messages = max(1, WINDOW // (ranks * count))
+            self.rounds = max(10, -(-trees // self.messages))
+
+
+CASES = [
+    Case('1k'),
+    Case('1k-forward', 'forward'),
+    Case('1k-crc', 'crc'),
+    Case('4k', pmtu=4096),
+    Case('4k-forward', 'forward', pmtu=4096),
+    Case('4k-crc', 'crc', pmtu=4096),
+    Case('8b', size=8),
+    Case('1k-nic', nic=True),
+    Case('1k-frag', frag=FRAG),
+    Case('1k-frag-crc', 'crc', frag=FRAG),
+    Case('4k-frag', pmtu=4096, frag=FRAG),
+    Case('4k-frag-crc', 'crc', pmtu=4096, frag=FRAG),
+    Case('1k-2', ranks=2),
+    Case('1k-64', ranks=64),
+    Case('1k-256', ranks=256),
+    Case('1k-1024', ranks=1024),
+    Case('1k-trees', ranks=2, trees=1024),
+]
+
+
+class Bench:
+    def __init__(self, cases, ports):
+        self.cases, self.ports = cases, ports
+        self.nic = None
+        self.trees = {}         # form: ID of the first one
+        self.made = 0
+        self.bridge()
+        for case in cases:
+            if case.form not in self.trees:
+                self.make_trees(*case.form)
+
+    def bridge(self):
+        lines = ['link add br0 mtu 9000 type bridge mcast_snooping 0',
+                 'addr add %s.0.1/16 dev br0' % NET]
+        for port in range(self.ports):
+            lines.append('link set pg%d mtu 9000' % port)
+            lines.append('link set pg%d master br0 up' % port)
+        ip_batch(lines + ['link set br0 up'])
+        hosts = max(self.hosts(c.form[0]) for c in self.cases)
+        ip_batch('neigh replace %s lladdr 02:70:%s dev br0 nud permanent' %
+                 (address(h), ':'.join('%02x' % int(x)
+                                       for x in address(h).split('.')))
+                 for h in range(hosts))
+
+    @staticmethod
+    def hosts(ranks):
+        return min(ranks, max(8, ranks // RANKS_PER_HOST))
+
+    def make_trees(self, ranks, trees, pmtu):
+        first, self.made = self.made + 1, self.made + trees
+        slots = SLOTS if trees == 1 else FEW_SLOTS
+        self.trees[ranks, trees, pmtu] = first
+        lines = []
+        qpn = self.next_qpn = getattr(self, 'next_qpn', 16)
+        for tree in range(first, first + trees):
+            control('tree', ranks, slots, FULL * pmtu, pmtu)
+            lines.append('tree add id %d ranks %d slots %d msg-size %d '
+                         'pmtu %d dead-time 5000' %
+                         (tree, ranks, slots, FULL * pmtu, pmtu))
+            for rank in range(ranks):
+                lines.append('member add tree %d rank %d addr %s qpn %d psn 0'
+                             % (tree, rank,
+                                address(rank % self.hosts(ranks)), qpn))
+                qpn += 1
+        self.next_qpn = qpn
+        done = subprocess.run(['inc-tool', '-j', '-batch', '-'],
+                              input='\n'.join(lines) + '\n', text=True,
+                              stdout=subprocess.PIPE, check=True)
+        for line in done.stdout.splitlines():
+            self.connect(json.loads(line), ranks)
+
+    def connect(self, m, ranks):
+        if 'rank' not in m:
+            return
+        host = m['rank'] % self.hosts(ranks)
+        control('member', m['tree-id'], m['rank'], host % self.ports,
+                '%x' % number(address(host)),
+                '%x' % number('%s.0.1' % NET), m['qpn'], m['psn'], m['rkey'])
+
+    def as_nic(self, nic):
+        """Ports take bursts as they are, or not, as a NIC."""
+        if nic == self.nic:
+            return
+        for port in range(self.ports):
+            subprocess.run(['ethtool', '-K', 'pg%d' % port,
+                            'tx-scatter-gather-fraglist',
+                            'off' if nic else 'on'], check=True)
+        self.nic = nic
+
+    def run(self, case):
+        """Returns the median of a turn, in nanoseconds for each packet."""
+        self.as_nic(case.nic)
+        first = self.trees[case.form]
+        control('run', case.kind, first, case.form[1], case.size,
+                case.messages, case.rounds, case.frag, AHEAD)
+        with open(CONTROL) as f:
+            found = json.load(f)
+        if found['late'] > found['rounds']:
+            print('pktgen: %s: results came late in %d of %d rounds' %
+                  (case.name, found['late'], found['rounds']))
+        return found['median'] * 1e6 / found['khz']
+
+
+def main():
+    out, reps, names = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+    with open('/sys/module/inc_pktgen/parameters/ports') as f:
+        ports = int(f.read())
+    cases = [c for c in CASES if not names or c.name in names]
+    bench = Bench(cases, ports)
+    for rep in range(reps + 1):
+        turns = [{c.name: bench.run(c) for c in cases} for _ in range(TURNS)]
+        if not rep:
+            continue            # warming up
+        with open('%s.%d' % (out, rep), 'w') as f:
+            json.dump({c.name: min(t[c.name] for t in turns) for c in cases},
+                      f)
+
+
+if __name__ == '__main__':
+    main()

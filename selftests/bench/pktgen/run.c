@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A measurement: rounds of messages. In a round, each rank's packets of each
+ * message are received in one call, as a driver's poll function hands them on;
+ * then the acknowledgments of all results. Only these calls are timed. Packets
+ * are built, checked and freed in between.
+ */
+#include <linux/crc32.h>
+#include <linux/delay.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+#include <linux/timekeeping.h>
+#include <net/gso.h>
+
+#include "pktgen.h"
+
+/* Times of a millisecond to wait for results, and after a run. */
+#define WAITS		100
+#define SETTLES		10
+
+/* Calls that are prepared, and then timed together. */
+struct batch {
+	struct list_head	*call;
+	unsigned int		calls;
+	unsigned int		room;
+	unsigned int		packets;
+};
+
+/* Keeps the CRCs that nobody needs. */
+static u32 crc_sink;
+
+/**
+ * pg_cycles() - read the clock
+ *
+ * Context: any.
+ * Return: cycles of the time stamp counter; nanoseconds if there is none.
+ */
+u64 pg_cycles(void)
+{
+#ifdef CONFIG_X86_64
+	/* User-Mode Linux has no get_cycles(). */
+	return __builtin_ia32_rdtsc();
+#else
+	return ktime_get_mono_fast_ns();
+#endif
+}
+
+static u32 crc_skb(const struct sk_buff *skb)
+{
+	u32 crc = crc32_le(~0, skb->data, skb_headlen(skb));
+	int i;
+
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		const skb_frag_t *f = &skb_shinfo(skb)->frags[i];
+
+		crc = crc32_le(crc, skb_frag_address(f), skb_frag_size(f));
+	}
+	return crc;
+}
+
+/* Make the prepared calls. Returns the cycles that they took. */
+static u64 receive_calls(const struct pg_run *run, struct batch *b)
+{
+	u64 start = pg_cycles();
+	struct sk_buff *skb;
+	unsigned int i;
+
+	for (i = 0; i < b->calls; i++) {
+		if (run->kind == PG_CRC)
+			list_for_each_entry(skb, &b->call[i], list)
+				crc_sink ^= crc_skb(skb);
+		netif_receive_skb_list(&b->call[i]);
+	}
+	b->calls = 0;
+	b->packets = 0;
+	return pg_cycles() - start;
+}
+
+static struct list_head *start_call(struct batch *b)
+{
+	struct list_head *call = &b->call[b->calls++];
+
+	INIT_LIST_HEAD(call);
+	return call;
+}
+
+/* Prepare one rank's packets of a message as one call. */
+static bool prepare_call(const struct pg_run *run, struct batch *b,
+			 const struct pg_tree *t, u32 rank, u32 msg_id)
+{
+	struct pg_request r = { msg_id, run->len, 0, run->frag };
+	const struct pg_member *next = &t->members[(rank + 1) % t->ranks];
+	struct list_head *call = start_call(b);
+	u32 count = pg_packet_count(t, run->len);
+	struct sk_buff *skb;
+
+	for (r.index = 0; r.index < count; r.index++) {
+		skb = pg_packet_request(&t->members[rank], &r);
+		if (!skb)
+			return false;
+		if (run->kind != PG_TREE)
+			pg_packet_address(skb, next);
+		list_add_tail(&skb->list, call);
+		b->packets++;
+	}
+	return true;
+}
+
+static void free_batch(struct batch *b)
+{
+	struct sk_buff *skb, *next;
+	unsigned int i;
+
+	for (i = 0; i < b->calls; i++) {
+		list_for_each_entry_safe(skb, next, &b->call[i], list) {
+			skb_list_del_init(skb);
+			kfree_skb(skb);
+		}
+	}
+	b->calls = 0;
+	b->packets = 0;
+}
+
+/* Check a packet; if it has to be acknowledged, add that to @call. */
+static void check_packet(struct sk_buff *skb, struct pg_run *run,
+			 struct list_head *call)
+{
+	struct pg_member *m;
+	struct sk_buff *ack;
+	u32 psn;
+
+	if (run->kind != PG_TREE) {
+		run->counts.forwarded++;
+		return;
+	}
+	if (!pg_packet_check(skb, &run->counts, &m, &psn))
+		run->counts.wrong++;
+	ack = m ? pg_packet_ack(m, psn) : NULL;
+	if (ack)
+		list_add_tail(&ack->list, call);
+}
+
+/* Take apart what is still a burst here, as the host's device would. */
+static void collect_packet(struct sk_buff *skb, struct pg_run *run,
+			   struct list_head *call)
+{
+	struct sk_buff *segs, *next;
+
+	if (!skb_is_gso(skb)) {
+		check_packet(skb, run, call);
+		napi_consume_skb(skb, NAPI_POLL_WEIGHT);
+		return;
+	}
+	segs = __skb_gso_segment(skb, NETIF_F_SG | NETIF_F_HW_CSUM, true);
+	consume_skb(skb);
+	if (IS_ERR_OR_NULL(segs)) {
+		run->counts.wrong++;
+		return;
+	}
+	skb_list_walk_safe(segs, skb, next) {
+		skb_mark_not_on_list(skb);
+		check_packet(skb, run, call);
+		napi_consume_skb(skb, NAPI_POLL_WEIGHT);
+	}
+}
+
+/* Collect what all ports have sent. Prepares a call of ACKs for each port. */
+static void collect_all(struct pg_run *run, struct batch *b)
+{
+	struct net_device *dev;
+	struct list_head *call;
+	struct sk_buff *skb;
+	unsigned int i;
+
+	for (i = 0; (dev = pg_port(i)); i++) {
+		call = start_call(b);
+		while ((skb = pg_port_sent(dev)))
+			collect_packet(skb, run, call);
+		if (list_empty(call))
+			b->calls--;
+	}
+}
+
+/*
+ * Answer until nothing more comes, since ACKs may let results go. Returns the
+ * cycles of that.
+ */
+static u64 answer_results(struct pg_run *run, struct batch *b)
+{
+	u64 cycles = 0;
+
+	for (;;) {
+		collect_all(run, b);
+		if (!b->calls)
+			return cycles;
+		cycles += receive_calls(run, b);
+	}
+}
+
+/* Make and receive the requests of a message. Returns false without memory. */
+static bool request_message(struct pg_run *run, struct batch *b, u64 *cycles)
+{
+	u32 index = run->first + run->next++ % run->trees, rank;
+	struct pg_tree *t = pg_tree_member(index, 0)->tree;
+	u32 msg_id = t->msg_id;
+
+	if (run->kind == PG_TREE) {
+		t->msg_id++;
+		run->due += (u64)t->ranks * run->len;
+	}
+	for (rank = 0; rank < t->ranks; rank++) {
+		if (!prepare_call(run, b, t, rank, msg_id))
+			return false;
+		if (b->packets >= run->ahead || b->calls == b->room)
+			*cycles += receive_calls(run, b);
+	}
+	return true;
+}
+
+/* Returns the cycles of a round, or 0 without memory. */
+static u64 run_round(struct pg_run *run, struct batch *b)
+{
+	u64 cycles = 0;
+	u32 i;
+
+	for (i = 0; i < run->msgs; i++) {
+		if (!request_message(run, b, &cycles)) {
+			free_batch(b);
+			return 0;
+		}
+	}
+	cycles += receive_calls(run, b);
+	return cycles + answer_results(run, b);
+}
+
+/* Hosts answer what comes by a timer, too. */
+static void wait_a_little(struct pg_run *run, struct batch *b)
+{
+	usleep_range(1000, 2000);
+	local_bh_disable();
+	answer_results(run, b);
+	local_bh_enable();
+}
+
+/* Wait for results that were not sent at once. */
+static int wait_for_results(struct pg_run *run, struct batch *b)
+{
+	unsigned int tries = WAITS;
+
+	if (run->counts.wrong)
+		return -EIO;
+	while (run->counts.bytes != run->due) {
+		if (!tries--)
+			return -ETIMEDOUT;
+		run->late++;
+		wait_a_little(run, b);
+	}
+	return 0;
+}
+
+static int run_rounds(struct pg_run *run, struct batch *b)
+{
+	u64 cycles;
+	int err;
+	u32 i;
+
+	for (i = 0; i < run->rounds; i++) {
+		local_bh_disable();
+		cycles = run_round(run, b);
+		local_bh_enable();
+		if (!cycles)
+			return false;
+		err = wait_for_results(run, b);
+		if (err)
+			return err;
+		run->sample[i] = div_u64(cycles, run->packets);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* PSNs of requests that went elsewhere were not used. */
+static void restore_psns(const struct pg_run *run, u32 *psn, bool save)
+{
+	u32 i, rank, n = 0;
+
+	for (i = 0; i < run->trees; i++) {
+		struct pg_tree *t = pg_tree_member(run->first + i, 0)->tree;
+
+		for (rank = 0; rank < t->ranks; rank++, n++) {
+			if (save)
+				psn[n] = t->members[rank].psn;
+			else
+				t->members[rank].psn = psn[n];
+		}
+	}
+}
+
+/**
+ * pg_run() - measure
+ * @run: what; its trees exist and have their members
+ *
+ * Context: process.
+ * Return: 0; -ENOMEM; -EIO if a packet was wrong; -ETIMEDOUT if some did not
+ * come.
+ */
+int pg_run(struct pg_run *run)
+{
+	const struct pg_tree *t = pg_tree_member(run->first, 0)->tree;
+	struct batch b = { .room = max(run->ahead, PG_PORTS_MAX) };
+	int err = -ENOMEM, i;
+	u32 *psn;
+
+	run->packets = run->msgs * t->ranks * pg_packet_count(t, run->len);
+	psn = kvcalloc(run->trees * t->ranks, sizeof(*psn), GFP_KERNEL);
+	b.call = kvcalloc(b.room, sizeof(*b.call), GFP_KERNEL);
+	if (psn && b.call) {
+		restore_psns(run, psn, true);
+		err = run_rounds(run, &b);
+		/* Acknowledge everything, so that nothing disturbs the next. */
+		for (i = 0; i < SETTLES; i++)
+			wait_a_little(run, &b);
+		if (run->kind != PG_TREE)
+			restore_psns(run, psn, false);
+	}
+	kvfree(b.call);
+	kvfree(psn);
+	return err;
+}
