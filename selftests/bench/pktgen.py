@@ -51,7 +51,9 @@ class Case:
     def __init__(self, name, kind='tree', ranks=8, trees=1, pmtu=1024,
                  size=None, frag=0, nic=False):
         self.name, self.kind, self.frag, self.nic = name, kind, frag, nic
-        self.form = (ranks, trees, pmtu)
+        # Short messages have a tree of their own: how soon they are
+        # acknowledged depends on those before.
+        self.form = (ranks, trees, pmtu, bool(size))
         count = max(1, min(FULL, WINDOW // ranks))
         self.size = size or count * pmtu - 32
         if size:
@@ -110,10 +112,10 @@ class Bench:
     def hosts(ranks):
         return min(ranks, max(8, ranks // RANKS_PER_HOST))
 
-    def make_trees(self, ranks, trees, pmtu):
+    def make_trees(self, ranks, trees, pmtu, short):
         first, self.made = self.made + 1, self.made + trees
         slots = SLOTS if trees == 1 else FEW_SLOTS
-        self.trees[ranks, trees, pmtu] = first
+        self.trees[ranks, trees, pmtu, short] = first
         lines = []
         qpn = self.next_qpn = getattr(self, 'next_qpn', 16)
         for tree in range(first, first + trees):
