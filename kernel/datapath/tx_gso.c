@@ -123,12 +123,15 @@ static struct sk_buff *join_packets(struct sk_buff_head *packets)
 /*
  * Faults are injected packet by packet. Retransmitted packets may have been
  * lost because a device on the path cannot segment them. So may packets on a
- * route that prepends headers by itself (MPLS, segment routing).
+ * route that prepends headers by itself (MPLS, segment routing). And it costs
+ * more to segment a burst right away than to send its packets one by one: a
+ * bridge takes lists if one of its ports does.
  */
 static bool may_join(const struct inc_gso *b)
 {
 	return skb_queue_len(&b->packets) > 1 && !b->apart &&
-	       !inc_fault_enabled() && !b->dst->lwtstate;
+	       !inc_fault_enabled() && !b->dst->lwtstate &&
+	       b->dst->dev->features & NETIF_F_FRAGLIST;
 }
 
 /**
