@@ -261,6 +261,13 @@ part_options()
 	says "certificates that are not there" 1 "cannot listen for TLS" \
 		-y "$YANG" -u "$DIR/other" -t 127.0.0.1 --tls-cert /nowhere \
 		--tls-key /nowhere --tls-ca /nowhere
+	mkfifo "$DIR/fifo"
+	says "a certificate that is a FIFO" 1 "$DIR/fifo: is not a regular" \
+		-y "$YANG" -u "$DIR/other" -t 127.0.0.1 --tls-cert "$DIR/fifo" \
+		--tls-key /nowhere --tls-ca /nowhere
+	says "a host key that is a FIFO" 1 "$DIR/fifo: is not a regular" \
+		-y "$YANG" -u "$DIR/other" -s 127.0.0.1 -k "$DIR/fifo" \
+		-a admin=/nowhere
 	printf '# all\n\n id = x\nmax-sessions 7\nnonsense = 1\n' >"$DIR/conf"
 	says "a file: no such option" 2 "conf:5: there is no such option" \
 		-f "$DIR/conf"

@@ -211,7 +211,7 @@ part_reload()
 	on l1
 	ktap $? "SIGHUP: it gets trees" "$(ctl group)"
 	echo "switch = relative.sock" >>"$CONF"
-	reload "switches-wrong"
+	reload "switches-wrong .*$CONF:[0-9]*: the switches are as before"
 	ktap $? "SIGHUP: a file that is wrong" "$(cat "$LAB_OUT/amd.log")"
 	is_up l1
 	ktap $? "SIGHUP: then all is as before" "$(ctl switch)"

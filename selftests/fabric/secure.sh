@@ -514,7 +514,7 @@ part_crl()
 	wrong_lists inc-amd inc-amd --store none --listen 127.0.0.1:0 --switch /x \
 		"${tls[@]}"
 	SAYS_BY=(timeout "$(scaled 10)" inc-amd --store none --switch /x)
-	says "a list without TLS" 1 "--tls-crl needs" --tls-crl "$DIR/crl.pem"
+	says "a list without TLS" 2 "--tls-crl needs" --tls-crl "$DIR/crl.pem"
 
 	secured amd --tokens "$TOKENS" --tls-crl "$DIR/crl.pem"
 	as alice am_job "nobody is revoked yet" 2 --check --count 100
@@ -719,23 +719,41 @@ part_rude()
 
 part_plain()
 {
-	local at="--switch /x --listen 0.0.0.0:18790"
+	local at="--switch /x --listen 0.0.0.0:18790" option
 
 	SAYS_BY=(timeout 10 inc-amd --store none)
 	# shellcheck disable=SC2086	# words
 	{
-		says "plaintext beyond loopback" 1 "insecure-plaintext" $at
-		says "a name that looks like loopback" 1 "insecure-plaintext" \
+		says "plaintext beyond loopback" 2 "insecure-plaintext" $at
+		says "a name that looks like loopback" 2 "insecure-plaintext" \
 			--switch /x --listen 127.0.0.1.example.com:18790
-		says "tokens in plaintext" 1 "contradicts" $at \
+		says "tokens in plaintext" 2 "contradicts" $at \
 			--insecure-plaintext --tokens "$TOKENS"
-		says "tokens beyond loopback" 1 "insecure-plaintext" $at \
+		says "tokens beyond loopback" 2 "insecure-plaintext" $at \
 			--tokens "$TOKENS"
-		says "a certificate without a key" 1 "need each other" $at \
+		says "a certificate without a key" 2 "need each other" $at \
 			--tls-cert "$CA/amd/cert.pem"
 		says "another's key" 1 "its private key" $at \
 			--tls-cert "$CA/amd/cert.pem" --tls-ca "$CA/ca.pem" \
 			--tls-key "$CA/alice/key.pem"
+		says "a store of no kind" 2 "--store foo: must be" \
+			--switch /x --store foo
+		says "no known hosts" 2 "--known-hosts /nope: No such" \
+			--switch /x --known-hosts /nope
+		says "an address of nobody here" 1 "no interface of this host" \
+			--switch /x --insecure-plaintext --listen 192.0.2.77:1
+		mkfifo "$DIR/fifo"
+		says "known hosts: a FIFO" 2 "not a regular file" \
+			--switch /x --known-hosts "$DIR/fifo"
+		for option in tls-cert tls-key tls-ca tls-crl; do
+			says "--$option: a FIFO" 1 \
+				"--$option $DIR/fifo: is not a regular file" $at \
+				--tls-cert "$CA/amd/cert.pem" \
+				--tls-key "$CA/amd/key.pem" --tls-ca "$CA/ca.pem" \
+				"--$option" "$DIR/fifo"
+		done
+		says "tokens: a FIFO" 1 "not a regular file" \
+			--switch /x --tokens "$DIR/fifo"
 		says "a file that is none" 1 "no certificate" $at \
 			--tls-cert "$CA/amd/cert.pem" --tls-ca /bin/true \
 			--tls-key "$CA/amd/key.pem"
@@ -748,8 +766,13 @@ part_plain()
 			--switch /x --tokens "$TOKENS"
 		chmod o-w "$TOKENS"
 	}
+	SAYS_BY=(timeout 10 inc-amctl -m 127.0.0.1:1 topology)
+	INC_AM_CA=$CA/ca.pem INC_AM_CERT=$CA/alice/cert.pem \
+		INC_AM_KEY=$CA/amd/key.pem says "a client with another's key" 2 \
+		"alice/cert.pem and $CA/amd/key.pem: must be a certificate and its"
+	INC_AM_CA=$DIR/fifo says "a client's authority: a FIFO" 2 "regular file"
 	SAYS_BY=(timeout 10 inc-amd --store none --switch /x --listen 127.0.0.1:0)
-	says "the page beyond loopback" 1 "http-insecure-plaintext" \
+	says "the page beyond loopback" 2 "http-insecure-plaintext" \
 		--http 0.0.0.0:18789
 	secured amd --http "$(topo_ip4 sw):18789" --http-insecure-plaintext
 	SAYS_BY=(host 0 python3 -c 'import sys, urllib.request

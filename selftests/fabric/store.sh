@@ -243,7 +243,7 @@ part_second()
 	timeout 10 inc-amd --switch /x --listen 127.0.0.1:0 \
 		--store frobnicate >"$log" 2>&1
 	rc=$?
-	[ $rc = 1 ] && grep -q "sqlite:/FILE" "$log"
+	[ $rc = 2 ] && grep -q "sqlite:/FILE" "$log"
 	ktap $? "a store that is none" "status $rc, $(cat "$log")"
 }
 

@@ -17,6 +17,7 @@
 
 #include "auth/crl.h"
 #include "auth/expiry.h"
+#include "auth/open.h"
 
 #define AUTH_TIMEOUT	"/ietf-netconf-server:netconf-server/listen/" \
 			"endpoints/endpoint[name='ssh']/ssh/" \
@@ -159,6 +160,16 @@ bool remote_may_change(const struct nc_session *s)
 
 /* --- Endpoints ----------------------------------------------------------- */
 
+/* libnetconf2 would wait for the other end of a FIFO. */
+static bool is_usable(const char *path)
+{
+	const char *why = inc_auth_unusable(path);
+
+	if (why)
+		log_error("%s: %s", path, why);
+	return !why;
+}
+
 static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 		   unsigned int login_s, struct lyd_node **cfg)
 {
@@ -166,13 +177,15 @@ static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 	unsigned int i;
 	int rc;
 
-	rc = nc_server_config_add_address_port(ctx, "ssh", NC_TI_SSH, ssh->addr,
+	rc = !is_usable(ssh->hostkey) ||
+	     nc_server_config_add_address_port(ctx, "ssh", NC_TI_SSH, ssh->addr,
 					       ssh->port, cfg) ||
 	     nc_server_config_add_ssh_hostkey(ctx, "ssh", "host", ssh->hostkey,
 					      NULL, cfg);
 	for (i = 0; !rc && i < ssh->nusers; i++) {
 		snprintf(text, sizeof(text), "key%u", i);
-		rc = nc_server_config_add_ssh_user_pubkey(ctx, "ssh",
+		rc = !is_usable(ssh->users[i].key) ||
+		     nc_server_config_add_ssh_user_pubkey(ctx, "ssh",
 							  ssh->users[i].name,
 							  text,
 							  ssh->users[i].key,
@@ -192,14 +205,15 @@ static int add_ssh(const struct ly_ctx *ctx, const struct netconf_ssh *ssh,
 /* libnetconf2 would notice only when somebody connects. */
 static bool read_pair(const char *cert_file, const char *key_file)
 {
-	FILE *f = fopen(cert_file, "re");
+	const char *why;
+	FILE *f = inc_auth_open(cert_file, &why);
 	X509 *cert = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
 	EVP_PKEY *key;
 	bool fits;
 
 	if (f)
 		fclose(f);
-	f = fopen(key_file, "re");
+	f = inc_auth_open(key_file, &why);
 	/* Without a passphrase OpenSSL would ask for one. */
 	key = f ? PEM_read_PrivateKey(f, NULL, NULL, (void *)"") : NULL;
 	if (f)
@@ -217,7 +231,8 @@ static int add_tls(const struct ly_ctx *ctx, const struct netconf_tls *tls,
 {
 	int rc;
 
-	rc = !read_pair(tls->cert, tls->key) ||
+	rc = !is_usable(tls->cert) || !is_usable(tls->key) ||
+	     !is_usable(tls->ca) || !read_pair(tls->cert, tls->key) ||
 	     nc_server_config_add_address_port(ctx, "tls", NC_TI_TLS, tls->addr,
 					       tls->port, cfg) ||
 	     nc_server_config_add_tls_server_cert(ctx, "tls", tls->key, NULL,

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "auth/client.h"
+#include "auth/open.h"
 
 #define FILE_MAX	(1U << 20)
 #define TOKEN_MAX	4096
@@ -55,13 +56,15 @@ static char *file_of(const char *prefix, const char *name, const char *file,
  */
 char *inc_auth_file(const char *path, char *err, size_t err_len)
 {
-	FILE *f = fopen(path, "r");
+	const char *why = "no memory";
+	FILE *f = inc_auth_open(path, &why);
 	char *text = f ? calloc(1, FILE_MAX) : NULL;
 
 	/* A part of a file would be another one. */
 	if (!text || !fread(text, 1, FILE_MAX - 1, f) || ferror(f)) {
-		snprintf(err, err_len, "%s: %s", path, !text || ferror(f) ?
-			 strerror(errno) : "is empty");
+		if (text)
+			why = ferror(f) ? strerror(errno) : "is empty";
+		snprintf(err, err_len, "%s: %s", path, why);
 		free(text);
 		text = NULL;
 	}

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "auth/crl.h"
+#include "auth/open.h"
 
 /**
  * struct crl - a list of revoked certificates
@@ -54,12 +55,13 @@ static bool is_signed(X509_CRL *list, FILE *ca)
 static const char *judge(const struct crl *crl, X509_CRL *list)
 {
 	const ASN1_TIME *next;
+	const char *why;
 	bool good;
 	FILE *ca;
 
 	if (!list)
 		return "is no list of revoked certificates (PEM)";
-	ca = fopen(crl->ca, "r");
+	ca = inc_auth_open(crl->ca, &why);
 	good = ca && is_signed(list, ca);
 	if (ca)
 		fclose(ca);
@@ -73,13 +75,12 @@ static const char *judge(const struct crl *crl, X509_CRL *list)
 
 static int read_list(struct crl *crl, char *err, size_t err_len)
 {
-	FILE *f = fopen(crl->path, "r");
-	X509_CRL *list;
 	const char *what;
+	FILE *f = inc_auth_open(crl->path, &what);
+	X509_CRL *list;
 
 	if (!f) {
-		snprintf(err, err_len, "--tls-crl %s: %s", crl->path,
-			 strerror(errno));
+		snprintf(err, err_len, "--tls-crl %s: %s", crl->path, what);
 		return -EINVAL;
 	}
 	list = PEM_read_X509_CRL(f, NULL, NULL, NULL);

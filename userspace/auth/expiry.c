@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "auth/expiry.h"
+#include "auth/open.h"
 
 #define FORMAT	"%Y-%m-%dT%H:%M:%SZ"	/* as YANG's date-and-time */
 
@@ -44,7 +45,9 @@ static int64_t earlier(int64_t a, int64_t b)
  */
 int64_t inc_auth_expiry_of_file(const char *path)
 {
-	BIO *bio = BIO_new_file(path, "r");
+	const char *why;
+	FILE *f = inc_auth_open(path, &why);
+	BIO *bio = f ? BIO_new_fp(f, BIO_NOCLOSE) : NULL;
 	STACK_OF(X509_INFO) *all = bio ?
 		PEM_X509_INFO_read_bio(bio, NULL, NULL, NULL) : NULL;
 	int64_t expires = EXPIRY_UNKNOWN;
@@ -62,6 +65,8 @@ int64_t inc_auth_expiry_of_file(const char *path)
 	ERR_clear_error();
 	sk_X509_INFO_pop_free(all, X509_INFO_free);
 	BIO_free(bio);
+	if (f)
+		fclose(f);
 	return expires;
 }
 

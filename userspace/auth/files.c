@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "auth/files.h"
+#include "auth/open.h"
 
 /* A peer that speaks TLS 1.3 may not say why it refuses a certificate. */
 static bool is_valid_now(const SSL_CTX *ctx)
@@ -32,8 +33,17 @@ static bool is_valid_now(const SSL_CTX *ctx)
 int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 		  const char *key, char *err, size_t err_len)
 {
-	const char *what = NULL;
+	const char *const files[] = { ca, cert, cert ? key : NULL };
+	const char *what = NULL, *why;
+	size_t i;
 
+	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		why = files[i] ? inc_auth_unusable(files[i]) : NULL;
+		if (why) {
+			snprintf(err, err_len, "TLS: %s: %s", files[i], why);
+			return -EINVAL;
+		}
+	}
 	SSL_CTX_set_default_passwd_cb(ctx, inc_auth_no_password);
 	if (ca && SSL_CTX_load_verify_file(ctx, ca) != 1)
 		what = ca;
@@ -42,6 +52,13 @@ int inc_auth_load(SSL_CTX *ctx, const char *ca, const char *cert,
 	else if (cert && SSL_CTX_use_PrivateKey_file(ctx, key,
 						     SSL_FILETYPE_PEM) != 1)
 		what = key;
+	if (what && what == key && ERR_GET_REASON(ERR_peek_last_error()) ==
+				   X509_R_KEY_VALUES_MISMATCH) {
+		snprintf(err, err_len, "TLS: %s is not the private key of the certificate %s",
+			 key, cert);
+		ERR_clear_error();
+		return -EINVAL;
+	}
 	if (what) {
 		snprintf(err, err_len, "TLS: %s: %s", what,
 			 ERR_reason_error_string(ERR_peek_last_error()) ?:

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "auth/open.h"
 #include "auth/token.h"
 
 #define FILE_MAX	(4U << 20)	/* bytes; some 30,000 tokens */
@@ -159,23 +160,16 @@ static int read_open(struct tokens **tokens, FILE *f, size_t size, char *err,
 int tokens_read(struct tokens **tokens, const char *path, char *err,
 		size_t err_len)
 {
-	FILE *f = fopen(path, "r");
-	struct stat st;
+	const char *why;
+	FILE *f = inc_auth_open(path, &why);
+	struct stat st = { .st_size = 0 };
 	int ret;
 
-	if (!f || fstat(fileno(f), &st)) {
-		ret = -errno;
-		snprintf(err, err_len, "%s", strerror(errno));
-		if (f)
-			fclose(f);
-		return ret;
-	}
-	/* The size of others, directories and pipes, may be 0. */
-	if (!S_ISREG(st.st_mode)) {
-		snprintf(err, err_len, "must be a regular file");
-		fclose(f);
+	if (!f) {
+		snprintf(err, err_len, "%s", why);
 		return -EINVAL;
 	}
+	fstat(fileno(f), &st);
 	if (st.st_mode & 022 || st.st_size > FILE_MAX) {
 		snprintf(err, err_len, st.st_mode & 022 ?
 			 "others may write to it: use chmod go-w" :

@@ -19,10 +19,12 @@ char conf_where[4200];
 static int wrong(const struct conf *conf, const char *path, unsigned int n,
 		 const char *what)
 {
-	if (conf->err)
+	if (conf->err) {
 		snprintf(conf->err, conf->err_len, "%s:%u: %s", path, n, what);
-	else
-		fprintf(stderr, "%s: %s:%u: %s\n", conf->prog, path, n, what);
+		return -1;
+	}
+	snprintf(conf_where, sizeof(conf_where), "%s:%u: ", path, n);
+	fprintf(stderr, "%s: %s%s\n", conf->prog, conf_where, what);
 	return -1;
 }
 
@@ -182,6 +184,8 @@ int conf_read(const struct conf *conf, const char *path)
 	FILE *f = open_file(path, &why);
 	int ret;
 
+	if (!conf->err)
+		snprintf(conf_where, sizeof(conf_where), f ? "" : "%s: ", path);
 	if (!f && conf->err)
 		snprintf(conf->err, conf->err_len, "%s: %s", path, why);
 	else if (!f)

@@ -32,7 +32,7 @@ struct conf {
 	size_t			err_len;
 };
 
-/* FILE:LINE and a colon, while a line is taken; else empty. */
+/* FILE:LINE and a colon, while a line is taken and after it was wrong; else empty. */
 extern char conf_where[];
 
 int conf_read(const struct conf *conf, const char *path);

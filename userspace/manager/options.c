@@ -14,6 +14,7 @@
 #include "manager.h"
 #include "api/message.h"
 #include "auth/address.h"
+#include "auth/open.h"
 #include "conf/conf.h"
 #include "web/web.h"
 
@@ -460,6 +461,83 @@ static int check_switch(const struct options *o, const char *address)
 	return -1;
 }
 
+/* Who may call? */
+static int check_security(const struct options *o)
+{
+	const struct rpc_security *how = &o->security;
+	const char *what = NULL;
+
+	if (!how->cert != !how->key || !how->cert != !how->ca)
+		what = "--tls-cert, --tls-key and --tls-ca need each other";
+	else if (how->crl && !how->cert)
+		what = "--tls-crl needs --tls-cert, --tls-key and --tls-ca";
+	else if (how->cert && how->plaintext)
+		what = "--insecure-plaintext contradicts --tls-cert";
+	else if (how->tokens && how->plaintext)
+		what = "--insecure-plaintext contradicts --tokens: everyone could read them";
+	if (what) {
+		fprintf(stderr, "inc-amd: %s\n", what);
+		return -1;
+	}
+	if (o->http && !o->http_plaintext && !how->plaintext &&
+	    !inc_auth_is_loopback(o->http)) {
+		fprintf(stderr, "inc-amd: --http %s: others could read all without a password: use loopback, or --http-insecure-plaintext\n",
+			o->http);
+		return -1;
+	}
+	if (how->cert || how->plaintext || !strncmp(o->listen, "unix:", 5) ||
+	    inc_auth_is_loopback(o->listen))
+		return 0;
+	fprintf(stderr, "inc-amd: --listen %s: beyond loopback needs --tls-cert, --tls-key and --tls-ca (\"inc-am-ca --help\" tells how to make them), or --insecure-plaintext\n",
+		o->listen);
+	return -1;
+}
+
+/* @servers: HOST:PORT,... */
+static int check_etcd(const struct options *o, const char *servers)
+{
+	char text[1024], *next = text, *server;
+
+	if (!o->etcd.cert != !o->etcd.key || (o->etcd.cert && !o->etcd.ca)) {
+		fputs("inc-amd: --etcd-cert and --etcd-key need each other, and --etcd-ca\n",
+		      stderr);
+		return -1;
+	}
+	snprintf(text, sizeof(text), "%s", servers);
+	while (!o->etcd.ca && !o->etcd.plaintext &&
+	       (server = strsep(&next, ","))) {
+		if (inc_auth_is_loopback(server))
+			continue;
+		fprintf(stderr, "inc-amd: --store etcd:%s: etcd beyond loopback needs --etcd-ca, or --etcd-insecure-plaintext: whoever can change what it has can end groups, or lead\n",
+			servers);
+		return -1;
+	}
+	return 0;
+}
+
+static int check_store(const struct options *o)
+{
+	if (!strncmp(o->store, "etcd:", 5))
+		return check_etcd(o, o->store + 5);
+	if (!strncmp(o->store, "sqlite:/", 8) || !strcmp(o->store, "none"))
+		return 0;
+	fprintf(stderr, "inc-amd: --store %s: must be sqlite:/FILE, etcd:HOST:PORT,... or none\n",
+		o->store);
+	return -1;
+}
+
+/* libssh says only that no agent's key is known. */
+static int check_known_hosts(const struct options *o)
+{
+	const char *why = o->known_hosts ? inc_auth_unusable(o->known_hosts) :
+					   NULL;
+
+	if (why)
+		fprintf(stderr, "inc-amd: --known-hosts %s: %s\n",
+			o->known_hosts, why);
+	return why ? -1 : 0;
+}
+
 static int by_target(const void *a, const void *b)
 {
 	return netconf_target_cmp(a, b);
@@ -503,7 +581,8 @@ static int check(const struct options *o)
 	for (i = 0; i < o->nswitches; i++)
 		if (check_switch(o, o->switches[i]))
 			return -1;
-	return check_twins(o);
+	return check_security(o) || check_store(o) || check_known_hosts(o) ?
+	       -1 : check_twins(o);
 }
 
 /**

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/conf.h"
 #include "group/group.h"
 
 static struct manager *manager;
@@ -221,7 +222,8 @@ void switches_reload(struct manager *m)
 
 	if (options_again(&o, &m->o)) {
 		event_say(&m->events, EVENT_SWITCHES_WRONG, m->o.advertise,
-			  "the switches are as before; the log says what is wrong");
+			  "%sthe switches are as before; the log says what is wrong",
+			  conf_where);
 		return;
 	}
 	left = leave_all(m, &o);

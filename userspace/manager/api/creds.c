@@ -5,8 +5,7 @@
  */
 #include <errno.h>
 #include <grpc/support/alloc.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
+#include <openssl/crypto.h>
 #include <openssl/x509.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@
 #include "auth/address.h"
 #include "auth/client.h"
 #include "auth/crl.h"
-#include "auth/files.h"
+#include "auth/pair.h"
 #include "auth/token.h"
 #include "base/loop.h"
 
@@ -83,34 +82,9 @@ static char *read_text(const char *option, const char *path, char *err,
 	return text;
 }
 
-static X509 *cert_of(const char *pem)
-{
-	BIO *bio = BIO_new_mem_buf(pem, -1);
-	X509 *cert = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
-
-	BIO_free(bio);
-	return cert;
-}
-
-static bool fit(const char *cert_pem, const char *key_pem)
-{
-	X509 *cert = cert_of(cert_pem);
-	BIO *bio = BIO_new_mem_buf(key_pem, -1);
-	EVP_PKEY *key = bio ? PEM_read_bio_PrivateKey(bio, NULL,
-						      inc_auth_no_password,
-						      NULL) : NULL;
-	bool good = cert && key && X509_check_private_key(cert, key) == 1;
-
-	ERR_clear_error();
-	EVP_PKEY_free(key);
-	BIO_free(bio);
-	X509_free(cert);
-	return good;
-}
-
 static bool is_over(const char *pem)
 {
-	X509 *cert = cert_of(pem);
+	X509 *cert = inc_auth_cert(pem);
 	bool over = cert && X509_cmp_current_time(X509_get0_notAfter(cert)) < 0;
 
 	X509_free(cert);
@@ -152,14 +126,14 @@ static int read_pems(const struct rpc_security *how, struct pems *p, char *err,
 		p->ca = read_text("tls-ca", how->ca, err, err_len);
 	if (!p->ca)
 		goto fail;
-	ca = cert_of(p->ca);
+	ca = inc_auth_cert(p->ca);
 	X509_free(ca);
 	if (!ca) {
 		snprintf(err, err_len, "--tls-ca %s: is no certificate (PEM)",
 			 how->ca);
 		goto fail;
 	}
-	if (!fit(p->cert, p->key)) {
+	if (!inc_auth_is_pair(p->cert, p->key)) {
 		snprintf(err, err_len, "--tls-cert %s and --tls-key %s: must be a certificate and its private key (PEM, without a password)",
 			 how->cert, how->key);
 		goto fail;
@@ -368,34 +342,13 @@ int creds_identify(struct creds *creds, grpc_call *call,
 
 /* --- Options ------------------------------------------------------------- */
 
-static int check(const struct rpc_security *how, const char *address, char *err,
-		 size_t err_len)
+/* Options that contradict each other were found when they were read. */
+static void warn(const struct rpc_security *how, const char *address)
 {
-	const char *what = NULL;
-
-	if (!how->cert != !how->key || !how->cert != !how->ca)
-		what = "--tls-cert, --tls-key and --tls-ca need each other";
-	else if (how->crl && !how->cert)
-		what = "--tls-crl needs --tls-cert, --tls-key and --tls-ca";
-	else if (how->cert && how->plaintext)
-		what = "--insecure-plaintext contradicts --tls-cert";
-	else if (how->tokens && how->plaintext)
-		what = "--insecure-plaintext contradicts --tokens: everyone could read them";
-	if (what) {
-		snprintf(err, err_len, "%s", what);
-		return -EINVAL;
-	}
-	if (how->cert || !strncmp(address, "unix:", 5) ||
-	    inc_auth_is_loopback(address))
-		return 0;
-	if (!how->plaintext) {
-		snprintf(err, err_len, "--listen %s: beyond loopback needs --tls-cert, --tls-key and --tls-ca (\"inc-am-ca --help\" tells how to make them), or --insecure-plaintext",
-			 address);
-		return -EINVAL;
-	}
-	log_say("WARNING: --insecure-plaintext: everyone who reaches %s may join and delete groups, and read and change what is sent",
-		address);
-	return 0;
+	if (how->plaintext && strncmp(address, "unix:", 5) &&
+	    !inc_auth_is_loopback(address))
+		log_say("WARNING: --insecure-plaintext: everyone who reaches %s may join and delete groups, and read and change what is sent",
+			address);
 }
 
 /**
@@ -414,8 +367,7 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 	struct pems p;
 	char why[256];
 
-	if (check(how, address, err, err_len))
-		return NULL;
+	warn(how, address);
 	if (how->cert) {
 		if (read_pems(how, &p, err, err_len))
 			return NULL;

@@ -448,6 +448,7 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 {
 	grpc_server_credentials *creds;
 	struct rpc *rpc = calloc(1, sizeof(*rpc));
+	const char *why;
 	int i;
 
 	if (!rpc)
@@ -465,13 +466,14 @@ struct rpc *rpc_start(struct loop *loop, const char *address,
 	rpc->server = listen_new(rpc->cq);
 	handshake_watch(loop, handler->refused, ctx);
 	creds = creds_server(rpc->creds);
-	*port = listen_at(rpc->server, address, creds, tell_cut, rpc);
+	why = listen_why(address);
+	*port = why ? 0 : listen_at(rpc->server, address, creds, tell_cut, rpc);
 	grpc_server_credentials_release(creds);
 	grpc_server_start(rpc->server);
 	start_threads(rpc);
 	if (!*port) {
-		snprintf(err, err_len, "--listen %s: this address cannot be used; is another manager running?",
-			 address);
+		snprintf(err, err_len, "--listen %s: %s", address,
+			 why ?: "this address cannot be used");
 		rpc_stop(rpc);
 		return NULL;
 	}

@@ -4,16 +4,22 @@
  * says a few bytes in some seconds.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <grpc/compression.h>
 #include <limits.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "api/listen.h"
 #include "api/message.h"
+#include "auth/address.h"
 #include "base/loop.h"
 #include "rendezvous/keepalive.h"
 
@@ -157,4 +163,61 @@ int listen_at(grpc_server *server, const char *address,
 	if (port)
 		guard(port, cut, ctx);
 	return port;
+}
+
+static int try_bind(const struct addrinfo *ai)
+{
+	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+	int err = 0;
+
+	if (fd < 0)
+		return errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	/* Not to listen: clients that come back would be reset. */
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen))
+		err = errno;
+	close(fd);
+	return err;
+}
+
+/**
+ * listen_why() - find out why listen_at() would fail: gRPC does not tell
+ * @address: as for listen_at()
+ *
+ * Return: reason, or NULL: it would not.
+ */
+const char *listen_why(const char *address)
+{
+	const struct addrinfo hints = {
+		.ai_flags = AI_PASSIVE,
+		.ai_socktype = SOCK_STREAM,
+	};
+	struct addrinfo *list = NULL, *ai;
+	char host[256], service[8];
+	int port, err;
+
+	if (!strncmp(address, "unix:", 5) ||
+	    inc_auth_address(address, host, sizeof(host), &port))
+		return NULL;
+	snprintf(service, sizeof(service), "%d", port);
+	err = getaddrinfo(host, service, &hints, &list);
+	if (err)
+		return gai_strerror(err);
+	/* gRPC is content with one of a name's addresses. */
+	for (ai = list; ai; ai = ai->ai_next) {
+		err = try_bind(ai);
+		if (!err)
+			break;
+	}
+	freeaddrinfo(list);
+	switch (err) {
+	case 0:
+		return NULL;
+	case EADDRINUSE:
+		return "this address is in use: is another manager running?";
+	case EADDRNOTAVAIL:
+		return "no interface of this host has this address (ip address)";
+	default:
+		return strerror(err);
+	}
 }

@@ -12,5 +12,6 @@
 grpc_server *listen_new(grpc_completion_queue *cq);
 int listen_at(grpc_server *server, const char *address,
 	      grpc_server_credentials *creds, gate_cut_fn *cut, void *ctx);
+const char *listen_why(const char *address);
 
 #endif /* INC_MANAGER_LISTEN_H */

@@ -4,10 +4,12 @@
  */
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/support/time.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "auth/client.h"
+#include "auth/pair.h"
 #include "base/call.h"
 
 /**
@@ -34,7 +36,10 @@ grpc_channel_credentials *call_creds(const char *ca, const char *cert,
 		pair.cert_chain = chain;
 		pair.private_key = private;
 	}
-	if (root && (!cert || private))
+	if (private && !inc_auth_is_pair(chain, private))
+		snprintf(err, err_len, "%s and %s: must be a certificate and its private key (PEM, without a password)",
+			 cert, key);
+	else if (root && (!cert || private))
 		creds = grpc_ssl_credentials_create(root, private ? &pair : NULL,
 						    NULL, NULL);
 	if (private)

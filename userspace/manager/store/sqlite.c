@@ -187,8 +187,8 @@ static int take_lock(struct sqlite *s, const char *path, const char *self,
 	if (ftruncate(s->lock, 0) ||
 	    dprintf(s->lock, "process %d on %s, which listens at %s\n",
 		    (int)getpid(), host, self) < 0)
-		return store_failed(err, -errno, "%s: %s", name,
-				    strerror(errno));
+		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
+				    name, strerror(errno));
 	return 0;
 }
 
@@ -212,10 +212,23 @@ static int take_file(struct sqlite *s, const char *path, const char *self,
 	return ret;
 }
 
+static int unusable(const struct sqlite *s, char *err)
+{
+	switch (sqlite3_errcode(s->sql) & 0xff) {
+	case SQLITE_FULL:
+		return failed(s, err, "no room: make some, or give another file");
+	case SQLITE_NOTADB:
+	case SQLITE_CORRUPT:
+		return failed(s, err, "it is no database of inc-amd, or damaged: move it away, or give another file");
+	default:
+		return failed(s, err, "it cannot be used: give another file, or --store none");
+	}
+}
+
 static int run(struct sqlite *s, const char *sql, char *err)
 {
 	return sqlite3_exec(s->sql, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 :
-	       failed(s, err, "it is no database of inc-amd");
+	       unusable(s, err);
 }
 
 static int get_number(struct sqlite *s, const char *pragma, int *value,
@@ -232,7 +245,7 @@ static int get_number(struct sqlite *s, const char *pragma, int *value,
 		}
 	}
 	if (ret)
-		failed(s, err, "it is no database of inc-amd");
+		unusable(s, err);
 	sqlite3_finalize(stmt);
 	return ret;
 }
@@ -252,7 +265,7 @@ static int migrate(struct sqlite *s, char *err)
 	if (ret)
 		return ret;
 	if (used && id != APP_ID)
-		return store_failed(err, -EINVAL, "it is a database of another program");
+		return store_failed(err, -EINVAL, "it is a database of another program: give another file");
 	if (version > SCHEMA)
 		return store_failed(err, -EPROTONOSUPPORT, "its schema is version %d, and this inc-amd knows %d: a later inc-amd has used it",
 				    version, SCHEMA);
@@ -274,7 +287,7 @@ static int prepare(struct sqlite *s, const char *sql, sqlite3_stmt **stmt,
 		   char *err)
 {
 	return sqlite3_prepare_v2(s->sql, sql, -1, stmt, NULL) == SQLITE_OK ?
-	       0 : failed(s, err, "it is no database of inc-amd");
+	       0 : unusable(s, err);
 }
 
 static int open_file(struct sqlite *s, const char *path, char *err)
@@ -283,7 +296,7 @@ static int open_file(struct sqlite *s, const char *path, char *err)
 				  SQLITE_OPEN_CREATE, NULL);
 
 	if (ret != SQLITE_OK)
-		return failed(s, err, path);
+		return unusable(s, err);
 	sqlite3_busy_timeout(s->sql, BUSY_MS);
 	/* What a power failure takes is found out at the switches. */
 	ret = run(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",

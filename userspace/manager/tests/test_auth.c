@@ -79,9 +79,9 @@ static void known_files(void)
 	check(tokens_read(&t, "/dev/null", err, sizeof(err)) &&
 	      strstr(err, "regular file"), "tokens: a device");
 	text = inc_auth_file("/", err, sizeof(err));
-	check(!text && strstr(err, "/: Is a directory"), "a directory");
+	check(!text && strstr(err, "/: is not a regular file"), "a directory");
 	text = inc_auth_file("/dev/null", err, sizeof(err));
-	check(!text && strstr(err, "is empty"), "an empty file");
+	check(!text && strstr(err, "is not a regular file"), "a device");
 }
 
 /* gRPC's texts, and those of managers that refuse. */

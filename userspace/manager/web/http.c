@@ -578,17 +578,6 @@ struct http *http_start(const char *address, char *err, size_t len)
 }
 
 /**
- * http_is_public() - check whether other hosts reach the server
- * @h: server
- *
- * Return: true if it does not listen on loopback.
- */
-bool http_is_public(const struct http *h)
-{
-	return !h->loopback;
-}
-
-/**
  * http_publish() - replace what is published
  * @h: server
  * @state: the state for EventSource, allocated, or NULL

@@ -242,13 +242,6 @@ struct web *web_start(struct manager *m, struct stats *st, const char *address,
 		free(w);
 		return NULL;
 	}
-	if (http_is_public(w->http) && !m->o.http_plaintext &&
-	    !m->o.security.plaintext) {
-		snprintf(err, len, "others could read all without a password: use loopback, or --http-insecure-plaintext");
-		http_stop(w->http);
-		free(w);
-		return NULL;
-	}
 	w->m = m;
 	w->st = st;
 	w->links = json_object_new_object();

@@ -29,7 +29,6 @@ void web_stop(struct web *web);
 
 /* http.c */
 struct http *http_start(const char *address, char *err, size_t len);
-bool http_is_public(const struct http *h);
 void http_publish(struct http *h, char *state, char *metrics);
 void http_publish_history(struct http *h, char *history);
 void http_stop(struct http *h);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Files that an operator names. One that is a FIFO or a device could stop for good
+ * the thread that opens or reads it: they have to be regular files.
+ */
+#ifndef INC_AUTH_OPEN_H
+#define INC_AUTH_OPEN_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/**
+ * inc_auth_open() - open a regular file to read it
+ * @path: its name
+ * @why: result if it cannot be: reason
+ *
+ * Return: the file, or NULL.
+ */
+static inline FILE *inc_auth_open(const char *path, const char **why)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	FILE *f = NULL;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) ||
+	    (S_ISREG(st.st_mode) && !(f = fdopen(fd, "r"))))
+		*why = strerror(errno);
+	else if (!f)
+		*why = "is not a regular file";
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}
+
+/**
+ * inc_auth_unusable() - find out why a library that is given a path could not
+ *	open a regular file there
+ * @path: name of the file
+ *
+ * Return: reason, or NULL: it can.
+ */
+static inline const char *inc_auth_unusable(const char *path)
+{
+	const char *why = NULL;
+	FILE *f = inc_auth_open(path, &why);
+
+	if (f)
+		fclose(f);
+	return why;
+}
+
+#endif /* INC_AUTH_OPEN_H */
