@@ -106,11 +106,10 @@ watchdog()
 	cat "$LAB_OUT/stuck" >/dev/console
 }
 
-# kmemleak skips objects younger than five seconds, and a second scan rules out
-# references that only a register or a stale stack held.
+# kmemleak reports an object that two scans found without a reference, and without
+# a change in between, and that was older than five seconds in the second.
 leaks()
 {
-	sleep 5.5
 	echo scan >/sys/kernel/debug/kmemleak
 	sleep 5.5
 	echo scan >/sys/kernel/debug/kmemleak
