@@ -104,6 +104,10 @@ watchdog()
 		done
 	} >"$LAB_OUT/stuck" 2>&1
 	cat "$LAB_OUT/stuck" >/dev/console
+	# Time that leaps reaches the limit long before the host's clock does.
+	[[ -n ${LAB_VIRTUAL:-} ]] || return
+	sleep 8
+	kill -KILL -1
 }
 
 # kmemleak reports an object that two scans found without a reference, and without
@@ -156,6 +160,7 @@ cd "$LAB_TREE" || exit
 ((job_timeout < 20)) || watchdog $((job_timeout - 8)) &
 setsid --wait "${job_cmd[@]}"
 rc=$?
+[[ $rc != 137 || ! -s $LAB_OUT/stuck ]] || rc=124
 finish
 echo "$rc" >"$LAB_OUT/status.tmp"
 mv "$LAB_OUT/status.tmp" "$LAB_OUT/status"

@@ -35,9 +35,11 @@ as it is written; its exit status is returned, or
   98   the kernel ended without the script having ended
   124  the time limit was reached
 
-  --backend B    auto (default), uml, uml-smp, uml-debug, vm, vm-6.12, vm-7.2,
+  --backend B    auto (default), uml, uml-tt (uml, whose time leaps to the next
+                 timer when all wait), uml-smp, uml-debug, vm, vm-6.12, vm-7.2,
                  host
-  --timeout SEC  time limit (default 300)
+  --timeout SEC  time limit (default 300); of uml-tt, both by its own clock and by
+                 the host's
   --name NAME    of the run (default: the script's name)
   --out DIR      results (default build/lab/NAME in the tree)
   --cpus N       default 1 for uml (fixed), 2 otherwise
@@ -47,9 +49,9 @@ as it is written; its exit status is returned, or
   --env VAR[=V]  hand a variable to the script (LAB_* and INC_* always are)
   --no-rxe       do not load rdma_rxe first
 
-The script sees LAB_BACKEND, LAB_OUT (its directory for results), LAB_TREE and
-LAB_KVER. DIR afterwards holds output, console, dmesg, status, and report when
-the log had something to report.
+The script sees LAB_BACKEND (for uml-tt: uml, and LAB_VIRTUAL=1), LAB_OUT (its
+directory for results), LAB_TREE and LAB_KVER. DIR afterwards holds output,
+console, dmesg, status, and report when the log had something to report.
 EOF
 }
 
@@ -140,7 +142,7 @@ cmd_run()
 	out=$(realpath -m "$out")
 
 	case $backend in
-	uml) prepare_uml up || return ;;
+	uml | uml-tt) prepare_uml up || return ;;
 	uml-*) prepare_uml "${backend#uml-}" || return ;;
 	vm | vm-6.12 | vm-7.2)
 		prepare_vm || return
@@ -165,7 +167,9 @@ cmd_run()
 		die "run: another run writes to $out (--name or --out gives it a place of its own)"
 	rm -f "$out"/{status,output,console,dmesg,kmemleak,report,stuck}
 	touch "$out/output" "$out/console"
-	export LAB_OUT=$out LAB_BACKEND=$backend
+	# the same kernel and modules, with another clock
+	export LAB_OUT=$out LAB_BACKEND=${backend/%-tt/}
+	[[ $backend != *-tt ]] || export LAB_VIRTUAL=1
 	LAB_MARK="lab: run $$-$RANDOM begins"
 	write_job "$timeout" "$no_rxe" "${env[@]}" -- "$@"
 	run_backend "$backend" "$timeout" "${cpus:-2}" "$mem" "$pin"
@@ -220,15 +224,17 @@ write_job()
 }
 
 # Start the kernels; their output is the console.
+# start_uml BUILD SMP MEM PIN [ARG...]: with ARG on the kernel's command line
 start_uml()
 {
 	local build=$1 smp=$2 mem=$3 pin=$4 kernel args alone=()
+	shift 4
 
 	# keep the machine's other work out of the measurement
 	[[ $(nproc) = 1 ]] || ! chrt -r 1 true 2>/dev/null || alone=(chrt -r 1)
 	kernel=("$build/linux" "mem=$mem" root=/dev/root rootfstype=hostfs
 		rootflags=/ ro con=null "con0=null,fd:1" loglevel=8
-		"init=$LAB_DIR/guest.sh" "LAB_JOB=$LAB_OUT/job")
+		"init=$LAB_DIR/guest.sh" "LAB_JOB=$LAB_OUT/job" "$@")
 	# slab_debug: without it stale pointers in the allocator's per-CPU lists
 	# look like references to kmemleak
 	# by ptrace, a system call costs several times as much as on a real
@@ -269,6 +275,10 @@ run_backend()
 	esac
 	case $backend in
 	uml) start=(start_uml "$(uml_path up)" 0 "$mem" "$pin") ;;
+	uml-tt)
+		start=(start_uml "$(uml_path up)" 0 "$mem" "$pin"
+			time-travel=inf-cpu)
+		;;
 	uml-*)
 		start=(start_uml "$(uml_path "${backend#uml-}")" "$cpus" "$mem"
 			"$pin")
