@@ -31,7 +31,7 @@ help:
 	@echo '  make            module and user space'
 	@echo '  make modules    the module alone; KDIR=kernel build directory'
 	@echo '  make userspace  inc-tool, libinc, inc-perf'
-	@echo '  make install    all of it; DESTDIR, PREFIX'
+	@echo '  make install    all but the manager and the agent; DESTDIR, PREFIX'
 	@echo '  make clean'
 
 # Build the module from a copy, so that builds for several kernels do not mix.

@@ -46,7 +46,7 @@ static const char usage_text[] =
 "  -l, --lldp PATH          lldpd's socket (default: the usual one), or none\n"
 "  -y, --yang DIR           directory of the YANG modules\n"
 "  -p, --pid-file FILE      file to write the process ID to\n"
-"  -v, --verbose            say more; twice: all\n"
+"  -v, --verbose            say more\n"
 "  -q, --quiet              only say what went wrong\n"
 "  -V, --version            print the version\n"
 "  -h, --help               print this\n";

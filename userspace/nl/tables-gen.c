@@ -330,7 +330,7 @@ static const char *const switch_stats_docs[] = {
 	[RDMA_INC_A_SWITCH_STATS_RX_NO_QP] =
 		"There is no QP with this number, or it is not connected yet (init); the packet was passed on to other sockets of the UDP port.",
 	[RDMA_INC_A_SWITCH_STATS_RX_SOURCE] =
-		"The source address is not the member's.",
+		"Source, destination or IP version is not the member's.",
 	[RDMA_INC_A_SWITCH_STATS_RX_INGRESS] =
 		"The packet arrived on another device than the one that leads to the member.",
 	[RDMA_INC_A_SWITCH_STATS_RX_POLICY] =

@@ -17,7 +17,7 @@
 
 static const char save_usage[] =
 "Usage: inc-tool save [ > FILE ]\n"
-"Print the commands that recreate this switch. PSNs require CAP_NET_ADMIN.\n";
+"Print the commands that recreate this switch. Requires CAP_NET_ADMIN.\n";
 
 static const char restore_usage[] =
 "Usage: inc-tool restore FILE\n"
