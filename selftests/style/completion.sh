@@ -67,12 +67,29 @@ try()
 		wrong "${COMP_WORDS[*]}TAB: ${COMPREPLY[*]}"
 }
 
+# offers WORD COMMAND...: TAB after COMMAND... offers WORD, too.
+offers()
+{
+	local word=$1 complete=_${2//-/_}
+
+	shift
+	COMP_WORDS=("$@" "")
+	COMP_CWORD=$#
+	$complete 2>/dev/null
+	[[ " ${COMPREPLY[*]} " == *" $word "* ]] ||
+		wrong "${COMP_WORDS[*]}TAB: no $word"
+}
+
 fakes
 for file in userspace/*/completion/*; do
 	# shellcheck source=/dev/null
 	. "$file"
 done
 cd "$DIR" || exit 1
+for words in tree member parent slot stat switch; do
+	offers list inc-tool $words
+done
+offers state inc-tool slot list
 for words in why "group show" switch client task quota "reservation del" \
 	"-m host why"; do
 	# shellcheck disable=SC2086 # words

@@ -80,6 +80,7 @@ int cmd_parent(int argc, char **argv)
 {
 	static const struct cmd cmds[] = {
 		{ "show", parent_show },
+		{ "list", parent_show },
 		{ "set", parent_set },
 		{ NULL, NULL },
 	};
