@@ -263,6 +263,7 @@ enum inc_rebuild_state {
  * @rebuild.state: how far that is
  * @rebuild.round: the manager's last "rebuild" that was answered
  * @rebuild.finished: operations that all ranks have the results of
+ * @rebuild.refused: one more than these were when the device refused a packet
  * @rebuild.psn: first PSN of the new queue pair
  * @qp_timeout: local ACK timeout exponent
  * @cm: the queue pair is connected by RDMA CM
@@ -354,6 +355,7 @@ struct inc_comm {
 		enum inc_rebuild_state	state;
 		uint32_t		round;
 		uint32_t		finished;
+		uint32_t		refused;
 		uint32_t		psn;
 	} rebuild;
 	unsigned int			qp_timeout;

@@ -59,6 +59,18 @@ static bool is_unsent(const struct inc_comm *comm, enum ibv_wc_status status)
 }
 
 /*
+ * A device that is just plugged in elsewhere refuses packets, too: go on over
+ * another tree, unless it did so before, and nothing has been done since.
+ */
+static bool try_again(struct inc_comm *comm)
+{
+	uint32_t last = comm->rebuild.refused;
+
+	comm->rebuild.refused = comm->rebuild.finished + 1;
+	return comm->rebuild.on && last != comm->rebuild.refused;
+}
+
+/*
  * The switch does not say why it has given up a tree. The daemon does, soon
  * after. Returns its negative errno value; 0: it has said nothing.
  */
@@ -116,7 +128,7 @@ void inc_fail_wc(struct inc_comm *comm, const struct ibv_wc *wc,
 	/* The switch refuses so what comes for a tree that has failed. */
 	if (cause.status == IBV_WC_REM_OP_ERR && !comm->rebuild.on)
 		said_err = wait_said(comm, said);
-	if (is_unsent(comm, cause.status))
+	if (is_unsent(comm, cause.status) && !try_again(comm))
 		inc_comm_fail(comm, -ENOBUFS, "sending: the network device refused a packet: is its queue full (tc -s qdisc)? Window %u",
 			      comm->window.now);
 	else if (comm->rebuild.on)
