@@ -49,9 +49,9 @@ part_leave()
 {
 	am_job "all ranks leave" 4 --check --count 1000
 	ended "all leave" "a rank left: rank [0-3]"
-	JOB_LATE=2 am_start 4 barrier --join-timeout 1000
+	JOB_LATE=2 am_start 4 barrier --join-timeout 4000
 	job_wait
-	grep -q "came within 1000 ms: missing: ranks 2,3\$" "$JOB_LOG.0"
+	grep -q "came within 4000 ms: missing: ranks 2,3\$" "$JOB_LOG.0"
 	ktap $? "two never come: the others learn which" "$(job_why)"
 	gone "two never come"
 	long_job 4
