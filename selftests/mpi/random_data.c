@@ -319,10 +319,16 @@ static bool has_counts(enum kind kind)
 	       kind == K_alltoallw || kind == K_reduce_scatter;
 }
 
-/* Exscan alone does not define that on rank 0. */
-static bool may_be_in_place(enum kind kind)
+/*
+ * Open MPI's own non-blocking Alltoallv and Alltoallw in place (coll/libnbc) end
+ * with wrong blocks now and then.
+ */
+static bool may_be_in_place(const struct op *o)
 {
-	return kind != K_barrier && kind != K_bcast;
+	if (o->mode != BLOCKING &&
+	    (o->kind == K_alltoallv || o->kind == K_alltoallw))
+		return false;
+	return o->kind != K_barrier && o->kind != K_bcast;
 }
 
 static unsigned int mixed(unsigned int x)
@@ -359,7 +365,7 @@ void op_draw(struct op *o, unsigned int *state)
 	o->n = !how ? 0 : how < 12 ? (int)draw(state, 24) : how < 15 ?
 	       (int)draw(state, 600) : (int)draw(state, 9000);
 	o->root = (int)draw(state, RANKS);
-	o->in_place = !draw(state, 4) && may_be_in_place(o->kind);
+	o->in_place = !draw(state, 4) && may_be_in_place(o);
 	o->varied = has_counts(o->kind) && draw(state, 3);
 	o->word = draw(state, 2) ? 4 : 1;
 	o->stype = (int)draw(state, 2 * (unsigned int)TYPES);
@@ -507,6 +513,12 @@ void op_make(struct op *o)
 	if (!is_reduction(o->kind) && (o->stype || o->rtype)) {
 		o->s.type = (o->stype + me * o->apart) % TYPES;
 		o->r.type = (o->rtype + me * o->apart) % TYPES;
+		/*
+		 * Open MPI's coll/tuned counts received elements in the size
+		 * of sent ones, and so has ranks choose different algorithms.
+		 */
+		if (o->kind == K_allgatherv && o->mode == BLOCKING)
+			o->s.type = o->r.type;
 	}
 	for (r = 0; r < o->c->np; r++) {
 		if (sends_blocks(o) || !r)
