@@ -122,7 +122,8 @@ static void complain(struct program *p, const struct op *o, const char *fmt,
 	int n;
 
 	va_start(ap, fmt);
-	n = snprintf(text, sizeof(text), "# rank %d, program %u:", me, p->seed);
+	n = snprintf(text, sizeof(text), "# rank %d, program %u, %s:", me,
+		     p->seed, p->doing);
 	if (o)
 		n += describe(text + n, sizeof(text) - (size_t)n, o);
 	n += snprintf(text + n, sizeof(text) - (size_t)n, ": ");
