@@ -320,8 +320,8 @@ static bool has_counts(enum kind kind)
 }
 
 /*
- * Open MPI's own non-blocking Alltoallv and Alltoallw in place (coll/libnbc) end
- * with wrong blocks now and then.
+ * Open MPI's own non-blocking Alltoallv and Alltoallw in place (coll/libnbc)
+ * end with wrong blocks now and then.
  */
 static bool may_be_in_place(const struct op *o)
 {
