@@ -322,6 +322,29 @@ static void dead_counts_from_progress(struct kunit *test)
 	expect_dead(test, r, *clock(test) + DEAD);
 }
 
+/*
+ * Five tries, however many there were before the last progress: with round trips
+ * as long as this, the dead time is over sooner.
+ */
+static void tries_count_from_progress(struct kunit *test)
+{
+	struct inc_requester *r = setup(test, 0, 64);
+	u64 *now = clock(test);
+
+	send(test, 1);
+	*now += 300000;
+	inc_requester_ack(r, 0, *now);
+	send(test, 2);
+	for (u32 psn = 1; psn < 3; psn++) {
+		for (int i = 0; i < 5; i++) {
+			*now = inc_requester_deadline(r);
+			KUNIT_EXPECT_EQ(test, inc_requester_timeout(r, *now),
+					INC_REQ_TIMER_BACK);
+		}
+		inc_requester_ack(r, psn, *now);
+	}
+}
+
 /* An idle hour is not silence; a packet sent after it has the full time. */
 static void dead_not_by_idleness(struct kunit *test)
 {
@@ -617,6 +640,7 @@ static struct kunit_case req_timer_cases[] = {
 	KUNIT_CASE(probe_finds_delay),
 	KUNIT_CASE(probe_ends),
 	KUNIT_CASE(dead_counts_from_progress),
+	KUNIT_CASE(tries_count_from_progress),
 	KUNIT_CASE(dead_not_by_idleness),
 	KUNIT_CASE(dead_by_rnr),
 	KUNIT_CASE(dead_by_early_rnr),
