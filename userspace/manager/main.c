@@ -171,8 +171,9 @@ static void return_large(void)
 static int write_pid(const char *path)
 {
 	FILE *f = fopen(path, "w");
+	bool ok = f && fprintf(f, "%d\n", (int)getpid()) >= 0;
 
-	if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f)) {
+	if ((f && fclose(f)) || !ok) {
 		fprintf(stderr, "inc-amd: --pidfile %s: %s\n", path,
 			strerror(errno));
 		if (f)

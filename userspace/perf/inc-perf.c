@@ -31,6 +31,7 @@ struct buf {
 
 struct perf {
 	struct options	o;
+	char		err[512];	/* why there is no @comm */
 	struct inc_comm	*comm;
 	int		rank;
 	int		nranks;
@@ -594,14 +595,13 @@ static int all_sizes(struct perf *p)
 
 static int run(struct perf *p)
 {
-	char err[512] = "";
 	int ret;
 
-	p->o.comm.errbuf = err;
-	p->o.comm.errbuf_len = sizeof(err);
+	p->o.comm.errbuf = p->err;
+	p->o.comm.errbuf_len = sizeof(p->err);
 	ret = inc_comm_create(&p->comm, &p->o.comm);
 	if (ret) {
-		complain(p, "%s", err[0] ? err : inc_strerror(ret));
+		complain(p, "%s", p->err[0] ? p->err : inc_strerror(ret));
 		return ret;
 	}
 	p->rank = inc_comm_rank(p->comm);

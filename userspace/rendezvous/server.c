@@ -168,11 +168,15 @@ static struct pollfd *make_room(const struct server *s, struct pollfd *pfd,
 				size_t *room)
 {
 	size_t need = s->nclients + POLL_CLIENTS;
+	struct pollfd *more;
 
 	if (need <= *room)
 		return pfd;
 	*room = 2 * need;
-	return realloc(pfd, *room * sizeof(*pfd));
+	more = realloc(pfd, *room * sizeof(*pfd));
+	if (!more)
+		free(pfd);
+	return more;
 }
 
 static void turn(struct server *s, const struct pollfd *pfd, nfds_t n)
@@ -369,8 +373,9 @@ static int open_netlink(struct server *s)
 static int write_pidfile(const char *path)
 {
 	FILE *f = fopen(path, "w");
+	bool ok = f && fprintf(f, "%d\n", (int)getpid()) >= 0;
 
-	if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f)) {
+	if ((f && fclose(f)) || !ok) {
 		fprintf(stderr, "inc-tool: serve: \"%s\": %s\n", path,
 			strerror(errno));
 		return -1;
