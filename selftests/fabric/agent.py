@@ -529,7 +529,7 @@ def part_events():
 
 
 def stable(xml):
-    """A get's reply without what changes by itself."""
+    """The reply to a get without what changes by itself."""
     root = ElementTree.fromstring(xml)
     for e in list(root.iter()):
         for c in list(e):

@@ -574,6 +574,8 @@ static void add_cm(const struct agent *a, struct lyd_node *sw)
  * @f: why it failed
  *
  * Without the module, the data has neither limits nor trees.
+ *
+ * Return: 0, or -1 after filling in @f.
  */
 int ds_read(const struct agent *a, bool state, bool ifs,
 	    struct lyd_node **out, struct fault *f)

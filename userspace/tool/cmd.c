@@ -11,6 +11,7 @@
 
 /**
  * tool_fail() - report an error in the command line
+ * @fmt: its text, as for printf()
  *
  * Return: TOOL_USAGE.
  */

@@ -163,6 +163,8 @@ static void parse_route(struct nlmsghdr *nlh, void *arg)
  * @dst: destination
  * @src: source, or one of length 0
  * @route: result
+ *
+ * Return: 0 or a negative errno value; -ENOENT: there is none.
  */
 int rt_route_get(struct nl_sock *sk, const struct inc_nl_addr *dst,
 		 const struct inc_nl_addr *src, struct rt_route *route)
@@ -204,6 +206,8 @@ static void parse_neigh(struct nlmsghdr *nlh, void *arg)
  * @ifindex: device
  * @addr: its address
  * @neigh: result
+ *
+ * Return: 0 or a negative errno value; -ENOENT: there is none.
  */
 int rt_neigh_get(struct nl_sock *sk, int ifindex,
 		 const struct inc_nl_addr *addr, struct rt_neigh *neigh)
@@ -233,6 +237,8 @@ static void parse_port(struct nlmsghdr *nlh, void *arg)
  * @bridge: index of the bridge
  * @lladdr: the address
  * @ifindex: result
+ *
+ * Return: 0 or a negative errno value; -ENOENT: there is none.
  */
 int rt_port_get(struct nl_sock *sk, int bridge, const uint8_t *lladdr,
 		int *ifindex)
@@ -308,6 +314,8 @@ static void parse_qdisc(struct nlmsghdr *nlh, void *arg)
  * @sk: socket
  * @ifindex: its index
  * @link: result
+ *
+ * Return: 0 or a negative errno value; -ENOENT: there is none.
  */
 int rt_link_get(struct nl_sock *sk, int ifindex, struct rt_link *link)
 {

@@ -37,12 +37,14 @@ struct share {
  * @queued: bytes of answers, besides one answer
  * @what: its name in messages
  */
-static const struct limit {
+struct limit {
 	unsigned int	calls;
 	unsigned int	silent;
 	size_t		queued;
 	const char	*what;
-} limits[SHARE_KINDS] = {
+};
+
+static const struct limit limits[SHARE_KINDS] = {
 	[SHARE_CONNECTION] = { 1024, 1024, 4 << 20, "connection" },
 	[SHARE_HOST] = { 32768, 4096, 32 << 20, "host" },
 	[SHARE_TENANT] = { 65536, 8192, 128 << 20, "tenant" },

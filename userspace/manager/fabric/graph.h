@@ -49,6 +49,7 @@ struct seeing {
  * @direct: it sees one by LLDP or configuration
  * @leads: for each of its interfaces: it leads to a switch, mask of enum seen_how
  * @behind: for each of its interfaces a mask of the switches behind it
+ * @nifs: number of its interfaces
  */
 struct row {
 	bool		known;

@@ -19,6 +19,8 @@
 #define SWITCH_ID_MAX	63	/* characters */
 #define MAC_LEN		18	/* as text */
 
+LIST_HEAD(at_list, group_at);
+
 /**
  * struct sw_neigh - who is reached through an interface
  * @mac: MAC address
@@ -299,7 +301,7 @@ struct sw {
 	bool			leaving;
 	bool			gone;
 	unsigned int		parts;
-	LIST_HEAD(, group_at)	groups;
+	struct at_list		groups;
 	bool			refreshing;
 	struct timer		timer;
 	bool			again;

@@ -87,6 +87,8 @@ struct series {
 	int64_t		used_at;
 };
 
+TAILQ_HEAD(series_list, series);
+
 /**
  * struct history - all objects
  * @bucket: objects by the hash of kind and name
@@ -101,8 +103,8 @@ struct history {
 	unsigned int	n;
 	unsigned int	rings;
 	unsigned int	ended;
-	TAILQ_HEAD(, series) by_use;
-	TAILQ_HEAD(, series) by_end;
+	struct series_list by_use;
+	struct series_list by_end;
 };
 
 void history_init(struct history *h);

@@ -23,12 +23,14 @@ enum {
  * @says: part of what it has to print, or NULL
  * @in: standard input
  */
-static const struct test {
+struct test {
 	int		expect;
 	const char	*args;
 	const char	*says;
 	const char	*in;
-} tests[] = {
+};
+
+static const struct test tests[] = {
 	/* help on every level */
 	{ OK, "-h", "Usage: inc-tool", NULL },
 	{ OK, "-help", "OBJECT", NULL },
