@@ -19,31 +19,9 @@ case ${1:-} in
 ?*)	sed -n '4,9s/^# \{0,2\}//p' selftests/style/analyze.sh; exit 2 ;;
 esac
 export LAB_WITH=analyze
-KSRC=$($LAB env | sed -n 's/^LAB_KSRC=//p')
-N=0
-FAILED=0
 rm -rf "$OUT"
-mkdir -p "$OUT"
-
-# check NAME CMD...: a case passes if CMD succeeds and prints nothing.
-check()
-{
-	local name=$1 rc
-
-	shift
-	# shellcheck disable=SC2053 # a pattern
-	[[ $name == $ONLY ]] || return 0
-	"$@" >"$OUT/log" 2>&1
-	rc=$?
-	N=$((N + 1))
-	if [ $rc = 0 ] && [ ! -s "$OUT/log" ]; then
-		echo "ok $N - $name"
-		return
-	fi
-	FAILED=1
-	echo "not ok $N - $name"
-	sed 's/^/# /' "$OUT/log" | head -n 60
-}
+# shellcheck source=selftests/style/check.sh
+. selftests/style/check.sh
 
 # unknown TOOL: of lines "FILE:LINE:... [CHECKER]" those that $KNOWN lacks, and
 # its entries that are not needed any more.
@@ -123,5 +101,4 @@ cocci()
 
 check "gcc -fanalyzer" gcc_analyzer
 check "coccicheck" cocci
-echo "1..$N"
-exit $FAILED
+check_end

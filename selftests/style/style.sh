@@ -21,30 +21,8 @@ case ${1:-} in
 -*)	sed -n '4,10s/^# \{0,2\}//p' selftests/style/style.sh; exit 2 ;;
 esac
 KINDS=${*:-uml}
-N=0
-FAILED=0
-mkdir -p "$OUT"
-KSRC=$($LAB env | sed -n 's/^LAB_KSRC=//p')
-
-# check NAME CMD...: a case passes if CMD succeeds and prints nothing.
-check()
-{
-	local name=$1 rc
-
-	shift
-	# shellcheck disable=SC2053 # a pattern
-	[[ $name == $ONLY ]] || return 0
-	"$@" >"$OUT/log" 2>&1
-	rc=$?
-	N=$((N + 1))
-	if [ $rc = 0 ] && [ ! -s "$OUT/log" ]; then
-		echo "ok $N - $name"
-		return
-	fi
-	FAILED=1
-	echo "not ok $N - $name"
-	sed 's/^/# /' "$OUT/log" | head -n 60
-}
+# shellcheck source=selftests/style/check.sh
+. selftests/style/check.sh
 
 sources()
 {
@@ -190,10 +168,7 @@ for k in $KINDS; do
 		CONFIG_INFINIBAND_INC_FAULT=n
 	check "has no faults on purpose" no_faults "$k"
 done
-if [ -n "$BUILDS" ]; then
-	echo "1..$N"
-	exit $FAILED
-fi
+[ -z "$BUILDS" ] || check_end
 check "sparse" sparse
 check "checkpatch --strict" checkpatch
 check "kernel-doc" kernel_doc
@@ -211,5 +186,4 @@ check "cases that a program does not reach count" selftests/lib/ktap-test.sh
 check "what is tried again" selftests/lib/again-test.sh
 check "which results are kept" selftests/lib/keep-test.sh
 check "flaky cases are few and new" selftests/style/flaky.sh
-echo "1..$N"
-exit $FAILED
+check_end
