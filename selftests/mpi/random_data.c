@@ -320,6 +320,8 @@ static bool has_counts(enum kind kind)
 }
 
 /*
+ * Exscan alone does not define that on rank 0.
+ *
  * Open MPI's own non-blocking Alltoallv and Alltoallw in place (coll/libnbc)
  * end with wrong blocks now and then.
  */
