@@ -40,6 +40,7 @@ setup_system()
 	mkdir -p /dev/pts /dev/shm
 	mount -t devpts -o mode=620,ptmxmode=666 devpts /dev/pts
 	ln -sf /proc/self/fd /dev/fd
+	ln -sf /proc/self/fd/1 /dev/stdout
 	mount -t tmpfs -o mode=1777 tmpfs /dev/shm
 	mount -t tmpfs -o mode=1777 tmpfs /tmp
 	mount -t tmpfs -o mode=1777 tmpfs /var/tmp

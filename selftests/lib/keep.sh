@@ -54,7 +54,7 @@ keep_key()
 	*)	suites=$(keep_suites "$@")
 		suites=${suites# }
 		suites=${suites% }
-		files=" (kernel|userspace|selftests/(${suites// /|}))/|^[^/]* [^/]*$"
+		files=" ((kernel|userspace|selftests/(${suites// /|}))/|selftests/Makefile$)|^[^/]* [^/]*$"
 		[[ $where == *+mpi* || $where == *+torch* ]] || but+="| $KEEP_MPI"
 		[[ $where == *+fabric* ]] || but+="| $KEEP_FABRIC"
 		;;

@@ -5,23 +5,63 @@
 
 KTAP_N=0
 KTAP_FAILED=0
+# If set, the cases of a part are held back until it ends, and then follow their
+# plan: the kernel's parser wants plans first.
+KTAP_NESTED=
+KTAP_HELD=()
+KTAP_PARTS=0
+KTAP_BEFORE=0
+
+ktap_line()
+{
+	if [ -n "$KTAP_NESTED" ]; then
+		KTAP_HELD+=("$1")
+	else
+		echo "$1"
+	fi
+}
 
 # ktap STATUS NAME [DIAGNOSIS]: report a test case; STATUS is 0 for success.
 ktap()
 {
 	KTAP_N=$((KTAP_N + 1))
 	if [ "$1" = 0 ]; then
-		echo "ok $KTAP_N - $2"
+		ktap_line "ok $KTAP_N - $2"
 	else
 		KTAP_FAILED=$((KTAP_FAILED + 1))
-		echo "not ok $KTAP_N - $2${3:+ # $3}"
+		ktap_line "not ok $KTAP_N - $2${3:+ # $3}"
 	fi
 }
 
 ktap_skip()
 {
 	KTAP_N=$((KTAP_N + 1))
-	echo "ok $KTAP_N - $1 # SKIP $2"
+	ktap_line "ok $KTAP_N - $1 # SKIP $2"
+}
+
+# ktap_nest PARTS: begin output in which each part is a test, and its cases are
+# those of a subtest.
+ktap_nest()
+{
+	KTAP_NESTED=1
+	echo "KTAP version 1"
+	echo "1..$1"
+}
+
+# ktap_part NAME: a part ends.
+ktap_part()
+{
+	local result=ok
+
+	[ -n "$KTAP_NESTED" ] || return 0
+	[ "$KTAP_FAILED" = "$KTAP_BEFORE" ] || result="not ok"
+	KTAP_PARTS=$((KTAP_PARTS + 1))
+	printf '    %s\n' "KTAP version 1" "# Subtest: $1" "1..$KTAP_N" \
+		"${KTAP_HELD[@]}"
+	echo "$result $KTAP_PARTS - $1"
+	KTAP_BEFORE=$KTAP_FAILED
+	KTAP_N=0
+	KTAP_HELD=()
 }
 
 # ktap_take NAME [PID]: take over the cases on standard input as ours. One more
@@ -64,6 +104,6 @@ ktap_run()
 # ktap_plan: print the number of cases; fail if one failed or there was none.
 ktap_plan()
 {
-	echo "1..$KTAP_N"
-	[ "$KTAP_FAILED" = 0 ] && [ "$KTAP_N" -gt 0 ]
+	[ -n "$KTAP_NESTED" ] || echo "1..$KTAP_N"
+	[ "$KTAP_FAILED" = 0 ] && [ $((KTAP_N + KTAP_PARTS)) -gt 0 ]
 }

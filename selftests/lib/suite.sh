@@ -14,19 +14,23 @@
 #   suite "PART..." "$@"
 #
 # which runs the parts that the arguments name, or those of the first argument.
+#
+# Under kselftest's runner (../Makefile), INC_BUILD is the folder of what is tested;
+# without it that is what the machine has installed.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+INC_BUILD=${INC_BUILD:-$ROOT/build}
 LAB_BACKEND=${LAB_BACKEND:-host}
-LAB_OUT=${LAB_OUT:-$ROOT/build/out}
+LAB_OUT=${LAB_OUT:-$INC_BUILD/out}
 mkdir -p "$LAB_OUT"
 
 case $LAB_BACKEND in
-host)	INC_KO=$ROOT/build/host/kernel/rdma_inc.ko ;;
-vm-*)	INC_KO=$ROOT/build/${LAB_BACKEND#vm-}/kernel/rdma_inc.ko ;;
-vm)	INC_KO=$ROOT/build/newest/kernel/rdma_inc.ko ;;
-*)	INC_KO=$ROOT/build/$LAB_BACKEND/kernel/rdma_inc.ko ;;
+host)	INC_KO=$INC_BUILD/host/kernel/rdma_inc.ko ;;
+vm-*)	INC_KO=$INC_BUILD/${LAB_BACKEND#vm-}/kernel/rdma_inc.ko ;;
+vm)	INC_KO=$INC_BUILD/newest/kernel/rdma_inc.ko ;;
+*)	INC_KO=$INC_BUILD/$LAB_BACKEND/kernel/rdma_inc.ko ;;
 esac
-INC_USER=$ROOT/build/user
+INC_USER=$INC_BUILD/user
 [ "$LAB_BACKEND" != host ] || INC_USER+=-host
 INC_KO=${INC_MODULE:-$INC_KO}
 export PATH="$INC_USER/tool:$INC_USER/perf:$PATH"
@@ -64,7 +68,11 @@ INC_LOADED=
 inc_load()
 {
 	[ ! -d /sys/module/rdma_inc ] || return 0
-	insmod "$INC_KO" && INC_LOADED=1
+	if [ -e "$INC_KO" ]; then
+		insmod "$INC_KO"
+	else
+		modprobe rdma_inc
+	fi && INC_LOADED=1
 }
 
 # rxe_load: if RXE names a rdma_rxe.ko, hosts have that instead of the kernel's.
@@ -150,11 +158,20 @@ suite_down()
 	:
 }
 
+# kselftest's runner waits for all that have its pipe: end what jobs have left.
+suite_orphans()
+{
+	[ -n "$KTAP_NESTED" ] || return 0
+	ip netns list | grep -o "^$TOPO-[^ ]*" | xargs -r -n 1 ip netns pids |
+		xargs -r kill -9
+}
+
 # Take down everything but the module.
 suite_clear()
 {
 	# shellcheck disable=SC2046	# words
 	kill -9 $(jobs -p) 2>/dev/null
+	suite_orphans
 	clock_down
 	serve_down
 	suite_down
@@ -183,6 +200,7 @@ suite_end()
 	fi
 	left=$(suite_left | tr '\n' ' ')
 	ktap ${#left} "nothing is left" "$left"
+	ktap_part "end"
 	ktap_plan
 }
 
@@ -197,6 +215,39 @@ suite_part()
 	fi
 }
 
+# suite_lacks: print what this machine lacks for any suite, or nothing.
+suite_lacks()
+{
+	local cmd
+
+	[ "$(id -u)" = 0 ] || { echo "not root"; return; }
+	for cmd in ip rdma unshare python3 inc-tool inc-perf; do
+		command -v "$cmd" >/dev/null || { echo "no $cmd"; return; }
+	done
+	[ -d /sys/module/rdma_inc ] || [ -e "$INC_KO" ] ||
+		modinfo rdma_inc >/dev/null 2>&1 ||
+		{ echo "no module rdma_inc"; return; }
+	unshare -n sh -c 'ip link add v0 type veth &&
+		rdma link add "probe$$" type rxe netdev v0 &&
+		rdma link del "probe$$"' >/dev/null 2>&1 ||
+		echo "a kernel without rxe in network namespaces"
+}
+
+# suite_nest PARTS: under kselftest's runner, which sets kselftest_timeout, print
+# what it expects, or end if the machine lacks something (ksft_skip is 4).
+suite_nest()
+{
+	local lacks
+
+	[ -n "${kselftest_timeout:-}" ] || return 0
+	lacks=$(suite_lacks)
+	if [ -n "$lacks" ]; then
+		printf '%s\n' "KTAP version 1" "1..0 # SKIP $lacks"
+		exit 4
+	fi
+	ktap_nest "$1"
+}
+
 # suite DEFAULT [PART...]
 suite()
 {
@@ -205,6 +256,8 @@ suite()
 	read -ra parts <<<"${1//$'\n'/ }"
 	shift
 	[ $# = 0 ] || parts=("$@")
+	# and its end
+	suite_nest $((${#parts[@]} + 1))
 	echo "# seed $SEED, kernel $(uname -r), $LAB_BACKEND"
 	trap 'suite_clear; inc_unload' EXIT
 	rxe_load && inc_load && suite_up || {
@@ -216,6 +269,7 @@ suite()
 		suite_part "$part"
 		wait_for 5 no_tree
 		ktap $? "$part: no tree is left"
+		ktap_part "$part"
 	done
 	suite_end
 }
