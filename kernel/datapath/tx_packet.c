@@ -48,6 +48,13 @@ static const struct fib_nh_common *find_hop(const struct fib_result *res,
 	return NULL;
 }
 
+/* One with a path MTU that an ICMP error has taught becomes so while in use. */
+static bool is_redirected(const struct dst_entry *dst)
+{
+	return dst->ops->family == AF_INET &&
+	       dst_rtable(dst)->rt_flags & RTCF_REDIRECTED;
+}
+
 /*
  * A route as if no ICMP redirect had come, which anyone can forge: results would
  * go to whom it names. As for path MTUs, there is nothing to be learned.
@@ -92,7 +99,7 @@ static struct dst_entry *find_route_ipv4(struct inc_qp *qp)
 		return NULL;
 	if (!qp->cfg.local.s6_addr32[3])
 		qp->cfg.local.s6_addr32[3] = fl4.saddr;
-	if (unlikely(rt->rt_flags & RTCF_REDIRECTED)) {
+	if (unlikely(is_redirected(&rt->dst))) {
 		/* Its device cannot find it when it goes: for one packet only. */
 		rt = undo_redirect(qp->sw->net, &fl4, rt);
 		return rt ? &rt->dst : NULL;
@@ -146,8 +153,9 @@ static struct dst_entry *find_route(struct inc_qp *qp)
 
 	if (READ_ONCE(qp->genid) == genid)
 		dst = dst_cache_get(&qp->dst);
-	if (dst)
+	if (likely(dst && !is_redirected(dst)))
 		return dst;
+	dst_release(dst);
 	dst = qp->cfg.family == AF_INET ? find_route_ipv4(qp) :
 					  find_route_ipv6(qp);
 	if (!dst)

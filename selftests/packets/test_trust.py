@@ -278,8 +278,9 @@ def redirect(m, via):
     return header + icmp[:2] + struct.pack("!H", check_sum) + icmp[4:]
 
 
-@test("trust: a forged ICMP redirect", families=(4,))
-def redirected(lab, family):
+@test("trust: a forged ICMP redirect", families=(4,),
+      cases={"of a route not in use": (0,), "of one in use": (1,)})
+def redirected(lab, family, in_use):
     """The kernel believes it, behind one about the MTU; results stay."""
     thief, stolen = lab.ports[2], []
     recv = thief.recv
@@ -294,6 +295,9 @@ def redirected(lab, family):
         m = t.m[0]
         via = lab.new_addr(family, 2)
         thief.send(too_big(m, 552))
+        lab.quiet()
+        for _ in range(in_use):
+            t.good()
         thief.send(redirect(m, via))
         lab.quiet()
         route = subprocess.run(["ip", "-n", lab.sw_ns, "route", "get",
