@@ -69,7 +69,7 @@ ASAN	:= -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 lab-user:
 	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user all
 	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace/lib O=$(BUILD)/user/lib live
-	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace/tool O=$(BUILD)/user/tool-asan CFLAGS='$(ASAN)'
+	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user-asan PARTS="lib tls tool perf" CFLAGS='$(ASAN)'
 
 install: install-modules install-user
 

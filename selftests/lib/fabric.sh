@@ -10,6 +10,13 @@
 PATH=$INC_USER/manager:$INC_USER/agent:$PATH
 LD_LIBRARY_PATH=$INC_USER/manager:$LD_LIBRARY_PATH
 
+SAN_ARGS=()
+if [ -n "${SAN:-}" ]; then
+	PATH=$INC_BUILD/manager-test/asan:$INC_USER/agent-asan:$PATH
+	# AddressSanitizer needs terabytes of addresses.
+	SAN_ARGS=(--max-memory 0)
+fi
+
 declare -A AGENT
 AMD=
 AMD_STORE=none
@@ -30,7 +37,7 @@ agent_up()
 	rm -f "$sock"
 	# No function here: the PID has to be the program's.
 	ip netns exec "$TOPO-$name" inc-agentd -u "$sock" -i "$name" \
-		-y "$ROOT/userspace/agent/yang" "$@" \
+		-y "$ROOT/userspace/agent/yang" "${SAN_ARGS[@]}" "$@" \
 		>"$LAB_OUT/agentd-$name.log" 2>&1 &
 	AGENT[$name]=$!
 	wait_for 20 test -S "$sock" || {

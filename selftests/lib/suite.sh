@@ -51,6 +51,16 @@ while [[ ${1:-} == [A-Z]*=* ]]; do
 done
 SEED=${SEED:-$RANDOM}
 
+# With SAN=1, all of ours runs under AddressSanitizer, but for the module.
+INC_ASAN=$INC_BUILD/user-asan
+if [ -n "${SAN:-}" ]; then
+	PATH=$INC_ASAN/tool:$INC_ASAN/perf:$PATH
+	LD_LIBRARY_PATH=$INC_ASAN/lib:$INC_BUILD/manager-test/asan:$LD_LIBRARY_PATH
+	export ASAN_OPTIONS=detect_leaks=1:exitcode=23:log_path=$LAB_OUT/asan
+	export UBSAN_OPTIONS=print_stacktrace=1:log_path=$LAB_OUT/asan
+	rm -f "$LAB_OUT"/asan.*
+fi
+
 # shellcheck source=selftests/lib/ktap.sh
 . "$ROOT/selftests/lib/ktap.sh"
 # shellcheck source=selftests/lib/topo.sh
@@ -187,6 +197,16 @@ suite_left()
 	rdma link show 2>/dev/null | grep -o "\b${TOPO}[^ /]*"
 }
 
+# san_silent: no program of ours has left a sanitizer's report.
+san_silent()
+{
+	cat "$LAB_OUT"/asan.* >"$LAB_OUT/asan" 2>/dev/null
+	[ ! -s "$LAB_OUT/asan" ]
+	ktap $? "no report of a sanitizer" \
+		"$(grep -hE -m 3 "ERROR:|runtime error" "$LAB_OUT/asan")"
+	sed 's/^/# /' "$LAB_OUT/asan" | head -n 60
+}
+
 # suite_end: take down everything; the module unloads, whatever happened.
 suite_end()
 {
@@ -198,6 +218,7 @@ suite_end()
 		inc_unload
 		ktap $? "the module unloads"
 	fi
+	[ -z "${SAN:-}" ] || san_silent
 	left=$(suite_left | tr '\n' ' ')
 	ktap ${#left} "nothing is left" "$left"
 	ktap_part "end"

@@ -20,7 +20,7 @@ export TOPO TOPO_NET ASAN_OPTIONS=detect_leaks=0 WAIT
 # daemon ARGS...: start one under AddressSanitizer.
 daemon()
 {
-	local PATH=$INC_USER/tool-asan:$PATH
+	local PATH=$INC_ASAN/tool:$PATH
 
 	serve_up -v "$@"
 }

@@ -44,7 +44,7 @@ make_certificates()
 # daemon ARGS...: at the leaf.
 daemon()
 {
-	local PATH=$INC_USER/tool-asan:$PATH
+	local PATH=$INC_ASAN/tool:$PATH
 
 	rm -f "$LOG"
 

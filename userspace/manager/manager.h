@@ -162,6 +162,7 @@ struct manager {
 /* options.c */
 int options_read(struct options *o, int argc, char **argv);
 int options_again(struct options *o, const struct options *before);
+void options_free(struct options *o);
 
 /* switches.c */
 int switches_start(struct manager *m);

@@ -648,3 +648,13 @@ int options_again(struct options *o, const struct options *before)
 	reading_again = false;
 	return ret;
 }
+
+/**
+ * options_free() - free the lists of options, not their texts
+ * @o: what options_again() has filled in, whatever it returned
+ */
+void options_free(struct options *o)
+{
+	free(o->switches);
+	free(o->cables);
+}

@@ -217,6 +217,7 @@ static unsigned int leave_all(struct manager *m, const struct options *o)
  */
 void switches_reload(struct manager *m)
 {
+	struct topo_cable *cables = m->o.cables;
 	unsigned int left, added;
 	struct options o;
 
@@ -224,12 +225,15 @@ void switches_reload(struct manager *m)
 		event_say(&m->events, EVENT_SWITCHES_WRONG, m->o.advertise,
 			  "%sthe switches are as before; the log says what is wrong",
 			  conf_where);
+		options_free(&o);
 		return;
 	}
 	left = leave_all(m, &o);
 	added = add_all(m, &o);
 	m->o.cables = o.cables;
 	m->o.ncables = o.ncables;
+	o.cables = cables;
+	options_free(&o);
 	topo_grow(m->topo);
 	event_say(&m->events, EVENT_SWITCHES_READ, m->o.advertise,
 		  "%u switches are new, %u are not named any more", added,
