@@ -70,6 +70,7 @@ void inc_requester_init(struct inc_requester *r, u32 psn)
 	r->fresh = psn;
 	r->max = psn;
 	r->asked = psn;
+	r->refused_end = psn;
 }
 
 /**
@@ -401,8 +402,9 @@ enum inc_requester_verdict inc_requester_nak_seq(struct inc_requester *r,
  *
  * Nothing is sent before the wait is over, so another RNR NAK for the same PSN
  * is about the same packet. It does not extend the wait, or a member could put
- * off its death forever. A parent is different: it may wait for a rank of
- * another switch.
+ * off its death forever. One that takes that packet and refuses the next takes
+ * from the window as a loss does: each time all that follows is sent again. A
+ * parent is different: it may wait for a rank of another switch.
  *
  * Context: the QP's transmit lock is held.
  * Return: INC_REQ_OLD, INC_REQ_WAIT or INC_REQ_BAD.
@@ -423,6 +425,10 @@ enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
 		return INC_REQ_OLD;
 	if (psn != r->una)
 		progress(r, psn, now);
+	/* What followed the last refused packet was sent again for nothing. */
+	if (!r->patient && inc_psn_diff(r->refused_end, psn) > 0)
+		shrink(r);
+	r->refused_end = r->fresh;
 	go_back(r);
 	r->rnr = true;
 	r->resume = now + rnr_time[timer & 31];

@@ -70,6 +70,7 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @max: first PSN that is not given to a packet yet
  * @asked: first PSN after the last packet with AckReq
  * @nak_psn: PSN of the last NAK obeyed, to obey each once
+ * @refused_end: first PSN that was never sent when the last RNR NAK came
  * @window: maximum number of packets in flight that the tree allows
  * @cwnd: present maximum number of packets in flight: a loss takes a quarter,
  *	it grows with acknowledgments
@@ -108,6 +109,7 @@ struct inc_requester {
 	u32		max;
 	u32		asked;
 	u32		nak_psn;
+	u32		refused_end;
 	u16		window;
 	u16		cwnd;
 	u16		grown;

@@ -462,6 +462,41 @@ static void naks_cost_little(struct kunit *test)
 	}
 }
 
+/*
+ * So do RNR NAKs of a member that takes one packet with each, acknowledged or not
+ * before; one that refuses once per window pays nothing for it.
+ */
+static void climbing_costs_little(struct kunit *test)
+{
+	static const u16 window = 256;
+	unsigned int n = 0;
+	struct inc_requester *r = setup(test, 0, window);
+
+	send(test, window);
+	for (u32 psn = 1; psn < window; psn++) {
+		inc_requester_ack(r, psn - 1, *clock(test));
+		n += drain(test);
+		inc_requester_rnr_nak(r, psn, 1, *clock(test));
+		*clock(test) += 1000;
+		inc_requester_timeout(r, *clock(test));
+		n += drain(test);
+	}
+	KUNIT_EXPECT_LE(test, n, 8 * window);
+
+	r = setup(test, 0, window);
+	for (u32 psn = 0; psn < 10 * window; psn += window) {
+		send(test, window);
+		inc_requester_rnr_nak(r, psn, 1, *clock(test));
+		*clock(test) += 1000;
+		inc_requester_timeout(r, *clock(test));
+		drain(test);
+		inc_requester_ack(r, psn, *clock(test));
+		drain(test);
+		inc_requester_ack(r, psn + window - 1, *clock(test));
+	}
+	KUNIT_EXPECT_EQ(test, r->cwnd, window);
+}
+
 /* RFC 6298 in 1/1024 microseconds, to compare the integers with. */
 static void rtt_estimate(struct kunit *test)
 {
@@ -646,6 +681,7 @@ static struct kunit_case req_timer_cases[] = {
 	KUNIT_CASE(dead_by_early_rnr),
 	KUNIT_CASE(patience),
 	KUNIT_CASE(naks_cost_little),
+	KUNIT_CASE(climbing_costs_little),
 	KUNIT_CASE(dead_not_by_late_timers),
 	KUNIT_CASE(dead_not_with_signs_of_life),
 	KUNIT_CASE(dead_though_it_sends),
