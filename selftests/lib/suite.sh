@@ -200,11 +200,12 @@ suite_left()
 # san_silent: no program of ours has left a sanitizer's report.
 san_silent()
 {
-	cat "$LAB_OUT"/asan.* >"$LAB_OUT/asan" 2>/dev/null
-	[ ! -s "$LAB_OUT/asan" ]
-	ktap $? "no report of a sanitizer" \
-		"$(grep -hE -m 3 "ERROR:|runtime error" "$LAB_OUT/asan")"
-	sed 's/^/# /' "$LAB_OUT/asan" | head -n 60
+	local report
+
+	report=$(cat "$LAB_OUT"/asan.* 2>/dev/null)
+	ktap ${#report} "no report of a sanitizer" \
+		"$(grep -E -m 3 "ERROR:|runtime error" <<<"$report")"
+	[ -z "$report" ] || sed 's/^/# /' <<<"$report" | head -n 60
 }
 
 # suite_end: take down everything; the module unloads, whatever happened.

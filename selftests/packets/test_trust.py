@@ -7,7 +7,7 @@ import counters
 import peer
 import roce
 from ktap import check, expect, test, timed
-from peer import ints
+from peer import PATIENT, ints
 from roce import NAK_PSN, SYN_ACK, psn_add
 
 VALUES = list(range(1000))      # FIRST, MIDDLE, MIDDLE, LAST of PMTU 1024
@@ -52,7 +52,7 @@ def before_first(lab, family, n):
 @test("trust: another UDP source port",
       cases={"before its turn": (2,), "in its turn": (1,)})
 def port(lab, family, n):
-    with lab.tree(family=family) as t:
+    with lab.tree(family=family, **PATIENT) as t:
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
         a.send(pkts[0])
@@ -88,7 +88,7 @@ def learnt(lab, family):
 @test("trust: two packets for one PSN, and none of them is taken", cases={
     "MIDDLE": (2,), "LAST": (3,)})
 def contradict(lab, family, n):
-    with lab.tree(family=family) as t:
+    with lab.tree(family=family, **PATIENT) as t:
         a = t.m[0]
         pkts = a.request(0, ints(VALUES))
         a.send(pkts[0])
