@@ -298,6 +298,15 @@ part_web()
 	ktap_run "the page, a link is cut" sw python3 \
 		"$ROOT/selftests/fabric/page.py" http://127.0.0.1:18789/ cut
 	at l0 ip link set uplink up
+	wait_for 10 links_up
+	ktap $? "the link is there again" "$(metrics | grep link_up)"
+}
+
+# No link of the manager's metrics is down.
+links_up()
+{
+	metrics | grep -q "^inc_am_link_up" &&
+		! metrics | grep -q "^inc_am_link_up.* 0$"
 }
 
 part_http()
