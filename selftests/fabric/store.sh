@@ -150,10 +150,15 @@ part_connect()
 	done
 }
 
-delete_tree()
+# The ID of the last job's tree: another one's may be there yet.
+job_tree()
 {
-	sw inc-tool tree del "$(sw inc-tool -j tree show |
-		python3 -c 'import json,sys; print(json.load(sys.stdin)[0]["id"])')"
+	ctl group show "$JOB_NAME" | sed -n 's/^  switch sw, tree \([0-9]*\).*/\1/p'
+}
+
+has_failed()
+{
+	sw inc-tool tree show | grep -q "^tree $1 .*state failed"
 }
 
 # A tree has failed, and the next one cannot be made before the manager dies: a
@@ -168,7 +173,7 @@ part_rebuild()
 		pid=${JOB_PIDS[2]}
 		[ $who = rank ] || pid=${AGENT[sw]}
 		kill -STOP "$pid"
-		delete_tree
+		sw inc-tool tree del "$(job_tree)"
 		rejoined "$who stopped" \
 			"$([ $who = rank ] && echo 3 || echo 4)"
 		kill_amd
@@ -187,20 +192,34 @@ part_rebuild()
 # What happened while there was no manager.
 part_away()
 {
-	local id
+	local id tree
 
 	checked_job
 	kill_amd
 	kill -9 "${JOB_PIDS[2]}"
 	amd_up || return
 	others_fail "a rank died" 2 . 27000
-	# It is awaited for as long as it needs to notice that a manager hangs.
-	wait_for 15 no_tree
-	ktap $? "a rank died: the tree is gone" "$(sw inc-tool tree show)"
+	# It is not awaited: its tree has failed. An agent is asked every five seconds.
+	wait_for 10 no_tree
+	ktap $? "a rank died: the tree is gone" \
+		"$(sw inc-tool tree show; cat "$LAB_OUT/amd.log")"
 	checked_job
+	tree=$(job_tree)
+	kill_amd
+	# The others wait for it, so the switch notices.
+	kill -9 "${JOB_PIDS[2]}"
+	wait_for 10 has_failed "$tree"
+	kill -9 "${JOB_PIDS[@]}" 2>/dev/null
+	wait "${JOB_PIDS[@]}"
+	amd_up || return
+	wait_for 10 no_tree
+	ktap $? "all ranks died: the tree is gone" \
+		"$(sw inc-tool tree show; cat "$LAB_OUT/amd.log")"
+	checked_job
+	tree=$(job_tree)
 	id=$(sed -n 's/.*trees have IDs \([0-9]*\)-.*/\1/p' "$LAB_OUT/amd.log")
 	kill_amd
-	delete_tree
+	sw inc-tool tree del "$tree"
 	sw inc-tool tree add id "$id" ranks 1
 	amd_up || return
 	others_fail "the tree was deleted" -1 . 5000

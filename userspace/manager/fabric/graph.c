@@ -318,7 +318,7 @@ static uint32_t room_of(const struct manager *m, const struct sw *sw,
 	if (!sw->info->max_trees)
 		return UINT32_MAX;
 	for (i = 0; i < sw->info->ntrees; i++) {
-		id = sw->info->trees[i];
+		id = sw->info->trees[i].id;
 		n += id < m->ids.first || id > m->ids.last;
 	}
 	return n < sw->info->max_trees ? sw->info->max_trees - n : 0;

@@ -15,7 +15,8 @@ static const char filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\">"
 	"<identity><id/><certificate-expires/></identity>"
 	"<rdma-cm/><limits/><state><collectives/><memory-used/><leaving/>"
-	"</state><interfaces-version/><tree><id/></tree></switch>";
+	"</state><interfaces-version/><tree><id/><state><error/></state></tree>"
+	"</switch>";
 static const char ifs_filter[] =
 	"<switch xmlns=\"urn:rdma-inc:switch\">"
 	"<interfaces-version/><interface/></switch>";
@@ -117,14 +118,19 @@ static void mark_members(const struct lyd_node *node, struct sw_info *info)
 static void take_trees(const struct lyd_node *node, struct sw_info *info)
 {
 	const struct lyd_node *child;
+	struct sw_tree *t;
 
 	info->trees = room_for(node, "tree", sizeof(*info->trees));
 	if (!info->trees)
 		return;
-	LY_LIST_FOR(lyd_child(node), child)
-		if (!strcmp(LYD_NAME(child), "tree"))
-			info->trees[info->ntrees++] =
-				(uint32_t)yang_number(child, "id");
+	LY_LIST_FOR(lyd_child(node), child) {
+		if (strcmp(LYD_NAME(child), "tree"))
+			continue;
+		t = &info->trees[info->ntrees++];
+		t->id = (uint32_t)yang_number(child, "id");
+		t->error = (unsigned int)yang_number(yang_child(child, "state"),
+						     "error");
+	}
 }
 
 static void take_interfaces(const struct lyd_node *node, struct sw_info *info)

@@ -76,6 +76,17 @@ struct sw_if {
 };
 
 /**
+ * struct sw_tree - a tree of a switch, whoever made it
+ * @id: its ID
+ * @error: enum inc_status that its requests are answered with, as it has failed; 0:
+ *	it has not
+ */
+struct sw_tree {
+	uint32_t	id;
+	unsigned int	error;
+};
+
+/**
  * struct sw_info - what an agent tells of its switch
  * @id: identity
  * @cm_addr: address at which ranks connect by RDMA CM; all 0: any of its own,
@@ -91,7 +102,7 @@ struct sw_if {
  * @expires: when its certificate does, seconds since 1970; 0: it has none
  * @leaving: trees that were deleted, and still take memory
  * @ntrees: number of trees
- * @trees: their IDs
+ * @trees: trees
  * @version: of the interfaces; empty: the agent does not say it
  * @same: they are as they were before
  * @ifs: interfaces
@@ -115,7 +126,7 @@ struct sw_info {
 	int64_t		expires;
 	uint32_t	leaving;
 	uint32_t	ntrees;
-	uint32_t	*trees;
+	struct sw_tree	*trees;
 	char		version[SWITCH_ID_MAX + 1];
 	bool		same;
 	struct sw_if	*ifs;

@@ -168,30 +168,72 @@ static void compare_links(struct manager *m, const struct sw *sw,
 	}
 }
 
-static bool has_tree(const struct sw_info *info, uint32_t id)
+static const struct sw_tree *find_tree(const struct sw_info *info, uint32_t id)
 {
 	uint32_t i;
 
 	for (i = 0; i < info->ntrees; i++)
-		if (info->trees[i] == id)
-			return true;
-	return false;
+		if (info->trees[i].id == id)
+			return &info->trees[i];
+	return NULL;
 }
 
-/* Is a part of the group's tree gone? The notification may have been lost. */
-static struct part *gone_part(struct group *g, const struct sw *sw)
+/*
+ * A part of the group's tree that is gone, or has failed: the notification may have
+ * been lost, or have come when there was no manager. @tree: NULL: it is gone.
+ */
+static struct part *bad_part(struct group *g, const struct sw *sw,
+			     const struct sw_tree **tree)
 {
 	struct part *part;
 	uint32_t i;
 
 	for (i = 0; i < g->nparts; i++) {
 		part = &g->parts[i];
-		if (part->sw == sw && part->made &&
-		    part->made_at < sw->asked_at &&
-		    !has_tree(sw->info, part->tree.id))
+		if (part->sw != sw || !part->made ||
+		    part->made_at >= sw->asked_at)
+			continue;
+		*tree = find_tree(sw->info, part->tree.id);
+		if (!*tree || (*tree)->error)
 			return part;
 	}
 	return NULL;
+}
+
+/* Do all ranks that are left have yet to come back to this manager? */
+static bool all_away(const struct group *g)
+{
+	uint32_t i;
+
+	for (i = 0; i < g->like.ranks; i++)
+		if (g->ranks[i].stream)
+			return false;
+	return true;
+}
+
+/* The group may be freed. */
+static void check_parts(struct group *g, const struct sw *sw)
+{
+	const struct sw_tree *tree = NULL;
+	struct part *part = bad_part(g, sw, &tree);
+
+	/*
+	 * A tree fails when members are deleted, so when a group ends in order; but
+	 * a rank that is away finds no use for it.
+	 */
+	if (g->ending) {
+		if (part && all_away(g))
+			group_end(g);
+		return;
+	}
+	if (part && tree)
+		tree_failed(part, tree->error);
+	else if (part)
+		group_fail(g, CAUSE_TREE, -1, INC_STATUS_TREE_GONE,
+			   "tree %u of switch %s is gone", part->tree.id,
+			   sw_name(sw));
+	else
+		group_check_links(g, sw);
 }
 
 static void tell_state(struct manager *m, struct sw *sw)
@@ -228,7 +270,6 @@ void news_seen(struct manager *m, struct sw *sw,
 	       const struct sw_info *before)
 {
 	struct group_at *at, *next;
-	struct part *part;
 	struct group *g;
 
 	if (m->stop)
@@ -244,14 +285,7 @@ void news_seen(struct manager *m, struct sw *sw,
 	for (at = LIST_FIRST(&sw->groups); at; at = next) {
 		next = LIST_NEXT(at, by_sw);
 		g = at->g;
-		if (g->ending || g->state < GROUP_JOINED)
-			continue;
-		part = gone_part(g, sw);
-		if (part)
-			group_fail(g, CAUSE_TREE, -1, INC_STATUS_TREE_GONE,
-				   "tree %u of switch %s is gone",
-				   part->tree.id, sw_name(sw));
-		else
-			group_check_links(g, sw);
+		if (!g->over && g->state >= GROUP_JOINED)
+			check_parts(g, sw);
 	}
 }

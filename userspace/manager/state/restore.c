@@ -101,7 +101,7 @@ void restore_check(struct manager *m, struct sw *sw)
 	uint32_t id;
 
 	for (i = 0; i < sw->info->ntrees; i++) {
-		id = sw->info->trees[i];
+		id = sw->info->trees[i].id;
 		if (id >= m->ids.first && id <= m->ids.last &&
 		    !group_find_part(m, sw, id))
 			group_clear_tree(sw, id);

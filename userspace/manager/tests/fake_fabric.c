@@ -308,6 +308,7 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 {
 	struct sw_info *info;
 	int ret = trouble(n, err);
+	unsigned int i;
 
 	(void)known;
 	info = ret ? NULL : calloc(1, sizeof(*info));
@@ -324,8 +325,11 @@ struct sw_info *sw_info_get(struct netconf *n, const char *known, char *err)
 	info->trees = calloc(info->ntrees + 1, sizeof(*info->trees));
 	if (!info->trees)
 		abort();
-	memcpy(info->trees, switches[n->sw].trees,
-	       info->ntrees * sizeof(*info->trees));
+	for (i = 0; i < info->ntrees; i++)
+		info->trees[i] = (struct sw_tree) {
+			.id = switches[n->sw].trees[i],
+			.error = fuzz_any(50) ? 0 : fuzz_any(20),
+		};
 	put_ifs(info, n->sw);
 	if (!sw_ifs_order(info))
 		abort();
