@@ -69,6 +69,9 @@ ASAN	:= -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all
 lab-user:
 	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user all
 	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace/lib O=$(BUILD)/user/lib live
+
+# The same under AddressSanitizer, for suites with SAN=1 and those of the daemon.
+lab-asan:
 	@$(LABCMD) exec -- $(MAKE) -s $(NJOBS) -C userspace O=$(BUILD)/user-asan PARTS="lib tls tool perf" CFLAGS='$(ASAN)'
 
 install: install-modules install-user
@@ -113,6 +116,6 @@ deb:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all help modules modules-build userspace lab-user install install-modules \
+.PHONY: all help modules modules-build userspace lab-user lab-asan install install-modules \
 	install-user demo demo-fabric check check-all check-night bench patch-series deb \
 	clean

@@ -463,8 +463,8 @@ static void naks_cost_little(struct kunit *test)
 }
 
 /*
- * So do RNR NAKs of a member that takes one packet with each, acknowledged or not
- * before; one that refuses once per window pays nothing for it.
+ * So do RNR NAKs of a member that acknowledges one packet before each; one that
+ * refuses once per window pays nothing for it.
  */
 static void climbing_costs_little(struct kunit *test)
 {
