@@ -68,12 +68,8 @@ done
 cd /
 export LAB_IN_ROOT=1
 # shellcheck disable=SC2016 # expanded inside
-# Compilers by way of ccache: its results hold for all trees, whatever their names.
 exec chroot "$root" /usr/bin/env -u TMPDIR \
-	CCACHE_DIR="$LAB_CACHE/ccache" CCACHE_BASEDIR="$LAB_TREE" \
-	CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G \
-	CCACHE_SLOPPINESS=include_file_ctime,include_file_mtime \
-	CC=gcc PATH=/usr/lib/ccache:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 	HOME=/root LC_ALL=C.UTF-8 \
 	/bin/bash -c 'cd "$1" && shift && "$@"; exit $?' bash "${LAB_CWD:-/}" \
 	"$@"

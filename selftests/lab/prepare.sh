@@ -437,8 +437,6 @@ uml_build()
 
 	LAB_KSRC=$(source_path "$(source_of "$2")")
 	cd "$dir" || return
-	# compiled once
-	export CCACHE_DISABLE=1
 	make -C "$LAB_KSRC" ARCH=um O="$dir" allnoconfig || return
 	"$LAB_KSRC/scripts/kconfig/merge_config.sh" -m -O . .config \
 		"$conf/uml.config" "$conf/uml-$2.config" >merge.log || return
