@@ -95,15 +95,18 @@ void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
 {
 	struct sock *sk = qp->sw->sk;
 	bool ipv4 = skb->protocol == htons(ETH_P_IP);
+	bool ipsec = dst_xfrm(skb_dst(skb));
 	int err;
 
 	/*
 	 * IPv4 takes the socket as an argument. IPv6 and what follows IPsec
 	 * look at the packet's, at the price of a reference.
 	 */
-	if ((!ipv4 || dst_xfrm(skb_dst(skb))) &&
-	    !skb_set_owner_sk_safe(skb, sk))
+	if ((!ipv4 || ipsec) && !skb_set_owner_sk_safe(skb, sk))
 		WARN_ON_ONCE(1);
+	/* A tunnel asks nobody. That it fits was found out when it was built. */
+	if (ipsec)
+		skb->ignore_df = 1;
 	err = ipv4 ? ip_local_out(qp->sw->net, sk, skb) :
 		     ip6_local_out(qp->sw->net, sk, skb);
 	if (net_xmit_eval(err))

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Packets by somebody who is not the member, but knows some of its numbers."""
+import contextlib
+import errno
 import struct
 import subprocess
 
 import counters
+import genl
 import peer
 import roce
 from ktap import check, expect, test, timed
@@ -244,12 +247,12 @@ def uc(lab, family):
         t.check(1, [4])
 
 
-def too_big(m, mtu):
-    """Any host's claim that an echo reply to a member did not fit."""
-    sw, anyone = m.lab.sw_addr(m.family), m.lab.new_addr(m.family, 2)
-    if m.family == 6:
-        echo = struct.pack("!IHBB16s16sBBHI", 6 << 28, 4000, 58, 64, sw,
-                           m.addr, 129, 0, 0, 0)
+def too_big(lab, family, to, mtu):
+    """Any host's claim that an echo reply to an address did not fit."""
+    sw, anyone = lab.sw_addr(family), lab.new_addr(family, 2)
+    if family == 6:
+        echo = struct.pack("!IHBB16s16sBBHI", 6 << 28, 4000, 58, 64, sw, to,
+                           129, 0, 0, 0)
         icmp = struct.pack("!BBHI", 2, 0, 0, mtu) + echo
         pseudo = anyone + sw + struct.pack("!II", len(icmp), 58)
         check_sum = roce.checksum(pseudo + icmp)
@@ -257,13 +260,18 @@ def too_big(m, mtu):
                              sw)
     else:
         echo = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 4000, 0,
-                                       0x4000, 64, 1, 0, sw, m.addr)) + bytes(8)
+                                       0x4000, 64, 1, 0, sw, to)) + bytes(8)
         icmp = struct.pack("!BBHHH", 3, 4, 0, 0, mtu) + echo
         check_sum = roce.checksum(icmp)
         header = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0,
                                          20 + len(icmp), 0, 0, 64, 1, 0,
                                          anyone, sw))
     return header + icmp[:2] + struct.pack("!H", check_sum) + icmp[4:]
+
+
+def ip(lab, *args):
+    return subprocess.run(["ip", "-n", lab.sw_ns, *args], check=True,
+                          capture_output=True, encoding="ascii").stdout
 
 
 def redirect(m, via):
@@ -294,15 +302,13 @@ def redirected(lab, family, in_use):
         t.good()
         m = t.m[0]
         via = lab.new_addr(family, 2)
-        thief.send(too_big(m, 552))
+        thief.send(too_big(lab, family, m.addr, 552))
         lab.quiet()
         for _ in range(in_use):
             t.good()
         thief.send(redirect(m, via))
         lab.quiet()
-        route = subprocess.run(["ip", "-n", lab.sw_ns, "route", "get",
-                                roce.ntoa(m.addr)], check=True,
-                               capture_output=True, encoding="ascii").stdout
+        route = ip(lab, "route", "get", roce.ntoa(m.addr))
         check("via " + roce.ntoa(via) in route, "not believed: " + route)
         thief.recv = watch
         try:
@@ -312,23 +318,103 @@ def redirected(lab, family, in_use):
         expect("packets at another host's port", len(stolen), 0)
 
 
-@test("trust: a forged ICMP message about the path's MTU",
-      cases={"RC": (peer.RC,), "UC": (peer.UC,)})
+def believe(lab, family, to):
+    """Has the kernel of the switch learn a small path MTU."""
+    mtu = 552 if family == 4 else 1280
+    lab.ports[2].send(too_big(lab, family, to, mtu))
+    lab.quiet()
+    route = ip(lab, "route", "get", roce.ntoa(to))
+    check("mtu %d" % mtu in route, "not believed: " + route)
+
+
+def large(lab, t):
+    """Results and acknowledgments of large packets go out."""
+    values = list(range(1000))
+    msg_id = t.take_id()
+    with counters.switch(lab, tx_route=0, tx_error=0):
+        for m in t.m:
+            m.allreduce(msg_id, values)
+        t.check(msg_id, [len(t.m) * v for v in values])
+
+
+TRANSPORTS = {"RC": (peer.RC,), "UC": (peer.UC,)}
+LARGE = dict(pmtu=4096, msg_size=4096)
+
+
+@test("trust: a forged ICMP message about the path's MTU", cases=TRANSPORTS)
 def path_mtu(lab, family, transport):
     """The kernel believes it; results and acknowledgments fit all the same."""
-    mtu = 552 if family == 4 else 1280
-    with lab.tree(family=family, pmtu=4096, msg_size=4096,
-                  transports=(transport,)) as t:
+    with lab.tree(family=family, transports=(transport,), **LARGE) as t:
         t.good()
-        lab.ports[2].send(too_big(t.m[0], mtu))
-        lab.quiet()
-        route = subprocess.run(["ip", "-n", lab.sw_ns, "route", "get",
-                                roce.ntoa(t.m[0].addr)], check=True,
-                               capture_output=True, encoding="ascii").stdout
-        check("mtu %d" % mtu in route, "not believed: " + route)
-        values = list(range(1000))
-        msg_id = t.take_id()
-        with counters.switch(lab, tx_route=0, tx_error=0):
-            for m in t.m:
-                m.allreduce(msg_id, values)
-            t.check(msg_id, [len(t.m) * v for v in values])
+        believe(lab, family, t.m[0].addr)
+        large(lab, t)
+
+
+@contextlib.contextmanager
+def tunnel(lab, family, outer):
+    """
+    All that the switch sends to members is in ESP tunnels to somebody at port
+    2, authenticated only, and taken out there. Yields its address.
+    """
+    sw, end = lab.sw_addr(outer), lab.new_addr(outer, 2)
+    ends = ("src", roce.ntoa(sw), "dst", roce.ntoa(end), "proto", "esp")
+    port, seen = lab.ports[2], []
+    recv = port.recv
+
+    def decapsulate():
+        packets = recv()
+        for n, (packet, at) in enumerate(packets):
+            off = 20 if outer == 4 else 40
+            if packet[9 if outer == 4 else 6] == 50:
+                seen.append(len(packet))
+                # SPI, sequence number and IV; pad, its length, type and ICV
+                packets[n] = (packet[off + 16:-18 - packet[-18]], at)
+        return packets
+
+    ip(lab, "xfrm", "state", "add", *ends, "spi", "0x101", "mode", "tunnel",
+       "flag", "af-unspec", "aead", "rfc4543(gcm(aes))",
+       "0x" + 20 * "5a", "128")
+    ip(lab, "xfrm", "policy", "add", "dir", "out",
+       "src", roce.ntoa(lab.sw_addr(family)),
+       "dst", "10.99.0.0/16" if family == 4 else "fd00:99::/64",
+       "proto", "udp", "dport", str(roce.PORT), "tmpl", *ends, "mode", "tunnel")
+    port.recv = decapsulate
+    try:
+        yield end
+        check(seen and max(seen) > 4096, "nothing large in the tunnel")
+    finally:
+        del port.recv
+        ip(lab, "xfrm", "policy", "flush")
+        ip(lab, "xfrm", "state", "flush")
+
+
+@test("trust: a forged ICMP message about the MTU to an IPsec tunnel's end",
+      cases={name + outer[0]: (kind, outer[1])
+             for name, (kind,) in TRANSPORTS.items()
+             for outer in ((" by IPv4", 4), (" by IPv6", 6))})
+def tunnel_mtu(lab, family, transport, outer):
+    """As path_mtu(); here the size of the packet inside is checked, too."""
+    with tunnel(lab, family, outer) as end, \
+         lab.tree(family=family, transports=(transport,), **LARGE) as t:
+        t.good()
+        believe(lab, outer, end)
+        large(lab, t)
+
+
+@test("trust: the headers of an IPsec tunnel count for the MTU",
+      cases={"by IPv4": (4,), "by IPv6": (6,)})
+def tunnel_room(lab, family, outer):
+    """The packets fit, but not what becomes of them."""
+    with tunnel(lab, family, outer) as end:
+        believe(lab, outer, end)
+        ip(lab, "link", "set", "br0", "mtu", "4200")
+        try:
+            lab.tree(family=family, **LARGE).close()
+            reason = None
+        except genl.NlError as e:
+            reason = e.errno
+        finally:
+            ip(lab, "link", "set", "br0", "mtu", "9000")
+        expect("the reason for a refusal", reason, errno.EMSGSIZE)
+        with lab.tree(family=family, **LARGE) as t:
+            large(lab, t)
