@@ -48,45 +48,127 @@ static const struct fib_nh_common *find_hop(const struct fib_result *res,
 	return NULL;
 }
 
-/* One with a path MTU that an ICMP error has taught becomes so while in use. */
-static bool is_redirected(const struct dst_entry *dst)
+/* The member's route. IPsec wraps it, and copies none of its flags. */
+static const struct dst_entry *member_route(const struct dst_entry *dst)
 {
-	return dst->ops->family == AF_INET &&
-	       dst_rtable(dst)->rt_flags & RTCF_REDIRECTED;
+#ifdef CONFIG_XFRM
+	if (dst->xfrm)
+		return container_of(dst, struct xfrm_dst, u.dst)->route;
+#endif
+	return dst;
+}
+
+/* One with a path MTU that an ICMP error has taught becomes so while in use. */
+static bool is_redirected(const struct inc_qp *qp, const struct dst_entry *dst)
+{
+	const u32 ipv6 = RTF_CACHE | RTF_DYNAMIC;
+
+	dst = member_route(dst);
+	if (qp->cfg.family == AF_INET)
+		return dst_rtable(dst)->rt_flags & RTCF_REDIRECTED;
+	return (dst_rt6_info(dst)->rt6i_flags & ipv6) == ipv6;
 }
 
 /*
- * A route as if no ICMP redirect had come, which anyone can forge: results would
- * go to whom it names. As for path MTUs, there is nothing to be learned.
- * Consumes @rt. Returns NULL if there is no such route.
+ * A route as if no ICMP redirect had come, which anyone can forge: results
+ * would go to whom it names. As for path MTUs, there is nothing to be learned.
+ * Returns NULL if there is no such route. RCU's read lock is held.
  */
-static struct rtable *undo_redirect(struct net *net, struct flowi4 *fl4,
-				    struct rtable *rt)
+static struct dst_entry *undo_ipv4(struct net *net, struct flowi4 *fl4,
+				   const struct rtable *rt)
 {
 	const struct fib_nh_common *nhc = NULL;
-	struct rtable *own = NULL;
 	struct fib_result res;
+	struct rtable *own;
 
-	rcu_read_lock();
 	if (!fib_lookup(net, fl4, &res, 0) && res.fi)
 		nhc = find_hop(&res, rt->dst.dev);
-	if (nhc)
-		own = rt_dst_alloc(rt->dst.dev, 0, RTN_UNICAST, true);
-	if (own) {
-		own->dst.output = rt->dst.output;
-		own->dst.lwtstate = lwtstate_get(rt->dst.lwtstate);
-		if (nhc->nhc_gw_family && nhc->nhc_scope == RT_SCOPE_LINK) {
-			own->rt_uses_gateway = 1;
-			own->rt_gw_family = nhc->nhc_gw_family;
-			if (nhc->nhc_gw_family == AF_INET)
-				own->rt_gw4 = nhc->nhc_gw.ipv4;
-			else
-				own->rt_gw6 = nhc->nhc_gw.ipv6;
-		}
+	if (!nhc)
+		return NULL;
+	own = rt_dst_alloc(rt->dst.dev, 0, RTN_UNICAST,
+			   rt->dst.flags & DST_NOXFRM);
+	if (!own)
+		return NULL;
+	own->dst.output = rt->dst.output;
+	own->dst.lwtstate = lwtstate_get(rt->dst.lwtstate);
+	if (nhc->nhc_gw_family && nhc->nhc_scope == RT_SCOPE_LINK) {
+		own->rt_uses_gateway = 1;
+		own->rt_gw_family = nhc->nhc_gw_family;
+		if (nhc->nhc_gw_family == AF_INET)
+			own->rt_gw4 = nhc->nhc_gw.ipv4;
+		else
+			own->rt_gw6 = nhc->nhc_gw.ipv6;
 	}
+	return &own->dst;
+}
+
+#if IS_ENABLED(CONFIG_IPV6)
+struct hop_search {
+	const struct net_device *dev;
+	const struct fib6_nh *found;
+};
+
+static int match_hop(struct fib6_nh *nh, void *arg)
+{
+	struct hop_search *s = arg;
+
+	if (nh->fib_nh_dev == s->dev)
+		s->found = nh;
+	return !!s->found;
+}
+
+static struct dst_entry *undo_ipv6(struct net *net, const struct rt6_info *rt)
+{
+	struct fib6_info *from = rcu_dereference(rt->from);
+	struct hop_search s = { .dev = rt->dst.dev };
+	struct rt6_info *own;
+
+	if (from && from->nh)
+		nexthop_for_each_fib6_nh(from->nh, match_hop, &s);
+	else if (from)
+		match_hop(from->fib6_nh, &s);
+	if (!s.found)
+		return NULL;
+	own = ip6_dst_alloc(net, rt->dst.dev, rt->dst.flags & DST_NOXFRM);
+	if (!own)
+		return NULL;
+	own->dst.output = rt->dst.output;
+	own->dst.lwtstate = lwtstate_get(rt->dst.lwtstate);
+	own->rt6i_idev = in6_dev_get(rt->dst.dev);
+	if (s.found->fib_nh_gw_family) {
+		own->rt6i_flags = RTF_GATEWAY;
+		own->rt6i_gateway = s.found->fib_nh_gw6;
+	}
+	return &own->dst;
+}
+#else
+static struct dst_entry *undo_ipv6(struct net *net, const struct rt6_info *rt)
+{
+	return NULL;
+}
+#endif
+
+/*
+ * Undo it before IPsec looks at the route. Consumes @dst. Its device cannot
+ * find the result when it goes: for one packet only.
+ */
+static struct dst_entry *undo_redirect(struct inc_qp *qp, struct flowi *fl,
+				       struct dst_entry *dst)
+{
+	const struct dst_entry *route = member_route(dst);
+	struct net *net = qp->sw->net;
+	struct dst_entry *own;
+
+	rcu_read_lock();
+	own = qp->cfg.family == AF_INET ?
+	      undo_ipv4(net, &fl->u.ip4, dst_rtable(route)) :
+	      undo_ipv6(net, dst_rt6_info(route));
 	rcu_read_unlock();
-	ip_rt_put(rt);
-	return own;
+	dst_release(dst);
+	if (!own)
+		return NULL;
+	own = xfrm_lookup_route(net, own, fl, NULL, 0);
+	return IS_ERR(own) ? NULL : own;
 }
 
 static struct dst_entry *find_route_ipv4(struct inc_qp *qp)
@@ -99,11 +181,8 @@ static struct dst_entry *find_route_ipv4(struct inc_qp *qp)
 		return NULL;
 	if (!qp->cfg.local.s6_addr32[3])
 		qp->cfg.local.s6_addr32[3] = fl4.saddr;
-	if (unlikely(is_redirected(&rt->dst))) {
-		/* Its device cannot find it when it goes: for one packet only. */
-		rt = undo_redirect(qp->sw->net, &fl4, rt);
-		return rt ? &rt->dst : NULL;
-	}
+	if (unlikely(is_redirected(qp, &rt->dst)))
+		return undo_redirect(qp, flowi4_to_flowi(&fl4), &rt->dst);
 	dst_cache_set_ip4(&qp->dst, &rt->dst, qp->cfg.local.s6_addr32[3]);
 	return &rt->dst;
 }
@@ -135,6 +214,8 @@ static struct dst_entry *find_route_ipv6(struct inc_qp *qp)
 	}
 	if (ipv6_addr_any(&qp->cfg.local))
 		qp->cfg.local = fl6.saddr;
+	if (unlikely(is_redirected(qp, dst)))
+		return undo_redirect(qp, flowi6_to_flowi(&fl6), dst);
 	dst_cache_set_ip6(&qp->dst, dst, &qp->cfg.local);
 	return dst;
 #else
@@ -153,7 +234,7 @@ static struct dst_entry *find_route(struct inc_qp *qp)
 
 	if (READ_ONCE(qp->genid) == genid)
 		dst = dst_cache_get(&qp->dst);
-	if (likely(dst && !is_redirected(dst)))
+	if (likely(dst && !is_redirected(qp, dst)))
 		return dst;
 	dst_release(dst);
 	dst = qp->cfg.family == AF_INET ? find_route_ipv4(qp) :

@@ -274,47 +274,130 @@ def ip(lab, *args):
                           capture_output=True, encoding="ascii").stdout
 
 
-def redirect(m, via):
+def redirect4(m, via):
     """As from the member: his packets are to go to another host."""
     sw = m.lab.sw_addr(4)
-    echo = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 4000, 0, 0x4000, 64,
-                                   1, 0, sw, m.addr)) + bytes(8)
+    echo = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 4000, 0, 0x4000,
+                                   64, 1, 0, sw, m.addr)) + bytes(8)
     icmp = struct.pack("!BBH4s", 5, 1, 0, via) + echo
     check_sum = roce.checksum(icmp)
-    header = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(icmp), 0,
-                                     0, 64, 1, 0, m.addr, sw))
+    header = roce.fix_ip(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 20 + len(icmp),
+                                     0, 0, 64, 1, 0, m.addr, sw))
     return header + icmp[:2] + struct.pack("!H", check_sum) + icmp[4:]
 
 
-@test("trust: a forged ICMP redirect", families=(4,),
-      cases={"of a route not in use": (0,), "of one in use": (1,)})
-def redirected(lab, family, in_use):
+ROUTER, THIEF = "fe80::99:1", "fe80::99:2"
+
+
+def redirect6(m, mac):
+    """As from the router: the member's packets are to go to another."""
+    sw, router = m.lab.sw_addr(6), roce.aton(ROUTER)
+    icmp = struct.pack("!BBHI", 137, 0, 0, 0) + roce.aton(THIEF) + m.addr + \
+        b"\2\1" + mac
+    pseudo = router + sw + struct.pack("!II", len(icmp), 58)
+    check_sum = roce.checksum(pseudo + icmp)
+    header = struct.pack("!IHBB16s16s", 6 << 28, len(icmp), 58, 255, router, sw)
+    return header + icmp[:2] + struct.pack("!H", check_sum) + icmp[4:]
+
+
+@contextlib.contextmanager
+def heard(port, change):
+    """What comes to a port is passed through change(packet) first."""
+    recv = port.recv
+    port.recv = lambda: [(change(packet), at) for packet, at in recv()]
+    try:
+        yield
+    finally:
+        del port.recv
+
+
+def decapsulate(packet):
+    """What is in a packet of ipsec(), or the packet if it is another's."""
+    four = packet[0] >> 4 == 4
+    off = 20 if four else 40
+    if packet[9 if four else 6] != 50:
+        return packet
+    # SPI, sequence number and IV; pad, its length, type and ICV
+    inner, kind = packet[off + 16:-18 - packet[-18]], packet[-17]
+    if kind != 17:
+        return inner
+    if four:
+        return roce.fix_ip(packet[:2] + struct.pack("!H", 20 + len(inner)) +
+                           packet[4:9] + b"\x11" + packet[10:20] + inner)
+    return packet[:4] + struct.pack("!HB", len(inner), 17) + packet[7:40] + \
+        inner
+
+
+@contextlib.contextmanager
+def ipsec(lab, mode, family, inside, outer, end):
+    """
+    All packets of the switch to some addresses are in ESP, authenticated only.
+    """
+    ends = ("src", roce.ntoa(lab.sw_addr(outer)), "dst", roce.ntoa(end),
+            "proto", "esp")
+    ip(lab, "xfrm", "state", "add", *ends, "spi", "0x101", "mode", mode,
+       "flag", "af-unspec",
+       "aead", "rfc4543(gcm(aes))", "0x" + 20 * "5a", "128")
+    ip(lab, "xfrm", "policy", "add", "dir", "out",
+       "src", roce.ntoa(lab.sw_addr(family)), "dst", inside, "proto", "udp",
+       "dport", str(roce.PORT), "tmpl", *ends, "mode", mode)
+    try:
+        yield
+    finally:
+        ip(lab, "xfrm", "policy", "flush")
+        ip(lab, "xfrm", "state", "flush")
+
+
+@contextlib.contextmanager
+def routed(lab, family, m):
+    """
+    What makes a redirect for a member possible. Yields it, and whom it names.
+    """
+    if family == 4:
+        via = lab.new_addr(family, 2)
+        yield redirect4(m, via), roce.ntoa(via)
+        return
+    router = (ROUTER, "dev", "br0")
+    mac = ":".join("%02x" % b for b in m.port.mac)
+    ip(lab, "neigh", "replace", *router, "lladdr", mac, "nud", "permanent")
+    ip(lab, "route", "add", roce.ntoa(m.addr), "via", *router)
+    try:
+        yield redirect6(m, lab.ports[2].mac), THIEF
+    finally:
+        ip(lab, "route", "del", roce.ntoa(m.addr))
+        ip(lab, "neigh", "del", *router)
+
+
+@test("trust: a forged ICMP redirect", cases={
+    use + kind: (in_use, mode)
+    for use, in_use in (("of a route not in use", 0), ("of one in use", 1))
+    for kind, mode in (("", None), (", IPsec", "transport"))})
+def redirected(lab, family, in_use, mode):
     """The kernel believes it, behind one about the MTU; results stay."""
     thief, stolen = lab.ports[2], []
-    recv = thief.recv
 
-    def watch():
-        packets = recv()
-        stolen.extend(p for p, _ in packets if roce.parse(p))
-        return packets
+    def watch(packet):
+        if roce.parse(packet) or decapsulate(packet) != packet:
+            stolen.append(packet)
+        return packet
 
-    with lab.tree(family=family) as t:
-        t.good()
+    with lab.tree(family=family) as t, contextlib.ExitStack() as stack:
         m = t.m[0]
-        via = lab.new_addr(family, 2)
-        thief.send(too_big(lab, family, m.addr, 552))
-        lab.quiet()
+        forged_one, via = stack.enter_context(routed(lab, family, m))
+        if mode:
+            stack.enter_context(ipsec(lab, mode, family, roce.ntoa(m.addr),
+                                      family, m.addr))
+            stack.enter_context(heard(m.port, decapsulate))
+        t.good()
+        believe(lab, family, m.addr)
         for _ in range(in_use):
             t.good()
-        thief.send(redirect(m, via))
+        thief.send(forged_one)
         lab.quiet()
         route = ip(lab, "route", "get", roce.ntoa(m.addr))
-        check("via " + roce.ntoa(via) in route, "not believed: " + route)
-        thief.recv = watch
-        try:
+        check("via " + via in route, "not believed: " + route)
+        with heard(thief, watch):
             t.good(3000)
-        finally:
-            del thief.recv
         expect("packets at another host's port", len(stolen), 0)
 
 
@@ -353,39 +436,22 @@ def path_mtu(lab, family, transport):
 @contextlib.contextmanager
 def tunnel(lab, family, outer):
     """
-    All that the switch sends to members is in ESP tunnels to somebody at port
-    2, authenticated only, and taken out there. Yields its address.
+    All that the switch sends to members is in a tunnel to somebody at port 2,
+    and taken out there. Yields its address.
     """
-    sw, end = lab.sw_addr(outer), lab.new_addr(outer, 2)
-    ends = ("src", roce.ntoa(sw), "dst", roce.ntoa(end), "proto", "esp")
-    port, seen = lab.ports[2], []
-    recv = port.recv
+    end, lengths = lab.new_addr(outer, 2), []
 
-    def decapsulate():
-        packets = recv()
-        for n, (packet, at) in enumerate(packets):
-            off = 20 if outer == 4 else 40
-            if packet[9 if outer == 4 else 6] == 50:
-                seen.append(len(packet))
-                # SPI, sequence number and IV; pad, its length, type and ICV
-                packets[n] = (packet[off + 16:-18 - packet[-18]], at)
-        return packets
+    def take_out(packet):
+        inner = decapsulate(packet)
+        if inner != packet:
+            lengths.append(len(inner))
+        return inner
 
-    ip(lab, "xfrm", "state", "add", *ends, "spi", "0x101", "mode", "tunnel",
-       "flag", "af-unspec", "aead", "rfc4543(gcm(aes))",
-       "0x" + 20 * "5a", "128")
-    ip(lab, "xfrm", "policy", "add", "dir", "out",
-       "src", roce.ntoa(lab.sw_addr(family)),
-       "dst", "10.99.0.0/16" if family == 4 else "fd00:99::/64",
-       "proto", "udp", "dport", str(roce.PORT), "tmpl", *ends, "mode", "tunnel")
-    port.recv = decapsulate
-    try:
+    with ipsec(lab, "tunnel", family,
+               "10.99.0.0/16" if family == 4 else "fd00:99::/64", outer, end), \
+         heard(lab.ports[2], take_out):
         yield end
-        check(seen and max(seen) > 4096, "nothing large in the tunnel")
-    finally:
-        del port.recv
-        ip(lab, "xfrm", "policy", "flush")
-        ip(lab, "xfrm", "state", "flush")
+    check(max(lengths) > 4000, "nothing large in the tunnel")
 
 
 @test("trust: a forged ICMP message about the MTU to an IPsec tunnel's end",
