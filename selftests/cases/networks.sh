@@ -485,6 +485,97 @@ run()
 	ktap $? "$net, IPv$2: $packets packets in $sent"
 }
 
+# too_big FROM TO REMOTE: a host's claim that an echo reply of TO to REMOTE was
+# too long for some path.
+too_big()
+{
+	ip netns exec "$TOPO-$1" python3 - "$2" "$3" <<-END
+	import socket, struct, sys
+	own, remote = map(socket.inet_aton, sys.argv[1:])
+
+	def checked(data, at):
+	    s = sum(struct.unpack("!%dH" % (len(data) // 2), data))
+	    s = (s & 0xffff) + (s >> 16)
+	    s = ~(s + (s >> 16)) & 0xffff
+	    return data[:at] + struct.pack("!H", s) + data[at + 2:]
+
+	echo = checked(struct.pack("!BBHHHBBH4s4s", 0x45, 0, 1400, 0, 0x4000, 64,
+	                           1, 0, own, remote), 10) + bytes(8)
+	icmp = checked(struct.pack("!BBHHH", 3, 4, 0, 0, 552) + echo, 2)
+	with socket.socket(socket.AF_INET, socket.SOCK_RAW,
+	                   socket.IPPROTO_ICMP) as s:
+	    s.sendto(icmp, (sys.argv[1], 0))
+	END
+}
+
+# forged NAME NS FROM OWN REMOTE [believed]: a job after such a message to NS,
+# which it must not believe, or the job ends.
+# shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
+forged()
+{
+	local name=$1 ns=$2 from=$3 own=$4 remote=$5 rc
+	local args=(2 allreduce -t fp32 -o sum --count "$COUNT" -i 1 -x 0
+		--reps 1)
+
+	too_big "$from" "$own" "$remote"
+	ip -n "$TOPO-$ns" route get "$remote" | grep -q "mtu 552"
+	rc=$?
+	if [ -n "${6:-}" ]; then
+		ktap $rc "$name: the message is believed"
+		job_start "${args[@]}" --timeout "$(scaled 3000)" "${PERF[@]}"
+		! job_wait
+		ktap $? "$name: the job ends"
+	else
+		[ $rc != 0 ]
+		ktap $? "$name: the message is not believed"
+		job "$name" "${args[@]}" "${PERF[@]}"
+	fi
+	ip -n "$TOPO-$ns" route flush cache
+}
+
+# forged_all WHO NS FROM OWN REMOTE ROUTE: what using.rst says to do.
+forged_all()
+{
+	local who=$1 ns=$2 mode
+	local pmtu=net.ipv4.ip_no_pmtu_disc
+
+	JOB_ADDR=topo_ip4
+	JOB_SERVER=()
+	forged "$who, default" "${@:2:4}" believed
+	for mode in 2 3; do
+		ip netns exec "$TOPO-$ns" sysctl -qw $pmtu=$mode
+		forged "$who, $pmtu=$mode" "${@:2:4}"
+	done
+	ip netns exec "$TOPO-$ns" sysctl -qw $pmtu=0
+	# shellcheck disable=SC2086 # words
+	ip -n "$TOPO-$ns" route replace $6
+	forged "$who, mtu lock" "${@:2:4}"
+}
+
+# The hosts' own packets, and those of a tunnel's end, are the kernel's to send.
+net_icmp_host()
+{
+	sw ip link set nic master br0
+	near wire
+}
+
+net_icmp_tunnel()
+{
+	net_ipip
+}
+
+icmp_host()
+{
+	forged_all "a host" h0 h1 "$(topo_ip4 0)" "$(topo_ip4 sw)" \
+		"$(topo_ip4 sw) dev eth0 mtu lock 1500"
+}
+
+icmp_tunnel()
+{
+	forged_all "a tunnel's end" sw gw 10.96.0.1 10.96.0.2 \
+		"10.96.0.2 dev nic mtu lock 2000"
+}
+
 suite_up()
 {
 	modprobe -qa vxlan geneve mpls_gso
@@ -510,8 +601,13 @@ suite_part()
 		ktap 1 "$net: the daemon runs"
 		return
 	}
-	[[ $net == segments ]] || run "$net" 4
-	[[ $net == act_mpls || $net == ipip || $net == labels ]] ||
+	if [[ $net == icmp_* ]]; then
+		"$net"
+	elif [[ $net != segments ]]; then
+		run "$net" 4
+	fi
+	[[ $net == act_mpls || $net == ipip || $net == labels ||
+		$net == icmp_* ]] ||
 		run "$net" 6
 	[ "$net" != ipsec ] || protected
 	serve_down
@@ -520,4 +616,4 @@ suite_part()
 }
 
 suite "filter vlan qinq act_vlan act_mpls ipip vxlan geneve bridged_vxlan
-	behind labels segments options vrf macsec ipsec" "$@"
+	behind labels segments options vrf macsec ipsec icmp_host icmp_tunnel" "$@"
