@@ -4,6 +4,7 @@
  */
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/nospec.h>
 #include <net/addrconf.h>
 #include <net/genetlink.h>
 #include <net/ipv6.h>
@@ -199,6 +200,7 @@ static struct inc_tree *find_ranked(struct inc_switch *sw,
 				       tree->cfg.members - 1);
 		return ERR_PTR(-EINVAL);
 	}
+	*rank = array_index_nospec(*rank, tree->cfg.members);
 	return tree;
 }
 

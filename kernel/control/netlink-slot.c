@@ -2,6 +2,7 @@
 /*
  * Generic netlink family "rdma-inc": reading slots.
  */
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <net/genetlink.h>
 #include <net/netlink.h>
@@ -106,7 +107,8 @@ static int get_locked(struct inc_switch *sw, const struct genl_info *info,
 				       tree->cfg.slots - 1);
 		return -EINVAL;
 	}
-	inc_slot_snapshot_get(tree, index, v);
+	inc_slot_snapshot_get(tree, array_index_nospec(index, tree->cfg.slots),
+			      v);
 	return fill_slot(msg, info, 0, tree, v);
 }
 

@@ -3,6 +3,7 @@
  * A child's link to its parent, downwards: the parent's results arrive in the
  * slot's result buffer. From there they go to the members as a root's do.
  */
+#include <linux/nospec.h>
 #include <linux/spinlock.h>
 
 #include "core/slot.h"
@@ -57,11 +58,13 @@ static bool apply_packet(struct inc_tree *tree, const struct inc_pkt *pkt,
 	u32 off = pkt->payload_len ? (u32)pkt->va % tree->cfg.msg_size : 0;
 	u16 slot = pkt->payload_len ? (u32)pkt->va / tree->cfg.msg_size :
 				      pkt->imm & (tree->cfg.slots - 1);
-	struct inc_tree_slot *ts = &tree->slot[slot];
+	struct inc_tree_slot *ts;
 	struct inc_begun begun;
 	struct answer a = {};
 	bool ok;
 
+	slot = array_index_nospec(slot, tree->cfg.slots);
+	ts = &tree->slot[slot];
 	spin_lock(&ts->lock);
 	ok = apply_answer(&ts->m, pkt, off, payload, &a, &begun);
 	spin_unlock(&ts->lock);
