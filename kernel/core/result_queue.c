@@ -314,17 +314,20 @@ void inc_resultq_missing(struct inc_result_queue *q, u32 msg_id)
  * @status: enum inc_status
  *
  * Nothing is queued for a member that waits for a message: it learns of the
- * failure from that message's status.
+ * failure from that message's status. A message that has begun either waits for
+ * others or is queued, so idle slots need not be looked at.
  *
  * Context: the queue's lock is held.
  */
 void inc_resultq_farewell(struct inc_result_queue *q, u32 next_msg_id,
 			  u8 status)
 {
-	u16 slot;
+	u16 i;
 
-	for (slot = 0; slot < q->geom->slots; slot++)
-		if (q->out[slot].open)
+	if (q->waiting.n)
+		return;
+	for (i = q->head; i != q->tail; i++)
+		if (q->out[q->fifo[i & (q->geom->slots - 1)]].open)
 			return;
 	/* Uses the entry left free for it: sent once, and never lost. */
 	add_stray(q, next_msg_id, status, 0);

@@ -268,6 +268,39 @@ static void farewell(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, inc_resultq_empty(q));
 }
 
+/* The farewell of a member that waits, for others or for its window: none. */
+static void farewell_waits(struct kunit *test)
+{
+	struct inc_msg msg = whole(1, 2), other = whole(2, 1);
+	struct inc_result_queue *q = queue(test);
+
+	open_msg(test, &msg, 0);
+	open_msg(test, &other, 0);
+	inc_resultq_ready(q, &other, 1);
+	take(test);
+	inc_resultq_farewell(q, 77, INC_STATUS_PEER_DEAD);
+	KUNIT_EXPECT_EQ(test, q->nstray, 0);
+	inc_resultq_status(q, 1, INC_STATUS_MISMATCH);
+	inc_resultq_farewell(q, 77, INC_STATUS_PEER_DEAD);
+	KUNIT_EXPECT_EQ(test, q->nstray, 0);
+	take(test);
+	inc_resultq_farewell(q, 77, INC_STATUS_PEER_DEAD);
+	KUNIT_EXPECT_EQ(test, q->nstray, 1);
+}
+
+/* It looks at what waits or is queued, however many slots there are. */
+static void farewell_looks(struct kunit *test)
+{
+	struct inc_result_queue *q = queue(test);
+	u16 i;
+
+	/* No slot that is neither is ever open: whoever looks there sees it. */
+	for (i = 0; i < SLOTS; i++)
+		q->out[i].open = true;
+	inc_resultq_farewell(q, 77, INC_STATUS_PEER_DEAD);
+	KUNIT_EXPECT_EQ(test, q->nstray, 1);
+}
+
 static enum inc_resultq_item take_uc(struct kunit *test, struct inc_wqe *w,
 				     enum inc_requester_kind *kind)
 {
@@ -420,6 +453,8 @@ static struct kunit_case result_queue_cases[] = {
 	KUNIT_CASE(may_open),
 	KUNIT_CASE(order),
 	KUNIT_CASE(farewell),
+	KUNIT_CASE(farewell_waits),
+	KUNIT_CASE(farewell_looks),
 	KUNIT_CASE(resend),
 	KUNIT_CASE(any_order),
 	{}
