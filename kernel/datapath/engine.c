@@ -16,6 +16,7 @@
 #include "core/psn.h"
 #include "core/wire.h"
 #include "datapath/engine.h"
+#include "datapath/fanout.h"
 #include "datapath/ooo_queue.h"
 #include "datapath/rx_rc.h"
 #include "datapath/rx_response.h"
@@ -57,7 +58,8 @@ static void refuse_in_error(struct inc_qp *qp, const struct inc_pkt *pkt)
 void inc_engine_rx(struct inc_qp *qp, struct sk_buff *skb,
 		   const struct inc_pkt *pkt)
 {
-	struct inc_verdict v = {};
+	struct inc_begun begun;
+	struct inc_verdict v = { .begun = &begun };
 
 	if (!inc_rx_check_port(qp, skb))
 		return;

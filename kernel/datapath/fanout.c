@@ -110,6 +110,28 @@ void inc_fanout_kick(struct inc_tree *tree)
 }
 
 /**
+ * inc_fanout_kick_begun() - let some members' QPs send what is queued
+ * @tree: tree
+ * @b: ranks that inc_fanout_status() has told
+ *
+ * A rank chooses how often its messages fail, so the work is that of those
+ * that have begun them, however many ranks there are.
+ *
+ * Context: any but hard interrupt, RCU read side, no lock held.
+ */
+void inc_fanout_kick_begun(struct inc_tree *tree, const struct inc_begun *b)
+{
+	struct inc_qp *qp;
+	u16 rank;
+
+	for_each_set_bit(rank, b->ranks, tree->cfg.members) {
+		qp = rcu_dereference(tree->member_qp[rank]);
+		if (qp)
+			inc_txq_kick(qp);
+	}
+}
+
+/**
  * inc_fanout_result() - queue more of a result to the members
  * @tree: tree
  * @slot: slot

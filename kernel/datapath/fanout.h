@@ -51,5 +51,6 @@ void inc_fanout_note_begun(const struct inc_slot *s, struct inc_begun *b);
 void inc_fanout_status(struct inc_tree *tree, u16 slot, u32 msg_id, u8 status,
 		       const struct inc_begun *b);
 void inc_fanout_kick(struct inc_tree *tree);
+void inc_fanout_kick_begun(struct inc_tree *tree, const struct inc_begun *b);
 
 #endif /* _INC_FANOUT_H */

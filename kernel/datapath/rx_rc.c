@@ -66,7 +66,7 @@ static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 				   const struct inc_pkt *pkt,
 				   struct inc_verdict *v)
 {
-	if (!inc_uplink_result(qp, pkt, skb->data + pkt->hdr_len))
+	if (!inc_uplink_result(qp, pkt, skb->data + pkt->hdr_len, v))
 		return INC_TAKE_INVALID;
 	inc_responder_accept(&qp->rx.responder, pkt);
 	inc_qp_count_rx(qp, pkt);
@@ -74,7 +74,6 @@ static enum inc_take accept_result(struct inc_qp *qp, struct sk_buff *skb,
 		inc_stats_inc(qp->stats, RDMA_INC_A_MEMBER_STATS_RX_MESSAGES);
 	if (inc_responder_ack_due(&qp->rx.responder, pkt->ackreq))
 		inc_verdict_ack(v, qp, pkt->psn);
-	v->kick_members = true;
 	v->kick_parent = true;
 	consume_skb(skb);
 	return INC_TAKE_OK;

@@ -61,8 +61,7 @@ static enum inc_take refuse_msg_id(struct inc_qp *qp, u32 msg_id)
  * This rank's request makes a message fail: tell the ranks that have begun it.
  */
 static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
-		     u16 unlike, const struct inc_begun *begun,
-		     struct inc_verdict *v)
+		     u16 unlike, struct inc_verdict *v)
 {
 	const struct inc_blamed b = {
 		.msg_id	= msg_id,
@@ -76,9 +75,11 @@ static void fail_msg(struct inc_qp *qp, u16 slot, u32 msg_id, u8 status,
 	inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
 	inc_blame(&tree->blame, &b);
 	WRITE_ONCE(qp->rx.next_msg_id, msg_id + 1);
-	inc_fanout_status(tree, slot, msg_id, status, begun);
+	inc_fanout_status(tree, slot, msg_id, status, v->begun);
+	/* There is room for one message's ranks: @v->begun had another's. */
+	v->kick_members |= v->kick_begun;
 	/* Ranks that have not begun it are told when they do. */
-	v->kick_members |= begun->n > 1;
+	v->kick_begun |= v->begun->n > 1;
 	inc_uplink_fail(tree, slot, msg_id, status);
 	v->kick_parent = true;
 }
@@ -94,7 +95,6 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 	enum inc_slot_verdict verdict = INC_SLOT_FAILED;
 	struct inc_tree *tree = qp->tree;
 	u16 slot = ts - tree->slot;
-	struct inc_begun begun;
 	struct inc_progress p;
 	bool due = false;
 	u16 unlike;
@@ -117,7 +117,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 			due = inc_fanout_due(tree, ts, &p);
 	}
 	if (verdict == INC_SLOT_FAIL)
-		inc_fanout_note_begun(&ts->m, &begun);
+		inc_fanout_note_begun(&ts->m, v->begun);
 	unlike = ts->m.unlike;
 	spin_unlock(&ts->lock);
 
@@ -132,7 +132,7 @@ static enum inc_take join_slot(struct inc_qp *qp, const struct inc_msg *msg,
 		inc_txq_close(qp, msg->msg_id);
 		return INC_TAKE_RNR;
 	case INC_SLOT_FAIL:
-		fail_msg(qp, slot, msg->msg_id, status, unlike, &begun, v);
+		fail_msg(qp, slot, msg->msg_id, status, unlike, v);
 		break;
 	case INC_SLOT_FAILED:
 		WRITE_ONCE(qp->rx.next_msg_id, msg->msg_id + 1);

@@ -9,8 +9,9 @@
 
 struct inc_pkt;
 struct inc_qp;
+struct inc_verdict;
 
 bool inc_uplink_result(struct inc_qp *qp, const struct inc_pkt *pkt,
-		       const void *payload);
+		       const void *payload, struct inc_verdict *v);
 
 #endif /* _INC_UPLINK_RX_H */

@@ -77,6 +77,8 @@ void inc_verdict_flush(const struct inc_verdict *v, struct inc_qp *qp)
 		inc_qp_error(qp, v->error);
 	if (v->kick_members)
 		inc_fanout_kick(qp->tree);
+	else if (v->kick_begun)
+		inc_fanout_kick_begun(qp->tree, v->begun);
 	else if (v->kick_self)
 		inc_txq_kick(qp);
 	if (v->kick_parent)

@@ -8,28 +8,34 @@
 
 #include <linux/types.h>
 
+struct inc_begun;
 struct inc_qp;
 
 /**
  * struct inc_verdict - what a request leaves to do outside the locks
  * @reply: an acknowledgment or NAK has to be sent
  * @kick_members: all members may have something to send
+ * @kick_begun: the members in @begun may have something to send
  * @kick_self: this member has something to send
  * @kick_parent: the QP to the parent has something to send
  * @syndrome: of the reply
  * @error: enum rdma_inc_member_error with which the QP enters the error state
  * @psn: PSN of the reply
  * @msn: message sequence number of the reply
+ * @begun: memory for the ranks that have begun a message which failed
  */
 struct inc_verdict {
 	bool	reply;
 	bool	kick_members;
+	bool	kick_begun;
 	bool	kick_self;
 	bool	kick_parent;
 	u8	syndrome;
 	u8	error;
 	u32	psn;
 	u32	msn;
+
+	struct inc_begun *begun;
 };
 
 void inc_verdict_ack(struct inc_verdict *v, struct inc_qp *qp, u32 psn);
