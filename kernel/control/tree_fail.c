@@ -4,6 +4,7 @@
  */
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/workqueue.h>
 
 #include "control/tree_fail.h"
@@ -16,29 +17,77 @@
 #include "object/tree.h"
 #include "report/notify.h"
 
+/* Statuses to queue or send between two pauses: less than a millisecond. */
+#define TURN	4096
+
+/* The workqueue has a high priority: to be willing to yield is not enough. */
+static void yield_after(unsigned int n, unsigned int *done)
+{
+	*done += n;
+	if (*done < TURN) {
+		cond_resched();
+		return;
+	}
+	*done = 0;
+	schedule_timeout_uninterruptible(1);
+}
+
+/* Returns the number of members that were told. */
+static u16 fail_slot(struct inc_tree *tree, u16 slot, u8 status)
+{
+	struct inc_tree_slot *ts = &tree->slot[slot];
+	struct inc_begun begun;
+	bool busy;
+	u32 msg_id;
+
+	spin_lock_bh(&ts->lock);
+	busy = inc_slot_fail(&ts->m, status);
+	if (busy)
+		inc_fanout_note_begun(&ts->m, &begun);
+	msg_id = ts->m.msg.msg_id;
+	spin_unlock_bh(&ts->lock);
+	if (!busy)
+		return 0;
+	local_bh_disable();
+	inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
+	local_bh_enable();
+	rcu_read_lock();
+	inc_fanout_status(tree, slot, msg_id, status, &begun);
+	rcu_read_unlock();
+	return begun.n;
+}
+
+/* Up to a status for each member in each slot. */
 static void fail_slots(struct inc_tree *tree, u8 status)
 {
-	u16 i;
+	unsigned int done = 0;
+	u16 slot;
 
-	for (i = 0; i < tree->cfg.slots; i++) {
-		struct inc_tree_slot *ts = &tree->slot[i];
-		struct inc_begun begun;
-		bool busy;
-		u32 msg_id;
+	for (slot = 0; slot < tree->cfg.slots; slot++)
+		yield_after(fail_slot(tree, slot, status), &done);
+	rcu_read_lock();
+	inc_uplink_abort(tree);
+	rcu_read_unlock();
+}
 
-		spin_lock_bh(&ts->lock);
-		busy = inc_slot_fail(&ts->m, status);
-		if (busy)
-			inc_fanout_note_begun(&ts->m, &begun);
-		msg_id = ts->m.msg.msg_id;
-		spin_unlock_bh(&ts->lock);
-		if (!busy)
-			continue;
-		local_bh_disable();
-		inc_stats_inc(tree->stats, RDMA_INC_A_TREE_STATS_FAILED);
-		local_bh_enable();
-		inc_fanout_status(tree, i, msg_id, status, &begun);
+/* As inc_fanout_kick(), but each of many members may have many statuses. */
+static void kick_all(struct inc_tree *tree)
+{
+	unsigned int done = 0;
+	struct inc_qp *qp;
+	u16 member;
+
+	for (member = 0; member < tree->cfg.members; member++) {
+		rcu_read_lock();
+		qp = rcu_dereference(tree->member_qp[member]);
+		if (qp && !data_race(inc_resultq_empty(&qp->tx.results)))
+			inc_txq_kick(qp);
+		rcu_read_unlock();
+		yield_after(READ_ONCE(tree->cfg.window), &done);
 	}
+	rcu_read_lock();
+	inc_txq_kick_parent(tree);
+	rcu_read_unlock();
 }
 
 static void report(struct inc_qp *qp, u8 status, bool farewell)
@@ -72,6 +121,10 @@ static void report_members(struct inc_tree *tree, u8 status, bool farewell)
  * @work: inc_tree.fail_work; runs once per reason, and only the first one changes
  *	the tree
  *
+ * A full tree has millions of statuses to queue and to send. Other trees do not
+ * wait for that: it is done without the lock, by this work alone. Teardown
+ * waits for it, see linger().
+ *
  * Context: process; takes inc_switch.lock.
  */
 void inc_tree_fail_work(struct work_struct *work)
@@ -83,21 +136,20 @@ void inc_tree_fail_work(struct work_struct *work)
 	mutex_lock(&tree->sw->lock);
 	first = tree->state != RDMA_INC_TREE_STATE_FAILED;
 	WRITE_ONCE(tree->state, RDMA_INC_TREE_STATE_FAILED);
-	if (first) {
-		rcu_read_lock();
+	mutex_unlock(&tree->sw->lock);
+	if (first)
 		fail_slots(tree, status);
-		inc_uplink_abort(tree);
-		rcu_read_unlock();
-	}
+
+	mutex_lock(&tree->sw->lock);
 	report_members(tree, status, first);
 	/* A tree that is deleted here is reported as such. */
 	if (first && (status != INC_STATUS_TREE_GONE ||
 		      inc_tree_find(tree->sw, tree->cfg.id) == tree))
 		inc_nl_notify_tree(tree, RDMA_INC_CMD_TREE_FAILED_NTF);
-	rcu_read_lock();
-	inc_fanout_kick(tree);
-	inc_txq_kick_parent(tree);
-	rcu_read_unlock();
+	mutex_unlock(&tree->sw->lock);
+	kick_all(tree);
+
+	mutex_lock(&tree->sw->lock);
 	tree->members_told = true;
 	mutex_unlock(&tree->sw->lock);
 	inc_tree_put(tree);

@@ -156,6 +156,45 @@ def uneven(lab, family):
     check(many < 2 * few, "2 rounds %.1f us, 150 rounds %.1f us" % (few, many))
 
 
+def fail_wait(lab, family, msgs):
+    """Others' longest wait while a full tree fails, as a part of that time."""
+    with lab.tree(family=family, ranks=64, pmtu=256, msg_size=256, real=63,
+                  dead_time=20000, slots=512) as t:
+        for m in t.m:
+            for n in range(msgs):
+                m.allreduce(n, [1], ackreq=n % 16 == 15)
+            lab.quiet(0.0)
+        last = t.m[-1]
+        check(lab.until(lambda: last.stats()["rx-messages"] == msgs),
+              "%d messages taken" % last.stats()["rx-messages"])
+        lab.quiet()
+        lab.sw.events()
+        longest, begin = 0, time.monotonic()
+        start = begin
+        t.m[0].allreduce(msgs, [1], rkey=1)
+        told = False
+        while not told:
+            told = "tree-failed-ntf" in [e[0] for e in lab.sw.events()]
+            t.get()
+            now = time.monotonic()
+            longest, start = max(longest, now - start), now
+        took = time.monotonic() - begin
+        check(lab.until(lambda: len(last.results) == msgs, 10),
+              "%d results" % len(last.results))
+        return longest / took
+
+
+@test("work: a full tree that fails keeps nobody else waiting", families=(4,),
+      limit=30)
+def full(lab, family):
+    timed()
+    for _ in range(3):
+        part = fail_wait(lab, family, 500)
+        if part < 0.5:
+            break
+    check(part < 0.5, "%.2f of the time" % part)
+
+
 @test("work: a tree that is not complete takes nothing")
 def forming(lab, family):
     with lab.tree(family=family, ranks=2, transports=(peer.RC,), real=1,
