@@ -229,7 +229,7 @@ def signs(lab, family):
         check(lab.until(lambda: a.get()["state"] == "error"), "lives for ever")
 
 
-@test("life: one old packet for ever is no sign of life", families=(4,))
+@test("life: one old packet for ever is no sign of life")
 def one_packet(lab, family):
     timed()
     with lab.tree(family=family, ranks=2, dead_time=100, min_rto=4) as t:
