@@ -18,6 +18,7 @@
 #include "datapath/ack.h"
 #include "datapath/fault.h"
 #include "datapath/ooo_queue.h"
+#include "datapath/rx_rc.h"
 #include "datapath/solicit.h"
 #include "datapath/tx_packet.h"
 #include "datapath/tx_queue.h"
@@ -192,6 +193,7 @@ static void init_qp(struct inc_qp *qp, struct inc_tree *tree,
 	spin_lock_init(&qp->tx.lock);
 	__skb_queue_head_init(&qp->rx.ooo);
 	INIT_WORK(&qp->tx.more, inc_txq_more);
+	INIT_WORK(&qp->rx.more, inc_rx_more);
 	timer_setup(&qp->tx.timer, inc_tx_timer, 0);
 	timer_setup(&qp->rx.ack_timer, inc_ack_timer, 0);
 	timer_setup(&qp->rx.solicit_timer, inc_solicit_timer, 0);
@@ -503,6 +505,7 @@ static void end_qp(struct inc_parting *p)
 	timer_shutdown_sync(&qp->rx.solicit_timer);
 	/* A packet that was held back may still be delivered. */
 	inc_fault_free(qp);
+	cancel_work_sync(&qp->rx.more);
 	cancel_work_sync(&qp->tx.more);
 	inc_ooo_purge(qp);
 	inc_hold_drop(qp);

@@ -7,7 +7,8 @@
  *                              one, then put its payload into the slot
  *       accept_result()        the same for a parent's packet
  *       acknowledge()          now or later
- *     drain_ooo()              it has closed a gap: accept what is queued
+ *     drain_ooo()              it has closed a gap: accept what is queued, in
+ *                              turns (inc_rx_more())
  *     refuse_packet()          answer with a NAK
  *
  * A request is acknowledged only after its payload is in the slot: the member
@@ -15,11 +16,13 @@
  */
 #include <linux/lockdep.h>
 #include <linux/skbuff.h>
+#include <linux/workqueue.h>
 
 #include "core/psn.h"
 #include "core/wire.h"
 #include "datapath/ack.h"
 #include "datapath/cb.h"
+#include "datapath/fanout.h"
 #include "datapath/liveness.h"
 #include "datapath/ooo_queue.h"
 #include "datapath/rx_rc.h"
@@ -210,8 +213,13 @@ static void refuse_packet(struct inc_qp *qp, struct inc_verdict *v,
 			      RDMA_INC_A_MEMBER_STATS_RX_BAD_REQUEST);
 }
 
+/* Packets behind a gap that are accepted in one turn. */
+#define DRAIN_TURN	16
+
 /*
- * A gap is closed: accept the packets queued behind it and acknowledge them.
+ * A gap is closed: accept the packets queued behind it and acknowledge them. One
+ * packet may make 128 acceptable, so after a turn inc_rx_more() continues. What
+ * arrives meanwhile is behind them in the queue, not behind a gap.
  *
  * The last packet of a multi-packet message is the exception: it is
  * acknowledged when it is retransmitted. Our NAK made the member go back, and
@@ -225,11 +233,18 @@ static void drain_ooo(struct inc_qp *qp, struct inc_verdict *v)
 	struct sk_buff *skb;
 	struct inc_pkt pkt;
 	u32 psn = resp->epsn;
+	int left = DRAIN_TURN;
 
 	while (t == INC_TAKE_OK && (skb = skb_peek(&qp->rx.ooo))) {
 		turn = inc_responder_queued(resp, inc_cb(skb)->psn);
 		if (turn == INC_RESP_QUEUED_LATER)
 			break;
+		/* A turn does not end with a packet that is the exception. */
+		if (left-- <= 0 && psn == resp->epsn) {
+			resp->nak_sent = true;
+			queue_work(system_bh_wq, &qp->rx.more);
+			break;
+		}
 		inc_ooo_dequeue(qp);
 		if (turn == INC_RESP_QUEUED_PAST) {
 			consume_skb(skb);
@@ -317,4 +332,41 @@ void inc_rx_rc(struct inc_qp *qp, struct sk_buff *skb,
 	}
 	refuse_packet(qp, v, t);
 	consume_skb(skb);
+}
+
+/* Drop queued packets that have arrived again. Is the next one's turn now? */
+static bool drain_due(struct inc_qp *qp)
+{
+	enum inc_responder_queued turn;
+	struct sk_buff *skb;
+
+	while ((skb = skb_peek(&qp->rx.ooo))) {
+		turn = inc_responder_queued(&qp->rx.responder,
+					    inc_cb(skb)->psn);
+		if (turn != INC_RESP_QUEUED_PAST)
+			return turn == INC_RESP_QUEUED_NEXT;
+		consume_skb(inc_ooo_dequeue(qp));
+	}
+	return false;
+}
+
+/**
+ * inc_rx_more() - accept more packets that were queued beyond a gap
+ * @work: inc_qp.rx.more
+ *
+ * Context: softirq.
+ */
+void inc_rx_more(struct work_struct *work)
+{
+	struct inc_qp *qp = container_of(work, struct inc_qp, rx.more);
+	struct inc_begun begun;
+	struct inc_verdict v = { .begun = &begun };
+
+	rcu_read_lock();
+	spin_lock(&qp->rx.lock);
+	if (READ_ONCE(qp->state) == RDMA_INC_MEMBER_STATE_RTS && drain_due(qp))
+		drain_ooo(qp, &v);
+	spin_unlock(&qp->rx.lock);
+	inc_verdict_flush(&v, qp);
+	rcu_read_unlock();
 }

@@ -105,6 +105,7 @@ struct inc_member_cfg {
  * @rx.sent_at: jiffies when its last request arrived; as @rx.has_sent
  * @rx.ack_timer: sends a delayed acknowledgment
  * @rx.solicit_timer: solicits the member
+ * @rx.more: accepts more packets of @rx.ooo after a turn
  * @rx.loss: UC: messages that have not arrived
  * @tx: the send half
  * @tx.lock: guards @tx and @uplink; innermost
@@ -189,6 +190,7 @@ struct inc_qp {
 		unsigned long		sent_at;
 		struct timer_list	ack_timer;
 		struct timer_list	solicit_timer;
+		struct work_struct	more;
 		struct inc_msg_loss	loss;
 	} rx ____cacheline_aligned_in_smp;
 
