@@ -35,6 +35,11 @@
 /* For so many dead times other packets stand for a peer's answers. */
 #define MAX_SIGNS	8
 /*
+ * For so many dead times a parent's RNR NAKs do: it may wait for a rank that is
+ * late, or yet to join, as long as a manager waits for it (300 s by default).
+ */
+#define MAX_REFUSED	1024
+/*
  * A timer that runs this long after its deadline is late; two ticks of 100 Hz.
  */
 #define LATE		20000
@@ -404,7 +409,8 @@ enum inc_requester_verdict inc_requester_nak_seq(struct inc_requester *r,
  * is about the same packet. It does not extend the wait, or a member could put
  * off its death forever. One that takes that packet and refuses the next takes
  * from the window as a loss does: each time all that follows is sent again. A
- * parent is different: it may wait for a rank of another switch.
+ * parent is different: it may wait for a rank of another switch, though not for
+ * ever.
  *
  * Context: the QP's transmit lock is held.
  * Return: INC_REQ_OLD, INC_REQ_WAIT or INC_REQ_BAD.
@@ -417,8 +423,8 @@ enum inc_requester_verdict inc_requester_rnr_nak(struct inc_requester *r,
 
 	if (known != INC_REQ_PROGRESS)
 		return known;
-	if (r->patient) {
-		proved(r, now);
+	if (r->patient && now - r->proved_at < (u64)MAX_REFUSED * r->dead) {
+		r->progress_at = now;
 		r->tries = 0;
 	}
 	if (r->rnr && psn == r->una)

@@ -83,7 +83,7 @@ static inline u32 inc_wqe_imm(u32 msg_id, u8 status)
  * @probing: only the oldest packet is retransmitted, after a timeout or an RNR
  *	NAK
  * @refused: that packet was refused by an RNR NAK, and not lost
- * @patient: the peer may send RNR NAKs for as long as it likes
+ * @patient: the peer may send RNR NAKs for long
  * @asking: the newest packet is to be retransmitted with AckReq
  * @nak_seen: @nak_psn is valid
  * @timing: a round trip is being measured

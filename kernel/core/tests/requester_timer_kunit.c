@@ -422,6 +422,27 @@ static void patience(struct kunit *test)
 	expect_dead(test, r, *now + DEAD);
 }
 
+/* But one that takes nothing for very long is dead. */
+static void patience_ends(struct kunit *test)
+{
+	struct inc_requester *r = setup(test, 0, 64);
+	enum inc_requester_timer what;
+	u64 *now = clock(test);
+
+	r->patient = true;
+	send(test, 2);
+	do {
+		KUNIT_ASSERT_EQ(test, inc_requester_rnr_nak(r, 0, 0, *now), INC_REQ_WAIT);
+		*now = inc_requester_deadline(r);
+		what = inc_requester_timeout(r, *now);
+		if (what == INC_REQ_TIMER_RESUME)
+			expect_again(test, 0, 1);
+		KUNIT_ASSERT_LE(test, *now, (u64)START + 1100ULL * DEAD);
+	} while (what == INC_REQ_TIMER_RESUME);
+	KUNIT_EXPECT_EQ(test, what, INC_REQ_TIMER_DEAD);
+	KUNIT_EXPECT_GE(test, *now, (u64)START + 1024ULL * DEAD);
+}
+
 static unsigned int drain(struct kunit *test)
 {
 	unsigned int n = 0;
@@ -680,6 +701,7 @@ static struct kunit_case req_timer_cases[] = {
 	KUNIT_CASE(dead_by_rnr),
 	KUNIT_CASE(dead_by_early_rnr),
 	KUNIT_CASE(patience),
+	KUNIT_CASE(patience_ends),
 	KUNIT_CASE(naks_cost_little),
 	KUNIT_CASE(climbing_costs_little),
 	KUNIT_CASE(dead_not_by_late_timers),
