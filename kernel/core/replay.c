@@ -60,6 +60,10 @@ void inc_replay_note(struct inc_replay *p, const struct inc_responder *r,
 		     const struct inc_pkt *pkt)
 {
 	p->said[pkt->psn % INC_REPLAY_PSNS] = says(r, pkt);
+	if (!r->in_msg)
+		p->proof = INC_REPLAY_SURE;
+	else if (p->proof == INC_REPLAY_BACK)
+		p->proof = INC_REPLAY_DOUBT;
 	if (p->risky && inc_psn_diff(pkt->psn, p->risk) > RXE_UNACKED)
 		p->risky = false;
 }
@@ -74,6 +78,16 @@ static bool is_remnant(const struct inc_replay *p, const struct inc_responder *r
 	       (END << SLOT_BITS | (pkt->imm & SLOT_MASK));
 }
 
+/* The requester may have gone back within a message while there was a risk. */
+static void note_back(struct inc_replay *p, const struct inc_responder *r,
+		      const struct inc_pkt *pkt,
+		      enum inc_responder_verdict verdict)
+{
+	if (verdict != INC_RESP_NEW && r->in_msg && p->risky &&
+	    p->proof == INC_REPLAY_SURE && inc_psn_diff(pkt->psn, p->risk) >= 0)
+		p->proof = INC_REPLAY_BACK;
+}
+
 /**
  * inc_replay_contradicts() - check whether a requester has lost its place
  * @p: replay
@@ -81,18 +95,22 @@ static bool is_remnant(const struct inc_replay *p, const struct inc_responder *r
  * @pkt: parsed packet, a request
  * @verdict: what inc_responder_check() said
  *
- * Only packets with the right R_Key are believed.
+ * Only packets with the right R_Key are believed; but one that ends the QP
+ * anyway, where the place may be lost, does so for that cause.
  *
  * Context: the QP's receive lock is held.
  * Return: true if this packet contradicts what the requester sent before.
  */
-bool inc_replay_contradicts(const struct inc_replay *p,
+bool inc_replay_contradicts(struct inc_replay *p,
 			    const struct inc_responder *r,
 			    const struct inc_pkt *pkt,
 			    enum inc_responder_verdict verdict)
 {
 	u16 before;
 
+	if (verdict == INC_RESP_INVALID && r->in_msg && p->proof >= INC_REPLAY_DOUBT)
+		return true;
+	note_back(p, r, pkt, verdict);
 	if (!(pkt->flags & INC_PKT_FIRST) || !(pkt->flags & INC_PKT_SUPPORTED) ||
 	    pkt->rkey != r->rkey)
 		return false;
@@ -108,6 +126,28 @@ bool inc_replay_contradicts(const struct inc_replay *p,
 	default:
 		return false;
 	}
+}
+
+/**
+ * inc_replay_asks_again() - check whether the end of a message has to come again
+ * @p: replay
+ * @pkt: parsed packet, the expected one, before it is accepted
+ *
+ * What has moved into a message has no R_Key, and need not differ in anything but
+ * its payload. The end that was sent before that fits as well if it is late.
+ *
+ * Context: the QP's receive lock is held.
+ * Return: true, once for a message in doubt, if this packet is its end: drop it.
+ */
+bool inc_replay_asks_again(struct inc_replay *p, const struct inc_pkt *pkt)
+{
+	const u8 end = INC_PKT_LAST | INC_PKT_IMM;
+
+	if (p->proof != INC_REPLAY_DOUBT ||
+	    (pkt->flags & (end | INC_PKT_FIRST)) != end)
+		return false;
+	p->proof = INC_REPLAY_ASKED;
+	return true;
 }
 
 /**

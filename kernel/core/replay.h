@@ -19,7 +19,11 @@
  * - Where it was sent, no packet is kept beyond a gap for as long as the
  *   requester may not have obeyed a later ACK: what fills the gap may have moved.
  *   Then a message that contains anything that has moved can't end: its LAST has
- *   moved as well.
+ *   moved as well. A LAST that was sent before that may be late in the network,
+ *   and fit. So if the requester may have gone back within the message, the end
+ *   is not taken when it arrives first: what is sent for it then is the end only
+ *   if nothing has moved. Nothing is asked at once: the switch's RNR NAK makes an
+ *   rxe lose its place, and the solicitation of a silent member begins with a NAK.
  * - A packet with the right R_Key that opens a message where none was opened, or
  *   another one was, or the remnant, shows that the place is lost: the QP goes
  *   to error.
@@ -35,14 +39,31 @@
 #define INC_REPLAY_PSNS		256
 
 /**
+ * enum inc_replay_proof - whether the message in progress may contain what moved
+ * @INC_REPLAY_SURE: no
+ * @INC_REPLAY_BACK: not yet, but the requester may have gone back while there was
+ *	a risk: a packet came twice, or was missing
+ * @INC_REPLAY_DOUBT: that, and then a packet without R_Key was accepted
+ * @INC_REPLAY_ASKED: that, and the end has arrived once
+ */
+enum inc_replay_proof {
+	INC_REPLAY_SURE,
+	INC_REPLAY_BACK,
+	INC_REPLAY_DOUBT,
+	INC_REPLAY_ASKED,
+};
+
+/**
  * struct inc_replay - what a host over RC has sent lately
  * @said: what packets said of their messages, by PSN modulo INC_REPLAY_PSNS
  * @risky: the end of a write was acknowledged by name
+ * @proof: enum inc_replay_proof, of the message in progress
  * @risk: if @risky, the PSN behind it
  */
 struct inc_replay {
 	u16	said[INC_REPLAY_PSNS];
 	bool	risky;
+	u8	proof;
 	u32	risk;
 };
 
@@ -59,10 +80,11 @@ static inline bool inc_replay_may_queue(const struct inc_replay *p)
 
 void inc_replay_note(struct inc_replay *p, const struct inc_responder *r,
 		     const struct inc_pkt *pkt);
-bool inc_replay_contradicts(const struct inc_replay *p,
+bool inc_replay_contradicts(struct inc_replay *p,
 			    const struct inc_responder *r,
 			    const struct inc_pkt *pkt,
 			    enum inc_responder_verdict verdict);
+bool inc_replay_asks_again(struct inc_replay *p, const struct inc_pkt *pkt);
 bool inc_replay_ends_write(const struct inc_replay *p,
 			   const struct inc_responder *r, u32 psn);
 u32 inc_replay_name(struct inc_replay *p, const struct inc_responder *r,

@@ -155,6 +155,11 @@ static enum inc_take accept_packet(struct inc_qp *qp, struct sk_buff **skbp,
 	if (pkt->flags & INC_PKT_LAST && !empty && !inc_qp_failure(qp, pkt) &&
 	    !ends_right(qp, pkt))
 		return INC_TAKE_INVALID;
+	/* No RNR NAK: it is what makes an rxe lose its place. */
+	if (unlikely(inc_replay_asks_again(&qp->rx.replay, pkt))) {
+		inc_verdict_ack(v, qp, inc_psn_add(pkt->psn, -1));
+		return INC_TAKE_LOST;
+	}
 
 	if (!qp->is_switch)
 		inc_replay_note(&qp->rx.replay, resp, write);

@@ -75,7 +75,7 @@ static struct inc_pkt remnant(u32 psn, u32 id)
 	return pkt;
 }
 
-enum { ACCEPT = 10, LOST, DUP, AHEAD, REFUSE };
+enum { ACCEPT = 10, LOST, DUP, AHEAD, REFUSE, AGAIN };
 
 static int give(struct both *b, struct inc_pkt pkt)
 {
@@ -85,6 +85,8 @@ static int give(struct both *b, struct inc_pkt pkt)
 		return LOST;
 	switch (v) {
 	case INC_RESP_NEW:
+		if (inc_replay_asks_again(&b->p, &pkt))
+			return AGAIN;
 		inc_replay_note(&b->p, &b->r, &pkt);
 		inc_responder_accept(&b->r, &pkt);
 		return ACCEPT;
@@ -252,6 +254,66 @@ static void in_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b.r.msn, 4U);
 }
 
+/* Message 1 of three packets, its end named, and @n of the five of message 2. */
+static struct both risky(struct kunit *test, unsigned int n)
+{
+	struct both b = fresh();
+
+	for (unsigned int i = 0; i < 3; i++)
+		GIVE(&b, part(i, 1, i, 3), ACCEPT);
+	KUNIT_EXPECT_EQ(test, named(&b, 2), 2U);
+	for (unsigned int i = 0; i < n; i++)
+		GIVE(&b, part(3 + i, 2, i, 5), ACCEPT);
+	return b;
+}
+
+/*
+ * The remnant and FIRST are lost, packets that have moved fill the gap, and LAST
+ * as it was sent before is late and fits.
+ */
+static void late_end(struct kunit *test)
+{
+	struct both b = risky(test, 2);
+
+	GIVE(&b, part(6, 2, 3, 5), AHEAD);
+	GIVE(&b, part(5, 2, 1, 5), ACCEPT);	/* moved by one */
+	GIVE(&b, part(6, 2, 2, 5), ACCEPT);
+	GIVE(&b, part(7, 2, 4, 5), AGAIN);	/* late */
+	GIVE(&b, part(7, 2, 3, 5), LOST);	/* asked for */
+
+	/* Without a gap: the duplicate shows that it has gone back. */
+	b = risky(test, 3);
+	GIVE(&b, part(5, 2, 1, 5), DUP);
+	GIVE(&b, part(6, 2, 2, 5), ACCEPT);
+	GIVE(&b, part(7, 2, 4, 5), AGAIN);
+	GIVE(&b, part(7, 2, 3, 5), LOST);
+}
+
+/* Who keeps his place sends the end once more, and once only. */
+static void end_again(struct kunit *test)
+{
+	struct both b = risky(test, 2);
+
+	GIVE(&b, part(6, 2, 3, 5), AHEAD);
+	GIVE(&b, part(5, 2, 2, 5), ACCEPT);
+	GIVE(&b, part(6, 2, 3, 5), ACCEPT);
+	GIVE(&b, part(7, 2, 4, 5), AGAIN);
+	GIVE(&b, part(8, 3, 0, 1), AHEAD);
+	GIVE(&b, part(6, 2, 3, 5), DUP);
+	GIVE(&b, part(7, 2, 4, 5), ACCEPT);
+	GIVE(&b, part(8, 3, 0, 1), ACCEPT);
+	/* Nothing without a key has filled the gap. */
+	b = risky(test, 4);
+	GIVE(&b, part(8, 3, 0, 1), AHEAD);
+	GIVE(&b, part(7, 2, 4, 5), ACCEPT);
+	GIVE(&b, part(8, 3, 0, 1), ACCEPT);
+	/* No end was named. */
+	b = begun(test, 2);
+	GIVE(&b, part(7, 3, 3, 4), AHEAD);
+	GIVE(&b, part(6, 3, 2, 4), ACCEPT);
+	GIVE(&b, part(7, 3, 3, 4), ACCEPT);
+}
+
 static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(same_again),
 	KUNIT_CASE(remnant_shows),
@@ -260,6 +322,8 @@ static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(signs_of_life),
 	KUNIT_CASE(names),
 	KUNIT_CASE(in_two),
+	KUNIT_CASE(late_end),
+	KUNIT_CASE(end_again),
 	{}
 };
 

@@ -43,7 +43,8 @@
 #define MEMBER_TIMEOUT	8000
 #define RXE_TIMEOUT	200000
 #define SOLICIT		2000ull
-#define LATE		30000	/* microseconds, at most */
+#define LATER		30000	/* microseconds, at most */
+#define MUCH_LATER	100000
 #define ACK_DELAY	2000
 #define FNS		1000000ull	/* a second, in microseconds */
 
@@ -209,7 +210,7 @@ struct sw *place_of(int rank);
 
 /* sim_switch.c; at_sw: switch of the current event, at_rank: its member. */
 extern struct sw *at_sw;
-extern uint64_t n_sent, n_again, n_timeouts, n_noticed;
+extern uint64_t n_sent, n_again, n_timeouts, n_noticed, n_asked;
 void sw_rx(int rank, const struct inc_pkt *pkt, struct buf *b);
 void sw_timer(int rank, u64 deadline);
 void sw_solicit(int rank);

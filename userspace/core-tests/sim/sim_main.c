@@ -3,6 +3,8 @@
  * The simulated run: every result has to be right, exactly once, within a time
  * limit.
  */
+#include <time.h>
+
 #include "core/rank_range.h"
 #include "sim.h"
 
@@ -19,13 +21,15 @@ bool fails[NMSG];
 
 static uint64_t state, ev_no, n_lost;
 static struct buf *live;
-static unsigned int loss, dup, late;	/* permille */
+static unsigned int loss, dup, late, late_last;	/* permille */
+static u32 late_by;
 static unsigned int run_len;	/* packets lost in a row, at most */
 static struct {
 	unsigned int	left;
 	u64		until;
 } to_lose[TO_LEAF + 1][1 + MAX_LEAVES][MAX_RANKS];
 static unsigned int uc;		/* members over UC */
+static unsigned int rough_runs = 333;	/* permille */
 static u32 delay, jitter;
 static void *sw_mem[1 + MAX_LEAVES][SLOTS];
 static struct event *heap[65536];
@@ -186,19 +190,23 @@ static bool is_lost(const struct event *to)
 
 /*
  * Put a packet on the link; each copy has its own payload. Some copies are late:
- * others overtake them.
+ * others overtake them. The end of a message that comes late may fit by chance.
  */
 void transmit(enum dest dest, const struct inc_pkt *pkt, struct buf *buf)
 {
+	const u8 ends = INC_PKT_FIRST | INC_PKT_LAST;
 	struct event to = { .dest = dest };
+	unsigned int later = late;
 
+	if (dest == TO_SWITCH && (pkt->flags & ends) == INC_PKT_LAST)
+		later += late_last;
 	address(&to);
 	if (!broken && !is_lost(&to)) {
 		put_copy(&to, now + delay + below(jitter + 1), pkt, buf);
 		if (below(1000) < dup)
 			put_copy(&to, now + delay + below(jitter + 1), pkt, buf);
-		if (below(1000) < late)
-			put_copy(&to, now + delay + below(LATE), pkt, buf);
+		if (later && below(1000) < later)
+			put_copy(&to, now + delay + below(late_by), pkt, buf);
 	}
 	free_buf(buf);
 }
@@ -356,7 +364,7 @@ static void setup_switches(void)
 static void setup(void)
 {
 	/* Only stock rxe, and all that makes them lose their place. */
-	bool rough = !below(3);
+	bool rough = below(1000) < rough_runs;
 	int odd;
 
 	ranks = 1 + below(MAX_RANKS);
@@ -366,6 +374,8 @@ static void setup(void)
 	loss = rough || below(3) ? below(uc == ranks ? 120 : 60) / run_len : 0;
 	dup = below(3) ? below(60) : 0;
 	late = below(3) ? 0 : below(30);
+	late_last = rough && below(2) ? 100 : 0;
+	late_by = late_last ? MUCH_LATER : LATER;
 	rnr = below(3) ? 0 : below(50);
 	held_back = below(3) ? 0 : below(50);
 	delay = 10 + below(300);
@@ -545,22 +555,37 @@ static void run(void)
 	free(members);
 }
 
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *value = getenv(name);
+
+	return value ? strtoull(value, NULL, 0) : otherwise;
+}
+
+/*
+ * INC_SEED: the first run's seed; INC_RUNS: how many runs, from a random seed on
+ * if there is none; INC_ROUGH: how many of 1,000 are rough.
+ */
 int main(void)
 {
-	const char *one = getenv("INC_SEED"), *runs = getenv("INC_RUNS");
-	uint64_t first = one ? strtoull(one, NULL, 0) : 1;
-	uint64_t n = runs ? strtoull(runs, NULL, 0) : one ? 1 : 500;
+	bool one = getenv("INC_SEED"), many = getenv("INC_RUNS");
+	uint64_t first = number("INC_SEED", many ? (uint64_t)time(NULL) << 20 : 1);
+	uint64_t n = number("INC_RUNS", one ? 1 : 500);
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	inc_reduce_init();
+	rough_runs = number("INC_ROUGH", rough_runs);
+	printf("# %" PRIu64 " runs from seed %" PRIu64 " on, %u permille rough\n",
+	       n, first, rough_runs);
 	for (seed = first; seed < first + n; seed++) {
 		run();
-		if (one)
+		if (n == 1)
 			printf("# seed %" PRIu64 ": %d ranks, %u over UC, %d switches, loss %u, dup %u, rnr %u, held back %u permille, %" PRIu64 " us\n",
 			       seed, ranks, uc, nsw, loss, dup, rnr, held_back, now);
 	}
-	printf("# %" PRIu64 " runs, %" PRIu64 " results sent, %" PRIu64 " again, %" PRIu64 " time-outs, %" PRIu64 " packets lost, %" PRIu64 " places lost, %" PRIu64 " noticed\n",
-	       n, n_sent, n_again, n_timeouts, n_lost, n_lost_place, n_noticed);
+	printf("# %" PRIu64 " results sent, %" PRIu64 " again, %" PRIu64 " time-outs, %" PRIu64 " packets lost, %" PRIu64 " places lost, %" PRIu64 " noticed, %" PRIu64 " ends asked for again\n",
+	       n_sent, n_again, n_timeouts, n_lost, n_lost_place, n_noticed,
+	       n_asked);
 	printf("ok 1 - sim.runs\n1..1\n");
 	return 0;
 }

@@ -6,7 +6,7 @@
 #include "sim.h"
 
 struct sw *at_sw;
-uint64_t n_sent, n_again, n_timeouts, n_noticed;
+uint64_t n_sent, n_again, n_timeouts, n_noticed, n_asked;
 
 static void fill_one(struct qp *q)
 {
@@ -279,6 +279,12 @@ static bool sw_take(struct qp *q, const struct inc_pkt *pkt, struct buf *b)
 	if (host && pkt->flags & INC_PKT_LAST && !empty &&
 	    !sw_ends_right(q, pkt)) {
 		sw_error(q);
+		free_buf(b);
+		return false;
+	}
+	if (inc_replay_asks_again(&q->replay, pkt)) {
+		n_asked++;
+		sw_ack(q, inc_psn_add(q->resp.epsn, -1));
 		free_buf(b);
 		return false;
 	}
