@@ -431,10 +431,19 @@ static int member_text(const struct job *job, uint32_t member, char *text,
 	return -1;
 }
 
+/* Why the switch has lost a member; the one cause that needs more than a name. */
+static const char *member_why(const struct inc_nl_member *m)
+{
+	const char *why = inc_nl_member_error_name(m->error);
+
+	if (m->error == RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST)
+		return "local-place-lost: its RDMA device lost its place in a retransmission, see debugging.rst";
+	return why ? why : "error";
+}
+
 static void tree_has_failed(struct job *job, uint8_t error)
 {
 	const struct inc_nl_member *m = &job->group.server->dead;
-	const char *why = inc_nl_member_error_name(m->error);
 	char who[64];
 	int rank;
 
@@ -446,8 +455,10 @@ static void tree_has_failed(struct job *job, uint8_t error)
 		error = INC_STATUS_PEER_DEAD;
 	if (m->tree_id == job->tree.id && m->rank < job->nranks) {
 		rank = member_text(job, m->rank, who, sizeof(who));
+		server_log(job->group.server, "job \"%s\": %s: lost (%s)",
+			   job->name, who, member_why(m));
 		job_tell_failed(job, rank, error, "%s: the switch has lost it (%s)",
-				who, why ? why : "error");
+				who, member_why(m));
 	} else {
 		job_tell_failed(job, -1, error, "the switch's tree has failed");
 	}

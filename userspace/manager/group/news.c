@@ -50,6 +50,13 @@ static int describe(const struct part *part, int member, char *text, size_t len)
 	return -1;
 }
 
+/* The one cause that needs more than its name. */
+static const char *place_lost(const char *why)
+{
+	return strcmp(why, "local-place-lost") ? "" :
+	       ": its RDMA device lost its place in a retransmission, see debugging.rst";
+}
+
 static void tree_failed(struct part *part, unsigned int status)
 {
 	char who[128];
@@ -65,8 +72,8 @@ static void tree_failed(struct part *part, unsigned int status)
 	}
 	rank = describe(part, part->lost, who, sizeof(who));
 	group_fail(part->group, CAUSE_TREE, rank, status,
-		   "switch %s has lost %s (%s)", sw_name(part->sw), who,
-		   part->lost_why);
+		   "switch %s has lost %s (%s%s)", sw_name(part->sw), who,
+		   part->lost_why, place_lost(part->lost_why));
 }
 
 /* The kernel names the member before it reports that its tree has failed. */

@@ -743,7 +743,7 @@ static void whose_request(void)
 }
 
 /* The kernel names the failed member before it reports the failed tree. */
-static void who_died(void)
+static void died_of(unsigned int error, const char *text)
 {
 	struct inc_nl_event ev = { .cmd = RDMA_INC_CMD_MEMBER_ERROR_NTF };
 	struct inc_rdv_msg msg;
@@ -756,7 +756,7 @@ static void who_died(void)
 	EQ(hear_type(&b), INC_RDV_READY);
 	INC_NL_SET(&ev.member, MEMBER_TREE_ID, tree_id, 1);
 	INC_NL_SET(&ev.member, MEMBER_RANK, rank, 1);
-	ev.member.error = RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED;
+	ev.member.error = error;
 	/* An event of an earlier tree with the same ID. */
 	EQ(write(event_pipe[1], &ev, sizeof(ev)), sizeof(ev));
 	kernel_event(RDMA_INC_CMD_TREE_NEW_NTF, 1);
@@ -766,11 +766,19 @@ static void who_died(void)
 	EQ(hear(&b, &msg), INC_RDV_FAILED);
 	EQ(msg.rank, 0);
 	EQ(msg.status, INC_STATUS_PEER_DEAD);
-	OK(strstr(msg.text, "rank 0: the switch has lost it (retry-exceeded)"));
+	OK(strstr(msg.text, text));
 	EQ(hear_type(&a), INC_RDV_FAILED);
 	leave(&a);
 	leave(&b);
 	EQ(daemon_end(), 0);
+}
+
+static void who_died(void)
+{
+	died_of(RDMA_INC_MEMBER_ERROR_RETRY_EXCEEDED,
+		"rank 0: the switch has lost it (retry-exceeded)");
+	died_of(RDMA_INC_MEMBER_ERROR_LOCAL_PLACE_LOST,
+		"rank 0: the switch has lost it (local-place-lost: its RDMA device lost its place");
 }
 
 static void told_of_the_end(void)
