@@ -151,8 +151,12 @@ static bool sw_begin(struct qp *q, const struct inc_pkt *pkt, const struct buf *
 		return false;
 	case INC_SLOT_REPEAT:
 	case INC_SLOT_REFUSE:
-		/* Only a late copy of what has failed. */
-		require(q->uc && fails[msg.msg_id - first_msg] &&
+		/*
+		 * Only a late copy of what this member is done with: it has
+		 * failed, or the slot's memory of it went with a message that
+		 * had to wait.
+		 */
+		require(q->uc &&
 			members[at_sw->first + at_rank].done[msg.msg_id - first_msg]);
 		inc_resultq_close(&q->results, msg.msg_id);
 		return false;
