@@ -183,6 +183,14 @@ static int write_pid(const char *path)
 	return 0;
 }
 
+static int start_hashes(void)
+{
+	if (!index_key())
+		return 0;
+	fprintf(stderr, "inc-amd: no random numbers: %s\n", strerror(errno));
+	return -1;
+}
+
 static int start_stats(struct manager *m)
 {
 	if (!events_init(&m->events))
@@ -274,7 +282,7 @@ int main(int argc, char **argv)
 	return_large();
 	raise_limit();
 	loop_init(&m->loop);
-	if (start_tenants(m) || start_stats(m))
+	if (start_hashes() || start_tenants(m) || start_stats(m))
 		return 1;
 	ids_start(m);
 	if (catch_signals(signals))

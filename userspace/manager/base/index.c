@@ -2,10 +2,53 @@
 /*
  * See index.h.
  */
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/index.h"
+
+/* Until index_key() all are 0: tests find the same each time. */
+static uint64_t keys[2];
+
+/**
+ * index_key() - draw the key of all hashes
+ *
+ * Before the first one, and before there are threads.
+ *
+ * Return: 0 or -1, with errno.
+ */
+int index_key(void)
+{
+	return getrandom(keys, sizeof(keys), 0) == sizeof(keys) ? 0 : -1;
+}
+
+static uint64_t rotate(uint64_t x, unsigned int bits)
+{
+	return x << bits | x >> (64 - bits);
+}
+
+static void sip_round(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = rotate(v[1], 13) ^ v[0];
+	v[3] = rotate(v[3], 16) ^ v[2];
+	v[0] = rotate(v[0], 32);
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = rotate(v[1], 17) ^ v[2];
+	v[3] = rotate(v[3], 21) ^ v[0];
+	v[2] = rotate(v[2], 32);
+}
+
+static void sip_word(uint64_t v[4], uint64_t word)
+{
+	v[3] ^= word;
+	sip_round(v);
+	v[0] ^= word;
+}
 
 /**
  * index_hash() - compute a hash, or add to one
@@ -13,20 +56,33 @@
  * @data: bytes
  * @len: their number
  *
- * It is FNV-1a: who chooses keys can make chains long, and the search as slow
- * as without an index, no more.
+ * It is SipHash-1-3: without the key nobody can choose names or addresses whose
+ * chain is long.
  *
  * Return: hash.
  */
 uint64_t index_hash(uint64_t seed, const void *data, size_t len)
 {
+	const uint64_t k0 = keys[0] ^ seed, k1 = keys[1];
+	uint64_t v[4] = { k0 ^ 0x736f6d6570736575ULL,
+			  k1 ^ 0x646f72616e646f6dULL,
+			  k0 ^ 0x6c7967656e657261ULL,
+			  k1 ^ 0x7465646279746573ULL };
 	const uint8_t *p = data;
-	uint64_t h = seed ^ 14695981039346656037ULL;
+	uint64_t word, last = (uint64_t)len << 56;
+	size_t i;
 
-	while (len--)
-		h = (h ^ *p++) * 1099511628211ULL;
-	/* The chain is chosen by the low bits. */
-	return h ^ h >> 32;
+	for (; len >= 8; len -= 8, p += 8) {
+		memcpy(&word, p, 8);
+		sip_word(v, le64toh(word));
+	}
+	for (i = 0; i < len; i++)
+		last |= (uint64_t)p[i] << 8 * i;
+	sip_word(v, last);
+	v[2] ^= 0xff;
+	for (i = 0; i < 3; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
 /**

@@ -37,6 +37,7 @@ struct index {
 	size_t			n;
 };
 
+int index_key(void);
 uint64_t index_hash(uint64_t seed, const void *data, size_t len);
 uint64_t index_hash_text(uint64_t seed, const char *text);
 void index_add(struct index *ix, struct index_node *node, uint64_t hash);

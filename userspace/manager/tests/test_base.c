@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/index.h"
@@ -198,6 +199,85 @@ static void test_index(void)
 	free(things);
 }
 
+#define CHOSEN	10000U
+#define CHAINS	16384U	/* that many have, then */
+
+static uint64_t fnv(uint64_t h, uint8_t byte)
+{
+	return (h ^ byte) * 1099511628211ULL;
+}
+
+/* The next of those that an unkeyed hash would put into the same chain. */
+static void colliding_name(char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	static unsigned int next;
+	const unsigned int n = sizeof(letters) - 1;
+	static uint64_t begun;
+	uint64_t h;
+	char *p;
+
+	do {
+		if (!(next % (n * n))) {
+			sprintf(name, "job%08u", next / (n * n));
+			begun = 14695981039346656037ULL;
+			for (p = name; *p; p++)
+				begun = fnv(begun, (uint8_t)*p);
+		}
+		name[11] = letters[next / n % n];
+		name[12] = letters[next++ % n];
+		h = fnv(fnv(begun, (uint8_t)name[11]), (uint8_t)name[12]);
+		h = fnv(h, '\0');
+	} while ((h ^ h >> 32) % CHAINS);
+	name[13] = '\0';
+}
+
+/* Seconds to look for all names and enter them, as it is done with groups'. */
+static double enter_all(bool colliding)
+{
+	static struct index_node nodes[CHOSEN];
+	static char names[CHOSEN][16];
+	struct index ix = { .n = 0 };
+	struct timespec a, b;
+	unsigned int i;
+	uint64_t hash;
+
+	for (i = 0; i < CHOSEN; i++) {
+		if (i)
+			strcpy(names[i], names[i - 1]);
+		if (colliding)
+			colliding_name(names[i]);
+		else
+			sprintf(names[i], "any%u", i);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+	for (i = 0; i < CHOSEN; i++) {
+		hash = index_hash_text(0, names[i]);
+		index_first(&ix, hash);
+		index_add(&ix, &nodes[i], hash);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+	index_free(&ix);
+	return (double)(b.tv_sec - a.tv_sec) +
+	       (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+}
+
+static void test_keyed(void)
+{
+	double any, chosen;
+	uint64_t before;
+
+	enter_all(false);
+	any = enter_all(false);
+	chosen = enter_all(true);
+	printf("# %u names: %.1f ms, chosen ones %.1f ms\n", CHOSEN, any * 1e3,
+	       chosen * 1e3);
+	ok(chosen < 8 * any, "chosen names take no longer");
+	before = index_hash_text(0, "job");
+	ok(!index_key() && index_hash_text(0, "job") != before,
+	   "each manager has hashes of its own");
+}
+
 /* --- Threads ------------------------------------------------------------- */
 
 #define STUCK	50
@@ -267,9 +347,10 @@ static void test_pool(void)
 
 int main(void)
 {
-	puts("KTAP version 1\n1..9");
+	puts("KTAP version 1\n1..11");
 	test_timers();
 	test_index();
+	test_keyed();
 	test_pool();
 	return failures != 0;
 }
