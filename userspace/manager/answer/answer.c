@@ -154,7 +154,7 @@ static void put_link(struct list *list, const struct manager *m,
 static void put_host(void *ctx, const struct inc_rdv_addr *addr,
 		     const struct sw *sw, const struct sw_if *itf)
 {
-	RdmaInc__V1__Host *out = append(ctx, sizeof(*out));
+	RdmaInc__V1__Host *out = sw ? append(ctx, sizeof(*out)) : NULL;
 
 	if (!out)
 		return;

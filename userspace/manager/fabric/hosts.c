@@ -4,6 +4,7 @@
  * several switches claim to have. A moment after anything has changed, all are
  * looked up, and compared with where they were.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,6 @@
 #include "fabric/graph.h"
 #include "rendezvous/network.h"
 
-#define BUCKETS		16384U
 #define HOSTS_MAX	65536U
 #define SETTLE_MS	200	/* several agents tell of one change */
 #define GAP_MS		500	/* to look up 30,000 takes 8 ms */
@@ -22,14 +22,16 @@
 
 /**
  * struct host - where a host was
- * @next: next in the bucket
+ * @node: in the index
+ * @next: next one of all
  * @addr: its address
- * @sw: its switch
+ * @sw: its switch, or NULL: not known yet
  * @itf: interface there
  * @rival: another switch that claims to have it, or NULL
  * @turn: when it was seen last, counted in turns
  */
 struct host {
+	struct index_node	node;
 	struct host		*next;
 	struct inc_rdv_addr	addr;
 	const struct sw		*sw;
@@ -40,8 +42,8 @@ struct host {
 
 /**
  * struct hosts - all hosts
- * @buckets: hosts
- * @n: their number
+ * @index: hosts, by address
+ * @list: all of them
  * @turn: how often they were looked up
  * @at: milliseconds; when to do so again
  * @not_before: milliseconds; @at is not less
@@ -52,8 +54,8 @@ struct host {
  * @sum_at: milliseconds; not before is their number told
  */
 struct hosts {
-	struct host	*buckets[BUCKETS];
-	uint32_t	n;
+	struct index	index;
+	struct host	*list;
 	uint64_t	turn;
 	int64_t		at;
 	int64_t		not_before;
@@ -64,48 +66,50 @@ struct hosts {
 	int64_t		sum_at;
 };
 
-static struct host **slot_of(struct hosts *h, const struct inc_rdv_addr *addr)
+static struct host *find(const struct hosts *h, const struct inc_rdv_addr *addr,
+			 uint64_t hash)
 {
-	uint32_t i, hash = 2166136261U;		/* FNV-1a */
-	struct host **slot;
+	struct index_node *node;
+	struct host *host;
 
-	for (i = 0; i < addr->len; i++)
-		hash = (hash ^ addr->bytes[i]) * 16777619U;
-	slot = &h->buckets[(hash ^ hash >> 16) % BUCKETS];
-	while (*slot && !inc_rdv_addr_same(&(*slot)->addr, addr))
-		slot = &(*slot)->next;
-	return slot;
+	for (node = index_first(&h->index, hash); node;
+	     node = index_next(node)) {
+		host = container_of(node, struct host, node);
+		if (inc_rdv_addr_same(&host->addr, addr))
+			return host;
+	}
+	return NULL;
 }
 
 /* The room is used up: forget those that nobody sees. */
 static void forget_gone(struct hosts *h)
 {
-	struct host **link, *host;
-	uint32_t i;
+	struct host **link = &h->list, *host;
 
-	for (i = 0; i < BUCKETS; i++)
-		for (link = &h->buckets[i]; (host = *link);) {
-			if (host->turn + 1 >= h->turn) {
-				link = &host->next;
-				continue;
-			}
-			*link = host->next;
-			free(host);
-			h->n--;
+	while ((host = *link)) {
+		if (host->turn + 1 >= h->turn) {
+			link = &host->next;
+			continue;
 		}
+		*link = host->next;
+		index_remove(&host->node);
+		free(host);
+	}
 }
 
-static struct host *add(struct hosts *h, struct host **slot,
-			const struct inc_rdv_addr *addr)
+static struct host *add(struct hosts *h, const struct inc_rdv_addr *addr,
+			uint64_t hash)
 {
-	if (h->n >= HOSTS_MAX)
+	struct host *host = h->index.n < HOSTS_MAX ? calloc(1, sizeof(*host)) :
+						     NULL;
+
+	if (!host)
 		return NULL;
-	*slot = calloc(1, sizeof(**slot));
-	if (!*slot)
-		return NULL;
-	(*slot)->addr = *addr;
-	h->n++;
-	return *slot;
+	host->addr = *addr;
+	host->next = h->list;
+	h->list = host;
+	index_add(&h->index, &host->node, hash);
+	return host;
 }
 
 static bool may_tell(struct hosts *h)
@@ -131,27 +135,26 @@ static void grant(struct hosts *h, int64_t now)
 static void look_for_rival(struct hosts *h, struct host *host, const char *text,
 			   const struct sw *sw, const struct sw_if *itf)
 {
-	const struct sw *rival = topo_rival(h->m, &host->addr);
+	const struct sw *other;
+	const struct sw *rival = topo_rival(h->m, &host->addr, &other);
 
-	if (rival && rival != host->rival && may_tell(h))
-		event_say(&h->m->events, EVENT_HOST_CLAIMED, text,
-			  "it is at %s %s, and %s claims to have it, too",
-			  sw_name(sw), itf->name, sw_name(rival));
+	if (rival && rival != host->rival && may_tell(h)) {
+		if (sw)
+			event_say(&h->m->events, EVENT_HOST_CLAIMED, text,
+				  "it is at %s %s, and %s claims to have it, too",
+				  sw_name(sw), itf->name, sw_name(rival));
+		else
+			event_say(&h->m->events, EVENT_HOST_CLAIMED, text,
+				  "%s and %s claim to have it, and it is not known which is right",
+				  sw_name(other), sw_name(rival));
+	}
 	host->rival = rival;
 }
 
-static void look_at(void *ctx, const struct inc_rdv_addr *addr,
-		    const struct sw *sw, const struct sw_if *itf)
+static void look_for_move(struct hosts *h, struct host *host, const char *text,
+			  const struct sw *sw, const struct sw_if *itf)
 {
-	struct hosts *h = ctx;
-	struct host **slot = slot_of(h, addr), *host = *slot;
-	char text[64];
-
-	inc_rdv_addr_str(addr, text, sizeof(text));
-	if (!host) {
-		host = add(h, slot, addr);
-		if (!host)
-			return;
+	if (!host->sw) {
 		if (may_tell(h))
 			event_say(&h->m->events, EVENT_HOST_SEEN, text,
 				  "at %s %s", sw_name(sw), itf->name);
@@ -161,10 +164,27 @@ static void look_at(void *ctx, const struct inc_rdv_addr *addr,
 				  "from %s %s to %s %s", sw_name(host->sw),
 				  host->itf, sw_name(sw), itf->name);
 	}
-	look_for_rival(h, host, text, sw, itf);
-	host->turn = h->turn;
 	host->sw = sw;
 	memcpy(host->itf, itf->name, sizeof(host->itf));
+}
+
+static void look_at(void *ctx, const struct inc_rdv_addr *addr,
+		    const struct sw *sw, const struct sw_if *itf)
+{
+	struct hosts *h = ctx;
+	uint64_t hash = index_hash(0, addr->bytes, addr->len);
+	struct host *host = find(h, addr, hash);
+	char text[64];
+
+	inc_rdv_addr_str(addr, text, sizeof(text));
+	if (!host)
+		host = add(h, addr, hash);
+	if (!host)
+		return;
+	if (sw)
+		look_for_move(h, host, text, sw, itf);
+	look_for_rival(h, host, text, sw, itf);
+	host->turn = h->turn;
 }
 
 /**
@@ -223,7 +243,7 @@ bool hosts_turn(struct manager *m)
 	h->m = m;
 	grant(h, m->loop.now);
 	h->turn++;
-	if (h->n >= HOSTS_MAX)
+	if (h->index.n >= HOSTS_MAX)
 		forget_gone(h);
 	topo_hosts(m, look_at, h);
 	if (h->untold && h->sum_at <= m->loop.now) {
@@ -258,12 +278,13 @@ struct hosts *hosts_new(void)
 void hosts_free(struct hosts *h)
 {
 	struct host *host, *next;
-	uint32_t i;
 
-	for (i = 0; h && i < BUCKETS; i++)
-		for (host = h->buckets[i]; host; host = next) {
-			next = host->next;
-			free(host);
-		}
+	if (!h)
+		return;
+	for (host = h->list; host; host = next) {
+		next = host->next;
+		free(host);
+	}
+	index_free(&h->index);
 	free(h);
 }

@@ -2,6 +2,7 @@
 /*
  * See seen.h.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,86 +10,84 @@
 #include "place/place.h"
 #include "rendezvous/network.h"
 
-#define BUCKETS	65536U	/* some fabrics have as many hosts */
 /* Of a switch, that see one MAC address; and those, that have one IP address. */
 #define PORTS	8
 
-/* FNV-1a. */
-static uint32_t hash(const void *data, size_t len)
+static struct mac *mac_find(const struct seen *s, const char *text,
+			    uint64_t hash)
 {
-	const uint8_t *p = data;
-	uint32_t h = 2166136261U;
+	struct index_node *node;
+	struct mac *mac;
 
-	while (len--)
-		h = (h ^ *p++) * 16777619U;
-	return (h ^ h >> 16) % BUCKETS;
-}
-
-static struct mac **mac_slot(const struct seen *s, const char *text)
-{
-	struct mac **slot = &s->macs[hash(text, strlen(text))];
-
-	while (*slot && strcmp((*slot)->text, text))
-		slot = &(*slot)->next;
-	return slot;
+	for (node = index_first(&s->macs, hash); node;
+	     node = index_next(node)) {
+		mac = container_of(node, struct mac, node);
+		if (!strcmp(mac->text, text))
+			return mac;
+	}
+	return NULL;
 }
 
 static struct mac *mac_get(struct seen *s, const char *text)
 {
-	struct mac **slot = mac_slot(s, text);
+	uint64_t hash = index_hash_text(0, text);
+	struct mac *mac = mac_find(s, text, hash);
 
-	if (*slot)
-		return *slot;
-	*slot = calloc(1, sizeof(**slot));
-	if (!*slot)
+	if (mac)
+		return mac;
+	mac = calloc(1, sizeof(*mac));
+	if (!mac)
 		return NULL;
-	memcpy((*slot)->text, text, MAC_LEN);
-	(*slot)->sw = PLACE_NONE;
-	(*slot)->rival = PLACE_NONE;
-	return *slot;
+	memcpy(mac->text, text, MAC_LEN);
+	mac->sw = PLACE_NONE;
+	mac->rival = PLACE_NONE;
+	index_add(&s->macs, &mac->node, hash);
+	return mac;
 }
 
-static void mac_put(struct seen *s, struct mac *mac)
+static void mac_put(struct mac *mac)
 {
-	struct mac **slot;
-
 	if (mac->seen || mac->users)
 		return;
-	slot = mac_slot(s, mac->text);
-	*slot = mac->next;
+	index_remove(&mac->node);
 	free(mac);
 }
 
-static struct addr **addr_slot(const struct seen *s,
-			       const struct inc_rdv_addr *addr)
+static struct addr *addr_find(const struct seen *s,
+			      const struct inc_rdv_addr *addr, uint64_t hash)
 {
-	struct addr **slot = &s->addrs[hash(addr->bytes, addr->len)];
+	struct index_node *node;
+	struct addr *a;
 
-	while (*slot && !inc_rdv_addr_same(&(*slot)->addr, addr))
-		slot = &(*slot)->next;
-	return slot;
+	for (node = index_first(&s->addrs, hash); node;
+	     node = index_next(node)) {
+		a = container_of(node, struct addr, node);
+		if (inc_rdv_addr_same(&a->addr, addr))
+			return a;
+	}
+	return NULL;
 }
 
 static struct addr *addr_get(struct seen *s, const struct inc_rdv_addr *addr)
 {
-	struct addr **slot = addr_slot(s, addr);
+	uint64_t hash = index_hash(0, addr->bytes, addr->len);
+	struct addr *a = addr_find(s, addr, hash);
 
-	if (*slot)
-		return *slot;
-	*slot = calloc(1, sizeof(**slot));
-	if (*slot)
-		(*slot)->addr = *addr;
-	return *slot;
+	if (a)
+		return a;
+	a = calloc(1, sizeof(*a));
+	if (!a)
+		return NULL;
+	a->addr = *addr;
+	index_add(&s->addrs, &a->node, hash);
+	return a;
 }
 
-static void addr_put(struct seen *s, struct addr *addr)
+static void addr_put(struct addr *addr)
 {
-	struct addr **slot;
-
 	if (addr->said)
 		return;
-	slot = addr_slot(s, &addr->addr);
-	*slot = addr->next;
+	index_remove(&addr->node);
 	free(addr);
 }
 
@@ -119,7 +118,7 @@ static struct mac *see(struct seen *s, uint32_t sw, uint32_t itf,
 		return mac;
 	n = calloc(1, sizeof(*n));
 	if (!n) {
-		mac_put(s, mac);
+		mac_put(mac);
 		return NULL;
 	}
 	n->mac = mac;
@@ -158,7 +157,7 @@ static bool say(struct seen *s, uint32_t sw, struct mac *mac,
 	n = addr ? calloc(1, sizeof(*n)) : NULL;
 	if (!n) {
 		if (addr)
-			addr_put(s, addr);
+			addr_put(addr);
 		return false;
 	}
 	n->addr = addr;
@@ -217,23 +216,23 @@ bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info)
 
 /* --- Forgetting ---------------------------------------------------------- */
 
-static void forget_saying(struct seen *s, struct saying *n)
+static void forget_saying(struct saying *n)
 {
 	*n->by_addr = n->of_addr;
 	if (n->of_addr)
 		n->of_addr->by_addr = n->by_addr;
-	addr_put(s, n->addr);
+	addr_put(n->addr);
 	n->mac->users--;
-	mac_put(s, n->mac);
+	mac_put(n->mac);
 	free(n);
 }
 
-static void forget_sighting(struct seen *s, struct sighting *n)
+static void forget_sighting(struct sighting *n)
 {
 	*n->by_mac = n->of_mac;
 	if (n->of_mac)
 		n->of_mac->by_mac = n->by_mac;
-	mac_put(s, n->mac);
+	mac_put(n->mac);
 	free(n);
 }
 
@@ -249,11 +248,11 @@ void seen_forget(struct seen *s, uint32_t sw)
 
 	while ((saying = s->sayings[sw])) {
 		s->sayings[sw] = saying->of_sw;
-		forget_saying(s, saying);
+		forget_saying(saying);
 	}
 	while ((sighting = s->sightings[sw])) {
 		s->sightings[sw] = sighting->of_sw;
-		forget_sighting(s, sighting);
+		forget_sighting(sighting);
 	}
 }
 
@@ -268,15 +267,34 @@ void seen_forget(struct seen *s, uint32_t sw)
  */
 struct mac *seen_by_mac(const struct seen *s, const char *text)
 {
-	return *mac_slot(s, text);
+	return mac_find(s, text, index_hash_text(0, text));
 }
 
-/* How many switches say that this MAC address has it? Each switch's are adjacent. */
-static uint32_t sayers(const struct addr *a, const struct mac *mac)
+/**
+ * seen_by_addr() - find an IP address
+ * @s: all of it
+ * @addr: address
+ *
+ * Return: what is known of it, or NULL.
+ */
+struct addr *seen_by_addr(const struct seen *s, const struct inc_rdv_addr *addr)
+{
+	return addr_find(s, addr, index_hash(0, addr->bytes, addr->len));
+}
+
+/**
+ * seen_sayers() - count who says that a MAC address has an IP address
+ * @a: IP address
+ * @mac: MAC address
+ *
+ * Return: number of switches.
+ */
+uint32_t seen_sayers(const struct addr *a, const struct mac *mac)
 {
 	uint32_t last = SEEN_OWN, n = 0;
 	const struct saying *s;
 
+	/* Each switch's are adjacent. */
 	for (s = a->said; s; s = s->of_addr) {
 		if (s->mac != mac || s->sw == last)
 			continue;
@@ -284,49 +302,6 @@ static uint32_t sayers(const struct addr *a, const struct mac *mac)
 		n++;
 	}
 	return n;
-}
-
-/* Is one saying worth more than the other, about another MAC address? */
-static bool outweighs(const struct addr *a, const struct saying *x,
-		      const struct saying *y)
-{
-	uint32_t nx = sayers(a, x->mac), ny = sayers(a, y->mac);
-
-	if (nx != ny)
-		return nx > ny;
-	if (!strcmp(y->mac->text, a->was))
-		return false;
-	return !strcmp(x->mac->text, a->was) || x->sw < y->sw;
-}
-
-/**
- * seen_by_addr() - find out who has an IP address
- * @s: all of it
- * @addr: address
- * @rival: result: another switch, which says something else; or SEEN_OWN
- *
- * Return: the MAC address that most switches tell, of those the one that was
- * found before, or that the first of the switches tells; or NULL.
- */
-struct mac *seen_by_addr(const struct seen *s, const struct inc_rdv_addr *addr,
-			 uint32_t *rival)
-{
-	struct addr *a = *addr_slot(s, addr);
-	const struct saying *n, *best;
-
-	*rival = SEEN_OWN;
-	best = a ? a->said : NULL;
-	if (!best)
-		return NULL;
-	for (n = best->of_addr; n; n = n->of_addr)
-		if (n->mac == best->mac ? n->sw < best->sw :
-					  outweighs(a, n, best))
-			best = n;
-	for (n = a->said; n; n = n->of_addr)
-		if (n->mac != best->mac && n->sw != best->sw)
-			*rival = n->sw;
-	memcpy(a->was, best->mac->text, MAC_LEN);
-	return best->mac;
 }
 
 /**
@@ -338,11 +313,9 @@ struct mac *seen_by_addr(const struct seen *s, const struct inc_rdv_addr *addr,
  */
 bool seen_init(struct seen *s, uint32_t nswitches)
 {
-	s->macs = calloc(BUCKETS, sizeof(*s->macs));
-	s->addrs = calloc(BUCKETS, sizeof(*s->addrs));
 	s->sightings = calloc(nswitches, sizeof(*s->sightings));
 	s->sayings = calloc(nswitches, sizeof(*s->sayings));
-	return s->macs && s->addrs && s->sightings && s->sayings;
+	return s->sightings && s->sayings;
 }
 
 /**
@@ -356,8 +329,8 @@ void seen_free(struct seen *s, uint32_t nswitches)
 
 	for (i = 0; i < nswitches; i++)
 		seen_forget(s, i);
-	free(s->macs);
-	free(s->addrs);
+	index_free(&s->macs);
+	index_free(&s->addrs);
 	free(s->sightings);
 	free(s->sayings);
 }

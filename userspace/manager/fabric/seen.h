@@ -8,6 +8,7 @@
 #ifndef INC_MANAGER_SEEN_H
 #define INC_MANAGER_SEEN_H
 
+#include "base/index.h"
 #include "fabric/switch.h"
 
 /*
@@ -41,24 +42,26 @@ struct sighting {
 
 /**
  * struct mac - a MAC address
- * @next: next in the bucket
+ * @node: in the index
  * @text: as text
  * @seen: sightings
  * @users: of IP addresses, besides
  * @found_in: generation in which @sw and @itf were found, see topo.c
  * @sw: switch of the host that has it
  * @itf: interface there
+ * @evidence: of what weight that is, see topo.c
  * @rival: another one that claims to have it, or PLACE_NONE
  */
 struct mac {
-	struct mac	*next;
-	char		text[MAC_LEN];
-	struct sighting	*seen;
-	uint32_t	users;
-	uint64_t	found_in;
-	uint32_t	sw;
-	uint32_t	itf;
-	uint32_t	rival;
+	struct index_node	node;
+	char			text[MAC_LEN];
+	struct sighting		*seen;
+	uint32_t		users;
+	uint64_t		found_in;
+	uint32_t		sw;
+	uint32_t		itf;
+	uint32_t		evidence;
+	uint32_t		rival;
 };
 
 /**
@@ -81,13 +84,13 @@ struct saying {
 
 /**
  * struct addr - an IP address
- * @next: next in the bucket
+ * @node: in the index
  * @addr: address
  * @said: sayings
  * @was: MAC address that was believed last
  */
 struct addr {
-	struct addr		*next;
+	struct index_node	node;
 	struct inc_rdv_addr	addr;
 	struct saying		*said;
 	char			was[MAC_LEN];
@@ -95,14 +98,14 @@ struct addr {
 
 /**
  * struct seen - all of it
- * @macs: buckets
- * @addrs: buckets
+ * @macs: MAC addresses
+ * @addrs: IP addresses
  * @sightings: for each switch its own
  * @sayings: for each switch its own
  */
 struct seen {
-	struct mac	**macs;
-	struct addr	**addrs;
+	struct index	macs;
+	struct index	addrs;
 	struct sighting	**sightings;
 	struct saying	**sayings;
 };
@@ -123,7 +126,8 @@ void seen_free(struct seen *s, uint32_t nswitches);
 void seen_forget(struct seen *s, uint32_t sw);
 bool seen_learn(struct seen *s, uint32_t sw, const struct sw_info *info);
 struct mac *seen_by_mac(const struct seen *s, const char *text);
-struct mac *seen_by_addr(const struct seen *s, const struct inc_rdv_addr *addr,
-			 uint32_t *rival);
+struct addr *seen_by_addr(const struct seen *s,
+			  const struct inc_rdv_addr *addr);
+uint32_t seen_sayers(const struct addr *a, const struct mac *mac);
 
 #endif /* INC_MANAGER_SEEN_H */

@@ -192,6 +192,16 @@ static int weigh(const struct claim *x, const struct claim *y)
 	return (int)x->rank - (int)y->rank;
 }
 
+static bool has_edge(const struct topo *t, const struct mac *mac)
+{
+	const struct sighting *s;
+
+	for (s = mac->seen; s; s = s->of_mac)
+		if (at_edge(t, s))
+			return true;
+	return false;
+}
+
 /*
  * Several may claim a host: one of them lies, or what it has seen is old. Of one
  * that only some see at their edge, and none is nearest, it is not known where it is.
@@ -213,12 +223,26 @@ static const struct sighting *find_edge(struct topo *t, struct mac *mac)
 		if (best.at && best.at->sw != c.at->sw)
 			mac->rival = more > 0 || (!more && c.at->sw < best.at->sw) ?
 				     best.at->sw : c.at->sw;
-		sure = more > 0 || (sure && more < 0) || (!more && c.rank);
+		sure = more > 0 ||
+		       (sure && (more < 0 ||
+				 (c.rank && c.at->sw == best.at->sw)));
 		if (more > 0 || (!more && c.at->sw < best.at->sw))
 			best = c;
 	}
 	return sure ? best.at : NULL;
 }
+
+/**
+ * enum evidence - what there is for where a MAC address is
+ * @EVIDENCE_NONE: no switch has it at its edge
+ * @EVIDENCE_EDGE: one has, or several
+ * @EVIDENCE_OTHERS: other switches see it there, too
+ */
+enum evidence {
+	EVIDENCE_NONE,
+	EVIDENCE_EDGE,
+	EVIDENCE_OTHERS,
+};
 
 static void locate(struct topo *t, struct mac *mac)
 {
@@ -231,6 +255,82 @@ static void locate(struct topo *t, struct mac *mac)
 	found = find_edge(t, mac);
 	mac->sw = found ? found->sw : PLACE_NONE;
 	mac->itf = found ? found->itf : 0;
+	mac->evidence = found && supporters(t, found) ? EVIDENCE_OTHERS :
+			has_edge(t, mac) ? EVIDENCE_EDGE : EVIDENCE_NONE;
+}
+
+/*
+ * Is a saying worth more than another one, about another MAC address? Less than,
+ * equal to or more than 0.
+ */
+static int compare(struct topo *t, const struct addr *a,
+		   const struct saying *x, const struct saying *y)
+{
+	uint32_t nx = seen_sayers(a, x->mac), ny = seen_sayers(a, y->mac);
+
+	if (nx != ny)
+		return nx < ny ? -1 : 1;
+	if (!strcmp(x->mac->text, a->was))
+		return 1;
+	if (!strcmp(y->mac->text, a->was))
+		return -1;
+	locate(t, x->mac);
+	locate(t, y->mac);
+	return (int)x->mac->evidence - (int)y->mac->evidence;
+}
+
+/* It makes no difference which of both is right. */
+static bool agree(const struct saying *x, const struct saying *y)
+{
+	return x->sw == y->sw ||
+	       (x->mac->sw != PLACE_NONE && x->mac->sw == y->mac->sw);
+}
+
+/**
+ * struct owner - who has an IP address
+ * @mac: its MAC address; NULL: none, or it is not known which
+ * @sayer: a switch that says so, or PLACE_NONE
+ * @rival: another one, which says something else, or PLACE_NONE
+ */
+struct owner {
+	struct mac	*mac;
+	uint32_t	sayer;
+	uint32_t	rival;
+};
+
+/*
+ * The one that most switches tell; of those that was found before, or that others
+ * see where it should be; else it is not known. To be first counts for nothing:
+ * anybody can be that.
+ */
+static struct owner find_owner(struct topo *t, const struct inc_rdv_addr *addr)
+{
+	struct owner o = { .sayer = PLACE_NONE, .rival = PLACE_NONE };
+	struct addr *a = seen_by_addr(&t->seen, addr);
+	const struct saying *best = a ? a->said : NULL, *n;
+	bool sure = true;
+	int more;
+
+	if (!best)
+		return o;
+	for (n = best->of_addr; n; n = n->of_addr) {
+		if (n->mac == best->mac)
+			continue;
+		more = compare(t, a, n, best);
+		sure = more ? sure || more > 0 : sure && agree(n, best);
+		if (more > 0)
+			best = n;
+	}
+	o.sayer = best->sw;
+	for (n = a->said; n; n = n->of_addr)
+		if (n->mac != best->mac && n->sw != best->sw)
+			o.rival = n->sw;
+	if (!sure)
+		return o;
+	o.mac = best->mac;
+	memcpy(a->was, best->mac->text, MAC_LEN);
+	locate(t, o.mac);
+	return o;
 }
 
 /* NULL if there are several. */
@@ -261,37 +361,52 @@ static struct sw *only_switch(const struct manager *m)
 struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 		     const struct sw_if **itf)
 {
-	uint32_t rival;
-	struct mac *mac = seen_by_addr(&m->topo->seen, addr, &rival);
+	const struct mac *mac = find_owner(m->topo, addr).mac;
 
 	*itf = NULL;
-	if (mac)
-		locate(m->topo, mac);
 	if (!mac || mac->sw == PLACE_NONE)
 		return only_switch(m);
 	*itf = &m->switches[mac->sw].info->ifs[mac->itf];
 	return &m->switches[mac->sw];
 }
 
+/* A switch that has a MAC address at its edge, other than one that claims it. */
+static uint32_t other_edge(const struct topo *t, const struct mac *mac)
+{
+	const struct sighting *s;
+
+	for (s = mac->seen; s; s = s->of_mac)
+		if (s->sw != mac->rival && at_edge(t, s))
+			return s->sw;
+	return PLACE_NONE;
+}
+
 /**
  * topo_rival() - find a switch that claims to have a host which another one has
  * @m: manager
  * @addr: the host's address
+ * @other: result: the other one; or, if it is not known which is right, one that
+ *	claims it, too; undefined if there is no rival
  *
  * Return: switch, or NULL.
  */
 const struct sw *topo_rival(const struct manager *m,
-			    const struct inc_rdv_addr *addr)
+			    const struct inc_rdv_addr *addr,
+			    const struct sw **other)
 {
-	uint32_t rival;
-	struct mac *mac = seen_by_addr(&m->topo->seen, addr, &rival);
+	const struct owner o = find_owner(m->topo, addr);
+	uint32_t rival = o.rival, with = o.sayer;
 
-	if (!mac)
+	if (o.mac && rival == PLACE_NONE)
+		rival = o.mac->rival;
+	if (rival == PLACE_NONE)
 		return NULL;
-	locate(m->topo, mac);
-	if (rival == SEEN_OWN)
-		rival = mac->rival;
-	return rival == PLACE_NONE ? NULL : &m->switches[rival];
+	if (o.mac)
+		with = o.mac->sw != PLACE_NONE ? o.mac->sw :
+		       o.rival != PLACE_NONE ? o.sayer :
+		       other_edge(m->topo, o.mac);
+	*other = &m->switches[with];
+	return &m->switches[rival];
 }
 
 /**
@@ -302,15 +417,16 @@ const struct sw *topo_rival(const struct manager *m,
  * For hosts that all switches see where others are, too: behind a bridge of
  * nobody's that connects several switches.
  *
- * Return: one that sees the host, as near as any; NULL: none does.
+ * Return: one that sees the host, as near as any; NULL: none does, or several have
+ * it at their edges, and it is not known which is right.
  */
 struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr)
 {
-	uint32_t rival;
-	struct mac *mac = seen_by_addr(&m->topo->seen, addr, &rival);
+	const struct mac *mac = find_owner(m->topo, addr).mac;
 	const struct sighting *s, *first = NULL, *near = NULL;
 
-	graph_rows(m->topo);
+	if (mac && mac->sw == PLACE_NONE && mac->rival != PLACE_NONE)
+		return NULL;
 	for (s = mac ? mac->seen : NULL; s; s = s->of_mac) {
 		if (seen_own(s))
 			continue;
@@ -353,7 +469,8 @@ static bool is_local(const struct inc_rdv_addr *addr)
  * topo_hosts() - go through all hosts
  * @m: manager
  * @host: called for each address of a host whose switch is known, but for those
- *	of a link, fe80::/10
+ *	of a link, fe80::/10; without a switch if several claim it, and it is not
+ *	known which is right
  * @ctx: for it
  */
 void topo_hosts(const struct manager *m,
@@ -363,7 +480,7 @@ void topo_hosts(const struct manager *m,
 {
 	const struct saying *s;
 	const struct sw_if *itf;
-	const struct sw *sw;
+	const struct sw *sw, *other;
 	uint32_t i;
 
 	for (i = 0; i < m->o.nswitches; i++)
@@ -374,6 +491,8 @@ void topo_hosts(const struct manager *m,
 			sw = topo_find(m, &s->addr->addr, &itf);
 			if (sw && itf)
 				host(ctx, &s->addr->addr, sw, itf);
+			else if (topo_rival(m, &s->addr->addr, &other))
+				host(ctx, &s->addr->addr, NULL, NULL);
 		}
 }
 

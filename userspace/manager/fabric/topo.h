@@ -85,7 +85,8 @@ uint64_t topo_generation(const struct manager *m);
 struct sw *topo_find(const struct manager *m, const struct inc_rdv_addr *addr,
 		     const struct sw_if **itf);
 const struct sw *topo_rival(const struct manager *m,
-			    const struct inc_rdv_addr *addr);
+			    const struct inc_rdv_addr *addr,
+			    const struct sw **other);
 struct sw *topo_near(const struct manager *m, const struct inc_rdv_addr *addr);
 void topo_hosts(const struct manager *m,
 		void (*host)(void *ctx, const struct inc_rdv_addr *addr,

@@ -169,10 +169,25 @@ static bool host_at(unsigned int host, unsigned int sw, const char *name)
 static bool rival_is(unsigned int host, uint32_t sw)
 {
 	struct inc_rdv_addr *addr = addr_of(host);
-	const struct sw *rival = topo_rival(&m, addr);
+	const struct sw *other;
+	const struct sw *rival = topo_rival(&m, addr, &other);
 
 	free(addr);
 	return sw == PLACE_NONE ? !rival : rival && rival->index == sw;
+}
+
+/* Two claim a host, and neither is believed; there is nobody else. */
+static bool unknown_of(unsigned int host, uint32_t a, uint32_t b)
+{
+	struct inc_rdv_addr *addr = addr_of(host);
+	const struct sw *other = NULL, *rival = topo_rival(&m, addr, &other);
+	const struct sw_if *itf;
+	bool found = topo_find(&m, addr, &itf) || topo_near(&m, addr);
+
+	free(addr);
+	return !found && rival && other && rival != other &&
+	       (rival->index == a || rival->index == b) &&
+	       (other->index == a || other->index == b);
 }
 
 static bool link_is(const struct topo_link *l, unsigned int a, const char *a_if,
@@ -291,25 +306,102 @@ static void claimed(void)
 	end();
 }
 
-/* There is nobody else: who had it first keeps it. */
-static void claimed_addr(void)
+/* Say that an address belongs to another MAC address than its host's. */
+static void lie(struct sw_if *itf, unsigned int host, unsigned int mac_host)
 {
 	struct sw_neigh *neigh;
 	char mac[MAC_LEN];
 
+	mac_of(mac, MAC_HOST, 0, mac_host);
+	neigh = add_neigh(itf, mac);
+	neigh->addrs = addr_of(host);
+	neigh->naddrs = 1;
+}
+
+/* There is nobody else: who had it first keeps it. */
+static void claimed_addr(void)
+{
 	begin(2);
 	add_if(0, "v0");
 	host_says(add_if(1, "v0"), 7);
 	told();
 	check(host_at(7, 1, "v0") && rival_is(7, PLACE_NONE),
 	      "a host that one switch has");
-	mac_of(mac, MAC_HOST, 0, 9);
-	neigh = add_neigh(if_of(0, "v0"), mac);
-	neigh->addrs = addr_of(7);
-	neigh->naddrs = 1;
+	lie(if_of(0, "v0"), 7, 9);
 	told();
 	check(host_at(7, 1, "v0") && rival_is(7, 0),
 	      "its address stays where it was when another one claims it");
+	end();
+}
+
+/*
+ * From the start, @liar claims the address of a host at @right with a MAC address
+ * that it invents. The one that is left, if any, connects both.
+ */
+static void claimed_at_once(unsigned int n, unsigned int liar,
+			    unsigned int right, bool seen)
+{
+	unsigned int mid = 3 - liar - right, i;
+	char text[80];
+
+	begin(n);
+	for (i = 0; i < n; i++) {
+		add_if(i, "v0");
+		add_if(i, "p0");
+		add_if(i, "p1");
+	}
+	host_says(if_of(right, "v0"), 7);
+	lie(if_of(liar, "v0"), 7, 9);
+	sees(if_of(right, "p0"), MAC_BRIDGE, liar, 0);
+	sees(if_of(liar, "p0"), MAC_BRIDGE, right, 0);
+	if (n == 3) {
+		sees(if_of(right, "p0"), MAC_BRIDGE, mid, 0);
+		sees(if_of(liar, "p0"), MAC_BRIDGE, mid, 0);
+		sees(if_of(mid, "p0"), MAC_BRIDGE, right, 0);
+		sees(if_of(mid, "p1"), MAC_BRIDGE, liar, 0);
+	}
+	if (seen)
+		sees(n == 3 ? if_of(mid, "p0") : if_of(liar, "p0"), MAC_HOST,
+		     0, 7);
+	told();
+	snprintf(text, sizeof(text), "%u switches, s%u lies, %s", n, liar,
+		 seen ? "another one sees the host" : "nobody else sees it");
+	check(seen ? host_at(7, right, "v0") && rival_is(7, liar) :
+		     unknown_of(7, liar, right), text);
+	end();
+}
+
+static void claimed_from_start(void)
+{
+	unsigned int n;
+
+	for (n = 2; n <= 3; n++) {
+		claimed_at_once(n, 0, 1, true);
+		claimed_at_once(n, 1, 0, true);
+		claimed_at_once(n, 0, 1, false);
+		claimed_at_once(n, 1, 0, false);
+	}
+	claimed_at_once(3, 0, 2, true);
+	claimed_at_once(3, 2, 0, true);
+}
+
+/* Two switches that do not see each other have a MAC address at their edges. */
+static void claimed_apart(void)
+{
+	begin(2);
+	host_says(add_if(0, "v0"), 7);
+	host_says(add_if(1, "v0"), 7);
+	told();
+	check(unknown_of(7, 0, 1), "a MAC address at two edges that are apart");
+	end();
+	begin(2);
+	host_says(add_if(0, "v0"), 7);
+	/* It has moved: nobody sees that MAC address any more. */
+	add_if(1, "br1")->bridge = true;
+	lie(if_of(1, "br1"), 7, 9);
+	told();
+	check(host_at(7, 0, "v0"),
+	      "one at an edge is worth more than one that is nowhere");
 	end();
 }
 
@@ -480,6 +572,79 @@ static void local_address(void)
 	end();
 }
 
+/* --- Chosen addresses ---------------------------------------------------- */
+
+#define CHOSEN	8000U
+
+static uint32_t fnv(uint32_t h, const char *text)
+{
+	while (*text)
+		h = (h ^ (uint8_t)*text++) * 16777619U;
+	return h;
+}
+
+/* One of a few that an unkeyed hash puts into the same of 65,536 buckets. */
+static void colliding_mac(char *mac)
+{
+	static const char hex[] = "0123456789abcdef";
+	static unsigned int next;
+	uint32_t begun = 0, h;
+
+	do {
+		if (!(next % 256) || !begun) {
+			sprintf(mac, "02:00:%02x:%02x:%02x:", next >> 24 & 255,
+				next >> 16 & 255, next >> 8 & 255);
+			begun = fnv(2166136261U, mac);
+		}
+		mac[15] = hex[next / 16 % 16];
+		mac[16] = hex[next++ % 16];
+		h = (begun ^ (uint8_t)mac[15]) * 16777619U;
+		h = (h ^ (uint8_t)mac[16]) * 16777619U;
+	} while ((h ^ h >> 16) % 65536);
+	mac[17] = '\0';
+}
+
+/* Seconds that it takes to learn of so many. */
+static double learn(bool colliding)
+{
+	struct timespec a, b;
+	struct sw_if *itf;
+	char mac[MAC_LEN];
+	unsigned int i;
+
+	begin(1);
+	itf = add_if(0, "v0");
+	free(itf->neighs);
+	itf->neighs = calloc(CHOSEN, sizeof(*itf->neighs));
+	for (i = 0; i < CHOSEN; i++) {
+		if (colliding)
+			colliding_mac(mac);
+		else
+			sprintf(mac, "02:01:00:%02x:%02x:%02x", i >> 16 & 255,
+				i >> 8 & 255, i & 255);
+		strcpy(itf->neighs[i].mac, mac);
+	}
+	itf->nneighs = CHOSEN;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+	told();
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+	end();
+	return (double)(b.tv_sec - a.tv_sec) +
+	       (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+}
+
+static void many_colliding(void)
+{
+	double any, chosen;
+
+	learn(false);
+	any = learn(false);
+	chosen = learn(true);
+	printf("# %u MAC addresses: %.1f ms, chosen ones %.1f ms\n", CHOSEN,
+	       any * 1e3, chosen * 1e3);
+	check(chosen < 8 * any, "chosen MAC addresses take no longer");
+}
+
 /* --- Random trees of switches -------------------------------------------- */
 
 static unsigned int parent[SWITCHES], depth[SWITCHES], at_switch[HOSTS];
@@ -624,6 +789,9 @@ int main(int argc, char **argv)
 	many();
 	claimed();
 	claimed_addr();
+	claimed_from_start();
+	claimed_apart();
+	many_colliding();
 	contradiction();
 	ring_by_fdb();
 	forgotten();
