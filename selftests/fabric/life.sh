@@ -641,12 +641,7 @@ part_spines()
 	ktap $? "two spines: another tree after a link has failed" \
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	ctl group show "$JOB_NAME" | sed 's/^/# after: /'
-	# The bridges hear of each switch within a minute; now is sooner.
-	for name in "${SWITCHES[@]}"; do
-		at "$name" ping -bqc 1 -W 1 "10.$TOPO_NET.255.255" \
-			>/dev/null 2>&1
-	done
-	wait_for 20 three_links && link_known "${blocked[@]}"
+	wait_for 15 three_links && link_known "${blocked[@]}"
 	ktap $? "two spines: the link that was blocked takes its place" \
 		"${blocked[*]}; $(ctl topology)"
 	job_wait

@@ -12,7 +12,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-void beacon_send(void);
 void beacon_hurry(bool link);
 int beacon_turn(uint64_t now);
 

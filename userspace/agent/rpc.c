@@ -9,7 +9,7 @@
 #include <libnetconf2/session_server.h>
 
 #include "apply.h"
-#include "beacon.h"
+#include "bridge.h"
 #include "datastore.h"
 #include "edit.h"
 #include "error.h"
@@ -367,7 +367,7 @@ static struct nc_server_reply *rpc_probe(struct lyd_node *rpc,
 		return reply_fault(&f);
 	}
 	/* Where a host is depends on where the switches are. */
-	beacon_send();
+	bridge_beacon();
 	return nc_server_reply_ok();
 }
 

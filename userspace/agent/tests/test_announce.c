@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * What LLDP brings: the TLV of INC switches, as it should be, and as it should
- * not.
+ * not; and when beacons are sent.
  */
 #include "announce.h"
+#include "beacon.h"
+#include "bridge.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,10 +115,59 @@ static void test_fuzz(unsigned int seed)
 	printf("# %u inputs, %u of them valid, seed %u\n", inputs, good, seed);
 }
 
+static unsigned int beacons;
+static uint64_t changing;
+
+void bridge_beacon(void)
+{
+	beacons++;
+}
+
+uint64_t bridge_changing(void)
+{
+	return changing;
+}
+
+/* Milliseconds until a beacon is sent, as many as @limit. */
+static unsigned int next_beacon(uint64_t *now, unsigned int limit)
+{
+	unsigned int before = beacons, waited = 0;
+	int wait = beacon_turn(*now);
+
+	while (beacons == before && waited < limit) {
+		CHECK(wait > 0);
+		waited += (unsigned int)wait;
+		*now += (uint64_t)wait;
+		wait = beacon_turn(*now);
+	}
+	return waited;
+}
+
+/* The spanning tree changes somewhere, and nothing here does. */
+static void test_beacon(void)
+{
+	uint64_t now = 1000000;
+	unsigned int i;
+
+	CHECK(!next_beacon(&now, 1));
+	for (i = 0; i < 10; i++)
+		next_beacon(&now, 100000);
+	CHECK(next_beacon(&now, 100000) == 60000);
+	changing = 1;
+	CHECK(next_beacon(&now, 100000) <= 1100);
+	CHECK(next_beacon(&now, 100000) <= 2000);
+	for (i = 0; i < 10; i++)
+		next_beacon(&now, 100000);
+	CHECK(next_beacon(&now, 100000) == 60000);
+	changing = 0;
+	CHECK(next_beacon(&now, 100000) <= 1100);
+}
+
 int main(int argc, char **argv)
 {
 	test_valid();
 	test_wrong();
+	test_beacon();
 	test_fuzz(argc > 1 ? (unsigned int)atoi(argv[1]) : 1);
 	printf("%s 1 - announcements by LLDP\n", failures ? "not ok" : "ok");
 	return !!failures;

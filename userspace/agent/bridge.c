@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See bridge.h. The frame is an empty UDP datagram to port 9, discard, of all
+ * hosts (224.0.0.1, or ff02::1), which every bridge floods: RFC 4541, 2.1.2. It
+ * needs no privilege, and nobody answers.
+ */
+#include "bridge.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+
+#define PORT_DISCARD	9
+
+static bool send_by(int family, int index)
+{
+	const struct sockaddr_in v4 = {
+		.sin_family = AF_INET, .sin_port = htons(PORT_DISCARD),
+		.sin_addr = { htonl(INADDR_ALLHOSTS_GROUP) },
+	};
+	const struct sockaddr_in6 v6 = {
+		.sin6_family = AF_INET6, .sin6_port = htons(PORT_DISCARD),
+		.sin6_addr = { { { [0] = 0xff, [1] = 0x02, [15] = 1 } } },
+		.sin6_scope_id = (uint32_t)index,
+	};
+	const struct ip_mreqn by = { .imr_ifindex = index };
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const int no = 0;
+	bool ok;
+
+	if (family == AF_INET)
+		ok = !setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &by,
+				 sizeof(by)) &&
+		     !setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &no,
+				 sizeof(no)) &&
+		     !sendto(fd, "", 0, 0, (const struct sockaddr *)&v4,
+			     sizeof(v4));
+	else
+		ok = !setsockopt(fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, &no,
+				 sizeof(no)) &&
+		     !sendto(fd, "", 0, 0, (const struct sockaddr *)&v6,
+			     sizeof(v6));
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static bool is_kind(struct nlattr *linkinfo, const char *kind)
+{
+	struct nlattr *tb[IFLA_INFO_MAX + 1];
+
+	return linkinfo &&
+	       !nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) &&
+	       tb[IFLA_INFO_KIND] && !nla_strcmp(tb[IFLA_INFO_KIND], kind);
+}
+
+static int on_link(struct nl_msg *msg, void *arg)
+{
+	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(msg));
+	struct nlattr *tb[IFLA_MAX + 1];
+
+	(void)arg;
+	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWLINK ||
+	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifi), tb, IFLA_MAX, NULL) ||
+	    !(ifi->ifi_flags & IFF_UP))
+		return NL_OK;
+	/* A bridge has a forwarding database for each of its VLANs. */
+	if (!is_kind(tb[IFLA_LINKINFO], "bridge") &&
+	    !is_kind(tb[IFLA_LINKINFO], "vlan"))
+		return NL_OK;
+	/* A bridge without addresses has none for IPv4 to be sent from. */
+	if (!send_by(AF_INET, ifi->ifi_index))
+		send_by(AF_INET6, ifi->ifi_index);
+	return NL_OK;
+}
+
+/* Whether a bridge's spanning tree is changing. */
+static bool is_changing(struct nlattr *linkinfo)
+{
+	struct nlattr *tb[IFLA_INFO_MAX + 1], *br[IFLA_BR_MAX + 1];
+
+	return linkinfo &&
+	       !nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) &&
+	       tb[IFLA_INFO_DATA] &&
+	       !nla_parse_nested(br, IFLA_BR_MAX, tb[IFLA_INFO_DATA], NULL) &&
+	       br[IFLA_BR_TOPOLOGY_CHANGE] &&
+	       nla_get_u8(br[IFLA_BR_TOPOLOGY_CHANGE]);
+}
+
+static int on_bridge(struct nl_msg *msg, void *arg)
+{
+	const struct ifinfomsg *ifi = nlmsg_data(nlmsg_hdr(msg));
+	struct nlattr *tb[IFLA_MAX + 1];
+	uint64_t *sum = arg;
+
+	if (nlmsg_hdr(msg)->nlmsg_type != RTM_NEWLINK ||
+	    nlmsg_parse(nlmsg_hdr(msg), sizeof(*ifi), tb, IFLA_MAX, NULL))
+		return NL_OK;
+	if (is_kind(tb[IFLA_LINKINFO], "bridge") &&
+	    is_changing(tb[IFLA_LINKINFO]))
+		*sum += (1ULL << 32) + (uint32_t)ifi->ifi_index;
+	return NL_OK;
+}
+
+/* Ask for all links of a kind; NULL: of any. */
+static void dump(const char *kind, nl_recvmsg_msg_cb_t fn, void *arg)
+{
+	struct nl_sock *sk = nl_socket_alloc();
+	struct nl_msg *msg = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_DUMP);
+	struct ifinfomsg ifi = { .ifi_family = AF_UNSPEC };
+	struct nlattr *info;
+
+	if (!sk || !msg || nl_connect(sk, NETLINK_ROUTE) ||
+	    nlmsg_append(msg, &ifi, sizeof(ifi), NLMSG_ALIGNTO))
+		goto out;
+	if (kind) {
+		info = nla_nest_start(msg, IFLA_LINKINFO);
+		if (!info || nla_put_string(msg, IFLA_INFO_KIND, kind))
+			goto out;
+		nla_nest_end(msg, info);
+	}
+	nl_socket_modify_cb(sk, NL_CB_VALID, NL_CB_CUSTOM, fn, arg);
+	if (nl_send_auto(sk, msg) >= 0)
+		nl_recvmsgs_default(sk);
+out:
+	nlmsg_free(msg);
+	nl_socket_free(sk);
+}
+
+/**
+ * bridge_beacon() - let all others know by which way this switch is reached
+ *
+ * One frame by each of its bridges, and of their VLANs.
+ */
+void bridge_beacon(void)
+{
+	dump(NULL, on_link, NULL);
+}
+
+/**
+ * bridge_changing() - ask whose spanning trees are changing
+ *
+ * The root tells all bridges of a kernel's spanning tree, for 35 seconds by
+ * default; then they forget sooner.
+ *
+ * Return: 0: nobody's; else a number that is another one for other bridges.
+ */
+uint64_t bridge_changing(void)
+{
+	uint64_t sum = 0;
+
+	dump("bridge", on_bridge, &sum);
+	return sum;
+}

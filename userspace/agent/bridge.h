@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * This switch's bridges: frames by all of them, and their spanning trees.
+ */
+#ifndef INC_AGENT_BRIDGE_H
+#define INC_AGENT_BRIDGE_H
+
+#include <stdint.h>
+
+void bridge_beacon(void);
+uint64_t bridge_changing(void);
+
+#endif /* INC_AGENT_BRIDGE_H */
