@@ -5,6 +5,7 @@
 #
 #   store.sh [VAR=VALUE]... [PART...]
 #	PART: restart full forming connect away rebuild second standby hung
+#	      blocked
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -481,4 +482,63 @@ part_hung()
 	amd_up
 }
 
-suite "restart full forming connect away rebuild second standby hung" "$@"
+has_died()
+{
+	! kill -0 "$1"
+}
+
+# The leader's main loop is blocked by its log, which nobody reads, and its other
+# threads go on: etcd is reached, and libraries answer for it.
+part_blocked()
+{
+	local log=$LAB_OUT/blocked.log fifo=/tmp/blocked-$$ pids=() rc
+	local AM_OTHERS
+
+	AM_OTHERS=,$(topo_ip4 sw):18792
+	amd_down
+	etcd_up || return
+	rm -f "$fifo" && mkfifo "$fifo" || return
+	cat "$fifo" >"$log" &
+	pids[0]=$!
+	ip netns exec "$TOPO-sw" inc-amd --http none \
+		--listen "$(topo_ip4 sw):18790" --switch "$(sock_of sw)" \
+		--insecure-plaintext --dead-time "$(scaled 700)" \
+		--store "etcd:$(topo_ip4 sw):2379" "${ETCD_TLS[@]}" \
+		>/dev/null 2>"$fifo" &
+	pids[1]=$!
+	wait_for 20 grep -q "this manager leads" "$log"
+	amd2_up 18792 "listening"
+	pids[2]=$!
+	am_start 4 --check --count 1000 -i 600 --pause 50000 --transport uc
+	wait_for 20 busy_or_dead
+	! grep -q "this manager leads" "$LAB_OUT/amd-18792.log"
+	ktap $? "blocked leader: it leads" "$(cat "$log")"
+	kill -STOP "${pids[0]}"
+	head -c 1M /dev/zero >"$fifo" &
+	pids[3]=$!
+	sleep 0.5
+	kill -HUP "${pids[1]}"
+	wait_for 10 grep -q "this manager leads" "$LAB_OUT/amd-18792.log"
+	ktap $? "blocked leader: the standby leads" \
+		"$(cat "$LAB_OUT/amd-18792.log")"
+	wait_for 20 has_died "${pids[1]}" || kill -9 "${pids[1]}"
+	wait "${pids[1]}"
+	rc=$?
+	ktap $((rc != 134)) "blocked leader: it ends itself" "status $rc"
+	wait_for 20 resumed 18792
+	ktap $? "blocked leader: all ranks come to the next one" \
+		"$(cat "$LAB_OUT/amd-18792.log")"
+	kill -0 "${JOB_PIDS[0]}"
+	ktap $? "blocked leader: the job runs yet" "$(job_why)"
+	has_ended "blocked leader: no rank sees an error"
+	wait_for 15 no_tree
+	ktap $? "blocked leader: the tree is gone" "$(sw inc-tool tree show)"
+	kill -9 "${pids[0]}" "${pids[3]}" 2>/dev/null
+	kill "${pids[2]}" "$ETCD"
+	wait "${pids[@]}" "$ETCD"
+	rm -f "$fifo"
+	amd_up
+}
+
+suite "restart full forming connect away rebuild second standby hung blocked" \
+	"$@"

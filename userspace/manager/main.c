@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "api/message.h"
@@ -20,6 +21,7 @@
 
 #define STOP_MS		5000	/* to delete all trees at the end */
 #define TELL_MS		200
+#define HUNG_S		15	/* for a turn of the main loop, at most */
 #define FILES		65536	/* descriptors */
 #define LARGE		(256 << 10)	/* bytes of an allocation */
 
@@ -59,12 +61,44 @@ static void post_reload(void)
 }
 
 static void *wait_signal(void *arg)
+/*
+ * Called each second. A main loop that hangs serves nobody, while its connections,
+ * its lock and its switches' sessions keep others from doing so. The seconds are
+ * counted, as all threads stand still where the machine is paused.
+ */
+static void watch_loop(void)
+{
+	static int64_t last;
+	static int hung;
+	int64_t since = loop_busy_since(&manager.loop);
+
+	hung = since && since == last ? hung + 1 : 0;
+	last = since;
+	/* Not a word: the log may be what it hangs in. */
+	if (hung >= HUNG_S)
+		abort();
+	if (!hung)
+		inc_notify("WATCHDOG=1");
+}
+
+/* Returns SIGHUP, or one that ends the program. */
+static int next_signal(const sigset_t *set)
+{
+	const struct timespec second = { .tv_sec = 1 };
+	int sig;
+
+	while ((sig = sigtimedwait(set, NULL, &second)) < 0)
+		if (errno == EAGAIN)
+			watch_loop();
+	return sig;
+}
+
 {
 	static struct work work = { .fn = stop };
 	const sigset_t *set = arg;
 	int sig;
 
-	while (!sigwait(set, &sig) && sig == SIGHUP)
+	while (next_signal(set) == SIGHUP)
 		post_reload();
 	loop_post(&manager.loop, &work);
 	/* The second one ends the program, if it hangs. */

@@ -3,6 +3,7 @@
  * The main loop's queue, and the log.
  */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <time.h>
@@ -58,6 +59,7 @@ void loop_init(struct loop *loop)
 	loop->tail = &loop->head;
 	loop->now = now_ms();
 	loop->late_at = 0;
+	loop->busy_since = 0;
 	loop->timers = (struct timers){ .n = 0 };
 }
 
@@ -113,10 +115,13 @@ static struct work *take_all(struct loop *loop, int64_t until)
 void loop_turn(struct loop *loop, int64_t until)
 {
 	int64_t due = timers_next(&loop->timers);
-	struct work *work = take_all(loop, due < until ? due : until), *next;
 	int64_t before = loop->now;
+	struct work *work, *next;
 
+	atomic_store(&loop->busy_since, 0);
+	work = take_all(loop, due < until ? due : until);
 	loop->now = now_ms();
+	atomic_store(&loop->busy_since, loop->now);
 	/* The manager always has something to do within a second. */
 	if (loop->now - before > LATE_MS)
 		loop->late_at = loop->now;
@@ -125,6 +130,20 @@ void loop_turn(struct loop *loop, int64_t until)
 		work->fn(work);
 	}
 	timers_run(&loop->timers, loop->now);
+}
+
+/**
+ * loop_busy_since() - ask whether the main loop gets on
+ * @loop: queue
+ *
+ * A turn lasts until the next one begins: what is done between two counts.
+ *
+ * Context: Any thread.
+ * Return: milliseconds of now_ms(); when its turn began. 0: it waits for work.
+ */
+int64_t loop_busy_since(const struct loop *loop)
+{
+	return atomic_load(&loop->busy_since);
 }
 
 /**

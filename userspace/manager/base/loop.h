@@ -30,6 +30,7 @@ struct work {
  * @tail: where the next one is appended
  * @now: milliseconds of CLOCK_MONOTONIC, of the main loop's thread
  * @late_at: of these, when it last went on after it had stood still; 0: never
+ * @busy_since: of these, for other threads: when its turn began; 0: it waits
  * @timers: what is to be done at a time; the main loop's
  */
 struct loop {
@@ -39,6 +40,7 @@ struct loop {
 	struct work	**tail;
 	int64_t		now;
 	int64_t		late_at;
+	_Atomic int64_t	busy_since;
 	struct timers	timers;
 };
 
@@ -48,6 +50,7 @@ struct loop {
 void loop_init(struct loop *loop);
 void loop_post(struct loop *loop, struct work *work);
 void loop_turn(struct loop *loop, int64_t until);
+int64_t loop_busy_since(const struct loop *loop);
 
 int64_t now_ms(void);
 int64_t unix_ms(void);

@@ -3,7 +3,8 @@
  * The thread that talks with the database, one operation after another, and
  * sees to it that this manager becomes or stays the leader. What could not be
  * written, since the disk was full or etcd not reached, is tried again until it
- * is, or until this manager does not lead any more.
+ * is, or until this manager does not lead any more. A manager whose main loop
+ * hangs is to lose the lead, so it is not renewed then.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include "store/store.h"
 
 #define AGAIN_MS	1000	/* between attempts to write */
+#define HUNG_MS		2000	/* turns of the main loop are shorter */
 
 enum kind {
 	OP_PUT,
@@ -313,6 +315,14 @@ static bool stopping(struct store *s)
 	return stop;
 }
 
+/* It is blocked by what it writes its log to, say: nobody is served. */
+static bool hangs(const struct store *s)
+{
+	int64_t since = loop_busy_since(s->loop);
+
+	return s->db->lead_ms && since && now_ms() - since > HUNG_MS;
+}
+
 static void *talk(void *arg)
 {
 	struct store *s = arg;
@@ -322,7 +332,7 @@ static void *talk(void *arg)
 	while (!stopping(s)) {
 		/* Not behind other operations: leadership has a time limit. */
 		if (now_ms() >= next) {
-			op = op_new(s, OP_LEAD, "");
+			op = hangs(s) ? NULL : op_new(s, OP_LEAD, "");
 			if (op)
 				run(s, op);
 			next = s->db->lead_ms ? now_ms() + s->db->lead_ms :
