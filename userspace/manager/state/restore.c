@@ -2,9 +2,10 @@
 /*
  * Groups of a manager that was here before: they are taken over as they are.
  * Their ranks are awaited as if each sent a heartbeat when it has noticed at the
- * latest that the last manager hangs. Where queue pairs
- * were not ready, each rank says again whether its own is, and ranks that have not
- * heard of their tree join again.
+ * latest that the last manager is gone: if it hangs, that takes longer than if it
+ * has ended, which closes its connections. Where queue pairs were not ready, each
+ * rank says again whether its own is, and ranks that have not heard of their tree
+ * join again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #define ENDING_MS	60000	/* as in end.c */
 #define LEAVE_MS	2000
+#define COME_MS		1000	/* as CONNECT_MS of libinc-am */
 
 /* --- Taking over --------------------------------------------------------- */
 
@@ -25,11 +27,12 @@ static void await_ranks(struct group *g)
 	int64_t now = m->loop.now;
 	struct rank *r;
 	uint32_t i;
+	int late = store_last_ended(m->state.store) ? COME_MS : AM_NOTICE_MS;
 
 	for (i = 0; i < g->like.ranks; i++) {
 		r = &g->ranks[i];
 		r->rts = r->state == RANK_PRESENT && !connecting;
-		r->heard_at = now + AM_NOTICE_MS;
+		r->heard_at = now + late;
 		g->present += r->state == RANK_PRESENT;
 		g->rts += r->rts;
 		if (r->state == RANK_LEFT)

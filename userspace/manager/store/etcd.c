@@ -3,7 +3,8 @@
  * The database of several managers: etcd. The leader is whose lease the key
  * "leader" hangs on; etcd deletes it when the lease is not renewed for TTL
  * seconds. Each write asks for that key's revision: one that has lost the lead
- * without knowing writes nothing.
+ * without knowing writes nothing. One that resigns says so by the key "resigned",
+ * which the next one deletes: without it, the last one may hang.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 #define PREFIX		"/rdma_inc/"
 #define LEADER		PREFIX "leader"
+#define RESIGNED	PREFIX "resigned"
 #define TTL		2	/* seconds; less is refused by etcd's defaults */
 #define LEAD_MS		250	/* between renewals, or attempts */
 #define CALL_MS		700
@@ -31,6 +33,7 @@
  * @self: address of this manager
  * @lease: our lease, 0: none
  * @revision: revision at which we became the leader; 0: we are not
+ * @ended: the leader before had resigned
  */
 struct etcd {
 	struct store_db		db;
@@ -40,6 +43,7 @@ struct etcd {
 	char			self[STORE_NAME_MAX + 1];
 	int64_t			lease;
 	int64_t			revision;
+	bool			ended;
 };
 
 static struct etcd *from_db(struct store_db *db)
@@ -255,6 +259,19 @@ static void read_leader(struct etcd *e, const Etcdserverpb__TxnResponse *ans,
 			 (const char *)kv->value.data);
 }
 
+/* Has it resigned, the one before this manager? */
+static bool has_resigned(const Etcdserverpb__TxnResponse *ans)
+{
+	const Etcdserverpb__ResponseOp *op;
+
+	if (ans->n_responses != 2)
+		return false;
+	op = ans->responses[1];
+	return op->response_case ==
+	       ETCDSERVERPB__RESPONSE_OP__RESPONSE_RESPONSE_DELETE_RANGE &&
+	       op->response_delete_range->deleted;
+}
+
 /* Become the leader if there is none. */
 static int campaign(struct etcd *e, struct store_lead *l, char *err)
 {
@@ -262,9 +279,12 @@ static int campaign(struct etcd *e, struct store_lead *l, char *err)
 	Etcdserverpb__Compare cmp = ETCDSERVERPB__COMPARE__INIT;
 	Etcdserverpb__PutRequest write = ETCDSERVERPB__PUT_REQUEST__INIT;
 	Etcdserverpb__RangeRequest read = ETCDSERVERPB__RANGE_REQUEST__INIT;
+	Etcdserverpb__DeleteRangeRequest drop =
+		ETCDSERVERPB__DELETE_RANGE_REQUEST__INIT;
 	Etcdserverpb__RequestOp yes = ETCDSERVERPB__REQUEST_OP__INIT;
+	Etcdserverpb__RequestOp too = ETCDSERVERPB__REQUEST_OP__INIT;
 	Etcdserverpb__RequestOp no = ETCDSERVERPB__REQUEST_OP__INIT;
-	Etcdserverpb__RequestOp *success = &yes, *failure = &no;
+	Etcdserverpb__RequestOp *success[] = { &yes, &too }, *failure = &no;
 	Etcdserverpb__Compare *compare = &cmp;
 	Etcdserverpb__TxnResponse *ans;
 	int ret;
@@ -278,19 +298,24 @@ static int campaign(struct etcd *e, struct store_lead *l, char *err)
 	write.lease = e->lease;
 	yes.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_PUT;
 	yes.request_put = &write;
+	drop.key = bytes_of(RESIGNED);
+	too.request_case =
+		ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_DELETE_RANGE;
+	too.request_delete_range = &drop;
 	read.key = bytes_of(LEADER);
 	no.request_case = ETCDSERVERPB__REQUEST_OP__REQUEST_REQUEST_RANGE;
 	no.request_range = &read;
 	txn.n_compare = 1;
 	txn.compare = &compare;
-	txn.n_success = 1;
-	txn.success = &success;
+	txn.n_success = 2;
+	txn.success = success;
 	txn.n_failure = 1;
 	txn.failure = &failure;
 	ans = ask(e, "/etcdserverpb.KV/Txn", &txn.base,
 		  &etcdserverpb__txn_response__descriptor, &ret, err);
 	if (!ans)
 		return ret;
+	e->ended = ans->succeeded && has_resigned(ans);
 	if (ans->succeeded && ans->header)
 		e->revision = ans->header->revision;
 	else
@@ -311,6 +336,7 @@ static int lead(struct store_db *db, struct store_lead *l, char *err)
 	if (ret || !e->revision)
 		return ret;
 	l->leads = true;
+	l->ended = e->ended;
 	/* Whoever is next gets it later than this. */
 	l->until = since + ms - ms / 4;
 	return 0;
@@ -327,6 +353,9 @@ static void close_db(struct store_db *db)
 	void *ans;
 	int ret;
 
+	if (e->revision)
+		put(db, "resigned", (const uint8_t *)e->self, strlen(e->self),
+		    err);
 	if (e->lease) {
 		/* The next one need not wait. */
 		req.id = e->lease;

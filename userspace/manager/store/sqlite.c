@@ -39,6 +39,7 @@ static const char *const steps[] = {
  * @sql: SQLite's handle
  * @lock: descriptor of the lock file
  * @file: descriptor of the database
+ * @same: the last manager had the address of this one
  * @put: statement
  * @del: statement
  * @list: statement
@@ -48,6 +49,7 @@ struct sqlite {
 	sqlite3		*sql;
 	int		lock;
 	int		file;
+	bool		same;
 	sqlite3_stmt	*put;
 	sqlite3_stmt	*del;
 	sqlite3_stmt	*list;
@@ -138,13 +140,16 @@ static int list(struct store_db *db, const char *prefix,
 	return ret;
 }
 
-/* The lock file decides at the start. */
+/*
+ * The lock file decides at the start: whoever had it has ended. Its host may be
+ * another one, which has lost the file, and its connections are not closed then.
+ */
 static int lead(struct store_db *db, struct store_lead *l, char *err)
 {
-	(void)db;
 	(void)err;
 	l->leads = true;
 	l->until = INT64_MAX;
+	l->ended = from_db(db)->same;
 	return 0;
 }
 
@@ -165,28 +170,37 @@ static void close_db(struct store_db *db)
 
 /* --- Opening ------------------------------------------------------------- */
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len >= n && !strcmp(text + len - n, end);
+}
+
 static int take_lock(struct sqlite *s, const char *path, const char *self,
 		     char *err)
 {
-	char name[4096], who[256] = "", host[65] = "?";
+	char name[4096], who[256] = "", host[65] = "?", where[240];
 	ssize_t n;
+	int ret;
 
 	snprintf(name, sizeof(name), "%s.lock", path);
 	s->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (s->lock < 0)
 		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
 				    name, strerror(errno));
-	if (flock(s->lock, LOCK_EX | LOCK_NB)) {
-		n = read(s->lock, who, sizeof(who) - 1);
-		who[n < 0 ? 0 : n] = '\0';
-		who[strcspn(who, "\n")] = '\0';
+	ret = flock(s->lock, LOCK_EX | LOCK_NB);
+	n = pread(s->lock, who, sizeof(who) - 1, 0);
+	who[n < 0 ? 0 : n] = '\0';
+	who[strcspn(who, "\n")] = '\0';
+	if (ret)
 		return store_failed(err, -EBUSY, "another manager uses it: %s. Stop that one, give another file, or use etcd for several managers",
 				    who[0] ? who : "one that has just started");
-	}
 	gethostname(host, sizeof(host) - 1);
+	snprintf(where, sizeof(where), "on %s, which listens at %s", host, self);
+	s->same = ends_with(who, where);
 	if (ftruncate(s->lock, 0) ||
-	    dprintf(s->lock, "process %d on %s, which listens at %s\n",
-		    (int)getpid(), host, self) < 0)
+	    dprintf(s->lock, "process %d %s\n", (int)getpid(), where) < 0)
 		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
 				    name, strerror(errno));
 	return 0;

@@ -369,6 +369,9 @@ static void lead_done(struct store *s, struct store_op *op)
 	/* It goes on to lead until the time is up. */
 	if (op->ret && s->lead.leads)
 		return;
+	/* It was said when this one took the lead. */
+	if (s->lead.leads)
+		op->lead.ended = s->lead.ended;
 	s->lead = op->lead;
 	atomic_store(&s->until, s->lead.leads ? s->lead.until : 0);
 }
@@ -545,6 +548,17 @@ bool store_leads(const struct store *s)
 int64_t store_until(const struct store *s)
 {
 	return s && s->lead.leads ? s->lead.until : INT64_MAX;
+}
+
+/**
+ * store_last_ended() - ask what became of the leader before this one
+ * @s: store, of which this manager leads
+ *
+ * Return: true if it has ended; false if it may hang.
+ */
+bool store_last_ended(const struct store *s)
+{
+	return s->lead.ended;
 }
 
 /**

@@ -40,11 +40,14 @@ struct store_record {
  * @leads: this manager does
  * @until: if so: milliseconds of CLOCK_MONOTONIC; when it must not be sure of
  *	that any more. INT64_MAX: it leads for as long as it runs
+ * @ended: and the one before has ended: no rank takes it for alive. Else it may
+ *	hang, or nobody knows
  * @who: else: the leader's address; empty: none, or unknown
  */
 struct store_lead {
 	bool	leads;
 	int64_t	until;
+	bool	ended;
 	char	who[STORE_NAME_MAX + 1];
 };
 
@@ -132,6 +135,7 @@ void store_list(struct store *s, const char *prefix, store_done *done,
 		void *ctx);
 bool store_leads(const struct store *s);
 int64_t store_until(const struct store *s);
+bool store_last_ended(const struct store *s);
 const char *store_why(const struct store *s);
 const char *store_leader(const struct store *s);
 
