@@ -35,6 +35,7 @@ make_certs()
 		ca --until 20980101000000Z --from 20970101000000Z client early &&
 		ca agent sw "$(topo_ip4 sw)" &&
 		ca token tom blue client "$TOKENS" >"$DIR/tom" &&
+		ca token rita red client "$TOKENS" >"$DIR/rita" &&
 		ca token opal - operator "$TOKENS" >"$DIR/opal" &&
 		"$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/other" init &&
 		"$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/other" client alice
@@ -243,12 +244,63 @@ other_manager()
 	ktap $? "another one does not, without TLS" "$(cat "$DIR/heard")"
 }
 
+stale()
+{
+	metrics | grep -qxF "inc_am_credentials_stale{file=\"$TOKENS\"} $1"
+}
+
+# Tokens that are damaged, or taken out, while ranks run that have come by them.
+token_gone()
+{
+	local red blue alarm
+
+	INC_AM_TOKEN_FILE=$DIR/rita long_job 1
+	red=("${JOB_PIDS[@]}" "$JOB_LOG")
+	INC_AM_TOKEN_FILE=$DIR/tom long_job 1
+	blue=$JOB_NAME
+	cp "$TOKENS" "$DIR/good"
+	echo nonsense >>"$TOKENS"
+	kill -HUP "$AMD"
+	event "credentials-wrong $TOKENS: tokens: .*before still counts: line"
+	ktap $? "a damaged file of tokens: SIGHUP has an event" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	wait_for 10 stale 1
+	ktap $? "metrics have it" "$(metrics | grep stale)"
+	alarm=$(sw python3 -c 'import json, urllib.request
+x = json.load(urllib.request.urlopen("http://127.0.0.1:18789/state"))
+print(*[c["of"] + ": " + c["text"] for c in x["certificates"]])')
+	[[ $alarm == *"tokens: line"* ]]
+	ktap $? "the page has an alarm" "$alarm"
+	kill -0 "${red[0]}"
+	ktap $? "its job goes on" "$(cat "${red[1]}.0")"
+	grep -v "^rita" "$DIR/good" >"$TOKENS"
+	kill -HUP "$AMD"
+	event "credentials-read $TOKENS: tokens: read again"
+	ktap $? "a good one: SIGHUP has an event" \
+		"$(tail -n 5 "$LAB_OUT/amd.log")"
+	wait "${red[0]}"
+	ktap $((! $?)) "the job of a token that was taken out ends" \
+		"$(cat "${red[1]}.0")"
+	event "its token has been revoked"
+	ktap $? "an event says why" "$(tail -n 5 "$LAB_OUT/amd.log")"
+	wait_for 10 stale 0
+	ktap $? "metrics: it was read" "$(metrics | grep stale)"
+	SAYS_BY=(env "INC_AM_TOKEN=$(cat "$DIR/opal")" ip netns exec "$TOPO-sw"
+		inc-amctl -m "$(topo_ip4 sw)")
+	says "another token's job goes on" 0 "$blue: ready" group show "$blue"
+	SAYS_BY=(sw)
+	kill "${JOB_PIDS[@]}"
+	wait "${JOB_PIDS[@]}"
+	gone "tokens that were taken out"
+}
+
 part_token()
 {
 	export INC_AM_CA=$CA/ca.pem
 
 	INC_AM_TOKEN_FILE=$DIR/tom am_job "2 ranks with a token" 2 --check \
 		--count 1000
+	token_gone
 	INC_AM_TOKEN=wrong fails_job "a wrong token" "does not know the token"
 	INC_AM_TOKEN="a b" fails_job "a token with a space" "printable"
 	INC_AM_TOKEN_FILE=/nowhere fails_job "no file" "/nowhere"
@@ -463,6 +515,19 @@ assert {c["of"] for c in x["certificates"]} == {"manager", "crl", "client"}, x' 
 	ca -f -n 400 manager brief "$(topo_ip4 sw)" 127.0.0.1 2>/dev/null
 	wait_for 30 has_left manager brief/cert.pem 399
 	ktap $? "a renewed one is noticed" "$(days_left manager brief/cert.pem)"
+	ca -n 9 manager etcd 127.0.0.1
+	AMD_STORE=etcd:127.0.0.1:1
+	AMD_ARGS=(--etcd-ca "$CA/ca.pem" --etcd-cert "$CA/etcd/cert.pem"
+		--etcd-key "$CA/etcd/key.pem")
+	secured amd --tokens "$TOKENS"
+	warned "the certificate for etcd expires: an event" \
+		"etcd/cert.pem: etcd: the certificate expires in 8 days"
+	wait_for 10 has_left etcd etcd/cert.pem 8
+	ktap $? "metrics: the one for etcd" "$(days_left etcd etcd/cert.pem)"
+	[ "$(days_left etcd /ca.pem)" -gt 3000 ]
+	ktap $? "metrics: the authority's of etcd" "$(days_left etcd /ca.pem)"
+	AMD_STORE=none
+	AMD_ARGS=()
 	secured amd --tokens "$TOKENS"
 }
 

@@ -24,6 +24,7 @@ ADDRESS, PORT, PID = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 URL = f"http://{ADDRESS}:{PORT}"
 # There only if certificates or limits are: secure.sh, tenant.sh.
 OPTIONAL = {"inc_am_certificate_expires_timestamp_seconds",
+            "inc_am_credentials_stale",
             "inc_am_tenant_ranks_limit"}
 with open(ROOT + "/VERSION") as version:
     VERSION = version.read().strip()

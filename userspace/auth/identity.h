@@ -32,6 +32,7 @@ enum role {
  * @tenant: its tenant; empty: none
  * @role: what it may do
  * @expires: when its certificate does, seconds since 1970; 0: it has none
+ * @token: beginning of its token's digest; 0: it came without one
  *
  * Names have printable ASCII characters, and no spaces.
  */
@@ -40,6 +41,7 @@ struct identity {
 	char		tenant[IDENTITY_LEN];
 	enum role	role;
 	int64_t		expires;
+	uint64_t	token;
 };
 
 const char *role_name(enum role role);

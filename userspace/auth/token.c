@@ -82,6 +82,8 @@ static bool take_line(struct tokens *t, char *line, char *err, size_t err_len)
 		snprintf(err, err_len, "the digest must have 64 digits, 0-9 and a-f (\"inc-am-ca token\" makes such lines)");
 		return false;
 	}
+	memcpy(&list[t->n].id.token, list[t->n].digest,
+	       sizeof(list[t->n].id.token));
 	t->n++;
 	return true;
 }
@@ -208,6 +210,26 @@ bool tokens_find(const struct tokens *tokens, const char *secret, size_t len,
 			found = true;
 		}
 	return found;
+}
+
+/**
+ * tokens_have() - ask whether a token is still valid, for the same tenant
+ * @tokens: tokens
+ * @id: what tokens_find() has said of it, of the same file before or now
+ *
+ * Return: true if so.
+ */
+bool tokens_have(const struct tokens *tokens, const struct identity *id)
+{
+	const struct identity *have;
+	size_t i;
+
+	for (i = 0; i < tokens->n; i++) {
+		have = &tokens->list[i].id;
+		if (have->token == id->token && !strcmp(have->tenant, id->tenant))
+			return true;
+	}
+	return false;
 }
 
 /**

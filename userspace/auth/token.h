@@ -19,6 +19,7 @@ int tokens_read(struct tokens **tokens, const char *path, char *err,
 		size_t err_len);
 bool tokens_find(const struct tokens *tokens, const char *secret, size_t len,
 		 struct identity *id);
+bool tokens_have(const struct tokens *tokens, const struct identity *id);
 void tokens_free(struct tokens *tokens);
 
 #endif /* INC_AUTH_TOKEN_H */

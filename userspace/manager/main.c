@@ -42,6 +42,7 @@ static void reload(struct work *work)
 	free(work);
 	if (manager.stop)
 		return;
+	creds_refresh();
 	group_check_callers(&manager);
 	switches_reload(&manager);
 	event_say(&manager.events,
@@ -60,7 +61,6 @@ static void post_reload(void)
 	loop_post(&manager.loop, work);
 }
 
-static void *wait_signal(void *arg)
 /*
  * Called each second. A main loop that hangs serves nobody, while its connections,
  * its lock and its switches' sessions keep others from doing so. The seconds are
@@ -93,6 +93,7 @@ static int next_signal(const sigset_t *set)
 	return sig;
 }
 
+static void *wait_signal(void *arg)
 {
 	static struct work work = { .fn = stop };
 	const sigset_t *set = arg;
@@ -290,6 +291,7 @@ static int start_rpc(struct manager *m)
 	char err[640];
 	int port;
 
+	creds_watch(&m->loop, stats_creds, m);
 	m->rpc = rpc_start(&m->loop, m->o.listen, &m->o.security, &handler, m,
 			   &port, err, sizeof(err));
 	if (m->rpc) {

@@ -21,6 +21,7 @@
 #include "auth/pair.h"
 #include "auth/token.h"
 #include "base/loop.h"
+#include "manager.h"
 
 #define BEARER		"Bearer "
 
@@ -53,6 +54,61 @@ struct creds {
 	struct tokens			*tokens;
 	struct stamp			tokens_file;
 };
+
+static struct {
+	struct loop	*loop;
+	creds_read_fn	*fn;
+	void		*ctx;
+	struct creds	*creds;
+} watch;
+
+/**
+ * struct news - a file has changed
+ * @work: tells the main loop
+ * @file: which one
+ * @why: as of creds_read_fn
+ */
+struct news {
+	struct work	work;
+	enum creds_file	file;
+	char		why[512];
+};
+
+static void tell(struct work *work)
+{
+	struct news *n = container_of(work, struct news, work);
+
+	watch.fn(watch.ctx, n->file, n->why);
+	free(n);
+}
+
+/* Context: any thread. */
+static void was_read(enum creds_file file, const char *why)
+{
+	struct news *n = watch.fn ? calloc(1, sizeof(*n)) : NULL;
+
+	if (!n)
+		return;
+	n->work.fn = tell;
+	n->file = file;
+	snprintf(n->why, sizeof(n->why), "%s", why);
+	loop_post(watch.loop, &n->work);
+}
+
+/**
+ * creds_watch() - be told of files that have changed
+ * @loop: main loop, which calls @fn
+ * @fn: is told of each change
+ * @ctx: its first argument
+ *
+ * Context: Before the server is started.
+ */
+void creds_watch(struct loop *loop, creds_read_fn *fn, void *ctx)
+{
+	watch.loop = loop;
+	watch.fn = fn;
+	watch.ctx = ctx;
+}
 
 static bool changed(const char *path, struct stamp *last)
 {
@@ -166,11 +222,9 @@ fetch(void *ctx, grpc_ssl_server_certificate_config **config)
 	if (!any)
 		return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_UNCHANGED;
 	ret = read_pems(c->how, &p, err, sizeof(err));
-	if (ret) {
-		log_say("%s; the certificates that were read before are still used",
-			err);
+	was_read(CREDS_CERT, ret ? err : "");
+	if (ret)
 		return GRPC_SSL_CERTIFICATE_CONFIG_RELOAD_FAIL;
-	}
 	pair.cert_chain = p.cert;
 	pair.private_key = p.key;
 	*config = grpc_ssl_server_certificate_config_create(p.ca, &pair, 1);
@@ -228,17 +282,49 @@ static bool token_of(const grpc_metadata_array *metadata, const char **token,
 static void read_again(struct creds *c)
 {
 	struct tokens *fresh;
-	char err[256];
+	char err[256] = "";
 
 	if (!changed(c->how->tokens, &c->tokens_file))
 		return;
-	if (tokens_read(&fresh, c->how->tokens, err, sizeof(err))) {
-		log_say("--tokens %s: %s; the tokens that were read before are still valid",
-			c->how->tokens, err);
-		return;
+	if (!tokens_read(&fresh, c->how->tokens, err, sizeof(err))) {
+		tokens_free(c->tokens);
+		c->tokens = fresh;
 	}
-	tokens_free(c->tokens);
-	c->tokens = fresh;
+	was_read(CREDS_TOKENS, err);
+}
+
+static void read_crl_again(struct creds *c)
+{
+	char err[512] = "";
+
+	if (crl_refresh(c->crl, err, sizeof(err)))
+		was_read(CREDS_CRL, err);
+}
+
+/**
+ * creds_refresh() - read tokens and the list of revoked certificates again, if they
+ * have changed, rather than when they are needed
+ */
+void creds_refresh(void)
+{
+	if (!watch.creds)
+		return;
+	if (watch.creds->how->tokens)
+		read_again(watch.creds);
+	if (watch.creds->crl)
+		read_crl_again(watch.creds);
+}
+
+/**
+ * creds_dropped() - ask whether a caller's token was taken out of the file
+ * @id: who it was when it was let in
+ *
+ * Return: true if so; false if it came without one.
+ */
+bool creds_dropped(const struct identity *id)
+{
+	return id->token && watch.creds && watch.creds->tokens &&
+	       !tokens_have(watch.creds->tokens, id);
 }
 
 /* The client's certificate, or NULL. */
@@ -255,16 +341,9 @@ static const grpc_auth_property *cert_in(grpc_auth_context *ctx)
 
 static bool is_revoked(struct creds *c, const grpc_auth_property *pem)
 {
-	char err[512];
-	int ret;
-
 	if (!c->crl)
 		return false;
-	ret = crl_refresh(c->crl, err, sizeof(err));
-	if (ret < 0)
-		log_say("%s; the list that was read before still counts", err);
-	else if (ret)
-		log_say("--tls-crl %s: read again", c->how->crl);
+	read_crl_again(c);
 	return crl_revokes_pem(c->crl, pem->value, pem->value_length);
 }
 
@@ -379,6 +458,7 @@ struct creds *creds_new(const struct rpc_security *how, const char *address,
 		return NULL;
 	}
 	c->how = how;
+	watch.creds = c;
 	pthread_mutex_init(&c->lock, NULL);
 	if (how->crl) {
 		c->crl = crl_open(how->crl, how->ca, err, err_len);
@@ -406,6 +486,7 @@ void creds_free(struct creds *creds)
 {
 	if (!creds)
 		return;
+	watch.creds = NULL;
 	tokens_free(creds->tokens);
 	crl_free(creds->crl);
 	pthread_mutex_destroy(&creds->lock);

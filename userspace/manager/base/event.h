@@ -54,6 +54,8 @@ struct event {
 #define EVENT_GROUP_MOVES	"group-moves"
 #define EVENT_REFUSED		"caller-refused"
 #define EVENT_CUT		"connection-cut"
+#define EVENT_CREDS_READ	"credentials-read"
+#define EVENT_CREDS_WRONG	"credentials-wrong"
 #define EVENT_EXPIRES		"certificate-expires"
 #define EVENT_GROUP_RESTORED	"group-restored"
 #define EVENT_GROUP_LOST	"group-lost"

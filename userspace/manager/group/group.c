@@ -420,22 +420,32 @@ void group_closed(void *ctx, struct rpc_stream *stream)
 	}
 }
 
+/* Returns why the client may not call any more, NULL if it may. */
+static const char *why_gone(const struct rpc_stream *stream)
+{
+	if (rpc_stream_revoked(stream))
+		return "its certificate has been revoked";
+	return stream && creds_dropped(rpc_stream_identity(stream)) ?
+	       "its token has been revoked" : NULL;
+}
+
 /* The group may be freed. */
 static void check_callers(struct group *g)
 {
+	const char *why;
 	uint32_t i;
 
 	for (i = 0; i < g->like.ranks; i++)
 		if (g->ranks[i].state == RANK_PRESENT &&
-		    rpc_stream_revoked(g->ranks[i].stream)) {
+		    (why = why_gone(g->ranks[i].stream))) {
 			/* The others end with the group. */
-			group_lost(&g->ranks[i], "its certificate has been revoked");
+			group_lost(&g->ranks[i], why);
 			return;
 		}
 }
 
 /**
- * group_check_callers() - let go ranks whose certificates were revoked
+ * group_check_callers() - let go ranks whose certificates or tokens were revoked
  * @m: manager
  */
 void group_check_callers(struct manager *m)

@@ -236,6 +236,26 @@ static void put_expiry(const struct expiry *e, FILE *f)
 	}
 }
 
+static void put_stale(const struct stats *st, FILE *f)
+{
+	bool first = true;
+	const char *path;
+	int i;
+
+	for (i = 0; i < CREDS_FILES; i++) {
+		path = stale_path(st->m, i);
+		if (!path)
+			continue;
+		if (first)
+			head(f, "credentials_stale", "gauge",
+			     "Whether the file has changed and cannot be used.");
+		first = false;
+		fputs("inc_am_credentials_stale", f);
+		put_label(f, "file", path);
+		fprintf(f, " %d\n", st->stale.why[i][0] != '\0');
+	}
+}
+
 static void put_manager(const struct manager *m, FILE *f)
 {
 	head(f, "build_info", "gauge", "Version of the manager; always 1.");
@@ -257,6 +277,7 @@ void stats_metrics(const struct stats *st, FILE *f)
 	process_metrics(f);
 	put_manager(st->m, f);
 	put_expiry(&st->expiry, f);
+	put_stale(st, f);
 	put_quota(st->m, f, LIMIT_GROUPS);
 	put_quota(st->m, f, LIMIT_RANKS);
 	put_refused(st->m, f);

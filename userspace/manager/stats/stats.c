@@ -276,6 +276,19 @@ void stats_caller(void *ctx, const struct identity *who)
 	expiry_client(&m->stats->expiry, who);
 }
 
+/**
+ * stats_creds() - note that a file of those who may call has changed
+ * @ctx: manager
+ * @file: which one
+ * @why: why it cannot be used; empty: it was read
+ */
+void stats_creds(void *ctx, enum creds_file file, const char *why)
+{
+	struct manager *m = ctx;
+
+	stale_note(&m->stats->stale, m, file, why);
+}
+
 /* --- Groups -------------------------------------------------------------- */
 
 static void observe(struct stats_histogram *h, double value)

@@ -11,6 +11,7 @@
 #include "base/event.h"
 #include "stats/expiry.h"
 #include "stats/history.h"
+#include "stats/stale.h"
 
 #define STATS_BOUNDS	10
 
@@ -71,6 +72,7 @@ struct stats_watch {
  * @m: manager
  * @history: objects
  * @expiry: certificates
+ * @stale: files that say who may call, and are not in force
  * @switches: for each switch of the manager
  * @at: milliseconds; when samples are taken next
  * @taken: and when they were last
@@ -87,6 +89,7 @@ struct stats {
 	struct manager		*m;
 	struct history		history;
 	struct expiry		expiry;
+	struct stale		stale;
 	struct stats_switch	*switches;
 	int64_t			at;
 	int64_t			taken;
@@ -105,6 +108,7 @@ void stats_stop(struct stats *st);
 void stats_group_ends(struct stats *st, const struct group *g);
 void stats_expire(struct stats *st);
 void stats_caller(void *ctx, const struct identity *who);
+void stats_creds(void *ctx, enum creds_file file, const char *why);
 void stats_watch(struct stats *st, struct stats_watch *w);
 void stats_ignore(struct stats *st, struct stats_watch *w);
 

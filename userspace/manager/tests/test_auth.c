@@ -60,6 +60,12 @@ static void known_tokens(void)
 	      !strcmp(id.name, "eve") && !id.tenant[0], "the last one wins");
 	check(!tokens_find(t, "secret", 5, &id), "a part of a token");
 	check(!tokens_find(t, "", 0, &id), "an empty token");
+	check(tokens_have(t, &id), "it is still valid");
+	snprintf(id.tenant, sizeof(id.tenant), "green");
+	check(!tokens_have(t, &id), "not for another tenant");
+	id.token++;
+	id.tenant[0] = '\0';
+	check(!tokens_have(t, &id), "one that is not there any more");
 	tokens_free(t);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		check(!parses(bad[i], strlen(bad[i])), bad[i]);

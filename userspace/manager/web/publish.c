@@ -130,24 +130,36 @@ static void put_standby(struct json_object *out, const struct manager *m)
 				       json_object_new_string(text));
 }
 
-/* Certificates that are to be renewed. */
-static struct json_object *make_expiry(const struct expiry *e)
+static void put_alarm(struct json_object *list, const char *of,
+		      const char *name, const char *text)
 {
-	struct json_object *out = json_object_new_array(), *o;
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "of", json_object_new_string(of));
+	json_object_object_add(o, "name", json_object_new_string(name));
+	json_object_object_add(o, "text", json_object_new_string(text));
+	json_object_array_add(list, o);
+}
+
+/* Certificates that are to be renewed, and files that are not in force. */
+static struct json_object *make_expiry(const struct stats *st)
+{
+	struct json_object *out = json_object_new_array();
+	const struct expiry *e = &st->expiry;
 	int64_t now = unix_ms() / 1000;
 	const struct certificate *c;
 	char text[160];
+	int i;
 
+	for (i = 0; i < CREDS_FILES; i++)
+		if (st->stale.why[i][0])
+			put_alarm(out, stale_name(i), stale_path(st->m, i),
+				  st->stale.why[i]);
 	for (c = e->list; c; c = c->next) {
 		if (!expiry_level(c, now))
 			continue;
 		expiry_say(c, now, text, sizeof(text));
-		o = json_object_new_object();
-		json_object_object_add(o, "of", json_object_new_string(c->of));
-		json_object_object_add(o, "name",
-				       json_object_new_string(c->name));
-		json_object_object_add(o, "text", json_object_new_string(text));
-		json_object_array_add(out, o);
+		put_alarm(out, c->of, c->name, text);
 	}
 	return out;
 }
@@ -173,7 +185,7 @@ static char *make_state(struct web *w, int64_t now)
 	json_object_object_add(out, "cuts",
 			       cuts_update(w->links, w->m, now));
 	json_object_object_add(out, "certificates",
-			       make_expiry(&w->st->expiry));
+			       make_expiry(w->st));
 	json_object_object_add(out, "groups",
 			       ask(w->m, RPC_LIST_GROUPS, &groups.base,
 				   &rdma_inc__v1__list_groups_response__descriptor));
