@@ -11,7 +11,8 @@
 
 #include "manager.h"
 
-#define FAKE_SWITCHES	3	/* the last one is above the others */
+#define FAKE_SWITCHES	3	/* at the start; the last is above the others */
+#define FAKE_AGENTS	5	/* of them the last three */
 #define FAKE_HOSTS	4	/* at each leaf */
 
 uint32_t fuzz_any(uint32_t n);
@@ -81,6 +82,7 @@ bool fake_complete(void);
 
 void fake_host(struct inc_rdv_addr *addr, uint32_t host);
 bool fake_run(void);
+const char *fake_address(unsigned int sw);
 void fake_break(unsigned int sw, bool broken);
 void fake_news(struct manager *m);
 void fake_fabric_free(void);

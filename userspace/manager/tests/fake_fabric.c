@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * A crew of switches: two leaves with hosts, and one above them. Their agents
+ * A crew of switches: two leaves with hosts, and those above them, of which one
+ * is named at the start, as others may be later. Their agents
  * refuse what they are asked, lose it, and tell of failures as they like. In place
  * of base/pool.c and of all in fabric/ that speaks NETCONF.
  */
@@ -27,7 +28,7 @@ static struct {
 	uint32_t	trees[TREES];
 	unsigned int	n;
 	bool		broken;
-} switches[FAKE_SWITCHES];
+} switches[FAKE_AGENTS];
 
 static struct job *jobs;
 
@@ -50,6 +51,8 @@ void pool_submit(struct pool *pool, struct job *job)
 void pool_stop(struct pool *pool)
 {
 	(void)pool;
+	while (fake_run())
+		;
 }
 
 /**
@@ -144,6 +147,46 @@ static int trouble(const struct netconf *n, char *err)
 	if (switches[n->sw].broken)
 		return -ENOTCONN;
 	return fuzz_any(12) ? 0 : errors[fuzz_any(5)];
+}
+
+/* --- Which there are ----------------------------------------------------- */
+
+/**
+ * fake_address() - get the address of a switch
+ * @sw: its number
+ *
+ * Return: its address.
+ */
+const char *fake_address(unsigned int sw)
+{
+	static const char *const names[FAKE_AGENTS] = {
+		"0", "1", "2", "3", "4"
+	};
+
+	return names[sw];
+}
+
+/* SIGHUP: any of them are named. In place of options.c. */
+int options_again(struct options *o, const struct options *before)
+{
+	unsigned int i;
+
+	(void)before;
+	*o = (struct options) {
+		.switches = calloc(FAKE_AGENTS, sizeof(*o->switches)),
+	};
+	if (!o->switches)
+		abort();
+	for (i = 0; i < FAKE_AGENTS; i++)
+		if (fuzz_any(4))
+			o->switches[o->nswitches++] = fake_address(i);
+	return fuzz_any(10) ? 0 : -1;
+}
+
+void options_free(struct options *o)
+{
+	free(o->switches);
+	free(o->cables);
 }
 
 /* --- Trees --------------------------------------------------------------- */
@@ -282,19 +325,22 @@ static void put_if(struct sw_info *info, const char *mac,
 
 static void put_ifs(struct sw_info *info, unsigned int sw)
 {
-	char mac[MAC_LEN];
+	char mac[MAC_LEN], id[12];
 	uint32_t i;
 
-	info->ifs = calloc(FAKE_HOSTS + 1, sizeof(*info->ifs));
+	info->ifs = calloc(FAKE_HOSTS + FAKE_AGENTS, sizeof(*info->ifs));
 	if (!info->ifs)
 		abort();
-	if (sw == FAKE_SWITCHES - 1) {
+	if (sw >= FAKE_SWITCHES - 1) {
 		put_if(info, "02:00:00:00:00:01", "s0", "p1", 0);
 		put_if(info, "02:00:00:00:10:01", "s1", "p1", 0);
 		return;
 	}
-	snprintf(mac, sizeof(mac), "02:00:00:00:20:%02x", sw + 1);
-	put_if(info, mac, "s2", sw ? "p2" : "p1", 0);
+	for (i = FAKE_SWITCHES - 1; i < FAKE_AGENTS; i++) {
+		snprintf(mac, sizeof(mac), "02:00:00:00:%u0:%02x", i, sw + 1);
+		snprintf(id, sizeof(id), "s%u", i);
+		put_if(info, mac, id, sw ? "p2" : "p1", 0);
+	}
 	for (i = 0; i < FAKE_HOSTS; i++) {
 		snprintf(mac, sizeof(mac), "02:00:00:00:ff:%02x",
 			 sw * FAKE_HOSTS + i);
@@ -377,9 +423,10 @@ void sw_watch_stop(struct sw *sw)
  */
 void fake_news(struct manager *m)
 {
-	unsigned int at = fuzz_any(FAKE_SWITCHES);
+	struct sw *sw = &m->switches[fuzz_any(m->o.nswitches)];
+	unsigned int at = (unsigned int)atoi(sw->address);
 	struct sw_news news = {
-		.sw = &m->switches[at],
+		.sw = sw,
 		.kind = (enum sw_news_kind)fuzz_any(SW_NEWS_SLOT_FAILED + 1),
 		.member = (int)fuzz_any(6) - 1,
 		.unlike = (int)fuzz_any(6) - 1,
@@ -391,7 +438,7 @@ void fake_news(struct manager *m)
 		    switches[at].trees[fuzz_any(switches[at].n)] : fuzz_any(9);
 	if (news.kind == SW_NEWS_TREE_DELETED)
 		remove_tree(at, news.tree);
-	m->switches[at].heard(&news);
+	sw->heard(&news);
 }
 
 /**
@@ -401,7 +448,7 @@ void fake_fabric_free(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < FAKE_SWITCHES; i++) {
+	for (i = 0; i < FAKE_AGENTS; i++) {
 		switches[i].n = 0;
 		switches[i].broken = false;
 	}

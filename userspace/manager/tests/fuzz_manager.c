@@ -94,32 +94,6 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *lock,
 
 /* --- The manager, as main.c has it --------------------------------------- */
 
-static void seen(struct sw *sw, const struct sw_info *before)
-{
-	if (sw->up)
-		topo_changed(m.topo, sw);
-	if (m.state.phase != PHASE_ACTIVE)
-		return;
-	if (sw->up && !m.stop)
-		restore_check(&m, sw);
-	news_seen(&m, sw, before);
-	group_find_links(&m);
-	group_fabric_changed(&m);
-}
-
-static void heard(const struct sw_news *news)
-{
-	if (m.state.phase == PHASE_ACTIVE)
-		news_heard(&m, news);
-}
-
-static const struct sw *namesake(const struct sw *sw, const char *id)
-{
-	(void)sw;
-	(void)id;
-	return NULL;
-}
-
 /* In place of api/creds.c. */
 bool creds_dropped(const struct identity *id)
 {
@@ -127,34 +101,26 @@ bool creds_dropped(const struct identity *id)
 	return !fuzz_any(4);
 }
 
-static bool may_change(void)
+static void name_switches(void)
 {
-	return store_leads(m.state.store);
-}
-
-static void start_switches(void)
-{
-	static const char *const names[FAKE_SWITCHES] = { "0", "1", "2" };
 	unsigned int i;
 
-	m.switches = calloc(FAKE_SWITCHES, sizeof(*m.switches));
-	m.topo = m.switches ? topo_new(&m) : NULL;
-	if (!m.topo)
+	m.o.nswitches = FAKE_SWITCHES;
+	m.o.switches = calloc(FAKE_SWITCHES, sizeof(*m.o.switches));
+	for (i = 0; m.o.switches && i < FAKE_SWITCHES; i++)
+		m.o.switches[i] = strdup(fake_address(i));
+	if (!m.o.switches)
 		abort();
-	for (i = 0; i < FAKE_SWITCHES; i++) {
-		m.switches[i].loop = &m.loop;
-		m.switches[i].crew = &m.crew;
-		m.switches[i].index = i;
-		m.switches[i].address = names[i];
-		m.switches[i].interval_ms = m.o.agent_ms;
-		m.switches[i].seen = seen;
-		m.switches[i].heard = heard;
-		m.switches[i].namesake = namesake;
-		m.switches[i].may_change = may_change;
-		netconf_target_parse(&m.switches[i].target, names[i]);
-		if (sw_start(&m.switches[i]))
-			abort();
-	}
+}
+
+static void free_switches(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < m.o.nswitches; i++)
+		free((void *)m.o.switches[i]);
+	free(m.o.switches);
+	free(m.o.cables);
 }
 
 static void start(const char *limits)
@@ -175,12 +141,12 @@ static void start(const char *limits)
 	memset(&m, 0, sizeof(m));
 	m.o = (struct options) {
 		.listen = "fuzz:1", .advertise = "fuzz:1",
-		.nswitches = FAKE_SWITCHES,
 		.forming_ms = 10000, .heartbeat_ms = fuzz_any(4) ? 1000 : 0,
 		.misses = 8, .agent_ms = 2000, .agent_misses = 3,
 		.rebuild_ms = 20000, .store = fuzz_any(2) ? "sqlite:x" : "none",
 		.first_tree = 1, .last_tree = 400, .tenants = limits,
 	};
+	name_switches();
 	fake_store_lead(true);
 	loop_init(&m.loop);
 	if (tenants_open(&m.tenants, limits, true, err, sizeof(err)) ||
@@ -188,11 +154,12 @@ static void start(const char *limits)
 		fuzz_wrong("start");
 	m.stats = stats_start(&m);
 	ids_start(&m);
+	if (switches_start(&m))
+		fuzz_wrong("start");
 	m.rpc = rpc_start(&m.loop, m.o.listen, &m.o.security, &handler, &m,
 			  &port, err, sizeof(err));
 	if (!m.stats || !m.rpc || state_start(&m, err))
 		fuzz_wrong("start");
-	start_switches();
 }
 
 static int64_t deadline(void)
@@ -204,6 +171,8 @@ static int64_t deadline(void)
 		next = reserve_deadline(&m);
 	if (m.stats->at < next)
 		next = m.stats->at;
+	if (group_drain_deadline(&m) < next)
+		next = group_drain_deadline(&m);
 	if (m.state.phase == PHASE_ACTIVE && hosts_deadline(&m) < next)
 		next = hosts_deadline(&m);
 	return timers_next(&m.loop.timers) < next ?
@@ -215,6 +184,7 @@ static void turn(void)
 	deadline();
 	loop_turn(&m.loop, 0);
 	reserve_expire(&m);
+	group_drain_turn(&m);
 	if (m.state.phase == PHASE_ACTIVE && hosts_turn(&m))
 		group_note_again(&m);
 	state_turn(&m);
@@ -240,7 +210,7 @@ static void stop(void)
 
 	stopping = true;
 	m.stop = true;
-	for (i = 0; i < FAKE_SWITCHES; i++)
+	for (i = 0; i < m.o.nswitches; i++)
 		sw_hush(&m.switches[i]);
 	if (m.state.store)
 		state_forget(&m, "stop");
@@ -251,20 +221,16 @@ static void stop(void)
 	if (m.groups)
 		fuzz_wrong("a group stays for ever");
 	rpc_stop(m.rpc);
-	for (i = 0; i < FAKE_SWITCHES; i++)
-		sw_stop(&m.switches[i]);
 	while (fake_run())
 		;
 	loop_turn(&m.loop, 0);
-	for (i = 0; i < FAKE_SWITCHES; i++) {
+	for (i = 0; i < m.o.nswitches; i++)
 		if (m.switches[i].parts)
 			fuzz_wrong("a switch has parts of no group");
-		sw_info_free(m.switches[i].info);
-	}
+	drain_forget(&m);
+	switches_stop(&m);
 	if (m.groups)
 		fuzz_wrong("a group came while the manager ended");
-	topo_free(m.topo);
-	free(m.switches);
 	state_stop(&m);
 	loop_turn(&m.loop, 0);
 	stats_stop(m.stats);
@@ -275,6 +241,7 @@ static void stop(void)
 	index_free(&m.by_tree);
 	fake_store_free();
 	fake_fabric_free();
+	free_switches();
 	stopping = false;
 }
 
@@ -449,6 +416,9 @@ static void ask(struct grpc_call *call)
 		r.groups = 1 + fuzz_any(2);
 		r.seconds = fuzz_any(60);
 		msg = &r.base;
+	} else if (strstr(call->path, "Switch")) {
+		snprintf(name, sizeof(name), "%s%u", fuzz_any(2) ? "s" : "",
+			 fuzz_any(FAKE_AGENTS));
 	} else if (strstr(call->path, "Events") || !fuzz_any(8)) {
 		get.name = "";
 	}
@@ -466,11 +436,14 @@ static void request(void)
 		PATH("GetHistory"), PATH("ListQuotas"), PATH("WatchTasks"),
 		PATH("AddReservation"), PATH("DeleteReservation"),
 		PATH("ListReservations"), PATH("None"), AM_JOIN,
+		PATH("DrainSwitch"), PATH("ResumeSwitch"),
 	};
 	struct grpc_call *call;
 
 	call = open_call(paths[fuzz_any(sizeof(paths) / sizeof(paths[0]))],
 			 NULL);
+	if (strstr(call->path, "Switch"))
+		call->who.role = ROLE_OPERATOR;
 	call->deaf = !fuzz_any(6);
 	if (fuzz_any(12))
 		ask(call);
@@ -541,17 +514,50 @@ static void pass_time(void)
 	clock_ms += ms[fuzz_any(sizeof(ms) / sizeof(ms[0]))];
 }
 
+static void write_limits(const char *path)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		abort();
+	fprintf(f, "all-groups = %u\ntenant = red\npriority = 5\n"
+		"tenant = hostile\ngroups = 3\nmax-ranks = 5\n",
+		3 + fuzz_any(6));
+	fclose(f);
+}
+
+static void change_limits(void)
+{
+	FILE *f = m.o.tenants && !fuzz_any(4) ? fopen(m.o.tenants, "w") : NULL;
+	char err[512];
+
+	if (f) {
+		fputs("nonsense\n", f);
+		fclose(f);
+	} else if (m.o.tenants) {
+		write_limits(m.o.tenants);
+	}
+	tenants_reload(&m.tenants, err, sizeof(err));
+}
+
 static void rare(void)
 {
-	switch (fuzz_any(7)) {
+	switch (fuzz_any(10)) {
 	case 0:
-		fake_break(fuzz_any(FAKE_SWITCHES), fuzz_any(2));
+		fake_break(fuzz_any(FAKE_AGENTS), fuzz_any(2));
 		break;
 	case 1:
 		fake_store_lead(fuzz_any(3));
 		break;
 	case 2:
 		group_check_callers(&m);
+		break;
+	case 3:
+	case 4:
+		switches_reload(&m);
+		break;
+	case 5:
+		change_limits();
 		break;
 	default:
 		fake_news(&m);
@@ -589,24 +595,11 @@ static void step(void)
 	settle();
 }
 
-static const char *write_limits(char *path)
-{
-	static const char text[] =
-		"all-groups = 5\ntenant = red\npriority = 5\n"
-		"tenant = hostile\ngroups = 3\nmax-ranks = 5\n";
-	int fd = mkstemp(path);
-
-	if (fd < 0 || write(fd, text, sizeof(text) - 1) < 0)
-		abort();
-	close(fd);
-	return path;
-}
-
 int main(int argc, char **argv)
 {
 	uint64_t steps = argc > 1 ? strtoull(argv[1], NULL, 0) : STEPS, i;
 	char path[] = "/tmp/fuzz_manager.XXXXXX";
-	const char *limits = write_limits(path);
+	int fd = mkstemp(path);
 	unsigned int k;
 
 	seed = argc > 2 ? strtoull(argv[2], NULL, 0) :
@@ -614,15 +607,19 @@ int main(int argc, char **argv)
 	printf("# %llu steps, seed %llu\n", (unsigned long long)steps,
 	       (unsigned long long)seed);
 	fflush(stdout);
+	if (fd < 0)
+		abort();
+	close(fd);
 	state = seed;
 	clock_ms = 1000000;
 	for (i = 0; i < steps; i += RUN) {
-		start(fuzz_any(2) ? limits : NULL);
+		write_limits(path);
+		start(fuzz_any(2) ? path : NULL);
 		for (k = 0; k < RUN; k++)
 			step();
 		stop();
 	}
-	unlink(limits);
+	unlink(path);
 	puts("ok - random calls, completions and failures");
 	return 0;
 }
