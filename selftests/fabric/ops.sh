@@ -297,9 +297,27 @@ part_web()
 	at l0 ip link set uplink down
 	ktap_run "the page, a link is cut" sw python3 \
 		"$ROOT/selftests/fabric/page.py" http://127.0.0.1:18789/ cut
+	amd_down
+	AMD_STORE=sqlite:$LAB_OUT/ops.db
+	at l0 ip link set uplink up
+	amd_up && wait_for 10 ctl_up && wait_for 10 links_up
+	at l0 ip link set uplink down
+	wait_for 10 link_down
+	ktap $? "a link is cut" "$(metrics | grep link_up)"
+	kill_amd
+	amd_up && wait_for 10 ctl_up && wait_for 10 link_down
+	ktap $? "the next manager knows it" "$(metrics | grep link_up)"
+	sleep 3
+	link_down
+	ktap $? "and still does" "$(metrics | grep link_up)"
 	at l0 ip link set uplink up
 	wait_for 10 links_up
 	ktap $? "the link is there again" "$(metrics | grep link_up)"
+}
+
+link_down()
+{
+	metrics | grep "^inc_am_link_up.* 0$" | grep -q '"uplink"'
 }
 
 # No link of the manager's metrics is down.
@@ -309,9 +327,16 @@ links_up()
 		! metrics | grep -q "^inc_am_link_up.* 0$"
 }
 
+has_task()
+{
+	metrics | grep -q "^inc_am_task_received_bytes_total{.*,task=\"$JOB_NAME\"}"
+}
+
 part_http()
 {
 	am_job "a job, for the metrics" 2 --count 1000
+	# They are made less often if that takes long.
+	wait_for 20 has_task
 	# Small buffers are full soon.
 	sw sysctl -qw net.ipv4.tcp_wmem="4096 4096 16384"
 	ktap_run "HTTP" sw python3 "$ROOT/selftests/fabric/web.py" \

@@ -37,6 +37,7 @@
 #include "tenant/quota.h"
 
 struct group;
+struct json_object;
 struct stats;
 
 /**
@@ -116,6 +117,8 @@ struct options {
  * @topo: how they are linked, and where hosts are
  * @tenants: whose groups these are
  * @drains: switches that get no more trees
+ * @links: links that are there, or were, by name: known.c
+ * @links_changed: switches whose links the store has otherwise
  * @drain_at: milliseconds; when to look what has to move away from them
  * @groups: groups, in the order of their creation
  * @groups_end: where the next one is appended
@@ -143,6 +146,8 @@ struct manager {
 	struct topo	*topo;
 	struct tenants	tenants;
 	struct drain	*drains;
+	struct json_object *links;
+	struct json_object *links_changed;
 	int64_t		drain_at;
 	struct group	*groups;
 	struct group	**groups_end;

@@ -84,6 +84,7 @@ static void begin(struct manager *m)
 	ids_restore(m, m->state.list);
 	reserve_restore(m, m->state.list);
 	drain_restore(m, m->state.list);
+	known_restore(m, m->state.list);
 	restore_all(m, m->state.list);
 	store_list_free(m->state.list);
 	m->state.list = NULL;
@@ -306,4 +307,5 @@ void state_stop(struct manager *m)
 	if (m->state.store)
 		store_stop(m->state.store);
 	store_list_free(m->state.list);
+	known_free(m);
 }

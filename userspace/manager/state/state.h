@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * What survives the manager: groups that have a tree. keep.c writes them
- * to the store, restore.c makes them of what another manager has left, leader.c
+ * to the store, known.c the links that the page shows, restore.c makes them of what another manager has left, leader.c
  * decides when this manager may act, record.c has the format.
  */
 #ifndef INC_MANAGER_STATE_H
@@ -14,6 +14,7 @@
 #include "store/store.h"
 
 struct group;
+struct json_object;
 struct manager;
 struct reservation;
 struct part;
@@ -127,6 +128,11 @@ void drain_end(struct manager *m, struct sw *sw, const char *by);
 void drain_seen(struct manager *m, struct sw *sw);
 void drain_restore(struct manager *m, const struct store_record *list);
 void drain_forget(struct manager *m);
+
+/* known.c */
+struct json_object *known_look(struct manager *m, int64_t now);
+void known_restore(struct manager *m, const struct store_record *list);
+void known_free(struct manager *m);
 
 /* reserve.c */
 int reserve_add(struct manager *m, const struct reservation *wish,

@@ -25,7 +25,6 @@
  * @watch: called each second
  * @next: milliseconds; when to publish next
  * @history_at: milliseconds; when to publish the last hour next
- * @links: links by name, of cuts_update()
  * @names: names of hosts
  */
 struct web {
@@ -35,7 +34,6 @@ struct web {
 	struct stats_watch	watch;
 	int64_t			next;
 	int64_t			history_at;
-	struct json_object	*links;
 	struct names		*names;
 };
 
@@ -182,8 +180,7 @@ static char *make_state(struct web *w, int64_t now)
 	put_standby(out, w->m);
 	json_object_object_add(out, "names", make_names(w, topology));
 	json_object_object_add(out, "topology", topology);
-	json_object_object_add(out, "cuts",
-			       cuts_update(w->links, w->m, now));
+	json_object_object_add(out, "cuts", known_look(w->m, now));
 	json_object_object_add(out, "certificates",
 			       make_expiry(w->st));
 	json_object_object_add(out, "groups",
@@ -197,7 +194,7 @@ static char *make_state(struct web *w, int64_t now)
 	return copy_text(out, "data: ", "\n\n");
 }
 
-static char *make_metrics(struct web *w, int64_t now)
+static char *make_metrics(struct web *w)
 {
 	char *text = NULL;
 	size_t len;
@@ -206,7 +203,7 @@ static char *make_metrics(struct web *w, int64_t now)
 	if (!f)
 		return NULL;
 	stats_metrics(w->st, f);
-	cuts_metrics(w->links, now, f);
+	cuts_metrics(w->m, f);
 	fclose(f);
 	return text;
 }
@@ -220,7 +217,7 @@ static void publish(struct stats_watch *watch)
 	if (begin < w->next)
 		return;
 	shown = make_state(w, now);
-	http_publish(w->http, shown, make_metrics(w, now));
+	http_publish(w->http, shown, make_metrics(w));
 	if (begin >= w->history_at) {
 		http_publish_history(w->http,
 				     copy_text(spark_lines(&w->st->history),
@@ -256,7 +253,6 @@ struct web *web_start(struct manager *m, struct stats *st, const char *address,
 	}
 	w->m = m;
 	w->st = st;
-	w->links = json_object_new_object();
 	w->names = names_start();
 	w->watch.tick = publish;
 	stats_watch(st, &w->watch);
@@ -275,6 +271,5 @@ void web_stop(struct web *web)
 	stats_ignore(web->st, &web->watch);
 	http_stop(web->http);
 	names_stop(web->names);
-	json_object_put(web->links);
 	free(web);
 }

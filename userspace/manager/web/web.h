@@ -48,9 +48,7 @@ struct web_file {
 };
 
 /* cuts.c */
-struct json_object *cuts_update(struct json_object *known,
-				const struct manager *m, int64_t now);
-void cuts_metrics(struct json_object *known, int64_t now, FILE *f);
+void cuts_metrics(const struct manager *m, FILE *f);
 
 /* spark.c */
 struct json_object *spark_lines(const struct history *h);

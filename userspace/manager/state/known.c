@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Links that the manager knows: those that are there, and those that are not any
+ * more. An operator who looks after an hour has to see which cable it was, and a
+ * manager that is started then has to know it, too: they are in the store, a record
+ * for each switch with the links that begin there.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/seen.h"
+#include "group/group.h"
+#include "state/json_text.h"
+
+#define PREFIX		"links/"
+#define KEEP_MS		(24 * 3600 * 1000LL)
+#define CUTS_MAX	1024
+#define KEY_LEN		(2 * (SWITCH_ID_MAX + 1) + 2 * 32 + 8)
+
+/**
+ * struct look - at all links
+ * @m: manager
+ * @now: milliseconds since 1970
+ * @ends: interfaces that have a link: a cable of one that is lost was moved
+ * @cuts: links that are missing
+ * @whole: each switch has said who it is
+ */
+struct look {
+	struct manager		*m;
+	int64_t			now;
+	struct json_object	*ends;
+	struct json_object	*cuts;
+	bool			whole;
+};
+
+static void add_end(struct json_object *o, const char *which,
+		    const struct sw_info *info, uint32_t itf)
+{
+	char key[32];
+
+	snprintf(key, sizeof(key), "%s-switch", which);
+	put_text(o, key, info->id);
+	snprintf(key, sizeof(key), "%s-interface", which);
+	put_text(o, key, itf == SEEN_OWN ? "" : info->ifs[itf].name);
+}
+
+static void mark_end(struct json_object *ends, struct json_object *link,
+		     const char *sw, const char *itf)
+{
+	char key[KEY_LEN];
+
+	if (!*text_of(link, itf))
+		return;
+	snprintf(key, sizeof(key), "%s %s", text_of(link, sw),
+		 text_of(link, itf));
+	json_object_object_add(ends, key, NULL);
+}
+
+static bool has_end(struct json_object *ends, struct json_object *link,
+		    const char *sw, const char *itf)
+{
+	char key[KEY_LEN];
+
+	snprintf(key, sizeof(key), "%s %s", text_of(link, sw),
+		 text_of(link, itf));
+	return json_object_object_get_ex(ends, key, NULL);
+}
+
+static void name_link(char key[KEY_LEN], struct json_object *o)
+{
+	snprintf(key, KEY_LEN, "%s %s - %s %s", text_of(o, "from-switch"),
+		 text_of(o, "from-interface"), text_of(o, "to-switch"),
+		 text_of(o, "to-interface"));
+}
+
+static int64_t seen_at(struct json_object *link)
+{
+	return json_object_get_int64(json_object_object_get(link, "seen"));
+}
+
+static bool is_cut(struct json_object *link)
+{
+	return json_object_get_boolean(json_object_object_get(link, "cut"));
+}
+
+static void set_seen(struct json_object *link, int64_t now)
+{
+	json_object_object_add(link, "seen", json_object_new_int64(now));
+}
+
+/* The store has it otherwise. */
+static void set_changed(struct manager *m, struct json_object *link)
+{
+	json_object_object_add(m->links_changed, text_of(link, "from-switch"),
+			       NULL);
+}
+
+static void set_cut(struct manager *m, struct json_object *link, bool cut)
+{
+	if (is_cut(link) == cut)
+		return;
+	json_object_object_add(link, "cut", json_object_new_boolean(cut));
+	set_changed(m, link);
+}
+
+static void begin(struct manager *m)
+{
+	if (!m->links)
+		m->links = json_object_new_object();
+	if (!m->links_changed)
+		m->links_changed = json_object_new_object();
+}
+
+/**
+ * known_free() - know no links any more
+ * @m: manager
+ */
+void known_free(struct manager *m)
+{
+	json_object_put(m->links);
+	json_object_put(m->links_changed);
+	m->links = NULL;
+	m->links_changed = NULL;
+}
+
+/* --- The store ----------------------------------------------------------- */
+
+static void written(void *ctx, const char *key, struct store_record *list,
+		    const char *err)
+{
+	struct manager *m = ctx;
+
+	(void)list;
+	if (err)
+		event_say(&m->events, EVENT_STORE_FAILED, key + strlen(PREFIX),
+			  "its links are not stored, and tried again: %.200s", err);
+}
+
+/* When a link that is there was seen changes each second: it is not stored. */
+static struct json_object *stored(struct json_object *link)
+{
+	struct json_object *o = json_object_new_object();
+
+	put_text(o, "from-switch", text_of(link, "from-switch"));
+	put_text(o, "from-interface", text_of(link, "from-interface"));
+	put_text(o, "to-switch", text_of(link, "to-switch"));
+	put_text(o, "to-interface", text_of(link, "to-interface"));
+	if (is_cut(link))
+		set_seen(o, seen_at(link));
+	return o;
+}
+
+static void keep_switch(struct manager *m, const char *id,
+			struct json_object *list)
+{
+	char key[STORE_KEY_MAX + 1], *text;
+
+	snprintf(key, sizeof(key), PREFIX "%s", id);
+	if (!json_object_array_length(list)) {
+		store_del(m->state.store, key);
+		return;
+	}
+	text = strdup(json_object_to_json_string_ext(list,
+			JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
+	if (text)
+		store_put(m->state.store, key, (uint8_t *)text, strlen(text),
+			  written, m);
+}
+
+/* Write the records of those switches whose links have changed. */
+static void keep(struct manager *m)
+{
+	struct json_object *changed = m->links_changed, *list;
+
+	json_object_object_foreach(changed, sw, unused) {
+		(void)unused;
+		json_object_object_add(changed, sw, json_object_new_array());
+	}
+	json_object_object_foreach(m->links, key, link) {
+		(void)key;
+		if (json_object_object_get_ex(changed,
+					      text_of(link, "from-switch"),
+					      &list))
+			json_object_array_add(list, stored(link));
+	}
+	json_object_object_foreach(changed, id, links)
+		keep_switch(m, id, links);
+	json_object_put(changed);
+	m->links_changed = NULL;
+}
+
+/* --- Looking ------------------------------------------------------------- */
+
+/* Note all links that there are now. */
+static void note_links(struct look *l)
+{
+	const struct topo_link *link;
+	struct json_object *o, *was;
+	char key[KEY_LEN];
+	uint32_t i, n;
+
+	link = topo_links(l->m, &n);
+	for (i = 0; i < n; i++) {
+		o = json_object_new_object();
+		add_end(o, "from", l->m->switches[link[i].a].info,
+			link[i].a_if);
+		add_end(o, "to", l->m->switches[link[i].b].info, link[i].b_if);
+		mark_end(l->ends, o, "from-switch", "from-interface");
+		mark_end(l->ends, o, "to-switch", "to-interface");
+		name_link(key, o);
+		if (json_object_object_get_ex(l->m->links, key, &was)) {
+			json_object_put(o);
+			o = was;
+		} else {
+			json_object_object_add(l->m->links, key, o);
+			set_changed(l->m, o);
+		}
+		set_seen(o, l->now);
+		set_cut(l->m, o, false);
+	}
+}
+
+enum answer {
+	ANSWER_NONE,	/* no switch of this identity has answered */
+	ANSWER_THERE,
+	ANSWER_LEFT,	/* it is not the manager's any more */
+};
+
+static enum answer answer_of(const struct manager *m, struct json_object *link,
+			     const char *end)
+{
+	const char *id = text_of(link, end);
+	enum answer answer = ANSWER_NONE;
+	const struct sw *sw;
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++) {
+		sw = &m->switches[i];
+		if (!sw->info || strcmp(sw->info->id, id))
+			continue;
+		if (!sw->gone)
+			return ANSWER_THERE;
+		answer = ANSWER_LEFT;
+	}
+	return answer;
+}
+
+static bool all_have_answered(const struct manager *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->o.nswitches; i++)
+		if (!m->switches[i].info && !m->switches[i].gone)
+			return false;
+	return true;
+}
+
+/* A link that is not there. Returns false if it is to be forgotten. */
+static bool check_missing(struct look *l, struct json_object *link)
+{
+	enum answer from = answer_of(l->m, link, "from-switch");
+	enum answer to = answer_of(l->m, link, "to-switch");
+
+	if (from == ANSWER_LEFT || to == ANSWER_LEFT ||
+	    (l->whole && (from == ANSWER_NONE || to == ANSWER_NONE)) ||
+	    has_end(l->ends, link, "from-switch", "from-interface") ||
+	    has_end(l->ends, link, "to-switch", "to-interface"))
+		return false;
+	/* Nobody can tell yet. */
+	if (!is_cut(link) && (from == ANSWER_NONE || to == ANSWER_NONE)) {
+		set_seen(link, l->now);
+		return true;
+	}
+	if (l->now - seen_at(link) > KEEP_MS ||
+	    json_object_array_length(l->cuts) >= CUTS_MAX)
+		return false;
+	set_cut(l->m, link, true);
+	json_object_array_add(l->cuts, json_object_get(link));
+	return true;
+}
+
+/**
+ * known_look() - compare the fabric's links with those of before
+ * @m: manager
+ * @now: milliseconds since 1970
+ *
+ * A link is forgotten a day after it was seen last, when one of its interfaces has
+ * another one, when one of its switches is gone, and if more than CUTS_MAX are
+ * missing. As long as one of its switches has not answered since the manager was
+ * started it is taken to be as it was.
+ *
+ * Return: array of the links that are missing, with both ends and "seen", when
+ *	they were there last, in milliseconds since 1970.
+ */
+struct json_object *known_look(struct manager *m, int64_t now)
+{
+	struct look l = {
+		.m		= m,
+		.now		= now,
+		.ends		= json_object_new_object(),
+		.cuts		= json_object_new_array(),
+		.whole		= all_have_answered(m),
+	};
+
+	begin(m);
+	note_links(&l);
+	/* Unlike json_object_object_foreachC() this one bears a deletion. */
+	json_object_object_foreach(m->links, key, link) {
+		if (seen_at(link) == now || check_missing(&l, link))
+			continue;
+		set_changed(m, link);
+		json_object_object_del(m->links, key);
+	}
+	if (m->state.store && m->state.phase == PHASE_ACTIVE)
+		keep(m);
+	json_object_put(l.ends);
+	return l.cuts;
+}
+
+/* --- Taking over --------------------------------------------------------- */
+
+/* What this manager has seen itself is newer. */
+static void restore_link(struct manager *m, struct json_object *link,
+			 int64_t now)
+{
+	struct json_object *o = stored(link);
+	char key[KEY_LEN];
+
+	name_link(key, o);
+	if (json_object_object_get_ex(m->links, key, NULL)) {
+		json_object_put(o);
+		return;
+	}
+	set_seen(o, seen_at(link) ? seen_at(link) : now);
+	json_object_object_add(o, "cut",
+			       json_object_new_boolean(seen_at(link) != 0));
+	json_object_object_add(m->links, key, o);
+}
+
+static void restore(struct manager *m, const struct store_record *rec)
+{
+	struct json_object *list =
+		json_tokener_parse((const char *)rec->data);
+	int64_t now = unix_ms();
+	size_t i;
+
+	if (json_object_is_type(list, json_type_array))
+		for (i = 0; i < json_object_array_length(list); i++)
+			restore_link(m, json_object_array_get_idx(list, i),
+				     now);
+	else
+		log_say("store: %s: it cannot be read", rec->key);
+	json_object_put(list);
+}
+
+/**
+ * known_restore() - take over the links of the store
+ * @m: manager
+ * @list: all records
+ */
+void known_restore(struct manager *m, const struct store_record *list)
+{
+	begin(m);
+	for (; list; list = list->next)
+		if (!strncmp(list->key, PREFIX, strlen(PREFIX)))
+			restore(m, list);
+}
