@@ -5,7 +5,7 @@
 # each other.
 #
 #   tenant.sh [VAR=VALUE]... [PART...]
-#	PART: quota reserve switch reload hide priority preempt memory slow restart
+#	PART: quota reserve switch reload hide names priority preempt memory slow restart
 
 # shellcheck disable=SC2319 # "$?" of a condition is what ktap wants
 # shellcheck source=selftests/lib/suite.sh
@@ -371,6 +371,49 @@ am_same()
 	JOB_PIDS=($!)
 }
 
+# figure TENANT: bytes of its task $JOB_NAME that hosts sent, by the metrics.
+figure()
+{
+	metrics | sed -n "s/^inc_am_task_received_bytes_total{tenant=\"$1\",task=\"$JOB_NAME\"} //p"
+}
+
+has_figure()
+{
+	[ "$(figure "$1")" ]
+}
+
+# Two tenants choose one name, and one sends ten times as much.
+part_names()
+{
+	local red blue
+
+	as ruth am_start 2 allreduce --count 10000 -i 20 -x 0
+	job_wait
+	ktap $? "a job of red" "$(cat "$JOB_LOG".*)"
+	JOB_PIDS=()
+	as bob am_rank 0 2 allreduce --count 100000 -i 20 -x 0
+	as bob am_rank 1 2 allreduce --count 100000 -i 20 -x 0
+	job_wait
+	ktap $? "one of blue, with the same name" "$(cat "$JOB_LOG".*)"
+	wait_for 20 has_figure blue
+	red=$(figure red)
+	blue=$(figure blue)
+	((red >= 1600000 && red < 2400000 && blue >= 16000000 &&
+		blue < 24000000))
+	ktap $? "each has figures of its own" "$red and $blue bytes"
+	SAYS_BY=(as olga ctl)
+	[ "$(as olga ctl task "$JOB_NAME" | sed 's/.*ended, \(tenant [a-z]*\),.*/\1/' |
+		sort | xargs)" = "tenant blue tenant red" ]
+	ktap $? "two rows, each with its tenant" "$(as olga ctl task)"
+	says "task NAME TENANT" 0 "ended, tenant red" task "$JOB_NAME" red
+	says "of none" 2 "there is no task" task "$JOB_NAME" -
+	says "whose history?" 2 "several tenants" task "$JOB_NAME" --history
+	says "of this one" 0 "messages/s" task "$JOB_NAME" blue --history
+	says "a switch has no tenant" 1 "has no switches" task --switches sw red
+	says "events say whose" 0 "(tenant blue)" event
+	gone "names"
+}
+
 # --- Priorities -------------------------------------------------------------
 
 ENDED="a tenant with a higher priority needs its room"
@@ -687,4 +730,4 @@ part_restart()
 	amd_up
 }
 
-suite "quota reserve switch reload hide priority preempt memory slow restart" "$@"
+suite "quota reserve switch reload hide names priority preempt memory slow restart" "$@"

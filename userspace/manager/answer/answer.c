@@ -336,10 +336,16 @@ static void drop_groups(struct list *list)
 	drop(list);
 }
 
-static bool is_of(const struct group *g, const char *tenant)
+/**
+ * answer_is_of() - check whether something is whose the request is about
+ * @owner: tenant that has it; empty: a caller without one
+ * @tenant: of the request; "-": a caller without a tenant; empty: anyone
+ *
+ * Return: true if so.
+ */
+bool answer_is_of(const char *owner, const char *tenant)
 {
-	return !*tenant ||
-	       !strcmp(*g->tenant->name ? g->tenant->name : "-", tenant);
+	return !*tenant || !strcmp(*owner ? owner : "-", tenant);
 }
 
 /**
@@ -359,7 +365,7 @@ struct group *answer_group(const struct manager *m, const char *name,
 
 	for (g = m->groups; g; g = g->next) {
 		if (strcmp(g->like.job, name) || !sees(a, g) ||
-		    !is_of(g, tenant))
+		    !answer_is_of(g->tenant->name, tenant))
 			continue;
 		if (found && found->tenant != g->tenant) {
 			answer_refuse(a, EINVAL, "several tenants have a group \"%.63s\": say whose",

@@ -63,6 +63,7 @@ static uint64_t collect(const struct events *e, uint64_t from, size_t max,
 		out->kind = (char *)ev->kind;
 		out->subject = (char *)ev->subject;
 		out->text = (char *)ev->text;
+		out->tenant = (char *)ev->tenant;
 		b->list[b->msg.n_events++] = out;
 	}
 	return from;

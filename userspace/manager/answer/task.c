@@ -30,21 +30,25 @@ struct row {
  * struct table - an answer that is being made
  * @kind: kind of the objects
  * @name: the one that is asked for; empty: all
+ * @tenant: whose; empty: anyone's; "-": a caller's without a tenant
  * @n: number of @rows
  * @rows: rows
  */
 struct table {
 	enum series_kind	kind;
 	const char		*name;
+	const char		*tenant;
 	size_t			n;
 	struct row		**rows;
 };
 
-static struct row *add_row(struct table *t, const char *name, const char *state)
+static struct row *add_row(struct table *t, const char *tenant,
+			   const char *name, const char *state)
 {
 	struct row **rows, *r;
 
-	if (t->name[0] && strcmp(t->name, name))
+	if ((t->name[0] && strcmp(t->name, name)) ||
+	    !answer_is_of(tenant, t->tenant))
 		return NULL;
 	rows = realloc(t->rows, (t->n + 1) * sizeof(*rows));
 	if (!rows)
@@ -55,6 +59,7 @@ static struct row *add_row(struct table *t, const char *name, const char *state)
 		return NULL;
 	rdma_inc__v1__task__init(&r->msg);
 	r->msg.kind = (char *)series_kind_name(t->kind);
+	r->msg.tenant = (char *)tenant;
 	r->msg.name = (char *)name;
 	r->msg.state = (char *)state;
 	r->msg.waits_for = r->waits;
@@ -65,7 +70,7 @@ static struct row *add_row(struct table *t, const char *name, const char *state)
 static void put_counts(const struct manager *m, struct table *t, struct row *r)
 {
 	const struct series *s = history_find(&m->stats->history, t->kind,
-					      r->msg.name);
+					      r->msg.tenant, r->msg.name);
 
 	if (!s)
 		return;
@@ -87,7 +92,10 @@ static void put_tasks(const struct manager *m, struct table *t)
 	unsigned int i;
 
 	for (g = m->groups; g; g = g->next) {
-		r = add_row(t, g->like.job, answer_state(g));
+		/* One that is ending shares the figures of its successor. */
+		r = g == group_of_tenant(m, g->tenant->name, g->like.job) ?
+		    add_row(t, g->tenant->name, g->like.job, answer_state(g)) :
+		    NULL;
 		if (!r)
 			continue;
 		r->msg.ranks = g->like.ranks;
@@ -98,8 +106,9 @@ static void put_tasks(const struct manager *m, struct table *t)
 	}
 	for (i = 0; i < SERIES_BUCKETS; i++)
 		for (s = m->stats->history.bucket[i]; s; s = s->next)
-			if (s->kind == SERIES_TASK && s->ended)
-				add_row(t, s->name, "ended");
+			if (s->kind == SERIES_TASK && s->ended &&
+			    !group_of_tenant(m, s->tenant, s->name))
+				add_row(t, s->tenant, s->name, "ended");
 }
 
 static void put_switches(const struct manager *m, struct table *t)
@@ -112,7 +121,7 @@ static void put_switches(const struct manager *m, struct table *t)
 		sw = &m->switches[i];
 		if (sw->gone)
 			continue;
-		r = add_row(t, sw_name(sw), !sw->up ? sw->why :
+		r = add_row(t, "", sw_name(sw), !sw->up ? sw->why :
 			    sw_closed(sw) ? answer_drain(sw) : "up");
 		if (r)
 			r->msg.switches = sw->parts;
@@ -127,7 +136,7 @@ static void put_clients(const struct manager *m, struct table *t)
 	for (i = 0; i < SERIES_BUCKETS; i++)
 		for (s = m->stats->history.bucket[i]; s; s = s->next)
 			if (s->kind == SERIES_CLIENT)
-				add_row(t, s->name,
+				add_row(t, "", s->name,
 					s->last.rx + s->last.tx > 0 ? "busy" :
 								      "idle");
 }
@@ -147,9 +156,10 @@ static void fill(const struct manager *m, struct table *t)
 }
 
 static void answer_table(const struct manager *m, enum series_kind kind,
-			 const char *name, struct rpc_answer *a)
+			 const char *name, const char *tenant,
+			 struct rpc_answer *a)
 {
-	struct table t = { .kind = kind, .name = name };
+	struct table t = { .kind = kind, .name = name, .tenant = tenant };
 	RdmaInc__V1__Tasks out = RDMA_INC__V1__TASKS__INIT;
 	size_t i;
 
@@ -206,7 +216,7 @@ void answer_tasks(const struct manager *m, const uint8_t *data, size_t len,
 	req = understand(data, len, &kind, a);
 	if (!req)
 		return;
-	answer_table(m, kind, req->name, a);
+	answer_table(m, kind, req->name, req->tenant, a);
 	rdma_inc__v1__tasks_request__free_unpacked(req, NULL);
 }
 
@@ -234,6 +244,32 @@ static void put_history(const struct series *s, RdmaInc__V1__History *out,
 	out->last = time(NULL) - now_ms() / 1000 + s->seconds - 1;
 }
 
+/* The one of this name; NULL after an error: none, or several tenants have one. */
+static const struct series *
+find_series(const struct manager *m, enum series_kind kind,
+	    const RdmaInc__V1__TasksRequest *req, struct rpc_answer *a)
+{
+	const struct series *s, *found = NULL;
+	unsigned int i;
+
+	for (i = 0; i < SERIES_BUCKETS; i++)
+		for (s = m->stats->history.bucket[i]; s; s = s->next) {
+			if (s->kind != kind || strcmp(s->name, req->name) ||
+			    !answer_is_of(s->tenant, req->tenant))
+				continue;
+			if (found) {
+				answer_refuse(a, EINVAL, "several tenants have a %s \"%.63s\": say whose",
+					      series_kind_name(kind), req->name);
+				return NULL;
+			}
+			found = s;
+		}
+	if (!found)
+		answer_refuse(a, ENOENT, "there is no history of %s \"%.63s\"",
+			      series_kind_name(kind), req->name);
+	return found;
+}
+
 /**
  * answer_history() - answer GetHistory
  * @m: manager
@@ -253,16 +289,14 @@ void answer_history(const struct manager *m, const uint8_t *data, size_t len,
 	req = understand(data, len, &kind, a);
 	if (!req)
 		return;
-	s = history_find(&m->stats->history, kind, req->name);
+	s = find_series(m, kind, req, a);
 	values = calloc(4 * HISTORY_SECONDS, sizeof(*values));
-	if (!s) {
-		answer_refuse(a, ENOENT, "there is no history of %s \"%.63s\"",
-			      series_kind_name(kind), req->name);
-	} else if (values) {
+	if (s && values) {
 		out.name = (char *)s->name;
+		out.tenant = (char *)s->tenant;
 		put_history(s, &out, values);
 		answer_reply(a, &out.base);
-	} else {
+	} else if (s) {
 		answer_refuse(a, ENOMEM, "no memory");
 	}
 	free(values);
@@ -279,6 +313,7 @@ void answer_history(const struct manager *m, const uint8_t *data, size_t len,
  * @stream: stream
  * @kind: what it watches
  * @name: which one; empty: all
+ * @tenant: whose, as of struct table
  */
 struct task_watch {
 	struct rpc_watch	rpc;
@@ -287,6 +322,7 @@ struct task_watch {
 	struct rpc_stream	*stream;
 	enum series_kind	kind;
 	char			name[64];
+	char			tenant[64];
 };
 
 static void send_table(struct stats_watch *tick)
@@ -297,7 +333,7 @@ static void send_table(struct stats_watch *tick)
 	/* One that reads slowly misses seconds. */
 	if (!rpc_stream_idle(w->stream))
 		return;
-	answer_table(w->m, w->kind, w->name, &a);
+	answer_table(w->m, w->kind, w->name, w->tenant, &a);
 	if (a.data)
 		rpc_stream_send(w->stream, a.data, a.len);
 	free(a.data);
@@ -342,7 +378,7 @@ void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
 		return;
 	/* Without a name there is always a table, which may be large. */
 	if (req->name[0])
-		answer_table(m, kind, req->name, &first);
+		answer_table(m, kind, req->name, req->tenant, &first);
 	free(first.data);
 	w = first.err ? NULL : calloc(1, sizeof(*w));
 	if (first.err) {
@@ -355,6 +391,7 @@ void answer_watch_tasks(struct manager *m, const uint8_t *data, size_t len,
 		w->stream = stream;
 		w->kind = kind;
 		snprintf(w->name, sizeof(w->name), "%s", req->name);
+		snprintf(w->tenant, sizeof(w->tenant), "%s", req->tenant);
 		stats_watch(m->stats, &w->tick);
 		rpc_stream_watch(stream, &w->rpc);
 	} else {

@@ -32,28 +32,18 @@ void events_free(struct events *e)
 	e->ring = NULL;
 }
 
-/**
- * event_say() - report that something has happened
- * @e: events
- * @kind: what, a constant of event.h
- * @subject: the group, switch, host ... that it happened to
- * @fmt: more, for people; one line
- */
-void event_say(struct events *e, const char *kind, const char *subject,
-	       const char *fmt, ...)
+static void say(struct events *e, const char *kind, const char *tenant,
+		const char *subject, const char *fmt, va_list ap)
 {
 	struct event *ev = &e->ring[++e->last % EVENT_MAX];
 	struct event_listener *l, *next;
-	va_list ap;
 
 	ev->seq = e->last;
 	ev->time = unix_ms();
 	ev->kind = kind;
 	snprintf(ev->subject, sizeof(ev->subject), "%s", subject);
-	ev->tenant[0] = '\0';
-	va_start(ap, fmt);
+	snprintf(ev->tenant, sizeof(ev->tenant), "%s", tenant);
 	vsnprintf(ev->text, sizeof(ev->text), fmt, ap);
-	va_end(ap);
 	log_say("%s %s: %s", kind, ev->subject, ev->text);
 	for (l = e->listeners; l; l = next) {
 		next = l->next;
@@ -62,15 +52,38 @@ void event_say(struct events *e, const char *kind, const char *subject,
 }
 
 /**
- * event_belongs() - say whose group the last event is about
+ * event_say() - report that something has happened
  * @e: events
- * @tenant: tenant
+ * @kind: what, a constant of event.h
+ * @subject: the switch, host ... that it happened to
+ * @fmt: more, for people; one line
  */
-void event_belongs(struct events *e, const char *tenant)
+void event_say(struct events *e, const char *kind, const char *subject,
+	       const char *fmt, ...)
 {
-	struct event *ev = &e->ring[e->last % EVENT_MAX];
+	va_list ap;
 
-	snprintf(ev->tenant, sizeof(ev->tenant), "%s", tenant);
+	va_start(ap, fmt);
+	say(e, kind, "", subject, fmt, ap);
+	va_end(ap);
+}
+
+/**
+ * event_say_of() - report that something has happened to what is a tenant's
+ * @e: events
+ * @kind: what, a constant of event.h
+ * @tenant: whose it is: others may have one of the same name
+ * @subject: the group or reservation
+ * @fmt: more, for people; one line
+ */
+void event_say_of(struct events *e, const char *kind, const char *tenant,
+		  const char *subject, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(e, kind, tenant, subject, fmt, ap);
+	va_end(ap);
 }
 
 /**

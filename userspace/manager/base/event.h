@@ -18,7 +18,8 @@
  * @kind: what, as in "group-ready": EVENT_*
  * @subject: the group, switch, host ... that it happened to
  * @text: more, for people; one line
- * @tenant: whose group it is about, if that matters later; else empty
+ * @tenant: whose group or reservation it is about; empty: of callers without a
+ *	tenant, or it is about something else
  */
 struct event {
 	uint64_t	seq;
@@ -95,7 +96,9 @@ int events_init(struct events *e);
 void events_free(struct events *e);
 void event_say(struct events *e, const char *kind, const char *subject,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-void event_belongs(struct events *e, const char *tenant);
+void event_say_of(struct events *e, const char *kind, const char *tenant,
+		  const char *subject, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
 const struct event *event_get(const struct events *e, uint64_t seq);
 void event_listen(struct events *e, struct event_listener *l);
 void event_ignore(struct events *e, struct event_listener *l);

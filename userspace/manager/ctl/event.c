@@ -19,8 +19,9 @@ static void print_event(const RdmaInc__V1__Event *ev)
 
 	if (localtime_r(&secs, &tm))
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm);
-	printf("%llu %s.%03d %s %s: %s\n", (unsigned long long)ev->seq, text,
+	printf("%llu %s.%03d %s %s: %s", (unsigned long long)ev->seq, text,
 	       (int)(ev->time % 1000), ev->kind, ev->subject, ev->text);
+	printf(ev->tenant[0] ? " (tenant %s)\n" : "\n", ev->tenant);
 }
 
 static bool print_events(const ProtobufCMessage *msg)

@@ -14,6 +14,8 @@ static void print_task(const RdmaInc__V1__Task *t)
 	char in[CTL_UNIT_LEN], out[CTL_UNIT_LEN];
 
 	printf("%s %s: %s", t->kind, t->name, t->state);
+	if (t->tenant[0])
+		printf(", tenant %s", t->tenant);
 	if (t->ranks)
 		printf(", %u of %u ranks, %u switches, %u levels", t->present,
 		       t->ranks, t->switches, t->levels);
@@ -97,12 +99,17 @@ static int run(int argc, char **argv)
 			req.kind = (char *)"switch";
 		else if (!strcmp(argv[i], "--clients"))
 			req.kind = (char *)"client";
+		else if (req.name[0] && !req.tenant[0] &&
+			 (argv[i][0] != '-' || !argv[i][1]))
+			req.tenant = argv[i];
 		else if (argv[i][0] == '-' || req.name[0])
 			return ctl_wrong("task: \"%s\" is too much; try \"inc-amctl task help\"",
 					 argv[i]);
 		else if (i || !ctl_is_show(argv[i]))
 			req.name = argv[i];
 	}
+	if (req.tenant[0] && strcmp(req.kind, "task"))
+		return ctl_wrong("task: a tenant has no switches and clients");
 	if (history && (follow || !req.name[0]))
 		return ctl_wrong("task: --history needs a name, and no --follow");
 	if (!follow)
@@ -114,12 +121,13 @@ static int run(int argc, char **argv)
 const struct ctl_object ctl_task = {
 	.name	= "task",
 	.usage	=
-	"Usage: inc-amctl task [show] [--switches | --clients] [NAME]\n"
+	"Usage: inc-amctl task [show] [--switches | --clients] [NAME [TENANT]]\n"
 	"                      [--follow | --history]\n"
 	"\n"
 	"What groups do: state, ranks, payload of their hosts per second and in all.\n"
 	"--switches, --clients: what those do instead. --follow: each second, until\n"
 	"interrupted. --history: the last hour, a line for each second.\n"
-	"With -j, --follow prints one object per line.\n",
+	"With -j, --follow prints one object per line. TENANT: whose task, if several\n"
+	"have one of that name; \"-\": no tenant.\n",
 	.run	= run,
 };

@@ -73,9 +73,7 @@ bool group_move(struct group *g, const char *why)
 	if (!group_rebuild(g, why))
 		return false;
 	group_touch(g);
-	event_say(&g->manager->events, EVENT_GROUP_MOVES, g->like.job, "%s",
-		  why);
-	event_belongs(&g->manager->events, g->tenant->name);
+	group_say(g, EVENT_GROUP_MOVES, "%s", why);
 	return true;
 }
 

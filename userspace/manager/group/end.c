@@ -158,8 +158,7 @@ static void group_free(struct group *g)
 	bool awaited = g->awaited;
 
 	if (!g->kept.forgotten)
-		event_say(&m->events, EVENT_GROUP_ENDED, g->like.job,
-			  "%s", g->cause);
+		group_say(g, EVENT_GROUP_ENDED, "%s", g->cause);
 	if (g->last)
 		rpc_stream_end(g->last, 0, "");
 	m->freed++;
@@ -273,8 +272,7 @@ void group_refuse(struct group *g, int err, const char *fmt, ...)
 	if (g->rebuilding)
 		group_tell_failed(g, -1, INC_STATUS_TREE_GONE, "%s", text);
 	group_blame(g, CAUSE_REFUSED, "%s", why);
-	event_say(&g->manager->events, EVENT_GROUP_REFUSED, g->like.job, "%s",
-		  why);
+	group_say(g, EVENT_GROUP_REFUSED, "%s", why);
 	dismiss(g, err, text);
 	group_end(g);
 }
@@ -356,8 +354,7 @@ void group_lost(struct rank *r, const char *why)
 	/* It has left, or the group is over. */
 	if (r->state != RANK_PRESENT)
 		return;
-	event_say(&g->manager->events, EVENT_RANK_LOST, g->like.job,
-		  "rank %u: %s", rank, why);
+	group_say(g, EVENT_RANK_LOST, "rank %u: %s", rank, why);
 	group_blame(g, CAUSE_CLIENT, "rank %u: %s", rank, why);
 	if (stream) {
 		rpc_stream_set(stream, NULL);

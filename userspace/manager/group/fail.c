@@ -64,9 +64,7 @@ void group_fail(struct group *g, enum group_cause cause, int rank,
 	va_end(ap);
 	if (g->state == GROUP_REJOINING)
 		return;
-	event_say(&g->manager->events, EVENT_GROUP_FAILED, g->like.job,
-		  "%s: %s", names[cause], text);
-	event_belongs(&g->manager->events, g->tenant->name);
+	group_say(g, EVENT_GROUP_FAILED, "%s: %s", names[cause], text);
 	g->is_cut = status == INC_STATUS_PEER_DEAD || cause == CAUSE_SWITCH;
 	if (g->state >= GROUP_JOINED ? group_rebuild(g, text) :
 				       group_start_over(g, text))

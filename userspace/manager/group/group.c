@@ -262,8 +262,7 @@ void group_begin(struct group *g)
 	if (g->ending)
 		return;
 	g->ready_at = g->manager->loop.now;
-	event_say(&g->manager->events, g->rebuilding ? EVENT_GROUP_REBUILT :
-		  EVENT_GROUP_READY, g->like.job,
+	group_say(g, g->rebuilding ? EVENT_GROUP_REBUILT : EVENT_GROUP_READY,
 		  "%u ranks, %u of them by RDMA CM, %u tree%s, %lld ms after the last rank came",
 		  g->like.ranks, cm_count(g), g->nparts,
 		  g->nparts == 1 ? "" : "s",

@@ -365,6 +365,13 @@ void group_set_state(struct group *g, enum group_state state);
 void group_take_out(struct group *g);
 struct group *group_named(const struct manager *m, const char *name);
 struct group *group_named_next(const struct group *g);
+struct group *group_of_tenant(const struct manager *m, const char *tenant,
+			      const char *name);
+
+/* An event of a group: others may have one of the same name. */
+#define group_say(g, kind, ...)						\
+	event_say_of(&(g)->manager->events, kind, (g)->tenant->name,	\
+		     (g)->like.job, __VA_ARGS__)
 
 /* timer.c */
 uint32_t group_beat_ms(const struct manager *m);

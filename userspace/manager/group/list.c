@@ -109,3 +109,24 @@ struct group *group_named_next(const struct group *g)
 {
 	return match(index_next(&g->by_name), g->like.job);
 }
+
+/**
+ * group_of_tenant() - find a group
+ * @m: manager
+ * @tenant: whose it is
+ * @name: its name
+ *
+ * Return: the group, one that is ending only if there is no other; NULL if there
+ * is none.
+ */
+struct group *group_of_tenant(const struct manager *m, const char *tenant,
+			      const char *name)
+{
+	struct group *g, *found = NULL;
+
+	for (g = group_named(m, name); g; g = group_named_next(g))
+		if (!strcmp(g->tenant->name, tenant) &&
+		    (!found || found->ending))
+			found = g;
+	return found;
+}

@@ -222,7 +222,7 @@ static void end_for(struct group *g, const struct group *for_g)
 	char who[IDENTITY_LEN + 32], whose[IDENTITY_LEN + 32];
 
 	/* Its ranks are not told of another tenant. */
-	event_say(&g->manager->events, EVENT_GROUP_PREEMPTED, g->like.job,
+	group_say(g, EVENT_GROUP_PREEMPTED,
 		  "%u ranks of %.60s, priority %u, for group %.40s of %.60s, priority %u",
 		  g->like.ranks, tenant_call(g->tenant, who, sizeof(who)),
 		  priority(g), for_g->like.job,

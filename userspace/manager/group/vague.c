@@ -57,8 +57,7 @@ void group_say_wrong(struct group *g, const struct inc_rdv_msg *msg)
 {
 	if (g->vague.msg.msg_id == msg->msg_id)
 		g->vague.msg_at = 0;
-	event_say(&g->manager->events, EVENT_MESSAGE_FAILED, g->like.job, "%s",
-		  msg->text);
+	group_say(g, EVENT_MESSAGE_FAILED, "%s", msg->text);
 	group_tell_all(g, msg);
 }
 

@@ -40,7 +40,7 @@ static void written(void *ctx, const char *key, struct store_record *list,
 		return;
 	/* The store's own log has the error. A group is not refused for it. */
 	if (err)
-		event_say(&g->manager->events, EVENT_STORE_FAILED, g->like.job,
+		group_say(g, EVENT_STORE_FAILED,
 			  "it is not stored, and tried again: %.200s", err);
 	g->kept.writing = false;
 	if (g->kept.dirty) {

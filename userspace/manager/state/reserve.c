@@ -86,10 +86,8 @@ static void restore(struct manager *m, const struct store_record *rec)
 	    reservation_check(&m->tenants, &wish, why, sizeof(why)) ||
 	    reservation_add(&m->tenants, &wish, &made, why, sizeof(why))) {
 		store_del(m->state.store, rec->key);
-		event_say(&m->events, EVENT_RESERVATION_OVER, wish.name, "%s",
-			  why);
-		if (wish.tenant)
-			event_belongs(&m->events, wish.tenant->name);
+		event_say_of(&m->events, EVENT_RESERVATION_OVER,
+			     text_of(o, "tenant"), wish.name, "%s", why);
 	}
 	json_object_put(o);
 }
@@ -137,10 +135,9 @@ int reserve_add(struct manager *m, const struct reservation *wish,
 		return ret;
 	if (m->state.store)
 		keep(m, *made);
-	event_say(&m->events, EVENT_RESERVED, wish->name,
-		  "%u groups of %u ranks in all, by %s", wish->groups,
-		  wish->ranks, wish->by);
-	event_belongs(&m->events, wish->tenant->name);
+	event_say_of(&m->events, EVENT_RESERVED, wish->tenant->name,
+		     wish->name, "%u groups of %u ranks in all, by %s",
+		     wish->groups, wish->ranks, wish->by);
 	return 0;
 }
 
@@ -157,8 +154,8 @@ void reserve_end(struct manager *m, struct reservation *r, const char *why)
 	name_key(key, r);
 	if (m->state.store)
 		store_del(m->state.store, key);
-	event_say(&m->events, EVENT_RESERVATION_OVER, r->name, "%s", why);
-	event_belongs(&m->events, r->tenant->name);
+	event_say_of(&m->events, EVENT_RESERVATION_OVER, r->tenant->name,
+		     r->name, "%s", why);
 	reservation_end(&m->tenants, r);
 }
 

@@ -71,8 +71,8 @@ static void restore(struct manager *m, const struct store_record *rec)
 	if (!g->ending)
 		tenant_enter(&m->tenants, g->tenant, g->reserved,
 			     g->like.ranks);
-	event_say(&m->events, EVENT_GROUP_RESTORED, g->like.job,
-		  "%u of %u ranks are awaited", g->present, g->like.ranks);
+	group_say(g, EVENT_GROUP_RESTORED, "%u of %u ranks are awaited",
+		  g->present, g->like.ranks);
 	if (!g->present && !g->leave_at)
 		group_end(g);
 }

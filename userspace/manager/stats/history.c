@@ -21,29 +21,36 @@ const char *series_kind_name(enum series_kind kind)
 	return kind < SERIES_KINDS ? names[kind] : "?";
 }
 
-static unsigned int hash(enum series_kind kind, const char *name)
+static uint32_t mix(uint32_t h, const char *text)
 {
-	uint32_t h = 2166136261u ^ (uint32_t)kind;
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 16777619u;
+	return h;
+}
 
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * 16777619u;
-	return h % SERIES_BUCKETS;
+static unsigned int hash(enum series_kind kind, const char *tenant,
+			 const char *name)
+{
+	return mix(mix(2166136261u ^ (uint32_t)kind, tenant), name) %
+	       SERIES_BUCKETS;
 }
 
 /**
  * history_find() - find an object
  * @h: objects
  * @kind: what it is
+ * @tenant: whose it is; empty if it is no task
  * @name: its name
  *
  * Return: object, or NULL.
  */
 struct series *history_find(const struct history *h, enum series_kind kind,
-			    const char *name)
+			    const char *tenant, const char *name)
 {
-	struct series *s = h->bucket[hash(kind, name)];
+	struct series *s = h->bucket[hash(kind, tenant, name)];
 
-	while (s && (s->kind != kind || strcmp(s->name, name)))
+	while (s && (s->kind != kind || strcmp(s->name, name) ||
+		     strcmp(s->tenant, tenant)))
 		s = s->next;
 	return s;
 }
@@ -88,7 +95,7 @@ static void take_ring(struct history *h, struct series *s, int64_t second)
 
 static void drop(struct history *h, struct series *s)
 {
-	struct series **link = &h->bucket[hash(s->kind, s->name)];
+	struct series **link = &h->bucket[hash(s->kind, s->tenant, s->name)];
 
 	while (*link != s)
 		link = &(*link)->next;
@@ -103,16 +110,17 @@ static void drop(struct history *h, struct series *s)
  * history_get() - find or make an object
  * @h: objects
  * @kind: what it is
+ * @tenant: whose it is; empty if it is no task
  * @name: its name
  * @second: present time
  *
  * Return: object, or NULL: no memory.
  */
 struct series *history_get(struct history *h, enum series_kind kind,
-			   const char *name, int64_t second)
+			   const char *tenant, const char *name, int64_t second)
 {
-	struct series *s = history_find(h, kind, name);
-	unsigned int i = hash(kind, name);
+	struct series *s = history_find(h, kind, tenant, name);
+	unsigned int i = hash(kind, tenant, name);
 
 	if (s)
 		return s;
@@ -120,6 +128,7 @@ struct series *history_get(struct history *h, enum series_kind kind,
 	if (!s)
 		return NULL;
 	s->kind = kind;
+	snprintf(s->tenant, sizeof(s->tenant), "%s", tenant);
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	s->first = second;
 	s->seconds = second;

@@ -60,7 +60,8 @@ struct sample {
  * @by_use: if it has a @ring: among those that have one
  * @by_end: if it has @ended: among those that have
  * @kind: what it is
- * @name: its name
+ * @tenant: of a task: whose it is; else empty
+ * @name: its name; another tenant's may have the same one
  * @total: since the manager knows it
  * @taken: what of @total is in samples
  * @last: the last sample
@@ -76,6 +77,7 @@ struct series {
 	TAILQ_ENTRY(series) by_use;
 	TAILQ_ENTRY(series) by_end;
 	enum series_kind kind;
+	char		tenant[64];
 	char		name[64];
 	struct counts	total;
 	struct counts	taken;
@@ -91,7 +93,7 @@ TAILQ_HEAD(series_list, series);
 
 /**
  * struct history - all objects
- * @bucket: objects by the hash of kind and name
+ * @bucket: objects by the hash of kind, tenant and name
  * @n: their number
  * @rings: those that have a history
  * @ended: tasks that have ended
@@ -110,9 +112,10 @@ struct history {
 void history_init(struct history *h);
 
 struct series *history_find(const struct history *h, enum series_kind kind,
-			    const char *name);
+			    const char *tenant, const char *name);
 struct series *history_get(struct history *h, enum series_kind kind,
-			   const char *name, int64_t second);
+			   const char *tenant, const char *name,
+			   int64_t second);
 void history_add(struct history *h, struct series *s,
 		 const struct counts *delta, int64_t second);
 void history_end(struct history *h, struct series *s, bool ended);

@@ -37,6 +37,19 @@ static void put_label(FILE *f, const char *name, const char *value)
 	fputs("\"}", f);
 }
 
+static void put_labels(FILE *f, const struct series *s)
+{
+	if (s->kind != SERIES_TASK) {
+		put_label(f, series_kind_name(s->kind), s->name);
+		return;
+	}
+	fputs("{tenant=\"", f);
+	metrics_put_text(f, s->tenant);
+	fputs("\",task=\"", f);
+	metrics_put_text(f, s->name);
+	fputs("\"}", f);
+}
+
 static void put_histogram(FILE *f, const char *name, const char *help,
 			  const struct stats_histogram *h)
 {
@@ -94,7 +107,7 @@ static void put_series(const struct stats *st, FILE *f, enum series_kind kind)
 					head(f, name, "counter", what[k][1]);
 				first = false;
 				fprintf(f, "inc_am_%s", name);
-				put_label(f, label, s->name);
+				put_labels(f, s);
 				fprintf(f, " %" PRIu64 "\n",
 					pick(&s->total, k));
 			}

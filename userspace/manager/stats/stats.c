@@ -133,9 +133,10 @@ seen_before(const struct stats_switch *s, const struct stats_member *who,
 }
 
 static struct series *object(struct stats *st, enum series_kind kind,
-			     const char *name)
+			     const char *tenant, const char *name)
 {
-	return history_get(&st->history, kind, name, st->m->loop.now / 1000);
+	return history_get(&st->history, kind, tenant, name,
+			   st->m->loop.now / 1000);
 }
 
 static void count(struct stats *st, struct series *s,
@@ -178,14 +179,15 @@ static void count_member(struct tally *t, const struct stats_member *now,
 		d.trouble -= before->counts.trouble;
 	}
 	if (!t->at)
-		t->at = object(t->st, SERIES_SWITCH, sw_name(t->sw));
+		t->at = object(t->st, SERIES_SWITCH, "", sw_name(t->sw));
 	if (t->group != r->group)
-		t->task = object(t->st, SERIES_TASK, r->group->like.job);
+		t->task = object(t->st, SERIES_TASK, r->group->tenant->name,
+				 r->group->like.job);
 	t->group = r->group;
 	count(t->st, t->task, &d);
 	count(t->st, t->at, &d);
 	inc_rdv_addr_str(&r->join.addr, text, sizeof(text));
-	count(t->st, object(t->st, SERIES_CLIENT, text), &d);
+	count(t->st, object(t->st, SERIES_CLIENT, "", text), &d);
 }
 
 static void ask_done(struct sw_op *op)
@@ -301,21 +303,28 @@ static void observe(struct stats_histogram *h, double value)
 	h->sum += value;
 }
 
-static void became_ready(struct stats *st, const char *name)
+/* The group of an event, unless it is ending. */
+static const struct group *live_group(const struct stats *st,
+				      const struct event *ev)
 {
+	const struct group *g = group_of_tenant(st->m, ev->tenant, ev->subject);
+
+	return g && !g->ending ? g : NULL;
+}
+
+static void became_ready(struct stats *st, const struct event *ev)
+{
+	const struct group *g = live_group(st, ev);
 	int64_t now = now_ms();
-	const struct group *g;
 	struct series *s;
 
-	g = group_named(st->m, name);
-	while (g && g->ending)
-		g = group_named_next(g);
 	if (!g)
 		return;
 	observe(&st->size, g->like.ranks);
 	observe(&st->levels, group_levels(g));
 	observe(&st->ready, (double)(now - g->began_at) / 1000);
-	s = history_get(&st->history, SERIES_TASK, name, now / 1000);
+	s = history_get(&st->history, SERIES_TASK, ev->tenant, ev->subject,
+			now / 1000);
 	if (s)
 		history_end(&st->history, s, false);
 }
@@ -326,16 +335,17 @@ static void heard(struct event_listener *l, const struct event *ev)
 	struct series *s;
 
 	if (!strcmp(ev->kind, EVENT_GROUP_READY))
-		became_ready(st, ev->subject);
+		became_ready(st, ev);
 	else if (!strcmp(ev->kind, EVENT_GROUP_REFUSED))
 		st->refused++;
 	else if (!strcmp(ev->kind, EVENT_GROUP_PREEMPTED))
 		st->preempted++;
 	else if (!strcmp(ev->kind, EVENT_RANK_LOST))
 		st->lost++;
-	if (strcmp(ev->kind, EVENT_GROUP_ENDED))
+	/* While it ended, another one of its name may have begun. */
+	if (strcmp(ev->kind, EVENT_GROUP_ENDED) || live_group(st, ev))
 		return;
-	s = history_find(&st->history, SERIES_TASK, ev->subject);
+	s = history_find(&st->history, SERIES_TASK, ev->tenant, ev->subject);
 	if (s)
 		history_end(&st->history, s, true);
 }

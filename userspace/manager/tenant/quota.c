@@ -469,7 +469,8 @@ void tenant_refused(struct tenant *tn, struct events *events,
 	if (tn->said_at && now - tn->said_at < PAUSE_MS)
 		return;
 	tn->said_at = now;
-	event_say(events, EVENT_OVER_QUOTA, group, "%.180s (%u refused since the last such event)",
-		  why, tn->unsaid);
+	event_say_of(events, EVENT_OVER_QUOTA, tn->name, group,
+		     "%.180s (%u refused since the last such event)", why,
+		     tn->unsaid);
 	tn->unsaid = 0;
 }

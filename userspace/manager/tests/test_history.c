@@ -39,7 +39,7 @@ static void rates(void)
 		for (i = 0; i < OBJECTS; i++) {
 			snprintf(name, sizeof(name), "o%d", i);
 			s = history_get(&h, (enum series_kind)(i % SERIES_KINDS),
-					name, t);
+					"", name, t);
 			delta.rx = (uint64_t)(rand() % 1000000);
 			sent[i][t] = (double)delta.rx;
 			history_add(&h, s, &delta, t);
@@ -48,7 +48,8 @@ static void rates(void)
 	}
 	for (i = 0; i < OBJECTS; i++) {
 		snprintf(name, sizeof(name), "o%d", i);
-		s = history_find(&h, (enum series_kind)(i % SERIES_KINDS), name);
+		s = history_find(&h, (enum series_kind)(i % SERIES_KINDS), "",
+				 name);
 		for (t = 0; t < SECONDS + 10; t++) {
 			sample = series_at(s, t);
 			bounded = bounded && !sample == (t < SECONDS -
@@ -69,7 +70,7 @@ static void gaps(void)
 	struct history h;
 
 	history_init(&h);
-	s = history_get(&h, SERIES_TASK, "x", 10);
+	s = history_get(&h, SERIES_TASK, "", "x", 10);
 	history_tick(&h, 10, 1);
 	history_add(&h, s, &delta, 13);
 	/* Samples of three seconds were late. */
@@ -77,7 +78,7 @@ static void gaps(void)
 	check(series_at(s, 11)->tx == 100 && series_at(s, 13)->tx == 100 &&
 	      !series_at(s, 14), "seconds that were missed have the mean");
 	history_tick(&h, 13 + HISTORY_SECONDS + 1, 1);
-	check(!history_find(&h, SERIES_TASK, "x") && !h.n && !h.rings,
+	check(!history_find(&h, SERIES_TASK, "", "x") && !h.n && !h.rings,
 	      "what was idle for an hour is freed");
 	history_free(&h);
 }
@@ -92,11 +93,11 @@ static void bounds(void)
 	history_init(&h);
 	for (i = 0; i < HISTORY_MAX + 100; i++) {
 		snprintf(name, sizeof(name), "c%d", i);
-		history_get(&h, SERIES_CLIENT, name, 0);
+		history_get(&h, SERIES_CLIENT, "", name, 0);
 	}
 	check(h.rings == HISTORY_MAX && h.n == HISTORY_MAX + 100,
 	      "memory is bounded");
-	s = history_get(&h, SERIES_TASK, "later", 100);
+	s = history_get(&h, SERIES_TASK, "", "later", 100);
 	check(s->ring && h.rings == HISTORY_MAX,
 	      "a new object takes the history of one that is idle");
 	history_free(&h);
@@ -118,24 +119,48 @@ static void many_tasks(void)
 	history_init(&h);
 	for (i = 0; i < TASKS; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		s = history_get(&h, SERIES_TASK, name, i / 100);
+		s = history_get(&h, SERIES_TASK, "", name, i / 100);
 		history_add(&h, s, &delta, i / 100);
 		history_end(&h, s, true);
 	}
 	for (i = 0; i < TASKS; i++) {
 		snprintf(name, sizeof(name), "t%d", i);
-		s = history_find(&h, SERIES_TASK, name);
+		s = history_find(&h, SERIES_TASK, "", name);
 		first = first || (s && i < TASKS - ENDED_MAX);
 		last = last && (i < TASKS - ENDED_MAX || (s && s->ended));
 	}
 	check(h.n == ENDED_MAX && h.ended == ENDED_MAX && last && !first,
 	      "the last tasks that have ended are kept, and no others");
-	s = history_get(&h, SERIES_TASK, name, TASKS / 100);
+	s = history_get(&h, SERIES_TASK, "", name, TASKS / 100);
 	history_end(&h, s, false);
 	check(!s->ended && h.ended == ENDED_MAX - 1,
 	      "a task that comes again has not ended");
 	history_free(&h);
 	check(!h.n && !h.rings && !h.ended, "nothing is left");
+}
+
+static void same_names(void)
+{
+	struct counts red = { .rx = 1 }, blue = { .rx = 10 };
+	struct series *a, *b, *none;
+	struct history h;
+
+	history_init(&h);
+	a = history_get(&h, SERIES_TASK, "red", "job", 0);
+	b = history_get(&h, SERIES_TASK, "blue", "job", 0);
+	none = history_get(&h, SERIES_TASK, "", "job", 0);
+	history_add(&h, a, &red, 0);
+	history_add(&h, b, &blue, 0);
+	history_end(&h, a, true);
+	check(h.n == 3 && a->total.rx == 1 && b->total.rx == 10 &&
+	      !none->total.rx && a->ended && !b->ended,
+	      "tasks of several tenants have one name");
+	check(history_find(&h, SERIES_TASK, "red", "job") == a &&
+	      history_find(&h, SERIES_TASK, "blue", "job") == b &&
+	      history_find(&h, SERIES_TASK, "", "job") == none &&
+	      !history_find(&h, SERIES_TASK, "redj", "ob"),
+	      "each is found");
+	history_free(&h);
 }
 
 int main(void)
@@ -148,5 +173,6 @@ int main(void)
 	gaps();
 	bounds();
 	many_tasks();
+	same_names();
 	return bad != 0;
 }

@@ -35,17 +35,30 @@ static struct json_object *make_line(const struct series *s)
 	return line;
 }
 
+static struct json_object *tenants_list(struct json_object *of,
+					const char *tenant)
+{
+	struct json_object *list;
+
+	if (!json_object_object_get_ex(of, tenant, &list)) {
+		list = json_object_new_object();
+		json_object_object_add(of, tenant, list);
+	}
+	return list;
+}
+
 /**
  * spark_lines() - sum up the last hour
  * @h: objects; at most HISTORY_MAX of them have a history
  *
  * Return: for each kind an object with a line, an array of bytes per second, the
- *	oldest minute first, for each name that was not idle.
+ *	oldest minute first, for each name that was not idle; for tasks an object
+ *	with these for each tenant.
  */
 struct json_object *spark_lines(const struct history *h)
 {
 	struct json_object *out = json_object_new_object(), *of[SERIES_KINDS];
-	struct json_object *line;
+	struct json_object *line, *list;
 	const struct series *s;
 	unsigned int i;
 
@@ -56,9 +69,12 @@ struct json_object *spark_lines(const struct history *h)
 	for (i = 0; i < SERIES_BUCKETS; i++)
 		for (s = h->bucket[i]; s; s = s->next) {
 			line = s->ring ? make_line(s) : NULL;
-			if (line)
-				json_object_object_add(of[s->kind], s->name,
-						       line);
+			if (!line)
+				continue;
+			list = s->kind == SERIES_TASK ?
+			       tenants_list(of[s->kind], s->tenant) :
+			       of[s->kind];
+			json_object_object_add(list, s->name, line);
 		}
 	return out;
 }
