@@ -7,7 +7,7 @@ const $ = id => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 120, TOP = 50;
 // More switches or hosts than these are folded, more rows are for a button. Rates
-// of more hosts would cover each other.
+// of more hosts, or of more links outside the chosen tree, would cover each other.
 const SWITCHES = 48, HOSTS = 64, RATES = 24, ROWS = 12;
 // What a switch's box, and a host's name, need in width.
 const BOX = 104, DISC = 58;
@@ -61,9 +61,40 @@ function bytes(n) {
 }
 
 const rate = n => bytes(n) + (n ? "/s" : "");
-const clock = ms => new Date(ms).toLocaleTimeString();
+// With its date, if that is not today's.
+function clock(ms) {
+	const at = new Date(ms), today = new Date().toDateString();
+	return at.toDateString() === today ? at.toLocaleTimeString() :
+		at.toLocaleDateString() + " " + at.toLocaleTimeString();
+}
 const natural = (a, b) => a.localeCompare(b, undefined, { numeric: true });
-const short = text => text.length > 9 ? text.slice(0, 8) + "…" : text;
+// Others choose names: one could be "constructor".
+const own = (o, name) => o && Object.hasOwn(o, name) ? o[name] : undefined;
+// Several tenants may have a group of one name.
+const key_of = g => JSON.stringify([g.tenant, g.name]);
+const call = g => g.name + (g.tenant ? " of " + g.tenant : "");
+
+// By name: as much of it as there is room for. Of those that begin alike it is
+// where they differ.
+function shorten(names) {
+	const out = new Map(), alike = new Map();
+	for (const name of names) {
+		const head = name.slice(0, 8);
+		out.set(name, name.length > 9 ? head + "…" : name);
+		alike.set(head, [...alike.get(head) ?? [], name]);
+	}
+	for (const list of alike.values()) {
+		const longest = Math.max(...list.map(n => n.length));
+		let same = 8;
+		while (same < longest && list.every(n => n[same] === list[0][same]))
+			same++;
+		for (const name of list)
+			if (list.length > 1 && name.length > 9)
+				out.set(name, name.slice(0, 3) + "…" +
+					name.slice(Math.min(same, name.length - 5)).slice(0, 5));
+	}
+	return out;
+}
 
 // Does what the user looks for stand in one of these texts?
 function found(...texts) {
@@ -130,11 +161,12 @@ const link_name = l => end(l["from-switch"], l["from-interface"]) + " – " +
 function trees(near) {
 	const rates = new Map(), edges = new Set(), switches = new Set();
 	const hosts = new Map();
+	const tasks = new Map(state["task-list"].map(t => [key_of(t), t]));
+	const picked = chosen_group();
 	let root = null;
 	for (const g of state.groups.groups) {
-		const task = state["task-list"].find(t => t.name === g.name);
+		const task = tasks.get(key_of(g)), mine = g === picked;
 		for (const part of g.tree) {
-			const mine = g.name === chosen;
 			if (mine) {
 				switches.add(part["switch-id"]);
 				part.hosts.forEach((h, i) => hosts.set(h,
@@ -154,60 +186,97 @@ function trees(near) {
 			}
 		}
 	}
-	return { rates, edges, switches, hosts, root };
+	return { rates, edges, switches, hosts, root, name: picked && call(picked) };
 }
 
-// @hidden: number of its hosts that are folded.
-function draw_switch(s, x, y, t, hidden) {
+// One that is ending only if there is no other of its name.
+function chosen_group() {
+	const list = state.groups.groups.filter(g => key_of(g) === chosen);
+	return list.find(g => g.state !== "ending") ?? list[0];
+}
+
+// @names: short ones; @hidden: number of its hosts that are folded.
+function draw_switch(s, x, y, t, names, hidden) {
 	const name = name_of(s), up = s.state === "up";
 	const g = keep($("nodes"), "switch " + name, () => svg("g",
 		{ tabindex: 0, role: "img" },
 		svg("polygon", { class: "shape" }), svg("rect", { class: "inner" }),
-		svg("text", { class: "label" })));
-	const [shape, inner, label] = g.children;
+		svg("text", { class: "label" }), svg("text", { class: "more" }),
+		svg("title", {})));
+	const [shape, inner, label, line, title] = g.children;
+	const notes = [up ? "" : "✗", hidden ? "+" + hidden : ""].filter(n => n);
+	say(title, name);
 	set(g, { class: "node switch" + (up ? "" : " down") +
 		(t.switches.has(name) ? " tree" : "") +
 		(t.root === name ? " root" : ""),
 		"aria-label": "switch " + name + ", " + s.state + ", " + s.trees +
-		" trees" + (t.root === name ? ", root of " + chosen :
-		t.switches.has(name) ? ", in the tree of " + chosen : "") +
+		" trees" + (t.root === name ? ", root of " + t.name :
+		t.switches.has(name) ? ", in the tree of " + t.name : "") +
 		(hidden ? ", " + hidden + " hosts not shown" : "") });
 	const cut = up ? 0 : 12;
 	set(shape, { points: [[-45 + cut, -18], [45 - cut, -18], [45, -18 + cut],
 		[45, 18 - cut], [45 - cut, 18], [-45 + cut, 18], [-45, 18 - cut],
 		[-45, -18 + cut]].map(p => (p[0] + x) + "," + (p[1] + y)).join(" ") });
 	set(inner, { x: x - 41, y: y - 14, width: 82, height: 28 });
-	set(label, { x, y: y + 5 });
-	say(label, short(name) + (up ? "" : " ✗") + (hidden ? " +" + hidden : ""));
+	set(label, { x, y: notes.length ? y : y + 5 });
+	say(label, names.get(name));
+	set(line, { x, y: y + 12 });
+	say(line, notes.join(" "));
 }
 
-function draw_host(h, x, y, client, ranks) {
+const host_label = h => host_name(h).split(".")[0] ||
+	h.addr.split(/[.:]/).slice(-2).join(".");
+
+function draw_host(h, x, y, client, ranks, t, names) {
 	const busy = client?.state === "busy", name = host_name(h);
 	const g = keep($("nodes"), "host " + h.addr, () => svg("g",
 		{ tabindex: 0, role: "img" }, svg("circle", { class: "ring", r: 16 }),
 		svg("circle", { class: "shape", r: 12 }),
-		svg("circle", { class: "dot", r: 5 }), svg("text", { class: "label" })));
+		svg("circle", { class: "dot", r: 5 }), svg("text", { class: "label" }),
+		svg("title", {})));
 	set(g, { class: "node host" + (busy ? " busy" : "") + (ranks ? " tree" : ""),
 		"aria-label": "host " + (name ? name + " " : "") + h.addr + " at " +
-		h["switch-id"] + (ranks ? ", rank " + ranks + " of " + chosen : "") +
+		h["switch-id"] + (ranks ? ", rank " + ranks + " of " + t.name : "") +
 		(busy ? ", sends " + rate(client["rx-rate"]) : ", idle") });
 	for (const c of [...g.children].slice(0, 3))
 		set(c, { cx: x, cy: y });
 	set(g.children[3], { x, y: y + 32 });
-	say(g.children[3], short(name.split(".")[0] ||
-		h.addr.split(/[.:]/).slice(-2).join(".")));
+	say(g.children[3], names.get(host_label(h)));
+	say(g.children[4], name ? name + " " + h.addr : h.addr);
 }
 
-// @part: where on the line the text stands; next to each other they would overlap.
-function draw_edge(key, from, to, kind, text, title, part = .65) {
+// Where on a line a text has room, beside the others and the switches; NULL:
+// nowhere. A digit takes up to eight units.
+function find_room(taken, from, to, text) {
+	const half = text.length * 4 + 4, edge = taken.width - half;
+	for (const part of [.65, .5, .38, .76, .28]) {
+		const x = Math.max(half, Math.min(edge,
+			from[0] * (1 - part) + to[0] * part));
+		const y = from[1] * (1 - part) + to[1] * part;
+		if (taken.every(b => Math.abs(b[0] - x) > b[2] + half ||
+			Math.abs(b[1] - y) > b[3] + 8)) {
+			taken.push([x, y, half, 8]);
+			return [x, y];
+		}
+	}
+	return null;
+}
+
+// @taken: where there is no room for its text.
+function draw_edge(key, from, to, kind, text, title, taken) {
 	const g = keep($("edges"), key, () => svg("g", {}, svg("line", {}),
-		svg("text", { class: "rate" }), svg("title", {})));
+		svg("title", {})));
 	set(g, { class: kind });
 	set(g.children[0], { x1: from[0], y1: from[1], x2: to[0], y2: to[1] });
-	set(g.children[1], { x: from[0] * (1 - part) + to[0] * part,
-		y: from[1] * (1 - part) + to[1] * part });
-	say(g.children[1], text);
-	say(g.children[2], title);
+	const at = text ? find_room(taken, from, to, text) : null;
+	say(g.children[1], title);
+	if (!at)
+		return;
+	// Above all lines.
+	const label = keep($("rates"), key, () => svg("text", {}));
+	set(label, { x: at[0], y: at[1],
+		class: kind === "cut" ? "rate missing" : "rate" });
+	say(label, text);
 }
 
 // Of a large fabric: what the group uses, what is wrong, and what is looked for.
@@ -240,7 +309,8 @@ function place_switches(topo, level, t) {
 	for (const s of shown)
 		(rows[level.get(name_of(s))] ??= []).push(s);
 	const full = rows.filter(row => row), top = full.length - 1;
-	const width = Math.max(1000, ...full.map(row => row.length * BOX));
+	const room = $("fabric").parentElement.clientWidth || 1000;
+	const width = Math.max(room, ...full.map(row => row.length * BOX));
 	full.forEach((row, l) => row
 		.sort((a, b) => natural(name_of(a), name_of(b)))
 		.forEach((s, i) => at.set(name_of(s), [(i + .5) * width / row.length,
@@ -248,7 +318,8 @@ function place_switches(topo, level, t) {
 	return { at, shown, width, top };
 }
 
-function draw_hosts(hosts, at, t, width, y) {
+function draw_hosts(hosts, at, t, width, y, taken) {
+	const names = shorten(hosts.map(host_label));
 	const busy = new Map(state["client-list"].map(c => [c.name, c]));
 	hosts.sort((a, b) => at.get(a["switch-id"])[0] - at.get(b["switch-id"])[0] ||
 		natural(a.addr, b.addr));
@@ -256,31 +327,31 @@ function draw_hosts(hosts, at, t, width, y) {
 		const client = busy.get(h.addr), ranks = t.hosts.get(h.addr);
 		const x = (i + .5) * width / hosts.length;
 		const text = client?.["rx-rate"] ? rate(client["rx-rate"]) : "";
-		draw_host(h, x, y, client, ranks?.join(", "));
+		draw_host(h, x, y, client, ranks?.join(", "), t, names);
 		draw_edge("host " + h.addr, at.get(h["switch-id"]), [x, y],
 			ranks ? "edge tree" : "edge",
 			hosts.length <= RATES ? text : "",
-			(host_name(h) || h.addr) + (text ? ": " + text : ""),
-			[.45, .6, .75][i % 3]);
+			(host_name(h) || h.addr) + (text ? ": " + text : ""), taken);
 	});
 }
 
-function draw_links(topo, at, t) {
-	for (const l of topo.links) {
-		const key = edge_key(l["from-switch"], l["to-switch"]);
-		const a = at.get(l["from-switch"]), b = at.get(l["to-switch"]);
+// What is wrong has room first, then the chosen tree.
+function draw_links(topo, at, t, taken) {
+	const there = l => at.has(l["from-switch"]) && at.has(l["to-switch"]);
+	const edge = l => edge_key(l["from-switch"], l["to-switch"]);
+	const links = topo.links.filter(there).sort((a, b) =>
+		t.edges.has(edge(b)) - t.edges.has(edge(a)));
+	for (const c of state.cuts.filter(there))
+		draw_edge("cut " + link_name(c), at.get(c["from-switch"]),
+			at.get(c["to-switch"]), "cut", "✗ " + clock(c.seen),
+			link_name(c) + ": missing since " + clock(c.seen), taken);
+	for (const l of links) {
+		const key = edge(l), mine = t.edges.has(key);
 		const text = t.rates.get(key) ? rate(t.rates.get(key)) : "";
-		if (a && b)
-			draw_edge(key + " " + l["from-interface"], a, b,
-				"edge" + (t.edges.has(key) ? " tree" : ""), text,
-				link_name(l) + (text ? ": " + text : ""));
-	}
-	for (const c of state.cuts) {
-		const a = at.get(c["from-switch"]), b = at.get(c["to-switch"]);
-		if (a && b)
-			draw_edge("cut " + link_name(c), a, b, "cut",
-				"✗ " + clock(c.seen), link_name(c) +
-				": missing since " + clock(c.seen), .4);
+		draw_edge(key + " " + l["from-interface"], at.get(l["from-switch"]),
+			at.get(l["to-switch"]), "edge" + (mine ? " tree" : ""),
+			mine || links.length <= RATES ? text : "",
+			link_name(l) + (text ? ": " + text : ""), taken);
 	}
 }
 
@@ -289,6 +360,7 @@ function draw_fabric() {
 	const t = trees(near), { at, shown, width, top } =
 		place_switches(topo, level, t);
 	const hosts = shown_hosts(topo, at, t), there = new Map();
+	const names = shorten(shown.map(name_of));
 	const wide = Math.max(width, hosts.length * DISC);
 	for (const p of at.values())
 		p[0] *= wide / width;
@@ -297,12 +369,15 @@ function draw_fabric() {
 	for (const h of hosts)
 		there.set(h["switch-id"], there.get(h["switch-id"]) - 1);
 	for (const s of shown)
-		draw_switch(s, ...at.get(name_of(s)), t, there.get(name_of(s)));
+		draw_switch(s, ...at.get(name_of(s)), t, names,
+			there.get(name_of(s)));
 	const y = TOP + (top + 1) * ROW;
-	draw_hosts(hosts, at, t, wide, y);
-	draw_links(topo, at, t);
+	const taken = [...at.values()].map(p => [...p, 46, 19]);
+	taken.width = wide;
+	draw_links(topo, at, t, taken);
+	draw_hosts(hosts, at, t, wide, y, taken);
 	set($("fabric"), { viewBox: `0 0 ${wide} ${y + 45}`,
-		width: wide > 1000 ? wide : "100%", "aria-label":
+		width: wide, "aria-label":
 		"fabric of " + topo.switches.length + " switches, " + topo.hosts.length +
 		" hosts and " + topo.links.length + " links between switches" });
 	const folded = [topo.switches.length - shown.length,
@@ -312,23 +387,29 @@ function draw_fabric() {
 		`${folded[1]} of ${topo.hosts.length} hosts are not shown: look for ` +
 		"one above, or choose a group.");
 	sweep($("edges"));
+	sweep($("rates"));
 	sweep($("nodes"));
 }
 
 // --- Tables ---------------------------------------------------------------
 
+// On a narrow screen each cell stands below its column's name.
 function row(table, key, cells) {
 	const tr = keep($(table), key, () => {
 		const el = document.createElement("tr");
-		cells.forEach(() => el.append(document.createElement("td")));
+		for (const th of $(table).parentElement.querySelectorAll("th")) {
+			const td = document.createElement("td");
+			td.dataset.name = th.textContent.trim();
+			el.append(td);
+		}
 		return el;
 	});
 	cells.forEach((text, i) => text === null || say(tr.children[i], String(text)));
 	return tr;
 }
 
-function choose(name) {
-	chosen = chosen === name ? null : name;
+function choose(key) {
+	chosen = chosen === key ? null : key;
 	draw();
 }
 
@@ -361,21 +442,20 @@ function rows_of(table, list, texts) {
 }
 
 function draw_groups() {
-	const tenant = new Map(state.groups.groups.map(g => [g.name, g.tenant]));
 	for (const t of rows_of("groups", state["task-list"],
-			t => [t.name, tenant.get(t.name)])) {
-		const tr = row("groups", t.name, [null, tenant.get(t.name) || "–",
+			t => [t.name, t.tenant])) {
+		const key = key_of(t), tr = row("groups", key, [null, t.tenant || "–",
 			t.state, t.present + " of " + t.ranks, t.switches, t.levels,
 			rate(t["rx-rate"]), rate(t["tx-rate"]), bytes(t["rx-bytes"]),
 			null, t["waits-for"]]);
 		const button = keep(tr.children[0], "b", () => {
 			const b = document.createElement("button");
-			b.addEventListener("click", () => choose(t.name));
+			b.addEventListener("click", () => choose(key));
 			return b;
 		});
 		say(button, t.name);
-		set(button, { "aria-pressed": t.name === chosen });
-		spark(tr.children[9], past.task?.[t.name]);
+		set(button, { "aria-pressed": key === chosen });
+		spark(tr.children[9], own(own(past.task, t.tenant), t.name));
 	}
 	sweep($("groups"));
 }
@@ -386,7 +466,7 @@ function draw_switches() {
 	for (const s of rows_of("switches", list, s => [s.name])) {
 		const tr = row("switches", s.name, [s.name, s.state, s.switches,
 			rate(s["rx-rate"]), rate(s["tx-rate"]), null, s.trouble]);
-		spark(tr.children[5], past.switch?.[s.name]);
+		spark(tr.children[5], own(past.switch, s.name));
 	}
 	sweep($("switches"));
 }
@@ -398,7 +478,8 @@ function draw_events() {
 			el.value = e.seq;
 			return el;
 		});
-		say(li, clock(e.time) + " " + e.kind + " " + e.subject + ": " + e.text);
+		say(li, clock(e.time) + " " + e.kind + " " +
+			call({ name: e.subject, tenant: e.tenant }) + ": " + e.text);
 		if ($("events").firstElementChild !== li && li.fresh === undefined)
 			$("events").prepend(li);
 		li.fresh = false;
@@ -416,7 +497,10 @@ function draw_alarms() {
 		...state.certificates.map(c => c.of + " " + c.name + ": " + c.text)];
 	$("alarms").hidden = !list.length;
 	say($("h-alarms"), list.length + (list.length === 1 ? " alarm" : " alarms"));
-	for (const text of list.slice(0, ROWS))
+	const shown = list.slice(0, ROWS);
+	if (list.length > ROWS)
+		shown.push("and " + (list.length - ROWS) + " more");
+	for (const text of shown)
 		say(keep($("alarm-list"), text,
 			() => document.createElement("li")), text);
 	sweep($("alarm-list"));
@@ -426,11 +510,13 @@ function draw_alarms() {
 
 function draw() {
 	const groups = state.groups.groups, n = state.topology.switches.length;
-	if (!groups.some(g => g.name === chosen))
-		chosen = groups.find(g => g.state === "ready")?.name ?? chosen;
+	if (!chosen_group()) {
+		const first = groups.find(g => g.state === "ready");
+		chosen = first ? key_of(first) : chosen;
+	}
 	const up = state.topology.switches.filter(s => s.state === "up").length;
 	const waits = state["task-list"].filter(t => t["waits-for"])
-		.map(t => t.name + " waits for " + t["waits-for"]);
+		.map(t => call(t) + " waits for " + t["waits-for"]);
 	say($("status"), [...state.standby ? ["this manager is " + state.standby] : [],
 		groups.length + (groups.length === 1 ? " group" :
 		" groups"), up + " of " + n + " switches answer", ...waits].join("; "));
