@@ -135,6 +135,10 @@ ktap(all(p["type"] == "heatmap" and p["targets"][0]["format"] == "heatmap" and
          for p in board["panels"] for t in p["targets"]
          if "_bucket" in t["expr"] and "histogram_quantile" not in t["expr"]),
      "buckets are drawn as heatmaps")
+# Grafana chooses the prefix of a unit: none is computed, and an axis has one.
+ktap(not any(re.search(r"[*/] *[\d.]+", t["expr"]) for t in targets) and
+     all(len({bool(re.search("bytes", t["expr"])) for t in p["targets"]}) == 1
+         for p in board["panels"]), "the dashboard has base units")
 with open(sys.argv[5]) as f:
     rules = [r for g in yaml.safe_load(f)["groups"] for r in g["rules"]]
 used = set().union(*(metrics_of(r["expr"]) for r in rules))
