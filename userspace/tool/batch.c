@@ -16,7 +16,7 @@ static char *grow(char *line, size_t *room)
 	line = realloc(line, *room);
 	if (!line) {
 		fputs("inc-tool: out of memory\n", stderr);
-		exit(TOOL_USAGE);
+		exit(TOOL_FAILED);
 	}
 	return line;
 }

@@ -501,7 +501,7 @@ static int no_module(const struct inc_nl *nl)
 		    nl->error);
 	report_put(&s);
 	report_end();
-	return TOOL_USAGE;
+	return TOOL_BAD;
 }
 
 static int check_run(uint32_t tree_id)
@@ -523,7 +523,7 @@ static int check_run(uint32_t tree_id)
 		if (!c.rt)
 			fputs("inc-tool: rtnetlink cannot be opened; routes and devices are not checked\n",
 			      stderr);
-		rc = check_all(&c) == VERDICT_FAIL ? TOOL_USAGE : TOOL_OK;
+		rc = check_all(&c) == VERDICT_FAIL ? TOOL_BAD : TOOL_OK;
 		rt_close(c.rt);
 	}
 	snapshot_free(&c.snap);

@@ -9,6 +9,14 @@
 
 #include "tool.h"
 
+static void complain_of(const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fputs("inc-tool: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+}
+
 /**
  * tool_fail() - report an error in the command line
  * @fmt: its text, as for printf()
@@ -19,13 +27,26 @@ int tool_fail(const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(stdout);
-	fputs("inc-tool: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	complain_of(fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 	return TOOL_USAGE;
+}
+
+/**
+ * tool_error() - report that what was asked for rightly cannot be done
+ * @fmt: its text, as for printf()
+ *
+ * Return: TOOL_FAILED.
+ */
+int tool_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain_of(fmt, ap);
+	va_end(ap);
+	return TOOL_FAILED;
 }
 
 static bool is_help(const char *word)

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "collect.h"
+#include "tool.h"
 
 /* Make room for one more object after @n of them; double it when it is full. */
 static void *room(void *array, size_t n, size_t size)
@@ -17,7 +18,7 @@ static void *room(void *array, size_t n, size_t size)
 	array = realloc(array, (n ? 2 * n : 1) * size);
 	if (!array) {
 		fputs("inc-tool: out of memory\n", stderr);
-		exit(1);
+		exit(TOOL_FAILED);
 	}
 	return array;
 }

@@ -68,7 +68,7 @@ int tool_nl_fail(const struct inc_nl *nl)
 			len && nl->error[len - 1] == '.' ? "" : ".");
 	else
 		fprintf(stderr, "inc-tool: %s\n", nl->error);
-	return TOOL_KERNEL;
+	return TOOL_FAILED;
 }
 
 static int enter_netns(const char *name)
@@ -88,8 +88,8 @@ static int enter_netns(const char *name)
 		int err = errno;
 
 		close(fd);
-		return tool_fail("network namespace \"%s\": %s", name,
-				 strerror(err));
+		return tool_error("network namespace \"%s\": %s", name,
+				  strerror(err));
 	}
 	close(fd);
 	return TOOL_OK;
@@ -152,13 +152,15 @@ static int finish(int rc)
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "inc-tool: standard output: %s\n",
 			strerror(errno));
-		return rc ? rc : TOOL_USAGE;
+		return rc ? rc : TOOL_FAILED;
 	}
 	return rc;
 }
 
 static int run(const struct option_value *v, int argc, char **argv)
 {
+	int rc;
+
 	if (v->help) {
 		fputs(usage, stdout);
 		return TOOL_OK;
@@ -173,8 +175,11 @@ static int run(const struct option_value *v, int argc, char **argv)
 		.force = v->force, .timestamp = v->timestamp,
 		.stats = v->stats,
 	};
-	if (v->netns && enter_netns(v->netns))
-		return TOOL_USAGE;
+	if (v->netns) {
+		rc = enter_netns(v->netns);
+		if (rc)
+			return rc;
+	}
 	if (v->batch) {
 		if (argc)
 			return tool_fail("\"%s\": a command and -batch exclude each other",

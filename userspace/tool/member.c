@@ -103,7 +103,7 @@ static int member_add(int argc, char **argv)
 
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	if (inc_nl_member_new(nl, &req, &member))
 		return tool_nl_fail(nl);
 	show_made(&member);
@@ -125,7 +125,7 @@ static int member_set(int argc, char **argv)
 
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	if (inc_nl_member_set(nl, &req, &member))
 		return tool_nl_fail(nl);
 	show_made(&member);
@@ -146,7 +146,7 @@ static int member_del(int argc, char **argv)
 
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	return inc_nl_member_del(nl, req.tree_id, req.rank) ?
 	       tool_nl_fail(nl) : TOOL_OK;
 }
@@ -164,7 +164,7 @@ static int member_show(int argc, char **argv)
 		return rc;
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 
 	if (INC_NL_HAS(&req, MEMBER_RANK)) {
 		if (inc_nl_member_get(nl, req.tree_id, req.rank, &member))

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <time.h>
 
+#include "conf/unit.h"
 #include "print.h"
 #include "tool.h"
 
@@ -28,16 +29,12 @@ struct wanted {
 
 static void show_time(void)
 {
-	char text[64], usec[24];
+	char text[UNIT_TIME_LEN];
 	struct timespec now;
-	struct tm tm;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	localtime_r(&now.tv_sec, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(usec, sizeof(usec), ".%06ld", now.tv_nsec / 1000);
-	strcat(text, usec);
-	pr_string("timestamp", "", text);
+	pr_string("time", "", unit_clock((int64_t)now.tv_sec * 1000000 +
+					 now.tv_nsec / 1000, text));
 }
 
 static bool is_tree_event(uint8_t cmd)
@@ -83,7 +80,7 @@ static int watch(struct inc_nl *nl, struct wanted *wanted)
 
 	for (;;) {
 		if (poll(&pfd, 1, -1) < 0 && errno != EINTR)
-			return tool_fail("poll: %s", strerror(errno));
+			return tool_error("poll: %s", strerror(errno));
 		rc = inc_nl_events(nl, show_event, wanted);
 		if (rc == -ENOBUFS) {
 			fprintf(stderr, "inc-tool: %s\n", nl->error);
@@ -93,14 +90,14 @@ static int watch(struct inc_nl *nl, struct wanted *wanted)
 			return tool_nl_fail(nl);
 		/* The reader of our output is gone. */
 		if (ferror(stdout))
-			return TOOL_USAGE;
+			return TOOL_FAILED;
 	}
 }
 
 static int monitor(struct wanted wanted)
 {
 	struct inc_nl nl;
-	int rc = TOOL_KERNEL;
+	int rc = TOOL_FAILED;
 
 	/* A connection of its own: the shared one is for requests. */
 	if (inc_nl_open(&nl) || inc_nl_subscribe(&nl))

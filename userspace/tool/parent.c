@@ -50,7 +50,7 @@ static int parent_show(int argc, char **argv)
 		return rc;
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	if (inc_nl_parent_get(nl, req.tree_id, &parent))
 		return tool_nl_fail(nl);
 	return show_member_stats(&parent, NULL);
@@ -70,7 +70,7 @@ static int parent_set(int argc, char **argv)
 		return rc;
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	if (inc_nl_parent_set(nl, &req, &parent))
 		return tool_nl_fail(nl);
 	return show_member_stats(&parent, NULL);

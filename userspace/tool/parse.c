@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 
+#include "conf/unit.h"
 #include "nl/nl-schema.h"
 #include "parse.h"
 #include "tool.h"
@@ -98,28 +99,14 @@ int parse_uint(const struct keyword *k, const char *text, void *dst)
 	return TOOL_OK;
 }
 
-/* Milliseconds; "4", "4ms" or "2s". */
+/* Milliseconds, or with a unit: "4", "4ms", "2s" or "1m". */
 int parse_msec(const struct keyword *k, const char *text, void *dst)
 {
-	size_t len = strlen(text);
-	uint64_t unit = 1, v;
-	char num[32];
+	uint64_t ms;
 
-	if (len >= sizeof(num))
+	if (!unit_msec(text, 1, &ms) || ms > max_of(k->size))
 		return bad_value(k, text);
-	if (len > 2 && !strcmp(text + len - 2, "ms")) {
-		len -= 2;
-	} else if (len > 1 && text[len - 1] == 's') {
-		len--;
-		unit = 1000;
-	}
-	memcpy(num, text, len);
-	num[len] = '\0';
-	/* 5m means neither minutes nor 5 Mi. */
-	if (!len || suffix_shift(num[len - 1]) ||
-	    !text_to_uint(num, max_of(k->size) / unit, &v))
-		return bad_value(k, text);
-	nl_store(dst, k->size, v * unit);
+	nl_store(dst, k->size, ms);
 	return TOOL_OK;
 }
 

@@ -11,6 +11,7 @@
 
 #include <json-c/json.h>
 
+#include "conf/unit.h"
 #include "print.h"
 #include "tool.h"
 
@@ -29,7 +30,7 @@ static void json_add(const char *key, struct json_object *value)
 
 	if (!value) {
 		fputs("inc-tool: out of memory\n", stderr);
-		exit(TOOL_USAGE);
+		exit(TOOL_FAILED);
 	}
 	if (!top)
 		return;
@@ -110,6 +111,34 @@ void pr_hex(const char *key, const char *label, uint64_t value, int digits)
 		text_item(label);
 		printf("0x%0*" PRIx64, digits, value);
 	}
+}
+
+void pr_size(const char *key, const char *label, uint64_t bytes)
+{
+	char text[UNIT_LEN];
+
+	if (conf.json)
+		pr_uint(key, label, bytes);
+	else
+		pr_string(key, label, unit_size(bytes, text));
+}
+
+void pr_msec(const char *key, const char *label, uint64_t ms)
+{
+	char text[UNIT_LEN];
+
+	if (conf.json)
+		pr_uint(key, label, ms);
+	else
+		pr_string(key, label, unit_time(ms, text));
+}
+
+void pr_bool(const char *key, const char *label, bool value)
+{
+	if (conf.json)
+		json_add(key, json_object_new_boolean(value));
+	else
+		pr_string(key, label, value ? "yes" : "no");
 }
 
 void pr_string(const char *key, const char *label, const char *value)

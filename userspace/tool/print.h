@@ -20,6 +20,11 @@ void pr_close_object(void);
 
 void pr_uint(const char *key, const char *label, uint64_t value);
 void pr_hex(const char *key, const char *label, uint64_t value, int digits);
+/* In text with a unit: bytes, and milliseconds. */
+void pr_size(const char *key, const char *label, uint64_t bytes);
+void pr_msec(const char *key, const char *label, uint64_t ms);
+/* "yes" or "no" in text. */
+void pr_bool(const char *key, const char *label, bool value);
 void pr_string(const char *key, const char *label, const char *value);
 void pr_addr(const char *key, const char *label,
 	     const struct inc_nl_addr *addr);

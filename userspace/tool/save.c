@@ -100,7 +100,7 @@ static int put_all(const struct snapshot *snap)
 			if (!INC_NL_HAS(m, MEMBER_PSN)) {
 				fputs("inc-tool: save: PSNs are not shown without CAP_NET_ADMIN\n",
 				      stderr);
-				return TOOL_KERNEL;
+				return TOOL_FAILED;
 			}
 			put_member(m);
 		}
@@ -122,7 +122,7 @@ int cmd_save(int argc, char **argv)
 		return tool_fail("save: unexpected argument \"%s\"", argv[0]);
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	if (snapshot_take(nl, 0, 0, &snap))
 		rc = tool_nl_fail(nl);
 	else

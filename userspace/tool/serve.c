@@ -6,6 +6,8 @@
 
 #include <getopt.h>
 
+#include "conf/unit.h"
+#include "parse.h"
 #include "rendezvous/server.h"
 #include "tool.h"
 
@@ -24,12 +26,12 @@ static void usage(FILE *out)
 "                        the memory limit of the switch admits)\n"
 "      --max-clients N   maximum number of connections (default 4096, or as many\n"
 "                        as files can be opened)\n"
-"      --max-host-trees N, --max-host-clients N, --max-host-memory MIB\n"
+"      --max-host-trees N, --max-host-clients N, --max-host-memory SIZE\n"
 "                        maximum number of jobs that one host may start and of\n"
 "                        connections from it, maximum memory of these jobs' trees\n"
 "                        (default: half of each total)\n"
-"      --join-time S     seconds from connecting to joining (default 30)\n"
-"      --forming-time S  seconds from a job's first rank to its last (default 300)\n"
+"      --join-time TIME  from connecting to joining (default 30)\n"
+"      --forming-time TIME  from a job's first rank to its last (default 300)\n"
 "      --pmtu N          path MTU of trees, unless the first rank requests another\n"
 "                        (default: that of the first rank's port)\n"
 "      --slots N         slots of trees, unless the first rank requests others\n"
@@ -39,8 +41,8 @@ static void usage(FILE *out)
 "                        or in order of arrival (less memory)\n"
 "      --window N        maximum number of result packets in flight to a rank\n"
 "      --hold N          maximum number of bytes held of a rank that is ahead\n"
-"      --min-rto MS      minimum retransmission timeout\n"
-"      --dead-time MS    time without acknowledgment after which a rank is dead\n"
+"      --min-rto TIME    minimum retransmission timeout\n"
+"      --dead-time TIME  time without acknowledgment after which a rank is dead\n"
 "      --traffic-class N DSCP times 4 of trees' packets, both ways (default 0)\n"
 "      --psn N           first PSN of all queue pairs, for tests (default random)\n"
 "      --tree ID         use this existing tree for one job, and leave it in place\n"
@@ -57,7 +59,10 @@ static void usage(FILE *out)
 "      --once            exit when the first job has ended\n"
 "      --pidfile FILE    write the process ID to this file\n"
 "  -v, --verbose         log to standard error\n"
-"  -h, --help            show this text\n",
+"  -h, --help            show this text\n"
+"\n"
+"N may be as in 64K or 1M. TIME: seconds (join, forming) or milliseconds, or as in\n"
+"500ms, 2s, 5m or 1h. SIZE: MiB, or as in 512M or 2G.\n",
 	      out);
 }
 
@@ -139,21 +144,22 @@ static const struct range {
 	uint32_t	min;
 	uint32_t	max;
 	bool		power;	/* of two */
+	uint32_t	time;	/* milliseconds of a number without a unit */
 } ranges[] = {
-	{ 'p', 0, UINT16_MAX, false },
-	{ OPT_PMTU, 256, 4096, true },
-	{ OPT_SLOTS, 1, RDMA_INC_MAX_SLOTS, true },
-	{ OPT_MSG_SIZE, 64, RDMA_INC_MAX_MSG_SIZE, false },
-	{ OPT_FIRST_MSG_ID, 0, UINT32_MAX, false },
-	{ OPT_PSN, 0, 0xffffff, false },
-	{ OPT_WINDOW, 1, 256, false },
-	{ OPT_HOLD, 1 << 16, 1 << 30, false },
-	{ OPT_MIN_RTO, 1, 10000, false },
-	{ OPT_DEAD_TIME, 10, 60000, false },
-	{ OPT_TRAFFIC_CLASS, 0, UINT8_MAX, false },
-	{ OPT_JOIN_TIME, 1, 1000000, false },
-	{ OPT_FORMING_TIME, 1, 1000000, false },
-	{ 0, 1, UINT32_MAX, false },
+	{ 'p', 0, UINT16_MAX, false, 0 },
+	{ OPT_PMTU, 256, 4096, true, 0 },
+	{ OPT_SLOTS, 1, RDMA_INC_MAX_SLOTS, true, 0 },
+	{ OPT_MSG_SIZE, 64, RDMA_INC_MAX_MSG_SIZE, false, 0 },
+	{ OPT_FIRST_MSG_ID, 0, UINT32_MAX, false, 0 },
+	{ OPT_PSN, 0, 0xffffff, false, 0 },
+	{ OPT_WINDOW, 1, 256, false, 0 },
+	{ OPT_HOLD, 1 << 16, 1 << 30, false, 0 },
+	{ OPT_MIN_RTO, 1, 10000, false, 1 },
+	{ OPT_DEAD_TIME, 10, 60000, false, 1 },
+	{ OPT_TRAFFIC_CLASS, 0, UINT8_MAX, false, 0 },
+	{ OPT_JOIN_TIME, 1, 1000000, false, 1000 },
+	{ OPT_FORMING_TIME, 1, 1000000, false, 1000 },
+	{ 0, 1, UINT32_MAX, false, 0 },
 };
 
 static const char *option_name(int opt)
@@ -165,26 +171,53 @@ static const char *option_name(int opt)
 	return o->name ? o->name : "";
 }
 
+/* A number, or milliseconds of a time. */
+static bool get_value(const struct range *r, const char *text, uint64_t *val)
+{
+	uint64_t unit = r->time ? r->time : 1;
+	bool good;
+
+	good = r->time ? unit_msec(text, r->time, val) :
+			 text_to_uint(text, UINT64_MAX, val);
+	return good && *val >= r->min * unit && *val <= r->max * unit &&
+	       !(r->power && (*val & (*val - 1)));
+}
+
 static bool get_num(const char *text, int opt, uint32_t *num)
 {
 	const struct range *r = ranges;
-	unsigned long val;
-	char *end;
+	const char *what = "a number";
+	uint64_t val;
 
 	while (r->opt && r->opt != opt)
 		r++;
-	errno = 0;
-	val = strtoul(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || val < r->min ||
-	    val > r->max || (r->power && (val & (val - 1)))) {
-		fprintf(stderr, "inc-tool: serve: --%s \"%s\" must be %s, %u ... %u\n",
-			option_name(opt), text,
-			r->power ? "a power of two" : "a number", r->min,
-			r->max);
-		return false;
+	if (get_value(r, text, &val)) {
+		*num = (uint32_t)val;
+		return true;
 	}
-	*num = (uint32_t)val;
-	return true;
+	if (r->power)
+		what = "a power of two";
+	else if (r->time)
+		what = r->time == 1 ? "milliseconds, or as in 2s" :
+				      "seconds, or as in 5m";
+	fprintf(stderr, "inc-tool: serve: --%s \"%s\" must be %s, %u ... %u\n",
+		option_name(opt), text, what, r->min, r->max);
+	return false;
+}
+
+/* MiB, or with a unit, as in 512M or 2G. */
+static bool get_memory(const char *text, uint64_t *bytes)
+{
+	size_t len = strlen(text);
+
+	if (text_to_uint(text, UINT64_MAX >> 20, bytes) && *bytes) {
+		if (!strchr("kKmMgG", text[len - 1]))
+			*bytes <<= 20;
+		return true;
+	}
+	fprintf(stderr, "inc-tool: serve: --max-host-memory \"%s\" must be MiB, or as in 512M or 2G\n",
+		text);
+	return false;
 }
 
 /* Take a limit. Returns false if the option is none. */
@@ -203,14 +236,11 @@ static bool limit_option(struct limits *max, int opt, uint32_t num)
 	case OPT_MAX_HOST_CLIENTS:
 		max->host_clients = num;
 		return true;
-	case OPT_MAX_HOST_MEMORY:
-		max->host_memory = (uint64_t)num << 20;
-		return true;
 	case OPT_JOIN_TIME:
-		max->join_ms = num * 1000;
+		max->join_ms = num;
 		return true;
 	case OPT_FORMING_TIME:
-		max->forming_ms = num * 1000;
+		max->forming_ms = num;
 		return true;
 	}
 	return false;
@@ -222,6 +252,8 @@ static bool number_option(struct server *s, int opt, const char *text)
 	struct inc_nl_tree *t = &s->tree;
 	uint32_t num;
 
+	if (opt == OPT_MAX_HOST_MEMORY)
+		return get_memory(text, &s->max.host_memory);
 	if (!get_num(text, opt, &num))
 		return false;
 	if (limit_option(&s->max, opt, num))
@@ -319,9 +351,14 @@ int cmd_serve(int argc, char **argv)
 	struct options o = { .port = INC_RDV_PORT };
 	int opt;
 
-	/* getopt_long() begins after the first word. */
+	if (argc && !strcmp(argv[0], "help")) {
+		usage(stdout);
+		return TOOL_OK;
+	}
+	/* getopt_long() begins after the first word, which its messages name. */
 	argc++;
 	argv--;
+	argv[0] = (char *)"inc-tool: serve";
 	optind = 0;
 	while ((opt = getopt_long(argc, argv, "l:p:vh", long_options,
 				  NULL)) != -1) {
@@ -377,5 +414,5 @@ int cmd_serve(int argc, char **argv)
 	case -EINVAL:
 		return TOOL_USAGE;
 	}
-	return TOOL_KERNEL;
+	return TOOL_FAILED;
 }

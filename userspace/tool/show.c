@@ -64,14 +64,14 @@ static void show_tree_details(const struct inc_nl_tree *tree)
 	pr_indent();
 	pr_uint("first-msg-id", "first-msg-id", tree->first_msg_id);
 	pr_uint("window", "window", tree->window);
-	pr_uint("hold", "hold", tree->hold);
-	pr_uint("min-rto", "min-rto", tree->min_rto);
-	pr_uint("dead-time", "dead-time", tree->dead_time);
-	pr_uint("memory", "memory", tree->memory);
+	pr_size("hold", "hold", tree->hold);
+	pr_msec("min-rto", "min-rto", tree->min_rto);
+	pr_msec("dead-time", "dead-time", tree->dead_time);
+	pr_size("memory", "memory", tree->memory);
 	if (INC_NL_HAS(tree, TREE_HELD))
-		pr_uint("held", "held", tree->held);
+		pr_size("held", "held", tree->held);
 	pr_uint("epoch", "epoch", tree->epoch);
-	pr_uint("owned", "owned", tree->owned);
+	pr_bool("owned", "owned", tree->owned);
 	pr_uint("traffic-class", "traffic-class", tree->traffic_class);
 }
 
@@ -128,9 +128,9 @@ static void show_member_state(const struct inc_nl_member *m)
 {
 	pr_uint("next-msg-id", "next-msg-id", m->next_msg_id);
 	pr_uint("tx-in-flight", "tx-in-flight", m->tx_in_flight);
-	pr_uint("held", "held", m->held);
+	pr_size("held", "held", m->held);
 	pr_uint("srtt", "srtt", m->srtt);
-	pr_uint("last-rx", "last-rx", m->last_rx);
+	pr_msec("last-rx", "last-rx", m->last_rx);
 }
 
 /* The kernel shows PSNs and keys only to callers with CAP_NET_ADMIN. */
@@ -266,11 +266,11 @@ static void show_msg(const struct inc_nl_slot *slot)
 	pr_uint("nelem", data ? "nelem" : NULL, slot->nelem);
 	pr_uint("chunks-done", "chunks", slot->chunks_done);
 	pr_uint("chunks", "of", slot->chunks);
-	pr_uint("age", "age", slot->age);
+	pr_msec("age", "age", slot->age);
 	pr_enum("status", slot->status ? "status" : NULL, slot->status,
 		inc_nl_status_name);
 	if (INC_NL_HAS(slot, SLOT_PARENT_AGE))
-		pr_uint("parent-age", "waits-for-parent", slot->parent_age);
+		pr_msec("parent-age", "waits-for-parent", slot->parent_age);
 	show_missing(slot);
 }
 
@@ -308,23 +308,23 @@ void show_switch(const struct inc_nl_switch *sw)
 	pr_string("version", "version", sw->version);
 	pr_string("reduce-impl", "reduce-impl", sw->reduce_impl);
 	pr_uint("trees", "trees", sw->trees);
-	pr_uint("memory-used", "memory-used", sw->memory_used);
-	pr_uint("memory-limit", "memory-limit", sw->memory_limit);
-	pr_uint("memory-ceiling", "memory-ceiling", sw->memory_ceiling);
+	pr_size("memory-used", "memory-used", sw->memory_used);
+	pr_size("memory-limit", "memory-limit", sw->memory_limit);
+	pr_size("memory-ceiling", "memory-ceiling", sw->memory_ceiling);
 	pr_uint("leaving", "leaving", sw->leaving);
-	pr_uint("hooked", "hooked", sw->hooked);
+	pr_bool("hooked", "hooked", sw->hooked);
 	pr_indent();
 	pr_uint("max-trees", "max-trees", sw->max_trees);
 	pr_uint("max-ranks", "max-ranks", sw->max_ranks);
 	pr_uint("max-slots", "max-slots", sw->max_slots);
-	pr_uint("max-tree-memory", "max-tree-memory", sw->max_tree_memory);
+	pr_size("max-tree-memory", "max-tree-memory", sw->max_tree_memory);
 	if (INC_NL_HAS(sw, SWITCH_MAX_TREE_HOLD))
-		pr_uint("max-tree-hold", "max-tree-hold", sw->max_tree_hold);
+		pr_size("max-tree-hold", "max-tree-hold", sw->max_tree_hold);
 	if (INC_NL_HAS(sw, SWITCH_HELD)) {
 		pr_indent();
-		pr_uint("held", "held", sw->held);
-		pr_uint("hold-limit", "hold-limit", sw->hold_limit);
-		pr_uint("hold-guaranteed", "hold-guaranteed",
+		pr_size("held", "held", sw->held);
+		pr_size("hold-limit", "hold-limit", sw->hold_limit);
+		pr_size("hold-guaranteed", "hold-guaranteed",
 			sw->hold_guaranteed);
 	}
 	pr_indent();

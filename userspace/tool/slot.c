@@ -138,7 +138,7 @@ static int slot_show(int argc, char **argv)
 		return rc;
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 
 	rc = conf.json ? 0 : snapshot_take(nl, s.req.tree_id, 0, &s.snap);
 	if (rc || (INC_NL_HAS(&s.req, SLOT_INDEX) &&

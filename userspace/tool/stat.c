@@ -166,7 +166,7 @@ static int stat_show(int argc, char **argv)
 		return rc;
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	if (prometheus)
 		return stat_prometheus(nl, &req);
 

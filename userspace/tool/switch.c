@@ -44,7 +44,7 @@ static int switch_set(int argc, char **argv)
 
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	return inc_nl_switch_set(nl, &req) ? tool_nl_fail(nl) : TOOL_OK;
 }
 
@@ -58,7 +58,7 @@ static int switch_show(int argc, char **argv)
 				 argv[0]);
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	if (inc_nl_switch_get(nl, &sw))
 		return tool_nl_fail(nl);
 

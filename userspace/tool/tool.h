@@ -12,7 +12,8 @@
 enum {
 	TOOL_OK		= 0,
 	TOOL_USAGE	= 1,	/* the command line or a batch file is wrong */
-	TOOL_KERNEL	= 2,	/* the kernel refused, or has no module */
+	TOOL_BAD	= 1,	/* check has found what is FAIL */
+	TOOL_FAILED	= 2,	/* the kernel refused, or has no module; no output */
 };
 
 /**
@@ -52,6 +53,7 @@ int cmd_object(const struct cmd *cmds, const char *what, const char *usage,
 	       int (*dflt)(int argc, char **argv), int argc, char **argv);
 bool wants_help(int argc, char **argv);
 int tool_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+int tool_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* main.c */
 int run_command(int argc, char **argv);

@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 
 #include "collect.h"
+#include "conf/unit.h"
 #include "top.h"
 
 #define CLEAR_LINE	"\033[K"
@@ -301,9 +302,11 @@ void top_json(const struct snapshot *before, const struct snapshot *now)
 {
 	struct json_object *o = json_object_new_object();
 	struct json_object *trees = json_object_new_array();
+	char clock[UNIT_TIME_LEN];
 	size_t i;
 
-	json_object_object_add(o, "time", json_object_new_int64(time(NULL)));
+	json_object_object_add(o, "time", json_object_new_string(
+		unit_clock((int64_t)time(NULL) * 1000000, clock)));
 	json_put(o, "seconds", now->time - before->time);
 	for (i = 0; i < now->ntrees; i++)
 		json_object_array_add(trees, json_tree(before, now,

@@ -213,7 +213,7 @@ static int top_run(const struct top *top)
 	int rc;
 
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	catch_signals(top->batch, &old);
 	if (!top->batch)
 		screen_enter();

@@ -20,7 +20,7 @@ static const char usage[] =
 "                [ traffic-class N ] [ SETTING ... ]\n"
 "       inc-tool tree set ID SETTING ...\n"
 "       inc-tool tree del ID [ nowait ]\n"
-"SETTING := { window PACKETS | hold SIZE | min-rto MS | dead-time MS }\n";
+"SETTING := { window PACKETS | hold SIZE | min-rto TIME | dead-time TIME }\n";
 
 /* Time that the kernel may take apart from waiting for members. */
 #define DEL_SLACK_MS	10000
@@ -39,8 +39,8 @@ static const char usage[] =
 #define KW_SETTINGS							\
 	KW("window", "a number of packets", parse_uint, WINDOW, window), \
 	KW("hold", "bytes, as 4M", parse_uint, HOLD, hold),		\
-	KW("min-rto", "milliseconds", parse_msec, MIN_RTO, min_rto),	\
-	KW("dead-time", "milliseconds", parse_msec, DEAD_TIME, dead_time)
+	KW("min-rto", "milliseconds, or as 4ms, 1s", parse_msec, MIN_RTO, min_rto),	\
+	KW("dead-time", "milliseconds, or as 2s, 1m", parse_msec, DEAD_TIME, dead_time)
 
 static const struct keyword add_keywords[] = {
 	KW("ranks", "a number of ranks", parse_uint, RANKS, ranks),
@@ -111,7 +111,7 @@ static int tree_add(int argc, char **argv)
 
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	if (inc_nl_tree_new(nl, &req, &tree))
 		return tool_nl_fail(nl);
 	pr_open_object(NULL);
@@ -137,7 +137,7 @@ static int tree_set(int argc, char **argv)
 
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	return inc_nl_tree_set(nl, &req) ? tool_nl_fail(nl) : TOOL_OK;
 }
 
@@ -169,7 +169,7 @@ static int wait_gone(struct inc_nl *nl, struct inc_nl *events,
 
 	while (now_ms() < until) {
 		if (poll(&pfd, 1, DEL_ASK_MS) < 0 && errno != EINTR)
-			return tool_fail("poll: %s", strerror(errno));
+			return tool_error("poll: %s", strerror(errno));
 		rc = inc_nl_events(events, is_gone, tree);
 		if (rc > 0)
 			return TOOL_OK;
@@ -182,9 +182,8 @@ static int wait_gone(struct inc_nl *nl, struct inc_nl *events,
 		if (!sw.leaving)
 			return TOOL_OK;
 	}
-	tool_fail("tree del: tree %u: the kernel has not finished yet",
-		  tree->id);
-	return TOOL_KERNEL;
+	return tool_error("tree del: tree %u: the kernel has not finished yet",
+			  tree->id);
 }
 
 static int del_and_wait(struct inc_nl *nl, uint32_t id)
@@ -223,7 +222,7 @@ static int tree_del(int argc, char **argv)
 
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 	if (wait)
 		return del_and_wait(nl, req.id);
 	return inc_nl_tree_del(nl, req.id) ? tool_nl_fail(nl) : TOOL_OK;
@@ -262,7 +261,7 @@ static int tree_show(int argc, char **argv)
 		return rc;
 	nl = tool_nl();
 	if (!nl)
-		return TOOL_KERNEL;
+		return TOOL_FAILED;
 
 	if (INC_NL_HAS(&req, TREE_ID)) {
 		if (inc_nl_tree_get(nl, req.id, &tree))

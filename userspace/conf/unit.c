@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See unit.h.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "conf/unit.h"
+
+/**
+ * struct step - a unit
+ * @name: its name
+ * @next: how many of it are one of the next unit; 0: there is none
+ */
+struct step {
+	const char	*name;
+	unsigned int	next;
+};
+
+/* One decimal below a hundred, unless the number is whole. */
+static const char *scale(double value, const char *gap,
+			 const struct step *unit, char text[UNIT_LEN])
+{
+	while (unit->next && value >= unit->next) {
+		value /= unit->next;
+		unit++;
+	}
+	snprintf(text, UNIT_LEN, value < 99.95 &&
+		 value - (double)(uint64_t)value >= 0.05 ? "%.1f%s%s" :
+		 "%.0f%s%s", value, gap, unit->name);
+	return text;
+}
+
+/**
+ * unit_size() - write a size of memory
+ * @bytes: number of bytes
+ * @text: result
+ *
+ * Return: @text, in steps of 1024.
+ */
+const char *unit_size(uint64_t bytes, char text[UNIT_LEN])
+{
+	static const struct step units[] = {
+		{ "B", 1024 }, { "KiB", 1024 }, { "MiB", 1024 },
+		{ "GiB", 1024 }, { "TiB", 0 },
+	};
+
+	return scale((double)bytes, " ", units, text);
+}
+
+/**
+ * unit_rate() - write a number of bytes that are sent
+ * @bytes: number of bytes, of a second or in all
+ * @text: result
+ *
+ * Return: @text, in steps of 1000.
+ */
+const char *unit_rate(double bytes, char text[UNIT_LEN])
+{
+	static const struct step units[] = {
+		{ "B", 1000 }, { "kB", 1000 }, { "MB", 1000 }, { "GB", 1000 },
+		{ "TB", 1000 }, { "PB", 0 },
+	};
+
+	return scale(bytes, " ", units, text);
+}
+
+/**
+ * unit_time() - write a duration
+ * @ms: milliseconds
+ * @text: result
+ *
+ * Return: @text, as in 350ms, 1.5s, 2h.
+ */
+const char *unit_time(uint64_t ms, char text[UNIT_LEN])
+{
+	static const struct step units[] = {
+		{ "ms", 1000 }, { "s", 60 }, { "m", 60 }, { "h", 24 },
+		{ "d", 0 },
+	};
+
+	return scale((double)ms, "", units, text);
+}
+
+/**
+ * unit_clock() - write a point in time as RFC 3339 has it, for programs
+ * @usec: microseconds since 1970
+ * @text: result
+ *
+ * Return: @text, in local time with its distance from UTC.
+ */
+const char *unit_clock(int64_t usec, char text[UNIT_TIME_LEN])
+{
+	time_t secs = (time_t)(usec / 1000000);
+	char day[24] = "", zone[8] = "";
+	struct tm tm;
+
+	if (localtime_r(&secs, &tm)) {
+		strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
+		strftime(zone, sizeof(zone), "%z", &tm);
+	}
+	/* "+0200" lacks its colon. */
+	snprintf(text, UNIT_TIME_LEN, "%s.%06d%.3s:%s", day,
+		 (int)(usec % 1000000), zone, zone[0] ? zone + 3 : "");
+	return text;
+}
+
+/* The milliseconds of the unit at @text, and its length. 0: there is none. */
+static uint64_t unit_of(const char *text, size_t *len)
+{
+	static const struct {
+		const char	*name;
+		uint64_t	ms;
+	} units[] = {
+		{ "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 },
+		{ "d", 86400000 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		*len = strlen(units[i].name);
+		if (!strncmp(text, units[i].name, *len))
+			return units[i].ms;
+	}
+	return 0;
+}
+
+/**
+ * unit_msec() - read a duration
+ * @text: decimal numbers, each with its unit: ms, s, m, h or d, as in "90s" or
+ *	"1h30m"; or one number alone, which may be hexadecimal after 0x
+ * @plain: unit of a number alone, in milliseconds
+ * @ms: result, in milliseconds
+ *
+ * Return: true if all of @text is such a duration.
+ */
+bool unit_msec(const char *text, uint64_t plain, uint64_t *ms)
+{
+	bool hex = text[0] == '0' && (text[1] | 32) == 'x', first = true;
+	uint64_t sum = 0, num, unit;
+	size_t len;
+	char *end;
+
+	do {
+		errno = 0;
+		num = strtoull(text, &end, hex ? 16 : 10);
+		if (errno || !isalnum((unsigned char)*text) || end == text)
+			return false;
+		len = 0;
+		unit = first && !*end ? plain : unit_of(end, &len);
+		if (!unit || (hex && len) || num > (UINT64_MAX - sum) / unit)
+			return false;
+		sum += num * unit;
+		text = end + len;
+		first = false;
+	} while (*text);
+	*ms = sum;
+	return true;
+}
