@@ -28,7 +28,7 @@ def plain(value):
     if isinstance(value, list):
         # No identifier of YANG begins with a digit.
         return " ".join({"2int": "pair-2int"}.get(v, str(v)) for v in value)
-    return str(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def compare(name, element, obj, skip=()):

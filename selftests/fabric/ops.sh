@@ -4,7 +4,7 @@
 # What operators get of the manager: inc-amctl, events, statistics, the page.
 #
 #   ops.sh [VAR=VALUE]... [PART...]
-#	PART: ctl event task web http
+#	PART: ctl agree event task web http
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -97,6 +97,37 @@ completes_any_name()
 	wait "${JOB_PIDS[0]}"
 }
 
+# Jobs, users and accounts may have the name of a word of the command line. It is
+# named, not explained, and what the status says was done was done.
+named_help()
+{
+	local JOB_NAME=help JOB_LOG=$LAB_OUT/named JOB_PIDS=()
+
+	am_rank 0 2
+	wait_for 10 group_is_there help
+	says "a group named help: show" 0 "group help: forming" group show help
+	says "a group named help: why" 0 "group help: " why show help
+	says "why help is help" 0 "Usage: inc-amctl why" why help
+	says "--help after a name" 0 "Usage: inc-amctl group" group del x --help
+	json "a group named help: del -j" "x['name'] == 'help'" group del help
+	wait "${JOB_PIDS[0]}"
+	wait_for 5 eval '! group_is_there help'
+	ktap $? "a group named help: it is gone" "$(ctl group)"
+	says "by help" 0 "reservation x: 0 of 1 groups, 0 of 2 ranks" \
+		reservation add x ranks 2 by help
+	says "by help: it is there" 0 "by help" reservation show x
+	says "tenant -h" 0 "tenant -h, by --help" \
+		reservation add help ranks 2 tenant -h by --help
+	says "names only" 2 'no reservation "-h"' reservation show -- -h -h
+	says "del of an odd tenant" 0 "" reservation del -- help -h
+	says "del" 0 "" reservation del x
+	! ctl reservation | grep -q .
+	ktap $? "none is left" "$(ctl reservation)"
+	says "a word twice" 1 '"ranks" is there twice' \
+		reservation add x ranks 2 ranks 3
+	says "del help" 2 'no reservation "help"' reservation del help
+}
+
 group_is_there()
 {
 	ctl group | grep -qF "group $1: "
@@ -186,12 +217,12 @@ part_ctl()
 		-m nohost.invalid topology
 	says "a time that is none" 1 "as in 90, 15m" \
 		reservation add x ranks 2 for 1x
-	says "sizes with units" 0 "of 1.0 GiB used" switch l1
+	says "sizes with units" 0 "of 1 GiB used" switch l1
 	json "-j topology" "len(x['switches']) == 4 and len(x['links']) == 3 and
 		{h['addr'] for h in x['hosts']} >= {'$(topo_ip4 0)'}" topology
 	json "-j switch" "[s['id'] for s in x] == ['l1']" switch l1
 	json "-j client" "x[0]['switch-id'] == 'l2'" client "$(topo_ip4 4)"
-	json "-j group" "[t['ranks'] for t in x['tree']][1:] ==
+	json "-j group" "[t['ranks'] for t in x[0]['tree']][1:] ==
 		[[0, 1], [2, 3], [4, 5]]" group show "$JOB_NAME"
 	json "-j why" "x['root'] == 'sw' and {c['against'] == '' :
 		c['switch-id'] for c in x['candidates']}[True] == 'sw'" \
@@ -211,10 +242,68 @@ part_ctl()
 	completes
 	ktap $? "completion: each word is known"
 	completes_any_name
+	named_help
 	wake_job
 	ctl group del "$JOB_NAME"
 	others_fail "deleted" -1 operator
 	says "event" 0 "group-ended $JOB_NAME" event
+}
+
+# agree RC ARGS...: both commands end with that status.
+agree()
+{
+	local want=$1 cmd status said
+
+	shift
+	for cmd in "inc-tool" "inc-amctl -m $(topo_ip4 sw)"; do
+		# shellcheck disable=SC2086 # words
+		said=$(sw $cmd "$@" 2>&1 >"$AGREE_OUT")
+		status=$?
+		[ $status = "$want" ]
+		ktap $? "${cmd%% *} $*: status $want" "$status: $said"
+	done
+}
+
+# What inc-tool says of a switch and of an event, and what inc-amctl says.
+part_agree()
+{
+	local args log=$LAB_OUT/agree AGREE_OUT=/dev/null
+
+	for args in help -h --help -V -v --version "switch help" \
+		    "switch --help" switch "switch show" "switch list" \
+		    "-j switch" "-j -p switch" "sw show"; do
+		# shellcheck disable=SC2086 # words
+		agree 0 $args
+	done
+	for args in "" frobnicate --frobnicate "--frobnicate switch" -m; do
+		# shellcheck disable=SC2086 # words
+		agree 1 $args
+	done
+	AGREE_OUT=/dev/full
+	for args in help "switch help" switch "-j switch"; do
+		# shellcheck disable=SC2086 # words
+		agree 2 $args
+	done
+	sw inc-tool -j -t monitor >"$log.tool" &
+	sleep 1
+	sw inc-tool tree add id 7 ranks 1 slots 1 >/dev/null
+	sw inc-tool tree del 7
+	wait_for 5 grep -q tree-new "$log.tool"
+	kill %% 2>/dev/null
+	{ sw inc-tool -j switch && head -n 1 "$log.tool" &&
+		ctl -j switch show sw && ctl -j event; } >"$log"
+	python3 -c 'import datetime, json, sys
+a, b, (c,), d = map(json.loads, open(sys.argv[1]))
+d = d[0]
+both = [(k, x[k], y[k]) for x, y in ((a, c), (b, d)) for k in x if k in y]
+assert {k for k, _, _ in both} >= {"collectives", "memory-limit", "time"}, both
+assert all(type(x) is type(y) for _, x, y in both), both
+assert a["collectives"] == c["collectives"] and type(a["hooked"]) is bool
+for x in b, d:
+    assert datetime.datetime.fromisoformat(x["time"]).tzinfo, x' "$log" \
+		2>"$log.err"
+	ktap $? "JSON: what both have is of the same type" \
+		"$(tail -n 1 "$log.err"; cat "$log")"
 }
 
 # Does the kernel probe the manager's connections?
@@ -346,4 +435,4 @@ part_http()
 	am_job "the manager still serves jobs" 2 --count 1000
 }
 
-suite "ctl event task web http" "$@"
+suite "ctl agree event task web http" "$@"

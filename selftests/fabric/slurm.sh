@@ -5,7 +5,7 @@
 # before it starts, and gives it back whichever way it ends.
 #
 #   slurm.sh [VAR=VALUE]... [PART...]
-#	PART: job none refused cancel away
+#	PART: job account none refused cancel away
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -110,7 +110,7 @@ suite_down()
 	rm -rf "$DIR"
 }
 
-# submit COMMENT COUNT: a job whose four ranks reduce so often. Sets $JOB.
+# submit COMMENT COUNT [OPTION...]: a job whose four ranks reduce so often. Sets $JOB.
 submit()
 {
 	cat >"$DIR/job" <<-END
@@ -127,7 +127,8 @@ submit()
 	wait \$pids
 	exit \$rc
 	END
-	JOB=$(sw sbatch --parsable --comment="$1" -o "$DIR/out" "$DIR/job")
+	JOB=$(sw sbatch --parsable --comment="$1" -o "$DIR/out" "${@:3}" \
+		"$DIR/job")
 }
 
 # of FIELD: what squeue or scontrol has of the job.
@@ -181,6 +182,29 @@ part_job()
 	ktap $? "the job has ended well" "$(job_log)"
 	wait_for 10 given_back
 	ktap $? "its reservation has ended" "$(ctl reservation)"
+}
+
+# An account may have the name of a word of inc-amctl.
+part_account()
+{
+	local name
+
+	for name in help -h; do
+		submit "inc:ranks=4" 1000 "--account=$name"
+		wait_for 20 held_by "$name"
+		ktap $? "account $name: there is a reservation" \
+			"$(ctl reservation; job_log)"
+		# Here its ranks have no tenant, and so no reservation: it fails.
+		wait_for 60 state_is "COMPLETED|FAILED"
+		wait_for 10 given_back
+		ktap $? "account $name: it has given all back" \
+			"$(ctl reservation)"
+	done
+}
+
+held_by()
+{
+	ctl reservation show -- "slurm-$JOB" "$1" | grep -qe "tenant $1, "
 }
 
 part_none()
@@ -258,4 +282,4 @@ part_away()
 	ktap $? "tried again when there is one: it runs" "$(job_log)"
 }
 
-suite "job none refused cancel away" "$@"
+suite "job account none refused cancel away" "$@"

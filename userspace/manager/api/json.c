@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Any message of rdma_inc.proto as JSON: names have dashes instead of
- * underscores, and bytes are addresses.
+ * underscores, bytes are addresses, and masks are arrays of names.
  */
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "api/json.h"
+#include "rdma_inc_proto.h"
+#include "lib/base/proto-names-gen.h"
 #include "rendezvous/proto.h"
 
 #define NAME_MAX_LEN	64
@@ -101,6 +104,56 @@ static struct json_object *repeated(const ProtobufCFieldDescriptor *f,
 	return list;
 }
 
+#define COUNT(names)	(sizeof(names) / sizeof((names)[0]))
+
+/* The names of a mask's bits; NULL: the member is none. */
+static const char *const *names_of(const char *member, unsigned int *n)
+{
+	static const struct {
+		const char		*member;
+		const char *const	*names;
+		unsigned int		n;
+	} masks[] = {
+		{ "collectives", inc_collectives, COUNT(inc_collectives) },
+		{ "dtypes", inc_dtypes, COUNT(inc_dtypes) },
+		{ "ops", inc_ops, COUNT(inc_ops) },
+	};
+	unsigned int i;
+
+	for (i = 0; i < COUNT(masks); i++)
+		if (!strcmp(masks[i].member, member)) {
+			*n = masks[i].n;
+			return masks[i].names;
+		}
+	return NULL;
+}
+
+static struct json_object *mask_names(uint32_t mask, const char *const *names,
+				      unsigned int n)
+{
+	struct json_object *list = json_object_new_array();
+	char number[16];
+	unsigned int i;
+
+	for (i = 0; i < 32; i++) {
+		if (!(mask >> i & 1))
+			continue;
+		snprintf(number, sizeof(number), "bit%u", i);
+		json_object_array_add(list, json_object_new_string(
+			i < n && names[i] ? names[i] : number));
+	}
+	return list;
+}
+
+static struct json_object *single(const ProtobufCFieldDescriptor *f,
+				  const void *p)
+{
+	unsigned int n = 0;
+	const char *const *names = names_of(f->name, &n);
+
+	return names ? mask_names(*(const uint32_t *)p, names, n) : value(f, p);
+}
+
 /* Is a member absent: another one of its oneof, or an empty message? */
 static bool absent(const ProtobufCFieldDescriptor *f, const char *base)
 {
@@ -134,7 +187,7 @@ struct json_object *am_json(const ProtobufCMessage *msg)
 			json_object_object_add(out, name, repeated(f, base));
 		else if (!absent(f, base))
 			json_object_object_add(out, name,
-					       value(f, base + f->offset));
+					       single(f, base + f->offset));
 	}
 	return out;
 }

@@ -30,10 +30,10 @@ static const char usage[] =
 	"  -j, --json                 print JSON\n"
 	"  -p, --pretty               with line breaks and indentation\n"
 	"  -h, --help                 this text\n"
-	"  -V, --version\n"
+	"  -V, -v, --version\n"
 	"\n"
 	"\"inc-amctl OBJECT help\" has more. Objects and commands may be abbreviated;\n"
-	"\"list\" is \"show\".\n"
+	"\"list\" is \"show\". After \"--\" there are names only.\n"
 	"Exit status, as inc-tool's: 0; 1: wrong command line; 2: the manager has refused\n"
 	"or was not reached, or nothing can be printed.\n";
 
@@ -97,10 +97,24 @@ bool ctl_is_show(const char *word)
 	return !strcmp(word, "show") || !strcmp(word, "list");
 }
 
+/*
+ * "help" itself asks for it only where an object or a command is expected: jobs
+ * and users may have that name.
+ */
 static bool is_help(const char *word)
 {
-	return !strcmp(word, "help") || !strcmp(word, "-h") ||
-	       !strcmp(word, "--help") || !strcmp(word, "-help");
+	return !strcmp(word, "-h") || !strcmp(word, "--help") ||
+	       !strcmp(word, "-help");
+}
+
+/* Is the next word the value of this one? */
+static bool takes_value(const struct ctl_object *o, const char *word)
+{
+	const char *const *key = o->keywords;
+
+	while (key && *key && !ctl_is(word, *key))
+		key++;
+	return key && *key;
 }
 
 /* NULL after an error message. */
@@ -136,19 +150,34 @@ static int run(int argc, char **argv)
 		fputs(usage, stderr);
 		return CTL_USAGE;
 	}
-	if (is_help(argv[0])) {
+	if (is_help(argv[0]) || !strcmp(argv[0], "help")) {
 		fputs(usage, stdout);
 		return CTL_OK;
 	}
 	o = find(argv[0]);
 	if (!o)
 		return CTL_USAGE;
-	for (i = 1; i < argc; i++)
-		if (is_help(argv[i])) {
+	argc--;
+	argv++;
+	if (argc && !strcmp(argv[0], "help")) {
+		fputs(o->usage, stdout);
+		return CTL_OK;
+	}
+	for (i = 0; i < argc && strcmp(argv[i], "--"); i++) {
+		if (takes_value(o, argv[i])) {
+			i++;
+		} else if (is_help(argv[i])) {
 			fputs(o->usage, stdout);
 			return CTL_OK;
 		}
-	return o->run(argc - 1, argv + 1);
+	}
+	/* What follows "--" is a name, whatever it looks like. */
+	if (i < argc) {
+		memmove(&argv[i], &argv[i + 1],
+			sizeof(*argv) * (size_t)(argc - i));
+		argc--;
+	}
+	return o->run(argc, argv);
 }
 
 static bool option(const char *word, const char *letter, const char *name)
@@ -173,7 +202,8 @@ static int options(int argc, char **argv)
 		} else if (option(argv[i], "-h", "help")) {
 			fputs(usage, stdout);
 			exit(CTL_OK);
-		} else if (option(argv[i], "-V", "version")) {
+		} else if (option(argv[i], "-V", "version") ||
+			   option(argv[i], "-v", "Version")) {
 			puts("inc-amctl " AM_VERSION);
 			exit(CTL_OK);
 		} else {

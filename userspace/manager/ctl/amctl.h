@@ -23,11 +23,13 @@ enum {
  * struct ctl_object - what inc-amctl shows or changes
  * @name: its name
  * @usage: text of "inc-amctl NAME help"
+ * @keywords: words that a value follows, ended by NULL; or NULL
  * @run: with the arguments that follow the name; returns the exit status
  */
 struct ctl_object {
 	const char	*name;
 	const char	*usage;
+	const char	*const *keywords;
 	int		(*run)(int argc, char **argv);
 };
 
@@ -43,12 +45,6 @@ int ctl_wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 bool ctl_is(const char *word, const char *name);
 bool ctl_is_show(const char *word);
 
-/* unit.c */
-#define CTL_UNIT_LEN	32
-const char *ctl_size(uint64_t bytes, char text[CTL_UNIT_LEN]);
-const char *ctl_rate(double bytes, char text[CTL_UNIT_LEN]);
-bool ctl_seconds(const char *text, uint32_t *seconds);
-
 /* ask.c */
 ProtobufCMessage *ctl_ask(const char *method, const ProtobufCMessage *req,
 			  const ProtobufCMessageDescriptor *type);
@@ -56,6 +52,8 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 	       const ProtobufCMessageDescriptor *type,
 	       bool (*print)(const ProtobufCMessage *msg));
 void ctl_free(ProtobufCMessage *msg);
+struct json_object;
+void ctl_put_json(struct json_object *obj, bool pretty);
 void ctl_print_json(const ProtobufCMessage *msg, const char *list);
 void ctl_print_line(const ProtobufCMessage *msg);
 const char *ctl_addr(const ProtobufCBinaryData *data, char *buf, size_t len);

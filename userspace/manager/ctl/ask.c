@@ -235,6 +235,19 @@ int ctl_follow(const char *method, const ProtobufCMessage *req,
 }
 
 /**
+ * ctl_put_json() - print JSON, and end the line
+ * @obj: what
+ * @pretty: with line breaks and indentation
+ */
+void ctl_put_json(struct json_object *obj, bool pretty)
+{
+	puts(json_object_to_json_string_ext(obj,
+					    (pretty ? JSON_C_TO_STRING_PRETTY :
+						      JSON_C_TO_STRING_PLAIN) |
+					    JSON_C_TO_STRING_NOSLASHESCAPE));
+}
+
+/**
  * ctl_print_json() - print an answer as JSON
  * @msg: answer
  * @list: print this member only; NULL: all of it
@@ -245,10 +258,7 @@ void ctl_print_json(const ProtobufCMessage *msg, const char *list)
 
 	if (list)
 		json_object_object_get_ex(obj, list, &part);
-	puts(json_object_to_json_string_ext(part,
-					    (ctl_pretty ? JSON_C_TO_STRING_PRETTY :
-							  JSON_C_TO_STRING_PLAIN) |
-					    JSON_C_TO_STRING_NOSLASHESCAPE));
+	ctl_put_json(part, ctl_pretty);
 	json_object_put(obj);
 }
 
@@ -260,8 +270,7 @@ void ctl_print_line(const ProtobufCMessage *msg)
 {
 	struct json_object *obj = am_json(msg);
 
-	puts(json_object_to_json_string_ext(obj, JSON_C_TO_STRING_PLAIN |
-					    JSON_C_TO_STRING_NOSLASHESCAPE));
+	ctl_put_json(obj, false);
 	json_object_put(obj);
 }
 

@@ -84,6 +84,18 @@ static ProtobufCMessage *ask_of(const char *method, char **name,
 	return ctl_ask(method, &req.base, type);
 }
 
+/* An array, as of all groups. */
+static void print_as_list(ProtobufCMessage *g)
+{
+	RdmaInc__V1__ListGroupsResponse list =
+		RDMA_INC__V1__LIST_GROUPS_RESPONSE__INIT;
+	RdmaInc__V1__Group *one = (RdmaInc__V1__Group *)g;
+
+	list.groups = &one;
+	list.n_groups = 1;
+	ctl_print_json(&list.base, "groups");
+}
+
 static int show_group(char **name)
 {
 	ProtobufCMessage *g = ask_of("GetGroup", name,
@@ -92,7 +104,7 @@ static int show_group(char **name)
 	if (!g)
 		return CTL_REFUSED;
 	if (ctl_json)
-		ctl_print_json(g, NULL);
+		print_as_list(g);
 	else
 		print_group((const RdmaInc__V1__Group *)g);
 	ctl_free(g);
@@ -103,9 +115,17 @@ static int delete_group(char **name)
 {
 	const ProtobufCMessageDescriptor *type =
 		&rdma_inc__v1__delete_group_response__descriptor;
-	ProtobufCMessage *ans = ask_of("DeleteGroup", name, type);
+	ProtobufCMessage *g = NULL, *ans = NULL;
 
+	/* Afterwards nobody knows what it was. */
+	if (ctl_json)
+		g = ask_of("GetGroup", name, &rdma_inc__v1__group__descriptor);
+	if (g || !ctl_json)
+		ans = ask_of("DeleteGroup", name, type);
+	if (g && ans)
+		ctl_print_json(g, NULL);
 	ctl_free(ans);
+	ctl_free(g);
 	return ans ? CTL_OK : CTL_REFUSED;
 }
 
@@ -164,6 +184,10 @@ static int run_why(int argc, char **argv)
 {
 	ProtobufCMessage *w;
 
+	if (argc && ctl_is_show(argv[0])) {
+		argc--;
+		argv++;
+	}
 	if (argc < 1 || argc > 2)
 		return ctl_wrong("why: which group? \"inc-amctl group\" lists them");
 	w = ask_of("WhyGroup", argv, &rdma_inc__v1__why__descriptor);
@@ -180,7 +204,7 @@ static int run_why(int argc, char **argv)
 const struct ctl_object ctl_why = {
 	.name	= "why",
 	.usage	=
-	"Usage: inc-amctl why GROUP [TENANT]\n"
+	"Usage: inc-amctl why [show] GROUP [TENANT]\n"
 	"\n"
 	"Which switch is the root of its tree, and for each other switch: the links\n"
 	"that the ranks' streams would cross to it, the trees that it has, and what\n"

@@ -7,18 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/unit.h"
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
 
+static const char *const keywords[] = {
+	"ranks", "groups", "for", "tenant", "by", NULL,
+};
+
+/* Their places in keywords. */
+enum { KEY_RANKS, KEY_GROUPS, KEY_FOR, KEY_TENANT, KEY_BY };
+
 static void print(const RdmaInc__V1__Reservation *r)
 {
+	char left[UNIT_LEN];
+
 	printf("reservation %s: %u of %u groups, %u of %u ranks", r->name,
 	       r->used_groups, r->groups, r->used_ranks, r->ranks);
 	if (r->tenant[0])
 		printf(", tenant %s", r->tenant);
 	if (r->seconds)
-		printf(", ends in %u s", r->seconds);
+		printf(", ends in %s",
+		       unit_time(r->seconds * 1000ULL, left));
 	printf(", by %s\n", r->by);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	RdmaInc__V1__Reservation *const *x = a, *const *y = b;
+	int diff = strverscmp((*x)->name, (*y)->name);
+
+	return diff ? diff : strverscmp((*x)->tenant, (*y)->tenant);
 }
 
 static int show(int argc, char **argv)
@@ -38,6 +57,9 @@ static int show(int argc, char **argv)
 			       &rdma_inc__v1__reservations__descriptor);
 	if (!list)
 		return CTL_REFUSED;
+	if (list->n_reservations)
+		qsort(list->reservations, list->n_reservations,
+		      sizeof(*list->reservations), by_name);
 	if (ctl_json)
 		ctl_print_json(&list->base, "reservations");
 	for (i = 0; !ctl_json && i < list->n_reservations; i++)
@@ -58,41 +80,64 @@ static bool get_number(const char *text, uint32_t *value)
 	       num <= UINT32_MAX;
 }
 
+static int read_number(const char *key, const char *text, uint32_t *value)
+{
+	return get_number(text, value) ? CTL_OK :
+	       ctl_wrong("reservation add: %s %s: must be a number, from 1 on",
+			 key, text);
+}
+
+/* The manager counts whole seconds. */
+static int read_time(const char *text, uint32_t *seconds)
+{
+	uint64_t ms;
+
+	if (!unit_msec(text, 1000, &ms) || !ms || ms > UINT32_MAX * 1000ULL)
+		return ctl_wrong("reservation add: for %s: must be a time, as in 90, 15m, 2h or 1h30m",
+				 text);
+	*seconds = (uint32_t)((ms + 999) / 1000);
+	return CTL_OK;
+}
+
+static int read_value(RdmaInc__V1__Reservation *req, unsigned int key,
+		      char *text)
+{
+	switch (key) {
+	case KEY_RANKS:
+		return read_number("ranks", text, &req->ranks);
+	case KEY_GROUPS:
+		return read_number("groups", text, &req->groups);
+	case KEY_FOR:
+		return read_time(text, &req->seconds);
+	case KEY_TENANT:
+		req->tenant = text;
+		return CTL_OK;
+	default:
+		req->by = text;
+		return CTL_OK;
+	}
+}
+
 /* KEY VALUE ...; returns CTL_OK, or CTL_USAGE after a message. */
 static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 {
-	const struct {
-		const char	*key;
-		uint32_t	*value;
-	} numbers[] = {
-		{ "ranks", &req->ranks },
-		{ "groups", &req->groups },
-	};
-	size_t i, n = sizeof(numbers) / sizeof(numbers[0]);
+	unsigned int key, seen = 0;
+	int ret;
 
 	for (; argc > 1; argc -= 2, argv += 2) {
-		if (ctl_is(argv[0], "tenant")) {
-			req->tenant = argv[1];
-			continue;
-		}
-		if (ctl_is(argv[0], "by")) {
-			req->by = argv[1];
-			continue;
-		}
-		if (ctl_is(argv[0], "for")) {
-			if (ctl_seconds(argv[1], &req->seconds))
-				continue;
-			return ctl_wrong("reservation add: for %s: must be a time, as in 90, 15m, 2h or 1h30m",
-					 argv[1]);
-		}
-		for (i = 0; i < n && !ctl_is(argv[0], numbers[i].key); i++)
+		for (key = 0; keywords[key] && !ctl_is(argv[0], keywords[key]);
+		     key++)
 			;
-		if (i == n)
+		if (!keywords[key])
 			return ctl_wrong("reservation add: \"%s\" is none of ranks, groups, for, tenant, by",
 					 argv[0]);
-		if (!get_number(argv[1], numbers[i].value))
-			return ctl_wrong("reservation add: %s %s: must be a number, from 1 on",
-					 numbers[i].key, argv[1]);
+		if (seen & 1U << key)
+			return ctl_wrong("reservation add: \"%s\" is there twice",
+					 argv[0]);
+		seen |= 1U << key;
+		ret = read_value(req, key, argv[1]);
+		if (ret)
+			return ret;
 	}
 	if (argc)
 		return ctl_wrong("reservation add: %s needs a value", argv[0]);
@@ -100,7 +145,9 @@ static int read_pairs(RdmaInc__V1__Reservation *req, int argc, char **argv)
 	       ctl_wrong("reservation add: how many ranks? \"ranks N\"");
 }
 
-static int ask_and_print(const char *method, const ProtobufCMessage *req)
+/* Text only of what was made. */
+static int ask_and_print(const char *method, const ProtobufCMessage *req,
+			 bool made)
 {
 	ProtobufCMessage *r = ctl_ask(method, req,
 				      &rdma_inc__v1__reservation__descriptor);
@@ -109,6 +156,8 @@ static int ask_and_print(const char *method, const ProtobufCMessage *req)
 		return CTL_REFUSED;
 	if (ctl_json)
 		ctl_print_json(r, NULL);
+	else if (made)
+		print((const RdmaInc__V1__Reservation *)r);
 	ctl_free(r);
 	return CTL_OK;
 }
@@ -122,7 +171,7 @@ static int add(int argc, char **argv)
 		return ctl_wrong("reservation add: NAME ranks N ...");
 	req.name = argv[0];
 	ret = read_pairs(&req, argc - 1, argv + 1);
-	return ret ? ret : ask_and_print("AddReservation", &req.base);
+	return ret ? ret : ask_and_print("AddReservation", &req.base, true);
 }
 
 static int delete(int argc, char **argv)
@@ -135,7 +184,7 @@ static int delete(int argc, char **argv)
 	req.name = argv[0];
 	if (argc > 1)
 		req.tenant = argv[1];
-	return ask_and_print("DeleteReservation", &req.base);
+	return ask_and_print("DeleteReservation", &req.base, false);
 }
 
 static int run(int argc, char **argv)
@@ -154,6 +203,7 @@ static int run(int argc, char **argv)
 
 const struct ctl_object ctl_reservation = {
 	.name	= "reservation",
+	.keywords = keywords,
 	.usage	=
 	"Usage: inc-amctl reservation [show [NAME [TENANT]]]\n"
 	"       inc-amctl reservation add NAME ranks N [groups N] [for TIME]\n"

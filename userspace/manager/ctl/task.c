@@ -3,15 +3,17 @@
  * inc-amctl task.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "conf/unit.h"
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
 
 static void print_task(const RdmaInc__V1__Task *t)
 {
-	char in[CTL_UNIT_LEN], out[CTL_UNIT_LEN];
+	char in[UNIT_LEN], out[UNIT_LEN];
 
 	printf("%s %s: %s", t->kind, t->name, t->state);
 	if (t->tenant[0])
@@ -19,10 +21,10 @@ static void print_task(const RdmaInc__V1__Task *t)
 	if (t->ranks)
 		printf(", %u of %u ranks, %u switches, %u levels", t->present,
 		       t->ranks, t->switches, t->levels);
-	printf(", in %s/s out %s/s, %.0f messages/s", ctl_rate(t->rx_rate, in),
-	       ctl_rate(t->tx_rate, out), t->message_rate);
-	printf(", %s in, %s out", ctl_rate((double)t->rx_bytes, in),
-	       ctl_rate((double)t->tx_bytes, out));
+	printf(", in %s/s out %s/s, %.0f messages/s", unit_rate(t->rx_rate, in),
+	       unit_rate(t->tx_rate, out), t->message_rate);
+	printf(", %s in, %s out", unit_rate((double)t->rx_bytes, in),
+	       unit_rate((double)t->tx_bytes, out));
 	if (t->trouble)
 		printf(", %llu retransmissions and errors",
 		       (unsigned long long)t->trouble);
@@ -31,11 +33,30 @@ static void print_task(const RdmaInc__V1__Task *t)
 	putchar('\n');
 }
 
+/* job2 before job10 */
+static int by_name(const void *a, const void *b)
+{
+	RdmaInc__V1__Task *const *x = a, *const *y = b;
+	int diff = strcmp((*x)->kind, (*y)->kind);
+
+	return diff ? diff : strverscmp((*x)->name, (*y)->name);
+}
+
+static void sort(const ProtobufCMessage *msg)
+{
+	const RdmaInc__V1__Tasks *list = (const RdmaInc__V1__Tasks *)msg;
+
+	if (list->n_tasks)
+		qsort(list->tasks, list->n_tasks, sizeof(*list->tasks),
+		      by_name);
+}
+
 static bool print_tasks(const ProtobufCMessage *msg)
 {
 	const RdmaInc__V1__Tasks *list = (const RdmaInc__V1__Tasks *)msg;
 	size_t i;
 
+	sort(msg);
 	for (i = 0; i < list->n_tasks; i++) {
 		/* One line for each, since a list would never end. */
 		if (ctl_json)
@@ -48,7 +69,7 @@ static bool print_tasks(const ProtobufCMessage *msg)
 
 static void print_history(const RdmaInc__V1__History *h)
 {
-	char text[32] = "", in[CTL_UNIT_LEN], out[CTL_UNIT_LEN];
+	char text[32] = "", in[UNIT_LEN], out[UNIT_LEN];
 	struct tm tm;
 	time_t at;
 	size_t i;
@@ -58,8 +79,8 @@ static void print_history(const RdmaInc__V1__History *h)
 		if (localtime_r(&at, &tm))
 			strftime(text, sizeof(text), "%H:%M:%S", &tm);
 		printf("%s in %s/s out %s/s, %.0f messages/s, %.0f retransmissions and errors/s\n",
-		       text, ctl_rate(h->rx_rate[i], in),
-		       ctl_rate(h->tx_rate[i], out), h->message_rate[i],
+		       text, unit_rate(h->rx_rate[i], in),
+		       unit_rate(h->tx_rate[i], out), h->message_rate[i],
 		       h->trouble_rate[i]);
 	}
 }
@@ -73,6 +94,8 @@ static int show(const RdmaInc__V1__TasksRequest *req, bool history)
 				&rdma_inc__v1__tasks__descriptor);
 	if (!msg)
 		return CTL_REFUSED;
+	if (!history)
+		sort(msg);
 	if (ctl_json)
 		ctl_print_json(msg, history ? NULL : "tasks");
 	else if (history)

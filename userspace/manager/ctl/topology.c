@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conf/unit.h"
 #include "ctl/amctl.h"
 #include "rdma_inc.pb-c.h"
 
@@ -59,15 +60,15 @@ static RdmaInc__V1__Topology *get_topology(void)
 
 static void print_switch(const RdmaInc__V1__Switch *s)
 {
-	char used[CTL_UNIT_LEN], limit[CTL_UNIT_LEN];
+	char used[UNIT_LEN], limit[UNIT_LEN];
 
 	/* Clients are not told the agent's address. */
 	printf("switch %s%s%s: %s", s->id[0] ? s->id : "?",
 	       s->address[0] ? " at " : "", s->address, s->state);
 	if (!strcmp(s->state, "up"))
 		printf(", %u trees, %s of %s used", s->trees,
-		       ctl_size(s->memory_used, used),
-		       ctl_size(s->memory_limit, limit));
+		       unit_size(s->memory_used, used),
+		       unit_size(s->memory_limit, limit));
 	if (s->drain[0])
 		printf(", %s", s->drain);
 	if (s->drained_by[0])
