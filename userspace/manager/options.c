@@ -16,6 +16,7 @@
 #include "auth/address.h"
 #include "auth/open.h"
 #include "conf/conf.h"
+#include "conf/unit.h"
 #include "web/web.h"
 
 #define DEFAULT_STORE	"/var/lib/rdma_inc/amd.db"
@@ -75,7 +76,9 @@ static const char usage[] =
 	"      --pidfile FILE      write the process ID there\n"
 	"  -v, --verbose           log more\n"
 	"  -h, --help              this text\n"
-	"  -V, --version\n";
+	"  -V, --version\n"
+	"\n"
+	"Times may have a unit, as in 500ms, 90s, 5m or 2h.\n";
 
 enum {
 	OPT_KEY = 256,
@@ -162,7 +165,7 @@ static bool reading_again;
 static int read_file(struct options *o, const char *path);
 
 static int number(const char *name, const char *text, uint32_t min,
-		  uint32_t max, uint32_t scale, uint32_t *value)
+		  uint32_t max, uint32_t *value)
 {
 	unsigned long num;
 	char *end;
@@ -175,7 +178,23 @@ static int number(const char *name, const char *text, uint32_t min,
 			text, min, max);
 		return -1;
 	}
-	*value = (uint32_t)num * scale;
+	*value = (uint32_t)num;
+	return 0;
+}
+
+/* @min, @max and @value: milliseconds. @plain: those of a number alone. */
+static int duration(const char *name, const char *text, uint32_t min,
+		    uint32_t max, uint32_t plain, uint32_t *value)
+{
+	uint64_t ms;
+
+	if (!unit_msec(text, plain, &ms) || ms < min || ms > max) {
+		fprintf(stderr, "inc-amd: --%s %s: must be %u to %u %s, or as in 500ms, 90s or 5m\n",
+			name, text, min / plain, max / plain,
+			plain == 1 ? "milliseconds" : "seconds");
+		return -1;
+	}
+	*value = (uint32_t)ms;
 	return 0;
 }
 
@@ -378,25 +397,25 @@ static int take(struct options *o, int opt, const char *arg)
 	case OPT_ALLOW:
 		return add_network(o, arg);
 	case OPT_FORMING:
-		return number("forming-time", arg, 1, 86400, 1000,
-			      &o->forming_ms);
+		return duration("forming-time", arg, 1000, 86400000, 1000,
+				&o->forming_ms);
 	case OPT_HEARTBEAT:
-		return number("heartbeat", arg, 0, 60000, 1, &o->heartbeat_ms);
+		return duration("heartbeat", arg, 0, 60000, 1,
+				&o->heartbeat_ms);
 	case OPT_MISSES:
-		return number("misses", arg, 1, 1000, 1, &o->misses);
+		return number("misses", arg, 1, 1000, &o->misses);
 	case OPT_DEAD_TIME:
-		return number("dead-time", arg, 10, 60000, 1, &o->dead_time);
+		return duration("dead-time", arg, 10, 60000, 1, &o->dead_time);
 	case OPT_TREE_IDS:
 		return tree_ids(o, arg);
 	case OPT_AGENT_INTERVAL:
-		return number("agent-interval", arg, 100, 600000, 1,
-			      &o->agent_ms);
+		return duration("agent-interval", arg, 100, 600000, 1,
+				&o->agent_ms);
 	case OPT_REBUILD_TIME:
-		return number("rebuild-time", arg, 1, 86400, 1000,
-			      &o->rebuild_ms);
+		return duration("rebuild-time", arg, 1000, 86400000, 1000,
+				&o->rebuild_ms);
 	case OPT_AGENT_MISSES:
-		return number("agent-misses", arg, 1, 1000, 1,
-			      &o->agent_misses);
+		return number("agent-misses", arg, 1, 1000, &o->agent_misses);
 	case OPT_HTTP_PLAINTEXT:
 		o->http_plaintext = true;
 		return 0;
