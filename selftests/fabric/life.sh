@@ -78,8 +78,8 @@ part_link()
 {
 	long_job 4
 	ip -n "$TOPO-l1" link set v2 down
-	others_fail "host's link down" 2 "interface v2 of switch l1" 1500
-	ended "host's link down" "a link failed: interface v2 of switch l1"
+	others_fail "host's link down" 2 "l1:v2" 1500
+	ended "host's link down" "a link failed: l1:v2"
 	ip -n "$TOPO-l1" link set v2 up
 	event "link-up l1: interface v2"
 	host 2 ping -qc 1 "$(topo_ip4 sw)" >/dev/null
@@ -282,7 +282,7 @@ part_early()
 
 	unready stopped "link"
 	ip -n "$TOPO-l1" link set v3 down
-	event "group-failed $JOB_NAME: a link failed: interface v3 of switch l1"
+	event "group-failed $JOB_NAME: a link failed: l1:v3"
 	ktap $? "link: there is an event" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	ip -n "$TOPO-l1" link set v3 up
 	kill -CONT "${JOB_PIDS[2]}"
@@ -707,7 +707,7 @@ part_moved()
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	ip -n "$TOPO-l0" link set vm down
 	others_fail "moved, then its link goes down" 3 \
-		"interface vm of switch l0, to rank 3"
+		"l0:vm, to rank 3"
 	ip -n "$TOPO-l0" link set vm up
 	ip -n "$TOPO-l1" link set vm up
 	gone "moved"

@@ -215,12 +215,11 @@ void group_check_links(struct group *g, const struct sw *sw)
 			continue;
 		if (link->rank >= 0)
 			group_fail(g, CAUSE_LINK, link->rank,
-				   INC_STATUS_PEER_DEAD, "interface %s of switch %s, to rank %d, is down",
-				   link->name, sw_name(sw), link->rank);
+				   INC_STATUS_PEER_DEAD, "%s:%s, to rank %d, is down",
+				   sw_name(sw), link->name, link->rank);
 		else
 			group_fail(g, CAUSE_LINK, -1, INC_STATUS_PEER_DEAD,
-				   "interface %s of switch %s is down",
-				   link->name, sw_name(sw));
+				   "%s:%s is down", sw_name(sw), link->name);
 		return;
 	}
 }
