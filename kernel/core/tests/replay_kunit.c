@@ -280,9 +280,13 @@ static void late_end(struct kunit *test)
 	GIVE(&b, part(6, 2, 2, 5), ACCEPT);
 	GIVE(&b, part(7, 2, 4, 5), AGAIN);	/* late */
 	GIVE(&b, part(7, 2, 3, 5), LOST);	/* asked for */
+}
 
-	/* Without a gap: the duplicate shows that it has gone back. */
-	b = risky(test, 3);
+/* The same without a gap: the duplicate shows that it has gone back. */
+static void late_end_again(struct kunit *test)
+{
+	struct both b = risky(test, 3);
+
 	GIVE(&b, part(5, 2, 1, 5), DUP);
 	GIVE(&b, part(6, 2, 2, 5), ACCEPT);
 	GIVE(&b, part(7, 2, 4, 5), AGAIN);
@@ -323,6 +327,7 @@ static struct kunit_case replay_cases[] = {
 	KUNIT_CASE(names),
 	KUNIT_CASE(in_two),
 	KUNIT_CASE(late_end),
+	KUNIT_CASE(late_end_again),
 	KUNIT_CASE(end_again),
 	{}
 };
