@@ -80,6 +80,7 @@ static void kick_all(struct inc_tree *tree)
 	for (member = 0; member < tree->cfg.members; member++) {
 		rcu_read_lock();
 		qp = rcu_dereference(tree->member_qp[member]);
+		/* Ours are queued already; whoever adds others kicks for them. */
 		if (qp && !data_race(inc_resultq_empty(&qp->tx.results)))
 			inc_txq_kick(qp);
 		rcu_read_unlock();
