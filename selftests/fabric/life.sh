@@ -92,7 +92,7 @@ part_link()
 		"$(cat "$JOB_LOG.0")"
 	ip -n "$TOPO-sw" link set down2 up
 	job_wait
-	ended "a leaf's link down" "a link failed: interface"
+	ended "a leaf's link down" "a link failed: l1:other"
 	fabric_known
 	sleep 1
 	am_job "the next job runs" 4 --check --count 1000
@@ -494,7 +494,7 @@ part_restored()
 		"$(tail -n 5 "$LAB_OUT/amd.log")"
 	ip -n "$TOPO-l1" link set other down
 	others_fail "restored, then a link down" -1 . 2000
-	ended "restored, then a link down" "a link failed: interface"
+	ended "restored, then a link down" "a link failed: l1:other"
 	ip -n "$TOPO-l1" link set other name uplink
 	ip -n "$TOPO-l1" link set uplink up
 	fabric_known
