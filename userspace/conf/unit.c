@@ -161,3 +161,68 @@ bool unit_msec(const char *text, uint64_t plain, uint64_t *ms)
 	*ms = sum;
 	return true;
 }
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 99;
+}
+
+static unsigned int suffix_shift(char c)
+{
+	switch (c) {
+	case 'k':
+	case 'K':
+		return 10;
+	case 'm':
+	case 'M':
+		return 20;
+	case 'g':
+	case 'G':
+		return 30;
+	default:
+		return 0;
+	}
+}
+
+/**
+ * unit_number() - read a number
+ * @text: decimal, or hexadecimal after 0x; then K, M or G for powers of 1024
+ * @max: maximum
+ * @value: the number
+ *
+ * Return: true if all of @text is such a number.
+ */
+bool unit_number(const char *text, uint64_t max, uint64_t *value)
+{
+	int base = 10;
+	uint64_t v = 0;
+
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+		base = 16;
+		text += 2;
+	}
+	if (digit(*text) >= base)
+		return false;
+	for (; digit(*text) < base; text++) {
+		int d = digit(*text);
+
+		if (v > (UINT64_MAX - (uint64_t)d) / (uint64_t)base)
+			return false;
+		v = v * (uint64_t)base + (uint64_t)d;
+	}
+	if (*text) {
+		unsigned int shift = suffix_shift(*text++);
+
+		if (!shift || *text || v > UINT64_MAX >> shift)
+			return false;
+		v <<= shift;
+	}
+	*value = v;
+	return v <= max;
+}

@@ -11,6 +11,7 @@
 #define UNIT_LEN	32
 #define UNIT_TIME_LEN	40
 
+bool unit_number(const char *text, uint64_t max, uint64_t *value);
 bool unit_msec(const char *text, uint64_t plain, uint64_t *ms);
 const char *unit_size(uint64_t bytes, char text[UNIT_LEN]);
 const char *unit_rate(double bytes, char text[UNIT_LEN]);

@@ -13,6 +13,7 @@
 #include <linux/rtnetlink.h>
 
 #include "collect.h"
+#include "conf/unit.h"
 #include "parse.h"
 #include "print.h"
 #include "report.h"
@@ -546,7 +547,7 @@ int cmd_check(int argc, char **argv)
 		return tool_fail("check: \"tree\" lacks its value: it takes a tree ID, from 1");
 	if (argc > 2)
 		return tool_fail("check: unexpected argument \"%s\"", argv[2]);
-	if (argc && (!text_to_uint(argv[1], UINT32_MAX, &id) || !id))
+	if (argc && (!unit_number(argv[1], UINT32_MAX, &id) || !id))
 		return tool_fail("tree: \"%s\" is wrong: it takes a tree ID, from 1",
 				 argv[1]);
 	return check_run((uint32_t)id);

@@ -13,71 +13,6 @@
 #include "parse.h"
 #include "tool.h"
 
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 99;
-}
-
-static unsigned int suffix_shift(char c)
-{
-	switch (c) {
-	case 'k':
-	case 'K':
-		return 10;
-	case 'm':
-	case 'M':
-		return 20;
-	case 'g':
-	case 'G':
-		return 30;
-	default:
-		return 0;
-	}
-}
-
-/**
- * text_to_uint() - read a number
- * @text: decimal, or hexadecimal after 0x; then K, M or G for powers of 1024
- * @max: maximum
- * @value: the number
- *
- * Return: true if all of @text is such a number.
- */
-bool text_to_uint(const char *text, uint64_t max, uint64_t *value)
-{
-	int base = 10;
-	uint64_t v = 0;
-
-	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-		base = 16;
-		text += 2;
-	}
-	if (digit(*text) >= base)
-		return false;
-	for (; digit(*text) < base; text++) {
-		int d = digit(*text);
-
-		if (v > (UINT64_MAX - (uint64_t)d) / (uint64_t)base)
-			return false;
-		v = v * (uint64_t)base + (uint64_t)d;
-	}
-	if (*text) {
-		unsigned int shift = suffix_shift(*text++);
-
-		if (!shift || *text || v > UINT64_MAX >> shift)
-			return false;
-		v <<= shift;
-	}
-	*value = v;
-	return v <= max;
-}
-
 static uint64_t max_of(size_t size)
 {
 	return size < 8 ? (1ULL << (8 * size)) - 1 : UINT64_MAX;
@@ -93,7 +28,7 @@ int parse_uint(const struct keyword *k, const char *text, void *dst)
 {
 	uint64_t v;
 
-	if (!text_to_uint(text, max_of(k->size), &v))
+	if (!unit_number(text, max_of(k->size), &v))
 		return bad_value(k, text);
 	nl_store(dst, k->size, v);
 	return TOOL_OK;
@@ -149,7 +84,7 @@ int parse_mask(const struct keyword *k, const char *text, void *dst)
 	uint64_t v;
 
 	if (isdigit((unsigned char)*text)) {
-		if (!text_to_uint(text, UINT32_MAX, &v))
+		if (!unit_number(text, UINT32_MAX, &v))
 			return bad_value(k, text);
 		nl_store(dst, k->size, v);
 		return TOOL_OK;
@@ -196,7 +131,7 @@ int parse_list(const struct keyword *k, const char *text, void *dst)
 
 		snprintf(number, sizeof(number), "%.*s", (int)len, word);
 		if (len >= sizeof(number) || n >= k->size / sizeof(*list) ||
-		    !text_to_uint(number, UINT16_MAX, &v))
+		    !unit_number(number, UINT16_MAX, &v))
 			return bad_value(k, text);
 		list[n++] = (uint16_t)v;
 		if (!word[len])

@@ -45,8 +45,6 @@ int parse_keywords(const struct keyword *table, const char *what, void *req,
 int parse_required(const struct keyword *table, const char *what,
 		   const void *req, unsigned int n);
 
-bool text_to_uint(const char *text, uint64_t max, uint64_t *value);
-
 /* For struct keyword. */
 int parse_uint(const struct keyword *k, const char *text, void *dst);
 int parse_msec(const struct keyword *k, const char *text, void *dst);

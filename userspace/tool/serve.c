@@ -178,7 +178,7 @@ static bool get_value(const struct range *r, const char *text, uint64_t *val)
 	bool good;
 
 	good = r->time ? unit_msec(text, r->time, val) :
-			 text_to_uint(text, UINT64_MAX, val);
+			 unit_number(text, UINT64_MAX, val);
 	return good && *val >= r->min * unit && *val <= r->max * unit &&
 	       !(r->power && (*val & (*val - 1)));
 }
@@ -210,7 +210,7 @@ static bool get_memory(const char *text, uint64_t *bytes)
 {
 	size_t len = strlen(text);
 
-	if (text_to_uint(text, UINT64_MAX >> 20, bytes) && *bytes) {
+	if (unit_number(text, UINT64_MAX >> 20, bytes) && *bytes) {
 		if (!strchr("kKmMgG", text[len - 1]))
 			*bytes <<= 20;
 		return true;

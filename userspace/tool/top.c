@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "collect.h"
+#include "conf/unit.h"
 #include "parse.h"
 #include "tool.h"
 #include "top.h"
@@ -243,11 +244,11 @@ static int parse_option(struct top *top, int c, const char *text)
 			return bad("interval", text, "seconds, 0.1 to 86400");
 		return TOOL_OK;
 	case 'n':
-		if (!text_to_uint(text, UINT64_MAX, &top->count) || !top->count)
+		if (!unit_number(text, UINT64_MAX, &top->count) || !top->count)
 			return bad("count", text, "a number, from 1");
 		return TOOL_OK;
 	case 't':
-		if (!text_to_uint(text, UINT32_MAX, &id) || !id)
+		if (!unit_number(text, UINT32_MAX, &id) || !id)
 			return bad("tree", text, "a tree ID, from 1");
 		top->tree_id = (uint32_t)id;
 		return TOOL_OK;
