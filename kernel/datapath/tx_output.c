@@ -100,13 +100,17 @@ void inc_tx_output(struct inc_qp *qp, struct sk_buff *skb)
 
 	/*
 	 * IPv4 takes the socket as an argument. IPv6 and what follows IPsec
-	 * look at the packet's, at the price of a reference.
+	 * look at the packet's, at the price of a reference. ESP charges what
+	 * it adds to the socket, so the whole packet must be charged to it:
+	 * who gives back a reference only would leave that, and the socket.
 	 */
-	if ((!ipv4 || ipsec) && !skb_set_owner_sk_safe(skb, sk))
-		WARN_ON_ONCE(1);
-	/* A tunnel asks nobody. That it fits was found out when it was built. */
-	if (ipsec)
+	if (ipsec) {
+		skb_set_owner_w(skb, sk);
+		/* A tunnel asks nobody; that it fits was found out before. */
 		skb->ignore_df = 1;
+	} else if (!ipv4 && !skb_set_owner_sk_safe(skb, sk)) {
+		WARN_ON_ONCE(1);
+	}
 	err = ipv4 ? ip_local_out(qp->sw->net, sk, skb) :
 		     ip6_local_out(qp->sw->net, sk, skb);
 	if (net_xmit_eval(err))
