@@ -160,6 +160,8 @@ part_silent()
 	others_fail "host unreachable" 2 "has lost rank 2 (retry-exceeded)" 3000
 	tc -n "$TOPO-l1" qdisc del dev v2 root
 	ended "host unreachable" "a tree failed: switch l1 has lost rank 2"
+	# Neither end asks in vain any more: that would fail the next job, too.
+	wait_for 5 host 2 ping -qc 1 -W 1 "$(topo_ip4 sw)" >/dev/null
 }
 
 # Over UC, a client counts its time-outs, and tells the manager then (draft,
