@@ -22,33 +22,17 @@ static void name_key(char key[STORE_KEY_MAX + 1], const struct drain *d)
 		 d->id[0] ? d->id : d->address);
 }
 
-static void written(void *ctx, const char *key, struct store_record *list,
-		    const char *err)
-{
-	struct manager *m = ctx;
-
-	(void)list;
-	if (err)
-		event_say(&m->events, EVENT_STORE_FAILED, key + strlen(PREFIX),
-			  "that it is drained is not stored, and tried again: %.200s", err);
-}
-
 static void keep(struct manager *m, const struct drain *d)
 {
 	struct json_object *o = json_object_new_object();
 	char key[STORE_KEY_MAX + 1];
-	char *text;
 
 	put_text(o, "switch", d->id);
 	put_text(o, "address", d->address);
 	put_text(o, "by", d->by);
 	json_object_object_add(o, "since", json_object_new_int64(d->since));
-	text = end_text(o);
-	if (!text)
-		return;
 	name_key(key, d);
-	store_put(m->state.store, key, (uint8_t *)text, strlen(text), written,
-		  m);
+	state_put(m, key, o);
 }
 
 static bool is_of(const struct drain *d, const struct sw *sw)

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "manager.h"
-#include "state/json_text.h"
 
 #define KEY		"tree-ids"
 /* The upper half of what is left to managers; inc-tool counts from 1. */
@@ -76,32 +75,16 @@ void ids_start(struct manager *m)
 		use_share(m, share_of_host(m));
 }
 
-static void written(void *ctx, const char *key, struct store_record *list,
-		    const char *err)
-{
-	struct manager *m = ctx;
-
-	(void)list;
-	if (err)
-		event_say(&m->events, EVENT_STORE_FAILED, key,
-			  "the next manager will use others: %.200s", err);
-}
-
 static void draw(struct manager *m)
 {
 	struct json_object *o = json_object_new_object();
 	uint32_t share = (uint32_t)time(NULL);
-	char *text;
 
 	(void)!getrandom(&share, sizeof(share), GRND_NONBLOCK);
 	share %= SHARES;
 	use_share(m, share);
 	json_object_object_add(o, "share", json_object_new_int((int)share));
-	text = end_text(o);
-	/* The text is the store's now. */
-	if (text)
-		store_put(m->state.store, KEY, (uint8_t *)text, strlen(text),
-			  written, m);
+	state_put(m, KEY, o);
 }
 
 /**

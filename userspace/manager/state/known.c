@@ -126,17 +126,6 @@ void known_free(struct manager *m)
 
 /* --- The store ----------------------------------------------------------- */
 
-static void written(void *ctx, const char *key, struct store_record *list,
-		    const char *err)
-{
-	struct manager *m = ctx;
-
-	(void)list;
-	if (err)
-		event_say(&m->events, EVENT_STORE_FAILED, key + strlen(PREFIX),
-			  "its links are not stored, and tried again: %.200s", err);
-}
-
 /* When a link that is there was seen changes each second: it is not stored. */
 static struct json_object *stored(struct json_object *link)
 {
@@ -154,18 +143,14 @@ static struct json_object *stored(struct json_object *link)
 static void keep_switch(struct manager *m, const char *id,
 			struct json_object *list)
 {
-	char key[STORE_KEY_MAX + 1], *text;
+	char key[STORE_KEY_MAX + 1];
 
 	snprintf(key, sizeof(key), PREFIX "%s", id);
 	if (!json_object_array_length(list)) {
 		store_del(m->state.store, key);
 		return;
 	}
-	text = strdup(json_object_to_json_string_ext(list,
-			JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
-	if (text)
-		store_put(m->state.store, key, (uint8_t *)text, strlen(text),
-			  written, m);
+	state_put(m, key, json_object_get(list));
 }
 
 /* Write the records of those switches whose links have changed. */

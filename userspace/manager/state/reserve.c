@@ -34,22 +34,10 @@ static int64_t number(struct json_object *o, const char *name)
 
 /* --- The store ----------------------------------------------------------- */
 
-static void written(void *ctx, const char *key, struct store_record *list,
-		    const char *err)
-{
-	struct manager *m = ctx;
-
-	(void)list;
-	if (err)
-		event_say(&m->events, EVENT_STORE_FAILED, key + strlen(PREFIX),
-			  "the reservation is not stored, and tried again: %.200s", err);
-}
-
 static void keep(struct manager *m, const struct reservation *r)
 {
 	struct json_object *o = json_object_new_object();
 	char key[STORE_KEY_MAX + 1];
-	char *text;
 
 	put_text(o, "name", r->name);
 	put_text(o, "tenant", r->tenant->name);
@@ -58,13 +46,8 @@ static void keep(struct manager *m, const struct reservation *r)
 	put_number(o, "ranks", r->ranks);
 	put_number(o, "until", r->until == INT64_MAX ? 0 :
 		   time(NULL) + (r->until - now_ms() + 999) / 1000);
-	text = end_text(o);
-	if (!text)
-		return;
 	name_key(key, r);
-	/* The text is the store's now. */
-	store_put(m->state.store, key, (uint8_t *)text, strlen(text), written,
-		  m);
+	state_put(m, key, o);
 }
 
 /* What the tenant may have could be less today: it was promised. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * What survives the manager: groups that have a tree. keep.c writes them
- * to the store, known.c the links that the page shows, restore.c makes them of what another manager has left, leader.c
- * decides when this manager may act, record.c has the format.
+ * What survives the manager: groups that have a tree. keep.c writes them to the
+ * store, restore.c makes them of what another manager has left, record.c has the
+ * format, leader.c decides when this manager may act. The rest is in records that
+ * nobody waits for (put.c), as the links that the page shows (known.c).
  */
 #ifndef INC_MANAGER_STATE_H
 #define INC_MANAGER_STATE_H
@@ -98,6 +99,9 @@ void ids_restore(struct manager *m, const struct store_record *list);
 void keep_then(struct group *g, void (*then)(struct group *g));
 void keep_changed(struct group *g);
 void keep_not(struct group *g);
+
+/* put.c */
+void state_put(struct manager *m, const char *key, struct json_object *o);
 
 /* record.c */
 char *record_of(const struct group *g);
