@@ -135,28 +135,51 @@ part_uc()
 	levels_down
 }
 
-# Requests of wide elements have packets that are longer than the elements in
-# them. What follows these was written by us.
+# ports_of SWITCH: those that lead away from it.
+ports_of()
+{
+	ip -n "$TOPO-$1" -o link show master br0 |
+		sed 's/^[0-9]*: \([^@:]*\).*/\1/'
+}
+
+# poisoned NAME N ARGS...: a job whose trees are made where others' data was.
+poisoned()
+{
+	python3 "$ROOT/selftests/cases/poison.py" fill 200
+	job "memory: $1" "${@:2}" --check=2 "${PERF[@]}"
+}
+
+# Some packets are longer than the elements in them: requests of wide elements,
+# and those that do not end at a multiple of four. What follows was written by
+# us, whatever any switch sends in any direction.
 part_memory()
 {
-	local name type op watch=()
+	local name type op c watch=()
 
 	levels_up 2 2 && serves_up || return
-	python3 "$ROOT/selftests/cases/poison.py" fill 400
-	for name in l0 l1; do
+	for name in "${SWITCHES[@]}"; do
+		# shellcheck disable=SC2046	# words
 		ip netns exec "$TOPO-$name" python3 \
-			"$ROOT/selftests/cases/poison.py" watch uplink \
-			>"$LAB_OUT/watch-$name" &
+			"$ROOT/selftests/cases/poison.py" watch \
+			$(ports_of "$name") >"$LAB_OUT/watch-$name" &
 		watch+=($!)
 		wait_for 20 grep -q watching "$LAB_OUT/watch-$name"
 	done
 	for type in fp16 bf16; do
 		for op in sum prod avg; do
-			job "memory: $type, $op" 4 allreduce -t $type -o $op \
-				--count 1 --count 700 --check=2 "${PERF[@]}"
+			poisoned "$type, $op" 4 allreduce -t $type -o $op \
+				--count 1 --count 700
 		done
 	done
-	for name in l0 l1; do
+	poisoned "barrier" 4 barrier
+	for type in int8 fp16 fp64; do
+		for c in allreduce $ALL; do
+			poisoned "$c, $type" 4 "$c" -t $type \
+				--count 1 --count 3 --count 701 --count 5003 \
+				--root each
+		done
+	done
+	for name in "${SWITCHES[@]}"; do
 		kill "${watch[0]}"
 		wait "${watch[0]}"
 		ktap $? "memory: all that $name sends was written" \
