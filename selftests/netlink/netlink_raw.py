@@ -28,6 +28,7 @@ NLMSGERR_ATTR_MSG, NLMSGERR_ATTR_OFFS, NLMSGERR_ATTR_MISS_TYPE = 1, 2, 5
 SOL_NETLINK, NETLINK_CAP_ACK, NETLINK_EXT_ACK = 270, 10, 11
 GENL_ID_CTRL, CTRL_CMD_GETFAMILY = 16, 3
 CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME = 1, 2
+MIB = 1 << 20
 
 
 def align(n):
@@ -619,20 +620,69 @@ def dump():
          else "some are left")
 
 
+def kernel_memory():
+    with open("/proc/meminfo", encoding="ascii") as f:
+        return next(int(line.split()[1]) << 10 for line in f
+                    if line.startswith("SUnreclaim:"))
+
+
+def give_up(cmd, read):
+    """
+    A socket that is closed in the middle of a dump: after the first of its
+    messages, or when the first has found no room beside answers that nobody
+    reads.
+    """
+    d = Conn()
+    if not read:
+        d.s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)
+        for _ in range(8):
+            d.send(d.family, SP.cmd["switch-get"], b"")
+    d.send(d.family, SP.cmd[cmd], b"", NLM_F_DUMP)
+    ended = read and any(kind in (NLMSG_DONE, NLMSG_ERROR)
+                         for kind, _, _ in d.receive())
+    d.s.close()
+    return ended
+
+
 def close():
     """Dumps that nobody reads to their end."""
     c = Conn()
-    for i in range(1, 60):
+    trees = range(1, 400)
+    for i in trees:
         c.inc("tree-new", "tree", [("id", i), ("ranks", 2), ("slots", 2),
                                    ("msg-size", 64)])
-    for cmd in ("tree-get", "member-get", "slot-get") * 20:
-        d = Conn()
-        d.send(d.family, SP.cmd[cmd], b"", NLM_F_DUMP)
-        d.s.close()
-    for i in range(1, 60):
+        c.inc("member-new", "member", [("tree-id", i), ("rank", 0)])
+    for cmd in ("tree-get", "member-get"):
+        ended = sum(give_up(cmd, True) for _ in range(20))
+        case(f"{cmd}: given up after its first message",
+             f"{ended} of 20 had ended" if ended else None)
+    for cmd in ("tree-get", "member-get", "slot-get"):
+        for _ in range(20):
+            give_up(cmd, False)
+        before = kernel_memory()
+        for _ in range(500):
+            give_up(cmd, False)
+        more = kernel_memory() - before
+        case(f"{cmd}: given up before that, leaves no memory behind",
+             f"{more} bytes" if more > MIB else None)
+    owner_leaves(c)
+    for i in trees:
         c.inc("tree-del", "tree", [("id", i)])
-    case("dumps given up")
     strangers()
+
+
+def owner_leaves(c):
+    """A socket that has trees of its own, closed in the middle of a dump."""
+    d = Conn()
+    for i in range(1000, 1020):
+        d.inc("tree-new", "tree", [("id", i), ("ranks", 1), ("slots", 1),
+                                   ("msg-size", 64), ("owned", 1)])
+    d.send(d.family, SP.cmd["tree-get"], b"", NLM_F_DUMP)
+    d.s.close()
+    ids = {struct.unpack("=I", dict(r)[1])[0]
+           for r in c.inc("tree-get", flags=NLM_F_DUMP)}
+    case("its own trees end with a socket, and no others",
+         None if ids == set(range(1, 400)) else f"{len(ids)} are left")
 
 
 def time_closes(count=200):
