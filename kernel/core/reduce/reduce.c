@@ -100,11 +100,20 @@ static unsigned int break_even(u8 dtype, u8 op)
 	return is_int(dtype) ? INC_REDUCE_BREAK_EVEN_INT : INC_REDUCE_BREAK_EVEN_FP;
 }
 
-static void init_row(struct inc_reduce_ops *ops, u8 dtype, u8 op)
+/**
+ * inc_reduce_init_row() - describe the reduction of a data type by an operation
+ * @ops: row of the table; the rest of it stays as it is
+ * @dtype: enum inc_dtype
+ * @op: enum inc_op
+ * @size: bytes of an element, 0 if the type has none
+ *
+ * Context: Any. Not static, for tests.
+ */
+void inc_reduce_init_row(struct inc_reduce_ops *ops, u8 dtype, u8 op, u8 size)
 {
 	ops->dtype = dtype;
 	ops->op = op;
-	ops->size = inc_dtype_sizes[dtype];
+	ops->size = size;
 	/* What rounds; min and max take the leftmost NaN, in any pairing. */
 	ops->ordered = is_float(dtype) && op != INC_OP_MIN && op != INC_OP_MAX;
 	ops->simd_min = break_even(dtype, op) / max(ops->size, 1);
@@ -122,7 +131,8 @@ void inc_reduce_init(void)
 	inc_reduce_nr_impls = 0;
 	for (u8 dtype = 0; dtype < INC_DTYPE_COUNT; dtype++)
 		for (u8 op = 0; op < INC_OP_COUNT; op++)
-			init_row(&inc_reduce_table[dtype][op], dtype, op);
+			inc_reduce_init_row(&inc_reduce_table[dtype][op],
+					    dtype, op, inc_dtype_sizes[dtype]);
 
 	add_impl(&inc_reduce_int);
 	add_impl(&inc_reduce_softfp);

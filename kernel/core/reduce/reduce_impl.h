@@ -82,6 +82,7 @@ extern const struct inc_reduce_impl inc_reduce_sse2;
 extern const struct inc_reduce_impl inc_reduce_avx2;
 
 /* reduce.c */
+void inc_reduce_init_row(struct inc_reduce_ops *ops, u8 dtype, u8 op, u8 size);
 const struct inc_reduce_impl *inc_reduce_impl_at(unsigned int i);
 void inc_reduce_by(const struct inc_reduce_impl *impl,
 		   const struct inc_reduce_ops *ops, void *dst, const void *a,

@@ -557,6 +557,20 @@ static void test_lookup(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, inc_dtype_size(255), 0u);
 }
 
+/* A type that is in the enum before it has a size. */
+static void test_no_size(struct kunit *test)
+{
+	for (u8 dtype = 0; dtype < INC_DTYPE_COUNT; dtype++) {
+		for (u8 op = 0; op < INC_OP_COUNT; op++) {
+			struct inc_reduce_ops ops = {};
+
+			inc_reduce_init_row(&ops, dtype, op, 0);
+			KUNIT_EXPECT_EQ(test, ops.size, 0);
+			KUNIT_EXPECT_GT(test, ops.simd_min, 0);
+		}
+	}
+}
+
 /* Vector registers are for ops->simd only, which runs in an FPU section. */
 static void check_fpu(struct kunit *test, const struct inc_reduce_impl *impl,
 		      const struct inc_reduce_ops *ops)
@@ -607,6 +621,7 @@ static void reduce_test_exit(struct kunit *test)
 
 static struct kunit_case reduce_test_cases[] = {
 	KUNIT_CASE(test_lookup),
+	KUNIT_CASE(test_no_size),
 	KUNIT_CASE(test_fpu),
 	KUNIT_CASE(test_known),
 	KUNIT_CASE(test_edges),
