@@ -15,6 +15,7 @@
 #include "control/tree_new.h"
 #include "core/collective.h"
 #include "core/rank_range.h"
+#include "object/quota.h"
 #include "object/switch.h"
 #include "object/tree.h"
 #include "report/notify.h"
@@ -355,6 +356,8 @@ static int set_locked(struct inc_switch *sw, const struct genl_info *info)
 		return PTR_ERR(tree);
 	cfg = tree->cfg;
 	err = parse_tunables(info, &cfg);
+	if (!err && cfg.hold > tree->cfg.hold)
+		err = inc_quota_check_hold(sw, &cfg, tree->below, info->extack);
 	if (!err)
 		inc_tree_set(tree, &cfg);
 	return err;
@@ -366,7 +369,7 @@ static int set_locked(struct inc_switch *sw, const struct genl_info *info)
  * @info: parsed
  *
  * Return: 0; -EINVAL: nothing to change, or a wrong value; -ENOENT: no such
- * tree.
+ * tree; -EDQUOT: over a quota.
  */
 int rdma_inc_nl_tree_set_doit(struct sk_buff *skb, struct genl_info *info)
 {

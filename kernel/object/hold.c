@@ -119,7 +119,8 @@ static u64 share_of(const struct inc_qp *qp, u64 own)
  * Bytes that one member, which holds @own, may still hold. A member that is a
  * switch sends what it holds of its own members, so it has twice the sum of
  * their limits. The others do not apply to it: switches may begin messages in
- * different orders, and those that wait for each other would wait forever.
+ * different orders, and those that wait for each other would wait forever. So
+ * the tree is refused if its quota has no room for that (quota.c).
  */
 static u64 room_of(const struct inc_qp *qp, u64 own)
 {
@@ -128,8 +129,9 @@ static u64 room_of(const struct inc_qp *qp, u64 own)
 	u64 room;
 
 	if (qp->is_switch)
-		return rest_of(limit * 2 * inc_geom_ranks(&qp->tree->geom,
-							  qp->cfg.index).n,
+		return rest_of(inc_hold_switch(limit,
+					       inc_geom_ranks(&qp->tree->geom,
+							      qp->cfg.index).n),
 			       own);
 	room = min(rest_of(limit, own), share_of(qp, own));
 	return quota ? min(room, rest_of(quota, inc_tree_held(qp->tree))) :

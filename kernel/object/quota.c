@@ -8,9 +8,41 @@
 #include <linux/lockdep.h>
 #include <linux/netlink.h>
 
+#include "object/hold.h"
 #include "object/quota.h"
 #include "object/switch.h"
 #include "object/tree.h"
+
+/**
+ * inc_quota_check_hold() - check what waits of members that are switches
+ * @sw: switch
+ * @cfg: settings of a tree, defaults filled in
+ * @below: its ranks below each member, or NULL
+ * @extack: names the quota, if exceeded, and by how much
+ *
+ * Such a member is not made to wait when the tree holds much, see hold.c. So
+ * the quota has to have room for all that it may hold.
+ *
+ * Context: process, inc_switch.lock held.
+ * Return: 0 or -EDQUOT.
+ */
+int inc_quota_check_hold(const struct inc_switch *sw,
+			 const struct inc_tree_cfg *cfg, const u16 *below,
+			 struct netlink_ext_ack *extack)
+{
+	u64 quota = sw->quota.tree_hold, bytes = 0;
+	u16 i;
+
+	lockdep_assert_held(&sw->lock);
+	for (i = 0; below && i < cfg->members; i++)
+		bytes += inc_hold_switch(cfg->hold, below[i]);
+	if (!quota || bytes <= quota)
+		return 0;
+	NL_SET_ERR_MSG_FMT_MOD(extack,
+			       "max-tree-hold: switches hold %llu KiB, %llu KiB are allowed",
+			       (bytes + 1023) >> 10, quota >> 10);
+	return -EDQUOT;
+}
 
 /**
  * inc_quota_check() - check a new tree against the quotas
@@ -52,5 +84,5 @@ int inc_quota_check(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 				       (memory + 1023) >> 10, q->tree_memory >> 10);
 		return -EDQUOT;
 	}
-	return 0;
+	return inc_quota_check_hold(sw, cfg, cfg->below, extack);
 }

@@ -28,6 +28,9 @@ struct inc_quota {
 	u64	tree_hold;
 };
 
+int inc_quota_check_hold(const struct inc_switch *sw,
+			 const struct inc_tree_cfg *cfg, const u16 *below,
+			 struct netlink_ext_ack *extack);
 int inc_quota_check(const struct inc_switch *sw, const struct inc_tree_cfg *cfg,
 		    u64 memory, struct netlink_ext_ack *extack);
 

@@ -476,6 +476,20 @@ part_quota()
 	says "all that it takes" 0 "tree 1" $add
 	tool tree del 1
 	tool switch set max-tree-memory 0
+	# What waits of members that are switches is not limited later.
+	add="tree add id 1 ranks 2 slots 8 msg-size 4096 dead-time 50"
+	tool switch set max-tree-hold 1M
+	says "switches below hold more than may wait" 2 \
+		"max-tree-hold: switches hold 1536 KiB, 1024 KiB are allowed" \
+		$add below 4,2 hold 128K
+	says "with a smaller hold they do not" 0 "tree 1" $add below 4,2 hold 64K
+	says "nor may it grow" 2 \
+		"max-tree-hold: switches hold 1536 KiB, 1024 KiB are allowed" \
+		tree set 1 hold 128K
+	tool tree del 1
+	says "hosts are kept from it as they send" 0 "tree 1" $add hold 2M
+	tool tree del 1
+	tool switch set max-tree-hold 0
 }
 
 events_are()
