@@ -450,6 +450,25 @@ def silent(lab, family):
         done(t, 0, [2])
 
 
+@test("UC: a member that repeats old messages for long is no dead member")
+def repeats(lab, family):
+    timed()
+    with tree(lab, family, dead_time=20, min_rto=4) as t:
+        a, b = t.m
+        old, = a.request(0, ints([1]))
+        a.send(old)
+        b.allreduce(0, [1])
+        t.check(0, [2])
+        b.allreduce(1, [1])             # waits for it
+        for _ in range(40):
+            a.send(old)
+            a.ask(0)
+            lab.wait(0.02)
+        expect("state", [m.get()["state"] for m in t.m], ["rts", "rts"])
+        a.allreduce(1, [2])
+        t.check(1, [3])
+
+
 @test("UC: a tree that fails")
 def failed(lab, family):
     with tree(lab, family, ranks=3, transports=(UC, UC, RC)) as t:
