@@ -3,10 +3,11 @@
 """
 crowd.py AGENTD [ARG...]: crowd an agent, over TLS and SSH's port, with clients
 that say nothing, with readers that send half a request or one without end, and
-with more readers than there are places. A manager that comes then is served at
-once. It needs no kernel module.
+with more readers than there are places, some of them from a whole network of IPv6.
+A manager that comes then is served at once. It needs no kernel module.
 """
 import argparse
+import os
 import socket
 import ssl
 import subprocess
@@ -38,11 +39,11 @@ def free_ports(n):
     return ports
 
 
-def wait_listening(port):
+def wait_listening(port, at="127.0.0.1"):
     until = time.monotonic() + 30
     while time.monotonic() < until:
         try:
-            socket.create_connection(("127.0.0.1", port)).close()
+            socket.create_connection((at, port)).close()
             return
         except OSError:
             time.sleep(0.1)
@@ -63,19 +64,20 @@ ALERT = b"\x15\x03\x03\x00\x02\x02\xc8"
 
 
 class Crowd:
-    def __init__(self, cmd):
+    def __init__(self, cmd, at="127.0.0.1"):
+        self.at, show = at, f"[{at}]" if ":" in at else at
         self.dir = tempfile.TemporaryDirectory()
         path = self.dir.name
         make_certs(path)
         self.tls, self.ssh = free_ports(2)
         self.agent = Agent(cmd + [
-            "-t", f"127.0.0.1:{self.tls}", "--tls-cert", path + "/sw/cert.pem",
+            "-t", f"{show}:{self.tls}", "--tls-cert", path + "/sw/cert.pem",
             "--tls-key", path + "/sw/key.pem", "--tls-ca", path + "/ca.pem",
-            "-s", f"127.0.0.1:{self.ssh}", "-k", path + "/hostkey",
+            "-s", f"{show}:{self.ssh}", "-k", path + "/hostkey",
             "-a", f"root={path}/hostkey.pub"])
 
     def connect(self, port, source=""):
-        return socket.create_connection(("127.0.0.1", port), 30,
+        return socket.create_connection((self.at, port), 30,
                                         (source, 0) if source else None)
 
     def login(self, who, source=""):
@@ -212,6 +214,37 @@ def places(crowd):
     time.sleep(1)
 
 
+# Two networks of IPv6, with all their addresses.
+PAGE = "fd00::1"
+NETWORKS = [[f"fd00:0:0:{n}::{i}" for i in range(1, 13)] for n in (1, 2)]
+
+
+def private():
+    """A network namespace with all these addresses."""
+    os.unshare(os.CLONE_NEWNET)
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    for addr in [PAGE] + NETWORKS[0] + NETWORKS[1]:
+        subprocess.run(["ip", "addr", "add", addr + "/128", "dev", "lo",
+                        "nodad"], check=True)
+
+
+def networks(cmd):
+    crowd = Crowd(cmd, PAGE)
+    wait_listening(crowd.tls, PAGE)
+    readers = []
+    for addr in NETWORKS[0] + NETWORKS[1]:
+        try:
+            readers.append(crowd.login("olga", addr))
+        except OSError:
+            pass
+    time.sleep(0.5)
+    alive = sum(not closed(s) for s in readers)
+    ktap(alive == 16, "readers of two networks of IPv6 get half of the places",
+         alive)
+    close(readers)
+    crowd.agent.end()
+
+
 def greedy(crowd):
     """Readers that ask without a pause."""
     end, count = threading.Event(), [0] * 8
@@ -256,7 +289,9 @@ def endless(crowd):
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("agentd", nargs="+")
-    crowd = Crowd(p.parse_args().agentd)
+    cmd = p.parse_args().agentd
+    private()
+    crowd = Crowd(cmd)
     wait_listening(crowd.tls)
     served(crowd, "nobody else")
     for part in (alert, half_sent, silent, churn, places, greedy, endless):
@@ -266,6 +301,7 @@ def main():
     ktap(crowd.agent.end() == 0, "it ends in order", crowd.agent.said())
     took = time.monotonic() - begin
     ktap(took < 2 * SOON, "and soon", f"{took:.1f} s")
+    networks(cmd)
     plan()
 
 

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 viewers.py INC-AMD: the manager's page has as many viewers as it takes, from one
-host, and they read nothing. Somebody at another host still sees what happens.
+host, and they read nothing. Somebody at another host still sees what happens. The
+crowd's host has one address, or a whole network of IPv6.
 """
+import itertools
+import os
 import socket
 import subprocess
 import sys
@@ -14,9 +17,15 @@ from rpcbase import ktap, plan
 VIEWERS = 64
 
 
-def view(port, source):
-    s = socket.create_connection(("127.0.0.1", port), timeout=10,
-                                 source_address=(source, 0))
+# An address of the page, those of a host with too many viewers, those of others.
+# A host of IPv6 has all addresses of its network.
+HOSTS = (("127.0.0.1", ["127.0.0.2"], ["127.0.0.1"]),
+         ("fd00::1", [f"fd00:0:0:1::{i}" for i in range(1, 33)],
+          [f"fd00:0:0:2::{i}" for i in range(1, 5)]))
+
+
+def view(at, source):
+    s = socket.create_connection(at, timeout=10, source_address=(source, 0))
     s.sendall(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
     return s
 
@@ -31,31 +40,46 @@ def head(s):
     return got
 
 
-def main():
-    ports = []
-    for _ in range(2):
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            ports.append(s.getsockname()[1])
+def private():
+    """A network namespace with all these addresses."""
+    os.unshare(os.CLONE_NEWNET)
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    for addr in itertools.chain([HOSTS[1][0]], *HOSTS[1][1:]):
+        subprocess.run(["ip", "addr", "add", addr + "/128", "dev", "lo",
+                        "nodad"], check=True)
+
+
+def crowded(page, many, others):
     with subprocess.Popen(
             [sys.argv[1], "--store", "none", "--switch", "/none", "--listen",
-             f"127.0.0.1:{ports[0]}", "--http", f"127.0.0.1:{ports[1]}"],
+             "127.0.0.1:18790", "--http", f"[{page}]:18791" if ":" in page
+             else page + ":18791", "--http-insecure-plaintext"],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as amd:
         amd.stdout.readline()
-        crowd = [view(ports[1], "127.0.0.2") for _ in range(VIEWERS)]
+        at = (page, 18791)
+        crowd = [view(at, many[i % len(many)]) for i in range(VIEWERS)]
         time.sleep(2)
         for i in range(4):
-            s = view(ports[1], "127.0.0.1")
+            s = view(at, others[i % len(others)])
             got = head(s)
-            ktap(b" 200 " in got, f"viewer {i + 1} of another host", got)
+            ktap(b" 200 " in got, f"{page}: viewer {i + 1} of another host",
+                 got)
             begin, data = time.monotonic(), b""
             while b"data: " not in data and time.monotonic() < begin + 5:
                 data += s.recv(65536)
-            ktap(b"data: " in data, f"viewer {i + 1} sees the state", data[:80])
+            ktap(b"data: " in data, f"{page}: viewer {i + 1} sees the state",
+                 data[:80])
             crowd.append(s)
-        got = head(view(ports[1], "127.0.0.2"))
-        ktap(b" 503 " in got, "the crowd's host gets no more", got)
-        ktap(amd.poll() is None, "the manager lives")
+        got = head(view(at, many[0]))
+        ktap(b" 503 " in got, f"{page}: the crowd's host gets no more", got)
+        ktap(amd.poll() is None, f"{page}: the manager lives")
         amd.kill()
+
+
+def main():
+    private()
+    for hosts in HOSTS:
+        crowded(*hosts)
     plan()
 
 

@@ -16,6 +16,7 @@
 
 #include <libnetconf2/session.h>
 
+#include "auth/address.h"
 #include "common.h"
 #include "log.h"
 
@@ -32,7 +33,7 @@
  * @since: milliseconds; since when it is seen
  * @done: it is a session, or was told to end
  * @order: more than that of those that came before
- * @peer: its address; of IPv6, the network
+ * @peer: its host
  */
 struct login {
 	ino_t		ino;
@@ -91,21 +92,6 @@ static bool is_ours(const struct sockaddr_storage *addr, socklen_t len)
 	int port = port_of(addr, len);
 
 	return port > 0 && (port == logins.ports[0] || port == logins.ports[1]);
-}
-
-/* A host of IPv6 has all addresses of its network. */
-static void set_peer(struct login *l, const struct sockaddr_storage *addr)
-{
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
-
-	if (addr->ss_family == AF_INET)
-		memcpy(&l->peer, &((const struct sockaddr_in *)addr)->sin_addr,
-		       sizeof(struct in_addr));
-	else if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr))
-		memcpy(&l->peer, &in6->sin6_addr.s6_addr[12],
-		       sizeof(struct in_addr));
-	else
-		memcpy(&l->peer, &in6->sin6_addr, 8);
 }
 
 /* Of the sockets at which libnetconf2 listens. */
@@ -173,7 +159,7 @@ static void note_login(int fd, uint64_t now)
 	if (l->ino != st.st_ino) {
 		*l = (struct login){ .ino = st.st_ino, .since = now,
 				     .order = ++logins.order };
-		set_peer(l, &peer);
+		inc_auth_peer_key((const struct sockaddr *)&peer, &l->peer);
 	}
 	if (logins.nbusy < LOGINS_MAX)
 		logins.busy[logins.nbusy++] = fd;

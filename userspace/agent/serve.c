@@ -5,10 +5,12 @@
  * reply: that delays nobody else. Operations take place one after another, those
  * of users who may change something first.
  */
+#include "auth/address.h"
 #include "error.h"
 #include "netconf.h"
 #include "serve.h"
 
+#include <arpa/inet.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -42,6 +44,7 @@
  * @may_change: the user may do more than look
  * @remote: it came by SSH or TLS
  * @host: from there
+ * @from: its host, if @remote
  * @writing: since when a reply is written, in milliseconds; or 0
  * @received: bytes of @fd before the request that is being read
  * @count: for who asks
@@ -55,6 +58,7 @@ struct conn {
 	bool			may_change;
 	bool			remote;
 	char			host[INET6_ADDRSTRLEN];
+	struct in6_addr		from;
 	_Atomic uint64_t	writing;
 	_Atomic uint64_t	received;
 	struct serve_count	count;
@@ -170,14 +174,30 @@ void serve_keep_places(void)
 	srv.kept = srv.max / 4;
 }
 
-/* How many who may look only are there from the same address? */
+/* libnetconf2 has an address as text only. */
+static struct in6_addr key_of(const char *host)
+{
+	struct in6_addr addr, key;
+	size_t len = 0;
+
+	if (inet_pton(AF_INET, host, &addr) == 1)
+		len = sizeof(struct in_addr);
+	else if (inet_pton(AF_INET6, host, &addr) == 1)
+		len = sizeof(addr);
+	inc_auth_host_key(&addr, len, &key);
+	return key;
+}
+
+/* How many who may look only are there from the same host? */
 static unsigned int readers_at(const char *host)
 {
+	const struct in6_addr from = key_of(host);
 	const struct conn *c;
 	unsigned int n = 0;
 
 	for (c = srv.conns; c; c = c->next)
-		n += c->remote && !c->may_change && !strcmp(c->host, host);
+		n += c->remote && !c->may_change &&
+		     IN6_ARE_ADDR_EQUAL(&c->from, &from);
 	return n;
 }
 
@@ -366,6 +386,7 @@ void serve_begin(struct nc_session *s, const struct serve_guest *g)
 		conn->remote = g->remote;
 		snprintf(conn->host, sizeof(conn->host), "%s",
 			 g->remote ? g->host : "");
+		conn->from = key_of(conn->host);
 		conn->received = received_of(conn->fd);
 	} else if (g->ours) {
 		close(g->fd);

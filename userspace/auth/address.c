@@ -113,3 +113,43 @@ bool inc_auth_peer_is_loopback(int fd)
 	return peer.ss_family == AF_INET &&
 	       ntohl(in->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
 }
+
+/**
+ * inc_auth_host_key() - tell hosts from one another, for limits of each
+ * @addr: IPv4 or IPv6 address, in network byte order
+ * @len: its length in bytes
+ * @key: result, the same for all addresses that one host can have at will: an IPv4
+ *	address, mapped to IPv6 if it was not, or an IPv6 network of 64 bits; zeros
+ *	for what is neither
+ */
+void inc_auth_host_key(const void *addr, size_t len, struct in6_addr *key)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	memset(key, 0, sizeof(*key));
+	if (len == 4) {
+		memcpy(key, mapped, sizeof(mapped));
+		memcpy(&key->s6_addr[12], addr, 4);
+	} else if (len == sizeof(*key)) {
+		memcpy(key, addr, memcmp(addr, mapped, sizeof(mapped)) ? 8 :
+							      sizeof(*key));
+	}
+}
+
+/**
+ * inc_auth_peer_key() - the same for the other end of a connection
+ * @peer: its address
+ * @key: result, as inc_auth_host_key() has it
+ */
+void inc_auth_peer_key(const struct sockaddr *peer, struct in6_addr *key)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)peer;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)peer;
+
+	if (peer->sa_family == AF_INET)
+		inc_auth_host_key(&in->sin_addr, sizeof(in->sin_addr), key);
+	else if (peer->sa_family == AF_INET6)
+		inc_auth_host_key(&in6->sin6_addr, sizeof(in6->sin6_addr), key);
+	else
+		inc_auth_host_key(NULL, 0, key);
+}

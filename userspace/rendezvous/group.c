@@ -7,19 +7,10 @@
 
 #include <arpa/inet.h>
 
+#include "auth/address.h"
 #include "server.h"
 
 /* --- Hosts ------------------------------------------------------------- */
-
-/* A host can have any number of IPv6 addresses, but rarely several networks. */
-static struct inc_rdv_addr host_addr(const struct inc_rdv_addr *addr)
-{
-	struct inc_rdv_addr host = *addr;
-
-	if (host.len == 16)
-		memset(host.bytes + 8, 0, 8);
-	return host;
-}
 
 /**
  * host_get() - get the host of a connection
@@ -30,18 +21,18 @@ static struct inc_rdv_addr host_addr(const struct inc_rdv_addr *addr)
  */
 struct host *host_get(struct server *s, const struct inc_rdv_addr *addr)
 {
-	struct inc_rdv_addr key = host_addr(addr);
+	struct in6_addr key;
 	struct host *host;
 
+	inc_auth_host_key(addr->bytes, addr->len, &key);
 	for (host = s->hosts; host; host = host->next)
-		if (host->addr.len == key.len &&
-		    !memcmp(host->addr.bytes, key.bytes, key.len))
+		if (IN6_ARE_ADDR_EQUAL(&host->key, &key))
 			break;
 	if (!host) {
 		host = calloc(1, sizeof(*host));
 		if (!host)
 			return NULL;
-		host->addr = key;
+		host->key = key;
 		host->next = s->hosts;
 		s->hosts = host;
 	}

@@ -17,6 +17,7 @@
 #ifndef INC_RENDEZVOUS_SERVER_H
 #define INC_RENDEZVOUS_SERVER_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -37,14 +38,14 @@ struct tokens;
 /**
  * struct host - source address of connections, and its use of resources
  * @next: next host
- * @addr: IPv4 address, or an IPv6 network of 64 bits
+ * @key: tells it from others
  * @clients: connections
  * @groups: jobs whose first rank it was
  * @memory: bytes of their trees
  */
 struct host {
 	struct host		*next;
-	struct inc_rdv_addr	addr;
+	struct in6_addr		key;
 	unsigned int		clients;
 	unsigned int		groups;
 	uint64_t		memory;

@@ -5,7 +5,9 @@
  * the environment say which random inputs, and how many of each. AddressSanitizer
  * watches.
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <openssl/sha.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -245,6 +247,54 @@ static void known_addresses(void)
 		check(inc_auth_address(bad[i], host, 8, &port), bad[i]);
 }
 
+static void key_of(const char *text, struct in6_addr *key)
+{
+	bool v4 = !strchr(text, ':');
+	struct in6_addr addr;
+
+	check(inet_pton(v4 ? AF_INET : AF_INET6, text, &addr) == 1, text);
+	inc_auth_host_key(&addr, v4 ? sizeof(struct in_addr) : sizeof(addr),
+			  key);
+}
+
+/* Which addresses are one host's? */
+static void known_hosts(void)
+{
+	static const struct {
+		const char	*one;
+		const char	*other;
+		bool		same;
+	} pairs[] = {
+		{ "192.0.2.1", "192.0.2.1", true },
+		{ "192.0.2.1", "192.0.2.2", false },
+		{ "192.0.2.1", "::ffff:192.0.2.1", true },
+		{ "::ffff:192.0.2.1", "::ffff:192.0.2.2", false },
+		{ "2001:db8::1", "2001:db8::ffff:ffff:ffff:ffff", true },
+		{ "2001:db8::1", "2001:db8:0:1::1", false },
+		{ "::1", "::ffff:0.0.0.1", false },
+		{ "192.0.2.1", "c000:201::", false },
+	};
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct sockaddr other = { .sa_family = AF_UNIX };
+	struct in6_addr a, b;
+	size_t i;
+
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		key_of(pairs[i].one, &a);
+		key_of(pairs[i].other, &b);
+		check(IN6_ARE_ADDR_EQUAL(&a, &b) == pairs[i].same,
+		      pairs[i].other);
+	}
+	inet_pton(AF_INET, "192.0.2.1", &in.sin_addr);
+	inet_pton(AF_INET6, "::ffff:192.0.2.1", &in6.sin6_addr);
+	inc_auth_peer_key((struct sockaddr *)&in, &a);
+	inc_auth_peer_key((struct sockaddr *)&in6, &b);
+	check(IN6_ARE_ADDR_EQUAL(&a, &b), "one host by both families");
+	inc_auth_peer_key(&other, &a);
+	check(IN6_IS_ADDR_UNSPECIFIED(&a), "no host at all");
+}
+
 /* Ranks that connect by RDMA CM. */
 static void known_cm(void)
 {
@@ -423,6 +473,7 @@ int main(void)
 	known_cm();
 	known_beats();
 	known_addresses();
+	known_hosts();
 	/* The messages about what is wrong are many. */
 	if (!freopen("/dev/null", "w", stderr))
 		return 1;

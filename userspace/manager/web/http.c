@@ -23,7 +23,7 @@
 #include "web/web.h"
 
 #define CONNECTIONS	512
-#define HOST_MAX	256	/* of them, from one address */
+#define HOST_MAX	256	/* of them, from one host */
 #define STREAMS		32	/* of them, for EventSource */
 #define READ_S		5
 #define REQUEST_MS	5000
@@ -48,12 +48,14 @@ struct text {
  * @fd: its socket
  * @since: milliseconds; when it began to be silent
  * @asked: it has sent a request that is not answered
+ * @from: its host
  */
 struct conn {
 	struct conn	*next;
 	int		fd;
 	int64_t		since;
 	bool		asked;
+	struct in6_addr	from;
 };
 
 /**
@@ -67,7 +69,7 @@ struct conn {
  * @waits: it waits for something new
  * @over: another one has its place
  * @fd: its socket
- * @from: its address
+ * @from: its host
  */
 struct stream {
 	struct stream		*next;
@@ -136,6 +138,36 @@ static struct text *text_new(char *data)
 
 /* --- Connections --------------------------------------------------------- */
 
+static struct in6_addr host_of(struct MHD_Connection *conn)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(conn,
+					MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	struct in6_addr key = { .s6_addr = { 0 } };
+
+	if (info)
+		inc_auth_peer_key(info->client_addr, &key);
+	return key;
+}
+
+/* libmicrohttpd's own limit takes each address of IPv6 for a host. */
+static enum MHD_Result admit(void *ctx, const struct sockaddr *peer,
+			     socklen_t len)
+{
+	struct http *h = ctx;
+	const struct conn *c;
+	struct in6_addr key;
+	unsigned int n = 0;
+
+	(void)len;
+	inc_auth_peer_key(peer, &key);
+	pthread_mutex_lock(&h->lock);
+	for (c = h->conns; c; c = c->next)
+		n += IN6_ARE_ADDR_EQUAL(&c->from, &key);
+	pthread_mutex_unlock(&h->lock);
+	return n < HOST_MAX ? MHD_YES : MHD_NO;
+}
+
 static void connected(void *ctx, struct MHD_Connection *conn, void **own,
 		      enum MHD_ConnectionNotificationCode code)
 {
@@ -151,6 +183,7 @@ static void connected(void *ctx, struct MHD_Connection *conn, void **own,
 		if (c) {
 			c->fd = info ? info->connect_fd : -1;
 			c->since = now_ms();
+			c->from = host_of(conn);
 			c->next = h->conns;
 			h->conns = c;
 			h->nconns++;
@@ -270,17 +303,9 @@ static void find_client(struct stream *s)
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(s->conn,
 					MHD_CONNECTION_INFO_CONNECTION_FD);
-	const struct sockaddr *sa;
 
 	s->fd = info ? info->connect_fd : -1;
-	info = MHD_get_connection_info(s->conn,
-				       MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-	sa = info ? info->client_addr : NULL;
-	if (sa && sa->sa_family == AF_INET6)
-		s->from = ((const struct sockaddr_in6 *)sa)->sin6_addr;
-	else if (sa && sa->sa_family == AF_INET)
-		memcpy(&s->from, &((const struct sockaddr_in *)sa)->sin_addr,
-		       sizeof(struct in_addr));
+	s->from = host_of(s->conn);
 }
 
 static unsigned int count_from(const struct http *h,
@@ -295,9 +320,9 @@ static unsigned int count_from(const struct http *h,
 }
 
 /*
- * The lock is held. Who comes from an address with fewer viewers gets the place of
- * the one that has been there for longest of the address with most. Viewers that
- * read nothing would keep all others out.
+ * The lock is held. Who comes from a host with fewer viewers gets the place of the
+ * one that has been there for longest of the host with most. Viewers that read
+ * nothing would keep all others out.
  */
 static void make_room(struct http *h, const struct stream *for_it)
 {
@@ -530,10 +555,9 @@ static struct MHD_Daemon *serve(struct http *h, int fd)
 	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO |
 			     MHD_ALLOW_SUSPEND_RESUME;
 
-	return MHD_start_daemon(flags, 0, NULL, NULL, handle, h,
+	return MHD_start_daemon(flags, 0, admit, h, handle, h,
 				MHD_OPTION_LISTEN_SOCKET, fd,
 				MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
-				MHD_OPTION_PER_IP_CONNECTION_LIMIT, HOST_MAX,
 				MHD_OPTION_CONNECTION_TIMEOUT, READ_S,
 				MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				(size_t)(2 * BLOCK),
