@@ -130,7 +130,44 @@ def part_rules():
            "operation-failed", "", "must-violation")
     broken(m, "a tree without ranks", "<tree><id>5</id></tree>",
            "missing-element", ">ranks<")
+    unknown_attributes(m)
     same("none of them made a tree", tool_ids(), [])
+
+
+def unknown_attributes(m):
+    """Each place of an edit, by attributes of each kind."""
+    places = (("<tree @><id>5</id><ranks>2</ranks></tree>", "tree[id='5']"),
+              ("<tree><id @>5</id><ranks>2</ranks></tree>", "tree[id='5']/id"),
+              ("<tree><id>5</id><ranks>2</ranks><window @/></tree>",
+               "tree[id='5']/window"),
+              ("<limits @/>", "/switch/limits"),
+              ("<tree><id>5</id><member><rank>3</rank><qpn @/></member>"
+               "</tree>", "tree[id='5']/member[rank='3']/qpn"))
+    for xml, path in places:
+        for kind, attr in (("no", 'strange="1"'),
+                           ("an unknown",
+                            'xmlns:x="urn:nowhere" x:strange="1"')):
+            refused(m, f"an attribute of {kind} namespace: {path}",
+                    xml.replace("@", attr), "unknown-attribute", path,
+                    ">strange<")
+        refused(m, f"an attribute of NETCONF's namespace: {path}",
+                xml.replace("@", f'xmlns:x="{NC}" x:strange="1"'),
+                "unknown-attribute", text=">strange<")
+    refused(m, "beside one that is known",
+            f'<tree {attributes("merge")} strange="1"><id>5</id></tree>',
+            "unknown-attribute", "tree[id='5']", ">strange<")
+    refused(m, "operation, of no namespace", '<tree operation="delete">'
+            "<id>5</id></tree>", "unknown-attribute", "tree[id='5']",
+            ">operation<")
+    for what in "edit-config", "target", "running", "config":
+        xml = ("<edit-config><target><running/></target>" + config("") +
+               "</edit-config>").replace("nc:config", "config")
+        wrong(m, f"an attribute of {what}",
+              xml.replace(f"<{what}", f'<{what} strange="1"', 1),
+              "unknown-attribute", ">strange<")
+    wrong(m, "an attribute of what is validated",
+          "<validate><source>" + config('<limits strange="1"/>') +
+          "</source></validate>", "unknown-attribute", ">strange<")
 
 
 MON = "urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring"

@@ -15,6 +15,7 @@
  *   netconf   logging in, transports (libnetconf2)
  *   serve     a thread for each session, and whose turn it is
  *   logins    ends sessions that do not begin
+ *   attribute attributes that nobody knows
  *   fault, error    what is wrong, and how a client is told
  *   log
  */

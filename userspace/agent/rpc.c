@@ -9,6 +9,7 @@
 #include <libnetconf2/session_server.h>
 
 #include "apply.h"
+#include "attribute.h"
 #include "bridge.h"
 #include "datastore.h"
 #include "edit.h"
@@ -151,10 +152,13 @@ static int parse_config(const struct lyd_node *config, enum edit_op op,
 			struct lyd_node **out, struct fault *f)
 {
 	const struct lyd_node *node;
-	char *xml = print_xml(config);
+	char *xml;
 	int rc;
 
 	*out = NULL;
+	if (attribute_check(f))
+		return -1;
+	xml = print_xml(config);
 	if (!xml)
 		return 0;
 	rc = parse_xml(xml, op, out, f);

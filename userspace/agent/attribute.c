@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * See attribute.h.
+ *
+ * libyang 3.12.2 drops attributes of no namespace, or of one that it does not know,
+ * where a request has data of any kind: <tree operation="delete"> made a tree. So a
+ * request with a configuration is parsed once more, by a context without modules,
+ * which keeps all attributes. The program's lyd_parse_op() comes before libyang's
+ * for libnetconf2, too. rules.py fails without this.
+ */
+#include "agent.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "attribute.h"
+
+/**
+ * struct level - an element of an edit
+ * @up: the one that it is in, NULL: "config"
+ * @node: the element
+ * @schema: the node that it stands for
+ */
+struct level {
+	const struct level	*up;
+	const struct lyd_node	*node;
+	const struct lysc_node	*schema;
+};
+
+static struct ly_ctx *plain;
+
+/* What is wrong with the request that this thread has parsed last. */
+static _Thread_local struct fault found;
+
+static void make_plain(void)
+{
+	(void)ly_ctx_new(NULL, LY_CTX_NO_YANGLIBRARY, &plain);
+}
+
+/* The elements of a request as they stand there, or NULL. */
+static struct lyd_node *parse_plain(const char *text)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct lyd_node *node = NULL;
+
+	pthread_once(&once, make_plain);
+	if (!plain || lyd_parse_data_mem(plain, text, LYD_XML,
+					 LYD_PARSE_ONLY | LYD_PARSE_OPAQ, 0,
+					 &node))
+		fault_set(&found, FAULT_RESOURCE_DENIED, NULL,
+			  "there is no memory to look at its attributes");
+	return node;
+}
+
+static const struct lyd_node *child(const struct lyd_node *parent,
+				    const char *name)
+{
+	const struct lyd_node *node;
+
+	LY_LIST_FOR(lyd_child(parent), node)
+		if (!strcmp(LYD_NAME(node), name))
+			return node;
+	return NULL;
+}
+
+/* libyang itself refuses what a module that it knows does not define. */
+static const struct lyd_attr *unknown_of(const struct ly_ctx *ctx,
+					 const struct lyd_node *node)
+{
+	const struct lyd_attr *a;
+
+	LY_LIST_FOR(((const struct lyd_node_opaq *)node)->attr, a)
+		if (!a->name.module_ns ||
+		    !ly_ctx_get_module_implemented_ns(ctx, a->name.module_ns))
+			return a;
+	return NULL;
+}
+
+/* NULL: there is none, as whoever parses the edit will say. */
+static const struct lysc_node *schema_of(const struct ly_ctx *ctx,
+					 const struct lyd_node *node,
+					 const struct level *up)
+{
+	const struct ly_opaq_name *name =
+		&((const struct lyd_node_opaq *)node)->name;
+	const struct lys_module *mod;
+
+	mod = name->module_ns ?
+	      ly_ctx_get_module_implemented_ns(ctx, name->module_ns) : NULL;
+	return mod ? lys_find_child(up ? up->schema : NULL, mod, name->name, 0,
+				    0, 0) : NULL;
+}
+
+/* Return: the length, which is @len or more if it does not fit. */
+static size_t put_path(const struct level *l, char *buf, size_t len)
+{
+	size_t n = l->up ? put_path(l->up, buf, len) : 0;
+	const struct lysc_node *key = lysc_node_child(l->schema);
+	const struct lyd_node *node;
+
+	if (n < len)
+		n += (size_t)snprintf(buf + n, len - n, "/%s%s%s",
+				      l->up ? "" : l->schema->module->name,
+				      l->up ? "" : ":", l->schema->name);
+	for (; key && lysc_is_key(key) && n < len; key = key->next) {
+		node = child(l->node, key->name);
+		if (node && !strchr(lyd_get_value(node), '\''))
+			n += (size_t)snprintf(buf + n, len - n, "[%s='%s']",
+					      key->name, lyd_get_value(node));
+	}
+	return n;
+}
+
+/* Look at what is in an element. */
+static bool look_into(const struct ly_ctx *ctx, const struct lyd_node *parent,
+		      const struct level *up)
+{
+	const struct lyd_attr *a;
+	struct level l = { .up = up };
+
+	LY_LIST_FOR(lyd_child(parent), l.node) {
+		l.schema = schema_of(ctx, l.node, up);
+		if (!l.schema)
+			continue;
+		a = unknown_of(ctx, l.node);
+		if (!a) {
+			if (look_into(ctx, l.node, &l))
+				return true;
+			continue;
+		}
+		fault_set(&found, FAULT_UNKNOWN_ATTRIBUTE, NULL,
+			  "%s has no attribute \"%s\" of %s%s",
+			  LYD_NAME(l.node), a->name.name, a->name.module_ns ?
+			  "namespace " : "no namespace",
+			  a->name.module_ns ? a->name.module_ns : "");
+		put_path(&l, found.path, sizeof(found.path));
+		snprintf(found.elem, sizeof(found.elem), "%s",
+			 LYD_NAME(l.node));
+		snprintf(found.other, sizeof(found.other), "%s", a->name.name);
+		return true;
+	}
+	return false;
+}
+
+static void look_at(const struct ly_ctx *ctx, const char *text)
+{
+	struct lyd_node *rpc = parse_plain(text);
+	const struct lyd_node *op = rpc ? lyd_child(rpc) : NULL, *config;
+
+	config = child(op, "config");
+	if (!config)
+		config = child(child(op, "source"), "config");
+	look_into(ctx, config, NULL);
+	lyd_free_siblings(rpc);
+}
+
+/**
+ * lyd_parse_op() - libyang's, with a look at the attributes of an edit
+ * @ctx: YANG modules
+ * @parent: where to put it, or NULL
+ * @in: text
+ * @format: of the text
+ * @type: of the operation
+ * @tree: result: all of it, or NULL
+ * @op: result: the operation, or NULL
+ *
+ * Return: libyang's.
+ */
+LY_ERR lyd_parse_op(const struct ly_ctx *ctx, struct lyd_node *parent,
+		    struct ly_in *in, LYD_FORMAT format, enum lyd_type type,
+		    struct lyd_node **tree, struct lyd_node **op)
+{
+	LY_ERR (*original)(const struct ly_ctx *ctx, struct lyd_node *parent,
+			   struct ly_in *in, LYD_FORMAT format,
+			   enum lyd_type type, struct lyd_node **tree,
+			   struct lyd_node **op) = NULL;
+	const char *text = ly_in_memory(in, NULL);
+	LY_ERR rc;
+
+	*(void **)&original = dlsym(RTLD_NEXT, "lyd_parse_op");
+	found.tag = FAULT_NONE;
+	rc = original(ctx, parent, in, format, type, tree, op);
+	if (!rc && type == LYD_TYPE_RPC_NETCONF && op && *op && text &&
+	    (!strcmp(LYD_NAME(*op), "edit-config") ||
+	     !strcmp(LYD_NAME(*op), "validate")))
+		look_at(ctx, text);
+	return rc;
+}
+
+/**
+ * attribute_check() - ask whether the request that is answered has an attribute
+ *	that nobody knows
+ * @f: which one
+ *
+ * Return: 0, or -1.
+ */
+int attribute_check(struct fault *f)
+{
+	if (found.tag == FAULT_NONE)
+		return 0;
+	*f = found;
+	return -1;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Attributes of an edit that nobody knows.
+ */
+#ifndef INC_AGENT_ATTRIBUTE_H
+#define INC_AGENT_ATTRIBUTE_H
+
+struct fault;
+
+int attribute_check(struct fault *f);
+
+#endif /* INC_AGENT_ATTRIBUTE_H */
