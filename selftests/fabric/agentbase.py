@@ -139,7 +139,8 @@ def only_served(m, how):
          announced(m) - ANNOUNCED)
     names = library(m)
     case(f"{how}: the YANG library: all of it, and nothing else",
-         ANNOUNCED | {"rdma-inc-switch", "notifications"} <= names and
+         ANNOUNCED | {"rdma-inc-switch", "notifications",
+                      "nc-notifications"} <= names and
          not {"ietf-netconf-acm", "ietf-netconf-server", "ietf-keystore",
               "ietf-truststore", "ietf-ssh-server"} & names, names)
 

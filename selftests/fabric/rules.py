@@ -4,12 +4,14 @@
 rules.py SOCKET PART: the rules of NETCONF and YANG (RFC 6241, 6022, 7950), asked
 of the agent by ncclient.
 """
+import socket
+
 from ncclient.operations import RPCError
 from ncclient.xml_ import to_ele
 
-from agentbase import (NC, SW, attributes, case, clear, config, connect, data,
-                       edit, error, member, only_served, refused, run, same,
-                       subtree, tool, tool_ids, tree)
+from agentbase import (NC, SOCKET, SW, attributes, case, clear, config,
+                       connect, data, edit, error, member, only_served,
+                       refused, run, same, subtree, tool, tool_ids, tree)
 
 
 def asked(m, xml, ns=NC):
@@ -131,6 +133,8 @@ def part_rules():
     broken(m, "a tree without ranks", "<tree><id>5</id></tree>",
            "missing-element", ">ranks<")
     unknown_attributes(m)
+    sessions_rules(m)
+    without_id()
     same("none of them made a tree", tool_ids(), [])
 
 
@@ -170,6 +174,81 @@ def unknown_attributes(m):
           "</source></validate>", "unknown-attribute", ">strange<")
 
 
+def sessions_rules(m):
+    """Locks, datastores that are not there, schemas, and what replay needs."""
+    other = connect()
+    wrong(m, "unlock without a lock",
+          "<unlock><target><running/></target></unlock>", "operation-failed")
+    with m.locked(target="running"):
+        wrong(other, "unlock of another's lock",
+              "<unlock><target><running/></target></unlock>",
+              "operation-failed")
+        wrong(other, "lock of another's lock",
+              "<lock><target><running/></target></lock>", "lock-denied",
+              f">{m.session_id}<")
+    other.close_session()
+    for where in "candidate", "startup", "nowhere":
+        for op in "lock", "unlock":
+            wrong(m, f"{op} of {where}", f"<{op}><target><{where}/></target>"
+                  f"</{op}>", "unknown-element", f">{where}<")
+        wrong(m, f"edit-config of {where}",
+              f"<edit-config><target><{where}/></target><config/>"
+              "</edit-config>", "unknown-element", f">{where}<")
+    for more, tag in (("<identifier>nonsense</identifier>", "invalid-value"),
+                      ("<identifier>rdma-inc-switch</identifier>"
+                       "<version>2001-01-01</version>", "invalid-value"),
+                      ("<identifier>rdma-inc-switch</identifier>"
+                       "<format>nonsense</format>", "invalid-value"),
+                      ("<identifier>rdma-inc-switch</identifier>"
+                       "<format>rng</format>", "invalid-value"),
+                      ("", "missing-element")):
+        wrong(m, f"get-schema: {more or 'nothing'}",
+              f"<get-schema>{more}</get-schema>", tag, ns=MON)
+    early, late, future = (f"{year}-01-01T00:00:00Z"
+                           for year in (2025, 2026, 9999))
+    for name, more, tag, info in (
+            ("an unknown stream", "<stream>nonsense</stream>",
+             "invalid-value", ""),
+            ("replay", f"<startTime>{early}</startTime>", "operation-failed",
+             ""),
+            ("a stopTime without a startTime", f"<stopTime>{late}</stopTime>",
+             "missing-element", ">startTime<"),
+            ("a stopTime before the startTime", f"<startTime>{late}</startTime>"
+             f"<stopTime>{early}</stopTime>", "bad-element", ">stopTime<"),
+            ("a startTime that is not yet", f"<startTime>{future}</startTime>",
+             "bad-element", ">startTime<"),
+            ("both times", f"<startTime>{early}</startTime>"
+             f"<stopTime>{future}</stopTime>", "operation-failed", ""),
+            ("a time that is none", "<startTime>noon</startTime>",
+             "invalid-value", "")):
+        wrong(m, f"create-subscription: {name}",
+              f"<create-subscription>{more}</create-subscription>", tag, info,
+              ns=NOTIFICATION)
+
+
+def without_id():
+    """ncclient gives all its requests a number."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(20)
+        s.connect(SOCKET)
+        s.sendall((f'<hello xmlns="{NC}"><capabilities><capability>'
+                   "urn:ietf:params:netconf:base:1.0</capability></capabilities></hello>]]>]]>"
+                   f'<rpc xmlns="{NC}"><get/></rpc>]]>]]>').encode())
+        got = b""
+        while got.count(b"]]>]]>") < 2:
+            more = s.recv(65536)
+            if not more:
+                break
+            got += more
+    got = got.split(b"]]>]]>")[1:]
+    case("a request without message-id", got and
+         all(text in got[0] for text in (
+             b">missing-attribute<", b">message-id<", b">rpc<",
+             b"rpc-reply")), got)
+
+
+NOTIFICATION = "urn:ietf:params:xml:ns:netconf:notification:1.0"
+STREAMS = "urn:ietf:params:xml:ns:netmod:notification"
 MON = "urn:ietf:params:xml:ns:yang:ietf-netconf-monitoring"
 
 
@@ -204,8 +283,21 @@ def part_state():
          int(texts("statistics/in-sessions")[0]) >= 2)
     for name in texts("schemas/schema/identifier"):
         case(f"get-schema: {name}", f" {name}" in m.get_schema(name).data)
-    case("without a filter: netconf-state, too",
-         any("netconf-state" in e.tag for e in data(m.get())))
+    everything = {e.tag for e in data(m.get())}
+    for ns, top in (MON, "netconf-state"), (STREAMS, "netconf"):
+        case(f"without a filter: {top}, too", f"{{{ns}}}{top}" in everything,
+             everything)
+    top = data(m.get(filter=("subtree", f'<netconf xmlns="{STREAMS}">'
+                             "<streams/></netconf>")))
+    same("the streams of events", [(e.tag, e.text) for e in top.findall(
+        "./{%s}netconf/{%s}streams/{%s}stream/*" % ((STREAMS,) * 3))
+        if "description" not in e.tag],
+         [(f"{{{STREAMS}}}name", "NETCONF"),
+          (f"{{{STREAMS}}}replaySupport", "false")])
+    other.create_subscription(stream_name="NETCONF")
+    same("the stream that they name can be subscribed to",
+         asked(other, "<create-subscription></create-subscription>",
+               NOTIFICATION), ("in-use", None, ""))
 
 
 run(globals())

@@ -11,6 +11,7 @@
 #include <libnetconf2/session_server.h>
 
 #include "netconf.h"
+#include "notif.h"
 #include "serve.h"
 
 /* Is it no module, or one that clients may use? */
@@ -208,6 +209,30 @@ int monitoring_library(const struct agent *a, struct lyd_node **data)
 	LY_LIST_FOR(library, top)
 		hide_modules(a, top);
 	lyd_insert_sibling(*data, library, data);
+	return 0;
+}
+
+/**
+ * monitoring_streams() - add the streams of events (RFC 5277) to data
+ * @a: agent
+ * @data: first top-level node
+ *
+ * Return: 0, or -1.
+ */
+int monitoring_streams(const struct agent *a, struct lyd_node **data)
+{
+	struct lyd_node *top, *node = NULL;
+
+	if (lyd_new_inner(NULL,
+			  ly_ctx_get_module_implemented(a->ctx,
+							"nc-notifications"),
+			  "netconf", 0, &top))
+		return -1;
+	lyd_new_list(add_inner(top, "streams"), NULL, "stream", 0, &node,
+		     NOTIF_STREAM);
+	add_leaf(node, "description", "trees, members, slots and the topology");
+	add_leaf(node, "replaySupport", "false");
+	lyd_insert_sibling(*data, top, data);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * The agent's own state, as RFC 6022 has it.
+ * The agent's own state, as RFC 6022 and 5277 have it.
  */
 #ifndef INC_AGENT_MONITORING_H
 #define INC_AGENT_MONITORING_H
@@ -18,6 +18,7 @@ struct monitoring_lock {
 };
 
 int monitoring_library(const struct agent *a, struct lyd_node **data);
+int monitoring_streams(const struct agent *a, struct lyd_node **data);
 int monitoring_add(const struct agent *a, const struct monitoring_lock *lock,
 		   struct lyd_node **data);
 

@@ -106,7 +106,7 @@ static struct ly_ctx *new_ctx(const char *dirs)
 		"writable-running", "rollback-on-error", "validate", NULL
 	};
 	static const char *const modules[] = {
-		AGENT_MODULE, "notifications", NULL
+		AGENT_MODULE, "notifications", "nc-notifications", NULL
 	};
 	struct ly_ctx *ctx;
 	int i;

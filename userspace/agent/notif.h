@@ -7,6 +7,9 @@
 
 #include "agent.h"
 
+/* The only stream of events. */
+#define NOTIF_STREAM	"NETCONF"
+
 struct nc_session;
 
 int notif_start(struct agent *a);

@@ -78,6 +78,8 @@ static void add_own(const struct lyd_node *filter, struct lyd_node **data)
 		monitoring_library(agent, data);
 	if (filter_wants_top(filter, "netconf-state"))
 		monitoring_add(agent, &lock, data);
+	if (filter_wants_top(filter, "netconf"))
+		monitoring_streams(agent, data);
 }
 
 static struct nc_server_reply *get(struct lyd_node *rpc, bool state)
@@ -323,22 +325,53 @@ static struct nc_server_reply *rpc_kill_session(struct lyd_node *rpc,
 	return nc_server_reply_ok();
 }
 
+static time_t time_of(const char *text)
+{
+	time_t t = 0;
+
+	ly_time_str2time(text, &t, NULL);
+	return t;
+}
+
+/* The errors of RFC 5277, section 2.1.1. */
+static int check_times(const char *start, const char *stop, struct fault *f)
+{
+	const char *elem = "startTime";
+
+	if (!start && !stop)
+		return 0;
+	if (!start) {
+		fault_set(f, FAULT_MISSING_ELEMENT, NULL,
+			  "a stopTime needs a startTime");
+	} else if (stop && time_of(stop) < time_of(start)) {
+		elem = "stopTime";
+		fault_set(f, FAULT_BAD_ELEMENT, NULL,
+			  "it is earlier than startTime");
+	} else if (time_of(start) > time(NULL)) {
+		fault_set(f, FAULT_BAD_ELEMENT, NULL,
+			  "it is later than the time now");
+	} else {
+		return fault_set(f, FAULT_FAILED, NULL,
+				 "events are not stored: leave out startTime and stopTime");
+	}
+	snprintf(f->elem, sizeof(f->elem), "%s", elem);
+	return -1;
+}
+
 static struct nc_server_reply *rpc_subscribe(struct lyd_node *rpc,
 					     struct nc_session *session)
 {
 	const char *stream = leaf_value(rpc, "stream");
 	struct fault f;
 
-	if (stream && strcmp(stream, "NETCONF")) {
-		fault_set(&f, FAULT_INVALID_VALUE, NULL,
-			  "there is no stream %s, only NETCONF", stream);
-		return reply_fault(&f);
+	if (stream && strcmp(stream, NOTIF_STREAM)) {
+		fault_set(&f, FAULT_INVALID_VALUE, find(rpc, "stream"),
+			  "there is no stream %s, only " NOTIF_STREAM, stream);
+		return nc_server_reply_err(error_make(agent->ctx, &f, true));
 	}
-	if (leaf_value(rpc, "startTime") || leaf_value(rpc, "stopTime")) {
-		fault_set(&f, FAULT_NOT_SUPPORTED, NULL,
-			  "events are not stored: leave out startTime and stopTime");
-		return reply_fault(&f);
-	}
+	if (check_times(leaf_value(rpc, "startTime"),
+			leaf_value(rpc, "stopTime"), &f))
+		return nc_server_reply_err(error_make(agent->ctx, &f, true));
 	if (filter_check(find(rpc, "filter"), &f) ||
 	    notif_subscribe(session, find(rpc, "filter"), &f))
 		return reply_fault(&f);
