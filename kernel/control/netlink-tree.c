@@ -237,8 +237,8 @@ static int parse_tunables(const struct genl_info *info,
 		cfg->dead_time_ms =
 			nla_get_u32(attrs[RDMA_INC_A_TREE_DEAD_TIME]);
 
-	min_rto = cfg->min_rto_ms ?: INC_TREE_MIN_RTO_MS;
-	dead_time = cfg->dead_time_ms ?: INC_TREE_DEAD_TIME_MS;
+	min_rto = cfg->min_rto_ms ?: RDMA_INC_DEFAULT_MIN_RTO;
+	dead_time = cfg->dead_time_ms ?: RDMA_INC_DEFAULT_DEAD_TIME;
 	if (min_rto >= dead_time) {
 		NL_SET_BAD_ATTR(info->extack, attrs[RDMA_INC_A_TREE_MIN_RTO] ?:
 				attrs[RDMA_INC_A_TREE_DEAD_TIME]);

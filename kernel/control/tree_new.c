@@ -6,6 +6,7 @@
 #include <linux/jiffies.h>
 #include <linux/timer.h>
 #include <linux/xarray.h>
+#include <uapi/linux/rdma_inc.h>
 
 #include "control/member.h"
 #include "control/tree_fail.h"
@@ -23,19 +24,21 @@
 #include "report/debugfs.h"
 #include "report/notify.h"
 
+/* The sum over all members is below netdev_max_backlog (1,000). */
 static u16 default_window(u16 ranks)
 {
-	return clamp(INC_TREE_SUM_WINDOW / ranks, 1, INC_TREE_MAX_WINDOW);
+	return clamp(RDMA_INC_DEFAULT_WINDOW_SUM / ranks, 1,
+		     RDMA_INC_DEFAULT_WINDOW);
 }
 
 static void fill_defaults(struct inc_tree_cfg *cfg)
 {
 	if (!cfg->slots)
-		cfg->slots = INC_TREE_SLOTS;
+		cfg->slots = RDMA_INC_DEFAULT_SLOTS;
 	if (!cfg->msg_size)
-		cfg->msg_size = INC_TREE_MSG_SIZE;
+		cfg->msg_size = RDMA_INC_DEFAULT_MSG_SIZE;
 	if (!cfg->pmtu)
-		cfg->pmtu = INC_TREE_PMTU;
+		cfg->pmtu = RDMA_INC_DEFAULT_PMTU;
 	if (!cfg->collectives)
 		cfg->collectives = inc_coll_mask();
 	if (!cfg->dtypes)
@@ -45,11 +48,12 @@ static void fill_defaults(struct inc_tree_cfg *cfg)
 	if (!cfg->window)
 		cfg->window = default_window(cfg->members);
 	if (!cfg->hold)
-		cfg->hold = INC_TREE_HOLD * max(cfg->pmtu / INC_TREE_PMTU, 1);
+		cfg->hold = RDMA_INC_DEFAULT_HOLD *
+			    max(cfg->pmtu / RDMA_INC_DEFAULT_PMTU, 1);
 	if (!cfg->min_rto_ms)
-		cfg->min_rto_ms = INC_TREE_MIN_RTO_MS;
+		cfg->min_rto_ms = RDMA_INC_DEFAULT_MIN_RTO;
 	if (!cfg->dead_time_ms)
-		cfg->dead_time_ms = INC_TREE_DEAD_TIME_MS;
+		cfg->dead_time_ms = RDMA_INC_DEFAULT_DEAD_TIME;
 }
 
 static void init_slots(struct inc_tree *tree, size_t slot_size)

@@ -24,16 +24,6 @@
 struct inc_switch;
 struct inc_qp;
 
-#define INC_TREE_SLOTS		64
-#define INC_TREE_MSG_SIZE	65536
-#define INC_TREE_PMTU		1024
-#define INC_TREE_HOLD		(4U << 20)
-#define INC_TREE_MIN_RTO_MS	4
-#define INC_TREE_DEAD_TIME_MS	350
-#define INC_TREE_MAX_WINDOW	128
-/* Sum of the windows of all members; below netdev_max_backlog (1,000). */
-#define INC_TREE_SUM_WINDOW	768
-
 /**
  * struct inc_tree_cfg - settings of a tree; 0 for the default, unless noted
  * @id: tree ID, 0 to have one chosen

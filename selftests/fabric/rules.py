@@ -69,6 +69,19 @@ def deletes_leafs(m):
             "unknown-element", "", "nonsense")
 
 
+def computed_defaults(m):
+    """A leaf that is deleted has what the kernel gives to a new tree."""
+    for ranks, pmtu in (1, 256), (7, 1024), (8, 2048), (1024, 4096):
+        edit(m, tree(5, ranks, f"<pmtu>{pmtu}</pmtu>"))
+        new = setting("window"), setting("hold")
+        edit(m, "<tree><id>5</id><window>3</window><hold>65536</hold></tree>")
+        edit(m, f'<tree><id>5</id><window {attributes("delete")}/>'
+                f'<hold {attributes("delete")}/></tree>')
+        same(f"defaults of {ranks} ranks with pmtu {pmtu}",
+             (setting("window"), setting("hold")), new)
+        clear(m)
+
+
 def replaces(m):
     edit(m, "<tree><id>5</id><window>17</window><dead-time>99</dead-time>"
             f"{member(0)}</tree><limits><max-trees>9</max-trees></limits>")
@@ -92,6 +105,7 @@ def part_rules():
     m = connect()
     deletes_leafs(m)
     replaces(m)
+    computed_defaults(m)
     for op, elem in (("edit-config", "target"), ("get-config", "source"),
                      ("lock", "target"), ("unlock", "target"),
                      ("validate", "source")):

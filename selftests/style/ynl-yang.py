@@ -115,6 +115,9 @@ def yang_default(a):
     if "0 means no limit." in a["doc"]:
         return "0"
     found = re.search(r"Default ([\w-]+)\.", a["doc"])
+    const = definitions.get("default-" + a["name"])
+    if found and const and found[1] != str(const["value"]):
+        sys.exit(f'{SPEC}: {a["name"]}: the default is {const["value"]}')
     return found and found[1]
 
 

@@ -8,13 +8,9 @@
  */
 #include "apply.h"
 
-#include "datastore.h"
+#include <linux/rdma_inc.h>
 
-/* The kernel's defaults, of trees with a path MTU of PMTU, or less. */
-#define WINDOW		128UL
-#define WINDOWS		768UL	/* of all members together */
-#define PMTU		1024UL
-#define HOLD		(4UL << 20)
+#include "datastore.h"
 
 #define TREE_IS_FIXED	"it is %s and cannot be changed: delete the tree and create another"
 
@@ -465,6 +461,23 @@ static void put_default(struct lyd_node *tree, const struct lyd_node *old,
 	lyd_new_term(tree, NULL, name, text, 0, NULL);
 }
 
+/* What the kernel computes from its defaults. */
+static unsigned long default_window(unsigned long ranks)
+{
+	const unsigned long most = RDMA_INC_DEFAULT_WINDOW;
+	unsigned long window = ranks ? RDMA_INC_DEFAULT_WINDOW_SUM / ranks :
+				       most;
+
+	return window < 1 ? 1 : window > most ? most : window;
+}
+
+static unsigned long default_hold(unsigned long pmtu)
+{
+	unsigned long times = pmtu / RDMA_INC_DEFAULT_PMTU;
+
+	return RDMA_INC_DEFAULT_HOLD * (times ? times : 1);
+}
+
 /**
  * apply_defaults() - add what a request leaves open, and YANG cannot tell
  * @running: the container "switch" as the kernel has it, or NULL
@@ -473,7 +486,7 @@ static void put_default(struct lyd_node *tree, const struct lyd_node *old,
  */
 void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
 {
-	unsigned long ranks, pmtu, window;
+	unsigned long ranks, pmtu;
 	const struct lyd_node *old;
 	struct lyd_node *tree;
 
@@ -483,11 +496,8 @@ void apply_defaults(const struct lyd_node *running, struct lyd_node *wanted)
 			continue;
 		ranks = value_of(old, "ranks");
 		pmtu = value_of(old, "pmtu");
-		window = ranks ? WINDOWS / ranks : WINDOW;
-		window = window < 1 ? 1 : window > WINDOW ? WINDOW : window;
-		put_default(tree, old, "window", window);
-		put_default(tree, old, "hold",
-			    pmtu > PMTU ? HOLD * (pmtu / PMTU) : HOLD);
+		put_default(tree, old, "window", default_window(ranks));
+		put_default(tree, old, "hold", default_hold(pmtu));
 	}
 }
 
