@@ -146,10 +146,40 @@ def part_rules():
            "operation-failed", "", "must-violation")
     broken(m, "a tree without ranks", "<tree><id>5</id></tree>",
            "missing-element", ">ranks<")
+    kernels_rules(m)
     unknown_attributes(m)
     sessions_rules(m)
     without_id()
     same("none of them made a tree", tool_ids(), [])
+
+
+def kernels_rules(m):
+    """What the kernel refuses is refused by the model, which says so."""
+    violation = "operation-failed", "", "must-violation"
+    for name, xml in (
+            ("min-rto of dead-time", "<min-rto>50</min-rto>"),
+            ("a UC member of long messages", "<member><rank>0</rank>"
+             "<transport>uc</transport></member>"),
+            ("a member that there is no place for", member(2)),
+            ("a P_Key without a number", member(0, more="<pkey>32768</pkey>")),
+            ("addresses of two families",
+             member(0, more="<local-addr>fd00::1</local-addr>")),
+            ("a tree that can do nothing", "<ops/>"),
+            ("too few job-ranks", "<job-ranks>1</job-ranks>"),
+            ("a first rank too high",
+             "<job-ranks>4</job-ranks><first-rank>3</first-rank>")):
+        broken(m, f"the model: {name}", tree(5, 2, xml), *violation)
+    broken(m, "the model: min-rto of the default of dead-time",
+           "<tree><id>5</id><ranks>2</ranks><min-rto>350</min-rto></tree>",
+           *violation)
+    broken(m, "the model: a root with one switch",
+           tree(5, 1, "<below>4</below>"), *violation)
+    broken(m, "the model: switches among too many",
+           tree(5, 257, "<below>4</below>"), *violation)
+    broken(m, "the model: slots", tree(5).replace("<slots>4<", "<slots>3<"),
+           "invalid-value")
+    broken(m, "the model: path MTU", tree(5, 2, "<pmtu>1000</pmtu>"),
+           "invalid-value")
 
 
 def unknown_attributes(m):

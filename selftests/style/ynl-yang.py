@@ -20,7 +20,8 @@ import yaml
 SPEC = "Documentation/netlink/specs/rdma-inc.yaml"
 PROTO = "kernel/include/uapi/linux/rdma_inc_proto.h"
 YANG = "userspace/agent/yang/rdma-inc-attributes.yang"
-REVISIONS = (("2026-11-23", "Defaults, units, enumerations and booleans."),
+REVISIONS = (("2026-11-25", "Rules that the kernel enforces."),
+             ("2026-11-23", "Defaults, units, enumerations and booleans."),
              ("2026-11-21", "First revision."))
 TREE, OUT = map(Path, sys.argv[1:])
 TAG = "SPDX-License-" "Identifier"
@@ -47,11 +48,27 @@ UNITS = {"bytes": ("msg-size", "pmtu", "hold", "memory", "memory-limit",
          "milliseconds": ("min-rto", "dead-time", "last-rx", "age",
                           "parent-age"),
          "microseconds": ("srtt",), "packets": ("window",)}
-RANGES = {"pmtu": "256 | 512 | 1024 | 2048 | 4096"}
+RANGES = {"pmtu": "256 | 512 | 1024 | 2048 | 4096",
+          "slots": " | ".join(str(1 << i) for i in range(13))}
 # What a request must have; rules that a range cannot say.
 MANDATORY = ("ranks",)
 MUST = {"msg-size": (". mod 64 = 0", "must be a multiple of 64"),
-        "traffic-class": (". mod 4 = 0", "the two ECN bits must be 0")}
+        "traffic-class": (". mod 4 = 0", "the two ECN bits must be 0"),
+        "job-ranks": ("../below or sum(../first-rank) + ../ranks <= .",
+                      "there are no more ranks than job-ranks"),
+        "below": ("../ranks <= 256 and (../job-ranks or ../ranks >= 2)",
+                  "a tree with switches below it has at most 256 members, and "
+                  "a root two at least"),
+        "min-rto": (". < ../dead-time", "must be below dead-time"),
+        "transport": (". = 'rc' or ../../msg-size <= ../../pmtu",
+                      "uc needs a msg-size of at most pmtu"),
+        "pkey": ("not(../peer-qpn) or . mod 32768 != 0",
+                 "its low 15 bits must not be 0"),
+        "local-addr": ("not(../peer-addr) or "
+                       "contains(., ':') = contains(../peer-addr, ':')",
+                       "must be of the family of peer-addr"),
+        **{mask: ("string-length(.) > 0", "must not be empty")
+           for mask in BITS}}
 WHEN = {"first-rank": "../job-ranks"}
 # The kernel has these until a member is connected.
 NO_DEFAULT = ("pkey", "first-rank")
@@ -144,8 +161,19 @@ def yang_type(depth, a, kind):
     limits = yang_range(a)
     if limits:
         return [f'{indent}type {TYPES[a["type"]]} {{',
-                f'{indent}  range "{limits}";', f"{indent}}}"]
+                *statement(depth + 1, "range", limits), f"{indent}}}"]
     return [f'{indent}type {TYPES[a["type"]]};']
+
+
+def must(depth, a):
+    """What a leaf has to be beside others."""
+    if a["name"] not in MUST:
+        return []
+    indent = "  " * depth
+    test, why = MUST[a["name"]]
+    *head, last = statement(depth, "must", test)
+    return [*head, last[:-1] + " {",
+            *statement(depth + 1, "error-message", why), indent + "}"]
 
 
 def rules(depth, a, config):
@@ -156,10 +184,7 @@ def rules(depth, a, config):
         lines.append(f'{indent}units "{unit(a["name"])}";')
     if not config:
         return lines
-    if a["name"] in MUST:
-        test, why = MUST[a["name"]]
-        lines += [f'{indent}must "{test}" {{',
-                  f'{indent}  error-message "{why}";', indent + "}"]
+    lines += must(depth, a)
     if a["name"] in MANDATORY:
         lines.append(f"{indent}mandatory true;")
     elif yang_default(a):
@@ -178,7 +203,7 @@ def leaf(depth, a, config, of):
         # A leaf-list of configuration must not have a value twice.
         return [f'{indent}leaf {a["name"]} {{', f"{indent}  type string {{",
                 f'{indent}    pattern "[0-9]+( [0-9]+)*";', f"{indent}  }}",
-                *statement(depth + 1, "description",
+                *must(depth + 1, a), *statement(depth + 1, "description",
                            a["doc"] + " Separated by spaces."), indent + "}"]
     kind = "leaf-list" if a.get("multi-attr") else "leaf"
     lines = [f'{indent}{kind} {a["name"]} {{']
