@@ -35,6 +35,7 @@ make_certs()
 		ca --until 20980101000000Z --from 20970101000000Z client early &&
 		ca agent sw "$(topo_ip4 sw)" &&
 		ca token tom blue client "$TOKENS" >"$DIR/tom" &&
+		truncate -s -1 "$TOKENS" &&	# as an editor may
 		ca token rita red client "$TOKENS" >"$DIR/rita" &&
 		ca token opal - operator "$TOKENS" >"$DIR/opal" &&
 		"$ROOT/userspace/manager/ca/inc-am-ca" -d "$DIR/other" init &&
