@@ -144,22 +144,23 @@ static const struct range {
 	uint32_t	min;
 	uint32_t	max;
 	bool		power;	/* of two */
+	bool		dscp;	/* times 4: the rest is ECN's */
 	uint32_t	time;	/* milliseconds of a number without a unit */
 } ranges[] = {
-	{ 'p', 0, UINT16_MAX, false, 0 },
-	{ OPT_PMTU, 256, 4096, true, 0 },
-	{ OPT_SLOTS, 1, RDMA_INC_MAX_SLOTS, true, 0 },
-	{ OPT_MSG_SIZE, 64, RDMA_INC_MAX_MSG_SIZE, false, 0 },
-	{ OPT_FIRST_MSG_ID, 0, UINT32_MAX, false, 0 },
-	{ OPT_PSN, 0, 0xffffff, false, 0 },
-	{ OPT_WINDOW, 1, 256, false, 0 },
-	{ OPT_HOLD, 1 << 16, 1 << 30, false, 0 },
-	{ OPT_MIN_RTO, 1, 10000, false, 1 },
-	{ OPT_DEAD_TIME, 10, 60000, false, 1 },
-	{ OPT_TRAFFIC_CLASS, 0, UINT8_MAX, false, 0 },
-	{ OPT_JOIN_TIME, 1, 1000000, false, 1000 },
-	{ OPT_FORMING_TIME, 1, 1000000, false, 1000 },
-	{ 0, 1, UINT32_MAX, false, 0 },
+	{ 'p', 0, UINT16_MAX, false, false, 0 },
+	{ OPT_PMTU, 256, 4096, true, false, 0 },
+	{ OPT_SLOTS, 1, RDMA_INC_MAX_SLOTS, true, false, 0 },
+	{ OPT_MSG_SIZE, 64, RDMA_INC_MAX_MSG_SIZE, false, false, 0 },
+	{ OPT_FIRST_MSG_ID, 0, UINT32_MAX, false, false, 0 },
+	{ OPT_PSN, 0, 0xffffff, false, false, 0 },
+	{ OPT_WINDOW, 1, 256, false, false, 0 },
+	{ OPT_HOLD, 1 << 16, 1 << 30, false, false, 0 },
+	{ OPT_MIN_RTO, 1, 10000, false, false, 1 },
+	{ OPT_DEAD_TIME, 10, 60000, false, false, 1 },
+	{ OPT_TRAFFIC_CLASS, 0, UINT8_MAX, false, true, 0 },
+	{ OPT_JOIN_TIME, 1, 1000000, false, false, 1000 },
+	{ OPT_FORMING_TIME, 1, 1000000, false, false, 1000 },
+	{ 0, 1, UINT32_MAX, false, false, 0 },
 };
 
 static const char *option_name(int opt)
@@ -180,7 +181,7 @@ static bool get_value(const struct range *r, const char *text, uint64_t *val)
 	good = r->time ? unit_msec(text, r->time, val) :
 			 unit_number(text, UINT64_MAX, val);
 	return good && *val >= r->min * unit && *val <= r->max * unit &&
-	       !(r->power && (*val & (*val - 1)));
+	       !(r->power && (*val & (*val - 1))) && !(r->dscp && *val % 4);
 }
 
 static bool get_num(const char *text, int opt, uint32_t *num)
@@ -197,6 +198,8 @@ static bool get_num(const char *text, int opt, uint32_t *num)
 	}
 	if (r->power)
 		what = "a power of two";
+	else if (r->dscp)
+		what = "a DSCP times 4";
 	else if (r->time)
 		what = r->time == 1 ? "milliseconds, or as in 2s" :
 				      "seconds, or as in 5m";
