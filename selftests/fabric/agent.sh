@@ -241,6 +241,11 @@ full_disk()
 	ktap $? "a PID file on a full disk: neither it nor a socket is left" \
 		"$(ls "$dir" "$DIR")"
 	umount "$dir"
+	mknod "$dir/full" c 1 7
+	says "a PID file that is a device" 1 "No space left" -y "$YANG" \
+		-u "$DIR/full.sock" --pid-file "$dir/full"
+	[ -c "$dir/full" ]
+	ktap $? "a PID file that is a device: it stays" "$(ls -l "$dir")"
 }
 
 part_options()

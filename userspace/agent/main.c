@@ -13,6 +13,7 @@
 
 #include "cm.h"
 #include "conf/notify.h"
+#include "conf/pidfile.h"
 #include "lldp.h"
 #include "netconf.h"
 #include "options.h"
@@ -23,20 +24,11 @@
 
 static int write_pid(const char *path)
 {
-	FILE *file = fopen(path, "we");
-	bool ok;
+	int err = inc_pidfile_write(path);
 
-	if (!file) {
-		log_error("%s: %s", path, strerror(errno));
-		return -1;
-	}
-	ok = fprintf(file, "%d\n", (int)getpid()) >= 0;
-	if (!fclose(file) && ok)
-		return 0;
-	/* A full disk: what is there names nobody. */
-	log_error("%s: %s", path, strerror(errno));
-	unlink(path);
-	return -1;
+	if (err)
+		log_error("%s: %s", path, strerror(-err));
+	return err;
 }
 
 /*
@@ -119,12 +111,11 @@ static int start(struct agent *a, const struct options *o)
 	if (netconf_listen_unix(o->sock, o->mode))
 		return -1;
 	drop_net_bind();
-	if (o->pidfile && write_pid(o->pidfile))
+	if (write_pid(o->pidfile))
 		return -1;
 	if (!start_threads(a, o))
 		return 0;
-	if (o->pidfile)
-		unlink(o->pidfile);
+	inc_pidfile_remove(o->pidfile);
 	return -1;
 }
 
@@ -146,7 +137,7 @@ int main(int argc, char **argv)
 	limit_memory(o.max_memory);
 	signal(SIGPIPE, SIG_IGN);
 	if (set_id(&a, o.id))
-		return 1;
+		return o.id ? 2 : 1;
 	if (start(&a, &o)) {
 		netconf_unlisten();
 		return 1;
@@ -160,7 +151,6 @@ int main(int argc, char **argv)
 	lldp_stop();
 	notif_stop();
 	netconf_stop(&a);
-	if (o.pidfile)
-		unlink(o.pidfile);
+	inc_pidfile_remove(o.pidfile);
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 #include "api/message.h"
 #include "conf/notify.h"
+#include "conf/pidfile.h"
 #include "manager.h"
 #include "stats/stats.h"
 #include "web/web.h"
@@ -205,17 +206,12 @@ static void return_large(void)
 
 static int write_pid(const char *path)
 {
-	FILE *f = fopen(path, "w");
-	bool ok = f && fprintf(f, "%d\n", (int)getpid()) >= 0;
+	int err = inc_pidfile_write(path);
 
-	if ((f && fclose(f)) || !ok) {
+	if (err)
 		fprintf(stderr, "inc-amd: --pidfile %s: %s\n", path,
-			strerror(errno));
-		if (f)
-			unlink(path);
-		return -1;
-	}
-	return 0;
+			strerror(-err));
+	return err;
 }
 
 static int start_hashes(void)
@@ -335,7 +331,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	/* Whatever fails before would overwrite that of one that runs. */
-	if (start_web(m, &web) || (m->o.pidfile && write_pid(m->o.pidfile)))
+	if (start_web(m, &web) || write_pid(m->o.pidfile))
 		return 1;
 	printf("listening on %s\n", m->o.listen);
 	fflush(stdout);
@@ -350,7 +346,6 @@ int main(int argc, char **argv)
 	stats_stop(m->stats);
 	events_free(&m->events);
 	tenants_close(&m->tenants);
-	if (m->o.pidfile)
-		unlink(m->o.pidfile);
+	inc_pidfile_remove(m->o.pidfile);
 	return 0;
 }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "auth/address.h"
+#include "conf/pidfile.h"
 #include "keepalive.h"
 #include "server.h"
 
@@ -370,17 +371,14 @@ static int open_netlink(struct server *s)
 	return 0;
 }
 
-static int write_pidfile(const char *path)
+static int write_pid(const char *path)
 {
-	FILE *f = fopen(path, "w");
-	bool ok = f && fprintf(f, "%d\n", (int)getpid()) >= 0;
+	int err = inc_pidfile_write(path);
 
-	if ((f && fclose(f)) || !ok) {
+	if (err)
 		fprintf(stderr, "inc-tool: serve: \"%s\": %s\n", path,
-			strerror(errno));
-		return -1;
-	}
-	return 0;
+			strerror(-err));
+	return err;
 }
 
 /* As inc_auth_address() takes it. */
@@ -430,7 +428,7 @@ int server_run(struct server *s, const struct options *o)
 	if (s->listen_fd < 0)
 		return -EIO;
 	sig_fd = open_signals();
-	if (sig_fd < 0 || (o->pidfile && write_pidfile(o->pidfile)))
+	if (sig_fd < 0 || write_pid(o->pidfile))
 		return -EIO;
 	printf("listening on %s port %s\n", o->listen ? o->listen : "all addresses",
 	       o->port);
@@ -439,8 +437,7 @@ int server_run(struct server *s, const struct options *o)
 	ret = main_loop(s, sig_fd);
 	close_all(s);
 	close(sig_fd);
-	if (o->pidfile)
-		unlink(o->pidfile);
+	inc_pidfile_remove(o->pidfile);
 	if (ret)
 		fprintf(stderr, "inc-tool: serve: %s\n", strerror(-ret));
 	return ret ? -EIO : 0;
