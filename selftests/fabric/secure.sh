@@ -176,6 +176,27 @@ refused()
 	ktap $? "an event: $1" "$(tail -n 5 "$LAB_OUT/amd.log")"
 }
 
+# no_manager ssh|http|closes TEXT WORDS: a rank and inc-amctl ask what is no
+# manager; the rank is told TEXT, the user WORDS.
+no_manager()
+{
+	local AM_OTHERS=:18797 SAYS_BY=(ctl -m "$(topo_ip4 sw):18797") pid
+
+	rm -f "$LAB_OUT/other.log"
+	# Not a function: the PID has to be the program's.
+	ip netns exec "$TOPO-sw" python3 "$ROOT/selftests/fabric/other.py" \
+		"$(topo_ip4 sw):18797" "$1" >"$LAB_OUT/other.log" 2>&1 &
+	pid=$!
+	wait_for 30 grep -q listening "$LAB_OUT/other.log"
+	fails_job "no manager, $1" "$2"
+	! grep -qE "last error|Stream removed|http1|^[EIW][0-9]{4} " "$JOB_LOG.0"
+	ktap $? "no manager, $1: nothing of a library's" "$(cat "$JOB_LOG.0")"
+	says "no manager, $1: inc-amctl" 2 \
+		"manager $(topo_ip4 sw):18797: $3" topology
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+}
+
 part_tls()
 {
 	as alice am_job "TLS: 2 ranks with certificates" 2 --check --count 1000
@@ -189,15 +210,17 @@ part_tls()
 		unset INC_AM_CERTS
 		fails_job "no TLS" "set INC_AM_CERTS"
 	)
-	as old fails_job "an expired certificate" "has expired"
+	as old fails_job "an expired certificate" \
+		"/old/cert.pem: the certificate has expired"
 	as early fails_job "a certificate of the future" "not valid yet"
 	INC_AM_CERTS=$DIR/other/alice fails_job "another authority's manager" \
-		"the manager's certificate"
+		"certificate is not of the authority in $DIR/other/alice/ca.pem"
 	INC_AM_CA=$CA/ca.pem as sw fails_job "an agent's certificate" \
 		"accept this client"
 	INC_AM_CA=$CA/ca.pem INC_AM_CERT=$DIR/other/alice/cert.pem \
 		INC_AM_KEY=$DIR/other/alice/key.pem \
-		fails_job "another authority's client" "accept this client"
+		fails_job "another authority's client" \
+		"$DIR/other/alice/cert.pem (INC_AM_CERT)"
 	INC_AM_CA=$CA/ca.pem fails_job "neither certificate nor token" \
 		"needs a certificate"
 	INC_AM_CA=$DIR/nothing fails_job "a file that is not there" "nothing"
@@ -219,8 +242,13 @@ part_tls()
 	ktap $? "violations are reported" "$(tail -n 5 "$LAB_OUT/amd.log")"
 	# The manager's certificate has another name.
 	secured elsewhere
-	as alice fails_job "a manager of another name" "the manager's certificate"
+	as alice fails_job "a manager of another name" \
+		"the manager's certificate does not name $(topo_ip4 sw)"
 	secured amd --tokens "$TOKENS"
+	as alice no_manager ssh "does not speak it: is this the port" \
+		"it has ended the connection while TLS began"
+	as alice no_manager closes "at once: is this the port" \
+		"it has ended the connection"
 }
 
 # The first manager is on this host, the second one is not, or may not be.
@@ -855,6 +883,13 @@ print(urllib.request.urlopen(sys.argv[1]).status)')
 	ktap $? "plaintext: a warning" "$(cat "$LAB_OUT/amd.log")"
 	am_job "plaintext" 2 --check --count 1000
 	as alice fails_job "TLS with a manager without" "does not speak it"
+	no_manager ssh "something else: is this the port of inc-amd?" \
+		"what listens there speaks something else"
+	no_manager http "something else: is this the port of inc-amd?" \
+		"what listens there speaks something else"
+	no_manager closes "is this the port of inc-amd?" \
+		"it has ended the connection"
+	AM_OTHERS=:18798 fails_job "no manager at all" "does it run there"
 }
 
 suite "ca tls token role expiry crl netconf user rude plain" "$@"

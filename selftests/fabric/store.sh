@@ -352,7 +352,9 @@ etcd_up()
 # Who may reach etcd, and whom the manager takes for it.
 etcd_strangers()
 {
-	local ca=$LAB_OUT/etcd-ca
+	local ca=$LAB_OUT/etcd-ca server
+
+	server=$(topo_ip4 sw):2379
 
 	amd2_fails "etcd beyond loopback without TLS" \
 		"beyond loopback needs --etcd-ca"
@@ -360,16 +362,22 @@ etcd_strangers()
 		"need each other" --etcd-cert "$ca/amd/cert.pem"
 	amd2_fails "etcd's certificate is not there" "No such file" \
 		--etcd-ca "$ca/none"
-	amd2_fails "etcd, told that it needs no TLS" "etcd: " \
+	amd2_fails "etcd, told that it needs no TLS" \
+		"etcd: $server: it has ended the connection; .*--etcd-ca" \
 		--etcd-insecure-plaintext
-	amd2_fails "etcd without a certificate" "etcd: " \
+	amd2_fails "etcd without a certificate" \
+		"etcd: $server: it has ended .*want a certificate \(--etcd-cert" \
 		--etcd-ca "$ca/ca.pem"
-	amd2_fails "etcd with another authority's certificate" "etcd: " \
+	amd2_fails "etcd with another authority's certificate" \
+		"etcd: $server: it has ended .*does it accept --etcd-cert" \
 		--etcd-ca "$ca/ca.pem" --etcd-cert "$ca-other/amd/cert.pem" \
 		--etcd-key "$ca-other/amd/key.pem"
-	amd2_fails "etcd is another's" "etcd: " \
+	amd2_fails "etcd is another's" \
+		"etcd: $server: it.*; is its certificate of --etcd-ca" \
 		--etcd-ca "$ca-other/ca.pem" --etcd-cert "$ca/amd/cert.pem" \
 		--etcd-key "$ca/amd/key.pem"
+	! grep -qE "last error|^[EIW][0-9]{4} " "$LAB_OUT/amd-18791.log"
+	ktap $? "etcd: nothing of a library's" "$(cat "$LAB_OUT/amd-18791.log")"
 }
 
 # answered TEXT LIST ARGS...: inc-amctl gets an answer from one of the managers. A

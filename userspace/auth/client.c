@@ -124,29 +124,6 @@ int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
 }
 
 /**
- * inc_auth_was_cut() - did the server end the connection, without saying why?
- * @why: gRPC's text of a call's status
- *
- * So does one that wants TLS, or another certificate. One that cannot be
- * reached, or says why it refuses, is another matter.
- *
- * Return: true if so.
- */
-bool inc_auth_was_cut(const char *why)
-{
-	static const char *const texts[] = {
-		"Socket closed", "Connection reset", "Broken pipe",
-		"Endpoint closing", "andshake",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		if (strstr(why, texts[i]))
-			return true;
-	return false;
-}
-
-/**
  * inc_auth_free() - forget what the client has
  * @a: what it has
  */

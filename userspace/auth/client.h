@@ -7,10 +7,7 @@
 #ifndef INC_AUTH_CLIENT_H
 #define INC_AUTH_CLIENT_H
 
-#include <stdbool.h>
 #include <stddef.h>
-
-#define AUTH_HINT	"if it wants TLS or a token, set INC_AM_CERTS or INC_AM_TOKEN, see inc-amctl(8)"
 
 /**
  * struct auth_client - what a client has
@@ -29,7 +26,6 @@ struct auth_client {
 int inc_auth_read(struct auth_client *a, const char *prefix, char *err,
 		  size_t err_len);
 void inc_auth_free(struct auth_client *a);
-bool inc_auth_was_cut(const char *why);
 char *inc_auth_file(const char *path, char *err, size_t err_len);
 
 #endif /* INC_AUTH_CLIENT_H */

@@ -306,6 +306,8 @@ int main(int argc, char **argv)
 	struct web *web = NULL;
 	int ret;
 
+	/* gRPC would write a log of its own: what matters is in each error. */
+	setenv("GRPC_VERBOSITY", "NONE", 0);
 	ret = options_read(&m->o, argc, argv);
 	if (ret)
 		return ret < 0 ? 2 : 0;

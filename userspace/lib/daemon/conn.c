@@ -208,8 +208,9 @@ static int open_tcp(struct inc_conn *conn, const char *what,
 	ret = connect_any(list, deadline_ms, &conn->fd);
 	freeaddrinfo(list);
 	if (ret) {
-		snprintf(err, err_len, "%s at %s, port %s: %s", what, host,
-			 port, strerror(-ret));
+		snprintf(err, err_len, "%s at %s, port %s: %s%s", what, host,
+			 port, strerror(-ret), ret == -ECONNREFUSED ?
+			 "; does it run there, and listen on this port?" : "");
 		return ret;
 	}
 	if (!getsockname(conn->fd, (struct sockaddr *)&local, &len))

@@ -9,6 +9,7 @@
 
 #include "auth/address.h"
 #include "auth/client.h"
+#include "auth/reason.h"
 #include "base/call.h"
 #include "ctl/creds.h"
 
@@ -52,47 +53,18 @@ out:
 	return creds;
 }
 
-/* What gRPC, OpenSSL and c-ares write, and what it means. */
-static const struct {
-	const char	*text;
-	const char	*means;
-} meanings[] = {
-	{ "Connection refused", "the connection is refused: is inc-amd running there, and with this --listen?" },
-	{ "CERTIFICATE_VERIFY_FAILED", "its certificate cannot be verified" },
-	{ "VERIFY_FAILED", "its certificate cannot be verified" },
-	{ "WRONG_VERSION_NUMBER", "it speaks no TLS" },
-	{ "DNS resolution failed", "there is no host of this name" },
-	{ "C-ares", "there is no host of this name" },
-	{ "No route to host", "no route to this host: is it up?" },
-	{ "Network is unreachable", "the network of this host cannot be reached" },
-	{ "Connection timed out", "the host does not answer: is it up, and the port not filtered?" },
-	{ "Deadline Exceeded", "it does not answer in time" },
-	{ "Socket closed", "it has ended the connection" },
-	{ "Connection reset", "it has ended the connection" },
-	{ "Broken pipe", "it has ended the connection" },
-	{ "Endpoint closing", "it has ended the connection" },
-	{ "andshake", "it has ended the connection while TLS began" },
-};
-
 /* Only errors of the way there: what a manager says is said to the user. */
-static void translate(grpc_status_code status, char *err, size_t err_len)
+static bool is_of_the_way(grpc_status_code status, const char *err)
 {
-	size_t i;
-
-	if (status != GRPC_STATUS_UNAVAILABLE &&
-	    status != GRPC_STATUS_DEADLINE_EXCEEDED)
-		return;
-	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
-		if (strstr(err, meanings[i].text)) {
-			snprintf(err, err_len, "%s", meanings[i].means);
-			return;
-		}
+	return status == GRPC_STATUS_UNAVAILABLE ||
+	       status == GRPC_STATUS_DEADLINE_EXCEEDED ||
+	       inc_auth_is_stranger(err);
 }
 
 /* What may help; empty: nothing is known. */
 static const char *hint(const char *err)
 {
-	if (strstr(err, "VERIFY_FAILED") || strstr(err, "handshake"))
+	if (inc_auth_unverified(err))
 		return "; is the certificate of INC_AM_CA the manager's authority's, and its name that of the manager's certificate?";
 	if (!inc_auth_was_cut(err))
 		return "";
@@ -114,7 +86,8 @@ void ctl_explain(grpc_status_code status, char *err, size_t err_len)
 	const char *more = status == GRPC_STATUS_UNAVAILABLE ? hint(err) : "";
 	size_t len;
 
-	translate(status, err, err_len);
+	if (is_of_the_way(status, err))
+		inc_auth_words(err, err_len, "inc-amd");
 	len = strlen(err);
 	snprintf(err + len, err_len - len, "%s", more);
 }

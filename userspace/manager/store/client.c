@@ -7,8 +7,11 @@
 #include <grpc/grpc.h>
 #include <grpc/grpc_security.h>
 #include <grpc/support/alloc.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "auth/reason.h"
 #include "base/call.h"
 #include "store/client.h"
 #include "store/store.h"
@@ -19,10 +22,16 @@
  * struct client - a server
  * @channel: connection
  * @cq: completion queue
+ * @tls: it is reached with TLS
+ * @cert: and with a certificate of this manager
+ * @address: "host:port"
  */
 struct client {
 	grpc_channel		*channel;
 	grpc_completion_queue	*cq;
+	bool			tls;
+	bool			cert;
+	char			address[256];
 };
 
 static grpc_arg int_arg(const char *key, int value)
@@ -71,6 +80,9 @@ struct client *client_open(const char *address,
 		free(s);
 		return NULL;
 	}
+	snprintf(s->address, sizeof(s->address), "%s", address);
+	s->tls = how->ca;
+	s->cert = how->cert;
 	s->channel = grpc_channel_create(address, creds, &args);
 	grpc_channel_credentials_release(creds);
 	s->cq = grpc_completion_queue_create_for_pluck(NULL);
@@ -92,6 +104,34 @@ void client_close(struct client *s)
 	free(s);
 }
 
+/* What may help; empty: nothing is known. Which side said no, gRPC hides. */
+static const char *hint(const struct client *s, const char *why)
+{
+	if (!inc_auth_unverified(why) && !inc_auth_was_cut(why))
+		return "";
+	if (!s->tls)
+		return "; does it want TLS (--etcd-ca)?";
+	return s->cert ? "; is its certificate of --etcd-ca, has it this name, and does it accept --etcd-cert?" :
+			 "; is its certificate of --etcd-ca, has it this name, and does it want a certificate (--etcd-cert)?";
+}
+
+/* A status with etcd's own text is said as it is. */
+static void explain(const struct client *s, const struct call *c, char *err)
+{
+	char *said = grpc_slice_to_c_string(c->details), why[400];
+	const char *more = "";
+
+	snprintf(why, sizeof(why), "%s", said);
+	gpr_free(said);
+	if (c->status == GRPC_STATUS_UNAVAILABLE ||
+	    c->status == GRPC_STATUS_DEADLINE_EXCEEDED ||
+	    inc_auth_is_stranger(why)) {
+		more = hint(s, why);
+		inc_auth_words(why, sizeof(why), "etcd");
+	}
+	store_failed(err, 0, "etcd: %s: %s%s", s->address, why, more);
+}
+
 /**
  * client_call() - send a request and wait for its answer
  * @s: server
@@ -110,20 +150,18 @@ int client_call(struct client *s, const char *path, int timeout_ms,
 		size_t *out_len, char *err)
 {
 	struct call c;
-	char *text;
 	int ret = 0;
 
 	*out = NULL;
 	call_init(&c, s->channel, s->cq, path, timeout_ms, in, in_len);
 	call_run(&c);
 	if (c.status != GRPC_STATUS_OK) {
-		text = grpc_slice_to_c_string(c.details);
-		store_failed(err, 0, "etcd: %.400s", text);
-		gpr_free(text);
+		explain(s, &c, err);
 		ret = c.status == GRPC_STATUS_NOT_FOUND ? -ENOENT :
 							  -EHOSTUNREACH;
 	} else if (!call_take(&c, out, out_len)) {
-		ret = store_failed(err, -EPROTO, "etcd: no answer");
+		ret = store_failed(err, -EPROTO, "etcd: %s: it sends no answer: is it etcd 3?",
+				   s->address);
 	}
 	call_fini(&c);
 	return ret;

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <openssl/sha.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,9 @@
 #include "auth/address.h"
 #include "auth/client.h"
 #include "auth/identity.h"
+#include "auth/reason.h"
 #include "auth/token.h"
+#include "auth/verify.h"
 #include "conf/conf.h"
 #include "tests/fuzz.h"
 
@@ -112,6 +116,58 @@ static void known_reasons(void)
 		check(inc_auth_was_cut(cut[i]), cut[i]);
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		check(!inc_auth_was_cut(others[i]), others[i]);
+}
+
+static void known_words(void)
+{
+	static const char *const texts[][2] = {
+		{ "failed to connect to all addresses; last error: UNKNOWN: ipv4:127.0.0.1:1: Failed to connect to remote host: Connection refused",
+		  "the connection is refused: is inc-amd running there, and with this --listen?" },
+		{ "DNS resolution failed for amd:1: C-ares status is not ARES_SUCCESS qtype=A name=amd is_balancer=0: Domain name not found",
+		  "there is no host of this name" },
+		{ "Trying to connect an http1.x server",
+		  "what listens there speaks something else: is this the port of inc-amd?" },
+		{ "not the leader, it is at 192.0.2.1:18790",
+		  "not the leader, it is at 192.0.2.1:18790" },
+		{ "", "it gives no reason" },
+	};
+	char text[512];
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		snprintf(text, sizeof(text), "%s", texts[i][0]);
+		inc_auth_words(text, sizeof(text), "inc-amd");
+		check(!strcmp(text, texts[i][1]), texts[i][1]);
+	}
+}
+
+/* What OpenSSL holds against certificates. */
+static void known_verify(void)
+{
+	static const struct {
+		long		result;
+		const char	*text;
+	} results[] = {
+		{ X509_V_ERR_CERT_HAS_EXPIRED, "has expired" },
+		{ X509_V_ERR_CERT_NOT_YET_VALID, "clock" },
+		{ X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, "in /x/ca.pem" },
+		{ X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, "in /x/ca.pem" },
+		{ X509_V_ERR_HOSTNAME_MISMATCH, "does not name amd" },
+		{ X509_V_ERR_IP_ADDRESS_MISMATCH, "does not name amd" },
+		{ X509_V_ERR_INVALID_PURPOSE, "one of a server" },
+		{ X509_V_ERR_CERT_REVOKED, "not accepted: certificate revoked" },
+	};
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(results) / sizeof(results[0]); i++)
+		check(strstr(inc_auth_verify(results[i].result, "/x/ca.pem",
+					     "amd", text, sizeof(text)),
+			     results[i].text), results[i].text);
+	check(strstr(inc_auth_alert(SSL_R_TLSV1_ALERT_UNKNOWN_CA),
+		     "another authority"), "an alert");
+	check(!inc_auth_alert(SSL_R_TLSV1_ALERT_INTERNAL_ERROR),
+	      "an alert that says nothing");
 }
 
 static int taken;
@@ -470,6 +526,8 @@ int main(void)
 	known_tokens();
 	known_files();
 	known_reasons();
+	known_words();
+	known_verify();
 	known_cm();
 	known_beats();
 	known_addresses();

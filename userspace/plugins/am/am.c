@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "auth/reason.h"
 #include "cm.h"
 #include "env.h"
 #include "lib/daemon/libinc-am.h"
@@ -414,17 +415,31 @@ static bool take_message(struct inc_am *am)
 	return write_line(am, &msg.rdv);
 }
 
+/* Is @text gRPC's? What a manager that was @reached says is another matter. */
+static bool is_lost(int status, const char *text, bool reached)
+{
+	if (status == GRPC_STATUS_UNAVAILABLE && !reached)
+		return true;
+	return inc_auth_is_stranger(text) || inc_auth_was_cut(text) ||
+	       strstr(text, "keepalive watchdog");
+}
+
 /* The manager could not be asked, or refuses: say what is known of it. */
-static void tell_unreached(struct inc_am *am, const char *details)
+static void tell_lost(struct inc_am *am, int err, const char *details,
+		      bool reached)
 {
 	char text[INC_RDV_TEXT_MAX];
+	size_t len;
 
 	snprintf(text, sizeof(text), "%s", details);
-	if (am->stream.tls)
+	inc_auth_words(text, sizeof(text), "inc-amd");
+	len = strlen(text);
+	if (am->stream.tls && !reached)
 		am_tls_why(am->stream.tls, text, sizeof(text));
-	else if (inc_auth_was_cut(details))
-		snprintf(text, sizeof(text), "%s; %s", details, AUTH_HINT);
-	tell_error(am, EHOSTUNREACH, text);
+	else if (!reached && inc_auth_was_cut(details))
+		snprintf(text + len, sizeof(text) - len,
+			 "; is this the port of inc-amd? " AUTH_HINT);
+	tell_error(am, err, text);
 }
 
 /* --- Another manager ----------------------------------------------------- */
@@ -563,9 +578,11 @@ static bool find_again(struct inc_am *am, bool reached)
 	}
 	if (found)
 		say_again(am);
-	else if (status == GRPC_STATUS_UNAVAILABLE && !reached)
-		tell_unreached(am, text);
-	else if (status != GRPC_STATUS_OK && status != GRPC_STATUS_CANCELLED)
+	else if (status == GRPC_STATUS_OK || status == GRPC_STATUS_CANCELLED)
+		;	/* it has ended as it should */
+	else if (is_lost(status, text, reached))
+		tell_lost(am, am_errno_of(status), text, reached);
+	else
 		tell_error(am, am_errno_of(status), text);
 	free(text);
 	return found;

@@ -23,6 +23,10 @@ static const char tag_up, tag_down, tag_status;
 
 /**
  * am_stream_init() - begin to use gRPC
+ *
+ * It writes a log of its own about TLS and names, both of which are done without
+ * it here; so nothing has to be said to it by GRPC_VERBOSITY, in an environment
+ * that is the program's.
  */
 void am_stream_init(void)
 {

@@ -11,6 +11,7 @@
 #include <openssl/x509v3.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 
 #include "auth/address.h"
 #include "auth/files.h"
+#include "auth/verify.h"
 #include "tls.h"
 
 #define HANDSHAKE_MS	10000
@@ -50,6 +52,8 @@ struct flow {
  * @thread: carries the bytes
  * @lock: guards @why
  * @why: why the connection has failed; empty: it has not
+ * @host: that the manager's certificate must name
+ * @auth: what the client has
  * @out: from gRPC
  * @in: to gRPC
  */
@@ -62,7 +66,9 @@ struct am_tls {
 	bool		heard;
 	pthread_t	thread;
 	pthread_mutex_t	lock;
-	char		why[256];
+	char		why[512];
+	char		host[256];
+	const struct auth_client *auth;
 	struct flow	out;
 	struct flow	in;
 };
@@ -77,12 +83,33 @@ static int64_t now_ms(void)
 
 /* --- Errors -------------------------------------------------------------- */
 
-static void set_why(struct am_tls *t, const char *what, const char *detail)
+static void set_why(struct am_tls *t, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The first that is known is the cause of the others. */
+static void set_why(struct am_tls *t, const char *fmt, ...)
 {
+	va_list ap;
+
 	pthread_mutex_lock(&t->lock);
-	if (!t->why[0])
-		snprintf(t->why, sizeof(t->why), "TLS: %s: %s", what, detail);
+	if (!t->why[0]) {
+		va_start(ap, fmt);
+		vsnprintf(t->why, sizeof(t->why), fmt, ap);
+		va_end(ap);
+	}
 	pthread_mutex_unlock(&t->lock);
+}
+
+/* The manager has said no. */
+static void refused(struct am_tls *t, const char *reason, int number)
+{
+	const char *why = inc_auth_alert(number);
+
+	if (!t->auth->cert)
+		set_why(t, "TLS: the manager refuses this client, which shows no certificate: set INC_AM_CERTS, or INC_AM_CERT and INC_AM_KEY");
+	else
+		set_why(t, "TLS: the manager refuses the certificate %s (INC_AM_CERT): %s",
+			t->auth->cert, why ? why : reason);
 }
 
 /* What OpenSSL has met; call after SSL_get_error() said that it failed. */
@@ -91,21 +118,23 @@ static void explain(struct am_tls *t, int kind)
 	long verify = SSL_get_verify_result(t->ssl);
 	unsigned long code = ERR_peek_last_error();
 	const char *reason = ERR_reason_error_string(code);
+	int number = ERR_GET_REASON(code);
+	char text[384];
 
 	if (verify != X509_V_OK)
-		set_why(t, "the manager's certificate",
-			X509_verify_cert_error_string(verify));
-	else if (code && ERR_GET_REASON(code) == SSL_R_WRONG_VERSION_NUMBER)
-		set_why(t, "the manager does not speak it",
-			"without TLS, unset INC_AM_CA and INC_AM_CERTS");
+		set_why(t, "TLS: the manager's certificate %s",
+			inc_auth_verify(verify, t->auth->ca, t->host, text,
+					sizeof(text)));
+	else if (code && number == SSL_R_WRONG_VERSION_NUMBER)
+		set_why(t, "TLS: the manager does not speak it: is this the port of inc-amd? If it is without TLS, unset INC_AM_CA and INC_AM_CERTS");
 	else if (reason && strstr(reason, "alert"))
-		set_why(t, "the manager refuses this client (INC_AM_CERT)",
+		refused(t, reason, number);
+	else if (reason && number != SSL_R_UNEXPECTED_EOF_WHILE_READING)
+		set_why(t, "TLS: the manager is not understood (OpenSSL: %s): is this the port of inc-amd?",
 			reason);
-	else if (reason && ERR_GET_REASON(code) !=
-			   SSL_R_UNEXPECTED_EOF_WHILE_READING)
-		set_why(t, "failed", reason);
 	else if (kind == SSL_ERROR_SYSCALL && errno && t->heard)
-		set_why(t, "failed", strerror(errno));
+		set_why(t, "TLS: the connection was lost: %s",
+			strerror(errno));
 	ERR_clear_error();
 }
 
@@ -146,15 +175,15 @@ static bool shake_hands(struct am_tls *t)
 			break;
 		left = until - now_ms();
 		if (left <= 0) {
-			set_why(t, "the manager does not answer",
-				"does it use TLS?");
+			set_why(t, "TLS: the manager does not answer within %d s: is this the port of inc-amd, and does it use TLS?",
+				HANDSHAKE_MS / 1000);
 			return false;
 		}
 		ret = poll(pfd, 2, (int)left);
 		if (ret > 0 && pfd[1].revents & (POLLHUP | POLLERR))
 			return false;
 	}
-	set_why(t, "failed", "the manager has closed the connection");
+	set_why(t, "TLS: the manager has closed the connection at once: is this the port of inc-amd, and does it use TLS?");
 	return false;
 }
 
@@ -230,9 +259,11 @@ static void *carry(void *arg)
 			poll(pfd, 2, -1);
 	}
 	/* A manager that refuses a certificate says nothing, in TLS 1.3. */
-	if (!t->heard)
-		set_why(t, "the manager has closed the connection",
-			"does it accept this client's certificate (INC_AM_CERT)?");
+	if (!t->heard && t->auth->cert)
+		set_why(t, "TLS: the manager has closed the connection: does it accept this client's certificate, %s (INC_AM_CERT)?",
+			t->auth->cert);
+	else if (!t->heard)
+		set_why(t, "TLS: the manager has closed the connection: does it want a certificate (INC_AM_CERTS)?");
 	if (SSL_is_init_finished(t->ssl))
 		SSL_shutdown(t->ssl);
 	shutdown(t->tcp, SHUT_RDWR);
@@ -243,16 +274,14 @@ static void *carry(void *arg)
 /* --- Start and stop ------------------------------------------------------ */
 
 /* The certificate must have the name by which the manager was asked for. */
-static bool expect_name(SSL *ssl, const char *manager)
+static bool expect_name(struct am_tls *t, const char *manager)
 {
-	char host[256];
-
-	if (!inc_auth_host(manager, host, sizeof(host)))
+	if (!inc_auth_host(manager, t->host, sizeof(t->host)))
 		return false;
-	if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1)
+	if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(t->ssl), t->host) == 1)
 		return true;
-	return SSL_set1_host(ssl, host) == 1 &&
-	       SSL_set_tlsext_host_name(ssl, host) == 1;
+	return SSL_set1_host(t->ssl, t->host) == 1 &&
+	       SSL_set_tlsext_host_name(t->ssl, t->host) == 1;
 }
 
 static int open_ssl(struct am_tls *t, const char *manager,
@@ -275,7 +304,7 @@ static int open_ssl(struct am_tls *t, const char *manager,
 	t->ssl = SSL_new(t->ctx);
 	if (!t->ssl || SSL_set_fd(t->ssl, t->tcp) != 1 ||
 	    SSL_set_alpn_protos(t->ssl, h2, sizeof(h2)) ||
-	    !expect_name(t->ssl, manager))
+	    !expect_name(t, manager))
 		return -ENOMEM;
 	return 0;
 }
@@ -295,7 +324,7 @@ static void free_tls(struct am_tls *t)
  * @tls: result, for am_tls_stop()
  * @tcp: connection to it; stays the caller's on failure
  * @manager: its address, whose host its certificate must have
- * @auth: what the client has
+ * @auth: what the client has; stays there until am_tls_stop()
  * @fd: result: socket for gRPC, which closes it
  * @err: error message
  * @err_len: size of @err in bytes
@@ -316,6 +345,7 @@ int am_tls_start(struct am_tls **tls, int tcp, const char *manager,
 		return -ENOMEM;
 	pthread_mutex_init(&t->lock, NULL);
 	t->tcp = tcp;
+	t->auth = auth;
 	t->app = -1;
 	ret = open_ssl(t, manager, auth, err, err_len);
 	if (!ret && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))

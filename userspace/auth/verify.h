@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * What OpenSSL holds against a certificate, in words.
+ */
+#ifndef INC_AUTH_VERIFY_H
+#define INC_AUTH_VERIFY_H
+
+#include <stddef.h>
+
+const char *inc_auth_verify(long result, const char *ca, const char *name,
+			    char *text, size_t len);
+const char *inc_auth_alert(int reason);
+
+#endif /* INC_AUTH_VERIFY_H */
