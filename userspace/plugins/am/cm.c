@@ -30,6 +30,7 @@
 /* For all attempts; the kernel repeats a request after 4.3 seconds. */
 #define TOTAL_MS	10000
 #define AGAIN_MS	100	/* between attempts */
+#define REJ_NO_SERVICE	8	/* IB: "invalid service ID" */
 
 /**
  * struct am_cm - a connection
@@ -90,11 +91,11 @@ static int failed(struct am_cm *cm, int err, const char *fmt, ...)
 	return -err;
 }
 
-static int failed_call(struct am_cm *cm, const char *call)
+static int failed_call(struct am_cm *cm, const char *what)
 {
 	int err = errno;
 
-	return failed(cm, err, "%s: %s", call, strerror(err));
+	return failed(cm, err, "%s failed: %s", what, strerror(err));
 }
 
 static const int errs[] = {
@@ -114,8 +115,9 @@ static int rejected(struct am_cm *cm, const struct rdma_cm_event *ev)
 
 	if (!rej || ev->param.conn.private_data_len < sizeof(*rej) ||
 	    !rej->version) {
-		failed(cm, ECONNREFUSED, "the host refuses (reason %d): does inc-agentd --cm run there?",
-		       ev->status);
+		failed(cm, ECONNREFUSED, "%s: does inc-agentd --cm run there?",
+		       ev->status == REJ_NO_SERVICE ?
+		       "nobody listens there" : "the host refuses");
 		return -EAGAIN;
 	}
 	if (rej->reason < sizeof(errs) / sizeof(errs[0]) && errs[rej->reason])
@@ -125,12 +127,35 @@ static int rejected(struct am_cm *cm, const struct rdma_cm_event *ev)
 
 /* --- Events -------------------------------------------------------------- */
 
+/* What an event means, and what may help. */
+static const char *event_words(enum rdma_cm_event_type event)
+{
+	switch (event) {
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		return "no RDMA device of this host reaches it: is there a route?";
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		return "there is no way there";
+	case RDMA_CM_EVENT_UNREACHABLE:
+		return "it does not answer: is the switch up, and UDP port 4791 not filtered?";
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		return "no connection can be made";
+	case RDMA_CM_EVENT_DISCONNECTED:
+		return "it has ended the connection";
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		return "this host's RDMA device was removed";
+	default:
+		return "its answer is not understood";
+	}
+}
+
 static int unexpected(struct am_cm *cm, const struct rdma_cm_event *ev)
 {
 	if (ev->event == RDMA_CM_EVENT_REJECTED)
 		return rejected(cm, ev);
-	return failed(cm, ev->status < 0 ? -ev->status : EHOSTUNREACH, "%s",
-		      rdma_event_str(ev->event));
+	if (ev->status < 0)
+		return failed(cm, -ev->status, "%s (%s)",
+			      event_words(ev->event), strerror(-ev->status));
+	return failed(cm, EHOSTUNREACH, "%s", event_words(ev->event));
 }
 
 /* The switch has to say the same as the manager. */
@@ -140,11 +165,11 @@ static int check_reply(struct am_cm *cm, const struct rdma_conn_param *p)
 	struct inc_cm_rep rep;
 
 	if (!p->private_data || p->private_data_len < sizeof(rep))
-		return failed(cm, EPROTO, "the answer has no private data");
+		return failed(cm, EPROTO, "the answer says nothing of the tree: is it inc-agentd's?");
 	memcpy(&rep, p->private_data, sizeof(rep));
 	if (rep.version != INC_CM_VERSION)
-		return failed(cm, EPROTO, "the answer is of version %u",
-			      rep.version);
+		return failed(cm, EPROTO, "the answer is of version %u, not %u: are inc-agentd there and libinc-am here of one release?",
+			      rep.version, INC_CM_VERSION);
 	if (ntohs(rep.pmtu) != tree->pmtu ||
 	    ntohl(rep.msg_size) != tree->msg_size ||
 	    ntohs(rep.slots) != tree->slots ||
@@ -178,7 +203,7 @@ static int wait_event(struct am_cm *cm, enum rdma_cm_event_type want)
 
 	while (rdma_get_cm_event(cm->channel, &ev)) {
 		if (errno != EAGAIN)
-			return failed_call(cm, "rdma_get_cm_event");
+			return failed_call(cm, "waiting for the answer");
 		ret = wait_readable(cm, cm->channel->fd, cm->until);
 		if (ret == -ETIMEDOUT && now_ms() < cm->until)
 			continue;
@@ -231,12 +256,15 @@ static int create_id(struct am_cm *cm)
 		.ai_qp_type = cm->peers.uc ? IBV_QPT_UC : IBV_QPT_RC,
 		.ai_src_addr = (struct sockaddr *)&own,
 	};
+	char addr[64];
 
 	at.ai_src_len = to_sockaddr(&cm->peers.own, 0, &own);
 	if (rdma_create_ep(&cm->id, &at, NULL, NULL))
-		return failed_call(cm, "rdma_create_ep");
+		return failed(cm, errno, "%s of this host cannot be used: %s; is it an address of an RDMA device?",
+			      inc_rdv_addr_str(&cm->peers.own, addr,
+					       sizeof(addr)), strerror(errno));
 	if (rdma_migrate_id(cm->id, cm->channel))
-		return failed_call(cm, "rdma_migrate_id");
+		return failed_call(cm, "waiting for events");
 	return 0;
 }
 
@@ -250,7 +278,7 @@ static int open_id(struct am_cm *cm)
 			      strerror(errno));
 	flags = fcntl(cm->channel->fd, F_GETFL);
 	if (fcntl(cm->channel->fd, F_SETFL, flags | O_NONBLOCK))
-		return failed_call(cm, "fcntl");
+		return failed_call(cm, "making its file non-blocking");
 	return create_id(cm);
 }
 
@@ -271,12 +299,12 @@ static int resolve(struct am_cm *cm)
 
 	to_sockaddr(&cm->peers.tree.addr, cm->peers.port, &to);
 	if (rdma_resolve_addr(cm->id, NULL, (struct sockaddr *)&to, TOTAL_MS))
-		return failed_call(cm, "rdma_resolve_addr");
+		return failed_call(cm, "looking for its address");
 	ret = wait_event(cm, RDMA_CM_EVENT_ADDR_RESOLVED);
 	if (ret)
 		return ret;
 	if (rdma_resolve_route(cm->id, TOTAL_MS))
-		return failed_call(cm, "rdma_resolve_route");
+		return failed_call(cm, "looking for the way there");
 	return wait_event(cm, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
@@ -301,7 +329,7 @@ static int ask(struct am_cm *cm)
 	};
 
 	if (rdma_connect(cm->id, &p))
-		return failed_call(cm, "rdma_connect");
+		return failed_call(cm, "asking for a connection");
 	return wait_event(cm, RDMA_CM_EVENT_CONNECT_RESPONSE);
 }
 
@@ -313,7 +341,7 @@ static int take_psns(struct am_cm *cm)
 
 	if (rdma_init_qp_attr(cm->id, &rtr, &mask) ||
 	    rdma_init_qp_attr(cm->id, &rts, &mask))
-		return failed_call(cm, "rdma_init_qp_attr");
+		return failed_call(cm, "reading the first PSNs");
 	if (rtr.dest_qp_num != cm->peers.tree.qpn)
 		return failed(cm, EPROTO, "the answer is of QPN 0x%x, not 0x%x",
 			      rtr.dest_qp_num, cm->peers.tree.qpn);
