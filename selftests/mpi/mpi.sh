@@ -239,6 +239,12 @@ part_params()
 		ktap $? "params: $p: it says why" \
 			"$(grep -a 'coll/inc' "$LAB_OUT/params-$p" | head -n 1)"
 	done
+	MPI_ARGS+=(--mca coll_inc_verbose 1 -x "LD_PRELOAD=$MPI_DIR/unheard.so")
+	mpi params-unheard 1 "$RANKS" "$MPI_DIR/loop" 0.2
+	grep -q "this one's parameters (PMIx: [A-Z][A-Z_-]*): nothing" \
+		"$LAB_OUT/params-unheard"
+	ktap $? "params: PMIx fails: it says so, in words" \
+		"$(grep -a 'coll/inc' "$LAB_OUT/params-unheard" | head -n 1)"
 	MPI_LIMIT=120
 }
 

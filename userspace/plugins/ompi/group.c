@@ -397,6 +397,16 @@ static void fall_back(coll_inc_module_t *m)
 	m->meet_at = 2 * m->counted;
 }
 
+/* Open MPI's own errors are negative, MPI's are not. */
+static const char *error_text(int err, char text[MPI_MAX_ERROR_STRING])
+{
+	int len;
+
+	if (err < 0 || MPI_Error_string(err, text, &len) != MPI_SUCCESS)
+		return opal_strerror(err);
+	return text;
+}
+
 /**
  * coll_inc_met() - go to the state that follows from a meeting
  * @m: module with the outcome in m->why and m->err
@@ -404,12 +414,14 @@ static void fall_back(coll_inc_module_t *m)
  */
 void coll_inc_met(coll_inc_module_t *m, ompi_communicator_t *comm)
 {
+	char text[MPI_MAX_ERROR_STRING];
+
 	if (m->err) {
 		coll_inc_part(m);
 		m->state = COLL_INC_READY;
 		opal_output(coll_inc_output,
-			    "coll/inc: %s: the ranks could not agree: error %d",
-			    comm->c_name, m->err);
+			    "coll/inc: %s: the ranks could not agree whether to use the switch, as Open MPI's own collective failed (%s): is a rank or host gone? All collectives of this communicator fail",
+			    comm->c_name, error_text(m->err, text));
 		return;
 	}
 	if (m->why == COLL_INC_NO_WAIT) {

@@ -71,8 +71,8 @@ void coll_inc_params_tell(void)
 	if (ret == PMIX_SUCCESS)
 		ret = PMIx_Commit();
 	if (ret != PMIX_SUCCESS)
-		coll_inc_say(1, "coll/inc: parameters can't be published: %d",
-			     ret);
+		coll_inc_say(1, "coll/inc: other ranks cannot be told this one's parameters (PMIx: %s): nothing will go through the switch; is the launcher's daemon here all right (prted, slurmd)?",
+			     PMIx_Error_string(ret));
 	free(known);
 	nknown = opal_process_info.num_procs;
 	known = calloc(nknown, 1);
