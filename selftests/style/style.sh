@@ -137,6 +137,11 @@ tree_check()
 	sources | $LAB exec -- selftests/style/tree-check.py
 }
 
+message_check()
+{
+	sources | $LAB exec -- selftests/style/message-check.py
+}
+
 # MAINTAINERS names somebody for a file of each kind.
 maintainers()
 {
@@ -179,6 +184,7 @@ check "Documentation renders, and says what the headers say" \
 	$LAB exec -- selftests/style/doc-check.py
 check "SPDX lines" spdx
 check "licences, version and maintainers are what the tree says" tree_check
+check "messages say why in words" message_check
 check "maintainers, as get_maintainer.pl reads them" maintainers
 check "shellcheck" shell_check
 check "completion evaluates no names" selftests/style/completion.sh
