@@ -23,7 +23,8 @@
 static const char usage[] =
 "Usage: inc-tool [ -j ] top [ OPTIONS ]\n"
 "Show rates by tree and rank until q or Ctrl-C.\n"
-"  -i, --interval SECONDS  time between updates, at least 0.1 (default 1)\n"
+"  -i, --interval TIME     time between updates, in seconds or with a unit, as\n"
+"                          in 0.5, 500ms, 1m; at least 0.1 (default 1)\n"
 "  -n, --count N           exit after N updates\n"
 "  -b, --batch             print updates one after the other, as if the output\n"
 "                          is not a terminal\n"
@@ -231,17 +232,29 @@ static int bad(const char *option, const char *text, const char *takes)
 			 takes);
 }
 
+/* Seconds, which may have a fraction, or a duration as others are. */
+static bool parse_interval(const char *text, double *interval)
+{
+	uint64_t ms;
+	char *end;
+
+	*interval = strtod(text, &end);
+	if (*end && unit_msec(text, 1000, &ms))
+		*interval = (double)ms / 1000;
+	else if (*end)
+		return false;
+	/* The comparison must fail for "nan". */
+	return *interval >= 0.1 && *interval <= 86400;
+}
+
 static int parse_option(struct top *top, int c, const char *text)
 {
 	uint64_t id;
-	char *end;
 
 	switch (c) {
 	case 'i':
-		top->interval = strtod(text, &end);
-		/* The comparison must fail for "nan". */
-		if (*end || !(top->interval >= 0.1) || top->interval > 86400)
-			return bad("interval", text, "seconds, 0.1 to 86400");
+		if (!parse_interval(text, &top->interval))
+			return bad("interval", text, "seconds, 0.1 to 86400, or a time as in 500ms or 1m");
 		return TOOL_OK;
 	case 'n':
 		if (!unit_number(text, UINT64_MAX, &top->count) || !top->count)
