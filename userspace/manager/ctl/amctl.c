@@ -203,7 +203,7 @@ static int options(int argc, char **argv)
 			fputs(usage, stdout);
 			exit(CTL_OK);
 		} else if (option(argv[i], "-V", "version") ||
-			   option(argv[i], "-v", "Version")) {
+			   option(argv[i], "-v", "version")) {
 			puts("inc-amctl " AM_VERSION);
 			exit(CTL_OK);
 		} else {
