@@ -476,6 +476,20 @@ part_hung()
 
 # A manager takes a group over while the agent of a leaf is silent: it still knows
 # later what the group needs. An interface is what it was if it has another name.
+# A manager with a store looks at its switches before it takes anybody.
+while_it_starts()
+{
+	kill_amd
+	kill -STOP "${AGENT[l1]}"
+	amd_up || return
+	am_start 4 --check --count 1000
+	sleep 0.5
+	kill -CONT "${AGENT[l1]}"
+	job_wait
+	ktap $? "a job that comes while the manager starts" "$(job_why)"
+	gone "while it starts"
+}
+
 part_restored()
 {
 	fabric_known
@@ -500,6 +514,7 @@ part_restored()
 	ip -n "$TOPO-l1" link set other name uplink
 	ip -n "$TOPO-l1" link set uplink up
 	fabric_known
+	while_it_starts
 }
 
 no_module()

@@ -17,6 +17,7 @@
 #define AM_JOIN		"/rdma_inc.v1.Manager/Join"
 /* How errors begin after which a rank tries another manager, or later. */
 #define AM_NOT_LEADER	"not the leader"
+#define AM_NO_LEADER	AM_NOT_LEADER ", and it is not known who is"
 #define AM_STARTING	"the manager has just started"
 /* A rank asks whether its silent manager is there, and waits for the answer. */
 #define AM_ASK_MS	5000

@@ -235,7 +235,7 @@ bool state_refuses(const struct manager *m, char *text, size_t len)
 	if (*who)
 		snprintf(text, len, AM_NOT_LEADER ", it is at %s", who);
 	else
-		snprintf(text, len, AM_NOT_LEADER ", and it is not known who is");
+		snprintf(text, len, AM_NO_LEADER);
 	return true;
 }
 

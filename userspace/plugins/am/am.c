@@ -547,9 +547,9 @@ static void say_again(struct inc_am *am)
 
 /*
  * The stream is lost: for how long to look for another manager? If there is one
- * only, and it did not take the stream, nobody else will. But on a host with no
- * CPU to spare, the first connection may have waited for gRPC to be loaded for
- * longer than the manager waits for its first words.
+ * only, and it did not take the stream, nobody else will, unless it says so. But
+ * on a host with no CPU to spare, the first connection may have waited for gRPC to
+ * be loaded for longer than the manager waits for its first words.
  */
 static int64_t patience(const struct inc_am *am)
 {
@@ -557,6 +557,13 @@ static int64_t patience(const struct inc_am *am)
 		return am->resume_ms;
 	return strchr(am->list, ',') || am->worked || am->opened < 2 ?
 	       JOIN_MS : 0;
+}
+
+/* Does a manager say that it, or another one, will soon take the stream? */
+static bool is_begun(const char *text)
+{
+	return !strncmp(text, AM_STARTING, strlen(AM_STARTING)) ||
+	       !strncmp(text, AM_NO_LEADER, strlen(AM_NO_LEADER));
 }
 
 /* Find the manager again, or another one. Else tell libinc why not. */
@@ -568,7 +575,7 @@ static bool find_again(struct inc_am *am, bool reached)
 	int status;
 
 	status = am_stream_status(&am->stream, &text);
-	am->worked |= now_ms() - am->opened_at >= WORKED_MS;
+	am->worked |= now_ms() - am->opened_at >= WORKED_MS || is_begun(text);
 	if (status == GRPC_STATUS_UNAVAILABLE && !am->lost_at)
 		am->lost_at = now_ms();
 	while (status == GRPC_STATUS_UNAVAILABLE && !found &&
