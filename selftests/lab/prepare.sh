@@ -250,12 +250,16 @@ prepare_with()
 
 # ---------------------------------------------------------------- source
 
-# source_path [newest]: the version in RDMA_INC_KERNEL, or that of
-# linux-image-amd64; or the newest one available.
+# source_path [newest|debug]: the version in RDMA_INC_KERNEL, or that of
+# linux-image-amd64; the newest one available; or the first with the patches
+# of uml-debug, which need not have the others built anew.
 source_path()
 {
+	local patches=("$LAB_DIR"/patches/*.patch)
+
+	[[ ${1:-} != debug ]] || patches+=("$LAB_DIR"/patches/debug/*.patch)
 	echo "$LAB_CACHE/source-${1:+$1-}$(key "$LAB_REV_SOURCE" \
-		"$LAB_MIN_KERNEL" @<(cat "$LAB_DIR"/patches/*.patch) \
+		"$LAB_MIN_KERNEL" @<(cat "${patches[@]}") \
 		${RDMA_INC_KERNEL:+"$RDMA_INC_KERNEL"})"
 }
 
@@ -299,9 +303,34 @@ choose_source()
 	grep -xF "linux-source-${want:-none}" <<<"$all" || tail -n 1 <<<"$all"
 }
 
+# apply_patches DIR VERSION PATCH...
+apply_patches()
+{
+	local dir=$1 version=$2 patch
+	shift 2
+
+	for patch in "$@"; do
+		(cd "$dir" && GIT_CEILING_DIRECTORIES="$LAB_CACHE" git apply \
+			--verbose "$patch") || {
+			echo "patches/${patch##*/patches/} does not fit $version"
+			return 1
+		}
+	done
+}
+
+# make_source_debug DIR: the plain source, by hard links, with more patches. git
+# replaces files, and kernels are built elsewhere.
+make_source_debug()
+{
+	echo "linking the source"
+	cp -al "$LAB_KSRC/." "$1/" && rm -f "$1/.lab-complete" &&
+		apply_patches "$1" "linux-source-$(<"$1/.lab-version")" \
+			"$LAB_DIR"/patches/debug/*.patch
+}
+
 make_source()
 {
-	local dir=$1 which=$2 apt=$1/.apt pkg deb patch
+	local dir=$1 which=$2 apt=$1/.apt pkg deb
 
 	mkdir -p "$apt"
 	echo "deb [signed-by=$(keyring)] $LAB_MIRROR_URI $LAB_SUITE-backports main" >"$apt/sources.list"
@@ -322,13 +351,7 @@ make_source()
 		xz -dc -T0 | tar x --no-same-owner -C "$dir" \
 			--strip-components=1) || return
 	rm -rf "$apt"
-	for patch in "$LAB_DIR"/patches/*.patch; do
-		(cd "$dir" && GIT_CEILING_DIRECTORIES="$LAB_CACHE" git apply \
-			--verbose "$patch") || {
-			echo "patches/${patch##*/} does not fit $pkg"
-			return 1
-		}
-	done
+	apply_patches "$dir" "$pkg" "$LAB_DIR"/patches/*.patch || return
 	echo "${pkg#linux-source-}" >"$dir/.lab-version"
 }
 
@@ -338,6 +361,13 @@ prepare_source_locked()
 
 	final=$(source_path "$which")
 	have "$final" && return 0
+	if [[ $which == debug ]]; then
+		new_tmp "$name"
+		step "$name" "$LAB_LOGS/$name.log" make_source_debug \
+			"$TMP_DIR" || return
+		publish "$final"
+		return
+	fi
 	need_space 4 "the kernel's source"
 	find_mirror
 	say "$name: linux-source of $LAB_SUITE-backports"
@@ -347,7 +377,7 @@ prepare_source_locked()
 	publish "$final"
 }
 
-# prepare_source [newest]
+# prepare_source [newest|debug]; debug wants the plain one to be there.
 prepare_source()
 {
 	have "$(source_path "${1:-}")" && return 0
@@ -383,11 +413,13 @@ prepare_base()
 
 # -------------------------------------------------------------- User-Mode Linux
 
-# Source of a kernel: uml-smp uses the newest, ahead of Debian's own.
+# Source of a kernel: uml-smp uses the newest, ahead of Debian's own; uml-debug
+# has patches of its own.
 source_of()
 {
 	case $1 in
 	smp) echo newest ;;
+	debug) echo debug ;;
 	esac
 }
 
