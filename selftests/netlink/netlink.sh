@@ -231,7 +231,7 @@ part_save()
 	tree add id 1 ranks 3 slots 8 msg-size 512 pmtu 512 dead-time 50 order arrival traffic-class 40
 	member add tree 1 rank 0 addr 10.9.0.2 qpn 17 psn 3 transport uc
 	member add tree 1 rank 2 addr fd00::2 qpn 18 psn 9 pkey 0x8001
-	tree add id 2 ranks 2 slots 4 job-ranks 9 first-rank 4 below 0,3 dead-time 50
+	tree add id 2 ranks 2 slots 4 job-ranks 9 first-rank 4 below 0,3 hold 128K dead-time 50
 	member add tree 2 rank 1 addr 10.9.0.4 qpn 0x900000 psn 1
 	END
 	ktap $? "a switch to save"
