@@ -302,7 +302,7 @@ part_options()
 	says "SSH at ::1" 2 "needs --host-key" -s ::1
 	# Not UTF-8; a control character of Latin-1 (C1), which terminals obey.
 	for id in $'sw\xff' $'sw\xc2\x9b2J' $'sw\e[2J' "sw 1" $'s\u00fc'; do
-		says "a name like $(printf %q "$id")" 1 "printable ASCII" \
+		says "a name like $(printf %q "$id")" 2 "printable ASCII" \
 			-y "$YANG" -u "$DIR/other" -i "$id"
 	done
 	says "a wrong mode" 2 "from 0 to 777" -m 888
