@@ -163,6 +163,14 @@ part_reserve()
 	says "another's tenant" 2 "for operators" \
 		reservation add job2 ranks 1 tenant blue
 	SAYS_BY=(as bob ctl)
+	says "more ranks than a group can have" 2 \
+		"never be reserved: a group has 1024 ranks at most" \
+		reservation add all ranks 4294967295
+	SAYS_BY=(as nina ctl)
+	says "more groups than there can be trees" 2 \
+		"never be reserved: the manager has IDs for 262144 trees" \
+		reservation add all ranks 4294967295 groups 262145
+	SAYS_BY=(as bob ctl)
 	says "another tenant does not see it" 2 "no reservation" \
 		reservation show job1
 	says "and cannot delete it" 2 "no reservation" reservation del job1

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "answer/answer.h"
+#include "api/message.h"
 #include "rdma_inc.pb-c.h"
 
 #define SECONDS_MAX	(366U * 86400)
@@ -75,6 +76,26 @@ static bool set_by(struct reservation *wish, const char *by,
 	return true;
 }
 
+/*
+ * Nobody could ever have these groups, be tenants limited or not, so no room is
+ * held for them: limits that are set later would count it.
+ */
+static bool may_be(const struct manager *m, const struct reservation *wish,
+		   struct rpc_answer *a)
+{
+	uint64_t trees = (uint64_t)m->ids.last - m->ids.first + 1;
+
+	if (wish->groups > trees)
+		answer_refuse(a, EINVAL, "reservation \"%s\": " TENANT_NEVER "the manager has IDs for %llu trees, and it is for %u groups",
+			      wish->name, (unsigned long long)trees,
+			      wish->groups);
+	else if (wish->ranks > (uint64_t)wish->groups * AM_RANKS_MAX)
+		answer_refuse(a, EINVAL, "reservation \"%s\": " TENANT_NEVER "a group has %u ranks at most, and it is for %u groups of %u ranks in all",
+			      wish->name, AM_RANKS_MAX, wish->groups,
+			      wish->ranks);
+	return !a->err;
+}
+
 static void add(struct manager *m, const RdmaInc__V1__Reservation *req,
 		struct rpc_answer *a)
 {
@@ -107,6 +128,8 @@ static void add(struct manager *m, const RdmaInc__V1__Reservation *req,
 	}
 	memcpy(wish.name, req->name, strlen(req->name) + 1);
 	if (!set_by(&wish, req->by, a))
+		return;
+	if (!may_be(m, &wish, a))
 		return;
 	if (req->seconds)
 		wish.until = now_ms() + (int64_t)req->seconds * 1000;

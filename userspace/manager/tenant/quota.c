@@ -162,9 +162,11 @@ static bool says(char *why, size_t len, const char *fmt, ...)
 }
 
 /* How many more there may be. */
-static uint32_t left(uint32_t max, uint64_t used)
+static uint64_t left(uint32_t max, uint64_t used)
 {
-	return max > used ? (uint32_t)(max - used) : 0;
+	if (max == POLICY_NO_LIMIT)
+		return UINT64_MAX;
+	return max > used ? max - used : 0;
 }
 
 static bool size_is_allowed(const struct limits *l, const char *who,
@@ -194,7 +196,7 @@ static bool sum_is_allowed(const struct limits *l, const char *who,
 			   const struct use *u, uint32_t groups, uint32_t ranks,
 			   char *why, size_t len)
 {
-	uint32_t more = left(l->max[LIMIT_RANKS], u->ranks + u->held_ranks);
+	uint64_t more = left(l->max[LIMIT_RANKS], u->ranks + u->held_ranks);
 	char text[40];
 
 	if (left(l->max[LIMIT_GROUPS], u->groups + u->held_groups) < groups)
@@ -203,10 +205,11 @@ static bool sum_is_allowed(const struct limits *l, const char *who,
 			    (unsigned long long)u->groups,
 			    held(u->held_groups, text));
 	if (more < ranks)
-		return says(why, len, "%s may have %u ranks in all, and has %llu%s: %u are left, and this group needs %u",
+		return says(why, len, "%s may have %u ranks in all, and has %llu%s: %llu are left, and this group needs %u",
 			    who, l->max[LIMIT_RANKS],
 			    (unsigned long long)u->ranks,
-			    held(u->held_ranks, text), more, ranks);
+			    held(u->held_ranks, text), (unsigned long long)more,
+			    ranks);
 	return true;
 }
 

@@ -198,6 +198,27 @@ static void known_reservations(void)
 	check(!t.use.held_ranks && !t.use.held_groups, "nothing is held");
 }
 
+/* What is not limited is not, however much others have reserved. */
+static void known_plenty(void)
+{
+	struct tenants t = { .path = NULL };
+	struct tenant *red, *blue;
+
+	t.policy = policy_new();
+	red = tenant_get(&t, "red");
+	blue = tenant_get(&t, "blue");
+	reserve(&t, red, "all", UINT32_MAX, UINT32_MAX, 0);
+	check(admits(&t, blue, 8, "") && admits(&t, red, 8, ""),
+	      "room is left beside all that a number can say");
+	reserve(&t, blue, "all", UINT32_MAX, UINT32_MAX, 0);
+	check(tenant_may_claim(&t, blue, 8), "more than a number can say");
+	tenant_enter(&t, blue, NULL, 8);
+	check(admits(&t, blue, 8, "") && t.use.held_ranks == 2ULL * UINT32_MAX,
+	      "and it is counted");
+	tenant_leave(&t, blue, NULL, 8);
+	tenants_close(&t);
+}
+
 static void reads(struct tenants *t, const char *text)
 {
 	struct tenant *tn;
@@ -642,6 +663,7 @@ int main(void)
 	known_files();
 	known_quotas();
 	known_reservations();
+	known_plenty();
 	known_claims();
 	known_order();
 	random_choices(n);
