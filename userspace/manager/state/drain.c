@@ -150,7 +150,7 @@ void drain_forget(struct manager *m)
 
 static void restore(struct manager *m, const struct store_record *rec)
 {
-	struct json_object *o = json_tokener_parse((const char *)rec->data);
+	struct json_object *o = state_get(m, rec, json_type_object);
 	struct drain *d = calloc(1, sizeof(*d));
 
 	if (o && d) {
@@ -163,7 +163,6 @@ static void restore(struct manager *m, const struct store_record *rec)
 		enter(m, d);
 	} else {
 		free(d);
-		log_say("store: %s: it cannot be read", rec->key);
 	}
 	json_object_put(o);
 }

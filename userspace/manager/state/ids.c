@@ -87,6 +87,27 @@ static void draw(struct manager *m)
 	state_put(m, KEY, o);
 }
 
+/* Returns -1 if nobody can tell. */
+static int64_t share_of(struct manager *m, const struct store_record *rec)
+{
+	struct json_object *o = state_get(m, rec, json_type_object), *share;
+	int64_t value = -1;
+
+	if (!o)
+		return -1;
+	share = json_object_object_get(o, "share");
+	if (json_object_is_type(share, json_type_int))
+		value = json_object_get_int64(share);
+	if (value < 0 || value >= SHARES) {
+		event_say(&m->events, EVENT_STORE_FAILED, KEY,
+			  "the record " KEY " has no share from 0 to %u, and is left out",
+			  SHARES - 1);
+		value = -1;
+	}
+	json_object_put(o);
+	return value;
+}
+
 /**
  * ids_restore() - use those of the store
  * @m: manager, which has no groups yet
@@ -94,18 +115,15 @@ static void draw(struct manager *m)
  */
 void ids_restore(struct manager *m, const struct store_record *list)
 {
-	struct json_object *o;
+	int64_t share;
 
 	if (m->o.first_tree)
 		return;
 	while (list && strcmp(list->key, KEY))
 		list = list->next;
-	if (!list) {
+	share = list ? share_of(m, list) : -1;
+	if (share >= 0)
+		use_share(m, (uint32_t)share);
+	else
 		draw(m);
-		return;
-	}
-	o = json_tokener_parse((const char *)list->data);
-	use_share(m, (uint32_t)json_object_get_int(
-			     json_object_object_get(o, "share")));
-	json_object_put(o);
 }

@@ -325,17 +325,12 @@ static void restore_link(struct manager *m, struct json_object *link,
 
 static void restore(struct manager *m, const struct store_record *rec)
 {
-	struct json_object *list =
-		json_tokener_parse((const char *)rec->data);
+	struct json_object *list = state_get(m, rec, json_type_array);
 	int64_t now = unix_ms();
 	size_t i;
 
-	if (json_object_is_type(list, json_type_array))
-		for (i = 0; i < json_object_array_length(list); i++)
-			restore_link(m, json_object_array_get_idx(list, i),
-				     now);
-	else
-		log_say("store: %s: it cannot be read", rec->key);
+	for (i = 0; list && i < json_object_array_length(list); i++)
+		restore_link(m, json_object_array_get_idx(list, i), now);
 	json_object_put(list);
 }
 

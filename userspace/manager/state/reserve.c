@@ -13,12 +13,10 @@
 #include "manager.h"
 #include "state/json_text.h"
 
-#define PREFIX	"reserve/"
-
 /* A tenant's name may have slashes: its length makes the key unique. */
 static void name_key(char key[STORE_KEY_MAX + 1], const struct reservation *r)
 {
-	snprintf(key, STORE_KEY_MAX + 1, PREFIX "%zu/%s/%s",
+	snprintf(key, STORE_KEY_MAX + 1, RESERVE_PREFIX "%zu/%s/%s",
 		 strlen(r->tenant->name), r->tenant->name, r->name);
 }
 
@@ -53,11 +51,15 @@ static void keep(struct manager *m, const struct reservation *r)
 /* What the tenant may have could be less today: it was promised. */
 static void restore(struct manager *m, const struct store_record *rec)
 {
-	struct json_object *o = json_tokener_parse((const char *)rec->data);
+	struct json_object *o = state_get(m, rec, json_type_object);
 	struct reservation wish = { .until = INT64_MAX }, *made;
 	int64_t until = number(o, "until"), left = until - time(NULL);
 	char why[256] = "its time is over";
 
+	if (!o) {
+		store_del(m->state.store, rec->key);
+		return;
+	}
 	snprintf(wish.name, sizeof(wish.name), "%s", text_of(o, "name"));
 	snprintf(wish.by, sizeof(wish.by), "%s", text_of(o, "by"));
 	wish.tenant = tenant_get(&m->tenants, text_of(o, "tenant"));
@@ -83,7 +85,8 @@ static void restore(struct manager *m, const struct store_record *rec)
 void reserve_restore(struct manager *m, const struct store_record *list)
 {
 	for (; list; list = list->next)
-		if (!strncmp(list->key, PREFIX, strlen(PREFIX)))
+		if (!strncmp(list->key, RESERVE_PREFIX,
+			     strlen(RESERVE_PREFIX)))
 			restore(m, list);
 }
 

@@ -8,6 +8,7 @@
 #ifndef INC_MANAGER_STATE_H
 #define INC_MANAGER_STATE_H
 
+#include <json-c/json_types.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -15,7 +16,6 @@
 #include "store/store.h"
 
 struct group;
-struct json_object;
 struct manager;
 struct reservation;
 struct part;
@@ -103,6 +103,8 @@ void keep_not(struct group *g);
 /* put.c */
 void state_put(struct manager *m, const char *key, struct json_object *o);
 
+struct json_object *state_get(struct manager *m, const struct store_record *rec,
+			      enum json_type type);
 /* record.c */
 char *record_of(const struct group *g);
 struct group *record_group(struct manager *m, const char *text, char *err);
@@ -139,12 +141,15 @@ void known_restore(struct manager *m, const struct store_record *list);
 void known_free(struct manager *m);
 
 /* reserve.c */
+#define RESERVE_PREFIX	"reserve/"	/* of keys; LENGTH/TENANT/NAME follow */
+
 int reserve_add(struct manager *m, const struct reservation *wish,
 		struct reservation **made, char *why, size_t len);
 void reserve_end(struct manager *m, struct reservation *r, const char *why);
 void reserve_restore(struct manager *m, const struct store_record *list);
 void reserve_forget(struct manager *m);
 int64_t reserve_deadline(const struct manager *m);
+const char *reserve_named(const char *key, char tenant[IDENTITY_LEN]);
 void reserve_expire(struct manager *m);
 
 /* restore.c */

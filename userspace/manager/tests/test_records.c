@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Records of the store that are damaged, or cannot be written: what events say,
+ * and what is done. KTAP.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "manager.h"
+
+#define PATIENCE_MS	60000	/* more than any machine takes */
+#define FIRST		(1U << 30)	/* as in ids.c */
+#define SHARE_IDS	(1U << 18)
+
+static unsigned int number, failures;
+static struct manager m;
+
+static void ok(bool passed, const char *what)
+{
+	printf("%sok %u - %s\n", passed ? "" : "not ", ++number, what);
+	failures += !passed;
+}
+
+/* --- A database that has the last record --------------------------------- */
+
+/**
+ * struct last - the database
+ * @db: what the store sees
+ * @full: nothing can be written
+ * @writes: how often it was tried
+ * @key: of the record that was written or deleted last
+ * @text: what it has; empty: it was deleted
+ */
+static struct last {
+	struct store_db	db;
+	_Atomic bool	full;
+	_Atomic int	writes;
+	char		key[STORE_KEY_MAX + 1];
+	char		text[512];
+} last;
+
+static int last_write(const char *key, const uint8_t *data, size_t len,
+		      char *err)
+{
+	int ret = 0;
+
+	if (last.full) {
+		ret = store_failed(err, -ENOSPC, "full");
+	} else {
+		snprintf(last.key, sizeof(last.key), "%s", key);
+		snprintf(last.text, sizeof(last.text), "%.*s", (int)len, data);
+	}
+	last.writes++;
+	return ret;
+}
+
+static int last_put(struct store_db *db, const char *key, const uint8_t *data,
+		    size_t len, char *err)
+{
+	(void)db;
+	return last_write(key, data, len, err);
+}
+
+static int last_del(struct store_db *db, const char *key, char *err)
+{
+	(void)db;
+	return last_write(key, (const uint8_t *)"", 0, err);
+}
+
+static int last_lead(struct store_db *db, struct store_lead *lead, char *err)
+{
+	(void)db;
+	(void)err;
+	lead->leads = true;
+	lead->until = INT64_MAX;
+	return 0;
+}
+
+static void last_close(struct store_db *db)
+{
+	(void)db;
+}
+
+static void begin(bool full)
+{
+	static const struct store_ops ops = {
+		.put = last_put, .del = last_del, .lead = last_lead,
+		.close = last_close,
+	};
+
+	memset(&m, 0, sizeof(m));
+	memset(&last, 0, sizeof(last));
+	last.full = full;
+	last.db.ops = &ops;
+	m.o.store = "sqlite:/FILE";
+	loop_init(&m.loop);
+	m.tenants.policy = policy_new();
+	if (events_init(&m.events) || !m.tenants.policy)
+		abort();
+	m.state.store = store_start(&m.loop, &last.db);
+}
+
+static void end(void)
+{
+	store_stop(m.state.store);
+	known_free(&m);
+	drain_forget(&m);
+	tenants_close(&m.tenants);
+	events_free(&m.events);
+	timers_free(&m.loop.timers);
+}
+
+static void wait_writes(int n)
+{
+	int64_t until = now_ms() + PATIENCE_MS;
+
+	while (last.writes < n && now_ms() < until)
+		loop_turn(&m.loop, now_ms() + 10);
+	loop_turn(&m.loop, now_ms() + 10);
+}
+
+/* The last event says that. */
+static bool said(const char *tenant, const char *subject, const char *text)
+{
+	const struct event *ev = event_get(&m.events, m.events.last);
+
+	return ev && !strcmp(ev->kind, EVENT_STORE_FAILED) &&
+	       !strcmp(ev->tenant, tenant) && !strcmp(ev->subject, subject) &&
+	       strstr(ev->text, text);
+}
+
+static struct store_record *record(const char *key, const char *text)
+{
+	return store_record_new(key, text, strlen(text));
+}
+
+/* --- Cases --------------------------------------------------------------- */
+
+static void good_share(void)
+{
+	struct store_record *rec = record("tree-ids", "{\"share\":5}");
+
+	begin(false);
+	ids_restore(&m, rec);
+	ok(m.ids.first == FIRST + 5 * SHARE_IDS && !m.events.last &&
+	   !last.writes, "the store's share of the IDs of trees is used");
+	store_list_free(rec);
+	end();
+}
+
+static void damaged_share(const char *text)
+{
+	struct store_record *rec = record("tree-ids", text);
+	struct json_object *o;
+	uint32_t share;
+	char what[80];
+
+	begin(false);
+	ids_restore(&m, rec);
+	wait_writes(1);
+	o = json_tokener_parse(last.text);
+	share = (uint32_t)json_object_get_int(json_object_object_get(o,
+								     "share"));
+	snprintf(what, sizeof(what), "tree-ids is %s: there is an event", text);
+	ok(said("", "tree-ids", "tree-ids"), what);
+	ok(!strcmp(last.key, "tree-ids") && json_object_object_length(o) == 1 &&
+	   m.ids.first == FIRST + share * SHARE_IDS,
+	   "and a new share is drawn, and written");
+	json_object_put(o);
+	store_list_free(rec);
+	end();
+}
+
+static void damaged(const char *key, const char *tenant, const char *subject,
+		    void (*restore)(struct manager *m,
+				    const struct store_record *list))
+{
+	struct store_record *rec = record(key, "{");
+	char what[80];
+
+	begin(false);
+	restore(&m, rec);
+	snprintf(what, sizeof(what), "%s is damaged: there is an event", key);
+	ok(m.events.last == 1 && said(tenant, subject, "is damaged"), what);
+	store_list_free(rec);
+	end();
+}
+
+static void full(const char *tenant, const char *name)
+{
+	struct reservation wish = {
+		.groups = 1, .ranks = 4, .until = INT64_MAX, .by = "ruth",
+	}, *made;
+	char why[256], what[80];
+
+	begin(true);
+	wish.tenant = tenant_get(&m.tenants, tenant);
+	snprintf(wish.name, sizeof(wish.name), "%s", name);
+	if (reserve_add(&m, &wish, &made, why, sizeof(why)))
+		abort();
+	wait_writes(1);
+	snprintf(what, sizeof(what), "an event names reservation %s of \"%s\"",
+		 name, tenant);
+	ok(said(tenant, name, "tried again: full"), what);
+	end();
+}
+
+int main(void)
+{
+	good_share();
+	damaged_share("{");
+	damaged_share("[5]");
+	damaged_share("{}");
+	damaged_share("{\"share\":\"x\"}");
+	damaged_share("{\"share\":4096}");
+	damaged_share("{\"share\":-1}");
+	damaged("drain/sw1", "", "sw1", drain_restore);
+	damaged("links/sw1", "", "sw1", known_restore);
+	damaged("reserve/3/red/r1", "red", "r1", reserve_restore);
+	damaged("reserve/x", "", "x", reserve_restore);
+	full("", "r1");
+	full("a/b", "c/d");
+	return failures != 0;
+}
