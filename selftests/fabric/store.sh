@@ -4,8 +4,8 @@
 # What survives the manager: it is killed and started again while jobs run.
 #
 #   store.sh [VAR=VALUE]... [PART...]
-#	PART: restart full forming connect away idle rebuild second standby hung
-#	      blocked
+#	PART: restart full gone forming connect away idle rebuild second standby
+#	      hung blocked
 
 # shellcheck source=selftests/lib/suite.sh
 . "$(dirname "$0")/../lib/suite.sh"
@@ -109,6 +109,33 @@ part_full()
 	umount "$dir"
 	AMD_STORE=sqlite:$DB
 	amd_up
+}
+
+# The file is moved away while the manager runs, and back. What is to be stored
+# meanwhile is, then.
+part_gone()
+{
+	local gone="was removed or replaced"
+
+	mv "$DB" "$DB.aside"
+	event "store-failed sqlite:$DB: .*$gone"
+	ktap $? "the file is gone: an event tells it" \
+		"$(cat "$LAB_OUT/amd.log")"
+	says "a reservation holds" 0 "" inc-amctl -m "$(topo_ip4 sw)" \
+		reservation add gone ranks 2
+	event "store-failed gone: .* tried again: .*$gone"
+	ktap $? "but is not stored: an event names it" \
+		"$(cat "$LAB_OUT/amd.log")"
+	mv "$DB.aside" "$DB"
+	event "all that could not be written before is written now"
+	ktap $? "it is there again: it is stored" "$(cat "$LAB_OUT/amd.log")"
+	kill_amd
+	amd_up || return
+	wait_for 10 leads
+	says "the next manager has it" 0 "gone: 0 of 1 groups" \
+		inc-amctl -m "$(topo_ip4 sw)" reservation
+	says "it is deleted" 0 "" inc-amctl -m "$(topo_ip4 sw)" \
+		reservation del gone
 }
 
 waits_for()
@@ -567,5 +594,5 @@ part_blocked()
 	amd_up
 }
 
-suite "restart full forming connect away idle rebuild second standby hung blocked" \
+suite "restart full gone forming connect away idle rebuild second standby hung blocked" \
 	"$@"

@@ -41,6 +41,17 @@ static void say_standby(struct manager *m)
 		  "this manager stands by for %s, which leads", who);
 }
 
+/* Its database is not reached, or not there any more. */
+static void say_trouble(struct manager *m)
+{
+	const char *why = store_why(m->state.store);
+
+	if (*why && !m->state.trouble)
+		event_say(&m->events, EVENT_STORE_FAILED, m->o.store, "%s",
+			  why);
+	m->state.trouble = *why;
+}
+
 /* --- Becoming the leader ------------------------------------------------- */
 
 static void was_read(void *ctx, const char *key, struct store_record *list,
@@ -161,6 +172,7 @@ void state_turn(struct manager *m)
 
 	if (!st->store || m->stop)
 		return;
+	say_trouble(m);
 	if (!leads && st->phase != PHASE_STANDBY)
 		step_down(m);
 	if (!leads)

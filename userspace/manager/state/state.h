@@ -37,6 +37,7 @@ enum phase {
  * @until: if PHASE_LOOKING: milliseconds; when to look no longer
  * @list: if PHASE_LOOKING: records of groups
  * @unread: why the store cannot be read; empty: it can
+ * @trouble: an event has said what is wrong with it
  * @ahead: if PHASE_STANDBY: the leader that an event has named; empty: none
  */
 struct state {
@@ -46,6 +47,7 @@ struct state {
 	int64_t			until;
 	struct store_record	*list;
 	char			unread[STORE_ERROR_LEN];
+	bool			trouble;
 	char			ahead[STORE_NAME_MAX + 1];
 };
 
@@ -101,10 +103,10 @@ void keep_changed(struct group *g);
 void keep_not(struct group *g);
 
 /* put.c */
-void state_put(struct manager *m, const char *key, struct json_object *o);
-
 struct json_object *state_get(struct manager *m, const struct store_record *rec,
 			      enum json_type type);
+void state_put(struct manager *m, const char *key, struct json_object *o);
+
 /* record.c */
 char *record_of(const struct group *g);
 struct group *record_group(struct manager *m, const char *text, char *err);
@@ -147,9 +149,9 @@ int reserve_add(struct manager *m, const struct reservation *wish,
 		struct reservation **made, char *why, size_t len);
 void reserve_end(struct manager *m, struct reservation *r, const char *why);
 void reserve_restore(struct manager *m, const struct store_record *list);
+const char *reserve_named(const char *key, char tenant[IDENTITY_LEN]);
 void reserve_forget(struct manager *m);
 int64_t reserve_deadline(const struct manager *m);
-const char *reserve_named(const char *key, char tenant[IDENTITY_LEN]);
 void reserve_expire(struct manager *m);
 
 /* restore.c */

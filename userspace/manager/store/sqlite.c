@@ -6,6 +6,10 @@
  * the file itself is locked, too: it may have several names. SQLite's locks there
  * are others (fcntl), but the process would lose them if it closed the file while
  * SQLite uses it.
+ *
+ * SQLite goes on with a file that was removed or replaced, and what it writes is
+ * lost. So it is looked whether the file and SQLite's log are those that were
+ * opened: before each write, and regularly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +24,7 @@
 #include "store/store.h"
 
 #define BUSY_MS	2000	/* for a backup to let us write */
+#define LOOK_MS	1000	/* between looks at the file */
 #define APP_ID	0x494e4341	/* "INCA", for file(1) */
 
 /*
@@ -39,6 +44,10 @@ static const char *const steps[] = {
  * @sql: SQLite's handle
  * @lock: descriptor of the lock file
  * @file: descriptor of the database
+ * @path: its name
+ * @was: and what had that name
+ * @log: what SQLite's log, FILE-wal, was; @st_ino is 0: there is none, as in
+ *	some file systems
  * @same: the last manager had the address of this one
  * @put: statement
  * @del: statement
@@ -49,6 +58,9 @@ struct sqlite {
 	sqlite3		*sql;
 	int		lock;
 	int		file;
+	char		path[4096];
+	struct stat	was;
+	struct stat	log;
 	bool		same;
 	sqlite3_stmt	*put;
 	sqlite3_stmt	*del;
@@ -78,12 +90,37 @@ static int failed(const struct sqlite *s, char *err, const char *what)
 	}
 }
 
+/* What is there although nobody may look is there. */
+static bool is_it(const char *path, const struct stat *was)
+{
+	struct stat now;
+
+	if (stat(path, &now))
+		return errno != ENOENT && errno != ENOTDIR;
+	return now.st_ino == was->st_ino && now.st_dev == was->st_dev;
+}
+
+static const char *log_of(const struct sqlite *s)
+{
+	return sqlite3_filename_wal(sqlite3_db_filename(s->sql, "main"));
+}
+
+static int check_there(const struct sqlite *s, char *err)
+{
+	if (is_it(s->path, &s->was) &&
+	    (!s->log.st_ino || is_it(log_of(s), &s->log)))
+		return 0;
+	return store_failed(err, -ENOENT, "%s was removed or replaced, so nothing is stored: move it back, with its -wal, or restart inc-amd when no jobs run",
+			    s->path);
+}
+
 /* Run a statement that returns nothing, and make it ready for the next time. */
 static int step(struct sqlite *s, sqlite3_stmt *stmt, char *err)
 {
-	int ret = sqlite3_step(stmt) == SQLITE_DONE ? 0 :
-		  failed(s, err, "cannot be written");
+	int ret = check_there(s, err);
 
+	if (!ret && sqlite3_step(stmt) != SQLITE_DONE)
+		ret = failed(s, err, "cannot be written");
 	sqlite3_reset(stmt);
 	sqlite3_clear_bindings(stmt);
 	return ret;
@@ -146,11 +183,10 @@ static int list(struct store_db *db, const char *prefix,
  */
 static int lead(struct store_db *db, struct store_lead *l, char *err)
 {
-	(void)err;
 	l->leads = true;
 	l->until = INT64_MAX;
 	l->ended = from_db(db)->same;
-	return 0;
+	return check_there(from_db(db), err);
 }
 
 static void close_db(struct store_db *db)
@@ -214,7 +250,8 @@ static int take_file(struct sqlite *s, const char *path, const char *self,
 	int ret;
 
 	s->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (s->file >= 0)
+	snprintf(s->path, sizeof(s->path), "%s", path);
+	if (s->file >= 0 && !fstat(s->file, &s->was))
 		real = realpath(path, NULL);
 	if (!real)
 		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
@@ -328,6 +365,8 @@ static int open_file(struct sqlite *s, const char *path, char *err)
 		ret = prepare(s, "SELECT key, version, data FROM record WHERE"
 			      " substr(key, 1, length(?1)) = ?1 ORDER BY key",
 			      &s->list, err);
+	if (!ret && stat(log_of(s), &s->log))
+		s->log.st_ino = 0;
 	return ret;
 }
 
@@ -370,6 +409,7 @@ int sqlite_open(struct store_db **db, const char *path, const char *self,
 	if (!s)
 		return store_failed(err, -ENOMEM, "no memory");
 	s->db.ops = &ops;
+	s->db.lead_ms = LOOK_MS;
 	s->lock = -1;
 	s->file = -1;
 	old = umask(077);

@@ -222,6 +222,46 @@ static void test_lock(const char *where)
 	puts("ok - sqlite: one manager at a time");
 }
 
+static bool tells_gone(struct store_db *db)
+{
+	struct store_lead lead;
+
+	return db->ops->put(db, "a", (const uint8_t *)"1", 1, err) == -ENOENT &&
+	       strstr(err, "removed or replaced") &&
+	       db->ops->del(db, "a", err) == -ENOENT &&
+	       db->ops->lead(db, &lead, err) == -ENOENT;
+}
+
+static bool tells_nothing(struct store_db *db)
+{
+	struct store_lead lead;
+
+	return !db->ops->put(db, "a", (const uint8_t *)"1", 1, err) &&
+	       !db->ops->del(db, "a", err) && !db->ops->lead(db, &lead, err);
+}
+
+/* The manager's file, or SQLite's log, has its name no more. */
+static void test_gone(const char *where)
+{
+	const char *path = strchr(where, '/');
+	struct store_db *db = NULL;
+	char aside[96], log[96];
+
+	snprintf(aside, sizeof(aside), "%s/aside.db", dir);
+	snprintf(log, sizeof(log), "%s-wal", path);
+	CHECK(!store_db_open(&db, where, "here:1", &plain, err));
+	CHECK(db->lead_ms && tells_nothing(db));
+	CHECK(!rename(path, aside) && tells_gone(db));
+	CHECK(!link(log, path) && tells_gone(db));
+	CHECK(!rename(aside, path) && tells_nothing(db));
+	CHECK(!rename(log, aside) && tells_gone(db));
+	CHECK(!rename(aside, log) && tells_nothing(db));
+	CHECK(!unlink(path) && tells_gone(db));
+	db->ops->close(db);
+	CHECK(!try_open(where));
+	puts("ok - sqlite: a file that is removed or replaced is noticed");
+}
+
 static void test_files(void)
 {
 	char path[64], where[96];
@@ -390,6 +430,7 @@ int main(int argc, char **argv)
 		snprintf(where, sizeof(where), "sqlite:%s/amd.db", dir);
 	}
 	test_lock(where);
+	test_gone(where);
 	test_files();
 	test_full();
 	snprintf(command, sizeof(command), "rm -r %s", dir);
