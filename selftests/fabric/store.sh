@@ -307,6 +307,17 @@ part_second()
 	kill $pid
 	wait $pid
 	rm -f "$DB.any"*
+	# One with all that it has, which is to leave this fabric alone.
+	cp "$DB" "$DB.copy" && cp "$DB-wal" "$DB.copy-wal"
+	timeout 3 inc-amd --switch /x --listen 127.0.0.1:0 --http none \
+		--store "sqlite:$DB.copy" >"$log" 2>&1
+	grep -q "store: $DB.copy was a manager's elsewhere" "$log"
+	ktap $? "a copy of a manager's file is told" "$(cat "$log")"
+	timeout 3 inc-amd --switch /x --listen 127.0.0.1:0 --http none \
+		--store "sqlite:$DB.copy" >"$log" 2>&1
+	grep -q "listening" "$log" && ! grep -q "elsewhere" "$log"
+	ktap $? "once: then it is its own" "$(cat "$log")"
+	rm -f "$DB.copy"*
 	timeout 10 inc-amd --switch /x --listen 127.0.0.1:0 \
 		--store frobnicate >"$log" 2>&1
 	rc=$?

@@ -2,7 +2,8 @@
 /*
  * The database of one manager: a file. A lock on another one, FILE.lock, says
  * that a manager uses it, and which; the kernel drops it with the process. It
- * is not SQLite's own lock, so that backups can be made. Links are followed, and
+ * is not SQLite's own lock, so that backups can be made. It says, too, which file
+ * it was: a copy has another inode, or no lock file. Links are followed, and
  * the file itself is locked, too: it may have several names. SQLite's locks there
  * are others (fcntl), but the process would lose them if it closed the file while
  * SQLite uses it.
@@ -48,6 +49,8 @@ static const char *const steps[] = {
  * @was: and what had that name
  * @log: what SQLite's log, FILE-wal, was; @st_ino is 0: there is none, as in
  *	some file systems
+ * @moved: no manager has used this file under this name
+ * @used: but one has used it
  * @same: the last manager had the address of this one
  * @put: statement
  * @del: statement
@@ -61,6 +64,8 @@ struct sqlite {
 	char		path[4096];
 	struct stat	was;
 	struct stat	log;
+	bool		moved;
+	bool		used;
 	bool		same;
 	sqlite3_stmt	*put;
 	sqlite3_stmt	*del;
@@ -216,7 +221,7 @@ static bool ends_with(const char *text, const char *end)
 static int take_lock(struct sqlite *s, const char *path, const char *self,
 		     char *err)
 {
-	char name[4096], who[256] = "", host[65] = "?", where[240];
+	char name[4096], who[512] = "", host[65] = "?", where[240], file[32];
 	ssize_t n;
 	int ret;
 
@@ -228,6 +233,8 @@ static int take_lock(struct sqlite *s, const char *path, const char *self,
 	ret = flock(s->lock, LOCK_EX | LOCK_NB);
 	n = pread(s->lock, who, sizeof(who) - 1, 0);
 	who[n < 0 ? 0 : n] = '\0';
+	snprintf(file, sizeof(file), "\nfile %ju\n", (uintmax_t)s->was.st_ino);
+	s->moved = !who[0] || (strstr(who, "\nfile ") && !strstr(who, file));
 	who[strcspn(who, "\n")] = '\0';
 	if (ret)
 		return store_failed(err, -EBUSY, "another manager uses it: %s. Stop that one, give another file, or use etcd for several managers",
@@ -236,7 +243,7 @@ static int take_lock(struct sqlite *s, const char *path, const char *self,
 	snprintf(where, sizeof(where), "on %s, which listens at %s", host, self);
 	s->same = ends_with(who, where);
 	if (ftruncate(s->lock, 0) ||
-	    dprintf(s->lock, "process %d %s\n", (int)getpid(), where) < 0)
+	    dprintf(s->lock, "process %d %s%s", (int)getpid(), where, file) < 0)
 		return store_failed(err, -errno, "%s: %s: give another file, or --store none",
 				    name, strerror(errno));
 	return 0;
@@ -315,6 +322,7 @@ static int migrate(struct sqlite *s, char *err)
 				 &used, err);
 	if (ret)
 		return ret;
+	s->used = used;
 	if (used && id != APP_ID)
 		return store_failed(err, -EINVAL, "it is a database of another program: give another file");
 	if (version > SCHEMA)
@@ -419,9 +427,13 @@ int sqlite_open(struct store_db **db, const char *path, const char *self,
 	if (!ret)
 		ret = open_file(s, path, err);
 	umask(old);
-	if (ret)
+	if (ret) {
 		close_db(&s->db);
-	else
-		*db = &s->db;
-	return ret;
+		return ret;
+	}
+	if (s->moved && s->used)
+		log_say("store: %s was a manager's elsewhere: if it is a copy, and the manager of the original runs, stop this one at once: both have the same groups and IDs of trees, and end each other's",
+			path);
+	*db = &s->db;
+	return 0;
 }
