@@ -3,8 +3,9 @@
 """
 liar.py AMD AMCTL AGENTD [LIE...]: give a manager one agent that is one, and as many that
 lie, each in another way: with sizes of chunks that are none, with answers, sizes,
-hellos and notifications without end. The manager lives, takes little memory, and
-serves the switch of the good one. It needs no kernel module.
+hellos and notifications without end; and with texts that would be lines of the log of
+their own, or commands to a terminal. The manager lives, takes little memory, and serves
+the switch of the good one. It needs no kernel module.
 """
 import re
 import socket
@@ -43,11 +44,11 @@ def whole(data):
 
 
 def once(data):
-    return lambda s: s.sendall(data)
+    return lambda s, asked: s.sendall(data)
 
 
 def endless(data, begin=b""):
-    def send(s):
+    def send(s, asked):
         s.sendall(begin)
         while True:
             s.sendall(data)
@@ -59,6 +60,34 @@ def reply(body):
             b"</data></rpc-reply>")
 
 
+def told(body):
+    """Whatever is asked, this is a good answer to it."""
+    def send(s, asked):
+        number = re.search(rb'message-id="(\d+)"', asked)
+        if number:
+            s.sendall(whole(reply(b"").replace(
+                b'"1"', b'"%s"' % number[1]).replace(
+                b"<data></data>", body.encode())))
+    return send
+
+
+def error(text):
+    return told(f"<rpc-error><error-type>application</error-type><error-tag>"
+                f"operation-failed</error-tag><error-severity>error"
+                f"</error-severity><error-message>{text}</error-message></rpc-error>")
+
+
+def switch(name, interface):
+    return told(f'<data><switch xmlns="urn:rdma-inc:switch"><identity><id>{name}</id>'
+                "</identity><limits><memory-limit>1000000</memory-limit></limits>"
+                f"<interface><name>{interface}</name><phys-address>"
+                "02:00:00:00:00:01</phys-address><oper-up>true</oper-up><neighbour>"
+                "<phys-address>02:00:00:00:00:02</phys-address><address>10.9.9.9"
+                "</address></neighbour></interface></switch></data>")
+
+
+# What ends a line, commands a terminal, or turns it around.
+FOUL = "\n\r\x7f\x9b\u2028\u2029\u202e\u2066"
 # NAME: hello, what is answered
 LIES = {
     "a chunk of 0": (V11, once(b"\n#0\n")),
@@ -77,6 +106,8 @@ LIES = {
     "news without end": (V11, endless(whole(NEWS))),
     "NETCONF 1.0": (V10, endless(PIECE)),
     "a hello without end": (None, endless(PIECE)),
+    "a line of the log": (V11, error("no" + FOUL + "inc-amd: forged")),
+    "names of many lines": (V11, switch("foul", "v" + FOUL + "0")),
 }
 
 
@@ -100,12 +131,12 @@ class Liar:
                 s.sendall(hello(self.versions))
             else:
                 self.asked += 1
-                self.answer(s)
+                self.answer(s, b"")
             while END not in s.recv(1 << 16):
                 pass
-            while self.versions and s.recv(1 << 16):
+            while self.versions and (asked := s.recv(1 << 16)):
                 self.asked += 1
-                self.answer(s)
+                self.answer(s, asked)
         except OSError:
             pass		# the manager has had enough
         s.close()
@@ -114,6 +145,10 @@ class Liar:
 def status(pid, name):
     with open(f"/proc/{pid}/status") as f:
         return int(re.search(name + r":\s+(\d+)", f.read())[1]) >> 10
+
+
+def is_clean(text):
+    return not set(FOUL[1:]) & set(text) and "\ninc-amd: forged" not in text
 
 
 def main():
@@ -142,6 +177,8 @@ def main():
             most = max(most, status(proc.pid, "VmHWM"))
         time.sleep(0.5)
     text = out.stdout + out.stderr
+    events = subprocess.run([amctl, "-m", addr, "event"], capture_output=True,
+                            text=True, check=False).stdout
     log.seek(0)
     said = log.read()
     ktap(proc.poll() is None, "the manager lives", f"{proc.poll()} {said[-500:]}")
@@ -152,6 +189,13 @@ def main():
         ktap(liar.asked, f"{name}: it was asked", said[-500:])
     print("# " + text.replace("\n", "\n# "))
     ktap(served > 5, "it answers meanwhile", text)
+    for name, shown in (("log", said), ("topology", text), ("events", events)):
+        ktap(is_clean(shown), f"no text of an agent is a line of the {name}",
+             ascii(shown[-1000:]))
+    for lie, shown in (("a line of the log", "no????????inc-amd: forged"),
+                       ("names of many lines", "host 10.9.9.9 at foul:v????????0")):
+        if lie in liars:
+            ktap(shown in text, lie + ": it is shown cleaned", ascii(text))
     # Without a module it has no room for trees, which it says itself.
     ktap("rdma_inc is not loaded on sw" in text + said,
          "the good agent is heard", text)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/message.h"
+#include "base/text.h"
 #include "rdma_inc.pb-c.h"
 
 typedef RdmaInc__V1__RankMessage rank_message;
@@ -282,17 +283,13 @@ static int take_rejoin(const RdmaInc__V1__RejoinRequest *req,
 	return 0;
 }
 
-/* It is shown to people, who may be at a terminal. */
+/* It is shown to people. */
 static int take_failure(const RdmaInc__V1__Failure *failure, const char *none,
 			struct am_message *msg)
 {
-	char *c;
-
 	snprintf(msg->rdv.text, sizeof(msg->rdv.text), "%.200s",
 		 *failure->reason ? failure->reason : none);
-	for (c = msg->rdv.text; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '?';
+	text_clean(msg->rdv.text);
 	msg->rdv.type = INC_RDV_LOST;
 	return 0;
 }

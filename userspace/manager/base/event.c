@@ -9,6 +9,7 @@
 
 #include "base/event.h"
 #include "base/loop.h"
+#include "base/text.h"
 
 /**
  * events_init() - begin to collect events
@@ -44,6 +45,8 @@ static void say(struct events *e, const char *kind, const char *tenant,
 	snprintf(ev->subject, sizeof(ev->subject), "%s", subject);
 	snprintf(ev->tenant, sizeof(ev->tenant), "%s", tenant);
 	vsnprintf(ev->text, sizeof(ev->text), fmt, ap);
+	text_clean(ev->subject);
+	text_clean(ev->text);
 	log_say("%s %s: %s", kind, ev->subject, ev->text);
 	for (l = e->listeners; l; l = next) {
 		next = l->next;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/loop.h"
+#include "base/text.h"
 
 #define LATE_MS	3000	/* the process was stopped, or its machine */
 
@@ -161,6 +162,7 @@ static void say(const char *fmt, va_list ap)
 	char text[1024];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	text_clean(text);
 	fprintf(stderr, "inc-amd: %s\n", text);
 }
 

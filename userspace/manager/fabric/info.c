@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "auth/expiry.h"
+#include "base/text.h"
 #include "fabric/switch.h"
 
 static const char filter[] =
@@ -24,6 +25,7 @@ static const char ifs_filter[] =
 static void copy(char *to, size_t len, const char *from)
 {
 	snprintf(to, len, "%s", from ? from : "");
+	text_clean(to);
 }
 
 /* Allocate an array for the children of this name; the count is set later. */
@@ -79,16 +81,25 @@ static void take_interface(const struct lyd_node *node, struct sw_if *itf)
 	}
 }
 
+/* The interface that a leaf of another one names, or NULL. */
+static struct sw_if *named(const struct sw_info *info,
+			   const struct lyd_node *node, const char *leaf)
+{
+	const char *name = yang_text(node, leaf);
+	char text[sizeof(info->ifs->name)];
+
+	copy(text, sizeof(text), name);
+	return name ? sw_if_named(info, text) : NULL;
+}
+
 /* Ports name their bridges. */
 static void mark_bridges(const struct lyd_node *node, struct sw_info *info)
 {
 	const struct lyd_node *child;
 	struct sw_if *bridge;
-	const char *name;
 
 	LY_LIST_FOR(lyd_child(node), child) {
-		name = yang_text(child, "bridge");
-		bridge = name ? sw_if_named(info, name) : NULL;
+		bridge = named(info, child, "bridge");
 		if (bridge)
 			bridge->bridge = true;
 	}
@@ -99,13 +110,11 @@ static void mark_members(const struct lyd_node *node, struct sw_info *info)
 {
 	const struct lyd_node *child;
 	struct sw_if *upper, *itf = info->ifs;
-	const char *name;
 
 	LY_LIST_FOR(lyd_child(node), child) {
 		if (strcmp(LYD_NAME(child), "interface"))
 			continue;
-		name = yang_text(child, "aggregation");
-		upper = name ? sw_if_named(info, name) : NULL;
+		upper = named(info, child, "aggregation");
 		if (upper && upper != itf) {
 			itf->member = true;
 			itf->upper = (unsigned int)(upper - info->ifs);

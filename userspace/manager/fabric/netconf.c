@@ -23,6 +23,7 @@
 #include <libnetconf2/session_client.h>
 
 #include "auth/address.h"
+#include "base/text.h"
 #include "fabric/netconf.h"
 #include "fabric/schema.h"
 #include "netconf/limit.h"
@@ -67,6 +68,7 @@ static const struct {
 static int failed(char *err, int ret, const char *text)
 {
 	snprintf(err, NETCONF_ERROR_LEN, "%s", text);
+	text_clean(err);
 	return ret;
 }
 
@@ -268,9 +270,14 @@ static struct nc_session *open_tls(const struct netconf_target *t, char *err)
 static void quiet(const struct nc_session *session, NC_VERB_LEVEL level,
 		  const char *text)
 {
+	char line[1024];
+
 	(void)session;
-	if (getenv("INC_AMD_NETCONF"))
-		fprintf(stderr, "inc-amd: netconf: %d: %s\n", level, text);
+	if (!getenv("INC_AMD_NETCONF"))
+		return;
+	snprintf(line, sizeof(line), "%s", text);
+	text_clean(line);
+	fprintf(stderr, "inc-amd: netconf: %d: %s\n", level, line);
 }
 
 /**

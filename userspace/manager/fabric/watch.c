@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "base/text.h"
 #include "fabric/switch.h"
 
 #define RETRY_MS	500	/* between attempts to connect */
@@ -89,6 +90,7 @@ static void take(struct sw *sw, const struct lyd_node *notif)
 	text = yang_text(notif, news->kind == SW_NEWS_LINK ? "interface" :
 							     "error");
 	snprintf(news->text, sizeof(news->text), "%s", text ? text : "");
+	text_clean(news->text);
 	loop_post(sw->loop, &news->work);
 }
 

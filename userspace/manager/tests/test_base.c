@@ -14,6 +14,7 @@
 #include "base/index.h"
 #include "base/loop.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "base/timer.h"
 
 #define MANY	500
@@ -345,12 +346,47 @@ static void test_pool(void)
 	   "all jobs are done at the end, and no thread is left");
 }
 
+/* --- Texts ---------------------------------------------------------------- */
+
+/* What is no UTF-8 is a "?" a byte; what must not be shown one a character. */
+static void test_text(void)
+{
+	static const struct {
+		const char	*text;
+		const char	*clean;
+	} cases[] = {
+		{ "", "" },
+		{ "a b~", "a b~" },
+		{ "a\nb\r\033\177", "a?b???" },
+		{ "\302\205\302\233\302\240", "??\302\240" },
+		{ "\342\200\250\342\200\251\342\200\256", "???" },
+		{ "\342\201\246\342\200\217\330\234", "???" },
+		{ "\303\274\342\202\254\360\237\230\200",
+		  "\303\274\342\202\254\360\237\230\200" },
+		{ "\300\212\340\200\212", "?????" },
+		{ "\355\240\200\364\220\200\200", "???????" },
+		{ "\377\200a\303", "??a?" },
+		{ "\342\202", "??" },
+	};
+	char text[32];
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(text, sizeof(text), "%s", cases[i].text);
+		text_clean(text);
+		good = good && !strcmp(text, cases[i].clean);
+	}
+	ok(good, "texts of others are one line, of what is shown");
+}
+
 int main(void)
 {
-	puts("KTAP version 1\n1..11");
+	puts("KTAP version 1\n1..12");
 	test_timers();
 	test_index();
 	test_keyed();
 	test_pool();
+	test_text();
 	return failures != 0;
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Agents and ranks send texts that people read, who may be at a terminal, and
+ * that are a line of the log. None of them may end that line, command the
+ * terminal, or have the rest of it read backwards.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* Decode what is at @s. Returns its length; 0: it is no UTF-8. */
+static size_t decode(const unsigned char *s, uint32_t *c)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t i, n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 :
+		      s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
+
+	*c = n > 1 ? s[0] & (0x7fU >> n) : s[0];
+	for (i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (s[i] & 0x3fU);
+	}
+	if (*c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000))
+		return 0;
+	return n;
+}
+
+/* Controls, C1 too, ends of lines, and marks that change the direction. */
+static bool is_shown(uint32_t c)
+{
+	return c >= 0x20 && (c < 0x7f || c > 0x9f) && c != 0x61c &&
+	       c != 0x200e && c != 0x200f && (c < 0x2028 || c > 0x202e) &&
+	       (c < 0x2066 || c > 0x2069);
+}
+
+/**
+ * text_clean() - make a text one line that is shown as it is
+ * @text: text; what is no UTF-8, or no character to be shown, becomes "?"
+ */
+void text_clean(char *text)
+{
+	const unsigned char *from = (const unsigned char *)text;
+	uint32_t c;
+	size_t n;
+
+	while (*from) {
+		n = decode(from, &c);
+		if (!n || !is_shown(c)) {
+			*text++ = '?';
+			from += n ? n : 1;
+			continue;
+		}
+		while (n--)
+			*text++ = (char)*from++;
+	}
+	*text = '\0';
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Texts of others, that are logged and shown to people.
+ */
+#ifndef INC_MANAGER_TEXT_H
+#define INC_MANAGER_TEXT_H
+
+void text_clean(char *text);
+
+#endif /* INC_MANAGER_TEXT_H */
