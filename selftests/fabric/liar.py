@@ -7,6 +7,7 @@ hellos and notifications without end; and with texts that would be lines of the 
 their own, or commands to a terminal. The manager lives, takes little memory, and serves
 the switch of the good one. It needs no kernel module.
 """
+import json
 import re
 import socket
 import subprocess
@@ -107,6 +108,7 @@ LIES = {
     "NETCONF 1.0": (V10, endless(PIECE)),
     "a hello without end": (None, endless(PIECE)),
     "a line of the log": (V11, error("no" + FOUL + "inc-amd: forged")),
+    "up": (V11, error("up")),
     "names of many lines": (V11, switch("foul", "v" + FOUL + "0")),
 }
 
@@ -151,6 +153,11 @@ def is_clean(text):
     return not set(FOUL[1:]) & set(text) and "\ninc-amd: forged" not in text
 
 
+def ctl(amctl, addr, *args):
+    return subprocess.run([amctl, "-m", addr, *args], capture_output=True, text=True,
+                          check=False)
+
+
 def main():
     amd, amctl, agentd, *names = sys.argv[1:]
     tmp = tempfile.TemporaryDirectory()
@@ -169,16 +176,14 @@ def main():
     begin, most, slowest, served = time.monotonic(), 0, 0, 0
     while proc.poll() is None and time.monotonic() - begin < LASTS:
         asked = time.monotonic()
-        out = subprocess.run([amctl, "-m", addr, "topology"],
-                             capture_output=True, text=True, check=False)
+        out = ctl(amctl, addr, "topology")
         slowest = max(slowest, time.monotonic() - asked)
         served += out.returncode == 0
         if proc.poll() is None:
             most = max(most, status(proc.pid, "VmHWM"))
         time.sleep(0.5)
     text = out.stdout + out.stderr
-    events = subprocess.run([amctl, "-m", addr, "event"], capture_output=True,
-                            text=True, check=False).stdout
+    events = ctl(amctl, addr, "event").stdout
     log.seek(0)
     said = log.read()
     ktap(proc.poll() is None, "the manager lives", f"{proc.poll()} {said[-500:]}")
@@ -196,6 +201,15 @@ def main():
                        ("names of many lines", "host 10.9.9.9 at foul:v????????0")):
         if lie in liars:
             ktap(shown in text, lie + ": it is shown cleaned", ascii(text))
+    for lie, why in (("up", "up"),):
+        if lie in liars:
+            ktap(re.search(f"{liars[lie].path}: down: {why}$", text, re.M),
+                 lie + ": it is down", text)
+    tables = [json.loads(ctl(amctl, addr, "-j", *what).stdout)
+              for what in (["switch"], ["task", "--switches"])]
+    ktap(all((row["state"] == "up") == (row.get("id", row.get("name")) == "foul") and
+             (row["state"] == "up") == (row["why"] == "") for t in tables for row in t),
+         "a state is one word, and the reason another member", tables)
     # Without a module it has no room for trees, which it says itself.
     ktap("rdma_inc is not loaded on sw" in text + said,
          "the good agent is heard", text)

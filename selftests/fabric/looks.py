@@ -144,7 +144,7 @@ def states():
     state = fabric(3, 2)
     cut(state, "node-rack1-01", "spine-east-01", NOW - 60000)
     cut(state, "node-rack1-03", "spine-east-02", NOW - 2 * DAY)
-    state["topology"]["switches"][3]["state"] = "silent"
+    state["topology"]["switches"][3].update(state="down", why="silent")
     state["certificates"] = [
         {"of": "client", "name": f"c{i}", "text": "it expires in 3 days"}
         for i in range(20)]

@@ -112,7 +112,7 @@ BIG = """(() => {
     const s = structuredClone(state), leaf = s.topology.switches.at(-1);
     for (let i = 0; i < 1000; i++) {
         s.topology.switches.push({ ...leaf, id: "x" + i,
-            state: i == 7 ? "silent" : "up" });
+            ...(i == 7 ? { state: "down", why: "silent" } : {}) });
         s["switch-list"].push({ ...s["switch-list"][0], name: "x" + i });
         for (let h = 0; h < 32; h++)
             s.topology.hosts.push({ addr: `10.9.${i}.${h}`,

@@ -107,7 +107,9 @@ void answer_fill_switch(RdmaInc__V1__Switch *out, const struct sw *sw)
 	rdma_inc__v1__switch__init(out);
 	out->id = (char *)(sw->info ? sw->info->id : "");
 	out->address = (char *)sw->address;
-	out->state = (char *)(sw->up ? "up" : sw->why);
+	out->state = (char *)(sw->up ? "up" : "down");
+	if (!sw->up)
+		out->why = (char *)sw->why;
 	out->drain = (char *)answer_drain(sw);
 	if (sw->drain) {
 		out->drained_by = sw->drain->by;
@@ -177,8 +179,7 @@ static void hide_rest(const struct list *switches, const struct list *links)
 		sw->trees = 0;
 		sw->memory_used = 0;
 		sw->address = (char *)"";
-		if (strcmp(sw->state, "up"))
-			sw->state = (char *)"down";
+		sw->why = (char *)protobuf_c_empty_string;
 		sw->drained_by = (char *)protobuf_c_empty_string;
 	}
 	for (i = 0; i < links->n; i++) {

@@ -121,10 +121,13 @@ static void put_switches(const struct manager *m, struct table *t)
 		sw = &m->switches[i];
 		if (sw->gone)
 			continue;
-		r = add_row(t, "", sw_name(sw), !sw->up ? sw->why :
+		r = add_row(t, "", sw_name(sw), !sw->up ? "down" :
 			    sw_closed(sw) ? answer_drain(sw) : "up");
-		if (r)
-			r->msg.switches = sw->parts;
+		if (!r)
+			continue;
+		r->msg.switches = sw->parts;
+		if (!sw->up)
+			r->msg.why = (char *)sw->why;
 	}
 }
 

@@ -16,6 +16,8 @@ static void print_task(const RdmaInc__V1__Task *t)
 	char in[UNIT_LEN], out[UNIT_LEN];
 
 	printf("%s %s: %s", t->kind, t->name, t->state);
+	if (t->why[0])
+		printf(": %s", t->why);
 	if (t->tenant[0])
 		printf(", tenant %s", t->tenant);
 	if (t->ranks)

@@ -65,6 +65,8 @@ static void print_switch(const RdmaInc__V1__Switch *s)
 	/* Clients are not told the agent's address. */
 	printf("switch %s%s%s: %s", s->id[0] ? s->id : "?",
 	       s->address[0] ? " at " : "", s->address, s->state);
+	if (s->why[0])
+		printf(": %s", s->why);
 	if (!strcmp(s->state, "up"))
 		printf(", %u trees, %s of %s used", s->trees,
 		       unit_size(s->memory_used, used),
@@ -295,8 +297,8 @@ const struct ctl_object ctl_switch = {
 	"Usage: inc-amctl switch [show] [NAME]\n"
 	"       inc-amctl switch { drain | resume } NAME\n"
 	"\n"
-	"show:   switches: the address of the agent, \"up\" or why not, trees and\n"
-	"        memory, and whether it is drained.\n"
+	"show:   switches: the address of the agent, \"up\", or \"down\" and why, trees\n"
+	"        and memory, and whether it is drained.\n"
 	"drain:  make no more trees there. Groups that asked to be rebuilt move away,\n"
 	"        one after the other, if there is room elsewhere; all that have a tree\n"
 	"        there are listed. It lasts until it is resumed, and may be repeated to\n"

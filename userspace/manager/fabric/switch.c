@@ -202,7 +202,7 @@ static void refresh_done(struct sw_op *op)
 	if (up && (!sw->up || !sw->info || strcmp(sw->info->id, r->info->id)))
 		log_say("switch %s (%s): up", r->info->id, sw->address);
 	else if (!up && (sw->up || strcmp(sw->why, op->err)))
-		log_say("switch %s: %s", sw_name(sw), op->err);
+		log_say("switch %s: down: %s", sw_name(sw), op->err);
 	sw->up = up;
 	sw->missed = up ? 0 : sw->missed + 1;
 	snprintf(sw->why, sizeof(sw->why), "%s", op->err);
@@ -257,7 +257,7 @@ static void overdue(struct sw *sw)
 	static const char why[] = "the agent is silent";
 
 	if (sw->up || strcmp(sw->why, why))
-		log_say("switch %s: %s", sw_name(sw), why);
+		log_say("switch %s: down: %s", sw_name(sw), why);
 	sw->up = false;
 	sw->missed++;
 	snprintf(sw->why, sizeof(sw->why), "%s", why);

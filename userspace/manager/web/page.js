@@ -195,6 +195,8 @@ function chosen_group() {
 	return list.find(g => g.state !== "ending") ?? list[0];
 }
 
+const state_of = s => s.why ? s.state + ": " + s.why : s.state;
+
 // @names: short ones; @hidden: number of its hosts that are folded.
 function draw_switch(s, x, y, t, names, hidden) {
 	const name = name_of(s), up = s.state === "up";
@@ -209,7 +211,7 @@ function draw_switch(s, x, y, t, names, hidden) {
 	set(g, { class: "node switch" + (up ? "" : " down") +
 		(t.switches.has(name) ? " tree" : "") +
 		(t.root === name ? " root" : ""),
-		"aria-label": "switch " + name + ", " + s.state + ", " + s.trees +
+		"aria-label": "switch " + name + ", " + state_of(s) + ", " + s.trees +
 		" trees" + (t.root === name ? ", root of " + t.name :
 		t.switches.has(name) ? ", in the tree of " + t.name : "") +
 		(hidden ? ", " + hidden + " hosts not shown" : "") });
@@ -464,7 +466,7 @@ function draw_switches() {
 	const list = [...state["switch-list"]].sort((a, b) =>
 		(a.state === "up") - (b.state === "up") || natural(a.name, b.name));
 	for (const s of rows_of("switches", list, s => [s.name])) {
-		const tr = row("switches", s.name, [s.name, s.state, s.switches,
+		const tr = row("switches", s.name, [s.name, state_of(s), s.switches,
 			rate(s["rx-rate"]), rate(s["tx-rate"]), null, s.trouble]);
 		spark(tr.children[5], own(past.switch, s.name));
 	}
@@ -491,7 +493,7 @@ function draw_events() {
 function draw_alarms() {
 	const list = [
 		...state.topology.switches.filter(s => s.state !== "up")
-			.map(s => "switch " + name_of(s) + " does not answer: " + s.state),
+			.map(s => "switch " + name_of(s) + " does not answer: " + s.why),
 		...state.cuts.map(c => "link " + link_name(c) + " is missing since " +
 			clock(c.seen)),
 		...state.certificates.map(c => c.of + " " + c.name + ": " + c.text)];
