@@ -109,6 +109,7 @@ LIES = {
     "a hello without end": (None, endless(PIECE)),
     "a line of the log": (V11, error("no" + FOUL + "inc-amd: forged")),
     "up": (V11, error("up")),
+    "no name": (V11, switch("", "v0")),
     "names of many lines": (V11, switch("foul", "v" + FOUL + "0")),
 }
 
@@ -201,7 +202,7 @@ def main():
                        ("names of many lines", "host 10.9.9.9 at foul:v????????0")):
         if lie in liars:
             ktap(shown in text, lie + ": it is shown cleaned", ascii(text))
-    for lie, why in (("up", "up"),):
+    for lie, why in (("up", "up"), ("no name", "its identity has to be 1 to 63 .*")):
         if lie in liars:
             ktap(re.search(f"{liars[lie].path}: down: {why}$", text, re.M),
                  lie + ": it is down", text)

@@ -189,6 +189,17 @@ static void take_cm(const struct lyd_node *node, struct sw_info *info)
 		info->cm_port = (uint16_t)yang_number(node, "port");
 }
 
+/* As in rdma-inc-switch.yang. */
+static bool is_identity(const char *id)
+{
+	size_t n;
+
+	for (n = 0; id[n]; n++)
+		if (id[n] <= ' ' || id[n] > '~')
+			return false;
+	return n && n <= SWITCH_ID_MAX;
+}
+
 /* Where the module is not loaded, the agent has an identity, but no limits. */
 static struct sw_info *new_info(const char *id, const struct lyd_node *limits,
 				char *err)
@@ -199,6 +210,12 @@ static struct sw_info *new_info(const char *id, const struct lyd_node *limits,
 	if (!id) {
 		snprintf(err, NETCONF_ERROR_LEN,
 			 "it is no INC switch: its data has no identity");
+		return NULL;
+	}
+	if (!is_identity(id)) {
+		snprintf(err, NETCONF_ERROR_LEN,
+			 "its identity has to be 1 to %d printable ASCII characters, without spaces",
+			 SWITCH_ID_MAX);
 		return NULL;
 	}
 	if (!limits) {
