@@ -9,6 +9,14 @@
 #include <string.h>
 
 #include "fabric/tree.h"
+#include "rdma_inc.h"
+
+/* Of rdma-inc-attributes.yang. */
+#define ALIGN		64	/* bytes, of messages */
+#define PMTU_MIN	256
+#define PMTU_MAX	4096
+#define DEAD_TIME_MAX	60000	/* ms */
+#define BTH_MAX		0xffffff /* QPN, PSN */
 
 #define OPEN	"<switch xmlns=\"urn:rdma-inc:switch\" " \
 		"xmlns:nc=\"urn:ietf:params:xml:ns:netconf:base:1.0\">"
@@ -83,12 +91,17 @@ static void take_end(const struct lyd_node *config, const struct lyd_node *own,
 		     const struct lyd_node *state, struct tree_end *end)
 {
 	const char *addr = yang_text(config, "local-addr");
+	uint64_t qpn = yang_number(own, "qpn"), psn = yang_number(own, "psn");
+	uint64_t rkey = yang_number(state, "rkey");
 
 	if (!addr || inc_rdv_addr_parse(addr, &end->addr))
 		end->addr.len = 0;
-	end->qpn = (uint32_t)yang_number(own, "qpn");
-	end->psn = (uint32_t)yang_number(own, "psn");
-	end->rkey = (uint32_t)yang_number(state, "rkey");
+	end->qpn = (uint32_t)qpn;
+	end->psn = (uint32_t)psn;
+	end->rkey = (uint32_t)rkey;
+	/* None has 0. */
+	if (qpn > BTH_MAX || psn > BTH_MAX || rkey > UINT32_MAX)
+		end->qpn = 0;
 }
 
 static int take_members(struct tree *t, const struct lyd_node *node)
@@ -114,23 +127,51 @@ static int take_members(struct tree *t, const struct lyd_node *node)
 	return 0;
 }
 
-static int take_tree(struct tree *t, const struct lyd_node *node)
+/* Take a number that was wished for, or is any from @least to @most. */
+static bool take_number(const struct lyd_node *node, const char *name,
+			bool wished, uint32_t least, uint32_t most,
+			uint32_t *value)
 {
-	const struct lyd_node *parent = yang_child(node, "parent"), *state;
-	struct inc_rdv_joined *s = &t->settings;
-	struct inc_rdv_addr addr;
+	uint64_t told = yang_number(node, name);
 
+	if (told < least || told > most || (wished && told != *value))
+		return false;
+	*value = (uint32_t)told;
+	return true;
+}
+
+/* Ranks act on them: they are what was configured, or the kernel may choose. */
+static bool take_settings(struct tree *t, const struct lyd_node *node)
+{
+	struct inc_rdv_joined *s = &t->settings;
+
+	if (!take_number(node, "slots", s->slots, 1, RDMA_INC_MAX_SLOTS,
+			 &s->slots) ||
+	    !take_number(node, "msg-size", s->msg_size, ALIGN,
+			 RDMA_INC_MAX_MSG_SIZE, &s->msg_size) ||
+	    !take_number(node, "pmtu", s->pmtu, PMTU_MIN, PMTU_MAX,
+			 &s->pmtu) ||
+	    !take_number(node, "first-msg-id", t->has_first_msg_id, 0,
+			 UINT32_MAX, &s->first_msg_id) ||
+	    !take_number(node, "dead-time", s->dead_time, 0, DEAD_TIME_MAX,
+			 &s->dead_time) ||
+	    !take_number(node, "traffic-class", s->traffic_class, 0, UINT8_MAX,
+			 &s->traffic_class))
+		return false;
 	s->tree_id = t->id;
-	s->slots = (uint32_t)yang_number(node, "slots");
-	s->msg_size = (uint32_t)yang_number(node, "msg-size");
-	s->pmtu = (uint32_t)yang_number(node, "pmtu");
-	s->first_msg_id = (uint32_t)yang_number(node, "first-msg-id");
-	s->dead_time = (uint32_t)yang_number(node, "dead-time");
-	s->traffic_class = (uint32_t)yang_number(node, "traffic-class");
 	s->collectives = yang_bits(node, "collectives");
 	s->dtypes = yang_bits(node, "dtypes");
 	s->ops = yang_bits(node, "ops");
-	if (!s->slots || !s->msg_size || !s->pmtu)
+	return !(s->slots & (s->slots - 1)) && !(s->pmtu & (s->pmtu - 1)) &&
+	       !(s->msg_size % ALIGN);
+}
+
+static int take_tree(struct tree *t, const struct lyd_node *node)
+{
+	const struct lyd_node *parent = yang_child(node, "parent"), *state;
+	struct inc_rdv_addr addr;
+
+	if (!take_settings(t, node))
 		return -EPROTO;
 	if (t->job_ranks) {
 		/* Its address is the caller's choice. */

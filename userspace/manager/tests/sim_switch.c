@@ -147,7 +147,7 @@ static void put_members(const struct sim_agent *a, const struct sim_tree *t,
 static void put_tree(const struct sim_agent *a, const struct sim_tree *t,
 		     FILE *out)
 {
-	fprintf(out, "<tree><id>%u</id><slots>64</slots><msg-size>4096</msg-size><pmtu>1024</pmtu><dead-time>1000</dead-time>",
+	fprintf(out, "<tree><id>%u</id><slots>64</slots><msg-size>4096</msg-size><pmtu>4096</pmtu><dead-time>1000</dead-time>",
 		t->id);
 	put_members(a, t, out);
 	if (t->child)
